@@ -291,18 +291,6 @@ check_text(const char *option, const char *s)
 	return err_fail("option '--%s': '%s' is empty or not UTF-8", option, s);
 }
 
-/* The column of the Python tool is VARCHAR(50). */
-static int
-check_architecture(const char *s)
-{
-	if (check_text("architecture", s) < 0)
-		return -1;
-	return s && strlen(s) > 50
-	    ? err_fail(
-		  "option '--architecture': '%s' has more than 50 bytes", s)
-	    : 0;
-}
-
 static int
 run_trackcommits(void *dst, struct opt_args *args)
 {
@@ -319,9 +307,14 @@ run_trackcommits(void *dst, struct opt_args *args)
 	if (why)
 		return opt_usage(&prog, why);
 	if (check_text("owner", o->owner) < 0 ||
-	    check_architecture(o->arch) < 0 ||
+	    check_text("architecture", o->arch) < 0 ||
 	    check_text("reason", o->reason) < 0)
 		return -1;
+	/* The column of the Python tool is VARCHAR(50). */
+	if (o->arch && strlen(o->arch) > 50)
+		return err_fail(
+		    "option '--architecture': '%s' has more than 50 bytes",
+		    o->arch);
 	owner = o->owner ? mem_str(o->owner) : make_default_owner();
 	uname(&u);
 	rc = args->rest ? hold_claim(o, args, owner)

@@ -7,21 +7,14 @@
 #include "pg.h"
 #include "str.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECONDS(c) "extract(epoch FROM " c ")"
-#define COLUMNS                                                        \
-	"id, sha, " SECONDS(                                           \
-	    "\"timestamp\"") ", status, config_hash, "                 \
-			     "architecture, owner, " SECONDS(          \
-				 "lease_until") ", attempts, "         \
-						"reason, " SECONDS(    \
-						    "created_"         \
-						    "at") ","          \
-							  " " SECONDS( \
-							      "updated_at")
+/* In the order of fill_row. */
+static const char row_columns[] =
+    "id, sha, extract(epoch FROM \"timestamp\"), status, config_hash, "
+    "architecture, owner, extract(epoch FROM lease_until), attempts, reason, "
+    "extract(epoch FROM created_at), extract(epoch FROM updated_at)";
 
 struct tablestore {
 	struct store store;
@@ -56,7 +49,8 @@ table_begin(struct store *s, bool alone, double *now)
 	    (alone && pg_lock(s->pg, t->table) < 0) ||
 	    schema_make(s->pg, t->table) < 0)
 		return -1;
-	rows = pg_ask(s->pg, "SELECT " SECONDS("clock_timestamp()"), NULL, 0);
+	rows = pg_ask(
+	    s->pg, "SELECT extract(epoch FROM clock_timestamp())", NULL, 0);
 	if (!rows)
 		return -1;
 	*now = strtod(pg_value(rows, 0, 0), NULL);
@@ -110,13 +104,13 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	struct str sql = {0};
 
 	str_printf(&sql,
-	    "SELECT " COLUMNS " FROM %s WHERE ($1::text IS NULL OR "
+	    "SELECT %s FROM %s WHERE ($1::text IS NULL OR "
 	    "config_hash = $1 OR (status = 'complete' AND covers @> "
 	    "$2::bigint[])) AND ($3::text IS NULL OR architecture = $3) AND "
 	    "($4::text IS NULL OR owner = $4) AND ($5::text IS NULL OR "
 	    "sha = $5) AND ($6::text IS NULL OR status = $6) "
 	    "ORDER BY \"timestamp\" DESC, id",
-	    t->table);
+	    row_columns, t->table);
 	rows = pg_ask(s->pg, sql.s, args, 6);
 	for (size_t i = 0; rows && i < pg_count(rows); i++)
 		fill_row(store_rows_add(out), rows, i);
@@ -129,19 +123,14 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 static int
 table_take(struct store *s, struct row *r, bool wait)
 {
-	struct tablestore *t = get_tablestore(s);
-	char id[24];
-	const char *args[] = {id};
 	struct str sql = {0};
 	struct pg_rows *rows;
 	int rc = -1;
 
-	snprintf(id, sizeof id, "%lld", r->id);
-	str_printf(&sql, "SELECT " COLUMNS " FROM %s WHERE id = $1 FOR UPDATE",
-	    t->table);
-	if (!wait)
-		str_add(&sql, " SKIP LOCKED");
-	rows = pg_ask(s->pg, sql.s, args, 1);
+	str_printf(&sql, "SELECT %s FROM %s WHERE id = %lld FOR UPDATE%s",
+	    row_columns, get_tablestore(s)->table, r->id,
+	    wait ? "" : " SKIP LOCKED");
+	rows = pg_ask(s->pg, sql.s, NULL, 0);
 	if (rows && (rc = pg_count(rows) > 0)) {
 		rules_free_row(r);
 		fill_row(r, rows, 0);
@@ -153,32 +142,20 @@ table_take(struct store *s, struct row *r, bool wait)
 
 /* --- changes */
 
-static const char *
-format_number(char buf[40], double v)
-{
-	snprintf(buf, 40, "%.6f", v);
-	return buf;
-}
-
 static int
 table_update(struct store *s, const struct row *r)
 {
-	struct tablestore *t = get_tablestore(s);
-	char id[24], attempts[24], lease[40], updated[40];
-	const char *args[] = {id, rules_names[r->status], r->owner,
-	    r->lease_until > 0 ? format_number(lease, r->lease_until) : NULL,
-	    attempts, r->reason, format_number(updated, r->updated)};
+	const char *args[] = {rules_names[r->status], r->owner, r->reason};
 	struct str sql = {0};
 	long long rc;
 
-	snprintf(id, sizeof id, "%lld", r->id);
-	snprintf(attempts, sizeof attempts, "%lld", r->attempts);
 	str_printf(&sql,
-	    "UPDATE %s SET status = $2, owner = $3, lease_until = "
-	    "to_timestamp($4::float8), attempts = $5, reason = $6, "
-	    "updated_at = to_timestamp($7::float8) WHERE id = $1",
-	    t->table);
-	rc = pg_do(s->pg, sql.s, args, 7);
+	    "UPDATE %s SET status = $1, owner = $2, reason = $3, lease_until = "
+	    "to_timestamp(nullif(%.6f, 0)), attempts = %lld, "
+	    "updated_at = to_timestamp(%.6f) WHERE id = %lld",
+	    get_tablestore(s)->table, r->lease_until, r->attempts, r->updated,
+	    r->id);
+	rc = pg_do(s->pg, sql.s, args, 3);
 	str_free(&sql);
 	return rc < 0 ? -1 : 0;
 }
@@ -186,15 +163,12 @@ table_update(struct store *s, const struct row *r)
 static int
 table_drop(struct store *s, const struct row *r)
 {
-	struct tablestore *t = get_tablestore(s);
-	char id[24];
-	const char *args[] = {id};
 	struct str sql = {0};
 	long long rc;
 
-	snprintf(id, sizeof id, "%lld", r->id);
-	str_printf(&sql, "DELETE FROM %s WHERE id = $1", t->table);
-	rc = pg_do(s->pg, sql.s, args, 1);
+	str_printf(&sql, "DELETE FROM %s WHERE id = %lld",
+	    get_tablestore(s)->table, r->id);
+	rc = pg_do(s->pg, sql.s, NULL, 0);
 	str_free(&sql);
 	return rc < 0 ? -1 : 0;
 }
@@ -203,27 +177,22 @@ static int
 table_insert(struct store *s, const struct footprint *f, const struct row *r)
 {
 	struct tablestore *t = get_tablestore(s);
-	char time[40], attempts[24], lease[40], created[40];
 	char *all = footprint_print_array(f);
 	struct str sql = {0}, config = {0};
 	long long n = -1;
 
 	json_canonical(&config, f->config);
-	snprintf(attempts, sizeof attempts, "%lld", r->attempts);
-	const char *args[] = {r->sha, format_number(time, r->time),
-	    rules_names[r->status], config.s, r->architecture,
-	    format_number(created, r->created), f->hash, all, r->owner,
-	    r->lease_until > 0 ? format_number(lease, r->lease_until) : NULL,
-	    attempts, r->reason};
+	const char *args[] = {r->sha, rules_names[r->status], config.s,
+	    r->architecture, f->hash, all, r->owner, r->reason};
 	str_printf(&sql,
-	    "INSERT INTO %s (sha, \"timestamp\", status, config, "
-	    "architecture, created_at, updated_at, config_hash, covers, "
-	    "owner, lease_until, attempts, reason) VALUES ($1, "
-	    "to_timestamp($2::float8), $3, $4::jsonb, $5, "
-	    "to_timestamp($6::float8), to_timestamp($6::float8), $7, "
-	    "$8::bigint[], $9, to_timestamp($10::float8), $11, $12) "
+	    "INSERT INTO %s (sha, status, config, architecture, config_hash, "
+	    "covers, owner, reason, \"timestamp\", created_at, updated_at, "
+	    "lease_until, attempts) VALUES ($1, $2, $3::jsonb, $4, $5, "
+	    "$6::bigint[], $7, $8, to_timestamp(%.6f), to_timestamp(%.6f), "
+	    "to_timestamp(%.6f), to_timestamp(nullif(%.6f, 0)), %lld) "
 	    "ON CONFLICT DO NOTHING",
-	    t->table);
+	    t->table, r->time, r->created, r->created, r->lease_until,
+	    r->attempts);
 	if (schema_make_room(s->pg, t->table, config.s) == 0)
 		n = pg_do(s->pg, sql.s, args, sizeof args / sizeof *args);
 	free(all);
