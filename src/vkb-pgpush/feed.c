@@ -377,31 +377,26 @@ copy_rows(
 	return rc;
 }
 
-static const struct coltype_summary *
-get_summary(const struct feed *f, size_t column)
-{
-	size_t n;
-
-	return &spool_columns(f->spool, &n)[column].summary;
-}
-
 long long
 feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 {
 	struct targets t;
 	struct pass p = {.feed = f, .pg = pg, .t = &t};
 	struct str columns = {0};
+	const struct spool_column *from;
+	size_t count;
 	long long n;
 
 	f->refused = 0;
 	f->is_refused = mem_array(spool_rows(f->spool), sizeof *f->is_refused);
 	spool_rewind(f->spool);
 	t = make_targets(s, f->spool);
+	from = spool_columns(f->spool, &count);
 	for (size_t i = 0; i < t.n; i++) {
 		if (i)
 			str_add(&columns, ", ");
 		pg_name(&columns, t.v[i].name);
-		if (coltype_rounds(t.v[i].type, get_summary(f, t.v[i].from)))
+		if (coltype_rounds(t.v[i].type, &from[t.v[i].from].summary))
 			f->rounded = t.v[i].name;
 	}
 	n = copy_rows(&p, s->table, "true", columns.s);

@@ -303,12 +303,6 @@ plan_runs_table(struct schema *s)
 	add_statement(s, &sql);
 }
 
-static bool
-is_base_wanted(const struct schema *s, const struct base *b)
-{
-	return s->module || !b->module;
-}
-
 /* Tells whether the table is full; a new table gets id and created_at too. */
 static bool
 is_full(const struct schema *s)
@@ -323,7 +317,7 @@ plan_base_columns(struct schema *s, const struct spool *spool)
 	const struct spool_column *from;
 
 	for (size_t i = 0; i < BASE; i++) {
-		if (!is_base_wanted(s, &base_columns[i]) ||
+		if ((base_columns[i].module && !s->module) ||
 		    schema_find_column(s, base_columns[i].name))
 			continue;
 		if (is_full(s) && i < KEYS)
