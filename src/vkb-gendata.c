@@ -213,7 +213,7 @@ run_gendata(void *opts, struct opt_args *args)
 		if (recipe_read(&r, args->v[i]) < 0)
 			rc = -1;
 	if (rc == 0)
-		rc = recipe_link(&r);
+		rc = recipe_check_sources(&r);
 	if (rc == 0)
 		rc = make_or_list(o, &r);
 	recipe_free(&r);

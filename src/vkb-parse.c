@@ -87,7 +87,7 @@ run_parse(void *opts, struct opt_args *args)
 	    .whole = o->whole});
 	if (!runs)
 		return -1;
-	for (size_t i = 0; i < args->n && !runs_dead(runs); i++)
+	for (size_t i = 0; i < args->n && !runs_have_failed(runs); i++)
 		rc |= parse_file(args->v[i], f, o->raw, runs);
 	if (!args->n)
 		rc = parse_file("-", f, o->raw, runs);

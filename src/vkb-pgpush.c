@@ -6,12 +6,11 @@
 #include "num.h"
 #include "opt.h"
 #include "sink.h"
-#include "vkb-pgpush/changes.h"
 #include "vkb-pgpush/coltype.h"
 #include "vkb-pgpush/export.h"
 #include "vkb-pgpush/frames.h"
 #include "vkb-pgpush/intake.h"
-#include "vkb-pgpush/machines.h"
+#include "vkb-pgpush/others.h"
 #include "vkb-pgpush/plan.h"
 #include "vkb-pgpush/push.h"
 #include "vkb-pgpush/schema.h"
@@ -50,13 +49,14 @@ static const struct opt_prog program = {"vkb-pgpush", "[FILE|DIR ...]",
 
 /* Reports the keys that get no column because the table is full. */
 static void
-report_left_keys(const struct schema *s)
+report_omitted_keys(const struct schema *s)
 {
-	if (s->left)
+	if (s->omitted)
 		err_say("%s: %zu %s no column, first '%.100s': a table "
 			"has %d at most; vkb_runs has all values",
-		    s->table, s->left, s->left == 1 ? "key gets" : "keys get",
-		    s->left_first, SCHEMA_COLUMNS);
+		    s->table, s->omitted,
+		    s->omitted == 1 ? "key gets" : "keys get", s->first_omitted,
+		    SCHEMA_COLUMNS);
 }
 
 /* Prints the plan as SQL statements. Returns 0, or -1 (error reported). */
@@ -69,13 +69,10 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 	if (plan_make(s, spool) < 0)
 		return -1;
 	rc = push_check(p, s, spool);
-	report_left_keys(s);
+	report_omitted_keys(s);
 	for (size_t i = 0; i < s->nsql; i++)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
-	if (p->machines->n)
-		str_printf(&out.s, "%s;\n", machines_table());
-	if (p->changes->n)
-		str_printf(&out.s, "%s;\n", changes_table());
+	others_append_tables(p->others, &out.s);
 	str_printf(&out.s, "-- %s: %zu runs", s->table,
 	    spool_rows(spool) - p->refused);
 	if (failed)
@@ -87,13 +84,15 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 static void
 report_push(const struct push *p, const struct schema *s, size_t failed)
 {
+	const struct others_list *envs = &p->others->lists[OTHERS_ENV];
+	const struct others_list *changes = &p->others->lists[OTHERS_CHANGE];
 	struct str text = {0};
 
 	for (size_t i = 0; i < s->nsql; i++)
 		if (str_starts(s->sql[i], "ALTER") ||
 		    str_starts(s->sql[i], "DROP"))
 			err_say("%s", s->sql[i]);
-	report_left_keys(s);
+	report_omitted_keys(s);
 	if (p->cut)
 		err_say("%s: left out %zu values that did not fit in rows of "
 			"%d bytes; vkb_runs has all values",
@@ -111,12 +110,11 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 		    p->migrated);
 	if (p->refused)
 		str_printf(&text, "; %zu refused", p->refused);
-	if (p->machines->n)
+	if (envs->n)
 		str_printf(&text, "; vkb_envs: %zu of %zu env record%s stored",
-		    p->machines->stored, p->machines->n,
-		    num_plural((double)p->machines->n));
-	if (p->changes->n)
-		str_printf(&text, "; vkb_changes: %zu stored", p->changes->n);
+		    envs->stored, envs->n, num_plural((double)envs->n));
+	if (changes->n)
+		str_printf(&text, "; vkb_changes: %zu stored", changes->n);
 	err_say("%s", text.s);
 	str_free(&text);
 }
@@ -129,16 +127,12 @@ push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 	    .test_type = o->type ? o->type
 		: o->table       ? o->table
 				 : "core"};
-	struct machines machines = {0};
-	struct changes changes = {0};
-	struct push p = {.database = o->database,
-	    .machines = &machines,
-	    .changes = &changes};
+	struct others others = {0};
+	struct push p = {.database = o->database, .others = &others};
 	int rc = 0, done = 0;
 
 	in.releases = o->table && strcmp(o->table, "tag") == 0;
-	in.machines = &machines;
-	in.changes = &changes;
+	in.others = &others;
 	in.frames = frames_new(spool, in.test_type, in.releases);
 	for (size_t i = 0; i < args->n; i++)
 		rc |= intake_read(&in, args->v[i]);
@@ -146,13 +140,13 @@ push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 		rc = intake_read(&in, "-");
 	if (o->dry)
 		done = dry_run(&p, s, spool, in.failed);
-	else if (spool_rows(spool) || machines.n || changes.n) {
+	else if (spool_rows(spool) || others.lists[OTHERS_ENV].n ||
+	    others.lists[OTHERS_CHANGE].n) {
 		done = push_rows(&p, s, spool);
 		if (done == 0 && !o->quiet)
 			report_push(&p, s, in.failed);
 	}
-	machines_free(&machines);
-	changes_free(&changes);
+	others_free(&others);
 	frames_free(in.frames);
 	spool_free(spool);
 	return done < 0 || p.refused ? -1 : rc;

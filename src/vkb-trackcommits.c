@@ -8,6 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "opt.h"
+#include "pg.h"
 #include "sink.h"
 #include "str.h"
 #include "vkb-trackcommits/footprint.h"
@@ -90,8 +91,8 @@ try_operation(struct session *s, const struct operation *v, bool *again)
 {
 	const struct track_options *o = s->o;
 	struct store *store = o->file
-	    ? store_file(o->file)
-	    : store_table(o->database, o->table ? o->table : "core");
+	    ? store_open_file(o->file)
+	    : store_open_table(o->database, o->table ? o->table : "core");
 	int rc;
 
 	*again = false;
@@ -103,7 +104,7 @@ try_operation(struct session *s, const struct operation *v, bool *again)
 	    store, v->traits & OPERATION_ALONE, &s->work.rules.now);
 	if (rc == 0 && (rc = v->run(s)) >= 0 && store->ops->commit(store) < 0)
 		rc = -1;
-	*again = rc < 0 && store->ops->transient(store);
+	*again = rc < 0 && store->pg && pg_transient(store->pg);
 	store->ops->close(store);
 	return rc;
 }
@@ -147,8 +148,8 @@ add_named_commit(struct session *s, const char *text, bool anew)
 		return err_fail("'%s' is not a full commit id; other names "
 				"need the option '--repo'",
 		    text);
-	if (lineage_resolve(s->repo, text, id) < 0 ||
-	    !(rec = lineage_record(
+	if (lineage_find_id(s->repo, text, id) < 0 ||
+	    !(rec = lineage_make_record(
 		  s->repo, id, strcmp(text, id) == 0 ? NULL : text, &time)))
 		return -1;
 	work_commits_add(&s->named, id, time, rec);
@@ -224,7 +225,7 @@ hold_claim(const struct track_options *o, const struct opt_args *args,
 	beat[2] = owner;
 	for (size_t i = 1; i < n; i++)
 		beat[i + 2] = o->words[i];
-	rc = hold_run(beat, (const char *const *)args->rest, o->lease);
+	rc = hold_run_command(beat, (const char *const *)args->rest, o->lease);
 	free(beat);
 	free(self);
 	return rc;
@@ -290,18 +291,6 @@ check_text(const char *option, const char *s)
 	return err_fail("option '--%s': '%s' is empty or not UTF-8", option, s);
 }
 
-/* The column of the Python tool is VARCHAR(50). */
-static int
-check_architecture(const char *s)
-{
-	if (check_text("architecture", s) < 0)
-		return -1;
-	return s && strlen(s) > 50
-	    ? err_fail(
-		  "option '--architecture': '%s' has more than 50 bytes", s)
-	    : 0;
-}
-
 static int
 run_trackcommits(void *dst, struct opt_args *args)
 {
@@ -318,9 +307,14 @@ run_trackcommits(void *dst, struct opt_args *args)
 	if (why)
 		return opt_usage(&prog, why);
 	if (check_text("owner", o->owner) < 0 ||
-	    check_architecture(o->arch) < 0 ||
+	    check_text("architecture", o->arch) < 0 ||
 	    check_text("reason", o->reason) < 0)
 		return -1;
+	/* The column of the Python tool is VARCHAR(50). */
+	if (o->arch && strlen(o->arch) > 50)
+		return err_fail(
+		    "option '--architecture': '%s' has more than 50 bytes",
+		    o->arch);
 	owner = o->owner ? mem_str(o->owner) : make_default_owner();
 	uname(&u);
 	rc = args->rest ? hold_claim(o, args, owner)

@@ -449,7 +449,7 @@ cat >metrics.json <<'END'
  {"command":"FT.SEARCH i (a)","rps":1,"status":"success","test_id":"1_a",
   "test_phase":"read","group":1,"scenario":"a","group_description":"d",
   "scenario_description":"e","config_set":{},"config_name":"c.json",
-  "module_commit":"m","module_commit_timestamp":"t","dataset":null,
+  "module_commit":"m","module_commit_timestamp":"2026-03-01T08:00:00Z","dataset":null,
   "memory_mb":5,"duration":3,"benchmark_mode":"duration"},
  {"test_id":"1_b","test_phase":"read","group":1,"scenario":"b",
   "status":"failed","error":"boom","command":"LRANGE",
@@ -494,6 +494,15 @@ test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 202
 test_same "vkb-parse: time.json: 'started' is not a valid time: '2026-13-01T00:00:00Z'
 vkb-parse: time.json: 'started' is not a valid time: 'yesterday'" "$(cat times.err)" \
   'the error names each time that is invalid'
+for key in subject.time subject.module_time; do
+  test_status 2 "an invalid $key" vkb-parse -s "$key=yesterday" ours.jsonl
+  test_same "vkb-parse: ours.jsonl:1: '${key#*.}' is not a valid time: 'yesterday'" \
+    "$(cat .err)" "an invalid $key: the error names the key"
+  test_same false "$(jq "has(\"${key#*.}\")" <<end
+$(jq .subject .out)
+end
+)" "an invalid $key is left out of the run"
+done
 
 jq -c '.[]' metrics.json >metrics.jsonl
 test_same "$(vkb-parse metrics.json)" "$(vkb-parse metrics.jsonl)" \

@@ -62,6 +62,30 @@ trouble 'a server that is mute' 'timeout expired' env PGHOST=127.0.0.1 \
   PGPORT="$port" PGCONNECT_TIMEOUT=2 vkb-pgpush one
 kill $mute
 wait $mute 2>/dev/null
+# Answers three queries like a server that stops, then refuses the fourth.
+perl -MIO::Socket::INET -e '$| = 1; $SIG{PIPE} = "IGNORE"; my $query = 0;
+  my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 50) or die;
+  print $s->sockport, "\n"; close STDOUT;
+  sub message { my ($type, $body) = @_; $type . pack("N", 4 + length $body) . $body }
+  while (my $c = $s->accept) {
+    read $c, my $size, 4; read $c, my $startup, unpack("N", $size) - 4;
+    syswrite $c, message("R", pack "N", 0) . message("Z", "I");
+    read $c, my $type, 1 or next;
+    next if $type ne "Q";
+    my ($state, $text) = ++$query < 4
+      ? ("57P01", "terminating connection due to administrator command")
+      : ("42501", "permission denied to connect");
+    syswrite $c, message("E", "SFATAL\0VFATAL\0C$state\0M$text\0\0") .
+      message("Z", "I");
+    read $c, my $end, 5 if $query >= 4 }' >told &
+stopping=$!
+read -r port <told
+trouble 'a server that stops' 'permission denied to connect' \
+  env PGHOST=127.0.0.1 PGPORT="$port" PGSSLMODE=disable PGGSSENCMODE=disable \
+  vkb-pgpush one
+test_same 1 "$(wc -l <.err)" 'a server that stops: only the last try is reported'
+kill $stopping
+wait $stopping 2>/dev/null
 
 # --- passwords
 

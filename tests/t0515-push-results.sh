@@ -224,4 +224,16 @@ test_empty "$(grep 'up to date' .err)" 'nothing is left to be brought up to date
 test_that 'a push of another role is accepted after the update' env PGUSER=guest vkb-pgpush results
 stored 0 32 'does no harm'
 judged 'brought up to date'
+
+# --- folders that cannot be read
+
+mkdir -p ring/a ring/b
+cp old/base/metrics.json ring/a/
+ln -s metrics.json ring/b/metrics.json
+test_status 2 'a metrics.json that cannot be read' vkb-pgpush --dry-run ring
+test_match "cannot read 'ring/b/metrics.json'" .err 'the error names the metrics.json'
+rm ring/b/metrics.json
+ln -s runs ring/a/runs
+test_status 2 'a folder of records that cannot be read' vkb-pgpush --dry-run ring
+test_match "cannot read 'ring/a/runs'" .err 'the error names the folder of records'
 test_done

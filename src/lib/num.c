@@ -69,7 +69,7 @@ num_duration(const char *s, double *v)
 	for (size_t i = 0; rest && i < sizeof units / sizeof *units; i++)
 		if (strcmp(rest, units[i].unit) == 0) {
 			*v *= units[i].s;
-			return 0;
+			return isfinite(*v) ? 0 : -1;
 		}
 	return -1;
 }

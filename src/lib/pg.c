@@ -171,19 +171,16 @@ find_retry_limit(
 	return 0;
 }
 
-/* Fails if a server that is about to restart drops the new connection. */
-static int
-set_session_settings(struct pg *pg)
+/* A server that is about to restart may refuse this on a new connection. */
+static PGresult *
+apply_session_settings(struct pg *pg)
 {
 	PQsetNoticeReceiver(pg->conn, on_notice, NULL);
-	return pg_do(pg,
-		   "SELECT set_config('timezone', 'UTC', false), "
-		   "set_config('datestyle', 'ISO', false), "
-		   "set_config('extra_float_digits', '3', false), "
-		   "set_config('standard_conforming_strings', 'on', false)",
-		   NULL, 0) < 0
-	    ? -1
-	    : 0;
+	return PQexec(pg->conn,
+	    "SELECT set_config('timezone', 'UTC', false), "
+	    "set_config('datestyle', 'ISO', false), "
+	    "set_config('extra_float_digits', '3', false), "
+	    "set_config('standard_conforming_strings', 'on', false)");
 }
 
 struct pg *
@@ -194,8 +191,8 @@ pg_open(const char *conninfo)
 	const char *values[] = {
 	    err_prog(), get_connect_timeout(), conninfo, "UTF8", NULL};
 	int64_t since = clock_ns();
+	PGresult *res = NULL;
 	struct pg *pg;
-	bool up;
 
 	if (conninfo && check_conninfo(conninfo) < 0)
 		return NULL;
@@ -204,17 +201,22 @@ pg_open(const char *conninfo)
 		pg->conn = PQconnectdbParams(keys, values, 1);
 		if (!pg->conn)
 			err_die("out of memory");
-		up = PQstatus(pg->conn) == CONNECTION_OK;
-		if (up && set_session_settings(pg) == 0)
+		if (PQstatus(pg->conn) == CONNECTION_OK)
+			res = apply_session_settings(pg);
+		if (PQresultStatus(res) == PGRES_TUPLES_OK) {
+			PQclear(res);
 			return pg;
+		}
 		if (clock_ns() - since >=
 		    find_retry_limit(keys, values, pg->conn))
 			break;
+		PQclear(res);
+		res = NULL;
 		PQfinish(pg->conn);
 		poll(NULL, 0, NAP);
 	}
-	if (!up)
-		fail_conn(pg);
+	fail_result(pg, res);
+	PQclear(res);
 	pg_close(pg);
 	return NULL;
 }
@@ -259,6 +261,30 @@ pg_do(struct pg *pg, const char *sql, const char *const *args, size_t n)
 	count = atoll(PQcmdTuples((PGresult *)rows));
 	pg_free(rows);
 	return count;
+}
+
+int
+pg_each(struct pg *pg, const char *sql, const char *const *args, size_t n,
+    int each(void *, const struct pg_rows *, size_t), void *arg)
+{
+	char *declare =
+	    mem_printf("DECLARE vkb_rows NO SCROLL CURSOR FOR %s", sql);
+	int rc = pg_do(pg, declare, args, n) < 0 ? -1 : 0;
+	size_t got = 1;
+
+	free(declare);
+	while (rc == 0 && got) {
+		struct pg_rows *rows =
+		    pg_ask(pg, "FETCH 500 FROM vkb_rows", NULL, 0);
+
+		if (!rows)
+			return -1;
+		got = pg_count(rows);
+		for (size_t i = 0; i < got && rc == 0; i++)
+			rc = each(arg, rows, i);
+		pg_free(rows);
+	}
+	return rc == 0 && pg_do(pg, "CLOSE vkb_rows", NULL, 0) >= 0 ? 0 : -1;
 }
 
 size_t

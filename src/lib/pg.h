@@ -38,6 +38,14 @@ struct pg_rows *pg_ask(
 long long pg_do(
     struct pg *, const char *sql, const char *const *args, size_t n);
 
+/*
+ * Runs a query within a transaction and calls each(arg, rows, row) for its
+ * rows, of which memory holds a few hundred. Returns 0, or -1 (error reported)
+ * also if 'each' returns -1, which ends it.
+ */
+int pg_each(struct pg *, const char *sql, const char *const *args, size_t n,
+    int each(void *, const struct pg_rows *, size_t), void *arg);
+
 size_t pg_count(const struct pg_rows *);
 /* NULL for SQL's NULL; borrowed from the rows. */
 const char *pg_value(const struct pg_rows *, size_t row, size_t col);

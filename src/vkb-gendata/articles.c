@@ -199,7 +199,7 @@ articles_next(struct articles *a, struct article *to)
 }
 
 void
-article_plain(const struct article *a, struct str *out)
+article_make_plain(const struct article *a, struct str *out)
 {
 	struct str wiki = {0};
 

@@ -25,6 +25,6 @@ int articles_next(struct articles *, struct article *a);
 void article_free(struct article *);
 
 /* Replaces *out by the plain text, or by the title if the text is empty. */
-void article_plain(const struct article *, struct str *out);
+void article_make_plain(const struct article *, struct str *out);
 
 #endif

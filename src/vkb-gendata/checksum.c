@@ -1,5 +1,7 @@
 #include "checksum.h"
+#include "err.h"
 #include "mem.h"
+#include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +74,25 @@ checksum_end(struct checksum *c)
 	for (int i = 0; i < LANES; i++)
 		h = mix_word(h, c->lane[i]);
 	return h;
+}
+
+int
+checksum_write(
+    struct checksum *c, int fd, const struct str *s, const char *name)
+{
+	size_t done = 0;
+
+	while (done < s->len) {
+		ssize_t k = write(fd, s->s + done, s->len - done);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_fail_sys("cannot write '%s'", name);
+		done += (size_t)k;
+	}
+	checksum_add(c, s->s, s->len);
+	return 0;
 }
 
 int

@@ -10,6 +10,8 @@
 
 #define CHECKSUM_BLOCK 32
 
+struct str;
+
 struct checksum {
 	uint64_t lane[CHECKSUM_BLOCK / 8];
 	uint64_t bytes;
@@ -19,6 +21,10 @@ struct checksum {
 void checksum_init(struct checksum *);
 void checksum_add(struct checksum *, const void *, size_t n);
 uint64_t checksum_end(struct checksum *);
+
+/* Writes 's' to the file 'name' and adds it. Returns 0, or -1 (reported). */
+int checksum_write(
+    struct checksum *, int fd, const struct str *s, const char *name);
 
 /* Sets hash and size in bytes of a file. Returns 0, or -1 with errno set. */
 int checksum_file(const char *path, uint64_t *sum, uint64_t *bytes);

@@ -43,7 +43,7 @@ make_proximity(struct str *s, const struct transform *t, const struct cell *c)
 
 		append_phrase_term(s, phrase, (uint64_t)i);
 		str_addc(s, ' ');
-		tokens_copies(s, from, i < t->terms ? 3 : 2, SIZE_MAX / 4);
+		tokens_repeat(s, from, i < t->terms ? 3 : 2, SIZE_MAX / 4);
 		if (i < t->terms)
 			str_addn(s, "x x ", 4);
 	}
@@ -67,11 +67,11 @@ make_expansion(struct str *s, const struct transform *t, const struct cell *c)
 	str_printf(s, "%s_", name);
 	from = s->len;
 	str_addc(s, 'a');
-	tokens_copies(s, from, n, c->size);
+	tokens_repeat(s, from, n, c->size);
 	str_addc(s, ' ');
 	from = s->len;
 	str_addc(s, 'a');
-	tokens_copies(s, from, n, c->size);
+	tokens_repeat(s, from, n, c->size);
 	str_printf(s, "_%s", name);
 }
 
@@ -83,11 +83,11 @@ make_fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t variant = (c->row - 1) % per / (uint64_t)t->each;
 	struct str base = {0};
 
-	fuzzy_word(&base, c->py, id, (uint32_t)t->min_len, (uint32_t)t->max_len,
-	    tokens_twist(c));
+	fuzzy_append_word(&base, c->py, id, (uint32_t)t->min_len,
+	    (uint32_t)t->max_len, tokens_compute_twist(c));
 	str_clear(s);
-	fuzzy_variant(
-	    s, c->py, base.s, id, variant, (uint32_t)t->edits, tokens_twist(c));
+	fuzzy_append_variant(s, c->py, base.s, id, variant, (uint32_t)t->edits,
+	    tokens_compute_twist(c));
 	str_free(&base);
 }
 
@@ -100,7 +100,7 @@ make_numeric(struct str *s, const struct transform *t, const struct cell *c)
 	long long v;
 	int i = 0;
 
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	v = t->least + (long long)rng_below(&r, t->steps);
 	u = (uint64_t)(v < 0 ? -v : v);
 	for (; i + 1 < t->decimals; i += 2, u /= 100) {
@@ -128,7 +128,7 @@ make_tags(struct str *s, const struct transform *t, const struct cell *c)
 	struct rng r;
 	size_t i, k;
 
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	str_clear(s);
 	i = rng_below(&r, t->nlist);
 	str_add(s, t->list[i]);
@@ -184,11 +184,11 @@ make_wikipedia(struct str *s, const struct transform *t, const struct cell *c)
 		cut_article(s, t, c);
 		return;
 	}
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	for (long long i = 0; i < t->offset % 64; i++)
 		rng_next(&r);
 	str_clear(s);
-	natural_text(s, c->words, &r, (double)t->count, c->size);
+	natural_append_text(s, c->words, &r, (double)t->count, c->size);
 }
 
 static void
@@ -202,15 +202,17 @@ append_repeated_term(
 	str_add(s, t->text);
 	str_addc(s, ' ');
 	if (t->count)
-		tokens_copies(s, from, (uint64_t)t->count, 4 * c->size);
+		tokens_repeat(s, from, (uint64_t)t->count, 4 * c->size);
 	else
 		s->len = from;
 	str_add(s, "");
 }
 
 static void
-append_prefix_words(struct str *s, const struct transform *t)
+append_prefix_words(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
+	(void)c;
 	str_addc(s, ' ');
 	for (long long i = 0; i < t->count && i < 10; i++)
 		str_printf(s, "%s%s%lld", i ? " " : "", t->text, i);
@@ -228,84 +230,85 @@ make_word(struct str *s, const struct transform *t, const struct cell *c)
 	str_addn(s, w, len);
 }
 
+static void
+append_injected_term(
+    struct str *s, const struct transform *t, const struct cell *c)
+{
+	if ((double)c->row <= trunc((double)c->rows * t->share))
+		str_printf(s, " %s", t->text);
+}
+
+static void
+make_label(struct str *s, const struct transform *t, const struct cell *c)
+{
+	str_clear(s);
+	str_addn(s, "phrase", 6);
+	append_number(s, (c->row - 1) / (uint64_t)t->each);
+}
+
+static void
+make_term(struct str *s, const struct transform *t, const struct cell *c)
+{
+	str_clear(s);
+	append_phrase_term(s, c->row - 1, t->first);
+}
+
+static void
+make_expanded_term(
+    struct str *s, const struct transform *t, const struct cell *c)
+{
+	(void)t;
+	str_clear(s);
+	str_printf(s, "term%03llu", (unsigned long long)c->row);
+}
+
+static void
+make_listed(struct str *s, const struct transform *t, const struct cell *c)
+{
+	str_clear(s);
+	str_add(s, t->list[(c->row - 1) % t->nlist]);
+}
+
+/* How many consecutive rows share the content, see content_find_period. */
+enum period { ONE, EACH, ALL };
+
+/* A vector has no function: it is not text, and vectors_make_row makes it. */
+static const struct {
+	tokens_make *make;
+	enum period period;
+	bool appends; /* to the content so far, instead of replacing it */
+} kinds[] = {
+    [TRANSFORM_WIKIPEDIA] = {make_wikipedia, ONE, false},
+    [TRANSFORM_INJECT] = {append_injected_term, ALL, true},
+    [TRANSFORM_REPEAT] = {append_repeated_term, ALL, true},
+    [TRANSFORM_PREFIX_GEN] = {append_prefix_words, ALL, true},
+    [TRANSFORM_PROXIMITY] = {make_proximity, EACH, false},
+    [TRANSFORM_PHRASE_LABEL] = {make_label, EACH, false},
+    [TRANSFORM_EXPANSION] = {make_expansion, EACH, false},
+    [TRANSFORM_FUZZY] = {make_fuzzy, EACH, false},
+    [TRANSFORM_NUMERIC] = {make_numeric, ONE, false},
+    [TRANSFORM_TAGS] = {make_tags, ONE, false},
+    [TRANSFORM_REPEATED] = {tokens_repeated, ALL, false},
+    [TRANSFORM_CYCLIC] = {tokens_cyclic, ALL, false},
+    [TRANSFORM_UNIQUE] = {tokens_unique, ONE, false},
+    [TRANSFORM_UUID] = {tokens_uuid, ONE, false},
+    [TRANSFORM_PROGRESSIVE] = {tokens_progressive, ONE, false},
+    [TRANSFORM_RANDOM_SET] = {tokens_random_set, ONE, false},
+    [TRANSFORM_STEMMABLE] = {tokens_stemmable, ONE, false},
+    [TRANSFORM_VECTOR] = {NULL, ONE, false},
+    [TRANSFORM_TERM] = {make_term, ONE, false},
+    [TRANSFORM_LABEL] = {make_label, EACH, false},
+    [TRANSFORM_EXPANDED] = {make_expanded_term, ONE, false},
+    [TRANSFORM_SPELT] = {make_fuzzy, EACH, false},
+    [TRANSFORM_IN_TURN] = {make_listed, ONE, false},
+    [TRANSFORM_WORD] = {make_word, ONE, false},
+};
+
 void
 content_apply(const struct transform *t, const struct cell *c, struct str *s)
 {
-	switch (t->kind) {
-	case TRANSFORM_WIKIPEDIA:
-		make_wikipedia(s, t, c);
-		break;
-	case TRANSFORM_INJECT:
-		if ((double)c->row <= trunc((double)c->rows * t->share))
-			str_printf(s, " %s", t->text);
-		break;
-	case TRANSFORM_REPEAT:
-		append_repeated_term(s, t, c);
-		break;
-	case TRANSFORM_PREFIX_GEN:
-		append_prefix_words(s, t);
-		break;
-	case TRANSFORM_PROXIMITY:
-		make_proximity(s, t, c);
-		break;
-	case TRANSFORM_PHRASE_LABEL:
-	case TRANSFORM_LABEL:
-		str_clear(s);
-		str_addn(s, "phrase", 6);
-		append_number(s, (c->row - 1) / (uint64_t)t->each);
-		break;
-	case TRANSFORM_EXPANSION:
-		make_expansion(s, t, c);
-		break;
-	case TRANSFORM_FUZZY:
-	case TRANSFORM_SPELT:
-		make_fuzzy(s, t, c);
-		break;
-	case TRANSFORM_NUMERIC:
-		make_numeric(s, t, c);
-		break;
-	case TRANSFORM_TAGS:
-		make_tags(s, t, c);
-		break;
-	case TRANSFORM_REPEATED:
-		tokens_repeated(s, t, c);
-		break;
-	case TRANSFORM_CYCLIC:
-		tokens_cyclic(s, t, c);
-		break;
-	case TRANSFORM_UNIQUE:
-		tokens_unique(s, t, c);
-		break;
-	case TRANSFORM_UUID:
-		tokens_uuid(s, t, c);
-		break;
-	case TRANSFORM_PROGRESSIVE:
-		tokens_progressive(s, t, c);
-		break;
-	case TRANSFORM_RANDOM_SET:
-		tokens_random_set(s, t, c);
-		break;
-	case TRANSFORM_STEMMABLE:
-		tokens_stemmable(s, t, c);
-		break;
-	case TRANSFORM_VECTOR:
-		break; /* not text: vectors_row makes it */
-	case TRANSFORM_TERM:
-		str_clear(s);
-		append_phrase_term(s, c->row - 1, t->first);
-		break;
-	case TRANSFORM_EXPANDED:
-		str_clear(s);
-		str_printf(s, "term%03llu", (unsigned long long)c->row);
-		break;
-	case TRANSFORM_IN_TURN:
-		str_clear(s);
-		str_add(s, t->list[(c->row - 1) % t->nlist]);
-		break;
-	case TRANSFORM_WORD:
-		make_word(s, t, c);
-		break;
-	}
+	if (kinds[t->kind].make)
+		kinds[t->kind].make(s, t, c);
 }
 
 void
@@ -324,18 +327,11 @@ content_cut(struct str *s, size_t characters)
 }
 
 size_t
-content_text(const struct transform *t, size_t text, const struct str *s)
+content_count_text(const struct transform *t, size_t text, const struct str *s)
 {
-	switch (t->kind) {
-	case TRANSFORM_WIKIPEDIA:
+	if (t->kind == TRANSFORM_WIKIPEDIA)
 		return s->len;
-	case TRANSFORM_INJECT:
-	case TRANSFORM_REPEAT:
-	case TRANSFORM_PREFIX_GEN:
-		return text;
-	default:
-		return 0;
-	}
+	return kinds[t->kind].appends ? text : 0;
 }
 
 void
@@ -363,29 +359,15 @@ content_make_room(struct str *s, size_t text, size_t characters)
 static uint64_t
 get_period(const struct transform *t)
 {
-	switch (t->kind) {
-	case TRANSFORM_REPEAT:
-	case TRANSFORM_PREFIX_GEN:
-	case TRANSFORM_REPEATED:
-	case TRANSFORM_CYCLIC:
-		return 0;
-	case TRANSFORM_INJECT:
-		return t->share < 1;
-	case TRANSFORM_PROXIMITY:
-	case TRANSFORM_PHRASE_LABEL:
-	case TRANSFORM_LABEL:
-	case TRANSFORM_EXPANSION:
-	case TRANSFORM_FUZZY:
-	case TRANSFORM_SPELT:
-		return (uint64_t)t->each;
-	default:
+	if (t->kind == TRANSFORM_INJECT && t->share < 1)
 		return 1;
-	}
+	return kinds[t->kind].period == EACH ? (uint64_t)t->each
+					     : kinds[t->kind].period == ONE;
 }
 
 /* The period is the greatest common divisor; gcd(0, x) is x. */
 uint64_t
-content_period(const struct transform *t, size_t n)
+content_find_period(const struct transform *t, size_t n)
 {
 	uint64_t all = 0;
 

@@ -15,9 +15,9 @@ struct vocabulary;
 struct cell {
 	uint64_t row, rows; /* number from 1, and rows of the file */
 	uint64_t seed;      /* of --seed */
-	uint64_t salt;      /* produce_salt: hash of seed and file name */
-	size_t field;       /* number, from 0 */
-	size_t size;        /* most characters of the cell */
+	uint64_t salt; /* produce_compute_salt: hash of seed and file name */
+	size_t field;  /* number, from 0 */
+	size_t size;   /* most characters of the cell */
 	const struct vocabulary *words;
 	struct pyrandom *py; /* generator of the thread */
 	const char *article; /* plain text; NULL: use the built-in text */
@@ -32,13 +32,14 @@ void content_apply(
  * Returns how many consecutive rows, counted from the first, share the content
  * that these transforms make. Returns 0 if all rows share it.
  */
-uint64_t content_period(const struct transform *, size_t n);
+uint64_t content_find_period(const struct transform *, size_t n);
 
 /*
  * Returns how many leading bytes of 's' are encyclopedia text after the
  * transform was applied; 'text' is that number before it.
  */
-size_t content_text(const struct transform *, size_t text, const struct str *s);
+size_t content_count_text(
+    const struct transform *, size_t text, const struct str *s);
 
 /*
  * Removes words from the end of the first 'text' bytes until all of 's' has at

@@ -248,14 +248,6 @@ transfer_part(struct part *p)
 	    *why ? why : curl_easy_strerror(code));
 }
 
-static void
-free_part(struct part *p)
-{
-	free(p->path);
-	free(p->id_path);
-	str_free(&p->id);
-}
-
 int
 download_part(const char *url, const char *path, struct meter *meter)
 {
@@ -271,36 +263,41 @@ download_part(const char *url, const char *path, struct meter *meter)
 		    err_fail("the download of '%s' broke off %d times; run the "
 			     "command again to continue it",
 			url, RETRIES);
-	free_part(&p);
+	free(p.path);
+	free(p.id_path);
+	str_free(&p.id);
+	return rc;
+}
+
+/* Ends a transfer: keeps the part under its final name, or removes it. */
+static int
+end_part(const char *path, bool keep)
+{
+	char *part = mem_printf("%s.part", path);
+	char *id = mem_printf("%s.part.id", path);
+	int rc = 0;
+
+	if (keep && rename(part, path) < 0)
+		rc = err_fail_sys("cannot write '%s'", path);
+	else
+		unlink(id);
+	if (!keep)
+		unlink(part);
+	free(part);
+	free(id);
 	return rc;
 }
 
 int
 download_keep(const char *path)
 {
-	char *part = mem_printf("%s.part", path);
-	char *id = mem_printf("%s.part.id", path);
-	int rc = rename(part, path);
-
-	if (rc < 0)
-		err_fail_sys("cannot write '%s'", path);
-	else
-		unlink(id);
-	free(part);
-	free(id);
-	return rc;
+	return end_part(path, true);
 }
 
 void
 download_drop(const char *path)
 {
-	char *part = mem_printf("%s.part", path);
-	char *id = mem_printf("%s.part.id", path);
-
-	unlink(part);
-	unlink(id);
-	free(part);
-	free(id);
+	end_part(path, false);
 }
 
 static size_t

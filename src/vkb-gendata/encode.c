@@ -264,9 +264,8 @@ encode_text(struct str *s, const struct recipe_file *f, size_t field,
 	}
 }
 
-/* Appends 'v' in little-endian byte order. */
-static void
-append_uint32(struct str *s, uint32_t v)
+void
+encode_uint32(struct str *s, uint32_t v)
 {
 	for (int i = 0; i < 32; i += 8)
 		str_addc(s, (char)(v >> i & 0xff));
@@ -279,7 +278,7 @@ encode_vector(
 	size_t d = f->fields[field].dims;
 
 	if (f->format == RECIPE_FVECS)
-		append_uint32(s, (uint32_t)d);
+		encode_uint32(s, (uint32_t)d);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	str_addn(s, v, d * sizeof *v);
 #else
@@ -287,7 +286,7 @@ encode_vector(
 		uint32_t bits;
 
 		memcpy(&bits, &v[i], sizeof bits);
-		number32(s, bits);
+		encode_uint32(s, bits);
 	}
 #endif
 }

@@ -25,4 +25,7 @@ void encode_vector(
     struct str *, const struct recipe_file *, size_t field, const float *v);
 void encode_end(struct str *, const struct recipe_file *);
 
+/* Appends 'v' in little-endian byte order. */
+void encode_uint32(struct str *, uint32_t v);
+
 #endif

@@ -12,8 +12,8 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
 enum { INSERT, DELETE, SUBSTITUTE, EDITS };
 
 void
-fuzzy_word(struct str *s, struct pyrandom *r, uint64_t term, uint32_t min,
-    uint32_t max, uint64_t twist)
+fuzzy_append_word(struct str *s, struct pyrandom *r, uint64_t term,
+    uint32_t min, uint32_t max, uint64_t twist)
 {
 	uint32_t n;
 
@@ -59,7 +59,7 @@ edit_word(struct str *s, size_t from, struct pyrandom *r)
 }
 
 void
-fuzzy_variant(struct str *s, struct pyrandom *r, const char *word,
+fuzzy_append_variant(struct str *s, struct pyrandom *r, const char *word,
     uint64_t term, uint64_t variant, uint32_t edits, uint64_t twist)
 {
 	size_t from = s->len;

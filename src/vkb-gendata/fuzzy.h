@@ -13,15 +13,15 @@ struct pyrandom;
 struct str;
 
 /* Appends the correct word of term 'term' (from 1), of min..max letters. */
-void fuzzy_word(struct str *, struct pyrandom *, uint64_t term, uint32_t min,
-    uint32_t max, uint64_t twist);
+void fuzzy_append_word(struct str *, struct pyrandom *, uint64_t term,
+    uint32_t min, uint32_t max, uint64_t twist);
 
 /*
  * Appends variant 'variant' of 'word', made by 'edits' successive insertions,
  * deletions or substitutions of a letter; variant 0 is the word itself. A word
  * of one letter is not edited.
  */
-void fuzzy_variant(struct str *, struct pyrandom *, const char *word,
+void fuzzy_append_variant(struct str *, struct pyrandom *, const char *word,
     uint64_t term, uint64_t variant, uint32_t edits, uint64_t twist);
 
 #endif

@@ -53,7 +53,7 @@ hash_recipe(
 	json_canonical(&s, f->spec);
 	for (size_t i = 0; i < 2; i++) {
 		const struct recipe_file *x =
-		    others[i] ? recipe_of(m->recipes, others[i]) : NULL;
+		    others[i] ? recipe_find(m->recipes, others[i]) : NULL;
 
 		str_addc(&s, ' ');
 		if (x)
@@ -114,8 +114,8 @@ static int
 write_neighbours(const struct make *m, struct tools *with,
     const struct recipe_file *f, int fd, const char *path, struct checksum *sum)
 {
-	struct neighbours n = {.base = recipe_of(m->recipes, f->base),
-	    .queries = recipe_of(m->recipes, f->queries),
+	struct neighbours n = {.base = recipe_find(m->recipes, f->base),
+	    .queries = recipe_find(m->recipes, f->queries),
 	    .k = f->k,
 	    .metric = f->metric,
 	    .seed = m->seed,
@@ -125,7 +125,7 @@ write_neighbours(const struct make *m, struct tools *with,
 	    .arg = &with->meter};
 
 	meter_begin(&with->meter, f->name, (double)n.base->rows);
-	return neighbours_file(&n, fd, path, sum);
+	return neighbours_write_file(&n, fd, path, sum);
 }
 
 static int
@@ -141,7 +141,7 @@ write_rows(const struct make *m, struct tools *with,
 
 	if (recipe_has_words(f) && !with->words)
 		with->words = vocabulary_new();
-	if ((f->base || recipe_vector(f) < f->n) && !with->vectors)
+	if ((f->base || recipe_find_vector(f) < f->n) && !with->vectors)
 		with->vectors = vectors_new();
 	if (f->base)
 		return write_neighbours(m, with, f, fd, path, sum);
@@ -150,7 +150,7 @@ write_rows(const struct make *m, struct tools *with,
 	if (f->articles && with->dump &&
 	    !(p.articles = articles_open(with->dump, m->threads)))
 		return -1;
-	rc = produce_file(&p, fd, path, sum);
+	rc = produce_write_file(&p, fd, path, sum);
 	articles_close(p.articles);
 	return rc;
 }
@@ -214,7 +214,7 @@ choose_sources(const struct make *m, bool *chosen)
 
 		if (!chosen[i] || !f->source)
 			continue;
-		s = recipe_of(m->recipes, f->source);
+		s = recipe_find(m->recipes, f->source);
 		if (s && !s->source)
 			chosen[s - m->recipes->v] = true;
 	}
@@ -245,9 +245,9 @@ make_states(const struct make *m, const bool *chosen, int *states)
 	int rc = 0;
 
 	if (needs_dump(m, chosen)) {
-		with.dump = wikipedia_path(m->wikipedia, m->dir);
+		with.dump = wikipedia_find_path(m->wikipedia, m->dir);
 		if (access(with.dump, F_OK) == 0)
-			rc = wikipedia_id(with.dump, &with.dump_id);
+			rc = wikipedia_hash_dump(with.dump, &with.dump_id);
 	}
 	for (size_t i = 0; i < m->recipes->n; i++)
 		if (chosen[i]) {
@@ -270,9 +270,10 @@ make_all(const struct make *m, bool *chosen)
 		return -1;
 	meter_open(&with.meter, m->quiet);
 	if (needs_dump(m, chosen)) {
-		with.dump =
-		    wikipedia_get(m->wikipedia, m->dir, m->sha1, &with.meter);
-		rc = with.dump ? wikipedia_id(with.dump, &with.dump_id) : -1;
+		with.dump = wikipedia_fetch_dump(
+		    m->wikipedia, m->dir, m->sha1, &with.meter);
+		rc = with.dump ? wikipedia_hash_dump(with.dump, &with.dump_id)
+			       : -1;
 	}
 	if (rc < 0)
 		goto out;

@@ -37,7 +37,7 @@ reserve_chunk(struct str *s)
 }
 
 void
-natural_text(struct str *s, const struct vocabulary *v, struct rng *r,
+natural_append_text(struct str *s, const struct vocabulary *v, struct rng *r,
     double median, size_t size)
 {
 	double words = median * exp(NATURAL_SIGMA * draw_normal(r));

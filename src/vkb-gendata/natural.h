@@ -16,7 +16,7 @@ struct str;
 struct vocabulary;
 
 /* Appends whole words, at most 'size' bytes. */
-void natural_text(struct str *, const struct vocabulary *, struct rng *,
+void natural_append_text(struct str *, const struct vocabulary *, struct rng *,
     double median, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 #include "neighbours.h"
 #include "checksum.h"
+#include "encode.h"
 #include "mem.h"
 #include "produce.h"
-#include "put.h"
 #include "str.h"
 #include "vectors.h"
 
@@ -206,13 +206,14 @@ search_rows(void *arg)
 	struct searcher *x = arg;
 	struct search *s = x->s;
 	const struct neighbours *n = s->n;
-	size_t field = recipe_vector(n->base);
-	uint64_t salt = produce_salt(n->seed, n->base->name), first, rows;
+	size_t field = recipe_find_vector(n->base);
+	uint64_t salt = produce_compute_salt(n->seed, n->base->name), first,
+		 rows;
 	float *row = make_matrix(1, s->stride);
 
 	while ((rows = take_rows(s, &first)) > 0) {
 		for (uint64_t i = first; i < first + rows; i++) {
-			vectors_row(
+			vectors_make_row(
 			    n->vectors, salt, i + 1, field, s->dims, row);
 			compare_row_with_queries(x, row, i);
 		}
@@ -244,13 +245,6 @@ merge_heaps(struct searcher *all, size_t threads, size_t q, struct near *to)
 	qsort(to, h.n, sizeof *to, compare_by_score);
 }
 
-static void
-append_int32(struct str *s, uint32_t v)
-{
-	for (int i = 0; i < 32; i += 8)
-		str_addc(s, (char)(v >> i & 0xff));
-}
-
 static int
 write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
     struct checksum *sum)
@@ -263,10 +257,10 @@ write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
 	for (size_t q = 0; q < s->nq && rc == 0; q++) {
 		merge_heaps(all, threads, q, best);
 		str_clear(&out);
-		append_int32(&out, (uint32_t)s->k);
+		encode_uint32(&out, (uint32_t)s->k);
 		for (size_t i = 0; i < s->k; i++)
-			append_int32(&out, best[i].row);
-		rc = put_all(fd, &out, name, sum);
+			encode_uint32(&out, best[i].row);
+		rc = checksum_write(sum, fd, &out, name);
 	}
 	str_free(&out);
 	free(best);
@@ -277,8 +271,8 @@ static void
 make_queries(struct search *s)
 {
 	const struct neighbours *n = s->n;
-	uint64_t salt = produce_salt(n->seed, n->queries->name);
-	size_t field = recipe_vector(n->queries);
+	uint64_t salt = produce_compute_salt(n->seed, n->queries->name);
+	size_t field = recipe_find_vector(n->queries);
 
 	s->nq = (size_t)n->queries->rows;
 	s->q = make_matrix(s->nq + 3, s->stride); /* see compute_dots */
@@ -286,7 +280,7 @@ make_queries(struct search *s)
 	for (size_t q = 0; q < s->nq; q++) {
 		float *v = s->q + q * s->stride;
 
-		vectors_row(n->vectors, salt, q + 1, field, s->dims, v);
+		vectors_make_row(n->vectors, salt, q + 1, field, s->dims, v);
 		s->norm[q] = compute_length(v, s->dims);
 	}
 }
@@ -309,7 +303,7 @@ free_searcher(struct searcher *x)
 }
 
 int
-neighbours_file(
+neighbours_write_file(
     const struct neighbours *n, int fd, const char *name, struct checksum *sum)
 {
 	struct search s = {.n = n, .k = n->k};
@@ -317,7 +311,7 @@ neighbours_file(
 	size_t started = 0;
 	int rc;
 
-	s.dims = n->base->fields[recipe_vector(n->base)].dims;
+	s.dims = n->base->fields[recipe_find_vector(n->base)].dims;
 	s.stride = (s.dims + LANES - 1) / LANES * LANES;
 	pthread_mutex_init(&s.lock, NULL);
 	checksum_init(sum);

@@ -28,7 +28,7 @@ struct neighbours {
 };
 
 /* Writes to 'fd'; 'name' is for messages. Returns 0, or -1 (error reported). */
-int neighbours_file(
+int neighbours_write_file(
     const struct neighbours *, int fd, const char *name, struct checksum *);
 
 #endif

@@ -52,7 +52,7 @@ parse_number_param(const struct json *v, const char *key, bool whole,
 }
 
 long long
-params_whole(const struct json *j, const char *key, double min, double max,
+params_read_whole(const struct json *j, const char *key, double min, double max,
     struct configwalk *w)
 {
 	const struct json *v = json_get(j, key);
@@ -155,6 +155,23 @@ report_unknown_key(const struct params *table, const char *const *other,
 	for (; other && *other; other++)
 		str_printf(&s, "%s%s", s.len ? ", " : "", *other);
 	configwalk_problem(w, "unknown key '%s' (there are %s)", key, s.s);
+	str_free(&s);
+}
+
+void
+params_report_unknown(struct configwalk *w, const char *what, const char *type,
+    const char *const *names)
+{
+	const char *near = str_nearest(type, names);
+	size_t len = configwalk_key(w, "type");
+	struct str s = {0};
+
+	for (size_t i = 0; names[i]; i++)
+		str_printf(&s, "%s%s", i ? ", " : "", names[i]);
+	configwalk_problem(w, "unknown %s '%s'%s%s%s (there are %s)", what,
+	    type, near ? ", did you mean '" : "", near ? near : "",
+	    near ? "'?" : "", s.s);
+	configwalk_leave(w, len);
 	str_free(&s);
 }
 

@@ -27,6 +27,17 @@ struct params {
 	const char *text;
 };
 
+/* Rows of numbers, for the members of struct transform. */
+#define PARAMS_AT(field) offsetof(struct transform, field)
+#define PARAMS_INT(name, field, fallback, min, max)                            \
+	{                                                                      \
+		name, PARAMS_WHOLE, PARAMS_AT(field), fallback, min, max, NULL \
+	}
+#define PARAMS_NUM(name, field, fallback, min, max)                           \
+	{                                                                     \
+		name, PARAMS_REAL, PARAMS_AT(field), fallback, min, max, NULL \
+	}
+
 /*
  * Fills 't' from the object 'j'. A key that is neither in the table nor in
  * 'other' (NULL ends it) is a problem. 'w' counts the problems it reports.
@@ -34,8 +45,15 @@ struct params {
 void params_read(const struct params *, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w);
 
+/*
+ * Reports that the 'type' is not one of the names (NULL ends them), and the
+ * nearest of them. 'what' is "transform" or "query type".
+ */
+void params_report_unknown(struct configwalk *w, const char *what,
+    const char *type, const char *const *names);
+
 /* Returns the integer at 'key', or -1 if missing or out of range (reported). */
-long long params_whole(const struct json *j, const char *key, double min,
+long long params_read_whole(const struct json *j, const char *key, double min,
     double max, struct configwalk *w);
 
 #endif

@@ -5,7 +5,6 @@
 #include "encode.h"
 #include "err.h"
 #include "mem.h"
-#include "put.h"
 #include "pyrandom.h"
 #include "recipe.h"
 #include "str.h"
@@ -41,7 +40,7 @@ struct line {
 
 /* The encoded cell of a field that later rows may share. */
 struct kept {
-	uint64_t period, version; /* content_period; 1: nothing is kept */
+	uint64_t period, version; /* content_find_period; 1: nothing is kept */
 	struct str text;
 };
 
@@ -57,7 +56,7 @@ struct maker {
 };
 
 uint64_t
-produce_salt(uint64_t seed, const char *name)
+produce_compute_salt(uint64_t seed, const char *name)
 {
 	uint64_t h = str_hash(STR_HASH, &seed, sizeof seed);
 
@@ -80,7 +79,7 @@ produce_text(struct maker *m, const struct cell *c)
 	str_clear(&m->content);
 	for (size_t i = 0; i < x->nt; i++) {
 		content_apply(&x->t[i], c, &m->content);
-		len = content_text(&x->t[i], len, &m->content);
+		len = content_count_text(&x->t[i], len, &m->content);
 	}
 	content_make_room(&m->content, len, x->size);
 	content_cut(&m->content, x->size);
@@ -105,7 +104,7 @@ produce_row(struct maker *m, uint64_t n, size_t place)
 	    .py = &m->py};
 
 	if (p->articles) {
-		article_plain(&m->articles[place], &m->plain);
+		article_make_plain(&m->articles[place], &m->plain);
 		c.article = m->plain.s;
 		c.article_len = m->plain.len;
 	}
@@ -114,7 +113,7 @@ produce_row(struct maker *m, uint64_t n, size_t place)
 		const struct recipe_field *x = &f->fields[c.field];
 
 		if (x->dims) {
-			vectors_row(
+			vectors_make_row(
 			    p->vectors, c.salt, n, c.field, x->dims, m->vector);
 			encode_vector(&m->block, f, c.field, m->vector);
 			continue;
@@ -193,7 +192,7 @@ write_block(struct maker *m, uint64_t block)
 	ok = !l->failed;
 	pthread_mutex_unlock(&l->lock);
 	if (ok)
-		ok = put_all(l->fd, &m->block, l->name, l->sum) == 0;
+		ok = checksum_write(l->sum, l->fd, &m->block, l->name) == 0;
 	pthread_mutex_lock(&l->lock);
 	l->failed = l->failed || !ok;
 	l->bytes += m->block.len;
@@ -227,7 +226,7 @@ produce_blocks(void *arg)
 	for (size_t i = 0; i < f->n; i++) {
 		const struct recipe_field *x = &f->fields[i];
 
-		m.kept[i].period = content_period(x->t, x->nt);
+		m.kept[i].period = content_find_period(x->t, x->nt);
 		dims = x->dims > dims ? x->dims : dims;
 	}
 	m.vector = mem_array(dims + 1, sizeof *m.vector);
@@ -270,19 +269,19 @@ run_producers(struct line *l)
 }
 
 int
-produce_file(
+produce_write_file(
     const struct produce *p, int fd, const char *name, struct checksum *sum)
 {
 	struct line l = {.p = p, .fd = fd, .name = name, .sum = sum};
 	struct str s = {0};
 	int rc;
 
-	l.salt = produce_salt(p->seed, p->file->name);
+	l.salt = produce_compute_salt(p->seed, p->file->name);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.turn_came, NULL);
 	checksum_init(sum);
 	encode_head(&s, p->file);
-	rc = put_all(fd, &s, name, sum);
+	rc = checksum_write(sum, fd, &s, name);
 	if (rc == 0)
 		run_producers(&l);
 	if (l.failed)
@@ -290,7 +289,7 @@ produce_file(
 	str_clear(&s);
 	encode_foot(&s, p->file);
 	if (rc == 0)
-		rc = put_all(fd, &s, name, sum);
+		rc = checksum_write(sum, fd, &s, name);
 	str_free(&s);
 	pthread_mutex_destroy(&l.lock);
 	pthread_cond_destroy(&l.turn_came);

@@ -28,13 +28,13 @@ struct produce {
 };
 
 /* Returns a hash of seed and file name, which the rows are seeded with. */
-uint64_t produce_salt(uint64_t seed, const char *name);
+uint64_t produce_compute_salt(uint64_t seed, const char *name);
 
 /*
  * Writes the file to 'fd' and adds all its bytes to the checksum, which it
  * initializes; 'name' is for messages. Returns 0, or -1 (error reported).
  */
-int produce_file(
+int produce_write_file(
     const struct produce *, int fd, const char *name, struct checksum *);
 
 #endif

@@ -41,8 +41,7 @@ pyrandom_seed(struct pyrandom *p, uint64_t seed)
 		last = s[i] = stir_word(s[i], last, 1566083941) - i;
 	s[1] = stir_word(s[1], last, 1566083941) - 1;
 	s[0] = UINT32_C(1) << 31;
-	p->next = 0;
-	p->renewed = false;
+	p->next = N;
 }
 
 typedef uint32_t four __attribute__((vector_size(16)));
@@ -78,40 +77,26 @@ renew_range(uint32_t *s, unsigned from, unsigned to, int far)
 		s[i] = twist_word(s[i], s[i + 1], s[(int)i + far]);
 }
 
-/* Renews all words from p->next on. */
+/* Renews all words. */
 static void
 renew_state(struct pyrandom *p)
 {
 	uint32_t *s = p->state;
-	unsigned i = p->next;
 
-	if (i < N - M) {
-		renew_range(s, i, N - M, M);
-		i = N - M;
-	}
-	renew_range(s, i, N - 1, M - N);
+	renew_range(s, 0, N - M, M);
+	renew_range(s, N - M, N - 1, M - N);
 	s[N - 1] = twist_word(s[N - 1], s[0], s[M - 1]);
-	p->renewed = true;
+	p->next = 0;
 }
 
-/*
- * Renews single words until renew_state renews all the rest: most seeds are
- * used for few words only.
- */
 static inline uint32_t
 draw_word(struct pyrandom *p)
 {
-	uint32_t *s = p->state, i, y;
+	uint32_t y;
 
-	if (p->next == N) {
-		p->next = 0;
+	if (p->next == N)
 		renew_state(p);
-	}
-	i = p->next++;
-	if (!p->renewed)
-		s[i] = twist_word(s[i], s[i + 1 < N ? i + 1 : 0],
-		    s[i < N - M ? i + M : i + M - N]);
-	y = s[i];
+	y = p->state[p->next++];
 	y ^= y >> 11;
 	y ^= y << 7 & UINT32_C(0x9d2c5680);
 	y ^= y << 15 & UINT32_C(0xefc60000);
@@ -203,8 +188,6 @@ pyrandom_choices(
 
 		if (n <= FEW && k - i >= CHARS) {
 			if (p->next == N)
-				p->next = 0, renew_state(p);
-			else if (!p->renewed)
 				renew_state(p);
 			done = choose_letters(p, letters, n, to + i, k - i);
 		}

@@ -6,7 +6,6 @@
 #ifndef PYRANDOM_H
 #define PYRANDOM_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define PYRANDOM_WORDS 624
@@ -14,8 +13,7 @@
 /* Starts as {0}. */
 struct pyrandom {
 	uint32_t state[PYRANDOM_WORDS];
-	unsigned next; /* index of the word to be drawn */
-	bool renewed;  /* all words are renewed; else each when it is drawn */
+	unsigned next;                  /* index of the word to be drawn */
 	uint32_t first[PYRANDOM_WORDS]; /* the state each seeding starts from */
 };
 

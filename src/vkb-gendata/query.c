@@ -12,12 +12,6 @@
 #define TERM_SIZE 20 /* bytes of the search terms in a file with vectors */
 #define STOP 120     /* most frequent words, which queries skip */
 
-#define AT(field) offsetof(struct transform, field)
-#define WHOLE(name, field, fallback, min, max)                          \
-	{                                                               \
-		name, PARAMS_WHOLE, AT(field), fallback, min, max, NULL \
-	}
-
 enum kind {
 	PROXIMITY,
 	PREFIX,
@@ -36,33 +30,34 @@ static const struct {
 	struct params p[5];
 } query_kinds[KINDS] = {
     [PROXIMITY] = {"proximity_phrase",
-	{WHOLE("term_count", terms, 1, 1, 10000), {0}}},
+	{PARAMS_INT("term_count", terms, 1, 1, 10000), {0}}},
     [PREFIX] = {"prefix",
-	{{"source", PARAMS_TEXT, AT(text), 0, 0, 0, "search_terms.csv"}, {0}}},
+	{{"source", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, "search_terms.csv"},
+	    {0}}},
     [SUFFIX] = {"suffix",
-	{{"source", PARAMS_TEXT, AT(text), 0, 0, 0, "search_terms.csv"}, {0}}},
+	{{"source", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, "search_terms.csv"},
+	    {0}}},
     [EXPANSION] = {"expansion", {{0}}},
     [FUZZY] = {"fuzzy",
-	{WHOLE("min_word_length", min_len, 5, 1, 1e6),
-	    WHOLE("max_word_length", max_len, 6, 1, 1e6),
-	    WHOLE("target_distance", edits, 1, 0, 1e6), {0}}},
+	{PARAMS_INT("min_word_length", min_len, 5, 1, 1e6),
+	    PARAMS_INT("max_word_length", max_len, 6, 1, 1e6),
+	    PARAMS_INT("target_distance", edits, 1, 0, 1e6), {0}}},
     [TAGS] = {"tag_only",
 	{{"tags", PARAMS_LIST, 0, 0, 0, 0, "tag1,tag2,tag3"}, {0}}},
-    [VECTOR] = {"vector", {WHOLE("dimensions", dims, 256, 1, 65536), {0}}},
-    [WORDS] = {"words", {WHOLE("term_count", terms, 1, 1, 10000), {0}}},
+    [VECTOR] = {"vector", {PARAMS_INT("dimensions", dims, 256, 1, 65536), {0}}},
+    [WORDS] = {"words", {PARAMS_INT("term_count", terms, 1, 1, 10000), {0}}},
     [NEIGHBOURS] = {"neighbours",
-	{{"source", PARAMS_TEXT, AT(text), 0, 0, 0, NULL},
-	    WHOLE("k", count, 100, 1, 100000), {0}}},
+	{{"source", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, NULL},
+	    PARAMS_INT("k", count, 100, 1, 100000), {0}}},
 };
 
 static struct recipe_field *
 add_field(struct recipe_file *f, char *name, const struct transform *t)
 {
-	struct recipe_field *x;
+	struct recipe_field *x = recipe_add_field(f, name);
 
-	f->fields = mem_resize(f->fields, f->n + 1, sizeof *f->fields);
-	x = &f->fields[f->n++];
-	*x = (struct recipe_field){.name = name, .size = SIZE_MAX / 8, .nt = 1};
+	x->size = SIZE_MAX / 8;
+	x->nt = 1;
 	x->t = mem_new(sizeof *x->t);
 	*x->t = *t;
 	return x;
@@ -131,21 +126,6 @@ read_neighbours(
 }
 
 static int
-report_unknown_type(const char *name, struct configwalk *w)
-{
-	struct str s = {0};
-	size_t len = configwalk_key(w, "type");
-
-	for (size_t i = 0; i < KINDS; i++)
-		str_printf(&s, "%s%s", i ? ", " : "", query_kinds[i].name);
-	configwalk_problem(
-	    w, "unknown query type '%s' (there are %s)", name, s.s);
-	configwalk_leave(w, len);
-	str_free(&s);
-	return 0;
-}
-
-static int
 read_query_fields(struct recipe_file *f, struct recipe_file *also,
     enum kind kind, struct transform *t, struct configwalk *w)
 {
@@ -203,18 +183,23 @@ query_read(
 	const struct json *type = json_get(f->spec, "type");
 	const char *name = type ? json_str(type) : "proximity_phrase";
 	struct transform t = {0};
+	const char *names[KINDS + 1] = {0};
 	size_t kind = 0;
 	long long n = 0;
 
-	while (kind < KINDS &&
-	    (!name || strcmp(query_kinds[kind].name, name) != 0))
-		kind++;
-	if (kind == KINDS)
-		return report_unknown_type(name ? name : "", w);
+	for (; kind < KINDS; kind++) {
+		names[kind] = query_kinds[kind].name;
+		if (name && strcmp(names[kind], name) == 0)
+			break;
+	}
+	if (kind == KINDS) {
+		params_report_unknown(w, "query type", name ? name : "", names);
+		return 0;
+	}
 	params_read(query_kinds[kind].p, kind == NEIGHBOURS ? others : usual,
 	    f->spec, &t, w);
 	if (kind != NEIGHBOURS)
-		n = params_whole(f->spec, "doc_count", 0, ROWS, w);
+		n = params_read_whole(f->spec, "doc_count", 0, ROWS, w);
 	f->rows = n > 0 ? (uint64_t)n : 0;
 	return read_query_fields(f, also, (enum kind)kind, &t, w);
 }

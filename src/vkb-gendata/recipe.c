@@ -110,16 +110,12 @@ read_transforms(
 	configwalk_leave(w, len);
 }
 
-static struct recipe_field *
-add_field(struct recipe_file *f, const char *name, struct configwalk *w)
+struct recipe_field *
+recipe_add_field(struct recipe_file *f, char *name)
 {
-	struct recipe_field *x;
-
 	f->fields = mem_resize(f->fields, f->n + 1, sizeof *f->fields);
-	x = &f->fields[f->n++];
-	*x = (struct recipe_field){.name = mem_str(name)};
-	check_field_name(f, x, w);
-	return x;
+	f->fields[f->n] = (struct recipe_field){.name = name};
+	return &f->fields[f->n++];
 }
 
 static void
@@ -130,14 +126,17 @@ check_keys(const struct json *j, const char *const *keys, struct configwalk *w)
 	params_read(none, keys, j, NULL, w);
 }
 
-/* Reads 'size' and 'transforms' of a field or of generate_fields. */
+/* Reads a field whose 'size' and 'transforms' are in 'j'; takes its name. */
 static void
-read_field_body(
-    struct recipe_field *x, const struct json *j, struct configwalk *w)
+read_field(struct recipe_file *f, char *name, const struct json *j,
+    struct configwalk *w)
 {
+	struct recipe_field *x = recipe_add_field(f, name);
+
+	check_field_name(f, x, w);
 	read_transforms(x, json_get(j, "transforms"), w);
 	if (!x->dims) {
-		long long n = params_whole(j, "size", 1, SIZE, w);
+		long long n = params_read_whole(j, "size", 1, SIZE, w);
 
 		x->size = n > 0 ? (size_t)n : 1;
 	}
@@ -162,7 +161,7 @@ read_listed_fields(
 			    w, "is not an object with a string 'name'");
 		} else {
 			check_keys(j, keys, w);
-			read_field_body(add_field(f, name, w), j, w);
+			read_field(f, mem_str(name), j, w);
 		}
 		configwalk_leave(w, at);
 	}
@@ -177,19 +176,17 @@ read_generated_fields(
 	    "count", "prefix", "size", "transforms", "description", NULL};
 	size_t len = configwalk_key(w, "generate_fields");
 	const struct json *prefix = json_get(j, "prefix");
-	long long n = params_whole(j, "count", 1, FIELDS, w);
+	long long n = params_read_whole(j, "count", 1, FIELDS, w);
 	int before = w->problems;
 
 	check_keys(j, keys, w);
 	if (prefix && !json_str(prefix))
 		configwalk_problem(w, "'prefix' is not a string");
-	for (long long i = 1; i <= n && w->problems == before; i++) {
-		char *name = mem_printf(
-		    "%s%lld", prefix ? json_str(prefix) : "field", i);
-
-		read_field_body(add_field(f, name, w), j, w);
-		free(name);
-	}
+	for (long long i = 1; i <= n && w->problems == before; i++)
+		read_field(f,
+		    mem_printf(
+			"%s%lld", prefix ? json_str(prefix) : "field", i),
+		    j, w);
 	configwalk_leave(w, len);
 }
 
@@ -233,7 +230,7 @@ read_dataset(struct recipe_file *f, struct configwalk *w)
 	    "doc_count", "fields", "generate_fields", "description", NULL};
 	const struct json *all = json_get(f->spec, "generate_fields");
 	const struct json *list = json_get(f->spec, "fields");
-	long long n = params_whole(f->spec, "doc_count", 0, ROWS, w);
+	long long n = params_read_whole(f->spec, "doc_count", 0, ROWS, w);
 
 	f->rows = n > 0 ? (uint64_t)n : 0;
 	check_keys(f->spec, keys, w);
@@ -263,7 +260,7 @@ free_file(struct recipe_file *f)
 static void
 keep_file(struct recipes *r, struct recipe_file *f, struct configwalk *w)
 {
-	const struct recipe_file *old = recipe_of(r, f->name);
+	const struct recipe_file *old = recipe_find(r, f->name);
 
 	if (old) {
 		if (!json_equal(old->spec, f->spec) || old->query != f->query)
@@ -379,7 +376,7 @@ recipe_free(struct recipes *r)
 }
 
 const struct recipe_file *
-recipe_of(const struct recipes *r, const char *name)
+recipe_find(const struct recipes *r, const char *name)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (strcmp(r->v[i].name, name) == 0)
@@ -392,8 +389,8 @@ static const struct recipe_field *
 find_vectors(const struct recipes *r, const struct recipe_file *f,
     const char *name, const char *key)
 {
-	const struct recipe_file *x = recipe_of(r, name);
-	size_t i = x ? recipe_vector(x) : 0;
+	const struct recipe_file *x = recipe_find(r, name);
+	size_t i = x ? recipe_find_vector(x) : 0;
 
 	if (x && i < x->n)
 		return &x->fields[i];
@@ -412,7 +409,7 @@ link_vectors(const struct recipes *r, const struct recipe_file *f)
 
 	if (!b || !q)
 		return -1;
-	rows = recipe_of(r, f->base)->rows;
+	rows = recipe_find(r, f->base)->rows;
 	if (b->dims != q->dims)
 		return err_fail("%s: '%s' has %zu dimensions, '%s' has %zu",
 		    f->where, f->base, b->dims, f->queries, q->dims);
@@ -425,7 +422,7 @@ link_vectors(const struct recipes *r, const struct recipe_file *f)
 }
 
 int
-recipe_link(const struct recipes *r)
+recipe_check_sources(const struct recipes *r)
 {
 	int rc = 0;
 
@@ -436,7 +433,7 @@ recipe_link(const struct recipes *r)
 }
 
 size_t
-recipe_vector(const struct recipe_file *f)
+recipe_find_vector(const struct recipe_file *f)
 {
 	size_t i = 0;
 

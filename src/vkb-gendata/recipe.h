@@ -72,13 +72,16 @@ void recipe_free(struct recipes *);
  * Checks, after all are read, that the files which neighbours refer to fit.
  * Returns 0, or -1 (errors reported).
  */
-int recipe_link(const struct recipes *);
+int recipe_check_sources(const struct recipes *);
+
+/* Adds a field, and takes its name; borrowed until the next call. */
+struct recipe_field *recipe_add_field(struct recipe_file *, char *name);
 
 /* Returns the recipe of that file name, or NULL. */
-const struct recipe_file *recipe_of(const struct recipes *, const char *name);
+const struct recipe_file *recipe_find(const struct recipes *, const char *name);
 
 /* Returns the number of the first vector field, or f->n if there is none. */
-size_t recipe_vector(const struct recipe_file *);
+size_t recipe_find_vector(const struct recipe_file *);
 
 /* Tells whether the file may need the built-in vocabulary. */
 bool recipe_has_words(const struct recipe_file *);

@@ -25,7 +25,7 @@ add_letters(struct str *s, uint64_t n)
 }
 
 void
-tokens_copies(struct str *s, size_t from, uint64_t n, size_t most)
+tokens_repeat(struct str *s, size_t from, uint64_t n, size_t most)
 {
 	size_t unit = s->len - from, want;
 
@@ -55,13 +55,13 @@ tokens_trim(struct str *s, size_t from)
 }
 
 void
-tokens_rng(const struct cell *c, struct rng *r)
+tokens_seed_rng(const struct cell *c, struct rng *r)
 {
 	rng_seed(r, c->salt + c->row * UINT64_C(0x9e3779b97f4a7c15), c->field);
 }
 
 uint64_t
-tokens_twist(const struct cell *c)
+tokens_compute_twist(const struct cell *c)
 {
 	uint64_t x[2] = {c->seed, c->field};
 
@@ -90,11 +90,11 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 	if (rest) {
 		size_t round = s->len;
 
-		tokens_copies(s, 0, rounds + 1, 4 * c->size);
+		tokens_repeat(s, 0, rounds + 1, 4 * c->size);
 		if (s->len == round * (rounds + 1))
 			s->len = round * rounds + cut;
 	} else {
-		tokens_copies(s, 0, rounds, 4 * c->size);
+		tokens_repeat(s, 0, rounds, 4 * c->size);
 	}
 	tokens_trim(s, 0);
 }
@@ -145,9 +145,9 @@ tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t k = (uint64_t)t->max_len, x = 0;
 	struct rng r;
 	char buf[4096];
-	bool own = tokens_twist(c) != 0;
+	bool own = tokens_compute_twist(c) != 0;
 
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	if (!own)
 		pyrandom_seed(c->py, c->row);
 	str_clear(s);
@@ -177,7 +177,7 @@ tokens_progressive(
 	str_clear(s);
 	add_letters(&whole, c->row - 1);
 	unit = whole.len;
-	tokens_copies(&whole, 0, (uint64_t)t->count, 4 * c->size);
+	tokens_repeat(&whole, 0, (uint64_t)t->count, 4 * c->size);
 	for (long long i = 1; i <= t->count && s->len <= 4 * c->size; i++) {
 		str_addn(s, whole.s, unit * (size_t)i);
 		str_addc(s, ' ');
@@ -196,9 +196,9 @@ tokens_random_set(
     struct str *s, const struct transform *t, const struct cell *c)
 {
 	struct rng r;
-	bool own = tokens_twist(c) != 0;
+	bool own = tokens_compute_twist(c) != 0;
 
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	if (!own)
 		pyrandom_seed(c->py, c->row);
 	str_clear(s);
@@ -214,14 +214,14 @@ tokens_random_set(
 void
 tokens_stemmable(struct str *s, const struct transform *t, const struct cell *c)
 {
-	size_t n = vocabulary_stemmable(c->words), len;
+	size_t n = vocabulary_count_stemmable(c->words), len;
 	struct rng r;
 
-	tokens_rng(c, &r);
+	tokens_seed_rng(c, &r);
 	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		const char *w =
-		    vocabulary_stem(c->words, rng_below(&r, n), &len);
+		    vocabulary_stemmable_word(c->words, rng_below(&r, n), &len);
 
 		str_addn(s, w, len);
 		str_addc(s, ' ');
@@ -235,6 +235,6 @@ tokens_repeated(struct str *s, const struct transform *t, const struct cell *c)
 	str_clear(s);
 	str_add(s, t->text);
 	str_addc(s, ' ');
-	tokens_copies(s, 0, (uint64_t)t->count, 4 * c->size);
+	tokens_repeat(s, 0, (uint64_t)t->count, 4 * c->size);
 	tokens_trim(s, 0);
 }

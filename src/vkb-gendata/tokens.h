@@ -24,18 +24,18 @@ tokens_make tokens_repeated, tokens_cyclic, tokens_unique, tokens_uuid,
  * Repeats the bytes from 'from' on, so that they are there n times; stops soon
  * after 'most' bytes.
  */
-void tokens_copies(struct str *, size_t from, uint64_t n, size_t most);
+void tokens_repeat(struct str *, size_t from, uint64_t n, size_t most);
 
 /* Removes the last byte, the blank after the last token, if any. */
 void tokens_trim(struct str *, size_t from);
 
 /* Seeds a generator for this row and field. */
-void tokens_rng(const struct cell *, struct rng *);
+void tokens_seed_rng(const struct cell *, struct rng *);
 
 /*
  * Returns 0 for seed 0 and field 0, whose cells are the Python tool's; else a
  * number that makes cells of other seeds and fields different.
  */
-uint64_t tokens_twist(const struct cell *);
+uint64_t tokens_compute_twist(const struct cell *);
 
 #endif

@@ -14,95 +14,66 @@
 #define TOKENS 1e9
 #define DIGITS 12 /* significant digits of a number, about */
 
-#define AT(field) offsetof(struct transform, field)
-#define WHOLE(name, field, fallback, min, max)                          \
-	{                                                               \
-		name, PARAMS_WHOLE, AT(field), fallback, min, max, NULL \
-	}
-#define REAL(name, field, fallback, min, max)                          \
-	{                                                              \
-		name, PARAMS_REAL, AT(field), fallback, min, max, NULL \
-	}
-
 static const struct {
 	const char *name;
 	struct params p[7];
 } transform_kinds[TRANSFORM_NAMED] = {
     [TRANSFORM_WIKIPEDIA] = {"wikipedia",
-	{WHOLE("offset", offset, 0, 0, TOKENS),
-	    WHOLE("words", count, NATURAL_WORDS, 1, TOKENS), {0}}},
+	{PARAMS_INT("offset", offset, 0, 0, TOKENS),
+	    PARAMS_INT("words", count, NATURAL_WORDS, 1, TOKENS), {0}}},
     [TRANSFORM_INJECT] = {"inject",
-	{{"term", PARAMS_TEXT, AT(text), 0, 0, 0, ""},
-	    REAL("percentage", share, 1, 0, 1), {0}}},
+	{{"term", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, ""},
+	    PARAMS_NUM("percentage", share, 1, 0, 1), {0}}},
     [TRANSFORM_REPEAT] = {"repeat",
-	{{"term", PARAMS_TEXT, AT(text), 0, 0, 0, ""},
-	    WHOLE("count", count, 1, 0, TOKENS), {0}}},
+	{{"term", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, ""},
+	    PARAMS_INT("count", count, 1, 0, TOKENS), {0}}},
     [TRANSFORM_PREFIX_GEN] = {"prefix_gen",
-	{{"base", PARAMS_TEXT, AT(text), 0, 0, 0, "word"},
-	    WHOLE("variations", count, 10, 0, TOKENS), {0}}},
+	{{"base", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, "word"},
+	    PARAMS_INT("variations", count, 10, 0, TOKENS), {0}}},
     [TRANSFORM_PROXIMITY] = {"proximity_phrase",
-	{WHOLE("repeats", each, 1000, 1, ROWS),
-	    WHOLE("term_count", terms, 5, 1, 1e6),
-	    WHOLE("combinations", combos, 1, 1, TOKENS), {0}}},
+	{PARAMS_INT("repeats", each, 1000, 1, ROWS),
+	    PARAMS_INT("term_count", terms, 5, 1, 1e6),
+	    PARAMS_INT("combinations", combos, 1, 1, TOKENS), {0}}},
     [TRANSFORM_PHRASE_LABEL] = {"phrase_label",
-	{WHOLE("repeats", each, 1000, 1, ROWS), {0}}},
+	{PARAMS_INT("repeats", each, 1000, 1, ROWS), {0}}},
     [TRANSFORM_EXPANSION] = {"expansion",
-	{WHOLE("expansion_count", count, 5, 1, TOKENS),
-	    WHOLE("docs_per_expansion", each, 20, 1, ROWS),
-	    WHOLE("term_count", terms, 100, 1, ROWS), {0}}},
+	{PARAMS_INT("expansion_count", count, 5, 1, TOKENS),
+	    PARAMS_INT("docs_per_expansion", each, 20, 1, ROWS),
+	    PARAMS_INT("term_count", terms, 100, 1, ROWS), {0}}},
     [TRANSFORM_FUZZY] = {"fuzzy",
-	{WHOLE("variant_count", count, 5, 1, 1e6),
-	    WHOLE("docs_per_variant", each, 20, 1, ROWS),
-	    WHOLE("term_count", terms, 100, 1, ROWS),
-	    WHOLE("min_word_length", min_len, 5, 1, 1e6),
-	    WHOLE("max_word_length", max_len, 6, 1, 1e6),
-	    WHOLE("target_distance", edits, 1, 0, 1e6), {0}}},
+	{PARAMS_INT("variant_count", count, 5, 1, 1e6),
+	    PARAMS_INT("docs_per_variant", each, 20, 1, ROWS),
+	    PARAMS_INT("term_count", terms, 100, 1, ROWS),
+	    PARAMS_INT("min_word_length", min_len, 5, 1, 1e6),
+	    PARAMS_INT("max_word_length", max_len, 6, 1, 1e6),
+	    PARAMS_INT("target_distance", edits, 1, 0, 1e6), {0}}},
     [TRANSFORM_NUMERIC] = {"numeric_range",
-	{REAL("min", lo, 0, -1e15, 1e15), REAL("max", hi, 100, -1e15, 1e15),
-	    {0}}},
+	{PARAMS_NUM("min", lo, 0, -1e15, 1e15),
+	    PARAMS_NUM("max", hi, 100, -1e15, 1e15), {0}}},
     [TRANSFORM_TAGS] = {"tag_list",
 	{{"tags", PARAMS_LIST, 0, 0, 0, 0, "tag1,tag2,tag3"}, {0}}},
     [TRANSFORM_REPEATED] = {"repeated_token",
-	{{"token", PARAMS_TEXT, AT(text), 0, 0, 0, "b"},
-	    WHOLE("token_count", count, 10000, 1, TOKENS), {0}}},
+	{{"token", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, "b"},
+	    PARAMS_INT("token_count", count, 10000, 1, TOKENS), {0}}},
     [TRANSFORM_CYCLIC] = {"cyclic_pattern",
-	{WHOLE("cycle_length", each, 8193, 1, TOKENS),
-	    WHOLE("token_count", count, 100000, 1, TOKENS), {0}}},
+	{PARAMS_INT("cycle_length", each, 8193, 1, TOKENS),
+	    PARAMS_INT("token_count", count, 100000, 1, TOKENS), {0}}},
     [TRANSFORM_UNIQUE] = {"unique_tokens",
-	{WHOLE("token_count", count, 1000, 1, TOKENS), {0}}},
+	{PARAMS_INT("token_count", count, 1000, 1, TOKENS), {0}}},
     [TRANSFORM_UUID] = {"uuid_tokens",
-	{WHOLE("token_count", count, 100, 1, TOKENS),
-	    WHOLE("char_length", max_len, 128, 1, 1e6), {0}}},
+	{PARAMS_INT("token_count", count, 100, 1, TOKENS),
+	    PARAMS_INT("char_length", max_len, 128, 1, 1e6), {0}}},
     [TRANSFORM_PROGRESSIVE] = {"progressive_prefix",
-	{WHOLE("max_depth", count, 100, 1, 1e6),
-	    WHOLE("leaf_count", each, 10, 0, 1e6), {0}}},
+	{PARAMS_INT("max_depth", count, 100, 1, 1e6),
+	    PARAMS_INT("leaf_count", each, 10, 0, 1e6), {0}}},
     [TRANSFORM_RANDOM_SET] = {"random_from_set",
 	{{"token_set", PARAMS_LIST, 0, 0, 0, 0, "a,b,c,d,e,f,g,h,i,j"},
-	    WHOLE("token_count", count, 10, 1, TOKENS), {0}}},
+	    PARAMS_INT("token_count", count, 10, 1, TOKENS), {0}}},
     [TRANSFORM_STEMMABLE] = {"stemmable_words",
-	{WHOLE("token_count", count, 10000, 1, TOKENS), {0}}},
+	{PARAMS_INT("token_count", count, 10000, 1, TOKENS), {0}}},
     [TRANSFORM_VECTOR] = {"vector",
-	{WHOLE("dimensions", dims, 256, 1, 65536), {0}}},
+	{PARAMS_INT("dimensions", dims, 256, 1, 65536), {0}}},
 };
-
-static void
-report_unknown_transform(const char *name, struct configwalk *w)
-{
-	const char *names[TRANSFORM_NAMED + 1] = {0}, *near;
-	struct str s = {0};
-	size_t len = configwalk_key(w, "type");
-
-	for (size_t i = 0; i < TRANSFORM_NAMED; i++) {
-		names[i] = transform_kinds[i].name;
-		str_printf(&s, "%s%s", i ? ", " : "", names[i]);
-	}
-	near = str_nearest(name, names);
-	configwalk_problem(w, "unknown transform '%s'%s%s%s (there are %s)",
-	    name, near ? ", did you mean '" : "", near ? near : "",
-	    near ? "'?" : "", s.s);
-	configwalk_leave(w, len);
-	str_free(&s);
-}
 
 void
 transform_read(struct transform *t, const struct json *j, struct configwalk *w)
@@ -110,6 +81,7 @@ transform_read(struct transform *t, const struct json *j, struct configwalk *w)
 	static const char *const other[] = {"type", "description", NULL};
 	const struct json *type = json_get(j, "type");
 	const char *name = type ? json_str(type) : "wikipedia";
+	const char *names[TRANSFORM_NAMED + 1] = {0};
 	size_t i = 0;
 
 	*t = (struct transform){.kind = TRANSFORM_WIKIPEDIA};
@@ -117,11 +89,13 @@ transform_read(struct transform *t, const struct json *j, struct configwalk *w)
 		configwalk_problem(w, "is not an object with a string 'type'");
 		return;
 	}
-	while (
-	    i < TRANSFORM_NAMED && strcmp(transform_kinds[i].name, name) != 0)
-		i++;
+	for (; i < TRANSFORM_NAMED; i++) {
+		names[i] = transform_kinds[i].name;
+		if (strcmp(names[i], name) == 0)
+			break;
+	}
 	if (i == TRANSFORM_NAMED) {
-		report_unknown_transform(name, w);
+		params_report_unknown(w, "transform", name, names);
 		return;
 	}
 	t->kind = (enum transform_kind)i;

@@ -76,8 +76,8 @@ draw_normal(const struct vectors *v, struct rng *r)
 }
 
 void
-vectors_row(const struct vectors *v, uint64_t salt, uint64_t row, size_t field,
-    size_t dims, float *to)
+vectors_make_row(const struct vectors *v, uint64_t salt, uint64_t row,
+    size_t field, size_t dims, float *to)
 {
 	struct rng r;
 	double sum = 0, scale;

@@ -14,7 +14,7 @@ struct vectors *vectors_new(void);
 void vectors_free(struct vectors *);
 
 /* Sets to[0..dims-1] to the vector of the row (from 1), field and file salt. */
-void vectors_row(const struct vectors *, uint64_t salt, uint64_t row,
+void vectors_make_row(const struct vectors *, uint64_t salt, uint64_t row,
     size_t field, size_t dims, float *to);
 
 #endif

@@ -1,5 +1,5 @@
 #include "vocabulary.h"
-#include "lexicon.h"
+#include "intern.h"
 #include "mem.h"
 #include "rng.h"
 #include "str.h"
@@ -13,7 +13,6 @@
 #define ROOM VOCABULARY_ROOM
 #define LONGEST (ROOM - 2)
 #define SEED 20260302
-#define PLACES 131072 /* slots of struct set: a power of two above 2 N */
 
 struct draw {
 	uint32_t chance; /* probability of the rank itself, times 2^32 */
@@ -31,12 +30,69 @@ struct vocabulary {
 	struct draw *draws;
 };
 
-/* Hash set of the words so far: rank + 1 of each, 0 for a free slot. */
-struct set {
-	uint32_t *at;
-	struct vocabulary *v;
-	size_t n;
-};
+/* Common English words, the most frequent first, separated by single blanks. */
+static const char common_words[] =
+    "the of and in to a is was for as on with by he that at from his it an "
+    "were are which this also be had first or their has its after one but "
+    "who not they have her she two been other when there all into more time "
+    "during may can some only over many between such these where under most "
+    "used than through year about would out then so part later new up while "
+    "known three if no both because being made could until around however "
+    "before them war him second same several any since early use large city "
+    "against well state name century former work several high four group "
+    "became world often including along well place number small people "
+    "south north west east life area old day family back long death end "
+    "each series system house another line form public school service home "
+    "member order local side major general order century power village land "
+    "river water company town country national history music film book "
+    "album song game team player season league club goal match final road "
+    "street station train bridge island sea coast lake mountain valley hill "
+    "forest park garden church castle tower wall gate king queen prince "
+    "lord bishop army battle attack soldier officer captain ship fleet "
+    "harbour port trade market money price bank tax law court judge right "
+    "party vote election government president minister council office "
+    "member leader movement union worker labour factory machine engine "
+    "steam iron steel copper gold silver stone wood paper glass cloth "
+    "cotton wool silk leather colour red blue green white black brown "
+    "yellow light dark sun moon star planet earth sky cloud rain snow wind "
+    "storm ice fire heat cold summer winter spring autumn month week hour "
+    "morning evening night science theory method experiment result measure "
+    "degree energy force mass speed field wave sound signal radio "
+    "television telephone computer network software program data code file "
+    "memory screen image picture painting artist sculpture style design "
+    "building architect roof floor window door room kitchen table chair "
+    "bread rice wheat corn sugar salt milk meat fish fruit apple grape wine "
+    "beer tea coffee farm farmer field crop seed plant tree leaf root "
+    "flower grass animal horse cattle sheep goat dog cat bird eagle snake "
+    "insect species genus habitat region climate desert jungle ocean "
+    "current wave beach cliff cave mine coal oil gas fuel car truck driver "
+    "race track wheel road highway airport aircraft pilot flight wing "
+    "rocket satellite orbit space mission crew doctor nurse hospital "
+    "medicine disease fever virus cell blood heart brain bone skin eye hand "
+    "foot head hair voice word language letter alphabet poem poet novel "
+    "story chapter page author editor publisher newspaper journal article "
+    "report letter student teacher college university professor degree "
+    "exam library museum theatre stage actor scene play dance ballet opera "
+    "orchestra piano violin guitar drum singer band concert tour record "
+    "label chart prize award medal champion cup tournament stadium coach "
+    "manager training injury score point record draw defeat victory "
+    "winner loser rival crowd fan ticket holiday festival tradition custom "
+    "religion temple mosque monk priest saint prayer faith god spirit soul "
+    "dream idea thought mind reason truth justice freedom peace treaty "
+    "border province district county parish municipality population "
+    "census household child mother father son daughter brother sister "
+    "wife husband marriage birth childhood youth age career job business "
+    "industry product customer shop store brand model version feature "
+    "engine design patent invention discovery research laboratory "
+    "chemistry physics biology geology mathematics number equation proof "
+    "theorem function graph circle square triangle angle surface volume "
+    "weight length width depth height distance direction compass map "
+    "traveller journey voyage expedition camp tent trail path tunnel canal "
+    "dam reservoir pump pipe valve switch circuit battery motor tool "
+    "hammer knife sword shield bow arrow gun cannon bomb tank submarine "
+    "navy marine regiment division brigade general colonel sergeant "
+    "prison guard police crime thief murder trial witness evidence "
+    "sentence punishment pardon exile return arrival departure";
 
 static bool
 is_vowel(char c)
@@ -73,33 +129,24 @@ is_stemmable(const char *w)
 
 /* Adds the word unless it is there already or too long. */
 static void
-add_vocabulary_word(struct set *set, const char *w, size_t len)
+add_vocabulary_word(
+    struct vocabulary *v, struct intern *known, const char *w, size_t len)
 {
-	uint64_t h = str_hash(STR_HASH, w, len);
-	size_t at = (h ^ h >> 32) & (PLACES - 1);
-	struct vocabulary *v = set->v;
+	size_t n = intern_count(known);
 
-	if (len > LONGEST)
+	if (len > LONGEST || intern_idn(known, w, len) < n)
 		return;
-	for (; set->at[at]; at = (at + 1) & (PLACES - 1)) {
-		const char *other = v->words[set->at[at] - 1];
-
-		if ((size_t)other[ROOM - 1] == len &&
-		    memcmp(other, w, len) == 0)
-			return;
-	}
-	memcpy(v->words[set->n], w, len);
-	v->words[set->n][ROOM - 1] = (char)len;
-	set->at[at] = (uint32_t)++set->n;
+	memcpy(v->words[n], w, len);
+	v->words[n][ROOM - 1] = (char)len;
 }
 
 static void
-add_common_words(struct set *set)
+add_common_words(struct vocabulary *v, struct intern *known)
 {
-	for (const char *p = lexicon; *p;) {
+	for (const char *p = common_words; *p;) {
 		size_t len = strcspn(p, " ");
 
-		add_vocabulary_word(set, p, len);
+		add_vocabulary_word(v, known, p, len);
 		p += len + (p[len] == ' ');
 	}
 }
@@ -123,7 +170,7 @@ append_syllable(struct str *s, struct rng *r, bool last)
 
 /* Adds a made-up stem with some of its forms, next to each other in rank. */
 static void
-add_family(struct set *set, struct rng *r)
+add_family(struct vocabulary *v, struct intern *known, struct rng *r)
 {
 	static const char *const ends[] = {
 	    "", "s", "ed", "ing", "er", "ly", "ness", "ation"};
@@ -133,12 +180,13 @@ add_family(struct set *set, struct rng *r)
 	for (size_t i = 0; i <= n; i++)
 		append_syllable(&s, r, i == n);
 	stem = s.len;
-	for (size_t i = 0; i < sizeof ends / sizeof *ends && set->n < N; i++) {
+	for (size_t i = 0;
+	     i < sizeof ends / sizeof *ends && intern_count(known) < N; i++) {
 		if (i && rng_below(r, 3) == 0)
 			continue;
 		s.len = stem;
 		str_add(&s, ends[i]);
-		add_vocabulary_word(set, s.s, s.len);
+		add_vocabulary_word(v, known, s.s, s.len);
 	}
 	str_free(&s);
 }
@@ -195,17 +243,17 @@ struct vocabulary *
 vocabulary_new(void)
 {
 	struct vocabulary *v = mem_new(sizeof *v);
-	struct set set = {mem_array(PLACES, sizeof *set.at), v, 0};
+	struct intern *known = intern_new();
 	struct rng r;
 
 	v->words = mem_array(N, sizeof *v->words);
 	v->stems = mem_array(N, sizeof *v->stems);
 	v->draws = mem_array(N, sizeof *v->draws);
 	rng_seed(&r, SEED, 0);
-	add_common_words(&set);
-	while (set.n < N)
-		add_family(&set, &r);
-	free(set.at);
+	add_common_words(v, known);
+	while (intern_count(known) < N)
+		add_family(v, known, &r);
+	intern_free(known);
 	for (size_t i = 0; i < N; i++)
 		if (is_stemmable(v->words[i]))
 			v->stems[v->nstems++] = (uint32_t)i;
@@ -241,13 +289,13 @@ vocabulary_draw(const struct vocabulary *v, struct rng *r)
 }
 
 size_t
-vocabulary_stemmable(const struct vocabulary *v)
+vocabulary_count_stemmable(const struct vocabulary *v)
 {
 	return v->nstems;
 }
 
 const char *
-vocabulary_stem(const struct vocabulary *v, size_t i, size_t *len)
+vocabulary_stemmable_word(const struct vocabulary *v, size_t i, size_t *len)
 {
 	return vocabulary_word(v, v->stems[i], len);
 }

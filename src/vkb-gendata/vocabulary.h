@@ -28,7 +28,8 @@ const char *vocabulary_word(const struct vocabulary *, size_t i, size_t *len);
 size_t vocabulary_draw(const struct vocabulary *, struct rng *);
 
 /* Return how many words an English stemmer changes, and the i-th of them. */
-size_t vocabulary_stemmable(const struct vocabulary *);
-const char *vocabulary_stem(const struct vocabulary *, size_t i, size_t *len);
+size_t vocabulary_count_stemmable(const struct vocabulary *);
+const char *vocabulary_stemmable_word(
+    const struct vocabulary *, size_t i, size_t *len);
 
 #endif

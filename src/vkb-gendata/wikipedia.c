@@ -19,7 +19,7 @@
 #define FIRST (1 << 20) /* bytes that identify a dump */
 
 char *
-wikipedia_path(const char *where, const char *dir)
+wikipedia_find_path(const char *where, const char *dir)
 {
 	const char *slash = strrchr(where, '/');
 
@@ -123,10 +123,10 @@ out:
 }
 
 char *
-wikipedia_get(
+wikipedia_fetch_dump(
     const char *where, const char *dir, const char *sha1, struct meter *meter)
 {
-	char *path = wikipedia_path(where, dir);
+	char *path = wikipedia_find_path(where, dir);
 
 	if (!download_is_url(where) || access(path, F_OK) == 0)
 		return path;
@@ -138,7 +138,7 @@ wikipedia_get(
 }
 
 int
-wikipedia_id(const char *path, uint64_t *id)
+wikipedia_hash_dump(const char *path, uint64_t *id)
 {
 	FILE *f = fopen(path, "re");
 	struct checksum c;

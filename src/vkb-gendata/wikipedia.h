@@ -11,13 +11,13 @@ struct meter;
  * there. The SHA-1 of a fetched dump must be 'sha1' or, if that is NULL, the
  * published one, if any. Caller frees; NULL (error reported).
  */
-char *wikipedia_get(
+char *wikipedia_fetch_dump(
     const char *where, const char *dir, const char *sha1, struct meter *);
 
 /* Returns the same path without fetching. Caller frees. */
-char *wikipedia_path(const char *where, const char *dir);
+char *wikipedia_find_path(const char *where, const char *dir);
 
 /* Sets *id to a hash of size and first MiB. 0, or -1 (error reported). */
-int wikipedia_id(const char *path, uint64_t *id);
+int wikipedia_hash_dump(const char *path, uint64_t *id);
 
 #endif

@@ -139,21 +139,7 @@ append_code_point(struct str *s, unsigned long u)
 			str_addc(s, (char)u);
 		return;
 	}
-	if (u < 0x80) {
-		str_addc(s, (char)u);
-		return;
-	}
-	if (u < 0x800) {
-		str_addc(s, (char)(0xc0 | u >> 6));
-	} else if (u < 0x10000) {
-		str_addc(s, (char)(0xe0 | u >> 12));
-		str_addc(s, (char)(0x80 | (u >> 6 & 0x3f)));
-	} else {
-		str_addc(s, (char)(0xf0 | u >> 18));
-		str_addc(s, (char)(0x80 | (u >> 12 & 0x3f)));
-		str_addc(s, (char)(0x80 | (u >> 6 & 0x3f)));
-	}
-	str_addc(s, (char)(0x80 | (u & 0x3f)));
+	str_addu(s, (unsigned)u);
 }
 
 /* Appends the entity's character. Returns the entity's end, s if none. */

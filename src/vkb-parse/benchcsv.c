@@ -18,14 +18,14 @@ benchcsv_text(struct source *s, struct runs *runs)
 	size_t n;
 	int rc = 0, got;
 
-	b = benchcsv_new(source_raw_line, s, source_head(s, 1, &n));
-	while (!runs_dead(runs) &&
+	b = benchcsv_new(source_read_raw_line, s, source_peek(s, 1, &n));
+	while (!runs_have_failed(runs) &&
 	    (got = benchcsv_next(b, &title, &metrics, &why)) != 0) {
 		if (got < 0) {
 			rc = why ? source_fail(s, "%s", why) : -1;
 			continue;
 		}
-		run = runs_blank();
+		run = runs_new_run();
 		command = flat_command(title);
 		json_set_str(json_get(run, "config"), "command", command);
 		free(command);

@@ -184,7 +184,7 @@ begin_report(struct report *r, struct source *s, const char *title, size_t n,
 	int rc = finish_report(r, runs);
 	char *text = mem_strn(title, n), *command = flat_command(text);
 
-	r->run = runs_blank();
+	r->run = runs_new_run();
 	r->where = mem_str(source_where(s));
 	json_set_str(json_get(r->run, "config"), "command", command);
 	free(command);
@@ -270,10 +270,11 @@ benchtext_text(struct source *s, struct runs *runs)
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
-		if (got > 0 && source_torn(s)) {
+	while ((got = source_read_line(s, &line)) != 0 &&
+	    !runs_have_failed(runs)) {
+		if (got > 0 && source_is_torn(s)) {
 			drop_report(&r);
-			return source_torn_fail(s);
+			return source_fail_torn(s);
 		}
 		if (got < 0 || parse_benchtext_line(&r, s, line, runs) < 0)
 			rc = -1;

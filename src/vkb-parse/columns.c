@@ -11,23 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns which of comma, semicolon and tab is most frequent in line 1. */
-static char
-find_delimiter(struct source *s)
-{
-	static const char which[] = ",;\t";
-	size_t n, count[3] = {0}, best = 0;
-	const char *p = source_head(s, 1, &n);
-
-	for (size_t i = 0; p && i < n && p[i] != '\n'; i++)
-		for (size_t k = 0; k < 3; k++)
-			count[k] += p[i] == which[k];
-	for (size_t k = 1; k < 3; k++)
-		if (count[k] > count[best])
-			best = k;
-	return which[best];
-}
-
 /* Returns each column's index in 'names', or NULL (reported). Caller frees. */
 static size_t *
 find_columns(struct source *s, const struct runs *runs,
@@ -66,7 +49,8 @@ put_column(struct json *run, const struct runs_column *c, const char *text,
 	if (!*text)
 		return 0;
 	if (strcmp(c->section, "metrics") != 0) {
-		json_set(section, c->key, runs_typed(c->section, c->key, text));
+		json_set(section, c->key,
+		    runs_parse_typed(c->section, c->key, text));
 		return 0;
 	}
 	if (num_real(text, &v) < 0)
@@ -82,7 +66,7 @@ parse_columns_row(
 {
 	size_t n;
 	const struct runs_column *c = runs_columns(runs, &n);
-	struct json *run = runs_blank();
+	struct json *run = runs_new_run();
 
 	for (size_t i = 0; i < n; i++)
 		if (put_column(run, &c[i], f[at[i]], s) < 0) {
@@ -98,16 +82,18 @@ columns_text(struct source *s, struct runs *runs)
 	struct csvrows *rows;
 	size_t *at = NULL, n, width = 0;
 	const char *const *f;
-	const char *why;
+	const char *why, *head;
 	int rc = 0, got;
 
 	runs_columns(runs, &n);
 	if (!n)
 		return err_fail(
 		    "%s: use --columns to map its columns", source_name(s));
-	rows = csvrows_new(find_delimiter(s), source_raw_line, s);
-	while (
-	    (got = csvrows_next(rows, &f, &n, &why)) != 0 && !runs_dead(runs)) {
+	head = source_peek(s, 1, &n);
+	rows = csvrows_new(head ? source_separator(head, ",;\t") : ',',
+	    source_read_raw_line, s);
+	while ((got = csvrows_next(rows, &f, &n, &why)) != 0 &&
+	    !runs_have_failed(runs)) {
 		if (got < 0) {
 			rc = why ? source_fail(s, "%s", why) : -1;
 		} else if (!at) {

@@ -57,7 +57,7 @@ get_benchmark_name(const char *file)
 	    : mem_str("benchmark.json");
 	struct source *s =
 	    access(beside, R_OK) == 0 ? source_open(beside) : NULL;
-	struct json *j = s ? source_json(s) : NULL;
+	struct json *j = s ? source_parse_json(s) : NULL;
 	const char *id = json_get_str(j, "full_id");
 	char *name = id ? mem_str(id) : get_path_name(file);
 
@@ -81,7 +81,7 @@ static int
 parse_estimates(
     const struct json *j, const char *name, const char *file, struct runs *runs)
 {
-	struct json *run = runs_blank(), *m = json_get(run, "metrics");
+	struct json *run = runs_new_run(), *m = json_get(run, "metrics");
 
 	json_set_str(json_get(run, "config"), "command", name);
 	/* criterion's typical time: the slope if there is one, or the mean */
@@ -104,7 +104,7 @@ parse_samples(
 	if (json_len(json_get(j, "iters")) != json_len(json_get(j, "times")))
 		return err_fail(
 		    "%s: 'iters' and 'times' differ in length", file);
-	for (size_t i = 0; n && !runs_dead(runs);
+	for (size_t i = 0; n && !runs_have_failed(runs);
 	     n = json_next(n), t = json_next(t), i++) {
 		double iters = json_num(n, 0), ns = json_num(t, -1);
 		struct json *run;
@@ -117,7 +117,7 @@ parse_samples(
 			    where.s);
 			continue;
 		}
-		run = runs_blank();
+		run = runs_new_run();
 		json_set_str(json_get(run, "config"), "command", name);
 		json_set_num(json_get(run, "metrics"), "time_ns", ns / iters);
 		rc |= runs_add(runs, run, where.s);

@@ -113,14 +113,15 @@ static int
 write_raw_record(struct source *s, const struct format *f, const char *text,
     size_t n, struct runs *runs)
 {
-	return runs_pass(runs, record_raw(f->name, source_name(s), text, n));
+	return runs_write_record(
+	    runs, record_raw(f->name, source_name(s), text, n));
 }
 
 static int
 read_json_format(struct source *s, const struct format *f, const char *head,
     const char *all, size_t n, struct runs *runs)
 {
-	struct json *j = source_json(s);
+	struct json *j = source_parse_json(s);
 	int rc = -1;
 
 	if (!j)
@@ -144,7 +145,7 @@ formats_read(
     struct source *s, const struct format *f, bool raw, struct runs *runs)
 {
 	size_t n, columns, before = runs_count(runs);
-	const char *p = source_head(s, raw ? SIZE_MAX : HEAD, &n);
+	const char *p = source_peek(s, raw ? SIZE_MAX : HEAD, &n);
 	char *all, *head;
 	int rc = -1;
 
@@ -152,12 +153,7 @@ formats_read(
 		return -1;
 	if (!n && (!f || f->json))
 		return err_fail("%s: the input is empty", source_name(s));
-	all = raw ? mem_strn(p, 0) : NULL;
-	if (raw) {
-		all = mem_resize(all, n + 1, 1);
-		memcpy(all, p, n);
-		all[n] = '\0';
-	}
+	all = raw ? mem_strn(p, n) : NULL;
 	head = mem_strn(p, n < HEAD ? n : HEAD);
 	p = head + (str_starts(head, "\xef\xbb\xbf") ? 3 : 0);
 	p += strspn(p, " \t\r\n");

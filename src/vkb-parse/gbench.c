@@ -115,7 +115,8 @@ parse_gbench_metrics(struct json *run, const struct json *b, const char *where)
 		if (json_type(c) != JSON_NUMBER || is_known_key(json_key(c)))
 			continue;
 		key = units_key(json_key(c), "", &factor);
-		rc |= runs_metric(run, key, json_num(c, 0), json_key(c), where);
+		rc |= runs_set_metric(
+		    run, key, json_num(c, 0), json_key(c), where);
 		free(key);
 	}
 	return rc;
@@ -125,7 +126,7 @@ static int
 parse_gbench_entry(const struct json *b, const char *name,
     const struct json *ctx, const char *where, struct runs *runs)
 {
-	struct json *run = runs_blank();
+	struct json *run = runs_new_run();
 	const char *why = json_get_str(b, "error_message");
 
 	json_set_str(json_get(run, "config"), "command", name);
@@ -151,7 +152,7 @@ gbench_json(const struct json *j, const char *file, struct runs *runs)
 	size_t i = 0, aggregates = 0;
 	int rc = 0;
 
-	for (b = json_first(list); b && !runs_dead(runs);
+	for (b = json_first(list); b && !runs_have_failed(runs);
 	     b = json_next(b), i++) {
 		const char *name = json_get_str(b, "name");
 

@@ -97,7 +97,7 @@ put_key(const struct runs *runs, struct json *run, const char *key,
 	    {"goarch", "env", "arch"}, {"cpu", "env", "cpu_model"},
 	    {"toolchain", "env", "toolchain"}, {"commit", "subject", "commit"},
 	    {"branch", "subject", "ref"}};
-	const struct runs_column *c = runs_column(runs, key);
+	const struct runs_column *c = runs_find_column(runs, key);
 	const char *section = "config", *name = key;
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -109,8 +109,8 @@ put_key(const struct runs *runs, struct json *run, const char *key,
 		section = c->section;
 		name = c->key;
 	}
-	json_set(
-	    json_get(run, section), name, runs_typed(section, name, value));
+	json_set(json_get(run, section), name,
+	    runs_parse_typed(section, name, value));
 }
 
 /* "Encode/format=json-48" sets command Encode, format json, gomaxprocs 48. */
@@ -151,7 +151,7 @@ static struct json *
 make_gobench_run(
     const struct runs *runs, const struct json *keys, const char *name)
 {
-	struct json *run = runs_blank();
+	struct json *run = runs_new_run();
 
 	for (const struct json *k = json_first(keys); k; k = json_next(k))
 		put_key(runs, run, json_key(k), json_str(k));
@@ -174,7 +174,8 @@ parse_gobench_values(struct json *run, struct source *s, char **rest)
 			return source_fail(s,
 			    "'%s' is '%s', which is not a number", unit, value);
 		key = units_key("", unit, &factor);
-		rc |= runs_metric(run, key, v * factor, unit, source_where(s));
+		rc |= runs_set_metric(
+		    run, key, v * factor, unit, source_where(s));
 		free(key);
 	}
 	return rc;
@@ -236,9 +237,10 @@ gobench_text(struct source *s, struct runs *runs)
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
-		if (got > 0 && source_torn(s) && is_benchmark_line(line))
-			rc = source_torn_fail(s);
+	while ((got = source_read_line(s, &line)) != 0 &&
+	    !runs_have_failed(runs)) {
+		if (got > 0 && source_is_torn(s) && is_benchmark_line(line))
+			rc = source_fail_torn(s);
 		else if (got < 0 || parse_gobench_line(s, line, keys, runs) < 0)
 			rc = -1;
 	}

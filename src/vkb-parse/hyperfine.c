@@ -22,7 +22,8 @@ copy_parameters(struct json *config, const struct json *from)
 
 	for (const struct json *p = json_first(from); p; p = json_next(p)) {
 		s = json_str(p);
-		json_set(config, json_key(p), s ? runs_value(s) : json_dup(p));
+		json_set(
+		    config, json_key(p), s ? runs_parse_value(s) : json_dup(p));
 	}
 }
 
@@ -65,8 +66,9 @@ parse_hyperfine_result(
 		return err_fail("%s: 'command' is missing", where);
 	if (!t)
 		return err_fail("%s: 'times' is missing", where);
-	for (; t && !runs_dead(runs); t = json_next(t)) {
-		struct json *run = runs_blank(), *m = json_get(run, "metrics");
+	for (; t && !runs_have_failed(runs); t = json_next(t)) {
+		struct json *run = runs_new_run(),
+			    *m = json_get(run, "metrics");
 
 		copy_parameters(
 		    json_get(run, "config"), json_get(r, "parameters"));
@@ -96,8 +98,8 @@ hyperfine_json(const struct json *j, const char *file, struct runs *runs)
 	size_t i = 0;
 	int rc = 0;
 
-	for (j = json_first(json_get(j, "results")); j && !runs_dead(runs);
-	     j = json_next(j), i++) {
+	for (j = json_first(json_get(j, "results"));
+	     j && !runs_have_failed(runs); j = json_next(j), i++) {
 		str_clear(&where);
 		str_printf(&where, "%s:results[%zu]", file, i);
 		rc |= parse_hyperfine_result(j, where.s, runs);

@@ -133,14 +133,14 @@ copy_runtime(struct json *run, const struct json *from)
 		return;
 	copy_number(json_get(run, "metrics"), "elapsed_s", from,
 	    "Total duration", 1e-3);
-	runs_started(run, json_get_num(from, "Start time", 0) / 1e3);
+	runs_set_started(run, json_get_num(from, "Start time", 0) / 1e3);
 }
 
 static int
 parse_memtier_section(const struct json *s, const struct json *all,
     const struct json *top, const char *where, struct runs *runs)
 {
-	struct json *run = runs_blank(), *m = json_get(run, "metrics");
+	struct json *run = runs_new_run(), *m = json_get(run, "metrics");
 	const struct json *info = json_get(top, "configuration");
 	double hits = json_get_num(s, "Hits/sec", 0);
 	double misses = json_get_num(s, "Misses/sec", 0);
@@ -172,8 +172,8 @@ parse_memtier_stats(const struct json *all, const struct json *top,
 	struct str where = {0};
 	int rc = 0;
 
-	for (const struct json *s = json_first(all); s && !runs_dead(runs);
-	     s = json_next(s)) {
+	for (const struct json *s = json_first(all);
+	     s && !runs_have_failed(runs); s = json_next(s)) {
 		if (json_type(s) != JSON_OBJECT ||
 		    !(json_get_num(s, "Ops/sec", 0) > 0))
 			continue;

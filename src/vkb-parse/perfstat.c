@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define FIELDS 16
+#define SEPARATORS ",;\t|"
 
 struct row {
 	double at;         /* s, of -I; NAN without -I */
@@ -57,25 +58,6 @@ split_fields(char *line, char sep, char **f)
 		f[n++] = p + 1;
 	}
 	return n;
-}
-
-static char
-find_separator(const char *line)
-{
-	static const char which[] = ",;\t|";
-	size_t best = 0, most = 0;
-
-	for (size_t i = 0; which[i]; i++) {
-		size_t n = 0;
-
-		for (const char *p = line; *p && *p != '\n'; p++)
-			n += *p == which[i];
-		if (n > most) {
-			most = n;
-			best = i;
-		}
-	}
-	return which[best];
 }
 
 static bool
@@ -136,7 +118,7 @@ perfstat_is(const char *head)
 		head++;
 	}
 	line = mem_strn(head, strcspn(head, "\r\n"));
-	n = split_fields(line, find_separator(line), f);
+	n = split_fields(line, source_separator(line, SEPARATORS), f);
 	is = parse_perf_row(&r, f, n);
 	/* after the event: its run time, or the variance of -r */
 	for (size_t i = 0; is && i + 1 < n; i++)
@@ -156,7 +138,7 @@ find_counted(struct state *st, const char *where)
 			return &st->v[i];
 	st->v = mem_grow(st->v, st->n, &st->cap, sizeof *st->v);
 	st->v[st->n] = (struct counted){.where = mem_str(where),
-	    .run = runs_blank(),
+	    .run = runs_new_run(),
 	    .last = json_object()};
 	if (where)
 		json_set_str(
@@ -272,7 +254,7 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 		    ? write_counted_runs(st, s, runs)
 		    : 0;
 	if (!*sep)
-		*sep = find_separator(line);
+		*sep = source_separator(line, SEPARATORS);
 	n = split_fields(line, *sep, f);
 	if (parse_perf_row(&r, f, n))
 		return count_event(st, s, &r, runs);
@@ -288,9 +270,10 @@ perfstat_text(struct source *s, struct runs *runs)
 	char *line, sep = '\0';
 	int rc = 0, got;
 
-	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
-		if (got > 0 && source_torn(s))
-			rc = source_torn_fail(s);
+	while ((got = source_read_line(s, &line)) != 0 &&
+	    !runs_have_failed(runs)) {
+		if (got > 0 && source_is_torn(s))
+			rc = source_fail_torn(s);
 		else if (got < 0 ||
 		    parse_perf_line(&st, s, line, &sep, runs) < 0)
 			rc = -1;

@@ -41,7 +41,7 @@ write_record(struct json *rec, const char *where, struct runs *runs)
 	if (record_is(rec, "run"))
 		return runs_add(runs, rec, where);
 	if (record_check(rec, where) == 0)
-		return runs_pass(runs, rec);
+		return runs_write_record(runs, rec);
 	json_free(rec);
 	return -1;
 }
@@ -67,10 +67,11 @@ records_text(struct source *s, struct runs *runs)
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_line(s, &line)) != 0 && !runs_dead(runs)) {
+	while ((got = source_read_line(s, &line)) != 0 &&
+	    !runs_have_failed(runs)) {
 		if (got > 0 && !line[strspn(line, " \t\r")])
 			continue;
-		if (got > 0 && source_torn(s))
+		if (got > 0 && source_is_torn(s))
 			return source_fail(
 			    s, "torn record: the last line has no newline");
 		if (got < 0 || parse_record_line(s, line, runs) < 0)
@@ -107,7 +108,8 @@ records_flat_json(const struct json *j, const char *file, struct runs *runs)
 
 	if (json_type(j) != JSON_ARRAY)
 		return parse_result(j, file, runs);
-	for (j = json_first(j); j && !runs_dead(runs); j = json_next(j)) {
+	for (j = json_first(j); j && !runs_have_failed(runs);
+	     j = json_next(j)) {
 		str_clear(&where);
 		str_printf(&where, "%s:element %zu", file, ++i);
 		rc |= parse_result(j, where.s, runs);

@@ -38,7 +38,8 @@ parse_regression_metric(
 		return err_fail("%s: 'metrics.%s.value' is not a number", file,
 		    json_key(m));
 	key = units_key(json_key(m), unit ? unit : "", &factor);
-	rc = runs_metric(run, key, json_num(v, 0) * factor, json_key(m), file);
+	rc = runs_set_metric(
+	    run, key, json_num(v, 0) * factor, json_key(m), file);
 	free(key);
 	return rc;
 }
@@ -66,7 +67,7 @@ copy_metadata(struct json *run, const struct json *from)
 int
 regression_json(const struct json *j, const char *file, struct runs *runs)
 {
-	struct json *run = runs_blank();
+	struct json *run = runs_new_run();
 	int rc = 0;
 
 	copy_metadata(run, json_get(j, "metadata"));

@@ -48,7 +48,7 @@ is_section(const char *section)
 }
 
 struct json *
-runs_value(const char *text)
+runs_parse_value(const char *text)
 {
 	struct json *j;
 	double v;
@@ -79,9 +79,9 @@ is_text_key(const char *section, const char *key)
 }
 
 struct json *
-runs_typed(const char *section, const char *key, const char *text)
+runs_parse_typed(const char *section, const char *key, const char *text)
 {
-	struct json *j = runs_value(text);
+	struct json *j = runs_parse_value(text);
 
 	if (!is_text_key(section, key) || json_str(j))
 		return j;
@@ -89,46 +89,59 @@ runs_typed(const char *section, const char *key, const char *text)
 	return json_string(text);
 }
 
+/*
+ * Splits [SECTION.]KEY=VALUE of 'n' bytes; without SECTION it is 'fallback'.
+ * Returns false if a part is missing. Caller frees *section, *key and *value.
+ */
+static bool
+split_assignment(const char *text, size_t n, const char *fallback,
+    char **section, char **key, char **value)
+{
+	const char *eq = memchr(text, '=', n),
+		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
+	const char *from = dot ? dot + 1 : text;
+
+	if (!eq || from == eq || eq + 1 == text + n || (!dot && !fallback))
+		return false;
+	*section =
+	    dot ? mem_strn(text, (size_t)(dot - text)) : mem_str(fallback);
+	*key = mem_strn(from, (size_t)(eq - from));
+	*value = mem_strn(eq + 1, (size_t)(text + n - eq - 1));
+	return true;
+}
+
 static int
 parse_set(const char *text, struct set *s)
 {
-	const char *eq = strchr(text, '='),
-		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
+	size_t n = strlen(text);
+	char *value;
 
-	if (!dot || dot + 1 == eq || !eq[1])
+	if (!str_utf8(text, n))
+		return err_fail("option '--set': '%s' is not UTF-8", text);
+	if (!split_assignment(text, n, NULL, &s->section, &s->key, &value))
 		return err_fail(
 		    "option '--set': '%s' is not SECTION.KEY=VALUE, "
 		    "like subject.label=mine",
 		    text);
-	if (!str_utf8(eq, strlen(eq)) || !str_utf8(text, (size_t)(eq - text)))
-		return err_fail("option '--set': '%s' is not UTF-8", text);
-	s->section = mem_strn(text, (size_t)(dot - text));
-	s->key = mem_strn(dot + 1, (size_t)(eq - dot - 1));
-	if (!is_section(s->section))
-		return err_fail("option '--set': '%s' is not one of subject, "
-				"config, run, env",
-		    s->section);
-	s->value = runs_typed(s->section, s->key, eq + 1);
-	return 0;
+	s->value = runs_parse_typed(s->section, s->key, value);
+	free(value);
+	if (is_section(s->section))
+		return 0;
+	return err_fail("option '--set': '%s' is not one of subject, config, "
+			"run, env",
+	    s->section);
 }
 
 /* Parses one KEY=NAME of 'n' bytes. */
 static int
 parse_column(struct runs *r, const char *text, size_t n)
 {
-	const char *eq = memchr(text, '=', n),
-		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
-	struct runs_column c = {0};
+	struct runs_column c;
 
-	if (!eq || eq == text || eq + 1 == text + n || (dot && dot + 1 == eq))
+	if (!split_assignment(text, n, "metrics", &c.section, &c.key, &c.name))
 		return err_fail("option '--columns': '%.*s' is not KEY=COLUMN, "
 				"like rps=throughput or config.command=cmd",
 		    (int)n, text);
-	c.section =
-	    dot ? mem_strn(text, (size_t)(dot - text)) : mem_str("metrics");
-	c.key = dot ? mem_strn(dot + 1, (size_t)(eq - dot - 1))
-		    : mem_strn(text, (size_t)(eq - text));
-	c.name = mem_strn(eq + 1, (size_t)(text + n - eq - 1));
 	r->columns = mem_grow(
 	    r->columns, r->ncolumns, &r->columns_cap, sizeof *r->columns);
 	r->columns[r->ncolumns++] = c;
@@ -217,7 +230,7 @@ runs_columns(const struct runs *r, size_t *n)
 }
 
 const struct runs_column *
-runs_column(const struct runs *r, const char *name)
+runs_find_column(const struct runs *r, const char *name)
 {
 	for (size_t i = 0; i < r->ncolumns; i++)
 		if (strcmp(r->columns[i].name, name) == 0)
@@ -226,7 +239,7 @@ runs_column(const struct runs *r, const char *name)
 }
 
 struct json *
-runs_blank(void)
+runs_new_run(void)
 {
 	static const char *const sections[] = {
 	    "subject", "config", "run", "env", "metrics"};
@@ -239,7 +252,7 @@ runs_blank(void)
 }
 
 int
-runs_metric(struct json *run, const char *key, double v, const char *name,
+runs_set_metric(struct json *run, const char *key, double v, const char *name,
     const char *where)
 {
 	struct json *metrics = json_get(run, "metrics");
@@ -252,7 +265,7 @@ runs_metric(struct json *run, const char *key, double v, const char *name,
 }
 
 void
-runs_started(struct json *run, double since)
+runs_set_started(struct json *run, double since)
 {
 	struct tm tm;
 	char text[32];
@@ -274,7 +287,7 @@ runs_count(const struct runs *r)
 }
 
 bool
-runs_dead(const struct runs *r)
+runs_have_failed(const struct runs *r)
 {
 	return r->dead;
 }
@@ -418,30 +431,29 @@ check_run(const struct json *run, const char *where)
 	return 0;
 }
 
-/* Converts times to UTC. -1 if run.started is invalid; it is then deleted. */
+/* Converts times to UTC. Deletes invalid ones and returns -1 (reported). */
 static int
 convert_times(struct json *run, const char *where)
 {
 	static const char *const places[][2] = {{"subject", "time"},
 	    {"subject", "module_time"}, {"run", "started"}};
-	struct json *section = NULL;
-	const char *time = NULL, *key = NULL;
 	char utc[CLOCK_ISO];
+	int rc = 0;
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		section = json_get(run, places[i][0]);
-		key = places[i][1];
-		time = json_get_str(section, key);
-		if (!time || clock_utc(utc, time) < 0)
-			continue;
-		json_set_str(section, key, utc);
-		time = NULL;
+		struct json *section = json_get(run, places[i][0]);
+		const char *key = places[i][1];
+		const char *time = json_get_str(section, key);
+
+		if (time && clock_utc(utc, time) == 0) {
+			json_set_str(section, key, utc);
+		} else if (time) {
+			rc = err_fail("%s: '%s' is not a valid time: '%s'",
+			    where, key, time);
+			json_del(section, key);
+		}
 	}
-	if (!time)
-		return 0;
-	err_fail("%s: '%s' is not a valid time: '%s'", where, key, time);
-	json_del(section, key);
-	return -1;
+	return rc;
 }
 
 int
@@ -475,7 +487,7 @@ out:
 }
 
 int
-runs_pass(struct runs *r, struct json *rec)
+runs_write_record(struct runs *r, struct json *rec)
 {
 	int rc = r->flat ? 0 : jsonl_write(STDOUT_FILENO, rec);
 

@@ -19,7 +19,7 @@ struct source {
 	size_t at;
 	size_t lineno;
 	struct str line, where;
-	bool ended, torn; /* 'torn': see source_torn */
+	bool ended, torn; /* 'torn': see source_is_torn */
 };
 
 struct source *
@@ -61,7 +61,7 @@ source_name(const struct source *s)
 }
 
 bool
-source_torn(const struct source *s)
+source_is_torn(const struct source *s)
 {
 	return s->torn;
 }
@@ -90,7 +90,7 @@ source_fail(const struct source *s, const char *fmt, ...)
 }
 
 int
-source_torn_fail(const struct source *s)
+source_fail_torn(const struct source *s)
 {
 	return source_fail(s, "torn: the last line has no newline");
 }
@@ -117,13 +117,32 @@ read_block(struct source *s)
 }
 
 const char *
-source_head(struct source *s, size_t want, size_t *n)
+source_peek(struct source *s, size_t want, size_t *n)
 {
 	while (s->buf.len - s->at < want && !s->ended)
 		if (read_block(s) < 0)
 			return NULL;
 	*n = s->buf.len - s->at;
 	return s->buf.s ? s->buf.s + s->at : "";
+}
+
+char
+source_separator(const char *text, const char *which)
+{
+	size_t most = 0;
+	char best = *which;
+
+	for (; *which; which++) {
+		size_t n = 0;
+
+		for (const char *p = text; *p && *p != '\n'; p++)
+			n += *p == *which;
+		if (n > most) {
+			most = n;
+			best = *which;
+		}
+	}
+	return best;
 }
 
 static void
@@ -135,14 +154,14 @@ skip_byte_order_mark(struct source *s)
 }
 
 int
-source_raw_line(void *source, const char **line, size_t *n)
+source_read_raw_line(void *source, const char **line, size_t *n)
 {
 	struct source *s = source;
 	size_t from, n0;
 	char *end;
 
 	if (!s->lineno) {
-		if (!source_head(s, BLOCK, &n0))
+		if (!source_peek(s, BLOCK, &n0))
 			return -1;
 		skip_byte_order_mark(s);
 	}
@@ -173,11 +192,11 @@ source_raw_line(void *source, const char **line, size_t *n)
 }
 
 int
-source_line(struct source *s, char **line)
+source_read_line(struct source *s, char **line)
 {
 	const char *raw;
 	size_t n;
-	int rc = source_raw_line(s, &raw, &n);
+	int rc = source_read_raw_line(s, &raw, &n);
 
 	if (rc <= 0)
 		return rc;
@@ -222,14 +241,14 @@ append_valid_json(struct str *out, const char *p, size_t n)
 }
 
 struct json *
-source_json(struct source *s)
+source_parse_json(struct source *s)
 {
 	struct str text = {0};
 	const char *why;
 	struct json *j;
 	size_t n, at;
 
-	if (!source_head(s, SIZE_MAX, &n))
+	if (!source_peek(s, SIZE_MAX, &n))
 		return NULL;
 	skip_byte_order_mark(s);
 	append_valid_json(&text, s->buf.s + s->at, s->buf.len - s->at);

@@ -23,7 +23,7 @@ const char *source_name(const struct source *);
  * Returns the next *n bytes without consuming them: at least 'want', or all
  * that there are. NULL (error reported). Borrowed until the next call.
  */
-const char *source_head(struct source *, size_t want, size_t *n);
+const char *source_peek(struct source *, size_t want, size_t *n);
 
 /*
  * Sets *line to the next line, without its line break; borrowed until the next
@@ -31,22 +31,26 @@ const char *source_head(struct source *, size_t want, size_t *n);
  * UTF-8 or contains a NUL (the next one may be valid), or reading failed (the
  * end follows).
  */
-int source_line(struct source *, char **line);
+int source_read_line(struct source *, char **line);
+
+/* Returns which of the characters is most frequent in the first line of text,
+ * the first of them if none is there. */
+char source_separator(const char *text, const char *which);
 
 /* Tells whether the last line lacks its line break: the input is truncated. */
-bool source_torn(const struct source *);
+bool source_is_torn(const struct source *);
 
 /* Reports that and returns -1. */
-int source_torn_fail(const struct source *);
+int source_fail_torn(const struct source *);
 
 /* The same with the line break, for csvrows.h; 'source' is a struct source. */
-int source_raw_line(void *source, const char **line, size_t *n);
+int source_read_raw_line(void *source, const char **line, size_t *n);
 
 /*
  * Parses all the rest as one JSON value; caller frees. NULL (error reported).
  * NaN and Infinity, which some tools write, become null.
  */
-struct json *source_json(struct source *);
+struct json *source_parse_json(struct source *);
 
 /* Reports "FILE:LINE: ..." and returns -1. */
 int source_fail(const struct source *, const char *fmt, ...) ERR_PRINTF(2, 3);

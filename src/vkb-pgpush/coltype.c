@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The parts of a time that matter for the type of its column. */
-struct machine_state {
+struct time_parts {
 	bool clock, offset;
 	int fraction;
 };
@@ -27,7 +27,7 @@ parse_digits(const char **s, int n)
 
 /* Parses the zone: nothing, Z, +HH, +HHMM or +HH:MM. */
 static bool
-parse_zone(const char *s, struct machine_state *m)
+parse_zone(const char *s, struct time_parts *m)
 {
 	int hours, minutes = 0;
 
@@ -78,11 +78,11 @@ parse_date(const char **s)
 }
 
 static bool
-parse_time(const char *s, struct machine_state *m)
+parse_time(const char *s, struct time_parts *m)
 {
 	int hour, minute, second;
 
-	*m = (struct machine_state){0};
+	*m = (struct time_parts){0};
 	if (!parse_date(&s))
 		return false;
 	if (!*s)
@@ -113,22 +113,22 @@ parse_time(const char *s, struct machine_state *m)
 bool
 coltype_is_time(const char *s)
 {
-	struct machine_state m;
+	struct time_parts m;
 
 	return parse_time(s, &m);
 }
 
 static void
-note_text(struct coltype_seen *s, const char *text, size_t n)
+note_text(struct coltype_summary *s, const char *text, size_t n)
 {
-	struct machine_state m;
+	struct time_parts m;
 
-	s->blank |= n && text[n - 1] == ' ';
+	s->blank_end |= n && text[n - 1] == ' ';
 	if (!parse_time(text, &m)) {
-		s->untimely = true;
+		s->not_time = true;
 		return;
 	}
-	s->clock |= m.clock;
+	s->with_clock |= m.clock;
 	s->offset |= m.offset;
 	if (m.fraction > s->fraction)
 		s->fraction = m.fraction;
@@ -153,8 +153,8 @@ count_digits(const char *text, int *whole, int *decimals, bool *exponent)
 }
 
 void
-coltype_see(struct coltype_seen *s, enum coltype_value value, const char *text,
-    double v)
+coltype_note_value(struct coltype_summary *s, enum coltype_value value,
+    const char *text, double v)
 {
 	size_t n = strlen(text);
 	int whole, decimals;
@@ -175,7 +175,7 @@ coltype_see(struct coltype_seen *s, enum coltype_value value, const char *text,
 	if (fabs(v) > s->largest)
 		s->largest = fabs(v);
 	s->exponent |= exponent;
-	s->finer |= (double)(float)v != v;
+	s->not_float |= (double)(float)v != v;
 }
 
 static const struct {
@@ -242,7 +242,7 @@ coltype_print(struct str *s, struct coltype t)
 }
 
 bool
-coltype_same(struct coltype x, struct coltype y)
+coltype_equal(struct coltype x, struct coltype y)
 {
 	return x.kind == y.kind && x.a == y.a && x.b == y.b;
 }
@@ -258,7 +258,7 @@ choose_text_type(size_t longest)
 }
 
 static struct coltype
-widen_number_type(struct coltype t, const struct coltype_seen *s)
+widen_number_type(struct coltype t, const struct coltype_summary *s)
 {
 	static const double most[] = {[COLTYPE_SMALLINT] = 32767,
 	    [COLTYPE_INTEGER] = 2147483647,
@@ -277,7 +277,7 @@ widen_number_type(struct coltype t, const struct coltype_seen *s)
 }
 
 struct coltype
-coltype_fresh(const struct coltype_seen *s)
+coltype_choose(const struct coltype_summary *s)
 {
 	struct coltype t = {.kind = COLTYPE_INTEGER};
 
@@ -298,9 +298,9 @@ coltype_fresh(const struct coltype_seen *s)
 }
 
 static struct coltype
-widen_time_type(struct coltype t, const struct coltype_seen *s)
+widen_time_type(struct coltype t, const struct coltype_summary *s)
 {
-	if (t.kind == COLTYPE_DATE && !s->clock)
+	if (t.kind == COLTYPE_DATE && !s->with_clock)
 		return t;
 	if (t.kind == COLTYPE_DATE ||
 	    (t.kind == COLTYPE_TIMESTAMP && s->offset))
@@ -311,7 +311,7 @@ widen_time_type(struct coltype t, const struct coltype_seen *s)
 }
 
 struct coltype
-coltype_widen(struct coltype t, const struct coltype_seen *s)
+coltype_widen(struct coltype t, const struct coltype_summary *s)
 {
 	switch (t.kind) {
 	case COLTYPE_SMALLINT:
@@ -320,7 +320,7 @@ coltype_widen(struct coltype t, const struct coltype_seen *s)
 	case COLTYPE_NUMERIC:
 		return s->values & COLTYPE_NUMBER ? widen_number_type(t, s) : t;
 	case COLTYPE_REAL:
-		t.kind = s->finer ? COLTYPE_DOUBLE : COLTYPE_REAL;
+		t.kind = s->not_float ? COLTYPE_DOUBLE : COLTYPE_REAL;
 		return t;
 	case COLTYPE_MONEY:
 		t.kind = s->values & COLTYPE_NUMBER ? COLTYPE_NUMERIC : t.kind;
@@ -332,7 +332,7 @@ coltype_widen(struct coltype t, const struct coltype_seen *s)
 	case COLTYPE_CHAR:
 		if (s->longest > (size_t)t.a)
 			return choose_text_type(s->longest);
-		return s->blank ? choose_text_type((size_t)t.a) : t;
+		return s->blank_end ? choose_text_type((size_t)t.a) : t;
 	case COLTYPE_NAME:
 		return s->longest > COLTYPE_NAME_MAX
 		    ? choose_text_type(s->longest)
@@ -347,7 +347,7 @@ coltype_widen(struct coltype t, const struct coltype_seen *s)
 }
 
 const char *
-coltype_wants(struct coltype t, enum coltype_value value, const char *text)
+coltype_find_need(struct coltype t, enum coltype_value value, const char *text)
 {
 	switch (t.kind) {
 	case COLTYPE_BOOLEAN:
@@ -411,20 +411,21 @@ coltype_bytes(struct coltype t, size_t len)
 }
 
 bool
-coltype_fits(struct coltype t, const struct coltype_seen *s)
+coltype_fits(struct coltype t, const struct coltype_summary *s)
 {
 	static const enum coltype_value all[] = {
 	    COLTYPE_BOOL, COLTYPE_NUMBER, COLTYPE_STRING, COLTYPE_NESTED};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (s->values & all[i] &&
-		    coltype_wants(t, all[i], s->untimely ? "" : "2026-01-01"))
+		    coltype_find_need(
+			t, all[i], s->not_time ? "" : "2026-01-01"))
 			return false;
 	return true;
 }
 
 bool
-coltype_rounds(struct coltype t, const struct coltype_seen *s)
+coltype_rounds(struct coltype t, const struct coltype_summary *s)
 {
 	return is_timestamp(t.kind) && s->fraction > COLTYPE_SECOND;
 }

@@ -49,47 +49,48 @@ enum coltype_value {
 };
 
 /* Summary of all values for a column; starts as {0}. */
-struct coltype_seen {
+struct coltype_summary {
 	unsigned values;     /* bits of enum coltype_value */
 	size_t longest;      /* bytes of the longest text */
 	int whole, decimals; /* most digits before and after the point */
 	double largest;      /* largest magnitude */
 	bool exponent;       /* some number is written like 1e+20 */
-	bool finer;          /* some number does not fit a float exactly */
-	bool blank;          /* some text ends with a blank */
-	bool untimely;       /* some text is not a time */
-	bool clock;          /* some time is more than a date */
+	bool not_float;      /* some number does not fit a float exactly */
+	bool blank_end;      /* some text ends with a blank */
+	bool not_time;       /* some text is not a time */
+	bool with_clock;     /* some time is more than a date */
 	bool offset;         /* some time has another zone than UTC */
 	int fraction; /* most decimals of a second, without zeros at the end */
 };
 
-void coltype_see(
-    struct coltype_seen *, enum coltype_value, const char *text, double v);
+void coltype_note_value(
+    struct coltype_summary *, enum coltype_value, const char *text, double v);
 
 /* Parses the name that format_type() gives a type, or a domain's base type. */
 struct coltype coltype_parse(const char *name);
 void coltype_print(struct str *, struct coltype);
-bool coltype_same(struct coltype, struct coltype);
+bool coltype_equal(struct coltype, struct coltype);
 
 /* Return the type for a new column, and the widened type of an old one. */
-struct coltype coltype_fresh(const struct coltype_seen *);
-struct coltype coltype_widen(struct coltype, const struct coltype_seen *);
+struct coltype coltype_choose(const struct coltype_summary *);
+struct coltype coltype_widen(struct coltype, const struct coltype_summary *);
 
 /* Returns the most bytes in a row for a value whose text has 'len' bytes. */
 size_t coltype_bytes(struct coltype, size_t len);
 #define COLTYPE_BYTES 24 /* longer values, except NAME, are stored outside */
 
 /* Tells whether a column of that type, widened, can hold all values. */
-bool coltype_fits(struct coltype, const struct coltype_seen *);
+bool coltype_fits(struct coltype, const struct coltype_summary *);
 
 /* Tells whether it rounds some values: times finer than COLTYPE_SECOND. */
-bool coltype_rounds(struct coltype, const struct coltype_seen *);
+bool coltype_rounds(struct coltype, const struct coltype_summary *);
 
 /*
  * Returns NULL if the type, when wide enough, can hold the value; else what it
  * needs instead, as a noun phrase for messages.
  */
-const char *coltype_wants(struct coltype, enum coltype_value, const char *text);
+const char *coltype_find_need(
+    struct coltype, enum coltype_value, const char *text);
 
 /*
  * Accepts 2026-03-02, and 2026-03-02T08:00 with optional seconds, fraction and

@@ -22,14 +22,12 @@ static const char *const row_columns[] = {"id", "created_at", "test_type",
 static void
 append_export_query(struct str *sql, const struct schema *s)
 {
-	bool timed = schema_find(s, "timestamp") != NULL;
-	const struct schema_column *id = schema_find(s, "id");
+	bool timed = schema_find_column(s, "timestamp") != NULL;
+	const struct schema_column *id = schema_find_column(s, "id");
 	bool counted = id && id->type.kind > COLTYPE_BOOLEAN &&
 	    id->type.kind <= COLTYPE_BIGINT;
 
-	str_add(sql,
-	    "DECLARE vkb_export NO SCROLL CURSOR FOR "
-	    "SELECT origin, id, record FROM (");
+	str_add(sql, "SELECT origin, id, record FROM (");
 	if (s->exists)
 		str_printf(sql,
 		    "SELECT %s::timestamptz AS at, $1 AS origin, "
@@ -37,7 +35,7 @@ append_export_query(struct str *sql, const struct schema *s)
 		    "FROM %s t%s",
 		    timed ? "t.\"timestamp\"" : "NULL",
 		    counted ? "t.id" : "NULL", s->table,
-		    schema_find(s, "vkb_session")
+		    schema_find_column(s, "vkb_session")
 			? " WHERE t.vkb_session IS NULL"
 			: "");
 	if (s->exists && s->runs_exists)
@@ -69,12 +67,21 @@ convert_row(struct json *row)
 	return flat_to_run(row);
 }
 
-static int
-write_exported_row(
-    struct sink *out, const char *origin, const char *id, const char *text)
+/* The state of an export. */
+struct export
 {
+	struct sink out;
+	bool bad; /* a row was not a run, and was reported */
+};
+
+/* Writes a row; reports and skips one that is not a run. */
+static int
+write_exported_row(void *arg, const struct pg_rows *rows, size_t i)
+{
+	struct export *e = arg;
+	const char *origin = pg_value(rows, i, 0), *id = pg_value(rows, i, 1);
+	const char *text = pg_value(rows, i, 2), *why;
 	char *where = mem_printf("%s: row %s", origin, id ? id : "?");
-	const char *why;
 	struct json *rec = json_parse(text, strlen(text), &why, NULL);
 	int rc;
 
@@ -89,42 +96,21 @@ write_exported_row(
 		rc = record_check(rec, where);
 	}
 	if (rc == 0) {
-		json_append(&out->s, rec);
-		str_addc(&out->s, '\n');
-		sink_relieve(out);
+		json_append(&e->out.s, rec);
+		str_addc(&e->out.s, '\n');
+		sink_relieve(&e->out);
 	}
+	e->bad |= rc < 0;
 	json_free(rec);
 	free(where);
-	return rc;
-}
-
-/* Writes all rows of the cursor; reports and skips rows that are not runs. */
-static int
-write_exported_rows(struct pg *pg, struct sink *out)
-{
-	struct pg_rows *rows;
-	size_t n = 1;
-	int rc = 0;
-
-	while (n && out->rc == 0) {
-		rows = pg_ask(pg, "FETCH 500 FROM vkb_export", NULL, 0);
-		if (!rows)
-			return -1;
-		n = pg_count(rows);
-		for (size_t i = 0; i < n; i++)
-			if (write_exported_row(out, pg_value(rows, i, 0),
-				pg_value(rows, i, 1), pg_value(rows, i, 2)) < 0)
-				rc = -1;
-		pg_free(rows);
-	}
-	return rc;
+	return e->out.rc;
 }
 
 int
 export_runs(const char *database, struct schema *s, const char *since)
 {
 	const char *args[] = {s->table, since};
-	struct sink out = {.fd = STDOUT_FILENO};
+	struct export e = {.out = {.fd = STDOUT_FILENO}};
 	struct pg *pg = pg_open(database);
 	struct str sql = {0};
 	int rc = -1;
@@ -142,10 +128,9 @@ export_runs(const char *database, struct schema *s, const char *since)
 		goto out;
 	}
 	append_export_query(&sql, s);
-	if (pg_do(pg, sql.s, args, 2) == 0)
-		rc = write_exported_rows(pg, &out);
+	rc = pg_each(pg, sql.s, args, 2, write_exported_row, &e);
 out:
-	if (sink_close(&out) < 0)
+	if (sink_close(&e.out) < 0 || e.bad)
 		rc = -1;
 	str_free(&sql);
 	pg_close(pg);

@@ -1,11 +1,13 @@
 #include "feed.h"
 #include "err.h"
+#include "frames.h"
+#include "hashset.h"
+#include "intern.h"
 #include "json.h"
-#include "known.h"
+#include "jsonhash.h"
 #include "mem.h"
 #include "pg.h"
 #include "schema.h"
-#include "hashset.h"
 #include "spool.h"
 #include "str.h"
 
@@ -13,6 +15,8 @@
 #include <string.h>
 
 #define PIECE ((size_t)1 << 16)
+#define SESSIONS 1000          /* sessions of one query */
+#define KEYS (SPOOL_INDEX + 1) /* columns of a key, the first of the spool */
 
 /* A column of the table that is filled. */
 struct target {
@@ -29,9 +33,9 @@ static const struct coltype time_type = {
 /* Columns that are filled: first those of rows, then those of frames. */
 struct targets {
 	struct target *v;
-	size_t n, alone;
-	struct str *rest;
-	size_t nrest;
+	size_t n, own;
+	struct str *frame_texts;
+	size_t nframes;
 	size_t *room; /* bytes that each text leaves for the row's own values */
 	size_t *cut;  /* values that each text has no room for */
 	bool narrow;  /* all values fit in a row of the server */
@@ -39,26 +43,26 @@ struct targets {
 
 static void
 add_targets(struct targets *t, const struct schema *s,
-    const struct spool_column *c, size_t n, bool alone)
+    const struct spool_column *c, size_t n, bool own)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct target *x = &t->v[t->n];
 		const struct schema_column *to;
 
-		if (i == SPOOL_RECORD || !c[i].n || c[i].alone != alone)
+		if (i == SPOOL_RECORD || !c[i].n || c[i].own != own)
 			continue;
-		to = schema_find(s, c[i].name);
+		to = schema_find_column(s, c[i].name);
 		if (!to)
 			continue;
 		*x = (struct target){
 		    .name = c[i].name, .from = i, .type = to->type};
 		x->timed = strcmp(x->name, "timestamp") == 0;
-		x->fits = coltype_fits(x->type, &c[i].seen) &&
-		    (!x->timed || coltype_fits(time_type, &c[i].seen));
+		x->fits = coltype_fits(x->type, &c[i].summary) &&
+		    (!x->timed || coltype_fits(time_type, &c[i].summary));
 		t->n++;
 	}
-	if (alone)
-		t->alone = t->n;
+	if (own)
+		t->own = t->n;
 }
 
 static void
@@ -108,19 +112,19 @@ build_frame_texts(
 	size_t all = s->ncols + s->dropped, row = SCHEMA_ROW - 32 - all / 8;
 
 	t->narrow = t->n * COLTYPE_BYTES <= row;
-	t->rest = mem_array(t->nrest, sizeof *t->rest);
-	t->room = mem_array(t->nrest, sizeof *t->room);
-	t->cut = mem_array(t->nrest, sizeof *t->cut);
-	for (size_t k = 0; k < t->nrest; k++) {
-		const struct spool_value *v = spool_common(spool, k);
+	t->frame_texts = mem_array(t->nframes, sizeof *t->frame_texts);
+	t->room = mem_array(t->nframes, sizeof *t->room);
+	t->cut = mem_array(t->nframes, sizeof *t->cut);
+	for (size_t k = 0; k < t->nframes; k++) {
+		const struct spool_value *v = spool_frame_values(spool, k);
 		size_t part = row / 2;
 
-		for (size_t i = t->alone; i < t->n; i++) {
-			str_addc(&t->rest[k], '\t');
-			append_fitting_value(&t->rest[k], &t->v[i],
+		for (size_t i = t->own; i < t->n; i++) {
+			str_addc(&t->frame_texts[k], '\t');
+			append_fitting_value(&t->frame_texts[k], &t->v[i],
 			    &v[t->v[i].from], &part, &t->cut[k]);
 		}
-		str_addc(&t->rest[k], '\n');
+		str_addc(&t->frame_texts[k], '\n');
 		t->room[k] = row - row / 2 + part;
 	}
 }
@@ -131,7 +135,7 @@ make_targets(const struct schema *s, const struct spool *spool)
 	size_t n;
 	const struct spool_column *c = spool_columns(spool, &n);
 	struct targets t = {
-	    .v = mem_array(n, sizeof *t.v), .nrest = spool_frames(spool)};
+	    .v = mem_array(n, sizeof *t.v), .nframes = spool_frames(spool)};
 
 	add_targets(&t, s, c, n, true);
 	add_targets(&t, s, c, n, false);
@@ -142,9 +146,9 @@ make_targets(const struct schema *s, const struct spool *spool)
 static void
 free_targets(struct targets *t)
 {
-	for (size_t i = 0; i < t->nrest; i++)
-		str_free(&t->rest[i]);
-	free(t->rest);
+	for (size_t i = 0; i < t->nframes; i++)
+		str_free(&t->frame_texts[i]);
+	free(t->frame_texts);
 	free(t->room);
 	free(t->cut);
 	free(t->v);
@@ -164,11 +168,12 @@ check_row(
 
 		if (t->v[i].fits)
 			continue;
-		x = spool_get(f->spool, row, t->v[i].from);
+		x = spool_find_value(f->spool, row, t->v[i].from);
 		if (x->kind)
-			wants = coltype_wants(t->v[i].type, x->kind, x->text);
+			wants =
+			    coltype_find_need(t->v[i].type, x->kind, x->text);
 		if (x->kind && !wants && t->v[i].timed)
-			wants = coltype_wants(time_type, x->kind, x->text);
+			wants = coltype_find_need(time_type, x->kind, x->text);
 		if (!wants)
 			continue;
 		if (!f->quiet)
@@ -185,13 +190,13 @@ static void
 append_metrics_line(struct str *out, struct feed *f, const struct targets *t,
     const struct spool_row *row)
 {
-	const struct str *rest = &t->rest[row->frame];
+	const struct str *rest = &t->frame_texts[row->frame];
 	size_t room = t->room[row->frame];
 
 	f->cut += t->cut[row->frame];
-	for (size_t i = 0; i < t->alone; i++) {
+	for (size_t i = 0; i < t->own; i++) {
 		const struct spool_value *x =
-		    spool_get(f->spool, row, t->v[i].from);
+		    spool_find_value(f->spool, row, t->v[i].from);
 
 		if (i)
 			str_addc(out, '\t');
@@ -207,23 +212,21 @@ static void
 append_record_line(struct str *out, const struct feed *f, const char *table,
     size_t timestamp, const struct spool_row *row)
 {
-	static const size_t own[] = {
-	    SPOOL_SESSION, SPOOL_CASE, SPOOL_SUBJECT, SPOOL_INDEX};
 	const struct spool_value *x;
 
 	str_add(out, table);
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-		x = spool_get(f->spool, row, own[i]);
+	for (size_t i = 0; i < KEYS; i++) {
+		x = spool_find_value(f->spool, row, i);
 		str_addc(out, '\t');
 		pg_copy_value(out, x->text, x->len);
 	}
-	x = spool_get(f->spool, row, timestamp);
+	x = spool_find_value(f->spool, row, timestamp);
 	str_addc(out, '\t');
 	if (x->kind)
 		pg_copy_value(out, x->text, x->len);
 	else
 		str_addn(out, "\\N", 2);
-	x = spool_get(f->spool, row, SPOOL_RECORD);
+	x = spool_find_value(f->spool, row, SPOOL_RECORD);
 	str_addc(out, '\t');
 	pg_copy_value(out, x->text, x->len);
 	str_addc(out, '\n');
@@ -233,27 +236,83 @@ append_record_line(struct str *out, const struct feed *f, const char *table,
 struct pass {
 	struct feed *feed;
 	struct pg *pg;
-	struct hashset *seen;    /* keys that the table has */
+	struct hashset *known;   /* keys that the table has, see hash_key */
 	const struct targets *t; /* NULL: vkb_runs */
 	const char *table;       /* for vkb_runs: metrics_table */
 	size_t timestamp;        /* column of the spool */
 };
 
+/*
+ * Returns a hash of a run's key: session, case, subject, index. Ignores case
+ * and subject if the session is made of the whole run (frames_make_session):
+ * they differ between a metrics.json and the more detailed records it was made
+ * of.
+ */
+static unsigned long long
+hash_key(const struct spool_value key[KEYS])
+{
+	bool whole = str_starts(key[SPOOL_SESSION].text, FRAMES_SESSION);
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < KEYS; i++)
+		if (!whole || i == SPOOL_SESSION || i == SPOOL_INDEX)
+			h = jsonhash_bytes(h, key[i].text, key[i].len);
+	return h;
+}
+
+static int
+add_known_key(void *known, const struct pg_rows *rows, size_t row)
+{
+	struct spool_value key[KEYS];
+
+	for (size_t i = 0; i < KEYS; i++) {
+		const char *text = pg_value(rows, row, i);
+
+		key[i].text = text ? text : "";
+		key[i].len = strlen(key[i].text);
+	}
+	hashset_add(known, hash_key(key));
+	return 0;
+}
+
+/* Reads the keys of the spool's sessions in rows that match 'where'. */
+static int
+read_known_keys(const struct pass *p, const char *table, const char *where)
+{
+	const struct intern *sessions = spool_sessions(p->feed->spool);
+	size_t n = intern_count(sessions);
+	struct str sql = {0};
+	int rc = 0;
+
+	str_printf(&sql,
+	    "SELECT vkb_session, vkb_case, vkb_subject, vkb_index FROM %s "
+	    "WHERE %s AND vkb_session = ANY "
+	    "(ARRAY(SELECT json_array_elements_text($1::json)))",
+	    table, where);
+	for (size_t i = 0; i < n && rc == 0; i += SESSIONS) {
+		struct json *some = json_array();
+		char *text;
+
+		for (size_t k = i; k < n && k < i + SESSIONS; k++)
+			json_push(some, json_string(intern_text(sessions, k)));
+		text = json_print(some);
+		rc = pg_each(p->pg, sql.s, (const char *[]){text}, 1,
+		    add_known_key, p->known);
+		free(text);
+		json_free(some);
+	}
+	str_free(&sql);
+	return rc;
+}
+
 static bool
 is_stored(const struct pass *p, const struct spool_row *row)
 {
-	static const size_t own[] = {
-	    SPOOL_SESSION, SPOOL_CASE, SPOOL_SUBJECT, SPOOL_INDEX};
-	struct known_key k;
+	struct spool_value key[KEYS];
 
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-		const struct spool_value *x =
-		    spool_get(p->feed->spool, row, own[i]);
-
-		k.text[i] = x->text;
-		k.len[i] = x->len;
-	}
-	return hashset_add(p->seen, known_hash(&k));
+	for (size_t i = 0; i < KEYS; i++)
+		key[i] = *spool_find_value(p->feed->spool, row, i);
+	return hashset_add(p->known, hash_key(key));
 }
 
 /* Tells whether to send row i: it fits, and is not stored yet. */
@@ -264,9 +323,9 @@ is_row_wanted(const struct pass *p, const struct spool_row *row, size_t i)
 
 	if (p->t && check_row(f, p->t, row) < 0) {
 		f->refused++;
-		f->out[i] = true;
+		f->is_refused[i] = true;
 	}
-	return !f->out[i] && p->pg && !is_stored(p, row);
+	return !f->is_refused[i] && p->pg && !is_stored(p, row);
 }
 
 static int
@@ -304,28 +363,18 @@ copy_rows(
     struct pass *p, const char *table, const char *where, const char *columns)
 {
 	struct str sql = {0};
-	size_t n;
-	const struct intern *sessions = spool_sessions(p->feed->spool, &n);
 	long long rc = -1;
 
-	p->seen = hashset_new();
+	p->known = hashset_new();
 	str_printf(&sql, "COPY %s (%s) FROM STDIN", table, columns);
 	if (!p->pg)
 		rc = send_rows(p);
-	else if (known_read(p->seen, p->pg, table, where, sessions, n) == 0 &&
+	else if (read_known_keys(p, table, where) == 0 &&
 	    pg_copy_begin(p->pg, sql.s) == 0 && send_rows(p) == 0)
 		rc = pg_copy_end(p->pg);
-	hashset_free(p->seen);
+	hashset_free(p->known);
 	str_free(&sql);
 	return rc;
-}
-
-static const struct coltype_seen *
-get_seen(const struct feed *f, size_t column)
-{
-	size_t n;
-
-	return &spool_columns(f->spool, &n)[column].seen;
 }
 
 long long
@@ -334,17 +383,20 @@ feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 	struct targets t;
 	struct pass p = {.feed = f, .pg = pg, .t = &t};
 	struct str columns = {0};
+	const struct spool_column *from;
+	size_t count;
 	long long n;
 
 	f->refused = 0;
-	f->out = mem_array(spool_rows(f->spool), sizeof *f->out);
+	f->is_refused = mem_array(spool_rows(f->spool), sizeof *f->is_refused);
 	spool_rewind(f->spool);
 	t = make_targets(s, f->spool);
+	from = spool_columns(f->spool, &count);
 	for (size_t i = 0; i < t.n; i++) {
 		if (i)
 			str_add(&columns, ", ");
 		pg_name(&columns, t.v[i].name);
-		if (coltype_rounds(t.v[i].type, get_seen(f, t.v[i].from)))
+		if (coltype_rounds(t.v[i].type, &from[t.v[i].from].summary))
 			f->rounded = t.v[i].name;
 	}
 	n = copy_rows(&p, s->table, "true", columns.s);
@@ -359,7 +411,7 @@ feed_records(struct feed *f, struct pg *pg, const struct schema *s)
 	struct pass p = {.feed = f,
 	    .pg = pg,
 	    .table = s->table,
-	    .timestamp = spool_column(f->spool, "timestamp")};
+	    .timestamp = spool_find_column(f->spool, "timestamp")};
 	char *where = mem_printf("metrics_table = '%s'", s->table);
 	long long n = copy_rows(&p, "vkb_runs", where,
 	    "metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index, "
@@ -372,5 +424,5 @@ feed_records(struct feed *f, struct pg *pg, const struct schema *s)
 void
 feed_free(struct feed *f)
 {
-	free(f->out);
+	free(f->is_refused);
 }

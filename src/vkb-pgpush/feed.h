@@ -13,7 +13,7 @@ struct feed {
 	struct spool *spool;
 	bool quiet;          /* do not report refused rows again */
 	size_t refused;      /* number of refused rows */
-	bool *out;           /* for each row: is it refused? */
+	bool *is_refused;    /* for each row */
 	const char *rounded; /* a column that rounds some times, or NULL */
 	size_t cut;          /* values left out because their row is too long */
 };

@@ -44,7 +44,7 @@ frames_new(struct spool *spool, const char *test_type, bool releases)
 	f->releases = releases;
 	f->sections = mem_array(SPOOL_FRAMES, sizeof *f->sections);
 	f->slots = mem_array(SLOTS, sizeof *f->slots);
-	f->timestamp = spool_column(spool, "timestamp");
+	f->timestamp = spool_find_column(spool, "timestamp");
 	return f;
 }
 
@@ -66,13 +66,13 @@ frames_free(struct frames *f)
 }
 
 bool
-frames_index(double v)
+frames_is_index(double v)
 {
 	return v >= 1 && v < 2147483648. && v == (double)(long)v;
 }
 
 void
-frames_release(struct json *flat, const struct json *run)
+frames_set_release(struct json *flat, const struct json *run)
 {
 	static const char *const keys[] = {"label", "ref"};
 	const struct json *subject = json_get(run, "subject");
@@ -87,7 +87,7 @@ frames_release(struct json *flat, const struct json *run)
 }
 
 void
-frames_hash(char text[17], const struct json *section)
+frames_hash_section(char text[17], const struct json *section)
 {
 	struct str s = {0};
 
@@ -97,13 +97,13 @@ frames_hash(char text[17], const struct json *section)
 }
 
 void
-frames_object(char text[32], const struct json *run)
+frames_make_session(char text[32], const struct json *run)
 {
 	struct json *identity = flat_identity(run);
 	char hash[17];
 
-	frames_hash(hash, identity);
-	snprintf(text, 32, FRAMES_OBJECT "%s", hash);
+	frames_hash_section(hash, identity);
+	snprintf(text, 32, FRAMES_SESSION "%s", hash);
 	json_free(identity);
 }
 
@@ -148,15 +148,15 @@ fill_frame(struct frames *f, const struct json *run)
 	char hash[17];
 
 	if (f->releases)
-		frames_release(flat, run);
+		frames_set_release(flat, run);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		frames_hash(hash, json_get(run, keys[i].section));
-		spool_own(f->spool, keys[i].col, COLTYPE_STRING, hash, 16);
+		frames_hash_section(hash, json_get(run, keys[i].section));
+		spool_put_own(f->spool, keys[i].col, COLTYPE_STRING, hash, 16);
 	}
-	spool_own(f->spool, SPOOL_TYPE, COLTYPE_STRING, f->test_type,
+	spool_put_own(f->spool, SPOOL_TYPE, COLTYPE_STRING, f->test_type,
 	    strlen(f->test_type));
 	for (const struct json *j = json_first(flat); j; j = json_next(j))
-		spool_put(f->spool, json_key(j), j);
+		spool_put_json(f->spool, json_key(j), j);
 	json_free(flat);
 }
 
@@ -171,12 +171,12 @@ get_frame(
 
 	build_frame_key(&f->key, r);
 	at = find_frame_slot(f);
-	if (*at || spool_full(f->spool))
+	if (*at || spool_is_full(f->spool))
 		return *at;
 	run = json_parse(line, n, &why, NULL);
 	if (!run)
 		return 0;
-	*at = id = spool_frame(f->spool);
+	*at = id = spool_begin_frame(f->spool);
 	str_addn(&f->sections[id], f->key.s, f->key.len);
 	fill_frame(f, run);
 	json_free(run);
@@ -199,7 +199,8 @@ get_metric_column(struct frames *f, size_t at, const struct jsonscan_text *name)
 	    memcmp(have->text.s, name->s, name->n) != 0) {
 		str_clear(&have->text);
 		str_addn(&have->text, name->s, name->n);
-		have->col = spool_column(f->spool, flat_metric(have->text.s));
+		have->col =
+		    spool_find_column(f->spool, flat_metric(have->text.s));
 	}
 	return have->col;
 }
@@ -211,7 +212,7 @@ has_own_columns(struct frames *f, const struct run_record *r, size_t frame)
 	for (size_t i = 0; i < r->nmetrics; i++) {
 		size_t col = get_metric_column(f, i, &r->metrics[i].name);
 
-		if (spool_framed(f->spool, frame, col))
+		if (spool_frame_has(f->spool, frame, col))
 			return false;
 		for (size_t k = 0; k < i; k++)
 			if (f->names[k].col == col)
@@ -229,7 +230,7 @@ is_plain_run(const struct run_record *r)
 }
 
 int
-frames_line(struct frames *f, const char *line, size_t n, const char *where)
+frames_add_line(struct frames *f, const char *line, size_t n, const char *where)
 {
 	struct run_record r;
 	char number[32];
@@ -238,20 +239,22 @@ frames_line(struct frames *f, const char *line, size_t n, const char *where)
 
 	if (!run_record_read(f->reader, &r, line, n) || !is_plain_run(&r) ||
 	    !r.session.n || r.session.n > SPOOL_SESSION_MAX ||
-	    !frames_index(r.index))
+	    !frames_is_index(r.index))
 		return 0;
 	id = get_frame(f, &r, line, n);
 	if (!id || !has_own_columns(f, &r, id))
 		return 0;
-	spool_row(f->spool, where, id);
-	spool_own(
+	spool_begin_row(f->spool, where, id);
+	spool_put_own(
 	    f->spool, SPOOL_SESSION, COLTYPE_STRING, r.session.s, r.session.n);
 	len = snprintf(number, sizeof number, "%.0f", r.index);
-	spool_own(f->spool, SPOOL_INDEX, COLTYPE_NUMBER, number, (size_t)len);
-	if (r.started.s && !spool_framed(f->spool, id, f->timestamp))
-		spool_text(f->spool, f->timestamp, r.started.s, r.started.n);
+	spool_put_own(
+	    f->spool, SPOOL_INDEX, COLTYPE_NUMBER, number, (size_t)len);
+	if (r.started.s && !spool_frame_has(f->spool, id, f->timestamp))
+		spool_put_text(
+		    f->spool, f->timestamp, r.started.s, r.started.n);
 	for (size_t i = 0; i < r.nmetrics; i++)
-		spool_number(f->spool, f->names[i].col, r.metrics[i].value);
-	spool_own(f->spool, SPOOL_RECORD, COLTYPE_NESTED, line, n);
-	return spool_end(f->spool) < 0 ? -1 : 1;
+		spool_put_number(f->spool, f->names[i].col, r.metrics[i].value);
+	spool_put_own(f->spool, SPOOL_RECORD, COLTYPE_NESTED, line, n);
+	return spool_end_row(f->spool) < 0 ? -1 : 1;
 }

@@ -20,22 +20,23 @@ void frames_free(struct frames *);
  * Adds a line that ends with a NUL. Returns 1, 0 if it is not an ordinary run
  * and was not added, or -1 (error reported).
  */
-int frames_line(struct frames *, const char *line, size_t n, const char *where);
+int frames_add_line(
+    struct frames *, const char *line, size_t n, const char *where);
 
 /* Sets 'commit' to the label or ref, by which releases are known. */
-void frames_release(struct json *flat, const struct json *run);
+void frames_set_release(struct json *flat, const struct json *run);
 
 /* Sets 'text' to the hash of a section or record, as 16 digits. */
-void frames_hash(char text[17], const struct json *section);
+void frames_hash_section(char text[17], const struct json *section);
 
 /*
  * Makes a session for a run without one: "object " and the hash, in 16 digits,
  * of what identifies the run.
  */
-#define FRAMES_OBJECT "object "
-void frames_object(char text[32], const struct json *run);
+#define FRAMES_SESSION "object "
+void frames_make_session(char text[32], const struct json *run);
 
 /* Tells whether the number is a valid index of a run: an integer from 1. */
-bool frames_index(double);
+bool frames_is_index(double);
 
 #endif

@@ -1,18 +1,18 @@
 #include "intake.h"
-#include "changes.h"
 #include "err.h"
 #include "flat.h"
 #include "frames.h"
 #include "json.h"
 #include "jsonl.h"
-#include "machines.h"
 #include "mem.h"
 #include "intern.h"
+#include "others.h"
 #include "record.h"
 #include "spool.h"
 #include "str.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,24 +22,24 @@
 /* The file that is being read. */
 struct file {
 	struct intake *to;
-	const char *ref;      /* name of its folder; NULL: none */
-	bool results;         /* it is in a folder of results */
-	struct intern *sames; /* made-up sessions of runs without one */
-	size_t *count, cap;   /* runs with each of them */
-	struct str text;      /* scratch */
+	const char *ref;         /* name of its folder; NULL: none */
+	bool results;            /* it is in a folder of results */
+	struct intern *sessions; /* made-up sessions of runs without one */
+	size_t *count, cap;      /* runs with each of them */
+	struct str text;         /* scratch */
 };
 
 static void
 put_own_text(struct spool *sp, size_t column, const char *text)
 {
-	spool_own(sp, column, COLTYPE_STRING, text, strlen(text));
+	spool_put_own(sp, column, COLTYPE_STRING, text, strlen(text));
 }
 
 /* Returns the number, from 1, of this run among equal ones of the file. */
 static size_t
 count_occurrence(struct file *f, const char *hash)
 {
-	size_t id = intern_id(f->sames, hash), had = f->cap;
+	size_t id = intern_id(f->sessions, hash), had = f->cap;
 
 	f->count = mem_grow(f->count, id, &f->cap, sizeof *f->count);
 	if (f->cap > had)
@@ -65,8 +65,8 @@ put_session(struct spool *sp, const char *text)
 /*
  * Stores the key of a run: session, case, subject and index. A run without a
  * session or index, or from a folder of results, whose metrics.json lacks them,
- * gets a session made of what identifies it (frames_object). A failed run may
- * be repeated in its session, so it gets one made of its whole record.
+ * gets a session made of what identifies it (frames_make_session). A failed run
+ * may be repeated in its session, so it gets one made of its whole record.
  */
 static void
 put_key(struct file *f, const struct json *run)
@@ -78,26 +78,26 @@ put_key(struct file *f, const struct json *run)
 	double index = json_get_num(section, "index", 0);
 	char number[32], hash[17], object[32];
 
-	if (!f->results && session && *session && frames_index(index) &&
+	if (!f->results && session && *session && frames_is_index(index) &&
 	    strcmp(status, "ok") == 0) {
 		put_session(sp, session);
 	} else {
 		if (f->results || !session) {
-			frames_object(object, run);
+			frames_make_session(object, run);
 		} else {
-			frames_hash(hash, run);
+			frames_hash_section(hash, run);
 			snprintf(
-			    object, sizeof object, FRAMES_OBJECT "%s", hash);
+			    object, sizeof object, FRAMES_SESSION "%s", hash);
 		}
 		put_own_text(sp, SPOOL_SESSION, object);
 		index = (double)count_occurrence(f, object);
 	}
-	frames_hash(hash, json_get(run, "config"));
+	frames_hash_section(hash, json_get(run, "config"));
 	put_own_text(sp, SPOOL_CASE, hash);
-	frames_hash(hash, json_get(run, "subject"));
+	frames_hash_section(hash, json_get(run, "subject"));
 	put_own_text(sp, SPOOL_SUBJECT, hash);
 	snprintf(number, sizeof number, "%.0f", index);
-	spool_own(sp, SPOOL_INDEX, COLTYPE_NUMBER, number, strlen(number));
+	spool_put_own(sp, SPOOL_INDEX, COLTYPE_NUMBER, number, strlen(number));
 }
 
 /* Sets subject.ref to the folder's name, unless the subject is known. */
@@ -124,19 +124,19 @@ put_run(struct file *f, struct json *run, const char *where)
 		put_ref(f->ref, run);
 	flat = flat_columns(run);
 	if (f->to->releases)
-		frames_release(flat, run);
-	spool_row(sp, where, 0);
+		frames_set_release(flat, run);
+	spool_begin_row(sp, where, 0);
 	put_key(f, run);
 	for (const struct json *j = json_first(flat); j; j = json_next(j))
-		spool_put(sp, json_key(j), j);
+		spool_put_json(sp, json_key(j), j);
 	put_own_text(sp, SPOOL_TYPE, f->to->test_type);
 	str_clear(&f->text);
 	json_append(&f->text, run);
-	spool_own(sp, SPOOL_RECORD, COLTYPE_NESTED, f->text.s, f->text.len);
+	spool_put_own(sp, SPOOL_RECORD, COLTYPE_NESTED, f->text.s, f->text.len);
 	if (strcmp(json_get_str(run, "status"), "ok") != 0)
 		f->to->failed++;
 	json_free(flat);
-	return spool_end(sp);
+	return spool_end_row(sp);
 }
 
 /* Returns 0, -1 for an invalid record, -2 on a spool error (reported). */
@@ -152,17 +152,14 @@ put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
 		    jsonl_where(in), n, SPOOL_RECORD_MAX);
 	rc = f->ref || f->results
 	    ? 0
-	    : frames_line(f->to->frames, s, n, jsonl_where(in));
+	    : frames_add_line(f->to->frames, s, n, jsonl_where(in));
 	if (rc)
 		return rc < 0 ? -2 : 0;
 	if (record_tree(in, &rec) < 0)
 		return -1;
 	if (record_is(rec, "run") && put_run(f, rec, jsonl_where(in)) < 0)
 		rc = -2;
-	else if (record_is(rec, "env"))
-		machines_add(f->to->machines, rec);
-	else if (record_is(rec, "change"))
-		changes_add(f->to->changes, rec);
+	others_add(f->to->others, rec);
 	json_free(rec);
 	return rc;
 }
@@ -172,7 +169,7 @@ read_records(struct intake *to, const char *path, const char *ref, bool results)
 {
 	struct jsonl *in = jsonl_open(&path, 1);
 	struct file f = {
-	    .to = to, .ref = ref, .results = results, .sames = intern_new()};
+	    .to = to, .ref = ref, .results = results, .sessions = intern_new()};
 	const char *s;
 	size_t n;
 	int got, rc = 0;
@@ -184,7 +181,7 @@ read_records(struct intake *to, const char *path, const char *ref, bool results)
 			rc = got;
 	}
 	jsonl_close(in);
-	intern_free(f.sames);
+	intern_free(f.sessions);
 	free(f.count);
 	str_free(&f.text);
 	return rc < 0 ? -1 : 0;
@@ -202,13 +199,23 @@ is_record_file(const struct dirent *e)
 	return is_visible(e) && str_ends(e->d_name, ".jsonl");
 }
 
+/* Returns 0 if the path is missing, or -1 after reporting an error. */
+static int
+check_missing(const char *path)
+{
+	return errno == ENOENT || errno == ENOTDIR
+	    ? 0
+	    : err_fail_sys("cannot read '%s'", path);
+}
+
 /* Reads vkb-bench's DIR/runs. Returns 1, 0 if empty, -1 (errors reported). */
 static int
 read_run_files(struct intake *to, const char *dir, const char *ref)
 {
 	char *runs = mem_printf("%s/runs", dir), *path;
 	struct dirent **all = NULL;
-	int n = scandir(runs, &all, is_record_file, alphasort), rc = n > 0;
+	int n = scandir(runs, &all, is_record_file, alphasort);
+	int rc = n < 0 ? check_missing(runs) : n > 0;
 
 	for (int i = 0; i < n; i++) {
 		path = mem_printf("%s/%s", runs, all[i]->d_name);
@@ -227,10 +234,10 @@ static int
 read_results(struct intake *to, const char *dir, const char *ref)
 {
 	char *path = mem_printf("%s/metrics.json", dir);
-	int rc = access(path, F_OK) == 0;
+	int rc = access(path, F_OK) == 0 ? 1 : check_missing(path);
 
 	/* Records have more details than the metrics.json made of them. */
-	if (rc && (rc = read_run_files(to, dir, ref)) == 0)
+	if (rc > 0 && (rc = read_run_files(to, dir, ref)) == 0)
 		rc = read_records(to, path, ref, true) < 0 ? -1 : 1;
 	free(path);
 	return rc;

@@ -8,18 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct changes;
 struct frames;
-struct machines;
+struct others;
 struct spool;
 
 struct intake {
 	struct spool *spool;
-	struct frames *frames;     /* for that spool */
-	struct machines *machines; /* gets the env records */
-	struct changes *changes;   /* gets the change records */
+	struct frames *frames; /* for that spool */
+	struct others *others; /* gets the records that are not runs */
 	const char *test_type;
-	bool releases; /* runs of releases: see frames_release */
+	bool releases; /* runs of releases: see frames_set_release */
 	size_t failed; /* runs in the spool with a status other than ok */
 };
 

@@ -57,8 +57,9 @@ update_metrics_key(
 }
 
 static int
-migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
+migrate_row(void *arg, const struct pg_rows *rows, size_t i)
 {
+	struct migration *m = arg;
 	const char *text = pg_value(rows, i, RECORD);
 	char key[4][32];
 	const char *args[8] = {key[0], key[1], key[2], key[3],
@@ -75,9 +76,9 @@ migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
 		return 0;
 	}
 	moved = flat_repair(run);
-	frames_object(key[0], run);
-	frames_hash(key[1], json_get(run, "config"));
-	frames_hash(key[2], json_get(run, "subject"));
+	frames_make_session(key[0], run);
+	frames_hash_section(key[1], json_get(run, "config"));
+	frames_hash_section(key[2], json_get(run, "subject"));
 	snprintf(key[3], sizeof key[3], "%d",
 	    count_row(m, pg_value(rows, i, TABLE), key[0]));
 	for (size_t k = 0; k < 4; k++)
@@ -103,30 +104,11 @@ migrate_row(struct migration *m, const struct pg_rows *rows, size_t i)
 	return rc;
 }
 
-static int
-migrate_rows(struct migration *m)
-{
-	struct pg_rows *rows;
-	size_t n = 1;
-	int rc = 0;
-
-	while (n && rc == 0) {
-		rows = pg_ask(m->pg, "FETCH 500 FROM vkb_migrate", NULL, 0);
-		if (!rows)
-			return -1;
-		n = pg_count(rows);
-		for (size_t i = 0; i < n && rc == 0; i++)
-			rc = migrate_row(m, rows, i);
-		pg_free(rows);
-	}
-	return rc;
-}
-
 bool
 migrate_needed(struct pg *pg)
 {
 	struct pg_rows *rows = pg_ask(pg,
-	    "SELECT 1 FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_OBJECT
+	    "SELECT 1 FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_SESSION
 	    "%' LIMIT 1",
 	    NULL, 0);
 	bool needed = !rows || pg_count(rows) > 0;
@@ -141,16 +123,14 @@ migrate_runs(struct pg *pg)
 	struct migration m = {.pg = pg, .keys = intern_new()};
 	int rc = -1;
 
-	/* Rows from a metrics.json have a session of frames_object. */
-	if (pg_do(pg,
-		"DECLARE vkb_migrate NO SCROLL CURSOR FOR SELECT id, "
-		"metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index, "
+	/* Rows from a metrics.json have a session of frames_make_session. */
+	if (pg_each(pg,
+		"SELECT id, metrics_table, vkb_session, vkb_case, "
+		"vkb_subject, vkb_index, "
 		"to_regclass(quote_ident(metrics_table)) IS NOT NULL, record "
-		"FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_OBJECT
+		"FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_SESSION
 		"%' ORDER BY id",
-		NULL, 0) == 0 &&
-	    migrate_rows(&m) == 0 &&
-	    pg_do(pg, "CLOSE vkb_migrate", NULL, 0) >= 0 &&
+		NULL, 0, migrate_row, &m) == 0 &&
 	    pg_do(pg, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'", NULL,
 		0) >= 0)
 		rc = 0;

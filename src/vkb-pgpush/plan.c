@@ -131,7 +131,7 @@ get_longest(const struct spool *spool, const char *name)
 {
 	const struct spool_column *c = find_source(spool, name);
 
-	return c ? c->seen.longest : 0;
+	return c ? c->summary.longest : 0;
 }
 
 /* Plans the indexes that dashboards need; texts that are too long are cut. */
@@ -150,7 +150,7 @@ plan_indexes(struct schema *s, const struct spool *spool)
 		size_t n = 0;
 
 		str_add(&sql, "CREATE INDEX ");
-		if (!s->named)
+		if (!s->names_taken)
 			str_printf(&sql, "idx_%s_%s ", s->table, on[i].name);
 		str_printf(&sql, "ON %s (", s->table);
 		for (const char *const *c = on[i].cols; *c; c++)
@@ -230,9 +230,9 @@ static struct coltype
 widen_type(const char *name, struct coltype t, const struct spool_column *from)
 {
 	if (strcmp(name, "group") == 0 && t.kind <= COLTYPE_NUMERIC &&
-	    from->seen.values & COLTYPE_STRING)
+	    from->summary.values & COLTYPE_STRING)
 		return (struct coltype){.kind = COLTYPE_TEXT};
-	return coltype_widen(t, &from->seen);
+	return coltype_widen(t, &from->summary);
 }
 
 /* Plans to widen an old column, and to drop its NOT NULL if rows lack it. */
@@ -244,7 +244,7 @@ plan_wider_column(struct schema *s, struct schema_column *c,
 	    from ? widen_type(c->name, c->type, from) : c->type;
 	struct str sql = {0};
 
-	if (!coltype_same(type, c->type)) {
+	if (!coltype_equal(type, c->type)) {
 		c->type = type;
 		append_alter_table(s, &sql);
 		str_add(&sql, " ALTER COLUMN ");
@@ -280,7 +280,7 @@ choose_new_type(const char *name, const struct spool_column *from)
 	struct coltype t;
 
 	if (!b)
-		return coltype_fresh(&from->seen);
+		return coltype_choose(&from->summary);
 	t = coltype_parse(b->type);
 	return from ? widen_type(name, t, from) : t;
 }
@@ -303,12 +303,6 @@ plan_runs_table(struct schema *s)
 	add_statement(s, &sql);
 }
 
-static bool
-is_base_wanted(const struct schema *s, const struct base *b)
-{
-	return s->module || !b->module;
-}
-
 /* Tells whether the table is full; a new table gets id and created_at too. */
 static bool
 is_full(const struct schema *s)
@@ -323,8 +317,8 @@ plan_base_columns(struct schema *s, const struct spool *spool)
 	const struct spool_column *from;
 
 	for (size_t i = 0; i < BASE; i++) {
-		if (!is_base_wanted(s, &base_columns[i]) ||
-		    schema_find(s, base_columns[i].name))
+		if ((base_columns[i].module && !s->module) ||
+		    schema_find_column(s, base_columns[i].name))
 			continue;
 		if (is_full(s) && i < KEYS)
 			return err_fail("database: '%s' has %d columns, "
@@ -333,7 +327,7 @@ plan_base_columns(struct schema *s, const struct spool *spool)
 			    s->table, SCHEMA_COLUMNS);
 		from = find_source(spool, base_columns[i].name);
 		if (!is_full(s))
-			schema_add(s, base_columns[i].name,
+			schema_add_column(s, base_columns[i].name,
 			    choose_new_type(base_columns[i].name, from),
 			    base_columns[i].notnull && !had && from &&
 				from->n == rows);
@@ -348,13 +342,14 @@ plan_other_columns(struct schema *s, const struct spool *spool)
 	const struct spool_column *c = spool_columns(spool, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (i == SPOOL_RECORD || !c[i].n || schema_find(s, c[i].name))
+		if (i == SPOOL_RECORD || !c[i].n ||
+		    schema_find_column(s, c[i].name))
 			continue;
 		if (!is_full(s))
-			schema_add(s, c[i].name,
+			schema_add_column(s, c[i].name,
 			    choose_new_type(c[i].name, &c[i]), false);
-		else if (!s->left++)
-			s->left_first = c[i].key;
+		else if (!s->omitted++)
+			s->first_omitted = c[i].key;
 	}
 }
 
@@ -382,7 +377,7 @@ plan_make(struct schema *s, const struct spool *spool)
 	if (!s->indexed) {
 		str_printf(
 		    &sql, "CREATE %sINDEX ", s->kind == 'p' ? "" : "UNIQUE ");
-		if (!s->named)
+		if (!s->names_taken)
 			str_printf(&sql, "vkb_key_%s ", s->table);
 		str_printf(&sql, "ON %s " KEY, s->table);
 		add_statement(s, &sql);

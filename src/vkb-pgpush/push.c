@@ -1,9 +1,8 @@
 #include "push.h"
-#include "changes.h"
 #include "err.h"
 #include "feed.h"
-#include "machines.h"
 #include "migrate.h"
+#include "others.h"
 #include "pg.h"
 #include "plan.h"
 #include "schema.h"
@@ -42,8 +41,7 @@ push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
 	long long n;
 
 	if (pg_lock(pg, "vkb-pgpush") < 0 ||
-	    machines_push(p->machines, pg) < 0 ||
-	    changes_push(p->changes, pg, s->table) < 0)
+	    others_push(p->others, pg, s->table) < 0)
 		return -1;
 	if (!spool_rows(spool))
 		return 0;

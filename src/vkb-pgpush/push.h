@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct changes;
-struct machines;
+struct others;
 struct schema;
 struct spool;
 
@@ -19,8 +18,7 @@ struct push {
 	const char *rounded; /* a column that rounds times; of the spool */
 	size_t cut;          /* values left out because their row is too long */
 	size_t migrated;     /* rows that migrate_runs changed */
-	struct machines *machines;
-	const struct changes *changes;
+	struct others *others;
 };
 
 /* Plans, alters the tables and stores. 0, or -1: nothing stored (reported). */

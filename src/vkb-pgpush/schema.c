@@ -38,7 +38,7 @@ clear_schema(struct schema *s)
 		free(s->indexes[i].column);
 		free(s->indexes[i].shorter);
 	}
-	s->ncols = s->nsql = s->nindexes = s->dropped = s->left = 0;
+	s->ncols = s->nsql = s->nindexes = s->dropped = s->omitted = 0;
 }
 
 void
@@ -55,7 +55,7 @@ schema_free(struct schema *s)
 }
 
 struct schema_column *
-schema_add(
+schema_add_column(
     struct schema *s, const char *name, struct coltype type, bool notnull)
 {
 	s->cols = mem_grow(s->cols, s->ncols, &s->cap, sizeof *s->cols);
@@ -65,7 +65,7 @@ schema_add(
 }
 
 const struct schema_column *
-schema_find(const struct schema *s, const char *name)
+schema_find_column(const struct schema *s, const char *name)
 {
 	for (size_t i = 0; i < s->ncols; i++)
 		if (strcmp(s->cols[i].name, name) == 0)
@@ -94,8 +94,8 @@ read_columns(struct schema *s, struct pg *pg)
 	if (!rows)
 		return -1;
 	for (size_t i = 0; i < pg_count(rows); i++) {
-		struct schema_column *c = schema_add(s, pg_value(rows, i, 0),
-		    coltype_parse(pg_value(rows, i, 1)),
+		struct schema_column *c = schema_add_column(s,
+		    pg_value(rows, i, 0), coltype_parse(pg_value(rows, i, 1)),
 		    *pg_value(rows, i, 2) == 't');
 
 		c->filled = *pg_value(rows, i, 3) == 't';
@@ -185,7 +185,7 @@ schema_read(struct schema *s, struct pg *pg)
 	s->exists = s->kind;
 	s->runs_exists = s->runs_kind;
 	s->indexed = *pg_value(have, 0, 2) == 't';
-	s->named = *pg_value(have, 0, 3) == 'f';
+	s->names_taken = *pg_value(have, 0, 3) == 'f';
 	s->runs_current = !s->runs_exists || *pg_value(have, 0, 5) == 't';
 	s->runs_owned = get_kind(have, 6) == 't';
 	s->dropped = (size_t)strtoul(pg_value(have, 0, 4), NULL, 10);

@@ -39,15 +39,16 @@ struct schema {
 	char kind, runs_kind; /* of relation, as pg_class.relkind */
 	bool runs_current;    /* vkb_runs is migrated, see migrate.h */
 	bool runs_owned;      /* the role may alter vkb_runs */
-	bool named;           /* the names for our indexes are taken */
+	bool names_taken;     /* the names for our indexes are taken */
 	struct schema_index *indexes;
 	size_t nindexes, indexcap;
 	struct schema_column *cols; /* the columns, after the plan if any */
 	size_t ncols, cap;
-	size_t dropped;         /* number of dropped columns */
-	size_t left;            /* number of keys that get no column */
-	const char *left_first; /* the first of them; borrowed of the spool */
-	char **sql;             /* the plan, as statements */
+	size_t dropped; /* number of dropped columns */
+	size_t omitted; /* number of keys that get no column */
+	const char
+	    *first_omitted; /* the first of them; borrowed of the spool */
+	char **sql;         /* the plan, as statements */
 	size_t nsql, sqlcap;
 };
 
@@ -61,10 +62,10 @@ int schema_read(struct schema *, struct pg *);
 /* Returns 0 if both are tables or missing, or -1 (error reported). */
 int schema_check(const struct schema *);
 
-/* Adds a column; borrowed until the next schema_add. */
-struct schema_column *schema_add(
+/* Adds a column; borrowed until the next schema_add_column. */
+struct schema_column *schema_add_column(
     struct schema *, const char *name, struct coltype, bool notnull);
-const struct schema_column *schema_find(
+const struct schema_column *schema_find_column(
     const struct schema *, const char *name);
 
 #endif

@@ -31,7 +31,6 @@ struct frame {
 
 struct spool {
 	struct intern *keys, *names, *sessions;
-	size_t nsessions;
 	struct str last; /* the last session */
 	struct spool_column *cols;
 	size_t ncols, colcap, rows;
@@ -121,7 +120,7 @@ make_unique_name(struct spool *s, const char *key)
 }
 
 size_t
-spool_column(struct spool *s, const char *key)
+spool_find_column(struct spool *s, const char *key)
 {
 	size_t id = intern_id(s->keys, key);
 
@@ -151,7 +150,7 @@ spool_new(const char *tmpdir)
 	s->scratch = scratch_new(tmpdir);
 	for (size_t i = 0; i < SPOOL_OWN; i++) {
 		key = mem_printf("\xff%s", own[i]);
-		spool_column(s, key);
+		spool_find_column(s, key);
 		free(key);
 		free(s->cols[i].key);
 		free(s->cols[i].name);
@@ -193,21 +192,21 @@ spool_free(struct spool *s)
 }
 
 size_t
-spool_frame(struct spool *s)
+spool_begin_frame(struct spool *s)
 {
 	s->to = &s->frames[s->nframes];
 	return s->nframes++;
 }
 
 bool
-spool_full(const struct spool *s)
+spool_is_full(const struct spool *s)
 {
 	return s->nframes == SPOOL_FRAMES;
 }
 
-/* spool_end fills in the row's length, which stands first. */
+/* spool_end_row fills in the row's length, which stands first. */
 void
-spool_row(struct spool *s, const char *where, size_t frame)
+spool_begin_row(struct spool *s, const char *where, size_t frame)
 {
 	const struct frame *f = &s->frames[frame];
 	uint32_t head[] = {0, (uint32_t)frame};
@@ -248,12 +247,12 @@ append_value(struct spool *s, size_t col, enum coltype_value kind,
 		mark_framed(f, col);
 	} else {
 		s->cols[col].n++;
-		s->cols[col].alone = true;
+		s->cols[col].own = true;
 	}
 }
 
 bool
-spool_framed(const struct spool *s, size_t frame, size_t col)
+spool_frame_has(const struct spool *s, size_t frame, size_t col)
 {
 	const struct frame *f = &s->frames[frame];
 
@@ -264,12 +263,12 @@ static void
 add_value(struct spool *s, size_t col, enum coltype_value kind,
     const char *text, size_t len, double v)
 {
-	coltype_see(&s->cols[col].seen, kind, text, v);
+	coltype_note_value(&s->cols[col].summary, kind, text, v);
 	append_value(s, col, kind, text, len);
 }
 
 void
-spool_text(struct spool *s, size_t col, const char *text, size_t len)
+spool_put_text(struct spool *s, size_t col, const char *text, size_t len)
 {
 	str_clear(&s->text);
 	str_addn(&s->text, text, len);
@@ -277,7 +276,7 @@ spool_text(struct spool *s, size_t col, const char *text, size_t len)
 }
 
 void
-spool_number(struct spool *s, size_t col, double v)
+spool_put_number(struct spool *s, size_t col, double v)
 {
 	str_clear(&s->text);
 	num_append(&s->text, v);
@@ -285,11 +284,11 @@ spool_number(struct spool *s, size_t col, double v)
 }
 
 void
-spool_put(struct spool *s, const char *key, const struct json *j)
+spool_put_json(struct spool *s, const char *key, const struct json *j)
 {
 	enum coltype_value kind;
 	const char *text = json_str(j);
-	size_t col = spool_column(s, key);
+	size_t col = spool_find_column(s, key);
 
 	if (json_type(j) == JSON_NULL) {
 		if (s->to)
@@ -311,26 +310,22 @@ spool_put(struct spool *s, const char *key, const struct json *j)
 static void
 note_session(struct spool *s, const char *text, size_t len)
 {
-	size_t id;
-
-	if (s->nsessions && s->last.len == len &&
+	if (s->last.s && s->last.len == len &&
 	    memcmp(s->last.s, text, len) == 0)
 		return;
 	str_clear(&s->last);
 	str_addn(&s->last, text, len);
-	id = intern_id(s->sessions, s->last.s);
-	if (id == s->nsessions)
-		s->nsessions++;
+	intern_id(s->sessions, s->last.s);
 }
 
 void
-spool_own(struct spool *s, size_t col, enum coltype_value kind,
+spool_put_own(struct spool *s, size_t col, enum coltype_value kind,
     const char *text, size_t len)
 {
 	if (col == SPOOL_SESSION)
 		note_session(s, text, len);
 	if (col == SPOOL_TYPE)
-		spool_text(s, col, text, len);
+		spool_put_text(s, col, text, len);
 	else
 		append_value(s, col, kind, text, len);
 }
@@ -353,7 +348,7 @@ flush_block(struct spool *s)
 }
 
 int
-spool_end(struct spool *s)
+spool_end_row(struct spool *s)
 {
 	uint32_t len = (uint32_t)(s->out.len - s->row);
 
@@ -413,9 +408,8 @@ spool_rewind(struct spool *s)
 }
 
 const struct intern *
-spool_sessions(const struct spool *s, size_t *n)
+spool_sessions(const struct spool *s)
 {
-	*n = s->nsessions;
 	return s->sessions;
 }
 
@@ -426,7 +420,7 @@ spool_frames(const struct spool *s)
 }
 
 const struct spool_value *
-spool_common(const struct spool *s, size_t frame)
+spool_frame_values(const struct spool *s, size_t frame)
 {
 	return s->frames[frame].values;
 }
@@ -463,7 +457,7 @@ spool_next(struct spool *s, struct spool_row *row)
 	memcpy(head, s->in + s->at, sizeof head);
 	row->where = s->in + s->at + sizeof head;
 	row->frame = head[1];
-	row->alone = s->values;
+	row->own = s->values;
 	for (size_t i = 0; i < s->nset; i++)
 		s->values[s->set[i]].kind = 0;
 	p = row->where + strlen(row->where) + 1;
@@ -473,8 +467,8 @@ spool_next(struct spool *s, struct spool_row *row)
 }
 
 const struct spool_value *
-spool_get(const struct spool *s, const struct spool_row *row, size_t col)
+spool_find_value(const struct spool *s, const struct spool_row *row, size_t col)
 {
-	return row->alone[col].kind ? &row->alone[col]
-				    : &s->frames[row->frame].values[col];
+	return row->own[col].kind ? &row->own[col]
+				  : &s->frames[row->frame].values[col];
 }

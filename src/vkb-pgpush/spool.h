@@ -32,9 +32,9 @@ enum {
 
 struct spool_column {
 	char *key, *name; /* its name in the flat form, and in SQL */
-	struct coltype_seen seen;
-	size_t n;   /* rows that have a value */
-	bool alone; /* some have it outside their frame */
+	struct coltype_summary summary;
+	size_t n; /* rows that have a value */
+	bool own; /* some have it outside their frame */
 };
 
 struct spool_value {
@@ -47,51 +47,54 @@ struct spool *spool_new(const char *tmpdir);
 void spool_free(struct spool *);
 
 /*
- * A frame holds the values that rows share. spool_frame begins one, whose
- * values follow, and returns its number, unless spool_full. Frame 0 is empty.
+ * A frame holds the values that rows share. spool_begin_frame begins one, whose
+ * values follow, and returns its number, unless spool_is_full. Frame 0 is
+ * empty.
  */
 #define SPOOL_FRAMES 4096
-size_t spool_frame(struct spool *);
-bool spool_full(const struct spool *);
+size_t spool_begin_frame(struct spool *);
+bool spool_is_full(const struct spool *);
 
 /*
  * Begins a row; 'where' is its place for messages. Its values follow, without
- * those of its frame. spool_end returns 0, or -1 (error reported).
+ * those of its frame. spool_end_row returns 0, or -1 (error reported).
  */
-void spool_row(struct spool *, const char *where, size_t frame);
-int spool_end(struct spool *);
+void spool_begin_row(struct spool *, const char *where, size_t frame);
+int spool_end_row(struct spool *);
 
-/* Add a value; nulls are left out. spool_own is for our own columns. */
-void spool_put(struct spool *, const char *key, const struct json *);
-void spool_own(struct spool *, size_t column, enum coltype_value,
+/* Add a value; nulls are left out. spool_put_own is for our own columns. */
+void spool_put_json(struct spool *, const char *key, const struct json *);
+void spool_put_own(struct spool *, size_t column, enum coltype_value,
     const char *text, size_t len);
 
 /*
- * The same by the number of a column, which spool_column returns. spool_framed
- * tells whether the frame has a value or null for it.
+ * The same by the number of a column, which spool_find_column returns.
+ * spool_frame_has tells whether the frame has a value or null for it.
  */
-size_t spool_column(struct spool *, const char *key);
-void spool_text(struct spool *, size_t column, const char *text, size_t len);
-void spool_number(struct spool *, size_t column, double);
-bool spool_framed(const struct spool *, size_t frame, size_t column);
+size_t spool_find_column(struct spool *, const char *key);
+void spool_put_text(
+    struct spool *, size_t column, const char *text, size_t len);
+void spool_put_number(struct spool *, size_t column, double);
+bool spool_frame_has(const struct spool *, size_t frame, size_t column);
 
 size_t spool_rows(const struct spool *);
 const struct spool_column *spool_columns(const struct spool *, size_t *n);
 
-const struct intern *spool_sessions(const struct spool *, size_t *n);
+const struct intern *spool_sessions(const struct spool *);
 
 /* Returns the number of frames, and a frame's values, one for each column. */
 size_t spool_frames(const struct spool *);
-const struct spool_value *spool_common(const struct spool *, size_t frame);
+const struct spool_value *spool_frame_values(
+    const struct spool *, size_t frame);
 
 struct spool_row {
 	const char *where;
 	size_t frame;
-	const struct spool_value *alone; /* own value for each column */
+	const struct spool_value *own; /* value for each column */
 };
 
 /* Returns the row's value in a column, its own or its frame's. */
-const struct spool_value *spool_get(
+const struct spool_value *spool_find_value(
     const struct spool *, const struct spool_row *, size_t column);
 
 /*

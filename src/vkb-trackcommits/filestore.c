@@ -24,7 +24,7 @@
  */
 struct filestore {
 	struct store store;
-	char *path;
+	const char *path;
 	int fd; /* locked; -1: not open */
 	struct line *v;
 	size_t n, cap;
@@ -59,15 +59,7 @@ file_close(struct store *s)
 		close(f->fd);
 	free(f->v);
 	free(f->configs);
-	free(f->path);
 	free(f);
-}
-
-static bool
-file_transient(const struct store *s)
-{
-	(void)s;
-	return false;
 }
 
 /* --- reading */
@@ -76,7 +68,6 @@ static int
 lock_file(struct filestore *f)
 {
 	struct stat mine, named;
-	char *real;
 
 	for (;;) {
 		f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -92,12 +83,6 @@ lock_file(struct filestore *f)
 		    mine.st_ino == named.st_ino)
 			break;
 		close(f->fd);
-	}
-	/* Replace the file and not a symbolic link to it. */
-	real = realpath(f->path, NULL);
-	if (real) {
-		free(f->path);
-		f->path = real;
 	}
 	return 0;
 }
@@ -116,21 +101,6 @@ parse_time(
 }
 
 static int
-parse_status(const struct json *rec, const char *where, struct row *r)
-{
-	const char *s = json_get_str(rec, "status");
-
-	for (size_t i = RULES_IN_PROGRESS; rules_names[i]; i++)
-		if (strcmp(rules_names[i], s) == 0)
-			r->status = (enum rules_status)i;
-	if (r->status)
-		return 0;
-	return err_fail("%s: 'status' is '%s', not in_progress, complete or "
-			"failed",
-	    where, s);
-}
-
-static int
 parse_row(const struct json *rec, const char *where, struct row *r)
 {
 	r->sha = mem_str(json_get_str(rec, "commit"));
@@ -139,8 +109,12 @@ parse_row(const struct json *rec, const char *where, struct row *r)
 	r->owner = mem_str(json_get_str(rec, "owner"));
 	r->reason = mem_str(json_get_str(rec, "reason"));
 	r->attempts = (long long)json_get_num(rec, "attempts", 0);
-	if (parse_status(rec, where, r) < 0 ||
-	    parse_time(rec, "time", where, &r->time) < 0 ||
+	r->status = rules_find_status(json_get_str(rec, "status"));
+	if (!r->status)
+		return err_fail("%s: 'status' is '%s', not in_progress, "
+				"complete or failed",
+		    where, json_get_str(rec, "status"));
+	if (parse_time(rec, "time", where, &r->time) < 0 ||
 	    parse_time(rec, "lease_until", where, &r->lease_until) < 0 ||
 	    parse_time(rec, "created", where, &r->created) < 0 ||
 	    parse_time(rec, "updated", where, &r->updated) < 0)
@@ -201,17 +175,6 @@ file_begin(struct store *s, bool alone, double *now)
 
 /* --- rows */
 
-static void
-copy_row(struct row *to, const struct row *from)
-{
-	*to = *from;
-	to->sha = mem_str(from->sha);
-	to->config_hash = mem_str(from->config_hash);
-	to->architecture = mem_str(from->architecture);
-	to->owner = mem_str(from->owner);
-	to->reason = mem_str(from->reason);
-}
-
 static struct line *
 find_config_line(struct filestore *f, const char *hash)
 {
@@ -235,8 +198,9 @@ is_covered(
 	    !json_get(l->rec, "config"))
 		return false;
 	if (!l->config.config)
-		footprint_of(&l->config, json_dup(json_get(l->rec, "config")));
-	return footprint_within(ours, &l->config);
+		footprint_make(
+		    &l->config, json_dup(json_get(l->rec, "config")));
+	return footprint_is_within(ours, &l->config);
 }
 
 static bool
@@ -275,7 +239,7 @@ file_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].rec && f->v[i].row.sha &&
 		    matches_row(f, w, &f->v[i].row))
-			copy_row(store_rows_add(out), &f->v[i].row);
+			rules_copy_row(store_rows_add(out), &f->v[i].row);
 	if (out->n)
 		qsort(out->v, out->n, sizeof *out->v, compare_newest_first);
 	return 0;
@@ -290,7 +254,7 @@ file_take(struct store *s, struct row *r, bool wait)
 	if (!l->rec)
 		return 0;
 	rules_free_row(r);
-	copy_row(r, &l->row);
+	rules_copy_row(r, &l->row);
 	return 1;
 }
 
@@ -303,8 +267,8 @@ file_update(struct store *s, const struct row *r)
 	struct line *l = &f->v[r->id - 1];
 
 	rules_free_row(&l->row);
-	copy_row(&l->row, r);
-	store_row_record(l->rec, r);
+	rules_copy_row(&l->row, r);
+	store_fill_record(l->rec, r);
 	f->changed = true;
 	return 0;
 }
@@ -336,9 +300,9 @@ file_insert(
 		add_line(f, rec);
 	}
 	l = add_line(f, record_new("track"));
-	copy_row(&l->row, r);
+	rules_copy_row(&l->row, r);
 	l->row.id = (long long)f->n;
-	store_row_record(l->rec, r);
+	store_fill_record(l->rec, r);
 	f->changed = true;
 	return 1;
 }
@@ -416,15 +380,15 @@ file_configs(struct store *s, struct configs *out)
 }
 
 struct store *
-store_file(const char *path)
+store_open_file(const char *path)
 {
-	static const struct store_ops ops = {file_close, file_transient,
-	    file_begin, file_commit, file_read, file_take, file_update,
-	    file_drop, file_insert, file_configs};
+	static const struct store_ops ops = {file_close, file_begin,
+	    file_commit, file_read, file_take, file_update, file_drop,
+	    file_insert, file_configs};
 	struct filestore *f = mem_new(sizeof *f);
 
 	f->store.ops = &ops;
-	f->path = mem_str(path);
+	f->path = path;
 	f->fd = -1;
 	return &f->store;
 }

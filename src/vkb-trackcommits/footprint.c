@@ -122,7 +122,7 @@ compare_by_value(const void *x, const void *y)
 }
 
 void
-footprint_of(struct footprint *f, struct json *config)
+footprint_make(struct footprint *f, struct json *config)
 {
 	struct str text = {0};
 	bool fits = true;
@@ -196,7 +196,7 @@ footprint_read(
 				"or an array of objects",
 		    file);
 	}
-	footprint_of(f, config);
+	footprint_make(f, config);
 	return 0;
 }
 
@@ -209,7 +209,7 @@ footprint_free(struct footprint *f)
 }
 
 bool
-footprint_within(const struct footprint *a, const struct footprint *b)
+footprint_is_within(const struct footprint *a, const struct footprint *b)
 {
 	size_t j = 0;
 
@@ -223,7 +223,7 @@ footprint_within(const struct footprint *a, const struct footprint *b)
 }
 
 char *
-footprint_array(const struct footprint *f)
+footprint_print_array(const struct footprint *f)
 {
 	struct str s = {0};
 

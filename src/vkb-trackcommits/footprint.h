@@ -32,14 +32,14 @@ int footprint_read(
     struct footprint *, const char *file, const struct footprint_changes *);
 
 /* Makes the footprint of 'config', and takes it. */
-void footprint_of(struct footprint *, struct json *config);
+void footprint_make(struct footprint *, struct json *config);
 void footprint_free(struct footprint *);
 
 /* Returns the coverage as an SQL array of signed numbers, "{1,-2,3}" (caller
  * frees with free()), or NULL if it is unknown. */
-char *footprint_array(const struct footprint *);
+char *footprint_print_array(const struct footprint *);
 
 /* Returns whether 'b' covers all that 'a' covers; false if unknown. */
-bool footprint_within(const struct footprint *a, const struct footprint *b);
+bool footprint_is_within(const struct footprint *a, const struct footprint *b);
 
 #endif

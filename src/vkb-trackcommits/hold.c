@@ -15,7 +15,7 @@
 #define GRACE_MS 10000
 
 struct hold {
-	const char *const *words;
+	const char *const *heartbeat; /* its arguments */
 	struct proc *beat, *command;
 	struct halt *halt;
 	int64_t lease; /* ns */
@@ -28,7 +28,7 @@ static int
 start_beat(struct hold *h)
 {
 	const struct proc_spec spec = {
-	    .argv = h->words, .death_signal = SIGKILL};
+	    .argv = h->heartbeat, .death_signal = SIGKILL};
 
 	h->begun = clock_ns();
 	h->next = h->begun + h->lease / 3;
@@ -140,9 +140,10 @@ run_under_claim(struct hold *h, const char *const *command)
 }
 
 int
-hold_run(const char *const *beat, const char *const *command, double lease)
+hold_run_command(
+    const char *const *beat, const char *const *command, double lease)
 {
-	struct hold h = {.words = beat, .lease = (int64_t)(lease * 1e9)};
+	struct hold h = {.heartbeat = beat, .lease = (int64_t)(lease * 1e9)};
 	int rc = 125, reason = 0;
 
 	h.halt = halt_open(false);

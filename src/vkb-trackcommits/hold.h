@@ -10,6 +10,7 @@
  * + its signal; 125 if it was stopped or not started; 126 or 127 if it cannot
  * be run.
  */
-int hold_run(const char *const *beat, const char *const *command, double lease);
+int hold_run_command(
+    const char *const *beat, const char *const *command, double lease);
 
 #endif

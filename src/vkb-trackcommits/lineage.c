@@ -28,7 +28,7 @@ compare_by_id(const void *x, const void *y, void *ids)
 }
 
 int
-lineage_resolve(struct gitrepo *repo, const char *name, char id[GITREPO_ID])
+lineage_find_id(struct gitrepo *repo, const char *name, char id[GITREPO_ID])
 {
 	int rc = gitrepo_find(repo, name, id);
 
@@ -46,8 +46,8 @@ lineage_read(struct lineage *h, struct gitrepo *repo, const char *branch,
 	char from[GITREPO_ID], until[GITREPO_ID];
 
 	*h = (struct lineage){.repo = repo, .branch = branch};
-	if (lineage_resolve(repo, branch, from) < 0 ||
-	    (since && lineage_resolve(repo, since, until) < 0) ||
+	if (lineage_find_id(repo, branch, from) < 0 ||
+	    (since && lineage_find_id(repo, since, until) < 0) ||
 	    gitrepo_walk(repo, from, since ? until : NULL, first_parent,
 		add_commit, h) < 0)
 		return -1;
@@ -67,7 +67,7 @@ lineage_free(struct lineage *h)
 }
 
 size_t
-lineage_place(const struct lineage *h, const char *sha)
+lineage_find_index(const struct lineage *h, const char *sha)
 {
 	size_t lo = 0, hi = h->n, middle;
 
@@ -85,7 +85,7 @@ lineage_place(const struct lineage *h, const char *sha)
 }
 
 struct json *
-lineage_record(
+lineage_make_record(
     struct gitrepo *repo, const char *id, const char *ref, double *time)
 {
 	struct gitrepo_commit c;

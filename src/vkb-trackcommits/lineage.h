@@ -27,15 +27,15 @@ int lineage_read(struct lineage *, struct gitrepo *, const char *branch,
 void lineage_free(struct lineage *);
 
 /* Returns the index of the only commit whose id begins with 'sha', or n. */
-size_t lineage_place(const struct lineage *, const char *sha);
+size_t lineage_find_index(const struct lineage *, const char *sha);
 
 /* Finds the full id of a branch, tag or commit. Returns 0, or -1 after
  * reporting an error. */
-int lineage_resolve(struct gitrepo *, const char *name, char id[GITREPO_ID]);
+int lineage_find_id(struct gitrepo *, const char *name, char id[GITREPO_ID]);
 
 /* Returns the 'commit' record (caller frees with json_free), or NULL after
  * reporting an error; 'ref' can be NULL. *time: seconds since 1970. */
-struct json *lineage_record(
+struct json *lineage_make_record(
     struct gitrepo *, const char *id, const char *ref, double *time);
 
 #endif

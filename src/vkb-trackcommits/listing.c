@@ -75,7 +75,8 @@ add_row_cells(struct table *t, const struct row *r, double now)
 }
 
 void
-listing_rows(struct str *out, const struct rowlist *rows, double now, bool text)
+listing_print_rows(
+    struct str *out, const struct rowlist *rows, double now, bool text)
 {
 	static const char *const titles[] = {"commit", "time", "status",
 	    "owner", "lease until", "taken", "architecture", "config", "reason",
@@ -92,7 +93,7 @@ listing_rows(struct str *out, const struct rowlist *rows, double now, bool text)
 			continue;
 		}
 		rec = record_new("track");
-		store_row_record(rec, &rows->v[i]);
+		store_fill_record(rec, &rows->v[i]);
 		append_record(out, rec);
 	}
 	if (t)
@@ -128,7 +129,7 @@ add_config_cells(struct table *t, const struct config *c)
 }
 
 void
-listing_configs(struct str *out, const struct configs *c, bool text)
+listing_print_configs(struct str *out, const struct configs *c, bool text)
 {
 	static const char *const titles[] = {
 	    "config", "in_progress", "complete", "failed", "content", NULL};

@@ -9,7 +9,8 @@ struct rowlist;
 struct str;
 
 /* 'now' (seconds since 1970) decides which leases have ended. */
-void listing_rows(struct str *, const struct rowlist *, double now, bool text);
-void listing_configs(struct str *, const struct configs *, bool text);
+void listing_print_rows(
+    struct str *, const struct rowlist *, double now, bool text);
+void listing_print_configs(struct str *, const struct configs *, bool text);
 
 #endif

@@ -35,7 +35,7 @@ print_rows(struct session *s, const struct rowlist *rows)
 	struct commits c = {0};
 
 	if (!is_format(s, "shas")) {
-		listing_rows(
+		listing_print_rows(
 		    &s->out.s, rows, s->work.rules.now, !is_format(s, "jsonl"));
 		return;
 	}
@@ -46,18 +46,6 @@ print_rows(struct session *s, const struct rowlist *rows)
 }
 
 /* The operations run within a transaction. */
-
-static enum rules_status
-parse_status(const char *name)
-{
-	enum rules_status i = RULES_IN_PROGRESS;
-
-	if (!name)
-		return RULES_NONE;
-	while (strcmp(rules_names[i], name) != 0)
-		i++;
-	return i;
-}
 
 static int
 do_nothing(struct session *s)
@@ -70,8 +58,8 @@ static int
 find_next(struct session *s, bool claim)
 {
 	struct commits found = {0};
-	int rc =
-	    work_next(&s->work, &s->history, (size_t)s->o->most, claim, &found);
+	int rc = work_find_next(
+	    &s->work, &s->history, (size_t)s->o->most, claim, &found);
 
 	if (rc == 0)
 		print_commits(s, &found);
@@ -95,7 +83,7 @@ list_history(struct session *s)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < h->n; i++) {
-		rec = lineage_record(h->repo, h->ids[i], h->branch, &time);
+		rec = lineage_make_record(h->repo, h->ids[i], h->branch, &time);
 		if (rec)
 			work_commits_add(&all, h->ids[i], time, rec);
 		else
@@ -115,7 +103,7 @@ operation_claim(struct session *s)
 
 	if (!s->named.n)
 		return find_next(s, true);
-	rc = work_claim(&s->work, &s->named, &taken);
+	rc = work_change(&s->work, &s->named, RULES_IN_PROGRESS, NULL, &taken);
 	if (rc >= 0 && taken.n)
 		print_commits(s, &taken);
 	work_commits_free(&taken);
@@ -125,8 +113,8 @@ operation_claim(struct session *s)
 int
 operation_mark(struct session *s)
 {
-	return work_mark(
-	    &s->work, &s->named, parse_status(s->o->status), s->o->reason);
+	return work_change(&s->work, &s->named, rules_find_status(s->o->status),
+	    s->o->reason, NULL);
 }
 
 int
@@ -139,7 +127,7 @@ static int
 give_back_claims(struct session *s)
 {
 	size_t n;
-	int rc = work_cleanup(&s->work, &n);
+	int rc = work_drop_claims(&s->work, &n);
 
 	if (rc == 0)
 		err_say(
@@ -154,7 +142,8 @@ operation_list_configs(struct session *s)
 	int rc = s->work.store->ops->configs(s->work.store, &configs);
 
 	if (rc == 0)
-		listing_configs(&s->out.s, &configs, !is_format(s, "jsonl"));
+		listing_print_configs(
+		    &s->out.s, &configs, !is_format(s, "jsonl"));
 	store_configs_free(&configs);
 	return rc;
 }
@@ -165,7 +154,7 @@ operation_query(struct session *s)
 	struct wanted wanted = {.config = s->work.config,
 	    .architecture = s->o->arch,
 	    .owner = s->o->owner,
-	    .status = parse_status(s->o->status)};
+	    .status = rules_find_status(s->o->status)};
 	struct store *store = s->work.store;
 	struct rowlist rows = {0};
 	int rc = 0;

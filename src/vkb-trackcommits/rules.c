@@ -11,6 +11,27 @@
 const char *const rules_names[] = {
     "none", "in_progress", "complete", "failed", NULL};
 
+enum rules_status
+rules_find_status(const char *name)
+{
+	enum rules_status i = RULES_FAILED;
+
+	while (i && (!name || strcmp(rules_names[i], name) != 0))
+		i--;
+	return i;
+}
+
+void
+rules_copy_row(struct row *to, const struct row *from)
+{
+	*to = *from;
+	to->sha = mem_str(from->sha);
+	to->config_hash = mem_str(from->config_hash);
+	to->architecture = mem_str(from->architecture);
+	to->owner = mem_str(from->owner);
+	to->reason = mem_str(from->reason);
+}
+
 void
 rules_free_row(struct row *r)
 {
@@ -41,7 +62,7 @@ is_held(const struct rules *u, const struct row *r)
 }
 
 enum rules_chance
-rules_chance(const struct rules *u, const struct row *r)
+rules_find_chance(const struct rules *u, const struct row *r)
 {
 	switch (r->status) {
 	case RULES_NONE:
@@ -93,7 +114,7 @@ set_status(const struct rules *u, struct row *r, enum rules_status to)
 char *
 rules_claim(const struct rules *u, struct row *r)
 {
-	enum rules_chance chance = rules_chance(u, r);
+	enum rules_chance chance = rules_find_chance(u, r);
 
 	if (chance == RULES_TAKEN && r->status == RULES_IN_PROGRESS)
 		return describe_holder(r);
@@ -160,7 +181,7 @@ rules_prolong(const struct rules *u, struct row *r)
 }
 
 bool
-rules_droppable(const struct rules *u, const struct row *r)
+rules_may_drop(const struct rules *u, const struct row *r)
 {
 	return r->status == RULES_IN_PROGRESS &&
 	    (is_mine(u, r) || !is_held(u, r));

@@ -21,6 +21,9 @@ enum rules_status {
 
 extern const char *const rules_names[]; /* by status; NULL ends them */
 
+/* Returns the status of that name, or RULES_NONE. */
+enum rules_status rules_find_status(const char *name);
+
 /* One commit under one configuration on one architecture. All texts owned. */
 struct row {
 	long long id; /* of the store */
@@ -35,6 +38,7 @@ struct row {
 	double created, updated;
 };
 
+void rules_copy_row(struct row *to, const struct row *);
 void rules_free_row(struct row *); /* frees its texts, not the row itself */
 
 struct rules {
@@ -55,7 +59,7 @@ enum rules_chance {
 	RULES_LATE, /* free, but 'attempts' leases ended: take it last */
 	RULES_MINE  /* the owner holds it and resumes */
 };
-enum rules_chance rules_chance(const struct rules *, const struct row *);
+enum rules_chance rules_find_chance(const struct rules *, const struct row *);
 
 /*
  * Each changes the row and returns NULL, or leaves it and returns the reason,
@@ -67,6 +71,6 @@ char *rules_mark(const struct rules *, struct row *, enum rules_status to,
 char *rules_prolong(const struct rules *, struct row *);
 
 /* Returns whether the row is a claim of the owner, or one that has ended. */
-bool rules_droppable(const struct rules *, const struct row *);
+bool rules_may_drop(const struct rules *, const struct row *);
 
 #endif

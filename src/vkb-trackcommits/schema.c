@@ -165,8 +165,8 @@ fill_config(struct pg *pg, const char *table, const char *text)
 	if (!config)
 		return err_fail("%s: column 'config': '%.100s' cannot be read",
 		    table, text);
-	footprint_of(&f, config);
-	covers = footprint_array(&f);
+	footprint_make(&f, config);
+	covers = footprint_print_array(&f);
 	const char *args[] = {text, f.hash, covers};
 	str_printf(&s,
 	    "UPDATE %s SET config_hash = $2, covers = $3::bigint[] "

@@ -63,7 +63,7 @@ set_text(struct json *rec, const char *key, const char *s)
 }
 
 void
-store_row_record(struct json *rec, const struct row *r)
+store_fill_record(struct json *rec, const struct row *r)
 {
 	json_set_str(rec, "commit", r->sha);
 	json_set_str(rec, "status", rules_names[r->status]);

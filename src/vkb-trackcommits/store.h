@@ -14,6 +14,7 @@
 
 struct footprint;
 struct json;
+struct pg;
 struct store;
 
 struct rowlist {
@@ -24,7 +25,7 @@ struct row *store_rows_add(struct rowlist *); /* appends an empty row */
 void store_rows_free(struct rowlist *);
 
 /* Sets the keys of a 'track' record; deletes keys whose value is unknown. */
-void store_row_record(struct json *rec, const struct row *);
+void store_fill_record(struct json *rec, const struct row *);
 
 /* Which rows to read; NULL and RULES_NONE: any. */
 struct wanted {
@@ -47,10 +48,6 @@ void store_configs_free(struct configs *);
 
 struct store_ops {
 	void (*close)(struct store *);
-
-	/* Returns whether a failed transaction may succeed if repeated with a
-	 * new store. */
-	bool (*transient)(const struct store *);
 
 	/*
 	 * Makes or extends the table if necessary. 'alone': waits for other
@@ -82,11 +79,12 @@ struct store_ops {
 
 struct store {
 	const struct store_ops *ops;
+	struct pg *pg; /* NULL: a file, or not connected */
 };
 
 /* Opens a table; 'id' is core, tag or the name of a module, 'database' as for
  * pg_open. Returns NULL after reporting an error. */
-struct store *store_table(const char *database, const char *id);
-struct store *store_file(const char *path);
+struct store *store_open_table(const char *database, const char *id);
+struct store *store_open_file(const char *path);
 
 #endif

@@ -39,9 +39,19 @@ report_refusal(const char *sha, char *why)
 
 /* --- one row */
 
+/* Makes the row, with id 0, of a commit that has none. */
+static void
+make_row(const struct work *w, const char *sha, double time, struct row *r)
+{
+	r->sha = mem_str(sha);
+	r->time = time;
+	r->config_hash = mem_str(w->config->hash);
+	r->architecture = mem_str(w->architecture);
+}
+
 /*
- * Takes the row of the commit; if there is none, makes one with id 0. Returns
- * 1, 0 if another process has dropped it, -1 on error. Caller frees *r.
+ * Takes the row of the commit; if there is none, makes one. Returns 1, 0 if
+ * another process has dropped it, -1 on error. Caller frees *r.
  */
 static int
 take_row(struct work *w, const char *sha, double time, struct row *r)
@@ -58,10 +68,7 @@ take_row(struct work *w, const char *sha, double time, struct row *r)
 		rows.v[0] = (struct row){0};
 		rc = ops->take(w->store, r, true);
 	} else if (rc == 0) {
-		r->sha = mem_str(sha);
-		r->time = time;
-		r->config_hash = mem_str(w->config->hash);
-		r->architecture = mem_str(w->architecture);
+		make_row(w, sha, time, r);
 		rc = 1;
 	}
 	store_rows_free(&rows);
@@ -96,12 +103,12 @@ mark_known_commits(struct work *w, const struct lineage *h,
 	if (w->store->ops->read(w->store, &wanted, rows) < 0)
 		return -1;
 	for (size_t i = 0; i < rows->n; i++) {
-		size_t at = lineage_place(h, rows->v[i].sha);
+		size_t at = lineage_find_index(h, rows->v[i].sha);
 		enum rules_chance chance;
 
 		if (at == h->n)
 			continue;
-		chance = rules_chance(&w->rules, &rows->v[i]);
+		chance = rules_find_chance(&w->rules, &rows->v[i]);
 		/* It is complete under another configuration that covers
 		 * this one. */
 		if (w->config && rows->v[i].config_hash &&
@@ -127,12 +134,8 @@ claim_one(struct work *w, const char *sha, double time, struct row *known)
 
 	if (known)
 		rc = w->store->ops->take(w->store, known, false);
-	else {
-		new.sha = mem_str(sha);
-		new.time = time;
-		new.config_hash = mem_str(w->config->hash);
-		new.architecture = mem_str(w->architecture);
-	}
+	else
+		make_row(w, sha, time, &new);
 	if (rc > 0) {
 		why = rules_claim(&w->rules, r);
 		rc = why ? 0 : put_row(w, r);
@@ -148,7 +151,7 @@ add_found(struct work *w, const struct lineage *h, size_t at, struct row *known,
 {
 	double time;
 	struct json *rec =
-	    lineage_record(h->repo, h->ids[at], h->branch, &time);
+	    lineage_make_record(h->repo, h->ids[at], h->branch, &time);
 	int rc = rec ? 1 : -1;
 
 	if (rc > 0 && claim)
@@ -161,7 +164,7 @@ add_found(struct work *w, const struct lineage *h, size_t at, struct row *known,
 }
 
 int
-work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
+work_find_next(struct work *w, const struct lineage *h, size_t most, bool claim,
     struct commits *out)
 {
 	enum order_state *states = mem_array(h->n + 1, sizeof *states);
@@ -173,7 +176,7 @@ work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 	for (at = 0; rc == 0 && w->rules.resume && at < h->n; at++) {
 		struct row *r = row_at[at] ? &rows.v[row_at[at] - 1] : NULL;
 
-		if (!r || rules_chance(&w->rules, r) != RULES_MINE)
+		if (!r || rules_find_chance(&w->rules, r) != RULES_MINE)
 			continue;
 		states[at] = ORDER_KNOWN;
 		if (out->n < most)
@@ -194,41 +197,21 @@ work_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 /* --- named commits */
 
 int
-work_claim(struct work *w, const struct commits *c, struct commits *out)
+work_change(struct work *w, const struct commits *c, enum rules_status to,
+    const char *reason, struct commits *claimed)
 {
 	struct row r;
 	char *why;
 	int rc = 0, no = 0;
 
 	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
-		rc = take_row(w, c->v[i].sha, c->v[i].time, &r);
-		why = rc > 0 ? rules_claim(&w->rules, &r) : NULL;
-		if (rc > 0 && !why)
-			rc = put_row(w, &r);
-		if (rc == 0)
-			why = mem_str("another process was faster");
-		if (why)
-			no = report_refusal(c->v[i].sha, why);
-		else if (rc > 0)
-			work_commits_add(out, c->v[i].sha, c->v[i].time,
-			    json_dup(c->v[i].rec));
-		rules_free_row(&r);
-	}
-	return rc < 0 ? -1 : no;
-}
+		const struct commit *x = &c->v[i];
 
-int
-work_mark(struct work *w, const struct commits *c, enum rules_status to,
-    const char *reason)
-{
-	struct row r;
-	char *why;
-	int rc = 0, no = 0;
-
-	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
-		rc = take_row(w, c->v[i].sha, c->v[i].time, &r);
-		why = rc > 0 ? rules_mark(&w->rules, &r, to, reason) : NULL;
-		if (rc > 0 && !why && !r.id && !r.time)
+		rc = take_row(w, x->sha, x->time, &r);
+		why = rc <= 0 ? NULL
+		    : claimed ? rules_claim(&w->rules, &r)
+			      : rules_mark(&w->rules, &r, to, reason);
+		if (rc > 0 && !why && !claimed && !r.id && !r.time)
 			rc = err_fail("%s: it is neither in the table nor in a "
 				      "repository given with '--repo'",
 			    r.sha);
@@ -237,70 +220,68 @@ work_mark(struct work *w, const struct commits *c, enum rules_status to,
 		if (rc == 0)
 			why = mem_str("another process was faster");
 		if (why)
-			no = report_refusal(c->v[i].sha, why);
+			no = report_refusal(x->sha, why);
+		else if (rc > 0 && claimed)
+			work_commits_add(
+			    claimed, x->sha, x->time, json_dup(x->rec));
 		rules_free_row(&r);
 	}
 	return rc < 0 ? -1 : no;
 }
 
-/* Reports why the owner has no claim on the commit. */
-static int
-report_lost_claim(struct work *w, const struct wanted *wanted)
-{
-	struct wanted any = *wanted;
-	struct row none = {0};
-	struct rowlist rows = {0};
-	int rc;
-
-	any.owner = NULL;
-	any.status = RULES_NONE;
-	rc = w->store->ops->read(w->store, &any, &rows);
-	if (rc == 0)
-		rc = report_refusal(wanted->sha,
-		    rules_prolong(&w->rules, rows.n ? &rows.v[0] : &none));
-	store_rows_free(&rows);
-	return rc;
-}
-
+/*
+ * Prolongs the owner's claims among the wanted rows. A named commit can have
+ * rows of other owners too: if none is prolonged, the first of them says why.
+ */
 static int
 prolong_claims(struct work *w, const struct wanted *wanted)
 {
 	const struct store_ops *ops = w->store->ops;
+	struct row none = {0};
 	struct rowlist rows = {0};
-	size_t done = 0;
+	char *why = NULL, *first = NULL;
+	bool done = false;
 	int rc = ops->read(w->store, wanted, &rows);
 
 	for (size_t i = 0; rc >= 0 && i < rows.n; i++) {
-		char *why;
-
 		rc = ops->take(w->store, &rows.v[i], true);
 		if (rc <= 0)
 			continue;
 		why = rules_prolong(&w->rules, &rows.v[i]);
 		if (!why) {
 			rc = ops->update(w->store, &rows.v[i]);
-			done++;
+			done = true;
 		}
-		free(why);
+		if (!first)
+			first = why;
+		else
+			free(why);
 	}
 	store_rows_free(&rows);
-	if (rc < 0 || done)
-		return rc < 0 ? -1 : 0;
-	if (wanted->sha)
-		return report_lost_claim(w, wanted);
-	return report_refusal(
-	    w->rules.owner, mem_str("this owner holds no claim"));
+	if (rc >= 0 && !done && wanted->sha)
+		rc = report_refusal(wanted->sha,
+		    first ? mem_str(first) : rules_prolong(&w->rules, &none));
+	else if (rc >= 0 && !done)
+		rc = report_refusal(
+		    w->rules.owner, mem_str("this owner holds no claim"));
+	else if (rc > 0)
+		rc = 0;
+	free(first);
+	return rc;
 }
 
 int
 work_prolong(struct work *w, const struct commits *c)
 {
-	struct wanted wanted = {.config = w->config,
-	    .architecture = w->architecture,
-	    .owner = w->rules.owner,
-	    .status = RULES_IN_PROGRESS};
-	int rc = c->n ? 0 : prolong_claims(w, &wanted), no = rc;
+	struct wanted wanted = {
+	    .config = w->config, .architecture = w->architecture};
+	int rc = 0, no = 0;
 
+	if (!c->n) {
+		wanted.owner = w->rules.owner;
+		wanted.status = RULES_IN_PROGRESS;
+		return prolong_claims(w, &wanted);
+	}
 	for (size_t i = 0; rc >= 0 && i < c->n; i++) {
 		wanted.sha = c->v[i].sha;
 		no |= rc = prolong_claims(w, &wanted);
@@ -309,7 +290,7 @@ work_prolong(struct work *w, const struct commits *c)
 }
 
 int
-work_cleanup(struct work *w, size_t *n)
+work_drop_claims(struct work *w, size_t *n)
 {
 	const struct wanted wanted = {.config = w->config,
 	    .architecture = w->architecture,
@@ -321,7 +302,7 @@ work_cleanup(struct work *w, size_t *n)
 	*n = 0;
 	for (size_t i = 0; rc >= 0 && i < rows.n; i++) {
 		rc = ops->take(w->store, &rows.v[i], false);
-		if (rc <= 0 || !rules_droppable(&w->rules, &rows.v[i]))
+		if (rc <= 0 || !rules_may_drop(&w->rules, &rows.v[i]))
 			continue;
 		rc = ops->drop(w->store, &rows.v[i]);
 		*n += rc == 0;

@@ -43,20 +43,19 @@ struct work {
 
 /* Finds the next commits of the history, at most 'most', and claims them with
  * 'claim'. */
-int work_next(struct work *, const struct lineage *, size_t most, bool claim,
-    struct commits *out);
+int work_find_next(struct work *, const struct lineage *, size_t most,
+    bool claim, struct commits *out);
 
-/* Claims the commits; 'out' gets those that were claimed. */
-int work_claim(struct work *, const struct commits *, struct commits *out);
-
-int work_mark(struct work *, const struct commits *, enum rules_status,
-    const char *reason);
+/* Claims the commits for 'claimed', which gets those that were; if that is
+ * NULL, marks them with the status. */
+int work_change(struct work *, const struct commits *, enum rules_status,
+    const char *reason, struct commits *claimed);
 
 /* Prolongs the claims on the commits, or all claims of the owner if there are
  * none. */
 int work_prolong(struct work *, const struct commits *);
 
 /* Drops the owner's claims and those that have ended; *n: how many. */
-int work_cleanup(struct work *, size_t *n);
+int work_drop_claims(struct work *, size_t *n);
 
 #endif

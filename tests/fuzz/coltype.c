@@ -16,16 +16,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n = strlen(type);
 	const char *value = n < size ? type + n + 1 : "";
 	struct coltype t = coltype_parse(type), wide;
-	struct coltype_seen seen = {0};
+	struct coltype_summary seen = {0};
 	struct str s = {0};
 
-	coltype_see(&seen, COLTYPE_STRING, value, 0);
+	coltype_note_value(&seen, COLTYPE_STRING, value, 0);
 	wide = coltype_widen(t, &seen);
-	if (!coltype_same(wide, coltype_widen(wide, &seen)))
+	if (!coltype_equal(wide, coltype_widen(wide, &seen)))
 		abort();
 	if (coltype_fits(t, &seen) && !coltype_fits(wide, &seen))
 		abort();
-	if (coltype_is_time(value) == seen.untimely)
+	if (coltype_is_time(value) == seen.not_time)
 		abort();
 	coltype_print(&s, wide);
 	str_free(&s);

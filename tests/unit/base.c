@@ -95,6 +95,7 @@ numbers(void)
 	tap_ok(num_duration("1.5m", &d) == 0 && d == 90, "1.5m is 90 s");
 	tap_ok(num_duration("20ms", &d) == 0 && d == .02, "20ms");
 	tap_ok(num_duration("3x", &d) < 0, "no such unit");
+	tap_ok(num_duration("1e308d", &d) < 0, "a duration that overflows");
 	tap_ok(num_size("4k", &i) == 0 && i == 4096, "4k");
 	tap_ok(num_size("9999999999g", &i) < 0, "a size that overflows");
 	tap_str(num_human(b, 556204), "556K", "556204 for people");

@@ -100,14 +100,14 @@ misspelt(void)
 
 	for (uint64_t term = 1; term <= 50; term++) {
 		str_clear(&w);
-		fuzzy_word(&w, &r, term, 8, 10, 0);
+		fuzzy_append_word(&w, &r, term, 8, 10, 0);
 		base = base && w.len >= 8 && w.len <= 10;
 		for (uint64_t i = 0; i < 20; i++) {
 			str_clear(&v);
-			fuzzy_variant(&v, &r, w.s, term, i, 1, 0);
+			fuzzy_append_variant(&v, &r, w.s, term, i, 1, 0);
 			one = one && distance(w.s, v.s) == (i > 0);
 			str_clear(&v);
-			fuzzy_variant(&v, &r, w.s, term, i, 3, 0);
+			fuzzy_append_variant(&v, &r, w.s, term, i, 3, 0);
 			three = three && distance(w.s, v.s) <= 3 * (i > 0);
 		}
 	}
@@ -115,7 +115,7 @@ misspelt(void)
 	tap_ok(one, "fuzzy: one edit is a distance of one, variant 0 none");
 	tap_ok(three, "fuzzy: three edits are a distance of three at most");
 	str_clear(&v);
-	fuzzy_variant(&v, &r, "a", 1, 1, 3, 0);
+	fuzzy_append_variant(&v, &r, "a", 1, 1, 3, 0);
 	tap_str(v.s, "a", "fuzzy: a word of one letter stays");
 	str_free(&w);
 	str_free(&v);
@@ -130,8 +130,8 @@ by_text(const void *a, const void *b)
 static bool
 is_stemmable(const struct vocabulary *v, const char *word)
 {
-	for (size_t i = 0, n; i < vocabulary_stemmable(v); i++)
-		if (strcmp(vocabulary_stem(v, i, &n), word) == 0)
+	for (size_t i = 0, n; i < vocabulary_count_stemmable(v); i++)
+		if (strcmp(vocabulary_stemmable_word(v, i, &n), word) == 0)
 			return true;
 	return false;
 }
@@ -182,8 +182,8 @@ vocabulary(const struct vocabulary *v)
 		!is_stemmable(v, "virus") && !is_stemmable(v, "speed") &&
 		!is_stemmable(v, "was"),
 	    "vocabulary: which words a stemmer changes");
-	tap_ok(
-	    vocabulary_stemmable(v) > 10000, "vocabulary: many words are so");
+	tap_ok(vocabulary_count_stemmable(v) > 10000,
+	    "vocabulary: many words are so");
 }
 
 static int
@@ -207,7 +207,7 @@ natural(const struct vocabulary *v)
 	rng_seed(&r, 1, 0);
 	for (size_t i = 0; i < TEXTS; i++) {
 		str_clear(&s);
-		natural_text(&s, v, &r, NATURAL_WORDS, SIZE_MAX / 8);
+		natural_append_text(&s, v, &r, NATURAL_WORDS, SIZE_MAX / 8);
 		words[i] = s.len > 0;
 		for (size_t k = 0; k < s.len; k++)
 			words[i] += s.s[k] == ' ';
@@ -234,7 +234,7 @@ natural(const struct vocabulary *v)
 	for (size_t i = 0; i < 200; i++) {
 		size_t from = s.len;
 
-		natural_text(&s, v, &r, NATURAL_WORDS, i);
+		natural_append_text(&s, v, &r, NATURAL_WORDS, i);
 		if (s.len - from > i)
 			tap_ok(false, "natural: %zu of %zu", s.len, i);
 	}
@@ -353,7 +353,7 @@ directions(void)
 	for (uint64_t i = 1; i <= ROWS; i++) {
 		double norm = 0;
 
-		vectors_row(t, 1, i, 0, DIMS, v);
+		vectors_make_row(t, 1, i, 0, DIMS, v);
 		for (size_t k = 0; k < DIMS; k++) {
 			double x = v[k] * sqrt(DIMS);
 
@@ -369,12 +369,12 @@ directions(void)
 	tap_near(two, ROWS * DIMS, 1e-6, "vectors: variance");
 	tap_near(four / (ROWS * DIMS), 3. * DIMS / (DIMS + 2), .02,
 	    "vectors: kurtosis of a sphere");
-	vectors_row(t, 1, 1, 0, DIMS, v);
-	vectors_row(t, 1, 1, 0, DIMS, w);
+	vectors_make_row(t, 1, 1, 0, DIMS, v);
+	vectors_make_row(t, 1, 1, 0, DIMS, w);
 	tap_ok(memcmp(v, w, sizeof v) == 0, "vectors: repeat");
-	vectors_row(t, 2, 1, 0, DIMS, w);
+	vectors_make_row(t, 2, 1, 0, DIMS, w);
 	tap_ok(memcmp(v, w, sizeof v) != 0, "vectors: another file's differ");
-	vectors_row(t, 1, 1, 1, DIMS, w);
+	vectors_make_row(t, 1, 1, 1, DIMS, w);
 	tap_ok(memcmp(v, w, sizeof v) != 0, "vectors: another field's differ");
 	vectors_free(t);
 }

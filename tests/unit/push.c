@@ -14,33 +14,33 @@
 
 /* What a value of JSON is in a column. */
 static void
-see(struct coltype_seen *s, const char *text)
+see(struct coltype_summary *s, const char *text)
 {
 	struct json *j = json_parse(text, strlen(text), NULL, NULL);
 	struct str number = {0};
 
 	switch (json_type(j)) {
 	case JSON_BOOL:
-		coltype_see(s, COLTYPE_BOOL, text, 0);
+		coltype_note_value(s, COLTYPE_BOOL, text, 0);
 		break;
 	case JSON_NUMBER:
 		num_append(&number, json_num(j, 0));
-		coltype_see(s, COLTYPE_NUMBER, number.s, json_num(j, 0));
+		coltype_note_value(s, COLTYPE_NUMBER, number.s, json_num(j, 0));
 		break;
 	case JSON_STRING:
-		coltype_see(s, COLTYPE_STRING, json_str(j), 0);
+		coltype_note_value(s, COLTYPE_STRING, json_str(j), 0);
 		break;
 	default:
-		coltype_see(s, COLTYPE_NESTED, text, 0);
+		coltype_note_value(s, COLTYPE_NESTED, text, 0);
 	}
 	str_free(&number);
 	json_free(j);
 }
 
-static struct coltype_seen
+static struct coltype_summary
 of(const char *a, const char *b)
 {
-	struct coltype_seen s = {0};
+	struct coltype_summary s = {0};
 
 	see(&s, a);
 	if (b)
@@ -60,9 +60,9 @@ printed(struct coltype t)
 static void
 fresh(const char *a, const char *b, const char *want)
 {
-	struct coltype_seen ab = of(a, b), ba = of(b ? b : a, b ? a : NULL);
-	char *got = printed(coltype_fresh(&ab)),
-	     *back = printed(coltype_fresh(&ba));
+	struct coltype_summary ab = of(a, b), ba = of(b ? b : a, b ? a : NULL);
+	char *got = printed(coltype_choose(&ab)),
+	     *back = printed(coltype_choose(&ba));
 
 	tap_ok(strcmp(got, want) == 0 && strcmp(back, want) == 0,
 	    "%.40s and %.40s make %s: %s, %s", a, b ? b : "nothing", want, got,
@@ -157,17 +157,19 @@ lattice(void)
 	for (size_t t = 0; t < TYPES; t++)
 		for (size_t a = 0; a < VALUES; a++)
 			for (size_t b = 0; b < VALUES; b++) {
-				struct coltype_seen both =
+				struct coltype_summary both =
 				    of(values[a], values[b]);
-				struct coltype_seen one = of(values[a], NULL);
+				struct coltype_summary one =
+				    of(values[a], NULL);
 				struct coltype x = coltype_parse(types[t][0]);
 				struct coltype y = coltype_widen(x, &both);
 				struct coltype z = coltype_widen(x, &one);
 
-				wider += !coltype_same(x, y);
-				bad += !coltype_same(y, coltype_widen(y, &one));
+				wider += !coltype_equal(x, y);
 				bad +=
-				    !coltype_same(y, coltype_widen(y, &both));
+				    !coltype_equal(y, coltype_widen(y, &one));
+				bad +=
+				    !coltype_equal(y, coltype_widen(y, &both));
 				bad += coltype_fits(x, &both) &&
 				    !coltype_fits(y, &both);
 				bad += coltype_fits(z, &both) !=
@@ -180,7 +182,7 @@ lattice(void)
 static void
 wants(const char *type, const char *value, bool good)
 {
-	struct coltype_seen s = of(value, NULL);
+	struct coltype_summary s = of(value, NULL);
 	struct coltype t = coltype_widen(coltype_parse(type), &s);
 
 	tap_ok(coltype_fits(t, &s) == good, "%s takes %s%s", type,
@@ -190,7 +192,7 @@ wants(const char *type, const char *value, bool good)
 static void
 of_others(void)
 {
-	static const struct coltype_seen nothing;
+	static const struct coltype_summary nothing;
 
 	wants("boolean", "true", true);
 	wants("boolean", "1", false);
@@ -207,7 +209,7 @@ of_others(void)
 	for (size_t i = 0; i < TYPES; i++) {
 		struct coltype t = coltype_parse(types[i][0]);
 
-		if (!coltype_same(t, coltype_widen(t, &nothing)) ||
+		if (!coltype_equal(t, coltype_widen(t, &nothing)) ||
 		    !coltype_fits(t, &nothing))
 			tap_ok(false, "%s and nothing", types[i][0]);
 	}
@@ -269,7 +271,7 @@ quoting(void)
 static void
 name_is(struct spool *s, const char *key, const char *want)
 {
-	size_t n, at = spool_column(s, key);
+	size_t n, at = spool_find_column(s, key);
 
 	tap_str(spool_columns(s, &n)[at].name, want, "the name of a key");
 }
@@ -290,14 +292,14 @@ names(void)
 	for (size_t i = 0; i < 300; i++) {
 		key = mem_printf(
 		    "%s%s%s\n%zu", i % 2 ? "" : "é", TEXT50, TEXT50, i);
-		spool_column(s, key);
+		spool_find_column(s, key);
 		free(key);
 	}
-	spool_column(s, "");
-	spool_column(s, "id");
-	spool_column(s, "ctid");
-	spool_column(s, "vkb_session");
-	spool_column(s, "\nvkb_session\n");
+	spool_find_column(s, "");
+	spool_find_column(s, "id");
+	spool_find_column(s, "ctid");
+	spool_find_column(s, "vkb_session");
+	spool_find_column(s, "\nvkb_session\n");
 	c = spool_columns(s, &n);
 	tap_ok(n == own + 308, "each key has a column");
 	for (size_t i = 0; i < n; i++) {
@@ -309,7 +311,7 @@ names(void)
 	tap_ok(good, "no two share a name, and none is too long");
 	/* A key that is the name of another. */
 	key = mem_str(c[own + 3].name);
-	spool_column(s, key);
+	spool_find_column(s, key);
 	free(key);
 	c = spool_columns(s, &n);
 	tap_ok(strcmp(c[own + 3].name, c[n - 1].name) != 0, "nor is taken");

@@ -1,10 +1,14 @@
 /* vkb-trackcommits: the order of commits, and what a configuration covers. */
 #include "tap.h"
 
+#include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "vkb-trackcommits/footprint.h"
 #include "vkb-trackcommits/order.h"
 #include "vkb-trackcommits/rules.h"
+#include "vkb-trackcommits/store.h"
+#include "vkb-trackcommits/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +40,7 @@ of(const char *text)
 {
 	struct footprint f;
 
-	footprint_of(&f, json_parse(text, strlen(text), NULL, NULL));
+	footprint_make(&f, json_parse(text, strlen(text), NULL, NULL));
 	return f;
 }
 
@@ -45,7 +49,7 @@ within(const char *a, const char *b, bool want)
 {
 	struct footprint x = of(a), y = of(b);
 
-	tap_ok(footprint_within(&x, &y) == want, "%s %s %s", a,
+	tap_ok(footprint_is_within(&x, &y) == want, "%s %s %s", a,
 	    want ? "within" : "not within", b);
 	footprint_free(&x);
 	footprint_free(&y);
@@ -97,9 +101,10 @@ footprints(void)
 	    "{\"keyspacelen\":[1,2],\"test_groups\":[{\"g\":1}]}", false);
 	within("{\"scenarios\":[{\"id\":\"a\"}]}",
 	    "{\"scenarios\":[{\"id\":\"a\"},{\"id\":\"b\"}]}", false);
+	tap_ok(a.n == 0 && !footprint_is_within(&a, &a),
+	    "no object covers nothing");
 	tap_ok(
-	    a.n == 0 && !footprint_within(&a, &a), "no object covers nothing");
-	tap_ok(b.n == 0 && !footprint_within(&b, &b), "nor does an empty list");
+	    b.n == 0 && !footprint_is_within(&b, &b), "nor does an empty list");
 	footprint_free(&a);
 	footprint_free(&b);
 }
@@ -113,23 +118,74 @@ rules(void)
 	struct row r = {.status = RULES_IN_PROGRESS, .updated = 1000000 - 10};
 	char *why;
 
-	tap_ok(rules_chance(&u, &r) == RULES_TAKEN, "a claim without a lease");
+	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
+	    "a claim without a lease");
 	r.updated = u.now - 86400;
-	tap_ok(rules_chance(&u, &r) == RULES_FREE, "ends in a day");
+	tap_ok(rules_find_chance(&u, &r) == RULES_FREE, "ends in a day");
 	why = rules_claim(&u, &r);
 	tap_ok(
 	    !why && r.attempts == 1 && r.lease_until == u.now + 60, "claimed");
-	tap_ok(rules_chance(&u, &r) == RULES_TAKEN, "held, even to its owner");
+	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
+	    "held, even to its owner");
 	u.now = r.lease_until;
-	tap_ok(
-	    rules_chance(&u, &r) == RULES_FREE, "at its very end it is free");
+	tap_ok(rules_find_chance(&u, &r) == RULES_FREE,
+	    "at its very end it is free");
 	r.attempts = 2;
-	tap_ok(
-	    rules_chance(&u, &r) == RULES_LATE, "after all others in the end");
+	tap_ok(rules_find_chance(&u, &r) == RULES_LATE,
+	    "after all others in the end");
 	r.status = RULES_FAILED;
-	tap_ok(
-	    rules_chance(&u, &r) == RULES_TAKEN, "a failed one is left then");
+	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
+	    "a failed one is left then");
 	rules_free_row(&r);
+}
+
+/* A claim that another process of the owner makes after the first query. */
+static int
+read_late_claim(
+    struct store *s, const struct wanted *wanted, struct rowlist *rows)
+{
+	struct row *r;
+
+	(void)s;
+	if (wanted->owner)
+		return 0;
+	r = store_rows_add(rows);
+	r->id = 1;
+	r->sha = mem_str(wanted->sha);
+	r->owner = mem_str("me");
+	r->status = RULES_IN_PROGRESS;
+	return 0;
+}
+
+static int
+take_late_claim(struct store *s, struct row *r, bool wait)
+{
+	(void)s;
+	return r->id == 1 && wait;
+}
+
+static int
+update_late_claim(struct store *s, const struct row *r)
+{
+	(void)s;
+	return r->lease_until == 160 ? 0 : -1;
+}
+
+static void
+late_claims(void)
+{
+	static const struct store_ops ops = {.read = read_late_claim,
+	    .take = take_late_claim,
+	    .update = update_late_claim};
+	struct store store = {.ops = &ops};
+	struct work w = {
+	    .store = &store, .rules = {.now = 100, .lease = 60, .owner = "me"}};
+	struct commits c = {0};
+
+	work_commits_add(&c, "1234", 0, NULL);
+	tap_ok(work_prolong(&w, &c) == 0 && !*err_last(),
+	    "a claim made meanwhile is prolonged: '%s'", err_last());
+	work_commits_free(&c);
 }
 
 int
@@ -138,5 +194,6 @@ main(void)
 	orders();
 	footprints();
 	rules();
+	late_claims();
 	return tap_done();
 }
