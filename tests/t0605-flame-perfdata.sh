@@ -164,6 +164,38 @@ test_same "$(perf script --no-inline -i two.data 2>/dev/null |
   "$(vkb-flame -e page-faults -f folded two.data)" \
   'the second of two events is read'
 
+# --- debug files
+
+# own_names FILE: the stacks of FILE, as far as they are in the program.
+own_names() { sed -n 's/.*;\(main;.*work<int>\).*/\1/p' "$1" | sort -u; }
+
+cat >hide.sh <<'END'
+mount --bind "$1" /usr/lib/debug && shift && exec "$@"
+END
+id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
+dir=debug/.build-id/$(printf %.2s "$id")
+mkdir -p "$dir"
+vkb-flame -f folded chains.data >before
+if [ -d /usr/lib/debug ] && unshare -rm sh hide.sh debug true 2>/dev/null; then
+  objcopy --only-keep-debug --strip-all prog "$dir/${id#??}.debug"
+  test_that 'a debug file without symbols is accepted' \
+    unshare -rm sh hide.sh debug vkb-flame -f folded chains.data
+  test_same "$(own_names before)" "$(own_names .out)" \
+    'the symbols of the program itself are used'
+  objcopy --only-keep-debug prog "$dir/${id#??}.debug"
+  strip -o stripped prog
+  cp prog whole && cp stripped prog
+  rm -rf "$HOME/.debug"
+  test_that 'a stripped program is accepted' \
+    unshare -rm sh hide.sh debug vkb-flame -f folded chains.data
+  test_same "$(own_names before)" "$(own_names .out)" \
+    'its symbols are read from the debug file'
+  cp whole prog
+  perf buildid-cache --add prog
+else
+  test_unable 'debug files' 'no folder can be mounted on /usr/lib/debug'
+fi
+
 # --- another build
 
 vkb-flame -f folded chains.data >before

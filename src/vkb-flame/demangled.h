@@ -2,12 +2,10 @@
 #ifndef DEMANGLED_H
 #define DEMANGLED_H
 
-#include <stddef.h>
-
 struct str;
 
 /* Appends the name without arguments and result, as perf does; unchanged if it
  * is not mangled. */
-void demangled_add(struct str *, const char *s, size_t n);
+void demangled_add(struct str *, const char *name);
 
 #endif

@@ -27,7 +27,7 @@ void modules_kernel_at(struct modules *, uint64_t text);
 /*
  * Returns the function at an address, or NULL if unknown. 'at' is an address in
  * the kernel and in jit code, and a file offset elsewhere. *linked (may be
- * NULL) becomes the address to give to addr2line.
+ * NULL) becomes the address that the linker gave it.
  */
 const char *modules_find(
     struct modules *, size_t module, uint64_t at, uint64_t *linked);
