@@ -41,6 +41,7 @@ records() {
       . sample(8, 180, 4, $user, 0x1810);
     $data = substr($data, 0, -9) if $edit eq "cut";
     substr($data, 6, 2) = "\0\0" if $edit eq "size";
+    substr($data, 6, 2) = "\xf8\xff" if $edit eq "long";
     my $at = 104 + length($attr) + 16;
     my $head = "PERFILE2" . pack("QQ", 104, length($attr) + 16)
       . pack("QQ", 104, length($attr) + 16) . pack("QQ", $at, length $data)
@@ -68,7 +69,7 @@ test_same 'first-8/8;[prog <20>];[prog <10>] 10' \
   '--tid --addrs'
 test_status 2 'perf.data from a pipe is an error' \
   sh -c 'cat perf.data | vkb-flame -f folded'
-for edit in cut size pipe dwarf; do
+for edit in cut size long pipe dwarf; do
   records "$edit" "$edit"
   test_status 2 "broken: $edit" vkb-flame -f folded "$edit"
   test_match "^vkb-flame: $edit: " .err \
@@ -76,6 +77,13 @@ for edit in cut size pipe dwarf; do
 done
 test_match "user stacks .*'perf script -i FILE" .err \
   'the error for user stacks says to use perf script'
+for edit in size long; do
+  test_status 2 "broken: $edit: status 2" vkb-flame -f folded "$edit"
+  test_same "$(vkb-flame -f folded perf.data | sed 1d)" "$(cat .out)" \
+    "broken: $edit: all other records are read"
+  test_match "^vkb-flame: $edit: 1 broken record is ignored" .err \
+    "broken: $edit: the broken record is counted"
+done
 
 # --- what perf records
 

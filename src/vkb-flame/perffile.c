@@ -209,40 +209,46 @@ compare_by_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : 1;
 }
 
+/*
+ * After a broken record, takes for the next what looks like one at a multiple
+ * of 8 bytes: the kernel's records are multiples of 8 long.
+ */
 static int
 read_index(struct perffile *f, const char *name)
 {
 	uint64_t at = piece_u64(f->all.p + 40),
 		 end = at + piece_u64(f->all.p + 48);
+	bool lost = false;
 
 	if (end < at || end > f->all.n)
 		return err_fail("%s: the file is truncated", name);
-	while (end - at >= 8) {
-		uint32_t type = piece_u32(f->all.p + at);
-		uint16_t size = piece_u16(f->all.p + at + 6);
-		struct piece r = {f->all.p + at, size};
-		bool kept = type == PERF_RECORD_SAMPLE ||
-		    type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 ||
-		    type == PERF_RECORD_COMM || type == PERF_RECORD_FORK;
+	for (uint64_t size; end - at >= 8; at += lost ? 8 : size) {
+		struct piece r = {f->all.p + at, piece_u16(f->all.p + at + 6)};
+		uint32_t type = piece_u32(r.p);
+		uint64_t time;
 
-		if (size < 8 || size > end - at)
-			return err_fail("%s: byte %llu: broken record; record "
-					"the profile again",
-			    name, (unsigned long long)at);
-		if (type == COMPRESSED || type == COMPRESSED2)
+		if (!lost && (type == COMPRESSED || type == COMPRESSED2))
 			return err_fail("%s: compressed data is not supported; "
 					"use 'perf script -i FILE | vkb-flame'",
 			    name);
-		if (kept) {
-			f->entries = mem_grow(
-			    f->entries, f->n, &f->cap, sizeof *f->entries);
-			f->entries[f->n++] =
-			    (struct entry){type == PERF_RECORD_SAMPLE
-				    ? read_sample_time(f, r)
-				    : read_trailing_time(f, r),
-				at};
+		size = r.n;
+		if (size < 8 || size > end - at || (lost && size % 8)) {
+			f->broken += !lost;
+			lost = true;
+			continue;
 		}
-		at += size;
+		lost = false;
+		if (type == PERF_RECORD_SAMPLE)
+			time = read_sample_time(f, r);
+		else if (type == PERF_RECORD_MMAP ||
+		    type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM ||
+		    type == PERF_RECORD_FORK)
+			time = read_trailing_time(f, r);
+		else
+			continue;
+		f->entries =
+		    mem_grow(f->entries, f->n, &f->cap, sizeof *f->entries);
+		f->entries[f->n++] = (struct entry){time, at};
 	}
 	if (f->n)
 		qsort(f->entries, f->n, sizeof *f->entries, compare_by_time);

@@ -152,6 +152,8 @@ out:
 	proc_free(p);
 	if (f)
 		fclose(f);
+	else if (fds[0] >= 0)
+		close(fds[0]);
 	if (spec.in >= 0)
 		close(spec.in);
 	return rc;

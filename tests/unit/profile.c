@@ -6,8 +6,10 @@
 #include "vkb-profile/counters.h"
 #include "vkb-profile/fold.h"
 #include "vkb-profile/frames.h"
+#include "vkb-profile/sampler.h"
 #include "vkb-profile/symbols.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 
 static struct fold *
@@ -224,9 +226,41 @@ functions(void)
 	    "a file that is not a program");
 }
 
+static size_t
+count_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* perf is not in an empty PATH. */
+static void
+no_perf(void)
+{
+	struct sampler s = {.dir = "."};
+	struct json *j = json_object();
+	char *path = strdup(getenv("PATH"));
+	size_t before = count_descriptors();
+
+	setenv("PATH", "", 1);
+	tap_ok(sampler_read(&s, "title", NULL, j, j) < 0,
+	    "stacks cannot be read without perf");
+	setenv("PATH", path, 1);
+	tap_ok(count_descriptors() == before,
+	    "a perf that cannot be started leaves no descriptor open");
+	free(path);
+	json_free(j);
+}
+
 int
 main(void)
 {
+	no_perf();
 	functions();
 	stacks();
 	waits();
