@@ -13,6 +13,13 @@
 #define CPU "/sys/devices/system/cpu/"
 #define AWAKE_US 2 /* exit latency up to which an idle state may stay: C1 */
 
+struct setting {
+	const char *name;    /* NULL ends the table */
+	const char *pattern; /* files; or several entries of one name */
+	const char *wanted;
+	bool (*fine)(const char *root, const char *path, const char *now);
+};
+
 /* notsupported, forceoff and notimplemented are off, too. */
 static bool
 is_smt_fine(const char *root, const char *path, const char *now)
@@ -46,8 +53,9 @@ is_thp_fine(const char *root, const char *path, const char *now)
 	return strcmp(now, "always") != 0;
 }
 
-/* SMT is first: turning it off takes half of the CPUs away. */
-const struct setting setting_table[] = {
+/* In the order in which they are set. SMT is first: turning it off takes half
+ * of the CPUs away. */
+static const struct setting setting_table[] = {
     {"smt", CPU "smt/control", "off", is_smt_fine},
     {"governor", CPU "cpu[0-9]*/cpufreq/scaling_governor", "performance", NULL},
     {"turbo", CPU "intel_pstate/no_turbo", "1", NULL},
@@ -144,26 +152,34 @@ setting_find(struct edits *c, const char *root, const char *name)
 }
 
 bool
+setting_listed(const char *name)
+{
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return true;
+	return false;
+}
+
+bool
 setting_known(const char *root, const char *name)
 {
-	bool known = false;
-	char *all;
+	char *all = NULL;
+	bool known;
 
-	for (const struct setting *s = setting_table; s->name; s++)
-		if (!known && strcmp(s->name, name) == 0) {
+	for (const struct setting *s = setting_table; s->name && !all; s++)
+		if (strcmp(s->name, name) == 0)
 			all = sysfile_all(root, s->pattern);
-			known = all != NULL;
-			free(all);
-		}
+	known = all != NULL;
+	free(all);
 	return known;
 }
 
-const struct setting *
-setting_of(const char *path)
+const char *
+setting_name(const char *path)
 {
 	for (const struct setting *s = setting_table; s->name; s++)
 		if (!strstr(path, "..") &&
 		    fnmatch(s->pattern, path, FNM_PATHNAME) == 0)
-			return s;
+			return s->name;
 	return NULL;
 }
