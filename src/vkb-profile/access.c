@@ -1,12 +1,11 @@
 #include "access.h"
 #include "json.h"
 #include "mem.h"
-#include "num.h"
-#include "str.h"
+#include "sysfile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,33 +17,18 @@ enum { SYS_PTRACE = 19, SYS_ADMIN = 21, PERFMON = 38 };
 static long long
 read_setting(const char *path)
 {
-	long long v = UNKNOWN;
-	FILE *f = fopen(path, "re");
-	char s[32] = "";
+	double v = sysfile_num("", path);
 
-	if (!f)
-		return UNKNOWN;
-	if (fgets(s, sizeof s, f)) {
-		s[strcspn(s, "\n")] = '\0';
-		if (num_int(s, &v) < 0)
-			v = UNKNOWN;
-	}
-	fclose(f);
-	return v;
+	return isnan(v) ? UNKNOWN : (long long)v;
 }
 
 static unsigned long long
 read_capabilities(void)
 {
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long long caps = 0;
-	char line[256];
+	char *s = sysfile_value("", "/proc/self/status", "CapEff");
+	unsigned long long caps = s ? strtoull(s, NULL, 16) : 0;
 
-	while (f && fgets(line, sizeof line, f))
-		if (str_starts(line, "CapEff:"))
-			caps = strtoull(line + 7, NULL, 16);
-	if (f)
-		fclose(f);
+	free(s);
 	return caps;
 }
 

@@ -4,10 +4,12 @@
 #include "mem.h"
 #include "num.h"
 #include "symbols.h"
+#include "sysfile.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,16 +40,12 @@ struct calls {
 static int
 read_uprobe_type(void)
 {
-	FILE *f = fopen(PMU, "re");
-	int type = -1;
+	double type = sysfile_num("", PMU);
 
-	if (!f || fscanf(f, "%d", &type) != 1)
-		type = -1;
-	if (f)
-		fclose(f);
-	return type < 0 ? err_fail("this kernel does not count uprobes for a "
-				   "process (no '" PMU "')")
-			: type;
+	return isnan(type)
+	    ? err_fail("this kernel does not count uprobes for a process (no "
+		       "'" PMU "')")
+	    : (int)type;
 }
 
 /* The counter is not inherited: on fork the kernel would look for 'path' in the
