@@ -60,7 +60,7 @@ add_map(struct reading *d, const struct perffile_record *r)
 	    .offset = r->offset};
 	char *jit;
 
-	if (r->mode == PERFFILE_KERNEL) {
+	if (r->mode == PERF_RECORD_MISC_KERNEL) {
 		if (str_starts(r->name, MODULES_KERNEL) && r->offset)
 			modules_kernel_at(d->modules, r->offset);
 		return;
@@ -78,17 +78,17 @@ add_map(struct reading *d, const struct perffile_record *r)
 
 static void
 add_frame(struct reading *d, const struct perffile_record *r, uint64_t ip,
-    enum perffile_mode mode, bool chained)
+    uint32_t mode, bool chained)
 {
 	const struct mapping *m = NULL;
 	const char *symbol = NULL, *module = "[unknown]";
 	uint64_t at = ip, linked;
 	char pc[32];
 
-	if (mode == PERFFILE_KERNEL) {
+	if (mode == PERF_RECORD_MISC_KERNEL) {
 		symbol = modules_find(d->modules, d->kernel, ip, NULL);
 		module = MODULES_KERNEL;
-	} else if (mode == PERFFILE_USER) {
+	} else if (mode == PERF_RECORD_MISC_USER) {
 		m = mappings_find(d->maps, r->pid, ip);
 	}
 	if (m) {
@@ -108,7 +108,7 @@ add_frame(struct reading *d, const struct perffile_record *r, uint64_t ip,
 static void
 add_chain(struct reading *d, const struct perffile_record *r)
 {
-	enum perffile_mode mode = r->mode;
+	uint32_t mode = r->mode;
 
 	for (size_t i = 0; i < r->nchain; i++) {
 		uint64_t ip;
@@ -117,11 +117,11 @@ add_chain(struct reading *d, const struct perffile_record *r)
 		if (ip < (uint64_t)PERF_CONTEXT_MAX)
 			add_frame(d, r, ip, mode, true);
 		else if (ip == (uint64_t)PERF_CONTEXT_USER)
-			mode = PERFFILE_USER;
+			mode = PERF_RECORD_MISC_USER;
 		else if (ip == (uint64_t)PERF_CONTEXT_KERNEL)
-			mode = PERFFILE_KERNEL;
+			mode = PERF_RECORD_MISC_KERNEL;
 		else if (ip == (uint64_t)PERF_CONTEXT_HV)
-			mode = PERFFILE_OTHER;
+			mode = PERF_RECORD_MISC_HYPERVISOR;
 		else
 			break;
 	}
@@ -152,18 +152,18 @@ add_sample(struct reading *d, const struct perffile_record *r)
 static void
 add_record(struct reading *d, const struct perffile_record *r)
 {
-	switch (r->kind) {
-	case PERFFILE_MAP:
+	switch (r->type) {
+	case PERF_RECORD_MMAP:
 		add_map(d, r);
 		break;
-	case PERFFILE_COMM:
+	case PERF_RECORD_COMM:
 		mappings_name(d->maps, r->tid, r->name);
 		break;
-	case PERFFILE_FORK:
+	case PERF_RECORD_FORK:
 		mappings_fork(
 		    d->maps, r->pid, r->tid, r->parent, r->parent_tid);
 		break;
-	case PERFFILE_SAMPLE:
+	default: /* a sample */
 		add_sample(d, r);
 		break;
 	}

@@ -233,7 +233,7 @@ is_listener(const struct wanted *s, const char *link)
 }
 
 static bool
-listens(struct wanted *w, pid_t pid)
+is_listening(struct wanted *w, pid_t pid)
 {
 	struct dirent *e;
 	char path[300], *to;
@@ -264,7 +264,7 @@ target_by_port(int port)
 
 	read_listeners("/proc/net/tcp", port, &w);
 	read_listeners("/proc/net/tcp6", port, &w);
-	pid = find_only(&w, listens, "");
+	pid = find_only(&w, is_listening, "");
 	if (!pid && !w.n)
 		pid = err_fail("no process listens on TCP port %d", port);
 	else if (!pid)
