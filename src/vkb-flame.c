@@ -98,10 +98,7 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 		folded_write(s, p->t, self, p->d ? 2 : 1);
 		break;
 	case TABLE:
-		if (p->d)
-			functions_diff(s, p->t, p->na, p->n, min_share);
-		else
-			functions_table(s, p->t, min_share);
+		functions_write(s, p->t, p->na, p->n, min_share);
 		break;
 	case SPEEDSCOPE:
 		speedscope_write(s, p->t, self, p->d ? 2 : 1, o->title);
