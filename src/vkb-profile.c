@@ -17,6 +17,7 @@
 #include "vkb-profile/unpack.h"
 #include "vkb-profile/watch.h"
 
+#include "client.h"
 #include "clock.h"
 #include "err.h"
 #include "folder.h"
@@ -93,7 +94,6 @@ struct work {
 	struct access access;
 	struct sampler sampler;
 	struct watch watch;
-	struct requests *requests;
 	struct json *rec, *artifacts;
 	char *program; /* path; its calls are counted; NULL without --calls */
 	char *keep;    /* folder for copies of the binaries, or NULL */
@@ -252,32 +252,12 @@ start_measuring(struct work *w, char **command)
 	if (!o->stat && !o->calls.n)
 		return 0;
 	if (o->port)
-		w->requests = requests_open((int)o->port);
+		w->watch.server = requests_open((int)o->port);
 	if (!o->stat)
 		return 0;
 	w->watch.counters =
 	    counters_start(o->stat, w->sampler.user_only, w->watch.pid);
 	return w->watch.counters ? 0 : -1;
-}
-
-static void
-on_start(void *arg)
-{
-	struct work *w = arg;
-
-	if (w->requests)
-		requests_begin(w->requests);
-	if (!w->o->quiet && isatty(STDERR_FILENO))
-		err_say("watching process %ld", (long)w->watch.pid);
-}
-
-static void
-on_end(void *arg)
-{
-	struct work *w = arg;
-
-	if (w->requests)
-		requests_end(w->requests);
 }
 
 /* --- the end ------------------------------------------------------------ */
@@ -361,7 +341,7 @@ watch_target(struct work *w, char **command)
 	json_set_num(w->rec, "duration_s", s);
 	if (w->o->delay > 0)
 		json_set_num(w->rec, "delay_s", w->o->delay);
-	if (result_add_counts(w->rec, &w->watch, w->requests) < 0)
+	if (result_add_counts(w->rec, &w->watch) < 0)
 		return -1;
 	if (w->watch.sampler && read_samples(w) < 0)
 		return -1;
@@ -441,7 +421,7 @@ close_profile(struct work *w, int rc)
 	if (rc < 0 && w->o->archive && w->keep)
 		folder_remove(w->keep);
 	held_free(w->watch.held);
-	requests_close(w->requests);
+	client_close(w->watch.server);
 	json_free(w->rec);
 	json_free(w->artifacts);
 	free(w->keep);
@@ -459,14 +439,12 @@ make_profile(const struct opts *o, char **command)
 	    .sampler = {.freq = o->freq, .dir = o->dir},
 	    .watch = {.delay = o->delay,
 		.duration = o->duration,
-		.begun = on_start,
-		.ended = on_end},
+		.announce = !o->quiet && isatty(STDERR_FILENO)},
 	    .rec = record_new("profile"),
 	    .artifacts = json_object(),
 	    .trouble = command ? 125 : 2};
 	int rc = -1;
 
-	w.watch.arg = &w;
 	if (!command && !o->duration)
 		w.watch.duration = 10;
 	w.watch.halt = halt_open(false);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,30 +60,23 @@ struct perf *
 perf_start(const char *what, const char *const *args)
 {
 	struct perf *p = mem_new(sizeof *p);
-	int fds[2] = {-1, -1}, theirs = -1;
+	int fds[2] = {-1, -1};
+	bool started;
 
 	p->what = what;
-	p->words = -1;
 	p->out = memfd_create("perf", MFD_CLOEXEC);
 	if (p->out < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
-	    (theirs = dup(fds[1])) < 0) {
+	    fcntl(fds[1], F_SETFD, 0) < 0) {
 		err_fail_sys("cannot start perf");
-		goto bad;
-	}
+		started = false;
+	} else
+		started = launch_perf(p, args, fds[1]) == 0;
 	p->words = fds[0];
-	fds[0] = -1;
-	if (launch_perf(p, args, theirs) == 0) {
+	if (fds[1] >= 0)
 		close(fds[1]);
-		close(theirs);
+	if (started)
 		return p;
-	}
-bad:
-	for (int i = 0; i < 2; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	if (theirs >= 0)
-		close(theirs);
 	perf_free(p);
 	return NULL;
 }

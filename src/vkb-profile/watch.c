@@ -5,7 +5,9 @@
 #include "halt.h"
 #include "held.h"
 #include "perf.h"
+#include "requests.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
@@ -64,8 +66,8 @@ control_all(struct watch *w, int (*tell)(struct perf *),
 static double
 watch_process(struct watch *w, int process)
 {
+	double s, handled = NAN;
 	int64_t from;
-	double s;
 
 	if (w->delay > 0) {
 		if (w->held)
@@ -78,15 +80,18 @@ watch_process(struct watch *w, int process)
 	}
 	if (control_all(w, perf_enable, calls_enable) != 0)
 		return -1;
-	if (w->begun)
-		w->begun(w->arg);
+	if (w->server)
+		handled = requests_handled(w->server);
+	if (w->announce)
+		err_say("watching process %ld", (long)w->pid);
 	from = clock_ns();
 	if (w->held)
 		held_release(w->held);
 	wait_until(w, process, make_deadline(w->duration));
 	s = (double)(clock_ns() - from) / 1e9;
-	if (w->ended)
-		w->ended(w->arg);
+	/* The second INFO counts the first one too. */
+	w->requests =
+	    w->server ? requests_handled(w->server) - handled - 1 : NAN;
 	if (control_all(w, perf_disable, calls_disable) < 0)
 		return -1;
 	return s;
