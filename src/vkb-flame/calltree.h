@@ -17,7 +17,11 @@ struct calltree {
 	double **total;         /* [column][node]: and all below it */
 	uint32_t *child, *next; /* by name; 0: none */
 	struct intern *names;   /* of frames */
-	struct calltree_index *index;
+	/* Private: */
+	size_t cap;      /* of the arrays by node */
+	uint64_t *slots; /* node << 32 | half of its hash; 0: empty */
+	size_t nslots;
+	uint32_t indexed; /* nodes below this number are in 'slots' */
 };
 
 #define CALLTREE_NONE UINT32_MAX
