@@ -229,7 +229,7 @@ calltree_path(
 }
 
 uint32_t
-calltree_after(const struct calltree *t, uint32_t node, int skip)
+calltree_next(const struct calltree *t, uint32_t node, int skip)
 {
 	if (!skip && t->child[node])
 		return t->child[node];

@@ -49,7 +49,7 @@ size_t calltree_path(
 
 /* Returns the next node in depth-first order; 'skip' omits the nodes below
  * 'node'. Returns CALLTREE_NONE after the last. */
-uint32_t calltree_after(const struct calltree *, uint32_t node, int skip);
+uint32_t calltree_next(const struct calltree *, uint32_t node, int skip);
 
 /* Returns a tree of reversed stacks, innermost frame first; the caller
  * frees. */

@@ -62,7 +62,7 @@ parse_count(const char *s, size_t n, double *v)
 }
 
 bool
-folded_looks(const char *line, size_t n)
+folded_is_stack(const char *line, size_t n)
 {
 	double v;
 
@@ -158,7 +158,7 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 		parse_stack(t, &last, s, k);
 		stacks_add(stacks, last.frame, last.n, v);
 	}
-	stacks_end(stacks);
+	stacks_finish(stacks);
 	if (to >= 0)
 		estimate_samples(t, t->self[column], t->self[to]);
 	str_free(&last.text);
@@ -189,10 +189,10 @@ void
 folded_write(
     struct str *to, const struct calltree *t, const double *const *v, size_t n)
 {
-	uint32_t *path = NULL, i = calltree_after(t, 0, 0);
+	uint32_t *path = NULL, i = calltree_next(t, 0, 0);
 	size_t cap = 0;
 
-	for (; i != CALLTREE_NONE; i = calltree_after(t, i, 0)) {
+	for (; i != CALLTREE_NONE; i = calltree_next(t, i, 0)) {
 		size_t depth, seen = 0;
 
 		for (size_t k = 0; k < n; k++)

@@ -75,13 +75,13 @@ folding_free(struct folding *f)
 }
 
 unsigned long long
-folding_others(const struct folding *f)
+folding_count_others(const struct folding *f)
 {
 	return f->others;
 }
 
 const char *
-folding_counted(const struct folding *f)
+folding_get_event(const struct folding *f)
 {
 	return f->event;
 }
@@ -98,7 +98,7 @@ strip_modifiers(const char *s, size_t n)
 }
 
 bool
-folding_event(struct folding *f, const char *name, size_t n)
+folding_choose_event(struct folding *f, const char *name, size_t n)
 {
 	size_t have, want = strip_modifiers(name, n);
 

@@ -130,7 +130,7 @@ test_functions(
 	for (size_t i = 0; i < names; i++) {
 		for (size_t k = 0; k < n; k++)
 			part[k] = samples[k][i];
-		p[i] = diff_p(part, whole, na, n);
+		p[i] = diff_test(part, whole, na, n);
 	}
 	diff_adjust(p, names);
 	for (size_t i = 0; i < names; i++)

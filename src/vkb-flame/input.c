@@ -19,10 +19,11 @@ read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
 	int rc = fd < 0 ? perftext_read(l, f)
 			: perfdata_read(fd, lines_name(l), f, o->inlined);
 
-	if (folding_others(f) && !o->event)
+	if (folding_count_others(f) && !o->event)
 		err_say("%s: %llu samples of other events than '%s' are "
 			"ignored; choose the event with --event",
-		    lines_name(l), folding_others(f), folding_counted(f));
+		    lines_name(l), folding_count_others(f),
+		    folding_get_event(f));
 	folding_free(f);
 	return rc;
 }
@@ -54,12 +55,12 @@ read_profile(struct lines *l, int fd, struct calltree *t, size_t column,
 		return k;
 	if (lines_number(l) == 1 && n >= 8 && memcmp(s, "PERFILE2", 8) == 0)
 		return read_samples(l, fd, t, column, samples, o);
-	if (perftext_looks(s, n)) {
-		lines_again(l);
+	if (perftext_is_event(s, n)) {
+		lines_unread(l);
 		return read_samples(l, -1, t, column, samples, o);
 	}
-	if (folded_looks(s, n)) {
-		lines_again(l);
+	if (folded_is_stack(s, n)) {
+		lines_unread(l);
 		return folded_read(l, t, column, samples);
 	}
 	return err_fail(

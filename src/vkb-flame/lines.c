@@ -108,7 +108,7 @@ lines_next(struct lines *l, const char **line, size_t *n)
 }
 
 void
-lines_again(struct lines *l)
+lines_unread(struct lines *l)
 {
 	l->at = l->last;
 	l->number--;

@@ -16,7 +16,7 @@ void lines_close(struct lines *);
  * call; 0 at the end; -1 after reporting a read error.
  */
 int lines_next(struct lines *, const char **line, size_t *n);
-void lines_again(struct lines *);      /* returns that line again */
+void lines_unread(struct lines *);     /* returns that line again */
 bool lines_torn(const struct lines *); /* that line has no newline */
 
 const char *lines_name(const struct lines *);

@@ -23,7 +23,7 @@ struct module {
 	bool read;
 	struct elffile *elf;    /* NULL: the kernel, jit code, or no file */
 	struct symtab *symbols; /* NULL: none */
-	bool other;             /* the file exists, but from another build */
+	bool stale;             /* the file exists, but from another build */
 };
 
 struct modules {
@@ -65,7 +65,7 @@ append_id(struct str *s, const unsigned char *id, size_t n)
 }
 
 size_t
-modules_id(
+modules_add(
     struct modules *m, const char *name, const unsigned char *id, size_t n)
 {
 	struct str key = {0};
@@ -91,7 +91,7 @@ modules_name(const struct modules *m, size_t module)
 }
 
 void
-modules_kernel_at(struct modules *m, uint64_t text)
+modules_set_kernel(struct modules *m, uint64_t text)
 {
 	m->kernel_text = text;
 }
@@ -116,7 +116,7 @@ open_same_build(struct module *m, const char *path)
 	if (!e || is_same_build(m, e))
 		return e;
 	elffile_close(e);
-	m->other = true;
+	m->stale = true;
 	return NULL;
 }
 
@@ -208,7 +208,7 @@ read_file(struct module *m)
 	if (!m->elf)
 		return;
 	if (*m->name == '/') {
-		m->other = false;
+		m->stale = false;
 		if (!m->nid)
 			m->nid = elffile_build_id(m->elf, m->id);
 		debug = open_by_id(m, "/usr/lib/debug", ".debug");
@@ -242,9 +242,9 @@ read_kernel(struct module *m)
 	unsigned char id[ELFFILE_ID];
 	size_t n = read_running_kernel_id(id);
 
-	m->other = m->nid && n && (n != m->nid || memcmp(id, m->id, n) != 0);
-	if (!m->other)
-		m->symbols = symfiles_kernel("/proc/kallsyms");
+	m->stale = m->nid && n && (n != m->nid || memcmp(id, m->id, n) != 0);
+	if (!m->stale)
+		m->symbols = symfiles_read_kernel("/proc/kallsyms");
 }
 
 static bool
@@ -254,7 +254,8 @@ is_kernel(const struct module *m)
 }
 
 const char *
-modules_find(struct modules *all, size_t module, uint64_t at, uint64_t *linked)
+modules_find_symbol(
+    struct modules *all, size_t module, uint64_t at, uint64_t *linked)
 {
 	struct module *m = &all->v[module];
 	uint64_t text;
@@ -266,11 +267,11 @@ modules_find(struct modules *all, size_t module, uint64_t at, uint64_t *linked)
 		if (is_kernel(m))
 			read_kernel(m);
 		else if (str_starts(m->name, "/tmp/perf-"))
-			m->symbols = symfiles_jit(m->name);
+			m->symbols = symfiles_read_jit(m->name);
 		else
 			read_file(m);
 		if (m->symbols && is_kernel(m) && all->kernel_text) {
-			text = symtab_address(m->symbols, "_text");
+			text = symtab_find_address(m->symbols, "_text");
 			all->kernel_text = text ? all->kernel_text - text : 0;
 		} else if (is_kernel(m)) {
 			all->kernel_text = 0;
@@ -284,12 +285,12 @@ modules_find(struct modules *all, size_t module, uint64_t at, uint64_t *linked)
 }
 
 size_t
-modules_others(const struct modules *m, const char **first)
+modules_count_stale(const struct modules *m, const char **first)
 {
 	size_t n = 0;
 
 	for (size_t i = m->n; i > 0; i--)
-		if (m->v[i - 1].other) {
+		if (m->v[i - 1].stale) {
 			*first = m->v[i - 1].name;
 			n++;
 		}

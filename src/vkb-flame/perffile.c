@@ -336,7 +336,7 @@ perffile_close(struct perffile *f)
 }
 
 size_t
-perffile_broken(const struct perffile *f)
+perffile_count_broken(const struct perffile *f)
 {
 	return f->broken;
 }

@@ -36,7 +36,7 @@ void perffile_close(struct perffile *);
 
 /* Returns 1, or 0 at the end. Skips broken records and counts them. */
 int perffile_next(struct perffile *, struct perffile_record *);
-size_t perffile_broken(const struct perffile *);
+size_t perffile_count_broken(const struct perffile *);
 
 /* Returns the length of a file's build-id in the header, or 0. */
 size_t perffile_build_id(

@@ -218,7 +218,7 @@ parse_frame(const char *p, const char *end, struct folding *f)
 }
 
 bool
-perftext_looks(const char *line, size_t n)
+perftext_is_event(const char *line, size_t n)
 {
 	struct event e = {0};
 
@@ -237,7 +237,7 @@ static void
 begin_sample(struct reader *r, const struct event *e, const char *end)
 {
 	end_sample(r);
-	if (e->name.n && !folding_event(r->f, e->name.s, e->name.n)) {
+	if (e->name.n && !folding_choose_event(r->f, e->name.s, e->name.n)) {
 		r->state = OTHERS;
 		return;
 	}

@@ -213,7 +213,7 @@ write_frames(struct graph *g, uint32_t deepest)
 			cursor[d + 1] = cursor[d];
 		}
 		cursor[d] += k * g->size[i];
-		i = calltree_after(g->t, i, !in);
+		i = calltree_next(g->t, i, !in);
 	}
 	free(cursor);
 }

@@ -93,13 +93,13 @@ read_symbols(const char *path, bool any_owner,
 }
 
 struct symtab *
-symfiles_kernel(const char *path)
+symfiles_read_kernel(const char *path)
 {
 	return read_symbols(path, true, parse_kernel_line);
 }
 
 struct symtab *
-symfiles_jit(const char *path)
+symfiles_read_jit(const char *path)
 {
 	return read_symbols(path, false, parse_jit_line);
 }

@@ -137,7 +137,7 @@ symtab_find(const struct symtab *t, uint64_t at)
 }
 
 uint64_t
-symtab_address(const struct symtab *t, const char *name)
+symtab_find_address(const struct symtab *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].name, name) == 0)

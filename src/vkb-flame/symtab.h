@@ -22,6 +22,6 @@ void symtab_sort(struct symtab *);
 const char *symtab_find(const struct symtab *, uint64_t at);
 
 /* Returns the address of a name, or 0 if unknown. */
-uint64_t symtab_address(const struct symtab *, const char *name);
+uint64_t symtab_find_address(const struct symtab *, const char *name);
 
 #endif

@@ -40,20 +40,20 @@ access_read(struct access *a, pid_t pid)
 	char path[64];
 
 	a->paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid");
-	a->kptr = read_setting("/proc/sys/kernel/kptr_restrict");
+	a->kptr_restrict = read_setting("/proc/sys/kernel/kptr_restrict");
 	a->perfmon = (caps >> PERFMON & 1) || (caps >> SYS_ADMIN & 1);
 	a->ptrace = a->perfmon || (caps >> SYS_PTRACE & 1);
-	a->us = a->them = geteuid();
+	a->own_uid = a->target_uid = geteuid();
 	/* /proc/PID belongs to root if the process may not be traced. */
 	snprintf(path, sizeof path, "/proc/%ld", (long)pid);
 	if (pid && stat(path, &st) == 0)
-		a->them = st.st_uid;
+		a->target_uid = st.st_uid;
 }
 
-enum access_sky
+enum access_level
 access_decide(const struct access *a)
 {
-	if (a->them != a->us && !a->ptrace)
+	if (a->target_uid != a->own_uid && !a->ptrace)
 		return ACCESS_NONE;
 	if (a->perfmon)
 		return ACCESS_ALL;
@@ -65,13 +65,13 @@ access_decide(const struct access *a)
 }
 
 char *
-access_refusal(const struct access *a)
+access_explain_refusal(const struct access *a)
 {
-	if (a->them != a->us && !a->ptrace)
+	if (a->target_uid != a->own_uid && !a->ptrace)
 		return mem_printf(
 		    "it belongs to user %ld or may not be traced; run "
 		    "vkb-profile as that user or as root",
-		    (long)a->them);
+		    (long)a->target_uid);
 	return mem_printf(
 	    "kernel.perf_event_paranoid is %lld, so ordinary users may not "
 	    "profile %s; allow it with 'sudo sysctl "
@@ -81,9 +81,9 @@ access_refusal(const struct access *a)
 }
 
 const char *
-access_hidden(const struct access *a)
+access_explain_hidden(const struct access *a)
 {
-	if (a->kptr <= 0 || (a->kptr == 1 && a->us == 0))
+	if (a->kptr_restrict <= 0 || (a->kptr_restrict == 1 && a->own_uid == 0))
 		return NULL;
 	return "kernel.kptr_restrict hides the names of kernel functions: "
 	       "'sudo sysctl kernel.kptr_restrict=0' shows them";
@@ -97,8 +97,8 @@ access_describe(const struct access *a)
 
 	if (a->paranoid != UNKNOWN)
 		json_set_num(j, "perf_event_paranoid", (double)a->paranoid);
-	if (a->kptr != UNKNOWN)
-		json_set_num(j, "kptr_restrict", (double)a->kptr);
+	if (a->kptr_restrict != UNKNOWN)
+		json_set_num(j, "kptr_restrict", (double)a->kptr_restrict);
 	json_set_bool(j, "cap_perfmon", a->perfmon);
 	json_set_str(j, "allowed", names[access_decide(a)]);
 	return j;

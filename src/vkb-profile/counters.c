@@ -15,7 +15,7 @@
 struct set {
 	const char *name;
 	const char *events;
-	bool asked; /* ask perf whether it has them: not every version does */
+	bool probed; /* ask perf whether it has them: not every version does */
 };
 
 /* Always counted: every user may, on every machine. */
@@ -114,7 +114,7 @@ counters_start(const char *sets, bool user_only, pid_t pid)
 	for (const struct set *s = set_table; s->name; s++) {
 		if (!is_set_wanted(sets, s->name))
 			continue;
-		if (s->asked && !are_events_known(s->events)) {
+		if (s->probed && !are_events_known(s->events)) {
 			err_say("this machine cannot count '%s'; it is left "
 				"out",
 			    s->name);
@@ -123,7 +123,7 @@ counters_start(const char *sets, bool user_only, pid_t pid)
 		str_addc(&events, ',');
 		str_add(&events, s->events);
 		/* perf adds ":u" itself, but not to groups in braces. */
-		if (user_only && s->asked)
+		if (user_only && s->probed)
 			str_add(&events, ":u");
 	}
 	argv[3] = events.s;

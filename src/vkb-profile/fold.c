@@ -297,13 +297,13 @@ fold_line(struct fold *f, char *line)
 		if (parse_thread_and_time(f, line, (size_t)(what - line)))
 			handle_event(f, what + strlen(" PERF_RECORD_"));
 		else
-			f->sum.strange++;
+			f->sum.unparsed++;
 	} else if (!parse_sample_header(f, line, n))
-		f->sum.strange++;
+		f->sum.unparsed++;
 }
 
 void
-fold_end(struct fold *f)
+fold_finish(struct fold *f)
 {
 	if (f->inside)
 		add_sample(f);

@@ -9,7 +9,7 @@
 enum { CODE_PER_PROLOGUE = 2000 };
 
 bool
-frames_kept(const unsigned char *code, unsigned long n)
+frames_detect(const unsigned char *code, unsigned long n)
 {
 	static const unsigned char prologue[] = {
 	    0x55, 0x48, 0x89, 0xe5}; /* push %rbp; mov %rsp,%rbp */
@@ -34,7 +34,7 @@ check_frame_pointers(const char *exe)
 
 	code = e ? elffile_code(e, &n) : NULL;
 	if (code)
-		rc = frames_kept(code, n);
+		rc = frames_detect(code, n);
 	elffile_close(e);
 	return rc;
 }

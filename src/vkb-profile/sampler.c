@@ -21,7 +21,7 @@
 static const char *const mode_names[] = {"cpu", "wall", "offcpu"};
 
 enum sampler_mode
-sampler_mode_of(const char *name)
+sampler_find_mode(const char *name)
 {
 	enum sampler_mode m = SAMPLER_OFFCPU;
 
@@ -64,10 +64,10 @@ sampler_start(const struct sampler *s, pid_t pid)
 
 	snprintf(freq, sizeof freq, "%lld", s->freq);
 	snprintf(id, sizeof id, "%ld", (long)pid);
-	if (s->keep)
-		add_args(&a, "--buildid-dir", s->keep);
+	if (s->copies)
+		add_args(&a, "--buildid-dir", s->copies);
 	a.v[a.n++] = "record";
-	if (!s->keep)
+	if (!s->copies)
 		a.v[a.n++] = "--no-buildid-cache";
 	/* perf falls back to a clock if the CPU has no such counter. */
 	if (s->mode == SAMPLER_CPU)
@@ -172,18 +172,18 @@ read_stacks(const struct sampler *s, struct halt *halt)
 {
 	struct fold *f = fold_new(s->mode != SAMPLER_CPU);
 	char *data = make_path(s, "perf.data");
-	const char *all[] = {"perf", "--buildid-dir", s->keep, "script", "-i",
+	const char *all[] = {"perf", "--buildid-dir", s->copies, "script", "-i",
 	    data, "--force", /* whoever owns the file */
 	    "--ns", "--no-inline", "--show-lost-events", "--show-switch-events",
 	    "-F", FOLD_FIELDS, NULL};
-	const char **argv = s->keep ? all : all + 2;
+	const char **argv = s->copies ? all : all + 2;
 
 	argv[0] = "perf";
 	if (read_output_lines(argv, halt, on_stack_line, f) < 0) {
 		fold_free(f);
 		f = NULL;
 	} else
-		fold_end(f);
+		fold_finish(f);
 	free(data);
 	return f;
 }
@@ -287,10 +287,10 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 	add_events(s, sampling);
 	add_summary(s, &sum, sampling);
 	json_set_str(artifacts, "perf_data", data);
-	if (sum.strange)
+	if (sum.unparsed)
 		err_say("cannot parse %llu lines of 'perf script'; they are "
 			"left out",
-		    sum.strange);
+		    sum.unparsed);
 	if (sum.lost)
 		err_say(
 		    "perf lost %llu records: a lower --freq or --call-graph "

@@ -78,7 +78,7 @@ read_command_line(pid_t pid)
 }
 
 char *
-target_exe(pid_t pid)
+target_find_exe(pid_t pid)
 {
 	char *s = read_process_link(pid, "exe");
 
@@ -93,7 +93,7 @@ target_exe(pid_t pid)
 }
 
 char *
-target_in_path(const char *name)
+target_find_program(const char *name)
 {
 	const char *dirs = getenv("PATH");
 	char *path;
@@ -131,7 +131,7 @@ struct json *
 target_describe(pid_t pid)
 {
 	struct json *j = json_object();
-	char *comm = read_comm(pid), *exe = target_exe(pid);
+	char *comm = read_comm(pid), *exe = target_find_exe(pid);
 
 	json_set_num(j, "pid", (double)pid);
 	if (comm && str_utf8(comm, strlen(comm)))

@@ -20,7 +20,7 @@ folded(bool by_time, const char *text)
 
 	while ((line = strsep(&rest, "\n")))
 		fold_line(f, line);
-	fold_end(f);
+	fold_finish(f);
 	free(all);
 	return f;
 }
@@ -79,7 +79,7 @@ stacks(void)
 	    "srv 1 1.0: 1 cycles\n PERF_RECORD_LOST lost 3\n"
 	    "srv 1 1.0: PERF_RECORD_LOST lost 4\n");
 	s = text_of(f);
-	tap_ok(fold_sum(f).strange == 4 && fold_sum(f).lost == 4 && !*s,
+	tap_ok(fold_sum(f).unparsed == 4 && fold_sum(f).lost == 4 && !*s,
 	    "strange lines are counted, lost records as well");
 	free(s);
 	fold_free(f);
@@ -164,7 +164,7 @@ counting(void)
 static void
 allowed(void)
 {
-	struct access a = {.paranoid = 2, .us = 1, .them = 1};
+	struct access a = {.paranoid = 2, .own_uid = 1, .target_uid = 1};
 	char *s;
 
 	tap_ok(access_decide(&a) == ACCESS_USER, "2: without the kernel");
@@ -172,27 +172,28 @@ allowed(void)
 	tap_ok(access_decide(&a) == ACCESS_ALL, "1: all");
 	a.paranoid = 3;
 	tap_ok(access_decide(&a) == ACCESS_NONE, "3: nothing");
-	s = access_refusal(&a);
+	s = access_explain_refusal(&a);
 	tap_ok(strstr(s, "perf_event_paranoid is 3") &&
 		strstr(s, "sysctl kernel.perf_event_paranoid=1"),
 	    "the setting is named");
 	free(s);
 	a.perfmon = a.ptrace = true;
 	tap_ok(access_decide(&a) == ACCESS_ALL, "3 with the capability: all");
-	a.them = 2;
+	a.target_uid = 2;
 	tap_ok(access_decide(&a) == ACCESS_ALL, "of another user as well");
 	a.perfmon = a.ptrace = false;
 	a.paranoid = -1;
-	s = access_refusal(&a);
+	s = access_explain_refusal(&a);
 	tap_ok(access_decide(&a) == ACCESS_NONE && strstr(s, "to user 2"),
 	    "another user's process, without it");
 	free(s);
-	a.kptr = 1;
-	tap_ok(access_hidden(&a) != NULL, "names of the kernel are hidden");
-	a.us = 0;
-	tap_ok(access_hidden(&a) == NULL, "but not from root");
-	a.kptr = 2;
-	tap_ok(access_hidden(&a) != NULL, "or from root as well");
+	a.kptr_restrict = 1;
+	tap_ok(access_explain_hidden(&a) != NULL,
+	    "names of the kernel are hidden");
+	a.own_uid = 0;
+	tap_ok(access_explain_hidden(&a) == NULL, "but not from root");
+	a.kptr_restrict = 2;
+	tap_ok(access_explain_hidden(&a) != NULL, "or from root as well");
 }
 
 static void
@@ -200,14 +201,15 @@ pointers(void)
 {
 	unsigned char code[8000] = {0};
 
-	tap_ok(!frames_kept(code, 0) && !frames_kept(code, sizeof code),
+	tap_ok(!frames_detect(code, 0) && !frames_detect(code, sizeof code),
 	    "no prologue, no frame pointers");
 	memcpy(code + 100, "\x55\x48\x89\xe5", 4);
-	tap_ok(!frames_kept(code, sizeof code), "one by chance");
+	tap_ok(!frames_detect(code, sizeof code), "one by chance");
 	for (size_t i = 0; i < sizeof code; i += 400)
 		memcpy(code + i, "\x55\x48\x89\xe5", 4);
-	tap_ok(frames_kept(code, sizeof code), "many are a rule");
-	tap_ok(!frames_kept(code + sizeof code - 3, 3), "none behind the end");
+	tap_ok(frames_detect(code, sizeof code), "many are a rule");
+	tap_ok(
+	    !frames_detect(code + sizeof code - 3, 3), "none behind the end");
 }
 
 /* The file of this test is a program. */
