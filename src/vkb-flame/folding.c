@@ -3,8 +3,8 @@
 #include "inlined.h"
 #include "intern.h"
 #include "mem.h"
-#include "rustname.h"
 #include "str.h"
+#include "symbolname.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -301,7 +301,7 @@ name_frames(
 	if (!symbol.n ||
 	    (symbol.s[0] == '(' && !text_contains(symbol, "namespace)")))
 		return; /* the name of a process */
-	rust = rustname_add(&name, symbol.s, symbol.n);
+	rust = symbolname_add_rust(&name, symbol.s, symbol.n);
 	symbol = (struct text){name.s, name.len};
 	for (size_t at = 0; at < symbol.n; inner = true) {
 		size_t k = find_arrow(symbol.s + at, symbol.n - at);

@@ -1,9 +1,9 @@
 #include "inlined.h"
-#include "demangled.h"
 #include "folding.h"
 #include "intern.h"
 #include "mem.h"
 #include "str.h"
+#include "symbolname.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -124,7 +124,7 @@ find_functions(Dwfl_Module *m, Dwarf_Addr at)
 			continue;
 		if (s.len)
 			str_add(&s, "->");
-		demangled_add(&s, name);
+		symbolname_demangle(&s, name);
 	}
 	free(scopes);
 	free(around);

@@ -65,12 +65,12 @@ get_process(struct mappings *m, uint32_t id)
 {
 	size_t i = find_slot(m, id);
 
-	if (i < m->n && m->v[i].id == id)
-		return &m->v[i];
-	m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
-	memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
-	m->v[i] = (struct process){.id = id};
-	m->n++;
+	if (i == m->n || m->v[i].id != id) {
+		m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
+		memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
+		m->v[i] = (struct process){.id = id};
+		m->n++;
+	}
 	return &m->v[i];
 }
 

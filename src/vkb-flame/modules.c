@@ -1,9 +1,9 @@
 #include "modules.h"
-#include "demangled.h"
 #include "elffile.h"
 #include "mem.h"
 #include "intern.h"
 #include "str.h"
+#include "symbolname.h"
 #include "symfiles.h"
 #include "symtab.h"
 
@@ -181,7 +181,7 @@ add_symbol(void *symbols, const struct elffile_symbol *y)
 {
 	struct str s = {0};
 
-	demangled_add(&s, y->name);
+	symbolname_demangle(&s, y->name);
 	symtab_add(symbols, y->at, y->size, y->bind, s.s, s.len);
 	str_free(&s);
 }
@@ -191,7 +191,7 @@ add_stub(void *symbols, const struct elffile_symbol *y)
 {
 	struct str s = {0};
 
-	demangled_add(&s, y->name);
+	symbolname_demangle(&s, y->name);
 	str_add(&s, "@plt");
 	symtab_add(symbols, y->at, y->size, y->bind, s.s, s.len);
 	str_free(&s);
