@@ -8,7 +8,6 @@
 #include "stats.h"
 #include "str.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,17 +173,6 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 	return rc < 0 || bad ? -1 : 0;
 }
 
-static void
-append_number(struct str *s, double v)
-{
-	if (v == floor(v) && v < 0x1p53)
-		str_printf(s, " %.0f", v);
-	else {
-		str_addc(s, ' ');
-		num_append(s, v);
-	}
-}
-
 void
 folded_write(
     struct str *to, const struct calltree *t, const double *const *v, size_t n)
@@ -205,8 +193,10 @@ folded_write(
 				str_addc(to, ';');
 			str_add(to, calltree_name(t, path[d]));
 		}
-		for (size_t k = 0; k < n; k++)
-			append_number(to, v[k][i]);
+		for (size_t k = 0; k < n; k++) {
+			str_addc(to, ' ');
+			num_append(to, v[k][i]);
+		}
 		str_addc(to, '\n');
 	}
 	free(path);

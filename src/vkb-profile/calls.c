@@ -185,25 +185,16 @@ calls_close(struct calls *c)
 	free(c);
 }
 
-static int
-control_counters(struct calls *c, unsigned long what)
+int
+calls_control(struct calls *c, bool on)
 {
+	unsigned long what =
+	    on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
 	for (size_t i = 0; i < c->n; i++)
 		if (ioctl(c->v[i].fd, what, 0) < 0)
 			return err_fail_sys("cannot count calls");
 	return 0;
-}
-
-int
-calls_enable(struct calls *c)
-{
-	return control_counters(c, PERF_EVENT_IOC_ENABLE);
-}
-
-int
-calls_disable(struct calls *c)
-{
-	return control_counters(c, PERF_EVENT_IOC_DISABLE);
 }
 
 struct call_count {

@@ -135,11 +135,10 @@ fail_with_output(struct perf *p, const char *how)
 	    (int)(n - (size_t)(s - text)), s);
 }
 
-/* Sends a control word. Returns 0 if perf acknowledged it, 1 if perf has ended,
- * -1 after reporting an error. */
-static int
-send_control(struct perf *p, const char *word)
+int
+perf_control(struct perf *p, bool on)
 {
+	const char *word = on ? "enable" : "disable";
 	struct pollfd fd[2] = {{.fd = p->control, .events = POLLIN},
 	    {.fd = proc_fd(p->proc), .events = POLLIN}};
 	int64_t deadline = clock_ns() + CONTROL_MS * INT64_C(1000000);
@@ -161,18 +160,6 @@ send_control(struct perf *p, const char *word)
 			return 1;
 	}
 	return fail_with_output(p, how);
-}
-
-int
-perf_enable(struct perf *p)
-{
-	return send_control(p, "enable");
-}
-
-int
-perf_disable(struct perf *p)
-{
-	return send_control(p, "disable");
 }
 
 int

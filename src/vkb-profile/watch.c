@@ -51,15 +51,14 @@ make_deadline(double seconds)
 /* Returns 0; 1 if a perf has ended, which perf_end will explain; -1 after
  * reporting an error. */
 static int
-control_all(struct watch *w, int (*tell)(struct perf *),
-    int (*tell_calls)(struct calls *))
+control_all(struct watch *w, bool on)
 {
-	int rc = w->sampler ? tell(w->sampler) : 0;
+	int rc = w->sampler ? perf_control(w->sampler, on) : 0;
 
 	if (rc == 0 && w->counters)
-		rc = tell(w->counters);
+		rc = perf_control(w->counters, on);
 	if (rc == 0 && w->calls)
-		rc = tell_calls(w->calls);
+		rc = calls_control(w->calls, on);
 	return rc;
 }
 
@@ -78,7 +77,7 @@ watch_process(struct watch *w, int process)
 			    halt_reason(w->halt, NULL) ? "stopped"
 						       : "the process ended");
 	}
-	if (control_all(w, perf_enable, calls_enable) != 0)
+	if (control_all(w, true) != 0)
 		return -1;
 	if (w->server)
 		handled = requests_handled(w->server);
@@ -92,7 +91,7 @@ watch_process(struct watch *w, int process)
 	/* The second INFO counts the first one too. */
 	w->requests =
 	    w->server ? requests_handled(w->server) - handled - 1 : NAN;
-	if (control_all(w, perf_disable, calls_disable) < 0)
+	if (control_all(w, false) < 0)
 		return -1;
 	return s;
 }
