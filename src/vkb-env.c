@@ -10,6 +10,7 @@
 #include "jsonl.h"
 #include "machine.h"
 #include "opt.h"
+#include "output.h"
 #include "proc.h"
 #include "str.h"
 #include "vkb-env/environment.h"
@@ -80,21 +81,12 @@ measure_load(struct json *rec, const char *root)
 }
 
 static int
-write_stdout(const struct str *text)
-{
-	fwrite(text->s, 1, text->len, stdout);
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return 0;
-	return err_fail_sys("cannot write to stdout");
-}
-
-static int
 check_noise(const struct json *rec, const char *root)
 {
 	struct str text = {0};
 	int rc = noise_show(&text, rec, root) > 0;
 
-	if (write_stdout(&text) < 0)
+	if (output_write(&(struct output){0}, &text) < 0)
 		rc = -1;
 	str_free(&text);
 	return rc;
@@ -110,7 +102,7 @@ compare_sessions(const struct opt_args *args)
 	int rc = b ? environment_compare(&text, a, b) : -1;
 
 	if (rc >= 0)
-		rc = write_stdout(&text) < 0 ? -1 : !rc;
+		rc = output_write(&(struct output){0}, &text) < 0 ? -1 : !rc;
 	str_free(&text);
 	environment_free(a);
 	environment_free(b);

@@ -42,7 +42,7 @@ static const struct opt option_table[] = {
     {'i', "icicle", OPT_FLAG, AT(icicle),
 	.help = "draw the outermost frames on top"},
     {0, "inline", OPT_FLAG, AT(inlined),
-	.help = "find inlined functions with addr2line"},
+	.help = "find inlined functions by the debug information"},
     {0, "jit", OPT_FLAG, AT(jit), .help = "mark frames compiled at run time"},
     {'k', "kernel", OPT_FLAG, AT(kernel), .help = "mark the kernel's frames"},
     {0, "min-percent", OPT_REAL, AT(min_percent), "N", 0, 100,
@@ -98,10 +98,7 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 		folded_write(s, p->t, self, p->d ? 2 : 1);
 		break;
 	case TABLE:
-		if (p->d)
-			functions_diff(s, p->t, p->na, p->n, min_share);
-		else
-			functions_table(s, p->t, min_share);
+		functions_write(s, p->t, p->na, p->n, min_share);
 		break;
 	case SPEEDSCOPE:
 		speedscope_write(s, p->t, self, p->d ? 2 : 1, o->title);

@@ -17,6 +17,7 @@
 #include "vkb-profile/unpack.h"
 #include "vkb-profile/watch.h"
 
+#include "client.h"
 #include "clock.h"
 #include "err.h"
 #include "folder.h"
@@ -93,11 +94,10 @@ struct work {
 	struct access access;
 	struct sampler sampler;
 	struct watch watch;
-	struct requests *requests;
 	struct json *rec, *artifacts;
 	char *program; /* path; its calls are counted; NULL without --calls */
-	char *keep;    /* folder for copies of the binaries, or NULL */
-	int trouble;   /* exit status on an error */
+	char *copies;  /* folder for copies of the binaries, or NULL */
+	int failure_status; /* exit status on an error */
 };
 
 /* --- options ------------------------------------------------------------ */
@@ -164,7 +164,7 @@ static int
 check_access(struct work *w)
 {
 	struct json *probed = access_describe(&w->access);
-	enum access_sky level = access_decide(&w->access);
+	enum access_level level = access_decide(&w->access);
 	const struct opts *o = w->o;
 	char *version = perf_version(), *why = NULL;
 
@@ -174,11 +174,11 @@ check_access(struct work *w)
 				"--yes test' or the package linux-perf");
 	json_set_str(probed, "perf", version);
 	free(version);
-	w->sampler.mode = sampler_mode_of(o->mode ? o->mode : "cpu");
+	w->sampler.mode = sampler_find_mode(o->mode ? o->mode : "cpu");
 	if (level == ACCESS_NONE ||
 	    (level == ACCESS_USER && wants_samples(o) &&
 		w->sampler.mode != SAMPLER_CPU)) {
-		why = access_refusal(&w->access);
+		why = access_explain_refusal(&w->access);
 		err_say(
 		    "cannot profile process %ld: %s", (long)w->watch.pid, why);
 		free(why);
@@ -193,11 +193,11 @@ static void
 choose_call_graph(struct work *w, char **command, struct json *sampling)
 {
 	const struct opts *o = w->o;
-	char *exe = command ? NULL : target_exe(w->watch.pid);
+	char *exe = command ? NULL : target_find_exe(w->watch.pid);
 	struct frames f = {.call_graph = o->graph};
 
 	if (command)
-		exe = target_in_path(command[0]);
+		exe = target_find_program(command[0]);
 	if (strcmp(o->graph, "auto") == 0)
 		f = frames_choose(exe);
 	free(exe);
@@ -216,7 +216,7 @@ start_calls(struct work *w, char **command)
 	const struct opt_list *l = &w->o->calls;
 
 	/* This path works in any mount namespace, and if the file is gone. */
-	w->program = command ? target_in_path(command[0])
+	w->program = command ? target_find_program(command[0])
 			     : mem_printf("/proc/%ld/exe", (long)w->watch.pid);
 	if (!w->program)
 		return err_fail("cannot find program '%s'", command[0]);
@@ -228,7 +228,7 @@ static int
 start_measuring(struct work *w, char **command)
 {
 	const struct opts *o = w->o;
-	const char *hidden = access_hidden(&w->access);
+	const char *hidden = access_explain_hidden(&w->access);
 	struct json *sampling;
 
 	if (wants_samples(o)) {
@@ -237,7 +237,7 @@ start_measuring(struct work *w, char **command)
 		    w->rec, "mode", sampler_mode_name(w->sampler.mode));
 		json_set(w->rec, "sampling", sampling);
 		choose_call_graph(w, command, sampling);
-		w->sampler.keep = w->keep;
+		w->sampler.copies = w->copies;
 		if (hidden && !w->sampler.user_only && !o->quiet)
 			err_say("%s", hidden);
 		if (w->sampler.user_only && !o->quiet)
@@ -252,32 +252,12 @@ start_measuring(struct work *w, char **command)
 	if (!o->stat && !o->calls.n)
 		return 0;
 	if (o->port)
-		w->requests = requests_open((int)o->port);
+		w->watch.server = requests_open((int)o->port);
 	if (!o->stat)
 		return 0;
 	w->watch.counters =
 	    counters_start(o->stat, w->sampler.user_only, w->watch.pid);
 	return w->watch.counters ? 0 : -1;
-}
-
-static void
-on_start(void *arg)
-{
-	struct work *w = arg;
-
-	if (w->requests)
-		requests_begin(w->requests);
-	if (!w->o->quiet && isatty(STDERR_FILENO))
-		err_say("watching process %ld", (long)w->watch.pid);
-}
-
-static void
-on_end(void *arg)
-{
-	struct work *w = arg;
-
-	if (w->requests)
-		requests_end(w->requests);
 }
 
 /* --- the end ------------------------------------------------------------ */
@@ -315,8 +295,8 @@ pack_archive(struct work *w)
 	const char *file = w->o->archive;
 	int rc = tarball_pack(file, "profile", w->o->dir);
 
-	if (folder_remove(w->keep) < 0 && rc == 0)
-		rc = err_fail_sys("cannot remove '%s'", w->keep);
+	if (folder_remove(w->copies) < 0 && rc == 0)
+		rc = err_fail_sys("cannot remove '%s'", w->copies);
 	json_set_str(w->artifacts, "archive", file);
 	return rc;
 }
@@ -349,7 +329,7 @@ watch_target(struct work *w, char **command)
 	if (result_claim_folder(w->o->dir) < 0 || find_target(w, command) < 0)
 		return -1;
 	if (w->o->archive)
-		w->keep = result_name_copies(w->o->dir);
+		w->copies = result_name_copies(w->o->dir);
 	access_read(&w->access, command ? 0 : w->watch.pid);
 	describe_target(w, command);
 	if (check_access(w) < 0 || start_measuring(w, command) < 0)
@@ -361,7 +341,7 @@ watch_target(struct work *w, char **command)
 	json_set_num(w->rec, "duration_s", s);
 	if (w->o->delay > 0)
 		json_set_num(w->rec, "delay_s", w->o->delay);
-	if (result_add_counts(w->rec, &w->watch, w->requests) < 0)
+	if (result_add_counts(w->rec, &w->watch) < 0)
 		return -1;
 	if (w->watch.sampler && read_samples(w) < 0)
 		return -1;
@@ -402,9 +382,9 @@ read_archive(struct work *w)
 	mode = json_get_str(w->rec, "mode");
 	rc = 0;
 	if (mode) {
-		w->keep = result_name_copies(w->o->dir);
-		w->sampler.keep = w->keep;
-		w->sampler.mode = sampler_mode_of(mode);
+		w->copies = result_name_copies(w->o->dir);
+		w->sampler.copies = w->copies;
+		w->sampler.mode = sampler_find_mode(mode);
 		w->sampler.call_graph =
 		    json_str(json_path(w->rec, "sampling.call_graph"));
 		rc = read_samples(w);
@@ -425,26 +405,26 @@ static int
 close_profile(struct work *w, int rc)
 {
 	int reason = halt_reason(w->watch.halt, NULL),
-	    status = rc < 0 ? w->trouble : 0;
+	    status = rc < 0 ? w->failure_status : 0;
 
 	if (w->watch.held) {
 		if (reason > 0)
 			held_signal(w->watch.held, reason);
 		status = held_wait(w->watch.held);
 		if (rc < 0 && status != 126 && status != 127)
-			status = w->trouble;
+			status = w->failure_status;
 	}
 	perf_free(w->watch.sampler);
 	perf_free(w->watch.counters);
 	calls_close(w->watch.calls);
 	free(w->program);
-	if (rc < 0 && w->o->archive && w->keep)
-		folder_remove(w->keep);
+	if (rc < 0 && w->o->archive && w->copies)
+		folder_remove(w->copies);
 	held_free(w->watch.held);
-	requests_close(w->requests);
+	client_close(w->watch.server);
 	json_free(w->rec);
 	json_free(w->artifacts);
-	free(w->keep);
+	free(w->copies);
 	halt_close(w->watch.halt);
 	/* Ctrl-C ends the profile and is not an error. */
 	if (reason > 0 && reason != SIGINT)
@@ -459,14 +439,12 @@ make_profile(const struct opts *o, char **command)
 	    .sampler = {.freq = o->freq, .dir = o->dir},
 	    .watch = {.delay = o->delay,
 		.duration = o->duration,
-		.begun = on_start,
-		.ended = on_end},
+		.announce = !o->quiet && isatty(STDERR_FILENO)},
 	    .rec = record_new("profile"),
 	    .artifacts = json_object(),
-	    .trouble = command ? 125 : 2};
+	    .failure_status = command ? 125 : 2};
 	int rc = -1;
 
-	w.watch.arg = &w;
 	if (!command && !o->duration)
 		w.watch.duration = 10;
 	w.watch.halt = halt_open(false);

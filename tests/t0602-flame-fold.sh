@@ -107,6 +107,29 @@ at=$(nm prog | sed -n 's/^0*\([0-9a-f]*\) T outer$/\1/p')
 test_same 'p;main;outer;inner_[i] 10' \
   "$(fold "$event\t$at outer ($scratch/prog)\n\t1 main ($scratch/none)\n\n" --inline)" \
   '--inline'
+cat >prog.cc <<'END'
+volatile long v;
+template <class T> static inline __attribute__((always_inline)) long
+inner(T n)
+{
+	return v += n;
+}
+template <class T> __attribute__((noinline)) long
+outer(T n)
+{
+	return inner<T>(n);
+}
+int
+main()
+{
+	return outer<int>(1) == 2;
+}
+END
+g++ -g -O1 -no-pie -o prog prog.cc
+at=$(nm -C prog | sed -n 's/^0*\([0-9a-f]*\) W long outer<int>.*/\1/p')
+test_same 'p;outer<int>;inner<int>_[i] 10' \
+  "$(fold "$event\t$at outer<int> ($scratch/prog)\n\n" --inline)" \
+  '--inline names a template without its result, as it is named elsewhere'
 
 # --- trouble
 

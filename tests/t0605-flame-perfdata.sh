@@ -41,6 +41,7 @@ records() {
       . sample(8, 180, 4, $user, 0x1810);
     $data = substr($data, 0, -9) if $edit eq "cut";
     substr($data, 6, 2) = "\0\0" if $edit eq "size";
+    substr($data, 6, 2) = "\xf8\xff" if $edit eq "long";
     my $at = 104 + length($attr) + 16;
     my $head = "PERFILE2" . pack("QQ", 104, length($attr) + 16)
       . pack("QQ", 104, length($attr) + 16) . pack("QQ", $at, length $data)
@@ -68,7 +69,7 @@ test_same 'first-8/8;[prog <20>];[prog <10>] 10' \
   '--tid --addrs'
 test_status 2 'perf.data from a pipe is an error' \
   sh -c 'cat perf.data | vkb-flame -f folded'
-for edit in cut size pipe dwarf; do
+for edit in cut size long pipe dwarf; do
   records "$edit" "$edit"
   test_status 2 "broken: $edit" vkb-flame -f folded "$edit"
   test_match "^vkb-flame: $edit: " .err \
@@ -76,6 +77,13 @@ for edit in cut size pipe dwarf; do
 done
 test_match "user stacks .*'perf script -i FILE" .err \
   'the error for user stacks says to use perf script'
+for edit in size long; do
+  test_status 2 "broken: $edit: status 2" vkb-flame -f folded "$edit"
+  test_same "$(vkb-flame -f folded perf.data | sed 1d)" "$(cat .out)" \
+    "broken: $edit: all other records are read"
+  test_match "^vkb-flame: $edit: 1 broken record is ignored" .err \
+    "broken: $edit: the broken record is counted"
+done
 
 # --- what perf records
 
@@ -163,6 +171,38 @@ test_same "$(perf script --no-inline -i two.data 2>/dev/null |
   vkb-flame -e page-faults -f folded 2>/dev/null)" \
   "$(vkb-flame -e page-faults -f folded two.data)" \
   'the second of two events is read'
+
+# --- debug files
+
+# own_names FILE: the stacks of FILE, as far as they are in the program.
+own_names() { sed -n 's/.*;\(main;.*work<int>\).*/\1/p' "$1" | sort -u; }
+
+cat >hide.sh <<'END'
+mount --bind "$1" /usr/lib/debug && shift && exec "$@"
+END
+id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
+dir=debug/.build-id/$(printf %.2s "$id")
+mkdir -p "$dir"
+vkb-flame -f folded chains.data >before
+if [ -d /usr/lib/debug ] && unshare -rm sh hide.sh debug true 2>/dev/null; then
+  objcopy --only-keep-debug --strip-all prog "$dir/${id#??}.debug"
+  test_that 'a debug file without symbols is accepted' \
+    unshare -rm sh hide.sh debug vkb-flame -f folded chains.data
+  test_same "$(own_names before)" "$(own_names .out)" \
+    'the symbols of the program itself are used'
+  objcopy --only-keep-debug prog "$dir/${id#??}.debug"
+  strip -o stripped prog
+  cp prog whole && cp stripped prog
+  rm -rf "$HOME/.debug"
+  test_that 'a stripped program is accepted' \
+    unshare -rm sh hide.sh debug vkb-flame -f folded chains.data
+  test_same "$(own_names before)" "$(own_names .out)" \
+    'its symbols are read from the debug file'
+  cp whole prog
+  perf buildid-cache --add prog
+else
+  test_unable 'debug files' 'no folder can be mounted on /usr/lib/debug'
+fi
 
 # --- another build
 

@@ -68,7 +68,7 @@ test_empty_file lacks 'it has all programs, pages and configurations'
 test_same "vkb-stats $version" "$(dest/usr/bin/vkb-stats --version)" \
   'of its version'
 dpkg-deb -f "$deb" Depends >depends
-for lib in libarchive libcjson libcsv libcurl libexpat libgit2 libhiredis libpq \
+for lib in libarchive libcjson libcsv libcurl libdw libelf libexpat libgit2 libhiredis libpq \
   libssl; do
   grep -q "$lib" depends || echo "$lib"
 done >lacks

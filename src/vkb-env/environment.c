@@ -42,6 +42,15 @@ struct environment {
 	size_t envs, runs;
 };
 
+static bool
+has_value(const struct json *value, const struct json *list)
+{
+	for (const struct json *j = json_first(list); j; j = json_next(j))
+		if (json_equal(j, value))
+			return true;
+	return false;
+}
+
 static void
 add_value(struct environment *s, const char *name, const struct json *value)
 {
@@ -51,10 +60,8 @@ add_value(struct environment *s, const char *name, const struct json *value)
 		json_set(s->settings, name, json_array());
 		list = json_get(s->settings, name);
 	}
-	for (const struct json *j = json_first(list); j; j = json_next(j))
-		if (json_equal(j, value))
-			return;
-	json_push(list, json_dup(value));
+	if (!has_value(value, list))
+		json_push(list, json_dup(value));
 }
 
 static void
@@ -139,15 +146,6 @@ environment_free(struct environment *s)
 	for (size_t i = 0; i < MEASURES; i++)
 		free(s->measured[i].v);
 	free(s);
-}
-
-static bool
-has_value(const struct json *value, const struct json *list)
-{
-	for (const struct json *j = json_first(list); j; j = json_next(j))
-		if (json_equal(j, value))
-			return true;
-	return false;
 }
 
 /* Returns true if both sides have one value, the same. */

@@ -4,7 +4,6 @@
 #include "str.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define BUSY 10     /* percent of all CPUs, used by others */
@@ -16,114 +15,110 @@
 
 enum answer { UNKNOWN, FINE, NOISY };
 
-/* look() checks a record, and writes to 'why' even if the answer is FINE. */
+struct look;
+
 struct source {
 	const char *name;
-	enum answer (*look)(
-	    const struct json *env, const struct json *now, struct str *why);
+	enum answer (*look)(const struct look *); /* fills 'why' if FINE, too */
 	const char *costs, *mend;
+	const char *key, *text; /* for check_off and check_above */
+	const char *unit;
+	double most;
 };
 
+struct look {
+	const struct source *s;
+	const struct json *env, *now;
+	const char *root;
+	struct str *why;
+};
+
+/* Checks a boolean that should be off. */
 static enum answer
-check_governor(const struct json *env, const struct json *now, struct str *why)
+check_off(const struct look *l)
 {
-	const char *s = json_get_str(env, "governor");
+	const struct json *j = json_get(l->env, l->s->key);
 
-	(void)now;
-	str_printf(
-	    why, "the frequency governor is %s, not performance", s ? s : "");
-	return !s ? UNKNOWN : strcmp(s, "performance") == 0 ? FINE : NOISY;
-}
-
-/* Checks a boolean of the section that should be off. */
-static enum answer
-check_off(
-    const struct json *env, const char *key, const char *text, struct str *why)
-{
-	const struct json *j = json_get(env, key);
-
-	str_add(why, text);
+	str_add(l->why, l->s->text);
 	return !j ? UNKNOWN : json_bool(j, false) ? NOISY : FINE;
 }
 
+/* Checks a value measured now. */
 static enum answer
-check_turbo(const struct json *env, const struct json *now, struct str *why)
+check_above(const struct look *l)
 {
-	(void)now;
-	return check_off(env, "turbo", "turbo is on", why);
+	double v = json_get_num(l->now, l->s->key, NAN);
+
+	str_printf(l->why, "%s: %.3g%s", l->s->text, v, l->s->unit);
+	return isnan(v) ? UNKNOWN : v > l->s->most ? NOISY : FINE;
 }
 
 static enum answer
-check_smt(const struct json *env, const struct json *now, struct str *why)
+check_governor(const struct look *l)
 {
-	(void)now;
-	return check_off(
-	    env, "smt", "two threads share a core (SMT is on)", why);
+	const char *s = json_get_str(l->env, "governor");
+
+	str_printf(l->why, "the frequency governor is %s, not performance",
+	    s ? s : "");
+	return !s ? UNKNOWN : strcmp(s, "performance") == 0 ? FINE : NOISY;
+}
+
+/* Checks CPU states, which the record does not have. */
+static enum answer
+check_idle(const struct look *l)
+{
+	struct edits c = {0};
+	enum answer a = FINE;
+
+	setting_find(&c, l->root, l->s->name);
+	if (c.n) {
+		a = NOISY;
+		str_printf(l->why,
+		    "CPUs may sleep deeply: %zu states, such as %s", c.n,
+		    c.v[0].path);
+	} else if (!setting_known(l->root, l->s->name))
+		a = UNKNOWN;
+	setting_edits_free(&c);
+	return a;
 }
 
 static enum answer
-check_aslr(const struct json *env, const struct json *now, struct str *why)
+check_aslr(const struct look *l)
 {
-	const char *s = json_get_str(env, "aslr");
+	const char *s = json_get_str(l->env, "aslr");
 
-	(void)now;
-	str_add(why, "addresses differ from start to start (ASLR is on)");
+	str_add(l->why, "addresses differ from start to start (ASLR is on)");
 	return !s ? UNKNOWN : strcmp(s, "disabled") == 0 ? FINE : NOISY;
 }
 
 static enum answer
-check_thp(const struct json *env, const struct json *now, struct str *why)
+check_thp(const struct look *l)
 {
-	const char *s = json_get_str(env, "thp");
+	const char *s = json_get_str(l->env, "thp");
 
-	(void)now;
-	str_add(why, "transparent huge pages are used for all memory (always)");
+	str_add(
+	    l->why, "transparent huge pages are used for all memory (always)");
 	return !s ? UNKNOWN : strcmp(s, "always") == 0 ? NOISY : FINE;
 }
 
 static enum answer
-check_ksm(const struct json *env, const struct json *now, struct str *why)
+check_swap(const struct look *l)
 {
-	(void)now;
-	return check_off(
-	    env, "ksm", "the kernel merges equal pages (KSM)", why);
-}
+	double total = json_get_num(l->env, "swap_total_mb", NAN);
 
-static enum answer
-check_numa(const struct json *env, const struct json *now, struct str *why)
-{
-	(void)now;
-	return check_off(env, "numa_balancing",
-	    "the kernel moves memory between NUMA nodes", why);
-}
-
-static enum answer
-check_nmi(const struct json *env, const struct json *now, struct str *why)
-{
-	(void)now;
-	return check_off(env, "nmi_watchdog",
-	    "the NMI watchdog interrupts, and holds a hardware counter", why);
-}
-
-static enum answer
-check_swap(const struct json *env, const struct json *now, struct str *why)
-{
-	double total = json_get_num(env, "swap_total_mb", NAN);
-
-	str_printf(why, "there is swap: %.0f MB, %.0f MB of it in use", total,
-	    json_get_num(now, "swap_used_mb", 0));
+	str_printf(l->why, "there is swap: %.0f MB, %.0f MB of it in use",
+	    total, json_get_num(l->now, "swap_used_mb", 0));
 	return isnan(total) ? UNKNOWN : total > 0 ? NOISY : FINE;
 }
 
 static enum answer
-check_clock(const struct json *env, const struct json *now, struct str *why)
+check_clock(const struct look *l)
 {
 	static const char *const slow[] = {
 	    "hpet", "acpi_pm", "jiffies", "refined-jiffies", "xen", "pit"};
-	const char *s = json_get_str(env, "clocksource");
+	const char *s = json_get_str(l->env, "clocksource");
 
-	(void)now;
-	str_printf(why, "the clock source is %s: reading the time is slow",
+	str_printf(l->why, "the clock source is %s: reading the time is slow",
 	    s ? s : "");
 	for (size_t i = 0; s && i < sizeof slow / sizeof *slow; i++)
 		if (strcmp(s, slow[i]) == 0)
@@ -132,200 +127,131 @@ check_clock(const struct json *env, const struct json *now, struct str *why)
 }
 
 static enum answer
-check_isolation(const struct json *env, const struct json *now, struct str *why)
+check_isolation(const struct look *l)
 {
-	const char *s = json_get_str(env, "isolated_cpus");
+	const char *s = json_get_str(l->env, "isolated_cpus");
 
-	(void)now;
-	str_add(why, "no CPU is kept free of other programs");
-	if (!s || !json_get(env, "cpus"))
+	str_add(l->why, "no CPU is kept free of other programs");
+	if (!s || !json_get(l->env, "cpus"))
 		return UNKNOWN;
-	return *s || json_get_num(env, "cpus", 0) < FEW_CPUS ? FINE : NOISY;
+	return *s || json_get_num(l->env, "cpus", 0) < FEW_CPUS ? FINE : NOISY;
 }
 
 static enum answer
-check_irqs(const struct json *env, const struct json *now, struct str *why)
+check_cpu_limit(const struct look *l)
 {
-	(void)now;
-	return check_off(env, "irqbalance",
-	    "interrupts move between CPUs (irqbalance runs)", why);
-}
+	double cpus = json_get_num(l->env, "cgroup_cpus", NAN);
+	double times = json_get_num(l->now, "cgroup_throttled", 0);
 
-static enum answer
-check_virtual(const struct json *env, const struct json *now, struct str *why)
-{
-	(void)now;
-	return check_off(env, "virtual",
-	    "this is a virtual machine: the load of its neighbours is not "
-	    "visible",
-	    why);
-}
-
-static enum answer
-check_above(const struct json *now, const char *key, double most,
-    const char *text, const char *unit, struct str *why)
-{
-	double v = json_get_num(now, key, NAN);
-
-	str_printf(why, "%s: %.3g%s", text, v, unit);
-	return isnan(v) ? UNKNOWN : v > most ? NOISY : FINE;
-}
-
-static enum answer
-check_steal(const struct json *env, const struct json *now, struct str *why)
-{
-	(void)env;
-	return check_above(now, "steal_percent", STOLEN,
-	    "the hypervisor gives CPU time to others", " % now", why);
-}
-
-static enum answer
-check_busy(const struct json *env, const struct json *now, struct str *why)
-{
-	(void)env;
-	return check_above(now, "busy_percent", BUSY, "other programs run",
-	    " % of all CPUs now", why);
-}
-
-static enum answer
-check_pressure(const struct json *env, const struct json *now, struct str *why)
-{
-	(void)env;
-	return check_above(now, "memory_pressure_percent", PRESSURE,
-	    "programs wait for memory", " % of the last 10 s", why);
-}
-
-static enum answer
-check_cpu_limit(const struct json *env, const struct json *now, struct str *why)
-{
-	double cpus = json_get_num(env, "cgroup_cpus", NAN);
-	double times = json_get_num(now, "cgroup_throttled", 0);
-
-	str_printf(why, "a control group allows %.3g CPUs", cpus);
+	str_printf(l->why, "a control group allows %.3g CPUs", cpus);
 	if (times > 0)
-		str_printf(why, ", and throttled this one %.0f times", times);
-	if (!json_get(env, "cgroup_version"))
+		str_printf(
+		    l->why, ", and throttled this one %.0f times", times);
+	if (!json_get(l->env, "cgroup_version"))
 		return UNKNOWN;
 	return isnan(cpus) ? FINE : NOISY;
 }
 
 static enum answer
-check_heat(const struct json *env, const struct json *now, struct str *why)
+check_memory(const struct look *l)
 {
-	(void)env;
-	return check_above(
-	    now, "temperature_c", HOT, "the CPU is hot", " degrees", why);
-}
+	double total = json_get_num(l->env, "memory_total_mb", NAN);
+	double left = json_get_num(l->now, "memory_available_mb", NAN);
 
-static enum answer
-check_throttles(const struct json *env, const struct json *now, struct str *why)
-{
-	(void)env;
-	return check_above(now, "thermal_throttles", 0,
-	    "CPUs slowed down because of heat", " times since boot", why);
-}
-
-static enum answer
-check_memory(const struct json *env, const struct json *now, struct str *why)
-{
-	double total = json_get_num(env, "memory_total_mb", NAN);
-	double left = json_get_num(now, "memory_available_mb", NAN);
-
-	str_printf(why, "%.0f of %.0f MB of memory are available", left, total);
+	str_printf(
+	    l->why, "%.0f of %.0f MB of memory are available", left, total);
 	if (isnan(total) || isnan(left))
 		return UNKNOWN;
 	return left < SCARCE * total ? NOISY : FINE;
 }
 
 static enum answer
-check_proc_stat(const struct json *env, const struct json *now, struct str *why)
+check_proc_stat(const struct look *l)
 {
-	const struct json *j = json_get(env, "proc_stat_whole");
+	const struct json *j = json_get(l->env, "proc_stat_whole");
 
-	(void)now;
-	str_add(why, "/proc/stat shows only this container (lxcfs)");
+	str_add(l->why, "/proc/stat shows only this container (lxcfs)");
 	return !j ? UNKNOWN : json_bool(j, true) ? FINE : NOISY;
 }
 
 static const struct source sources[] = {
     {"governor", check_governor,
 	"5 to 20 % of throughput, most where the load is low or in bursts",
-	"echo performance >/sys/devices/system/cpu/cpu*/cpufreq/"
-	"scaling_governor"},
-    {"turbo", check_turbo,
+	.mend = "echo performance >/sys/devices/system/cpu/cpu*/cpufreq/"
+		"scaling_governor"},
+    {"turbo", check_off,
 	"2 to 10 %: the frequency follows heat and how many cores are busy",
 	"echo 1 >/sys/devices/system/cpu/intel_pstate/no_turbo, or "
-	"echo 0 >/sys/devices/system/cpu/cpufreq/boost"},
-    {"smt", check_smt, "up to 30 % where both threads of a core have work",
+	"echo 0 >/sys/devices/system/cpu/cpufreq/boost",
+	.key = "turbo", .text = "turbo is on"},
+    {"smt", check_off, "up to 30 % where both threads of a core have work",
 	"echo off >/sys/devices/system/cpu/smt/control, or pin server and "
-	"client to one thread of each core"},
-    {"idle", NULL, "20 to 200 us on single latencies, at low load most",
-	"echo 1 >/sys/devices/system/cpu/cpu*/cpuidle/stateN/disable for all "
-	"deeper than C1"},
+	"client to one thread of each core",
+	.key = "smt", .text = "two threads share a core (SMT is on)"},
+    {"idle", check_idle, "20 to 200 us on single latencies, at low load most",
+	.mend = "echo 1 >/sys/devices/system/cpu/cpu*/cpuidle/stateN/disable "
+		"for all "
+		"deeper than C1"},
     {"aslr", check_aslr, "1 to 3 % from start to start of a server",
-	"sysctl kernel.randomize_va_space=0, or \"aslr\": false for vkb-serve"},
+	.mend = "sysctl kernel.randomize_va_space=0, or \"aslr\": false for "
+		"vkb-serve"},
     {"thp", check_thp, "2 to 5 %, and stalls of milliseconds at forks",
-	"echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"},
-    {"ksm", check_ksm, "up to 5 % while it scans",
-	"echo 0 >/sys/kernel/mm/ksm/run"},
-    {"numa_balancing", check_numa, "1 to 5 %, in steps of seconds",
-	"sysctl kernel.numa_balancing=0, or bind server and client to a node"},
-    {"nmi_watchdog", check_nmi, "below 0.5 %", "sysctl kernel.nmi_watchdog=0"},
+	.mend = "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"},
+    {"ksm", check_off, "up to 5 % while it scans",
+	"echo 0 >/sys/kernel/mm/ksm/run", .key = "ksm",
+	.text = "the kernel merges equal pages (KSM)"},
+    {"numa_balancing", check_off, "1 to 5 %, in steps of seconds",
+	"sysctl kernel.numa_balancing=0, or bind server and client to a node",
+	.key = "numa_balancing",
+	.text = "the kernel moves memory between NUMA nodes"},
+    {"nmi_watchdog", check_off, "below 0.5 %", "sysctl kernel.nmi_watchdog=0",
+	.key = "nmi_watchdog",
+	.text = "the NMI watchdog interrupts, and holds a hardware counter"},
     {"swap", check_swap, "stalls of milliseconds to seconds once it is used",
-	"swapoff -a"},
+	.mend = "swapoff -a"},
     {"clocksource", check_clock, "10 to 30 % of throughput",
-	"echo tsc >/sys/devices/system/clocksource/clocksource0/"
-	"current_clocksource"},
+	.mend = "echo tsc >/sys/devices/system/clocksource/clocksource0/"
+		"current_clocksource"},
     {"isolation", check_isolation, "1 to 3 %, and the percentiles above 99.9",
-	"boot with isolcpus=, nohz_full= and rcu_nocbs=, and pin to those"},
-    {"interrupts", check_irqs, "1 to 5 %, in steps of some 10 s",
-	"systemctl stop irqbalance, and set /proc/irq/*/smp_affinity_list"},
-    {"virtual", check_virtual, "1 to 10 %, varying over hours",
-	"use a physical machine, or an instance with dedicated CPUs"},
-    {"steal", check_steal, "as much as is taken, more at high percentiles",
-	"use an instance with dedicated CPUs, not a burstable one"},
-    {"busy", check_busy, "as much as they take, more at high percentiles",
+	.mend =
+	    "boot with isolcpus=, nohz_full= and rcu_nocbs=, and pin to those"},
+    {"interrupts", check_off, "1 to 5 %, in steps of some 10 s",
+	"systemctl stop irqbalance, and set /proc/irq/*/smp_affinity_list",
+	.key = "irqbalance",
+	.text = "interrupts move between CPUs (irqbalance runs)"},
+    {"virtual", check_off, "1 to 10 %, varying over hours",
+	"use a physical machine, or an instance with dedicated CPUs",
+	.key = "virtual",
+	.text = "this is a virtual machine: the load of its neighbours is not "
+		"visible"},
+    {"steal", check_above, "as much as is taken, more at high percentiles",
+	"use an instance with dedicated CPUs, not a burstable one",
+	.key = "steal_percent",
+	.text = "the hypervisor gives CPU time to others", .unit = " % now",
+	.most = STOLEN},
+    {"busy", check_above, "as much as they take, more at high percentiles",
 	"find them with top and stop them, or pin server and client to other "
-	"CPUs"},
-    {"pressure", check_pressure, "stalls of milliseconds to seconds",
-	"stop other programs, or use less data"},
+	"CPUs",
+	.key = "busy_percent", .text = "other programs run",
+	.unit = " % of all CPUs now", .most = BUSY},
+    {"pressure", check_above, "stalls of milliseconds to seconds",
+	"stop other programs, or use less data",
+	.key = "memory_pressure_percent", .text = "programs wait for memory",
+	.unit = " % of the last 10 s", .most = PRESSURE},
     {"limit", check_cpu_limit, "p99 of tens of milliseconds once it is reached",
-	"raise cpu.max (v2) or cpu.cfs_quota_us (v1) of the group"},
-    {"heat", check_heat, "5 to 30 % when the CPU slows down",
-	"let it cool, clean the fans, turn turbo off"},
-    {"throttles", check_throttles, "5 to 30 % while it lasts",
-	"let it cool, clean the fans, turn turbo off"},
+	.mend = "raise cpu.max (v2) or cpu.cfs_quota_us (v1) of the group"},
+    {"heat", check_above, "5 to 30 % when the CPU slows down",
+	"let it cool, clean the fans, turn turbo off", .key = "temperature_c",
+	.text = "the CPU is hot", .unit = " degrees", .most = HOT},
+    {"throttles", check_above, "5 to 30 % while it lasts",
+	"let it cool, clean the fans, turn turbo off",
+	.key = "thermal_throttles", .text = "CPUs slowed down because of heat",
+	.unit = " times since boot", .most = 0},
     {"memory", check_memory, "stalls of milliseconds to seconds",
-	"stop other programs, or use less data"},
+	.mend = "stop other programs, or use less data"},
     {"proc_stat", check_proc_stat, "other programs are not seen in the results",
-	"measure on the host, or without lxcfs"},
+	.mend = "measure on the host, or without lxcfs"},
     {0}};
-
-static enum answer
-check_setting(const char *root, const char *name, struct str *why)
-{
-	struct edits c = {0};
-	enum answer a = FINE;
-
-	setting_find(&c, root, name);
-	if (c.n) {
-		a = NOISY;
-		str_printf(why, "CPUs may sleep deeply: %zu states, such as %s",
-		    c.n, c.v[0].path);
-	} else if (!setting_known(root, name))
-		a = UNKNOWN;
-	setting_edits_free(&c);
-	return a;
-}
-
-static bool
-is_setting(const char *name)
-{
-	for (const struct setting *s = setting_table; s->name; s++)
-		if (strcmp(s->name, name) == 0)
-			return true;
-	return false;
-}
 
 static void
 show_source(struct str *out, const struct source *s, const char *why)
@@ -333,7 +259,7 @@ show_source(struct str *out, const struct source *s, const char *why)
 	str_printf(out, "%s: ", s->name);
 	str_visible(out, why);
 	str_printf(out, "\n    costs: %s\n    fix:   ", s->costs);
-	if (is_setting(s->name))
+	if (setting_listed(s->name))
 		str_printf(out, "vkb-env --apply %s; or ", s->name);
 	str_printf(out, "%s\n", s->mend);
 }
@@ -341,16 +267,18 @@ show_source(struct str *out, const struct source *s, const char *why)
 size_t
 noise_show(struct str *out, const struct json *rec, const char *root)
 {
-	const struct json *env = json_get(rec, "env");
-	const struct json *now = json_get(rec, "now");
 	struct str why = {0}, unknown = {0};
+	struct look l = {.env = json_get(rec, "env"),
+	    .now = json_get(rec, "now"),
+	    .root = root,
+	    .why = &why};
 	size_t found = 0, n = 0;
 	enum answer a;
 
 	for (const struct source *s = sources; s->name; s++, n++) {
 		str_clear(&why);
-		a = s->look ? s->look(env, now, &why)
-			    : check_setting(root, s->name, &why);
+		l.s = s;
+		a = s->look(&l);
 		if (a == NOISY) {
 			show_source(out, s, why.s);
 			found++;

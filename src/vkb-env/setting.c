@@ -13,49 +13,35 @@
 #define CPU "/sys/devices/system/cpu/"
 #define AWAKE_US 2 /* exit latency up to which an idle state may stay: C1 */
 
-/* notsupported, forceoff and notimplemented are off, too. */
-static bool
-is_smt_fine(const char *root, const char *path, const char *now)
-{
-	(void)root;
-	(void)path;
-	return strcmp(now, "on") != 0;
-}
+struct setting {
+	const char *name;    /* NULL ends the table */
+	const char *pattern; /* files; or several entries of one name */
+	const char *wanted;
+	const char *bad; /* only this value is changed; NULL: any other */
+};
 
 /* Shallow states may stay: with none, the CPU spins and heats up. */
 static bool
-is_idle_fine(const char *root, const char *path, const char *now)
+is_shallow(const char *root, const char *path)
 {
-	char *latency;
-	double us;
-
-	if (strcmp(now, "0") != 0)
-		return true;
-	latency = mem_printf(
+	char *latency = mem_printf(
 	    "%.*slatency", (int)(strrchr(path, '/') + 1 - path), path);
-	us = sysfile_num(root, latency);
+	double us = sysfile_num(root, latency);
+
 	free(latency);
 	return isnan(us) || us <= AWAKE_US;
 }
 
-static bool
-is_thp_fine(const char *root, const char *path, const char *now)
-{
-	(void)root;
-	(void)path;
-	return strcmp(now, "always") != 0;
-}
-
-/* SMT is first: turning it off takes half of the CPUs away. */
-const struct setting setting_table[] = {
-    {"smt", CPU "smt/control", "off", is_smt_fine},
+/* In the order in which they are set. SMT is first: turning it off takes half
+ * of the CPUs away. */
+static const struct setting setting_table[] = {
+    {"smt", CPU "smt/control", "off", "on"},
     {"governor", CPU "cpu[0-9]*/cpufreq/scaling_governor", "performance", NULL},
     {"turbo", CPU "intel_pstate/no_turbo", "1", NULL},
     {"turbo", CPU "cpufreq/boost", "0", NULL},
-    {"idle", CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", "1", is_idle_fine},
+    {"idle", CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", "1", "0"},
     {"aslr", "/proc/sys/kernel/randomize_va_space", "0", NULL},
-    {"thp", "/sys/kernel/mm/transparent_hugepage/enabled", "madvise",
-	is_thp_fine},
+    {"thp", "/sys/kernel/mm/transparent_hugepage/enabled", "madvise", "always"},
     {"ksm", "/sys/kernel/mm/ksm/run", "0", NULL},
     {"numa_balancing", "/proc/sys/kernel/numa_balancing", "0", NULL},
     {"nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", "0", NULL}, {0}};
@@ -128,7 +114,8 @@ find_edits(struct edits *c, const char *root, const struct setting *s)
 	for (char **p = list; *p; p++) {
 		now = setting_read(root, *p);
 		if (now && strcmp(now, s->wanted) != 0 &&
-		    (!s->fine || !s->fine(root, *p, now)))
+		    (!s->bad || strcmp(now, s->bad) == 0) &&
+		    !(strcmp(s->name, "idle") == 0 && is_shallow(root, *p)))
 			setting_edits_add(c, *p, now, s->wanted, s->name);
 		free(now);
 	}
@@ -144,26 +131,34 @@ setting_find(struct edits *c, const char *root, const char *name)
 }
 
 bool
+setting_listed(const char *name)
+{
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return true;
+	return false;
+}
+
+bool
 setting_known(const char *root, const char *name)
 {
-	bool known = false;
-	char *all;
+	char *all = NULL;
+	bool known;
 
-	for (const struct setting *s = setting_table; s->name; s++)
-		if (!known && strcmp(s->name, name) == 0) {
+	for (const struct setting *s = setting_table; s->name && !all; s++)
+		if (strcmp(s->name, name) == 0)
 			all = sysfile_all(root, s->pattern);
-			known = all != NULL;
-			free(all);
-		}
+	known = all != NULL;
+	free(all);
 	return known;
 }
 
-const struct setting *
-setting_of(const char *path)
+const char *
+setting_name(const char *path)
 {
 	for (const struct setting *s = setting_table; s->name; s++)
 		if (!strstr(path, "..") &&
 		    fnmatch(s->pattern, path, FNM_PATHNAME) == 0)
-			return s;
+			return s->name;
 	return NULL;
 }

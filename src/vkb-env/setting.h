@@ -8,16 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct setting {
-	const char *name;    /* NULL ends the table */
-	const char *pattern; /* files; or several entries of one name */
-	const char *wanted;
-	bool (*fine)(const char *root, const char *path, const char *now);
-};
-
-/* In the order in which they are set. */
-extern const struct setting setting_table[];
-
 struct change {
 	char *path; /* without 'root' */
 	char *old, *new;
@@ -32,11 +22,14 @@ struct edits {
 /* Adds the files that lack the wanted value; 'name' NULL: all settings. */
 void setting_find(struct edits *, const char *root, const char *name);
 
+/* Returns true if there is such a setting, here or on another machine. */
+bool setting_listed(const char *name);
+
 /* Returns true if this machine has files of the setting. */
 bool setting_known(const char *root, const char *name);
 
-/* Returns the setting of a file, or NULL: no other file is written. */
-const struct setting *setting_of(const char *path);
+/* Returns the name of a file's setting, or NULL: no other file is written. */
+const char *setting_name(const char *path);
 
 /* Returns the value in a file, or NULL. The caller frees it. */
 char *setting_read(const char *root, const char *path);

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 struct supervisor {
-	int fd; /* a byte dismisses the supervisor, end of file makes it restore
-		 */
+	int fd; /* a byte dismisses it, end of file makes it restore */
 	pid_t pid;
 };
 

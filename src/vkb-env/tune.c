@@ -56,10 +56,10 @@ parse_state(const struct tune *t, const struct json *j, struct edits *c)
 		path = json_get_str(one, "path");
 		old = json_get_str(one, "old");
 		new = json_get_str(one, "new");
-		if (!path || !old || !new || !setting_of(path))
+		if (!path || !old || !new || !setting_name(path))
 			return err_fail(
 			    "'%s' is not a state file of vkb-env", t->state);
-		setting_edits_add(c, path, old, new, setting_of(path)->name);
+		setting_edits_add(c, path, old, new, setting_name(path));
 	}
 	return 0;
 }
@@ -170,20 +170,11 @@ clear_earlier(const struct tune *t)
 	return tune_restore(t);
 }
 
-static bool
-is_setting(const char *name)
-{
-	for (const struct setting *s = setting_table; s->name; s++)
-		if (strcmp(s->name, name) == 0)
-			return true;
-	return false;
-}
-
 static int
 find_edits(const struct tune *t, char *const *names, size_t n, struct edits *c)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!is_setting(names[i]))
+		if (!setting_listed(names[i]))
 			return err_fail("unknown setting '%s'", names[i]);
 		if (!setting_known(t->root, names[i]))
 			return err_fail(

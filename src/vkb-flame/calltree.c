@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct calltree_index {
-	uint64_t *slots; /* node << 32 | half of its hash; 0: empty */
-	size_t size;
-	uint32_t n; /* nodes below this number are indexed */
-	size_t cap; /* of the arrays by node */
-};
-
 struct calltree *
 calltree_new(size_t columns)
 {
@@ -23,19 +16,9 @@ calltree_new(size_t columns)
 	t->self = mem_array(columns, sizeof *t->self);
 	t->total = mem_array(columns, sizeof *t->total);
 	t->names = intern_new();
-	t->index = mem_new(sizeof *t->index);
-	t->index->n = 1; /* the root is not indexed */
+	t->indexed = 1; /* the root is not */
 	calltree_append(t, CALLTREE_NONE, CALLTREE_NONE);
 	return t;
-}
-
-static void
-free_index(struct calltree *t)
-{
-	if (t->index)
-		free(t->index->slots);
-	free(t->index);
-	t->index = NULL;
 }
 
 void
@@ -53,7 +36,7 @@ calltree_free(struct calltree *t)
 	free(t->parent);
 	free(t->child);
 	free(t->next);
-	free_index(t);
+	free(t->slots);
 	intern_free(t->names);
 	free(t);
 }
@@ -106,42 +89,32 @@ pack_slot(uint32_t node, size_t h)
 	return (uint64_t)node << 32 | (uint32_t)(h >> 32);
 }
 
-/* Enlarges the table for all nodes and empties it. */
-static void
-grow_slots(struct calltree *t)
-{
-	struct calltree_index *x = t->index;
-
-	while (2 * (size_t)t->n > x->size)
-		x->size = x->size ? 2 * x->size : 1024;
-	free(x->slots);
-	x->slots = mem_array(x->size, sizeof *x->slots);
-	x->n = 1;
-}
-
 /* Indexes the nodes that were appended since. */
 static void
 index_new_nodes(struct calltree *t)
 {
-	struct calltree_index *x = t->index;
-	size_t mask;
+	if (2 * (size_t)t->n > t->nslots) {
+		while (2 * (size_t)t->n > t->nslots)
+			t->nslots = t->nslots ? 2 * t->nslots : 1024;
+		free(t->slots);
+		t->slots = mem_array(t->nslots, sizeof *t->slots);
+		t->indexed = 1;
+	}
+	for (; t->indexed < t->n; t->indexed++) {
+		uint32_t i = t->indexed;
+		size_t h = hash_node(t->parent[i], t->frame[i]), at;
 
-	if (2 * (size_t)t->n > x->size)
-		grow_slots(t);
-	for (mask = x->size - 1; x->n < t->n; x->n++) {
-		size_t h = hash_node(t->parent[x->n], t->frame[x->n]),
-		       at = h & mask;
-
-		while (x->slots[at])
-			at = (at + 1) & mask;
-		x->slots[at] = pack_slot(x->n, h);
+		at = h & (t->nslots - 1);
+		while (t->slots[at])
+			at = (at + 1) & (t->nslots - 1);
+		t->slots[at] = pack_slot(i, h);
 	}
 }
 
 uint32_t
 calltree_append(struct calltree *t, uint32_t parent, uint32_t frame)
 {
-	size_t *cap = &t->index->cap;
+	size_t *cap = &t->cap;
 
 	if (t->n == CALLTREE_NONE - 1)
 		err_die("more than %u different frames", CALLTREE_NONE - 1);
@@ -163,21 +136,20 @@ calltree_append(struct calltree *t, uint32_t parent, uint32_t frame)
 uint32_t
 calltree_child(struct calltree *t, uint32_t parent, uint32_t frame)
 {
-	struct calltree_index *x = t->index;
 	size_t at, h = hash_node(parent, frame);
 	uint32_t node;
 
 	index_new_nodes(t);
-	at = h & (x->size - 1);
-	for (uint64_t s; (s = x->slots[at]); at = (at + 1) & (x->size - 1)) {
+	at = h & (t->nslots - 1);
+	for (uint64_t s; (s = t->slots[at]); at = (at + 1) & (t->nslots - 1)) {
 		node = (uint32_t)(s >> 32);
 		if ((uint32_t)s == (uint32_t)(h >> 32) &&
 		    t->parent[node] == parent && t->frame[node] == frame)
 			return node;
 	}
 	node = calltree_append(t, parent, frame);
-	x->slots[at] = pack_slot(node, h);
-	x->n = t->n;
+	t->slots[at] = pack_slot(node, h);
+	t->indexed = t->n;
 	return node;
 }
 
@@ -229,7 +201,8 @@ calltree_sum(struct calltree *t)
 {
 	uint32_t *rank = intern_rank(t->names);
 
-	free_index(t);
+	free(t->slots);
+	t->slots = NULL;
 	for (size_t c = 0; c < t->columns; c++) {
 		t->total[c] = mem_array(t->n, sizeof **t->total);
 		memcpy(t->total[c], t->self[c], t->n * sizeof **t->total);
@@ -256,7 +229,7 @@ calltree_path(
 }
 
 uint32_t
-calltree_after(const struct calltree *t, uint32_t node, int skip)
+calltree_next(const struct calltree *t, uint32_t node, int skip)
 {
 	if (!skip && t->child[node])
 		return t->child[node];

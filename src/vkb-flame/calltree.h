@@ -17,7 +17,11 @@ struct calltree {
 	double **total;         /* [column][node]: and all below it */
 	uint32_t *child, *next; /* by name; 0: none */
 	struct intern *names;   /* of frames */
-	struct calltree_index *index;
+	/* Private: */
+	size_t cap;      /* of the arrays by node */
+	uint64_t *slots; /* node << 32 | half of its hash; 0: empty */
+	size_t nslots;
+	uint32_t indexed; /* nodes below this number are in 'slots' */
 };
 
 #define CALLTREE_NONE UINT32_MAX
@@ -45,7 +49,7 @@ size_t calltree_path(
 
 /* Returns the next node in depth-first order; 'skip' omits the nodes below
  * 'node'. Returns CALLTREE_NONE after the last. */
-uint32_t calltree_after(const struct calltree *, uint32_t node, int skip);
+uint32_t calltree_next(const struct calltree *, uint32_t node, int skip);
 
 /* Returns a tree of reversed stacks, innermost frame first; the caller
  * frees. */

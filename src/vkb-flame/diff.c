@@ -45,7 +45,7 @@ test_by_profiles(const double *part, const double *whole, size_t na, size_t n)
 }
 
 double
-diff_p(const double *part, const double *whole, size_t na, size_t n)
+diff_test(const double *part, const double *whole, size_t na, size_t n)
 {
 	if (sum_range(part, 0, n) < DIFF_FEWEST)
 		return NAN;
@@ -98,7 +98,7 @@ test_share(const struct sides *s, uint32_t node, uint32_t of, uint32_t without)
 {
 	collect_samples(s, s->part, node, 0);
 	collect_samples(s, s->whole, of, without);
-	return diff_p(s->part, s->whole, s->na, s->n);
+	return diff_test(s->part, s->whole, s->na, s->n);
 }
 
 static bool

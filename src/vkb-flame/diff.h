@@ -17,7 +17,7 @@ struct calltree;
  * with the sums of each side. With two or more on each side, whose samples are
  * not independent, Welch's t of their shares. NAN: too few samples.
  */
-double diff_p(const double *part, const double *whole, size_t na, size_t n);
+double diff_test(const double *part, const double *whole, size_t na, size_t n);
 
 /* Adjusts the p-values that are not NAN in place (Benjamini & Hochberg). */
 void diff_adjust(double *p, size_t n);

@@ -8,7 +8,6 @@
 #include "stats.h"
 #include "str.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +61,7 @@ parse_count(const char *s, size_t n, double *v)
 }
 
 bool
-folded_looks(const char *line, size_t n)
+folded_is_stack(const char *line, size_t n)
 {
 	double v;
 
@@ -158,7 +157,7 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 		parse_stack(t, &last, s, k);
 		stacks_add(stacks, last.frame, last.n, v);
 	}
-	stacks_end(stacks);
+	stacks_finish(stacks);
 	if (to >= 0)
 		estimate_samples(t, t->self[column], t->self[to]);
 	str_free(&last.text);
@@ -174,25 +173,14 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 	return rc < 0 || bad ? -1 : 0;
 }
 
-static void
-append_number(struct str *s, double v)
-{
-	if (v == floor(v) && v < 0x1p53)
-		str_printf(s, " %.0f", v);
-	else {
-		str_addc(s, ' ');
-		num_append(s, v);
-	}
-}
-
 void
 folded_write(
     struct str *to, const struct calltree *t, const double *const *v, size_t n)
 {
-	uint32_t *path = NULL, i = calltree_after(t, 0, 0);
+	uint32_t *path = NULL, i = calltree_next(t, 0, 0);
 	size_t cap = 0;
 
-	for (; i != CALLTREE_NONE; i = calltree_after(t, i, 0)) {
+	for (; i != CALLTREE_NONE; i = calltree_next(t, i, 0)) {
 		size_t depth, seen = 0;
 
 		for (size_t k = 0; k < n; k++)
@@ -205,8 +193,10 @@ folded_write(
 				str_addc(to, ';');
 			str_add(to, calltree_name(t, path[d]));
 		}
-		for (size_t k = 0; k < n; k++)
-			append_number(to, v[k][i]);
+		for (size_t k = 0; k < n; k++) {
+			str_addc(to, ' ');
+			num_append(to, v[k][i]);
+		}
 		str_addc(to, '\n');
 	}
 	free(path);

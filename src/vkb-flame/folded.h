@@ -18,7 +18,7 @@ struct str;
 int folded_read(struct lines *, struct calltree *, size_t column, long samples);
 
 /* Returns true if the line ends in a count. */
-bool folded_looks(const char *line, size_t n);
+bool folded_is_stack(const char *line, size_t n);
 
 /*
  * Writes the stacks in order of name, each with n counts; v[0..n-1] are by

@@ -1,19 +1,17 @@
 #include "folding.h"
 #include "calltree.h"
 #include "inlined.h"
+#include "intern.h"
 #include "mem.h"
-#include "rustname.h"
 #include "str.h"
+#include "symbolname.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A cache entry: symbol and module, and the frames they became. */
-struct known {
-	uint64_t hash;               /* 0: empty slot */
-	size_t text, symbol, module; /* offset in 'texts', and lengths */
-	size_t first, n;             /* range in 'frames' */
+struct range {
+	size_t first, n; /* in 'frames' */
 };
 
 struct folding {
@@ -25,9 +23,10 @@ struct folding {
 	unsigned long long others;
 	struct inlined *inlined;
 
-	struct known *known;
-	size_t nknown, size;
-	struct str texts;
+	struct intern *symbols; /* with their modules */
+	struct range *known;    /* the frames that each became */
+	size_t nknown, capknown;
+	struct str key;
 	uint32_t *frames;
 	size_t nframes, capframes;
 
@@ -50,8 +49,7 @@ folding_new(struct calltree *t, size_t column, long samples,
 	f->column = column;
 	f->samples = samples;
 	f->o = o;
-	f->size = 1024;
-	f->known = mem_array(f->size, sizeof *f->known);
+	f->symbols = intern_new();
 	f->event = mem_str(o->event);
 	if (o->inlined)
 		f->inlined = inlined_new();
@@ -70,19 +68,20 @@ folding_free(struct folding *f)
 	free(f->path);
 	free(f->nodes);
 	free(f->event);
-	str_free(&f->texts);
+	intern_free(f->symbols);
+	str_free(&f->key);
 	str_free(&f->process);
 	free(f);
 }
 
 unsigned long long
-folding_others(const struct folding *f)
+folding_count_others(const struct folding *f)
 {
 	return f->others;
 }
 
 const char *
-folding_counted(const struct folding *f)
+folding_get_event(const struct folding *f)
 {
 	return f->event;
 }
@@ -99,7 +98,7 @@ strip_modifiers(const char *s, size_t n)
 }
 
 bool
-folding_event(struct folding *f, const char *name, size_t n)
+folding_choose_event(struct folding *f, const char *name, size_t n)
 {
 	size_t have, want = strip_modifiers(name, n);
 
@@ -247,17 +246,6 @@ tidy_name(struct str *s, bool java, bool rust)
 	s->len = strlen(s->s);
 }
 
-static void
-add_frame(struct folding *f, uint32_t id)
-{
-	if (f->nframes == f->capframes) {
-		f->capframes = f->capframes ? 2 * f->capframes : 1024;
-		f->frames =
-		    mem_resize(f->frames, f->capframes, sizeof *f->frames);
-	}
-	f->frames[f->nframes++] = id;
-}
-
 /* Returns where "->" separates two frames, not in "operator->" or " -> ". */
 static size_t
 find_arrow(const char *s, size_t n)
@@ -296,7 +284,9 @@ name_frame(struct folding *f, struct text pc, struct text part,
 	else if (!inner && o->jit && is_jit_module(module) &&
 	    !strstr(s.s, "_[j]"))
 		str_add(&s, "_[j]");
-	add_frame(f, calltree_frame(f->tree, s.s, s.len));
+	f->frames =
+	    mem_grow(f->frames, f->nframes, &f->capframes, sizeof *f->frames);
+	f->frames[f->nframes++] = calltree_frame(f->tree, s.s, s.len);
 	str_free(&s);
 }
 
@@ -311,7 +301,7 @@ name_frames(
 	if (!symbol.n ||
 	    (symbol.s[0] == '(' && !text_contains(symbol, "namespace)")))
 		return; /* the name of a process */
-	rust = rustname_add(&name, symbol.s, symbol.n);
+	rust = symbolname_add_rust(&name, symbol.s, symbol.n);
 	symbol = (struct text){name.s, name.len};
 	for (size_t at = 0; at < symbol.n; inner = true) {
 		size_t k = find_arrow(symbol.s + at, symbol.n - at);
@@ -324,92 +314,12 @@ name_frames(
 	str_free(&name);
 }
 
-/* --- cache of names */
-
-static uint64_t
-mix_hash(uint64_t h, const char *s, size_t n)
-{
-	uint64_t w;
-
-	for (; n >= 8; n -= 8, s += 8) {
-		memcpy(&w, s, 8);
-		h = (h ^ w) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 32;
-	}
-	w = n;
-	memcpy(&w, s, n);
-	h = (h ^ w ^ (uint64_t)n << 56) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 32;
-}
-
-static struct known *
-find_known(
-    struct folding *f, uint64_t h, struct text symbol, struct text module)
-{
-	size_t at = h >> 1 & (f->size - 1);
-
-	for (; f->known[at].hash; at = (at + 1) & (f->size - 1)) {
-		const struct known *k = &f->known[at];
-		const char *s = f->texts.s + k->text;
-
-		if (k->hash == h && k->symbol == symbol.n &&
-		    k->module == module.n &&
-		    memcmp(s, symbol.s, symbol.n) == 0 &&
-		    memcmp(s + symbol.n, module.s, module.n) == 0)
-			break;
-	}
-	return &f->known[at];
-}
-
-static void
-grow_known(struct folding *f)
-{
-	struct known *old = f->known;
-	size_t n = f->size;
-
-	f->size *= 2;
-	f->known = mem_array(f->size, sizeof *f->known);
-	for (size_t i = 0; i < n; i++) {
-		size_t at = old[i].hash >> 1 & (f->size - 1);
-
-		if (!old[i].hash)
-			continue;
-		while (f->known[at].hash)
-			at = (at + 1) & (f->size - 1);
-		f->known[at] = old[i];
-	}
-	free(old);
-}
-
-static const struct known *
-add_known(struct folding *f, uint64_t h, struct text pc, struct text symbol,
-    struct text module)
-{
-	struct known *k;
-
-	if (2 * (f->nknown + 1) > f->size)
-		grow_known(f);
-	k = find_known(f, h, symbol, module);
-	k->hash = h;
-	k->text = f->texts.len;
-	k->symbol = symbol.n;
-	k->module = module.n;
-	k->first = f->nframes;
-	str_addn(&f->texts, symbol.s, symbol.n);
-	str_addn(&f->texts, module.s, module.n);
-	name_frames(f, pc, symbol, module);
-	k->n = f->nframes - k->first;
-	f->nknown++;
-	return k;
-}
+/* --- samples */
 
 static void
 push_frame(struct folding *f, uint32_t frame)
 {
-	if (f->n == f->cap) {
-		f->cap = f->cap ? 2 * f->cap : 256;
-		f->stack = mem_resize(f->stack, f->cap, sizeof *f->stack);
-	}
+	f->stack = mem_grow(f->stack, f->n, &f->cap, sizeof *f->stack);
 	f->stack[f->n++] = frame;
 }
 
@@ -431,9 +341,9 @@ void
 folding_frame(
     struct folding *f, struct text pc, struct text symbol, struct text module)
 {
-	const struct known *k;
+	const struct range *k;
 	struct text found;
-	uint64_t h;
+	size_t id;
 
 	if (f->inlined && inlined_find(f->inlined, pc, module, &found)) {
 		symbol = found;
@@ -449,12 +359,21 @@ folding_frame(
 		f->nframes = first;
 		return;
 	}
-	h = mix_hash(
-		mix_hash(f->java, symbol.s, symbol.n), module.s, module.n) |
-	    1;
-	k = find_known(f, h, symbol, module);
-	if (!k->hash)
-		k = add_known(f, h, pc, symbol, module);
+	str_clear(&f->key);
+	str_addc(&f->key, f->java ? 'j' : ' ');
+	append_text(&f->key, symbol);
+	str_addc(&f->key, '\n');
+	append_text(&f->key, module);
+	id = intern_idn(f->symbols, f->key.s, f->key.len);
+	if (id == f->nknown) {
+		f->known = mem_grow(
+		    f->known, f->nknown, &f->capknown, sizeof *f->known);
+		f->known[f->nknown].first = f->nframes;
+		name_frames(f, pc, symbol, module);
+		f->known[f->nknown].n = f->nframes - f->known[id].first;
+		f->nknown++;
+	}
+	k = &f->known[id];
 	for (size_t i = k->n; i > 0; i--)
 		push_frame(f, f->frames[k->first + i - 1]);
 }

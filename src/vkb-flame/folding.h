@@ -26,7 +26,7 @@ struct folding *folding_new(struct calltree *, size_t column, long samples,
 void folding_free(struct folding *);
 
 /* Returns true if samples of this event are counted, modifiers (":u") aside. */
-bool folding_event(struct folding *, const char *name, size_t n);
+bool folding_choose_event(struct folding *, const char *name, size_t n);
 
 /* A borrowed text without a NUL at its end. */
 struct text {
@@ -46,7 +46,7 @@ void folding_frame(
 void folding_end(struct folding *, double weight);
 
 /* Returns the number of samples of other events that were left out. */
-unsigned long long folding_others(const struct folding *);
-const char *folding_counted(const struct folding *); /* or NULL */
+unsigned long long folding_count_others(const struct folding *);
+const char *folding_get_event(const struct folding *); /* or NULL */
 
 #endif

@@ -15,10 +15,9 @@
 
 struct function {
 	const char *name;
-	double self, total; /* shares; of the baseline if there are two sides */
-	double self_b, total_b;
-	double p;         /* of 'self', adjusted; NAN: not tested */
-	double key, next; /* sort keys */
+	double self[2], total[2]; /* shares of each side */
+	double p;                 /* of 'self', adjusted; NAN: not tested */
+	double key, next;         /* sort keys */
 };
 
 static bool
@@ -30,25 +29,17 @@ is_recursive(const struct calltree *t, uint32_t node)
 	return false;
 }
 
-/* Returns the weight of each frame itself, in one column; the caller frees. */
+/* Returns the weight of each frame, itself or with its callees, in one column;
+ * the caller frees. */
 static double *
-sum_self(const struct calltree *t, size_t column)
+sum_frames(const struct calltree *t, size_t column, bool callees)
 {
 	double *v = mem_array(intern_count(t->names), sizeof *v);
+	const double *w = callees ? t->total[column] : t->self[column];
 
 	for (uint32_t i = 1; i < t->n; i++)
-		v[t->frame[i]] += t->self[column][i];
-	return v;
-}
-
-static double *
-sum_total(const struct calltree *t, size_t column)
-{
-	double *v = mem_array(intern_count(t->names), sizeof *v);
-
-	for (uint32_t i = 1; i < t->n; i++)
-		if (t->total[column][i] != 0 && !is_recursive(t, i))
-			v[t->frame[i]] += t->total[column][i];
+		if (w[i] != 0 && !(callees && is_recursive(t, i)))
+			v[t->frame[i]] += w[i];
 	return v;
 }
 
@@ -73,54 +64,18 @@ add_percent(struct table *t, double share)
 	table_cell(t, s);
 }
 
-void
-functions_table(struct str *to, const struct calltree *t, double min_share)
-{
-	size_t n = intern_count(t->names);
-	struct function *v = mem_array(n, sizeof *v);
-	double *self = sum_self(t, 0), *total = sum_total(t, 0);
-	double all = t->total[0][0];
-	struct table *out = table_new();
-
-	for (size_t i = 0; i < n; i++) {
-		v[i].name = intern_text(t->names, i);
-		v[i].self = all > 0 ? self[i] / all : 0;
-		v[i].total = all > 0 ? total[i] / all : 0;
-		v[i].key = v[i].self;
-		v[i].next = v[i].total;
-	}
-	qsort(v, n, sizeof *v, compare_by_key);
-	table_column(out, "itself", TABLE_RIGHT);
-	table_column(out, "with callees", TABLE_RIGHT);
-	table_column(out, "function", TABLE_LEFT);
-	for (size_t i = 0; i < n; i++) {
-		if (fmax(v[i].self, v[i].total) < min_share)
-			continue;
-		add_percent(out, v[i].self);
-		add_percent(out, v[i].total);
-		table_cell(out, v[i].name);
-	}
-	table_print(out, to, false);
-	table_free(out);
-	free(self);
-	free(total);
-	free(v);
-}
-
-/* --- two sides */
-
 static const char *
 describe_change(const struct function *f)
 {
-	if (f->total == 0 && f->self == 0)
+	if (f->total[0] == 0 && f->self[0] == 0)
 		return "new";
-	if (f->total_b == 0 && f->self_b == 0)
+	if (f->total[1] == 0 && f->self[1] == 0)
 		return "vanished";
 	if (isnan(f->p))
 		return "too few samples";
 	if (!(f->p < DIFF_ALPHA))
 		return "not significant";
-	return f->self_b > f->self ? "gained" : "lost";
+	return f->self[1] > f->self[0] ? "gained" : "lost";
 }
 
 static void
@@ -128,29 +83,30 @@ add_change(struct table *t, const struct function *f)
 {
 	char s[32];
 
-	snprintf(s, sizeof s, "%+.2f", 100 * (f->self_b - f->self));
+	snprintf(s, sizeof s, "%+.2f", 100 * (f->self[1] - f->self[0]));
 	table_cell(t, s);
 	snprintf(s, sizeof s, "%.2g", f->p);
 	table_cell(t, isnan(f->p) ? "-" : s);
 }
 
-/* Adds the shares of all functions in the profiles from..to. */
+/* Adds the shares of all functions in the profiles from..to. A profile has one
+ * column, or two if there are two sides. */
 static void
 add_shares(const struct calltree *t, size_t from, size_t to, struct function *v,
-    bool after)
+    int side)
 {
-	size_t n = intern_count(t->names);
+	size_t n = intern_count(t->names), step = t->columns > 1 ? 2 : 1;
 	double all = 0;
 
 	for (size_t k = from; k < to; k++)
-		all += t->total[2 * k][0];
+		all += t->total[step * k][0];
 	for (size_t k = from; all > 0 && k < to; k++) {
-		double *self = sum_self(t, 2 * k), *total = sum_total(t, 2 * k);
+		double *self = sum_frames(t, step * k, false);
+		double *total = sum_frames(t, step * k, true);
 
 		for (size_t i = 0; i < n; i++) {
-			*(after ? &v[i].self_b : &v[i].self) += self[i] / all;
-			*(after ? &v[i].total_b : &v[i].total) +=
-			    total[i] / all;
+			v[i].self[side] += self[i] / all;
+			v[i].total[side] += total[i] / all;
 		}
 		free(self);
 		free(total);
@@ -168,13 +124,13 @@ test_functions(
 	double *p = mem_array(names, sizeof *p);
 
 	for (size_t k = 0; k < n; k++) {
-		samples[k] = sum_self(t, 2 * k + 1);
+		samples[k] = sum_frames(t, 2 * k + 1, false);
 		whole[k] = t->total[2 * k + 1][0];
 	}
 	for (size_t i = 0; i < names; i++) {
 		for (size_t k = 0; k < n; k++)
 			part[k] = samples[k][i];
-		p[i] = diff_p(part, whole, na, n);
+		p[i] = diff_test(part, whole, na, n);
 	}
 	diff_adjust(p, names);
 	for (size_t i = 0; i < names; i++)
@@ -187,44 +143,51 @@ test_functions(
 	free(p);
 }
 
+static void
+add_row(struct table *out, const struct function *f, bool two)
+{
+	add_percent(out, f->self[0]);
+	if (two) {
+		add_percent(out, f->self[1]);
+		add_change(out, f);
+		table_cell(out, describe_change(f));
+	}
+	add_percent(out, f->total[0]);
+	if (two)
+		add_percent(out, f->total[1]);
+	table_cell(out, f->name);
+}
+
 void
-functions_diff(struct str *to, const struct calltree *t, size_t na, size_t n,
+functions_write(struct str *to, const struct calltree *t, size_t na, size_t n,
     double min_share)
 {
+	static const char *const one[] = {
+	    "itself", "with callees", "function", NULL};
+	static const char *const two[] = {"before", "after", "change", "p", "",
+	    "with callees", "after", "function", NULL};
 	size_t names = intern_count(t->names);
 	struct function *v = mem_array(names, sizeof *v);
 	struct table *out = table_new();
 
-	for (size_t i = 0; i < names; i++)
-		v[i].name = intern_text(t->names, i);
-	add_shares(t, 0, na, v, false);
-	add_shares(t, na, n, v, true);
-	test_functions(t, na, n, v);
+	add_shares(t, 0, na ? na : 1, v, 0);
+	if (na) {
+		add_shares(t, na, n, v, 1);
+		test_functions(t, na, n, v);
+	}
 	for (size_t i = 0; i < names; i++) {
-		v[i].key = fabs(v[i].self_b - v[i].self);
-		v[i].next = fabs(v[i].total_b - v[i].total);
+		v[i].name = intern_text(t->names, i);
+		v[i].key = fabs(v[i].self[1] - v[i].self[0]);
+		v[i].next = fabs(v[i].total[1] - v[i].total[0]);
 	}
 	qsort(v, names, sizeof *v, compare_by_key);
-	table_column(out, "before", TABLE_RIGHT);
-	table_column(out, "after", TABLE_RIGHT);
-	table_column(out, "change", TABLE_RIGHT);
-	table_column(out, "p", TABLE_RIGHT);
-	table_column(out, "", TABLE_LEFT);
-	table_column(out, "with callees", TABLE_RIGHT);
-	table_column(out, "after", TABLE_RIGHT);
-	table_column(out, "function", TABLE_LEFT);
-	for (size_t i = 0; i < names; i++) {
-		if (fmax(fmax(v[i].total, v[i].total_b),
-			fmax(v[i].self, v[i].self_b)) < min_share)
-			continue;
-		add_percent(out, v[i].self);
-		add_percent(out, v[i].self_b);
-		add_change(out, &v[i]);
-		table_cell(out, describe_change(&v[i]));
-		add_percent(out, v[i].total);
-		add_percent(out, v[i].total_b);
-		table_cell(out, v[i].name);
-	}
+	for (const char *const *title = na ? two : one; *title; title++)
+		table_column(out, *title,
+		    **title && title[1] ? TABLE_RIGHT : TABLE_LEFT);
+	for (size_t i = 0; i < names; i++)
+		if (fmax(fmax(v[i].total[0], v[i].total[1]),
+			fmax(v[i].self[0], v[i].self[1])) >= min_share)
+			add_row(out, &v[i], na > 0);
 	table_print(out, to, false);
 	table_free(out);
 	free(v);

@@ -8,17 +8,12 @@ struct calltree;
 struct str;
 
 /*
- * Writes the share of each function of the first column, itself and with its
- * callees. Omits functions with less than 'min_share' of both.
+ * Writes the share of each function, itself and with its callees, the largest
+ * first. With 'na' above 0, the columns of the tree are those of diff.h: writes
+ * the shares on both sides, the largest change first, and whether the functions
+ * themselves differ significantly. Omits functions below 'min_share'.
  */
-void functions_table(struct str *, const struct calltree *, double min_share);
-
-/*
- * Writes the shares on both sides, the largest change first, and whether the
- * functions themselves differ significantly. The columns of the tree are those
- * of diff.h.
- */
-void functions_diff(struct str *, const struct calltree *, size_t na, size_t n,
+void functions_write(struct str *, const struct calltree *, size_t na, size_t n,
     double min_share);
 
 #endif

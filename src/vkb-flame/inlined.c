@@ -1,34 +1,27 @@
 #include "inlined.h"
-#include "err.h"
 #include "folding.h"
-#include "mem.h"
 #include "intern.h"
-#include "proc.h"
+#include "mem.h"
 #include "str.h"
+#include "symbolname.h"
 
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* An address that marks the end of an answer: addr2line prints "??" for it. */
-#define LAST "0xffffffffffffffff"
-
-struct helper {
-	struct proc *p; /* NULL: not running */
-	FILE *in, *out; /* our ends of the pipes */
+struct file {
+	Dwfl *all;
+	Dwfl_Module *m; /* NULL: it cannot be read */
 };
 
 struct inlined {
-	struct intern *modules;
-	struct helper *v;
+	struct intern *files;
+	struct file *v;
 	size_t n, cap;
 	struct intern *asked; /* "PC MODULE" */
 	char **answers;       /* NULL: no functions found */
 	size_t nanswers, capanswers;
-	bool missing; /* addr2line is not installed, which was reported */
 };
 
 struct inlined *
@@ -36,20 +29,9 @@ inlined_new(void)
 {
 	struct inlined *x = mem_new(sizeof *x);
 
-	x->modules = intern_new();
+	x->files = intern_new();
 	x->asked = intern_new();
 	return x;
-}
-
-static void
-stop_helper(struct helper *h)
-{
-	if (h->in)
-		fclose(h->in);
-	if (h->out)
-		fclose(h->out);
-	proc_free(h->p);
-	*h = (struct helper){0};
 }
 
 void
@@ -58,94 +40,95 @@ inlined_free(struct inlined *x)
 	if (!x)
 		return;
 	for (size_t i = 0; i < x->n; i++)
-		stop_helper(&x->v[i]);
+		dwfl_end(x->v[i].all);
 	for (size_t i = 0; i < x->nanswers; i++)
 		free(x->answers[i]);
 	free(x->v);
 	free(x->answers);
-	intern_free(x->modules);
+	intern_free(x->files);
 	intern_free(x->asked);
 	free(x);
 }
 
-static void
-start_helper(struct inlined *x, struct helper *h, const char *module)
+/* Addresses in a file that is reported at 0 are those of its link. */
+static struct file
+open_file(const char *path)
 {
-	const char *argv[] = {
-	    "addr2line", "-a", "-f", "-i", "-C", "-e", module, NULL};
-	int to[2] = {-1, -1}, from[2] = {-1, -1}, null;
+	static const Dwfl_Callbacks callbacks = {
+	    .find_elf = dwfl_build_id_find_elf,
+	    .find_debuginfo = dwfl_standard_find_debuginfo};
+	struct file f = {.all = dwfl_begin(&callbacks)};
 
-	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (null < 0 || pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
-		err_die(
-		    "cannot start addr2line: cannot open /dev/null or a pipe");
-	h->p = proc_start(&(struct proc_spec){
-	    .argv = argv, .in = to[0], .out = from[1], .err = null});
-	close(null);
-	close(to[0]);
-	close(from[1]);
-	h->in = fdopen(to[1], "w");
-	h->out = fdopen(from[0], "r");
-	if (h->p)
-		return;
-	x->missing = true;
-	stop_helper(h);
+	if (f.all)
+		f.m = dwfl_report_elf(f.all, path, path, -1, 0, true);
+	return f;
 }
 
-/* Returns the functions at 'pc' as "outer->inner" (caller frees), or NULL. */
-static char *
-ask_helper(struct helper *h, const char *pc)
+static Dwfl_Module *
+get_module(struct inlined *x, struct text path)
 {
-	struct str s = {0}, t = {0};
-	char *line = NULL;
-	size_t cap = 0, k = 0;
-	bool last = false;
-	ssize_t n;
-
-	fprintf(h->in, "%s\n%s\n", pc, LAST);
-	if (fflush(h->in) != 0)
-		goto out;
-	while ((n = getline(&line, &cap, h->out)) > 0) {
-		line[n - 1] = 0;
-		if (strncmp(line, "0x", 2) == 0) {
-			last = strcmp(line, LAST) == 0;
-			k = 0;
-			continue;
-		}
-		if (k++ % 2 == 0) {
-			if (last || strcmp(line, "??") == 0)
-				continue;
-			str_clear(&t);
-			str_add(&t, line);
-			if (s.len)
-				str_printf(&t, "->%s", s.s);
-			str_clear(&s);
-			str_add(&s, t.s);
-		} else if (last) {
-			break;
-		}
-	}
-out:
-	free(line);
-	str_free(&t);
-	return s.len ? str_take(&s) : NULL;
-}
-
-static struct helper *
-get_helper(struct inlined *x, struct text module)
-{
-	size_t id = intern_idn(x->modules, module.s, module.n);
+	size_t id = intern_idn(x->files, path.s, path.n);
 
 	if (id == x->n) {
-		const char *name = intern_text(x->modules, id);
-
 		x->v = mem_grow(x->v, x->n, &x->cap, sizeof *x->v);
-		x->v[x->n] = (struct helper){0};
-		if (access(name, R_OK) == 0 && !x->missing)
-			start_helper(x, &x->v[x->n], name);
-		x->n++;
+		x->v[x->n++] = open_file(intern_text(x->files, id));
 	}
-	return &x->v[id];
+	return x->v[id].m;
+}
+
+/* Finds the compilation unit of an address. Not every compiler writes an index
+ * of them. */
+static Dwarf_Die *
+find_unit(Dwfl_Module *m, Dwarf_Addr at, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(m, at, bias);
+
+	if (!unit)
+		while ((unit = dwfl_module_nextcu(m, unit, bias)) &&
+		    dwarf_haspc(unit, at - *bias) <= 0)
+			;
+	return unit;
+}
+
+static const char *
+get_name(Dwarf_Die *d)
+{
+	Dwarf_Attribute a;
+	const char *s =
+	    dwarf_formstring(dwarf_attr_integrate(d, DW_AT_linkage_name, &a));
+
+	return s ? s : dwarf_diename(d);
+}
+
+/* Returns the functions at an address as "outer->inner", or NULL. */
+static char *
+find_functions(Dwfl_Module *m, Dwarf_Addr at)
+{
+	Dwarf_Die *scopes = NULL, *around = NULL, *unit;
+	struct str s = {0};
+	Dwarf_Addr bias;
+	int n = 0, outer = 0;
+
+	unit = find_unit(m, at, &bias);
+	if (unit && dwarf_getscopes(unit, at - bias, &scopes) > 0)
+		n = dwarf_getscopes_die(scopes, &around);
+	while (outer < n && dwarf_tag(&around[outer]) != DW_TAG_subprogram)
+		outer++;
+	for (int i = outer < n ? outer : -1; i >= 0; i--) {
+		int tag = dwarf_tag(&around[i]);
+		const char *name = get_name(&around[i]);
+
+		if (!name ||
+		    (tag != DW_TAG_subprogram &&
+			tag != DW_TAG_inlined_subroutine))
+			continue;
+		if (s.len)
+			str_add(&s, "->");
+		symbolname_demangle(&s, name);
+	}
+	free(scopes);
+	free(around);
+	return s.len ? str_take(&s) : NULL;
 }
 
 static bool
@@ -171,12 +154,12 @@ inlined_find(
 	str_addn(&key, module.s, module.n);
 	id = intern_id(x->asked, key.s);
 	if (id == x->nanswers) {
-		struct helper *h = get_helper(x, module);
+		Dwfl_Module *m = get_module(x, module);
 
 		x->answers = mem_grow(x->answers, x->nanswers, &x->capanswers,
 		    sizeof *x->answers);
-		key.s[pc.n] = 0;
-		x->answers[x->nanswers++] = h->p ? ask_helper(h, key.s) : NULL;
+		x->answers[x->nanswers++] =
+		    m ? find_functions(m, strtoull(key.s, NULL, 16)) : NULL;
 	}
 	str_free(&key);
 	answer = x->answers[id];

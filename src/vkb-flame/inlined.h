@@ -1,7 +1,4 @@
-/*
- * Finds inlined functions with addr2line (binutils); one process runs for each
- * module.
- */
+/* Finds inlined functions by the debug information of a program. */
 #ifndef INLINED_H
 #define INLINED_H
 

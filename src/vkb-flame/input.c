@@ -19,10 +19,11 @@ read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
 	int rc = fd < 0 ? perftext_read(l, f)
 			: perfdata_read(fd, lines_name(l), f, o->inlined);
 
-	if (folding_others(f) && !o->event)
+	if (folding_count_others(f) && !o->event)
 		err_say("%s: %llu samples of other events than '%s' are "
 			"ignored; choose the event with --event",
-		    lines_name(l), folding_others(f), folding_counted(f));
+		    lines_name(l), folding_count_others(f),
+		    folding_get_event(f));
 	folding_free(f);
 	return rc;
 }
@@ -40,8 +41,8 @@ is_ignored(const char *s, size_t n)
 
 /* Tells the format from the first line that is neither blank nor a comment. */
 static int
-read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
-    const struct folding_opts *o)
+read_profile(struct lines *l, int fd, struct calltree *t, size_t column,
+    long samples, const struct folding_opts *o)
 {
 	const char *s;
 	size_t n;
@@ -52,12 +53,14 @@ read_lines(struct lines *l, struct calltree *t, size_t column, long samples,
 			break;
 	if (k <= 0)
 		return k;
-	if (perftext_looks(s, n)) {
-		lines_again(l);
+	if (lines_number(l) == 1 && n >= 8 && memcmp(s, "PERFILE2", 8) == 0)
+		return read_samples(l, fd, t, column, samples, o);
+	if (perftext_is_event(s, n)) {
+		lines_unread(l);
 		return read_samples(l, -1, t, column, samples, o);
 	}
-	if (folded_looks(s, n)) {
-		lines_again(l);
+	if (folded_is_stack(s, n)) {
+		lines_unread(l);
 		return folded_read(l, t, column, samples);
 	}
 	return err_fail(
@@ -71,20 +74,12 @@ input_read(const char *file, struct calltree *t, size_t column, long samples,
 {
 	bool in = strcmp(file, "-") == 0;
 	int fd = in ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC), rc;
-	const char *name = in ? "stdin" : file, *s;
 	struct lines *l;
-	long n;
 
 	if (fd < 0)
 		return err_fail_sys("cannot read '%s'", file);
-	l = lines_fd(fd, name);
-	n = lines_peek(l, &s, 8);
-	if (n < 0)
-		rc = -1;
-	else if (n == 8 && memcmp(s, "PERFILE2", 8) == 0)
-		rc = read_samples(l, fd, t, column, samples, o);
-	else
-		rc = read_lines(l, t, column, samples, o);
+	l = lines_fd(fd, in ? "stdin" : file);
+	rc = read_profile(l, fd, t, column, samples, o);
 	lines_close(l);
 	return rc;
 }

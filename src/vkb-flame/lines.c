@@ -79,16 +79,6 @@ read_more(struct lines *l)
 	return 0;
 }
 
-long
-lines_peek(struct lines *l, const char **s, size_t n)
-{
-	while (!l->ended && l->end - l->at < n)
-		if (read_more(l) < 0)
-			return -1;
-	*s = l->buf + l->at;
-	return (long)(l->end - l->at < n ? l->end - l->at : n);
-}
-
 int
 lines_next(struct lines *l, const char **line, size_t *n)
 {
@@ -118,7 +108,7 @@ lines_next(struct lines *l, const char **line, size_t *n)
 }
 
 void
-lines_again(struct lines *l)
+lines_unread(struct lines *l)
 {
 	l->at = l->last;
 	l->number--;

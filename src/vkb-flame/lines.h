@@ -16,11 +16,8 @@ void lines_close(struct lines *);
  * call; 0 at the end; -1 after reporting a read error.
  */
 int lines_next(struct lines *, const char **line, size_t *n);
-void lines_again(struct lines *);      /* returns that line again */
+void lines_unread(struct lines *);     /* returns that line again */
 bool lines_torn(const struct lines *); /* that line has no newline */
-
-/* Shows up to n bytes before any line is read. Returns how many; -1: error. */
-long lines_peek(struct lines *, const char **s, size_t n);
 
 const char *lines_name(const struct lines *);
 unsigned long long lines_number(const struct lines *); /* of the last line */

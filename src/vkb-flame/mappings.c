@@ -65,12 +65,12 @@ get_process(struct mappings *m, uint32_t id)
 {
 	size_t i = find_slot(m, id);
 
-	if (i < m->n && m->v[i].id == id)
-		return &m->v[i];
-	m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
-	memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
-	m->v[i] = (struct process){.id = id};
-	m->n++;
+	if (i == m->n || m->v[i].id != id) {
+		m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
+		memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
+		m->v[i] = (struct process){.id = id};
+		m->n++;
+	}
 	return &m->v[i];
 }
 
@@ -140,11 +140,11 @@ void
 mappings_fork(struct mappings *m, uint32_t pid, uint32_t tid, uint32_t parent,
     uint32_t parent_tid)
 {
-	const char *name = mappings_named(m, parent_tid);
+	const char *name = mappings_get_name(m, parent_tid);
 	const struct process *from;
 	struct process *to;
 
-	mappings_name(m, tid, name);
+	mappings_set_name(m, tid, name);
 	if (pid == parent)
 		return;
 	to = get_process(m, pid);
@@ -172,7 +172,7 @@ mappings_find(const struct mappings *m, uint32_t pid, uint64_t at)
 }
 
 void
-mappings_name(struct mappings *m, uint32_t tid, const char *name)
+mappings_set_name(struct mappings *m, uint32_t tid, const char *name)
 {
 	char *copy = mem_str(name); /* 'name' may be in the array that moves */
 	struct process *p = get_process(m, tid);
@@ -182,7 +182,7 @@ mappings_name(struct mappings *m, uint32_t tid, const char *name)
 }
 
 const char *
-mappings_named(const struct mappings *m, uint32_t tid)
+mappings_get_name(const struct mappings *m, uint32_t tid)
 {
 	const struct process *p = find_process(m, tid);
 

@@ -26,7 +26,8 @@ void mappings_fork(struct mappings *, uint32_t pid, uint32_t tid,
 const struct mapping *mappings_find(
     const struct mappings *, uint32_t pid, uint64_t at);
 
-void mappings_name(struct mappings *, uint32_t tid, const char *name);
-const char *mappings_named(const struct mappings *, uint32_t tid); /* or NULL */
+void mappings_set_name(struct mappings *, uint32_t tid, const char *name);
+const char *mappings_get_name(
+    const struct mappings *, uint32_t tid); /* or NULL */
 
 #endif

@@ -1,11 +1,13 @@
 #include "modules.h"
-#include "elfsyms.h"
+#include "elffile.h"
 #include "mem.h"
 #include "intern.h"
 #include "str.h"
+#include "symbolname.h"
 #include "symfiles.h"
 #include "symtab.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,12 +18,12 @@
 
 struct module {
 	char *name;
-	unsigned char id[ELFSYMS_ID];
+	unsigned char id[ELFFILE_ID];
 	size_t nid;
 	bool read;
-	struct elfsyms *elf;
-	struct symtab *text; /* symbols of the kernel or of jit code */
-	bool other;          /* the file exists, but from another build */
+	struct elffile *elf;    /* NULL: the kernel, jit code, or no file */
+	struct symtab *symbols; /* NULL: none */
+	bool stale;             /* the file exists, but from another build */
 };
 
 struct modules {
@@ -47,8 +49,8 @@ modules_free(struct modules *m)
 		return;
 	for (size_t i = 0; i < m->n; i++) {
 		free(m->v[i].name);
-		elfsyms_close(m->v[i].elf);
-		symtab_free(m->v[i].text);
+		elffile_close(m->v[i].elf);
+		symtab_free(m->v[i].symbols);
 	}
 	free(m->v);
 	intern_free(m->keys);
@@ -63,7 +65,7 @@ append_id(struct str *s, const unsigned char *id, size_t n)
 }
 
 size_t
-modules_id(
+modules_add(
     struct modules *m, const char *name, const unsigned char *id, size_t n)
 {
 	struct str key = {0};
@@ -89,7 +91,7 @@ modules_name(const struct modules *m, size_t module)
 }
 
 void
-modules_kernel_at(struct modules *m, uint64_t text)
+modules_set_kernel(struct modules *m, uint64_t text)
 {
 	m->kernel_text = text;
 }
@@ -97,33 +99,33 @@ modules_kernel_at(struct modules *m, uint64_t text)
 /* --- files */
 
 static bool
-is_same_build(const struct module *m, const struct elfsyms *e)
+is_same_build(const struct module *m, const struct elffile *e)
 {
-	unsigned char id[ELFSYMS_ID];
+	unsigned char id[ELFFILE_ID];
 
 	return !m->nid ||
-	    (elfsyms_build_id(e, id) == m->nid &&
+	    (elffile_build_id(e, id) == m->nid &&
 		memcmp(id, m->id, m->nid) == 0);
 }
 
-static struct elfsyms *
+static struct elffile *
 open_same_build(struct module *m, const char *path)
 {
-	struct elfsyms *e = elfsyms_open(path);
+	struct elffile *e = elffile_open(path);
 
 	if (!e || is_same_build(m, e))
 		return e;
-	elfsyms_close(e);
-	m->other = true;
+	elffile_close(e);
+	m->stale = true;
 	return NULL;
 }
 
 /* Opens DIR/.build-id/12/345678...END. Returns NULL without an id or a file. */
-static struct elfsyms *
+static struct elffile *
 open_by_id(struct module *m, const char *dir, const char *end)
 {
 	struct str path = {0};
-	struct elfsyms *e;
+	struct elffile *e;
 
 	if (m->nid < 2)
 		return NULL;
@@ -135,60 +137,95 @@ open_by_id(struct module *m, const char *dir, const char *end)
 	return e;
 }
 
-static struct elfsyms *
+static struct elffile *
 open_perf_copy(struct module *m, const char *end)
 {
 	const char *home = getenv("HOME");
 	char *dir = home ? mem_printf("%s/.debug", home) : NULL;
-	struct elfsyms *e = dir ? open_by_id(m, dir, end) : NULL;
+	struct elffile *e = dir ? open_by_id(m, dir, end) : NULL;
 
 	free(dir);
 	return e;
 }
 
 /* Returns the vdso of this process; all processes have the same. */
-static struct elfsyms *
+static struct elffile *
 open_own_vdso(struct module *m)
 {
 	const void *p = (const void *)getauxval(AT_SYSINFO_EHDR);
-	struct elfsyms *e = p
-	    ? elfsyms_memory(p, (size_t)2 * (size_t)sysconf(_SC_PAGESIZE))
+	struct elffile *e = p
+	    ? elffile_memory(p, (size_t)2 * (size_t)sysconf(_SC_PAGESIZE))
 	    : NULL;
 
 	if (!e || is_same_build(m, e))
 		return e;
-	elfsyms_close(e);
+	elffile_close(e);
 	return NULL;
 }
 
+static struct elffile *
+open_file(struct module *m)
+{
+	bool vdso = strcmp(m->name, "[vdso]") == 0;
+	struct elffile *e = NULL;
+
+	if (*m->name == '/')
+		e = open_same_build(m, m->name);
+	if (!e && (vdso || *m->name == '/'))
+		e = open_perf_copy(m, vdso ? "/vdso" : "/elf");
+	return e || !vdso ? e : open_own_vdso(m);
+}
+
+static void
+add_symbol(void *symbols, const struct elffile_symbol *y)
+{
+	struct str s = {0};
+
+	symbolname_demangle(&s, y->name);
+	symtab_add(symbols, y->at, y->size, y->bind, s.s, s.len);
+	str_free(&s);
+}
+
+static void
+add_stub(void *symbols, const struct elffile_symbol *y)
+{
+	struct str s = {0};
+
+	symbolname_demangle(&s, y->name);
+	str_add(&s, "@plt");
+	symtab_add(symbols, y->at, y->size, y->bind, s.s, s.len);
+	str_free(&s);
+}
+
+/* Reads the symbols of the debug file if it has a full table. */
 static void
 read_file(struct module *m)
 {
-	bool vdso = strcmp(m->name, "[vdso]") == 0;
+	struct elffile *debug = NULL;
+	struct symtab *t;
 
-	if (vdso) {
-		m->elf = open_perf_copy(m, "/vdso");
-		if (!m->elf)
-			m->elf = open_own_vdso(m);
+	m->elf = open_file(m);
+	if (!m->elf)
 		return;
+	if (*m->name == '/') {
+		m->stale = false;
+		if (!m->nid)
+			m->nid = elffile_build_id(m->elf, m->id);
+		debug = open_by_id(m, "/usr/lib/debug", ".debug");
 	}
-	if (*m->name != '/')
-		return;
-	m->elf = open_same_build(m, m->name);
-	if (!m->elf)
-		m->elf = open_perf_copy(m, "/elf");
-	if (!m->elf)
-		return;
-	m->other = false;
-	if (!m->nid)
-		m->nid = elfsyms_build_id(m->elf, m->id);
-	elfsyms_join(m->elf, open_by_id(m, "/usr/lib/debug", ".debug"));
+	t = m->symbols = symtab_new();
+	if (!(debug && elffile_symbols(debug, SHT_SYMTAB, add_symbol, t)) &&
+	    !elffile_symbols(m->elf, SHT_SYMTAB, add_symbol, t))
+		elffile_symbols(m->elf, SHT_DYNSYM, add_symbol, t);
+	elffile_stubs(m->elf, add_stub, t);
+	symtab_sort(t);
+	elffile_close(debug);
 }
 
 /* --- the kernel */
 
 static size_t
-read_running_kernel_id(unsigned char id[ELFSYMS_ID])
+read_running_kernel_id(unsigned char id[ELFFILE_ID])
 {
 	unsigned char notes[4096];
 	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
@@ -196,18 +233,18 @@ read_running_kernel_id(unsigned char id[ELFSYMS_ID])
 
 	if (fd >= 0)
 		close(fd);
-	return n > 0 ? elfsyms_note_id(notes, (size_t)n, id) : 0;
+	return n > 0 ? elffile_note_id(notes, (size_t)n, id) : 0;
 }
 
 static void
 read_kernel(struct module *m)
 {
-	unsigned char id[ELFSYMS_ID];
+	unsigned char id[ELFFILE_ID];
 	size_t n = read_running_kernel_id(id);
 
-	m->other = m->nid && n && (n != m->nid || memcmp(id, m->id, n) != 0);
-	if (!m->other)
-		m->text = symfiles_kernel("/proc/kallsyms");
+	m->stale = m->nid && n && (n != m->nid || memcmp(id, m->id, n) != 0);
+	if (!m->stale)
+		m->symbols = symfiles_read_kernel("/proc/kallsyms");
 }
 
 static bool
@@ -217,7 +254,8 @@ is_kernel(const struct module *m)
 }
 
 const char *
-modules_find(struct modules *all, size_t module, uint64_t at, uint64_t *linked)
+modules_find_symbol(
+    struct modules *all, size_t module, uint64_t at, uint64_t *linked)
 {
 	struct module *m = &all->v[module];
 	uint64_t text;
@@ -229,34 +267,30 @@ modules_find(struct modules *all, size_t module, uint64_t at, uint64_t *linked)
 		if (is_kernel(m))
 			read_kernel(m);
 		else if (str_starts(m->name, "/tmp/perf-"))
-			m->text = symfiles_jit(m->name);
+			m->symbols = symfiles_read_jit(m->name);
 		else
 			read_file(m);
-		if (m->text && is_kernel(m) && all->kernel_text) {
-			text = symtab_address(m->text, "_text");
+		if (m->symbols && is_kernel(m) && all->kernel_text) {
+			text = symtab_find_address(m->symbols, "_text");
 			all->kernel_text = text ? all->kernel_text - text : 0;
 		} else if (is_kernel(m)) {
 			all->kernel_text = 0;
 		}
 	}
-	if (m->text)
-		return symtab_find(
-		    m->text, is_kernel(m) ? at - all->kernel_text : at);
-	if (!m->elf)
-		return NULL;
-	at = elfsyms_address(m->elf, at);
-	if (linked)
+	if (is_kernel(m))
+		at -= all->kernel_text;
+	if (m->elf && elffile_address(m->elf, at, &at) && linked)
 		*linked = at;
-	return elfsyms_find(m->elf, at);
+	return m->symbols ? symtab_find(m->symbols, at) : NULL;
 }
 
 size_t
-modules_others(const struct modules *m, const char **first)
+modules_count_stale(const struct modules *m, const char **first)
 {
 	size_t n = 0;
 
 	for (size_t i = m->n; i > 0; i--)
-		if (m->v[i - 1].other) {
+		if (m->v[i - 1].stale) {
 			*first = m->v[i - 1].name;
 			n++;
 		}

@@ -49,7 +49,7 @@ get_module(
 		memcpy(known, id, n);
 	else
 		n = perffile_build_id(d->file, name, known);
-	return modules_id(d->modules, name, known, n);
+	return modules_add(d->modules, name, known, n);
 }
 
 static void
@@ -60,9 +60,9 @@ add_map(struct reading *d, const struct perffile_record *r)
 	    .offset = r->offset};
 	char *jit;
 
-	if (r->mode == PERFFILE_KERNEL) {
+	if (r->mode == PERF_RECORD_MISC_KERNEL) {
 		if (str_starts(r->name, MODULES_KERNEL) && r->offset)
-			modules_kernel_at(d->modules, r->offset);
+			modules_set_kernel(d->modules, r->offset);
 		return;
 	}
 	if (is_anonymous(r->name)) {
@@ -78,22 +78,22 @@ add_map(struct reading *d, const struct perffile_record *r)
 
 static void
 add_frame(struct reading *d, const struct perffile_record *r, uint64_t ip,
-    enum perffile_mode mode, bool chained)
+    uint32_t mode, bool chained)
 {
 	const struct mapping *m = NULL;
 	const char *symbol = NULL, *module = "[unknown]";
 	uint64_t at = ip, linked;
 	char pc[32];
 
-	if (mode == PERFFILE_KERNEL) {
-		symbol = modules_find(d->modules, d->kernel, ip, NULL);
+	if (mode == PERF_RECORD_MISC_KERNEL) {
+		symbol = modules_find_symbol(d->modules, d->kernel, ip, NULL);
 		module = MODULES_KERNEL;
-	} else if (mode == PERFFILE_USER) {
+	} else if (mode == PERF_RECORD_MISC_USER) {
 		m = mappings_find(d->maps, r->pid, ip);
 	}
 	if (m) {
 		at = ip - m->start + m->offset;
-		symbol = modules_find(d->modules, m->file, at, &linked);
+		symbol = modules_find_symbol(d->modules, m->file, at, &linked);
 		module = modules_name(d->modules, m->file);
 		if (d->linked)
 			at = linked;
@@ -108,7 +108,7 @@ add_frame(struct reading *d, const struct perffile_record *r, uint64_t ip,
 static void
 add_chain(struct reading *d, const struct perffile_record *r)
 {
-	enum perffile_mode mode = r->mode;
+	uint32_t mode = r->mode;
 
 	for (size_t i = 0; i < r->nchain; i++) {
 		uint64_t ip;
@@ -117,11 +117,11 @@ add_chain(struct reading *d, const struct perffile_record *r)
 		if (ip < (uint64_t)PERF_CONTEXT_MAX)
 			add_frame(d, r, ip, mode, true);
 		else if (ip == (uint64_t)PERF_CONTEXT_USER)
-			mode = PERFFILE_USER;
+			mode = PERF_RECORD_MISC_USER;
 		else if (ip == (uint64_t)PERF_CONTEXT_KERNEL)
-			mode = PERFFILE_KERNEL;
+			mode = PERF_RECORD_MISC_KERNEL;
 		else if (ip == (uint64_t)PERF_CONTEXT_HV)
-			mode = PERFFILE_OTHER;
+			mode = PERF_RECORD_MISC_HYPERVISOR;
 		else
 			break;
 	}
@@ -130,10 +130,10 @@ add_chain(struct reading *d, const struct perffile_record *r)
 static void
 add_sample(struct reading *d, const struct perffile_record *r)
 {
-	const char *name = mappings_named(d->maps, r->tid);
+	const char *name = mappings_get_name(d->maps, r->tid);
 	char pid[16], tid[16], none[24];
 
-	if (!folding_event(d->folding, r->event, strlen(r->event)))
+	if (!folding_choose_event(d->folding, r->event, strlen(r->event)))
 		return;
 	snprintf(pid, sizeof pid, "%u", r->pid);
 	snprintf(tid, sizeof tid, "%u", r->tid);
@@ -152,18 +152,18 @@ add_sample(struct reading *d, const struct perffile_record *r)
 static void
 add_record(struct reading *d, const struct perffile_record *r)
 {
-	switch (r->kind) {
-	case PERFFILE_MAP:
+	switch (r->type) {
+	case PERF_RECORD_MMAP:
 		add_map(d, r);
 		break;
-	case PERFFILE_COMM:
-		mappings_name(d->maps, r->tid, r->name);
+	case PERF_RECORD_COMM:
+		mappings_set_name(d->maps, r->tid, r->name);
 		break;
-	case PERFFILE_FORK:
+	case PERF_RECORD_FORK:
 		mappings_fork(
 		    d->maps, r->pid, r->tid, r->parent, r->parent_tid);
 		break;
-	case PERFFILE_SAMPLE:
+	default: /* a sample */
 		add_sample(d, r);
 		break;
 	}
@@ -185,11 +185,11 @@ perfdata_read(int fd, const char *name, struct folding *f, bool linked)
 	d.kernel = get_module(&d, MODULES_KERNEL, NULL, 0);
 	while (perffile_next(d.file, &r) > 0)
 		add_record(&d, &r);
-	broken = perffile_broken(d.file);
+	broken = perffile_count_broken(d.file);
 	if (broken)
 		err_say("%s: %zu broken record%s ignored", name, broken,
 		    broken == 1 ? " is" : "s are");
-	others = modules_others(d.modules, &first);
+	others = modules_count_stale(d.modules, &first);
 	if (others)
 		err_say("%s: '%s' is not the recorded file%s; add recorded "
 			"files with 'perf buildid-cache --add'",

@@ -6,7 +6,7 @@
 
 struct folding;
 
-/* Borrows fd. 'linked': addresses are for addr2line. Returns 0, or -1 after
+/* Borrows fd. 'linked': addresses are those of the link. Returns 0, or -1 after
  * reporting that the file could not be read, or only in part. */
 int perfdata_read(int fd, const char *name, struct folding *, bool linked);
 

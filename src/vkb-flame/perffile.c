@@ -184,19 +184,56 @@ read_trailing_time(const struct perffile *f, struct piece r)
 	return r.n >= 8 + behind ? piece_u64(r.p + r.n - behind) : 0;
 }
 
-static uint64_t
-read_sample_time(const struct perffile *f, struct piece r)
+/* Skips counter values. */
+static bool
+skip_counters(struct piece *r, uint64_t format)
 {
-	uint64_t t = find_event_at(f, r, 8)->a.sample_type, v = 0;
+	unsigned each = 1, fixed = 0;
+	uint64_t n = 1;
 
-	if (!(t & PERF_SAMPLE_TIME))
-		return 0;
+	fixed += format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1 : 0;
+	fixed += format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1 : 0;
+	each += format & PERF_FORMAT_ID ? 1 : 0;
+	each += format & (1U << 4) ? 1 : 0; /* PERF_FORMAT_LOST */
+	if (format & PERF_FORMAT_GROUP && !piece_take(r, &n))
+		return false;
+	return n <= r->n && piece_pass(r, 8 * (fixed + each * n));
+}
+
+static bool
+read_sample(
+    const struct perffile *f, struct piece r, struct perffile_record *to)
+{
+	const struct event *e = find_event_at(f, r, 8);
+	uint64_t t = e->a.sample_type, other, ids = 0, id = 0, period = 1, n;
+	const struct {
+		uint64_t type, *to;
+	} fields[] = {{PERF_SAMPLE_IDENTIFIER, &id}, {PERF_SAMPLE_IP, &to->ip},
+	    {PERF_SAMPLE_TID, &ids}, {PERF_SAMPLE_TIME, &to->time},
+	    {PERF_SAMPLE_ADDR, &other}, {PERF_SAMPLE_ID, &id},
+	    {PERF_SAMPLE_STREAM_ID, &other}, {PERF_SAMPLE_CPU, &other},
+	    {PERF_SAMPLE_PERIOD, &period}};
+
 	piece_pass(&r, 8);
-	piece_pass(&r, t & PERF_SAMPLE_IDENTIFIER ? 8 : 0);
-	piece_pass(&r, t & PERF_SAMPLE_IP ? 8 : 0);
-	piece_pass(&r, t & PERF_SAMPLE_TID ? 8 : 0);
-	piece_take(&r, &v);
-	return v;
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (t & fields[i].type && !piece_take(&r, fields[i].to))
+			return false;
+	memcpy(&to->pid, &ids, sizeof to->pid);
+	memcpy(&to->tid, (const char *)&ids + 4, sizeof to->tid);
+	if (t & PERF_SAMPLE_ID)
+		e = find_event(f, id);
+	to->event = e->name;
+	to->weight =
+	    e->a.type == PERF_TYPE_TRACEPOINT || !period ? 1 : (double)period;
+	if (t & PERF_SAMPLE_READ && !skip_counters(&r, e->a.read_format))
+		return false;
+	if (!(t & PERF_SAMPLE_CALLCHAIN))
+		return true;
+	if (!piece_take(&r, &n) || n > r.n / 8)
+		return false;
+	to->chain = r.p;
+	to->nchain = n;
+	return true;
 }
 
 static int
@@ -209,40 +246,47 @@ compare_by_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : 1;
 }
 
+/*
+ * After a broken record, takes for the next what looks like one at a multiple
+ * of 8 bytes: the kernel's records are multiples of 8 long.
+ */
 static int
 read_index(struct perffile *f, const char *name)
 {
 	uint64_t at = piece_u64(f->all.p + 40),
 		 end = at + piece_u64(f->all.p + 48);
+	bool lost = false;
 
 	if (end < at || end > f->all.n)
 		return err_fail("%s: the file is truncated", name);
-	while (end - at >= 8) {
-		uint32_t type = piece_u32(f->all.p + at);
-		uint16_t size = piece_u16(f->all.p + at + 6);
-		struct piece r = {f->all.p + at, size};
-		bool kept = type == PERF_RECORD_SAMPLE ||
-		    type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 ||
-		    type == PERF_RECORD_COMM || type == PERF_RECORD_FORK;
+	for (uint64_t size; end - at >= 8; at += lost ? 8 : size) {
+		struct piece r = {f->all.p + at, piece_u16(f->all.p + at + 6)};
+		struct perffile_record sample = {.time = 0};
+		uint32_t type = piece_u32(r.p);
+		uint64_t time = 0;
 
-		if (size < 8 || size > end - at)
-			return err_fail("%s: byte %llu: broken record; record "
-					"the profile again",
-			    name, (unsigned long long)at);
-		if (type == COMPRESSED || type == COMPRESSED2)
+		if (!lost && (type == COMPRESSED || type == COMPRESSED2))
 			return err_fail("%s: compressed data is not supported; "
 					"use 'perf script -i FILE | vkb-flame'",
 			    name);
-		if (kept) {
-			f->entries = mem_grow(
-			    f->entries, f->n, &f->cap, sizeof *f->entries);
-			f->entries[f->n++] =
-			    (struct entry){type == PERF_RECORD_SAMPLE
-				    ? read_sample_time(f, r)
-				    : read_trailing_time(f, r),
-				at};
+		size = r.n;
+		if (size < 8 || size > end - at || (lost && size % 8)) {
+			f->broken += !lost;
+			lost = true;
+			continue;
 		}
-		at += size;
+		lost = false;
+		if (type == PERF_RECORD_SAMPLE && read_sample(f, r, &sample))
+			time = sample.time;
+		else if (type == PERF_RECORD_MMAP ||
+		    type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM ||
+		    type == PERF_RECORD_FORK)
+			time = read_trailing_time(f, r);
+		else if (type != PERF_RECORD_SAMPLE)
+			continue;
+		f->entries =
+		    mem_grow(f->entries, f->n, &f->cap, sizeof *f->entries);
+		f->entries[f->n++] = (struct entry){time, at};
 	}
 	if (f->n)
 		qsort(f->entries, f->n, sizeof *f->entries, compare_by_time);
@@ -292,7 +336,7 @@ perffile_close(struct perffile *f)
 }
 
 size_t
-perffile_broken(const struct perffile *f)
+perffile_count_broken(const struct perffile *f)
 {
 	return f->broken;
 }
@@ -303,19 +347,6 @@ keep_text(struct perffile *f, struct piece p)
 	free(f->text);
 	f->text = mem_strn((const char *)p.p, strnlen((const char *)p.p, p.n));
 	return f->text;
-}
-
-static enum perffile_mode
-get_mode(uint16_t misc)
-{
-	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
-	case PERF_RECORD_MISC_USER:
-		return PERFFILE_USER;
-	case PERF_RECORD_MISC_KERNEL:
-		return PERFFILE_KERNEL;
-	default:
-		return PERFFILE_OTHER;
-	}
 }
 
 /* Layout: pid, tid, start, length, offset; in MMAP2 also device and inode, or
@@ -340,86 +371,25 @@ read_map(struct perffile *f, struct piece r, uint32_t type, uint16_t misc,
 	return true;
 }
 
-/* Skips counter values. */
-static bool
-skip_counters(struct piece *r, uint64_t format)
-{
-	unsigned each = 1, fixed = 0;
-	uint64_t n = 1;
-
-	fixed += format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1 : 0;
-	fixed += format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1 : 0;
-	each += format & PERF_FORMAT_ID ? 1 : 0;
-	each += format & (1U << 4) ? 1 : 0; /* PERF_FORMAT_LOST */
-	if (format & PERF_FORMAT_GROUP && !piece_take(r, &n))
-		return false;
-	return n <= r->n && piece_pass(r, 8 * (fixed + each * n));
-}
-
-static bool
-read_sample(
-    const struct perffile *f, struct piece r, struct perffile_record *to)
-{
-	const struct event *e = find_event_at(f, r, 8);
-	uint64_t t = e->a.sample_type, v = 0, id = 0, period = 1;
-
-	piece_pass(&r, 8);
-	if (t & PERF_SAMPLE_IDENTIFIER && !piece_take(&r, &id))
-		return false;
-	if (t & PERF_SAMPLE_IP && !piece_take(&r, &to->ip))
-		return false;
-	if (t & PERF_SAMPLE_TID) {
-		if (r.n < 8)
-			return false;
-		to->pid = piece_u32(r.p);
-		to->tid = piece_u32(r.p + 4);
-		piece_pass(&r, 8);
-	}
-	if ((t & PERF_SAMPLE_TIME && !piece_take(&r, &v)) ||
-	    (t & PERF_SAMPLE_ADDR && !piece_take(&r, &v)) ||
-	    (t & PERF_SAMPLE_ID && !piece_take(&r, &id)) ||
-	    (t & PERF_SAMPLE_STREAM_ID && !piece_take(&r, &v)) ||
-	    (t & PERF_SAMPLE_CPU && !piece_take(&r, &v)) ||
-	    (t & PERF_SAMPLE_PERIOD && !piece_take(&r, &period)))
-		return false;
-	if (t & PERF_SAMPLE_ID)
-		e = find_event(f, id);
-	to->event = e->name;
-	to->weight =
-	    e->a.type == PERF_TYPE_TRACEPOINT || !period ? 1 : (double)period;
-	if (t & PERF_SAMPLE_READ && !skip_counters(&r, e->a.read_format))
-		return false;
-	if (!(t & PERF_SAMPLE_CALLCHAIN))
-		return true;
-	if (!piece_take(&r, &v) || v > r.n / 8)
-		return false;
-	to->chain = r.p;
-	to->nchain = v;
-	return true;
-}
-
 static bool
 read_record(struct perffile *f, struct piece r, struct perffile_record *to)
 {
 	uint32_t type = piece_u32(r.p);
 	uint16_t misc = piece_u16(r.p + 4);
 
-	*to = (struct perffile_record){.mode = get_mode(misc)};
-	if (type == PERF_RECORD_SAMPLE) {
-		to->kind = PERFFILE_SAMPLE;
+	*to = (struct perffile_record){
+	    .type = type, .mode = misc & PERF_RECORD_MISC_CPUMODE_MASK};
+	if (type == PERF_RECORD_SAMPLE)
 		return read_sample(f, r, to);
-	}
 	if (r.n < 8 + 8)
 		return false;
 	to->pid = piece_u32(r.p + 8);
 	to->tid = piece_u32(r.p + 12);
 	switch (type) {
 	case PERF_RECORD_COMM:
-		to->kind = PERFFILE_COMM;
 		to->name = keep_text(f, piece_part(r, 16, r.n - 16));
 		return true;
 	case PERF_RECORD_FORK: /* pid, parent, tid, parent's tid */
-		to->kind = PERFFILE_FORK;
 		if (r.n < 8 + 16)
 			return false;
 		to->parent = piece_u32(r.p + 12);
@@ -427,7 +397,7 @@ read_record(struct perffile *f, struct piece r, struct perffile_record *to)
 		to->parent_tid = piece_u32(r.p + 20);
 		return true;
 	default:
-		to->kind = PERFFILE_MAP;
+		to->type = PERF_RECORD_MMAP;
 		return read_map(f, r, type, misc, to);
 	}
 }

@@ -11,23 +11,15 @@
 
 struct perffile;
 
-enum perffile_kind {
-	PERFFILE_MAP,  /* a file is mapped */
-	PERFFILE_COMM, /* a thread has a name */
-	PERFFILE_FORK, /* a thread or process begins */
-	PERFFILE_SAMPLE
-};
-
-enum perffile_mode { PERFFILE_USER, PERFFILE_KERNEL, PERFFILE_OTHER };
-
 /* Borrowed pointers live as long as the file, 'name' until the next record. */
 struct perffile_record {
-	enum perffile_kind kind;
-	enum perffile_mode mode; /* of a sample's own address, or of a map */
+	uint32_t type; /* PERF_RECORD_MMAP, _COMM, _FORK or _SAMPLE */
+	uint32_t mode; /* PERF_RECORD_MISC_USER etc.: of 'ip', or of the map */
+	uint64_t time; /* of a sample */
 	uint32_t pid, tid;
-	uint32_t parent, parent_tid;    /* PERFFILE_FORK */
+	uint32_t parent, parent_tid;    /* of PERF_RECORD_FORK */
 	const char *name;               /* of the map, or of the thread */
-	uint64_t start, length, offset; /* PERFFILE_MAP */
+	uint64_t start, length, offset; /* of the map */
 	unsigned char id[20];           /* build-id of the map */
 	size_t nid;                     /* 0: unknown */
 	const char *event;              /* of a sample, as all below */
@@ -44,7 +36,7 @@ void perffile_close(struct perffile *);
 
 /* Returns 1, or 0 at the end. Skips broken records and counts them. */
 int perffile_next(struct perffile *, struct perffile_record *);
-size_t perffile_broken(const struct perffile *);
+size_t perffile_count_broken(const struct perffile *);
 
 /* Returns the length of a file's build-id in the header, or 0. */
 size_t perffile_build_id(

@@ -217,17 +217,8 @@ parse_frame(const char *p, const char *end, struct folding *f)
 	return true;
 }
 
-static bool
-begin_if_counted(struct folding *f, const struct event *e)
-{
-	if (e->name.n && !folding_event(f, e->name.s, e->name.n))
-		return false;
-	folding_begin(f, e->comm, e->pid, e->tid);
-	return true;
-}
-
 bool
-perftext_looks(const char *line, size_t n)
+perftext_is_event(const char *line, size_t n)
 {
 	struct event e = {0};
 
@@ -246,10 +237,11 @@ static void
 begin_sample(struct reader *r, const struct event *e, const char *end)
 {
 	end_sample(r);
-	if (!begin_if_counted(r->f, e)) {
+	if (e->name.n && !folding_choose_event(r->f, e->name.s, e->name.n)) {
 		r->state = OTHERS;
 		return;
 	}
+	folding_begin(r->f, e->comm, e->pid, e->tid);
 	r->period = e->period;
 	r->state = EVENT;
 	if (e->rest < end && parse_frame(e->rest, end, r->f))

@@ -13,6 +13,6 @@ struct lines;
 int perftext_read(struct lines *, struct folding *);
 
 /* Returns true if the line is an event. */
-bool perftext_looks(const char *line, size_t n);
+bool perftext_is_event(const char *line, size_t n);
 
 #endif

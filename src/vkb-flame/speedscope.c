@@ -29,8 +29,8 @@ append_profile(
 	str_add(to, "{\"type\":\"sampled\",\"name\":");
 	append_string(to, name);
 	str_add(to, ",\"unit\":\"none\",\"samples\":[");
-	for (i = calltree_after(t, 0, 0); i != CALLTREE_NONE;
-	     i = calltree_after(t, i, 0)) {
+	for (i = calltree_next(t, 0, 0); i != CALLTREE_NONE;
+	     i = calltree_next(t, i, 0)) {
 		size_t n = v[i] != 0 ? calltree_path(t, i, &path, &cap) : 0;
 
 		if (!n)
@@ -45,8 +45,8 @@ append_profile(
 	free(path);
 	str_add(to, "],\"weights\":[");
 	comma = "";
-	for (i = calltree_after(t, 0, 0); i != CALLTREE_NONE;
-	     i = calltree_after(t, i, 0)) {
+	for (i = calltree_next(t, 0, 0); i != CALLTREE_NONE;
+	     i = calltree_next(t, i, 0)) {
 		if (v[i] == 0)
 			continue;
 		str_add(to, comma);

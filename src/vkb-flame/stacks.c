@@ -178,7 +178,7 @@ stacks_add(struct stacks *s, const uint32_t *frames, size_t n, double v)
 }
 
 void
-stacks_end(struct stacks *s)
+stacks_finish(struct stacks *s)
 {
 	flush_stacks(s);
 	free(s->frames);

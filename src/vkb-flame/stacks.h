@@ -11,12 +11,12 @@
 struct calltree;
 struct stacks;
 
-/* Borrows the tree, which is complete only after stacks_end. */
+/* Borrows the tree, which is complete only after stacks_finish. */
 struct stacks *stacks_new(struct calltree *, size_t column);
 
 /* Adds a stack of n frames (calltree_frame), outermost first, of weight 'v'. */
 void stacks_add(struct stacks *, const uint32_t *frames, size_t n, double v);
 
-void stacks_end(struct stacks *); /* frees it */
+void stacks_finish(struct stacks *); /* frees it */
 
 #endif

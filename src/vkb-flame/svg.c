@@ -74,12 +74,6 @@ get_frame_name(const struct graph *g, uint32_t i)
 }
 
 static void
-append_number(struct str *s, double v)
-{
-	str_printf(s, v == floor(v) ? "%.0f" : "%.6g", v);
-}
-
-static void
 append_difference(struct str *s, const struct graph *g, uint32_t i)
 {
 	const struct diff_frame *f = &g->d->v[i];
@@ -114,7 +108,9 @@ write_tooltip(struct graph *g, uint32_t i)
 		append_difference(&s, g, i);
 	else {
 		str_printf(&s, "%.2f%% (", 100 * g->size[i] / g->all);
-		append_number(&s, g->size[i]);
+		str_printf(&s,
+		    g->size[i] == floor(g->size[i]) ? "%.0f" : "%.6g",
+		    g->size[i]);
 		str_printf(
 		    &s, "), itself %.2f%%", 100 * g->t->self[0][i] / g->all);
 	}
@@ -213,7 +209,7 @@ write_frames(struct graph *g, uint32_t deepest)
 			cursor[d + 1] = cursor[d];
 		}
 		cursor[d] += k * g->size[i];
-		i = calltree_after(g->t, i, !in);
+		i = calltree_next(g->t, i, !in);
 	}
 	free(cursor);
 }

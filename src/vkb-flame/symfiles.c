@@ -3,6 +3,7 @@
 #include "symtab.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,7 +37,7 @@ word_length(const char *p, const char *end)
 static void
 parse_kernel_line(struct symtab *t, const char *p, const char *end)
 {
-	enum symtab_bind bind;
+	unsigned bind;
 	uint64_t at;
 	char type;
 
@@ -46,9 +47,9 @@ parse_kernel_line(struct symtab *t, const char *p, const char *end)
 	type = (char)toupper((unsigned char)*p);
 	if (!strchr("TWDB", type))
 		return;
-	bind = type == 'W'               ? SYMTAB_WEAK
-	    : isupper((unsigned char)*p) ? SYMTAB_GLOBAL
-					 : SYMTAB_LOCAL;
+	bind = type == 'W'               ? STB_WEAK
+	    : isupper((unsigned char)*p) ? STB_GLOBAL
+					 : STB_LOCAL;
 	symtab_add(t, at, 0, bind, p + 2, word_length(p + 2, end));
 }
 
@@ -60,7 +61,7 @@ parse_jit_line(struct symtab *t, const char *p, const char *end)
 	p = parse_hex(p, end, &at);
 	p = p ? parse_hex(p, end, &size) : NULL;
 	if (p && p < end)
-		symtab_add(t, at, size, SYMTAB_GLOBAL, p, (size_t)(end - p));
+		symtab_add(t, at, size, STB_GLOBAL, p, (size_t)(end - p));
 }
 
 static struct symtab *
@@ -92,13 +93,13 @@ read_symbols(const char *path, bool any_owner,
 }
 
 struct symtab *
-symfiles_kernel(const char *path)
+symfiles_read_kernel(const char *path)
 {
 	return read_symbols(path, true, parse_kernel_line);
 }
 
 struct symtab *
-symfiles_jit(const char *path)
+symfiles_read_jit(const char *path)
 {
 	return read_symbols(path, false, parse_jit_line);
 }

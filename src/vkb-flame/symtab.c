@@ -1,6 +1,7 @@
 #include "symtab.h"
 #include "mem.h"
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 struct symbol {
 	uint64_t at, end;
 	char *name;
-	enum symtab_bind bind;
+	unsigned bind;
 	size_t order; /* order of insertion */
 };
 
@@ -37,7 +38,7 @@ symtab_free(struct symtab *t)
 }
 
 void
-symtab_add(struct symtab *t, uint64_t at, uint64_t size, enum symtab_bind bind,
+symtab_add(struct symtab *t, uint64_t at, uint64_t size, unsigned bind,
     const char *name, size_t n)
 {
 	if (size > UINT64_MAX - at)
@@ -62,8 +63,8 @@ static bool
 prefers_second(const struct symbol *a, const struct symbol *b)
 {
 	int empty = (a->end == a->at) - (b->end == b->at);
-	int weak = (a->bind == SYMTAB_WEAK) - (b->bind == SYMTAB_WEAK);
-	int global = (b->bind == SYMTAB_GLOBAL) - (a->bind == SYMTAB_GLOBAL);
+	int weak = (a->bind == STB_WEAK) - (b->bind == STB_WEAK);
+	int global = (b->bind == STB_GLOBAL) - (a->bind == STB_GLOBAL);
 	int lines = count_underscores(a->name) - count_underscores(b->name);
 
 	if (empty || weak)
@@ -136,7 +137,7 @@ symtab_find(const struct symtab *t, uint64_t at)
 }
 
 uint64_t
-symtab_address(const struct symtab *t, const char *name)
+symtab_find_address(const struct symtab *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].name, name) == 0)

@@ -1,12 +1,11 @@
 #include "access.h"
 #include "json.h"
 #include "mem.h"
-#include "num.h"
-#include "str.h"
+#include "sysfile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,33 +17,18 @@ enum { SYS_PTRACE = 19, SYS_ADMIN = 21, PERFMON = 38 };
 static long long
 read_setting(const char *path)
 {
-	long long v = UNKNOWN;
-	FILE *f = fopen(path, "re");
-	char s[32] = "";
+	double v = sysfile_num("", path);
 
-	if (!f)
-		return UNKNOWN;
-	if (fgets(s, sizeof s, f)) {
-		s[strcspn(s, "\n")] = '\0';
-		if (num_int(s, &v) < 0)
-			v = UNKNOWN;
-	}
-	fclose(f);
-	return v;
+	return isnan(v) ? UNKNOWN : (long long)v;
 }
 
 static unsigned long long
 read_capabilities(void)
 {
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long long caps = 0;
-	char line[256];
+	char *s = sysfile_value("", "/proc/self/status", "CapEff");
+	unsigned long long caps = s ? strtoull(s, NULL, 16) : 0;
 
-	while (f && fgets(line, sizeof line, f))
-		if (str_starts(line, "CapEff:"))
-			caps = strtoull(line + 7, NULL, 16);
-	if (f)
-		fclose(f);
+	free(s);
 	return caps;
 }
 
@@ -56,20 +40,20 @@ access_read(struct access *a, pid_t pid)
 	char path[64];
 
 	a->paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid");
-	a->kptr = read_setting("/proc/sys/kernel/kptr_restrict");
+	a->kptr_restrict = read_setting("/proc/sys/kernel/kptr_restrict");
 	a->perfmon = (caps >> PERFMON & 1) || (caps >> SYS_ADMIN & 1);
 	a->ptrace = a->perfmon || (caps >> SYS_PTRACE & 1);
-	a->us = a->them = geteuid();
+	a->own_uid = a->target_uid = geteuid();
 	/* /proc/PID belongs to root if the process may not be traced. */
 	snprintf(path, sizeof path, "/proc/%ld", (long)pid);
 	if (pid && stat(path, &st) == 0)
-		a->them = st.st_uid;
+		a->target_uid = st.st_uid;
 }
 
-enum access_sky
+enum access_level
 access_decide(const struct access *a)
 {
-	if (a->them != a->us && !a->ptrace)
+	if (a->target_uid != a->own_uid && !a->ptrace)
 		return ACCESS_NONE;
 	if (a->perfmon)
 		return ACCESS_ALL;
@@ -81,13 +65,13 @@ access_decide(const struct access *a)
 }
 
 char *
-access_refusal(const struct access *a)
+access_explain_refusal(const struct access *a)
 {
-	if (a->them != a->us && !a->ptrace)
+	if (a->target_uid != a->own_uid && !a->ptrace)
 		return mem_printf(
 		    "it belongs to user %ld or may not be traced; run "
 		    "vkb-profile as that user or as root",
-		    (long)a->them);
+		    (long)a->target_uid);
 	return mem_printf(
 	    "kernel.perf_event_paranoid is %lld, so ordinary users may not "
 	    "profile %s; allow it with 'sudo sysctl "
@@ -97,9 +81,9 @@ access_refusal(const struct access *a)
 }
 
 const char *
-access_hidden(const struct access *a)
+access_explain_hidden(const struct access *a)
 {
-	if (a->kptr <= 0 || (a->kptr == 1 && a->us == 0))
+	if (a->kptr_restrict <= 0 || (a->kptr_restrict == 1 && a->own_uid == 0))
 		return NULL;
 	return "kernel.kptr_restrict hides the names of kernel functions: "
 	       "'sudo sysctl kernel.kptr_restrict=0' shows them";
@@ -113,8 +97,8 @@ access_describe(const struct access *a)
 
 	if (a->paranoid != UNKNOWN)
 		json_set_num(j, "perf_event_paranoid", (double)a->paranoid);
-	if (a->kptr != UNKNOWN)
-		json_set_num(j, "kptr_restrict", (double)a->kptr);
+	if (a->kptr_restrict != UNKNOWN)
+		json_set_num(j, "kptr_restrict", (double)a->kptr_restrict);
 	json_set_bool(j, "cap_perfmon", a->perfmon);
 	json_set_str(j, "allowed", names[access_decide(a)]);
 	return j;

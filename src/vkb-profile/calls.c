@@ -4,10 +4,12 @@
 #include "mem.h"
 #include "num.h"
 #include "symbols.h"
+#include "sysfile.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,16 +40,12 @@ struct calls {
 static int
 read_uprobe_type(void)
 {
-	FILE *f = fopen(PMU, "re");
-	int type = -1;
+	double type = sysfile_num("", PMU);
 
-	if (!f || fscanf(f, "%d", &type) != 1)
-		type = -1;
-	if (f)
-		fclose(f);
-	return type < 0 ? err_fail("this kernel does not count uprobes for a "
-				   "process (no '" PMU "')")
-			: type;
+	return isnan(type)
+	    ? err_fail("this kernel does not count uprobes for a process (no "
+		       "'" PMU "')")
+	    : (int)type;
 }
 
 /* The counter is not inherited: on fork the kernel would look for 'path' in the
@@ -187,25 +185,16 @@ calls_close(struct calls *c)
 	free(c);
 }
 
-static int
-control_counters(struct calls *c, unsigned long what)
+int
+calls_control(struct calls *c, bool on)
 {
+	unsigned long what =
+	    on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
 	for (size_t i = 0; i < c->n; i++)
 		if (ioctl(c->v[i].fd, what, 0) < 0)
 			return err_fail_sys("cannot count calls");
 	return 0;
-}
-
-int
-calls_enable(struct calls *c)
-{
-	return control_counters(c, PERF_EVENT_IOC_ENABLE);
-}
-
-int
-calls_disable(struct calls *c)
-{
-	return control_counters(c, PERF_EVENT_IOC_DISABLE);
 }
 
 struct call_count {

@@ -5,6 +5,7 @@
 #ifndef CALLS_H
 #define CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -24,9 +25,8 @@ struct calls *calls_open(
     pid_t, const char *path, const char *const *patterns, size_t n);
 void calls_close(struct calls *);
 
-/* Start and stop counting. Return 0, or -1 after reporting an error. */
-int calls_enable(struct calls *);
-int calls_disable(struct calls *);
+/* Starts or stops counting. Returns 0, or -1 after reporting an error. */
+int calls_control(struct calls *, bool on);
 
 /* Returns an object of FUNCTION: count, most called first, or NULL after
  * reporting an error. Caller frees with json_free. */

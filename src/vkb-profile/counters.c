@@ -15,7 +15,7 @@
 struct set {
 	const char *name;
 	const char *events;
-	bool asked; /* ask perf whether it has them: not every version does */
+	bool probed; /* ask perf whether it has them: not every version does */
 };
 
 /* Always counted: every user may, on every machine. */
@@ -114,7 +114,7 @@ counters_start(const char *sets, bool user_only, pid_t pid)
 	for (const struct set *s = set_table; s->name; s++) {
 		if (!is_set_wanted(sets, s->name))
 			continue;
-		if (s->asked && !are_events_known(s->events)) {
+		if (s->probed && !are_events_known(s->events)) {
 			err_say("this machine cannot count '%s'; it is left "
 				"out",
 			    s->name);
@@ -123,7 +123,7 @@ counters_start(const char *sets, bool user_only, pid_t pid)
 		str_addc(&events, ',');
 		str_add(&events, s->events);
 		/* perf adds ":u" itself, but not to groups in braces. */
-		if (user_only && s->asked)
+		if (user_only && s->probed)
 			str_add(&events, ":u");
 	}
 	argv[3] = events.s;
@@ -179,46 +179,37 @@ counters_parse(const char *text, double *shared)
 	return j;
 }
 
-static void
-set_ratio(struct json *to, const char *key, double factor,
-    const struct json *of, const char *above, const char *below)
-{
-	double a = json_get_num(of, above, NAN), b = json_get_num(of, below, 0);
-
-	if (b > 0 && a >= 0)
-		json_set_num(to, key, factor * a / b);
-}
+static const struct ratio {
+	const char *key, *above, *below;
+	double factor;
+} ratios[] = {{"ipc", "instructions", "cycles", 1},
+    {"ghz", "cycles", "task_clock_ms", 1e-6},
+    {"frontend_stalled_percent", "stalled_cycles_frontend", "cycles", 100},
+    {"backend_stalled_percent", "stalled_cycles_backend", "cycles", 100},
+    {"cache_miss_percent", "cache_misses", "cache_references", 100},
+    {"l1d_miss_percent", "l1_dcache_load_misses", "l1_dcache_loads", 100},
+    {"llc_miss_percent", "llc_load_misses", "llc_loads", 100},
+    {"dtlb_miss_percent", "dtlb_load_misses", "dtlb_loads", 100},
+    {"itlb_miss_percent", "itlb_load_misses", "itlb_loads", 100},
+    {"branch_miss_percent", "branch_misses", "branches", 100},
+    {"retiring_percent", "topdown_retiring", "slots", 100},
+    {"bad_speculation_percent", "topdown_bad_spec", "slots", 100},
+    {"frontend_bound_percent", "topdown_fe_bound", "slots", 100},
+    {"backend_bound_percent", "topdown_be_bound", "slots", 100}};
 
 struct json *
 counters_derive(const struct json *c)
 {
 	struct json *j = json_object();
 
-	set_ratio(j, "ipc", 1, c, "instructions", "cycles");
-	set_ratio(j, "ghz", 1e-6, c, "cycles", "task_clock_ms");
-	set_ratio(j, "frontend_stalled_percent", 100, c,
-	    "stalled_cycles_frontend", "cycles");
-	set_ratio(j, "backend_stalled_percent", 100, c,
-	    "stalled_cycles_backend", "cycles");
-	set_ratio(j, "cache_miss_percent", 100, c, "cache_misses",
-	    "cache_references");
-	set_ratio(j, "l1d_miss_percent", 100, c, "l1_dcache_load_misses",
-	    "l1_dcache_loads");
-	set_ratio(
-	    j, "llc_miss_percent", 100, c, "llc_load_misses", "llc_loads");
-	set_ratio(
-	    j, "dtlb_miss_percent", 100, c, "dtlb_load_misses", "dtlb_loads");
-	set_ratio(
-	    j, "itlb_miss_percent", 100, c, "itlb_load_misses", "itlb_loads");
-	set_ratio(
-	    j, "branch_miss_percent", 100, c, "branch_misses", "branches");
-	set_ratio(j, "retiring_percent", 100, c, "topdown_retiring", "slots");
-	set_ratio(
-	    j, "bad_speculation_percent", 100, c, "topdown_bad_spec", "slots");
-	set_ratio(
-	    j, "frontend_bound_percent", 100, c, "topdown_fe_bound", "slots");
-	set_ratio(
-	    j, "backend_bound_percent", 100, c, "topdown_be_bound", "slots");
+	for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+		const struct ratio *r = &ratios[i];
+		double a = json_get_num(c, r->above, NAN);
+		double b = json_get_num(c, r->below, 0);
+
+		if (b > 0 && a >= 0)
+			json_set_num(j, r->key, r->factor * a / b);
+	}
 	return j;
 }
 

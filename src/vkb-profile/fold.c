@@ -156,12 +156,6 @@ get_thread(struct fold *f, long tid)
 	return &f->threads[f->nthreads++];
 }
 
-static void
-add_weight(struct fold *f, size_t stack, uint64_t weight)
-{
-	f->weight[stack] += weight;
-}
-
 /* Adds the time since the thread left the CPU to the stack it left with. */
 static void
 end_wait(struct fold *f, struct thread *t, uint64_t now)
@@ -169,7 +163,7 @@ end_wait(struct fold *f, struct thread *t, uint64_t now)
 	uint64_t off = now > t->since ? now - t->since : 0;
 
 	t->off = false;
-	add_weight(f, t->stack, off);
+	f->weight[t->stack] += off;
 	*(t->preempted ? &f->preempted : &f->blocked) += off;
 }
 
@@ -276,7 +270,7 @@ add_sample(struct fold *f)
 		f->sum.switches++;
 		return;
 	}
-	add_weight(f, id, f->by_time ? f->period : 1);
+	f->weight[id] += f->by_time ? f->period : 1;
 	f->cpu += f->period;
 	f->sum.samples++;
 }
@@ -303,13 +297,13 @@ fold_line(struct fold *f, char *line)
 		if (parse_thread_and_time(f, line, (size_t)(what - line)))
 			handle_event(f, what + strlen(" PERF_RECORD_"));
 		else
-			f->sum.strange++;
+			f->sum.unparsed++;
 	} else if (!parse_sample_header(f, line, n))
-		f->sum.strange++;
+		f->sum.unparsed++;
 }
 
 void
-fold_end(struct fold *f)
+fold_finish(struct fold *f)
 {
 	if (f->inside)
 		add_sample(f);

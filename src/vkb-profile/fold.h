@@ -22,13 +22,13 @@ void fold_free(struct fold *);
 void fold_line(struct fold *, char *line);
 
 /* Call it after the last line: ends the waits of threads still off the CPU. */
-void fold_end(struct fold *);
+void fold_finish(struct fold *);
 
 struct fold_sum {
 	unsigned long long samples;  /* of the clock or counter */
 	unsigned long long switches; /* away from the CPU */
 	unsigned long long lost;     /* records, as perf reports */
-	unsigned long long strange;  /* lines that could not be parsed */
+	unsigned long long unparsed; /* lines that could not be parsed */
 	double cpu_s; /* sum of clock periods; 0 unless by_time */
 	double blocked_s, preempted_s;
 };

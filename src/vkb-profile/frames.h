@@ -16,6 +16,6 @@ struct frames {
 struct frames frames_choose(const char *exe);
 
 /* For tests: returns whether x86-64 machine code keeps frame pointers. */
-bool frames_kept(const unsigned char *code, unsigned long n);
+bool frames_detect(const unsigned char *code, unsigned long n);
 
 #endif

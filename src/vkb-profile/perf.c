@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,14 @@
 #include <unistd.h>
 
 /* Attaching to many threads on many cores, and writing samples, takes long. */
-enum { WORD_MS = 30000, END_MS = 120000 };
+enum { CONTROL_MS = 30000, END_MS = 120000 };
 
 enum { ARGS = 64 };
 
 struct perf {
 	struct proc *proc;
 	const char *what; /* "record" or "stat", for messages; borrowed */
-	int words;        /* our end of the --control socket */
+	int control;      /* our end of the --control socket */
 	int out;          /* memfd with its output */
 	struct str text;
 };
@@ -59,30 +60,23 @@ struct perf *
 perf_start(const char *what, const char *const *args)
 {
 	struct perf *p = mem_new(sizeof *p);
-	int fds[2] = {-1, -1}, theirs = -1;
+	int fds[2] = {-1, -1};
+	bool started;
 
 	p->what = what;
-	p->words = -1;
 	p->out = memfd_create("perf", MFD_CLOEXEC);
 	if (p->out < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
-	    (theirs = dup(fds[1])) < 0) {
+	    fcntl(fds[1], F_SETFD, 0) < 0) {
 		err_fail_sys("cannot start perf");
-		goto bad;
-	}
-	p->words = fds[0];
-	fds[0] = -1;
-	if (launch_perf(p, args, theirs) == 0) {
+		started = false;
+	} else
+		started = launch_perf(p, args, fds[1]) == 0;
+	p->control = fds[0];
+	if (fds[1] >= 0)
 		close(fds[1]);
-		close(theirs);
+	if (started)
 		return p;
-	}
-bad:
-	for (int i = 0; i < 2; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	if (theirs >= 0)
-		close(theirs);
 	perf_free(p);
 	return NULL;
 }
@@ -97,8 +91,8 @@ perf_free(struct perf *p)
 		proc_wait(p->proc, 2000, NULL);
 	}
 	proc_free(p->proc);
-	if (p->words >= 0)
-		close(p->words);
+	if (p->control >= 0)
+		close(p->control);
 	if (p->out >= 0)
 		close(p->out);
 	str_free(&p->text);
@@ -141,25 +135,24 @@ fail_with_output(struct perf *p, const char *how)
 	    (int)(n - (size_t)(s - text)), s);
 }
 
-/* Sends a control word. Returns 0 if perf acknowledged it, 1 if perf has ended,
- * -1 after reporting an error. */
-static int
-send_word(struct perf *p, const char *word)
+int
+perf_control(struct perf *p, bool on)
 {
-	struct pollfd fd[2] = {{.fd = p->words, .events = POLLIN},
+	const char *word = on ? "enable" : "disable";
+	struct pollfd fd[2] = {{.fd = p->control, .events = POLLIN},
 	    {.fd = proc_fd(p->proc), .events = POLLIN}};
-	int64_t deadline = clock_ns() + WORD_MS * INT64_C(1000000);
+	int64_t deadline = clock_ns() + CONTROL_MS * INT64_C(1000000);
 	char answer[16], how[64];
 	int left;
 
 	snprintf(how, sizeof how, "does not answer '%s'", word);
-	if (send(p->words, word, strlen(word), MSG_NOSIGNAL) < 0)
+	if (send(p->control, word, strlen(word), MSG_NOSIGNAL) < 0)
 		return errno == EPIPE ? 1 : fail_with_output(p, how);
 	while ((left = clock_left_ms(deadline)) > 0) {
 		if (poll(fd, 2, left) <= 0)
 			continue;
 		if (fd[0].revents) {
-			if (recv(p->words, answer, sizeof answer, 0) > 0)
+			if (recv(p->control, answer, sizeof answer, 0) > 0)
 				return 0;
 			return 1;
 		}
@@ -167,18 +160,6 @@ send_word(struct perf *p, const char *word)
 			return 1;
 	}
 	return fail_with_output(p, how);
-}
-
-int
-perf_enable(struct perf *p)
-{
-	return send_word(p, "enable");
-}
-
-int
-perf_disable(struct perf *p)
-{
-	return send_word(p, "disable");
 }
 
 int

@@ -2,17 +2,14 @@
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
-struct requests;
+struct client;
 
 /* Returns NULL, and reports nothing, if no server answers on the port without a
- * password and TLS. */
-struct requests *requests_open(int port);
-void requests_close(struct requests *);
+ * password and TLS. Caller frees with client_close. */
+struct client *requests_open(int port);
 
-void requests_begin(struct requests *);
-void requests_end(struct requests *);
-
-/* Returns the commands between begin and end, without ours; NAN if unknown. */
-double requests_count(const struct requests *);
+/* Returns the commands handled since the server's start, without this one; NAN
+ * if unknown. */
+double requests_handled(struct client *);
 
 #endif

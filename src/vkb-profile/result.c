@@ -6,10 +6,8 @@
 #include "json.h"
 #include "mem.h"
 #include "perf.h"
-#include "requests.h"
 #include "watch.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -62,10 +60,9 @@ add_counters(struct json *rec, struct perf *counters, double n)
 }
 
 int
-result_add_counts(
-    struct json *rec, const struct watch *w, struct requests *requests)
+result_add_counts(struct json *rec, const struct watch *w)
 {
-	double n = requests ? requests_count(requests) : NAN;
+	double n = w->requests;
 	struct json *calls;
 
 	if (n > 0)

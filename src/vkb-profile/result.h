@@ -3,7 +3,6 @@
 #define RESULT_H
 
 struct json;
-struct requests;
 struct watch;
 
 /* Makes the folder. Returns 0, or -1 after reporting that it cannot be made or
@@ -16,10 +15,9 @@ char *result_name_copies(const char *dir);
 
 /*
  * Adds the counters and calls of a finished watch to the record, and their
- * values per request unless 'requests' is NULL. Returns 0, or -1 after
- * reporting an error.
+ * values per request if these are known. Returns 0, or -1 after reporting an
+ * error.
  */
-int result_add_counts(
-    struct json *rec, const struct watch *, struct requests *);
+int result_add_counts(struct json *rec, const struct watch *);
 
 #endif

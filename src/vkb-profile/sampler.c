@@ -21,7 +21,7 @@
 static const char *const mode_names[] = {"cpu", "wall", "offcpu"};
 
 enum sampler_mode
-sampler_mode_of(const char *name)
+sampler_find_mode(const char *name)
 {
 	enum sampler_mode m = SAMPLER_OFFCPU;
 
@@ -42,60 +42,54 @@ make_path(const struct sampler *s, const char *name)
 	return mem_printf("%s/%s", s->dir, name);
 }
 
+struct args {
+	const char *v[32]; /* NULL ends it */
+	size_t n;
+};
+
+static void
+add_args(struct args *a, const char *option, const char *value)
+{
+	a->v[a->n++] = option;
+	a->v[a->n++] = value;
+}
+
 struct perf *
 sampler_start(const struct sampler *s, pid_t pid)
 {
 	char *out = make_path(s, "perf.data"), freq[32], id[32];
-	const char *argv[40];
-	const char *u = s->user_only ? ":u" : "", *graph = s->call_graph;
-	char clock[32], cycles[32];
+	const char *graph = s->call_graph;
+	struct args a = {.n = 0};
 	struct perf *p;
-	size_t n = 0;
 
 	snprintf(freq, sizeof freq, "%lld", s->freq);
 	snprintf(id, sizeof id, "%ld", (long)pid);
-	snprintf(clock, sizeof clock, "cpu-clock%s", u);
+	if (s->copies)
+		add_args(&a, "--buildid-dir", s->copies);
+	a.v[a.n++] = "record";
+	if (!s->copies)
+		a.v[a.n++] = "--no-buildid-cache";
 	/* perf falls back to a clock if the CPU has no such counter. */
-	snprintf(cycles, sizeof cycles, "cycles%s", u);
-	if (s->keep) {
-		argv[n++] = "--buildid-dir";
-		argv[n++] = s->keep;
-	}
-	argv[n++] = "record";
-	if (!s->keep)
-		argv[n++] = "--no-buildid-cache";
-	if (s->mode == SAMPLER_CPU) {
-		argv[n++] = "-e";
-		argv[n++] = cycles;
-	}
-	if (s->mode == SAMPLER_WALL) {
-		argv[n++] = "-e";
-		argv[n++] = clock;
-	}
+	if (s->mode == SAMPLER_CPU)
+		add_args(&a, "-e", s->user_only ? "cycles:u" : "cycles");
+	if (s->mode == SAMPLER_WALL)
+		add_args(&a, "-e", s->user_only ? "cpu-clock:u" : "cpu-clock");
 	if (s->mode != SAMPLER_CPU) {
 		/* Samples each switch, and records the time of the switch back;
 		 * unlike tracepoints this needs neither root nor tracefs. */
-		argv[n++] = "-e";
-		argv[n++] = "context-switches/period=1/";
-		argv[n++] = "--switch-events";
+		add_args(&a, "-e", "context-switches/period=1/");
+		a.v[a.n++] = "--switch-events";
 	}
-	argv[n++] = "-F";
-	argv[n++] = freq;
-	argv[n++] = "--call-graph";
+	add_args(&a, "-F", freq);
 	/* Switches are frequent and their stacks shallow: copy less of each. */
 	if (strcmp(graph, "dwarf") == 0)
 		graph = s->mode == SAMPLER_CPU ? "dwarf,8192" : "dwarf,4096";
-	argv[n++] = graph;
-	if (s->large) {
-		argv[n++] = "-m";
-		argv[n++] = "2M";
-	}
-	argv[n++] = "-o";
-	argv[n++] = out;
-	argv[n++] = "-p";
-	argv[n++] = id;
-	argv[n] = NULL;
-	p = perf_start("record", argv);
+	add_args(&a, "--call-graph", graph);
+	if (s->large)
+		add_args(&a, "-m", "2M");
+	add_args(&a, "-o", out);
+	add_args(&a, "-p", id);
+	p = perf_start("record", a.v);
 	free(out);
 	return p;
 }
@@ -152,6 +146,8 @@ out:
 	proc_free(p);
 	if (f)
 		fclose(f);
+	else if (fds[0] >= 0)
+		close(fds[0]);
 	if (spec.in >= 0)
 		close(spec.in);
 	return rc;
@@ -176,30 +172,18 @@ read_stacks(const struct sampler *s, struct halt *halt)
 {
 	struct fold *f = fold_new(s->mode != SAMPLER_CPU);
 	char *data = make_path(s, "perf.data");
-	const char *argv[24];
-	size_t n = 0;
+	const char *all[] = {"perf", "--buildid-dir", s->copies, "script", "-i",
+	    data, "--force", /* whoever owns the file */
+	    "--ns", "--no-inline", "--show-lost-events", "--show-switch-events",
+	    "-F", FOLD_FIELDS, NULL};
+	const char **argv = s->copies ? all : all + 2;
 
-	argv[n++] = "perf";
-	if (s->keep) {
-		argv[n++] = "--buildid-dir";
-		argv[n++] = s->keep;
-	}
-	argv[n++] = "script";
-	argv[n++] = "-i";
-	argv[n++] = data;
-	argv[n++] = "--force"; /* whoever owns the file */
-	argv[n++] = "--ns";
-	argv[n++] = "--no-inline";
-	argv[n++] = "--show-lost-events";
-	argv[n++] = "--show-switch-events";
-	argv[n++] = "-F";
-	argv[n++] = FOLD_FIELDS;
-	argv[n] = NULL;
+	argv[0] = "perf";
 	if (read_output_lines(argv, halt, on_stack_line, f) < 0) {
 		fold_free(f);
 		f = NULL;
 	} else
-		fold_end(f);
+		fold_finish(f);
 	free(data);
 	return f;
 }
@@ -303,10 +287,10 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 	add_events(s, sampling);
 	add_summary(s, &sum, sampling);
 	json_set_str(artifacts, "perf_data", data);
-	if (sum.strange)
+	if (sum.unparsed)
 		err_say("cannot parse %llu lines of 'perf script'; they are "
 			"left out",
-		    sum.strange);
+		    sum.unparsed);
 	if (sum.lost)
 		err_say(
 		    "perf lost %llu records: a lower --freq or --call-graph "

@@ -18,11 +18,11 @@ struct sampler {
 	bool user_only;         /* sample user space only */
 	bool large;             /* use buffers that need CAP_PERFMON */
 	const char *dir;        /* existing folder for the files */
-	const char *keep;       /* folder for copies of the binaries, or NULL */
+	const char *copies;     /* folder for copies of the binaries, or NULL */
 };
 
 /* Maps "cpu", "wall", "offcpu"; any other name is "cpu". */
-enum sampler_mode sampler_mode_of(const char *name);
+enum sampler_mode sampler_find_mode(const char *name);
 const char *sampler_mode_name(enum sampler_mode);
 
 /* Starts perf record, not sampling yet. Returns NULL after reporting an error.
@@ -30,7 +30,7 @@ const char *sampler_mode_name(enum sampler_mode);
 struct perf *sampler_start(const struct sampler *, pid_t);
 
 /*
- * Reads DIR/perf.data (with the binaries of 'keep', if any) and writes
+ * Reads DIR/perf.data (with the binaries of 'copies', if any) and writes
  * stacks.folded, flame.svg and functions.txt. Adds counts to 'sampling' and
  * paths to 'artifacts'. Returns 0, or -1 after reporting an error: also if
  * there are no samples, or if it was interrupted.

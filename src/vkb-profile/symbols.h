@@ -1,12 +1,12 @@
-/*
- * Finds the functions of a program (64-bit ELF of this machine's byte order)
- * whose names match a pattern, and their offsets in the file.
- */
+/* Finds the functions of a program whose names match a pattern, and their
+ * offsets in the file. */
 #ifndef SYMBOLS_H
 #define SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+struct elffile;
 
 struct symbol {
 	char *name;
@@ -19,14 +19,13 @@ struct symbols {
 	size_t seen; /* functions in the file, matching or not */
 };
 
-/*
- * Adds the functions that match a shell pattern; suffixes of the compiler
- * (".part.0") are ignored. Returns 0, or -1 if it is not such an ELF file.
- */
-int symbols_match(struct symbols *, const unsigned char *elf, size_t size,
+/* Adds the functions that match a shell pattern; suffixes of the compiler
+ * (".part.0") are ignored. */
+void symbols_match(struct symbols *, const struct elffile *,
     const char *const *patterns, size_t npatterns);
 
-/* The same for the file at 'path'; reports errors. */
+/* The same for the file at 'path'. Returns 0, or -1 after reporting an error.
+ */
 int symbols_read(struct symbols *, const char *path,
     const char *const *patterns, size_t npatterns);
 

@@ -15,31 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 
-struct pids {
-	pid_t *v;
-	size_t n, cap;
-};
-
-static void
-add_pid(struct pids *p, pid_t pid)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->v[i] == pid)
-			return;
-	p->v = mem_grow(p->v, p->n, &p->cap, sizeof *p->v);
-	p->v[p->n++] = pid;
-}
-
-/* Returns the content of a small file, ended by NUL, or NULL with errno set.
- * Caller frees. */
+/* Returns a file of /proc/PID with a NUL, or NULL. Caller frees. */
 static char *
-read_small_file(const char *path, size_t *len)
+read_process_file(pid_t pid, const char *file, size_t *len)
 {
-	FILE *f = fopen(path, "re");
 	struct str s = {0};
 	char buf[4096];
+	FILE *f;
 	size_t n;
 
+	snprintf(buf, sizeof buf, "/proc/%ld/%s", (long)pid, file);
+	f = fopen(buf, "re");
 	if (!f)
 		return NULL;
 	while ((n = fread(buf, 1, sizeof buf, f)) > 0)
@@ -51,20 +37,13 @@ read_small_file(const char *path, size_t *len)
 }
 
 static char *
-read_process_file(pid_t pid, const char *file, size_t *len)
+read_process_link(pid_t pid, const char *file)
 {
-	char path[64];
+	char path[320], to[PATH_MAX];
+	ssize_t n;
 
 	snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
-	return read_small_file(path, len);
-}
-
-static char *
-read_link(const char *path)
-{
-	char to[PATH_MAX];
-	ssize_t n = readlink(path, to, sizeof to - 1);
-
+	n = readlink(path, to, sizeof to);
 	return n < 0 ? NULL : mem_strn(to, (size_t)n);
 }
 
@@ -99,21 +78,22 @@ read_command_line(pid_t pid)
 }
 
 char *
-target_exe(pid_t pid)
+target_find_exe(pid_t pid)
 {
-	char path[64], *s;
+	char *s = read_process_link(pid, "exe");
 
-	snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-	s = read_link(path);
-	if (s && access(s, R_OK) < 0) { /* deleted, or in another root */
-		free(s);
-		s = access(path, R_OK) == 0 ? mem_str(path) : NULL;
-	}
-	return s;
+	if (!s || access(s, R_OK) == 0)
+		return s;
+	free(s); /* it was deleted, or is in another root */
+	s = mem_printf("/proc/%ld/exe", (long)pid);
+	if (access(s, R_OK) == 0)
+		return s;
+	free(s);
+	return NULL;
 }
 
 char *
-target_in_path(const char *name)
+target_find_program(const char *name)
 {
 	const char *dirs = getenv("PATH");
 	char *path;
@@ -151,7 +131,7 @@ struct json *
 target_describe(pid_t pid)
 {
 	struct json *j = json_object();
-	char *comm = read_comm(pid), *exe = target_exe(pid);
+	char *comm = read_comm(pid), *exe = target_find_exe(pid);
 
 	json_set_num(j, "pid", (double)pid);
 	if (comm && str_utf8(comm, strlen(comm)))
@@ -163,58 +143,51 @@ target_describe(pid_t pid)
 	return j;
 }
 
-static int
-for_each_process(void (*see)(pid_t, void *), void *arg)
-{
-	DIR *d = opendir("/proc");
-	struct dirent *e;
-	long long pid;
-
-	if (!d)
-		return err_fail_sys("cannot read '/proc'");
-	while ((e = readdir(d)))
-		if (num_int(e->d_name, &pid) == 0 && pid > 0)
-			see((pid_t)pid, arg);
-	closedir(d);
-	return 0;
-}
-
-/* Returns the pid if there is one; else -1, after listing them if several.
- * Frees p->v. */
-static pid_t
-choose_only(struct pids *p, const char *what, const char *option)
-{
-	struct str s = {0};
-	pid_t pid = -1;
-	char *line;
-
-	if (p->n == 1)
-		pid = p->v[0];
-	else if (p->n > 1) {
-		str_printf(&s, "%zu processes %s; choose one by --pid%s:", p->n,
-		    what, option);
-		for (size_t i = 0; i < p->n; i++) {
-			line = read_command_line(p->v[i]);
-			str_printf(&s, "\n%ld  %s", (long)p->v[i],
-			    line ? line : "[no command line]");
-			free(line);
-		}
-		err_say("%s", s.s);
-	}
-	str_free(&s);
-	free(p->v);
-	return pid;
-}
-
-/* --- by port ------------------------------------------------------------ */
-
-struct sockets {
+struct wanted {
+	char *what;       /* that is wanted of a process, for messages */
+	const char *name; /* or its sockets: */
 	unsigned long *inode;
 	size_t n, cap;
 	unsigned uid; /* owner of the last socket */
-	struct pids found;
-	bool hidden; /* some process has files that we may not list */
+	bool hidden;  /* some process has files that we may not list */
 };
+
+/* Returns the only process that matches; 0 if there is none; else -1, after
+ * reporting an error. Frees w->what. */
+static pid_t
+find_only(struct wanted *w, bool (*matches)(struct wanted *, pid_t),
+    const char *option)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	struct str list = {0};
+	long long pid, found = 0;
+	size_t n = 0;
+	char *line;
+
+	while (d && (e = readdir(d))) {
+		if (num_int(e->d_name, &pid) < 0 || !matches(w, (pid_t)pid))
+			continue;
+		line = read_command_line((pid_t)pid);
+		str_printf(&list, "\n%lld  %s", pid,
+		    line ? line : "[no command line]");
+		free(line);
+		found = pid;
+		n++;
+	}
+	if (!d)
+		found = err_fail_sys("cannot read '/proc'");
+	else
+		closedir(d);
+	if (n > 1)
+		found = err_fail("%zu processes %s; choose one by --pid%s:%s",
+		    n, w->what, option, list.s);
+	str_free(&list);
+	free(w->what);
+	return (pid_t)found;
+}
+
+/* --- by port ------------------------------------------------------------ */
 
 /*
  * Line format, see proc(5): sl local_address rem_address st tx:rx tr:tm
@@ -222,7 +195,7 @@ struct sockets {
  * LISTEN.
  */
 static void
-read_listeners(const char *path, int port, struct sockets *s)
+read_listeners(const char *path, int port, struct wanted *s)
 {
 	FILE *f = fopen(path, "re");
 	unsigned at, state, uid;
@@ -247,7 +220,7 @@ read_listeners(const char *path, int port, struct sockets *s)
 }
 
 static bool
-is_listener(const struct sockets *s, const char *link)
+is_listener(const struct wanted *s, const char *link)
 {
 	unsigned long inode;
 
@@ -259,66 +232,51 @@ is_listener(const struct sockets *s, const char *link)
 	return false;
 }
 
-static void
-match_open_files(pid_t pid, void *arg)
+static bool
+is_listening(struct wanted *w, pid_t pid)
 {
-	struct sockets *s = arg;
 	struct dirent *e;
-	char path[320], *to;
+	char path[300], *to;
 	bool has = false;
 	DIR *d;
 
 	snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
 	d = opendir(path);
 	if (!d) {
-		s->hidden |= errno == EACCES;
-		return;
+		w->hidden |= errno == EACCES;
+		return false;
 	}
 	while (!has && (e = readdir(d))) {
-		snprintf(
-		    path, sizeof path, "/proc/%ld/fd/%s", (long)pid, e->d_name);
-		to = read_link(path);
-		has = is_listener(s, to);
+		snprintf(path, sizeof path, "fd/%s", e->d_name);
+		to = read_process_link(pid, path);
+		has = is_listener(w, to);
 		free(to);
 	}
 	closedir(d);
-	if (has)
-		add_pid(&s->found, pid);
+	return has;
 }
 
 pid_t
 target_by_port(int port)
 {
-	struct sockets s = {0};
-	char *what = mem_printf("listen on port %d", port);
-	pid_t pid = -1;
+	struct wanted w = {.what = mem_printf("listen on port %d", port)};
+	pid_t pid;
 
-	read_listeners("/proc/net/tcp", port, &s);
-	read_listeners("/proc/net/tcp6", port, &s);
-	if (!s.n)
-		err_say("no process listens on TCP port %d", port);
-	else if (for_each_process(match_open_files, &s) == 0) {
-		if (!s.found.n)
-			err_say("port %d belongs to a process of user %u%s",
-			    port, s.uid,
-			    s.hidden ? "; run vkb-profile as that user, or use "
-				       "--pid"
-				     : " in another container");
-		pid = choose_only(&s.found, what, "");
-		s.found.v = NULL;
-	}
-	free(s.found.v);
-	free(s.inode);
-	free(what);
+	read_listeners("/proc/net/tcp", port, &w);
+	read_listeners("/proc/net/tcp6", port, &w);
+	pid = find_only(&w, is_listening, "");
+	if (!pid && !w.n)
+		pid = err_fail("no process listens on TCP port %d", port);
+	else if (!pid)
+		pid = err_fail("port %d belongs to a process of user %u%s",
+		    port, w.uid,
+		    w.hidden ? "; run vkb-profile as that user, or use --pid"
+			     : " in another container");
+	free(w.inode);
 	return pid;
 }
 
 /* --- by name ------------------------------------------------------------ */
-
-struct wanted {
-	const char *name;
-	struct pids found;
-};
 
 static const char *
 find_base_name(const char *path)
@@ -330,41 +288,27 @@ find_base_name(const char *path)
 
 /* Compares argv[0] and the program too: comm has only 15 bytes, and the process
  * can change it. */
-static void
-match_name(pid_t pid, void *arg)
+static bool
+is_called(struct wanted *w, pid_t pid)
 {
-	struct wanted *w = arg;
-	char *comm = read_comm(pid),
-	     *argv0 = read_process_file(pid, "cmdline", NULL);
-	char *exe, path[64];
-	bool is;
-
-	snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-	exe = read_link(path);
-	is = (comm && strcmp(comm, w->name) == 0) ||
+	char *comm = read_comm(pid), *exe = read_process_link(pid, "exe");
+	char *argv0 = read_process_file(pid, "cmdline", NULL);
+	bool is = (comm && strcmp(comm, w->name) == 0) ||
 	    (argv0 && strcmp(find_base_name(argv0), w->name) == 0) ||
 	    (exe && strcmp(find_base_name(exe), w->name) == 0);
-	if (is && pid != getpid())
-		add_pid(&w->found, pid);
+
 	free(comm);
 	free(argv0);
 	free(exe);
+	return is && pid != getpid();
 }
 
 pid_t
 target_by_name(const char *name)
 {
-	struct wanted w = {.name = name};
-	char *what = mem_printf("are called '%s'", name);
-	pid_t pid = -1;
+	struct wanted w = {
+	    .name = name, .what = mem_printf("are called '%s'", name)};
+	pid_t pid = find_only(&w, is_called, " or --port");
 
-	if (for_each_process(match_name, &w) == 0) {
-		if (!w.found.n)
-			err_say("no process is called '%s'", name);
-		pid = choose_only(&w.found, what, " or --port");
-		w.found.v = NULL;
-	}
-	free(w.found.v);
-	free(what);
-	return pid;
+	return pid ? pid : err_fail("no process is called '%s'", name);
 }

@@ -22,11 +22,11 @@ int target_check(pid_t);
 
 /* Returns a path by which the program can be opened, or NULL. Caller frees with
  * free(). */
-char *target_exe(pid_t);
+char *target_find_exe(pid_t);
 
 /* Returns the path of the program that a command runs, by PATH, or NULL. Caller
  * frees with free(). */
-char *target_in_path(const char *name);
+char *target_find_program(const char *name);
 
 /*
  * Returns pid, comm and exe, as far as they are known; not the arguments, which

@@ -5,7 +5,9 @@
 #include "halt.h"
 #include "held.h"
 #include "perf.h"
+#include "requests.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
@@ -49,23 +51,22 @@ make_deadline(double seconds)
 /* Returns 0; 1 if a perf has ended, which perf_end will explain; -1 after
  * reporting an error. */
 static int
-control_all(struct watch *w, int (*tell)(struct perf *),
-    int (*tell_calls)(struct calls *))
+control_all(struct watch *w, bool on)
 {
-	int rc = w->sampler ? tell(w->sampler) : 0;
+	int rc = w->sampler ? perf_control(w->sampler, on) : 0;
 
 	if (rc == 0 && w->counters)
-		rc = tell(w->counters);
+		rc = perf_control(w->counters, on);
 	if (rc == 0 && w->calls)
-		rc = tell_calls(w->calls);
+		rc = calls_control(w->calls, on);
 	return rc;
 }
 
 static double
 watch_process(struct watch *w, int process)
 {
+	double s, handled = NAN;
 	int64_t from;
-	double s;
 
 	if (w->delay > 0) {
 		if (w->held)
@@ -76,18 +77,21 @@ watch_process(struct watch *w, int process)
 			    halt_reason(w->halt, NULL) ? "stopped"
 						       : "the process ended");
 	}
-	if (control_all(w, perf_enable, calls_enable) != 0)
+	if (control_all(w, true) != 0)
 		return -1;
-	if (w->begun)
-		w->begun(w->arg);
+	if (w->server)
+		handled = requests_handled(w->server);
+	if (w->announce)
+		err_say("watching process %ld", (long)w->pid);
 	from = clock_ns();
 	if (w->held)
 		held_release(w->held);
 	wait_until(w, process, make_deadline(w->duration));
 	s = (double)(clock_ns() - from) / 1e9;
-	if (w->ended)
-		w->ended(w->arg);
-	if (control_all(w, perf_disable, calls_disable) < 0)
+	/* The second INFO counts the first one too. */
+	w->requests =
+	    w->server ? requests_handled(w->server) - handled - 1 : NAN;
+	if (control_all(w, false) < 0)
 		return -1;
 	return s;
 }

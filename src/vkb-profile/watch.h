@@ -2,9 +2,11 @@
 #ifndef WATCH_H
 #define WATCH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct calls;
+struct client;
 struct halt;
 struct held;
 struct perf;
@@ -16,9 +18,9 @@ struct watch {
 	double delay, duration; /* s; duration 0: until the process ends */
 	struct perf *sampler, *counters; /* each can be NULL */
 	struct calls *calls;             /* or NULL */
-	void (*begun)(void *arg);        /* after all have started, or NULL */
-	void (*ended)(void *arg);        /* before all stop, or NULL */
-	void *arg;
+	struct client *server;           /* whose requests to count, or NULL */
+	double requests;                 /* counted; NAN: unknown */
+	bool announce;                   /* report when all have started */
 };
 
 /*

@@ -20,7 +20,7 @@ fold(char *text, bool by_time)
 
 	while ((line = strsep(&text, "\n")))
 		fold_line(f, line);
-	fold_end(f);
+	fold_finish(f);
 	out = open_memstream(&written, &n);
 	if (!out)
 		abort();

@@ -1,12 +1,15 @@
 /* The parts of vkb-profile that need neither perf nor a process. */
+#include "elffile.h"
 #include "json.h"
 #include "tap.h"
 #include "vkb-profile/access.h"
 #include "vkb-profile/counters.h"
 #include "vkb-profile/fold.h"
 #include "vkb-profile/frames.h"
+#include "vkb-profile/sampler.h"
 #include "vkb-profile/symbols.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 
 static struct fold *
@@ -17,7 +20,7 @@ folded(bool by_time, const char *text)
 
 	while ((line = strsep(&rest, "\n")))
 		fold_line(f, line);
-	fold_end(f);
+	fold_finish(f);
 	free(all);
 	return f;
 }
@@ -76,7 +79,7 @@ stacks(void)
 	    "srv 1 1.0: 1 cycles\n PERF_RECORD_LOST lost 3\n"
 	    "srv 1 1.0: PERF_RECORD_LOST lost 4\n");
 	s = text_of(f);
-	tap_ok(fold_sum(f).strange == 4 && fold_sum(f).lost == 4 && !*s,
+	tap_ok(fold_sum(f).unparsed == 4 && fold_sum(f).lost == 4 && !*s,
 	    "strange lines are counted, lost records as well");
 	free(s);
 	fold_free(f);
@@ -161,7 +164,7 @@ counting(void)
 static void
 allowed(void)
 {
-	struct access a = {.paranoid = 2, .us = 1, .them = 1};
+	struct access a = {.paranoid = 2, .own_uid = 1, .target_uid = 1};
 	char *s;
 
 	tap_ok(access_decide(&a) == ACCESS_USER, "2: without the kernel");
@@ -169,27 +172,28 @@ allowed(void)
 	tap_ok(access_decide(&a) == ACCESS_ALL, "1: all");
 	a.paranoid = 3;
 	tap_ok(access_decide(&a) == ACCESS_NONE, "3: nothing");
-	s = access_refusal(&a);
+	s = access_explain_refusal(&a);
 	tap_ok(strstr(s, "perf_event_paranoid is 3") &&
 		strstr(s, "sysctl kernel.perf_event_paranoid=1"),
 	    "the setting is named");
 	free(s);
 	a.perfmon = a.ptrace = true;
 	tap_ok(access_decide(&a) == ACCESS_ALL, "3 with the capability: all");
-	a.them = 2;
+	a.target_uid = 2;
 	tap_ok(access_decide(&a) == ACCESS_ALL, "of another user as well");
 	a.perfmon = a.ptrace = false;
 	a.paranoid = -1;
-	s = access_refusal(&a);
+	s = access_explain_refusal(&a);
 	tap_ok(access_decide(&a) == ACCESS_NONE && strstr(s, "to user 2"),
 	    "another user's process, without it");
 	free(s);
-	a.kptr = 1;
-	tap_ok(access_hidden(&a) != NULL, "names of the kernel are hidden");
-	a.us = 0;
-	tap_ok(access_hidden(&a) == NULL, "but not from root");
-	a.kptr = 2;
-	tap_ok(access_hidden(&a) != NULL, "or from root as well");
+	a.kptr_restrict = 1;
+	tap_ok(access_explain_hidden(&a) != NULL,
+	    "names of the kernel are hidden");
+	a.own_uid = 0;
+	tap_ok(access_explain_hidden(&a) == NULL, "but not from root");
+	a.kptr_restrict = 2;
+	tap_ok(access_explain_hidden(&a) != NULL, "or from root as well");
 }
 
 static void
@@ -197,14 +201,15 @@ pointers(void)
 {
 	unsigned char code[8000] = {0};
 
-	tap_ok(!frames_kept(code, 0) && !frames_kept(code, sizeof code),
+	tap_ok(!frames_detect(code, 0) && !frames_detect(code, sizeof code),
 	    "no prologue, no frame pointers");
 	memcpy(code + 100, "\x55\x48\x89\xe5", 4);
-	tap_ok(!frames_kept(code, sizeof code), "one by chance");
+	tap_ok(!frames_detect(code, sizeof code), "one by chance");
 	for (size_t i = 0; i < sizeof code; i += 400)
 		memcpy(code + i, "\x55\x48\x89\xe5", 4);
-	tap_ok(frames_kept(code, sizeof code), "many are a rule");
-	tap_ok(!frames_kept(code + sizeof code - 3, 3), "none behind the end");
+	tap_ok(frames_detect(code, sizeof code), "many are a rule");
+	tap_ok(
+	    !frames_detect(code + sizeof code - 3, 3), "none behind the end");
 }
 
 /* The file of this test is a program. */
@@ -219,15 +224,45 @@ functions(void)
 	    "functions of a program: %zu of %zu", s.n, s.seen);
 	symbols_free(&s);
 	tap_ok(symbols_read(&s, "/dev/null", patterns, 3) < 0 &&
-		symbols_match(
-		    &s, (const unsigned char *)"\177ELF", 4, patterns, 3) < 0 &&
-		s.n == 0,
+		!elffile_memory("\177ELF", 4) && s.n == 0,
 	    "a file that is not a program");
+}
+
+static size_t
+count_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* perf is not in an empty PATH. */
+static void
+no_perf(void)
+{
+	struct sampler s = {.dir = "."};
+	struct json *j = json_object();
+	char *path = strdup(getenv("PATH"));
+	size_t before = count_descriptors();
+
+	setenv("PATH", "", 1);
+	tap_ok(sampler_read(&s, "title", NULL, j, j) < 0,
+	    "stacks cannot be read without perf");
+	setenv("PATH", path, 1);
+	tap_ok(count_descriptors() == before,
+	    "a perf that cannot be started leaves no descriptor open");
+	free(path);
+	json_free(j);
 }
 
 int
 main(void)
 {
+	no_perf();
 	functions();
 	stacks();
 	waits();

@@ -1,12 +1,23 @@
-/* The escapes are those of rustc-demangle, legacy.rs. */
-#include "rustname.h"
+#include "symbolname.h"
 #include "str.h"
 
 #include <ctype.h>
-#include <stdbool.h>
+#include <libiberty/demangle.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HASH 17 /* "h" and 16 digits */
+
+void
+symbolname_demangle(struct str *to, const char *name)
+{
+	char *plain = *name == '_' ? cplus_demangle(name, DMGL_NO_OPTS) : NULL;
+
+	str_add(to, plain ? plain : name);
+	free(plain);
+}
+
+/* --- Rust; the escapes are those of rustc-demangle, legacy.rs */
 
 static bool
 has_hash(const char *s, size_t n)
@@ -51,7 +62,7 @@ decode_escape(struct str *to, const char *s, size_t n)
 }
 
 bool
-rustname_add(struct str *to, const char *s, size_t n)
+symbolname_add_rust(struct str *to, const char *s, size_t n)
 {
 	size_t i = 0;
 

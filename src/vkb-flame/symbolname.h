@@ -1,0 +1,21 @@
+/* Demangles names of C++ and Rust. */
+#ifndef SYMBOLNAME_H
+#define SYMBOLNAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct str;
+
+/* Appends the name without arguments and result, as perf does; unchanged if it
+ * is not mangled. */
+void symbolname_demangle(struct str *, const char *name);
+
+/*
+ * Appends a name of Rust (legacy mangling) that was demangled as one of C++,
+ * without its hash and with "$LT$" etc. decoded. Returns false and appends the
+ * name unchanged if it has no such hash.
+ */
+bool symbolname_add_rust(struct str *, const char *s, size_t n);
+
+#endif
