@@ -187,20 +187,13 @@ read_cpuset(const char *root, const char *dir)
 static void
 read_throttling(struct cgroup *c, const char *root, const char *dir)
 {
-	char *path = mem_printf("%s/cpu.stat", dir), *s;
+	char *path = mem_printf("%s/cpu.stat", dir);
 
-	s = sysfile_value(root, path, "nr_throttled ");
-	if (s)
-		c->throttled = atof(s);
-	free(s);
-	s = sysfile_value(root, path, "throttled_usec ");
-	if (s)
-		c->throttled_s = atof(s) / 1e6;
-	free(s);
-	s = sysfile_value(root, path, "throttled_time ");
-	if (s)
-		c->throttled_s = atof(s) / 1e9;
-	free(s);
+	c->throttled = sysfile_value_num(root, path, "nr_throttled ");
+	c->throttled_s = sysfile_value_num(root, path, "throttled_usec ") / 1e6;
+	if (isnan(c->throttled_s))
+		c->throttled_s =
+		    sysfile_value_num(root, path, "throttled_time ") / 1e9;
 	free(path);
 }
 

@@ -10,13 +10,8 @@
 #include <string.h>
 
 #define CPU "/sys/devices/system/cpu/"
-
-static void
-set_number(struct json *j, const char *key, double v)
-{
-	if (isfinite(v))
-		json_set_num(j, key, v);
-}
+#define MEMORY "/proc/meminfo"
+#define PRESSURE "some avg10"
 
 /* Returns the highest temperature in degrees. The files hold thousandths; the
  * file 'about' in the same folder names the sensor. */
@@ -82,10 +77,11 @@ machine_state_clocks(const char *root, struct machine_state_clocks *c)
 		c->mean_mhz = sum / (double)n;
 }
 
-static double
-sum_files(const char *root, const char *pattern)
+double
+machine_state_throttles(const char *root)
 {
-	char **list = sysfile_glob(root, pattern);
+	char **list = sysfile_glob(
+	    root, CPU "cpu[0-9]*/thermal_throttle/core_throttle_count");
 	double sum = *list ? 0 : NAN;
 
 	for (char **p = list; *p; p++)
@@ -94,58 +90,34 @@ sum_files(const char *root, const char *pattern)
 	return sum;
 }
 
-double
-machine_state_throttles(const char *root)
-{
-	return sum_files(
-	    root, CPU "cpu[0-9]*/thermal_throttle/core_throttle_count");
-}
-
-static void
-add_pressure(
-    struct json *now, const char *root, const char *key, const char *path)
-{
-	char *v = sysfile_value(root, path, "some avg10");
-
-	if (v)
-		json_set_num(now, key, atof(v));
-	free(v);
-}
-
 struct json *
 machine_state_read(const char *root)
 {
 	struct json *now = json_object();
 	struct machine_state_clocks clocks;
 	struct cgroup c;
-	double total, left;
-	char *v;
 
-	set_number(now, "load_1m", sysfile_num(root, "/proc/loadavg"));
-	set_number(now, "uptime_s", sysfile_num(root, "/proc/uptime"));
+	json_set_num(now, "load_1m", sysfile_num(root, "/proc/loadavg"));
+	json_set_num(now, "uptime_s", sysfile_num(root, "/proc/uptime"));
 	machine_state_clocks(root, &clocks);
-	set_number(now, "freq_mhz", clocks.mean_mhz);
-	set_number(now, "slowest_mhz", clocks.slowest_mhz);
-	set_number(now, "fastest_mhz", clocks.fastest_mhz);
-	set_number(now, "temperature_c", machine_state_temperature(root));
-	set_number(now, "thermal_throttles", machine_state_throttles(root));
-	v = sysfile_value(root, "/proc/meminfo", "MemAvailable");
-	if (v)
-		json_set_num(now, "memory_available_mb", round(atof(v) / 1024));
-	free(v);
-	v = sysfile_value(root, "/proc/meminfo", "SwapTotal");
-	total = v ? atof(v) : NAN;
-	free(v);
-	v = sysfile_value(root, "/proc/meminfo", "SwapFree");
-	left = v ? atof(v) : NAN;
-	free(v);
-	set_number(now, "swap_used_mb", round((total - left) / 1024));
-	add_pressure(now, root, "cpu_pressure_percent", "/proc/pressure/cpu");
-	add_pressure(
-	    now, root, "memory_pressure_percent", "/proc/pressure/memory");
+	json_set_num(now, "freq_mhz", clocks.mean_mhz);
+	json_set_num(now, "slowest_mhz", clocks.slowest_mhz);
+	json_set_num(now, "fastest_mhz", clocks.fastest_mhz);
+	json_set_num(now, "temperature_c", machine_state_temperature(root));
+	json_set_num(now, "thermal_throttles", machine_state_throttles(root));
+	json_set_num(now, "memory_available_mb",
+	    round(sysfile_value_num(root, MEMORY, "MemAvailable") / 1024));
+	json_set_num(now, "swap_used_mb",
+	    round((sysfile_value_num(root, MEMORY, "SwapTotal") -
+		      sysfile_value_num(root, MEMORY, "SwapFree")) /
+		1024));
+	json_set_num(now, "cpu_pressure_percent",
+	    sysfile_value_num(root, "/proc/pressure/cpu", PRESSURE));
+	json_set_num(now, "memory_pressure_percent",
+	    sysfile_value_num(root, "/proc/pressure/memory", PRESSURE));
 	cgroup_read(&c, root);
-	set_number(now, "cgroup_throttled", c.throttled);
-	set_number(now, "cgroup_throttled_s", c.throttled_s);
+	json_set_num(now, "cgroup_throttled", c.throttled);
+	json_set_num(now, "cgroup_throttled_s", c.throttled_s);
 	cgroup_free(&c);
 	return now;
 }

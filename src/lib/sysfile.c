@@ -85,6 +85,16 @@ sysfile_value(const char *root, const char *path, const char *key)
 	return v;
 }
 
+double
+sysfile_value_num(const char *root, const char *path, const char *key)
+{
+	char *v = sysfile_value(root, path, key);
+	double n = v ? atof(v) : NAN;
+
+	free(v);
+	return n;
+}
+
 static int
 compare_versions(const void *a, const void *b)
 {

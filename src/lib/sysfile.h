@@ -18,6 +18,8 @@ double sysfile_num(const char *root, const char *path);
  * colons, equal signs and quotes around it, or NULL. Caller frees.
  */
 char *sysfile_value(const char *root, const char *path, const char *key);
+/* Returns the number that this begins with; NAN if there is no value. */
+double sysfile_value_num(const char *root, const char *path, const char *key);
 
 /* Returns the matching paths, without the root, in version order; NULL ends the
  * list. Caller frees with sysfile_list_free. */

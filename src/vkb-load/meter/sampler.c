@@ -65,7 +65,7 @@ sampler_new(const pid_t *servers, size_t nservers, const pid_t *tids,
 		s->servers[i] = servers[i];
 	for (size_t i = 0; i < ntids; i++)
 		s->tids[i] = tids[i];
-	s->whole = machine_whole("");
+	s->whole = machine_stat_is_whole("");
 	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return s;
 }
@@ -256,17 +256,10 @@ get_core_percent(const struct tick *a, const struct tick *b, size_t cpu)
 }
 
 static void
-set_finite(struct json *j, const char *key, double v)
-{
-	if (isfinite(v))
-		json_set_num(j, key, v);
-}
-
-static void
 set_rate(struct json *j, const char *key, double from, double to, double s)
 {
 	if (to >= from)
-		set_finite(j, key, (to - from) / s);
+		json_set_num(j, key, (to - from) / s);
 }
 
 static void
@@ -329,12 +322,12 @@ sampler_metrics(const struct sampler *s)
 	free(v);
 	for (size_t i = 0; i < s->nservers; i++)
 		peak_mb += task_peak_mb(s->servers[i]);
-	set_finite(m, "cpu_avg_percent", get_server_percent(a, b));
-	set_finite(m, "cpu_peak_percent", peak);
-	set_finite(m, "memory_peak_mb", s->nservers ? peak_mb : NAN);
+	json_set_num(m, "cpu_avg_percent", get_server_percent(a, b));
+	json_set_num(m, "cpu_peak_percent", peak);
+	json_set_num(m, "memory_peak_mb", s->nservers ? peak_mb : NAN);
 	set_switches(m, s, seconds);
-	set_finite(m, "freq_mhz", freq / (double)s->n);
-	set_finite(m, "temperature_c", heat);
+	json_set_num(m, "freq_mhz", freq / (double)s->n);
+	json_set_num(m, "temperature_c", heat);
 	set_rate(m, "thermal_throttles", s->throttles[0], s->throttles[1], 1);
 	if (isfinite(s->group[1].cpus))
 		set_rate(m, "cgroup_throttled_percent",

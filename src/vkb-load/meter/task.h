@@ -20,6 +20,9 @@ double task_process_wait_ns(pid_t);
 double task_resident_mb(pid_t);
 double task_peak_mb(pid_t); /* peak resident memory since */
 
+/* Returns the ids of the *n threads of a process; caller frees with free(). */
+pid_t *task_list_threads(pid_t, size_t *n);
+
 struct task_switches { /* of context; sums */
 	double voluntary, involuntary;
 };
