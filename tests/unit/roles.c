@@ -79,6 +79,19 @@ interval(double at, double length, uint64_t n, double max)
 	return (struct engine_interval){at, length, n, .1, .2, max};
 }
 
+static void
+hit_rates(void)
+{
+	struct engine_result v[3] = {{.hit_rate_percent = NAN},
+	    {.requests = 10, .hit_rate_percent = 25},
+	    {.hit_rate_percent = NAN}};
+
+	roles_merge(v, 3);
+	tap_near(v[0].hit_rate_percent, 25, 1e-12,
+	    "a stream without answers leaves the hit rate of the others");
+	engine_result_free(&v[0]);
+}
+
 /* Two streams whose numbers differ in each field. */
 static void
 sums(void)
@@ -368,6 +381,7 @@ int
 main(void)
 {
 	blends();
+	hit_rates();
 	sums();
 	overflow();
 	plays();
