@@ -171,12 +171,9 @@ check_object(struct configwalk *w, const char *place, struct json *obj)
 		name = json_key(m);
 		if (str_starts(name, "x-"))
 			continue;
-		for (k = config_keys; k->name; k++)
-			if (strcmp(k->place, place) == 0 &&
-			    strcmp(k->name, name) == 0)
-				break;
+		k = config_find(place, name);
 		len = configwalk_key(w, name);
-		if (!k->name)
+		if (!k)
 			report_unknown_key(w, place, name);
 		else if (json_type(m) == JSON_NULL &&
 		    (strcmp(name, "requests") == 0 ||
@@ -320,15 +317,37 @@ check_core(struct configwalk *w, const struct json *cfg)
 		    w, "Either 'requests' or 'duration' must be provided");
 }
 
+/* Checks each object of a list. */
+static void
+check_elements(struct configwalk *w, const struct json *of, const char *key,
+    void (*check)(struct configwalk *, const struct json *))
+{
+	size_t i = 0, len = configwalk_key(w, key), at;
+
+	for (const struct json *j = json_first(json_get(of, key)); j;
+	     j = json_next(j)) {
+		at = configwalk_index(w, i++);
+		if (json_type(j) == JSON_OBJECT)
+			check(w, j);
+		configwalk_leave(w, at);
+	}
+	configwalk_leave(w, len);
+}
+
+static void
+check_part(struct configwalk *w, const struct json *part)
+{
+	if (!json_get(part, "command") && !json_get(part, "test"))
+		configwalk_problem(w, "Missing required key: command");
+}
+
 /* Checks that a scenario has one test, one command, or writes and reads. */
 static void
 check_scenario(struct configwalk *w, const struct json *s)
 {
-	static const char *const sides[] = {"writes", "reads"};
 	const char *type = json_get_str(s, "type");
 	bool parts = json_get(s, "writes") || json_get(s, "reads");
 	bool test = json_get(s, "test"), command = json_get(s, "command");
-	size_t i, len, at;
 
 	if (json_get_num(s, "warmup", 0) > 0 &&
 	    json_get_num(s, "warmup_inline", 0) > 0)
@@ -347,52 +366,17 @@ check_scenario(struct configwalk *w, const struct json *s)
 		    w, "Cannot specify both 'test' and 'command'");
 	else if (!test && !command)
 		configwalk_problem(w, "Missing required key: command");
-	for (size_t k = 0; k < 2; k++) {
-		len = configwalk_key(w, sides[k]);
-		i = 0;
-		for (const struct json *p = json_first(json_get(s, sides[k]));
-		     p; p = json_next(p)) {
-			at = configwalk_index(w, i++);
-			if (!json_get(p, "command") && !json_get(p, "test"))
-				configwalk_problem(
-				    w, "Missing required key: command");
-			configwalk_leave(w, at);
-		}
-		configwalk_leave(w, len);
-	}
+	check_elements(w, s, "writes", check_part);
+	check_elements(w, s, "reads", check_part);
 }
 
 static void
-check_scenarios(struct configwalk *w, const struct json *parent)
-{
-	size_t i = 0, len = configwalk_key(w, "scenarios"), at;
-
-	for (const struct json *s = json_first(json_get(parent, "scenarios"));
-	     s; s = json_next(s)) {
-		at = configwalk_index(w, i++);
-		if (json_type(s) == JSON_OBJECT)
-			check_scenario(w, s);
-		configwalk_leave(w, at);
-	}
-	configwalk_leave(w, len);
-}
-
-static void
-check_groups(struct configwalk *w, const struct json *cfg)
+check_group(struct configwalk *w, const struct json *g)
 {
 	static const char *const needed[] = {"scenarios", NULL};
-	size_t i = 0, len = configwalk_key(w, "test_groups"), at;
 
-	for (const struct json *g = json_first(json_get(cfg, "test_groups")); g;
-	     g = json_next(g)) {
-		at = configwalk_index(w, i++);
-		if (json_type(g) == JSON_OBJECT) {
-			check_required(w, g, needed);
-			check_scenarios(w, g);
-		}
-		configwalk_leave(w, at);
-	}
-	configwalk_leave(w, len);
+	check_required(w, g, needed);
+	check_elements(w, g, "scenarios", check_scenario);
 }
 
 /* Moves the scenarios at the top into one group without a name. */
@@ -432,8 +416,8 @@ check_config(struct configwalk *w, struct json *cfg)
 		    w, "neither 'commands' nor 'test_groups' is given");
 		check_core(w, cfg);
 	}
-	check_scenarios(w, cfg);
-	check_groups(w, cfg);
+	check_elements(w, cfg, "scenarios", check_scenario);
+	check_elements(w, cfg, "test_groups", check_group);
 	check_cpus(w, cfg);
 	check_server(w, cfg);
 	check_unix_socket(w, cfg);

@@ -35,16 +35,17 @@ enum config_rule {
 };
 
 struct config_key {
-	const char *place;   /* "config", "group", "scenario", ... */
-	const char *name;    /* NULL ends the table */
-	const char *applies; /* "core", "scenario" or "both" */
+	const char *place; /* "config", "group", "scenario", ... */
+	const char *name;  /* NULL ends the table */
 	enum config_rule rule;
 	double min, max;
 	const char *inner; /* place of the members, or the choices */
-	const char *help;
 };
 
 extern const struct config_key config_keys[];
+
+/* Returns the row of a key, or NULL. */
+const struct config_key *config_find(const char *place, const char *name);
 
 /* Writes the rule in words ("a list of positive integers"); returns 'buf'. */
 #define CONFIG_WORDS 120
