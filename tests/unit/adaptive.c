@@ -11,6 +11,7 @@
 #include "ranktest.h"
 #include "rng.h"
 #include "stats.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/session/stopping.h"
 #include "vkb-load/session/ciwidth.h"
 
@@ -285,17 +286,14 @@ check(const char *until, double cv, double drift, bool paired, double least,
 static void
 conditions(void)
 {
-	struct json *cases[2] = {json_object(), json_object()}, *m, *config;
+	struct json *config = json_object(), *m;
+	struct bench_case cases[2] = {{.config = NULL}, {.config = config}};
 	bool out[3] = {false};
 	struct ci_width_goal worst;
 	struct stopping_rule l = {0};
 	struct ci_width *p;
 
-	config = json_object();
-	json_set(cases[0], "config", config);
-	config = json_object();
 	json_set_num(config, "rate", 100);
-	json_set(cases[1], "config", config);
 	parse(&l, "3..6", "10%");
 	p = ci_width_new(&l, cases, 2, 3, true);
 	tap_ok(!ci_width_reached(p, 0, 0, out, &worst) && isinf(worst.now),
@@ -325,8 +323,7 @@ conditions(void)
 	out[0] = true;
 	tap_ok(!ci_width_reached(p, 0, 0, out, &worst), "none is left");
 	ci_width_free(p);
-	json_free(cases[0]);
-	json_free(cases[1]);
+	json_free(config);
 	stopping_free(&l);
 }
 

@@ -15,12 +15,12 @@ struct engine;
 struct json;
 struct server_handle;
 struct profiles;
-struct case_runner;
-struct turn;
+struct case_context;
 
 struct measure {
-	struct case_runner *r;
-	const struct json *cas, *build;
+	struct case_context *context;
+	const struct bench_case *cas;
+	const struct json *build;
 	const struct engine *engine;
 	struct roles roles;
 	struct json **recs;    /* a run record for each role */
@@ -30,8 +30,10 @@ struct measure {
 	struct str error; /* why it failed */
 };
 
-void measure_init(struct measure *, struct case_runner *,
-    const struct json *cas, const struct turn *);
+/* 'block' is 0 if the runs of several builds are not interleaved. */
+void measure_init(struct measure *, struct case_context *,
+    const struct bench_case *, const struct json *build, size_t index,
+    size_t block);
 /* The case is profiled instead of measured. */
 void measure_profile(struct measure *);
 void measure_free(struct measure *);

@@ -42,14 +42,17 @@ explain_role(const struct json *config)
 static char *
 explain_case(const void *self, const struct json *cas)
 {
+	struct bench_case c;
 	struct roles roles;
 	char *why = NULL;
 
 	(void)self;
-	roles_make(&roles, cas, 0, 0);
+	bench_case_fill(&c, cas);
+	roles_make(&roles, &c, 0, 0);
 	for (size_t i = 0; i < roles.n && !why; i++)
 		why = explain_role(roles.v[i].config);
 	roles_free(&roles);
+	bench_case_free(&c);
 	return why;
 }
 

@@ -27,12 +27,11 @@
 static char *
 find_obstacle(const struct schedule *a, const struct json *cas)
 {
-	const char *why = profiles_cannot(a->profiles, cas);
 	const struct engine *e = engines_find(a->engines, cas);
 	char *text, *its;
 
-	if (why)
-		return mem_str(why);
+	if (json_path(cas, "config.profiling") && !a->profiles->dir)
+		return mem_str("its config.profiling needs '--profiles DIR'");
 	if (!e)
 		return mem_printf("there is no engine '%s'",
 		    casecheck_engine(json_get(cas, "config")));
@@ -100,6 +99,7 @@ schedule_init(
 {
 	bool *good = mem_array(p->n + 1, sizeof *good);
 	struct intern *made = intern_new();
+	struct json **kept;
 	struct scenes all;
 	int rc = 0;
 
@@ -111,19 +111,23 @@ schedule_init(
 	scenes_free(&all);
 	a->cases = mem_array(p->n + 1, sizeof *a->cases);
 	a->roles = mem_array(p->n + 1, sizeof *a->roles);
+	kept = mem_array(p->n + 1, sizeof *kept);
 	for (size_t i = 0; i < p->n; i++) {
 		if (!good[i])
 			continue;
-		roles_make(&a->roles[a->ncases], p->cases[i], 0, 0);
-		a->cases[a->ncases++] = p->cases[i];
+		kept[a->ncases] = p->cases[i];
+		bench_case_fill(&a->cases[a->ncases], p->cases[i]);
+		roles_make(&a->roles[a->ncases], &a->cases[a->ncases], 0, 0);
+		a->ncases++;
 	}
+	scenes_make(&a->scenes, kept, a->ncases);
+	free(kept);
 	free(good);
-	scenes_make(&a->scenes, a->cases, a->ncases);
 	a->closed = mem_array(a->ncases + 1, sizeof *a->closed);
 	a->out = mem_array(a->ncases * a->builds->n + 1, sizeof *a->out);
 	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
 		a->out[i] =
-		    profiles_alone(a->profiles, a->cases[i / a->builds->n]);
+		    profiles_alone(a->profiles, &a->cases[i / a->builds->n]);
 	a->seen = mem_array(a->ncases + 1, sizeof *a->seen);
 	a->precise = ci_width_new(a->rule, a->cases, a->ncases, a->builds->n,
 	    a->order == ORDER_INTERLEAVED);
@@ -133,8 +137,10 @@ schedule_init(
 void
 schedule_free(struct schedule *a)
 {
-	for (size_t i = 0; i < a->ncases; i++)
+	for (size_t i = 0; i < a->ncases; i++) {
 		roles_free(&a->roles[i]);
+		bench_case_free(&a->cases[i]);
+	}
 	ci_width_free(a->precise);
 	scenes_free(&a->scenes);
 	free(a->roles);
@@ -144,12 +150,6 @@ schedule_free(struct schedule *a)
 	free(a->closed);
 	free(a->out);
 	free(a->cases);
-}
-
-static const struct json *
-get_config(const struct schedule *a, size_t cas)
-{
-	return json_get(a->cases[cas], "config");
 }
 
 static const struct finished *
@@ -180,12 +180,12 @@ is_finished(const struct schedule *a, const struct turn *slot, size_t cas)
 static int
 recall_run(const struct schedule *a, size_t cas, const struct finished *f)
 {
-	const struct engine *e = engines_find(a->engines, a->cases[cas]);
+	const struct engine *e = engines_find(a->engines, a->cases[cas].record);
 	struct engine_past past = {.tool = f->tool,
 	    .rps = json_get_num(f->metrics, "rps", 0),
 	    .requests = json_get_num(f->metrics, "requests", 0)};
 
-	return e->recall(e->self, a->cases[cas], &past);
+	return e->recall(e->self, a->cases[cas].record, &past);
 }
 
 static void
@@ -225,8 +225,7 @@ take_run(struct schedule *a, const struct turn *slot, size_t cas)
 		return err_fail("'%s': run %zu of %s was made with another "
 				"'--runs MIN..MAX' or '--until'; resume with "
 				"the same options",
-		    a->results->name, slot->index,
-		    json_get_str(a->cases[cas], "id"));
+		    a->results->name, slot->index, a->cases[cas].id);
 	if (recall_run(a, cas, f) < 0)
 		return -1;
 	add_metrics(a, slot, cas);
@@ -331,13 +330,13 @@ schedule_left(const struct schedule *a, size_t first, size_t cas, bool *all)
 			    !schedule_wanted(a, &a->turns[i], s->v[k]))
 				continue;
 			g = progress_guess(
-			    &a->progress, s->v[k], get_config(a, s->v[k]));
+			    &a->progress, s->v[k], &a->cases[s->v[k]].load);
 			*all = *all && g >= 0;
 			sum += g > 0 ? g : 0;
 		}
 	}
 	for (size_t c = 0; c < a->ncases; c++) {
-		g = progress_guess(&a->progress, c, get_config(a, c));
+		g = progress_guess(&a->progress, c, &a->cases[c].load);
 		if (g > 0)
 			sum += g * (double)schedule_later(a, c);
 	}
@@ -366,8 +365,8 @@ schedule_name(const struct schedule *a, const struct turn *slot, size_t cas)
 	char *who = schedule_builder(a, slot);
 	struct str name = {0};
 
-	str_printf(&name, "%s%s run %zu of ", json_get_str(a->cases[cas], "id"),
-	    who, slot->index);
+	str_printf(
+	    &name, "%s%s run %zu of ", a->cases[cas].id, who, slot->index);
 	if (stopping_adaptive(l))
 		str_printf(&name, "%.0f..", l->at[0]);
 	str_printf(&name, "%zu", stopping_most(l));

@@ -11,6 +11,7 @@
 
 #include "order.h"
 #include "progress.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/scene.h"
 
 struct builds;
@@ -28,7 +29,7 @@ struct schedule {
 	const struct stopping_rule *rule;
 	enum order_how order;
 	uint64_t seed;
-	struct json **cases; /* those that can be run; borrowed from the plan */
+	struct bench_case *cases; /* those that can be run */
 	size_t ncases;
 	struct roles *roles; /* roles of each case */
 	struct scenes scenes;

@@ -104,7 +104,7 @@ drop_build(struct session *s, const struct turn *slot, size_t cas)
 
 	schedule_out(&s->a, cas)[slot->build] = true;
 	err_say("%s%s: failed %d times in a row, and is not run again",
-	    json_get_str(s->a.cases[cas], "id"), who, TRIES);
+	    s->a.cases[cas].id, who, TRIES);
 	free(who);
 }
 
@@ -114,7 +114,7 @@ take_lock(struct session *s)
 {
 	if (s->lock == -1)
 		s->lock = s->o->no_lock ? HOSTLOCK_NONE
-					: hostlock_take(s->runner.stop);
+					: hostlock_take(s->runner.context.stop);
 	return s->lock == -1 ? -1 : 0;
 }
 
@@ -150,7 +150,7 @@ run_slots(struct session *s)
 {
 	for (size_t i = 0; i < s->a.nturns; i++)
 		if (schedule_open(&s->a, &s->a.turns[i]) &&
-		    (*s->runner.stop || run_slot(s, i) < 0))
+		    (*s->runner.context.stop || run_slot(s, i) < 0))
 			return -1;
 	return 0;
 }
@@ -170,7 +170,7 @@ check_precision(struct session *s, size_t cas)
 {
 	struct schedule *a = &s->a;
 	const struct stopping_rule *l = a->rule;
-	const char *id = json_get_str(a->cases[cas], "id");
+	const char *id = a->cases[cas].id;
 	struct str line = {0};
 	bool enough = ci_width_reached(
 	    a->precise, cas, a->look, schedule_out(a, cas), &a->seen[cas]);
@@ -204,10 +204,10 @@ begin_session(struct session *s)
 	announce_session(s);
 	if (take_lock(s) < 0)
 		return -1;
-	if (s->runner.external)
+	if (s->runner.context.external)
 		return 0;
-	s->runner.coproc = coproc_start();
-	return s->runner.coproc ? 0 : -1;
+	s->runner.context.coproc = coproc_start();
+	return s->runner.context.coproc ? 0 : -1;
 }
 
 static size_t
@@ -251,12 +251,24 @@ run_schedule(struct session *s)
 	return s->failed ? -1 : 0;
 }
 
+/* Returns the number of servers of a case; of others the primaries are known.
+ */
+static size_t
+count_nodes(const struct session *s, const struct bench_case *cas)
+{
+	const struct bench_load *l = &cas->load;
+	long long each = s->runner.context.external ? 1 : 1 + l->replicas;
+
+	return l->cluster ? (size_t)(l->nodes * each) : 1;
+}
+
 /* Visits a scene on a build if one of its profiles is missing. */
 static int
 profile_scene(struct session *s, const struct turn *slot)
 {
 	const struct scene *scene = &s->a.scenes.v[slot->scene];
-	const struct json *build = s->a.builds->v[slot->build], *cas;
+	const struct json *build = s->a.builds->v[slot->build];
+	const struct bench_case *cas;
 	struct case_run v = {.slot = slot,
 	    .wanted = mem_array(scene->n + 1, sizeof *v.wanted),
 	    .profile = true};
@@ -265,15 +277,16 @@ profile_scene(struct session *s, const struct turn *slot)
 	char *who;
 
 	for (size_t c = 0; c < scene->n; c++) {
-		cas = s->a.cases[scene->v[c]];
+		cas = &s->a.cases[scene->v[c]];
 		if (!profiles_wanted(s->o->profiles, cas))
 			continue;
-		v.wanted[c] = !profiles_there(s->o->profiles, cas, build);
+		v.wanted[c] = !profiles_exist(
+		    s->o->profiles, cas, build, count_nodes(s, cas));
 		n += v.wanted[c];
 		if (v.wanted[c] ? !is_verbose(s) : s->o->quiet)
 			continue;
 		who = schedule_builder(&s->a, slot);
-		err_say("%s%s: %s", json_get_str(cas, "id"), who,
+		err_say("%s%s: %s", cas->id, who,
 		    v.wanted[c] ? "is being profiled" : "is profiled already");
 		free(who);
 	}
@@ -292,7 +305,8 @@ profile_scenes(struct session *s)
 
 	for (; slot.scene < s->a.scenes.n; slot.scene++)
 		for (slot.build = 0; slot.build < s->a.builds->n; slot.build++)
-			if (*s->runner.stop || profile_scene(s, &slot) < 0)
+			if (*s->runner.context.stop ||
+			    profile_scene(s, &slot) < 0)
 				return -1;
 	return s->unprofiled ? -1 : 0;
 }
@@ -344,30 +358,31 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	if (pinning_check(a->cases, a->ncases, external == NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
-	s.runner = (struct case_runner){.cases = a->cases,
+	s.runner = (struct case_runner){.context = {.engines = engines,
+					    .profiles = o->profiles,
+					    .logs = o->logs,
+					    .external = external,
+					    .env = brief,
+					    .show = progress_draw,
+					    .progress = &a->progress,
+					    .seed = o->seed,
+					    .timeout_s = o->timeout_s,
+					    .stop = stop},
+	    .cases = a->cases,
 	    .scenes = a->scenes.v,
 	    .builds = builds->v,
-	    .engines = engines,
 	    .rule = o->rule,
 	    .precise = a->precise,
 	    .results = results,
-	    .profiles = o->profiles,
-	    .logs = o->logs,
 	    .progress = &a->progress,
-	    .show = progress_draw,
-	    .external = external,
 	    .machine = o->no_env ? NULL : machine,
-	    .env = brief,
-	    .seed = o->seed,
-	    .timeout_s = o->timeout_s,
-	    .stop = stop,
 	    .announce = begin_run,
 	    .arg = &s};
-	memcpy(s.runner.session, name, sizeof name);
+	memcpy(s.runner.context.session, name, sizeof name);
 	k = run_schedule(&s);
 	if (o->profiles->dir && !*stop && profile_scenes(&s) < 0)
 		k = -1;
-	coproc_close(s.runner.coproc);
+	coproc_close(s.runner.context.coproc);
 	hostlock_release(s.lock);
 out:
 	progress_close(&a->progress);
