@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 struct session {
@@ -311,22 +312,16 @@ profile_scenes(struct session *s)
 	return s->unprofiled ? -1 : 0;
 }
 
-/* Makes a name that differs for each session on any machine. */
-static void
-name_session(char name[16], uint64_t seed)
+/* Makes a name that differs for each session. 0, or -1, error reported. */
+static int
+name_session(char name[16])
 {
-	int64_t now[2] = {0};
-	FILE *f = fopen("/dev/urandom", "re");
-	unsigned long long h;
+	unsigned long long x;
 
-	if (f) {
-		if (fread(now, sizeof now, 1, f) != 1)
-			now[0] = getpid();
-		fclose(f);
-	}
-	h = str_hash(STR_HASH, now, sizeof now);
-	h = str_hash(h, &seed, sizeof seed);
-	snprintf(name, 16, "%012llx", h & 0xffffffffffffULL);
+	if (getrandom(&x, sizeof x, 0) != sizeof x)
+		return err_fail_sys("cannot make a name for this session");
+	snprintf(name, 16, "%012llx", x & 0xffffffffffffULL);
+	return 0;
 }
 
 int
@@ -346,10 +341,12 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		.profiles = o->profiles}};
 	struct schedule *a = &s.a;
 	struct json *machine, *brief;
-	int rc = schedule_init(a, plan, stop), k = -1;
 	char name[16];
+	int rc, k = -1;
 
-	name_session(name, o->seed);
+	if (name_session(name) < 0)
+		return -1;
+	rc = schedule_init(a, plan, stop);
 	machine = machine_record("", name);
 	brief = env_brief(json_get(machine, "env"));
 
