@@ -115,19 +115,18 @@ check_required(
 static void
 convert_truths(struct json *obj, const char *key)
 {
-	struct json *v = json_get(obj, key), *list_of;
+	const struct json *v = json_get(obj, key);
+	struct json *all;
 
-	if (!v)
-		return;
 	if (json_type(v) != JSON_ARRAY) {
 		if (configfit_truth(v) >= 0)
 			json_set_bool(obj, key, configfit_truth(v));
 		return;
 	}
-	list_of = json_array();
-	for (struct json *m = json_first(v); m; m = json_next(m))
-		json_push(list_of, json_boolean(configfit_truth(m) == 1));
-	json_set(obj, key, list_of);
+	all = json_array();
+	for (v = json_first(v); v; v = json_next(v))
+		json_push(all, json_boolean(configfit_truth(v) == 1));
+	json_set(obj, key, all);
 }
 
 /* Renames 'ingestion' and 'search', which older files have. */
@@ -179,14 +178,15 @@ check_object(struct configwalk *w, const char *place, struct json *obj)
 		    (strcmp(name, "requests") == 0 ||
 			strcmp(name, "duration") == 0))
 			json_del(obj, name);
-		else
+		else {
 			check_value(w, k, m);
+			if (k->rule == CONFIG_BOOL || k->rule == CONFIG_MODES)
+				convert_truths(obj, name);
+		}
 		configwalk_leave(w, len);
 	}
 	if (strcmp(place, "delays") == 0)
 		rename_delays(w, obj);
-	else if (strcmp(place, "profiling") == 0)
-		convert_truths(obj, "enabled");
 }
 
 static void
@@ -242,9 +242,9 @@ has_mode(const struct json *cfg, const char *key)
 	const struct json *v = json_get(cfg, key);
 
 	if (!v || json_type(v) != JSON_ARRAY)
-		return config_truth(v);
+		return json_bool(v, false);
 	for (v = json_first(v); v; v = json_next(v))
-		if (config_truth(v))
+		if (json_bool(v, false))
 			return true;
 	return false;
 }
@@ -255,7 +255,7 @@ check_unix_socket(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const modes[] = {"cluster_mode", "tls_mode"};
 
-	if (!config_truth(json_get(cfg, "unixsocket")))
+	if (!json_get_bool(cfg, "unixsocket", false))
 		return;
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
 		if (has_mode(cfg, modes[i]))
@@ -397,8 +397,6 @@ wrap_scenarios(struct json *cfg)
 static void
 check_config(struct configwalk *w, struct json *cfg)
 {
-	static const char *const truths[] = {
-	    "cluster_mode", "tls_mode", "sequential", "unixsocket", "aslr"};
 	char *s;
 
 	if (json_type(cfg) != JSON_OBJECT) {
@@ -421,8 +419,6 @@ check_config(struct configwalk *w, struct json *cfg)
 	check_cpus(w, cfg);
 	check_server(w, cfg);
 	check_unix_socket(w, cfg);
-	for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
-		convert_truths(cfg, truths[i]);
 	wrap_scenarios(cfg);
 }
 
@@ -456,8 +452,21 @@ config_check(struct json *doc, const char *name, bool lenient)
 	return NULL;
 }
 
-bool
-config_truth(const struct json *v)
+void
+config_copy_identity(
+    struct json *config, const char *place, const struct json *obj)
 {
-	return v && configfit_truth(v) == 1;
+	const struct json *v;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		if (!k->identity || strcmp(k->place, place) != 0)
+			continue;
+		v = json_get(obj, k->name);
+		if (!v && k->absent > 0)
+			json_set_num(config, k->identity, k->absent);
+		if (!v || (json_type(v) == JSON_BOOL && !json_bool(v, false)) ||
+		    (json_type(v) == JSON_OBJECT && !json_len(v)))
+			continue;
+		json_set(config, k->identity, json_dup(v));
+	}
 }

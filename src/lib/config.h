@@ -39,7 +39,10 @@ struct config_key {
 	const char *name;  /* NULL ends the table */
 	enum config_rule rule;
 	double min, max;
-	const char *inner; /* place of the members, or the choices */
+	const char *inner;    /* place of the members, or the choices */
+	const char *identity; /* a case has the value under this name; or NULL
+			       */
+	double absent;        /* the number that it has then; 0: none */
 };
 
 extern const struct config_key config_keys[];
@@ -60,8 +63,12 @@ const char *config_words(const struct config_key *, char buf[CONFIG_WORDS]);
  */
 struct json *config_check(struct json *doc, const char *name, bool lenient);
 
-/* Returns true if a checked value is true or a word for it; false for NULL. */
-bool config_truth(const struct json *);
+/*
+ * Copies the values of a checked object to the identity of a case, under their
+ * names there. What is empty or false means the same as what is absent.
+ */
+void config_copy_identity(
+    struct json *config, const char *place, const struct json *obj);
 
 /* Returns true if the value of this server setting is a secret. */
 bool config_secret(const char *name);
