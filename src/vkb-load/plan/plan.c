@@ -191,52 +191,49 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	return cas;
 }
 
+/* The lists of a configuration that multiply; the last varies fastest. */
+static const struct {
+	const char *key, *identity;
+} lists[] = {{"requests", "requests"}, {"keyspacelen", "keyspacelen"},
+    {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
+    {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
+
+/* Sets list i and those behind it to each of their values; adds the cases. */
+static void
+expand_list(struct plan *p, const struct plan_axes *x, size_t i,
+    const struct json *config)
+{
+	const struct json *v;
+	struct json *c;
+	bool list;
+
+	if (i == sizeof lists / sizeof *lists) {
+		plan_add(p, x, json_dup(config));
+		return;
+	}
+	v = json_get(x->cfg, lists[i].key);
+	list = v && json_type(v) == JSON_ARRAY;
+	if (list)
+		v = json_first(v);
+	do {
+		c = json_dup(config);
+		json_set(c, lists[i].identity, json_dup(v));
+		expand_list(p, x, i + 1, c);
+		json_free(c);
+	} while (list && !p->full && (v = json_next(v)));
+}
+
 static void
 expand_commands(struct plan *p, const struct plan_axes *x)
 {
-	static const char *const keys[] = {"requests", "keyspacelen",
-	    "data_sizes", "pipelines", "clients", "rate", "commands"};
-	const struct json *none = json_get(x->cfg, "duration"), *at[7];
-	const struct json *first[7];
-	struct json *c;
-	size_t k;
+	struct json *c = json_object();
 
-	for (k = 0; k < 7; k++) {
-		first[k] = json_get(x->cfg, keys[k]);
-		if (first[k] && json_type(first[k]) == JSON_ARRAY)
-			first[k] = json_first(first[k]);
-		else if (!first[k])
-			first[k] = NULL;
-		at[k] = first[k];
-	}
-	for (;;) {
-		c = json_object();
-		json_set_str(c, "command", json_str(at[6]));
-		json_set(c, "data_size", json_dup(at[2]));
-		json_set(c, "pipeline", json_dup(at[3]));
-		json_set(c, "clients", json_dup(at[4]));
-		json_set(c, "keyspacelen", json_dup(at[1]));
-		if (at[0])
-			json_set(c, "requests", json_dup(at[0]));
-		else
-			json_set(c, "duration_s", json_dup(none));
-		json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
-		if (at[5])
-			json_set(c, "rate", json_dup(at[5]));
-		if (!plan_add(p, x, c))
-			return;
-		/* the next combination: the last key varies fastest */
-		for (k = 7; k-- > 0; at[k] = first[k])
-			if (at[k] &&
-			    json_type(json_get(x->cfg, keys[k])) ==
-				JSON_ARRAY &&
-			    json_next(at[k])) {
-				at[k] = json_next(at[k]);
-				break;
-			}
-		if (k == (size_t)-1)
-			return;
-	}
+	if (!json_get(x->cfg, "requests"))
+		json_set(
+		    c, "duration_s", json_dup(json_get(x->cfg, "duration")));
+	json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
+	expand_list(p, x, 0, c);
+	json_free(c);
 }
 
 /* Reports each unknown command of a configuration once. */

@@ -1,6 +1,5 @@
 #include "session.h"
 #include "schedule.h"
-#include "env.h"
 #include "err.h"
 #include "hostlock.h"
 #include "json.h"
@@ -25,6 +24,16 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+#ifndef VKB_VERSION
+#define VKB_VERSION "0"
+#endif
+
+/* Settings that affect results most. The env record of the session has all. */
+static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
+    "microcode", "cpus", "virtual", "governor", "turbo", "smt", "idle_states",
+    "aslr", "thp", "numa_nodes", "numa_balancing", "mitigations", "clocksource",
+    "isolated_cpus", "cgroup_cpus"};
 
 struct session {
 	const struct session_opts *o;
@@ -324,6 +333,24 @@ name_session(char name[16])
 	return 0;
 }
 
+/* Returns what each run repeats of them, without unknown ones. Caller frees. */
+static struct json *
+make_brief_env(const struct json *settings)
+{
+	struct json *env = json_object();
+	const struct json *j;
+
+	json_set_str(env, "host", json_get_str(settings, "host"));
+	json_set_str(env, "benchmark_tool_version", "vkb-load " VKB_VERSION);
+	for (size_t i = 0; i < sizeof setting_keys / sizeof *setting_keys;
+	     i++) {
+		j = json_get(settings, setting_keys[i]);
+		if (j)
+			json_set(env, setting_keys[i], json_dup(j));
+	}
+	return env;
+}
+
 int
 session_run(const struct session_opts *o, const struct plan *plan,
     const struct builds *builds, const struct engine *engines,
@@ -348,7 +375,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		return -1;
 	rc = schedule_init(a, plan, stop);
 	machine = machine_record("", name);
-	brief = env_brief(json_get(machine, "env"));
+	brief = make_brief_env(json_get(machine, "env"));
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	a->progress.most = stopping_adaptive(o->rule);
