@@ -41,6 +41,9 @@ void str_visible(struct str *, const char *s);
 #define STR_SHOWN 12
 size_t str_show(char to[STR_SHOWN], const char *s);
 
+/* Returns a copy in upper case (ASCII letters); caller frees. */
+char *str_upper(const char *);
+
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 bool str_utf8(const char *s, size_t n);

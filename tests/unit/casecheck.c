@@ -3,7 +3,7 @@
 #include "tap.h"
 
 #include "json.h"
-#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ passes(const char *room, const char *key, const char *value)
 	if (strcmp(key, "duration_s") == 0)
 		json_del(config, "requests");
 	json_set(to, key, json_parse(value, strlen(value), NULL, NULL));
-	good = casecheck(cas, "here") == 0;
+	good = bench_case_check(cas, "here") == 0;
 	json_free(cas);
 	return good;
 }
@@ -118,7 +118,7 @@ agrees(const char *config, const char *server)
 
 	json_set(cas, "config", json_parse(config, strlen(config), NULL, NULL));
 	json_set(cas, "server", json_parse(server, strlen(server), NULL, NULL));
-	good = casecheck_server(cas, "here") == 0;
+	good = bench_case_check_server(cas, "here") == 0;
 	json_free(cas);
 	return good;
 }

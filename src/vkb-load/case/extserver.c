@@ -8,6 +8,7 @@
 #include "num.h"
 #include "record.h"
 #include "str.h"
+#include "sysfile.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
 
@@ -41,24 +42,6 @@ get_wait_ms(const struct extserver *r)
 	return control_ms(&r->t.e, 0);
 }
 
-/* Reads the name of a process from /proc; "" if there is none. */
-static void
-read_process_name(long long pid, char comm[32])
-{
-	char path[64];
-	FILE *f;
-
-	*comm = '\0';
-	snprintf(path, sizeof path, "/proc/%lld/comm", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (!fgets(comm, 32, f))
-		*comm = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
-	fclose(f);
-}
-
 /*
  * Returns the pid of a server on this host, or 0. The server may be elsewhere,
  * or in a container with other pids, so the program's name must match.
@@ -67,18 +50,19 @@ static int
 find_local_pid(const struct reply *info)
 {
 	char *pid = reply_info(info, "process_id");
-	char *exe = reply_info(info, "executable");
+	char *exe = reply_info(info, "executable"), *name = NULL;
 	const char *slash = exe ? strrchr(exe, '/') : NULL;
+	char path[64];
 	long long v = 0;
-	char comm[32];
 
-	if (!slash || !pid || num_int(pid, &v) < 0 || v <= 0)
-		v = 0;
-	else {
-		read_process_name(v, comm); /* the kernel keeps 15 characters */
-		if (!*comm || strncmp(slash + 1, comm, 15) != 0)
-			v = 0;
+	if (slash && pid && num_int(pid, &v) == 0 && v > 0) {
+		snprintf(path, sizeof path, "/proc/%lld/comm", v);
+		name = sysfile_line("", path);
 	}
+	/* the kernel keeps 15 characters */
+	if (!name || strncmp(slash + 1, name, 15) != 0)
+		v = 0;
+	free(name);
 	free(pid);
 	free(exe);
 	return (int)v;

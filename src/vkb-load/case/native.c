@@ -11,7 +11,7 @@
 #include "vkb-load/engine/template.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
-#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,14 +56,6 @@ explain_case(const void *self, const struct json *cas)
 	return why;
 }
 
-static bool
-needs_trial(const void *self, const struct json *cas)
-{
-	(void)self;
-	(void)cas;
-	return false;
-}
-
 /*
  * Error replies cost a server little, so a run with more than 1 % of them is
  * not valid. The record keeps what was measured.
@@ -95,15 +87,6 @@ check_result(
 	err_say("%s: %llu errors in %llu requests, the first: %s",
 	    json_get_str(j->cas, "id"), (unsigned long long)r->errors_total,
 	    (unsigned long long)r->requests, e->text);
-	return 0;
-}
-
-static int
-recall_run(void *self, const struct json *cas, const struct engine_past *past)
-{
-	(void)self;
-	(void)cas;
-	(void)past;
 	return 0;
 }
 
@@ -246,18 +229,16 @@ run_case(void *self, const struct engine_job *j, struct engine_result *results)
 struct engine
 native_engine(struct datasets *datasets)
 {
-	return (struct engine){.name = CASECHECK_NATIVE,
+	return (struct engine){.name = BENCH_CASE_NATIVE,
 	    .self = datasets,
 	    .cannot = explain_case,
-	    .untried = needs_trial,
-	    .recall = recall_run,
 	    .run = run_case};
 }
 
 const struct engine *
 engines_find(const struct engine *list, const struct json *cas)
 {
-	const char *name = casecheck_engine(json_get(cas, "config"));
+	const char *name = bench_case_engine(json_get(cas, "config"));
 
 	for (; list->name; list++)
 		if (strcmp(list->name, name) == 0)

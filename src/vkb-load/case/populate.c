@@ -1,11 +1,10 @@
 #include "populate.h"
 #include "err.h"
-#include "mem.h"
+#include "str.h"
 #include "target.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/plan/benchcase.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 #define CONNECTIONS 50
@@ -35,9 +34,7 @@ populate(const struct target *t, const struct bench_case *cas,
 
 	if (!with)
 		return 0;
-	name = mem_str(with);
-	for (char *c = name; *c; c++)
-		*c = (char)toupper((unsigned char)*c);
+	name = str_upper(with);
 	w.command = command_known(name) ? name : with;
 	w.text = command_known(name) ? NULL : with;
 	w.data = NULL;

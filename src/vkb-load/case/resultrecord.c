@@ -66,61 +66,36 @@ set_hist(struct json *hists, const char *name, const struct hist *h)
 }
 
 /* All columns have the same length; a column with a gap is left out. */
-static void
-set_column(struct json *series, const char *name, const struct engine_result *r,
-    double (*of)(const struct engine_interval *))
-{
-	struct json *a = json_array();
-
-	for (size_t i = 0; i < r->nintervals; i++) {
-		double v = of(&r->intervals[i]);
-
-		if (!isfinite(v)) {
-			json_free(a);
-			return;
-		}
-		json_push_num(a, v);
-	}
-	json_set(series, name, a);
-}
-
-static double
-get_end_s(const struct engine_interval *i)
-{
-	return i->at_s;
-}
-
-static double
-get_rps(const struct engine_interval *i)
-{
-	return i->length_s > 0 ? (double)i->requests / i->length_s : NAN;
-}
-
-static double
-get_p50_ms(const struct engine_interval *i)
-{
-	return i->requests ? i->p50_ms : NAN;
-}
-
-static double
-get_p99_ms(const struct engine_interval *i)
-{
-	return i->requests ? i->p99_ms : NAN;
-}
-
 static struct json *
 make_series(const struct engine_result *r)
 {
-	struct json *s;
+	static const char *const names[] = {
+	    "at_s", "rps", "p50_latency_ms", "p99_latency_ms"};
+	struct json *columns[4], *series;
 
 	if (!r->nintervals)
 		return NULL;
-	s = json_object();
-	set_column(s, "at_s", r, get_end_s);
-	set_column(s, "rps", r, get_rps);
-	set_column(s, "p50_latency_ms", r, get_p50_ms);
-	set_column(s, "p99_latency_ms", r, get_p99_ms);
-	return s;
+	for (size_t k = 0; k < 4; k++)
+		columns[k] = json_array();
+	for (size_t i = 0; i < r->nintervals; i++) {
+		const struct engine_interval *v = &r->intervals[i];
+
+		json_push_num(columns[0], v->at_s);
+		if (v->length_s > 0)
+			json_push_num(
+			    columns[1], (double)v->requests / v->length_s);
+		if (!v->requests)
+			continue;
+		json_push_num(columns[2], v->p50_ms);
+		json_push_num(columns[3], v->p99_ms);
+	}
+	series = json_object();
+	for (size_t k = 0; k < 4; k++)
+		if (json_len(columns[k]) == r->nintervals)
+			json_set(series, names[k], columns[k]);
+		else
+			json_free(columns[k]);
+	return series;
 }
 
 static struct json *

@@ -76,9 +76,15 @@ void bench_load_fill(struct bench_load *, const struct json *config);
 void bench_load_adopt(struct json *config, const struct json *part);
 
 /*
- * Are the values of a case within their limits, which are those of the
- * configuration? 0, or -1, error reported. 'where' is FILE:LINE.
+ * Check a case that was read from a file, where it may have been edited: its
+ * values, whose limits are those of the configuration, and whether 'server'
+ * agrees with 'config'. 0, or -1, error reported. 'where' is FILE:LINE.
  */
 int bench_case_check(const struct json *record, const char *where);
+int bench_case_check_server(const struct json *record, const char *where);
+
+/* Returns the name of the engine of an identity; never NULL. */
+#define BENCH_CASE_NATIVE "native"
+const char *bench_case_engine(const struct json *config);
 
 #endif

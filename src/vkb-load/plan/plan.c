@@ -1,6 +1,6 @@
 #include "plan.h"
 #include "axes.h"
-#include "casecheck.h"
+#include "benchcase.h"
 #include "config.h"
 #include "configwalk.h"
 #include "cpulist.h"
@@ -147,7 +147,7 @@ normalize_config(struct json *config)
 
 	if (command && strcmp(command, "LRANGE") == 0)
 		json_set_str(config, "command", "LRANGE_100");
-	if (strcmp(casecheck_engine(config), CASECHECK_NATIVE) != 0) {
+	if (strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0) {
 		if (!latency)
 			json_set_str(config, "latency", "batch-first-byte");
 	} else if (latency && strcmp(latency, "request") == 0)
@@ -248,9 +248,7 @@ check_commands(struct plan *p, const struct json *cfg)
 		name = json_str(m);
 		if (plan_command(p, name))
 			continue;
-		upper = mem_str(name);
-		for (char *s = upper; *s; s++)
-			*s -= *s >= 'a' && *s <= 'z' ? 'a' - 'A' : 0;
+		upper = str_upper(name);
 		near = plan_command(p, upper);
 		if (!near)
 			near = str_nearest(upper, p->commands);
@@ -293,7 +291,7 @@ read_cases(struct plan *p, struct jsonl *in)
 			json_free(rec);
 			continue;
 		}
-		if (casecheck_server(rec, jsonl_where(in)) < 0) {
+		if (bench_case_check_server(rec, jsonl_where(in)) < 0) {
 			bad = -1;
 			json_free(rec);
 			continue;
@@ -303,7 +301,7 @@ read_cases(struct plan *p, struct jsonl *in)
 			axes_hide(json_get(rec, "config"));
 			override_client(p->want, rec);
 		}
-		if (casecheck(rec, jsonl_where(in)) < 0) {
+		if (bench_case_check(rec, jsonl_where(in)) < 0) {
 			bad = -1;
 			json_free(rec);
 			continue;

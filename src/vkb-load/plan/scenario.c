@@ -6,7 +6,6 @@
 #include "str.h"
 #include "vkb-load/data/recipes.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +87,7 @@ make_command(struct plan *p, const struct take *x, const struct json *s)
 		free(it);
 		return name;
 	}
-	name = mem_str(test);
-	for (char *c = name; *c; c++)
-		*c = (char)toupper((unsigned char)*c);
+	name = str_upper(test);
 	if (!plan_command(p, name)) {
 		near = str_nearest(name, p->commands);
 		plan_problem(p, "scenario '%s': unknown test '%s'%s%s%s", x->id,

@@ -309,7 +309,7 @@ try_steps(struct call *x)
 	for (size_t i = 0; i < x->n && rc >= 0; i++) {
 		e = engines_find(
 		    x->r->context.engines, x->steps[i].cas->record);
-		if (!is_measured(x, &x->steps[i]) ||
+		if (!is_measured(x, &x->steps[i]) || !e->untried ||
 		    !e->untried(e->self, x->steps[i].cas->record))
 			continue;
 		rc = try_step(x, &x->steps[i]);

@@ -6,7 +6,7 @@
 #include "mem.h"
 #include "record.h"
 #include "str.h"
-#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,8 @@ add_finished(struct results *r, struct json *rec)
 	const struct json *config = json_get(rec, "config");
 	const char *tool =
 	    json_str(json_path(rec, "env.benchmark_tool_sha256"));
-	bool foreign = strcmp(casecheck_engine(config), CASECHECK_NATIVE) != 0;
+	bool foreign =
+	    strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0;
 
 	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
 	    !(index >= 1 && index < 1e9))

@@ -15,7 +15,7 @@
 #include "vkb-load/case/roles.h"
 #include "vkb-load/data/makedata.h"
 #include "vkb-load/plan/builds.h"
-#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/ownkeys.h"
 #include "vkb-load/plan/plan.h"
 
@@ -34,7 +34,7 @@ find_obstacle(const struct schedule *a, const struct json *cas)
 		return mem_str("its config.profiling needs '--profiles DIR'");
 	if (!e)
 		return mem_printf("there is no engine '%s'",
-		    casecheck_engine(json_get(cas, "config")));
+		    bench_case_engine(json_get(cas, "config")));
 	for (const struct json *b = json_first(json_get(cas, "before")); b;
 	     b = json_next(b)) {
 		its = find_obstacle(a, b);
@@ -185,6 +185,8 @@ recall_run(const struct schedule *a, size_t cas, const struct finished *f)
 	    .rps = json_get_num(f->metrics, "rps", 0),
 	    .requests = json_get_num(f->metrics, "requests", 0)};
 
+	if (!e->recall)
+		return 0;
 	return e->recall(e->self, a->cases[cas].record, &past);
 }
 
