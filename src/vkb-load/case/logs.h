@@ -7,6 +7,7 @@
 
 struct json;
 struct logs;
+struct str;
 
 /*
  * 'dir' is the folder for the logs of all runs, and for logs.txt, which has all
@@ -17,6 +18,9 @@ struct logs;
  */
 struct logs *logs_open(const char *dir, const char *file);
 void logs_close(struct logs *); /* NULL does nothing */
+
+/* Appends the name of the folder for a case and a subject: "ID@SUBJECT". */
+void logs_add_folder(struct str *, const char *id, const struct json *subject);
 
 /*
  * Opens the logs of a server that was started, so that they can be read after

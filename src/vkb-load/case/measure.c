@@ -315,7 +315,7 @@ prepare_server(struct measure *m, const struct target *t)
 	    populate(t, m->cas, &m->roles.works[0], &m->context->halt,
 		on_progress, m) < 0)
 		return -1;
-	return probe_before(t, &m->roles, &m->context->halt);
+	return probe(t, &m->roles, false, &m->context->halt);
 }
 
 /* The profiles start when the load has warmed up. */
@@ -367,7 +367,7 @@ measure_run(struct measure *m, struct server_handle *l)
 		rc = begin_profiles(m, l->server);
 	if (rc == 0)
 		rc = run_load(m, &t);
-	if (rc == 0 && probe_after(&t, &m->roles, &m->context->halt) < 0)
+	if (rc == 0 && probe(&t, &m->roles, true, &m->context->halt) < 0)
 		rc = measure_failed(m, NULL);
 	rc = clean_up(m, l, &t, rc);
 out:

@@ -1,8 +1,8 @@
 #include "profiles.h"
 #include "err.h"
-#include "folder.h"
 #include "json.h"
 #include "jsonfile.h"
+#include "logs.h"
 #include "mem.h"
 #include "proc.h"
 #include "record.h"
@@ -121,19 +121,12 @@ static char *
 make_folder_name(const struct profiles_opts *o, const struct bench_case *cas,
     const struct json *build, size_t node)
 {
-	const struct json *subject = json_get(build, "subject");
-	char *who = json_len(subject) ? record_subject_name(subject) : NULL;
 	struct str s = {0};
 
 	str_printf(&s, "%s/", o->dir);
-	folder_add_part(&s, cas->id);
-	if (who) {
-		str_addc(&s, '@');
-		folder_add_part(&s, who);
-	}
+	logs_add_folder(&s, cas->id, json_get(build, "subject"));
 	if (node)
 		str_printf(&s, "-node%zu", node + 1);
-	free(who);
 	return str_take(&s);
 }
 

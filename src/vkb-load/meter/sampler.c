@@ -106,7 +106,7 @@ take_reading(struct sampler *s)
 		t->memory_mb += task_resident_mb(s->servers[i]);
 	}
 	for (i = 0; !s->child && i < s->ntids; i++)
-		t->client_ns += task_thread_ns(getpid(), s->tids[i]);
+		t->client_ns += task_thread_time(getpid(), s->tids[i]).ran_ns;
 	if (s->whole)
 		cpustat_read(&t->cpus, "");
 	machine_state_clocks("", &clocks);

@@ -22,48 +22,39 @@ task_process_ns(pid_t pid)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Returns the second number of a file; NAN: unknown. */
-static double
-read_second_number(const char *path)
+/* Returns the first two numbers of a file; NAN: unknown. */
+static void
+read_numbers(const char *path, double v[2])
 {
 	char *line = sysfile_line("", path);
-	double v;
 
-	if (!line || sscanf(line, "%*f %lf", &v) != 1)
-		v = NAN;
+	if (!line || sscanf(line, "%lf %lf", &v[0], &v[1]) != 2)
+		v[0] = v[1] = NAN;
 	free(line);
-	return v;
 }
 
 /* schedstat has "time waited slices", in ns. */
-double
-task_thread_ns(pid_t pid, pid_t tid)
+struct task_time
+task_thread_time(pid_t pid, pid_t tid)
 {
 	char path[64];
+	double v[2];
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid,
 	    (int)tid);
-	return sysfile_num("", path);
-}
-
-double
-task_thread_wait_ns(pid_t pid, pid_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid,
-	    (int)tid);
-	return read_second_number(path);
+	read_numbers(path, v);
+	return (struct task_time){v[0], v[1]};
 }
 
 double
 task_resident_mb(pid_t pid)
 {
 	char path[64];
+	double v[2];
 
 	snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-	return read_second_number(path) * (double)sysconf(_SC_PAGESIZE) /
-	    1048576;
+	read_numbers(path, v);
+	return v[1] * (double)sysconf(_SC_PAGESIZE) / 1048576;
 }
 
 double
@@ -109,17 +100,17 @@ task_list_threads(pid_t pid, size_t *n)
 	return v;
 }
 
-double
-task_process_wait_ns(pid_t pid)
+struct task_time
+task_process_time(pid_t pid)
 {
 	size_t n;
 	pid_t *v = task_list_threads(pid, &n);
-	double sum = n ? 0 : NAN;
+	struct task_time t = {task_process_ns(pid), n ? 0 : NAN};
 
 	for (size_t i = 0; i < n; i++)
-		sum += task_thread_wait_ns(pid, v[i]);
+		t.waited_ns += task_thread_time(pid, v[i]).waited_ns;
 	free(v);
-	return sum;
+	return t;
 }
 
 void
@@ -153,7 +144,7 @@ task_threads(pid_t pid, bool end, struct task_thread **list, size_t *n)
 	char path[64], *name;
 
 	for (size_t i = 0; i < ntids; i++) {
-		double ns = task_thread_ns(pid, v[i]);
+		double ns = task_thread_time(pid, v[i]).ran_ns;
 
 		t = end ? find_thread(*list, *n, v[i]) : NULL;
 		if (t) {

@@ -25,15 +25,10 @@ struct counters {
 	double begin[COUNTERS], end[COUNTERS];
 };
 
-/* CPU time of a thread, and how long it waited for a CPU. */
-struct thread_time {
-	double ran_ns, waited_ns;
-};
-
 struct sample {
 	int64_t at_ns;
-	struct thread_time *clients; /* threads */
-	struct thread_time *mains;   /* main threads of the servers */
+	struct task_time *clients;   /* threads */
+	struct task_time *mains;     /* main threads of the servers */
 	double server_ns, memory_mb; /* of all servers */
 	struct cpustat_cpu machine;
 };
@@ -111,13 +106,6 @@ read_counters(const struct counters *c, int which)
 	return c->n ? sum : NAN;
 }
 
-static struct thread_time
-read_thread(pid_t pid, pid_t tid)
-{
-	return (struct thread_time){
-	    task_thread_ns(pid, tid), task_thread_wait_ns(pid, tid)};
-}
-
 static void
 take_sample(const struct watch *w, struct sample *s)
 {
@@ -128,12 +116,11 @@ take_sample(const struct watch *w, struct sample *s)
 	s->server_ns = s->memory_mb = w->npids ? 0 : NAN;
 	for (i = 0; i < w->ntids; i++)
 		s->clients[i] = w->child
-		    ? (struct thread_time){task_process_ns(w->child),
-			  task_process_wait_ns(w->child)}
-		    : read_thread(getpid(), w->tids[i]);
+		    ? task_process_time(w->child)
+		    : task_thread_time(getpid(), w->tids[i]);
 	for (i = 0; i < w->npids; i++) {
 		s->server_ns += task_process_ns(w->pids[i]);
-		s->mains[i] = read_thread(w->pids[i], w->pids[i]);
+		s->mains[i] = task_thread_time(w->pids[i], w->pids[i]);
 		s->memory_mb += task_resident_mb(w->pids[i]);
 	}
 	if (machine_stat_is_whole("")) /* else the load of others is unknown */
@@ -299,8 +286,7 @@ struct spent {
 };
 
 static struct spent
-compute_spent(
-    const struct thread_time *a, const struct thread_time *b, size_t n)
+compute_spent(const struct task_time *a, const struct task_time *b, size_t n)
 {
 	double none = n ? 0 : NAN, ran, waited;
 	struct spent s = {none, none, none};

@@ -244,12 +244,20 @@ check_fields(const struct json *record, const char *where)
 	    : 0;
 }
 
+static bool
+is_cpu_list(const struct json *j)
+{
+	const char *why;
+	cpu_set_t set;
+
+	return json_str(j) && cpulist_parse(json_str(j), &set, &why) == 0;
+}
+
 int
 bench_case_check(const struct json *cas, const char *where)
 {
-	const char *id = json_get_str(cas, "id"), *why;
+	const char *id = json_get_str(cas, "id");
 	const struct json *j;
-	cpu_set_t set;
 
 	if (check_fields(cas, where) < 0)
 		return -1;
@@ -265,12 +273,12 @@ bench_case_check(const struct json *cas, const char *where)
 				"with TLS or a cluster",
 		    where, id);
 	j = json_path(cas, "client.cpus");
-	if (j && (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0))
+	if (j && !is_cpu_list(j))
 		return err_fail(
 		    "%s: case '%s': 'client.cpus' is not a CPU list", where,
 		    id);
 	for (j = json_first(json_path(cas, "client.each")); j; j = json_next(j))
-		if (!json_str(j) || cpulist_parse(json_str(j), &set, &why) < 0)
+		if (!is_cpu_list(j))
 			return err_fail("%s: case '%s': 'client.each' is not a "
 					"list of CPU lists",
 			    where, id);

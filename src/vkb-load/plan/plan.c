@@ -273,41 +273,39 @@ expand_config(struct plan *p, const struct json *cfg)
 	axes_each(p, cfg, groups ? plan_scenarios : expand_commands);
 }
 
+/* Adds a case that was read; options override it. 0, or -1, error reported. */
+static int
+take_case(struct plan *p, struct json *rec, const char *where)
+{
+	struct json *config = json_get(rec, "config");
+
+	if (!record_is(rec, "case"))
+		return err_fail("%s: record of type '%s' instead of 'case'",
+		    where, record_type(rec));
+	if (bench_case_check_server(rec, where) < 0)
+		return -1;
+	override_config(p->want, config);
+	axes_hide(config);
+	override_client(p->want, rec);
+	if (bench_case_check(rec, where) < 0)
+		return -1;
+	append_case(p, rec);
+	return 0;
+}
+
 static int
 read_cases(struct plan *p, struct jsonl *in)
 {
 	struct json *rec;
 	int rc, bad = 0;
 
-	while ((rc = record_next(in, &rec)) != 0) {
-		if (rc < 0) {
+	while ((rc = record_next(in, &rec)) != 0)
+		if (rc < 0)
 			bad = -1;
-			continue;
-		}
-		if (!record_is(rec, "case")) {
-			bad = err_fail(
-			    "%s: record of type '%s' instead of 'case'",
-			    jsonl_where(in), record_type(rec));
-			json_free(rec);
-			continue;
-		}
-		if (bench_case_check_server(rec, jsonl_where(in)) < 0) {
+		else if (take_case(p, rec, jsonl_where(in)) < 0) {
 			bad = -1;
 			json_free(rec);
-			continue;
 		}
-		if (json_get(rec, "config")) {
-			override_config(p->want, json_get(rec, "config"));
-			axes_hide(json_get(rec, "config"));
-			override_client(p->want, rec);
-		}
-		if (bench_case_check(rec, jsonl_where(in)) < 0) {
-			bad = -1;
-			json_free(rec);
-			continue;
-		}
-		append_case(p, rec);
-	}
 	return bad;
 }
 

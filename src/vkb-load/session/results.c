@@ -7,6 +7,7 @@
 #include "record.h"
 #include "str.h"
 #include "vkb-load/plan/benchcase.h"
+#include "vkb-load/plan/builds.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,20 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The key of a run. Leaves out what a subject learns from its server. */
 static char *
 make_key(const struct json *subject, const struct json *config, size_t index)
 {
-	static const char *const names[] = {
-	    "label", "ref", "commit", "module_commit"};
 	struct str s = {0};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *v = json_get_str(subject, names[i]);
-
-		str_add(&s, v ? v : "");
-		str_addc(&s, '\n');
-	}
+	builds_add_key(&s, subject);
 	record_room(&s, config);
 	str_printf(&s, "\n%zu", index);
 	return str_take(&s);
