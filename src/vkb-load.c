@@ -222,7 +222,7 @@ read_files(struct plan *p, const struct opt_args *args)
 static int
 print_plan(const struct plan *p, const struct stopping_rule *rule)
 {
-	char *text = stopping_adaptive(rule) ? stopping_text(rule) : NULL;
+	char *text = stopping_is_adaptive(rule) ? stopping_format(rule) : NULL;
 
 	if (text)
 		err_say("%s", text);

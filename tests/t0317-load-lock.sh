@@ -66,9 +66,9 @@ test_same '143 0' "$? $(runs third)" 'a signal ends the waiting'
 cat >decoy.sh <<'END'
 mkdir one two && mount -t tmpfs one one && mount -t tmpfs two two || exit
 : >one/lock && : >two/lock
-flock two/lock sleep 600 & decoy=$!
-flock -s one/lock sleep 600 & reader=$!
-until ! flock -n two/lock true && ! flock -n one/lock true; do sleep .1; done
+flock two/lock tail -f /dev/null & decoy=$!
+flock -s one/lock tail -f /dev/null & reader=$!
+until ! flock -n two/lock true && ! flock -n one/lock true; do :; done
 VKB_LOCK=one/lock timeout -s TERM 3 vkb-load --runs 1 c.json >/dev/null 2>decoy.err
 kill $(ps -o pid= --ppid "$decoy,$reader")
 wait

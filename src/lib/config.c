@@ -41,7 +41,7 @@ check_members(struct configwalk *w, const struct config_key *k, struct json *v)
 		if (number || json_str(m))
 			continue;
 		len = configwalk_key(w, json_key(m));
-		configfit_unfit(w, k, m);
+		configfit_report(w, k, m);
 		configwalk_leave(w, len);
 	}
 }
@@ -52,13 +52,13 @@ check_list(struct configwalk *w, const struct config_key *k, struct json *v)
 	size_t i = 0, len;
 
 	if (!json_len(v) && k->min >= 0)
-		configfit_unfit(w, k, v);
+		configfit_report(w, k, v);
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
 		len = configwalk_index(w, i++);
-		if (configfit_is(w, k, m))
+		if (configfit_matches(w, k, m))
 			check_members(w, k, m);
 		else
-			configfit_unfit(w, k, m);
+			configfit_report(w, k, m);
 		configwalk_leave(w, len);
 	}
 }
@@ -74,8 +74,8 @@ check_value(struct configwalk *w, const struct config_key *k, struct json *v)
 
 	if (json_type(v) == JSON_ARRAY && (must || may))
 		check_list(w, k, v);
-	else if (must || !configfit_is(w, k, v))
-		configfit_unfit(w, k, v);
+	else if (must || !configfit_matches(w, k, v))
+		configfit_report(w, k, v);
 	else
 		check_members(w, k, v);
 }
@@ -119,13 +119,13 @@ convert_truths(struct json *obj, const char *key)
 	struct json *all;
 
 	if (json_type(v) != JSON_ARRAY) {
-		if (configfit_truth(v) >= 0)
-			json_set_bool(obj, key, configfit_truth(v));
+		if (configfit_parse_truth(v) >= 0)
+			json_set_bool(obj, key, configfit_parse_truth(v));
 		return;
 	}
 	all = json_array();
 	for (v = json_first(v); v; v = json_next(v))
-		json_push(all, json_boolean(configfit_truth(v) == 1));
+		json_push(all, json_boolean(configfit_parse_truth(v) == 1));
 	json_set(obj, key, all);
 }
 
@@ -400,7 +400,7 @@ check_config(struct configwalk *w, struct json *cfg)
 	char *s;
 
 	if (json_type(cfg) != JSON_OBJECT) {
-		s = configfit_shown(cfg);
+		s = configfit_format(cfg);
 		configwalk_problem(
 		    w, "a configuration must be an object, not %s", s);
 		free(s);

@@ -52,7 +52,8 @@ const struct config_key *config_find(const char *place, const char *name);
 
 /* Writes the rule in words ("a list of positive integers"); returns 'buf'. */
 #define CONFIG_WORDS 120
-const char *config_words(const struct config_key *, char buf[CONFIG_WORDS]);
+const char *config_format_rule(
+    const struct config_key *, char buf[CONFIG_WORDS]);
 
 /*
  * Checks a parsed file: an array of configurations, or one. Reports every

@@ -177,7 +177,7 @@ list_choices(const char *choices, char buf[CONFIG_WORDS])
 }
 
 const char *
-config_words(const struct config_key *k, char buf[CONFIG_WORDS])
+config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 {
 	/* The second is for lists that may be empty and numbers from 0. */
 	static const char *const words[][2] = {[CONFIG_ANY] = {"anything"},

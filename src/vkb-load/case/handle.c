@@ -119,7 +119,7 @@ handle_start(struct server_handle *l, const struct bench_case *cas, char **why)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
 		l->server = server;
-		logs_server(r->logs, server, cas->id,
+		logs_begin_server(r->logs, server, cas->id,
 		    json_get(l->build, "subject"), r->run_name);
 		return 0;
 	}
@@ -158,7 +158,7 @@ handle_end(struct server_handle *l, char **why)
 		return extserver_restore(r->external);
 	if (r->coproc && !*r->stop) /* else its servers end with it */
 		rc = stop_server(l, why);
-	logs_ended(r->logs);
+	logs_end_server(r->logs);
 	return rc;
 }
 
@@ -194,14 +194,14 @@ is_answering(const struct server_handle *l, const struct bench_case *cas)
 }
 
 bool
-handle_lost(
+handle_is_lost(
     const struct server_handle *l, const struct bench_case *cas, bool doubt)
 {
 	if (!l->server)
 		return true;
 	if (l->context->external)
 		return false;
-	return coproc_news(l->context->coproc) ||
+	return coproc_has_news(l->context->coproc) ||
 	    (doubt && !is_answering(l, cas));
 }
 

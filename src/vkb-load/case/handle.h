@@ -34,7 +34,7 @@ int handle_end(struct server_handle *, char **why);
 int handle_reset(struct server_handle *, const struct bench_case *, char **why);
 
 /* Returns true if the server has ended by itself. 'doubt': also sends PING. */
-bool handle_lost(
+bool handle_is_lost(
     const struct server_handle *, const struct bench_case *, bool doubt);
 
 /*

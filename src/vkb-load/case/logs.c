@@ -104,7 +104,7 @@ logs_add_folder(struct str *s, const char *id, const struct json *subject)
 }
 
 void
-logs_server(struct logs *l, const struct json *server, const char *id,
+logs_begin_server(struct logs *l, const struct json *server, const char *id,
     const struct json *subject, const char *run)
 {
 	const struct json *nodes = json_get(server, "nodes");
@@ -194,7 +194,7 @@ logs_keep(struct logs *l)
 }
 
 void
-logs_ended(struct logs *l)
+logs_end_server(struct logs *l)
 {
 	bool kept = false;
 

@@ -27,15 +27,15 @@ void logs_add_folder(struct str *, const char *id, const struct json *subject);
  * the server has deleted them. 'id' and 'subject' name the folder of the case,
  * 'run' the file: "run-3".
  */
-void logs_server(struct logs *, const struct json *server, const char *id,
+void logs_begin_server(struct logs *, const struct json *server, const char *id,
     const struct json *subject, const char *run);
 
 /* The server has ended: keeps its logs if all are wanted. */
-void logs_ended(struct logs *);
+void logs_end_server(struct logs *);
 
 /*
  * Copies what the logs hold so far. Returns the path of the first node's copy,
- * borrowed until the next logs_server; NULL if there is no log, or after
+ * borrowed until the next logs_begin_server; NULL if there is no log, or after
  * reporting that it could not be copied.
  */
 const char *logs_keep(struct logs *);

@@ -22,7 +22,7 @@
 #include <string.h>
 
 int
-measure_failed(struct measure *m, char *why)
+measure_fail(struct measure *m, char *why)
 {
 	if (m->error.len)
 		str_add(&m->error, "; ");
@@ -178,8 +178,8 @@ on_progress(void *arg, const struct engine_progress *e)
 	struct case_context *r = m->context;
 
 	if (m->profiles)
-		profiles_see(m->profiles, e);
-	if (*r->stop || coproc_news(r->coproc))
+		profiles_start_when_warm(m->profiles, e);
+	if (*r->stop || coproc_has_news(r->coproc))
 		r->halt = 1;
 	r->show(r->progress, e);
 }
@@ -261,7 +261,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 
 	/* If a server of our own has ended, that is reported with its log. */
 	if (target_memory(t, memory) < 0 && rc != 0 && m->context->external)
-		measure_failed(m, NULL);
+		measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
 		roles_merge(&v[role->first], role->n);
@@ -292,11 +292,11 @@ run_load(struct measure *m, const struct target *t)
 	job.nwarmup = nwarm;
 	rc = m->engine->run(m->engine->self, &job, v);
 	if (rc != 0 && !m->context->halt)
-		measure_failed(m, NULL);
+		measure_fail(m, NULL);
 	else if (rc == 0 && m->profiles &&
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
-		measure_failed(m, NULL); /* the load itself succeeded */
+		measure_fail(m, NULL); /* the load itself succeeded */
 	set_figures(m, t, v, &cost, rc);
 	watch_cost_free(&cost);
 	copy_run_facts(m);
@@ -326,7 +326,7 @@ begin_profiles(struct measure *m, const struct json *server)
 		return 0;
 	m->profiles = profiles_new(m->context->profiles, m->cas, m->build,
 	    server, m->context->session);
-	return m->profiles ? 0 : measure_failed(m, NULL);
+	return m->profiles ? 0 : measure_fail(m, NULL);
 }
 
 /*
@@ -340,10 +340,10 @@ clean_up(
 	const struct json *list = m->cas->teardown_commands;
 
 	if (!list || m->context->halt ||
-	    (rc < 0 && handle_lost(l, m->cas, true)))
+	    (rc < 0 && handle_is_lost(l, m->cas, true)))
 		return rc;
 	if (setup_run(t, list, "teardown command") < 0)
-		return measure_failed(m, NULL);
+		return measure_fail(m, NULL);
 	return rc;
 }
 
@@ -357,18 +357,18 @@ measure_run(struct measure *m, struct server_handle *l)
 	l->used = true;
 	set_subject(m, l->server);
 	if (handle_target(l, m->cas, &t) < 0) {
-		measure_failed(m, NULL);
+		measure_fail(m, NULL);
 		goto out;
 	}
 	rc = prepare_server(m, &t);
 	if (rc < 0 && !m->context->halt)
-		measure_failed(m, NULL);
+		measure_fail(m, NULL);
 	if (rc == 0)
 		rc = begin_profiles(m, l->server);
 	if (rc == 0)
 		rc = run_load(m, &t);
 	if (rc == 0 && probe(&t, &m->roles, true, &m->context->halt) < 0)
-		rc = measure_failed(m, NULL);
+		rc = measure_fail(m, NULL);
 	rc = clean_up(m, l, &t, rc);
 out:
 	target_free(&t);
@@ -388,7 +388,7 @@ measure_attempt(struct measure *m, struct server_handle *l)
 	if (handle_target(l, m->cas, &t) < 0 ||
 	    m->engine->attempt(m->engine->self, &job) != 0) {
 		if (!m->context->halt)
-			measure_failed(m, NULL);
+			measure_fail(m, NULL);
 	} else
 		rc = 0;
 	target_free(&t);

@@ -42,7 +42,7 @@ void measure_free(struct measure *);
  * Notes why the run fails: 'why', which is freed, or if NULL the last message.
  * Returns -1.
  */
-int measure_failed(struct measure *, char *why);
+int measure_fail(struct measure *, char *why);
 
 /*
  * Prepares the server, runs the load, cleans up, and writes the results into

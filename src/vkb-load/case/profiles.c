@@ -50,7 +50,8 @@ profiles_wanted(const struct profiles_opts *o, const struct bench_case *cas)
 }
 
 bool
-profiles_alone(const struct profiles_opts *o, const struct bench_case *cas)
+profiles_replace_runs(
+    const struct profiles_opts *o, const struct bench_case *cas)
 {
 	return o->time_s > 0 || cas->profiling;
 }
@@ -254,7 +255,7 @@ start_profile(struct profiles *p, struct one *x)
 }
 
 void
-profiles_see(struct profiles *p, const struct engine_progress *e)
+profiles_start_when_warm(struct profiles *p, const struct engine_progress *e)
 {
 	if (p->begun || e->seeding || e->warmup)
 		return;

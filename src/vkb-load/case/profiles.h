@@ -23,7 +23,8 @@ struct profiles_opts {
 
 /* Return true if the case is profiled; if it is only profiled, not measured. */
 bool profiles_wanted(const struct profiles_opts *, const struct bench_case *);
-bool profiles_alone(const struct profiles_opts *, const struct bench_case *);
+bool profiles_replace_runs(
+    const struct profiles_opts *, const struct bench_case *);
 
 /* Returns true if an earlier session has profiled the case on 'nodes' nodes. */
 bool profiles_exist(const struct profiles_opts *, const struct bench_case *,
@@ -48,7 +49,8 @@ struct profiles *profiles_new(const struct profiles_opts *,
 void profiles_free(struct profiles *); /* stops them; NULL does nothing */
 
 /* Starts them when the load has warmed up. */
-void profiles_see(struct profiles *, const struct engine_progress *);
+void profiles_start_when_warm(
+    struct profiles *, const struct engine_progress *);
 
 /*
  * Call when the load has ended: ends the profiles, waits for them, and adds

@@ -400,7 +400,7 @@ set_threads(struct json *to, const struct sampler *s, double ns)
 }
 
 struct json *
-sampler_course(const struct sampler *s)
+sampler_series(const struct sampler *s)
 {
 	struct json *to = json_object();
 	size_t n, *v;

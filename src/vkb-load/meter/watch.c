@@ -368,7 +368,7 @@ watch_report(const struct watch *w, uint64_t requests, struct watch_cost *r)
 	    compute_per_request(&w->server, INSTRUCTIONS, n);
 	r->memory_mb = w->end.memory_mb;
 	r->sampled = sampler_metrics(w->sampler);
-	r->samples = sampler_course(w->sampler);
+	r->samples = sampler_series(w->sampler);
 	r->steal_percent = 100 * tick *
 	    (w->end.machine.steal - w->begin.machine.steal) / (ns * cpus);
 	foreign = tick * (w->end.machine.busy - w->begin.machine.busy) -

@@ -133,7 +133,7 @@ set_replicas(struct json *to, const char *name, const struct json *cfg)
 }
 
 void
-axes_hide(struct json *config)
+axes_hide_secrets(struct json *config)
 {
 	struct json *own = json_get(config, "server_config"), *next;
 	char *name;
@@ -183,7 +183,7 @@ axes_config(const struct plan_axes *x, struct json *c)
 	}
 	json_set(c, "config_set", json_dup(x->set));
 	config_copy_identity(c, "config", cfg);
-	axes_hide(c);
+	axes_hide_secrets(c);
 	json_set(c, "modules", list_modules(json_get(cfg, "modules"), true));
 	if (rdb)
 		json_set_str(
@@ -218,7 +218,7 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 		return NULL;
 	cores = (size_t)json_get_num(alloc, "cores_per_server", 1);
 	if (each && json_len(each) < n) {
-		plan_problem(p,
+		plan_report_problem(p,
 		    "CPUs are given for %zu nodes, but there are %zu",
 		    json_len(each), n);
 		return NULL;

@@ -170,7 +170,7 @@ is_valid(const struct field *f, const struct json *v)
 	    f->limit[0] ? config_find(f->limit[0], f->limit[1]) : NULL;
 
 	return !k || (f->zero && json_num(v, NAN) == 0) ||
-	    configfit_is(NULL, k, v);
+	    configfit_matches(NULL, k, v);
 }
 
 /* Checks the value at a path below 'room'. 0, or -1, error reported. */
@@ -196,7 +196,7 @@ check_field(const struct field *f, const struct json *record, const char *room,
 		    where, id, room, dot, f->path, f->zero ? 0 : k->min,
 		    k->max);
 	return err_fail("%s: case '%s': '%s%s%s' is not %s", where, id, room,
-	    dot, f->path, config_words(k, words));
+	    dot, f->path, config_format_rule(k, words));
 }
 
 /* Checks the writers or the readers of a mixed case. */

@@ -70,7 +70,7 @@ add_test(struct str *s, const struct json *c)
 }
 
 void
-plan_id(struct str *s, const struct json *c, bool more)
+plan_format_id(struct str *s, const struct json *c, bool more)
 {
 	const char *latency = json_get_str(c, "latency");
 
@@ -120,7 +120,7 @@ check_duplicate(struct plan *p, const struct json *a, const struct json *b)
 	struct str s = {0};
 	int rc = 0;
 
-	plan_id(&s, json_get(a, "config"), false);
+	plan_format_id(&s, json_get(a, "config"), false);
 	if (json_equal(json_get(a, "server"), json_get(b, "server")) &&
 	    json_equal(json_get(a, "client"), json_get(b, "client")))
 		p->doubles++;
@@ -213,7 +213,8 @@ name_cases(struct plan *p)
 			if (given[i] || (round && !same[i]))
 				continue;
 			str_clear(&s);
-			plan_id(&s, json_get(p->cases[i], "config"), round > 0);
+			plan_format_id(
+			    &s, json_get(p->cases[i], "config"), round > 0);
 			if (round > 1)
 				str_printf(&s, "-%zu", ++n);
 			json_set_str(p->cases[i], "id", s.s);
@@ -229,7 +230,7 @@ name_cases(struct plan *p)
 }
 
 int
-plan_unique(struct plan *p)
+plan_name_cases(struct plan *p)
 {
 	return drop_duplicates(p) < 0 ? -1 : name_cases(p);
 }

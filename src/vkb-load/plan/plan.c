@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 void
-plan_problem(struct plan *p, const char *fmt, ...)
+plan_report_problem(struct plan *p, const char *fmt, ...)
 {
 	struct configwalk w = {.name = p->file};
 	va_list ap;
@@ -40,7 +40,7 @@ plan_problem(struct plan *p, const char *fmt, ...)
 }
 
 bool
-plan_listed(const char *list, const char *word)
+plan_is_listed(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -56,7 +56,7 @@ plan_listed(const char *list, const char *word)
 }
 
 const char *
-plan_command(const struct plan *p, const char *name)
+plan_find_command(const struct plan *p, const char *name)
 {
 	for (size_t i = 0; p->commands && p->commands[i]; i++)
 		if (strcmp(p->commands[i], name) == 0)
@@ -170,7 +170,7 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 
 	if (p->n == PLAN_MOST) {
 		if (!p->full)
-			plan_problem(p,
+			plan_report_problem(p,
 			    "more than %d cases, which is the limit: the "
 			    "lists multiply, so shorten them or split the "
 			    "configuration",
@@ -246,19 +246,20 @@ check_commands(struct plan *p, const struct json *cfg)
 	for (const struct json *m = json_first(json_get(cfg, "commands")); m;
 	     m = json_next(m)) {
 		name = json_str(m);
-		if (plan_command(p, name))
+		if (plan_find_command(p, name))
 			continue;
 		upper = str_upper(name);
-		near = plan_command(p, upper);
+		near = plan_find_command(p, upper);
 		if (!near)
 			near = str_nearest(upper, p->commands);
 		if (near)
-			plan_problem(p,
+			plan_report_problem(p,
 			    "commands: unknown command '%s', did "
 			    "you mean '%s'?",
 			    name, near);
 		else
-			plan_problem(p, "commands: unknown command '%s'", name);
+			plan_report_problem(
+			    p, "commands: unknown command '%s'", name);
 		free(upper);
 	}
 }
@@ -285,7 +286,7 @@ take_case(struct plan *p, struct json *rec, const char *where)
 	if (bench_case_check_server(rec, where) < 0)
 		return -1;
 	override_config(p->want, config);
-	axes_hide(config);
+	axes_hide_secrets(config);
 	override_client(p->want, rec);
 	if (bench_case_check(rec, where) < 0)
 		return -1;

@@ -88,11 +88,11 @@ make_command(struct plan *p, const struct take *x, const struct json *s)
 		return name;
 	}
 	name = str_upper(test);
-	if (!plan_command(p, name)) {
+	if (!plan_find_command(p, name)) {
 		near = str_nearest(name, p->commands);
-		plan_problem(p, "scenario '%s': unknown test '%s'%s%s%s", x->id,
-		    test, near ? ", did you mean '" : "", near ? near : "",
-		    near ? "'?" : "");
+		plan_report_problem(p, "scenario '%s': unknown test '%s'%s%s%s",
+		    x->id, test, near ? ", did you mean '" : "",
+		    near ? near : "", near ? "'?" : "");
 	}
 	return name;
 }
@@ -298,7 +298,7 @@ make_about(const struct plan *p, const struct take *y)
 static void
 add_case(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
-	bool listed = plan_listed(p->want->scenarios, y->id);
+	bool listed = plan_is_listed(p->want->scenarios, y->id);
 	const struct json *seed = json_get(y->s, "seed");
 	struct json *cas = plan_add(p, x, make_identity(p, x, y));
 
@@ -354,7 +354,7 @@ expand_options(struct plan *p, const struct plan_axes *x, struct take *y)
 	if (!m)
 		expand_rates(p, x, y);
 	else if (!accepts_options(y->s))
-		plan_problem(p,
+		plan_report_problem(p,
 		    "scenario '%s': 'options' need a 'command', but there is "
 		    "only a 'test'; replace it with a 'command' as in "
 		    "'GET key:__rand_int__'",
@@ -407,7 +407,7 @@ plan_scenarios(struct plan *p, const struct plan_axes *x)
 
 	for (size_t i = 0; g && !p->full; g = json_next(g), i++) {
 		name = format_name(json_get(g, "group"), "unknown");
-		in = plan_listed(p->want->groups, name);
+		in = plan_is_listed(p->want->groups, name);
 		free(name);
 		if (in)
 			expand_group(p, x, g, i);

@@ -66,9 +66,9 @@ plan_steps(struct call *x)
 	for (size_t i = x->n; i-- > 0;) {
 		s = &x->steps[i];
 		s->run = is_measured(x, s) ||
-		    (needed && scene_changes(s->cas->record));
+		    (needed && scene_changes_server(s->cas->record));
 		needed = needed || s->run;
-		if (s->run && scene_resets(s->cas->record))
+		if (s->run && scene_resets_server(s->cas->record))
 			needed = false;
 	}
 }
@@ -211,17 +211,17 @@ prepare_server(struct call *x, const struct step *s, struct measure *m)
 	char *why = NULL;
 	int rc = 0;
 
-	if (scene_resets(s->cas->record) || !x->handle.server) {
-		if (scene_resets(s->cas->record)) {
+	if (scene_resets_server(s->cas->record) || !x->handle.server) {
+		if (scene_resets_server(s->cas->record)) {
 			free(x->spoilt);
 			x->spoilt = NULL;
 		}
 		if (x->spoilt)
-			return measure_failed(m, mem_str(x->spoilt));
+			return measure_fail(m, mem_str(x->spoilt));
 		rc = handle_reset(&x->handle, s->cas, &why);
-		return rc < 0 ? measure_failed(m, why) : 0;
+		return rc < 0 ? measure_fail(m, why) : 0;
 	}
-	return x->spoilt ? measure_failed(m, mem_str(x->spoilt)) : 0;
+	return x->spoilt ? measure_fail(m, mem_str(x->spoilt)) : 0;
 }
 
 /* Checks that the server still runs; ends it after the last step. */
@@ -231,9 +231,9 @@ check_survival(
 {
 	char *why = NULL;
 
-	if (!last && !handle_lost(&x->handle, s->cas, m->error.len > 0))
+	if (!last && !handle_is_lost(&x->handle, s->cas, m->error.len > 0))
 		return 0;
-	return handle_end(&x->handle, &why) < 0 ? measure_failed(m, why) : 0;
+	return handle_end(&x->handle, &why) < 0 ? measure_fail(m, why) : 0;
 }
 
 static int
@@ -257,7 +257,8 @@ run_step(struct call *x, const struct step *s, bool last)
 	if (!*r->context.stop && x->handle.server &&
 	    check_survival(x, s, &m, last) < 0)
 		rc = -1;
-	if (rc < 0 && (scene_changes(s->cas->record) || !x->handle.server))
+	if (rc < 0 &&
+	    (scene_changes_server(s->cas->record) || !x->handle.server))
 		mark_spoilt(x, s, &m);
 	/* a finished profile is recorded: it is not made again */
 	if (*r->context.stop &&
@@ -285,11 +286,11 @@ try_step(struct call *x, const struct step *s)
 	x->r->context.order -= m.roles.n;
 	k = handle_start(&l, s->cas, &why);
 	if (k < 0)
-		measure_failed(&m, why);
+		measure_fail(&m, why);
 	else
 		k = measure_attempt(&m, &l);
 	if (handle_end(&l, &why) < 0)
-		k = measure_failed(&m, why);
+		k = measure_fail(&m, why);
 	if (*x->r->context.stop)
 		rc = -1;
 	else if (k < 0) {

@@ -56,7 +56,8 @@ progress_close(struct progress *p)
 }
 
 double
-progress_guess(const struct progress *p, size_t cas, const struct bench_load *l)
+progress_estimate(
+    const struct progress *p, size_t cas, const struct bench_load *l)
 {
 	if (p->took[cas] > 0)
 		return p->took[cas];

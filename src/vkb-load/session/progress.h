@@ -27,7 +27,7 @@ void progress_open(struct progress *, bool quiet, bool verbose, size_t ncases);
 void progress_close(struct progress *);
 
 /* Returns the seconds that a run of a case takes; < 0 if unknown. */
-double progress_guess(
+double progress_estimate(
     const struct progress *, size_t cas, const struct bench_load *);
 
 /* Clears the line; to be called before other output to the terminal. */

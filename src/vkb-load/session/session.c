@@ -55,8 +55,8 @@ static void
 announce_session(const struct session *s)
 {
 	const struct schedule *a = &s->a;
-	bool all, most = stopping_adaptive(a->rule);
-	double known = schedule_left(a, 0, SIZE_MAX, &all);
+	bool all, most = stopping_is_adaptive(a->rule);
+	double known = schedule_estimate(a, 0, SIZE_MAX, &all);
 	size_t n = a->progress.total;
 	struct str line = {0};
 	char buf[NUM_BUF], *text;
@@ -71,7 +71,7 @@ announce_session(const struct session *s)
 	err_say("%s", line.s);
 	str_free(&line);
 	if (most) {
-		text = stopping_text(a->rule);
+		text = stopping_format(a->rule);
 		err_say("%s", text);
 		free(text);
 	}
@@ -94,10 +94,10 @@ begin_run(void *arg, const struct turn *slot, size_t cas)
 {
 	struct session *s = arg;
 	bool known;
-	double time = schedule_left(&s->a, s->slot, cas, &known);
+	double time = schedule_estimate(&s->a, s->slot, cas, &known);
 
 	free(s->name);
-	s->name = schedule_name(&s->a, slot, cas);
+	s->name = schedule_format_run(&s->a, slot, cas);
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
 }
 
@@ -110,9 +110,9 @@ begin_run(void *arg, const struct turn *slot, size_t cas)
 static void
 drop_build(struct session *s, const struct turn *slot, size_t cas)
 {
-	char *who = schedule_builder(&s->a, slot);
+	char *who = schedule_format_build(&s->a, slot);
 
-	schedule_out(&s->a, cas)[slot->build] = true;
+	schedule_dropped_builds(&s->a, cas)[slot->build] = true;
 	err_say("%s%s: failed %d times in a row, and is not run again",
 	    s->a.cases[cas].id, who, TRIES);
 	free(who);
@@ -133,7 +133,7 @@ run_slot(struct session *s, size_t i)
 {
 	const struct turn *slot = &s->a.turns[i];
 	const struct scene *scene = &s->a.scenes.v[slot->scene];
-	bool adaptive = stopping_adaptive(s->a.rule);
+	bool adaptive = stopping_is_adaptive(s->a.rule);
 	struct case_run v = {
 	    .slot = slot, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
 	size_t again = 1;
@@ -141,7 +141,7 @@ run_slot(struct session *s, size_t i)
 
 	s->slot = i;
 	for (size_t c = 0; c < scene->n; c++)
-		v.wanted[c] = schedule_wanted(&s->a, slot, scene->v[c]);
+		v.wanted[c] = schedule_is_wanted(&s->a, slot, scene->v[c]);
 	for (size_t n = 0; n < (adaptive ? TRIES : 1) && again && k == 0; n++) {
 		s->a.progress.total += n ? again : 0;
 		v.failed = 0;
@@ -159,7 +159,7 @@ static int
 run_slots(struct session *s)
 {
 	for (size_t i = 0; i < s->a.nturns; i++)
-		if (schedule_open(&s->a, &s->a.turns[i]) &&
+		if (schedule_count_wanted(&s->a, &s->a.turns[i]) &&
 		    (*s->runner.context.stop || run_slot(s, i) < 0))
 			return -1;
 	return 0;
@@ -169,7 +169,7 @@ static bool
 has_build(const struct session *s, size_t cas)
 {
 	for (size_t b = 0; b < s->a.builds->n; b++)
-		if (!schedule_out(&s->a, cas)[b])
+		if (!schedule_dropped_builds(&s->a, cas)[b])
 			return true;
 	return false;
 }
@@ -182,8 +182,8 @@ check_precision(struct session *s, size_t cas)
 	const struct stopping_rule *l = a->rule;
 	const char *id = a->cases[cas].id;
 	struct str line = {0};
-	bool enough = ci_width_reached(
-	    a->precise, cas, a->look, schedule_out(a, cas), &a->seen[cas]);
+	bool enough = ci_width_reached(a->precise, cas, a->look,
+	    schedule_dropped_builds(a, cas), &a->seen[cas]);
 
 	a->closed[cas] = enough;
 	add_precision(&line, &a->seen[cas]);
@@ -227,9 +227,9 @@ count_runs(const struct session *s)
 	size_t n = a->progress.done;
 
 	for (size_t i = 0; i < a->nturns; i++)
-		n += schedule_open(a, &a->turns[i]);
+		n += schedule_count_wanted(a, &a->turns[i]);
 	for (size_t c = 0; c < a->ncases; c++)
-		n += schedule_later(a, c);
+		n += schedule_count_later(a, c);
 	return n;
 }
 
@@ -241,13 +241,13 @@ run_schedule(struct session *s)
 	const char *path = a->results->path;
 
 	for (; a->look < l->n; a->look++) {
-		schedule_turns(a);
+		schedule_make_turns(a);
 		a->progress.total = count_runs(s);
 		if (a->nturns && !a->progress.done && begin_session(s) < 0)
 			return -1;
 		if (run_slots(s) < 0)
 			return -1;
-		if (stopping_adaptive(l))
+		if (stopping_is_adaptive(l))
 			check_all_precision(s);
 	}
 	if (s->vague)
@@ -295,7 +295,7 @@ profile_scene(struct session *s, const struct turn *slot)
 		n += v.wanted[c];
 		if (v.wanted[c] ? !is_verbose(s) : s->o->quiet)
 			continue;
-		who = schedule_builder(&s->a, slot);
+		who = schedule_format_build(&s->a, slot);
 		err_say("%s%s: %s", cas->id, who,
 		    v.wanted[c] ? "is being profiled" : "is profiled already");
 		free(who);
@@ -378,7 +378,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	brief = make_brief_env(json_get(machine, "env"));
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
-	a->progress.most = stopping_adaptive(o->rule);
+	a->progress.most = stopping_is_adaptive(o->rule);
 	if (pinning_check(a->cases, a->ncases, external == NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
