@@ -25,7 +25,7 @@ set_part_config(struct json *c, const struct json *part, const char *side)
 	free(name);
 	json_set_str(c, "test_phase", writes ? "mixed_write" : "mixed_read");
 	json_set_num(c, "clients", 1);
-	bench_load_adopt(c, part);
+	bench_case_adopt_part(c, part);
 	if (json_get(part, "warmup"))
 		json_set_bool(c, "warmup_apart", true);
 	if (json_get(part, "requests"))
@@ -44,7 +44,7 @@ add_role(struct roles *r, struct json *config, long long seed)
 	struct role *role = &r->v[r->n++];
 
 	*role = (struct role){.config = config, .seed = seed};
-	bench_load_fill(&role->load, config);
+	bench_case_fill_load(&role->load, config);
 }
 
 static void

@@ -119,7 +119,7 @@ fill_field(void *to, const struct field *f, const struct json *v)
 }
 
 void
-bench_load_fill(struct bench_load *l, const struct json *config)
+bench_case_fill_load(struct bench_load *l, const struct json *config)
 {
 	for (size_t i = 0; i < COUNT(load_fields); i++)
 		fill_field(
@@ -136,7 +136,7 @@ bench_case_fill(struct bench_case *c, const struct json *record)
 		fill_field(
 		    c, &case_fields[i], json_path(record, case_fields[i].path));
 	c->no_aslr = !json_bool(json_path(record, "server.aslr"), true);
-	bench_load_fill(&c->load, c->config);
+	bench_case_fill_load(&c->load, c->config);
 	c->before = mem_array(json_len(before) + 1, sizeof *c->before);
 	for (before = json_first(before); before; before = json_next(before))
 		bench_case_fill(&c->before[c->nbefore++], before);
@@ -151,7 +151,7 @@ bench_case_free(struct bench_case *c)
 }
 
 void
-bench_load_adopt(struct json *config, const struct json *part)
+bench_case_adopt_part(struct json *config, const struct json *part)
 {
 	const struct field *f;
 

@@ -67,13 +67,13 @@ void bench_case_fill(struct bench_case *, const struct json *record);
 void bench_case_free(struct bench_case *);
 
 /* Fills a load from an identity: the 'config' of a case or of its role. */
-void bench_load_fill(struct bench_load *, const struct json *config);
+void bench_case_fill_load(struct bench_load *, const struct json *config);
 
 /*
  * Turns an identity of a mixed case into that of a part: copies the values
  * which the part has of its own.
  */
-void bench_load_adopt(struct json *config, const struct json *part);
+void bench_case_adopt_part(struct json *config, const struct json *part);
 
 /*
  * Check a case that was read from a file, where it may have been edited: its
