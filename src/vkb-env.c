@@ -65,7 +65,7 @@ measure_load(struct json *rec, const char *root)
 	struct cpustat a = {0}, b = {0};
 	double busy, steal;
 
-	if (!machine_whole(root))
+	if (!machine_stat_is_whole(root))
 		return;
 	cpustat_read(&a, root);
 	poll(NULL, 0, WINDOW_MS);

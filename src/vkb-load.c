@@ -15,7 +15,7 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
 #include "vkb-load/plan/builds.h"
-#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/plan.h"
 #include "vkb-load/session/stopping.h"
 #include "vkb-load/session/results.h"
@@ -107,7 +107,7 @@ static const struct opt option_table[] = {
 	.choices = "request|batch-first-byte",
 	.help = "measure latency per request or per batch"},
     {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
-	.choices = CASECHECK_NATIVE "|" VBENCH,
+	.choices = BENCH_CASE_NATIVE "|" VBENCH,
 	.help = "generate the load with this engine"},
     {0, "valkey-benchmark-path", OPT_STR, AT(benchmark), "FILE",
 	.help = "run this valkey-benchmark; default from PATH"},
@@ -222,7 +222,7 @@ read_files(struct plan *p, const struct opt_args *args)
 static int
 print_plan(const struct plan *p, const struct stopping_rule *rule)
 {
-	char *text = stopping_adaptive(rule) ? stopping_text(rule) : NULL;
+	char *text = stopping_is_adaptive(rule) ? stopping_format(rule) : NULL;
 
 	if (text)
 		err_say("%s", text);
@@ -270,7 +270,7 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 	bool wanted = false;
 
 	for (size_t i = 0; i < p->n; i++)
-		if (strcmp(casecheck_engine(json_get(p->cases[i], "config")),
+		if (strcmp(bench_case_engine(json_get(p->cases[i], "config")),
 			VBENCH) == 0)
 			wanted = true;
 	list[0] = native_engine(datasets);

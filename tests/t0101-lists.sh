@@ -91,7 +91,7 @@ recipe_parse tests/fuzz gives it a document, without a file
 symbols_match tests/fuzz gives it the bytes of a program, without a file
 formats tests/fuzz takes each row of the table
 frames_detect a unit test gives it machine code that no compiler makes
-plan_id a unit test names single cases, which no plan has alone
+plan_format_id a unit test names single cases, which no plan has alone
 pools_draw a unit test counts thousands of draws
 ci_width_median a unit test computes its widths by hand
 ci_width_ratio a unit test computes its widths by hand, and simulates sessions

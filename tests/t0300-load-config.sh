@@ -227,4 +227,9 @@ awk '/^\.\\" place: / { place = $3 }
     print
   }' "$top/man/vkb-config.5" | sort >page
 test_same "$(sort table)" "$(cat page)" 'vkb-config(5) lists each key that is accepted'
+# Words for true and false, as the Python tool has them, in each key.
+printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":"no","tls_mode":"0","warmup":0,"resp3":"yes","sequential":"1"}]\n' >words.json
+test_same '[true,true,false,false]' "$(vkb-load --plan words.json |
+  jq -c '.config | [.resp3, .sequential, .cluster_mode, .tls_mode]')" \
+  'a word for true is true in each key that may be true'
 test_done

@@ -61,7 +61,7 @@ test_same '[3,4,4]' \
   "$(pick SET-d16-P1-c5-k100-cluster3-io4 \
     '[.server.primaries, .server.io_threads, .config.io_threads]')" \
   'the server it wants'
-test_same '{"command":"SET","data_size":16,"pipeline":1,"clients":5,"keyspacelen":100,"requests":1000,"warmup_s":2,"cluster_mode":false,"tls_mode":false,"io_threads":1,"benchmark_threads":1,"engine":"native"}' \
+test_same '{"warmup_s":2,"requests":1000,"keyspacelen":100,"data_size":16,"pipeline":1,"clients":5,"command":"SET","cluster_mode":false,"tls_mode":false,"io_threads":1,"engine":"native","benchmark_threads":1}' \
   "$(pick SET-d16-P1-c5-k100 .config)" 'every value is explicit'
 test_same '[6,3,true,["0"],"1",null]' \
   "$(jq -c 'select(.config.command == "LPUSH") | [.config.io_threads,

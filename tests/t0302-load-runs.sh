@@ -37,6 +37,19 @@ vkb-load --runs 1 keys.json >keyed
 test_same true "$(jq -s 'sort_by(.config.data_size) | map(.metrics.bytes_per_key) |
   length == 2 and .[0] > 30 and .[0] < 300 and .[1] - .[0] > 30 and
   .[1] - .[0] < 80' keyed)" 'bytes per key, 48 more where values are so much larger'
+# No /dev/urandom, and each session is the first process of its name space.
+cat >bare.sh <<'END'
+mount --bind /dev/null /dev/urandom || exit
+exec vkb-load --seed 1 --runs 1 --server false c.json 2>/dev/null
+END
+if unshare -rmpf true 2>/dev/null; then
+  for i in 1 2; do unshare -rmpf sh bare.sh; done | jq -r 'select(.type == "run").run.session' |
+    sort -u >names
+  test_same 2 "$(wc -l <names | tr -d ' ')" \
+    'sessions have different names without /dev/urandom'
+else
+  test_skip 'sessions without /dev/urandom' unshare
+fi
 test_same 1 "$(jq -r .run.session runs | sort -u | wc -l | tr -d ' ')" \
   'all runs are of one session'
 vkb-load --plan c.json </dev/null | jq -c .config | sort >want

@@ -114,8 +114,8 @@ while read -r name default; do
     ;;
   profiling.sampling_freq | delay.delay | delay.duration)
     # A plan has what was given: the source stands in for the rest, at one place.
-    test_same "$default" "$(sed -n "s/.*\"$key\", \([0-9]*\)).*/\1/p" \
-      "$top/src/vkb-load/case/profiles.c")" "$name: the number of the source is that of the page"
+    test_same "$default" "$(sed -n "/\(DELAY\|profiling\).*$key\"/s/.*AT([a-z_.]*), \([0-9]*\),/\1/p" \
+      "$top/src/vkb-load/plan/benchcase.c" | sort -u)" "$name: the number of the source is that of the page"
     ;;
   profiling.mode)
     test_same "$default" "$(sed -n '/^get_mode/,/^}/s/.*return "\(.*\)";/\1/p' \

@@ -61,6 +61,26 @@ kill -TERM $third
 wait $third
 test_same '143 0' "$? $(runs third)" 'a signal ends the waiting'
 
+# Two file systems, whose first files have the same inode: only the lock of the
+# other one is held for writing, and it is not the one that is waited for.
+cat >decoy.sh <<'END'
+mkdir one two && mount -t tmpfs one one && mount -t tmpfs two two || exit
+: >one/lock && : >two/lock
+flock two/lock tail -f /dev/null & decoy=$!
+flock -s one/lock tail -f /dev/null & reader=$!
+until ! flock -n two/lock true && ! flock -n one/lock true; do :; done
+VKB_LOCK=one/lock timeout -s TERM 3 vkb-load --runs 1 c.json >/dev/null 2>decoy.err
+kill $(ps -o pid= --ppid "$decoy,$reader")
+wait
+END
+if unshare -rm true 2>/dev/null; then
+  unshare -rm sh decoy.sh
+  test_match '^vkb-load: waiting for another program, which measures on this host' \
+    decoy.err 'a lock on another file system is not the one that is waited for'
+else
+  test_skip 'a lock on another file system' unshare
+fi
+
 # A workflow, where a child of the process that measures would wait for it.
 test_that 'a program that a session starts does not wait for it' \
   flock "$scratch/outer" env VKB_LOCK=no vkb-load --runs 1 c.json

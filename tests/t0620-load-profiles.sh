@@ -179,6 +179,16 @@ test_same 3 "$(jq -r .target.pid .out | sort -u | wc -l | tr -d ' ')" \
 test_same 2 "$(find n -name '*-node[23]' | wc -l | tr -d ' ')" \
   'the second and third server have folders'
 
+rm -r n/*-node3
+test_that 'a cluster without the profile of one node is profiled' \
+  vkb-load -q --profiles n --profile-nodes --profile-time 1s cluster.json
+test_same 3 "$(grep -c '"type":"profile"' .out)" \
+  'the profiles are made again if that of a further node is missing'
+test_that 'a cluster with all its profiles is accepted' \
+  vkb-load -q --profiles n --profile-nodes --profile-time 1s cluster.json
+test_same 0 "$(grep -c '"type":"profile"' .out)" \
+  'the profiles of all nodes are not made again'
+
 test_status 2 '--profile without a folder' vkb-load --profile set.json
 test_match "need '--profiles'" .err \
   'the error says that --profile needs --profiles'

@@ -41,7 +41,7 @@ check_members(struct configwalk *w, const struct config_key *k, struct json *v)
 		if (number || json_str(m))
 			continue;
 		len = configwalk_key(w, json_key(m));
-		configfit_unfit(w, k, m);
+		configfit_report(w, k, m);
 		configwalk_leave(w, len);
 	}
 }
@@ -52,13 +52,13 @@ check_list(struct configwalk *w, const struct config_key *k, struct json *v)
 	size_t i = 0, len;
 
 	if (!json_len(v) && k->min >= 0)
-		configfit_unfit(w, k, v);
+		configfit_report(w, k, v);
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
 		len = configwalk_index(w, i++);
-		if (configfit_is(w, k, m))
+		if (configfit_matches(w, k, m))
 			check_members(w, k, m);
 		else
-			configfit_unfit(w, k, m);
+			configfit_report(w, k, m);
 		configwalk_leave(w, len);
 	}
 }
@@ -74,8 +74,8 @@ check_value(struct configwalk *w, const struct config_key *k, struct json *v)
 
 	if (json_type(v) == JSON_ARRAY && (must || may))
 		check_list(w, k, v);
-	else if (must || !configfit_is(w, k, v))
-		configfit_unfit(w, k, v);
+	else if (must || !configfit_matches(w, k, v))
+		configfit_report(w, k, v);
 	else
 		check_members(w, k, v);
 }
@@ -115,19 +115,18 @@ check_required(
 static void
 convert_truths(struct json *obj, const char *key)
 {
-	struct json *v = json_get(obj, key), *list_of;
+	const struct json *v = json_get(obj, key);
+	struct json *all;
 
-	if (!v)
-		return;
 	if (json_type(v) != JSON_ARRAY) {
-		if (configfit_truth(v) >= 0)
-			json_set_bool(obj, key, configfit_truth(v));
+		if (configfit_parse_truth(v) >= 0)
+			json_set_bool(obj, key, configfit_parse_truth(v));
 		return;
 	}
-	list_of = json_array();
-	for (struct json *m = json_first(v); m; m = json_next(m))
-		json_push(list_of, json_boolean(configfit_truth(m) == 1));
-	json_set(obj, key, list_of);
+	all = json_array();
+	for (v = json_first(v); v; v = json_next(v))
+		json_push(all, json_boolean(configfit_parse_truth(v) == 1));
+	json_set(obj, key, all);
 }
 
 /* Renames 'ingestion' and 'search', which older files have. */
@@ -171,25 +170,23 @@ check_object(struct configwalk *w, const char *place, struct json *obj)
 		name = json_key(m);
 		if (str_starts(name, "x-"))
 			continue;
-		for (k = config_keys; k->name; k++)
-			if (strcmp(k->place, place) == 0 &&
-			    strcmp(k->name, name) == 0)
-				break;
+		k = config_find(place, name);
 		len = configwalk_key(w, name);
-		if (!k->name)
+		if (!k)
 			report_unknown_key(w, place, name);
 		else if (json_type(m) == JSON_NULL &&
 		    (strcmp(name, "requests") == 0 ||
 			strcmp(name, "duration") == 0))
 			json_del(obj, name);
-		else
+		else {
 			check_value(w, k, m);
+			if (k->rule == CONFIG_BOOL || k->rule == CONFIG_MODES)
+				convert_truths(obj, name);
+		}
 		configwalk_leave(w, len);
 	}
 	if (strcmp(place, "delays") == 0)
 		rename_delays(w, obj);
-	else if (strcmp(place, "profiling") == 0)
-		convert_truths(obj, "enabled");
 }
 
 static void
@@ -245,9 +242,9 @@ has_mode(const struct json *cfg, const char *key)
 	const struct json *v = json_get(cfg, key);
 
 	if (!v || json_type(v) != JSON_ARRAY)
-		return config_truth(v);
+		return json_bool(v, false);
 	for (v = json_first(v); v; v = json_next(v))
-		if (config_truth(v))
+		if (json_bool(v, false))
 			return true;
 	return false;
 }
@@ -258,7 +255,7 @@ check_unix_socket(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const modes[] = {"cluster_mode", "tls_mode"};
 
-	if (!config_truth(json_get(cfg, "unixsocket")))
+	if (!json_get_bool(cfg, "unixsocket", false))
 		return;
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
 		if (has_mode(cfg, modes[i]))
@@ -320,15 +317,37 @@ check_core(struct configwalk *w, const struct json *cfg)
 		    w, "Either 'requests' or 'duration' must be provided");
 }
 
+/* Checks each object of a list. */
+static void
+check_elements(struct configwalk *w, const struct json *of, const char *key,
+    void (*check)(struct configwalk *, const struct json *))
+{
+	size_t i = 0, len = configwalk_key(w, key), at;
+
+	for (const struct json *j = json_first(json_get(of, key)); j;
+	     j = json_next(j)) {
+		at = configwalk_index(w, i++);
+		if (json_type(j) == JSON_OBJECT)
+			check(w, j);
+		configwalk_leave(w, at);
+	}
+	configwalk_leave(w, len);
+}
+
+static void
+check_part(struct configwalk *w, const struct json *part)
+{
+	if (!json_get(part, "command") && !json_get(part, "test"))
+		configwalk_problem(w, "Missing required key: command");
+}
+
 /* Checks that a scenario has one test, one command, or writes and reads. */
 static void
 check_scenario(struct configwalk *w, const struct json *s)
 {
-	static const char *const sides[] = {"writes", "reads"};
 	const char *type = json_get_str(s, "type");
 	bool parts = json_get(s, "writes") || json_get(s, "reads");
 	bool test = json_get(s, "test"), command = json_get(s, "command");
-	size_t i, len, at;
 
 	if (json_get_num(s, "warmup", 0) > 0 &&
 	    json_get_num(s, "warmup_inline", 0) > 0)
@@ -347,52 +366,17 @@ check_scenario(struct configwalk *w, const struct json *s)
 		    w, "Cannot specify both 'test' and 'command'");
 	else if (!test && !command)
 		configwalk_problem(w, "Missing required key: command");
-	for (size_t k = 0; k < 2; k++) {
-		len = configwalk_key(w, sides[k]);
-		i = 0;
-		for (const struct json *p = json_first(json_get(s, sides[k]));
-		     p; p = json_next(p)) {
-			at = configwalk_index(w, i++);
-			if (!json_get(p, "command") && !json_get(p, "test"))
-				configwalk_problem(
-				    w, "Missing required key: command");
-			configwalk_leave(w, at);
-		}
-		configwalk_leave(w, len);
-	}
+	check_elements(w, s, "writes", check_part);
+	check_elements(w, s, "reads", check_part);
 }
 
 static void
-check_scenarios(struct configwalk *w, const struct json *parent)
-{
-	size_t i = 0, len = configwalk_key(w, "scenarios"), at;
-
-	for (const struct json *s = json_first(json_get(parent, "scenarios"));
-	     s; s = json_next(s)) {
-		at = configwalk_index(w, i++);
-		if (json_type(s) == JSON_OBJECT)
-			check_scenario(w, s);
-		configwalk_leave(w, at);
-	}
-	configwalk_leave(w, len);
-}
-
-static void
-check_groups(struct configwalk *w, const struct json *cfg)
+check_group(struct configwalk *w, const struct json *g)
 {
 	static const char *const needed[] = {"scenarios", NULL};
-	size_t i = 0, len = configwalk_key(w, "test_groups"), at;
 
-	for (const struct json *g = json_first(json_get(cfg, "test_groups")); g;
-	     g = json_next(g)) {
-		at = configwalk_index(w, i++);
-		if (json_type(g) == JSON_OBJECT) {
-			check_required(w, g, needed);
-			check_scenarios(w, g);
-		}
-		configwalk_leave(w, at);
-	}
-	configwalk_leave(w, len);
+	check_required(w, g, needed);
+	check_elements(w, g, "scenarios", check_scenario);
 }
 
 /* Moves the scenarios at the top into one group without a name. */
@@ -413,12 +397,10 @@ wrap_scenarios(struct json *cfg)
 static void
 check_config(struct configwalk *w, struct json *cfg)
 {
-	static const char *const truths[] = {
-	    "cluster_mode", "tls_mode", "sequential", "unixsocket", "aslr"};
 	char *s;
 
 	if (json_type(cfg) != JSON_OBJECT) {
-		s = configfit_shown(cfg);
+		s = configfit_format(cfg);
 		configwalk_problem(
 		    w, "a configuration must be an object, not %s", s);
 		free(s);
@@ -432,13 +414,11 @@ check_config(struct configwalk *w, struct json *cfg)
 		    w, "neither 'commands' nor 'test_groups' is given");
 		check_core(w, cfg);
 	}
-	check_scenarios(w, cfg);
-	check_groups(w, cfg);
+	check_elements(w, cfg, "scenarios", check_scenario);
+	check_elements(w, cfg, "test_groups", check_group);
 	check_cpus(w, cfg);
 	check_server(w, cfg);
 	check_unix_socket(w, cfg);
-	for (size_t i = 0; i < sizeof truths / sizeof *truths; i++)
-		convert_truths(cfg, truths[i]);
 	wrap_scenarios(cfg);
 }
 
@@ -472,8 +452,21 @@ config_check(struct json *doc, const char *name, bool lenient)
 	return NULL;
 }
 
-bool
-config_truth(const struct json *v)
+void
+config_copy_identity(
+    struct json *config, const char *place, const struct json *obj)
 {
-	return v && configfit_truth(v) == 1;
+	const struct json *v;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		if (!k->identity || strcmp(k->place, place) != 0)
+			continue;
+		v = json_get(obj, k->name);
+		if (!v && k->absent > 0)
+			json_set_num(config, k->identity, k->absent);
+		if (!v || (json_type(v) == JSON_BOOL && !json_bool(v, false)) ||
+		    (json_type(v) == JSON_OBJECT && !json_len(v)))
+			continue;
+		json_set(config, k->identity, json_dup(v));
+	}
 }

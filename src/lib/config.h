@@ -35,20 +35,25 @@ enum config_rule {
 };
 
 struct config_key {
-	const char *place;   /* "config", "group", "scenario", ... */
-	const char *name;    /* NULL ends the table */
-	const char *applies; /* "core", "scenario" or "both" */
+	const char *place; /* "config", "group", "scenario", ... */
+	const char *name;  /* NULL ends the table */
 	enum config_rule rule;
 	double min, max;
-	const char *inner; /* place of the members, or the choices */
-	const char *help;
+	const char *inner;    /* place of the members, or the choices */
+	const char *identity; /* a case has the value under this name; or NULL
+			       */
+	double absent;        /* the number that it has then; 0: none */
 };
 
 extern const struct config_key config_keys[];
 
+/* Returns the row of a key, or NULL. */
+const struct config_key *config_find(const char *place, const char *name);
+
 /* Writes the rule in words ("a list of positive integers"); returns 'buf'. */
 #define CONFIG_WORDS 120
-const char *config_words(const struct config_key *, char buf[CONFIG_WORDS]);
+const char *config_format_rule(
+    const struct config_key *, char buf[CONFIG_WORDS]);
 
 /*
  * Checks a parsed file: an array of configurations, or one. Reports every
@@ -59,8 +64,12 @@ const char *config_words(const struct config_key *, char buf[CONFIG_WORDS]);
  */
 struct json *config_check(struct json *doc, const char *name, bool lenient);
 
-/* Returns true if a checked value is true or a word for it; false for NULL. */
-bool config_truth(const struct json *);
+/*
+ * Copies the values of a checked object to the identity of a case, under their
+ * names there. What is empty or false means the same as what is absent.
+ */
+void config_copy_identity(
+    struct json *config, const char *place, const struct json *obj);
 
 /* Returns true if the value of this server setting is a secret. */
 bool config_secret(const char *name);

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 char *
-configfit_shown(const struct json *v)
+configfit_format(const struct json *v)
 {
 	char *s = json_print(v);
 
@@ -20,13 +20,13 @@ configfit_shown(const struct json *v)
 }
 
 void
-configfit_unfit(
+configfit_report(
     struct configwalk *w, const struct config_key *k, const struct json *v)
 {
-	char words[CONFIG_WORDS], *s = configfit_shown(v);
+	char words[CONFIG_WORDS], *s = configfit_format(v);
 
-	configwalk_problem(
-	    w, "'%s' must be %s, not %s", k->name, config_words(k, words), s);
+	configwalk_problem(w, "'%s' must be %s, not %s", k->name,
+	    config_format_rule(k, words), s);
 	free(s);
 }
 
@@ -48,7 +48,7 @@ is_text(const struct json *v)
 }
 
 int
-configfit_truth(const struct json *v)
+configfit_parse_truth(const struct json *v)
 {
 	static const char *const yes[] = {"yes", "true", "1"};
 	static const char *const no[] = {"no", "false", "0"};
@@ -79,7 +79,7 @@ is_choice(const char *choices, const struct json *v)
 }
 
 bool
-configfit_is(
+configfit_matches(
     struct configwalk *w, const struct config_key *k, const struct json *v)
 {
 	double d = json_num(v, NAN);
@@ -94,7 +94,7 @@ configfit_is(
 		return is_text(v);
 	case CONFIG_BOOL:
 	case CONFIG_MODES:
-		return configfit_truth(v) >= 0;
+		return configfit_parse_truth(v) >= 0;
 	case CONFIG_WHOLE:
 	case CONFIG_WHOLES:
 	case CONFIG_AXIS:

@@ -10,17 +10,17 @@ struct json;
 
 /* Returns true if one value, not a list, fits the rule. Problems within a CPU
  * list are reported here, and the result is true. */
-bool configfit_is(
+bool configfit_matches(
     struct configwalk *, const struct config_key *, const struct json *);
 
 /* Reports that the value does not fit. */
-void configfit_unfit(
+void configfit_report(
     struct configwalk *, const struct config_key *, const struct json *);
 
 /* Returns 1 for true, 0 for false, -1 for neither. */
-int configfit_truth(const struct json *);
+int configfit_parse_truth(const struct json *);
 
 /* Returns the value as JSON, cut after 60 bytes. The caller frees it. */
-char *configfit_shown(const struct json *);
+char *configfit_format(const struct json *);
 
 #endif

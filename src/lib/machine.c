@@ -25,30 +25,126 @@ set_taken(struct json *j, const char *key, char *v)
 	free(v);
 }
 
-/* Sets whether the number in the file equals 'yes'. */
-static void
-set_flag(struct json *j, const char *root, const char *key, const char *path,
-    double yes)
-{
-	double v = sysfile_num(root, path);
+#define FREQ CPU "cpu[0-9]*/cpufreq/"
+#define THP "/sys/kernel/mm/transparent_hugepage/"
+#define KERNEL "/proc/sys/kernel/"
 
-	if (!isnan(v))
-		json_set_bool(j, key, v == yes);
-}
+enum kind {
+	LINE,   /* the first line of a file */
+	LIST,   /* the same; "" where the file says that there are none */
+	NUMBER, /* the number that a file begins with */
+	FLAG,   /* whether that number is 'yes' */
+	CHOSEN, /* the word in brackets: "always [madvise] never" */
+	SHARED, /* the different lines of the files of all CPUs */
+	MHZ,    /* the first of these as a number of kHz */
+	VALUE,  /* of 'key' in a file */
+	MB      /* the same, a number of kB */
+};
 
-/* Sets the word in brackets: "always [madvise] never". */
+/* If several rows have the same name, the first with a value counts. */
+static const struct setting {
+	const char *name;
+	enum kind kind;
+	const char *path, *key;
+	double yes;
+} settings[] = {{"kernel", LINE, .path = KERNEL "osrelease"},
+    {"os", VALUE, .path = "/etc/os-release", .key = "PRETTY_NAME"},
+    {"cpu_model", VALUE, .path = "/proc/cpuinfo", .key = "model name"},
+    {"cpu_model", VALUE, .path = "/proc/cpuinfo", .key = "Hardware"},
+    {"cpu_model", VALUE, .path = "/proc/cpuinfo", .key = "cpu model"},
+    {"cpu_model", VALUE, .path = "/proc/cpuinfo", .key = "uarch"},
+    {"microcode", VALUE, .path = "/proc/cpuinfo", .key = "microcode"},
+    {"governor", SHARED, .path = FREQ "scaling_governor"},
+    {"freq_driver", SHARED, .path = FREQ "scaling_driver"},
+    {"energy_preference", SHARED, .path = FREQ "energy_performance_preference"},
+    {"freq_min_mhz", MHZ, .path = FREQ "scaling_min_freq"},
+    {"freq_max_mhz", MHZ, .path = FREQ "scaling_max_freq"},
+    {"turbo", FLAG, .path = CPU "intel_pstate/no_turbo", .yes = 0},
+    {"turbo", FLAG, .path = CPU "cpufreq/boost", .yes = 1},
+    {"smt", FLAG, .path = CPU "smt/active", .yes = 1},
+    {"idle_driver", LINE, .path = CPU "cpuidle/current_driver"},
+    {"memory_total_mb", MB, .path = "/proc/meminfo", .key = "MemTotal"},
+    {"swap_total_mb", MB, .path = "/proc/meminfo", .key = "SwapTotal"},
+    {"thp", CHOSEN, .path = THP "enabled"},
+    {"thp_defrag", CHOSEN, .path = THP "defrag"},
+    {"ksm", FLAG, .path = "/sys/kernel/mm/ksm/run", .yes = 1},
+    {"swappiness", NUMBER, .path = "/proc/sys/vm/swappiness"},
+    {"overcommit_memory", NUMBER, .path = "/proc/sys/vm/overcommit_memory"},
+    {"numa_balancing", FLAG, .path = KERNEL "numa_balancing", .yes = 1},
+    {"isolated_cpus", LIST, .path = CPU "isolated"},
+    {"nohz_full_cpus", LIST, .path = CPU "nohz_full"},
+    {"clocksource", LINE,
+	.path =
+	    "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
+    {"nmi_watchdog", FLAG, .path = KERNEL "nmi_watchdog", .yes = 1},
+    {"sched_autogroup", FLAG, .path = KERNEL "sched_autogroup_enabled",
+	.yes = 1},
+    {"perf_event_paranoid", NUMBER, .path = KERNEL "perf_event_paranoid"},
+    {"somaxconn", NUMBER, .path = "/proc/sys/net/core/somaxconn"}};
+
 static void
-set_chosen(struct json *j, const char *root, const char *key, const char *path)
+set_chosen(struct json *env, const char *name, char *line)
 {
-	char *v = sysfile_line(root, path);
-	char *open = v ? strchr(v, '[') : NULL;
+	char *open = line ? strchr(line, '[') : NULL;
 	char *shut = open ? strchr(open, ']') : NULL;
 
 	if (shut) {
 		*shut = '\0';
-		json_set_str(j, key, open + 1);
+		json_set_str(env, name, open + 1);
 	}
+	free(line);
+}
+
+static void
+set_list(struct json *env, const char *root, const struct setting *t)
+{
+	char *v = sysfile_line(root, t->path);
+
+	if (v ? strcmp(v, "(null)") == 0 : sysfile_exists(root, t->path))
+		json_set_str(env, t->name, "");
+	else
+		json_set_str(env, t->name, v);
 	free(v);
+}
+
+static void
+add_setting(struct json *env, const char *root, const struct setting *t)
+{
+	double number = sysfile_num(root, t->path);
+	char *v;
+
+	switch (t->kind) {
+	case LINE:
+		set_taken(env, t->name, sysfile_line(root, t->path));
+		break;
+	case LIST:
+		set_list(env, root, t);
+		break;
+	case NUMBER:
+		json_set_num(env, t->name, number);
+		break;
+	case FLAG:
+		if (!isnan(number))
+			json_set_bool(env, t->name, number == t->yes);
+		break;
+	case CHOSEN:
+		set_chosen(env, t->name, sysfile_line(root, t->path));
+		break;
+	case SHARED:
+		set_taken(env, t->name, sysfile_all(root, t->path));
+		break;
+	case MHZ:
+		v = sysfile_all(root, t->path);
+		json_set_num(env, t->name, v ? atof(v) / 1000 : NAN);
+		free(v);
+		break;
+	case VALUE:
+		set_taken(env, t->name, sysfile_value(root, t->path, t->key));
+		break;
+	case MB:
+		json_set_num(env, t->name,
+		    round(sysfile_value_num(root, t->path, t->key) / 1024));
+	}
 }
 
 /* Sets a hash that identifies the machine without naming it. */
@@ -94,15 +190,8 @@ count_distinct_values(const char *root, const char *pattern)
 static void
 add_processor(struct json *env, const char *root)
 {
-	static const char *const names[] = {
-	    "model name", "Hardware", "cpu model", "uarch"};
-	char *v = NULL;
+	char *v;
 
-	for (size_t i = 0; !v && i < sizeof names / sizeof *names; i++)
-		v = sysfile_value(root, "/proc/cpuinfo", names[i]);
-	set_taken(env, "cpu_model", v);
-	set_taken(env, "microcode",
-	    sysfile_value(root, "/proc/cpuinfo", "microcode"));
 	v = sysfile_line(root, CPU "online");
 	json_set_num(env, "cpus", count_listed_cpus(v));
 	free(v);
@@ -113,30 +202,6 @@ add_processor(struct json *env, const char *root)
 	if (v)
 		json_set_bool(env, "virtual", strstr(v, " hypervisor") != NULL);
 	free(v);
-}
-
-static void
-add_cpu_frequency(struct json *env, const char *root)
-{
-#define FREQ CPU "cpu[0-9]*/cpufreq/"
-	char *v;
-
-	set_taken(env, "governor", sysfile_all(root, FREQ "scaling_governor"));
-	set_taken(env, "freq_driver", sysfile_all(root, FREQ "scaling_driver"));
-	set_taken(env, "energy_preference",
-	    sysfile_all(root, FREQ "energy_performance_preference"));
-	v = sysfile_all(root, FREQ "scaling_min_freq");
-	if (v)
-		json_set_num(env, "freq_min_mhz", atof(v) / 1000);
-	free(v);
-	v = sysfile_all(root, FREQ "scaling_max_freq");
-	if (v)
-		json_set_num(env, "freq_max_mhz", atof(v) / 1000);
-	free(v);
-	set_flag(env, root, "turbo", CPU "intel_pstate/no_turbo", 0);
-	if (!json_get(env, "turbo"))
-		set_flag(env, root, "turbo", CPU "cpufreq/boost", 1);
-#undef FREQ
 }
 
 /* Sets which idle states all CPUs allow; idle_states as the Python tool. */
@@ -172,42 +237,18 @@ add_idle_states(struct json *env, const char *root)
 		json_set(env, "c_states", states);
 	else
 		json_free(states);
-	set_taken(env, "idle_driver",
-	    sysfile_line(root, CPU "cpuidle/current_driver"));
 }
 
 static void
 add_aslr(struct json *env, const char *root)
 {
-	double v = sysfile_num(root, "/proc/sys/kernel/randomize_va_space");
+	double v = sysfile_num(root, KERNEL "randomize_va_space");
 
 	if (!isnan(v))
 		json_set_str(env, "aslr",
 		    v == 0       ? "disabled"
 			: v == 1 ? "partial"
 				 : "full");
-}
-
-static void
-add_memory_settings(struct json *env, const char *root)
-{
-#define THP "/sys/kernel/mm/transparent_hugepage/"
-#define MEMINFO "/proc/meminfo"
-	json_set_num(env, "memory_total_mb",
-	    round(sysfile_value_num(root, MEMINFO, "MemTotal") / 1024));
-	json_set_num(env, "swap_total_mb",
-	    round(sysfile_value_num(root, MEMINFO, "SwapTotal") / 1024));
-	set_chosen(env, root, "thp", THP "enabled");
-	set_chosen(env, root, "thp_defrag", THP "defrag");
-	set_flag(env, root, "ksm", "/sys/kernel/mm/ksm/run", 1);
-	json_set_num(
-	    env, "swappiness", sysfile_num(root, "/proc/sys/vm/swappiness"));
-	json_set_num(env, "overcommit_memory",
-	    sysfile_num(root, "/proc/sys/vm/overcommit_memory"));
-	set_flag(
-	    env, root, "numa_balancing", "/proc/sys/kernel/numa_balancing", 1);
-#undef THP
-#undef MEMINFO
 }
 
 static void
@@ -238,45 +279,19 @@ find_kernel_argument(const char *line, const char *key)
 }
 
 static void
-set_list(struct json *env, const char *root, const char *key, const char *path)
-{
-	char *v = sysfile_line(root, path);
-
-	if (v)
-		json_set_str(env, key, strcmp(v, "(null)") == 0 ? "" : v);
-	else if (sysfile_exists(root, path))
-		json_set_str(env, key, "");
-	free(v);
-}
-
-/* Isolated CPUs, arguments given to the kernel at boot, and its settings. */
-static void
-add_kernel_settings(struct json *env, const char *root)
+add_kernel_arguments(struct json *env, const char *root)
 {
 	char *line = sysfile_line(root, "/proc/cmdline"), *v;
 
-	set_list(env, root, "isolated_cpus", CPU "isolated");
-	set_list(env, root, "nohz_full_cpus", CPU "nohz_full");
-	if (line) {
-		v = find_kernel_argument(line, "rcu_nocbs");
-		json_set_str(env, "rcu_nocbs_cpus", v ? v : "");
-		free(v);
-		v = find_kernel_argument(line, "mitigations");
-		json_set_str(env, "mitigations", v ? v : "auto");
-		free(v);
-	}
+	if (!line)
+		return;
+	v = find_kernel_argument(line, "rcu_nocbs");
+	json_set_str(env, "rcu_nocbs_cpus", v ? v : "");
+	free(v);
+	v = find_kernel_argument(line, "mitigations");
+	json_set_str(env, "mitigations", v ? v : "auto");
+	free(v);
 	free(line);
-	set_taken(env, "clocksource",
-	    sysfile_line(root,
-		"/sys/devices/system/clocksource/clocksource0/"
-		"current_clocksource"));
-	set_flag(env, root, "nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", 1);
-	set_flag(env, root, "sched_autogroup",
-	    "/proc/sys/kernel/sched_autogroup_enabled", 1);
-	json_set_num(env, "perf_event_paranoid",
-	    sysfile_num(root, "/proc/sys/kernel/perf_event_paranoid"));
-	json_set_num(env, "somaxconn",
-	    sysfile_num(root, "/proc/sys/net/core/somaxconn"));
 }
 
 static void
@@ -348,28 +363,25 @@ read_settings(const char *root)
 	add_host_id(env, root);
 	if (uname(&u) == 0)
 		json_set_str(env, "arch", u.machine);
-	set_taken(
-	    env, "kernel", sysfile_line(root, "/proc/sys/kernel/osrelease"));
-	set_taken(
-	    env, "os", sysfile_value(root, "/etc/os-release", "PRETTY_NAME"));
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		if (!json_get(env, settings[i].name))
+			add_setting(env, root, &settings[i]);
 	add_processor(env, root);
-	add_cpu_frequency(env, root);
-	set_flag(env, root, "smt", CPU "smt/active", 1);
 	add_idle_states(env, root);
 	add_aslr(env, root);
-	add_memory_settings(env, root);
 	add_numa_nodes(env, root);
-	add_kernel_settings(env, root);
+	add_kernel_arguments(env, root);
 	add_vulnerabilities(env, root);
 	add_interrupts(env, root);
 	add_cgroup_limits(env, root);
 	if (sysfile_exists(root, "/proc/self/mountinfo"))
-		json_set_bool(env, "proc_stat_whole", machine_whole(root));
+		json_set_bool(
+		    env, "proc_stat_whole", machine_stat_is_whole(root));
 	return env;
 }
 
 bool
-machine_whole(const char *root)
+machine_stat_is_whole(const char *root)
 {
 	FILE *f = sysfile_open(root, "/proc/self/mountinfo");
 	char *line = NULL;

@@ -19,6 +19,6 @@ struct json *machine_record(const char *root, const char *session);
  * Returns whether /proc/stat covers the whole machine. In a container lxcfs may
  * replace it with the container's own share.
  */
-bool machine_whole(const char *root);
+bool machine_stat_is_whole(const char *root);
 
 #endif

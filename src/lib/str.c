@@ -176,6 +176,16 @@ str_visible(struct str *b, const char *s)
 	}
 }
 
+char *
+str_upper(const char *s)
+{
+	char *upper = mem_str(s);
+
+	for (char *c = upper; *c; c++)
+		*c -= *c >= 'a' && *c <= 'z' ? 'a' - 'A' : 0;
+	return upper;
+}
+
 bool
 str_starts(const char *s, const char *prefix)
 {

@@ -43,6 +43,9 @@ void str_visible(struct str *, const char *s);
 #define STR_SHOWN 12
 size_t str_show(char to[STR_SHOWN], const char *s);
 
+/* Returns a copy in upper case (ASCII letters); caller frees. */
+char *str_upper(const char *);
+
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 /* Is 'part' one of the parts of 'list' (NULL: none) between separators? */

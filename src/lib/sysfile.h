@@ -19,8 +19,7 @@ double sysfile_num(const char *root, const char *path);
  * colons, equal signs and quotes around it, or NULL. Caller frees.
  */
 char *sysfile_value(const char *root, const char *path, const char *key);
-
-/* Returns the number that this begins with, or NAN. */
+/* Returns the number that this begins with; NAN if there is no value. */
 double sysfile_value_num(const char *root, const char *path, const char *key);
 
 /* Opens the file to read it. Returns NULL with errno. */

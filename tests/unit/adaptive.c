@@ -11,6 +11,7 @@
 #include "ranktest.h"
 #include "rng.h"
 #include "stats.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/session/stopping.h"
 #include "vkb-load/session/ciwidth.h"
 
@@ -110,14 +111,14 @@ parsing(void)
 	struct stopping_rule l = {0};
 
 	tap_ok(parse(&l, "7", NULL) == 0 && l.n == 1 &&
-		stopping_most(&l) == 7 && !stopping_adaptive(&l),
+		stopping_max_runs(&l) == 7 && !stopping_is_adaptive(&l),
 	    "a fixed number");
 	tap_ok(parse(&l, "5..30", "1%") == 0 && l.n == 6 &&
-		stopping_most(&l) == 30 && stopping_adaptive(&l) &&
+		stopping_max_runs(&l) == 30 && stopping_is_adaptive(&l) &&
 		l.until[0].width == .01 && !l.until[0].metric,
 	    "5..30, 1%%");
 	tap_ok(parse(&l, "5..5", "p99_latency_ms=100%") == 0 && l.n == 1 &&
-		stopping_adaptive(&l),
+		stopping_is_adaptive(&l),
 	    "one look");
 	tap_near(l.level[0], .05, 1e-12, "has all of alpha");
 	tap_ok(parse(&l, "5..30", NULL) < 0, "no precision");
@@ -137,10 +138,11 @@ limits(void)
 {
 	struct stopping_rule l = {0};
 
-	tap_ok(parse(&l, "1000000", NULL) == 0 && stopping_most(&l) == 1000000,
+	tap_ok(
+	    parse(&l, "1000000", NULL) == 0 && stopping_max_runs(&l) == 1000000,
 	    "a million runs are the most");
 	tap_ok(parse(&l, "1000001", NULL) < 0, "one more is refused");
-	tap_ok(parse(&l, "1", NULL) == 0 && stopping_most(&l) == 1,
+	tap_ok(parse(&l, "1", NULL) == 0 && stopping_max_runs(&l) == 1,
 	    "one run is the least");
 	stopping_free(&l);
 }
@@ -169,7 +171,7 @@ recorded(void)
 	    "\"p99_latency_ms\":1}}",
 	    "of several conditions on one metric the narrowest is recorded");
 	free(text);
-	text = stopping_text(&l);
+	text = stopping_format(&l);
 	tap_str(text,
 	    "looks after 5, 7 and 10 runs of each case, until +-2 %, rps +-3 "
 	    "%, "
@@ -285,17 +287,14 @@ check(const char *until, double cv, double drift, bool paired, double least,
 static void
 conditions(void)
 {
-	struct json *cases[2] = {json_object(), json_object()}, *m, *config;
+	struct json *config = json_object(), *m;
+	struct bench_case cases[2] = {{.config = NULL}, {.config = config}};
 	bool out[3] = {false};
 	struct ci_width_goal worst;
 	struct stopping_rule l = {0};
 	struct ci_width *p;
 
-	config = json_object();
-	json_set(cases[0], "config", config);
-	config = json_object();
 	json_set_num(config, "rate", 100);
-	json_set(cases[1], "config", config);
 	parse(&l, "3..6", "10%");
 	p = ci_width_new(&l, cases, 2, 3, true);
 	tap_ok(!ci_width_reached(p, 0, 0, out, &worst) && isinf(worst.now),
@@ -325,8 +324,7 @@ conditions(void)
 	out[0] = true;
 	tap_ok(!ci_width_reached(p, 0, 0, out, &worst), "none is left");
 	ci_width_free(p);
-	json_free(cases[0]);
-	json_free(cases[1]);
+	json_free(config);
 	stopping_free(&l);
 }
 

@@ -136,19 +136,20 @@ identities(void)
 
 	is_json(config("{}", one, "{}"),
 	    "{\"cluster_mode\":false,\"tls_mode\":false,\"io_threads\":1,"
-	    "\"benchmark_threads\":1,\"engine\":\"native\"}",
+	    "\"engine\":\"native\",\"benchmark_threads\":1}",
 	    "every value is explicit");
 	is_json(config("{\"cluster_replicas\":0}", many, "{}"),
 	    "{\"cluster_mode\":true,\"tls_mode\":true,\"io_threads\":1,"
-	    "\"benchmark_threads\":1,\"engine\":\"native\","
-	    "\"cluster_nodes\":1}",
+	    "\"engine\":\"native\",\"cluster_nodes\":1,"
+	    "\"benchmark_threads\":1}",
 	    "a cluster has one node unless it says more");
 	is_json(config("{" CLUSTER ",\"benchmark-threads\":5,\"rdb\":\"/a/b\","
 		       "\"custom-server-config-file\":\"/c/d\"}",
 		    many, "{}"),
 	    "{\"cluster_mode\":true,\"tls_mode\":true,"
-	    "\"benchmark_threads\":5,\"engine\":\"native\","
+	    "\"engine\":\"native\","
 	    "\"cluster_nodes\":2,\"cluster_replicas\":1,"
+	    "\"benchmark_threads\":5,"
 	    "\"server_config_file\":\"/c/d\",\"rdb\":\"b\"}",
 	    "a file of the server's own may say how many threads it has");
 	is_json(config("{\"custom-server-configs\":{\"io-threads\":\"6\","
@@ -157,17 +158,18 @@ identities(void)
 		       "\"resp3\":true,\"latency\":\"request\"}",
 		    one, "{\"rate\":5}"),
 	    "{\"rate\":5,\"cluster_mode\":false,\"tls_mode\":false,"
-	    "\"io_threads\":6,\"benchmark_threads\":1,\"engine\":\"native\","
+	    "\"io_threads\":6,\"engine\":\"native\",\"benchmark_threads\":1,"
+	    "\"resp3\":true,\"latency\":\"request\",\"sequential\":true,"
+	    "\"unixsocket\":true,"
 	    "\"server_config\":{\"io-threads\":\"6\",\"requirepass\":\"***\"},"
-	    "\"arrivals\":\"poisson\",\"sequential\":true,"
-	    "\"unixsocket\":true,\"resp3\":true,\"latency\":\"request\"}",
+	    "\"arrivals\":\"poisson\"}",
 	    "each setting of a server counts, except its secrets");
 	is_json(config("{\"arrivals\":\"poisson\","
 		       "\"modules\":[{\"path\":\"/m/x.so\","
 		       "\"startup_args\":[\"a\"]},{\"path\":\"y.so\"}]}",
 		    one, "{}"),
 	    "{\"cluster_mode\":false,\"tls_mode\":false,\"io_threads\":1,"
-	    "\"benchmark_threads\":1,\"engine\":\"native\","
+	    "\"engine\":\"native\",\"benchmark_threads\":1,"
 	    "\"modules\":[{\"path\":\"x.so\",\"args\":[\"a\"]},"
 	    "{\"path\":\"y.so\",\"args\":[]}]}",
 	    "a module is its name, and arrivals need a rate");

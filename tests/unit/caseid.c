@@ -20,7 +20,7 @@ is_id(const char *config, bool more, const char *want, const char *what)
 	struct json *c = parse(config);
 	struct str s = {0};
 
-	plan_id(&s, c, more);
+	plan_format_id(&s, c, more);
 	tap_str(s.s, want, what);
 	str_free(&s);
 	json_free(c);
@@ -82,7 +82,7 @@ is_named(
 		json_set(p.cases[p.n++], "config", parse(configs[i]));
 		json_set_str(p.cases[i], "id", "");
 	}
-	if (tap_ok(plan_unique(&p) == 0, "%zu cases have names", n))
+	if (tap_ok(plan_name_cases(&p) == 0, "%zu cases have names", n))
 		for (size_t i = 0; i < p.n; i++)
 			str_printf(&s, "%s ", json_get_str(p.cases[i], "id"));
 	tap_str(s.s, want, what);
@@ -124,7 +124,8 @@ pooled(void)
 			   "\"client\":{\"cpus\":\"0\"}}");
 	p.cases[1] = parse("{\"config\":{\"command\":\"A\"},\"id\":\"\","
 			   "\"client\":{\"cpus\":\"1\"}}");
-	tap_ok(plan_unique(&p) < 0, "one case on two lists of CPUs is refused");
+	tap_ok(plan_name_cases(&p) < 0,
+	    "one case on two lists of CPUs is refused");
 	for (size_t i = 0; i < p.n; i++)
 		json_free(p.cases[i]);
 	free(p.cases);

@@ -15,7 +15,8 @@ keys(void)
 	char words[CONFIG_WORDS];
 
 	for (const struct config_key *k = config_keys; k->name; k++)
-		printf("%s.%s %s\n", k->place, k->name, config_words(k, words));
+		printf("%s.%s %s\n", k->place, k->name,
+		    config_format_rule(k, words));
 	return 0;
 }
 
@@ -59,7 +60,7 @@ static bool
 fits(const struct config_key *k, double d)
 {
 	struct json *v = json_number(d);
-	bool is = configfit_is(NULL, k, v);
+	bool is = configfit_matches(NULL, k, v);
 
 	json_free(v);
 	return is;
@@ -105,7 +106,7 @@ shown(void)
 		text[n] = (char)('a' + n % 26);
 		strcpy(text + n + 1, "");
 		v = json_string(text + 1);
-		s = configfit_shown(v);
+		s = configfit_format(v);
 		snprintf(want, sizeof want, "%s\"", text);
 		if (n + 2 > 60)
 			strcpy(want + 57, "...");
@@ -172,12 +173,8 @@ main(int argc, char **argv)
 	shown();
 	cpus();
 	for (const struct config_key *k = config_keys; k->name; k++) {
-		tap_ok(*config_words(k, words) && *k->help,
-		    "%s.%s is described", k->place, k->name);
-		tap_ok(strcmp(k->applies, "core") == 0 ||
-			strcmp(k->applies, "scenario") == 0 ||
-			strcmp(k->applies, "both") == 0,
-		    "%s.%s applies to %s", k->place, k->name, k->applies);
+		tap_ok(*config_format_rule(k, words), "%s.%s is described",
+		    k->place, k->name);
 		if (k->rule == CONFIG_OBJECT || k->rule == CONFIG_OBJECTS)
 			tap_ok(place_exists(k->inner), "%s.%s has keys",
 			    k->place, k->name);

@@ -79,6 +79,19 @@ interval(double at, double length, uint64_t n, double max)
 	return (struct engine_interval){at, length, n, .1, .2, max};
 }
 
+static void
+hit_rates(void)
+{
+	struct engine_result v[3] = {{.hit_rate_percent = NAN},
+	    {.requests = 10, .hit_rate_percent = 25},
+	    {.hit_rate_percent = NAN}};
+
+	roles_merge(v, 3);
+	tap_near(v[0].hit_rate_percent, 25, 1e-12,
+	    "a stream without answers leaves the hit rate of the others");
+	engine_result_free(&v[0]);
+}
+
 /* Two streams whose numbers differ in each field. */
 static void
 sums(void)
@@ -197,6 +210,18 @@ overflow(void)
 	engine_result_free(&v[0]);
 }
 
+/* What the roles borrow is of the record, not of the case. */
+static void
+make_roles(
+    struct roles *r, const struct json *record, uint64_t seed, double timeout_s)
+{
+	struct bench_case c;
+
+	bench_case_fill(&c, record);
+	roles_make(r, &c, seed, timeout_s);
+	bench_case_free(&c);
+}
+
 static void
 plays(void)
 {
@@ -214,7 +239,7 @@ plays(void)
 	struct roles r;
 	size_t n;
 
-	roles_make(&r, cas, 42, 1);
+	make_roles(&r, cas, 42, 1);
 	if (!tap_ok(r.n == 2 && r.nworks == 4, "a writer, three readers"))
 		goto out;
 	tap_str(json_get_str(r.v[0].config, "test_id"), "g_m_write_w", "id");
@@ -267,7 +292,7 @@ fields(void)
 	const struct engine_work *w;
 	struct roles r;
 
-	roles_make(&r, cas, 11, 12);
+	make_roles(&r, cas, 11, 12);
 	w = r.works;
 	tap_ok(r.n == 1 && r.nworks == 1, "a plain case is one stream");
 	tap_str(w->command, "GET", "its command");
@@ -286,7 +311,7 @@ fields(void)
 	roles_free(&r);
 	json_free(cas);
 	cas = json_parse(plain, sizeof plain - 1, NULL, NULL);
-	roles_make(&r, cas, 0, 0);
+	make_roles(&r, cas, 0, 0);
 	w = r.works;
 	tap_ok(w->data->maxdocs == 0 && w->data_size == 3 &&
 		w->keyspacelen == 0 && w->pipeline == 1 && w->clients == 1 &&
@@ -321,7 +346,7 @@ parts(void)
 	struct roles r;
 	size_t n;
 
-	roles_make(&r, cas, 42, 1);
+	make_roles(&r, cas, 42, 1);
 	if (!tap_ok(r.n == 4 && r.nworks == 5, "two writers, three readers"))
 		goto out;
 	w = r.works;
@@ -368,6 +393,7 @@ int
 main(void)
 {
 	blends();
+	hit_rates();
 	sums();
 	overflow();
 	plays();

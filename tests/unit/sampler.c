@@ -40,7 +40,7 @@ sample(void)
 		;
 	sampler_end(s);
 	m = sampler_metrics(s);
-	c = sampler_course(s);
+	c = sampler_series(s);
 	avg = json_get_num(m, "cpu_avg_percent", NAN);
 	peak = json_get_num(m, "cpu_peak_percent", NAN);
 	tap_ok(avg > 0 && avg <= 110, "CPU: %g", avg);
@@ -70,7 +70,7 @@ fail_without_processes(void)
 	sampler_begin(s);
 	sampler_end(s);
 	m = sampler_metrics(s);
-	c = sampler_course(s);
+	c = sampler_series(s);
 	tap_ok(!json_get(m, "cpu_avg_percent") &&
 		!json_get(m, "memory_peak_mb") &&
 		!json_get(m, "server_voluntary_switches_per_s"),

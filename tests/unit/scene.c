@@ -28,26 +28,26 @@ holds(bool (*fn)(const struct json *), const char *config)
 static void
 traces(void)
 {
-	tap_ok(holds(scene_resets, "{\"flush_before\":true}"),
+	tap_ok(holds(scene_resets_server, "{\"flush_before\":true}"),
 	    "a case that flushes begins anew");
-	tap_ok(holds(scene_resets, "{\"restart_before\":true}"),
+	tap_ok(holds(scene_resets_server, "{\"restart_before\":true}"),
 	    "a case that restarts the server begins anew");
-	tap_ok(!holds(scene_resets, "{}") &&
-		!holds(scene_resets, "{\"flush_before\":false}"),
+	tap_ok(!holds(scene_resets_server, "{}") &&
+		!holds(scene_resets_server, "{\"flush_before\":false}"),
 	    "other cases keep what is there");
-	tap_ok(!holds(scene_changes, "{\"test_phase\":\"read\"}"),
+	tap_ok(!holds(scene_changes_server, "{\"test_phase\":\"read\"}"),
 	    "a read leaves the server unchanged");
-	tap_ok(holds(scene_changes, "{\"test_phase\":\"write\"}") &&
-		holds(scene_changes, "{}"),
+	tap_ok(holds(scene_changes_server, "{\"test_phase\":\"write\"}") &&
+		holds(scene_changes_server, "{}"),
 	    "a case that is not a read changes the server");
-	tap_ok(holds(scene_changes,
+	tap_ok(holds(scene_changes_server,
 		   "{\"test_phase\":\"read\",\"flush_before\":true}") &&
-		holds(scene_changes,
+		holds(scene_changes_server,
 		    "{\"test_phase\":\"read\",\"setup_commands\":[\"a\"]}") &&
-		holds(scene_changes,
+		holds(scene_changes_server,
 		    "{\"test_phase\":\"read\","
 		    "\"teardown_commands\":[\"a\"]}") &&
-		holds(scene_changes,
+		holds(scene_changes_server,
 		    "{\"test_phase\":\"read\",\"populate_with\":\"a\"}"),
 	    "a read that flushes, sets up, tears down or fills changes it");
 }

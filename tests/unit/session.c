@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "str.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/session/progress.h"
 #include "vkb-load/session/results.h"
 
@@ -90,10 +91,9 @@ lines(void)
 	struct json *rec = parse("{\"metrics\":{\"rps\":12345,"
 				 "\"p50_latency_ms\":0.25,"
 				 "\"p99_latency_ms\":4.5}}"),
-		    *bad = parse("{\"error\":\"it broke\"}"),
-		    *timed = parse("{\"duration_s\":3,\"warmup_s\":2}"),
-		    *cold = parse("{\"duration_s\":3}"),
-		    *counted = parse("{\"requests\":3}");
+		    *bad = parse("{\"error\":\"it broke\"}");
+	struct bench_load timed = {.duration_s = 3, .warmup_s = 2};
+	struct bench_load cold = {.duration_s = 3}, counted = {.requests = 3};
 	int was = open_screen();
 
 	if (was < 0) {
@@ -103,10 +103,10 @@ lines(void)
 	set_columns(0);
 	progress_open(&p, false, true, 2);
 	p.total = 3;
-	tap_near(progress_guess(&p, 0, timed), 5.5, 1e-12,
+	tap_near(progress_estimate(&p, 0, &timed), 5.5, 1e-12,
 	    "a run takes its time, its warm-up, and half a second");
-	tap_near(progress_guess(&p, 0, cold), 3.5, 1e-12, "or no warm-up");
-	tap_ok(progress_guess(&p, 0, counted) < 0,
+	tap_near(progress_estimate(&p, 0, &cold), 3.5, 1e-12, "or no warm-up");
+	tap_ok(progress_estimate(&p, 0, &counted) < 0,
 	    "how long requests take is not known before");
 	progress_begin(&p, "SET", -1);
 	progress_draw(&p, &(struct engine_progress){.seeding = true});
@@ -149,7 +149,7 @@ lines(void)
 	tap_ok(
 	    p.done == 1 && p.took[1] >= 4 && p.took[1] < 100 && p.took[0] == 0,
 	    "it took its time");
-	tap_near(progress_guess(&p, 1, timed), p.took[1], 1e-12,
+	tap_near(progress_estimate(&p, 1, &timed), p.took[1], 1e-12,
 	    "which is what the next one will take");
 	p.took[1] = 7;
 	progress_end(&p, 1, bad);
@@ -171,9 +171,6 @@ lines(void)
 	close(screen);
 	json_free(rec);
 	json_free(bad);
-	json_free(timed);
-	json_free(cold);
-	json_free(counted);
 }
 
 /* ---- the file */

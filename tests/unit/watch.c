@@ -104,16 +104,16 @@ waits(void)
 	do
 		ran = task_process_ns(pids[0]);
 	while (ran < 2e8);
-	waited = task_process_wait_ns(pids[0]);
+	waited = task_process_time(pids[0]).waited_ns;
 	tap_ok(waited > ran / 4, "a process waits for its CPU");
-	tap_ok(task_thread_wait_ns(pids[0], pids[0]) >= waited,
+	tap_ok(task_thread_time(pids[0], pids[0]).waited_ns >= waited,
 	    "its only thread waits as long");
 	for (i = 0; i < 2; i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
 	}
-	tap_ok(isnan(task_process_wait_ns(pids[0])) &&
-		isnan(task_thread_wait_ns(pids[0], pids[0])),
+	tap_ok(isnan(task_process_time(pids[0]).waited_ns) &&
+		isnan(task_thread_time(pids[0], pids[0]).waited_ns),
 	    "what is gone is not known");
 }
 

@@ -160,7 +160,7 @@ coproc_ask(struct coproc *c, const struct json *spec, const volatile int *stop)
 }
 
 bool
-coproc_news(const struct coproc *c)
+coproc_has_news(const struct coproc *c)
 {
 	struct pollfd p = {.events = POLLIN};
 

@@ -27,7 +27,7 @@ struct json *coproc_ask(
     struct coproc *, const struct json *spec, const volatile int *stop);
 
 /* Returns true if a record came unasked: a server has ended. NULL: false. */
-bool coproc_news(const struct coproc *);
+bool coproc_has_news(const struct coproc *);
 
 /*
  * Closes the child's input and waits until its servers have ended. NULL does

@@ -45,13 +45,14 @@ struct engine {
 	/*
 	 * Returns true if the case needs a trial, on a server of its own,
 	 * before its first run; attempt makes the trial and returns 0 or -1.
+	 * NULL: none does.
 	 */
 	bool (*untried)(const void *self, const struct json *cas);
 	int (*attempt)(void *self, const struct engine_job *);
 
 	/*
 	 * Takes over a run of an earlier session. Returns -1 after reporting an
-	 * error if no run can be added to it.
+	 * error if no run can be added to it. NULL: nothing is taken over.
 	 */
 	int (*recall)(
 	    void *self, const struct json *cas, const struct engine_past *);

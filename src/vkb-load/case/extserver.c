@@ -8,6 +8,7 @@
 #include "num.h"
 #include "record.h"
 #include "str.h"
+#include "sysfile.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
 
@@ -41,24 +42,6 @@ get_wait_ms(const struct extserver *r)
 	return control_ms(&r->t.e, 0);
 }
 
-/* Reads the name of a process from /proc; "" if there is none. */
-static void
-read_process_name(long long pid, char comm[32])
-{
-	char path[64];
-	FILE *f;
-
-	*comm = '\0';
-	snprintf(path, sizeof path, "/proc/%lld/comm", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (!fgets(comm, 32, f))
-		*comm = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
-	fclose(f);
-}
-
 /*
  * Returns the pid of a server on this host, or 0. The server may be elsewhere,
  * or in a container with other pids, so the program's name must match.
@@ -67,18 +50,19 @@ static int
 find_local_pid(const struct reply *info)
 {
 	char *pid = reply_info(info, "process_id");
-	char *exe = reply_info(info, "executable");
+	char *exe = reply_info(info, "executable"), *name = NULL;
 	const char *slash = exe ? strrchr(exe, '/') : NULL;
+	char path[64];
 	long long v = 0;
-	char comm[32];
 
-	if (!slash || !pid || num_int(pid, &v) < 0 || v <= 0)
-		v = 0;
-	else {
-		read_process_name(v, comm); /* the kernel keeps 15 characters */
-		if (!*comm || strncmp(slash + 1, comm, 15) != 0)
-			v = 0;
+	if (slash && pid && num_int(pid, &v) == 0 && v > 0) {
+		snprintf(path, sizeof path, "/proc/%lld/comm", v);
+		name = sysfile_line("", path);
 	}
+	/* the kernel keeps 15 characters */
+	if (!name || strncmp(slash + 1, name, 15) != 0)
+		v = 0;
+	free(name);
 	free(pid);
 	free(exe);
 	return (int)v;
@@ -171,31 +155,21 @@ identify_server(struct extserver *r, struct client *c)
 	return rc;
 }
 
-/* Asks each node of a cluster for its pid. */
+/* Asks a node of a cluster for its pid. */
 static int
-set_node_pids(struct extserver *r)
+set_node_pid(const struct target *t, size_t i, struct client *c, void *arg)
 {
-	struct json *j = json_first(json_get(r->record, "nodes"));
-	struct client *c;
-	struct reply *info;
-	int pid;
+	struct extserver *r = arg;
+	struct reply *info = CONTROL_ASK(c, get_wait_ms(r), "INFO");
+	int pid = info ? find_local_pid(info) : 0;
 
-	for (size_t i = 0; j; j = json_next(j), i++) {
-		c = target_client(&r->t, i);
-		if (!c)
-			return -1;
-		info = CONTROL_ASK(c, get_wait_ms(r), "INFO");
-		pid = info ? find_local_pid(info) : 0;
-		if (pid) {
-			json_set_num(j, "pid", pid);
-			r->t.nodes[i].pid = pid;
-		}
-		reply_free(info);
-		client_close(c);
-		if (!info)
-			return -1;
+	if (pid) {
+		json_set_num(
+		    json_at(json_get(r->record, "nodes"), i), "pid", pid);
+		t->nodes[i].pid = pid;
 	}
-	return 0;
+	reply_free(info);
+	return info ? 0 : -1;
 }
 
 const char *
@@ -289,7 +263,7 @@ extserver_open(const struct extserver_opts *o)
 	if (json_get_bool(r->record, "cluster", false)) {
 		target_free(&r->t);
 		if (make_server_target(r, false, o->timeout_s) < 0 ||
-		    set_node_pids(r) < 0)
+		    target_each(&r->t, set_node_pid, r) < 0)
 			goto out;
 	}
 	rc = check_empty(r);
@@ -394,22 +368,6 @@ set_setting(struct extserver *r, struct client *c, size_t node,
 	return rc;
 }
 
-static int
-apply_to_node(
-    struct extserver *r, struct client *c, size_t node, const struct json *set)
-{
-	char number[32];
-	int rc = 0;
-
-	for (const struct json *m = json_first(set); m && rc == 0;
-	     m = json_next(m)) {
-		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
-		rc = set_setting(r, c, node, json_key(m),
-		    json_str(m) ? json_str(m) : number);
-	}
-	return rc;
-}
-
 /* Checks the settings that a server of our own would be started with. */
 static int
 check_settings(
@@ -469,33 +427,38 @@ check_topology(
 	return rc;
 }
 
-/* Checks that each node matches the case; changes nothing. */
-static int
-check_nodes(struct extserver *r, const struct json *config)
-{
-	struct client *c;
-	int rc = 0;
+/* A case that is prepared, on each node in turn. */
+struct preparation {
+	struct extserver *r;
+	const struct json *config;
+};
 
-	for (size_t i = 0; i < r->t.e.nnodes && rc == 0; i++) {
-		c = target_client(&r->t, i);
-		if (!c || (i == 0 && check_topology(r, c, config) < 0) ||
-		    check_settings(r, c, config) < 0)
-			rc = -1;
-		client_close(c);
-	}
-	return rc;
+/* Checks that a node matches the case; changes nothing. */
+static int
+check_node(const struct target *t, size_t i, struct client *c, void *arg)
+{
+	const struct preparation *p = arg;
+
+	(void)t;
+	if (i == 0 && check_topology(p->r, c, p->config) < 0)
+		return -1;
+	return check_settings(p->r, c, p->config);
 }
 
 static int
-apply_set(struct extserver *r, const struct json *set)
+apply_to_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
-	struct client *c;
+	const struct preparation *p = arg;
+	char number[32];
 	int rc = 0;
 
-	for (size_t i = 0; i < r->t.e.nnodes && rc == 0 && set; i++) {
-		c = target_client(&r->t, i);
-		rc = c ? apply_to_node(r, c, i, set) : -1;
-		client_close(c);
+	(void)t;
+	for (const struct json *m =
+		 json_first(json_get(p->config, "config_set"));
+	     m && rc == 0; m = json_next(m)) {
+		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
+		rc = set_setting(p->r, c, i, json_key(m),
+		    json_str(m) ? json_str(m) : number);
 	}
 	return rc;
 }
@@ -543,15 +506,19 @@ int
 extserver_prepare(
     struct extserver *r, const struct json *config, double timeout_s)
 {
+	struct preparation p = {r, config};
+
 	r->t.e.timeout_s = timeout_s;
-	if (check_nodes(r, config) < 0)
+	if (target_each(&r->t, check_node, &p) < 0)
 		return -1;
 	if (!r->used && check_empty(r) < 0)
 		return -1;
 	if ((r->used || !r->prefix) && remove_keys(r) < 0)
 		return -1;
 	r->used = true;
-	return apply_set(r, json_get(config, "config_set"));
+	return json_get(config, "config_set")
+	    ? target_each(&r->t, apply_to_node, &p)
+	    : 0;
 }
 
 static int

@@ -1,4 +1,5 @@
 #include "handle.h"
+#include "context.h"
 #include "client.h"
 #include "coproc.h"
 #include "err.h"
@@ -9,7 +10,7 @@
 #include "extserver.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
-#include "vkb-load/session/caserunner.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,10 +21,10 @@
  * The module of the build replaces the case's module and takes its arguments.
  */
 static struct json *
-make_module_list(const struct server_handle *l, const struct json *cas)
+make_module_list(const struct server_handle *l, const struct bench_case *cas)
 {
 	const char *path = json_get_str(l->build, "module");
-	const struct json *of_case = json_path(cas, "server.modules");
+	const struct json *args;
 	struct json *list, *m;
 
 	if (!path)
@@ -31,37 +32,34 @@ make_module_list(const struct server_handle *l, const struct json *cas)
 	list = json_array();
 	m = json_object();
 	json_set_str(m, "path", path);
-	of_case = json_get(json_first(of_case), "args");
-	if (of_case)
-		json_set(m, "args", json_dup(of_case));
+	args = json_get(json_first(cas->modules), "args");
+	json_set(m, "args", json_dup(args));
 	json_push(list, m);
 	return list;
 }
 
 static struct json *
-make_spec(const struct server_handle *l, const struct json *cas)
+make_spec(const struct server_handle *l, const struct bench_case *cas)
 {
-	struct json *rec = record_new("spec"), *module;
+	struct json *rec = record_new("spec");
 
 	json_set_str(rec, "id", l->id);
 	json_set_str(rec, "action", cas ? "start" : "stop");
 	if (!cas)
 		return rec;
 	json_set_str(rec, "server", json_get_str(l->build, "server"));
-	for (const struct json *m = json_first(json_get(cas, "server")); m;
+	for (const struct json *m = json_first(cas->server); m;
 	     m = json_next(m))
 		json_set(rec, json_key(m), json_dup(m));
-	module = make_module_list(l, cas);
-	if (module)
-		json_set(rec, "modules", module);
+	json_set(rec, "modules", make_module_list(l, cas));
 	return rec;
 }
 
 /* After an error the coprocess is closed; the next call starts a new one. */
 static struct json *
-ask_coproc(struct server_handle *l, const struct json *cas)
+ask_coproc(struct server_handle *l, const struct bench_case *cas)
 {
-	struct case_runner *r = l->r;
+	struct case_context *r = l->context;
 	struct json *s, *answer;
 
 	if (!r->coproc)
@@ -89,17 +87,15 @@ set_failure(const struct json *server, char **why)
 }
 
 double
-handle_timeout(const struct server_handle *l, const struct json *cas)
+handle_timeout(const struct case_context *r, const struct bench_case *cas)
 {
-	return l->r->timeout_s > 0
-	    ? l->r->timeout_s
-	    : json_num(json_path(cas, "client.timeout_s"), 0);
+	return r->timeout_s > 0 ? r->timeout_s : cas->timeout_s;
 }
 
 int
-handle_start(struct server_handle *l, const struct json *cas, char **why)
+handle_start(struct server_handle *l, const struct bench_case *cas, char **why)
 {
-	struct case_runner *r = l->r;
+	struct case_context *r = l->context;
 	struct json *server;
 	int rc = 0;
 
@@ -107,8 +103,8 @@ handle_start(struct server_handle *l, const struct json *cas, char **why)
 	l->used = false;
 	r->halt = 0;
 	if (r->external) {
-		rc = extserver_prepare(r->external, json_get(cas, "config"),
-		    handle_timeout(l, cas));
+		rc = extserver_prepare(
+		    r->external, cas->config, handle_timeout(r, cas));
 		if (rc == 0) {
 			l->server = json_dup(extserver_record(r->external));
 			return 0;
@@ -123,7 +119,7 @@ handle_start(struct server_handle *l, const struct json *cas, char **why)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
 		l->server = server;
-		logs_server(r->logs, server, json_get_str(cas, "id"),
+		logs_begin_server(r->logs, server, cas->id,
 		    json_get(l->build, "subject"), r->run_name);
 		return 0;
 	}
@@ -150,7 +146,7 @@ stop_server(struct server_handle *l, char **why)
 int
 handle_end(struct server_handle *l, char **why)
 {
-	struct case_runner *r = l->r;
+	struct case_context *r = l->context;
 	int rc = 0;
 
 	*why = NULL;
@@ -162,12 +158,12 @@ handle_end(struct server_handle *l, char **why)
 		return extserver_restore(r->external);
 	if (r->coproc && !*r->stop) /* else its servers end with it */
 		rc = stop_server(l, why);
-	logs_ended(r->logs);
+	logs_end_server(r->logs);
 	return rc;
 }
 
 int
-handle_reset(struct server_handle *l, const struct json *cas, char **why)
+handle_reset(struct server_handle *l, const struct bench_case *cas, char **why)
 {
 	*why = NULL;
 	if (l->server && !l->used)
@@ -179,7 +175,7 @@ handle_reset(struct server_handle *l, const struct json *cas, char **why)
 
 /* Asks the server: vkb-serve may not have noticed yet that it ended. */
 static bool
-is_answering(const struct server_handle *l, const struct json *cas)
+is_answering(const struct server_handle *l, const struct bench_case *cas)
 {
 	struct client *c = NULL;
 	struct reply *r = NULL;
@@ -198,29 +194,29 @@ is_answering(const struct server_handle *l, const struct json *cas)
 }
 
 bool
-handle_lost(const struct server_handle *l, const struct json *cas, bool doubt)
+handle_is_lost(
+    const struct server_handle *l, const struct bench_case *cas, bool doubt)
 {
 	if (!l->server)
 		return true;
-	if (l->r->external)
+	if (l->context->external)
 		return false;
-	return coproc_news(l->r->coproc) || (doubt && !is_answering(l, cas));
+	return coproc_has_news(l->context->coproc) ||
+	    (doubt && !is_answering(l, cas));
 }
 
 int
-handle_target(
-    const struct server_handle *l, const struct json *cas, struct target *t)
+handle_target(const struct server_handle *l, const struct bench_case *cas,
+    struct target *t)
 {
-	const struct json *c = json_get(cas, "config");
-	const char *own = json_str(json_path(cas, "server.config.requirepass"));
+	const char *own = cas->password;
 
-	if (target_make(t, l->server, json_get_bool(c, "unixsocket", false)) <
-	    0)
+	if (target_make(t, l->server, cas->unixsocket) < 0)
 		return -1;
-	if (l->r->external)
-		extserver_login(l->r->external, t);
+	if (l->context->external)
+		extserver_login(l->context->external, t);
 	else
 		t->e.password = own && *own ? own : NULL;
-	t->e.timeout_s = handle_timeout(l, cas);
+	t->e.timeout_s = handle_timeout(l->context, cas);
 	return 0;
 }

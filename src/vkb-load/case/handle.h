@@ -8,12 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bench_case;
+struct case_context;
 struct json;
-struct case_runner;
 struct target;
 
 struct server_handle {
-	struct case_runner *r;
+	struct case_context *context;
 	const struct json *build;
 	struct json *server; /* its record; NULL: not started */
 	char id[64];
@@ -24,25 +25,26 @@ struct server_handle {
  * All return 0 or -1. The error is in *why if vkb-serve has reported it (caller
  * frees with free()), else *why is NULL and the error is in err_last().
  */
-int handle_start(struct server_handle *, const struct json *cas, char **why);
+int handle_start(struct server_handle *, const struct bench_case *, char **why);
 
 /* Stops the server. Returns -1 if it had failed before. */
 int handle_end(struct server_handle *, char **why);
 
 /* Brings the server back to its state after its start, with its config set. */
-int handle_reset(struct server_handle *, const struct json *cas, char **why);
+int handle_reset(struct server_handle *, const struct bench_case *, char **why);
 
 /* Returns true if the server has ended by itself. 'doubt': also sends PING. */
-bool handle_lost(
-    const struct server_handle *, const struct json *cas, bool doubt);
+bool handle_is_lost(
+    const struct server_handle *, const struct bench_case *, bool doubt);
 
 /*
  * Makes a target with the login of the case. The caller calls target_free in
  * any case.
  */
 int handle_target(
-    const struct server_handle *, const struct json *cas, struct target *);
+    const struct server_handle *, const struct bench_case *, struct target *);
 
-double handle_timeout(const struct server_handle *, const struct json *cas);
+/* Returns the timeout of the session, else that of the case; 0: none. */
+double handle_timeout(const struct case_context *, const struct bench_case *);
 
 #endif

@@ -33,38 +33,6 @@ get_flush_ms(const struct target *t)
 	return t->e.timeout_s > 0 ? get_wait_ms(t) : FLUSH_MS;
 }
 
-/* Lines "db0:keys=10,expires=0,avg_ttl=0". */
-static void
-count_keys(struct count *n, const char *info)
-{
-	unsigned db;
-	double keys;
-
-	for (const char *p = info; (p = strstr(p, "db")); p += 2)
-		if ((p == info || p[-1] == '\n') &&
-		    sscanf(p, "db%u:keys=%lf", &db, &keys) == 2) {
-			n->all += keys;
-			if (db < DATABASES)
-				n->keys[db] += keys;
-		}
-}
-
-/* Calls 'fn' with each primary's connection until one call returns -1. */
-static int
-call_each_node(const struct target *t,
-    int (*fn)(const struct target *, struct client *, void *), void *arg)
-{
-	struct client *c;
-	int rc = 0;
-
-	for (size_t i = 0; i < t->e.nnodes && rc == 0; i++) {
-		c = target_client(t, i);
-		rc = c ? fn(t, c, arg) : -1;
-		client_close(c);
-	}
-	return rc;
-}
-
 /* Fails while the server loads its data: its key counts are not final yet. */
 static int
 read_info(struct count *n, const struct reply *info)
@@ -77,7 +45,7 @@ read_info(struct count *n, const struct reply *info)
 	loading = reply_info(info, "loading");
 	id = reply_info(info, "run_id");
 	is_loading = loading && strcmp(loading, "0") != 0;
-	count_keys(n, reply_text(info));
+	n->all += target_count_keys(reply_text(info), n->keys, DATABASES);
 	str_printf(&n->ids, "%s ", id ? id : "?");
 	free(loading);
 	free(id);
@@ -89,12 +57,13 @@ read_info(struct count *n, const struct reply *info)
 }
 
 static int
-read_node(const struct target *t, struct client *c, void *arg)
+read_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
 	struct reply *r = CONTROL_ASK(c, get_wait_ms(t), "INFO");
 	struct count *n = arg;
 	int rc = r ? read_info(n, r) : -1;
 
+	(void)i;
 	reply_free(r);
 	if (rc < 0)
 		return -1;
@@ -136,7 +105,7 @@ keyspace_read(const struct target *t, char **text, char **ids)
 	int rc;
 
 	*text = *ids = NULL;
-	rc = call_each_node(t, read_node, n);
+	rc = target_each(t, read_node, n);
 	if (rc == 0)
 		describe_count(&s, n);
 	if (s.len)
@@ -174,12 +143,13 @@ drop_indexes(const struct target *t, struct client *c, const char *prefix)
 }
 
 static int
-empty_node(const struct target *t, struct client *c, void *arg)
+empty_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
 	int ms = get_flush_ms(t);
 	struct reply *r;
 	bool ok;
 
+	(void)i;
 	(void)arg;
 	if (drop_indexes(t, c, "") < 0)
 		return -1;
@@ -203,7 +173,7 @@ empty_node(const struct target *t, struct client *c, void *arg)
 int
 keyspace_empty(const struct target *t)
 {
-	return call_each_node(t, empty_node, NULL);
+	return target_each(t, empty_node, NULL);
 }
 
 /*
@@ -240,13 +210,14 @@ unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
 }
 
 static int
-remove_node(const struct target *t, struct client *c, void *arg)
+remove_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
 	const char *pattern = arg, *next;
 	char *cursor = mem_str("0");
 	struct reply *r;
 	int rc = drop_indexes(t, c, t->e.prefix);
 
+	(void)i;
 	while (rc == 0) {
 		r = CONTROL_ASK(c, get_flush_ms(t), "SCAN", cursor, "MATCH",
 		    pattern, "COUNT", "1000");
@@ -272,7 +243,7 @@ int
 keyspace_remove_own(const struct target *t)
 {
 	char *pattern = mem_printf("%s*", t->e.prefix);
-	int rc = call_each_node(t, remove_node, pattern);
+	int rc = target_each(t, remove_node, pattern);
 
 	if (rc < 0)
 		err_say("keys '%s' may be left on the server", pattern);

@@ -92,20 +92,28 @@ logs_close(struct logs *l)
 }
 
 void
-logs_server(struct logs *l, const struct json *server, const char *id,
+logs_add_folder(struct str *s, const char *id, const struct json *subject)
+{
+	char *who = json_len(subject) ? record_subject_name(subject) : NULL;
+
+	folder_add_part(s, id);
+	if (who) {
+		str_addc(s, '@');
+		folder_add_part(s, who);
+	}
+	free(who);
+}
+
+void
+logs_begin_server(struct logs *l, const struct json *server, const char *id,
     const struct json *subject, const char *run)
 {
 	const struct json *nodes = json_get(server, "nodes");
-	char *who = json_len(subject) ? record_subject_name(subject) : NULL;
 	struct str s = {0};
 	const char *path;
 
 	forget_server(l);
-	folder_add_part(&s, id);
-	if (who) {
-		str_addc(&s, '@');
-		folder_add_part(&s, who);
-	}
+	logs_add_folder(&s, id, subject);
 	str_printf(&s, "/%s", run);
 	l->name = str_take(&s);
 	l->v = mem_array(json_len(nodes) + 1, sizeof *l->v);
@@ -114,7 +122,6 @@ logs_server(struct logs *l, const struct json *server, const char *id,
 		l->v[l->n++] = (struct log){
 		    .fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1};
 	}
-	free(who);
 }
 
 /* Makes the folder of this case. */
@@ -186,7 +193,7 @@ logs_keep(struct logs *l)
 }
 
 void
-logs_ended(struct logs *l)
+logs_end_server(struct logs *l)
 {
 	bool kept = false;
 

@@ -7,6 +7,7 @@
 
 struct json;
 struct logs;
+struct str;
 
 /*
  * 'dir' is the folder for the logs of all runs, and for logs.txt, which has all
@@ -18,20 +19,23 @@ struct logs;
 struct logs *logs_open(const char *dir, const char *file);
 void logs_close(struct logs *); /* NULL does nothing */
 
+/* Appends the name of the folder for a case and a subject: "ID@SUBJECT". */
+void logs_add_folder(struct str *, const char *id, const struct json *subject);
+
 /*
  * Opens the logs of a server that was started, so that they can be read after
  * the server has deleted them. 'id' and 'subject' name the folder of the case,
  * 'run' the file: "run-3".
  */
-void logs_server(struct logs *, const struct json *server, const char *id,
+void logs_begin_server(struct logs *, const struct json *server, const char *id,
     const struct json *subject, const char *run);
 
 /* The server has ended: keeps its logs if all are wanted. */
-void logs_ended(struct logs *);
+void logs_end_server(struct logs *);
 
 /*
  * Copies what the logs hold so far. Returns the path of the first node's copy,
- * borrowed until the next logs_server; NULL if there is no log, or after
+ * borrowed until the next logs_begin_server; NULL if there is no log, or after
  * reporting that it could not be copied.
  */
 const char *logs_keep(struct logs *);

@@ -1,5 +1,6 @@
 #include "measure.h"
 #include "clock.h"
+#include "context.h"
 #include "coproc.h"
 #include "engines.h"
 #include "err.h"
@@ -15,14 +16,13 @@
 #include "setup.h"
 #include "target.h"
 #include "vkb-load/meter/watch.h"
-#include "vkb-load/session/caserunner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 int
-measure_failed(struct measure *m, char *why)
+measure_fail(struct measure *m, char *why)
 {
 	if (m->error.len)
 		str_add(&m->error, "; ");
@@ -31,70 +31,59 @@ measure_failed(struct measure *m, char *why)
 	return -1;
 }
 
-/* Sets the CPUs of the clients; a list if each client has its own. */
+/* Joins at most n texts of a list with blanks, as the member of an object. */
 static void
-set_client_cpus(const struct measure *m, struct json *env)
+set_joined(struct json *env, const char *key, const struct json *list, size_t n)
 {
-	const struct json *each = json_path(m->cas, "client.each"), *j;
 	struct str s = {0};
 
-	if (m->roles.nworks < 2 || !json_len(each)) {
-		json_set_str(env, "client_cpus",
-		    json_str(json_path(m->cas, "client.cpus")));
-		return;
-	}
-	for (size_t i = 0; i < m->roles.nworks && i < json_len(each); i++) {
-		j = json_at(each, i);
+	for (const struct json *j = json_first(list); j && n--;
+	     j = json_next(j))
 		str_printf(&s, "%s%s", s.len ? " " : "", json_str(j));
-	}
-	json_set_str(env, "client_cpus", s.s);
+	json_set_str(env, key, s.s);
 	str_free(&s);
 }
 
 static void
 set_env(const struct measure *m, struct json *rec)
 {
-	struct json *env = json_dup(m->r->env);
-	const struct json *cpus = json_path(m->cas, "server.cpus");
-	struct str s = {0};
+	struct json *env = json_dup(m->context->env);
+	const struct json *each = m->cas->client_cpus_each;
+	size_t n = m->roles.nworks;
 
-	set_client_cpus(m, env);
-	if (m->r->external) {
-		if (!extserver_local(m->r->external))
-			json_set_bool(env, "remote", true);
-	} else {
-		for (const struct json *j = json_first(cpus); j;
-		     j = json_next(j))
-			str_printf(&s, "%s%s", s.len ? " " : "", json_str(j));
-		json_set_str(env, "server_cpus", s.s);
-		if (!json_bool(json_path(m->cas, "server.aslr"), true))
+	if (n > 1 && json_len(each))
+		set_joined(env, "client_cpus", each, n);
+	else
+		json_set_str(env, "client_cpus", m->cas->client_cpus);
+	if (!m->context->external) {
+		set_joined(env, "server_cpus", m->cas->server_cpus, SIZE_MAX);
+		if (m->cas->no_aslr)
 			json_set_str(env, "aslr", "disabled");
-	}
-	str_free(&s);
+	} else if (!extserver_local(m->context->external))
+		json_set_bool(env, "remote", true);
 	json_set(rec, "env", env);
 }
 
 /* Both builds of a block get the same random numbers. */
 static uint64_t
-choose_seed(const struct measure *m, const struct turn *s)
+choose_seed(const struct measure *m, size_t index)
 {
-	const struct json *own = json_path(m->cas, "client.seed");
 	struct str text = {0};
 	uint64_t h = STR_HASH;
 
-	if (own)
-		return (uint64_t)json_num(own, 0);
-	h = str_hash(h, &m->r->seed, sizeof m->r->seed);
-	record_room(&text, json_get(m->cas, "config"));
+	if (m->cas->seed >= 0)
+		return (uint64_t)m->cas->seed;
+	h = str_hash(h, &m->context->seed, sizeof m->context->seed);
+	record_room(&text, m->cas->config);
 	h = str_hash(h, text.s, text.len);
-	h = str_hash(h, &s->index, sizeof s->index);
+	h = str_hash(h, &index, sizeof index);
 	str_free(&text);
 	return h >> 32; /* short enough to type */
 }
 
 static struct json *
-make_record(
-    const struct measure *m, const struct role *role, const struct turn *s)
+make_record(const struct measure *m, const struct role *role, size_t index,
+    size_t block)
 {
 	struct json *rec = record_new("run"), *run = json_object(), *subject;
 	char now[CLOCK_ISO];
@@ -102,36 +91,33 @@ make_record(
 	subject = json_get(m->build, "subject");
 	json_set(rec, "subject", subject ? json_dup(subject) : json_object());
 	json_set(rec, "config", json_dup(role->config));
-	json_set_str(run, "session", m->r->session);
-	json_set_num(run, "index", (double)s->index);
-	if (s->block)
-		json_set_num(run, "block", (double)s->block);
-	json_set_num(run, "order", (double)++m->r->order);
+	json_set_str(run, "session", m->context->session);
+	json_set_num(run, "index", (double)index);
+	if (block)
+		json_set_num(run, "block", (double)block);
+	json_set_num(run, "order", (double)++m->context->order);
 	json_set_str(run, "started", clock_iso(now));
 	json_set_num(run, "seed", (double)m->roles.works[role->first].seed);
 	json_set(rec, "run", run);
-	json_set(rec, "about", json_dup(json_get(m->cas, "about")));
+	json_set(rec, "about", json_dup(json_get(m->cas->record, "about")));
 	set_env(m, rec);
 	return rec;
 }
 
 void
-measure_init(struct measure *m, struct case_runner *r, const struct json *cas,
-    const struct turn *s)
+measure_init(struct measure *m, struct case_context *r,
+    const struct bench_case *cas, const struct json *build, size_t index,
+    size_t block)
 {
-	struct server_handle l = {.r = r};
-
-	*m = (struct measure){.r = r,
+	*m = (struct measure){.context = r,
 	    .cas = cas,
-	    .build = r->builds[s->build],
-	    .engine = engines_find(r->engines, cas)};
-	roles_make(&m->roles, cas, choose_seed(m, s), handle_timeout(&l, cas));
-	for (size_t i = 0; i < m->roles.nworks; i++)
-		m->roles.works[i].max_lost =
-		    (long long)json_num(json_path(cas, "client.max_lost"), 0);
+	    .build = build,
+	    .engine = engines_find(r->engines, cas->record)};
+	roles_make(
+	    &m->roles, cas, choose_seed(m, index), handle_timeout(r, cas));
 	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
 	for (size_t i = 0; i < m->roles.n; i++)
-		m->recs[i] = make_record(m, &m->roles.v[i], s);
+		m->recs[i] = make_record(m, &m->roles.v[i], index, block);
 }
 
 void
@@ -139,7 +125,7 @@ measure_profile(struct measure *m)
 {
 	m->profiled = json_array();
 	profiles_stretch(
-	    m->r->profiles, m->cas, m->roles.works, m->roles.nworks);
+	    m->context->profiles, m->cas, m->roles.works, m->roles.nworks);
 }
 
 void
@@ -189,11 +175,11 @@ static void
 on_progress(void *arg, const struct engine_progress *e)
 {
 	struct measure *m = arg;
-	struct case_runner *r = m->r;
+	struct case_context *r = m->context;
 
 	if (m->profiles)
-		profiles_see(m->profiles, e);
-	if (*r->stop || coproc_news(r->coproc))
+		profiles_start_when_warm(m->profiles, e);
+	if (*r->stop || coproc_has_news(r->coproc))
 		r->halt = 1;
 	r->show(r->progress, e);
 }
@@ -201,11 +187,11 @@ on_progress(void *arg, const struct engine_progress *e)
 static struct engine_job
 make_job(struct measure *m, const struct target *t)
 {
-	return (struct engine_job){.cas = m->cas,
+	return (struct engine_job){.cas = m->cas->record,
 	    .target = t,
 	    .work = m->roles.works,
 	    .nwork = m->roles.nworks,
-	    .stop = &m->r->halt,
+	    .stop = &m->context->halt,
 	    .progress = on_progress,
 	    .arg = m,
 	    .rec = m->recs[0],
@@ -274,8 +260,8 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	struct role *role;
 
 	/* If a server of our own has ended, that is reported with its log. */
-	if (target_memory(t, memory) < 0 && rc != 0 && m->r->external)
-		measure_failed(m, NULL);
+	if (target_memory(t, memory) < 0 && rc != 0 && m->context->external)
+		measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
 		roles_merge(&v[role->first], role->n);
@@ -305,12 +291,12 @@ run_load(struct measure *m, const struct target *t)
 	job.warmup = warm;
 	job.nwarmup = nwarm;
 	rc = m->engine->run(m->engine->self, &job, v);
-	if (rc != 0 && !m->r->halt)
-		measure_failed(m, NULL);
+	if (rc != 0 && !m->context->halt)
+		measure_fail(m, NULL);
 	else if (rc == 0 && m->profiles &&
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
-		measure_failed(m, NULL); /* the load itself succeeded */
+		measure_fail(m, NULL); /* the load itself succeeded */
 	set_figures(m, t, v, &cost, rc);
 	watch_cost_free(&cost);
 	copy_run_facts(m);
@@ -325,13 +311,11 @@ run_load(struct measure *m, const struct target *t)
 static int
 prepare_server(struct measure *m, const struct target *t)
 {
-	const struct json *c = json_get(m->cas, "config");
-
-	if (setup_run(t, json_get(c, "setup_commands"), "setup command") < 0 ||
-	    populate(
-		t, m->cas, &m->roles.works[0], &m->r->halt, on_progress, m) < 0)
+	if (setup_run(t, m->cas->setup_commands, "setup command") < 0 ||
+	    populate(t, m->cas, &m->roles.works[0], &m->context->halt,
+		on_progress, m) < 0)
 		return -1;
-	return probe_before(t, &m->roles, &m->r->halt);
+	return probe(t, &m->roles, false, &m->context->halt);
 }
 
 /* The profiles start when the load has warmed up. */
@@ -340,9 +324,9 @@ begin_profiles(struct measure *m, const struct json *server)
 {
 	if (!m->profiled)
 		return 0;
-	m->profiles = profiles_new(
-	    m->r->profiles, m->cas, m->build, server, m->r->session);
-	return m->profiles ? 0 : measure_failed(m, NULL);
+	m->profiles = profiles_new(m->context->profiles, m->cas, m->build,
+	    server, m->context->session);
+	return m->profiles ? 0 : measure_fail(m, NULL);
 }
 
 /*
@@ -353,13 +337,13 @@ static int
 clean_up(
     struct measure *m, struct server_handle *l, const struct target *t, int rc)
 {
-	const struct json *c = json_get(m->cas, "config");
-	const struct json *list = json_get(c, "teardown_commands");
+	const struct json *list = m->cas->teardown_commands;
 
-	if (!list || m->r->halt || (rc < 0 && handle_lost(l, m->cas, true)))
+	if (!list || m->context->halt ||
+	    (rc < 0 && handle_is_lost(l, m->cas, true)))
 		return rc;
 	if (setup_run(t, list, "teardown command") < 0)
-		return measure_failed(m, NULL);
+		return measure_fail(m, NULL);
 	return rc;
 }
 
@@ -369,22 +353,22 @@ measure_run(struct measure *m, struct server_handle *l)
 	struct target t = {0};
 	int rc = -1;
 
-	m->r->halt = 0;
+	m->context->halt = 0;
 	l->used = true;
 	set_subject(m, l->server);
 	if (handle_target(l, m->cas, &t) < 0) {
-		measure_failed(m, NULL);
+		measure_fail(m, NULL);
 		goto out;
 	}
 	rc = prepare_server(m, &t);
-	if (rc < 0 && !m->r->halt)
-		measure_failed(m, NULL);
+	if (rc < 0 && !m->context->halt)
+		measure_fail(m, NULL);
 	if (rc == 0)
 		rc = begin_profiles(m, l->server);
 	if (rc == 0)
 		rc = run_load(m, &t);
-	if (rc == 0 && probe_after(&t, &m->roles, &m->r->halt) < 0)
-		rc = measure_failed(m, NULL);
+	if (rc == 0 && probe(&t, &m->roles, true, &m->context->halt) < 0)
+		rc = measure_fail(m, NULL);
 	rc = clean_up(m, l, &t, rc);
 out:
 	target_free(&t);
@@ -398,13 +382,13 @@ measure_attempt(struct measure *m, struct server_handle *l)
 	struct engine_job job = make_job(m, &t);
 	int rc = -1;
 
-	m->r->halt = 0;
+	m->context->halt = 0;
 	l->used = true;
 	set_subject(m, l->server);
 	if (handle_target(l, m->cas, &t) < 0 ||
 	    m->engine->attempt(m->engine->self, &job) != 0) {
-		if (!m->r->halt)
-			measure_failed(m, NULL);
+		if (!m->context->halt)
+			measure_fail(m, NULL);
 	} else
 		rc = 0;
 	target_free(&t);

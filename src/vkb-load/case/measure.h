@@ -15,12 +15,12 @@ struct engine;
 struct json;
 struct server_handle;
 struct profiles;
-struct case_runner;
-struct turn;
+struct case_context;
 
 struct measure {
-	struct case_runner *r;
-	const struct json *cas, *build;
+	struct case_context *context;
+	const struct bench_case *cas;
+	const struct json *build;
 	const struct engine *engine;
 	struct roles roles;
 	struct json **recs;    /* a run record for each role */
@@ -30,8 +30,10 @@ struct measure {
 	struct str error; /* why it failed */
 };
 
-void measure_init(struct measure *, struct case_runner *,
-    const struct json *cas, const struct turn *);
+/* 'block' is 0 if the runs of several builds are not interleaved. */
+void measure_init(struct measure *, struct case_context *,
+    const struct bench_case *, const struct json *build, size_t index,
+    size_t block);
 /* The case is profiled instead of measured. */
 void measure_profile(struct measure *);
 void measure_free(struct measure *);
@@ -40,7 +42,7 @@ void measure_free(struct measure *);
  * Notes why the run fails: 'why', which is freed, or if NULL the last message.
  * Returns -1.
  */
-int measure_failed(struct measure *, char *why);
+int measure_fail(struct measure *, char *why);
 
 /*
  * Prepares the server, runs the load, cleans up, and writes the results into

@@ -11,7 +11,7 @@
 #include "vkb-load/engine/template.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
-#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,23 +42,18 @@ explain_role(const struct json *config)
 static char *
 explain_case(const void *self, const struct json *cas)
 {
+	struct bench_case c;
 	struct roles roles;
 	char *why = NULL;
 
 	(void)self;
-	roles_make(&roles, cas, 0, 0);
+	bench_case_fill(&c, cas);
+	roles_make(&roles, &c, 0, 0);
 	for (size_t i = 0; i < roles.n && !why; i++)
 		why = explain_role(roles.v[i].config);
 	roles_free(&roles);
+	bench_case_free(&c);
 	return why;
-}
-
-static bool
-needs_trial(const void *self, const struct json *cas)
-{
-	(void)self;
-	(void)cas;
-	return false;
 }
 
 /*
@@ -92,15 +87,6 @@ check_result(
 	err_say("%s: %llu errors in %llu requests, the first: %s",
 	    json_get_str(j->cas, "id"), (unsigned long long)r->errors_total,
 	    (unsigned long long)r->requests, e->text);
-	return 0;
-}
-
-static int
-recall_run(void *self, const struct json *cas, const struct engine_past *past)
-{
-	(void)self;
-	(void)cas;
-	(void)past;
 	return 0;
 }
 
@@ -243,18 +229,16 @@ run_case(void *self, const struct engine_job *j, struct engine_result *results)
 struct engine
 native_engine(struct datasets *datasets)
 {
-	return (struct engine){.name = CASECHECK_NATIVE,
+	return (struct engine){.name = BENCH_CASE_NATIVE,
 	    .self = datasets,
 	    .cannot = explain_case,
-	    .untried = needs_trial,
-	    .recall = recall_run,
 	    .run = run_case};
 }
 
 const struct engine *
 engines_find(const struct engine *list, const struct json *cas)
 {
-	const char *name = casecheck_engine(json_get(cas, "config"));
+	const char *name = bench_case_engine(json_get(cas, "config"));
 
 	for (; list->name; list++)
 		if (strcmp(list->name, name) == 0)

@@ -1,11 +1,10 @@
 #include "populate.h"
 #include "err.h"
-#include "json.h"
-#include "mem.h"
+#include "str.h"
 #include "target.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/plan/benchcase.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 #define CONNECTIONS 50
@@ -23,11 +22,11 @@ check_result(struct engine_result *r, int *rc)
 }
 
 int
-populate(const struct target *t, const struct json *cas,
+populate(const struct target *t, const struct bench_case *cas,
     const struct engine_work *like, const volatile int *stop,
     engine_progress_fn *progress, void *arg)
 {
-	const char *with = json_str(json_path(cas, "config.populate_with"));
+	const char *with = cas->populate_with;
 	struct engine_work w = *like;
 	struct engine_result result = {0};
 	char *name;
@@ -35,9 +34,7 @@ populate(const struct target *t, const struct json *cas,
 
 	if (!with)
 		return 0;
-	name = mem_str(with);
-	for (char *c = name; *c; c++)
-		*c = (char)toupper((unsigned char)*c);
+	name = str_upper(with);
 	w.command = command_known(name) ? name : with;
 	w.text = command_known(name) ? NULL : with;
 	w.data = NULL;

@@ -4,7 +4,7 @@
 
 #include "vkb-load/engine/engine.h"
 
-struct json;
+struct bench_case;
 struct target;
 
 /*
@@ -12,7 +12,7 @@ struct target;
  * the stream that will be measured. Returns 0, or -1 after reporting an error,
  * or -1 silently when *stop is set.
  */
-int populate(const struct target *, const struct json *cas,
+int populate(const struct target *, const struct bench_case *,
     const struct engine_work *like, const volatile int *stop,
     engine_progress_fn *, void *arg);
 

@@ -179,8 +179,8 @@ probe_words(const struct target *t, char *const *words, size_t n,
 	return rc;
 }
 
-static int
-probe_roles(const struct target *t, const struct roles *r, bool after,
+int
+probe(const struct target *t, const struct roles *r, bool after,
     const volatile int *stop)
 {
 	const char *command, *why;
@@ -204,18 +204,4 @@ probe_roles(const struct target *t, const struct roles *r, bool after,
 		words_free(words);
 	}
 	return rc;
-}
-
-int
-probe_before(
-    const struct target *t, const struct roles *r, const volatile int *stop)
-{
-	return probe_roles(t, r, false, stop);
-}
-
-int
-probe_after(
-    const struct target *t, const struct roles *r, const volatile int *stop)
-{
-	return probe_roles(t, r, true, stop);
 }

@@ -1,13 +1,14 @@
 #include "profiles.h"
 #include "err.h"
-#include "folder.h"
 #include "json.h"
 #include "jsonfile.h"
+#include "logs.h"
 #include "mem.h"
 #include "proc.h"
 #include "record.h"
 #include "str.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +23,6 @@
 /* Resolving the stacks of many samples takes long. */
 enum { END_MS = 600000 };
 
-/* The limits of vkb-profile. */
-enum { MOST_HZ = 100000, MOST_S = 864000 };
-
 #define COUNTERS "ipc,cache,branch"
 
 struct one {
@@ -37,7 +35,7 @@ struct one {
 
 struct profiles {
 	const struct profiles_opts *o;
-	const struct json *cas;
+	const struct bench_case *cas;
 	const char *session;
 	struct one *v;
 	size_t n;
@@ -45,100 +43,36 @@ struct profiles {
 	bool failed; /* to start, reported */
 };
 
-static const struct json *
-get_profiling(const struct json *cas)
+bool
+profiles_wanted(const struct profiles_opts *o, const struct bench_case *cas)
 {
-	return json_path(cas, "config.profiling");
-}
-
-/* Returns true if the setting exists and is not a number in that range. */
-static bool
-is_outside(const struct json *set, const char *path, double least, double most)
-{
-	const struct json *j = json_path(set, path);
-	double v = json_num(j, NAN);
-
-	return j && !(v >= least && v <= most);
-}
-
-static bool
-is_mode(const char *mode)
-{
-	static const char *const modes[] = {
-	    "cpu", "wall", "wall-time", "offcpu"};
-
-	for (size_t i = 0; i < 4 && mode; i++)
-		if (strcmp(mode, modes[i]) == 0)
-			return true;
-	return !mode;
-}
-
-const char *
-profiles_cannot(const struct profiles_opts *o, const struct json *cas)
-{
-	const struct json *set = get_profiling(cas);
-
-	if (!set)
-		return NULL;
-	if (!o->dir)
-		return "its config.profiling needs '--profiles DIR'";
-	if (is_outside(set, "sampling_freq", 1, MOST_HZ))
-		return "the sampling_freq of its profile is not a number from "
-		       "1 "
-		       "to 100000";
-	if (is_outside(set, "delays.write.delay", 0, MOST_S) ||
-	    is_outside(set, "delays.read.delay", 0, MOST_S))
-		return "a delay of its profile is not a valid number of "
-		       "seconds";
-	if (is_outside(set, "delays.write.duration", .01, MOST_S) ||
-	    is_outside(set, "delays.read.duration", .01, MOST_S))
-		return "a duration of its profile is not a valid number of "
-		       "seconds";
-	if (!is_mode(json_get_str(set, "mode")))
-		return "the mode of its profile is not cpu, wall, wall-time or "
-		       "offcpu";
-	return NULL;
+	return o->dir && (o->extra || o->time_s > 0 || cas->profiling);
 }
 
 bool
-profiles_wanted(const struct profiles_opts *o, const struct json *cas)
+profiles_replace_runs(
+    const struct profiles_opts *o, const struct bench_case *cas)
 {
-	return o->dir && (o->extra || o->time_s > 0 || get_profiling(cas));
-}
-
-bool
-profiles_alone(const struct profiles_opts *o, const struct json *cas)
-{
-	return o->time_s > 0 || get_profiling(cas);
+	return o->time_s > 0 || cas->profiling;
 }
 
 /* --- what is asked for -------------------------------------------------- */
 
 /* Returns the delays for reading or for writing, by what the case does. */
-static const struct json *
-get_delays(const struct json *cas)
+static const struct bench_delay *
+get_delays(const struct bench_case *cas)
 {
-	const struct json *c = json_get(cas, "config");
-	const char *phase = json_get_str(c, "test_phase");
-	const char *command = json_get_str(c, "command");
+	const char *phase = cas->load.phase, *command = cas->load.command;
 	bool reads = phase ? strcmp(phase, "read") == 0
 			   : command && engine_reads(command);
 
-	return json_path(
-	    get_profiling(cas), reads ? "delays.read" : "delays.write");
+	return reads ? &cas->profile_reads : &cas->profile_writes;
 }
 
 static double
-get_delay(const struct json *cas)
+get_duration(const struct profiles_opts *o, const struct bench_case *cas)
 {
-	return json_get_num(get_delays(cas), "delay", 0);
-}
-
-static double
-get_duration(const struct profiles_opts *o, const struct json *cas)
-{
-	return o->time_s > 0 ? o->time_s
-			     : json_get_num(get_delays(cas), "duration", 10);
+	return o->time_s > 0 ? o->time_s : get_delays(cas)->duration_s;
 }
 
 /*
@@ -146,17 +80,15 @@ get_duration(const struct profiles_opts *o, const struct json *cas)
  * number of requests must not change.
  */
 static bool
-is_filling(const struct json *cas)
+is_filling(const struct bench_case *cas)
 {
-	const char *phase = json_str(json_path(cas, "config.test_phase"));
-
-	return phase && strcmp(phase, "write") == 0;
+	return cas->load.phase && strcmp(cas->load.phase, "write") == 0;
 }
 
 static const char *
-get_mode(const struct json *cas)
+get_mode(const struct bench_case *cas)
 {
-	const char *mode = json_get_str(get_profiling(cas), "mode");
+	const char *mode = cas->profile_mode;
 
 	if (!mode)
 		return "cpu";
@@ -167,10 +99,11 @@ get_mode(const struct json *cas)
 enum { START_S = 4, SAMPLED_S = 2 };
 
 void
-profiles_stretch(const struct profiles_opts *o, const struct json *cas,
+profiles_stretch(const struct profiles_opts *o, const struct bench_case *cas,
     struct engine_work *w, size_t n)
 {
-	double time = get_duration(o, cas), start = get_delay(cas) + START_S;
+	double time = get_duration(o, cas),
+	       start = get_delays(cas)->delay_s + START_S;
 
 	if (is_filling(cas))
 		return;
@@ -186,22 +119,15 @@ profiles_stretch(const struct profiles_opts *o, const struct json *cas,
 /* --- where it goes ------------------------------------------------------ */
 
 static char *
-make_folder_name(const struct profiles_opts *o, const struct json *cas,
+make_folder_name(const struct profiles_opts *o, const struct bench_case *cas,
     const struct json *build, size_t node)
 {
-	const struct json *subject = json_get(build, "subject");
-	char *who = json_len(subject) ? record_subject_name(subject) : NULL;
 	struct str s = {0};
 
 	str_printf(&s, "%s/", o->dir);
-	folder_add_part(&s, json_get_str(cas, "id"));
-	if (who) {
-		str_addc(&s, '@');
-		folder_add_part(&s, who);
-	}
+	logs_add_folder(&s, cas->id, json_get(build, "subject"));
 	if (node)
 		str_printf(&s, "-node%zu", node + 1);
-	free(who);
 	return str_take(&s);
 }
 
@@ -219,14 +145,18 @@ is_complete(const char *dir)
 }
 
 bool
-profiles_there(const struct profiles_opts *o, const struct json *cas,
-    const struct json *build)
+profiles_exist(const struct profiles_opts *o, const struct bench_case *cas,
+    const struct json *build, size_t nodes)
 {
-	char *dir = make_folder_name(o, cas, build, 0);
-	bool is = is_complete(dir);
+	bool all = true;
+	char *dir;
 
-	free(dir);
-	return is;
+	for (size_t i = 0; i < (o->nodes ? nodes : 1) && all; i++) {
+		dir = make_folder_name(o, cas, build, i);
+		all = is_complete(dir);
+		free(dir);
+	}
+	return all;
 }
 
 /* Removes the files of an interrupted session, and no others. */
@@ -248,7 +178,7 @@ remove_old_files(const char *dir)
 /* --- at work ------------------------------------------------------------ */
 
 struct profiles *
-profiles_new(const struct profiles_opts *o, const struct json *cas,
+profiles_new(const struct profiles_opts *o, const struct bench_case *cas,
     const struct json *build, const struct json *server, const char *session)
 {
 	struct profiles *p = mem_new(sizeof *p);
@@ -298,17 +228,16 @@ start_profile(struct profiles *p, struct one *x)
 	char pid[32], port[32], freq[32], delay[32], duration[32];
 	const char *const argv[] = {prog, "-q", "--pid", pid, "--port", port,
 	    "-o", x->dir, "-m", get_mode(p->cas), "--freq", freq, "--delay",
-	    delay, "-d", duration, "--stat", COUNTERS, "--title",
-	    json_get_str(p->cas, "id"), NULL};
+	    delay, "-d", duration, "--stat", COUNTERS, "--title", p->cas->id,
+	    NULL};
 	struct proc_spec spec = {
 	    .argv = argv, .group = true, .death_signal = SIGTERM};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	snprintf(pid, sizeof pid, "%ld", (long)x->pid);
 	snprintf(port, sizeof port, "%d", x->port);
-	snprintf(freq, sizeof freq, "%.0f",
-	    json_get_num(get_profiling(p->cas), "sampling_freq", 999));
-	snprintf(delay, sizeof delay, "%.3fs", get_delay(p->cas));
+	snprintf(freq, sizeof freq, "%lld", p->cas->sampling_freq);
+	snprintf(delay, sizeof delay, "%.3fs", get_delays(p->cas)->delay_s);
 	snprintf(
 	    duration, sizeof duration, "%.3fs", get_duration(p->o, p->cas));
 	remove_old_files(x->dir);
@@ -326,7 +255,7 @@ start_profile(struct profiles *p, struct one *x)
 }
 
 void
-profiles_see(struct profiles *p, const struct engine_progress *e)
+profiles_start_when_warm(struct profiles *p, const struct engine_progress *e)
 {
 	if (p->begun || e->seeding || e->warmup)
 		return;
@@ -363,9 +292,9 @@ complete_record(struct profiles *p, struct one *x, const struct json *subject,
 		json_set_str(run, "session", p->session);
 		json_set_num(run, "index", 1);
 		json_set_num(run, "block", 1);
-		json_set_str(rec, "case", json_get_str(p->cas, "id"));
+		json_set_str(rec, "case", p->cas->id);
 		json_set(rec, "subject", json_dup(subject));
-		json_set(rec, "config", json_dup(json_get(p->cas, "config")));
+		json_set(rec, "config", json_dup(p->cas->config));
 		json_set(rec, "run", run);
 		rc = jsonfile_write(file, rec);
 		json_push(recs, rec);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bench_case;
 struct engine_progress;
 struct engine_work;
 struct json;
@@ -20,20 +21,14 @@ struct profiles_opts {
 	double time_s;   /* seconds, and measure nothing; 0: as the case says */
 };
 
-/*
- * Returns why a case cannot be profiled with these options, or NULL. Static
- * text.
- */
-const char *profiles_cannot(
-    const struct profiles_opts *, const struct json *cas);
-
 /* Return true if the case is profiled; if it is only profiled, not measured. */
-bool profiles_wanted(const struct profiles_opts *, const struct json *cas);
-bool profiles_alone(const struct profiles_opts *, const struct json *cas);
+bool profiles_wanted(const struct profiles_opts *, const struct bench_case *);
+bool profiles_replace_runs(
+    const struct profiles_opts *, const struct bench_case *);
 
-/* Returns true if an earlier session has profiled the case. */
-bool profiles_there(const struct profiles_opts *, const struct json *cas,
-    const struct json *build);
+/* Returns true if an earlier session has profiled the case on 'nodes' nodes. */
+bool profiles_exist(const struct profiles_opts *, const struct bench_case *,
+    const struct json *build, size_t nodes);
 
 /*
  * Makes the load last as long as perf needs: at least 2 s after the delay of
@@ -41,7 +36,7 @@ bool profiles_there(const struct profiles_opts *, const struct json *cas,
  * or --profile-time is given. Does not change the load of a scenario that fills
  * the server for others.
  */
-void profiles_stretch(const struct profiles_opts *, const struct json *cas,
+void profiles_stretch(const struct profiles_opts *, const struct bench_case *,
     struct engine_work *, size_t n);
 
 /*
@@ -49,12 +44,13 @@ void profiles_stretch(const struct profiles_opts *, const struct json *cas,
  * server's process is unknown.
  */
 struct profiles *profiles_new(const struct profiles_opts *,
-    const struct json *cas, const struct json *build, const struct json *server,
-    const char *session);
+    const struct bench_case *, const struct json *build,
+    const struct json *server, const char *session);
 void profiles_free(struct profiles *); /* stops them; NULL does nothing */
 
 /* Starts them when the load has warmed up. */
-void profiles_see(struct profiles *, const struct engine_progress *);
+void profiles_start_when_warm(
+    struct profiles *, const struct engine_progress *);
 
 /*
  * Call when the load has ended: ends the profiles, waits for them, and adds

@@ -9,53 +9,46 @@
 #include <stdbool.h>
 #include <string.h>
 
-static void
-set_finite(struct json *m, const char *name, double v)
-{
-	if (isfinite(v))
-		json_set_num(m, name, v);
-}
-
 static struct json *
 make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 {
 	struct json *m = json_object();
 
-	set_finite(m, "rps", r->rps);
-	set_finite(m, "avg_latency_ms", r->avg_ms);
-	set_finite(m, "min_latency_ms", r->min_ms);
-	set_finite(m, "p50_latency_ms", r->p50_ms);
-	set_finite(m, "p95_latency_ms", r->p95_ms);
-	set_finite(m, "p99_latency_ms", r->p99_ms);
-	set_finite(m, "p999_latency_ms", r->p999_ms);
-	set_finite(m, "max_latency_ms", r->max_ms);
+	json_set_num(m, "rps", r->rps);
+	json_set_num(m, "avg_latency_ms", r->avg_ms);
+	json_set_num(m, "min_latency_ms", r->min_ms);
+	json_set_num(m, "p50_latency_ms", r->p50_ms);
+	json_set_num(m, "p95_latency_ms", r->p95_ms);
+	json_set_num(m, "p99_latency_ms", r->p99_ms);
+	json_set_num(m, "p999_latency_ms", r->p999_ms);
+	json_set_num(m, "max_latency_ms", r->max_ms);
 	if (r->requests || !(r->rps > 0))
-		set_finite(m, "requests", (double)r->requests);
-	set_finite(m, "elapsed_s", r->elapsed_s);
+		json_set_num(m, "requests", (double)r->requests);
+	json_set_num(m, "elapsed_s", r->elapsed_s);
 	if (!r->errors_unknown)
-		set_finite(m, "errors", (double)r->errors_total);
-	set_finite(m, "lost", r->lost);
-	set_finite(m, "unanswered", r->unanswered);
-	set_finite(m, "reconnects", r->reconnects);
-	set_finite(m, "pushes", r->pushes);
-	set_finite(m, "hit_rate_percent", r->hit_rate_percent);
-	set_finite(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
-	set_finite(m, "client_cycles_per_req", cost->client_cycles_per_req);
-	set_finite(m, "client_busy_percent", cost->client_busy_percent);
-	set_finite(m, "server_cpu_us_per_req", cost->server_cpu_us_per_req);
-	set_finite(m, "server_cycles_per_req", cost->server_cycles_per_req);
-	set_finite(m, "server_instructions_per_req",
+		json_set_num(m, "errors", (double)r->errors_total);
+	json_set_num(m, "lost", r->lost);
+	json_set_num(m, "unanswered", r->unanswered);
+	json_set_num(m, "reconnects", r->reconnects);
+	json_set_num(m, "pushes", r->pushes);
+	json_set_num(m, "hit_rate_percent", r->hit_rate_percent);
+	json_set_num(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
+	json_set_num(m, "client_cycles_per_req", cost->client_cycles_per_req);
+	json_set_num(m, "client_busy_percent", cost->client_busy_percent);
+	json_set_num(m, "server_cpu_us_per_req", cost->server_cpu_us_per_req);
+	json_set_num(m, "server_cycles_per_req", cost->server_cycles_per_req);
+	json_set_num(m, "server_instructions_per_req",
 	    cost->server_instructions_per_req);
-	set_finite(m, "server_busy_percent", cost->server_busy_percent);
-	set_finite(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
-	set_finite(m, "steal_percent", cost->steal_percent);
-	set_finite(m, "memory_mb", cost->memory_mb);
+	json_set_num(m, "server_busy_percent", cost->server_busy_percent);
+	json_set_num(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
+	json_set_num(m, "steal_percent", cost->steal_percent);
+	json_set_num(m, "memory_mb", cost->memory_mb);
 	for (const struct json *j = json_first(cost->sampled); j;
 	     j = json_next(j))
 		json_set(m, json_key(j), json_dup(j));
 	if (r->service) {
-		set_finite(m, "offered_rps", r->offered_rps);
-		set_finite(m, "max_backlog", r->max_backlog);
+		json_set_num(m, "offered_rps", r->offered_rps);
+		json_set_num(m, "max_backlog", r->max_backlog);
 	}
 	return m;
 }
@@ -73,61 +66,36 @@ set_hist(struct json *hists, const char *name, const struct hist *h)
 }
 
 /* All columns have the same length; a column with a gap is left out. */
-static void
-set_column(struct json *series, const char *name, const struct engine_result *r,
-    double (*of)(const struct engine_interval *))
-{
-	struct json *a = json_array();
-
-	for (size_t i = 0; i < r->nintervals; i++) {
-		double v = of(&r->intervals[i]);
-
-		if (!isfinite(v)) {
-			json_free(a);
-			return;
-		}
-		json_push_num(a, v);
-	}
-	json_set(series, name, a);
-}
-
-static double
-get_end_s(const struct engine_interval *i)
-{
-	return i->at_s;
-}
-
-static double
-get_rps(const struct engine_interval *i)
-{
-	return i->length_s > 0 ? (double)i->requests / i->length_s : NAN;
-}
-
-static double
-get_p50_ms(const struct engine_interval *i)
-{
-	return i->requests ? i->p50_ms : NAN;
-}
-
-static double
-get_p99_ms(const struct engine_interval *i)
-{
-	return i->requests ? i->p99_ms : NAN;
-}
-
 static struct json *
 make_series(const struct engine_result *r)
 {
-	struct json *s;
+	static const char *const names[] = {
+	    "at_s", "rps", "p50_latency_ms", "p99_latency_ms"};
+	struct json *columns[4], *series;
 
 	if (!r->nintervals)
 		return NULL;
-	s = json_object();
-	set_column(s, "at_s", r, get_end_s);
-	set_column(s, "rps", r, get_rps);
-	set_column(s, "p50_latency_ms", r, get_p50_ms);
-	set_column(s, "p99_latency_ms", r, get_p99_ms);
-	return s;
+	for (size_t k = 0; k < 4; k++)
+		columns[k] = json_array();
+	for (size_t i = 0; i < r->nintervals; i++) {
+		const struct engine_interval *v = &r->intervals[i];
+
+		json_push_num(columns[0], v->at_s);
+		if (v->length_s > 0)
+			json_push_num(
+			    columns[1], (double)v->requests / v->length_s);
+		if (!v->requests)
+			continue;
+		json_push_num(columns[2], v->p50_ms);
+		json_push_num(columns[3], v->p99_ms);
+	}
+	series = json_object();
+	for (size_t k = 0; k < 4; k++)
+		if (json_len(columns[k]) == r->nintervals)
+			json_set(series, names[k], columns[k]);
+		else
+			json_free(columns[k]);
+	return series;
 }
 
 static struct json *
@@ -190,7 +158,7 @@ result_record_merge(const struct json *const *metrics, size_t n)
 				a += b;
 			else
 				a = fmax(a, b);
-			set_finite(all, key, a);
+			json_set_num(all, key, a);
 		}
 	return all;
 }

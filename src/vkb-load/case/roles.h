@@ -11,13 +11,15 @@
 #include <stdint.h>
 
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/plan/benchcase.h"
 
 struct json;
 
 struct role {
-	struct json *config;     /* of its record */
-	const struct json *seed; /* from the case, or NULL */
-	size_t first, n;         /* its streams */
+	struct json *config;    /* of its record */
+	struct bench_load load; /* the same; borrows from it */
+	long long seed;         /* from the case; -1: none */
+	size_t first, n;        /* its streams */
 };
 
 struct roles {
@@ -36,7 +38,7 @@ struct roles {
  * caller calls roles_free in any case.
  */
 void roles_make(
-    struct roles *, const struct json *cas, uint64_t seed, double timeout_s);
+    struct roles *, const struct bench_case *, uint64_t seed, double timeout_s);
 void roles_free(struct roles *);
 
 /* Returns the *n streams of the warm-up; the caller frees them with free(). */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ target_client(const struct target *t, size_t i)
 static double
 read_info_number(const struct reply *r, const char *name)
 {
-	char *text = r ? reply_info(r, name) : NULL;
+	char *text = reply_info(r, name);
 	double v;
 
 	if (!text || num_real(text, &v) < 0)
@@ -100,68 +101,76 @@ read_info_number(const struct reply *r, const char *name)
 	return v;
 }
 
-/*
- * Returns the number of keys in all databases by INFO keyspace; NAN: unknown.
- */
-static double
-count_keys(const struct reply *r)
+int
+target_each(const struct target *t,
+    int (*fn)(const struct target *, size_t i, struct client *, void *),
+    void *arg)
 {
-	const char *s = r ? reply_text(r) : NULL, *end;
-	double keys = 0;
+	struct client *c;
+	int rc = 0;
 
-	if (!s || reply_type(r) != REPLY_TEXT)
-		return NAN;
-	for (; *s; s = end + strspn(end, "\r\n")) {
-		const char *at;
-
-		end = s + strcspn(s, "\r\n");
-		if (strncmp(s, "db", 2) != 0 || !(at = strchr(s, ':')) ||
-		    at > end || strncmp(at, ":keys=", 6) != 0)
-			continue;
-		keys += strtod(at + 6, NULL);
+	for (size_t i = 0; i < t->e.nnodes && rc == 0; i++) {
+		c = target_client(t, i);
+		rc = c ? fn(t, i, c, arg) : -1;
+		client_close(c);
 	}
-	return keys;
+	return rc;
+}
+
+double
+target_count_keys(const char *info, double *databases, size_t n)
+{
+	double keys, sum = 0;
+	unsigned db;
+
+	for (const char *p = info; (p = strstr(p, "db")); p += 2)
+		if ((p == info || p[-1] == '\n') &&
+		    sscanf(p, "db%u:keys=%lf", &db, &keys) == 2) {
+			sum += keys;
+			if (db < n)
+				databases[db] += keys;
+		}
+	return sum;
+}
+
+struct memory {
+	double used, peak, resident, dataset, keys;
+};
+
+static int
+add_memory(const struct target *t, size_t i, struct client *c, void *memory)
+{
+	struct memory *m = memory;
+	int ms = control_ms(&t->e, CONNECT_MS);
+	struct reply *r = CLIENT_CALL(c, ms, "INFO", "memory");
+
+	if (!r)
+		return err_fail("the server at %s:%d does not answer: %s",
+		    t->nodes[i].host, t->nodes[i].port, client_error(c));
+	m->used += read_info_number(r, "used_memory");
+	m->peak += read_info_number(r, "used_memory_peak");
+	m->resident += read_info_number(r, "used_memory_rss");
+	m->dataset += read_info_number(r, "used_memory_dataset");
+	reply_free(r);
+	r = CLIENT_CALL(c, ms, "INFO", "keyspace");
+	m->keys += r && reply_type(r) == REPLY_TEXT
+	    ? target_count_keys(reply_text(r), NULL, 0)
+	    : NAN;
+	reply_free(r);
+	return 0;
 }
 
 int
 target_memory(const struct target *t, struct json *metrics)
 {
-	double used = 0, peak = 0, resident = 0, dataset = 0, keys = 0;
-	struct client *c;
-	struct reply *r, *k;
+	struct memory m = {0};
 
-	for (size_t i = 0; i < t->e.nnodes; i++) {
-		c = target_client(t, i);
-		if (!c)
-			return -1;
-		r = CLIENT_CALL(
-		    c, control_ms(&t->e, CONNECT_MS), "INFO", "memory");
-		if (!r)
-			err_say("the server at %s:%d does not answer: %s",
-			    t->nodes[i].host, t->nodes[i].port,
-			    client_error(c));
-		used += read_info_number(r, "used_memory");
-		peak += read_info_number(r, "used_memory_peak");
-		resident += read_info_number(r, "used_memory_rss");
-		dataset += read_info_number(r, "used_memory_dataset");
-		k = !r ? NULL
-		       : CLIENT_CALL(c, control_ms(&t->e, CONNECT_MS), "INFO",
-			     "keyspace");
-		keys += count_keys(k);
-		client_close(c);
-		reply_free(k);
-		if (!r)
-			return -1;
-		reply_free(r);
-	}
-	if (isfinite(used))
-		json_set_num(metrics, "used_memory_bytes", used);
-	if (isfinite(peak))
-		json_set_num(metrics, "used_memory_peak_bytes", peak);
-	if (isfinite(resident / used))
-		json_set_num(
-		    metrics, "mem_fragmentation_ratio", resident / used);
-	if (isfinite(dataset / keys) && dataset > 0 && keys >= MANY_KEYS)
-		json_set_num(metrics, "bytes_per_key", dataset / keys);
+	if (target_each(t, add_memory, &m) < 0)
+		return -1;
+	json_set_num(metrics, "used_memory_bytes", m.used);
+	json_set_num(metrics, "used_memory_peak_bytes", m.peak);
+	json_set_num(metrics, "mem_fragmentation_ratio", m.resident / m.used);
+	if (m.dataset > 0 && m.keys >= MANY_KEYS)
+		json_set_num(metrics, "bytes_per_key", m.dataset / m.keys);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #define TARGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "vkb-load/engine/engine.h"
 
@@ -29,6 +30,20 @@ void target_free(struct target *);
  * after reporting an error.
  */
 struct client *target_client(const struct target *, size_t i);
+
+/*
+ * Calls 'fn' with a connection to each primary until a call returns -1; then,
+ * or if one cannot be reached (reported), returns -1, else 0.
+ */
+int target_each(const struct target *,
+    int (*fn)(const struct target *, size_t i, struct client *, void *),
+    void *arg);
+
+/*
+ * Returns the number of keys in an answer to INFO ("db0:keys=10,..." lines);
+ * adds those of the first n databases to their numbers.
+ */
+double target_count_keys(const char *info, double *databases, size_t n);
 
 /*
  * Adds the memory of all primaries by INFO to the metrics; bytes_per_key only

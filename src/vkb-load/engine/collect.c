@@ -8,27 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-add_errors(struct engine_result *out, const struct worker *w)
+void
+engine_result_add_error(struct engine_result *r, const struct engine_error *e)
 {
-	const struct engine_error *e;
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < w->nerrors; i++) {
-		e = &w->errors[i];
-		out->errors_total += e->count;
-		for (j = 0; j < out->nerrors; j++)
-			if (strcmp(out->errors[j].kind, e->kind) == 0)
-				break;
-		if (j ==
-		    ENGINE_ERRORS) /* kinds differ by thread: use the last */
-			j--;
-		if (j == out->nerrors) {
-			out->errors[out->nerrors++] = *e;
-			continue;
-		}
-		out->errors[j].count += e->count;
-	}
+	for (i = 0; i < r->nerrors; i++)
+		if (strcmp(r->errors[i].kind, e->kind) == 0)
+			break;
+	if (i == ENGINE_ERRORS) /* kinds differ by thread: use the last */
+		i--;
+	if (i < r->nerrors)
+		r->errors[i].count += e->count;
+	else
+		r->errors[r->nerrors++] = *e;
 }
 
 static double
@@ -37,20 +30,22 @@ convert_to_ms(int64_t ns)
 	return (double)ns / 1e6;
 }
 
-static void
-set_latencies(struct engine_result *out, const struct hist *h)
+void
+engine_result_set_latencies(struct engine_result *r)
 {
-	out->avg_ms = out->min_ms = out->p50_ms = out->p95_ms = out->p99_ms =
-	    out->p999_ms = out->max_ms = NAN;
+	const struct hist *h = r->latency;
+
+	r->avg_ms = r->min_ms = r->p50_ms = r->p95_ms = r->p99_ms = r->p999_ms =
+	    r->max_ms = NAN;
 	if (!hist_count(h))
 		return;
-	out->avg_ms = hist_mean(h) / 1e6;
-	out->min_ms = convert_to_ms(hist_min(h));
-	out->p50_ms = convert_to_ms(hist_quantile(h, .5));
-	out->p95_ms = convert_to_ms(hist_quantile(h, .95));
-	out->p99_ms = convert_to_ms(hist_quantile(h, .99));
-	out->p999_ms = convert_to_ms(hist_quantile(h, .999));
-	out->max_ms = convert_to_ms(hist_max(h));
+	r->avg_ms = hist_mean(h) / 1e6;
+	r->min_ms = convert_to_ms(hist_min(h));
+	r->p50_ms = convert_to_ms(hist_quantile(h, .5));
+	r->p95_ms = convert_to_ms(hist_quantile(h, .95));
+	r->p99_ms = convert_to_ms(hist_quantile(h, .99));
+	r->p999_ms = convert_to_ms(hist_quantile(h, .999));
+	r->max_ms = convert_to_ms(hist_max(h));
 }
 
 static void
@@ -100,7 +95,10 @@ collect_result(struct run *r, struct engine_result *out)
 		if (w->last_ns > last)
 			last = w->last_ns;
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
-		add_errors(out, w);
+		for (size_t k = 0; k < w->nerrors; k++) {
+			out->errors_total += w->errors[k].count;
+			engine_result_add_error(out, &w->errors[k]);
+		}
 	}
 	/* In open loop the requests due at the end are waited for. */
 	if (r->t1 != INT64_MAX && !cut && (r->work->rate <= 0 || last < r->t1))
@@ -126,11 +124,11 @@ collect_result(struct run *r, struct engine_result *out)
 		    (1 -
 			(double)misses /
 			    ((double)out->requests * r->command->items));
-	set_latencies(out, r->latency);
 	set_intervals(r, out);
 	out->latency = r->latency;
 	out->service = r->service;
 	r->latency = r->service = NULL;
+	engine_result_set_latencies(out);
 }
 
 void

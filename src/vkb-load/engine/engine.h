@@ -183,4 +183,12 @@ int engine_run(const struct engine_target *, const struct engine_work *works,
     const struct engine_meter *, struct engine_result *results);
 void engine_result_free(struct engine_result *);
 
+/* Counts errors under their kind; if there are too many kinds, under the last.
+ */
+void engine_result_add_error(
+    struct engine_result *, const struct engine_error *);
+
+/* Sets mean, extremes and percentiles to those of the histogram. */
+void engine_result_set_latencies(struct engine_result *);
+
 #endif

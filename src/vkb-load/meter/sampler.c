@@ -65,7 +65,7 @@ sampler_new(const pid_t *servers, size_t nservers, const pid_t *tids,
 		s->servers[i] = servers[i];
 	for (size_t i = 0; i < ntids; i++)
 		s->tids[i] = tids[i];
-	s->whole = machine_whole("");
+	s->whole = machine_stat_is_whole("");
 	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return s;
 }
@@ -106,7 +106,7 @@ take_reading(struct sampler *s)
 		t->memory_mb += task_resident_mb(s->servers[i]);
 	}
 	for (i = 0; !s->child && i < s->ntids; i++)
-		t->client_ns += task_thread_ns(getpid(), s->tids[i]);
+		t->client_ns += task_thread_time(getpid(), s->tids[i]).ran_ns;
 	if (s->whole)
 		cpustat_read(&t->cpus, "");
 	machine_state_clocks("", &clocks);
@@ -221,33 +221,6 @@ get_server_percent(const struct tick *a, const struct tick *b)
 }
 
 static double
-get_client_percent(const struct tick *a, const struct tick *b)
-{
-	return compute_percent(a->client_ns, b->client_ns, a, b);
-}
-
-static double
-get_memory_mb(const struct tick *a, const struct tick *b)
-{
-	(void)a;
-	return b->memory_mb;
-}
-
-static double
-get_freq_mhz(const struct tick *a, const struct tick *b)
-{
-	(void)a;
-	return b->freq_mhz;
-}
-
-static double
-get_temperature_c(const struct tick *a, const struct tick *b)
-{
-	(void)a;
-	return b->temperature_c;
-}
-
-static double
 get_core_percent(const struct tick *a, const struct tick *b, size_t cpu)
 {
 	if (cpu >= a->cpus.n || cpu >= b->cpus.n)
@@ -256,17 +229,10 @@ get_core_percent(const struct tick *a, const struct tick *b, size_t cpu)
 }
 
 static void
-set_finite(struct json *j, const char *key, double v)
-{
-	if (isfinite(v))
-		json_set_num(j, key, v);
-}
-
-static void
 set_rate(struct json *j, const char *key, double from, double to, double s)
 {
 	if (to >= from)
-		set_finite(j, key, (to - from) / s);
+		json_set_num(j, key, (to - from) / s);
 }
 
 static void
@@ -329,12 +295,12 @@ sampler_metrics(const struct sampler *s)
 	free(v);
 	for (size_t i = 0; i < s->nservers; i++)
 		peak_mb += task_peak_mb(s->servers[i]);
-	set_finite(m, "cpu_avg_percent", get_server_percent(a, b));
-	set_finite(m, "cpu_peak_percent", peak);
-	set_finite(m, "memory_peak_mb", s->nservers ? peak_mb : NAN);
+	json_set_num(m, "cpu_avg_percent", get_server_percent(a, b));
+	json_set_num(m, "cpu_peak_percent", peak);
+	json_set_num(m, "memory_peak_mb", s->nservers ? peak_mb : NAN);
 	set_switches(m, s, seconds);
-	set_finite(m, "freq_mhz", freq / (double)s->n);
-	set_finite(m, "temperature_c", heat);
+	json_set_num(m, "freq_mhz", freq / (double)s->n);
+	json_set_num(m, "temperature_c", heat);
 	set_rate(m, "thermal_throttles", s->throttles[0], s->throttles[1], 1);
 	if (isfinite(s->group[1].cpus))
 		set_rate(m, "cgroup_throttled_percent",
@@ -344,54 +310,65 @@ sampler_metrics(const struct sampler *s)
 	return m;
 }
 
+/* Adds a value to a column, which a gap makes shorter than others. */
+static void
+push_value(struct json *column, double v)
+{
+	json_push_num(column, round(v * 100) / 100);
+}
+
 /* All columns have the same length; a column with a gap is left out. */
 static void
-set_column(struct json *to, const char *name, struct json *values)
+set_column(struct json *to, const char *name, struct json *column, size_t n)
 {
-	for (const struct json *j = json_first(values); j; j = json_next(j))
-		if (isnan(json_num(j, NAN))) {
-			json_free(values);
-			return;
-		}
-	json_set(to, name, values);
-}
-
-static void
-push_value(struct json *a, double v)
-{
-	if (isfinite(v))
-		json_push_num(a, round(v * 100) / 100);
+	if (json_len(column) == n)
+		json_set(to, name, column);
 	else
-		json_push(a, json_null());
+		json_free(column);
 }
 
+/* Sets the columns of the n intervals that end at the ticks v[1] to v[n]. */
 static void
-set_course(struct json *to, const char *name, const struct sampler *s,
-    const size_t *v, size_t n,
-    double (*of)(const struct tick *, const struct tick *))
+set_columns(struct json *to, const struct sampler *s, const size_t *v, size_t n)
 {
-	struct json *a = json_array();
+	static const char *const names[] = {"at_s", "server_cpu_percent",
+	    "client_cpu_percent", "memory_mb", "freq_mhz", "temperature_c"};
+	struct json *columns[6];
 
-	for (size_t i = 1; i <= n; i++)
-		push_value(a, of(&s->ticks[v[i - 1]], &s->ticks[v[i]]));
-	set_column(to, name, a);
+	for (size_t k = 0; k < 6; k++)
+		columns[k] = json_array();
+	for (size_t i = 1; i <= n; i++) {
+		const struct tick *a = &s->ticks[v[i - 1]];
+		const struct tick *b = &s->ticks[v[i]];
+
+		push_value(
+		    columns[0], (double)(b->at_ns - s->ticks[0].at_ns) / 1e9);
+		push_value(columns[1], get_server_percent(a, b));
+		push_value(columns[2],
+		    compute_percent(a->client_ns, b->client_ns, a, b));
+		push_value(columns[3], b->memory_mb);
+		push_value(columns[4], b->freq_mhz);
+		push_value(columns[5], b->temperature_c);
+	}
+	for (size_t k = 0; k < 6; k++)
+		set_column(to, names[k], columns[k], n);
 }
 
 static void
-set_core_course(
+set_core_columns(
     struct json *to, const struct sampler *s, const size_t *v, size_t n)
 {
-	struct json *all = json_object(), *a;
+	struct json *all = json_object(), *column;
 	char name[24];
 
 	for (size_t c = 0; c < s->ticks[0].cpus.n; c++) {
-		a = json_array();
+		column = json_array();
 		for (size_t i = 1; i <= n; i++)
-			push_value(a,
+			push_value(column,
 			    get_core_percent(
 				&s->ticks[v[i - 1]], &s->ticks[v[i]], c));
 		snprintf(name, sizeof name, "%zu", c);
-		set_column(all, name, a);
+		set_column(all, name, column, n);
 	}
 	if (json_len(all))
 		json_set(to, "core_busy_percent", all);
@@ -423,27 +400,17 @@ set_threads(struct json *to, const struct sampler *s, double ns)
 }
 
 struct json *
-sampler_course(const struct sampler *s)
+sampler_series(const struct sampler *s)
 {
-	struct json *to = json_object(), *at = json_array();
+	struct json *to = json_object();
 	size_t n, *v;
 	double ns;
 
-	if (s->n < 2) {
-		json_free(at);
+	if (s->n < 2)
 		return to;
-	}
 	v = make_intervals(s, &n);
-	for (size_t i = 1; i <= n; i++)
-		push_value(at,
-		    (double)(s->ticks[v[i]].at_ns - s->ticks[0].at_ns) / 1e9);
-	json_set(to, "at_s", at);
-	set_course(to, "server_cpu_percent", s, v, n, get_server_percent);
-	set_course(to, "client_cpu_percent", s, v, n, get_client_percent);
-	set_course(to, "memory_mb", s, v, n, get_memory_mb);
-	set_course(to, "freq_mhz", s, v, n, get_freq_mhz);
-	set_course(to, "temperature_c", s, v, n, get_temperature_c);
-	set_core_course(to, s, v, n);
+	set_columns(to, s, v, n);
+	set_core_columns(to, s, v, n);
 	ns = (double)(s->ticks[s->n - 1].at_ns - s->ticks[0].at_ns);
 	set_threads(to, s, ns);
 	json_set_num(

@@ -29,7 +29,7 @@ void sampler_end(struct sampler *); /* while the processes live */
  * json_free.
  */
 struct json *sampler_metrics(const struct sampler *);
-struct json *sampler_course(const struct sampler *);
+struct json *sampler_series(const struct sampler *);
 
 /*
  * Sets 'ends' to the readings that end an interval and returns how many. An

@@ -22,54 +22,39 @@ task_process_ns(pid_t pid)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* schedstat has "time waited slices", in ns. */
-double
-task_thread_ns(pid_t pid, pid_t tid)
+/* Returns the first two numbers of a file; NAN: unknown. */
+static void
+read_numbers(const char *path, double v[2])
 {
-	char path[64];
+	char *line = sysfile_line("", path);
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid,
-	    (int)tid);
-	return sysfile_num("", path);
+	if (!line || sscanf(line, "%lf %lf", &v[0], &v[1]) != 2)
+		v[0] = v[1] = NAN;
+	free(line);
 }
 
-double
-task_thread_wait_ns(pid_t pid, pid_t tid)
+/* schedstat has "time waited slices", in ns. */
+struct task_time
+task_thread_time(pid_t pid, pid_t tid)
 {
-	double ns = NAN;
-	char path[64], *line;
+	char path[64];
+	double v[2];
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid,
 	    (int)tid);
-	line = sysfile_line("", path);
-	if (line && sscanf(line, "%*f %lf", &ns) != 1)
-		ns = NAN;
-	free(line);
-	return ns;
+	read_numbers(path, v);
+	return (struct task_time){v[0], v[1]};
 }
 
 double
 task_resident_mb(pid_t pid)
 {
-	double pages = NAN;
-	char path[64], *line;
+	char path[64];
+	double v[2];
 
 	snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-	line = sysfile_line("", path);
-	if (line && sscanf(line, "%*f %lf", &pages) != 1)
-		pages = NAN;
-	free(line);
-	return pages * (double)sysconf(_SC_PAGESIZE) / 1048576;
-}
-
-static double
-read_status_num(const char *path, const char *key)
-{
-	char *v = sysfile_value("", path, key);
-	double n = v ? atof(v) : NAN;
-
-	free(v);
-	return n;
+	read_numbers(path, v);
+	return v[1] * (double)sysconf(_SC_PAGESIZE) / 1048576;
 }
 
 double
@@ -78,7 +63,7 @@ task_peak_mb(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	return read_status_num(path, "VmHWM") / 1024;
+	return sysfile_value_num("", path, "VmHWM") / 1024;
 }
 
 void
@@ -88,12 +73,13 @@ task_thread_switches(pid_t pid, pid_t tid, struct task_switches *s)
 
 	snprintf(
 	    path, sizeof path, "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	s->voluntary += read_status_num(path, "voluntary_ctxt_switches");
-	s->involuntary += read_status_num(path, "nonvoluntary_ctxt_switches");
+	s->voluntary += sysfile_value_num("", path, "voluntary_ctxt_switches");
+	s->involuntary +=
+	    sysfile_value_num("", path, "nonvoluntary_ctxt_switches");
 }
 
-static pid_t *
-list_tids(pid_t pid, size_t *n)
+pid_t *
+task_list_threads(pid_t pid, size_t *n)
 {
 	char path[64];
 	pid_t *v = NULL;
@@ -114,24 +100,24 @@ list_tids(pid_t pid, size_t *n)
 	return v;
 }
 
-double
-task_process_wait_ns(pid_t pid)
+struct task_time
+task_process_time(pid_t pid)
 {
 	size_t n;
-	pid_t *v = list_tids(pid, &n);
-	double sum = n ? 0 : NAN;
+	pid_t *v = task_list_threads(pid, &n);
+	struct task_time t = {task_process_ns(pid), n ? 0 : NAN};
 
 	for (size_t i = 0; i < n; i++)
-		sum += task_thread_wait_ns(pid, v[i]);
+		t.waited_ns += task_thread_time(pid, v[i]).waited_ns;
 	free(v);
-	return sum;
+	return t;
 }
 
 void
 task_process_switches(pid_t pid, struct task_switches *s)
 {
 	size_t n;
-	pid_t *v = list_tids(pid, &n);
+	pid_t *v = task_list_threads(pid, &n);
 
 	for (size_t i = 0; i < n; i++)
 		task_thread_switches(pid, v[i], s);
@@ -153,12 +139,12 @@ void
 task_threads(pid_t pid, bool end, struct task_thread **list, size_t *n)
 {
 	size_t ntids;
-	pid_t *v = list_tids(pid, &ntids);
+	pid_t *v = task_list_threads(pid, &ntids);
 	struct task_thread *t;
 	char path[64], *name;
 
 	for (size_t i = 0; i < ntids; i++) {
-		double ns = task_thread_ns(pid, v[i]);
+		double ns = task_thread_time(pid, v[i]).ran_ns;
 
 		t = end ? find_thread(*list, *n, v[i]) : NULL;
 		if (t) {

@@ -10,15 +10,20 @@
 #include <sys/types.h>
 
 double task_process_ns(pid_t); /* of CPU time, with ended threads */
-double task_thread_ns(pid_t, pid_t tid);
-/*
- * How long it was runnable without a CPU, in ns; the process: sum of its
- * threads.
- */
-double task_thread_wait_ns(pid_t, pid_t tid);
-double task_process_wait_ns(pid_t);
+
+/* CPU time, and how long it was runnable without a CPU. */
+struct task_time {
+	double ran_ns, waited_ns;
+};
+
+struct task_time task_thread_time(pid_t, pid_t tid);
+/* Of a process, with ended threads; the waiting of those that live. */
+struct task_time task_process_time(pid_t);
 double task_resident_mb(pid_t);
 double task_peak_mb(pid_t); /* peak resident memory since */
+
+/* Returns the ids of the *n threads of a process; caller frees with free(). */
+pid_t *task_list_threads(pid_t, size_t *n);
 
 struct task_switches { /* of context; sums */
 	double voluntary, involuntary;

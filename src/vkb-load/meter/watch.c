@@ -8,7 +8,6 @@
 #include "task.h"
 #include "vkb-load/engine/engine.h"
 
-#include <dirent.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,9 +27,9 @@ struct counters {
 
 struct sample {
 	int64_t at_ns;
-	double *client_ns, *client_wait; /* of each thread */
-	double *server_ns, *main_ns, *main_wait;
-	double memory_mb; /* of the servers */
+	struct task_time *clients;   /* threads */
+	struct task_time *mains;     /* main threads of the servers */
+	double server_ns, memory_mb; /* of all servers */
 	struct cpustat_cpu machine;
 };
 
@@ -114,22 +113,17 @@ take_sample(const struct watch *w, struct sample *s)
 	size_t i;
 
 	s->at_ns = clock_ns();
-	s->memory_mb = w->npids ? 0 : NAN;
-	for (i = 0; i < w->ntids; i++) {
-		s->client_ns[i] = w->child
-		    ? task_process_ns(w->child)
-		    : task_thread_ns(getpid(), w->tids[i]);
-		s->client_wait[i] = w->child
-		    ? task_process_wait_ns(w->child)
-		    : task_thread_wait_ns(getpid(), w->tids[i]);
-	}
+	s->server_ns = s->memory_mb = w->npids ? 0 : NAN;
+	for (i = 0; i < w->ntids; i++)
+		s->clients[i] = w->child
+		    ? task_process_time(w->child)
+		    : task_thread_time(getpid(), w->tids[i]);
 	for (i = 0; i < w->npids; i++) {
-		s->server_ns[i] = task_process_ns(w->pids[i]);
-		s->main_ns[i] = task_thread_ns(w->pids[i], w->pids[i]);
-		s->main_wait[i] = task_thread_wait_ns(w->pids[i], w->pids[i]);
+		s->server_ns += task_process_ns(w->pids[i]);
+		s->mains[i] = task_thread_time(w->pids[i], w->pids[i]);
 		s->memory_mb += task_resident_mb(w->pids[i]);
 	}
-	if (machine_whole("")) /* else the load of others is unknown */
+	if (machine_stat_is_whole("")) /* else the load of others is unknown */
 		cpustat_read(&cpus, "");
 	s->machine = cpus.whole;
 	free(cpus.cpu);
@@ -138,38 +132,26 @@ take_sample(const struct watch *w, struct sample *s)
 static void
 add_process_threads(struct counters *c, pid_t pid)
 {
-	struct dirent *e;
-	char path[64];
-	DIR *d;
+	size_t n;
+	pid_t *tids = task_list_threads(pid, &n);
 
-	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-	d = opendir(path);
-	if (!d)
-		return;
-	while ((e = readdir(d)))
-		if (e->d_name[0] != '.')
-			add_thread(c, (pid_t)atoi(e->d_name));
-	closedir(d);
+	for (size_t i = 0; i < n; i++)
+		add_thread(c, tids[i]);
+	free(tids);
 }
 
 static void
 init_sample(struct sample *s, const struct watch *w)
 {
-	s->client_ns = mem_array(w->ntids + 1, sizeof *s->client_ns);
-	s->server_ns = mem_array(w->npids + 1, sizeof *s->server_ns);
-	s->main_ns = mem_array(w->npids + 1, sizeof *s->main_ns);
-	s->client_wait = mem_array(w->ntids + 1, sizeof *s->client_wait);
-	s->main_wait = mem_array(w->npids + 1, sizeof *s->main_wait);
+	s->clients = mem_array(w->ntids + 1, sizeof *s->clients);
+	s->mains = mem_array(w->npids + 1, sizeof *s->mains);
 }
 
 static void
 free_sample(struct sample *s)
 {
-	free(s->client_ns);
-	free(s->client_wait);
-	free(s->server_ns);
-	free(s->main_ns);
-	free(s->main_wait);
+	free(s->clients);
+	free(s->mains);
 }
 
 struct watch *
@@ -289,25 +271,34 @@ max_known(double a, double b)
 }
 
 static double
-limit_percent(double v)
+limit_percent(double part, double whole)
 {
+	double v = 100 * part / whole;
+
 	return isnan(v) ? NAN : fmin(v, 100);
 }
 
-/*
- * Computes sum and maximum of the differences; NAN if one is unknown, or none.
- */
-static void
-compute_difference(
-    const double *a, const double *b, size_t n, double *sum, double *max)
-{
-	size_t i;
+/* The time of some threads between two samples; NAN: unknown, or none. */
+struct spent {
+	double sum_ns;
+	double most_ns;   /* of the busiest thread */
+	double wanted_ns; /* most that one ran or waited for a CPU */
+};
 
-	*sum = *max = n ? 0 : NAN;
-	for (i = 0; i < n; i++) {
-		*sum += b[i] - a[i];
-		*max = max_known(*max, b[i] - a[i]);
+static struct spent
+compute_spent(const struct task_time *a, const struct task_time *b, size_t n)
+{
+	double none = n ? 0 : NAN, ran, waited;
+	struct spent s = {none, none, none};
+
+	for (size_t i = 0; i < n; i++) {
+		ran = b[i].ran_ns - a[i].ran_ns;
+		waited = b[i].waited_ns - a[i].waited_ns;
+		s.sum_ns += ran;
+		s.most_ns = max_known(s.most_ns, ran);
+		s.wanted_ns = max_known(s.wanted_ns, ran + waited);
 	}
+	return s;
 }
 
 static double
@@ -317,23 +308,6 @@ compute_per_request(const struct counters *c, int which, double requests)
 
 	return v > 0 ? v
 		     : NAN; /* a counter that stands still is not counting */
-}
-
-/* Returns how long the busiest thread ran or waited for a CPU, in percent. */
-static double
-compute_wanted_percent(const struct sample *a, const struct sample *b,
-    bool client, size_t n, int threads)
-{
-	double most = n ? 0 : NAN, ns = (double)(b->at_ns - a->at_ns), v;
-
-	for (size_t i = 0; i < n; i++) {
-		v = client ? b->client_ns[i] - a->client_ns[i] +
-			b->client_wait[i] - a->client_wait[i]
-			   : b->main_ns[i] - a->main_ns[i] + b->main_wait[i] -
-			a->main_wait[i];
-		most = max_known(most, v);
-	}
-	return limit_percent(100 * most / threads / ns);
 }
 
 enum watch_bound
@@ -375,44 +349,36 @@ watch_report(const struct watch *w, uint64_t requests, struct watch_cost *r)
 	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
 	double tick = 1e9 / (double)sysconf(_SC_CLK_TCK);
 	double n = requests ? (double)requests : NAN;
-	double client, busiest, server, unused, main_thread;
+	double server = w->end.server_ns - w->begin.server_ns;
+	double foreign, threads_ns = w->threads * ns;
+	struct spent client, mains;
 
 	*r = (struct watch_cost){0};
 	if (!w->sampler)
 		return;
-	compute_difference(
-	    w->begin.client_ns, w->end.client_ns, w->ntids, &client, &busiest);
-	compute_difference(
-	    w->begin.server_ns, w->end.server_ns, w->npids, &server, &unused);
-	compute_difference(
-	    w->begin.main_ns, w->end.main_ns, w->npids, &unused, &main_thread);
-	r->client_cpu_us_per_req = client / 1e3 / n;
-	r->client_busy_percent = limit_percent(100 * busiest / w->threads / ns);
+	client = compute_spent(w->begin.clients, w->end.clients, w->ntids);
+	mains = compute_spent(w->begin.mains, w->end.mains, w->npids);
+	r->client_cpu_us_per_req = client.sum_ns / 1e3 / n;
+	r->client_busy_percent = limit_percent(client.most_ns, threads_ns);
 	r->client_cycles_per_req = compute_per_request(&w->client, CYCLES, n);
 	r->server_cpu_us_per_req = server / 1e3 / n;
-	r->server_busy_percent = limit_percent(100 * main_thread / ns);
+	r->server_busy_percent = limit_percent(mains.most_ns, ns);
 	r->server_cycles_per_req = compute_per_request(&w->server, CYCLES, n);
 	r->server_instructions_per_req =
 	    compute_per_request(&w->server, INSTRUCTIONS, n);
 	r->memory_mb = w->end.memory_mb;
 	r->sampled = sampler_metrics(w->sampler);
-	r->samples = sampler_course(w->sampler);
+	r->samples = sampler_series(w->sampler);
 	r->steal_percent = 100 * tick *
 	    (w->end.machine.steal - w->begin.machine.steal) / (ns * cpus);
-	r->foreign_cpu_percent = NAN;
-	if (!isnan(client) && (!isnan(server) || !w->npids) &&
-	    !isnan(w->end.machine.busy - w->begin.machine.busy))
-		r->foreign_cpu_percent = fmax(0,
-		    100 *
-			((w->end.machine.busy - w->begin.machine.busy) * tick -
-			    client - (w->npids ? server : 0)) /
-			(ns * cpus));
-	r->bound = watch_bound(
-	    (struct watch_busy){r->server_busy_percent,
-		compute_wanted_percent(&w->begin, &w->end, false, w->npids, 1)},
+	foreign = tick * (w->end.machine.busy - w->begin.machine.busy) -
+	    client.sum_ns - (w->npids ? server : 0);
+	r->foreign_cpu_percent =
+	    isnan(foreign) ? NAN : fmax(0, 100 * foreign / (ns * cpus));
+	r->bound = watch_bound((struct watch_busy){r->server_busy_percent,
+				   limit_percent(mains.wanted_ns, ns)},
 	    (struct watch_busy){r->client_busy_percent,
-		compute_wanted_percent(
-		    &w->begin, &w->end, true, w->ntids, w->threads)});
+		limit_percent(client.wanted_ns, threads_ns)});
 }
 
 void

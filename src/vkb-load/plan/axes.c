@@ -11,88 +11,74 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Element i of a list, or the value itself for i = 0; NULL at the end. */
+enum { CLUSTER, TLS, PROFILING, CONFIG_SET, IO_THREADS, AXES };
+
+/* Returns the value of an axis, or the list of its values; NULL: none. */
 static const struct json *
-list_item(const struct json *v, size_t i)
+get_axis(const struct plan_want *w, const struct json *cfg, int axis)
 {
-	if (v && json_type(v) == JSON_ARRAY)
-		return json_at(v, i);
-	return i ? NULL : v;
+	static const char *const keys[] = {"cluster_mode", "tls_mode",
+	    "profiling_sets", "config_sets", "io-threads"};
+	bool unwanted = (axis == CLUSTER && w->cluster_mode) ||
+	    (axis == PROFILING && w->skip_profiling) ||
+	    (axis == CONFIG_SET && w->skip_config_set);
+
+	return unwanted ? NULL : json_get(cfg, keys[axis]);
 }
 
 static void
-expand_io_threads(struct plan *p, struct plan_axes *x,
-    void (*fn)(struct plan *, const struct plan_axes *))
+set_axis(struct plan_axes *x, const struct plan_want *w, int axis,
+    const struct json *v)
 {
-	const struct json *io = json_get(x->cfg, "io-threads"), *v;
-
-	x->io_threads = 0;
-	if (!io)
-		fn(p, x);
-	for (size_t i = 0; !p->full && (v = list_item(io, i)); i++) {
-		x->io_threads = json_num(v, 0);
-		fn(p, x);
-	}
-}
-
-static void
-expand_config_sets(struct plan *p, struct plan_axes *x,
-    void (*fn)(struct plan *, const struct plan_axes *))
-{
-	const struct json *sets = json_get(x->cfg, "config_sets"), *v;
-
-	x->set = NULL;
-	if (!sets || p->want->skip_config_set) {
-		expand_io_threads(p, x, fn);
-		return;
-	}
-	for (size_t i = 0; !p->full && (v = json_at(sets, i)); i++) {
-		x->set = json_len(v) ? v : NULL;
-		expand_io_threads(p, x, fn);
-	}
-}
-
-static void
-expand_profiling_sets(struct plan *p, struct plan_axes *x,
-    void (*fn)(struct plan *, const struct plan_axes *))
-{
-	const struct json *sets = json_get(x->cfg, "profiling_sets"), *v;
-
-	x->profiling = NULL;
-	if (!sets || p->want->skip_profiling) {
-		expand_config_sets(p, x, fn);
-		return;
-	}
-	for (size_t i = 0; !p->full && (v = json_at(sets, i)); i++) {
+	switch (axis) {
+	case CLUSTER:
+		x->cluster = w->cluster_mode
+		    ? strcmp(w->cluster_mode, "true") == 0
+		    : json_bool(v, false);
+		break;
+	case TLS:
+		x->tls = json_bool(v, false);
+		break;
+	case PROFILING:
 		x->profiling = json_get_bool(v, "enabled", false) ? v : NULL;
-		expand_config_sets(p, x, fn);
+		break;
+	case CONFIG_SET:
+		x->set = json_len(v) ? v : NULL;
+		break;
+	default:
+		x->io_threads = json_num(v, 0);
 	}
+}
+
+/* Sets this axis and those behind it to each of their values. */
+static void
+expand_axis(struct plan *p, struct plan_axes *x, int axis,
+    void (*fn)(struct plan *, const struct plan_axes *))
+{
+	const struct json *v;
+	bool list;
+
+	if (axis == AXES) {
+		fn(p, x);
+		return;
+	}
+	v = get_axis(p->want, x->cfg, axis);
+	list = v && json_type(v) == JSON_ARRAY;
+	if (list)
+		v = json_first(v);
+	do {
+		set_axis(x, p->want, axis, v);
+		expand_axis(p, x, axis + 1, fn);
+	} while (list && !p->full && (v = json_next(v)));
 }
 
 void
 axes_each(struct plan *p, const struct json *cfg,
     void (*fn)(struct plan *, const struct plan_axes *))
 {
-	struct json *no = json_boolean(false), *forced = NULL;
-	const struct json *cluster = json_get(cfg, "cluster_mode"), *c, *t;
-	const struct json *tls = json_get(cfg, "tls_mode");
 	struct plan_axes x = {.cfg = cfg};
 
-	if (p->want->cluster_mode)
-		cluster = forced =
-		    json_boolean(strcmp(p->want->cluster_mode, "true") == 0);
-	if (!cluster)
-		cluster = no;
-	if (!tls)
-		tls = no;
-	for (size_t i = 0; !p->full && (c = list_item(cluster, i)); i++)
-		for (size_t k = 0; !p->full && (t = list_item(tls, k)); k++) {
-			x.cluster = json_bool(c, false);
-			x.tls = json_bool(t, false);
-			expand_profiling_sets(p, &x, fn);
-		}
-	json_free(no);
-	json_free(forced);
+	expand_axis(p, &x, CLUSTER, fn);
 }
 
 static size_t
@@ -102,6 +88,12 @@ count_nodes(const struct plan_axes *x)
 		return 1;
 	return (size_t)(json_get_num(x->cfg, "cluster_nodes", 1) *
 	    (1 + json_get_num(x->cfg, "cluster_replicas", 0)));
+}
+
+static const char *
+resolve_path(const char *path, char full[PATH_MAX])
+{
+	return realpath(path, full) ? full : path;
 }
 
 /* An identity has only the file name of a module: paths differ by machine. */
@@ -120,11 +112,10 @@ list_modules(const struct json *list, bool identity)
 		path = path ? path : "";
 		slash = strrchr(path, '/');
 		m = json_object();
-		if (identity)
-			json_set_str(m, "path", slash ? slash + 1 : path);
-		else
-			json_set_str(
-			    m, "path", realpath(path, full) ? full : path);
+		if (identity && slash)
+			path = slash + 1;
+		json_set_str(
+		    m, "path", identity ? path : resolve_path(path, full));
 		args = json_get(v, "startup_args");
 		json_set(m, "args", args ? json_dup(args) : json_array());
 		json_push(out, m);
@@ -132,20 +123,17 @@ list_modules(const struct json *list, bool identity)
 	return out;
 }
 
-/* Copies a member. Skips an empty one: it means the same as an absent one. */
 static void
-copy_nonempty(struct json *to, const char *name, const struct json *v)
+set_replicas(struct json *to, const char *name, const struct json *cfg)
 {
-	bool none = v &&
-	    (json_type(v) == JSON_OBJECT || json_type(v) == JSON_ARRAY) &&
-	    !json_len(v);
+	double n = json_get_num(cfg, "cluster_replicas", 0);
 
-	if (v && !none)
-		json_set(to, name, json_dup(v));
+	if (n > 0)
+		json_set_num(to, name, n);
 }
 
 void
-axes_hide(struct json *config)
+axes_hide_secrets(struct json *config)
 {
 	struct json *own = json_get(config, "server_config"), *next;
 	char *name;
@@ -180,46 +168,29 @@ void
 axes_config(const struct plan_axes *x, struct json *c)
 {
 	const struct json *cfg = x->cfg;
-	const char *latency = json_get_str(cfg, "latency"), *rdb;
+	const char *rdb = json_get_str(cfg, "rdb");
+	const char *arrivals = json_get_str(cfg, "arrivals");
 
 	json_set_bool(c, "cluster_mode", x->cluster);
 	json_set_bool(c, "tls_mode", x->tls);
 	if (get_io_threads(x) > 0)
 		json_set_num(c, "io_threads", get_io_threads(x));
-	json_set_num(
-	    c, "benchmark_threads", json_get_num(cfg, "benchmark-threads", 1));
 	json_set_str(c, "engine", "native");
 	if (x->cluster) {
 		json_set_num(
 		    c, "cluster_nodes", json_get_num(cfg, "cluster_nodes", 1));
-		if (json_get_num(cfg, "cluster_replicas", 0) > 0)
-			copy_nonempty(c, "cluster_replicas",
-			    json_get(cfg, "cluster_replicas"));
+		set_replicas(c, "cluster_replicas", cfg);
 	}
-	copy_nonempty(c, "config_set", x->set);
-	copy_nonempty(
-	    c, "server_config", json_get(cfg, "custom-server-configs"));
-	axes_hide(c);
-	copy_nonempty(c, "server_config_file",
-	    json_get(cfg, "custom-server-config-file"));
+	json_set(c, "config_set", json_dup(x->set));
+	config_copy_identity(c, "config", cfg);
+	axes_hide_secrets(c);
 	json_set(c, "modules", list_modules(json_get(cfg, "modules"), true));
-	rdb = json_get_str(cfg, "rdb");
 	if (rdb)
 		json_set_str(
 		    c, "rdb", strrchr(rdb, '/') ? strrchr(rdb, '/') + 1 : rdb);
 	if (json_get(c, "rate"))
-		json_set_str(c, "arrivals",
-		    json_get_str(cfg, "arrivals")
-			? json_get_str(cfg, "arrivals")
-			: "constant");
-	if (json_get_bool(cfg, "sequential", false))
-		json_set_bool(c, "sequential", true);
-	if (json_get_bool(cfg, "unixsocket", false))
-		json_set_bool(c, "unixsocket", true);
-	if (json_get_bool(cfg, "resp3", false))
-		json_set_bool(c, "resp3", true);
-	json_set_str(c, "latency", latency);
-	copy_nonempty(c, "profiling", x->profiling);
+		json_set_str(c, "arrivals", arrivals ? arrivals : "constant");
+	json_set(c, "profiling", json_dup(x->profiling));
 }
 
 static void
@@ -247,7 +218,7 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 		return NULL;
 	cores = (size_t)json_get_num(alloc, "cores_per_server", 1);
 	if (each && json_len(each) < n) {
-		plan_problem(p,
+		plan_report_problem(p,
 		    "CPUs are given for %zu nodes, but there are %zu",
 		    json_len(each), n);
 		return NULL;
@@ -266,28 +237,20 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 	return out;
 }
 
-static const char *
-resolve_path(const char *path, char full[PATH_MAX])
-{
-	return realpath(path, full) ? full : path;
-}
-
 struct json *
 axes_server(struct plan *p, const struct plan_axes *x)
 {
 	const struct json *cfg = x->cfg;
 	const char *file = json_get_str(cfg, "custom-server-config-file");
 	const char *rdb = json_get_str(cfg, "rdb");
+	const struct json *own = json_get(cfg, "custom-server-configs");
 	struct json *s = json_object();
 	char full[PATH_MAX];
 
-	if (json_get(cfg, "bind_ip"))
-		copy_nonempty(s, "host", json_get(cfg, "bind_ip"));
-	if (!x->cluster)
-		copy_nonempty(s, "port", json_get(cfg, "port"));
-	else
-		copy_nonempty(
-		    s, "port", json_first(json_get(cfg, "cluster_ports")));
+	json_set_str(s, "host", json_get_str(cfg, "bind_ip"));
+	json_set(s, "port",
+	    json_dup(x->cluster ? json_first(json_get(cfg, "cluster_ports"))
+				: json_get(cfg, "port")));
 	if (json_get_bool(cfg, "unixsocket", false))
 		json_set_bool(s, "unixsocket", true);
 	if (x->tls)
@@ -295,21 +258,20 @@ axes_server(struct plan *p, const struct plan_axes *x)
 	if (x->cluster) {
 		json_set_num(
 		    s, "primaries", json_get_num(cfg, "cluster_nodes", 1));
-		if (json_get_num(cfg, "cluster_replicas", 0) > 0)
-			copy_nonempty(
-			    s, "replicas", json_get(cfg, "cluster_replicas"));
+		set_replicas(s, "replicas", cfg);
 	}
 	if (x->io_threads > 0)
 		json_set_num(s, "io_threads", x->io_threads);
 	json_set(s, "modules", list_modules(json_get(cfg, "modules"), false));
-	copy_nonempty(s, "config", json_get(cfg, "custom-server-configs"));
+	if (json_len(own))
+		json_set(s, "config", json_dup(own));
 	if (file)
 		json_set_str(s, "config_file", resolve_path(file, full));
-	copy_nonempty(s, "config_set", x->set);
+	json_set(s, "config_set", json_dup(x->set));
 	json_set(s, "cpus", list_server_cpus(p, x));
 	if (rdb)
 		json_set_str(s, "rdb", resolve_path(rdb, full));
-	if (json_get(cfg, "aslr") && !json_get_bool(cfg, "aslr", true))
+	if (!json_get_bool(cfg, "aslr", true))
 		json_set_bool(s, "aslr", false);
 	return s;
 }
@@ -336,22 +298,23 @@ list_client_cpus(const struct plan_axes *x)
 struct json *
 axes_client(const struct plan_axes *x)
 {
-	const struct json *alloc = json_get(x->cfg, "cpu_allocation"), *seed;
+	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
+	const struct json *seed = json_get(x->cfg, "seed");
 	struct json *c = json_object(), *each;
 
 	if (alloc) {
 		each = list_client_cpus(x);
-		copy_nonempty(c, "cpus", json_first(each));
+		json_set(c, "cpus", json_dup(json_first(each)));
 		if (json_get(x->cfg, "test_groups") && json_len(each) > 1)
 			json_set(c, "each", each);
 		else
 			json_free(each);
 	} else
-		copy_nonempty(c, "cpus", json_get(x->cfg, "client_cpu_range"));
-	seed = json_get(x->cfg, "seed");
+		json_set_str(
+		    c, "cpus", json_get_str(x->cfg, "client_cpu_range"));
 	if (seed && json_type(seed) == JSON_NUMBER)
-		copy_nonempty(c, "seed", seed);
-	copy_nonempty(c, "timeout_s", json_get(x->cfg, "timeout"));
-	copy_nonempty(c, "max_lost", json_get(x->cfg, "max_lost"));
+		json_set(c, "seed", json_dup(seed));
+	json_set(c, "timeout_s", json_dup(json_get(x->cfg, "timeout")));
+	json_set(c, "max_lost", json_dup(json_get(x->cfg, "max_lost")));
 	return c;
 }

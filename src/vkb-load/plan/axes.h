@@ -17,7 +17,7 @@ void axes_each(struct plan *, const struct json *cfg,
 void axes_config(const struct plan_axes *, struct json *config);
 
 /* Replaces secrets among the settings of an identity with "***". */
-void axes_hide(struct json *config);
+void axes_hide_secrets(struct json *config);
 
 /* New objects, owned by the caller. Problems are reported and counted. */
 struct json *axes_server(struct plan *, const struct plan_axes *);

@@ -17,20 +17,32 @@ append_build(struct builds *b, struct json *rec)
 	b->v[b->n++] = rec;
 }
 
+void
+builds_add_key(struct str *s, const struct json *subject)
+{
+	static const char *const names[] = {
+	    "label", "ref", "commit", "module_commit"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *v = json_get_str(subject, names[i]);
+
+		str_add(s, v ? v : "");
+		str_addc(s, '\n');
+	}
+}
+
 static bool
 is_same_subject(const struct json *a, const struct json *b)
 {
-	static const char *const keys[] = {
-	    "label", "ref", "commit", "module_commit"};
-	const char *x, *y;
+	struct str x = {0}, y = {0};
+	bool same;
 
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		x = json_get_str(json_get(a, "subject"), keys[i]);
-		y = json_get_str(json_get(b, "subject"), keys[i]);
-		if (strcmp(x ? x : "", y ? y : "") != 0)
-			return false;
-	}
-	return true;
+	builds_add_key(&x, json_get(a, "subject"));
+	builds_add_key(&y, json_get(b, "subject"));
+	same = strcmp(x.s, y.s) == 0;
+	str_free(&x);
+	str_free(&y);
+	return same;
 }
 
 /* Takes ownership of the record. 0, or -1, error reported. */

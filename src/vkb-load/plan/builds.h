@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 struct json;
+struct str;
 
 struct builds {
 	struct json **v;
@@ -20,5 +21,10 @@ void builds_single(struct builds *, const char *path, const char *label);
 /* Sets one module for all builds. 0, or -1, error reported. */
 int builds_module(struct builds *, const char *file);
 void builds_free(struct builds *);
+
+/*
+ * Appends what tells a subject from others: not what it learns from its server.
+ */
+void builds_add_key(struct str *, const struct json *subject);
 
 #endif

@@ -1,5 +1,6 @@
-#include "casecheck.h"
+#include "benchcase.h"
 #include "err.h"
+#include "intern.h"
 #include "json.h"
 #include "mem.h"
 #include "num.h"
@@ -69,7 +70,7 @@ add_test(struct str *s, const struct json *c)
 }
 
 void
-plan_id(struct str *s, const struct json *c, bool more)
+plan_format_id(struct str *s, const struct json *c, bool more)
 {
 	const char *latency = json_get_str(c, "latency");
 
@@ -92,9 +93,9 @@ plan_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-resp3");
 	if (json_get_bool(c, "no_flush", false))
 		str_add(s, "-no_flush");
-	if (strcmp(casecheck_engine(c), CASECHECK_NATIVE) != 0) {
+	if (strcmp(bench_case_engine(c), BENCH_CASE_NATIVE) != 0) {
 		str_addc(s, '-');
-		add_plain(s, casecheck_engine(c));
+		add_plain(s, bench_case_engine(c));
 	} else if (latency)
 		str_add(s, "-bfb");
 	add_settings(s, json_get(c, "config_set"));
@@ -110,48 +111,6 @@ plan_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-seq");
 }
 
-/* A case and a text to sort it by: its identity or its id. */
-struct named {
-	char *text;
-	size_t i;
-};
-
-static int
-compare_by_text(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-	int d = strcmp(x->text, y->text);
-
-	return d ? d : x->i < y->i ? -1 : x->i > y->i;
-}
-
-static struct named *
-sort_cases(const struct plan *p, bool ids)
-{
-	struct named *v = mem_array(p->n + 1, sizeof *v);
-	struct str s = {0};
-
-	for (size_t i = 0; i < p->n; i++) {
-		str_clear(&s);
-		if (ids)
-			str_add(&s, json_get_str(p->cases[i], "id"));
-		else
-			record_room(&s, json_get(p->cases[i], "config"));
-		v[i] = (struct named){.text = mem_strn(s.s, s.len), .i = i};
-	}
-	str_free(&s);
-	qsort(v, p->n, sizeof *v, compare_by_text);
-	return v;
-}
-
-static void
-free_sorted(struct named *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(v[i].text);
-	free(v);
-}
-
 /*
  * Counts b as a duplicate of a. -1, error reported, if they differ elsewhere.
  */
@@ -161,7 +120,7 @@ check_duplicate(struct plan *p, const struct json *a, const struct json *b)
 	struct str s = {0};
 	int rc = 0;
 
-	plan_id(&s, json_get(a, "config"), false);
+	plan_format_id(&s, json_get(a, "config"), false);
 	if (json_equal(json_get(a, "server"), json_get(b, "server")) &&
 	    json_equal(json_get(a, "client"), json_get(b, "client")))
 		p->doubles++;
@@ -177,26 +136,29 @@ check_duplicate(struct plan *p, const struct json *a, const struct json *b)
 static int
 drop_duplicates(struct plan *p)
 {
-	struct named *v = sort_cases(p, false);
-	size_t n = p->n, first = 0, kept = 0;
+	struct json **first = mem_array(p->n + 1, sizeof *first), *cas;
+	struct intern *identities = intern_new();
+	size_t n = p->n, id;
+	struct str s = {0};
 	int rc = 0;
 
-	for (size_t i = 1; i < n; i++) {
-		if (strcmp(v[first].text, v[i].text) != 0) {
-			first = i;
+	p->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		cas = p->cases[i];
+		str_clear(&s);
+		record_room(&s, json_get(cas, "config"));
+		id = intern_id(identities, s.s);
+		if (!first[id]) {
+			first[id] = p->cases[p->n++] = cas;
 			continue;
 		}
-		if (check_duplicate(p, p->cases[v[first].i], p->cases[v[i].i]) <
-		    0)
+		if (check_duplicate(p, first[id], cas) < 0)
 			rc = -1;
-		json_free(p->cases[v[i].i]);
-		p->cases[v[i].i] = NULL;
+		json_free(cas);
 	}
-	for (size_t i = 0; i < n; i++)
-		if (p->cases[i])
-			p->cases[kept++] = p->cases[i];
-	p->n = kept;
-	free_sorted(v, n);
+	str_free(&s);
+	intern_free(identities);
+	free(first);
 	if (p->doubles)
 		err_say("%zu duplicate case%s dropped", p->doubles,
 		    num_plural(p->doubles));
@@ -207,17 +169,20 @@ drop_duplicates(struct plan *p)
 static size_t
 mark_equal_ids(const struct plan *p, bool *same)
 {
-	struct named *v = sort_cases(p, true);
-	size_t n = 0;
+	size_t *id = mem_array(p->n + 1, sizeof *id), equal = 0;
+	size_t *times = mem_array(p->n + 1, sizeof *times);
+	struct intern *ids = intern_new();
 
-	memset(same, 0, p->n * sizeof *same);
-	for (size_t i = 1; i < p->n; i++)
-		if (strcmp(v[i - 1].text, v[i].text) == 0)
-			same[v[i - 1].i] = same[v[i].i] = true;
+	for (size_t i = 0; i < p->n; i++) {
+		id[i] = intern_id(ids, json_get_str(p->cases[i], "id"));
+		times[id[i]]++;
+	}
 	for (size_t i = 0; i < p->n; i++)
-		n += same[i];
-	free_sorted(v, p->n);
-	return n;
+		equal += same[i] = times[id[i]] > 1;
+	intern_free(ids);
+	free(times);
+	free(id);
+	return equal;
 }
 
 static int
@@ -248,7 +213,8 @@ name_cases(struct plan *p)
 			if (given[i] || (round && !same[i]))
 				continue;
 			str_clear(&s);
-			plan_id(&s, json_get(p->cases[i], "config"), round > 0);
+			plan_format_id(
+			    &s, json_get(p->cases[i], "config"), round > 0);
 			if (round > 1)
 				str_printf(&s, "-%zu", ++n);
 			json_set_str(p->cases[i], "id", s.s);
@@ -264,7 +230,7 @@ name_cases(struct plan *p)
 }
 
 int
-plan_unique(struct plan *p)
+plan_name_cases(struct plan *p)
 {
 	return drop_duplicates(p) < 0 ? -1 : name_cases(p);
 }

@@ -1,11 +1,11 @@
 #include "ownkeys.h"
-#include "casecheck.h"
+#include "benchcase.h"
 #include "json.h"
 #include "mem.h"
+#include "str.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/words.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +68,9 @@ ownkeys_strip(struct json *config)
 static bool
 is_builtin_test(const char *text)
 {
-	char *name = mem_str(text);
-	bool yes;
+	char *name = str_upper(text);
+	bool yes = command_known(name);
 
-	for (char *c = name; *c; c++)
-		*c = (char)toupper((unsigned char)*c);
-	yes = command_known(name);
 	free(name);
 	return yes;
 }
@@ -114,7 +111,7 @@ ownkeys_cannot(const struct json *cas)
 	bool mixed = json_get(c, "writes") || json_get(c, "reads");
 	char *why = NULL;
 
-	if (strcmp(casecheck_engine(c), CASECHECK_NATIVE) != 0)
+	if (strcmp(bench_case_engine(c), BENCH_CASE_NATIVE) != 0)
 		return mem_str("--no-flush needs a prefix on all keys, which "
 			       "this engine does not support");
 	if (json_get(c, "config_set"))

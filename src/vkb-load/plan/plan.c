@@ -1,6 +1,6 @@
 #include "plan.h"
 #include "axes.h"
-#include "casecheck.h"
+#include "benchcase.h"
 #include "config.h"
 #include "configwalk.h"
 #include "cpulist.h"
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 void
-plan_problem(struct plan *p, const char *fmt, ...)
+plan_report_problem(struct plan *p, const char *fmt, ...)
 {
 	struct configwalk w = {.name = p->file};
 	va_list ap;
@@ -40,7 +40,7 @@ plan_problem(struct plan *p, const char *fmt, ...)
 }
 
 bool
-plan_listed(const char *list, const char *word)
+plan_is_listed(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -56,7 +56,7 @@ plan_listed(const char *list, const char *word)
 }
 
 const char *
-plan_command(const struct plan *p, const char *name)
+plan_find_command(const struct plan *p, const char *name)
 {
 	for (size_t i = 0; p->commands && p->commands[i]; i++)
 		if (strcmp(p->commands[i], name) == 0)
@@ -147,7 +147,7 @@ normalize_config(struct json *config)
 
 	if (command && strcmp(command, "LRANGE") == 0)
 		json_set_str(config, "command", "LRANGE_100");
-	if (strcmp(casecheck_engine(config), CASECHECK_NATIVE) != 0) {
+	if (strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0) {
 		if (!latency)
 			json_set_str(config, "latency", "batch-first-byte");
 	} else if (latency && strcmp(latency, "request") == 0)
@@ -170,7 +170,7 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 
 	if (p->n == PLAN_MOST) {
 		if (!p->full)
-			plan_problem(p,
+			plan_report_problem(p,
 			    "more than %d cases, which is the limit: the "
 			    "lists multiply, so shorten them or split the "
 			    "configuration",
@@ -191,52 +191,49 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	return cas;
 }
 
+/* The lists of a configuration that multiply; the last varies fastest. */
+static const struct {
+	const char *key, *identity;
+} lists[] = {{"requests", "requests"}, {"keyspacelen", "keyspacelen"},
+    {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
+    {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
+
+/* Sets list i and those behind it to each of their values; adds the cases. */
+static void
+expand_list(struct plan *p, const struct plan_axes *x, size_t i,
+    const struct json *config)
+{
+	const struct json *v;
+	struct json *c;
+	bool list;
+
+	if (i == sizeof lists / sizeof *lists) {
+		plan_add(p, x, json_dup(config));
+		return;
+	}
+	v = json_get(x->cfg, lists[i].key);
+	list = v && json_type(v) == JSON_ARRAY;
+	if (list)
+		v = json_first(v);
+	do {
+		c = json_dup(config);
+		json_set(c, lists[i].identity, json_dup(v));
+		expand_list(p, x, i + 1, c);
+		json_free(c);
+	} while (list && !p->full && (v = json_next(v)));
+}
+
 static void
 expand_commands(struct plan *p, const struct plan_axes *x)
 {
-	static const char *const keys[] = {"requests", "keyspacelen",
-	    "data_sizes", "pipelines", "clients", "rate", "commands"};
-	const struct json *none = json_get(x->cfg, "duration"), *at[7];
-	const struct json *first[7];
-	struct json *c;
-	size_t k;
+	struct json *c = json_object();
 
-	for (k = 0; k < 7; k++) {
-		first[k] = json_get(x->cfg, keys[k]);
-		if (first[k] && json_type(first[k]) == JSON_ARRAY)
-			first[k] = json_first(first[k]);
-		else if (!first[k])
-			first[k] = NULL;
-		at[k] = first[k];
-	}
-	for (;;) {
-		c = json_object();
-		json_set_str(c, "command", json_str(at[6]));
-		json_set(c, "data_size", json_dup(at[2]));
-		json_set(c, "pipeline", json_dup(at[3]));
-		json_set(c, "clients", json_dup(at[4]));
-		json_set(c, "keyspacelen", json_dup(at[1]));
-		if (at[0])
-			json_set(c, "requests", json_dup(at[0]));
-		else
-			json_set(c, "duration_s", json_dup(none));
-		json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
-		if (at[5])
-			json_set(c, "rate", json_dup(at[5]));
-		if (!plan_add(p, x, c))
-			return;
-		/* the next combination: the last key varies fastest */
-		for (k = 7; k-- > 0; at[k] = first[k])
-			if (at[k] &&
-			    json_type(json_get(x->cfg, keys[k])) ==
-				JSON_ARRAY &&
-			    json_next(at[k])) {
-				at[k] = json_next(at[k]);
-				break;
-			}
-		if (k == (size_t)-1)
-			return;
-	}
+	if (!json_get(x->cfg, "requests"))
+		json_set(
+		    c, "duration_s", json_dup(json_get(x->cfg, "duration")));
+	json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
+	expand_list(p, x, 0, c);
+	json_free(c);
 }
 
 /* Reports each unknown command of a configuration once. */
@@ -249,21 +246,20 @@ check_commands(struct plan *p, const struct json *cfg)
 	for (const struct json *m = json_first(json_get(cfg, "commands")); m;
 	     m = json_next(m)) {
 		name = json_str(m);
-		if (plan_command(p, name))
+		if (plan_find_command(p, name))
 			continue;
-		upper = mem_str(name);
-		for (char *s = upper; *s; s++)
-			*s -= *s >= 'a' && *s <= 'z' ? 'a' - 'A' : 0;
-		near = plan_command(p, upper);
+		upper = str_upper(name);
+		near = plan_find_command(p, upper);
 		if (!near)
 			near = str_nearest(upper, p->commands);
 		if (near)
-			plan_problem(p,
+			plan_report_problem(p,
 			    "commands: unknown command '%s', did "
 			    "you mean '%s'?",
 			    name, near);
 		else
-			plan_problem(p, "commands: unknown command '%s'", name);
+			plan_report_problem(
+			    p, "commands: unknown command '%s'", name);
 		free(upper);
 	}
 }
@@ -278,41 +274,39 @@ expand_config(struct plan *p, const struct json *cfg)
 	axes_each(p, cfg, groups ? plan_scenarios : expand_commands);
 }
 
+/* Adds a case that was read; options override it. 0, or -1, error reported. */
+static int
+take_case(struct plan *p, struct json *rec, const char *where)
+{
+	struct json *config = json_get(rec, "config");
+
+	if (!record_is(rec, "case"))
+		return err_fail("%s: record of type '%s' instead of 'case'",
+		    where, record_type(rec));
+	if (bench_case_check_server(rec, where) < 0)
+		return -1;
+	override_config(p->want, config);
+	axes_hide_secrets(config);
+	override_client(p->want, rec);
+	if (bench_case_check(rec, where) < 0)
+		return -1;
+	append_case(p, rec);
+	return 0;
+}
+
 static int
 read_cases(struct plan *p, struct jsonl *in)
 {
 	struct json *rec;
 	int rc, bad = 0;
 
-	while ((rc = record_next(in, &rec)) != 0) {
-		if (rc < 0) {
+	while ((rc = record_next(in, &rec)) != 0)
+		if (rc < 0)
 			bad = -1;
-			continue;
-		}
-		if (!record_is(rec, "case")) {
-			bad = err_fail(
-			    "%s: record of type '%s' instead of 'case'",
-			    jsonl_where(in), record_type(rec));
-			json_free(rec);
-			continue;
-		}
-		if (casecheck_server(rec, jsonl_where(in)) < 0) {
+		else if (take_case(p, rec, jsonl_where(in)) < 0) {
 			bad = -1;
 			json_free(rec);
-			continue;
 		}
-		if (json_get(rec, "config")) {
-			override_config(p->want, json_get(rec, "config"));
-			axes_hide(json_get(rec, "config"));
-			override_client(p->want, rec);
-		}
-		if (casecheck(rec, jsonl_where(in)) < 0) {
-			bad = -1;
-			json_free(rec);
-			continue;
-		}
-		append_case(p, rec);
-	}
 	return bad;
 }
 

@@ -61,7 +61,7 @@ struct plan_axes {
 	double io_threads;                  /* 0: not given */
 };
 
-void plan_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
+void plan_report_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
 
 /* Most cases of all files; three lists of 2,999 values make 27 billion. */
 #define PLAN_MOST 100000
@@ -72,17 +72,17 @@ void plan_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
  */
 struct json *plan_add(
     struct plan *, const struct plan_axes *, struct json *config);
-const char *plan_command(
+const char *plan_find_command(
     const struct plan *, const char *name); /* NULL: unknown */
 void plan_scenarios(struct plan *, const struct plan_axes *);
 
 /* Is 'word' in the comma-separated list? A NULL list has every word. */
-bool plan_listed(const char *list, const char *word);
+bool plan_is_listed(const char *list, const char *word);
 
 /* Appends a short readable id, or a longer one if 'more' is set. */
-void plan_id(struct str *, const struct json *config, bool more);
+void plan_format_id(struct str *, const struct json *config, bool more);
 
 /* Drops duplicate cases, names the others. 0, or -1, error reported. */
-int plan_unique(struct plan *);
+int plan_name_cases(struct plan *);
 
 #endif

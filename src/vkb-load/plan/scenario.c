@@ -6,7 +6,6 @@
 #include "str.h"
 #include "vkb-load/data/recipes.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,23 +87,14 @@ make_command(struct plan *p, const struct take *x, const struct json *s)
 		free(it);
 		return name;
 	}
-	name = mem_str(test);
-	for (char *c = name; *c; c++)
-		*c = (char)toupper((unsigned char)*c);
-	if (!plan_command(p, name)) {
+	name = str_upper(test);
+	if (!plan_find_command(p, name)) {
 		near = str_nearest(name, p->commands);
-		plan_problem(p, "scenario '%s': unknown test '%s'%s%s%s", x->id,
-		    test, near ? ", did you mean '" : "", near ? near : "",
-		    near ? "'?" : "");
+		plan_report_problem(p, "scenario '%s': unknown test '%s'%s%s%s",
+		    x->id, test, near ? ", did you mean '" : "",
+		    near ? near : "", near ? "'?" : "");
 	}
 	return name;
-}
-
-static void
-copy_member(struct json *to, const char *name, const struct json *v)
-{
-	if (v)
-		json_set(to, name, json_dup(v));
 }
 
 static void
@@ -116,9 +106,9 @@ set_length(const struct plan_axes *x, const struct json *s, struct json *c)
 	if (!n)
 		n = json_get(s, "maxdocs");
 	if (d)
-		copy_member(c, "duration_s", d);
+		json_set(c, "duration_s", json_dup(d));
 	else if (n)
-		copy_member(c, "requests", n);
+		json_set(c, "requests", json_dup(n));
 	else
 		json_set_num(
 		    c, "duration_s", json_get_num(x->cfg, "duration", 60));
@@ -149,14 +139,14 @@ list_parts(struct plan *p, const struct take *x, const char *side)
 		set_expanded(
 		    part, "dataset", json_get_str(v, "dataset"), x->iteration);
 		if (!json_get(v, "duration"))
-			copy_member(
-			    part, "duration", json_get(x->s, "duration"));
+			json_set(part, "duration",
+			    json_dup(json_get(x->s, "duration")));
 		if (!json_get(v, "pipeline"))
 			json_set_num(part, "pipeline",
 			    json_get_num(x->s, "pipeline", 1));
 		if (!json_get(v, "cluster_execution"))
-			copy_member(part, "cluster_execution",
-			    json_get(x->s, "cluster_execution"));
+			json_set(part, "cluster_execution",
+			    json_dup(json_get(x->s, "cluster_execution")));
 		json_push(out, part);
 	}
 	return out;
@@ -219,13 +209,6 @@ list_commands(const struct take *y, const char *key)
 	return out;
 }
 
-static void
-set_flag(struct json *c, const char *key, const struct json *v)
-{
-	if (config_truth(v))
-		json_set_bool(c, key, true);
-}
-
 /* Sets the warm-up in seconds, on own connections or those of the run. */
 static void
 set_warmup(const struct take *y, struct json *c)
@@ -237,20 +220,18 @@ set_warmup(const struct take *y, struct json *c)
 	if (apart <= 0)
 		return;
 	json_set_bool(c, "warmup_apart", true);
-	set_flag(c, "warmup_writes_only", json_get(y->s, "warmup_writes_only"));
+	if (json_get_bool(y->s, "warmup_writes_only", false))
+		json_set_bool(c, "warmup_writes_only", true);
 }
 
 static void
 set_preparation(const struct take *y, struct json *c)
 {
-	static const char *const flags[] = {"flush_before", "restart_before"};
 	static const char *const lists[] = {
 	    "setup_commands", "teardown_commands"};
 
-	for (size_t i = 0; i < 2; i++) {
-		set_flag(c, flags[i], json_get(y->s, flags[i]));
+	for (size_t i = 0; i < 2; i++)
 		json_set(c, lists[i], list_commands(y, lists[i]));
-	}
 	set_expanded(c, "populate_with", json_get_str(y->s, "populate_with"),
 	    y->iteration);
 }
@@ -258,8 +239,6 @@ set_preparation(const struct take *y, struct json *c)
 static struct json *
 make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
-	static const char *const as_they_are[] = {
-	    "xml_root_element", "maxdocs", "parallel_clients"};
 	const char *how = json_get_str(y->s, "cluster_execution");
 	char *group = format_name(json_get(y->group, "group"), "unknown"),
 	     *text;
@@ -269,30 +248,25 @@ make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 	json_set_str(c, "test_id", text);
 	free(text);
 	json_set_str(c, "test_phase", get_phase(y->s));
-	copy_member(c, "group", json_get(y->group, "group"));
+	json_set(c, "group", json_dup(json_get(y->group, "group")));
 	free(group);
 	json_set_str(c, "scenario", y->id);
 	text = make_command(p, y, y->s);
 	json_set_str(c, "command", text);
 	free(text);
-	json_set_num(c, "data_size", json_get_num(y->s, "data_size", 100));
-	json_set_num(c, "pipeline", json_get_num(y->s, "pipeline", 1));
-	json_set_num(c, "clients", json_get_num(y->s, "clients", 1));
+	config_copy_identity(c, "scenario", y->s);
 	json_set_num(c, "keyspacelen", get_keyspace(x, y->s));
 	set_length(x, y->s, c);
 	set_warmup(y, c);
 	if (y->iteration)
 		json_set_num(c, "iteration", (double)y->iteration);
 	set_expanded(c, "dataset", json_get_str(y->s, "dataset"), y->iteration);
-	for (size_t i = 0; i < sizeof as_they_are / sizeof *as_they_are; i++)
-		copy_member(c, as_they_are[i], json_get(y->s, as_they_are[i]));
 	set_preparation(y, c);
 	if (how && strcmp(how, "parallel") == 0)
 		json_set_str(c, "cluster_execution", how);
 	json_set(c, "writes", list_parts(p, y, "writes"));
 	json_set(c, "reads", list_parts(p, y, "reads"));
-	set_flag(c, "sequential", json_get(y->s, "sequential"));
-	copy_member(c, "rate", y->rate);
+	json_set(c, "rate", json_dup(y->rate));
 	return c;
 }
 
@@ -324,7 +298,7 @@ make_about(const struct plan *p, const struct take *y)
 static void
 add_case(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
-	bool listed = plan_listed(p->want->scenarios, y->id);
+	bool listed = plan_is_listed(p->want->scenarios, y->id);
 	const struct json *seed = json_get(y->s, "seed");
 	struct json *cas = plan_add(p, x, make_identity(p, x, y));
 
@@ -333,7 +307,7 @@ add_case(struct plan *p, const struct plan_axes *x, const struct take *y)
 	merge_profiling(json_get(cas, "config"), json_get(y->s, "profiling"));
 	json_set(cas, "about", make_about(p, y));
 	if (seed && json_type(seed) == JSON_NUMBER)
-		copy_member(json_get(cas, "client"), "seed", seed);
+		json_set(json_get(cas, "client"), "seed", json_dup(seed));
 	json_set(cas, "data", recipes_of(x->cfg, json_get(cas, "config")));
 	scene_place(p, y->first, y->scene);
 	if (!listed)
@@ -380,7 +354,7 @@ expand_options(struct plan *p, const struct plan_axes *x, struct take *y)
 	if (!m)
 		expand_rates(p, x, y);
 	else if (!accepts_options(y->s))
-		plan_problem(p,
+		plan_report_problem(p,
 		    "scenario '%s': 'options' need a 'command', but there is "
 		    "only a 'test'; replace it with a 'command' as in "
 		    "'GET key:__rand_int__'",
@@ -433,7 +407,7 @@ plan_scenarios(struct plan *p, const struct plan_axes *x)
 
 	for (size_t i = 0; g && !p->full; g = json_next(g), i++) {
 		name = format_name(json_get(g, "group"), "unknown");
-		in = plan_listed(p->want->groups, name);
+		in = plan_is_listed(p->want->groups, name);
 		free(name);
 		if (in)
 			expand_group(p, x, g, i);

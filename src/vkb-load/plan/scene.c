@@ -10,7 +10,7 @@
 #include <string.h>
 
 bool
-scene_resets(const struct json *cas)
+scene_resets_server(const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config");
 
@@ -19,14 +19,14 @@ scene_resets(const struct json *cas)
 }
 
 bool
-scene_changes(const struct json *cas)
+scene_changes_server(const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config");
 	const char *phase = json_get_str(c, "test_phase");
 
-	return !phase || strcmp(phase, "read") != 0 || scene_resets(cas) ||
-	    json_get(c, "setup_commands") || json_get(c, "teardown_commands") ||
-	    json_get(c, "populate_with");
+	return !phase || strcmp(phase, "read") != 0 ||
+	    scene_resets_server(cas) || json_get(c, "setup_commands") ||
+	    json_get(c, "teardown_commands") || json_get(c, "populate_with");
 }
 
 /* Groups may share a number, so the name has a hash of their configuration. */

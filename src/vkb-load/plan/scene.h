@@ -30,10 +30,10 @@ void scenes_make(struct scenes *, struct json *const *cases, size_t n);
 void scenes_free(struct scenes *);
 
 /* Does a case change the data or the state of the server? */
-bool scene_changes(const struct json *cas);
+bool scene_changes_server(const struct json *cas);
 
 /* Does a case flush or restart the server before it runs? */
-bool scene_resets(const struct json *cas);
+bool scene_resets_server(const struct json *cas);
 
 /* Returns a name for the i-th group of a configuration; caller frees. */
 char *scene_name(const struct plan_axes *, const struct json *group, size_t i);

@@ -55,7 +55,7 @@ select_in_scene(struct plan *p, const struct scene *s, const bool *keep)
 	for (size_t i = 0; i < s->n; i++) {
 		struct json **cas = &p->cases[s->v[i]];
 
-		if (scene_resets(*cas)) {
+		if (scene_resets_server(*cas)) {
 			json_free(list);
 			list = json_array();
 		}
@@ -68,7 +68,7 @@ select_in_scene(struct plan *p, const struct scene *s, const bool *keep)
 			list = json_array();
 			continue;
 		}
-		if (any && scene_changes(*cas))
+		if (any && scene_changes_server(*cas))
 			append_prior(list, *cas);
 		else
 			json_free(*cas);
@@ -123,7 +123,7 @@ plan_finish(struct plan *p)
 	bool *keep;
 	int rc = 0;
 
-	if (plan_unique(p) < 0)
+	if (plan_name_cases(p) < 0)
 		return -1;
 	keep = mem_array(p->n + 1, sizeof *keep);
 	scenes_make(&s, p->cases, p->n);

@@ -19,7 +19,7 @@
 
 /* A case of a turn: measured, run without being recorded, or left out. */
 struct step {
-	const struct json *cas;
+	const struct bench_case *cas;
 	size_t at; /* in the scene; SIZE_MAX: from a 'before' list */
 	bool run;
 };
@@ -40,7 +40,8 @@ is_measured(const struct call *x, const struct step *s)
 }
 
 static void
-append_step(struct call *x, const struct json *cas, size_t at, size_t *cap)
+append_step(
+    struct call *x, const struct bench_case *cas, size_t at, size_t *cap)
 {
 	x->steps = mem_grow(x->steps, x->n, cap, sizeof *x->steps);
 	x->steps[x->n++] = (struct step){cas, at, false};
@@ -51,33 +52,35 @@ static void
 plan_steps(struct call *x)
 {
 	const struct scene *scene = &x->r->scenes[x->v->slot->scene];
-	const struct json *cas;
+	const struct bench_case *cas;
 	bool needed = false;
 	struct step *s;
 	size_t cap = 0;
 
 	for (size_t i = 0; i < scene->n; i++) {
-		cas = x->r->cases[scene->v[i]];
-		for (const struct json *b = json_first(json_get(cas, "before"));
-		     b; b = json_next(b))
-			append_step(x, b, SIZE_MAX, &cap);
+		cas = &x->r->cases[scene->v[i]];
+		for (size_t k = 0; k < cas->nbefore; k++)
+			append_step(x, &cas->before[k], SIZE_MAX, &cap);
 		append_step(x, cas, i, &cap);
 	}
 	for (size_t i = x->n; i-- > 0;) {
 		s = &x->steps[i];
-		s->run = is_measured(x, s) || (needed && scene_changes(s->cas));
+		s->run = is_measured(x, s) ||
+		    (needed && scene_changes_server(s->cas->record));
 		needed = needed || s->run;
-		if (s->run && scene_resets(s->cas))
+		if (s->run && scene_resets_server(s->cas->record))
 			needed = false;
 	}
 }
 
 static void
-start_measure(struct call *x, struct measure *m, const struct json *cas)
+start_measure(struct call *x, struct measure *m, const struct bench_case *cas)
 {
+	const struct turn *t = x->v->slot;
 	struct case_runner *r = x->r;
 
-	measure_init(m, r, cas, x->v->slot);
+	measure_init(
+	    m, &r->context, cas, r->builds[t->build], t->index, t->block);
 	for (size_t i = 0; i < m->roles.n; i++)
 		stopping_record(
 		    r->rule, m->roles.v[i].config, json_get(m->recs[i], "run"));
@@ -103,9 +106,9 @@ add_to_precision(struct call *x, const struct measure *m, size_t cas)
 static void
 say_failed(struct call *x, const struct step *s, const char *what)
 {
-	const char *log = logs_keep(x->r->logs);
+	const char *log = logs_keep(x->r->context.logs);
 
-	err_say("%s: %s%s%s%s", json_get_str(s->cas, "id"), what,
+	err_say("%s: %s%s%s%s", s->cas->id, what,
 	    log ? "; the log of its server is kept in '" : "", log ? log : "",
 	    log ? "'" : "");
 }
@@ -138,8 +141,8 @@ write_raw(struct case_runner *r, struct measure *m)
 	if (!m->raw)
 		return 0;
 	run = json_object();
-	json_set_str(run, "session", r->session);
-	json_set_num(run, "order", (double)r->order);
+	json_set_str(run, "session", r->context.session);
+	json_set_num(run, "order", (double)r->context.order);
 	json_set(m->raw, "run", run);
 	return results_write(r->results, m->raw);
 }
@@ -196,9 +199,8 @@ mark_spoilt(struct call *x, const struct step *s, const struct measure *m)
 {
 	if (x->spoilt)
 		return;
-	x->spoilt =
-	    mem_printf("%s before it failed: %s", json_get_str(s->cas, "id"),
-		m->error.len ? m->error.s : "it was interrupted");
+	x->spoilt = mem_printf("%s before it failed: %s", s->cas->id,
+	    m->error.len ? m->error.s : "it was interrupted");
 	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
 }
 
@@ -209,17 +211,17 @@ prepare_server(struct call *x, const struct step *s, struct measure *m)
 	char *why = NULL;
 	int rc = 0;
 
-	if (scene_resets(s->cas) || !x->handle.server) {
-		if (scene_resets(s->cas)) {
+	if (scene_resets_server(s->cas->record) || !x->handle.server) {
+		if (scene_resets_server(s->cas->record)) {
 			free(x->spoilt);
 			x->spoilt = NULL;
 		}
 		if (x->spoilt)
-			return measure_failed(m, mem_str(x->spoilt));
+			return measure_fail(m, mem_str(x->spoilt));
 		rc = handle_reset(&x->handle, s->cas, &why);
-		return rc < 0 ? measure_failed(m, why) : 0;
+		return rc < 0 ? measure_fail(m, why) : 0;
 	}
-	return x->spoilt ? measure_failed(m, mem_str(x->spoilt)) : 0;
+	return x->spoilt ? measure_fail(m, mem_str(x->spoilt)) : 0;
 }
 
 /* Checks that the server still runs; ends it after the last step. */
@@ -229,9 +231,9 @@ check_survival(
 {
 	char *why = NULL;
 
-	if (!last && !handle_lost(&x->handle, s->cas, m->error.len > 0))
+	if (!last && !handle_is_lost(&x->handle, s->cas, m->error.len > 0))
 		return 0;
-	return handle_end(&x->handle, &why) < 0 ? measure_failed(m, why) : 0;
+	return handle_end(&x->handle, &why) < 0 ? measure_fail(m, why) : 0;
 }
 
 static int
@@ -246,18 +248,21 @@ run_step(struct call *x, const struct step *s, bool last)
 		    r->arg, x->v->slot, r->scenes[x->v->slot->scene].v[s->at]);
 	start_measure(x, &m, s->cas);
 	if (!is_measured(x, s) || x->v->profile)
-		r->order -= m.roles.n;
+		r->context.order -= m.roles.n;
 	if (is_measured(x, s) && x->v->profile)
 		measure_profile(&m);
 	rc = prepare_server(x, s, &m);
 	if (rc == 0)
 		rc = measure_run(&m, &x->handle);
-	if (!*r->stop && x->handle.server && check_survival(x, s, &m, last) < 0)
+	if (!*r->context.stop && x->handle.server &&
+	    check_survival(x, s, &m, last) < 0)
 		rc = -1;
-	if (rc < 0 && (scene_changes(s->cas) || !x->handle.server))
+	if (rc < 0 &&
+	    (scene_changes_server(s->cas->record) || !x->handle.server))
 		mark_spoilt(x, s, &m);
 	/* a finished profile is recorded: it is not made again */
-	if (*r->stop && !(rc == 0 && x->v->profile && is_measured(x, s)))
+	if (*r->context.stop &&
+	    !(rc == 0 && x->v->profile && is_measured(x, s)))
 		rc = -1;
 	else
 		rc = is_measured(x, s) ? write_records(x, &m, s, rc) : 0;
@@ -269,7 +274,8 @@ run_step(struct call *x, const struct step *s, bool last)
 static int
 try_step(struct call *x, const struct step *s)
 {
-	struct server_handle l = {.r = x->r, .build = x->handle.build};
+	struct server_handle l = {
+	    .context = &x->r->context, .build = x->handle.build};
 	struct measure m;
 	char *why;
 	int rc = 0, k;
@@ -277,18 +283,18 @@ try_step(struct call *x, const struct step *s)
 	x->r->announce(
 	    x->r->arg, x->v->slot, x->r->scenes[x->v->slot->scene].v[s->at]);
 	start_measure(x, &m, s->cas);
-	x->r->order -= m.roles.n;
+	x->r->context.order -= m.roles.n;
 	k = handle_start(&l, s->cas, &why);
 	if (k < 0)
-		measure_failed(&m, why);
+		measure_fail(&m, why);
 	else
 		k = measure_attempt(&m, &l);
 	if (handle_end(&l, &why) < 0)
-		k = measure_failed(&m, why);
-	if (*x->r->stop)
+		k = measure_fail(&m, why);
+	if (*x->r->context.stop)
 		rc = -1;
 	else if (k < 0) {
-		x->r->order += m.roles.n;
+		x->r->context.order += m.roles.n;
 		rc = write_records(x, &m, s, -1);
 	}
 	measure_free(&m);
@@ -302,9 +308,10 @@ try_steps(struct call *x)
 	int rc = 0;
 
 	for (size_t i = 0; i < x->n && rc >= 0; i++) {
-		e = engines_find(x->r->engines, x->steps[i].cas);
-		if (!is_measured(x, &x->steps[i]) ||
-		    !e->untried(e->self, x->steps[i].cas))
+		e = engines_find(
+		    x->r->context.engines, x->steps[i].cas->record);
+		if (!is_measured(x, &x->steps[i]) || !e->untried ||
+		    !e->untried(e->self, x->steps[i].cas->record))
 			continue;
 		rc = try_step(x, &x->steps[i]);
 		if (rc > 0)
@@ -318,16 +325,18 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 {
 	struct call x = {.r = r,
 	    .v = v,
-	    .handle = {.r = r, .build = r->builds[v->slot->build]}};
+	    .handle = {
+		.context = &r->context, .build = r->builds[v->slot->build]}};
 	size_t last = 0;
 	char *why;
 	int rc;
 
 	if (v->profile)
-		snprintf(r->run_name, sizeof r->run_name, "profile");
-	else
 		snprintf(
-		    r->run_name, sizeof r->run_name, "run-%zu", v->slot->index);
+		    r->context.run_name, sizeof r->context.run_name, "profile");
+	else
+		snprintf(r->context.run_name, sizeof r->context.run_name,
+		    "run-%zu", v->slot->index);
 	plan_steps(&x);
 	rc = try_steps(&x);
 	for (size_t i = 0; i < x.n; i++)
@@ -340,5 +349,5 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 		free(why);
 	free(x.spoilt);
 	free(x.steps);
-	return *r->stop ? -1 : rc;
+	return *r->context.stop ? -1 : rc;
 }

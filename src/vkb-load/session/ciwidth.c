@@ -5,6 +5,7 @@
 #include "power.h"
 #include "ranktest.h"
 #include "stats.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct column {
 
 struct ci_width {
 	const struct stopping_rule *looks;
-	struct json *const *cases;
+	const struct bench_case *cases;
 	size_t ncases, nbuilds;
 	bool paired;
 	struct column *cols; /* per case, build and condition */
@@ -142,7 +143,7 @@ ci_width_ratio(
 }
 
 struct ci_width *
-ci_width_new(const struct stopping_rule *l, struct json *const *cases,
+ci_width_new(const struct stopping_rule *l, const struct bench_case *cases,
     size_t ncases, size_t nbuilds, bool paired)
 {
 	struct ci_width *p = mem_new(sizeof *p);
@@ -172,8 +173,7 @@ find_column(const struct ci_width *p, size_t cas, size_t build, size_t i)
 static const char *
 get_metric(const struct ci_width *p, size_t cas, size_t i)
 {
-	return stopping_metric(
-	    &p->looks->until[i], json_get(p->cases[cas], "config"));
+	return stopping_metric(&p->looks->until[i], p->cases[cas].config);
 }
 
 void

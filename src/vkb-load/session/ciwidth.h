@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bench_case;
 struct json;
 struct stopping_rule;
 
@@ -30,7 +31,7 @@ struct ci_width;
 
 /* 'looks' and 'cases' are borrowed. */
 struct ci_width *ci_width_new(const struct stopping_rule *,
-    struct json *const *cases, size_t ncases, size_t nbuilds, bool paired);
+    const struct bench_case *cases, size_t ncases, size_t nbuilds, bool paired);
 void ci_width_free(struct ci_width *);
 
 /* Adds the metrics of a run that succeeded; 'index' is from 1. */

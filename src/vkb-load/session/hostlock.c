@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define DEFAULT "/tmp/vkb.lock" /* not in TMPDIR: all users share it */
@@ -42,6 +43,7 @@ find_holder(int fd)
 {
 	FILE *f = fopen("/proc/locks", "re");
 	unsigned long long inode;
+	unsigned major, minor;
 	char line[256];
 	struct stat st;
 	long pid = 0, found = 0;
@@ -49,9 +51,10 @@ find_holder(int fd)
 	if (!f || fstat(fd, &st) < 0)
 		goto out;
 	while (!found && fgets(line, sizeof line, f))
-		if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %*[^:]:%*[^:]:%llu",
-			&pid, &inode) == 2 &&
-		    inode == (unsigned long long)st.st_ino)
+		if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %x:%x:%llu", &pid,
+			&major, &minor, &inode) == 4 &&
+		    inode == (unsigned long long)st.st_ino &&
+		    makedev(major, minor) == st.st_dev)
 			found = pid;
 out:
 	if (f)

@@ -2,70 +2,69 @@
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
+#include "sysfile.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 /* Reads the CPUs of this machine. 0, or -1, not reported. */
 static int
 read_online_cpus(cpu_set_t *set)
 {
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	char line[4096];
+	char *line = sysfile_line("", "/sys/devices/system/cpu/online");
 	const char *why;
-	int rc = -1;
+	int rc = line ? cpulist_parse(line, set, &why) : -1;
 
-	if (!f)
-		return -1;
-	if (fgets(line, sizeof line, f)) {
-		line[strcspn(line, "\n")] = '\0';
-		rc = cpulist_parse(line, set, &why);
-	}
-	fclose(f);
+	free(line);
 	return rc;
 }
 
 static int
-check_cpus(
-    const struct json *cas, const struct json *list, const cpu_set_t *all)
+check_cpus(const struct bench_case *c, const char *list, const cpu_set_t *all)
 {
 	cpu_set_t set, both;
 	const char *why;
 
-	if (!json_str(list))
+	if (!list)
 		return 0;
-	if (cpulist_parse(json_str(list), &set, &why) < 0)
-		return err_fail("%s: \"%s\" is not a CPU list: %s",
-		    json_get_str(cas, "id"), json_str(list), why);
+	if (cpulist_parse(list, &set, &why) < 0)
+		return err_fail(
+		    "%s: \"%s\" is not a CPU list: %s", c->id, list, why);
 	CPU_AND(&both, &set, all);
 	if (!CPU_EQUAL(&both, &set))
 		return err_fail("%s: this machine lacks some of the CPUs "
 				"\"%s\"",
-		    json_get_str(cas, "id"), json_str(list));
+		    c->id, list);
 	return 0;
 }
 
-int
-pinning_check(struct json *const *cases, size_t n, bool servers)
+static int
+check_each(
+    const struct bench_case *c, const struct json *lists, const cpu_set_t *all)
 {
-	const struct json *j;
-	cpu_set_t all;
 	int rc = 0;
+
+	for (const struct json *j = json_first(lists); j && rc == 0;
+	     j = json_next(j))
+		rc = check_cpus(c, json_str(j), all);
+	return rc;
+}
+
+int
+pinning_check(const struct bench_case *cases, size_t n, bool servers)
+{
+	const struct bench_case *c;
+	cpu_set_t all;
 
 	if (read_online_cpus(&all) < 0)
 		return 0;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		rc = check_cpus(
-		    cases[i], json_path(cases[i], "client.cpus"), &all);
-		for (j = json_first(json_path(cases[i], "client.each"));
-		     j && rc == 0; j = json_next(j))
-			rc = check_cpus(cases[i], j, &all);
-		if (rc < 0)
-			break;
-		j = servers ? json_path(cases[i], "server.cpus") : NULL;
-		for (j = json_first(j); j && rc == 0; j = json_next(j))
-			rc = check_cpus(cases[i], j, &all);
+	for (size_t i = 0; i < n; i++) {
+		c = &cases[i];
+		if (check_cpus(c, c->client_cpus, &all) < 0 ||
+		    check_each(c, c->client_cpus_each, &all) < 0 ||
+		    (servers && check_each(c, c->server_cpus, &all) < 0))
+			return -1;
 	}
-	return rc;
+	return 0;
 }

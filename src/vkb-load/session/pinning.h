@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct json;
+struct bench_case;
 
 /*
  * 0, or -1, error reported. CPUs of servers are checked only if 'servers' is
  * set: a running server may be on another machine.
  */
-int pinning_check(struct json *const *cases, size_t n, bool servers);
+int pinning_check(const struct bench_case *cases, size_t n, bool servers);
 
 #endif

@@ -6,6 +6,7 @@
 #include "num.h"
 #include "str.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -55,15 +56,12 @@ progress_close(struct progress *p)
 }
 
 double
-progress_guess(const struct progress *p, size_t cas, const struct json *config)
+progress_estimate(
+    const struct progress *p, size_t cas, const struct bench_load *l)
 {
-	double d = json_get_num(config, "duration_s", -1);
-
 	if (p->took[cas] > 0)
 		return p->took[cas];
-	if (d < 0)
-		return -1;
-	return d + json_get_num(config, "warmup_s", 0) + SERVER_S;
+	return l->duration_s > 0 ? l->duration_s + l->warmup_s + SERVER_S : -1;
 }
 
 void

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bench_load;
 struct json;
 struct engine_progress;
 
@@ -26,8 +27,8 @@ void progress_open(struct progress *, bool quiet, bool verbose, size_t ncases);
 void progress_close(struct progress *);
 
 /* Returns the seconds that a run of a case takes; < 0 if unknown. */
-double progress_guess(
-    const struct progress *, size_t cas, const struct json *config);
+double progress_estimate(
+    const struct progress *, size_t cas, const struct bench_load *);
 
 /* Clears the line; to be called before other output to the terminal. */
 void progress_wipe(void);

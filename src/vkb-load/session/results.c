@@ -6,7 +6,8 @@
 #include "mem.h"
 #include "record.h"
 #include "str.h"
-#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/benchcase.h"
+#include "vkb-load/plan/builds.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,20 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The key of a run. Leaves out what a subject learns from its server. */
 static char *
 make_key(const struct json *subject, const struct json *config, size_t index)
 {
-	static const char *const names[] = {
-	    "label", "ref", "commit", "module_commit"};
 	struct str s = {0};
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *v = json_get_str(subject, names[i]);
-
-		str_add(&s, v ? v : "");
-		str_addc(&s, '\n');
-	}
+	builds_add_key(&s, subject);
 	record_room(&s, config);
 	str_printf(&s, "\n%zu", index);
 	return str_take(&s);
@@ -116,7 +109,8 @@ add_finished(struct results *r, struct json *rec)
 	const struct json *config = json_get(rec, "config");
 	const char *tool =
 	    json_str(json_path(rec, "env.benchmark_tool_sha256"));
-	bool foreign = strcmp(casecheck_engine(config), CASECHECK_NATIVE) != 0;
+	bool foreign =
+	    strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0;
 
 	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
 	    !(index >= 1 && index < 1e9))

@@ -15,7 +15,7 @@
 #include "vkb-load/case/roles.h"
 #include "vkb-load/data/makedata.h"
 #include "vkb-load/plan/builds.h"
-#include "vkb-load/plan/casecheck.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/ownkeys.h"
 #include "vkb-load/plan/plan.h"
 
@@ -27,15 +27,14 @@
 static char *
 find_obstacle(const struct schedule *a, const struct json *cas)
 {
-	const char *why = profiles_cannot(a->profiles, cas);
 	const struct engine *e = engines_find(a->engines, cas);
 	char *text, *its;
 
-	if (why)
-		return mem_str(why);
+	if (json_path(cas, "config.profiling") && !a->profiles->dir)
+		return mem_str("its config.profiling needs '--profiles DIR'");
 	if (!e)
 		return mem_printf("there is no engine '%s'",
-		    casecheck_engine(json_get(cas, "config")));
+		    bench_case_engine(json_get(cas, "config")));
 	for (const struct json *b = json_first(json_get(cas, "before")); b;
 	     b = json_next(b)) {
 		its = find_obstacle(a, b);
@@ -75,7 +74,7 @@ check_scene(struct schedule *a, const struct plan *p, const struct scene *s,
 
 	for (size_t i = 0; i < s->n; i++) {
 		cas = p->cases[s->v[i]];
-		if (scene_resets(cas))
+		if (scene_resets_server(cas))
 			spoilt = NULL;
 		why = find_obstacle(a, cas);
 		if (!why && spoilt)
@@ -87,7 +86,7 @@ check_scene(struct schedule *a, const struct plan *p, const struct scene *s,
 		if (why)
 			rc = err_fail(
 			    "%s: not run: %s", json_get_str(cas, "id"), why);
-		if (why && !spoilt && scene_changes(cas))
+		if (why && !spoilt && scene_changes_server(cas))
 			spoilt = cas;
 		free(why);
 	}
@@ -100,6 +99,7 @@ schedule_init(
 {
 	bool *good = mem_array(p->n + 1, sizeof *good);
 	struct intern *made = intern_new();
+	struct json **kept;
 	struct scenes all;
 	int rc = 0;
 
@@ -111,19 +111,23 @@ schedule_init(
 	scenes_free(&all);
 	a->cases = mem_array(p->n + 1, sizeof *a->cases);
 	a->roles = mem_array(p->n + 1, sizeof *a->roles);
+	kept = mem_array(p->n + 1, sizeof *kept);
 	for (size_t i = 0; i < p->n; i++) {
 		if (!good[i])
 			continue;
-		roles_make(&a->roles[a->ncases], p->cases[i], 0, 0);
-		a->cases[a->ncases++] = p->cases[i];
+		kept[a->ncases] = p->cases[i];
+		bench_case_fill(&a->cases[a->ncases], p->cases[i]);
+		roles_make(&a->roles[a->ncases], &a->cases[a->ncases], 0, 0);
+		a->ncases++;
 	}
+	scenes_make(&a->scenes, kept, a->ncases);
+	free(kept);
 	free(good);
-	scenes_make(&a->scenes, a->cases, a->ncases);
 	a->closed = mem_array(a->ncases + 1, sizeof *a->closed);
 	a->out = mem_array(a->ncases * a->builds->n + 1, sizeof *a->out);
 	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
-		a->out[i] =
-		    profiles_alone(a->profiles, a->cases[i / a->builds->n]);
+		a->out[i] = profiles_replace_runs(
+		    a->profiles, &a->cases[i / a->builds->n]);
 	a->seen = mem_array(a->ncases + 1, sizeof *a->seen);
 	a->precise = ci_width_new(a->rule, a->cases, a->ncases, a->builds->n,
 	    a->order == ORDER_INTERLEAVED);
@@ -133,8 +137,10 @@ schedule_init(
 void
 schedule_free(struct schedule *a)
 {
-	for (size_t i = 0; i < a->ncases; i++)
+	for (size_t i = 0; i < a->ncases; i++) {
 		roles_free(&a->roles[i]);
+		bench_case_free(&a->cases[i]);
+	}
 	ci_width_free(a->precise);
 	scenes_free(&a->scenes);
 	free(a->roles);
@@ -144,12 +150,6 @@ schedule_free(struct schedule *a)
 	free(a->closed);
 	free(a->out);
 	free(a->cases);
-}
-
-static const struct json *
-get_config(const struct schedule *a, size_t cas)
-{
-	return json_get(a->cases[cas], "config");
 }
 
 static const struct finished *
@@ -180,12 +180,14 @@ is_finished(const struct schedule *a, const struct turn *slot, size_t cas)
 static int
 recall_run(const struct schedule *a, size_t cas, const struct finished *f)
 {
-	const struct engine *e = engines_find(a->engines, a->cases[cas]);
+	const struct engine *e = engines_find(a->engines, a->cases[cas].record);
 	struct engine_past past = {.tool = f->tool,
 	    .rps = json_get_num(f->metrics, "rps", 0),
 	    .requests = json_get_num(f->metrics, "requests", 0)};
 
-	return e->recall(e->self, a->cases[cas], &past);
+	if (!e->recall)
+		return 0;
+	return e->recall(e->self, a->cases[cas].record, &past);
 }
 
 static void
@@ -225,8 +227,7 @@ take_run(struct schedule *a, const struct turn *slot, size_t cas)
 		return err_fail("'%s': run %zu of %s was made with another "
 				"'--runs MIN..MAX' or '--until'; resume with "
 				"the same options",
-		    a->results->name, slot->index,
-		    json_get_str(a->cases[cas], "id"));
+		    a->results->name, slot->index, a->cases[cas].id);
 	if (recall_run(a, cas, f) < 0)
 		return -1;
 	add_metrics(a, slot, cas);
@@ -238,7 +239,7 @@ take_run(struct schedule *a, const struct turn *slot, size_t cas)
 int
 schedule_take_finished(struct schedule *a)
 {
-	size_t most = stopping_most(a->rule), last = a->results->last;
+	size_t most = stopping_max_runs(a->rule), last = a->results->last;
 	struct turn slot = {0};
 
 	if (last > most)
@@ -251,7 +252,7 @@ schedule_take_finished(struct schedule *a)
 			for (slot.index = 1; slot.index <= last; slot.index++)
 				if (take_run(a, &slot, c) < 0)
 					return -1;
-	if (a->finished && stopping_adaptive(a->rule))
+	if (a->finished && stopping_is_adaptive(a->rule))
 		err_say("%zu run%s finished already", a->finished,
 		    a->finished == 1 ? " is" : "s are");
 	else if (a->finished)
@@ -261,31 +262,33 @@ schedule_take_finished(struct schedule *a)
 }
 
 bool *
-schedule_out(const struct schedule *a, size_t cas)
+schedule_dropped_builds(const struct schedule *a, size_t cas)
 {
 	return &a->out[cas * a->builds->n];
 }
 
 bool
-schedule_wanted(const struct schedule *a, const struct turn *slot, size_t cas)
+schedule_is_wanted(
+    const struct schedule *a, const struct turn *slot, size_t cas)
 {
-	return !a->closed[cas] && !schedule_out(a, cas)[slot->build] &&
+	return !a->closed[cas] &&
+	    !schedule_dropped_builds(a, cas)[slot->build] &&
 	    (slot->index > a->last || !a->done[done_index(a, slot, cas)]);
 }
 
 size_t
-schedule_open(const struct schedule *a, const struct turn *slot)
+schedule_count_wanted(const struct schedule *a, const struct turn *slot)
 {
 	const struct scene *s = &a->scenes.v[slot->scene];
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		n += schedule_wanted(a, slot, s->v[i]);
+		n += schedule_is_wanted(a, slot, s->v[i]);
 	return n;
 }
 
 void
-schedule_turns(struct schedule *a)
+schedule_make_turns(struct schedule *a)
 {
 	const struct stopping_rule *l = a->rule;
 	struct order o = {a->order, a->scenes.n, a->builds->n,
@@ -296,13 +299,13 @@ schedule_turns(struct schedule *a)
 	free(a->turns);
 	a->turns = order_make(&o, &n);
 	for (size_t i = 0; i < n; i++)
-		if (schedule_open(a, &a->turns[i]))
+		if (schedule_count_wanted(a, &a->turns[i]))
 			a->turns[kept++] = a->turns[i];
 	a->nturns = kept;
 }
 
 size_t
-schedule_later(const struct schedule *a, size_t cas)
+schedule_count_later(const struct schedule *a, size_t cas)
 {
 	const struct stopping_rule *l = a->rule;
 	size_t n = 0;
@@ -310,12 +313,12 @@ schedule_later(const struct schedule *a, size_t cas)
 	if (a->closed[cas])
 		return 0;
 	for (size_t b = 0; b < a->builds->n; b++)
-		n += !schedule_out(a, cas)[b];
-	return n * (stopping_most(l) - (size_t)l->at[a->look]);
+		n += !schedule_dropped_builds(a, cas)[b];
+	return n * (stopping_max_runs(l) - (size_t)l->at[a->look]);
 }
 
 double
-schedule_left(const struct schedule *a, size_t first, size_t cas, bool *all)
+schedule_estimate(const struct schedule *a, size_t first, size_t cas, bool *all)
 {
 	const struct scene *s;
 	bool ahead = false;
@@ -328,24 +331,24 @@ schedule_left(const struct schedule *a, size_t first, size_t cas, bool *all)
 			ahead = ahead || i > first || s->v[k] == cas ||
 			    cas == SIZE_MAX;
 			if (!ahead ||
-			    !schedule_wanted(a, &a->turns[i], s->v[k]))
+			    !schedule_is_wanted(a, &a->turns[i], s->v[k]))
 				continue;
-			g = progress_guess(
-			    &a->progress, s->v[k], get_config(a, s->v[k]));
+			g = progress_estimate(
+			    &a->progress, s->v[k], &a->cases[s->v[k]].load);
 			*all = *all && g >= 0;
 			sum += g > 0 ? g : 0;
 		}
 	}
 	for (size_t c = 0; c < a->ncases; c++) {
-		g = progress_guess(&a->progress, c, get_config(a, c));
+		g = progress_estimate(&a->progress, c, &a->cases[c].load);
 		if (g > 0)
-			sum += g * (double)schedule_later(a, c);
+			sum += g * (double)schedule_count_later(a, c);
 	}
 	return sum;
 }
 
 char *
-schedule_builder(const struct schedule *a, const struct turn *slot)
+schedule_format_build(const struct schedule *a, const struct turn *slot)
 {
 	const struct json *build = a->builds->v[slot->build];
 	char *name, *text;
@@ -359,18 +362,19 @@ schedule_builder(const struct schedule *a, const struct turn *slot)
 }
 
 char *
-schedule_name(const struct schedule *a, const struct turn *slot, size_t cas)
+schedule_format_run(
+    const struct schedule *a, const struct turn *slot, size_t cas)
 {
 	const struct stopping_rule *l = a->rule;
 	const struct ci_width_goal *p = &a->seen[cas];
-	char *who = schedule_builder(a, slot);
+	char *who = schedule_format_build(a, slot);
 	struct str name = {0};
 
-	str_printf(&name, "%s%s run %zu of ", json_get_str(a->cases[cas], "id"),
-	    who, slot->index);
-	if (stopping_adaptive(l))
+	str_printf(
+	    &name, "%s%s run %zu of ", a->cases[cas].id, who, slot->index);
+	if (stopping_is_adaptive(l))
 		str_printf(&name, "%.0f..", l->at[0]);
-	str_printf(&name, "%zu", stopping_most(l));
+	str_printf(&name, "%zu", stopping_max_runs(l));
 	if (isfinite(p->now) && a->look > 0)
 		str_printf(&name, p->now < .1 ? ", +-%.2g %%" : ", +-%.0f %%",
 		    100 * p->now);

@@ -11,6 +11,7 @@
 
 #include "order.h"
 #include "progress.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/scene.h"
 
 struct builds;
@@ -28,7 +29,7 @@ struct schedule {
 	const struct stopping_rule *rule;
 	enum order_how order;
 	uint64_t seed;
-	struct json **cases; /* those that can be run; borrowed from the plan */
+	struct bench_case *cases; /* those that can be run */
 	size_t ncases;
 	struct roles *roles; /* roles of each case */
 	struct scenes scenes;
@@ -62,28 +63,31 @@ void schedule_free(struct schedule *);
 int schedule_take_finished(struct schedule *);
 
 /* Makes the slots before the next look that have runs to be done. */
-void schedule_turns(struct schedule *);
+void schedule_make_turns(struct schedule *);
 
-/* Is a case still to be run in a slot? schedule_open counts such cases. */
-bool schedule_wanted(const struct schedule *, const struct turn *, size_t cas);
-size_t schedule_open(const struct schedule *, const struct turn *);
+/* Is a case still to be run in a slot? schedule_count_wanted counts such cases.
+ */
+bool schedule_is_wanted(
+    const struct schedule *, const struct turn *, size_t cas);
+size_t schedule_count_wanted(const struct schedule *, const struct turn *);
 
 /* Which builds are not to be run for a case. */
-bool *schedule_out(const struct schedule *, size_t cas);
+bool *schedule_dropped_builds(const struct schedule *, size_t cas);
 
 /* Runs of a case after the next look, if it does not become precise. */
-size_t schedule_later(const struct schedule *, size_t cas);
+size_t schedule_count_later(const struct schedule *, size_t cas);
 
 /*
  * Returns the most seconds that the runs from case 'cas' of slot 'first' on
  * take (SIZE_MAX: from its first case). Runs of unknown time count as 0; *all
  * is false if there are any.
  */
-double schedule_left(
+double schedule_estimate(
     const struct schedule *, size_t first, size_t cas, bool *all);
 
 /* "SET-d16 b run 2 of 5"; " b" if there are several builds. Caller frees. */
-char *schedule_name(const struct schedule *, const struct turn *, size_t cas);
-char *schedule_builder(const struct schedule *, const struct turn *);
+char *schedule_format_run(
+    const struct schedule *, const struct turn *, size_t cas);
+char *schedule_format_build(const struct schedule *, const struct turn *);
 
 #endif

@@ -1,6 +1,5 @@
 #include "session.h"
 #include "schedule.h"
-#include "env.h"
 #include "err.h"
 #include "hostlock.h"
 #include "json.h"
@@ -23,7 +22,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
+
+#ifndef VKB_VERSION
+#define VKB_VERSION "0"
+#endif
+
+/* Settings that affect results most. The env record of the session has all. */
+static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
+    "microcode", "cpus", "virtual", "governor", "turbo", "smt", "idle_states",
+    "aslr", "thp", "numa_nodes", "numa_balancing", "mitigations", "clocksource",
+    "isolated_cpus", "cgroup_cpus"};
 
 struct session {
 	const struct session_opts *o;
@@ -45,8 +55,8 @@ static void
 announce_session(const struct session *s)
 {
 	const struct schedule *a = &s->a;
-	bool all, most = stopping_adaptive(a->rule);
-	double known = schedule_left(a, 0, SIZE_MAX, &all);
+	bool all, most = stopping_is_adaptive(a->rule);
+	double known = schedule_estimate(a, 0, SIZE_MAX, &all);
 	size_t n = a->progress.total;
 	struct str line = {0};
 	char buf[NUM_BUF], *text;
@@ -61,7 +71,7 @@ announce_session(const struct session *s)
 	err_say("%s", line.s);
 	str_free(&line);
 	if (most) {
-		text = stopping_text(a->rule);
+		text = stopping_format(a->rule);
 		err_say("%s", text);
 		free(text);
 	}
@@ -84,10 +94,10 @@ begin_run(void *arg, const struct turn *slot, size_t cas)
 {
 	struct session *s = arg;
 	bool known;
-	double time = schedule_left(&s->a, s->slot, cas, &known);
+	double time = schedule_estimate(&s->a, s->slot, cas, &known);
 
 	free(s->name);
-	s->name = schedule_name(&s->a, slot, cas);
+	s->name = schedule_format_run(&s->a, slot, cas);
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
 }
 
@@ -100,11 +110,11 @@ begin_run(void *arg, const struct turn *slot, size_t cas)
 static void
 drop_build(struct session *s, const struct turn *slot, size_t cas)
 {
-	char *who = schedule_builder(&s->a, slot);
+	char *who = schedule_format_build(&s->a, slot);
 
-	schedule_out(&s->a, cas)[slot->build] = true;
+	schedule_dropped_builds(&s->a, cas)[slot->build] = true;
 	err_say("%s%s: failed %d times in a row, and is not run again",
-	    json_get_str(s->a.cases[cas], "id"), who, TRIES);
+	    s->a.cases[cas].id, who, TRIES);
 	free(who);
 }
 
@@ -114,7 +124,7 @@ take_lock(struct session *s)
 {
 	if (s->lock == -1)
 		s->lock = s->o->no_lock ? HOSTLOCK_NONE
-					: hostlock_take(s->runner.stop);
+					: hostlock_take(s->runner.context.stop);
 	return s->lock == -1 ? -1 : 0;
 }
 
@@ -123,7 +133,7 @@ run_slot(struct session *s, size_t i)
 {
 	const struct turn *slot = &s->a.turns[i];
 	const struct scene *scene = &s->a.scenes.v[slot->scene];
-	bool adaptive = stopping_adaptive(s->a.rule);
+	bool adaptive = stopping_is_adaptive(s->a.rule);
 	struct case_run v = {
 	    .slot = slot, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
 	size_t again = 1;
@@ -131,7 +141,7 @@ run_slot(struct session *s, size_t i)
 
 	s->slot = i;
 	for (size_t c = 0; c < scene->n; c++)
-		v.wanted[c] = schedule_wanted(&s->a, slot, scene->v[c]);
+		v.wanted[c] = schedule_is_wanted(&s->a, slot, scene->v[c]);
 	for (size_t n = 0; n < (adaptive ? TRIES : 1) && again && k == 0; n++) {
 		s->a.progress.total += n ? again : 0;
 		v.failed = 0;
@@ -149,8 +159,8 @@ static int
 run_slots(struct session *s)
 {
 	for (size_t i = 0; i < s->a.nturns; i++)
-		if (schedule_open(&s->a, &s->a.turns[i]) &&
-		    (*s->runner.stop || run_slot(s, i) < 0))
+		if (schedule_count_wanted(&s->a, &s->a.turns[i]) &&
+		    (*s->runner.context.stop || run_slot(s, i) < 0))
 			return -1;
 	return 0;
 }
@@ -159,7 +169,7 @@ static bool
 has_build(const struct session *s, size_t cas)
 {
 	for (size_t b = 0; b < s->a.builds->n; b++)
-		if (!schedule_out(&s->a, cas)[b])
+		if (!schedule_dropped_builds(&s->a, cas)[b])
 			return true;
 	return false;
 }
@@ -170,10 +180,10 @@ check_precision(struct session *s, size_t cas)
 {
 	struct schedule *a = &s->a;
 	const struct stopping_rule *l = a->rule;
-	const char *id = json_get_str(a->cases[cas], "id");
+	const char *id = a->cases[cas].id;
 	struct str line = {0};
-	bool enough = ci_width_reached(
-	    a->precise, cas, a->look, schedule_out(a, cas), &a->seen[cas]);
+	bool enough = ci_width_reached(a->precise, cas, a->look,
+	    schedule_dropped_builds(a, cas), &a->seen[cas]);
 
 	a->closed[cas] = enough;
 	add_precision(&line, &a->seen[cas]);
@@ -204,10 +214,10 @@ begin_session(struct session *s)
 	announce_session(s);
 	if (take_lock(s) < 0)
 		return -1;
-	if (s->runner.external)
+	if (s->runner.context.external)
 		return 0;
-	s->runner.coproc = coproc_start();
-	return s->runner.coproc ? 0 : -1;
+	s->runner.context.coproc = coproc_start();
+	return s->runner.context.coproc ? 0 : -1;
 }
 
 static size_t
@@ -217,9 +227,9 @@ count_runs(const struct session *s)
 	size_t n = a->progress.done;
 
 	for (size_t i = 0; i < a->nturns; i++)
-		n += schedule_open(a, &a->turns[i]);
+		n += schedule_count_wanted(a, &a->turns[i]);
 	for (size_t c = 0; c < a->ncases; c++)
-		n += schedule_later(a, c);
+		n += schedule_count_later(a, c);
 	return n;
 }
 
@@ -231,13 +241,13 @@ run_schedule(struct session *s)
 	const char *path = a->results->path;
 
 	for (; a->look < l->n; a->look++) {
-		schedule_turns(a);
+		schedule_make_turns(a);
 		a->progress.total = count_runs(s);
 		if (a->nturns && !a->progress.done && begin_session(s) < 0)
 			return -1;
 		if (run_slots(s) < 0)
 			return -1;
-		if (stopping_adaptive(l))
+		if (stopping_is_adaptive(l))
 			check_all_precision(s);
 	}
 	if (s->vague)
@@ -251,12 +261,24 @@ run_schedule(struct session *s)
 	return s->failed ? -1 : 0;
 }
 
+/* Returns the number of servers of a case; of others the primaries are known.
+ */
+static size_t
+count_nodes(const struct session *s, const struct bench_case *cas)
+{
+	const struct bench_load *l = &cas->load;
+	long long each = s->runner.context.external ? 1 : 1 + l->replicas;
+
+	return l->cluster ? (size_t)(l->nodes * each) : 1;
+}
+
 /* Visits a scene on a build if one of its profiles is missing. */
 static int
 profile_scene(struct session *s, const struct turn *slot)
 {
 	const struct scene *scene = &s->a.scenes.v[slot->scene];
-	const struct json *build = s->a.builds->v[slot->build], *cas;
+	const struct json *build = s->a.builds->v[slot->build];
+	const struct bench_case *cas;
 	struct case_run v = {.slot = slot,
 	    .wanted = mem_array(scene->n + 1, sizeof *v.wanted),
 	    .profile = true};
@@ -265,15 +287,16 @@ profile_scene(struct session *s, const struct turn *slot)
 	char *who;
 
 	for (size_t c = 0; c < scene->n; c++) {
-		cas = s->a.cases[scene->v[c]];
+		cas = &s->a.cases[scene->v[c]];
 		if (!profiles_wanted(s->o->profiles, cas))
 			continue;
-		v.wanted[c] = !profiles_there(s->o->profiles, cas, build);
+		v.wanted[c] = !profiles_exist(
+		    s->o->profiles, cas, build, count_nodes(s, cas));
 		n += v.wanted[c];
 		if (v.wanted[c] ? !is_verbose(s) : s->o->quiet)
 			continue;
-		who = schedule_builder(&s->a, slot);
-		err_say("%s%s: %s", json_get_str(cas, "id"), who,
+		who = schedule_format_build(&s->a, slot);
+		err_say("%s%s: %s", cas->id, who,
 		    v.wanted[c] ? "is being profiled" : "is profiled already");
 		free(who);
 	}
@@ -292,27 +315,40 @@ profile_scenes(struct session *s)
 
 	for (; slot.scene < s->a.scenes.n; slot.scene++)
 		for (slot.build = 0; slot.build < s->a.builds->n; slot.build++)
-			if (*s->runner.stop || profile_scene(s, &slot) < 0)
+			if (*s->runner.context.stop ||
+			    profile_scene(s, &slot) < 0)
 				return -1;
 	return s->unprofiled ? -1 : 0;
 }
 
-/* Makes a name that differs for each session on any machine. */
-static void
-name_session(char name[16], uint64_t seed)
+/* Makes a name that differs for each session. 0, or -1, error reported. */
+static int
+name_session(char name[16])
 {
-	int64_t now[2] = {0};
-	FILE *f = fopen("/dev/urandom", "re");
-	unsigned long long h;
+	unsigned long long x;
 
-	if (f) {
-		if (fread(now, sizeof now, 1, f) != 1)
-			now[0] = getpid();
-		fclose(f);
+	if (getrandom(&x, sizeof x, 0) != sizeof x)
+		return err_fail_sys("cannot make a name for this session");
+	snprintf(name, 16, "%012llx", x & 0xffffffffffffULL);
+	return 0;
+}
+
+/* Returns what each run repeats of them, without unknown ones. Caller frees. */
+static struct json *
+make_brief_env(const struct json *settings)
+{
+	struct json *env = json_object();
+	const struct json *j;
+
+	json_set_str(env, "host", json_get_str(settings, "host"));
+	json_set_str(env, "benchmark_tool_version", "vkb-load " VKB_VERSION);
+	for (size_t i = 0; i < sizeof setting_keys / sizeof *setting_keys;
+	     i++) {
+		j = json_get(settings, setting_keys[i]);
+		if (j)
+			json_set(env, setting_keys[i], json_dup(j));
 	}
-	h = str_hash(STR_HASH, now, sizeof now);
-	h = str_hash(h, &seed, sizeof seed);
-	snprintf(name, 16, "%012llx", h & 0xffffffffffffULL);
+	return env;
 }
 
 int
@@ -332,42 +368,45 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		.profiles = o->profiles}};
 	struct schedule *a = &s.a;
 	struct json *machine, *brief;
-	int rc = schedule_init(a, plan, stop), k = -1;
 	char name[16];
+	int rc, k = -1;
 
-	name_session(name, o->seed);
+	if (name_session(name) < 0)
+		return -1;
+	rc = schedule_init(a, plan, stop);
 	machine = machine_record("", name);
-	brief = env_brief(json_get(machine, "env"));
+	brief = make_brief_env(json_get(machine, "env"));
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
-	a->progress.most = stopping_adaptive(o->rule);
+	a->progress.most = stopping_is_adaptive(o->rule);
 	if (pinning_check(a->cases, a->ncases, external == NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
-	s.runner = (struct case_runner){.cases = a->cases,
+	s.runner = (struct case_runner){.context = {.engines = engines,
+					    .profiles = o->profiles,
+					    .logs = o->logs,
+					    .external = external,
+					    .env = brief,
+					    .show = progress_draw,
+					    .progress = &a->progress,
+					    .seed = o->seed,
+					    .timeout_s = o->timeout_s,
+					    .stop = stop},
+	    .cases = a->cases,
 	    .scenes = a->scenes.v,
 	    .builds = builds->v,
-	    .engines = engines,
 	    .rule = o->rule,
 	    .precise = a->precise,
 	    .results = results,
-	    .profiles = o->profiles,
-	    .logs = o->logs,
 	    .progress = &a->progress,
-	    .show = progress_draw,
-	    .external = external,
 	    .machine = o->no_env ? NULL : machine,
-	    .env = brief,
-	    .seed = o->seed,
-	    .timeout_s = o->timeout_s,
-	    .stop = stop,
 	    .announce = begin_run,
 	    .arg = &s};
-	memcpy(s.runner.session, name, sizeof name);
+	memcpy(s.runner.context.session, name, sizeof name);
 	k = run_schedule(&s);
 	if (o->profiles->dir && !*stop && profile_scenes(&s) < 0)
 		k = -1;
-	coproc_close(s.runner.coproc);
+	coproc_close(s.runner.context.coproc);
 	hostlock_release(s.lock);
 out:
 	progress_close(&a->progress);

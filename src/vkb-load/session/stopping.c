@@ -94,13 +94,13 @@ stopping_free(struct stopping_rule *l)
 }
 
 bool
-stopping_adaptive(const struct stopping_rule *l)
+stopping_is_adaptive(const struct stopping_rule *l)
 {
 	return l->nuntil > 0;
 }
 
 size_t
-stopping_most(const struct stopping_rule *l)
+stopping_max_runs(const struct stopping_rule *l)
 {
 	return (size_t)l->at[l->n - 1];
 }
@@ -134,7 +134,7 @@ stopping_record(
 {
 	struct json *at;
 
-	if (!stopping_adaptive(l))
+	if (!stopping_is_adaptive(l))
 		return;
 	at = json_array();
 	for (size_t i = 0; i < l->n; i++)
@@ -154,7 +154,7 @@ stopping_hash(const struct json *run)
 }
 
 char *
-stopping_text(const struct stopping_rule *l)
+stopping_format(const struct stopping_rule *l)
 {
 	struct str s = {0};
 

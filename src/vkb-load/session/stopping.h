@@ -34,8 +34,8 @@ int stopping_parse(
     struct stopping_rule *, const char *runs, const struct opt_list *until);
 void stopping_free(struct stopping_rule *);
 
-bool stopping_adaptive(const struct stopping_rule *);
-size_t stopping_most(const struct stopping_rule *);
+bool stopping_is_adaptive(const struct stopping_rule *);
+size_t stopping_max_runs(const struct stopping_rule *);
 
 /* Returns the metric of a condition: by default rps, with a fixed rate p50. */
 const char *stopping_metric(
@@ -49,6 +49,6 @@ void stopping_record(
 unsigned long long stopping_hash(const struct json *run);
 
 /* "looks after 5, 7 and 10 runs, until rps +-1 %"; caller frees. */
-char *stopping_text(const struct stopping_rule *);
+char *stopping_format(const struct stopping_rule *);
 
 #endif

@@ -1,0 +1,36 @@
+/* What the runs of a session share: engines, servers, folders, counters. */
+#ifndef CONTEXT_H
+#define CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vkb-load/engine/engine.h"
+
+struct coproc;
+struct engine;
+struct extserver;
+struct json;
+struct logs;
+struct profiles_opts;
+
+struct case_context {
+	const struct engine *engines;
+	const struct profiles_opts *profiles;
+	struct logs *logs;
+	char run_name[32];          /* of the current run, for the logs */
+	struct extserver *external; /* NULL: vkb-serve starts servers */
+	struct coproc *coproc;    /* NULL: started when needed; caller closes */
+	const struct json *env;   /* what each run repeats of the env record */
+	engine_progress_fn *show; /* shows the run, called with 'progress' */
+	void *progress;
+	char session[16];
+	uint64_t seed;
+	double timeout_s; /* 0: that of the case */
+	size_t order;     /* runs begun */
+	size_t servers;   /* started */
+	const volatile int *stop;
+	volatile int halt; /* ends the run: *stop, or the server ended */
+};
+
+#endif

@@ -1,0 +1,334 @@
+#include "benchcase.h"
+#include "config.h"
+#include "configfit.h"
+#include "cpulist.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum kind {
+	TEXT,  /* const char * */
+	FLAG,  /* bool */
+	WHOLE, /* long long */
+	REAL,  /* double */
+	TREE   /* const struct json * */
+};
+
+struct field {
+	const char *path;
+	enum kind kind;
+	size_t at; /* offset of the member */
+	double absent;
+	const char *limit[2]; /* place and name of the key with its limits */
+	const char *part;     /* its name in a part of a mixed case, or NULL */
+	bool required;
+	bool zero; /* 0 is valid, whatever the configuration allows */
+};
+
+#define AT(member) .at = offsetof(struct bench_load, member)
+#define SAME(name) .limit = {"scenario", name}, .part = name
+
+static const struct field load_fields[] = {
+    {"command", TEXT, AT(command), .part = "command", .required = true},
+    {"dataset", TEXT, AT(dataset), .part = "dataset"},
+    {"xml_root_element", TEXT, AT(xml_element), .part = "xml_root_element"},
+    {"test_phase", TEXT, AT(phase)}, {"latency", TEXT, AT(latency)},
+    {"arrivals", TEXT, AT(arrivals)},
+    {"cluster_execution", TEXT, AT(execution), .part = "cluster_execution"},
+    {"data_size", WHOLE, AT(data_size), 3, SAME("data_size"), .required = true},
+    {"pipeline", WHOLE, AT(pipeline), 1, SAME("pipeline"), .required = true},
+    {"clients", WHOLE, AT(clients), 1, SAME("clients"), .required = true},
+    {"keyspacelen", WHOLE, AT(keyspacelen), .limit = {"config", "keyspacelen"},
+	.required = true, .zero = true},
+    {"benchmark_threads", WHOLE, AT(threads), 1,
+	.limit = {"config", "benchmark-threads"}, .required = true},
+    {"requests", WHOLE, AT(requests), 0, SAME("requests")},
+    {"maxdocs", WHOLE, AT(maxdocs), 0, SAME("maxdocs")},
+    {"parallel_clients", WHOLE, AT(parallel_clients), 0,
+	SAME("parallel_clients")},
+    {"cluster_nodes", WHOLE, AT(nodes), 1,
+	.limit = {"config", "cluster_nodes"}},
+    {"cluster_replicas", WHOLE, AT(replicas),
+	.limit = {"config", "cluster_replicas"}},
+    {"duration_s", REAL, AT(duration_s), 0, SAME("duration")},
+    {"rate", REAL, AT(rate), .limit = {"scenario", "rate"}},
+    {"warmup_s", REAL, AT(warmup_s), 0, SAME("warmup")},
+    {"warmup_apart", FLAG, AT(warmup_apart)},
+    {"warmup_writes_only", FLAG, AT(warmup_writes_only)},
+    {"sequential", FLAG, AT(sequential), .part = "sequential"},
+    {"resp3", FLAG, AT(resp3)}, {"cluster_mode", FLAG, AT(cluster)}};
+
+#undef AT
+#define AT(member) .at = offsetof(struct bench_case, member)
+#define DELAY(side, name) "config.profiling.delays." side "." name
+
+static const struct field case_fields[] = {{"id", TEXT, AT(id)},
+    {"config", TREE, AT(config)},
+    {"config.populate_with", TEXT, AT(populate_with)},
+    {"config.setup_commands", TREE, AT(setup_commands)},
+    {"config.teardown_commands", TREE, AT(teardown_commands)},
+    {"config.profiling", TREE, AT(profiling)},
+    {"config.profiling.mode", TEXT, AT(profile_mode),
+	.limit = {"profiling", "mode"}},
+    {"config.profiling.sampling_freq", WHOLE, AT(sampling_freq), 999,
+	.limit = {"profiling", "sampling_freq"}},
+    {DELAY("write", "delay"), REAL, AT(profile_writes.delay_s), 0,
+	.limit = {"delay", "delay"}},
+    {DELAY("write", "duration"), REAL, AT(profile_writes.duration_s), 10,
+	.limit = {"delay", "duration"}},
+    {DELAY("read", "delay"), REAL, AT(profile_reads.delay_s), 0,
+	.limit = {"delay", "delay"}},
+    {DELAY("read", "duration"), REAL, AT(profile_reads.duration_s), 10,
+	.limit = {"delay", "duration"}},
+    {"config.unixsocket", FLAG, AT(unixsocket)}, {"server", TREE, AT(server)},
+    {"server.modules", TREE, AT(modules)},
+    {"server.cpus", TREE, AT(server_cpus)},
+    {"server.config.requirepass", TEXT, AT(password)},
+    {"client.cpus", TEXT, AT(client_cpus)},
+    {"client.each", TREE, AT(client_cpus_each)},
+    {"client.seed", WHOLE, AT(seed), -1, .limit = {"config", "seed"}},
+    {"client.max_lost", WHOLE, AT(max_lost), .limit = {"config", "max_lost"}},
+    {"client.timeout_s", REAL, AT(timeout_s), .limit = {"config", "timeout"}}};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static void
+fill_field(void *to, const struct field *f, const struct json *v)
+{
+	void *member = (char *)to + f->at;
+
+	switch (f->kind) {
+	case TEXT:
+		*(const char **)member = json_str(v);
+		break;
+	case FLAG:
+		*(bool *)member = json_bool(v, false);
+		break;
+	case WHOLE:
+		*(long long *)member = (long long)json_num(v, f->absent);
+		break;
+	case REAL:
+		*(double *)member = json_num(v, f->absent);
+		break;
+	case TREE:
+		*(const struct json **)member = v;
+	}
+}
+
+void
+bench_case_fill_load(struct bench_load *l, const struct json *config)
+{
+	for (size_t i = 0; i < COUNT(load_fields); i++)
+		fill_field(
+		    l, &load_fields[i], json_get(config, load_fields[i].path));
+}
+
+void
+bench_case_fill(struct bench_case *c, const struct json *record)
+{
+	const struct json *before = json_get(record, "before");
+
+	*c = (struct bench_case){.record = record};
+	for (size_t i = 0; i < COUNT(case_fields); i++)
+		fill_field(
+		    c, &case_fields[i], json_path(record, case_fields[i].path));
+	c->no_aslr = !json_bool(json_path(record, "server.aslr"), true);
+	bench_case_fill_load(&c->load, c->config);
+	c->before = mem_array(json_len(before) + 1, sizeof *c->before);
+	for (before = json_first(before); before; before = json_next(before))
+		bench_case_fill(&c->before[c->nbefore++], before);
+}
+
+void
+bench_case_free(struct bench_case *c)
+{
+	for (size_t i = 0; i < c->nbefore; i++)
+		bench_case_free(&c->before[i]);
+	free(c->before);
+}
+
+void
+bench_case_adopt_part(struct json *config, const struct json *part)
+{
+	const struct field *f;
+
+	for (size_t i = 0; i < COUNT(load_fields); i++) {
+		f = &load_fields[i];
+		if (f->part)
+			json_set(
+			    config, f->path, json_dup(json_get(part, f->part)));
+	}
+}
+
+static bool
+is_valid(const struct field *f, const struct json *v)
+{
+	const struct config_key *k =
+	    f->limit[0] ? config_find(f->limit[0], f->limit[1]) : NULL;
+
+	return !k || (f->zero && json_num(v, NAN) == 0) ||
+	    configfit_matches(NULL, k, v);
+}
+
+/* Checks the value at a path below 'room'. 0, or -1, error reported. */
+static int
+check_field(const struct field *f, const struct json *record, const char *room,
+    const char *where)
+{
+	const struct json *v =
+	    json_path(*room ? json_get(record, room) : record, f->path);
+	const char *id = json_get_str(record, "id"), *dot = *room ? "." : "";
+	const struct config_key *k;
+	char words[CONFIG_WORDS];
+
+	if (f->kind == TEXT && f->required && !json_str(v))
+		return err_fail("%s: case '%s' lacks '%s%s%s'", where, id, room,
+		    dot, f->path);
+	if ((!v && !f->required) || is_valid(f, v))
+		return 0;
+	k = config_find(f->limit[0], f->limit[1]);
+	if (f->kind == WHOLE)
+		return err_fail("%s: case '%s': '%s%s%s' is not an integer "
+				"from %.0f to %.0f",
+		    where, id, room, dot, f->path, f->zero ? 0 : k->min,
+		    k->max);
+	return err_fail("%s: case '%s': '%s%s%s' is not %s", where, id, room,
+	    dot, f->path, config_format_rule(k, words));
+}
+
+/* Checks the writers or the readers of a mixed case. */
+static int
+check_parts(const struct json *record, const char *side, const char *where)
+{
+	static const struct field seed = {.limit = {"part", "seed"}};
+	const struct json *list = json_get(json_get(record, "config"), side);
+	const struct json *v;
+	const char *wrong = NULL;
+
+	for (const struct json *p = json_first(list); p; p = json_next(p)) {
+		for (size_t i = 0; i < COUNT(load_fields); i++) {
+			const struct field *f = &load_fields[i];
+
+			v = f->part ? json_get(p, f->part) : NULL;
+			if (v ? !is_valid(f, v) ||
+				    (f->kind == TEXT && !json_str(v))
+			      : f->part && f->kind == TEXT && f->required)
+				wrong = f->part;
+		}
+		v = json_get(p, "seed");
+		if (v && !is_valid(&seed, v))
+			wrong = "seed";
+	}
+	if (wrong)
+		return err_fail("%s: case '%s': '%s' in 'config.%s' is missing "
+				"or invalid",
+		    where, json_get_str(record, "id"), wrong, side);
+	return 0;
+}
+
+static int
+check_fields(const struct json *record, const char *where)
+{
+	for (size_t i = 0; i < COUNT(load_fields); i++)
+		if (check_field(&load_fields[i], record, "config", where) < 0)
+			return -1;
+	for (size_t i = 0; i < COUNT(case_fields); i++)
+		if (check_field(&case_fields[i], record, "", where) < 0)
+			return -1;
+	return check_parts(record, "writes", where) < 0 ||
+		check_parts(record, "reads", where) < 0
+	    ? -1
+	    : 0;
+}
+
+static bool
+is_cpu_list(const struct json *j)
+{
+	const char *why;
+	cpu_set_t set;
+
+	return json_str(j) && cpulist_parse(json_str(j), &set, &why) == 0;
+}
+
+int
+bench_case_check(const struct json *cas, const char *where)
+{
+	const char *id = json_get_str(cas, "id");
+	const struct json *j;
+
+	if (check_fields(cas, where) < 0)
+		return -1;
+	if (!json_path(cas, "config.requests") ==
+	    !json_path(cas, "config.duration_s"))
+		return err_fail("%s: case '%s': 'config' needs one of "
+				"'requests' and 'duration_s'",
+		    where, id);
+	if (json_bool(json_path(cas, "config.unixsocket"), false) &&
+	    (json_bool(json_path(cas, "config.cluster_mode"), false) ||
+		json_bool(json_path(cas, "config.tls_mode"), false)))
+		return err_fail("%s: case '%s': a unix socket cannot be used "
+				"with TLS or a cluster",
+		    where, id);
+	j = json_path(cas, "client.cpus");
+	if (j && !is_cpu_list(j))
+		return err_fail(
+		    "%s: case '%s': 'client.cpus' is not a CPU list", where,
+		    id);
+	for (j = json_first(json_path(cas, "client.each")); j; j = json_next(j))
+		if (!is_cpu_list(j))
+			return err_fail("%s: case '%s': 'client.each' is not a "
+					"list of CPU lists",
+			    where, id);
+	return 0;
+}
+
+/* Are two values equal? An absent one equals false. */
+static bool
+is_same_value(const struct json *a, const struct json *b)
+{
+	if ((!a || json_type(a) == JSON_BOOL) &&
+	    (!b || json_type(b) == JSON_BOOL))
+		return json_bool(a, false) == json_bool(b, false);
+	return a && b && json_equal(a, b);
+}
+
+int
+bench_case_check_server(const struct json *cas, const char *where)
+{
+	static const char *const pairs[][2] = {
+	    {"config.tls_mode", "server.tls"},
+	    {"config.unixsocket", "server.unixsocket"},
+	    {"config.cluster_nodes", "server.primaries"},
+	    {"config.cluster_replicas", "server.replicas"},
+	    {"config.config_set", "server.config_set"}};
+	const struct json *threads = json_path(cas, "server.io_threads");
+	const struct json *own = json_path(cas, "server.config");
+	double io = json_num(json_path(cas, "config.io_threads"), 1);
+	bool cluster = json_bool(json_path(cas, "config.cluster_mode"), false);
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !wrong; i++)
+		if (!is_same_value(json_path(cas, pairs[i][0]),
+			json_path(cas, pairs[i][1])))
+			wrong = pairs[i][0];
+	if (cluster != (json_path(cas, "server.primaries") != NULL))
+		wrong = "config.cluster_mode";
+	else if (threads ? json_num(threads, 0) != io
+			 : io != 1 && !json_get(own, "io-threads"))
+		wrong = "config.io_threads";
+	if (!wrong)
+		return 0;
+	return err_fail("%s: case '%s': 'server' does not agree with '%s'",
+	    where, json_get_str(cas, "id"), wrong);
+}
+
+const char *
+bench_case_engine(const struct json *config)
+{
+	const char *name = json_get_str(config, "engine");
+
+	return name ? name : BENCH_CASE_NATIVE;
+}

@@ -1,0 +1,90 @@
+/*
+ * A case in the types of C. One table has the keys of its record, their types
+ * and limits: a new key is a row there and its use.
+ */
+#ifndef BENCHCASE_H
+#define BENCHCASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+
+/* What one load does: that of a case, or of a writer or reader of it. */
+struct bench_load {
+	const char *command, *dataset, *xml_element;
+	const char *phase;     /* "write", "mixed_read", ... */
+	const char *latency;   /* NULL: of each request */
+	const char *arrivals;  /* of a rate; NULL: constant */
+	const char *execution; /* "parallel": a client for each node */
+	long long data_size, keyspacelen, pipeline, clients, threads;
+	long long parallel_clients;
+	long long nodes, replicas;   /* of a cluster; replicas of each node */
+	long long requests, maxdocs; /* 0: not given */
+	double duration_s, rate;     /* 0: not given */
+	double warmup_s;
+	bool warmup_apart, warmup_writes_only;
+	bool sequential, resp3, cluster;
+};
+
+/* When a profile begins after the warm-up, and how long it lasts. */
+struct bench_delay {
+	double delay_s, duration_s;
+};
+
+/*
+ * A case. Everything is borrowed from the record but 'before', the cases that
+ * must run before it without being recorded.
+ */
+struct bench_case {
+	const struct json *record, *config;
+	struct bench_case *before;
+	size_t nbefore;
+	const char *id;
+	struct bench_load load;
+	const char *populate_with;
+	const struct json *setup_commands, *teardown_commands;
+
+	const struct json *profiling; /* NULL: not asked for */
+	const char *profile_mode;
+	long long sampling_freq;
+	struct bench_delay profile_writes, profile_reads;
+
+	bool unixsocket;
+	bool no_aslr;         /* of the server */
+	const char *password; /* "" or NULL: none */
+	const struct json *server, *modules, *server_cpus;
+
+	const char *client_cpus;             /* NULL: any */
+	const struct json *client_cpus_each; /* of clients in parallel */
+	long long seed;                      /* -1: drawn by the session */
+	long long max_lost;
+	double timeout_s; /* 0: not given */
+};
+
+/* Fills a case from a record that was checked. Call bench_case_free. */
+void bench_case_fill(struct bench_case *, const struct json *record);
+void bench_case_free(struct bench_case *);
+
+/* Fills a load from an identity: the 'config' of a case or of its role. */
+void bench_case_fill_load(struct bench_load *, const struct json *config);
+
+/*
+ * Turns an identity of a mixed case into that of a part: copies the values
+ * which the part has of its own.
+ */
+void bench_case_adopt_part(struct json *config, const struct json *part);
+
+/*
+ * Check a case that was read from a file, where it may have been edited: its
+ * values, whose limits are those of the configuration, and whether 'server'
+ * agrees with 'config'. 0, or -1, error reported. 'where' is FILE:LINE.
+ */
+int bench_case_check(const struct json *record, const char *where);
+int bench_case_check_server(const struct json *record, const char *where);
+
+/* Returns the name of the engine of an identity; never NULL. */
+#define BENCH_CASE_NATIVE "native"
+const char *bench_case_engine(const struct json *config);
+
+#endif
