@@ -120,12 +120,12 @@ collect_result(struct run *r, struct engine_result *out)
 	if (!r->work->resp3)
 		out->pushes = NAN;
 	out->hit_rate_percent = NAN;
-	misses += out->refused * r->command->items;
-	if (r->command->counts && out->requests)
+	misses += out->refused * r->source->items;
+	if (r->source->counts && out->requests)
 		out->hit_rate_percent = 100 *
 		    (1 -
 			(double)misses /
-			    ((double)out->requests * r->command->items));
+			    ((double)out->requests * r->source->items));
 	set_latencies(out, r->latency);
 	set_intervals(r, out);
 	out->latency = r->latency;

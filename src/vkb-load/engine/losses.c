@@ -245,15 +245,11 @@ rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 
 	if (r->work->rate > 0)
 		return;
-	if (r->template) {
-		c->course = c->from;
-		while (skip)
-			skip -= template_make(r->template, &c->course,
-			    &c->node->keys, w->batch, skip, RUN_SLICE, &len);
-		c->from = c->course;
-	} else if (c->sequence == &c->here) {
-		c->here = c->first += (uint64_t)skip * r->sequence_step;
-	}
+	c->course = c->from;
+	while (skip)
+		skip -= r->source->ops->make(r->source, &c->course,
+		    &c->node->keys, w->batch, skip, RUN_SLICE, &len);
+	c->from = c->course;
 }
 
 void

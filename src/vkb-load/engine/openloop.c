@@ -152,7 +152,6 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 		c->due[k] = take_due(w, p);
 	}
 	pools_advance(w, c, (uint32_t)n);
-	supply_sequence(w, c, 0);
 	k = c->oldest + c->awaited;
 	sending_batch(w, c, (uint32_t)n, now);
 	for (i = 0; i < n; i++)

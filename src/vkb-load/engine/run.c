@@ -1,4 +1,5 @@
 #include "run.h"
+#include "command.h"
 #include "str.h"
 
 #include <stdarg.h>

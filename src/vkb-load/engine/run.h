@@ -5,13 +5,13 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "command.h"
+#include "chooser.h"
 #include "conn.h"
 #include "engine.h"
 #include "err.h"
 #include "keys.h"
 #include "rng.h"
-#include "template.h"
+#include "cmdsource.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -67,16 +67,13 @@ struct worker {
 	size_t npools;
 	uint64_t free_clients; /* in a cluster: those to draw a node */
 	struct rng rng;
-	uint64_t turn;
-	char *batch; /* 'slice' commands, patched for each use */
-	uint32_t slice;
+	char *batch; /* requests, RUN_SLICE bytes and one more */
 	char *refill;
 	struct keys *refill_keys; /* of each node of the map */
-	uint64_t refill_at;       /* numbers of the next one */
-	uint64_t refill_turn;
+	struct cursor refill_cursor;
 	uint64_t refilled;
 	uint64_t at, end; /* requests it may make */
-	uint64_t warm;    /* numbers in sequence while warming up */
+	uint64_t warm;    /* commands in order while warming up */
 	struct redirect *redirects;
 	struct later *later; /* requests that wait after a passing error */
 	size_t nlater, later_cap;
@@ -118,21 +115,17 @@ struct run {
 	struct gate *gate; /* borrowed */
 	const struct engine_target *target;
 	const struct engine_work *work;
-	struct command *command;
-	const struct template *template;         /* NULL: a named test */
-	_Atomic uint64_t *taken[TEMPLATE_KINDS]; /* used rows and sequence
-						    numbers; borrowed */
-	_Atomic uint64_t number;                 /* the next one, in sequence */
-	struct command *refill;                  /* NULL: nothing is popped */
+	const struct cmdsource *source;
+	const struct cmdsource *refill; /* NULL: nothing is popped */
+	const struct chooser *chooser;
+	_Atomic uint64_t *taken[CMDSOURCE_COUNTERS]; /* borrowed */
 	struct conn_setup setup;
 	char (*tags)[3];
 	uint64_t space;
 	size_t only_node; /* seeding: index of the only node; else SIZE_MAX */
 	bool strict;      /* an error or a lost connection ends it */
-	bool sequential;
-	bool by_key; /* in a cluster: the key decides the node */
+	bool by_key;      /* in a cluster: the key decides the node */
 	uint32_t pipeline;
-	unsigned sequence_step; /* numbers a command takes in sequence */
 	int64_t timeout_ns;
 	int64_t base;   /* origin of the schedule, to keep numbers small */
 	int64_t start;  /* of the warm-up */
@@ -158,9 +151,8 @@ struct run {
 };
 
 struct run_options {
-	struct command *command, *refill; /* borrowed; refill may be NULL */
-	const struct template *template;  /* NULL, or 'command' is its own */
-	_Atomic uint64_t *taken[TEMPLATE_KINDS];
+	struct cmdsource *source, *refill; /* borrowed; refill may be NULL */
+	_Atomic uint64_t *taken[CMDSOURCE_COUNTERS];
 	uint64_t space;
 	size_t only_node;
 	bool strict;

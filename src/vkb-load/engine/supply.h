@@ -1,6 +1,5 @@
 /*
- * Hands out requests to threads: how many, and with which numbers. Private to
- * the engine, like run.h.
+ * Hands out requests to threads. Private to the engine, like run.h.
  */
 #ifndef SUPPLY_H
 #define SUPPLY_H
@@ -25,7 +24,7 @@ supply_take(struct worker *w, struct conn *c, int64_t now)
 	if (w->ending)
 		return 0;
 	c->counted = now >= r->t0;
-	if (!c->counted || (run_by_duration(r) && !r->sequential))
+	if (!c->counted || (run_by_duration(r) && !r->chooser->ordered))
 		return r->pipeline;
 	if (w->at == w->end && !supply_more(w)) {
 		w->ending = true;
@@ -36,10 +35,5 @@ supply_take(struct worker *w, struct conn *c, int64_t now)
 	w->at += n;
 	return (uint32_t)n;
 }
-
-/* Sets where the numbers of the next n requests come from. */
-void supply_sequence(struct worker *, struct conn *, uint32_t n);
-/* As supply_sequence, for a template. */
-void supply_course(struct worker *, struct conn *, uint32_t n);
 
 #endif

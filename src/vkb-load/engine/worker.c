@@ -1,4 +1,5 @@
 #include "worker.h"
+#include "chooser.h"
 #include "clock.h"
 #include "hist.h"
 #include "losses.h"
@@ -46,7 +47,6 @@ send_next_batch(struct worker *w, struct conn *c, int64_t now)
 	n = supply_take(w, c, now);
 	if (!n)
 		return;
-	supply_sequence(w, c, n);
 	sending_batch(w, c, n, now);
 }
 
@@ -65,7 +65,10 @@ resume_conn(struct conn *c, int64_t now)
 static void
 begin_conn(struct conn *c, int64_t now)
 {
-	c->course.turn = 0;
+	struct worker *w = c->owner;
+
+	/* Commands in turn begin with the first, others at any collection. */
+	c->course.turn = w->run->source->cycle > 1 ? 0 : c->index;
 	resume_conn(c, now);
 }
 
@@ -245,33 +248,27 @@ prepare_worker(struct worker *w)
 {
 	struct run *r = w->run;
 	const struct engine_work *work = r->work;
-	size_t refills = 0;
+	const struct cmdsource *s = r->source;
 
 	w->client = &worker_client;
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
 	w->warm = r->space * (uint64_t)w->index / r->nworkers;
-	w->refill_at = KEYS_NUMBERS / 2 +
-	    (uint64_t)w->index * (KEYS_NUMBERS / 2 / r->nworkers);
 	w->latency = HIST_LATENCY();
 	if (work->rate > 0)
 		w->service = HIST_LATENCY();
 	w->loop.in = mem_new(CONN_READ_SIZE);
-	w->slice = (uint32_t)(RUN_SLICE / r->command->len) + 1;
-	if (w->slice > r->pipeline)
-		w->slice = r->pipeline;
-	if (r->template) {
-		w->batch = mem_new(template_room(r->template, RUN_SLICE));
-	} else {
-		w->batch = mem_array(w->slice, r->command->len);
-		command_copy(r->command, w->batch, w->slice);
-	}
-	if (r->refill) {
-		refills = r->pipeline / r->refill->values + 1;
-		w->refill = mem_array(refills, r->refill->len);
-		command_copy(r->refill, w->refill, refills);
-	}
+	w->batch = mem_new(s->ops->room(s, RUN_SLICE));
+	if (!r->refill)
+		return;
+	w->refill = mem_new(r->refill->ops->room(
+	    r->refill, (r->pipeline / r->refill->values + 1) * r->refill->len));
+	w->refill_cursor.chooser = &chooser_sequential;
+	w->refill_cursor.number =
+	    (KEYS_NUMBERS / 2 +
+		(uint64_t)w->index * (KEYS_NUMBERS / 2 / r->nworkers)) /
+	    r->refill->values;
 }
 
 static bool
