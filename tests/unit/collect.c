@@ -100,6 +100,7 @@ finished(struct worker *w, const struct engine_work *work, struct cmdsource *c)
 {
 	struct run r = {.work = work,
 	    .source = c,
+	    .arrivals = arrivals_find(work),
 	    .workers = w,
 	    .nworkers = 2,
 	    .t0 = 1000,

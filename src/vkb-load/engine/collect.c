@@ -103,7 +103,7 @@ collect_result(struct run *r, struct engine_result *out)
 		add_errors(out, w);
 	}
 	/* In open loop the requests due at the end are waited for. */
-	if (r->t1 != INT64_MAX && !cut && (r->work->rate <= 0 || last < r->t1))
+	if (r->t1 != INT64_MAX && !cut && (!run_is_open(r) || last < r->t1))
 		last = r->t1;
 	out->start_ns = r->t0;
 	out->end_ns = last;
@@ -111,7 +111,7 @@ collect_result(struct run *r, struct engine_result *out)
 	out->rps =
 	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
 	out->offered_rps = NAN;
-	if (r->work->rate > 0)
+	if (run_is_open(r))
 		out->offered_rps = (double)due /
 		    (r->t1 != INT64_MAX && !cut ? r->work->duration_s
 						: out->elapsed_s);

@@ -137,3 +137,14 @@ counters_refused(struct worker *w, const char *line)
 	if (!*w->refusal)
 		snprintf(w->refusal, sizeof w->refusal, "%s", line);
 }
+
+void
+counters_answers(struct worker *w, bool counted, uint32_t misses, int64_t now)
+{
+	if (counted) {
+		w->misses += misses;
+		w->refused += w->wrong;
+		w->last_ns = now;
+	}
+	w->wrong = 0;
+}

@@ -38,7 +38,7 @@ losses_add(struct run *r, uint64_t n, const char *fmt, ...)
 static int64_t
 get_oldest_start(const struct worker *w, const struct conn *c)
 {
-	if (w->run->work->rate > 0 && c->awaited > c->refills)
+	if (run_is_open(w->run) && c->awaited > c->refills)
 		return c->written[c->oldest];
 	return c->start_ns;
 }
@@ -48,7 +48,7 @@ record_age(struct worker *w, int64_t now, int64_t start, int64_t due)
 {
 	const struct run *r = w->run;
 
-	if (r->work->rate <= 0) {
+	if (!run_is_open(r)) {
 		hist_add(w->latency, now - start, 1);
 	} else if (due >= r->t0 && due < r->t1) {
 		hist_add(w->latency, now - due, 1);
@@ -78,7 +78,7 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 	    .conn = c, .start_ns = c->start_ns, .counted = c->counted};
 
 	for (i = 0; i < n; i++) {
-		if (w->run->work->rate > 0) {
+		if (run_is_open(w->run)) {
 			a.due = c->due[c->oldest];
 			a.start_ns = c->written[c->oldest];
 			a.counted = a.due >= w->run->t0;
@@ -243,7 +243,7 @@ rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 	uint32_t skip = c->batch > n ? c->batch - n : 0;
 	size_t len;
 
-	if (r->work->rate > 0)
+	if (run_is_open(r))
 		return;
 	c->course = c->from;
 	while (skip)

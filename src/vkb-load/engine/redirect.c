@@ -3,7 +3,6 @@
 #include "hint.h"
 #include "losses.h"
 #include "mem.h"
-#include "openloop.h"
 #include "run.h"
 #include "slotmap.h"
 #include "counters.h"
@@ -277,8 +276,8 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 			       */
 	q.to = to;
 	make_again(w, c, at, &q);
-	if (w->run->work->rate > 0)
-		openloop_away(w, c, nth, &q.away);
+	if (run_is_open(w->run))
+		w->run->arrivals->pacing->take(w, c, nth, &q.away);
 	c->away++;
 	w->away++;
 	w->taken++;
@@ -296,28 +295,13 @@ finish_request(struct worker *w, const struct away *a, int64_t now,
 {
 	struct run *r = w->run;
 	struct conn *c = a->conn;
-	bool counted = a->counted;
 
 	c->away--;
 	w->away--;
-	if (r->work->rate > 0) {
-		openloop_back(w, a, now);
-		counted = now >= r->t0;
-	} else {
-		if (run_by_duration(r))
-			counted = now >= r->t0 && now < r->t1;
-		if (counted)
-			counters_record(w, now - a->start_ns, 1);
-		else if (now >= r->t1)
-			counters_record_late(w, now - a->start_ns, 1);
-	}
-	if (counted) {
-		w->misses += t->misses;
-		w->refused += w->wrong;
-		w->last_ns = now;
-	}
-	t->misses = w->wrong = 0; /* count those of one read only once */
-	if (r->work->rate <= 0 && c->state == CONN_READY && !c->awaited)
+	counters_answers(
+	    w, r->arrivals->pacing->back(w, a, now), t->misses, now);
+	t->misses = 0; /* count those of one read only once */
+	if (!run_is_open(r) && c->state == CONN_READY && !c->awaited)
 		c->client->resumed(c, now);
 }
 
@@ -409,7 +393,7 @@ give_up(struct worker *w, struct redirect *d, int64_t now)
 		losses_give_up(w, &q.away, now);
 		w->away--;
 		c->away--;
-		if (w->run->work->rate <= 0 && c->state == CONN_READY &&
+		if (!run_is_open(w->run) && c->state == CONN_READY &&
 		    !c->awaited)
 			c->client->resumed(c, now);
 	}

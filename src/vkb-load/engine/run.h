@@ -5,6 +5,7 @@
 #ifndef RUN_H
 #define RUN_H
 
+#include "arrivals.h"
 #include "chooser.h"
 #include "conn.h"
 #include "engine.h"
@@ -26,13 +27,6 @@ struct slotmap;
 struct slotmap_node;
 struct later;
 struct redirect;
-
-struct arrivals {
-	double gap_ns, next_ns, first_ns;
-	uint64_t n;
-	bool poisson;
-	struct rng rng;
-};
 
 struct interval {
 	struct hist *hist;
@@ -95,7 +89,7 @@ struct worker {
 	size_t nerrors;
 	struct slotmap *map;
 	/* open loop */
-	struct arrivals seen, sent;
+	struct schedule seen, sent;
 	uint64_t share;    /* arrivals in all; RUN_ENDLESS */
 	uint64_t measured; /* arrivals due in the measured time */
 	bool no_pwait2;    /* the kernel has none */
@@ -118,6 +112,7 @@ struct run {
 	const struct cmdsource *source;
 	const struct cmdsource *refill; /* NULL: nothing is popped */
 	const struct chooser *chooser;
+	const struct arrivals *arrivals;
 	_Atomic uint64_t *taken[CMDSOURCE_COUNTERS]; /* borrowed */
 	struct conn_setup setup;
 	char (*tags)[3];
@@ -179,6 +174,12 @@ static inline bool
 run_by_duration(const struct run *r)
 {
 	return r->t1 != INT64_MAX;
+}
+
+static inline bool
+run_is_open(const struct run *r)
+{
+	return r->arrivals->advance != NULL;
 }
 
 /* A redirected request; 'due' only in open loop. */

@@ -55,8 +55,7 @@ set_cursor(struct worker *w, struct conn *c, uint32_t n)
 				s, (enum cmdsource_counter)i, to->turn, n),
 			    memory_order_relaxed);
 	if (r->chooser->ordered) {
-		if (r->by_key && s->tagged &&
-		    (c->counted || r->work->rate > 0)) {
+		if (r->by_key && s->tagged && (c->counted || run_is_open(r))) {
 			to->number = c->first;
 		} else if (!c->counted) {
 			to->number = w->warm;
@@ -83,7 +82,7 @@ send_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 	conn_await(c, n + refills);
 	c->refills = refills;
 	c->todo += n;
-	c->batch = r->work->rate > 0 ? 0 : n;
+	c->batch = run_is_open(r) ? 0 : n;
 	c->first_ns = 0;
 	c->start_ns = clock_ns();
 	sending_go_on(w, c, now);

@@ -100,6 +100,7 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->work = w;
 	r->source = o->source;
 	r->chooser = chooser_find(w);
+	r->arrivals = arrivals_find(w);
 	memcpy(r->taken, o->taken, sizeof r->taken);
 	r->refill = o->refill;
 	r->only_node = o->only_node;
@@ -110,7 +111,7 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->requests = w->requests > 0 ? (uint64_t)w->requests : RUN_ENDLESS;
 	r->by_key = t->cluster && o->only_node == SIZE_MAX;
 	r->latency = HIST_LATENCY();
-	if (w->rate > 0)
+	if (run_is_open(r))
 		r->service = HIST_LATENCY();
 	make_setup(r);
 	make_workers(r);
