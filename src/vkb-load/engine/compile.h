@@ -100,14 +100,11 @@ compile_patch_width(enum piece_kind kind)
 }
 
 /*
- * See struct cmdsource_ops; the second for a template that is only patched, the
- * third if that is a single number.
+ * See struct cmdsource_ops; the second for a template that is only patched.
  */
 uint32_t render_commands(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
 uint32_t render_alike(const struct cmdsource *, struct cursor *,
-    const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
-uint32_t render_single(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
 size_t render_room(const struct cmdsource *, size_t bytes);
 

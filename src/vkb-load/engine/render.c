@@ -196,31 +196,6 @@ patch_number(const struct compiled *s, struct cursor *c,
 	}
 }
 
-/* Copies the command to where a new buffer has none yet: at its end. */
-static void
-copy_command(const struct template *t, char *buf, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		memcpy(buf + i * t->source.len, t->one, t->source.len);
-}
-
-uint32_t
-render_single(const struct cmdsource *source, struct cursor *c,
-    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
-{
-	const struct template *t = (const struct template *)source;
-	size_t size = source->len;
-
-	if ((n - 1) * size > full)
-		n = (uint32_t)(full / size) + 1;
-	*len = n * size;
-	if (!buf[*len - size])
-		copy_command(t, buf, n);
-	c->turn += n;
-	patch_number(t->shapes, c, keys, buf, n, size, NULL);
-	return n;
-}
-
 uint32_t
 render_alike(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
@@ -234,11 +209,14 @@ render_alike(const struct cmdsource *source, struct cursor *c,
 	if ((n - 1) * size > full)
 		n = (uint32_t)(full / size) + 1;
 	*len = n * size;
-	if (!buf[*len - size])
-		copy_command(t, buf, n);
+	for (i = 0; !buf[*len - size] && i < n; i++) /* a new buffer */
+		memcpy(buf + i * size, t->one, size);
 	if (s->plain) {
-		patch_random_numbers(s, c, keys, buf, n, size, NULL);
 		c->turn += n;
+		if (s->npatches == 1)
+			patch_number(s, c, keys, buf, n, size, NULL);
+		else
+			patch_random_numbers(s, c, keys, buf, n, size, NULL);
 		return n;
 	}
 	draw_init(&d, c, keys);

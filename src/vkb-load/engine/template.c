@@ -71,8 +71,6 @@ static const struct cmdsource_ops ops = {
     render_room, render_commands, count_taken, free_source};
 static const struct cmdsource_ops ops_alike = {
     render_room, render_alike, count_taken, free_source};
-static const struct cmdsource_ops ops_single = {
-    render_room, render_single, count_taken, free_source};
 
 /*
  * For one shape of constant length: makes its bytes, with '0' for the numbers.
@@ -85,7 +83,7 @@ make_alike(struct template *t)
 	size_t i, at = 0, n;
 
 	t->one = mem_new(s->len + 1);
-	t->source.ops = s->plain && s->npatches == 1 ? &ops_single : &ops_alike;
+	t->source.ops = &ops_alike;
 	t->source.bytes = t->one;
 	t->source.len = s->len;
 	for (i = 0; i < s->npieces; i++, at += n) {
