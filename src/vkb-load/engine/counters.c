@@ -126,7 +126,7 @@ counters_error_reply(struct worker *w, const struct conn *c, const char *line)
 	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
 	counters_error(w, kind, line);
 	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
-		run_stale(r);
+		run_mark_stale(r);
 	return true;
 }
 

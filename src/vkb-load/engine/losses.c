@@ -109,7 +109,7 @@ losses_broken(
 		return false;
 	}
 	if (r->target->cluster) /* a failover may have replaced the node */
-		run_stale(r);
+		run_mark_stale(r);
 	if (c->state != CONN_READY)
 		return true;
 	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
@@ -261,7 +261,7 @@ losses_resend(struct worker *w, struct conn *c, int64_t now)
 	c->again = 0;
 	w->again--;
 	rewind_batch(w, c, n);
-	sending_same(w, c, n, now);
+	sending_repeat(w, c, n, now);
 	c->start_ns = start;
 }
 

@@ -58,7 +58,7 @@ count_arrivals(struct worker *w, int64_t now)
 	    w->measured < w->share) {
 		w->measured += w->seen.next_ns >= t0;
 		if (r->by_key)
-			pools_add_due(pools_due(w, w->seen.n),
+			pools_add_due(pools_choose(w, w->seen.n),
 			    r->base + (int64_t)w->seen.next_ns);
 		w->seen.kind->advance(&w->seen);
 	}

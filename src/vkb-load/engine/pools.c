@@ -335,7 +335,7 @@ pools_next(struct worker *w, struct conn *c, int64_t now)
 }
 
 struct pool *
-pools_due(struct worker *w, uint64_t nth)
+pools_choose(struct worker *w, uint64_t nth)
 {
 	const struct run *r = w->run;
 	uint64_t number;

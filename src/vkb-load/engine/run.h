@@ -162,7 +162,7 @@ const char *run_command(const struct run *);
 
 /* Reports the first failure; later ones are its consequences. */
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
-void run_stale(struct run *); /* a MOVED was seen */
+void run_mark_stale(struct run *); /* a MOVED was seen */
 
 static inline bool
 run_halted(const struct run *r)

@@ -10,7 +10,7 @@
  * or the socket is full. Refills are sent with the last slice.
  */
 void
-sending_go_on(struct worker *w, struct conn *c, int64_t now)
+sending_continue(struct worker *w, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
 	const struct cmdsource *s = r->source;
@@ -85,7 +85,7 @@ send_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 	c->batch = run_is_open(r) ? 0 : n;
 	c->first_ns = 0;
 	c->start_ns = clock_ns();
-	sending_go_on(w, c, now);
+	sending_continue(w, c, now);
 }
 
 void
@@ -96,7 +96,7 @@ sending_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 }
 
 void
-sending_same(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+sending_repeat(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
 	send_batch(w, c, n, now);
 }

@@ -2,7 +2,7 @@
 
 /* Shares get smaller towards the end, so that the lock is rarely taken. */
 bool
-supply_more(struct worker *w)
+supply_take_share(struct worker *w)
 {
 	struct run *r = w->run;
 	uint64_t n = 65536, left;

@@ -10,7 +10,7 @@
  * Takes a further share of the requests of the run. Returns false if none is
  * left.
  */
-bool supply_more(struct worker *);
+bool supply_take_share(struct worker *);
 
 /* Returns how many requests the next batch may have; sets c->counted. */
 static inline uint32_t
@@ -26,7 +26,7 @@ supply_take(struct worker *w, struct conn *c, int64_t now)
 	c->counted = now >= r->t0;
 	if (!c->counted || (run_by_duration(r) && !r->chooser->ordered))
 		return r->pipeline;
-	if (w->at == w->end && !supply_more(w)) {
+	if (w->at == w->end && !supply_take_share(w)) {
 		w->ending = true;
 		return 0;
 	}

@@ -105,7 +105,7 @@ on_loss(struct conn *c, const char *why, int64_t now)
 static void
 on_room(struct conn *c, int64_t now)
 {
-	sending_go_on(c->owner, c, now);
+	sending_continue(c->owner, c, now);
 }
 
 static const struct conn_client worker_client = {.ready = begin_conn,
