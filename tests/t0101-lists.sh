@@ -146,6 +146,12 @@ awk '{
 empty 'src/vkb-load: a room uses only rooms above it in the list'
 tests/rooms engine | tsort 2>"$bad" >/dev/null
 empty 'src/vkb-load/engine: no modules use each other in a circle'
+test_same 'connect scan' \
+  "$(tests/rooms engine | awk '$1 == "conn" { print $2 }' | xargs)" \
+  'src/vkb-load/engine: a connection knows no worker, request or node map'
+test_same arrivals \
+  "$(tests/rooms engine | awk '$2 ~ /loop$/ { print $1 }' | sort -u | xargs)" \
+  'src/vkb-load/engine: the loops are known to the table of arrivals alone'
 nm -A "$VKB_BUILD"/vkb-load/engine/*.o | grep ' U json_' >"$bad"
 empty 'src/vkb-load/engine: no module uses JSON'
 

@@ -479,6 +479,19 @@ test_that 'adaptive runs are accepted' vb --runs 3..5 --until 90% set.json
 test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .run.looks)' \
   .out)" 'adaptive runs record their looks'
 
+# --- a profile lasts long enough, whatever the case asks for
+
+if command -v perf >/dev/null; then
+  test_that 'a case with requests is profiled' \
+    vkb-load -q --engine valkey-benchmark --profiles p --profile-time 1s set.json
+  test_same 'profile ok' "$(jq -r '[.type, .status] | join(" ")' .out)" \
+    'the profile of a case with requests has its record'
+  test_same true "$(jq '.requests > 2000' .out)" \
+    'the load makes as many requests as the profile needs'
+else
+  test_skip 'a case with requests is profiled' perf
+fi
+
 # --- a server that is not ours
 
 # shellcheck disable=SC2016 # for that shell

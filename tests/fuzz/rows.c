@@ -6,7 +6,7 @@
 #include "resp.h"
 #include "str.h"
 #include "vkb-load/data/dataset.h"
-#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/rowset.h"
 #include "vkb-load/engine/template.h"
@@ -31,22 +31,25 @@ requests(const char *text, const struct rowset *rows, size_t most,
     bool sequential, struct str *to)
 {
 	struct keys keys = {.space = 12, .count = 12};
-	struct cursor c = {.sequential = sequential};
+	struct cursor c = {
+	    .chooser = sequential ? &chooser_sequential : &chooser_uniform};
 	char *why = NULL, *buf;
 	struct template *t = template_new(text, 3, false, &why);
+	const struct cmdsource *o;
 	size_t room, len;
 	uint32_t n;
 
 	if (!t)
 		abort();
 	template_bind(t, rows, most);
-	room = template_room(t, FULL);
+	o = template_source(t);
+	room = o->ops->room(o, FULL);
 	buf = calloc(room, 1);
 	if (!buf)
 		abort();
 	rng_seed(&c.rng, 1, 1);
 	for (int i = 0; i < ROUNDS; i++) {
-		n = template_make(t, &c, &keys, buf, AT_ONCE, FULL, &len);
+		n = o->ops->make(o, &c, &keys, buf, AT_ONCE, FULL, &len);
 		if (len > room)
 			abort();
 		resp_check(buf, len, n);

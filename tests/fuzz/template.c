@@ -1,5 +1,6 @@
 /* Texts of commands with placeholders; what they give is RESP. */
 #include "resp.h"
+#include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/template.h"
 
@@ -10,19 +11,19 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
-make(const struct template *t)
+make(const struct cmdsource *o)
 {
 	struct keys keys = {.space = 12, .count = 12};
-	struct cursor c = {.sequential = true};
-	size_t len, room = template_room(t, 4096);
+	struct cursor c = {.chooser = &chooser_sequential};
+	size_t len, room = o->ops->room(o, 4096);
 	char *buf = calloc(room, 1);
 	uint32_t n, i;
 
 	if (!buf)
 		abort();
 	rng_seed(&c.rng, 1, 1);
-	for (i = 0; i < 3; i++, c.sequential = false) {
-		n = template_make(t, &c, &keys, buf, 20, 4096, &len);
+	for (i = 0; i < 3; i++, c.chooser = &chooser_uniform) {
+		n = o->ops->make(o, &c, &keys, buf, 20, 4096, &len);
 		if (len > room || n == 0)
 			abort();
 		resp_check(buf, len, n);
@@ -44,7 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!t && !why)
 		abort();
 	if (t && !*template_fields(t))
-		make(t);
+		make(template_source(t));
 	template_free(t);
 	free(why);
 	free(s);

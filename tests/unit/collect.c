@@ -96,10 +96,11 @@ seconds(void)
 }
 
 static struct run
-finished(struct worker *w, const struct engine_work *work, struct command *c)
+finished(struct worker *w, const struct engine_work *work, struct cmdsource *c)
 {
 	struct run r = {.work = work,
-	    .command = c,
+	    .source = c,
+	    .arrivals = arrivals_find(work),
 	    .workers = w,
 	    .nworkers = 2,
 	    .t0 = 1000,
@@ -122,7 +123,7 @@ static void
 sums(void)
 {
 	struct engine_work work = {.duration_s = 2.5, .resp3 = true};
-	struct command c = {.counts = true, .items = 2};
+	struct cmdsource c = {.counts = true, .items = 2};
 	struct worker w[2] = {{.counted = 100,
 				  .refilled = 1,
 				  .misses = 20,
@@ -197,7 +198,7 @@ static void
 ends(void)
 {
 	struct engine_work work = {.rate = 100, .duration_s = 2.5};
-	struct command c = {.items = 1};
+	struct cmdsource c = {.items = 1};
 	struct worker w[2] = {{.counted = 3,
 				  .measured = 200,
 				  .max_backlog = 4,

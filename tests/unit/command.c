@@ -1,25 +1,51 @@
 /* The templates of the named tests, and which keys lie on which node. */
 #include "tap.h"
 
-#include "rng.h"
+#include "mem.h"
+#include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/cmdsource.h"
 
 #include <stdlib.h>
 
 static char (*tags)[3];
 
+static struct cmdsource *
+make(const char *name, long long size, bool cluster)
+{
+	struct engine_target t = {.cluster = cluster};
+	struct engine_work w = {.command = name, .data_size = size};
+
+	return cmdsource_open(&t, &w);
+}
+
+/* Returns n commands of a source; caller frees. */
+static char *
+write_some(
+    struct cmdsource *o, struct cursor *c, const struct keys *k, uint32_t n)
+{
+	char *buf = mem_new(o->ops->room(o, n * o->len));
+	size_t len;
+
+	tap_ok(o->ops->make(o, c, k, buf, n, SIZE_MAX, &len) == n &&
+		len == n * o->len,
+	    "all commands are made at once");
+	return buf;
+}
+
 static void
 text(const char *name, const char *want)
 {
-	struct command *c = command_new(name, 3, false, NULL);
+	struct cmdsource *o = make(name, 3, false);
 	struct keys k = {.space = 1, .count = 1};
-	struct rng r = {{1, 2, 3, 4}};
-	uint64_t turn = 0;
+	struct cursor c = {.chooser = &chooser_uniform};
+	char *got = write_some(o, &c, &k, 1);
 
-	command_fill(c, c->bytes, 1, &k, &r, NULL, &turn);
-	tap_str(c->bytes, want, name);
-	command_free(c);
+	tap_str(got, want, name);
+	free(got);
+	o->ops->free(o);
 }
 
 static void
@@ -44,59 +70,99 @@ texts(void)
 	    "*4\r\n$6\r\nLRANGE\r\n$6\r\nmylist\r\n$1\r\n0\r\n$3\r\n499\r\n");
 }
 
-/* The number behind "key:", at the first or a later place. */
+/* The number of the ith command, behind "}:" or ":", at some place. */
 static uint64_t
-number(const struct command *c, const char *buf, size_t i, size_t which)
+number(const struct cmdsource *o, const char *buf, size_t i, size_t which)
 {
+	const char *p = buf + i * o->len;
 	char digits[13] = {0};
 
-	memcpy(digits, buf + i * c->len + c->numbers[which].at, 12);
+	do {
+		p = strchr(p, ':') + 1;
+		if (*p == '{')
+			p = strchr(p, ':') + 1;
+	} while (which--);
+	memcpy(digits, p, 12);
 	return strtoull(digits, NULL, 10);
 }
 
 static void
 digits(uint64_t space, bool sequential)
 {
-	struct command *c = command_new("SET", 16, false, NULL);
+	struct cmdsource *o = make("SET", 16, false);
 	struct keys k = {.space = space, .count = space};
-	uint64_t turn = 0, at = space - 500, v, low = UINT64_MAX, high = 0;
-	char *buf = malloc(1000 * c->len);
-	struct rng r;
+	struct cursor c = {
+	    .chooser = sequential ? &chooser_sequential : &chooser_uniform,
+	    .number = space - 500};
+	uint64_t v, low = UINT64_MAX, high = 0;
 	bool good = true;
+	char *buf;
 	size_t i;
 
-	rng_seed(&r, 3, 0);
-	command_copy(c, buf, 1000);
-	command_fill(c, buf, 1000, &k, &r, sequential ? &at : NULL, &turn);
+	rng_seed(&c.rng, 3, 0);
+	buf = write_some(o, &c, &k, 1000);
 	for (i = 0; i < 1000; i++) {
-		v = number(c, buf, i, 0);
+		v = number(o, buf, i, 0);
 		low = v < low ? v : low;
 		high = v > high ? v : high;
 		if (sequential)
 			good &= v == (space - 500 + i) % space;
-		memcpy(buf + i * c->len + c->numbers[0].at, "000000000000", 12);
-		good &= memcmp(buf + i * c->len, c->bytes, c->len) == 0;
+		memcpy(strchr(buf + i * o->len, ':') + 1, "000000000000", 12);
+		good &= memcmp(buf + i * o->len, o->bytes, o->len) == 0;
 	}
 	tap_ok(good && high < space &&
 		(sequential || (low < space / 50 && high > space / 50 * 49)),
 	    "%s numbers below %llu", sequential ? "sequential" : "random",
 	    (unsigned long long)space);
 	free(buf);
-	command_free(c);
+	o->ops->free(o);
+}
+
+/* The score and the member of ZADD: the same in order, else each drawn. */
+static void
+pairs(void)
+{
+	struct cmdsource *o = make("ZADD", 1, false);
+	struct keys k = {.space = 1000000, .count = 1000000};
+	struct cursor c = {.chooser = &chooser_sequential, .number = 7};
+	char *buf;
+	int equal;
+
+	for (int ordered = 1; ordered >= 0; ordered--) {
+		buf = write_some(o, &c, &k, 300);
+		equal = 0;
+		for (size_t i = 0; i < 300; i++)
+			equal += memcmp(buf + i * o->len + 32,
+				     buf + i * o->len + 59, 12) == 0;
+		tap_ok(ordered ? equal == 300 : equal < 3,
+		    "%d of 300 members equal their score", equal);
+		tap_ok(!ordered || number(o, buf, 299, 0) == 306,
+		    "a pair takes one number in order");
+		free(buf);
+		c.chooser = &chooser_uniform;
+		rng_seed(&c.rng, 1, 0);
+	}
+	o->ops->free(o);
+}
+
+static bool
+has_tag(const char *buf, unsigned slot)
+{
+	return memcmp(strchr(buf, '{') + 1, tags[slot], 3) == 0;
 }
 
 /* A node with every third slot: its own numbers, all of them, each once. */
 static void
 cluster(uint64_t space)
 {
-	struct command *c = command_new("MSET", 1, true, NULL);
-	struct command *one = command_new("SET", 1, true, NULL);
+	struct cmdsource *many = make("MSET", 1, true);
+	struct cmdsource *one = make("SET", 1, true);
 	uint16_t *residues = calloc(KEYS_SLOTS, sizeof *residues);
 	struct keys k = {.space = space, .cluster = true};
-	uint64_t at = 0, turn = 0, v;
-	char *buf = malloc(c->len), *seen = calloc(space, 1);
+	struct cursor c = {.chooser = &chooser_sequential};
+	char *buf, *seen = calloc(space, 1);
 	bool right = true, together = true, slot = true;
-	struct rng r;
+	uint64_t v;
 	size_t i;
 	unsigned n;
 
@@ -109,43 +175,74 @@ cluster(uint64_t space)
 	for (i = 0; i < k.nresidues; i++)
 		k.nlong += residues[i] < space % KEYS_SLOTS;
 	k.count = k.rounds * k.nresidues + k.nlong;
-	rng_seed(&r, 1, 0);
-	command_copy(one, buf, 1);
+	rng_seed(&c.rng, 1, 0);
+	buf = write_some(one, &c, &k, (uint32_t)k.count);
 	for (i = 0; i < k.count; i++) {
-		command_fill(one, buf, 1, &k, &r, &at, &turn);
-		v = number(one, buf, 0, 0);
+		v = number(one, buf, i, 0);
 		right &= v < space && !seen[v] && keys_slot(v) % 3 == 1 &&
-		    memcmp(buf + one->tags[0], tags[keys_slot(v)], 3) == 0;
+		    has_tag(buf + i * one->len, keys_slot(v));
 		if (v < space)
 			seen[v] = 1;
 	}
 	for (v = n = 0; v < space; v++)
 		n += keys_slot(v) % 3 == 1;
 	tap_ok(right && n == k.count, "cluster: each of %u keys once", n);
+	free(buf);
+	c.in_slot = true;
 	for (i = 0; i < 100; i++) {
-		command_fill_slot(one, buf, (unsigned)(i * 150), &k, &r);
+		c.slot = (unsigned)(i * 150);
+		buf = write_some(one, &c, &k, 1);
 		v = number(one, buf, 0, 0);
-		slot &= keys_slot(v) == i * 150 &&
-		    command_in_slot(one, buf, &k, (unsigned)(i * 150)) &&
-		    !command_in_slot(one, buf, &k, (unsigned)(i * 150 + 1)) &&
+		slot &= keys_slot(v) == c.slot && has_tag(buf, c.slot) &&
 		    (v < space || v < KEYS_SLOTS);
+		free(buf);
 	}
 	tap_ok(slot, "cluster: a number for a slot");
-	command_copy(c, buf, 1);
-	for (i = 0; i < 100; i++) {
-		command_fill(c, buf, 1, &k, &r, NULL, &turn);
+	c.in_slot = false;
+	c.chooser = &chooser_uniform;
+	buf = write_some(many, &c, &k, 100);
+	for (i = 0; i < 100; i++)
 		for (n = 1; n < 10; n++) {
-			v = number(c, buf, 0, n);
+			v = number(many, buf, i, n);
 			together &= v < space &&
-			    keys_slot(v) == keys_slot(number(c, buf, 0, 0));
+			    keys_slot(v) == keys_slot(number(many, buf, i, 0));
 		}
-	}
 	tap_ok(together, "cluster: the keys of a command share a slot");
-	command_free(c);
-	command_free(one);
+	free(buf);
+	many->ops->free(many);
+	one->ops->free(one);
 	free(residues);
 	free(seen);
+}
+
+/* A member is in the collection of its part, also if that has moved. */
+static void
+members(void)
+{
+	static const struct collection all[] = {{7, 0}, {9, 5}};
+	struct cmdsource *o = make("ZADD", 1, true);
+	struct keys k = {.space = 1000,
+	    .count = 1000,
+	    .cluster = true,
+	    .tags = (const char(*)[3])tags,
+	    .collections = all,
+	    .ncollections = 2};
+	struct cursor c = {.chooser = &chooser_uniform};
+	bool good = true;
+	char *buf, *at;
+	uint64_t v;
+
+	rng_seed(&c.rng, 1, 0);
+	buf = write_some(o, &c, &k, 500);
+	for (size_t i = 0; i < 500; i++) {
+		at = buf + i * o->len;
+		v = strtoull(strstr(at, "element:") + 8, NULL, 10);
+		good &= v < 1000 && (has_tag(at, 7) || has_tag(at, 9)) &&
+		    v % KEYS_COLLECTIONS == (has_tag(at, 7) ? 0 : 5);
+	}
+	tap_ok(good, "cluster: a member's number says its collection");
 	free(buf);
+	o->ops->free(o);
 }
 
 /* Numbers worked out apart from the program, by the formulas of keys.h. */
@@ -199,6 +296,7 @@ main(void)
 	digits(100000001, true);
 	digits(KEYS_NUMBERS, false);
 	digits(KEYS_NUMBERS, true);
+	pairs();
 	tags = calloc(KEYS_SLOTS, sizeof *tags);
 	keys_tags(tags);
 	for (i = 0; i < KEYS_SLOTS; i++)
@@ -212,6 +310,7 @@ main(void)
 	places();
 	cluster(50000);
 	cluster(700);
+	members();
 	free(mark);
 	free(tags);
 	return tap_done();

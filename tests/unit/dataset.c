@@ -192,6 +192,24 @@ arrays(void)
 	fails("6.npy", file, n, "truncated");
 	n = npy(file, "{'descr': 'O', 'shape': (1,)}", "", 0);
 	fails("7.npy", file, n, "its type is not supported");
+	fails("9.npy", file,
+	    npy(file,
+		"{'descr': [('\xe9\"', '<i2',), ], 'fortran_order': False, "
+		"'shape': (1,)}",
+		"xx", 2),
+	    "no field 'a'; the fields are '\xc3\xa9\"'");
+	fails("10.npy", file,
+	    npy(file,
+		"{'descr': '<i2', 'fortran_order': False, "
+		"'shape': (1,1,1,1,1,1,1,1,1)}",
+		"xx", 2),
+	    "too many dimensions");
+	fails("11.npy", file,
+	    npy(file,
+		"{'descr': [('a', '<i2')], 'fortran_order': False, "
+		"'shape': (1,), 'x': True}",
+		"xx", 2),
+	    "unknown or repeated key");
 	fails("8.npy", "\x93NUMPX\x01\x00\x00", 10, "does not start with NPY");
 }
 

@@ -1,7 +1,8 @@
 /* The connections of a thread by node, and when open loop has what to send. */
 #include "tap.h"
 
-#include "vkb-load/engine/openloop.h"
+#include "vkb-load/engine/arrivals.h"
+#include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/pools.h"
 #include "vkb-load/engine/run.h"
 #include "vkb-load/engine/slotmap.h"
@@ -88,6 +89,7 @@ schedule(void)
 {
 	struct engine_work work = {.rate = 1000, .seed = 1};
 	struct run r = {.work = &work,
+	    .arrivals = arrivals_find(&work),
 	    .nworkers = 2,
 	    .base = 2000,
 	    .start = 5000,
@@ -100,44 +102,44 @@ schedule(void)
 	    .npools = 1,
 	    .share = RUN_ENDLESS};
 
-	openloop_start(&w, 0);
+	openloop.start(&w);
 	tap_near(w.seen.gap_ns, 2e6, 0, "a thread has each second request");
-	tap_ok(openloop_next(&w) == 1005000, "the second thread begins later");
-	openloop_dispatch(&w, 1005000 - 1);
+	tap_ok(openloop.next(&w) == 1005000, "the second thread begins later");
+	openloop.dispatch(&w, 1005000 - 1);
 	tap_ok(w.seen.n == 0, "nothing is due before its time");
-	openloop_dispatch(&w, 1005000);
-	tap_ok(w.seen.n == 1 && openloop_next(&w) == 3005000,
+	openloop.dispatch(&w, 1005000);
+	tap_ok(w.seen.n == 1 && openloop.next(&w) == 3005000,
 	    "at its time it is, and the next one a gap later");
 	tap_ok(w.measured == 0 && w.max_backlog == 0,
 	    "the warm-up is not measured");
-	openloop_dispatch(&w, 7005000);
+	openloop.dispatch(&w, 7005000);
 	tap_ok(w.seen.n == 4 && w.measured == 3, "from 2.5 ms on it is");
 	tap_near(w.max_backlog, 4, 0, "no client sends: all requests wait");
-	openloop_dispatch(&w, 20005000);
-	tap_ok(w.seen.n == 5 && openloop_next(&w) == INT64_MAX,
+	openloop.dispatch(&w, 20005000);
+	tap_ok(w.seen.n == 5 && openloop.next(&w) == INT64_MAX,
 	    "nothing is due at the end or after it");
 	w.seen.n = w.sent.n = 0;
-	openloop_start(&w, 0);
+	openloop.start(&w);
 	w.measured = 0;
 	w.share = 2;
 	r.t1 = INT64_MAX;
-	openloop_dispatch(&w, 100000000);
+	openloop.dispatch(&w, 100000000);
 	tap_ok(
-	    w.measured == 2 && w.seen.n == 3 && openloop_next(&w) == INT64_MAX,
+	    w.measured == 2 && w.seen.n == 3 && openloop.next(&w) == INT64_MAX,
 	    "a share of 2 requests ends it as well");
-	tap_ok(!openloop_done(&w), "which is not done while some wait");
+	tap_ok(!openloop.done(&w), "which is not done while some wait");
 	w.sent.n = 3;
-	tap_ok(openloop_done(&w), "and is when all are sent");
+	tap_ok(openloop.done(&w), "and is when all are sent");
 	w.away = 1;
-	tap_ok(!openloop_done(&w), "unless one is redirected");
+	tap_ok(!openloop.done(&w), "unless one is redirected");
 	w.away = 0;
 	w.loop.busy = 1;
-	tap_ok(!openloop_done(&w), "or awaits its reply");
+	tap_ok(!openloop.done(&w), "or awaits its reply");
 	w.loop.busy = 0;
 	w.again = 1;
-	tap_ok(!openloop_done(&w), "or is to be sent again");
+	tap_ok(!openloop.done(&w), "or is to be sent again");
 	w.ending = true;
-	tap_ok(openloop_done(&w), "but not when the run has failed");
+	tap_ok(openloop.done(&w), "but not when the run has failed");
 }
 
 /* By duration: 0.1 s more for what is due and not sent. */
@@ -149,14 +151,14 @@ drains(void)
 	struct worker w = {.run = &r, .pools = &p, .npools = 1};
 
 	w.loop.now = r.t1;
-	tap_ok(openloop_done(&w), "at the end all is done if nothing waits");
+	tap_ok(openloop.done(&w), "at the end all is done if nothing waits");
 	w.loop.now = r.t1 - 1;
-	tap_ok(!openloop_done(&w), "before the end it is not");
+	tap_ok(!openloop.done(&w), "before the end it is not");
 	w.seen.n = 1;
 	w.loop.now = r.t1 + 99999999;
-	tap_ok(!openloop_done(&w), "what waits has 0.1 s more");
+	tap_ok(!openloop.done(&w), "what waits has 0.1 s more");
 	w.loop.now++;
-	tap_ok(openloop_done(&w), "and not longer");
+	tap_ok(openloop.done(&w), "and not longer");
 }
 
 /* What is due looks for a connection until 0.1 s after the end, no longer. */
@@ -172,6 +174,7 @@ tries(void)
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
 		struct run r = {.work = &work,
+		    .arrivals = arrivals_find(&work),
 		    .nworkers = 1,
 		    .pipeline = 1,
 		    .t1 = RUN_SECOND};
@@ -179,8 +182,8 @@ tries(void)
 		struct worker w = {
 		    .run = &r, .pools = &p, .npools = 1, .share = RUN_ENDLESS};
 
-		openloop_start(&w, 0);
-		openloop_dispatch(&w, r.t1 + v[i].at_ns);
+		openloop.start(&w);
+		openloop.dispatch(&w, r.t1 + v[i].at_ns);
 		tap_ok(w.seen.n == 1000 && p.nidle == v[i].left,
 		    "%lld ns after the end: %zu connections are left alone",
 		    (long long)v[i].at_ns, v[i].left);

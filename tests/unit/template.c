@@ -4,7 +4,7 @@
 #include "mem.h"
 #include "str.h"
 #include "vkb-load/data/dataset.h"
-#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/rowset.h"
 #include "vkb-load/engine/template.h"
@@ -29,18 +29,19 @@ make(const char *text, long long size)
 
 /* What n commands are, in pieces of at most 'full' bytes; caller frees. */
 static char *
-write_all(const struct template *t, struct cursor *c, uint32_t n, size_t full,
-    size_t *len)
+write_all(
+    struct template *t, struct cursor *c, uint32_t n, size_t full, size_t *len)
 {
-	char *buf = mem_new(template_room(t, full));
+	const struct cmdsource *o = template_source(t);
+	char *buf = mem_new(o->ops->room(o, full));
 	struct str s = {0};
 	uint64_t turn = c->turn + n;
 	uint32_t k;
 	size_t got;
 
 	for (; n; n -= k) {
-		k = template_make(t, c, &keys, buf, n, full, &got);
-		if (k == 0 || k > n || got > template_room(t, full))
+		k = o->ops->make(o, c, &keys, buf, n, full, &got);
+		if (k == 0 || k > n || got > o->ops->room(o, full))
 			break;
 		str_addn(&s, buf, got);
 	}
@@ -54,7 +55,7 @@ static void
 is(const char *text, const char *want, size_t nwant)
 {
 	struct template *t = make(text, 4);
-	struct cursor c = {.sequential = true, .next = {0}};
+	struct cursor c = {.chooser = &chooser_sequential, .next = {0}};
 	struct str name = {0};
 	char *got;
 	size_t n;
@@ -122,7 +123,7 @@ same(const char *text)
 {
 	char *twice = mem_printf("%s ; %s", text, text), *got, *again;
 	struct template *t = make(text, 0);
-	struct cursor c = {.sequential = false}, d;
+	struct cursor c = {.chooser = &chooser_uniform}, d;
 	size_t n, m;
 
 	rng_seed(&c.rng, 3, 3);
@@ -142,7 +143,7 @@ static void
 numbers(void)
 {
 	struct template *t;
-	struct cursor c = {.sequential = false};
+	struct cursor c = {.chooser = &chooser_uniform};
 	char *got;
 	size_t n;
 
@@ -176,6 +177,7 @@ turns(void)
 {
 	struct template *t =
 	    make("2 A ; B __seq__ ; 3 C __field:x__ __field:x__", 0);
+	const struct cmdsource *o = template_source(t);
 	uint64_t from, n, i, seq = 0, rows = 0;
 	bool good = true;
 
@@ -186,9 +188,9 @@ turns(void)
 				seq += n % 6 == 2;
 				rows += n % 6 > 2;
 			}
-			good &= template_takes(t, TEMPLATE_SEQ, from, i) == seq;
+			good &= o->ops->takes(o, CMDSOURCE_SEQ, from, i) == seq;
 			good &=
-			    template_takes(t, TEMPLATE_ROWS, from, i) == rows;
+			    o->ops->takes(o, CMDSOURCE_ROWS, from, i) == rows;
 		}
 	tap_ok(good, "the numbers that commands in turn take");
 	tap_str(template_fields(t)[0], "x", "a field");
@@ -204,7 +206,7 @@ rows(size_t most)
 	struct template *t =
 	    make("S x__field:id__y__field:t__z __field:t__ __field:id__", 0);
 	struct dataset_want want = {.path = path, .fields = template_fields(t)};
-	struct cursor c = {.next = {2}};
+	struct cursor c = {.chooser = &chooser_uniform, .next = {2}};
 	int fd = mkstemp(path);
 	struct rowset *d;
 	char *got;
@@ -257,7 +259,7 @@ beforehand(const char *text)
 		if (!tap_ok(d != NULL, "rows"))
 			break;
 		template_bind(t, d, i ? 100000 : 0);
-		c = (struct cursor){.next = {61}};
+		c = (struct cursor){.chooser = &chooser_uniform, .next = {61}};
 		rng_seed(&c.rng, 5, 5);
 		got[i] = write_all(t, &c, 1000, i ? 700 : 2000, &n[i]);
 		rowset_free(d);
@@ -282,7 +284,7 @@ both_sides(size_t most)
 				  "k__field:a____field:b__ __seq__ __field:b__",
 	    0);
 	struct dataset_want want = {.path = path, .fields = template_fields(t)};
-	struct cursor c = {.turn = 0};
+	struct cursor c = {.chooser = &chooser_uniform};
 	int fd = mkstemp(path);
 	struct rowset *d;
 	size_t n;
@@ -311,9 +313,10 @@ both_sides(size_t most)
 static struct cursor
 course(uint64_t number, uint64_t seq, uint64_t turn)
 {
-	struct cursor c = {.sequential = true, .number = number, .turn = turn};
+	struct cursor c = {
+	    .chooser = &chooser_sequential, .number = number, .turn = turn};
 
-	c.next[TEMPLATE_SEQ] = seq;
+	c.next[CMDSOURCE_SEQ] = seq;
 	rng_seed(&c.rng, 1, 1);
 	return c;
 }
@@ -413,23 +416,23 @@ commands(void)
 	char *why = NULL;
 	struct template *t =
 	    template_new("MGET {tag}__rand_int__ x", 0, true, &why);
-	const struct command *c = template_command(t);
+	const struct cmdsource *c = template_source(t);
 
-	tap_ok(c->ntags == 1 && c->keyed && c->counts && c->items == 2 &&
+	tap_ok(c->tagged && c->keyed && c->counts && c->items == 2 &&
 		!c->zero_miss && c->values == 1,
 	    "two keys may be missed, and a number says the slot");
 	tap_ok(c->len == 45 && c->constant == 36,
 	    "behind its last number a command never changes");
 	template_free(t);
 	t = template_new("EXISTS {tag}", 0, true, &why);
-	c = template_command(t);
-	tap_ok(c->ntags == 1 && !c->keyed && c->counts && c->zero_miss,
+	c = template_source(t);
+	tap_ok(c->tagged && !c->keyed && c->counts && c->zero_miss,
 	    "a tag alone says no number, and 0 is a miss of EXISTS");
 	template_free(t);
 	t = template_new("3 GET ab ; SET a b", 0, false, &why);
-	c = template_command(t);
+	c = template_source(t);
 	/* (3 * 21 + 27) / 4 is 22. */
-	tap_ok(c->len == 23 && c->constant == 23 && !c->counts && c->ntags == 0,
+	tap_ok(c->len == 23 && c->constant == 23 && !c->counts && !c->tagged,
 	    "several have a length on average, and no misses");
 	template_free(t);
 	t = template_new("10000 PING", 0, false, &why);

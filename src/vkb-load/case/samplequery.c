@@ -2,7 +2,7 @@
 #include "err.h"
 #include "mem.h"
 #include "vkb-load/data/dataset.h"
-#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/rowset.h"
@@ -15,6 +15,7 @@
 
 struct samplequery {
 	struct template *t;
+	struct cmdsource *source; /* the same */
 	struct rowset *rows;
 	struct cursor course;
 	struct keys keys;
@@ -57,7 +58,7 @@ samplequery_open(const struct engine_work *w, const char *prefix, size_t most)
 	char *why = NULL, *text = words_expand_prefix(w->text, prefix);
 
 	q->keys = (struct keys){.space = space, .count = space};
-	q->course.sequential = w->sequential;
+	q->course.chooser = chooser_find(w);
 	rng_seed(&q->course.rng, w->seed, 0);
 	q->t = template_new(text, w->data_size, false, &why);
 	if (!q->t)
@@ -68,13 +69,15 @@ samplequery_open(const struct engine_work *w, const char *prefix, size_t most)
 		samplequery_close(q);
 		return NULL;
 	}
-	q->buf = mem_new(template_room(q->t, FULL));
+	q->source = template_source(q->t);
+	q->buf = mem_new(q->source->ops->room(q->source, FULL));
 	return q;
 }
 
 const char *
 samplequery_next(struct samplequery *q, size_t *n)
 {
-	template_make(q->t, &q->course, &q->keys, q->buf, 1, FULL, n);
+	q->source->ops->make(
+	    q->source, &q->course, &q->keys, q->buf, 1, FULL, n);
 	return q->buf;
 }

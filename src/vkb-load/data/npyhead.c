@@ -1,262 +1,182 @@
 #include "npyhead.h"
+#include "json.h"
 #include "mem.h"
+#include "str.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LARGEST (UINT64_C(1) << 40) /* limit of any number */
 #define WHOLE (1U << 28)            /* limit of a row, in bytes */
 
-/* A subset of Python's literals. 'why' is set after an error. */
-struct text {
-	const char *p, *end;
-	const char *why;
-};
+static const char not_dictionary[] =
+    "its header is not the dictionary of an array";
+static const char not_supported[] = "its type is not supported";
+static const char too_large[] = "its rows are too large";
 
+/* Adds a character of Python's notation outside of strings as JSON has it. */
 static void
-skip_blanks(struct text *t)
+add_plain(struct str *to, char c)
 {
-	while (t->p < t->end && strchr(" \t\n", *t->p) && *t->p)
-		t->p++;
+	if (c == ')' || c == ']' || c == '}') {
+		while (to->len && strchr(" \t\n", to->s[to->len - 1]))
+			to->len--;
+		to->len -= to->len && to->s[to->len - 1] == ',';
+	}
+	str_addc(to, c == '(' ? '[' : c == ')' ? ']' : c);
 }
 
-static bool
-accept_char(struct text *t, char c)
+/*
+ * Parses the subset of Python's literals that headers have: strings, numbers,
+ * True, False, tuples, lists and dictionaries.
+ */
+static struct json *
+parse_literal(const char *text, size_t n)
 {
-	skip_blanks(t);
-	if (t->why || t->p == t->end || *t->p != c)
-		return false;
-	t->p++;
-	return true;
+	const char *p, *end = text + n;
+	bool latin1 = !str_utf8(text, n); /* before version 3 */
+	struct str s = {0};
+	struct json *j;
+	char quote = 0;
+
+	for (p = text; p < end; p++)
+		if (*p == quote || (!quote && (*p == '\'' || *p == '"'))) {
+			quote = quote ? 0 : *p;
+			str_addc(&s, '"');
+		} else if (quote && *p == '"') {
+			str_add(&s, "\\\"");
+		} else if (quote && latin1) {
+			str_addu(&s, (unsigned char)*p);
+		} else if (quote) {
+			str_addc(&s, *p);
+		} else if (*p == 'T' || *p == 'F') {
+			str_addc(&s, *p == 'T' ? 't' : 'f');
+		} else {
+			add_plain(&s, *p);
+		}
+	j = memchr(text, '\\', n)
+	    ? NULL
+	    : json_parse(s.s ? s.s : "", s.len, NULL, NULL);
+	str_free(&s);
+	return j;
 }
 
-static void
-expect_char(struct text *t, char c)
-{
-	if (!accept_char(t, c) && !t->why)
-		t->why = "its header is not the dictionary of an array";
-}
-
-static bool
-peek_char(struct text *t, const char *set)
-{
-	skip_blanks(t);
-	return !t->why && t->p < t->end && *t->p && strchr(set, *t->p);
-}
-
-/* Returns a string of n bytes without its quotes; borrowed. */
+/* "(2, 3)", "(2,)", "()". Returns NULL, or why it is not valid. */
 static const char *
-parse_npy_string(struct text *t, size_t *n)
+read_shape(const struct json *j, uint64_t *v, size_t *n)
 {
-	const char *s;
-	char quote = '\'';
+	double d;
 
+	if (!j || json_type(j) != JSON_ARRAY)
+		return not_dictionary;
+	if (json_len(j) > NPYHEAD_DIMENSIONS)
+		return "it has too many dimensions";
 	*n = 0;
-	if (peek_char(t, "\""))
-		quote = '"';
-	expect_char(t, quote);
-	s = t->p;
-	while (t->p < t->end && *t->p != quote && *t->p != '\\')
-		t->p++;
-	*n = (size_t)(t->p - s);
-	expect_char(t, quote);
-	return s;
-}
-
-static uint64_t
-parse_npy_number(struct text *t)
-{
-	uint64_t v = 0;
-
-	if (!peek_char(t, "0123456789")) {
-		expect_char(t, '0');
-		return 0;
+	for (j = json_first(j); j; j = json_next(j)) {
+		d = json_num(j, NAN);
+		if (!(d >= 0 && d == floor(d)))
+			return not_dictionary;
+		if (d >= (double)LARGEST)
+			return "a number in its header is too large";
+		v[(*n)++] = (uint64_t)d;
 	}
-	while (t->p < t->end && (unsigned)(*t->p - '0') < 10 && v < LARGEST)
-		v = v * 10 + (unsigned)(*t->p++ - '0');
-	if (v >= LARGEST)
-		t->why = "a number in its header is too large";
-	return v;
-}
-
-/* "(2, 3)", "(2,)", "()". */
-static size_t
-parse_npy_tuple(struct text *t, uint64_t *v, size_t most)
-{
-	size_t n = 0;
-
-	expect_char(t, '(');
-	while (!accept_char(t, ')') && !t->why) {
-		if (n == most)
-			t->why = "it has too many dimensions";
-		else
-			v[n++] = parse_npy_number(t);
-		if (!peek_char(t, ")"))
-			expect_char(t, ',');
-	}
-	return n;
+	return NULL;
 }
 
 /* "<f4": byte order, kind, size. */
-static void
-parse_npy_type(struct text *t, struct npyhead_field *f)
+static const char *
+read_type(const struct json *j, struct npyhead_field *f)
 {
 	static const uint16_t one = 1;
 	bool little = *(const unsigned char *)&one == 1;
-	struct text in = *t;
-	const char *s;
-	size_t n;
+	const char *s = json_str(j);
+	size_t digits;
 
-	s = parse_npy_string(t, &n);
-	in.p = s;
-	in.end = s + n;
-	if (t->why)
-		return;
-	if (n < 3 || !strchr("<>|=", s[0]) || !strchr("fiubSUV", s[1])) {
-		t->why = "its type is not supported";
-		return;
-	}
-	in.p += 2;
+	if (!s)
+		return not_dictionary;
+	if (strlen(s) < 3 || !strchr("<>|=", s[0]) || !strchr("fiubSUV", s[1]))
+		return not_supported;
+	digits = strspn(s + 2, "0123456789");
+	if (s[2 + digits] || digits > 12)
+		return not_supported;
 	f->kind = s[1];
 	f->swap = s[0] == (little ? '>' : '<');
-	f->size = (size_t)parse_npy_number(&in);
-	if (f->kind == 'U')
-		f->size *= 4;
-	if (in.why || in.p != in.end)
-		t->why = "its type is not supported";
-	else if (strchr("fiub", f->kind) && f->size != 1 && f->size != 2 &&
-	    f->size != 4 && f->size != 8)
-		t->why = "the size of its numbers is not supported";
+	f->size = strtoul(s + 2, NULL, 10) * (f->kind == 'U' ? 4 : 1);
 	f->n = 1;
+	if (strchr("fiub", f->kind) && f->size != 1 && f->size != 2 &&
+	    f->size != 4 && f->size != 8)
+		return "the size of its numbers is not supported";
+	return NULL;
 }
 
-static struct npyhead_field *
-append_field(struct npyhead *h)
+/* "('name', '<f4', (256,))", or the type alone of a plain array. */
+static const char *
+read_field(const struct json *j, bool plain, struct npyhead *h)
 {
+	const struct json *shape = plain ? NULL : json_at(j, 2);
+	const char *name = plain ? NULL : json_str(json_at(j, 0)), *why;
+	uint64_t v[NPYHEAD_DIMENSIONS];
+	struct npyhead_field *f;
+	size_t n = 0;
+
+	if (!plain && (!name || json_len(j) > 3))
+		return not_dictionary;
 	h->fields = mem_resize(h->fields, h->nfields + 1, sizeof *h->fields);
-	memset(&h->fields[h->nfields], 0, sizeof *h->fields);
-	return &h->fields[h->nfields++];
+	f = &h->fields[h->nfields++];
+	*f = (struct npyhead_field){
+	    .name = mem_str(name), .vector = shape != NULL, .at = h->row};
+	why = read_type(plain ? j : json_at(j, 1), f);
+	if (!why && shape)
+		why = read_shape(shape, v, &n);
+	for (size_t i = 0; i < n && !why; i++)
+		if (v[i] > WHOLE || (f->n *= (size_t)v[i]) > WHOLE)
+			why = too_large;
+	if (why)
+		return why;
+	if (f->size > WHOLE || f->n * f->size > WHOLE ||
+	    (h->row += f->n * f->size) > WHOLE)
+		return too_large;
+	return NULL;
 }
 
-static void
-place_field(struct npyhead *h, struct npyhead_field *f, struct text *t)
+static const char *
+read_descr(const struct json *j, struct npyhead *h)
 {
-	f->at = h->row;
-	if (f->n > WHOLE || f->size > WHOLE || f->n * f->size > WHOLE)
-		t->why = "its rows are too large";
-	else if ((h->row += f->n * f->size) > WHOLE)
-		t->why = "its rows are too large";
-}
+	const char *why = NULL;
 
-/* "('name', '<f4', (256,))" */
-static void
-parse_npy_field(struct npyhead *h, struct text *t)
-{
-	struct npyhead_field *f;
-	uint64_t shape[8];
-	const char *name;
-	size_t n, i;
-
-	expect_char(t, '(');
-	name = parse_npy_string(t, &n);
-	expect_char(t, ',');
-	if (t->why)
-		return;
-	f = append_field(h);
-	f->name = mem_strn(name, n);
-	parse_npy_type(t, f);
-	if (accept_char(t, ',') && !peek_char(t, ")")) {
-		f->vector = true;
-		n = parse_npy_tuple(t, shape, 8);
-		for (i = 0; i < n && !t->why; i++) {
-			if (shape[i] > WHOLE)
-				t->why = "its rows are too large";
-			else if ((f->n *= (size_t)shape[i]) > WHOLE)
-				t->why = "its rows are too large";
-		}
-		accept_char(t, ',');
-	}
-	expect_char(t, ')');
-	if (!t->why)
-		place_field(h, f, t);
-}
-
-static void
-parse_npy_descr(struct npyhead *h, struct text *t)
-{
-	struct npyhead_field *f;
-
-	if (!accept_char(t, '[')) {
-		f = append_field(h);
-		parse_npy_type(t, f);
-		if (!t->why)
-			place_field(h, f, t);
-		return;
-	}
-	while (!accept_char(t, ']') && !t->why) {
-		parse_npy_field(h, t);
-		if (!peek_char(t, "]"))
-			expect_char(t, ',');
-	}
-}
-
-static void
-parse_npy_bool(struct text *t, bool *v)
-{
-	size_t left;
-
-	skip_blanks(t);
-	left = (size_t)(t->end - t->p);
-	if (left >= 4 && memcmp(t->p, "True", 4) == 0) {
-		*v = true;
-		t->p += 4;
-	} else if (left >= 5 && memcmp(t->p, "False", 5) == 0) {
-		*v = false;
-		t->p += 5;
-	} else {
-		expect_char(t, 'T');
-	}
-}
-
-static bool
-is_name(const char *s, size_t n, const char *name)
-{
-	return n == strlen(name) && memcmp(s, name, n) == 0;
+	if (json_type(j) != JSON_ARRAY)
+		return read_field(j, true, h);
+	for (j = json_first(j); j && !why; j = json_next(j))
+		why = read_field(j, false, h);
+	return why;
 }
 
 int
 npyhead_parse(struct npyhead *h, const char *text, size_t n, const char **why)
 {
-	struct text t = {.p = text, .end = text + n};
-	unsigned seen = 0;
-	const char *key;
+	struct json *j = parse_literal(text, n);
+	const struct json *descr = json_get(j, "descr");
+	const struct json *order = json_get(j, "fortran_order");
+	const struct json *shape = json_get(j, "shape");
 
 	*h = (struct npyhead){0};
-	expect_char(&t, '{');
-	while (!accept_char(&t, '}') && !t.why) {
-		key = parse_npy_string(&t, &n);
-		expect_char(&t, ':');
-		if (t.why)
-			break;
-		if (is_name(key, n, "descr") && !(seen & 1)) {
-			seen |= 1;
-			parse_npy_descr(h, &t);
-		} else if (is_name(key, n, "fortran_order") && !(seen & 2)) {
-			seen |= 2;
-			parse_npy_bool(&t, &h->fortran);
-		} else if (is_name(key, n, "shape") && !(seen & 4)) {
-			seen |= 4;
-			h->dimensions = parse_npy_tuple(&t, h->shape, 8);
-		} else {
-			t.why = "its header has an unknown or repeated key";
-		}
-		if (!peek_char(&t, "}"))
-			expect_char(&t, ',');
-	}
-	if (!t.why && (seen != 7 || !h->nfields || !h->row))
-		t.why = "its header lacks a key or a field";
-	*why = t.why;
-	return t.why ? -1 : 0;
+	*why = NULL;
+	if (!j || json_type(j) != JSON_OBJECT)
+		*why = not_dictionary;
+	else if (descr)
+		*why = read_descr(descr, h);
+	if (!*why && json_len(j) != (size_t) !!descr + !!order + !!shape)
+		*why = "its header has an unknown or repeated key";
+	if (!*why && order && json_type(order) != JSON_BOOL)
+		*why = not_dictionary;
+	if (!*why && shape)
+		*why = read_shape(shape, h->shape, &h->dimensions);
+	if (!*why && (!order || !shape || !h->nfields || !h->row))
+		*why = "its header lacks a key or a field";
+	h->fortran = json_bool(order, false);
+	json_free(j);
+	return *why ? -1 : 0;
 }
 
 void

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NPYHEAD_DIMENSIONS 8
+
 struct npyhead_field {
 	char *name;
 	char kind;   /* f i u b S U V */
@@ -20,7 +22,7 @@ struct npyhead {
 	struct npyhead_field *fields;
 	size_t nfields;
 	bool fortran;
-	uint64_t shape[8];
+	uint64_t shape[NPYHEAD_DIMENSIONS];
 	size_t dimensions;
 	size_t row; /* bytes of an element of the array */
 };

@@ -101,7 +101,7 @@ collect_result(struct run *r, struct engine_result *out)
 		}
 	}
 	/* In open loop the requests due at the end are waited for. */
-	if (r->t1 != INT64_MAX && !cut && (r->work->rate <= 0 || last < r->t1))
+	if (r->t1 != INT64_MAX && !cut && (!run_is_open(r) || last < r->t1))
 		last = r->t1;
 	out->start_ns = r->t0;
 	out->end_ns = last;
@@ -109,7 +109,7 @@ collect_result(struct run *r, struct engine_result *out)
 	out->rps =
 	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
 	out->offered_rps = NAN;
-	if (r->work->rate > 0)
+	if (run_is_open(r))
 		out->offered_rps = (double)due /
 		    (r->t1 != INT64_MAX && !cut ? r->work->duration_s
 						: out->elapsed_s);
@@ -118,12 +118,12 @@ collect_result(struct run *r, struct engine_result *out)
 	if (!r->work->resp3)
 		out->pushes = NAN;
 	out->hit_rate_percent = NAN;
-	misses += out->refused * r->command->items;
-	if (r->command->counts && out->requests)
+	misses += out->refused * r->source->items;
+	if (r->source->counts && out->requests)
 		out->hit_rate_percent = 100 *
 		    (1 -
 			(double)misses /
-			    ((double)out->requests * r->command->items));
+			    ((double)out->requests * r->source->items));
 	set_intervals(r, out);
 	out->latency = r->latency;
 	out->service = r->service;

@@ -1,5 +1,5 @@
 #include "compile.h"
-#include "digits.h"
+#include "command.h"
 #include "mem.h"
 #include "str.h"
 #include "words.h"
@@ -158,6 +158,8 @@ parse_part(struct making *m, const char *p, const char *end)
 		return (struct part){PIECE_BYTES, 0, 1, p, 1};
 	if (is_text(p, n, "__rand_int__"))
 		return (struct part){.kind = PIECE_RANDOM, .n = n};
+	if (m->t->values && is_text(p, n, TEMPLATE_SAME))
+		return (struct part){.kind = PIECE_SAME, .n = n};
 	if (is_text(p, n, "__seq__"))
 		return (struct part){.kind = PIECE_SEQ, .n = n};
 	if (is_text(p, n, "__data__"))
@@ -178,18 +180,10 @@ parse_part(struct making *m, const char *p, const char *end)
 static size_t
 get_part_width(const struct part *p)
 {
-	switch (p->kind) {
-	case PIECE_BYTES:
+	if (p->kind == PIECE_BYTES)
 		return p->nbytes;
-	case PIECE_TAG:
-		return strlen("{000}");
-	case PIECE_RANDOM:
-	case PIECE_SHARED:
-	case PIECE_SEQ:
-		return DIGITS_12;
-	default:
-		return 0;
-	}
+	return compile_patch_width(p->kind) +
+	    (p->kind == PIECE_TAG ? strlen("{}") : 0);
 }
 
 static void
@@ -209,14 +203,11 @@ add_part(struct making *m, const struct part *p)
 	s->tagged |= p->kind == PIECE_TAG;
 	s->shared |= p->kind == PIECE_SHARED;
 	s->random += p->kind == PIECE_RANDOM;
-	s->uses[TEMPLATE_SEQ] |= p->kind == PIECE_SEQ;
-	s->uses[TEMPLATE_ROWS] |= p->kind == PIECE_VALUE;
-	if (p->kind == PIECE_TAG) {
-		s->len += 3;
+	s->uses[CMDSOURCE_SEQ] |= p->kind == PIECE_SEQ;
+	s->uses[CMDSOURCE_ROWS] |= p->kind == PIECE_VALUE;
+	s->len += compile_patch_width(p->kind);
+	if (p->kind == PIECE_TAG)
 		add_bytes(m, "}", 1);
-	} else {
-		s->len += get_part_width(p);
-	}
 }
 
 static void
@@ -227,6 +218,7 @@ add_word(struct making *m, const char *w, size_t n)
 	size_t len = 0, values = 0, k;
 	struct part a = {0};
 	struct piece *q;
+	bool tagged = false;
 
 	for (p = w; p < end && !m->why; p += a.n) {
 		a = parse_part(m, p, end);
@@ -237,7 +229,7 @@ add_word(struct making *m, const char *w, size_t n)
 		return;
 	if (values == 1 && a.kind == PIECE_VALUE && a.n == n) {
 		add_piece(m, PIECE_FIELD)->which = a.which;
-		m->s->uses[TEMPLATE_ROWS] = true;
+		m->s->uses[CMDSOURCE_ROWS] = true;
 		return;
 	}
 	head[0] = '$';
@@ -253,6 +245,9 @@ add_word(struct making *m, const char *w, size_t n)
 	for (p = w; p < end; p += a.n) {
 		a = parse_part(m, p, end);
 		add_part(m, &a);
+		tagged |= a.kind == PIECE_TAG;
+		/* In a named test the key has the number. */
+		m->s->keyed |= tagged && m->t->values && a.kind == PIECE_RANDOM;
 	}
 	add_bytes(m, "\r\n", 2);
 }
@@ -279,6 +274,45 @@ begin_shape(struct making *m)
 	t->shapes = mem_resize(t->shapes, t->nshapes + 1, sizeof *t->shapes);
 	m->s = &t->shapes[t->nshapes++];
 	*m->s = (struct compiled){.times = 1};
+}
+
+/*
+ * In a named test on a cluster, the numbers behind that of the key are in its
+ * slot; without such a key the last number decides the collection.
+ */
+static void
+place_numbers(struct making *m)
+{
+	struct compiled *s = m->s;
+	struct piece *p, *last = NULL;
+
+	for (p = s->pieces; p < s->pieces + s->npieces; p++) {
+		if (p->kind != PIECE_RANDOM && p->kind != PIECE_SAME)
+			continue;
+		if (s->keyed && last)
+			p->kind = PIECE_INSLOT;
+		last = p;
+	}
+	if (s->keyed) {
+		s->random = 1;
+	} else if (last && m->t->values == 1) {
+		last->kind = PIECE_MEMBER;
+		s->member = true;
+	}
+}
+
+static void
+list_patches(struct compiled *s)
+{
+	bool plain = true;
+
+	s->patches = mem_array(s->npieces, sizeof *s->patches);
+	for (size_t i = 0; i < s->npieces; i++)
+		if (compile_patch_width(s->pieces[i].kind)) {
+			plain &= s->pieces[i].kind <= PIECE_SAME;
+			s->patches[s->npatches++] = s->pieces[i];
+		}
+	s->plain = plain && s->npatches <= COMPILE_DRAWS;
 }
 
 /* Puts "*N" in front of the words of the command. */
@@ -314,7 +348,11 @@ finish_shape(struct making *m, size_t words, size_t at)
 		    .kind = PIECE_BYTES, .n = (uint32_t)n, .at = at};
 	}
 	s->len += n;
-	s->keyed = s->tagged && (s->random || s->shared);
+	if (!m->t->values)
+		s->keyed = s->tagged && (s->random || s->shared);
+	else if (s->tagged)
+		place_numbers(m);
+	list_patches(s);
 }
 
 /* Parses one command of *text. Returns 1; 0 if none is left; -1 with m->why. */
@@ -372,16 +410,22 @@ compile_template(
 {
 	struct making m = {.t = t, .nvalue = data_size, .cluster = cluster};
 	char *value = command_value(data_size);
-	int k;
+	int k = 0;
 
 	m.value = value;
-	while ((k = parse_command(&m, &text)) > 0)
-		continue;
+	if (text) {
+		while ((k = parse_command(&m, &text)) > 0)
+			continue;
+	} else {
+		begin_shape(&m);
+		add_bytes(&m, "PING\r\n", strlen("PING\r\n"));
+		list_patches(m.s);
+	}
 	free(value);
 	if (k == 0 && !t->nshapes)
 		m.why = mem_str("it has no words");
 	t->nbytes = m.bytes.len;
-	t->bytes = mem_resize(m.bytes.s, t->nbytes + TEMPLATE_SLACK, 1);
-	memset(t->bytes + t->nbytes, 0, TEMPLATE_SLACK);
+	t->bytes = mem_resize(m.bytes.s, t->nbytes + CMDSOURCE_SLACK, 1);
+	memset(t->bytes + t->nbytes, 0, CMDSOURCE_SLACK);
 	return m.why;
 }

@@ -1,16 +1,20 @@
 /*
- * A template in pieces: shape.c compiles the text, fill.c renders requests.
+ * A template in pieces: compile.c compiles the text, render.c renders
+ * requests.
  * Private to template.c.
  */
 #ifndef COMPILE_H
 #define COMPILE_H
 
-#include "command.h"
+#include "digits.h"
 #include "template.h"
 
 enum piece_kind {
 	PIECE_BYTES,  /* n at 'at' */
 	PIECE_RANDOM, /* a number */
+	PIECE_SAME,   /* a number; in order, the one before */
+	PIECE_INSLOT, /* a random number in the slot of the key */
+	PIECE_MEMBER, /* the number that decides the collection */
 	PIECE_SHARED, /* a shared number, __rand_1st__ and so on */
 	PIECE_SEQ,
 	PIECE_TAG,    /* three letters */
@@ -30,11 +34,15 @@ struct piece {
 struct compiled { /* one command */
 	struct piece *pieces;
 	size_t npieces;
+	struct piece *patches; /* those of constant width that differ */
+	size_t npatches;
 	size_t len;      /* bytes, without the fields */
-	unsigned random; /* how many __rand_int__ */
-	bool tagged, shared,
-	    keyed; /* keyed: a random number decides the slot */
-	bool uses[TEMPLATE_KINDS];
+	unsigned random; /* how many numbers it takes in order */
+	bool plain;      /* only random numbers are patched */
+	bool tagged, shared;
+	bool keyed;  /* a random number decides the slot */
+	bool member; /* a number decides the collection */
+	bool uses[CMDSOURCE_COUNTERS];
 	uint64_t times;
 	unsigned items; /* possible misses per reply; 0: unknown */
 	bool zero_miss;
@@ -43,41 +51,68 @@ struct compiled { /* one command */
 
 struct template
 {
+	struct cmdsource source;
 	struct compiled *shapes;
 	size_t nshapes;
-	char *bytes; /* all constant bytes, then TEMPLATE_SLACK */
+	char *bytes; /* all constant bytes, then CMDSOURCE_SLACK */
 	size_t nbytes;
 	char **fields;
 	size_t nfields;
 	const struct rowset *rows;
 	uint32_t *cycle; /* the shape of each turn */
-	uint64_t ncycle;
 	uint64_t
-	    *before[TEMPLATE_KINDS]; /* used by the turns before each turn */
-	bool alike; /* one shape without fields: only patched */
-	struct command command;
+	    *before[CMDSOURCE_COUNTERS]; /* used by the turns before each */
+	bool alike;      /* one shape without fields: only patched */
+	char *one;       /* its bytes */
+	unsigned values; /* of a named test; else 0 */
 };
 
+#define COMPILE_DRAWS                                           \
+	256 /* most numbers of a command that are drawn at once \
+	     */
+
 /*
- * Compiles a text into the template. Returns NULL, or why it is not valid,
- * which the caller frees; the template owns the parts made so far.
+ * Compiles a text into the template, or without a text the bytes of a line.
+ * Returns NULL, or why it is not valid, which the caller frees; the template
+ * owns the parts made so far.
  */
 char *compile_template(
     struct template *, const char *text, size_t data_size, bool cluster);
 
-/* Returns true if the piece has a constant width and is patched. */
-static inline bool
-compile_is_patched(const struct piece *p)
+/* Returns the bytes of a piece that has a constant width and differs, else 0.
+ */
+static inline size_t
+compile_patch_width(enum piece_kind kind)
 {
-	return p->kind == PIECE_RANDOM || p->kind == PIECE_SHARED ||
-	    p->kind == PIECE_SEQ || p->kind == PIECE_TAG;
+	switch (kind) {
+	case PIECE_TAG:
+		return 3;
+	case PIECE_RANDOM:
+	case PIECE_SAME:
+	case PIECE_INSLOT:
+	case PIECE_MEMBER:
+	case PIECE_SHARED:
+	case PIECE_SEQ:
+		return DIGITS_12;
+	default:
+		return 0;
+	}
 }
+
+/*
+ * See struct cmdsource_ops; the second for a template that is only patched.
+ */
+uint32_t render_commands(const struct cmdsource *, struct cursor *,
+    const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
+uint32_t render_alike(const struct cmdsource *, struct cursor *,
+    const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
+size_t render_room(const struct cmdsource *, size_t bytes);
 
 /*
  * Writes the pieces first..end of a row, none of them patched; returns the
  * length.
  */
-size_t compile_render(const struct template *, const struct compiled *,
+size_t render_pieces(const struct template *, const struct compiled *,
     size_t first, size_t end, uint64_t row, char *to);
 
 #endif

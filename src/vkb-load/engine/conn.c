@@ -365,9 +365,11 @@ conn_put_batch(struct conn *c, const char *p, size_t n, const char *end,
     size_t nend, int64_t now)
 {
 	struct iovec iov = {(char *)p, n};
-	ssize_t k = send_all(c, &iov, 1, now);
+	ssize_t k = c->tls ? -1 : send(c->fd, p, n, MSG_NOSIGNAL);
 	size_t left;
 
+	if (k < 0)
+		k = send_all(c, &iov, 1, now);
 	if (k < 0 || (size_t)k == n)
 		return;
 	left = n - (size_t)k;

@@ -7,7 +7,7 @@
 #define CONN_H
 
 #include "scan.h"
-#include "template.h"
+#include "cmdsource.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,10 +108,9 @@ struct conn {
 	uint32_t again;   /* requests lost with it, to be sent again */
 	int64_t start_ns; /* of the batch, when first sent */
 	int64_t first_ns;
-	uint64_t *sequence, here; /* next number; NULL: random */
-	uint64_t first;           /* number or key of the batch, in sequence */
-	uint32_t todo;            /* commands of the batch not yet made */
-	struct cursor course; /* of a template; 'from': at the batch's start */
+	uint64_t first;       /* key of the batch, in order */
+	uint32_t todo;        /* commands of the batch not yet made */
+	struct cursor course; /* 'from': at the batch's start */
 	struct cursor from;
 	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;

@@ -126,7 +126,7 @@ counters_error_reply(struct worker *w, const struct conn *c, const char *line)
 	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
 	counters_error(w, kind, line);
 	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
-		run_stale(r);
+		run_mark_stale(r);
 	return true;
 }
 
@@ -136,4 +136,15 @@ counters_refused(struct worker *w, const char *line)
 	w->wrong++;
 	if (!*w->refusal)
 		snprintf(w->refusal, sizeof w->refusal, "%s", line);
+}
+
+void
+counters_answers(struct worker *w, bool counted, uint32_t misses, int64_t now)
+{
+	if (counted) {
+		w->misses += misses;
+		w->refused += w->wrong;
+		w->last_ns = now;
+	}
+	w->wrong = 0;
 }

@@ -21,6 +21,10 @@ bool counters_error_reply(
 /* Counts an error reply that is the answer to a request. */
 void counters_refused(struct worker *, const char *line);
 
+/* Counts misses and refusals of a read, if its requests are measured. */
+void counters_answers(
+    struct worker *, bool counted, uint32_t misses, int64_t now);
+
 /* Counts n requests and their latency in the worker's interval. */
 void counters_record(struct worker *, int64_t ns, uint32_t n);
 /*

@@ -1,16 +1,12 @@
+#include "command.h"
 #include "mem.h"
+#include "named.h"
 #include "run.h"
 #include "seed.h"
-#include "str.h"
 #include "streams.h"
-#include "words.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define BEFOREHAND                                                 \
-	((size_t)256 << 20) /* bytes of rendered rows of a command \
-			     */
 
 const char *const *
 engine_commands(void)
@@ -23,13 +19,6 @@ engine_reads(const char *command)
 {
 	return command_reads(command);
 }
-
-/* The commands of a stream. */
-struct made {
-	struct command *command, *refill;
-	struct template *template;
-	bool shared; /* the template belongs to another stream */
-};
 
 /* Returns an earlier stream with the same template and rows, or SIZE_MAX. */
 static size_t
@@ -46,45 +35,30 @@ find_same_template(const struct engine_work *works, size_t i)
 	return SIZE_MAX;
 }
 
+/* Sets the sources of a stream, perhaps to those of an earlier one. */
 static int
-make_commands(
-    struct made *m, const struct engine_target *t, const struct engine_work *w)
+open_sources(struct run_options *o, size_t i, const struct engine_target *t,
+    const struct engine_work *works)
 {
-	char *why, *text;
+	const struct engine_work *w = &works[i];
+	size_t first = find_same_template(works, i);
 
-	if (w->text) {
-		text = words_expand_prefix(w->text, t->prefix);
-		m->template =
-		    template_new(text, w->data_size, t->cluster, &why);
-		free(text);
-		if (!m->template) {
-			err_say("'%s': %s", w->text, why);
-			free(why);
-			return -1;
-		}
-		if (*template_fields(m->template) && !w->rows)
-			return err_fail(
-			    "'%s' uses a field, but the case has no dataset",
-			    w->text);
-		if (*template_fields(m->template))
-			template_bind(m->template, w->rows, BEFOREHAND);
-		return 0;
-	}
-	m->command =
-	    command_new(w->command, w->data_size, t->cluster, t->prefix);
-	if (seed_refills(t, w))
-		m->refill = command_seed(w->command, w->data_size, t->cluster,
-		    t->prefix, seed_many(w));
-	return 0;
+	if (run_check(t, w) < 0)
+		return -1;
+	o[i].only_node = SIZE_MAX;
+	o[i].space = run_space(w);
+	o[i].source =
+	    first != SIZE_MAX ? o[first].source : cmdsource_open(t, w);
+	if (o[i].source && seed_refills(t, w))
+		o[i].refill = named_seed(t, w, seed_many(w));
+	return o[i].source ? 0 : -1;
 }
 
 static void
-free_commands(struct made *m)
+free_source(struct cmdsource *s)
 {
-	command_free(m->command);
-	command_free(m->refill);
-	if (!m->shared)
-		template_free(m->template);
+	if (s)
+		s->ops->free(s);
 }
 
 /* Each row of a dataset, and each number in sequence, goes to one stream. */
@@ -97,8 +71,8 @@ share_counters(struct run_options *o, const struct engine_work *works, size_t n,
 	for (i = 0; i < n; i++) {
 		for (first = 0; works[first].rows != works[i].rows; first++)
 			continue;
-		o[i].taken[TEMPLATE_SEQ] = &counters[n];
-		o[i].taken[TEMPLATE_ROWS] = &counters[first];
+		o[i].taken[CMDSOURCE_SEQ] = &counters[n];
+		o[i].taken[CMDSOURCE_ROWS] = &counters[first];
 	}
 }
 
@@ -108,35 +82,24 @@ engine_run(const struct engine_target *t, const struct engine_work *works,
     const struct engine_meter *meter, struct engine_result *results)
 {
 	struct run_options *o = mem_array(n, sizeof *o);
-	struct made *m = mem_array(n, sizeof *m);
 	_Atomic uint64_t *counters = mem_array(n + 1, sizeof *counters);
-	size_t i, first;
-	int rc = -1;
+	size_t i;
+	int rc = 0;
 
 	memset(results, 0, n * sizeof *results);
-	for (i = 0; i < n; i++) {
-		first = find_same_template(works, i);
-		if (run_check(t, &works[i]) < 0)
-			goto out;
-		if (first != SIZE_MAX) {
-			m[i] = m[first];
-			m[i].shared = true;
-		} else if (make_commands(&m[i], t, &works[i]) < 0)
-			goto out;
-		o[i] = (struct run_options){.only_node = SIZE_MAX,
-		    .space = run_space(&works[i]),
-		    .command = m[i].template ? template_command(m[i].template)
-					     : m[i].command,
-		    .template = m[i].template,
-		    .refill = m[i].refill};
+	for (i = 0; i < n && rc == 0; i++)
+		rc = open_sources(o, i, t, works);
+	if (rc == 0) {
+		share_counters(o, works, n, counters);
+		rc = streams_run(
+		    t, works, o, n, stop, progress, arg, meter, results);
 	}
-	share_counters(o, works, n, counters);
-	rc = streams_run(t, works, o, n, stop, progress, arg, meter, results);
-out:
-	for (i = 0; i < n; i++)
-		free_commands(&m[i]);
+	for (i = 0; i < n; i++) {
+		if (find_same_template(works, i) == SIZE_MAX)
+			free_source(o[i].source);
+		free_source(o[i].refill);
+	}
 	free(counters);
-	free(m);
 	free(o);
 	return rc;
 }

@@ -38,7 +38,7 @@ losses_add(struct run *r, uint64_t n, const char *fmt, ...)
 static int64_t
 get_oldest_start(const struct worker *w, const struct conn *c)
 {
-	if (w->run->work->rate > 0 && c->awaited > c->refills)
+	if (run_is_open(w->run) && c->awaited > c->refills)
 		return c->written[c->oldest];
 	return c->start_ns;
 }
@@ -48,7 +48,7 @@ record_age(struct worker *w, int64_t now, int64_t start, int64_t due)
 {
 	const struct run *r = w->run;
 
-	if (r->work->rate <= 0) {
+	if (!run_is_open(r)) {
 		hist_add(w->latency, now - start, 1);
 	} else if (due >= r->t0 && due < r->t1) {
 		hist_add(w->latency, now - due, 1);
@@ -78,7 +78,7 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 	    .conn = c, .start_ns = c->start_ns, .counted = c->counted};
 
 	for (i = 0; i < n; i++) {
-		if (w->run->work->rate > 0) {
+		if (run_is_open(w->run)) {
 			a.due = c->due[c->oldest];
 			a.start_ns = c->written[c->oldest];
 			a.counted = a.due >= w->run->t0;
@@ -109,7 +109,7 @@ losses_broken(
 		return false;
 	}
 	if (r->target->cluster) /* a failover may have replaced the node */
-		run_stale(r);
+		run_mark_stale(r);
 	if (c->state != CONN_READY)
 		return true;
 	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
@@ -243,17 +243,13 @@ rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 	uint32_t skip = c->batch > n ? c->batch - n : 0;
 	size_t len;
 
-	if (r->work->rate > 0)
+	if (run_is_open(r))
 		return;
-	if (r->template) {
-		c->course = c->from;
-		while (skip)
-			skip -= template_make(r->template, &c->course,
-			    &c->node->keys, w->batch, skip, RUN_SLICE, &len);
-		c->from = c->course;
-	} else if (c->sequence == &c->here) {
-		c->here = c->first += (uint64_t)skip * r->sequence_step;
-	}
+	c->course = c->from;
+	while (skip)
+		skip -= r->source->ops->make(r->source, &c->course,
+		    &c->node->keys, w->batch, skip, RUN_SLICE, &len);
+	c->from = c->course;
 }
 
 void
@@ -265,7 +261,7 @@ losses_resend(struct worker *w, struct conn *c, int64_t now)
 	c->again = 0;
 	w->again--;
 	rewind_batch(w, c, n);
-	sending_same(w, c, n, now);
+	sending_repeat(w, c, n, now);
 	c->start_ns = start;
 }
 

@@ -1,9 +1,12 @@
-#include "openloop.h"
+/*
+ * Open loop: requests are sent when they are due, even if earlier ones have no
+ * reply.
+ */
+#include "arrivals.h"
 #include "hist.h"
 #include "pools.h"
 #include "run.h"
 #include "sending.h"
-#include "supply.h"
 #include "counters.h"
 
 #include <math.h>
@@ -18,37 +21,24 @@
  * cluster each node has its own backlog, see pools.h.
  */
 static void
-advance_arrival(struct arrivals *a)
+start_schedule(struct worker *w)
 {
-	a->n++;
-	if (a->poisson)
-		a->next_ns += a->gap_ns * rng_exponential(&a->rng);
-	else
-		a->next_ns = a->first_ns + (double)a->n * a->gap_ns;
-}
-
-void
-openloop_start(struct worker *w, int64_t now)
-{
-	struct run *r = w->run;
+	const struct run *r = w->run;
 	const struct engine_work *work = r->work;
-	struct arrivals *a = &w->seen;
+	struct schedule *s = &w->seen;
 
-	(void)now;
-	a->gap_ns = 1e9 * (double)r->nworkers / work->rate;
-	a->poisson = work->arrivals == ENGINE_POISSON;
-	rng_seed(&a->rng, work->seed ^ UINT64_C(0x9e3779b97f4a7c15),
+	s->kind = r->arrivals;
+	s->gap_ns = 1e9 * (double)r->nworkers / work->rate;
+	rng_seed(&s->rng, work->seed ^ UINT64_C(0x9e3779b97f4a7c15),
 	    (uint64_t)w->index + 1);
-	a->first_ns =
+	s->first_ns =
 	    (double)(r->start - r->base) + 1e9 / work->rate * (double)w->index;
-	a->next_ns = a->first_ns;
-	if (a->poisson)
-		a->next_ns += a->gap_ns * rng_exponential(&a->rng);
-	w->sent = *a;
+	s->kind->begin(s);
+	w->sent = *s;
 }
 
-int64_t
-openloop_next(const struct worker *w)
+static int64_t
+get_next(const struct worker *w)
 {
 	int64_t next = w->run->base + (int64_t)w->seen.next_ns;
 
@@ -68,9 +58,9 @@ count_arrivals(struct worker *w, int64_t now)
 	    w->measured < w->share) {
 		w->measured += w->seen.next_ns >= t0;
 		if (r->by_key)
-			pools_add_due(pools_due(w, w->seen.n),
+			pools_add_due(pools_choose(w, w->seen.n),
 			    r->base + (int64_t)w->seen.next_ns);
-		advance_arrival(&w->seen);
+		w->seen.kind->advance(&w->seen);
 	}
 }
 
@@ -105,7 +95,7 @@ take_due(struct worker *w, struct pool *p)
 		pools_drop_due(p);
 	} else {
 		due = w->run->base + (int64_t)w->sent.next_ns;
-		advance_arrival(&w->sent);
+		w->sent.kind->advance(&w->sent);
 	}
 	return due;
 }
@@ -152,15 +142,14 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 		c->due[k] = take_due(w, p);
 	}
 	pools_advance(w, c, (uint32_t)n);
-	supply_sequence(w, c, 0);
 	k = c->oldest + c->awaited;
 	sending_batch(w, c, (uint32_t)n, now);
 	for (i = 0; i < n; i++)
 		c->written[(k + i) % r->pipeline] = c->start_ns;
 }
 
-void
-openloop_dispatch(struct worker *w, int64_t now)
+static void
+dispatch_requests(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
 	bool over =
@@ -185,9 +174,8 @@ is_measured(const struct run *r, int64_t due)
 	return due >= r->t0 && due < r->t1;
 }
 
-void
-openloop_replies(
-    struct worker *w, struct conn *c, int64_t now, uint32_t replies)
+static bool
+record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 {
 	const struct run *r = w->run;
 
@@ -199,10 +187,11 @@ openloop_replies(
 		}
 		c->oldest = (c->oldest + 1) % r->pipeline;
 	}
+	return now >= r->t0;
 }
 
-void
-openloop_away(struct worker *w, struct conn *c, uint32_t nth, struct away *a)
+static void
+take_times(struct worker *w, struct conn *c, uint32_t nth, struct away *a)
 {
 	uint32_t k = (c->oldest + nth) % w->run->pipeline;
 
@@ -211,17 +200,18 @@ openloop_away(struct worker *w, struct conn *c, uint32_t nth, struct away *a)
 	c->due[k] = INT64_MIN;
 }
 
-void
-openloop_back(struct worker *w, const struct away *a, int64_t now)
+static bool
+record_redirected(struct worker *w, const struct away *a, int64_t now)
 {
-	if (!is_measured(w->run, a->due))
-		return;
-	counters_record(w, now - a->due, 1);
-	hist_add(w->service, now - a->start_ns, 1);
+	if (is_measured(w->run, a->due)) {
+		counters_record(w, now - a->due, 1);
+		hist_add(w->service, now - a->start_ns, 1);
+	}
+	return now >= w->run->t0;
 }
 
-bool
-openloop_done(const struct worker *w)
+static bool
+is_done(struct worker *w)
 {
 	const struct run *r = w->run;
 
@@ -235,8 +225,8 @@ openloop_done(const struct worker *w)
 	    (w->loop.now >= r->t1 && !count_backlog(w));
 }
 
-void
-openloop_unsent(struct worker *w, int64_t now)
+static void
+record_unsent(struct worker *w, int64_t now)
 {
 	const struct run *r = w->run;
 	struct pool *p;
@@ -249,3 +239,20 @@ openloop_unsent(struct worker *w, int64_t now)
 				hist_add(w->latency, now - due, 1);
 		}
 }
+
+static void
+keep_idle(struct worker *w, struct conn *c, int64_t now)
+{
+	(void)now;
+	pools_add_idle(w, c);
+}
+
+const struct pacing openloop = {.idle = keep_idle,
+    .start = start_schedule,
+    .dispatch = dispatch_requests,
+    .next = get_next,
+    .unsent = record_unsent,
+    .answered = record_replies,
+    .back = record_redirected,
+    .take = take_times,
+    .done = is_done};

@@ -17,9 +17,9 @@
 static uint64_t
 get_node_weight(const struct run *r, const struct slotmap_node *n)
 {
-	if (!r->command->ntags)
+	if (!r->source->tagged)
 		return 1;
-	return r->command->keyed ? n->nkeys : n->nturns;
+	return r->source->keyed ? n->nkeys : n->nturns;
 }
 
 static void
@@ -207,7 +207,7 @@ pools_drop_due(struct pool *p)
 static bool
 is_in_sequence(const struct run *r)
 {
-	return r->work->sequential && r->command->ntags;
+	return r->chooser->ordered && r->source->tagged;
 }
 
 /* Returns the pool whose node has used the smallest part of its keys. */
@@ -292,7 +292,6 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 		return n == 0;
 	}
 	c->has_client = true;
-	supply_sequence(w, c, got);
 	sending_batch(w, c, got, now);
 	return true;
 }
@@ -336,12 +335,12 @@ pools_next(struct worker *w, struct conn *c, int64_t now)
 }
 
 struct pool *
-pools_due(struct worker *w, uint64_t nth)
+pools_choose(struct worker *w, uint64_t nth)
 {
 	const struct run *r = w->run;
 	uint64_t number;
 
-	if (!is_in_sequence(r) || !r->command->keyed)
+	if (!is_in_sequence(r) || !r->source->keyed)
 		return pools_draw(w);
 	number = (nth * r->nworkers + (uint64_t)w->index) % r->space;
 	return &w->pools[w->map->owners[keys_slot(number % KEYS_SLOTS)]];

@@ -33,7 +33,7 @@ void pools_serve(struct worker *, int64_t now);
  * takes a connection without unanswered requests; pools_take_idle returns NULL
  * if none is ready.
  */
-struct pool *pools_due(struct worker *, uint64_t nth);
+struct pool *pools_choose(struct worker *, uint64_t nth);
 void pools_add_due(struct pool *, int64_t due);
 int64_t pools_next_due(const struct pool *);
 void pools_drop_due(struct pool *);

@@ -1,6 +1,5 @@
 #include "prerendered.h"
 #include "arena.h"
-#include "digits.h"
 #include "mem.h"
 #include "rowset.h"
 #include "compile.h"
@@ -8,25 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Counts the patched pieces; returns true if one stands behind a field, so that
- * its offset differs by row.
- */
+/* Returns true if a patch stands behind a field: its offset differs by row. */
 static bool
-count_patches(const struct compiled *s, uint32_t *npatches)
+is_moving(const struct compiled *s)
 {
 	bool behind = false, moving = false;
-	size_t i;
 
-	*npatches = 0;
-	for (i = 0; i < s->npieces; i++) {
-		if (!compile_is_patched(&s->pieces[i])) {
+	for (size_t i = 0; i < s->npieces; i++)
+		if (compile_patch_width(s->pieces[i].kind))
+			moving |= behind;
+		else
 			behind |= s->pieces[i].kind != PIECE_BYTES;
-			continue;
-		}
-		++*npatches;
-		moving |= behind;
-	}
 	return moving;
 }
 
@@ -35,21 +26,17 @@ static size_t
 write_row(struct prerendered *c, const struct template *t,
     const struct compiled *s, uint64_t row, char *to)
 {
-	const struct piece *p;
 	uint32_t place;
 	size_t i, n = 0, zeros;
 
 	for (i = 0; i < s->npieces; i++) {
-		p = &s->pieces[i];
-		if (!compile_is_patched(p)) {
-			n += compile_render(t, s, i, i + 1, row, to + n);
-			continue;
-		}
+		zeros = compile_patch_width(s->pieces[i].kind);
 		place = (uint32_t)n;
-		if (c->places_file &&
+		if (!zeros)
+			n += render_pieces(t, s, i, i + 1, row, to + n);
+		else if (c->places_file &&
 		    arena_add(c->places_file, &place, sizeof place) < 0)
 			return 0;
-		zeros = p->kind == PIECE_TAG ? 3 : DIGITS_12;
 		memset(to + n, '0', zeros);
 		n += zeros;
 	}
@@ -61,7 +48,7 @@ write_rows(struct prerendered *c, const struct template *t,
     const struct compiled *s, size_t most)
 {
 	uint64_t rows = rowset_count(t->rows), i, at;
-	size_t extra = sizeof at + c->npatches * sizeof *c->places, n;
+	size_t extra = sizeof at + s->npatches * sizeof *c->places, n;
 	char *to;
 
 	for (i = 0; i <= rows; i++) {
@@ -71,7 +58,7 @@ write_rows(struct prerendered *c, const struct template *t,
 			return -1;
 		if (i == rows)
 			break;
-		to = arena_room(c->bytes_file, template_room(t, 0));
+		to = arena_room(c->bytes_file, render_room(&t->source, 0));
 		n = to ? write_row(c, t, s, i, to) : 0;
 		if (!n)
 			return -1;
@@ -90,13 +77,13 @@ prerendered_new(const struct template *t, const struct compiled *s, size_t most)
 {
 	struct prerendered *c;
 
-	if (!s->uses[TEMPLATE_ROWS] ||
+	if (!s->uses[CMDSOURCE_ROWS] ||
 	    rowset_count(t->rows) > most / (rowset_mean(t->rows) + s->len))
 		return NULL;
 	c = mem_new(sizeof *c);
 	c->bytes_file = arena_new(0);
 	c->at_file = arena_new(0);
-	if (count_patches(s, &c->npatches))
+	if (is_moving(s))
 		c->places_file = arena_new(0);
 	if (write_rows(c, t, s, most) == 0)
 		return c;

@@ -1,7 +1,7 @@
 /*
  * The requests of a command, one for each row, rendered in advance except for
  * numbers and tags: consecutive rows are copied at once and patched. Private to
- * template.c and fill.c.
+ * template.c and render.c.
  */
 #ifndef PRERENDERED_H
 #define PRERENDERED_H
@@ -14,14 +14,13 @@ struct arena;
 struct template;
 
 struct prerendered {
-	const char *bytes;  /* TEMPLATE_SLACK more may be read */
+	const char *bytes;  /* CMDSOURCE_SLACK more may be read */
 	const uint64_t *at; /* offset of each row, and the end */
 	/*
-	 * The offset of each number and tag in its row, npatches for each row.
+	 * The offset of each number and tag in its row, one for each patch.
 	 * NULL: the same in all rows, see piece.at.
 	 */
 	const uint32_t *places;
-	uint32_t npatches;
 	struct arena *bytes_file, *at_file, *places_file;
 };
 

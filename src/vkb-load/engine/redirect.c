@@ -3,7 +3,6 @@
 #include "hint.h"
 #include "losses.h"
 #include "mem.h"
-#include "openloop.h"
 #include "run.h"
 #include "slotmap.h"
 #include "counters.h"
@@ -201,47 +200,28 @@ find_answered(struct redirect *d, uint32_t nth)
 	return NULL;
 }
 
-/* Makes the at'th request of the batch, in open loop a similar one. */
+/*
+ * Makes the at'th request of the batch; in open loop, where its place is not
+ * known, a similar one.
+ */
 static void
-compose_again(
+make_again(
     struct worker *w, const struct conn *c, uint32_t at, struct request *q)
 {
-	const struct template *t = w->run->template;
+	const struct cmdsource *s = w->run->source;
 	struct cursor course = c->batch ? c->from : c->course;
 	uint32_t i;
 
-	if (!c->batch)
+	if (!c->batch) {
 		rng_seed(&course.rng, rng_next(&w->rng), 0);
-	q->bytes = mem_new(template_room(t, 1));
+		course.in_slot = !q->to.later;
+		course.slot = q->to.slot;
+	}
+	q->bytes = mem_new(s->ops->room(s, 1));
 	for (i = 0; i <= at; i++) {
 		*q->bytes = 0;
-		template_make(
-		    t, &course, &c->node->keys, q->bytes, 1, 1, &q->n);
+		s->ops->make(s, &course, &c->node->keys, q->bytes, 1, 1, &q->n);
 	}
-}
-
-/* Makes the same request again, or with random numbers a similar one. */
-static char *
-make_again(
-    struct worker *w, const struct conn *c, const struct hint *to, uint32_t at)
-{
-	const struct command *cmd = w->run->command;
-	const struct keys *k = &c->node->keys;
-	uint64_t number = c->first + (uint64_t)at * w->run->sequence_step;
-	uint64_t turn = 0;
-	char *p = mem_new(cmd->len);
-
-	command_copy(cmd, p, 1);
-	if (c->sequence && c->batch) {
-		command_fill(cmd, p, 1, k, &w->rng, &number, &turn);
-		if (to->later || command_in_slot(cmd, p, k, to->slot))
-			return p;
-	}
-	if (to->later)
-		command_fill(cmd, p, 1, k, &w->rng, NULL, &w->turn);
-	else
-		command_fill_slot(cmd, p, to->slot, k, &w->rng);
-	return p;
 }
 
 /* Reads where or when to send a request again. Returns false if neither. */
@@ -253,8 +233,7 @@ read_hint(const struct worker *w, const struct conn *c, const char *line,
 
 	if (hint_read_passing(to, line, c->node))
 		return true;
-	return r->target->cluster && (r->template || r->command->ntags) &&
-	    hint_read_moved(to, line, c->node->host);
+	return r->target->cluster && hint_read_moved(to, line, c->node->host);
 }
 
 /* Returns true after half of the timeout: the error is then the answer. */
@@ -292,17 +271,13 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	if (!read_hint(w, c, line, &to))
 		return false;
 	if (nth >= plain || is_too_late(w, &to, q.away.start_ns) ||
-	    (w->run->template && !c->batch && !to.later))
-		return false; /* a refill, or an unknown place in the batch */
+	    (!c->batch && !to.later && !w->run->source->tagged))
+		return false; /* a refill, or no similar request has that slot
+			       */
 	q.to = to;
-	if (w->run->template) {
-		compose_again(w, c, at, &q);
-	} else {
-		q.bytes = make_again(w, c, &to, at);
-		q.n = w->run->command->len;
-	}
-	if (w->run->work->rate > 0)
-		openloop_away(w, c, nth, &q.away);
+	make_again(w, c, at, &q);
+	if (run_is_open(w->run))
+		w->run->arrivals->pacing->take(w, c, nth, &q.away);
 	c->away++;
 	w->away++;
 	w->taken++;
@@ -320,28 +295,13 @@ finish_request(struct worker *w, const struct away *a, int64_t now,
 {
 	struct run *r = w->run;
 	struct conn *c = a->conn;
-	bool counted = a->counted;
 
 	c->away--;
 	w->away--;
-	if (r->work->rate > 0) {
-		openloop_back(w, a, now);
-		counted = now >= r->t0;
-	} else {
-		if (run_by_duration(r))
-			counted = now >= r->t0 && now < r->t1;
-		if (counted)
-			counters_record(w, now - a->start_ns, 1);
-		else if (now >= r->t1)
-			counters_record_late(w, now - a->start_ns, 1);
-	}
-	if (counted) {
-		w->misses += t->misses;
-		w->refused += w->wrong;
-		w->last_ns = now;
-	}
-	t->misses = w->wrong = 0; /* count those of one read only once */
-	if (r->work->rate <= 0 && c->state == CONN_READY && !c->awaited)
+	counters_answers(
+	    w, r->arrivals->pacing->back(w, a, now), t->misses, now);
+	t->misses = 0; /* count those of one read only once */
+	if (!run_is_open(r) && c->state == CONN_READY && !c->awaited)
 		c->client->resumed(c, now);
 }
 
@@ -433,7 +393,7 @@ give_up(struct worker *w, struct redirect *d, int64_t now)
 		losses_give_up(w, &q.away, now);
 		w->away--;
 		c->away--;
-		if (w->run->work->rate <= 0 && c->state == CONN_READY &&
+		if (!run_is_open(w->run) && c->state == CONN_READY &&
 		    !c->awaited)
 			c->client->resumed(c, now);
 	}

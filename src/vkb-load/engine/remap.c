@@ -19,7 +19,9 @@ new_conn(struct worker *w, size_t i)
 	c->fd = -1;
 	c->index = i * r->nworkers + (size_t)w->index;
 	c->down_ns = w->loop.now;
-	if (r->work->rate > 0) {
+	c->course.chooser = r->chooser;
+	rng_seed(&c->course.rng, rng_next(&w->rng), 0);
+	if (run_is_open(r)) {
 		c->due = mem_array(r->pipeline, sizeof *c->due);
 		c->written = mem_array(r->pipeline, sizeof *c->due);
 	}
@@ -120,6 +122,6 @@ remap_worker(struct worker *w, struct slotmap *m)
 	}
 	free(to);
 	pools_set(w);
-	if (w->external && w->run->work->rate <= 0)
+	if (w->external && !run_is_open(w->run))
 		pools_serve(w, w->loop.now);
 }

@@ -1,25 +1,15 @@
-#include "prerendered.h"
-#include "digits.h"
-#include "keys.h"
-#include "rowset.h"
+#include "chooser.h"
 #include "compile.h"
+#include "draw.h"
+
+#include "prerendered.h"
+#include "rowset.h"
 
 #include <string.h>
 
+#define AT_ONCE 64 /* numbers drawn at once */
 #define BLOCK 64
 #define SHORT 256 /* bytes that are faster copied in blocks */
-
-/* The numbers and the tag of one command. */
-struct draw {
-	const struct keys *keys;
-	struct cursor *course;
-	uint64_t shared[COMPILE_SHARED];
-	unsigned have; /* bits: which shared numbers are drawn */
-	uint64_t first, number;
-	bool begun; /* 'first' is the next number */
-	bool wide;  /* more than eight digits */
-	const char *tag;
-};
 
 /*
  * Copies n bytes in whole blocks, up to BLOCK - 1 too many: lengths that differ
@@ -40,89 +30,6 @@ copy_blocks(char *to, const char *from, size_t n)
 		from += BLOCK;
 	} while (to < end);
 	return end;
-}
-
-static uint64_t
-draw_number(struct draw *d)
-{
-	const struct keys *k = d->keys;
-
-	if (d->begun) {
-		d->begun = false;
-		return d->first;
-	}
-	return d->course->sequential ? d->number++ % k->space
-				     : rng_below(&d->course->rng, k->space);
-}
-
-static uint64_t
-draw_shared_number(struct draw *d, unsigned which)
-{
-	struct cursor *c = d->course;
-
-	if (d->have & 1u << which)
-		return d->shared[which];
-	d->have |= 1u << which;
-	if (c->sequential && !d->begun)
-		return d->shared[which] = c->number % d->keys->space;
-	return d->shared[which] = draw_number(d);
-}
-
-/* In a cluster: draws the slot, and its number. */
-static void
-draw_slot(struct draw *d, const struct compiled *s)
-{
-	const struct keys *k = d->keys;
-	struct cursor *c = d->course;
-	unsigned residue;
-	uint64_t i;
-
-	if (s->keyed) {
-		i = c->sequential ? c->number % k->count
-				  : rng_below(&c->rng, k->count);
-		d->first = keys_number(k, i, &residue);
-		d->begun = true;
-	} else if (s->uses[TEMPLATE_SEQ]) {
-		residue = k->residues[c->next[TEMPLATE_SEQ] % k->nresidues];
-	} else if (s->uses[TEMPLATE_ROWS]) {
-		residue = k->residues[c->next[TEMPLATE_ROWS] % k->nresidues];
-	} else {
-		i = c->turn % k->ncollections;
-		d->tag = k->tags[k->collections[i].slot];
-		return;
-	}
-	d->tag = k->tags[keys_slot(residue)];
-}
-
-static void
-begin_command(struct draw *d, const struct compiled *s)
-{
-	const struct cursor *c = d->course;
-
-	d->have = 0;
-	d->begun = false;
-	d->number = c->number * s->random;
-	if (s->tagged)
-		draw_slot(d, s);
-}
-
-static void
-end_command(struct cursor *c, const struct compiled *s)
-{
-	c->number++;
-	c->turn++;
-	c->next[TEMPLATE_SEQ] += s->uses[TEMPLATE_SEQ];
-	c->next[TEMPLATE_ROWS] += s->uses[TEMPLATE_ROWS];
-}
-
-static uint64_t
-get_number(struct draw *d, const struct piece *p)
-{
-	if (p->kind == PIECE_RANDOM)
-		return draw_number(d);
-	if (p->kind == PIECE_SHARED)
-		return draw_shared_number(d, p->which);
-	return d->course->next[TEMPLATE_SEQ] % KEYS_NUMBERS;
 }
 
 static const char *
@@ -155,6 +62,12 @@ write_length(char *to, const struct piece *p, const struct rowset_row *r)
 	return to;
 }
 
+static void
+put_number(struct draw *d, const struct piece *p, char *to)
+{
+	digits_12(to, draw_number(d, p), d->wide || p->kind >= PIECE_INSLOT);
+}
+
 static char *
 write_pieces(const struct template *t, const struct piece *p,
     const struct piece *end, struct draw *d, const struct rowset_row *r,
@@ -183,12 +96,9 @@ write_pieces(const struct template *t, const struct piece *p,
 			memcpy(to, d->tag, 3);
 			to += 3;
 			break;
-		case PIECE_RANDOM:
-		case PIECE_SHARED:
-		case PIECE_SEQ:
+		default:
 			memcpy(to, "0000", 4);
-			digits_12(to, get_number(d, p),
-			    p->kind == PIECE_SEQ || d->wide);
+			put_number(d, p, to);
 			to += DIGITS_12;
 			break;
 		}
@@ -196,7 +106,7 @@ write_pieces(const struct template *t, const struct piece *p,
 }
 
 size_t
-compile_render(const struct template *t, const struct compiled *s, size_t first,
+render_pieces(const struct template *t, const struct compiled *s, size_t first,
     size_t end, uint64_t row, char *to)
 {
 	struct rowset_row r = rowset_row(t->rows, row);
@@ -210,81 +120,110 @@ static void
 patch_command(
     const struct compiled *s, struct draw *d, char *to, const uint32_t *places)
 {
-	const struct piece *p, *end = s->pieces + s->npieces;
+	const struct piece *p, *end = s->patches + s->npatches;
 	char *at;
 
-	for (p = s->pieces; p < end; p++) {
-		if (!compile_is_patched(p))
-			continue;
+	for (p = s->patches; p < end; p++) {
 		at = to + (places ? *places++ : p->at);
 		if (p->kind == PIECE_TAG)
 			memcpy(at, d->tag, 3);
 		else
-			digits_12(at, get_number(d, p),
-			    d->wide || p->kind == PIECE_SEQ);
+			put_number(d, p, at);
 	}
 }
 
-/* Returns true if only random numbers are patched. */
-static bool
-is_random_only(const struct compiled *s, const struct draw *d)
-{
-	return !s->tagged && !s->shared && !s->uses[TEMPLATE_SEQ] &&
-	    !d->course->sequential;
-}
-
+/*
+ * Patches n commands that have only random numbers; each begins 'size' bytes
+ * behind the one before, or by the offsets 'at'.
+ */
 static void
-patch_random_numbers(const struct compiled *s, struct draw *d, char *buf,
-    uint32_t n, size_t size)
+patch_random_numbers(const struct compiled *s, struct cursor *c,
+    const struct keys *keys, char *buf, uint32_t n, size_t size,
+    const uint64_t *at)
 {
-	const struct piece *p, *end = s->pieces + s->npieces;
-	struct rng rng = d->course->rng;
-	uint64_t space = d->keys->space;
-	bool wide = d->wide;
-	uint32_t i;
+	bool ordered = c->chooser->ordered, wide = keys->space > DRAW_WIDE;
+	size_t each = ordered ? s->random : s->npatches;
+	const struct piece *p, *end = s->patches + s->npatches;
+	uint64_t v[COMPILE_DRAWS], *next, begin = at ? *at : 0;
+	uint32_t most = s->npatches ? COMPILE_DRAWS / s->npatches : n, k, i;
 	char *to;
 
-	for (p = s->pieces; p < end && s->random == 1; p++)
-		if (p->kind == PIECE_RANDOM)
-			buf += p->at;
-	for (i = 0, to = buf; i < n; i++, to += size) {
-		if (s->random == 1) {
-			digits_12(to, rng_below(&rng, space), wide);
-			continue;
+	for (; n; n -= k) {
+		k = n < most ? n : most;
+		c->chooser->draw(
+		    &c->rng, c->number * each, keys->space, v, k * each);
+		c->number += k;
+		next = v;
+		for (i = 0; i < k; i++, buf += size) {
+			to = at ? buf + (*at++ - begin) : buf;
+			for (p = s->patches; p < end; p++) {
+				next -= p->kind == PIECE_SAME && ordered;
+				digits_12(to + p->at, *next++, wide);
+			}
 		}
-		for (p = s->pieces; p < end; p++)
-			if (p->kind == PIECE_RANDOM)
-				digits_12(
-				    to + p->at, rng_below(&rng, space), wide);
 	}
-	d->course->rng = rng;
-	d->course->number += n;
-	d->course->turn += n;
 }
 
-static uint32_t
-make_constant_rows(const struct template *t, struct draw *d, char *buf,
-    uint32_t n, size_t full, size_t *len)
+/*
+ * The same for a single number, the most common case: the numbers of the most
+ * common chooser are drawn where they are used.
+ */
+__attribute__((always_inline)) static inline void
+patch_number(const struct compiled *s, struct cursor *c,
+    const struct keys *keys, char *to, uint32_t n, size_t size,
+    const uint64_t *at)
 {
-	const struct compiled *s = &t->shapes[0];
-	size_t size = t->command.len, most = full / size + 1;
-	char *p = buf;
+	uint64_t space = keys->space, begin = at ? *at : 0, v[AT_ONCE];
+	bool wide = space > DRAW_WIDE;
+	struct rng rng = c->rng;
+	uint32_t i, k;
+
+	to += s->patches->at;
+	if (c->chooser == &chooser_uniform) {
+		for (i = 0; i < n; i++, to += size)
+			digits_12(at ? to + (at[i] - begin) : to,
+			    rng_below(&rng, space), wide);
+		c->rng = rng;
+		c->number += n;
+		return;
+	}
+	for (; n; n -= k) {
+		k = n < AT_ONCE ? n : AT_ONCE;
+		c->chooser->draw(&c->rng, c->number, space, v, k);
+		c->number += k;
+		for (i = 0; i < k; i++, to += size)
+			digits_12(at ? to + (*at++ - begin) : to, v[i], wide);
+	}
+}
+
+uint32_t
+render_alike(const struct cmdsource *source, struct cursor *c,
+    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
+{
+	const struct template *t = (const struct template *)source;
+	const struct compiled *s = t->shapes;
+	size_t size = source->len;
+	struct draw d;
 	uint32_t i;
 
-	if (n > most)
-		n = (uint32_t)most;
+	if ((n - 1) * size > full)
+		n = (uint32_t)(full / size) + 1;
 	*len = n * size;
-	for (i = 0; i < n; i++, p += size)
-		if (!*p)
-			memcpy(p, t->command.bytes, size);
-	if (is_random_only(s, d)) {
-		patch_random_numbers(s, d, buf, n, size);
+	for (i = 0; !buf[*len - size] && i < n; i++) /* a new buffer */
+		memcpy(buf + i * size, t->one, size);
+	if (s->plain) {
+		c->turn += n;
+		if (s->npatches == 1)
+			patch_number(s, c, keys, buf, n, size, NULL);
+		else
+			patch_random_numbers(s, c, keys, buf, n, size, NULL);
 		return n;
 	}
-	for (i = 0, p = buf; i < n; i++, p += size) {
-		begin_command(d, s);
-		patch_command(s, d, p, NULL);
-		end_command(d->course, s);
+	draw_init(&d, c, keys);
+	for (i = 0; i < n; i++, buf += size) {
+		draw_begin(&d, s);
+		patch_command(s, &d, buf, NULL);
+		draw_end(c, s);
 	}
 	return n;
 }
@@ -311,34 +250,25 @@ patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
 	const struct prerendered *k = s->prerendered;
 	const uint64_t *at = k->at + row;
 	const uint32_t *places = NULL;
-	struct cursor *c = d->course;
-	uint64_t space = d->keys->space;
-	const struct piece *p = s->pieces;
-	struct rng rng = c->rng;
-	bool wide = d->wide;
 	uint32_t i;
 
-	if (!is_random_only(s, d) || k->places || k->npatches > 1) {
-		for (i = 0; i < n; i++) {
-			begin_command(d, s);
-			if (k->places)
-				places = k->places + (row + i) * k->npatches;
-			patch_command(s, d, buf + (at[i] - at[0]), places);
-			end_command(c, s);
-		}
+	if (s->plain && !k->places) {
+		if (s->npatches == 1)
+			patch_number(s, d->course, d->keys, buf, n, 0, at);
+		else
+			patch_random_numbers(
+			    s, d->course, d->keys, buf, n, 0, at);
+		d->course->turn += n;
+		d->course->next[CMDSOURCE_ROWS] += n;
 		return;
 	}
-	if (k->npatches) {
-		while (p->kind != PIECE_RANDOM)
-			p++;
-		for (i = 0; i < n; i++)
-			digits_12(buf + p->at + (at[i] - at[0]),
-			    rng_below(&rng, space), wide);
+	for (i = 0; i < n; i++) {
+		draw_begin(d, s);
+		if (k->places)
+			places = k->places + (row + i) * s->npatches;
+		patch_command(s, d, buf + (at[i] - at[0]), places);
+		draw_end(d->course, s);
 	}
-	c->rng = rng;
-	c->number += n;
-	c->turn += n;
-	c->next[TEMPLATE_ROWS] += n;
 }
 
 /* Copies rendered rows, as many at once as are consecutive. */
@@ -353,7 +283,7 @@ copy_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
 	char *to = buf;
 	size_t bytes;
 
-	row = d->course->next[TEMPLATE_ROWS] % rows;
+	row = d->course->next[CMDSOURCE_ROWS] % rows;
 	while (made < n && (size_t)(to - buf) < full) {
 		m = n - made < rows - row ? n - made : (uint32_t)(rows - row);
 		m = count_rows_for(k, row, m, full - (size_t)(to - buf));
@@ -376,46 +306,44 @@ copy_row(const struct compiled *s, struct draw *d, uint64_t row, char *to)
 
 	copy_blocks(to, k->bytes + k->at[row], n);
 	patch_command(
-	    s, d, to, k->places ? k->places + row * k->npatches : NULL);
+	    s, d, to, k->places ? k->places + row * s->npatches : NULL);
 	return to + n;
 }
 
 uint32_t
-template_make(const struct template *t, struct cursor *c,
+render_commands(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
-	struct draw d = {
-	    .keys = keys, .course = c, .wide = keys->space > 100000000};
-	uint64_t row = 0, rows = t->rows ? rowset_count(t->rows) : 0;
+	const struct template *t = (const struct template *)source;
+	uint64_t rows = t->rows ? rowset_count(t->rows) : 0, row = 0, turn;
 	struct rowset_row r = {0};
 	const struct compiled *s;
 	char *to = buf;
-	uint64_t turn;
+	struct draw d;
 	uint32_t i;
 
-	if (t->alike)
-		return make_constant_rows(t, &d, buf, n, full, len);
+	draw_init(&d, c, keys);
 	if (t->nshapes == 1 && t->shapes[0].prerendered)
 		return copy_rows(t, &d, buf, n, full, len);
 	if (rows)
-		row = c->next[TEMPLATE_ROWS] % rows;
-	turn = c->turn % t->ncycle;
+		row = c->next[CMDSOURCE_ROWS] % rows;
+	turn = c->turn % source->cycle;
 	for (i = 0; i < n && (size_t)(to - buf) < full; i++) {
 		s = &t->shapes[t->cycle[turn]];
-		if (++turn == t->ncycle)
+		if (++turn == source->cycle)
 			turn = 0;
-		begin_command(&d, s);
+		draw_begin(&d, s);
 		if (s->prerendered) {
 			to = copy_row(s, &d, row, to);
 		} else {
-			if (s->uses[TEMPLATE_ROWS])
+			if (s->uses[CMDSOURCE_ROWS])
 				r = rowset_row(t->rows, row);
 			to = write_pieces(
 			    t, s->pieces, s->pieces + s->npieces, &d, &r, to);
 		}
-		if (s->uses[TEMPLATE_ROWS] && ++row == rows)
+		if (s->uses[CMDSOURCE_ROWS] && ++row == rows)
 			row = 0;
-		end_command(c, s);
+		draw_end(c, s);
 	}
 	*len = (size_t)(to - buf);
 	return i;
@@ -436,12 +364,13 @@ get_longest(const struct template *t, const struct compiled *s)
 }
 
 size_t
-template_room(const struct template *t, size_t bytes)
+render_room(const struct cmdsource *source, size_t bytes)
 {
+	const struct template *t = (const struct template *)source;
 	size_t most = 0, i;
 
 	for (i = 0; i < t->nshapes; i++)
 		if (get_longest(t, &t->shapes[i]) > most)
 			most = get_longest(t, &t->shapes[i]);
-	return bytes + most + TEMPLATE_SLACK;
+	return bytes + most + CMDSOURCE_SLACK;
 }

@@ -1,4 +1,5 @@
 #include "run.h"
+#include "command.h"
 #include "str.h"
 
 #include <stdarg.h>
@@ -52,7 +53,7 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 }
 
 void
-run_stale(struct run *r)
+run_mark_stale(struct run *r)
 {
 	if (atomic_load_explicit(&r->stale, memory_order_relaxed) ||
 	    atomic_exchange(&r->stale, true))

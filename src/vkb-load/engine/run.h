@@ -5,13 +5,14 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "command.h"
+#include "arrivals.h"
+#include "chooser.h"
 #include "conn.h"
 #include "engine.h"
 #include "err.h"
 #include "keys.h"
 #include "rng.h"
-#include "template.h"
+#include "cmdsource.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,13 +27,6 @@ struct slotmap;
 struct slotmap_node;
 struct later;
 struct redirect;
-
-struct arrivals {
-	double gap_ns, next_ns, first_ns;
-	uint64_t n;
-	bool poisson;
-	struct rng rng;
-};
 
 struct interval {
 	struct hist *hist;
@@ -67,16 +61,13 @@ struct worker {
 	size_t npools;
 	uint64_t free_clients; /* in a cluster: those to draw a node */
 	struct rng rng;
-	uint64_t turn;
-	char *batch; /* 'slice' commands, patched for each use */
-	uint32_t slice;
+	char *batch; /* requests, RUN_SLICE bytes and one more */
 	char *refill;
 	struct keys *refill_keys; /* of each node of the map */
-	uint64_t refill_at;       /* numbers of the next one */
-	uint64_t refill_turn;
+	struct cursor refill_cursor;
 	uint64_t refilled;
 	uint64_t at, end; /* requests it may make */
-	uint64_t warm;    /* numbers in sequence while warming up */
+	uint64_t warm;    /* commands in order while warming up */
 	struct redirect *redirects;
 	struct later *later; /* requests that wait after a passing error */
 	size_t nlater, later_cap;
@@ -98,7 +89,7 @@ struct worker {
 	size_t nerrors;
 	struct slotmap *map;
 	/* open loop */
-	struct arrivals seen, sent;
+	struct schedule seen, sent;
 	uint64_t share;    /* arrivals in all; RUN_ENDLESS */
 	uint64_t measured; /* arrivals due in the measured time */
 	bool no_pwait2;    /* the kernel has none */
@@ -118,21 +109,18 @@ struct run {
 	struct gate *gate; /* borrowed */
 	const struct engine_target *target;
 	const struct engine_work *work;
-	struct command *command;
-	const struct template *template;         /* NULL: a named test */
-	_Atomic uint64_t *taken[TEMPLATE_KINDS]; /* used rows and sequence
-						    numbers; borrowed */
-	_Atomic uint64_t number;                 /* the next one, in sequence */
-	struct command *refill;                  /* NULL: nothing is popped */
+	const struct cmdsource *source;
+	const struct cmdsource *refill; /* NULL: nothing is popped */
+	const struct chooser *chooser;
+	const struct arrivals *arrivals;
+	_Atomic uint64_t *taken[CMDSOURCE_COUNTERS]; /* borrowed */
 	struct conn_setup setup;
 	char (*tags)[3];
 	uint64_t space;
 	size_t only_node; /* seeding: index of the only node; else SIZE_MAX */
 	bool strict;      /* an error or a lost connection ends it */
-	bool sequential;
-	bool by_key; /* in a cluster: the key decides the node */
+	bool by_key;      /* in a cluster: the key decides the node */
 	uint32_t pipeline;
-	unsigned sequence_step; /* numbers a command takes in sequence */
 	int64_t timeout_ns;
 	int64_t base;   /* origin of the schedule, to keep numbers small */
 	int64_t start;  /* of the warm-up */
@@ -158,9 +146,8 @@ struct run {
 };
 
 struct run_options {
-	struct command *command, *refill; /* borrowed; refill may be NULL */
-	const struct template *template;  /* NULL, or 'command' is its own */
-	_Atomic uint64_t *taken[TEMPLATE_KINDS];
+	struct cmdsource *source, *refill; /* borrowed; refill may be NULL */
+	_Atomic uint64_t *taken[CMDSOURCE_COUNTERS];
 	uint64_t space;
 	size_t only_node;
 	bool strict;
@@ -175,7 +162,7 @@ const char *run_command(const struct run *);
 
 /* Reports the first failure; later ones are its consequences. */
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
-void run_stale(struct run *); /* a MOVED was seen */
+void run_mark_stale(struct run *); /* a MOVED was seen */
 
 static inline bool
 run_halted(const struct run *r)
@@ -187,6 +174,12 @@ static inline bool
 run_by_duration(const struct run *r)
 {
 	return r->t1 != INT64_MAX;
+}
+
+static inline bool
+run_is_open(const struct run *r)
+{
+	return r->arrivals->advance != NULL;
 }
 
 /* A redirected request; 'due' only in open loop. */

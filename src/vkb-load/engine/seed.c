@@ -1,5 +1,7 @@
 #include "seed.h"
+#include "command.h"
 #include "mem.h"
+#include "named.h"
 #include "run.h"
 #include "slotmap.h"
 #include "streams.h"
@@ -75,7 +77,7 @@ report_progress(void *arg, const struct engine_progress *p)
  */
 static uint64_t
 count_elements(const struct engine_target *t, const struct engine_work *w,
-    const struct command *c, const struct slotmap_node *node, size_t nodes)
+    const struct cmdsource *s, const struct slotmap_node *node, size_t nodes)
 {
 	uint64_t pops,
 	    least = (uint64_t)w->clients *
@@ -83,7 +85,7 @@ count_elements(const struct engine_target *t, const struct engine_work *w,
 
 	switch (command_needs(w->command)) {
 	case NEEDS_KEYS:
-		return t->cluster && c->keyed ? node->nkeys : node->keys.space;
+		return t->cluster && s->keyed ? node->nkeys : node->keys.space;
 	case NEEDS_SOME:
 		return t->cluster ? SOME * KEYS_COLLECTIONS : SOME;
 	case NEEDS_POPS:
@@ -108,28 +110,24 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 
 	if (command_needs(w->command) == NEEDS_KEYS && many > k->space)
 		many = (unsigned)k->space;
-	o.command =
-	    command_seed(w->command, w->data_size, t->cluster, t->prefix, many);
-	n = count_elements(t, w, o.command, &m->nodes[node], m->n);
-	if (!n) {
-		command_free(o.command);
-		return 0;
-	}
+	o.source = named_seed(t, w, many);
+	n = count_elements(t, w, o.source, &m->nodes[node], m->n);
 	o.space =
 	    command_needs(w->command) == NEEDS_KEYS ? k->space : KEYS_NUMBERS;
 	work.requests =
-	    (long long)((n + o.command->values - 1) / o.command->values);
+	    (long long)((n + o.source->values - 1) / o.source->values);
 	work.duration_s = work.warmup_s = work.rate = 0;
 	work.sequential = true;
 	work.clients = work.threads * SEED_CONNECTIONS;
 	if (work.clients > work.requests)
 		work.clients = (int)work.requests;
-	work.pipeline = (int)(SEED_BATCH / o.command->len) + 1;
+	work.pipeline = (int)(SEED_BATCH / o.source->len) + 1;
 	if (work.pipeline > 1000)
 		work.pipeline = 1000;
-	rc = streams_run(t, &work, &o, 1, s->stop,
-	    s->progress ? report_progress : NULL, s, NULL, NULL);
-	command_free(o.command);
+	rc = n == 0 ? 0
+		    : streams_run(t, &work, &o, 1, s->stop,
+			  s->progress ? report_progress : NULL, s, NULL, NULL);
+	o.source->ops->free(o.source);
 	return rc;
 }
 

@@ -2,7 +2,6 @@
 #include "clock.h"
 #include "run.h"
 #include "slotmap.h"
-#include "supply.h"
 
 #include <sys/uio.h>
 
@@ -11,43 +10,67 @@
  * or the socket is full. Refills are sent with the last slice.
  */
 void
-sending_go_on(struct worker *w, struct conn *c, int64_t now)
+sending_continue(struct worker *w, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
-	const struct command *cmd = r->command;
+	const struct cmdsource *s = r->source;
 	struct iovec iov[2];
 	uint32_t n;
 	size_t len;
 
 	while (c->todo && !conn_waits(c) && c->state == CONN_READY) {
-		n = c->todo < w->slice ? c->todo : w->slice;
-		len = n * cmd->len;
-		if (r->template)
-			n = template_make(r->template, &c->course,
-			    &c->node->keys, w->batch, c->todo, RUN_SLICE, &len);
-		else
-			command_fill(cmd, w->batch, n, &c->node->keys, &w->rng,
-			    c->sequence, &w->turn);
+		n = s->ops->make(s, &c->course, &c->node->keys, w->batch,
+		    c->todo, RUN_SLICE, &len);
 		c->todo -= n;
 		if (c->todo || !c->refills) {
-			conn_put_batch(c, w->batch, len, cmd->bytes + cmd->len,
-			    cmd->len - cmd->constant, now);
+			conn_put_batch(c, w->batch, len, s->bytes + s->len,
+			    s->len - s->constant, now);
 			continue;
 		}
-		iov[0] = (struct iovec){w->batch, n * cmd->len};
-		command_fill(r->refill, w->refill, c->refills,
-		    w->refill_keys + (c->node - w->map->nodes), &w->rng,
-		    &w->refill_at, &w->refill_turn);
-		w->refilled += (uint64_t)c->refills * r->refill->values;
-		iov[1] = (struct iovec){w->refill, c->refills * r->refill->len};
+		iov[0] = (struct iovec){w->batch, len};
+		s = r->refill;
+		s->ops->make(s, &w->refill_cursor,
+		    w->refill_keys + (c->node - w->map->nodes), w->refill,
+		    c->refills, SIZE_MAX, &len);
+		w->refilled += (uint64_t)c->refills * s->values;
+		iov[1] = (struct iovec){w->refill, len};
 		conn_put_parts(c, iov, 2, now);
+		s = r->source;
 	}
 }
 
+/* Sets where the next n requests of a connection come from. */
 static inline void
-send_batch(
-    struct run *r, struct worker *w, struct conn *c, uint32_t n, int64_t now)
+set_cursor(struct worker *w, struct conn *c, uint32_t n)
 {
+	struct run *r = w->run;
+	const struct cmdsource *s = r->source;
+	struct cursor *to = &c->course;
+	int i;
+
+	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
+		if (s->counted[i])
+			to->next[i] = atomic_fetch_add_explicit(r->taken[i],
+			    s->ops->takes(
+				s, (enum cmdsource_counter)i, to->turn, n),
+			    memory_order_relaxed);
+	if (r->chooser->ordered) {
+		if (r->by_key && s->tagged && (c->counted || run_is_open(r))) {
+			to->number = c->first;
+		} else if (!c->counted) {
+			to->number = w->warm;
+			w->warm += n;
+		} else {
+			to->number = w->at - n;
+		}
+	}
+	c->from = *to;
+}
+
+static inline void
+send_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+{
+	struct run *r = w->run;
 	uint32_t refills = 0;
 
 	if (r->refill) {
@@ -59,24 +82,21 @@ send_batch(
 	conn_await(c, n + refills);
 	c->refills = refills;
 	c->todo += n;
-	c->batch = r->work->rate > 0 ? 0 : n;
+	c->batch = run_is_open(r) ? 0 : n;
 	c->first_ns = 0;
 	c->start_ns = clock_ns();
-	sending_go_on(w, c, now);
+	sending_continue(w, c, now);
 }
 
 void
 sending_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
-	struct run *r = w->run;
-
-	if (r->template)
-		supply_course(w, c, n);
-	send_batch(r, w, c, n, now);
+	set_cursor(w, c, n);
+	send_batch(w, c, n, now);
 }
 
 void
-sending_same(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+sending_repeat(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
-	send_batch(w->run, w, c, n, now);
+	send_batch(w, c, n, now);
 }

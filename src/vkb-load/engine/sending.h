@@ -9,9 +9,9 @@ struct worker;
 
 /* Sends n commands, with refills where due. */
 void sending_batch(struct worker *, struct conn *, uint32_t n, int64_t now);
-/* As sending_batch, but continues from c->course for a template. */
-void sending_same(struct worker *, struct conn *, uint32_t n, int64_t now);
+/* As sending_batch, but continues from c->course. */
+void sending_repeat(struct worker *, struct conn *, uint32_t n, int64_t now);
 /* Makes and sends the rest of the batch, as far as there is room. */
-void sending_go_on(struct worker *, struct conn *, int64_t now);
+void sending_continue(struct worker *, struct conn *, int64_t now);
 
 #endif

@@ -275,7 +275,7 @@ keep_places(struct slotmap *m, struct slotmap *old)
 }
 
 struct slotmap *
-slotmap_again(struct slotmap *old, const struct engine_target *t,
+slotmap_refresh(struct slotmap *old, const struct engine_target *t,
     struct tls_context *tls, uint64_t space, const char (*tags)[3])
 {
 	struct slotmap *m = mem_new(sizeof *m);

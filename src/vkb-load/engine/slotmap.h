@@ -48,8 +48,9 @@ struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
  * Reads the slots again; collections stay in their slots. Returns a map that
  * owns 'old', or 'old' itself if nothing has changed or no node answers.
  */
-struct slotmap *slotmap_again(struct slotmap *old, const struct engine_target *,
-    struct tls_context *, uint64_t space, const char (*tags)[3]);
+struct slotmap *slotmap_refresh(struct slotmap *old,
+    const struct engine_target *, struct tls_context *, uint64_t space,
+    const char (*tags)[3]);
 void slotmap_free(struct slotmap *); /* frees the older ones too */
 
 #endif

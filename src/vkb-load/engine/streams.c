@@ -67,7 +67,7 @@ refresh_slotmap(struct run *r, int64_t now)
 		return;
 	r->refresh_ns = now + REFRESH_NS;
 	atomic_store(&r->map,
-	    slotmap_again(atomic_load(&r->map), r->target, r->setup.tls,
+	    slotmap_refresh(atomic_load(&r->map), r->target, r->setup.tls,
 		r->space, (const char(*)[3])r->tags));
 }
 

@@ -1,6 +1,5 @@
 /*
- * Hands out requests to threads: how many, and with which numbers. Private to
- * the engine, like run.h.
+ * Hands out requests to threads. Private to the engine, like run.h.
  */
 #ifndef SUPPLY_H
 #define SUPPLY_H
@@ -11,7 +10,7 @@
  * Takes a further share of the requests of the run. Returns false if none is
  * left.
  */
-bool supply_more(struct worker *);
+bool supply_take_share(struct worker *);
 
 /* Returns how many requests the next batch may have; sets c->counted. */
 static inline uint32_t
@@ -25,9 +24,9 @@ supply_take(struct worker *w, struct conn *c, int64_t now)
 	if (w->ending)
 		return 0;
 	c->counted = now >= r->t0;
-	if (!c->counted || (run_by_duration(r) && !r->sequential))
+	if (!c->counted || (run_by_duration(r) && !r->chooser->ordered))
 		return r->pipeline;
-	if (w->at == w->end && !supply_more(w)) {
+	if (w->at == w->end && !supply_take_share(w)) {
 		w->ending = true;
 		return 0;
 	}
@@ -36,10 +35,5 @@ supply_take(struct worker *w, struct conn *c, int64_t now)
 	w->at += n;
 	return (uint32_t)n;
 }
-
-/* Sets where the numbers of the next n requests come from. */
-void supply_sequence(struct worker *, struct conn *, uint32_t n);
-/* As supply_sequence, for a template. */
-void supply_course(struct worker *, struct conn *, uint32_t n);
 
 #endif

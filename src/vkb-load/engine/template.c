@@ -1,14 +1,19 @@
 #include "template.h"
-#include "prerendered.h"
-#include "digits.h"
-#include "mem.h"
-#include "rowset.h"
 #include "compile.h"
+#include "engine.h"
+#include "err.h"
+#include "mem.h"
+#include "prerendered.h"
+#include "rowset.h"
+#include "words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CYCLE_MOST 10000 /* commands in a cycle */
+#define BEFOREHAND                                                 \
+	((size_t)256 << 20) /* bytes of rendered rows of a command \
+			     */
 
 /*
  * Lists the shape of each turn, and what the turns before use. Returns 0, or -1
@@ -17,28 +22,55 @@
 static int
 make_cycle(struct template *t)
 {
+	struct cmdsource *o = &t->source;
 	const struct compiled *s;
 	uint64_t i, n = 0;
 	size_t k;
 
 	for (i = 0; i < t->nshapes; i++)
-		t->ncycle += t->shapes[i].times;
-	if (t->ncycle > CYCLE_MOST)
+		o->cycle += t->shapes[i].times;
+	if (o->cycle > CYCLE_MOST)
 		return -1;
-	t->cycle = mem_array(t->ncycle, sizeof *t->cycle);
-	for (k = 0; k < TEMPLATE_KINDS; k++)
-		t->before[k] = mem_array(t->ncycle + 1, sizeof(uint64_t));
+	t->cycle = mem_array(o->cycle, sizeof *t->cycle);
+	for (k = 0; k < CMDSOURCE_COUNTERS; k++)
+		t->before[k] = mem_array(o->cycle + 1, sizeof(uint64_t));
 	for (i = 0; i < t->nshapes; i++) {
 		s = &t->shapes[i];
 		for (uint64_t j = 0; j < s->times; j++, n++) {
 			t->cycle[n] = (uint32_t)i;
-			for (k = 0; k < TEMPLATE_KINDS; k++)
+			for (k = 0; k < CMDSOURCE_COUNTERS; k++)
 				t->before[k][n + 1] =
 				    t->before[k][n] + s->uses[k];
 		}
+		for (k = 0; k < CMDSOURCE_COUNTERS; k++)
+			o->counted[k] |= s->uses[k];
 	}
 	return 0;
 }
+
+static uint64_t
+count_taken(const struct cmdsource *source, enum cmdsource_counter kind,
+    uint64_t turn, uint64_t n)
+{
+	const struct template *t = (const struct template *)source;
+	const uint64_t *before = t->before[kind];
+	uint64_t cycle = source->cycle;
+	uint64_t from = turn % cycle, to = (turn + n) % cycle;
+	uint64_t rounds = (turn + n) / cycle - turn / cycle;
+
+	return rounds * before[cycle] + before[to] - before[from];
+}
+
+static void
+free_source(struct cmdsource *source)
+{
+	template_free((struct template *)source);
+}
+
+static const struct cmdsource_ops ops = {
+    render_room, render_commands, count_taken, free_source};
+static const struct cmdsource_ops ops_alike = {
+    render_room, render_alike, count_taken, free_source};
 
 /*
  * For one shape of constant length: makes its bytes, with '0' for the numbers.
@@ -48,56 +80,62 @@ make_alike(struct template *t)
 {
 	const struct compiled *s = &t->shapes[0];
 	const struct piece *p;
-	struct command *c = &t->command;
-	size_t i, at = 0;
+	size_t i, at = 0, n;
 
-	c->bytes = mem_new(s->len + 1);
-	c->len = s->len;
-	for (i = 0; i < s->npieces; i++) {
+	t->one = mem_new(s->len + 1);
+	t->source.ops = &ops_alike;
+	t->source.bytes = t->one;
+	t->source.len = s->len;
+	for (i = 0; i < s->npieces; i++, at += n) {
 		p = &s->pieces[i];
-		if (p->kind == PIECE_BYTES) {
-			memcpy(c->bytes + at, t->bytes + p->at, p->n);
-			at += p->n;
-			continue;
+		n = compile_patch_width(p->kind);
+		if (n) {
+			memset(t->one + p->at, '0', n);
+			t->source.constant = at + n;
+		} else {
+			n = p->n;
+			memcpy(t->one + at, t->bytes + p->at, n);
 		}
-		at += p->kind == PIECE_TAG ? 3 : DIGITS_12;
-		c->constant = at;
-		memset(c->bytes + p->at, '0', at - p->at);
 	}
 }
 
 static void
-make_command(struct template *t)
+make_source(struct template *t)
 {
-	struct command *c = &t->command;
+	struct cmdsource *o = &t->source;
 	size_t i;
 
-	c->items = c->values = 1;
+	o->ops = &ops;
+	o->items = 1;
+	o->values = t->values ? t->values : 1;
 	for (i = 0; i < t->nshapes; i++) {
-		c->ntags += t->shapes[i].tagged;
-		c->keyed |= t->shapes[i].keyed;
+		o->tagged |= t->shapes[i].tagged;
+		o->keyed |= t->shapes[i].keyed;
 	}
 	if (t->nshapes == 1 && t->shapes[0].items) {
-		c->counts = true;
-		c->items = t->shapes[0].items;
-		c->zero_miss = t->shapes[0].zero_miss;
+		o->counts = true;
+		o->items = t->shapes[0].items;
+		o->zero_miss = t->shapes[0].zero_miss;
 	}
-	t->alike = t->nshapes == 1 && !t->shapes[0].uses[TEMPLATE_ROWS];
+	t->alike = t->nshapes == 1 && !o->counted[CMDSOURCE_ROWS];
 	if (t->alike) {
 		make_alike(t);
 		return;
 	}
 	for (i = 0; i < t->nshapes; i++)
-		c->len += t->shapes[i].len * t->shapes[i].times;
-	c->len = c->len / t->ncycle + 1;
-	c->constant = c->len;
+		o->len += t->shapes[i].len * t->shapes[i].times;
+	o->len = o->len / o->cycle + 1;
+	o->constant = o->len;
 }
 
-struct template *
-template_new(const char *text, long long data_size, bool cluster, char **why)
+/* 'values': of a named test, else 0. */
+static struct template *
+make_template(const char *text, long long data_size, bool cluster,
+    unsigned values, char **why)
 {
 	struct template *t = mem_new(sizeof *t);
 
+	t->values = values;
 	t->fields = mem_array(1, sizeof *t->fields);
 	*why = compile_template(t, text, (size_t)data_size, cluster);
 	if (!*why && make_cycle(t) < 0)
@@ -107,7 +145,26 @@ template_new(const char *text, long long data_size, bool cluster, char **why)
 		template_free(t);
 		return NULL;
 	}
-	make_command(t);
+	make_source(t);
+	return t;
+}
+
+struct template *
+template_new(const char *text, long long data_size, bool cluster, char **why)
+{
+	return make_template(text, data_size, cluster, 0, why);
+}
+
+struct template *
+template_new_named(
+    const char *text, long long data_size, bool cluster, unsigned values)
+{
+	char *why;
+	struct template *t =
+	    make_template(text, data_size, cluster, values, &why);
+
+	if (!t)
+		err_die("'%s': %s", text, why);
 	return t;
 }
 
@@ -120,13 +177,14 @@ template_free(struct template *t)
 		return;
 	for (i = 0; i < t->nshapes; i++) {
 		free(t->shapes[i].pieces);
+		free(t->shapes[i].patches);
 		prerendered_free(t->shapes[i].prerendered);
 	}
 	for (i = 0; i < t->nfields; i++)
 		free(t->fields[i]);
-	for (i = 0; i < TEMPLATE_KINDS; i++)
+	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		free(t->before[i]);
-	free(t->command.bytes);
+	free(t->one);
 	free(t->shapes);
 	free(t->fields);
 	free(t->cycle);
@@ -137,13 +195,14 @@ template_free(struct template *t)
 void
 template_bind(struct template *t, const struct rowset *rows, size_t most)
 {
-	uint64_t uses = t->before[TEMPLATE_ROWS][t->ncycle];
+	struct cmdsource *o = &t->source;
 
 	t->rows = rows;
-	if (rows && t->ncycle)
-		t->command.len +=
-		    rowset_mean(rows) * (size_t)uses / (size_t)t->ncycle;
-	t->command.constant = t->alike ? t->command.constant : t->command.len;
+	if (rows && o->cycle)
+		o->len += rowset_mean(rows) *
+		    (size_t)t->before[CMDSOURCE_ROWS][o->cycle] /
+		    (size_t)o->cycle;
+	o->constant = t->alike ? o->constant : o->len;
 	for (size_t i = 0; rows && i < t->nshapes; i++)
 		t->shapes[i].prerendered =
 		    prerendered_new(t, &t->shapes[i], most);
@@ -155,19 +214,32 @@ template_fields(const struct template *t)
 	return (const char *const *)t->fields;
 }
 
-struct command *
-template_command(struct template *t)
+struct cmdsource *
+template_source(struct template *t)
 {
-	return &t->command;
+	return &t->source;
 }
 
-uint64_t
-template_takes(const struct template *t, enum template_kind kind, uint64_t turn,
-    uint64_t n)
+struct cmdsource *
+template_open(const struct engine_target *target, const struct engine_work *w)
 {
-	const uint64_t *before = t->before[kind];
-	uint64_t from = turn % t->ncycle, to = (turn + n) % t->ncycle;
-	uint64_t rounds = (turn + n) / t->ncycle - turn / t->ncycle;
+	char *why, *text = words_expand_prefix(w->text, target->prefix);
+	struct template *t =
+	    template_new(text, w->data_size, target->cluster, &why);
 
-	return rounds * before[t->ncycle] + before[to] - before[from];
+	free(text);
+	if (!t) {
+		err_say("'%s': %s", w->text, why);
+		free(why);
+		return NULL;
+	}
+	if (!*t->fields)
+		return &t->source;
+	if (w->rows) {
+		template_bind(t, w->rows, BEFOREHAND);
+		return &t->source;
+	}
+	err_say("'%s' uses a field, but the case has no dataset", w->text);
+	template_free(t);
+	return NULL;
 }

@@ -14,25 +14,20 @@
  * {tag}               in a cluster, the tag of a slot of the server
  *
  * Each command that names fields uses the next row; the first follows the last.
- * In sequential use random numbers count up, as in valkey-benchmark. In a
+ * In sequence random numbers count up, as in valkey-benchmark. In a
  * cluster, a random number beside the tag decides the slot, so that the key is
  * found again.
  */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "cmdsource.h"
 
-#include "rng.h"
-
-struct command;
 struct rowset;
-struct keys;
 struct template;
 
-#define TEMPLATE_SLACK 64 /* bytes behind the end of a buffer */
+/* Only in named tests: a number that in sequence equals the one before. */
+#define TEMPLATE_SAME "__rand_same__"
 
 /* Returns NULL and *why, which the caller frees, if the text is not valid. */
 struct template *template_new(
@@ -49,40 +44,15 @@ const char *const *template_fields(const struct template *);
 void template_bind(struct template *, const struct rowset *, size_t most);
 
 /*
- * Returns the template as a command: its typical length and, if all are of one
- * length, its constant end. Borrowed.
+ * A named test: in a cluster, further numbers of a command whose key has a
+ * number are in the slot of that key; else the last number, if a command writes
+ * one of 'values', decides its collection (see keys.h). Without a text it is
+ * PING as a line.
  */
-struct command *template_command(struct template *);
+struct template *template_new_named(
+    const char *text, long long data_size, bool cluster, unsigned values);
 
-/* Returns the buffer size for commands that begin before 'bytes' are full. */
-size_t template_room(const struct template *, size_t bytes);
-
-/*
- * Returns how many rows or sequence numbers n commands use, the first of them
- * being the turn'th.
- */
-enum template_kind { TEMPLATE_ROWS, TEMPLATE_SEQ, TEMPLATE_KINDS };
-uint64_t template_takes(
-    const struct template *, enum template_kind, uint64_t turn, uint64_t n);
-
-/*
- * The source of the next command's numbers; a copy makes the same commands
- * again.
- */
-struct cursor {
-	struct rng rng;
-	bool sequential;
-	uint64_t number; /* in sequential use */
-	uint64_t next[TEMPLATE_KINDS];
-	uint64_t turn; /* commands before it on this connection */
-};
-
-/*
- * Makes up to n commands, until 'full' bytes are reached; returns how many and
- * sets *len to their length. A buffer is zeroed before its first use, and used
- * for one template only.
- */
-uint32_t template_make(const struct template *, struct cursor *,
-    const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
+/* Returns the template as a source of commands; the same object. */
+struct cmdsource *template_source(struct template *);
 
 #endif

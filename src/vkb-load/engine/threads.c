@@ -31,7 +31,7 @@ static void
 make_setup(struct run *r)
 {
 	const struct engine_target *t = r->target;
-	size_t batch = (size_t)r->pipeline * r->command->len;
+	size_t batch = (size_t)r->pipeline * r->source->len;
 	struct str s = {0};
 	char db[16];
 
@@ -59,7 +59,7 @@ make_setup(struct run *r)
 	r->setup.n = s.len;
 	r->setup.text = str_take(&s);
 	r->setup.servername = t->servername;
-	r->setup.zero_miss = r->command->zero_miss;
+	r->setup.zero_miss = r->source->zero_miss;
 	r->setup.send_room = batch > BATCH_LARGE ? SEND_ROOM : 0;
 }
 
@@ -94,29 +94,24 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
     const struct engine_work *w, const struct run_options *o)
 {
 	struct slotmap *m;
-	size_t i;
 
 	r->gate = gate;
 	r->target = t;
 	r->work = w;
-	r->command = o->command;
-	r->template = o->template;
+	r->source = o->source;
+	r->chooser = chooser_find(w);
+	r->arrivals = arrivals_find(w);
 	memcpy(r->taken, o->taken, sizeof r->taken);
 	r->refill = o->refill;
 	r->only_node = o->only_node;
 	r->strict = o->strict;
 	r->space = o->space;
-	r->sequential = w->sequential && !o->template;
 	r->pipeline = (uint32_t)w->pipeline;
 	r->timeout_ns = (int64_t)((w->timeout_s > 0 ? w->timeout_s : 60) * 1e9);
 	r->requests = w->requests > 0 ? (uint64_t)w->requests : RUN_ENDLESS;
 	r->by_key = t->cluster && o->only_node == SIZE_MAX;
-	for (i = 0; i < r->command->nnumbers; i++)
-		r->sequence_step += !r->command->numbers[i].same;
-	if (t->cluster && r->command->keyed) /* the others share its slot */
-		r->sequence_step = 1;
 	r->latency = HIST_LATENCY();
-	if (w->rate > 0)
+	if (run_is_open(r))
 		r->service = HIST_LATENCY();
 	make_setup(r);
 	make_workers(r);

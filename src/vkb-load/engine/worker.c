@@ -1,16 +1,15 @@
 #include "worker.h"
+#include "chooser.h"
 #include "clock.h"
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
-#include "openloop.h"
 #include "pools.h"
 #include "redirect.h"
 #include "remap.h"
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
-#include "supply.h"
 #include "counters.h"
 
 #include <errno.h>
@@ -28,26 +27,12 @@
 static void
 send_next_batch(struct worker *w, struct conn *c, int64_t now)
 {
-	uint32_t n;
-
 	if (c->next) {
 		conn_close(c);
 		conn_open(c, now);
-		return;
+	} else {
+		w->run->arrivals->pacing->idle(w, c, now);
 	}
-	if (w->run->work->rate > 0) {
-		pools_add_idle(w, c);
-		return;
-	}
-	if (w->run->by_key) {
-		pools_next(w, c, now);
-		return;
-	}
-	n = supply_take(w, c, now);
-	if (!n)
-		return;
-	supply_sequence(w, c, n);
-	sending_batch(w, c, n, now);
 }
 
 /* Sends on a ready connection; lost requests first. */
@@ -58,14 +43,17 @@ resume_conn(struct conn *c, int64_t now)
 
 	if (w->external && c->again)
 		losses_resend(w, c, now);
-	else if (w->external && (w->run->work->rate > 0 || !c->away))
+	else if (w->external && (run_is_open(w->run) || !c->away))
 		send_next_batch(w, c, now);
 }
 
 static void
 begin_conn(struct conn *c, int64_t now)
 {
-	c->course.turn = 0;
+	struct worker *w = c->owner;
+
+	/* Commands in turn begin with the first, others at any collection. */
+	c->course.turn = w->run->source->cycle > 1 ? 0 : c->index;
 	resume_conn(c, now);
 }
 
@@ -75,40 +63,18 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	struct worker *w = c->owner;
 	struct run *r = w->run;
 	uint32_t plain = c->awaited - c->refills;
-	int64_t at = now;
-	bool counted;
 
 	if (plain > t->replies)
 		plain = t->replies;
 	c->awaited -= t->replies;
 	if (c->refills > c->awaited)
 		c->refills = c->awaited;
-	if (r->work->rate > 0) {
-		openloop_replies(w, c, now, plain);
-		counted = now >= r->t0;
-	} else {
-		counted = run_by_duration(r) ? now >= r->t0 && now < r->t1
-					     : c->counted;
-		if (r->work->batch_first_byte) {
-			if (!c->first_ns)
-				c->first_ns = now;
-			at = c->first_ns;
-		}
-		plain -= w->taken;
-		if (counted && plain)
-			counters_record(w, at - c->start_ns, plain);
-		else if (plain && now >= r->t1)
-			counters_record_late(w, at - c->start_ns, plain);
-	}
-	if (counted) {
-		w->misses += t->misses;
-		w->refused += w->wrong;
-		w->last_ns = now;
-	}
-	w->taken = w->wrong = 0;
+	counters_answers(
+	    w, r->arrivals->pacing->answered(w, c, now, plain), t->misses, now);
+	w->taken = 0;
 	if (!c->awaited) {
 		w->loop.busy--;
-		if (w->external && (r->work->rate > 0 || !c->away))
+		if (w->external && (run_is_open(r) || !c->away))
 			send_next_batch(w, c, now);
 	}
 }
@@ -139,7 +105,7 @@ on_loss(struct conn *c, const char *why, int64_t now)
 static void
 on_room(struct conn *c, int64_t now)
 {
-	sending_go_on(c->owner, c, now);
+	sending_continue(c->owner, c, now);
 }
 
 static const struct conn_client worker_client = {.ready = begin_conn,
@@ -174,14 +140,6 @@ run_tick(struct worker *w, int64_t now)
 		counters_interval(w, now);
 }
 
-/* Returns true if nothing is left to send or to receive. */
-static bool
-is_closed_loop_done(const struct worker *w)
-{
-	return w->ending && !w->loop.busy && !w->away &&
-	    (!w->again || atomic_load(&w->run->gate->lost_too_much));
-}
-
 /* epoll_wait with a timeout in ns; in two steps before Linux 5.11. */
 static int
 wait_ns(struct worker *w, struct epoll_event *events, int64_t ns)
@@ -207,14 +165,15 @@ wait_ns(struct worker *w, struct epoll_event *events, int64_t ns)
 static int
 wait_events(struct worker *w, struct epoll_event *events)
 {
+	const struct run *r = w->run;
 	int64_t next = w->tick_ns;
 	int ms = TICK_NS / 1000000;
 
 	if (w->external && w->loop.now < w->run->t1 && w->run->t1 < next)
 		next = w->run->t1;
-	if (w->external && w->run->work->rate > 0) {
-		if (openloop_next(w) < next)
-			next = openloop_next(w);
+	if (w->external && run_is_open(w->run)) {
+		if (r->arrivals->pacing->next(w) < next)
+			next = r->arrivals->pacing->next(w);
 		return wait_ns(w, events, next - clock_ns());
 	}
 	if (next - w->loop.now < TICK_NS)
@@ -234,8 +193,8 @@ handle_events(struct worker *w)
 		w->loop.now = clock_ns();
 	for (i = 0; i < n && !run_halted(w->run); i++)
 		conn_event(e[i].data.ptr, e[i].events);
-	if (w->external && w->run->work->rate > 0)
-		openloop_dispatch(w, w->loop.now = clock_ns());
+	if (w->external && run_is_open(w->run))
+		w->run->arrivals->pacing->dispatch(w, w->loop.now = clock_ns());
 	if (w->loop.now >= w->tick_ns)
 		run_tick(w, w->loop.now);
 }
@@ -245,33 +204,27 @@ prepare_worker(struct worker *w)
 {
 	struct run *r = w->run;
 	const struct engine_work *work = r->work;
-	size_t refills = 0;
+	const struct cmdsource *s = r->source;
 
 	w->client = &worker_client;
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
 	w->warm = r->space * (uint64_t)w->index / r->nworkers;
-	w->refill_at = KEYS_NUMBERS / 2 +
-	    (uint64_t)w->index * (KEYS_NUMBERS / 2 / r->nworkers);
 	w->latency = HIST_LATENCY();
 	if (work->rate > 0)
 		w->service = HIST_LATENCY();
 	w->loop.in = mem_new(CONN_READ_SIZE);
-	w->slice = (uint32_t)(RUN_SLICE / r->command->len) + 1;
-	if (w->slice > r->pipeline)
-		w->slice = r->pipeline;
-	if (r->template) {
-		w->batch = mem_new(template_room(r->template, RUN_SLICE));
-	} else {
-		w->batch = mem_array(w->slice, r->command->len);
-		command_copy(r->command, w->batch, w->slice);
-	}
-	if (r->refill) {
-		refills = r->pipeline / r->refill->values + 1;
-		w->refill = mem_array(refills, r->refill->len);
-		command_copy(r->refill, w->refill, refills);
-	}
+	w->batch = mem_new(s->ops->room(s, RUN_SLICE));
+	if (!r->refill)
+		return;
+	w->refill = mem_new(r->refill->ops->room(
+	    r->refill, (r->pipeline / r->refill->values + 1) * r->refill->len));
+	w->refill_cursor.chooser = &chooser_sequential;
+	w->refill_cursor.number =
+	    (KEYS_NUMBERS / 2 +
+		(uint64_t)w->index * (KEYS_NUMBERS / 2 / r->nworkers)) /
+	    r->refill->values;
 }
 
 static bool
@@ -301,31 +254,26 @@ static void
 run_loop(struct worker *w)
 {
 	struct run *r = w->run;
+	const struct pacing *pacing = r->arrivals->pacing;
 	size_t i;
 
 	w->external = true;
 	w->interval_end = r->t0 + RUN_SECOND;
 	w->loop.now = clock_ns();
-	if (r->work->rate > 0)
-		openloop_start(w, w->loop.now);
+	if (run_is_open(r))
+		pacing->start(w);
 	for (i = 0; i < w->nconns; i++)
 		if (w->conns[i]->state == CONN_READY)
 			send_next_batch(w, w->conns[i], w->loop.now);
 	while (!w->finished && !run_halted(r)) {
 		handle_events(w);
-		if (r->work->rate > 0) {
-			w->finished = openloop_done(w);
-			continue;
-		}
-		if (w->loop.now >= r->t1)
-			w->ending = true;
-		w->finished = is_closed_loop_done(w);
+		w->finished = pacing->done(w);
 	}
 	w->external = false;
 	losses_end(w, clock_ns());
 	redirect_end(w, clock_ns());
-	if (r->work->rate > 0)
-		openloop_unsent(w, clock_ns());
+	if (run_is_open(r))
+		pacing->unsent(w, clock_ns());
 }
 
 void *

@@ -92,6 +92,16 @@ has_test(const struct vbcaps *caps, const char *command)
 	return false;
 }
 
+/* The program draws each number anew. */
+static char *
+make_text(const char *command, bool cluster)
+{
+	struct command_style style = {
+	    .cluster = cluster, .same = "__rand_int__"};
+
+	return command_text(command, &style);
+}
+
 /* Replaces __data__ by the value, for versions that do not know it. */
 static void
 set_value(char **words, long long size)
@@ -113,7 +123,7 @@ vbargs_words(
 
 	if (has_test(caps, w->command))
 		return NULL;
-	text = command_known(w->command) ? command_text(w->command, cluster)
+	text = command_known(w->command) ? make_text(w->command, cluster)
 					 : mem_str(w->command);
 	words = words_split(text, &n, &why);
 	free(text);
@@ -130,7 +140,7 @@ vbargs_fits(const struct vbcaps *caps, const char *command, double size)
 
 	if (command_known(command) && !has_test(caps, command) &&
 	    !vbcaps_says(caps, VALUE)) {
-		text = command_text(command, false);
+		text = make_text(command, false);
 		literal = strstr(text, VALUE) != NULL;
 		free(text);
 	}

@@ -65,24 +65,40 @@ is_whole(double s)
 	return s >= 1 && s == floor(s);
 }
 
+static double
+get_duration(const struct json *cas)
+{
+	return json_get_num(json_get(cas, "config"), "duration_s", 0);
+}
+
+static bool
+can_last(
+    const struct vbench *v, const struct how *h, const char *option, double s)
+{
+	return !h->pops && is_whole(s) && vbcaps_has(&v->caps, option);
+}
+
+static void
+set_duration(const struct vbench *v, struct how *h, double s)
+{
+	h->duration_s = s;
+	h->by_duration = can_last(v, h, "--duration", s);
+}
+
 static struct how
 plan_case(const struct vbench *v, const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config");
 	const char *command = json_get_str(c, "command");
-	struct how h = {.duration_s = json_get_num(c, "duration_s", 0),
-	    .warmup_s = json_get_num(c, "warmup_s", 0)};
-	bool lasts;
+	struct how h = {.warmup_s = json_get_num(c, "warmup_s", 0)};
 
 	/* The number of pops must be known in advance, to seed the elements. */
 	h.pops = command_needs(command) == NEEDS_POPS;
-	lasts = !h.pops && vbcaps_has(&v->caps, "--duration");
-	h.by_duration = lasts && is_whole(h.duration_s);
+	set_duration(v, &h, get_duration(cas));
 	if (h.warmup_s > 0) {
-		h.inline_warmup = !h.pops && is_whole(h.warmup_s) &&
-		    vbcaps_has(&v->caps, "--warmup");
-		h.timed_warmup =
-		    !h.inline_warmup && lasts && is_whole(h.warmup_s);
+		h.inline_warmup = can_last(v, &h, "--warmup", h.warmup_s);
+		h.timed_warmup = !h.inline_warmup &&
+		    can_last(v, &h, "--duration", h.warmup_s);
 		h.counted_warmup = !h.inline_warmup && !h.timed_warmup;
 	}
 	return h;
@@ -443,8 +459,8 @@ out:
 
 /* Reports once if the emulated duration was missed. */
 static void
-report_time(struct rate *rate, const struct how *h, const struct json *cas,
-    const struct engine_result *r)
+report_time(struct rate *rate, const struct how *h, const struct piece *p,
+    const struct json *cas, const struct engine_result *r)
 {
 	double times = r->elapsed_s / h->duration_s;
 
@@ -452,8 +468,7 @@ report_time(struct rate *rate, const struct how *h, const struct json *cas,
 		return;
 	rate->said = true;
 	err_say("%s: %lld requests took %.3g s instead of %g s",
-	    json_get_str(cas, "id"), rate->requests, r->elapsed_s,
-	    h->duration_s);
+	    json_get_str(cas, "id"), p->requests, r->elapsed_s, h->duration_s);
 }
 
 static int
@@ -467,11 +482,20 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 	long long pops;
 	int rc = -1;
 
+	/* A profile lasts longer than the case, and perhaps has no trial. */
+	set_duration(v, &h, j->work->requests > 0 ? 0 : j->work->duration_s);
+	if (!rate && h.duration_s > 0 && !h.by_duration) {
+		if (try_case(v, j) < 0)
+			return -1;
+		rate = find_rate(v, j->cas);
+	}
 	set_tool(v, &h, j->rec);
 	if (h.by_duration)
 		p.duration_s = h.duration_s;
 	else if (h.duration_s > 0)
-		p.requests = rate->requests;
+		p.requests = h.duration_s == get_duration(j->cas)
+		    ? rate->requests
+		    : count_requests(rate->rps, h.duration_s);
 	if (h.inline_warmup)
 		p.warmup_s = h.warmup_s;
 	pops = p.requests +
@@ -483,7 +507,7 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 	    warm_up(v, j, &h, served) == 0)
 		rc = measure_piece(v, j, &p, served, r);
 	if (rc == 0 && h.duration_s > 0 && !h.by_duration)
-		report_time(rate, &h, j->cas, r);
+		report_time(rate, &h, &p, j->cas, r);
 	served_close(served);
 	return rc;
 }

@@ -1,0 +1,67 @@
+/*
+ * Arrivals: when the requests of a stream are sent. A new kind is a file and a
+ * row of the table in arrivals.c. Private to the engine, like run.h.
+ */
+#ifndef ARRIVALS_H
+#define ARRIVALS_H
+
+#include "rng.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arrivals;
+struct away;
+struct conn;
+struct engine_work;
+struct worker;
+
+/* The schedule of a thread in open loop, in ns since the run's base. */
+struct schedule {
+	const struct arrivals *kind;
+	double gap_ns, next_ns, first_ns; /* gap_ns: on average */
+	uint64_t n;
+	struct rng rng;
+};
+
+/* What a thread does with its connections; the closed or the open loop. */
+struct pacing {
+	/* Sends on a connection that awaits no reply, or keeps it for later. */
+	void (*idle)(struct worker *, struct conn *, int64_t now);
+	/*
+	 * Open loop only, else NULL: begins the schedule; sends what is due;
+	 * returns when the next request is due; records the age of those that
+	 * were due but never sent; takes the times of the nth awaited request,
+	 * whose latency 'answered' does not count then.
+	 */
+	void (*start)(struct worker *);
+	void (*dispatch)(struct worker *, int64_t now);
+	int64_t (*next)(const struct worker *);
+	void (*unsent)(struct worker *, int64_t now);
+	void (*take)(
+	    struct worker *, struct conn *, uint32_t nth, struct away *);
+	/*
+	 * Record the latency of n answered requests, or of one that was
+	 * redirected. Return true if they count as measured.
+	 */
+	bool (*answered)(
+	    struct worker *, struct conn *, int64_t now, uint32_t n);
+	bool (*back)(struct worker *, const struct away *, int64_t now);
+	bool (*done)(struct worker *); /* nothing is left to send or receive */
+};
+
+struct arrivals {
+	const char *name;
+	bool (*wanted)(const struct engine_work *);
+	const struct pacing *pacing;
+	/* Open loop only: set next_ns to the first, to the next arrival. */
+	void (*begin)(struct schedule *);
+	void (*advance)(struct schedule *); /* also counts n up */
+};
+
+extern const struct pacing closedloop, openloop;
+
+/* Returns the arrivals that the work wants. */
+const struct arrivals *arrivals_find(const struct engine_work *);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Key choosers: which numbers of the key space the commands use. A new one is a
+ * file and a row of the table in chooser.c.
+ */
+#ifndef CHOOSER_H
+#define CHOOSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine_work;
+struct rng;
+
+struct chooser {
+	const char *name;
+	bool (*wanted)(const struct engine_work *);
+	bool ordered; /* each number comes once before any comes again */
+	/*
+	 * Chooses n numbers below 'space', the first of them the 'at'th in
+	 * order.
+	 */
+	void (*draw)(
+	    struct rng *, uint64_t at, uint64_t space, uint64_t *to, size_t n);
+};
+
+extern const struct chooser chooser_sequential, chooser_uniform;
+
+/* Returns the chooser that the work wants. */
+const struct chooser *chooser_find(const struct engine_work *);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * Sources of commands: where the requests of a stream come from. A new kind is
+ * a file and a row of the table in cmdsource.c.
+ */
+#ifndef CMDSOURCE_H
+#define CMDSOURCE_H
+
+#include "rng.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct chooser;
+struct engine_target;
+struct engine_work;
+struct keys;
+struct cmdsource;
+
+#define CMDSOURCE_SLACK 64 /* bytes behind the end of a buffer */
+
+/* What commands take from counters that all streams share. */
+enum cmdsource_counter { CMDSOURCE_ROWS, CMDSOURCE_SEQ, CMDSOURCE_COUNTERS };
+
+/* Where a connection is in the source; a copy makes the same commands again. */
+struct cursor {
+	const struct chooser *chooser;
+	struct rng rng;
+	uint64_t number; /* of the next command, for choosers with an order */
+	uint64_t next[CMDSOURCE_COUNTERS];
+	uint64_t turn; /* commands before it on this connection */
+	/* In a cluster: all keys are in this slot, whatever is chosen. */
+	bool in_slot;
+	unsigned slot;
+};
+
+struct cmdsource_ops {
+	/* Returns the buffer size for commands that begin before 'bytes'. */
+	size_t (*room)(const struct cmdsource *, size_t bytes);
+	/*
+	 * Makes up to n commands, until 'full' bytes are reached; returns how
+	 * many and sets *len to their length. A buffer is zeroed before its
+	 * first use, and used for one source only.
+	 */
+	uint32_t (*make)(const struct cmdsource *, struct cursor *,
+	    const struct keys *, char *buf, uint32_t n, size_t full,
+	    size_t *len);
+	/*
+	 * Returns how much of a counter n commands take, the first of them
+	 * being the turn'th.
+	 */
+	uint64_t (*takes)(const struct cmdsource *, enum cmdsource_counter,
+	    uint64_t turn, uint64_t n);
+	void (*free)(struct cmdsource *);
+};
+
+struct cmdsource {
+	const struct cmdsource_ops *ops;
+	const char *bytes; /* a command, if all have one length, else NULL */
+	size_t len;        /* bytes of a command, on average */
+	size_t constant;   /* offset after the last byte that differs */
+	uint64_t cycle;    /* commands in turn */
+	bool counted[CMDSOURCE_COUNTERS]; /* it takes from this counter */
+	bool tagged;                      /* its keys have the tag of a slot */
+	bool keyed;                       /* a number decides the slot */
+	bool counts;                      /* hits and misses are counted */
+	bool zero_miss;                   /* 0 is a miss, see scan.h */
+	unsigned items;                   /* possible misses per reply */
+	unsigned values; /* keys or elements written by one command */
+};
+
+/*
+ * Returns the source that the work wants, or NULL after reporting an error. The
+ * caller frees it with ops->free.
+ */
+struct cmdsource *cmdsource_open(
+    const struct engine_target *, const struct engine_work *);
+
+/* The kinds of sources, for the table. */
+struct cmdsource *named_open(
+    const struct engine_target *, const struct engine_work *);
+struct cmdsource *template_open(
+    const struct engine_target *, const struct engine_work *);
+
+#endif

@@ -1,0 +1,139 @@
+#include "draw.h"
+
+/* Draws a number below 'space', in order the at'th. */
+static uint64_t
+draw_one(struct cursor *c, uint64_t at, uint64_t space)
+{
+	uint64_t v;
+
+	c->chooser->draw(&c->rng, at, space, &v, 1);
+	return v;
+}
+
+static uint64_t
+draw_next(struct draw *d)
+{
+	if (d->begun) {
+		d->begun = false;
+		return d->first;
+	}
+	return draw_one(d->course, d->at++, d->keys->space);
+}
+
+static uint64_t
+draw_shared_number(struct draw *d, unsigned which)
+{
+	if (d->have & 1u << which)
+		return d->shared[which];
+	d->have |= 1u << which;
+	if (d->begun)
+		return d->shared[which] = draw_next(d);
+	return d->shared[which] =
+		   draw_one(d->course, d->course->number, d->keys->space);
+}
+
+/* Draws a number of that residue, below the key space if one exists. */
+static uint64_t
+draw_in_residue(struct draw *d)
+{
+	uint64_t space = d->keys->space, rounds = 1;
+
+	if (d->residue < space)
+		rounds = (space - d->residue + KEYS_SLOTS - 1) / KEYS_SLOTS;
+	return d->residue + KEYS_SLOTS * rng_below(&d->course->rng, rounds);
+}
+
+/*
+ * Sets the number of a member to one of the collection: if its slot has moved,
+ * the nearest of the collection's part, inside the key space if possible.
+ */
+static void
+set_member(struct draw *d, uint64_t v, const struct collection *to)
+{
+	if (to && to->part != v % KEYS_COLLECTIONS) {
+		v += to->part - v % KEYS_COLLECTIONS;
+		if (v >= d->keys->space && v >= KEYS_COLLECTIONS)
+			v -= KEYS_COLLECTIONS;
+	}
+	d->member = v;
+}
+
+static const struct collection *
+find_collection(const struct keys *k, unsigned slot)
+{
+	for (uint32_t i = 0; i < k->ncollections; i++)
+		if (k->collections[i].slot == slot)
+			return &k->collections[i];
+	return NULL;
+}
+
+/* Draws numbers for a slot that is given. */
+static void
+draw_for_slot(struct draw *d, const struct compiled *s)
+{
+	const struct keys *k = d->keys;
+	struct cursor *c = d->course;
+
+	d->residue = keys_residue(c->slot);
+	d->tag = k->tags[c->slot];
+	d->begun = s->keyed;
+	if (s->keyed)
+		d->first = draw_in_residue(d);
+	else if (s->member)
+		set_member(d, draw_one(c, c->number, k->space),
+		    find_collection(k, c->slot));
+}
+
+/* In a cluster: draws the slot, and its number. */
+void
+draw_slot(struct draw *d, const struct compiled *s)
+{
+	const struct keys *k = d->keys;
+	const struct collection *to;
+	struct cursor *c = d->course;
+	uint64_t v = c->turn;
+
+	if (c->in_slot) {
+		draw_for_slot(d, s);
+		return;
+	}
+	if (s->keyed) {
+		d->first = keys_number(
+		    k, draw_one(c, c->number, k->count), &d->residue);
+		d->begun = true;
+	} else if (s->uses[CMDSOURCE_SEQ]) {
+		d->residue = k->residues[c->next[CMDSOURCE_SEQ] % k->nresidues];
+	} else if (s->uses[CMDSOURCE_ROWS]) {
+		d->residue =
+		    k->residues[c->next[CMDSOURCE_ROWS] % k->nresidues];
+	} else {
+		if (s->member)
+			v = draw_one(c, d->at + s->random - 1, k->space);
+		to = &k->collections[v % k->ncollections];
+		set_member(d, v, to);
+		d->tag = k->tags[to->slot];
+		return;
+	}
+	d->tag = k->tags[keys_slot(d->residue)];
+}
+
+uint64_t
+draw_by_kind(struct draw *d, const struct piece *p)
+{
+	switch (p->kind) {
+	case PIECE_SHARED:
+		return draw_shared_number(d, p->which);
+	case PIECE_SEQ:
+		return d->course->next[CMDSOURCE_SEQ] % KEYS_NUMBERS;
+	case PIECE_INSLOT:
+		return draw_in_residue(d);
+	case PIECE_MEMBER:
+		return d->member;
+	case PIECE_SAME:
+		if (d->course->chooser->ordered)
+			return d->last;
+		/* fall through */
+	default:
+		return d->last = draw_next(d);
+	}
+}

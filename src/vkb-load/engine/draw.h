@@ -1,0 +1,72 @@
+/*
+ * Draws the numbers and the slot of each command of a template. Private to
+ * render.c.
+ */
+#ifndef DRAW_H
+#define DRAW_H
+
+#include "chooser.h"
+#include "compile.h"
+#include "keys.h"
+
+#define DRAW_WIDE 100000000 /* numbers above have more than eight digits */
+
+/* The numbers and the tag of one command. */
+struct draw {
+	const struct keys *keys;
+	struct cursor *course;
+	uint64_t shared[COMPILE_SHARED];
+	unsigned have; /* bits: which shared numbers are drawn */
+	uint64_t first, at, last, member;
+	bool begun; /* 'first' is the next number */
+	bool wide;  /* more than eight digits */
+	unsigned residue;
+	const char *tag;
+};
+
+void draw_slot(struct draw *, const struct compiled *);
+uint64_t draw_by_kind(struct draw *, const struct piece *);
+
+static inline void
+draw_init(struct draw *d, struct cursor *c, const struct keys *keys)
+{
+	d->keys = keys;
+	d->course = c;
+	d->wide = keys->space > DRAW_WIDE;
+}
+
+/* Begins a command; draw_end goes on to the next. */
+static inline void
+draw_begin(struct draw *d, const struct compiled *s)
+{
+	const struct cursor *c = d->course;
+
+	d->have = 0;
+	d->begun = false;
+	d->at = c->number * s->random;
+	if (s->tagged)
+		draw_slot(d, s);
+}
+
+static inline void
+draw_end(struct cursor *c, const struct compiled *s)
+{
+	c->number++;
+	c->turn++;
+	c->next[CMDSOURCE_SEQ] += s->uses[CMDSOURCE_SEQ];
+	c->next[CMDSOURCE_ROWS] += s->uses[CMDSOURCE_ROWS];
+}
+
+/* Returns the number of a piece of the command. */
+static inline uint64_t
+draw_number(struct draw *d, const struct piece *p)
+{
+	struct cursor *c = d->course;
+
+	if (p->kind == PIECE_RANDOM && !d->begun &&
+	    c->chooser == &chooser_uniform) /* the most common, for speed */
+		return rng_below(&c->rng, d->keys->space);
+	return draw_by_kind(d, p);
+}
+
+#endif
