@@ -3,6 +3,7 @@
  * baseline and writes reports. Exit status 1: the contender is slower.
  */
 #include "err.h"
+#include "jsonl.h"
 #include "num.h"
 #include "mem.h"
 #include "opt.h"
@@ -13,6 +14,7 @@
 #include "vkb-compare/canary.h"
 #include "vkb-compare/decide.h"
 #include "vkb-compare/history.h"
+#include "vkb-compare/recorded.h"
 #include "vkb-compare/report.h"
 #include "vkb-compare/sides.h"
 #include "vkb-compare/subject.h"
@@ -28,7 +30,7 @@ struct opts {
 	const char *metrics, *policy;
 	const char *on_insufficient, *on_inconclusive, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
-	bool strict, ci, shift, check;
+	bool strict, ci, shift, check, deltas;
 	long long calibrate;
 };
 
@@ -50,6 +52,8 @@ static const struct opt option_table[] = {
 		"repeatable"},
     {0, "check-sides", OPT_FLAG, AT(check),
 	.help = "only check that the subjects are found; accept build records"},
+    {0, "deltas", OPT_FLAG, AT(deltas),
+	.help = "report what the records of -f jsonl hold: text, markdown"},
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
 	.help =
 	    "write " REPORT_FORMATS(LISTED) "the first by default; repeatable"},
@@ -163,15 +167,13 @@ shows_shifts(const struct output *out, size_t n, const struct opts *o)
 
 static int
 write_reports(const struct output *out, size_t nout, const struct comparison *c,
-    size_t n, const struct rules *rules, const struct opts *o)
+    const struct shifts *shifts, size_t n, const struct rules *rules,
+    const struct opts *o)
 {
-	struct shifts *shifts = mem_array(n + 1, sizeof *shifts);
 	bool colour = false;
 	size_t width = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < n; i++)
-		rc |= shifts_new(&shifts[i], &c[i]);
 	if (isatty(STDOUT_FILENO))
 		query_terminal(&colour, &width);
 	for (size_t i = 0; i < nout; i++) {
@@ -194,6 +196,19 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
+	return rc;
+}
+
+static int
+write_judged(const struct output *out, size_t nout, const struct comparison *c,
+    size_t n, const struct rules *rules, const struct opts *o)
+{
+	struct shifts *shifts = mem_array(n + 1, sizeof *shifts);
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		rc |= shifts_new(&shifts[i], &c[i]);
+	rc |= write_reports(out, nout, c, shifts, n, rules, o);
 	for (size_t i = 0; i < n; i++)
 		shifts_free(&shifts[i]);
 	free(shifts);
@@ -385,7 +400,7 @@ compare_files(const struct opts *o, const struct opt_args *args)
 	rc = decide_status(c, n, o);
 	if (check_canaries(c, n, o, &r) < 0)
 		rc = 2;
-	if (write_reports(out, nout, c, n, &r, o) < 0)
+	if (write_judged(out, nout, c, n, &r, o) < 0)
 		rc = 2;
 	if (trouble && rc == 0)
 		rc = 2;
@@ -419,20 +434,46 @@ check_sides(const struct opts *o, const struct opt_args *args)
 	return rc;
 }
 
+/* --deltas: reports what was judged elsewhere. Returns 0 or 2. */
+static int
+report_deltas(const struct opts *o, const struct opt_args *args)
+{
+	static const char *const names[] = {"text", "markdown", NULL};
+	struct recorded r = {0};
+	struct jsonl *in = NULL;
+	struct output *out;
+	size_t n = 0;
+	int rc = 2;
+
+	if (!(out = output_list(&o->formats, names, &n)))
+		return 2;
+	in = jsonl_open((const char *const *)args->v, args->n);
+	if (recorded_read(&r, in) == 0 &&
+	    write_reports(out, n, r.c, r.shifts, r.n, NULL, o) == 0)
+		rc = 0;
+	jsonl_close(in);
+	recorded_free(&r);
+	free(out);
+	return rc;
+}
+
 static int
 run_compare(void *opts, struct opt_args *args)
 {
 	struct opts *o = opts;
+	bool one_input;
 
 	if (o->ci && !o->on_missing)
 		o->on_missing = "fail";
 	if (o->ci && !o->on_insufficient)
 		o->on_insufficient = "fail";
-	if (!args->n && !o->baselines.n && !o->calibrate)
+	one_input = o->baselines.n || o->calibrate || o->deltas;
+	if (!args->n && !one_input)
 		return opt_usage(&program, "no BASE, and no --baseline");
-	if (args->n < (o->baselines.n || o->calibrate ? 1 : 2) &&
-	    opt_stdin(&program) < 0)
+	if (args->n < (one_input ? 1 : 2) && opt_stdin(&program) < 0)
 		return -1;
+	if (o->deltas)
+		return report_deltas(o, args);
 	if (o->check)
 		return check_sides(o, args);
 	return (o->calibrate ? run_calibration : compare_files)(o, args);

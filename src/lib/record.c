@@ -196,6 +196,10 @@ static const struct record_key comparison_keys[] = {
     {"canary", A, false,
 	"cases that must not change: case, metric, against (history or "
 	"baseline), verdict, ratio, ok"},
+    {"headline", S, false, "the result in one sentence"},
+    {"method", S, false, "how it was judged, in a few sentences"},
+    {"warnings", A, false,
+	"about the data: kind (failed, unmatched, environment, note), text"},
     {0}};
 
 static const struct record_key shift_keys[] = {

@@ -1,5 +1,6 @@
 #include "report.h"
 #include "casename.h"
+#include "json.h"
 #include "markup.h"
 #include "num.h"
 #include "str.h"
@@ -200,6 +201,10 @@ report_headline(
 {
 	struct str t = {0};
 
+	if (c->record) {
+		str_add(s, json_get_str(c->record, "headline"));
+		return;
+	}
 	for (size_t i = 0; i < c->ncanaries && !t.len; i++)
 		if (!c->canaries[i].ok)
 			str_printf(&t, "not to be relied on: a canary %s",

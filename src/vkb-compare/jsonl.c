@@ -1,4 +1,5 @@
 #include "report.h"
+#include "casename.h"
 #include "json.h"
 #include "record.h"
 #include "str.h"
@@ -161,6 +162,23 @@ set_canaries(
 		json_free(all);
 }
 
+/* Sets what other formats say in words, for vkb-compare --deltas. */
+static void
+set_texts(struct json *rec, const struct comparison *c, const struct rules *r)
+{
+	struct casename *names = judge_names(c);
+	struct str s = {0};
+
+	report_headline(&s, c, names);
+	json_set_str(rec, "headline", s.s);
+	str_clear(&s);
+	report_method(&s, c, r);
+	json_set_str(rec, "method", s.s);
+	json_set(rec, "warnings", report_warnings_json(c, names));
+	str_free(&s);
+	casename_free(names);
+}
+
 /* The comparison record: cases not compared, environments, counts. */
 static struct json *
 make_comparison(const struct comparison *c, const struct rules *r)
@@ -231,6 +249,7 @@ make_comparison(const struct comparison *c, const struct rules *r)
 	json_set(rec, "lonely", one_sided);
 	set_lapses(rec, c);
 	set_canaries(rec, c, r);
+	set_texts(rec, c, r);
 	return rec;
 }
 

@@ -39,8 +39,9 @@ struct row {
 	double minutes; /* for the missing runs; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */
 	bool client_bound;
-	bool keys_differ; /* grows with the number of keys, which differs */
-	double weight;    /* of its p in the adjustment; 1 on average */
+	bool keys_differ;  /* grows with the number of keys, which differs */
+	double weight;     /* of its p in the adjustment; 1 on average */
+	const char *notes; /* of a row read from a record; NULL: judged here */
 };
 
 struct difference { /* a value of the environment that differs */
@@ -81,6 +82,7 @@ struct looked {
 };
 
 struct comparison {
+	const struct json *record; /* it was read from; NULL: judged here */
 	const struct json *subject[2];
 	char *name[2];
 	struct pairing *pairs;

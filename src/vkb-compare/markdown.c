@@ -59,8 +59,7 @@ write_markdown_row(
 {
 	char *name = casename_of(names, r->pair->side[0]->config);
 	char a[NUM_BUF], b[NUM_BUF];
-	struct str verdict = {0};
-	size_t before;
+	struct str verdict = {0}, notes = {0};
 
 	str_printf(s, "| %s | ", choose_mark(r));
 	markup_markdown(s, name);
@@ -73,11 +72,11 @@ write_markdown_row(
 	report_verdict(&verdict, r);
 	markup_markdown(s, verdict.s);
 	str_free(&verdict);
-	before = s->len;
-	str_add(s, "; ");
-	report_notes(s, r);
-	if (s->len == before + 2)
-		s->s[s->len = before] = '\0';
+	str_add(&notes, "");
+	report_notes(&notes, r);
+	str_add(s, notes.len ? "; " : "");
+	markup_markdown_whole(s, notes.s);
+	str_free(&notes);
 	str_add(s, " |\n");
 	free(name);
 }

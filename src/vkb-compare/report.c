@@ -289,6 +289,10 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 
 	for (size_t i = 0; i < VERDICTS; i++)
 		rows += c->count[i];
+	if (c->record) {
+		str_add(s, json_get_str(c->record, "method"));
+		return;
+	}
 	if (!c->nrows) {
 		str_add(s, "Nothing was compared.");
 		return;
@@ -346,6 +350,10 @@ report_notes(struct str *s, const struct row *r)
 {
 	struct str one = {0};
 
+	if (r->notes) {
+		str_add(s, r->notes);
+		return;
+	}
 	if (r->client_bound)
 		add_note(&one, "client-bound");
 	if (r->keys_differ)

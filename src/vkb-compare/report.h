@@ -13,6 +13,7 @@
 #include "shift.h"
 
 struct casename;
+struct json;
 struct str;
 
 struct report {
@@ -101,6 +102,9 @@ enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
 typedef void report_line(void *arg, enum report_kind, const char *text);
 void report_warnings(const struct comparison *, const struct casename *,
     report_line *, void *arg);
+/* The same as an array of a record: kind, text. Caller frees. */
+struct json *report_warnings_json(
+    const struct comparison *, const struct casename *);
 
 /* "1.07x [1.06, 1.08]" of a percentile; the distance of the histograms. */
 void report_ratio(struct str *, const struct shift_line *);

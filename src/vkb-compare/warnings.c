@@ -192,6 +192,51 @@ warn_lapses(const struct comparison *c, report_line *say, void *arg)
 	str_free(&s);
 }
 
+static const char *const kind_names[] = {
+    [REPORT_FAILED] = "failed",
+    [REPORT_UNMATCHED] = "unmatched",
+    [REPORT_ENV] = "environment",
+    [REPORT_NOTE] = "note",
+};
+
+static void
+add_warning(void *arg, enum report_kind kind, const char *text)
+{
+	struct json *one = json_object();
+
+	json_set_str(one, "kind", kind_names[kind]);
+	json_set_str(one, "text", text);
+	json_push(arg, one);
+}
+
+struct json *
+report_warnings_json(const struct comparison *c, const struct casename *names)
+{
+	struct json *all = json_array();
+
+	report_warnings(c, names, add_warning, all);
+	return all;
+}
+
+/* Sends the warnings of a comparison record. Unknown kinds are notes. */
+static void
+send_recorded(const struct json *record, report_line *say, void *arg)
+{
+	const struct json *j = json_first(json_get(record, "warnings"));
+
+	for (; j; j = json_next(j)) {
+		const char *kind = json_get_str(j, "kind");
+		const char *text = json_get_str(j, "text");
+		size_t i = 0;
+
+		while (i < REPORT_NOTE &&
+		    !(kind && strcmp(kind, kind_names[i]) == 0))
+			i++;
+		if (text)
+			say(arg, (enum report_kind)i, text);
+	}
+}
+
 void
 report_warnings(const struct comparison *c, const struct casename *names,
     report_line *say, void *arg)
@@ -199,6 +244,10 @@ report_warnings(const struct comparison *c, const struct casename *names,
 	struct str s = {0};
 	size_t client = 0;
 
+	if (c->record) {
+		send_recorded(c->record, say, arg);
+		return;
+	}
 	warn_canaries(c, say, arg);
 	for (size_t i = 0; i < c->ndifferences; i++) {
 		const struct difference *d = &c->differences[i];

@@ -1,0 +1,348 @@
+#include "recorded.h"
+#include "err.h"
+#include "intern.h"
+#include "json.h"
+#include "jsonl.h"
+#include "judge.h"
+#include "mem.h"
+#include "part.h"
+#include "record.h"
+#include "shift.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1000000000 }; /* of any count */
+
+/* The records of one comparison, in the order of the input. */
+struct recorded_part {
+	struct json **records;
+	size_t n, cap;
+	struct kase *cases;
+	size_t ncases;
+	struct part *parts; /* the first: of all cases that were compared */
+};
+
+/* Returns -1 if it is there and is not a count. */
+static int
+read_count(const struct json *j, size_t *n)
+{
+	double v = json_num(j, j ? -1 : 0);
+
+	if (!(v >= 0 && v <= MOST))
+		return -1;
+	*n = (size_t)v;
+	return 0;
+}
+
+/* Reads an array of two numbers; both are NAN if it is absent. */
+static int
+read_pair(const struct json *rec, const char *key, double *a, double *b)
+{
+	const struct json *j = json_get(rec, key);
+
+	*a = json_num(json_at(j, 0), NAN);
+	*b = json_num(json_at(j, 1), NAN);
+	return j && (json_len(j) != 2 || isnan(*a) || isnan(*b)) ? -1 : 0;
+}
+
+static int
+read_verdict(const char *name, enum verdict *v)
+{
+	for (size_t i = 0; name && i < VERDICTS; i++)
+		if (strcmp(name, verdict_name((enum verdict)i)) == 0) {
+			*v = (enum verdict)i;
+			return 0;
+		}
+	return -1;
+}
+
+static char *
+join_notes(const struct json *rec)
+{
+	struct str s = {0};
+
+	str_add(&s, "");
+	for (const struct json *j = json_first(json_get(rec, "notes")); j;
+	     j = json_next(j)) {
+		str_add(&s, s.len ? ", " : "");
+		str_add(&s, json_str(j) ? json_str(j) : "");
+	}
+	return str_take(&s);
+}
+
+static int
+read_waiver(struct row *r, const struct json *waiver)
+{
+	r->waived = waiver;
+	r->waiver.rule = json_get_str(waiver, "rule");
+	r->waiver.reason = json_get_str(waiver, "reason");
+	r->waiver.expires = json_get_str(waiver, "expires");
+	return waiver && (!r->waiver.reason || !r->waiver.expires) ? -1 : 0;
+}
+
+/* Fills the row from a delta record. Returns what is wrong with it, or NULL. */
+static const char *
+read_row(struct row *r, const struct json *rec)
+{
+	const struct json *n = json_get(rec, "n");
+	const struct json *needed = json_get(rec, "needed");
+	struct verdict_facts *f = &r->facts;
+
+	r->name = mem_str(json_get_str(rec, "metric"));
+	r->notes = join_notes(rec);
+	r->metric = metric_guess(r->name);
+	r->gate = strcmp(json_get_str(rec, "class"), "gate") == 0;
+	r->certain = json_get_bool(rec, "certain", false);
+	r->visible = json_get_num(rec, "visible", NAN);
+	r->minutes = json_get_num(needed, "minutes", NAN);
+	r->level = r->p = NAN;
+	f->paired = json_get_bool(rec, "paired", false);
+	f->ratio = json_get_num(rec, "ratio", NAN);
+	if (json_len(n) != 2 || read_count(json_at(n, 0), &f->m) < 0 ||
+	    read_count(json_at(n, 1), &f->n) < 0)
+		return "'n' is not two counts";
+	if (read_pair(rec, "median", &f->median[0], &f->median[1]) < 0)
+		return "'median' is not two numbers";
+	if (read_pair(rec, "ci95", &f->lo95, &f->hi95) < 0)
+		return "'ci95' is not two numbers";
+	if (read_verdict(json_get_str(rec, "verdict"), &r->verdict) < 0)
+		return "'verdict' is unknown";
+	if (read_count(json_get(needed, "runs"), &r->needed) < 0)
+		return "'needed' has no count";
+	if (read_waiver(r, json_get(rec, "waiver")) < 0)
+		return "'waiver' lacks its reason or date";
+	return NULL;
+}
+
+static const char *
+read_shift(struct shift *t, const struct json *rec)
+{
+	const struct json *ks = json_get(rec, "ks");
+	const struct json *j = json_first(json_get(rec, "quantiles"));
+
+	*t = (struct shift){.hist = json_get_str(rec, "hist")};
+	t->diff.d = json_get_num(ks, "d", NAN);
+	t->diff.at =
+	    (int64_t)fmax(-1e18, fmin(1e18, json_get_num(ks, "at", 0)));
+	t->diff.w1 = json_get_num(ks, "w1", NAN);
+	for (; j; j = json_next(j)) {
+		struct shift_line *l = &t->v[t->n];
+
+		if (t->n++ == SHIFT_LINES)
+			return "'quantiles' has too many";
+		l->percentile = json_get_num(j, "percentile", NAN);
+		l->value[0] = json_get_num(j, "baseline", NAN);
+		l->value[1] = json_get_num(j, "contender", NAN);
+		l->ratio = json_get_num(j, "ratio", NAN);
+		if (read_pair(j, "ci95", &l->lo, &l->hi) < 0)
+			return "'ci95' is not two numbers";
+	}
+	return NULL;
+}
+
+static const char *
+read_overall(struct comparison *c, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "overall"));
+
+	c->overall = mem_array(
+	    json_len(json_get(rec, "overall")) + 1, sizeof *c->overall);
+	for (; j; j = json_next(j)) {
+		struct overall *o = &c->overall[c->noverall++];
+
+		o->name = mem_str(json_key(j));
+		o->ratio = json_get_num(j, "ratio", NAN);
+		if (read_count(json_get(j, "cases"), &o->cases) < 0 ||
+		    read_pair(j, "ci95", &o->lo, &o->hi) < 0 ||
+		    read_pair(j, "ci95_runs", &o->lo_runs, &o->hi_runs) < 0)
+			return "'overall' has an invalid result";
+	}
+	return NULL;
+}
+
+static const char *
+read_counts(struct comparison *c, const struct json *rec)
+{
+	const struct json *counts = json_get(rec, "verdicts");
+
+	for (size_t i = 0; i < VERDICTS; i++)
+		if (read_count(json_get(counts, verdict_name((enum verdict)i)),
+			&c->count[i]) < 0)
+			return "'verdicts' has something that is not a count";
+	if (read_count(json_get(counts, "waived"), &c->waived) < 0 ||
+	    read_count(json_get(rec, "cases"), &c->matched) < 0)
+		return "'cases' or 'waived' is not a count";
+	return NULL;
+}
+
+/* Adds a pair of a case, whose partner is not known. */
+static void
+add_pair(struct comparison *c, struct recorded_part *p,
+    const struct json *config, struct part *part)
+{
+	struct kase *k = &p->cases[p->ncases++];
+
+	*k = (struct kase){.config = config, .parts = part, .nparts = 1};
+	c->pairs[c->npairs++].side[0] = k;
+}
+
+/* Cases that were not compared give the others their names, too. */
+static const char *
+read_lost_cases(
+    struct comparison *c, struct recorded_part *p, const struct json *list)
+{
+	for (struct json *j = json_first(list); j; j = json_next(j)) {
+		struct part *part = &p->parts[1 + p->ncases];
+
+		const struct json *config = json_get(j, "config");
+
+		if (!config || json_type(config) != JSON_OBJECT)
+			return "a case that was not compared has no config";
+		part->rest = j;
+		add_pair(c, p, config, part);
+	}
+	return NULL;
+}
+
+/* Reads the records before the comparison record, one for each row or shift. */
+static const char *
+read_details(
+    struct comparison *c, struct shifts *shifts, struct recorded_part *p)
+{
+	struct intern *configs = intern_new();
+	const char *why = NULL;
+
+	for (size_t i = 0; i + 1 < p->n && !why; i++) {
+		const struct json *config = json_get(p->records[i], "config");
+		struct str key = {0};
+		size_t id;
+
+		json_canonical(&key, config);
+		id = intern_id(configs, key.s);
+		str_free(&key);
+		if (id == c->npairs)
+			add_pair(c, p, config, &p->parts[0]);
+		if (record_is(p->records[i], "delta")) {
+			struct row *r = &c->rows[c->nrows++];
+
+			r->pair = &c->pairs[id];
+			why = read_row(r, p->records[i]);
+		} else {
+			struct shift *t = &shifts->v[shifts->n++];
+
+			why = read_shift(t, p->records[i]);
+			t->pair = &c->pairs[id];
+		}
+	}
+	intern_free(configs);
+	return why;
+}
+
+/* Makes the comparison of a part, whose last record is the comparison. */
+static const char *
+read_comparison(
+    struct comparison *c, struct shifts *shifts, struct recorded_part *p)
+{
+	const struct json *rec = p->records[p->n - 1];
+	const struct json *unmatched = json_get(rec, "unmatched");
+	const struct json *failed = json_get(rec, "failed");
+	size_t most = p->n + json_len(unmatched) + json_len(failed);
+	const char *why;
+
+	*c = (struct comparison){.record = rec};
+	p->cases = mem_array(most, sizeof *p->cases);
+	p->parts = mem_array(1 + most, sizeof *p->parts);
+	p->parts[0].rest = json_object();
+	json_set_num(p->parts[0].rest, "n", 1);
+	c->pairs = mem_array(most, sizeof *c->pairs);
+	c->rows = mem_array(p->n, sizeof *c->rows);
+	shifts->v = mem_array(p->n, sizeof *shifts->v);
+	c->subject[0] = json_get(rec, "baseline");
+	c->subject[1] = json_get(rec, "contender");
+	for (size_t j = 0; j < 2; j++)
+		c->name[j] = record_subject_title(c->subject[j]);
+	if (!json_get_str(rec, "headline") || !json_get_str(rec, "method"))
+		return "it has no 'headline' and 'method': it is of an older "
+		       "vkb-compare";
+	if ((why = read_details(c, shifts, p)) ||
+	    (why = read_lost_cases(c, p, unmatched)) ||
+	    (why = read_lost_cases(c, p, failed)) ||
+	    (why = read_counts(c, rec)))
+		return why;
+	return read_overall(c, rec);
+}
+
+static struct recorded_part *
+add_part(struct recorded *r)
+{
+	r->parts = mem_resize(r->parts, r->n + 1, sizeof *r->parts);
+	r->c = mem_resize(r->c, r->n + 1, sizeof *r->c);
+	r->shifts = mem_resize(r->shifts, r->n + 1, sizeof *r->shifts);
+	r->parts[r->n] = (struct recorded_part){0};
+	r->c[r->n] = (struct comparison){0};
+	r->shifts[r->n] = (struct shifts){0};
+	return &r->parts[r->n++];
+}
+
+int
+recorded_read(struct recorded *r, struct jsonl *in)
+{
+	struct recorded_part *p = NULL;
+	struct json *rec;
+	const char *why;
+	int got;
+
+	*r = (struct recorded){0};
+	while ((got = record_next(in, &rec)) > 0) {
+		bool last = record_is(rec, "comparison");
+
+		if (!p)
+			p = add_part(r);
+		p->records =
+		    mem_grow(p->records, p->n, &p->cap, sizeof(struct json *));
+		p->records[p->n++] = rec;
+		if (!last && !record_is(rec, "delta") &&
+		    !record_is(rec, "shift"))
+			return jsonl_fail(
+			    in, "not a record of vkb-compare --format jsonl");
+		if (!last)
+			continue;
+		why = read_comparison(&r->c[r->n - 1], &r->shifts[r->n - 1], p);
+		if (why)
+			return jsonl_fail(in, why);
+		p = NULL;
+	}
+	if (got < 0)
+		return -1;
+	return r->n && !p ? 0
+			  : err_fail("the records do not end with a comparison "
+				     "record: they are cut, or not of "
+				     "vkb-compare --format jsonl");
+}
+
+void
+recorded_free(struct recorded *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct recorded_part *p = &r->parts[i];
+
+		for (size_t k = 0; k < r->c[i].nrows; k++)
+			free((char *)(size_t)r->c[i].rows[k].notes);
+		judge_free(&r->c[i]);
+		shifts_free(&r->shifts[i]);
+		for (size_t k = 0; k < p->n; k++)
+			json_free(p->records[k]);
+		free(p->records);
+		free(p->cases);
+		if (p->parts)
+			json_free(p->parts[0].rest);
+		free(p->parts);
+	}
+	free(r->parts);
+	free(r->c);
+	free(r->shifts);
+	*r = (struct recorded){0};
+}
