@@ -166,17 +166,21 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
     size_t n, const struct rules *rules, const struct opts *o)
 {
 	struct shifts *shifts = mem_array(n + 1, sizeof *shifts);
+	struct warnings *warnings = mem_array(n + 1, sizeof *warnings);
 	bool colour = false;
 	size_t width = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		rc |= shifts_new(&shifts[i], &c[i]);
+		warnings_new(&warnings[i], &c[i]);
+	}
 	if (isatty(STDOUT_FILENO))
 		query_terminal(&colour, &width);
 	for (size_t i = 0; i < nout; i++) {
 		struct report r = {.c = c,
 		    .shifts = shifts,
+		    .warnings = warnings,
 		    .n = n,
 		    .rules = rules,
 		    .shift = o->shift,
@@ -194,9 +198,12 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		shifts_free(&shifts[i]);
+		warnings_free(&warnings[i]);
+	}
 	free(shifts);
+	free(warnings);
 	return rc;
 }
 

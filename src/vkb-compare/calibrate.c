@@ -124,7 +124,7 @@ static void
 free_entry(struct entry *e)
 {
 	free(e->row.name);
-	free(e->pair.name);
+	free(e->pair.name[0]);
 	free(e);
 }
 
@@ -136,7 +136,7 @@ add_entry(struct calibration *c, const struct series_case *k, const char *name,
 	double *v;
 
 	e->kase.config = k->config;
-	e->pair = (struct pairing){.side = {&e->kase}, .name = mem_str(name)};
+	e->pair = (struct pairing){.side = {&e->kase}, .name = {mem_str(name)}};
 	e->row = (struct row){.pair = &e->pair, .name = mem_str(metric)};
 	if (!rules_apply(r, &e->row)) {
 		free_entry(e);
@@ -238,7 +238,7 @@ add_entry_row(struct table *t, const struct entry *e)
 	char *lag1 =
 	    isnan(e->lag1) ? mem_str("-") : mem_printf("%.2f", e->lag1);
 
-	table_cell(t, e->pair.name);
+	table_cell(t, e->pair.name[0]);
 	table_cell(t, e->row.name);
 	table_cell(t, n);
 	add_percent_cell(t, e->cv);

@@ -151,9 +151,10 @@ collect_canaries(struct comparison *c, const struct opt_list *patterns,
 
 	for (size_t i = 0; i < c->npairs; i++) {
 		const struct pairing *p = &c->pairs[i];
+		const char *name = p->name[!p->side[0]];
 		size_t before = c->ncanaries;
 
-		if (!matches_pattern(p->name, patterns, met))
+		if (!matches_pattern(name, patterns, met))
 			continue;
 		for (size_t k = 0; k < c->nrows; k++) {
 			const struct row *row = &c->rows[k];
@@ -162,14 +163,14 @@ collect_canaries(struct comparison *c, const struct opt_list *patterns,
 			if (row->pair != p || !row->gate)
 				continue;
 			rows[c->ncanaries] = row;
-			canary = add_canary(c, p->name);
+			canary = add_canary(c, name);
 			canary->metric = row->name;
 			canary->facts = r->history
 			    ? compare_with_history(row, r->history)
 			    : row->facts;
 		}
 		if (c->ncanaries == before)
-			add_canary(c, p->name);
+			add_canary(c, name);
 	}
 	for (size_t k = 0; k < patterns->n; k++)
 		if (!met[k])

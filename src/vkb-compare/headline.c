@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "markup.h"
 #include "num.h"
 #include "str.h"
@@ -44,22 +43,18 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 /* Adds "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions",
  * where 'r' is the largest of n changes. */
 static void
-add_change_phrase(struct str *s, const struct row *r,
-    const struct casename *names, size_t n, const char *word,
-    const char *plural)
+add_change_phrase(struct str *s, const struct row *r, size_t n,
+    const char *word, const char *plural)
 {
 	size_t more = n - 1;
-	char *name;
 
 	if (!r)
 		return;
-	name = casename_of(names, r->pair->side[0]->config);
 	str_printf(s, "%s%s: ", s->len ? "; " : "", word);
-	markup_cut(s, name, LONGEST);
+	markup_cut(s, r->pair->name[0], LONGEST);
 	str_addc(s, ' ');
 	markup_cut(s, r->name, LONGEST);
 	str_addc(s, ' ');
-	free(name);
 	report_change(s, r);
 	if (r->certain)
 		str_add(s, ", certain");
@@ -69,8 +64,7 @@ add_change_phrase(struct str *s, const struct row *r,
 }
 
 static void
-add_changes(
-    struct str *s, const struct comparison *c, const struct casename *names)
+add_changes(struct str *s, const struct comparison *c)
 {
 	static const struct {
 		enum verdict verdict;
@@ -81,10 +75,10 @@ add_changes(
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		add_change_phrase(s,
-		    find_largest_change(c, kinds[i].verdict, false), names,
+		    find_largest_change(c, kinds[i].verdict, false),
 		    c->count[kinds[i].verdict], kinds[i].word, kinds[i].plural);
 	add_change_phrase(s, find_largest_change(c, VERDICT_REGRESSION, true),
-	    names, c->waived, "worse, but waived", "regressions");
+	    c->waived, "worse, but waived", "regressions");
 }
 
 /* Sums what the unclear rows need. All rows of a case share its runs, so the
@@ -195,8 +189,7 @@ report_missing(const struct comparison *c)
 }
 
 void
-report_headline(
-    struct str *s, const struct comparison *c, const struct casename *names)
+report_headline(struct str *s, const struct comparison *c)
 {
 	struct str t = {0};
 
@@ -206,7 +199,7 @@ report_headline(
 			    c->canaries[i].verdict == VERDICT_INSUFFICIENT
 				? "was not measured"
 				: "changed");
-	add_changes(&t, c, names);
+	add_changes(&t, c);
 	add_no_change(&t, c);
 	add_advice(&t, c);
 	if (c->failed_runs > 0)

@@ -254,8 +254,9 @@ compare_environments(struct comparison *c, const struct pairing *p)
 	}
 }
 
-struct casename *
-judge_names(const struct comparison *c)
+/* Sets the names of the cases, and what all of them share. */
+static void
+name_pairs(struct comparison *c)
 {
 	const struct json **configs = mem_array(c->npairs + 1, sizeof *configs);
 	struct casename *names;
@@ -273,27 +274,17 @@ judge_names(const struct comparison *c)
 		}
 	names = casename_new(configs, n);
 	for (size_t i = 0; i < 2 * c->npairs; i++) {
-		const struct kase *k = c->pairs[i / 2].side[i % 2];
+		struct pairing *p = &c->pairs[i / 2];
+		const struct kase *k = p->side[i % 2];
 
+		if (k)
+			p->name[i % 2] = casename_of(names, k->config);
 		if (all_failed(k))
 			casename_differs(names, k->config);
 	}
-	free(configs);
-	return names;
-}
-
-static void
-name_pairs(struct comparison *c)
-{
-	struct casename *names = judge_names(c);
-
-	for (size_t i = 0; i < c->npairs; i++) {
-		struct pairing *p = &c->pairs[i];
-
-		p->name = casename_of(
-		    names, (p->side[0] ? p->side[0] : p->side[1])->config);
-	}
+	c->common = casename_common(names);
 	casename_free(names);
+	free(configs);
 }
 
 void
@@ -358,6 +349,7 @@ judge_free(struct comparison *c)
 	free(c->overall);
 	free(c->name[0]);
 	free(c->name[1]);
+	free(c->common);
 	pairing_free(c->pairs, c->npairs);
 	*c = (struct comparison){0};
 }

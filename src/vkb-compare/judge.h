@@ -14,8 +14,6 @@
 
 #define JUDGE_ALPHA .05
 
-struct casename;
-
 struct row {
 	const struct pairing *pair;
 	char *name; /* of the metric */
@@ -83,6 +81,7 @@ struct looked {
 struct comparison {
 	const struct json *subject[2];
 	char *name[2];
+	char *common; /* what all cases share: "clients=50, tls_mode=false" */
 	struct pairing *pairs;
 	size_t npairs;
 	struct row *rows; /* in the order of cases, then metrics */
@@ -118,8 +117,5 @@ void judge_free(struct comparison *);
 
 /* Scales p of a row so that it can be compared with JUDGE_ALPHA. */
 double judge_p(const struct row *, double p);
-
-/* Short names of the cases; caller frees with casename_free. */
-struct casename *judge_names(const struct comparison *);
 
 #endif

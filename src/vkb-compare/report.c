@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "history.h"
 #include "json.h"
 #include "mem.h"
@@ -236,6 +235,25 @@ report_judged(struct str *s, const struct comparison *c)
 	}
 	if (c->noverall)
 		str_addc(s, '.');
+}
+
+bool
+report_overall(struct str *s, const struct overall *o, const char *first,
+    const char *second)
+{
+	if (o->cases < 2)
+		return false;
+	str_printf(s, "%s ", first);
+	str_visible(s, o->name);
+	str_printf(s, ": %.3fx", o->ratio);
+	/* The interval of two cases is too wide to help. */
+	if (o->cases >= 3 && !isnan(o->lo))
+		str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
+	str_printf(s, ", geometric mean of %zu cases", o->cases);
+	if (!isnan(o->lo_runs))
+		str_printf(
+		    s, "%s [%.3f, %.3f]", second, o->lo_runs, o->hi_runs);
+	return true;
 }
 
 /* Returns the margin as given, in percent: "+10%" is stored as 1 - 1/1.1. */

@@ -12,12 +12,22 @@
 #include "judge.h"
 #include "shift.h"
 
-struct casename;
 struct str;
 
+enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
+
+struct warnings { /* about the data of a comparison, each one line */
+	struct warning {
+		enum report_kind kind;
+		char *text;
+	} * v;
+	size_t n, cap;
+};
+
 struct report {
-	const struct comparison *c;  /* one for each contender */
-	const struct shifts *shifts; /* as many */
+	const struct comparison *c;      /* one for each contender */
+	const struct shifts *shifts;     /* as many */
+	const struct warnings *warnings; /* as many */
 	size_t n;
 	const struct rules *rules;
 	bool fails[VERDICTS]; /* judged rows with this verdict fail */
@@ -66,15 +76,13 @@ const char *report_better(const struct row *); /* "higher", ... */
 /*
  * The result in one sentence: what changed, how much, how sure, what to do.
  */
-void report_headline(
-    struct str *, const struct comparison *, const struct casename *);
+void report_headline(struct str *, const struct comparison *);
 /* The most important verdict of the judged rows; VERDICTS: there are none. */
 enum verdict report_outcome(const struct comparison *);
 /* One sentence about a row, without its name. */
 void report_sentence(struct str *, const struct row *);
 /* Why a side of a case was not compared, or only in part. */
-void report_lost(
-    struct str *, const struct kase *, size_t side, const char *name);
+void report_lost(struct str *, const struct pairing *, size_t side);
 
 /* "only the baseline has rps (2 cases)" */
 void report_one_sided(struct str *, const struct one_sided_gate *);
@@ -92,15 +100,18 @@ void report_verdict(struct str *, const struct row *);
 void report_counts(struct str *, const struct comparison *);
 /* "Judged: rps, p50_latency_ms."; nothing if no metric was judged. */
 void report_judged(struct str *, const struct comparison *);
+/* "Overall rps: 0.97x [0.95, 0.99], geometric mean of 3 cases", with the first
+ * word and the text before the second interval as given. Returns false, and
+ * writes nothing, if it would be the mean of one case. */
+bool report_overall(struct str *, const struct overall *, const char *first,
+    const char *second);
 /* The statistical method, in a few sentences. */
 void report_method(
     struct str *, const struct comparison *, const struct rules *);
 
-/* Warnings about the data: calls the function with one line each. */
-enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
-typedef void report_line(void *arg, enum report_kind, const char *text);
-void report_warnings(const struct comparison *, const struct casename *,
-    report_line *, void *arg);
+/* Makes the warnings about the data; free them with warnings_free. */
+void warnings_new(struct warnings *, const struct comparison *);
+void warnings_free(struct warnings *);
 
 /* "1.07x [1.06, 1.08]" of a percentile; the distance of the histograms. */
 void report_ratio(struct str *, const struct shift_line *);

@@ -106,7 +106,7 @@ rules_apply(const struct rules *r, struct row *row)
 	row->margin_from = "table";
 	if (r->policy)
 		policy_ask(
-		    r->policy, k->config, p->name, row->name, r->today, &a);
+		    r->policy, k->config, p->name[0], row->name, r->today, &a);
 	apply_answer(row, &a, "policy");
 	row->exact = a.exact == 1;
 	row->waiver = a.waiver;
