@@ -206,7 +206,7 @@ init_facts(const double *x, size_t m, const double *y, size_t n)
 }
 
 struct verdict_facts
-verdict_itself(const double *x, size_t n, bool paired)
+verdict_measure_same(const double *x, size_t n, bool paired)
 {
 	struct verdict_facts f = init_facts(x, n, x, n);
 
@@ -216,8 +216,8 @@ verdict_itself(const double *x, size_t n, bool paired)
 }
 
 struct verdict_facts
-verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
-    double level05, double level10, const struct serial *alike)
+verdict_measure_looked(const double *x, size_t m, const double *y, size_t n,
+    bool paired, double level05, double level10, const struct serial *alike)
 {
 	struct verdict_facts f = init_facts(x, m, y, n);
 	const double level[2] = {level05, level10};
@@ -245,7 +245,7 @@ struct verdict_facts
 verdict_measure(
     const double *x, size_t m, const double *y, size_t n, bool paired)
 {
-	return verdict_look(x, m, y, n, paired, .05, .10, NULL);
+	return verdict_measure_looked(x, m, y, n, paired, .05, .10, NULL);
 }
 
 double
@@ -320,26 +320,33 @@ compare_p_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Sorts those that are not NAN, and sets *tests to their number. The others
+ * are NAN in 'adjusted' too. Caller frees. */
 static const double **
-sort_p_values(const double *p, size_t n)
+sort_p_values(const double *p, double *adjusted, size_t n, size_t *tests)
 {
 	const double **at = mem_array(n, sizeof *at);
 
+	*tests = 0;
 	for (size_t i = 0; i < n; i++)
-		at[i] = p + i;
-	if (n)
-		qsort(at, n, sizeof *at, compare_p_values);
+		if (isnan(p[i]))
+			adjusted[i] = NAN;
+		else
+			at[(*tests)++] = p + i;
+	if (*tests)
+		qsort(at, *tests, sizeof *at, compare_p_values);
 	return at;
 }
 
 void
 verdict_holm(const double *p, double *adjusted, size_t n)
 {
-	const double **at = sort_p_values(p, n);
+	size_t tests;
+	const double **at = sort_p_values(p, adjusted, n, &tests);
 	double most = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		most = fmax(most, fmin(1, (double)(n - i) * *at[i]));
+	for (size_t i = 0; i < tests; i++) {
+		most = fmax(most, fmin(1, (double)(tests - i) * *at[i]));
 		adjusted[at[i] - p] = most;
 	}
 	free(at);
@@ -348,11 +355,12 @@ verdict_holm(const double *p, double *adjusted, size_t n)
 void
 verdict_bh(const double *p, double *adjusted, size_t n)
 {
-	const double **at = sort_p_values(p, n);
+	size_t tests;
+	const double **at = sort_p_values(p, adjusted, n, &tests);
 	double least = 1;
 
-	for (size_t i = n; i-- > 0;) {
-		least = fmin(least, *at[i] * (double)n / (double)(i + 1));
+	for (size_t i = tests; i-- > 0;) {
+		least = fmin(least, *at[i] * (double)tests / (double)(i + 1));
 		adjusted[at[i] - p] = least;
 	}
 	free(at);

@@ -56,7 +56,8 @@ struct verdict_facts {
 };
 
 /* A sample compared with itself: the ratio is 1, whatever the noise. */
-struct verdict_facts verdict_itself(const double *x, size_t n, bool paired);
+struct verdict_facts verdict_measure_same(
+    const double *x, size_t n, bool paired);
 
 /* paired: m = n, x[i] and y[i] were interleaved. m, n >= 1. */
 struct verdict_facts verdict_measure(
@@ -69,8 +70,8 @@ struct verdict_facts verdict_measure(
  * and all values are above 0, then lo90, hi90, sd and verdict_p allow for it;
  * lo95, hi95 and p are for independent runs.
  */
-struct verdict_facts verdict_look(const double *x, size_t m, const double *y,
-    size_t n, bool paired, double level05, double level10,
+struct verdict_facts verdict_measure_looked(const double *x, size_t m,
+    const double *y, size_t n, bool paired, double level05, double level10,
     const struct serial *alike);
 
 /* p, allowing for autocorrelated runs; NAN: there was no test. */
@@ -90,7 +91,8 @@ struct verdict_facts verdict_assume(
 enum verdict verdict_decide(const struct verdict_facts *, enum metric_better,
     double margin, double p, double alpha, bool *certain);
 
-/* Compute adjusted p values: Holm (1979), Benjamini & Hochberg (1995). */
+/* Compute adjusted p values: Holm (1979), Benjamini & Hochberg (1995). A p that
+ * is NAN is not a test: it stays NAN, and does not count. */
 void verdict_holm(const double *p, double *adjusted, size_t n);
 void verdict_bh(const double *p, double *adjusted, size_t n);
 

@@ -50,7 +50,7 @@ judge_window(struct alarm_counts *t, const struct row *row, const double *x,
 	struct serial alike = serial_of(x, n, y, n);
 	struct verdict_facts f = row->exact
 	    ? verdict_assume(x, n, y, n)
-	    : verdict_look(x, n, y, n, paired && n >= VERDICT_PAIRS,
+	    : verdict_measure_looked(x, n, y, n, paired && n >= VERDICT_PAIRS,
 		  JUDGE_ALPHA, 2 * JUDGE_ALPHA, &alike);
 	double p = verdict_p(&f);
 	bool certain;

@@ -88,40 +88,35 @@ weigh_rows(struct comparison *c, size_t n, bool strict)
 	return first + second;
 }
 
+/* Sets p of the rows of one class, adjusted over all comparisons. */
 static void
 adjust_p_values(
     struct comparison *c, size_t n, const struct rules *r, bool gate)
 {
 	size_t all = 0, k = 0;
-	double *p, *q;
+	double *p, *adjusted;
 
 	for (size_t i = 0; i < n; i++)
 		all += c[i].nrows;
 	p = mem_array(all + 1, sizeof *p);
-	q = mem_array(all + 1, sizeof *q);
-	for (int pass = 0; pass < 2; pass++) {
-		if (pass)
-			(r->strict ? verdict_holm : verdict_bh)(p, q, k);
-		k = 0;
-		for (size_t i = 0; i < n; i++)
-			for (size_t j = 0; j < c[i].nrows; j++) {
-				struct row *row = &c[i].rows[j];
+	adjusted = mem_array(all + 1, sizeof *adjusted);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			const struct row *row = &c[i].rows[j];
+			double own = judge_p(row, verdict_p(&row->facts));
 
-				if (!is_tested(row, gate))
-					continue;
-				if (pass)
-					row->p = q[k++];
-				else
-					p[k++] = fmin(1,
-					    judge_p(
-						row, verdict_p(&row->facts)) /
-						row->weight);
-			}
-	}
-	for (size_t i = 0; gate && i < n; i++)
-		c[i].family = k;
+			p[k++] = is_tested(row, gate)
+			    ? fmin(1, own / row->weight)
+			    : NAN;
+		}
+	(r->strict ? verdict_holm : verdict_bh)(p, adjusted, all);
+	k = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++, k++)
+			if (!isnan(p[k]))
+				c[i].rows[j].p = adjusted[k];
 	free(p);
-	free(q);
+	free(adjusted);
 }
 
 /*
@@ -163,10 +158,13 @@ use_rank_sum_p(struct comparison *c, size_t n, size_t tests)
 void
 decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
-	use_rank_sum_p(c, n, weigh_rows(c, n, r->strict));
+	size_t tests = weigh_rows(c, n, r->strict);
+
+	use_rank_sum_p(c, n, tests);
 	adjust_p_values(c, n, r, true);
 	adjust_p_values(c, n, r, false);
 	for (size_t i = 0; i < n; i++) {
+		c[i].family = tests;
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			struct row *row = &c[i].rows[j];
 

@@ -74,8 +74,8 @@ judge_row(struct comparison *c, struct row *row, bool paired)
 	double level = find_level(c, row, false);
 	struct serial alike = rounds_alike(s);
 
-	row->facts = verdict_look(s[0].v, s[0].n, s[1].v, s[1].n, paired, level,
-	    find_level(c, row, true), &alike);
+	row->facts = verdict_measure_looked(s[0].v, s[0].n, s[1].v, s[1].n,
+	    paired, level, find_level(c, row, true), &alike);
 	if (level < JUDGE_ALPHA)
 		row->level = level;
 }
@@ -122,7 +122,7 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
 	else if (is_same_data(p))
 		row.facts =
-		    verdict_itself(row.used[0].v, row.used[0].n, paired);
+		    verdict_measure_same(row.used[0].v, row.used[0].n, paired);
 	else
 		judge_row(c, &row, paired);
 	if (row.margin_auto)

@@ -237,33 +237,29 @@ compare_newest(struct findings *all, const struct branch *b,
 	}
 }
 
-static bool
-is_tested(const struct finding *f)
-{
-	return f->gate && !isnan(f->p) && f->facts.m >= VERDICT_RUNS &&
-	    f->facts.n >= VERDICT_RUNS;
-}
-
 /* Sets the verdicts and removes findings that are not a change. */
 static void
 decide_findings(struct findings *all)
 {
 	double *p = mem_array(all->n + 1, sizeof *p);
-	double *q = mem_array(all->n + 1, sizeof *q);
-	size_t n = 0, kept = 0;
+	double *adjusted = mem_array(all->n + 1, sizeof *adjusted);
+	size_t kept = 0;
 
-	for (size_t i = 0; i < all->n; i++)
-		if (is_tested(&all->v[i]))
-			p[n++] = all->v[i].p;
-	verdict_bh(p, q, n);
-	n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct finding *f = &all->v[i];
+		bool enough =
+		    f->facts.m >= VERDICT_RUNS && f->facts.n >= VERDICT_RUNS;
+
+		p[i] = f->gate && enough ? f->p : NAN;
+	}
+	verdict_bh(p, adjusted, all->n);
 	for (size_t i = 0; i < all->n; i++) {
 		struct finding *f = &all->v[i];
 		enum verdict v;
 		bool certain;
 
-		if (is_tested(f))
-			f->p = q[n++];
+		if (!isnan(p[i]))
+			f->p = adjusted[i];
 		v = verdict_decide(&f->facts, f->metric.better, f->margin, f->p,
 		    ALPHA, &certain);
 		all->verdicts[v] += f->gate;
@@ -276,7 +272,7 @@ decide_findings(struct findings *all)
 	}
 	all->n = kept;
 	free(p);
-	free(q);
+	free(adjusted);
 }
 
 static int

@@ -53,7 +53,7 @@ simulate(uint64_t seed, size_t n, double r, double cv, double change)
 		for (size_t k = 0; k < n; k++)
 			y[k] *= 1 + change;
 		s = serial_of(x, n, y, n);
-		f = verdict_look(x, n, y, n, false, .05, .10, &s);
+		f = verdict_measure_looked(x, n, y, n, false, .05, .10, &s);
 		o.plain += f.p < .05;
 		v = verdict_decide(&f, METRIC_HIGHER, .02, f.p, .05, &certain);
 		o.before += v <= VERDICT_IMPROVEMENT;
@@ -105,12 +105,12 @@ large(void)
 	for (int i = 0; i < 8; i++)
 		y[i] = 30 * x[i];
 	s = serial_of(x, 8, y, 8);
-	f = verdict_look(x, 8, y, 8, false, .05, .10, &s);
+	f = verdict_measure_looked(x, 8, y, 8, false, .05, .10, &s);
 	tap_ok(s.worth[0] < 3 && verdict_p(&f) < .05 && f.lo90 > 5,
 	    "a factor of thirty is not noise: worth %.1f, p %.2g", s.worth[0],
 	    verdict_p(&f));
 	y[3] = 0;
-	f = verdict_look(x, 8, y, 8, false, .05, .10, &s);
+	f = verdict_measure_looked(x, 8, y, 8, false, .05, .10, &s);
 	tap_ok(f.alike.r == 0 && verdict_p(&f) == f.p,
 	    "without logarithms the ranks stay");
 }

@@ -324,7 +324,7 @@ verdicts(void)
 	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, true, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "unless they are equal pair by pair");
-	f = verdict_itself(wide, 6, false);
+	f = verdict_measure_same(wide, 6, false);
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, f.p, .05, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "a measurement is equivalent to itself, however noisy");

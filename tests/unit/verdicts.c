@@ -31,7 +31,8 @@ facts(void)
 {
 	static const double x[] = {100, 103, 99, 104, 98, 101, 105, 97, 102};
 	static const double y[] = {94, 93, 97, 92, 96, 95, 91};
-	struct verdict_facts f = verdict_look(x, 9, y, 7, false, .05, .1, NULL);
+	struct verdict_facts f =
+	    verdict_measure_looked(x, 9, y, 7, false, .05, .1, NULL);
 	struct ranktest t = ranktest_mwu(x, 9, y, 7);
 	struct ranktest_pairs *p = ranktest_ratios(x, 9, y, 7);
 	struct serial alike = {.4, {5, 4}};
@@ -56,7 +57,7 @@ facts(void)
 	    "the deviation is that of the logarithms of both sides");
 	tap_ok(isnan(f.p_alike) && verdict_p(&f) == f.p,
 	    "independent runs have one p");
-	f = verdict_look(x, 9, y, 7, false, .05, .1, &alike);
+	f = verdict_measure_looked(x, 9, y, 7, false, .05, .1, &alike);
 	tap_near(f.sd,
 	    sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2 * (1 / 5. + 1 / 4.) /
 		(1 / 9. + 1 / 7.)),
