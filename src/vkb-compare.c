@@ -86,8 +86,7 @@ parse_margin(const char *s, struct margin *m)
 {
 	const char *eq = strrchr(s, '=');
 
-	m->says = (struct policy_answer){
-	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
+	m->says = POLICY_NO_ANSWER;
 	if (eq == s || policy_margin(eq ? eq + 1 : s, &m->says) < 0)
 		return err_fail(
 		    "option '--margin': '%s' is not a percentage from 0%% to "

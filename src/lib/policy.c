@@ -304,11 +304,9 @@ read_rule(struct configwalk *w, struct rule *r, const struct json *j)
 	int before = w->problems;
 
 	r->name = mem_printf("%s: %s", w->name, w->path.s);
-	r->says = (struct policy_answer){.margin = NAN,
-	    .better = -1,
-	    .gate = -1,
-	    .exact = -1,
-	    .waiver = {.rule = r->name, .limit = INFINITY}};
+	r->says = POLICY_NO_ANSWER;
+	r->says.waiver.rule = r->name;
+	r->says.waiver.limit = INFINITY;
 	read_object(w, r, j, rule_keys);
 	if (w->problems == before && has_no_effect(r))
 		configwalk_problem(w,
@@ -395,32 +393,39 @@ matches_rule(const struct rule *r, const struct json *config, const char *name,
 	return true;
 }
 
-void
-policy_ask(struct policy *p, const struct json *config, const char *name,
-    const char *metric, const char *today, struct policy_answer *a)
+/* Overrides what the rule contains. The sign of an earlier margin says which
+ * direction is worse, so that a later 'better' is the end of it. */
+static void
+override_answer(struct policy_answer *a, const struct policy_answer *says)
 {
-	*a = (struct policy_answer){
-	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
-	for (size_t i = 0; i < p->n; i++) {
-		struct rule *r = &p->rules[i];
-
-		if (!matches_rule(r, config, name, metric))
-			continue;
-		r->used = true;
-		if (!isnan(r->says.margin) || r->says.margin_auto) {
-			a->margin = r->says.margin;
-			a->sign = r->says.sign;
-			a->margin_auto = r->says.margin_auto;
-		}
-		if (r->says.better >= 0)
-			a->better = r->says.better;
-		if (r->says.gate >= 0)
-			a->gate = r->says.gate;
-		if (r->says.exact >= 0)
-			a->exact = r->says.exact;
-		if (r->says.waiver.reason)
-			a->waiver = r->says.waiver;
+	if (says->better >= 0 && says->better != a->better) {
+		a->better = says->better;
+		a->sign = '\0';
 	}
+	if (!isnan(says->margin) || says->margin_auto) {
+		a->margin = says->margin;
+		a->sign = says->sign;
+		a->margin_auto = says->margin_auto;
+	}
+	if (says->gate >= 0)
+		a->gate = says->gate;
+	if (says->exact >= 0)
+		a->exact = says->exact;
+	if (says->waiver.reason)
+		a->waiver = says->waiver;
+}
+
+void
+policy_find_answer(struct policy *p, const struct json *config,
+    const char *name, const char *metric, const char *today,
+    struct policy_answer *a)
+{
+	*a = POLICY_NO_ANSWER;
+	for (size_t i = 0; p && i < p->n; i++)
+		if (matches_rule(&p->rules[i], config, name, metric)) {
+			p->rules[i].used = true;
+			override_answer(a, &p->rules[i].says);
+		}
 	if (a->waiver.reason)
 		a->waiver.expired = strcmp(today, a->waiver.expires) > 0;
 }

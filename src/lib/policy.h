@@ -6,6 +6,7 @@
 #ifndef POLICY_H
 #define POLICY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -36,13 +37,18 @@ struct policy_answer {
 	struct policy_waiver waiver;
 };
 
+#define POLICY_NO_ANSWER         \
+	((struct policy_answer){ \
+	    .margin = NAN, .better = -1, .gate = -1, .exact = -1})
+
 /*
- * Fills the answer for one metric of one case. 'name' is the display name of
- * the case (casename.h), 'today' is "2026-11-21". Marks the rules that match,
- * for policy_unused.
+ * Fills the answer for one metric of one case; the policy may be NULL. 'name'
+ * is the display name of the case (casename.h), 'today' is "2026-11-21". Marks
+ * the rules that match, for policy_unused.
  */
-void policy_ask(struct policy *, const struct json *config, const char *name,
-    const char *metric, const char *today, struct policy_answer *);
+void policy_find_answer(struct policy *, const struct json *config,
+    const char *name, const char *metric, const char *today,
+    struct policy_answer *);
 
 /* Is it valid, and does it cover a change to 'ratio' times the value? */
 bool policy_waives(const struct policy_waiver *, double ratio);

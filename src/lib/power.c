@@ -3,6 +3,7 @@
 #include "tdist.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #define EFFICIENCY .955 /* of the rank tests against t on normal noise */
 
@@ -56,16 +57,16 @@ size_t
 power_least(bool paired, size_t tests, double alpha)
 {
 	double p, level = alpha / (double)(tests ? tests : 1);
-	size_t n = paired ? POWER_PAIRS : POWER_RUNS;
 
-	for (;; n++) {
+	for (size_t n = paired ? POWER_PAIRS : POWER_RUNS; level > 0; n++) {
 		p = paired ? ldexp(2, -(int)n)
 			   : 2 *
 			exp(2 * lgamma((double)n + 1) -
 			    lgamma(2 * (double)n + 1));
-		if (p <= level || n >= 500)
+		if (p <= level)
 			return n;
 	}
+	return SIZE_MAX;
 }
 
 /*

@@ -32,7 +32,7 @@ size_t power_runs(double cv, double effect, bool paired);
 double power_visible(double cv, size_t m, size_t n, bool paired);
 
 /* Returns the smallest number of runs (or pairs) whose smallest possible p is
- * significant at alpha as one of 'tests' (Holm). */
+ * significant at alpha as one of 'tests' (Holm); SIZE_MAX for alpha 0. */
 size_t power_least(bool paired, size_t tests, double alpha);
 
 /*

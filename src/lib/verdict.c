@@ -370,14 +370,14 @@ size_t
 verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
 {
 	size_t have = f->m < f->n ? f->m : f->n;
-	size_t n = 0;
+	size_t least = power_least(f->paired, tests, .05), n = 0;
 
 	if (f->sd > 0)
 		n = power_runs(f->sd, -margin, f->paired);
 	else if (strcmp(f->method, "exact") == 0)
-		n = power_least(f->paired, tests, .05);
-	if (n && n < power_least(f->paired, tests, .05))
-		n = power_least(f->paired, tests, .05);
+		n = least;
+	if (n && n < least)
+		n = least;
 	return n && n <= have ? 2 * have : n;
 }
 

@@ -83,20 +83,18 @@ only_reads(const struct json *config)
 static bool
 keys_differ(const struct pairing *p)
 {
-	const struct kase *k = p->side[0] ? p->side[0] : p->side[1];
+	const struct json *config = p->side[0]->config;
 
-	return json_get(k->config, "duration_s") &&
-	    !json_get(k->config, "requests") && !only_reads(k->config);
+	return json_get(config, "duration_s") &&
+	    !json_get(config, "requests") && !only_reads(config);
 }
 
 bool
 rules_apply(const struct rules *r, struct row *row)
 {
 	const struct pairing *p = row->pair;
-	const struct kase *k = p->side[0] ? p->side[0] : p->side[1];
-	struct policy_answer a = {
-	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
-
+	const struct kase *k = p->side[0];
+	struct policy_answer a;
 	bool shown;
 
 	row->metric = metric_guess(row->name);
@@ -104,9 +102,8 @@ rules_apply(const struct rules *r, struct row *row)
 		row->metric.gate = is_server_bound(p);
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
-	if (r->policy)
-		policy_ask(
-		    r->policy, k->config, p->name[0], row->name, r->today, &a);
+	policy_find_answer(
+	    r->policy, k->config, p->name[0], row->name, r->today, &a);
 	apply_answer(row, &a, "policy");
 	row->exact = a.exact == 1;
 	row->waiver = a.waiver;

@@ -46,16 +46,14 @@ static bool
 init_finding(struct finding *f, const struct branch *b, const struct series *s,
     const struct finding_rules *r, bool *exact)
 {
-	struct policy_answer a = {
-	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
+	struct policy_answer a;
 
 	*f = (struct finding){.series = s,
 	    .metric = metric_guess(s->metric),
 	    .name = casename_of(b->names, s->config),
 	    .method = "permutation"};
-	if (r->policy)
-		policy_ask(
-		    r->policy, s->config, f->name, s->metric, r->today, &a);
+	policy_find_answer(
+	    r->policy, s->config, f->name, s->metric, r->today, &a);
 	if (a.better >= 0)
 		f->metric.better = (enum metric_better)a.better;
 	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;

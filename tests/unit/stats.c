@@ -264,7 +264,10 @@ families(void)
 	    "a side: 4 runs for one test, 6 for ten, 8 for a hundred");
 	tap_ok(power_least(true, 1, .05) == 6 &&
 		power_least(true, 10, .05) == 9 &&
-		power_least(true, 100, .05) == 12,
+		power_least(true, 100, .05) == 12 &&
+		power_least(true, 1, ldexp(1, -599)) == 600 &&
+		power_least(false, 1, 1e-250) == 419 &&
+		power_least(false, 1, 0) == SIZE_MAX,
 	    "rounds: 6 for one test, 9 for ten, 12 for a hundred");
 }
 
