@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct json;
+
 enum metric_better { METRIC_HIGHER, METRIC_LOWER, METRIC_NEITHER };
 
 struct metric {
@@ -42,6 +44,17 @@ bool metric_is_core(const char *name);
  * _percent and others: neither). The result's name is borrowed from the caller.
  */
 struct metric metric_guess(const char *name);
+
+/*
+ * For the metrics with 'bound': was the server the limit of most runs of the
+ * case, and the client of none? False if the case has a rate.
+ */
+bool metric_server_bound(
+    const struct json *config, double runs, double server, double client);
+
+/* For the metrics with 'grows': does the faster build end with more keys, as in
+ * runs of fixed time that write? */
+bool metric_keys_differ(const struct json *config);
 
 /*
  * Applies the option --metrics: 'what' is NULL (gates), all, latency, or names

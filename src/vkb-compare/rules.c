@@ -1,13 +1,10 @@
 #include "rules.h"
 #include "judge.h"
-#include "json.h"
 #include "mem.h"
-#include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static void
 apply_answer(struct row *row, const struct policy_answer *a, const char *from)
@@ -40,53 +37,19 @@ apply_options(const struct rules *r, struct row *row)
 		apply_answer(row, &m->says, "option");
 }
 
-/* Was the server the limit of most runs on both sides, and the client of none?
- * False if the case has a rate. */
+/* Does the server limit both sides? */
 static bool
 is_server_bound(const struct pairing *p)
 {
 	for (size_t j = 0; j < 2; j++) {
 		const struct kase *k = p->side[j];
 
-		if (!k || json_get_num(k->config, "rate", 0) > 0 ||
-		    cases_bound(k, "client") > 0 ||
-		    !(2 * cases_bound(k, "server") > cases_sum(k, "n")))
+		if (!k ||
+		    !metric_server_bound(k->config, cases_sum(k, "n"),
+			cases_bound(k, "server"), cases_bound(k, "client")))
 			return false;
 	}
 	return true;
-}
-
-/* Does the command only read? The command of a named test, such as LRANGE_100,
- * ends at the '_'; a mixed scenario may write. */
-static bool
-only_reads(const struct json *config)
-{
-	static const char *const readers[] = {"GET", "MGET", "EXISTS", "STRLEN",
-	    "PING", "ECHO", "TTL", "TYPE", "LRANGE", "LINDEX", "LLEN", "HGET",
-	    "HMGET", "HGETALL", "HEXISTS", "HLEN", "SISMEMBER", "SMEMBERS",
-	    "SCARD", "SRANDMEMBER", "ZSCORE", "ZRANGE", "ZRANK", "ZCARD",
-	    "ZCOUNT", "XRANGE", "XLEN", "FT.SEARCH", "FT.AGGREGATE", NULL};
-	const char *command = json_get_str(config, "command");
-	size_t n = command ? strcspn(command, " _") : 0;
-
-	if (!command || json_get(config, "commands"))
-		return false;
-	for (size_t i = 0; readers[i]; i++)
-		if (strlen(readers[i]) == n &&
-		    strncasecmp(command, readers[i], n) == 0)
-			return true;
-	return false;
-}
-
-/* Does the faster build end with more keys, as in runs of fixed time that
- * write? */
-static bool
-keys_differ(const struct pairing *p)
-{
-	const struct json *config = p->side[0]->config;
-
-	return json_get(config, "duration_s") &&
-	    !json_get(config, "requests") && !only_reads(config);
 }
 
 bool
@@ -109,7 +72,7 @@ rules_apply(const struct rules *r, struct row *row)
 	row->waiver = a.waiver;
 	apply_options(r, row);
 	shown = metric_wanted(r->metrics, &row->metric, a.gate, &row->gate);
-	row->keys_differ = row->metric.grows && keys_differ(p);
+	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
 	if (row->keys_differ && a.gate != 1)
 		row->gate = false;
 	return shown;

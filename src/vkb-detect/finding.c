@@ -2,6 +2,7 @@
 #include "casename.h"
 #include "json.h"
 #include "mem.h"
+#include "reading.h"
 #include "record.h"
 #include "stats.h"
 #include "str.h"
@@ -46,7 +47,9 @@ static bool
 init_finding(struct finding *f, const struct branch *b, const struct series *s,
     const struct finding_rules *r, bool *exact)
 {
+	const struct reading_case *k = s->kase;
 	struct policy_answer a;
+	bool shown;
 
 	*f = (struct finding){.series = s,
 	    .metric = metric_guess(s->metric),
@@ -59,10 +62,15 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;
 	f->waiver = a.waiver;
 	*exact = a.exact == 1;
-	if (metric_wanted(r->metrics, &f->metric, a.gate, &f->gate))
-		return true;
-	free(f->name);
-	return false;
+	if (f->metric.bound)
+		f->metric.gate = metric_server_bound(
+		    s->config, k->runs, k->server_bound, k->client_bound);
+	shown = metric_wanted(r->metrics, &f->metric, a.gate, &f->gate);
+	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
+		f->gate = false;
+	if (!shown)
+		free(f->name);
+	return shown;
 }
 
 /* Adds a copy of 'f', with a copy of the name. */
