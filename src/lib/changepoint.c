@@ -331,6 +331,35 @@ mark_short_levels(const struct series *s, bool *out)
 				out[s->levels[i].from + k] = true;
 }
 
+/* Is another marked point on the same side of the middle so near that both
+ * could be of one level? */
+static bool
+has_company(const double *x, const bool *out, size_t n, size_t i, double middle)
+{
+	size_t from = i < CHANGEPOINT_LEVEL ? 0 : i - CHANGEPOINT_LEVEL + 1;
+
+	for (size_t k = from; k < n && k < i + CHANGEPOINT_LEVEL; k++)
+		if (k != i && out[k] && (x[k] > middle) == (x[i] > middle))
+			return true;
+	return false;
+}
+
+/* Unmarks outliers with company if there are others: without the others, what
+ * they hide may be a level. */
+static void
+keep_lone_outliers(const double *x, bool *out, size_t n, double middle)
+{
+	bool *lone = mem_array(n, sizeof *lone), any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		lone[i] = out[i] && !has_company(x, out, n, i, middle);
+		any = any || lone[i];
+	}
+	if (any)
+		memcpy(out, lone, n * sizeof *out);
+	free(lone);
+}
+
 /* Marks the outliers of a level; 'sorted' and 'far' are scratch space. */
 static void
 mark_level_outliers(const struct series *s, const struct level *l,
@@ -359,6 +388,7 @@ mark_level_outliers(const struct series *s, const struct level *l,
 		    compute_magnitude(&middle, &one) > s->rules->magnitude)
 			out[l->from + far[i].at] = true;
 	}
+	keep_lone_outliers(x, out + l->from, l->n, middle.mean);
 }
 
 static void

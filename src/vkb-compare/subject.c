@@ -106,7 +106,7 @@ subject_find(const struct cases *c, const char *name)
 }
 
 int
-subject_only(const struct cases *c, const char *what)
+subject_check_only(const struct cases *c, const char *what)
 {
 	char *why;
 

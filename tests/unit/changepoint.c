@@ -79,6 +79,24 @@ published(void)
 	    found(v, 30, &ours), "", "a point near its level is not a spike");
 }
 
+/* Three commits, a point far off, and then a higher level: the point must not
+ * hide that the three were a level. */
+static void
+hidden_level(void)
+{
+	double v[64] = {100, 101, 100, 160};
+	bool right = true;
+
+	for (size_t i = 4; i < 64; i++)
+		v[i] = 120 + (double)(i % 2);
+	for (size_t n = 20; n <= 64; n++)
+		right = right && strcmp(found(v, n, &ours), "~3 4") == 0;
+	tap_ok(right, "a spike after a short level does not hide the step");
+	v[3] = 120;
+	tap_str(
+	    found(v, 64, &ours), "3", "without the spike the step is found");
+}
+
 static void
 trends(void)
 {
@@ -427,6 +445,7 @@ int
 main(void)
 {
 	published();
+	hidden_level();
 	trends();
 	energy();
 	defined();
