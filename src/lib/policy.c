@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define POLICY_ROUNDING 1e-9 /* 1.1 - 1 is more than .1 */
 
@@ -79,31 +80,17 @@ read_choice(
 }
 
 static bool
-parse_digits(const char *s, size_t n, int *v)
-{
-	*v = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] < '0' || s[i] > '9')
-			return false;
-		*v = 10 * *v + s[i] - '0';
-	}
-	return true;
-}
-
-static bool
 is_day(const char *s)
 {
-	static const int days[] = {
-	    31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	int y, m, d;
-	bool leap;
+	struct tm day = {0};
+	const char *end = strptime(s, "%Y-%m-%d", &day);
+	char again[16];
 
-	if (strlen(s) != 10 || s[4] != '-' || s[7] != '-' ||
-	    !parse_digits(s, 4, &y) || !parse_digits(s + 5, 2, &m) ||
-	    !parse_digits(s + 8, 2, &d) || m < 1 || m > 12)
+	if (!end || *end)
 		return false;
-	leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
-	return d >= 1 && d <= days[m - 1] + (leap && m == 2);
+	timegm(&day); /* makes 2023-03-01 of 2023-02-29 */
+	return strftime(again, sizeof again, "%Y-%m-%d", &day) > 0 &&
+	    strcmp(again, s) == 0;
 }
 
 /* Returns a text that is not blank, or NULL after reporting it. */

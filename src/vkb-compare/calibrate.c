@@ -213,45 +213,35 @@ calibrate_free(struct calibration *c)
 static void
 add_percent_cell(struct table *t, double v)
 {
-	char *s = isfinite(v) ? mem_printf("%.1f%%", 100 * v) : mem_str("-");
-
-	table_cell(t, s);
-	free(s);
+	table_take(
+	    t, isfinite(v) ? mem_printf("%.1f%%", 100 * v) : mem_str("-"));
 }
 
 static void
 add_alarms_cell(struct table *t, const struct alarm_counts *a)
 {
-	char *s = a->windows
-	    ? mem_printf("%zu of %zu, %.1f%%", a->alarms, a->windows,
-		  100 * (double)a->alarms / (double)a->windows)
-	    : mem_str("too few runs");
-
-	table_cell(t, s);
-	free(s);
+	table_take(t,
+	    a->windows ? mem_printf("%zu of %zu, %.1f%%", a->alarms, a->windows,
+			     100 * (double)a->alarms / (double)a->windows)
+		       : mem_str("too few runs"));
 }
 
 static void
 add_entry_row(struct table *t, const struct entry *e)
 {
-	char *n = mem_printf("%zu", e->n);
-	char *lag1 =
-	    isnan(e->lag1) ? mem_str("-") : mem_printf("%.2f", e->lag1);
-
 	table_cell(t, e->pair.name[0]);
 	table_cell(t, e->row.name);
-	table_cell(t, n);
+	table_take(t, mem_printf("%zu", e->n));
 	add_percent_cell(t, e->cv);
 	add_percent_cell(t, e->robust_cv);
-	table_cell(t, lag1);
+	table_take(
+	    t, isnan(e->lag1) ? mem_str("-") : mem_printf("%.2f", e->lag1));
 	add_percent_cell(t, e->row.margin);
 	for (size_t w = 0; w < WAYS; w++) {
 		add_alarms_cell(t, &e->of[w]);
 		add_percent_cell(t, e->of[w].margin);
 	}
 	table_cell(t, e->bimodal ? "two levels" : "");
-	free(n);
-	free(lag1);
 }
 
 static void
@@ -275,18 +265,9 @@ calibrate_text(struct str *s, const struct calibration *c)
 {
 	struct table *t = table_new();
 
-	table_column(t, "case", TABLE_LEFT);
-	table_column(t, "metric", TABLE_LEFT);
-	table_column(t, "runs", TABLE_RIGHT);
-	table_column(t, "cv", TABLE_RIGHT);
-	table_column(t, "robust cv", TABLE_RIGHT);
-	table_column(t, "lag-1", TABLE_RIGHT);
-	table_column(t, "margin", TABLE_RIGHT);
-	for (size_t w = 0; w < WAYS; w++) {
-		table_column(t, way_names[w], TABLE_RIGHT);
-		table_column(t, "needs", TABLE_RIGHT);
-	}
-	table_column(t, "", TABLE_LEFT);
+	table_titles(t,
+	    "case|metric|>runs|>cv|>robust cv|>lag-1|>margin|>interleaved|"
+	    ">needs|>apart|>needs|");
 	for (size_t i = 0; i < c->n; i++)
 		add_entry_row(t, c->v[i]);
 	table_print(t, s, false);

@@ -1,5 +1,6 @@
 #include "report.h"
 #include "json.h"
+#include "mem.h"
 #include "num.h"
 #include "str.h"
 #include "table.h"
@@ -50,9 +51,8 @@ add_verdict_cell(struct table *t, const struct row *r, enum narrow narrow)
 		    r->waived ? ", waived" : "");
 	if (!r->gate)
 		str_add(&s, " (info)");
-	table_cell(t, s.s);
+	table_take(t, str_take(&s));
 	table_style(t, choose_colour(r));
-	str_free(&s);
 }
 
 static void
@@ -64,28 +64,22 @@ add_text_row(struct table *t, const struct row *r, enum narrow narrow)
 	table_style(t, choose_colour(r));
 	table_cell(t, r->pair->name[0]);
 	table_cell(t, r->name);
-	if (narrow < NO_RUNS) {
-		str_printf(&s, "%zu+%zu", r->facts.m, r->facts.n);
-		table_cell(t, s.s);
-	}
+	if (narrow < NO_RUNS)
+		table_take(t, mem_printf("%zu+%zu", r->facts.m, r->facts.n));
 	if (narrow < NO_MEDIANS) {
 		add_number_cell(t, r->facts.median[0]);
 		add_number_cell(t, r->facts.median[1]);
 	}
-	str_clear(&s);
 	report_change(&s, r);
 	if (narrow >= NO_INTERVAL && strchr(s.s, '['))
 		strchr(s.s, '[')[-1] = '\0';
-	table_cell(t, s.s);
+	table_take(t, str_take(&s));
 	table_style(t, choose_colour(r));
 	add_verdict_cell(t, r, narrow);
 	if (narrow < NO_NOTES) {
-		str_clear(&s);
-		str_add(&s, "");
 		report_notes(&s, r);
-		table_cell(t, s.s);
+		table_take(t, str_take(&s));
 	}
-	str_free(&s);
 }
 
 static bool
@@ -100,20 +94,15 @@ make_table(
 {
 	struct table *t = table_new();
 
-	table_column(t, "", TABLE_LEFT);
-	table_column(t, "case", TABLE_LEFT);
-	table_column(t, "metric", TABLE_LEFT);
+	table_titles(t, "|case|metric");
 	if (narrow < NO_RUNS)
-		table_column(t, "runs", TABLE_RIGHT);
-	if (narrow < NO_MEDIANS) {
-		table_column(t, "baseline", TABLE_RIGHT);
-		table_column(t, "contender", TABLE_RIGHT);
-	}
-	table_column(
-	    t, narrow < NO_INTERVAL ? "change [95%]" : "change", TABLE_LEFT);
-	table_column(t, "verdict", TABLE_LEFT);
+		table_titles(t, ">runs");
+	if (narrow < NO_MEDIANS)
+		table_titles(t, ">baseline|>contender");
+	table_titles(t,
+	    narrow < NO_INTERVAL ? "change [95%]|verdict" : "change|verdict");
 	if (narrow < NO_NOTES)
-		table_column(t, "", TABLE_LEFT);
+		table_titles(t, "");
 	for (size_t i = 0; i < c->nrows; i++)
 		if (!is_left_out(c, rows[i]))
 			add_text_row(t, rows[i], narrow);
@@ -156,21 +145,15 @@ write_text_shift(struct str *s, const struct shift *p)
 	double by;
 	const char *unit = shift_unit(p, &by);
 
-	table_column(t, "percentile", TABLE_RIGHT);
-	table_column(t, "baseline", TABLE_RIGHT);
-	table_column(t, "contender", TABLE_RIGHT);
-	table_column(t, "change [95%]", TABLE_LEFT);
+	table_titles(t, ">percentile|>baseline|>contender|change [95%]");
 	for (size_t i = 0; i < p->n; i++) {
 		const struct shift_line *l = &p->v[i];
 
-		str_clear(&cell);
-		str_printf(&cell, "%g", l->percentile);
-		table_cell(t, cell.s);
+		table_take(t, mem_printf("%g", l->percentile));
 		add_number_cell(t, l->value[0] / by);
 		add_number_cell(t, l->value[1] / by);
-		str_clear(&cell);
 		report_ratio(&cell, l);
-		table_cell(t, cell.s);
+		table_take(t, str_take(&cell));
 	}
 	str_add(s, "\nshift of ");
 	str_visible(s, p->pair->name[0]);
@@ -180,7 +163,6 @@ write_text_shift(struct str *s, const struct shift *p)
 	table_print(t, s, false);
 	report_distance(s, p);
 	str_addc(s, '\n');
-	str_free(&cell);
 	table_free(t);
 }
 
@@ -248,10 +230,7 @@ write_text_overview(struct str *s, const struct report *r)
 {
 	struct table *t = table_new();
 
-	table_column(t, "", TABLE_LEFT);
-	table_column(t, "contender", TABLE_LEFT);
-	table_column(t, "baseline", TABLE_LEFT);
-	table_column(t, "rows", TABLE_LEFT);
+	table_titles(t, "|contender|baseline|rows");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct comparison *c = &r->c[i];
 		enum verdict v = report_outcome(c);
@@ -262,8 +241,7 @@ write_text_overview(struct str *s, const struct report *r)
 		table_cell(t, c->name[1]);
 		table_cell(t, c->name[0]);
 		report_counts(&counts, c);
-		table_cell(t, counts.s);
-		str_free(&counts);
+		table_take(t, str_take(&counts));
 	}
 	table_print(t, s, r->colour);
 	str_addc(s, '\n');
