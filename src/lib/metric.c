@@ -260,6 +260,18 @@ metric_find(const char *name)
 	return NULL;
 }
 
+const char *
+metric_better_name(enum metric_better better)
+{
+	static const char *const names[] = {
+	    [METRIC_HIGHER] = "higher",
+	    [METRIC_LOWER] = "lower",
+	    [METRIC_NEITHER] = "neither",
+	};
+
+	return names[better];
+}
+
 bool
 metric_is_core(const char *name)
 {

@@ -56,6 +56,9 @@ bool metric_server_bound(
  * runs of fixed time that write? */
 bool metric_keys_differ(const struct json *config);
 
+/* "higher", "lower", "neither" */
+const char *metric_better_name(enum metric_better);
+
 /*
  * Applies the option --metrics: 'what' is NULL (gates), all, latency, or names
  * separated by commas. 'policy' is 1 gate, 0 info, -1 not set. Returns whether

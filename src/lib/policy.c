@@ -148,10 +148,9 @@ read_margin(struct configwalk *w, struct rule *r, const struct json *v)
 static void
 read_better(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	static const char *const words[] = {[METRIC_HIGHER] = "higher",
-	    [METRIC_LOWER] = "lower",
-	    [METRIC_NEITHER] = "neither",
-	    NULL};
+	const char *const words[] = {metric_better_name(METRIC_HIGHER),
+	    metric_better_name(METRIC_LOWER),
+	    metric_better_name(METRIC_NEITHER), NULL};
 	int i = read_choice(w, v, words);
 
 	if (i >= 0 && r->says.better >= 0 && i != r->says.better)
@@ -423,6 +422,17 @@ policy_waives(const struct policy_waiver *w, double ratio)
 	return w->reason && !w->expired &&
 	    (isinf(w->limit) ||
 		fabs(ratio - 1) <= w->limit * (1 + POLICY_ROUNDING));
+}
+
+struct json *
+policy_describe_waiver(const struct policy_waiver *w)
+{
+	struct json *j = json_object();
+
+	json_set_str(j, "rule", w->rule);
+	json_set_str(j, "reason", w->reason);
+	json_set_str(j, "expires", w->expires);
+	return j;
 }
 
 const char *

@@ -53,6 +53,9 @@ void policy_find_answer(struct policy *, const struct json *config,
 /* Is it valid, and does it cover a change to 'ratio' times the value? */
 bool policy_waives(const struct policy_waiver *, double ratio);
 
+/* Returns {"rule","reason","expires"}; caller frees. */
+struct json *policy_describe_waiver(const struct policy_waiver *);
+
 /* Returns the i-th rule that never matched, as "FILE: rules[2]" (borrowed), or
  * NULL. */
 const char *policy_unused(const struct policy *, size_t i);

@@ -61,14 +61,14 @@ rank_all(struct item *v, size_t n)
 }
 
 /*
- * Sets the p values of 'seen', given how often each value 0..n of the statistic
+ * Sets p and p_min of 'seen', given how often each value 0..n of the statistic
  * occurs. The middle of the distribution is 'middle2' / 2.
  */
 static void
 compute_tails(struct ranktest *t, const double *count, size_t n, size_t seen,
     size_t middle2)
 {
-	double all = 0, less = 0, greater = 0, far = 0, least = 0;
+	double all = 0, far = 0, least = 0;
 	size_t farthest = 0;
 	size_t off =
 	    2 * seen > middle2 ? 2 * seen - middle2 : middle2 - 2 * seen;
@@ -77,8 +77,6 @@ compute_tails(struct ranktest *t, const double *count, size_t n, size_t seen,
 		size_t d = 2 * s > middle2 ? 2 * s - middle2 : middle2 - 2 * s;
 
 		all += count[s];
-		less += s <= seen ? count[s] : 0;
-		greater += s >= seen ? count[s] : 0;
 		far += d >= off ? count[s] : 0;
 		if (count[s] > 0 && d >= farthest) {
 			least = d > farthest ? count[s] : least + count[s];
@@ -86,8 +84,6 @@ compute_tails(struct ranktest *t, const double *count, size_t n, size_t seen,
 		}
 	}
 	t->p_min = least / all;
-	t->p_less = less / all;
-	t->p_greater = greater / all;
 	t->p = far / all;
 }
 
@@ -165,12 +161,10 @@ approximate_mwu(struct ranktest *t, const struct ranking *r, size_t m, size_t n)
 	d = t->stat - mm * nn / 2;
 	t->exact = false;
 	if (!(sigma > 0)) {
-		t->p = t->p_less = t->p_greater = 1;
+		t->p = 1;
 		return;
 	}
 	t->p = fmin(1, 2 * tdist_normal_cdf(-fmax(0, fabs(d) - .5) / sigma));
-	t->p_less = tdist_normal_cdf((d + .5) / sigma);
-	t->p_greater = tdist_normal_cdf(-(d - .5) / sigma);
 }
 
 struct ranktest
@@ -185,7 +179,6 @@ ranktest_mwu(const double *x, size_t m, const double *y, size_t n)
 	for (size_t i = 0; i < m + n; i++)
 		v[i] = (struct item){i < m ? x[i] : y[i - m], i >= m};
 	r = rank_all(v, m + n);
-	t.ties = r.ties;
 	t.stat = (double)(r.sum2 - least2) / 2;
 	t.p_min = fmin(1,
 	    2 *
@@ -248,7 +241,6 @@ ranktest_signed(const double *d, size_t n)
 			v[k++] = (struct item){fabs(d[i]), d[i] > 0};
 	r = rank_all(v, k);
 	t.n = k;
-	t.ties = r.ties;
 	t.stat = (double)r.sum2 / 2;
 	t.p_min = k ? ldexp(1, k < 1000 ? 1 - (int)k : -999) : 1;
 	top = k * (k + 1);
@@ -264,8 +256,6 @@ ranktest_signed(const double *d, size_t n)
 			    (double)r.groups[g].rank2 / 16;
 		off = t.stat - mean;
 		t.exact = false;
-		t.p_less = tdist_normal_cdf((off + .5) / sqrt(var));
-		t.p_greater = tdist_normal_cdf(-(off - .5) / sqrt(var));
 		t.p = fmin(1,
 		    2 * tdist_normal_cdf(-fmax(0, fabs(off) - .5) / sqrt(var)));
 	}
@@ -433,9 +423,9 @@ ranktest_pairs_median(const struct ranktest_pairs *p)
 
 /* Returns the largest k with P(stat <= k - 1) <= tail; 0 if there is none. */
 static double
-find_interval_rank(const struct ranktest_pairs *p, double tail, double *covers)
+find_interval_rank(const struct ranktest_pairs *p, double tail)
 {
-	double sum = 0, all = 0, m = (double)p->m, n = (double)p->n, var, k;
+	double sum = 0, all = 0, m = (double)p->m, n = (double)p->n, var;
 	size_t i;
 
 	if (p->null) {
@@ -447,24 +437,20 @@ find_interval_rank(const struct ranktest_pairs *p, double tail, double *covers)
 				break;
 			sum += p->null[i];
 		}
-		*covers = 1 - 2 * sum / all;
 		return (double)i;
 	}
 	var = p->walsh ? n * (n + 1) * (2 * n + 1) / 24
 		       : m * n * (m + n + 1) / 12;
-	k = floor(p->count / 2 + tdist_normal_quantile(tail) * sqrt(var));
-	*covers = 1 - 2 * tail;
-	return fmax(0, k);
+	return fmax(
+	    0, floor(p->count / 2 + tdist_normal_quantile(tail) * sqrt(var)));
 }
 
 bool
-ranktest_pairs_ci(const struct ranktest_pairs *p, double want, double *lo,
-    double *hi, double *covers)
+ranktest_pairs_ci(
+    const struct ranktest_pairs *p, double want, double *lo, double *hi)
 {
-	double real, k = find_interval_rank(p, (1 - want) / 2, &real);
+	double k = find_interval_rank(p, (1 - want) / 2);
 
-	if (covers)
-		*covers = real;
 	if (k < 1)
 		return false;
 	*lo = find_kth_pair(p, k);

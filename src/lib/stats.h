@@ -10,6 +10,10 @@
 
 void stats_sort(double *v, size_t n);
 
+/* Returns the indexes of the values in ascending order, equal values in the
+ * order of 'v'. Caller frees. */
+size_t *stats_order(const double *v, size_t n);
+
 /*
  * The k-th smallest (k < n, from 0), and the median, in linear time (Hoare
  * 1961). Both reorder 'v'; after stats_select no value before v[k] is larger

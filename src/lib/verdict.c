@@ -82,8 +82,8 @@ set_intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
 	double *v[] = {&f->ratio, &f->lo95, &f->hi95, &f->lo90, &f->hi90};
 
 	f->ratio = ranktest_pairs_median(p);
-	ranktest_pairs_ci(p, 1 - level[0], &f->lo95, &f->hi95, NULL);
-	ranktest_pairs_ci(p, 1 - level[1], &f->lo90, &f->hi90, NULL);
+	ranktest_pairs_ci(p, 1 - level[0], &f->lo95, &f->hi95);
+	ranktest_pairs_ci(p, 1 - level[1], &f->lo90, &f->hi90);
 	for (size_t i = 0; logs && i < sizeof v / sizeof *v; i++)
 		*v[i] = exp(*v[i]);
 	ranktest_pairs_free(p);

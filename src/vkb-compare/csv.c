@@ -38,7 +38,7 @@ write_csv_row(struct str *s, const struct comparison *c, const struct row *r)
 	write_csv_text(s, r->pair->name[0]);
 	write_csv_text(s, r->name);
 	write_csv_text(s, r->metric.unit);
-	write_csv_text(s, report_better(r));
+	write_csv_text(s, metric_better_name(r->metric.better));
 	str_printf(s, "%s,%zu,%zu,", r->gate ? "gate" : "info", f->m, f->n);
 	write_csv_number(s, f->median[0]);
 	write_csv_number(s, f->median[1]);
@@ -57,9 +57,8 @@ write_csv_row(struct str *s, const struct comparison *c, const struct row *r)
 	write_csv_number(s, r->needed ? (double)r->needed : NAN);
 	write_csv_number(s, r->minutes);
 	write_csv_text(s, r->waiver.reason ? r->waiver.reason : "");
-	str_add(&notes, "");
 	report_notes(&notes, r);
-	markup_csv(s, notes.s);
+	markup_csv(s, notes.s ? notes.s : "");
 	str_addc(s, '\n');
 	str_free(&notes);
 }

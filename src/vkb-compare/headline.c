@@ -168,13 +168,9 @@ add_no_change(struct str *s, const struct comparison *c)
 enum verdict
 report_outcome(const struct comparison *c)
 {
-	static const enum verdict order[] = {VERDICT_REGRESSION,
-	    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
-	    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
-
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-		if (c->count[order[i]])
-			return order[i];
+	for (size_t i = 0; i < VERDICTS; i++)
+		if (c->count[report_verdicts[i]])
+			return report_verdicts[i];
 	return VERDICTS;
 }
 

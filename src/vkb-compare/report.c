@@ -9,22 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+const enum verdict report_verdicts[VERDICTS] = {VERDICT_REGRESSION,
+    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
+    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
+
 /* Returns the place of a row in reports, by what needs attention. */
 static int
 rank_row(const struct row *r)
 {
-	static const int of[VERDICTS] = {
-	    [VERDICT_REGRESSION] = 0,
-	    [VERDICT_IMPROVEMENT] = 1,
-	    [VERDICT_DIFFERENT] = 2,
-	    [VERDICT_INCONCLUSIVE] = 3,
-	    [VERDICT_INSUFFICIENT] = 4,
-	    [VERDICT_EQUIVALENT] = 5,
-	};
+	int rank = 0;
 
 	if (r->waived)
-		return of[VERDICT_DIFFERENT];
-	return of[r->verdict] + (r->gate ? 0 : VERDICTS);
+		return VERDICT_DIFFERENT;
+	while (report_verdicts[rank] != r->verdict)
+		rank++;
+	return rank + (r->gate ? 0 : VERDICTS);
 }
 
 /* Returns |ln ratio| of a row that changed; 0 without a ratio or change. */
@@ -88,18 +87,6 @@ report_number(struct str *s, double v)
 		str_printf(s, "%.12g", v);
 }
 
-const char *
-report_better(const struct row *r)
-{
-	static const char *const better[] = {
-	    [METRIC_HIGHER] = "higher",
-	    [METRIC_LOWER] = "lower",
-	    [METRIC_NEITHER] = "neither",
-	};
-
-	return better[r->metric.better];
-}
-
 /* Rates are "faster" or "slower"; all else is "higher" or "lower". */
 static bool
 is_speed(const struct row *r)
@@ -152,7 +139,6 @@ report_sentence(struct str *s, const struct row *r)
 	    num_human(b, r->facts.median[1]), *r->metric.unit ? " " : "",
 	    r->metric.unit);
 	report_verdict(s, r);
-	str_add(&notes, "");
 	report_notes(&notes, r);
 	if (notes.len)
 		str_printf(s, "; %s", notes.s);
@@ -199,14 +185,11 @@ report_verdict(struct str *s, const struct row *r)
 void
 report_counts(struct str *s, const struct comparison *c)
 {
-	static const enum verdict order[] = {VERDICT_REGRESSION,
-	    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
-	    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 	size_t rows = 0;
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		enum verdict v = order[i];
+	for (size_t i = 0; i < VERDICTS; i++) {
+		enum verdict v = report_verdicts[i];
 		bool plural = c->count[v] != 1 &&
 		    (v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT);
 
@@ -351,45 +334,38 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		    c->ncanaries, num_plural(c->ncanaries));
 }
 
-static void
-add_note(struct str *s, const char *text)
-{
-	if (s->len)
-		str_add(s, ", ");
-	str_add(s, text);
-}
-
 void
 report_notes(struct str *s, const struct row *r)
 {
-	struct str one = {0};
+	const struct verdict_facts *f = &r->facts;
+	const struct {
+		bool holds;
+		const char *text;
+	} notes[] = {{r->client_bound, "client-bound"},
+	    {r->keys_differ, "the faster side may have more keys"},
+	    {isnan(f->ratio), "values of 0 or below: no ratio"},
+	    {strcmp(f->method, "exact") == 0, "no noise"},
+	    {strcmp(f->method, "identical") == 0, "identical values"},
+	    {r->exact,
+		isnan(f->sd) ? "assumed exact, but the runs vary"
+			     : "assumed exact"}};
+	const char *sep = "";
 
-	if (r->client_bound)
-		add_note(&one, "client-bound");
-	if (r->keys_differ)
-		add_note(&one, "the faster side may have more keys");
-	if (isnan(r->facts.ratio))
-		add_note(&one, "values of 0 or below: no ratio");
-	if (strcmp(r->facts.method, "exact") == 0)
-		add_note(&one, "no noise");
-	if (strcmp(r->facts.method, "identical") == 0)
-		add_note(&one, "identical values");
-	if (r->exact)
-		add_note(&one,
-		    isnan(r->facts.sd) ? "assumed exact, but the runs vary"
-				       : "assumed exact");
-	if (r->facts.alike.r > 0)
-		str_printf(&one,
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+		if (notes[i].holds) {
+			str_printf(s, "%s%s", sep, notes[i].text);
+			sep = ", ";
+		}
+	if (f->alike.r > 0) {
+		str_printf(s,
 		    "%sruns are autocorrelated (lag-1 %.2f, effective sample "
 		    "size %.1f and %.1f): the interval is wider",
-		    one.len ? ", " : "", r->facts.alike.r,
-		    r->facts.alike.worth[0], r->facts.alike.worth[1]);
+		    sep, f->alike.r, f->alike.worth[0], f->alike.worth[1]);
+		sep = ", ";
+	}
 	if (r->dropped)
-		str_printf(&one, "%s%zu run%s without a partner left out",
-		    one.len ? ", " : "", r->dropped, num_plural(r->dropped));
-	if (one.len)
-		str_add(s, one.s);
-	str_free(&one);
+		str_printf(s, "%s%zu run%s without a partner left out", sep,
+		    r->dropped, num_plural(r->dropped));
 }
 
 void

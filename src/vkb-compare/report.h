@@ -59,6 +59,9 @@ enum report_shifts { SHIFTS_NEVER, SHIFTS_BY_OPTION, SHIFTS_ALWAYS };
 #define REPORT_DECLARE(name, shifts) report_write report_##name;
 REPORT_FORMATS(REPORT_DECLARE)
 
+/* All verdicts, what needs most attention first. */
+extern const enum verdict report_verdicts[VERDICTS];
+
 /* Pieces for the writers, which must escape them: names are as in the input. */
 
 /* Does the row make the exit status 1? */
@@ -71,7 +74,6 @@ bool report_hopeless(const struct row *);
 
 /* Writes 12 digits, or nothing for NAN. */
 void report_number(struct str *, double);
-const char *report_better(const struct row *); /* "higher", ... */
 
 /*
  * The result in one sentence: what changed, how much, how sure, what to do.

@@ -255,7 +255,7 @@ simulate(const char *until, double cv, double drift, bool paired)
 		o.alarms += t.p < level;
 		o.runs += (double)n / TIMES;
 		p = pairs ? ranktest_walsh(d, n) : ranktest_ratios(x, n, y, n);
-		if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL)) {
+		if (ranktest_pairs_ci(p, 1 - level, &lo, &hi)) {
 			double truth = pairs ? 0 : 1;
 
 			o.covered += lo <= truth && truth <= hi;

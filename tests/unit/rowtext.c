@@ -344,12 +344,14 @@ main(void)
 {
 	struct row r = row("rps", 1);
 
-	tap_str(report_better(&r), "higher", "more requests are better");
+	tap_str(metric_better_name(r.metric.better), "higher",
+	    "more requests are better");
 	r = row("p50_latency_ms", 1);
-	tap_str(report_better(&r), "lower", "less latency is better");
+	tap_str(metric_better_name(r.metric.better), "lower",
+	    "less latency is better");
 	r = row("requests", 1);
-	tap_str(
-	    report_better(&r), "neither", "no number of requests is better");
+	tap_str(metric_better_name(r.metric.better), "neither",
+	    "no number of requests is better");
 	changes();
 	verdicts();
 	counts();

@@ -83,7 +83,7 @@ ranks(void)
 	struct ranktest_pairs *p;
 
 	tap_near(t.p, 6. / 126, 1e-15, "the exact tied test: 6/126");
-	tap_ok(t.ties && t.exact, "the tied test is exact");
+	tap_ok(t.exact, "the tied test is exact");
 	t = ranktest_mwu(a, 3, b, 3);
 	tap_ok(t.stat == 9, "every contender wins: U = 9");
 	tap_near(t.p, .1, 1e-15, "three a side: never below .1");
@@ -93,7 +93,7 @@ ranks(void)
 	tap_ok(t.p == 1, "all values equal: p = 1");
 	t = ranktest_mwu(early, N(early), term, N(term));
 	tap_ok(t.stat == 35, "Hollander & Wolfe: W = 35");
-	tap_near(t.p_greater, .1272061272, 1e-9, "the one-sided p is .1272");
+	tap_near(t.p, 2 * .1272061272, 1e-9, "the two-sided p is .2544");
 	t = ranktest_signed(d, 6);
 	tap_near(t.p, 2. / 64, 1e-15, "six pairs up: p = 2/64");
 	t = ranktest_signed(none, 3);
@@ -101,9 +101,9 @@ ranks(void)
 	tap_ok(ranktest_mwu(holes, 3, holes, 3).n == 6, "NAN has an end, too");
 	p = ranktest_ratios(a, 3, b, 3);
 	tap_near(ranktest_pairs_median(p), 2.5, 1e-15, "median of ratios");
-	tap_ok(!ranktest_pairs_ci(p, .95, &lo, &hi, NULL),
+	tap_ok(!ranktest_pairs_ci(p, .95, &lo, &hi),
 	    "three a side have no 95%% interval");
-	tap_ok(ranktest_pairs_ci(p, .90, &lo, &hi, NULL),
+	tap_ok(ranktest_pairs_ci(p, .90, &lo, &hi),
 	    "three a side have a 90%% interval: 1/20 is .05");
 	ranktest_pairs_free(p);
 	tap_near(ranktest_cliff(9, 3, 3), 1, 1e-15, "Cliff's delta");
@@ -225,8 +225,8 @@ many(void)
 	stats_sort(all, k);
 	tap_ok(ranktest_pairs_median(p) == stats_median(all, k),
 	    "the median of 1.1 million ratios");
-	tap_ok(ranktest_pairs_ci(p, .95, &lo, &hi, NULL) && lo < hi &&
-		lo > .98 && hi < 1.02,
+	tap_ok(ranktest_pairs_ci(p, .95, &lo, &hi) && lo < hi && lo > .98 &&
+		hi < 1.02,
 	    "the interval of 1.1 million ratios holds 1");
 	ranktest_pairs_free(p);
 	p = ranktest_walsh(x, 0);

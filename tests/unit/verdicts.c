@@ -44,11 +44,11 @@ facts(void)
 		fabs(f.cliff + 62. / 63) < 1e-12 &&
 		strcmp(f.method, "mwu-exact") == 0,
 	    "62 of 63 pairs are down, one of them ties: p and delta");
-	ranktest_pairs_ci(p, .95, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, .95, &lo, &hi);
 	tap_ok(
 	    f.ratio == ranktest_pairs_median(p) && f.lo95 == lo && f.hi95 == hi,
 	    "the ratio and its 95 %% interval are of all pairs");
-	ranktest_pairs_ci(p, .9, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, .9, &lo, &hi);
 	tap_ok(f.lo90 == lo && f.hi90 == hi && f.lo95 < lo && hi < f.hi95,
 	    "the 90 %% interval is narrower");
 	ranktest_pairs_free(p);
@@ -137,10 +137,10 @@ paired(void)
 	    "pairs have the p of the signed ranks");
 	tap_near(f.ratio, exp(ranktest_pairs_median(p)), 1e-12,
 	    "the ratio is that of the Walsh averages of logarithms");
-	ranktest_pairs_ci(p, .95, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, .95, &lo, &hi);
 	tap_ok(fabs(f.lo95 - exp(lo)) < 1e-12 && fabs(f.hi95 - exp(hi)) < 1e-12,
 	    "the 95 %% interval is that of the Walsh averages");
-	ranktest_pairs_ci(p, .9, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, .9, &lo, &hi);
 	tap_ok(fabs(f.lo90 - exp(lo)) < 1e-12 && fabs(f.hi90 - exp(hi)) < 1e-12,
 	    "the 90 %% interval is that of the Walsh averages");
 	tap_near(f.sd, stats_sd(d, 7), 1e-9, "the deviation is of the pairs");

@@ -76,7 +76,7 @@ paired_width(const double *x, const double *y, size_t n, double level)
 	for (size_t i = 0; i < n; i++)
 		logs[i] = log(y[i] / x[i]);
 	p = ranktest_walsh(logs, n);
-	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
+	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi))
 		width = relative_width(
 		    exp(lo), exp(hi), exp(ranktest_pairs_median(p)));
 	ranktest_pairs_free(p);
@@ -108,7 +108,7 @@ unpaired_width(
 	struct ranktest_pairs *p = ranktest_ratios(x, m, y, n);
 	double lo, hi, mid = ranktest_pairs_median(p), width = INFINITY;
 
-	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
+	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi))
 		width = relative_width(lo, hi, mid);
 	else if (m > 2 && n > 2)
 		width = welch_width(x, m, y, n, level);
