@@ -149,6 +149,16 @@ query_terminal(bool *colour, size_t *width)
 		*width = size.ws_col;
 }
 
+/* Sets what makes the exit status 1. */
+static void
+set_failures(struct report *r, const struct opts *o)
+{
+	r->fails[VERDICT_REGRESSION] = true;
+	r->fails[VERDICT_INSUFFICIENT] = is_answer(o->on_insufficient, "fail");
+	r->fails[VERDICT_INCONCLUSIVE] = is_answer(o->on_inconclusive, "fail");
+	r->fails_missing = is_answer(o->on_missing, "fail");
+}
+
 /* Does an output show shifts? Only then are histograms read. */
 static bool
 shows_shifts(const struct output *out, size_t n, const struct opts *o)
@@ -187,12 +197,7 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .width = out[i].file ? 0 : width};
 		struct str s = {0};
 
-		r.fails[VERDICT_REGRESSION] = true;
-		r.fails[VERDICT_INSUFFICIENT] =
-		    is_answer(o->on_insufficient, "fail");
-		r.fails[VERDICT_INCONCLUSIVE] =
-		    is_answer(o->on_inconclusive, "fail");
-		r.fails_missing = is_answer(o->on_missing, "fail");
+		set_failures(&r, o);
 		report_formats[out[i].format].write(&s, &r);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
@@ -213,7 +218,9 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 {
 	size_t count[VERDICTS] = {0}, rows = 0, shown = 0, missing = 0;
 	size_t waived = 0;
+	struct report r = {0};
 	double failed = 0;
+	bool fails;
 
 	for (size_t i = 0; i < n; i++) {
 		for (size_t v = 0; v < VERDICTS; v++) {
@@ -225,12 +232,11 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 		missing += report_missing(&c[i]);
 		failed += c[i].failed_runs;
 	}
-	if (count[VERDICT_REGRESSION] ||
-	    (count[VERDICT_INSUFFICIENT] &&
-		is_answer(o->on_insufficient, "fail")) ||
-	    (count[VERDICT_INCONCLUSIVE] &&
-		is_answer(o->on_inconclusive, "fail")) ||
-	    (missing && is_answer(o->on_missing, "fail")))
+	set_failures(&r, o);
+	fails = missing && r.fails_missing;
+	for (size_t v = 0; v < VERDICTS; v++)
+		fails = fails || (count[v] && r.fails[v]);
+	if (fails)
 		return 1;
 	/* The status of a vkb-load in front of a pipe is lost. */
 	if (failed > 0) {

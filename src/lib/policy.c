@@ -32,26 +32,32 @@ struct policy {
 	size_t n;
 };
 
+/* "5%" is .05. Returns 0, or -1 for other texts. */
+static int
+parse_percent(const char *text, double *v)
+{
+	size_t n = strlen(text);
+	char *digits = mem_strn(text, n ? n - 1 : 0);
+	int rc = n && text[n - 1] == '%' ? num_real(digits, v) : -1;
+
+	*v = rc < 0 ? NAN : *v / 100;
+	free(digits);
+	return rc;
+}
+
 int
 policy_margin(const char *text, struct policy_answer *a)
 {
-	char sign = *text == '+' || *text == '-' ? *text++ : '\0', *digits;
-	size_t n = strlen(text);
+	char sign = *text == '+' || *text == '-' ? *text++ : '\0';
 	double v;
-	int bad;
 
 	if (!sign && strcmp(text, "auto") == 0) {
 		a->margin = NAN;
 		a->margin_auto = true;
 		return 0;
 	}
-	if (!n || text[n - 1] != '%' || *text == '+' || *text == '-')
-		return -1;
-	digits = mem_strn(text, n - 1);
-	bad = num_real(digits, &v);
-	free(digits);
-	v /= 100;
-	if (bad || v < 0 || v > 1e6 || (sign != '+' && v >= 1))
+	if (*text == '+' || *text == '-' || parse_percent(text, &v) < 0 ||
+	    v < 0 || v > 1e6 || (sign != '+' && v >= 1))
 		return -1;
 	a->margin = sign == '+' ? v / (1 + v) : v;
 	a->sign = sign;
@@ -196,15 +202,12 @@ static void
 read_limit(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	const char *s = json_str(v);
-	size_t n = s ? strlen(s) : 0;
-	char *digits = mem_strn(s ? s : "", n ? n - 1 : 0);
-	double d;
+	double limit;
 
-	if (!n || s[n - 1] != '%' || num_real(digits, &d) < 0 || d <= 0)
+	if (!s || parse_percent(s, &limit) < 0 || limit <= 0)
 		configwalk_problem(w, "must be a percentage like \"10%%\"");
 	else
-		r->says.waiver.limit = d / 100;
-	free(digits);
+		r->says.waiver.limit = limit;
 }
 
 static void read_waiver(

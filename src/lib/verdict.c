@@ -283,8 +283,8 @@ estimate_ratio(const struct verdict_facts *f)
 	return f->median[1] > f->median[0] ? INFINITY : 0;
 }
 
-static enum verdict
-decide_direction(enum metric_better better, bool up)
+enum verdict
+verdict_direction(enum metric_better better, bool up)
 {
 	if (better == METRIC_NEITHER)
 		return VERDICT_DIFFERENT;
@@ -305,7 +305,7 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 		return VERDICT_INSUFFICIENT;
 	if ((exact || p < alpha) && (rho < low || rho > high)) {
 		*certain = rho < low ? f->hi90 < low : f->lo90 > high;
-		return decide_direction(better, rho > high);
+		return verdict_direction(better, rho > high);
 	}
 	if (exact || (f->lo90 > low && f->hi90 < high))
 		return VERDICT_EQUIVALENT;

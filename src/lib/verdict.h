@@ -29,6 +29,9 @@ enum verdict {
 
 const char *verdict_name(enum verdict);
 
+/* Returns the verdict of a change up, or down. */
+enum verdict verdict_direction(enum metric_better, bool up);
+
 /* Are too many runs needed to advise them: more than 100, and more than ten
  * times those that a side has? */
 bool verdict_hopeless(double needed, double have);

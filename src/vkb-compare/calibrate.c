@@ -151,25 +151,12 @@ add_entry(struct calibration *c, const struct series_case *k, const char *name,
 	c->v[c->n++] = e;
 }
 
-static struct casename *
-make_case_names(const struct series *s)
-{
-	size_t n = series_count(s);
-	const struct json **configs = mem_array(n + 1, sizeof *configs);
-	struct casename *names;
-
-	for (size_t i = 0; i < n; i++)
-		configs[i] = series_at(s, i)->config;
-	names = casename_new(configs, n);
-	free(configs);
-	return names;
-}
-
 struct calibration *
 calibrate(
     const char *const *files, size_t n, size_t runs, const struct rules *r)
 {
 	struct series *s = series_read(files, n);
+	const struct json **configs;
 	struct calibration *c;
 	struct casename *names;
 
@@ -178,9 +165,13 @@ calibrate(
 	c = mem_new(sizeof *c);
 	c->series = s;
 	c->runs = runs;
-	names = make_case_names(s);
-	for (size_t i = 0; i < series_count(s); i++) {
-		const struct series_case *k = series_at(s, i);
+	configs = mem_array(s->n + 1, sizeof *configs);
+	for (size_t i = 0; i < s->n; i++)
+		configs[i] = s->cases[i].config;
+	names = casename_new(configs, s->n);
+	free(configs);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct series_case *k = &s->cases[i];
 		char *name = casename_of(names, k->config);
 		size_t m;
 		const char **metrics = series_metrics(k, &m);

@@ -5,7 +5,6 @@
 #include "mem.h"
 #include "part.h"
 #include "record.h"
-#include "rounds.h"
 #include "sequential.h"
 
 #include <math.h>
@@ -72,7 +71,7 @@ judge_row(struct comparison *c, struct row *row, bool paired)
 {
 	const struct sample *s = row->used;
 	double level = find_level(c, row, false);
-	struct serial alike = rounds_alike(s);
+	struct serial alike = sample_serial(s);
 
 	row->facts = verdict_measure_looked(s[0].v, s[0].n, s[1].v, s[1].n,
 	    paired, level, find_level(c, row, true), &alike);
@@ -116,7 +115,7 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
 	paired = !row.exact &&
-	    rounds_pair(row.used, find_level(c, &row, false), &row.dropped);
+	    sample_pair(row.used, find_level(c, &row, false), &row.dropped);
 	if (row.exact)
 		row.facts = verdict_assume(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);

@@ -19,10 +19,8 @@
 const char *
 finding_name(enum finding_kind kind)
 {
-	static const char *const names[FINDING_KINDS] = {
-	    "regression", "improvement", "different", "spike"};
-
-	return names[kind];
+	return kind == FINDING_SPIKE ? "spike"
+				     : verdict_name((enum verdict)kind);
 }
 
 bool
@@ -30,15 +28,6 @@ finding_counts(const struct finding *f)
 {
 	return f->kind == FINDING_REGRESSION && f->gate && f->fresh &&
 	    f->stands && !f->waived;
-}
-
-static enum finding_kind
-classify_change(enum metric_better better, bool up)
-{
-	if (better == METRIC_NEITHER)
-		return FINDING_DIFFERENT;
-	return (better == METRIC_HIGHER) == up ? FINDING_IMPROVEMENT
-					       : FINDING_REGRESSION;
 }
 
 /* Sets the metric, margin, class and waiver of a series. Returns false, and
@@ -109,9 +98,10 @@ measure_finding(struct finding *f, const double *v, const struct changepoint *c)
 	size_t n = collect_points(v, c->at, c->to, false, y);
 
 	f->facts = verdict_measure(x, m, y, n, false);
-	f->kind = c->spike ? FINDING_SPIKE
-			   : classify_change(f->metric.better,
-				 f->facts.median[1] > f->facts.median[0]);
+	f->kind = (enum finding_kind)verdict_direction(
+	    f->metric.better, f->facts.median[1] > f->facts.median[0]);
+	if (c->spike)
+		f->kind = FINDING_SPIKE;
 }
 
 /* Finds the changes of a metric without noise: all beyond the margin. Caller
@@ -273,7 +263,7 @@ decide_findings(struct findings *all)
 			free(f->name);
 			continue;
 		}
-		f->kind = (enum finding_kind)v; /* in the same order */
+		f->kind = (enum finding_kind)v;
 		all->v[kept++] = *f;
 	}
 	all->n = kept;
@@ -323,16 +313,22 @@ compare_groups(const void *a, const void *b)
 	return c ? c : (int)x->kind - (int)y->kind;
 }
 
+static void
+add_point_name(struct str *s, const struct point *p)
+{
+	if (p->commit)
+		str_add(s, p->commit);
+	else
+		record_room(s, p->subject);
+}
+
 static unsigned long long
 hash_point(const struct point *p)
 {
 	struct str s = {0};
 	unsigned long long h;
 
-	if (p->commit)
-		str_add(&s, p->commit);
-	else
-		record_room(&s, p->subject);
+	add_point_name(&s, p);
 	h = str_hash(STR_HASH, s.s, s.len);
 	str_free(&s);
 	return h;
@@ -469,7 +465,6 @@ finding_next(const struct findings *all, size_t group, size_t from)
 char *
 finding_key(const struct finding *f, const struct branch *b)
 {
-	const struct point *p = &b->points[f->at];
 	struct str s = {0};
 	char *key;
 
@@ -477,10 +472,7 @@ finding_key(const struct finding *f, const struct branch *b)
 	str_addc(&s, '\n');
 	record_room(&s, f->series->config);
 	str_addc(&s, '\n');
-	if (p->commit)
-		str_add(&s, p->commit);
-	else
-		record_room(&s, p->subject);
+	add_point_name(&s, &b->points[f->at]);
 	key = mem_printf("%016llx", str_hash(STR_HASH, s.s, s.len));
 	str_free(&s);
 	return key;
