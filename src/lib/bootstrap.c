@@ -20,13 +20,10 @@ struct side {
 static struct side
 make_side(const double *v, size_t n)
 {
-	struct side s = {.v = v, .n = n};
-
-	s.sorted = mem_array(n, sizeof *s.sorted);
-	s.drawn = mem_array(n, sizeof *s.drawn);
-	memcpy(s.sorted, v, n * sizeof *v);
-	stats_sort(s.sorted, n);
-	return s;
+	return (struct side){.v = v,
+	    .sorted = stats_sorted(v, n),
+	    .drawn = mem_array(n, sizeof(double)),
+	    .n = n};
 }
 
 /* Returns the median of the values without one that is 'out'. */

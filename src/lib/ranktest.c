@@ -146,6 +146,13 @@ count_tied_rank_sums(const struct ranking *r, size_t n, size_t top)
 	return f;
 }
 
+/* The p of a statistic 'off' its mean; normal, with continuity correction. */
+static double
+approximate_p(double off, double sd)
+{
+	return fmin(1, 2 * tdist_normal_cdf(-fmax(0, fabs(off) - .5) / sd));
+}
+
 static void
 approximate_mwu(struct ranktest *t, const struct ranking *r, size_t m, size_t n)
 {
@@ -164,7 +171,7 @@ approximate_mwu(struct ranktest *t, const struct ranking *r, size_t m, size_t n)
 		t->p = 1;
 		return;
 	}
-	t->p = fmin(1, 2 * tdist_normal_cdf(-fmax(0, fabs(d) - .5) / sigma));
+	t->p = approximate_p(d, sigma);
 }
 
 struct ranktest
@@ -233,7 +240,7 @@ ranktest_signed(const double *d, size_t n)
 	struct item *v = mem_array(n, sizeof *v);
 	struct ranking r;
 	struct ranktest t = {.exact = true};
-	double *count, mean, var = 0, off;
+	double *count, mean, var = 0;
 	size_t k = 0, top;
 
 	for (size_t i = 0; i < n; i++)
@@ -254,10 +261,8 @@ ranktest_signed(const double *d, size_t n)
 			var += (double)r.groups[g].size *
 			    (double)r.groups[g].rank2 *
 			    (double)r.groups[g].rank2 / 16;
-		off = t.stat - mean;
 		t.exact = false;
-		t.p = fmin(1,
-		    2 * tdist_normal_cdf(-fmax(0, fabs(off) - .5) / sqrt(var)));
+		t.p = approximate_p(t.stat - mean, sqrt(var));
 	}
 	free(r.groups);
 	free(v);
@@ -273,17 +278,6 @@ struct ranktest_pairs {
 	double *null; /* null distribution as counts; NULL: use the normal */
 	size_t top;
 };
-
-static double *
-copy_sorted(const double *v, size_t n)
-{
-	double *c = mem_array(n, sizeof *c);
-
-	for (size_t i = 0; i < n; i++)
-		c[i] = v[i];
-	stats_sort(c, n);
-	return c;
-}
 
 static double
 compute_pair(const struct ranktest_pairs *p, size_t i, size_t j)
@@ -310,8 +304,8 @@ ranktest_ratios(const double *x, size_t m, const double *y, size_t n)
 {
 	struct ranktest_pairs *p = mem_new(sizeof *p);
 
-	p->x = copy_sorted(x, m);
-	p->y = copy_sorted(y, n);
+	p->x = stats_sorted(x, m);
+	p->y = stats_sorted(y, n);
 	p->m = m;
 	p->n = n;
 	p->count = (double)m * (double)n;
@@ -328,7 +322,7 @@ ranktest_walsh(const double *d, size_t n)
 {
 	struct ranktest_pairs *p = mem_new(sizeof *p);
 
-	p->y = copy_sorted(d, n);
+	p->y = stats_sorted(d, n);
 	p->m = p->n = n;
 	p->walsh = true;
 	p->count = (double)n * ((double)n + 1) / 2;

@@ -29,11 +29,8 @@ count_below(const double *sorted, size_t n, double v, bool up_to)
 static void
 sum_rank_products(const double *v, size_t n, double *own, double *next)
 {
-	double *sorted = mem_array(n, sizeof *sorted), before = 0, rank;
+	double *sorted = stats_sorted(v, n), before = 0, rank;
 
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = v[i];
-	stats_sort(sorted, n);
 	*own = *next = 0;
 	for (size_t i = 0; i < n; i++) {
 		rank = (double)(count_below(sorted, n, v[i], false) +

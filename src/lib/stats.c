@@ -93,6 +93,17 @@ stats_sort(double *v, size_t n)
 	free(room);
 }
 
+double *
+stats_sorted(const double *v, size_t n)
+{
+	double *sorted = mem_array(n + 1, sizeof *sorted);
+
+	if (n)
+		memcpy(sorted, v, n * sizeof *v);
+	stats_sort(sorted, n);
+	return sorted;
+}
+
 static int
 compare_at(const void *a, const void *b, void *arg)
 {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 void stats_sort(double *v, size_t n);
+double *stats_sorted(const double *v, size_t n); /* a copy; caller frees */
 
 /* Returns the indexes of the values in ascending order, equal values in the
  * order of 'v'. Caller frees. */

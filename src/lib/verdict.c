@@ -42,18 +42,6 @@ are_all_above(const double *v, size_t n, double least, bool or_equal)
 	return true;
 }
 
-static double *
-copy_values(const double *v, size_t n, bool sorted)
-{
-	double *c = mem_array(n, sizeof *c);
-
-	for (size_t i = 0; i < n; i++)
-		c[i] = v[i];
-	if (sorted)
-		stats_sort(c, n);
-	return c;
-}
-
 static bool
 are_equal(const double *a, const double *b, size_t n)
 {
@@ -196,7 +184,7 @@ init_facts(const double *x, size_t m, const double *y, size_t n)
 	    .cliff = NAN,
 	    .sd = NAN,
 	    .alike = serial_none(m, n)};
-	double *sx = copy_values(x, m, true), *sy = copy_values(y, n, true);
+	double *sx = stats_sorted(x, m), *sy = stats_sorted(y, n);
 
 	f.median[0] = stats_median(sx, m);
 	f.median[1] = stats_median(sy, n);
@@ -312,58 +300,49 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 	return VERDICT_INCONCLUSIVE;
 }
 
-static int
-compare_p_values(const void *a, const void *b)
+/* Returns the order of those that are not NAN, and sets *tests to their number.
+ * The others are NAN in 'adjusted' too. Caller frees. */
+static size_t *
+order_p_values(const double *p, double *adjusted, size_t n, size_t *tests)
 {
-	double x = **(const double *const *)a, y = **(const double *const *)b;
+	size_t *order;
 
-	return (x > y) - (x < y);
-}
-
-/* Sorts those that are not NAN, and sets *tests to their number. The others
- * are NAN in 'adjusted' too. Caller frees. */
-static const double **
-sort_p_values(const double *p, double *adjusted, size_t n, size_t *tests)
-{
-	const double **at = mem_array(n, sizeof *at);
-
-	*tests = 0;
 	for (size_t i = 0; i < n; i++)
-		if (isnan(p[i]))
-			adjusted[i] = NAN;
-		else
-			at[(*tests)++] = p + i;
-	if (*tests)
-		qsort(at, *tests, sizeof *at, compare_p_values);
-	return at;
+		adjusted[i] = isnan(p[i]) ? INFINITY : p[i];
+	order = stats_order(adjusted, n);
+	for (*tests = 0; *tests < n && !isnan(p[order[*tests]]);)
+		++*tests;
+	for (size_t i = *tests; i < n; i++)
+		adjusted[order[i]] = NAN;
+	return order;
 }
 
 void
 verdict_holm(const double *p, double *adjusted, size_t n)
 {
-	size_t tests;
-	const double **at = sort_p_values(p, adjusted, n, &tests);
+	size_t tests, *order = order_p_values(p, adjusted, n, &tests);
 	double most = 0;
 
 	for (size_t i = 0; i < tests; i++) {
-		most = fmax(most, fmin(1, (double)(tests - i) * *at[i]));
-		adjusted[at[i] - p] = most;
+		most = fmax(most, fmin(1, (double)(tests - i) * p[order[i]]));
+		adjusted[order[i]] = most;
 	}
-	free(at);
+	free(order);
 }
 
 void
 verdict_bh(const double *p, double *adjusted, size_t n)
 {
-	size_t tests;
-	const double **at = sort_p_values(p, adjusted, n, &tests);
+	size_t tests, *order = order_p_values(p, adjusted, n, &tests);
 	double least = 1;
 
 	for (size_t i = tests; i-- > 0;) {
-		least = fmin(least, *at[i] * (double)tests / (double)(i + 1));
-		adjusted[at[i] - p] = least;
+		double all = p[order[i]] * (double)tests;
+
+		least = fmin(least, all / (double)(i + 1));
+		adjusted[order[i]] = least;
 	}
-	free(at);
+	free(order);
 }
 
 size_t

@@ -166,8 +166,6 @@ defined(void)
 	tap_ok(n == 1 && c->at == 30 && c->lo == 30 && c->hi == 30 &&
 		c->from == 0 && c->to == 60 && c->n[0] == 30 && c->n[1] == 30,
 	    "a step has its place, its range and the points of both sides");
-	tap_near(c->mean[1] - c->mean[0], 10, 1e-9,
-	    "the means of both sides differ by the size of the step");
 	free(c);
 	v[3] = NAN;
 	v[28] = v[29] = NAN;
@@ -331,17 +329,15 @@ otava_case(const char *id, const struct json *in, const struct json *want,
 	    "%zu changes",
 	    id, p.n, r.p, n);
 	for (; s && i < n; s = json_next(s), i++) {
-		double got[] = {(double)c[i].at, c[i].mean[0], c[i].mean[1],
-		    c[i].sd[0], c[i].sd[1], c[i].p};
-		static const char *const keys[] = {"index", "mean_before",
-		    "mean_after", "std_before_ddof0", "std_after_ddof0", "p"};
+		double got[] = {(double)c[i].at, c[i].p};
+		static const char *const keys[] = {"index", "p"};
 
 		for (size_t k = 0; k < N(keys); k++) {
 			double w = json_get_num(s, keys[k], NAN);
 
 			worst = fmax(worst,
 			    fabs(got[k] - w) /
-				fmax(fabs(w), k == 5 ? 1e-300 : 1e-9));
+				fmax(fabs(w), k == 1 ? 1e-300 : 1e-9));
 		}
 	}
 	tap_ok(worst < 1e-7, "%s: worst relative error %.2g", id, worst);
