@@ -86,8 +86,8 @@ parse_margin(const char *s, struct margin *m)
 {
 	const char *eq = strrchr(s, '=');
 
-	m->says = POLICY_NO_ANSWER;
-	if (eq == s || policy_margin(eq ? eq + 1 : s, &m->says) < 0)
+	m->answer = POLICY_NO_ANSWER;
+	if (eq == s || policy_parse_margin(eq ? eq + 1 : s, &m->answer) < 0)
 		return err_fail(
 		    "option '--margin': '%s' is not a percentage from 0%% to "
 		    "below 100%%, like 2%% or p99_latency_ms=5%%, +10%%, -10%% "
@@ -112,7 +112,7 @@ make_rules(const struct opts *o, struct rules *r)
 	if (o->policy && !(r->policy = policy_read(o->policy)))
 		return -1;
 	for (size_t i = 0; i < r->nmargins; i++)
-		if (r->margins[i].says.margin_auto && !o->history.n)
+		if (r->margins[i].answer.margin_auto && !o->history.n)
 			return err_fail("option '--margin': '%s' needs "
 					"--history",
 			    o->margins.v[i]);
@@ -229,7 +229,7 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 		}
 		shown += c[i].nrows;
 		waived += c[i].waived;
-		missing += report_missing(&c[i]);
+		missing += report_count_missing(&c[i]);
 		failed += c[i].failed_runs;
 	}
 	set_failures(&r, o);

@@ -288,13 +288,13 @@ detect_changes(const struct opts *o, const struct opt_args *args)
 		goto out;
 	trouble = read_history(&b, o, args) < 0;
 	if (o->since) {
-		since = branch_since(&b, o->since);
+		since = branch_find_since(&b, o->since);
 		if (since < 0)
 			goto out;
 		r.since = (size_t)since;
 	}
 	trouble |= check_metric_names(o->metrics, &b) < 0;
-	trouble |= finding_all(&all, &b, &r) < 0;
+	trouble |= finding_find_all(&all, &b, &r) < 0;
 	rc = decide_status(&b, &all, &r);
 	for (size_t i = 0; i < nout; i++)
 		if (write_report(&out[i], &b, &all, &r) < 0)

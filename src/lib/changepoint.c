@@ -291,7 +291,7 @@ weigh_by_chance(struct series *s, size_t i)
 	struct energy_split d;
 
 	if (b->first != first || b->last != last) {
-		d = energy_chance(
+		d = energy_test_split(
 		    s->x + first, last - first, b->from - first, CHANCE);
 		b->p = d.p;
 		b->lo = first + d.lo;

@@ -236,7 +236,7 @@ is_beyond_chance(const struct pairs *p, size_t at, size_t length)
 }
 
 struct energy_split
-energy_chance(const double *x, size_t n, size_t at, double limit)
+energy_test_split(const double *x, size_t n, size_t at, double limit)
 {
 	struct energy_split d = {1, at, at};
 	size_t length, *order = mem_array(n, sizeof *order);

@@ -370,7 +370,8 @@ is_in_list(const char *names, const char *name)
 }
 
 bool
-metric_wanted(const char *what, const struct metric *m, int policy, bool *gate)
+metric_is_shown(
+    const char *what, const struct metric *m, int policy, bool *gate)
 {
 	bool shown = true;
 

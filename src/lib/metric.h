@@ -65,7 +65,7 @@ const char *metric_better_name(enum metric_better);
  * the metric is shown; *gate is whether it is judged. A named metric is judged
  * unless neither direction is better.
  */
-bool metric_wanted(
+bool metric_is_shown(
     const char *what, const struct metric *, int policy, bool *gate);
 
 #endif

@@ -22,7 +22,7 @@ struct rule {
 	const char *metric;     /* a glob; NULL: all; borrowed from 'doc' */
 	const char *kase;       /* a glob of case names; borrowed */
 	const struct json *has; /* keys the configuration must have; borrowed */
-	struct policy_answer says;
+	struct policy_answer answer;
 	bool used;
 };
 
@@ -46,7 +46,7 @@ parse_percent(const char *text, double *v)
 }
 
 int
-policy_margin(const char *text, struct policy_answer *a)
+policy_parse_margin(const char *text, struct policy_answer *a)
 {
 	char sign = *text == '+' || *text == '-' ? *text++ : '\0';
 	double v;
@@ -134,21 +134,22 @@ static void
 read_margin(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	const char *s = json_str(v);
-	struct policy_answer a = r->says;
+	struct policy_answer a = r->answer;
 
 	a.better = -1;
-	if (!s || policy_margin(s, &a) < 0) {
+	if (!s || policy_parse_margin(s, &a) < 0) {
 		configwalk_problem(w,
 		    "must be a percentage like \"5%%\" (below 100%%), "
 		    "\"+10%%\" "
 		    "or \"-10%%\", or \"auto\"");
 		return;
 	}
-	if (a.better >= 0 && r->says.better >= 0 && a.better != r->says.better)
+	if (a.better >= 0 && r->answer.better >= 0 &&
+	    a.better != r->answer.better)
 		configwalk_problem(w, "its sign contradicts 'better'");
 	if (a.better < 0)
-		a.better = r->says.better;
-	r->says = a;
+		a.better = r->answer.better;
+	r->answer = a;
 }
 
 static void
@@ -159,9 +160,9 @@ read_better(struct configwalk *w, struct rule *r, const struct json *v)
 	    metric_better_name(METRIC_NEITHER), NULL};
 	int i = read_choice(w, v, words);
 
-	if (i >= 0 && r->says.better >= 0 && i != r->says.better)
+	if (i >= 0 && r->answer.better >= 0 && i != r->answer.better)
 		configwalk_problem(w, "contradicts the sign of 'margin'");
-	r->says.better = i;
+	r->answer.better = i;
 }
 
 static void
@@ -169,7 +170,7 @@ read_class(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	static const char *const words[] = {"info", "gate", NULL};
 
-	r->says.gate = read_choice(w, v, words);
+	r->answer.gate = read_choice(w, v, words);
 }
 
 static void
@@ -178,13 +179,13 @@ read_assume(struct configwalk *w, struct rule *r, const struct json *v)
 	static const char *const words[] = {"exact", NULL};
 
 	if (read_choice(w, v, words) == 0)
-		r->says.exact = 1;
+		r->answer.exact = 1;
 }
 
 static void
 read_reason(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	r->says.waiver.reason = read_text(w, v);
+	r->answer.waiver.reason = read_text(w, v);
 }
 
 static void
@@ -195,7 +196,7 @@ read_expires(struct configwalk *w, struct rule *r, const struct json *v)
 	if (!s || !is_day(s))
 		configwalk_problem(w, "must be a day like \"2026-12-31\"");
 	else
-		r->says.waiver.expires = s;
+		r->answer.waiver.expires = s;
 }
 
 static void
@@ -207,7 +208,7 @@ read_limit(struct configwalk *w, struct rule *r, const struct json *v)
 	if (!s || parse_percent(s, &limit) < 0 || limit <= 0)
 		configwalk_problem(w, "must be a percentage like \"10%%\"");
 	else
-		r->says.waiver.limit = limit;
+		r->answer.waiver.limit = limit;
 }
 
 static void read_waiver(
@@ -281,7 +282,7 @@ read_waiver(struct configwalk *w, struct rule *r, const struct json *v)
 static bool
 has_no_effect(const struct rule *r)
 {
-	const struct policy_answer *a = &r->says;
+	const struct policy_answer *a = &r->answer;
 
 	return isnan(a->margin) && !a->margin_auto && a->better < 0 &&
 	    a->gate < 0 && a->exact < 0 && !a->waiver.reason;
@@ -293,9 +294,9 @@ read_rule(struct configwalk *w, struct rule *r, const struct json *j)
 	int before = w->problems;
 
 	r->name = mem_printf("%s: %s", w->name, w->path.s);
-	r->says = POLICY_NO_ANSWER;
-	r->says.waiver.rule = r->name;
-	r->says.waiver.limit = INFINITY;
+	r->answer = POLICY_NO_ANSWER;
+	r->answer.waiver.rule = r->name;
+	r->answer.waiver.limit = INFINITY;
 	read_object(w, r, j, rule_keys);
 	if (w->problems == before && has_no_effect(r))
 		configwalk_problem(w,
@@ -385,23 +386,23 @@ matches_rule(const struct rule *r, const struct json *config, const char *name,
 /* Overrides what the rule contains. The sign of an earlier margin says which
  * direction is worse, so that a later 'better' is the end of it. */
 static void
-override_answer(struct policy_answer *a, const struct policy_answer *says)
+override_answer(struct policy_answer *a, const struct policy_answer *from)
 {
-	if (says->better >= 0 && says->better != a->better) {
-		a->better = says->better;
+	if (from->better >= 0 && from->better != a->better) {
+		a->better = from->better;
 		a->sign = '\0';
 	}
-	if (!isnan(says->margin) || says->margin_auto) {
-		a->margin = says->margin;
-		a->sign = says->sign;
-		a->margin_auto = says->margin_auto;
+	if (!isnan(from->margin) || from->margin_auto) {
+		a->margin = from->margin;
+		a->sign = from->sign;
+		a->margin_auto = from->margin_auto;
 	}
-	if (says->gate >= 0)
-		a->gate = says->gate;
-	if (says->exact >= 0)
-		a->exact = says->exact;
-	if (says->waiver.reason)
-		a->waiver = says->waiver;
+	if (from->gate >= 0)
+		a->gate = from->gate;
+	if (from->exact >= 0)
+		a->exact = from->exact;
+	if (from->waiver.reason)
+		a->waiver = from->waiver;
 }
 
 void
@@ -413,7 +414,7 @@ policy_find_answer(struct policy *p, const struct json *config,
 	for (size_t i = 0; p && i < p->n; i++)
 		if (matches_rule(&p->rules[i], config, name, metric)) {
 			p->rules[i].used = true;
-			override_answer(a, &p->rules[i].says);
+			override_answer(a, &p->rules[i].answer);
 		}
 	if (a->waiver.reason)
 		a->waiver.expired = strcmp(today, a->waiver.expires) > 0;
@@ -439,7 +440,7 @@ policy_describe_waiver(const struct policy_waiver *w)
 }
 
 const char *
-policy_unused(const struct policy *p, size_t i)
+policy_unused_rule(const struct policy *p, size_t i)
 {
 	for (size_t k = 0; k < p->n; k++)
 		if (!p->rules[k].used && i-- == 0)

@@ -44,7 +44,7 @@ struct policy_answer {
 /*
  * Fills the answer for one metric of one case; the policy may be NULL. 'name'
  * is the display name of the case (casename.h), 'today' is "2026-11-21". Marks
- * the rules that match, for policy_unused.
+ * the rules that match, for policy_unused_rule.
  */
 void policy_find_answer(struct policy *, const struct json *config,
     const char *name, const char *metric, const char *today,
@@ -58,7 +58,7 @@ struct json *policy_describe_waiver(const struct policy_waiver *);
 
 /* Returns the i-th rule that never matched, as "FILE: rules[2]" (borrowed), or
  * NULL. */
-const char *policy_unused(const struct policy *, size_t i);
+const char *policy_unused_rule(const struct policy *, size_t i);
 
 /*
  * Parses a margin: "5%" (below 100%); "auto"; "+10%" or "-10%": a larger rise
@@ -66,6 +66,6 @@ const char *policy_unused(const struct policy *, size_t i);
  * logarithms: +10% is 1 - 1/1.1), sign, margin_auto and better. Returns 0, or
  * -1 without a report.
  */
-int policy_margin(const char *text, struct policy_answer *);
+int policy_parse_margin(const char *text, struct policy_answer *);
 
 #endif

@@ -54,7 +54,7 @@ power_visible(double cv, size_t m, size_t n, bool paired)
 }
 
 size_t
-power_least(bool paired, size_t tests, double alpha)
+power_least_runs(bool paired, size_t tests, double alpha)
 {
 	double p, level = alpha / (double)(tests ? tests : 1);
 
@@ -89,7 +89,7 @@ estimate_half_width(size_t n, double conf)
 }
 
 size_t
-power_more(double now, double wanted, size_t n, double conf)
+power_more_runs(double now, double wanted, size_t n, double conf)
 {
 	double z = tdist_normal_quantile((1 + conf) / 2), far, goal;
 	size_t to;

@@ -19,7 +19,7 @@ verdict_name(enum verdict v)
 }
 
 bool
-verdict_hopeless(double needed, double have)
+verdict_is_hopeless(double needed, double have)
 {
 	return needed > 100 && needed > 10 * have;
 }
@@ -82,10 +82,10 @@ static void
 allow_for_serial(
     struct verdict_facts *f, double d, const double sd[2], double level)
 {
-	double df, se = serial_se(&f->alike, f->m, f->n, sd, &df);
+	double df, se = serial_se(&f->serial, f->m, f->n, sd, &df);
 	double wide = se * tdist_quantile(1 - level / 2, df);
 
-	f->p_alike = 2 * tdist_sf(fabs(d) / se, df);
+	f->p_serial = 2 * tdist_sf(fabs(d) / se, df);
 	f->p_min = 0;
 	f->lo90 = exp(d - wide);
 	f->hi90 = exp(d + wide);
@@ -105,7 +105,7 @@ compute_log_moments(const double *v, size_t n, double *mean, double *sd)
 
 static void
 measure_unpaired(struct verdict_facts *f, const double *x, const double *y,
-    const double level[2], const struct serial *alike)
+    const double level[2], const struct serial *serial)
 {
 	struct ranktest t = ranktest_mwu(x, f->m, y, f->n);
 	double mean[2], sd[2];
@@ -123,9 +123,9 @@ measure_unpaired(struct verdict_facts *f, const double *x, const double *y,
 	compute_log_moments(x, f->m, &mean[0], &sd[0]);
 	compute_log_moments(y, f->n, &mean[1], &sd[1]);
 	f->sd = sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2);
-	if (alike && alike->r > 0) {
-		f->alike = *alike;
-		f->sd *= sqrt(serial_inflation(alike, f->m, f->n));
+	if (serial && serial->r > 0) {
+		f->serial = *serial;
+		f->sd *= sqrt(serial_inflation(serial, f->m, f->n));
 		allow_for_serial(f, mean[1] - mean[0], sd, level[1]);
 	}
 }
@@ -180,10 +180,10 @@ init_facts(const double *x, size_t m, const double *y, size_t n)
 	    .hi90 = NAN,
 	    .p = NAN,
 	    .p_min = NAN,
-	    .p_alike = NAN,
+	    .p_serial = NAN,
 	    .cliff = NAN,
 	    .sd = NAN,
-	    .alike = serial_none(m, n)};
+	    .serial = serial_independent(m, n)};
 	double *sx = stats_sorted(x, m), *sy = stats_sorted(y, n);
 
 	f.median[0] = stats_median(sx, m);
@@ -205,7 +205,7 @@ verdict_measure_same(const double *x, size_t n, bool paired)
 
 struct verdict_facts
 verdict_measure_looked(const double *x, size_t m, const double *y, size_t n,
-    bool paired, double level05, double level10, const struct serial *alike)
+    bool paired, double level05, double level10, const struct serial *serial)
 {
 	struct verdict_facts f = init_facts(x, m, y, n);
 	const double level[2] = {level05, level10};
@@ -224,7 +224,7 @@ verdict_measure_looked(const double *x, size_t m, const double *y, size_t n,
 	    are_all_above(y, n, 0, false)) {
 		measure_paired(&f, x, y, level);
 	} else {
-		measure_unpaired(&f, x, y, level, alike);
+		measure_unpaired(&f, x, y, level, serial);
 	}
 	return f;
 }
@@ -239,11 +239,11 @@ verdict_measure(
 double
 verdict_p(const struct verdict_facts *f)
 {
-	return f->alike.r > 0 ? f->p_alike : f->p;
+	return f->serial.r > 0 ? f->p_serial : f->p;
 }
 
 struct verdict_facts
-verdict_assume(const double *x, size_t m, const double *y, size_t n)
+verdict_measure_exact(const double *x, size_t m, const double *y, size_t n)
 {
 	struct verdict_facts f = init_facts(x, m, y, n);
 	double a = f.median[0], b = f.median[1];
@@ -346,10 +346,10 @@ verdict_bh(const double *p, double *adjusted, size_t n)
 }
 
 size_t
-verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
+verdict_needed_runs(const struct verdict_facts *f, double margin, size_t tests)
 {
 	size_t have = f->m < f->n ? f->m : f->n;
-	size_t least = power_least(f->paired, tests, .05), n = 0;
+	size_t least = power_least_runs(f->paired, tests, .05), n = 0;
 
 	if (f->sd > 0)
 		n = power_runs(f->sd, -margin, f->paired);
@@ -361,7 +361,7 @@ verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
 }
 
 double
-verdict_visible(const struct verdict_facts *f)
+verdict_visible_change(const struct verdict_facts *f)
 {
 	return power_visible(f->sd, f->m, f->n, f->paired);
 }

@@ -46,7 +46,7 @@ annotate_row(struct notes *a, const struct report *report, const struct row *r)
 	    [VERDICT_INSUFFICIENT] = LEVELS,
 	};
 	enum level level =
-	    report_fails(report, r) ? LEVEL_ERROR : of[r->verdict];
+	    report_row_fails(report, r) ? LEVEL_ERROR : of[r->verdict];
 	char *title;
 	struct str s = {0};
 
@@ -70,8 +70,8 @@ annotate_comparison(struct notes *a, const struct report *report, size_t which)
 
 	report_headline(&s, c);
 	add_annotation(a,
-	    report->fails_missing && report_missing(c) ? LEVEL_ERROR
-						       : LEVEL_NOTICE,
+	    report->fails_missing && report_count_missing(c) ? LEVEL_ERROR
+							     : LEVEL_NOTICE,
 	    title, s.s);
 	for (size_t i = 0; i < c->nrows; i++)
 		annotate_row(a, report, order[i]);

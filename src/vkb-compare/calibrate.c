@@ -47,11 +47,11 @@ static void
 judge_window(struct alarm_counts *t, const struct row *row, const double *x,
     const double *y, size_t n, bool paired)
 {
-	struct serial alike = serial_of(x, n, y, n);
+	struct serial serial = serial_measure(x, n, y, n);
 	struct verdict_facts f = row->exact
-	    ? verdict_assume(x, n, y, n)
+	    ? verdict_measure_exact(x, n, y, n)
 	    : verdict_measure_looked(x, n, y, n, paired && n >= VERDICT_PAIRS,
-		  JUDGE_ALPHA, 2 * JUDGE_ALPHA, &alike);
+		  JUDGE_ALPHA, 2 * JUDGE_ALPHA, &serial);
 	double p = verdict_p(&f);
 	bool certain;
 	enum verdict v = verdict_decide(

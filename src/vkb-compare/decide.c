@@ -34,16 +34,17 @@ decide_row(struct row *row, size_t tests)
 
 	row->verdict = verdict_decide(f, row->metric.better, row->margin,
 	    row->p, JUDGE_ALPHA, &row->certain);
-	row->waived = row->verdict == VERDICT_REGRESSION && rules_waive(row);
+	row->waived =
+	    row->verdict == VERDICT_REGRESSION && rules_is_waived(row);
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
 	if (row->verdict == VERDICT_INCONCLUSIVE) {
-		row->needed = verdict_needed(
+		row->needed = verdict_needed_runs(
 		    f, row->margin, (size_t)ceil((double)tests / row->weight));
 		/* else no change could be shown among so many tests */
 		if (judge_p(row, f->p_min) * (double)tests / row->weight <=
 		    JUDGE_ALPHA)
-			row->visible = verdict_visible(f);
+			row->visible = verdict_visible_change(f);
 	}
 	if (row->needed > have)
 		row->minutes = (double)(row->needed - have) *
@@ -146,14 +147,14 @@ use_rank_sum_p(struct comparison *c, size_t n, size_t tests)
 
 			if (!f->paired || isnan(f->p) ||
 			    !str_starts(f->method, "signed-rank") ||
-			    f->n >= power_least(true, among, level))
+			    f->n >= power_least_runs(true, among, level))
 				continue;
 			u = verdict_measure(row->used[0].v, row->used[0].n,
 			    row->used[1].v, row->used[1].n, false);
 			f->p = u.p;
 			f->p_min = u.p_min;
 			f->method = u.method;
-			c[i].lifted += row->gate;
+			c[i].by_rank_sum += row->gate;
 		}
 }
 
@@ -275,5 +276,5 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 		}
 		add_overall(&c[i]);
 	}
-	rules_lapses(r, c, n);
+	rules_add_lapses(r, c, n);
 }

@@ -95,11 +95,11 @@ plan_more_runs(const struct comparison *c)
 		const struct verdict_facts *f = &r->facts;
 		size_t have = f->m < f->n ? f->m : f->n;
 
-		if (!report_counted(r) ||
+		if (!report_is_judged(r) ||
 		    (r->verdict != VERDICT_INCONCLUSIVE &&
 			r->verdict != VERDICT_INSUFFICIENT))
 			continue;
-		if (report_hopeless(r) || r->needed <= have) {
+		if (report_is_hopeless(r) || r->needed <= have) {
 			n.hopeless++;
 			continue;
 		}
@@ -175,7 +175,7 @@ report_outcome(const struct comparison *c)
 }
 
 size_t
-report_missing(const struct comparison *c)
+report_count_missing(const struct comparison *c)
 {
 	size_t n = c->unmatched[0];
 
@@ -201,10 +201,11 @@ report_headline(struct str *s, const struct comparison *c)
 	if (c->failed_runs > 0)
 		str_printf(&t, "; %.0f run%s of the contender failed",
 		    c->failed_runs, num_plural(c->failed_runs));
-	if (report_missing(c))
+	if (report_count_missing(c))
 		str_printf(&t, "; the contender lacks %zu case%s or metric%s",
-		    report_missing(c), num_plural(report_missing(c)),
-		    num_plural(report_missing(c)));
+		    report_count_missing(c),
+		    num_plural(report_count_missing(c)),
+		    num_plural(report_count_missing(c)));
 	*t.s = (char)toupper((unsigned char)*t.s);
 	str_add(s, t.s);
 	str_free(&t);

@@ -76,9 +76,9 @@ make_delta(const struct comparison *c, const struct row *r)
 	set_interval(rec, "ci90", f->lo90, f->hi90);
 	json_set_num(rec, "p", f->p);
 	json_set_num(rec, "p_adjusted", r->p);
-	if (f->alike.r > 0)
+	if (f->serial.r > 0)
 		json_set(rec, "worth",
-		    json_pair(f->alike.worth[0], f->alike.worth[1]));
+		    json_pair(f->serial.effective[0], f->serial.effective[1]));
 	json_set_str(rec, "method", f->method);
 	json_set_bool(rec, "paired", f->paired);
 	json_set_num(rec, "margin", r->margin);

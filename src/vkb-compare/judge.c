@@ -49,7 +49,7 @@ find_level(struct comparison *c, const struct row *row, bool ninety)
 	double alpha = (ninety ? 2 : 1) * JUDGE_ALPHA, least = alpha;
 
 	for (size_t j = 0; j < 2; j++) {
-		struct looked *l = &c->levels[j][ninety];
+		struct cached_level *l = &c->levels[j][ninety];
 		size_t k, n = row->used[j].n;
 		double *looks = cases_looks(row->pair->side[j], &k);
 
@@ -58,7 +58,7 @@ find_level(struct comparison *c, const struct row *row, bool ninety)
 			free(looks);
 		} else {
 			free(l->looks);
-			*l = (struct looked){
+			*l = (struct cached_level){
 			    looks, k, n, sequential_level(looks, k, n, alpha)};
 		}
 		least = fmin(least, l->level);
@@ -71,10 +71,10 @@ judge_row(struct comparison *c, struct row *row, bool paired)
 {
 	const struct sample *s = row->used;
 	double level = find_level(c, row, false);
-	struct serial alike = sample_serial(s);
+	struct serial serial = sample_measure_serial(s);
 
 	row->facts = verdict_measure_looked(s[0].v, s[0].n, s[1].v, s[1].n,
-	    paired, level, find_level(c, row, true), &alike);
+	    paired, level, find_level(c, row, true), &serial);
 	if (level < JUDGE_ALPHA)
 		row->level = level;
 }
@@ -117,7 +117,7 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	paired = !row.exact &&
 	    sample_pair(row.used, find_level(c, &row, false), &row.dropped);
 	if (row.exact)
-		row.facts = verdict_assume(
+		row.facts = verdict_measure_exact(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
 	else if (is_same_data(p))
 		row.facts =

@@ -72,7 +72,7 @@ struct canary {                    /* a case that must not change */
 };
 
 /* A computed level, cached: most cases have the same looks. */
-struct looked {
+struct cached_level {
 	double *looks;
 	size_t k, n;
 	double level;
@@ -102,10 +102,10 @@ struct comparison {
 	size_t matched, unmatched[2];
 	double failed_runs; /* of the contender */
 	size_t paired;      /* gate rows that were paired */
-	size_t lifted;      /* of these, with the p of the unpaired test */
+	size_t by_rank_sum; /* of these, with the p of the unpaired test */
 	size_t family;      /* tests in the adjustment of p */
 	size_t second;      /* of these, with half the weight */
-	struct looked levels[2][2]; /* cache by side; for ci95 and ci90 */
+	struct cached_level levels[2][2]; /* cache by side; for ci95 and ci90 */
 };
 
 /* Pairs the cases, tests each metric and compares the environments; decide_all

@@ -84,7 +84,7 @@ write_row_testcase(
 	struct str s = {0};
 	enum kind kind = PASSED;
 
-	if (report_fails(report, r))
+	if (report_row_fails(report, r))
 		kind = FAILED;
 	else if (open || r->waived)
 		kind = SKIPPED;
@@ -112,7 +112,7 @@ write_lost_testcases(
 			kind = ERROR;
 		else if (!failed && j == 0 && report->fails_missing)
 			kind = FAILED;
-		report_lost(&s, p, j);
+		report_lost_case(&s, p, j);
 		write_testcase(t, p->name[j], j ? "(contender)" : "(baseline)",
 		    p->rows ? 0 : sum_seconds(p), kind,
 		    failed ? "failed" : "missing", s.s);

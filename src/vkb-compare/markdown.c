@@ -154,7 +154,7 @@ write_markdown_warnings(const struct page *p, const struct warnings *w,
 static bool
 is_notable(const struct row *r)
 {
-	return report_counted(r) &&
+	return report_is_judged(r) &&
 	    (r->verdict == VERDICT_REGRESSION ||
 		r->verdict == VERDICT_IMPROVEMENT);
 }

@@ -31,7 +31,7 @@ static const struct family {
 static double
 get_value(const struct family *f, const struct row *r)
 {
-	double v = r->verdict == VERDICT_REGRESSION && report_counted(r);
+	double v = r->verdict == VERDICT_REGRESSION && report_is_judged(r);
 
 	if (f->value != REGRESSION)
 		memcpy(&v, (const char *)r + f->value, sizeof v);

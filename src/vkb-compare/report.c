@@ -69,15 +69,15 @@ to_percent(double ratio)
 }
 
 bool
-report_counted(const struct row *r)
+report_is_judged(const struct row *r)
 {
 	return r->gate && !r->waived;
 }
 
 bool
-report_fails(const struct report *report, const struct row *r)
+report_row_fails(const struct report *report, const struct row *r)
 {
-	return report_counted(r) && report->fails[r->verdict];
+	return report_is_judged(r) && report->fails[r->verdict];
 }
 
 void
@@ -146,11 +146,11 @@ report_sentence(struct str *s, const struct row *r)
 }
 
 bool
-report_hopeless(const struct row *r)
+report_is_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
 
-	return verdict_hopeless((double)r->needed, (double)have);
+	return verdict_is_hopeless((double)r->needed, (double)have);
 }
 
 void
@@ -172,9 +172,9 @@ report_verdict(struct str *s, const struct row *r)
 		    r->visible < .1 ? ", changes below %.2g%% would be missed"
 				    : ", changes below %.0f%% would be missed",
 		    100 * r->visible);
-	else if (report_hopeless(r))
+	else if (report_is_hopeless(r))
 		str_add(s, ", too noisy to tell");
-	if (!r->needed || report_hopeless(r))
+	if (!r->needed || report_is_hopeless(r))
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,
 	    r->facts.paired ? "rounds" : "runs a side");
@@ -305,11 +305,11 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_add(s,
 		    "Not paired: the sides did not run in the same rounds "
 		    "(Mann-Whitney)");
-	if (c->lifted)
+	if (c->by_rank_sum)
 		str_printf(s,
 		    ", p of %zu result%s by Mann-Whitney (signed ranks of so "
 		    "few rounds could not show one change among so many cases)",
-		    c->lifted, num_plural(c->lifted));
+		    c->by_rank_sum, num_plural(c->by_rank_sum));
 	str_printf(s, "; p-values corrected for %zu test%s (%s, level %g",
 	    c->family, num_plural(c->family),
 	    r->strict ? "Holm" : "Benjamini-Hochberg", JUDGE_ALPHA);
@@ -356,11 +356,12 @@ report_notes(struct str *s, const struct row *r)
 			str_printf(s, "%s%s", sep, notes[i].text);
 			sep = ", ";
 		}
-	if (f->alike.r > 0) {
+	if (f->serial.r > 0) {
 		str_printf(s,
 		    "%sruns are autocorrelated (lag-1 %.2f, effective sample "
 		    "size %.1f and %.1f): the interval is wider",
-		    sep, f->alike.r, f->alike.worth[0], f->alike.worth[1]);
+		    sep, f->serial.r, f->serial.effective[0],
+		    f->serial.effective[1]);
 		sep = ", ";
 	}
 	if (r->dropped)

@@ -65,12 +65,12 @@ extern const enum verdict report_verdicts[VERDICTS];
 /* Pieces for the writers, which must escape them: names are as in the input. */
 
 /* Does the row make the exit status 1? */
-bool report_fails(const struct report *, const struct row *);
+bool report_row_fails(const struct report *, const struct row *);
 
 /* Is the row judged and not waived? */
-bool report_counted(const struct row *);
-/* Does the row need too many runs to advise them? See verdict_hopeless. */
-bool report_hopeless(const struct row *);
+bool report_is_judged(const struct row *);
+/* Does the row need too many runs to advise them? See verdict_is_hopeless. */
+bool report_is_hopeless(const struct row *);
 
 /* Writes 12 digits, or nothing for NAN. */
 void report_number(struct str *, double);
@@ -84,13 +84,13 @@ enum verdict report_outcome(const struct comparison *);
 /* One sentence about a row, without its name. */
 void report_sentence(struct str *, const struct row *);
 /* Why a side of a case was not compared, or only in part. */
-void report_lost(struct str *, const struct pairing *, size_t side);
+void report_lost_case(struct str *, const struct pairing *, size_t side);
 
 /* "only the baseline has rps (2 cases)" */
 void report_one_sided(struct str *, const struct one_sided_gate *);
 
 /* How many cases, and judged metrics of other cases, the contender lacks. */
-size_t report_missing(const struct comparison *);
+size_t report_count_missing(const struct comparison *);
 
 /* The rows sorted for people: changes first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);

@@ -34,7 +34,7 @@ apply_options(const struct rules *r, struct row *row)
 			m = &r->margins[i];
 	}
 	if (m)
-		apply_answer(row, &m->says, "option");
+		apply_answer(row, &m->answer, "option");
 }
 
 /* Does the server limit both sides? */
@@ -71,7 +71,7 @@ rules_apply(const struct rules *r, struct row *row)
 	row->exact = a.exact == 1;
 	row->waiver = a.waiver;
 	apply_options(r, row);
-	shown = metric_wanted(r->metrics, &row->metric, a.gate, &row->gate);
+	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
 	if (row->keys_differ && a.gate != 1)
 		row->gate = false;
@@ -79,7 +79,7 @@ rules_apply(const struct rules *r, struct row *row)
 }
 
 bool
-rules_waive(const struct row *row)
+rules_is_waived(const struct row *row)
 {
 	return policy_waives(&row->waiver, row->facts.ratio);
 }
@@ -115,7 +115,7 @@ count_waiver(struct waiver_count **t, size_t *n, const struct row *row)
 }
 
 void
-rules_lapses(const struct rules *r, struct comparison *c, size_t n)
+rules_add_lapses(const struct rules *r, struct comparison *c, size_t n)
 {
 	struct waiver_count *t = NULL;
 	size_t nt = 0;
@@ -137,7 +137,7 @@ rules_lapses(const struct rules *r, struct comparison *c, size_t n)
 		if (w->expired || t[i].exceeded || !t[i].waived)
 			add_lapse(c, &l);
 	}
-	for (size_t i = 0; (rule = policy_unused(r->policy, i)); i++)
+	for (size_t i = 0; (rule = policy_unused_rule(r->policy, i)); i++)
 		add_lapse(c, &(struct lapse){rule, "unused", NULL, NULL});
 	free(t);
 }

@@ -169,7 +169,7 @@ sample_pair(struct sample s[2], double level, size_t *dropped)
 	free(at[0]);
 	free(at[1]);
 	least = s[0].n < s[1].n ? s[0].n : s[1].n;
-	if (got < power_least(true, 1, level) || 2 * got < least) {
+	if (got < power_least_runs(true, 1, level) || 2 * got < least) {
 		sample_free(&to[0]);
 		sample_free(&to[1]);
 		return false;
@@ -184,7 +184,7 @@ sample_pair(struct sample s[2], double level, size_t *dropped)
 }
 
 struct serial
-sample_serial(const struct sample s[2])
+sample_measure_serial(const struct sample s[2])
 {
 	double *v[2];
 	size_t n[2];
@@ -199,9 +199,9 @@ sample_serial(const struct sample s[2])
 		free(at);
 	}
 	if (n[0] == s[0].n && n[1] == s[1].n)
-		r = serial_of(v[0], n[0], v[1], n[1]);
+		r = serial_measure(v[0], n[0], v[1], n[1]);
 	else
-		r = serial_none(s[0].n, s[1].n);
+		r = serial_independent(s[0].n, s[1].n);
 	free(v[0]);
 	free(v[1]);
 	return r;

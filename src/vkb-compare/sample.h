@@ -36,7 +36,7 @@ void sample_free(struct sample *);
 bool sample_pair(struct sample s[2], double level, size_t *dropped);
 
 /* Measures the autocorrelation of each side, with its runs sorted by session
- * and block. serial_none unless these are known of all runs. */
-struct serial sample_serial(const struct sample s[2]);
+ * and block. serial_independent unless these are known of all runs. */
+struct serial sample_measure_serial(const struct sample s[2]);
 
 #endif

@@ -146,7 +146,7 @@ make_result(const struct report *report, const struct comparison *c,
 	const char *kind = sarif_rules[r->verdict].kind;
 	struct json *j = json_object(), *print = json_object();
 	struct str text = {0};
-	bool bad = report_fails(report, r);
+	bool bad = report_row_fails(report, r);
 	bool worse = r->verdict == VERDICT_REGRESSION;
 
 	str_printf(&text, "%s: %s: ", name, r->name);
@@ -181,7 +181,7 @@ make_invocations(const struct report *report, size_t which)
 	const struct warnings *w = &report->warnings[which];
 	struct json *j = json_object(), *list = json_array();
 	bool fine =
-	    !(report->fails_missing && report_missing(&report->c[which]));
+	    !(report->fails_missing && report_count_missing(&report->c[which]));
 
 	for (size_t i = 0; i < w->n; i++) {
 		struct json *one = json_object();

@@ -28,7 +28,7 @@ static const struct {
 static const char *
 choose_colour(const struct row *r)
 {
-	return report_counted(r) ? verdict_looks[r->verdict].colour : NULL;
+	return report_is_judged(r) ? verdict_looks[r->verdict].colour : NULL;
 }
 
 static void

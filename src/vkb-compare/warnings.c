@@ -22,7 +22,7 @@ add_warning(struct warnings *w, enum report_kind kind, char *text)
 static const char *const side_names[] = {"baseline", "contender"};
 
 void
-report_lost(struct str *s, const struct pairing *p, size_t side)
+report_lost_case(struct str *s, const struct pairing *p, size_t side)
 {
 	const struct kase *k = p->side[side];
 	double failed = cases_sum(k, "failed");
@@ -74,7 +74,7 @@ warn_lost_cases(struct warnings *w, const struct comparison *c)
 			    (p->side[!j] && !(cases_sum(k, "failed") > 0)) ||
 			    listed++ >= LISTED)
 				continue;
-			report_lost(&s, p, j);
+			report_lost_case(&s, p, j);
 			add_warning(w, classify_loss(k, j), str_take(&s));
 		}
 	if (listed > LISTED)

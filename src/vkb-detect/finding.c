@@ -54,7 +54,7 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	if (f->metric.bound)
 		f->metric.gate = metric_server_bound(
 		    s->config, k->runs, k->server_bound, k->client_bound);
-	shown = metric_wanted(r->metrics, &f->metric, a.gate, &f->gate);
+	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
 	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
 		f->gate = false;
 	if (!shown)
@@ -217,7 +217,7 @@ compare_newest(struct findings *all, const struct branch *b,
 	n = s->first[end + (b->npoints > 0)] - s->first[end];
 	if (n && m) {
 		f = add_finding(all, frame);
-		f->facts = exact ? verdict_assume(x, m, y, n)
+		f->facts = exact ? verdict_measure_exact(x, m, y, n)
 				 : verdict_measure(x, m, y, n, false);
 		f->method = exact ? "exact" : "rank";
 		f->at = f->hi = end;
@@ -410,7 +410,7 @@ group_findings(struct findings *all)
 }
 
 int
-finding_all(
+finding_find_all(
     struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	const struct json *config = NULL;
@@ -434,7 +434,7 @@ finding_all(
 			compare_newest(all, b, &f, &v, exact, r->latest);
 		else if (v.n)
 			find_changes(all, b, &f, &v, exact, r);
-		branch_drop(&v);
+		branch_free_values(&v);
 		free(f.name);
 	}
 	if (r->latest)

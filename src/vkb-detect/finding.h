@@ -91,7 +91,7 @@ struct findings {
 
 /* Returns -1, after reporting it, if some series could not be read; the others
  * are there. Free with finding_free in any case. */
-int finding_all(
+int finding_find_all(
     struct findings *, const struct branch *, const struct finding_rules *);
 void finding_free(struct findings *);
 

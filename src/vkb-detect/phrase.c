@@ -151,8 +151,8 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 		say_line(say, arg,
 		    mem_printf("%zu series not measured at the newest commit",
 			all->absent));
-	for (size_t i = 0; r->policy && (rule = policy_unused(r->policy, i));
-	     i++)
+	for (size_t i = 0;
+	     r->policy && (rule = policy_unused_rule(r->policy, i)); i++)
 		say_line(say, arg, mem_printf("%s: matches nothing", rule));
 }
 
@@ -160,8 +160,8 @@ void
 phrase_place(
     struct str *s, const struct branch *b, const struct finding_group *g)
 {
-	size_t width = branch_width(b, g->lo, g->hi);
-	const char *first = branch_after(b, g->lo);
+	size_t width = branch_count_suspects(b, g->lo, g->hi);
+	const char *first = branch_first_suspect(b, g->lo);
 
 	str_printf(s, "%s at ", finding_name(g->kind));
 	str_add(s, b->points[g->at].name);

@@ -9,7 +9,7 @@
 static struct json *
 make_range(const struct branch *b, const struct finding *f)
 {
-	const char *first = branch_after(b, f->lo);
+	const char *first = branch_first_suspect(b, f->lo);
 	const char *last = b->points[f->hi].commit;
 	struct json *j;
 

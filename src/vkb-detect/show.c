@@ -12,7 +12,7 @@
 #define ROWS 10 /* of one change; JSON lines have all */
 
 size_t
-show_room(const struct finding_group *g)
+show_row_limit(const struct finding_group *g)
 {
 	return g->kind == FINDING_SPIKE ? 3 : ROWS;
 }
@@ -35,7 +35,7 @@ write_finding_rows(struct str *s, const struct branch *b,
 
 	table_titles(t, "  case|metric|before -> after|change [95%]|>n|>p|");
 	for (size_t i = finding_next(all, group, 0);
-	     i < all->n && k < show_room(&all->groups[group]);
+	     i < all->n && k < show_row_limit(&all->groups[group]);
 	     i = finding_next(all, group, i + 1), k++) {
 		const struct finding *f = &all->v[i];
 

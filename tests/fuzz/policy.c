@@ -22,7 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (a.margin < 0 || a.margin >= 1 || a.better > 2 ||
 		    (a.waiver.reason && !a.waiver.expires))
 			abort();
-		policy_unused(p, 1);
+		policy_unused_rule(p, 1);
 	}
 	policy_free(p);
 	json_free(c);

@@ -250,7 +250,7 @@ simulate(const char *until, double cv, double drift, bool paired)
 		at = session(&l, x, y, paired);
 		n = (size_t)l.at[at];
 		level = l.level[at]; /* as sequential_level has it */
-		pairs = paired && n >= power_least(true, 1, level);
+		pairs = paired && n >= power_least_runs(true, 1, level);
 		t = pairs ? ranktest_signed(d, n) : ranktest_mwu(x, n, y, n);
 		o.alarms += t.p < level;
 		o.runs += (double)n / TIMES;

@@ -45,7 +45,7 @@ headlines(void)
 	c.one_sided = one_sided;
 	c.one_sided_count = 2;
 	c.unmatched[1] = 5;
-	tap_ok(report_missing(&c) == 2,
+	tap_ok(report_count_missing(&c) == 2,
 	    "only what the contender lacks is missing");
 	c.one_sided_count = 0;
 	c.failed_runs = 0;

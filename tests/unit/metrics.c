@@ -147,7 +147,8 @@ wanted(void)
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		struct metric m = metric_guess(of[i].name);
 		bool gate,
-		    shown = metric_wanted(of[i].what, &m, of[i].policy, &gate);
+		    shown =
+			metric_is_shown(of[i].what, &m, of[i].policy, &gate);
 
 		tap_ok(shown == of[i].shown && (!shown || gate == of[i].gate),
 		    "--metrics %s, policy %d: %s is %s",

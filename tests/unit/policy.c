@@ -34,7 +34,7 @@ answers(void)
 	const char *day = "2026-11-21";
 	struct policy_answer a;
 
-	tap_str(policy_unused(p, 1), "f: rules[1]", "unused at first");
+	tap_str(policy_unused_rule(p, 1), "f: rules[1]", "unused at first");
 	policy_find_answer(p, c, "GET", "p50_latency_ms", day, &a);
 	tap_near(a.margin, .03, 1e-12, "a rule without patterns is of all");
 	tap_ok(a.better == -1 && a.gate == -1 && a.exact == -1 &&
@@ -60,8 +60,9 @@ answers(void)
 	tap_ok(a.better == METRIC_LOWER, "and more is worse");
 	policy_find_answer(p, c, "x", "size_bytes", day, &a);
 	tap_ok(a.exact == 1 && a.gate == 1, "exact gates");
-	tap_str(policy_unused(p, 0), "f: rules[6]", "the one that is unused");
-	tap_ok(!policy_unused(p, 1), "and no other");
+	tap_str(
+	    policy_unused_rule(p, 0), "f: rules[6]", "the one that is unused");
+	tap_ok(!policy_unused_rule(p, 1), "and no other");
 	policy_free(p);
 	json_free(c);
 	json_free(d);
@@ -170,14 +171,16 @@ margins(void)
 	struct policy_answer a = {.better = -1};
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		tap_ok(policy_margin(bad[i], &a) < 0, "'%s' is none", bad[i]);
-	tap_ok(policy_margin("0%", &a) == 0 && a.margin == 0, "0%% is one");
+		tap_ok(policy_parse_margin(bad[i], &a) < 0, "'%s' is none",
+		    bad[i]);
+	tap_ok(
+	    policy_parse_margin("0%", &a) == 0 && a.margin == 0, "0%% is one");
 	tap_ok(a.better == -1, "that gives no direction");
-	tap_ok(policy_margin("-10%", &a) == 0 && a.better == METRIC_HIGHER &&
-		fabs(a.margin - .1) < 1e-12,
+	tap_ok(policy_parse_margin("-10%", &a) == 0 &&
+		a.better == METRIC_HIGHER && fabs(a.margin - .1) < 1e-12,
 	    "-10%%: less is worse");
-	tap_ok(policy_margin("+100%", &a) == 0 && a.better == METRIC_LOWER &&
-		fabs(a.margin - .5) < 1e-12,
+	tap_ok(policy_parse_margin("+100%", &a) == 0 &&
+		a.better == METRIC_LOWER && fabs(a.margin - .5) < 1e-12,
 	    "+100%%: twice as much");
 }
 

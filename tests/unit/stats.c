@@ -258,16 +258,16 @@ families(void)
 	verdict_bh(p, q, 5);
 	tap_ok(fabs(q[0] - .05) < 1e-15 && fabs(q[4] - .05) < 1e-15,
 	    "Benjamini-Hochberg, as R's p.adjust");
-	tap_ok(power_least(false, 1, .05) == 4 &&
-		power_least(false, 10, .05) == 6 &&
-		power_least(false, 100, .05) == 8,
+	tap_ok(power_least_runs(false, 1, .05) == 4 &&
+		power_least_runs(false, 10, .05) == 6 &&
+		power_least_runs(false, 100, .05) == 8,
 	    "a side: 4 runs for one test, 6 for ten, 8 for a hundred");
-	tap_ok(power_least(true, 1, .05) == 6 &&
-		power_least(true, 10, .05) == 9 &&
-		power_least(true, 100, .05) == 12 &&
-		power_least(true, 1, ldexp(1, -599)) == 600 &&
-		power_least(false, 1, 1e-250) == 419 &&
-		power_least(false, 1, 0) == SIZE_MAX,
+	tap_ok(power_least_runs(true, 1, .05) == 6 &&
+		power_least_runs(true, 10, .05) == 9 &&
+		power_least_runs(true, 100, .05) == 12 &&
+		power_least_runs(true, 1, ldexp(1, -599)) == 600 &&
+		power_least_runs(false, 1, 1e-250) == 419 &&
+		power_least_runs(false, 1, 0) == SIZE_MAX,
 	    "rounds: 6 for one test, 9 for ten, 12 for a hundred");
 }
 
@@ -312,12 +312,12 @@ verdicts(void)
 		VERDICT_INCONCLUSIVE,
 	    "noise says nothing");
 	f = verdict_measure(x, 6, wide, 6, false);
-	tap_ok(verdict_needed(&f, .02, 1) > 100, "and needs many runs: %zu",
-	    verdict_needed(&f, .02, 1));
+	tap_ok(verdict_needed_runs(&f, .02, 1) > 100,
+	    "and needs many runs: %zu", verdict_needed_runs(&f, .02, 1));
 	f.m = f.n = 10;
 	f.sd = .02;
-	tap_near(
-	    verdict_visible(&f), .0270, .01, "ten a side at cv 2%% see 2.7%%");
+	tap_near(verdict_visible_change(&f), .0270, .01,
+	    "ten a side at cv 2%% see 2.7%%");
 	tap_ok(judge(x, 3, low, 3, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs are too few");
@@ -340,7 +340,7 @@ verdicts(void)
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, .06, .05, &certain) ==
 		VERDICT_INCONCLUSIVE,
 	    "among many tests it is not enough");
-	tap_ok(verdict_needed(&f, .02, 100) == 8, "eight runs a side are");
+	tap_ok(verdict_needed_runs(&f, .02, 100) == 8, "eight runs a side are");
 	tap_ok(judge(c, 4, ci, 4, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "zero variance: 100 to 99.5 is within the margin");

@@ -133,7 +133,7 @@ ci_width_ratio(
 			v[k++] = y[i];
 	}
 	if (m && k && is_positive(u, m) && is_positive(v, k))
-		width = paired && m >= power_least(true, 1, level)
+		width = paired && m >= power_least_runs(true, 1, level)
 		    ? paired_width(u, v, m, level)
 		    : unpaired_width(u, m, v, k, level);
 	free(u);
