@@ -90,9 +90,8 @@ parse_margin(const char *s, struct margin *m)
 {
 	const char *eq = strrchr(s, '=');
 
-	m->says = (struct policy_answer){
-	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
-	if (eq == s || policy_margin(eq ? eq + 1 : s, &m->says) < 0)
+	m->answer = POLICY_NO_ANSWER;
+	if (eq == s || policy_parse_margin(eq ? eq + 1 : s, &m->answer) < 0)
 		return err_fail(
 		    "option '--margin': '%s' is not a percentage from 0%% to "
 		    "below 100%%, like 2%% or p99_latency_ms=5%%, +10%%, -10%% "
@@ -117,7 +116,7 @@ make_rules(const struct opts *o, struct rules *r)
 	if (o->policy && !(r->policy = policy_read(o->policy)))
 		return -1;
 	for (size_t i = 0; i < r->nmargins; i++)
-		if (r->margins[i].says.margin_auto && !o->history.n)
+		if (r->margins[i].answer.margin_auto && !o->history.n)
 			return err_fail("option '--margin': '%s' needs "
 					"--history",
 			    o->margins.v[i]);
@@ -154,6 +153,16 @@ query_terminal(bool *colour, size_t *width)
 		*width = size.ws_col;
 }
 
+/* Sets what makes the exit status 1. */
+static void
+set_failures(struct report *r, const struct opts *o)
+{
+	r->fails[VERDICT_REGRESSION] = true;
+	r->fails[VERDICT_INSUFFICIENT] = is_answer(o->on_insufficient, "fail");
+	r->fails[VERDICT_INCONCLUSIVE] = is_answer(o->on_inconclusive, "fail");
+	r->fails_missing = is_answer(o->on_missing, "fail");
+}
+
 /* Does an output show shifts? Only then are histograms read. */
 static bool
 shows_shifts(const struct output *out, size_t n, const struct opts *o)
@@ -170,15 +179,19 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
     const struct shifts *shifts, size_t n, const struct rules *rules,
     const struct opts *o)
 {
+	struct warnings *warnings = mem_array(n + 1, sizeof *warnings);
 	bool colour = false;
 	size_t width = 0;
 	int rc = 0;
 
+	for (size_t i = 0; i < n; i++)
+		warnings_new(&warnings[i], &c[i]);
 	if (isatty(STDOUT_FILENO))
 		query_terminal(&colour, &width);
 	for (size_t i = 0; i < nout; i++) {
 		struct report r = {.c = c,
 		    .shifts = shifts,
+		    .warnings = warnings,
 		    .n = n,
 		    .rules = rules,
 		    .shift = o->shift,
@@ -186,16 +199,14 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .width = out[i].file ? 0 : width};
 		struct str s = {0};
 
-		r.fails[VERDICT_REGRESSION] = true;
-		r.fails[VERDICT_INSUFFICIENT] =
-		    is_answer(o->on_insufficient, "fail");
-		r.fails[VERDICT_INCONCLUSIVE] =
-		    is_answer(o->on_inconclusive, "fail");
-		r.fails_missing = is_answer(o->on_missing, "fail");
+		set_failures(&r, o);
 		report_formats[out[i].format].write(&s, &r);
 		rc |= output_write(&out[i], &s);
 		str_free(&s);
 	}
+	for (size_t i = 0; i < n; i++)
+		warnings_free(&warnings[i]);
+	free(warnings);
 	return rc;
 }
 
@@ -222,7 +233,9 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 {
 	size_t count[VERDICTS] = {0}, rows = 0, shown = 0, missing = 0;
 	size_t waived = 0;
+	struct report r = {0};
 	double failed = 0;
+	bool fails;
 
 	for (size_t i = 0; i < n; i++) {
 		for (size_t v = 0; v < VERDICTS; v++) {
@@ -231,15 +244,14 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 		}
 		shown += c[i].nrows;
 		waived += c[i].waived;
-		missing += report_missing(&c[i]);
+		missing += report_count_missing(&c[i]);
 		failed += c[i].failed_runs;
 	}
-	if (count[VERDICT_REGRESSION] ||
-	    (count[VERDICT_INSUFFICIENT] &&
-		is_answer(o->on_insufficient, "fail")) ||
-	    (count[VERDICT_INCONCLUSIVE] &&
-		is_answer(o->on_inconclusive, "fail")) ||
-	    (missing && is_answer(o->on_missing, "fail")))
+	set_failures(&r, o);
+	fails = missing && r.fails_missing;
+	for (size_t v = 0; v < VERDICTS; v++)
+		fails = fails || (count[v] && r.fails[v]);
+	if (fails)
 		return 1;
 	/* The status of a vkb-load in front of a pipe is lost. */
 	if (failed > 0) {

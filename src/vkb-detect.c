@@ -9,10 +9,12 @@
 #include "mem.h"
 #include "opt.h"
 #include "output.h"
+#include "proc.h"
 #include "str.h"
 #include "vkb-detect/show.h"
-#include "vkb-detect/stored.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,7 @@ struct opts {
 };
 
 #define AT(f) offsetof(struct opts, f)
+#define EXPORTER "vkb-pgpush"
 
 static const struct opt option_table[] = {
     {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
@@ -206,6 +209,48 @@ uses_database(const struct opts *o)
 	return o->database || o->table;
 }
 
+static struct proc *
+start_export(const char *database, const char *table, int out)
+{
+	char *path = proc_beside(EXPORTER);
+	const char *argv[] = {path, "--export", "--table",
+	    table ? table : "core", NULL, NULL, NULL};
+	struct proc_spec spec = {
+	    .argv = argv, .out = out, .death_signal = SIGTERM};
+	struct proc *p;
+
+	if (database) {
+		argv[4] = "--database";
+		argv[5] = database;
+	}
+	p = proc_start(&spec);
+	free(path);
+	return p;
+}
+
+/* Reads runs from PostgreSQL by vkb-pgpush --export, which must succeed. */
+static int
+read_database(struct branch *b, const char *database, const char *table)
+{
+	struct proc *p;
+	struct jsonl *in;
+	int fd[2], status, rc;
+	char how[80];
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return err_fail_sys("cannot make a pipe");
+	p = start_export(database, table, fd[1]);
+	close(fd[1]);
+	in = jsonl_fd(fd[0], "database");
+	rc = p ? branch_read(b, in) : -1;
+	jsonl_close(in);
+	if (p && proc_wait(p, -1, &status) && status)
+		rc = err_fail(
+		    EXPORTER " %s", proc_ended(status, how, sizeof how));
+	proc_free(p);
+	return rc;
+}
+
 /* Reads the database and the files; without either, stdin. */
 static int
 read_history(
@@ -216,7 +261,7 @@ read_history(
 
 	branch_begin(b, opt_tmpdir());
 	if (uses_database(o))
-		rc = stored_read(b, o->database, o->table);
+		rc = read_database(b, o->database, o->table);
 	if (args->n || !uses_database(o)) {
 		in = jsonl_open((const char *const *)args->v, args->n);
 		rc |= branch_read(b, in);
@@ -242,13 +287,13 @@ detect_changes(const struct opts *o, const struct opt_args *args)
 		goto out;
 	trouble = read_history(&b, o, args) < 0;
 	if (o->since) {
-		since = branch_since(&b, o->since);
+		since = branch_find_since(&b, o->since);
 		if (since < 0)
 			goto out;
 		r.since = (size_t)since;
 	}
 	trouble |= check_metric_names(o->metrics, &b) < 0;
-	trouble |= finding_all(&all, &b, &r) < 0;
+	trouble |= finding_find_all(&all, &b, &r) < 0;
 	rc = decide_status(&b, &all, &r);
 	for (size_t i = 0; i < nout; i++)
 		if (write_report(&out[i], &b, &all, &r) < 0)

@@ -39,6 +39,11 @@ vkb-compare --calibrate 6 runs.jsonl >six
 test_same 1 "$(row D six | awk '{ print ($1 <= 189 * .1 && $2 >= 189 * .5) }')" \
   'with 6 a side it is not: few when interleaved, many apart'
 test_same '0 0' "$(row C text)" 'no noise, no alarm'
+perl -ne 'while (/(\d+) of (\d+)(?: comparisons gave an alarm)?, ([\d.]+)%/g) {
+  print sprintf("%.1f", 100 * $1 / $2) eq $3 ? "right\n" : "wrong: $_" }' text six |
+  sort | uniq -c | sed 's/^ *//' >got
+test_same '16 right' "$(cat got)" \
+  'each percentage is that of the alarms among the comparisons'
 test_same 3 "$(jq '.rules | length' policy.json)" 'a margin for each case'
 test_same '2.00%' "$(jq -r '.rules[] | select(.case.command == "C").margin' policy.json)" \
   'never below the present one'

@@ -81,7 +81,7 @@ overall_of() {
 compare -f text | perl -0777 -ne 'while (/overall (\S+: \S+x \[.*?\]).*?(\d+ cases).*?(\[.*?\])/gs) {
   print "$1 $2 $3\n" }' >got
 test_same "$(overall_of)" "$(cat got)" 'text: the geometric means are those of the record'
-compare -f markdown | tr -d '\134' |
+compare -f markdown | sed 's/&#91;/[/g; s/&#93;/]/g' |
   perl -ne 'print "$1 $2 $3\n" if /^Overall (\S+: \S+x \[.*?\]).*?(\d+ cases).*?(\[.*?\])/' >got
 test_same "$(overall_of)" "$(cat got)" 'markdown: the geometric means are those of the record'
 test_same "$(jq -r 'select(.type == "comparison").overall | map(.ratio)[]' deltas)" \

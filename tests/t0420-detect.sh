@@ -78,6 +78,45 @@ history 1 60 3 1.06 >better
 test_that 'an improvement is 0' vkb-detect better
 test_match '^improvement at' .out 'the improvement is shown'
 
+# --- the metrics that are judged if the server is the limit
+
+# limited BOUND CONFIG: p99.9, CPU and memory of runs with this limit; the last
+# history gets worse by 43 %
+history 2 30 1 .7 >worse
+limited() {
+  jq -c --arg bound "$1" --argjson config "$2" 'if .type == "run" then
+    (if $bound == "" then . else .bound = $bound end) | .config += $config |
+    .metrics.p50_latency_ms as $x |
+    .metrics = {p999_latency_ms: $x, server_cpu_us_per_req: $x, bytes_per_key: $x}
+    else . end' worse
+}
+judged() { found "$@" | grep '^regression.* gate$' | cut -d ' ' -f 2 | tr '\n' ' '; }
+limited server '{}' >server
+test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
+  "$(judged server)" 'p99.9 and CPU are judged where the server is the limit'
+vkb-stats server >summaries
+{ grep '"commit","v"' server; cat summaries; } >both
+test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
+  "$(judged both)" 'p99.9 and CPU are judged in summaries too'
+limited '' '{}' >unknown
+test_same 'bytes_per_key ' "$(judged unknown)" \
+  'p99.9 and CPU are not judged where the limit is unknown'
+limited neither '{}' >neither
+test_same 'bytes_per_key ' "$(judged neither)" \
+  'p99.9 and CPU are not judged where neither side was the limit'
+sed '2s/"bound":"server"/"bound":"client"/' server >client
+test_same 1 "$(grep -c '"bound":"client"' client)" 'one run has the client as its limit'
+test_same 'bytes_per_key ' "$(judged client)" \
+  'p99.9 and CPU are not judged where the client was the limit of a run'
+limited server '{"rate":1000}' >rate
+test_same 'bytes_per_key ' "$(judged rate)" \
+  'p99.9 and CPU are not judged where the load has a rate'
+limited server '{"duration_s":10}' >timed
+test_same 'p999_latency_ms server_cpu_us_per_req ' "$(judged timed)" \
+  'memory of runs of a fixed time that write is not judged'
+found timed | grep bytes_per_key >got
+test_match ' info$' got 'memory that is not judged is shown'
+
 # --- laws
 
 vkb-detect h >want

@@ -10,79 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sorted values of one side, and the rank of each value of the input. */
+/* The values of one side, and room for as many. */
 struct side {
-	double *v;
-	size_t *rank, *drawn, *times;
+	const double *v;
+	double *sorted, *drawn;
 	size_t n;
 };
-
-struct place {
-	double v;
-	size_t at;
-};
-
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	return (x->v > y->v) - (x->v < y->v);
-}
 
 static struct side
 make_side(const double *v, size_t n)
 {
-	struct side s = {.n = n};
-	struct place *p = mem_array(n, sizeof *p);
-
-	s.v = mem_array(n, sizeof *s.v);
-	s.rank = mem_array(n, sizeof *s.rank);
-	s.drawn = mem_array(n, sizeof *s.drawn);
-	s.times = mem_array(n, sizeof *s.times);
-	for (size_t i = 0; i < n; i++)
-		p[i] = (struct place){v[i], i};
-	qsort(p, n, sizeof *p, compare_by_value);
-	for (size_t i = 0; i < n; i++) {
-		s.v[i] = p[i].v;
-		s.rank[p[i].at] = i;
-	}
-	free(p);
-	return s;
+	return (struct side){.v = v,
+	    .sorted = stats_sorted(v, n),
+	    .drawn = mem_array(n, sizeof(double)),
+	    .n = n};
 }
 
-static void
-free_side(struct side *s)
-{
-	free(s->v);
-	free(s->rank);
-	free(s->drawn);
-	free(s->times);
-}
-
-/* Returns the median of the drawn values, by counting instead of sorting. */
+/* Returns the median of the values without one that is 'out'. */
 static double
-compute_drawn_median(struct side *s)
-{
-	size_t seen = 0, i = 0, low;
-
-	memset(s->times, 0, s->n * sizeof *s->times);
-	for (size_t k = 0; k < s->n; k++)
-		s->times[s->rank[s->drawn[k]]]++;
-	while (seen + s->times[i] < (s->n + 1) / 2)
-		seen += s->times[i++];
-	low = i;
-	while (seen + s->times[i] < s->n / 2 + 1)
-		seen += s->times[i++];
-	return s->n % 2 ? s->v[low] : s->v[low] / 2 + s->v[i] / 2;
-}
-
-/* Returns the median of the sorted values without the i-th. */
-static double
-compute_median_without(const struct side *s, size_t i)
+compute_median_without(const struct side *s, double out)
 {
 	size_t n = s->n - 1, lo = (n - 1) / 2, hi = n / 2;
-	double a = s->v[lo + (lo >= i)], b = s->v[hi + (hi >= i)];
+	double a = s->sorted[lo + (s->sorted[lo] >= out)];
+	double b = s->sorted[hi + (s->sorted[hi] >= out)];
 
 	return n % 2 ? b : a / 2 + b / 2;
 }
@@ -96,7 +46,8 @@ struct pair {
 static double
 compute_ratio(const struct pair *p)
 {
-	return stats_median(p->y.v, p->y.n) / stats_median(p->x.v, p->x.n);
+	return stats_median(p->y.sorted, p->y.n) /
+	    stats_median(p->x.sorted, p->x.n);
 }
 
 struct sums {
@@ -122,17 +73,16 @@ jackknife_case(struct sums *s, const struct pair *p, double all, size_t k)
 {
 	size_t m = p->x.n, n = p->y.n;
 	double *j = mem_array(m + n, sizeof *j), now = compute_ratio(p), v;
-	double x = stats_median(p->x.v, m), y = stats_median(p->y.v, n);
+	double x = stats_median(p->x.sorted, m);
+	double y = stats_median(p->y.sorted, n);
 
 	for (size_t i = 0; i < m; i++) {
-		size_t at = p->x.rank[i];
-
-		v = p->paired ? compute_median_without(&p->y, p->y.rank[i]) : y;
-		v /= compute_median_without(&p->x, at);
+		v = p->paired ? compute_median_without(&p->y, p->y.v[i]) : y;
+		v /= compute_median_without(&p->x, p->x.v[i]);
 		j[i] = k == 1 ? v : all * pow(v / now, 1 / (double)k);
 	}
 	for (size_t i = 0; i < n; i++) {
-		v = compute_median_without(&p->y, i) / x;
+		v = compute_median_without(&p->y, p->y.v[i]) / x;
 		j[m + i] = k == 1 ? v : all * pow(v / now, 1 / (double)k);
 	}
 	add_influences(s, j, m);
@@ -195,18 +145,24 @@ make_pair(const struct bootstrap_pair *p)
 static void
 free_pair(struct pair *p)
 {
-	free_side(&p->x);
-	free_side(&p->y);
+	free(p->x.sorted);
+	free(p->x.drawn);
+	free(p->y.sorted);
+	free(p->y.drawn);
 }
 
 static void
 draw_runs(struct rng *rng, struct pair *p)
 {
-	for (size_t i = 0; i < p->x.n; i++)
-		p->x.drawn[i] = rng_below(rng, p->x.n);
-	for (size_t i = 0; i < p->y.n; i++)
-		p->y.drawn[i] =
-		    p->paired ? p->x.drawn[i] : rng_below(rng, p->y.n);
+	for (size_t i = 0; i < p->x.n; i++) {
+		size_t at = rng_below(rng, p->x.n);
+
+		p->x.drawn[i] = p->x.v[at];
+		if (p->paired)
+			p->y.drawn[i] = p->y.v[at];
+	}
+	for (size_t i = 0; i < p->y.n && !p->paired; i++)
+		p->y.drawn[i] = p->y.v[rng_below(rng, p->y.n)];
 }
 
 /* Adds the logarithm of the resampled ratio of a case to each t[i]. */
@@ -222,8 +178,8 @@ resample_case(double *t, const char *name, const struct bootstrap_pair *in,
 	rng_seed(&rng, seed, 0);
 	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++) {
 		draw_runs(&rng, p);
-		t[i] += log(
-		    compute_drawn_median(&p->y) / compute_drawn_median(&p->x));
+		t[i] += log(stats_middle(p->y.drawn, p->y.n) /
+		    stats_middle(p->x.drawn, p->x.n));
 	}
 }
 

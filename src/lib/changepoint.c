@@ -22,9 +22,7 @@ struct level {
 	double p;
 	size_t lo, hi;      /* where it may be */
 	size_t first, last; /* points it was tested with, last >= 1 */
-	struct moments {
-		double n, mean, m2;
-	} seen[2]; /* its two sides when Otava tested it */
+	size_t seen[2];     /* points of its two sides when Otava tested it */
 };
 
 struct series {
@@ -196,12 +194,6 @@ find_candidates(struct series *s)
 		    i + 1 < s->nlevels ? s->levels[i + 1].from : s->n);
 }
 
-static struct moments
-get_moments(const struct level *l)
-{
-	return (struct moments){(double)l->n, l->mean, l->m2};
-}
-
 /* Returns how weak the change before level i is; below 0: strong enough. */
 typedef double weakness(struct series *, size_t i);
 
@@ -247,8 +239,8 @@ weigh_by_t_test(struct series *s, size_t i)
 
 	if (s->rules->otava) {
 		b->p = p;
-		b->seen[0] = get_moments(a);
-		b->seen[1] = get_moments(b);
+		b->seen[0] = a->n;
+		b->seen[1] = b->n;
 	}
 	if (p >= s->rules->p)
 		return 1 + p;
@@ -299,7 +291,7 @@ weigh_by_chance(struct series *s, size_t i)
 	struct energy_split d;
 
 	if (b->first != first || b->last != last) {
-		d = energy_chance(
+		d = energy_test_split(
 		    s->x + first, last - first, b->from - first, CHANCE);
 		b->p = d.p;
 		b->lo = first + d.lo;
@@ -331,6 +323,35 @@ mark_short_levels(const struct series *s, bool *out)
 				out[s->levels[i].from + k] = true;
 }
 
+/* Is another marked point on the same side of the middle so near that both
+ * could be of one level? */
+static bool
+has_company(const double *x, const bool *out, size_t n, size_t i, double middle)
+{
+	size_t from = i < CHANGEPOINT_LEVEL ? 0 : i - CHANGEPOINT_LEVEL + 1;
+
+	for (size_t k = from; k < n && k < i + CHANGEPOINT_LEVEL; k++)
+		if (k != i && out[k] && (x[k] > middle) == (x[i] > middle))
+			return true;
+	return false;
+}
+
+/* Unmarks outliers with company if there are others: without the others, what
+ * they hide may be a level. */
+static void
+keep_lone_outliers(const double *x, bool *out, size_t n, double middle)
+{
+	bool *lone = mem_array(n, sizeof *lone), any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		lone[i] = out[i] && !has_company(x, out, n, i, middle);
+		any = any || lone[i];
+	}
+	if (any)
+		memcpy(out, lone, n * sizeof *out);
+	free(lone);
+}
+
 /* Marks the outliers of a level; 'sorted' and 'far' are scratch space. */
 static void
 mark_level_outliers(const struct series *s, const struct level *l,
@@ -359,6 +380,7 @@ mark_level_outliers(const struct series *s, const struct level *l,
 		    compute_magnitude(&middle, &one) > s->rules->magnitude)
 			out[l->from + far[i].at] = true;
 	}
+	keep_lone_outliers(x, out + l->from, l->n, middle.mean);
 }
 
 static void
@@ -418,16 +440,6 @@ find_spikes(struct series *s, bool *spikes)
 	free(out);
 }
 
-static void
-set_side(struct changepoint *c, size_t i, struct moments m, bool otava)
-{
-	double n = m.n - (otava ? 0 : 1);
-
-	c->n[i] = (size_t)m.n;
-	c->mean[i] = m.mean;
-	c->sd[i] = n > 0 ? sqrt(m.m2 / n) : NAN;
-}
-
 static struct changepoint
 describe_change(const struct series *s, size_t i, size_t end)
 {
@@ -437,10 +449,8 @@ describe_change(const struct series *s, size_t i, size_t end)
 	c.to = i + 1 < s->nlevels ? s->at[b->from + b->n] : end;
 	c.lo = c.hi = c.at;
 	c.p = b->p;
-	set_side(&c, 0, s->rules->otava ? b->seen[0] : get_moments(a),
-	    s->rules->otava);
-	set_side(&c, 1, s->rules->otava ? b->seen[1] : get_moments(b),
-	    s->rules->otava);
+	c.n[0] = s->rules->otava ? b->seen[0] : a->n;
+	c.n[1] = s->rules->otava ? b->seen[1] : b->n;
 	if (!s->rules->otava) {
 		/* A missing point before it may be the first of the level. */
 		c.lo = s->at[b->lo - 1] + 1;
@@ -468,10 +478,9 @@ describe_spike(const struct series *s, const double *v, size_t at, size_t to,
 	    .to = to,
 	    .lo = at,
 	    .hi = at,
+	    .n = {l->n, own.n},
 	    .p = compute_t_test_p(l, &own, false),
 	    .spike = true};
-	set_side(c, 0, get_moments(l), false);
-	set_side(c, 1, get_moments(&own), false);
 	return true;
 }
 

@@ -42,11 +42,9 @@ struct changepoint {
 	size_t lo;   /* the change is at lo..hi: places that divide */
 	size_t hi;   /* nearly as well as the best (Q >= .95 of its maximum) */
 	size_t n[2]; /* points that are not missing, before and after */
-	double mean[2];
-	double sd[2]; /* of the population with .otava; NAN: one point */
-	double p;     /* permutation; with .otava, and of a spike, t */
-	bool spike;   /* at..to-1, fewer than 3 points, left the level from..to,
-			 which came back unless the series ends there */
+	double p;    /* permutation; with .otava, and of a spike, t */
+	bool spike;  /* at..to-1, fewer than 3 points, left the level from..to,
+			which came back unless the series ends there */
 };
 
 enum {

@@ -52,23 +52,10 @@ struct pairs {
 	} * tree; /* Fenwick tree by rank, of the points before */
 };
 
-struct ranked {
-	double x;
-	size_t i;
-};
-
-static int
-compare_by_value(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	return (x->x > y->x) - (x->x < y->x);
-}
-
 static void
 init_pairs(struct pairs *p, const double *x, size_t n)
 {
-	struct ranked *r = mem_array(n, sizeof *r);
+	size_t *order = stats_order(x, n), before = 0;
 	double below = 0, total = 0, median;
 
 	*p = (struct pairs){.n = n};
@@ -78,26 +65,23 @@ init_pairs(struct pairs *p, const double *x, size_t n)
 	p->q = mem_array(n, sizeof *p->q);
 	p->tree = mem_array(n + 1, sizeof *p->tree);
 	p->inv = energy_inverses(n);
-	for (size_t i = 0; i < n; i++)
-		r[i] = (struct ranked){x[i], i};
-	qsort(r, n, sizeof *r, compare_by_value);
-	median = r[n / 2].x;
+	median = x[order[n / 2]];
 	for (size_t i = 0; i < n; i++) {
-		r[i].x -= median;
-		total += r[i].x;
+		p->x[order[i]] = x[order[i]] - median;
+		total += p->x[order[i]];
 	}
 	for (size_t i = 0; i < n; i++) {
-		size_t at = r[i].i;
+		size_t at = order[i];
+		double v = p->x[at];
 
-		p->x[at] = r[i].x;
-		p->rank[at] =
-		    i && r[i].x == r[i - 1].x ? p->rank[r[i - 1].i] : i;
-		p->row[at] = r[i].x * (double)i - below + total - below -
-		    r[i].x * (double)(n - i);
-		below += r[i].x;
+		p->rank[at] = i && v == p->x[before] ? p->rank[before] : i;
+		p->row[at] =
+		    v * (double)i - below + total - below - v * (double)(n - i);
+		below += v;
 		p->all += p->row[at] / 2;
+		before = at;
 	}
-	free(r);
+	free(order);
 }
 
 static void
@@ -252,7 +236,7 @@ is_beyond_chance(const struct pairs *p, size_t at, size_t length)
 }
 
 struct energy_split
-energy_chance(const double *x, size_t n, size_t at, double limit)
+energy_test_split(const double *x, size_t n, size_t at, double limit)
 {
 	struct energy_split d = {1, at, at};
 	size_t length, *order = mem_array(n, sizeof *order);

@@ -41,7 +41,7 @@ struct energy_split {
  * (Carlstein, Annals of Statistics 14, 1986), cut at any offset, at most n / 8
  * long. The seed comes from the ranks, so the unit does not matter.
  */
-struct energy_split energy_chance(
+struct energy_split energy_test_split(
     const double *x, size_t n, size_t at, double limit);
 
 #endif

@@ -1,7 +1,9 @@
 #include "metric.h"
+#include "json.h"
 #include "str.h"
 
 #include <string.h>
+#include <strings.h>
 
 /*
  * Measured on a shared machine with two busy CPUs, 24 runs of one build: the
@@ -258,6 +260,18 @@ metric_find(const char *name)
 	return NULL;
 }
 
+const char *
+metric_better_name(enum metric_better better)
+{
+	static const char *const names[] = {
+	    [METRIC_HIGHER] = "higher",
+	    [METRIC_LOWER] = "lower",
+	    [METRIC_NEITHER] = "neither",
+	};
+
+	return names[better];
+}
+
 bool
 metric_is_core(const char *name)
 {
@@ -303,6 +317,43 @@ metric_guess(const char *name)
 	return m;
 }
 
+bool
+metric_server_bound(
+    const struct json *config, double runs, double server, double client)
+{
+	return !(json_get_num(config, "rate", 0) > 0) && client <= 0 &&
+	    2 * server > runs;
+}
+
+/* Does the command only read? The command of a named test, such as LRANGE_100,
+ * ends at the '_'; a mixed scenario may write. */
+static bool
+only_reads(const struct json *config)
+{
+	static const char *const readers[] = {"GET", "MGET", "EXISTS", "STRLEN",
+	    "PING", "ECHO", "TTL", "TYPE", "LRANGE", "LINDEX", "LLEN", "HGET",
+	    "HMGET", "HGETALL", "HEXISTS", "HLEN", "SISMEMBER", "SMEMBERS",
+	    "SCARD", "SRANDMEMBER", "ZSCORE", "ZRANGE", "ZRANK", "ZCARD",
+	    "ZCOUNT", "XRANGE", "XLEN", "FT.SEARCH", "FT.AGGREGATE", NULL};
+	const char *command = json_get_str(config, "command");
+	size_t n = command ? strcspn(command, " _") : 0;
+
+	if (!command || json_get(config, "commands"))
+		return false;
+	for (size_t i = 0; readers[i]; i++)
+		if (strlen(readers[i]) == n &&
+		    strncasecmp(command, readers[i], n) == 0)
+			return true;
+	return false;
+}
+
+bool
+metric_keys_differ(const struct json *config)
+{
+	return json_get(config, "duration_s") &&
+	    !json_get(config, "requests") && !only_reads(config);
+}
+
 static bool
 is_in_list(const char *names, const char *name)
 {
@@ -319,7 +370,8 @@ is_in_list(const char *names, const char *name)
 }
 
 bool
-metric_wanted(const char *what, const struct metric *m, int policy, bool *gate)
+metric_is_shown(
+    const char *what, const struct metric *m, int policy, bool *gate)
 {
 	bool shown = true;
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct json;
+
 enum metric_better { METRIC_HIGHER, METRIC_LOWER, METRIC_NEITHER };
 
 struct metric {
@@ -44,12 +46,26 @@ bool metric_is_core(const char *name);
 struct metric metric_guess(const char *name);
 
 /*
+ * For the metrics with 'bound': was the server the limit of most runs of the
+ * case, and the client of none? False if the case has a rate.
+ */
+bool metric_server_bound(
+    const struct json *config, double runs, double server, double client);
+
+/* For the metrics with 'grows': does the faster build end with more keys, as in
+ * runs of fixed time that write? */
+bool metric_keys_differ(const struct json *config);
+
+/* "higher", "lower", "neither" */
+const char *metric_better_name(enum metric_better);
+
+/*
  * Applies the option --metrics: 'what' is NULL (gates), all, latency, or names
  * separated by commas. 'policy' is 1 gate, 0 info, -1 not set. Returns whether
  * the metric is shown; *gate is whether it is judged. A named metric is judged
  * unless neither direction is better.
  */
-bool metric_wanted(
+bool metric_is_shown(
     const char *what, const struct metric *, int policy, bool *gate);
 
 #endif

@@ -1,5 +1,6 @@
 #include "outlier.h"
 #include "mem.h"
+#include "stats.h"
 #include "tdist.h"
 
 #include <math.h>
@@ -15,23 +16,10 @@ compute_critical_value(size_t left, double alpha)
 	return (n - 1) * t / sqrt((n - 2 + t * t) * n);
 }
 
-struct place {
-	double v;
-	size_t at;
-};
-
-static int
-compare_places_by_value(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-	int c = (x->v > y->v) - (x->v < y->v);
-
-	return c ? c : (x->at > y->at) - (x->at < y->at);
-}
-
 /* Sorted values; some were removed from both ends. */
 struct rest {
-	struct place *v;
+	double *v;
+	size_t *at;      /* their indexes in the input */
 	size_t lo, hi;   /* v[lo..hi] are left */
 	size_t from, to; /* equal values with the last one removed at 'hi' */
 	double mean, m2;
@@ -44,11 +32,11 @@ compute_moments(struct rest *r)
 	double n = (double)(r->hi - r->lo + 1), sum = 0;
 
 	for (size_t i = r->lo; i <= r->hi; i++)
-		sum += r->v[i].v - r->v[r->lo].v;
-	r->mean = r->v[r->lo].v + sum / n;
+		sum += r->v[i] - r->v[r->lo];
+	r->mean = r->v[r->lo] + sum / n;
 	r->m2 = 0;
 	for (size_t i = r->lo; i <= r->hi; i++)
-		r->m2 += (r->v[i].v - r->mean) * (r->v[i].v - r->mean);
+		r->m2 += (r->v[i] - r->mean) * (r->v[i] - r->mean);
 	r->sure = r->m2;
 }
 
@@ -58,22 +46,22 @@ find_first_highest(struct rest *r)
 {
 	if (r->hi < r->from || !r->to) {
 		r->from = r->to = r->hi;
-		while (r->from > r->lo && r->v[r->from - 1].v == r->v[r->hi].v)
+		while (r->from > r->lo && r->v[r->from - 1] == r->v[r->hi])
 			r->from--;
 	}
-	return r->v[r->from + r->to - r->hi].at;
+	return r->at[r->from + r->to - r->hi];
 }
 
 /* Removes the value farthest from the mean and returns its index. */
 static size_t
 remove_farthest(struct rest *r, double *far)
 {
-	double low = r->mean - r->v[r->lo].v, high = r->v[r->hi].v - r->mean;
+	double low = r->mean - r->v[r->lo], high = r->v[r->hi] - r->mean;
 	double n = (double)(r->hi - r->lo), d;
 	size_t at = find_first_highest(r);
 
-	if (low > high || (low == high && r->v[r->lo].at < at)) {
-		at = r->v[r->lo++].at;
+	if (low > high || (low == high && r->at[r->lo] < at)) {
+		at = r->at[r->lo++];
 		d = -low;
 	} else {
 		r->hi--;
@@ -92,13 +80,13 @@ size_t
 outlier_gesd(const double *v, size_t n, size_t most, double alpha,
     struct outlier *out, size_t *looked)
 {
-	struct rest r = {.v = mem_array(n + 1, sizeof *r.v)};
+	struct rest r = {
+	    .v = mem_array(n + 1, sizeof *r.v), .at = stats_order(v, n)};
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++)
-		r.v[i] = (struct place){v[i], i};
+		r.v[i] = v[r.at[i]];
 	if (n) {
-		qsort(r.v, n, sizeof *r.v, compare_places_by_value);
 		r.hi = n - 1;
 		compute_moments(&r);
 	}
@@ -106,7 +94,7 @@ outlier_gesd(const double *v, size_t n, size_t most, double alpha,
 		double sd = sqrt(r.m2 / (double)(n - 1)), far;
 		struct outlier *o = &out[*looked];
 
-		if (r.v[r.lo].v == r.v[r.hi].v || !(sd > 0))
+		if (r.v[r.lo] == r.v[r.hi] || !(sd > 0))
 			break;
 		o->at = remove_farthest(&r, &far);
 		o->r = far / sd;
@@ -115,5 +103,6 @@ outlier_gesd(const double *v, size_t n, size_t most, double alpha,
 			found = *looked + 1;
 	}
 	free(r.v);
+	free(r.at);
 	return found;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define POLICY_ROUNDING 1e-9 /* 1.1 - 1 is more than .1 */
 
@@ -21,7 +22,7 @@ struct rule {
 	const char *metric;     /* a glob; NULL: all; borrowed from 'doc' */
 	const char *kase;       /* a glob of case names; borrowed */
 	const struct json *has; /* keys the configuration must have; borrowed */
-	struct policy_answer says;
+	struct policy_answer answer;
 	bool used;
 };
 
@@ -31,26 +32,32 @@ struct policy {
 	size_t n;
 };
 
-int
-policy_margin(const char *text, struct policy_answer *a)
+/* "5%" is .05. Returns 0, or -1 for other texts. */
+static int
+parse_percent(const char *text, double *v)
 {
-	char sign = *text == '+' || *text == '-' ? *text++ : '\0', *digits;
 	size_t n = strlen(text);
+	char *digits = mem_strn(text, n ? n - 1 : 0);
+	int rc = n && text[n - 1] == '%' ? num_real(digits, v) : -1;
+
+	*v = rc < 0 ? NAN : *v / 100;
+	free(digits);
+	return rc;
+}
+
+int
+policy_parse_margin(const char *text, struct policy_answer *a)
+{
+	char sign = *text == '+' || *text == '-' ? *text++ : '\0';
 	double v;
-	int bad;
 
 	if (!sign && strcmp(text, "auto") == 0) {
 		a->margin = NAN;
 		a->margin_auto = true;
 		return 0;
 	}
-	if (!n || text[n - 1] != '%' || *text == '+' || *text == '-')
-		return -1;
-	digits = mem_strn(text, n - 1);
-	bad = num_real(digits, &v);
-	free(digits);
-	v /= 100;
-	if (bad || v < 0 || v > 1e6 || (sign != '+' && v >= 1))
+	if (*text == '+' || *text == '-' || parse_percent(text, &v) < 0 ||
+	    v < 0 || v > 1e6 || (sign != '+' && v >= 1))
 		return -1;
 	a->margin = sign == '+' ? v / (1 + v) : v;
 	a->sign = sign;
@@ -79,31 +86,17 @@ read_choice(
 }
 
 static bool
-parse_digits(const char *s, size_t n, int *v)
-{
-	*v = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] < '0' || s[i] > '9')
-			return false;
-		*v = 10 * *v + s[i] - '0';
-	}
-	return true;
-}
-
-static bool
 is_day(const char *s)
 {
-	static const int days[] = {
-	    31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	int y, m, d;
-	bool leap;
+	struct tm day = {0};
+	const char *end = strptime(s, "%Y-%m-%d", &day);
+	char again[16];
 
-	if (strlen(s) != 10 || s[4] != '-' || s[7] != '-' ||
-	    !parse_digits(s, 4, &y) || !parse_digits(s + 5, 2, &m) ||
-	    !parse_digits(s + 8, 2, &d) || m < 1 || m > 12)
+	if (!end || *end)
 		return false;
-	leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
-	return d >= 1 && d <= days[m - 1] + (leap && m == 2);
+	timegm(&day); /* makes 2023-03-01 of 2023-02-29 */
+	return strftime(again, sizeof again, "%Y-%m-%d", &day) > 0 &&
+	    strcmp(again, s) == 0;
 }
 
 /* Returns a text that is not blank, or NULL after reporting it. */
@@ -141,35 +134,35 @@ static void
 read_margin(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	const char *s = json_str(v);
-	struct policy_answer a = r->says;
+	struct policy_answer a = r->answer;
 
 	a.better = -1;
-	if (!s || policy_margin(s, &a) < 0) {
+	if (!s || policy_parse_margin(s, &a) < 0) {
 		configwalk_problem(w,
 		    "must be a percentage like \"5%%\" (below 100%%), "
 		    "\"+10%%\" "
 		    "or \"-10%%\", or \"auto\"");
 		return;
 	}
-	if (a.better >= 0 && r->says.better >= 0 && a.better != r->says.better)
+	if (a.better >= 0 && r->answer.better >= 0 &&
+	    a.better != r->answer.better)
 		configwalk_problem(w, "its sign contradicts 'better'");
 	if (a.better < 0)
-		a.better = r->says.better;
-	r->says = a;
+		a.better = r->answer.better;
+	r->answer = a;
 }
 
 static void
 read_better(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	static const char *const words[] = {[METRIC_HIGHER] = "higher",
-	    [METRIC_LOWER] = "lower",
-	    [METRIC_NEITHER] = "neither",
-	    NULL};
+	const char *const words[] = {metric_better_name(METRIC_HIGHER),
+	    metric_better_name(METRIC_LOWER),
+	    metric_better_name(METRIC_NEITHER), NULL};
 	int i = read_choice(w, v, words);
 
-	if (i >= 0 && r->says.better >= 0 && i != r->says.better)
+	if (i >= 0 && r->answer.better >= 0 && i != r->answer.better)
 		configwalk_problem(w, "contradicts the sign of 'margin'");
-	r->says.better = i;
+	r->answer.better = i;
 }
 
 static void
@@ -177,7 +170,7 @@ read_class(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	static const char *const words[] = {"info", "gate", NULL};
 
-	r->says.gate = read_choice(w, v, words);
+	r->answer.gate = read_choice(w, v, words);
 }
 
 static void
@@ -186,13 +179,13 @@ read_assume(struct configwalk *w, struct rule *r, const struct json *v)
 	static const char *const words[] = {"exact", NULL};
 
 	if (read_choice(w, v, words) == 0)
-		r->says.exact = 1;
+		r->answer.exact = 1;
 }
 
 static void
 read_reason(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	r->says.waiver.reason = read_text(w, v);
+	r->answer.waiver.reason = read_text(w, v);
 }
 
 static void
@@ -203,22 +196,19 @@ read_expires(struct configwalk *w, struct rule *r, const struct json *v)
 	if (!s || !is_day(s))
 		configwalk_problem(w, "must be a day like \"2026-12-31\"");
 	else
-		r->says.waiver.expires = s;
+		r->answer.waiver.expires = s;
 }
 
 static void
 read_limit(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	const char *s = json_str(v);
-	size_t n = s ? strlen(s) : 0;
-	char *digits = mem_strn(s ? s : "", n ? n - 1 : 0);
-	double d;
+	double limit;
 
-	if (!n || s[n - 1] != '%' || num_real(digits, &d) < 0 || d <= 0)
+	if (!s || parse_percent(s, &limit) < 0 || limit <= 0)
 		configwalk_problem(w, "must be a percentage like \"10%%\"");
 	else
-		r->says.waiver.limit = d / 100;
-	free(digits);
+		r->answer.waiver.limit = limit;
 }
 
 static void read_waiver(
@@ -292,7 +282,7 @@ read_waiver(struct configwalk *w, struct rule *r, const struct json *v)
 static bool
 has_no_effect(const struct rule *r)
 {
-	const struct policy_answer *a = &r->says;
+	const struct policy_answer *a = &r->answer;
 
 	return isnan(a->margin) && !a->margin_auto && a->better < 0 &&
 	    a->gate < 0 && a->exact < 0 && !a->waiver.reason;
@@ -304,11 +294,9 @@ read_rule(struct configwalk *w, struct rule *r, const struct json *j)
 	int before = w->problems;
 
 	r->name = mem_printf("%s: %s", w->name, w->path.s);
-	r->says = (struct policy_answer){.margin = NAN,
-	    .better = -1,
-	    .gate = -1,
-	    .exact = -1,
-	    .waiver = {.rule = r->name, .limit = INFINITY}};
+	r->answer = POLICY_NO_ANSWER;
+	r->answer.waiver.rule = r->name;
+	r->answer.waiver.limit = INFINITY;
 	read_object(w, r, j, rule_keys);
 	if (w->problems == before && has_no_effect(r))
 		configwalk_problem(w,
@@ -395,32 +383,39 @@ matches_rule(const struct rule *r, const struct json *config, const char *name,
 	return true;
 }
 
-void
-policy_ask(struct policy *p, const struct json *config, const char *name,
-    const char *metric, const char *today, struct policy_answer *a)
+/* Overrides what the rule contains. The sign of an earlier margin says which
+ * direction is worse, so that a later 'better' is the end of it. */
+static void
+override_answer(struct policy_answer *a, const struct policy_answer *from)
 {
-	*a = (struct policy_answer){
-	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
-	for (size_t i = 0; i < p->n; i++) {
-		struct rule *r = &p->rules[i];
-
-		if (!matches_rule(r, config, name, metric))
-			continue;
-		r->used = true;
-		if (!isnan(r->says.margin) || r->says.margin_auto) {
-			a->margin = r->says.margin;
-			a->sign = r->says.sign;
-			a->margin_auto = r->says.margin_auto;
-		}
-		if (r->says.better >= 0)
-			a->better = r->says.better;
-		if (r->says.gate >= 0)
-			a->gate = r->says.gate;
-		if (r->says.exact >= 0)
-			a->exact = r->says.exact;
-		if (r->says.waiver.reason)
-			a->waiver = r->says.waiver;
+	if (from->better >= 0 && from->better != a->better) {
+		a->better = from->better;
+		a->sign = '\0';
 	}
+	if (!isnan(from->margin) || from->margin_auto) {
+		a->margin = from->margin;
+		a->sign = from->sign;
+		a->margin_auto = from->margin_auto;
+	}
+	if (from->gate >= 0)
+		a->gate = from->gate;
+	if (from->exact >= 0)
+		a->exact = from->exact;
+	if (from->waiver.reason)
+		a->waiver = from->waiver;
+}
+
+void
+policy_find_answer(struct policy *p, const struct json *config,
+    const char *name, const char *metric, const char *today,
+    struct policy_answer *a)
+{
+	*a = POLICY_NO_ANSWER;
+	for (size_t i = 0; p && i < p->n; i++)
+		if (matches_rule(&p->rules[i], config, name, metric)) {
+			p->rules[i].used = true;
+			override_answer(a, &p->rules[i].answer);
+		}
 	if (a->waiver.reason)
 		a->waiver.expired = strcmp(today, a->waiver.expires) > 0;
 }
@@ -433,8 +428,19 @@ policy_waives(const struct policy_waiver *w, double ratio)
 		fabs(ratio - 1) <= w->limit * (1 + POLICY_ROUNDING));
 }
 
+struct json *
+policy_describe_waiver(const struct policy_waiver *w)
+{
+	struct json *j = json_object();
+
+	json_set_str(j, "rule", w->rule);
+	json_set_str(j, "reason", w->reason);
+	json_set_str(j, "expires", w->expires);
+	return j;
+}
+
 const char *
-policy_unused(const struct policy *p, size_t i)
+policy_unused_rule(const struct policy *p, size_t i)
 {
 	for (size_t k = 0; k < p->n; k++)
 		if (!p->rules[k].used && i-- == 0)

@@ -6,6 +6,7 @@
 #ifndef POLICY_H
 #define POLICY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -36,20 +37,28 @@ struct policy_answer {
 	struct policy_waiver waiver;
 };
 
+#define POLICY_NO_ANSWER         \
+	((struct policy_answer){ \
+	    .margin = NAN, .better = -1, .gate = -1, .exact = -1})
+
 /*
- * Fills the answer for one metric of one case. 'name' is the display name of
- * the case (casename.h), 'today' is "2026-11-21". Marks the rules that match,
- * for policy_unused.
+ * Fills the answer for one metric of one case; the policy may be NULL. 'name'
+ * is the display name of the case (casename.h), 'today' is "2026-11-21". Marks
+ * the rules that match, for policy_unused_rule.
  */
-void policy_ask(struct policy *, const struct json *config, const char *name,
-    const char *metric, const char *today, struct policy_answer *);
+void policy_find_answer(struct policy *, const struct json *config,
+    const char *name, const char *metric, const char *today,
+    struct policy_answer *);
 
 /* Is it valid, and does it cover a change to 'ratio' times the value? */
 bool policy_waives(const struct policy_waiver *, double ratio);
 
+/* Returns {"rule","reason","expires"}; caller frees. */
+struct json *policy_describe_waiver(const struct policy_waiver *);
+
 /* Returns the i-th rule that never matched, as "FILE: rules[2]" (borrowed), or
  * NULL. */
-const char *policy_unused(const struct policy *, size_t i);
+const char *policy_unused_rule(const struct policy *, size_t i);
 
 /*
  * Parses a margin: "5%" (below 100%); "auto"; "+10%" or "-10%": a larger rise
@@ -57,6 +66,6 @@ const char *policy_unused(const struct policy *, size_t i);
  * logarithms: +10% is 1 - 1/1.1), sign, margin_auto and better. Returns 0, or
  * -1 without a report.
  */
-int policy_margin(const char *text, struct policy_answer *);
+int policy_parse_margin(const char *text, struct policy_answer *);
 
 #endif

@@ -3,6 +3,7 @@
 #include "tdist.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #define EFFICIENCY .955 /* of the rank tests against t on normal noise */
 
@@ -53,19 +54,19 @@ power_visible(double cv, size_t m, size_t n, bool paired)
 }
 
 size_t
-power_least(bool paired, size_t tests, double alpha)
+power_least_runs(bool paired, size_t tests, double alpha)
 {
 	double p, level = alpha / (double)(tests ? tests : 1);
-	size_t n = paired ? POWER_PAIRS : POWER_RUNS;
 
-	for (;; n++) {
+	for (size_t n = paired ? POWER_PAIRS : POWER_RUNS; level > 0; n++) {
 		p = paired ? ldexp(2, -(int)n)
 			   : 2 *
 			exp(2 * lgamma((double)n + 1) -
 			    lgamma(2 * (double)n + 1));
-		if (p <= level || n >= 500)
+		if (p <= level)
 			return n;
 	}
+	return SIZE_MAX;
 }
 
 /*
@@ -88,7 +89,7 @@ estimate_half_width(size_t n, double conf)
 }
 
 size_t
-power_more(double now, double wanted, size_t n, double conf)
+power_more_runs(double now, double wanted, size_t n, double conf)
 {
 	double z = tdist_normal_quantile((1 + conf) / 2), far, goal;
 	size_t to;

@@ -32,8 +32,8 @@ size_t power_runs(double cv, double effect, bool paired);
 double power_visible(double cv, size_t m, size_t n, bool paired);
 
 /* Returns the smallest number of runs (or pairs) whose smallest possible p is
- * significant at alpha as one of 'tests' (Holm). */
-size_t power_least(bool paired, size_t tests, double alpha);
+ * significant at alpha as one of 'tests' (Holm); SIZE_MAX for alpha 0. */
+size_t power_least_runs(bool paired, size_t tests, double alpha);
 
 /*
  * Returns how many more values are expected to narrow the interval of stats_ci
@@ -41,6 +41,6 @@ size_t power_least(bool paired, size_t tests, double alpha);
  * enough; SIZE_MAX: unknown. If n < 3, returns how many values are missing for
  * an interval.
  */
-size_t power_more(double now, double wanted, size_t n, double conf);
+size_t power_more_runs(double now, double wanted, size_t n, double conf);
 
 #endif

@@ -166,7 +166,7 @@ add_precision(struct json *m, size_t n, double wanted)
 	    json_num(json_at(ci, 1), INFINITY) - json_num(json_at(ci, 0), 0);
 	double now = width == 0 ? 0 : width / 2 / mid;
 	struct json *o = json_object();
-	size_t more = power_more(now, wanted, n, .95);
+	size_t more = power_more_runs(now, wanted, n, .95);
 
 	json_set_num(o, "now", isfinite(now) ? now : NAN);
 	json_set_num(o, "wanted", wanted);

@@ -61,14 +61,14 @@ rank_all(struct item *v, size_t n)
 }
 
 /*
- * Sets the p values of 'seen', given how often each value 0..n of the statistic
+ * Sets p and p_min of 'seen', given how often each value 0..n of the statistic
  * occurs. The middle of the distribution is 'middle2' / 2.
  */
 static void
 compute_tails(struct ranktest *t, const double *count, size_t n, size_t seen,
     size_t middle2)
 {
-	double all = 0, less = 0, greater = 0, far = 0, least = 0;
+	double all = 0, far = 0, least = 0;
 	size_t farthest = 0;
 	size_t off =
 	    2 * seen > middle2 ? 2 * seen - middle2 : middle2 - 2 * seen;
@@ -77,8 +77,6 @@ compute_tails(struct ranktest *t, const double *count, size_t n, size_t seen,
 		size_t d = 2 * s > middle2 ? 2 * s - middle2 : middle2 - 2 * s;
 
 		all += count[s];
-		less += s <= seen ? count[s] : 0;
-		greater += s >= seen ? count[s] : 0;
 		far += d >= off ? count[s] : 0;
 		if (count[s] > 0 && d >= farthest) {
 			least = d > farthest ? count[s] : least + count[s];
@@ -86,8 +84,6 @@ compute_tails(struct ranktest *t, const double *count, size_t n, size_t seen,
 		}
 	}
 	t->p_min = least / all;
-	t->p_less = less / all;
-	t->p_greater = greater / all;
 	t->p = far / all;
 }
 
@@ -150,6 +146,13 @@ count_tied_rank_sums(const struct ranking *r, size_t n, size_t top)
 	return f;
 }
 
+/* The p of a statistic 'off' its mean; normal, with continuity correction. */
+static double
+approximate_p(double off, double sd)
+{
+	return fmin(1, 2 * tdist_normal_cdf(-fmax(0, fabs(off) - .5) / sd));
+}
+
 static void
 approximate_mwu(struct ranktest *t, const struct ranking *r, size_t m, size_t n)
 {
@@ -165,12 +168,10 @@ approximate_mwu(struct ranktest *t, const struct ranking *r, size_t m, size_t n)
 	d = t->stat - mm * nn / 2;
 	t->exact = false;
 	if (!(sigma > 0)) {
-		t->p = t->p_less = t->p_greater = 1;
+		t->p = 1;
 		return;
 	}
-	t->p = fmin(1, 2 * tdist_normal_cdf(-fmax(0, fabs(d) - .5) / sigma));
-	t->p_less = tdist_normal_cdf((d + .5) / sigma);
-	t->p_greater = tdist_normal_cdf(-(d - .5) / sigma);
+	t->p = approximate_p(d, sigma);
 }
 
 struct ranktest
@@ -185,7 +186,6 @@ ranktest_mwu(const double *x, size_t m, const double *y, size_t n)
 	for (size_t i = 0; i < m + n; i++)
 		v[i] = (struct item){i < m ? x[i] : y[i - m], i >= m};
 	r = rank_all(v, m + n);
-	t.ties = r.ties;
 	t.stat = (double)(r.sum2 - least2) / 2;
 	t.p_min = fmin(1,
 	    2 *
@@ -240,7 +240,7 @@ ranktest_signed(const double *d, size_t n)
 	struct item *v = mem_array(n, sizeof *v);
 	struct ranking r;
 	struct ranktest t = {.exact = true};
-	double *count, mean, var = 0, off;
+	double *count, mean, var = 0;
 	size_t k = 0, top;
 
 	for (size_t i = 0; i < n; i++)
@@ -248,7 +248,6 @@ ranktest_signed(const double *d, size_t n)
 			v[k++] = (struct item){fabs(d[i]), d[i] > 0};
 	r = rank_all(v, k);
 	t.n = k;
-	t.ties = r.ties;
 	t.stat = (double)r.sum2 / 2;
 	t.p_min = k ? ldexp(1, k < 1000 ? 1 - (int)k : -999) : 1;
 	top = k * (k + 1);
@@ -262,12 +261,8 @@ ranktest_signed(const double *d, size_t n)
 			var += (double)r.groups[g].size *
 			    (double)r.groups[g].rank2 *
 			    (double)r.groups[g].rank2 / 16;
-		off = t.stat - mean;
 		t.exact = false;
-		t.p_less = tdist_normal_cdf((off + .5) / sqrt(var));
-		t.p_greater = tdist_normal_cdf(-(off - .5) / sqrt(var));
-		t.p = fmin(1,
-		    2 * tdist_normal_cdf(-fmax(0, fabs(off) - .5) / sqrt(var)));
+		t.p = approximate_p(t.stat - mean, sqrt(var));
 	}
 	free(r.groups);
 	free(v);
@@ -283,17 +278,6 @@ struct ranktest_pairs {
 	double *null; /* null distribution as counts; NULL: use the normal */
 	size_t top;
 };
-
-static double *
-copy_sorted(const double *v, size_t n)
-{
-	double *c = mem_array(n, sizeof *c);
-
-	for (size_t i = 0; i < n; i++)
-		c[i] = v[i];
-	stats_sort(c, n);
-	return c;
-}
 
 static double
 compute_pair(const struct ranktest_pairs *p, size_t i, size_t j)
@@ -320,8 +304,8 @@ ranktest_ratios(const double *x, size_t m, const double *y, size_t n)
 {
 	struct ranktest_pairs *p = mem_new(sizeof *p);
 
-	p->x = copy_sorted(x, m);
-	p->y = copy_sorted(y, n);
+	p->x = stats_sorted(x, m);
+	p->y = stats_sorted(y, n);
 	p->m = m;
 	p->n = n;
 	p->count = (double)m * (double)n;
@@ -338,7 +322,7 @@ ranktest_walsh(const double *d, size_t n)
 {
 	struct ranktest_pairs *p = mem_new(sizeof *p);
 
-	p->y = copy_sorted(d, n);
+	p->y = stats_sorted(d, n);
 	p->m = p->n = n;
 	p->walsh = true;
 	p->count = (double)n * ((double)n + 1) / 2;
@@ -433,9 +417,9 @@ ranktest_pairs_median(const struct ranktest_pairs *p)
 
 /* Returns the largest k with P(stat <= k - 1) <= tail; 0 if there is none. */
 static double
-find_interval_rank(const struct ranktest_pairs *p, double tail, double *covers)
+find_interval_rank(const struct ranktest_pairs *p, double tail)
 {
-	double sum = 0, all = 0, m = (double)p->m, n = (double)p->n, var, k;
+	double sum = 0, all = 0, m = (double)p->m, n = (double)p->n, var;
 	size_t i;
 
 	if (p->null) {
@@ -447,24 +431,20 @@ find_interval_rank(const struct ranktest_pairs *p, double tail, double *covers)
 				break;
 			sum += p->null[i];
 		}
-		*covers = 1 - 2 * sum / all;
 		return (double)i;
 	}
 	var = p->walsh ? n * (n + 1) * (2 * n + 1) / 24
 		       : m * n * (m + n + 1) / 12;
-	k = floor(p->count / 2 + tdist_normal_quantile(tail) * sqrt(var));
-	*covers = 1 - 2 * tail;
-	return fmax(0, k);
+	return fmax(
+	    0, floor(p->count / 2 + tdist_normal_quantile(tail) * sqrt(var)));
 }
 
 bool
-ranktest_pairs_ci(const struct ranktest_pairs *p, double want, double *lo,
-    double *hi, double *covers)
+ranktest_pairs_ci(
+    const struct ranktest_pairs *p, double want, double *lo, double *hi)
 {
-	double real, k = find_interval_rank(p, (1 - want) / 2, &real);
+	double k = find_interval_rank(p, (1 - want) / 2);
 
-	if (covers)
-		*covers = real;
 	if (k < 1)
 		return false;
 	*lo = find_kth_pair(p, k);

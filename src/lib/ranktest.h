@@ -14,12 +14,9 @@
 #include <stddef.h>
 
 struct ranktest {
-	double stat;   /* U: pairs y > x, ties half; or V: ranks of d > 0 */
-	size_t n;      /* values used */
-	bool ties;     /* among the values (or |d|) */
-	bool exact;    /* false: normal with continuity correction */
-	double p_less; /* P(stat <= observed) */
-	double p_greater;
+	double stat;  /* U: pairs y > x, ties half; or V: ranks of d > 0 */
+	size_t n;     /* values used */
+	bool exact;   /* false: normal with continuity correction */
 	double p;     /* two-sided; above 0 */
 	double p_min; /* the smallest p that this many values can give */
 };
@@ -49,10 +46,10 @@ void ranktest_pairs_free(struct ranktest_pairs *);
 double ranktest_pairs_median(const struct ranktest_pairs *); /* no pair: NAN */
 
 /*
- * The interval with coverage of at least 'want' (.95). *covers, unless NULL, is
- * its actual coverage. Returns false if there are too few values.
+ * The interval with coverage of at least 'want' (.95). Returns false if there
+ * are too few values.
  */
-bool ranktest_pairs_ci(const struct ranktest_pairs *, double want, double *lo,
-    double *hi, double *covers);
+bool ranktest_pairs_ci(
+    const struct ranktest_pairs *, double want, double *lo, double *hi);
 
 #endif

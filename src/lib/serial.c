@@ -29,11 +29,8 @@ count_below(const double *sorted, size_t n, double v, bool up_to)
 static void
 sum_rank_products(const double *v, size_t n, double *own, double *next)
 {
-	double *sorted = mem_array(n, sizeof *sorted), before = 0, rank;
+	double *sorted = stats_sorted(v, n), before = 0, rank;
 
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = v[i];
-	stats_sort(sorted, n);
 	*own = *next = 0;
 	for (size_t i = 0; i < n; i++) {
 		rank = (double)(count_below(sorted, n, v[i], false) +
@@ -59,15 +56,15 @@ compute_effective_size(double r, size_t n)
 }
 
 struct serial
-serial_none(size_t m, size_t n)
+serial_independent(size_t m, size_t n)
 {
 	return (struct serial){0, {(double)m, (double)n}};
 }
 
 struct serial
-serial_of(const double *x, size_t m, const double *y, size_t n)
+serial_measure(const double *x, size_t m, const double *y, size_t n)
 {
-	struct serial s = serial_none(m, n);
+	struct serial s = serial_independent(m, n);
 	double own[2], next[2], mid = (double)(m + n) / 2, r;
 
 	if (m < SERIAL_LEAST || n < SERIAL_LEAST)
@@ -87,7 +84,7 @@ serial_of(const double *x, size_t m, const double *y, size_t n)
 double
 serial_inflation(const struct serial *s, size_t m, size_t n)
 {
-	return (1 / s->worth[0] + 1 / s->worth[1]) /
+	return (1 / s->effective[0] + 1 / s->effective[1]) /
 	    (1 / (double)m + 1 / (double)n);
 }
 
@@ -100,8 +97,8 @@ serial_se(
 
 	for (size_t j = 0; j < 2; j++) {
 		var[j] = sd[j] * sd[j] * (runs[j] - 1) /
-		    (runs[j] * (s->worth[j] - 1));
-		free += var[j] * var[j] / (s->worth[j] - 1);
+		    (runs[j] * (s->effective[j] - 1));
+		free += var[j] * var[j] / (s->effective[j] - 1);
 	}
 	*df = fmax(1, (var[0] + var[1]) * (var[0] + var[1]) / free);
 	return sqrt(var[0] + var[1]);

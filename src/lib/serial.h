@@ -27,19 +27,20 @@
 enum { SERIAL_LEAST = 8 }; /* runs of a side */
 
 struct serial {
-	double r;        /* lag-1 autocorrelation, of the ranks of each side */
-	double worth[2]; /* effective sample sizes; m, n if r is by chance */
+	double r; /* lag-1 autocorrelation, of the ranks of each side */
+	double effective[2]; /* sample sizes; m, n if r is by chance */
 };
 
 /* The result for independent runs. */
-struct serial serial_none(size_t m, size_t n);
+struct serial serial_independent(size_t m, size_t n);
 
 /*
- * x and y are in the order of time. The result is that of serial_none if a side
- * has fewer than SERIAL_LEAST values, or if r is at most 1.645 / sqrt(m + n),
- * which is not significant (one-sided, 5 %).
+ * x and y are in the order of time. The result is that of serial_independent if
+ * a side has fewer than SERIAL_LEAST values, or if r is at most 1.645 / sqrt(m
+ * + n), which is not significant (one-sided, 5 %).
  */
-struct serial serial_of(const double *x, size_t m, const double *y, size_t n);
+struct serial serial_measure(
+    const double *x, size_t m, const double *y, size_t n);
 
 /* The factor by which the variance of the difference grows; 1 if r is 0. */
 double serial_inflation(const struct serial *, size_t m, size_t n);

@@ -93,6 +93,40 @@ stats_sort(double *v, size_t n)
 	free(room);
 }
 
+double *
+stats_sorted(const double *v, size_t n)
+{
+	double *sorted = mem_array(n + 1, sizeof *sorted);
+
+	if (n)
+		memcpy(sorted, v, n * sizeof *v);
+	stats_sort(sorted, n);
+	return sorted;
+}
+
+static int
+compare_at(const void *a, const void *b, void *arg)
+{
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	const double *v = arg;
+	int c = (v[i] > v[j]) - (v[i] < v[j]);
+
+	return c ? c : (i > j) - (i < j);
+}
+
+size_t *
+stats_order(const double *v, size_t n)
+{
+	size_t *order = mem_array(n + 1, sizeof *order);
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	if (n)
+		qsort_r(
+		    order, n, sizeof *order, compare_at, (double *)(size_t)v);
+	return order;
+}
+
 double
 stats_select(double *v, size_t n, size_t k)
 {

@@ -9,6 +9,11 @@
 #include <stddef.h>
 
 void stats_sort(double *v, size_t n);
+double *stats_sorted(const double *v, size_t n); /* a copy; caller frees */
+
+/* Returns the indexes of the values in ascending order, equal values in the
+ * order of 'v'. Caller frees. */
+size_t *stats_order(const double *v, size_t n);
 
 /*
  * The k-th smallest (k < n, from 0), and the median, in linear time (Hoare

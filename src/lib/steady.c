@@ -43,12 +43,9 @@ compute_median(const double *v, size_t n, double *room)
 static double
 compute_kendall_variance(const double *v, size_t n)
 {
-	double *room = mem_array(n, sizeof *room), k = (double)n;
+	double *room = stats_sorted(v, n), k = (double)n;
 	double var = k * (k - 1) * (2 * k + 5);
 
-	for (size_t i = 0; i < n; i++)
-		room[i] = v[i];
-	stats_sort(room, n);
 	for (size_t i = 0, j; i < n; i = j) {
 		for (j = i; j < n && room[j] == room[i]; j++)
 			;

@@ -3,6 +3,7 @@
 #include "str.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct cell {
 	char *text;
@@ -57,10 +58,33 @@ table_column(struct table *t, const char *title, enum table_align align)
 }
 
 void
+table_titles(struct table *t, const char *titles)
+{
+	for (const char *s = titles, *end;; s = end + 1) {
+		bool right = *s == '>';
+		char *title;
+
+		end = strchrnul(s, '|');
+		title = mem_strn(s + right, (size_t)(end - s) - right);
+		table_column(t, title, right ? TABLE_RIGHT : TABLE_LEFT);
+		free(title);
+		if (!*end)
+			return;
+	}
+}
+
+void
 table_cell(struct table *t, const char *text)
 {
 	t->cells = mem_grow(t->cells, t->n, &t->cap, sizeof *t->cells);
 	t->cells[t->n++] = make_cell(text);
+}
+
+void
+table_take(struct table *t, char *text)
+{
+	table_cell(t, text);
+	free(text);
 }
 
 void

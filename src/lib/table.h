@@ -20,8 +20,12 @@ void table_free(struct table *);
 /* Adds a column. Call it before the first table_cell. */
 void table_column(struct table *, const char *title, enum table_align);
 
-/* Adds the next cell, row by row. */
+/* Adds columns: "case|>runs" are two, the second aligned to the right. */
+void table_titles(struct table *, const char *titles);
+
+/* Add the next cell, row by row; table_take frees the text. */
 void table_cell(struct table *, const char *text);
+void table_take(struct table *, char *text);
 
 /* Sets the SGR codes ("31", borrowed) of the last cell, used with 'colour'. */
 void table_style(struct table *, const char *sgr);

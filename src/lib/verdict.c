@@ -19,7 +19,7 @@ verdict_name(enum verdict v)
 }
 
 bool
-verdict_hopeless(double needed, double have)
+verdict_is_hopeless(double needed, double have)
 {
 	return needed > 100 && needed > 10 * have;
 }
@@ -40,18 +40,6 @@ are_all_above(const double *v, size_t n, double least, bool or_equal)
 		if (!(v[i] > least || (or_equal && v[i] == least)))
 			return false;
 	return true;
-}
-
-static double *
-copy_values(const double *v, size_t n, bool sorted)
-{
-	double *c = mem_array(n, sizeof *c);
-
-	for (size_t i = 0; i < n; i++)
-		c[i] = v[i];
-	if (sorted)
-		stats_sort(c, n);
-	return c;
 }
 
 static bool
@@ -82,8 +70,8 @@ set_intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
 	double *v[] = {&f->ratio, &f->lo95, &f->hi95, &f->lo90, &f->hi90};
 
 	f->ratio = ranktest_pairs_median(p);
-	ranktest_pairs_ci(p, 1 - level[0], &f->lo95, &f->hi95, NULL);
-	ranktest_pairs_ci(p, 1 - level[1], &f->lo90, &f->hi90, NULL);
+	ranktest_pairs_ci(p, 1 - level[0], &f->lo95, &f->hi95);
+	ranktest_pairs_ci(p, 1 - level[1], &f->lo90, &f->hi90);
 	for (size_t i = 0; logs && i < sizeof v / sizeof *v; i++)
 		*v[i] = exp(*v[i]);
 	ranktest_pairs_free(p);
@@ -94,10 +82,10 @@ static void
 allow_for_serial(
     struct verdict_facts *f, double d, const double sd[2], double level)
 {
-	double df, se = serial_se(&f->alike, f->m, f->n, sd, &df);
+	double df, se = serial_se(&f->serial, f->m, f->n, sd, &df);
 	double wide = se * tdist_quantile(1 - level / 2, df);
 
-	f->p_alike = 2 * tdist_sf(fabs(d) / se, df);
+	f->p_serial = 2 * tdist_sf(fabs(d) / se, df);
 	f->p_min = 0;
 	f->lo90 = exp(d - wide);
 	f->hi90 = exp(d + wide);
@@ -117,7 +105,7 @@ compute_log_moments(const double *v, size_t n, double *mean, double *sd)
 
 static void
 measure_unpaired(struct verdict_facts *f, const double *x, const double *y,
-    const double level[2], const struct serial *alike)
+    const double level[2], const struct serial *serial)
 {
 	struct ranktest t = ranktest_mwu(x, f->m, y, f->n);
 	double mean[2], sd[2];
@@ -135,9 +123,9 @@ measure_unpaired(struct verdict_facts *f, const double *x, const double *y,
 	compute_log_moments(x, f->m, &mean[0], &sd[0]);
 	compute_log_moments(y, f->n, &mean[1], &sd[1]);
 	f->sd = sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2);
-	if (alike && alike->r > 0) {
-		f->alike = *alike;
-		f->sd *= sqrt(serial_inflation(alike, f->m, f->n));
+	if (serial && serial->r > 0) {
+		f->serial = *serial;
+		f->sd *= sqrt(serial_inflation(serial, f->m, f->n));
 		allow_for_serial(f, mean[1] - mean[0], sd, level[1]);
 	}
 }
@@ -192,11 +180,11 @@ init_facts(const double *x, size_t m, const double *y, size_t n)
 	    .hi90 = NAN,
 	    .p = NAN,
 	    .p_min = NAN,
-	    .p_alike = NAN,
+	    .p_serial = NAN,
 	    .cliff = NAN,
 	    .sd = NAN,
-	    .alike = serial_none(m, n)};
-	double *sx = copy_values(x, m, true), *sy = copy_values(y, n, true);
+	    .serial = serial_independent(m, n)};
+	double *sx = stats_sorted(x, m), *sy = stats_sorted(y, n);
 
 	f.median[0] = stats_median(sx, m);
 	f.median[1] = stats_median(sy, n);
@@ -206,7 +194,7 @@ init_facts(const double *x, size_t m, const double *y, size_t n)
 }
 
 struct verdict_facts
-verdict_itself(const double *x, size_t n, bool paired)
+verdict_measure_same(const double *x, size_t n, bool paired)
 {
 	struct verdict_facts f = init_facts(x, n, x, n);
 
@@ -216,8 +204,8 @@ verdict_itself(const double *x, size_t n, bool paired)
 }
 
 struct verdict_facts
-verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
-    double level05, double level10, const struct serial *alike)
+verdict_measure_looked(const double *x, size_t m, const double *y, size_t n,
+    bool paired, double level05, double level10, const struct serial *serial)
 {
 	struct verdict_facts f = init_facts(x, m, y, n);
 	const double level[2] = {level05, level10};
@@ -236,7 +224,7 @@ verdict_look(const double *x, size_t m, const double *y, size_t n, bool paired,
 	    are_all_above(y, n, 0, false)) {
 		measure_paired(&f, x, y, level);
 	} else {
-		measure_unpaired(&f, x, y, level, alike);
+		measure_unpaired(&f, x, y, level, serial);
 	}
 	return f;
 }
@@ -245,17 +233,17 @@ struct verdict_facts
 verdict_measure(
     const double *x, size_t m, const double *y, size_t n, bool paired)
 {
-	return verdict_look(x, m, y, n, paired, .05, .10, NULL);
+	return verdict_measure_looked(x, m, y, n, paired, .05, .10, NULL);
 }
 
 double
 verdict_p(const struct verdict_facts *f)
 {
-	return f->alike.r > 0 ? f->p_alike : f->p;
+	return f->serial.r > 0 ? f->p_serial : f->p;
 }
 
 struct verdict_facts
-verdict_assume(const double *x, size_t m, const double *y, size_t n)
+verdict_measure_exact(const double *x, size_t m, const double *y, size_t n)
 {
 	struct verdict_facts f = init_facts(x, m, y, n);
 	double a = f.median[0], b = f.median[1];
@@ -283,8 +271,8 @@ estimate_ratio(const struct verdict_facts *f)
 	return f->median[1] > f->median[0] ? INFINITY : 0;
 }
 
-static enum verdict
-decide_direction(enum metric_better better, bool up)
+enum verdict
+verdict_direction(enum metric_better better, bool up)
 {
 	if (better == METRIC_NEITHER)
 		return VERDICT_DIFFERENT;
@@ -305,76 +293,75 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 		return VERDICT_INSUFFICIENT;
 	if ((exact || p < alpha) && (rho < low || rho > high)) {
 		*certain = rho < low ? f->hi90 < low : f->lo90 > high;
-		return decide_direction(better, rho > high);
+		return verdict_direction(better, rho > high);
 	}
 	if (exact || (f->lo90 > low && f->hi90 < high))
 		return VERDICT_EQUIVALENT;
 	return VERDICT_INCONCLUSIVE;
 }
 
-static int
-compare_p_values(const void *a, const void *b)
+/* Returns the order of those that are not NAN, and sets *tests to their number.
+ * The others are NAN in 'adjusted' too. Caller frees. */
+static size_t *
+order_p_values(const double *p, double *adjusted, size_t n, size_t *tests)
 {
-	double x = **(const double *const *)a, y = **(const double *const *)b;
-
-	return (x > y) - (x < y);
-}
-
-static const double **
-sort_p_values(const double *p, size_t n)
-{
-	const double **at = mem_array(n, sizeof *at);
+	size_t *order;
 
 	for (size_t i = 0; i < n; i++)
-		at[i] = p + i;
-	if (n)
-		qsort(at, n, sizeof *at, compare_p_values);
-	return at;
+		adjusted[i] = isnan(p[i]) ? INFINITY : p[i];
+	order = stats_order(adjusted, n);
+	for (*tests = 0; *tests < n && !isnan(p[order[*tests]]);)
+		++*tests;
+	for (size_t i = *tests; i < n; i++)
+		adjusted[order[i]] = NAN;
+	return order;
 }
 
 void
 verdict_holm(const double *p, double *adjusted, size_t n)
 {
-	const double **at = sort_p_values(p, n);
+	size_t tests, *order = order_p_values(p, adjusted, n, &tests);
 	double most = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		most = fmax(most, fmin(1, (double)(n - i) * *at[i]));
-		adjusted[at[i] - p] = most;
+	for (size_t i = 0; i < tests; i++) {
+		most = fmax(most, fmin(1, (double)(tests - i) * p[order[i]]));
+		adjusted[order[i]] = most;
 	}
-	free(at);
+	free(order);
 }
 
 void
 verdict_bh(const double *p, double *adjusted, size_t n)
 {
-	const double **at = sort_p_values(p, n);
+	size_t tests, *order = order_p_values(p, adjusted, n, &tests);
 	double least = 1;
 
-	for (size_t i = n; i-- > 0;) {
-		least = fmin(least, *at[i] * (double)n / (double)(i + 1));
-		adjusted[at[i] - p] = least;
+	for (size_t i = tests; i-- > 0;) {
+		double all = p[order[i]] * (double)tests;
+
+		least = fmin(least, all / (double)(i + 1));
+		adjusted[order[i]] = least;
 	}
-	free(at);
+	free(order);
 }
 
 size_t
-verdict_needed(const struct verdict_facts *f, double margin, size_t tests)
+verdict_needed_runs(const struct verdict_facts *f, double margin, size_t tests)
 {
 	size_t have = f->m < f->n ? f->m : f->n;
-	size_t n = 0;
+	size_t least = power_least_runs(f->paired, tests, .05), n = 0;
 
 	if (f->sd > 0)
 		n = power_runs(f->sd, -margin, f->paired);
 	else if (strcmp(f->method, "exact") == 0)
-		n = power_least(f->paired, tests, .05);
-	if (n && n < power_least(f->paired, tests, .05))
-		n = power_least(f->paired, tests, .05);
+		n = least;
+	if (n && n < least)
+		n = least;
 	return n && n <= have ? 2 * have : n;
 }
 
 double
-verdict_visible(const struct verdict_facts *f)
+verdict_visible_change(const struct verdict_facts *f)
 {
 	return power_visible(f->sd, f->m, f->n, f->paired);
 }

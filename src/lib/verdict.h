@@ -29,9 +29,12 @@ enum verdict {
 
 const char *verdict_name(enum verdict);
 
+/* Returns the verdict of a change up, or down. */
+enum verdict verdict_direction(enum metric_better, bool up);
+
 /* Are too many runs needed to advise them: more than 100, and more than ten
  * times those that a side has? */
-bool verdict_hopeless(double needed, double have);
+bool verdict_is_hopeless(double needed, double have);
 
 enum { VERDICT_RUNS = POWER_RUNS, VERDICT_PAIRS = POWER_PAIRS };
 
@@ -48,15 +51,16 @@ struct verdict_facts {
 	double lo95, hi95, lo90, hi90; /* NAN if a side has one value */
 	double p;     /* NAN: compared exactly, without a test */
 	double p_min; /* the smallest p that so many values can give, or NAN */
-	struct serial alike; /* unpaired; r 0: the runs are independent */
-	double p_alike;      /* p allowing for r, if r is not 0 */
-	double cliff;        /* Cliff's delta of y over x, unless paired */
+	struct serial serial; /* unpaired; r 0: the runs are independent */
+	double p_serial;      /* p allowing for r, if r is not 0 */
+	double cliff;         /* Cliff's delta of y over x, unless paired */
 	double sd; /* of ln(value), pooled, or of ln(y/x) if paired; 0 if
 		    * 'assumed' and no side varies */
 };
 
 /* A sample compared with itself: the ratio is 1, whatever the noise. */
-struct verdict_facts verdict_itself(const double *x, size_t n, bool paired);
+struct verdict_facts verdict_measure_same(
+    const double *x, size_t n, bool paired);
 
 /* paired: m = n, x[i] and y[i] were interleaved. m, n >= 1. */
 struct verdict_facts verdict_measure(
@@ -65,13 +69,13 @@ struct verdict_facts verdict_measure(
 /*
  * The same at one look of several (sequential.h): lo95, hi95 cover 1 - level05,
  * and lo90, hi90 cover 1 - level10, the levels of the look for .05 and .10. If
- * the runs of a side are autocorrelated (serial.h; 'alike' NULL: they are not)
+ * the runs of a side are autocorrelated (serial.h; 'serial' NULL: they are not)
  * and all values are above 0, then lo90, hi90, sd and verdict_p allow for it;
  * lo95, hi95 and p are for independent runs.
  */
-struct verdict_facts verdict_look(const double *x, size_t m, const double *y,
-    size_t n, bool paired, double level05, double level10,
-    const struct serial *alike);
+struct verdict_facts verdict_measure_looked(const double *x, size_t m,
+    const double *y, size_t n, bool paired, double level05, double level10,
+    const struct serial *serial);
 
 /* p, allowing for autocorrelated runs; NAN: there was no test. */
 double verdict_p(const struct verdict_facts *);
@@ -80,7 +84,7 @@ double verdict_p(const struct verdict_facts *);
  * For a metric without noise: compares the medians without a test. The
  * intervals are set if no side varies and each has two values. m, n >= 1.
  */
-struct verdict_facts verdict_assume(
+struct verdict_facts verdict_measure_exact(
     const double *x, size_t m, const double *y, size_t n);
 
 /*
@@ -90,7 +94,8 @@ struct verdict_facts verdict_assume(
 enum verdict verdict_decide(const struct verdict_facts *, enum metric_better,
     double margin, double p, double alpha, bool *certain);
 
-/* Compute adjusted p values: Holm (1979), Benjamini & Hochberg (1995). */
+/* Compute adjusted p values: Holm (1979), Benjamini & Hochberg (1995). A p that
+ * is NAN is not a test: it stays NAN, and does not count. */
 void verdict_holm(const double *p, double *adjusted, size_t n);
 void verdict_bh(const double *p, double *adjusted, size_t n);
 
@@ -100,11 +105,11 @@ void verdict_bh(const double *p, double *adjusted, size_t n);
  * the smallest p to be significant as one of 'tests' (Holm), and twice the
  * present runs if those should have been enough. 0: unknown.
  */
-size_t verdict_needed(
+size_t verdict_needed_runs(
     const struct verdict_facts *, double margin, size_t tests);
 
 /* Returns the smallest relative change that these runs detect with power .8, as
  * a fraction; NAN: unknown. */
-double verdict_visible(const struct verdict_facts *);
+double verdict_visible_change(const struct verdict_facts *);
 
 #endif

@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "markup.h"
 #include "mem.h"
 #include "str.h"
@@ -36,8 +35,7 @@ add_annotation(
 }
 
 static void
-annotate_row(struct notes *a, const struct report *report, const struct row *r,
-    const struct casename *names)
+annotate_row(struct notes *a, const struct report *report, const struct row *r)
 {
 	static const enum level of[VERDICTS] = {
 	    [VERDICT_REGRESSION] = LEVEL_NOTICE, /* waived */
@@ -48,58 +46,42 @@ annotate_row(struct notes *a, const struct report *report, const struct row *r,
 	    [VERDICT_INSUFFICIENT] = LEVELS,
 	};
 	enum level level =
-	    report_fails(report, r) ? LEVEL_ERROR : of[r->verdict];
-	char *name, *title;
+	    report_row_fails(report, r) ? LEVEL_ERROR : of[r->verdict];
+	char *title;
 	struct str s = {0};
 
 	if (level == LEVELS || !r->gate)
 		return;
-	name = casename_of(names, r->pair->side[0]->config);
-	title = mem_printf("%s: %s", name, r->name);
+	title = mem_printf("%s: %s", r->pair->name[0], r->name);
 	report_sentence(&s, r);
 	add_annotation(a, level, title, s.s);
 	str_free(&s);
 	free(title);
-	free(name);
-}
-
-struct warned {
-	struct notes *notes;
-	const char *title;
-};
-
-static void
-annotate_warning(void *arg, enum report_kind kind, const char *text)
-{
-	const struct warned *w = arg;
-
-	add_annotation(w->notes,
-	    kind == REPORT_FAILED ? LEVEL_ERROR : LEVEL_WARNING, w->title,
-	    text);
 }
 
 static void
-annotate_comparison(
-    struct notes *a, const struct report *report, const struct comparison *c)
+annotate_comparison(struct notes *a, const struct report *report, size_t which)
 {
-	struct casename *names = judge_names(c);
+	const struct comparison *c = &report->c[which];
+	const struct warnings *w = &report->warnings[which];
 	const struct row **order = report_order(c);
 	char *title = mem_printf("%s against %s", c->name[1], c->name[0]);
-	struct warned w = {a, title};
 	struct str s = {0};
 
-	report_headline(&s, c, names);
+	report_headline(&s, c);
 	add_annotation(a,
-	    report->fails_missing && report_missing(c) ? LEVEL_ERROR
-						       : LEVEL_NOTICE,
+	    report->fails_missing && report_count_missing(c) ? LEVEL_ERROR
+							     : LEVEL_NOTICE,
 	    title, s.s);
 	for (size_t i = 0; i < c->nrows; i++)
-		annotate_row(a, report, order[i], names);
-	report_warnings(c, names, annotate_warning, &w);
+		annotate_row(a, report, order[i]);
+	for (size_t i = 0; i < w->n; i++)
+		add_annotation(a,
+		    w->v[i].kind == REPORT_FAILED ? LEVEL_ERROR : LEVEL_WARNING,
+		    title, w->v[i].text);
 	str_free(&s);
 	free(title);
 	free(order);
-	casename_free(names);
 }
 
 void
@@ -108,7 +90,7 @@ report_annotations(struct str *s, const struct report *r)
 	struct notes a = {0};
 
 	for (size_t i = 0; i < r->n; i++)
-		annotate_comparison(&a, r, &r->c[i]);
+		annotate_comparison(&a, r, i);
 	for (size_t i = 0; i < LEVELS; i++) {
 		/* add_annotation would drop it */
 		if (a.n[i] >= SHOWN)

@@ -47,11 +47,11 @@ static void
 judge_window(struct alarm_counts *t, const struct row *row, const double *x,
     const double *y, size_t n, bool paired)
 {
-	struct serial alike = serial_of(x, n, y, n);
+	struct serial serial = serial_measure(x, n, y, n);
 	struct verdict_facts f = row->exact
-	    ? verdict_assume(x, n, y, n)
-	    : verdict_look(x, n, y, n, paired && n >= VERDICT_PAIRS,
-		  JUDGE_ALPHA, 2 * JUDGE_ALPHA, &alike);
+	    ? verdict_measure_exact(x, n, y, n)
+	    : verdict_measure_looked(x, n, y, n, paired && n >= VERDICT_PAIRS,
+		  JUDGE_ALPHA, 2 * JUDGE_ALPHA, &serial);
 	double p = verdict_p(&f);
 	bool certain;
 	enum verdict v = verdict_decide(
@@ -124,7 +124,7 @@ static void
 free_entry(struct entry *e)
 {
 	free(e->row.name);
-	free(e->pair.name);
+	free(e->pair.name[0]);
 	free(e);
 }
 
@@ -136,7 +136,7 @@ add_entry(struct calibration *c, const struct series_case *k, const char *name,
 	double *v;
 
 	e->kase.config = k->config;
-	e->pair = (struct pairing){.side = {&e->kase}, .name = mem_str(name)};
+	e->pair = (struct pairing){.side = {&e->kase}, .name = {mem_str(name)}};
 	e->row = (struct row){.pair = &e->pair, .name = mem_str(metric)};
 	if (!rules_apply(r, &e->row)) {
 		free_entry(e);
@@ -151,25 +151,12 @@ add_entry(struct calibration *c, const struct series_case *k, const char *name,
 	c->v[c->n++] = e;
 }
 
-static struct casename *
-make_case_names(const struct series *s)
-{
-	size_t n = series_count(s);
-	const struct json **configs = mem_array(n + 1, sizeof *configs);
-	struct casename *names;
-
-	for (size_t i = 0; i < n; i++)
-		configs[i] = series_at(s, i)->config;
-	names = casename_new(configs, n);
-	free(configs);
-	return names;
-}
-
 struct calibration *
 calibrate(
     const char *const *files, size_t n, size_t runs, const struct rules *r)
 {
 	struct series *s = series_read(files, n);
+	const struct json **configs;
 	struct calibration *c;
 	struct casename *names;
 
@@ -178,9 +165,13 @@ calibrate(
 	c = mem_new(sizeof *c);
 	c->series = s;
 	c->runs = runs;
-	names = make_case_names(s);
-	for (size_t i = 0; i < series_count(s); i++) {
-		const struct series_case *k = series_at(s, i);
+	configs = mem_array(s->n + 1, sizeof *configs);
+	for (size_t i = 0; i < s->n; i++)
+		configs[i] = s->cases[i].config;
+	names = casename_new(configs, s->n);
+	free(configs);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct series_case *k = &s->cases[i];
 		char *name = casename_of(names, k->config);
 		size_t m;
 		const char **metrics = series_metrics(k, &m);
@@ -213,45 +204,35 @@ calibrate_free(struct calibration *c)
 static void
 add_percent_cell(struct table *t, double v)
 {
-	char *s = isfinite(v) ? mem_printf("%.1f%%", 100 * v) : mem_str("-");
-
-	table_cell(t, s);
-	free(s);
+	table_take(
+	    t, isfinite(v) ? mem_printf("%.1f%%", 100 * v) : mem_str("-"));
 }
 
 static void
 add_alarms_cell(struct table *t, const struct alarm_counts *a)
 {
-	char *s = a->windows
-	    ? mem_printf("%zu of %zu, %.1f%%", a->alarms, a->windows,
-		  100 * (double)a->alarms / (double)a->windows)
-	    : mem_str("too few runs");
-
-	table_cell(t, s);
-	free(s);
+	table_take(t,
+	    a->windows ? mem_printf("%zu of %zu, %.1f%%", a->alarms, a->windows,
+			     100 * (double)a->alarms / (double)a->windows)
+		       : mem_str("too few runs"));
 }
 
 static void
 add_entry_row(struct table *t, const struct entry *e)
 {
-	char *n = mem_printf("%zu", e->n);
-	char *lag1 =
-	    isnan(e->lag1) ? mem_str("-") : mem_printf("%.2f", e->lag1);
-
-	table_cell(t, e->pair.name);
+	table_cell(t, e->pair.name[0]);
 	table_cell(t, e->row.name);
-	table_cell(t, n);
+	table_take(t, mem_printf("%zu", e->n));
 	add_percent_cell(t, e->cv);
 	add_percent_cell(t, e->robust_cv);
-	table_cell(t, lag1);
+	table_take(
+	    t, isnan(e->lag1) ? mem_str("-") : mem_printf("%.2f", e->lag1));
 	add_percent_cell(t, e->row.margin);
 	for (size_t w = 0; w < WAYS; w++) {
 		add_alarms_cell(t, &e->of[w]);
 		add_percent_cell(t, e->of[w].margin);
 	}
 	table_cell(t, e->bimodal ? "two levels" : "");
-	free(n);
-	free(lag1);
 }
 
 static void
@@ -275,18 +256,9 @@ calibrate_text(struct str *s, const struct calibration *c)
 {
 	struct table *t = table_new();
 
-	table_column(t, "case", TABLE_LEFT);
-	table_column(t, "metric", TABLE_LEFT);
-	table_column(t, "runs", TABLE_RIGHT);
-	table_column(t, "cv", TABLE_RIGHT);
-	table_column(t, "robust cv", TABLE_RIGHT);
-	table_column(t, "lag-1", TABLE_RIGHT);
-	table_column(t, "margin", TABLE_RIGHT);
-	for (size_t w = 0; w < WAYS; w++) {
-		table_column(t, way_names[w], TABLE_RIGHT);
-		table_column(t, "needs", TABLE_RIGHT);
-	}
-	table_column(t, "", TABLE_LEFT);
+	table_titles(t,
+	    "case|metric|>runs|>cv|>robust cv|>lag-1|>margin|>interleaved|"
+	    ">needs|>apart|>needs|");
 	for (size_t i = 0; i < c->n; i++)
 		add_entry_row(t, c->v[i]);
 	table_print(t, s, false);

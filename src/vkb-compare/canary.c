@@ -107,36 +107,33 @@ decide_canaries(
     struct comparison *c, const struct row **rows, const struct rules *r)
 {
 	double *p = mem_array(c->ncanaries + 1, sizeof *p);
-	double *q = mem_array(c->ncanaries + 1, sizeof *q);
-	size_t n = 0, at = 0;
+	double *adjusted = mem_array(c->ncanaries + 1, sizeof *adjusted);
+	size_t tests = 0;
 	bool certain;
 
-	for (int pass = 0; pass < 2; pass++) {
-		if (pass)
-			(r->strict ? verdict_holm : verdict_bh)(p, q, n);
-		for (size_t i = 0; i < c->ncanaries; i++) {
-			struct canary *k = &c->canaries[i];
-			bool test = rows[i] && !isnan(k->facts.p) &&
-			    k->facts.m >= VERDICT_RUNS &&
-			    k->facts.n >= VERDICT_RUNS;
+	for (size_t i = 0; i < c->ncanaries; i++) {
+		const struct verdict_facts *f = &c->canaries[i].facts;
 
-			if (!pass && test)
-				p[n++] =
-				    scale_p(rows[i], verdict_p(&k->facts), r);
-			if (!pass || !rows[i])
-				continue;
-			k->verdict = verdict_decide(&k->facts,
-			    rows[i]->metric.better, rows[i]->margin,
-			    test ? q[at] : NAN, JUDGE_ALPHA, &certain);
-			if (test && is_underpowered(k, rows[i], n, r))
-				k->verdict = VERDICT_INSUFFICIENT;
-			at += test;
-			k->ok = k->verdict == VERDICT_EQUIVALENT ||
-			    k->verdict == VERDICT_INCONCLUSIVE;
-		}
+		p[i] = rows[i] && f->m >= VERDICT_RUNS && f->n >= VERDICT_RUNS
+		    ? scale_p(rows[i], verdict_p(f), r)
+		    : NAN;
+		tests += !isnan(p[i]);
+	}
+	(r->strict ? verdict_holm : verdict_bh)(p, adjusted, c->ncanaries);
+	for (size_t i = 0; i < c->ncanaries; i++) {
+		struct canary *k = &c->canaries[i];
+
+		if (!rows[i])
+			continue;
+		k->verdict = verdict_decide(&k->facts, rows[i]->metric.better,
+		    rows[i]->margin, adjusted[i], JUDGE_ALPHA, &certain);
+		if (!isnan(p[i]) && is_underpowered(k, rows[i], tests, r))
+			k->verdict = VERDICT_INSUFFICIENT;
+		k->ok = k->verdict == VERDICT_EQUIVALENT ||
+		    k->verdict == VERDICT_INCONCLUSIVE;
 	}
 	free(p);
-	free(q);
+	free(adjusted);
 }
 
 /* Fills c->canaries and returns their rows, NULL for one that is missing.
@@ -151,9 +148,10 @@ collect_canaries(struct comparison *c, const struct opt_list *patterns,
 
 	for (size_t i = 0; i < c->npairs; i++) {
 		const struct pairing *p = &c->pairs[i];
+		const char *name = p->name[!p->side[0]];
 		size_t before = c->ncanaries;
 
-		if (!matches_pattern(p->name, patterns, met))
+		if (!matches_pattern(name, patterns, met))
 			continue;
 		for (size_t k = 0; k < c->nrows; k++) {
 			const struct row *row = &c->rows[k];
@@ -162,14 +160,14 @@ collect_canaries(struct comparison *c, const struct opt_list *patterns,
 			if (row->pair != p || !row->gate)
 				continue;
 			rows[c->ncanaries] = row;
-			canary = add_canary(c, p->name);
+			canary = add_canary(c, name);
 			canary->metric = row->name;
 			canary->facts = r->history
 			    ? compare_with_history(row, r->history)
 			    : row->facts;
 		}
 		if (c->ncanaries == before)
-			add_canary(c, p->name);
+			add_canary(c, name);
 	}
 	for (size_t k = 0; k < patterns->n; k++)
 		if (!met[k])

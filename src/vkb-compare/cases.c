@@ -321,7 +321,7 @@ cases_free(struct cases *c)
 }
 
 size_t
-cases_came(const struct cases *c, size_t who)
+cases_arrival(const struct cases *c, size_t who)
 {
 	struct str s = {0};
 	size_t place;

@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "markup.h"
 #include "str.h"
 
@@ -29,19 +28,17 @@ write_csv_number(struct str *s, double v)
 }
 
 static void
-write_csv_row(struct str *s, const struct comparison *c, const struct row *r,
-    const struct casename *names)
+write_csv_row(struct str *s, const struct comparison *c, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
-	char *name = casename_of(names, r->pair->side[0]->config);
 	struct str notes = {0};
 
 	write_csv_text(s, c->name[1]);
 	write_csv_text(s, c->name[0]);
-	write_csv_text(s, name);
+	write_csv_text(s, r->pair->name[0]);
 	write_csv_text(s, r->name);
 	write_csv_text(s, r->metric.unit);
-	write_csv_text(s, report_better(r));
+	write_csv_text(s, metric_better_name(r->metric.better));
 	str_printf(s, "%s,%zu,%zu,", r->gate ? "gate" : "info", f->m, f->n);
 	write_csv_number(s, f->median[0]);
 	write_csv_number(s, f->median[1]);
@@ -60,12 +57,10 @@ write_csv_row(struct str *s, const struct comparison *c, const struct row *r,
 	write_csv_number(s, r->needed ? (double)r->needed : NAN);
 	write_csv_number(s, r->minutes);
 	write_csv_text(s, r->waiver.reason ? r->waiver.reason : "");
-	str_add(&notes, "");
 	report_notes(&notes, r);
-	markup_csv(s, notes.s);
+	markup_csv(s, notes.s ? notes.s : "");
 	str_addc(s, '\n');
 	str_free(&notes);
-	free(name);
 }
 
 void
@@ -74,10 +69,8 @@ report_csv(struct str *s, const struct report *r)
 	str_add(s, csv_header);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct comparison *c = &r->c[i];
-		struct casename *names = judge_names(c);
 
 		for (size_t k = 0; k < c->nrows; k++)
-			write_csv_row(s, c, &c->rows[k], names);
-		casename_free(names);
+			write_csv_row(s, c, &c->rows[k]);
 	}
 }

@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "json.h"
 #include "markup.h"
 #include "num.h"
@@ -45,22 +44,18 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 /* Adds "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions",
  * where 'r' is the largest of n changes. */
 static void
-add_change_phrase(struct str *s, const struct row *r,
-    const struct casename *names, size_t n, const char *word,
-    const char *plural)
+add_change_phrase(struct str *s, const struct row *r, size_t n,
+    const char *word, const char *plural)
 {
 	size_t more = n - 1;
-	char *name;
 
 	if (!r)
 		return;
-	name = casename_of(names, r->pair->side[0]->config);
 	str_printf(s, "%s%s: ", s->len ? "; " : "", word);
-	markup_cut(s, name, LONGEST);
+	markup_cut(s, r->pair->name[0], LONGEST);
 	str_addc(s, ' ');
 	markup_cut(s, r->name, LONGEST);
 	str_addc(s, ' ');
-	free(name);
 	report_change(s, r);
 	if (r->certain)
 		str_add(s, ", certain");
@@ -70,8 +65,7 @@ add_change_phrase(struct str *s, const struct row *r,
 }
 
 static void
-add_changes(
-    struct str *s, const struct comparison *c, const struct casename *names)
+add_changes(struct str *s, const struct comparison *c)
 {
 	static const struct {
 		enum verdict verdict;
@@ -82,10 +76,10 @@ add_changes(
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		add_change_phrase(s,
-		    find_largest_change(c, kinds[i].verdict, false), names,
+		    find_largest_change(c, kinds[i].verdict, false),
 		    c->count[kinds[i].verdict], kinds[i].word, kinds[i].plural);
 	add_change_phrase(s, find_largest_change(c, VERDICT_REGRESSION, true),
-	    names, c->waived, "worse, but waived", "regressions");
+	    c->waived, "worse, but waived", "regressions");
 }
 
 /* Sums what the unclear rows need. All rows of a case share its runs, so the
@@ -102,11 +96,11 @@ plan_more_runs(const struct comparison *c)
 		const struct verdict_facts *f = &r->facts;
 		size_t have = f->m < f->n ? f->m : f->n;
 
-		if (!report_counted(r) ||
+		if (!report_is_judged(r) ||
 		    (r->verdict != VERDICT_INCONCLUSIVE &&
 			r->verdict != VERDICT_INSUFFICIENT))
 			continue;
-		if (report_hopeless(r) || r->needed <= have) {
+		if (report_is_hopeless(r) || r->needed <= have) {
 			n.hopeless++;
 			continue;
 		}
@@ -175,18 +169,14 @@ add_no_change(struct str *s, const struct comparison *c)
 enum verdict
 report_outcome(const struct comparison *c)
 {
-	static const enum verdict order[] = {VERDICT_REGRESSION,
-	    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
-	    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
-
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-		if (c->count[order[i]])
-			return order[i];
+	for (size_t i = 0; i < VERDICTS; i++)
+		if (c->count[report_verdicts[i]])
+			return report_verdicts[i];
 	return VERDICTS;
 }
 
 size_t
-report_missing(const struct comparison *c)
+report_count_missing(const struct comparison *c)
 {
 	size_t n = c->unmatched[0];
 
@@ -196,8 +186,7 @@ report_missing(const struct comparison *c)
 }
 
 void
-report_headline(
-    struct str *s, const struct comparison *c, const struct casename *names)
+report_headline(struct str *s, const struct comparison *c)
 {
 	struct str t = {0};
 
@@ -211,16 +200,17 @@ report_headline(
 			    c->canaries[i].verdict == VERDICT_INSUFFICIENT
 				? "was not measured"
 				: "changed");
-	add_changes(&t, c, names);
+	add_changes(&t, c);
 	add_no_change(&t, c);
 	add_advice(&t, c);
 	if (c->failed_runs > 0)
 		str_printf(&t, "; %.0f run%s of the contender failed",
 		    c->failed_runs, num_plural(c->failed_runs));
-	if (report_missing(c))
+	if (report_count_missing(c))
 		str_printf(&t, "; the contender lacks %zu case%s or metric%s",
-		    report_missing(c), num_plural(report_missing(c)),
-		    num_plural(report_missing(c)));
+		    report_count_missing(c),
+		    num_plural(report_count_missing(c)),
+		    num_plural(report_count_missing(c)));
 	*t.s = (char)toupper((unsigned char)*t.s);
 	str_add(s, t.s);
 	str_free(&t);

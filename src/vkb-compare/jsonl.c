@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "json.h"
 #include "record.h"
 #include "str.h"
@@ -24,34 +23,36 @@ append_record(struct str *s, struct json *rec)
 	json_free(rec);
 }
 
+/* Takes the array, and leaves an empty one out. */
+static void
+set_unless_empty(struct json *rec, const char *key, struct json *array)
+{
+	if (json_first(array))
+		json_set(rec, key, array);
+	else
+		json_free(array);
+}
+
+static void
+set_interval(struct json *rec, const char *key, double lo, double hi)
+{
+	if (!isnan(lo))
+		json_set(rec, key, json_pair(lo, hi));
+}
+
 static void
 set_notes(struct json *rec, const struct row *r)
 {
 	struct json *a = json_array();
 	struct str s = {0};
 
-	str_add(&s, "");
 	report_notes(&s, r);
 	if (s.len)
 		json_push(a, json_string(s.s));
 	if (r->pair->note)
 		json_push(a, json_string(r->pair->note));
-	if (json_first(a))
-		json_set(rec, "notes", a);
-	else
-		json_free(a);
+	set_unless_empty(rec, "notes", a);
 	str_free(&s);
-}
-
-static struct json *
-make_waiver(const struct policy_waiver *w)
-{
-	struct json *j = json_object();
-
-	json_set_str(j, "rule", w->rule);
-	json_set_str(j, "reason", w->reason);
-	json_set_str(j, "expires", w->expires);
-	return j;
 }
 
 static struct json *
@@ -64,22 +65,20 @@ make_delta(const struct comparison *c, const struct row *r)
 	json_set(rec, "baseline", json_dup(c->subject[0]));
 	json_set(rec, "contender", json_dup(c->subject[1]));
 	json_set_str(rec, "metric", r->name);
-	json_set_str(rec, "better", report_better(r));
+	json_set_str(rec, "better", metric_better_name(r->metric.better));
 	json_set(rec, "n", json_pair((double)f->m, (double)f->n));
 	json_push(values, make_numbers(&r->used[0]));
 	json_push(values, make_numbers(&r->used[1]));
 	json_set(rec, "values", values);
 	json_set(rec, "median", json_pair(f->median[0], f->median[1]));
 	json_set_num(rec, "ratio", f->ratio);
-	if (!isnan(f->lo95))
-		json_set(rec, "ci95", json_pair(f->lo95, f->hi95));
-	if (!isnan(f->lo90))
-		json_set(rec, "ci90", json_pair(f->lo90, f->hi90));
+	set_interval(rec, "ci95", f->lo95, f->hi95);
+	set_interval(rec, "ci90", f->lo90, f->hi90);
 	json_set_num(rec, "p", f->p);
 	json_set_num(rec, "p_adjusted", r->p);
-	if (f->alike.r > 0)
+	if (f->serial.r > 0)
 		json_set(rec, "worth",
-		    json_pair(f->alike.worth[0], f->alike.worth[1]));
+		    json_pair(f->serial.effective[0], f->serial.effective[1]));
 	json_set_str(rec, "method", f->method);
 	json_set_bool(rec, "paired", f->paired);
 	json_set_num(rec, "margin", r->margin);
@@ -97,7 +96,7 @@ make_delta(const struct comparison *c, const struct row *r)
 		json_set(rec, "needed", needed);
 	}
 	if (r->waived)
-		json_set(rec, "waiver", make_waiver(&r->waiver));
+		json_set(rec, "waiver", policy_describe_waiver(&r->waiver));
 	set_notes(rec, r);
 	return rec;
 }
@@ -106,16 +105,12 @@ static struct json *
 make_lost_case(const struct kase *k, size_t side)
 {
 	struct json *j = json_object();
-	struct json *errors = cases_errors(k);
 
 	json_set_str(j, "side", side ? "contender" : "baseline");
 	json_set(j, "config", json_dup(k->config));
 	json_set_num(j, "n", cases_sum(k, "n"));
 	json_set_num(j, "failed", cases_sum(k, "failed"));
-	if (json_first(errors))
-		json_set(j, "errors", errors);
-	else
-		json_free(errors);
+	set_unless_empty(j, "errors", cases_errors(k));
 	return j;
 }
 
@@ -134,9 +129,7 @@ set_lapses(struct json *rec, const struct comparison *c)
 		json_set_str(j, "expires", l->expires);
 		json_push(all, j);
 	}
-	json_set(rec, "waivers", json_first(all) ? all : NULL);
-	if (!json_first(all))
-		json_free(all);
+	set_unless_empty(rec, "waivers", all);
 }
 
 static void
@@ -157,31 +150,29 @@ set_canaries(
 		json_set_bool(j, "ok", k->ok);
 		json_push(all, j);
 	}
-	json_set(rec, "canary", json_first(all) ? all : NULL);
-	if (!json_first(all))
-		json_free(all);
+	set_unless_empty(rec, "canary", all);
 }
 
 /* Sets what other formats say in words, for vkb-compare --deltas. */
 static void
-set_texts(struct json *rec, const struct comparison *c, const struct rules *r)
+set_texts(struct json *rec, const struct comparison *c,
+    const struct warnings *w, const struct rules *r)
 {
-	struct casename *names = judge_names(c);
 	struct str s = {0};
 
-	report_headline(&s, c, names);
+	report_headline(&s, c);
 	json_set_str(rec, "headline", s.s);
 	str_clear(&s);
 	report_method(&s, c, r);
 	json_set_str(rec, "method", s.s);
-	json_set(rec, "warnings", report_warnings_json(c, names));
+	json_set(rec, "warnings", warnings_describe(w));
 	str_free(&s);
-	casename_free(names);
 }
 
 /* The comparison record: cases not compared, environments, counts. */
 static struct json *
-make_comparison(const struct comparison *c, const struct rules *r)
+make_comparison(const struct comparison *c, const struct warnings *w,
+    const struct rules *r)
 {
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();
@@ -207,11 +198,8 @@ make_comparison(const struct comparison *c, const struct rules *r)
 
 		json_set_num(j, "cases", (double)o->cases);
 		json_set_num(j, "ratio", o->ratio);
-		if (!isnan(o->lo))
-			json_set(j, "ci95", json_pair(o->lo, o->hi));
-		if (!isnan(o->lo_runs))
-			json_set(
-			    j, "ci95_runs", json_pair(o->lo_runs, o->hi_runs));
+		set_interval(j, "ci95", o->lo, o->hi);
+		set_interval(j, "ci95_runs", o->lo_runs, o->hi_runs);
 		json_set(overall, o->name, j);
 	}
 	json_set(rec, "overall", overall);
@@ -249,7 +237,7 @@ make_comparison(const struct comparison *c, const struct rules *r)
 	json_set(rec, "lonely", one_sided);
 	set_lapses(rec, c);
 	set_canaries(rec, c, r);
-	set_texts(rec, c, r);
+	set_texts(rec, c, w, r);
 	return rec;
 }
 
@@ -271,8 +259,7 @@ make_shift(const struct comparison *c, const struct shift *shift)
 		json_set_num(j, "baseline", l->value[0]);
 		json_set_num(j, "contender", l->value[1]);
 		json_set_num(j, "ratio", l->ratio);
-		if (!isnan(l->lo))
-			json_set(j, "ci95", json_pair(l->lo, l->hi));
+		set_interval(j, "ci95", l->lo, l->hi);
 		json_push(all, j);
 	}
 	json_set(rec, "quantiles", all);
@@ -293,6 +280,6 @@ report_jsonl(struct str *s, const struct report *r)
 			append_record(s, make_delta(c, &c->rows[k]));
 		for (size_t k = 0; k < r->shifts[i].n; k++)
 			append_record(s, make_shift(c, &r->shifts[i].v[k]));
-		append_record(s, make_comparison(c, r->rules));
+		append_record(s, make_comparison(c, &r->warnings[i], r->rules));
 	}
 }

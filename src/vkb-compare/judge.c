@@ -5,7 +5,6 @@
 #include "mem.h"
 #include "part.h"
 #include "record.h"
-#include "rounds.h"
 #include "sequential.h"
 
 #include <math.h>
@@ -50,7 +49,7 @@ find_level(struct comparison *c, const struct row *row, bool ninety)
 	double alpha = (ninety ? 2 : 1) * JUDGE_ALPHA, least = alpha;
 
 	for (size_t j = 0; j < 2; j++) {
-		struct looked *l = &c->levels[j][ninety];
+		struct cached_level *l = &c->levels[j][ninety];
 		size_t k, n = row->used[j].n;
 		double *looks = cases_looks(row->pair->side[j], &k);
 
@@ -59,7 +58,7 @@ find_level(struct comparison *c, const struct row *row, bool ninety)
 			free(looks);
 		} else {
 			free(l->looks);
-			*l = (struct looked){
+			*l = (struct cached_level){
 			    looks, k, n, sequential_level(looks, k, n, alpha)};
 		}
 		least = fmin(least, l->level);
@@ -72,10 +71,10 @@ judge_row(struct comparison *c, struct row *row, bool paired)
 {
 	const struct sample *s = row->used;
 	double level = find_level(c, row, false);
-	struct serial alike = rounds_alike(s);
+	struct serial serial = sample_measure_serial(s);
 
-	row->facts = verdict_look(s[0].v, s[0].n, s[1].v, s[1].n, paired, level,
-	    find_level(c, row, true), &alike);
+	row->facts = verdict_measure_looked(s[0].v, s[0].n, s[1].v, s[1].n,
+	    paired, level, find_level(c, row, true), &serial);
 	if (level < JUDGE_ALPHA)
 		row->level = level;
 }
@@ -116,13 +115,13 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
 	paired = !row.exact &&
-	    rounds_pair(row.used, find_level(c, &row, false), &row.dropped);
+	    sample_pair(row.used, find_level(c, &row, false), &row.dropped);
 	if (row.exact)
-		row.facts = verdict_assume(
+		row.facts = verdict_measure_exact(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
 	else if (is_same_data(p))
 		row.facts =
-		    verdict_itself(row.used[0].v, row.used[0].n, paired);
+		    verdict_measure_same(row.used[0].v, row.used[0].n, paired);
 	else
 		judge_row(c, &row, paired);
 	if (row.margin_auto)
@@ -254,8 +253,8 @@ compare_environments(struct comparison *c, const struct pairing *p)
 	}
 }
 
-struct casename *
-judge_names(const struct comparison *c)
+void
+judge_name_pairs(struct comparison *c)
 {
 	const struct json **configs = mem_array(c->npairs + 1, sizeof *configs);
 	struct casename *names;
@@ -273,27 +272,17 @@ judge_names(const struct comparison *c)
 		}
 	names = casename_new(configs, n);
 	for (size_t i = 0; i < 2 * c->npairs; i++) {
-		const struct kase *k = c->pairs[i / 2].side[i % 2];
+		struct pairing *p = &c->pairs[i / 2];
+		const struct kase *k = p->side[i % 2];
 
+		if (k)
+			p->name[i % 2] = casename_of(names, k->config);
 		if (all_failed(k))
 			casename_differs(names, k->config);
 	}
-	free(configs);
-	return names;
-}
-
-static void
-name_pairs(struct comparison *c)
-{
-	struct casename *names = judge_names(c);
-
-	for (size_t i = 0; i < c->npairs; i++) {
-		struct pairing *p = &c->pairs[i];
-
-		p->name = casename_of(
-		    names, (p->side[0] ? p->side[0] : p->side[1])->config);
-	}
+	c->common = casename_common(names);
 	casename_free(names);
+	free(configs);
 }
 
 void
@@ -305,7 +294,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	for (size_t j = 0; j < 2; j++)
 		c->name[j] = record_subject_title(c->subject[j]);
 	c->pairs = pairing_new(base, who, contender, contender_who, &c->npairs);
-	name_pairs(c);
+	judge_name_pairs(c);
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		bool lost = all_failed(p->side[0]) || all_failed(p->side[1]);
@@ -358,6 +347,7 @@ judge_free(struct comparison *c)
 	free(c->overall);
 	free(c->name[0]);
 	free(c->name[1]);
+	free(c->common);
 	pairing_free(c->pairs, c->npairs);
 	*c = (struct comparison){0};
 }

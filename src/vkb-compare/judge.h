@@ -14,8 +14,6 @@
 
 #define JUDGE_ALPHA .05
 
-struct casename;
-
 struct row {
 	const struct pairing *pair;
 	char *name; /* of the metric */
@@ -75,7 +73,7 @@ struct canary {                    /* a case that must not change */
 };
 
 /* A computed level, cached: most cases have the same looks. */
-struct looked {
+struct cached_level {
 	double *looks;
 	size_t k, n;
 	double level;
@@ -85,6 +83,7 @@ struct comparison {
 	const struct json *record; /* it was read from; NULL: judged here */
 	const struct json *subject[2];
 	char *name[2];
+	char *common; /* what all cases share: "clients=50, tls_mode=false" */
 	struct pairing *pairs;
 	size_t npairs;
 	struct row *rows; /* in the order of cases, then metrics */
@@ -105,10 +104,10 @@ struct comparison {
 	size_t matched, unmatched[2];
 	double failed_runs; /* of the contender */
 	size_t paired;      /* gate rows that were paired */
-	size_t lifted;      /* of these, with the p of the unpaired test */
+	size_t by_rank_sum; /* of these, with the p of the unpaired test */
 	size_t family;      /* tests in the adjustment of p */
 	size_t second;      /* of these, with half the weight */
-	struct looked levels[2][2]; /* cache by side; for ci95 and ci90 */
+	struct cached_level levels[2][2]; /* cache by side; for ci95 and ci90 */
 };
 
 /* Pairs the cases, tests each metric and compares the environments; decide_all
@@ -116,12 +115,12 @@ struct comparison {
 void judge_compare(struct comparison *, const struct cases *base, size_t who,
     const struct cases *contender, size_t contender_who, const struct rules *);
 
+/* Sets the names of the cases of the pairs, and what all of them share. */
+void judge_name_pairs(struct comparison *);
+
 void judge_free(struct comparison *);
 
 /* Scales p of a row so that it can be compared with JUDGE_ALPHA. */
 double judge_p(const struct row *, double p);
-
-/* Short names of the cases; caller frees with casename_free. */
-struct casename *judge_names(const struct comparison *);
 
 #endif

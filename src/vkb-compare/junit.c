@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "json.h"
 #include "markup.h"
 #include "part.h"
@@ -76,16 +75,16 @@ write_testcase(struct suite *t, const char *name, const char *what, double took,
 }
 
 static void
-write_row_testcase(struct suite *t, const struct report *report,
-    const struct row *r, const struct casename *names)
+write_row_testcase(
+    struct suite *t, const struct report *report, const struct row *r)
 {
-	char *name = casename_of(names, r->pair->side[0]->config);
+	const char *name = r->pair->name[0];
 	bool open = r->verdict == VERDICT_INCONCLUSIVE ||
 	    r->verdict == VERDICT_INSUFFICIENT;
 	struct str s = {0};
 	enum kind kind = PASSED;
 
-	if (report_fails(report, r))
+	if (report_row_fails(report, r))
 		kind = FAILED;
 	else if (open || r->waived)
 		kind = SKIPPED;
@@ -94,34 +93,30 @@ write_row_testcase(struct suite *t, const struct report *report,
 	    sum_seconds(r->pair) / (double)r->pair->rows, kind,
 	    verdict_name(r->verdict), s.s);
 	str_free(&s);
-	free(name);
 }
 
 /* Writes the sides of a case that failed or have no partner. */
 static void
-write_lost_testcases(struct suite *t, const struct report *report,
-    const struct pairing *p, const struct casename *names)
+write_lost_testcases(
+    struct suite *t, const struct report *report, const struct pairing *p)
 {
 	for (size_t j = 0; j < 2; j++) {
 		const struct kase *k = p->side[j];
 		struct str s = {0};
 		bool failed = k && cases_sum(k, "failed") > 0;
 		enum kind kind = SKIPPED;
-		char *name;
 
 		if (!k || (!failed && p->side[!j]))
 			continue;
-		name = casename_of(names, k->config);
 		if (failed && j == 1)
 			kind = ERROR;
 		else if (!failed && j == 0 && report->fails_missing)
 			kind = FAILED;
-		report_lost(&s, k, j, name);
-		write_testcase(t, name, j ? "(contender)" : "(baseline)",
+		report_lost_case(&s, p, j);
+		write_testcase(t, p->name[j], j ? "(contender)" : "(baseline)",
 		    p->rows ? 0 : sum_seconds(p), kind,
 		    failed ? "failed" : "missing", s.s);
 		str_free(&s);
-		free(name);
 	}
 }
 
@@ -167,13 +162,6 @@ write_xml_line(struct str *s, const char *text)
 	str_addc(s, '\n');
 }
 
-static void
-write_xml_warning(void *arg, enum report_kind kind, const char *text)
-{
-	(void)kind;
-	write_xml_line(arg, text);
-}
-
 /* Returns the time of the contender, "2026-02-27T10:12:41", or that of the
  * epoch, as the schemas require one. */
 static const char *
@@ -195,7 +183,7 @@ static void
 write_testsuite(struct str *s, const struct report *report, size_t i)
 {
 	const struct comparison *c = &report->c[i];
-	struct casename *names = judge_names(c);
+	const struct warnings *w = &report->warnings[i];
 	struct suite t = {0};
 	struct str title = {0};
 	char buf[20];
@@ -204,9 +192,9 @@ write_testsuite(struct str *s, const struct report *report, size_t i)
 	write_canary_testcases(&t, c);
 	for (size_t k = 0; k < c->nrows; k++)
 		if (c->rows[k].gate)
-			write_row_testcase(&t, report, &c->rows[k], names);
+			write_row_testcase(&t, report, &c->rows[k]);
 	for (size_t k = 0; k < c->npairs; k++)
-		write_lost_testcases(&t, report, &c->pairs[k], names);
+		write_lost_testcases(&t, report, &c->pairs[k]);
 	write_lonely_testcases(&t, report, c);
 	str_printf(&title, "%s against %s", c->name[1], c->name[0]);
 	str_add(s, "  <testsuite");
@@ -225,16 +213,16 @@ write_testsuite(struct str *s, const struct report *report, size_t i)
 	str_add(s, t.cases.s);
 	str_add(s, "    <system-out>");
 	str_clear(&title);
-	report_headline(&title, c, names);
+	report_headline(&title, c);
 	write_xml_line(s, title.s);
 	str_clear(&title);
 	report_method(&title, c, report->rules);
 	write_xml_line(s, title.s);
-	report_warnings(c, names, write_xml_warning, s);
+	for (size_t k = 0; k < w->n; k++)
+		write_xml_line(s, w->v[k].text);
 	str_add(s, "</system-out>\n    <system-err/>\n  </testsuite>\n");
 	str_free(&title);
 	str_free(&t.cases);
-	casename_free(names);
 }
 
 void

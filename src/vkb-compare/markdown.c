@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "markup.h"
 #include "mem.h"
 #include "num.h"
@@ -54,15 +53,13 @@ choose_mark(const struct row *r)
 }
 
 static void
-write_markdown_row(
-    struct str *s, const struct row *r, const struct casename *names)
+write_markdown_row(struct str *s, const struct row *r)
 {
-	char *name = casename_of(names, r->pair->side[0]->config);
 	char a[NUM_BUF], b[NUM_BUF];
 	struct str verdict = {0}, notes = {0};
 
 	str_printf(s, "| %s | ", choose_mark(r));
-	markup_markdown(s, name);
+	markup_markdown(s, r->pair->name[0]);
 	str_add(s, " | ");
 	markup_markdown(s, r->name);
 	str_printf(s, " | %s | %s | ", num_human(a, r->facts.median[0]),
@@ -78,7 +75,6 @@ write_markdown_row(
 	markup_markdown_whole(s, notes.s);
 	str_free(&notes);
 	str_add(s, " |\n");
-	free(name);
 }
 
 static void
@@ -101,7 +97,7 @@ write_left_out(const struct page *p, size_t n, const char *what)
 /* Writes rows from..to-1, as many as fit. */
 static void
 write_markdown_rows(const struct page *p, const struct row **order, size_t from,
-    size_t to, const struct casename *names, size_t percent)
+    size_t to, size_t percent)
 {
 	size_t i;
 
@@ -111,7 +107,7 @@ write_markdown_rows(const struct page *p, const struct row **order, size_t from,
 	for (i = from; i < to; i++) {
 		size_t before = p->s->len;
 
-		write_markdown_row(p->s, order[i], names);
+		write_markdown_row(p->s, order[i]);
 		if (is_within_room(p, percent))
 			continue;
 		truncate_page(p, before);
@@ -121,35 +117,10 @@ write_markdown_rows(const struct page *p, const struct row **order, size_t from,
 	str_addc(p->s, '\n');
 }
 
-struct listing {
-	const struct page *page;
-	enum report_kind kind;
-	size_t percent, n, left_out;
-};
-
-static void
-list_warning(void *arg, enum report_kind kind, const char *text)
-{
-	struct listing *l = arg;
-	struct str *s = l->page->s;
-	size_t before = s->len;
-
-	if (kind != l->kind)
-		return;
-	str_add(s, "- ");
-	markup_markdown(s, text);
-	str_addc(s, '\n');
-	l->n++;
-	if (is_within_room(l->page, l->percent))
-		return;
-	truncate_page(l->page, before);
-	l->left_out++;
-}
-
 /* Writes the warnings of one kind below a heading. */
 static void
-write_markdown_warnings(const struct page *p, const struct comparison *c,
-    const struct casename *names, enum report_kind kind, size_t percent)
+write_markdown_warnings(const struct page *p, const struct warnings *w,
+    enum report_kind kind, size_t percent)
 {
 	static const char *const headings[] = {
 	    [REPORT_FAILED] = "Failed",
@@ -157,23 +128,32 @@ write_markdown_warnings(const struct page *p, const struct comparison *c,
 	    [REPORT_ENV] = "Environment",
 	    [REPORT_NOTE] = "Notes",
 	};
-	struct listing l = {p, kind, percent, 0, 0};
-	size_t before = p->s->len;
+	size_t n = 0, left_out = 0;
 
-	str_printf(p->s, "**%s**\n\n", headings[kind]);
-	report_warnings(c, names, list_warning, &l);
-	if (!l.n) {
+	for (size_t i = 0; i < w->n; i++) {
+		size_t before;
+
+		if (w->v[i].kind != kind)
+			continue;
+		if (!n++)
+			str_printf(p->s, "**%s**\n\n", headings[kind]);
+		before = p->s->len;
+		str_add(p->s, "- ");
+		markup_markdown(p->s, w->v[i].text);
+		str_addc(p->s, '\n');
+		if (is_within_room(p, percent))
+			continue;
 		truncate_page(p, before);
-		return;
+		left_out++;
 	}
-	write_left_out(p, l.left_out, "line");
-	str_addc(p->s, '\n');
+	write_left_out(p, left_out, "line");
+	str_add(p->s, n ? "\n" : "");
 }
 
 static bool
 is_notable(const struct row *r)
 {
-	return report_counted(r) &&
+	return report_is_judged(r) &&
 	    (r->verdict == VERDICT_REGRESSION ||
 		r->verdict == VERDICT_IMPROVEMENT);
 }
@@ -201,16 +181,14 @@ has_notable_row(const struct comparison *c, const struct pairing *p)
 }
 
 static void
-write_markdown_shift(
-    const struct page *p, const struct shift *t, const struct casename *names)
+write_markdown_shift(const struct page *p, const struct shift *t)
 {
-	char *text = casename_of(names, t->pair->side[0]->config);
 	size_t before = p->s->len;
 	char a[NUM_BUF], b[NUM_BUF];
 	double by;
 	const char *unit = shift_unit(t, &by);
 
-	markup_markdown(p->s, text);
+	markup_markdown(p->s, t->pair->name[0]);
 	str_add(p->s, ", ");
 	markup_markdown(p->s, t->hist);
 	str_printf(p->s,
@@ -231,13 +209,12 @@ write_markdown_shift(
 	str_add(p->s, "\n\n");
 	if (!is_within_room(p, 85))
 		truncate_page(p, before);
-	free(text);
 }
 
 /* Writes the shifts of the cases that changed. */
 static void
-write_markdown_shifts(const struct page *p, const struct report *r,
-    size_t which, const struct casename *names)
+write_markdown_shifts(
+    const struct page *p, const struct report *r, size_t which)
 {
 	const struct shifts *all = &r->shifts[which];
 	size_t before = p->s->len, start;
@@ -246,7 +223,7 @@ write_markdown_shifts(const struct page *p, const struct report *r,
 	start = p->s->len;
 	for (size_t i = 0; i < all->n; i++)
 		if (has_notable_row(&r->c[which], all->v[i].pair))
-			write_markdown_shift(p, &all->v[i], names);
+			write_markdown_shift(p, &all->v[i]);
 	if (p->s->len > start)
 		close_details(p->s);
 	else
@@ -257,24 +234,17 @@ static void
 write_markdown_overall(const struct page *p, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
-		const struct overall *o = &c->overall[i];
 		size_t before = p->s->len;
+		struct str text = {0};
 
-		if (o->cases < 2)
-			continue;
-		str_add(p->s, "Overall ");
-		markup_markdown(p->s, o->name);
-		str_printf(p->s, ": %.3fx", o->ratio);
-		/* The interval of two cases is too wide to help. */
-		if (o->cases >= 3 && !isnan(o->lo))
-			str_printf(p->s, " \\[%.3f, %.3f\\]", o->lo, o->hi);
-		str_printf(p->s, ", geometric mean of %zu cases", o->cases);
-		if (!isnan(o->lo_runs))
-			str_printf(p->s, "; over their runs \\[%.3f, %.3f\\]",
-			    o->lo_runs, o->hi_runs);
-		str_add(p->s, ".\n");
+		if (report_overall(&text, &c->overall[i], "Overall",
+			"; over their runs")) {
+			markup_markdown_whole(p->s, text.s);
+			str_add(p->s, ".\n");
+		}
 		if (!is_within_room(p, 95))
 			truncate_page(p, before);
+		str_free(&text);
 	}
 	str_addc(p->s, '\n');
 }
@@ -304,8 +274,7 @@ write_markdown_name(struct str *s, const char *text)
 }
 
 static void
-write_markdown_head(const struct page *p, const struct comparison *c,
-    const struct casename *names)
+write_markdown_head(const struct page *p, const struct comparison *c)
 {
 	struct str text = {0};
 	size_t before;
@@ -317,7 +286,7 @@ write_markdown_head(const struct page *p, const struct comparison *c,
 	str_add(p->s, "\n\n");
 	before = p->s->len;
 	str_add(p->s, "**");
-	report_headline(&text, c, names);
+	report_headline(&text, c);
 	markup_markdown_whole(p->s, text.s);
 	str_add(p->s, "**\n\n");
 	if (!is_within_room(p, 40))
@@ -332,23 +301,23 @@ write_markdown_head(const struct page *p, const struct comparison *c,
 }
 
 static void
-write_markdown_method(const struct page *p, const struct comparison *c,
-    const struct casename *names, const struct rules *r)
+write_markdown_method(
+    const struct page *p, const struct report *r, size_t which)
 {
-	char *common = casename_common(names);
+	const struct comparison *c = &r->c[which];
+	const struct warnings *w = &r->warnings[which];
 	struct str text = {0};
 
 	open_details(p->s, "What was measured, and how this was judged");
-	write_markdown_warnings(p, c, names, REPORT_ENV, 88);
-	write_markdown_warnings(p, c, names, REPORT_NOTE, 91);
+	write_markdown_warnings(p, w, REPORT_ENV, 88);
+	write_markdown_warnings(p, w, REPORT_NOTE, 91);
 	write_markdown_overall(p, c);
-	if (*common)
-		write_paragraph(p, "All cases: ", common, 97);
-	report_method(&text, c, r);
+	if (*c->common)
+		write_paragraph(p, "All cases: ", c->common, 97);
+	report_method(&text, c, r->rules);
 	write_paragraph(p, "", text.s, 100);
 	close_details(p->s);
 	str_free(&text);
-	free(common);
 }
 
 static void
@@ -356,30 +325,29 @@ write_markdown_comparison(
     struct str *s, const struct report *r, size_t which, size_t limit)
 {
 	const struct comparison *c = &r->c[which];
-	struct casename *names = judge_names(c);
+	const struct warnings *w = &r->warnings[which];
 	const struct row **order = report_order(c);
 	struct page p = {s, s->len, limit - s->len - SLACK};
 	struct str summary = {0};
 	size_t n = 0;
 
-	write_markdown_head(&p, c, names);
-	write_markdown_warnings(&p, c, names, REPORT_FAILED, 45);
+	write_markdown_head(&p, c);
+	write_markdown_warnings(&p, w, REPORT_FAILED, 45);
 	while (n < c->nrows && is_notable(order[n]))
 		n++;
-	write_markdown_rows(&p, order, 0, n, names, 65);
-	write_markdown_warnings(&p, c, names, REPORT_UNMATCHED, 70);
+	write_markdown_rows(&p, order, 0, n, 65);
+	write_markdown_warnings(&p, w, REPORT_UNMATCHED, 70);
 	if (n < c->nrows) {
 		str_printf(&summary, "%zu other row%s", c->nrows - n,
 		    num_plural(c->nrows - n));
 		open_details(s, summary.s);
-		write_markdown_rows(&p, order, n, c->nrows, names, 80);
+		write_markdown_rows(&p, order, n, c->nrows, 80);
 		close_details(s);
 	}
-	write_markdown_shifts(&p, r, which, names);
-	write_markdown_method(&p, c, names, r->rules);
+	write_markdown_shifts(&p, r, which);
+	write_markdown_method(&p, r, which);
 	str_free(&summary);
 	free(order);
-	casename_free(names);
 }
 
 void

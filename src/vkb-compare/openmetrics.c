@@ -1,72 +1,42 @@
 #include "report.h"
-#include "casename.h"
 #include "markup.h"
-#include "mem.h"
 #include "str.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdint.h>
+#include <string.h>
 
-/* The values of the gauges; NAN: the row has no value. */
-static double
-get_baseline(const struct row *r)
-{
-	return r->facts.median[0];
-}
-
-static double
-get_contender(const struct row *r)
-{
-	return r->facts.median[1];
-}
-
-static double
-get_ratio(const struct row *r)
-{
-	return r->facts.ratio;
-}
-
-static double
-get_low(const struct row *r)
-{
-	return r->facts.lo95;
-}
-
-static double
-get_high(const struct row *r)
-{
-	return r->facts.hi95;
-}
-
-static double
-get_adjusted_p(const struct row *r)
-{
-	return r->p;
-}
-
-static double
-get_regression(const struct row *r)
-{
-	return r->verdict == VERDICT_REGRESSION && r->gate && !r->waived;
-}
+#define REGRESSION SIZE_MAX
 
 static const struct family {
 	const char *name, *unit, *help;
-	double (*value)(const struct row *);
+	size_t value; /* of struct row, a double; REGRESSION: see get_value */
 } families[] = {
     {"vkb_baseline", "", "Median of the baseline, in the unit of the metric.",
-	get_baseline},
+	offsetof(struct row, facts.median[0])},
     {"vkb_contender", "", "Median of the contender, in the unit of the metric.",
-	get_contender},
-    {"vkb_change_ratio", "ratio", "Contender over baseline.", get_ratio},
+	offsetof(struct row, facts.median[1])},
+    {"vkb_change_ratio", "ratio", "Contender over baseline.",
+	offsetof(struct row, facts.ratio)},
     {"vkb_change_low_ratio", "ratio", "Lower end of its 95 % interval.",
-	get_low},
+	offsetof(struct row, facts.lo95)},
     {"vkb_change_high_ratio", "ratio", "Upper end of its 95 % interval.",
-	get_high},
+	offsetof(struct row, facts.hi95)},
     {"vkb_p_adjusted", "", "p of the change, adjusted over the report.",
-	get_adjusted_p},
+	offsetof(struct row, p)},
     {"vkb_regression", "", "1 where the contender is judged to be worse.",
-	get_regression}};
+	REGRESSION}};
+
+/* Returns the value of the gauge; NAN: the row has none. */
+static double
+get_value(const struct family *f, const struct row *r)
+{
+	double v = r->verdict == VERDICT_REGRESSION && report_is_judged(r);
+
+	if (f->value != REGRESSION)
+		memcpy(&v, (const char *)r + f->value, sizeof v);
+	return v;
+}
 
 static void
 write_label(struct str *s, const char *name, const char *value)
@@ -95,19 +65,16 @@ write_family_head(
 }
 
 static void
-write_samples(struct str *s, const struct family *f, const struct comparison *c,
-    const struct casename *names)
+write_samples(struct str *s, const struct family *f, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *r = &c->rows[i];
-		double v = f->value(r);
-		char *name;
+		double v = get_value(f, r);
 
 		if (isnan(v))
 			continue;
-		name = casename_of(names, r->pair->side[0]->config);
 		str_printf(s, "%s{", f->name);
-		write_label(s, "case", name);
+		write_label(s, "case", r->pair->name[0]);
 		str_addc(s, ',');
 		write_label(s, "metric", r->name);
 		str_addc(s, ',');
@@ -115,7 +82,6 @@ write_samples(struct str *s, const struct family *f, const struct comparison *c,
 		str_add(s, "} ");
 		report_number(s, v);
 		str_addc(s, '\n');
-		free(name);
 	}
 }
 
@@ -147,19 +113,12 @@ write_counts(struct str *s, const struct report *r)
 void
 report_openmetrics(struct str *s, const struct report *r)
 {
-	struct casename **names = mem_array(r->n + 1, sizeof *names);
-
-	for (size_t i = 0; i < r->n; i++)
-		names[i] = judge_names(&r->c[i]);
 	for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
 		write_family_head(
 		    s, families[f].name, families[f].unit, families[f].help);
 		for (size_t i = 0; i < r->n; i++)
-			write_samples(s, &families[f], &r->c[i], names[i]);
+			write_samples(s, &families[f], &r->c[i]);
 	}
 	write_counts(s, r);
 	str_add(s, "# EOF\n");
-	for (size_t i = 0; i < r->n; i++)
-		casename_free(names[i]);
-	free(names);
 }

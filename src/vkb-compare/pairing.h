@@ -12,9 +12,10 @@
 
 struct pairing {
 	const struct kase *side[2]; /* baseline, contender; NULL: no partner */
-	char *note;  /* keys that only one side has; NULL: none */
-	char *name;  /* of the case, for people; set by judge.c */
-	size_t rows; /* metrics compared; counted by judge.c */
+	char *note;    /* keys that only one side has; NULL: none */
+	char *name[2]; /* of the case on each side, for people; NULL: no
+			* partner; set by judge.c */
+	size_t rows;   /* metrics compared; counted by judge.c */
 };
 
 /* In the order of the baseline's cases; caller frees with pairing_free. */

@@ -99,6 +99,7 @@ read_row(struct row *r, const struct json *rec)
 	r->visible = json_get_num(rec, "visible", NAN);
 	r->minutes = json_get_num(needed, "minutes", NAN);
 	r->level = r->p = NAN;
+	f->method = ""; /* notes name it */
 	f->paired = json_get_bool(rec, "paired", false);
 	f->ratio = json_get_num(rec, "ratio", NAN);
 	if (json_len(n) != 2 || read_count(json_at(n, 0), &f->m) < 0 ||
@@ -272,6 +273,7 @@ read_comparison(
 	    (why = read_lost_cases(c, p, failed)) ||
 	    (why = read_counts(c, rec)))
 		return why;
+	judge_name_pairs(c);
 	return read_overall(c, rec);
 }
 

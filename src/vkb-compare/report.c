@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "history.h"
 #include "json.h"
 #include "mem.h"
@@ -10,22 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+const enum verdict report_verdicts[VERDICTS] = {VERDICT_REGRESSION,
+    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
+    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
+
 /* Returns the place of a row in reports, by what needs attention. */
 static int
 rank_row(const struct row *r)
 {
-	static const int of[VERDICTS] = {
-	    [VERDICT_REGRESSION] = 0,
-	    [VERDICT_IMPROVEMENT] = 1,
-	    [VERDICT_DIFFERENT] = 2,
-	    [VERDICT_INCONCLUSIVE] = 3,
-	    [VERDICT_INSUFFICIENT] = 4,
-	    [VERDICT_EQUIVALENT] = 5,
-	};
+	int rank = 0;
 
 	if (r->waived)
-		return of[VERDICT_DIFFERENT];
-	return of[r->verdict] + (r->gate ? 0 : VERDICTS);
+		return VERDICT_DIFFERENT;
+	while (report_verdicts[rank] != r->verdict)
+		rank++;
+	return rank + (r->gate ? 0 : VERDICTS);
 }
 
 /* Returns |ln ratio| of a row that changed; 0 without a ratio or change. */
@@ -71,15 +69,15 @@ to_percent(double ratio)
 }
 
 bool
-report_counted(const struct row *r)
+report_is_judged(const struct row *r)
 {
 	return r->gate && !r->waived;
 }
 
 bool
-report_fails(const struct report *report, const struct row *r)
+report_row_fails(const struct report *report, const struct row *r)
 {
-	return report_counted(r) && report->fails[r->verdict];
+	return report_is_judged(r) && report->fails[r->verdict];
 }
 
 void
@@ -87,18 +85,6 @@ report_number(struct str *s, double v)
 {
 	if (!isnan(v))
 		str_printf(s, "%.12g", v);
-}
-
-const char *
-report_better(const struct row *r)
-{
-	static const char *const better[] = {
-	    [METRIC_HIGHER] = "higher",
-	    [METRIC_LOWER] = "lower",
-	    [METRIC_NEITHER] = "neither",
-	};
-
-	return better[r->metric.better];
 }
 
 /* Rates are "faster" or "slower"; all else is "higher" or "lower". */
@@ -153,7 +139,6 @@ report_sentence(struct str *s, const struct row *r)
 	    num_human(b, r->facts.median[1]), *r->metric.unit ? " " : "",
 	    r->metric.unit);
 	report_verdict(s, r);
-	str_add(&notes, "");
 	report_notes(&notes, r);
 	if (notes.len)
 		str_printf(s, "; %s", notes.s);
@@ -161,11 +146,11 @@ report_sentence(struct str *s, const struct row *r)
 }
 
 bool
-report_hopeless(const struct row *r)
+report_is_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
 
-	return verdict_hopeless((double)r->needed, (double)have);
+	return verdict_is_hopeless((double)r->needed, (double)have);
 }
 
 void
@@ -187,9 +172,9 @@ report_verdict(struct str *s, const struct row *r)
 		    r->visible < .1 ? ", changes below %.2g%% would be missed"
 				    : ", changes below %.0f%% would be missed",
 		    100 * r->visible);
-	else if (report_hopeless(r))
+	else if (report_is_hopeless(r))
 		str_add(s, ", too noisy to tell");
-	if (!r->needed || report_hopeless(r))
+	if (!r->needed || report_is_hopeless(r))
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,
 	    r->facts.paired ? "rounds" : "runs a side");
@@ -200,14 +185,11 @@ report_verdict(struct str *s, const struct row *r)
 void
 report_counts(struct str *s, const struct comparison *c)
 {
-	static const enum verdict order[] = {VERDICT_REGRESSION,
-	    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
-	    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 	size_t rows = 0;
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		enum verdict v = order[i];
+	for (size_t i = 0; i < VERDICTS; i++) {
+		enum verdict v = report_verdicts[i];
 		bool plural = c->count[v] != 1 &&
 		    (v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT);
 
@@ -236,6 +218,25 @@ report_judged(struct str *s, const struct comparison *c)
 	}
 	if (c->noverall)
 		str_addc(s, '.');
+}
+
+bool
+report_overall(struct str *s, const struct overall *o, const char *first,
+    const char *second)
+{
+	if (o->cases < 2)
+		return false;
+	str_printf(s, "%s ", first);
+	str_visible(s, o->name);
+	str_printf(s, ": %.3fx", o->ratio);
+	/* The interval of two cases is too wide to help. */
+	if (o->cases >= 3 && !isnan(o->lo))
+		str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
+	str_printf(s, ", geometric mean of %zu cases", o->cases);
+	if (!isnan(o->lo_runs))
+		str_printf(
+		    s, "%s [%.3f, %.3f]", second, o->lo_runs, o->hi_runs);
+	return true;
 }
 
 /* Returns the margin as given, in percent: "+10%" is stored as 1 - 1/1.1. */
@@ -308,11 +309,11 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_add(s,
 		    "Not paired: the sides did not run in the same rounds "
 		    "(Mann-Whitney)");
-	if (c->lifted)
+	if (c->by_rank_sum)
 		str_printf(s,
 		    ", p of %zu result%s by Mann-Whitney (signed ranks of so "
 		    "few rounds could not show one change among so many cases)",
-		    c->lifted, num_plural(c->lifted));
+		    c->by_rank_sum, num_plural(c->by_rank_sum));
 	str_printf(s, "; p-values corrected for %zu test%s (%s, level %g",
 	    c->family, num_plural(c->family),
 	    r->strict ? "Holm" : "Benjamini-Hochberg", JUDGE_ALPHA);
@@ -337,49 +338,43 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		    c->ncanaries, num_plural(c->ncanaries));
 }
 
-static void
-add_note(struct str *s, const char *text)
-{
-	if (s->len)
-		str_add(s, ", ");
-	str_add(s, text);
-}
-
 void
 report_notes(struct str *s, const struct row *r)
 {
-	struct str one = {0};
+	const struct verdict_facts *f = &r->facts;
+	const struct {
+		bool holds;
+		const char *text;
+	} notes[] = {{r->client_bound, "client-bound"},
+	    {r->keys_differ, "the faster side may have more keys"},
+	    {isnan(f->ratio), "values of 0 or below: no ratio"},
+	    {strcmp(f->method, "exact") == 0, "no noise"},
+	    {strcmp(f->method, "identical") == 0, "identical values"},
+	    {r->exact,
+		isnan(f->sd) ? "assumed exact, but the runs vary"
+			     : "assumed exact"}};
+	const char *sep = "";
 
 	if (r->notes) {
 		str_add(s, r->notes);
 		return;
 	}
-	if (r->client_bound)
-		add_note(&one, "client-bound");
-	if (r->keys_differ)
-		add_note(&one, "the faster side may have more keys");
-	if (isnan(r->facts.ratio))
-		add_note(&one, "values of 0 or below: no ratio");
-	if (strcmp(r->facts.method, "exact") == 0)
-		add_note(&one, "no noise");
-	if (strcmp(r->facts.method, "identical") == 0)
-		add_note(&one, "identical values");
-	if (r->exact)
-		add_note(&one,
-		    isnan(r->facts.sd) ? "assumed exact, but the runs vary"
-				       : "assumed exact");
-	if (r->facts.alike.r > 0)
-		str_printf(&one,
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+		if (notes[i].holds) {
+			str_printf(s, "%s%s", sep, notes[i].text);
+			sep = ", ";
+		}
+	if (f->serial.r > 0) {
+		str_printf(s,
 		    "%sruns are autocorrelated (lag-1 %.2f, effective sample "
 		    "size %.1f and %.1f): the interval is wider",
-		    one.len ? ", " : "", r->facts.alike.r,
-		    r->facts.alike.worth[0], r->facts.alike.worth[1]);
+		    sep, f->serial.r, f->serial.effective[0],
+		    f->serial.effective[1]);
+		sep = ", ";
+	}
 	if (r->dropped)
-		str_printf(&one, "%s%zu run%s without a partner left out",
-		    one.len ? ", " : "", r->dropped, num_plural(r->dropped));
-	if (one.len)
-		str_add(s, one.s);
-	str_free(&one);
+		str_printf(s, "%s%zu run%s without a partner left out", sep,
+		    r->dropped, num_plural(r->dropped));
 }
 
 void

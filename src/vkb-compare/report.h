@@ -12,13 +12,23 @@
 #include "judge.h"
 #include "shift.h"
 
-struct casename;
 struct json;
 struct str;
 
+enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
+
+struct warnings { /* about the data of a comparison, each one line */
+	struct warning {
+		enum report_kind kind;
+		char *text;
+	} * v;
+	size_t n, cap;
+};
+
 struct report {
-	const struct comparison *c;  /* one for each contender */
-	const struct shifts *shifts; /* as many */
+	const struct comparison *c;      /* one for each contender */
+	const struct shifts *shifts;     /* as many */
+	const struct warnings *warnings; /* as many */
 	size_t n;
 	const struct rules *rules;
 	bool fails[VERDICTS]; /* judged rows with this verdict fail */
@@ -50,38 +60,38 @@ enum report_shifts { SHIFTS_NEVER, SHIFTS_BY_OPTION, SHIFTS_ALWAYS };
 #define REPORT_DECLARE(name, shifts) report_write report_##name;
 REPORT_FORMATS(REPORT_DECLARE)
 
+/* All verdicts, what needs most attention first. */
+extern const enum verdict report_verdicts[VERDICTS];
+
 /* Pieces for the writers, which must escape them: names are as in the input. */
 
 /* Does the row make the exit status 1? */
-bool report_fails(const struct report *, const struct row *);
+bool report_row_fails(const struct report *, const struct row *);
 
 /* Is the row judged and not waived? */
-bool report_counted(const struct row *);
-/* Does the row need too many runs to advise them? See verdict_hopeless. */
-bool report_hopeless(const struct row *);
+bool report_is_judged(const struct row *);
+/* Does the row need too many runs to advise them? See verdict_is_hopeless. */
+bool report_is_hopeless(const struct row *);
 
 /* Writes 12 digits, or nothing for NAN. */
 void report_number(struct str *, double);
-const char *report_better(const struct row *); /* "higher", ... */
 
 /*
  * The result in one sentence: what changed, how much, how sure, what to do.
  */
-void report_headline(
-    struct str *, const struct comparison *, const struct casename *);
+void report_headline(struct str *, const struct comparison *);
 /* The most important verdict of the judged rows; VERDICTS: there are none. */
 enum verdict report_outcome(const struct comparison *);
 /* One sentence about a row, without its name. */
 void report_sentence(struct str *, const struct row *);
 /* Why a side of a case was not compared, or only in part. */
-void report_lost(
-    struct str *, const struct kase *, size_t side, const char *name);
+void report_lost_case(struct str *, const struct pairing *, size_t side);
 
 /* "only the baseline has rps (2 cases)" */
 void report_one_sided(struct str *, const struct one_sided_gate *);
 
 /* How many cases, and judged metrics of other cases, the contender lacks. */
-size_t report_missing(const struct comparison *);
+size_t report_count_missing(const struct comparison *);
 
 /* The rows sorted for people: changes first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);
@@ -93,18 +103,21 @@ void report_verdict(struct str *, const struct row *);
 void report_counts(struct str *, const struct comparison *);
 /* "Judged: rps, p50_latency_ms."; nothing if no metric was judged. */
 void report_judged(struct str *, const struct comparison *);
+/* "Overall rps: 0.97x [0.95, 0.99], geometric mean of 3 cases", with the first
+ * word and the text before the second interval as given. Returns false, and
+ * writes nothing, if it would be the mean of one case. */
+bool report_overall(struct str *, const struct overall *, const char *first,
+    const char *second);
 /* The statistical method, in a few sentences. */
 void report_method(
     struct str *, const struct comparison *, const struct rules *);
 
-/* Warnings about the data: calls the function with one line each. */
-enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
-typedef void report_line(void *arg, enum report_kind, const char *text);
-void report_warnings(const struct comparison *, const struct casename *,
-    report_line *, void *arg);
+/* Makes the warnings about the data, or copies those of the record that the
+ * comparison was read from; free them with warnings_free. */
+void warnings_new(struct warnings *, const struct comparison *);
 /* The same as an array of a record: kind, text. Caller frees. */
-struct json *report_warnings_json(
-    const struct comparison *, const struct casename *);
+struct json *warnings_describe(const struct warnings *);
+void warnings_free(struct warnings *);
 
 /* "1.07x [1.06, 1.08]" of a percentile; the distance of the histograms. */
 void report_ratio(struct str *, const struct shift_line *);

@@ -1,13 +1,10 @@
 #include "rules.h"
 #include "judge.h"
-#include "json.h"
 #include "mem.h"
-#include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static void
 apply_answer(struct row *row, const struct policy_answer *a, const char *from)
@@ -37,66 +34,30 @@ apply_options(const struct rules *r, struct row *row)
 			m = &r->margins[i];
 	}
 	if (m)
-		apply_answer(row, &m->says, "option");
+		apply_answer(row, &m->answer, "option");
 }
 
-/* Was the server the limit of most runs on both sides, and the client of none?
- * False if the case has a rate. */
+/* Does the server limit both sides? */
 static bool
 is_server_bound(const struct pairing *p)
 {
 	for (size_t j = 0; j < 2; j++) {
 		const struct kase *k = p->side[j];
 
-		if (!k || json_get_num(k->config, "rate", 0) > 0 ||
-		    cases_bound(k, "client") > 0 ||
-		    !(2 * cases_bound(k, "server") > cases_sum(k, "n")))
+		if (!k ||
+		    !metric_server_bound(k->config, cases_sum(k, "n"),
+			cases_bound(k, "server"), cases_bound(k, "client")))
 			return false;
 	}
 	return true;
-}
-
-/* Does the command only read? The command of a named test, such as LRANGE_100,
- * ends at the '_'; a mixed scenario may write. */
-static bool
-only_reads(const struct json *config)
-{
-	static const char *const readers[] = {"GET", "MGET", "EXISTS", "STRLEN",
-	    "PING", "ECHO", "TTL", "TYPE", "LRANGE", "LINDEX", "LLEN", "HGET",
-	    "HMGET", "HGETALL", "HEXISTS", "HLEN", "SISMEMBER", "SMEMBERS",
-	    "SCARD", "SRANDMEMBER", "ZSCORE", "ZRANGE", "ZRANK", "ZCARD",
-	    "ZCOUNT", "XRANGE", "XLEN", "FT.SEARCH", "FT.AGGREGATE", NULL};
-	const char *command = json_get_str(config, "command");
-	size_t n = command ? strcspn(command, " _") : 0;
-
-	if (!command || json_get(config, "commands"))
-		return false;
-	for (size_t i = 0; readers[i]; i++)
-		if (strlen(readers[i]) == n &&
-		    strncasecmp(command, readers[i], n) == 0)
-			return true;
-	return false;
-}
-
-/* Does the faster build end with more keys, as in runs of fixed time that
- * write? */
-static bool
-keys_differ(const struct pairing *p)
-{
-	const struct kase *k = p->side[0] ? p->side[0] : p->side[1];
-
-	return json_get(k->config, "duration_s") &&
-	    !json_get(k->config, "requests") && !only_reads(k->config);
 }
 
 bool
 rules_apply(const struct rules *r, struct row *row)
 {
 	const struct pairing *p = row->pair;
-	const struct kase *k = p->side[0] ? p->side[0] : p->side[1];
-	struct policy_answer a = {
-	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
-
+	const struct kase *k = p->side[0];
+	struct policy_answer a;
 	bool shown;
 
 	row->metric = metric_guess(row->name);
@@ -104,22 +65,21 @@ rules_apply(const struct rules *r, struct row *row)
 		row->metric.gate = is_server_bound(p);
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
-	if (r->policy)
-		policy_ask(
-		    r->policy, k->config, p->name, row->name, r->today, &a);
+	policy_find_answer(
+	    r->policy, k->config, p->name[0], row->name, r->today, &a);
 	apply_answer(row, &a, "policy");
 	row->exact = a.exact == 1;
 	row->waiver = a.waiver;
 	apply_options(r, row);
-	shown = metric_wanted(r->metrics, &row->metric, a.gate, &row->gate);
-	row->keys_differ = row->metric.grows && keys_differ(p);
+	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
+	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
 	if (row->keys_differ && a.gate != 1)
 		row->gate = false;
 	return shown;
 }
 
 bool
-rules_waive(const struct row *row)
+rules_is_waived(const struct row *row)
 {
 	return policy_waives(&row->waiver, row->facts.ratio);
 }
@@ -155,7 +115,7 @@ count_waiver(struct waiver_count **t, size_t *n, const struct row *row)
 }
 
 void
-rules_lapses(const struct rules *r, struct comparison *c, size_t n)
+rules_add_lapses(const struct rules *r, struct comparison *c, size_t n)
 {
 	struct waiver_count *t = NULL;
 	size_t nt = 0;
@@ -177,7 +137,7 @@ rules_lapses(const struct rules *r, struct comparison *c, size_t n)
 		if (w->expired || t[i].exceeded || !t[i].waived)
 			add_lapse(c, &l);
 	}
-	for (size_t i = 0; (rule = policy_unused(r->policy, i)); i++)
+	for (size_t i = 0; (rule = policy_unused_rule(r->policy, i)); i++)
 		add_lapse(c, &(struct lapse){rule, "unused", NULL, NULL});
 	free(t);
 }

@@ -17,7 +17,7 @@ struct row;
 
 struct margin {
 	const char *name; /* NULL: all metrics */
-	struct policy_answer says;
+	struct policy_answer answer;
 };
 
 struct rules {
@@ -35,9 +35,9 @@ struct rules {
 bool rules_apply(const struct rules *, struct row *);
 
 /* Is this regression covered by its waiver? */
-bool rules_waive(const struct row *);
+bool rules_is_waived(const struct row *);
 
 /* Adds rules and waivers without effect to the first comparison. */
-void rules_lapses(const struct rules *, struct comparison *, size_t n);
+void rules_add_lapses(const struct rules *, struct comparison *, size_t n);
 
 #endif

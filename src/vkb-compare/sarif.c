@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "json.h"
 #include "markup.h"
 #include "opt.h"
@@ -46,6 +45,28 @@ make_message(const char *text)
 }
 
 static struct json *
+make_escaped_message(const char *text)
+{
+	struct str plain = {0};
+	struct json *j;
+
+	markup_sarif(&plain, text);
+	j = make_message(plain.s);
+	str_free(&plain);
+	return j;
+}
+
+/* Returns an array of one value, which it takes. */
+static struct json *
+make_list(struct json *one)
+{
+	struct json *list = json_array();
+
+	json_push(list, one);
+	return list;
+}
+
+static struct json *
 make_driver(void)
 {
 	struct json *d = json_object(), *list = json_array();
@@ -74,30 +95,26 @@ make_driver(void)
 static struct json *
 make_locations(const char *name, const char *metric)
 {
-	struct json *list = json_array(), *place = json_object();
-	struct json *logical = json_array(), *j = json_object();
+	struct json *place = json_object(), *j = json_object();
 	struct str full = {0};
 
 	str_printf(&full, "%s/%s", name, metric);
 	set_visible(j, "name", metric);
 	set_visible(j, "fullyQualifiedName", full.s);
 	json_set_str(j, "kind", "member");
-	json_push(logical, j);
-	json_set(place, "logicalLocations", logical);
-	json_push(list, place);
+	json_set(place, "logicalLocations", make_list(j));
 	str_free(&full);
-	return list;
+	return make_list(place);
 }
 
 static struct json *
 make_suppressions(const struct row *r)
 {
-	struct json *list = json_array(), *j = json_object();
+	struct json *j = json_object();
 
 	json_set_str(j, "kind", "external");
 	set_visible(j, "justification", r->waiver.reason);
-	json_push(list, j);
-	return list;
+	return make_list(j);
 }
 
 static struct json *
@@ -123,23 +140,22 @@ make_properties(const struct comparison *c, const struct row *r)
 
 static struct json *
 make_result(const struct report *report, const struct comparison *c,
-    const struct row *r, const struct casename *names)
+    const struct row *r)
 {
-	char *name = casename_of(names, r->pair->side[0]->config);
+	const char *name = r->pair->name[0];
 	const char *kind = sarif_rules[r->verdict].kind;
 	struct json *j = json_object(), *print = json_object();
-	struct str text = {0}, plain = {0};
-	bool bad = report_fails(report, r);
+	struct str text = {0};
+	bool bad = report_row_fails(report, r);
 	bool worse = r->verdict == VERDICT_REGRESSION;
 
 	str_printf(&text, "%s: %s: ", name, r->name);
 	report_sentence(&text, r);
-	markup_sarif(&plain, text.s);
 	json_set_str(j, "ruleId", verdict_name(r->verdict));
 	json_set_num(j, "ruleIndex", (double)r->verdict);
 	json_set_str(j, "kind", bad ? "fail" : kind);
 	json_set_str(j, "level", bad ? "error" : worse ? "note" : "none");
-	json_set(j, "message", make_message(plain.s));
+	json_set(j, "message", make_escaped_message(text.s));
 	json_set(j, "locations", make_locations(name, r->name));
 	if (r->waived)
 		json_set(j, "suppressions", make_suppressions(r));
@@ -149,48 +165,35 @@ make_result(const struct report *report, const struct comparison *c,
 	json_set(j, "partialFingerprints", print);
 	json_set(j, "properties", make_properties(c, r));
 	str_free(&text);
-	str_free(&plain);
-	free(name);
 	return j;
-}
-
-struct notified {
-	struct json *list;
-	bool fine;
-};
-
-static void
-add_notification(void *arg, enum report_kind kind, const char *text)
-{
-	struct notified *to = arg;
-	struct json *j = json_object();
-	struct str plain = {0};
-
-	markup_sarif(&plain, text);
-	json_set_str(j, "level",
-	    kind == REPORT_FAILED     ? "error"
-		: kind == REPORT_NOTE ? "note"
-				      : "warning");
-	json_set(j, "message", make_message(plain.s));
-	json_push(to->list, j);
-	to->fine = to->fine && kind != REPORT_FAILED;
-	str_free(&plain);
 }
 
 /* The warnings: cases that were not compared, and notes on the data. */
 static struct json *
-make_invocations(const struct report *report, const struct comparison *c,
-    const struct casename *names)
+make_invocations(const struct report *report, size_t which)
 {
-	struct json *all = json_array(), *j = json_object();
-	struct notified to = {
-	    json_array(), !(report->fails_missing && report_missing(c))};
+	static const char *const levels[] = {
+	    [REPORT_FAILED] = "error",
+	    [REPORT_UNMATCHED] = "warning",
+	    [REPORT_ENV] = "warning",
+	    [REPORT_NOTE] = "note",
+	};
+	const struct warnings *w = &report->warnings[which];
+	struct json *j = json_object(), *list = json_array();
+	bool fine =
+	    !(report->fails_missing && report_count_missing(&report->c[which]));
 
-	report_warnings(c, names, add_notification, &to);
-	json_set_bool(j, "executionSuccessful", to.fine);
-	json_set(j, "toolExecutionNotifications", to.list);
-	json_push(all, j);
-	return all;
+	for (size_t i = 0; i < w->n; i++) {
+		struct json *one = json_object();
+
+		json_set_str(one, "level", levels[w->v[i].kind]);
+		json_set(one, "message", make_escaped_message(w->v[i].text));
+		json_push(list, one);
+		fine = fine && w->v[i].kind != REPORT_FAILED;
+	}
+	json_set_bool(j, "executionSuccessful", fine);
+	json_set(j, "toolExecutionNotifications", list);
+	return make_list(j);
 }
 
 void
@@ -203,7 +206,6 @@ report_sarif(struct str *s, const struct report *r)
 	json_set_str(log, "version", "2.1.0");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct comparison *c = &r->c[i];
-		struct casename *names = judge_names(c);
 		struct json *run = json_object(), *tool = json_object();
 		struct json *results = json_array(), *which = json_object();
 
@@ -211,13 +213,11 @@ report_sarif(struct str *s, const struct report *r)
 		json_set(run, "automationDetails", which);
 		json_set(tool, "driver", make_driver());
 		json_set(run, "tool", tool);
-		json_set(run, "invocations", make_invocations(r, c, names));
+		json_set(run, "invocations", make_invocations(r, i));
 		for (size_t k = 0; k < c->nrows; k++)
-			json_push(
-			    results, make_result(r, c, &c->rows[k], names));
+			json_push(results, make_result(r, c, &c->rows[k]));
 		json_set(run, "results", results);
 		json_push(runs, run);
-		casename_free(names);
 	}
 	json_set(log, "runs", runs);
 	json_append(s, log);

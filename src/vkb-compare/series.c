@@ -23,14 +23,6 @@ struct session {
 	size_t id, rank;
 };
 
-struct series {
-	struct series_case *cases;
-	size_t n, cap;
-	struct intern *keys, *names; /* of cases, of sessions */
-	struct session *sessions;
-	size_t nsessions, sessions_cap;
-};
-
 static struct series_case *
 intern_case(struct series *s, const struct json *config)
 {
@@ -198,18 +190,6 @@ series_free(struct series *s)
 	intern_free(s->keys);
 	intern_free(s->names);
 	free(s);
-}
-
-size_t
-series_count(const struct series *s)
-{
-	return s->n;
-}
-
-const struct series_case *
-series_at(const struct series *s, size_t i)
-{
-	return &s->cases[i];
 }
 
 static int

@@ -8,13 +8,20 @@
 #include <stddef.h>
 
 struct json;
-struct series;
 
 struct series_case {
 	struct json *config;
 	struct series_run *runs; /* in the order of time */
 	size_t n, cap;
 	bool interleaved; /* some runs share a round */
+};
+
+struct series {
+	struct series_case *cases;
+	size_t n, cap;
+	struct intern *keys, *names; /* of cases, of sessions */
+	struct session *sessions;
+	size_t nsessions, sessions_cap;
 };
 
 /*
@@ -25,9 +32,6 @@ struct series_case {
  */
 struct series *series_read(const char *const *files, size_t n);
 void series_free(struct series *);
-
-size_t series_count(const struct series *);
-const struct series_case *series_at(const struct series *, size_t i);
 
 /* Names of the metrics of a case, sorted; caller frees the array only. */
 const char **series_metrics(const struct series_case *, size_t *n);

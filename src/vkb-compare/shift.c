@@ -5,7 +5,6 @@
 #include "judge.h"
 #include "mem.h"
 #include "part.h"
-#include "rounds.h"
 #include "str.h"
 #include "verdict.h"
 
@@ -58,7 +57,7 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2])
 	for (size_t j = 0; j < 2; j++)
 		runs[j] = sample_quantile(s->pair->side[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
-		bool paired = rounds_pair(runs, JUDGE_ALPHA, &dropped);
+		bool paired = sample_pair(runs, JUDGE_ALPHA, &dropped);
 		struct verdict_facts f = verdict_measure(
 		    runs[0].v, runs[0].n, runs[1].v, runs[1].n, paired);
 

@@ -27,9 +27,8 @@ sides_read(struct sides *s, const struct opt_list *baselines,
 	if (!s->inside) {
 		rc = read_cases(&s->base, files, 1, of) < 0;
 		rc |= read_cases(&s->other, files + 1, args->n - 1, of) < 0;
-		who = subject_only(&s->base, files[0]);
-		s->who[s->n++] = who < 0 ? 0 : (size_t)who;
-		return who < 0 ? -1 : rc;
+		s->n = 1; /* the first subject, which is the only one */
+		return subject_check_only(&s->base, files[0]) < 0 ? -1 : rc;
 	}
 	rc = read_cases(&s->base, files, args->n, of) < 0;
 	for (size_t i = 0; i < baselines->n; i++) {

@@ -27,69 +27,45 @@ list_subjects(const struct cases *c, const char *why)
 	return -1;
 }
 
+/* Is the name that of a commit, or the first digits of its hash? */
 static bool
-key_equals(const struct json *subject, const char *key, const char *name)
+is_commit(const char *commit, const char *name)
 {
-	const char *s = json_get_str(subject, key);
-
-	return s && strcmp(s, name) == 0;
+	return strlen(name) >= SUBJECT_DIGITS && record_is_hash(commit) &&
+	    str_starts(commit, name);
 }
 
-static bool
-has_label(const struct json *subject, const char *name)
-{
-	return key_equals(subject, "label", name);
-}
-
-static bool
-has_ref(const struct json *subject, const char *name)
-{
-	return key_equals(subject, "ref", name);
-}
-
-/* Is the name a commit of the subject, or the first digits of its hash? */
-static bool
-has_commit(const struct json *subject, const char *name)
-{
-	static const char *const keys[] = {"commit", "module_commit"};
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const char *s = json_get_str(subject, keys[i]);
-
-		if (s &&
-		    (strcmp(s, name) == 0 ||
-			(strlen(name) >= SUBJECT_DIGITS && record_is_hash(s) &&
-			    str_starts(s, name))))
-			return true;
-	}
-	return false;
-}
-
-static bool
-has_version(const struct json *subject, const char *name)
-{
-	return key_equals(subject, "server_version", name);
-}
-
-/* Returns the index of the only subject that 'has' the name; -1: none, -2:
- * several. */
+/* Returns the index of the only subject of which one of the two keys has the
+ * name; -1: none, -2: several. */
 static int
-find_subject_by(const struct cases *c, const char *name,
-    bool (*has)(const struct json *, const char *))
+find_subject_by(
+    const struct cases *c, const char *name, const char *const keys[2])
 {
 	int found = -1;
 
-	for (size_t i = 0; i < c->nsubjects; i++)
-		if (has(c->subjects[i], name))
+	for (size_t i = 0; i < c->nsubjects; i++) {
+		bool has = false;
+
+		for (size_t k = 0; k < 2 && keys[k]; k++) {
+			const char *s = json_get_str(c->subjects[i], keys[k]);
+
+			has = has ||
+			    (s &&
+				(strcmp(s, name) == 0 ||
+				    (str_ends(keys[k], "commit") &&
+					is_commit(s, name))));
+		}
+		if (has)
 			found = found == -1 ? (int)i : -2;
+	}
 	return found;
 }
 
 int
 subject_find(const struct cases *c, const char *name)
 {
-	static bool (*const kinds[])(const struct json *, const char *) = {
-	    has_label, has_ref, has_commit, has_version};
+	static const char *const kinds[][2] = {{"label"}, {"ref"},
+	    {"commit", "module_commit"}, {"server_version"}};
 	int found = -1;
 	char *why;
 
@@ -106,7 +82,7 @@ subject_find(const struct cases *c, const char *name)
 }
 
 int
-subject_only(const struct cases *c, const char *what)
+subject_check_only(const struct cases *c, const char *what)
 {
 	char *why;
 

@@ -19,9 +19,9 @@ struct comparison;
  */
 int subject_find(const struct cases *, const char *name);
 
-/* Returns the index of the only subject; -1, after listing them in an error
- * message, if there are several. */
-int subject_only(const struct cases *, const char *what);
+/* Returns 0 if there is one subject; -1, after listing them in an error
+ * message, if there are several, and after reporting it, if there is none. */
+int subject_check_only(const struct cases *, const char *what);
 
 /* Adds to names that several subjects share, as two builds of one commit, the
  * keys in which they differ: "x [build=O3]". */

@@ -1,6 +1,6 @@
 #include "report.h"
-#include "casename.h"
 #include "json.h"
+#include "mem.h"
 #include "num.h"
 #include "str.h"
 #include "table.h"
@@ -28,7 +28,7 @@ static const struct {
 static const char *
 choose_colour(const struct row *r)
 {
-	return report_counted(r) ? verdict_looks[r->verdict].colour : NULL;
+	return report_is_judged(r) ? verdict_looks[r->verdict].colour : NULL;
 }
 
 static void
@@ -51,56 +51,35 @@ add_verdict_cell(struct table *t, const struct row *r, enum narrow narrow)
 		    r->waived ? ", waived" : "");
 	if (!r->gate)
 		str_add(&s, " (info)");
-	table_cell(t, s.s);
+	table_take(t, str_take(&s));
 	table_style(t, choose_colour(r));
-	str_free(&s);
 }
 
 static void
-add_text_row(struct table *t, const struct row *r, const struct casename *names,
-    enum narrow narrow)
+add_text_row(struct table *t, const struct row *r, enum narrow narrow)
 {
-	char *name = casename_of(names, r->pair->side[0]->config);
 	struct str s = {0};
 
 	table_cell(t, verdict_looks[r->verdict].sign);
 	table_style(t, choose_colour(r));
-	table_cell(t, name);
-	free(name);
+	table_cell(t, r->pair->name[0]);
 	table_cell(t, r->name);
-	if (narrow < NO_RUNS) {
-		str_printf(&s, "%zu+%zu", r->facts.m, r->facts.n);
-		table_cell(t, s.s);
-	}
+	if (narrow < NO_RUNS)
+		table_take(t, mem_printf("%zu+%zu", r->facts.m, r->facts.n));
 	if (narrow < NO_MEDIANS) {
 		add_number_cell(t, r->facts.median[0]);
 		add_number_cell(t, r->facts.median[1]);
 	}
-	str_clear(&s);
 	report_change(&s, r);
 	if (narrow >= NO_INTERVAL && strchr(s.s, '['))
 		strchr(s.s, '[')[-1] = '\0';
-	table_cell(t, s.s);
+	table_take(t, str_take(&s));
 	table_style(t, choose_colour(r));
 	add_verdict_cell(t, r, narrow);
 	if (narrow < NO_NOTES) {
-		str_clear(&s);
-		str_add(&s, "");
 		report_notes(&s, r);
-		table_cell(t, s.s);
+		table_take(t, str_take(&s));
 	}
-	str_free(&s);
-}
-
-static void
-write_text_warning(void *arg, enum report_kind kind, const char *text)
-{
-	struct str *s = arg;
-
-	(void)kind;
-	str_add(s, "warning: ");
-	str_visible(s, text);
-	str_addc(s, '\n');
 }
 
 static bool
@@ -110,45 +89,40 @@ is_left_out(const struct comparison *c, const struct row *r)
 }
 
 static struct table *
-make_table(const struct comparison *c, const struct row **rows,
-    const struct casename *names, enum narrow narrow)
+make_table(
+    const struct comparison *c, const struct row **rows, enum narrow narrow)
 {
 	struct table *t = table_new();
 
-	table_column(t, "", TABLE_LEFT);
-	table_column(t, "case", TABLE_LEFT);
-	table_column(t, "metric", TABLE_LEFT);
+	table_titles(t, "|case|metric");
 	if (narrow < NO_RUNS)
-		table_column(t, "runs", TABLE_RIGHT);
-	if (narrow < NO_MEDIANS) {
-		table_column(t, "baseline", TABLE_RIGHT);
-		table_column(t, "contender", TABLE_RIGHT);
-	}
-	table_column(
-	    t, narrow < NO_INTERVAL ? "change [95%]" : "change", TABLE_LEFT);
-	table_column(t, "verdict", TABLE_LEFT);
+		table_titles(t, ">runs");
+	if (narrow < NO_MEDIANS)
+		table_titles(t, ">baseline|>contender");
+	table_titles(t,
+	    narrow < NO_INTERVAL ? "change [95%]|verdict" : "change|verdict");
 	if (narrow < NO_NOTES)
-		table_column(t, "", TABLE_LEFT);
+		table_titles(t, "");
 	for (size_t i = 0; i < c->nrows; i++)
 		if (!is_left_out(c, rows[i]))
-			add_text_row(t, rows[i], names, narrow);
+			add_text_row(t, rows[i], narrow);
 	return t;
 }
 
 /* Leaves out columns until the table fits the terminal. */
 static void
-write_text_rows(struct str *s, const struct comparison *c,
-    const struct casename *names, const struct report *r)
+write_text_rows(
+    struct str *s, const struct comparison *c, const struct report *r)
 {
 	const struct row **order = report_order(c);
 	enum narrow narrow = ALL;
-	struct table *t = make_table(c, order, names, narrow);
+	struct table *t = make_table(c, order, narrow);
 	size_t without = 0;
 
 	while (
 	    r->width && table_columns(t) > r->width && narrow < NO_INTERVAL) {
 		table_free(t);
-		t = make_table(c, order, names, ++narrow);
+		t = make_table(c, order, ++narrow);
 	}
 	table_print(t, s, r->colour);
 	table_free(t);
@@ -164,78 +138,45 @@ write_text_rows(struct str *s, const struct comparison *c,
 }
 
 static void
-write_text_overall(struct str *s, const struct comparison *c)
+write_text_shift(struct str *s, const struct shift *p)
 {
-	for (size_t i = 0; i < c->noverall; i++) {
-		const struct overall *o = &c->overall[i];
-
-		if (o->cases < 2)
-			continue;
-		str_add(s, "overall ");
-		str_visible(s, o->name);
-		str_printf(s, ": %.3fx", o->ratio);
-		/* The interval of two is too wide. */
-		if (o->cases >= 3 && !isnan(o->lo))
-			str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
-		str_printf(s, ", geometric mean of %zu cases", o->cases);
-		if (!isnan(o->lo_runs))
-			str_printf(s, "\n  over their runs: [%.3f, %.3f]",
-			    o->lo_runs, o->hi_runs);
-		str_addc(s, '\n');
-	}
-}
-
-static void
-write_text_shift(
-    struct str *s, const struct shift *p, const struct casename *names)
-{
-	char *name = casename_of(names, p->pair->side[0]->config);
 	struct table *t = table_new();
 	struct str cell = {0};
 	double by;
 	const char *unit = shift_unit(p, &by);
 
-	table_column(t, "percentile", TABLE_RIGHT);
-	table_column(t, "baseline", TABLE_RIGHT);
-	table_column(t, "contender", TABLE_RIGHT);
-	table_column(t, "change [95%]", TABLE_LEFT);
+	table_titles(t, ">percentile|>baseline|>contender|change [95%]");
 	for (size_t i = 0; i < p->n; i++) {
 		const struct shift_line *l = &p->v[i];
 
-		str_clear(&cell);
-		str_printf(&cell, "%g", l->percentile);
-		table_cell(t, cell.s);
+		table_take(t, mem_printf("%g", l->percentile));
 		add_number_cell(t, l->value[0] / by);
 		add_number_cell(t, l->value[1] / by);
-		str_clear(&cell);
 		report_ratio(&cell, l);
-		table_cell(t, cell.s);
+		table_take(t, str_take(&cell));
 	}
 	str_add(s, "\nshift of ");
-	str_visible(s, name);
+	str_visible(s, p->pair->name[0]);
 	str_add(s, ", ");
 	str_visible(s, p->hist);
 	str_printf(s, "%s%s:\n", *unit ? " in " : "", unit);
 	table_print(t, s, false);
 	report_distance(s, p);
 	str_addc(s, '\n');
-	str_free(&cell);
 	table_free(t);
-	free(name);
 }
 
 /* Starts each line with a fixed word: a name at the start could be a command to
  * a CI system that reads the log. */
 static void
-write_text_head(struct str *s, const struct comparison *c,
-    const struct casename *names, bool colour)
+write_text_head(struct str *s, const struct comparison *c, bool colour)
 {
 	enum verdict v = report_outcome(c);
 	struct str t = {0};
 
 	if (colour && v < VERDICTS && verdict_looks[v].colour)
 		str_printf(s, "\033[1;%sm", verdict_looks[v].colour);
-	report_headline(&t, c, names);
+	report_headline(&t, c);
 	str_visible(s, t.s);
 	if (colour)
 		str_add(s, "\033[0m");
@@ -256,27 +197,31 @@ static void
 write_text_comparison(struct str *s, const struct report *r, size_t which)
 {
 	const struct comparison *c = &r->c[which];
-	struct casename *names = judge_names(c);
-	char *common = casename_common(names);
+	const struct warnings *w = &r->warnings[which];
 	struct str method = {0};
 
-	write_text_head(s, c, names, r->colour);
-	write_text_rows(s, c, names, r);
-	write_text_overall(s, c);
-	if (*common) {
+	write_text_head(s, c, r->colour);
+	write_text_rows(s, c, r);
+	for (size_t i = 0; i < c->noverall; i++)
+		if (report_overall(
+			s, &c->overall[i], "overall", "\n  over their runs:"))
+			str_addc(s, '\n');
+	if (*c->common) {
 		str_add(s, "all cases: ");
-		str_visible(s, common);
+		str_visible(s, c->common);
 		str_addc(s, '\n');
 	}
 	report_method(&method, c, r->rules);
 	str_visible(s, method.s);
 	str_addc(s, '\n');
-	report_warnings(c, names, write_text_warning, s);
+	for (size_t i = 0; i < w->n; i++) {
+		str_add(s, "warning: ");
+		str_visible(s, w->v[i].text);
+		str_addc(s, '\n');
+	}
 	for (size_t i = 0; r->shift && i < r->shifts[which].n; i++)
-		write_text_shift(s, &r->shifts[which].v[i], names);
+		write_text_shift(s, &r->shifts[which].v[i]);
 	str_free(&method);
-	free(common);
-	casename_free(names);
 }
 
 /* Writes a line for each of several contenders. */
@@ -285,10 +230,7 @@ write_text_overview(struct str *s, const struct report *r)
 {
 	struct table *t = table_new();
 
-	table_column(t, "", TABLE_LEFT);
-	table_column(t, "contender", TABLE_LEFT);
-	table_column(t, "baseline", TABLE_LEFT);
-	table_column(t, "rows", TABLE_LEFT);
+	table_titles(t, "|contender|baseline|rows");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct comparison *c = &r->c[i];
 		enum verdict v = report_outcome(c);
@@ -299,8 +241,7 @@ write_text_overview(struct str *s, const struct report *r)
 		table_cell(t, c->name[1]);
 		table_cell(t, c->name[0]);
 		report_counts(&counts, c);
-		table_cell(t, counts.s);
-		str_free(&counts);
+		table_take(t, str_take(&counts));
 	}
 	table_print(t, s, r->colour);
 	str_addc(s, '\n');

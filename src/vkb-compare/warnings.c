@@ -1,5 +1,4 @@
 #include "report.h"
-#include "casename.h"
 #include "history.h"
 #include "json.h"
 #include "num.h"
@@ -12,30 +11,33 @@
 
 #define LISTED 20 /* lines of one kind; JSON lines have all */
 
+/* Takes the text. */
 static void
-send_line(report_line *say, void *arg, enum report_kind kind, struct str *s)
+add_warning(struct warnings *w, enum report_kind kind, char *text)
 {
-	say(arg, kind, s->s);
-	str_clear(s);
+	w->v = mem_grow(w->v, w->n, &w->cap, sizeof *w->v);
+	w->v[w->n++] = (struct warning){kind, text};
 }
 
 static const char *const side_names[] = {"baseline", "contender"};
 
 void
-report_lost(struct str *s, const struct kase *k, size_t side, const char *name)
+report_lost_case(struct str *s, const struct pairing *p, size_t side)
 {
+	const struct kase *k = p->side[side];
 	double failed = cases_sum(k, "failed");
 	struct json *errors;
 	const char *e;
 
 	if (!(failed > 0)) {
-		str_printf(s, "only in the %s: %s", side_names[side], name);
+		str_printf(
+		    s, "only in the %s: %s", side_names[side], p->name[side]);
 		return;
 	}
 	errors = cases_errors(k);
 	e = json_str(json_first(errors));
 	str_printf(s, "%.0f of %.0f runs failed in the %s: %s", failed,
-	    failed + cases_sum(k, "n"), side_names[side], name);
+	    failed + cases_sum(k, "n"), side_names[side], p->name[side]);
 	if (e)
 		str_printf(s, ": %s", e);
 	json_free(errors);
@@ -58,138 +60,151 @@ classify_loss(const struct kase *k, size_t side)
 }
 
 static void
-warn_lost_cases(const struct comparison *c, const struct casename *names,
-    report_line *say, void *arg)
+warn_lost_cases(struct warnings *w, const struct comparison *c)
 {
-	struct str s = {0};
-	size_t more = 0, listed = 0;
+	size_t listed = 0;
 
 	for (size_t i = 0; i < c->npairs; i++)
 		for (size_t j = 0; j < 2; j++) {
-			const struct kase *k = c->pairs[i].side[j];
-			char *name;
+			const struct pairing *p = &c->pairs[i];
+			const struct kase *k = p->side[j];
+			struct str s = {0};
 
 			if (!k ||
-			    (c->pairs[i].side[!j] &&
-				!(cases_sum(k, "failed") > 0)))
+			    (p->side[!j] && !(cases_sum(k, "failed") > 0)) ||
+			    listed++ >= LISTED)
 				continue;
-			if (listed++ >= LISTED) {
-				more++;
-				continue;
-			}
-			name = casename_of(names, k->config);
-			report_lost(&s, k, j, name);
-			send_line(say, arg, classify_loss(k, j), &s);
-			free(name);
+			report_lost_case(&s, p, j);
+			add_warning(w, classify_loss(k, j), str_take(&s));
 		}
-	if (more) {
-		str_printf(&s, "%zu more case%s failed or on one side only",
-		    more, num_plural(more));
-		send_line(say, arg, REPORT_UNMATCHED, &s);
-	}
-	str_free(&s);
+	if (listed > LISTED)
+		add_warning(w, REPORT_UNMATCHED,
+		    mem_printf("%zu more case%s failed or on one side only",
+			listed - LISTED, num_plural(listed - LISTED)));
 }
 
 /* Cases with the same note share a line. */
 static void
-warn_unsure_pairs(const struct comparison *c, const struct casename *names,
-    report_line *say, void *arg)
+warn_unsure_pairs(struct warnings *w, const struct comparison *c)
 {
 	struct intern *notes = intern_new();
 	size_t *count = mem_array(c->npairs + 1, sizeof *count);
-	struct str s = {0};
 
 	for (size_t i = 0; i < c->npairs; i++)
 		if (c->pairs[i].note)
 			count[intern_id(notes, c->pairs[i].note)]++;
 	for (size_t i = 0; i < c->npairs; i++) {
 		const char *note = c->pairs[i].note;
+		const char *name = c->pairs[i].name[0];
 		size_t id = note ? intern_id(notes, note) : 0, n = count[id];
-		char *name;
 
 		if (!note || !n)
 			continue;
 		count[id] = 0; /* it is written now */
-		name = casename_of(names, c->pairs[i].side[0]->config);
-		if (n == 1)
-			str_printf(&s, "%s: %s", name, note);
-		else
-			str_printf(
-			    &s, "%s and %zu more: %s", name, n - 1, note);
-		send_line(say, arg, REPORT_NOTE, &s);
-		free(name);
+		add_warning(w, REPORT_NOTE,
+		    n == 1
+			? mem_printf("%s: %s", name, note)
+			: mem_printf("%s and %zu more: %s", name, n - 1, note));
 	}
 	intern_free(notes);
 	free(count);
-	str_free(&s);
 }
 
 static void
-warn_doubled(const struct comparison *c, report_line *say, void *arg)
+warn_doubled(struct warnings *w, const struct comparison *c)
 {
-	struct str s = {0};
-
 	for (size_t j = 0; j < 2; j++) {
 		double n = 0;
 
 		for (size_t i = 0; i < c->npairs; i++)
 			if (c->pairs[i].side[j])
 				n += cases_doubled(c->pairs[i].side[j]);
-		if (!(n > 0))
-			continue;
-		str_printf(&s, "%.0f run%s given twice in the %s: counted once",
-		    n, num_plural(n), side_names[j]);
-		send_line(say, arg, REPORT_NOTE, &s);
+		if (n > 0)
+			add_warning(w, REPORT_NOTE,
+			    mem_printf("%.0f run%s given twice in the %s: "
+				       "counted once",
+				n, num_plural(n), side_names[j]));
 	}
-	str_free(&s);
 }
 
 static void
-warn_canaries(const struct comparison *c, report_line *say, void *arg)
+warn_canaries(struct warnings *w, const struct comparison *c)
 {
-	struct str s = {0};
-
 	for (size_t i = 0; i < c->ncanaries; i++) {
 		const struct canary *k = &c->canaries[i];
+		const char *what = "changed";
 
 		if (k->ok)
 			continue;
-		str_printf(&s,
-		    "canary %s: %s %s: nothing here can be relied on", k->name,
-		    k->metric ? k->metric : "it",
-		    !k->metric ? "is missing"
-			: k->verdict == VERDICT_INSUFFICIENT
-			? "has too few runs"
-			: "changed");
-		send_line(say, arg, REPORT_FAILED, &s);
+		if (!k->metric)
+			what = "is missing";
+		else if (k->verdict == VERDICT_INSUFFICIENT)
+			what = "has too few runs";
+		add_warning(w, REPORT_FAILED,
+		    mem_printf("canary %s: %s %s: nothing here can be relied "
+			       "on",
+			k->name, k->metric ? k->metric : "it", what));
 	}
-	str_free(&s);
 }
 
 static void
-warn_lapses(const struct comparison *c, report_line *say, void *arg)
+warn_lapses(struct warnings *w, const struct comparison *c)
 {
-	struct str s = {0};
-
 	for (size_t i = 0; i < c->nlapses; i++) {
 		const struct lapse *l = &c->lapses[i];
+		struct str s = {0};
 
+		str_add(&s, l->rule);
 		if (!l->reason)
-			str_printf(&s, "%s matches nothing here", l->rule);
+			str_add(&s, " matches nothing here");
 		else if (strcmp(l->what, "expired") == 0)
-			str_printf(&s, "%s: the waiver expired on %s: %s",
-			    l->rule, l->expires, l->reason);
-		else if (strcmp(l->what, "exceeded") == 0)
-			str_printf(&s,
-			    "%s: the regression exceeds its waiver: "
-			    "%s",
-			    l->rule, l->reason);
+			str_printf(&s, ": the waiver expired on %s: %s",
+			    l->expires, l->reason);
 		else
-			str_printf(&s, "%s: there is nothing to waive: %s",
-			    l->rule, l->reason);
-		send_line(say, arg, REPORT_NOTE, &s);
+			str_printf(&s, ": %s: %s",
+			    strcmp(l->what, "exceeded") == 0
+				? "the regression exceeds its waiver"
+				: "there is nothing to waive",
+			    l->reason);
+		add_warning(w, REPORT_NOTE, str_take(&s));
 	}
-	str_free(&s);
+}
+
+static void
+warn_differences(struct warnings *w, const struct comparison *c)
+{
+	for (size_t i = 0; i < c->ndifferences && i < LISTED; i++) {
+		const struct difference *d = &c->differences[i];
+
+		add_warning(w, REPORT_ENV,
+		    mem_printf("environment differs: %s: %s -> %s (%zu "
+			       "case%s)",
+			d->name, d->values[0], d->values[1], d->cases,
+			num_plural(d->cases)));
+	}
+	if (c->ndifferences > LISTED)
+		add_warning(w, REPORT_ENV,
+		    mem_printf("environment differs: %zu more",
+			c->ndifferences - LISTED));
+}
+
+static void
+warn_client_bound(struct warnings *w, const struct comparison *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->npairs; i++) {
+		const struct pairing *p = &c->pairs[i];
+
+		n += p->side[0] && p->side[1] &&
+		    (cases_bound(p->side[0], "client") > 0 ||
+			cases_bound(p->side[1], "client") > 0);
+	}
+	if (n)
+		add_warning(w, REPORT_NOTE,
+		    mem_printf("client-bound: %zu case%s measured the load "
+			       "client more than the server",
+			n, num_plural(n)));
 }
 
 static const char *const kind_names[] = {
@@ -199,28 +214,24 @@ static const char *const kind_names[] = {
     [REPORT_NOTE] = "note",
 };
 
-static void
-add_warning(void *arg, enum report_kind kind, const char *text)
-{
-	struct json *one = json_object();
-
-	json_set_str(one, "kind", kind_names[kind]);
-	json_set_str(one, "text", text);
-	json_push(arg, one);
-}
-
 struct json *
-report_warnings_json(const struct comparison *c, const struct casename *names)
+warnings_describe(const struct warnings *w)
 {
 	struct json *all = json_array();
 
-	report_warnings(c, names, add_warning, all);
+	for (size_t i = 0; i < w->n; i++) {
+		struct json *one = json_object();
+
+		json_set_str(one, "kind", kind_names[w->v[i].kind]);
+		json_set_str(one, "text", w->v[i].text);
+		json_push(all, one);
+	}
 	return all;
 }
 
-/* Sends the warnings of a comparison record. Unknown kinds are notes. */
+/* Copies the warnings of a comparison record. Unknown kinds are notes. */
 static void
-send_recorded(const struct json *record, report_line *say, void *arg)
+copy_recorded(struct warnings *w, const struct json *record)
 {
 	const struct json *j = json_first(json_get(record, "warnings"));
 
@@ -233,65 +244,43 @@ send_recorded(const struct json *record, report_line *say, void *arg)
 		    !(kind && strcmp(kind, kind_names[i]) == 0))
 			i++;
 		if (text)
-			say(arg, (enum report_kind)i, text);
+			add_warning(w, (enum report_kind)i, mem_str(text));
 	}
 }
 
 void
-report_warnings(const struct comparison *c, const struct casename *names,
-    report_line *say, void *arg)
+warnings_new(struct warnings *w, const struct comparison *c)
 {
-	struct str s = {0};
-	size_t client = 0;
-
+	*w = (struct warnings){0};
 	if (c->record) {
-		send_recorded(c->record, say, arg);
+		copy_recorded(w, c->record);
 		return;
 	}
-	warn_canaries(c, say, arg);
-	for (size_t i = 0; i < c->ndifferences; i++) {
-		const struct difference *d = &c->differences[i];
-
-		if (i == LISTED) {
-			str_printf(&s, "environment differs: %zu more",
-			    c->ndifferences - i);
-			send_line(say, arg, REPORT_ENV, &s);
-			break;
-		}
-		str_printf(&s, "environment differs: %s: %s -> %s (%zu case%s)",
-		    d->name, d->values[0], d->values[1], d->cases,
-		    num_plural(d->cases));
-		send_line(say, arg, REPORT_ENV, &s);
-	}
-	warn_lost_cases(c, names, say, arg);
+	warn_canaries(w, c);
+	warn_differences(w, c);
+	warn_lost_cases(w, c);
 	for (size_t i = 0; i < c->one_sided_count; i++) {
-		report_one_sided(&s, &c->one_sided[i]);
-		send_line(say, arg, REPORT_UNMATCHED, &s);
-	}
-	warn_unsure_pairs(c, names, say, arg);
-	warn_doubled(c, say, arg);
-	if (c->short_history) {
-		str_printf(&s,
-		    "%zu result%s: the history is too short for a margin (%d "
-		    "changes are needed)",
-		    c->short_history, num_plural(c->short_history),
-		    HISTORY_LEAST);
-		send_line(say, arg, REPORT_NOTE, &s);
-	}
-	warn_lapses(c, say, arg);
-	for (size_t i = 0; i < c->npairs; i++) {
-		const struct pairing *p = &c->pairs[i];
+		struct str s = {0};
 
-		client += p->side[0] && p->side[1] &&
-		    (cases_bound(p->side[0], "client") > 0 ||
-			cases_bound(p->side[1], "client") > 0);
+		report_one_sided(&s, &c->one_sided[i]);
+		add_warning(w, REPORT_UNMATCHED, str_take(&s));
 	}
-	if (client) {
-		str_printf(&s,
-		    "client-bound: %zu case%s measured the load client more "
-		    "than the server",
-		    client, num_plural(client));
-		send_line(say, arg, REPORT_NOTE, &s);
-	}
-	str_free(&s);
+	warn_unsure_pairs(w, c);
+	warn_doubled(w, c);
+	if (c->short_history)
+		add_warning(w, REPORT_NOTE,
+		    mem_printf("%zu result%s: the history is too short for a "
+			       "margin (%d changes are needed)",
+			c->short_history, num_plural(c->short_history),
+			HISTORY_LEAST));
+	warn_lapses(w, c);
+	warn_client_bound(w, c);
+}
+
+void
+warnings_free(struct warnings *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->v[i].text);
+	free(w->v);
 }

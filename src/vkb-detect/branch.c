@@ -233,7 +233,7 @@ branch_end(struct branch *h)
 	list_series(h);
 	collect_losses(h);
 	if (h->npoints && ancestry_length(h->reading->ancestry))
-		h->length = branch_width(h, 0, h->npoints - 1);
+		h->length = branch_count_suspects(h, 0, h->npoints - 1);
 }
 
 void
@@ -313,7 +313,7 @@ branch_values(
 }
 
 void
-branch_drop(struct branch_values *v)
+branch_free_values(struct branch_values *v)
 {
 	free(v->v);
 	free(v->all);
@@ -357,7 +357,7 @@ get_point_time(const struct branch *h, const struct point *p)
 }
 
 long
-branch_since(const struct branch *h, const char *since)
+branch_find_since(const struct branch *h, const char *since)
 {
 	const struct ancestry *a = h->reading->ancestry;
 	bool date = is_date(since), any = false;
@@ -402,7 +402,7 @@ find_span(const struct branch *h, size_t lo, double *from)
 }
 
 const char *
-branch_after(const struct branch *h, size_t lo)
+branch_first_suspect(const struct branch *h, size_t lo)
 {
 	double from;
 
@@ -412,7 +412,7 @@ branch_after(const struct branch *h, size_t lo)
 }
 
 size_t
-branch_width(const struct branch *h, size_t lo, size_t hi)
+branch_count_suspects(const struct branch *h, size_t lo, size_t hi)
 {
 	double from;
 

@@ -72,26 +72,26 @@ int branch_read(struct branch *, struct jsonl *);
 void branch_end(struct branch *);
 void branch_free(struct branch *);
 
-/* Reads the values of a series; free them with branch_drop. Returns -1 on
- * error, after reporting it. */
+/* Reads the values of a series; free them with branch_free_values. Returns -1
+ * on error, after reporting it. */
 int branch_values(
     const struct branch *, const struct series *, struct branch_values *);
-void branch_drop(struct branch_values *);
+void branch_free_values(struct branch_values *);
 
 /*
  * Returns the index of the first point at or after a commit (or label, ref) or
  * date, npoints if that is after all of them, and -1, after reporting it, if it
  * is not known.
  */
-long branch_since(const struct branch *, const char *since);
+long branch_find_since(const struct branch *, const char *since);
 
 /*
  * Returns the first commit after point lo - 1: a change may be at any commit
  * from this one to that of point 'hi'. Borrowed; NULL: not known.
  */
-const char *branch_after(const struct branch *, size_t lo);
+const char *branch_first_suspect(const struct branch *, size_t lo);
 
 /* Returns the number of these commits, measured or not. */
-size_t branch_width(const struct branch *, size_t lo, size_t hi);
+size_t branch_count_suspects(const struct branch *, size_t lo, size_t hi);
 
 #endif

@@ -2,6 +2,7 @@
 #include "casename.h"
 #include "json.h"
 #include "mem.h"
+#include "reading.h"
 #include "record.h"
 #include "stats.h"
 #include "str.h"
@@ -18,10 +19,8 @@
 const char *
 finding_name(enum finding_kind kind)
 {
-	static const char *const names[FINDING_KINDS] = {
-	    "regression", "improvement", "different", "spike"};
-
-	return names[kind];
+	return kind == FINDING_SPIKE ? "spike"
+				     : verdict_name((enum verdict)kind);
 }
 
 bool
@@ -31,40 +30,36 @@ finding_counts(const struct finding *f)
 	    f->stands && !f->waived;
 }
 
-static enum finding_kind
-classify_change(enum metric_better better, bool up)
-{
-	if (better == METRIC_NEITHER)
-		return FINDING_DIFFERENT;
-	return (better == METRIC_HIGHER) == up ? FINDING_IMPROVEMENT
-					       : FINDING_REGRESSION;
-}
-
 /* Sets the metric, margin, class and waiver of a series. Returns false, and
  * leaves nothing to free, if the series is not to be shown. */
 static bool
 init_finding(struct finding *f, const struct branch *b, const struct series *s,
     const struct finding_rules *r, bool *exact)
 {
-	struct policy_answer a = {
-	    .margin = NAN, .better = -1, .gate = -1, .exact = -1};
+	const struct reading_case *k = s->kase;
+	struct policy_answer a;
+	bool shown;
 
 	*f = (struct finding){.series = s,
 	    .metric = metric_guess(s->metric),
 	    .name = casename_of(b->names, s->config),
 	    .method = "permutation"};
-	if (r->policy)
-		policy_ask(
-		    r->policy, s->config, f->name, s->metric, r->today, &a);
+	policy_find_answer(
+	    r->policy, s->config, f->name, s->metric, r->today, &a);
 	if (a.better >= 0)
 		f->metric.better = (enum metric_better)a.better;
 	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;
 	f->waiver = a.waiver;
 	*exact = a.exact == 1;
-	if (metric_wanted(r->metrics, &f->metric, a.gate, &f->gate))
-		return true;
-	free(f->name);
-	return false;
+	if (f->metric.bound)
+		f->metric.gate = metric_server_bound(
+		    s->config, k->runs, k->server_bound, k->client_bound);
+	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
+	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
+		f->gate = false;
+	if (!shown)
+		free(f->name);
+	return shown;
 }
 
 /* Adds a copy of 'f', with a copy of the name. */
@@ -103,9 +98,10 @@ measure_finding(struct finding *f, const double *v, const struct changepoint *c)
 	size_t n = collect_points(v, c->at, c->to, false, y);
 
 	f->facts = verdict_measure(x, m, y, n, false);
-	f->kind = c->spike ? FINDING_SPIKE
-			   : classify_change(f->metric.better,
-				 f->facts.median[1] > f->facts.median[0]);
+	f->kind = (enum finding_kind)verdict_direction(
+	    f->metric.better, f->facts.median[1] > f->facts.median[0]);
+	if (c->spike)
+		f->kind = FINDING_SPIKE;
 }
 
 /* Finds the changes of a metric without noise: all beyond the margin. Caller
@@ -221,7 +217,7 @@ compare_newest(struct findings *all, const struct branch *b,
 	n = s->first[end + (b->npoints > 0)] - s->first[end];
 	if (n && m) {
 		f = add_finding(all, frame);
-		f->facts = exact ? verdict_assume(x, m, y, n)
+		f->facts = exact ? verdict_measure_exact(x, m, y, n)
 				 : verdict_measure(x, m, y, n, false);
 		f->method = exact ? "exact" : "rank";
 		f->at = f->hi = end;
@@ -237,33 +233,29 @@ compare_newest(struct findings *all, const struct branch *b,
 	}
 }
 
-static bool
-is_tested(const struct finding *f)
-{
-	return f->gate && !isnan(f->p) && f->facts.m >= VERDICT_RUNS &&
-	    f->facts.n >= VERDICT_RUNS;
-}
-
 /* Sets the verdicts and removes findings that are not a change. */
 static void
 decide_findings(struct findings *all)
 {
 	double *p = mem_array(all->n + 1, sizeof *p);
-	double *q = mem_array(all->n + 1, sizeof *q);
-	size_t n = 0, kept = 0;
+	double *adjusted = mem_array(all->n + 1, sizeof *adjusted);
+	size_t kept = 0;
 
-	for (size_t i = 0; i < all->n; i++)
-		if (is_tested(&all->v[i]))
-			p[n++] = all->v[i].p;
-	verdict_bh(p, q, n);
-	n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct finding *f = &all->v[i];
+		bool enough =
+		    f->facts.m >= VERDICT_RUNS && f->facts.n >= VERDICT_RUNS;
+
+		p[i] = f->gate && enough ? f->p : NAN;
+	}
+	verdict_bh(p, adjusted, all->n);
 	for (size_t i = 0; i < all->n; i++) {
 		struct finding *f = &all->v[i];
 		enum verdict v;
 		bool certain;
 
-		if (is_tested(f))
-			f->p = q[n++];
+		if (!isnan(p[i]))
+			f->p = adjusted[i];
 		v = verdict_decide(&f->facts, f->metric.better, f->margin, f->p,
 		    ALPHA, &certain);
 		all->verdicts[v] += f->gate;
@@ -271,12 +263,12 @@ decide_findings(struct findings *all)
 			free(f->name);
 			continue;
 		}
-		f->kind = (enum finding_kind)v; /* in the same order */
+		f->kind = (enum finding_kind)v;
 		all->v[kept++] = *f;
 	}
 	all->n = kept;
 	free(p);
-	free(q);
+	free(adjusted);
 }
 
 static int
@@ -321,16 +313,22 @@ compare_groups(const void *a, const void *b)
 	return c ? c : (int)x->kind - (int)y->kind;
 }
 
+static void
+add_point_name(struct str *s, const struct point *p)
+{
+	if (p->commit)
+		str_add(s, p->commit);
+	else
+		record_room(s, p->subject);
+}
+
 static unsigned long long
 hash_point(const struct point *p)
 {
 	struct str s = {0};
 	unsigned long long h;
 
-	if (p->commit)
-		str_add(&s, p->commit);
-	else
-		record_room(&s, p->subject);
+	add_point_name(&s, p);
 	h = str_hash(STR_HASH, s.s, s.len);
 	str_free(&s);
 	return h;
@@ -412,7 +410,7 @@ group_findings(struct findings *all)
 }
 
 int
-finding_all(
+finding_find_all(
     struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	const struct json *config = NULL;
@@ -436,7 +434,7 @@ finding_all(
 			compare_newest(all, b, &f, &v, exact, r->latest);
 		else if (v.n)
 			find_changes(all, b, &f, &v, exact, r);
-		branch_drop(&v);
+		branch_free_values(&v);
 		free(f.name);
 	}
 	if (r->latest)
@@ -467,7 +465,6 @@ finding_next(const struct findings *all, size_t group, size_t from)
 char *
 finding_key(const struct finding *f, const struct branch *b)
 {
-	const struct point *p = &b->points[f->at];
 	struct str s = {0};
 	char *key;
 
@@ -475,10 +472,7 @@ finding_key(const struct finding *f, const struct branch *b)
 	str_addc(&s, '\n');
 	record_room(&s, f->series->config);
 	str_addc(&s, '\n');
-	if (p->commit)
-		str_add(&s, p->commit);
-	else
-		record_room(&s, p->subject);
+	add_point_name(&s, &b->points[f->at]);
 	key = mem_printf("%016llx", str_hash(STR_HASH, s.s, s.len));
 	str_free(&s);
 	return key;

@@ -15,10 +15,11 @@
 #include "policy.h"
 #include "verdict.h"
 
+/* The changes are numbered as verdicts are. */
 enum finding_kind {
-	FINDING_REGRESSION,
-	FINDING_IMPROVEMENT,
-	FINDING_DIFFERENT,
+	FINDING_REGRESSION = VERDICT_REGRESSION,
+	FINDING_IMPROVEMENT = VERDICT_IMPROVEMENT,
+	FINDING_DIFFERENT = VERDICT_DIFFERENT,
 	FINDING_SPIKE,
 	FINDING_KINDS
 };
@@ -90,7 +91,7 @@ struct findings {
 
 /* Returns -1, after reporting it, if some series could not be read; the others
  * are there. Free with finding_free in any case. */
-int finding_all(
+int finding_find_all(
     struct findings *, const struct branch *, const struct finding_rules *);
 void finding_free(struct findings *);
 

@@ -155,7 +155,7 @@ write_issue_place(
     struct str *s, const struct branch *b, const struct finding_group *g)
 {
 	const struct point *p = &b->points[g->at], *old = get_old_point(b, g);
-	size_t width = branch_width(b, g->lo, g->hi);
+	size_t width = branch_count_suspects(b, g->lo, g->hi);
 	struct str one = {0};
 
 	str_add(s, "It changed at ");
@@ -198,7 +198,7 @@ write_issue_steps(
 		str_add(s,
 		    "- Measure both sides again, interleaved, on the same "
 		    "machine.\n");
-	if (branch_width(b, g->lo, g->hi) > 1)
+	if (branch_count_suspects(b, g->lo, g->hi) > 1)
 		str_add(s,
 		    "- Measure more of the commits between them, to find the "
 		    "cause.\n");

@@ -76,7 +76,7 @@ write_markdown_group(struct str *s, const struct branch *b,
 	str_add(s, g->counts ? "\n**" : "\n");
 	markup_markdown(s, one.s);
 	str_add(s, g->counts ? "**\n\n" : "\n\n");
-	show_table(s, b, all, group, show_room(g), LIMIT);
+	show_table(s, b, all, group, show_row_limit(g), LIMIT);
 	str_free(&one);
 }
 

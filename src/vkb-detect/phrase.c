@@ -69,6 +69,14 @@ phrase_ordering(struct str *s, const struct branch *b)
 		str_printf(s, "; %zu placed by time", b->by_time);
 }
 
+/* Takes the text. */
+static void
+say_line(phrase_say *say, void *arg, char *text)
+{
+	say(arg, text);
+	free(text);
+}
+
 static void
 warn_lost_points(const struct branch *b, phrase_say *say, void *arg)
 {
@@ -84,18 +92,17 @@ warn_lost_points(const struct branch *b, phrase_say *say, void *arg)
 		    &s, "%s%s", i ? ", " : "", b->points[b->npoints + i].name);
 	if (b->nlost > LISTED)
 		str_add(&s, ", ...");
-	say(arg, s.s);
-	str_free(&s);
+	say_line(say, arg, str_take(&s));
 }
 
 static void
 warn_losses(const struct branch *b, phrase_say *say, void *arg)
 {
-	struct str s = {0};
 	size_t listed = 0, n;
 
 	for (size_t i = 0; i < b->nlosses; i += n) {
 		const struct loss *l = &b->losses[i];
+		struct str s = {0};
 		size_t failed = 0;
 		char *name;
 
@@ -112,23 +119,19 @@ warn_losses(const struct branch *b, phrase_say *say, void *arg)
 			str_printf(&s, " at %zu commits", n);
 		if (l->error)
 			str_printf(&s, ": %s", l->error);
-		say(arg, s.s);
-		str_clear(&s);
+		say_line(say, arg, str_take(&s));
 		free(name);
 	}
-	if (listed > LISTED) {
-		str_printf(&s, "%zu more case%s with failed runs",
-		    listed - LISTED, num_plural(listed - LISTED));
-		say(arg, s.s);
-	}
-	str_free(&s);
+	if (listed > LISTED)
+		say_line(say, arg,
+		    mem_printf("%zu more case%s with failed runs",
+			listed - LISTED, num_plural(listed - LISTED)));
 }
 
 void
 phrase_warnings(const struct branch *b, const struct findings *all,
     const struct finding_rules *r, phrase_say *say, void *arg)
 {
-	struct str s = {0};
 	const char *rule;
 
 	warn_lost_points(b, say, arg);
@@ -136,36 +139,29 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 	if (all->tooshort && !r->latest) {
 		char *name = casename_of(b->names, all->shortest->config);
 
-		str_printf(&s,
-		    "%zu of %zu series too short: at least %d commits are "
-		    "needed (%s %s has %zu)",
-		    all->tooshort, all->series, CHANGEPOINT_LEAST, name,
-		    all->shortest->metric, all->shortest_n);
-		say(arg, s.s);
-		str_clear(&s);
+		say_line(say, arg,
+		    mem_printf(
+			"%zu of %zu series too short: at least %d commits are "
+			"needed (%s %s has %zu)",
+			all->tooshort, all->series, CHANGEPOINT_LEAST, name,
+			all->shortest->metric, all->shortest_n));
 		free(name);
 	}
-	if (all->absent) {
-		str_printf(&s, "%zu series not measured at the newest commit",
-		    all->absent);
-		say(arg, s.s);
-		str_clear(&s);
-	}
-	for (size_t i = 0; r->policy && (rule = policy_unused(r->policy, i));
-	     i++) {
-		str_printf(&s, "%s: matches nothing", rule);
-		say(arg, s.s);
-		str_clear(&s);
-	}
-	str_free(&s);
+	if (all->absent)
+		say_line(say, arg,
+		    mem_printf("%zu series not measured at the newest commit",
+			all->absent));
+	for (size_t i = 0;
+	     r->policy && (rule = policy_unused_rule(r->policy, i)); i++)
+		say_line(say, arg, mem_printf("%s: matches nothing", rule));
 }
 
 void
 phrase_place(
     struct str *s, const struct branch *b, const struct finding_group *g)
 {
-	size_t width = branch_width(b, g->lo, g->hi);
-	const char *first = branch_after(b, g->lo);
+	size_t width = branch_count_suspects(b, g->lo, g->hi);
+	const char *first = branch_first_suspect(b, g->lo);
 
 	str_printf(s, "%s at ", finding_name(g->kind));
 	str_add(s, b->points[g->at].name);

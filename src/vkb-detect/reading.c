@@ -288,6 +288,8 @@ static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
 	size_t point = intern_point(in, h, json_get(rec, "subject")), kase;
+	const struct json *bound = json_get(rec, "bound");
+	struct reading_case *k;
 
 	if (is_duplicate(in, json_get(rec, "sessions") != NULL, json_hash(rec)))
 		return 0;
@@ -296,6 +298,10 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	    json_str(json_first(json_get(rec, "errors"))));
 	if (!(json_get_num(rec, "n", 0) > 0))
 		return 0;
+	k = &in->v[kase];
+	k->runs += json_get_num(rec, "n", 0);
+	k->server_bound += json_get_num(bound, "server", 0);
+	k->client_bound += json_get_num(bound, "client", 0);
 	return add_values(in, kase, point, json_get(rec, "metrics"));
 }
 
@@ -317,6 +323,12 @@ is_duplicate_run(struct reading *in, const struct run_record *r)
 	return is_duplicate(in, r->session.s != NULL, jsonhash_object(sum));
 }
 
+static bool
+is_text(const struct jsonscan_text *t, const char *want)
+{
+	return t->s && t->n == strlen(want) && memcmp(t->s, want, t->n) == 0;
+}
+
 static int
 add_run(struct reading *in, struct branch *h, const struct run_record *r)
 {
@@ -333,6 +345,9 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		free(error);
 		return 0;
 	}
+	in->v[kase].runs++;
+	in->v[kase].server_bound += is_text(&r->bound, "server");
+	in->v[kase].client_bound += is_text(&r->bound, "client");
 	rows = add_row(in, kase, point);
 	for (size_t i = 0; i < r->nmetrics; i++)
 		rows_set(rows, r->metrics[i].name.s, r->metrics[i].name.n,

@@ -9,7 +9,7 @@
 static struct json *
 make_range(const struct branch *b, const struct finding *f)
 {
-	const char *first = branch_after(b, f->lo);
+	const char *first = branch_first_suspect(b, f->lo);
 	const char *last = b->points[f->hi].commit;
 	struct json *j;
 
@@ -25,18 +25,13 @@ static struct json *
 make_change(
     const struct branch *b, const struct findings *all, const struct finding *f)
 {
-	static const char *const better[] = {
-	    [METRIC_HIGHER] = "higher",
-	    [METRIC_LOWER] = "lower",
-	    [METRIC_NEITHER] = "neither",
-	};
-	struct json *rec = record_new("change"), *waiver;
+	struct json *rec = record_new("change");
 	const struct point *p = &b->points[f->at];
 	char *key = finding_key(f, b);
 
 	json_set(rec, "config", json_dup(f->series->config));
 	json_set_str(rec, "metric", f->metric.name);
-	json_set_str(rec, "better", better[f->metric.better]);
+	json_set_str(rec, "better", metric_better_name(f->metric.better));
 	json_set_str(rec, "kind", finding_name(f->kind));
 	json_set(rec, "subject", json_dup(p->subject));
 	json_set_str(rec, "commit", p->commit);
@@ -61,13 +56,8 @@ make_change(
 	    rec, "new", f->fresh && f->stands && f->kind != FINDING_SPIKE);
 	json_set_str(rec, "group", all->groups[f->group].key);
 	json_set_str(rec, "key", key);
-	if (f->waived) {
-		waiver = json_object();
-		json_set_str(waiver, "rule", f->waiver.rule);
-		json_set_str(waiver, "reason", f->waiver.reason);
-		json_set_str(waiver, "expires", f->waiver.expires);
-		json_set(rec, "waiver", waiver);
-	}
+	if (f->waived)
+		json_set(rec, "waiver", policy_describe_waiver(&f->waiver));
 	free(key);
 	return rec;
 }

@@ -1,5 +1,6 @@
 #include "show.h"
 #include "casename.h"
+#include "mem.h"
 #include "num.h"
 #include "phrase.h"
 #include "str.h"
@@ -11,7 +12,7 @@
 #define ROWS 10 /* of one change; JSON lines have all */
 
 size_t
-show_room(const struct finding_group *g)
+show_row_limit(const struct finding_group *g)
 {
 	return g->kind == FINDING_SPIKE ? 3 : ROWS;
 }
@@ -32,38 +33,24 @@ write_finding_rows(struct str *s, const struct branch *b,
 	struct str one = {0};
 	size_t k = 0;
 
-	table_column(t, "  case", TABLE_LEFT);
-	table_column(t, "metric", TABLE_LEFT);
-	table_column(t, "before -> after", TABLE_LEFT);
-	table_column(t, "change [95%]", TABLE_LEFT);
-	table_column(t, "n", TABLE_RIGHT);
-	table_column(t, "p", TABLE_RIGHT);
-	table_column(t, "", TABLE_LEFT);
+	table_titles(t, "  case|metric|before -> after|change [95%]|>n|>p|");
 	for (size_t i = finding_next(all, group, 0);
-	     i < all->n && k < show_room(&all->groups[group]);
+	     i < all->n && k < show_row_limit(&all->groups[group]);
 	     i = finding_next(all, group, i + 1), k++) {
 		const struct finding *f = &all->v[i];
 
-		str_clear(&one);
-		str_printf(&one, "  %s", f->name);
-		table_cell(t, one.s);
+		table_take(t, mem_printf("  %s", f->name));
 		table_cell(t, f->metric.name);
-		str_clear(&one);
 		phrase_numbers(&one, f);
-		table_cell(t, one.s);
-		str_clear(&one);
+		table_take(t, str_take(&one));
 		phrase_change(&one, f);
-		table_cell(t, one.s);
+		table_take(t, str_take(&one));
 		table_style(t, choose_colour(f));
-		str_clear(&one);
-		str_printf(&one, "%zu+%zu", f->n[0], f->n[1]);
-		table_cell(t, one.s);
-		str_clear(&one);
-		str_printf(&one, isnan(f->p) ? "-" : "%.2g", f->p);
-		table_cell(t, one.s);
-		str_clear(&one);
+		table_take(t, mem_printf("%zu+%zu", f->n[0], f->n[1]));
+		table_take(
+		    t, isnan(f->p) ? mem_str("-") : mem_printf("%.2g", f->p));
 		phrase_standing(&one, b, f);
-		table_cell(t, one.s ? one.s : "");
+		table_take(t, str_take(&one));
 		table_style(t, choose_colour(f));
 	}
 	table_print(t, s, colour);
@@ -71,7 +58,6 @@ write_finding_rows(struct str *s, const struct branch *b,
 		str_printf(s, "  %zu more series: --format jsonl\n",
 		    all->groups[group].n - k);
 	table_free(t);
-	str_free(&one);
 }
 
 static void

@@ -24,7 +24,7 @@ void show_issue(struct str *, const struct branch *, const struct findings *,
     const struct finding_rules *, size_t group);
 
 /* The most rows that a report shows of a change. */
-size_t show_room(const struct finding_group *);
+size_t show_row_limit(const struct finding_group *);
 
 /* Adds a Markdown table of at most 'most' rows, which ends when the string is
  * longer than 'limit' bytes. */

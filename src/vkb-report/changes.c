@@ -85,7 +85,7 @@ write_notes(struct str *s, const struct delta *d)
 		html_printf(s, ", waived: %.200s", why ? why : "no reason");
 	if (!d->gate)
 		str_add(s, ", for information");
-	if (verdict_hopeless(runs, have))
+	if (verdict_is_hopeless(runs, have))
 		str_add(s, "; this machine is too noisy to tell");
 	else if (runs > 0)
 		str_printf(s, "; needs %.0f runs on each side", runs);

@@ -76,7 +76,7 @@ count_delta(struct verdict_counts *t, const struct delta *d)
 	t->bound += has_note(d->rec, "client-bound");
 	have = json_num(json_at(n, 0), 0);
 	have = fmin(have, json_num(json_at(n, 1), have));
-	if (verdict_hopeless(runs, have))
+	if (verdict_is_hopeless(runs, have))
 		t->hopeless++;
 	else if (runs > 0) {
 		t->open++;

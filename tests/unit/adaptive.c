@@ -252,12 +252,12 @@ simulate(const char *until, double cv, double drift, bool paired)
 		at = session(&l, x, y, paired);
 		n = (size_t)l.at[at];
 		level = l.level[at]; /* as sequential_level has it */
-		pairs = paired && n >= power_least(true, 1, level);
+		pairs = paired && n >= power_least_runs(true, 1, level);
 		t = pairs ? ranktest_signed(d, n) : ranktest_mwu(x, n, y, n);
 		o.alarms += t.p < level;
 		o.runs += (double)n / TIMES;
 		p = pairs ? ranktest_walsh(d, n) : ranktest_ratios(x, n, y, n);
-		if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL)) {
+		if (ranktest_pairs_ci(p, 1 - level, &lo, &hi)) {
 			double truth = pairs ? 0 : 1;
 
 			o.covered += lo <= truth && truth <= hi;

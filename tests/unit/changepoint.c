@@ -79,6 +79,24 @@ published(void)
 	    found(v, 30, &ours), "", "a point near its level is not a spike");
 }
 
+/* Three commits, a point far off, and then a higher level: the point must not
+ * hide that the three were a level. */
+static void
+hidden_level(void)
+{
+	double v[64] = {100, 101, 100, 160};
+	bool right = true;
+
+	for (size_t i = 4; i < 64; i++)
+		v[i] = 120 + (double)(i % 2);
+	for (size_t n = 20; n <= 64; n++)
+		right = right && strcmp(found(v, n, &ours), "~3 4") == 0;
+	tap_ok(right, "a spike after a short level does not hide the step");
+	v[3] = 120;
+	tap_str(
+	    found(v, 64, &ours), "3", "without the spike the step is found");
+}
+
 static void
 trends(void)
 {
@@ -148,8 +166,6 @@ defined(void)
 	tap_ok(n == 1 && c->at == 30 && c->lo == 30 && c->hi == 30 &&
 		c->from == 0 && c->to == 60 && c->n[0] == 30 && c->n[1] == 30,
 	    "a step has its place, its range and the points of both sides");
-	tap_near(c->mean[1] - c->mean[0], 10, 1e-9,
-	    "the means of both sides differ by the size of the step");
 	free(c);
 	v[3] = NAN;
 	v[28] = v[29] = NAN;
@@ -313,17 +329,15 @@ otava_case(const char *id, const struct json *in, const struct json *want,
 	    "%zu changes",
 	    id, p.n, r.p, n);
 	for (; s && i < n; s = json_next(s), i++) {
-		double got[] = {(double)c[i].at, c[i].mean[0], c[i].mean[1],
-		    c[i].sd[0], c[i].sd[1], c[i].p};
-		static const char *const keys[] = {"index", "mean_before",
-		    "mean_after", "std_before_ddof0", "std_after_ddof0", "p"};
+		double got[] = {(double)c[i].at, c[i].p};
+		static const char *const keys[] = {"index", "p"};
 
 		for (size_t k = 0; k < N(keys); k++) {
 			double w = json_get_num(s, keys[k], NAN);
 
 			worst = fmax(worst,
 			    fabs(got[k] - w) /
-				fmax(fabs(w), k == 5 ? 1e-300 : 1e-9));
+				fmax(fabs(w), k == 1 ? 1e-300 : 1e-9));
 		}
 	}
 	tap_ok(worst < 1e-7, "%s: worst relative error %.2g", id, worst);
@@ -427,6 +441,7 @@ int
 main(void)
 {
 	published();
+	hidden_level();
 	trends();
 	energy();
 	defined();

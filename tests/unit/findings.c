@@ -106,7 +106,7 @@ check_values(const struct branch *b, const char *command, const char *metric,
 			     k++)
 				str_printf(
 				    &s, "%s%g", s.len ? " " : "", v.all[k]);
-		branch_drop(&v);
+		branch_free_values(&v);
 	}
 	tap_str(s.s, want, what);
 	str_free(&s);
@@ -151,35 +151,44 @@ orders(void)
 	    "ancestry, then time, then changes of a work tree give the order");
 	tap_ok(b.by_time == 2, "two are placed by their time");
 	tap_ok(b.length == 4, "from commit 1 to 4 are four commits");
-	tap_ok(branch_width(&b, 4, 4) == 2 && branch_width(&b, 2, 4) == 3 &&
-		branch_width(&b, 0, 4) == 4,
+	tap_ok(branch_count_suspects(&b, 4, 4) == 2 &&
+		branch_count_suspects(&b, 2, 4) == 3 &&
+		branch_count_suspects(&b, 0, 4) == 4,
 	    "commits that were not measured count in a width");
-	tap_ok(branch_width(&b, 1, 1) == 1 && branch_width(&b, 1, 2) == 1 &&
-		branch_width(&b, 2, 3) == 1,
+	tap_ok(branch_count_suspects(&b, 1, 1) == 1 &&
+		branch_count_suspects(&b, 1, 2) == 1 &&
+		branch_count_suspects(&b, 2, 3) == 1,
 	    "points between two commits count as far as these go");
-	tap_str(branch_after(&b, 4), C(3),
+	tap_str(branch_first_suspect(&b, 4), C(3),
 	    "the first suspect is the child of the point before");
-	tap_str(branch_after(&b, 2), C(2), "also of a work tree with changes");
-	tap_str(branch_after(&b, 1), C(1) "+dirty",
+	tap_str(branch_first_suspect(&b, 2), C(2),
+	    "also of a work tree with changes");
+	tap_str(branch_first_suspect(&b, 1), C(1) "+dirty",
 	    "behind its commit a work tree itself is suspected");
-	tap_str(branch_after(&b, 0), C(1), "the first point is its own");
-	tap_ok(branch_since(&b, "2026-01-02") == 0 &&
-		branch_since(&b, "2026-01-03") == 2 &&
-		branch_since(&b, "2026-01-03T10:00:01Z") == 3 &&
-		branch_since(&b, "2026-01-04") == 4 &&
-		branch_since(&b, "2026-01-06") == 5,
+	tap_str(
+	    branch_first_suspect(&b, 0), C(1), "the first point is its own");
+	tap_ok(branch_find_since(&b, "2026-01-02") == 0 &&
+		branch_find_since(&b, "2026-01-03") == 2 &&
+		branch_find_since(&b, "2026-01-03T10:00:01Z") == 3 &&
+		branch_find_since(&b, "2026-01-04") == 4 &&
+		branch_find_since(&b, "2026-01-06") == 5,
 	    "since a day: the first point of it or behind it, or none");
-	tap_ok(branch_since(&b, C(3)) == 4 && branch_since(&b, C(4)) == 4 &&
-		branch_since(&b, C(5)) == 5 && branch_since(&b, C(0)) == 0,
+	tap_ok(branch_find_since(&b, C(3)) == 4 &&
+		branch_find_since(&b, C(4)) == 4 &&
+		branch_find_since(&b, C(5)) == 5 &&
+		branch_find_since(&b, C(0)) == 0,
 	    "since a commit that was not measured: the next that was");
-	tap_ok(branch_since(&b, "rc") == 4 && branch_since(&b, "br") == 4 &&
-		branch_since(&b, "1000") == 0 && branch_since(&b, "7000") == 2,
+	tap_ok(branch_find_since(&b, "rc") == 4 &&
+		branch_find_since(&b, "br") == 4 &&
+		branch_find_since(&b, "1000") == 0 &&
+		branch_find_since(&b, "7000") == 2,
 	    "since a label, a ref, four characters of a commit");
-	tap_ok(branch_since(&b, "100") == -1 && branch_since(&b, "r") == -1 &&
-		branch_since(&b, "9000") == -1 &&
-		branch_since(&b, "2026-01-0") == -1 &&
-		branch_since(&b, "2026/01/03") == -1 &&
-		branch_since(&b, "2026-01-03x") == -1,
+	tap_ok(branch_find_since(&b, "100") == -1 &&
+		branch_find_since(&b, "r") == -1 &&
+		branch_find_since(&b, "9000") == -1 &&
+		branch_find_since(&b, "2026-01-0") == -1 &&
+		branch_find_since(&b, "2026/01/03") == -1 &&
+		branch_find_since(&b, "2026-01-03x") == -1,
 	    "what is none of these is an error");
 	branch_free(&b);
 	str_clear(&s);
@@ -187,10 +196,12 @@ orders(void)
 	add_run(&s, COMMIT(1), SET, "\"rps\":1");
 	add_run(&s, COMMIT(2), SET, "\"rps\":1");
 	tap_ok(read_branch(&b, &s, 0) == 0 && b.length == 0 &&
-		branch_width(&b, 0, 1) == 2 && branch_width(&b, 1, 1) == 1,
+		branch_count_suspects(&b, 0, 1) == 2 &&
+		branch_count_suspects(&b, 1, 1) == 1,
 	    "in the order of the input only points are counted");
-	tap_str(branch_after(&b, 1), C(2), "and only they are suspected");
-	tap_ok(branch_since(&b, "2026-01-01") == -1,
+	tap_str(
+	    branch_first_suspect(&b, 1), C(2), "and only they are suspected");
+	tap_ok(branch_find_since(&b, "2026-01-01") == -1,
 	    "a day is an error where no commit says its time");
 	branch_free(&b);
 	str_clear(&s);
@@ -199,8 +210,8 @@ orders(void)
 	add_run(&s, COMMIT(1), SET, "\"rps\":1");
 	add_commit(&s, "1000000", "", "2026-01-01T08:00:00Z");
 	tap_ok(read_branch(&b, &s, 0) == 0 && b.length == 1 &&
-		branch_since(&b, "2026-01-01") == 0 &&
-		branch_since(&b, "2026-01-02") == 1,
+		branch_find_since(&b, "2026-01-01") == 0 &&
+		branch_find_since(&b, "2026-01-02") == 1,
 	    "a commit record with a short id gives place and time");
 	branch_free(&b);
 	str_free(&s);
@@ -385,21 +396,21 @@ unreadable(void)
 	tap_ok(read_branch(&b, &s, 1000) == 0 &&
 		branch_values(&b, &b.series[0], &v) == 0,
 	    "what does not fit into memory is read from a file");
-	branch_drop(&v);
+	branch_free_values(&v);
 	branch_free(&b);
 	tap_ok(read_branch(&b, &s, 1 << 20) == 0, "what fits is read");
 	lose_file();
 	tap_ok(branch_values(&b, &b.series[0], &v) == 0 && v.n == 1 &&
 		v.all[19999] == 19999,
 	    "what fits into memory is in no file");
-	branch_drop(&v);
+	branch_free_values(&v);
 	branch_free(&b);
 	read_branch(&b, &s, 1000);
 	lose_file();
 	tap_ok(branch_values(&b, &b.series[0], &v) == -1,
 	    "a file that lost its end is trouble");
-	branch_drop(&v);
-	tap_ok(finding_all(&all, &b, &rules) == -1 && all.series == 0,
+	branch_free_values(&v);
+	tap_ok(finding_find_all(&all, &b, &rules) == -1 && all.series == 0,
 	    "nothing is found in it");
 	finding_free(&all);
 	branch_free(&b);
@@ -475,7 +486,7 @@ exact(void)
 	struct branch b;
 
 	history(&b, jumps, 10);
-	tap_ok(finding_all(&all, &b, &rules) == 0 && all.series == 2 &&
+	tap_ok(finding_find_all(&all, &b, &rules) == 0 && all.series == 2 &&
 		all.cases == 2 && all.tooshort == 0,
 	    "two cases, and none is too short without noise");
 	check_found(&all,
@@ -491,7 +502,7 @@ exact(void)
 	    "each is a change, the newest first");
 	finding_free(&all);
 	rules.since = 4;
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 3 3-3 3+2 96>90, improvement 6 5-6 2+4 90>117 fresh "
 	    "stands",
@@ -501,7 +512,7 @@ exact(void)
 
 	rules.since = 0;
 	history(&b, back, 6);
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>97 "
 	    "fresh stands",
@@ -509,7 +520,7 @@ exact(void)
 	finding_free(&all);
 	branch_free(&b);
 	history(&b, edge, 6);
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>95 "
 	    "fresh stands",
@@ -517,7 +528,7 @@ exact(void)
 	finding_free(&all);
 	branch_free(&b);
 	history(&b, partly, 6);
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 2 2-2 2+2 100>80 fresh stands counts, improvement 4 "
 	    "4-4 2+2 80>94 fresh stands",
@@ -525,7 +536,7 @@ exact(void)
 	finding_free(&all);
 	branch_free(&b);
 	history(&b, beyond, 6);
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>110 "
 	    "fresh stands",
@@ -564,7 +575,7 @@ both_ways(void)
 		}
 	}
 	read_branch(&b, &s, 0);
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	tap_ok(all.n == 4 && all.ngroups == 2 && all.groups[0].n == 2 &&
 		all.groups[1].n == 2 &&
 		all.groups[0].kind != all.groups[1].kind,
@@ -586,7 +597,7 @@ too_short(void)
 	struct branch b;
 
 	history(&b, v, 9);
-	tap_ok(finding_all(&all, &b, &rules) == 0 && all.tooshort == 2 &&
+	tap_ok(finding_find_all(&all, &b, &rules) == 0 && all.tooshort == 2 &&
 		all.shortest_n == 8 && all.shortest &&
 		strcmp(json_get_str(all.shortest->config, "command"), "SET") ==
 		    0,
@@ -594,11 +605,11 @@ too_short(void)
 	finding_free(&all);
 	branch_free(&b);
 	history(&b, v, 10);
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	tap_ok(all.tooshort == 1, "ten points are enough");
 	finding_free(&all);
 	rules.points.otava = true;
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	tap_ok(all.tooshort == 0, "Otava takes what there is");
 	finding_free(&all);
 	branch_free(&b);
@@ -646,7 +657,7 @@ newest(void)
 			add_runs(&s, c, "GONE", 5, 1000, 1);
 	}
 	read_branch(&b, &s, 0);
-	tap_ok(finding_all(&all, &b, &rules) == 0 && all.absent == 1,
+	tap_ok(finding_find_all(&all, &b, &rules) == 0 && all.absent == 1,
 	    "one series is not measured at the newest commit");
 	check_found(&all,
 	    "regression 3 2-3 10+5 1002.25>902 fresh stands counts",
@@ -671,7 +682,7 @@ newest(void)
 	rules.policy = policy(
 	    "{\"rules\":[{\"metric\":\"rps\",\"waiver\":{\"reason\":\"known\","
 	    "\"expires\":\"2026-12-31\",\"limit\":\"10.05%\"}}]}");
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 3 2-3 10+5 1002.25>902 fresh stands waived",
 	    "a waiver is compared with the ratio");
@@ -679,21 +690,21 @@ newest(void)
 	policy_free(rules.policy);
 	rules.policy = policy("{\"rules\":[{\"metric\":\"rps\",\"better\":"
 			      "\"neither\"}]}");
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all, "different 3 2-3 10+5 1002.25>902 fresh stands",
 	    "a change of a metric of which neither way is better is shown");
 	finding_free(&all);
 	policy_free(rules.policy);
 	rules.policy = NULL;
 	rules.latest = 1;
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all, "regression 3 2-3 5+5 1002.5>902 fresh stands counts",
 	    "one commit before is the last that has the series");
 	finding_free(&all);
 	rules.policy = policy("{\"rules\":[{\"assume\":\"exact\"},{\"case\":"
 			      "\"SLOW*\",\"class\":\"info\"}]}");
 	rules.metrics = "all";
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 3 3-3 5+3 1002>901 fresh stands counts, regression 3 "
 	    "2-3 5+5 1002.5>902 fresh stands",
@@ -727,12 +738,12 @@ not_gated(void)
 		add_run(&s, commit, SET, metrics);
 	}
 	read_branch(&b, &s, 0);
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	tap_ok(all.n == 0 && all.series == 1,
 	    "a metric that is not a gate is left out");
 	finding_free(&all);
 	rules.metrics = "all";
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	tap_ok(all.n == 1 && all.series == 2 && !finding_counts(&all.v[0]),
 	    "it is found where all are looked at, and does not count");
 	finding_free(&all);
@@ -757,7 +768,7 @@ groups(void)
 		add_runs(&s, c, "SLOW", 5, c ? 900 : 1000, 1);
 	}
 	read_branch(&b, &s, 0);
-	finding_all(&all, &b, &rules);
+	finding_find_all(&all, &b, &rules);
 	tap_ok(all.n == 2 && all.ngroups == 2, "two changes are two groups");
 	tap_ok(all.groups[0].kind == FINDING_REGRESSION &&
 		all.groups[1].kind == FINDING_IMPROVEMENT,

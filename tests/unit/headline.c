@@ -1,16 +1,12 @@
 /* The sentence that sums up a comparison: what changed, and what to do next. */
 #include "rows.h"
 
-#include "casename.h"
-#include "json.h"
-
 static void
-say(const struct comparison *c, const struct casename *names, const char *want,
-    const char *what)
+say(const struct comparison *c, const char *want, const char *what)
 {
 	struct str s = {0};
 
-	report_headline(&s, c, names);
+	report_headline(&s, c);
 	check(&s, want, what);
 	str_free(&s);
 }
@@ -18,14 +14,8 @@ say(const struct comparison *c, const struct casename *names, const char *want,
 static void
 headlines(void)
 {
-	static const char set[] = "{\"command\":\"SET\"}";
-	static const char get[] = "{\"command\":\"GET\"}";
-	struct json *configs[] = {json_parse(set, strlen(set), NULL, NULL),
-	    json_parse(get, strlen(get), NULL, NULL)};
-	struct kase cases[] = {{.config = configs[0]}, {.config = configs[1]}};
-	struct pairing pairs[] = {{.side = {&cases[0]}}, {.side = {&cases[1]}}};
-	struct casename *names =
-	    casename_new((const struct json *const *)configs, 2);
+	char set[] = "SET", get[] = "GET";
+	struct pairing pairs[] = {{.name = {set}}, {.name = {get}}};
 	struct row rows[] = {row("rps", .95), row("p50_latency_ms", 1.5),
 	    row("rps", .8), row("p50_latency_ms", 1.01)};
 	struct canary canary = {.verdict = VERDICT_INSUFFICIENT};
@@ -37,42 +27,42 @@ headlines(void)
 	rows[1].gate = false;
 	tap_ok(report_outcome(&c) == VERDICTS, "no rows have no outcome");
 	c.nrows = 0;
-	say(&c, names, "Nothing was judged", "no rows");
+	say(&c, "Nothing was judged", "no rows");
 	c.nrows = 4;
 	for (size_t i = 0; i < 4; i++)
 		rows[i].verdict = VERDICT_EQUIVALENT;
 	c.count[VERDICT_EQUIVALENT] = 1;
 	tap_ok(report_outcome(&c) == VERDICT_EQUIVALENT, "all are equivalent");
-	say(&c, names, "No change: the one result is within its margin",
+	say(&c, "No change: the one result is within its margin",
 	    "one row that is equivalent");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.failed_runs = 1;
 	c.unmatched[0] = 1;
-	say(&c, names,
+	say(&c,
 	    "No change: all 2 results are within their margins; 1 run of the "
 	    "contender failed; the contender lacks 1 case or metric",
 	    "failed runs and missing cases follow");
 	c.one_sided = one_sided;
 	c.one_sided_count = 2;
 	c.unmatched[1] = 5;
-	tap_ok(report_missing(&c) == 2,
+	tap_ok(report_count_missing(&c) == 2,
 	    "only what the contender lacks is missing");
 	c.one_sided_count = 0;
 	c.failed_runs = 0;
 	c.unmatched[0] = 0;
 	c.canaries = &canary;
 	c.ncanaries = 1;
-	say(&c, names, "Not to be relied on: a canary was not measured",
+	say(&c, "Not to be relied on: a canary was not measured",
 	    "a canary that was not measured comes first");
 	canary.verdict = VERDICT_REGRESSION;
-	say(&c, names, "Not to be relied on: a canary changed",
+	say(&c, "Not to be relied on: a canary changed",
 	    "a canary that changed");
 	canary.ok = true;
 	rows[0].verdict = rows[1].verdict = rows[2].verdict =
 	    VERDICT_REGRESSION;
 	rows[2].certain = true;
 	c.count[VERDICT_REGRESSION] = 2;
-	say(&c, names,
+	say(&c,
 	    "Worse: GET rps 1.25x slower -20.0%, certain, and 1 more "
 	    "regression",
 	    "the largest judged regression is named, the others counted");
@@ -80,7 +70,7 @@ headlines(void)
 	rows[3].verdict = VERDICT_IMPROVEMENT;
 	rows[3].facts.ratio = NAN;
 	c.count[VERDICT_IMPROVEMENT] = 1;
-	say(&c, names,
+	say(&c,
 	    "Worse: GET rps 1.25x slower -20.0%, certain, and 2 more "
 	    "regressions; better: GET p50_latency_ms no ratio",
 	    "several others, and an improvement without a ratio");
@@ -88,7 +78,7 @@ headlines(void)
 	    "a regression says more than an improvement");
 	rows[0].facts.ratio = .8;
 	rows[2].certain = false;
-	say(&c, names,
+	say(&c,
 	    "Worse: SET rps 1.25x slower -20.0%, and 2 more regressions; "
 	    "better: GET p50_latency_ms no ratio",
 	    "of two that are as large the first is named");
@@ -97,25 +87,18 @@ headlines(void)
 	rows[2].waived = true;
 	c.count[VERDICT_REGRESSION] = 1;
 	c.waived = 1;
-	say(&c, names,
+	say(&c,
 	    "Worse: SET rps 1.05x slower -5.0%; better: GET p50_latency_ms no "
 	    "ratio; worse, but waived: GET rps 1.25x slower -20.0%, certain",
 	    "what is waived is apart");
-	casename_free(names);
-	json_free(configs[0]);
-	json_free(configs[1]);
 }
 
 /* Rows that are open: what would settle them. */
 static void
 advice(void)
 {
-	static const char set[] = "{\"command\":\"SET\"}";
-	struct json *config = json_parse(set, strlen(set), NULL, NULL);
-	struct kase kase = {.config = config};
-	struct pairing pairs[] = {{.side = {&kase}}, {.side = {&kase}}};
-	struct casename *names =
-	    casename_new((const struct json *const *)&config, 1);
+	char set[] = "SET";
+	struct pairing pairs[] = {{.name = {set}}, {.name = {set}}};
 	struct row rows[] = {row("rps", 1), row("p50_latency_ms", 1),
 	    row("rps", 1), row("p50_latency_ms", 1)};
 	struct comparison c = {.rows = rows, .nrows = 4};
@@ -130,7 +113,7 @@ advice(void)
 	c.count[VERDICT_INSUFFICIENT] = 1;
 	c.count[VERDICT_EQUIVALENT] = 5;
 	rows[1].verdict = VERDICT_INSUFFICIENT;
-	say(&c, names,
+	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
 	    "(about 3m30s) would settle 3 results; this machine is too noisy "
 	    "to tell for 1 result",
@@ -140,7 +123,7 @@ advice(void)
 	rows[1].needed = 8;
 	rows[2].facts.paired = false;
 	rows[2].minutes = NAN;
-	say(&c, names,
+	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 14 more runs a "
 	    "side would settle 2 results; this machine is too noisy to tell "
 	    "for 2 results",
@@ -148,7 +131,7 @@ advice(void)
 	    "known");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
-	say(&c, names,
+	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
 	    "would settle 1 result; this machine is too noisy to tell for 3 "
 	    "results",
@@ -156,12 +139,10 @@ advice(void)
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
-	say(&c, names,
+	say(&c,
 	    "No slowdown shown; 1 of 1 result is unclear; this machine is too "
 	    "noisy to tell for 3 results",
 	    "rows that are only shown need nothing");
-	casename_free(names);
-	json_free(config);
 }
 
 int

@@ -72,7 +72,7 @@ whole(const struct branch *b, size_t i, int kase)
 			    value(c, kase, 0) + .25 * (double)k;
 	}
 	same = same && v.n == COMMITS;
-	branch_drop(&v);
+	branch_free_values(&v);
 	return same;
 }
 
@@ -90,7 +90,7 @@ all_whole(const struct branch *b)
 		for (int c = 0; same && c < COMMITS; c++)
 			same = c < 10 ? isnan(v.v[c]) : v.v[c] == c;
 		same = same && v.n == COMMITS - 10;
-		branch_drop(&v);
+		branch_free_values(&v);
 	}
 	return same;
 }

@@ -267,19 +267,20 @@ widths(void)
 	for (size_t n = 3; n < 200; n++) {
 		for (double by = 1.1; by < 30; by *= 1.7)
 			more = more &&
-			    power_more(by, 1, n, .95) == more_of(by, 1, n);
+			    power_more_runs(by, 1, n, .95) == more_of(by, 1, n);
 	}
 	tap_ok(more, "more runs are as many as make the width wanted");
 	/* far = pi / 2 (1.96 / goal)^2 */
 	for (int i = 0; i < 2; i++) {
 		double far = i ? 1.01e9 : .99e9;
 		double goal = 1.959963984540054 * sqrt(M_PI / 2 / far);
-		size_t n = power_more(width_of(100), goal, 100, .95);
+		size_t n = power_more_runs(width_of(100), goal, 100, .95);
 
 		tap_ok(n == (i ? SIZE_MAX : 989999900),
 		    "of a billion more runs none are asked for: %zu", n);
 	}
-	tap_ok(power_more(1, 1, 10, .95) == 0, "as wide as wanted is enough");
+	tap_ok(
+	    power_more_runs(1, 1, 10, .95) == 0, "as wide as wanted is enough");
 }
 
 /* The interval of Theil's slope (Hollander & Wolfe 9.3), ties of v allowed. */
@@ -432,17 +433,17 @@ neighbours(void)
 			e = .3 * e + rng_unit(&rng);
 			v[i] = t % 2 ? e : floor(6 * e);
 		}
-		s = serial_of(v, m, v + m, n);
+		s = serial_measure(v, m, v + m, n);
 		add_ranks(v, m, &own, &next);
 		add_ranks(v + m, n, &own, &next);
 		mean = (double)(m + n) / 2;
 		r = fmin((next / own + 1 / mean) / (1 - 3 / mean), .99);
 		if (r <= 1.645 / sqrt((double)(m + n)))
-			right += s.r == 0 && s.worth[0] == (double)m;
+			right += s.r == 0 && s.effective[0] == (double)m;
 		else
 			right += fabs(s.r - r) < 1e-12 &&
-			    fabs(s.worth[0] - worth_of(r, m)) < 1e-9 &&
-			    fabs(s.worth[1] - worth_of(r, n)) < 1e-9;
+			    fabs(s.effective[0] - worth_of(r, m)) < 1e-9 &&
+			    fabs(s.effective[1] - worth_of(r, n)) < 1e-9;
 		some += s.r > 0;
 	}
 	tap_ok(right == 400 && some > 100 && some < 300,

@@ -152,16 +152,16 @@ powers(void)
 		isnan(power_visible(.1, 1, 1, false)) &&
 		isnan(power_visible(NAN, 5, 5, true)),
 	    "without noise or with one run the visible change is NAN");
-	tap_ok(power_more(.01, .02, 10, .95) == 0 &&
-		power_more(INFINITY, .02, 1, .95) == 2 &&
-		power_more(.1, 0, 10, .95) == SIZE_MAX,
+	tap_ok(power_more_runs(.01, .02, 10, .95) == 0 &&
+		power_more_runs(INFINITY, .02, 1, .95) == 2 &&
+		power_more_runs(.1, 0, 10, .95) == SIZE_MAX,
 	    "enough, too few, never");
-	tap_ok(power_more(.02, .01, 100, .95) >= 250 &&
-		power_more(.02, .01, 100, .95) <= 350,
+	tap_ok(power_more_runs(.02, .01, 100, .95) >= 250 &&
+		power_more_runs(.02, .01, 100, .95) <= 350,
 	    "half the width takes about four times the runs: %zu more",
-	    power_more(.02, .01, 100, .95));
-	tap_ok(power_more(.02, .001, 100, .95) > 30000, "and a tenth 100: %zu",
-	    power_more(.02, .001, 100, .95));
+	    power_more_runs(.02, .01, 100, .95));
+	tap_ok(power_more_runs(.02, .001, 100, .95) > 30000,
+	    "and a tenth 100: %zu", power_more_runs(.02, .001, 100, .95));
 }
 
 static struct hist *

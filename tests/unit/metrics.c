@@ -1,6 +1,7 @@
 /* Names and units of metrics: of the table, guessed, and of other tools. */
 #include "tap.h"
 
+#include "json.h"
 #include "metric.h"
 #include "units.h"
 
@@ -146,7 +147,8 @@ wanted(void)
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		struct metric m = metric_guess(of[i].name);
 		bool gate,
-		    shown = metric_wanted(of[i].what, &m, of[i].policy, &gate);
+		    shown =
+			metric_is_shown(of[i].what, &m, of[i].policy, &gate);
 
 		tap_ok(shown == of[i].shown && (!shown || gate == of[i].gate),
 		    "--metrics %s, policy %d: %s is %s",
@@ -158,6 +160,63 @@ wanted(void)
 	}
 }
 
+/* In which cases the faster build ends with more keys. */
+static void
+keys(void)
+{
+	static const struct {
+		const char *config;
+		bool differ;
+	} of[] = {{"\"command\":\"SET\"", true}, {"\"command\":\"GET\"", false},
+	    {"\"command\":\"get key\"", false},
+	    {"\"command\":\"LRANGE_100\"", false},
+	    {"\"command\":\"GETSET\"", true}, {"\"command\":\"GE\"", true},
+	    {"\"command\":\"FT.SEARCH idx\"", false},
+	    {"\"command\":\"GET\",\"requests\":5", false},
+	    {"\"command\":\"SET\",\"requests\":5", false},
+	    {"\"commands\":[\"SET\"]", true}, {"\"test_id\":\"x\"", true},
+	    {"\"command\":\"GET\",\"commands\":[\"GET\",\"SET\"]", true}};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		char text[128];
+		struct json *config;
+
+		snprintf(
+		    text, sizeof text, "{\"duration_s\":3,%s}", of[i].config);
+		config = json_parse(text, strlen(text), NULL, NULL);
+		tap_ok(metric_keys_differ(config) == of[i].differ,
+		    "%s: the number of keys %s", text,
+		    of[i].differ ? "depends on the speed" : "is the same");
+		json_free(config);
+		snprintf(text, sizeof text, "{%s}", of[i].config);
+		config = json_parse(text, strlen(text), NULL, NULL);
+		tap_ok(!metric_keys_differ(config),
+		    "%s: without a duration the number of keys is the same",
+		    text);
+		json_free(config);
+	}
+}
+
+/* Where the server is the limit of the runs. */
+static void
+limits(void)
+{
+	struct json *none = json_object(), *rate = json_object();
+
+	json_set_num(rate, "rate", 100);
+	tap_ok(metric_server_bound(none, 3, 2, 0),
+	    "the server is the limit of two of three runs");
+	tap_ok(!metric_server_bound(none, 4, 2, 0),
+	    "the server is the limit of half of the runs: not of most");
+	tap_ok(!metric_server_bound(none, 3, 2, 1),
+	    "the client is the limit of one run");
+	tap_ok(!metric_server_bound(rate, 3, 3, 0), "the load has a rate");
+	json_set_num(rate, "rate", 0);
+	tap_ok(metric_server_bound(rate, 3, 3, 0), "a rate of 0 is none");
+	json_free(none);
+	json_free(rate);
+}
+
 int
 main(void)
 {
@@ -165,5 +224,7 @@ main(void)
 	guesses();
 	table();
 	wanted();
+	keys();
+	limits();
 	return tap_done();
 }

@@ -34,37 +34,78 @@ answers(void)
 	const char *day = "2026-11-21";
 	struct policy_answer a;
 
-	tap_str(policy_unused(p, 1), "f: rules[1]", "unused at first");
-	policy_ask(p, c, "GET", "p50_latency_ms", day, &a);
+	tap_str(policy_unused_rule(p, 1), "f: rules[1]", "unused at first");
+	policy_find_answer(p, c, "GET", "p50_latency_ms", day, &a);
 	tap_near(a.margin, .03, 1e-12, "a rule without patterns is of all");
 	tap_ok(a.better == -1 && a.gate == -1 && a.exact == -1 &&
 		!a.waiver.reason && !a.margin_auto,
 	    "and the rest is not said");
-	policy_ask(p, c, "GET", "p99_latency_ms", day, &a);
+	policy_find_answer(p, c, "GET", "p99_latency_ms", day, &a);
 	tap_near(a.margin, .08, 1e-12, "a later rule wins");
 	tap_ok(a.gate == 0, "info");
-	policy_ask(p, d, "SET pipeline=1", "rps", day, &a);
+	policy_find_answer(p, d, "SET pipeline=1", "rps", day, &a);
 	tap_ok(a.margin_auto && isnan(a.margin), "auto");
 	tap_str(a.waiver.reason, "one", "a waiver");
 	tap_str(a.waiver.rule, "f: rules[2]", "of this rule");
 	tap_ok(!a.waiver.expired && isinf(a.waiver.limit),
 	    "holds on its last day, for any size");
-	policy_ask(p, d, "SET pipeline=1", "rps", "2026-11-22", &a);
+	policy_find_answer(p, d, "SET pipeline=1", "rps", "2026-11-22", &a);
 	tap_ok(a.waiver.expired, "not on the next day");
-	policy_ask(p, c, "SET pipeline=10", "rps", "2026-11-22", &a);
+	policy_find_answer(p, c, "SET pipeline=10", "rps", "2026-11-22", &a);
 	tap_str(a.waiver.reason, "two", "keys of the config");
 	tap_ok(a.margin_auto, "leave the rest to earlier rules");
 	tap_near(a.waiver.limit, .1, 1e-12, "its limit");
-	policy_ask(p, c, "x", "time_s", day, &a);
+	policy_find_answer(p, c, "x", "time_s", day, &a);
 	tap_near(a.margin, .2, 1e-12, "+25% is 1 - 1/1.25");
 	tap_ok(a.better == METRIC_LOWER, "and more is worse");
-	policy_ask(p, c, "x", "size_bytes", day, &a);
+	policy_find_answer(p, c, "x", "size_bytes", day, &a);
 	tap_ok(a.exact == 1 && a.gate == 1, "exact gates");
-	tap_str(policy_unused(p, 0), "f: rules[6]", "the one that is unused");
-	tap_ok(!policy_unused(p, 1), "and no other");
+	tap_str(
+	    policy_unused_rule(p, 0), "f: rules[6]", "the one that is unused");
+	tap_ok(!policy_unused_rule(p, 1), "and no other");
 	policy_free(p);
 	json_free(c);
 	json_free(d);
+}
+
+/* "+10%" says that more is worse, until a later rule says otherwise. */
+static void
+signs(void)
+{
+	static const struct {
+		const char *later, sign;
+		int better;
+		const char *what;
+	} of[] = {{"\"class\":\"gate\"", '+', METRIC_LOWER,
+		      "a later rule on the class keeps the sign"},
+	    {"\"better\":\"lower\"", '+', METRIC_LOWER,
+		"a later 'better' that agrees keeps the sign"},
+	    {"\"better\":\"higher\"", '\0', METRIC_HIGHER,
+		"a later 'better' that differs drops the sign"},
+	    {"\"margin\":\"3%\"", '\0', METRIC_LOWER,
+		"a later margin replaces the sign"},
+	    {"\"margin\":\"-3%\"", '-', METRIC_HIGHER,
+		"a later sign replaces the sign"}};
+	struct policy_answer a;
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		char text[256];
+		struct policy *p;
+
+		snprintf(text, sizeof text,
+		    "{\"rules\":[{\"metric\":\"x\",\"margin\":\"+10%%\"},"
+		    "{\"metric\":\"x\",%s}]}",
+		    of[i].later);
+		p = policy_new(parse(text), "f");
+		policy_find_answer(p, NULL, "c", "x", "2026-01-01", &a);
+		tap_ok(a.sign == of[i].sign && a.better == of[i].better, "%s",
+		    of[i].what);
+		policy_free(p);
+	}
+	policy_find_answer(NULL, NULL, "c", "x", "2026-01-01", &a);
+	tap_ok(isnan(a.margin) && a.better < 0 && a.gate < 0 && a.exact < 0 &&
+		!a.waiver.reason && !a.sign,
+	    "without a policy nothing is set");
 }
 
 /* A policy whose only waiver ends on this day. */
@@ -130,14 +171,16 @@ margins(void)
 	struct policy_answer a = {.better = -1};
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		tap_ok(policy_margin(bad[i], &a) < 0, "'%s' is none", bad[i]);
-	tap_ok(policy_margin("0%", &a) == 0 && a.margin == 0, "0%% is one");
+		tap_ok(policy_parse_margin(bad[i], &a) < 0, "'%s' is none",
+		    bad[i]);
+	tap_ok(
+	    policy_parse_margin("0%", &a) == 0 && a.margin == 0, "0%% is one");
 	tap_ok(a.better == -1, "that gives no direction");
-	tap_ok(policy_margin("-10%", &a) == 0 && a.better == METRIC_HIGHER &&
-		fabs(a.margin - .1) < 1e-12,
+	tap_ok(policy_parse_margin("-10%", &a) == 0 &&
+		a.better == METRIC_HIGHER && fabs(a.margin - .1) < 1e-12,
 	    "-10%%: less is worse");
-	tap_ok(policy_margin("+100%", &a) == 0 && a.better == METRIC_LOWER &&
-		fabs(a.margin - .5) < 1e-12,
+	tap_ok(policy_parse_margin("+100%", &a) == 0 &&
+		a.better == METRIC_LOWER && fabs(a.margin - .5) < 1e-12,
 	    "+100%%: twice as much");
 }
 
@@ -161,6 +204,7 @@ int
 main(void)
 {
 	answers();
+	signs();
 	waivers();
 	margins();
 	days();

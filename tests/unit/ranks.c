@@ -26,7 +26,7 @@ normal_below(double z)
 
 /* What is counted over all ways of a statistic that lies around 'middle'. */
 struct tally {
-	double all, less, greater, far, farthest, most_off;
+	double all, far, farthest, most_off;
 };
 
 static void
@@ -35,8 +35,6 @@ add_way(struct tally *t, double stat, double seen, double middle)
 	double off = fabs(stat - middle);
 
 	t->all++;
-	t->less += stat <= seen;
-	t->greater += stat >= seen;
 	t->far += off >= fabs(seen - middle);
 	if (off > t->most_off) {
 		t->most_off = off;
@@ -49,8 +47,6 @@ static bool
 is_tally(const struct tally *t, const struct ranktest *r, double seen)
 {
 	return r->exact && r->stat == seen && is_near(r->p, t->far / t->all) &&
-	    is_near(r->p_less, t->less / t->all) &&
-	    is_near(r->p_greater, t->greater / t->all) &&
 	    is_near(r->p_min, t->farthest / t->all);
 }
 
@@ -174,8 +170,6 @@ check_normal(const char *what, const struct ranktest *t, double stat,
     double off, double sd)
 {
 	bool right = !t->exact && t->stat == stat &&
-	    is_near(t->p_less, normal_below((off + .5) / sd)) &&
-	    is_near(t->p_greater, normal_below(-(off - .5) / sd)) &&
 	    is_near(t->p, 2 * normal_below(-(fabs(off) - .5) / sd));
 
 	tap_ok(right, "%s: the normal approximation, p = %g", what, t->p);
@@ -200,7 +194,7 @@ large_samples(void)
 	check_normal("31 against 20", &t, u, u - M * N / 2., sd);
 	t = ranktest_mwu(v + M, N, v, M);
 	check_normal("20 against 31", &t, M * N - u, M * N / 2. - u, sd);
-	tap_ok(t.ties && t.n == M + N, "ties among 51 values are reported");
+	tap_ok(t.n == M + N, "all 51 values are used");
 	t = ranktest_mwu(v, 30, v + M, N);
 	tap_ok(t.exact, "30 a side with ties are still counted");
 	for (size_t m = 29; m <= 31; m++)
@@ -210,7 +204,7 @@ large_samples(void)
 			for (size_t i = 0; i < 31; i++)
 				rising[i] = (double)i;
 			t = ranktest_mwu(flat, m, rising, k);
-			tap_ok(t.ties && t.exact == (m < 31 && k < 31),
+			tap_ok(t.exact == (m < 31 && k < 31),
 			    "%zu against %zu with ties", m, k);
 		}
 	for (size_t i = 0; i < PAIRS; i++)
@@ -233,7 +227,7 @@ large_samples(void)
 	for (size_t i = 0; i < 60; i++)
 		v[i % (M + N)] = (double)i;
 	t = ranktest_mwu(v, 50, v, 1);
-	tap_ok(!t.exact && t.ties, "50 against one of them: ties, no counts");
+	tap_ok(!t.exact, "50 against one of them: ties, no counts");
 }
 
 static int
@@ -247,16 +241,14 @@ rising(const void *a, const void *b)
 /* The k-th ratio from each end of all is what the interval should be. */
 static void
 check_interval(const char *what, const struct ranktest_pairs *p, double *all,
-    size_t count, double want, size_t k, double covers)
+    size_t count, double want, size_t k)
 {
-	double lo = 0, hi = 0, real = 0;
-	bool is = ranktest_pairs_ci(p, want, &lo, &hi, &real);
+	double lo = 0, hi = 0;
+	bool is = ranktest_pairs_ci(p, want, &lo, &hi);
 
 	qsort(all, count, sizeof *all, rising);
-	tap_ok(is && lo == all[k - 1] && hi == all[count - k] &&
-		fabs(real - covers) < 1e-12,
-	    "%s: value %zu of %zu from each end, %g of all samples", what, k,
-	    count, covers);
+	tap_ok(is && lo == all[k - 1] && hi == all[count - k],
+	    "%s: value %zu of %zu from each end", what, k, count);
 }
 
 static void
@@ -279,29 +271,28 @@ intervals(void)
 	for (size_t i = k = 0; i < 5; i++)
 		for (size_t j = 0; j < 5; j++)
 			all[k++] = y[j] / x[i];
-	check_interval(
-	    "five against five", p, all, k, .95, 3, 1 - 2 * 4. / 252);
+	check_interval("five against five", p, all, k, .95, 3);
 	ranktest_pairs_free(p);
 	/* Of 2^8 signs, 1, 1, 1, 2 have the sums 0, 1, 2, 3: 5 are .0195. */
 	p = ranktest_walsh(x, 8);
 	for (size_t i = k = 0; i < 8; i++)
 		for (size_t j = i; j < 8; j++)
 			all[k++] = (x[i] + x[j]) / 2;
-	check_interval("eight pairs", p, all, k, .95, 4, 1 - 2 * 5. / 256);
+	check_interval("eight pairs", p, all, k, .95, 4);
 	ranktest_pairs_free(p);
 	p = ranktest_ratios(x, M, y, N);
 	for (size_t i = k = 0; i < M; i++)
 		for (size_t j = 0; j < N; j++)
 			all[k++] = y[j] / x[i];
 	/* 1500 - 1.959964 sqrt(60 50 111 / 12) */
-	check_interval("60 against 50", p, all, k, .95, 1173, .95);
+	check_interval("60 against 50", p, all, k, .95, 1173);
 	ranktest_pairs_free(p);
 	p = ranktest_walsh(x, 101);
 	for (size_t i = k = 0; i < 101; i++)
 		for (size_t j = i; j < 101; j++)
 			all[k++] = (x[i] + x[j]) / 2;
 	/* 2575.5 - 1.959964 sqrt(101 102 203 / 24) */
-	check_interval("101 pairs", p, all, k, .95, 1996, .95);
+	check_interval("101 pairs", p, all, k, .95, 1996);
 	ranktest_pairs_free(p);
 	p = ranktest_walsh(x, 1500);
 	for (size_t i = k = 0; i < 1500; i++)
@@ -310,8 +301,7 @@ intervals(void)
 	/* 562875 - 1.959964 sqrt(1500 1501 3001 / 24) */
 	check_interval("1500 pairs, searched for", p, all, k, .95,
 	    (size_t)floor(
-		562875 - 1.959963984540054 * sqrt(1500. * 1501 * 3001 / 24)),
-	    .95);
+		562875 - 1.959963984540054 * sqrt(1500. * 1501 * 3001 / 24)));
 	ranktest_pairs_free(p);
 	/* More than half of x is large: all their ratios are small. */
 	for (size_t i = 700; i < 1500; i++)
@@ -322,8 +312,7 @@ intervals(void)
 			all[k++] = y[j] / x[i];
 	check_interval("1500 against 700, searched for", p, all, k, .95,
 	    (size_t)floor(
-		525000 - 1.959963984540054 * sqrt(1500. * 700 * 2201 / 12)),
-	    .95);
+		525000 - 1.959963984540054 * sqrt(1500. * 700 * 2201 / 12)));
 	ranktest_pairs_free(p);
 	free(all);
 }

@@ -255,7 +255,7 @@ permutations(void)
 					x[i] = floor(4 * x[i]);
 			}
 			want = slow_chance(x, n, at, limit);
-			got = energy_chance(x, n, at, limit);
+			got = energy_test_split(x, n, at, limit);
 			blocks += block_of(x, n, at) > 1;
 			same += fabs(got.p - want.p) < 1e-12;
 			ends += got.lo == want.lo && got.hi == want.hi;

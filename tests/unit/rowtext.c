@@ -89,15 +89,16 @@ verdicts(void)
 	r.facts.m = 8;
 	r.facts.n = 20;
 	r.needed = 150;
-	tap_ok(report_hopeless(&r), "150 runs are hopeless for 8 and 20");
+	tap_ok(report_is_hopeless(&r), "150 runs are hopeless for 8 and 20");
 	report_verdict(&s, &r);
 	check(&s, "inconclusive, too noisy to tell",
 	    "no number of runs is advised");
 	r.facts.m = 20;
 	r.facts.n = 8;
-	tap_ok(report_hopeless(&r), "150 runs are hopeless for 20 and 8");
+	tap_ok(report_is_hopeless(&r), "150 runs are hopeless for 20 and 8");
 	r.facts.n = 15;
-	tap_ok(!report_hopeless(&r), "150 runs are not hopeless for 20 and 15");
+	tap_ok(
+	    !report_is_hopeless(&r), "150 runs are not hopeless for 20 and 15");
 	str_free(&s);
 }
 
@@ -177,7 +178,7 @@ methods(void)
 	    "p99.9, have half the weight). Margins: rps 0.5%.",
 	    "every row is paired, waived ones too");
 	c.paired = 3;
-	c.lifted = 1;
+	c.by_rank_sum = 1;
 	c.noverall = 2;
 	rules.strict = true;
 	rows[0].margin = .02;
@@ -192,7 +193,7 @@ methods(void)
 	    "cases); p-values corrected for 4 tests (Holm, level 0.05). "
 	    "Margins: rps 2 to 5%, p50_latency_ms +10%.",
 	    "some rows are paired, and margins differ between cases");
-	c.lifted = 0;
+	c.by_rank_sum = 0;
 	rules.strict = false;
 	c.second = 0;
 	rows[0].margin_sign = '-';
@@ -243,7 +244,7 @@ notes(void)
 	check(&s, "assumed exact, but the runs vary",
 	    "a metric that is not as exact as assumed");
 	r.exact = false;
-	r.facts.alike = (struct serial){.25, {4.5, 6.25}};
+	r.facts.serial = (struct serial){.25, {4.5, 6.25}};
 	r.dropped = 2;
 	report_notes(&s, &r);
 	check(&s,
@@ -285,14 +286,14 @@ orders(void)
 		tap_ok(at[i] == &rows[want[i]], "place %zu is row %zu's", i,
 		    want[i]);
 	free(at);
-	tap_ok(report_fails(&report, &rows[3]), "a regression fails");
-	tap_ok(!report_fails(&report, &rows[1]),
+	tap_ok(report_row_fails(&report, &rows[3]), "a regression fails");
+	tap_ok(!report_row_fails(&report, &rows[1]),
 	    "a row for information does not fail");
-	tap_ok(!report_fails(&report, &rows[5]),
+	tap_ok(!report_row_fails(&report, &rows[5]),
 	    "a waived regression does not fail");
-	tap_ok(
-	    !report_fails(&report, &rows[2]), "an improvement does not fail");
-	tap_ok(report_counted(&rows[2]), "an improvement counts");
+	tap_ok(!report_row_fails(&report, &rows[2]),
+	    "an improvement does not fail");
+	tap_ok(report_is_judged(&rows[2]), "an improvement counts");
 }
 
 static void
@@ -344,12 +345,14 @@ main(void)
 {
 	struct row r = row("rps", 1);
 
-	tap_str(report_better(&r), "higher", "more requests are better");
+	tap_str(metric_better_name(r.metric.better), "higher",
+	    "more requests are better");
 	r = row("p50_latency_ms", 1);
-	tap_str(report_better(&r), "lower", "less latency is better");
+	tap_str(metric_better_name(r.metric.better), "lower",
+	    "less latency is better");
 	r = row("requests", 1);
-	tap_str(
-	    report_better(&r), "neither", "no number of requests is better");
+	tap_str(metric_better_name(r.metric.better), "neither",
+	    "no number of requests is better");
 	changes();
 	verdicts();
 	counts();

@@ -52,8 +52,8 @@ simulate(uint64_t seed, size_t n, double r, double cv, double change)
 		walk(&rng, r, y, n, cv);
 		for (size_t k = 0; k < n; k++)
 			y[k] *= 1 + change;
-		s = serial_of(x, n, y, n);
-		f = verdict_look(x, n, y, n, false, .05, .10, &s);
+		s = serial_measure(x, n, y, n);
+		f = verdict_measure_looked(x, n, y, n, false, .05, .10, &s);
 		o.plain += f.p < .05;
 		v = verdict_decide(&f, METRIC_HIGHER, .02, f.p, .05, &certain);
 		o.before += v <= VERDICT_IMPROVEMENT;
@@ -104,14 +104,14 @@ large(void)
 
 	for (int i = 0; i < 8; i++)
 		y[i] = 30 * x[i];
-	s = serial_of(x, 8, y, 8);
-	f = verdict_look(x, 8, y, 8, false, .05, .10, &s);
-	tap_ok(s.worth[0] < 3 && verdict_p(&f) < .05 && f.lo90 > 5,
-	    "a factor of thirty is not noise: worth %.1f, p %.2g", s.worth[0],
-	    verdict_p(&f));
+	s = serial_measure(x, 8, y, 8);
+	f = verdict_measure_looked(x, 8, y, 8, false, .05, .10, &s);
+	tap_ok(s.effective[0] < 3 && verdict_p(&f) < .05 && f.lo90 > 5,
+	    "a factor of thirty is not noise: worth %.1f, p %.2g",
+	    s.effective[0], verdict_p(&f));
 	y[3] = 0;
-	f = verdict_look(x, 8, y, 8, false, .05, .10, &s);
-	tap_ok(f.alike.r == 0 && verdict_p(&f) == f.p,
+	f = verdict_measure_looked(x, 8, y, 8, false, .05, .10, &s);
+	tap_ok(f.serial.r == 0 && verdict_p(&f) == f.p,
 	    "without logarithms the ranks stay");
 }
 
@@ -129,23 +129,25 @@ defined(void)
 		big[i] = exp(up[i]);
 	}
 	for (size_t n = 0; n < SERIAL_LEAST; n++) {
-		s = serial_of(up, n, up, 10);
-		tap_ok(s.r == 0 && s.worth[0] == (double)n && s.worth[1] == 10,
+		s = serial_measure(up, n, up, 10);
+		tap_ok(s.r == 0 && s.effective[0] == (double)n &&
+			s.effective[1] == 10,
 		    "%zu runs say nothing", n);
 	}
-	s = serial_of(flat, 10, flat, 10);
+	s = serial_measure(flat, 10, flat, 10);
 	tap_ok(s.r == 0, "equal values give no correlation");
-	s = serial_of(saw, 10, saw, 10);
-	tap_ok(s.r == 0 && s.worth[0] == 10, "a saw is worth what it is");
-	s = serial_of(up, 10, down, 10);
-	tap_ok(s.r == .99 && s.worth[0] > 1 && s.worth[0] < 1.1,
+	s = serial_measure(saw, 10, saw, 10);
+	tap_ok(s.r == 0 && s.effective[0] == 10, "a saw is worth what it is");
+	s = serial_measure(up, 10, down, 10);
+	tap_ok(s.r == .99 && s.effective[0] > 1 && s.effective[0] < 1.1,
 	    "a trend is worth one run");
-	t = serial_of(big, 10, down, 10);
-	tap_ok(s.r == t.r && s.worth[0] == t.worth[0], "whatever its scale");
-	s = serial_of(up, 8, saw, 10);
-	t = serial_of(saw, 10, up, 8);
-	tap_ok(
-	    s.r == t.r && s.worth[0] == t.worth[1] && s.worth[1] == t.worth[0],
+	t = serial_measure(big, 10, down, 10);
+	tap_ok(s.r == t.r && s.effective[0] == t.effective[0],
+	    "whatever its scale");
+	s = serial_measure(up, 8, saw, 10);
+	t = serial_measure(saw, 10, up, 8);
+	tap_ok(s.r == t.r && s.effective[0] == t.effective[1] &&
+		s.effective[1] == t.effective[0],
 	    "the sides are treated alike");
 	s = (struct serial){.5, {4, 5}};
 	tap_near(serial_inflation(&s, 12, 15), 3, 1e-12, "a third is left");
@@ -156,11 +158,11 @@ defined(void)
 	serial_se(
 	    &(struct serial){.99, {1.01, 1.01}}, 10, 10, (double[]){1, 1}, &df);
 	tap_ok(df == 1, "at least one degree of freedom is left");
-	s = serial_none(12, 15);
+	s = serial_independent(12, 15);
 	tap_near(serial_se(&s, 12, 15, (double[]){2, 5}, &df),
 	    sqrt(4. / 12 + 25. / 15), 1e-12,
 	    "the standard error of independent runs is that of all runs");
-	s = serial_none(12, 15);
+	s = serial_independent(12, 15);
 	tap_ok(s.r == 0 && serial_inflation(&s, 12, 15) == 1,
 	    "independent runs: no effect");
 }

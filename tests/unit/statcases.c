@@ -117,8 +117,6 @@ mwu(const struct json *c, const struct json *want, struct sample first,
 	struct ranktest t = ranktest_mwu(first.v, first.n, second.v, second.n);
 
 	near(c, "U", want, t.stat);
-	near(c, "p_less", want, t.p_less);
-	near(c, "p_greater", want, t.p_greater);
 	near(c, "p_two_exact", want, t.p);
 	near(c, "p_min_attainable", want, t.p_min);
 	tap_ok(t.exact, "%s is exact", json_get_str(c, "id"));
@@ -128,16 +126,15 @@ static void
 interval(const struct json *c, const struct json *want,
     struct ranktest_pairs *p, bool logs, double conf)
 {
-	double est = ranktest_pairs_median(p), lo = NAN, hi = NAN, covers;
+	double est = ranktest_pairs_median(p), lo = NAN, hi = NAN;
 
-	ranktest_pairs_ci(p, conf, &lo, &hi, &covers);
+	ranktest_pairs_ci(p, conf, &lo, &hi);
 	if (logs)
 		est = exp(est), lo = exp(lo), hi = exp(hi);
 	near(c, "hl", want, est);
 	near(c, "ratio", want, est);
 	near(c, "lo", want, lo);
 	near(c, "hi", want, hi);
-	near(c, "conf", want, covers);
 	ranktest_pairs_free(p);
 }
 
@@ -197,8 +194,6 @@ signed_rank(const struct json *c, const struct json *want, struct sample x,
 	/* V of a source may be the ranks of x > y or of y > x. */
 	near(c, "V", want, t.stat);
 	near(c, "n", want, (double)t.n);
-	near(c, "p_less", want, t.p_less);
-	near(c, "p_greater", want, t.p_greater);
 	near(c, "p_two", want, t.p);
 }
 
@@ -221,19 +216,18 @@ shift(const struct json *c, const struct json *want, struct sample x,
     struct sample y)
 {
 	struct ranktest_pairs *p;
-	double lo, hi, covers;
+	double lo, hi;
 
 	for (size_t i = 0; i < x.n; i++)
 		x.v[i] = exp(x.v[i]);
 	for (size_t i = 0; i < y.n; i++)
 		y.v[i] = exp(y.v[i]);
 	p = ranktest_ratios(x.v, x.n, y.v, y.n);
-	ranktest_pairs_ci(p, 1e-9, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, 1e-9, &lo, &hi);
 	near(c, "hl", want, (log(lo) + log(hi)) / 2);
-	ranktest_pairs_ci(p, .95, &lo, &hi, &covers);
+	ranktest_pairs_ci(p, .95, &lo, &hi);
 	near(c, "lo", want, log(lo));
 	near(c, "hi", want, log(hi));
-	near(c, "conf", want, covers);
 	ranktest_pairs_free(p);
 }
 

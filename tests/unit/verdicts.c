@@ -31,10 +31,11 @@ facts(void)
 {
 	static const double x[] = {100, 103, 99, 104, 98, 101, 105, 97, 102};
 	static const double y[] = {94, 93, 97, 92, 96, 95, 91};
-	struct verdict_facts f = verdict_look(x, 9, y, 7, false, .05, .1, NULL);
+	struct verdict_facts f =
+	    verdict_measure_looked(x, 9, y, 7, false, .05, .1, NULL);
 	struct ranktest t = ranktest_mwu(x, 9, y, 7);
 	struct ranktest_pairs *p = ranktest_ratios(x, 9, y, 7);
-	struct serial alike = {.4, {5, 4}};
+	struct serial serial = {.4, {5, 4}};
 	double sd[2], lo, hi, d, se, df, wide;
 
 	tap_ok(f.m == 9 && f.n == 7 && f.median[0] == 101 && f.median[1] == 94,
@@ -43,29 +44,29 @@ facts(void)
 		fabs(f.cliff + 62. / 63) < 1e-12 &&
 		strcmp(f.method, "mwu-exact") == 0,
 	    "62 of 63 pairs are down, one of them ties: p and delta");
-	ranktest_pairs_ci(p, .95, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, .95, &lo, &hi);
 	tap_ok(
 	    f.ratio == ranktest_pairs_median(p) && f.lo95 == lo && f.hi95 == hi,
 	    "the ratio and its 95 %% interval are of all pairs");
-	ranktest_pairs_ci(p, .9, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, .9, &lo, &hi);
 	tap_ok(f.lo90 == lo && f.hi90 == hi && f.lo95 < lo && hi < f.hi95,
 	    "the 90 %% interval is narrower");
 	ranktest_pairs_free(p);
 	d = mean_log(y, 7, &sd[1]) - mean_log(x, 9, &sd[0]);
 	tap_near(f.sd, sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2), 1e-12,
 	    "the deviation is that of the logarithms of both sides");
-	tap_ok(isnan(f.p_alike) && verdict_p(&f) == f.p,
+	tap_ok(isnan(f.p_serial) && verdict_p(&f) == f.p,
 	    "independent runs have one p");
-	f = verdict_look(x, 9, y, 7, false, .05, .1, &alike);
+	f = verdict_measure_looked(x, 9, y, 7, false, .05, .1, &serial);
 	tap_near(f.sd,
 	    sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2 * (1 / 5. + 1 / 4.) /
 		(1 / 9. + 1 / 7.)),
 	    1e-12, "runs that are alike have a larger deviation");
-	se = serial_se(&alike, 9, 7, sd, &df);
-	tap_near(f.p_alike, 2 * tdist_sf(fabs(d) / se, df), 1e-12,
+	se = serial_se(&serial, 9, 7, sd, &df);
+	tap_near(f.p_serial, 2 * tdist_sf(fabs(d) / se, df), 1e-12,
 	    "the p of correlated runs is Welch's of their effective sizes");
 	wide = se * tdist_quantile(.95, df);
-	tap_ok(verdict_p(&f) == f.p_alike && f.p_min == 0 &&
+	tap_ok(verdict_p(&f) == f.p_serial && f.p_min == 0 &&
 		fabs(f.lo90 - exp(d - wide)) < 1e-12 &&
 		fabs(f.hi90 - exp(d + wide)) < 1e-12,
 	    "the 90 %% interval of correlated runs is that of Welch");
@@ -108,14 +109,14 @@ without_noise(void)
 	f = verdict_measure(x, 2, x, 2, false);
 	tap_ok(f.lo95 == 1 && f.hi95 == 1 && f.lo90 == 1 && f.hi90 == 1,
 	    "two equal ones have");
-	f = verdict_assume(x, 4, y, 3);
+	f = verdict_measure_exact(x, 4, y, 3);
 	tap_ok(f.assumed && f.ratio == .9 && f.lo90 == .9 && f.sd == 0,
 	    "values assumed to be without noise have their ratio");
-	f = verdict_assume(one, 4, y, 4);
+	f = verdict_measure_exact(one, 4, y, 4);
 	tap_ok(f.ratio == .9 && isnan(f.lo90) && isnan(f.sd),
 	    "values with noise have no interval if assumed without");
-	tap_ok(isnan(verdict_assume(z, 4, y, 4).ratio) &&
-		verdict_assume(y, 4, z, 4).ratio == 0,
+	tap_ok(isnan(verdict_measure_exact(z, 4, y, 4).ratio) &&
+		verdict_measure_exact(y, 4, z, 4).ratio == 0,
 	    "from 0 there is no ratio, to 0 there is");
 }
 
@@ -136,10 +137,10 @@ paired(void)
 	    "pairs have the p of the signed ranks");
 	tap_near(f.ratio, exp(ranktest_pairs_median(p)), 1e-12,
 	    "the ratio is that of the Walsh averages of logarithms");
-	ranktest_pairs_ci(p, .95, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, .95, &lo, &hi);
 	tap_ok(fabs(f.lo95 - exp(lo)) < 1e-12 && fabs(f.hi95 - exp(hi)) < 1e-12,
 	    "the 95 %% interval is that of the Walsh averages");
-	ranktest_pairs_ci(p, .9, &lo, &hi, NULL);
+	ranktest_pairs_ci(p, .9, &lo, &hi);
 	tap_ok(fabs(f.lo90 - exp(lo)) < 1e-12 && fabs(f.hi90 - exp(hi)) < 1e-12,
 	    "the 90 %% interval is that of the Walsh averages");
 	tap_near(f.sd, stats_sd(d, 7), 1e-9, "the deviation is of the pairs");
@@ -232,28 +233,29 @@ needs(void)
 	struct verdict_facts f = {.m = 5, .n = 9, .sd = .05, .method = "x"};
 	size_t n = power_runs(.05, -.02, false);
 
-	tap_ok(verdict_needed(&f, .02, 1) == n && n > 9,
+	tap_ok(verdict_needed_runs(&f, .02, 1) == n && n > 9,
 	    "the runs needed are those that see the margin: %zu", n);
 	f.sd = 1e-4;
-	tap_ok(verdict_needed(&f, .02, 1) == 10,
+	tap_ok(verdict_needed_runs(&f, .02, 1) == 10,
 	    "where those there are should do, twice as many");
 	f.m = f.n = 4;
-	tap_ok(verdict_needed(&f, .02, 10) == 6,
+	tap_ok(verdict_needed_runs(&f, .02, 10) == 6,
 	    "at least as many runs are needed as one of ten tests needs");
 	f.sd = 0;
-	tap_ok(verdict_needed(&f, .02, 10) == 0, "without noise: not known");
+	tap_ok(
+	    verdict_needed_runs(&f, .02, 10) == 0, "without noise: not known");
 	f.method = "exact";
-	tap_ok(verdict_needed(&f, .02, 100) == 8,
+	tap_ok(verdict_needed_runs(&f, .02, 100) == 8,
 	    "without noise of a clock: what a hundred tests need");
 	f.paired = true;
-	tap_ok(verdict_needed(&f, .02, 100) == 12,
+	tap_ok(verdict_needed_runs(&f, .02, 100) == 12,
 	    "a hundred tests without noise need 12 pairs");
-	tap_ok(!verdict_hopeless(100, 1) && verdict_hopeless(101, 10) &&
-		!verdict_hopeless(101, 10.1) && !verdict_hopeless(200, 20) &&
-		verdict_hopeless(201, 20),
+	tap_ok(!verdict_is_hopeless(100, 1) && verdict_is_hopeless(101, 10) &&
+		!verdict_is_hopeless(101, 10.1) &&
+		!verdict_is_hopeless(200, 20) && verdict_is_hopeless(201, 20),
 	    "more than 100 runs and ten times those there are: hopeless");
 	f = (struct verdict_facts){.m = 6, .n = 9, .sd = .03};
-	tap_ok(verdict_visible(&f) == power_visible(.03, 6, 9, false),
+	tap_ok(verdict_visible_change(&f) == power_visible(.03, 6, 9, false),
 	    "the visible change follows from the deviation");
 }
 

@@ -77,7 +77,7 @@ paired_width(const double *x, const double *y, size_t n, double level)
 	for (size_t i = 0; i < n; i++)
 		logs[i] = log(y[i] / x[i]);
 	p = ranktest_walsh(logs, n);
-	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
+	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi))
 		width = relative_width(
 		    exp(lo), exp(hi), exp(ranktest_pairs_median(p)));
 	ranktest_pairs_free(p);
@@ -109,7 +109,7 @@ unpaired_width(
 	struct ranktest_pairs *p = ranktest_ratios(x, m, y, n);
 	double lo, hi, mid = ranktest_pairs_median(p), width = INFINITY;
 
-	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi, NULL))
+	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi))
 		width = relative_width(lo, hi, mid);
 	else if (m > 2 && n > 2)
 		width = welch_width(x, m, y, n, level);
@@ -134,7 +134,7 @@ ci_width_ratio(
 			v[k++] = y[i];
 	}
 	if (m && k && is_positive(u, m) && is_positive(v, k))
-		width = paired && m >= power_least(true, 1, level)
+		width = paired && m >= power_least_runs(true, 1, level)
 		    ? paired_width(u, v, m, level)
 		    : unpaired_width(u, m, v, k, level);
 	free(u);
