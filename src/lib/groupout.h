@@ -22,7 +22,7 @@ struct groupout { /* all of it is borrowed */
 	bool brief; /* without values, blocks, sessions, histograms */
 };
 
-/* Leaves out the closing bracket. Returns 0, or -1 after reporting an error. */
+/* Returns 0, or -1 after reporting an error. */
 int groupout_put(struct sink *, const struct groupout *, struct group *);
 
 #endif

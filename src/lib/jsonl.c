@@ -39,6 +39,7 @@ struct jsonl {
 	size_t skip; /* bytes of that line that were skipped */
 	struct str where;
 	size_t prefix; /* of 'where': "FILE:" */
+	char buffer[CHUNK];
 };
 
 static const char *const stdin_only[] = {"-"};
@@ -118,6 +119,7 @@ open_next_file(struct jsonl *r)
 	r->f = fopen(file, "re");
 	if (!r->f)
 		return err_fail_sys("cannot read '%s'", file);
+	setvbuf(r->f, r->buffer, _IOFBF, sizeof r->buffer);
 	return 0;
 }
 

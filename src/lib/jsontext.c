@@ -1,7 +1,9 @@
 #include "jsontext.h"
 #include "jsonscan.h"
+#include "num.h"
 #include "str.h"
 
+#include <math.h>
 #include <string.h>
 
 static int
@@ -156,6 +158,49 @@ jsontext_quote(struct str *b, const char *s)
 			str_printf(b, "u%04x", (unsigned char)*s);
 	}
 	str_addc(b, '"');
+}
+
+void
+jsontext_comma(struct str *b)
+{
+	char last = b->len ? b->s[b->len - 1] : '\0';
+
+	if (last != '{' && last != '[')
+		str_addc(b, ',');
+}
+
+void
+jsontext_key(struct str *b, const char *key)
+{
+	jsontext_comma(b);
+	str_addc(b, '"');
+	str_add(b, key);
+	str_addn(b, "\":", 2);
+}
+
+void
+jsontext_num(struct str *b, const char *key, double v)
+{
+	if (!isfinite(v))
+		return;
+	jsontext_key(b, key);
+	num_append(b, v);
+}
+
+void
+jsontext_str(struct str *b, const char *key, const char *s)
+{
+	if (!s)
+		return;
+	jsontext_key(b, key);
+	jsontext_quote(b, s);
+}
+
+void
+jsontext_true(struct str *b, const char *key)
+{
+	jsontext_key(b, key);
+	str_add(b, "true");
 }
 
 bool

@@ -42,13 +42,14 @@ sessions_free(struct sessions *p)
 }
 
 uint32_t
-sessions_add(struct sessions *p, const char *session, const char *host)
+sessions_add(
+    struct sessions *p, const char *session, size_t n, const char *host)
 {
 	size_t id, at;
 
 	if (!session)
 		return SESSIONS_UNKNOWN;
-	id = intern_id(p->sessions, session);
+	id = intern_idn(p->sessions, session, n);
 	at = intern_id(p->hosts, host ? host : "");
 	if (id == p->n) {
 		p->host = mem_grow(p->host, p->n, &p->cap, sizeof *p->host);

@@ -2,6 +2,8 @@
 #include "caseset.h"
 #include "group.h"
 #include "groupout.h"
+#include "hashset.h"
+#include "intern.h"
 #include "json.h"
 #include "jsonhash.h"
 #include "jsonl.h"
@@ -10,7 +12,6 @@
 #include "record.h"
 #include "runrecord.h"
 #include "scratch.h"
-#include "hashset.h"
 #include "sink.h"
 #include "stats.h"
 #include "str.h"
@@ -26,10 +27,12 @@
 struct summary {
 	struct group **groups;
 	size_t n, cap;
-	size_t *table; /* open addressing: index + 1 */
-	size_t slots;
+	size_t *table;      /* open addressing: index + 1 */
+	size_t slots, last; /* the group of the last run */
+	struct sink out;    /* its memory serves for all records */
 	struct caseset *subjects, *configs, *envs;
-	char **hosts; /* of each environment; an entry may be NULL */
+	struct intern *names; /* of metrics */
+	char **hosts;         /* of each environment; an entry may be NULL */
 	size_t nhosts, hostcap;
 	struct run_record_reader *reader;
 	struct sessions *places;
@@ -53,6 +56,7 @@ summary_new(void)
 	s->subjects = caseset_new();
 	s->configs = caseset_new();
 	s->envs = caseset_new();
+	s->names = intern_new();
 	s->reader = run_record_reader_new();
 	return s;
 }
@@ -79,6 +83,7 @@ summary_free(struct summary *s)
 	caseset_free(s->subjects);
 	caseset_free(s->configs);
 	caseset_free(s->envs);
+	intern_free(s->names);
 	for (size_t i = 0; i < s->nhosts; i++)
 		free(s->hosts[i]);
 	free(s->hosts);
@@ -89,6 +94,7 @@ summary_free(struct summary *s)
 	free(s->rank);
 	hashset_free(s->seen);
 	scratch_free(s->scratch);
+	str_free(&s->out.s);
 	free(s);
 }
 
@@ -131,18 +137,22 @@ find_group(struct summary *s, size_t subject, size_t config)
 	struct group *g;
 	size_t *to;
 
+	/* Most often it is that of the last look-up, or the next one. */
+	for (size_t i = s->last; i < s->n && i < s->last + 2; i++)
+		if (s->groups[i]->subject == subject &&
+		    s->groups[i]->config == config)
+			return s->groups[s->last = i];
 	if (2 * (s->n + 1) > s->slots)
 		double_table(s);
 	to = find_group_slot(s, subject, config);
 	if (*to)
-		return s->groups[*to - 1];
+		return s->groups[s->last = *to - 1];
 	g = mem_new(sizeof *g);
 	g->subject = subject;
 	g->config = config;
-	g->env_last = GROUP_NO_ENV;
 	g->no_hists = s->no_hists;
 	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
-	s->groups[s->n++] = g;
+	s->groups[s->last = s->n++] = g;
 	*to = s->n;
 	s->sorted = false;
 	return g;
@@ -204,24 +214,14 @@ find_env(struct summary *s, const struct jsonscan_text *t)
 	return id;
 }
 
-static uint32_t
-find_session(struct summary *s, const struct jsonscan_text *t, const char *host)
-{
-	char *name = t->s ? mem_strn(t->s, t->n) : NULL;
-	uint32_t id = sessions_add(s->places, name, host);
-
-	free(name);
-	return id;
-}
-
 static int
 add_record(struct summary *s, const struct run_record *r, const char *where)
 {
 	size_t subject = caseset_add(s->subjects, r->subject.s, r->subject.n);
 	size_t config = caseset_add(s->configs, r->config.s, r->config.n);
 	size_t env = find_env(s, &r->env);
-	uint32_t session = find_session(
-	    s, &r->session, env == GROUP_NO_ENV ? NULL : s->hosts[env]);
+	uint32_t session = sessions_add(s->places, r->session.s, r->session.n,
+	    env == GROUP_NO_ENV ? NULL : s->hosts[env]);
 	struct group *g = find_group(s, subject, config);
 	size_t before = group_bytes(g);
 	uint64_t hash = r->hash +
@@ -232,8 +232,8 @@ add_record(struct summary *s, const struct run_record *r, const char *where)
 
 	if (!count_as_new(s, g, session, hash))
 		return 0;
-	return account_group(
-	    s, g, before, group_add(g, r, session, s->envs, env, where));
+	return account_group(s, g, before,
+	    group_add(g, r, s->names, session, (uint32_t)env, where));
 }
 
 int
@@ -360,27 +360,28 @@ summary_key(struct summary *s, size_t i)
 static int
 write_group(struct sink *o, struct summary *s, size_t i, bool brief)
 {
-	const struct groupout out = {s->subjects, s->configs, s->envs,
-	    s->places, s->rank, s->scratch, &s->rule, s->precision, brief};
+	struct groupout out;
 
+	sort_groups(s);
+	out = (struct groupout){s->subjects, s->configs, s->envs, s->places,
+	    s->rank, s->scratch, &s->rule, s->precision, brief};
 	return groupout_put(o, &out, s->groups[i]);
 }
 
 int
 summary_write(struct summary *s, size_t i, int fd)
 {
-	struct sink o = {.fd = fd};
+	struct sink *o = &s->out;
 	int rc;
 
-	sort_groups(s);
-	rc = write_group(&o, s, i, false);
-	if (rc == 0)
-		str_addc(&o.s, '}');
-	else
-		str_clear(&o.s); /* a line that was begun stays torn */
-	if (rc == 0 || o.begun)
-		str_addc(&o.s, '\n');
-	return sink_close(&o) < 0 ? -1 : rc;
+	o->fd = fd;
+	o->begun = false;
+	rc = write_group(o, s, i, false);
+	if (rc < 0)
+		str_clear(&o->s); /* a line that was begun stays torn */
+	if (rc == 0 || o->begun)
+		str_addc(&o->s, '\n');
+	return sink_flush(o) < 0 ? -1 : rc;
 }
 
 static char *
@@ -388,12 +389,10 @@ format_summary(struct summary *s, size_t i, bool brief, size_t *n)
 {
 	struct sink o = {.fd = -1};
 
-	sort_groups(s);
 	if (write_group(&o, s, i, brief) < 0) {
-		sink_close(&o);
+		str_free(&o.s);
 		return NULL;
 	}
-	str_addc(&o.s, '}');
 	*n = o.s.len;
 	return str_take(&o.s);
 }

@@ -27,6 +27,7 @@ reading_new(const char *dir)
 
 	in->keys = intern_new();
 	in->errors = intern_new();
+	in->names = intern_new();
 	in->subjects = caseset_new();
 	in->configs = caseset_new();
 	in->envs = caseset_new();
@@ -51,6 +52,7 @@ reading_free(struct reading *in)
 	free(in->failures);
 	intern_free(in->keys);
 	intern_free(in->errors);
+	intern_free(in->names);
 	caseset_free(in->subjects);
 	caseset_free(in->configs);
 	caseset_free(in->envs);
@@ -273,8 +275,8 @@ add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 		for (const struct json *j = json_first(m); j;
 		     j = json_next(j), k++)
 			if (i < len[k])
-				rows_set(r, json_key(j), strlen(json_key(j)),
-				    v[k][i], &at);
+				rows_set(r, in->names, json_key(j),
+				    strlen(json_key(j)), v[k][i], &at);
 		rc = limit_memory(in, r);
 	}
 	for (k = 0; k < n; k++)
@@ -335,8 +337,8 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	}
 	rows = add_row(in, kase, point);
 	for (size_t i = 0; i < r->nmetrics; i++)
-		rows_set(rows, r->metrics[i].name.s, r->metrics[i].name.n,
-		    r->metrics[i].value, &at);
+		rows_set(rows, in->names, r->metrics[i].name.s,
+		    r->metrics[i].name.n, r->metrics[i].value, &at);
 	return limit_memory(in, rows);
 }
 
