@@ -17,8 +17,8 @@ struct run_record {
 	struct jsonscan_text subject, config, env, about, series, looks, until;
 	struct jsonscan_text artifacts, errors, flat;
 	/* Strings with escapes resolved; s NULL: absent. */
-	struct jsonscan_text type, status, session, started, bound, error;
-	double version, index, block, order; /* -1: absent */
+	struct jsonscan_text status, session, started, bound, error;
+	double index, block, order; /* -1: absent */
 	struct run_metric {
 		struct jsonscan_text name; /* escapes resolved */
 		double value;

@@ -193,14 +193,15 @@ note_subject(struct cases *c, const struct json *subject)
 
 /* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
 static int
-add_run_summary(struct cases *c, struct summary *s, size_t i, bool hists)
+add_run_summary(
+    struct cases *c, struct summary *s, size_t i, struct part_reader *reader)
 {
 	size_t n;
 	char *text = summary_text(s, i, &n);
 	struct part part;
 	int rc = -1;
 
-	if (text && part_read(&part, text, n, hists)) {
+	if (text && part_read(reader, &part, text, n)) {
 		add_case(c, &part);
 		rc = 0;
 	}
@@ -227,17 +228,13 @@ add_build(struct cases *c, const struct json *build)
  */
 static int
 add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
-    struct summary *runs, bool hists)
+    struct summary *runs, struct part_reader *reader)
 {
 	struct part part;
 	struct json *rec;
 	int rc = 0;
 
-	if (part_read(&part, text, n, hists)) {
-		if (record_check(part.rest, jsonl_where(in)) < 0) {
-			part_free(&part);
-			return -1;
-		}
+	if (part_read(reader, &part, text, n)) {
 		note_subject(c, json_get(part.rest, "subject"));
 		add_case(c, &part);
 		return 0;
@@ -268,6 +265,7 @@ read_files(struct cases *c, const char *const *files, size_t n, bool hists)
 {
 	struct jsonl *in = jsonl_open(files, n);
 	struct summary *runs = summary_new();
+	struct part_reader *reader = part_reader_new(hists);
 	size_t noted = 0, len;
 	const char *text;
 	int rc = 0, got;
@@ -278,12 +276,13 @@ read_files(struct cases *c, const char *const *files, size_t n, bool hists)
 		got = summary_line(runs, in, &text, &len);
 		note_run_subjects(c, runs, &noted);
 		if (got < 0 ||
-		    (got > 0 && add_record(c, in, text, len, runs, hists) < 0))
+		    (got > 0 && add_record(c, in, text, len, runs, reader) < 0))
 			rc = -1;
 	} while (got != 0);
 	for (size_t i = 0; i < summary_count(runs); i++)
-		if (add_run_summary(c, runs, i, hists) < 0)
+		if (add_run_summary(c, runs, i, reader) < 0)
 			rc = -1;
+	part_reader_free(reader);
 	summary_free(runs);
 	jsonl_close(in);
 	resolve_subjects(c);
