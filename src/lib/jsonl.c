@@ -2,6 +2,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "sink.h"
 #include "str.h"
 
 #include <errno.h>
@@ -422,48 +423,22 @@ jsonl_next(struct jsonl *r, struct json **rec)
 	return rc > 0 ? jsonl_tree(r, rec) : rc;
 }
 
-/* Writes all bytes, in several calls of write(2) if needed. */
-static int
-write_text(int fd, const char *s, size_t n)
-{
-	ssize_t k;
-
-	while (n) {
-		k = write(fd, s, n);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return err_fail_sys("cannot write a record");
-		s += k;
-		n -= (size_t)k;
-	}
-	return 0;
-}
-
 int
 jsonl_write_all(int fd, struct json *const *recs, size_t n)
 {
-	struct str s = {0};
-	int rc;
+	struct sink o = {.fd = fd};
 
 	for (size_t i = 0; i < n; i++) {
-		json_append(&s, recs[i]);
-		str_addc(&s, '\n');
+		json_append(&o.s, recs[i]);
+		str_addc(&o.s, '\n');
 	}
-	rc = write_text(fd, s.s, s.len);
-	str_free(&s);
-	return rc;
+	return sink_close(&o);
 }
 
 int
 jsonl_write(int fd, const struct json *rec)
 {
-	char *s = json_print(rec);
-	size_t n = strlen(s);
-	int rc;
+	struct json *one = (struct json *)(size_t)rec;
 
-	s[n++] = '\n'; /* in place of the NUL */
-	rc = write_text(fd, s, n);
-	free(s);
-	return rc;
+	return jsonl_write_all(fd, &one, 1);
 }

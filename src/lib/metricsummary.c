@@ -13,7 +13,6 @@
 
 #define OUTLIER 5 /* an outlier has a modified z above this */
 #define ENOUGH 5  /* least values for a list of outliers */
-#define FEW 65536 /* runs up to which lists are cached */
 
 static void
 append_outlier(struct str *to, size_t at, uint32_t index, double v, double z)
@@ -151,14 +150,15 @@ append_numbers(struct str *to, struct stats_rule *rule, bool timed, double *v,
 	return mad;
 }
 
+enum list { VALUES, BLOCKS, SESSIONS };
+
 /* Appends a list with an entry for each run that has a value. */
 static void
 append_list(struct sink *o, const struct metric_summary *d, const double *v,
-    enum metric_summary_list what)
+    enum list what)
 {
 	static const char *const keys[] = {
 	    ",\"values\":[", ",\"blocks\":[", ",\"sessions\":["};
-	bool any = false;
 
 	str_add(&o->s, keys[what]);
 	for (size_t i = 0; i < d->n; i++) {
@@ -166,40 +166,19 @@ append_list(struct sink *o, const struct metric_summary *d, const double *v,
 
 		if (isnan(v[at]))
 			continue;
-		if (any)
-			str_addc(&o->s, ',');
-		any = true;
 		num_append(&o->s,
-		    what == METRIC_SUMMARY_VALUES       ? v[at]
-			: what == METRIC_SUMMARY_BLOCKS ? d->runs[at].block
-							: d->ids[at]);
+		    what == VALUES       ? v[at]
+			: what == BLOCKS ? d->runs[at].block
+					 : d->ids[at]);
 		sink_relieve(o);
+		str_addc(&o->s, ',');
 	}
-	str_addc(&o->s, ']');
-}
-
-/* The same; if all runs have a value, the list is that of the metric before. */
-static void
-append_cached_list(struct sink *o, struct metric_summary *d, const double *v,
-    size_t n, enum metric_summary_list what)
-{
-	struct sink own = {.s = d->lists[what], .fd = -1};
-
-	if (n < d->n || n > FEW) {
-		append_list(o, d, v, what);
-		return;
-	}
-	if (!own.s.len)
-		append_list(&own, d, v, what);
-	d->lists[what] = own.s;
-	str_addn(&o->s, own.s.s, own.s.len);
+	o->s.s[o->s.len - 1] = ']';
 }
 
 void
 metric_summary_free(struct metric_summary *d)
 {
-	for (size_t i = 0; i < METRIC_SUMMARY_LISTS; i++)
-		str_free(&d->lists[i]);
 	free(d->sorted);
 	free(d->noise);
 }
@@ -229,11 +208,11 @@ metric_summary_write(struct sink *o, struct metric_summary *d, const char *name,
 	jsontext_num(&o->s, "min", sorted[0]);
 	jsontext_num(&o->s, "max", sorted[n - 1]);
 	if (!brief)
-		append_list(o, d, v, METRIC_SUMMARY_VALUES);
+		append_list(o, d, v, VALUES);
 	if (!brief && blocked)
-		append_cached_list(o, d, v, n, METRIC_SUMMARY_BLOCKS);
+		append_list(o, d, v, BLOCKS);
 	if (!brief && blocked && d->ids)
-		append_cached_list(o, d, v, n, METRIC_SUMMARY_SESSIONS);
+		append_list(o, d, v, SESSIONS);
 	if (n >= ENOUGH)
 		append_outliers(&o->s, d, v, m.median, mad);
 }

@@ -7,20 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "str.h"
-
 struct run_series;
 struct rows_run;
 struct sink;
 struct stats_rule;
 struct variance_run;
-
-enum metric_summary_list {
-	METRIC_SUMMARY_VALUES,
-	METRIC_SUMMARY_BLOCKS,
-	METRIC_SUMMARY_SESSIONS,
-	METRIC_SUMMARY_LISTS
-};
 
 struct metric_summary {
 	const struct rows_run *runs;
@@ -36,7 +27,6 @@ struct metric_summary {
 	bool timed;  /* every run has a place in its session */
 	double *sorted;
 	struct variance_run *noise;
-	struct str lists[METRIC_SUMMARY_LISTS]; /* cache */
 };
 
 /* Call it when the members above are set, and at the end _free, which frees
