@@ -330,7 +330,7 @@ number_machines(const struct groupout *s, const struct rows_run *runs, size_t n)
 }
 
 int
-groupout_put(struct sink *o, const struct groupout *s, struct group *g)
+groupout_write(struct sink *o, const struct groupout *s, struct group *g)
 {
 	size_t n = g->rows.n;
 	struct rows_run *runs = mem_resize(NULL, n, sizeof *runs);

@@ -23,6 +23,6 @@ struct groupout { /* all of it is borrowed */
 };
 
 /* Returns 0, or -1 after reporting an error. */
-int groupout_put(struct sink *, const struct groupout *, struct group *);
+int groupout_write(struct sink *, const struct groupout *, struct group *);
 
 #endif

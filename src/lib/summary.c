@@ -5,7 +5,6 @@
 #include "hashset.h"
 #include "intern.h"
 #include "json.h"
-#include "jsonhash.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "sessions.h"
@@ -27,9 +26,8 @@
 struct summary {
 	struct group **groups;
 	size_t n, cap;
-	size_t *table;      /* open addressing: index + 1 */
-	size_t slots, last; /* the group of the last run */
-	struct sink out;    /* its memory serves for all records */
+	struct intern *pairs; /* of subject and config, for each group */
+	struct sink out;      /* its memory serves for all records */
 	struct caseset *subjects, *configs, *envs;
 	struct intern *names; /* of metrics */
 	char **hosts;         /* of each environment; an entry may be NULL */
@@ -57,18 +55,19 @@ summary_new(void)
 	s->configs = caseset_new();
 	s->envs = caseset_new();
 	s->names = intern_new();
+	s->pairs = intern_new();
 	s->reader = run_record_reader_new();
 	return s;
 }
 
 void
-summary_want(struct summary *s, double precision)
+summary_set_precision(struct summary *s, double precision)
 {
 	s->precision = precision;
 }
 
 void
-summary_no_hists(struct summary *s)
+summary_ignore_hists(struct summary *s)
 {
 	s->no_hists = true;
 }
@@ -84,13 +83,13 @@ summary_free(struct summary *s)
 	caseset_free(s->configs);
 	caseset_free(s->envs);
 	intern_free(s->names);
+	intern_free(s->pairs);
 	for (size_t i = 0; i < s->nhosts; i++)
 		free(s->hosts[i]);
 	free(s->hosts);
 	run_record_reader_free(s->reader);
 	sessions_free(s->places);
 	free(s->groups);
-	free(s->table);
 	free(s->rank);
 	hashset_free(s->seen);
 	scratch_free(s->scratch);
@@ -105,56 +104,21 @@ summary_spill(struct summary *s, const char *dir, size_t most)
 	s->most = most;
 }
 
-/* Returns the slot of the group, or the empty slot where it belongs. */
-static size_t *
-find_group_slot(const struct summary *s, size_t subject, size_t config)
-{
-	size_t at = jsonhash_mix(subject, config) & (s->slots - 1);
-
-	for (; s->table[at]; at = (at + 1) & (s->slots - 1)) {
-		const struct group *g = s->groups[s->table[at] - 1];
-
-		if (g->subject == subject && g->config == config)
-			break;
-	}
-	return &s->table[at];
-}
-
-static void
-double_table(struct summary *s)
-{
-	s->slots = s->slots ? 2 * s->slots : 64;
-	free(s->table);
-	s->table = mem_array(s->slots, sizeof *s->table);
-	for (size_t i = 0; i < s->n; i++)
-		*find_group_slot(
-		    s, s->groups[i]->subject, s->groups[i]->config) = i + 1;
-}
-
 static struct group *
 find_group(struct summary *s, size_t subject, size_t config)
 {
+	const size_t pair[] = {subject, config};
+	size_t id = intern_idn(s->pairs, (const char *)pair, sizeof pair);
 	struct group *g;
-	size_t *to;
 
-	/* Most often it is that of the last look-up, or the next one. */
-	for (size_t i = s->last; i < s->n && i < s->last + 2; i++)
-		if (s->groups[i]->subject == subject &&
-		    s->groups[i]->config == config)
-			return s->groups[s->last = i];
-	if (2 * (s->n + 1) > s->slots)
-		double_table(s);
-	to = find_group_slot(s, subject, config);
-	if (*to)
-		return s->groups[s->last = *to - 1];
+	if (id < s->n)
+		return s->groups[id];
 	g = mem_new(sizeof *g);
 	g->subject = subject;
 	g->config = config;
 	g->no_hists = s->no_hists;
 	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
-	s->groups[s->last = s->n++] = g;
-	*to = s->n;
-	s->sorted = false;
+	s->groups[s->n++] = g;
 	return g;
 }
 
@@ -338,10 +302,6 @@ sort_groups(struct summary *s)
 		return;
 	if (s->n)
 		qsort_r(s->groups, s->n, sizeof *s->groups, compare_groups, s);
-	free(s->table);
-	s->table = NULL;
-	s->slots = 0;
-	free(s->rank);
 	s->rank = sessions_order(s->places);
 	hashset_free(s->seen);
 	s->seen = NULL;
@@ -365,7 +325,7 @@ write_group(struct sink *o, struct summary *s, size_t i, bool brief)
 	sort_groups(s);
 	out = (struct groupout){s->subjects, s->configs, s->envs, s->places,
 	    s->rank, s->scratch, &s->rule, s->precision, brief};
-	return groupout_put(o, &out, s->groups[i]);
+	return groupout_write(o, &out, s->groups[i]);
 }
 
 int

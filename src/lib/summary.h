@@ -17,10 +17,10 @@ void summary_free(struct summary *);
 
 /* Each metric is to state how many more runs its median needs for this
  * precision, a relative half width such as .01. */
-void summary_want(struct summary *, double precision);
+void summary_set_precision(struct summary *, double precision);
 
 /* From now on the histograms of runs are ignored. */
-void summary_no_hists(struct summary *);
+void summary_ignore_hists(struct summary *);
 
 /*
  * Adds one run record that passed record_check. A run that equals an earlier

@@ -271,7 +271,7 @@ read_files(struct cases *c, const char *const *files, size_t n, bool hists)
 	int rc = 0, got;
 
 	if (!hists)
-		summary_no_hists(runs);
+		summary_ignore_hists(runs);
 	do {
 		got = summary_line(runs, in, &text, &len);
 		note_run_subjects(c, runs, &noted);
@@ -320,7 +320,7 @@ cases_free(struct cases *c)
 }
 
 size_t
-cases_came(const struct cases *c, size_t who)
+cases_get_rank(const struct cases *c, size_t who)
 {
 	struct str s = {0};
 	size_t place;

@@ -46,7 +46,7 @@ void cases_free(struct cases *);
 const struct kase *cases_get(const struct cases *, const char *key, size_t who);
 
 /* Returns the rank of subject 'who' by its first record in the input. */
-size_t cases_came(const struct cases *, size_t who);
+size_t cases_get_rank(const struct cases *, size_t who);
 
 /*
  * Returns the numbers of runs at which an adaptive session looked, of all

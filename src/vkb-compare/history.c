@@ -15,8 +15,8 @@ struct history {
 static int
 compare_by_arrival(const void *a, const void *b, void *arg)
 {
-	size_t x = cases_came(arg, *(const size_t *)a);
-	size_t y = cases_came(arg, *(const size_t *)b);
+	size_t x = cases_get_rank(arg, *(const size_t *)a);
+	size_t y = cases_get_rank(arg, *(const size_t *)b);
 
 	return (x > y) - (x < y);
 }
