@@ -308,7 +308,7 @@ finish_table(struct summary *s, struct lines *l)
 	int rc = 0;
 
 	for (size_t i = 0; i < summary_count(s); i++) {
-		struct json *rec = summary_brief(s, i);
+		struct json *rec = summary_record(s, i, true);
 
 		if (rec)
 			keep_summary(l, rec);
@@ -330,7 +330,7 @@ is_before(const struct line *x, struct summary *s, size_t i)
 	int c = strverscmp(x->key, key);
 
 	if (c == 0) {
-		y.rec = summary_record(s, i);
+		y.rec = summary_record(s, i, false);
 		c = y.rec ? compare_lines(x, &y) : 0;
 		json_free(y.rec);
 	}

@@ -32,8 +32,8 @@ compare_by_text(const void *a, const void *b)
 /* Appends the list of sessions. Returns the index in it of each run's session,
  * or NULL for one session at most. The caller frees it. */
 static uint32_t *
-append_sessions(struct str *to, const struct groupout *s,
-    const struct rows_run *runs, const uint32_t *at, size_t n)
+append_sessions(struct str *to, struct groupout *s, const struct rows_run *runs,
+    const uint32_t *at, size_t n)
 {
 	uint32_t *ids = mem_resize(NULL, n, sizeof *ids), last = ROWS_UNKNOWN;
 	size_t k = 0;
@@ -251,8 +251,8 @@ append_counts(struct str *to, struct group *g)
 
 /* Writes "metrics":{...}. Returns 0, or -1 and an error is reported. */
 static int
-write_metrics(struct sink *o, const struct groupout *s, struct group *g,
-    struct metric_summary *d)
+write_metrics(struct sink *o, struct groupout *s, struct group *g,
+    struct metric_summary *d, bool brief)
 {
 	double *v = mem_resize(NULL, d->n, sizeof *v);
 	int rc = 0;
@@ -268,7 +268,7 @@ write_metrics(struct sink *o, const struct groupout *s, struct group *g,
 		str_add(&o->s, ":{");
 		rc = rows_values(&g->rows, s->scratch, c, v);
 		if (rc == 0)
-			metric_summary_write(o, d, name, v, s->brief);
+			metric_summary_write(o, d, name, v, brief);
 		str_addc(&o->s, '}');
 	}
 	str_addc(&o->s, '}');
@@ -278,7 +278,7 @@ write_metrics(struct sink *o, const struct groupout *s, struct group *g,
 
 /* Appends the members of the record before its sessions. */
 static void
-append_head(struct str *to, const struct groupout *s, const struct group *g)
+append_head(struct str *to, struct groupout *s, const struct group *g)
 {
 	str_add(to, "{\"type\":\"summary\",\"v\":1");
 	jsontext_key(to, "subject");
@@ -293,11 +293,11 @@ append_head(struct str *to, const struct groupout *s, const struct group *g)
 
 /* Appends the members after the metrics. Returns 0, or -1 after an error. */
 static int
-append_tail(struct str *to, const struct groupout *s, struct group *g,
-    const uint32_t *at)
+append_tail(struct str *to, struct groupout *s, struct group *g,
+    const uint32_t *at, bool brief)
 {
 	struct json *j = json_object();
-	int rc = s->brief ? 0 : add_histograms(g, s->scratch, j);
+	int rc = brief ? 0 : add_histograms(g, s->scratch, j);
 
 	append_members(to, j);
 	json_free(j);
@@ -309,7 +309,7 @@ append_tail(struct str *to, const struct groupout *s, struct group *g,
 		return 0;
 	j = json_object();
 	run_series_summary(g->course, at, g->rows.n, g->failed, j);
-	if (s->brief)
+	if (brief)
 		json_del(j, "quantiles");
 	append_members(to, j);
 	json_free(j);
@@ -318,7 +318,7 @@ append_tail(struct str *to, const struct groupout *s, struct group *g,
 
 /* Returns each run's machine, from 1; 0: it has no session. Caller frees. */
 static uint32_t *
-number_machines(const struct groupout *s, const struct rows_run *runs, size_t n)
+number_machines(struct groupout *s, const struct rows_run *runs, size_t n)
 {
 	uint32_t *m = mem_resize(NULL, n, sizeof *m);
 
@@ -330,7 +330,7 @@ number_machines(const struct groupout *s, const struct rows_run *runs, size_t n)
 }
 
 int
-groupout_write(struct sink *o, const struct groupout *s, struct group *g)
+groupout_write(struct sink *o, struct groupout *s, struct group *g, bool brief)
 {
 	size_t n = g->rows.n;
 	struct rows_run *runs = mem_resize(NULL, n, sizeof *runs);
@@ -350,14 +350,14 @@ groupout_write(struct sink *o, const struct groupout *s, struct group *g)
 		    .machines = of,
 		    .n = n,
 		    .course = g->course,
-		    .rule = s->rule,
+		    .rule = &s->rule,
 		    .precision = s->precision};
 		metric_summary_begin(&d);
-		rc = write_metrics(o, s, g, &d);
+		rc = write_metrics(o, s, g, &d, brief);
 		metric_summary_free(&d);
 	}
 	if (rc == 0)
-		rc = append_tail(&o->s, s, g, at);
+		rc = append_tail(&o->s, s, g, at, brief);
 	if (rc == 0)
 		str_addc(&o->s, '}');
 	free(runs);

@@ -27,21 +27,16 @@ struct summary {
 	struct group **groups;
 	size_t n, cap;
 	struct intern *pairs; /* of subject and config, for each group */
-	struct sink out;      /* its memory serves for all records */
-	struct caseset *subjects, *configs, *envs;
+	struct groupout common;
 	struct intern *names; /* of metrics */
 	char **hosts;         /* of each environment; an entry may be NULL */
 	size_t nhosts, hostcap;
 	struct run_record_reader *reader;
-	struct sessions *places;
-	double precision; /* wanted relative half width; 0: none */
+	struct hashset *seen;
 	bool no_hists;
 	bool sorted;
-	struct hashset *seen;
-	uint32_t *rank; /* of the sessions, by name */
-	struct stats_rule rule;
-	struct scratch *scratch;
 	size_t bytes, most; /* of groups in memory; most 0: no limit */
+	struct sink out;    /* its memory serves for all records */
 };
 
 struct summary *
@@ -50,10 +45,10 @@ summary_new(void)
 	struct summary *s = mem_new(sizeof *s);
 
 	s->seen = hashset_new();
-	s->places = sessions_new();
-	s->subjects = caseset_new();
-	s->configs = caseset_new();
-	s->envs = caseset_new();
+	s->common.places = sessions_new();
+	s->common.subjects = caseset_new();
+	s->common.configs = caseset_new();
+	s->common.envs = caseset_new();
 	s->names = intern_new();
 	s->pairs = intern_new();
 	s->reader = run_record_reader_new();
@@ -63,7 +58,7 @@ summary_new(void)
 void
 summary_set_precision(struct summary *s, double precision)
 {
-	s->precision = precision;
+	s->common.precision = precision;
 }
 
 void
@@ -79,20 +74,20 @@ summary_free(struct summary *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		group_free(s->groups[i]);
-	caseset_free(s->subjects);
-	caseset_free(s->configs);
-	caseset_free(s->envs);
+	caseset_free(s->common.subjects);
+	caseset_free(s->common.configs);
+	caseset_free(s->common.envs);
 	intern_free(s->names);
 	intern_free(s->pairs);
 	for (size_t i = 0; i < s->nhosts; i++)
 		free(s->hosts[i]);
 	free(s->hosts);
 	run_record_reader_free(s->reader);
-	sessions_free(s->places);
+	sessions_free(s->common.places);
 	free(s->groups);
-	free(s->rank);
+	free(s->common.rank);
 	hashset_free(s->seen);
-	scratch_free(s->scratch);
+	scratch_free(s->common.scratch);
 	str_free(&s->out.s);
 	free(s);
 }
@@ -100,7 +95,7 @@ summary_free(struct summary *s)
 void
 summary_spill(struct summary *s, const char *dir, size_t most)
 {
-	s->scratch = scratch_new(dir);
+	s->common.scratch = scratch_new(dir);
 	s->most = most;
 }
 
@@ -129,7 +124,7 @@ spill_groups(struct summary *s)
 	s->bytes = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		if (group_bytes(s->groups[i]) >= SPILL_LEAST &&
-		    group_spill(s->groups[i], s->scratch) < 0) {
+		    group_spill(s->groups[i], s->common.scratch) < 0) {
 			s->most = 0; /* keep all in memory from now on */
 			return -1;
 		}
@@ -165,13 +160,14 @@ count_as_new(
 static size_t
 find_env(struct summary *s, const struct jsonscan_text *t)
 {
-	size_t id = t->s ? caseset_add(s->envs, t->s, t->n) : GROUP_NO_ENV;
+	size_t id =
+	    t->s ? caseset_add(s->common.envs, t->s, t->n) : GROUP_NO_ENV;
 	struct json *env;
 
 	if (t->s && id == s->nhosts) {
 		s->hosts =
 		    mem_grow(s->hosts, s->nhosts, &s->hostcap, sizeof(char *));
-		env = caseset_value(s->envs, id);
+		env = caseset_value(s->common.envs, id);
 		s->hosts[s->nhosts++] = mem_str(json_get_str(env, "host"));
 		json_free(env);
 	}
@@ -181,18 +177,21 @@ find_env(struct summary *s, const struct jsonscan_text *t)
 static int
 add_record(struct summary *s, const struct run_record *r, const char *where)
 {
-	size_t subject = caseset_add(s->subjects, r->subject.s, r->subject.n);
-	size_t config = caseset_add(s->configs, r->config.s, r->config.n);
+	size_t subject =
+	    caseset_add(s->common.subjects, r->subject.s, r->subject.n);
+	size_t config =
+	    caseset_add(s->common.configs, r->config.s, r->config.n);
 	size_t env = find_env(s, &r->env);
-	uint32_t session = sessions_add(s->places, r->session.s, r->session.n,
-	    env == GROUP_NO_ENV ? NULL : s->hosts[env]);
+	uint32_t session = sessions_add(s->common.places, r->session.s,
+	    r->session.n, env == GROUP_NO_ENV ? NULL : s->hosts[env]);
 	struct group *g = find_group(s, subject, config);
 	size_t before = group_bytes(g);
 	uint64_t hash = r->hash +
-	    caseset_member_hash(s->subjects, subject, "subject") +
-	    caseset_member_hash(s->configs, config, "config") +
-	    (env == GROUP_NO_ENV ? 0
-				 : caseset_member_hash(s->envs, env, "env"));
+	    caseset_member_hash(s->common.subjects, subject, "subject") +
+	    caseset_member_hash(s->common.configs, config, "config") +
+	    (env == GROUP_NO_ENV
+		    ? 0
+		    : caseset_member_hash(s->common.envs, env, "env"));
 
 	if (!count_as_new(s, g, session, hash))
 		return 0;
@@ -271,10 +270,10 @@ compare_groups(const void *a, const void *b, void *arg)
 	const struct summary *s = arg;
 
 	return (*x)->config != (*y)->config
-	    ? compare_texts(caseset_text(s->configs, (*x)->config),
-		  caseset_text(s->configs, (*y)->config))
-	    : compare_texts(caseset_text(s->subjects, (*x)->subject),
-		  caseset_text(s->subjects, (*y)->subject));
+	    ? compare_texts(caseset_text(s->common.configs, (*x)->config),
+		  caseset_text(s->common.configs, (*y)->config))
+	    : compare_texts(caseset_text(s->common.subjects, (*x)->subject),
+		  caseset_text(s->common.subjects, (*y)->subject));
 }
 
 size_t
@@ -286,13 +285,13 @@ summary_count(const struct summary *s)
 size_t
 summary_subjects(const struct summary *s)
 {
-	return caseset_count(s->subjects);
+	return caseset_count(s->common.subjects);
 }
 
 const char *
 summary_subject(const struct summary *s, size_t i)
 {
-	return caseset_text(s->subjects, i);
+	return caseset_text(s->common.subjects, i);
 }
 
 static void
@@ -302,7 +301,7 @@ sort_groups(struct summary *s)
 		return;
 	if (s->n)
 		qsort_r(s->groups, s->n, sizeof *s->groups, compare_groups, s);
-	s->rank = sessions_order(s->places);
+	s->common.rank = sessions_order(s->common.places);
 	hashset_free(s->seen);
 	s->seen = NULL;
 	s->sorted = true;
@@ -313,19 +312,8 @@ summary_key(struct summary *s, size_t i)
 {
 	sort_groups(s);
 	return mem_printf("%s\n%s",
-	    caseset_text(s->configs, s->groups[i]->config),
-	    caseset_text(s->subjects, s->groups[i]->subject));
-}
-
-static int
-write_group(struct sink *o, struct summary *s, size_t i, bool brief)
-{
-	struct groupout out;
-
-	sort_groups(s);
-	out = (struct groupout){s->subjects, s->configs, s->envs, s->places,
-	    s->rank, s->scratch, &s->rule, s->precision, brief};
-	return groupout_write(o, &out, s->groups[i]);
+	    caseset_text(s->common.configs, s->groups[i]->config),
+	    caseset_text(s->common.subjects, s->groups[i]->subject));
 }
 
 int
@@ -336,7 +324,8 @@ summary_write(struct summary *s, size_t i, int fd)
 
 	o->fd = fd;
 	o->begun = false;
-	rc = write_group(o, s, i, false);
+	sort_groups(s);
+	rc = groupout_write(o, &s->common, s->groups[i], false);
 	if (rc < 0)
 		str_clear(&o->s); /* a line that was begun stays torn */
 	if (rc == 0 || o->begun)
@@ -344,12 +333,13 @@ summary_write(struct summary *s, size_t i, int fd)
 	return sink_flush(o) < 0 ? -1 : rc;
 }
 
-static char *
-format_summary(struct summary *s, size_t i, bool brief, size_t *n)
+char *
+summary_text(struct summary *s, size_t i, bool brief, size_t *n)
 {
 	struct sink o = {.fd = -1};
 
-	if (write_group(&o, s, i, brief) < 0) {
+	sort_groups(s);
+	if (groupout_write(&o, &s->common, s->groups[i], brief) < 0) {
 		str_free(&o.s);
 		return NULL;
 	}
@@ -357,31 +347,13 @@ format_summary(struct summary *s, size_t i, bool brief, size_t *n)
 	return str_take(&o.s);
 }
 
-char *
-summary_text(struct summary *s, size_t i, size_t *n)
-{
-	return format_summary(s, i, false, n);
-}
-
-static struct json *
-build_summary(struct summary *s, size_t i, bool brief)
+struct json *
+summary_record(struct summary *s, size_t i, bool brief)
 {
 	size_t n;
-	char *line = format_summary(s, i, brief, &n);
+	char *line = summary_text(s, i, brief, &n);
 	struct json *rec = line ? json_parse(line, n, NULL, NULL) : NULL;
 
 	free(line);
 	return rec;
-}
-
-struct json *
-summary_record(struct summary *s, size_t i)
-{
-	return build_summary(s, i, false);
-}
-
-struct json *
-summary_brief(struct summary *s, size_t i)
-{
-	return build_summary(s, i, true);
 }

@@ -197,7 +197,7 @@ add_run_summary(
     struct cases *c, struct summary *s, size_t i, struct part_reader *reader)
 {
 	size_t n;
-	char *text = summary_text(s, i, &n);
+	char *text = summary_text(s, i, false, &n);
 	struct part part;
 	int rc = -1;
 
@@ -228,7 +228,7 @@ add_build(struct cases *c, const struct json *build)
  */
 static int
 add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
-    struct summary *runs, struct part_reader *reader)
+    struct summary *runs, struct part_reader *reader, enum cases_of of)
 {
 	struct part part;
 	struct json *rec;
@@ -243,7 +243,7 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 		return -1;
 	if (record_is(rec, "run"))
 		rc = summary_add(runs, rec, jsonl_where(in));
-	else if (c->builds && record_is(rec, "build") &&
+	else if (of == CASES_SUBJECTS && record_is(rec, "build") &&
 	    strcmp(json_get_str(rec, "status"), "ok") == 0)
 		add_build(c, rec);
 	else
@@ -260,23 +260,26 @@ note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
 		intern_id(c->rooms, summary_subject(runs, *noted));
 }
 
-static int
-read_files(struct cases *c, const char *const *files, size_t n, bool hists)
+int
+cases_read(
+    struct cases *c, const char *const *files, size_t n, enum cases_of of)
 {
 	struct jsonl *in = jsonl_open(files, n);
 	struct summary *runs = summary_new();
-	struct part_reader *reader = part_reader_new(hists);
+	struct part_reader *reader = part_reader_new(of == CASES_HISTS);
 	size_t noted = 0, len;
 	const char *text;
 	int rc = 0, got;
 
-	if (!hists)
+	*c = (struct cases){.rooms = intern_new()};
+	if (of != CASES_HISTS)
 		summary_ignore_hists(runs);
 	do {
 		got = summary_line(runs, in, &text, &len);
 		note_run_subjects(c, runs, &noted);
 		if (got < 0 ||
-		    (got > 0 && add_record(c, in, text, len, runs, reader) < 0))
+		    (got > 0 &&
+			add_record(c, in, text, len, runs, reader, of) < 0))
 			rc = -1;
 	} while (got != 0);
 	for (size_t i = 0; i < summary_count(runs); i++)
@@ -288,20 +291,6 @@ read_files(struct cases *c, const char *const *files, size_t n, bool hists)
 	resolve_subjects(c);
 	merge_cases(c);
 	return rc;
-}
-
-int
-cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
-{
-	*c = (struct cases){.rooms = intern_new()};
-	return read_files(c, files, n, hists);
-}
-
-int
-cases_read_subjects(struct cases *c, const char *const *files, size_t n)
-{
-	*c = (struct cases){.rooms = intern_new(), .builds = true};
-	return read_files(c, files, n, false);
 }
 
 void

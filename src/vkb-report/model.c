@@ -419,7 +419,7 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 	summary_spill(s, dir, SPILL);
 	rc = take_all(m, s, in);
 	for (size_t i = 0; i < summary_count(s); i++) {
-		struct json *rec = summary_record(s, i);
+		struct json *rec = summary_record(s, i, false);
 
 		if (rec)
 			take_summary(m, rec);
