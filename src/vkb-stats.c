@@ -75,9 +75,9 @@ keep_summary(struct lines *l, struct json *rec)
 {
 	struct str key = {0};
 
-	record_room(&key, json_get(rec, "config"));
+	json_canonical(&key, json_get(rec, "config"));
 	str_addc(&key, '\n');
-	record_room(&key, json_get(rec, "subject"));
+	json_canonical(&key, json_get(rec, "subject"));
 	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
 	l->v[l->n++] = (struct line){str_take(&key), rec};
 }

@@ -48,7 +48,7 @@ intern_object(struct caseset *s, const char *text, size_t n)
 	size_t known = intern_count(s->sorted), id;
 	struct str key = {0};
 
-	record_room(&key, j);
+	json_canonical(&key, j);
 	id = intern_idn(s->sorted, key.s, key.len);
 	if (id == known) {
 		s->hashes =

@@ -154,7 +154,9 @@ json_append(struct str *b, const struct json *j)
 void
 json_canonical(struct str *b, const struct json *j)
 {
-	append_value(b, to_cjson(j), true);
+	str_add(b, "");
+	if (j)
+		append_value(b, to_cjson(j), true);
 }
 
 /* Equal with keys in the same order: fast, and the usual case. */

@@ -1,6 +1,9 @@
 #include "runrecord.h"
+#include "json.h"
 #include "jsonhash.h"
+#include "jsonl.h"
 #include "mem.h"
+#include "record.h"
 #include "recordreader.h"
 #include "str.h"
 
@@ -35,6 +38,7 @@ static const struct record_member members[] = {
 
 struct run_record_reader {
 	struct record_reader *reader;
+	struct str text; /* of a record that was a tree */
 	struct run_metric *metrics;
 	struct run_hist *hists;
 	size_t metriccap, histcap;
@@ -67,6 +71,7 @@ run_record_reader_free(struct run_record_reader *r)
 	for (size_t i = 0; i < r->nnames; i++)
 		str_free(&r->names[i]);
 	free(r->names);
+	str_free(&r->text);
 	free(r->metrics);
 	free(r->hists);
 	free(r);
@@ -171,4 +176,35 @@ run_record_read(struct run_record_reader *r, struct run_record *to,
 	*to = t.rec;
 	to->ok = jsonscan_is(&to->status, "ok");
 	return !to->ok || to->metrics;
+}
+
+int
+run_record_convert(struct run_record_reader *r, struct run_record *to,
+    const struct json *run, const char *where)
+{
+	str_clear(&r->text);
+	json_append(&r->text, run);
+	return run_record_read(r, to, r->text.s, r->text.len)
+	    ? 0
+	    : err_fail("%s: the run record cannot be read", where);
+}
+
+int
+run_record_next(struct run_record_reader *r, struct jsonl *in,
+    struct run_record *to, struct json **rec)
+{
+	const char *line;
+	size_t n;
+	int rc = jsonl_text(in, &line, &n);
+
+	*rec = NULL;
+	if (rc <= 0 || run_record_read(r, to, line, n))
+		return rc;
+	rc = record_tree(in, rec);
+	if (rc < 0 || !record_is(*rec, "run"))
+		return rc;
+	rc = run_record_convert(r, to, *rec, jsonl_where(in));
+	json_free(*rec);
+	*rec = NULL;
+	return rc < 0 ? -1 : 1;
 }

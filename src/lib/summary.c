@@ -202,16 +202,11 @@ add_record(struct summary *s, const struct run_record *r, const char *where)
 int
 summary_add(struct summary *s, const struct json *rec, const char *where)
 {
-	char *text = json_print(rec);
 	struct run_record r;
-	int rc;
 
-	if (run_record_read(s->reader, &r, text, strlen(text)))
-		rc = add_record(s, &r, where);
-	else
-		rc = err_fail("%s: the run record cannot be read", where);
-	free(text);
-	return rc;
+	return run_record_convert(s->reader, &r, rec, where) < 0
+	    ? -1
+	    : add_record(s, &r, where);
 }
 
 int
@@ -232,20 +227,12 @@ summary_line(struct summary *s, struct jsonl *in, const char **text, size_t *n)
 int
 summary_next(struct summary *s, struct jsonl *in, struct json **rec)
 {
-	const char *text;
-	size_t n;
+	struct run_record r;
 	int rc;
 
-	while ((rc = summary_line(s, in, &text, &n)) > 0) {
-		rc = record_tree(in, rec);
-		if (rc < 0 || !record_is(*rec, "run"))
-			return rc;
-		rc = summary_add(s, *rec, jsonl_where(in));
-		json_free(*rec);
-		if (rc < 0)
-			break;
-	}
-	*rec = NULL;
+	while ((rc = run_record_next(s->reader, in, &r, rec)) > 0 && !*rec)
+		if (add_record(s, &r, jsonl_where(in)) < 0)
+			return -1;
 	return rc;
 }
 

@@ -76,8 +76,8 @@ compare_subjects(const void *a, const void *b)
 	struct str s = {0}, t = {0};
 	int c;
 
-	record_room(&s, *(const struct json *const *)a);
-	record_room(&t, *(const struct json *const *)b);
+	json_canonical(&s, *(const struct json *const *)a);
+	json_canonical(&t, *(const struct json *const *)b);
 	c = strcmp(s.s, t.s);
 	str_free(&s);
 	str_free(&t);
@@ -161,7 +161,7 @@ merge_cases(struct cases *c)
 	for (size_t i = 0; i < c->n; i++) {
 		struct str key = {0};
 
-		record_room(&key, c->v[i].config);
+		json_canonical(&key, c->v[i].config);
 		c->v[i].key = str_take(&key);
 	}
 	if (c->n)
@@ -186,7 +186,7 @@ note_subject(struct cases *c, const struct json *subject)
 {
 	struct str s = {0};
 
-	record_room(&s, subject);
+	json_canonical(&s, subject);
 	intern_id(c->rooms, s.s);
 	str_free(&s);
 }
@@ -314,7 +314,7 @@ cases_get_rank(const struct cases *c, size_t who)
 	struct str s = {0};
 	size_t place;
 
-	record_room(&s, c->subjects[who]);
+	json_canonical(&s, c->subjects[who]);
 	place = intern_id(c->rooms, s.s);
 	str_free(&s);
 	return place;

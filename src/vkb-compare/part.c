@@ -297,8 +297,8 @@ part_compare(const struct part *a, const struct part *b)
 	struct str s = {0}, t = {0};
 	int c;
 
-	record_room(&s, a->rest);
-	record_room(&t, b->rest);
+	json_canonical(&s, a->rest);
+	json_canonical(&t, b->rest);
 	c = strcmp(s.s, t.s);
 	c = c ? c : part_compare_metrics(a, b);
 	str_free(&s);

@@ -330,7 +330,7 @@ hash_point(const struct point *p)
 	if (p->commit)
 		str_add(&s, p->commit);
 	else
-		record_room(&s, p->subject);
+		json_canonical(&s, p->subject);
 	h = str_hash(STR_HASH, s.s, s.len);
 	str_free(&s);
 	return h;
@@ -473,12 +473,12 @@ finding_key(const struct finding *f, const struct branch *b)
 
 	str_add(&s, f->metric.name);
 	str_addc(&s, '\n');
-	record_room(&s, f->series->config);
+	json_canonical(&s, f->series->config);
 	str_addc(&s, '\n');
 	if (p->commit)
 		str_add(&s, p->commit);
 	else
-		record_room(&s, p->subject);
+		json_canonical(&s, p->subject);
 	key = mem_printf("%016llx", str_hash(STR_HASH, s.s, s.len));
 	str_free(&s);
 	return key;

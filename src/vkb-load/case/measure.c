@@ -85,7 +85,7 @@ choose_seed(const struct measure *m, const struct turn *s)
 	if (own)
 		return (uint64_t)json_num(own, 0);
 	h = str_hash(h, &m->r->seed, sizeof m->r->seed);
-	record_room(&text, json_get(m->cas, "config"));
+	json_canonical(&text, json_get(m->cas, "config"));
 	h = str_hash(h, text.s, text.len);
 	h = str_hash(h, &s->index, sizeof s->index);
 	str_free(&text);

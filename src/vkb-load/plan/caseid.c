@@ -136,7 +136,7 @@ sort_cases(const struct plan *p, bool ids)
 		if (ids)
 			str_add(&s, json_get_str(p->cases[i], "id"));
 		else
-			record_room(&s, json_get(p->cases[i], "config"));
+			json_canonical(&s, json_get(p->cases[i], "config"));
 		v[i] = (struct named){.text = mem_strn(s.s, s.len), .i = i};
 	}
 	str_free(&s);

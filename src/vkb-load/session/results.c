@@ -31,7 +31,7 @@ make_key(const struct json *subject, const struct json *config, size_t index)
 		str_add(&s, v ? v : "");
 		str_addc(&s, '\n');
 	}
-	record_room(&s, config);
+	json_canonical(&s, config);
 	str_printf(&s, "\n%zu", index);
 	return str_take(&s);
 }
