@@ -402,7 +402,7 @@ compare_files(const struct opts *o, const struct opt_args *args)
 	    !(out = output_list(&o->formats, format_names, &nout)))
 		goto out;
 	trouble = sides_read(&s, &o->baselines, args,
-	    shows_shifts(out, nout, o) ? SIDES_HISTS : SIDES_VALUES);
+	    shows_shifts(out, nout, o) ? CASES_HISTS : CASES_VALUES);
 	if (trouble < 0)
 		goto out;
 	if (!sides_count(&s))
@@ -438,7 +438,7 @@ check_sides(const struct opts *o, const struct opt_args *args)
 
 	if (make_rules(o, &r) == 0 &&
 	    (out = output_list(&o->formats, format_names, &n)) &&
-	    sides_read(&s, &o->baselines, args, SIDES_SUBJECTS) == 0)
+	    sides_read(&s, &o->baselines, args, CASES_SUBJECTS) == 0)
 		rc = sides_count(&s) ? 0 : 2;
 	rules_free(&r);
 	free(out);

@@ -75,9 +75,9 @@ keep_summary(struct lines *l, struct json *rec)
 {
 	struct str key = {0};
 
-	record_room(&key, json_get(rec, "config"));
+	json_canonical(&key, json_get(rec, "config"));
 	str_addc(&key, '\n');
-	record_room(&key, json_get(rec, "subject"));
+	json_canonical(&key, json_get(rec, "subject"));
 	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
 	l->v[l->n++] = (struct line){str_take(&key), rec};
 }
@@ -135,12 +135,13 @@ collect_records(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 	return rc;
 }
 
-static void
-add_note(struct str *s, const char *text)
+/* Returns 's', ready for another note. */
+static struct str *
+begin_note(struct str *s)
 {
 	if (s->len)
 		str_add(s, ", ");
-	str_add(s, text);
+	return s;
 }
 
 /* Adds notes on trends of the throughput, over the runs and within them. */
@@ -152,26 +153,20 @@ add_trend_notes(struct str *s, const struct json *rec)
 	double drifting = json_get_num(steady, "drifting", 0);
 	double warmup = json_get_num(steady, "warmup_s", 0);
 	double more = json_num(json_path(m, "precision.runs"), NAN);
-	struct str one = {0};
 
 	if (json_get(m, "drifting"))
-		str_printf(&one, "drifts %+.1f%% over a session",
+		str_printf(begin_note(s), "drifts %+.1f%% over a session",
 		    json_get_num(m, "drift_percent", 0));
 	if (drifting > 0)
-		str_printf(
-		    &one, "%s%.0f not steady", one.len ? ", " : "", drifting);
+		str_printf(begin_note(s), "%.0f not steady", drifting);
 	if (warmup > 0)
-		str_printf(
-		    &one, "%swarm-up %.0f s", one.len ? ", " : "", warmup);
+		str_printf(begin_note(s), "warm-up %.0f s", warmup);
 	if (more > 0)
-		str_printf(&one, "%s%.0f more run%s for %.3g%%",
-		    one.len ? ", " : "", more, num_plural(more),
+		str_printf(begin_note(s), "%.0f more run%s for %.3g%%", more,
+		    num_plural(more),
 		    100 * json_num(json_path(m, "precision.wanted"), 0));
-	if (one.len)
-		add_note(s, one.s);
 	if (json_get_str(m, "advice"))
-		add_note(s, json_get_str(m, "advice"));
-	str_free(&one);
+		str_add(begin_note(s), json_get_str(m, "advice"));
 }
 
 static bool
@@ -191,38 +186,29 @@ make_notes(const struct json *rec)
 	const struct json *outliers = json_path(rec, "metrics.rps.outliers");
 	const struct json *bound = json_get(rec, "bound");
 	double failed = json_get_num(rec, "failed", 0);
-	struct str s = {0}, one = {0};
+	struct str s = {0};
 	bool groups = json_path(rec, "metrics.rps.bimodal") != NULL;
 
-	if (failed > 0) {
-		str_printf(&one, "%.0f failed", failed);
-		add_note(&s, one.s);
-	}
-	if (json_get(rec, "doubled")) {
-		str_clear(&one);
-		str_printf(
-		    &one, "%.0f doubled", json_get_num(rec, "doubled", 0));
-		add_note(&s, one.s);
-	}
+	if (failed > 0)
+		str_printf(&s, "%.0f failed", failed);
+	if (json_get(rec, "doubled"))
+		str_printf(begin_note(&s), "%.0f doubled",
+		    json_get_num(rec, "doubled", 0));
 	if (json_get_num(bound, "client", 0) > 0)
-		add_note(&s, "client-bound");
+		str_add(begin_note(&s), "client-bound");
 	if (json_num(json_path(rec, "metrics.foreign_cpu_percent.median"), 0) >
 	    BUSY)
-		add_note(&s, "machine was busy");
-	if (outliers) {
-		str_clear(&one);
-		str_printf(&one, "%zu outlier%s%s", json_len(outliers),
-		    num_plural(json_len(outliers)),
+		str_add(begin_note(&s), "machine was busy");
+	if (outliers)
+		str_printf(begin_note(&s), "%zu outlier%s%s",
+		    json_len(outliers), num_plural(json_len(outliers)),
 		    !groups && has_far_outlier(outliers) ? ": check the machine"
 							 : "");
-		add_note(&s, one.s);
-	}
 	if (json_get(rec, "env_varied"))
-		add_note(&s, "environment varied");
+		str_add(begin_note(&s), "environment varied");
 	if (groups)
-		add_note(&s, "two groups of runs");
+		str_add(begin_note(&s), "two groups of runs");
 	add_trend_notes(&s, rec);
-	str_free(&one);
 	return str_take(&s);
 }
 
@@ -322,7 +308,7 @@ finish_table(struct summary *s, struct lines *l)
 	int rc = 0;
 
 	for (size_t i = 0; i < summary_count(s); i++) {
-		struct json *rec = summary_brief(s, i);
+		struct json *rec = summary_record(s, i, true);
 
 		if (rec)
 			keep_summary(l, rec);
@@ -344,7 +330,7 @@ is_before(const struct line *x, struct summary *s, size_t i)
 	int c = strverscmp(x->key, key);
 
 	if (c == 0) {
-		y.rec = summary_record(s, i);
+		y.rec = summary_record(s, i, false);
 		c = y.rec ? compare_lines(x, &y) : 0;
 		json_free(y.rec);
 	}
@@ -392,7 +378,7 @@ run_stats(void *opts, struct opt_args *args)
 		    o->precision);
 	in = jsonl_open((const char *const *)args->v, args->n);
 	s = summary_new();
-	summary_want(s, wanted);
+	summary_set_precision(s, wanted);
 	summary_spill(s, opt_tmpdir(), SPILL);
 	rc = collect_records(in, s, &l, o->text);
 	if ((o->text ? finish_table : finish_records)(s, &l) < 0)

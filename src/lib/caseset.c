@@ -1,6 +1,7 @@
 #include "caseset.h"
 #include "json.h"
 #include "jsonhash.h"
+#include "jsonscan.h"
 #include "mem.h"
 #include "intern.h"
 #include "record.h"
@@ -47,13 +48,15 @@ intern_object(struct caseset *s, const char *text, size_t n)
 	struct json *j = json_parse(text, n, NULL, NULL);
 	size_t known = intern_count(s->sorted), id;
 	struct str key = {0};
+	struct jsonscan c;
 
-	record_room(&key, j);
+	json_canonical(&key, j);
 	id = intern_idn(s->sorted, key.s, key.len);
 	if (id == known) {
 		s->hashes =
 		    mem_grow(s->hashes, known, &s->hashcap, sizeof *s->hashes);
-		s->hashes[id] = json_hash(j);
+		jsonscan_begin(&c, key.s, key.len);
+		jsonscan_value(&c, NULL, &s->hashes[id]);
 	}
 	str_free(&key);
 	json_free(j);

@@ -1,16 +1,16 @@
 #include "group.h"
-#include "caseset.h"
 #include "runseries.h"
 #include "err.h"
 #include "hist.h"
 #include "histcodec.h"
-#include "json.h"
 #include "mem.h"
 #include "runrecord.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ENVS 16 /* environments among which that of a run is searched */
 
 static void
 free_tallies(struct group_tally *t, size_t n)
@@ -24,11 +24,7 @@ void
 group_free(struct group *g)
 {
 	rows_free(&g->rows);
-	for (size_t i = 0; i < g->nenv; i++) {
-		free(g->env[i].name);
-		json_free(g->env[i].value);
-	}
-	free(g->env);
+	free(g->envs);
 	merged_free(&g->hists);
 	free_tallies(g->bound, g->nbound);
 	free_tallies(g->errors, g->nerrors);
@@ -57,54 +53,6 @@ count_text(struct group_tally **t, size_t *n, const char *text, size_t len)
 		(*t)[i] = (struct group_tally){mem_strn(text, len), 0};
 	}
 	(*t)[i].n++;
-}
-
-static struct group_setting *
-intern_setting(struct group *g, const struct json *j, size_t at)
-{
-	const char *name = json_key(j);
-
-	/* Most runs have the same settings in the same order. */
-	if (at < g->nenv && strcmp(g->env[at].name, name) == 0)
-		return &g->env[at];
-	for (at = 0; at < g->nenv; at++)
-		if (strcmp(g->env[at].name, name) == 0)
-			return &g->env[at];
-	g->env = mem_grow(g->env, g->nenv, &g->envcap, sizeof *g->env);
-	g->env[at] =
-	    (struct group_setting){mem_str(name), json_dup(j), 0, false};
-	return &g->env[g->nenv++];
-}
-
-/* Counts the environment of 'times' runs. */
-static void
-add_env(struct group *g, const struct json *env, size_t times)
-{
-	size_t at = 0;
-
-	for (const struct json *j = json_first(env); j; j = json_next(j)) {
-		struct group_setting *e = intern_setting(g, j, at);
-
-		at = (size_t)(e - g->env) + 1;
-		e->n += times;
-		if (!e->varied && !json_equal(e->value, j))
-			e->varied = true;
-	}
-}
-
-void
-group_settle(struct group *g, const struct caseset *envs)
-{
-	struct json *env;
-
-	if (!g->env_more)
-		return;
-	if (g->env_last != GROUP_NO_ENV) {
-		env = caseset_value(envs, g->env_last);
-		add_env(g, env, g->env_more);
-		json_free(env);
-	}
-	g->env_more = 0;
 }
 
 size_t
@@ -149,13 +97,21 @@ add_hist(struct group *g, const char *name, const char *text, size_t n,
 	return 0;
 }
 
+/* Counts the environment of a run: usually one of the last few. */
 static void
-note_env(struct group *g, const struct caseset *envs, size_t env)
+count_env(struct group *g, uint32_t env)
 {
-	if (g->env_last != env)
-		group_settle(g, envs);
-	g->env_last = env;
-	g->env_more++;
+	size_t i = g->nenvs, least = i > ENVS ? i - ENVS : 0;
+
+	while (i > least && g->envs[i - 1].env != env)
+		i--;
+	if (i == least) {
+		g->envs =
+		    mem_grow(g->envs, g->nenvs, &g->envcap, sizeof *g->envs);
+		g->envs[g->nenvs++] = (struct group_env){env, 0};
+		i = g->nenvs;
+	}
+	g->envs[i - 1].n++;
 }
 
 static void
@@ -172,16 +128,18 @@ add_failure(struct group *g, const struct run_record *r)
 }
 
 int
-group_add(struct group *g, const struct run_record *r, uint32_t session,
-    const struct caseset *envs, size_t env, const char *where)
+group_add(struct group *g, const struct run_record *r, struct intern *names,
+    uint32_t session, uint32_t env, const char *where)
 {
 	size_t at = 0;
 	int rc = 0;
 
-	note_env(g, envs, env);
-	if (!g->course)
+	count_env(g, env);
+	if (!g->course &&
+	    (r->series.s || r->looks.s || r->until.s || r->nhists))
 		g->course = run_series_new();
-	run_series_add(g->course, g->rows.n, r);
+	if (g->course)
+		run_series_add(g->course, g->rows.n, r);
 	if (!r->ok) {
 		add_failure(g, r);
 		return 0;
@@ -190,8 +148,8 @@ group_add(struct group *g, const struct run_record *r, uint32_t session,
 	    (struct rows_run){session, convert_number(r->block),
 		convert_number(r->index), convert_number(r->order)});
 	for (size_t i = 0; i < r->nmetrics; i++)
-		rows_set(&g->rows, r->metrics[i].name.s, r->metrics[i].name.n,
-		    r->metrics[i].value, &at);
+		rows_set(&g->rows, names, r->metrics[i].name.s,
+		    r->metrics[i].name.n, r->metrics[i].value, &at);
 	if (r->bound.s)
 		count_text(&g->bound, &g->nbound, r->bound.s, r->bound.n);
 	for (size_t i = 0; i < r->nhists; i++) {

@@ -11,18 +11,15 @@
 #include "rows.h"
 #include "str.h"
 
-struct caseset;
-struct run_series;
 struct hist;
-struct json;
+struct intern;
+struct run_series;
 struct run_record;
 struct scratch;
 
-struct group_setting {
-	char *name;
-	struct json *value;
-	size_t n;
-	bool varied;
+struct group_env {
+	uint32_t env; /* number of a caseset; GROUP_NO_ENV */
+	uint32_t n;   /* runs with it */
 };
 
 struct group_tally {
@@ -33,28 +30,23 @@ struct group_tally {
 struct group {
 	size_t subject, config; /* numbers of a caseset */
 	size_t failed, doubled;
-	struct rows rows; /* of runs that succeeded */
-	struct group_setting *env;
-	size_t nenv, envcap;
-	/* The last environment, and how many of its runs 'env' lacks. */
-	size_t env_last, env_more;
+	struct rows rows;       /* of runs that succeeded */
+	struct group_env *envs; /* one may stand twice if there are many */
+	size_t nenvs, envcap;
 	struct merged hists;
 	bool no_hists; /* histograms are ignored */
 	struct group_tally *bound, *errors;
 	size_t nbound, nerrors;
-	struct run_series *course;
+	struct run_series *course; /* NULL: the runs have no series */
 };
 
 void group_free(struct group *);
 
-/* As summary_add. 'session' is a number of the caller's places, 'env' of
- * 'envs'; GROUP_NO_ENV: the record has none. */
-#define GROUP_NO_ENV SIZE_MAX
-int group_add(struct group *, const struct run_record *, uint32_t session,
-    const struct caseset *envs, size_t env, const char *where);
-
-/* Completes 'env' after the last run. */
-void group_settle(struct group *, const struct caseset *envs);
+/* As summary_add. 'session' and 'env' are numbers of the caller;
+ * GROUP_NO_ENV: the record has none. 'names' are those of the metrics. */
+#define GROUP_NO_ENV UINT32_MAX
+int group_add(struct group *, const struct run_record *, struct intern *names,
+    uint32_t session, uint32_t env, const char *where);
 
 /* Returns the bytes of memory of its values. */
 size_t group_bytes(const struct group *);

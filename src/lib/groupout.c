@@ -7,7 +7,9 @@
 #include "histcodec.h"
 #include "histdiff.h"
 #include "json.h"
+#include "jsontext.h"
 #include "mem.h"
+#include "num.h"
 #include "merged.h"
 #include "sessions.h"
 #include "record.h"
@@ -20,14 +22,6 @@
 #include <string.h>
 
 static int
-compare_by_name(const void *a, const void *b)
-{
-	const struct group_setting *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-static int
 compare_by_text(const void *a, const void *b)
 {
 	const struct group_tally *x = a, *y = b;
@@ -35,31 +29,29 @@ compare_by_text(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Sets rec.sessions. Returns the index in it of each run's session, or NULL for
- * one session at most. The caller frees it. */
+/* Appends the list of sessions. Returns the index in it of each run's session,
+ * or NULL for one session at most. The caller frees it. */
 static uint32_t *
-number_sessions(const struct groupout *s, const struct rows_run *runs,
-    const uint32_t *at, size_t n, struct json *rec)
+append_sessions(struct str *to, struct groupout *s, const struct rows_run *runs,
+    const uint32_t *at, size_t n)
 {
-	struct json *names = json_array();
-	uint32_t *ids = mem_array(n + 1, sizeof *ids), last = ROWS_UNKNOWN;
+	uint32_t *ids = mem_resize(NULL, n, sizeof *ids), last = ROWS_UNKNOWN;
 	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t id = runs[at[i]].session;
 
 		if (id != ROWS_UNKNOWN && id != last) {
-			json_push(names,
-			    json_string(sessions_session(s->places, id)));
+			if (!k++)
+				str_add(to, ",\"sessions\":[");
+			jsontext_comma(to);
+			jsontext_quote(to, sessions_session(s->places, id));
 			last = id;
-			k++;
 		}
 		ids[at[i]] = k ? (uint32_t)k - 1 : 0;
 	}
 	if (k)
-		json_set(rec, "sessions", names);
-	else
-		json_free(names);
+		str_addc(to, ']');
 	if (k > 1)
 		return ids;
 	free(ids);
@@ -144,170 +136,230 @@ add_histograms(struct group *g, struct scratch *s, struct json *rec)
 	return rc;
 }
 
+/* Adds the settings of an environment that n runs have. */
 static void
-add_environment(const struct groupout *s, struct group *g, struct json *rec)
+add_settings(struct json *all, struct json *counts, struct json *varied,
+    const struct json *env, double n)
 {
-	struct json *env = json_object(), *varied = json_array();
+	for (const struct json *j = json_first(env); j; j = json_next(j)) {
+		const char *name = json_key(j);
+		const struct json *before = json_get(all, name);
 
-	group_settle(g, s->envs);
-	if (g->nenv)
-		qsort(g->env, g->nenv, sizeof *g->env, compare_by_name);
-	for (size_t i = 0; i < g->nenv; i++) {
-		const struct group_setting *e = &g->env[i];
-
-		if (e->varied)
-			json_push(varied, json_string(e->name));
-		else if (e->n == g->rows.n + g->failed)
-			json_set(env, e->name, record_sorted(e->value));
+		json_set_num(counts, name, json_get_num(counts, name, 0) + n);
+		if (!before)
+			json_set(all, name, json_dup(j));
+		else if (!json_equal(before, j))
+			json_set_bool(varied, name, true);
 	}
-	json_set(rec, "env", env);
-	if (json_first(varied))
-		json_set(rec, "env_varied", varied);
-	else
-		json_free(varied);
+}
+
+/* Appends the members of an object. */
+static void
+append_members(struct str *to, const struct json *j)
+{
+	size_t at;
+
+	if (!json_first(j))
+		return;
+	jsontext_comma(to);
+	at = to->len;
+	json_append(to, j);
+	to->len -= 2; /* without the brackets */
+	memmove(to->s + at, to->s + at + 1, to->len - at);
+}
+
+/* Appends the settings that are equal in all runs, and the names of those that
+ * differ. */
+static void
+append_common_settings(
+    struct str *to, const struct group *g, const struct caseset *envs)
+{
+	struct json *all = json_object(), *counts = json_object();
+	struct json *varied = json_object(), *out = json_object(), *env;
+	struct json *names = json_array();
+
+	for (size_t i = 0; i < g->nenvs; i++) {
+		if (g->envs[i].env == GROUP_NO_ENV)
+			continue;
+		env = caseset_value(envs, g->envs[i].env);
+		add_settings(all, counts, varied, env, g->envs[i].n);
+		json_free(env);
+	}
+	env = record_sorted(all);
+	for (const struct json *j = json_first(env); j; j = json_next(j)) {
+		if (json_get(varied, json_key(j)))
+			json_push(names, json_string(json_key(j)));
+		else if (json_get_num(counts, json_key(j), 0) ==
+		    (double)(g->rows.n + g->failed))
+			json_set(out, json_key(j), json_dup(j));
+	}
+	jsontext_key(to, "env");
+	json_append(to, out);
+	if (json_first(names)) {
+		jsontext_key(to, "env_varied");
+		json_append(to, names);
+	}
+	json_free(all);
+	json_free(counts);
+	json_free(varied);
+	json_free(out);
+	json_free(names);
+	json_free(env);
 }
 
 static void
-add_counts(struct group *g, struct json *rec)
+append_environment(
+    struct str *to, const struct group *g, const struct caseset *envs)
 {
-	struct json *j;
+	size_t only = g->nenvs == 1 ? g->envs->env : GROUP_NO_ENV;
 
+	if (only == GROUP_NO_ENV) {
+		append_common_settings(to, g, envs);
+		return;
+	}
+	jsontext_key(to, "env");
+	str_add(to, caseset_text(envs, only));
+}
+
+static void
+append_counts(struct str *to, struct group *g)
+{
 	if (g->nbound) {
 		qsort(g->bound, g->nbound, sizeof *g->bound, compare_by_text);
-		j = json_object();
-		for (size_t i = 0; i < g->nbound; i++)
-			json_set_num(
-			    j, g->bound[i].text, (double)g->bound[i].n);
-		json_set(rec, "bound", j);
+		jsontext_key(to, "bound");
+		str_addc(to, '{');
+		for (size_t i = 0; i < g->nbound; i++) {
+			jsontext_comma(to);
+			jsontext_quote(to, g->bound[i].text);
+			str_addc(to, ':');
+			num_append(to, (double)g->bound[i].n);
+		}
+		str_addc(to, '}');
 	}
 	if (g->nerrors) {
 		qsort(
 		    g->errors, g->nerrors, sizeof *g->errors, compare_by_text);
-		j = json_array();
-		for (size_t i = 0; i < g->nerrors; i++)
-			json_push(j, json_string(g->errors[i].text));
-		json_set(rec, "errors", j);
+		jsontext_key(to, "errors");
+		str_addc(to, '[');
+		for (size_t i = 0; i < g->nerrors; i++) {
+			jsontext_comma(to);
+			jsontext_quote(to, g->errors[i].text);
+		}
+		str_addc(to, ']');
 	}
 }
 
 /* Writes "metrics":{...}. Returns 0, or -1 and an error is reported. */
 static int
-write_metrics(struct sink *o, const struct groupout *s, struct group *g,
-    struct metric_summary *d)
+write_metrics(struct sink *o, struct groupout *s, struct group *g,
+    struct metric_summary *d, bool brief)
 {
-	double *v = mem_array(d->n + 1, sizeof *v);
+	double *v = mem_resize(NULL, d->n, sizeof *v);
 	int rc = 0;
 
-	str_add(&o->s, ",\"metrics\":{");
+	jsontext_key(&o->s, "metrics");
+	str_addc(&o->s, '{');
 	for (size_t c = 0; c < g->rows.ncols && rc == 0; c++) {
-		struct json *name = json_string(g->rows.cols[c].name);
+		const char *name = g->rows.cols[c].name;
 
 		if (c)
 			str_addc(&o->s, ',');
-		json_append(&o->s, name);
+		jsontext_quote(&o->s, name);
 		str_add(&o->s, ":{");
 		rc = rows_values(&g->rows, s->scratch, c, v);
 		if (rc == 0)
-			metric_summary_write(
-			    o, d, g->rows.cols[c].name, v, s->brief);
+			metric_summary_write(o, d, name, v, brief);
 		str_addc(&o->s, '}');
-		json_free(name);
 	}
 	str_addc(&o->s, '}');
 	free(v);
 	return rc;
 }
 
-/* Writes the members of the record before its metrics. */
+/* Appends the members of the record before its sessions. */
 static void
-write_head(struct sink *o, const struct groupout *s, const struct group *g,
-    struct json *rest)
+append_head(struct str *to, struct groupout *s, const struct group *g)
 {
-	struct json *j = record_new("summary");
-
-	json_append(&o->s, j);
-	o->s.len--; /* drops the bracket: members follow */
-	str_add(&o->s, ",\"subject\":");
-	str_add(&o->s, caseset_text(s->subjects, g->subject));
-	str_add(&o->s, ",\"config\":");
-	str_add(&o->s, caseset_text(s->configs, g->config));
-	metric_summary_members(o, rest);
-	json_free(j);
+	str_add(to, "{\"type\":\"summary\",\"v\":1");
+	jsontext_key(to, "subject");
+	str_add(to, caseset_text(s->subjects, g->subject));
+	jsontext_key(to, "config");
+	str_add(to, caseset_text(s->configs, g->config));
+	jsontext_num(to, "n", (double)g->rows.n);
+	jsontext_num(to, "failed", (double)g->failed);
+	if (g->doubled)
+		jsontext_num(to, "doubled", (double)g->doubled);
 }
 
-static struct json *
-make_counts(const struct group *g)
+/* Appends the members after the metrics. Returns 0, or -1 after an error. */
+static int
+append_tail(struct str *to, struct groupout *s, struct group *g,
+    const uint32_t *at, bool brief)
 {
 	struct json *j = json_object();
+	int rc = brief ? 0 : add_histograms(g, s->scratch, j);
 
-	json_set_num(j, "n", (double)g->rows.n);
-	json_set_num(j, "failed", (double)g->failed);
-	if (g->doubled)
-		json_set_num(j, "doubled", (double)g->doubled);
-	return j;
-}
-
-/* Adds the members after the metrics. Returns 0, or -1 after an error. */
-static int
-add_tail(const struct groupout *s, struct group *g, const uint32_t *at,
-    struct json *j)
-{
-	if (!s->brief && add_histograms(g, s->scratch, j) < 0)
-		return -1;
-	add_environment(s, g, j);
-	add_counts(g, j);
+	append_members(to, j);
+	json_free(j);
+	if (rc < 0)
+		return rc;
+	append_environment(to, g, s->envs);
+	append_counts(to, g);
+	if (!g->course)
+		return 0;
+	j = json_object();
 	run_series_summary(g->course, at, g->rows.n, g->failed, j);
-	if (s->brief)
+	if (brief)
 		json_del(j, "quantiles");
+	append_members(to, j);
+	json_free(j);
 	return 0;
 }
 
 /* Returns each run's machine, from 1; 0: it has no session. Caller frees. */
 static uint32_t *
-number_machines(const struct groupout *s, const struct rows_run *runs, size_t n)
+number_machines(struct groupout *s, const struct rows_run *runs, size_t n)
 {
-	uint32_t *m = mem_array(n + 1, sizeof *m);
+	uint32_t *m = mem_resize(NULL, n, sizeof *m);
 
 	for (size_t i = 0; i < n; i++)
-		if (runs[i].session != ROWS_UNKNOWN)
-			m[i] = 1 +
-			    (uint32_t)sessions_machine(
-				s->places, runs[i].session);
+		m[i] = runs[i].session == ROWS_UNKNOWN ? 0
+						       : 1 +
+			(uint32_t)sessions_machine(s->places, runs[i].session);
 	return m;
 }
 
 int
-groupout_put(struct sink *o, const struct groupout *s, struct group *g)
+groupout_write(struct sink *o, struct groupout *s, struct group *g, bool brief)
 {
 	size_t n = g->rows.n;
-	struct rows_run *runs = mem_array(n + 1, sizeof *runs);
+	struct rows_run *runs = mem_resize(NULL, n, sizeof *runs);
 	uint32_t *at = NULL, *ids = NULL, *of = NULL;
-	struct json *j = make_counts(g);
-	struct metric_summary d = {0};
+	struct metric_summary d;
 	int rc = -1;
 
-	if (rows_runs(&g->rows, s->scratch, runs) < 0)
-		goto out;
-	at = rows_order(&g->rows, s->scratch, runs, s->rank);
-	if (!at)
-		goto out;
-	ids = number_sessions(s, runs, at, n, j);
-	of = number_machines(s, runs, n);
-	write_head(o, s, g, j);
-	d = (struct metric_summary){runs, at, ids, of, n, g->course, s->rule,
-	    s->precision, true, true, {{0}}};
-	metric_summary_runs(&d);
-	if (write_metrics(o, s, g, &d) < 0)
-		goto out;
-	json_free(j);
-	j = json_object();
-	if (add_tail(s, g, at, j) < 0)
-		goto out;
-	metric_summary_members(o, j);
-	rc = 0;
-out:
-	metric_summary_free(&d);
-	json_free(j);
+	if (rows_runs(&g->rows, s->scratch, runs) == 0)
+		at = rows_order(&g->rows, s->scratch, runs, s->rank);
+	if (at) {
+		append_head(&o->s, s, g);
+		ids = append_sessions(&o->s, s, runs, at, n);
+		of = number_machines(s, runs, n);
+		d = (struct metric_summary){.runs = runs,
+		    .at = at,
+		    .ids = ids,
+		    .machines = of,
+		    .n = n,
+		    .course = g->course,
+		    .rule = &s->rule,
+		    .precision = s->precision};
+		metric_summary_begin(&d);
+		rc = write_metrics(o, s, g, &d, brief);
+		metric_summary_free(&d);
+	}
+	if (rc == 0)
+		rc = append_tail(&o->s, s, g, at, brief);
+	if (rc == 0)
+		str_addc(&o->s, '}');
 	free(runs);
 	free(at);
 	free(ids);

@@ -5,24 +5,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stats.h"
+
 struct caseset;
 struct group;
 struct sessions;
 struct scratch;
 struct sink;
-struct stats_rule;
 
-struct groupout { /* all of it is borrowed */
-	const struct caseset *subjects, *configs, *envs;
+struct groupout { /* what the groups have in common */
+	struct caseset *subjects, *configs, *envs;
 	struct sessions *places;
-	const uint32_t *rank;    /* sessions_order */
+	uint32_t *rank;          /* sessions_order */
 	struct scratch *scratch; /* NULL: nothing was spilled */
-	struct stats_rule *rule; /* cache; filled by the group before */
+	struct stats_rule rule;  /* cache; zeroed at first */
 	double precision;        /* wanted; 0: none */
-	bool brief; /* without values, blocks, sessions, histograms */
 };
 
-/* Leaves out the closing bracket. Returns 0, or -1 after reporting an error. */
-int groupout_put(struct sink *, const struct groupout *, struct group *);
+/* brief: without values, blocks, sessions and histograms. Returns 0, or -1
+ * after reporting an error. */
+int groupout_write(
+    struct sink *, struct groupout *, struct group *, bool brief);
 
 #endif

@@ -88,8 +88,10 @@ intern_idn(struct intern *t, const char *text, size_t n)
 {
 	size_t *to;
 
-	if (t->n && equals_text(&t->v[t->last], text, n))
-		return t->last; /* the most frequent case */
+	/* Most often it is that of the last look-up, or the next one. */
+	for (size_t i = t->last; i < t->n && i < t->last + 2; i++)
+		if (equals_text(&t->v[i], text, n))
+			return t->last = i;
 	if (2 * (t->n + 1) > t->size) {
 		t->size = t->size ? 2 * t->size : 64;
 		free(t->slots);

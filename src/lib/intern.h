@@ -13,7 +13,7 @@ struct intern *intern_new(void);
 void intern_free(struct intern *);
 
 size_t intern_id(struct intern *, const char *text);
-size_t intern_idn(struct intern *, const char *text, size_t n); /* has no NUL */
+size_t intern_idn(struct intern *, const char *text, size_t n);
 size_t intern_count(const struct intern *);
 const char *intern_text(const struct intern *, size_t id); /* borrowed */
 

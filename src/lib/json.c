@@ -1,6 +1,5 @@
 #include "json.h"
 #include "err.h"
-#include "jsonhash.h"
 #include "jsonscan.h"
 #include "jsontext.h"
 #include "mem.h"
@@ -155,7 +154,9 @@ json_append(struct str *b, const struct json *j)
 void
 json_canonical(struct str *b, const struct json *j)
 {
-	append_value(b, to_cjson(j), true);
+	str_add(b, "");
+	if (j)
+		append_value(b, to_cjson(j), true);
 }
 
 /* Equal with keys in the same order: fast, and the usual case. */
@@ -207,38 +208,20 @@ json_equal(const struct json *a, const struct json *b)
 	return a && b ? is_equal(to_cjson(a), to_cjson(b)) : a == b;
 }
 
-static uint64_t
-hash_value(const cJSON *c)
-{
-	uint64_t sum = 0, h = JSONHASH_ARRAY;
-
-	switch (c->type & 0xff) {
-	case cJSON_Number:
-		return jsonhash_number(c->valuedouble);
-	case cJSON_String:
-		return jsonhash_string(c->valuestring, strlen(c->valuestring));
-	case cJSON_Array:
-		for (const cJSON *m = c->child; m; m = m->next)
-			h = jsonhash_element(h, hash_value(m));
-		return h;
-	case cJSON_Object:
-		for (const cJSON *m = c->child; m; m = m->next)
-			sum += jsonhash_member(
-			    m->string, strlen(m->string), hash_value(m));
-		return jsonhash_object(sum);
-	case cJSON_True:
-		return jsonhash_word(1);
-	case cJSON_False:
-		return jsonhash_word(0);
-	default:
-		return jsonhash_word(2);
-	}
-}
-
 unsigned long long
 json_hash(const struct json *j)
 {
-	return j ? hash_value(to_cjson(j)) : 0;
+	struct jsonscan c;
+	uint64_t hash = 0;
+	char *text;
+
+	if (!j)
+		return 0;
+	text = json_print(j);
+	jsonscan_begin(&c, text, strlen(text));
+	jsonscan_value(&c, NULL, &hash);
+	free(text);
+	return hash;
 }
 
 struct json *

@@ -30,7 +30,8 @@ struct json *json_parse(const char *s, size_t n, const char **why, size_t *at);
 void json_free(struct json *);
 char *json_print(const struct json *); /* compact; caller frees */
 void json_append(struct str *, const struct json *);
-/* The same with keys sorted at every depth: equal values give equal bytes. */
+/* The same with keys sorted at every depth: equal values give equal bytes. NULL
+ * gives "". */
 void json_canonical(struct str *, const struct json *);
 bool json_equal(const struct json *, const struct json *);
 /* Equal values have equal hashes, whatever the order of their keys. */

@@ -1,8 +1,7 @@
 /*
  * Hashes of JSON values: equal values have equal hashes, whatever the order of
- * their keys and the way they are written. json.c computes them from a tree,
- * jsonscan.c from the text. Mixes both halves of a product, as wyhash does
- * (Wang Yi, public domain).
+ * their keys and the way they are written. jsonscan.c computes them. Mixes both
+ * halves of a product, as wyhash does (Wang Yi, public domain).
  */
 #ifndef JSONHASH_H
 #define JSONHASH_H

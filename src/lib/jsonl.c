@@ -40,6 +40,7 @@ struct jsonl {
 	size_t skip; /* bytes of that line that were skipped */
 	struct str where;
 	size_t prefix; /* of 'where': "FILE:" */
+	char buffer[CHUNK];
 };
 
 static const char *const stdin_only[] = {"-"};
@@ -119,6 +120,7 @@ open_next_file(struct jsonl *r)
 	r->f = fopen(file, "re");
 	if (!r->f)
 		return err_fail_sys("cannot read '%s'", file);
+	setvbuf(r->f, r->buffer, _IOFBF, sizeof r->buffer);
 	return 0;
 }
 
@@ -421,37 +423,22 @@ jsonl_next(struct jsonl *r, struct json **rec)
 	return rc > 0 ? jsonl_tree(r, rec) : rc;
 }
 
-static int
-write_text(int fd, const char *s, size_t n)
-{
-	return sink_write(fd, s, n) < 0 ? err_fail_sys("cannot write a record")
-					: 0;
-}
-
 int
 jsonl_write_all(int fd, struct json *const *recs, size_t n)
 {
-	struct str s = {0};
-	int rc;
+	struct sink o = {.fd = fd};
 
 	for (size_t i = 0; i < n; i++) {
-		json_append(&s, recs[i]);
-		str_addc(&s, '\n');
+		json_append(&o.s, recs[i]);
+		str_addc(&o.s, '\n');
 	}
-	rc = write_text(fd, s.s, s.len);
-	str_free(&s);
-	return rc;
+	return sink_close(&o);
 }
 
 int
 jsonl_write(int fd, const struct json *rec)
 {
-	char *s = json_print(rec);
-	size_t n = strlen(s);
-	int rc;
+	struct json *one = (struct json *)(size_t)rec;
 
-	s[n++] = '\n'; /* in place of the NUL */
-	rc = write_text(fd, s, n);
-	free(s);
-	return rc;
+	return jsonl_write_all(fd, &one, 1);
 }

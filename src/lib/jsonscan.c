@@ -147,14 +147,6 @@ scan_string(struct jsonscan *c, const char *p, struct jsonscan_text *t)
 	return p + 1;
 }
 
-static bool
-is_same_key(const struct jsonscan_text *a, const struct jsonscan_text *b)
-{
-	if (a->escaped || b->escaped)
-		return jsontext_order(a, b) == 0;
-	return a->n == b->n && memcmp(a->s, b->s, a->n) == 0;
-}
-
 /* Returns a number below 64 that is equal for equal keys. */
 static unsigned
 hash_key(const struct jsonscan_text *key)
@@ -188,7 +180,7 @@ note_key(struct jsonscan_keys *o, const struct jsonscan_text *key)
 		return;
 	}
 	for (size_t i = 0; i + 1 < o->n && !o->twice; i++)
-		if (is_same_key(&o->v[i], key))
+		if (jsontext_order(&o->v[i], key) == 0)
 			o->twice = key->s - 1;
 }
 

@@ -1,7 +1,9 @@
 #include "jsontext.h"
 #include "jsonscan.h"
+#include "num.h"
 #include "str.h"
 
+#include <math.h>
 #include <string.h>
 
 static int
@@ -66,55 +68,23 @@ jsontext_escape(const char *p, int *u, const char **at)
 	return p + 1;
 }
 
-/* A walk over the bytes that a scanned string means. */
-struct bytes {
-	const char *p, *end;
-	char left[4]; /* bytes of a character, the last first */
-	int n;
-};
-
-static void
-encode_utf8(struct bytes *b, unsigned u)
-{
-	static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-	int n = u < 0x800 ? 2 : u < 0x10000 ? 3 : 4;
-
-	for (b->n = 0; b->n < n - 1; u >>= 6)
-		b->left[b->n++] = (char)(0x80 | (u & 0x3f));
-	b->left[b->n++] = (char)(heads[n] | u);
-}
-
-static int
-next_byte(struct bytes *b)
-{
-	const char *none;
-	int u;
-
-	if (b->n)
-		return (unsigned char)b->left[--b->n];
-	if (b->p == b->end)
-		return -1;
-	if (*b->p != '\\')
-		return (unsigned char)*b->p++;
-	b->p = jsontext_escape(b->p + 1, &u, &none);
-	if (u < 0x80)
-		return u;
-	encode_utf8(b, (unsigned)u);
-	return (unsigned char)b->left[--b->n];
-}
-
 int
 jsontext_order(const struct jsonscan_text *a, const struct jsonscan_text *b)
 {
-	struct bytes x = {.p = a->s, .end = a->s + a->n};
-	struct bytes y = {.p = b->s, .end = b->s + b->n};
-	int c, d;
+	struct str x = {0}, y = {0};
+	size_t n = a->n < b->n ? a->n : b->n;
+	int c;
 
-	do {
-		c = next_byte(&x);
-		d = next_byte(&y);
-	} while (c == d && c >= 0);
-	return (c > d) - (c < d);
+	if (!a->escaped && !b->escaped) {
+		c = memcmp(a->s, b->s, n);
+		return c ? c : (a->n > b->n) - (a->n < b->n);
+	}
+	jsontext_resolve(&x, a);
+	jsontext_resolve(&y, b);
+	c = strcmp(x.s, y.s);
+	str_free(&x);
+	str_free(&y);
+	return c;
 }
 
 void
@@ -156,6 +126,49 @@ jsontext_quote(struct str *b, const char *s)
 			str_printf(b, "u%04x", (unsigned char)*s);
 	}
 	str_addc(b, '"');
+}
+
+void
+jsontext_comma(struct str *b)
+{
+	char last = b->len ? b->s[b->len - 1] : '\0';
+
+	if (last != '{' && last != '[')
+		str_addc(b, ',');
+}
+
+void
+jsontext_key(struct str *b, const char *key)
+{
+	jsontext_comma(b);
+	str_addc(b, '"');
+	str_add(b, key);
+	str_addn(b, "\":", 2);
+}
+
+void
+jsontext_num(struct str *b, const char *key, double v)
+{
+	if (!isfinite(v))
+		return;
+	jsontext_key(b, key);
+	num_append(b, v);
+}
+
+void
+jsontext_str(struct str *b, const char *key, const char *s)
+{
+	if (!s)
+		return;
+	jsontext_key(b, key);
+	jsontext_quote(b, s);
+}
+
+void
+jsontext_true(struct str *b, const char *key)
+{
+	jsontext_key(b, key);
+	str_add(b, "true");
 }
 
 bool

@@ -1,4 +1,5 @@
-/* The text between the quotes of a JSON string, and what it means. */
+/* JSON as text: what stands between the quotes of a string, and objects that
+ * are written member by member, without a tree. */
 #ifndef JSONTEXT_H
 #define JSONTEXT_H
 
@@ -10,6 +11,17 @@ struct str;
 
 /* Appends the string as JSON, with its quotes. */
 void jsontext_quote(struct str *, const char *);
+
+/* Appends a comma, unless an object or array has just been opened. */
+void jsontext_comma(struct str *);
+
+/* Append a member of an object, with a comma if needed. Nothing is appended for
+ * a number that is not finite or a string that is NULL: absent means unknown.
+ * The key needs no escapes. jsontext_key: the value is to follow. */
+void jsontext_key(struct str *, const char *key);
+void jsontext_num(struct str *, const char *key, double v);
+void jsontext_str(struct str *, const char *key, const char *s);
+void jsontext_true(struct str *, const char *key);
 
 /* Returns true if the text holds a NUL byte, or one written as an escape. */
 bool jsontext_holds_nul(const char *, size_t n);

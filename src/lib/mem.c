@@ -52,9 +52,10 @@ mem_str(const char *s)
 char *
 mem_strn(const char *s, size_t n)
 {
-	char *p = mem_array(n + 1, 1);
+	char *p = mem_resize(NULL, n + 1, 1);
 
 	memcpy(p, s, n);
+	p[n] = '\0';
 	return p;
 }
 

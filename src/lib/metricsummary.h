@@ -7,20 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "str.h"
-
 struct run_series;
-struct json;
 struct rows_run;
 struct sink;
 struct stats_rule;
-
-enum metric_summary_list {
-	METRIC_SUMMARY_VALUES,
-	METRIC_SUMMARY_BLOCKS,
-	METRIC_SUMMARY_SESSIONS,
-	METRIC_SUMMARY_LISTS
-};
+struct variance_run;
 
 struct metric_summary {
 	const struct rows_run *runs;
@@ -28,26 +19,24 @@ struct metric_summary {
 	const uint32_t *ids;      /* session of each run; NULL: at most one */
 	const uint32_t *machines; /* machine number of each run; 0: unknown */
 	size_t n;
-	const struct run_series *course;
+	const struct run_series *course; /* NULL: none */
 	struct stats_rule *rule; /* cache; filled by the metric before */
 	double precision;        /* wanted; 0: none */
-	bool placed;             /* every run has a session */
-	bool timed;              /* every run has a place in its session */
-	struct str lists[METRIC_SUMMARY_LISTS]; /* cache */
+	/* Set by metric_summary_begin. */
+	bool placed; /* every run has a session */
+	bool timed;  /* every run has a place in its session */
+	double *sorted;
+	struct variance_run *noise;
 };
 
-/* Frees the cached lists; the digest owns nothing else. */
+/* Call it when the members above are set, and at the end _free, which frees
+ * what _begin set. */
+void metric_summary_begin(struct metric_summary *);
 void metric_summary_free(struct metric_summary *);
-
-/* Sets 'placed' and 'timed'. */
-void metric_summary_runs(struct metric_summary *);
 
 /* Writes a metric. 'v' has the value of each run in the order of 'runs', or
  * NAN. 'brief' leaves out values, blocks and sessions. */
 void metric_summary_write(struct sink *, struct metric_summary *,
     const char *name, const double *v, bool brief);
-
-/* Appends the members of an object to the sink. */
-void metric_summary_members(struct sink *, const struct json *);
 
 #endif

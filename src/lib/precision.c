@@ -1,5 +1,5 @@
 #include "precision.h"
-#include "json.h"
+#include "jsontext.h"
 #include "mem.h"
 #include "power.h"
 #include "stats.h"
@@ -30,10 +30,10 @@ find_largest_source(const struct variance_part *p)
 	return top;
 }
 
-/* Adds a sentence on which further runs would reduce the error most. */
+/* Appends a sentence on which further runs would reduce the error most. */
 static void
-add_advice(
-    struct json *m, const struct variance_part *p, double mean, double wanted)
+append_advice(
+    struct str *to, const struct variance_part *p, double mean, double wanted)
 {
 	static const struct {
 		const char *what, *where, *many;
@@ -58,43 +58,45 @@ add_advice(
 	if (n > p[s].n)
 		str_printf(&text, "; %zu %s would give a precision of %.3g %%",
 		    n, texts[s].many, 100 * wanted);
-	json_set_str(m, "advice", text.s);
+	jsontext_str(to, "advice", text.s);
 	str_free(&text);
 }
 
 static void
-add_variance_split(
-    struct json *m, const struct variance_run *runs, size_t n, double wanted)
+append_variance_split(struct str *to, const struct precision *m, double wanted)
 {
-	double mean = fabs(json_get_num(m, "mean", 0));
+	const struct variance_run *runs = m->runs;
 	struct variance_part p[VARIANCE_SOURCES];
-	struct json *a, *o;
+	double mean = fabs(m->mean);
 	int known = 0;
 
 	/* The usual case: one session without series cannot be split. */
-	if (!n ||
-	    (runs[0].session == runs[n - 1].session && isnan(runs[0].within)))
+	if (!m->n ||
+	    (runs[0].session == runs[m->n - 1].session &&
+		isnan(runs[0].within)))
 		return;
-	variance_split(runs, n, p);
+	variance_split(runs, m->n, p);
 	for (int i = 0; i < VARIANCE_SOURCES; i++)
 		known += !isnan(p[i].var);
 	if (known < 2 || !(mean > 0))
 		return;
-	a = json_array();
+	jsontext_key(to, "split");
+	str_addc(to, '[');
 	for (int i = 0; i < VARIANCE_SOURCES; i++) {
 		if (isnan(p[i].var))
 			continue;
-		o = json_object();
-		json_set_str(
-		    o, "source", variance_source_name((enum variance_source)i));
-		json_set_num(o, "sd_percent", 100 * sqrt(p[i].var) / mean);
-		json_set_num(o, "n", (double)p[i].n);
+		jsontext_comma(to);
+		str_addc(to, '{');
+		jsontext_str(to, "source",
+		    variance_source_name((enum variance_source)i));
+		jsontext_num(to, "sd_percent", 100 * sqrt(p[i].var) / mean);
+		jsontext_num(to, "n", (double)p[i].n);
 		if (p[i].below)
-			json_set_bool(o, "below", true);
-		json_push(a, o);
+			jsontext_true(to, "below");
+		str_addc(to, '}');
 	}
-	json_set(m, "split", a);
-	add_advice(m, p, mean, wanted);
+	str_addc(to, ']');
+	append_advice(to, p, mean, wanted);
 }
 
 /* Copies the values of the session that begins at 'from'; returns their
@@ -131,12 +133,12 @@ is_trend_common(const struct variance_run *runs, size_t n, double *v,
 	return 2 * with > sessions;
 }
 
-/* Adds the median of the drifts of the sessions. */
+/* Appends the median of the drifts of the sessions. */
 static void
-add_drift(struct json *m, const struct variance_run *runs, size_t n)
+append_drift(struct str *to, const struct variance_run *runs, size_t n)
 {
-	double *v = mem_array(n + 1, sizeof *v);
-	double *of = mem_array(n / SESSION + 1, sizeof *of), mid;
+	double *v = mem_resize(NULL, n, sizeof *v);
+	double *of = mem_resize(NULL, n / SESSION, sizeof *of), mid;
 	size_t sessions = 0;
 
 	for (size_t i = 0, k; i < n; i += k) {
@@ -148,40 +150,37 @@ add_drift(struct json *m, const struct variance_run *runs, size_t n)
 	}
 	if (sessions) {
 		mid = stats_middle(of, sessions);
-		json_set_num(m, "drift_percent", 100 * mid);
+		jsontext_num(to, "drift_percent", 100 * mid);
 		if (fabs(mid) > STEADY_DRIFT &&
 		    is_trend_common(runs, n, v, sessions, mid))
-			json_set_bool(m, "drifting", true);
+			jsontext_true(to, "drifting");
 	}
 	free(v);
 	free(of);
 }
 
 static void
-add_precision(struct json *m, size_t n, double wanted)
+append_precision(struct str *to, const struct precision *m, double wanted)
 {
-	const struct json *ci = json_get(m, "ci95");
-	double mid = fabs(json_get_num(m, "median", NAN));
-	double width =
-	    json_num(json_at(ci, 1), INFINITY) - json_num(json_at(ci, 0), 0);
-	double now = width == 0 ? 0 : width / 2 / mid;
-	struct json *o = json_object();
-	size_t more = power_more_runs(now, wanted, n, .95);
+	double width = m->hi - m->lo;
+	double now = width == 0 ? 0 : width / 2 / fabs(m->median);
+	size_t more = power_more_runs(now, wanted, m->n, .95);
 
-	json_set_num(o, "now", isfinite(now) ? now : NAN);
-	json_set_num(o, "wanted", wanted);
+	jsontext_key(to, "precision");
+	str_addc(to, '{');
+	jsontext_num(to, "now", now);
+	jsontext_num(to, "wanted", wanted);
 	if (more != SIZE_MAX)
-		json_set_num(o, "runs", (double)more);
-	json_set(m, "precision", o);
+		jsontext_num(to, "runs", (double)more);
+	str_addc(to, '}');
 }
 
 void
-precision_add(struct json *m, const struct variance_run *runs, size_t n,
-    bool timed, double wanted)
+precision_append(struct str *to, const struct precision *m, double wanted)
 {
-	add_variance_split(m, runs, n, wanted);
-	if (timed)
-		add_drift(m, runs, n);
+	append_variance_split(to, m, wanted);
+	if (m->timed)
+		append_drift(to, m->runs, m->n);
 	if (wanted > 0)
-		add_precision(m, n, wanted);
+		append_precision(to, m, wanted);
 }

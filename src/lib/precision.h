@@ -10,14 +10,20 @@
 
 #include "variance.h"
 
-struct json;
+struct str;
+
+struct precision {
+	const struct variance_run *runs; /* those of a session are adjacent */
+	size_t n;
+	bool timed; /* the runs of a session are in the order of time */
+	double mean, median;
+	double lo, hi; /* interval of the median; 0 and INFINITY: none */
+};
 
 /*
- * Sets split, advice, drift_percent, drifting and precision of a metric, which
- * has median, mean and ci95. Runs of one session are adjacent, and in the order
- * of time if 'timed'. 'wanted' is a relative half width; 0: none is wanted.
+ * Appends split, advice, drift_percent, drifting and precision as members of a
+ * JSON object. 'wanted' is a relative half width; 0: none is wanted.
  */
-void precision_add(struct json *metric, const struct variance_run *, size_t n,
-    bool timed, double wanted);
+void precision_append(struct str *, const struct precision *, double wanted);
 
 #endif

@@ -470,24 +470,13 @@ record_next(struct jsonl *in, struct json **rec)
 	return rc > 0 ? record_tree(in, rec) : rc;
 }
 
-void
-record_room(struct str *s, const struct json *room)
-{
-	if (room)
-		json_canonical(s, room);
-	else
-		str_add(s, "");
-}
-
 struct json *
 record_sorted(const struct json *room)
 {
 	struct str s = {0};
 	struct json *j;
 
-	if (room && !json_first(room))
-		return json_dup(room); /* there is nothing to sort */
-	record_room(&s, room);
+	json_canonical(&s, room);
 	j = json_parse(s.s, s.len, NULL, NULL);
 	str_free(&s);
 	return j;

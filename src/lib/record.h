@@ -54,10 +54,6 @@ int record_next(struct jsonl *, struct json **rec);
 /* Parses and checks the line that jsonl_text read. Returns 1 or -1. */
 int record_tree(struct jsonl *, struct json **rec);
 
-/* Adds the text of a value with sorted keys; "" for NULL. Equal values give
- * equal text. */
-void record_room(struct str *, const struct json *room);
-
 /* Returns a copy with sorted keys. Caller frees with json_free. */
 struct json *record_sorted(const struct json *room);
 

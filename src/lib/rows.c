@@ -1,4 +1,5 @@
 #include "rows.h"
+#include "intern.h"
 #include "mem.h"
 #include "scratch.h"
 
@@ -10,8 +11,6 @@
 void
 rows_free(struct rows *r)
 {
-	for (size_t i = 0; i < r->ncols; i++)
-		free(r->cols[i].name);
 	free(r->cols);
 	free(r->v);
 	free(r->runs);
@@ -28,12 +27,14 @@ rows_bytes(const struct rows *r)
 void
 rows_add(struct rows *r, struct rows_run run)
 {
-	size_t i = r->n - r->away, cap = r->cap;
+	size_t i = r->n - r->away;
 
-	r->runs = mem_grow(r->runs, i, &r->cap, sizeof *r->runs);
-	r->runs[i] = run;
-	if (cap != r->cap)
+	if (i == r->cap) {
+		r->cap += r->cap / 2 + 4; /* many groups have few runs */
+		r->runs = mem_resize(r->runs, r->cap, sizeof *r->runs);
 		r->v = mem_resize(r->v, r->cap * r->width, sizeof *r->v);
+	}
+	r->runs[i] = run;
 	for (size_t c = 0; c < r->ncols; c++)
 		r->v[i * r->width + c] = NAN;
 	r->n++;
@@ -47,13 +48,14 @@ has_column_name(const struct rows_column *c, const char *name, size_t len)
 
 /* Adds a column without values. */
 static void
-add_column(struct rows *r, const char *name, size_t len)
+add_column(struct rows *r, struct intern *names, const char *name, size_t len)
 {
-	size_t here = r->n - r->away, width = r->ncols + 1 + r->ncols / 4;
+	size_t here = r->n - r->away, width = r->ncols + 1 + r->ncols / 8;
+	size_t id = intern_idn(names, name, len);
 	double *v;
 
 	if (r->ncols == r->width) {
-		v = mem_array(r->cap * width, sizeof *v);
+		v = mem_resize(NULL, r->cap * width, sizeof *v);
 		for (size_t i = 0; i < here; i++)
 			memcpy(v + i * width, r->v + i * r->width,
 			    r->width * sizeof *v);
@@ -65,12 +67,13 @@ add_column(struct rows *r, const char *name, size_t len)
 		r->v[i * r->width + r->ncols] = NAN;
 	r->cols = mem_resize(r->cols, r->ncols + 1, sizeof *r->cols);
 	r->cols[r->ncols] =
-	    (struct rows_column){mem_strn(name, len), len, r->ncols};
+	    (struct rows_column){intern_text(names, id), len, r->ncols};
 	r->ncols++;
 }
 
 void
-rows_set(struct rows *r, const char *name, size_t len, double v, size_t *at)
+rows_set(struct rows *r, struct intern *names, const char *name, size_t len,
+    double v, size_t *at)
 {
 	size_t last = r->n - r->away - 1, i = *at;
 
@@ -79,7 +82,7 @@ rows_set(struct rows *r, const char *name, size_t len, double v, size_t *at)
 			if (has_column_name(&r->cols[i], name, len))
 				break;
 	if (i == r->ncols)
-		add_column(r, name, len);
+		add_column(r, names, name, len);
 	r->v[last * r->width + r->cols[i].id] = v;
 	*at = i + 1;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct intern;
 struct scratch;
 
 #define ROWS_UNKNOWN UINT32_MAX /* of a session, block, index or order */
@@ -19,7 +20,7 @@ struct rows_run {
 };
 
 struct rows_column {
-	char *name;
+	const char *name; /* borrowed from the names */
 	size_t len;
 	size_t id; /* the number of columns added before it */
 };
@@ -29,7 +30,7 @@ struct rows_block { /* in the file: runs, then columns by id */
 	size_t rows, cols;
 };
 
-struct rows {
+struct rows {           /* zeroed at first */
 	size_t n, away; /* all rows; the first 'away' are in the file */
 	size_t cap;
 	struct rows_run *runs; /* of the rows in memory */
@@ -45,10 +46,11 @@ void rows_free(struct rows *);
 
 /* Adds a row without values. */
 void rows_add(struct rows *, struct rows_run);
-/* Sets a value of the last row. *at is 0 for the first value; it speeds up the
- * look-up if the names come in the order of earlier rows. */
-void rows_set(
-    struct rows *, const char *name, size_t len, double v, size_t *at);
+/* Sets a value of the last row. A new name goes to 'names', which is to live
+ * as long as the rows. *at is 0 for the first value; it speeds up the look-up
+ * if the names come in the order of earlier rows. */
+void rows_set(struct rows *, struct intern *names, const char *name, size_t len,
+    double v, size_t *at);
 
 /* Returns the bytes of memory that the rows take. */
 size_t rows_bytes(const struct rows *);

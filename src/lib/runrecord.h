@@ -12,13 +12,16 @@
 
 #include "jsonscan.h"
 
+struct json;
+struct jsonl;
+
 struct run_record {
 	/* JSON text, borrowed from the line; s NULL: absent. */
 	struct jsonscan_text subject, config, env, about, series, looks, until;
 	struct jsonscan_text artifacts, errors, flat;
 	/* Strings with escapes resolved; s NULL: absent. */
-	struct jsonscan_text type, status, session, started, bound, error;
-	double version, index, block, order; /* -1: absent */
+	struct jsonscan_text status, session, started, bound, error;
+	double index, block, order; /* -1: absent */
 	struct run_metric {
 		struct jsonscan_text name; /* escapes resolved */
 		double value;
@@ -46,5 +49,18 @@ void run_record_reader_free(struct run_record_reader *);
  */
 bool run_record_read(struct run_record_reader *, struct run_record *,
     const char *line, size_t n);
+
+/* The same from a tree that record_check accepts. Returns 0, or -1 after
+ * reporting the error. */
+int run_record_convert(struct run_record_reader *, struct run_record *,
+    const struct json *, const char *where);
+
+/*
+ * Reads the next record. Returns 1 with a run, in whatever form it was written,
+ * and *rec NULL, or with another record in *rec, which the caller frees with
+ * json_free. Otherwise returns as record_next.
+ */
+int run_record_next(struct run_record_reader *, struct jsonl *,
+    struct run_record *, struct json **rec);
 
 #endif

@@ -28,12 +28,6 @@ struct column {
 	size_t n, cap;
 };
 
-struct shared {
-	struct json *value;
-	size_t n;
-	bool varied;
-};
-
 struct run_series {
 	struct column *cols;
 	size_t ncols;
@@ -41,7 +35,8 @@ struct run_series {
 	size_t kinds[STEADY_KINDS];
 	struct column warmup; /* seconds; not sorted */
 	struct column looks;  /* of all runs, rising, without duplicates */
-	struct shared until;
+	struct json *until;   /* of the first run that has one */
+	size_t nuntil;        /* runs that have an equal one */
 };
 
 struct run_series *
@@ -62,7 +57,7 @@ run_series_free(struct run_series *c)
 	free(c->cols);
 	free(c->warmup.v);
 	free(c->looks.v);
-	json_free(c->until.value);
+	json_free(c->until);
 	free(c);
 }
 
@@ -170,18 +165,6 @@ add_series(struct run_series *c, size_t run, const struct json *series)
 	}
 }
 
-static void
-note_shared(struct shared *s, const struct json *j)
-{
-	if (!j)
-		return;
-	s->n++;
-	if (!s->value)
-		s->value = json_dup(j);
-	else if (!json_equal(s->value, j))
-		s->varied = true;
-}
-
 /* Merges looks of all runs; those with more looks spent no less alpha. */
 static void
 merge_looks(struct column *all, const struct json *looks)
@@ -216,7 +199,9 @@ run_series_add(struct run_series *c, size_t run, const struct run_record *r)
 	struct json *series = r->ok ? parse_member(&r->series) : NULL;
 
 	merge_looks(&c->looks, looks);
-	note_shared(&c->until, until);
+	if (!c->until)
+		c->until = json_dup(until);
+	c->nuntil += until && json_equal(c->until, until);
 	add_series(c, run, series);
 	json_free(looks);
 	json_free(until);
@@ -325,13 +310,6 @@ set_steadiness(const struct run_series *c, size_t n, struct json *rec)
 	json_set(rec, "steady", s);
 }
 
-static void
-set_shared(const struct shared *s, const char *key, size_t n, struct json *rec)
-{
-	if (s->n == n && !s->varied && s->value)
-		json_set(rec, key, record_sorted(s->value));
-}
-
 void
 run_series_summary(const struct run_series *c, const uint32_t *at, size_t n,
     size_t failed, struct json *rec)
@@ -343,5 +321,6 @@ run_series_summary(const struct run_series *c, const uint32_t *at, size_t n,
 			json_set(rec, "looks", json_array());
 		json_push_num(json_get(rec, "looks"), c->looks.v[i]);
 	}
-	set_shared(&c->until, "until", n + failed, rec);
+	if (c->until && c->nuntil == n + failed)
+		json_set(rec, "until", record_sorted(c->until));
 }

@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct host {
-	const char *name; /* borrowed from 'hosts' */
-	size_t id;
-};
-
 struct sessions {
 	struct intern *sessions, *hosts;
 	size_t *host; /* of each session */
 	size_t n, cap;
-	size_t *rank; /* of each host; NULL: not computed */
+	uint32_t *rank; /* of each host; NULL: not computed */
 };
 
 struct sessions *
@@ -42,13 +37,14 @@ sessions_free(struct sessions *p)
 }
 
 uint32_t
-sessions_add(struct sessions *p, const char *session, const char *host)
+sessions_add(
+    struct sessions *p, const char *session, size_t n, const char *host)
 {
 	size_t id, at;
 
 	if (!session)
 		return SESSIONS_UNKNOWN;
-	id = intern_id(p->sessions, session);
+	id = intern_idn(p->sessions, session, n);
 	at = intern_id(p->hosts, host ? host : "");
 	if (id == p->n) {
 		p->host = mem_grow(p->host, p->n, &p->cap, sizeof *p->host);
@@ -73,38 +69,10 @@ sessions_order(const struct sessions *p)
 	return intern_rank(p->sessions);
 }
 
-static int
-compare_host_names(const void *a, const void *b)
-{
-	const struct host *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-/* Sorts the hosts of the sessions by name. */
-static void
-rank_hosts(struct sessions *p)
-{
-	size_t n = 0;
-	struct host *h;
-
-	for (size_t i = 0; i < p->n; i++)
-		n = p->host[i] >= n ? p->host[i] + 1 : n;
-	h = mem_array(n + 1, sizeof *h);
-	p->rank = mem_array(n + 1, sizeof *p->rank);
-	for (size_t i = 0; i < n; i++)
-		h[i] = (struct host){intern_text(p->hosts, i), i};
-	if (n)
-		qsort(h, n, sizeof *h, compare_host_names);
-	for (size_t i = 0; i < n; i++)
-		p->rank[h[i].id] = i;
-	free(h);
-}
-
 size_t
 sessions_machine(struct sessions *p, uint32_t id)
 {
 	if (!p->rank)
-		rank_hosts(p);
+		p->rank = intern_rank(p->hosts);
 	return p->rank[p->host[id]];
 }

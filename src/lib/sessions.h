@@ -14,9 +14,10 @@ struct sessions;
 struct sessions *sessions_new(void);
 void sessions_free(struct sessions *);
 
-/* Returns the number of the session, or SESSIONS_UNKNOWN if 'session' is NULL.
- * 'host' is its machine; NULL: unknown. */
-uint32_t sessions_add(struct sessions *, const char *session, const char *host);
+/* Returns the number of the session, a name of n bytes, or SESSIONS_UNKNOWN if
+ * it is NULL. 'host' is its machine; NULL: unknown. */
+uint32_t sessions_add(
+    struct sessions *, const char *session, size_t n, const char *host);
 
 const char *sessions_session(
     const struct sessions *, uint32_t id); /* borrowed */

@@ -36,27 +36,28 @@ sink_copy(int in, int out)
 	return n < 0 ? -1 : sum;
 }
 
-static void
-write_buffered(struct sink *o)
+int
+sink_flush(struct sink *o)
 {
 	o->begun |= o->s.len > 0;
-	if (o->rc == 0 && sink_write(o->fd, o->s.s, o->s.len) < 0)
+	if (o->rc == 0 && o->fd >= 0 &&
+	    sink_write(o->fd, o->s.s, o->s.len) < 0)
 		o->rc = err_fail_sys("cannot write a record");
 	str_clear(&o->s);
+	return o->rc;
 }
 
 void
 sink_relieve(struct sink *o)
 {
 	if (o->fd >= 0 && o->s.len >= MUCH)
-		write_buffered(o);
+		sink_flush(o);
 }
 
 int
 sink_close(struct sink *o)
 {
-	if (o->fd >= 0)
-		write_buffered(o);
+	sink_flush(o);
 	str_free(&o->s);
 	return o->rc;
 }

@@ -29,6 +29,9 @@ long long sink_copy(int in, int out);
 /* Writes the text if it is long; call it often. */
 void sink_relieve(struct sink *);
 
+/* Writes all text now, and keeps the memory for more. Returns as sink_close. */
+int sink_flush(struct sink *);
+
 /* Writes the rest and frees it. Returns 0, or -1 if any write failed. */
 int sink_close(struct sink *);
 

@@ -127,33 +127,42 @@ stats_order(const double *v, size_t n)
 	return order;
 }
 
+/* Moves the values below the pivot, or those equal to it too, to the front of
+ * v[from..to); returns their end. No branch depends on a comparison. */
+static size_t
+partition_values(double *v, size_t from, size_t to, double pivot, bool equal)
+{
+	for (size_t i = from; i < to; i++) {
+		double x = v[i];
+
+		v[i] = v[from];
+		v[from] = x;
+		from += equal ? !(x > pivot) : x < pivot;
+	}
+	return from;
+}
+
 double
 stats_select(double *v, size_t n, size_t k)
 {
-	size_t lo = 0, hi = n - 1;
+	size_t lo = 0, hi = n, end;
 
-	while (lo < hi) {
-		/* Never the last one, so that both parts hold something. */
-		double pivot = v[lo + (hi - lo) / 2], t;
-		size_t i = lo - 1, j = hi + 1;
+	while (hi - lo > 1) {
+		double a = v[lo], pivot = v[lo + (hi - lo) / 2], c = v[hi - 1];
 
-		for (;;) {
-			do
-				i++;
-			while (v[i] < pivot);
-			do
-				j--;
-			while (v[j] > pivot);
-			if (i >= j)
-				break;
-			t = v[i];
-			v[i] = v[j];
-			v[j] = t;
+		order_pair(&a, &pivot); /* the middle one of three */
+		order_pair(&pivot, &c);
+		order_pair(&a, &pivot);
+		end = partition_values(v, lo, hi, pivot, false);
+		if (k < end) {
+			hi = end;
+			continue;
 		}
-		if (k <= j)
-			hi = j;
-		else
-			lo = j + 1;
+		if (end == lo)
+			end = partition_values(v, lo, hi, pivot, true);
+		if (k < end)
+			break; /* all of them are equal to the pivot */
+		lo = end;
 	}
 	return v[k];
 }

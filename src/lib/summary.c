@@ -2,15 +2,15 @@
 #include "caseset.h"
 #include "group.h"
 #include "groupout.h"
+#include "hashset.h"
+#include "intern.h"
 #include "json.h"
-#include "jsonhash.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "sessions.h"
 #include "record.h"
 #include "runrecord.h"
 #include "scratch.h"
-#include "hashset.h"
 #include "sink.h"
 #include "stats.h"
 #include "str.h"
@@ -26,21 +26,17 @@
 struct summary {
 	struct group **groups;
 	size_t n, cap;
-	size_t *table; /* open addressing: index + 1 */
-	size_t slots;
-	struct caseset *subjects, *configs, *envs;
-	char **hosts; /* of each environment; an entry may be NULL */
+	struct intern *pairs; /* of subject and config, for each group */
+	struct groupout common;
+	struct intern *names; /* of metrics */
+	char **hosts;         /* of each environment; an entry may be NULL */
 	size_t nhosts, hostcap;
 	struct run_record_reader *reader;
-	struct sessions *places;
-	double precision; /* wanted relative half width; 0: none */
+	struct hashset *seen;
 	bool no_hists;
 	bool sorted;
-	struct hashset *seen;
-	uint32_t *rank; /* of the sessions, by name */
-	struct stats_rule rule;
-	struct scratch *scratch;
 	size_t bytes, most; /* of groups in memory; most 0: no limit */
+	struct sink out;    /* its memory serves for all records */
 };
 
 struct summary *
@@ -49,22 +45,24 @@ summary_new(void)
 	struct summary *s = mem_new(sizeof *s);
 
 	s->seen = hashset_new();
-	s->places = sessions_new();
-	s->subjects = caseset_new();
-	s->configs = caseset_new();
-	s->envs = caseset_new();
+	s->common.places = sessions_new();
+	s->common.subjects = caseset_new();
+	s->common.configs = caseset_new();
+	s->common.envs = caseset_new();
+	s->names = intern_new();
+	s->pairs = intern_new();
 	s->reader = run_record_reader_new();
 	return s;
 }
 
 void
-summary_want(struct summary *s, double precision)
+summary_set_precision(struct summary *s, double precision)
 {
-	s->precision = precision;
+	s->common.precision = precision;
 }
 
 void
-summary_no_hists(struct summary *s)
+summary_ignore_hists(struct summary *s)
 {
 	s->no_hists = true;
 }
@@ -76,75 +74,46 @@ summary_free(struct summary *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		group_free(s->groups[i]);
-	caseset_free(s->subjects);
-	caseset_free(s->configs);
-	caseset_free(s->envs);
+	caseset_free(s->common.subjects);
+	caseset_free(s->common.configs);
+	caseset_free(s->common.envs);
+	intern_free(s->names);
+	intern_free(s->pairs);
 	for (size_t i = 0; i < s->nhosts; i++)
 		free(s->hosts[i]);
 	free(s->hosts);
 	run_record_reader_free(s->reader);
-	sessions_free(s->places);
+	sessions_free(s->common.places);
 	free(s->groups);
-	free(s->table);
-	free(s->rank);
+	free(s->common.rank);
 	hashset_free(s->seen);
-	scratch_free(s->scratch);
+	scratch_free(s->common.scratch);
+	str_free(&s->out.s);
 	free(s);
 }
 
 void
 summary_spill(struct summary *s, const char *dir, size_t most)
 {
-	s->scratch = scratch_new(dir);
+	s->common.scratch = scratch_new(dir);
 	s->most = most;
-}
-
-/* Returns the slot of the group, or the empty slot where it belongs. */
-static size_t *
-find_group_slot(const struct summary *s, size_t subject, size_t config)
-{
-	size_t at = jsonhash_mix(subject, config) & (s->slots - 1);
-
-	for (; s->table[at]; at = (at + 1) & (s->slots - 1)) {
-		const struct group *g = s->groups[s->table[at] - 1];
-
-		if (g->subject == subject && g->config == config)
-			break;
-	}
-	return &s->table[at];
-}
-
-static void
-double_table(struct summary *s)
-{
-	s->slots = s->slots ? 2 * s->slots : 64;
-	free(s->table);
-	s->table = mem_array(s->slots, sizeof *s->table);
-	for (size_t i = 0; i < s->n; i++)
-		*find_group_slot(
-		    s, s->groups[i]->subject, s->groups[i]->config) = i + 1;
 }
 
 static struct group *
 find_group(struct summary *s, size_t subject, size_t config)
 {
+	const size_t pair[] = {subject, config};
+	size_t id = intern_idn(s->pairs, (const char *)pair, sizeof pair);
 	struct group *g;
-	size_t *to;
 
-	if (2 * (s->n + 1) > s->slots)
-		double_table(s);
-	to = find_group_slot(s, subject, config);
-	if (*to)
-		return s->groups[*to - 1];
+	if (id < s->n)
+		return s->groups[id];
 	g = mem_new(sizeof *g);
 	g->subject = subject;
 	g->config = config;
-	g->env_last = GROUP_NO_ENV;
 	g->no_hists = s->no_hists;
 	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
 	s->groups[s->n++] = g;
-	*to = s->n;
-	s->sorted = false;
 	return g;
 }
 
@@ -155,7 +124,7 @@ spill_groups(struct summary *s)
 	s->bytes = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		if (group_bytes(s->groups[i]) >= SPILL_LEAST &&
-		    group_spill(s->groups[i], s->scratch) < 0) {
+		    group_spill(s->groups[i], s->common.scratch) < 0) {
 			s->most = 0; /* keep all in memory from now on */
 			return -1;
 		}
@@ -191,64 +160,53 @@ count_as_new(
 static size_t
 find_env(struct summary *s, const struct jsonscan_text *t)
 {
-	size_t id = t->s ? caseset_add(s->envs, t->s, t->n) : GROUP_NO_ENV;
+	size_t id =
+	    t->s ? caseset_add(s->common.envs, t->s, t->n) : GROUP_NO_ENV;
 	struct json *env;
 
 	if (t->s && id == s->nhosts) {
 		s->hosts =
 		    mem_grow(s->hosts, s->nhosts, &s->hostcap, sizeof(char *));
-		env = caseset_value(s->envs, id);
+		env = caseset_value(s->common.envs, id);
 		s->hosts[s->nhosts++] = mem_str(json_get_str(env, "host"));
 		json_free(env);
 	}
 	return id;
 }
 
-static uint32_t
-find_session(struct summary *s, const struct jsonscan_text *t, const char *host)
-{
-	char *name = t->s ? mem_strn(t->s, t->n) : NULL;
-	uint32_t id = sessions_add(s->places, name, host);
-
-	free(name);
-	return id;
-}
-
 static int
 add_record(struct summary *s, const struct run_record *r, const char *where)
 {
-	size_t subject = caseset_add(s->subjects, r->subject.s, r->subject.n);
-	size_t config = caseset_add(s->configs, r->config.s, r->config.n);
+	size_t subject =
+	    caseset_add(s->common.subjects, r->subject.s, r->subject.n);
+	size_t config =
+	    caseset_add(s->common.configs, r->config.s, r->config.n);
 	size_t env = find_env(s, &r->env);
-	uint32_t session = find_session(
-	    s, &r->session, env == GROUP_NO_ENV ? NULL : s->hosts[env]);
+	uint32_t session = sessions_add(s->common.places, r->session.s,
+	    r->session.n, env == GROUP_NO_ENV ? NULL : s->hosts[env]);
 	struct group *g = find_group(s, subject, config);
 	size_t before = group_bytes(g);
 	uint64_t hash = r->hash +
-	    caseset_member_hash(s->subjects, subject, "subject") +
-	    caseset_member_hash(s->configs, config, "config") +
-	    (env == GROUP_NO_ENV ? 0
-				 : caseset_member_hash(s->envs, env, "env"));
+	    caseset_member_hash(s->common.subjects, subject, "subject") +
+	    caseset_member_hash(s->common.configs, config, "config") +
+	    (env == GROUP_NO_ENV
+		    ? 0
+		    : caseset_member_hash(s->common.envs, env, "env"));
 
 	if (!count_as_new(s, g, session, hash))
 		return 0;
-	return account_group(
-	    s, g, before, group_add(g, r, session, s->envs, env, where));
+	return account_group(s, g, before,
+	    group_add(g, r, s->names, session, (uint32_t)env, where));
 }
 
 int
 summary_add(struct summary *s, const struct json *rec, const char *where)
 {
-	char *text = json_print(rec);
 	struct run_record r;
-	int rc;
 
-	if (run_record_read(s->reader, &r, text, strlen(text)))
-		rc = add_record(s, &r, where);
-	else
-		rc = err_fail("%s: the run record cannot be read", where);
-	free(text);
-	return rc;
+	return run_record_convert(s->reader, &r, rec, where) < 0
+	    ? -1
+	    : add_record(s, &r, where);
 }
 
 int
@@ -269,20 +227,12 @@ summary_line(struct summary *s, struct jsonl *in, const char **text, size_t *n)
 int
 summary_next(struct summary *s, struct jsonl *in, struct json **rec)
 {
-	const char *text;
-	size_t n;
+	struct run_record r;
 	int rc;
 
-	while ((rc = summary_line(s, in, &text, &n)) > 0) {
-		rc = record_tree(in, rec);
-		if (rc < 0 || !record_is(*rec, "run"))
-			return rc;
-		rc = summary_add(s, *rec, jsonl_where(in));
-		json_free(*rec);
-		if (rc < 0)
-			break;
-	}
-	*rec = NULL;
+	while ((rc = run_record_next(s->reader, in, &r, rec)) > 0 && !*rec)
+		if (add_record(s, &r, jsonl_where(in)) < 0)
+			return -1;
 	return rc;
 }
 
@@ -307,10 +257,10 @@ compare_groups(const void *a, const void *b, void *arg)
 	const struct summary *s = arg;
 
 	return (*x)->config != (*y)->config
-	    ? compare_texts(caseset_text(s->configs, (*x)->config),
-		  caseset_text(s->configs, (*y)->config))
-	    : compare_texts(caseset_text(s->subjects, (*x)->subject),
-		  caseset_text(s->subjects, (*y)->subject));
+	    ? compare_texts(caseset_text(s->common.configs, (*x)->config),
+		  caseset_text(s->common.configs, (*y)->config))
+	    : compare_texts(caseset_text(s->common.subjects, (*x)->subject),
+		  caseset_text(s->common.subjects, (*y)->subject));
 }
 
 size_t
@@ -322,13 +272,13 @@ summary_count(const struct summary *s)
 size_t
 summary_subjects(const struct summary *s)
 {
-	return caseset_count(s->subjects);
+	return caseset_count(s->common.subjects);
 }
 
 const char *
 summary_subject(const struct summary *s, size_t i)
 {
-	return caseset_text(s->subjects, i);
+	return caseset_text(s->common.subjects, i);
 }
 
 static void
@@ -338,11 +288,7 @@ sort_groups(struct summary *s)
 		return;
 	if (s->n)
 		qsort_r(s->groups, s->n, sizeof *s->groups, compare_groups, s);
-	free(s->table);
-	s->table = NULL;
-	s->slots = 0;
-	free(s->rank);
-	s->rank = sessions_order(s->places);
+	s->common.rank = sessions_order(s->common.places);
 	hashset_free(s->seen);
 	s->seen = NULL;
 	s->sorted = true;
@@ -353,76 +299,48 @@ summary_key(struct summary *s, size_t i)
 {
 	sort_groups(s);
 	return mem_printf("%s\n%s",
-	    caseset_text(s->configs, s->groups[i]->config),
-	    caseset_text(s->subjects, s->groups[i]->subject));
-}
-
-static int
-write_group(struct sink *o, struct summary *s, size_t i, bool brief)
-{
-	const struct groupout out = {s->subjects, s->configs, s->envs,
-	    s->places, s->rank, s->scratch, &s->rule, s->precision, brief};
-
-	return groupout_put(o, &out, s->groups[i]);
+	    caseset_text(s->common.configs, s->groups[i]->config),
+	    caseset_text(s->common.subjects, s->groups[i]->subject));
 }
 
 int
 summary_write(struct summary *s, size_t i, int fd)
 {
-	struct sink o = {.fd = fd};
+	struct sink *o = &s->out;
 	int rc;
 
+	o->fd = fd;
+	o->begun = false;
 	sort_groups(s);
-	rc = write_group(&o, s, i, false);
-	if (rc == 0)
-		str_addc(&o.s, '}');
-	else
-		str_clear(&o.s); /* a line that was begun stays torn */
-	if (rc == 0 || o.begun)
-		str_addc(&o.s, '\n');
-	return sink_close(&o) < 0 ? -1 : rc;
+	rc = groupout_write(o, &s->common, s->groups[i], false);
+	if (rc < 0)
+		str_clear(&o->s); /* a line that was begun stays torn */
+	if (rc == 0 || o->begun)
+		str_addc(&o->s, '\n');
+	return sink_flush(o) < 0 ? -1 : rc;
 }
 
-static char *
-format_summary(struct summary *s, size_t i, bool brief, size_t *n)
+char *
+summary_text(struct summary *s, size_t i, bool brief, size_t *n)
 {
 	struct sink o = {.fd = -1};
 
 	sort_groups(s);
-	if (write_group(&o, s, i, brief) < 0) {
-		sink_close(&o);
+	if (groupout_write(&o, &s->common, s->groups[i], brief) < 0) {
+		str_free(&o.s);
 		return NULL;
 	}
-	str_addc(&o.s, '}');
 	*n = o.s.len;
 	return str_take(&o.s);
 }
 
-char *
-summary_text(struct summary *s, size_t i, size_t *n)
-{
-	return format_summary(s, i, false, n);
-}
-
-static struct json *
-build_summary(struct summary *s, size_t i, bool brief)
+struct json *
+summary_record(struct summary *s, size_t i, bool brief)
 {
 	size_t n;
-	char *line = format_summary(s, i, brief, &n);
+	char *line = summary_text(s, i, brief, &n);
 	struct json *rec = line ? json_parse(line, n, NULL, NULL) : NULL;
 
 	free(line);
 	return rec;
-}
-
-struct json *
-summary_record(struct summary *s, size_t i)
-{
-	return build_summary(s, i, false);
-}
-
-struct json *
-summary_brief(struct summary *s, size_t i)
-{
-	return build_summary(s, i, true);
 }

@@ -6,6 +6,7 @@
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json;
@@ -17,10 +18,10 @@ void summary_free(struct summary *);
 
 /* Each metric is to state how many more runs its median needs for this
  * precision, a relative half width such as .01. */
-void summary_want(struct summary *, double precision);
+void summary_set_precision(struct summary *, double precision);
 
 /* From now on the histograms of runs are ignored. */
-void summary_no_hists(struct summary *);
+void summary_ignore_hists(struct summary *);
 
 /*
  * Adds one run record that passed record_check. A run that equals an earlier
@@ -45,7 +46,7 @@ void summary_spill(struct summary *, const char *dir, size_t most);
 /*
  * The number of records, which are sorted by the text (with sorted keys) of the
  * configuration, then of the subject. After the first call of summary_key,
- * _write, _text, _record or _brief no run can be added.
+ * _write, _text or _record no run can be added.
  */
 size_t summary_count(const struct summary *);
 
@@ -62,15 +63,13 @@ const char *summary_subject(const struct summary *, size_t i);
  * the error. */
 int summary_write(struct summary *, size_t i, int fd);
 
-/* Returns one record as text. Caller frees with free(). NULL as below. */
-char *summary_text(struct summary *, size_t i, size_t *n);
-
 /*
- * Return one record as a tree; brief: without histograms, and without values,
- * blocks and sessions of the metrics. Caller frees with json_free. Return NULL
- * after reporting that the temporary file cannot be read.
+ * Return one record as text, or as a tree without histograms, and without
+ * values, blocks and sessions of the metrics if 'brief'. Caller frees with
+ * free() or json_free. Return NULL after reporting that the temporary file
+ * cannot be read.
  */
-struct json *summary_record(struct summary *, size_t i);
-struct json *summary_brief(struct summary *, size_t i);
+char *summary_text(struct summary *, size_t i, bool brief, size_t *n);
+struct json *summary_record(struct summary *, size_t i, bool brief);
 
 #endif

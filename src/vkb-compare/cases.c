@@ -76,8 +76,8 @@ compare_subjects(const void *a, const void *b)
 	struct str s = {0}, t = {0};
 	int c;
 
-	record_room(&s, *(const struct json *const *)a);
-	record_room(&t, *(const struct json *const *)b);
+	json_canonical(&s, *(const struct json *const *)a);
+	json_canonical(&t, *(const struct json *const *)b);
 	c = strcmp(s.s, t.s);
 	str_free(&s);
 	str_free(&t);
@@ -161,7 +161,7 @@ merge_cases(struct cases *c)
 	for (size_t i = 0; i < c->n; i++) {
 		struct str key = {0};
 
-		record_room(&key, c->v[i].config);
+		json_canonical(&key, c->v[i].config);
 		c->v[i].key = str_take(&key);
 	}
 	if (c->n)
@@ -186,21 +186,22 @@ note_subject(struct cases *c, const struct json *subject)
 {
 	struct str s = {0};
 
-	record_room(&s, subject);
+	json_canonical(&s, subject);
 	intern_id(c->rooms, s.s);
 	str_free(&s);
 }
 
 /* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
 static int
-add_run_summary(struct cases *c, struct summary *s, size_t i, bool hists)
+add_run_summary(
+    struct cases *c, struct summary *s, size_t i, struct part_reader *reader)
 {
 	size_t n;
-	char *text = summary_text(s, i, &n);
+	char *text = summary_text(s, i, false, &n);
 	struct part part;
 	int rc = -1;
 
-	if (text && part_read(&part, text, n, hists)) {
+	if (text && part_read(reader, &part, text, n)) {
 		add_case(c, &part);
 		rc = 0;
 	}
@@ -227,17 +228,13 @@ add_build(struct cases *c, const struct json *build)
  */
 static int
 add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
-    struct summary *runs, bool hists)
+    struct summary *runs, struct part_reader *reader, enum cases_of of)
 {
 	struct part part;
 	struct json *rec;
 	int rc = 0;
 
-	if (part_read(&part, text, n, hists)) {
-		if (record_check(part.rest, jsonl_where(in)) < 0) {
-			part_free(&part);
-			return -1;
-		}
+	if (part_read(reader, &part, text, n)) {
 		note_subject(c, json_get(part.rest, "subject"));
 		add_case(c, &part);
 		return 0;
@@ -246,7 +243,7 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 		return -1;
 	if (record_is(rec, "run"))
 		rc = summary_add(runs, rec, jsonl_where(in));
-	else if (c->builds && record_is(rec, "build") &&
+	else if (of == CASES_SUBJECTS && record_is(rec, "build") &&
 	    strcmp(json_get_str(rec, "status"), "ok") == 0)
 		add_build(c, rec);
 	else
@@ -263,46 +260,37 @@ note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
 		intern_id(c->rooms, summary_subject(runs, *noted));
 }
 
-static int
-read_files(struct cases *c, const char *const *files, size_t n, bool hists)
+int
+cases_read(
+    struct cases *c, const char *const *files, size_t n, enum cases_of of)
 {
 	struct jsonl *in = jsonl_open(files, n);
 	struct summary *runs = summary_new();
+	struct part_reader *reader = part_reader_new(of == CASES_HISTS);
 	size_t noted = 0, len;
 	const char *text;
 	int rc = 0, got;
 
-	if (!hists)
-		summary_no_hists(runs);
+	*c = (struct cases){.rooms = intern_new()};
+	if (of != CASES_HISTS)
+		summary_ignore_hists(runs);
 	do {
 		got = summary_line(runs, in, &text, &len);
 		note_run_subjects(c, runs, &noted);
 		if (got < 0 ||
-		    (got > 0 && add_record(c, in, text, len, runs, hists) < 0))
+		    (got > 0 &&
+			add_record(c, in, text, len, runs, reader, of) < 0))
 			rc = -1;
 	} while (got != 0);
 	for (size_t i = 0; i < summary_count(runs); i++)
-		if (add_run_summary(c, runs, i, hists) < 0)
+		if (add_run_summary(c, runs, i, reader) < 0)
 			rc = -1;
+	part_reader_free(reader);
 	summary_free(runs);
 	jsonl_close(in);
 	resolve_subjects(c);
 	merge_cases(c);
 	return rc;
-}
-
-int
-cases_read(struct cases *c, const char *const *files, size_t n, bool hists)
-{
-	*c = (struct cases){.rooms = intern_new()};
-	return read_files(c, files, n, hists);
-}
-
-int
-cases_read_subjects(struct cases *c, const char *const *files, size_t n)
-{
-	*c = (struct cases){.rooms = intern_new(), .builds = true};
-	return read_files(c, files, n, false);
 }
 
 void
@@ -321,12 +309,12 @@ cases_free(struct cases *c)
 }
 
 size_t
-cases_arrival(const struct cases *c, size_t who)
+cases_get_rank(const struct cases *c, size_t who)
 {
 	struct str s = {0};
 	size_t place;
 
-	record_room(&s, c->subjects[who]);
+	json_canonical(&s, c->subjects[who]);
 	place = intern_id(c->rooms, s.s);
 	str_free(&s);
 	return place;

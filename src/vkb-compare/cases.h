@@ -27,26 +27,23 @@ struct cases {
 	const struct json **subjects; /* borrowed from the cases */
 	size_t nsubjects;
 	struct intern *rooms; /* texts of subjects, in the order of the input */
-	bool builds;          /* build records are read too */
 };
 
-/*
- * Reads all files ("-" is stdin). Returns -1, after reporting it, if some could
- * not be read; the rest is there. Histograms, which are large, are kept only
- * with 'hists'.
- */
-int cases_read(struct cases *, const char *const *files, size_t n, bool hists);
+/* What to read: the values, the histograms too, which are large, or the
+ * subjects only, of build records too: they are not measured yet. */
+enum cases_of { CASES_VALUES, CASES_HISTS, CASES_SUBJECTS };
 
-/* The same, to find subjects before they are measured: reads build records too.
- */
-int cases_read_subjects(struct cases *, const char *const *files, size_t n);
+/* Reads all files ("-" is stdin). Returns -1, after reporting it, if some could
+ * not be read; the rest is there. */
+int cases_read(
+    struct cases *, const char *const *files, size_t n, enum cases_of);
 void cases_free(struct cases *);
 
 /* Returns the case of this key and subject, or NULL. */
 const struct kase *cases_get(const struct cases *, const char *key, size_t who);
 
 /* Returns the rank of subject 'who' by its first record in the input. */
-size_t cases_arrival(const struct cases *, size_t who);
+size_t cases_get_rank(const struct cases *, size_t who);
 
 /*
  * Returns the numbers of runs at which an adaptive session looked, of all

@@ -15,8 +15,8 @@ struct history {
 static int
 compare_by_arrival(const void *a, const void *b, void *arg)
 {
-	size_t x = cases_arrival(arg, *(const size_t *)a);
-	size_t y = cases_arrival(arg, *(const size_t *)b);
+	size_t x = cases_get_rank(arg, *(const size_t *)a);
+	size_t y = cases_get_rank(arg, *(const size_t *)b);
 
 	return (x > y) - (x < y);
 }
@@ -25,7 +25,7 @@ struct history *
 history_read(const char *const *files, size_t n)
 {
 	struct history *h = mem_new(sizeof *h);
-	int rc = cases_read(&h->cases, files, n, false);
+	int rc = cases_read(&h->cases, files, n, CASES_VALUES);
 
 	h->order = mem_array(h->cases.nsubjects + 1, sizeof *h->order);
 	for (size_t i = 0; i < h->cases.nsubjects; i++)

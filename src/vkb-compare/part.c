@@ -3,46 +3,62 @@
 #include "jsonscan.h"
 #include "mem.h"
 #include "record.h"
+#include "recordreader.h"
 #include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns a string without its escapes; "" if it is not UTF-8, which
- * jsonscan_end refuses. Caller frees. */
-static char *
-decode_text(const struct jsonscan_text *t)
-{
-	struct json *j;
-	char *s;
+static bool read_metrics(struct record_reading *, uint64_t *hash);
+static bool read_quantiles(struct record_reading *, uint64_t *hash);
+static bool skip_hists(struct record_reading *, uint64_t *hash);
 
-	if (!t->escaped)
-		return mem_strn(t->s, t->n);
-	j = json_parse(t->s - 1, t->n + 2, NULL, NULL); /* with its quotes */
-	s = mem_str(j ? json_str(j) : "");
-	json_free(j);
-	return s;
+struct part_reader {
+	struct record_reader *reader;
+	struct str rest;
+};
+
+struct part_reader *
+part_reader_new(bool hists)
+{
+	static const struct record_member members[] = {
+	    {.path = "hist", .read = skip_hists},
+	    {.path = "metrics", .read = read_metrics},
+	    {.path = "quantiles", .read = read_quantiles}, {0}};
+	struct part_reader *r = mem_new(sizeof *r);
+
+	r->reader = record_reader_new("summary", members + hists, false);
+	return r;
 }
 
-static bool
-is_text(const struct jsonscan_text *t, const char *want)
+void
+part_reader_free(struct part_reader *r)
 {
-	char *s;
-	bool same;
+	record_reader_free(r->reader);
+	str_free(&r->rest);
+	free(r);
+}
 
-	if (!t->escaped)
-		return jsonscan_is(t, want);
-	s = decode_text(t);
-	same = strcmp(s, want) == 0;
-	free(s);
-	return same;
+/* Returns a copy of a key without its escapes. Caller frees. */
+static char *
+copy_text(struct record_reading *x, struct jsonscan_text t)
+{
+	record_reader_resolve(x->reader, &t);
+	return mem_strn(t.s, t.n);
 }
 
 static bool
 skip_value(struct jsonscan *c)
 {
 	return jsonscan_value(c, NULL, NULL);
+}
+
+static bool
+skip_hists(struct record_reading *x, uint64_t *hash)
+{
+	(void)hash;
+	return skip_value(&x->c);
 }
 
 static bool
@@ -72,9 +88,11 @@ read_part_list(struct jsonscan *c, struct part_list *l)
 }
 
 static bool
-read_part_metric(struct part *p, struct jsonscan *c,
-    const struct jsonscan_text *name, size_t *cap)
+read_metric(
+    struct record_reading *x, const struct jsonscan_text *name, size_t *cap)
 {
+	struct part *p = x->to;
+	struct jsonscan *c = &x->c;
 	struct jsonscan_keys o;
 	struct jsonscan_text key;
 	struct part_metric *m;
@@ -82,19 +100,20 @@ read_part_metric(struct part *p, struct jsonscan *c,
 
 	p->metrics = mem_grow(p->metrics, p->nmetrics, cap, sizeof *m);
 	m = &p->metrics[p->nmetrics++];
-	*m = (struct part_metric){.name = decode_text(name), .mean = NAN};
+	*m = (struct part_metric){.name = copy_text(x, *name), .mean = NAN};
 	if (jsonscan_peek(c) != '{')
 		return skip_value(c);
 	jsonscan_object(c, &o);
 	while (ok && jsonscan_member(c, &o, &key)) {
-		if (is_text(&key, "values"))
+		record_reader_resolve(x->reader, &key);
+		if (jsonscan_is(&key, "values"))
 			ok = read_part_list(c, &m->values);
-		else if (is_text(&key, "blocks"))
+		else if (jsonscan_is(&key, "blocks"))
 			ok = read_part_list(c, &m->blocks);
-		else if (is_text(&key, "sessions"))
+		else if (jsonscan_is(&key, "sessions"))
 			ok = read_part_list(c, &m->sessions);
 		else
-			ok = is_text(&key, "mean")
+			ok = jsonscan_is(&key, "mean")
 			    ? read_part_number(c, &m->mean)
 			    : skip_value(c);
 	}
@@ -102,120 +121,58 @@ read_part_metric(struct part *p, struct jsonscan *c,
 }
 
 static bool
-read_part_metrics(struct part *p, struct jsonscan *c)
+read_metrics(struct record_reading *x, uint64_t *hash)
 {
 	struct jsonscan_keys o;
 	struct jsonscan_text name;
 	size_t cap = 0;
 
-	jsonscan_object(c, &o);
-	while (jsonscan_member(c, &o, &name))
-		if (!read_part_metric(p, c, &name, &cap))
+	(void)hash;
+	jsonscan_object(&x->c, &o);
+	while (jsonscan_member(&x->c, &o, &name))
+		if (!read_metric(x, &name, &cap))
 			return false;
-	return !c->failed;
+	return !x->c.failed;
 }
 
 /* Reads the percentiles of one histogram. */
 static bool
-read_part_percentiles(struct part *p, struct jsonscan *c,
-    const struct jsonscan_text *hist, size_t *cap)
+read_percentiles(
+    struct record_reading *x, const struct jsonscan_text *hist, size_t *cap)
 {
+	struct part *p = x->to;
 	struct jsonscan_keys o;
 	struct jsonscan_text key;
 	struct part_quantile *q;
 
-	if (jsonscan_peek(c) != '{')
-		return skip_value(c);
-	jsonscan_object(c, &o);
-	while (jsonscan_member(c, &o, &key)) {
+	if (jsonscan_peek(&x->c) != '{')
+		return skip_value(&x->c);
+	jsonscan_object(&x->c, &o);
+	while (jsonscan_member(&x->c, &o, &key)) {
 		p->quantiles =
 		    mem_grow(p->quantiles, p->nquantiles, cap, sizeof *q);
 		q = &p->quantiles[p->nquantiles++];
-		*q = (struct part_quantile){
-		    .hist = decode_text(hist), .percentile = decode_text(&key)};
-		if (!read_part_list(c, &q->values))
+		*q = (struct part_quantile){.hist = copy_text(x, *hist),
+		    .percentile = copy_text(x, key)};
+		if (!read_part_list(&x->c, &q->values))
 			return false;
 	}
-	return !c->failed;
+	return !x->c.failed;
 }
 
 static bool
-read_part_quantiles(struct part *p, struct jsonscan *c)
+read_quantiles(struct record_reading *x, uint64_t *hash)
 {
 	struct jsonscan_keys o;
 	struct jsonscan_text hist;
 	size_t cap = 0;
 
-	jsonscan_object(c, &o);
-	while (jsonscan_member(c, &o, &hist))
-		if (!read_part_percentiles(p, c, &hist, &cap))
+	(void)hash;
+	jsonscan_object(&x->c, &o);
+	while (jsonscan_member(&x->c, &o, &hist))
+		if (!read_percentiles(x, &hist, &cap))
 			return false;
-	return !c->failed;
-}
-
-/* Adds a member to the rest, as it is written. */
-static void
-keep_member(
-    struct str *rest, const struct jsonscan_text *key, const char *s, size_t n)
-{
-	str_addc(rest, rest->len ? ',' : '{');
-	str_addn(rest, key->s - 1, key->n + 2);
-	str_addc(rest, ':');
-	str_addn(rest, s, n);
-}
-
-static bool
-read_part_member(struct part *p, struct jsonscan *c,
-    const struct jsonscan_text *key, struct str *rest, bool hists)
-{
-	bool object = jsonscan_peek(c) == '{';
-	struct jsonscan_text v;
-
-	if (object && is_text(key, "metrics")) {
-		keep_member(rest, key, "{}", 2);
-		return read_part_metrics(p, c);
-	}
-	if (object && is_text(key, "quantiles"))
-		return read_part_quantiles(p, c);
-	if (!jsonscan_value(c, &v, NULL))
-		return false;
-	if (hists || !object || !is_text(key, "hist"))
-		keep_member(rest, key, v.s, v.n);
-	return true;
-}
-
-/* Returns false if the record is not a summary: most end here. */
-static bool
-read_part_type(
-    struct jsonscan *c, const struct jsonscan_text *key, struct str *rest)
-{
-	struct jsonscan_text v;
-
-	if (!jsonscan_string(c, &v) || !is_text(&v, "summary"))
-		return false;
-	keep_member(rest, key, v.s - 1, v.n + 2);
-	return true;
-}
-
-static bool
-read_part_members(
-    struct part *p, struct jsonscan *c, struct str *rest, bool hists)
-{
-	struct jsonscan_keys o;
-	struct jsonscan_text key;
-	bool typed = false;
-
-	if (!jsonscan_object(c, &o))
-		return false;
-	while (jsonscan_member(c, &o, &key)) {
-		bool ok = is_text(&key, "type")
-		    ? (typed = read_part_type(c, &key, rest))
-		    : read_part_member(p, c, &key, rest, hists);
-
-		if (!ok)
-			return false;
-	}
-	return typed;
+	return !x->c.failed;
 }
 
 static int
@@ -236,26 +193,15 @@ compare_quantile_names(const void *a, const void *b)
 }
 
 bool
-part_read(struct part *p, const char *text, size_t n, bool hists)
+part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 {
-	struct str rest = {0};
-	struct jsonscan c;
-	const char *why;
-	size_t at;
-	bool good;
-
 	*p = (struct part){0};
-	jsonscan_begin(&c, text, n);
-	good = read_part_members(p, &c, &rest, hists);
-	if (good && jsonscan_end(&c, &why, &at) == 0) {
-		str_addc(&rest, '}');
-		p->rest = json_parse(rest.s, rest.len, NULL, NULL);
-	}
-	str_free(&rest);
-	if (!p->rest) {
+	str_clear(&r->rest);
+	if (!record_reader_read(r->reader, p, text, n, NULL, &r->rest)) {
 		part_free(p);
 		return false;
 	}
+	p->rest = json_parse(r->rest.s, r->rest.len, NULL, NULL);
 	if (p->nmetrics)
 		qsort(p->metrics, p->nmetrics, sizeof *p->metrics,
 		    compare_metric_names);
@@ -351,8 +297,8 @@ part_compare(const struct part *a, const struct part *b)
 	struct str s = {0}, t = {0};
 	int c;
 
-	record_room(&s, a->rest);
-	record_room(&t, b->rest);
+	json_canonical(&s, a->rest);
+	json_canonical(&t, b->rest);
 	c = strcmp(s.s, t.s);
 	c = c ? c : part_compare_metrics(a, b);
 	str_free(&s);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct json;
+struct part_reader;
 
 struct part_list { /* NAN: not a number */
 	double *v;
@@ -27,20 +28,23 @@ struct part_quantile { /* a value per run */
 };
 
 struct part {
-	struct json *rest; /* "metrics" is {}, "quantiles" is absent */
+	struct json *rest; /* all but metrics, quantiles, type and v */
 	struct part_metric *metrics;
 	size_t nmetrics;
 	struct part_quantile *quantiles; /* by hist, then percentile */
 	size_t nquantiles;
 };
 
+/* 'hists': histograms, which are large, are kept. */
+struct part_reader *part_reader_new(bool hists);
+void part_reader_free(struct part_reader *);
+
 /*
- * Returns false if the text is not a summary record or not JSON; record_tree
- * then reports why. Otherwise the caller checks p->rest with record_check and
- * frees with part_free. Histograms, which are large, are kept only with
- * 'hists'.
+ * Returns false if the text is not a summary record that record_check accepts;
+ * record_tree then reports why, or reads another record. The caller frees with
+ * part_free.
  */
-bool part_read(struct part *, const char *text, size_t n, bool hists);
+bool part_read(struct part_reader *, struct part *, const char *text, size_t n);
 void part_free(struct part *);
 
 /* Returns the metric of this name, or NULL. */

@@ -29,7 +29,7 @@ intern_case(struct series *s, const struct json *config)
 	struct str key = {0};
 	size_t id;
 
-	record_room(&key, config);
+	json_canonical(&key, config);
 	id = intern_id(s->keys, key.s);
 	str_free(&key);
 	if (id == s->n) {

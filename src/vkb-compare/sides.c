@@ -6,18 +6,9 @@
 
 #include <stdlib.h>
 
-static int
-read_cases(
-    struct cases *c, const char *const *files, size_t n, enum sides_of of)
-{
-	return of == SIDES_SUBJECTS
-	    ? cases_read_subjects(c, files, n)
-	    : cases_read(c, files, n, of == SIDES_HISTS);
-}
-
 int
 sides_read(struct sides *s, const struct opt_list *baselines,
-    const struct opt_args *args, enum sides_of of)
+    const struct opt_args *args, enum cases_of of)
 {
 	const char *const *files = (const char *const *)args->v;
 	int rc, who;
@@ -25,12 +16,12 @@ sides_read(struct sides *s, const struct opt_list *baselines,
 	*s = (struct sides){.inside = baselines->n > 0,
 	    .who = mem_array(baselines->n + 1, sizeof *s->who)};
 	if (!s->inside) {
-		rc = read_cases(&s->base, files, 1, of) < 0;
-		rc |= read_cases(&s->other, files + 1, args->n - 1, of) < 0;
+		rc = cases_read(&s->base, files, 1, of) < 0;
+		rc |= cases_read(&s->other, files + 1, args->n - 1, of) < 0;
 		s->n = 1; /* the first subject, which is the only one */
 		return subject_check_only(&s->base, files[0]) < 0 ? -1 : rc;
 	}
-	rc = read_cases(&s->base, files, args->n, of) < 0;
+	rc = cases_read(&s->base, files, args->n, of) < 0;
 	for (size_t i = 0; i < baselines->n; i++) {
 		size_t k = 0;
 

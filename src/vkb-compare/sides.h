@@ -18,10 +18,6 @@ struct sides {
 	size_t *who, n;           /* indexes of the baselines in base */
 };
 
-/* What to read: the values, the histograms too, or the subjects only, of build
- * records too. */
-enum sides_of { SIDES_VALUES, SIDES_HISTS, SIDES_SUBJECTS };
-
 /*
  * Reads the files and finds the baselines by their names; without names the
  * first file is the baseline. Returns 1 if some input could not be read and -1
@@ -29,7 +25,7 @@ enum sides_of { SIDES_VALUES, SIDES_HISTS, SIDES_SUBJECTS };
  * case.
  */
 int sides_read(struct sides *, const struct opt_list *baselines,
-    const struct opt_args *files, enum sides_of);
+    const struct opt_args *files, enum cases_of);
 void sides_free(struct sides *);
 
 /* The cases with the contenders; is subject 'who' of these a contender? */

@@ -319,7 +319,7 @@ add_point_name(struct str *s, const struct point *p)
 	if (p->commit)
 		str_add(s, p->commit);
 	else
-		record_room(s, p->subject);
+		json_canonical(s, p->subject);
 }
 
 static unsigned long long
@@ -470,7 +470,7 @@ finding_key(const struct finding *f, const struct branch *b)
 
 	str_add(&s, f->metric.name);
 	str_addc(&s, '\n');
-	record_room(&s, f->series->config);
+	json_canonical(&s, f->series->config);
 	str_addc(&s, '\n');
 	add_point_name(&s, &b->points[f->at]);
 	key = mem_printf("%016llx", str_hash(STR_HASH, s.s, s.len));

@@ -27,6 +27,7 @@ reading_new(const char *dir)
 
 	in->keys = intern_new();
 	in->errors = intern_new();
+	in->names = intern_new();
 	in->subjects = caseset_new();
 	in->configs = caseset_new();
 	in->envs = caseset_new();
@@ -51,6 +52,7 @@ reading_free(struct reading *in)
 	free(in->failures);
 	intern_free(in->keys);
 	intern_free(in->errors);
+	intern_free(in->names);
 	caseset_free(in->subjects);
 	caseset_free(in->configs);
 	caseset_free(in->envs);
@@ -102,8 +104,8 @@ update_point(struct point *p, const struct json *subject)
 
 	if (p->subject && json_equal(p->subject, subject))
 		return;
-	record_room(&s, subject);
-	record_room(&t, p->subject);
+	json_canonical(&s, subject);
+	json_canonical(&t, p->subject);
 	if (!p->subject || strcmp(s.s, t.s) < 0) {
 		json_free(p->subject);
 		p->subject = json_dup(subject);
@@ -142,7 +144,7 @@ intern_point(struct reading *in, struct branch *h, const struct json *subject)
 		    get_tree(subject, "tree"),
 		    get_tree(subject, "module_tree"));
 	else
-		record_room(&key, subject);
+		json_canonical(&key, subject);
 	id = intern_id(in->keys, key.s);
 	if (id == h->npoints) {
 		h->points = mem_grow(
@@ -191,7 +193,7 @@ intern_case(struct reading *in, const struct json *config)
 	struct str text = {0};
 	size_t id;
 
-	record_room(&text, config);
+	json_canonical(&text, config);
 	id = intern_config(in, text.s, text.len);
 	str_free(&text);
 	return id;
@@ -273,8 +275,8 @@ add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 		for (const struct json *j = json_first(m); j;
 		     j = json_next(j), k++)
 			if (i < len[k])
-				rows_set(r, json_key(j), strlen(json_key(j)),
-				    v[k][i], &at);
+				rows_set(r, in->names, json_key(j),
+				    strlen(json_key(j)), v[k][i], &at);
 		rc = limit_memory(in, r);
 	}
 	for (k = 0; k < n; k++)
@@ -350,26 +352,9 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	in->v[kase].client_bound += is_text(&r->bound, "client");
 	rows = add_row(in, kase, point);
 	for (size_t i = 0; i < r->nmetrics; i++)
-		rows_set(rows, r->metrics[i].name.s, r->metrics[i].name.n,
-		    r->metrics[i].value, &at);
+		rows_set(rows, in->names, r->metrics[i].name.s,
+		    r->metrics[i].name.n, r->metrics[i].value, &at);
 	return limit_memory(in, rows);
-}
-
-/* Adds a run record that was converted from another form. */
-static int
-add_tree(struct reading *in, struct branch *h, const struct json *rec,
-    const char *where)
-{
-	char *text = json_print(rec);
-	struct run_record r;
-	int rc;
-
-	if (run_record_read(in->reader, &r, text, strlen(text)))
-		rc = add_run(in, h, &r);
-	else
-		rc = err_fail("%s: the run record cannot be read", where);
-	free(text);
-	return rc;
 }
 
 int
@@ -377,28 +362,19 @@ reading_add(struct reading *in, struct branch *h, struct jsonl *from)
 {
 	struct run_record r;
 	struct json *rec;
-	const char *text;
 	int rc = 0, got;
-	size_t n;
 
-	while ((got = jsonl_text(from, &text, &n)) != 0) {
-		if (got > 0 && run_record_read(in->reader, &r, text, n)) {
-			rc |= add_run(in, h, &r);
-			continue;
-		}
-		if (got < 0 || record_tree(from, &rec) < 0) {
+	while ((got = run_record_next(in->reader, from, &r, &rec)) != 0) {
+		if (got < 0)
 			rc = -1;
-			continue;
-		}
-		if (record_is(rec, "commit")) {
-			ancestry_add(in->ancestry, rec);
-			continue;
-		}
-		if (record_is(rec, "summary"))
+		else if (!rec)
+			rc |= add_run(in, h, &r);
+		else if (record_is(rec, "summary"))
 			rc |= add_summary(in, h, rec);
-		else if (record_is(rec, "run"))
-			rc |= add_tree(in, h, rec, jsonl_where(from));
-		json_free(rec);
+		if (rec && record_is(rec, "commit"))
+			ancestry_add(in->ancestry, rec);
+		else
+			json_free(rec);
 	}
 	return rc;
 }

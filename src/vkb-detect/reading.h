@@ -30,6 +30,7 @@ struct reading_failure {
 
 struct reading {
 	struct intern *keys, *errors;              /* of points, of failures */
+	struct intern *names;                      /* of metrics */
 	struct caseset *subjects, *configs, *envs; /* a config is a case */
 	size_t *points;                            /* by subject */
 	size_t npoints, subjectcap;

@@ -357,7 +357,7 @@ share_time(struct runs *r, const struct json *run, struct json *obj)
 
 	if (!time || json_path(run, "subject.time"))
 		return;
-	record_room(&key, json_get(run, "subject"));
+	json_canonical(&key, json_get(run, "subject"));
 	id = intern_id(r->subjects, key.s);
 	str_free(&key);
 	if (id == n) {
@@ -407,9 +407,9 @@ number_run(struct runs *r, struct json *run)
 
 	if (json_get(section, "index"))
 		return;
-	record_room(&key, json_get(run, "config"));
+	json_canonical(&key, json_get(run, "config"));
 	str_addc(&key, '\n');
-	record_room(&key, json_get(run, "subject"));
+	json_canonical(&key, json_get(run, "subject"));
 	id = intern_id(r->cases, key.s);
 	str_free(&key);
 	r->repeated = mem_grow(r->repeated, id, &r->cap, sizeof *r->repeated);

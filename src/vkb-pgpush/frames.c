@@ -91,7 +91,7 @@ frames_hash_section(char text[17], const struct json *section)
 {
 	struct str s = {0};
 
-	record_room(&s, section);
+	json_canonical(&s, section);
 	snprintf(text, 17, "%016llx", str_hash(STR_HASH, s.s, s.len));
 	str_free(&s);
 }

@@ -43,7 +43,7 @@ intern_key(struct intern *names, const struct json *section)
 	struct str s = {0};
 	size_t id;
 
-	record_room(&s, section);
+	json_canonical(&s, section);
 	id = intern_id(names, s.s);
 	str_free(&s);
 	return id;
@@ -307,8 +307,8 @@ take_failed_summaries(struct model *m)
 		struct cell *c;
 		bool again;
 
-		record_room(&key, own);
-		record_room(&key, json_get(rec, "config"));
+		json_canonical(&key, own);
+		json_canonical(&key, json_get(rec, "config"));
 		again = intern_id(seen, key.s) + 1 < intern_count(seen);
 		str_free(&key);
 		whole = again ? NULL : find_fuller(m, known, own);
@@ -413,7 +413,7 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 	summary_spill(s, dir, SPILL);
 	rc = take_all(m, s, in);
 	for (size_t i = 0; i < summary_count(s); i++) {
-		struct json *rec = summary_record(s, i);
+		struct json *rec = summary_record(s, i, false);
 
 		if (rec)
 			take_summary(m, rec);

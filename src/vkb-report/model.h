@@ -30,7 +30,7 @@ const char *model_verdict_name(enum model_verdict);
 struct subject {
 	struct json *json;
 	char *name;      /* unique */
-	const char *key; /* from record_room */
+	const char *key; /* from json_canonical */
 	size_t place;    /* index in 'who' */
 	size_t look;     /* its colour and shape; MODEL_LOOKS: none */
 	bool baseline;

@@ -81,7 +81,7 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 			continue;
 		config = json_dup(k->config);
 		json_del(config, key);
-		record_room(&text, config);
+		json_canonical(&text, config);
 		id = intern_id(ids, text.s);
 		str_free(&text);
 		if (id == nrest) {

@@ -115,6 +115,10 @@ order(void)
 	tap_ok(mad, "the median deviation is that of a sorted list");
 	tap_ok(isnan(stats_middle(v, 0)) && stats_middle(one, 1) == 3,
 	    "the median of no value is NAN, of one value that value");
+	for (size_t i = 0; i < 9; i++)
+		v[i] = i % 3 ? (double)i : NAN;
+	stats_select(v, 9, 4);
+	tap_ok(true, "a value that is no number does not stop the search");
 	/* The 88 of 2000 that are looked at first say nothing of the rest. */
 	for (size_t i = 0; i < 2000; i++)
 		v[i] = (double)i;

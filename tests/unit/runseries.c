@@ -375,13 +375,13 @@ machines(void)
 	bool right = true;
 
 	for (size_t i = 0; i < 12; i++) {
-		uint32_t got = sessions_add(p, of[i % 6][0], of[i % 6][1]);
+		uint32_t got = sessions_add(p, of[i % 6][0], 2, of[i % 6][1]);
 
 		right = right && got == (i < 6 ? i : id[i % 6]);
 		id[i % 6] = got;
 	}
 	tap_ok(right, "a session keeps its number");
-	tap_ok(sessions_add(p, NULL, "ant") == SESSIONS_UNKNOWN,
+	tap_ok(sessions_add(p, NULL, 0, "ant") == SESSIONS_UNKNOWN,
 	    "a run without a session has none");
 	rank = sessions_order(p);
 	for (size_t i = 0; i < 6; i++) {
@@ -394,11 +394,11 @@ machines(void)
 	tap_ok(m[0] == m[2] && m[1] == m[5] && m[3] < m[1] && m[1] < m[4] &&
 		m[4] < m[0],
 	    "machines as well, and what is not known is before all");
-	sessions_add(p, "s6", "bee");
+	sessions_add(p, "s6", 2, "bee");
 	tap_ok(sessions_machine(p, 6) > sessions_machine(p, 1) &&
 		sessions_machine(p, 6) < sessions_machine(p, 4),
 	    "a machine that comes later has its place");
-	sessions_add(p, "s0", "bee");
+	sessions_add(p, "s0", 2, "bee");
 	tap_ok(sessions_machine(p, 4) == sessions_machine(p, 3),
 	    "a session of two machines is of none that is known");
 	sessions_free(p);

@@ -3,12 +3,14 @@
  * say of its noise: numbers worked out by hand.
  */
 #include "hist.h"
+#include "intern.h"
 #include "json.h"
 #include "mem.h"
 #include "merged.h"
 #include "power.h"
 #include "lib/rows.h"
 #include "scratch.h"
+#include "str.h"
 #include "precision.h"
 #include "tap.h"
 #include "variance.h"
@@ -23,14 +25,14 @@ static const struct rows_run runs[RUNS] = {{1, 0, 1, 0}, {0, 1, 0, 0},
     {0, 0, 5, 2}, {ROWS_UNKNOWN, 0, 0, 0}, {0, 0, 5, 1}, {0, 0, 5, 1}};
 
 static void
-add_run(struct rows *r, size_t i)
+add_run(struct rows *r, struct intern *names, size_t i)
 {
 	size_t at = 0;
 
 	rows_add(r, runs[i]);
-	rows_set(r, "z", 1, 10 - (double)i, &at);
+	rows_set(r, names, "z", 1, 10 - (double)i, &at);
 	if (i >= 2 && i != 3)
-		rows_set(r, "b", 1, (double)i, &at);
+		rows_set(r, names, "b", 1, (double)i, &at);
 }
 
 static bool
@@ -71,12 +73,13 @@ table(size_t spill_after)
 	static const uint32_t rank[] = {1, 0}, want[] = {0, 4, 5, 2, 1, 3};
 	struct scratch *s =
 	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	struct intern *names = intern_new();
 	struct rows r = {0};
 	size_t before = 0, after = 0;
 	uint32_t *at;
 
 	for (size_t i = 0; i < RUNS; i++) {
-		add_run(&r, i);
+		add_run(&r, names, i);
 		if (i % spill_after != spill_after - 1)
 			continue;
 		before = rows_bytes(&r);
@@ -97,17 +100,33 @@ table(size_t spill_after)
 	    "the columns are in order of their names, and hold the same");
 	free(at);
 	rows_free(&r);
+	intern_free(names);
 	scratch_free(s);
 }
 
+/* What precision_append writes, as a tree. */
 static struct json *
-metric(double mean, double median)
+read_precision(const struct precision *m, double wanted)
 {
-	struct json *m = json_object();
+	struct str s = {0};
+	struct json *j;
 
-	json_set_num(m, "mean", mean);
-	json_set_num(m, "median", median);
-	return m;
+	str_addc(&s, '{');
+	precision_append(&s, m, wanted);
+	str_addc(&s, '}');
+	j = json_parse(s.s, s.len, NULL, NULL);
+	str_free(&s);
+	return j;
+}
+
+/* The same without an interval. */
+static struct json *
+noise(double mean, double median, const struct variance_run *v, size_t n,
+    bool timed, double wanted)
+{
+	struct precision m = {v, n, timed, mean, median, 0, INFINITY};
+
+	return read_precision(&m, wanted);
 }
 
 static void
@@ -122,10 +141,9 @@ splits(void)
 	    "sessions (1.7 %) is 70 % of the error; "
 	    "16 sessions would give a precision of "
 	    "1 %";
-	struct json *m = metric(103.8, 103);
+	struct json *m = noise(103.8, 103, v, 5, false, .01);
 	const struct json *a, *b;
 
-	precision_add(m, v, 5, false, .01);
 	tap_str(json_get_str(m, "advice"), text,
 	    "the advice names the source, its part and how many it takes");
 	a = json_at(json_get(m, "split"), 0);
@@ -143,13 +161,11 @@ splits(void)
 	tap_ok(
 	    !json_get(m, "drift_percent"), "what was not timed has no drift");
 	json_free(m);
-	m = metric(103.8, 103);
-	precision_add(m, v, 2, false, 0);
+	m = noise(103.8, 103, v, 2, false, 0);
 	tap_ok(!json_get(m, "split") && !json_get(m, "precision"),
 	    "one session has no sources, and no precision was asked for");
 	json_free(m);
-	m = metric(-103.8, 103);
-	precision_add(m, v, 5, false, 0);
+	m = noise(-103.8, 103, v, 5, false, 0);
 	tap_str(json_get_str(m, "advice"),
 	    "add a session: the variation between sessions (1.7 %) is 70 % of "
 	    "the error",
@@ -167,7 +183,8 @@ sources(void)
 	struct variance_run v[12];
 
 	for (size_t u = 0; u < 3; u++) {
-		struct json *m = metric(104.5 * units[u], 104.5 * units[u]);
+		double mid = 104.5 * units[u];
+		struct json *m;
 
 		/* Two machines of two sessions of three runs each. */
 		for (size_t i = 0; i < 12; i++)
@@ -177,7 +194,7 @@ sources(void)
 				units[u],
 			    .01 * units[u] * units[u], i / 3, i / 6};
 		variance_split(v, 12, p);
-		precision_add(m, v, 12, false, .2);
+		m = noise(mid, mid, v, 12, false, .2);
 		for (size_t i = 0; i < VARIANCE_SOURCES; i++) {
 			const struct json *s = json_at(json_get(m, "split"), i);
 
@@ -255,6 +272,7 @@ cut_file(void)
 	enum { MANY = 20000 };
 	struct scratch *s =
 	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	struct intern *names = intern_new();
 	struct rows r = {0};
 	struct merged m = {0};
 	struct rows_run *got = mem_array(MANY, sizeof *got);
@@ -267,7 +285,7 @@ cut_file(void)
 	merged_add(&m, "latency_ns", h);
 	for (size_t k = 0; k < MANY; k++) {
 		rows_add(&r, runs[k % RUNS]);
-		rows_set(&r, "z", 1, (double)k, &at);
+		rows_set(&r, names, "z", 1, (double)k, &at);
 	}
 	tap_ok(merged_spill(&m, s) == 0 && rows_spill(&r, s) == 0,
 	    "a histogram and 20000 runs go to the file");
@@ -280,6 +298,7 @@ cut_file(void)
 	tap_ok(merged_next(&m, s, &i, &name, &h) < 0, "nor the histogram");
 	merged_free(&m);
 	rows_free(&r);
+	intern_free(names);
 	scratch_free(s);
 	free(got);
 	free(v);
@@ -290,7 +309,6 @@ static struct json *
 drift_of(const double *slope, size_t sessions)
 {
 	struct variance_run v[30];
-	struct json *m = metric(100, 100);
 	size_t n = 0;
 
 	for (size_t i = 0; i <= sessions; i++)
@@ -298,8 +316,7 @@ drift_of(const double *slope, size_t sessions)
 			v[n++] = (struct variance_run){
 			    i < sessions ? 100 + slope[i] * k : 900 - 99 * k,
 			    NAN, i, 0};
-	precision_add(m, v, n, true, 0);
-	return m;
+	return noise(100, 100, v, n, true, 0);
 }
 
 static void
@@ -331,22 +348,18 @@ drifts(void)
 static void
 precisions(void)
 {
-	struct json *m = metric(100, -100), *ci = json_array();
-	const struct json *p;
+	const struct precision values = {
+	    .mean = 100, .median = -100, .lo = 98, .hi = 104};
+	struct json *m = read_precision(&values, .01);
+	const struct json *p = json_get(m, "precision");
 
-	json_push_num(ci, 98);
-	json_push_num(ci, 104);
-	json_set(m, "ci95", ci);
-	precision_add(m, NULL, 0, false, .01);
-	p = json_get(m, "precision");
 	tap_near(json_get_num(p, "now", NAN), .03, 1e-12,
 	    "98 to 104 around 100 is 3 % to each side");
 	tap_ok(json_get_num(p, "wanted", 0) == .01 &&
 		json_get_num(p, "runs", 0) == 3,
 	    "of no runs three are the first that have an interval");
 	json_free(m);
-	m = metric(100, 100);
-	precision_add(m, NULL, 0, false, .01);
+	m = noise(100, 100, NULL, 0, false, .01);
 	tap_ok(isnan(json_get_num(json_get(m, "precision"), "now", NAN)),
 	    "without an interval it is not known");
 	json_free(m);

@@ -56,7 +56,7 @@ summarise(struct json *const *runs, size_t n, bool backwards)
 		if (summary_add(s, runs[backwards ? n - 1 - i : i], "test") < 0)
 			abort();
 	tap_ok(summary_count(s) == 1, "one summary");
-	rec = summary_record(s, 0);
+	rec = summary_record(s, 0, false);
 	tap_ok(record_check(rec, "test") == 0, "it is a good record");
 	text = json_print(rec);
 	json_free(rec);
@@ -140,7 +140,7 @@ many(void)
 			json_free(rec);
 		}
 	for (size_t i = 0; i < summary_count(s); i++) {
-		rec = summary_record(s, i);
+		rec = summary_record(s, i, false);
 		good += json_num(json_path(rec, "whole.latency_count"), 0) ==
 			3000 &&
 		    fabs(json_num(json_path(rec, "whole.p50_latency_ms"), 0) -
@@ -157,7 +157,7 @@ many(void)
 		json_free(rec);
 	}
 	for (size_t i = 0; i < 4; i++) {
-		rec = summary_record(s, i);
+		rec = summary_record(s, i, false);
 		tap_near(json_num(json_path(rec, "config.pipeline"), 0),
 		    sorted[i], 0, "cases are in the order of their numbers");
 		json_free(rec);
@@ -280,7 +280,7 @@ spilled(void)
 	for (size_t i = 0; i < RUNS; i++)
 		summary_add(s, runs[i], "test");
 	for (size_t i = 0; i < summary_count(s); i++) {
-		rec = summary_record(s, i);
+		rec = summary_record(s, i, false);
 		same &= record_check(rec, "test") == 0;
 		json_append(&trees, rec);
 		str_addc(&trees, '\n');
@@ -328,7 +328,7 @@ places(void)
 			summary_add(s, rec, "test");
 			json_free(rec);
 		}
-		rec = summary_record(s, 0);
+		rec = summary_record(s, 0, false);
 		m = json_path(rec, "metrics.rps");
 		tap_ok(json_len(json_get(m, "split")) == 2 &&
 			strcmp(json_get_str(
@@ -370,7 +370,7 @@ settings(void)
 	json_set_str(rec, "status", "failed");
 	tap_ok(summary_add(s, rec, "test") == 0, "a failed run is counted");
 	json_free(rec);
-	rec = summary_record(s, 0);
+	rec = summary_record(s, 0, false);
 	text = json_print(json_get(rec, "env"));
 	tap_str(text, "{\"a\":{\"x\":2,\"y\":1},\"c\":3}",
 	    "a setting of all runs is known, in the order of names");
@@ -400,7 +400,7 @@ no_room(void)
 	}
 	tap_ok(bad == 1, "no room for a file: said once (%zu)", bad);
 	for (size_t i = 0; i < summary_count(s); i++) {
-		rec = summary_record(s, i);
+		rec = summary_record(s, i, false);
 		n += rec != NULL;
 		json_free(rec);
 	}

@@ -74,7 +74,7 @@ choose_seed(const struct measure *m, size_t index)
 	if (m->cas->seed >= 0)
 		return (uint64_t)m->cas->seed;
 	h = str_hash(h, &m->context->seed, sizeof m->context->seed);
-	record_room(&text, m->cas->config);
+	json_canonical(&text, m->cas->config);
 	h = str_hash(h, text.s, text.len);
 	h = str_hash(h, &index, sizeof index);
 	str_free(&text);

@@ -146,7 +146,7 @@ drop_duplicates(struct plan *p)
 	for (size_t i = 0; i < n; i++) {
 		cas = p->cases[i];
 		str_clear(&s);
-		record_room(&s, json_get(cas, "config"));
+		json_canonical(&s, json_get(cas, "config"));
 		id = intern_id(identities, s.s);
 		if (!first[id]) {
 			first[id] = p->cases[p->n++] = cas;

@@ -41,7 +41,7 @@ scene_name(const struct plan_axes *x, const struct json *group, size_t i)
 	char *text, *out;
 
 	for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-		record_room(&s, parts[k]);
+		json_canonical(&s, parts[k]);
 		str_addc(&s, '\n');
 	}
 	h = str_hash(h, s.s, s.len);
@@ -66,7 +66,7 @@ add_if_new(struct plan *p, size_t first, const struct json *config)
 		p->placed = intern_new();
 	before = intern_count(p->placed);
 	str_printf(&s, "%zu\n", first);
-	record_room(&s, config);
+	json_canonical(&s, config);
 	intern_id(p->placed, s.s);
 	str_free(&s);
 	return intern_count(p->placed) > before;

@@ -24,7 +24,7 @@ make_key(const struct json *subject, const struct json *config, size_t index)
 	struct str s = {0};
 
 	builds_add_key(&s, subject);
-	record_room(&s, config);
+	json_canonical(&s, config);
 	str_printf(&s, "\n%zu", index);
 	return str_take(&s);
 }
