@@ -91,20 +91,20 @@ limited() {
     else . end' worse
 }
 judged() { found "$@" | grep '^regression.* gate$' | cut -d ' ' -f 2 | tr '\n' ' '; }
-limited server '{}' >server
+limited server '{}' >at_server
 test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
-  "$(judged server)" 'p99.9 and CPU are judged where the server is the limit'
-vkb-stats server >summaries
-{ grep '"commit","v"' server; cat summaries; } >both
+  "$(judged at_server)" 'p99.9 and CPU are judged where the server is the limit'
+vkb-stats at_server >summaries
+{ grep '"commit","v"' at_server; cat summaries; } >both
 test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
   "$(judged both)" 'p99.9 and CPU are judged in summaries too'
 limited '' '{}' >unknown
 test_same 'bytes_per_key ' "$(judged unknown)" \
   'p99.9 and CPU are not judged where the limit is unknown'
-limited neither '{}' >neither
-test_same 'bytes_per_key ' "$(judged neither)" \
+limited neither '{}' >at_neither
+test_same 'bytes_per_key ' "$(judged at_neither)" \
   'p99.9 and CPU are not judged where neither side was the limit'
-sed '2s/"bound":"server"/"bound":"client"/' server >client
+sed '2s/"bound":"server"/"bound":"client"/' at_server >client
 test_same 1 "$(grep -c '"bound":"client"' client)" 'one run has the client as its limit'
 test_same 'bytes_per_key ' "$(judged client)" \
   'p99.9 and CPU are not judged where the client was the limit of a run'

@@ -6,6 +6,7 @@
 #include "rows.h"
 #include "sink.h"
 #include "precision.h"
+#include "bimodal.h"
 #include "stats.h"
 
 #include <math.h>
@@ -203,7 +204,7 @@ metric_summary_write(struct sink *o, struct metric_summary *d, const char *name,
 	}
 	mad = append_numbers(&o->s, d->rule, d->timed, sorted, n, &m);
 	append_noise(&o->s, d, &m, name, v);
-	if (stats_bimodal(sorted, n))
+	if (bimodal_detect(sorted, n))
 		jsontext_true(&o->s, "bimodal");
 	jsontext_num(&o->s, "min", sorted[0]);
 	jsontext_num(&o->s, "max", sorted[n - 1]);

@@ -5,6 +5,7 @@
 #include "judge.h"
 #include "mem.h"
 #include "series.h"
+#include "bimodal.h"
 #include "stats.h"
 #include "str.h"
 #include "table.h"
@@ -117,7 +118,7 @@ measure_noise(struct entry *e, double *v)
 	median = stats_median(v, e->n);
 	e->cv = stats_sd(v, e->n) / fabs(stats_mean(v, e->n));
 	e->robust_cv = 1.4826 * stats_mad(v, e->n) / fabs(median);
-	e->bimodal = stats_bimodal(v, e->n);
+	e->bimodal = bimodal_detect(v, e->n);
 }
 
 static void

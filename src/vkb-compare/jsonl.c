@@ -171,8 +171,8 @@ set_texts(struct json *rec, const struct comparison *c,
 
 /* The comparison record: cases not compared, environments, counts. */
 static struct json *
-make_comparison(const struct comparison *c, const struct warnings *w,
-    const struct rules *r)
+make_comparison(
+    const struct comparison *c, const struct warnings *w, const struct rules *r)
 {
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();

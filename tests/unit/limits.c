@@ -10,6 +10,7 @@
 #include "serial.h"
 #include "slow.h"
 #include "slowpower.h"
+#include "bimodal.h"
 #include "stats.h"
 #include "steady.h"
 #include "tap.h"
@@ -140,7 +141,7 @@ flip(size_t n, size_t low, bool ties, struct rng *r)
 		for (size_t i = 0; i < n; i++)
 			v[i] = noise[i] + (i < low ? 0 : (lo + hi) / 2);
 		qsort(v, n, sizeof *v, rising);
-		if (stats_bimodal(v, n))
+		if (bimodal_detect(v, n))
 			hi = (lo + hi) / 2;
 		else
 			lo = (lo + hi) / 2;

@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "ranktest.h"
 #include "rng.h"
+#include "bimodal.h"
 #include "stats.h"
 #include "tdist.h"
 #include "verdict.h"
@@ -122,12 +123,12 @@ shapes(void)
 	tap_near(stats_lag1(up, 8), .625, 1e-12, "lag 1 of 1..8");
 	tap_near(stats_lag1(saw, 6), -5. / 6, 1e-12, "lag 1 of a saw");
 	tap_ok(isnan(stats_lag1(up, 3)), "three values have no lag 1");
-	tap_ok(stats_bimodal(halves, 10), "two halves are two groups");
-	tap_ok(stats_bimodal(few, 10), "seven and three values are two groups");
-	tap_ok(!stats_bimodal(up, 8), "equal steps are not");
-	tap_ok(!stats_bimodal(flat, 10), "equal values are not");
-	tap_ok(stats_bimodal(two_values, 10), "two values are two groups");
-	tap_ok(!stats_bimodal(clock, 10), "steps of a coarse clock are not");
+	tap_ok(bimodal_detect(halves, 10), "two halves are two groups");
+	tap_ok(bimodal_detect(few, 10), "seven and three are two groups");
+	tap_ok(!bimodal_detect(up, 8), "equal steps are not");
+	tap_ok(!bimodal_detect(flat, 10), "equal values are not");
+	tap_ok(bimodal_detect(two_values, 10), "two values are two groups");
+	tap_ok(!bimodal_detect(clock, 10), "steps of a coarse clock are not");
 }
 
 /* One value of noise that has one mode: normal, uniform, exponential, and
@@ -166,7 +167,7 @@ count_bimodal(struct rng *r, int shape, size_t n)
 					(rng_unit(r) <
 					    (shape == UNEQUAL ? .3 : .5));
 		stats_sort(v, n);
-		two += stats_bimodal(v, n);
+		two += bimodal_detect(v, n);
 	}
 	return two;
 }

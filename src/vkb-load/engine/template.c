@@ -128,42 +128,44 @@ make_source(struct template *t)
 	o->constant = o->len;
 }
 
-/* 'values': of a named test, else 0. */
-static struct template *
-make_template(const char *text, long long data_size, bool cluster,
-    unsigned values, char **why)
+/* Fills a template. Returns why it cannot be, or NULL. */
+static char *
+fill_template(
+    struct template *t, const char *text, long long data_size, bool cluster)
 {
-	struct template *t = mem_new(sizeof *t);
+	char *why;
 
-	t->values = values;
 	t->fields = mem_array(1, sizeof *t->fields);
-	*why = compile_template(t, text, (size_t)data_size, cluster);
-	if (!*why && make_cycle(t) < 0)
-		*why =
+	why = compile_template(t, text, (size_t)data_size, cluster);
+	if (!why && make_cycle(t) < 0)
+		why =
 		    mem_printf("more than %d commands in a cycle", CYCLE_MOST);
-	if (*why) {
-		template_free(t);
-		return NULL;
-	}
-	make_source(t);
-	return t;
+	if (!why)
+		make_source(t);
+	return why;
 }
 
 struct template *
 template_new(const char *text, long long data_size, bool cluster, char **why)
 {
-	return make_template(text, data_size, cluster, 0, why);
+	struct template *t = mem_new(sizeof *t);
+
+	if ((*why = fill_template(t, text, data_size, cluster))) {
+		template_free(t);
+		return NULL;
+	}
+	return t;
 }
 
 struct template *
 template_new_named(
     const char *text, long long data_size, bool cluster, unsigned values)
 {
+	struct template *t = mem_new(sizeof *t);
 	char *why;
-	struct template *t =
-	    make_template(text, data_size, cluster, values, &why);
 
-	if (!t)
+	t->values = values;
+	if ((why = fill_template(t, text, data_size, cluster)))
 		err_die("'%s': %s", text, why);
 	return t;
 }
