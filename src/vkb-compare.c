@@ -28,7 +28,7 @@
 
 struct opts {
 	const char *metrics, *policy;
-	const char *on_insufficient, *on_inconclusive, *on_missing;
+	const char *on_insufficient, *on_inconclusive, *on_likely, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
 	bool strict, ci, shift, check, deltas;
 	long long calibrate;
@@ -78,6 +78,8 @@ static const struct opt option_table[] = {
 	.choices = "ok|fail", .help = "pass or fail too few runs"},
     {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
 	.choices = "ok|fail", .help = "pass or fail unclear results"},
+    {0, "on-likely", OPT_CHOICE, AT(on_likely), "ANSWER", .choices = "ok|fail",
+	.help = "pass or fail likely regressions"},
     {0, "on-missing", OPT_CHOICE, AT(on_missing), "ANSWER",
 	.choices = "ok|fail", .help = "pass or fail missing cases"},
     {0}};
@@ -160,6 +162,7 @@ set_failures(struct report *r, const struct opts *o)
 	r->fails[VERDICT_REGRESSION] = true;
 	r->fails[VERDICT_INSUFFICIENT] = is_answer(o->on_insufficient, "fail");
 	r->fails[VERDICT_INCONCLUSIVE] = is_answer(o->on_inconclusive, "fail");
+	r->fails[VERDICT_LIKELY_REGRESSION] = is_answer(o->on_likely, "fail");
 	r->fails_missing = is_answer(o->on_missing, "fail");
 }
 
@@ -293,6 +296,8 @@ compare_sides(const struct sides *s, const struct rules *r, size_t *n)
 				judge_compare(&c[(*n)++], &s->base, s->who[b],
 				    other, i, r);
 	decide_all(c, *n, r);
+	for (size_t i = 0; i < *n; i++)
+		decide_overall(&c[i]);
 	subject_tell_apart(c, *n);
 	return c;
 }

@@ -39,9 +39,9 @@ rounds() {
 rounds .5 >slower.jsonl
 test_status 1 'six rounds of twelve cases, one half as fast' \
   sh -c 'vkb-stats slower.jsonl | vkb-compare --baseline base -f text -f jsonl:slower.out'
-test_same 'c11 mwu-exact true' "$(jq -r 'select(.verdict == "regression") |
+test_same 'c11 moderated-t true' "$(jq -r 'select(.verdict == "regression") |
   "\(.config.command) \(.method) \(.paired)"' slower.out)" 'is found'
-test_match 'p of 12 results by Mann-Whitney' .out 'and the method is named'
+test_match 't tests of logarithms, with variances moderated over' .out 'and the method is named'
 test_same true "$(jq -s 'map(select(.verdict == "regression")) |
   length == 1 and all(.ci95 | .[1] - .[0] < 0.1)' slower.out)" 'its interval is that of the rounds'
 rounds 1 >same.jsonl

@@ -32,7 +32,7 @@ test_same 12 "$(jq -r 'select(.type == "delta").metric' deltas | wc -l | tr -d '
   'there is a delta for each metric of each case'
 test_same '0 numbers' "$(numbers distinct deltas)" \
   'no two fields of a delta are equal, so that none could stand for another'
-test_same 'equivalent improvement inconclusive regression' \
+test_same 'equivalent improvement inconclusive likely improvement regression' \
   "$(jq -r 'select(.type == "delta").verdict' deltas | sort -u | xargs)" \
   'the rows have the verdicts that the formats treat differently'
 test_same true "$(jq -s 'map(select(.needed)) | length > 0 and

@@ -22,7 +22,6 @@ struct metric {
 			* client of none */
 	bool grows;    /* grows with the number of keys, which differs between
 			* writing runs of a fixed duration */
-	bool second;   /* its rows have half the weight when p is adjusted */
 	double margin; /* relative; theta of the verdict (TOST) */
 	int decimals;  /* in the flat form */
 	const char *flat; /* column of metrics.json; NULL: 'name' */

@@ -2,6 +2,7 @@
 #include "mem.h"
 #include "power.h"
 #include "ranktest.h"
+#include "serial.h"
 #include "stats.h"
 #include "tdist.h"
 
@@ -13,9 +14,16 @@ const char *
 verdict_name(enum verdict v)
 {
 	static const char *const names[VERDICTS] = {"regression", "improvement",
-	    "different", "equivalent", "inconclusive", "insufficient"};
+	    "different", "likely regression", "likely improvement",
+	    "likely different", "equivalent", "inconclusive", "insufficient"};
 
 	return names[v];
+}
+
+bool
+verdict_is_likely(enum verdict v)
+{
+	return v >= VERDICT_LIKELY_REGRESSION && v <= VERDICT_LIKELY_DIFFERENT;
 }
 
 bool
@@ -77,38 +85,36 @@ set_intervals(struct verdict_facts *f, struct ranktest_pairs *p, bool logs,
 	ranktest_pairs_free(p);
 }
 
-/* Sets p and the 90 % interval for autocorrelated runs. */
-static void
-allow_for_serial(
-    struct verdict_facts *f, double d, const double sd[2], double level)
+/* Returns the variance of n values; their mean is set, too. */
+static struct moderate
+measure_noise(const double *v, size_t n, double *mean)
 {
-	double df, se = serial_se(&f->serial, f->m, f->n, sd, &df);
-	double wide = se * tdist_quantile(1 - level / 2, df);
+	double sd = stats_sd(v, n);
 
-	f->p_serial = 2 * tdist_sf(fabs(d) / se, df);
-	f->p_min = 0;
-	f->lo90 = exp(d - wide);
-	f->hi90 = exp(d + wide);
+	*mean = stats_mean(v, n);
+	return n < 2 ? (struct moderate){NAN, 0}
+		     : (struct moderate){sd * sd, (double)n - 1};
 }
 
-static void
-compute_log_moments(const double *v, size_t n, double *mean, double *sd)
+static struct moderate
+measure_log_noise(const double *v, size_t n, double *mean)
 {
 	double *logs = mem_array(n, sizeof *logs);
+	struct moderate noise;
 
 	for (size_t i = 0; i < n; i++)
 		logs[i] = log(v[i]);
-	*mean = stats_mean(logs, n);
-	*sd = stats_sd(logs, n);
+	noise = measure_noise(logs, n, mean);
 	free(logs);
+	return noise;
 }
 
 static void
 measure_unpaired(struct verdict_facts *f, const double *x, const double *y,
-    const double level[2], const struct serial *serial)
+    const double level[2])
 {
 	struct ranktest t = ranktest_mwu(x, f->m, y, f->n);
-	double mean[2], sd[2];
+	double mean[2];
 
 	f->method = t.exact ? "mwu-exact" : "mwu-normal";
 	f->p = t.p;
@@ -120,14 +126,10 @@ measure_unpaired(struct verdict_facts *f, const double *x, const double *y,
 	set_intervals(f, ranktest_ratios(x, f->m, y, f->n), false, level);
 	if (!are_all_above(y, f->n, 0, false))
 		return;
-	compute_log_moments(x, f->m, &mean[0], &sd[0]);
-	compute_log_moments(y, f->n, &mean[1], &sd[1]);
-	f->sd = sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2);
-	if (serial && serial->r > 0) {
-		f->serial = *serial;
-		f->sd *= sqrt(serial_inflation(serial, f->m, f->n));
-		allow_for_serial(f, mean[1] - mean[0], sd, level[1]);
-	}
+	f->noise[0] = measure_log_noise(x, f->m, &mean[0]);
+	f->noise[1] = measure_log_noise(y, f->n, &mean[1]);
+	f->sd = sqrt((f->noise[0].var + f->noise[1].var) / 2);
+	f->change = mean[1] - mean[0];
 }
 
 /* ln(y/x); 99 to 100 gives exactly minus what 100 to 99 gives. */
@@ -152,7 +154,8 @@ measure_paired(struct verdict_facts *f, const double *x, const double *y,
 	f->p = t.p;
 	f->p_min = t.p_min;
 	set_intervals(f, ranktest_walsh(d, f->n), true, level);
-	f->sd = stats_sd(d, f->n);
+	f->noise[0] = measure_noise(d, f->n, &f->change);
+	f->sd = sqrt(f->noise[0].var);
 	free(d);
 }
 
@@ -180,10 +183,12 @@ init_facts(const double *x, size_t m, const double *y, size_t n)
 	    .hi90 = NAN,
 	    .p = NAN,
 	    .p_min = NAN,
-	    .p_serial = NAN,
+	    .change = NAN,
+	    .wider = {1, 1},
+	    .se = NAN,
+	    .df = NAN,
 	    .cliff = NAN,
-	    .sd = NAN,
-	    .serial = serial_independent(m, n)};
+	    .sd = NAN};
 	double *sx = stats_sorted(x, m), *sy = stats_sorted(y, n);
 
 	f.median[0] = stats_median(sx, m);
@@ -205,7 +210,7 @@ verdict_measure_same(const double *x, size_t n, bool paired)
 
 struct verdict_facts
 verdict_measure_looked(const double *x, size_t m, const double *y, size_t n,
-    bool paired, double level05, double level10, const struct serial *serial)
+    bool paired, double level05, double level10)
 {
 	struct verdict_facts f = init_facts(x, m, y, n);
 	const double level[2] = {level05, level10};
@@ -224,7 +229,7 @@ verdict_measure_looked(const double *x, size_t m, const double *y, size_t n,
 	    are_all_above(y, n, 0, false)) {
 		measure_paired(&f, x, y, level);
 	} else {
-		measure_unpaired(&f, x, y, level, serial);
+		measure_unpaired(&f, x, y, level);
 	}
 	return f;
 }
@@ -233,13 +238,63 @@ struct verdict_facts
 verdict_measure(
     const double *x, size_t m, const double *y, size_t n, bool paired)
 {
-	return verdict_measure_looked(x, m, y, n, paired, .05, .10, NULL);
+	return verdict_measure_looked(x, m, y, n, paired, .05, .10);
 }
 
-double
-verdict_p(const struct verdict_facts *f)
+void
+verdict_set_serial(struct verdict_facts *f, double r, const size_t series[2])
 {
-	return f->serial.r > 0 ? f->p_serial : f->p;
+	f->serial = r;
+	for (size_t j = 0; j < 2 && r > 0; j++) {
+		double n = (double)(j ? f->n : f->m) / (double)series[j];
+		double factor = serial_inflation(r, n);
+
+		if (!(n > 1))
+			continue;
+		/* Alike runs also vary less around their own mean. */
+		f->wider[j] = factor * (n - 1) / (n - factor);
+		f->noise[j].df *= fmax((n / factor - 1) / (n - 1), .05);
+	}
+}
+
+void
+verdict_set_error(struct verdict_facts *f, const struct moderate *prior)
+{
+	struct moderate e[2];
+	double sum;
+
+	if (isnan(f->change))
+		return;
+	for (size_t j = 0; j < 2; j++) {
+		e[j] = moderate_shrink(f->noise[j], prior);
+		e[j].var *= f->wider[j] / (double)(j ? f->n : f->m);
+	}
+	sum = e[0].var + (f->paired ? 0 : e[1].var);
+	f->se = sqrt(sum);
+	f->df = f->paired ? e[0].df
+			  : sum * sum /
+		(e[0].var * e[0].var / e[0].df + e[1].var * e[1].var / e[1].df);
+}
+
+bool
+verdict_use_t(
+    struct verdict_facts *f, bool moderated, double level05, double level10)
+{
+	double wide;
+
+	if (!(f->se > 0) || !(f->df > 0))
+		return false;
+	f->method = moderated ? "moderated-t" : "t";
+	f->ratio = exp(f->change);
+	f->p = 2 * tdist_sf(fabs(f->change) / f->se, f->df);
+	f->p_min = 0;
+	wide = f->se * tdist_quantile(1 - level05 / 2, f->df);
+	f->lo95 = exp(f->change - wide);
+	f->hi95 = exp(f->change + wide);
+	wide = f->se * tdist_quantile(1 - level10 / 2, f->df);
+	f->lo90 = exp(f->change - wide);
+	f->hi90 = exp(f->change + wide);
+	return true;
 }
 
 struct verdict_facts
@@ -286,15 +341,18 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 {
 	/* Symmetric in logarithms: swapping the sides keeps the margin. */
 	double low = 1 - margin, high = 1 / low, rho = estimate_ratio(f);
-	bool exact = isnan(f->p);
+	bool exact = isnan(f->p), beyond = rho < low || rho > high;
 
 	*certain = false;
 	if (!f->assumed && (f->m < VERDICT_RUNS || f->n < VERDICT_RUNS))
 		return VERDICT_INSUFFICIENT;
-	if ((exact || p < alpha) && (rho < low || rho > high)) {
+	if ((exact || p < alpha) && beyond) {
 		*certain = rho < low ? f->hi90 < low : f->lo90 > high;
 		return verdict_direction(better, rho > high);
 	}
+	if (beyond && (f->lo95 > 1 || f->hi95 < 1))
+		return verdict_direction(better, rho > high) +
+		    VERDICT_LIKELY_REGRESSION;
 	if (exact || (f->lo90 > low && f->hi90 < high))
 		return VERDICT_EQUIVALENT;
 	return VERDICT_INCONCLUSIVE;
@@ -345,23 +403,90 @@ verdict_bh(const double *p, double *adjusted, size_t n)
 	free(order);
 }
 
-size_t
-verdict_needed_runs(const struct verdict_facts *f, double margin, size_t tests)
-{
-	size_t have = f->m < f->n ? f->m : f->n;
-	size_t least = power_least_runs(f->paired, tests, .05), n = 0;
+/* The error with 'runs' on each side in place of the smaller side's. */
+struct plan {
+	double se, df;
+};
 
-	if (f->sd > 0)
-		n = power_runs(f->sd, -margin, f->paired);
-	else if (strcmp(f->method, "exact") == 0)
-		n = least;
-	if (n && n < least)
-		n = least;
-	return n && n <= have ? 2 * have : n;
+static struct plan
+plan_error(const struct verdict_facts *f, double runs)
+{
+	double have = (double)(f->m < f->n ? f->m : f->n), by = runs / have;
+
+	return (struct plan){f->se / sqrt(by), f->df * fmax(1, by)};
+}
+
+/*
+ * The change that a p below 'level' shows with power .8, and whose estimate is
+ * beyond the margin with the same power. The noncentrality is that of
+ * Abramowitz & Stegun 26.7.10; few degrees of freedom need a Newton step.
+ */
+static double
+find_shown_change(struct plan e, double margin, double level)
+{
+	double t = tdist_quantile(1 - level / 2, e.df);
+	double z = tdist_normal_quantile(.8), sd = sqrt(1 + t * t / 2 / e.df);
+	double ncp = t * (1 - 1 / (4 * e.df)) + z * sd;
+
+	if (e.df < 20)
+		ncp += sd *
+		    (z +
+			tdist_normal_quantile(
+			    tdist_noncentral_cdf(t, e.df, ncp)));
+	return fmax(
+	    ncp * e.se, -log1p(-margin) + tdist_quantile(.8, e.df) * e.se);
+}
+
+/* The power to show with two one-sided tests that a change is within the
+ * margin.
+ */
+static double
+find_equivalence_power(struct plan e, double change, double margin)
+{
+	double t = tdist_quantile(.95, e.df), wide = -log1p(-margin);
+
+	return 1 - tdist_sf((wide - change) / e.se - t, e.df) -
+	    tdist_sf((wide + change) / e.se - t, e.df);
+}
+
+size_t
+verdict_needed_runs(const struct verdict_facts *f, double margin, double level)
+{
+	const double most = 1e6;
+	double lo = (double)(f->m < f->n ? f->m : f->n), hi = most;
+	double change = fabs(f->change);
+	bool beyond = change > -log1p(-margin);
+
+	if (!(level > 0))
+		return 0;
+	if (strcmp(f->method, "exact") == 0) {
+		while (compute_chance(lo, lo) > level)
+			lo++;
+		return (size_t)lo;
+	}
+	if (!(f->se > 0))
+		return 0;
+	while (hi - lo > 1) {
+		double n = floor((lo + hi) / 2);
+		struct plan e = plan_error(f, n);
+
+		if (beyond ? find_shown_change(e, margin, level) <= change
+			   : find_equivalence_power(e, change, margin) >= .8)
+			hi = n;
+		else
+			lo = n;
+	}
+	return hi < most ? (size_t)hi : 0;
 }
 
 double
-verdict_visible_change(const struct verdict_facts *f)
+verdict_visible_change(
+    const struct verdict_facts *f, double margin, double level)
 {
-	return power_visible(f->sd, f->m, f->n, f->paired);
+	size_t have = f->m < f->n ? f->m : f->n;
+
+	if (!(f->se > 0) || !(level > 0) || have < VERDICT_RUNS)
+		return NAN;
+	return -expm1(
+	    -find_shown_change(plan_error(f, (double)have), margin, level));
 }

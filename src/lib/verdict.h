@@ -2,8 +2,9 @@
  * Compares one metric of one case between two samples and decides by a margin.
  * x is the baseline, y the contender.
  *
- * The rule: a change is reported if it is significant (p adjusted for the whole
- * report) and its estimate is beyond the margin; "no change" if the 90%
+ * The rule: a change is reported if it is significant (p adjusted for all tests
+ * of its family) and its estimate is beyond the margin; it is likely if its
+ * 95% interval has one sign, but p does not pass; "no change" if the 90%
  * interval is within the margin (two one-sided tests, Schuirmann 1987);
  * otherwise the result is inconclusive.
  */
@@ -14,13 +15,16 @@
 #include <stddef.h>
 
 #include "metric.h"
+#include "moderate.h"
 #include "power.h"
-#include "serial.h"
 
 enum verdict {
 	VERDICT_REGRESSION,
 	VERDICT_IMPROVEMENT,
-	VERDICT_DIFFERENT, /* a change; neither direction is better */
+	VERDICT_DIFFERENT,         /* a change; neither direction is better */
+	VERDICT_LIKELY_REGRESSION, /* by its own p, not among all tests */
+	VERDICT_LIKELY_IMPROVEMENT,
+	VERDICT_LIKELY_DIFFERENT,
 	VERDICT_EQUIVALENT,
 	VERDICT_INCONCLUSIVE,
 	VERDICT_INSUFFICIENT,
@@ -28,6 +32,8 @@ enum verdict {
 };
 
 const char *verdict_name(enum verdict);
+
+bool verdict_is_likely(enum verdict);
 
 /* Returns the verdict of a change up, or down. */
 enum verdict verdict_direction(enum metric_better, bool up);
@@ -43,19 +49,25 @@ struct verdict_facts {
 	size_t m, n;
 	bool paired;
 	bool assumed;       /* without noise: one value is enough */
-	const char *method; /* mwu-exact, mwu-normal, signed-rank,
-			     * exact (both sides constant: the chance that
-			     * rounding made them so), identical, assumed */
+	const char *method; /* mwu-exact, mwu-normal, signed-rank, t,
+			     * moderated-t, exact (both sides constant: the
+			     * chance that rounding made them so), identical,
+			     * assumed */
 	double median[2];
-	double ratio; /* y over x, Hodges-Lehmann; x > 0 and y >= 0 */
+	double ratio; /* y over x, Hodges-Lehmann, or of the geometric means
+		       * if the test is t; x > 0 and y >= 0 */
 	double lo95, hi95, lo90, hi90; /* NAN if a side has one value */
-	double p;     /* NAN: compared exactly, without a test */
-	double p_min; /* the smallest p that so many values can give, or NAN */
-	struct serial serial; /* unpaired; r 0: the runs are independent */
-	double p_serial;      /* p allowing for r, if r is not 0 */
-	double cliff;         /* Cliff's delta of y over x, unless paired */
-	double sd; /* of ln(value), pooled, or of ln(y/x) if paired; 0 if
-		    * 'assumed' and no side varies */
+	double p;      /* NAN: compared exactly, without a test */
+	double p_min;  /* the smallest p that so many values can give, or NAN */
+	double change; /* mean of ln(y) less that of ln(x), or NAN */
+	/* Of ln(value) on each side; paired: [0] of ln(y/x). df 0: unknown. */
+	struct moderate noise[2];
+	double serial;   /* lag-1 autocorrelation allowed for, or 0 */
+	double wider[2]; /* by which it multiplies the variance of a mean */
+	double se, df;   /* of 'change'; NAN: not known */
+	double cliff;    /* Cliff's delta of y over x, unless paired */
+	double sd;       /* of ln(value), pooled, or of ln(y/x) if paired; 0 if
+			  * 'assumed' and no side varies */
 };
 
 /* A sample compared with itself: the ratio is 1, whatever the noise. */
@@ -68,17 +80,30 @@ struct verdict_facts verdict_measure(
 
 /*
  * The same at one look of several (sequential.h): lo95, hi95 cover 1 - level05,
- * and lo90, hi90 cover 1 - level10, the levels of the look for .05 and .10. If
- * the runs of a side are autocorrelated (serial.h; 'serial' NULL: they are not)
- * and all values are above 0, then lo90, hi90, sd and verdict_p allow for it;
- * lo95, hi95 and p are for independent runs.
+ * and lo90, hi90 cover 1 - level10, the levels of the look for .05 and .10.
  */
 struct verdict_facts verdict_measure_looked(const double *x, size_t m,
-    const double *y, size_t n, bool paired, double level05, double level10,
-    const struct serial *serial);
+    const double *y, size_t n, bool paired, double level05, double level10);
 
-/* p, allowing for autocorrelated runs; NAN: there was no test. */
-double verdict_p(const struct verdict_facts *);
+/*
+ * Allows for the lag-1 autocorrelation r of unpaired runs, of which series[j]
+ * series make up side j (serial.h): widens the variance of the mean, and counts
+ * fewer degrees of freedom of the noise.
+ */
+void verdict_set_serial(
+    struct verdict_facts *, double r, const size_t series[2]);
+
+/* Sets 'se' and 'df', with the noise shrunk towards the prior (df 0: none).
+ * They stay NAN if there is no 'change'. */
+void verdict_set_error(struct verdict_facts *, const struct moderate *prior);
+
+/*
+ * Replaces the test and the intervals by those of Student's t on logarithms,
+ * with the error set before and the levels of verdict_measure_looked. Changes
+ * nothing, and returns false, if there is no error above 0.
+ */
+bool verdict_use_t(
+    struct verdict_facts *, bool moderated, double level05, double level10);
 
 /*
  * For a metric without noise: compares the medians without a test. The
@@ -100,16 +125,17 @@ void verdict_holm(const double *p, double *adjusted, size_t n);
 void verdict_bh(const double *p, double *adjusted, size_t n);
 
 /*
- * Returns the runs per side (or pairs) that would decide an inconclusive row:
- * enough to detect a change as large as the margin with power .8, enough for
- * the smallest p to be significant as one of 'tests' (Holm), and twice the
- * present runs if those should have been enough. 0: unknown.
+ * Returns the runs per side (or pairs) that settle the row with power .8 if the
+ * truth is the change that was measured: beyond the margin, that show it by a p
+ * below 'level'; within it, that show equivalence. At least one more than there
+ * are. 0: unknown, or a million and more.
  */
 size_t verdict_needed_runs(
-    const struct verdict_facts *, double margin, size_t tests);
+    const struct verdict_facts *, double margin, double level);
 
-/* Returns the smallest relative change that these runs detect with power .8, as
- * a fraction; NAN: unknown. */
-double verdict_visible_change(const struct verdict_facts *);
+/* Returns the smallest relative change, at least the margin, that these runs
+ * find with power .8 by a p below 'level', as a fraction; NAN: unknown. */
+double verdict_visible_change(
+    const struct verdict_facts *, double margin, double level);
 
 #endif

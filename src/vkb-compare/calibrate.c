@@ -2,6 +2,7 @@
 #include "casename.h"
 #include "err.h"
 #include "json.h"
+#include "infer.h"
 #include "judge.h"
 #include "mem.h"
 #include "series.h"
@@ -44,24 +45,52 @@ struct calibration {
 	size_t runs;
 };
 
+/* The autocorrelation of two series whose values are above 0. */
+static double
+estimate_serial(const double *x, const double *y, size_t n)
+{
+	double *logs = mem_array(2 * n, sizeof *logs), r;
+	struct serial sum = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		logs[i] = log(x[i]);
+		logs[n + i] = log(y[i]);
+	}
+	serial_add(&sum, logs, n);
+	serial_add(&sum, logs + n, n);
+	r = serial_estimate(&sum, 1);
+	free(logs);
+	return r;
+}
+
+/* Tests as a report of this row alone would. */
+static struct verdict_facts
+test_window(const double *x, const double *y, size_t n, bool paired)
+{
+	struct verdict_facts f = verdict_measure(x, n, y, n, paired);
+	const struct moderate none = {NAN, 0};
+
+	if (!isnan(f.change) && !f.paired)
+		verdict_set_serial(
+		    &f, estimate_serial(x, y, n), (size_t[]){1, 1});
+	infer_facts(&f, &none, JUDGE_ALPHA / 2, JUDGE_ALPHA, 2 * JUDGE_ALPHA);
+	return f;
+}
+
 static void
 judge_window(struct alarm_counts *t, const struct row *row, const double *x,
     const double *y, size_t n, bool paired)
 {
-	struct serial serial = serial_measure(x, n, y, n);
-	struct verdict_facts f = row->exact
-	    ? verdict_measure_exact(x, n, y, n)
-	    : verdict_measure_looked(x, n, y, n, paired && n >= VERDICT_PAIRS,
-		  JUDGE_ALPHA, 2 * JUDGE_ALPHA, &serial);
-	double p = verdict_p(&f);
+	struct verdict_facts f = row->exact ? verdict_measure_exact(x, n, y, n)
+					    : test_window(x, y, n, paired);
 	bool certain;
 	enum verdict v = verdict_decide(
-	    &f, row->metric.better, row->margin, p, JUDGE_ALPHA, &certain);
+	    &f, row->metric.better, row->margin, f.p, JUDGE_ALPHA, &certain);
 
 	t->windows++;
 	t->alarms += v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT ||
 	    v == VERDICT_DIFFERENT;
-	if (isnan(p) || p < JUDGE_ALPHA)
+	if (isnan(f.p) || f.p < JUDGE_ALPHA)
 		t->sizes[t->n++] = f.ratio > 0   ? fabs(log(f.ratio))
 		    : f.median[0] == f.median[1] ? 0
 						 : INFINITY;

@@ -115,7 +115,7 @@ decide_canaries(
 		const struct verdict_facts *f = &c->canaries[i].facts;
 
 		p[i] = rows[i] && f->m >= VERDICT_RUNS && f->n >= VERDICT_RUNS
-		    ? scale_p(rows[i], verdict_p(f), r)
+		    ? scale_p(rows[i], f->p, r)
 		    : NAN;
 		tests += !isnan(p[i]);
 	}

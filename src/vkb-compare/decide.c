@@ -1,15 +1,79 @@
 #include "decide.h"
 #include "bootstrap.h"
+#include "infer.h"
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
 #include "part.h"
 #include "stats.h"
-#include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * The shares of JUDGE_ALPHA if there are tests in both families: as simulated, a
+ * report of equal builds is then wrong in at most one of 20.
+ */
+static const double shares[2] = {.03, .02};
+
+/* Counts the tests of each family, and divides JUDGE_ALPHA among them. What is
+ * only shown does not fail, and has a level of its own. */
+static void
+count_tests(struct comparison *c, size_t n)
+{
+	size_t tests[FAMILIES + 1] = {0};
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++)
+			tests[judge_family(&c[i].rows[j])]++;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < FAMILIES; k++) {
+			bool both = k < FAMILY_SHOWN && tests[FAMILY_PRIMARY] &&
+			    tests[FAMILY_OTHER];
+
+			c[i].tests[k] = tests[k];
+			c[i].alpha[k] = both ? shares[k] : JUDGE_ALPHA;
+		}
+}
+
+/* Sets p of the rows of one family, adjusted over all comparisons, on the scale
+ * of JUDGE_ALPHA. Returns how many are significant. */
+static size_t
+adjust_p_values(struct comparison *c, size_t n, const struct rules *r,
+    enum row_family family)
+{
+	size_t all = 0, k = 0, found = 0;
+	double *p, *adjusted;
+
+	for (size_t i = 0; i < n; i++)
+		all += c[i].nrows;
+	p = mem_array(all + 1, sizeof *p);
+	adjusted = mem_array(all + 1, sizeof *adjusted);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			const struct row *row = &c[i].rows[j];
+
+			p[k++] = judge_family(row) == family
+			    ? judge_p(row, row->facts.p)
+			    : NAN;
+		}
+	(r->strict ? verdict_holm : verdict_bh)(p, adjusted, all);
+	k = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++, k++) {
+			struct row *row = &c[i].rows[j];
+
+			if (isnan(p[k]))
+				continue;
+			row->p = fmin(
+			    1, adjusted[k] * JUDGE_ALPHA / c[i].alpha[family]);
+			found += row->p < JUDGE_ALPHA;
+		}
+	free(p);
+	free(adjusted);
+	return found;
+}
 
 /* Seconds for one more run of each side; NAN: not known. */
 static double
@@ -26,8 +90,9 @@ expect_seconds(const struct pairing *p)
 	return sum;
 }
 
+/* 'level': that the next p of the family has to be below. */
 static void
-decide_row(struct row *row, size_t tests)
+decide_row(struct row *row, double level)
 {
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
@@ -36,126 +101,17 @@ decide_row(struct row *row, size_t tests)
 	    row->p, JUDGE_ALPHA, &row->certain);
 	row->waived =
 	    row->verdict == VERDICT_REGRESSION && rules_is_waived(row);
+	level *= row->level / JUDGE_ALPHA;
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
-	if (row->verdict == VERDICT_INCONCLUSIVE) {
-		row->needed = verdict_needed_runs(
-		    f, row->margin, (size_t)ceil((double)tests / row->weight));
-		/* else no change could be shown among so many tests */
-		if (judge_p(row, f->p_min) * (double)tests / row->weight <=
-		    JUDGE_ALPHA)
-			row->visible = verdict_visible_change(f);
+	if (row->verdict == VERDICT_INCONCLUSIVE ||
+	    verdict_is_likely(row->verdict)) {
+		row->needed = verdict_needed_runs(f, row->margin, level);
+		row->visible = verdict_visible_change(f, row->margin, level);
 	}
 	if (row->needed > have)
 		row->minutes = (double)(row->needed - have) *
 		    expect_seconds(row->pair) / 60;
-}
-
-static bool
-is_tested(const struct row *row, bool gate)
-{
-	return row->gate == gate && !isnan(row->facts.p) &&
-	    row->facts.m >= VERDICT_RUNS && row->facts.n >= VERDICT_RUNS;
-}
-
-/*
- * Sets the weights of p for Benjamini-Hochberg (Genovese, Roeder and Wasserman,
- * Biometrika 93, 2006): p / weight, with weights of 1 on average, keeps the
- * false discovery rate. Metrics other than throughput and latency get half the
- * weight, so that they cost the others less power. Holm ('strict') has no
- * weights. Returns the number of tests.
- */
-static size_t
-weigh_rows(struct comparison *c, size_t n, bool strict)
-{
-	size_t first = 0, second = 0;
-	double unit;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			if (!is_tested(&c[i].rows[j], true))
-				continue;
-			if (c[i].rows[j].metric.second)
-				second++;
-			else
-				first++;
-		}
-	unit = (double)(first + second) / ((double)first + .5 * (double)second);
-	for (size_t i = 0; i < n && first && !strict; i++) {
-		c[i].second = second;
-		for (size_t j = 0; j < c[i].nrows; j++)
-			if (is_tested(&c[i].rows[j], true))
-				c[i].rows[j].weight = unit *
-				    (c[i].rows[j].metric.second ? .5 : 1);
-	}
-	return first + second;
-}
-
-/* Sets p of the rows of one class, adjusted over all comparisons. */
-static void
-adjust_p_values(
-    struct comparison *c, size_t n, const struct rules *r, bool gate)
-{
-	size_t all = 0, k = 0;
-	double *p, *adjusted;
-
-	for (size_t i = 0; i < n; i++)
-		all += c[i].nrows;
-	p = mem_array(all + 1, sizeof *p);
-	adjusted = mem_array(all + 1, sizeof *adjusted);
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			const struct row *row = &c[i].rows[j];
-			double own = judge_p(row, verdict_p(&row->facts));
-
-			p[k++] = is_tested(row, gate)
-			    ? fmin(1, own / row->weight)
-			    : NAN;
-		}
-	(r->strict ? verdict_holm : verdict_bh)(p, adjusted, all);
-	k = 0;
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++, k++)
-			if (!isnan(p[k]))
-				c[i].rows[j].p = adjusted[k];
-	free(p);
-	free(adjusted);
-}
-
-/*
- * Replaces the p of paired rows whose rounds are too few. The p of signed ranks
- * is at least 2/2^rounds: a few rounds cannot show that one case of many
- * changed. The rank-sum test of all runs can; ignoring the rounds makes its p
- * larger. The estimate and its intervals stay those of the rounds.
- */
-static void
-use_rank_sum_p(struct comparison *c, size_t n, size_t tests)
-{
-	size_t cases = 0;
-
-	for (size_t i = 0; i < n; i++)
-		cases += c[i].matched;
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			struct row *row = &c[i].rows[j];
-			struct verdict_facts *f = &row->facts, u;
-			double level =
-			    isnan(row->level) ? JUDGE_ALPHA : row->level;
-			size_t among = row->metric.second
-			    ? (size_t)ceil((double)tests / row->weight)
-			    : cases;
-
-			if (!f->paired || isnan(f->p) ||
-			    !str_starts(f->method, "signed-rank") ||
-			    f->n >= power_least_runs(true, among, level))
-				continue;
-			u = verdict_measure(row->used[0].v, row->used[0].n,
-			    row->used[1].v, row->used[1].n, false);
-			f->p = u.p;
-			f->p_min = u.p_min;
-			f->method = u.method;
-			c[i].by_rank_sum += row->gate;
-		}
 }
 
 /* Resampling more than these takes seconds. */
@@ -227,10 +183,8 @@ has_single_runs(const struct comparison *c, const char *name)
 	return true;
 }
 
-/* Fills c->overall from the rows; those without a ratio above 0 are left out.
- */
-static void
-add_overall(struct comparison *c)
+void
+decide_overall(struct comparison *c)
 {
 	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
 
@@ -257,24 +211,29 @@ add_overall(struct comparison *c)
 void
 decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
-	size_t tests = weigh_rows(c, n, r->strict);
+	size_t found[FAMILIES];
 
-	use_rank_sum_p(c, n, tests);
-	adjust_p_values(c, n, r, true);
-	adjust_p_values(c, n, r, false);
+	count_tests(c, n);
+	for (size_t i = 0; i < n; i++)
+		infer_rows(&c[i]);
+	for (enum row_family k = 0; k < FAMILIES; k++)
+		found[k] = adjust_p_values(c, n, r, k);
 	for (size_t i = 0; i < n; i++) {
-		c[i].family = tests;
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			struct row *row = &c[i].rows[j];
+			enum row_family k = judge_family(row);
 
-			decide_row(row, c[i].family);
+			decide_row(row,
+			    k == FAMILIES
+				? JUDGE_ALPHA
+				: c[i].alpha[k] * (double)(found[k] + 1) /
+				    (double)c[i].tests[k]);
 			if (row->waived)
 				c[i].waived += row->gate;
 			else
 				c[i].count[row->verdict] += row->gate;
 			c[i].paired += row->gate && row->facts.paired;
 		}
-		add_overall(&c[i]);
 	}
 	rules_add_lapses(r, c, n);
 }

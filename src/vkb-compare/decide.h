@@ -9,8 +9,12 @@
 struct comparison;
 struct rules;
 
-/* Adjusts p over the gate rows of all comparisons, and apart from these over
- * all other rows; then sets the verdicts, counts, overall and lapses. */
+/* Tests the rows, adjusts p in each family over all comparisons, and sets the
+ * verdicts, counts and lapses. */
 void decide_all(struct comparison *, size_t n, const struct rules *);
+
+/* Sets the overall change of each judged metric; rows without a ratio above 0
+ * are left out. */
+void decide_overall(struct comparison *);
 
 #endif

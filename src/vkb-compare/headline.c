@@ -71,8 +71,12 @@ add_changes(struct str *s, const struct comparison *c)
 		enum verdict verdict;
 		const char *word, *plural;
 	} kinds[] = {{VERDICT_REGRESSION, "worse", "regressions"},
+	    {VERDICT_LIKELY_REGRESSION, "likely worse", "likely regressions"},
 	    {VERDICT_IMPROVEMENT, "better", "improvements"},
-	    {VERDICT_DIFFERENT, "different", "different"}};
+	    {VERDICT_LIKELY_IMPROVEMENT, "likely better",
+		"likely improvements"},
+	    {VERDICT_DIFFERENT, "different", "different"},
+	    {VERDICT_LIKELY_DIFFERENT, "likely different", "likely different"}};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		add_change_phrase(s,
@@ -98,7 +102,8 @@ plan_more_runs(const struct comparison *c)
 
 		if (!report_is_judged(r) ||
 		    (r->verdict != VERDICT_INCONCLUSIVE &&
-			r->verdict != VERDICT_INSUFFICIENT))
+			r->verdict != VERDICT_INSUFFICIENT &&
+			!verdict_is_likely(r->verdict)))
 			continue;
 		if (report_is_hopeless(r) || r->needed <= have) {
 			n.hopeless++;

@@ -76,16 +76,20 @@ make_delta(const struct comparison *c, const struct row *r)
 	set_interval(rec, "ci90", f->lo90, f->hi90);
 	json_set_num(rec, "p", f->p);
 	json_set_num(rec, "p_adjusted", r->p);
-	if (f->serial.r > 0)
-		json_set(rec, "worth",
-		    json_pair(f->serial.effective[0], f->serial.effective[1]));
+	json_set_num(rec, "se", f->se);
+	json_set_num(rec, "df", f->df);
+	if (f->serial > 0)
+		json_set_num(rec, "serial", f->serial);
 	json_set_str(rec, "method", f->method);
 	json_set_bool(rec, "paired", f->paired);
 	json_set_num(rec, "margin", r->margin);
 	json_set_str(rec, "margin_from", r->margin_from);
 	json_set_num(rec, "cliff", f->cliff);
-	json_set_num(rec, "level", r->level);
+	if (r->level < JUDGE_ALPHA)
+		json_set_num(rec, "level", r->level);
 	json_set_str(rec, "class", r->gate ? "gate" : "info");
+	if (r->primary)
+		json_set_bool(rec, "primary", true);
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	json_set_bool(rec, "certain", r->certain);
 	json_set_num(rec, "visible", r->visible);
@@ -191,7 +195,11 @@ make_comparison(
 	json_set(rec, "verdicts", counts);
 	json_set_num(rec, "alpha", JUDGE_ALPHA);
 	json_set_str(rec, "correction", r->strict ? "holm" : "bh");
-	json_set_num(rec, "tests", (double)c->family);
+	json_set(rec, "tests",
+	    json_pair((double)c->tests[FAMILY_PRIMARY],
+		(double)c->tests[FAMILY_OTHER]));
+	json_set(rec, "levels",
+	    json_pair(c->alpha[FAMILY_PRIMARY], c->alpha[FAMILY_OTHER]));
 	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
 		struct json *j = json_object();

@@ -66,19 +66,6 @@ find_level(struct comparison *c, const struct row *row, bool ninety)
 	return least;
 }
 
-static void
-judge_row(struct comparison *c, struct row *row, bool paired)
-{
-	const struct sample *s = row->used;
-	double level = find_level(c, row, false);
-	struct serial serial = sample_measure_serial(s);
-
-	row->facts = verdict_measure_looked(s[0].v, s[0].n, s[1].v, s[1].n,
-	    paired, level, find_level(c, row, true), &serial);
-	if (level < JUDGE_ALPHA)
-		row->level = level;
-}
-
 /* Takes the margin of the history if it is wider. */
 static void
 widen_margin(struct comparison *c, struct row *row, const struct rules *r)
@@ -102,8 +89,8 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	struct row row = {.pair = p,
 	    .name = mem_str(name),
 	    .p = NAN,
-	    .level = NAN,
-	    .weight = 1,
+	    .level = JUDGE_ALPHA,
+	    .level10 = 2 * JUDGE_ALPHA,
 	    .visible = NAN,
 	    .minutes = NAN};
 	bool paired;
@@ -114,8 +101,9 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		row.used[j] = sample_metric(p->side[j], name);
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
-	paired = !row.exact &&
-	    sample_pair(row.used, find_level(c, &row, false), &row.dropped);
+	paired = !row.exact && sample_pair(row.used, &row.dropped);
+	row.level = find_level(c, &row, false);
+	row.level10 = find_level(c, &row, true);
 	if (row.exact)
 		row.facts = verdict_measure_exact(
 		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
@@ -123,7 +111,9 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		row.facts =
 		    verdict_measure_same(row.used[0].v, row.used[0].n, paired);
 	else
-		judge_row(c, &row, paired);
+		row.facts = verdict_measure_looked(row.used[0].v, row.used[0].n,
+		    row.used[1].v, row.used[1].n, paired, row.level,
+		    row.level10);
 	if (row.margin_auto)
 		widen_margin(c, &row, r);
 	row.client_bound = cases_bound(p->side[0], "client") > 0 ||
@@ -192,6 +182,28 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 			if (!before && has_metric(p->side[1], name))
 				add_row(c, p, name, r);
 		}
+}
+
+/*
+ * Marks the primary row of a case, the first of them from 'from': the p99 at a
+ * given rate, else the throughput; else its first judged row.
+ */
+static void
+mark_primary(struct comparison *c, const struct pairing *p, size_t from)
+{
+	const char *name = json_get_num(p->side[0]->config, "rate", 0) > 0
+	    ? "p99_latency_ms"
+	    : "rps";
+	struct row *first = NULL;
+
+	for (size_t i = from; i < c->nrows; i++) {
+		struct row *row = &c->rows[i];
+
+		if (row->gate && (!first || strcmp(row->name, name) == 0))
+			first = row;
+	}
+	if (first)
+		first->primary = true;
 }
 
 static char *
@@ -298,6 +310,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		bool lost = all_failed(p->side[0]) || all_failed(p->side[1]);
+		size_t before;
 
 		if (p->side[1])
 			c->failed_runs += cases_sum(p->side[1], "failed");
@@ -307,7 +320,9 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		if (lost || !p->side[0] || !p->side[1])
 			continue;
 		c->matched++;
+		before = c->nrows;
 		judge_metrics(c, p, r);
+		mark_primary(c, p, before);
 		find_lonely(c, p, r);
 		compare_environments(c, p);
 	}
@@ -316,7 +331,19 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 double
 judge_p(const struct row *row, double p)
 {
-	return isnan(row->level) ? p : fmin(1, p * JUDGE_ALPHA / row->level);
+	return fmin(1, p * JUDGE_ALPHA / row->level);
+}
+
+enum row_family
+judge_family(const struct row *row)
+{
+	const struct verdict_facts *f = &row->facts;
+
+	if (isnan(f->p) || f->m < VERDICT_RUNS || f->n < VERDICT_RUNS)
+		return FAMILIES;
+	if (!row->gate)
+		return FAMILY_SHOWN;
+	return row->primary ? FAMILY_PRIMARY : FAMILY_OTHER;
 }
 
 void

@@ -14,11 +14,18 @@
 
 #define JUDGE_ALPHA .05
 
+/*
+ * The tests of one family correct each other's p. The primary metric of each
+ * case decides first; the other judged metrics do not dilute it.
+ */
+enum row_family { FAMILY_PRIMARY, FAMILY_OTHER, FAMILY_SHOWN, FAMILIES };
+
 struct row {
 	const struct pairing *pair;
 	char *name; /* of the metric */
 	struct metric metric;
 	bool gate;
+	bool primary; /* of its case */
 	double margin;
 	char margin_sign; /* '+' or '-' if the user gave one; else '\0' */
 	const char *margin_from;     /* table, option, policy or history */
@@ -28,8 +35,8 @@ struct row {
 	bool waived;                 /* a regression that does not fail */
 	struct sample used[2];       /* values in the test, by side */
 	struct verdict_facts facts;
-	double p;     /* adjusted; NAN: there was no test */
-	double level; /* alpha left by sequential looks; NAN: no looks */
+	double p;              /* adjusted; NAN: there was no test */
+	double level, level10; /* left of .05 and .10 by sequential looks */
 	enum verdict verdict;
 	bool certain;
 	size_t needed;  /* runs per side (rounds); 0: not known */
@@ -38,7 +45,6 @@ struct row {
 	size_t dropped; /* runs without a partner, left out */
 	bool client_bound;
 	bool keys_differ;  /* grows with the number of keys, which differs */
-	double weight;     /* of its p in the adjustment; 1 on average */
 	const char *notes; /* of a row read from a record; NULL: judged here */
 };
 
@@ -104,9 +110,10 @@ struct comparison {
 	size_t matched, unmatched[2];
 	double failed_runs; /* of the contender */
 	size_t paired;      /* gate rows that were paired */
-	size_t by_rank_sum; /* of these, with the p of the unpaired test */
-	size_t family;      /* tests in the adjustment of p */
-	size_t second;      /* of these, with half the weight */
+	size_t by_t;        /* gate rows tested by Student's t */
+	double serial;      /* lag-1 autocorrelation of unpaired runs, or 0 */
+	size_t tests[FAMILIES]; /* in the adjustment of p, of all comparisons */
+	double alpha[FAMILIES]; /* their shares of JUDGE_ALPHA */
 	struct cached_level levels[2][2]; /* cache by side; for ci95 and ci90 */
 };
 
@@ -120,7 +127,11 @@ void judge_name_pairs(struct comparison *);
 
 void judge_free(struct comparison *);
 
-/* Scales p of a row so that it can be compared with JUDGE_ALPHA. */
+/* Returns the family of a row that is tested, or FAMILIES. */
+enum row_family judge_family(const struct row *);
+
+/* Scales p of a row, which looks make smaller than it is, so that it can be
+ * compared with JUDGE_ALPHA. */
 double judge_p(const struct row *, double p);
 
 #endif

@@ -80,7 +80,7 @@ write_row_testcase(
 {
 	const char *name = r->pair->name[0];
 	bool open = r->verdict == VERDICT_INCONCLUSIVE ||
-	    r->verdict == VERDICT_INSUFFICIENT;
+	    r->verdict == VERDICT_INSUFFICIENT || verdict_is_likely(r->verdict);
 	struct str s = {0};
 	enum kind kind = PASSED;
 

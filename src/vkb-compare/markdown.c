@@ -39,10 +39,14 @@ choose_mark(const struct row *r)
 	switch (r->verdict) {
 	case VERDICT_REGRESSION:
 		return "\xf0\x9f\x94\xb4"; /* red circle */
+	case VERDICT_LIKELY_REGRESSION:
+		return "\xf0\x9f\x9f\xa0"; /* orange circle */
 	case VERDICT_IMPROVEMENT:
 		return "\xf0\x9f\x9f\xa2"; /* green circle */
 	case VERDICT_DIFFERENT:
 		return "\xf0\x9f\x94\xb5"; /* blue circle */
+	case VERDICT_LIKELY_IMPROVEMENT:
+	case VERDICT_LIKELY_DIFFERENT:
 	case VERDICT_INCONCLUSIVE:
 		return "\xe2\x9d\x94"; /* question mark */
 	case VERDICT_INSUFFICIENT:

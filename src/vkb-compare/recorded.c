@@ -98,7 +98,7 @@ read_row(struct row *r, const struct json *rec)
 	r->certain = json_get_bool(rec, "certain", false);
 	r->visible = json_get_num(rec, "visible", NAN);
 	r->minutes = json_get_num(needed, "minutes", NAN);
-	r->level = r->p = NAN;
+	r->p = NAN;
 	f->method = ""; /* notes name it */
 	f->paired = json_get_bool(rec, "paired", false);
 	f->ratio = json_get_num(rec, "ratio", NAN);

@@ -10,18 +10,18 @@
 #include <string.h>
 
 const enum verdict report_verdicts[VERDICTS] = {VERDICT_REGRESSION,
-    VERDICT_IMPROVEMENT, VERDICT_DIFFERENT, VERDICT_INCONCLUSIVE,
+    VERDICT_LIKELY_REGRESSION, VERDICT_IMPROVEMENT, VERDICT_LIKELY_IMPROVEMENT,
+    VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
     VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 
 /* Returns the place of a row in reports, by what needs attention. */
 static int
 rank_row(const struct row *r)
 {
+	enum verdict v = r->waived ? VERDICT_DIFFERENT : r->verdict;
 	int rank = 0;
 
-	if (r->waived)
-		return VERDICT_DIFFERENT;
-	while (report_verdicts[rank] != r->verdict)
+	while (report_verdicts[rank] != v)
 		rank++;
 	return rank + (r->gate ? 0 : VERDICTS);
 }
@@ -190,8 +190,8 @@ report_counts(struct str *s, const struct comparison *c)
 
 	for (size_t i = 0; i < VERDICTS; i++) {
 		enum verdict v = report_verdicts[i];
-		bool plural = c->count[v] != 1 &&
-		    (v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT);
+		bool plural = c->count[v] != 1 && v < VERDICT_EQUIVALENT &&
+		    !str_ends(verdict_name(v), "different");
 
 		rows += c->count[v];
 		if (!c->count[v])
@@ -283,6 +283,48 @@ write_margins(struct str *s, const struct comparison *c)
 		str_addc(s, '.');
 }
 
+static void
+write_pairing(struct str *s, const struct comparison *c, size_t rows)
+{
+	if (c->paired == rows && rows)
+		str_add(s, "Paired by round");
+	else if (c->paired)
+		str_printf(
+		    s, "%zu of %zu results paired by round", c->paired, rows);
+	else
+		str_add(
+		    s, "Not paired: the sides did not run in the same rounds");
+}
+
+/* 'rows': judged results. */
+static void
+write_tests(struct str *s, const struct comparison *c, const struct rules *r,
+    size_t rows)
+{
+	size_t first = c->tests[FAMILY_PRIMARY], other = c->tests[FAMILY_OTHER];
+	enum row_family only = first ? FAMILY_PRIMARY : FAMILY_OTHER;
+
+	if (!c->by_t)
+		str_add(s, "; rank tests");
+	else if (c->by_t == rows)
+		str_add(s,
+		    "; t tests of logarithms, with variances moderated over "
+		    "the results of a metric");
+	else
+		str_printf(s,
+		    "; %zu of %zu results by moderated t tests of logarithms, "
+		    "the others by rank tests",
+		    c->by_t, rows);
+	str_printf(s, "; p-values corrected for %zu test%s%s (%s, level %g)",
+	    c->tests[only], num_plural(c->tests[only]),
+	    first && other ? " of primary metrics" : "",
+	    r->strict ? "Holm" : "Benjamini-Hochberg", c->alpha[only]);
+	if (first && other)
+		str_printf(s, " and %zu of others (level %g)", other,
+		    c->alpha[FAMILY_OTHER]);
+	str_addc(s, '.');
+}
+
 void
 report_method(struct str *s, const struct comparison *c, const struct rules *r)
 {
@@ -298,34 +340,11 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_add(s, "Nothing was compared.");
 		return;
 	}
-	if (c->paired == rows && rows)
-		str_add(s, "Paired by round (signed rank)");
-	else if (c->paired)
-		str_printf(s,
-		    "%zu of %zu results paired by round (signed rank), the "
-		    "others not paired (Mann-Whitney)",
-		    c->paired, rows);
-	else
-		str_add(s,
-		    "Not paired: the sides did not run in the same rounds "
-		    "(Mann-Whitney)");
-	if (c->by_rank_sum)
-		str_printf(s,
-		    ", p of %zu result%s by Mann-Whitney (signed ranks of so "
-		    "few rounds could not show one change among so many cases)",
-		    c->by_rank_sum, num_plural(c->by_rank_sum));
-	str_printf(s, "; p-values corrected for %zu test%s (%s, level %g",
-	    c->family, num_plural(c->family),
-	    r->strict ? "Holm" : "Benjamini-Hochberg", JUDGE_ALPHA);
-	if (c->second && !r->strict)
-		str_printf(s,
-		    "; %zu of them, of CPU, memory and p99.9, have half the "
-		    "weight",
-		    c->second);
-	str_add(s, ").");
+	write_pairing(s, c, rows);
+	write_tests(s, c, r, rows);
 	write_margins(s, c);
 	for (size_t i = 0; i < c->nrows; i++)
-		looked += !isnan(c->rows[i].level);
+		looked += c->rows[i].level < JUDGE_ALPHA;
 	if (looked)
 		str_printf(s,
 		    " %zu result%s of adaptive runs: p and intervals allow for "
@@ -364,12 +383,11 @@ report_notes(struct str *s, const struct row *r)
 			str_printf(s, "%s%s", sep, notes[i].text);
 			sep = ", ";
 		}
-	if (f->serial.r > 0) {
+	if (f->serial > 0) {
 		str_printf(s,
-		    "%sruns are autocorrelated (lag-1 %.2f, effective sample "
-		    "size %.1f and %.1f): the interval is wider",
-		    sep, f->serial.r, f->serial.effective[0],
-		    f->serial.effective[1]);
+		    "%sruns are autocorrelated (lag-1 %.2f in this report): "
+		    "the interval is wider",
+		    sep, f->serial);
 		sep = ", ";
 	}
 	if (r->dropped)

@@ -3,7 +3,6 @@
 #include "json.h"
 #include "mem.h"
 #include "part.h"
-#include "power.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -142,7 +141,7 @@ sort_rounds(const struct sample *s, size_t *n)
 }
 
 bool
-sample_pair(struct sample s[2], double level, size_t *dropped)
+sample_pair(struct sample s[2], size_t *dropped)
 {
 	size_t n[2], i = 0, k = 0, got = 0, least;
 	const struct round **at[2] = {
@@ -169,7 +168,7 @@ sample_pair(struct sample s[2], double level, size_t *dropped)
 	free(at[0]);
 	free(at[1]);
 	least = s[0].n < s[1].n ? s[0].n : s[1].n;
-	if (got < power_least_runs(true, 1, level) || 2 * got < least) {
+	if (got < SAMPLE_PAIRS || 2 * got < least) {
 		sample_free(&to[0]);
 		sample_free(&to[1]);
 		return false;
@@ -183,26 +182,23 @@ sample_pair(struct sample s[2], double level, size_t *dropped)
 	return true;
 }
 
-struct serial
-sample_measure_serial(const struct sample s[2])
+size_t
+sample_add_serial(const struct sample *s, struct serial *sum)
 {
-	double *v[2];
-	size_t n[2];
-	struct serial r;
+	size_t n, from = 0, sessions = 0;
+	const struct round **at = sort_rounds(s, &n);
+	double *v = mem_array(n + 1, sizeof *v);
 
-	for (size_t j = 0; j < 2; j++) {
-		const struct round **at = sort_rounds(&s[j], &n[j]);
-
-		v[j] = mem_array(n[j] + 1, sizeof *v[j]);
-		for (size_t i = 0; i < n[j]; i++)
-			v[j][i] = s[j].v[at[i] - s[j].rounds];
-		free(at);
+	for (size_t i = 0; i < n; i++)
+		v[i] = log(s->v[at[i] - s->rounds]);
+	for (size_t i = 1; i <= n && n == s->n; i++) {
+		if (i < n && strcmp(at[i]->session, at[from]->session) == 0)
+			continue;
+		serial_add(sum, v + from, i - from);
+		from = i;
+		sessions++;
 	}
-	if (n[0] == s[0].n && n[1] == s[1].n)
-		r = serial_measure(v[0], n[0], v[1], n[1]);
-	else
-		r = serial_independent(s[0].n, s[1].n);
-	free(v[0]);
-	free(v[1]);
-	return r;
+	free(at);
+	free(v);
+	return sessions ? sessions : 1;
 }

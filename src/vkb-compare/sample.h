@@ -30,13 +30,17 @@ void sample_free(struct sample *);
 /*
  * Reduces both samples to the values of common rounds, which are runs of one
  * session and one block, in the same order; sets *dropped to the number of
- * values left out. Returns false, and changes nothing, if these rounds are too
- * few for a test at 'level', or less than half of the smaller sample.
+ * values left out. Returns false, and changes nothing, if there are fewer than
+ * SAMPLE_PAIRS of these rounds, or less than half of the smaller sample.
  */
-bool sample_pair(struct sample s[2], double level, size_t *dropped);
+enum { SAMPLE_PAIRS = 3 };
+bool sample_pair(struct sample s[2], size_t *dropped);
 
-/* Measures the autocorrelation of each side, with its runs sorted by session
- * and block. serial_independent unless these are known of all runs. */
-struct serial sample_measure_serial(const struct sample s[2]);
+/*
+ * Adds the logarithms of the values, which are above 0, of each session in the
+ * order of its blocks. Returns the number of sessions; 1, without adding
+ * anything, if the place of a run is not known.
+ */
+size_t sample_add_serial(const struct sample *, struct serial *);
 
 #endif

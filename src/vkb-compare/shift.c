@@ -2,6 +2,7 @@
 #include "group.h"
 #include "hist.h"
 #include "json.h"
+#include "infer.h"
 #include "judge.h"
 #include "mem.h"
 #include "part.h"
@@ -57,10 +58,13 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2])
 	for (size_t j = 0; j < 2; j++)
 		runs[j] = sample_quantile(s->pair->side[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
-		bool paired = sample_pair(runs, JUDGE_ALPHA, &dropped);
+		bool paired = sample_pair(runs, &dropped);
 		struct verdict_facts f = verdict_measure(
 		    runs[0].v, runs[0].n, runs[1].v, runs[1].n, paired);
+		const struct moderate none = {NAN, 0};
 
+		infer_facts(
+		    &f, &none, JUDGE_ALPHA / 2, JUDGE_ALPHA, 2 * JUDGE_ALPHA);
 		for (size_t j = 0; j < 2; j++)
 			l.value[j] = (double)hist_quantile(h[j], q);
 		l.ratio = f.ratio;

@@ -7,13 +7,12 @@
 #include "outlier.h"
 #include "power.h"
 #include "rng.h"
-#include "serial.h"
 #include "slow.h"
-#include "slowpower.h"
 #include "bimodal.h"
 #include "stats.h"
 #include "steady.h"
 #include "tap.h"
+#include "tdist.h"
 
 #include <stdlib.h>
 
@@ -188,63 +187,6 @@ width_of(size_t n)
 	    : tdist_quantile(.975, (double)n - 1) / sqrt((double)n);
 }
 
-/* The least number with this power, looked for from the start. */
-static size_t
-runs_of(double cv, double effect, bool paired)
-{
-	size_t n = paired ? 6 : 4;
-
-	while (
-	    power_of(.955 * (double)n, log(1 + effect) / cv, paired, .05) < .8)
-		n++;
-	return n;
-}
-
-static void
-powers(void)
-{
-	static const double effects[] = {.01, .02, -.02, .05, -.2, .5};
-	bool runs = true, visible = true;
-
-	for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
-		for (double cv = .01; cv < .09; cv += .0117) {
-			runs = runs &&
-			    power_runs(cv, effects[i], true) ==
-				runs_of(cv, effects[i], true) &&
-			    power_runs(cv, effects[i], false) ==
-				runs_of(cv, effects[i], false);
-		}
-	tap_near(power_of(63.77, .5, false, .05), .8, 1e-4,
-	    "63.77 a side find half a standard deviation (Cohen)");
-	tap_near(power_of(33.37, .5, true, .05), .8, 1e-4, "so do 33.37 pairs");
-	tap_ok(runs, "the number of runs is the least that has power .8");
-	for (size_t m = 2; m < 30; m += 3) {
-		size_t n = m + 4;
-		double d = tdist_quantile(.975, (double)(m + n - 2)) +
-		    tdist_quantile(.8, (double)(m + n - 2));
-		double e = tdist_quantile(.975, (double)(n - 1)) +
-		    tdist_quantile(.8, (double)(n - 1));
-
-		d *= .03 * sqrt(2 / (.955 * (double)m));
-		e *= .03 * sqrt(1 / (.955 * (double)n));
-		visible = visible &&
-		    fabs(power_visible(.03, m, n, false) - 1 + exp(-d)) <
-			1e-12 &&
-		    fabs(power_visible(.03, n, m, false) - 1 + exp(-d)) <
-			1e-12 &&
-		    fabs(power_visible(.03, n, n, true) - 1 + exp(-e)) < 1e-12;
-	}
-	tap_ok(visible, "the visible change follows the quantiles of t");
-	tap_ok(!isnan(power_visible(.1, 2, 2, true)) &&
-		!isnan(power_visible(.1, 1, 2, false)) &&
-		isnan(power_visible(.1, 1, 1, true)),
-	    "one degree of freedom is enough, none is too few");
-	tap_ok(power_runs(.1, log(1), false) == 0 &&
-		power_runs(1, .00367, false) == 0 &&
-		power_runs(1, .0041, false) > 900000,
-	    "a million runs are too many to ask for");
-}
-
 /* As many more as make the width that is wanted, tried one by one. */
 static size_t
 more_of(double now, double wanted, size_t n)
@@ -393,67 +335,6 @@ levels(void)
 
 /* Products of neighbours and squares, of ranks less their mean. */
 static void
-add_ranks(const double *v, size_t n, double *own, double *next)
-{
-	double before = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double rank = 0;
-
-		for (size_t k = 0; k < n; k++)
-			rank += (v[i] > v[k]) - (v[i] < v[k]);
-		*own += rank * rank;
-		*next += before * rank;
-		before = rank;
-	}
-}
-
-static double
-worth_of(double r, size_t n)
-{
-	double sum = 0;
-
-	for (size_t k = 1; k < n; k++)
-		sum += (1 - (double)k / (double)n) * pow(r, (double)k);
-	return (double)n / (1 + 2 * sum);
-}
-
-static void
-neighbours(void)
-{
-	size_t right = 0, some = 0;
-	struct rng rng;
-
-	rng_seed(&rng, 14, 0);
-	for (int t = 0; t < 400; t++) {
-		size_t m = 8 + rng_below(&rng, 20), n = 8 + rng_below(&rng, 20);
-		double v[60], e = 0, own = 0, next = 0, r, mean;
-		struct serial s;
-
-		for (size_t i = 0; i < m + n; i++) {
-			e = .3 * e + rng_unit(&rng);
-			v[i] = t % 2 ? e : floor(6 * e);
-		}
-		s = serial_measure(v, m, v + m, n);
-		add_ranks(v, m, &own, &next);
-		add_ranks(v + m, n, &own, &next);
-		mean = (double)(m + n) / 2;
-		r = fmin((next / own + 1 / mean) / (1 - 3 / mean), .99);
-		if (r <= 1.645 / sqrt((double)(m + n)))
-			right += s.r == 0 && s.effective[0] == (double)m;
-		else
-			right += fabs(s.r - r) < 1e-12 &&
-			    fabs(s.effective[0] - worth_of(r, m)) < 1e-9 &&
-			    fabs(s.effective[1] - worth_of(r, n)) < 1e-9;
-		some += s.r > 0;
-	}
-	tap_ok(right == 400 && some > 100 && some < 300,
-	    "runs that resemble their neighbours are worth what the sum of "
-	    "the correlations leaves: %zu of 400, %zu with any",
-	    right, some);
-}
-
-static void
 domains(void)
 {
 	tap_ok(isnan(tdist_betainc(0, 1, .5)) &&
@@ -471,11 +352,9 @@ main(void)
 	rosner();
 	histogram_levels();
 	groups();
-	powers();
 	widths();
 	courses();
 	levels();
-	neighbours();
 	domains();
 	return tap_done();
 }

@@ -133,29 +133,6 @@ order(void)
 static void
 powers(void)
 {
-	/* The table of §12: cv, effect, runs a side. */
-	static const double rows[][3] = {{.005, .01, 6}, {.005, .02, 4},
-	    {.01, .01, 18}, {.01, .02, 6}, {.01, .03, 4}, {.02, .01, 68},
-	    {.02, .02, 18}, {.02, .03, 9}, {.02, .05, 5}, {.03, .01, 151},
-	    {.03, .02, 39}, {.03, .03, 18}, {.03, .05, 8}, {.05, .01, 417},
-	    {.05, .02, 106}, {.05, .03, 49}, {.05, .05, 19}, {.05, .1, 6},
-	    {.1, .01, 1662}, {.1, .02, 421}, {.1, .03, 190}, {.1, .05, 71},
-	    {.1, .1, 20}};
-
-	for (size_t i = 0; i < N(rows); i++) {
-		size_t n = power_runs(rows[i][0], rows[i][1], false);
-
-		tap_ok((double)n == rows[i][2], "cv %g, effect %g: %zu runs",
-		    rows[i][0], rows[i][1], n);
-	}
-	tap_ok(power_runs(0, .02, false) == 0 &&
-		power_runs(.05, 0, false) == 0 && power_runs(NAN, 1, true) == 0,
-	    "without noise or without a change no number of runs is known");
-	tap_ok(power_runs(.001, .5, true) == POWER_PAIRS, "six pairs at least");
-	tap_ok(isnan(power_visible(0, 5, 5, false)) &&
-		isnan(power_visible(.1, 1, 1, false)) &&
-		isnan(power_visible(NAN, 5, 5, true)),
-	    "without noise or with one run the visible change is NAN");
 	tap_ok(power_more_runs(.01, .02, 10, .95) == 0 &&
 		power_more_runs(INFINITY, .02, 1, .95) == 2 &&
 		power_more_runs(.1, 0, 10, .95) == SIZE_MAX,

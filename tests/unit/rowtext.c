@@ -149,7 +149,10 @@ methods(void)
 	    row("rps", 1), row("p50_latency_ms", 1), row("rps", 1)};
 	struct canary canaries[] = {
 	    {.ok = true}, {.ok = false}, {.ok = true}, {.ok = true}};
-	struct comparison c = {.rows = rows, .overall = of, .family = 1};
+	struct comparison c = {.rows = rows,
+	    .overall = of,
+	    .tests = {1, 0, 3},
+	    .alpha = {.05, .05, .05}};
 	struct rules rules = {0};
 	struct str s = {0};
 
@@ -160,25 +163,30 @@ methods(void)
 	rows[4].level = .01;
 	report_method(&s, &c, &rules);
 	check(&s,
-	    "Not paired: the sides did not run in the same rounds "
-	    "(Mann-Whitney); p-values corrected for 1 test "
-	    "(Benjamini-Hochberg, level 0.05).",
+	    "Not paired: the sides did not run in the same rounds; rank "
+	    "tests; p-values corrected for 1 test (Benjamini-Hochberg, level "
+	    "0.05).",
 	    "nothing is paired");
 	c.count[VERDICT_EQUIVALENT] = 3;
 	c.waived = 1;
 	c.paired = 4;
-	c.family = 4;
-	c.second = 2;
+	c.by_t = 4;
+	c.tests[0] = 3;
+	c.tests[1] = 7;
+	c.alpha[0] = .03;
+	c.alpha[1] = .02;
 	c.noverall = 1;
 	rows[0].margin = rows[2].margin = .005;
 	report_method(&s, &c, &rules);
 	check(&s,
-	    "Paired by round (signed rank); p-values corrected for 4 tests "
-	    "(Benjamini-Hochberg, level 0.05; 2 of them, of CPU, memory and "
-	    "p99.9, have half the weight). Margins: rps 0.5%.",
+	    "Paired by round; t tests of logarithms, with variances moderated "
+	    "over the results of a metric; p-values corrected for 3 tests of "
+	    "primary metrics (Benjamini-Hochberg, level 0.03) and 7 of others "
+	    "(level 0.02). Margins: rps 0.5%.",
 	    "every row is paired, waived ones too");
 	c.paired = 3;
-	c.by_rank_sum = 1;
+	c.by_t = 1;
+	c.tests[0] = 0;
 	c.noverall = 2;
 	rules.strict = true;
 	rows[0].margin = .02;
@@ -187,15 +195,13 @@ methods(void)
 	rows[1].margin_sign = rows[3].margin_sign = '+';
 	report_method(&s, &c, &rules);
 	check(&s,
-	    "3 of 4 results paired by round (signed rank), the others not "
-	    "paired (Mann-Whitney), p of 1 result by Mann-Whitney (signed "
-	    "ranks of so few rounds could not show one change among so many "
-	    "cases); p-values corrected for 4 tests (Holm, level 0.05). "
-	    "Margins: rps 2 to 5%, p50_latency_ms +10%.",
+	    "3 of 4 results paired by round; 1 of 4 results by moderated t "
+	    "tests of logarithms, the others by rank tests; p-values corrected "
+	    "for 7 tests (Holm, level 0.02). Margins: rps 2 to 5%, "
+	    "p50_latency_ms +10%.",
 	    "some rows are paired, and margins differ between cases");
-	c.by_rank_sum = 0;
+	c.by_t = 0;
 	rules.strict = false;
-	c.second = 0;
 	rows[0].margin_sign = '-';
 	rows[3].margin = 1 - 1 / 1.2;
 	rows[2].level = .03;
@@ -203,9 +209,9 @@ methods(void)
 	c.ncanaries = 3;
 	report_method(&s, &c, &rules);
 	check(&s,
-	    "3 of 4 results paired by round (signed rank), the others not "
-	    "paired (Mann-Whitney); p-values corrected for 4 tests "
-	    "(Benjamini-Hochberg, level 0.05). Margins: rps 2 to 5%, "
+	    "3 of 4 results paired by round; rank tests; p-values corrected "
+	    "for 7 tests (Benjamini-Hochberg, level 0.02). Margins: rps 2 to "
+	    "5%, "
 	    "p50_latency_ms +10 to +20%. 1 result of adaptive runs: p and "
 	    "intervals allow for all looks. Canaries: 2 of 3 results "
 	    "unchanged.",
@@ -244,14 +250,13 @@ notes(void)
 	check(&s, "assumed exact, but the runs vary",
 	    "a metric that is not as exact as assumed");
 	r.exact = false;
-	r.facts.serial = (struct serial){.25, {4.5, 6.25}};
+	r.facts.serial = .25;
 	r.dropped = 2;
 	report_notes(&s, &r);
 	check(&s,
-	    "runs are autocorrelated (lag-1 0.25, effective sample size 4.5 "
-	    "and 6.2): the interval is wider, 2 runs without a partner left "
-	    "out",
-	    "the effective sample size of each side");
+	    "runs are autocorrelated (lag-1 0.25 in this report): the interval "
+	    "is wider, 2 runs without a partner left out",
+	    "the autocorrelation that is allowed for");
 	str_free(&s);
 }
 

@@ -2,7 +2,6 @@
  * Verdicts by their definition: the facts by their formulas, the margin and
  * the numbers of runs at which the answer becomes another one.
  */
-#include "power.h"
 #include "ranktest.h"
 #include "rng.h"
 #include "serial.h"
@@ -32,11 +31,10 @@ facts(void)
 	static const double x[] = {100, 103, 99, 104, 98, 101, 105, 97, 102};
 	static const double y[] = {94, 93, 97, 92, 96, 95, 91};
 	struct verdict_facts f =
-	    verdict_measure_looked(x, 9, y, 7, false, .05, .1, NULL);
+	    verdict_measure_looked(x, 9, y, 7, false, .05, .1);
 	struct ranktest t = ranktest_mwu(x, 9, y, 7);
 	struct ranktest_pairs *p = ranktest_ratios(x, 9, y, 7);
-	struct serial serial = {.4, {5, 4}};
-	double sd[2], lo, hi, d, se, df, wide;
+	double sd[2], lo, hi;
 
 	tap_ok(f.m == 9 && f.n == 7 && f.median[0] == 101 && f.median[1] == 94,
 	    "each side has its number of runs and its median");
@@ -52,24 +50,83 @@ facts(void)
 	tap_ok(f.lo90 == lo && f.hi90 == hi && f.lo95 < lo && hi < f.hi95,
 	    "the 90 %% interval is narrower");
 	ranktest_pairs_free(p);
-	d = mean_log(y, 7, &sd[1]) - mean_log(x, 9, &sd[0]);
+	tap_near(f.change, mean_log(y, 7, &sd[1]) - mean_log(x, 9, &sd[0]),
+	    1e-12, "the change is that of the mean logarithms");
+	tap_ok(fabs(f.noise[0].var - sd[0] * sd[0]) < 1e-12 &&
+		fabs(f.noise[1].var - sd[1] * sd[1]) < 1e-12 &&
+		f.noise[0].df == 8 && f.noise[1].df == 6,
+	    "the noise of a side is the variance of its logarithms");
 	tap_near(f.sd, sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2), 1e-12,
 	    "the deviation is that of the logarithms of both sides");
-	tap_ok(isnan(f.p_serial) && verdict_p(&f) == f.p,
-	    "independent runs have one p");
-	f = verdict_measure_looked(x, 9, y, 7, false, .05, .1, &serial);
-	tap_near(f.sd,
-	    sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2 * (1 / 5. + 1 / 4.) /
-		(1 / 9. + 1 / 7.)),
-	    1e-12, "runs that are alike have a larger deviation");
-	se = serial_se(&serial, 9, 7, sd, &df);
-	tap_near(f.p_serial, 2 * tdist_sf(fabs(d) / se, df), 1e-12,
-	    "the p of correlated runs is Welch's of their effective sizes");
-	wide = se * tdist_quantile(.95, df);
-	tap_ok(verdict_p(&f) == f.p_serial && f.p_min == 0 &&
-		fabs(f.lo90 - exp(d - wide)) < 1e-12 &&
-		fabs(f.hi90 - exp(d + wide)) < 1e-12,
-	    "the 90 %% interval of correlated runs is that of Welch");
+}
+
+/* Student's t on logarithms, by its formulas. */
+static void
+student(void)
+{
+	static const double x[] = {100, 103, 99, 104}, y[] = {94, 93, 97};
+	static const double z[] = {5, 0, 4};
+	struct verdict_facts f = verdict_measure(x, 4, y, 3, false);
+	struct moderate prior = {.0004, 12}, none = {NAN, 0}, s[2];
+	double lx[4], ly[3], r = .5, n = 4, wide;
+	struct stats_welch w;
+
+	for (int i = 0; i < 4; i++)
+		lx[i] = log(x[i]);
+	for (int i = 0; i < 3; i++)
+		ly[i] = log(y[i]);
+	w = stats_welch(lx, 4, ly, 3, .95);
+	verdict_set_error(&f, &none);
+	tap_ok(fabs(f.se - w.se) < 1e-12 && fabs(f.df - w.df) < 1e-9,
+	    "without a prior the error is Welch's");
+	tap_ok(verdict_use_t(&f, false, .05, .1) && fabs(f.p - w.p) < 1e-12 &&
+		f.p_min == 0 && strcmp(f.method, "t") == 0,
+	    "p is Welch's, without a least one");
+	tap_ok(fabs(f.lo95 - exp(w.lo)) < 1e-12 &&
+		fabs(f.hi95 - exp(w.hi)) < 1e-12 &&
+		fabs(f.ratio - exp(w.diff)) < 1e-12,
+	    "ratio and 95 %% interval are Welch's");
+	wide = w.se * tdist_quantile(.95, w.df);
+	tap_ok(fabs(f.lo90 - exp(w.diff - wide)) < 1e-12 &&
+		fabs(f.hi90 - exp(w.diff + wide)) < 1e-12,
+	    "the 90 %% interval is Welch's");
+	verdict_use_t(&f, true, .01, .02);
+	wide = w.se * tdist_quantile(.995, w.df);
+	tap_ok(fabs(f.lo95 - exp(w.diff - wide)) < 1e-12 &&
+		strcmp(f.method, "moderated-t") == 0,
+	    "the levels of looks make it wider");
+	for (int j = 0; j < 2; j++) {
+		s[j] = moderate_shrink(f.noise[j], &prior);
+		s[j].var /= j ? 3 : 4;
+	}
+	verdict_set_error(&f, &prior);
+	tap_near(f.se, sqrt(s[0].var + s[1].var), 1e-12,
+	    "the variances of the sides are shrunk");
+	f = verdict_measure(x, 4, y, 3, false);
+	verdict_set_serial(&f, r, (size_t[]){1, 3});
+	w.se = serial_inflation(r, n);
+	tap_near(f.wider[0], w.se * (n - 1) / (n - w.se), 1e-12,
+	    "runs that are alike have a wider mean");
+	tap_near(f.noise[0].df, 3 * fmax((n / w.se - 1) / (n - 1), .05), 1e-12,
+	    "and fewer degrees of freedom");
+	tap_ok(f.wider[1] == 1 && f.noise[1].df == 2,
+	    "a series of one run has no neighbours");
+	f = verdict_measure(x, 3, y, 3, true);
+	verdict_set_error(&f, &none);
+	tap_ok(fabs(f.se - sqrt(f.noise[0].var / 3)) < 1e-12 && f.df == 2,
+	    "pairs have the error of their differences");
+	f = verdict_measure(x, 3, z, 3, false);
+	verdict_set_error(&f, &prior);
+	tap_ok(isnan(f.se) && !verdict_use_t(&f, false, .05, .1) &&
+		strcmp(f.method, "mwu-exact") == 0,
+	    "a value of 0 has no logarithm: the rank test stays");
+	f = verdict_measure(
+	    (double[]){1, 2, 3}, 3, (double[]){2, 4, 6}, 3, true);
+	f.noise[0].var = 0;
+	verdict_set_error(&f, &none);
+	tap_ok(!verdict_use_t(&f, false, .05, .1) &&
+		strcmp(f.method, "signed-rank") == 0,
+	    "differences without noise and without a prior are no t test");
 }
 
 static void
@@ -155,12 +212,32 @@ decided(double ratio, double p, double lo, double hi, bool *certain)
 	    .n = 4,
 	    .ratio = ratio,
 	    .p = p,
+	    .lo95 = .5,
+	    .hi95 = 2,
 	    .lo90 = lo,
 	    .hi90 = hi,
 	    .method = "mwu-exact"};
 
 	return verdict_name(
 	    verdict_decide(&f, METRIC_HIGHER, .1, p, .05, certain));
+}
+
+/* The verdict at 10 % of a change that is not significant among all tests. */
+static const char *
+likely(double ratio, double lo, double hi)
+{
+	struct verdict_facts f = {.m = 4,
+	    .n = 4,
+	    .ratio = ratio,
+	    .lo95 = lo,
+	    .hi95 = hi,
+	    .lo90 = lo,
+	    .hi90 = hi,
+	    .method = "t"};
+	bool certain;
+
+	return verdict_name(
+	    verdict_decide(&f, METRIC_HIGHER, .1, .2, .05, &certain));
 }
 
 static void
@@ -201,6 +278,19 @@ decisions(void)
 	    "an interval that begins at .9 is inconclusive");
 	tap_str(decided(1, .5, .901, 1 / (1 - .1), &certain), "inconclusive",
 	    "an interval that ends at 1 / .9 is inconclusive");
+	tap_str(likely(.89, .8, .999), "likely regression",
+	    "a change beyond the margin whose own interval is below 1");
+	tap_str(likely(.89, .8, 1), "inconclusive", "not if it ends at 1");
+	tap_str(likely(.91, .85, .99), "inconclusive",
+	    "not if the change is within the margin");
+	tap_str(likely(1.2, 1.001, 1.3), "likely improvement",
+	    "an improvement is likely above 1");
+	tap_str(likely(1.2, 1, 1.3), "inconclusive", "not if it begins at 1");
+	tap_ok(verdict_is_likely(VERDICT_LIKELY_REGRESSION) &&
+		verdict_is_likely(VERDICT_LIKELY_DIFFERENT) &&
+		!verdict_is_likely(VERDICT_DIFFERENT) &&
+		!verdict_is_likely(VERDICT_EQUIVALENT),
+	    "three verdicts are likely ones");
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .1, .01, .05, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs of the base are too few");
@@ -227,36 +317,78 @@ decisions(void)
 	    "10 to 11 is within 10 %%");
 }
 
+/* The power to find 'change' with this standard error and these degrees of
+ * freedom at a level. */
+static double
+power_of(double change, double se, double df, double level)
+{
+	return 1 -
+	    tdist_noncentral_cdf(
+		tdist_quantile(1 - level / 2, df), df, change / se);
+}
+
 static void
 needs(void)
 {
-	struct verdict_facts f = {.m = 5, .n = 9, .sd = .05, .method = "x"};
-	size_t n = power_runs(.05, -.02, false);
+	static const double dfs[] = {3, 6, 18, 60, 400};
+	static const double levels[] = {.05, .003, .0003};
+	struct verdict_facts f = {.m = 5,
+	    .n = 9,
+	    .change = -.03,
+	    .se = .02,
+	    .df = 40,
+	    .method = "moderated-t"};
+	bool power = true;
+	size_t n;
 
-	tap_ok(verdict_needed_runs(&f, .02, 1) == n && n > 9,
-	    "the runs needed are those that see the margin: %zu", n);
-	f.sd = 1e-4;
-	tap_ok(verdict_needed_runs(&f, .02, 1) == 10,
-	    "where those there are should do, twice as many");
-	f.m = f.n = 4;
-	tap_ok(verdict_needed_runs(&f, .02, 10) == 6,
-	    "at least as many runs are needed as one of ten tests needs");
-	f.sd = 0;
-	tap_ok(
-	    verdict_needed_runs(&f, .02, 10) == 0, "without noise: not known");
-	f.method = "exact";
-	tap_ok(verdict_needed_runs(&f, .02, 100) == 8,
+	for (size_t i = 0; i < 5; i++)
+		for (size_t k = 0; k < 3; k++) {
+			struct verdict_facts g = {.m = 5,
+			    .n = 5,
+			    .se = .02,
+			    .df = dfs[i],
+			    .method = "t"};
+			double v = verdict_visible_change(&g, .001, levels[k]);
+			double p = power_of(-log(1 - v), .02, g.df, levels[k]);
+
+			power = power && p > .77 && p < .83;
+		}
+	tap_ok(power, "the visible change is found with power .8");
+	f.se = .001;
+	tap_near(verdict_visible_change(&f, .02, .05),
+	    1 - .98 * exp(-.001 * tdist_quantile(.8, 40)), 1e-12,
+	    "its estimate has to be beyond the margin as well");
+	f.se = .02;
+	n = verdict_needed_runs(&f, .02, .003);
+	tap_ok(power_of(.03, .02 * sqrt(5. / (double)n), 8. * (double)n, .003) >
+		    .79 &&
+		power_of(.03, .02 * sqrt(5. / (double)(n - 2)), 8. * (double)n,
+		    .003) < .8,
+	    "a change beyond the margin needs the runs to show it: %zu", n);
+	tap_ok(verdict_needed_runs(&f, .02, .05) < n,
+	    "fewer if there are fewer tests");
+	f.change = -.001;
+	n = verdict_needed_runs(&f, .02, .003);
+	tap_ok(n == verdict_needed_runs(&f, .02, .05) && n > 20 && n < 60,
+	    "a change within the margin needs the runs to show that: %zu", n);
+	f.change = -log(1 - .02);
+	tap_ok(verdict_needed_runs(&f, .02, .05) == 0,
+	    "one as large as the margin is never settled");
+	f.se = NAN;
+	tap_ok(verdict_needed_runs(&f, .02, .05) == 0 &&
+		isnan(verdict_visible_change(&f, .02, .05)),
+	    "without noise that is known: nothing is known");
+	f.se = .02;
+	f.m = 3;
+	tap_ok(isnan(verdict_visible_change(&f, .02, .05)),
+	    "three runs a side show nothing");
+	f = (struct verdict_facts){.m = 4, .n = 4, .method = "exact"};
+	tap_ok(verdict_needed_runs(&f, .02, .05 / 100) == 6,
 	    "without noise of a clock: what a hundred tests need");
-	f.paired = true;
-	tap_ok(verdict_needed_runs(&f, .02, 100) == 12,
-	    "a hundred tests without noise need 12 pairs");
 	tap_ok(!verdict_is_hopeless(100, 1) && verdict_is_hopeless(101, 10) &&
 		!verdict_is_hopeless(101, 10.1) &&
 		!verdict_is_hopeless(200, 20) && verdict_is_hopeless(201, 20),
 	    "more than 100 runs and ten times those there are: hopeless");
-	f = (struct verdict_facts){.m = 6, .n = 9, .sd = .03};
-	tap_ok(verdict_visible_change(&f) == power_visible(.03, 6, 9, false),
-	    "the visible change follows from the deviation");
 }
 
 /* Holm (1979) and Benjamini & Hochberg (1995) by their definitions. */
@@ -302,6 +434,7 @@ int
 main(void)
 {
 	facts();
+	student();
 	without_noise();
 	paired();
 	decisions();

@@ -1,0 +1,29 @@
+/*
+ * Tests of rows by what all rows of a report say together.
+ *
+ * The rank tests need so many runs that their smallest p, corrected for the
+ * tests of its family, can be significant with ease. With fewer runs the test
+ * is Student's t on logarithms, whose variance is moderated: shrunk towards
+ * that of the rows of the same metric (moderate.h). Runs that follow each other
+ * are alike, to a degree that all rows tell together (serial.h): that of
+ * unpaired runs is allowed for.
+ */
+#ifndef INFER_H
+#define INFER_H
+
+struct comparison;
+struct moderate;
+struct verdict_facts;
+
+/*
+ * Sets the error of one row, and takes the t test in place of the rank test if
+ * the runs are alike, or p_min is above 'least'. The levels are those of
+ * verdict_measure_looked.
+ */
+void infer_facts(struct verdict_facts *, const struct moderate *prior,
+    double least, double level05, double level10);
+
+/* Tests all rows; the families of the comparison are set. */
+void infer_rows(struct comparison *);
+
+#endif

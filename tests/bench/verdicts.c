@@ -1,0 +1,679 @@
+/*
+ * Simulates reports of known truth through the judging of vkb-compare, and
+ * prints for each cell the share of reports with a false alarm, of changes
+ * found, of intervals that cover the truth and of wrong "equivalent" verdicts,
+ * beside other rules on the same numbers: the first edition of vkb-compare
+ * (rank tests, Benjamini-Hochberg over all rows), benchstat's rule
+ * (Mann-Whitney below .05 for each row) and a line of 2 % between the medians.
+ *
+ *	build/bench/verdicts [-n REPORTS] [-s SEED] [-k TEXT]
+ *
+ * -n REPORTS  reports of each cell (default 1000)
+ * -s SEED     number that all random numbers follow from (default 1)
+ * -k TEXT     only the cells whose name holds TEXT
+ *
+ * Exit status: 0 all cells are within their goals, 1 some are not, 2 trouble.
+ */
+#include "num.h"
+#include "ranktest.h"
+#include "rng.h"
+#include "stats.h"
+#include "str.h"
+#include "vkb-compare/cases.h"
+#include "vkb-compare/decide.h"
+#include "vkb-compare/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { METRICS = 3, MOST_SESSIONS = 12, MOST_RUNS = 24 };
+
+static const char *const metric_names[METRICS] = {
+    "rps", "p50_latency_ms", "p99_latency_ms"};
+
+enum shape { NORMAL, SKEWED, HEAVY, BIMODAL, OUTLIERS, COARSE, SHAPES };
+
+/* How the runs of both sides lie in time. */
+enum layout {
+	ROUNDS,  /* in turns within one session */
+	APART,   /* one side after the other within one session */
+	SESSIONS /* each side in sessions of its own */
+};
+
+struct cell {
+	const char *name;
+	enum layout layout;
+	int cases, n; /* runs of a case and side in each session */
+	int sessions; /* of the baseline, 0: 1; the contender has one */
+	double cv;    /* of a run, as all that follow in ln(value) */
+	enum shape shape;
+	double ar;         /* autocorrelation of runs within a session */
+	double round_sd;   /* common to both sides of a round */
+	double position;   /* between first and second in a round */
+	double drift;      /* over all runs */
+	double session_sd; /* common to all cases of a session */
+	double case_sd;    /* of each case in each session */
+	int changed;       /* cases of the contender that differ */
+	double change;     /* ratio of their throughput less 1 */
+	/* Goals, as shares. Alarms 0: .05 where nothing changed. Where
+	 * something did, Benjamini and Hochberg allow some of what they find to
+	 * be false. */
+	double alarms_most;
+	double found_least; /* 0: none */
+};
+
+static const struct cell cells[] = {
+    {.name = "A/A n=4 cv 1%", .n = 4, .cv = .01},
+    {.name = "A/A n=5 cv 3%", .n = 5, .cv = .03},
+    {.name = "A/A n=7 cv 10%", .n = 7, .cv = .10},
+    {.name = "A/A n=10 cv 3% skewed", .n = 10, .cv = .03, .shape = SKEWED},
+    {.name = "A/A n=6 cv 3% heavy tails", .n = 6, .cv = .03, .shape = HEAVY},
+    {.name = "A/A n=7 cv 3% bimodal", .n = 7, .cv = .03, .shape = BIMODAL},
+    {.name = "A/A n=7 cv 2% outliers", .n = 7, .cv = .02, .shape = OUTLIERS},
+    {.name = "A/A n=10 cv 1% coarse", .n = 10, .cv = .01, .shape = COARSE},
+    {.name = "A/A n=20 cv 3%", .n = 20, .cv = .03},
+    {.name = "A/A n=5 cv 3% one case", .n = 5, .cv = .03, .cases = 1},
+    {.name = "A/A n=5 cv 3% 200 cases", .n = 5, .cv = .03, .cases = 200},
+    {.name = "A/A rounds sd 6% position 4% n=4",
+	.n = 4,
+	.cv = .02,
+	.round_sd = .06,
+	.position = .04},
+    {.name = "A/A rounds sd 6% position 4% n=7",
+	.n = 7,
+	.cv = .02,
+	.round_sd = .06,
+	.position = .04},
+    {.name = "A/A rounds sd 6% position 4% n=10",
+	.n = 10,
+	.cv = .02,
+	.round_sd = .06,
+	.position = .04},
+    {.name = "A/A apart AR .3 n=5",
+	.layout = APART,
+	.n = 5,
+	.cv = .02,
+	.ar = .3,
+	.alarms_most = .08},
+    {.name = "A/A apart AR .6 n=5",
+	.layout = APART,
+	.n = 5,
+	.cv = .02,
+	.ar = .6,
+	.alarms_most = .08},
+    {.name = "A/A apart AR .6 n=7",
+	.layout = APART,
+	.n = 7,
+	.cv = .02,
+	.ar = .6,
+	.alarms_most = .08},
+    {.name = "A/A apart AR .6 n=20",
+	.layout = APART,
+	.n = 20,
+	.cv = .02,
+	.ar = .6,
+	.alarms_most = .08},
+    {.name = "A/A two sessions AR .6 n=7",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .02,
+	.ar = .6,
+	.alarms_most = .08},
+    {.name = "A/A drift 5% two sessions n=7",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.drift = .05,
+	.alarms_most = .08},
+    {.name = "A/A drift 5% interleaved n=7", .n = 7, .cv = .01, .drift = .05},
+    {.name = "A/A session sd 1% K=1",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.session_sd = .01,
+	.alarms_most = .08},
+    {.name = "A/A session sd 2% K=1",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.session_sd = .02,
+	.alarms_most = .08},
+    {.name = "A/A session sd 5% K=1",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.session_sd = .05,
+	.alarms_most = .08},
+    {.name = "A/A session sd 2% K=10",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.session_sd = .02,
+	.sessions = 10},
+    {.name = "A/A session sd 2% of each case K=1",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.case_sd = .02,
+	.alarms_most = .10},
+    {.name = "A/A session sd 2% of each case K=10",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.case_sd = .02,
+	.sessions = 10},
+    {.name = "-50% in 1 of 10 n=4 rounds",
+	.n = 4,
+	.cv = .03,
+	.changed = 1,
+	.change = -.5,
+	.found_least = .99},
+    {.name = "-50% in 1 of 10 n=5 apart",
+	.layout = APART,
+	.n = 5,
+	.cv = .03,
+	.changed = 1,
+	.change = -.5,
+	.found_least = .99},
+    {.name = "-10% in 1 of 10 n=5 cv 2% rounds",
+	.n = 5,
+	.cv = .02,
+	.changed = 1,
+	.change = -.1,
+	.found_least = .90},
+    {.name = "-10% in 1 of 10 n=7 cv 3% heavy tails",
+	.n = 7,
+	.cv = .03,
+	.shape = HEAVY,
+	.changed = 1,
+	.change = -.1},
+    {.name = "-10% in 1 of 1 n=5 cv 2% rounds",
+	.n = 5,
+	.cv = .02,
+	.cases = 1,
+	.changed = 1,
+	.change = -.1},
+    {.name = "-10% in 5 of 200 n=7 cv 2% rounds",
+	.n = 7,
+	.cv = .02,
+	.cases = 200,
+	.changed = 5,
+	.change = -.1},
+    {.name = "-5% everywhere n=8 rounds sd 6% cv 2%",
+	.n = 8,
+	.cv = .02,
+	.round_sd = .06,
+	.changed = 10,
+	.change = -.05,
+	.found_least = .95},
+    {.name = "-5% in 1 of 10 two sessions sd 3% cv 1%",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.session_sd = .03,
+	.changed = 1,
+	.change = -.05,
+	.alarms_most = .08,
+	.found_least = .90},
+    {.name = "-2% (the margin) everywhere n=10 cv 2%",
+	.n = 10,
+	.cv = .02,
+	.changed = 10,
+	.change = -.02},
+    {.name = "-2% (the margin) everywhere n=10 cv .5%",
+	.n = 10,
+	.cv = .005,
+	.changed = 10,
+	.change = -.02},
+};
+
+enum rule { SHIPPED, FIRST, BENCHSTAT, LINE, RULES };
+
+static const char *const rule_names[RULES] = {
+    "vkb", "1st edition", "benchstat", "2% line"};
+
+/* What happened in the reports of a cell; a child sends it to its parent. */
+struct result {
+	double reports;
+	double alarms[RULES];     /* reports with a false alarm */
+	double found[RULES];      /* changed cases found */
+	double changed;           /* changed cases */
+	double covered, covering; /* intervals that hold the truth; of all */
+	double equal, equivalent; /* changes of the margin or more, and those
+				   * that were called equivalent */
+};
+
+/* ---- noise */
+
+/* Box and Muller (1958). */
+static double
+draw_normal(struct rng *r)
+{
+	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
+}
+
+/* Noise of mean 0 and standard deviation 1, or nearly so. */
+static double
+draw_noise(struct rng *r, enum shape shape)
+{
+	double z = draw_normal(r);
+
+	switch (shape) {
+	case SKEWED:
+		return 1 - rng_exponential(r);
+	case HEAVY: { /* Student's t of 3 degrees of freedom, its sd is sqrt 3
+		       */
+		double s = 0;
+
+		for (int i = 0; i < 3; i++) {
+			double x = draw_normal(r);
+
+			s += x * x;
+		}
+		return z / sqrt(s / 3) / sqrt(3);
+	}
+	case BIMODAL:
+		return .9 * (rng_unit(r) < .5 ? -1 : 1) + .44 * z;
+	case OUTLIERS:
+		return rng_unit(r) < .1 ? 5 * z : z;
+	case COARSE:
+		return round(2 * z) / 2;
+	default:
+		return z;
+	}
+}
+
+/* ---- a report */
+
+struct value {
+	double v[METRICS]; /* ln */
+	int session, block;
+};
+
+/* The runs of one case: those of the baseline, then of the contender. */
+struct drawn {
+	struct value v[2][MOST_SESSIONS * MOST_RUNS];
+	int n[2];
+};
+
+/* Noise of the three metrics of a run: latency follows throughput in part. */
+static void
+draw_run(struct rng *r, const struct cell *c, double last[METRICS])
+{
+	double e[METRICS];
+
+	e[0] = draw_noise(r, c->shape);
+	e[1] = -.8 * e[0] + .6 * draw_noise(r, c->shape);
+	e[2] = -.5 * e[0] + 1.4 * draw_noise(r, c->shape);
+	for (int m = 0; m < METRICS; m++)
+		last[m] = c->ar * last[m] + sqrt(1 - c->ar * c->ar) * e[m];
+}
+
+/*
+ * Draws the runs of a case in session s of all. Effects that slow the machine
+ * lower the throughput and raise the latency by the same factor.
+ */
+static void
+draw_case(struct rng *r, const struct cell *c, int s, int sessions,
+    double slower, double change, struct drawn *d)
+{
+	int turns = c->layout == SESSIONS ? c->n : 2 * c->n;
+	double last[METRICS] = {0}, shared = 0;
+	int first = 0;
+
+	/* The course of an autocorrelated series begins anywhere. */
+	draw_run(r, &(struct cell){.shape = c->shape}, last);
+	for (int t = 0; t < turns; t++) {
+		double slow = slower +
+		    c->drift * (s * turns + t) / (sessions * turns - 1.);
+		int side = c->layout == APART ? t >= c->n : s == sessions - 1;
+		struct value *v;
+
+		if (c->layout == ROUNDS) {
+			if (t % 4 == 0) /* balanced over two rounds */
+				first = rng_unit(r) < .5;
+			else if (t % 2 == 0)
+				first = !first;
+			if (t % 2 == 0)
+				shared = c->round_sd * draw_normal(r);
+			side = t % 2 ? !first : first;
+			slow += shared + (t % 2 ? c->position : 0);
+		}
+		draw_run(r, c, last);
+		v = &d->v[side][d->n[side]++];
+		v->session = s;
+		v->block = c->layout == ROUNDS ? t / 2 : t;
+		for (int m = 0; m < METRICS; m++) {
+			double up = (side ? log1p(change) : 0) - slow;
+
+			v->v[m] = c->cv * last[m] + (m ? -up : up);
+		}
+	}
+}
+
+static void
+draw_report(struct rng *r, const struct cell *c, struct drawn *all)
+{
+	int sessions = c->layout == SESSIONS ? c->sessions + 1 : 1;
+
+	for (int k = 0; k < c->cases; k++)
+		all[k].n[0] = all[k].n[1] = 0;
+	for (int s = 0; s < sessions; s++) {
+		double common = c->session_sd * draw_normal(r);
+
+		for (int k = 0; k < c->cases; k++)
+			draw_case(r, c, s, sessions,
+			    common + c->case_sd * draw_normal(r),
+			    k < c->changed ? c->change : 0, &all[k]);
+	}
+}
+
+/* Writes one side as run records into a file in memory. */
+static int
+write_side(const struct cell *c, const struct drawn *all, int side)
+{
+	int fd = memfd_create("runs", MFD_CLOEXEC), index = 0;
+	struct str s = {0};
+
+	for (int k = 0; k < c->cases; k++)
+		for (int i = 0; i < all[k].n[side]; i++) {
+			const struct value *v = &all[k].v[side][i];
+
+			str_printf(&s,
+			    "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":"
+			    "\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{"
+			    "\"session\":\"s%d\",\"index\":%d,\"block\":%d},"
+			    "\"status\":\"ok\",\"metrics\":{",
+			    side ? "new" : "base", k, v->session, ++index,
+			    v->block);
+			for (int m = 0; m < METRICS; m++)
+				str_printf(&s, "%s\"%s\":%.9g", m ? "," : "",
+				    metric_names[m],
+				    (m ? 1. : 1e5) * exp(v->v[m]));
+			str_add(&s, "}}\n");
+		}
+	if (fd < 0 || write(fd, s.s, s.len) != (ssize_t)s.len ||
+	    lseek(fd, 0, SEEK_SET) != 0) {
+		perror("verdicts: memfd");
+		exit(2);
+	}
+	str_free(&s);
+	return fd;
+}
+
+static void
+read_side(struct cases *c, int fd)
+{
+	char path[64];
+	const char *file = path;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (cases_read(c, &file, 1, false) < 0)
+		exit(2);
+	close(fd);
+}
+
+/* ---- the other rules */
+
+static double
+median_of(const double *v, int n)
+{
+	double s[MOST_SESSIONS * MOST_RUNS];
+
+	memcpy(s, v, (size_t)n * sizeof *s);
+	stats_sort(s, (size_t)n);
+	return stats_median(s, (size_t)n);
+}
+
+/* The values of a metric of a side, as logarithms. */
+static int
+list_values(const struct drawn *d, int side, int m, double *v)
+{
+	for (int i = 0; i < d->n[side]; i++)
+		v[i] = d->v[side][i].v[m];
+	return d->n[side];
+}
+
+struct other {
+	double p[RULES]; /* FIRST: adjusted over the report */
+	double ratio[RULES];
+};
+
+/*
+ * Judges all rows of a report by the other rules. The first edition: signed
+ * ranks of at least 6 rounds, else Mann-Whitney, at least 4 runs a side.
+ */
+static void
+judge_by_others(const struct cell *c, const struct drawn *all, struct other *o)
+{
+	int rows = c->cases * METRICS;
+	double *p = calloc(2 * (size_t)rows, sizeof *p);
+
+	for (int i = 0; i < rows; i++) {
+		double x[MOST_SESSIONS * MOST_RUNS], y[sizeof x / sizeof *x];
+		const struct drawn *d = &all[i / METRICS];
+		int m = list_values(d, 0, i % METRICS, x);
+		int n = list_values(d, 1, i % METRICS, y);
+		double change = median_of(y, n) - median_of(x, m);
+
+		o[i].p[BENCHSTAT] = ranktest_mwu(x, (size_t)m, y, (size_t)n).p;
+		o[i].ratio[BENCHSTAT] = o[i].ratio[LINE] = change;
+		o[i].p[LINE] = fabs(change) > .02 ? 0 : 1;
+		p[i] = o[i].p[BENCHSTAT];
+		if (c->layout == ROUNDS && n >= 6) {
+			for (int k = 0; k < n; k++)
+				y[k] -= x[k];
+			p[i] = ranktest_signed(y, (size_t)n).p;
+			change = median_of(y, n);
+		}
+		o[i].ratio[FIRST] = change;
+	}
+	verdict_bh(p, p + rows, (size_t)rows);
+	for (int i = 0; i < rows; i++)
+		o[i].p[FIRST] = fabs(o[i].ratio[FIRST]) > .02 ? p[rows + i] : 1;
+	free(p);
+}
+
+/* ---- PROTOTYPE */
+/* ---- counting */
+
+static void
+count_row(const struct cell *c, const struct row *row, struct result *sum,
+    bool alarm[RULES])
+{
+	int k = atoi(row->pair->name[0] + 1);
+	bool changed = k < c->changed, first = strcmp(row->name, "rps") == 0;
+	double truth = changed ? 1 + c->change : 1;
+
+	if (!first)
+		truth = 1 / truth;
+	if (!isnan(row->facts.lo95)) {
+		sum->covering++;
+		sum->covered += row->facts.lo95 <= truth * (1 + 1e-12) &&
+		    row->facts.hi95 >= truth * (1 - 1e-12);
+	}
+	if (changed && first && fabs(c->change) >= row->margin - 1e-9) {
+		sum->equal++;
+		sum->equivalent += row->verdict == VERDICT_EQUIVALENT;
+	}
+	if (changed && first)
+		sum->found[SHIPPED] += row->verdict == VERDICT_REGRESSION;
+	if (!changed)
+		alarm[SHIPPED] |= row->verdict == VERDICT_REGRESSION ||
+		    row->verdict == VERDICT_IMPROVEMENT;
+}
+
+static void
+count_report(const struct cell *c, const struct drawn *all,
+    const struct comparison *report, struct result *sum)
+{
+	struct other *o = calloc((size_t)c->cases * METRICS, sizeof *o);
+	bool alarm[RULES] = {false};
+
+	for (size_t i = 0; i < report->nrows; i++)
+		if (report->rows[i].gate)
+			count_row(c, &report->rows[i], sum, alarm);
+	judge_by_others(c, all, o);
+	for (int i = 0; i < c->cases * METRICS; i++)
+		for (enum rule k = FIRST; k < RULES; k++) {
+			bool changed = i / METRICS < c->changed;
+			bool found = o[i].p[k] < .05;
+
+			if (changed && i % METRICS == 0)
+				sum->found[k] += found && o[i].ratio[k] < 0;
+			alarm[k] |= !changed && found;
+		}
+	for (enum rule k = SHIPPED; k < RULES; k++)
+		sum->alarms[k] += alarm[k];
+	sum->changed += c->changed;
+	sum->reports++;
+	free(o);
+}
+
+static void
+simulate_report(
+    struct rng *r, const struct cell *c, struct drawn *all, struct result *sum)
+{
+	struct rules rules = {.today = "2026-11-21"};
+	struct cases base, new;
+	struct comparison report;
+
+	draw_report(r, c, all);
+	read_side(&base, write_side(c, all, 0));
+	read_side(&new, write_side(c, all, 1));
+	judge_compare(&report, &base, 0, &new, 0, &rules);
+	decide_all(&report, 1, &rules);
+	count_report(c, all, &report, sum);
+	judge_free(&report);
+	cases_free(&base);
+	cases_free(&new);
+}
+
+/* Simulates reports with as many processes as there are CPUs. */
+static struct result
+simulate_cell(const struct cell *c, int reports, uint64_t seed)
+{
+	int jobs = (int)sysconf(_SC_NPROCESSORS_ONLN), ends[2];
+	struct result all = {0}, one;
+
+	if (pipe(ends) < 0)
+		exit(2);
+	fflush(NULL);
+	for (int j = 0; j < jobs; j++) {
+		struct drawn *d;
+		struct rng r;
+
+		if (fork() != 0)
+			continue;
+		d = calloc((size_t)c->cases, sizeof *d);
+		one = (struct result){0};
+		/* The number of processes must not change the numbers. */
+		for (int i = j; i < reports; i += jobs) {
+			rng_seed(&r, seed, (uint64_t)i);
+			simulate_report(&r, c, d, &one);
+		}
+		_exit(write(ends[1], &one, sizeof one) != sizeof one);
+	}
+	close(ends[1]);
+	while (read(ends[0], &one, sizeof one) == sizeof one) {
+		double *to = (double *)&all, *from = (double *)&one;
+
+		for (size_t i = 0; i < sizeof all / sizeof *to; i++)
+			to[i] += from[i];
+	}
+	close(ends[0]);
+	for (int status; wait(&status) > 0;)
+		if (status)
+			exit(2);
+	return all;
+}
+
+/* Prints a share in percent, or a dash if there is none. */
+static void
+print_share(double part, double of)
+{
+	if (of > 0)
+		printf(" %5.1f", 100 * part / of);
+	else
+		printf("     -");
+}
+
+static bool
+print_cell(const struct cell *c, const struct result *r)
+{
+	/* Two standard deviations of a share of so many reports. */
+	double slack = 2 * sqrt(.05 * .95 / r->reports);
+	bool good = true;
+
+	printf("%-42s", c->name);
+	for (enum rule k = SHIPPED; k < RULES; k++)
+		print_share(
+		    r->alarms[k], c->changed < c->cases ? r->reports : 0);
+	printf(" |");
+	for (enum rule k = SHIPPED; k < RULES; k++)
+		print_share(r->found[k], r->changed);
+	printf(" |");
+	print_share(r->covered, r->covering);
+	print_share(r->equivalent, r->equal);
+	if (c->alarms_most > 0)
+		good =
+		    r->alarms[SHIPPED] <= (c->alarms_most + slack) * r->reports;
+	if (c->found_least > 0)
+		good = good &&
+		    r->found[SHIPPED] >= (c->found_least - slack) * r->changed;
+	if (r->equal > 0)
+		good = good && r->equivalent <= (.06 + slack) * r->equal;
+	good = good && r->covered >= (.93 - slack) * r->covering;
+	printf("%s\n", good ? "" : "  missed");
+	return good;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *text = "";
+	int reports = 1000, opt, missed = 0;
+	uint64_t seed = 1;
+
+	while ((opt = getopt(argc, argv, "n:s:k:")) != -1) {
+		if (opt == 'n')
+			reports = atoi(optarg);
+		else if (opt == 's')
+			seed = strtoull(optarg, NULL, 10);
+		else if (opt == 'k')
+			text = optarg;
+		else
+			return 2;
+	}
+	if (reports < 1 || optind < argc) {
+		fprintf(stderr,
+		    "usage: verdicts [-n REPORTS] [-s SEED] [-k TEXT]\n");
+		return 2;
+	}
+	printf("%d reports a cell, in percent; columns of alarms and found: ",
+	    reports);
+	for (enum rule k = SHIPPED; k < RULES; k++)
+		printf("%s%s", k ? ", " : "", rule_names[k]);
+	printf("\n%-42s %-23s | %-23s | cover equal\n", "cell",
+	    "reports with an alarm", "changes found");
+	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+		struct cell c = cells[i];
+		struct result r;
+
+		if (!strstr(c.name, text))
+			continue;
+		c.cases = c.cases ? c.cases : 10;
+		c.sessions = c.sessions ? c.sessions : 1;
+		if (!c.changed && !(c.alarms_most > 0))
+			c.alarms_most = .05;
+		r = simulate_cell(&c, reports, seed);
+		missed += !print_cell(&c, &r);
+	}
+	printf("%d cells missed their goals\n", missed);
+	return missed > 0;
+}

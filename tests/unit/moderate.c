@@ -1,0 +1,89 @@
+/* Variances shrunk towards those of other rows: exact values, and samples whose
+ * distribution is known. */
+#include "tap.h"
+
+#include "moderate.h"
+#include "rng.h"
+
+enum { ROWS = 4000 };
+
+static double
+draw_normal(struct rng *r)
+{
+	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
+}
+
+/* A chi-squared number of k degrees of freedom, over k. */
+static double
+draw_chi2(struct rng *r, int k)
+{
+	double s = 0;
+
+	for (int i = 0; i < k; i++) {
+		double z = draw_normal(r);
+
+		s += z * z;
+	}
+	return s / k;
+}
+
+static void
+exact(void)
+{
+	struct moderate v[5], p;
+
+	for (int i = 0; i < 5; i++)
+		v[i] = (struct moderate){3, 4};
+	p = moderate_prior(v, 5);
+	/* digamma(2) is 1 - Euler's constant. */
+	tap_near(p.var, 3 * exp(log(2) - (1 - .57721566490153286)), 1e-9,
+	    "equal variances: the mean of a logarithm is corrected");
+	tap_near(p.df, 20, 0, "what varies less than chance counts as one");
+	p = moderate_prior(v, 2);
+	tap_ok(p.df == 0, "two rows suggest nothing");
+	v[1].df = v[3].df = v[4].df = 0;
+	p = moderate_prior(v, 5);
+	tap_ok(p.df == 0, "rows without degrees of freedom do not count");
+	p = moderate_shrink(v[0], &p);
+	tap_ok(p.var == 3 && p.df == 4, "without a prior nothing is shrunk");
+	p = moderate_shrink((struct moderate){6, 4}, &(struct moderate){1, 6});
+	tap_near(p.var, 3, 1e-12, "a variance is shrunk by weights of df");
+	tap_near(p.df, 10, 0, "and has the degrees of freedom of both");
+	for (int i = 0; i < 5; i++)
+		v[i] = (struct moderate){i < 2 ? 0 : 2, 4};
+	p = moderate_prior(v, 5);
+	tap_ok(p.var > 0 && isfinite(p.var) && p.df > 0,
+	    "constant values count as the least variance of others");
+}
+
+/* The prior's df and variance, of rows of 'df' whose variances differ as those
+ * of a scaled F distribution; prior 0: they do not differ. */
+static void
+check_fit(int prior, int df)
+{
+	static struct moderate v[ROWS];
+	struct moderate p;
+	struct rng r;
+
+	rng_seed(&r, 7, (uint64_t)prior);
+	for (int i = 0; i < ROWS; i++)
+		v[i] = (struct moderate){.25 * draw_chi2(&r, df) /
+			(prior ? draw_chi2(&r, prior) : 1),
+		    df};
+	p = moderate_prior(v, ROWS);
+	tap_near(p.var, .25, .06, "the prior variance of a known one");
+	if (prior)
+		tap_near(p.df, prior, .15 * prior, "its degrees of freedom");
+	else
+		tap_ok(p.df > 40, "equal variances: many, %g", p.df);
+}
+
+int
+main(void)
+{
+	exact();
+	check_fit(6, 4);
+	check_fit(12, 8);
+	check_fit(0, 3);
+	return tap_done();
+}
