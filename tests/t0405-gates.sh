@@ -162,7 +162,7 @@ v2 mine improvement
 v2 yours improvement' \
   "$(jq -r 'select(.metric) | "\(.baseline.label) \(.contender.label) \(.verdict)"' out |
     sed 's/yours inconclusive/yours equivalent/')" 'each with each'
-test_same '[4,0]' "$(jq -c 'select(.tests) | .tests' out | sort -u)" \
+test_same '[4,0]' "$(jq -c 'select(.tests) | [.families[].tests]' out | sort -u)" \
   'all comparisons are one family of tests'
 vkb-compare --strict --baseline v1 --baseline v2 -f jsonl all |
   jq -r 'select(.metric) | .p_adjusted / .p * 1000 | round' | sort -n >factors
@@ -378,7 +378,7 @@ test_match '^\["regression",true,' /dev/stdin 'one of ten cases at half its thro
 $all
 END
 test_same '[10,30] [0.03,0.02]' \
-  "$(jq -r 'select(.tests) | "\(.tests | tojson) \(.levels | tojson)"' deltas)" \
+  "$(jq -r 'select(.tests) | "\([.families[].tests] | tojson) \([.families[].level] | tojson)"' deltas)" \
   'throughput is one family of tests, the other metrics are another'
 test_same true "$(jq -s 'map(select(.metric == "rps"))[0].p_adjusted as $p |
   map(select(.metric == "rps"))[0].p * 10 * 5 / 3 == $p' deltas)" \

@@ -343,7 +343,7 @@ test_match 'cannot make a PNG: install rsvg-convert' .err 'the error says to ins
 test_that '--text' vkb-report --text changes
 test_same 'Worse: my-branch against unstable' "$(head -n 1 .out)" 'the verdict first'
 test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'runs as bars'
-test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.5%, -5.9%\] regression$' \
+test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.6%, -5.8%\] regression$' \
   .out 'the text has the change beside the runs'
 test_that 'a history' vkb-report --text history found
 test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \

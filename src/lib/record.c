@@ -186,8 +186,10 @@ static const struct record_key comparison_keys[] = {
     {"verdicts", O, true, "verdict: count, of gates"},
     {"alpha", N, true, "level of the tests"},
     {"correction", S, true, "bh or holm"},
-    {"tests", A, true, "of primary and of other metrics, corrected apart"},
-    {"levels", A, true, "shares of alpha of these"},
+    {"tests", N, true, "of judged results"},
+    {"families", O, false,
+	"primary and other: number of tests, which are corrected together, and "
+	"their level"},
     {"overall", O, true,
 	"metric: cases, ratio (geometric mean), ci95 (over cases), "
 	"ci95_runs (over the runs of these cases)"},

@@ -173,6 +173,17 @@ set_texts(struct json *rec, const struct comparison *c,
 	str_free(&s);
 }
 
+static void
+set_family(struct json *to, const char *name, const struct comparison *c,
+    enum row_family family)
+{
+	struct json *j = json_object();
+
+	json_set_num(j, "tests", (double)c->tests[family]);
+	json_set_num(j, "level", c->alpha[family]);
+	json_set(to, name, j);
+}
+
 /* The comparison record: cases not compared, environments, counts. */
 static struct json *
 make_comparison(
@@ -181,7 +192,7 @@ make_comparison(
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();
 	struct json *env = json_array(), *overall = json_object();
-	struct json *one_sided = json_array();
+	struct json *one_sided = json_array(), *families = json_object();
 
 	json_set(rec, "baseline", json_dup(c->subject[0]));
 	json_set(rec, "contender", json_dup(c->subject[1]));
@@ -195,11 +206,11 @@ make_comparison(
 	json_set(rec, "verdicts", counts);
 	json_set_num(rec, "alpha", JUDGE_ALPHA);
 	json_set_str(rec, "correction", r->strict ? "holm" : "bh");
-	json_set(rec, "tests",
-	    json_pair((double)c->tests[FAMILY_PRIMARY],
-		(double)c->tests[FAMILY_OTHER]));
-	json_set(rec, "levels",
-	    json_pair(c->alpha[FAMILY_PRIMARY], c->alpha[FAMILY_OTHER]));
+	json_set_num(rec, "tests",
+	    (double)(c->tests[FAMILY_PRIMARY] + c->tests[FAMILY_OTHER]));
+	set_family(families, "primary", c, FAMILY_PRIMARY);
+	set_family(families, "other", c, FAMILY_OTHER);
+	json_set(rec, "families", families);
 	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
 		struct json *j = json_object();
