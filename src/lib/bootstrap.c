@@ -6,7 +6,6 @@
 #include "tdist.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

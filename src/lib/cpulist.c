@@ -2,7 +2,6 @@
 #include "str.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 static const char *

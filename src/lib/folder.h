@@ -2,7 +2,6 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
-#include <stddef.h>
 
 struct str;
 

@@ -1,7 +1,6 @@
 #include "group.h"
 #include "runseries.h"
 #include "err.h"
-#include "hist.h"
 #include "histcodec.h"
 #include "mem.h"
 #include "runrecord.h"

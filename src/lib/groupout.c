@@ -17,7 +17,6 @@
 #include "sink.h"
 #include "str.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

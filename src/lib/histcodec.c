@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #define COOKIE 0x1c849313u /* 0x10: the word size, as other tools write it */

@@ -6,13 +6,10 @@
 #include "str.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CHUNK 65536
 #define SHOWN 3 /* bad records of a file that are reported one by one */

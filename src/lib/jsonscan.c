@@ -11,7 +11,6 @@
 #include <endian.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Scans the value that begins at 'p'. Returns where it ends; NULL on error. */
 static const char *scan_value(struct jsonscan *, const char *p, uint64_t *hash);

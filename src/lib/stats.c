@@ -3,6 +3,7 @@
 #include "tdist.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

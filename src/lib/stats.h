@@ -5,7 +5,6 @@
 #ifndef STATS_H
 #define STATS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 void stats_sort(double *v, size_t n);

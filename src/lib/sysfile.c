@@ -4,7 +4,6 @@
 
 #include <glob.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,15 +1,14 @@
 #include "tls.h"
 #include "err.h"
 #include "mem.h"
-#include "str.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
