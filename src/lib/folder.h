@@ -2,7 +2,6 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
-
 struct str;
 
 /* Makes a folder and its parents. Returns 0, or -1 and an error is reported. */

@@ -20,14 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-compare_by_text(const void *a, const void *b)
-{
-	const struct group_tally *x = a, *y = b;
-
-	return strcmp(x->text, y->text);
-}
-
 /* Appends the list of sessions. Returns the index in it of each run's session,
  * or NULL for one session at most. The caller frees it. */
 static uint32_t *
@@ -224,7 +216,7 @@ static void
 append_counts(struct str *to, struct group *g)
 {
 	if (g->nbound) {
-		qsort(g->bound, g->nbound, sizeof *g->bound, compare_by_text);
+		qsort(g->bound, g->nbound, sizeof *g->bound, str_compare);
 		jsontext_key(to, "bound");
 		str_addc(to, '{');
 		for (size_t i = 0; i < g->nbound; i++) {
@@ -236,8 +228,7 @@ append_counts(struct str *to, struct group *g)
 		str_addc(to, '}');
 	}
 	if (g->nerrors) {
-		qsort(
-		    g->errors, g->nerrors, sizeof *g->errors, compare_by_text);
+		qsort(g->errors, g->nerrors, sizeof *g->errors, str_compare);
 		jsontext_key(to, "errors");
 		str_addc(to, '[');
 		for (size_t i = 0; i < g->nerrors; i++) {

@@ -439,6 +439,15 @@ json_set_bool(struct json *obj, const char *key, bool v)
 }
 
 void
+json_set_filled(struct json *obj, const char *key, struct json *value)
+{
+	if (json_first(value))
+		json_set(obj, key, value);
+	else
+		json_free(value);
+}
+
+void
 json_push(struct json *arr, struct json *value)
 {
 	/* cJSON allocates nothing here now, but it may one day. */

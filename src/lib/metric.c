@@ -206,21 +206,6 @@ metric_keys_differ(const struct json *config)
 	    !json_get(config, "requests") && !only_reads(config);
 }
 
-static bool
-is_in_list(const char *names, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *s = names; *s;) {
-		size_t len = strcspn(s, ",");
-
-		if (len == n && strncmp(s, name, n) == 0)
-			return true;
-		s += len + (s[len] == ',');
-	}
-	return false;
-}
-
 bool
 metric_is_shown(
     const char *what, const struct metric *m, int policy, bool *gate)
@@ -233,7 +218,7 @@ metric_is_shown(
 	else if (strcmp(what, "latency") == 0)
 		shown = str_ends(m->name, "_latency_ms");
 	else if (strcmp(what, "all") != 0) {
-		shown = is_in_list(what, m->name);
+		shown = str_has_part(what, m->name, ',');
 		*gate = m->better != METRIC_NEITHER;
 	}
 	if (policy >= 0)

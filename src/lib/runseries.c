@@ -275,10 +275,7 @@ set_quantiles(
 		str_printf(&key, "%.10g", 100 * cols[i]->q);
 		json_set(one, key.s, a);
 	}
-	if (k)
-		json_set(rec, "quantiles", all);
-	else
-		json_free(all);
+	json_set_filled(rec, "quantiles", all);
 	str_free(&key);
 	free(cols);
 }

@@ -261,6 +261,20 @@ stats_sd(const double *v, size_t n)
 }
 
 double
+stats_squares(const double *v, size_t n, double *mean)
+{
+	double sum = 0, squares = 0;
+
+	/* Relative to the first value, so that equal ones have no spread. */
+	for (size_t i = 0; i < n; i++)
+		sum += v[i] - v[0];
+	*mean = v[0] + sum / (double)n;
+	for (size_t i = 0; i < n; i++)
+		squares += (v[i] - *mean) * (v[i] - *mean);
+	return squares;
+}
+
+double
 stats_median(const double *v, size_t n)
 {
 	if (!n)

@@ -176,6 +176,23 @@ str_visible(struct str *b, const char *s)
 	}
 }
 
+void
+str_cut(struct str *b, size_t most)
+{
+	if (b->len <= most)
+		return;
+	while (most && (b->s[most] & 0xc0) == 0x80)
+		most--;
+	b->len = most;
+	str_add(b, "...");
+}
+
+int
+str_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 char *
 str_upper(const char *s)
 {
