@@ -222,6 +222,8 @@ str_has_part(const char *list, const char *part, char separator)
 {
 	size_t n = strlen(part);
 
+	if (strchr(part, separator))
+		return false;
 	for (const char *s = list; s; s = strchr(s, separator)) {
 		s += *s == separator;
 		if (strncmp(s, part, n) == 0 && (!s[n] || s[n] == separator))
