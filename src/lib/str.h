@@ -57,6 +57,9 @@ void str_cut(struct str *, size_t most);
 /* Is 'part' one of the parts of 'list' (NULL: none) between separators? */
 bool str_has_part(const char *list, const char *part, char separator);
 bool str_utf8(const char *s, size_t n);
+/* Decodes the first character of the n > 0 bytes. Returns how many bytes it
+ * has, or 0 if it is not UTF-8. */
+size_t str_decode(const char *s, size_t n, unsigned *c);
 
 /*
  * Returns the name in 'names' (NULL ends it) with the smallest edit distance to
