@@ -245,11 +245,24 @@ client_error(const struct client *c)
 	return c->error;
 }
 
+/* Waits until sending or receiving can be tried again. Returns 0, or -1 with
+ * errno. */
+static int
+wait_to_retry(struct client *c, short plain, int64_t deadline, const char *what)
+{
+	if (errno == EINTR)
+		return 0;
+	if (errno == EAGAIN &&
+	    wait_for_events(
+		c->fd, c->tls ? tls_events(c->tls) : plain, deadline) == 0)
+		return 0;
+	return set_error(c, what);
+}
+
 /* Returns 0, or -1 with errno. */
 static int
 send_bytes(struct client *c, const char *s, size_t n, int64_t deadline)
 {
-	short events;
 	ssize_t k;
 
 	while (n) {
@@ -258,14 +271,9 @@ send_bytes(struct client *c, const char *s, size_t n, int64_t deadline)
 		if (k >= 0) {
 			s += k;
 			n -= (size_t)k;
-			continue;
-		}
-		if (errno == EINTR)
-			continue;
-		events = c->tls ? tls_events(c->tls) : POLLOUT;
-		if (errno != EAGAIN ||
-		    wait_for_events(c->fd, events, deadline) < 0)
-			return set_error(c, "cannot send");
+		} else if (wait_to_retry(c, POLLOUT, deadline, "cannot send") <
+		    0)
+			return -1;
 	}
 	return 0;
 }
@@ -274,7 +282,6 @@ static int
 feed_reader(struct client *c, int64_t deadline)
 {
 	char buf[16384];
-	short events;
 	ssize_t n;
 
 	for (;;) {
@@ -289,12 +296,8 @@ feed_reader(struct client *c, int64_t deadline)
 			errno = ECONNRESET;
 			return -1;
 		}
-		if (errno == EINTR)
-			continue;
-		events = c->tls ? tls_events(c->tls) : POLLIN;
-		if (errno != EAGAIN ||
-		    wait_for_events(c->fd, events, deadline) < 0)
-			return set_error(c, "no reply");
+		if (wait_to_retry(c, POLLIN, deadline, "no reply") < 0)
+			return -1;
 	}
 	if (redisReaderFeed(c->reader, buf, (size_t)n) == REDIS_OK)
 		return 0;
