@@ -61,43 +61,33 @@ wait_for_events(int fd, short events, int64_t deadline)
 	return n > 0 ? 0 : -1;
 }
 
-static int
-connect_fd(int fd, const struct sockaddr *a, socklen_t n, int64_t deadline)
-{
-	int e = 0;
-	socklen_t len = sizeof e;
-
-	if (connect(fd, a, n) == 0)
-		return 0;
-	/* A full backlog of a unix socket is EAGAIN; the caller tries again. */
-	if (errno != EINPROGRESS && errno != EINTR)
-		return -1;
-	if (wait_for_events(fd, POLLOUT, deadline) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0)
-		return -1;
-	errno = e;
-	return e ? -1 : 0;
-}
-
-/* Returns a connected fd, or -1 with errno. */
+/* Returns a connected fd, or -1 with errno. A full backlog of a unix socket is
+ * EAGAIN; the caller tries again. */
 static int
 connect_address(
     int family, const struct sockaddr *a, socklen_t n, int64_t deadline)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1, e;
+	int on = 1, e = 0;
+	socklen_t len = sizeof e;
 
 	if (fd < 0)
 		return -1;
-	if (connect_fd(fd, a, n, deadline) < 0) {
-		e = errno;
-		close(fd);
-		errno = e;
-		return -1;
-	}
 	if (family != AF_UNIX)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	return fd;
+	if (connect(fd, a, n) == 0)
+		return fd;
+	if ((errno == EINPROGRESS || errno == EINTR) &&
+	    wait_for_events(fd, POLLOUT, deadline) == 0 &&
+	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) == 0) {
+		if (!e)
+			return fd;
+		errno = e;
+	}
+	e = errno;
+	close(fd);
+	errno = e;
+	return -1;
 }
 
 static int

@@ -290,21 +290,18 @@ convert_result(struct tls *t, int n)
 		t->events = POLLOUT;
 		errno = EAGAIN;
 		return -1;
-	case SSL_ERROR_ZERO_RETURN:
-		snprintf(t->error, sizeof t->error,
-		    "the server closed the connection");
-		return 0;
 	case SSL_ERROR_SYSCALL:
+		ERR_clear_error();
 		if (was) {
 			snprintf(
 			    t->error, sizeof t->error, "%s", strerror(was));
-			ERR_clear_error();
 			errno = was;
 			return -1;
 		}
+		/* fall through */
+	case SSL_ERROR_ZERO_RETURN:
 		snprintf(t->error, sizeof t->error,
 		    "the server closed the connection");
-		ERR_clear_error();
 		return 0;
 	default:
 		if (SSL_get_verify_result(t->ssl) != X509_V_OK)
