@@ -200,30 +200,35 @@ give_up_file(struct jsonl *r, const char *why)
 static bool
 collect_element(struct jsonl *r)
 {
-	bool string = false, escaped = false;
-	size_t brackets = 0;
+	bool string = false, escaped = false, done = false;
+	size_t brackets = 0, n = 0;
+	char bytes[4096];
 	int c;
 
 	str_clear(&r->element);
-	while ((c = getc_unlocked(r->f)) != EOF) {
-		if (!string && !brackets && strchr(",]} \t\r\n", c)) {
-			ungetc(c, r->f);
-			return true;
-		}
-		str_addc(&r->element, (char)c);
+	while (!done && (c = getc_unlocked(r->f)) != EOF) {
 		if (string) {
 			string = escaped || c != '"';
 			escaped = !escaped && c == '\\';
-			if (!string && !brackets)
-				return true;
+			done = !string && !brackets;
+		} else if (!brackets && strchr(",]} \t\r\n", c)) {
+			ungetc(c, r->f);
+			done = true;
+			break;
 		} else if (c == '"')
 			string = true;
 		else if (c == '{' || c == '[')
 			brackets++;
-		else if ((c == '}' || c == ']') && !--brackets)
-			return true;
+		else if (c == '}' || c == ']')
+			done = !--brackets;
+		bytes[n++] = (char)c;
+		if (n == sizeof bytes) {
+			str_addn(&r->element, bytes, n);
+			n = 0;
+		}
 	}
-	return false;
+	str_addn(&r->element, bytes, n);
+	return done;
 }
 
 static size_t
