@@ -109,6 +109,8 @@ refused "$p: Cannot specify both 'unixsocket' and 'cluster_mode'" \
 refused "$p\\.rate: " 'a rate of 0' '"rate":0'
 refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not \"x\"" \
   'a wrong choice' '"arrivals":"x"'
+refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not" \
+  'all choices as one' '"arrivals":"constant|poisson"'
 
 g='"commands":"GONE","test_groups"'
 refused "$p\\.test_groups: .* not \\[\\]" 'no groups' "$g:[]"

@@ -84,24 +84,13 @@ has_shape(const char *s, const char *shape)
 static int
 parse_zone(const char *s, long *offset)
 {
-	int hours = 0, minutes = 0;
+	struct tm tm = {0};
+	const char *end = s;
 
-	*offset = 0;
-	if (!*s || strcmp(s, "Z") == 0)
-		return 0;
-	if (*s != '+' && *s != '-')
+	if (*s == ' ' || (*s && !(end = strptime(s, "%z", &tm))))
 		return -1;
-	if (!(has_shape(s + 1, "dd:dd") && !s[6]) &&
-	    !(has_shape(s + 1, "dddd") && !s[5]) &&
-	    !(has_shape(s + 1, "dd") && !s[3]))
-		return -1;
-	hours = 10 * (s[1] - '0') + s[2] - '0';
-	if (s[3])
-		minutes = atoi(s + (s[3] == ':' ? 4 : 3));
-	if (hours > 23 || minutes > 59)
-		return -1;
-	*offset = (*s == '-' ? -60L : 60L) * (60 * hours + minutes);
-	return 0;
+	*offset = tm.tm_gmtoff;
+	return !*end && labs(*offset) < 24 * 60 * 60 ? 0 : -1;
 }
 
 int

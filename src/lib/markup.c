@@ -22,16 +22,10 @@ make_visible(struct str *s, const char *text)
 void
 markup_cut(struct str *to, const char *text, size_t most)
 {
-	size_t n = strlen(text);
+	size_t from = to->len;
 
-	if (n <= most) {
-		str_addn(to, text, n);
-		return;
-	}
-	for (n = most; n && (text[n] & 0xc0) == 0x80;)
-		n--;
-	str_addn(to, text, n);
-	str_add(to, "...");
+	str_add(to, text);
+	str_cut(to, from + most);
 }
 
 /*

@@ -1,7 +1,6 @@
 #include "redact.h"
 #include "mem.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>

@@ -43,14 +43,23 @@ void str_visible(struct str *, const char *s);
 #define STR_SHOWN 12
 size_t str_show(char to[STR_SHOWN], const char *s);
 
+/* For qsort: compares structs that begin with a text, or pointers to texts. */
+int str_compare(const void *, const void *);
+
 /* Returns a copy in upper case (ASCII letters); caller frees. */
 char *str_upper(const char *);
 
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
+/* Cuts the text after at most 'most' bytes, between characters, and then adds
+ * "...". */
+void str_cut(struct str *, size_t most);
 /* Is 'part' one of the parts of 'list' (NULL: none) between separators? */
 bool str_has_part(const char *list, const char *part, char separator);
 bool str_utf8(const char *s, size_t n);
+/* Decodes the first character of the n > 0 bytes. Returns how many bytes it
+ * has, or 0 if it is not UTF-8. */
+size_t str_decode(const char *s, size_t n, unsigned *c);
 
 /*
  * Returns the name in 'names' (NULL ends it) with the smallest edit distance to

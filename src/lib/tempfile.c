@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,31 +18,21 @@ struct tempfile {
 	FILE *f;
 };
 
-static char *
-make_hidden_name(const char *path)
-{
-	char *a = mem_str(path), *b = mem_str(path), *tmp;
-
-	tmp = mem_printf(
-	    "%s/.%s.%ld.tmp", dirname(a), basename(b), (long)getpid());
-	free(a);
-	free(b);
-	return tmp;
-}
-
 static int
 open_temporary(struct tempfile *t)
 {
-	char *copy = mem_str(t->path);
-	int fd;
+	const char *slash = strrchr(t->path, '/');
+	int n = slash ? (int)(slash + 1 - t->path) : 0, fd;
+	char *dir = n ? mem_strn(t->path, (size_t)n) : mem_str(".");
 
-	t->tmp = make_hidden_name(t->path);
-	fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	t->tmp = mem_printf(
+	    "%.*s.%s.%ld.tmp", n, t->path, t->path + n, (long)getpid());
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		fd = open(t->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
 		t->named = fd >= 0;
 	}
-	free(copy);
+	free(dir);
 	return fd;
 }
 

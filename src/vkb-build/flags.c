@@ -134,7 +134,7 @@ flags_init(struct flags *f, const struct flags_wanted *w)
 
 	*f = (struct flags){.allocator = w->allocator};
 	if (!(argv[3] = add_variables(f, w)) ||
-	    proc_read(argv, ANSWER_MS, &answer, &status) < 0)
+	    proc_read(argv, false, ANSWER_MS, &answer, &status) < 0)
 		goto out;
 	libs = answer.len ? strstr(answer.s, "\n--\n") : NULL;
 	if (status || !libs) {

@@ -60,7 +60,7 @@ note_version(const struct recipe *r, const char *server, struct json *note)
 	int status, rc = -1;
 	size_t n;
 
-	if (proc_ask(argv, ANSWER_MS, &out, &status) < 0)
+	if (proc_read(argv, true, ANSWER_MS, &out, &status) < 0)
 		goto out;
 	str_add(&out, "");
 	if (status || !out.len) {

@@ -47,7 +47,7 @@ call_program(const char **argv, int worst)
 	int status, rc;
 
 	argv[0] = program;
-	rc = proc_read(argv, PATIENCE_MS, &said, &status);
+	rc = proc_read(argv, false, PATIENCE_MS, &said, &status);
 	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) > worst))
 		rc = err_fail("%s %s%s%s", name,
 		    proc_ended(status, buf, sizeof buf), said.len ? ": " : "",

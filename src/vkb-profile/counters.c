@@ -95,7 +95,8 @@ are_events_known(const char *events)
 	    "perf", "stat", "-x;", "-e", events, "--", "true", NULL};
 	struct str s = {0};
 	int status = -1;
-	bool is = proc_read(argv, 20000, &s, &status) == 0 && status == 0;
+	bool is =
+	    proc_read(argv, false, 20000, &s, &status) == 0 && status == 0;
 
 	str_free(&s);
 	return is;

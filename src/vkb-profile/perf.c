@@ -189,7 +189,7 @@ perf_version(void)
 	char *v = NULL;
 	int status;
 
-	if (proc_read(argv, 10000, &s, &status) < 0) {
+	if (proc_read(argv, false, 10000, &s, &status) < 0) {
 		str_free(&s);
 		return NULL;
 	}

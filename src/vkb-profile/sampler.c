@@ -227,7 +227,7 @@ draw_flame_graph(
 	char how[64];
 	int status, rc;
 
-	rc = proc_read(argv, 600000, &out, &status);
+	rc = proc_read(argv, false, 600000, &out, &status);
 	if (rc == 0 && status != 0)
 		rc = err_fail("vkb-flame %s: %s",
 		    proc_ended(status, how, sizeof how), out.s ? out.s : "");

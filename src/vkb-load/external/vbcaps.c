@@ -18,7 +18,7 @@ run_with_option(
 {
 	const char *const argv[] = {path, option, NULL};
 
-	return proc_ask(argv, ANSWER_MS, out, status);
+	return proc_read(argv, true, ANSWER_MS, out, status);
 }
 
 /* The first line of --version; versions before 6 do not know the option. */
