@@ -1,9 +1,9 @@
 #include "svg.h"
+#include "asset.h"
 #include "calltree.h"
 #include "diff.h"
 #include "markup.h"
 #include "mem.h"
-#include "page.h"
 #include "str.h"
 
 #include <math.h>
@@ -16,6 +16,11 @@
 #define TOP 48    /* pixels above the frames */
 #define BOTTOM 28 /* pixels below the frames */
 #define LETTER 7.2
+
+/* They make the graph interactive. */
+extern const char page_style[], page_script[];
+ASSET(page_style, "src/vkb-flame/page.css");
+ASSET(page_script, "src/vkb-flame/page.js");
 
 struct graph {
 	struct str *to;

@@ -1,5 +1,5 @@
 #include "page.h"
-#include "assets.h"
+#include "asset.h"
 #include "base64.h"
 #include "hash.h"
 #include "html.h"
@@ -11,6 +11,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+extern const char plot_style[], page_style[], page_script[];
+ASSET(plot_style, "src/vkb-report/plot.css");
+ASSET(page_style, "src/vkb-report/page.css");
+ASSET(page_script, "src/vkb-report/page.js");
 
 /* The content security policy allows the style and script with these hashes. */
 static void
@@ -53,7 +58,7 @@ write_head(struct str *s, const struct page *p)
 {
 	struct str style = {0}, t = {0};
 
-	str_printf(&style, "%s%s", assets_plot_css, assets_page_css);
+	str_printf(&style, "%s%s", plot_style, page_style);
 	format_title(&t, p);
 	str_add(s,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -63,7 +68,7 @@ write_head(struct str *s, const struct page *p)
 	    "style-src ");
 	add_source_hash(s, style.s);
 	str_add(s, "; script-src ");
-	add_source_hash(s, assets_page_js);
+	add_source_hash(s, page_script);
 	str_add(s,
 	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\">\n"
@@ -171,5 +176,5 @@ page_write(struct str *s, const struct page *p)
 	    "</main>\n<footer class=\"quiet\">%zu record%s, by "
 	    "vkb-report " VKB_VERSION
 	    ".</footer>\n<script>%s</script>\n</body>\n</html>\n",
-	    p->m->records, p->m->records == 1 ? "" : "s", assets_page_js);
+	    p->m->records, p->m->records == 1 ? "" : "s", page_script);
 }

@@ -1,5 +1,5 @@
 #include "plot.h"
-#include "assets.h"
+#include "asset.h"
 #include "markup.h"
 #include "str.h"
 
@@ -9,6 +9,9 @@
 #define WIDTH 400
 #define HEIGHT 220
 #define LETTER 6.2
+
+extern const char plot_style[];
+ASSET(plot_style, "src/vkb-report/plot.css");
 
 static double
 map_x(const struct plot *p, double x)
@@ -54,7 +57,7 @@ plot_head(
 	    "</title>\n<style>\n%s</style>\n"
 	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n"
 	    "<text class=\"title\" x=\"12\" y=\"22\">",
-	    assets_plot_css);
+	    plot_style);
 	markup_xml(s, label);
 	str_add(s, "</text>\n");
 }
