@@ -162,10 +162,6 @@ void
 functions_write(struct str *to, const struct calltree *t, size_t na, size_t n,
     double min_share)
 {
-	static const char *const one[] = {
-	    "itself", "with callees", "function", NULL};
-	static const char *const two[] = {"before", "after", "change", "p", "",
-	    "with callees", "after", "function", NULL};
 	size_t names = intern_count(t->names);
 	struct function *v = mem_array(names, sizeof *v);
 	struct table *out = table_new();
@@ -181,9 +177,9 @@ functions_write(struct str *to, const struct calltree *t, size_t na, size_t n,
 		v[i].next = fabs(v[i].total[1] - v[i].total[0]);
 	}
 	qsort(v, names, sizeof *v, compare_by_key);
-	for (const char *const *title = na ? two : one; *title; title++)
-		table_column(out, *title,
-		    **title && title[1] ? TABLE_RIGHT : TABLE_LEFT);
+	table_titles(out,
+	    na ? ">before|>after|>change|>p||>with callees|>after|function"
+	       : ">itself|>with callees|function");
 	for (size_t i = 0; i < names; i++)
 		if (fmax(fmax(v[i].total[0], v[i].total[1]),
 			fmax(v[i].self[0], v[i].self[1])) >= min_share)

@@ -219,12 +219,7 @@ text_write(struct str *s, const struct model *m)
 	if (*left.s)
 		str_printf(s, "%s\n\n", left.s);
 	str_free(&left);
-	table_column(t, "case", TABLE_LEFT);
-	table_column(t, "subject", TABLE_LEFT);
-	table_column(t, "metric", TABLE_LEFT);
-	table_column(t, "median", TABLE_RIGHT);
-	table_column(t, "runs", TABLE_LEFT);
-	table_column(t, "change", TABLE_LEFT);
+	table_titles(t, "case|subject|metric|>median|runs|change");
 	for (size_t i = 0; i < n; i++) {
 		const struct kase *k = m->order[i];
 		const char *metric = choose_metric(k);
