@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -20,17 +21,15 @@ static char *
 read_process_file(pid_t pid, const char *file, size_t *len)
 {
 	struct str s = {0};
-	char buf[4096];
-	FILE *f;
-	size_t n;
+	char path[64];
+	int fd;
 
-	snprintf(buf, sizeof buf, "/proc/%ld/%s", (long)pid, file);
-	f = fopen(buf, "re");
-	if (!f)
+	snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return NULL;
-	while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-		str_addn(&s, buf, n);
-	fclose(f);
+	str_read(&s, fd);
+	close(fd);
 	if (len)
 		*len = s.len;
 	return str_take(&s);
@@ -89,26 +88,6 @@ target_find_exe(pid_t pid)
 	if (access(s, R_OK) == 0)
 		return s;
 	free(s);
-	return NULL;
-}
-
-char *
-target_find_program(const char *name)
-{
-	const char *dirs = getenv("PATH");
-	char *path;
-	size_t n;
-
-	if (strchr(name, '/'))
-		return access(name, R_OK) == 0 ? mem_str(name) : NULL;
-	for (; dirs && *dirs; dirs += n + (dirs[n] == ':')) {
-		n = strcspn(dirs, ":");
-		path =
-		    mem_printf("%.*s%s/%s", (int)n, dirs, n ? "" : ".", name);
-		if (access(path, X_OK) == 0)
-			return path;
-		free(path);
-	}
 	return NULL;
 }
 
@@ -278,14 +257,6 @@ target_by_port(int port)
 
 /* --- by name ------------------------------------------------------------ */
 
-static const char *
-find_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Compares argv[0] and the program too: comm has only 15 bytes, and the process
  * can change it. */
 static bool
@@ -294,8 +265,8 @@ is_called(struct wanted *w, pid_t pid)
 	char *comm = read_comm(pid), *exe = read_process_link(pid, "exe");
 	char *argv0 = read_process_file(pid, "cmdline", NULL);
 	bool is = (comm && strcmp(comm, w->name) == 0) ||
-	    (argv0 && strcmp(find_base_name(argv0), w->name) == 0) ||
-	    (exe && strcmp(find_base_name(exe), w->name) == 0);
+	    (argv0 && strcmp(basename(argv0), w->name) == 0) ||
+	    (exe && strcmp(basename(exe), w->name) == 0);
 
 	free(comm);
 	free(argv0);
