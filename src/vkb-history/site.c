@@ -1,6 +1,7 @@
 #include "site.h"
 #include "err.h"
 #include "folder.h"
+#include "html.h"
 #include "index.h"
 #include "json.h"
 #include "jsonfile.h"
@@ -357,10 +358,8 @@ site_write(const char *dir, const char *out, const char *url, bool quiet)
 	struct site s = {.out = out, .url = url};
 	int lock, rc;
 
-	if (url && !str_starts(url, "https://") && !str_starts(url, "http://"))
-		return err_fail("option '--commit-url': '%s' does not begin "
-				"with https:// or http://",
-		    url);
+	if (url && html_check_url("--commit-url", url) < 0)
+		return -1;
 	if (is_same_folder(dir, out))
 		return err_fail(
 		    "the site needs another folder than the history '%s'", dir);

@@ -81,8 +81,10 @@ write_notes(struct str *s, const struct delta *d)
 	str_add(s, "<span class=\"wide\">");
 	if (json_get_bool(d->rec, "certain", false))
 		str_add(s, ", certain");
-	if (d->waived)
-		html_printf(s, ", waived: %.200s", why ? why : "no reason");
+	if (d->waived) {
+		str_add(s, ", waived: ");
+		html_text(s, why ? why : "no reason");
+	}
 	if (!d->gate)
 		str_add(s, ", for information");
 	if (verdict_is_hopeless(runs, have))

@@ -70,12 +70,13 @@ static void
 write_properties(struct str *s, const struct page *p, const struct intern *keys,
     const struct property *all, size_t width)
 {
-	const char *columns[SUBJECTS + 2] = {"property"};
+	const char *names[SUBJECTS];
 	const struct model *m = p->m;
 
 	for (size_t i = 0; i < width; i++)
-		columns[i + 1] = m->who[i]->name;
-	html_table(s, "The machine of each subject", NULL, columns);
+		names[i] = m->who[i]->name;
+	html_table(
+	    s, "The machine of each subject", NULL, "property", names, width);
 	for (size_t k = 0; k < intern_count(keys); k++) {
 		const struct property *row = &all[k * width];
 		bool other = row_differs(row, width);
@@ -128,8 +129,6 @@ write_difference(struct str *s, const struct json *j)
 static void
 write_differences(struct str *s, const struct page *p, const struct json *rec)
 {
-	static const char *const columns[] = {
-	    "property", "baseline", "contender", "cases", NULL};
 	const struct json *j = json_first(json_get(rec, "env"));
 	const struct model *m = p->m;
 	struct str t = {0};
@@ -139,7 +138,7 @@ write_differences(struct str *s, const struct page *p, const struct json *rec)
 	str_printf(&t, "What differs between %s and %s",
 	    model_subject(m, json_get(rec, "baseline"))->name,
 	    model_subject(m, json_get(rec, "contender"))->name);
-	html_table(s, t.s, t.s, columns);
+	html_table(s, t.s, t.s, "property|baseline|contender|cases", NULL, 0);
 	for (; j; j = json_next(j))
 		write_difference(s, j);
 	html_table_end(s);
@@ -152,9 +151,10 @@ write_machine_state(struct str *s, const struct json *rec)
 {
 	str_add(s, "<details><summary>");
 	html_text(s, json_get_str(rec, "time"));
-	if (json_get_str(rec, "session"))
-		html_printf(
-		    s, ", session %.100s", json_get_str(rec, "session"));
+	if (json_get_str(rec, "session")) {
+		str_add(s, ", session ");
+		html_text(s, json_get_str(rec, "session"));
+	}
 	str_add(s, "</summary>\n<dl class=\"list\">\n");
 	html_members(s, json_get(rec, "env"));
 	html_members(s, json_get(rec, "now"));

@@ -62,13 +62,13 @@ write_interval(struct str *s, const struct json *pair)
 }
 
 static void
-begin_table(
-    struct str *s, const char *what, size_t of, const char *const *columns)
+begin_table(struct str *s, const char *what, size_t of, const char *columns,
+    const char *const *names, size_t n)
 {
 	char label[80];
 
 	snprintf(label, sizeof label, "%s %zu", what, of);
-	html_table(s, label, NULL, columns);
+	html_table(s, label, NULL, columns, names, n);
 }
 
 static void
@@ -76,9 +76,7 @@ write_row(struct str *s, const struct page *p, const struct cell *c,
     const struct json *one)
 {
 	html_row(s, json_key(one));
-	str_add(s, "<td>");
-	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
-	str_add(s, "</td>");
+	page_subject_cell(s, p, c->subject);
 	write_number(s, json_get_num(one, "n", NAN));
 	write_number(s, json_get_num(one, "median", NAN));
 	write_interval(s, json_get(one, "ci95"));
@@ -117,11 +115,11 @@ is_new_metric(const struct kase *k, size_t n, const char *metric)
 static void
 write_metrics(struct str *s, const struct page *p, const struct kase *k)
 {
-	static const char *const columns[] = {"metric", "subject", "n",
-	    "median", "95% interval", "cv %", "min", "max", "notes", NULL};
 	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0;
 
-	begin_table(s, "Metrics of case", k->place + 1, columns);
+	begin_table(s, "Metrics of case", k->place + 1,
+	    "metric|subject|>n|>median|>95% interval|>cv %|>min|>max|notes",
+	    NULL, 0);
 	for (size_t i = 0; i < k->ncells; i++) {
 		const struct json *j =
 		    json_first(json_get(k->cells[i]->rec, "metrics"));
@@ -151,7 +149,7 @@ write_metrics(struct str *s, const struct page *p, const struct kase *k)
 static void
 write_merged(struct str *s, const struct page *p, const struct kase *k)
 {
-	const char *columns[MODEL_LOOKS + 2] = {"of all requests"};
+	const char *names[MODEL_LOOKS];
 	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c), with = 0;
 	const struct json *j = NULL;
@@ -162,8 +160,9 @@ write_merged(struct str *s, const struct page *p, const struct kase *k)
 	if (!with)
 		return;
 	for (size_t i = 0; i < with; i++)
-		columns[i + 1] = p->m->subjects[c[i]->subject].name;
-	begin_table(s, "All requests of case", k->place + 1, columns);
+		names[i] = p->m->subjects[c[i]->subject].name;
+	begin_table(s, "All requests of case", k->place + 1, "of all requests",
+	    names, with);
 	for (j = json_first(json_get(c[0]->rec, "whole")); j;
 	     j = json_next(j)) {
 		html_row(s, json_key(j));
@@ -179,12 +178,10 @@ write_merged(struct str *s, const struct page *p, const struct kase *k)
 static void
 write_shift(struct str *s, const struct kase *k, const struct json *rec)
 {
-	static const char *const columns[] = {"percentile", "baseline",
-	    "contender", "ratio", "95% interval", NULL};
 	const struct json *q = json_first(json_get(rec, "quantiles"));
 
-	begin_table(
-	    s, "How the percentiles moved in case", k->place + 1, columns);
+	begin_table(s, "How the percentiles moved in case", k->place + 1,
+	    ">percentile|>baseline|>contender|>ratio|>95% interval", NULL, 0);
 	for (; q; q = json_next(q)) {
 		str_add(s, "<tr>");
 		write_number(s, json_get_num(q, "percentile", NAN));
@@ -242,13 +239,12 @@ write_scaling_rows(
 void
 page_scaling_numbers(struct str *s, const struct page *p)
 {
-	static const char *const columns[] = {
-	    "cases", "by", "value", "subject", "rps", "p99_latency_ms", NULL};
 	const struct scaling *all = p->figures->scaling;
 	size_t rows = 0, n = 0;
 
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
-	begin_table(s, "Scaling, curves", all->n, columns);
+	begin_table(s, "Scaling, curves", all->n,
+	    "cases|by|>value|subject|>rps|>p99_latency_ms", NULL, 0);
 	for (; n < all->n && rows < ROWS; n++)
 		rows += write_scaling_rows(s, p, &all->v[n]);
 	html_table_end(s);

@@ -1,10 +1,8 @@
 #include "page.h"
 #include "asset.h"
-#include "base64.h"
-#include "hash.h"
 #include "html.h"
 #include "json.h"
-#include "markup.h"
+#include "mem.h"
 #include "model.h"
 #include "plot.h"
 #include "str.h"
@@ -17,16 +15,62 @@ ASSET(plot_style, "src/vkb-report/plot.css");
 ASSET(page_style, "src/vkb-report/page.css");
 ASSET(page_script, "src/vkb-report/page.js");
 
-/* The content security policy allows the style and script with these hashes. */
-static void
-add_source_hash(struct str *s, const char *text)
+static bool
+is_plain(const char *s, const char *more)
 {
-	unsigned char sum[32];
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	size_t n = 0;
 
-	hash_bytes(text, strlen(text), sum);
-	str_add(s, "'sha256-");
-	base64_encode(s, sum, sizeof sum);
-	str_addc(s, '\'');
+	while (s[n] && (strchr(letters, s[n]) || strchr(more, s[n])))
+		n++;
+	return n && !s[n];
+}
+
+/* Returns the URL before a commit id (caller frees), or NULL if unknown. */
+static char *
+format_commit_url(const struct json *subject)
+{
+	const char *r = json_get_str(subject, "repository");
+	size_t n = r ? strlen(r) : 0;
+
+	if (!n || str_starts(r, "/") || str_starts(r, "."))
+		return NULL;
+	if (str_ends(r, ".git"))
+		n -= 4;
+	if (str_starts(r, "https://"))
+		return mem_printf("%.*s/commit/", (int)n, r);
+	if (is_plain(r, "/-_.") && strchr(r, '/') &&
+	    !strchr(strchr(r, '/') + 1, '/'))
+		return mem_printf("https://github.com/%.*s/commit/", (int)n, r);
+	return NULL;
+}
+
+void
+page_subject(struct str *s, const struct page *p, const struct subject *subject)
+{
+	const char *commit = json_get_str(subject->json, "commit");
+	char *page = p->commit_url ? mem_str(p->commit_url)
+				   : format_commit_url(subject->json);
+
+	if (commit && is_plain(commit, "") && page) {
+		str_add(s, "<a rel=\"noreferrer\" href=\"");
+		html_text(s, page);
+		html_text(s, commit);
+		str_add(s, "\">");
+		html_text(s, subject->name);
+		str_add(s, "</a>");
+	} else
+		html_text(s, subject->name);
+	free(page);
+}
+
+void
+page_subject_cell(struct str *s, const struct page *p, size_t subject)
+{
+	str_add(s, "<td>");
+	page_subject(s, p, &p->m->subjects[subject]);
+	str_add(s, "</td>");
 }
 
 static void
@@ -66,9 +110,9 @@ write_head(struct str *s, const struct page *p)
 	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
 	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
 	    "style-src ");
-	add_source_hash(s, style.s);
+	html_source_hash(s, style.s);
 	str_add(s, "; script-src ");
-	add_source_hash(s, page_script);
+	html_source_hash(s, page_script);
 	str_add(s,
 	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\">\n"

@@ -1,6 +1,7 @@
 #include "forest.h"
 #include "html.h"
 #include "json.h"
+#include "mem.h"
 #include "model.h"
 #include "page.h"
 #include "record.h"
@@ -16,8 +17,7 @@ write_range(struct str *s, const struct json *rec)
 	const struct json *range = json_get(rec, "range");
 	const char *from = json_str(json_at(range, 0));
 	const char *to = json_str(json_at(range, 1));
-
-	char *brief[2];
+	char *brief[2], *text;
 
 	if (!from || !to || strcmp(from, to) == 0) {
 		str_add(s, "<td>-</td>");
@@ -25,7 +25,9 @@ write_range(struct str *s, const struct json *rec)
 	}
 	brief[0] = record_commit_brief(from, 8);
 	brief[1] = record_commit_brief(to, 8);
-	html_printf(s, "<td>%s to %s</td>", brief[0], brief[1]);
+	text = mem_printf("%s to %s", brief[0], brief[1]);
+	html_tag(s, "td", NULL, text);
+	free(text);
 	free(brief[0]);
 	free(brief[1]);
 }
@@ -41,9 +43,7 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 	page_case_link(s, k);
 	str_add(s, "</th>");
 	html_tag(s, "td", NULL, c->metric);
-	str_add(s, "<td>");
-	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
-	str_add(s, "</td>");
+	page_subject_cell(s, p, c->subject);
 	write_range(s, rec);
 	str_add(s, "<td class=\"n\">");
 	forest_percent(s, c->ratio);
@@ -66,8 +66,6 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 void
 page_history(struct str *s, const struct page *p)
 {
-	static const char *const columns[] = {"case", "metric", "since",
-	    "range of commits", "change", "kind", NULL};
 	const struct model *m = p->m;
 
 	if (!m->nchanges)
@@ -75,7 +73,7 @@ page_history(struct str *s, const struct page *p)
 	html_table(s, "Changes in the history",
 	    "Changes in the level of a metric; each is plotted in the section "
 	    "of its case.",
-	    columns);
+	    "case|metric|since|range of commits|>change|kind", NULL, 0);
 	for (size_t i = 0; i < m->nchanges; i++)
 		write_row(s, p, &m->changes[i]);
 	html_table_end(s);

@@ -33,9 +33,9 @@ write_headline(struct str *s, const struct page *p, const struct headline *h)
 	html_tag(s, "strong", NULL, h->what);
 	if (h->contender) {
 		str_add(s, ": ");
-		html_subject(s, h->contender, p->commit_url);
+		page_subject(s, p, h->contender);
 		str_add(s, " against ");
-		html_subject(s, h->base, p->commit_url);
+		page_subject(s, p, h->base);
 	}
 	str_add(s, "</p>\n");
 	write_list(s, &h->facts);
