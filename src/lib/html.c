@@ -31,10 +31,10 @@ add_head(struct str *s, const char *title, size_t n, bool number)
 	struct str t = {0};
 
 	str_addn(&t, title, n);
-	str_add(s,
-	    number ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">");
-	markup_xml(s, t.s);
-	str_add(s, "</th>");
+	markup_printf(s,
+	    number ? "<th scope=\"col\" class=\"n\">%s</th>"
+		   : "<th scope=\"col\">%s</th>",
+	    t.s);
 	str_free(&t);
 }
 
@@ -42,15 +42,12 @@ void
 html_table(struct str *s, const char *label, const char *caption,
     const char *columns, const char *const *names, size_t n)
 {
-	str_add(s,
+	markup_printf(s,
 	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"");
-	markup_xml(s, label);
-	str_add(s, "\">\n<table>\n");
-	if (caption) {
-		html_tag(s, "caption", NULL, caption);
-		str_addc(s, '\n');
-	}
+	    "aria-label=\"%s\">\n<table>\n",
+	    label);
+	if (caption)
+		markup_printf(s, "<caption>%s</caption>\n", caption);
 	str_add(s, "<thead><tr>");
 	for (const char *c = columns; *c; c += *c == '|') {
 		bool number = *c == '>';
@@ -73,17 +70,14 @@ html_table_end(struct str *s)
 void
 html_row(struct str *s, const char *head)
 {
-	str_add(s, "<tr><th scope=\"row\">");
-	markup_xml(s, head);
-	str_add(s, "</th>");
+	markup_printf(s, "<tr><th scope=\"row\">%s</th>", head);
 }
 
 void
 html_members(struct str *s, const struct json *object)
 {
 	for (const struct json *j = json_first(object); j; j = json_next(j)) {
-		html_tag(s, "dt", NULL, json_key(j));
-		str_add(s, "<dd>");
+		markup_printf(s, "<dt>%s</dt><dd>", json_key(j));
 		html_value(s, j);
 		str_add(s, "</dd>\n");
 	}

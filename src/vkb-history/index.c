@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "mem.h"
 #include "num.h"
 #include "record.h"
@@ -45,9 +46,8 @@ write_page_link(struct str *s, const struct archive_entry *e)
 {
 	char *name = record_subject_title(e->subject);
 
-	str_printf(s, "<a href=\"" INDEX_PAGES "/%s.html\">", e->key);
-	html_text(s, name);
-	str_add(s, "</a>");
+	markup_printf(
+	    s, "<a href=\"" INDEX_PAGES "/%s.html\">%s</a>", e->key, name);
 	free(name);
 }
 
@@ -73,18 +73,13 @@ write_change_row(struct str *s, const struct archive *archive,
 		write_page_link(s, e);
 	else
 		html_text(s, commit ? commit : "?");
-	str_add(s, "</td>");
-	html_tag(s, "td", NULL, name);
-	html_tag(s, "td", NULL, json_get_str(rec, "metric"));
-	str_add(s, "<td class=\"n ");
-	html_text(s, kind);
+	markup_printf(s, "</td><td>%s</td><td>%s</td><td class=\"n %s\">", name,
+	    json_get_str(rec, "metric"), kind);
 	if (isnan(ratio))
-		str_add(s, "\">?");
+		str_add(s, "?");
 	else
-		str_printf(s, "\">%+.1f%%", 100 * (ratio - 1));
-	str_add(s, "</td>");
-	html_tag(s, "td", NULL, kind);
-	str_add(s, "</tr>\n");
+		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
+	markup_printf(s, "</td><td>%s</td></tr>\n", kind);
 	free(name);
 }
 
@@ -151,18 +146,13 @@ write_commit_row(struct str *s, const struct archive_entry *e, const char *url)
 	write_day(s, e->time);
 	str_add(s, "</td><td>");
 	write_page_link(s, e);
-	if (url && id && strspn(id, "0123456789abcdef") == strlen(id)) {
-		str_add(s, " <a href=\"");
-		html_text(s, url);
-		html_text(s, id);
-		str_add(s, "\">source</a>");
-	}
-	str_add(s, "</td><td>");
-	html_text(s, e->title ? e->title : "");
-	str_add(s, "</td><td>");
-	html_text(s, version ? version : "");
-	str_printf(s, "</td><td class=\"n\">%zu</td><td class=\"n\">%zu",
-	    e->cases, e->runs);
+	if (url && id && strspn(id, "0123456789abcdef") == strlen(id))
+		markup_printf(s, " <a href=\"%s%s\">source</a>", url, id);
+	markup_printf(s,
+	    "</td><td>%s</td><td>%s</td><td class=\"n\">%zu</td>"
+	    "<td class=\"n\">%zu",
+	    e->title ? e->title : "", version ? version : "", e->cases,
+	    e->runs);
 	if (e->failed)
 		str_printf(s, ", <span class=\"regression\">%zu failed</span>",
 		    e->failed);

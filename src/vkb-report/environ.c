@@ -1,5 +1,6 @@
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "mem.h"
 #include "model.h"
 #include "intern.h"
@@ -81,9 +82,10 @@ write_properties(struct str *s, const struct page *p, const struct intern *keys,
 		const struct property *row = &all[k * width];
 		bool other = row_differs(row, width);
 
-		str_printf(s, "<tr%s><th scope=\"row\">",
-		    other ? " class=\"differs\"" : "");
-		html_text(s, intern_text(keys, k));
+		markup_printf(s,
+		    other ? "<tr class=\"differs\"><th scope=\"row\">%s"
+			  : "<tr><th scope=\"row\">%s",
+		    intern_text(keys, k));
 		if (other)
 			str_add(s,
 			    " <span class=\"badge inconclusive\">differs"
@@ -149,12 +151,9 @@ write_differences(struct str *s, const struct page *p, const struct json *rec)
 static void
 write_machine_state(struct str *s, const struct json *rec)
 {
-	str_add(s, "<details><summary>");
-	html_text(s, json_get_str(rec, "time"));
-	if (json_get_str(rec, "session")) {
-		str_add(s, ", session ");
-		html_text(s, json_get_str(rec, "session"));
-	}
+	markup_printf(s, "<details><summary>%s", json_get_str(rec, "time"));
+	if (json_get_str(rec, "session"))
+		markup_printf(s, ", session %s", json_get_str(rec, "session"));
 	str_add(s, "</summary>\n<dl class=\"list\">\n");
 	html_members(s, json_get(rec, "env"));
 	html_members(s, json_get(rec, "now"));

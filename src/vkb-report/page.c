@@ -2,6 +2,7 @@
 #include "asset.h"
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
@@ -53,14 +54,10 @@ page_subject(struct str *s, const struct page *p, const struct subject *subject)
 	char *page = p->commit_url ? mem_str(p->commit_url)
 				   : format_commit_url(subject->json);
 
-	if (commit && is_plain(commit, "") && page) {
-		str_add(s, "<a rel=\"noreferrer\" href=\"");
-		html_text(s, page);
-		html_text(s, commit);
-		str_add(s, "\">");
-		html_text(s, subject->name);
-		str_add(s, "</a>");
-	} else
+	if (commit && is_plain(commit, "") && page)
+		markup_printf(s, "<a rel=\"noreferrer\" href=\"%s%s\">%s</a>",
+		    page, commit, subject->name);
+	else
 		html_text(s, subject->name);
 	free(page);
 }
@@ -113,23 +110,21 @@ write_head(struct str *s, const struct page *p)
 	html_source_hash(s, style.s);
 	str_add(s, "; script-src ");
 	html_source_hash(s, page_script);
-	str_add(s,
+	markup_printf(s,
 	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\">\n"
 	    "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	    "<meta name=\"generator\" content=\"vkb-report\">\n<title>");
-	html_text(s, t.s);
-	str_printf(s, "</title>\n<style>%s</style>\n</head>\n", style.s);
-	str_add(s,
+	    "<meta name=\"generator\" "
+	    "content=\"vkb-report\">\n<title>%s</title>\n",
+	    t.s);
+	str_printf(s, "<style>%s</style>\n</head>\n", style.s);
+	markup_printf(s,
 	    "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
-	    "report</a>\n<header>\n");
-	html_tag(s, "h1", NULL, t.s);
-	str_addc(s, '\n');
-	if (*p->m->common) {
-		str_add(s, "<p class=\"quiet\">All cases: ");
-		html_text(s, p->m->common);
-		str_add(s, "</p>\n");
-	}
+	    "report</a>\n<header>\n<h1>%s</h1>\n",
+	    t.s);
+	if (*p->m->common)
+		markup_printf(
+		    s, "<p class=\"quiet\">All cases: %s</p>\n", p->m->common);
 	str_free(&style);
 	str_free(&t);
 }
@@ -143,9 +138,7 @@ write_legend_entry(struct str *s, const struct subject *who)
 	    "class=\"plot key\" viewBox=\"0 0 12 12\" aria-hidden=\"true\">",
 	    who->look, who->look, who->look);
 	plot_marker(s, 6, 6, who->look, NULL);
-	str_add(s, "</svg> ");
-	html_text(s, who->name);
-	str_add(s, "</label>");
+	markup_printf(s, "</svg> %s</label>", who->name);
 	if (who->baseline)
 		str_add(s, " <span class=\"quiet\">baseline</span>");
 	str_add(s, "</li>\n");

@@ -1,7 +1,7 @@
 #include "forest.h"
 #include "html.h"
 #include "json.h"
-#include "mem.h"
+#include "markup.h"
 #include "model.h"
 #include "page.h"
 #include "record.h"
@@ -17,7 +17,7 @@ write_range(struct str *s, const struct json *rec)
 	const struct json *range = json_get(rec, "range");
 	const char *from = json_str(json_at(range, 0));
 	const char *to = json_str(json_at(range, 1));
-	char *brief[2], *text;
+	char *brief[2];
 
 	if (!from || !to || strcmp(from, to) == 0) {
 		str_add(s, "<td>-</td>");
@@ -25,9 +25,7 @@ write_range(struct str *s, const struct json *rec)
 	}
 	brief[0] = record_commit_brief(from, 8);
 	brief[1] = record_commit_brief(to, 8);
-	text = mem_printf("%s to %s", brief[0], brief[1]);
-	html_tag(s, "td", NULL, text);
-	free(text);
+	markup_printf(s, "<td>%s to %s</td>", brief[0], brief[1]);
 	free(brief[0]);
 	free(brief[1]);
 }
@@ -49,12 +47,11 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 	forest_percent(s, c->ratio);
 	forest_interval(
 	    s, json_num(json_at(ci, 0), NAN), json_num(json_at(ci, 1), NAN));
-	str_printf(s, "</td><td><span class=\"badge %s\">",
+	markup_printf(s, "</td><td><span class=\"badge %s\">%s</span>",
 	    strcmp(c->kind, "regression") == 0        ? "regression"
 		: strcmp(c->kind, "improvement") == 0 ? "improvement"
-						      : "spike");
-	html_text(s, c->kind);
-	str_add(s, "</span>");
+						      : "spike",
+	    c->kind);
 	if (json_get_bool(rec, "new", false))
 		str_add(s, ", new");
 	if (json_get(rec, "waiver"))

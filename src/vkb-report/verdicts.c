@@ -2,6 +2,7 @@
 #include "headline.h"
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "metric.h"
 #include "model.h"
 #include "num.h"
@@ -17,20 +18,19 @@ write_list(struct str *s, const struct sentences *l)
 	if (!l->n)
 		return;
 	str_add(s, "<ul>\n");
-	for (size_t i = 0; i < l->n; i++) {
-		html_tag(s, "li", NULL, l->v[i]);
-		str_addc(s, '\n');
-	}
+	for (size_t i = 0; i < l->n; i++)
+		markup_printf(s, "<li>%s</li>\n", l->v[i]);
 	str_add(s, "</ul>\n");
 }
 
 static void
 write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
-	str_printf(s, "<div class=\"verdict %s\">\n<p class=\"lead\">",
+	markup_printf(s,
+	    "<div class=\"verdict %s\">\n<p class=\"lead\"><strong>%s</strong>",
 	    h->outcome == MODEL_VERDICTS ? "none"
-					 : model_verdict_name(h->outcome));
-	html_tag(s, "strong", NULL, h->what);
+					 : model_verdict_name(h->outcome),
+	    h->what);
 	if (h->contender) {
 		str_add(s, ": ");
 		page_subject(s, p, h->contender);
@@ -49,9 +49,8 @@ static void
 write_card(struct str *s, const char *class, const char *what,
     const char *value, const char *more)
 {
-	str_printf(s, "<div class=\"card %s\">", class);
-	html_tag(s, "dt", NULL, what);
-	html_tag(s, "dd", NULL, value);
+	markup_printf(s, "<div class=\"card %s\"><dt>%s</dt><dd>%s</dd>", class,
+	    what, value);
 	if (more)
 		html_tag(s, "dd", "quiet", more);
 	str_add(s, "</div>\n");
