@@ -108,15 +108,9 @@ perf_fd(const struct perf *p)
 const char *
 perf_text(struct perf *p)
 {
-	char buf[4096];
-	ssize_t n;
-	off_t at = (off_t)p->text.len;
-
 	str_add(&p->text, "");
-	while ((n = pread(p->out, buf, sizeof buf, at)) > 0) {
-		str_addn(&p->text, buf, (size_t)n);
-		at += n;
-	}
+	if (lseek(p->out, (off_t)p->text.len, SEEK_SET) >= 0)
+		str_read(&p->text, p->out);
 	return p->text.s;
 }
 

@@ -8,6 +8,7 @@
 #include "scaling.h"
 #include "str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,16 @@ figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
 		if (k->cells[i]->look < MODEL_LOOKS)
 			to[n++] = k->cells[i];
 	return n;
+}
+
+void
+figure_fit(struct plot *p, const struct json *metric)
+{
+	struct range ci = model_range(json_get(metric, "ci95"));
+
+	axis_fit(&p->y, json_get_num(metric, "median", NAN));
+	axis_fit(&p->y, ci.lo);
+	axis_fit(&p->y, ci.hi);
 }
 
 #define FIGURE_LABEL 96

@@ -127,7 +127,7 @@ get_at(const struct json *pair, size_t i)
 static void
 take_delta(struct model *m, struct json *rec)
 {
-	const struct json *ci = json_get(rec, "ci95");
+	struct range ci = model_range(json_get(rec, "ci95"));
 	const char *class = json_get_str(rec, "class");
 	struct delta d = {
 	    .rec = rec,
@@ -139,8 +139,8 @@ take_delta(struct model *m, struct json *rec)
 	    .gate = class && strcmp(class, "gate") == 0,
 	    .waived = json_get(rec, "waiver") != NULL,
 	    .ratio = json_get_num(rec, "ratio", NAN),
-	    .lo = get_at(ci, 0),
-	    .hi = get_at(ci, 1),
+	    .lo = ci.lo,
+	    .hi = ci.hi,
 	};
 
 	append_record(&m->others, rec);
@@ -478,6 +478,12 @@ const struct subject *
 model_subject(const struct model *m, const struct json *subject)
 {
 	return &m->subjects[intern_key(m->subject_keys, subject)];
+}
+
+struct range
+model_range(const struct json *pair)
+{
+	return (struct range){get_at(pair, 0), get_at(pair, 1)};
 }
 
 const struct json *

@@ -118,6 +118,13 @@ const struct kase *model_case(const struct model *, const struct json *config);
 const struct subject *model_subject(
     const struct model *, const struct json *subject);
 
+struct range {
+	double lo, hi; /* NAN: absent */
+};
+
+/* Returns an interval of two numbers such as "ci95". */
+struct range model_range(const struct json *pair);
+
 /* Returns the object of a metric in the summary, or NULL. */
 const struct json *model_metric(const struct cell *, const char *metric);
 

@@ -49,16 +49,15 @@ write_number(struct str *s, double v)
 static void
 write_interval(struct str *s, const struct json *pair)
 {
-	str_add(s, "<td class=\"n\">");
-	if (pair) {
-		str_addc(s, '[');
-		html_number(s, json_num(json_at(pair, 0), NAN));
-		str_add(s, ", ");
-		html_number(s, json_num(json_at(pair, 1), NAN));
-		str_addc(s, ']');
-	} else
-		str_addc(s, '-');
-	str_add(s, "</td>");
+	struct range ci = model_range(pair);
+
+	str_add(s, pair ? "<td class=\"n\">[" : "<td class=\"n\">-</td>");
+	if (!pair)
+		return;
+	html_number(s, ci.lo);
+	str_add(s, ", ");
+	html_number(s, ci.hi);
+	str_add(s, "]</td>");
 }
 
 static void

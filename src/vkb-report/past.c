@@ -35,7 +35,7 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 {
 	const struct kase *k = &p->m->cases[c->kase];
 	const struct json *rec = c->rec;
-	const struct json *ci = json_get(rec, "ci95");
+	struct range ci = model_range(json_get(rec, "ci95"));
 
 	str_add(s, "<tr><th scope=\"row\">");
 	page_case_link(s, k);
@@ -45,8 +45,7 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 	write_range(s, rec);
 	str_add(s, "<td class=\"n\">");
 	forest_percent(s, c->ratio);
-	forest_interval(
-	    s, json_num(json_at(ci, 0), NAN), json_num(json_at(ci, 1), NAN));
+	forest_interval(s, ci.lo, ci.hi);
 	markup_printf(s, "</td><td><span class=\"badge %s\">%s</span>",
 	    strcmp(c->kind, "regression") == 0        ? "regression"
 		: strcmp(c->kind, "improvement") == 0 ? "improvement"

@@ -73,30 +73,24 @@ draw_runs(struct plot *p, const struct cell *c, const char *metric)
 static void
 fit_metric(struct plot *p, const struct json *m)
 {
-	const struct json *ci = json_get(m, "ci95");
 	const struct json *v = json_first(json_get(m, "values"));
 	double n = 0;
 
 	for (; v; v = json_next(v), n++)
 		axis_fit(&p->y, json_num(v, NAN));
 	axis_fit(&p->x, n);
-	axis_fit(&p->y, json_get_num(m, "median", NAN));
-	axis_fit(&p->y, json_num(json_at(ci, 0), NAN));
-	axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
+	figure_fit(p, m);
 }
 
 /* Draws the interval of the median across the full width. */
 static void
 draw_interval(struct plot *p, const struct json *m, size_t place)
 {
-	const struct json *ci = json_get(m, "ci95");
-	double x[2] = {p->x.lo, p->x.hi}, lo[2], hi[2];
+	struct range ci = model_range(json_get(m, "ci95"));
+	double x[2] = {p->x.lo, p->x.hi};
 
-	if (!ci)
-		return;
-	lo[0] = lo[1] = json_num(json_at(ci, 0), NAN);
-	hi[0] = hi[1] = json_num(json_at(ci, 1), NAN);
-	plot_band(p, x, lo, hi, 2, place);
+	plot_band(
+	    p, x, (double[]){ci.lo, ci.lo}, (double[]){ci.hi, ci.hi}, 2, place);
 }
 
 void

@@ -1,5 +1,6 @@
 #include "scaling.h"
 #include "casename.h"
+#include "figure.h"
 #include "json.h"
 #include "mem.h"
 #include "model.h"
@@ -153,14 +154,11 @@ fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
 		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
 			const struct json *one =
 			    model_metric(g->points[i].kase->cells[k], metric);
-			const struct json *ci = json_get(one, "ci95");
 
 			if (g->points[i].kase->cells[k]->look == MODEL_LOOKS)
 				continue;
 			axis_fit(&p->x, g->points[i].x);
-			axis_fit(&p->y, json_get_num(one, "median", NAN));
-			axis_fit(&p->y, json_num(json_at(ci, 0), NAN));
-			axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
+			figure_fit(p, one);
 		}
 }
 
@@ -175,16 +173,13 @@ draw_subject(struct plot *p, const struct model *m,
 	for (size_t i = 0; i < g->n; i++) {
 		const struct cell *c = find_cell(g->points[i].kase, place);
 		const struct json *one = c ? model_metric(c, metric) : NULL;
-		const struct json *ci = json_get(one, "ci95");
+		struct range ci = model_range(json_get(one, "ci95"));
 
 		if (!one)
 			continue;
 		x[n] = g->points[i].x;
 		y[n++] = json_get_num(one, "median", NAN);
-		if (ci)
-			plot_whisker(p, g->points[i].x,
-			    json_num(json_at(ci, 0), NAN),
-			    json_num(json_at(ci, 1), NAN), look);
+		plot_whisker(p, g->points[i].x, ci.lo, ci.hi, look);
 	}
 	plot_line(p, x, y, n, look, "line");
 	for (size_t i = 0; i < n; i++) {

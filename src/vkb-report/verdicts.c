@@ -73,7 +73,7 @@ write_overall(struct str *s, const struct json *rec)
 	struct str value = {0}, more = {0};
 
 	for (; j; j = json_next(j)) {
-		const struct json *ci = json_get(j, "ci95_runs");
+		struct range ci = model_range(json_get(j, "ci95_runs"));
 		double ratio = json_get_num(j, "ratio", NAN);
 		double n = json_get_num(j, "cases", 0);
 
@@ -82,8 +82,7 @@ write_overall(struct str *s, const struct json *rec)
 		str_clear(&value);
 		str_clear(&more);
 		str_printf(&value, "%+.1f%%", 100 * (ratio - 1));
-		forest_interval(&more, json_num(json_at(ci, 0), NAN),
-		    json_num(json_at(ci, 1), NAN));
+		forest_interval(&more, ci.lo, ci.hi);
 		str_printf(&more, "%s mean of %.0f case%s", more.len ? "," : "",
 		    n, num_plural(n));
 		write_card(s, "overall", json_key(j), value.s, more.s);
