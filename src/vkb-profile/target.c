@@ -16,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns a file of /proc/PID with a NUL, or NULL. Caller frees. */
+/* Returns a file of /proc/PID without a newline at its end and with a NUL, or
+ * NULL. Caller frees. */
 static char *
 read_process_file(pid_t pid, const char *file, size_t *len)
 {
@@ -30,6 +31,8 @@ read_process_file(pid_t pid, const char *file, size_t *len)
 		return NULL;
 	str_read(&s, fd);
 	close(fd);
+	if (s.len && s.s[s.len - 1] == '\n')
+		s.s[--s.len] = '\0';
 	if (len)
 		*len = s.len;
 	return str_take(&s);
@@ -44,16 +47,6 @@ read_process_link(pid_t pid, const char *file)
 	snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
 	n = readlink(path, to, sizeof to);
 	return n < 0 ? NULL : mem_strn(to, (size_t)n);
-}
-
-static char *
-read_comm(pid_t pid)
-{
-	char *s = read_process_file(pid, "comm", NULL);
-
-	if (s)
-		s[strcspn(s, "\n")] = '\0';
-	return s;
 }
 
 /* Returns the command line joined by blanks; NULL for a kernel thread. */
@@ -110,7 +103,8 @@ struct json *
 target_describe(pid_t pid)
 {
 	struct json *j = json_object();
-	char *comm = read_comm(pid), *exe = target_find_exe(pid);
+	char *comm = read_process_file(pid, "comm", NULL),
+	     *exe = target_find_exe(pid);
 
 	json_set_num(j, "pid", (double)pid);
 	if (comm && str_utf8(comm, strlen(comm)))
@@ -262,7 +256,8 @@ target_by_port(int port)
 static bool
 is_called(struct wanted *w, pid_t pid)
 {
-	char *comm = read_comm(pid), *exe = read_process_link(pid, "exe");
+	char *comm = read_process_file(pid, "comm", NULL),
+	     *exe = read_process_link(pid, "exe");
 	char *argv0 = read_process_file(pid, "cmdline", NULL);
 	bool is = (comm && strcmp(comm, w->name) == 0) ||
 	    (argv0 && strcmp(basename(argv0), w->name) == 0) ||

@@ -102,9 +102,8 @@ add_metric(struct figures *f, const struct kase *k, const char *name)
 		    history ? "%s by subject" : "%s of every run", name)});
 }
 
-/* Returns each metric of a case once; the caller frees the array. */
-static const char **
-list_metrics(const struct kase *k, size_t *n)
+const char **
+figure_metrics(const struct kase *k, size_t *n)
 {
 	struct intern *seen = intern_new();
 	const char **v = NULL;
@@ -131,7 +130,7 @@ static void
 add_metrics(struct figures *f, const struct kase *k)
 {
 	size_t n;
-	const char **v = list_metrics(k, &n);
+	const char **v = figure_metrics(k, &n);
 
 	for (const struct metric *t = metric_table; t->name; t++)
 		for (size_t i = 0; i < n; i++)

@@ -91,6 +91,15 @@ add_cell(struct model *m, size_t kase, size_t subject)
 	return &m->cells[id];
 }
 
+/* Adds the cell of the record's case and subject. */
+static struct cell *
+add_cell_of(struct model *m, const struct json *rec)
+{
+	size_t kase = add_case(m, json_get(rec, "config"));
+
+	return add_cell(m, kase, add_subject(m, json_get(rec, "subject")));
+}
+
 static void
 append_record(struct list *l, struct json *rec)
 {
@@ -110,8 +119,7 @@ take_summary(struct model *m, struct json *rec)
 		append_record(&m->lost, rec);
 		return;
 	}
-	c = add_cell(m, add_case(m, json_get(rec, "config")),
-	    add_subject(m, json_get(rec, "subject")));
+	c = add_cell_of(m, rec);
 	append_record(&m->others, rec);
 	m->doubled += c->rec != NULL;
 	if (!c->rec || json_get_num(rec, "n", 0) > json_get_num(c->rec, "n", 0))
@@ -193,8 +201,7 @@ static void
 take_series(struct model *m, struct json *run)
 {
 	struct json *series = json_detach(run, "series");
-	struct cell *c = add_cell(m, add_case(m, json_get(run, "config")),
-	    add_subject(m, json_get(run, "subject")));
+	struct cell *c = add_cell_of(m, run);
 
 	if (c->nseries == MODEL_SERIES || !json_first(series)) {
 		c->more += json_first(series) != NULL;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CELLS = 300, ROWS = 500 };
@@ -101,43 +102,26 @@ is_shown(const struct page *p, const struct kase *k, const char *metric)
 	return false;
 }
 
-static bool
-is_new_metric(const struct kase *k, size_t n, const char *metric)
-{
-	while (n-- > 0)
-		if (model_metric(k->cells[n], metric))
-			return false;
-	return true;
-}
-
 /* With many subjects, writes the last CELLS. */
 static void
 write_metrics(struct str *s, const struct page *p, const struct kase *k)
 {
-	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0;
+	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0, n;
+	const char **names = figure_metrics(k, &n);
 
 	begin_table(s, "Metrics of case", k->place + 1,
 	    "metric|subject|>n|>median|>95% interval|>cv %|>min|>max|notes",
 	    NULL, 0);
-	for (size_t i = 0; i < k->ncells; i++) {
-		const struct json *j =
-		    json_first(json_get(k->cells[i]->rec, "metrics"));
+	for (size_t i = 0; i < n; i++)
+		for (size_t b = from; b < k->ncells && is_shown(p, k, names[i]);
+		     b++) {
+			const struct json *one =
+			    model_metric(k->cells[b], names[i]);
 
-		for (; j; j = json_next(j)) {
-			const char *name = json_key(j);
-
-			if (!is_new_metric(k, i, name) || !is_shown(p, k, name))
-				continue;
-			for (size_t b = i > from ? i : from; b < k->ncells;
-			     b++) {
-				const struct json *one =
-				    model_metric(k->cells[b], name);
-
-				if (one)
-					write_row(s, p, k->cells[b], one);
-			}
+			if (one)
+				write_row(s, p, k->cells[b], one);
 		}
-	}
+	free(names);
 	html_table_end(s);
 	if (from)
 		str_printf(s, "<p>The last %d of %zu subjects.</p>\n", CELLS,

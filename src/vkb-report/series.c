@@ -56,9 +56,7 @@ compute_median_series(
 	for (size_t i = 0; i < to->n; i++) {
 		for (size_t k = 0; k < n; k++)
 			all[k] = v[k].y[i];
-		stats_sort(all, n);
-		to->y[i] =
-		    n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
+		to->y[i] = stats_middle(all, n);
 	}
 }
 

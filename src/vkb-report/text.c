@@ -84,9 +84,10 @@ format_verdict(struct str *s, const struct kase *k, const struct cell *c,
 	}
 }
 
+/* Adds a row; takes the texts 'bars' and 'change'. */
 static void
 add_row(struct table *t, const char *name, const char *who, const char *metric,
-    double median, const char *bars, const char *change)
+    double median, struct str *bars, struct str *change)
 {
 	char buf[NUM_BUF];
 
@@ -94,8 +95,8 @@ add_row(struct table *t, const char *name, const char *who, const char *metric,
 	table_cell(t, who);
 	table_cell(t, metric);
 	table_cell(t, isnan(median) ? "-" : num_human(buf, median));
-	table_cell(t, bars);
-	table_cell(t, change);
+	table_take(t, str_take(bars));
+	table_take(t, str_take(change));
 }
 
 /* Adds a row for each subject: its runs. */
@@ -104,28 +105,22 @@ add_subjects(struct table *t, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	struct line l = {INFINITY, -INFINITY};
-	struct str bars = {0}, change = {0};
 
 	for (size_t i = 0; i < k->ncells; i++)
 		fit_values(&l, model_metric(k->cells[i], metric));
 	for (size_t i = 0; i < k->ncells; i++) {
 		const struct json *one = model_metric(k->cells[i], metric);
+		struct str bars = {0}, change = {0};
 		size_t n;
 		double *v = json_numbers(json_get(one, "values"), &n);
 
-		str_clear(&bars);
-		str_clear(&change);
-		str_add(&bars, "");
-		str_add(&change, "");
 		draw_bars(&bars, v, n, &l);
 		format_verdict(&change, k, k->cells[i], metric);
 		add_row(t, i ? "" : k->name,
 		    m->subjects[k->cells[i]->subject].name, metric,
-		    json_get_num(one, "median", NAN), bars.s, change.s);
+		    json_get_num(one, "median", NAN), &bars, &change);
 		free(v);
 	}
-	str_free(&bars);
-	str_free(&change);
 }
 
 static void
@@ -164,13 +159,9 @@ add_history(struct table *t, const struct model *m, const struct kase *k,
 		l.hi = fmax(l.hi, last);
 	}
 	str_printf(&who, "%zu subjects", n);
-	str_add(&bars, "");
-	str_add(&change, "");
 	draw_bars(&bars, v, n, &l);
 	format_last_change(&change, m, k, metric);
-	add_row(t, k->name, who.s, metric, last, bars.s, change.s);
-	str_free(&bars);
-	str_free(&change);
+	add_row(t, k->name, who.s, metric, last, &bars, &change);
 	str_free(&who);
 	free(v);
 }
