@@ -90,18 +90,18 @@ write_notes(struct str *s, const struct delta *d)
 }
 
 static void
-write_row(struct str *s, const struct model *m, const struct forest *f,
-    const struct delta *d, bool several)
+write_row(
+    struct str *s, const struct forest *f, const struct delta *d, bool several)
 {
-	const struct kase *k = &m->cases[d->kase];
+	const struct kase *k = d->kase;
 	const char *verdict = model_verdict_name(d->verdict);
 	struct str t = {0};
 
 	str_printf(s, "<tr class=\"%s\"><th scope=\"row\">", verdict);
 	page_case_link(s, k);
 	if (several)
-		markup_printf(s, " <span class=\"quiet\">%s</span>",
-		    m->subjects[d->contender].name);
+		markup_printf(
+		    s, " <span class=\"quiet\">%s</span>", d->contender->name);
 	html_tag(s, "span", "narrow", d->metric);
 	str_add(s, "</th>");
 	html_tag(s, "td", "wide", d->metric);
@@ -157,6 +157,6 @@ page_changes(struct str *s, const struct page *p)
 	    "<tbody>\n",
 	    lo, hi);
 	for (size_t i = 0; i < n; i++)
-		write_row(s, m, &f, &m->deltas[i], several);
+		write_row(s, &f, &m->deltas[i], several);
 	str_add(s, "</tbody>\n</table>\n</div>\n");
 }

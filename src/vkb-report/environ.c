@@ -41,7 +41,7 @@ collect_values(const struct model *m, struct intern *keys, size_t width)
 			intern_id(keys, json_key(j));
 	all = mem_array(intern_count(keys) * width + 1, sizeof *all);
 	for (size_t i = 0; i < m->ncells; i++) {
-		size_t place = m->cells[i].place;
+		size_t place = m->cells[i].subject->place;
 
 		j = json_first(json_get(m->cells[i].rec, "env"));
 		for (; j && place < width; j = json_next(j))
@@ -75,7 +75,7 @@ write_properties(struct str *s, const struct page *p, const struct intern *keys,
 	const struct model *m = p->m;
 
 	for (size_t i = 0; i < width; i++)
-		names[i] = m->who[i]->name;
+		names[i] = m->ordered[i]->name;
 	html_table(
 	    s, "The machine of each subject", NULL, "property", names, width);
 	for (size_t k = 0; k < intern_count(keys); k++) {

@@ -27,7 +27,7 @@ write_errors(struct str *s, const struct json *all)
 static void
 write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
 {
-	html_row(s, p->m->cases[c->kase].name);
+	html_row(s, c->kase->name);
 	page_subject_cell(s, p, c->subject);
 	str_printf(s, "<td class=\"n\">%.0f of %.0f</td>",
 	    json_get_num(c->rec, "failed", 0),
@@ -54,9 +54,8 @@ write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 		char *text = json_print(json_get(j, "config"));
 
 		html_row(s, text ? text : "");
-		page_subject_cell(s, p,
-		    (size_t)(model_subject(p->m, json_get(rec, side)) -
-			p->m->subjects));
+		page_subject_cell(
+		    s, p, model_subject(p->m, json_get(rec, side)));
 		str_printf(
 		    s, "<td class=\"n\">%.0f</td>", json_get_num(j, "n", 0));
 		html_tag(s, "td", NULL, side);

@@ -26,7 +26,7 @@ figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
 	size_t n = 0;
 
 	for (size_t i = 0; i < k->ncells; i++)
-		if (k->cells[i]->look < MODEL_LOOKS)
+		if (k->cells[i]->subject->look < MODEL_LOOKS)
 			to[n++] = k->cells[i];
 	return n;
 }
@@ -296,8 +296,8 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	}
 	p.y = AXIS(AXIS_LINEAR, format_label(unit, f->metric));
 	for (size_t i = 0; i < m->nsubjects; i++)
-		if (m->who[i]->look < MODEL_LOOKS)
-			names[p.nlegend++] = m->who[i]->name;
+		if (m->ordered[i]->look < MODEL_LOOKS)
+			names[p.nlegend++] = m->ordered[i]->name;
 	p.legend = names;
 	if (draw[f->kind]) {
 		n = filter_cells(f, c, figure_cells(f->kase, c));

@@ -142,7 +142,7 @@ figure_comparison(struct str *s, const struct model *m, bool whole)
 
 		str_clear(&t);
 		str_clear(&cut);
-		str_printf(&t, "%s ", m->cases[d->kase].name);
+		str_printf(&t, "%s ", d->kase->name);
 		str_add(&t, d->metric);
 		markup_cut(&cut, t.s, 60);
 		markup_printf(s,

@@ -109,11 +109,11 @@ figure_latency(
 	for (size_t i = 0; i < n; i++) {
 		size_t k = fill_band(c[i], name, x, lo, hi, 16);
 
-		plot_band(p, x, lo, hi, k, c[i]->look);
+		plot_band(p, x, lo, hi, k, c[i]->subject->look);
 	}
 	for (size_t i = 0; i < n; i++)
-		plot_line(p, curves[i].q, curves[i].v, curves[i].n, c[i]->look,
-		    "line");
+		plot_line(p, curves[i].q, curves[i].v, curves[i].n,
+		    c[i]->subject->look, "line");
 	plot_close(p);
 	free(curves);
 }

@@ -130,7 +130,7 @@ write_metrics(struct str *s, const struct page *p, const struct kase *k)
 
 /* Writes the metrics of all requests of all runs merged. */
 static void
-write_merged(struct str *s, const struct page *p, const struct kase *k)
+write_merged(struct str *s, const struct kase *k)
 {
 	const char *names[MODEL_LOOKS];
 	const struct cell *c[MODEL_LOOKS];
@@ -143,7 +143,7 @@ write_merged(struct str *s, const struct page *p, const struct kase *k)
 	if (!with)
 		return;
 	for (size_t i = 0; i < with; i++)
-		names[i] = p->m->subjects[c[i]->subject].name;
+		names[i] = c[i]->subject->name;
 	begin_table(s, "All requests of case", k->place + 1, "of all requests",
 	    names, with);
 	for (j = json_first(json_get(c[0]->rec, "whole")); j;
@@ -186,7 +186,7 @@ page_numbers(struct str *s, const struct page *p, const struct kase *k)
 		return;
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
 	write_metrics(s, p, k);
-	write_merged(s, p, k);
+	write_merged(s, k);
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].kind == FIGURE_SHIFT && f->v[i].kase == k)
 			write_shift(s, k, p->m->shifts.v[f->v[i].group]);
@@ -194,8 +194,7 @@ page_numbers(struct str *s, const struct page *p, const struct kase *k)
 }
 
 static size_t
-write_scaling_rows(
-    struct str *s, const struct page *p, const struct scaling_group *g)
+write_scaling_rows(struct str *s, const struct scaling_group *g)
 {
 	size_t rows = 0;
 
@@ -209,8 +208,7 @@ write_scaling_rows(
 			html_row(s, g->name);
 			html_tag(s, "td", NULL, g->key);
 			write_number(s, g->points[i].x);
-			html_tag(
-			    s, "td", NULL, p->m->subjects[c->subject].name);
+			html_tag(s, "td", NULL, c->subject->name);
 			write_number(s, json_get_num(rps, "median", NAN));
 			write_number(s, json_get_num(p99, "median", NAN));
 			str_add(s, "</tr>\n");
@@ -229,7 +227,7 @@ page_scaling_numbers(struct str *s, const struct page *p)
 	begin_table(s, "Scaling, curves", all->n,
 	    "cases|by|>value|subject|>rps|>p99_latency_ms", NULL, 0);
 	for (; n < all->n && rows < ROWS; n++)
-		rows += write_scaling_rows(s, p, &all->v[n]);
+		rows += write_scaling_rows(s, &all->v[n]);
 	html_table_end(s);
 	if (n < all->n)
 		str_printf(

@@ -63,10 +63,11 @@ page_subject(struct str *s, const struct page *p, const struct subject *subject)
 }
 
 void
-page_subject_cell(struct str *s, const struct page *p, size_t subject)
+page_subject_cell(
+    struct str *s, const struct page *p, const struct subject *subject)
 {
 	str_add(s, "<td>");
-	page_subject(s, p, &p->m->subjects[subject]);
+	page_subject(s, p, subject);
 	str_add(s, "</td>");
 }
 
@@ -77,8 +78,8 @@ format_title(struct str *s, const struct page *p)
 	const struct subject *a = NULL, *b = NULL;
 
 	if (m->ndeltas) {
-		a = &m->subjects[m->deltas[0].base];
-		b = &m->subjects[m->deltas[0].contender];
+		a = m->deltas[0].base;
+		b = m->deltas[0].contender;
 	} else if (m->comparisons.n) {
 		a = model_subject(m, json_get(m->comparisons.v[0], "baseline"));
 		b = model_subject(
@@ -89,7 +90,7 @@ format_title(struct str *s, const struct page *p)
 	else if (a)
 		str_printf(s, "%s against %s", b->name, a->name);
 	else if (m->nsubjects == 1)
-		str_printf(s, "Benchmarks of %s", m->who[0]->name);
+		str_printf(s, "Benchmarks of %s", m->ordered[0]->name);
 	else
 		str_add(s, "Benchmarks");
 }
@@ -154,8 +155,8 @@ write_legend(struct str *s, const struct page *p)
 		return;
 	str_add(s, "<ul class=\"legend\" aria-label=\"Subjects\">\n");
 	for (size_t i = 0; i < m->nsubjects; i++)
-		if (m->who[i]->look < MODEL_LOOKS)
-			write_legend_entry(s, m->who[i]);
+		if (m->ordered[i]->look < MODEL_LOOKS)
+			write_legend_entry(s, m->ordered[i]);
 	if (m->nsubjects > MODEL_LOOKS)
 		str_printf(s,
 		    "<li class=\"quiet\">%zu more appear only in the trend "

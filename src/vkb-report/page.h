@@ -30,9 +30,10 @@ void page_environment(struct str *, const struct page *);
 void page_failed(struct str *, const struct page *);
 
 /* Appends the name of a subject, with a link to its commit if the URL of that
- * is known; page_subject_cell as a cell of a table, by its index. */
+ * is known; page_subject_cell as a cell of a table. */
 void page_subject(struct str *, const struct page *, const struct subject *);
-void page_subject_cell(struct str *, const struct page *, size_t subject);
+void page_subject_cell(
+    struct str *, const struct page *, const struct subject *);
 
 struct kase;
 /* Appends the name of a case, with a link if it is shown in detail. */

@@ -33,7 +33,7 @@ write_range(struct str *s, const struct json *rec)
 static void
 write_row(struct str *s, const struct page *p, const struct change *c)
 {
-	const struct kase *k = &p->m->cases[c->kase];
+	const struct kase *k = c->kase;
 	const struct json *rec = c->rec;
 	struct range ci = model_range(json_get(rec, "ci95"));
 

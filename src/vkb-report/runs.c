@@ -61,12 +61,12 @@ draw_runs(struct plot *p, const struct cell *c, const char *metric)
 
 	draw_session_bounds(p, m);
 	if (n > FIGURE_DOTS)
-		draw_many_runs(p, v, n, c->look);
+		draw_many_runs(p, v, n, c->subject->look);
 	for (size_t i = 0; i < n && n <= FIGURE_DOTS; i++) {
 		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
-		plot_dot(p, (double)i + 1, v[i], c->look, text);
+		plot_dot(p, (double)i + 1, v[i], c->subject->look, text);
 	}
-	plot_horizontal(p, median, c->look, "level");
+	plot_horizontal(p, median, c->subject->look, "level");
 	free(v);
 }
 
@@ -104,7 +104,8 @@ figure_runs(
 		fit_metric(p, model_metric(c[i], metric));
 	plot_open(p);
 	for (size_t i = 0; i < n; i++)
-		draw_interval(p, model_metric(c[i], metric), c[i]->look);
+		draw_interval(
+		    p, model_metric(c[i], metric), c[i]->subject->look);
 	for (size_t i = 0; i < n; i++)
 		draw_runs(p, c[i], metric);
 	plot_close(p);

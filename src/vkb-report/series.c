@@ -87,11 +87,12 @@ figure_series(
 		if (cut > 0)
 			plot_vertical(p, cut, "bound", "end of the warm-up");
 		for (size_t k = 0; k < c[i]->nseries; k++)
-			plot_line(p, own[k].x, own[k].y, own[k].n, c[i]->look,
-			    "thin");
+			plot_line(p, own[k].x, own[k].y, own[k].n,
+			    c[i]->subject->look, "thin");
 		if (c[i]->nseries > 1) {
 			compute_median_series(&mid, own, c[i]->nseries);
-			plot_line(p, mid.x, mid.y, mid.n, c[i]->look, "line");
+			plot_line(p, mid.x, mid.y, mid.n, c[i]->subject->look,
+			    "line");
 		}
 	}
 	plot_close(p);

@@ -76,7 +76,8 @@ format_verdict(struct str *s, const struct kase *k, const struct cell *c,
 	for (size_t i = 0; i < k->ndeltas; i++) {
 		const struct delta *d = k->deltas[i];
 
-		if (strcmp(d->metric, metric) != 0 || d->place != c->place)
+		if (strcmp(d->metric, metric) != 0 ||
+		    d->contender != c->subject)
 			continue;
 		forest_change(s, d);
 		str_printf(s, " %s", model_verdict_name(d->verdict));
@@ -101,8 +102,7 @@ add_row(struct table *t, const char *name, const char *who, const char *metric,
 
 /* Adds a row for each subject: its runs. */
 static void
-add_subjects(struct table *t, const struct model *m, const struct kase *k,
-    const char *metric)
+add_subjects(struct table *t, const struct kase *k, const char *metric)
 {
 	struct line l = {INFINITY, -INFINITY};
 
@@ -116,8 +116,7 @@ add_subjects(struct table *t, const struct model *m, const struct kase *k,
 
 		draw_bars(&bars, v, n, &l);
 		format_verdict(&change, k, k->cells[i], metric);
-		add_row(t, i ? "" : k->name,
-		    m->subjects[k->cells[i]->subject].name, metric,
+		add_row(t, i ? "" : k->name, k->cells[i]->subject->name, metric,
 		    json_get_num(one, "median", NAN), &bars, &change);
 		free(v);
 	}
@@ -130,11 +129,10 @@ format_last_change(struct str *s, const struct model *m, const struct kase *k,
 	for (size_t i = m->nchanges; i-- > 0;) {
 		const struct change *c = &m->changes[i];
 
-		if (&m->cases[c->kase] != k || strcmp(c->metric, metric) != 0)
+		if (c->kase != k || strcmp(c->metric, metric) != 0)
 			continue;
 		forest_percent(s, c->ratio);
-		str_printf(
-		    s, " at %s %s", m->subjects[c->subject].name, c->kind);
+		str_printf(s, " at %s %s", c->subject->name, c->kind);
 		return;
 	}
 }
@@ -215,9 +213,10 @@ text_write(struct str *s, const struct model *m)
 		const struct kase *k = m->order[i];
 		const char *metric = choose_metric(k);
 
-		if (metric)
-			(k->ncells >= HISTORY ? add_history : add_subjects)(
-			    t, m, k, metric);
+		if (metric && k->ncells >= HISTORY)
+			add_history(t, m, k, metric);
+		else if (metric)
+			add_subjects(t, k, metric);
 	}
 	table_print(t, s, false);
 	if (n < m->ncases)
