@@ -97,14 +97,9 @@ html_number(struct str *s, double v)
 void
 html_value(struct str *s, const struct json *j)
 {
-	char *text;
+	char *text = j && !json_str(j) ? json_print(j) : NULL;
 
-	if (json_str(j)) {
-		markup_xml(s, json_str(j));
-		return;
-	}
-	text = json_print(j);
-	markup_xml(s, text);
+	markup_xml(s, text ? text : j ? json_str(j) : "-");
 	free(text);
 }
 

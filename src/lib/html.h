@@ -32,7 +32,8 @@ void html_members(struct str *, const struct json *);
 /* Appends a number in the unit of its metric; "-" for NAN. */
 void html_number(struct str *, double v);
 
-/* Appends a value of a record: strings without quotes, the rest as JSON. */
+/* Appends a value of a record: strings without quotes, the rest as JSON. NULL
+ * gives "-". */
 void html_value(struct str *, const struct json *);
 
 /* Appends 'sha256-...', by which a content security policy allows a style or a

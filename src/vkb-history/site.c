@@ -126,22 +126,14 @@ static void
 render_page(struct site *s, const char *name, const char *title,
     const char *const *files, size_t n)
 {
-	const char **argv = mem_array(n + 9, sizeof *argv);
 	char *path = mem_printf("%s/%s", s->out, name);
-	size_t k = 0;
+	const char *begin[] = {"vkb-report", "-o", path, "--title", title,
+	    s->url ? "--commit-url" : "--", s->url, "--"};
+	size_t k = s->url ? 8 : 6;
+	const char **argv = mem_array(n + k + 1, sizeof *argv);
 
-	argv[k++] = "vkb-report";
-	argv[k++] = "-o";
-	argv[k++] = path;
-	argv[k++] = "--title";
-	argv[k++] = title;
-	if (s->url) {
-		argv[k++] = "--commit-url";
-		argv[k++] = s->url;
-	}
-	argv[k++] = "--";
-	for (size_t i = 0; i < n; i++)
-		argv[k++] = files[i];
+	memcpy(argv, begin, k * sizeof *argv);
+	memcpy(argv + k, files, n * sizeof *argv);
 	if (call_program(argv, 0) < 0)
 		fail_page(s, name);
 	else

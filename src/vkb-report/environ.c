@@ -95,10 +95,8 @@ write_properties(struct str *s, const struct page *p, const struct intern *keys,
 			str_add(s, "<td>");
 			if (row[i].n > 1)
 				str_add(s, "several values");
-			else if (row[i].n)
-				html_value(s, row[i].first);
 			else
-				str_add(s, "-");
+				html_value(s, row[i].first);
 			str_add(s, "</td>");
 		}
 		str_add(s, "</tr>\n");
@@ -118,10 +116,7 @@ write_difference(struct str *s, const struct json *j)
 	html_row(s, json_get_str(j, "name") ? json_get_str(j, "name") : "-");
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		str_add(s, "<td>");
-		if (json_get(j, keys[i]))
-			html_value(s, json_get(j, keys[i]));
-		else
-			str_addc(s, '-');
+		html_value(s, json_get(j, keys[i]));
 		str_add(s, "</td>");
 	}
 	str_add(s, "</tr>\n");

@@ -65,14 +65,6 @@ collect_points(struct points *p, const struct kase *k, const char *metric)
 }
 
 static void
-free_points(struct points *p)
-{
-	free(p->c);
-	free(p->x);
-	free(p->names);
-}
-
-static void
 draw_changes(struct plot *p, const struct model *m, const struct kase *k,
     const char *metric, const struct points *v)
 {
@@ -152,5 +144,7 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 	}
 	plot_close(p);
 	str_free(&t);
-	free_points(&v);
+	free(v.c);
+	free(v.x);
+	free(v.names);
 }

@@ -16,13 +16,10 @@
 
 enum { BARS = 40, CASES = 100, HISTORY = 4 };
 
-struct line { /* values of the lowest and the highest bar */
-	double lo, hi;
-};
-
-/* Draws a bar for each value; reduces more than BARS values to medians. */
+/* Draws a bar for each value, the lowest and the highest for the ends of the
+ * range; reduces more than BARS values to medians. */
 static void
-draw_bars(struct str *s, double *v, size_t n, const struct line *l)
+draw_bars(struct str *s, double *v, size_t n, const struct range *l)
 {
 	size_t bars = n < BARS ? n : BARS;
 
@@ -41,7 +38,7 @@ draw_bars(struct str *s, double *v, size_t n, const struct line *l)
 }
 
 static void
-fit_values(struct line *l, const struct json *metric)
+fit_values(struct range *l, const struct json *metric)
 {
 	const struct json *j = json_first(json_get(metric, "values"));
 
@@ -104,7 +101,7 @@ add_row(struct table *t, const char *name, const char *who, const char *metric,
 static void
 add_subjects(struct table *t, const struct kase *k, const char *metric)
 {
-	struct line l = {INFINITY, -INFINITY};
+	struct range l = {INFINITY, -INFINITY};
 
 	for (size_t i = 0; i < k->ncells; i++)
 		fit_values(&l, model_metric(k->cells[i], metric));
@@ -143,7 +140,7 @@ add_history(struct table *t, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	double *v = mem_array(k->ncells, sizeof *v), last = NAN;
-	struct line l = {INFINITY, -INFINITY};
+	struct range l = {INFINITY, -INFINITY};
 	struct str bars = {0}, change = {0}, who = {0};
 	size_t n = 0;
 
