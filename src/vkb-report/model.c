@@ -361,18 +361,6 @@ fill_failed(struct model *m, const struct json *comparison)
 	}
 }
 
-static void
-count_runs(struct model *m)
-{
-	for (size_t i = 0; i < m->ncells; i++) {
-		const struct json *rec = m->cells[i].rec;
-
-		if (record_is(rec, "summary"))
-			m->runs += json_get_num(rec, "n", 0);
-		m->failed += json_get_num(rec, "failed", 0);
-	}
-}
-
 /* Takes values from a delta for a side that has no summary. */
 static void
 fill_cell(struct model *m, const struct delta *d, size_t side)
@@ -397,6 +385,7 @@ fill_cell(struct model *m, const struct delta *d, size_t side)
 	json_set(metrics, d->metric, one);
 }
 
+/* Completes the cells, then counts their runs. */
 static void
 fill_gaps(struct model *m)
 {
@@ -405,7 +394,13 @@ fill_gaps(struct model *m)
 			fill_cell(m, &m->deltas[i], side);
 	for (size_t i = 0; i < m->comparisons.n; i++)
 		fill_failed(m, m->comparisons.v[i]);
-	count_runs(m);
+	for (size_t i = 0; i < m->ncells; i++) {
+		const struct json *rec = m->cells[i].rec;
+
+		if (record_is(rec, "summary"))
+			m->runs += json_get_num(rec, "n", 0);
+		m->failed += json_get_num(rec, "failed", 0);
+	}
 }
 
 int
