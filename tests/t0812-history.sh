@@ -203,7 +203,7 @@ grep -o 'href="[^"]*"' out/index.html | sed 's/href="//; s/"$//' | grep -v '^htt
   [ -e "out/$link" ] || echo "$link"
 done >dead
 test_empty_file dead 'all other links are files of it'
-test_same "sha256-$(sed -n 's,.*<style>\(.*\)</style>.*,\1,p' out/index.html | tr -d '\n' |
+test_same "sha256-$(perl -0ne 'print $1 if m{<style>(.*)</style>}s' out/index.html |
   openssl dgst -sha256 -binary | base64)" \
   "$(grep -o "sha256-[^']*" out/index.html | head -n 1)" 'the style is the one that may be'
 inodes() { (cd out && find commit -type f -exec stat -c '%n %i %y' {} + | sort); }

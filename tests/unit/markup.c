@@ -87,6 +87,19 @@ csv(void)
 }
 
 static void
+formatted(void)
+{
+	struct str s = {0};
+
+	markup_printf(&s, "<a b=\"%s\" c=\"%zu\">%s%%%d %.1f %.0f</a>", "\"<",
+	    (size_t)3, "x & y", -2, .25, 7.0);
+	tap_ok(strcmp(s.s,
+		   "<a b=\"&quot;&lt;\" c=\"3\">x &amp; y%-2 0.2 7</a>") == 0,
+	    "a format escapes its texts alone");
+	str_free(&s);
+}
+
+static void
 others(void)
 {
 	gives(markup_label, "a\"b\\c\nd}", "a\\\"b\\\\\\\\c\\\\x0ad}");
@@ -106,6 +119,7 @@ main(void)
 	markdown();
 	xml();
 	csv();
+	formatted();
 	others();
 	return tap_done();
 }
