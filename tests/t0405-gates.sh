@@ -92,7 +92,7 @@ test_match 'Canaries: 1 of 1 result unchanged' .out \
 for side in base new; do
   sed 's/"PING"/"EVAL [x]"/' $side.jsonl >$side.brackets
 done
-test_status 1 'a canary is found by its name, also where this is no pattern of itself' \
+test_status 1 'a canary is found by its name, also where this does not match itself as a pattern' \
   vkb-compare --canary 'EVAL [x]' base.brackets new.brackets
 test_match 'Canaries: 1 of 1 result unchanged' .out \
   'a canary with brackets in its name is counted'

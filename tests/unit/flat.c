@@ -315,6 +315,31 @@ identity(void)
 	json_free(run);
 }
 
+/* The columns of a table, where names of a section meet those of others. */
+static void
+columns(void)
+{
+	static const char text[] =
+	    "{\"type\":\"run\",\"v\":1,\"config\":{\"command\":\"SET\","
+	    "\"requests\":10,\"rate\":5},\"env\":{\"host\":\"h\"},"
+	    "\"metrics\":{\"rps\":1,\"requests\":11,\"new_metric\":4},"
+	    "\"status\":\"ok\"}";
+	struct json *run = json_parse(text, sizeof text - 1, NULL, NULL);
+	struct json *obj = flat_columns(run);
+
+	tap_ok(json_get_num(obj, "requests", 0) == 10 &&
+		json_get_num(obj, "requests_done", 0) == 11,
+	    "columns: requests are those of the configuration, and those that "
+	    "were measured have a name of their own");
+	tap_str(json_get_str(obj, "env_host"), "h",
+	    "columns: a key of the environment has a prefix");
+	tap_ok(json_get_num(obj, "rate", 0) == 5 &&
+		json_get_num(obj, "new_metric", 0) == 4,
+	    "columns: other keys have their names");
+	json_free(obj);
+	json_free(run);
+}
+
 static void
 statuses(void)
 {
@@ -340,6 +365,7 @@ main(void)
 {
 	property();
 	identity();
+	columns();
 	statuses();
 	first_edition();
 	repair();
