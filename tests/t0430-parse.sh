@@ -34,6 +34,13 @@ printf 'loading dataset, 5 rows\ntest,rps,cpu_seconds\nSET,5,0.5' >talk.csv
 test_same '["SET",{"rps":5,"cpu_seconds":0.5}]' \
   "$(parsed '[.config.command, .metrics]' talk.csv)" \
   'csv: talk before, a column more, no last newline'
+{
+  printf 'test,rps'
+  printf ',c%d' $(seq 63)
+  printf '\nSET,5\n'
+} >wide.csv
+test_status 2 'csv: a header of 65 columns is an error' vkb-parse wide.csv
+test_match 'wide.csv:1: more than 64 columns' .err 'csv: the error says how many columns are read'
 printf 'test,rps,rps,p50_latency_ms\nSET,5,6,1\n' >twice.csv
 test_status 2 'csv: a column that is there twice' vkb-parse twice.csv
 test_match "twice.csv:1: two columns are called 'rps'" .err 'csv: it is named'

@@ -719,6 +719,72 @@ newest(void)
 	str_free(&s);
 }
 
+/* Three series become slower; the noise makes it look as if one of them did at
+ * 21, and the others at 22. */
+static void
+common_place(void)
+{
+	struct finding_rules rules = {.metrics = "rps",
+	    .today = "2026-11-21",
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	struct findings all;
+	struct branch b;
+	struct str s = {0};
+
+	for (int c = 0; c < 40; c++) {
+		int sq = c * c;
+
+		add_runs(&s, c, "A", 1,
+		    100 - (c < 20 ? 0 : 15) + sq * 23 % 41 % 20, 0);
+		add_runs(&s, c, "B", 1,
+		    100 - (c < 20 ? 0 : 15) + sq * 25 % 41 % 20, 0);
+		add_runs(&s, c, "C", 1,
+		    100 - (c < 21 ? 0 : 15) + sq * 27 % 41 % 20, 0);
+	}
+	read_branch(&b, &s, 0);
+	finding_find_all(&all, &b, &rules);
+	tap_ok(all.n == 3 && all.v[0].at == 22 && all.v[1].at == 22 &&
+		all.v[2].at == 21,
+	    "one of three changes is at another point");
+	tap_ok(all.ngroups == 1 && all.groups[0].lo == 21 &&
+		all.groups[0].hi == 22,
+	    "changes whose ranges overlap are one group");
+	tap_ok(all.ngroups == 1 && all.groups[0].at == 22,
+	    "a group is at the point where most of its changes are");
+	finding_free(&all);
+	branch_free(&b);
+	str_free(&s);
+}
+
+/* The key depends on the kind and the number of the change, and a mark. */
+static void
+keys(void)
+{
+	static const double steps[] = {100, 80, 80, 60, 60};
+	struct finding_rules rules = {.metrics = "rps",
+	    .policy = policy("{\"rules\":[{\"metric\":\"rps\",\"assume\":"
+			     "\"exact\",\"margin\":\"5%\"}]}"),
+	    .today = "2026-11-21",
+	    .points = {.magnitude = -1}};
+	struct findings all;
+	struct branch b;
+	char key[17];
+
+	history(&b, steps, 5);
+	finding_find_all(&all, &b, &rules);
+	snprintf(key, sizeof key, "%016llx",
+	    str_hash(STR_HASH, "regression\n0\n", 13));
+	tap_str(all.ngroups == 2 ? all.groups[1].key : NULL, key,
+	    "the key of a first change has the number 0");
+	snprintf(key, sizeof key, "%016llx",
+	    str_hash(STR_HASH, "regression\n1\n", 13));
+	tap_str(all.ngroups == 2 ? all.groups[0].key : NULL, key,
+	    "the key of a second change has the number 1");
+	finding_free(&all);
+	policy_free(rules.policy);
+	branch_free(&b);
+}
+
 /* A metric that is not a gate changes: it is not looked at unless it is named.
  */
 static void
@@ -794,6 +860,8 @@ main(void)
 	unreadable();
 	exact();
 	both_ways();
+	common_place();
+	keys();
 	too_short();
 	newest();
 	return tap_done();
