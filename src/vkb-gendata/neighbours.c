@@ -2,7 +2,9 @@
 #include "checksum.h"
 #include "encode.h"
 #include "mem.h"
+#include "meter.h"
 #include "produce.h"
+#include "recipe.h"
 #include "str.h"
 #include "vectors.h"
 
@@ -37,7 +39,9 @@ struct heap {
 };
 
 struct search {
-	const struct neighbours *n;
+	const struct produce *p;
+	const struct recipe_file *base;
+	enum recipe_metric metric;
 	size_t dims, stride; /* floats of a vector, without and with padding */
 	float *q;            /* vectors of all queries, padded with zeros */
 	double *norm;        /* length of each query's vector */
@@ -48,7 +52,8 @@ struct search {
 
 struct searcher {
 	struct search *s;
-	struct heap *heaps;
+	struct heap *heaps; /* one for each query */
+	struct near *near;  /* memory of the heaps */
 	pthread_t thread;
 };
 
@@ -101,9 +106,9 @@ compute_score(const struct search *s, const float *a, const float *b)
 	for (size_t i = 0; i < s->dims; i++) {
 		double d = (double)a[i] - b[i];
 
-		sum += s->n->metric == RECIPE_L2 ? d * d : -(double)a[i] * b[i];
+		sum += s->metric == RECIPE_L2 ? d * d : -(double)a[i] * b[i];
 	}
-	if (s->n->metric == RECIPE_COSINE)
+	if (s->metric == RECIPE_COSINE)
 		sum /= compute_length(a, s->dims) * compute_length(b, s->dims);
 	return sum;
 }
@@ -115,9 +120,9 @@ compute_lower_bound(
 {
 	double error = EPSILON * (double)(s->dims + 16) * row * query;
 
-	if (s->n->metric == RECIPE_IP)
+	if (s->metric == RECIPE_IP)
 		return -(dot + error);
-	if (s->n->metric == RECIPE_COSINE)
+	if (s->metric == RECIPE_COSINE)
 		return -(dot + error) / (row * query);
 	return row * row + query * query - 2 * (dot + error) -
 	    EPSILON * (row * row + query * query);
@@ -192,7 +197,7 @@ take_rows(struct search *s, uint64_t *first)
 	uint64_t left;
 
 	pthread_mutex_lock(&s->lock);
-	left = s->n->base->rows - s->next;
+	left = s->base->rows - s->next;
 	left = left < BLOCK ? left : BLOCK;
 	*first = s->next;
 	s->next += left;
@@ -205,21 +210,21 @@ search_rows(void *arg)
 {
 	struct searcher *x = arg;
 	struct search *s = x->s;
-	const struct neighbours *n = s->n;
-	size_t field = recipe_find_vector(n->base);
-	uint64_t salt = produce_compute_salt(n->seed, n->base->name), first,
+	size_t field = recipe_find_vector(s->base);
+	uint64_t salt = produce_compute_salt(s->p->seed, s->base->name), first,
 		 rows;
 	float *row = make_matrix(1, s->stride);
 
 	while ((rows = take_rows(s, &first)) > 0) {
 		for (uint64_t i = first; i < first + rows; i++) {
 			vectors_make_row(
-			    n->vectors, salt, i + 1, field, s->dims, row);
+			    s->p->vectors, salt, i + 1, field, s->dims, row);
 			compare_row_with_queries(x, row, i);
 		}
 		pthread_mutex_lock(&s->lock);
 		s->done += rows;
-		n->progress(n->arg, s->done, s->done * s->dims * sizeof(float));
+		meter_draw(s->p->meter, (double)s->done,
+		    (double)(s->done * s->dims * sizeof(float)));
 		pthread_mutex_unlock(&s->lock);
 	}
 	free(row);
@@ -246,8 +251,7 @@ merge_heaps(struct searcher *all, size_t threads, size_t q, struct near *to)
 }
 
 static int
-write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
-    struct checksum *sum)
+write_ivecs(struct searcher *all, size_t threads, struct checksum *sum)
 {
 	const struct search *s = all->s;
 	struct near *best = mem_array(s->k + 1, sizeof *best);
@@ -260,7 +264,7 @@ write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
 		encode_uint32(&out, (uint32_t)s->k);
 		for (size_t i = 0; i < s->k; i++)
 			encode_uint32(&out, best[i].row);
-		rc = checksum_write(sum, fd, &out, name);
+		rc = checksum_write(sum, &out);
 	}
 	str_free(&out);
 	free(best);
@@ -268,19 +272,18 @@ write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
 }
 
 static void
-make_queries(struct search *s)
+make_queries(struct search *s, const struct recipe_file *queries)
 {
-	const struct neighbours *n = s->n;
-	uint64_t salt = produce_compute_salt(n->seed, n->queries->name);
-	size_t field = recipe_find_vector(n->queries);
+	uint64_t salt = produce_compute_salt(s->p->seed, queries->name);
+	size_t field = recipe_find_vector(queries);
 
-	s->nq = (size_t)n->queries->rows;
+	s->nq = (size_t)queries->rows;
 	s->q = make_matrix(s->nq + 3, s->stride); /* see compute_dots */
 	s->norm = mem_array(s->nq + 1, sizeof *s->norm);
 	for (size_t q = 0; q < s->nq; q++) {
 		float *v = s->q + q * s->stride;
 
-		vectors_make_row(n->vectors, salt, q + 1, field, s->dims, v);
+		vectors_make_row(s->p->vectors, salt, q + 1, field, s->dims, v);
 		s->norm[q] = compute_length(v, s->dims);
 	}
 }
@@ -290,44 +293,39 @@ init_searcher(struct searcher *x, struct search *s)
 {
 	x->s = s;
 	x->heaps = mem_array(s->nq + 1, sizeof *x->heaps);
+	x->near = mem_array(s->nq + 1, s->k * sizeof *x->near);
 	for (size_t q = 0; q < s->nq; q++)
-		x->heaps[q].v = mem_array(s->k + 1, sizeof *x->heaps[q].v);
-}
-
-static void
-free_searcher(struct searcher *x)
-{
-	for (size_t q = 0; q < x->s->nq; q++)
-		free(x->heaps[q].v);
-	free(x->heaps);
+		x->heaps[q].v = x->near + q * s->k;
 }
 
 int
-neighbours_write_file(
-    const struct neighbours *n, int fd, const char *name, struct checksum *sum)
+neighbours_write_file(const struct produce *p, const struct recipe_file *base,
+    const struct recipe_file *queries, struct checksum *sum)
 {
-	struct search s = {.n = n, .k = n->k};
-	struct searcher *all = mem_array(n->threads, sizeof *all);
+	struct search s = {
+	    .p = p, .base = base, .metric = p->file->metric, .k = p->file->k};
+	struct searcher *all = mem_array(p->threads, sizeof *all);
 	size_t started = 0;
 	int rc;
 
-	s.dims = n->base->fields[recipe_find_vector(n->base)].dims;
+	s.dims = base->fields[recipe_find_vector(base)].dims;
 	s.stride = (s.dims + LANES - 1) / LANES * LANES;
 	pthread_mutex_init(&s.lock, NULL);
-	checksum_init(sum);
-	make_queries(&s);
-	for (size_t i = 0; i < n->threads; i++)
+	make_queries(&s, queries);
+	for (size_t i = 0; i < p->threads; i++)
 		init_searcher(&all[i], &s);
-	for (; started + 1 < n->threads; started++)
+	for (; started + 1 < p->threads; started++)
 		if (pthread_create(&all[started + 1].thread, NULL, search_rows,
 			&all[started + 1]))
 			break; /* continue with fewer threads */
 	search_rows(all);
 	for (size_t i = 1; i <= started; i++)
 		pthread_join(all[i].thread, NULL);
-	rc = write_ivecs(all, n->threads, fd, name, sum);
-	for (size_t i = 0; i < n->threads; i++)
-		free_searcher(&all[i]);
+	rc = write_ivecs(all, p->threads, sum);
+	for (size_t i = 0; i < p->threads; i++) {
+		free(all[i].heaps);
+		free(all[i].near);
+	}
 	pthread_mutex_destroy(&s.lock);
 	free(s.q);
 	free(s.norm);

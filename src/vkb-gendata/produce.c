@@ -5,6 +5,7 @@
 #include "encode.h"
 #include "err.h"
 #include "mem.h"
+#include "meter.h"
 #include "pyrandom.h"
 #include "recipe.h"
 #include "str.h"
@@ -25,8 +26,6 @@
 struct line {
 	const struct produce *p;
 	uint64_t salt;
-	int fd;
-	const char *name;
 	struct checksum *sum;
 
 	pthread_mutex_t lock;
@@ -152,7 +151,7 @@ read_articles(struct maker *m, uint64_t n)
 	if (rc == 0)
 		err_say("the dump has %llu articles, but '%s' has %llu rows: "
 			"lower its doc_count",
-		    has, l->name, (unsigned long long)l->p->file->rows);
+		    has, l->sum->name, (unsigned long long)l->p->file->rows);
 	l->failed = true;
 	return 0;
 }
@@ -192,7 +191,7 @@ write_block(struct maker *m, uint64_t block)
 	ok = !l->failed;
 	pthread_mutex_unlock(&l->lock);
 	if (ok)
-		ok = checksum_write(l->sum, l->fd, &m->block, l->name) == 0;
+		ok = checksum_write(l->sum, &m->block) == 0;
 	pthread_mutex_lock(&l->lock);
 	l->failed = l->failed || !ok;
 	l->bytes += m->block.len;
@@ -208,8 +207,8 @@ end_block(struct maker *m, uint64_t rows)
 	pthread_mutex_lock(&l->lock);
 	l->rows += rows;
 	l->turn++;
-	if (!l->failed && l->p->progress)
-		l->p->progress(l->p->arg, l->rows, l->bytes);
+	if (!l->failed)
+		meter_draw(l->p->meter, (double)l->rows, (double)l->bytes);
 	pthread_cond_broadcast(&l->turn_came);
 	pthread_mutex_unlock(&l->lock);
 }
@@ -269,19 +268,17 @@ run_producers(struct line *l)
 }
 
 int
-produce_write_file(
-    const struct produce *p, int fd, const char *name, struct checksum *sum)
+produce_write_file(const struct produce *p, struct checksum *sum)
 {
-	struct line l = {.p = p, .fd = fd, .name = name, .sum = sum};
+	struct line l = {.p = p, .sum = sum};
 	struct str s = {0};
 	int rc;
 
 	l.salt = produce_compute_salt(p->seed, p->file->name);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.turn_came, NULL);
-	checksum_init(sum);
 	encode_head(&s, p->file);
-	rc = checksum_write(sum, fd, &s, name);
+	rc = checksum_write(sum, &s);
 	if (rc == 0)
 		run_producers(&l);
 	if (l.failed)
@@ -289,7 +286,7 @@ produce_write_file(
 	str_clear(&s);
 	encode_foot(&s, p->file);
 	if (rc == 0)
-		rc = checksum_write(sum, fd, &s, name);
+		rc = checksum_write(sum, &s);
 	str_free(&s);
 	pthread_mutex_destroy(&l.lock);
 	pthread_cond_destroy(&l.turn_came);

@@ -140,27 +140,12 @@ wikipedia_fetch_dump(
 int
 wikipedia_hash_dump(const char *path, uint64_t *id)
 {
-	FILE *f = fopen(path, "re");
-	struct checksum c;
 	struct stat st;
-	char *buf;
-	size_t n;
-	int rc = 0;
 
-	if (!f || fstat(fileno(f), &st) < 0) {
-		err_fail_sys("cannot read '%s'", path);
-		if (f)
-			fclose(f);
+	if (stat(path, &st) < 0)
+		return err_fail_sys("cannot read '%s'", path);
+	if (checksum_file(path, FIRST, id) < 0)
 		return -1;
-	}
-	buf = mem_resize(NULL, FIRST, 1);
-	n = fread(buf, 1, FIRST, f);
-	if (ferror(f))
-		rc = err_fail_sys("cannot read '%s'", path);
-	checksum_init(&c);
-	checksum_add(&c, buf, n);
-	*id = checksum_end(&c) ^ (uint64_t)st.st_size;
-	free(buf);
-	fclose(f);
-	return rc;
+	*id ^= (uint64_t)st.st_size;
+	return 0;
 }

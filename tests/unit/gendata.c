@@ -256,8 +256,9 @@ letters(void)
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		str_clear(&s);
-		tokens_unique(&s, &(struct transform){.count = 1},
-		    &(struct cell){.row = t[i].n + 1, .size = 100});
+		content_apply(
+		    &(struct transform){.kind = TRANSFORM_UNIQUE, .count = 1},
+		    &(struct cell){.row = t[i].n + 1, .size = 100}, &s);
 		if (t[i].want)
 			tap_str(s.s, t[i].want, "letters of a number");
 		else
@@ -276,11 +277,11 @@ sums(void)
 
 	for (size_t i = 0; i < sizeof text; i++)
 		text[i] = (char)(i * 7);
-	checksum_init(&a);
+	checksum_init(&a, -1, NULL);
 	checksum_add(&a, text, sizeof text);
 	want = checksum_end(&a);
 	for (size_t cut = 0; cut <= sizeof text; cut++) {
-		checksum_init(&b);
+		checksum_init(&b, -1, NULL);
 		checksum_add(&b, text, cut);
 		checksum_add(&b, text + cut, sizeof text - cut);
 		same = same && checksum_end(&b) == want;
@@ -288,15 +289,15 @@ sums(void)
 	tap_ok(same, "checksum: however it is cut");
 	for (size_t i = 0; i < sizeof text; i++) {
 		text[i] ^= 1;
-		checksum_init(&b);
+		checksum_init(&b, -1, NULL);
 		checksum_add(&b, text, sizeof text);
 		same = same && checksum_end(&b) != want;
 		text[i] ^= 1;
 	}
 	tap_ok(same, "checksum: any changed bit is noticed");
-	checksum_init(&b);
+	checksum_init(&b, -1, NULL);
 	checksum_add(&b, "\0", 1);
-	checksum_init(&a);
+	checksum_init(&a, -1, NULL);
 	tap_ok(checksum_end(&a) != checksum_end(&b),
 	    "checksum: a zero at the end is noticed");
 }
