@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_KINDS 31 /* in one table */
+
 /* Reports that the value at 'key' is not 'want'; a long value is shortened. */
 static void
 report_bad_value(struct configwalk *w, const char *key, const struct json *v,
@@ -158,21 +160,42 @@ report_unknown_key(const struct params *table, const char *const *other,
 	str_free(&s);
 }
 
-void
-params_report_unknown(struct configwalk *w, const char *what, const char *type,
-    const char *const *names)
+static void
+report_unknown_kind(struct configwalk *w, const char *what, const char *type,
+    const struct params_kind *kinds)
 {
-	const char *near = str_nearest(type, names);
+	const char *names[MOST_KINDS + 1] = {0}, *near;
 	size_t len = configwalk_key(w, "type");
 	struct str s = {0};
 
-	for (size_t i = 0; names[i]; i++)
+	for (size_t i = 0; kinds[i].name; i++) {
+		names[i] = kinds[i].name;
 		str_printf(&s, "%s%s", i ? ", " : "", names[i]);
+	}
+	near = str_nearest(type, names);
 	configwalk_problem(w, "unknown %s '%s'%s%s%s (there are %s)", what,
 	    type, near ? ", did you mean '" : "", near ? near : "",
 	    near ? "'?" : "", s.s);
 	configwalk_leave(w, len);
 	str_free(&s);
+}
+
+int
+params_find_kind(const struct params_kind *kinds, const char *what,
+    const struct json *j, const char *fallback, struct configwalk *w)
+{
+	const struct json *type = json_get(j, "type");
+	const char *name = type ? json_str(type) : fallback;
+
+	if (!name) {
+		configwalk_problem(w, "'type' is not a string");
+		return -1;
+	}
+	for (int i = 0; kinds[i].name; i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return i;
+	report_unknown_kind(w, what, name, kinds);
+	return -1;
 }
 
 void
@@ -189,4 +212,8 @@ params_read(const struct params *table, const char *const *other,
 		if (!p->name && !is_other_key(other, json_key(v)))
 			report_unknown_key(table, other, json_key(v), w);
 	}
+	if (t && t->min_len > t->max_len)
+		configwalk_problem(w,
+		    "'min_word_length' %lld is above 'max_word_length' %lld",
+		    t->min_len, t->max_len);
 }

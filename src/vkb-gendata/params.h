@@ -45,12 +45,19 @@ struct params {
 void params_read(const struct params *, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w);
 
+/* A kind of transform or query, and its parameters. */
+struct params_kind {
+	const char *name; /* NULL ends the table */
+	struct params p[7];
+};
+
 /*
- * Reports that the 'type' is not one of the names (NULL ends them), and the
- * nearest of them. 'what' is "transform" or "query type".
+ * Returns the index of the kind that "type" of 'j' names, which is 'fallback'
+ * if it is missing. -1: it is none of them (reported, with the nearest);
+ * 'what' is "transform" or "query type".
  */
-void params_report_unknown(struct configwalk *w, const char *what,
-    const char *type, const char *const *names);
+int params_find_kind(const struct params_kind *, const char *what,
+    const struct json *j, const char *fallback, struct configwalk *w);
 
 /* Returns the integer at 'key', or -1 if missing or out of range (reported). */
 long long params_read_whole(const struct json *j, const char *key, double min,

@@ -25,10 +25,7 @@ enum kind {
 	KINDS
 };
 
-static const struct {
-	const char *name;
-	struct params p[5];
-} query_kinds[KINDS] = {
+static const struct params_kind query_kinds[KINDS + 1] = {
     [PROXIMITY] = {"proximity_phrase",
 	{PARAMS_INT("term_count", terms, 1, 1, 10000), {0}}},
     [PREFIX] = {"prefix",
@@ -146,11 +143,6 @@ read_query_fields(struct recipe_file *f, struct recipe_file *also,
 	case FUZZY:
 		t->kind = TRANSFORM_SPELT;
 		t->count = t->each = 1;
-		if (t->min_len > t->max_len)
-			configwalk_problem(w,
-			    "'min_word_length' %lld is above "
-			    "'max_word_length' %lld",
-			    t->min_len, t->max_len);
 		break;
 	case TAGS:
 		t->kind = TRANSFORM_IN_TURN;
@@ -180,22 +172,13 @@ query_read(
 	    "type", "doc_count", "description", "queries", "metric", NULL};
 	static const char *const usual[] = {
 	    "type", "doc_count", "description", NULL};
-	const struct json *type = json_get(f->spec, "type");
-	const char *name = type ? json_str(type) : "proximity_phrase";
 	struct transform t = {0};
-	const char *names[KINDS + 1] = {0};
-	size_t kind = 0;
+	int kind = params_find_kind(
+	    query_kinds, "query type", f->spec, "proximity_phrase", w);
 	long long n = 0;
 
-	for (; kind < KINDS; kind++) {
-		names[kind] = query_kinds[kind].name;
-		if (name && strcmp(names[kind], name) == 0)
-			break;
-	}
-	if (kind == KINDS) {
-		params_report_unknown(w, "query type", name ? name : "", names);
+	if (kind < 0)
 		return 0;
-	}
 	params_read(query_kinds[kind].p, kind == NEIGHBOURS ? others : usual,
 	    f->spec, &t, w);
 	if (kind != NEIGHBOURS)

@@ -8,16 +8,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ROWS 1e12
 #define TOKENS 1e9
 #define DIGITS 12 /* significant digits of a number, about */
 
-static const struct {
-	const char *name;
-	struct params p[7];
-} transform_kinds[TRANSFORM_NAMED] = {
+static const struct params_kind transform_kinds[TRANSFORM_NAMED + 1] = {
     [TRANSFORM_WIKIPEDIA] = {"wikipedia",
 	{PARAMS_INT("offset", offset, 0, 0, TOKENS),
 	    PARAMS_INT("words", count, NATURAL_WORDS, 1, TOKENS), {0}}},
@@ -79,31 +75,19 @@ void
 transform_read(struct transform *t, const struct json *j, struct configwalk *w)
 {
 	static const char *const other[] = {"type", "description", NULL};
-	const struct json *type = json_get(j, "type");
-	const char *name = type ? json_str(type) : "wikipedia";
-	const char *names[TRANSFORM_NAMED + 1] = {0};
-	size_t i = 0;
+	int kind;
 
 	*t = (struct transform){.kind = TRANSFORM_WIKIPEDIA};
-	if (json_type(j) != JSON_OBJECT || !name) {
-		configwalk_problem(w, "is not an object with a string 'type'");
+	if (json_type(j) != JSON_OBJECT) {
+		configwalk_problem(w, "is not an object");
 		return;
 	}
-	for (; i < TRANSFORM_NAMED; i++) {
-		names[i] = transform_kinds[i].name;
-		if (strcmp(names[i], name) == 0)
-			break;
-	}
-	if (i == TRANSFORM_NAMED) {
-		params_report_unknown(w, "transform", name, names);
+	kind =
+	    params_find_kind(transform_kinds, "transform", j, "wikipedia", w);
+	if (kind < 0)
 		return;
-	}
-	t->kind = (enum transform_kind)i;
-	params_read(transform_kinds[i].p, other, j, t, w);
-	if (t->min_len > t->max_len)
-		configwalk_problem(w,
-		    "'min_word_length' %lld is above 'max_word_length' %lld",
-		    t->min_len, t->max_len);
+	t->kind = (enum transform_kind)kind;
+	params_read(transform_kinds[kind].p, other, j, t, w);
 	if (t->lo > t->hi)
 		configwalk_problem(
 		    w, "'min' %.15g is above 'max' %.15g", t->lo, t->hi);
