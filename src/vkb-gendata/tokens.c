@@ -48,13 +48,6 @@ tokens_repeat(struct str *s, size_t from, uint64_t n, size_t most)
 }
 
 void
-tokens_trim(struct str *s, size_t from)
-{
-	if (s->len > from)
-		s->s[--s->len] = '\0';
-}
-
-void
 tokens_seed_rng(const struct cell *c, struct rng *r)
 {
 	rng_seed(r, c->salt + c->row * UINT64_C(0x9e3779b97f4a7c15), c->field);
@@ -77,7 +70,6 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t rounds = (uint64_t)t->count / n, rest;
 	size_t cut = 0;
 
-	str_clear(s);
 	rest = (uint64_t)t->count % n;
 	for (uint64_t i = 0; i < n && s->len <= 4 * c->size; i++) {
 		add_letters(s, i);
@@ -85,8 +77,8 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 		if (i + 1 == rest)
 			cut = s->len;
 	}
-	if (s->len > 4 * c->size) /* content_cut removes the rest */
-		return;
+	if (s->len > 4 * c->size)
+		return; /* content_cut removes the rest */
 	if (rest) {
 		size_t round = s->len;
 
@@ -96,7 +88,6 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 	} else {
 		tokens_repeat(s, 0, rounds, 4 * c->size);
 	}
-	tokens_trim(s, 0);
 }
 
 /*
@@ -112,7 +103,6 @@ tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
 	struct str first = {0};
 	size_t len;
 
-	str_clear(s);
 	add_letters(&first, n);
 	len = first.len;
 	memcpy(w, first.s, len);
@@ -135,7 +125,18 @@ tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
 		}
 		str_addn(s, some, (size_t)(p - some));
 	}
-	tokens_trim(s, 0);
+}
+
+/* Seeds a generator, or the Python tool's for its cells; true: the former. */
+static bool
+seed_own_rng(const struct cell *c, struct rng *r)
+{
+	bool own = tokens_compute_twist(c) != 0;
+
+	tokens_seed_rng(c, r);
+	if (!own)
+		pyrandom_seed(c->py, c->row);
+	return own;
 }
 
 void
@@ -145,12 +146,8 @@ tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t k = (uint64_t)t->max_len, x = 0;
 	struct rng r;
 	char buf[4096];
-	bool own = tokens_compute_twist(c) != 0;
+	bool own = seed_own_rng(c, &r);
 
-	tokens_seed_rng(c, &r);
-	if (!own)
-		pyrandom_seed(c->py, c->row);
-	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		for (uint64_t done = 0, n; done < k; done += n) {
 			n = k - done < sizeof buf ? k - done : sizeof buf;
@@ -164,7 +161,6 @@ tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
 		}
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 }
 
 void
@@ -174,7 +170,6 @@ tokens_progressive(
 	struct str whole = {0};
 	size_t unit;
 
-	str_clear(s);
 	add_letters(&whole, c->row - 1);
 	unit = whole.len;
 	tokens_repeat(&whole, 0, (uint64_t)t->count, 4 * c->size);
@@ -187,7 +182,6 @@ tokens_progressive(
 		str_addc(s, (char)('a' + i % 26));
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 	str_free(&whole);
 }
 
@@ -196,19 +190,14 @@ tokens_random_set(
     struct str *s, const struct transform *t, const struct cell *c)
 {
 	struct rng r;
-	bool own = tokens_compute_twist(c) != 0;
+	bool own = seed_own_rng(c, &r);
 
-	tokens_seed_rng(c, &r);
-	if (!own)
-		pyrandom_seed(c->py, c->row);
-	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		str_add(s,
 		    t->list[own ? rng_below(&r, t->nlist)
 				: pyrandom_below(c->py, (uint32_t)t->nlist)]);
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 }
 
 void
@@ -218,7 +207,6 @@ tokens_stemmable(struct str *s, const struct transform *t, const struct cell *c)
 	struct rng r;
 
 	tokens_seed_rng(c, &r);
-	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		const char *w =
 		    vocabulary_stemmable_word(c->words, rng_below(&r, n), &len);
@@ -226,15 +214,12 @@ tokens_stemmable(struct str *s, const struct transform *t, const struct cell *c)
 		str_addn(s, w, len);
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 }
 
 void
 tokens_repeated(struct str *s, const struct transform *t, const struct cell *c)
 {
-	str_clear(s);
 	str_add(s, t->text);
 	str_addc(s, ' ');
 	tokens_repeat(s, 0, (uint64_t)t->count, 4 * c->size);
-	tokens_trim(s, 0);
 }

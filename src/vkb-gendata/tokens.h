@@ -1,7 +1,7 @@
 /*
- * Makes contents of many tokens, separated by blanks. Each tokens_make replaces
- * the string. It may stop at four times the size of the cell in bytes, which is
- * the most that content_cut keeps.
+ * Makes contents of many tokens. Each tokens_make appends to an empty string
+ * tokens with a blank after each. It may stop at four times the size of the
+ * cell in bytes, which is the most that content_cut keeps.
  */
 #ifndef TOKENS_H
 #define TOKENS_H
@@ -25,9 +25,6 @@ tokens_make tokens_repeated, tokens_cyclic, tokens_unique, tokens_uuid,
  * after 'most' bytes.
  */
 void tokens_repeat(struct str *, size_t from, uint64_t n, size_t most);
-
-/* Removes the last byte, the blank after the last token, if any. */
-void tokens_trim(struct str *, size_t from);
 
 /* Seeds a generator for this row and field. */
 void tokens_seed_rng(const struct cell *, struct rng *);
