@@ -58,23 +58,16 @@ static const struct opt_prog program = {"vkb-gendata", "[CONFIG ...]",
     "Make the datasets and query files of benchmark configurations.",
     option_table};
 
-static bool
-is_named(const struct recipe_file *f, const char *name, size_t n)
-{
-	return (strlen(f->name) == n && memcmp(f->name, name, n) == 0) ||
-	    (strlen(f->key) == n && memcmp(f->key, name, n) == 0);
-}
-
 static int
-report_unknown_file(const struct recipes *r, const char *name, size_t n)
+report_unknown_file(const struct recipes *r, const char *name)
 {
 	struct str s = {0};
 
 	for (size_t i = 0; i < r->n; i++)
 		str_printf(&s, "%s%s", i ? ", " : "", r->v[i].name);
-	err_say("option '--files': no file '%.*s' in the configuration "
+	err_say("option '--files': no file '%s' in the configuration "
 		"(there are %s)",
-	    (int)n, name, s.len ? s.s : "none");
+	    name, s.len ? s.s : "none");
 	str_free(&s);
 	return -1;
 }
@@ -83,24 +76,26 @@ report_unknown_file(const struct recipes *r, const char *name, size_t n)
 static int
 choose_listed_files(const struct recipes *r, const char *names, bool *chosen)
 {
-	for (const char *p = names;; p++) {
-		size_t n = strcspn(p, ","), hits = 0;
+	char *copy = mem_str(names), *rest = copy, *name;
+	int rc = 0;
 
-		for (size_t i = 0; i < r->n && n; i++)
-			if (is_named(&r->v[i], p, n)) {
+	while (rc == 0 && (name = strsep(&rest, ","))) {
+		size_t hits = 0;
+
+		for (size_t i = 0; i < r->n; i++)
+			if (strcmp(r->v[i].name, name) == 0 ||
+			    strcmp(r->v[i].key, name) == 0) {
 				chosen[i] = true;
 				hits++;
 			}
-		if (!n)
-			return err_fail("option '--files': '%s' has an empty "
-					"name",
-			    names);
-		if (!hits)
-			return report_unknown_file(r, p, n);
-		p += n;
-		if (!*p)
-			return 0;
+		if (!*name)
+			rc = err_fail(
+			    "option '--files': '%s' has an empty name", names);
+		else if (!hits)
+			rc = report_unknown_file(r, name);
 	}
+	free(copy);
+	return rc;
 }
 
 static int
@@ -126,33 +121,26 @@ print_states(const struct make *m, const struct recipes *r, const bool *chosen)
 	struct table *t = table_new();
 	struct str out = {0};
 	int *states = mem_array(r->n + 1, sizeof *states);
-	int rc = make_states(m, chosen, states), state;
+	int rc = make_states(m, chosen, states);
 
-	table_column(t, "file", TABLE_LEFT);
-	table_column(t, "rows", TABLE_RIGHT);
-	table_column(t, "fields", TABLE_RIGHT);
-	table_column(t, "state", TABLE_LEFT);
+	table_titles(t, "file|>rows|>fields|state");
 	for (size_t i = 0; i < r->n; i++) {
-		char buf[32];
+		const struct recipe_file *f = &r->v[i];
+		unsigned long long rows = f->rows;
 
 		if (!chosen[i])
 			continue;
-		state = states[i];
-		table_cell(t, r->v[i].name);
-		snprintf(
-		    buf, sizeof buf, "%llu", (unsigned long long)r->v[i].rows);
-		table_cell(t, r->v[i].base ? "-" : buf);
-		snprintf(buf, sizeof buf, "%zu", r->v[i].n);
-		table_cell(t, r->v[i].base ? "-" : buf);
-		table_cell(t, state < 0 ? "unknown" : names[state]);
+		table_cell(t, f->name);
+		table_take(
+		    t, f->base ? mem_str("-") : mem_printf("%llu", rows));
+		table_take(t, f->base ? mem_str("-") : mem_printf("%zu", f->n));
+		table_cell(t, states[i] < 0 ? "unknown" : names[states[i]]);
 	}
 	table_print(t, &out, false);
 	table_free(t);
 	free(states);
 	fwrite(out.s ? out.s : "", 1, out.len, stdout);
 	str_free(&out);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		rc = err_fail_sys("cannot write to stdout");
 	return rc;
 }
 

@@ -279,30 +279,25 @@ static void
 read_recipe(struct recipes *r, const struct json *spec, bool query,
     struct configwalk *w)
 {
-	struct recipe_file f = {
-	    .key = json_key(spec), .spec = spec, .query = query};
-	struct recipe_file also = {.key = f.key, .spec = spec, .query = query};
-	size_t len = configwalk_key(w, f.key);
-	int before = w->problems, two = 0;
+	struct recipe_file f[2] = {
+	    {.key = json_key(spec), .spec = spec, .query = query},
+	    {.key = json_key(spec), .spec = spec, .query = query}};
+	size_t len = configwalk_key(w, f->key);
+	int before = w->problems, n = 1;
 
 	if (json_type(spec) != JSON_OBJECT)
 		configwalk_problem(w, "is not an object");
-	else if (read_format(&f, w) == 0 && query)
-		two = query_read(&f, &also, w);
+	else if (read_format(f, w) == 0 && query)
+		n += query_read(&f[0], &f[1], w);
 	else if (w->problems == before)
-		read_dataset(&f, w);
-	if (w->problems == before)
-		fit_format(&f, w);
-	if (two && w->problems == before)
-		fit_format(&also, w);
-	if (w->problems == before)
-		keep_file(r, &f, w);
-	else
-		free_file(&f);
-	if (two && w->problems == before)
-		keep_file(r, &also, w);
-	else
-		free_file(&also);
+		read_dataset(f, w);
+	for (int i = 0; i < n && w->problems == before; i++)
+		fit_format(&f[i], w);
+	for (int i = 0; i < 2; i++)
+		if (i < n && w->problems == before)
+			keep_file(r, &f[i], w);
+		else
+			free_file(&f[i]);
 	configwalk_leave(w, len);
 }
 
