@@ -88,7 +88,7 @@ parse_percentile(struct report *r, const char *line)
 
 /* Parses the line of latencies below r->names, which it frees. */
 static int
-parse_latencies(struct report *r, const struct source *s, const char *line)
+parse_latencies(struct report *r, struct source *s, const char *line)
 {
 	char *names = r->names, *values = mem_str(line), *a, *b, *x, *y;
 	char key[64];
@@ -184,9 +184,8 @@ begin_report(struct report *r, struct source *s, const char *title, size_t n,
 	int rc = finish_report(r, runs);
 	char *text = mem_strn(title, n), *command = flat_command(text);
 
-	r->run = runs_new_run();
+	r->run = runs_new_run(command);
 	r->where = mem_str(source_where(s));
-	json_set_str(json_get(r->run, "config"), "command", command);
 	free(command);
 	free(text);
 	return rc;
@@ -270,12 +269,10 @@ benchtext_text(struct source *s, struct runs *runs)
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_read_line(s, &line)) != 0 &&
+	while ((got = source_read_line(s, &line, NULL)) != 0 &&
 	    !runs_have_failed(runs)) {
-		if (got > 0 && source_is_torn(s)) {
+		if (got < 0 && source_is_torn(s))
 			drop_report(&r);
-			return source_fail_torn(s);
-		}
 		if (got < 0 || parse_benchtext_line(&r, s, line, runs) < 0)
 			rc = -1;
 	}

@@ -23,12 +23,16 @@ struct format {
 	int (*text)(struct source *, struct runs *);
 	/* or one JSON value. */
 	bool (*json_is)(const struct json *);
-	int (*json)(const struct json *, const char *file, struct runs *);
+	int (*json)(const struct json *, struct source *, struct runs *);
 };
 
 extern const struct format formats[];
 
-const struct format *formats_find(const char *name); /* NULL: unknown */
+/*
+ * Sets *f to the format of that name, or to NULL for "auto" or NULL. Returns 0,
+ * or -1 if it is unknown (error reported).
+ */
+int formats_find(const char *name, const struct format **f);
 
 /*
  * Reads all of the source in that format; NULL detects it. With 'raw' it first
@@ -36,8 +40,5 @@ const struct format *formats_find(const char *name); /* NULL: unknown */
  */
 int formats_read(
     struct source *, const struct format *, bool raw, struct runs *);
-
-/* Returns "records, flat, ...". Caller frees. */
-char *formats_names(void);
 
 #endif

@@ -183,7 +183,7 @@ put_latencies(struct json *m, const struct hist *h)
 static int
 write_tag_run(struct log *l, struct tag *t, const char *name, struct runs *runs)
 {
-	struct json *run = runs_new_run(), *m = json_get(run, "metrics");
+	struct json *run = runs_new_run(NULL), *m = json_get(run, "metrics");
 	struct str text = {0};
 
 	if (*name)
@@ -222,18 +222,16 @@ hdrlog_text(struct source *s, struct runs *runs)
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_read_line(s, &line)) != 0) {
+	while ((got = source_read_line(s, &line, NULL)) != 0) {
 		if (got < 0)
 			rc = -1;
-		else if (source_is_torn(s))
-			rc = source_fail_torn(s);
 		else if (*line == '#')
 			sscanf(line, "#[StartTime: %lf", &l.start);
 		else if (*line && *line != '"' &&
 		    parse_interval_line(&l, s, line) < 0)
 			rc = -1;
 	}
-	for (size_t i = 0; i < l.n && !runs_have_failed(runs); i++)
+	for (size_t i = 0; i < l.n; i++)
 		rc |= write_tag_run(
 		    &l, &l.tags[i], intern_text(l.names, i), runs);
 	free_log(&l);

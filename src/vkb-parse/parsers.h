@@ -17,7 +17,7 @@ int records_text(struct source *, struct runs *);
 
 /* metrics.json of the Python tool. */
 bool records_is_flat(const struct json *);
-int records_flat_json(const struct json *, const char *file, struct runs *);
+int records_flat_json(const struct json *, struct source *, struct runs *);
 
 /* valkey-benchmark and redis-benchmark: with --csv, and their text */
 int benchcsv_text(struct source *, struct runs *);
@@ -26,23 +26,23 @@ int benchtext_text(struct source *, struct runs *);
 
 /* memtier_benchmark --json-out-file */
 bool memtier_is(const struct json *);
-int memtier_json(const struct json *, const char *file, struct runs *);
+int memtier_json(const struct json *, struct source *, struct runs *);
 
 /* Google Benchmark --benchmark_format=json */
 bool gbench_is(const struct json *);
-int gbench_json(const struct json *, const char *file, struct runs *);
+int gbench_json(const struct json *, struct source *, struct runs *);
 
 /* criterion's estimates.json and sample.json */
 bool criterion_is(const struct json *);
-int criterion_json(const struct json *, const char *file, struct runs *);
+int criterion_json(const struct json *, struct source *, struct runs *);
 
 /* hyperfine --export-json */
 bool hyperfine_is(const struct json *);
-int hyperfine_json(const struct json *, const char *file, struct runs *);
+int hyperfine_json(const struct json *, struct source *, struct runs *);
 
 /* {"metrics":{NAME:{"value":V,"unit":U}},"metadata":{},"timestamp":T} */
 bool regression_is(const struct json *);
-int regression_json(const struct json *, const char *file, struct runs *);
+int regression_json(const struct json *, struct source *, struct runs *);
 
 /* perf stat -x, */
 bool perfstat_is(const char *head);

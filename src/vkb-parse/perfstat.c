@@ -138,7 +138,7 @@ find_counted(struct state *st, const char *where)
 			return &st->v[i];
 	st->v = mem_grow(st->v, st->n, &st->cap, sizeof *st->v);
 	st->v[st->n] = (struct counted){.where = mem_str(where),
-	    .run = runs_new_run(),
+	    .run = runs_new_run(NULL),
 	    .last = json_object()};
 	if (where)
 		json_set_str(
@@ -270,14 +270,10 @@ perfstat_text(struct source *s, struct runs *runs)
 	char *line, sep = '\0';
 	int rc = 0, got;
 
-	while ((got = source_read_line(s, &line)) != 0 &&
-	    !runs_have_failed(runs)) {
-		if (got > 0 && source_is_torn(s))
-			rc = source_fail_torn(s);
-		else if (got < 0 ||
-		    parse_perf_line(&st, s, line, &sep, runs) < 0)
+	while ((got = source_read_line(s, &line, NULL)) != 0 &&
+	    !runs_have_failed(runs))
+		if (got < 0 || parse_perf_line(&st, s, line, &sep, runs) < 0)
 			rc = -1;
-	}
 	if (write_counted_runs(&st, s, runs) < 0)
 		rc = -1;
 	free(st.v);

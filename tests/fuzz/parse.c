@@ -17,8 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const map[] = {
-	    "rps=b,config.command=a,subject.label=c"};
+	const char *map[] = {"rps=b,config.command=a,subject.label=c"};
 	size_t n = 0, which;
 	struct runs *runs;
 	struct source *s;
@@ -34,8 +33,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data + 1, size - 1) != (ssize_t)(size - 1))
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	runs = runs_new(&(struct runs_opts){.columns = map,
-	    .ncolumns = which < n && formats[which].maps,
+	runs = runs_new(&(struct runs_opts){
+	    .columns = {map, which < n && formats[which].maps},
 	    .flat = data[0] >= 128});
 	s = source_open(path);
 	if (!runs || !s)
