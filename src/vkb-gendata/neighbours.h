@@ -2,7 +2,7 @@
  * Finds the exact k nearest neighbours of each query vector among the base
  * vectors, and writes them as .ivecs: for each query k and k row numbers (from
  * 0), nearest first, ties by number. Base vectors are generated again, not
- * read, so memory holds the queries and k neighbours of each for every thread.
+ * read, so memory holds the queries and 2k rows of each for every thread.
  */
 #ifndef NEIGHBOURS_H
 #define NEIGHBOURS_H

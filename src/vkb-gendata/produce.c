@@ -250,18 +250,16 @@ produce_blocks(void *arg)
 	return NULL;
 }
 
-static void
-run_producers(struct line *l)
+void
+produce_run_threads(size_t n, void *(*work)(void *), void *arg)
 {
-	size_t n = l->p->threads, started = 0;
 	pthread_t *t = mem_array(n, sizeof *t);
+	size_t started = 0;
 
-	if (l->p->file->rows <= FIRST)
-		n = 1;
-	for (; started + 1 < n; started++)
-		if (pthread_create(&t[started], NULL, produce_blocks, l))
-			break; /* continue with fewer threads */
-	produce_blocks(l);
+	while (started + 1 < n &&
+	    pthread_create(&t[started], NULL, work, arg) == 0)
+		started++;
+	work(arg);
 	while (started)
 		pthread_join(t[--started], NULL);
 	free(t);
@@ -280,7 +278,8 @@ produce_write_file(const struct produce *p, struct checksum *sum)
 	encode_head(&s, p->file);
 	rc = checksum_write(sum, &s);
 	if (rc == 0)
-		run_producers(&l);
+		produce_run_threads(
+		    p->file->rows > FIRST ? p->threads : 1, produce_blocks, &l);
 	if (l.failed)
 		rc = -1;
 	str_clear(&s);

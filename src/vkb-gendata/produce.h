@@ -29,6 +29,10 @@ struct produce {
 /* Returns a hash of seed and file name, which the rows are seeded with. */
 uint64_t produce_compute_salt(uint64_t seed, const char *name);
 
+/* Calls work(arg) in n threads, the caller's among them, or in fewer if no more
+ * can be started. Returns when all have ended. */
+void produce_run_threads(size_t n, void *(*work)(void *), void *arg);
+
 /* Writes the file with checksum_write. Returns 0, or -1 (error reported). */
 int produce_write_file(const struct produce *, struct checksum *);
 
