@@ -269,9 +269,8 @@ download_part(const char *url, const char *path, struct meter *meter)
 	return rc;
 }
 
-/* Ends a transfer: keeps the part under its final name, or removes it. */
-static int
-end_part(const char *path, bool keep)
+int
+download_end(const char *path, bool keep)
 {
 	char *part = mem_printf("%s.part", path);
 	char *id = mem_printf("%s.part.id", path);
@@ -286,18 +285,6 @@ end_part(const char *path, bool keep)
 	free(part);
 	free(id);
 	return rc;
-}
-
-int
-download_keep(const char *path)
-{
-	return end_part(path, true);
-}
-
-void
-download_drop(const char *path)
-{
-	end_part(path, false);
 }
 
 static size_t

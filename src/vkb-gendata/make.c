@@ -112,7 +112,7 @@ write_rows(struct maker *k, const struct recipe_file *f, struct checksum *sum)
 	    .meter = &k->meter};
 	int rc;
 
-	if (recipe_has_words(f) && !k->words)
+	if (f->words && !k->words)
 		k->words = vocabulary_new();
 	if ((base || recipe_find_vector(f) < f->n) && !k->vectors)
 		k->vectors = vectors_new();

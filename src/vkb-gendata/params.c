@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_KINDS 31 /* in one table */
@@ -27,12 +28,6 @@ report_bad_value(struct configwalk *w, const char *key, const struct json *v,
 	configwalk_problem(w, "%s is not %s", s.s, want);
 	str_free(&s);
 	configwalk_leave(w, len);
-}
-
-static void
-report_missing_key(struct configwalk *w, const char *key)
-{
-	configwalk_problem(w, "lacks '%s'", key);
 }
 
 static int
@@ -61,7 +56,7 @@ params_read_whole(const struct json *j, const char *key, double min, double max,
 	double d;
 
 	if (!v) {
-		report_missing_key(w, key);
+		configwalk_problem(w, "lacks '%s'", key);
 		return -1;
 	}
 	return parse_number_param(v, key, true, min, max, &d, w) < 0
@@ -72,31 +67,27 @@ params_read_whole(const struct json *j, const char *key, double min, double max,
 static void
 set_default_list(struct transform *t, const char *text)
 {
-	for (const char *p = text; p; p = strchr(p, ',')) {
-		p += *p == ',';
-		t->list = mem_resize(t->list, t->nlist + 1, sizeof *t->list);
-		t->list[t->nlist++] = mem_strn(p, strcspn(p, ","));
-	}
+	char *copy = mem_str(text), *rest = copy, *part;
+
+	while ((part = strsep(&rest, ",")))
+		transform_add_text(t, mem_str(part));
+	free(copy);
 }
 
 static void
 parse_text_list(struct transform *t, const char *key, const struct json *v,
     struct configwalk *w)
 {
-	size_t cap = 0;
+	const struct json *e =
+	    json_type(v) == JSON_ARRAY ? json_first(v) : NULL;
+	bool valid = e;
 
-	if (json_type(v) != JSON_ARRAY || !json_len(v)) {
+	for (; e && valid; e = json_next(e)) {
+		valid = json_str(e);
+		transform_add_text(t, mem_str(json_str(e)));
+	}
+	if (!valid)
 		report_bad_value(w, key, v, "a list of strings");
-		return;
-	}
-	for (const struct json *e = json_first(v); e; e = json_next(e)) {
-		if (!json_str(e)) {
-			report_bad_value(w, key, v, "a list of strings");
-			return;
-		}
-		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
-		t->list[t->nlist++] = mem_str(json_str(e));
-	}
 }
 
 static void
@@ -106,34 +97,24 @@ parse_param(const struct params *p, const struct json *v, struct transform *t,
 	void *to = (char *)t + p->offset;
 	double d = p->fallback;
 
-	if (!v && p->type >= PARAMS_TEXT && !p->text) {
-		report_missing_key(w, p->name);
-		return;
-	}
-	switch (p->type) {
-	case PARAMS_WHOLE:
+	if (p->type <= PARAMS_REAL) {
 		if (v)
-			parse_number_param(
-			    v, p->name, true, p->min, p->max, &d, w);
-		*(long long *)to = (long long)d;
-		break;
-	case PARAMS_REAL:
-		if (v)
-			parse_number_param(
-			    v, p->name, false, p->min, p->max, &d, w);
-		*(double *)to = d;
-		break;
-	case PARAMS_TEXT:
+			parse_number_param(v, p->name, p->type == PARAMS_WHOLE,
+			    p->min, p->max, &d, w);
+		if (p->type == PARAMS_WHOLE)
+			*(long long *)to = (long long)d;
+		else
+			*(double *)to = d;
+	} else if (!v && !p->text) {
+		configwalk_problem(w, "lacks '%s'", p->name);
+	} else if (p->type == PARAMS_TEXT) {
 		if (v && !json_str(v))
 			report_bad_value(w, p->name, v, "a string");
 		*(const char **)to = v ? json_str(v) : p->text;
-		break;
-	case PARAMS_LIST:
-		if (v)
-			parse_text_list(t, p->name, v, w);
-		else
-			set_default_list(t, p->text);
-		break;
+	} else if (v) {
+		parse_text_list(t, p->name, v, w);
+	} else {
+		set_default_list(t, p->text);
 	}
 }
 

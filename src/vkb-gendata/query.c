@@ -87,7 +87,6 @@ add_vector_fields(struct recipe_file *f, struct recipe_file *also,
 	if (!both && f->format != RECIPE_FVECS)
 		configwalk_problem(
 		    w, "vectors need a .csv, .npy or .fvecs file");
-	t->kind = TRANSFORM_VECTOR;
 	if (both)
 		add_field(f, mem_str("search_term"), &label)->size = TERM_SIZE;
 	add_field(f, mem_str("query_vector"), t)->dims = dims;
@@ -126,41 +125,30 @@ static int
 read_query_fields(struct recipe_file *f, struct recipe_file *also,
     enum kind kind, struct transform *t, struct configwalk *w)
 {
-	switch (kind) {
-	case PROXIMITY:
-		t->kind = TRANSFORM_TERM;
-		add_term_fields(f, t, NULL);
-		return 0;
-	case PREFIX:
-	case SUFFIX:
-		f->source = t->text;
-		f->suffix = kind == SUFFIX;
-		t->kind = TRANSFORM_IN_TURN; /* terms_read fills the list */
-		break;
-	case EXPANSION:
-		t->kind = TRANSFORM_EXPANDED;
-		break;
-	case FUZZY:
-		t->kind = TRANSFORM_SPELT;
-		t->count = t->each = 1;
-		break;
-	case TAGS:
-		t->kind = TRANSFORM_IN_TURN;
-		add_field(f, mem_str("category"), t);
-		return 0;
-	case VECTOR:
+	static const enum transform_kind transforms[KINDS] = {
+	    [PROXIMITY] = TRANSFORM_TERM,
+	    [PREFIX] = TRANSFORM_IN_TURN, /* terms_read fills the list */
+	    [SUFFIX] = TRANSFORM_IN_TURN,
+	    [EXPANSION] = TRANSFORM_EXPANDED,
+	    [FUZZY] = TRANSFORM_SPELT,
+	    [TAGS] = TRANSFORM_IN_TURN,
+	    [VECTOR] = TRANSFORM_VECTOR,
+	    [WORDS] = TRANSFORM_WORD};
+
+	t->kind = transforms[kind];
+	if (kind == VECTOR)
 		return add_vector_fields(f, also, t, w);
-	case WORDS:
-		t->kind = TRANSFORM_WORD;
-		add_term_fields(f, t, "term");
-		return 0;
-	case NEIGHBOURS:
+	if (kind == PREFIX || kind == SUFFIX)
+		f->source = t->text;
+	f->suffix = kind == SUFFIX;
+	if (kind == FUZZY)
+		t->count = t->each = 1;
+	if (kind == NEIGHBOURS)
 		read_neighbours(f, t, w);
-		return 0;
-	case KINDS:
-		break;
-	}
-	add_field(f, mem_str("term"), t);
+	else if (kind == PROXIMITY || kind == WORDS)
+		add_term_fields(f, t, kind == WORDS ? "term" : NULL);
+	else
+		add_field(f, mem_str(kind == TAGS ? "category" : "term"), t);
 	return 0;
 }
 

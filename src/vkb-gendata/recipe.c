@@ -27,13 +27,11 @@ static const struct {
 static int
 read_format(struct recipe_file *f, struct configwalk *w)
 {
-	size_t n = sizeof formats / sizeof *formats;
-
 	if (!*f->key || *f->key == '.' || strchr(f->key, '/')) {
 		configwalk_problem(w, "'%s' is not a plain file name", f->key);
 		return -1;
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (str_ends(f->key, formats[i].end)) {
 			f->format = formats[i].format;
 			return 0;
@@ -216,8 +214,10 @@ fit_format(struct recipe_file *f, struct configwalk *w)
 		for (size_t k = 0; k < f->fields[i].nt; k++) {
 			struct transform *t = &f->fields[i].t[k];
 
-			if (t->kind == TRANSFORM_WIKIPEDIA)
-				f->articles = true;
+			f->articles |= t->kind == TRANSFORM_WIKIPEDIA;
+			f->words |= t->kind == TRANSFORM_WIKIPEDIA ||
+			    t->kind == TRANSFORM_STEMMABLE ||
+			    t->kind == TRANSFORM_WORD;
 			transform_fit(
 			    t, f->fields[i].size, f->format == RECIPE_NPY, w);
 		}
@@ -435,19 +435,4 @@ recipe_find_vector(const struct recipe_file *f)
 	while (i < f->n && !f->fields[i].dims)
 		i++;
 	return i;
-}
-
-bool
-recipe_has_words(const struct recipe_file *f)
-{
-	for (size_t i = 0; i < f->n; i++)
-		for (size_t k = 0; k < f->fields[i].nt; k++) {
-			enum transform_kind kind = f->fields[i].t[k].kind;
-
-			if (kind == TRANSFORM_WIKIPEDIA ||
-			    kind == TRANSFORM_STEMMABLE ||
-			    kind == TRANSFORM_WORD)
-				return true;
-		}
-	return false;
 }

@@ -82,7 +82,7 @@ terms_read(const char *file, bool last, size_t most, struct transform *t)
 	struct from x = {.f = fopen(file, "re"), .name = file};
 	struct csvrows *rows;
 	const char *const *v, *why;
-	size_t n, cap = 0;
+	size_t n;
 	bool first = true;
 	int got = 0;
 
@@ -97,8 +97,7 @@ terms_read(const char *file, bool last, size_t most, struct transform *t)
 		first = false;
 		if (skip)
 			continue;
-		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
-		t->list[t->nlist++] = cut_term(*v, last);
+		transform_add_text(t, cut_term(*v, last));
 	}
 	if (got < 0 && why)
 		err_say("%s: %s", file, why);

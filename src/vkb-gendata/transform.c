@@ -101,6 +101,13 @@ transform_free(struct transform *t)
 	free(t->list);
 }
 
+void
+transform_add_text(struct transform *t, char *text)
+{
+	t->list = mem_grow(t->list, t->nlist, &t->list_cap, sizeof *t->list);
+	t->list[t->nlist++] = text;
+}
+
 /* Returns the characters before the decimal point, with the sign. */
 static int
 count_whole_digits(double v)

@@ -58,7 +58,7 @@ struct transform {
 	double lo, hi;
 	const char *text; /* borrowed from the recipe */
 	char **list;
-	size_t nlist;
+	size_t nlist, list_cap;
 	int decimals;        /* decimals of a number */
 	long long least;     /* least number, in units of the last decimal */
 	uint64_t steps;      /* how many numbers there are from 'least' on */
@@ -73,6 +73,9 @@ struct transform {
 void transform_read(
     struct transform *, const struct json *j, struct configwalk *w);
 void transform_free(struct transform *);
+
+/* Adds a text to the list, and takes it. */
+void transform_add_text(struct transform *, char *);
 
 /*
  * Adapts the transform to a field of 'size' characters. 'fixed' is NPY, whose

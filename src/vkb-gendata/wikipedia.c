@@ -115,7 +115,7 @@ check_dump_sum(const char *url, const char *path, const char *sha1)
 		rc = err_fail("'%s' has the SHA-1 %s, not %s: the download is "
 			      "deleted",
 		    url, is, want);
-		download_drop(path);
+		download_end(path, false);
 	}
 out:
 	free(part);
@@ -131,7 +131,8 @@ wikipedia_fetch_dump(
 	if (!download_is_url(where) || access(path, F_OK) == 0)
 		return path;
 	if (folder_make(dir) == 0 && download_part(where, path, meter) == 0 &&
-	    check_dump_sum(where, path, sha1) == 0 && download_keep(path) == 0)
+	    check_dump_sum(where, path, sha1) == 0 &&
+	    download_end(path, true) == 0)
 		return path;
 	free(path);
 	return NULL;
