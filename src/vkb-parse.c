@@ -5,7 +5,6 @@
 #include "opt.h"
 #include "vkb-parse/formats.h"
 #include "vkb-parse/runs.h"
-#include "vkb-parse/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,19 +36,6 @@ static const struct opt_prog program = {"vkb-parse", "[FILE ...]",
     "Convert the output of benchmark tools to run records.", option_table};
 
 static int
-parse_file(const char *file, const struct format *f, bool raw, struct runs *r)
-{
-	struct source *s = source_open(file);
-	int rc;
-
-	if (!s)
-		return -1;
-	rc = formats_read(s, f, raw, r);
-	source_close(s);
-	return rc;
-}
-
-static int
 run_parse(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
@@ -66,9 +52,9 @@ run_parse(void *opts, struct opt_args *args)
 	if (!runs)
 		return -1;
 	for (size_t i = 0; i < args->n && !runs_have_failed(runs); i++)
-		rc |= parse_file(args->v[i], f, o->raw, runs);
+		rc |= formats_read(args->v[i], f, o->raw, runs);
 	if (!args->n)
-		rc = parse_file("-", f, o->raw, runs);
+		rc = formats_read("-", f, o->raw, runs);
 	return runs_end(runs) < 0 ? -1 : rc;
 }
 

@@ -18,7 +18,7 @@ fuzzy_append_word(struct str *s, struct pyrandom *r, uint64_t term,
 	uint32_t n;
 
 	pyrandom_seed(r, term + twist);
-	n = pyrandom_int(r, min, max);
+	n = min + pyrandom_below(r, max - min + 1);
 	for (uint32_t i = 0; i < n; i++) {
 		char c;
 
@@ -38,7 +38,7 @@ edit_word(struct str *s, size_t from, struct pyrandom *r)
 	if (len < 2)
 		return;
 	if (what == INSERT) {
-		at = pyrandom_int(r, 0, len);
+		at = pyrandom_below(r, len + 1);
 		c = letters[pyrandom_below(r, LETTERS)];
 		str_addc(s, c); /* may move s->s */
 		w = s->s + from;
@@ -46,7 +46,7 @@ edit_word(struct str *s, size_t from, struct pyrandom *r)
 		w[at] = c;
 		return;
 	}
-	at = pyrandom_int(r, 0, len - 1);
+	at = pyrandom_below(r, len);
 	if (what == DELETE) {
 		memmove(w + at, w + at + 1, len - at);
 		s->len--;

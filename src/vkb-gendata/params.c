@@ -118,26 +118,25 @@ parse_param(const struct params *p, const struct json *v, struct transform *t,
 	}
 }
 
-static bool
-is_other_key(const char *const *other, const char *key)
-{
-	for (; other && *other; other++)
-		if (strcmp(*other, key) == 0)
-			return true;
-	return false;
-}
-
+/* Reports a key that is neither in the table nor in 'other'. */
 static void
-report_unknown_key(const struct params *table, const char *const *other,
-    const char *key, struct configwalk *w)
+check_key(const struct params *table, const char *const *other, const char *key,
+    struct configwalk *w)
 {
 	struct str s = {0};
+	bool known = false;
 
-	for (const struct params *p = table; p->name; p++)
+	for (const struct params *p = table; p && p->name; p++) {
+		known |= strcmp(p->name, key) == 0;
 		str_printf(&s, "%s%s", s.len ? ", " : "", p->name);
-	for (; other && *other; other++)
+	}
+	for (; *other; other++) {
+		known |= strcmp(*other, key) == 0;
 		str_printf(&s, "%s%s", s.len ? ", " : "", *other);
-	configwalk_problem(w, "unknown key '%s' (there are %s)", key, s.s);
+	}
+	if (!known)
+		configwalk_problem(
+		    w, "unknown key '%s' (there are %s)", key, s.s);
 	str_free(&s);
 }
 
@@ -183,16 +182,10 @@ void
 params_read(const struct params *table, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w)
 {
-	for (const struct params *p = table; p->name; p++)
+	for (const struct params *p = table; p && p->name; p++)
 		parse_param(p, json_get(j, p->name), t, w);
-	for (const struct json *v = json_first(j); v; v = json_next(v)) {
-		const struct params *p = table;
-
-		while (p->name && strcmp(p->name, json_key(v)) != 0)
-			p++;
-		if (!p->name && !is_other_key(other, json_key(v)))
-			report_unknown_key(table, other, json_key(v), w);
-	}
+	for (const struct json *v = json_first(j); v; v = json_next(v))
+		check_key(table, other, json_key(v), w);
 	if (t && t->min_len > t->max_len)
 		configwalk_problem(w,
 		    "'min_word_length' %lld is above 'max_word_length' %lld",

@@ -27,11 +27,15 @@ struct params {
 	const char *text;
 };
 
-/* Rows of numbers, for the members of struct transform. */
+/* Rows for the members of struct transform. */
 #define PARAMS_AT(field) offsetof(struct transform, field)
 #define PARAMS_INT(name, field, fallback, min, max)                            \
 	{                                                                      \
 		name, PARAMS_WHOLE, PARAMS_AT(field), fallback, min, max, NULL \
+	}
+#define PARAMS_STR(name, field, text)                              \
+	{                                                          \
+		name, PARAMS_TEXT, PARAMS_AT(field), 0, 0, 0, text \
 	}
 #define PARAMS_NUM(name, field, fallback, min, max)                           \
 	{                                                                     \
@@ -40,15 +44,16 @@ struct params {
 
 /*
  * Fills 't' from the object 'j'. A key that is neither in the table nor in
- * 'other' (NULL ends it) is a problem. 'w' counts the problems it reports.
+ * 'other' (NULL ends it) is a problem. 'w' counts the problems it reports. A
+ * table and 't' of NULL check the keys only.
  */
 void params_read(const struct params *, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w);
 
 /* A kind of transform or query, and its parameters. */
 struct params_kind {
-	const char *name; /* NULL ends the table */
-	struct params p[7];
+	const char *name;   /* NULL ends the table */
+	struct params p[7]; /* the rest is {0} */
 };
 
 /*

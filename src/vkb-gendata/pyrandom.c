@@ -124,18 +124,6 @@ pyrandom_below(struct pyrandom *p, uint32_t n)
 	return r;
 }
 
-uint32_t
-pyrandom_int(struct pyrandom *p, uint32_t min, uint32_t max)
-{
-	return min + pyrandom_below(p, max - min + 1);
-}
-
-static inline char
-choose_letter(struct pyrandom *p, const char *letters, uint32_t n)
-{
-	return letters[(uint32_t)(draw_unit(p) * n)];
-}
-
 /*
  * Chooses as many letters as the state's remaining words allow, in fours, but
  * at most 'most'. The index of a letter is floor(n (a 2^26 + b) / 2^53), with a
@@ -192,7 +180,7 @@ pyrandom_choices(
 			done = choose_letters(p, letters, n, to + i, k - i);
 		}
 		if (!done)
-			to[i + done++] = choose_letter(p, letters, n);
+			to[i + done++] = letters[(uint32_t)(draw_unit(p) * n)];
 		i += done;
 	}
 }

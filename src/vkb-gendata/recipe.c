@@ -116,14 +116,6 @@ recipe_add_field(struct recipe_file *f, char *name)
 	return &f->fields[f->n++];
 }
 
-static void
-check_keys(const struct json *j, const char *const *keys, struct configwalk *w)
-{
-	static const struct params none[] = {{0}};
-
-	params_read(none, keys, j, NULL, w);
-}
-
 /* Reads a field whose 'size' and 'transforms' are in 'j'; takes its name. */
 static void
 read_field(struct recipe_file *f, char *name, const struct json *j,
@@ -158,7 +150,7 @@ read_listed_fields(
 			configwalk_problem(
 			    w, "is not an object with a string 'name'");
 		} else {
-			check_keys(j, keys, w);
+			params_read(NULL, keys, j, NULL, w);
 			read_field(f, mem_str(name), j, w);
 		}
 		configwalk_leave(w, at);
@@ -177,7 +169,7 @@ read_generated_fields(
 	long long n = params_read_whole(j, "count", 1, FIELDS, w);
 	int before = w->problems;
 
-	check_keys(j, keys, w);
+	params_read(NULL, keys, j, NULL, w);
 	if (prefix && !json_str(prefix))
 		configwalk_problem(w, "'prefix' is not a string");
 	for (long long i = 1; i <= n && w->problems == before; i++)
@@ -233,7 +225,7 @@ read_dataset(struct recipe_file *f, struct configwalk *w)
 	long long n = params_read_whole(f->spec, "doc_count", 0, ROWS, w);
 
 	f->rows = n > 0 ? (uint64_t)n : 0;
-	check_keys(f->spec, keys, w);
+	params_read(NULL, keys, f->spec, NULL, w);
 	if (all)
 		read_generated_fields(f, all, w);
 	else if (list)

@@ -68,7 +68,7 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t n = (uint64_t)(t->count < t->each ? t->count : t->each);
 	uint64_t rounds = (uint64_t)t->count / n, rest;
-	size_t cut = 0;
+	size_t cut = 0, round;
 
 	rest = (uint64_t)t->count % n;
 	for (uint64_t i = 0; i < n && s->len <= 4 * c->size; i++) {
@@ -79,15 +79,10 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 	}
 	if (s->len > 4 * c->size)
 		return; /* content_cut removes the rest */
-	if (rest) {
-		size_t round = s->len;
-
-		tokens_repeat(s, 0, rounds + 1, 4 * c->size);
-		if (s->len == round * (rounds + 1))
-			s->len = round * rounds + cut;
-	} else {
-		tokens_repeat(s, 0, rounds, 4 * c->size);
-	}
+	round = s->len;
+	tokens_repeat(s, 0, rounds + (rest > 0), 4 * c->size);
+	if (rest && s->len == round * (rounds + 1))
+		s->len = round * rounds + cut;
 }
 
 /*

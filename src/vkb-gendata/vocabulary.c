@@ -95,18 +95,9 @@ static const char common_words[] =
     "sentence punishment pardon exile return arrival departure";
 
 static bool
-is_vowel(char c)
-{
-	return c && strchr("aeiouy", c);
-}
-
-static bool
 has_vowel(const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (is_vowel(s[i]))
-			return true;
-	return false;
+	return strcspn(s, "aeiouy") < n;
 }
 
 /*

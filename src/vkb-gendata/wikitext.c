@@ -276,23 +276,19 @@ skip_hidden_element(struct reader *r, size_t which, size_t i)
 	return i < r->n ? i + 1 : i;
 }
 
-static size_t
-skip_comment(struct reader *r, size_t i)
-{
-	const char *p = memmem(r->s + i, r->n - i, "-->", 3);
-
-	return p ? (size_t)(p - r->s) + 3 : r->n;
-}
-
 /* Returns the offset after the tag or its hidden element, 0 if not a tag. */
 static size_t
 read_tag(struct reader *r, size_t i)
 {
 	size_t k = i + 1, name, most;
+	const char *end_of_comment;
 	bool close;
 
-	if (starts_at(r, i, "<!--"))
-		return skip_comment(r, i);
+	if (starts_at(r, i, "<!--")) {
+		end_of_comment = memmem(r->s + i, r->n - i, "-->", 3);
+		return end_of_comment ? (size_t)(end_of_comment - r->s) + 3
+				      : r->n;
+	}
 	close = k < r->n && r->s[k] == '/';
 	k += close;
 	name = k;

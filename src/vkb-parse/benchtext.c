@@ -191,6 +191,21 @@ begin_report(struct report *r, struct source *s, const char *title, size_t n,
 	return rc;
 }
 
+static int
+parse_throughput(struct report *r, struct source *s, const char *line)
+{
+	const char *end = strstr(line, PER_SECOND);
+	const char *blank = memrchr(line, ' ', (size_t)(end - line));
+	const char *from = blank ? blank + 1 : line;
+	double v;
+
+	if (parse_number_before(line, PER_SECOND, &v) < 0)
+		return source_fail(s, "'rps' is '%.*s', which is not a number",
+		    (int)(end - from), from);
+	json_set_num(get_metrics(r), "rps", v);
+	return 0;
+}
+
 /* Parses "SET: 12345.67 requests per second, p50=0.2 msec". */
 static int
 parse_quiet_line(
@@ -206,28 +221,14 @@ parse_quiet_line(
 		return source_fail(
 		    s, "there is no test name before the throughput");
 	rc = begin_report(r, s, line, (size_t)(colon - line), runs);
-	if (parse_number_before(line, PER_SECOND, &v) < 0) {
+	if (parse_throughput(r, s, line) < 0) {
 		drop_report(r);
-		return source_fail(s, "'rps' is '%.*s', which is not a number",
-		    (int)(end - colon - 2), colon + 2);
+		return -1;
 	}
-	json_set_num(get_metrics(r), "rps", v);
 	p50 = strstr(end, "p50=");
 	if (p50 && sscanf(p50, "p50=%lf msec", &v) == 1)
 		json_set_num(get_metrics(r), "p50_latency_ms", v);
 	return finish_report(r, runs) < 0 ? -1 : rc;
-}
-
-static int
-parse_throughput(struct report *r, struct source *s, const char *line)
-{
-	double v;
-
-	if (parse_number_before(line, PER_SECOND, &v) == 0) {
-		json_set_num(get_metrics(r), "rps", v);
-		return 0;
-	}
-	return source_fail(s, "'rps' is not a number: '%s'", line);
 }
 
 static int

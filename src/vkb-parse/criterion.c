@@ -30,20 +30,15 @@ criterion_is(const struct json *j)
 static char *
 get_path_name(const char *file)
 {
-	char *path = mem_str(file), *cut, *begin;
+	const char *end = strrchr(file, '/'), *begin;
 
-	for (int i = 0; i < 2; i++) { /* cut the file, then "new" or "base" */
-		cut = strrchr(path, '/');
-		if (!cut) {
-			free(path);
-			return NULL;
-		}
-		*cut = '\0';
-	}
-	begin = strstr(path, "criterion/");
-	cut = mem_str(begin ? begin + strlen("criterion/") : path);
-	free(path);
-	return cut;
+	end = end ? memrchr(file, '/', (size_t)(end - file)) : NULL;
+	if (!end)
+		return NULL;
+	begin = strstr(file, "criterion/");
+	begin = begin ? begin + strlen("criterion/") : file;
+	begin = begin <= end ? begin : file;
+	return mem_strn(begin, (size_t)(end - begin));
 }
 
 static char *
@@ -101,7 +96,8 @@ parse_samples(
 		return source_fail(s, "'iters' and 'times' differ in length");
 	for (size_t i = 0; n; n = json_next(n), t = json_next(t), i++) {
 		double iters = json_num(n, 0), ns = json_num(t, -1);
-		const char *where = source_set_part(s, "times[%zu]", i);
+		const char *where =
+		    source_set_part(s, mem_printf("times[%zu]", i));
 		struct json *run;
 
 		if (!(iters > 0 && ns >= 0)) {

@@ -71,17 +71,20 @@ formats_find(const char *name, const struct format **f)
 	return -1;
 }
 
-/* Returns the only format that 'is' accepts; NULL if none or many (error). */
+/*
+ * Returns the only format of the JSON value or, if that is NULL, of the text
+ * that begins with 'head'. NULL if there is none or many (error reported).
+ */
 static const struct format *
-detect_format(struct source *s, bool (*is)(const struct format *, const void *),
-    const void *what, const char *begin)
+detect_format(struct source *s, const char *head, const struct json *j)
 {
 	const struct format *found = NULL;
-	size_t n = strcspn(begin, "\r\n");
+	size_t n = strcspn(head, "\r\n");
 	char *names;
 
 	for (const struct format *f = formats; f->name; f++) {
-		if (!is(f, what))
+		if (j ? !f->json_is || !f->json_is(j)
+		      : !f->text_is || !f->text_is(head))
 			continue;
 		if (found) {
 			source_fail(s,
@@ -97,21 +100,9 @@ detect_format(struct source *s, bool (*is)(const struct format *, const void *),
 	source_fail(s,
 	    "unknown format: the input begins with '%.*s'; the formats for "
 	    "--from are %s",
-	    (int)(n < 40 ? n : 40), begin, names);
+	    (int)(n < 40 ? n : 40), head, names);
 	free(names);
 	return NULL;
-}
-
-static bool
-is_text_format(const struct format *f, const void *head)
-{
-	return f->text_is && f->text_is(head);
-}
-
-static bool
-is_json_format(const struct format *f, const void *j)
-{
-	return f->json_is && f->json_is(j);
 }
 
 /* Writes all of the input, unless it is NULL, as a record. */
@@ -132,7 +123,7 @@ read_json_format(struct source *s, const struct format *f, const char *head,
 	int rc = -1;
 
 	if (j && !f)
-		f = detect_format(s, is_json_format, j, head);
+		f = detect_format(s, head, j);
 	if (j && f && write_raw_record(s, f, all, n, runs) == 0)
 		rc = f->json_is(j) ? f->json(j, s, runs)
 				   : source_fail(s,
@@ -156,8 +147,8 @@ read_text_format(struct source *s, const struct format *f, const char *all,
 	return 0;
 }
 
-int
-formats_read(
+static int
+read_source(
     struct source *s, const struct format *f, bool raw, struct runs *runs)
 {
 	size_t n, columns = runs_columns(runs)->n;
@@ -185,11 +176,22 @@ formats_read(
 			formats_find(
 			    gobench_is(p) ? "go-bench" : "columns", &f);
 		if (!f)
-			f = detect_format(s, is_text_format, p, p);
+			f = detect_format(s, p, NULL);
 		if (f)
 			rc = read_text_format(s, f, all, n, runs);
 	}
 	free(all);
 	free(head);
+	return rc;
+}
+
+int
+formats_read(
+    const char *file, const struct format *f, bool raw, struct runs *runs)
+{
+	struct source *s = source_open(file);
+	int rc = s ? read_source(s, f, raw, runs) : -1;
+
+	source_close(s);
 	return rc;
 }

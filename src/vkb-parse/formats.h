@@ -35,10 +35,10 @@ extern const struct format formats[];
 int formats_find(const char *name, const struct format **f);
 
 /*
- * Reads all of the source in that format; NULL detects it. With 'raw' it first
- * writes the input as a record. Returns 0, or -1 (errors reported).
+ * Reads a file ("-": stdin) in that format; NULL detects it. With 'raw' it
+ * first writes the input as a record. Returns 0, or -1 (errors reported).
  */
 int formats_read(
-    struct source *, const struct format *, bool raw, struct runs *);
+    const char *file, const struct format *, bool raw, struct runs *);
 
 #endif

@@ -66,19 +66,10 @@ copy_context(struct json *run, const struct json *from)
 		json_set_str(json_get(run, "run"), "started", date);
 }
 
-/* Tells whether a number of an entry is not one of the user's counters. */
-static bool
-is_known_key(const char *key)
-{
-	static const char *const keys[] = {"iterations", "real_time",
-	    "cpu_time", "repetitions", "repetition_index", "threads",
-	    "family_index", "per_family_instance_index"};
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
-	return false;
-}
+/* Numbers of an entry that are not the user's counters. */
+static const char known_keys[] =
+    "iterations,real_time,cpu_time,repetitions,repetition_index,threads,"
+    "family_index,per_family_instance_index";
 
 static int
 parse_gbench_metrics(struct json *run, const struct json *b, struct source *s)
@@ -111,7 +102,8 @@ parse_gbench_metrics(struct json *run, const struct json *b, struct source *s)
 		free(key);
 	}
 	for (const struct json *c = json_first(b); c; c = json_next(c)) {
-		if (json_type(c) != JSON_NUMBER || is_known_key(json_key(c)))
+		if (json_type(c) != JSON_NUMBER ||
+		    str_has_part(known_keys, json_key(c), ','))
 			continue;
 		key = units_key(json_key(c), "", &factor);
 		rc |= runs_set_metric(
@@ -152,7 +144,7 @@ gbench_json(const struct json *j, struct source *s, struct runs *runs)
 	for (const struct json *b = json_first(list); b; b = json_next(b)) {
 		const char *name = json_get_str(b, "name");
 
-		source_set_part(s, "benchmarks[%zu]", i++);
+		source_set_part(s, mem_printf("benchmarks[%zu]", i++));
 		if (!name)
 			rc = source_fail(s, "'name' is missing");
 		else if (is_aggregate(b, list, name))

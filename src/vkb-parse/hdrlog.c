@@ -71,26 +71,22 @@ find_tag(struct log *l, const char *name, const char *where)
 static void
 merge_histogram(struct tag *t, struct hist *h)
 {
-	int64_t low, high;
-	struct hist *wide;
-	int digits;
+	struct hist *sum = t->sum;
+	int64_t low = hist_lowest(h), high = hist_highest(h);
+	int digits = hist_digits(h);
 
-	if (!t->sum) {
+	if (!sum) {
 		t->sum = h;
 		return;
 	}
-	low = hist_lowest(h) < hist_lowest(t->sum) ? hist_lowest(h)
-						   : hist_lowest(t->sum);
-	high = hist_highest(h) > hist_highest(t->sum) ? hist_highest(h)
-						      : hist_highest(t->sum);
-	digits = hist_digits(h) > hist_digits(t->sum) ? hist_digits(h)
-						      : hist_digits(t->sum);
-	if (low != hist_lowest(t->sum) || high != hist_highest(t->sum) ||
-	    digits != hist_digits(t->sum)) {
-		wide = hist_new(low, high, digits);
-		hist_merge(wide, t->sum);
-		hist_free(t->sum);
-		t->sum = wide;
+	low = low < hist_lowest(sum) ? low : hist_lowest(sum);
+	high = high > hist_highest(sum) ? high : hist_highest(sum);
+	digits = digits > hist_digits(sum) ? digits : hist_digits(sum);
+	if (low != hist_lowest(sum) || high != hist_highest(sum) ||
+	    digits != hist_digits(sum)) {
+		t->sum = hist_new(low, high, digits);
+		hist_merge(t->sum, sum);
+		hist_free(sum);
 	}
 	hist_merge(t->sum, h);
 	hist_free(h);

@@ -1,5 +1,6 @@
 /* Parses hyperfine's JSON: each entry of "times" is a run of the command. */
 #include "json.h"
+#include "mem.h"
 #include "str.h"
 #include "parsers.h"
 #include "runs.h"
@@ -97,7 +98,7 @@ hyperfine_json(const struct json *j, struct source *s, struct runs *runs)
 	int rc = 0;
 
 	for (j = json_first(json_get(j, "results")); j; j = json_next(j)) {
-		source_set_part(s, "results[%zu]", i++);
+		source_set_part(s, mem_printf("results[%zu]", i++));
 		rc |= parse_hyperfine_result(j, s, runs);
 	}
 	return rc;

@@ -5,6 +5,7 @@
  */
 #include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "hist.h"
 #include "histcodec.h"
 #include "str.h"
@@ -176,7 +177,8 @@ parse_memtier_stats(const struct json *all, const struct json *top,
 		if (json_type(s) != JSON_OBJECT ||
 		    !(json_get_num(s, "Ops/sec", 0) > 0))
 			continue;
-		source_set_part(source, "%s.%s", json_key(all), json_key(s));
+		source_set_part(
+		    source, mem_printf("%s.%s", json_key(all), json_key(s)));
 		rc |= parse_memtier_section(s, all, top, source, runs);
 	}
 	return rc;

@@ -1,6 +1,7 @@
 /* Reads vkb's own records and the flat metrics.json of the Python tool. */
 #include "flat.h"
 #include "json.h"
+#include "mem.h"
 #include "record.h"
 #include "str.h"
 #include "parsers.h"
@@ -103,7 +104,7 @@ records_flat_json(const struct json *j, struct source *s, struct runs *runs)
 	if (json_type(j) != JSON_ARRAY)
 		return parse_result(j, s, runs);
 	for (j = json_first(j); j; j = json_next(j)) {
-		source_set_part(s, "element %zu", ++i);
+		source_set_part(s, mem_printf("element %zu", ++i));
 		rc |= parse_result(j, s, runs);
 	}
 	return rc;

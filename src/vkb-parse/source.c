@@ -69,15 +69,10 @@ source_is_torn(const struct source *s)
 }
 
 const char *
-source_set_part(struct source *s, const char *fmt, ...)
+source_set_part(struct source *s, char *part)
 {
-	va_list ap;
-
 	free(s->part);
-	va_start(ap, fmt);
-	if (vasprintf(&s->part, fmt, ap) < 0)
-		err_die("out of memory");
-	va_end(ap);
+	s->part = part;
 	return source_where(s);
 }
 

@@ -51,12 +51,9 @@ int source_read_raw_line(void *source, const char **line, size_t *n);
  */
 struct json *source_parse_json(struct source *);
 
-/*
- * Names the part of the JSON value that is being parsed: "times[3]". Returns
- * source_where.
- */
-const char *source_set_part(struct source *, const char *fmt, ...)
-    ERR_PRINTF(2, 3);
+/* Names the part of the JSON value that is being parsed, "times[3]", and takes
+ * the name. Returns source_where. */
+const char *source_set_part(struct source *, char *part);
 
 /*
  * Returns "FILE:LINE" of the last line, "FILE:PART" after source_set_part, or

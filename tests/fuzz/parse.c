@@ -4,7 +4,6 @@
  */
 #include "vkb-parse/formats.h"
 #include "vkb-parse/runs.h"
-#include "vkb-parse/source.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *map[] = {"rps=b,config.command=a,subject.label=c"};
 	size_t n = 0, which;
 	struct runs *runs;
-	struct source *s;
 	char path[64];
 	int fd;
 
@@ -36,12 +34,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	runs = runs_new(&(struct runs_opts){
 	    .columns = {map, which < n && formats[which].maps},
 	    .flat = data[0] >= 128});
-	s = source_open(path);
-	if (!runs || !s)
+	if (!runs)
 		abort();
 	formats_read(
-	    s, which < n ? &formats[which] : NULL, data[0] % 3 == 0, runs);
-	source_close(s);
+	    path, which < n ? &formats[which] : NULL, data[0] % 3 == 0, runs);
 	if (runs_end(runs) < 0)
 		abort();
 	close(fd);
