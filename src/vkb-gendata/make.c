@@ -57,8 +57,7 @@ hash_recipe(const struct maker *k, const struct recipe_file *f)
 		    others[i] ? recipe_find(k->recipes, others[i]) : NULL;
 
 		str_addc(&s, ' ');
-		if (x)
-			json_canonical(&s, x->spec);
+		json_canonical(&s, x ? x->spec : NULL);
 	}
 	if (f->source)
 		for (size_t i = 0; i < f->fields->t->nlist; i++)
@@ -107,8 +106,8 @@ write_rows(struct maker *k, const struct recipe_file *f, struct checksum *sum)
 	const struct recipe_file *base =
 	    f->base ? recipe_find(k->recipes, f->base) : NULL;
 	struct produce p = {.file = f,
-	    .seed = k->m->seed,
-	    .threads = k->m->threads,
+	    .seed = (uint64_t)k->m->seed,
+	    .threads = (size_t)k->m->threads,
 	    .meter = &k->meter};
 	int rc;
 

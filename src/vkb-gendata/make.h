@@ -6,8 +6,6 @@
 #define MAKE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct recipe_file;
 struct recipes;
@@ -17,8 +15,7 @@ struct make {
 	const char *wikipedia; /* path or URL of a wiki dump; NULL: use the
 				* built-in text */
 	const char *sha1;      /* expected of the dump; NULL: as published */
-	uint64_t seed;
-	size_t threads;
+	long long seed, threads;
 	const struct recipes *recipes;
 	bool force, quiet;
 };

@@ -40,35 +40,33 @@ get_prefix_length(const char *name)
 
 /* Tells whether both name the same dump, apart from the date ("latest"). */
 static bool
-is_same_dump(const char *name, const char *listed, size_t n)
+is_same_dump(const char *name, const char *listed)
 {
-	size_t p = get_prefix_length(name), wiki = strcspn(name, "-");
-	const char *rest = name + p, *dash;
+	size_t wiki = strcspn(name, "-") + 1;
+	const char *rest = strncmp(name, listed, wiki) == 0
+	    ? strchr(listed + wiki, '-')
+	    : NULL;
 
-	if (n <= wiki || strncmp(name, listed, wiki + 1) != 0)
-		return false;
-	dash = memchr(listed + wiki + 1, '-', n - wiki - 1);
-	return dash && strlen(rest) == n - (size_t)(dash - listed) &&
-	    memcmp(rest, dash, strlen(rest)) == 0;
+	return rest && strcmp(name + get_prefix_length(name), rest) == 0;
 }
 
-/* Finds the SHA-1 of 'name' in lines of "HEX NAME"; false if not listed. */
+/* Finds the SHA-1 of 'name' in lines of "HEX NAME", which it splits; false if
+ * it is not listed. */
 static bool
-find_listed_sum(const char *list, const char *name, char hex[HASH_SHA1_HEX])
+find_listed_sum(char *list, const char *name, char hex[HASH_SHA1_HEX])
 {
-	for (const char *p = list, *end; *p; p = end + (*end == '\n')) {
-		const char *file = p + strspn(p, "0123456789abcdefABCDEF");
+	char *rest;
 
-		end = p + strcspn(p, "\n");
-		if (file - p != HASH_SHA1_HEX - 1 || *file != ' ')
+	for (char *line = strtok_r(list, "\r\n", &rest); line;
+	     line = strtok_r(NULL, "\r\n", &rest)) {
+		char *file = line + strspn(line, "0123456789abcdefABCDEF");
+
+		if (file - line != HASH_SHA1_HEX - 1 || *file != ' ')
 			continue;
-		while (*file == ' ' || *file == '*')
-			file++;
-		if (!is_same_dump(name, file,
-			(size_t)(end - file) - (end > file && end[-1] == '\r')))
+		*file++ = '\0';
+		if (!is_same_dump(name, file + strspn(file, " *")))
 			continue;
-		memcpy(hex, p, HASH_SHA1_HEX - 1);
-		hex[HASH_SHA1_HEX - 1] = '\0';
+		memcpy(hex, line, HASH_SHA1_HEX);
 		return true;
 	}
 	return false;

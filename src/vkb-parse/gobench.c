@@ -56,16 +56,8 @@ gobench_is(const char *head)
 static bool
 is_key_line(const char *line, size_t *n)
 {
-	*n = 0;
-	if (!islower((unsigned char)*line))
-		return false;
-	while (line[*n] && line[*n] != ':') {
-		if (isupper((unsigned char)line[*n]) ||
-		    isspace((unsigned char)line[*n]))
-			return false;
-		(*n)++;
-	}
-	return line[*n] == ':' &&
+	*n = strcspn(line, ": \t\r\v\fABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return islower((unsigned char)*line) && line[*n] == ':' &&
 	    (!line[*n + 1] || strchr(BLANK, line[*n + 1]));
 }
 
