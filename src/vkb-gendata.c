@@ -119,7 +119,7 @@ print_states(const struct make *m, const struct recipes *r, const bool *chosen)
 	struct table *t = table_new();
 	struct str out = {0};
 	int *states = mem_array(r->n + 1, sizeof *states);
-	int rc = make_states(m, chosen, states);
+	int rc = make_find_states(m, chosen, states);
 
 	table_titles(t, "file|>rows|>fields|state");
 	for (size_t i = 0; i < r->n; i++) {
@@ -154,7 +154,7 @@ make_or_list(const struct opts *o, const struct recipes *r)
 		    "option '--sha1': '%s' is not 40 hexadecimal digits", sha1);
 	else if (choose_files(r, &o->files, chosen) == 0)
 		rc = o->list ? print_states(&o->make, r, chosen)
-			     : make_all(&o->make, chosen);
+			     : make_files(&o->make, chosen);
 	free(chosen);
 	return rc;
 }

@@ -123,7 +123,7 @@ make_tags(struct str *s, const struct transform *t, const struct cell *c)
 	tokens_seed_rng(c, &r);
 	i = rng_below(&r, t->nlist);
 	str_add(s, t->list[i]);
-	if (t->one || t->nlist < 2 || rng_below(&r, 2))
+	if (t->single_tag || t->nlist < 2 || rng_below(&r, 2))
 		return;
 	k = rng_below(&r, t->nlist - 1);
 	str_addc(s, '|');
@@ -213,7 +213,7 @@ make_word(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t n = (c->row - 1) * (uint64_t)t->terms + t->first;
 	size_t len;
 	const char *w =
-	    vocabulary_word(c->words, (size_t)(n % VOCABULARY_WORDS), &len);
+	    vocabulary_get_word(c->words, (size_t)(n % VOCABULARY_WORDS), &len);
 
 	str_addn(s, w, len);
 }
@@ -261,7 +261,7 @@ enum way { REPLACE, APPEND, TOKENS };
 
 /* A vector has no function: it is not text, and vectors_make_row makes it. */
 static const struct {
-	tokens_make *make;
+	tokens_append *make;
 	enum period period;
 	enum way way;
 } kinds[] = {
@@ -275,13 +275,13 @@ static const struct {
     [TRANSFORM_FUZZY] = {make_fuzzy, EACH, REPLACE},
     [TRANSFORM_NUMERIC] = {make_numeric, ONE, REPLACE},
     [TRANSFORM_TAGS] = {make_tags, ONE, REPLACE},
-    [TRANSFORM_REPEATED] = {tokens_repeated, ALL, TOKENS},
-    [TRANSFORM_CYCLIC] = {tokens_cyclic, ALL, TOKENS},
-    [TRANSFORM_UNIQUE] = {tokens_unique, ONE, TOKENS},
-    [TRANSFORM_UUID] = {tokens_uuid, ONE, TOKENS},
-    [TRANSFORM_PROGRESSIVE] = {tokens_progressive, ONE, TOKENS},
-    [TRANSFORM_RANDOM_SET] = {tokens_random_set, ONE, TOKENS},
-    [TRANSFORM_STEMMABLE] = {tokens_stemmable, ONE, TOKENS},
+    [TRANSFORM_REPEATED] = {tokens_append_repeated, ALL, TOKENS},
+    [TRANSFORM_CYCLIC] = {tokens_append_cyclic, ALL, TOKENS},
+    [TRANSFORM_UNIQUE] = {tokens_append_unique, ONE, TOKENS},
+    [TRANSFORM_UUID] = {tokens_append_uuid, ONE, TOKENS},
+    [TRANSFORM_PROGRESSIVE] = {tokens_append_progressive, ONE, TOKENS},
+    [TRANSFORM_RANDOM_SET] = {tokens_append_random_set, ONE, TOKENS},
+    [TRANSFORM_STEMMABLE] = {tokens_append_stemmable, ONE, TOKENS},
     [TRANSFORM_VECTOR] = {NULL, ONE, REPLACE},
     [TRANSFORM_TERM] = {make_term, ONE, REPLACE},
     [TRANSFORM_LABEL] = {make_label, EACH, REPLACE},
@@ -292,7 +292,8 @@ static const struct {
 };
 
 void
-content_apply(const struct transform *t, const struct cell *c, struct str *s)
+content_apply_transform(
+    const struct transform *t, const struct cell *c, struct str *s)
 {
 	if (!kinds[t->kind].make)
 		return;

@@ -37,7 +37,7 @@ struct dump {
 	pthread_cond_t changed;
 	size_t next;     /* offset in 'map' of the next segment */
 	uint64_t taken;  /* segments that threads have taken */
-	uint64_t wanted; /* segment that dump_next delivers next */
+	uint64_t wanted; /* segment that dump_read_segment delivers next */
 	struct slot *slots;
 	size_t nslots;
 	bool stop;
@@ -232,7 +232,7 @@ read_serial(struct dump *d, struct str *to)
 }
 
 int
-dump_next(struct dump *d, struct str *to)
+dump_read_segment(struct dump *d, struct str *to)
 {
 	struct slot *s;
 	int rc = 0;

@@ -95,7 +95,7 @@ get_state(const struct maker *k, struct recipe_file *f)
 	if (f->source && read_source_terms(k, f) < 0)
 		return -1;
 	path = make_path(k, f->name);
-	state = sidecar_state(path, hash_recipe(k, f));
+	state = sidecar_find_state(path, hash_recipe(k, f));
 	free(path);
 	return state;
 }
@@ -207,7 +207,7 @@ free_maker(struct maker *k)
 }
 
 int
-make_states(const struct make *m, const bool *chosen, int *states)
+make_find_states(const struct make *m, const bool *chosen, int *states)
 {
 	struct maker k = {.m = m, .recipes = m->recipes};
 	int rc = 0;
@@ -227,7 +227,7 @@ make_states(const struct make *m, const bool *chosen, int *states)
 }
 
 int
-make_all(const struct make *m, bool *chosen)
+make_files(const struct make *m, bool *chosen)
 {
 	const struct recipes *r = m->recipes;
 	struct maker k = {.m = m, .recipes = r};

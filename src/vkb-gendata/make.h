@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 
-struct recipe_file;
 struct recipes;
 
 struct make {
@@ -24,12 +23,12 @@ struct make {
  * Sets states[i] for each chosen recipe file i: enum sidecar_state, or -1 on
  * error. Returns 0, or -1 (errors reported).
  */
-int make_states(const struct make *, const bool *chosen, int *states);
+int make_find_states(const struct make *, const bool *chosen, int *states);
 
 /*
  * Makes each chosen recipe file and the files it is made of, which become
  * chosen too. Goes on after an error. Returns 0, or -1 (errors reported).
  */
-int make_all(const struct make *, bool *chosen);
+int make_files(const struct make *, bool *chosen);
 
 #endif

@@ -113,7 +113,7 @@ draw_unit(struct pyrandom *p)
 }
 
 uint32_t
-pyrandom_below(struct pyrandom *p, uint32_t n)
+pyrandom_draw_below(struct pyrandom *p, uint32_t n)
 {
 	int shift = __builtin_clz(n);
 	uint32_t r;
@@ -166,7 +166,7 @@ choose_letters(struct pyrandom *p, const char *letters, uint32_t n, char *to,
 }
 
 void
-pyrandom_choices(
+pyrandom_draw_letters(
     struct pyrandom *p, const char *letters, uint32_t n, char *to, uint64_t k)
 {
 	uint64_t i = 0;

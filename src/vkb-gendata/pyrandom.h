@@ -20,10 +20,10 @@ struct pyrandom {
 void pyrandom_seed(struct pyrandom *, uint64_t seed);
 
 /* Draws 0..n-1, n >= 1, as Python's choice(), randrange() and randint() do. */
-uint32_t pyrandom_below(struct pyrandom *, uint32_t n);
+uint32_t pyrandom_draw_below(struct pyrandom *, uint32_t n);
 
 /* Draws k of n letters as Python's choices() does: at floor(random() * n). */
-void pyrandom_choices(
+void pyrandom_draw_letters(
     struct pyrandom *, const char *letters, uint32_t n, char *to, uint64_t k);
 
 #endif

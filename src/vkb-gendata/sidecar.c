@@ -70,7 +70,7 @@ is_unchanged(const char *path, const struct json *j, const struct stat *st)
 }
 
 int
-sidecar_state(const char *path, uint64_t recipe)
+sidecar_find_state(const char *path, uint64_t recipe)
 {
 	struct json *j;
 	struct stat st;

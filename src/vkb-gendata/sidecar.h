@@ -20,7 +20,7 @@ enum sidecar_state {
 };
 
 /* Returns enum sidecar_state, or -1 (error reported). */
-int sidecar_state(const char *path, uint64_t recipe);
+int sidecar_find_state(const char *path, uint64_t recipe);
 
 /*
  * Writes the sidecar of an existing file, and ends the checksum of its content.

@@ -64,7 +64,8 @@ tokens_compute_twist(const struct cell *c)
 }
 
 void
-tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_cyclic(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t n = (uint64_t)(t->count < t->each ? t->count : t->each);
 	uint64_t rounds = (uint64_t)t->count / n, rest;
@@ -90,7 +91,8 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
  * bytes for each token, which is faster, into a buffer that they surely fit.
  */
 void
-tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_unique(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t n = (c->row - 1) * (uint64_t)t->count;
 	long long left = t->count;
@@ -135,7 +137,8 @@ seed_own_rng(const struct cell *c, struct rng *r)
 }
 
 void
-tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_uuid(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	static const char set[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	uint64_t k = (uint64_t)t->max_len, x = 0;
@@ -147,7 +150,7 @@ tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
 		for (uint64_t done = 0, n; done < k; done += n) {
 			n = k - done < sizeof buf ? k - done : sizeof buf;
 			if (!own)
-				pyrandom_choices(c->py, set, 36, buf, n);
+				pyrandom_draw_letters(c->py, set, 36, buf, n);
 			for (uint64_t j = 0; own && j < n; j++) {
 				x = j % 4 ? x >> 16 : rng_next(&r);
 				buf[j] = set[(x & 0xffff) * 36 >> 16];
@@ -159,7 +162,7 @@ tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 void
-tokens_progressive(
+tokens_append_progressive(
     struct str *s, const struct transform *t, const struct cell *c)
 {
 	struct str whole = {0};
@@ -181,7 +184,7 @@ tokens_progressive(
 }
 
 void
-tokens_random_set(
+tokens_append_random_set(
     struct str *s, const struct transform *t, const struct cell *c)
 {
 	struct rng r;
@@ -189,14 +192,16 @@ tokens_random_set(
 
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		str_add(s,
-		    t->list[own ? rng_below(&r, t->nlist)
-				: pyrandom_below(c->py, (uint32_t)t->nlist)]);
+		    t->list[own
+			    ? rng_below(&r, t->nlist)
+			    : pyrandom_draw_below(c->py, (uint32_t)t->nlist)]);
 		str_addc(s, ' ');
 	}
 }
 
 void
-tokens_stemmable(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_stemmable(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	size_t n = vocabulary_count_stemmable(c->words), len;
 	struct rng r;
@@ -204,7 +209,7 @@ tokens_stemmable(struct str *s, const struct transform *t, const struct cell *c)
 	tokens_seed_rng(c, &r);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		const char *w =
-		    vocabulary_stemmable_word(c->words, rng_below(&r, n), &len);
+		    vocabulary_get_stemmable(c->words, rng_below(&r, n), &len);
 
 		str_addn(s, w, len);
 		str_addc(s, ' ');
@@ -212,7 +217,8 @@ tokens_stemmable(struct str *s, const struct transform *t, const struct cell *c)
 }
 
 void
-tokens_repeated(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_repeated(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	str_add(s, t->text);
 	str_addc(s, ' ');

@@ -1,5 +1,5 @@
 /*
- * Makes contents of many tokens. Each tokens_make appends to an empty string
+ * Makes contents of many tokens. Each tokens_append appends to an empty string
  * tokens with a blank after each. It may stop at four times the size of the
  * cell in bytes, which is the most that content_cut keeps.
  */
@@ -14,11 +14,12 @@ struct rng;
 struct str;
 struct transform;
 
-typedef void tokens_make(
+typedef void tokens_append(
     struct str *, const struct transform *, const struct cell *);
 
-tokens_make tokens_repeated, tokens_cyclic, tokens_unique, tokens_uuid,
-    tokens_progressive, tokens_random_set, tokens_stemmable;
+tokens_append tokens_append_repeated, tokens_append_cyclic,
+    tokens_append_unique, tokens_append_uuid, tokens_append_progressive,
+    tokens_append_random_set, tokens_append_stemmable;
 
 /*
  * Repeats the bytes from 'from' on, so that they are there n times; stops soon

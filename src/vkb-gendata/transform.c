@@ -125,7 +125,7 @@ transform_fit(
 	int most = lo > hi ? lo : hi;
 	double unit, least, steps;
 
-	t->one = fixed;
+	t->single_tag = fixed;
 	if (fixed && t->kind == TRANSFORM_PROXIMITY)
 		t->kind = TRANSFORM_PHRASE_LABEL;
 	if (t->kind != TRANSFORM_NUMERIC)

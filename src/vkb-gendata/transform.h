@@ -1,6 +1,6 @@
 /*
  * Transforms make the content of a field. One table holds every transform of
- * vkb-gendata(1) with its parameters; content_apply applies them.
+ * vkb-gendata(1) with its parameters; content_apply_transform applies them.
  */
 #ifndef TRANSFORM_H
 #define TRANSFORM_H
@@ -62,7 +62,7 @@ struct transform {
 	int decimals;        /* decimals of a number */
 	long long least;     /* least number, in units of the last decimal */
 	uint64_t steps;      /* how many numbers there are from 'least' on */
-	bool one;            /* always one tag, never two */
+	bool single_tag;     /* never two */
 	unsigned long first; /* number of the term, or rank of the first word */
 };
 

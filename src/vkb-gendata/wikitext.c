@@ -184,7 +184,7 @@ decode_entity(struct str *out, const char *s, const char *end)
 }
 
 void
-wikitext_from_xml(struct str *out, const char *s, size_t n)
+wikitext_append_unescaped(struct str *out, const char *s, size_t n)
 {
 	const char *end = s + n;
 
@@ -281,13 +281,12 @@ static size_t
 read_tag(struct reader *r, size_t i)
 {
 	size_t k = i + 1, name, most;
-	const char *end_of_comment;
+	const char *comment_end;
 	bool close;
 
 	if (starts_at(r, i, "<!--")) {
-		end_of_comment = memmem(r->s + i, r->n - i, "-->", 3);
-		return end_of_comment ? (size_t)(end_of_comment - r->s) + 3
-				      : r->n;
+		comment_end = memmem(r->s + i, r->n - i, "-->", 3);
+		return comment_end ? (size_t)(comment_end - r->s) + 3 : r->n;
 	}
 	close = k < r->n && r->s[k] == '/';
 	k += close;
@@ -399,7 +398,7 @@ read_mark(struct reader *r, size_t i)
 }
 
 void
-wikitext_plain(struct str *out, const char *s, size_t n)
+wikitext_append_plain(struct str *out, const char *s, size_t n)
 {
 	struct reader r = {.s = s, .n = n, .out = out, .from = out->len};
 	struct str one = {0};

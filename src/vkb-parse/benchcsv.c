@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 int
-benchcsv_text(struct source *s, struct runs *runs)
+benchcsv_parse_text(struct source *s, struct runs *runs)
 {
 	const char *title, *why;
 	struct json *run, *metrics;

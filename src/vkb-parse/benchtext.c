@@ -264,7 +264,7 @@ parse_benchtext_line(
 }
 
 int
-benchtext_text(struct source *s, struct runs *runs)
+benchtext_parse_text(struct source *s, struct runs *runs)
 {
 	struct report r = {0};
 	char *line;

@@ -75,19 +75,18 @@ parse_columns_row(
 }
 
 int
-columns_text(struct source *s, struct runs *runs)
+columns_parse_text(struct source *s, struct runs *runs)
 {
 	const struct runs_keys *columns = runs_columns(runs);
 	struct csvrows *rows;
 	size_t *at = NULL, n, width = 0;
 	const char *const *f;
-	const char *why, *head;
+	const char *why;
 	int rc = 0, got;
 
 	if (!columns->n)
 		return source_fail(s, "use --columns to map its columns");
-	head = source_peek(s, 1, &n);
-	rows = csvrows_new(head ? source_separator(head, ",;\t") : ',',
+	rows = csvrows_new(source_find_separator(source_peek(s, 1, &n), ",;\t"),
 	    source_read_raw_line, s);
 	while ((got = csvrows_next(rows, &f, &n, &why)) != 0 &&
 	    !runs_have_failed(runs)) {

@@ -113,7 +113,7 @@ parse_samples(
 }
 
 int
-criterion_json(const struct json *j, struct source *s, struct runs *runs)
+criterion_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
 	char *name = get_benchmark_name(source_name(s));
 	int rc;

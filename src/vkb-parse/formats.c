@@ -16,31 +16,32 @@
 #define HEAD 65536
 
 const struct format formats[] = {
-    {"records", "run records of vkb", .text_is = records_is,
-	.text = records_text},
-    {"flat", "metrics.json of the Python tool", .json_is = records_is_flat,
-	.json = records_flat_json},
-    {"valkey-csv", "valkey-benchmark --csv", .text_is = benchcsv_is,
-	.text = benchcsv_text},
-    {"valkey-text", "what valkey-benchmark prints", .text_is = benchtext_is,
-	.text = benchtext_text},
-    {"memtier", "memtier_benchmark --json-out-file", .json_is = memtier_is,
-	.json = memtier_json},
-    {"gbench", "Google Benchmark, JSON", .json_is = gbench_is,
-	.json = gbench_json},
+    {"records", "run records of vkb", .is_text = records_is,
+	.parse_text = records_parse_text},
+    {"flat", "metrics.json of the Python tool", .is_json = records_is_flat,
+	.parse_json = records_parse_flat},
+    {"valkey-csv", "valkey-benchmark --csv", .is_text = benchcsv_is,
+	.parse_text = benchcsv_parse_text},
+    {"valkey-text", "what valkey-benchmark prints", .is_text = benchtext_is,
+	.parse_text = benchtext_parse_text},
+    {"memtier", "memtier_benchmark --json-out-file", .is_json = memtier_is,
+	.parse_json = memtier_parse_json},
+    {"gbench", "Google Benchmark, JSON", .is_json = gbench_is,
+	.parse_json = gbench_parse_json},
     {"criterion", "criterion, estimates.json or sample.json",
-	.json_is = criterion_is, .json = criterion_json},
-    {"hyperfine", "hyperfine --export-json", .json_is = hyperfine_is,
-	.json = hyperfine_json},
+	.is_json = criterion_is, .parse_json = criterion_parse_json},
+    {"hyperfine", "hyperfine --export-json", .is_json = hyperfine_is,
+	.parse_json = hyperfine_parse_json},
     {"regression", "{\"metrics\":{NAME:{\"value\":V,\"unit\":U}}}",
-	.json_is = regression_is, .json = regression_json},
-    {"perf-stat", "perf stat -x,", .text_is = perfstat_is,
-	.text = perfstat_text},
-    {"hdr-log", "HdrHistogram interval log", .text_is = hdrlog_is,
-	.text = hdrlog_text},
-    {"go-bench", "go test -bench", .maps = true, .text_is = gobench_is,
-	.text = gobench_text},
-    {"columns", "any CSV, with --columns", .maps = true, .text = columns_text},
+	.is_json = regression_is, .parse_json = regression_parse_json},
+    {"perf-stat", "perf stat -x,", .is_text = perfstat_is,
+	.parse_text = perfstat_parse_text},
+    {"hdr-log", "HdrHistogram interval log", .is_text = hdrlog_is,
+	.parse_text = hdrlog_parse_text},
+    {"go-bench", "go test -bench", .maps = true, .is_text = gobench_is,
+	.parse_text = gobench_parse_text},
+    {"columns", "any CSV, with --columns", .maps = true,
+	.parse_text = columns_parse_text},
     {0}};
 
 /* Returns "records, flat, ...". Caller frees. */
@@ -83,8 +84,8 @@ detect_format(struct source *s, const char *head, const struct json *j)
 	char *names;
 
 	for (const struct format *f = formats; f->name; f++) {
-		if (j ? !f->json_is || !f->json_is(j)
-		      : !f->text_is || !f->text_is(head))
+		if (j ? !f->is_json || !f->is_json(j)
+		      : !f->is_text || !f->is_text(head))
 			continue;
 		if (found) {
 			source_fail(s,
@@ -125,7 +126,7 @@ read_json_format(struct source *s, const struct format *f, const char *head,
 	if (j && !f)
 		f = detect_format(s, head, j);
 	if (j && f && write_raw_record(s, f, all, n, runs) == 0)
-		rc = f->json_is(j) ? f->json(j, s, runs)
+		rc = f->is_json(j) ? f->parse_json(j, s, runs)
 				   : source_fail(s,
 					 "the input is not in the format "
 					 "'%s' (%s)",
@@ -140,9 +141,10 @@ read_text_format(struct source *s, const struct format *f, const char *all,
 {
 	size_t before = runs_count(runs);
 
-	if (write_raw_record(s, f, all, n, runs) < 0 || f->text(s, runs) < 0)
+	if (write_raw_record(s, f, all, n, runs) < 0 ||
+	    f->parse_text(s, runs) < 0)
 		return -1;
-	if (runs_count(runs) == before && f->text != records_text)
+	if (runs_count(runs) == before && f->parse_text != records_parse_text)
 		return err_fail("%s: there are no results", source_name(s));
 	return 0;
 }
@@ -158,7 +160,7 @@ read_source(
 
 	if (!p)
 		return -1;
-	if (!n && (!f || f->json))
+	if (!n && (!f || f->parse_json))
 		return source_fail(s, "the input is empty");
 	all = raw ? mem_strn(p, n) : NULL;
 	head = mem_strn(p, n < HEAD ? n : HEAD);
@@ -169,7 +171,7 @@ read_source(
 	if (columns && f && !f->maps) {
 		source_fail(
 		    s, "--columns does not apply to the format '%s'", f->name);
-	} else if (f ? !!f->json : !columns && (*p == '{' || *p == '[')) {
+	} else if (f ? !!f->parse_json : !columns && (*p == '{' || *p == '[')) {
 		rc = read_json_format(s, f, p, all, n, runs);
 	} else {
 		if (!f && columns)

@@ -19,11 +19,11 @@ struct format {
 	bool maps;        /* --columns is allowed */
 
 	/* Either text, detected by its first lines (with a NUL after them), */
-	bool (*text_is)(const char *head);
-	int (*text)(struct source *, struct runs *);
+	bool (*is_text)(const char *head);
+	int (*parse_text)(struct source *, struct runs *);
 	/* or one JSON value. */
-	bool (*json_is)(const struct json *);
-	int (*json)(const struct json *, struct source *, struct runs *);
+	bool (*is_json)(const struct json *);
+	int (*parse_json)(const struct json *, struct source *, struct runs *);
 };
 
 extern const struct format formats[];

@@ -134,7 +134,7 @@ parse_gbench_entry(const struct json *b, const char *name,
 }
 
 int
-gbench_json(const struct json *j, struct source *s, struct runs *runs)
+gbench_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
 	const struct json *list = json_get(j, "benchmarks");
 	const struct json *ctx = json_get(j, "context");

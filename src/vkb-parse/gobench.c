@@ -224,7 +224,7 @@ parse_gobench_line(
 }
 
 int
-gobench_text(struct source *s, struct runs *runs)
+gobench_parse_text(struct source *s, struct runs *runs)
 {
 	struct json *keys = json_object();
 	char *line;

@@ -212,7 +212,7 @@ free_log(struct log *l)
 }
 
 int
-hdrlog_text(struct source *s, struct runs *runs)
+hdrlog_parse_text(struct source *s, struct runs *runs)
 {
 	struct log l = {.names = intern_new(), .start = NAN};
 	char *line;

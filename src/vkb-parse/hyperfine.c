@@ -28,12 +28,6 @@ copy_parameters(struct json *config, const struct json *from)
 	}
 }
 
-static const struct json *
-get_next(const struct json *j)
-{
-	return j ? json_next(j) : NULL;
-}
-
 /* Sets the status from the run's exit code; null means killed by a signal. */
 static void
 put_exit_code(struct json *run, const struct json *code)
@@ -85,14 +79,14 @@ parse_hyperfine_result(
 			put_exit_code(run, code);
 			rc |= runs_add(runs, run, source_where(s));
 		}
-		code = get_next(code);
-		memory = get_next(memory);
+		code = code ? json_next(code) : NULL;
+		memory = memory ? json_next(memory) : NULL;
 	}
 	return rc;
 }
 
 int
-hyperfine_json(const struct json *j, struct source *s, struct runs *runs)
+hyperfine_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
 	size_t i = 0;
 	int rc = 0;

@@ -185,7 +185,8 @@ parse_memtier_stats(const struct json *all, const struct json *top,
 }
 
 int
-memtier_json(const struct json *j, struct source *source, struct runs *runs)
+memtier_parse_json(
+    const struct json *j, struct source *source, struct runs *runs)
 {
 	size_t before = runs_count(runs);
 	int rc = 0;

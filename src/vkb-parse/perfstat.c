@@ -122,7 +122,7 @@ perfstat_is(const char *head)
 		head++;
 	}
 	line = mem_strn(head, strcspn(head, "\r\n"));
-	n = split_fields(line, source_separator(line, SEPARATORS), f);
+	n = split_fields(line, source_find_separator(line, SEPARATORS), f);
 	/* after the event: its run time, or the variance of -r */
 	is = parse_perf_row(&r, f, n) &&
 	    (parse_perf_number(r.after, &v) || str_ends(r.after, "%"));
@@ -254,7 +254,7 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 		    ? write_counted_runs(st, s, runs)
 		    : 0;
 	if (!*sep)
-		*sep = source_separator(line, SEPARATORS);
+		*sep = source_find_separator(line, SEPARATORS);
 	n = split_fields(line, *sep, f);
 	if (parse_perf_row(&r, f, n))
 		return count_event(st, s, &r, runs);
@@ -264,7 +264,7 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 }
 
 int
-perfstat_text(struct source *s, struct runs *runs)
+perfstat_parse_text(struct source *s, struct runs *runs)
 {
 	struct state st = {0};
 	char *line, sep = '\0';

@@ -23,7 +23,8 @@ records_is(const char *head)
 	if (*p != '{')
 		return false;
 	j = json_parse(p, n, NULL, NULL);
-	/* a truncated or invalid line counts too: records_text reports it */
+	/* a truncated or invalid line counts too: records_parse_text reports it
+	 */
 	if (j)
 		is = json_get_str(j, "type") || (flat_is(j) && p[n]);
 	else
@@ -62,7 +63,7 @@ parse_record_line(struct source *s, const char *line, struct runs *runs)
 }
 
 int
-records_text(struct source *s, struct runs *runs)
+records_parse_text(struct source *s, struct runs *runs)
 {
 	char *line;
 	int rc = 0, got;
@@ -96,7 +97,7 @@ parse_result(const struct json *j, struct source *s, struct runs *runs)
 }
 
 int
-records_flat_json(const struct json *j, struct source *s, struct runs *runs)
+records_parse_flat(const struct json *j, struct source *s, struct runs *runs)
 {
 	size_t i = 0;
 	int rc = 0;

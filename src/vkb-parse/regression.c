@@ -64,7 +64,7 @@ copy_metadata(struct json *run, const struct json *from)
 }
 
 int
-regression_json(const struct json *j, struct source *s, struct runs *runs)
+regression_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
 	struct json *run = runs_new_run(NULL);
 	int rc = 0;

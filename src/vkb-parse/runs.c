@@ -10,10 +10,10 @@
 #include "record.h"
 #include "str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What is known of a case, a subject or a configuration in the flat form. */
@@ -25,8 +25,8 @@ struct known {
 
 struct runs {
 	struct runs_keys sets, columns;
-	bool flat, whole, dead;
-	bool merged;         /* warn_merged_cases has printed its warning */
+	bool flat, whole, write_failed;
+	bool warned;         /* of warn_merged_cases */
 	struct intern *keys; /* see find_known */
 	struct known *known;
 	size_t cap, n; /* capacity of 'known'; runs written */
@@ -210,16 +210,12 @@ runs_set_metric(struct json *run, const char *key, double v, const char *name,
 void
 runs_set_started(struct json *run, double since)
 {
-	struct tm tm;
-	char text[32];
-	time_t t;
+	char text[CLOCK_ISO];
 
 	if (!(since > 0 && since < 1e11))
 		return;
-	t = (time_t)since;
-	if (!gmtime_r(&t, &tm))
-		return;
-	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	clock_iso_of(text, floor(since));
+	strcpy(strchr(text, '.'), "Z"); /* without milliseconds */
 	json_set_str(json_get(run, "run"), "started", text);
 }
 
@@ -232,7 +228,7 @@ runs_count(const struct runs *r)
 bool
 runs_have_failed(const struct runs *r)
 {
-	return r->dead;
+	return r->write_failed;
 }
 
 /* Returns what is known of the kind of thing with these keys: at first {0}. */
@@ -294,7 +290,7 @@ warn_merged_cases(struct runs *r, const struct json *run)
 		"metrics.json, which has no key for it: compare their records "
 		"instead, or use --whole",
 	    key);
-	r->merged = true;
+	r->warned = true;
 }
 
 /*
@@ -337,7 +333,7 @@ runs_end(struct runs *r)
 {
 	int rc = 0;
 
-	if (r->flat && !r->dead &&
+	if (r->flat && !r->write_failed &&
 	    (fputs(r->n ? "\n]\n" : "[]\n", stdout) == EOF ||
 		fflush(stdout) != 0))
 		rc = err_fail_sys("cannot write to stdout");
@@ -406,17 +402,17 @@ runs_add(struct runs *r, struct json *run, const char *where)
 			json_set(run, s->section, json_object());
 		json_set(json_get(run, s->section), s->key, json_dup(s->value));
 	}
-	if (r->dead || check_run(run, where) < 0)
+	if (r->write_failed || check_run(run, where) < 0)
 		goto out;
 	timed = convert_times(run, where);
 	number_run(r, run);
-	if (r->flat && !r->whole && !r->merged)
+	if (r->flat && !r->whole && !r->warned)
 		warn_merged_cases(r, run);
 	if (r->flat)
 		rc = write_flat(r, run);
 	else
 		rc = jsonl_write(STDOUT_FILENO, run);
-	r->dead = rc < 0;
+	r->write_failed = rc < 0;
 	r->n += rc == 0;
 	rc |= timed;
 out:
@@ -427,9 +423,11 @@ out:
 int
 runs_write_record(struct runs *r, struct json *rec)
 {
-	int rc = r->dead ? -1 : r->flat ? 0 : jsonl_write(STDOUT_FILENO, rec);
+	int rc = r->write_failed ? -1
+	    : r->flat            ? 0
+				 : jsonl_write(STDOUT_FILENO, rec);
 
-	r->dead = rc < 0;
+	r->write_failed = rc < 0;
 	json_free(rec);
 	return rc;
 }

@@ -135,7 +135,7 @@ source_peek(struct source *s, size_t want, size_t *n)
 }
 
 char
-source_separator(const char *text, const char *which)
+source_find_separator(const char *text, const char *which)
 {
 	size_t most = 0;
 	char best = *which;

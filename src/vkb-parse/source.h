@@ -37,7 +37,7 @@ int source_read_line(
 
 /* Returns which of the characters is most frequent in the first line of text,
  * the first of them if none is there. */
-char source_separator(const char *text, const char *which);
+char source_find_separator(const char *text, const char *which);
 
 /* Tells whether the last line lacks its line break: the input is truncated. */
 bool source_is_torn(const struct source *);
