@@ -36,8 +36,8 @@ add_blocks(struct checksum *c, const unsigned char *p, size_t n)
 	}
 }
 
-void
-checksum_add(struct checksum *c, const void *data, size_t n)
+static void
+add_bytes(struct checksum *c, const void *data, size_t n)
 {
 	const unsigned char *p = data;
 	size_t have = c->bytes % CHECKSUM_BLOCK, more;
@@ -79,7 +79,7 @@ checksum_write(struct checksum *c, const struct str *s)
 {
 	if (sink_write(c->fd, s->s, s->len) < 0)
 		return err_fail_sys("cannot write '%s'", c->name);
-	checksum_add(c, s->s, s->len);
+	add_bytes(c, s->s, s->len);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ checksum_file(const char *path, uint64_t most, uint64_t *sum)
 	while (f && n && c.bytes < most) {
 		n = most - c.bytes;
 		n = fread(buf, 1, n < BUFFER ? n : BUFFER, f);
-		checksum_add(&c, buf, n);
+		add_bytes(&c, buf, n);
 	}
 	if (!f || ferror(f))
 		rc = err_fail_sys("cannot read '%s'", path);

@@ -1,6 +1,6 @@
 /*
  * A fast, non-cryptographic 64-bit hash that detects changes of a file. The
- * result does not depend on how the bytes are split over checksum_add calls.
+ * result does not depend on how the bytes are split over checksum_write calls.
  */
 #ifndef CHECKSUM_H
 #define CHECKSUM_H
@@ -20,9 +20,8 @@ struct checksum {
 	unsigned char rest[CHECKSUM_BLOCK];
 };
 
-/* 'fd' and 'name' are for checksum_write; -1 and NULL without it. */
+/* 'fd' and 'name' are of the file to be written; -1 and NULL: none. */
 void checksum_init(struct checksum *, int fd, const char *name);
-void checksum_add(struct checksum *, const void *, size_t n);
 uint64_t checksum_end(struct checksum *);
 
 /* Writes 's' to the file and adds it. Returns 0, or -1 (error reported). */
