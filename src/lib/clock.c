@@ -47,6 +47,17 @@ clock_iso_of(char buf[CLOCK_ISO], double seconds)
 	return buf;
 }
 
+/* Tells whether the month has that day: timegm makes 1 March of 29 February. */
+static int
+has_day(struct tm date)
+{
+	int day = date.tm_mday;
+
+	date.tm_hour = date.tm_min = date.tm_sec = 0;
+	timegm(&date);
+	return date.tm_mday == day;
+}
+
 int
 clock_seconds(const char *iso, double *seconds)
 {
@@ -55,7 +66,7 @@ clock_seconds(const char *iso, double *seconds)
 	double part = 0;
 	size_t n;
 
-	if (!end)
+	if (!end || !has_day(tm))
 		return -1;
 	if (*end == '.') {
 		n = strspn(end + 1, "0123456789");
@@ -106,7 +117,7 @@ clock_utc(char buf[CLOCK_ISO], const char *text)
 	    !has_shape(text, "dddd-dd-dd dd:dd:dd"))
 		return -1;
 	if (!strptime(text, "%Y-%m-%d", &tm) ||
-	    !strptime(text + 11, "%H:%M:%S", &tm))
+	    !strptime(text + 11, "%H:%M:%S", &tm) || !has_day(tm))
 		return -1;
 	if (*part == '.')
 		n = 1 + strspn(part + 1, "0123456789");

@@ -1,4 +1,5 @@
 #include "policy.h"
+#include "clock.h"
 #include "configwalk.h"
 #include "err.h"
 #include "json.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define POLICY_ROUNDING 1e-9 /* 1.1 - 1 is more than .1 */
 
@@ -74,15 +74,10 @@ read_choice(
 static bool
 is_day(const char *s)
 {
-	struct tm day = {0};
-	const char *end = strptime(s, "%Y-%m-%d", &day);
-	char again[16];
+	char text[32], utc[CLOCK_ISO];
 
-	if (!end || *end)
-		return false;
-	timegm(&day); /* makes 2023-03-01 of 2023-02-29 */
-	return strftime(again, sizeof again, "%Y-%m-%d", &day) > 0 &&
-	    strcmp(again, s) == 0;
+	snprintf(text, sizeof text, "%sT00:00:00Z", s);
+	return strlen(s) == 10 && clock_utc(utc, text) == 0;
 }
 
 /* Returns a text that is not blank, or NULL after reporting it. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,8 +92,8 @@ tempfile_stream(struct tempfile *t)
 	return t->f;
 }
 
-static int
-finish_file(struct tempfile *t, bool sync)
+int
+tempfile_commit(struct tempfile *t)
 {
 	char fd[64];
 
@@ -100,7 +101,7 @@ finish_file(struct tempfile *t, bool sync)
 		goto bad;
 	if (!t->tmp)
 		goto done;
-	if (sync && fsync(fileno(t->f)) < 0)
+	if (fsync(fileno(t->f)) < 0)
 		goto bad;
 	if (!t->named) {
 		snprintf(fd, sizeof fd, "/proc/self/fd/%d", fileno(t->f));
@@ -120,18 +121,6 @@ bad:
 	err_fail_sys("cannot write '%s'", t->name);
 	tempfile_discard(t);
 	return -1;
-}
-
-int
-tempfile_commit(struct tempfile *t)
-{
-	return finish_file(t, true);
-}
-
-int
-tempfile_place(struct tempfile *t)
-{
-	return finish_file(t, false);
 }
 
 int
