@@ -211,9 +211,10 @@ cp ab-measured/r/part.jsonl files/d/a.jsonl
 matrix vkb-publish 0 files "vkb-publish --repo $scratch/work/store push d"
 (cd files && vkb-publish --repo "$scratch/files/store" push d)
 matrix vkb-publish 0 files "vkb-publish --repo $scratch/work/store pull e"
-echo 'text' >empty/report.md
-matrix vkb-comment 0 empty 'GITHUB_API_URL=http://x GITHUB_SERVER_URL=http://x GITHUB_REPOSITORY=a/b
-  export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY; vkb-comment --dry-run github report.md'
+mkdir commented
+vkb-compare --baseline base -f jsonl:commented/deltas.jsonl ab-measured/r/part.jsonl >log 2>&1
+matrix vkb-comment 0 commented 'GITHUB_API_URL=http://x GITHUB_SERVER_URL=http://x GITHUB_REPOSITORY=a/b
+  export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY; vkb-comment --dry-run github deltas.jsonl'
 matrix vkb-dashboards 0 empty 'GRAFANA_URL= vkb-dashboards --state s sync'
 matrix vkb-needs 0 empty 'vkb-needs run'
 matrix vkb-completion 0 empty "vkb-completion $top/bin out"

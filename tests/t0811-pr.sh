@@ -117,7 +117,7 @@ test_result "$(($(wc -c <"it's/report.md") > 65000))" 'the comment fits'
 
 burn 'no number' 'does not build <script>alert(1)</script>'
 test_status 2 'a commit that does not build' pr b base main
-test_same "$(printf 'trouble\nasked report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
+test_same "$(printf 'trouble\nasked error.txt report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
   'is trouble'
 test_match '^### Nothing was measured$' b/report.md 'the comment says so'
 test_match '^    vkb-build: .*main' b/report.md 'and why'
