@@ -188,7 +188,7 @@ test_match 'evil' posted 'the hostile texts are shown'
 sed 's/<[a-z/]*>//g; s/&#[0-9]*;/ /g' posted >text
 inert text 'a hostile comment'
 
-# What is no delta record is not posted, whoever wrote it.
+# A file without delta records is not posted, whoever wrote it.
 cp evil.txt evil.md
 test_status 2 'Markdown of a stranger is refused' vkb-comment github evil.md
 test_match '^vkb-compare: evil.md:1:' .err 'the error names the file and its line'
