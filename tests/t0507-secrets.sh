@@ -123,6 +123,7 @@ mkdir watched
 real_git=$(unset -f git && command -v git)
 printf '#!/bin/sh\nprintf "%%s\\n" "$*" >>"%s/arguments"\nexec "%s" "$@"\n' "$scratch" "$real_git" >watched/git
 chmod +x watched/git
+# shellcheck disable=SC2031 # the subshell is another script
 watch() { env PATH="$scratch/watched:$PATH" GIT_TRACE=2 "$@"; }
 watch vkb-publish --repo "$url" push push-up >trace 2>&1
 test_same 0 $? 'vkb-publish logs in'

@@ -122,7 +122,7 @@ completed() {
 test_same 3 "$(completed)" 'three commits are complete'
 test_that 'the next one' pipeline schedule
 test_same 4 "$(completed)" 'does the rest'
-test_empty_file forge.err 'the forge has nothing to say'
+test_empty_file forge.err 'the forge reports no error'
 
 # --- this repository's own
 

@@ -131,7 +131,7 @@ run_of "$nasty" bbb
 fresh 'github-actions[bot]'
 pull 7 "$nasty" aaa
 test_that 'one that has moved on' vkb-comment github well.jsonl
-test_match 'no open pull request has bbb as its head' .err 'is said'
+test_match 'no open pull request has bbb as its head' .err 'a message says that no pull request has this head'
 test_empty "$(ours)" 'and nothing is posted'
 pull 7 "$nasty" bbb '| .pulls[-1].head.repo.full_name = "me/other"'
 test_that 'another repository' vkb-comment github well.jsonl
@@ -235,7 +235,7 @@ wrong() { # wrong FILTER PATTERN WHAT [OPTION ...]
   pattern=$2 what=$3
   shift 3
   test_status 2 "$what" vkb-comment "$@" github well.jsonl
-  test_match "$pattern" .err "$what: is said"
+  test_match "$pattern" .err "$what: the error says so"
   test_empty "$(LC_ALL=C grep -a "$(printf '[\033\007]')" .err)" \
     "$what: harmlessly"
 }
@@ -271,7 +271,7 @@ api=$GITHUB_API_URL
 GITHUB_API_URL=
 wrong . 'GITHUB_API_URL is not set' 'no API'
 GITHUB_API_URL=http://127.0.0.1:1
-wrong . '^vkb-comment: GET .*: curl' 'nobody there'
+wrong . '^vkb-comment: GET .*: curl' 'a port without a server'
 GITHUB_API_URL=$api
 for words in '' github 'svn well.jsonl' 'github well.jsonl well.jsonl' \
   '--mark A/B github well.jsonl' \
