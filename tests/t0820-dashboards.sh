@@ -114,11 +114,11 @@ for statement in 'DELETE FROM benchmark_metrics_search' 'DROP TABLE vkb_runs' \
   test_match 'permission denied|must be owner' .err 'managed: it is refused'
 done
 PGUSER=postgres
-sql 'CREATE ROLE nobody LOGIN' 'CREATE DATABASE mine OWNER nobody'
-PGDATABASE=mine PGUSER=nobody
+sql 'CREATE ROLE guest LOGIN' 'CREATE DATABASE mine OWNER guest'
+PGDATABASE=mine PGUSER=guest
 unset VKB_READER_PASSWORD
 test_that 'without the right to make roles' make_schema
-test_match "'nobody' may not create roles" .err 'the error says that the role may not create roles'
+test_match "'guest' may not create roles" .err 'the error says that the role may not create roles'
 shape >got
 test_empty "$(diff want got)" 'the tables are there'
 PGUSER=postgres

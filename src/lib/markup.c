@@ -44,6 +44,7 @@ static void
 escape_markdown(struct str *to, const char *s)
 {
 	static const char special[] = "\\`*[]<>|^~&$", signs[] = "!~&$%";
+	const char *start = s + strspn(s, " ");
 
 	for (const char *p = s; *p; p++) {
 		bool first = p == s, joined = is_alphanumeric(p[1]);
@@ -58,6 +59,7 @@ escape_markdown(struct str *to, const char *s)
 		else if (*p == '-' && !first && strchr("hH", p[-1]))
 			append_separated_sign(to, *p); /* GH-12 */
 		else if (strchr(special, *p) || (*p == '+' && first) ||
+		    (*p == '/' && p == start) || /* GitLab: /merge */
 		    (*p == '_' &&
 			!(!first && is_alphanumeric(p[-1]) && joined)))
 			str_printf(to, "&#%d;", *p);

@@ -27,7 +27,7 @@ int make_find_states(const struct make *, const bool *chosen, int *states);
 
 /*
  * Makes each chosen recipe file and the files it is made of, which become
- * chosen too. Goes on after an error. Returns 0, or -1 (errors reported).
+ * chosen too. Continues after errors. Returns 0, or -1 (errors reported).
  */
 int make_files(const struct make *, bool *chosen);
 

@@ -41,6 +41,8 @@ markdown(void)
 	gives(markup_markdown, "!1 ~bug &2 $3 %\"x\" 5% $ $",
 	    "&#33;&#8203;1 &#126;&#8203;bug &#38;&#8203;2 &#36;&#8203;3 "
 	    "&#37;&#8203;\"x\" 5% &#36; &#36;");
+	gives(markup_markdown, "/merge a/b /c", "&#47;merge a/b /c");
+	gives(markup_markdown, "  /merge", "  &#47;merge");
 	gives(markup_markdown, "a\nb\033[1m\xe2\x80\xae\xff",
 	    "a&#92;x0ab&#92;x1b&#91;1m&#92;u202e&#92;xff");
 	for (int i = 0; i < 200; i++)
