@@ -152,29 +152,32 @@ schedule_free(struct schedule *a)
 	free(a->cases);
 }
 
-static const struct finished *
-find_run(
-    const struct schedule *a, const struct turn *slot, size_t cas, size_t role)
-{
-	return results_find(a->results,
-	    json_get(a->builds->v[slot->build], "subject"),
-	    a->roles[cas].v[role].config, slot->index);
-}
-
 static size_t
 done_index(const struct schedule *a, const struct turn *slot, size_t cas)
 {
 	return (cas * a->builds->n + slot->build) * a->last + slot->index - 1;
 }
 
-/* A mixed case is finished when each of its writers and readers is. */
-static bool
-is_finished(const struct schedule *a, const struct turn *slot, size_t cas)
+/*
+ * Returns the finished run of the first role, and the metrics of each. NULL if
+ * one of the roles, the writers and readers of a mixed case, is not finished.
+ */
+static const struct finished *
+find_finished(const struct schedule *a, const struct turn *slot, size_t cas,
+    const struct json **metrics)
 {
-	for (size_t i = 0; i < a->roles[cas].n; i++)
-		if (!find_run(a, slot, cas, i))
-			return false;
-	return true;
+	const struct json *subject =
+	    json_get(a->builds->v[slot->build], "subject");
+	const struct finished *f = NULL;
+
+	for (size_t i = a->roles[cas].n; i-- > 0;) {
+		f = results_find(a->results, subject, a->roles[cas].v[i].config,
+		    slot->index);
+		if (!f)
+			return NULL;
+		metrics[i] = f->metrics;
+	}
+	return f;
 }
 
 static int
@@ -190,36 +193,28 @@ recall_run(const struct schedule *a, size_t cas, const struct finished *f)
 	return e->recall(e->self, a->cases[cas].record, &past);
 }
 
-static void
-add_metrics(struct schedule *a, const struct turn *slot, size_t cas)
+void
+schedule_add_metrics(struct schedule *a, const struct turn *slot, size_t cas,
+    const struct json *const *metrics)
 {
-	size_t n = a->roles[cas].n;
-	const struct json **v = mem_array(n + 1, sizeof *v);
-	struct json *all;
+	struct json *all =
+	    metrics[0] ? result_record_merge(metrics, a->roles[cas].n) : NULL;
 
-	for (size_t i = 0; i < n; i++)
-		v[i] = find_run(a, slot, cas, i)->metrics;
-	all = v[0] ? result_record_merge(v, n) : NULL;
 	ci_width_add(a->precise, cas, slot->build, slot->index, all);
 	json_free(all);
-	free(v);
 }
 
 /*
- * Takes a finished run. -1, error reported, if it had another stopping rule:
- * its error probability is spent.
+ * 0, or -1, error reported, if the run had another stopping rule: its error
+ * probability is spent.
  */
 static int
-take_run(struct schedule *a, const struct turn *slot, size_t cas)
+check_rule(const struct schedule *a, const struct turn *slot, size_t cas,
+    const struct finished *f)
 {
-	const struct finished *f;
-	struct json *run;
+	struct json *run = json_object();
 	bool same;
 
-	if (!is_finished(a, slot, cas))
-		return 0;
-	f = find_run(a, slot, cas, 0);
-	run = json_object();
 	stopping_record(a->rule, a->roles[cas].v[0].config, run);
 	same = stopping_hash(run) == f->rule;
 	json_free(run);
@@ -228,12 +223,26 @@ take_run(struct schedule *a, const struct turn *slot, size_t cas)
 				"'--runs MIN..MAX' or '--until'; resume with "
 				"the same options",
 		    a->results->name, slot->index, a->cases[cas].id);
-	if (recall_run(a, cas, f) < 0)
-		return -1;
-	add_metrics(a, slot, cas);
-	a->done[done_index(a, slot, cas)] = true;
-	a->finished++;
 	return 0;
+}
+
+/* Takes a run if it is finished. 0, or -1, error reported. */
+static int
+take_run(struct schedule *a, const struct turn *slot, size_t cas)
+{
+	const struct json **v = mem_array(a->roles[cas].n + 1, sizeof *v);
+	const struct finished *f = find_finished(a, slot, cas, v);
+	int rc = 0;
+
+	if (f && (check_rule(a, slot, cas, f) < 0 || recall_run(a, cas, f) < 0))
+		rc = -1;
+	else if (f) {
+		schedule_add_metrics(a, slot, cas, v);
+		a->done[done_index(a, slot, cas)] = true;
+		a->finished++;
+	}
+	free(v);
+	return rc;
 }
 
 int

@@ -62,6 +62,13 @@ void schedule_free(struct schedule *);
 /* Takes the finished runs of an earlier session. 0, or -1, error reported. */
 int schedule_take_finished(struct schedule *);
 
+/*
+ * Adds the metrics of a run, one object for each role of the case, to the
+ * precision of the case.
+ */
+void schedule_add_metrics(struct schedule *, const struct turn *, size_t cas,
+    const struct json *const *metrics);
+
 /* Makes the slots before the next look that have runs to be done. */
 void schedule_make_turns(struct schedule *);
 
