@@ -2,6 +2,7 @@
 #include "tap.h"
 
 #include "clock.h"
+#include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "str.h"
@@ -277,6 +278,10 @@ resumed(void)
 	tap_ok(results_write(&r, rec) == 0 && stat(path, &st) == 0 &&
 		(size_t)st.st_size == s.len + strlen("{\"type\":\"run\"}\n"),
 	    "a run is written behind the others");
+	unlink(path);
+	tap_ok(results_write(&r, rec) == -1 &&
+		strstr(err_last(), "was removed while runs were appended"),
+	    "a file that was removed meanwhile is an error");
 	results_close(&r);
 	tap_ok(results_open(&r, path, NULL) == 0 && r.n == 0 &&
 		results_open(&second, path, NULL) == 0,

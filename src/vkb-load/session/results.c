@@ -176,6 +176,19 @@ results_find(const struct results *r, const struct json *subject,
 	return id < r->n ? &r->done[id] : NULL;
 }
 
+/* Is the file still in a folder? Records in one that was removed are lost. */
+static int
+check_removed(const struct results *r)
+{
+	struct stat st;
+
+	if (r->file && fstat(r->fd, &st) == 0 && st.st_nlink == 0)
+		return err_fail("'%s' was removed while runs were appended to "
+				"it: they are lost, so measure them again",
+		    r->path);
+	return 0;
+}
+
 /*
  * If the reader of stdout is gone, SIGPIPE ends this program without a message;
  * its servers end with it.
@@ -192,7 +205,7 @@ results_write_all(struct results *r, struct json *const *runs, size_t n)
 	if (rc == 0 && fdatasync(r->fd) < 0 && errno != EINVAL &&
 	    errno != EROFS)
 		rc = err_fail_sys("cannot save a record");
-	return rc;
+	return rc < 0 ? -1 : check_removed(r);
 }
 
 int
