@@ -46,7 +46,7 @@ does(char *help, const char *command, bool cluster, const char *want)
 	if (strlen(text) > sizeof same)
 		tap_str(text + sizeof same - 1, want, "and it does that");
 	free(text);
-	vbargs_free(argv);
+	words_free(argv);
 }
 
 static void

@@ -99,16 +99,19 @@ wait_for_end(struct waiting *w)
 	return check_output_size(w);
 }
 
+/* Reads an output, up to the limit, and closes its file. */
 static void
-read_output(struct str *to, int fd)
+take_output(struct str *to, int fd)
 {
 	char buf[4096];
 	ssize_t n;
 
-	if (lseek(fd, 0, SEEK_SET) < 0)
+	if (fd < 0)
 		return;
+	lseek(fd, 0, SEEK_SET);
 	while (to->len < OUTPUT_MOST && (n = read(fd, buf, sizeof buf)) > 0)
 		str_addn(to, buf, (size_t)n);
+	close(fd);
 }
 
 static int
@@ -160,14 +163,8 @@ child_run(const struct child_spec *s, struct child *c)
 	rc = w.out < 0 || w.err < 0
 	    ? err_fail_sys("cannot start '%s'", s->argv[0])
 	    : run_child(&w, c);
-	if (w.out >= 0 && w.err >= 0) {
-		read_output(&c->out, w.out);
-		read_output(&c->err, w.err);
-	}
-	if (w.out >= 0)
-		close(w.out);
-	if (w.err >= 0)
-		close(w.err);
+	take_output(&c->out, w.out);
+	take_output(&c->err, w.err);
 	return rc;
 }
 
@@ -183,16 +180,16 @@ child_free(struct child *c)
 static void
 append_tail(struct str *to, const struct str *from)
 {
-	size_t n = from->len, at;
+	size_t n = from->len, at, first;
 	char *text;
 
 	while (n && strchr(" \t\r\n", from->s[n - 1]))
 		n--;
-	at = n > LAST_WORDS ? n - LAST_WORDS : 0;
+	first = at = n > LAST_WORDS ? n - LAST_WORDS : 0;
 	while (at && at < n && from->s[at - 1] != '\n')
 		at++;
-	if (at == n && n)
-		at = n > LAST_WORDS ? n - LAST_WORDS : 0;
+	if (at == n)
+		at = first; /* it is one long line */
 	text = mem_strn(from->s + at, n - at);
 	for (char *p = text; *p; p++)
 		if (*p == '\n' || *p == '\r')

@@ -63,16 +63,15 @@ served_is_load(const char *name, size_t n)
 static double
 count_calls(const char *info)
 {
-	double sum = NAN, v;
+	double sum = 0, v;
 	const char *p, *end;
 
 	for (p = info; (p = strstr(p, "cmdstat_")); p = end) {
 		p += strlen("cmdstat_");
 		end = p + strcspn(p, "\r\n");
-		if (!served_is_load(p, strcspn(p, "|:\r\n")) ||
-		    sscanf(p, "%*[^:\r\n]:calls=%lf", &v) != 1)
-			continue;
-		sum = isnan(sum) ? v : sum + v;
+		if (served_is_load(p, strcspn(p, "|:\r\n")) &&
+		    sscanf(p, "%*[^:\r\n]:calls=%lf", &v) == 1)
+			sum += v;
 	}
 	return sum;
 }
@@ -107,7 +106,6 @@ int
 served_read(struct served *s, struct served_counts *sum)
 {
 	struct reply *commands, *stats;
-	double n;
 
 	*sum = (struct served_counts){0};
 	for (size_t i = 0; i < s->n; i++) {
@@ -117,8 +115,7 @@ served_read(struct served *s, struct served_counts *sum)
 			reply_free(commands);
 			return -1;
 		}
-		n = count_calls(reply_text(commands));
-		sum->calls += isnan(n) ? 0 : n;
+		sum->calls += count_calls(reply_text(commands));
 		sum->errors += read_field(stats, "total_error_replies");
 		sum->hits += read_field(stats, "keyspace_hits");
 		sum->misses += read_field(stats, "keyspace_misses");

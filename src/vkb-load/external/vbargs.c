@@ -199,12 +199,6 @@ vbargs_make(const struct vbargs *a)
 	return l.v;
 }
 
-void
-vbargs_free(char **argv)
-{
-	words_free(argv);
-}
-
 char *
 vbargs_text(char *const *argv)
 {

@@ -16,16 +16,15 @@ struct vbargs {
 	double duration_s, warmup_s;
 };
 
-/* Returns the argument list; NULL ends it. Free with vbargs_free. */
+/* Returns the argument list; NULL ends it. Free with words_free. */
 char **vbargs_make(const struct vbargs *);
-void vbargs_free(char **);
 
 /* Returns the command line, quoted for a shell; caller frees. */
 char *vbargs_text(char *const *argv);
 
 /*
  * Returns the words of the command, or NULL if the program has that test. Free
- * with vbargs_free.
+ * with words_free.
  */
 char **vbargs_words(
     const struct vbcaps *, const struct engine_work *, bool cluster);

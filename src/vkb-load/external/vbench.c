@@ -15,6 +15,7 @@
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/seed.h"
+#include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
 #include "vkb-load/plan/builds.h"
 
@@ -227,7 +228,7 @@ run_piece(struct vbench *v, const struct engine_job *j, struct served *served,
 		    c->out.len ? c->out.len : c->err.len);
 		free(text);
 	}
-	vbargs_free(argv);
+	words_free(argv);
 	if (rc < 0)
 		return -1;
 	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
@@ -262,7 +263,7 @@ read_result(const struct vbench *v, const struct engine_job *j,
 		free(last);
 	}
 	str_free(&why);
-	vbargs_free(words);
+	words_free(words);
 	return metrics;
 }
 
@@ -342,27 +343,20 @@ try_case(void *self, const struct engine_job *j)
 	return 0;
 }
 
-static void
-add_word(struct str *s, bool yes, const char *word)
-{
-	if (yes)
-		str_printf(s, "%s%s", s->len ? ", " : "", word);
-}
-
 /* Records the program, and which options were emulated. */
 static void
 set_tool(const struct vbench *v, const struct how *h, struct json *rec)
 {
+	static const char *const emulated[] = {
+	    NULL, "duration", "warmup", "duration, warmup"};
 	struct json *env = json_get(rec, "env");
-	struct str s = {0};
+	bool duration = h->duration_s > 0 && !h->by_duration;
+	bool warmup = h->timed_warmup || h->counted_warmup;
 
 	json_del(env, "benchmark_tool_version");
 	json_set_str(env, "benchmark_tool_version", v->caps.version);
 	json_set_str(env, "benchmark_tool_sha256", v->caps.sha256);
-	add_word(&s, h->duration_s > 0 && !h->by_duration, "duration");
-	add_word(&s, h->timed_warmup || h->counted_warmup, "warmup");
-	json_set_str(env, "emulated", s.s);
-	str_free(&s);
+	json_set_str(env, "emulated", emulated[duration + 2 * warmup]);
 	if (!vbcaps_has(&v->caps, "--seed"))
 		json_del(json_get(rec, "run"), "seed");
 }

@@ -60,7 +60,7 @@ explain_command(const struct vbcaps *v, const struct json *c)
 {
 	const char *command = json_get_str(c, "command"), *why = NULL;
 	const char *phase = json_get_str(c, "test_phase");
-	char **words, *mark;
+	char **words, *mark, *text;
 	size_t n;
 
 	if (phase && strcmp(phase, "read") == 0)
@@ -88,10 +88,9 @@ explain_command(const struct vbcaps *v, const struct json *c)
 	mark = find_unknown_placeholder(v, command);
 	if (!mark)
 		return NULL;
-	words = NULL;
-	command = mem_printf("%s does not know '%s'", vbcaps_name(v), mark);
+	text = mem_printf("%s does not know '%s'", vbcaps_name(v), mark);
 	free(mark);
-	return (char *)(size_t)command;
+	return text;
 }
 
 /* Returns an option that the case needs and the program lacks, or NULL. */
