@@ -122,13 +122,19 @@ find_rate(const struct vbench *v, const struct json *cas)
 	return NULL;
 }
 
+/* Must the rate be known, as the number of requests for some seconds? */
+static bool
+needs_rate(const struct how *h)
+{
+	return (h->duration_s > 0 && !h->by_duration) || h->counted_warmup;
+}
+
 static bool
 needs_trial(const void *self, const struct json *cas)
 {
 	struct how h = plan_case(self, cas);
 
-	return ((h.duration_s > 0 && !h.by_duration) || h.counted_warmup) &&
-	    !find_rate(self, cas);
+	return needs_rate(&h) && !find_rate(self, cas);
 }
 
 static long long
@@ -476,9 +482,12 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 	long long pops;
 	int rc = -1;
 
-	/* A profile lasts longer than the case, and perhaps has no trial. */
+	/*
+	 * A profile lasts longer than the case, and perhaps has no trial; nor
+	 * has a case that only makes data for a later one.
+	 */
 	set_duration(v, &h, j->work->requests > 0 ? 0 : j->work->duration_s);
-	if (!rate && h.duration_s > 0 && !h.by_duration) {
+	if (!rate && needs_rate(&h)) {
 		if (try_case(v, j) < 0)
 			return -1;
 		rate = find_rate(v, j->cas);
