@@ -1,47 +1,29 @@
-#include "dataset.h"
 #include "err.h"
 #include "intake.h"
 #include "mem.h"
 #include "str.h"
 #include "vkb-load/engine/rowset.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define NAMES_MOST 512          /* kept for a message */
 #define VALUE_MOST (512U << 20) /* bytes; a server's limit of a bulk string */
 
-struct value {
-	size_t at, n; /* in the text of the row */
-	bool given;
-};
-
-struct intake {
-	const struct dataset_want *want;
-	dataset_stop_fn *stop;
-	void *arg;
-	struct rowset *d;
-	size_t nfields;
-	struct rowset_value *row;
-	struct str text; /* of the current row */
-	struct value *values;
-	char **names; /* of the file's other fields; NULL-terminated */
-	bool *seen;   /* which wanted fields the file has */
-	size_t nnames;
-};
-
-const char *
-intake_path(const struct intake *in)
+int
+intake_line(void *intake, const char **line, size_t *n)
 {
-	return in->want->path;
-}
+	struct intake *in = intake;
+	ssize_t k = getline(&in->line, &in->cap, in->f);
 
-const char *
-intake_element(const struct intake *in)
-{
-	return in->want->xml_element ? in->want->xml_element : "doc";
+	if (k < 0 && ferror(in->f))
+		return err_fail_sys("cannot read '%s'", in->want->path);
+	if (k < 0)
+		return 0;
+	in->line_number++;
+	*line = in->line;
+	*n = (size_t)k;
+	return 1;
 }
 
 static bool
@@ -96,41 +78,35 @@ intake_names_end(struct intake *in)
 	if (i == in->nfields)
 		return 0;
 	list_names(in, &s);
-	err_say("%s: no field '%s'; %s%s", intake_path(in), in->want->fields[i],
+	err_say("%s: no field '%s'; %s%s", in->want->path, in->want->fields[i],
 	    s.len ? "the fields are " : "the file has no fields",
 	    s.len ? s.s : "");
 	str_free(&s);
 	return -1;
 }
 
-bool
-intake_has(const struct intake *in, int field)
-{
-	return in->values[field].given;
-}
-
 void
 intake_field(struct intake *in, int field, const void *value, size_t n)
 {
-	struct value *v = &in->values[field];
+	struct intake_value *v = &in->values[field];
 
 	if (v->given)
 		return;
-	*v = (struct value){in->text.len, n, true};
+	*v = (struct intake_value){in->text.len, n, true};
 	str_addn(&in->text, value, n);
 }
 
 int
 intake_row(struct intake *in)
 {
-	struct value *v;
+	struct intake_value *v;
 	uint64_t n = rowset_count(in->d) + 1;
 
 	if (in->stop && in->stop(in->arg))
 		return -1;
 	if (in->text.len > VALUE_MOST)
 		return err_fail("%s: row %llu is larger than 512 MB",
-		    intake_path(in), (unsigned long long)n);
+		    in->want->path, (unsigned long long)n);
 	for (size_t i = 0; i < in->nfields; i++) {
 		v = &in->values[i];
 		in->row[i] = (struct rowset_value){
@@ -146,18 +122,21 @@ intake_row(struct intake *in)
 static int
 read_format(struct intake *in)
 {
-	const char *path = intake_path(in);
+	const char *path = in->want->path;
 
+	if (str_ends(path, ".fvecs") || str_ends(path, ".ivecs"))
+		return err_fail("%s: cannot read vectors of this format; "
+				"convert them to .npy",
+		    path);
+	in->f = fopen(path, "re");
+	if (!in->f)
+		return err_fail_sys("cannot read '%s'", path);
 	if (str_ends(path, ".xml"))
 		return dataset_xml(in);
 	if (str_ends(path, ".npy"))
 		return dataset_npy(in);
 	if (str_ends(path, ".jsonl") || str_ends(path, ".ndjson"))
 		return dataset_json(in);
-	if (str_ends(path, ".fvecs") || str_ends(path, ".ivecs"))
-		return err_fail("%s: cannot read vectors of this format; "
-				"convert them to .npy",
-		    path);
 	return dataset_csv(in, str_ends(path, ".tsv") ? '\t' : ',');
 }
 
@@ -183,7 +162,10 @@ dataset_read(const struct dataset_want *want, dataset_stop_fn *stop, void *arg)
 	free(in.seen);
 	free(in.values);
 	free(in.row);
+	free(in.line);
 	str_free(&in.text);
+	if (in.f)
+		fclose(in.f);
 	if (rc == 0)
 		return d;
 	rowset_free(d);

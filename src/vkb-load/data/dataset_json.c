@@ -4,8 +4,6 @@
 #include "jsontext.h"
 #include "str.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Decodes the escapes of a string. */
@@ -47,8 +45,7 @@ read_json_value(
 
 /* 0, or -1, error reported. */
 static int
-read_json_line(struct intake *in, const char *line, size_t n,
-    unsigned long long no, struct str *buf)
+read_json_line(struct intake *in, const char *line, size_t n, struct str *buf)
 {
 	struct jsonscan_keys keys;
 	struct jsonscan_text key;
@@ -59,8 +56,8 @@ read_json_line(struct intake *in, const char *line, size_t n,
 
 	jsonscan_begin(&c, line, n);
 	if (jsonscan_peek(&c) != '{')
-		return err_fail(
-		    "%s:%llu: bad row: not a JSON object", intake_path(in), no);
+		return err_fail("%s:%llu: bad row: not a JSON object",
+		    in->want->path, in->line_number);
 	if (jsonscan_object(&c, &keys))
 		while (jsonscan_member(&c, &keys, &key)) {
 			decode_string(buf, &key);
@@ -71,45 +68,28 @@ read_json_line(struct intake *in, const char *line, size_t n,
 				jsonscan_value(&c, NULL, NULL);
 		}
 	if (jsonscan_end(&c, &why, &at) < 0)
-		return err_fail("%s:%llu:%zu: bad row: %s", intake_path(in), no,
-		    at + 1, why);
+		return err_fail("%s:%llu:%zu: bad row: %s", in->want->path,
+		    in->line_number, at + 1, why);
 	return 0;
 }
 
 int
 dataset_json(struct intake *in)
 {
-	const char *name = intake_path(in);
 	struct str buf = {0};
-	char *line = NULL;
-	size_t cap = 0;
-	unsigned long long no = 0;
-	int k = 0, rc = -1;
-	ssize_t n;
-	FILE *f = fopen(name, "re");
+	const char *line;
+	int k, row = 0;
+	size_t n;
 
-	if (!f)
-		return err_fail_sys("cannot read '%s'", name);
-	while (k == 0 && (n = getline(&line, &cap, f)) > 0) {
-		no++;
+	while (row == 0 && (k = intake_line(in, &line, &n)) > 0) {
 		while (n && strchr(" \t\r\n", line[n - 1]) && line[n - 1])
-			line[--n] = '\0';
-		if (!n)
-			continue;
-		if (read_json_line(in, line, (size_t)n, no, &buf) < 0)
-			goto out;
-		k = intake_row(in);
+			n--;
+		in->line[n] = '\0';
+		if (n)
+			row = read_json_line(in, line, n, &buf) < 0
+			    ? -1
+			    : intake_row(in);
 	}
-	if (k < 0)
-		goto out;
-	if (ferror(f)) {
-		err_fail_sys("cannot read '%s'", name);
-		goto out;
-	}
-	rc = intake_names_end(in);
-out:
 	str_free(&buf);
-	free(line);
-	fclose(f);
-	return rc;
+	return row < 0 || k < 0 ? -1 : intake_names_end(in);
 }
