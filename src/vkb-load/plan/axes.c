@@ -11,64 +11,58 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CLUSTER, TLS, PROFILING, CONFIG_SET, IO_THREADS, AXES };
+enum { CLUSTER, TLS, PROFILING, CONFIG_SET, IO_THREADS, FIRST_OF_COMMANDS };
 
-/* Returns the value of an axis, or the list of its values; NULL: none. */
-static const struct json *
-get_axis(const struct plan_want *w, const struct json *cfg, int axis)
-{
-	static const char *const keys[] = {"cluster_mode", "tls_mode",
-	    "profiling_sets", "config_sets", "io-threads"};
-	bool unwanted = (axis == CLUSTER && w->cluster_mode) ||
-	    (axis == PROFILING && w->skip_profiling) ||
-	    (axis == CONFIG_SET && w->skip_config_set);
-
-	return unwanted ? NULL : json_get(cfg, keys[axis]);
-}
+/*
+ * What a configuration may list. The lists multiply, and the last varies
+ * fastest; those with a name in the identity are for commands.
+ */
+static const struct {
+	const char *key, *identity;
+} lists[PLAN_LISTS] = {{"cluster_mode", NULL}, {"tls_mode", NULL},
+    {"profiling_sets", NULL}, {"config_sets", NULL}, {"io-threads", NULL},
+    {"requests", "requests"}, {"keyspacelen", "keyspacelen"},
+    {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
+    {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
 
 static void
-set_axis(struct plan_axes *x, const struct plan_want *w, int axis,
-    const struct json *v)
+set_axes(struct plan_axes *x, const struct plan_want *w)
 {
-	switch (axis) {
-	case CLUSTER:
-		x->cluster = w->cluster_mode
-		    ? strcmp(w->cluster_mode, "true") == 0
-		    : json_bool(v, false);
-		break;
-	case TLS:
-		x->tls = json_bool(v, false);
-		break;
-	case PROFILING:
-		x->profiling = json_get_bool(v, "enabled", false) ? v : NULL;
-		break;
-	case CONFIG_SET:
-		x->set = json_len(v) ? v : NULL;
-		break;
-	default:
-		x->io_threads = json_num(v, 0);
-	}
+	const struct json *const *v = x->values;
+
+	x->cluster = w->cluster_mode ? strcmp(w->cluster_mode, "true") == 0
+				     : json_bool(v[CLUSTER], false);
+	x->tls = json_bool(v[TLS], false);
+	x->profiling =
+	    json_get_bool(v[PROFILING], "enabled", false) ? v[PROFILING] : NULL;
+	x->set = json_len(v[CONFIG_SET]) ? v[CONFIG_SET] : NULL;
+	x->io_threads = json_num(v[IO_THREADS], 0);
 }
 
-/* Sets this axis and those behind it to each of their values. */
+/* Sets list i and those behind it, up to n, to each of their values. */
 static void
-expand_axis(struct plan *p, struct plan_axes *x, int axis,
+expand_list(struct plan *p, struct plan_axes *x, size_t i, size_t n,
     void (*fn)(struct plan *, const struct plan_axes *))
 {
+	const struct plan_want *w = p->want;
+	bool unwanted = (i == CLUSTER && w->cluster_mode) ||
+	    (i == PROFILING && w->skip_profiling) ||
+	    (i == CONFIG_SET && w->skip_config_set);
 	const struct json *v;
 	bool list;
 
-	if (axis == AXES) {
+	if (i == n) {
+		set_axes(x, w);
 		fn(p, x);
 		return;
 	}
-	v = get_axis(p->want, x->cfg, axis);
+	v = unwanted ? NULL : json_get(x->cfg, lists[i].key);
 	list = v && json_type(v) == JSON_ARRAY;
 	if (list)
 		v = json_first(v);
 	do {
-		set_axis(x, p->want, axis, v);
-		expand_axis(p, x, axis + 1, fn);
+		x->values[i] = v;
+		expand_list(p, x, i + 1, n, fn);
 	} while (list && !p->full && (v = json_next(v)));
 }
 
@@ -78,7 +72,8 @@ axes_each(struct plan *p, const struct json *cfg,
 {
 	struct plan_axes x = {.cfg = cfg};
 
-	expand_axis(p, &x, CLUSTER, fn);
+	expand_list(p, &x, 0,
+	    json_get(cfg, "test_groups") ? FIRST_OF_COMMANDS : PLAN_LISTS, fn);
 }
 
 static size_t
@@ -171,6 +166,8 @@ axes_config(const struct plan_axes *x, struct json *c)
 	const char *rdb = json_get_str(cfg, "rdb");
 	const char *arrivals = json_get_str(cfg, "arrivals");
 
+	for (size_t i = FIRST_OF_COMMANDS; i < PLAN_LISTS; i++)
+		json_set(c, lists[i].identity, json_dup(x->values[i]));
 	json_set_bool(c, "cluster_mode", x->cluster);
 	json_set_bool(c, "tls_mode", x->tls);
 	if (get_io_threads(x) > 0)

@@ -9,7 +9,10 @@ struct json;
 struct plan;
 struct plan_axes;
 
-/* Calls 'fn' for each combination that is wanted. */
+/*
+ * Calls 'fn' for each combination that is wanted: of the axes, and without test
+ * groups of all lists of a configuration.
+ */
 void axes_each(struct plan *, const struct json *cfg,
     void (*fn)(struct plan *, const struct plan_axes *));
 

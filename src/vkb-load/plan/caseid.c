@@ -185,17 +185,6 @@ mark_equal_ids(const struct plan *p, bool *same)
 	return equal;
 }
 
-static int
-check_given_ids(const struct plan *p, const bool *given, const bool *same)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (given[i] && same[i])
-			return err_fail("two different cases have the id "
-					"'%s': rename one",
-			    json_get_str(p->cases[i], "id"));
-	return 0;
-}
-
 /* Tries a short id, then a longer one, then a number, until all differ. */
 static int
 name_cases(struct plan *p)
@@ -204,7 +193,7 @@ name_cases(struct plan *p)
 	bool *same = mem_array(p->n + 1, sizeof *same);
 	struct str s = {0};
 	size_t i, n;
-	int rc;
+	int rc = 0;
 
 	for (i = 0; i < p->n; i++)
 		given[i] = *json_get_str(p->cases[i], "id");
@@ -222,7 +211,11 @@ name_cases(struct plan *p)
 		if (!mark_equal_ids(p, same))
 			break;
 	}
-	rc = check_given_ids(p, given, same);
+	for (i = 0; i < p->n && rc == 0; i++)
+		if (given[i] && same[i])
+			rc = err_fail("two different cases have the id '%s': "
+				      "rename one",
+			    json_get_str(p->cases[i], "id"));
 	str_free(&s);
 	free(given);
 	free(same);

@@ -12,17 +12,12 @@
 #include "intern.h"
 #include "ownkeys.h"
 #include "record.h"
+#include "sink.h"
 #include "str.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 void
 plan_report_problem(struct plan *p, const char *fmt, ...)
@@ -64,50 +59,45 @@ plan_find_command(const struct plan *p, const char *name)
 	return p->commands ? NULL : name;
 }
 
-/* Sets the length of the writers or the readers of a mixed case. */
+/* Sets the length of an identity, or of a writer or reader of a mixed case. */
 static void
-override_parts(const struct plan_want *w, struct json *list)
+override_length(
+    const struct plan_want *w, struct json *of, const char *duration)
 {
-	for (struct json *p = json_first(list); p; p = json_next(p)) {
-		json_del(p, "requests");
-		json_del(p, "maxdocs");
-		json_del(p, "duration");
-		if (w->duration > 0)
-			json_set_num(p, "duration", w->duration);
-		else
-			json_set_num(p, "requests", (double)w->requests);
+	if (w->duration > 0 || w->requests > 0) {
+		json_del(of, "requests");
+		json_del(of, duration);
 	}
+	if (w->duration > 0)
+		json_set_num(of, duration, w->duration);
+	if (w->requests > 0)
+		json_set_num(of, "requests", (double)w->requests);
 }
 
 static void
-override_warmup(const struct plan_want *w, struct json *config)
+override_part(const struct plan_want *w, struct json *part)
 {
-	static const char *const sides[] = {"writes", "reads"};
-	struct json *p;
-
-	json_set_num(config, "warmup_s", w->warmup);
-	for (size_t i = 0; i < 2; i++)
-		for (p = json_first(json_get(config, sides[i])); p;
-		     p = json_next(p))
-			json_del(p, "warmup");
+	override_length(w, part, "duration");
+	if (w->duration > 0 || w->requests > 0)
+		json_del(part, "maxdocs");
+	if (w->warmup >= 0)
+		json_del(part, "warmup");
 }
 
 /* Applies --duration and other options that are part of the identity. */
 static void
 override_config(const struct plan_want *w, struct json *config)
 {
-	if (w->duration > 0 || w->requests > 0) {
-		json_del(config, "requests");
-		json_del(config, "duration_s");
-		override_parts(w, json_get(config, "writes"));
-		override_parts(w, json_get(config, "reads"));
-	}
-	if (w->duration > 0)
-		json_set_num(config, "duration_s", w->duration);
-	if (w->requests > 0)
-		json_set_num(config, "requests", (double)w->requests);
+	static const char *const sides[] = {"writes", "reads"};
+	struct json *part;
+
+	override_length(w, config, "duration_s");
 	if (w->warmup >= 0)
-		override_warmup(w, config);
+		json_set_num(config, "warmup_s", w->warmup);
+	for (size_t i = 0; i < 2; i++)
+		for (part = json_first(json_get(config, sides[i])); part;
+		     part = json_next(part))
+			override_part(w, part);
 	if (w->rate > 0) {
 		json_set_num(config, "rate", w->rate);
 		if (!json_get(config, "arrivals"))
@@ -191,40 +181,8 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	return cas;
 }
 
-/* The lists of a configuration that multiply; the last varies fastest. */
-static const struct {
-	const char *key, *identity;
-} lists[] = {{"requests", "requests"}, {"keyspacelen", "keyspacelen"},
-    {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
-    {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
-
-/* Sets list i and those behind it to each of their values; adds the cases. */
 static void
-expand_list(struct plan *p, const struct plan_axes *x, size_t i,
-    const struct json *config)
-{
-	const struct json *v;
-	struct json *c;
-	bool list;
-
-	if (i == sizeof lists / sizeof *lists) {
-		plan_add(p, x, json_dup(config));
-		return;
-	}
-	v = json_get(x->cfg, lists[i].key);
-	list = v && json_type(v) == JSON_ARRAY;
-	if (list)
-		v = json_first(v);
-	do {
-		c = json_dup(config);
-		json_set(c, lists[i].identity, json_dup(v));
-		expand_list(p, x, i + 1, c);
-		json_free(c);
-	} while (list && !p->full && (v = json_next(v)));
-}
-
-static void
-expand_commands(struct plan *p, const struct plan_axes *x)
+add_command(struct plan *p, const struct plan_axes *x)
 {
 	struct json *c = json_object();
 
@@ -232,8 +190,7 @@ expand_commands(struct plan *p, const struct plan_axes *x)
 		json_set(
 		    c, "duration_s", json_dup(json_get(x->cfg, "duration")));
 	json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
-	expand_list(p, x, 0, c);
-	json_free(c);
+	plan_add(p, x, c);
 }
 
 /* Reports each unknown command of a configuration once. */
@@ -271,7 +228,7 @@ expand_config(struct plan *p, const struct json *cfg)
 
 	if (!groups)
 		check_commands(p, cfg);
-	axes_each(p, cfg, groups ? plan_scenarios : expand_commands);
+	axes_each(p, cfg, groups ? plan_scenarios : add_command);
 }
 
 /* Adds a case that was read; options override it. 0, or -1, error reported. */
@@ -314,23 +271,11 @@ read_cases(struct plan *p, struct jsonl *in)
 static int
 read_case_text(struct plan *p, const struct str *s)
 {
-	int fd = memfd_create("cases", MFD_CLOEXEC), rc;
-	size_t done = 0;
+	int fd = sink_memory(s->s, s->len), rc;
 	struct jsonl *in;
-	ssize_t n;
 
 	if (fd < 0)
 		return err_fail_sys("cannot copy '%s' to memory", p->file);
-	while (done < s->len) {
-		n = write(fd, s->s + done, s->len - done);
-		if (n < 0 && errno != EINTR) {
-			close(fd);
-			return err_fail_sys(
-			    "cannot copy '%s' to memory", p->file);
-		}
-		done += n > 0 ? (size_t)n : 0;
-	}
-	lseek(fd, 0, SEEK_SET);
 	in = jsonl_fd(fd, p->file);
 	rc = read_cases(p, in);
 	jsonl_close(in);

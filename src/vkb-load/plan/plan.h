@@ -54,8 +54,10 @@ int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
 /* One combination of the axes, for the expansion. */
+enum { PLAN_LISTS = 12 }; /* that a configuration may have */
 struct plan_axes {
 	const struct json *cfg;
+	const struct json *values[PLAN_LISTS]; /* of each list; NULL: none */
 	bool cluster, tls;
 	const struct json *profiling, *set; /* NULL: none */
 	double io_threads;                  /* 0: not given */

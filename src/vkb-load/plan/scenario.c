@@ -13,6 +13,7 @@
 /* One scenario, in one iteration of its group, in one of its variants. */
 struct take {
 	const struct json *group, *s;
+	const char *name;    /* of the group */
 	const char *scene;   /* name of the group's scene */
 	size_t first;        /* index of the group's first case */
 	const char *id;      /* with the suffix of the variant */
@@ -23,10 +24,10 @@ struct take {
 
 /* Returns a string as it is, another value printed. Caller frees. */
 static char *
-format_name(const struct json *v, const char *absent)
+format_name(const struct json *v)
 {
 	if (!v)
-		return mem_str(absent);
+		return mem_str("unknown");
 	return json_str(v) ? mem_str(json_str(v)) : json_print(v);
 }
 
@@ -240,16 +241,13 @@ static struct json *
 make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
 	const char *how = json_get_str(y->s, "cluster_execution");
-	char *group = format_name(json_get(y->group, "group"), "unknown"),
-	     *text;
+	char *text = mem_printf("%s_%s", y->name, y->id);
 	struct json *c = json_object();
 
-	text = mem_printf("%s_%s", group, y->id);
 	json_set_str(c, "test_id", text);
 	free(text);
 	json_set_str(c, "test_phase", get_phase(y->s));
 	json_set(c, "group", json_dup(json_get(y->group, "group")));
-	free(group);
 	json_set_str(c, "scenario", y->id);
 	text = make_command(p, y, y->s);
 	json_set_str(c, "command", text);
@@ -347,7 +345,7 @@ static void
 expand_options(struct plan *p, const struct plan_axes *x, struct take *y)
 {
 	const struct json *m = json_first(json_get(y->s, "options"));
-	char *base = format_name(json_get(y->s, "id"), "unknown"), *id;
+	char *base = format_name(json_get(y->s, "id")), *id;
 
 	y->flag = "";
 	y->id = base;
@@ -381,12 +379,13 @@ runs_in_iteration(const struct json *s, long long iteration)
 }
 
 static void
-expand_group(
-    struct plan *p, const struct plan_axes *x, const struct json *g, size_t at)
+expand_group(struct plan *p, const struct plan_axes *x, const struct json *g,
+    const char *name, size_t at)
 {
 	long long n = (long long)json_get_num(g, "iterations", 0);
-	char *scene = scene_name(x, g, at);
-	struct take y = {.group = g, .scene = scene, .first = p->n};
+	char *scene = scene_name(x, name, at);
+	struct take y = {
+	    .group = g, .name = name, .scene = scene, .first = p->n};
 
 	for (long long i = n ? 1 : 0; i <= n && !p->full; i++)
 		for (y.s = json_first(json_get(g, "scenarios"));
@@ -403,13 +402,11 @@ plan_scenarios(struct plan *p, const struct plan_axes *x)
 {
 	const struct json *g = json_first(json_get(x->cfg, "test_groups"));
 	char *name;
-	bool in;
 
 	for (size_t i = 0; g && !p->full; g = json_next(g), i++) {
-		name = format_name(json_get(g, "group"), "unknown");
-		in = plan_is_listed(p->want->groups, name);
+		name = format_name(json_get(g, "group"));
+		if (plan_is_listed(p->want->groups, name))
+			expand_group(p, x, g, name, i);
 		free(name);
-		if (in)
-			expand_group(p, x, g, i);
 	}
 }
