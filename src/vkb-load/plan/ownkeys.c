@@ -2,6 +2,7 @@
 #include "benchcase.h"
 #include "json.h"
 #include "mem.h"
+#include "plan.h"
 #include "str.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/words.h"
@@ -17,31 +18,17 @@ static const char *const command_keys[] = {
     "command", "populate_with", "setup_commands", "teardown_commands"};
 static const char *const side_keys[] = {"writes", "reads"};
 
-/* Returns a copy of a command, or of a list of them, without the mark. */
-static struct json *
-copy_stripped(const struct json *j)
+static char *
+copy_without_mark(const char *text, const void *none)
 {
-	struct json *out;
-	char *text;
-
-	if (j && json_type(j) == JSON_ARRAY) {
-		out = json_array();
-		for (j = json_first(j); j; j = json_next(j))
-			json_push(out, copy_stripped(j));
-		return out;
-	}
-	if (!json_str(j))
-		return json_dup(j);
-	text = words_expand_prefix(json_str(j), NULL);
-	out = json_string(text);
-	free(text);
-	return out;
+	return words_expand_prefix(text, none);
 }
 
 static void
 strip_member(struct json *of, const char *key)
 {
-	json_set(of, key, copy_stripped(json_get(of, key)));
+	json_set(of, key,
+	    plan_change_texts(json_get(of, key), copy_without_mark, NULL));
 }
 
 void

@@ -50,13 +50,44 @@ plan_is_listed(const char *list, const char *word)
 	return !list;
 }
 
-const char *
-plan_find_command(const struct plan *p, const char *name)
+void
+plan_check_command(struct plan *p, const char *command, const char *where,
+    const char *what, const char *given)
 {
+	const char *near;
+	char *upper;
+
 	for (size_t i = 0; p->commands && p->commands[i]; i++)
-		if (strcmp(p->commands[i], name) == 0)
-			return p->commands[i];
-	return p->commands ? NULL : name;
+		if (strcmp(p->commands[i], command) == 0)
+			return;
+	if (!p->commands)
+		return;
+	upper = str_upper(command);
+	near = str_nearest(upper, p->commands);
+	plan_report_problem(p, "%s: unknown %s '%s'%s%s%s", where, what, given,
+	    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+	free(upper);
+}
+
+struct json *
+plan_change_texts(const struct json *j,
+    char *(*fn)(const char *text, const void *arg), const void *arg)
+{
+	struct json *out;
+	char *text;
+
+	if (j && json_type(j) == JSON_ARRAY) {
+		out = json_array();
+		for (j = json_first(j); j; j = json_next(j))
+			json_push(out, plan_change_texts(j, fn, arg));
+		return out;
+	}
+	if (!json_str(j))
+		return json_dup(j);
+	text = fn(json_str(j), arg);
+	out = json_string(text);
+	free(text);
+	return out;
 }
 
 /* Sets the length of an identity, or of a writer or reader of a mixed case. */
@@ -193,41 +224,16 @@ add_command(struct plan *p, const struct plan_axes *x)
 	plan_add(p, x, c);
 }
 
-/* Reports each unknown command of a configuration once. */
-static void
-check_commands(struct plan *p, const struct json *cfg)
-{
-	const char *name, *near;
-	char *upper;
-
-	for (const struct json *m = json_first(json_get(cfg, "commands")); m;
-	     m = json_next(m)) {
-		name = json_str(m);
-		if (plan_find_command(p, name))
-			continue;
-		upper = str_upper(name);
-		near = plan_find_command(p, upper);
-		if (!near)
-			near = str_nearest(upper, p->commands);
-		if (near)
-			plan_report_problem(p,
-			    "commands: unknown command '%s', did "
-			    "you mean '%s'?",
-			    name, near);
-		else
-			plan_report_problem(
-			    p, "commands: unknown command '%s'", name);
-		free(upper);
-	}
-}
-
 static void
 expand_config(struct plan *p, const struct json *cfg)
 {
 	bool groups = json_get(cfg, "test_groups");
+	const struct json *m =
+	    groups ? NULL : json_first(json_get(cfg, "commands"));
 
-	if (!groups)
-		check_commands(p, cfg);
+	for (; m; m = json_next(m))
+		plan_check_command(
+		    p, json_str(m), "commands", "command", json_str(m));
 	axes_each(p, cfg, groups ? plan_scenarios : add_command);
 }
 

@@ -31,11 +31,15 @@ format_name(const struct json *v)
 	return json_str(v) ? mem_str(json_str(v)) : json_print(v);
 }
 
-/* Replaces "{iteration}" by the number unless it is 0. Caller frees. */
+/*
+ * Replaces "{iteration}" by the number, a long long, unless it is 0. Caller
+ * frees.
+ */
 static char *
-expand_iteration(const char *s, long long iteration)
+expand_iteration(const char *s, const void *number)
 {
 	static const char mark[] = "{iteration}";
+	long long iteration = *(const long long *)number;
 	struct str out = {0};
 	const char *at;
 
@@ -48,16 +52,16 @@ expand_iteration(const char *s, long long iteration)
 	return str_take(&out);
 }
 
+/* Copies a text or a list of texts, unless it is empty. */
 static void
-set_expanded(struct json *to, const char *key, const char *s, long long n)
+set_expanded(struct json *to, const char *key, const struct json *from,
+    const struct take *y)
 {
-	char *text;
+	const struct json *v = json_get(from, key);
 
-	if (!s)
-		return;
-	text = expand_iteration(s, n);
-	json_set_str(to, key, text);
-	free(text);
+	if (json_str(v) || json_len(v))
+		json_set(to, key,
+		    plan_change_texts(v, expand_iteration, &y->iteration));
 }
 
 static const char *
@@ -76,12 +80,12 @@ get_phase(const struct json *s)
 static char *
 make_command(struct plan *p, const struct take *x, const struct json *s)
 {
-	const char *test = json_get_str(s, "test"), *near;
+	const char *test = json_get_str(s, "test");
 	const char *text = json_get_str(s, "command");
 	char *name, *it;
 
 	if (!test) {
-		it = expand_iteration(text ? text : "mixed", x->iteration);
+		it = expand_iteration(text ? text : "mixed", &x->iteration);
 		if (!*x->flag || !text)
 			return it;
 		name = mem_printf("%s %s", it, x->flag);
@@ -89,12 +93,9 @@ make_command(struct plan *p, const struct take *x, const struct json *s)
 		return name;
 	}
 	name = str_upper(test);
-	if (!plan_find_command(p, name)) {
-		near = str_nearest(name, p->commands);
-		plan_report_problem(p, "scenario '%s': unknown test '%s'%s%s%s",
-		    x->id, test, near ? ", did you mean '" : "",
-		    near ? near : "", near ? "'?" : "");
-	}
+	it = mem_printf("scenario '%s'", x->id);
+	plan_check_command(p, name, it, "test", test);
+	free(it);
 	return name;
 }
 
@@ -119,6 +120,8 @@ set_length(const struct plan_axes *x, const struct json *s, struct json *c)
 static struct json *
 list_parts(struct plan *p, const struct take *x, const char *side)
 {
+	static const char *const inherited[] = {
+	    "duration", "pipeline", "cluster_execution"};
 	const struct json *list = json_get(x->s, side);
 	bool reads = strcmp(side, "reads") == 0;
 	struct take y = *x;
@@ -137,17 +140,13 @@ list_parts(struct plan *p, const struct take *x, const char *side)
 		text = make_command(p, &y, v);
 		json_set_str(part, "command", text);
 		free(text);
-		set_expanded(
-		    part, "dataset", json_get_str(v, "dataset"), x->iteration);
-		if (!json_get(v, "duration"))
-			json_set(part, "duration",
-			    json_dup(json_get(x->s, "duration")));
-		if (!json_get(v, "pipeline"))
-			json_set_num(part, "pipeline",
-			    json_get_num(x->s, "pipeline", 1));
-		if (!json_get(v, "cluster_execution"))
-			json_set(part, "cluster_execution",
-			    json_dup(json_get(x->s, "cluster_execution")));
+		set_expanded(part, "dataset", v, x);
+		for (size_t i = 0; i < 3; i++)
+			if (!json_get(v, inherited[i]))
+				json_set(part, inherited[i],
+				    json_dup(json_get(x->s, inherited[i])));
+		if (!json_get(part, "pipeline"))
+			json_set_num(part, "pipeline", 1);
 		json_push(out, part);
 	}
 	return out;
@@ -191,25 +190,6 @@ get_keyspace(const struct plan_axes *x, const struct json *s)
 	return list ? json_num(json_first(list), 1000000) : 1000000;
 }
 
-/* Returns the setup or teardown commands, or NULL. */
-static struct json *
-list_commands(const struct take *y, const char *key)
-{
-	const struct json *list = json_get(y->s, key);
-	struct json *out;
-	char *text;
-
-	if (!json_len(list))
-		return NULL;
-	out = json_array();
-	for (const struct json *v = json_first(list); v; v = json_next(v)) {
-		text = expand_iteration(json_str(v), y->iteration);
-		json_push(out, json_string(text));
-		free(text);
-	}
-	return out;
-}
-
 /* Sets the warm-up in seconds, on own connections or those of the run. */
 static void
 set_warmup(const struct take *y, struct json *c)
@@ -225,21 +205,11 @@ set_warmup(const struct take *y, struct json *c)
 		json_set_bool(c, "warmup_writes_only", true);
 }
 
-static void
-set_preparation(const struct take *y, struct json *c)
-{
-	static const char *const lists[] = {
-	    "setup_commands", "teardown_commands"};
-
-	for (size_t i = 0; i < 2; i++)
-		json_set(c, lists[i], list_commands(y, lists[i]));
-	set_expanded(c, "populate_with", json_get_str(y->s, "populate_with"),
-	    y->iteration);
-}
-
 static struct json *
 make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
+	static const char *const expanded[] = {
+	    "dataset", "setup_commands", "teardown_commands", "populate_with"};
 	const char *how = json_get_str(y->s, "cluster_execution");
 	char *text = mem_printf("%s_%s", y->name, y->id);
 	struct json *c = json_object();
@@ -258,8 +228,8 @@ make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 	set_warmup(y, c);
 	if (y->iteration)
 		json_set_num(c, "iteration", (double)y->iteration);
-	set_expanded(c, "dataset", json_get_str(y->s, "dataset"), y->iteration);
-	set_preparation(y, c);
+	for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++)
+		set_expanded(c, expanded[i], y->s, y);
 	if (how && strcmp(how, "parallel") == 0)
 		json_set_str(c, "cluster_execution", how);
 	json_set(c, "writes", list_parts(p, y, "writes"));
