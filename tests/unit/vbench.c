@@ -38,8 +38,8 @@ does(char *help, const char *command, bool cluster, const char *want)
 	    .threads = 1,
 	    .seed = 7};
 	static const char same[] = "vb -h h -p 1 -n 8 -r 9 -d 3 -P 2 -c 5 ";
-	char **argv = vbargs_make(&(struct vbargs){
-	    .caps = &caps, .target = &t, .work = &w, .requests = 8});
+	char **argv =
+	    vbargs_make(&caps, &t, &w, &(struct vbargs_length){.requests = 8});
 	char *text = vbargs_text(argv);
 
 	tap_ok(str_starts(text, same), "%s: %s", command, text);

@@ -160,35 +160,35 @@ push_test(struct list *l, const char *command)
 }
 
 char **
-vbargs_make(const struct vbargs *a)
+vbargs_make(const struct vbcaps *caps, const struct engine_target *t,
+    const struct engine_work *w, const struct vbargs_length *length)
 {
-	const struct engine_work *w = a->work;
-	char **words = vbargs_words(a->caps, w, a->target->cluster);
+	char **words = vbargs_words(caps, w, t->cluster);
 	struct list l = {0};
 
-	push_word(&l, mem_str(a->caps->path));
-	push_target(&l, a->target);
-	if (a->requests)
-		push_number(&l, "-n", (double)a->requests);
+	push_word(&l, mem_str(caps->path));
+	push_target(&l, t);
+	if (length->requests)
+		push_number(&l, "-n", (double)length->requests);
 	else
-		push_number(&l, "--duration", a->duration_s);
+		push_number(&l, "--duration", length->duration_s);
 	/* Without -r the key would be the literal __rand_int__. */
 	push_number(&l, "-r", w->keyspacelen ? (double)w->keyspacelen : 1);
 	push_number(&l, "-d", (double)w->data_size);
 	push_number(&l, "-P", w->pipeline);
 	push_number(&l, "-c", w->clients);
 	/* In a cluster its default would be one thread for each node. */
-	if (w->threads > 1 || a->target->cluster)
+	if (w->threads > 1 || t->cluster)
 		push_number(&l, "--threads", w->threads);
-	if (a->warmup_s > 0)
-		push_number(&l, "--warmup", a->warmup_s);
+	if (length->warmup_s > 0)
+		push_number(&l, "--warmup", length->warmup_s);
 	if (w->resp3)
 		push_word(&l, mem_str("-3"));
 	if (w->sequential)
 		push_word(&l, mem_str("--sequential"));
-	if (a->target->cluster)
+	if (t->cluster)
 		push_word(&l, mem_str("--cluster"));
-	if (vbcaps_has(a->caps, "--seed"))
+	if (vbcaps_has(caps, "--seed"))
 		push_number(&l, "--seed", (double)w->seed);
 	push_word(&l, mem_str("--csv"));
 	if (!words)

@@ -26,18 +26,14 @@ static char *
 read_version(const char *path)
 {
 	struct str out = {0}, s = {0};
-	char *line;
 	int status;
 
-	if (run_with_option(path, "--version", &out, &status) < 0 || !out.len ||
-	    !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		str_free(&out);
-		return NULL;
+	if (run_with_option(path, "--version", &out, &status) == 0 && out.len &&
+	    WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		out.s[strcspn(out.s, "\r\n")] = '\0';
+		if (strlen(out.s) <= VERSION_MOST)
+			str_visible(&s, out.s);
 	}
-	line = mem_strn(out.s, strcspn(out.s, "\r\n"));
-	if (strlen(line) <= VERSION_MOST)
-		str_visible(&s, line);
-	free(line);
 	str_free(&out);
 	if (s.len)
 		return str_take(&s);
