@@ -37,20 +37,17 @@ makes_file(const char *key, const char *name)
 static const struct json *
 find_recipe(const struct json *recipes, const char *path, const char **place)
 {
-	for (int exact = 1; exact >= 0; exact--)
-		for (size_t i = 0; i < 2; i++) {
-			const struct json *m =
-			    json_first(json_get(recipes, kinds[i]));
+	const struct json *m;
 
-			for (; m; m = json_next(m))
-				if (exact
-					? !strcmp(json_key(m), base_name(path))
-					: makes_file(
-					      json_key(m), base_name(path))) {
-					*place = kinds[i];
-					return m;
-				}
-		}
+	path = base_name(path);
+	for (size_t k = 0; k < 4; k++) {
+		*place = kinds[k % 2];
+		m = json_first(json_get(recipes, *place));
+		for (; m; m = json_next(m))
+			if (k < 2 ? strcmp(json_key(m), path) == 0
+				  : makes_file(json_key(m), path))
+				return m;
+	}
 	return NULL;
 }
 
