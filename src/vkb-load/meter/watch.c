@@ -260,19 +260,16 @@ compute_per_request(const struct counters *c, int which, double requests)
 enum watch_bound
 watch_bound(struct watch_busy server, struct watch_busy client)
 {
-	bool both;
+	bool client_wanted = client.wanted >= WATCH_BUSY_PERCENT;
 
 	if (server.ran >= WATCH_BUSY_PERCENT)
 		return WATCH_SERVER;
 	if (client.ran >= WATCH_BUSY_PERCENT)
 		return WATCH_CLIENT;
-	both = server.wanted >= WATCH_BUSY_PERCENT &&
-	    client.wanted >= WATCH_BUSY_PERCENT;
-	if (both)
-		return server.ran >= client.ran ? WATCH_SERVER : WATCH_CLIENT;
-	if (server.wanted >= WATCH_BUSY_PERCENT)
+	if (server.wanted >= WATCH_BUSY_PERCENT &&
+	    !(client_wanted && client.ran > server.ran))
 		return WATCH_SERVER;
-	if (client.wanted >= WATCH_BUSY_PERCENT)
+	if (client_wanted)
 		return WATCH_CLIENT;
 	return isnan(server.ran) || isnan(client.ran) ? WATCH_UNKNOWN
 						      : WATCH_NEITHER;

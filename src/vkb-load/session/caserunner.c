@@ -98,28 +98,26 @@ add_to_precision(struct call *x, const struct measure *m, size_t cas)
 	free(v);
 }
 
-/* Reports that a run failed, and where the log of its server is. */
+/* Reports what failed, and where the log of its server is; frees 'what'. */
 static void
-say_failed(struct call *x, const struct step *s, const char *what)
+report_failure(struct call *x, const struct step *s, char *what)
 {
 	const char *log = logs_keep(x->r->context.logs);
 
 	err_say("%s: %s%s%s%s", s->cas->id, what,
 	    log ? "; the log of its server is kept in '" : "", log ? log : "",
 	    log ? "'" : "");
+	free(what);
 }
 
 /* Writes the profile records of a case. 0, or -1, error reported. */
 static int
 write_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
 {
-	char *what;
-
 	if (rc < 0 || m->error.len) {
-		what = mem_printf("not profiled: %s",
-		    m->error.len ? m->error.s : "it was interrupted");
-		say_failed(x, s, what);
-		free(what);
+		report_failure(x, s,
+		    mem_printf("not profiled: %s",
+			m->error.len ? m->error.s : "it was interrupted"));
 		x->v->failed++;
 	}
 	progress_wipe();
@@ -149,7 +147,6 @@ write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 {
 	struct case_runner *r = x->r;
 	struct results *to = x->a->results;
-	char what[40];
 
 	if (x->v->profile)
 		return write_profiles(x, m, s, rc);
@@ -165,11 +162,9 @@ write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 		if (m->error.len) /* only the first has the end of a log */
 			m->error.s[strcspn(m->error.s, "\n")] = '\0';
 	}
-	if (rc < 0) {
-		snprintf(
-		    what, sizeof what, "run %zu failed", x->v->slot->index);
-		say_failed(x, s, what);
-	}
+	if (rc < 0)
+		report_failure(
+		    x, s, mem_printf("run %zu failed", x->v->slot->index));
 	progress_wipe();
 	if (r->machine && results_write(to, r->machine) < 0)
 		return -1;

@@ -24,18 +24,6 @@ struct ci_width {
 	struct column *cols; /* per case, build and condition */
 };
 
-/* Copies the finite values in order. Returns their number. */
-static size_t
-copy_present(const double *v, size_t n, double *to)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (isfinite(v[i]))
-			to[kept++] = v[i];
-	return kept;
-}
-
 static double
 relative_width(double lo, double hi, double centre)
 {
@@ -48,23 +36,17 @@ double
 ci_width_median(const double *x, size_t n, double level)
 {
 	double *v = mem_array(n + 1, sizeof *v), lo, hi, width = INFINITY;
-	size_t m = copy_present(x, n, v);
 	struct stats_rule rule = {0};
+	size_t m = 0;
 
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(x[i]))
+			v[m++] = x[i];
 	stats_sort(v, m);
 	if (stats_ci(&rule, v, m, 1 - level, &lo, &hi))
 		width = relative_width(lo, hi, stats_median(v, m));
 	free(v);
 	return width;
-}
-
-static bool
-is_positive(const double *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!(v[i] > 0))
-			return false;
-	return true;
 }
 
 static double
@@ -124,16 +106,17 @@ ci_width_ratio(
 	double *u = mem_array(n + 1, sizeof *u), width = INFINITY;
 	double *v = mem_array(n + 1, sizeof *v);
 	size_t m = 0, k = 0;
+	double least = INFINITY;
 
 	for (size_t i = 0; i < n; i++) {
 		bool both = isfinite(x[i]) && isfinite(y[i]);
 
 		if (isfinite(x[i]) && (both || !paired))
-			u[m++] = x[i];
+			least = fmin(least, u[m++] = x[i]);
 		if (isfinite(y[i]) && (both || !paired))
-			v[k++] = y[i];
+			least = fmin(least, v[k++] = y[i]);
 	}
-	if (m && k && is_positive(u, m) && is_positive(v, k))
+	if (m && k && least > 0)
 		width = paired && m >= power_least_runs(true, 1, level)
 		    ? paired_width(u, v, m, level)
 		    : unpaired_width(u, m, v, k, level);

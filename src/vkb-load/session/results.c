@@ -39,21 +39,18 @@ intern_run(const struct results *r, const struct json *subject,
 static off_t
 find_last_newline(int fd, const char *name, off_t size)
 {
-	char buf[4096];
+	char buf[4096], *newline;
 	size_t n;
 
-	while (size > 0) {
+	for (; size > 0; size -= (off_t)n) {
 		n = size < (off_t)sizeof buf ? (size_t)size : sizeof buf;
 		if (pread(fd, buf, n, size - (off_t)n) != (ssize_t)n)
 			return err_fail_sys("cannot read '%s'", name);
-		while (n > 0 && buf[n - 1] != '\n') {
-			n--;
-			size--;
-		}
-		if (n > 0)
-			break;
+		newline = memrchr(buf, '\n', n);
+		if (newline)
+			return size - (buf + n - newline - 1);
 	}
-	return size;
+	return 0;
 }
 
 /* Looks for half a line, as a kill leaves it; cuts it off with 'repair'. */
@@ -142,7 +139,6 @@ results_open(struct results *r, const char *output, const char *resume)
 		r->fd = open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (r->fd < 0)
 		return err_fail_sys("cannot append to '%s'", name);
-	r->file = true;
 	r->path = name;
 	r->name = resume;
 	/* held until results_close; some file systems have no locks */
@@ -163,7 +159,7 @@ results_close(struct results *r)
 	}
 	free(r->done);
 	intern_free(r->keys);
-	if (r->file && r->fd >= 0)
+	if (r->path)
 		close(r->fd);
 }
 
@@ -182,7 +178,7 @@ check_removed(const struct results *r)
 {
 	struct stat st;
 
-	if (r->file && fstat(r->fd, &st) == 0 && st.st_nlink == 0)
+	if (r->path && fstat(r->fd, &st) == 0 && st.st_nlink == 0)
 		return err_fail("'%s' was removed while runs were appended to "
 				"it: they are lost, so measure them again",
 		    r->path);

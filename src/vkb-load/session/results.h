@@ -20,7 +20,6 @@ struct finished {
 
 struct results {
 	int fd;
-	bool file;
 	const char *path;      /* of the file, or NULL; borrowed */
 	const char *name;      /* the same if it is resumed, or NULL */
 	struct finished *done; /* by the number of the run in 'keys' */
