@@ -190,13 +190,19 @@ axes_config(const struct plan_axes *x, struct json *c)
 	json_set(c, "profiling", json_dup(x->profiling));
 }
 
-static void
-push_cpu_range(struct json *list, size_t first, size_t n)
+/* Returns n CPU lists of so many CPUs each. */
+static struct json *
+list_cpu_ranges(size_t first, size_t n, size_t each)
 {
-	char *s = mem_printf("%zu-%zu", first, first + n - 1);
+	struct json *list = json_array();
+	char *s;
 
-	json_push(list, json_string(s));
-	free(s);
+	for (; n; n--, first += each) {
+		s = mem_printf("%zu-%zu", first, first + each - 1);
+		json_push(list, json_string(s));
+		free(s);
+	}
+	return list;
 }
 
 /* Returns one CPU list per node, or NULL if none are given or too few. */
@@ -206,14 +212,16 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
 	const struct json *range = json_get(x->cfg, "server_cpu_range");
 	const struct json *each = json_get(alloc, "servers"), *v = NULL;
-	size_t n = count_nodes(x), cores;
+	size_t n = count_nodes(x);
 	struct json *out;
 
 	if (!alloc && !range && x->cluster)
 		each = json_get(x->cfg, "cluster_cpu_ranges");
 	if (!alloc && !range && !each)
 		return NULL;
-	cores = (size_t)json_get_num(alloc, "cores_per_server", 1);
+	if (!each && !range)
+		return list_cpu_ranges(
+		    0, n, (size_t)json_get_num(alloc, "cores_per_server", 1));
 	if (each && json_len(each) < n) {
 		plan_report_problem(p,
 		    "CPUs are given for %zu nodes, but there are %zu",
@@ -223,13 +231,8 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 	out = json_array();
 	v = json_first(each);
 	for (size_t i = 0; i < n; i++) {
-		if (each) {
-			json_push(out, json_dup(v));
-			v = json_next(v);
-		} else if (range)
-			json_push(out, json_dup(range));
-		else
-			push_cpu_range(out, i * cores, cores);
+		json_push(out, json_dup(each ? v : range));
+		v = v ? json_next(v) : NULL;
 	}
 	return out;
 }
@@ -282,14 +285,9 @@ list_client_cpus(const struct plan_axes *x)
 	size_t first =
 	    count_nodes(x) * (size_t)json_get_num(alloc, "cores_per_server", 1);
 	size_t cores = (size_t)json_get_num(alloc, "cores_per_client", 1);
-	struct json *list;
 
-	if (each)
-		return json_dup(each);
-	list = json_array();
-	for (size_t i = 0; i < count_nodes(x); i++)
-		push_cpu_range(list, first + i * cores, cores);
-	return list;
+	return each ? json_dup(each)
+		    : list_cpu_ranges(first, count_nodes(x), cores);
 }
 
 struct json *

@@ -257,33 +257,24 @@ take_case(struct plan *p, struct json *rec, const char *where)
 	return 0;
 }
 
-static int
-read_cases(struct plan *p, struct jsonl *in)
-{
-	struct json *rec;
-	int rc, bad = 0;
-
-	while ((rc = record_next(in, &rec)) != 0)
-		if (rc < 0)
-			bad = -1;
-		else if (take_case(p, rec, jsonl_where(in)) < 0) {
-			bad = -1;
-			json_free(rec);
-		}
-	return bad;
-}
-
 /* Reads case records by record_next, whose messages have line numbers. */
 static int
-read_case_text(struct plan *p, const struct str *s)
+read_cases(struct plan *p, const struct str *s)
 {
-	int fd = sink_memory(s->s, s->len), rc;
+	int fd = sink_memory(s->s, s->len), got, rc = 0;
 	struct jsonl *in;
+	struct json *rec;
 
 	if (fd < 0)
 		return err_fail_sys("cannot copy '%s' to memory", p->file);
 	in = jsonl_fd(fd, p->file);
-	rc = read_cases(p, in);
+	while ((got = record_next(in, &rec)) != 0)
+		if (got < 0)
+			rc = -1;
+		else if (take_case(p, rec, jsonl_where(in)) < 0) {
+			rc = -1;
+			json_free(rec);
+		}
 	jsonl_close(in);
 	return rc;
 }
@@ -326,7 +317,7 @@ plan_read(struct plan *p, const char *file)
 	}
 	doc = json_parse(s.s, s.len, NULL, NULL);
 	if (holds_records(&s, doc)) {
-		rc = read_case_text(p, &s);
+		rc = read_cases(p, &s);
 		goto out;
 	}
 	if (!doc &&

@@ -251,12 +251,9 @@ make_about(const struct plan *p, const struct take *y)
 		json_set_str(a, "config_name", file ? file + 1 : p->file);
 	json_set_str(
 	    a, "group_description", json_get_str(y->group, "description"));
-	if (text && *y->flag) {
-		both = mem_printf("%s + %s", text, y->flag);
-		json_set_str(a, "scenario_description", both);
-		free(both);
-	} else
-		json_set_str(a, "scenario_description", text);
+	both = text && *y->flag ? mem_printf("%s + %s", text, y->flag) : NULL;
+	json_set_str(a, "scenario_description", both ? both : text);
+	free(both);
 	if (json_first(a))
 		return a;
 	json_free(a);
