@@ -1,4 +1,4 @@
-#include "vkb-load/session/order.h"
+#include "vkb-load/session/schedule.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -55,31 +55,24 @@ intake_name(struct intake *in, const char *name, size_t n)
 	return -1;
 }
 
-static void
-list_names(const struct intake *in, struct str *s)
-{
-	size_t i;
-
-	for (i = 0; i < in->nfields; i++)
-		if (in->seen[i])
-			str_printf(s, "%s'%s'", s->len ? ", " : "",
-			    in->want->fields[i]);
-	for (i = 0; i < in->nnames; i++)
-		str_printf(s, "%s'%s'", s->len ? ", " : "", in->names[i]);
-}
-
 int
 intake_names_end(struct intake *in)
 {
+	const char *const *fields = in->want->fields, *missing = NULL;
 	struct str s = {0};
 	size_t i;
 
-	for (i = 0; i < in->nfields && in->seen[i]; i++)
-		continue;
-	if (i == in->nfields)
+	for (i = in->nfields; i-- > 0;)
+		if (!in->seen[i])
+			missing = fields[i];
+	if (!missing)
 		return 0;
-	list_names(in, &s);
-	err_say("%s: no field '%s'; %s%s", in->want->path, in->want->fields[i],
+	for (i = 0; i < in->nfields; i++)
+		if (in->seen[i])
+			str_printf(&s, "%s'%s'", s.len ? ", " : "", fields[i]);
+	for (i = 0; i < in->nnames; i++)
+		str_printf(&s, "%s'%s'", s.len ? ", " : "", in->names[i]);
+	err_say("%s: no field '%s'; %s%s", in->want->path, missing,
 	    s.len ? "the fields are " : "the file has no fields",
 	    s.len ? s.s : "");
 	str_free(&s);

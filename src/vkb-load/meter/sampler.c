@@ -173,12 +173,12 @@ sampler_ends(const struct sampler *s, const struct sampler_reading **first,
 }
 
 size_t
-sampler_intervals(const int64_t *at_ns, size_t n, size_t *ends)
+sampler_intervals(const struct sampler_reading *r, size_t n, size_t *ends)
 {
 	size_t k = 0, from = 0;
 
 	for (size_t i = 1; i < n; i++)
-		if (at_ns[i] - at_ns[from] >= PERIOD_NS / 2)
+		if (r[i].at_ns - r[from].at_ns >= PERIOD_NS / 2)
 			ends[k++] = from = i;
 		else if (i + 1 == n)
 			ends[k ? k - 1 : k++] = i;
@@ -191,12 +191,8 @@ static size_t *
 make_intervals(const struct sampler *s, size_t *n)
 {
 	size_t *v = mem_array(s->n + 1, sizeof *v);
-	int64_t *at = mem_array(s->n + 1, sizeof *at);
 
-	for (size_t i = 0; i < s->n; i++)
-		at[i] = s->readings[i].at_ns;
-	*n = sampler_intervals(at, s->n, v + 1);
-	free(at);
+	*n = sampler_intervals(s->readings, s->n, v + 1);
 	return v;
 }
 

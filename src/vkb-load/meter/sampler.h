@@ -51,6 +51,7 @@ struct json *sampler_series(const struct sampler *);
  * interval has at least half a second, since shorter ones say little. A shorter
  * last one is merged with the one before, so a short run has one interval.
  */
-size_t sampler_intervals(const int64_t *at_ns, size_t n, size_t *ends);
+size_t sampler_intervals(
+    const struct sampler_reading *, size_t n, size_t *ends);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The schedule of a session: its scenes, which runs are finished, which come
- * next, and how long they take.
+ * The schedule of a session: its scenes, in which order they run on which
+ * build, which runs are finished, and how long the others take.
  */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "order.h"
 #include "progress.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/scene.h"
@@ -24,6 +23,32 @@ struct ci_width_goal;
 struct profiles_opts;
 struct results;
 struct roles;
+
+struct turn {
+	size_t scene, build;
+	size_t index; /* repetition of this scene and build, from 1 */
+	size_t block; /* 0: not interleaved */
+};
+
+enum order_how {
+	ORDER_INTERLEAVED, /* rounds; in each, every scene over all builds */
+	ORDER_RANDOM,      /* everything in any order */
+	ORDER_SEQUENTIAL   /* build by build, scene by scene */
+};
+
+/* Parses "interleaved", "random" or "sequential"; NULL is interleaved. */
+enum order_how order_parse(const char *s);
+
+/* Repetitions first..last of each scene on each build. */
+struct order {
+	enum order_how how;
+	size_t nscenes, nbuilds;
+	size_t first, last; /* from 1 */
+	uint64_t seed;
+};
+
+/* Returns all n turns; caller frees with free(). */
+struct turn *order_make(const struct order *, size_t *n);
 
 struct schedule {
 	const struct stopping_rule *rule;
