@@ -155,7 +155,7 @@ refuses(char *help, const char *more, const char *want)
 	    "\"requests\":9,%s}}",
 	    more);
 	cas = json_parse(s.s, s.len, NULL, NULL);
-	why = vbrefuse_why(&caps, cas, false);
+	why = vbrefuse_explain(&caps, cas, false);
 	tap_str(why, want, want ? want : more);
 	free(why);
 	json_free(cas);

@@ -12,7 +12,7 @@
 #define VALUE_MOST (512U << 20) /* bytes; a server's limit of a bulk string */
 
 int
-intake_line(void *intake, const char **line, size_t *n)
+intake_read_line(void *intake, const char **line, size_t *n)
 {
 	struct intake *in = intake;
 	ssize_t k = getline(&in->line, &in->cap, in->f);
@@ -34,7 +34,7 @@ is_name(const char *s, const char *name, size_t n)
 }
 
 int
-intake_name(struct intake *in, const char *name, size_t n)
+intake_find_field(struct intake *in, const char *name, size_t n)
 {
 	size_t i;
 
@@ -56,7 +56,7 @@ intake_name(struct intake *in, const char *name, size_t n)
 }
 
 int
-intake_names_end(struct intake *in)
+intake_check_fields(struct intake *in)
 {
 	const char *const *fields = in->want->fields, *missing = NULL;
 	struct str s = {0};
@@ -80,7 +80,7 @@ intake_names_end(struct intake *in)
 }
 
 void
-intake_field(struct intake *in, int field, const void *value, size_t n)
+intake_set_field(struct intake *in, int field, const void *value, size_t n)
 {
 	struct intake_value *v = &in->values[field];
 
@@ -91,7 +91,7 @@ intake_field(struct intake *in, int field, const void *value, size_t n)
 }
 
 int
-intake_row(struct intake *in)
+intake_end_row(struct intake *in)
 {
 	struct intake_value *v;
 	uint64_t n = rowset_count(in->d) + 1;

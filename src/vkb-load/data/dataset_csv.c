@@ -11,7 +11,7 @@ static int
 read_line(void *from, const char **line, size_t *n)
 {
 	const struct intake *in = from;
-	int k = intake_line(from, line, n);
+	int k = intake_read_line(from, line, n);
 
 	if (k > 0 && in->line_number == 1 && *n >= 3 &&
 	    memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
@@ -49,8 +49,8 @@ read_rows(struct intake *in, struct csvrows *rows)
 		columns = 0;
 	field = mem_array(columns + 1, sizeof *field);
 	for (i = 0; i < columns; i++)
-		field[i] = intake_name(in, v[i], strlen(v[i]));
-	if (intake_names_end(in) < 0)
+		field[i] = intake_find_field(in, v[i], strlen(v[i]));
+	if (intake_check_fields(in) < 0)
 		goto out;
 	while ((k = read_row(rows, in, &v, &n)) > 0) {
 		if (n != columns) {
@@ -61,9 +61,9 @@ read_rows(struct intake *in, struct csvrows *rows)
 		}
 		for (i = 0; i < n; i++)
 			if (field[i] >= 0)
-				intake_field(in, field[i], v[i],
+				intake_set_field(in, field[i], v[i],
 				    csvrows_length(rows, i));
-		k = intake_row(in);
+		k = intake_end_row(in);
 		if (k != 0)
 			break;
 	}

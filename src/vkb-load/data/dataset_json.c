@@ -37,9 +37,9 @@ read_json_value(
 		if (!jsonscan_string(c, &t))
 			return;
 		decode_string(buf, &t);
-		intake_field(in, field, buf->s, buf->len);
+		intake_set_field(in, field, buf->s, buf->len);
 	} else if (jsonscan_value(c, &t, NULL)) {
-		intake_field(in, field, t.s, t.n);
+		intake_set_field(in, field, t.s, t.n);
 	}
 }
 
@@ -61,7 +61,8 @@ read_json_line(struct intake *in, const char *line, size_t n, struct str *buf)
 	if (jsonscan_object(&c, &keys))
 		while (jsonscan_member(&c, &keys, &key)) {
 			decode_string(buf, &key);
-			field = intake_name(in, buf->s ? buf->s : "", buf->len);
+			field = intake_find_field(
+			    in, buf->s ? buf->s : "", buf->len);
 			if (field >= 0)
 				read_json_value(in, &c, field, buf);
 			else
@@ -81,15 +82,15 @@ dataset_json(struct intake *in)
 	int k, row = 0;
 	size_t n;
 
-	while (row == 0 && (k = intake_line(in, &line, &n)) > 0) {
+	while (row == 0 && (k = intake_read_line(in, &line, &n)) > 0) {
 		while (n && strchr(" \t\r\n", line[n - 1]) && line[n - 1])
 			n--;
 		in->line[n] = '\0';
 		if (n)
 			row = read_json_line(in, line, n, &buf) < 0
 			    ? -1
-			    : intake_row(in);
+			    : intake_end_row(in);
 	}
 	str_free(&buf);
-	return row < 0 || k < 0 ? -1 : intake_names_end(in);
+	return row < 0 || k < 0 ? -1 : intake_check_fields(in);
 }

@@ -181,20 +181,20 @@ put_field(struct reader *r, const struct npyhead_field *f, int to, char *p)
 
 	str_clear(&r->buf);
 	if (f->kind == 'S' && !f->vector) {
-		intake_field(r->in, to, p, strnlen(p, n));
+		intake_set_field(r->in, to, p, strnlen(p, n));
 		return 0;
 	}
 	if (f->swap)
 		swap_bytes(p, f->kind == 'U' ? 4 : f->size,
 		    f->kind == 'U' ? n / 4 : f->n);
 	if (f->vector || f->kind == 'V') {
-		intake_field(r->in, to, p, n);
+		intake_set_field(r->in, to, p, n);
 		return 0;
 	}
 	if ((f->kind == 'U' ? format_text(r, p, n) : format_number(r, f, p)) <
 	    0)
 		return -1;
-	intake_field(r->in, to, r->buf.s ? r->buf.s : "", r->buf.len);
+	intake_set_field(r->in, to, r->buf.s ? r->buf.s : "", r->buf.len);
 	return 0;
 }
 
@@ -214,7 +214,7 @@ read_rows(struct reader *r)
 				rc = put_field(r, &h->fields[j], r->wanted[j],
 				    row + h->fields[j].at);
 		if (rc == 0)
-			rc = intake_row(r->in);
+			rc = intake_end_row(r->in);
 	}
 	free(row);
 	return rc < 0 ? -1 : 0;
@@ -233,9 +233,9 @@ dataset_npy(struct intake *in)
 	r.wanted = mem_array(r.head.nfields, sizeof *r.wanted);
 	for (i = 0; i < r.head.nfields; i++) {
 		f = &r.head.fields[i];
-		r.wanted[i] = intake_name(in, f->name, strlen(f->name));
+		r.wanted[i] = intake_find_field(in, f->name, strlen(f->name));
 	}
-	if (intake_names_end(in) == 0)
+	if (intake_check_fields(in) == 0)
 		rc = read_rows(&r);
 out:
 	npyhead_free(&r.head);

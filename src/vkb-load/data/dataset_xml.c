@@ -14,7 +14,7 @@ struct reader {
 	int field;      /* being read, or -1 */
 	unsigned depth; /* open elements, from the row on; 0: no row */
 	unsigned at;    /* the depth of the field */
-	int rc;         /* result of intake_row */
+	int rc;         /* result of intake_end_row */
 };
 
 static void XMLCALL
@@ -32,7 +32,7 @@ on_start(void *arg, const XML_Char *name, const XML_Char **attributes)
 	r->depth++;
 	if (r->field >= 0)
 		return;
-	field = intake_name(r->in, name, strlen(name));
+	field = intake_find_field(r->in, name, strlen(name));
 	if (field < 0 || r->in->values[field].given)
 		return;
 	r->field = field;
@@ -49,13 +49,13 @@ on_end(void *arg, const XML_Char *name)
 	if (r->depth == 0)
 		return;
 	if (r->field >= 0 && r->depth == r->at) {
-		intake_field(
+		intake_set_field(
 		    r->in, r->field, r->text.len ? r->text.s : "", r->text.len);
 		r->field = -1;
 	}
 	if (--r->depth)
 		return;
-	r->rc = intake_row(r->in);
+	r->rc = intake_end_row(r->in);
 	if (r->rc != 0)
 		XML_StopParser(r->p, XML_FALSE);
 }
@@ -110,7 +110,7 @@ dataset_xml(struct intake *in)
 	XML_SetCharacterDataHandler(r.p, on_text);
 	rc = parse_xml(&r);
 	if (rc == 0)
-		rc = intake_names_end(in);
+		rc = intake_check_fields(in);
 	XML_ParserFree(r.p);
 	str_free(&r.text);
 	return rc;

@@ -117,7 +117,8 @@ check_dataset(void *arg, const char *path)
 }
 
 char *
-makedata(const struct json *cas, struct intern *made, const volatile int *stop)
+makedata_run(
+    const struct json *cas, struct intern *made, const volatile int *stop)
 {
 	struct making m = {
 	    .recipes = json_get(cas, "data"), .made = made, .stop = stop};

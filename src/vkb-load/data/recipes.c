@@ -106,7 +106,7 @@ add_recipe(void *arg, const char *path)
 }
 
 struct json *
-recipes_of(const struct json *cfg, const struct json *config)
+recipes_collect(const struct json *cfg, const struct json *config)
 {
 	struct taking t = {.cfg = cfg};
 

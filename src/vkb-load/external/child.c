@@ -208,7 +208,7 @@ append_tail(struct str *to, const struct str *from)
 }
 
 char *
-child_last_words(const struct child *c, const char *name)
+child_describe_end(const struct child *c, const char *name)
 {
 	struct str s = {0};
 	char how[80];

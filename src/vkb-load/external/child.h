@@ -43,6 +43,6 @@ int child_run(const struct child_spec *, struct child *);
 void child_free(struct child *);
 
 /* Returns how it ended and its last output, in one line; caller frees. */
-char *child_last_words(const struct child *, const char *name);
+char *child_describe_end(const struct child *, const char *name);
 
 #endif

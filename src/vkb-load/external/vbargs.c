@@ -127,7 +127,7 @@ vbargs_words(
 					 : mem_str(w->command);
 	words = words_split(text, &n, &why);
 	free(text);
-	if (words && !vbcaps_says(caps, VALUE))
+	if (words && !vbcaps_mentions(caps, VALUE))
 		set_value(words, w->data_size);
 	return words;
 }
@@ -139,7 +139,7 @@ vbargs_fits(const struct vbcaps *caps, const char *command, double size)
 	char *text;
 
 	if (command_known(command) && !has_test(caps, command) &&
-	    !vbcaps_says(caps, VALUE)) {
+	    !vbcaps_mentions(caps, VALUE)) {
 		text = make_text(command, false);
 		literal = strstr(text, VALUE) != NULL;
 		free(text);

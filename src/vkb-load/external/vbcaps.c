@@ -97,7 +97,7 @@ vbcaps_has(const struct vbcaps *v, const char *option)
 }
 
 bool
-vbcaps_says(const struct vbcaps *v, const char *word)
+vbcaps_mentions(const struct vbcaps *v, const char *word)
 {
 	return strstr(v->help, word) != NULL;
 }
@@ -112,7 +112,7 @@ vbcaps_password(const struct vbcaps *v)
 	static const char *const names[] = {"VALKEYCLI_AUTH", "REDISCLI_AUTH"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (vbcaps_says(v, names[i]))
+		if (vbcaps_mentions(v, names[i]))
 			return names[i];
 	return NULL;
 }

@@ -38,7 +38,7 @@ struct rate {
 	const struct json *cas;
 	double rps;
 	long long requests; /* for its duration */
-	bool said;          /* a different duration was reported */
+	bool reported;      /* a different duration was reported */
 };
 
 struct vbench {
@@ -109,7 +109,7 @@ explain_case(const void *self, const struct json *cas)
 {
 	const struct vbench *v = self;
 
-	return vbrefuse_why(&v->caps, cas, v->login);
+	return vbrefuse_explain(&v->caps, cas, v->login);
 }
 
 static struct rate *
@@ -214,7 +214,7 @@ run_process(struct vbench *v, const struct engine_job *j,
 		return -1;
 	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
 		return 0;
-	text = child_last_words(c, vbcaps_name(&v->caps));
+	text = child_describe_end(c, vbcaps_name(&v->caps));
 	err_say("%s", text);
 	free(text);
 	return -1;
@@ -239,7 +239,7 @@ read_result(const struct vbench *v, const struct engine_job *j,
 	if (quick)
 		*quick = too_quick;
 	if (!metrics && !(quick && too_quick)) {
-		last = child_last_words(c, "it");
+		last = child_describe_end(c, "it");
 		err_say("%s %s; %s", vbcaps_name(&v->caps), why.s, last);
 		free(last);
 	}
@@ -436,9 +436,9 @@ report_time(struct rate *rate, const struct how *h,
 {
 	double times = r->elapsed_s / h->duration_s;
 
-	if (rate->said || (times <= NEARLY && times >= 1 / NEARLY))
+	if (rate->reported || (times <= NEARLY && times >= 1 / NEARLY))
 		return;
-	rate->said = true;
+	rate->reported = true;
 	err_say("%s: %lld requests took %.3g s instead of %g s",
 	    json_get_str(cas, "id"), p->requests, r->elapsed_s, h->duration_s);
 }

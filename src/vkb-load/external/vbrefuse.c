@@ -25,7 +25,7 @@ is_placeholder_known(const struct vbcaps *v, const char *word)
 	for (size_t i = 0; i < sizeof between / sizeof *between; i++)
 		if (strcmp(between[i], word) == 0)
 			word = "__rand_9th__";
-	return vbcaps_says(v, word);
+	return vbcaps_mentions(v, word);
 }
 
 /*
@@ -144,7 +144,7 @@ find_unsupported(const struct json *c)
 }
 
 char *
-vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
+vbrefuse_explain(const struct vbcaps *v, const struct json *cas, bool login)
 {
 	const struct json *c = json_get(cas, "config");
 	const char *command = json_get_str(c, "command"), *option;

@@ -140,7 +140,8 @@ take_end_reading(struct sampler *s, int at)
 	s->throttles[at] = machine_state_throttles("");
 	cgroup_read(&s->group[at], "");
 	for (i = 0; i < s->nservers; i++)
-		task_threads(s->servers[i], at == 1, &s->threads, &s->nthreads);
+		task_read_threads(
+		    s->servers[i], at == 1, &s->threads, &s->nthreads);
 }
 
 void

@@ -160,7 +160,7 @@ get_io_threads(const struct plan_axes *x)
 }
 
 void
-axes_config(const struct plan_axes *x, struct json *c)
+axes_complete_config(const struct plan_axes *x, struct json *c)
 {
 	const struct json *cfg = x->cfg;
 	const char *rdb = json_get_str(cfg, "rdb");
@@ -238,7 +238,7 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 }
 
 struct json *
-axes_server(struct plan *p, const struct plan_axes *x)
+axes_make_server(struct plan *p, const struct plan_axes *x)
 {
 	const struct json *cfg = x->cfg;
 	const char *file = json_get_str(cfg, "custom-server-config-file");
@@ -291,7 +291,7 @@ list_client_cpus(const struct plan_axes *x)
 }
 
 struct json *
-axes_client(const struct plan_axes *x)
+axes_make_client(const struct plan_axes *x)
 {
 	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
 	const struct json *seed = json_get(x->cfg, "seed");

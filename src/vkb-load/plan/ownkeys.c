@@ -92,7 +92,7 @@ check_commands(const struct json *j)
 }
 
 char *
-ownkeys_cannot(const struct json *cas)
+ownkeys_explain(const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config"), *j;
 	bool mixed = json_get(c, "writes") || json_get(c, "reads");

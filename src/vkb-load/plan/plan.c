@@ -201,12 +201,12 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 		return NULL;
 	}
 	cas = record_new("case");
-	axes_config(x, config);
+	axes_complete_config(x, config);
 	override_config(p->want, config);
 	json_set_str(cas, "id", "");
 	json_set(cas, "config", config);
-	json_set(cas, "server", axes_server(p, x));
-	json_set(cas, "client", axes_client(x));
+	json_set(cas, "server", axes_make_server(p, x));
+	json_set(cas, "client", axes_make_client(x));
 	override_client(p->want, cas);
 	append_case(p, cas);
 	return cas;
@@ -234,7 +234,7 @@ expand_config(struct plan *p, const struct json *cfg)
 	for (; m; m = json_next(m))
 		plan_check_command(
 		    p, json_str(m), "commands", "command", json_str(m));
-	axes_each(p, cfg, groups ? plan_scenarios : add_command);
+	axes_each(p, cfg, groups ? plan_expand_scenarios : add_command);
 }
 
 /* Adds a case that was read; options override it. 0, or -1, error reported. */

@@ -80,7 +80,7 @@ void plan_check_command(struct plan *, const char *command, const char *where,
  */
 struct json *plan_add(
     struct plan *, const struct plan_axes *, struct json *config);
-void plan_scenarios(struct plan *, const struct plan_axes *);
+void plan_expand_scenarios(struct plan *, const struct plan_axes *);
 
 /*
  * Returns a copy of a text, or of a list of them, each changed by 'fn', whose

@@ -273,7 +273,7 @@ add_case(struct plan *p, const struct plan_axes *x, const struct take *y)
 	json_set(cas, "about", make_about(p, y));
 	if (seed && json_type(seed) == JSON_NUMBER)
 		json_set(json_get(cas, "client"), "seed", json_dup(seed));
-	json_set(cas, "data", recipes_of(x->cfg, json_get(cas, "config")));
+	json_set(cas, "data", recipes_collect(x->cfg, json_get(cas, "config")));
 	scene_place(p, y->first, y->scene);
 	if (!listed)
 		json_set_bool(cas, "unlisted", true);
@@ -365,7 +365,7 @@ expand_group(struct plan *p, const struct plan_axes *x, const struct json *g,
 }
 
 void
-plan_scenarios(struct plan *p, const struct plan_axes *x)
+plan_expand_scenarios(struct plan *p, const struct plan_axes *x)
 {
 	const struct json *g = json_first(json_get(x->cfg, "test_groups"));
 	char *name;

@@ -51,7 +51,7 @@ append_step(struct call *x, const struct bench_case *cas, size_t number,
 static void
 plan_steps(struct call *x)
 {
-	const struct scene *scene = &x->a->scenes.v[x->v->slot->scene];
+	const struct scene *scene = &x->a->scenes.v[x->v->turn->scene];
 	const struct bench_case *cas;
 	bool needed = false;
 	struct step *s;
@@ -77,7 +77,7 @@ plan_steps(struct call *x)
 static void
 start_measure(struct call *x, struct measure *m, const struct bench_case *cas)
 {
-	const struct turn *t = x->v->slot;
+	const struct turn *t = x->v->turn;
 
 	measure_init(m, &x->r->context, cas, x->a->builds->v[t->build],
 	    t->index, t->block);
@@ -94,7 +94,7 @@ add_to_precision(struct call *x, const struct measure *m, size_t cas)
 
 	for (size_t i = 0; i < m->roles.n; i++)
 		v[i] = json_get(m->recs[i], "metrics");
-	schedule_add_metrics(x->a, x->v->slot, cas, v);
+	schedule_add_metrics(x->a, x->v->turn, cas, v);
 	free(v);
 }
 
@@ -164,7 +164,7 @@ write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 	}
 	if (rc < 0)
 		report_failure(
-		    x, s, mem_printf("run %zu failed", x->v->slot->index));
+		    x, s, mem_printf("run %zu failed", x->v->turn->index));
 	progress_wipe();
 	if (r->machine && results_write(to, r->machine) < 0)
 		return -1;
@@ -235,7 +235,7 @@ run_step(struct call *x, const struct step *s, bool last)
 	int rc;
 
 	if (is_measured(s) && !profiled)
-		r->announce(r->arg, x->v->slot, s->number);
+		r->announce(r->arg, x->v->turn, s->number);
 	start_measure(x, &m, s->cas);
 	if (!is_measured(s) || profiled)
 		r->context.order -= m.roles.n;
@@ -269,7 +269,7 @@ try_step(struct call *x, const struct step *s)
 	char *why;
 	int rc = 0, k;
 
-	x->r->announce(x->r->arg, x->v->slot, s->number);
+	x->r->announce(x->r->arg, x->v->turn, s->number);
 	start_measure(x, &m, s->cas);
 	x->r->context.order -= m.roles.n;
 	k = handle_start(&l, s->cas, &why);
@@ -315,7 +315,7 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 	    .a = r->schedule,
 	    .v = v,
 	    .handle = {.context = &r->context,
-		.build = r->schedule->builds->v[v->slot->build]}};
+		.build = r->schedule->builds->v[v->turn->build]}};
 	size_t last = 0;
 	char *why;
 	int rc;
@@ -325,7 +325,7 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 		    r->context.run_name, sizeof r->context.run_name, "profile");
 	else
 		snprintf(r->context.run_name, sizeof r->context.run_name,
-		    "run-%zu", v->slot->index);
+		    "run-%zu", v->turn->index);
 	plan_steps(&x);
 	rc = try_steps(&x);
 	for (size_t i = 0; i < x.n; i++)

@@ -23,7 +23,7 @@ struct case_runner {
 
 /* What is to be measured in a turn. */
 struct case_run {
-	const struct turn *slot;
+	const struct turn *turn;
 	bool *wanted; /* by place in the scene; cleared when a run succeeds */
 	size_t failed;
 	bool profile; /* profile instead of measuring */

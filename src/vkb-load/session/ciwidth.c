@@ -17,7 +17,7 @@ struct column {
 };
 
 struct ci_width {
-	const struct stopping_rule *looks;
+	const struct stopping_rule *rule;
 	const struct bench_case *cases;
 	size_t ncases, nbuilds;
 	bool paired;
@@ -141,7 +141,7 @@ ci_width_free(struct ci_width *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->ncases * p->nbuilds * p->looks->nuntil; i++)
+	for (size_t i = 0; i < p->ncases * p->nbuilds * p->rule->nuntil; i++)
 		free(p->cols[i].v);
 	free(p->cols);
 	free(p);
@@ -150,20 +150,20 @@ ci_width_free(struct ci_width *p)
 static struct column *
 find_column(const struct ci_width *p, size_t cas, size_t build, size_t i)
 {
-	return &p->cols[(cas * p->nbuilds + build) * p->looks->nuntil + i];
+	return &p->cols[(cas * p->nbuilds + build) * p->rule->nuntil + i];
 }
 
 static const char *
 get_metric(const struct ci_width *p, size_t cas, size_t i)
 {
-	return stopping_metric(&p->looks->until[i], p->cases[cas].config);
+	return stopping_metric(&p->rule->until[i], p->cases[cas].config);
 }
 
 void
 ci_width_add(struct ci_width *p, size_t cas, size_t build, size_t index,
     const struct json *metrics)
 {
-	for (size_t i = 0; i < p->looks->nuntil; i++) {
+	for (size_t i = 0; i < p->rule->nuntil; i++) {
 		struct column *c = find_column(p, cas, build, i);
 
 		while (c->n < index) {
@@ -180,8 +180,8 @@ static double
 condition_width(const struct ci_width *p, size_t cas, size_t look, size_t i,
     const bool *out)
 {
-	size_t runs = (size_t)p->looks->at[look];
-	double level = p->looks->level[look], width = -1;
+	size_t runs = (size_t)p->rule->at[look];
+	double level = p->rule->level[look], width = -1;
 	const struct column *base = NULL;
 
 	for (size_t b = 0; b < p->nbuilds; b++) {
@@ -211,8 +211,8 @@ ci_width_reached(const struct ci_width *p, size_t cas, size_t look,
 	double ratio = -1;
 	bool all = true;
 
-	for (size_t i = 0; i < p->looks->nuntil; i++) {
-		double wanted = p->looks->until[i].width;
+	for (size_t i = 0; i < p->rule->nuntil; i++) {
+		double wanted = p->rule->until[i].width;
 		double now = condition_width(p, cas, look, i, out);
 
 		all = all && now <= wanted;

@@ -140,7 +140,7 @@ results_open(struct results *r, const char *output, const char *resume)
 	if (r->fd < 0)
 		return err_fail_sys("cannot append to '%s'", name);
 	r->path = name;
-	r->name = resume;
+	r->resumed = resume;
 	/* held until results_close; some file systems have no locks */
 	if (flock(r->fd, (resume ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 &&
 	    errno == EWOULDBLOCK)

@@ -21,7 +21,7 @@ struct finished {
 struct results {
 	int fd;
 	const char *path;      /* of the file, or NULL; borrowed */
-	const char *name;      /* the same if it is resumed, or NULL */
+	const char *resumed;   /* the same if it is resumed, or NULL */
 	struct finished *done; /* by the number of the run in 'keys' */
 	struct intern *keys;   /* of runs; or NULL */
 	size_t n, cap;

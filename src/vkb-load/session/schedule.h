@@ -65,12 +65,12 @@ struct schedule {
 	struct turn *turns; /* up to the next look */
 	size_t nturns;
 	size_t look; /* the next one, from 0 */
-	struct ci_width *precise;
+	struct ci_width *widths;
 	struct ci_width_goal
-	    *seen;    /* precision of each case at the last look */
-	bool *closed; /* cases that are precise */
-	bool *out;    /* per case and build: not to be run */
-	bool *done;   /* per case, build and index up to 'last' */
+	    *goals;       /* precision of each case at the last look */
+	bool *is_precise; /* of each case: it is not run again */
+	bool *dropped;    /* per case and build: not to be run */
+	bool *done;       /* per case, build and index up to 'last' */
 	size_t last;
 	size_t finished;
 	struct progress progress;
@@ -94,10 +94,10 @@ int schedule_take_finished(struct schedule *);
 void schedule_add_metrics(struct schedule *, const struct turn *, size_t cas,
     const struct json *const *metrics);
 
-/* Makes the slots before the next look that have runs to be done. */
+/* Makes the turns before the next look that have runs to be done. */
 void schedule_make_turns(struct schedule *);
 
-/* Is a case still to be run in a slot? schedule_count_wanted counts such cases.
+/* Is a case still to be run in a turn? schedule_count_wanted counts such cases.
  */
 bool schedule_is_wanted(
     const struct schedule *, const struct turn *, size_t cas);
@@ -110,7 +110,7 @@ bool *schedule_dropped_builds(const struct schedule *, size_t cas);
 size_t schedule_count_later(const struct schedule *, size_t cas);
 
 /*
- * Returns the most seconds that the runs from case 'cas' of slot 'first' on
+ * Returns the most seconds that the runs from case 'cas' of turn 'first' on
  * take (SIZE_MAX: from its first case). Runs of unknown time count as 0; *all
  * is false if there are any.
  */

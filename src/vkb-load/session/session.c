@@ -40,7 +40,7 @@ struct session {
 	const struct session_opts *o;
 	struct schedule a;
 	struct case_runner runner;
-	size_t slot; /* current index in a.slots */
+	size_t turn; /* current index in a.turns */
 	char *name;  /* of the current run */
 	size_t failed, vague, unprofiled;
 	int lock; /* of the host; held from the first turn to the end */
@@ -91,14 +91,14 @@ add_precision(struct str *to, const struct ci_width_goal *p)
 }
 
 static void
-begin_run(void *arg, const struct turn *slot, size_t cas)
+begin_run(void *arg, const struct turn *turn, size_t cas)
 {
 	struct session *s = arg;
 	bool known;
-	double time = schedule_estimate(&s->a, s->slot, cas, &known);
+	double time = schedule_estimate(&s->a, s->turn, cas, &known);
 
 	free(s->name);
-	s->name = schedule_format_run(&s->a, slot, cas);
+	s->name = schedule_format_run(&s->a, turn, cas);
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
 }
 
@@ -109,11 +109,11 @@ begin_run(void *arg, const struct turn *slot, size_t cas)
 #define TRIES 3
 
 static void
-drop_build(struct session *s, const struct turn *slot, size_t cas)
+drop_build(struct session *s, const struct turn *turn, size_t cas)
 {
-	char *who = schedule_format_build(&s->a, slot);
+	char *who = schedule_format_build(&s->a, turn);
 
-	schedule_dropped_builds(&s->a, cas)[slot->build] = true;
+	schedule_dropped_builds(&s->a, cas)[turn->build] = true;
 	err_say("%s%s: failed %d times in a row, and is not run again",
 	    s->a.cases[cas].id, who, TRIES);
 	free(who);
@@ -130,19 +130,19 @@ take_lock(struct session *s)
 }
 
 static int
-run_slot(struct session *s, size_t i)
+run_turn(struct session *s, size_t i)
 {
-	const struct turn *slot = &s->a.turns[i];
-	const struct scene *scene = &s->a.scenes.v[slot->scene];
+	const struct turn *turn = &s->a.turns[i];
+	const struct scene *scene = &s->a.scenes.v[turn->scene];
 	bool adaptive = stopping_is_adaptive(s->a.rule);
 	struct case_run v = {
-	    .slot = slot, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
+	    .turn = turn, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
 	size_t again = 1;
 	int k = 0;
 
-	s->slot = i;
+	s->turn = i;
 	for (size_t c = 0; c < scene->n; c++)
-		v.wanted[c] = schedule_is_wanted(&s->a, slot, scene->v[c]);
+		v.wanted[c] = schedule_is_wanted(&s->a, turn, scene->v[c]);
 	for (size_t n = 0; n < (adaptive ? TRIES : 1) && again && k == 0; n++) {
 		s->a.progress.total += n ? again : 0;
 		v.failed = 0;
@@ -151,17 +151,17 @@ run_slot(struct session *s, size_t i)
 	}
 	for (size_t c = 0; c < scene->n && adaptive && k == 0; c++)
 		if (v.wanted[c])
-			drop_build(s, slot, scene->v[c]);
+			drop_build(s, turn, scene->v[c]);
 	free(v.wanted);
 	return k;
 }
 
 static int
-run_slots(struct session *s)
+run_turns(struct session *s)
 {
 	for (size_t i = 0; i < s->a.nturns; i++)
 		if (schedule_count_wanted(&s->a, &s->a.turns[i]) &&
-		    (*s->runner.context.stop || run_slot(s, i) < 0))
+		    (*s->runner.context.stop || run_turn(s, i) < 0))
 			return -1;
 	return 0;
 }
@@ -183,11 +183,11 @@ check_precision(struct session *s, size_t cas)
 	const struct stopping_rule *l = a->rule;
 	const char *id = a->cases[cas].id;
 	struct str line = {0};
-	bool enough = ci_width_reached(a->precise, cas, a->look,
-	    schedule_dropped_builds(a, cas), &a->seen[cas]);
+	bool enough = ci_width_reached(a->widths, cas, a->look,
+	    schedule_dropped_builds(a, cas), &a->goals[cas]);
 
-	a->closed[cas] = enough;
-	add_precision(&line, &a->seen[cas]);
+	a->is_precise[cas] = enough;
+	add_precision(&line, &a->goals[cas]);
 	if (!enough && a->look + 1 == l->n) {
 		s->vague++;
 		err_say("%s: not precise after %.0f runs: %s", id,
@@ -204,8 +204,8 @@ check_all_precision(struct session *s)
 {
 	for (size_t c = 0; c < s->a.ncases; c++)
 		if (!has_build(s, c))
-			s->a.closed[c] = true;
-		else if (!s->a.closed[c])
+			s->a.is_precise[c] = true;
+		else if (!s->a.is_precise[c])
 			check_precision(s, c);
 }
 
@@ -246,7 +246,7 @@ run_schedule(struct session *s)
 		a->progress.total = count_runs(s);
 		if (a->nturns && !a->progress.done && begin_session(s) < 0)
 			return -1;
-		if (run_slots(s) < 0)
+		if (run_turns(s) < 0)
 			return -1;
 		if (stopping_is_adaptive(l))
 			check_all_precision(s);
@@ -275,12 +275,12 @@ count_nodes(const struct session *s, const struct bench_case *cas)
 
 /* Visits a scene on a build if one of its profiles is missing. */
 static int
-profile_scene(struct session *s, const struct turn *slot)
+profile_scene(struct session *s, const struct turn *turn)
 {
-	const struct scene *scene = &s->a.scenes.v[slot->scene];
-	const struct json *build = s->a.builds->v[slot->build];
+	const struct scene *scene = &s->a.scenes.v[turn->scene];
+	const struct json *build = s->a.builds->v[turn->build];
 	const struct bench_case *cas;
-	struct case_run v = {.slot = slot,
+	struct case_run v = {.turn = turn,
 	    .wanted = mem_array(scene->n + 1, sizeof *v.wanted),
 	    .profile = true};
 	size_t n = 0;
@@ -296,7 +296,7 @@ profile_scene(struct session *s, const struct turn *slot)
 		n += v.wanted[c];
 		if (v.wanted[c] ? !is_verbose(s) : s->o->quiet)
 			continue;
-		who = schedule_format_build(&s->a, slot);
+		who = schedule_format_build(&s->a, turn);
 		err_say("%s%s: %s", cas->id, who,
 		    v.wanted[c] ? "is being profiled" : "is profiled already");
 		free(who);
@@ -312,12 +312,12 @@ profile_scene(struct session *s, const struct turn *slot)
 static int
 profile_scenes(struct session *s)
 {
-	struct turn slot = {.index = 1};
+	struct turn turn = {.index = 1};
 
-	for (; slot.scene < s->a.scenes.n; slot.scene++)
-		for (slot.build = 0; slot.build < s->a.builds->n; slot.build++)
+	for (; turn.scene < s->a.scenes.n; turn.scene++)
+		for (turn.build = 0; turn.build < s->a.builds->n; turn.build++)
 			if (*s->runner.context.stop ||
-			    profile_scene(s, &slot) < 0)
+			    profile_scene(s, &turn) < 0)
 				return -1;
 	return s->unprofiled ? -1 : 0;
 }
