@@ -113,8 +113,8 @@ names(void)
 	char *v[8];
 	bool good = true;
 
-	tap_ok(named(&axes[0], "g", 0, "g-"),
-	    "a scene is called like its group");
+	tap_ok(
+	    named(&axes[0], "g", 0, "g-"), "a scene is called like its group");
 	for (size_t i = 0; i < n; i++)
 		v[i] = scene_name(&axes[i], "g", 0);
 	v[n] = scene_name(&axes[0], "g", 1);

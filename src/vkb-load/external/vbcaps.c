@@ -12,23 +12,15 @@
 #define ANSWER_MS 10000
 #define VERSION_MOST 200
 
-static int
-run_with_option(
-    const char *path, const char *option, struct str *out, int *status)
-{
-	const char *const argv[] = {path, option, NULL};
-
-	return proc_read(argv, true, ANSWER_MS, out, status);
-}
-
 /* The first line of --version; versions before 6 do not know the option. */
 static char *
 read_version(const char *path)
 {
+	const char *const argv[] = {path, "--version", NULL};
 	struct str out = {0}, s = {0};
 	int status;
 
-	if (run_with_option(path, "--version", &out, &status) == 0 && out.len &&
+	if (proc_read(argv, true, ANSWER_MS, &out, &status) == 0 && out.len &&
 	    WIFEXITED(status) && WEXITSTATUS(status) == 0) {
 		out.s[strcspn(out.s, "\r\n")] = '\0';
 		if (strlen(out.s) <= VERSION_MOST)
@@ -44,12 +36,13 @@ read_version(const char *path)
 int
 vbcaps_read(struct vbcaps *v, const char *path)
 {
+	const char *const argv[] = {path, "--help", NULL};
 	char hex[HASH_HEX];
 	struct str out = {0};
 	int status;
 
 	*v = (struct vbcaps){.path = mem_str(path)};
-	if (run_with_option(path, "--help", &out, &status) < 0) {
+	if (proc_read(argv, true, ANSWER_MS, &out, &status) < 0) {
 		str_free(&out);
 		return -1;
 	}

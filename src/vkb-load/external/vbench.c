@@ -59,12 +59,6 @@ struct how {
 	bool counted_warmup; /* in a process of its own, by requests */
 };
 
-static bool
-is_whole(double s)
-{
-	return s >= 1 && s == floor(s);
-}
-
 static double
 get_duration(const struct json *cas)
 {
@@ -75,7 +69,8 @@ static bool
 can_last(
     const struct vbench *v, const struct how *h, const char *option, double s)
 {
-	return !h->pops && is_whole(s) && vbcaps_has(&v->caps, option);
+	return !h->pops && s >= 1 && s == floor(s) &&
+	    vbcaps_has(&v->caps, option);
 }
 
 static void

@@ -34,21 +34,6 @@ struct watch {
 	struct sampler *sampler;
 };
 
-static int
-open_counter(pid_t tid, unsigned long long what)
-{
-	struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE,
-	    .size = sizeof a,
-	    .config = what,
-	    .inherit = 1,
-	    .exclude_hv = 1,
-	    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
-		PERF_FORMAT_TOTAL_TIME_RUNNING};
-
-	return (int)syscall(SYS_perf_event_open, &a, tid, -1, -1,
-	    (unsigned long)PERF_FLAG_FD_CLOEXEC);
-}
-
 static void
 close_counters(struct counters *c)
 {
@@ -63,10 +48,19 @@ add_thread(struct counters *c, pid_t tid)
 {
 	static const unsigned long long what[] = {
 	    PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS};
+	struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE,
+	    .size = sizeof a,
+	    .inherit = 1,
+	    .exclude_hv = 1,
+	    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+		PERF_FORMAT_TOTAL_TIME_RUNNING};
 
 	c->fds = mem_resize(c->fds, (c->n + 1) * COUNTERS, sizeof *c->fds);
-	for (size_t i = 0; i < COUNTERS; i++)
-		c->fds[c->n * COUNTERS + i] = open_counter(tid, what[i]);
+	for (size_t i = 0; i < COUNTERS; i++) {
+		a.config = what[i];
+		c->fds[c->n * COUNTERS + i] = (int)syscall(SYS_perf_event_open,
+		    &a, tid, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
+	}
 	c->n++;
 }
 

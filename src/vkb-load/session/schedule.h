@@ -37,18 +37,7 @@ enum order_how {
 };
 
 /* Parses "interleaved", "random" or "sequential"; NULL is interleaved. */
-enum order_how order_parse(const char *s);
-
-/* Repetitions first..last of each scene on each build. */
-struct order {
-	enum order_how how;
-	size_t nscenes, nbuilds;
-	size_t first, last; /* from 1 */
-	uint64_t seed;
-};
-
-/* Returns all n turns; caller frees with free(). */
-struct turn *order_make(const struct order *, size_t *n);
+enum order_how schedule_parse_order(const char *s);
 
 struct schedule {
 	const struct stopping_rule *rule;
@@ -93,6 +82,13 @@ int schedule_take_finished(struct schedule *);
  */
 void schedule_add_metrics(struct schedule *, const struct turn *, size_t cas,
     const struct json *const *metrics);
+
+/*
+ * Returns the n turns with the repetitions first..last, from 1, of each scene
+ * on each build; caller frees with free().
+ */
+struct turn *schedule_make_order(
+    const struct schedule *, size_t first, size_t last, size_t *n);
 
 /* Makes the turns before the next look that have runs to be done. */
 void schedule_make_turns(struct schedule *);
