@@ -7,14 +7,6 @@
 
 static const char *const kinds[] = {"dataset_generation", "query_generation"};
 
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static size_t
 stem_len(const char *name)
 {
@@ -37,15 +29,16 @@ makes_file(const char *key, const char *name)
 static const struct json *
 find_recipe(const struct json *recipes, const char *path, const char **place)
 {
+	const char *slash = strrchr(path, '/'),
+		   *name = slash ? slash + 1 : path;
 	const struct json *m;
 
-	path = base_name(path);
 	for (size_t k = 0; k < 4; k++) {
 		*place = kinds[k % 2];
 		m = json_first(json_get(recipes, *place));
 		for (; m; m = json_next(m))
-			if (k < 2 ? strcmp(json_key(m), path) == 0
-				  : makes_file(json_key(m), path))
+			if (k < 2 ? strcmp(json_key(m), name) == 0
+				  : makes_file(json_key(m), name))
 				return m;
 	}
 	return NULL;

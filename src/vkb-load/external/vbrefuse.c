@@ -116,14 +116,14 @@ find_lacking_option(const struct vbcaps *v, const struct json *cas)
 
 /* Returns true if more elements are popped than can be seeded. */
 static bool
-has_too_many_pops(const struct json *c, double requests)
+has_too_many_pops(const struct json *c)
 {
 	struct engine_target t = {0};
 	struct engine_work w = {.command = json_get_str(c, "command"),
 	    .data_size = (long long)json_get_num(c, "data_size", 1),
-	    .requests = (long long)requests};
+	    .requests = (long long)json_get_num(c, "requests", 0)};
 
-	return requests > 0 && seed_refills(&t, &w);
+	return w.requests > 0 && seed_refills(&t, &w);
 }
 
 /* Returns a feature that one process of the program cannot have, or NULL. */
@@ -185,7 +185,7 @@ vbrefuse_explain(const struct vbcaps *v, const struct json *cas, bool login)
 		return mem_printf("%s has no test %s, and the value is too "
 				  "long for an argument",
 		    vbcaps_name(v), command);
-	if (has_too_many_pops(c, json_get_num(c, "requests", 0)))
+	if (has_too_many_pops(c))
 		return mem_printf("%s needs more elements than can be "
 				  "seeded",
 		    command);

@@ -106,22 +106,12 @@ read_threads(struct watch *w, int at)
 		w->mains[at][i] = task_thread_time(w->pids[i], w->pids[i]);
 }
 
-static void
-add_process_threads(struct counters *c, pid_t pid)
-{
-	size_t n;
-	pid_t *tids = task_list_threads(pid, &n);
-
-	for (size_t i = 0; i < n; i++)
-		add_thread(c, tids[i]);
-	free(tids);
-}
-
 struct watch *
 watch_new(const struct engine_target *t)
 {
 	struct watch *w = mem_new(sizeof *w);
-	size_t i;
+	size_t i, n;
+	pid_t *tids;
 
 	w->threads = 1;
 	w->pids = mem_array(t->nnodes + 1, sizeof *w->pids);
@@ -129,8 +119,12 @@ watch_new(const struct engine_target *t)
 		if (t->nodes[i].pid > 0)
 			w->pids[w->npids++] = t->nodes[i].pid;
 	/* With a server on another host the sum would be incomplete. */
-	for (i = 0; i < w->npids && w->npids == t->nnodes; i++)
-		add_process_threads(&w->server, w->pids[i]);
+	for (i = 0; i < w->npids && w->npids == t->nnodes; i++) {
+		tids = task_list_threads(w->pids[i], &n);
+		for (size_t k = 0; k < n; k++)
+			add_thread(&w->server, tids[k]);
+		free(tids);
+	}
 	return w;
 }
 

@@ -184,14 +184,14 @@ mark_equal_ids(const struct plan *p, bool *same)
 }
 
 /* Tries a short id, then a longer one, then a number, until all differ. */
-static int
-name_cases(struct plan *p)
+int
+plan_name_cases(struct plan *p)
 {
+	int rc = drop_duplicates(p);
 	bool *given = mem_array(p->n + 1, sizeof *given);
 	bool *same = mem_array(p->n + 1, sizeof *same);
 	struct str s = {0};
 	size_t i, n;
-	int rc = 0;
 
 	for (i = 0; i < p->n; i++)
 		given[i] = *json_get_str(p->cases[i], "id");
@@ -218,10 +218,4 @@ name_cases(struct plan *p)
 	free(given);
 	free(same);
 	return rc;
-}
-
-int
-plan_name_cases(struct plan *p)
-{
-	return drop_duplicates(p) < 0 ? -1 : name_cases(p);
 }

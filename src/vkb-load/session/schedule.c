@@ -7,7 +7,6 @@
 #include "num.h"
 #include "ciwidth.h"
 #include "record.h"
-#include "rng.h"
 #include "results.h"
 #include "str.h"
 #include "vkb-load/case/engines.h"
@@ -23,81 +22,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum order_how
-schedule_parse_order(const char *s)
-{
-	if (!s || strcmp(s, "interleaved") == 0)
-		return ORDER_INTERLEAVED;
-	return strcmp(s, "random") == 0 ? ORDER_RANDOM : ORDER_SEQUENTIAL;
-}
-
-/* Fisher-Yates shuffle. */
-static void
-shuffle_turns(struct rng *r, struct turn *v, size_t n)
-{
-	struct turn t;
-	size_t k;
-
-	for (; n > 1; n--) {
-		k = rng_below(r, n);
-		t = v[n - 1];
-		v[n - 1] = v[k];
-		v[k] = t;
-	}
-}
-
-static void
-make_sequential(
-    struct turn *s, const struct schedule *a, size_t first, size_t last)
-{
-	for (size_t b = 0; b < a->builds->n; b++)
-		for (size_t c = 0; c < a->scenes.n; c++)
-			for (size_t i = first; i <= last; i++)
-				*s++ = (struct turn){
-				    .scene = c, .build = b, .index = i};
-}
-
-/*
- * Each round has all scenes: a session that is killed has measured each, and a
- * slow drift of the machine affects all alike.
- */
-static void
-make_interleaved(struct turn *s, const struct schedule *a, size_t first,
-    size_t last, struct rng *r)
-{
-	size_t n = a->builds->n;
-
-	for (size_t i = first; i <= last; i++)
-		for (size_t c = 0; c < a->scenes.n; c++, s += n) {
-			for (size_t b = 0; b < n; b++)
-				s[b] = (struct turn){.scene = c,
-				    .build = b,
-				    .index = i,
-				    .block = n > 1 ? i : 0};
-			shuffle_turns(r, s, n);
-		}
-}
-
-struct turn *
-schedule_make_order(
-    const struct schedule *a, size_t first, size_t last, size_t *n)
-{
-	struct turn *s;
-	struct rng r;
-
-	*n = a->scenes.n * a->builds->n * (last - first + 1);
-	s = mem_array(*n + 1, sizeof *s);
-	rng_seed(&r, a->seed, first - 1);
-	if (a->order == ORDER_INTERLEAVED)
-		make_interleaved(s, a, first, last, &r);
-	else
-		make_sequential(s, a, first, last);
-	if (a->order == ORDER_RANDOM)
-		shuffle_turns(&r, s, *n);
-	return s;
-}
 
 /* Why a case cannot be run, or NULL; caller frees. */
 static char *
