@@ -2,6 +2,7 @@
 #include "benchcase.h"
 #include "json.h"
 #include "mem.h"
+#include "plan.h"
 #include "str.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/words.h"
@@ -13,54 +14,33 @@
 #define MARK WORDS_PREFIX
 
 /* Members of a configuration that hold commands, or lists of them. */
-static const char *const command_keys[] = {"command", "populate_with"};
-static const char *const command_list_keys[] = {
-    "setup_commands", "teardown_commands"};
+static const char *const command_keys[] = {
+    "command", "populate_with", "setup_commands", "teardown_commands"};
 static const char *const side_keys[] = {"writes", "reads"};
+
+static char *
+copy_without_mark(const char *text, const void *none)
+{
+	return words_expand_prefix(text, none);
+}
 
 static void
 strip_member(struct json *of, const char *key)
 {
-	const char *text = json_get_str(of, key);
-	char *without;
-
-	if (!text || !strstr(text, MARK))
-		return;
-	without = words_expand_prefix(text, NULL);
-	json_set_str(of, key, without);
-	free(without);
-}
-
-static void
-strip_list(struct json *of, const char *key)
-{
-	const struct json *list = json_get(of, key);
-	struct json *out;
-	char *without;
-
-	if (!list)
-		return;
-	out = json_array();
-	for (const struct json *j = json_first(list); j; j = json_next(j)) {
-		without =
-		    words_expand_prefix(json_str(j) ? json_str(j) : "", NULL);
-		json_push(out, json_string(without));
-		free(without);
-	}
-	json_set(of, key, out);
+	json_set(of, key,
+	    plan_change_texts(json_get(of, key), copy_without_mark, NULL));
 }
 
 void
 ownkeys_strip(struct json *config)
 {
-	for (size_t i = 0; i < 2; i++)
+	struct json *p;
+
+	for (size_t i = 0; i < 4; i++)
 		strip_member(config, command_keys[i]);
 	for (size_t i = 0; i < 2; i++)
-		strip_list(config, command_list_keys[i]);
-	for (size_t i = 0; i < 2; i++)
-		for (struct json *p =
-			 json_first(json_get(config, side_keys[i]));
-		     p; p = json_next(p))
+		for (p = json_first(json_get(config, side_keys[i])); p;
+		     p = json_next(p))
 			strip_member(p, "command");
 }
 
@@ -94,18 +74,25 @@ has_prefix_marks(const char *text)
 	return all && marked;
 }
 
+/* Returns what is wrong with a command, or with one of a list; or NULL. */
 static char *
-check_text(const char *text)
+check_commands(const struct json *j)
 {
-	if (!text || is_builtin_test(text) || has_prefix_marks(text))
-		return NULL;
-	return mem_printf("--no-flush needs a prefix on all keys: put " MARK
-			  " in front of each key and index of '%s'",
-	    text);
+	const char *text = json_str(j);
+	char *why = NULL;
+
+	if (text && !is_builtin_test(text) && !has_prefix_marks(text))
+		return mem_printf("--no-flush needs a prefix on all keys: "
+				  "put " MARK " in front of each key and index "
+				  "of '%s'",
+		    text);
+	for (j = json_first(j); j && !why; j = json_next(j))
+		why = check_commands(j);
+	return why;
 }
 
 char *
-ownkeys_cannot(const struct json *cas)
+ownkeys_explain(const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config"), *j;
 	bool mixed = json_get(c, "writes") || json_get(c, "reads");
@@ -118,15 +105,11 @@ ownkeys_cannot(const struct json *cas)
 		return mem_str("its config_set would change a running server, "
 			       "which --no-flush forbids; use "
 			       "--skip-config-set");
-	for (size_t i = mixed ? 1 : 0; i < 2 && !why; i++)
-		why = check_text(json_get_str(c, command_keys[i]));
-	for (size_t i = 0; i < 2; i++)
-		for (j = json_first(json_get(c, command_list_keys[i]));
-		     j && !why; j = json_next(j))
-			why = check_text(json_str(j));
+	for (size_t i = mixed ? 1 : 0; i < 4 && !why; i++)
+		why = check_commands(json_get(c, command_keys[i]));
 	for (size_t i = 0; i < 2; i++)
 		for (j = json_first(json_get(c, side_keys[i])); j && !why;
 		     j = json_next(j))
-			why = check_text(json_get_str(j, "command"));
+			why = check_commands(json_get(j, "command"));
 	return why;
 }
