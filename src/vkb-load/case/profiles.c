@@ -7,6 +7,7 @@
 #include "proc.h"
 #include "record.h"
 #include "str.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 
@@ -64,7 +65,7 @@ get_delays(const struct bench_case *cas)
 {
 	const char *phase = cas->load.phase, *command = cas->load.command;
 	bool reads = phase ? strcmp(phase, "read") == 0
-			   : command && engine_reads(command);
+			   : command && command_reads(command);
 
 	return reads ? &cas->profile_reads : &cas->profile_writes;
 }

@@ -1,6 +1,6 @@
 /*
- * Arrivals: when the requests of a stream are sent. A new kind is a file and a
- * row of the table in arrivals.c. Private to the engine, like run.h.
+ * Arrivals: when the requests of a stream are sent. arrivals.c
+ * chooses among the kinds. Private to the engine, like run.h.
  */
 #ifndef ARRIVALS_H
 #define ARRIVALS_H
@@ -51,8 +51,6 @@ struct pacing {
 };
 
 struct arrivals {
-	const char *name;
-	bool (*wanted)(const struct engine_work *);
 	const struct pacing *pacing;
 	/* Open loop only: set next_ns to the first, to the next arrival. */
 	void (*begin)(struct schedule *);

@@ -22,8 +22,8 @@ get_node_weight(const struct run *r, const struct slotmap_node *n)
 	return r->source->keyed ? n->nkeys : n->nturns;
 }
 
-static void
-free_pools(struct worker *w)
+void
+pools_free(struct worker *w)
 {
 	size_t i;
 
@@ -99,7 +99,7 @@ pools_set(struct worker *w)
 	due = collect_due(w, &ndue);
 	for (i = 0; i < w->npools; i++) /* clients that waited draw again */
 		w->free_clients += w->pools[i].waiting;
-	free_pools(w);
+	pools_free(w);
 	w->npools = r->by_key ? w->map->n : 1;
 	w->pools = mem_array(w->npools, sizeof *w->pools);
 	for (i = 0; i < w->npools; i++) {
@@ -122,12 +122,6 @@ pools_set(struct worker *w)
 	}
 	deal_due(w, due, ndue);
 	free(due);
-}
-
-void
-pools_free(struct worker *w)
-{
-	free_pools(w);
 }
 
 struct pool *

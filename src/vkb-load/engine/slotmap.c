@@ -40,16 +40,6 @@ add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
 }
 
 static void
-drop_empty_nodes(struct slotmap *m)
-{
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		if (!m->nodes[i].nturns)
-			m->nodes[i--] = m->nodes[--m->n];
-}
-
-static void
 add_range(struct slotmap *m, const struct control_range *r)
 {
 	struct slotmap_node *n = add_node(m, r->host, r->port, NULL);
@@ -100,7 +90,6 @@ ask_nodes(struct slotmap *m, const struct engine_target *t,
 
 	for (i = 0; i < t->nnodes && rc < 0; i++)
 		rc = ask_node(m, t, tls, i, why, n);
-	drop_empty_nodes(m);
 	for (i = 0; i < m->n; i++)
 		qsort(m->nodes[i].turns, m->nodes[i].nturns,
 		    sizeof *m->nodes[i].turns, compare_slots);
