@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct conn;
+struct engine_result;
 struct run;
 struct worker;
 
@@ -44,5 +45,11 @@ void counters_hand_over(struct worker *, size_t until);
  * of all. Call with the lock held.
  */
 void counters_close_intervals(struct run *, bool all);
+
+/*
+ * Makes the result of a run from its threads' counts. Call it after the threads
+ * have ended. The result takes the histograms.
+ */
+void counters_collect(struct run *, struct engine_result *);
 
 #endif

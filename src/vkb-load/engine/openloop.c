@@ -90,13 +90,10 @@ take_due(struct worker *w, struct pool *p)
 {
 	int64_t due;
 
-	if (w->run->by_key) {
-		due = pools_next_due(p);
-		pools_drop_due(p);
-	} else {
-		due = w->run->base + (int64_t)w->sent.next_ns;
-		w->sent.kind->advance(&w->sent);
-	}
+	if (w->run->by_key)
+		return pools_take_due(p);
+	due = w->run->base + (int64_t)w->sent.next_ns;
+	w->sent.kind->advance(&w->sent);
 	return due;
 }
 

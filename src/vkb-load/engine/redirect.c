@@ -45,12 +45,6 @@ struct redirect {
 	struct redirect *next;
 };
 
-static bool
-is_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /*
  * Finds the addresses of a node that a server named. A look-up would block this
  * thread, so a host name must be in the map.
@@ -59,16 +53,12 @@ static void
 find_addresses(struct worker *w, struct redirect *d)
 {
 	const struct slotmap_node *n;
-	size_t i;
 
 	if (d->node.addresses || d->node.unixsocket)
 		return;
-	for (i = 0; i < w->map->n && !d->node.addresses; i++) {
-		n = &w->map->nodes[i];
-		if (n->port == d->node.port &&
-		    strcmp(n->host, d->node.host) == 0)
-			d->node.addresses = n->addresses;
-	}
+	n = slotmap_find(w->map, d->node.name);
+	if (n)
+		d->node.addresses = n->addresses;
 	if (d->node.addresses)
 		return;
 	d->own = connect_resolve(
@@ -84,12 +74,13 @@ static const struct conn_client redirect_client;
 static struct redirect *
 find_redirect(struct worker *w, const struct hint *h)
 {
+	char *name = h->unixsocket ? mem_str(h->unixsocket)
+				   : mem_printf("%s:%d", h->host, h->port);
 	struct redirect *d;
 
 	for (d = w->redirects; d; d = d->next)
-		if (d->node.port == h->port &&
-		    strcmp(d->node.host, h->host) == 0 &&
-		    is_same_text(d->node.unixsocket, h->unixsocket)) {
+		if (strcmp(d->node.name, name) == 0) {
+			free(name);
 			find_addresses(w, d);
 			return d;
 		}
@@ -97,8 +88,7 @@ find_redirect(struct worker *w, const struct hint *h)
 	d->node.host = mem_str(h->host);
 	d->node.port = h->port;
 	d->node.unixsocket = mem_str(h->unixsocket);
-	d->node.name = h->unixsocket ? mem_str(h->unixsocket)
-				     : mem_printf("%s:%d", h->host, h->port);
+	d->node.name = name;
 	d->worker = w;
 	d->conn.client = &redirect_client;
 	d->conn.owner = d;

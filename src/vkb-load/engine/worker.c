@@ -6,7 +6,6 @@
 #include "mem.h"
 #include "pools.h"
 #include "redirect.h"
-#include "remap.h"
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
@@ -125,7 +124,7 @@ run_tick(struct worker *w, int64_t now)
 
 	w->tick_ns = now + TICK_NS;
 	if (m != w->map)
-		remap_worker(w, m);
+		pools_remap(w, m);
 	for (i = 0; i < w->nconns; i++)
 		if (losses_check(w, w->conns[i], now))
 			losses_expire(w, w->conns[i], now);
@@ -134,9 +133,8 @@ run_tick(struct worker *w, int64_t now)
 		w->ending = true;
 		w->cut = now < r->t1;
 	}
-	if (!w->external)
-		return;
-	if (now >= w->interval_end && (!run_by_duration(r) || now < r->t1))
+	if (w->external && now >= w->interval_end &&
+	    (!run_by_duration(r) || now < r->t1))
 		counters_interval(w, now);
 }
 
@@ -235,10 +233,9 @@ connect_clients(struct worker *w)
 
 	w->loop.now = clock_ns();
 	w->tick_ns = w->loop.now + TICK_NS;
-	remap_worker(w, atomic_load(&r->map));
-	for (i = 0; i < w->nconns && !run_halted(r); i++) {
+	pools_remap(w, atomic_load(&r->map));
+	for (i = 0; i < w->nconns && !run_halted(r); i++)
 		conn_open(w->conns[i], w->loop.now);
-	}
 	while (w->loop.nready < w->nconns && !run_halted(r))
 		handle_events(w);
 	pthread_mutex_lock(&r->gate->lock);
@@ -265,9 +262,10 @@ run_loop(struct worker *w)
 	for (i = 0; i < w->nconns; i++)
 		if (w->conns[i]->state == CONN_READY)
 			send_next_batch(w, w->conns[i], w->loop.now);
-	while (!w->finished && !run_halted(r)) {
+	while (!run_halted(r)) {
 		handle_events(w);
-		w->finished = pacing->done(w);
+		if (pacing->done(w))
+			break;
 	}
 	w->external = false;
 	losses_end(w, clock_ns());
