@@ -32,8 +32,8 @@ kinds(void)
 	struct worker w = {0};
 	char kind[32];
 
-	counters_error(&w, "OOM", "OOM first");
-	counters_error(&w, "OOM", "OOM second");
+	counters_count_error(&w, "OOM", "OOM first");
+	counters_count_error(&w, "OOM", "OOM second");
 	tap_ok(w.nerrors == 1 && w.errors[0].count == 2,
 	    "errors of one kind are one row");
 	tap_str(w.errors[0].kind, "OOM", "a row of errors has its kind");
@@ -41,7 +41,7 @@ kinds(void)
 	    "a row of errors has the text of the first");
 	for (int i = 1; i < ENGINE_ERRORS + 3; i++) {
 		snprintf(kind, sizeof kind, "kind %d", i);
-		counters_error(&w, kind, "text");
+		counters_count_error(&w, kind, "text");
 	}
 	tap_ok(w.nerrors == ENGINE_ERRORS, "there are 32 rows of errors");
 	tap_str(w.errors[ENGINE_ERRORS - 1].kind, "other",

@@ -19,7 +19,7 @@
 #include <sys/random.h>
 
 /* A setting before we changed it. */
-struct old {
+struct old_setting {
 	size_t node;
 	char *name, *value;
 };
@@ -33,7 +33,7 @@ struct extserver {
 	char *prefix; /* of our keys; NULL: the server may be emptied */
 	bool used;    /* it was empty and may hold our keys now */
 	char *ids;    /* run_id of each primary when it was seen empty */
-	struct old *old;
+	struct old_setting *old;
 	size_t n, cap;
 };
 
@@ -354,8 +354,8 @@ set_setting(struct extserver *r, struct client *c, size_t node,
 	}
 	reply_free(reply);
 	r->old = mem_grow(r->old, r->n, &r->cap, sizeof *r->old);
-	r->old[r->n++] =
-	    (struct old){.node = node, .name = mem_str(name), .value = old};
+	r->old[r->n++] = (struct old_setting){
+	    .node = node, .name = mem_str(name), .value = old};
 	now = read_setting(r, c, name);
 	if (!now || !is_same_value(now, value))
 		rc = err_fail("setting '%s': '%s' was set, the server has '%s'",
@@ -521,7 +521,7 @@ restore_settings(struct extserver *r)
 {
 	struct client *c;
 	struct reply *reply;
-	struct old *o;
+	struct old_setting *o;
 	int rc = 0;
 
 	while (r->n > 0) {

@@ -25,7 +25,6 @@
 #define TRIES 20
 #define QUERY_BYTES 65536
 #define LOOK_MS 50
-#define SECOND 1e9
 #define UNKNOWN "ERR unknown command"
 
 static double
@@ -128,7 +127,7 @@ wait_for_node(const struct target *t, size_t node, const char *index,
 		if (!(now == last))
 			moved = clock_ns();
 		last = now;
-		if ((double)(clock_ns() - moved) / SECOND > most)
+		if ((double)(clock_ns() - moved) / 1e9 > most)
 			return err_fail(
 			    "index '%s' is not ready: indexing made "
 			    "no progress for %g s",

@@ -38,7 +38,7 @@ struct pacing {
 	void (*dispatch)(struct worker *, int64_t now);
 	int64_t (*next)(const struct worker *);
 	void (*unsent)(struct worker *, int64_t now);
-	void (*take)(
+	void (*take_times)(
 	    struct worker *, struct conn *, uint32_t nth, struct away *);
 	/*
 	 * Record the latency of n answered requests, or of one that was
@@ -46,7 +46,7 @@ struct pacing {
 	 */
 	bool (*answered)(
 	    struct worker *, struct conn *, int64_t now, uint32_t n);
-	bool (*back)(struct worker *, const struct away *, int64_t now);
+	bool (*redirected)(struct worker *, const struct away *, int64_t now);
 	bool (*done)(struct worker *); /* nothing is left to send or receive */
 };
 

@@ -66,5 +66,5 @@ is_done(struct worker *w)
 
 const struct pacing closedloop = {.idle = send_next,
     .answered = record_replies,
-    .back = record_redirected,
+    .redirected = record_redirected,
     .done = is_done};

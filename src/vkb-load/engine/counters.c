@@ -10,7 +10,7 @@
 #include <string.h>
 
 void
-counters_error(struct worker *w, const char *kind, const char *text)
+counters_count_error(struct worker *w, const char *kind, const char *text)
 {
 	struct engine_error *e;
 	size_t i;
@@ -60,7 +60,7 @@ counters_hand_over(struct worker *w, size_t until)
 }
 
 void
-counters_interval(struct worker *w, int64_t now)
+counters_end_interval(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
 	size_t until = (size_t)((now - r->t0) / RUN_SECOND);
@@ -87,7 +87,7 @@ void
 counters_record(struct worker *w, int64_t ns, uint32_t n)
 {
 	if (w->loop.now >= w->interval_end)
-		counters_interval(w, w->loop.now);
+		counters_end_interval(w, w->loop.now);
 	hist_add(w->latency, ns, n);
 	w->interval_counted += n;
 	w->counted += n;
@@ -114,7 +114,8 @@ counters_close_intervals(struct run *r, bool all)
 }
 
 bool
-counters_error_reply(struct worker *w, const struct conn *c, const char *line)
+counters_count_error_reply(
+    struct worker *w, const struct conn *c, const char *line)
 {
 	struct run *r = w->run;
 	size_t n = strcspn(line, " ");
@@ -125,14 +126,14 @@ counters_error_reply(struct worker *w, const struct conn *c, const char *line)
 		return false;
 	}
 	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
-	counters_error(w, kind, line);
+	counters_count_error(w, kind, line);
 	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
 		run_mark_stale(r);
 	return true;
 }
 
 void
-counters_refused(struct worker *w, const char *line)
+counters_count_refused(struct worker *w, const char *line)
 {
 	w->wrong++;
 	if (!*w->refusal)
@@ -140,7 +141,8 @@ counters_refused(struct worker *w, const char *line)
 }
 
 void
-counters_answers(struct worker *w, bool counted, uint32_t misses, int64_t now)
+counters_count_answers(
+    struct worker *w, bool counted, uint32_t misses, int64_t now)
 {
 	if (counted) {
 		w->misses += misses;
@@ -166,12 +168,6 @@ engine_result_add_error(struct engine_result *r, const struct engine_error *e)
 		r->errors[r->nerrors++] = *e;
 }
 
-static double
-convert_to_ms(int64_t ns)
-{
-	return (double)ns / 1e6;
-}
-
 void
 engine_result_set_latencies(struct engine_result *r)
 {
@@ -182,12 +178,12 @@ engine_result_set_latencies(struct engine_result *r)
 	if (!hist_count(h))
 		return;
 	r->avg_ms = hist_mean(h) / 1e6;
-	r->min_ms = convert_to_ms(hist_min(h));
-	r->p50_ms = convert_to_ms(hist_quantile(h, .5));
-	r->p95_ms = convert_to_ms(hist_quantile(h, .95));
-	r->p99_ms = convert_to_ms(hist_quantile(h, .99));
-	r->p999_ms = convert_to_ms(hist_quantile(h, .999));
-	r->max_ms = convert_to_ms(hist_max(h));
+	r->min_ms = (double)hist_min(h) / 1e6;
+	r->p50_ms = (double)hist_quantile(h, .5) / 1e6;
+	r->p95_ms = (double)hist_quantile(h, .95) / 1e6;
+	r->p99_ms = (double)hist_quantile(h, .99) / 1e6;
+	r->p999_ms = (double)hist_quantile(h, .999) / 1e6;
+	r->max_ms = (double)hist_max(h) / 1e6;
 }
 
 static void

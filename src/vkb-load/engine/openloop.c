@@ -250,6 +250,6 @@ const struct pacing openloop = {.idle = keep_idle,
     .next = get_next,
     .unsent = record_unsent,
     .answered = record_replies,
-    .back = record_redirected,
-    .take = take_times,
+    .redirected = record_redirected,
+    .take_times = take_times,
     .done = is_done};

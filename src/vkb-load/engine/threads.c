@@ -121,7 +121,7 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	}
 	if (t->cluster) {
 		r->tags = mem_array(KEYS_SLOTS, sizeof *r->tags);
-		keys_tags(r->tags);
+		keys_fill_tags(r->tags);
 	}
 	m = slotmap_new(t, r->setup.tls, r->space, (const char(*)[3])r->tags);
 	atomic_store(&r->map, m);

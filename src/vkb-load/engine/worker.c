@@ -68,7 +68,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	c->awaited -= t->replies;
 	if (c->refills > c->awaited)
 		c->refills = c->awaited;
-	counters_answers(
+	counters_count_answers(
 	    w, r->arrivals->pacing->answered(w, c, now, plain), t->misses, now);
 	w->taken = 0;
 	if (!c->awaited) {
@@ -83,16 +83,16 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct worker *w = c->owner;
 
-	if (!counters_error_reply(w, c, line) ||
+	if (!counters_count_error_reply(w, c, line) ||
 	    redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
 		return;
-	counters_refused(w, line);
+	counters_count_refused(w, line);
 }
 
 static void
 on_nonsense(struct conn *c, const char *why)
 {
-	losses_nonsense(c->owner, c, why);
+	losses_fail_on_nonsense(c->owner, c, why);
 }
 
 static bool
@@ -135,7 +135,7 @@ run_tick(struct worker *w, int64_t now)
 	}
 	if (w->external && now >= w->interval_end &&
 	    (!run_by_duration(r) || now < r->t1))
-		counters_interval(w, now);
+		counters_end_interval(w, now);
 }
 
 /* epoll_wait with a timeout in ns; in two steps before Linux 5.11. */
@@ -268,7 +268,7 @@ run_loop(struct worker *w)
 			break;
 	}
 	w->external = false;
-	losses_end(w, clock_ns());
+	losses_count_unfinished(w, clock_ns());
 	redirect_end(w, clock_ns());
 	if (run_is_open(r))
 		pacing->unsent(w, clock_ns());
