@@ -15,6 +15,7 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
 #include "vkb-load/plan/builds.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/plan.h"
 #include "vkb-load/session/stopping.h"
@@ -350,7 +351,7 @@ main(int argc, char **argv)
 {
 	struct opts o = {.want = {.warmup = -1, .max_lost = -1}, .runs = "5"};
 	struct stopping_rule rule = {0};
-	struct plan p = {.want = &o.want, .commands = engine_commands()};
+	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct opt_args args;
 	const char *wrong;
 	char *folder = NULL;

@@ -14,7 +14,7 @@
 #include "vbresult.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/engine/seed.h"
+#include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
 #include "vkb-load/plan/builds.h"
@@ -254,7 +254,7 @@ fill_servers(const struct engine_job *j, long long requests)
 	w.requests = requests > 0 ? requests : 1;
 	w.duration_s = w.warmup_s = 0;
 	if (command_needs(w.command) == NEEDS_POPS &&
-	    seed_refills(&j->target->e, &w))
+	    engine_refills(&j->target->e, &w))
 		return err_fail("%lld elements for %s are more than can be "
 				"seeded: limit them with '--requests'",
 		    requests, w.command);

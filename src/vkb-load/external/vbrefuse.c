@@ -7,7 +7,6 @@
 #include "vbench.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/seed.h"
 #include "vkb-load/engine/words.h"
 
 #include <ctype.h>
@@ -123,7 +122,7 @@ has_too_many_pops(const struct json *c)
 	    .data_size = (long long)json_get_num(c, "data_size", 1),
 	    .requests = (long long)json_get_num(c, "requests", 0)};
 
-	return w.requests > 0 && seed_refills(&t, &w);
+	return w.requests > 0 && engine_refills(&t, &w);
 }
 
 /* Returns a feature that one process of the program cannot have, or NULL. */
