@@ -132,14 +132,11 @@ close_resources(struct resources *h)
 static int
 close_resources_and_raise(struct resources *h, int status)
 {
-	int reason = h->shared.halt ? halt_reason(h->shared.halt, NULL) : 0;
+	bool stopped = h->shared.halt && halt_reason(h->shared.halt, NULL);
 
 	close_resources(h);
-	halt_close(h->shared.halt);
-	if (!reason)
-		return status;
-	halt_raise(reason);
-	return 2;
+	halt_finish(h->shared.halt);
+	return stopped ? 2 : status;
 }
 
 static int

@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "folder.h"
+#include "halt.h"
 #include "mem.h"
 #include "num.h"
 #include "str.h"
@@ -34,12 +35,12 @@ find_default_dir(void)
 }
 
 int
-cache_open(struct cache *c, const char *wanted, bool (*stop)(void *), void *arg)
+cache_open(struct cache *c, const char *wanted, struct halt *halt)
 {
 	char *dir = wanted ? mem_str(wanted) : find_default_dir(), *path;
 	int rc = 0;
 
-	*c = (struct cache){.stop = stop, .arg = arg};
+	*c = (struct cache){.halt = halt};
 	if (!dir || !*dir) {
 		free(dir);
 		return err_fail("no folder for the cache: HOME is not set; "
@@ -103,7 +104,7 @@ cache_wait(const struct cache *c, const char *name)
 	int fd;
 
 	while ((fd = cache_lock(c, name)) == CACHE_BUSY) {
-		if (c->stop(c->arg))
+		if (halt_reason(c->halt, NULL))
 			return err_fail("stopped");
 		poll(NULL, 0, WAIT_MS);
 	}
@@ -194,23 +195,15 @@ static int
 parse_limit(const char *s, double *age, long long *size)
 {
 	size_t n = strlen(s);
-	char *number;
-	double v;
-	int rc;
 
 	*age = -1;
 	*size = -1;
 	if (n && strchr("kmg", s[n - 1]) && num_size(s, size) == 0)
 		return 0;
-	if (n < 2 || !strchr("dh", s[n - 1]))
-		return -1;
-	number = mem_strn(s, n - 1);
-	rc = num_real(number, &v);
-	free(number);
-	if (rc < 0 || v < 0)
-		return -1;
-	*age = v * (s[n - 1] == 'd' ? 86400 : 3600);
-	return 0;
+	return n && strchr("dh", s[n - 1]) && num_duration(s, age) == 0 &&
+		*age >= 0
+	    ? 0
+	    : -1;
 }
 
 int

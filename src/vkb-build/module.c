@@ -14,16 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int
-module_open(struct module *m, const struct cache *c, const char *text,
-    const char *command, const char *file)
-{
-	m->command = command;
-	m->file = file;
-	target_worktree(&m->target, c, text);
-	return m->target.error ? -1 : 0;
-}
-
 /* --- the file of the module */
 
 /* Returns the module's file (caller frees), or NULL after reporting an

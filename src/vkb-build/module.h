@@ -4,21 +4,13 @@
 
 #include "target.h"
 
-struct cache;
 struct json;
 struct recipe;
 
 struct module {
-	struct build_target target; /* its work tree */
-	const char *command, *file;
+	struct build_target target; /* its work tree; free with target_free */
+	const char *command, *file; /* file: what it makes, or NULL */
 };
-
-/*
- * 'text' is DIR, a work tree; 'file' (or NULL) is what the command makes there.
- * Returns 0, or -1 after reporting the error; then, too, call target_free.
- */
-int module_open(struct module *, const struct cache *, const char *text,
-    const char *command, const char *file);
 
 /* Makes a recipe for the server in the build record; free with
  * build_free_recipe. */

@@ -1,6 +1,5 @@
 #include "target.h"
 #include "cache.h"
-#include "fetch.h"
 #include "hash.h"
 #include "store.h"
 
@@ -56,19 +55,6 @@ get_repository_name(struct gitrepo *r)
 	name = origin ? shorten_url(origin) : NULL;
 	free(origin);
 	return name;
-}
-
-static int
-fetch_refs(struct origin *s, const char *const *specs, bool all)
-{
-	int fd = cache_wait(s->cache, s->lock), rc;
-
-	if (fd < 0)
-		return -1;
-	rc = fetch_in_child(
-	    s->repo, s->url, specs, all, s->cache->stop, s->cache->arg);
-	cache_unlock(fd);
-	return rc;
 }
 
 struct origin *
@@ -137,7 +123,8 @@ find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 		return gitrepo_find(s->repo, ref, id);
 	if (is_commit_id(ref, 7) && (rc = gitrepo_find(s->repo, ref, id)) != 0)
 		return rc;
-	if (!s->fresh && fetch_refs(s, all, true) < 0)
+	if (!s->fresh &&
+	    store_fetch(s->cache, s->lock, s->repo, s->url, all, true) < 0)
 		return -1;
 	s->fresh = true;
 	if (str_starts(ref, "pr/") && ref[3] &&
@@ -145,7 +132,10 @@ find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 		spec = mem_printf(
 		    "+refs/pull/%s/head:refs/pull/%s/head", ref + 3, ref + 3);
 	one[0] = spec;
-	rc = spec && fetch_refs(s, one, false) < 0 ? -1 : 0;
+	rc = spec &&
+		store_fetch(s->cache, s->lock, s->repo, s->url, one, false) < 0
+	    ? -1
+	    : 0;
 	free(spec);
 	return rc < 0 ? -1 : gitrepo_find(s->repo, ref, id);
 }
