@@ -11,6 +11,7 @@
 #include "output.h"
 #include "proc.h"
 #include "str.h"
+#include "vkb-detect/reading.h"
 #include "vkb-detect/show.h"
 
 #include <fcntl.h>
@@ -242,7 +243,7 @@ read_database(struct branch *b, const char *database, const char *table)
 	p = start_export(database, table, fd[1]);
 	close(fd[1]);
 	in = jsonl_fd(fd[0], "database");
-	rc = p ? branch_read(b, in) : -1;
+	rc = p ? reading_add(b->reading, b, in) : -1;
 	jsonl_close(in);
 	if (p && proc_wait(p, -1, &status) && status)
 		rc = err_fail(
@@ -264,7 +265,7 @@ read_history(
 		rc = read_database(b, o->database, o->table);
 	if (args->n || !uses_database(o)) {
 		in = jsonl_open((const char *const *)args->v, args->n);
-		rc |= branch_read(b, in);
+		rc |= reading_add(b->reading, b, in);
 		jsonl_close(in);
 	}
 	branch_end(b);

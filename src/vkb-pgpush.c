@@ -74,7 +74,7 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
 	others_append_tables(p->others, &out.s);
 	str_printf(&out.s, "-- %s: %zu runs", s->table,
-	    spool_rows(spool) - p->refused);
+	    spool_rows(spool) - p->feed.refused);
 	if (failed)
 		str_printf(&out.s, ", %zu of them failed", failed);
 	str_addc(&out.s, '\n');
@@ -93,14 +93,14 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 		    str_starts(s->sql[i], "DROP"))
 			err_say("%s", s->sql[i]);
 	report_omitted_keys(s);
-	if (p->cut)
+	if (p->feed.cut)
 		err_say("%s: left out %zu values that did not fit in rows of "
 			"%d bytes; vkb_runs has all values",
-		    s->table, p->cut, SCHEMA_ROW);
-	if (p->rounded)
+		    s->table, p->feed.cut, SCHEMA_ROW);
+	if (p->feed.rounded)
 		err_say("column '%s': times are rounded to microseconds; "
 			"vkb_runs has them unrounded",
-		    p->rounded);
+		    p->feed.rounded);
 	str_printf(&text, "%s: %zu runs stored, %zu were there already",
 	    s->table, p->stored, p->there);
 	if (failed)
@@ -108,8 +108,8 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 	if (p->migrated)
 		str_printf(&text, "; vkb_runs: %zu old rows brought up to date",
 		    p->migrated);
-	if (p->refused)
-		str_printf(&text, "; %zu refused", p->refused);
+	if (p->feed.refused)
+		str_printf(&text, "; %zu refused", p->feed.refused);
 	if (envs->n)
 		str_printf(&text, "; vkb_envs: %zu of %zu env record%s stored",
 		    envs->stored, envs->n, num_plural((double)envs->n));
@@ -146,10 +146,11 @@ push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 		if (done == 0 && !o->quiet)
 			report_push(&p, s, in.failed);
 	}
+	feed_free(&p.feed);
 	others_free(&others);
 	frames_free(in.frames);
 	spool_free(spool);
-	return done < 0 || p.refused ? -1 : rc;
+	return done < 0 || p.feed.refused ? -1 : rc;
 }
 
 /* Returns a message about options that exclude each other, or NULL. */

@@ -220,12 +220,6 @@ branch_begin(struct branch *h, const char *dir)
 	*h = (struct branch){.reading = reading_new(dir)};
 }
 
-int
-branch_read(struct branch *h, struct jsonl *in)
-{
-	return reading_add(h->reading, h, in);
-}
-
 void
 branch_end(struct branch *h)
 {

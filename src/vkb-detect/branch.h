@@ -10,7 +10,6 @@
 
 struct json;
 struct casename;
-struct jsonl;
 struct reading;
 struct reading_case;
 
@@ -62,11 +61,9 @@ struct branch {
 	size_t *now; /* index by the number of the point in the reading */
 };
 
-/* Large histories use an unnamed file in 'dir'. */
+/* Records are read by reading_add(branch.reading, ...). Large histories use an
+ * unnamed file in 'dir'. */
 void branch_begin(struct branch *, const char *dir);
-
-/* Returns -1, after reporting it, if some records could not be read. */
-int branch_read(struct branch *, struct jsonl *);
 
 /* Makes the points and series, after all is read. */
 void branch_end(struct branch *);

@@ -1,6 +1,5 @@
 #include "push.h"
 #include "err.h"
-#include "feed.h"
 #include "migrate.h"
 #include "others.h"
 #include "pg.h"
@@ -37,7 +36,6 @@ static int
 push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
     struct spool *spool, bool quiet)
 {
-	struct feed f = {.spool = spool, .quiet = quiet};
 	long long n;
 
 	if (pg_lock(pg, "vkb-pgpush") < 0 ||
@@ -52,17 +50,13 @@ push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
 	for (size_t i = 0; i < s->nsql; i++)
 		if (pg_do(pg, s->sql[i], NULL, 0) < 0)
 			return -1;
-	n = feed_metrics(&f, pg, s);
-	p->refused = f.refused;
-	p->rounded = f.rounded;
-	p->cut = f.cut;
-	if (n < 0 || feed_records(&f, pg, s) < 0)
-		n = -1;
-	feed_free(&f);
-	if (n < 0)
+	feed_free(&p->feed);
+	p->feed = (struct feed){.spool = spool, .quiet = quiet};
+	n = feed_metrics(&p->feed, pg, s);
+	if (n < 0 || feed_records(&p->feed, pg, s) < 0)
 		return -1;
 	p->stored = (size_t)n;
-	p->there = spool_rows(spool) - p->refused - p->stored;
+	p->there = spool_rows(spool) - p->feed.refused - p->stored;
 	return 0;
 }
 
@@ -91,10 +85,6 @@ push_rows(struct push *p, struct schema *s, struct spool *spool)
 int
 push_check(struct push *p, const struct schema *s, struct spool *spool)
 {
-	struct feed f = {.spool = spool};
-	int rc = feed_metrics(&f, NULL, s) < 0 ? -1 : 0;
-
-	p->refused = f.refused;
-	feed_free(&f);
-	return rc;
+	p->feed = (struct feed){.spool = spool};
+	return feed_metrics(&p->feed, NULL, s) < 0 ? -1 : 0;
 }

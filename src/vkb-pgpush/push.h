@@ -8,17 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "feed.h"
+
 struct others;
 struct schema;
 struct spool;
 
 struct push {
-	const char *database;          /* conninfo, or NULL */
-	size_t stored, there, refused; /* results, in rows */
-	const char *rounded; /* a column that rounds times; of the spool */
-	size_t cut;          /* values left out because their row is too long */
-	size_t migrated;     /* rows that migrate_runs changed */
+	const char *database; /* conninfo, or NULL */
 	struct others *others;
+	/* Results: */
+	size_t stored, there; /* rows */
+	size_t migrated;      /* rows that migrate_runs changed */
+	struct feed feed;     /* of the last try; free with feed_free */
 };
 
 /* Plans, alters the tables and stores. 0, or -1: nothing stored (reported). */

@@ -102,19 +102,18 @@ add_effective_setting(const struct describe *d, struct json *out,
     const char *name, struct str *why)
 {
 	struct client *c = d->node[0].client;
+	const char *value;
 	struct reply *r;
 
 	if (config_secret(name) || json_get(out, name))
 		return 0;
 	r = CLIENT_CALL(c, CALL_MS, "CONFIG", "GET", name);
-	if (!r) {
-		str_printf(why, "CONFIG GET %s: %s", name, client_error(c));
-		return -1;
-	}
-	if (reply_len(r) == 2 && reply_text(reply_at(r, 1)) &&
-	    str_utf8(
-		reply_text(reply_at(r, 1)), strlen(reply_text(reply_at(r, 1)))))
-		json_set_str(out, name, reply_text(reply_at(r, 1)));
+	if (!r)
+		return str_fail(
+		    why, "CONFIG GET %s: %s", name, client_error(c));
+	value = reply_len(r) == 2 ? reply_text(reply_at(r, 1)) : NULL;
+	if (value && str_utf8(value, strlen(value)))
+		json_set_str(out, name, value);
 	reply_free(r);
 	return 0;
 }

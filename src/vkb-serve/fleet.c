@@ -92,10 +92,8 @@ prepare_tls(struct fleet *f, struct str *why)
 	char *ca, *crt, *key;
 
 	f->tlsdir = mem_printf("%s/tls", s->rundir->path);
-	if (rundir_tls(s->rundir, spec_connect_host(&f->spec)) < 0) {
-		str_add(why, "cannot make certificates");
-		return -1;
-	}
+	if (rundir_tls(s->rundir, spec_connect_host(&f->spec)) < 0)
+		return str_fail(why, "cannot make certificates");
 	if (s->tls)
 		return 0;
 	ca = mem_printf("%s/ca.crt", f->tlsdir);
@@ -105,9 +103,7 @@ prepare_tls(struct fleet *f, struct str *why)
 	free(ca);
 	free(crt);
 	free(key);
-	if (!s->tls)
-		str_add(why, "cannot use the certificates");
-	return s->tls ? 0 : -1;
+	return s->tls ? 0 : str_fail(why, "cannot use the certificates");
 }
 
 /* Makes "DIR/ID-1.log"; replaces unsafe characters of the id by '_'. */
@@ -131,10 +127,8 @@ make_node_folders(struct fleet *f, struct str *why)
 	struct node *n;
 
 	f->dir = rundir_new(f->shared->rundir);
-	if (!f->dir) {
-		str_add(why, "cannot make the folder of the server");
-		return -1;
-	}
+	if (!f->dir)
+		return str_fail(why, "cannot make the folder of the server");
 	for (size_t i = 0; i < f->n; i++) {
 		n = &f->node[i];
 		n->spec = &f->spec;
@@ -143,20 +137,16 @@ make_node_folders(struct fleet *f, struct str *why)
 		n->tls = f->spec.tls ? f->shared->tls : NULL;
 		n->dir = mem_printf("%s/n%zu", f->dir, i + 1);
 		n->log = make_log_path(f, i);
-		if (mkdir(n->dir, 0700) < 0) {
-			str_printf(why, "cannot make folder '%s': %s", n->dir,
-			    strerror(errno));
-			return -1;
-		}
+		if (mkdir(n->dir, 0700) < 0)
+			return str_fail(why, "cannot make folder '%s': %s",
+			    n->dir, strerror(errno));
 		if (!f->spec.unixsocket)
 			continue;
 		n->socket = mem_printf("%s/sock", n->dir);
-		if (strlen(n->socket) > 106) {
-			str_printf(why,
+		if (strlen(n->socket) > 106)
+			return str_fail(why,
 			    "the path of the unix socket is too long: '%s'",
 			    n->socket);
-			return -1;
-		}
 	}
 	return 0;
 }
@@ -171,11 +161,9 @@ check_fixed_port(const struct fleet *f, size_t i, struct str *why)
 		if (!f->spec.cluster || port_free(f->spec.host, taken))
 			return port;
 	}
-	if (errno != EADDRINUSE) {
-		str_printf(why, "cannot use port %d of '%s': %s", taken,
+	if (errno != EADDRINUSE)
+		return str_fail(why, "cannot use port %d of '%s': %s", taken,
 		    f->spec.host, strerror(errno));
-		return -1;
-	}
 	str_printf(why, "port %d is taken by ", taken);
 	port_owner(why, spec_connect_host(&f->spec), taken);
 	return -1;
@@ -189,10 +177,9 @@ choose_port(const struct fleet *f, size_t i, struct str *why)
 	if (f->spec.port)
 		return check_fixed_port(f, i, why);
 	port = port_choose(f->spec.host, f->spec.cluster);
-	if (port < 0)
-		str_printf(why, "no free port on '%s': %s", f->spec.host,
-		    strerror(errno));
-	return port;
+	return port > 0 ? port
+			: str_fail(why, "no free port on '%s': %s",
+			      f->spec.host, strerror(errno));
 }
 
 static int

@@ -254,13 +254,11 @@ check_ready(struct node *n, struct str *why)
 		goto out;
 	if (reply_type(r) == REPLY_ERROR) {
 		/* LOADING and BUSY are temporary, NOAUTH is not. */
-		if (str_starts(reply_text(r), "NOAUTH")) {
-			str_printf(why,
+		if (str_starts(reply_text(r), "NOAUTH"))
+			rc = str_fail(why,
 			    "node %zu (port %d) needs a password: set "
 			    "'config.requirepass'",
 			    n->index + 1, n->port);
-			rc = -1;
-		}
 		goto out;
 	}
 	loading = reply_info(r, "loading");

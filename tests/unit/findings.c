@@ -66,7 +66,7 @@ read_branch(struct branch *b, const struct str *s, size_t most)
 	in = jsonl_fd(fd, "records");
 	branch_begin(b, "/tmp");
 	b->reading->most = most;
-	rc = branch_read(b, in);
+	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
 	branch_end(b);
 	return rc;

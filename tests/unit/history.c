@@ -51,7 +51,7 @@ reading(struct branch *b, size_t most, const char *dir, int from)
 
 	branch_begin(b, dir);
 	b->reading->most = most;
-	rc = branch_read(b, in);
+	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
 	branch_end(b);
 	return rc;
