@@ -143,7 +143,7 @@ finish_stage(struct queue *q, struct job *j)
 		j->state = OK;
 		return;
 	}
-	module_recipe(&j->module, q->module, j->rec, j->server.key);
+	module_make_recipe(&j->module, q->module, j->rec, j->server.key);
 	j->state = WAITING;
 	j->now = &j->module;
 }
@@ -267,15 +267,16 @@ add_job(struct queue *q)
 	struct job *j = &q->v[q->n++];
 
 	j->rec = record_new("build");
-	json_set(j->rec, "subject", target_subject(&j->target, q->flags));
+	json_set(
+	    j->rec, "subject", target_describe_subject(&j->target, q->flags));
 	json_set_str(j->rec, "status", "failed");
 	j->now = &j->server;
 	if (!j->target.error && q->module)
-		module_subject(q->module, json_get(j->rec, "subject"));
+		module_describe(q->module, json_get(j->rec, "subject"));
 	if (j->target.error)
 		fail_job(j, j->target.error, NULL);
 	else
-		server_recipe(&j->server, &j->target, q->flags);
+		server_make_recipe(&j->server, &j->target, q->flags);
 }
 
 static int
@@ -295,14 +296,15 @@ resolve_targets(struct queue *q, const struct opts *o,
 		redact_text((char *)(size_t)o->repo);
 	for (size_t i = 0; i < args->n && !is_stopped(q); i++) {
 		if (tarball_named(args->v[i]))
-			target_archive(
+			target_find_archive(
 			    &q->v[q->n].target, q->shop.cache, args->v[i]);
 		else
-			target_ref(&q->v[q->n].target, *origin, args->v[i]);
+			target_find_ref(
+			    &q->v[q->n].target, *origin, args->v[i]);
 		add_job(q);
 	}
 	for (size_t i = 0; i < o->worktrees.n && !is_stopped(q); i++) {
-		target_worktree(
+		target_find_worktree(
 		    &q->v[q->n].target, q->shop.cache, o->worktrees.v[i]);
 		add_job(q);
 	}
@@ -372,7 +374,7 @@ build_targets(const struct opts *o, const struct opt_args *args)
 		goto out;
 	if (o->module_dir) {
 		q.module = &module;
-		target_worktree(&module.target, &cache, o->module_dir);
+		target_find_worktree(&module.target, &cache, o->module_dir);
 		if (module.target.error)
 			goto out;
 	}

@@ -185,7 +185,7 @@ decide_status(const struct branch *b, const struct findings *all,
 	size_t judged = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (finding_counts(&all->v[i]))
+		if (finding_is_counted(&all->v[i]))
 			return 1;
 	if (!all->series) {
 		err_say("nothing was judged: no metric in %zu commit%s",

@@ -74,7 +74,7 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
 	others_append_tables(p->others, &out.s);
 	str_printf(&out.s, "-- %s: %zu runs", s->table,
-	    spool_rows(spool) - p->feed.refused);
+	    spool_count_rows(spool) - p->feed.refused);
 	if (failed)
 		str_printf(&out.s, ", %zu of them failed", failed);
 	str_addc(&out.s, '\n');
@@ -140,7 +140,7 @@ push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 		rc = intake_read(&in, "-");
 	if (o->dry)
 		done = dry_run(&p, s, spool, in.failed);
-	else if (spool_rows(spool) || others.lists[OTHERS_ENV].n ||
+	else if (spool_count_rows(spool) || others.lists[OTHERS_ENV].n ||
 	    others.lists[OTHERS_CHANGE].n) {
 		done = push_rows(&p, s, spool);
 		if (done == 0 && !o->quiet)

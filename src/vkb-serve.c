@@ -4,7 +4,6 @@
  * records.
  */
 #include "vkb-serve/command.h"
-#include "vkb-serve/filehash.h"
 #include "vkb-serve/fleet.h"
 #include "vkb-serve/follow.h"
 #include "reaper.h"
@@ -102,7 +101,6 @@ open_resources(struct resources *h, const struct opts *o, bool caller)
 				    .quiet = o->quiet,
 				    .wait_ms = (int)(o->wait * 1000),
 				    .grace_ms = (int)(o->grace * 1000)}};
-	h->shared.hashes = filehash_new();
 	signal(SIGPIPE, SIG_IGN);
 	if (o->logs) {
 		if (mkdir(o->logs, 0777) < 0 && errno != EEXIST)
@@ -188,11 +186,11 @@ run_command(const struct opts *o, struct json *spec, char **argv)
 static void
 wait_for_stop(struct shared *s, struct fleet **f, const char *folder)
 {
-	size_t n = fleet_nodes(*f) + 1;
+	size_t n = fleet_count_nodes(*f) + 1;
 	struct pollfd *fd = mem_array(n, sizeof *fd);
 	struct json *rec = NULL;
 
-	fleet_fds(*f, fd);
+	fleet_fill_fds(*f, fd);
 	fd[n - 1] = (struct pollfd){.fd = halt_fd(s->halt), .events = POLLIN};
 	while (poll(fd, (nfds_t)n, -1) < 0 && errno == EINTR)
 		;

@@ -143,15 +143,17 @@ list_things(struct things *t, const struct cache *c, const char *kind)
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	struct stat st;
+	bool there;
 
 	while (d && (e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		path = cache_path(c, kind, e->d_name);
 		mark = mem_printf("%s/build.json", path);
-		if (stat(mark, &st) < 0 && lstat(path, &st) < 0) {
+		there = stat(mark, &st) == 0 || lstat(path, &st) == 0;
+		free(mark);
+		if (!there) {
 			free(path);
-			free(mark);
 			continue;
 		}
 		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
@@ -160,7 +162,6 @@ list_things(struct things *t, const struct cache *c, const char *kind)
 		    .used = (double)st.st_mtim.tv_sec +
 			(double)st.st_mtim.tv_nsec * 1e-9,
 		    .bytes = folder_bytes(path)};
-		free(mark);
 	}
 	if (d)
 		closedir(d);

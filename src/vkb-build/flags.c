@@ -167,7 +167,7 @@ flags_free(struct flags *f)
 }
 
 struct json *
-flags_json(const struct flags *f)
+flags_describe(const struct flags *f)
 {
 	struct json *j = json_object(), *a = json_array();
 

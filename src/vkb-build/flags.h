@@ -28,7 +28,7 @@ int flags_init(struct flags *, const struct flags_wanted *);
 void flags_free(struct flags *);
 
 /* Returns the build section of a subject; the caller frees it. */
-struct json *flags_json(const struct flags *);
+struct json *flags_describe(const struct flags *);
 
 #define FLAGS_KEY 65
 /* Writes the SHA-256 of texts, up to NULL. */

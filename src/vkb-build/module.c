@@ -78,7 +78,7 @@ collect_module(const struct recipe *r, const char *tree, const char *dir,
 /* --- the recipe */
 
 void
-module_recipe(struct recipe *r, struct module *m, const struct json *build,
+module_make_recipe(struct recipe *r, struct module *m, const struct json *build,
     const char *server_key)
 {
 	const char *server = json_get_str(build, "server");
@@ -103,7 +103,7 @@ module_recipe(struct recipe *r, struct module *m, const struct json *build,
 }
 
 void
-module_subject(const struct module *m, struct json *subject)
+module_describe(const struct module *m, struct json *subject)
 {
 	json_set_str(subject, "module_commit", m->target.commit.id);
 	json_set_str(subject, "module_time", m->target.commit.time);

@@ -14,10 +14,10 @@ struct module {
 
 /* Makes a recipe for the server in the build record; free with
  * build_free_recipe. */
-void module_recipe(struct recipe *, struct module *, const struct json *build,
-    const char *server_key);
+void module_make_recipe(struct recipe *, struct module *,
+    const struct json *build, const char *server_key);
 
 /* Adds the module to the subject of a build record. */
-void module_subject(const struct module *, struct json *subject);
+void module_describe(const struct module *, struct json *subject);
 
 #endif

@@ -141,7 +141,7 @@ collect_programs(const struct recipe *r, const char *tree, const char *dir,
 }
 
 void
-server_recipe(
+server_make_recipe(
     struct recipe *r, const struct build_target *g, const struct flags *f)
 {
 	const char *const texts[] = {f->identity, g->commit.id, g->tree, NULL};

@@ -9,7 +9,7 @@ struct recipe;
 #define SERVER_INCLUDE "include" /* folder of valkeymodule.h */
 
 /* Makes the recipe; free with build_free_recipe. */
-void server_recipe(
+void server_make_recipe(
     struct recipe *, const struct build_target *, const struct flags *);
 
 #endif

@@ -159,7 +159,7 @@ keep_error(struct build_target *t)
 }
 
 void
-target_ref(struct build_target *t, struct origin *s, const char *text)
+target_find_ref(struct build_target *t, struct origin *s, const char *text)
 {
 	char id[GITREPO_ID];
 	int rc;
@@ -185,7 +185,8 @@ target_ref(struct build_target *t, struct origin *s, const char *text)
 }
 
 void
-target_worktree(struct build_target *t, const struct cache *c, const char *text)
+target_find_worktree(
+    struct build_target *t, const struct cache *c, const char *text)
 {
 	char id[GITREPO_ID];
 	struct gitrepo *r;
@@ -259,7 +260,8 @@ hash_archive(const char *file, char hex[FLAGS_KEY])
 }
 
 void
-target_archive(struct build_target *t, const struct cache *c, const char *text)
+target_find_archive(
+    struct build_target *t, const struct cache *c, const char *text)
 {
 	char id[GITREPO_ID], *ref = NULL;
 	const char *file, *slash;
@@ -300,7 +302,7 @@ target_free(struct build_target *t)
 }
 
 struct json *
-target_subject(const struct build_target *t, const struct flags *f)
+target_describe_subject(const struct build_target *t, const struct flags *f)
 {
 	struct json *j = json_object();
 
@@ -318,6 +320,6 @@ target_subject(const struct build_target *t, const struct flags *f)
 		json_set_bool(j, "dirty", t->dirty);
 		json_set_str(j, "tree", t->tree);
 	}
-	json_set(j, "build", flags_json(f));
+	json_set(j, "build", flags_describe(f));
 	return j;
 }

@@ -58,7 +58,7 @@ struct branch {
 	size_t by_time; /* points that are placed by their time */
 	struct casename *names;
 	struct reading *reading;
-	size_t *now; /* index by the number of the point in the reading */
+	size_t *places; /* of points, by their number in the reading */
 };
 
 /* Records are read by reading_add(branch.reading, ...). Large histories use an
@@ -71,7 +71,7 @@ void branch_free(struct branch *);
 
 /* Reads the values of a series; free them with branch_free_values. Returns -1
  * on error, after reporting it. */
-int branch_values(
+int branch_read_values(
     const struct branch *, const struct series *, struct branch_values *);
 void branch_free_values(struct branch_values *);
 

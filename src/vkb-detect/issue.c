@@ -67,12 +67,12 @@ find_worst(const struct findings *all, size_t group)
 	const struct finding *best = NULL;
 	double most = -1;
 
-	for (size_t i = finding_next(all, group, 0); i < all->n;
-	     i = finding_next(all, group, i + 1)) {
+	for (size_t i = finding_find_next(all, group, 0); i < all->n;
+	     i = finding_find_next(all, group, i + 1)) {
 		const struct finding *f = &all->v[i];
 		double size = fabs(log(f->facts.ratio));
 
-		if (!finding_counts(f))
+		if (!finding_is_counted(f))
 			continue;
 		size = isnan(size) ? 0 : size;
 		if (size > most) {

@@ -36,9 +36,9 @@ show_table(struct str *s, const struct branch *b, const struct findings *all,
 	str_add(s,
 	    "| case | metric | before | after | change [95%] | n | p | |\n"
 	    "|---|---|---:|---:|---|---:|---:|---|\n");
-	for (size_t i = finding_next(all, group, 0);
+	for (size_t i = finding_find_next(all, group, 0);
 	     i < all->n && k < most && s->len < limit;
-	     i = finding_next(all, group, i + 1), k++) {
+	     i = finding_find_next(all, group, i + 1), k++) {
 		const struct finding *f = &all->v[i];
 		char v[NUM_BUF];
 

@@ -27,12 +27,12 @@ make_change(
 {
 	struct json *rec = record_new("change");
 	const struct point *p = &b->points[f->at];
-	char *key = finding_key(f, b);
+	char *key = finding_make_key(f, b);
 
 	json_set(rec, "config", json_dup(f->series->config));
 	json_set_str(rec, "metric", f->metric.name);
 	json_set_str(rec, "better", metric_better_name(f->metric.better));
-	json_set_str(rec, "kind", finding_name(f->kind));
+	json_set_str(rec, "kind", finding_name_kind(f->kind));
 	json_set(rec, "subject", json_dup(p->subject));
 	json_set_str(rec, "commit", p->commit);
 	if (f->lo)

@@ -20,7 +20,7 @@ show_row_limit(const struct finding_group *g)
 static const char *
 choose_colour(const struct finding *f)
 {
-	if (finding_counts(f))
+	if (finding_is_counted(f))
 		return "31";
 	return f->kind == FINDING_IMPROVEMENT && f->gate ? "32" : NULL;
 }
@@ -34,9 +34,9 @@ write_finding_rows(struct str *s, const struct branch *b,
 	size_t k = 0;
 
 	table_titles(t, "  case|metric|before -> after|change [95%]|>n|>p|");
-	for (size_t i = finding_next(all, group, 0);
+	for (size_t i = finding_find_next(all, group, 0);
 	     i < all->n && k < show_row_limit(&all->groups[group]);
-	     i = finding_next(all, group, i + 1), k++) {
+	     i = finding_find_next(all, group, i + 1), k++) {
 		const struct finding *f = &all->v[i];
 
 		table_take(t, mem_printf("  %s", f->name));

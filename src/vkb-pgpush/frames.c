@@ -44,7 +44,7 @@ frames_new(struct spool *spool, const char *test_type, bool releases)
 	f->releases = releases;
 	f->sections = mem_array(SPOOL_FRAMES, sizeof *f->sections);
 	f->slots = mem_array(SLOTS, sizeof *f->slots);
-	f->timestamp = spool_find_column(spool, "timestamp");
+	f->timestamp = spool_get_column(spool, "timestamp");
 	return f;
 }
 
@@ -200,7 +200,7 @@ get_metric_column(struct frames *f, size_t at, const struct jsonscan_text *name)
 		str_clear(&have->text);
 		str_addn(&have->text, name->s, name->n);
 		have->col =
-		    spool_find_column(f->spool, flat_metric(have->text.s));
+		    spool_get_column(f->spool, flat_metric(have->text.s));
 	}
 	return have->col;
 }

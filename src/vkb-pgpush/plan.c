@@ -114,7 +114,7 @@ static const struct spool_column *
 find_source(const struct spool *spool, const char *name)
 {
 	size_t n;
-	const struct spool_column *c = spool_columns(spool, &n);
+	const struct spool_column *c = spool_get_columns(spool, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (i != SPOOL_RECORD && strcmp(c[i].name, name) == 0)
@@ -220,7 +220,7 @@ must_allow_null(
 {
 	if (!c->notnull)
 		return false;
-	return from && from->n ? from->n < rows : !c->filled;
+	return from && from->n ? from->n < rows : !c->has_default;
 }
 
 /* The Python tool numbers groups; here a group may have a name instead. */
@@ -305,7 +305,7 @@ is_full(const struct schema *s)
 static int
 plan_base_columns(struct schema *s, const struct spool *spool)
 {
-	size_t had = s->ncols, rows = spool_rows(spool);
+	size_t had = s->ncols, rows = spool_count_rows(spool);
 	const struct spool_column *from;
 
 	for (size_t i = 0; i < BASE; i++) {
@@ -331,7 +331,7 @@ static void
 plan_other_columns(struct schema *s, const struct spool *spool)
 {
 	size_t n;
-	const struct spool_column *c = spool_columns(spool, &n);
+	const struct spool_column *c = spool_get_columns(spool, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (i == SPOOL_RECORD || !c[i].n ||
@@ -356,7 +356,7 @@ plan_make(struct schema *s, const struct spool *spool)
 		    strcmp(s->cols[i].name, "created_at") != 0)
 			plan_wider_column(s, &s->cols[i],
 			    find_source(spool, s->cols[i].name),
-			    spool_rows(spool));
+			    spool_count_rows(spool));
 	if (plan_base_columns(s, spool) < 0)
 		return -1;
 	plan_other_columns(s, spool);

@@ -9,28 +9,6 @@
 
 #define TRIES 4
 
-/*
- * Gives rows that an older vkb-pgpush stored from a metrics.json their current
- * keys; else a run that is pushed again would be stored twice.
- */
-static int
-update_old_rows(struct push *p, struct pg *pg, const struct schema *s)
-{
-	long long n = 0;
-
-	if (s->runs_current)
-		return 0;
-	if (s->runs_owned)
-		n = migrate_runs(pg);
-	else if (migrate_needed(pg))
-		n = err_fail("vkb_runs: rows that an older vkb-pgpush stored "
-			     "must be brought up to date, which only the owner "
-			     "of the table can do: run this vkb-pgpush once as "
-			     "the owner");
-	p->migrated = n > 0 ? (size_t)n : 0;
-	return n < 0 ? -1 : 0;
-}
-
 /* Takes the lock and stores all. Returns 0, or -1 (error reported). */
 static int
 push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
@@ -41,12 +19,14 @@ push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
 	if (pg_lock(pg, "vkb-pgpush") < 0 ||
 	    others_push(p->others, pg, s->table) < 0)
 		return -1;
-	if (!spool_rows(spool))
+	if (!spool_count_rows(spool))
 		return 0;
 	if (schema_read(s, pg) < 0 || schema_check(s) < 0)
 		return -1;
-	if (update_old_rows(p, pg, s) < 0 || plan_make(s, spool) < 0)
+	n = migrate_runs(pg, s);
+	if (n < 0 || plan_make(s, spool) < 0)
 		return -1;
+	p->migrated = (size_t)n;
 	for (size_t i = 0; i < s->nsql; i++)
 		if (pg_do(pg, s->sql[i], NULL, 0) < 0)
 			return -1;
@@ -56,7 +36,7 @@ push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
 	if (n < 0 || feed_records(&p->feed, pg, s) < 0)
 		return -1;
 	p->stored = (size_t)n;
-	p->there = spool_rows(spool) - p->feed.refused - p->stored;
+	p->there = spool_count_rows(spool) - p->feed.refused - p->stored;
 	return 0;
 }
 

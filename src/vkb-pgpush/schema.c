@@ -98,7 +98,7 @@ read_columns(struct schema *s, struct pg *pg)
 		    pg_value(rows, i, 0), coltype_parse(pg_value(rows, i, 1)),
 		    *pg_value(rows, i, 2) == 't');
 
-		c->filled = *pg_value(rows, i, 3) == 't';
+		c->has_default = *pg_value(rows, i, 3) == 't';
 		if (*pg_value(rows, i, 4) == 'e')
 			c->type.kind = COLTYPE_EXACT;
 	}

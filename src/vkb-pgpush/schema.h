@@ -16,7 +16,7 @@ struct pg;
 struct schema_column {
 	char *name;
 	struct coltype type;
-	bool notnull, filled; /* 'filled': it has a default */
+	bool notnull, has_default;
 };
 
 /* Limits of a table: columns, including dropped ones, and bytes in a row. */

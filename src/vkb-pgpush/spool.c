@@ -120,7 +120,7 @@ make_unique_name(struct spool *s, const char *key)
 }
 
 size_t
-spool_find_column(struct spool *s, const char *key)
+spool_get_column(struct spool *s, const char *key)
 {
 	size_t id = intern_id(s->keys, key);
 
@@ -150,7 +150,7 @@ spool_new(const char *tmpdir)
 	s->scratch = scratch_new(tmpdir);
 	for (size_t i = 0; i < SPOOL_OWN; i++) {
 		key = mem_printf("\xff%s", own[i]);
-		spool_find_column(s, key);
+		spool_get_column(s, key);
 		free(key);
 		free(s->cols[i].key);
 		free(s->cols[i].name);
@@ -288,7 +288,7 @@ spool_put_json(struct spool *s, const char *key, const struct json *j)
 {
 	enum coltype_value kind;
 	const char *text = json_str(j);
-	size_t col = spool_find_column(s, key);
+	size_t col = spool_get_column(s, key);
 
 	if (json_type(j) == JSON_NULL) {
 		if (s->to)
@@ -358,13 +358,13 @@ spool_end_row(struct spool *s)
 }
 
 size_t
-spool_rows(const struct spool *s)
+spool_count_rows(const struct spool *s)
 {
 	return s->rows;
 }
 
 const struct spool_column *
-spool_columns(const struct spool *s, size_t *n)
+spool_get_columns(const struct spool *s, size_t *n)
 {
 	*n = s->ncols;
 	return s->cols;
@@ -408,13 +408,13 @@ spool_rewind(struct spool *s)
 }
 
 const struct intern *
-spool_sessions(const struct spool *s)
+spool_get_sessions(const struct spool *s)
 {
 	return s->sessions;
 }
 
 size_t
-spool_frames(const struct spool *s)
+spool_count_frames(const struct spool *s)
 {
 	return s->nframes;
 }

@@ -399,7 +399,8 @@ cluster_form(const struct spec *s, struct node *node, size_t n,
 }
 
 int
-cluster_seed(const struct spec *s, size_t i, const char *dir, struct str *why)
+cluster_write_seed(
+    const struct spec *s, size_t i, const char *dir, struct str *why)
 {
 	size_t primaries = (size_t)s->primaries;
 	size_t first = i * SLOTS / primaries;

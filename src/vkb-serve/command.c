@@ -58,7 +58,7 @@ set_environment(const struct fleet *f)
 static int
 wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
 {
-	size_t n = fleet_nodes(f) + 2;
+	size_t n = fleet_count_nodes(f) + 2;
 	struct pollfd *fd = mem_array(n, sizeof *fd);
 	struct json *rec;
 	bool tty;
@@ -68,7 +68,7 @@ wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
 		fd[0] = (struct pollfd){.fd = proc_fd(p), .events = POLLIN};
 		fd[1] =
 		    (struct pollfd){.fd = halt_fd(s->halt), .events = POLLIN};
-		fleet_fds(f, fd + 2);
+		fleet_fill_fds(f, fd + 2);
 		if (poll(fd, (nfds_t)n, -1) < 0 && errno != EINTR)
 			err_die("cannot wait: %s", strerror(errno));
 		if (proc_wait(p, 0, &status)) {

@@ -1,5 +1,4 @@
 #include "describe.h"
-#include "filehash.h"
 #include "fleet.h"
 #include "node.h"
 #include "spec.h"
@@ -7,16 +6,63 @@
 #include "client.h"
 #include "config.h"
 #include "cpulist.h"
+#include "hash.h"
 #include "json.h"
 #include "mem.h"
 #include "record.h"
 #include "str.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { CALL_MS = 5000 };
+
+/* The hash of a file, valid until the file changes. */
+struct filehash {
+	struct stat st;
+	char hex[HASH_HEX];
+};
+
+static bool
+is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	    a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Returns the SHA-256 of the file as hex, borrowed until the next call, or NULL
+ * if it cannot be read. */
+static const char *
+get_file_hash(struct shared *s, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *hex = NULL;
+	struct filehash k;
+	size_t i = 0;
+
+	if (fd < 0 || fstat(fd, &k.st) < 0)
+		goto out;
+	while (i < s->nhashes && !is_same_file(&s->hashes[i].st, &k.st))
+		i++;
+	if (i == s->nhashes) {
+		if (hash_fd(HASH_SHA256, fd, k.hex) < 0)
+			goto out;
+		s->hashes = mem_grow(
+		    s->hashes, s->nhashes, &s->hashcap, sizeof *s->hashes);
+		s->hashes[s->nhashes++] = k;
+	}
+	hex = s->hashes[i].hex;
+out:
+	if (fd >= 0)
+		close(fd);
+	return hex;
+}
 
 static struct json *
 describe_file(const struct describe *d, const char *name, const char *path)
@@ -24,7 +70,7 @@ describe_file(const struct describe *d, const char *name, const char *path)
 	struct json *j = json_object();
 
 	json_set_str(j, "path", name);
-	json_set_str(j, "sha256", filehash_get(d->shared->hashes, path));
+	json_set_str(j, "sha256", get_file_hash(d->shared, path));
 	return j;
 }
 

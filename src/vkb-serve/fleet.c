@@ -1,7 +1,6 @@
 #include "fleet.h"
 #include "cluster.h"
 #include "describe.h"
-#include "filehash.h"
 #include "node.h"
 #include "port.h"
 #include "rundir.h"
@@ -44,7 +43,7 @@ void
 fleet_free_shared(struct shared *s)
 {
 	tls_context_free(s->tls);
-	filehash_free(s->hashes);
+	free(s->hashes);
 }
 
 /* Reports the first line of 'why', and the others, the log, below it. */
@@ -70,7 +69,7 @@ make_record(const char *id, const char *status)
 }
 
 struct json *
-fleet_failed(const char *id, const char *error)
+fleet_make_failed(const char *id, const char *error)
 {
 	struct json *rec = make_record(id, "failed");
 
@@ -80,7 +79,7 @@ fleet_failed(const char *id, const char *error)
 }
 
 struct json *
-fleet_stopped(const char *id)
+fleet_make_stopped(const char *id)
 {
 	return make_record(id, "stopped");
 }
@@ -92,7 +91,8 @@ prepare_tls(struct fleet *f, struct str *why)
 	char *ca, *crt, *key;
 
 	f->tlsdir = mem_printf("%s/tls", s->rundir->path);
-	if (rundir_tls(s->rundir, spec_connect_host(&f->spec)) < 0)
+	if (rundir_make_certificates(s->rundir, spec_connect_host(&f->spec)) <
+	    0)
 		return str_fail(why, "cannot make certificates");
 	if (s->tls)
 		return 0;
@@ -126,7 +126,7 @@ make_node_folders(struct fleet *f, struct str *why)
 {
 	struct node *n;
 
-	f->dir = rundir_new(f->shared->rundir);
+	f->dir = rundir_make_folder(f->shared->rundir);
 	if (!f->dir)
 		return str_fail(why, "cannot make the folder of the server");
 	for (size_t i = 0; i < f->n; i++) {
@@ -156,16 +156,16 @@ check_fixed_port(const struct fleet *f, size_t i, struct str *why)
 {
 	int port = f->spec.port + (int)i, taken = port;
 
-	if (port_free(f->spec.host, port)) {
+	if (port_is_free(f->spec.host, port)) {
 		taken = port + 10000;
-		if (!f->spec.cluster || port_free(f->spec.host, taken))
+		if (!f->spec.cluster || port_is_free(f->spec.host, taken))
 			return port;
 	}
 	if (errno != EADDRINUSE)
 		return str_fail(why, "cannot use port %d of '%s': %s", taken,
 		    f->spec.host, strerror(errno));
 	str_printf(why, "port %d is taken by ", taken);
-	port_owner(why, spec_connect_host(&f->spec), taken);
+	port_describe_owner(why, spec_connect_host(&f->spec), taken);
 	return -1;
 }
 
@@ -194,7 +194,7 @@ start_node(struct fleet *f, size_t i, struct str *why)
 		if (f->node[k].port == port)
 			return start_node(f, i, why);
 	if (f->spec.cluster &&
-	    cluster_seed(&f->spec, i, f->node[i].dir, why) < 0)
+	    cluster_write_seed(&f->spec, i, f->node[i].dir, why) < 0)
 		return -1;
 	return node_start(&f->node[i], f->shared->reaper, port, why);
 }
@@ -208,7 +208,7 @@ wait_for_event(void *arg, struct str *why)
 	struct pollfd *fd = mem_array(f->n + 1, sizeof *fd);
 	struct timespec t = {.tv_nsec = f->nap_ns};
 
-	fleet_fds(f, fd);
+	fleet_fill_fds(f, fd);
 	fd[f->n] =
 	    (struct pollfd){.fd = halt_fd(f->shared->halt), .events = POLLIN};
 	ppoll(fd, f->n + 1, &t, NULL);
@@ -233,7 +233,7 @@ retry_other_port(struct fleet *f, size_t i, struct str *why)
 {
 	struct node *n = &f->node[i];
 
-	if (f->spec.port || !node_ended(n) || !node_port_taken(n) ||
+	if (f->spec.port || !node_has_ended(n) || !node_port_taken(n) ||
 	    ++f->tries > PORT_TRIES)
 		return -1;
 	node_stop_all(n, 1, 0, NULL);
@@ -278,7 +278,7 @@ apply_config_set(struct fleet *f, struct node *n, struct str *why)
 	bool ok = true;
 
 	for (; ok && j; j = json_next(j)) {
-		value = spec_value(j);
+		value = spec_print_value(j);
 		r = CLIENT_CALL(
 		    n->client, CALL_MS, "CONFIG", "SET", json_key(j), value);
 		free(value);
@@ -303,9 +303,9 @@ explain_dead_node(struct fleet *f, struct str *why)
 	struct pollfd *fd = mem_array(f->n, sizeof *fd);
 	size_t i = 0;
 
-	fleet_fds(f, fd);
+	fleet_fill_fds(f, fd);
 	poll(fd, (nfds_t)f->n, 100);
-	while (i < f->n && !node_ended(&f->node[i]))
+	while (i < f->n && !node_has_ended(&f->node[i]))
 		i++;
 	if (i < f->n) {
 		str_clear(why);
@@ -399,7 +399,7 @@ fleet_start(struct shared *shared, struct json *spec, struct json **record)
 		/* Not 'ready': a node that ended gets no SHUTDOWN. */
 		for (size_t i = 0; i < f->n; i++)
 			f->node[i].ready =
-			    f->node[i].ready && !node_ended(&f->node[i]);
+			    f->node[i].ready && !node_has_ended(&f->node[i]);
 		stop_nodes(f, NULL);
 		goto bad;
 	}
@@ -408,7 +408,7 @@ fleet_start(struct shared *shared, struct json *spec, struct json **record)
 	str_free(&why);
 	return f;
 bad:
-	*record = fleet_failed(id, why.s ? why.s : "");
+	*record = fleet_make_failed(id, why.s ? why.s : "");
 	free_fleet(f);
 	free(id);
 	str_free(&why);
@@ -428,13 +428,13 @@ fleet_password(const struct fleet *f)
 }
 
 size_t
-fleet_nodes(const struct fleet *f)
+fleet_count_nodes(const struct fleet *f)
 {
 	return f->n;
 }
 
 void
-fleet_fds(const struct fleet *f, struct pollfd *fd)
+fleet_fill_fds(const struct fleet *f, struct pollfd *fd)
 {
 	for (size_t i = 0; i < f->n; i++)
 		fd[i] = (struct pollfd){
@@ -447,9 +447,9 @@ fleet_check_end(struct fleet *f, struct json **record)
 	struct str why = {0};
 
 	for (size_t i = 0; i < f->n; i++)
-		if (node_ended(&f->node[i])) {
+		if (node_has_ended(&f->node[i])) {
 			node_append_end(&f->node[i], &why);
-			*record = fleet_failed(f->spec.id, why.s);
+			*record = fleet_make_failed(f->spec.id, why.s);
 			json_set_str(*record, "dir", f->dir);
 			str_free(&why);
 			return true;
@@ -466,10 +466,10 @@ fleet_stop(struct fleet *f, struct json **record)
 		return;
 	stop_nodes(f, record ? &why : NULL);
 	if (why.len) {
-		*record = fleet_failed(f->spec.id, why.s);
+		*record = fleet_make_failed(f->spec.id, why.s);
 		json_set_str(*record, "dir", f->dir);
 		str_free(&why);
 	} else if (record)
-		*record = fleet_stopped(f->spec.id);
+		*record = fleet_make_stopped(f->spec.id);
 	free_fleet(f);
 }

@@ -62,7 +62,7 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 	struct str s = {0};
 	int rc;
 
-	spec_configuration(n->spec, &s, n->port, n->dir, n->tlsdir);
+	spec_print_configuration(n->spec, &s, n->port, n->dir, n->tlsdir);
 	rc = node_write_file(conf, &s, why);
 	str_free(&s);
 	return rc == 0 && n->spec->rdb ? copy_rdb(n, why) : rc;
@@ -121,7 +121,7 @@ node_fd(const struct node *n)
 }
 
 bool
-node_ended(const struct node *n)
+node_has_ended(const struct node *n)
 {
 	struct pollfd fd = {.fd = node_fd(n), .events = POLLIN};
 
@@ -299,7 +299,7 @@ node_poll(struct node *n, struct str *why)
 
 	if (n->ready)
 		return 1;
-	if (node_ended(n)) {
+	if (node_has_ended(n)) {
 		node_append_end(n, why);
 		return -1;
 	}
@@ -335,7 +335,7 @@ request_end(struct node *n)
 
 	proc_signal(n->proc, SIGTERM);
 	proc_signal(n->proc, SIGCONT);
-	if (!n->ready || node_ended(n))
+	if (!n->ready || node_has_ended(n))
 		return;
 	make_address(n, &a);
 	c = client_open(&a, 50);
@@ -380,7 +380,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 
 	for (size_t i = 0; i < count; i++) {
 		node_disconnect(&v[i]);
-		if (v[i].proc && !node_ended(&v[i]))
+		if (v[i].proc && !node_has_ended(&v[i]))
 			request_end(&v[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -390,7 +390,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 		while (
 		    poll(&fd, 1, clock_left_ms(deadline)) < 0 && errno == EINTR)
 			;
-		killed += !node_ended(&v[i]);
+		killed += !node_has_ended(&v[i]);
 		if (why && !why->len && has_crashed(&v[i]))
 			node_append_end(&v[i], why);
 		reap_process(&v[i]);

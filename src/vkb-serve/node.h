@@ -52,7 +52,7 @@ int node_poll(struct node *, struct str *why);
  * end. */
 bool node_port_taken(const struct node *);
 
-bool node_ended(const struct node *);
+bool node_has_ended(const struct node *);
 int node_fd(const struct node *); /* readable once it has ended; -1: none */
 
 /* Appends "node 2 (port 17001) exited with 1; from the end of its log:" and the

@@ -54,7 +54,7 @@ read_integer(const struct spec *s, const char *key, int min, int max, int *v,
 }
 
 char *
-spec_value(const struct json *j)
+spec_print_value(const struct json *j)
 {
 	switch (json_type(j)) {
 	case JSON_STRING:
@@ -359,7 +359,7 @@ append_tls_settings(struct str *c, int port, const char *dir, bool cluster)
 }
 
 void
-spec_configuration(const struct spec *s, struct str *c, int port,
+spec_print_configuration(const struct spec *s, struct str *c, int port,
     const char *dir, const char *tlsdir)
 {
 	const struct json *m, *j;
@@ -402,7 +402,7 @@ spec_configuration(const struct spec *s, struct str *c, int port,
 		str_addc(c, '\n');
 	}
 	for (j = json_first(json_get(s->json, "config")); j; j = json_next(j)) {
-		value = spec_value(j);
+		value = spec_print_value(j);
 		append_setting(c, json_key(j), value);
 		free(value);
 	}
