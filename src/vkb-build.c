@@ -15,9 +15,8 @@
 #include "vkb-build/build.h"
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
+#include "vkb-build/recipe.h"
 #include "vkb-build/target.h"
-#include "vkb-build/module.h"
-#include "vkb-build/server.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -143,7 +142,7 @@ finish_stage(struct queue *q, struct job *j)
 		j->state = OK;
 		return;
 	}
-	module_make_recipe(&j->module, q->module, j->rec, j->server.key);
+	recipe_make_module(&j->module, q->module, j->rec, j->server.key);
 	j->state = WAITING;
 	j->now = &j->module;
 }
@@ -272,11 +271,11 @@ add_job(struct queue *q)
 	json_set_str(j->rec, "status", "failed");
 	j->now = &j->server;
 	if (!j->target.error && q->module)
-		module_describe(q->module, json_get(j->rec, "subject"));
+		recipe_describe_module(q->module, json_get(j->rec, "subject"));
 	if (j->target.error)
 		fail_job(j, j->target.error, NULL);
 	else
-		server_make_recipe(&j->server, &j->target, q->flags);
+		recipe_make_server(&j->server, &j->target, q->flags);
 }
 
 static int
@@ -338,8 +337,8 @@ close_queue(struct queue *q)
 	for (size_t i = 0; i < q->n; i++) {
 		build_free(q->v[i].build);
 		json_free(q->v[i].rec);
-		build_free_recipe(&q->v[i].server);
-		build_free_recipe(&q->v[i].module);
+		recipe_free(&q->v[i].server);
+		recipe_free(&q->v[i].module);
 		target_free(&q->v[i].target);
 	}
 	free(q->v);

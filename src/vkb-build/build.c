@@ -2,6 +2,7 @@
 #include "cache.h"
 #include "target.h"
 #include "artifacts.h"
+#include "recipe.h"
 #include "tree.h"
 
 #include "clock.h"
@@ -145,16 +146,6 @@ begin_build(struct build *b, bool empty)
 	    start_make(b) < 0)
 		return keep_error(b);
 	return 0;
-}
-
-void
-build_free_recipe(struct recipe *r)
-{
-	for (size_t i = 0; r->env && r->env[i]; i++)
-		free(r->env[i]);
-	free(r->env);
-	free(r->argv);
-	*r = (struct recipe){0};
 }
 
 int
