@@ -19,6 +19,7 @@
 #include "opt.h"
 #include "proc.h"
 #include "str.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +93,6 @@ static const struct opt_prog prog = {.name = "vkb-serve",
 struct resources {
 	struct shared shared;
 	struct rundir rundir;
-	char *logs;
 };
 
 static int
@@ -106,10 +106,9 @@ open_resources(struct resources *h, const struct opts *o, bool caller)
 	if (o->logs) {
 		if (mkdir(o->logs, 0777) < 0 && errno != EEXIST)
 			return err_fail_sys("cannot make folder '%s'", o->logs);
-		h->logs = realpath(o->logs, NULL);
-		if (!h->logs)
+		h->shared.logs = realpath(o->logs, NULL);
+		if (!h->shared.logs)
 			return err_fail_sys("cannot use folder '%s'", o->logs);
-		h->shared.logs = h->logs;
 	}
 	h->shared.halt = halt_open(caller);
 	h->shared.reaper = h->shared.halt ? reaper_start() : NULL;
@@ -123,8 +122,9 @@ close_resources(struct resources *h)
 {
 	rundir_close(&h->rundir);
 	reaper_dismiss(h->shared.reaper);
-	fleet_free_shared(&h->shared);
-	free(h->logs);
+	tls_context_free(h->shared.tls);
+	free(h->shared.hashes);
+	free(h->shared.logs);
 }
 
 /* As close_resources; if a signal asked to halt, ends the program by it. */

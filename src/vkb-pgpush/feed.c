@@ -38,7 +38,6 @@ struct targets {
 	size_t nframes;
 	size_t *room; /* bytes that each text leaves for the row's own values */
 	size_t *cut;  /* values that each text has no room for */
-	bool narrow;  /* all values fit in a row of the server */
 };
 
 static void
@@ -111,7 +110,6 @@ build_frame_texts(
 {
 	size_t all = s->ncols + s->dropped, row = SCHEMA_ROW - 32 - all / 8;
 
-	t->narrow = t->n * COLTYPE_BYTES <= row;
 	t->frame_texts = mem_array(t->nframes, sizeof *t->frame_texts);
 	t->room = mem_array(t->nframes, sizeof *t->room);
 	t->cut = mem_array(t->nframes, sizeof *t->cut);
@@ -200,10 +198,7 @@ append_metrics_line(struct str *out, struct feed *f, const struct targets *t,
 
 		if (i)
 			str_addc(out, '\t');
-		if (t->narrow)
-			append_copy_value(out, &t->v[i], x);
-		else
-			append_fitting_value(out, &t->v[i], x, &room, &f->cut);
+		append_fitting_value(out, &t->v[i], x, &room, &f->cut);
 	}
 	str_addn(out, rest->s, rest->len);
 }

@@ -31,7 +31,6 @@ struct frame {
 
 struct spool {
 	struct intern *keys, *names, *sessions;
-	struct str last; /* the last session */
 	struct spool_column *cols;
 	size_t ncols, colcap, rows;
 	struct scratch *scratch;
@@ -179,7 +178,6 @@ spool_free(struct spool *s)
 	intern_free(s->keys);
 	intern_free(s->names);
 	intern_free(s->sessions);
-	str_free(&s->last);
 	scratch_free(s->scratch);
 	str_free(&s->out);
 	str_free(&s->text);
@@ -307,23 +305,12 @@ spool_put_json(struct spool *s, const char *key, const struct json *j)
 	add_value(s, col, kind, text, strlen(text), json_num(j, 0));
 }
 
-static void
-note_session(struct spool *s, const char *text, size_t len)
-{
-	if (s->last.s && s->last.len == len &&
-	    memcmp(s->last.s, text, len) == 0)
-		return;
-	str_clear(&s->last);
-	str_addn(&s->last, text, len);
-	intern_id(s->sessions, s->last.s);
-}
-
 void
 spool_put_own(struct spool *s, size_t col, enum coltype_value kind,
     const char *text, size_t len)
 {
 	if (col == SPOOL_SESSION)
-		note_session(s, text, len);
+		intern_idn(s->sessions, text, len);
 	if (col == SPOOL_TYPE)
 		spool_put_text(s, col, text, len);
 	else

@@ -39,13 +39,6 @@ struct fleet {
 	struct json *record;
 };
 
-void
-fleet_free_shared(struct shared *s)
-{
-	tls_context_free(s->tls);
-	free(s->hashes);
-}
-
 /* Reports the first line of 'why', and the others, the log, below it. */
 static void
 report_failure(const char *id, const char *why)

@@ -19,7 +19,7 @@ struct shared {
 	struct halt *halt;
 	struct reaper *reaper;
 	struct rundir *rundir;
-	const char *logs; /* folder for logs, or NULL: the run directory */
+	char *logs; /* folder for logs, or NULL: the run directory */
 	bool quiet;
 	int wait_ms;  /* to become ready */
 	int grace_ms; /* to end */
@@ -27,8 +27,6 @@ struct shared {
 	struct filehash *hashes; /* of programs and modules: a cache */
 	size_t nhashes, hashcap;
 };
-
-void fleet_free_shared(struct shared *);
 
 /*
  * Starts the nodes of 'spec', and takes it. *record gets the 'server' record,

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 /* Settings that a key of the spec or vkb-serve itself sets. */
 static const struct {
 	const char *name, *key; /* key NULL: vkb-serve itself */
@@ -74,11 +76,7 @@ check_setting(const struct spec *s, const char *section, const struct json *j,
 {
 	const char *name = json_key(j);
 
-	if (!*name ||
-	    name[strspn(name,
-		"abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789._-")])
+	if (!*name || name[strspn(name, LETTERS "._-")])
 		return str_fail(
 		    why, "'%s': invalid setting name '%s'", section, name);
 	if (json_type(j) != JSON_STRING && json_type(j) != JSON_NUMBER)
@@ -207,11 +205,7 @@ check_host(struct spec *s, struct str *why)
 	s->host = json_get_str(s->json, "host");
 	if (!s->host)
 		s->host = "127.0.0.1";
-	if (!*s->host ||
-	    s->host[strspn(s->host,
-		"abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789.:_*-%")])
+	if (!*s->host || s->host[strspn(s->host, LETTERS ".:_*-%")])
 		return str_fail(why, "'host': invalid address '%s'", s->host);
 	return 0;
 }
