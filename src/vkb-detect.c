@@ -215,16 +215,12 @@ start_export(const char *database, const char *table, int out)
 {
 	char *path = proc_beside(EXPORTER);
 	const char *argv[] = {path, "--export", "--table",
-	    table ? table : "core", NULL, NULL, NULL};
+	    table ? table : "core", database ? "--database" : NULL, database,
+	    NULL};
 	struct proc_spec spec = {
 	    .argv = argv, .out = out, .death_signal = SIGTERM};
-	struct proc *p;
+	struct proc *p = proc_start(&spec);
 
-	if (database) {
-		argv[4] = "--database";
-		argv[5] = database;
-	}
-	p = proc_start(&spec);
 	free(path);
 	return p;
 }

@@ -74,16 +74,12 @@ frames_is_index(double v)
 void
 frames_set_release(struct json *flat, const struct json *run)
 {
-	static const char *const keys[] = {"label", "ref"};
 	const struct json *subject = json_get(run, "subject");
-	const char *name = NULL;
+	const char *label = json_get_str(subject, "label");
 
-	if (json_get_bool(subject, "dirty", false))
-		return;
-	for (size_t i = 0; !name && i < sizeof keys / sizeof *keys; i++)
-		name = json_get_str(subject, keys[i]);
-	if (name)
-		json_set_str(flat, "commit", name);
+	if (!json_get_bool(subject, "dirty", false))
+		json_set_str(flat, "commit",
+		    label ? label : json_get_str(subject, "ref"));
 }
 
 void
