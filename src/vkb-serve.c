@@ -176,16 +176,14 @@ set_env(const char *name, const char *value)
 }
 
 static void
-set_environment(const struct fleet *f)
+set_environment(const struct fleet *f, const struct json *rec)
 {
-	const struct json *rec = fleet_record(f), *list, *n;
+	const struct json *n = json_first(json_get(rec, "nodes"));
 	const struct json *tls = json_get(rec, "tls");
 	struct str all = {0};
 	char text[32];
 	char *json = json_print(rec);
 
-	list = json_get(rec, "nodes");
-	n = json_first(list);
 	set_env("VKB_SERVER", json);
 	free(json);
 	set_env("VKB_HOST", json_get_str(n, "host"));
@@ -249,14 +247,15 @@ wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
  * it, or a signal stopped it; 126 or 127 if it cannot be run.
  */
 static int
-run_beside_server(struct shared *s, struct fleet *f, char **argv)
+run_beside_server(
+    struct shared *s, struct fleet *f, const struct json *rec, char **argv)
 {
 	struct proc_spec spec = {
 	    .argv = (const char *const *)argv, .death_signal = SIGTERM};
 	struct proc *p;
 	int status;
 
-	set_environment(f);
+	set_environment(f, rec);
 	p = proc_start(&spec);
 	if (!p)
 		return errno == ENOENT ? 127 : 126;
@@ -278,7 +277,7 @@ run_command(const struct opts *o, struct json *spec, char **argv)
 	else
 		f = fleet_start(&h.shared, spec, &rec);
 	if (rec && write_record(o->out, rec) == 0 && f)
-		rc = run_beside_server(&h.shared, f, argv);
+		rc = run_beside_server(&h.shared, f, rec, argv);
 	fleet_stop(f, NULL);
 	json_free(rec);
 	return close_resources_and_raise(&h, rc);

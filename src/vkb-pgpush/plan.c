@@ -299,7 +299,7 @@ plan_runs_table(struct schema *s)
 static bool
 is_full(const struct schema *s)
 {
-	return s->ncols + s->dropped + (s->exists ? 0 : 2) >= SCHEMA_COLUMNS;
+	return s->ncols + s->dropped + (s->kind ? 0 : 2) >= SCHEMA_COLUMNS;
 }
 
 static int
@@ -360,11 +360,11 @@ plan_make(struct schema *s, const struct spool *spool)
 	if (plan_base_columns(s, spool) < 0)
 		return -1;
 	plan_other_columns(s, spool);
-	if (!s->exists)
+	if (!s->kind)
 		plan_table(s, spool);
 	else
 		plan_shorter_indexes(s, spool);
-	for (size_t i = had; s->exists && i < s->ncols; i++) {
+	for (size_t i = had; s->kind && i < s->ncols; i++) {
 		str_addc(&sql, ' ');
 		append_type(&sql, &s->cols[i]);
 		plan_alteration(s, " ADD COLUMN ", s->cols[i].name, sql.s);
@@ -379,7 +379,7 @@ plan_make(struct schema *s, const struct spool *spool)
 		add_statement(s, &sql);
 	}
 	str_free(&sql);
-	if (!s->runs_exists)
+	if (!s->runs_kind)
 		plan_runs_table(s);
 	return 0;
 }

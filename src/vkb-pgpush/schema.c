@@ -182,11 +182,9 @@ schema_read(struct schema *s, struct pg *pg)
 	clear_schema(s);
 	s->kind = get_kind(have, 0);
 	s->runs_kind = get_kind(have, 1);
-	s->exists = s->kind;
-	s->runs_exists = s->runs_kind;
 	s->indexed = *pg_value(have, 0, 2) == 't';
 	s->names_taken = *pg_value(have, 0, 3) == 'f';
-	s->runs_current = !s->runs_exists || *pg_value(have, 0, 5) == 't';
+	s->runs_current = !s->runs_kind || *pg_value(have, 0, 5) == 't';
 	s->runs_owned = get_kind(have, 6) == 't';
 	s->dropped = (size_t)strtoul(pg_value(have, 0, 4), NULL, 10);
 	pg_free(have);

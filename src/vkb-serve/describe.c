@@ -97,6 +97,17 @@ describe_modules(const struct describe *d)
 	return list;
 }
 
+/* Sets the key to the field of INFO if the server has it. */
+static void
+set_from_info(struct json *rec, const char *key, const struct reply *info,
+    const char *field)
+{
+	char *s = reply_info(info, field);
+
+	json_set_str(rec, key, s);
+	free(s);
+}
+
 static struct json *
 describe_nodes(const struct describe *d)
 {
@@ -110,7 +121,7 @@ describe_nodes(const struct describe *d)
 		json_set_str(j, "host", spec_connect_host(d->spec));
 		json_set_num(j, "port", n->port);
 		json_set_num(j, "pid", (double)n->pid);
-		json_set_str(j, "run_id", n->run_id);
+		set_from_info(j, "run_id", n->info, "run_id");
 		json_set_str(j, "role",
 		    i < (size_t)d->spec->primaries ? "primary" : "replica");
 		json_set_str(j, "log", n->log);
@@ -199,17 +210,21 @@ struct json *
 describe_server(const struct describe *d, struct str *why)
 {
 	struct json *rec = record_new("server"), *settings;
-	const struct node *n = &d->node[0];
+	const struct reply *info = d->node[0].info;
+	const char *sha;
 
 	json_set_str(rec, "id", d->spec->id);
 	json_set_str(rec, "status", "ok");
 	json_set(rec, "binary", describe_binary(d));
 	if (json_len(json_get(d->spec->json, "modules")))
 		json_set(rec, "modules", describe_modules(d));
-	json_set_str(rec, "version", n->version);
-	if (n->git_sha && n->git_sha[strspn(n->git_sha, "0")])
-		json_set_str(rec, "git_sha", n->git_sha);
-	json_set_str(rec, "build_id", n->build_id);
+	set_from_info(rec, "version", info, "redis_version");
+	set_from_info(rec, "version", info, "valkey_version");
+	set_from_info(rec, "git_sha", info, "redis_git_sha1");
+	sha = json_get_str(rec, "git_sha");
+	if (sha && !sha[strspn(sha, "0")])
+		json_del(rec, "git_sha");
+	set_from_info(rec, "build_id", info, "redis_build_id");
 	json_set_bool(rec, "cluster", d->spec->cluster);
 	json_set(rec, "nodes", describe_nodes(d));
 	if (d->spec->tls)

@@ -34,9 +34,8 @@ struct fleet {
 	char *dir, *tlsdir;
 	struct node *node;
 	size_t n;
-	int64_t started, deadline, nap_ns;
+	int64_t deadline, nap_ns;
 	int tries;
-	struct json *record;
 };
 
 /* Reports the first line of 'why', and the others, the log, below it. */
@@ -308,40 +307,41 @@ explain_dead_node(struct fleet *f, struct str *why)
 	return -1;
 }
 
+/* *record gets the 'server' record. */
 static int
-start_nodes(struct fleet *f, struct str *why)
+start_nodes(struct fleet *f, struct json **record, struct str *why)
 {
+	int64_t started;
 	double ready_ms;
 
 	if (f->spec.tls && prepare_tls(f, why) < 0)
 		return -1;
 	if (make_node_folders(f, why) < 0)
 		return -1;
-	f->started = clock_ns();
-	f->deadline = f->started + f->shared->wait_ms * INT64_C(1000000);
+	f->deadline = clock_ns() + f->shared->wait_ms * INT64_C(1000000);
 	f->nap_ns = 200000;
 	for (size_t i = 0; i < f->n; i++)
 		if (start_node(f, i, why) < 0)
 			return -1;
-	f->started = f->node[0].started;
 	if (wait_until_ready(f, why) < 0)
 		return -1;
 	if (f->spec.cluster &&
 	    cluster_form(&f->spec, f->node, f->n, wait_for_event, f, why) < 0)
 		return -1;
-	ready_ms = (double)((clock_ns() - f->started) / 1000) / 1000;
+	started = f->node[0].started;
+	ready_ms = (double)((clock_ns() - started) / 1000) / 1000;
 	for (size_t i = 0; i < f->n; i++)
 		if (apply_config_set(f, &f->node[i], why) < 0)
 			return explain_dead_node(f, why);
-	f->record = describe_server(&(struct describe){.shared = f->shared,
-					.spec = &f->spec,
-					.node = f->node,
-					.n = f->n,
-					.dir = f->dir,
-					.tlsdir = f->tlsdir,
-					.ready_ms = ready_ms},
+	*record = describe_server(&(struct describe){.shared = f->shared,
+				      .spec = &f->spec,
+				      .node = f->node,
+				      .n = f->n,
+				      .dir = f->dir,
+				      .tlsdir = f->tlsdir,
+				      .ready_ms = ready_ms},
 	    why);
-	if (!f->record)
+	if (!*record)
 		return explain_dead_node(f, why);
 	for (size_t i = 0; i < f->n; i++)
 		node_disconnect(&f->node[i]);
@@ -358,7 +358,6 @@ free_fleet(struct fleet *f)
 		err_fail_sys("cannot remove '%s'", f->dir);
 	free(f->dir);
 	free(f->tlsdir);
-	json_free(f->record);
 	spec_free(&f->spec);
 	free(f);
 }
@@ -388,7 +387,7 @@ fleet_start(struct shared *shared, struct json *spec, struct json **record)
 		goto bad;
 	f->n = f->spec.nodes;
 	f->node = mem_array(f->n, sizeof *f->node);
-	if (start_nodes(f, &why) < 0) {
+	if (start_nodes(f, record, &why) < 0) {
 		/* Not 'ready': a node that ended gets no SHUTDOWN. */
 		for (size_t i = 0; i < f->n; i++)
 			f->node[i].ready =
@@ -396,7 +395,6 @@ fleet_start(struct shared *shared, struct json *spec, struct json **record)
 		stop_nodes(f, NULL);
 		goto bad;
 	}
-	*record = json_dup(f->record);
 	free(id);
 	str_free(&why);
 	return f;
@@ -406,12 +404,6 @@ bad:
 	free(id);
 	str_free(&why);
 	return NULL;
-}
-
-const struct json *
-fleet_record(const struct fleet *f)
-{
-	return f->record;
 }
 
 const char *

@@ -35,8 +35,7 @@ struct shared {
 struct fleet *fleet_start(
     struct shared *, struct json *spec, struct json **record);
 
-const struct json *fleet_record(const struct fleet *); /* borrowed */
-const char *fleet_password(const struct fleet *);      /* or NULL */
+const char *fleet_password(const struct fleet *); /* or NULL */
 
 size_t fleet_count_nodes(const struct fleet *);
 

@@ -219,28 +219,6 @@ node_append_refusal(const struct node *n, const char *what,
 	    why, r && reply_text(r) ? reply_text(r) : client_error(n->client));
 }
 
-static void
-clear_identity(struct node *n)
-{
-	free(n->run_id);
-	free(n->version);
-	free(n->git_sha);
-	free(n->build_id);
-	n->run_id = n->version = n->git_sha = n->build_id = NULL;
-}
-
-static void
-read_identity(struct node *n, const struct reply *info)
-{
-	clear_identity(n);
-	n->run_id = reply_info(info, "run_id");
-	n->version = reply_info(info, "valkey_version");
-	if (!n->version)
-		n->version = reply_info(info, "redis_version");
-	n->git_sha = reply_info(info, "redis_git_sha1");
-	n->build_id = reply_info(info, "redis_build_id");
-}
-
 /* Returns 1 if the server is ready and ours, 0 if not yet, -1 with *why set if
  * it will never be. */
 static int
@@ -270,8 +248,8 @@ check_ready(struct node *n, struct str *why)
 	 * has the port; ours will end with an error. */
 	if (getpgid((pid_t)n->pid) != proc_pid(n->proc))
 		goto out;
-	read_identity(n, r);
-	reply_free(r);
+	reply_free(n->info);
+	n->info = r;
 	r = CLIENT_CALL(n->client, CALL_MS, "PING");
 	rc = r && reply_is(r, "PONG");
 out:
@@ -403,7 +381,7 @@ node_free(struct node *n)
 {
 	node_disconnect(n);
 	proc_free(n->proc);
-	clear_identity(n);
+	reply_free(n->info);
 	free(n->dir);
 	free(n->log);
 	free(n->socket);

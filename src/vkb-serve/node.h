@@ -33,9 +33,8 @@ struct node {
 	bool ready;
 	bool answered;         /* it answered PING when it was asked to end */
 	struct client *client; /* open from ready until node_disconnect */
-	/* From INFO, once it is ready. */
-	long pid;
-	char *run_id, *version, *git_sha, *build_id;
+	struct reply *info;    /* to INFO, once it is ready */
+	long pid;              /* by it */
 };
 
 /* Writes a file of a node. Returns 0 or -1. */
