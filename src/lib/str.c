@@ -57,22 +57,41 @@ str_addu(struct str *b, unsigned u)
 		str_addc(b, (char)(0x80 | (u >> 6 * (n - 1) & 0x3f)));
 }
 
-void
-str_printf(struct str *b, const char *fmt, ...)
+static void
+add_formatted(struct str *b, const char *fmt, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 	int n;
 
-	va_start(ap, fmt);
 	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n < 0)
 		err_die("cannot format '%s'", fmt);
 	reserve_bytes(b, (size_t)n);
 	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 	va_end(again);
 	b->len += (size_t)n;
+}
+
+void
+str_printf(struct str *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_formatted(b, fmt, ap);
+	va_end(ap);
+}
+
+int
+str_fail(struct str *why, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_formatted(why, fmt, ap);
+	va_end(ap);
+	return -1;
 }
 
 int

@@ -25,6 +25,8 @@ void str_addn(struct str *, const void *s, size_t n);
 void str_addc(struct str *, char c);
 void str_addu(struct str *, unsigned u); /* a code point as UTF-8 */
 void str_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
+/* The same, and returns -1: 'why' tells the caller the reason of a failure. */
+int str_fail(struct str *why, const char *fmt, ...) ERR_PRINTF(2, 3);
 /* Adds what can still be read from 'fd'. Returns 0, or -1 with errno. */
 int str_read(struct str *, int fd);
 void str_clear(struct str *); /* keeps the memory */

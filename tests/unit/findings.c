@@ -66,7 +66,7 @@ read_branch(struct branch *b, const struct str *s, size_t most)
 	in = jsonl_fd(fd, "records");
 	branch_begin(b, "/tmp");
 	b->reading->most = most;
-	rc = branch_read(b, in);
+	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
 	branch_end(b);
 	return rc;
@@ -99,7 +99,7 @@ check_values(const struct branch *b, const char *command, const char *metric,
 		if (strcmp(one->metric, metric) != 0 ||
 		    strcmp(json_get_str(one->config, "command"), command) != 0)
 			continue;
-		if (branch_values(b, one, &v) < 0)
+		if (branch_read_values(b, one, &v) < 0)
 			str_add(&s, "trouble");
 		else
 			for (size_t k = v.first[point]; k < v.first[point + 1];
@@ -394,20 +394,20 @@ unreadable(void)
 		add_run(&s, COMMIT(1), SET, rps);
 	}
 	tap_ok(read_branch(&b, &s, 1000) == 0 &&
-		branch_values(&b, &b.series[0], &v) == 0,
+		branch_read_values(&b, &b.series[0], &v) == 0,
 	    "what does not fit into memory is read from a file");
 	branch_free_values(&v);
 	branch_free(&b);
 	tap_ok(read_branch(&b, &s, 1 << 20) == 0, "what fits is read");
 	lose_file();
-	tap_ok(branch_values(&b, &b.series[0], &v) == 0 && v.n == 1 &&
+	tap_ok(branch_read_values(&b, &b.series[0], &v) == 0 && v.n == 1 &&
 		v.all[19999] == 19999,
 	    "what fits into memory is in no file");
 	branch_free_values(&v);
 	branch_free(&b);
 	read_branch(&b, &s, 1000);
 	lose_file();
-	tap_ok(branch_values(&b, &b.series[0], &v) == -1,
+	tap_ok(branch_read_values(&b, &b.series[0], &v) == -1,
 	    "a file that lost its end is trouble");
 	branch_free_values(&v);
 	tap_ok(finding_find_all(&all, &b, &rules) == -1 && all.series == 0,
@@ -455,11 +455,11 @@ check_found(const struct findings *all, const char *want, const char *what)
 		const struct finding *f = &all->v[i];
 
 		str_printf(&s, "%s%s %zu %zu-%zu %zu+%zu %g>%g%s%s%s%s",
-		    i ? ", " : "", finding_name(f->kind), f->at, f->lo, f->hi,
-		    f->n[0], f->n[1], f->facts.median[0], f->facts.median[1],
-		    f->fresh ? " fresh" : "", f->stands ? " stands" : "",
-		    f->waived ? " waived" : "",
-		    finding_counts(f) ? " counts" : "");
+		    i ? ", " : "", finding_name_kind(f->kind), f->at, f->lo,
+		    f->hi, f->n[0], f->n[1], f->facts.median[0],
+		    f->facts.median[1], f->fresh ? " fresh" : "",
+		    f->stands ? " stands" : "", f->waived ? " waived" : "",
+		    finding_is_counted(f) ? " counts" : "");
 	}
 	tap_str(s.s, want, what);
 	str_free(&s);
@@ -598,7 +598,7 @@ too_short(void)
 
 	history(&b, v, 9);
 	tap_ok(finding_find_all(&all, &b, &rules) == 0 && all.tooshort == 2 &&
-		all.shortest_n == 8 && all.shortest &&
+		all.shortest_points == 8 && all.shortest &&
 		strcmp(json_get_str(all.shortest->config, "command"), "SET") ==
 		    0,
 	    "nine and eight points are too few, eight are the fewest");
@@ -810,7 +810,7 @@ not_gated(void)
 	finding_free(&all);
 	rules.metrics = "all";
 	finding_find_all(&all, &b, &rules);
-	tap_ok(all.n == 1 && all.series == 2 && !finding_counts(&all.v[0]),
+	tap_ok(all.n == 1 && all.series == 2 && !finding_is_counted(&all.v[0]),
 	    "it is found where all are looked at, and does not count");
 	finding_free(&all);
 	branch_free(&b);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define MARK WORDS_PREFIX
+#define DIGITS "0123456789"
 
 /* Members of a configuration that hold commands, or lists of them. */
 static const char *const command_keys[] = {
@@ -55,23 +56,100 @@ is_builtin_test(const char *text)
 	return yes;
 }
 
-/* Does each command of a text with ";" between them have the mark? */
+/*
+ * The words of commands that are keys; word 0 is the name. 'last' counts from
+ * the end if it is below 0. 'count' is the word with the number of keys behind
+ * it; before it is only the key 'first', or 0.
+ */
+static const struct key_places {
+	const char *commands;
+	int first, last, step, count;
+} key_places[] = {{"DEL UNLINK EXISTS TOUCH WATCH MGET PFCOUNT PFMERGE SDIFF "
+		   "SDIFFSTORE SINTER SINTERSTORE SUNION SUNIONSTORE",
+		      1, -1, 1, 0},
+    {"MSET MSETNX", 1, -1, 2, 0}, {"JSON.MSET", 1, -1, 3, 0},
+    {"BLPOP BRPOP BZPOPMAX BZPOPMIN JSON.MGET", 1, -2, 1, 0},
+    {"COPY RENAME RENAMENX LCS SMOVE LMOVE BLMOVE RPOPLPUSH BRPOPLPUSH "
+     "GEOSEARCHSTORE ZRANGESTORE",
+	1, 2, 1, 0},
+    {"BITOP", 2, -1, 1, 0}, {"OBJECT MEMORY XGROUP XINFO", 2, 2, 1, 0},
+    {"SINTERCARD ZINTERCARD ZDIFF ZINTER ZUNION LMPOP ZMPOP", 0, 0, 1, 1},
+    {"BLMPOP BZMPOP EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO", 0, 0, 1,
+	2},
+    {"ZDIFFSTORE ZINTERSTORE ZUNIONSTORE", 1, 1, 1, 2},
+    /* All others have one key. */
+    {NULL, 1, 1, 1, 0}};
+
+/* Do the words first, first + step, ... last begin with the mark? */
+static bool
+are_marked(char *const *words, int n, int first, int last, int step)
+{
+	for (int i = first; i <= last; i += step)
+		if (i >= n || !str_starts(words[i], MARK))
+			return false;
+	return first > 0 && first <= last;
+}
+
+static bool
+is_one_of(const char *word, const char *names)
+{
+	char *upper = str_upper(word);
+	bool yes = str_has_part(names, upper, ' ');
+
+	free(upper);
+	return yes;
+}
+
+/* Are all keys of a command ours, of which it has one at least? */
+static bool
+has_own_keys(char *const *words, int n)
+{
+	const struct key_places *p = key_places;
+	const char *name = n ? words[0] : "";
+	int at = 1, last;
+	bool own;
+
+	while (p->commands && !is_one_of(name, p->commands))
+		p++;
+	last = p->last < 0 ? n + p->last : p->last;
+	own = are_marked(words, n, p->first, last, p->step);
+	if (p->count) {
+		last = p->count < n ? atoi(words[p->count]) : 0;
+		return (own || !p->first) && last < n &&
+		    are_marked(words, n, p->count + 1, p->count + last, 1);
+	}
+	if (is_one_of(name, "XREAD XREADGROUP")) {
+		while (at < n && !is_one_of(words[at], "STREAMS"))
+			at++;
+		return are_marked(words, n, at + 1, (n + at) / 2, 1);
+	}
+	if (is_one_of(name, "SORT GEORADIUS GEORADIUSBYMEMBER"))
+		for (; own && at < n; at++)
+			own = !is_one_of(words[at], "STORE STOREDIST") ||
+			    are_marked(words, n, at + 1, at + 1, 1);
+	return own;
+}
+
+/* Are all keys of a text, commands with ";" between them, ours? */
 static bool
 has_prefix_marks(const char *text)
 {
 	const char *why;
-	bool marked = false, all = true;
-	size_t n = 0;
+	bool own = true;
+	size_t n = 0, from = 0;
 	char **words = words_split(text, &n, &why);
 
-	for (size_t i = 0; i < n && words; i++)
-		if (strcmp(words[i], ";") == 0) {
-			all = all && marked;
-			marked = false;
-		} else
-			marked = marked || strstr(words[i], MARK);
+	for (size_t i = 0; i <= n && words; i++) {
+		if (i < n && strcmp(words[i], ";") != 0)
+			continue;
+		/* A number in front says how often the command is sent. */
+		from += from < i && !words[from][strspn(words[from], DIGITS)];
+		own = own && has_own_keys(words + from, (int)(i - from));
+		from = i + 1;
+	}
+	own = own && words;
 	words_free(words);
-	return all && marked;
+	return own;
 }
 
 /* Returns what is wrong with a command, or with one of a list; or NULL. */
