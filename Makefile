@@ -68,9 +68,9 @@ $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
 
-# What vkb-report's page is made of is in its object as it is.
-$(BUILD)/vkb-report/assets.o $(BUILD)/fuzz/obj/vkb-report/assets.o: \
-	$(wildcard src/vkb-report/*.css src/vkb-report/*.js)
+# Style sheets and scripts of pages are in these objects as they are.
+$(foreach o,vkb-flame/svg vkb-history/index vkb-report/page vkb-report/plot,\
+$(BUILD)/$(o).o $(BUILD)/fuzz/obj/$(o).o): $(wildcard src/*/*.css src/*/*.js)
 
 # A program is src/NAME.c, and src/NAME/*.c where it outgrew one file; below
 # that may be folders.

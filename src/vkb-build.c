@@ -15,9 +15,8 @@
 #include "vkb-build/build.h"
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
+#include "vkb-build/recipe.h"
 #include "vkb-build/target.h"
-#include "vkb-build/module.h"
-#include "vkb-build/server.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -31,10 +30,10 @@
 #define BUSY_MS 50 /* interval of checks on other builds */
 
 struct opts {
-	const char *repo, *dir, *cache, *cflags, *allocator, *prune;
+	const char *repo, *dir, *cache, *prune;
 	const char *module_dir, *module_build, *module_file;
-	struct opt_list worktrees, make_args;
-	bool tls, debug_symbols, frame_pointers;
+	struct opt_list worktrees;
+	struct flags_wanted flags;
 	long long jobs;
 };
 
@@ -50,17 +49,17 @@ static const struct opt option_table[] = {
 	.help = "build a work tree as it is; repeatable"},
     {'j', "jobs", OPT_INT, AT(jobs), "N", .min = 1, .max = JOBS_MAX,
 	.help = "run up to N compilers at once; default: one per CPU"},
-    {0, "tls", OPT_FLAG, AT(tls), .help = "build with TLS"},
-    {0, "debug-symbols", OPT_FLAG, AT(debug_symbols),
+    {0, "tls", OPT_FLAG, AT(flags.tls), .help = "build with TLS"},
+    {0, "debug-symbols", OPT_FLAG, AT(flags.debug_symbols),
 	.help = "build with debug symbols, for perf and gdb"},
-    {0, "frame-pointers", OPT_FLAG, AT(frame_pointers),
+    {0, "frame-pointers", OPT_FLAG, AT(flags.frame_pointers),
 	.help = "build with frame pointers, for call stacks"},
-    {0, "cflags", OPT_STR, AT(cflags), "FLAGS",
+    {0, "cflags", OPT_STR, AT(flags.cflags), "FLAGS",
 	.help = "pass more flags to the compiler"},
-    {0, "allocator", OPT_CHOICE, AT(allocator), "NAME",
+    {0, "allocator", OPT_CHOICE, AT(flags.allocator), "NAME",
 	.choices = "libc|jemalloc|tcmalloc|tcmalloc_minimal",
 	.help = "use this memory allocator"},
-    {0, "make-arg", OPT_LIST, AT(make_args), "NAME=VALUE",
+    {0, "make-arg", OPT_LIST, AT(flags.make_args), "NAME=VALUE",
 	.help = "pass a variable to make; repeatable"},
     {0, "module-dir", OPT_STR, AT(module_dir), "DIR",
 	.help = "also build the module in this work tree"},
@@ -97,13 +96,12 @@ struct queue {
 	const struct flags *flags;
 	struct module *module; /* NULL: none */
 	int free_jobs;         /* the job pipe, non-blocking */
-	struct halt *halt;
 };
 
 static bool
-is_stopped(void *arg)
+is_stopped(const struct queue *q)
 {
-	return halt_reason(arg, NULL) != 0;
+	return halt_reason(q->shop.cache->halt, NULL) != 0;
 }
 
 /* --- jobs */
@@ -144,7 +142,7 @@ finish_stage(struct queue *q, struct job *j)
 		j->state = OK;
 		return;
 	}
-	module_recipe(&j->module, q->module, j->rec, j->server.key);
+	recipe_make_module(&j->module, q->module, j->rec, j->server.key);
 	j->state = WAITING;
 	j->now = &j->module;
 }
@@ -222,7 +220,8 @@ wait_for_builds(struct queue *q, bool busy)
 	struct pollfd *p = mem_array(q->n + 1, sizeof *p);
 	int rc = 0;
 
-	p[0] = (struct pollfd){.fd = halt_fd(q->halt), .events = POLLIN};
+	p[0] = (struct pollfd){
+	    .fd = halt_fd(q->shop.cache->halt), .events = POLLIN};
 	for (size_t i = 0; i < q->n; i++)
 		p[i + 1] = (struct pollfd){.fd = q->v[i].state == RUNNING
 			? build_fd(q->v[i].build)
@@ -231,7 +230,7 @@ wait_for_builds(struct queue *q, bool busy)
 	/* A running make may also have returned a token. */
 	poll(
 	    p, q->n + 1, busy || q->running < q->n - q->written ? BUSY_MS : -1);
-	if (is_stopped(q->halt))
+	if (is_stopped(q))
 		rc = -1;
 	for (size_t i = 0; rc == 0 && i < q->n; i++)
 		if (p[i + 1].revents)
@@ -267,15 +266,16 @@ add_job(struct queue *q)
 	struct job *j = &q->v[q->n++];
 
 	j->rec = record_new("build");
-	json_set(j->rec, "subject", target_subject(&j->target, q->flags));
+	json_set(
+	    j->rec, "subject", target_describe_subject(&j->target, q->flags));
 	json_set_str(j->rec, "status", "failed");
 	j->now = &j->server;
 	if (!j->target.error && q->module)
-		module_subject(q->module, json_get(j->rec, "subject"));
+		recipe_describe_module(q->module, json_get(j->rec, "subject"));
 	if (j->target.error)
 		fail_job(j, j->target.error, NULL);
 	else
-		server_recipe(&j->server, &j->target, q->flags);
+		recipe_make_server(&j->server, &j->target, q->flags);
 }
 
 static int
@@ -293,20 +293,21 @@ resolve_targets(struct queue *q, const struct opts *o,
 		return -1;
 	if (o->repo) /* argv is visible in 'ps' while the build runs */
 		redact_text((char *)(size_t)o->repo);
-	for (size_t i = 0; i < args->n && !is_stopped(q->halt); i++) {
+	for (size_t i = 0; i < args->n && !is_stopped(q); i++) {
 		if (tarball_named(args->v[i]))
-			target_archive(
+			target_find_archive(
 			    &q->v[q->n].target, q->shop.cache, args->v[i]);
 		else
-			target_ref(&q->v[q->n].target, *origin, args->v[i]);
+			target_find_ref(
+			    &q->v[q->n].target, *origin, args->v[i]);
 		add_job(q);
 	}
-	for (size_t i = 0; i < o->worktrees.n && !is_stopped(q->halt); i++) {
-		target_worktree(
+	for (size_t i = 0; i < o->worktrees.n && !is_stopped(q); i++) {
+		target_find_worktree(
 		    &q->v[q->n].target, q->shop.cache, o->worktrees.v[i]);
 		add_job(q);
 	}
-	return is_stopped(q->halt) ? -1 : 0;
+	return is_stopped(q) ? -1 : 0;
 }
 
 static int
@@ -336,8 +337,8 @@ close_queue(struct queue *q)
 	for (size_t i = 0; i < q->n; i++) {
 		build_free(q->v[i].build);
 		json_free(q->v[i].rec);
-		build_free_recipe(&q->v[i].server);
-		build_free_recipe(&q->v[i].module);
+		recipe_free(&q->v[i].server);
+		recipe_free(&q->v[i].module);
 		target_free(&q->v[i].target);
 	}
 	free(q->v);
@@ -347,35 +348,35 @@ close_queue(struct queue *q)
 static int
 build_targets(const struct opts *o, const struct opt_args *args)
 {
-	struct flags_wanted wanted = {o->tls, o->debug_symbols,
-	    o->frame_pointers, o->cflags, o->allocator, &o->make_args};
 	const char *certificates = getenv("SSL_CERT_FILE");
 	struct origin *origin = NULL;
 	struct cache cache = {0};
-	struct module module = {0};
+	struct module module = {
+	    .command = o->module_build, .file = o->module_file};
 	struct flags flags = {0};
 	struct queue q = {0};
-	int rc = 2, reason = 0;
+	struct halt *halt = halt_open(false);
+	int rc = 2;
 
 	q.shop.cache = &cache;
 	q.flags = &flags;
-	if (!(q.halt = halt_open(false)) ||
-	    cache_open(&cache, o->cache, is_stopped, q.halt) < 0 ||
+	if (!halt || cache_open(&cache, o->cache, halt) < 0 ||
 	    (o->prune && cache_prune(&cache, o->prune) < 0))
 		goto out;
 	if (!args->n && !o->worktrees.n) {
 		rc = 0;
 		goto out;
 	}
-	if (flags_init(&flags, &wanted) < 0 || open_workshop(&q, o) < 0 ||
+	if (flags_init(&flags, &o->flags) < 0 || open_workshop(&q, o) < 0 ||
 	    (certificates && *certificates &&
 		gitrepo_certificates(certificates) < 0))
 		goto out;
-	q.module = o->module_dir ? &module : NULL;
-	if (q.module &&
-	    module_open(q.module, &cache, o->module_dir, o->module_build,
-		o->module_file) < 0)
-		goto out;
+	if (o->module_dir) {
+		q.module = &module;
+		target_find_worktree(&module.target, &cache, o->module_dir);
+		if (module.target.error)
+			goto out;
+	}
 	if (resolve_targets(&q, o, args, &origin) == 0 && run_queue(&q) == 0)
 		rc = q.trouble ? 2 : 0;
 out:
@@ -384,10 +385,7 @@ out:
 	target_free_origin(origin);
 	flags_free(&flags);
 	cache_close(&cache);
-	reason = q.halt ? halt_reason(q.halt, NULL) : 0;
-	halt_close(q.halt);
-	if (reason)
-		halt_raise(reason);
+	halt_finish(halt);
 	return rc;
 }
 

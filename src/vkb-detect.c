@@ -11,6 +11,7 @@
 #include "output.h"
 #include "proc.h"
 #include "str.h"
+#include "vkb-detect/reading.h"
 #include "vkb-detect/show.h"
 
 #include <fcntl.h>
@@ -184,7 +185,7 @@ decide_status(const struct branch *b, const struct findings *all,
 	size_t judged = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (finding_counts(&all->v[i]))
+		if (finding_is_counted(&all->v[i]))
 			return 1;
 	if (!all->series) {
 		err_say("nothing was judged: no metric in %zu commit%s",
@@ -214,16 +215,12 @@ start_export(const char *database, const char *table, int out)
 {
 	char *path = proc_beside(EXPORTER);
 	const char *argv[] = {path, "--export", "--table",
-	    table ? table : "core", NULL, NULL, NULL};
+	    table ? table : "core", database ? "--database" : NULL, database,
+	    NULL};
 	struct proc_spec spec = {
 	    .argv = argv, .out = out, .death_signal = SIGTERM};
-	struct proc *p;
+	struct proc *p = proc_start(&spec);
 
-	if (database) {
-		argv[4] = "--database";
-		argv[5] = database;
-	}
-	p = proc_start(&spec);
 	free(path);
 	return p;
 }
@@ -242,7 +239,7 @@ read_database(struct branch *b, const char *database, const char *table)
 	p = start_export(database, table, fd[1]);
 	close(fd[1]);
 	in = jsonl_fd(fd[0], "database");
-	rc = p ? branch_read(b, in) : -1;
+	rc = p ? reading_add(b->reading, b, in) : -1;
 	jsonl_close(in);
 	if (p && proc_wait(p, -1, &status) && status)
 		rc = err_fail(
@@ -264,7 +261,7 @@ read_history(
 		rc = read_database(b, o->database, o->table);
 	if (args->n || !uses_database(o)) {
 		in = jsonl_open((const char *const *)args->v, args->n);
-		rc |= branch_read(b, in);
+		rc |= reading_add(b->reading, b, in);
 		jsonl_close(in);
 	}
 	branch_end(b);

@@ -5,7 +5,6 @@
 #include "err.h"
 #include "folder.h"
 #include "mem.h"
-#include "num.h"
 #include "opt.h"
 #include "str.h"
 #include "table.h"
@@ -20,37 +19,36 @@
 #include <unistd.h>
 
 #define MOST_JOBS 1024
+#define MOST_SEED 0x1p53
 #define SHA1 40 /* digits */
 #define HEX "0123456789abcdefABCDEF"
 
 struct opts {
 	struct opt_list files;
-	const char *seed;
-	const char *out;
-	const char *wikipedia;
-	const char *sha1;
-	long long jobs;
-	bool force, list, quiet;
+	struct make make;
+	bool list;
 };
 
+#define AT(f) offsetof(struct opts, f)
+
 static const struct opt option_table[] = {
-    {'f', "force", OPT_FLAG, offsetof(struct opts, force),
+    {'f', "force", OPT_FLAG, AT(make.force),
 	.help = "make the files again, even if something else made them"},
-    {0, "files", OPT_LIST, offsetof(struct opts, files), "NAME,...",
+    {0, "files", OPT_LIST, AT(files), "NAME,...",
 	.help = "make these files only; may be repeated"},
-    {'j', "jobs", OPT_INT, offsetof(struct opts, jobs), "N", .min = 1,
-	.max = MOST_JOBS, .help = "run N threads; default one for each CPU"},
-    {'l', "list", OPT_FLAG, offsetof(struct opts, list),
+    {'j', "jobs", OPT_INT, AT(make.threads), "N", .min = 1, .max = MOST_JOBS,
+	.help = "run N threads; default one for each CPU"},
+    {'l', "list", OPT_FLAG, AT(list),
 	.help = "list the files and their states, make nothing"},
-    {'o', "output", OPT_STR, offsetof(struct opts, out), "DIR",
+    {'o', "output", OPT_STR, AT(make.dir), "DIR",
 	.help = "make the files in DIR (datasets)"},
-    {'q', "quiet", OPT_FLAG, offsetof(struct opts, quiet),
+    {'q', "quiet", OPT_FLAG, AT(make.quiet),
 	.help = "show no progress on the terminal"},
-    {0, "seed", OPT_STR, offsetof(struct opts, seed), "N",
+    {0, "seed", OPT_INT, AT(make.seed), "N", .max = MOST_SEED,
 	.help = "seed random contents; 0 makes the Python tool's"},
-    {0, "sha1", OPT_STR, offsetof(struct opts, sha1), "HEX",
+    {0, "sha1", OPT_STR, AT(make.sha1), "HEX",
 	.help = "check a fetched dump against this SHA-1"},
-    {0, "wikipedia", OPT_STR, offsetof(struct opts, wikipedia), "FILE|URL",
+    {0, "wikipedia", OPT_STR, AT(make.wikipedia), "FILE|URL",
 	.help = "take texts from this wiki dump"},
     {0}};
 
@@ -58,23 +56,16 @@ static const struct opt_prog program = {"vkb-gendata", "[CONFIG ...]",
     "Make the datasets and query files of benchmark configurations.",
     option_table};
 
-static bool
-is_named(const struct recipe_file *f, const char *name, size_t n)
-{
-	return (strlen(f->name) == n && memcmp(f->name, name, n) == 0) ||
-	    (strlen(f->key) == n && memcmp(f->key, name, n) == 0);
-}
-
 static int
-report_unknown_file(const struct recipes *r, const char *name, size_t n)
+report_unknown_file(const struct recipes *r, const char *name)
 {
 	struct str s = {0};
 
 	for (size_t i = 0; i < r->n; i++)
 		str_printf(&s, "%s%s", i ? ", " : "", r->v[i].name);
-	err_say("option '--files': no file '%.*s' in the configuration "
+	err_say("option '--files': no file '%s' in the configuration "
 		"(there are %s)",
-	    (int)n, name, s.len ? s.s : "none");
+	    name, s.len ? s.s : "none");
 	str_free(&s);
 	return -1;
 }
@@ -83,24 +74,26 @@ report_unknown_file(const struct recipes *r, const char *name, size_t n)
 static int
 choose_listed_files(const struct recipes *r, const char *names, bool *chosen)
 {
-	for (const char *p = names;; p++) {
-		size_t n = strcspn(p, ","), hits = 0;
+	char *copy = mem_str(names), *rest = copy, *name;
+	int rc = 0;
 
-		for (size_t i = 0; i < r->n && n; i++)
-			if (is_named(&r->v[i], p, n)) {
+	while (rc == 0 && (name = strsep(&rest, ","))) {
+		size_t hits = 0;
+
+		for (size_t i = 0; i < r->n; i++)
+			if (strcmp(r->v[i].name, name) == 0 ||
+			    strcmp(r->v[i].key, name) == 0) {
 				chosen[i] = true;
 				hits++;
 			}
-		if (!n)
-			return err_fail("option '--files': '%s' has an empty "
-					"name",
-			    names);
-		if (!hits)
-			return report_unknown_file(r, p, n);
-		p += n;
-		if (!*p)
-			return 0;
+		if (!*name)
+			rc = err_fail(
+			    "option '--files': '%s' has an empty name", names);
+		else if (!hits)
+			rc = report_unknown_file(r, name);
 	}
+	free(copy);
+	return rc;
 }
 
 static int
@@ -126,70 +119,42 @@ print_states(const struct make *m, const struct recipes *r, const bool *chosen)
 	struct table *t = table_new();
 	struct str out = {0};
 	int *states = mem_array(r->n + 1, sizeof *states);
-	int rc = make_states(m, chosen, states), state;
+	int rc = make_find_states(m, chosen, states);
 
-	table_column(t, "file", TABLE_LEFT);
-	table_column(t, "rows", TABLE_RIGHT);
-	table_column(t, "fields", TABLE_RIGHT);
-	table_column(t, "state", TABLE_LEFT);
+	table_titles(t, "file|>rows|>fields|state");
 	for (size_t i = 0; i < r->n; i++) {
-		char buf[32];
+		const struct recipe_file *f = &r->v[i];
+		unsigned long long rows = f->rows;
 
 		if (!chosen[i])
 			continue;
-		state = states[i];
-		table_cell(t, r->v[i].name);
-		snprintf(
-		    buf, sizeof buf, "%llu", (unsigned long long)r->v[i].rows);
-		table_cell(t, r->v[i].base ? "-" : buf);
-		snprintf(buf, sizeof buf, "%zu", r->v[i].n);
-		table_cell(t, r->v[i].base ? "-" : buf);
-		table_cell(t, state < 0 ? "unknown" : names[state]);
+		table_cell(t, f->name);
+		table_take(
+		    t, f->base ? mem_str("-") : mem_printf("%llu", rows));
+		table_take(t, f->base ? mem_str("-") : mem_printf("%zu", f->n));
+		table_cell(t, states[i] < 0 ? "unknown" : names[states[i]]);
 	}
 	table_print(t, &out, false);
 	table_free(t);
 	free(states);
 	fwrite(out.s ? out.s : "", 1, out.len, stdout);
 	str_free(&out);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		rc = err_fail_sys("cannot write to stdout");
 	return rc;
-}
-
-static int
-parse_seed(const char *text, uint64_t *v)
-{
-	long long i = 0;
-
-	if (text && (num_int(text, &i) < 0 || i < 0 || i > INT64_C(1) << 53))
-		return err_fail("option '--seed': '%s' is not a whole number "
-				"from 0 to 2^53",
-		    text);
-	*v = (uint64_t)i;
-	return 0;
 }
 
 static int
 make_or_list(const struct opts *o, const struct recipes *r)
 {
-	struct make m = {.dir = o->out,
-	    .wikipedia = o->wikipedia,
-	    .sha1 = o->sha1,
-	    .threads = (size_t)o->jobs,
-	    .recipes = r,
-	    .force = o->force,
-	    .quiet = o->quiet};
+	const char *sha1 = o->make.sha1;
 	bool *chosen = mem_array(r->n + 1, sizeof *chosen);
 	int rc = -1;
 
-	if (o->sha1 &&
-	    (strlen(o->sha1) != SHA1 || strspn(o->sha1, HEX) != SHA1))
-		err_say("option '--sha1': '%s' is not 40 hexadecimal digits",
-		    o->sha1);
-	else if (parse_seed(o->seed, &m.seed) == 0 &&
-	    choose_files(r, &o->files, chosen) == 0)
-		rc = o->list ? print_states(&m, r, chosen)
-			     : make_all(&m, chosen);
+	if (sha1 && (strlen(sha1) != SHA1 || strspn(sha1, HEX) != SHA1))
+		err_say(
+		    "option '--sha1': '%s' is not 40 hexadecimal digits", sha1);
+	else if (choose_files(r, &o->files, chosen) == 0)
+		rc = o->list ? print_states(&o->make, r, chosen)
+			     : make_files(&o->make, chosen);
 	free(chosen);
 	return rc;
 }
@@ -203,10 +168,11 @@ run_gendata(void *opts, struct opt_args *args)
 
 	if (!args->n && opt_stdin(&program) < 0)
 		return -1;
-	if (!o->jobs) {
-		o->jobs = sysconf(_SC_NPROCESSORS_ONLN);
-		o->jobs = o->jobs < 1 ? 1 : o->jobs;
-	}
+	o->make.recipes = &r;
+	if (!o->make.threads)
+		o->make.threads = sysconf(_SC_NPROCESSORS_ONLN);
+	if (o->make.threads < 1)
+		o->make.threads = 1;
 	if (!args->n)
 		rc = recipe_read(&r, "-");
 	for (size_t i = 0; i < args->n; i++)
@@ -223,7 +189,7 @@ run_gendata(void *opts, struct opt_args *args)
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.out = "datasets"};
+	struct opts o = {.make.dir = "datasets"};
 
 	return opt_main(&program, argc, argv, &o, run_gendata);
 }

@@ -15,6 +15,7 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
 #include "vkb-load/plan/builds.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/plan.h"
 #include "vkb-load/session/stopping.h"
@@ -159,13 +160,21 @@ parse_shard(const char *s, struct plan_want *w)
 	return 0;
 }
 
+/* Is a running server measured? vkb-load starts none then. */
+static bool
+uses_running_server(const struct opts *o)
+{
+	const struct extserver_opts *r = &o->external;
+
+	return o->use_running || r->host || r->port || r->unixsocket || r->tls;
+}
+
 /* Returns why the options cannot be used together, or NULL. */
 static const char *
 find_conflict(const struct opts *o, const struct opt_args *args)
 {
 	const struct extserver_opts *r = &o->external;
-	bool more = r->host || r->port || r->unixsocket || r->tls ||
-	    r->cacert || r->cert || r->key;
+	bool running = uses_running_server(o);
 
 	if (o->want.duration > 0 && o->want.requests > 0)
 		return "'--duration' and '--requests' exclude each other";
@@ -177,12 +186,12 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if (o->builds && (o->server || o->label))
 		return "'--builds' names the servers, '--server' and "
 		       "'--label' do not go with it";
-	if ((o->use_running || more) && (o->builds || o->server || o->module))
+	if (running && (o->builds || o->server || o->module))
 		return "'--builds', '--server' and '--module' do not go with "
 		       "a running server, which vkb-load does not start";
 	if (r->flush && r->no_flush)
 		return "'--flush' and '--no-flush' exclude each other";
-	if ((r->flush || r->no_flush) && !o->use_running && !more && !o->plan)
+	if ((r->flush || r->no_flush) && !running && !o->plan)
 		return "'--flush' and '--no-flush' are for a running server: "
 		       "add '--use-running-server', '--host', '--port' or "
 		       "'--unixsocket'";
@@ -291,9 +300,6 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 static int
 run_session(struct opts *o, const struct plan *p)
 {
-	const struct extserver_opts *r = &o->external;
-	bool elsewhere =
-	    o->use_running || r->host || r->port || r->unixsocket || r->tls;
 	struct extserver *external = NULL;
 	struct datasets *datasets = datasets_new();
 	struct vbench *vbench = NULL;
@@ -314,13 +320,13 @@ run_session(struct opts *o, const struct plan *p)
 		goto out;
 	if (o->module && builds_module(&b, o->module) < 0)
 		goto out;
-	if (elsewhere) {
+	if (uses_running_server(o)) {
 		o->external.timeout_s = o->session.timeout_s;
-		external = extserver_open(r);
+		external = extserver_open(&o->external);
 		if (!external)
 			goto out;
 	}
-	if (open_engines(o, p, &b, elsewhere, datasets, engines, &vbench) < 0 ||
+	if (open_engines(o, p, &b, external, datasets, engines, &vbench) < 0 ||
 	    results_open(&out, o->output, o->resume) < 0)
 		goto out;
 	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
@@ -345,7 +351,7 @@ main(int argc, char **argv)
 {
 	struct opts o = {.want = {.warmup = -1, .max_lost = -1}, .runs = "5"};
 	struct stopping_rule rule = {0};
-	struct plan p = {.want = &o.want, .commands = engine_commands()};
+	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct opt_args args;
 	const char *wrong;
 	char *folder = NULL;

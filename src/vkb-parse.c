@@ -2,69 +2,38 @@
  * vkb-parse: converts the output of other benchmark tools to run records or,
  * with --flat, to the metrics.json of the Python tool.
  */
-#include "err.h"
 #include "opt.h"
 #include "vkb-parse/formats.h"
 #include "vkb-parse/runs.h"
-#include "vkb-parse/source.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
 struct opts {
 	const char *from;
-	struct opt_list sets, columns;
-	bool flat, raw, whole;
+	struct runs_opts runs;
+	bool raw;
 };
 
 #define AT(f) offsetof(struct opts, f)
 
 static const struct opt option_table[] = {
-    {'c', "columns", OPT_LIST, AT(columns), "MAP",
+    {'c', "columns", OPT_LIST, AT(runs.columns), "MAP",
 	.help = "map columns of a CSV to keys: KEY=COLUMN,..."},
-    {'F', "flat", OPT_FLAG, AT(flat),
+    {'F', "flat", OPT_FLAG, AT(runs.flat),
 	.help = "write the metrics.json of the Python tool"},
     {'f', "from", OPT_STR, AT(from), "FORMAT",
 	.help = "format of the input; default auto"},
     {0, "raw", OPT_FLAG, AT(raw),
 	.help = "write the input as a record before its runs"},
-    {'s', "set", OPT_LIST, AT(sets), "SECTION.KEY=VALUE",
+    {'s', "set", OPT_LIST, AT(runs.sets), "SECTION.KEY=VALUE",
 	.help = "set a key of every run: subject.label=mine"},
-    {0, "whole", OPT_FLAG, AT(whole),
+    {0, "whole", OPT_FLAG, AT(runs.whole),
 	.help = "with --flat: add the whole record of each run as 'vkb'"},
     {0}};
 
 static const struct opt_prog program = {"vkb-parse", "[FILE ...]",
     "Convert the output of benchmark tools to run records.", option_table};
-
-static int
-parse_file(const char *file, const struct format *f, bool raw, struct runs *r)
-{
-	struct source *s = source_open(file);
-	int rc;
-
-	if (!s)
-		return -1;
-	rc = formats_read(s, f, raw, r);
-	source_close(s);
-	return rc;
-}
-
-/* Sets *f, to NULL for auto. Returns 0, or -1 (error reported). */
-static int
-find_format(const char *name, const struct format **f)
-{
-	char *names;
-
-	*f = NULL;
-	if (!name || strcmp(name, "auto") == 0 || (*f = formats_find(name)))
-		return 0;
-	names = formats_names();
-	err_say("option '--from': '%s' is not one of auto, %s", name, names);
-	free(names);
-	return -1;
-}
 
 static int
 run_parse(void *opts, struct opt_args *args)
@@ -74,23 +43,18 @@ run_parse(void *opts, struct opt_args *args)
 	struct runs *runs;
 	int rc = 0;
 
-	if (o->whole && !o->flat)
+	if (o->runs.whole && !o->runs.flat)
 		return opt_usage(&program, "--whole needs --flat");
 	if ((!args->n && opt_stdin(&program) < 0) ||
-	    find_format(o->from, &f) < 0)
+	    formats_find(o->from, &f) < 0)
 		return -1;
-	runs = runs_new(&(struct runs_opts){.sets = o->sets.v,
-	    .nsets = o->sets.n,
-	    .columns = o->columns.v,
-	    .ncolumns = o->columns.n,
-	    .flat = o->flat,
-	    .whole = o->whole});
+	runs = runs_new(&o->runs);
 	if (!runs)
 		return -1;
 	for (size_t i = 0; i < args->n && !runs_have_failed(runs); i++)
-		rc |= parse_file(args->v[i], f, o->raw, runs);
+		rc |= formats_read(args->v[i], f, o->raw, runs);
 	if (!args->n)
-		rc = parse_file("-", f, o->raw, runs);
+		rc = formats_read("-", f, o->raw, runs);
 	return runs_end(runs) < 0 ? -1 : rc;
 }
 

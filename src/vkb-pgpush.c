@@ -5,14 +5,16 @@
 #include "err.h"
 #include "num.h"
 #include "opt.h"
+#include "pg.h"
 #include "sink.h"
 #include "vkb-pgpush/coltype.h"
 #include "vkb-pgpush/export.h"
+#include "vkb-pgpush/feed.h"
 #include "vkb-pgpush/frames.h"
 #include "vkb-pgpush/intake.h"
+#include "vkb-pgpush/migrate.h"
 #include "vkb-pgpush/others.h"
 #include "vkb-pgpush/plan.h"
-#include "vkb-pgpush/push.h"
 #include "vkb-pgpush/schema.h"
 #include "vkb-pgpush/spool.h"
 
@@ -27,6 +29,7 @@ struct opts {
 };
 
 #define AT(f) offsetof(struct opts, f)
+#define TRIES 4
 
 static const struct opt option_table[] = {
     {0, "database", OPT_STR, AT(database), "CONNINFO",
@@ -46,6 +49,70 @@ static const struct opt option_table[] = {
 
 static const struct opt_prog program = {"vkb-pgpush", "[FILE|DIR ...]",
     "Store run records in PostgreSQL, or export them.", option_table};
+
+struct push {
+	const char *database; /* conninfo, or NULL */
+	struct others *others;
+	/* Results: */
+	size_t stored, there; /* rows */
+	size_t migrated;      /* rows that migrate_runs changed */
+	struct feed feed;     /* of the last try; free with feed_free */
+};
+
+/* Takes the lock and stores all. Returns 0, or -1 (error reported). */
+static int
+push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
+    struct spool *spool, bool quiet)
+{
+	long long n;
+
+	if (pg_lock(pg, "vkb-pgpush") < 0 ||
+	    others_push(p->others, pg, s->table) < 0)
+		return -1;
+	if (!spool_count_rows(spool))
+		return 0;
+	if (schema_read(s, pg) < 0 || schema_check(s) < 0)
+		return -1;
+	n = migrate_runs(pg, s);
+	if (n < 0 || plan_make(s, spool) < 0)
+		return -1;
+	p->migrated = (size_t)n;
+	for (size_t i = 0; i < s->nsql; i++)
+		if (pg_do(pg, s->sql[i], NULL, 0) < 0)
+			return -1;
+	feed_free(&p->feed);
+	p->feed = (struct feed){.spool = spool, .quiet = quiet};
+	n = feed_metrics(&p->feed, pg, s);
+	if (n < 0 || feed_records(&p->feed, pg, s) < 0)
+		return -1;
+	p->stored = (size_t)n;
+	p->there = spool_count_rows(spool) - p->feed.refused - p->stored;
+	return 0;
+}
+
+/* Plans, alters the tables and stores all rows or none; tries again if the
+ * connection breaks. Returns 0, or -1: nothing stored (reported). */
+static int
+push_rows(struct push *p, struct schema *s, struct spool *spool)
+{
+	struct pg *pg;
+	bool again = true;
+	int rc = -1;
+
+	for (int i = 0; rc < 0 && again && i < TRIES; i++) {
+		if (i)
+			err_say("trying again: nothing was stored so far");
+		pg = pg_open(p->database);
+		if (!pg)
+			return -1;
+		if (pg_begin(pg) == 0 &&
+		    push_in_transaction(p, pg, s, spool, i > 0) == 0)
+			rc = pg_commit(pg);
+		again = pg_transient(pg);
+		pg_close(pg);
+	}
+	return rc;
+}
 
 /* Reports the keys that get no column because the table is full. */
 static void
@@ -68,13 +135,14 @@ dry_run(struct push *p, struct schema *s, struct spool *spool, size_t failed)
 
 	if (plan_make(s, spool) < 0)
 		return -1;
-	rc = push_check(p, s, spool);
+	p->feed = (struct feed){.spool = spool};
+	rc = feed_metrics(&p->feed, NULL, s) < 0 ? -1 : 0;
 	report_omitted_keys(s);
 	for (size_t i = 0; i < s->nsql; i++)
 		str_printf(&out.s, "%s;\n", s->sql[i]);
 	others_append_tables(p->others, &out.s);
 	str_printf(&out.s, "-- %s: %zu runs", s->table,
-	    spool_rows(spool) - p->refused);
+	    spool_count_rows(spool) - p->feed.refused);
 	if (failed)
 		str_printf(&out.s, ", %zu of them failed", failed);
 	str_addc(&out.s, '\n');
@@ -93,14 +161,14 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 		    str_starts(s->sql[i], "DROP"))
 			err_say("%s", s->sql[i]);
 	report_omitted_keys(s);
-	if (p->cut)
+	if (p->feed.cut)
 		err_say("%s: left out %zu values that did not fit in rows of "
 			"%d bytes; vkb_runs has all values",
-		    s->table, p->cut, SCHEMA_ROW);
-	if (p->rounded)
+		    s->table, p->feed.cut, SCHEMA_ROW);
+	if (p->feed.rounded)
 		err_say("column '%s': times are rounded to microseconds; "
 			"vkb_runs has them unrounded",
-		    p->rounded);
+		    p->feed.rounded);
 	str_printf(&text, "%s: %zu runs stored, %zu were there already",
 	    s->table, p->stored, p->there);
 	if (failed)
@@ -108,8 +176,8 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 	if (p->migrated)
 		str_printf(&text, "; vkb_runs: %zu old rows brought up to date",
 		    p->migrated);
-	if (p->refused)
-		str_printf(&text, "; %zu refused", p->refused);
+	if (p->feed.refused)
+		str_printf(&text, "; %zu refused", p->feed.refused);
 	if (envs->n)
 		str_printf(&text, "; vkb_envs: %zu of %zu env record%s stored",
 		    envs->stored, envs->n, num_plural((double)envs->n));
@@ -140,16 +208,17 @@ push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 		rc = intake_read(&in, "-");
 	if (o->dry)
 		done = dry_run(&p, s, spool, in.failed);
-	else if (spool_rows(spool) || others.lists[OTHERS_ENV].n ||
+	else if (spool_count_rows(spool) || others.lists[OTHERS_ENV].n ||
 	    others.lists[OTHERS_CHANGE].n) {
 		done = push_rows(&p, s, spool);
 		if (done == 0 && !o->quiet)
 			report_push(&p, s, in.failed);
 	}
+	feed_free(&p.feed);
 	others_free(&others);
 	frames_free(in.frames);
 	spool_free(spool);
-	return done < 0 || p.refused ? -1 : rc;
+	return done < 0 || p.feed.refused ? -1 : rc;
 }
 
 /* Returns a message about options that exclude each other, or NULL. */

@@ -27,6 +27,7 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
+#include "proc.h"
 #include "record.h"
 #include "str.h"
 #include "tarball.h"
@@ -197,7 +198,7 @@ choose_call_graph(struct work *w, char **command, struct json *sampling)
 	struct frames f = {.call_graph = o->graph};
 
 	if (command)
-		exe = target_find_program(command[0]);
+		exe = proc_find(command[0], getenv("PATH"));
 	if (strcmp(o->graph, "auto") == 0)
 		f = frames_choose(exe);
 	free(exe);
@@ -216,7 +217,7 @@ start_calls(struct work *w, char **command)
 	const struct opt_list *l = &w->o->calls;
 
 	/* This path works in any mount namespace, and if the file is gone. */
-	w->program = command ? target_find_program(command[0])
+	w->program = command ? proc_find(command[0], getenv("PATH"))
 			     : mem_printf("/proc/%ld/exe", (long)w->watch.pid);
 	if (!w->program)
 		return err_fail("cannot find program '%s'", command[0]);

@@ -3,12 +3,12 @@
  * its plots as SVG or PNG, or a summary for a terminal.
  */
 #include "err.h"
+#include "html.h"
 #include "jsonl.h"
 #include "opt.h"
 #include "output.h"
 #include "str.h"
 #include "vkb-report/figure.h"
-#include "vkb-report/html.h"
 #include "vkb-report/model.h"
 #include "vkb-report/page.h"
 #include "vkb-report/raster.h"
@@ -108,10 +108,8 @@ run_report(void *opts, struct opt_args *args)
 	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) > 1)
 		return opt_usage(&prog,
 		    "--list, --png, --svg and --text exclude each other");
-	if (o->commit_url && html_check_url(o->commit_url) < 0)
-		return err_fail("option '--commit-url': '%s' does not begin "
-				"with https:// or http://",
-		    o->commit_url);
+	if (o->commit_url && html_check_url("--commit-url", o->commit_url) < 0)
+		return -1;
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);

@@ -3,8 +3,6 @@
  * 'spec' record from a file, or many from stdin with --follow; writes 'server'
  * records.
  */
-#include "vkb-serve/command.h"
-#include "vkb-serve/filehash.h"
 #include "vkb-serve/fleet.h"
 #include "vkb-serve/follow.h"
 #include "reaper.h"
@@ -19,6 +17,9 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
+#include "proc.h"
+#include "str.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,12 +88,11 @@ static const struct opt_prog prog = {.name = "vkb-serve",
     .purpose = "Run Valkey servers, and stop them in any case.",
     .table = table};
 
-/* --- modes: COMMAND, --follow, start/stop/status ------------------------ */
+/* --- what all modes use */
 
 struct resources {
 	struct shared shared;
 	struct rundir rundir;
-	char *logs;
 };
 
 static int
@@ -102,15 +102,13 @@ open_resources(struct resources *h, const struct opts *o, bool caller)
 				    .quiet = o->quiet,
 				    .wait_ms = (int)(o->wait * 1000),
 				    .grace_ms = (int)(o->grace * 1000)}};
-	h->shared.hashes = filehash_new();
 	signal(SIGPIPE, SIG_IGN);
 	if (o->logs) {
 		if (mkdir(o->logs, 0777) < 0 && errno != EEXIST)
 			return err_fail_sys("cannot make folder '%s'", o->logs);
-		h->logs = realpath(o->logs, NULL);
-		if (!h->logs)
+		h->shared.logs = realpath(o->logs, NULL);
+		if (!h->shared.logs)
 			return err_fail_sys("cannot use folder '%s'", o->logs);
-		h->shared.logs = h->logs;
 	}
 	h->shared.halt = halt_open(caller);
 	h->shared.reaper = h->shared.halt ? reaper_start() : NULL;
@@ -124,22 +122,20 @@ close_resources(struct resources *h)
 {
 	rundir_close(&h->rundir);
 	reaper_dismiss(h->shared.reaper);
-	fleet_free_shared(&h->shared);
-	free(h->logs);
+	tls_context_free(h->shared.tls);
+	free(h->shared.hashes);
+	free(h->shared.logs);
 }
 
 /* As close_resources; if a signal asked to halt, ends the program by it. */
 static int
 close_resources_and_raise(struct resources *h, int status)
 {
-	int reason = h->shared.halt ? halt_reason(h->shared.halt, NULL) : 0;
+	bool stopped = h->shared.halt && halt_reason(h->shared.halt, NULL);
 
 	close_resources(h);
-	halt_close(h->shared.halt);
-	if (!reason)
-		return status;
-	halt_raise(reason);
-	return 2;
+	halt_finish(h->shared.halt);
+	return stopped ? 2 : status;
 }
 
 static int
@@ -151,6 +147,8 @@ write_record(const char *file, const struct json *rec)
 		return jsonl_write(STDOUT_FILENO, rec);
 	return jsonfile_write(file, rec);
 }
+
+/* --- --follow */
 
 static int
 run_follow(const struct opts *o)
@@ -168,6 +166,104 @@ run_follow(const struct opts *o)
 	return 2;
 }
 
+/* --- COMMAND */
+
+static void
+set_env(const char *name, const char *value)
+{
+	if ((value ? setenv(name, value, 1) : unsetenv(name)) < 0)
+		err_die("out of memory");
+}
+
+static void
+set_environment(const struct fleet *f, const struct json *rec)
+{
+	const struct json *n = json_first(json_get(rec, "nodes"));
+	const struct json *tls = json_get(rec, "tls");
+	struct str all = {0};
+	char text[32];
+	char *json = json_print(rec);
+
+	set_env("VKB_SERVER", json);
+	free(json);
+	set_env("VKB_HOST", json_get_str(n, "host"));
+	snprintf(text, sizeof text, "%.0f", json_get_num(n, "port", 0));
+	set_env("VKB_PORT", text);
+	snprintf(text, sizeof text, "%.0f", json_get_num(n, "pid", 0));
+	set_env("VKB_PID", text);
+	set_env("VKB_SOCKET", json_get_str(n, "unixsocket"));
+	set_env("VKB_DIR", json_get_str(rec, "dir"));
+	set_env("VKB_TLS_CACERT", json_get_str(tls, "cacert"));
+	set_env("VKB_TLS_CERT", json_get_str(tls, "cert"));
+	set_env("VKB_TLS_KEY", json_get_str(tls, "key"));
+	set_env("VKB_PASSWORD", fleet_password(f));
+	for (; n; n = json_next(n))
+		str_printf(&all, "%s%s:%.0f", all.len ? " " : "",
+		    json_get_str(n, "host"), json_get_num(n, "port", 0));
+	set_env("VKB_NODES", all.s);
+	str_free(&all);
+}
+
+static int
+wait_for_command(struct shared *s, struct fleet *f, struct proc *p)
+{
+	size_t n = fleet_count_nodes(f) + 2;
+	struct pollfd *fd = mem_array(n, sizeof *fd);
+	struct json *rec;
+	bool tty;
+	int status = -1, reason;
+
+	while (status < 0) {
+		fd[0] = (struct pollfd){.fd = proc_fd(p), .events = POLLIN};
+		fd[1] =
+		    (struct pollfd){.fd = halt_fd(s->halt), .events = POLLIN};
+		fleet_fill_fds(f, fd + 2);
+		if (poll(fd, (nfds_t)n, -1) < 0 && errno != EINTR)
+			err_die("cannot wait: %s", strerror(errno));
+		if (proc_wait(p, 0, &status)) {
+			status = proc_exit_status(status);
+			break;
+		}
+		reason = halt_reason(s->halt, &tty);
+		if (reason) {
+			if (reason > 0 && !tty)
+				proc_signal(p, reason);
+			if (reason < 0 || !proc_wait(p, s->grace_ms, NULL))
+				proc_stop(p, s->grace_ms);
+			status = 125;
+		} else if (fleet_check_end(f, &rec)) {
+			json_free(rec);
+			proc_stop(p, s->grace_ms);
+			status = 125;
+		}
+	}
+	free(fd);
+	return status;
+}
+
+/*
+ * Runs the command with the server's address in its environment. Returns the
+ * exit status: the command's; 128 + its signal; 125 if the server ended before
+ * it, or a signal stopped it; 126 or 127 if it cannot be run.
+ */
+static int
+run_beside_server(
+    struct shared *s, struct fleet *f, const struct json *rec, char **argv)
+{
+	struct proc_spec spec = {
+	    .argv = (const char *const *)argv, .death_signal = SIGTERM};
+	struct proc *p;
+	int status;
+
+	set_environment(f, rec);
+	p = proc_start(&spec);
+	if (!p)
+		return errno == ENOENT ? 127 : 126;
+	status = wait_for_command(s, f, p);
+	proc_free(p);
+	return status;
+}
+
 static int
 run_command(const struct opts *o, struct json *spec, char **argv)
 {
@@ -181,21 +277,23 @@ run_command(const struct opts *o, struct json *spec, char **argv)
 	else
 		f = fleet_start(&h.shared, spec, &rec);
 	if (rec && write_record(o->out, rec) == 0 && f)
-		rc = command_run(&h.shared, f, argv);
+		rc = run_beside_server(&h.shared, f, rec, argv);
 	fleet_stop(f, NULL);
 	json_free(rec);
 	return close_resources_and_raise(&h, rc);
 }
 
+/* --- start, stop, status */
+
 /* Waits until a signal or the end of a node, then stops and frees *f. */
 static void
 wait_for_stop(struct shared *s, struct fleet **f, const char *folder)
 {
-	size_t n = fleet_nodes(*f) + 1;
+	size_t n = fleet_count_nodes(*f) + 1;
 	struct pollfd *fd = mem_array(n, sizeof *fd);
 	struct json *rec = NULL;
 
-	fleet_fds(*f, fd);
+	fleet_fill_fds(*f, fd);
 	fd[n - 1] = (struct pollfd){.fd = halt_fd(s->halt), .events = POLLIN};
 	while (poll(fd, (nfds_t)n, -1) < 0 && errno == EINTR)
 		;

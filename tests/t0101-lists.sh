@@ -47,6 +47,18 @@ find tests -name 't[0-9]*.sh' ! -perm -111 >"$bad"
 empty 'tests: each script can be run'
 find tests -name 't[0-9]*.sh' | sed 's,.*/,,; s,-.*,,' | sort | uniq -d >"$bad"
 empty 'tests: no two scripts have the same number'
+perl -0ne 'while (/(unit|scripts) *=> *\[qw\((.*?)\)/gs) { print "$1 $_\n" for split " ", $2 }' \
+  tests/mutants | while read -r kind t; do
+  case $kind in
+    unit) test -e "tests/unit/$t.c" || echo "$t" ;;
+    *) find tests -name "$t-*.sh" | grep -q . || echo "$t" ;;
+  esac
+done >"$bad"
+empty 'tests/mutants: each test that it names is there'
+grep -v '^#' tests/mutants.skip | while IFS=$(printf '\t') read -r file text why; do
+  test "$file" = '*' || grep -qF -e "$text" "src/$file" || echo "$file: $text ($why)"
+done >"$bad"
+empty 'tests/mutants.skip: each text is in the source that it names'
 
 # What CI runs is one file, which a person can run as well.
 test_same '      - run: bash .ci/run' \
@@ -168,7 +180,7 @@ for lib in archive cjson/ curl/ hiredis/ libpq zlib csv.h; do
   fi
 done >"$bad"
 grep -rlE '#include <openssl/' src |
-  grep -Ev '^src/lib/(hash|tls|certificate)\.c$' >>"$bad"
+  grep -Ev '^src/(lib/(hash|base64|tls)|vkb-serve/certificate)\.c$' >>"$bad"
 grep -rlE '#include <git2' src | grep -Ev '^src/lib/gitrepo(_write)?\.c$' >>"$bad"
 empty 'a third-party header is included by one .c file, or by those that are named'
 all_code src | grep -E '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' >"$bad"

@@ -102,6 +102,10 @@ refused "$p: CPUs are given for 2 nodes, but there are 3" 'too few CPU lists' \
   '"cluster_mode":true,"cluster_nodes":3,"cluster_cpu_ranges":["0","1"]'
 refused "$p\\.cluster_ports: ports must be consecutive: 6381 does not" \
   'ports with a gap' '"cluster_ports":[6379,6381]'
+refused "$p\\.cluster_ports: ports must be consecutive: 6380 does not follow 6381" \
+  'ports in the reverse order' '"cluster_ports":[6381,6380]'
+accepted 'consecutive ports' \
+  '"cluster_mode":true,"cluster_nodes":3,"cluster_ports":[6379,6380,6381]'
 refused "$p: Cannot specify both 'unixsocket' and 'tls_mode'" \
   'TLS on a unix socket' '"unixsocket":true,"tls_mode":[false,true]'
 refused "$p: Cannot specify both 'unixsocket' and 'cluster_mode'" \
@@ -109,6 +113,8 @@ refused "$p: Cannot specify both 'unixsocket' and 'cluster_mode'" \
 refused "$p\\.rate: " 'a rate of 0' '"rate":0'
 refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not \"x\"" \
   'a wrong choice' '"arrivals":"x"'
+refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not" \
+  'all choices as one' '"arrivals":"constant|poisson"'
 
 g='"commands":"GONE","test_groups"'
 refused "$p\\.test_groups: .* not \\[\\]" 'no groups' "$g:[]"

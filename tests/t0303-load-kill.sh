@@ -50,6 +50,16 @@ test_same 2 $? 'a file with a bad line is not resumed'
 test_match 'r.jsonl:2: ' said 'it is named'
 test_that 'and not touched' cmp kept r.jsonl
 
+mkdir gone
+load --runs 3 --duration 1s -o gone/r.jsonl c.json 2>said &
+job=$!
+wait_until 30 test -s gone/r.jsonl
+rm -r gone
+wait $job
+test_same 2 $? 'a file whose folder is removed ends the session'
+test_match "'gone/r.jsonl' was removed while runs were appended to it: they are lost" \
+  said 'the message says that the runs are lost'
+
 load --runs 1 c.json >&- 2>said
 test_same 2 $? 'stdout is closed'
 test_match 'stdout is closed' said 'the error says that stdout is closed'

@@ -138,6 +138,18 @@ test_same '1 2 3' "$(jq 'select(.type == "run" and .status == "ok").run.index' \
   cut | sort | paste -s -d ' ' -)" 'a session that was killed has each run once'
 test_same 3 "$(grep -c '"type":"raw"' cut)" \
   'a session that was killed has the output of each run'
+cat >group.json <<'END'
+[{"keyspacelen":[100],"cluster_mode":false,"tls_mode":false,"test_groups":[
+  {"group":1,"scenarios":[
+    {"id":"fill","test":"SET","data_size":16,"pipeline":4,"clients":4,"requests":2000,"warmup":0.5},
+    {"id":"read","test":"GET","data_size":16,"pipeline":4,"clients":4,"requests":2000}]}]}]
+END
+test_that 'a case that is not selected has a warm-up by requests' \
+  vb "$real" --runs 1 --case '*read*' group.json
+test_same '["read","ok",100]' \
+  "$(of '[.config.scenario, .status, .metrics.hit_rate_percent]')" \
+  'its data are there'
+
 test_that 'a shard' vb ./hangs --plan --shard 2/2 set.json
 test_empty_file .out 'the second of two shards of one case is empty'
 

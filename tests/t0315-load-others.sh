@@ -148,7 +148,17 @@ for text in '"command":"SET k:__rand_int__ v"' \
   '"test":"set","setup_commands":["FLUSHALL"]' \
   '"test":"set","teardown_commands":["DEL x"]' \
   '"test":"set","populate_with":"SET p:__rand_int__ v"' \
-  '"type":"mixed","writes":[{"command":"SET k v"}]'; do
+  '"type":"mixed","writes":[{"command":"SET k v"}]' \
+  '"command":"SET theirs __prefix__v"' \
+  '"test":"set","setup_commands":["DEL __prefix__a theirs"]' \
+  '"test":"set","teardown_commands":["unlink __prefix__a __prefix__b theirs"]' \
+  '"test":"set","setup_commands":["RENAME __prefix__a theirs"]' \
+  '"test":"set","setup_commands":["MSET __prefix__a 1 theirs 2"]' \
+  '"test":"set","setup_commands":["SORT __prefix__a STORE theirs"]' \
+  '"test":"set","setup_commands":["ZUNIONSTORE __prefix__a 2 __prefix__b theirs"]' \
+  '"test":"set","setup_commands":["EVAL __prefix__ 0"]' \
+  '"command":"BLPOP __prefix__a theirs 1"' \
+  '"command":"XREAD COUNT 1 STREAMS __prefix__a theirs 0 0"'; do
   printf '[{"test_groups":[{"scenarios":[{"id":"a",%s,"requests":10}]}]}]\n' \
     "$text" >none.json
   test_status 2 "no prefix in $text" \
@@ -165,6 +175,12 @@ test_match 'its config_set would change a running server' .err \
 test_status 2 'another engine' vkb-load --port "$port" --no-flush \
   --engine valkey-benchmark --runs 1 c.json
 test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'all of that has changed nothing'
+
+printf '[{"test_groups":[{"scenarios":[{"id":"keys","command":"3 mget __prefix__a __prefix__b ; XREAD STREAMS __prefix__s 0 ; ZUNION 2 __prefix__y __prefix__z ; EVAL \"return 1\" 1 __prefix__a","requests":50,"setup_commands":["MSET __prefix__a 1 __prefix__b 2","BITOP AND __prefix__c __prefix__a __prefix__b","COPY __prefix__a __prefix__d"],"teardown_commands":["DEL __prefix__a __prefix__b"]}]}]}]\n' \
+  >keys.json
+test_that 'commands with several keys of ours' \
+  vkb-load --port "$port" --no-flush --runs 1 keys.json
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'their keys are removed too'
 
 # __prefix__ is nothing where the server is emptied or is one of our own.
 test_that 'a server of our own with __prefix__ in the commands' \

@@ -330,6 +330,20 @@ test_that 'the whole of a commit that is not a hash names its subject' \
   vkb-compare --baseline 9.0.0-rc1 --margin 20% two
 test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'a commit that is not a hash is shown once'
 
+test_status 2 'three characters of a commit are too few' vkb-compare --baseline 1f9 "$a" "$b"
+test_match "no subject matches '1f9'" .err 'the error names the start that is too short'
+sed 's/"subject":{/&"module_commit":"abcd01230123012301230123012301230123abcd",/' "$a" >module
+cat module "$b" >two
+test_that 'the start of the commit of a module names its subject' \
+  vkb-compare --baseline abcd0123 --margin 20% two
+{
+  cat "$a"
+  printf '{"type":"run"\n'
+} >torn
+test_status 2 'a baseline file with a line that cannot be read is an error' \
+  vkb-compare --margin 20% torn "$b"
+test_match '^vkb-compare: torn:[0-9]+: ' .err 'the error names the line of the baseline'
+
 # --- the sides, before anything is measured
 
 built() { # built SUBJECT [STATUS]

@@ -89,6 +89,13 @@ runs new PING 50.1 50 49.9 50.1 >>new.jsonl
 test_status 1 'a canary that holds' vkb-compare --canary 'PI*' base.jsonl new.jsonl
 test_match 'Canaries: 1 of 1 result unchanged' .out \
   'the report counts the canaries that did not change'
+for side in base new; do
+  sed 's/"PING"/"EVAL [x]"/' $side.jsonl >$side.brackets
+done
+test_status 1 'a canary is found by its name, also where this does not match itself as a pattern' \
+  vkb-compare --canary 'EVAL [x]' base.brackets new.brackets
+test_match 'Canaries: 1 of 1 result unchanged' .out \
+  'a canary with brackets in its name is counted'
 vkb-compare -f jsonl --canary 'PI*' base.jsonl new.jsonl |
   jq -c 'select(.canary).canary[] | [.case, .metric, .against, .verdict, .ok]' >canary
 test_same '["PING","rps","baseline","equivalent",true]' "$(cat canary)" \

@@ -64,6 +64,16 @@ test_same "$(cat once)" "$(cat text)" 'a resumed session has the same runs'
   head -n 300 two-sessions.jsonl
 } | vkb-compare --calibrate 10 >text
 test_same "$(cat once)" "$(cat text)" 'sessions are in the order of their starts'
+jq -c --argjson last 300 'if input_line_number == $last
+  then .run.started = "2026-11-03T00:00:00Z" else . end' two-sessions.jsonl |
+  sort -r | vkb-compare --calibrate 10 >text
+test_same "$(sort once)" "$(sort text)" \
+  'a session starts with the first of its runs, also where a later one is read first'
+jq -c --argjson one 150 'if .run.session == "a" then .run.started = "2026-10-01T00:00:00Z"
+  elif input_line_number == $one then del(.run.started) else . end' \
+  two-sessions.jsonl | vkb-compare --calibrate 10 >text
+test_same "$(cat once)" "$(cat text)" \
+  'sessions are in the order of the input where one run does not say its start'
 jq -c '.run.block -= 1' runs.jsonl | vkb-compare --calibrate 10 >text
 test_same "$(cat once)" "$(cat text)" 'blocks that are counted from 0 are blocks'
 vkb-compare --calibrate 10 runs.jsonl runs.jsonl >text
@@ -84,6 +94,19 @@ for c in X D C; do
 done
 test_same true "$(jq '[.rules[] | select(.case.command == "D").margin[:-1] | tonumber] | .[0] > 5' policy.json)" \
   'drift needs a wide margin'
+jq -c '.run.session = "s\(.run.order)" | .run.block = 1' runs.jsonl |
+  vkb-compare --calibrate 6 -f policy:sessions.json
+test_same "$(cat policy.json)" "$(cat sessions.json)" \
+  'runs of several sessions are not interleaved, also in blocks of one number'
+jq -c '.run.block = .run.order' runs.jsonl |
+  vkb-compare --calibrate 6 -f policy:blocks.json
+test_same "$(cat policy.json)" "$(cat blocks.json)" \
+  'runs in blocks of their own are not interleaved'
+vkb-compare --calibrate 6 -f policy:blocks.json runs.jsonl
+test_same true "$(jq -s '[.[] | .rules[] | select(.case.command == "D").margin[:-1] | tonumber] |
+  .[0] > .[1]' policy.json blocks.json)" 'two runs in each block are interleaved'
+jq -c '.run.block = 0' runs.jsonl | vkb-compare --calibrate 6 -f policy:zero.json
+test_same "$(cat blocks.json)" "$(cat zero.json)" 'the runs of a block 0 are interleaved'
 jq -r '.rules[] | .margin[:-1] | tonumber' policy.json >margins
 printf '{"rules":[{"margin":"99%%"}]}' >wide.json
 vkb-compare --calibrate 6 --policy wide.json apart.jsonl >text

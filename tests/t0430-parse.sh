@@ -34,6 +34,13 @@ printf 'loading dataset, 5 rows\ntest,rps,cpu_seconds\nSET,5,0.5' >talk.csv
 test_same '["SET",{"rps":5,"cpu_seconds":0.5}]' \
   "$(parsed '[.config.command, .metrics]' talk.csv)" \
   'csv: talk before, a column more, no last newline'
+{
+  printf 'test,rps'
+  printf ',c%d' $(seq 63)
+  printf '\nSET,5\n'
+} >wide.csv
+test_status 2 'csv: a header of 65 columns is an error' vkb-parse wide.csv
+test_match 'wide.csv:1: more than 64 columns' .err 'csv: the error says how many columns are read'
 printf 'test,rps,rps,p50_latency_ms\nSET,5,6,1\n' >twice.csv
 test_status 2 'csv: a column that is there twice' vkb-parse twice.csv
 test_match "twice.csv:1: two columns are called 'rps'" .err 'csv: it is named'
@@ -485,15 +492,18 @@ vkb-parse -s subject.time=2026-01-01T00:00:00Z metrics.json | vkb-parse --flat >
 test_same '"2026-01-01T00:00:00Z"' "$(jq -c '.[].timestamp' set.json | uniq)" \
   'flat: a time that was set counts'
 for t in 2026-11-01T01:02:03.25+02:30 '2026-11-01 01:02:03' 2026-12-31T23:30:00-0100 \
-  2026-11-01T01:02:03Z 2026-13-01T00:00:00Z yesterday; do
+  2026-11-01T01:02:03Z 2026-13-01T00:00:00Z 2026-02-29T01:02:03Z yesterday; do
   printf '{"timestamp":"%s","metrics":{"a":{"value":1,"unit":"s"}}}' "$t" >time.json
   vkb-parse time.json 2>>times.err | jq -r '.run.started // "none"'
 done >stamps
-test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none' \
+test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none none' \
   "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times become UTC'
 test_same "vkb-parse: time.json: 'started' is not a valid time: '2026-13-01T00:00:00Z'
+vkb-parse: time.json: 'started' is not a valid time: '2026-02-29T01:02:03Z'
 vkb-parse: time.json: 'started' is not a valid time: 'yesterday'" "$(cat times.err)" \
   'the error names each time that is invalid'
+test_status 2 'a time on 30 February' vkb-parse -s subject.time=2026-02-30T08:00:00Z ours.jsonl
+test_same null "$(jq .subject.time .out)" 'a time on 30 February does not become one in March'
 for key in subject.time subject.module_time; do
   test_status 2 "an invalid $key" vkb-parse -s "$key=yesterday" ours.jsonl
   test_same "vkb-parse: ours.jsonl:1: '${key#*.}' is not a valid time: 'yesterday'" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # vkb-build: commits of a small repository that behaves as Valkey's does, with
 # refs of all kinds, failures, kills, and others that build at the same time.
-# shellcheck disable=SC2016 # what is for make, jq or nobody is not expanded
+# shellcheck disable=SC2016 # text for make and jq is not expanded
 . "${0%/*}/lib.sh"
 
 . "$tests/repo.sh"

@@ -54,7 +54,7 @@ test_same "false $cc" \
 so=$(field .module | head -n 1)
 test_same "mod.so $(sha256sum <"$so" | cut -d ' ' -f 1)" \
   "$(basename "$so") $(field .module_sha256 | head -n 1)" 'the file'
-test_empty "$(ls mod/*.so 2>/dev/null)" 'the work tree is as it was'
+test_empty "$(ls mod/*.so 2>/dev/null)" 'the work tree is not changed'
 cp .out builds
 test_that 'again' build 1 2
 test_same 'ok true
@@ -88,7 +88,7 @@ bad() { # bad WHAT PATTERN OPTION...
   shift 2
   test_status 2 "$what" build "$@" 1
   test_same 'failed null' "$(field '"\(.status) \(.module)"')" 'is a record'
-  test_match "$pattern" .err 'it is said'
+  test_match "$pattern" .err 'the error says what is wrong'
 }
 bad 'a command that fails' 'the command exited with 3; the end of .*log' \
   --module-build 'echo no; exit 3'
@@ -103,9 +103,9 @@ test_status 2 'no work tree' build --module-dir home 1
 test_match "repository 'home'" .err 'it is named'
 test_empty_file .out 'and nothing is built'
 test_status 2 'no command' vkb-build -C repo --module-dir mod 1
-test_match 'need each other' .err 'is said'
+test_match 'need each other' .err 'the error says that the options need each other'
 test_status 2 'no folder' vkb-build -C repo --module-file x 1
-test_match "'--module-file' needs '--module-dir'" .err 'is said'
+test_match "'--module-file' needs '--module-dir'" .err 'the error names the option that is missing'
 test_status 2 'a server that is not there' build nothing
 test_same 'failed null' "$(field '"\(.status) \(.subject.module_commit)"')" 'has no module'
 

@@ -61,14 +61,14 @@ test_same "$(head_of first | cut -c 1-8)" "$(field .git_sha)" 'and says so'
 version=$(sed -n 's/.*VALKEY_VERSION "\(.*\)".*/\1/p' repo/src/version.h)
 test_same "$version" "$(field .version)" 'with its version'
 test_that 'the second' build HEAD
-test_same 'ok true false' "$(how)" 'goes on from there'
+test_same 'ok true false' "$(how)" 'the next build resumes'
 test_same "$(head_of HEAD | cut -c 1-8)" "$(field .git_sha)" 'and says so'
 test_same server "$(sed -n 's/.*CC.*[^a-z_]\([0-9;]*m\)\{0,1\}\(server\|dict\|networking\|cluster\)\.o.*/\2/p' \
   "$(field .log)")" 'compiled is only what changed'
 test_that 'both again' build first HEAD
 test_same 'ok false true
 ok true true' "$(how)" 'are there'
-test_empty "$(in_repo status --porcelain)" 'the repository is as it was'
+test_empty "$(in_repo status --porcelain)" 'the repository is not changed'
 
 # --- a module, with the header of that commit
 

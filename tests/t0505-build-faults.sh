@@ -206,7 +206,7 @@ good waits 'after that'
 test_empty "$(find waits/trees -name '*.tmp')" \
   'the temporary files of a killed compiler are removed'
 
-# --- what cannot be reached: nobody is asked for a password
+# --- what cannot be reached: no password is asked for
 
 cat >ask <<'END'
 #!/bin/sh
@@ -256,7 +256,7 @@ for url in git://127.0.0.1:1/x https://127.0.0.1:1/x.git \
   test_match "$(printf %s "$url" |
     sed 's,://git@,://***@,; s/[.+%*]/\\&/g')" .err "$url: the error names it"
 done
-test_that 'nobody was asked' test ! -e ask.was.asked -a ! -e evil
+test_that 'no program asked for a password' test ! -e ask.was.asked -a ! -e evil
 
 # One that says nothing for ever is waited for, until a signal comes.
 for sig in INT TERM; do

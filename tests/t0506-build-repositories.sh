@@ -105,5 +105,5 @@ for name in 'x y' "$nl" 'v1^{tree}' main:src a..b ../x '=HEAD' 'x=' ''; do
     "$(field '"\(.status) \(.subject.ref)"')" \
     'the record has the name that is not a commit'
 done
-test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
+test_empty "$(in_repo status --porcelain)" 'the work tree is not changed'
 test_done

@@ -32,6 +32,9 @@ redacted 'https://h/a?private_token=abc&Access_Token=abc#x' \
 redacted 'host=h password=abc dbname=d' 'host=h password=*** dbname=d'
 redacted 'dbname=d PASSWORD="a b" x=1' 'dbname=d PASSWORD=*** x=1'
 redacted 'requirepass=abc token= x' 'requirepass=*** token= x'
+redacted 'user:t0k/en=@host:a/b.git' '***@host:a/b.git'
+redacted 'a --repo=user:p@ss@host:a@b c:d' 'a --repo=***@host:a@b c:d'
+redacted 'user:@host:a 12:30 a:b@c k:v,x@y:z' 'user:@host:a 12:30 a:b@c ***@y:z'
 redacted 'git@github.com:a/b.git user@example.org tokens=3' \
   'git@github.com:a/b.git user@example.org tokens=3'
 
@@ -102,7 +105,7 @@ vkb-bisect --results bisect-wrong --repo "https://user:$secret/more@127.0.0.1:1/
 test_match '\*\*\*@127.0.0.1:1/a' bisect-wrong.out 'a URL that git cannot read is named'
 test_match '127.0.0.1:1' pr-gone/report.md 'the report of a failure says where from'
 test_match '\*\*\*@127.0.0.1' ab-up/asked 'the question is stored without the login'
-test_same "http://***@127.0.0.1:$(cat port)/root.git" \
+test_same "http://127.0.0.1:$(cat port)/root.git" \
   "$(git --git-dir=bisect-up/repo.git config remote.origin.url)" \
   'the clone of vkb-bisect has a URL without login'
 for to in "postgresql://user:$secret@127.0.0.1:1/db" \
@@ -113,6 +116,26 @@ for to in "postgresql://user:$secret@127.0.0.1:1/db" \
 done >database.out 2>&1
 test_match 'database' database.out 'a database that asks for a password is an error'
 clean 'workflows'
+
+# --- no program is started with the login among its arguments
+
+mkdir watched
+real_git=$(unset -f git && command -v git)
+printf '#!/bin/sh\nprintf "%%s\\n" "$*" >>"%s/arguments"\nexec "%s" "$@"\n' "$scratch" "$real_git" >watched/git
+chmod +x watched/git
+# shellcheck disable=SC2031 # the subshell is another script
+watch() { env PATH="$scratch/watched:$PATH" GIT_TRACE=2 "$@"; }
+watch vkb-publish --repo "$url" push push-up >trace 2>&1
+test_same 0 $? 'vkb-publish logs in'
+watch vkb-bisect --results bisect-watched --repo "$url" v1 main \
+  -- quick.json >>trace 2>&1
+test_match '^ls-remote ' arguments 'vkb-publish starts the git that writes its arguments'
+test_match '^clone ' arguments 'vkb-bisect starts the git that writes its arguments'
+test_match 'git-remote-http|remote-http' trace 'git starts its program for http'
+test_absent "$secret" arguments 'no git has the login among its arguments'
+test_absent "$secret" trace 'no program of git has the login among its arguments'
+test_that 'the clone was made' test -d bisect-watched/repo.git
+rm -rf watched arguments trace
 
 # --- as long as it builds, the list of processes shows vkb-build
 

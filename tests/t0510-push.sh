@@ -55,7 +55,7 @@ test_empty_file .out 'a file without runs gives no statement'
 test_that 'an early time' push --export --since 1999-01-01T00:00:00Z
 test_same "$(cat exported)" "$(cat .out)" 'has all'
 test_status 2 'no time' push --export --since yesterday
-test_match "invalid time 'yesterday'" .err 'it is said'
+test_match "invalid time 'yesterday'" .err 'the error shows the invalid time'
 test_status 2 'a table that is not there' push --export --table nothing
 test_match "table 'benchmark_metrics_nothing' does not exist" .err 'it is named'
 
@@ -120,7 +120,7 @@ test_same bigint "$(type_of big)" 'an integer becomes a bigint'
 test_same numeric "$(type_of count)" 'and a numeric'
 flat 3 ",\"note\":\"$long$long\",\"p99_latency_ms\":0.1234567891" >m
 test_that 'more than six decimals, a very long text' push m
-test_match 'ALTER TABLE .*note.* TYPE TEXT' .err 'what was changed is said'
+test_match 'ALTER TABLE .*note.* TYPE TEXT' .err 'a message shows the statement that changed the table'
 test_same "0.1234567891|$long$long" \
   "$(sql 'SELECT p99_latency_ms, note FROM benchmark_metrics WHERE rps = 3')" \
   'all of them is there'
@@ -157,7 +157,7 @@ test_status 2 'a folder without results' push results/none
 test_match "no metrics.json in 'results/none'" .err 'it is named'
 test_same search "$(sql 'SELECT DISTINCT test_type FROM benchmark_metrics_search')" 'the type is the table'
 flat 9 | push -q --table search --test-type nightly
-test_same 1 "$(sql "SELECT count(*) FROM benchmark_metrics_search WHERE test_type = 'nightly'")" 'or what is said'
+test_same 1 "$(sql "SELECT count(*) FROM benchmark_metrics_search WHERE test_type = 'nightly'")" '--test-type sets the type'
 
 # --- tables of others are extended, their rows stay
 
@@ -273,7 +273,7 @@ sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_na
 let_go
 wait $pid
 test_same 0 $? 'a connection that breaks there is tried again'
-test_match 'trying again' err.gone 'it is said'
+test_match 'trying again' err.gone 'a message says that it tries again'
 test_same "$((2 * n)) $((2 * n))" "$(rows) $(rows vkb_runs)" 'each is there once'
 sed 's/"session":"/&newer-/' "$data/a.jsonl" >third
 hold
@@ -283,7 +283,7 @@ wait_until 20 waits
 postgres_stop
 wait $pid
 test_same 2 $? 'a server that goes away for good is trouble'
-test_match 'database: ' err.down 'it is said'
+test_match 'database: ' err.down 'the error says that the database is down'
 let_go
 test_that 'it starts again' postgres_start
 test_same "$((2 * n)) $((2 * n))" "$(rows) $(rows vkb_runs)" 'nothing was half stored'

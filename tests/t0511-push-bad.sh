@@ -43,8 +43,8 @@ troubles 'a closed port' 'Connection refused' env PGHOST=127.0.0.1 PGPORT=1
 troubles 'no such name' 'nosuch.invalid' env PGHOST=nosuch.invalid
 troubles 'no such database' 'database "no; DROP" does not exist' \
   env PGDATABASE='no; DROP'
-troubles 'no such role' 'role "nobody at all" does not exist' \
-  env PGUSER='nobody at all'
+troubles 'no such role' 'role "no such role" does not exist' \
+  env PGUSER='no such role'
 troubles 'an invalid port' 'port' env PGPORT=x
 trouble 'invalid settings' 'invalid connection settings|invalid connection option' \
   vkb-pgpush --database 'nonsense=1 dbname=postgres' one
@@ -378,7 +378,7 @@ trouble 'a third that will not wait' 'lock timeout' \
   env PGOPTIONS='-c lock_timeout=50' vkb-pgpush newer
 let_go
 wait $pid
-test_same 0 $? 'the first goes on'
+test_same 0 $? 'the first one succeeds'
 wait $second
 test_same 0 $? 'the second as well'
 test_match ' 0 runs stored, 3000 were there' err.2 \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the dashboards of the Python tool ask of its tables, macros and variables
 # in place: the tables that vkb-pgpush fills give the numbers of the files. And
-# what goes into the database comes out as it was.
+# what goes into the database comes out unchanged.
 . "${0%/*}/lib.sh"
 test_postgres 'vkb-pgpush and dashboards'
 
@@ -226,7 +226,7 @@ any() {
     if (rand() < .1) { $r->{status} = "failed"; $r->{error} = text(); delete $r->{metrics} }
     $r->{run} ||= { index => 1 } if rand() < .5;
     my $line = $json->encode($r) . "\n"; push @had, $line; print $line }' "$1" "$2" >raw
-  # What cannot be stored is said by vkb-pgpush; here it is left out.
+  # vkb-pgpush reports what cannot be stored; here it is left out.
   vkb-parse raw >any 2>.parse
 }
 for seed in 1 2 3 4 5; do
@@ -240,7 +240,7 @@ for seed in 1 2 3 4 5; do
   vkb-pgpush --export >first
   sort -u first >got
   test_same "$(rows)" "$(wc -l <first)" "seed $seed: each row comes back"
-  test_empty "$(comm -3 good got | head -n 3)" "seed $seed: as it was, but for what was refused"
+  test_empty "$(comm -3 good got | head -n 3)" "seed $seed: the rows are unchanged but for those that were refused"
   test_same y "$([ "$(wc -l <got)" -gt 100 ] && echo y)" "seed $seed: most are there"
   vkb-pgpush -q --table other first
   vkb-pgpush --export --table other >second

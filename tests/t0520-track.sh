@@ -75,13 +75,13 @@ choosing() {
   test_match "'nonsense'" .err "$what: is named"
 
   test_status 1 "$what: mark by another" mark --owner two --status complete HEAD
-  test_match "the lease is lost: it is in_progress, owned by 'one'" .err "$what: is said"
+  test_match "the lease is lost: it is in_progress, owned by 'one'" .err "$what: the error names the new owner"
   test_that "$what: mark" mark --owner one --status complete HEAD
   test_that "$what: again" mark --owner one --status complete "$(id HEAD | cut -c 1-9)"
   test_that "$what: by a short id" mark --owner one --status complete "$(id HEAD~1 | cut -c 1-9)"
   test_same 'c9 c8' "$(states complete)" "$what: two are complete"
   test_status 1 "$what: it does not fall back" mark --owner one --status in_progress HEAD
-  test_match 'it is complete' .err "$what: is said"
+  test_match 'it is complete' .err "$what: the error says that it is complete"
   test_status 1 "$what: nor fail" mark --owner one --status failed HEAD
   test_status 1 "$what: nor is it claimed" claim --owner one HEAD
   test_status 1 "$what: or prolonged" track heartbeat --owner one "$(id HEAD)"
@@ -99,7 +99,7 @@ choosing() {
   test_that "$what: anew, on purpose" claim --owner one --again HEAD
   test_same 'c9 2' "$(titles) $(track query --format jsonl "$(id HEAD)" | jq .attempts)" "$what: it is claimed"
   test_status 2 "$what: no id, no repository" track mark --config-file config.json --status complete HEAD
-  test_match "'HEAD' is not a full commit id" .err "$what: is said"
+  test_match "'HEAD' is not a full commit id" .err "$what: the error asks for a full id"
   test_status 2 "$what: no time" track mark --config-file config.json --status complete "$(id HEAD~7)"
   test_match "'--repo'" .err "$what: what says it is named"
 }
@@ -140,7 +140,7 @@ leasing() {
   test_status 1 "$what: it holds nothing" track heartbeat --owner one
   test_status 1 "$what: its mark comes too late" mark --owner one --status complete HEAD
   test_same c9 "$(states in_progress)" "$what: and changes nothing"
-  test_that "$what: the other goes on" track heartbeat --owner two "$(id HEAD)" --lease 9h
+  test_that "$what: the other one keeps its lease" track heartbeat --owner two "$(id HEAD)" --lease 9h
   test_that "$what: a longer lease" track query --format jsonl
   test_same t "$(jq -r '(.lease_until[0:19] + "Z" | fromdate) - now | if . > 32000 then "t" else . end' .out)" "$what: is there"
 }
@@ -158,7 +158,7 @@ configuring() {
   test_same yes "$(done_with same.json)" "$what: the order of keys is nothing"
   test_same no "$(done_with edited.json)" "$what: an edit is another configuration"
   test_same yes "$(done_with smaller.json)" "$what: a part of it is done"
-  test_same no "$(done_with smaller.json --disable-subset-detection)" "$what: or is not, as is said"
+  test_same no "$(done_with smaller.json --disable-subset-detection)" "$what: a smaller configuration does not count with --disable-subset-detection"
   test_same no "$(done_with larger.json)" "$what: more is not"
   test_same no "$(done_with other.json)" "$what: nor another"
   test_same no "$(done_with config.json --architecture sparc)" "$what: nor on another machine"
@@ -213,7 +213,7 @@ holding() {
   claim --owner two --max-commits 1 >/dev/null
   wait $holder
   test_same 125 $? "$what: when it is lost the command ends"
-  test_match 'the lease is lost' held.err "$what: it is said"
+  test_match 'the lease is lost' held.err "$what: the error says that the lease is lost"
   test_that "$what: indeed" gone "$(cat pid)"
   track cleanup --owner two 2>/dev/null
   rm pid
@@ -288,7 +288,7 @@ seen >after
 test_same "$(cat before)" "$(cat after)" 'its rows are as they were'
 row "$(id HEAD~5)" in_progress config.json '0 days'
 row "$(id HEAD~5)" complete config.json '0 days'
-test_that 'the Python tool goes on writing' next --max-commits 3
+test_that 'the Python tool can still write' next --max-commits 3
 test_same 'c7 c5 c3' "$(titles)" 'and is understood'
 test_that 'a claim' claim --owner one --max-commits 1
 test_same c7 "$(titles)" 'of one that was left'
@@ -343,9 +343,9 @@ sql 'SELECT pg_reload_conf()' >/dev/null
 refused() { ! PGUSER=guarded PGPASSWORD=wrong sql 'SELECT 1'; }
 wait_until 20 refused
 test_status 2 'a wrong password' env PGUSER=guarded PGPASSWORD=wrong vkb-trackcommits query
-test_match 'password authentication failed for user "guarded"' .err 'is said'
+test_match 'password authentication failed for user "guarded"' .err 'the error names the user'
 test_status 2 'no right to make tables' env PGUSER=guarded PGPASSWORD=right vkb-trackcommits init --table fresh
-test_match 'permission denied|no schema' .err 'is said'
+test_match 'permission denied|no schema' .err 'the error says that a permission is missing'
 
 # --- a server that goes away while a claim waits
 
@@ -365,7 +365,7 @@ test_that 'a claim waits' wait_until 20 waits
 postgres_stop
 wait $pid
 test_same 2 $? 'a server that goes away is trouble'
-test_match 'database: ' gone.err 'it is said'
+test_match 'database: ' gone.err 'the error says that the database is gone'
 test_empty_file gone.out 'nothing is claimed'
 exec 7>&-
 test_that 'it starts again' postgres_start

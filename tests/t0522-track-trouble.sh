@@ -66,18 +66,18 @@ names() {
 commits() {
   twice=$(git -C repo rev-list unstable | cut -c 1-4 | sort | uniq -d | head -n 1)
   test_status 2 "$what: an ambiguous id" claim --owner a "$twice"
-  test_match "cannot resolve '$twice': ambiguous" .err 'is said to be one'
+  test_match "cannot resolve '$twice': ambiguous" .err 'the error says that the name is ambiguous'
   test_that "$what: a short one" claim --owner a "$(printf %.12s "$head")"
   test_same "$head" "$(jq -r .commit .out)" 'is that commit'
   test_status 2 "$what: no commit but a tree" claim --owner a 'HEAD^{tree}'
-  test_match "cannot find a commit for 'HEAD" .err 'is said'
+  test_match "cannot find a commit for 'HEAD" .err 'the error names the revision'
 
   git -C repo branch gone unstable~5
   gone=$(git -C repo rev-parse gone)
   test_that "$what: a branch" claim --owner a gone
   git -C repo branch -q -D gone
   test_status 2 "$what: that vanished" claim --owner a gone
-  test_match "no branch, tag or commit 'gone'" .err 'is said'
+  test_match "no branch, tag or commit 'gone'" .err 'the error names the revision'
   test_status 2 "$what: as a branch" track determine --repo repo --branch gone
   test_match "no branch, tag or commit 'gone'" .err 'too'
   git init -q other
@@ -104,7 +104,7 @@ repositories() {
   rows >before
   git clone -q --depth 3 "file://$scratch/repo" shallow
   test_status 2 "$what: a shallow clone" forgetful determine --repo shallow
-  test_match "repository 'shallow' is shallow; 'git fetch --unshallow'" .err 'is said to be one'
+  test_match "repository 'shallow' is shallow; 'git fetch --unshallow'" .err 'the error says that the repository is shallow and what to do'
   cp -r repo corrupt
   for f in corrupt/.git/objects/pack/*.pack; do
     chmod u+w "$f"
@@ -113,7 +113,7 @@ repositories() {
   done
   test_status 2 "$what: a repository that is not whole" forgetful determine \
     --repo corrupt
-  test_match "cannot find the commit of 'unstable'" .err 'is said'
+  test_match "cannot find the commit of 'unstable'" .err 'the error names the branch'
   rows >after
   test_that "$what: nothing has changed" cmp before after
   rm -rf shallow corrupt
@@ -139,11 +139,11 @@ sql 'CREATE TABLE benchmark_commits_odd (x integer)' \
 for t in odd view sha; do
   store="--table $t"
   test_status 2 "another table: $t" claim --owner a --max-commits 1
-  test_match "'benchmark_commits_$t' is not a table of commits" .err 'is said to be one'
+  test_match "'benchmark_commits_$t' is not a table of commits" .err 'the error says that it is not a table of commits'
   test_empty_file .out 'nothing is claimed'
 done
 test_same x "$(sql "SELECT column_name FROM information_schema.columns WHERE table_name = 'benchmark_commits_odd'")" \
-  'and it is as it was'
+  'the table is not changed'
 
 # --- servers
 
@@ -151,13 +151,13 @@ store=
 test_status 2 'no server on a port' env PGHOST=127.0.0.1 PGPORT=1 vkb-trackcommits query
 test_match 'database: .*127.0.0.1.*port 1 failed' .err 'it is named'
 sql 'CREATE DATABASE closed' 'ALTER DATABASE closed ALLOW_CONNECTIONS false'
-test_status 2 'a database that takes nobody' vkb-trackcommits query --database closed
-test_match '"closed" is not currently accepting connections' .err 'it is said'
+test_status 2 'a database that takes no connections' vkb-trackcommits query --database closed
+test_match '"closed" is not currently accepting connections' .err 'the error is that of the server'
 PGOPTIONS='-c default_transaction_read_only=on'
 export PGOPTIONS
 test_status 2 'a server that only reads' claim --owner a --max-commits 1
 unset PGOPTIONS
-test_match 'read-only' .err 'it is said'
+test_match 'read-only' .err 'the error says that the database is read-only'
 test_empty_file .out 'nothing is claimed'
 
 test_that 'a claim' claim --owner a --max-commits 1 --lease 1h
@@ -175,12 +175,12 @@ postgres_stop
 test_that 'the server was away for a while' postgres_start
 : >go
 wait $pid
-test_same 0 $? 'the command goes on'
+test_same 0 $? 'the command succeeds'
 heart 3s sh -c 'echo $$ >began; mv began begun; exec perl -e sleep'
 postgres_stop
 wait $pid
 test_same 125 $? 'when it is away for longer than the lease, the command ends'
-test_match 'the claim could not be prolonged in time' heart.err 'it is said'
+test_match 'the claim could not be prolonged in time' heart.err 'the error says that the claim was not prolonged'
 test_that 'indeed' gone "$(cat begun)"
 test_status 2 'a mark without a server' track mark --owner a --config-file config.json \
   --status complete "$head"
@@ -204,7 +204,7 @@ sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_na
 exec 7>&-
 wait $pid
 test_same 0 $? 'its session was ended, another did it'
-test_match 'trying again: nothing was changed so far' ended.err 'it is said'
+test_match 'trying again: nothing was changed so far' ended.err 'a message says that it tries again'
 test_same complete "$(rows | jq -r .status)" 'and it is marked'
 
 # --- disks
@@ -217,6 +217,6 @@ limited() { perl -e '$SIG{XFSZ} = "IGNORE"; exec @ARGV' prlimit --fsize=300 -- "
 # shellcheck disable=SC2086 # several words
 test_status 2 'no room for the file' limited vkb-trackcommits claim $here $store --owner b --max-commits 1
 test_match 'full.jsonl' .err 'it is named'
-test_that 'it is as it was' cmp full.jsonl kept
+test_that 'the file is not changed' cmp full.jsonl kept
 test_same 'full.jsonl' "$(ls -d full.jsonl*)" 'and nothing is beside it'
 test_done

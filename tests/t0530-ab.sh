@@ -72,7 +72,7 @@ in_repo checkout -q .
 test_status 1 'my commits' vkb-ab --results other --worktree=mine=repo -C repo \
   base -- --runs 8 cfg.json -- $judged
 test_match '^of mine .* against base ' .out 'against a ref'
-test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
+test_empty "$(in_repo status --porcelain)" 'the work tree is not changed'
 
 # --- a release, and a branch that still says its version
 
@@ -117,7 +117,7 @@ in_repo branch -qf main base 2>/dev/null || in_repo reset -q --hard base
 # shellcheck disable=SC2086 # words
 test_status 1 'the same' vkb-ab --results s -C repo base main -- --runs 4 \
   long.json -- $judged
-test_match 'resuming' .err 'goes on'
+test_match 'resuming' .err 'a message says that it resumes'
 test_same "$(cat two)" "$(head -n 2 s/runs.jsonl)" 'with what it had'
 test_same 8 "$(lines s/runs.jsonl)" 'to the end'
 in_repo reset -q --hard "$main"
@@ -125,11 +125,11 @@ in_repo reset -q --hard "$main"
 # --- what is wrong
 
 test_status 2 'no configuration' vkb-ab base main
-test_match "'--' and a configuration are missing" .err 'is said'
+test_match "'--' and a configuration are missing" .err 'the error says what is missing'
 test_status 2 'an empty one' vkb-ab --results e -C repo base main --
-test_match 'there is no case to measure' .err 'is said'
+test_match 'there is no case to measure' .err 'the error says that there is no case'
 test_status 2 'no ref' vkb-ab --results e -C repo -- cfg.json
-test_match 'no REF' .err 'is said'
+test_match 'no REF' .err 'the error says that there is no commit'
 test_status 2 'a ref that is not there' ab e base nothing
 test_match "'nothing'" .err 'is named'
 test_match 'not all commits could be built; nothing was measured' .err 'ends it'

@@ -49,10 +49,10 @@ test_same true "$(jq -s 'group_by(.run.block) | all(length == 3)' \
   "$(find r/steps -name runs.jsonl | head -n 1)")" \
   'each beside the good and the bad one'
 test_empty "$(in_repo status --porcelain)$(in_repo bisect log 2>/dev/null)" \
-  'the repository is as it was'
+  'the repository is not changed'
 cp .out first
 test_that 'once more' bisect r c1 c16
-test_match "resuming in 'r'" .err 'goes on'
+test_match "resuming in 'r'" .err 'a message says that it resumes'
 test_same "$(cat first)" "$(cat .out)" 'with what it knows'
 test_status 2 'with other commits' bisect r c1 c12
 test_match 'of another command: --anew deletes them' .err 'it does not'
@@ -85,7 +85,7 @@ for t in 1 2 4 3 5 7 11 13 3 17 9 23 15 4 19 31 6000; do
   kills=$((kills + 1))
 done >broken
 test_result "$((kills < 5))" "killed $kills times"
-test_empty_file broken 'each time it goes on'
+test_empty_file broken 'it resumes after each failure'
 test_same "$(head -n 1 first)" "$(head -n 1 .out)" 'it ends with the same commit'
 test_empty "$(cut -d ' ' -f 2 k/verdicts | sort | uniq -d)" \
   'nothing was judged twice'
@@ -141,9 +141,9 @@ test_status 2 'an attack' bisect e c1 "'; touch evil; '"
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
 test_status 2 'no repository' vkb-bisect -C nowhere --results e c1 c2 -- cfg.json
 test_status 2 'no configuration' vkb-bisect -C repo --results e c1 c2
-test_match "'--' and a configuration are missing; usage:" .err 'is said'
+test_match "'--' and a configuration are missing; usage:" .err 'the error says what is missing'
 test_status 2 'no BAD' vkb-bisect -C repo --results e c1 -- cfg.json
-test_match 'GOOD, BAD and what to measure are missing; usage:' .err 'is said'
+test_match 'GOOD, BAD and what to measure are missing; usage:' .err 'the error says what is missing'
 test_status 2 'an option' vkb-bisect --nonsense c1 c2 -- cfg.json
 test_match "unknown option '--nonsense'" .err 'is named'
 test_status 2 'a wrong one of vkb-compare' vkb-bisect -C repo --results e c1 c2 \

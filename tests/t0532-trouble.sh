@@ -138,7 +138,7 @@ matrix() {
       got=$?
       [ $got -eq "$right" ] || echo "$command $call: then status $got: $(head -n 3 try.err | paste -s -d ' ' -)"
       runs_in work >last
-      [ -z "$(comm -23 after last)" ] || echo "$command $call: lost runs when it went on"
+      [ -z "$(comm -23 after last)" ] || echo "$command $call: lost runs when it resumed"
     fi
     rm -rf "$TMPDIR"/tmp.* # where rm has failed
   done <some >wrong
@@ -211,9 +211,10 @@ cp ab-measured/r/part.jsonl files/d/a.jsonl
 matrix vkb-publish 0 files "vkb-publish --repo $scratch/work/store push d"
 (cd files && vkb-publish --repo "$scratch/files/store" push d)
 matrix vkb-publish 0 files "vkb-publish --repo $scratch/work/store pull e"
-echo 'text' >empty/report.md
-matrix vkb-comment 0 empty 'GITHUB_API_URL=http://x GITHUB_SERVER_URL=http://x GITHUB_REPOSITORY=a/b
-  export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY; vkb-comment --dry-run github report.md'
+mkdir commented
+vkb-compare --baseline base -f jsonl:commented/deltas.jsonl ab-measured/r/part.jsonl >log 2>&1
+matrix vkb-comment 0 commented 'GITHUB_API_URL=http://x GITHUB_SERVER_URL=http://x GITHUB_REPOSITORY=a/b
+  export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY; vkb-comment --dry-run github deltas.jsonl'
 matrix vkb-dashboards 0 empty 'GRAFANA_URL= vkb-dashboards --state s sync'
 matrix vkb-needs 0 empty 'vkb-needs run'
 matrix vkb-completion 0 empty "vkb-completion $top/bin out"
@@ -264,17 +265,17 @@ for shell in dash 'bash --posix'; do
   cp "$top/bin/vkb-ab" alone
   # shellcheck disable=SC2086 # words
   test_status 2 "$shell: vkb-sh-setup is not there" $shell alone/vkb-ab -h
-  test_match '^vkb-ab: cannot load vkb-sh-setup' .err 'is said'
+  test_match '^vkb-ab: cannot load vkb-sh-setup' .err "$shell: a message says that it cannot be loaded"
   rm -r alone
   echo file >file
   # shellcheck disable=SC2086 # words
   test_status 2 "$shell: a folder that is a file" $shell "$top/bin/vkb-ab" --results file $common
-  test_match '^vkb-ab: ' .err 'is said'
+  test_match '^vkb-ab: ' .err "$shell: a message names the workflow"
   rm -rf r
   mkdir -p r/results r/asked.new
   # shellcheck disable=SC2086 # words
   test_status 2 "$shell: a file that cannot be opened" $shell "$top/bin/vkb-ab" --results r $common
-  test_match '^vkb-ab: stopped while checking the arguments' .err 'is said'
+  test_match '^vkb-ab: stopped while checking the arguments' .err "$shell: a message names the step"
   # shellcheck disable=SC2086 # words
   test_status 2 "$shell: stdout is full" sh -c "$shell $top/bin/vkb-ab --results full $common >/dev/full"
 done

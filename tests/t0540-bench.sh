@@ -35,7 +35,7 @@ test_same true "$(cat results/*/runs/*.jsonl | jq -s 'map(select(.type == "run")
 test_same 'base' "$(jq -r .subject.label results/base/runs/*.jsonl | sort -u)" \
   'each folder has the runs of its commit alone'
 test_same asked "$(ls results/.vkb-bench)" 'the folder .vkb-bench keeps only what was asked'
-test_empty "$(in_repo status --porcelain)" 'the work tree is as it was'
+test_empty "$(in_repo status --porcelain)" 'the work tree is not changed'
 cp results/base/metrics.json before.json
 test_that 'the same command is accepted again' \
   bench --commits=base --runs 1 --results-dir "$scratch/results"

@@ -51,7 +51,7 @@ lines() { cat "$@" | wc -l | tr -d ' '; }
 
 test_that 'two commits' continuous r --file t --max-commits 2
 test_empty_file .out 'nothing is new'
-test_match "$(head_of unstable): measuring" .err 'what it does is said'
+test_match "$(head_of unstable): measuring" .err 'a message says that the commit is measured'
 test_same 'c4 c3' "$(states complete --file t)" 'they are the newest'
 test_same 'c3 c3 c4 c4' "$(cat r/*/*.jsonl | jq -r .subject.commit |
   while read -r c; do in_repo show -s --format=%s "$c"; done | sort | xargs)" \
@@ -92,7 +92,7 @@ test_same 'c7 c4 c3 c2 fast' "$(states complete --file t)" 'another one does not
 test_same 'does not start does not build' "$(states failed --file t)" 'they are failed'
 reason() { rows --file t "$(head_of "$1")" | jq -r .reason; }
 test_result "$(reason unstable~2 | grep -c "^vkb-build: .*: make exited with 2; the end of '.*'" | tr 01 10)" \
-  'the reason is said'
+  'the state of the commit has the reason'
 test_that 'the log is there' test -s "$(reason unstable~2 | sed "s/.* of '\(.*\)'.*/\1/")"
 test_same 2 "$(lines "r/$(head_of unstable~1)"/*.jsonl)" 'failed runs are kept'
 test_same 'failed failed' "$(jq -r .status "r/$(head_of unstable~1)"/*.jsonl | xargs)" 'as such'
@@ -127,8 +127,8 @@ wait $pid 2>/dev/null
 test_litter 60 'killed, it leaves no server'
 head -n 1 k/*/*.part >one
 over() { [ "$(vkb-trackcommits determine --repo repo --file k.t --config-file long.json --max-commits 1 | titles)" = c7 ]; }
-test_that 'nobody prolongs the lease' wait_until 60 over
-test_that 'it goes on' vkb-continuous -C repo --results k --file k.t --max-commits 1 \
+test_that 'the lease ends when its owner is killed' wait_until 60 over
+test_that 'the next start resumes' vkb-continuous -C repo --results k --file k.t --max-commits 1 \
   long.json -- --runs 4
 test_same "$(cat one)" "$(head -n 1 k/*/*.jsonl)" 'with what it had'
 test_same '4 1' "$(lines k/*/*.jsonl) $(rows --file k.t --status complete | jq .attempts)" 'to the end'
@@ -151,7 +151,7 @@ test_same 2 $? 'a database that is away at the end is trouble'
 test_match "'$scratch/d/.*\.new' is not stored" d.err 'an error names the file that is not stored'
 test_same 2 "$(lines d/*/*.new)" 'the runs are kept'
 test_status 2 'still away' continuous d
-test_match 'database: ' .err 'is said'
+test_match 'database: ' .err 'the error says that the database is not there'
 test_same 2 "$(lines d/*/*.new)" 'the runs are kept'
 test_that 'it is back' postgres_start
 test_same c7 "$(states complete)" 'nothing is complete that is not stored'
@@ -172,7 +172,7 @@ git -C repo branch -q two unstable~4
 sql 'CREATE TABLE benchmark_metrics_odd (commit text, command integer)'
 cfg=cfg.json
 test_status 2 'a column that cannot hold a value' continuous o --table odd --branch two
-test_match "new' is not stored; the next start tries again" .err 'is said'
+test_match "new' is not stored; the next start tries again" .err 'the message says that the next start tries again'
 test_same 'fast c3 c2' "$(states in_progress --table odd | tr ' ' '\n' | sort -r | xargs)" 'the commits are not complete'
 test_same '2 2 2' "$(for f in o/*/*.new; do lines "$f"; done | xargs)" 'their runs are kept'
 sql 'DROP TABLE benchmark_metrics_odd'
@@ -286,22 +286,22 @@ for words in '' '-C repo' 'cfg.json' '-C repo --nonsense cfg.json' \
   '-C repo --file x --table core cfg.json'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-continuous $words" vkb-continuous $words
-  test_match 'usage: ' .err 'the usage is said'
+  test_match 'usage: ' .err 'the error shows the usage'
 done
 test_status 2 'no configuration' vkb-continuous -C repo --results e --file e.t none.json
-test_match "cannot read 'none.json'" .err 'is said'
+test_match "cannot read 'none.json'" .err 'the error names the file'
 echo '[{"commands":["SET"]}]' >bad.json
 cfg=bad.json
 test_status 2 'a bad configuration' continuous e --file e.t
-test_match '^vkb-load: ' .err 'is said'
+test_match '^vkb-load: ' .err 'the error is that of vkb-load'
 test_status 1 'before anything is taken' test -e e.t
 cfg=cfg.json
 test_status 2 'no repository' vkb-continuous -C none --results e --file e.t cfg.json
-test_match "'none'" .err 'is said'
+test_match "'none'" .err 'the error names what is missing'
 test_status 2 'no such branch' continuous e --file e.t --branch "gone; touch evil"
-test_match "'gone; touch evil'" .err 'is said'
+test_match "'gone; touch evil'" .err 'the error names the folder'
 test_status 2 'no such table' continuous e --table "x; DROP TABLE benchmark_commits; --"
-test_match "'--table'" .err 'is said'
+test_match "'--table'" .err 'the error names the option'
 nasty=$(printf "it's \$(touch evil) \"a\" --\nb")
 cp cfg.json "$nasty.json"
 cfg=$nasty.json

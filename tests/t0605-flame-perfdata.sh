@@ -42,6 +42,9 @@ records() {
     $data = substr($data, 0, -9) if $edit eq "cut";
     substr($data, 6, 2) = "\0\0" if $edit eq "size";
     substr($data, 6, 2) = "\xf8\xff" if $edit eq "long";
+    # its process and thread have the size of a record where headers have it
+    substr($data, 6, 18) = pack("S Q LL", 0, 0x1010, 56 << 16, 56 << 16)
+      if $edit eq "inner";
     my $at = 104 + length($attr) + 16;
     my $head = "PERFILE2" . pack("QQ", 104, length($attr) + 16)
       . pack("QQ", 104, length($attr) + 16) . pack("QQ", $at, length $data)
@@ -69,7 +72,7 @@ test_same 'first-8/8;[prog <20>];[prog <10>] 10' \
   '--tid --addrs'
 test_status 2 'perf.data from a pipe is an error' \
   sh -c 'cat perf.data | vkb-flame -f folded'
-for edit in cut size long pipe dwarf; do
+for edit in cut size long inner pipe dwarf; do
   records "$edit" "$edit"
   test_status 2 "broken: $edit" vkb-flame -f folded "$edit"
   test_match "^vkb-flame: $edit: " .err \
@@ -77,7 +80,7 @@ for edit in cut size long pipe dwarf; do
 done
 test_match "user stacks .*'perf script -i FILE" .err \
   'the error for user stacks says to use perf script'
-for edit in size long; do
+for edit in size long inner; do
   test_status 2 "broken: $edit: status 2" vkb-flame -f folded "$edit"
   test_same "$(vkb-flame -f folded perf.data | sed 1d)" "$(cat .out)" \
     "broken: $edit: all other records are read"

@@ -116,6 +116,12 @@ SwapFree: 1024000 kB'
 test_same '[2000,1000]' \
   "$(env_of swap | jq -c '[.env.swap_total_mb, .now.swap_used_mb]')" \
   'swap in megabytes: how much there is, and how much is used'
+machine limited
+put /sys/fs/cgroup/memory.max 1099511627776
+put /sys/fs/cgroup/cpu.max '150000 100000'
+test_same '[1048576,1.5]' \
+  "$(env_of limited | jq -c '[.env.cgroup_memory_mb, .env.cgroup_cpus]')" \
+  'the limits of a control group: memory in megabytes of 1048576 bytes, and CPUs'
 for disabled in 0 1; do
   machine idle
   for i in 0 1 2 3; do

@@ -169,6 +169,8 @@ says '1 change in the history, 1 for the worse' past 'the verdict'
 test_match 'href="https://github.com/valkey-io/valkey/commit/c000010"' past 'the commit'
 test_match 'class="change worse".*<title>regression at c000010: -' past \
   'the change in the picture'
+jq -c '.range[0] = "c000008"' found | vkb-report >ranged
+test_match '<td>c000008 to c000010</td>' ranged 'the range of commits is a cell'
 test_same 16 "$(count '<title>c0000[0-9]*: ' past)" 'a point for each commit'
 
 # --- what failed, and where

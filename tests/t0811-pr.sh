@@ -31,7 +31,7 @@ files() { find "$1" -type f | sed "s,^$1/,," | sort | xargs; }
 
 test_status 1 'a slower change' pr r base main
 test_match '^-  SET .*server_cpu_us_per_req.* regression' .out 'is found'
-test_same regression "$(cat r/verdict)" 'the word is said'
+test_same regression "$(cat r/verdict)" 'the verdict is a regression'
 test_same "$all" "$(files r)" 'all is there'
 test_match '^### head .* against base ' r/report.md 'the comment names both'
 test_match '🔴 \| SET \| server_cpu_us_per_req .* regression' r/report.md 'and it'
@@ -117,7 +117,7 @@ test_result "$(($(wc -c <"it's/report.md") > 65000))" 'the comment fits'
 
 burn 'no number' 'does not build <script>alert(1)</script>'
 test_status 2 'a commit that does not build' pr b base main
-test_same "$(printf 'trouble\nasked report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
+test_same "$(printf 'trouble\nasked error.txt report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
   'is trouble'
 test_match '^### Nothing was measured$' b/report.md 'the comment says so'
 test_match '^    vkb-build: .*main' b/report.md 'and why'
@@ -150,7 +150,7 @@ ended() { flock -n k/ab true && no_litter; }
 test_that 'killed, it leaves no server' wait_until 60 ended
 grep '"type":"run"' k/ab/part.jsonl | head -n 2 >two
 (long) >k.out 2>&1
-test_same '1 regression' "$? $(cat k/verdict)" 'the same goes on'
+test_same '1 regression' "$? $(cat k/verdict)" 'the same command resumes and finds the regression'
 test_same "$(cat two)" "$(grep '"type":"run"' k/runs.jsonl | head -n 2)" 'with what it had'
 test_same "8 $all" "$(grep -c '"type":"run"' k/runs.jsonl) $(files k)" 'to the end'
 
@@ -160,10 +160,10 @@ for words in '' 'base -- cfg.json' 'base main' 'base main --' \
   '--nonsense base main -- cfg.json'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-pr $words" vkb-pr -C repo --results e $words
-  test_match 'usage: ' .err 'the usage is said'
+  test_match 'usage: ' .err 'the error shows the usage'
 done
 test_status 2 'no history' pr e --baseline none base main
-test_match "cannot read 'none'" .err 'is said'
+test_match "cannot read 'none'" .err 'the error names the history'
 test_status 2 'a wrong option of vkb-compare' vkb-pr -C repo --results e base main \
   -- cfg.json -- --nonsense
 test_match "^vkb-compare: unknown option '--nonsense'" .err 'is named'

@@ -24,7 +24,7 @@ id() { printf '%040x' "$1"; }
 runs "$(id 1)" 2026-01-01T00:00:00Z s1 4 1000 >one
 runs "$(id 2)" 2026-01-02T00:00:00Z s2 4 1000 >two
 test_that 'two commits' vkb-history add h one two
-test_match '^vkb-history: 8 records added to 2 files, 0 there already$' .err 'it is said'
+test_match '^vkb-history: 8 records added to 2 files, 0 there already$' .err 'a message counts what was added'
 test_same "$(id 1).jsonl $(id 2).jsonl" "$(names h)" 'a file each'
 test_same "$(cat one)" "$(cat "h/$(id 1).jsonl")" 'with the records as they were'
 cksum h/* >was
@@ -56,7 +56,7 @@ test_same 10 "$(lines n/*)" 'failed runs are others'
   echo '{"type":"x-note","v":1}'
 } >mixed
 test_that 'many kinds' vkb-history add m mixed
-test_match '^vkb-history: 2 records without a commit left out: x-note, env$' .err 'what has no place is said'
+test_match '^vkb-history: 2 records without a commit left out: x-note, env$' .err 'a message counts the records without a commit'
 test_same "1 1 0" "$(for f in "m/$(id 3).jsonl" m/*-dirty-*.jsonl m/subject-*.jsonl; do
   grep -c '"type":"env"' "$f"
 done | xargs)" 'the machine is with the runs that were under it'
@@ -173,10 +173,10 @@ test_same side "$(commits)" 'the newest'
 test_match 'the newest commits are taken' .err 'a warning says that only the newest commits are taken'
 mkdir empty
 test_that 'of nothing' vkb-history baseline empty
-test_match "nothing to compare with in 'empty'" .err 'is said to be nothing'
+test_match "nothing to compare with in 'empty'" .err 'a message says that there is nothing to compare with'
 test_empty_file .out 'and empty'
 test_status 2 'a commit that is not there' vkb-history baseline -C repo --commit nothing g
-test_match "no commit 'nothing' in 'repo'" .err 'is said'
+test_match "no commit 'nothing' in 'repo'" .err 'the error names the commit'
 
 # --- the site
 
@@ -203,7 +203,7 @@ grep -o 'href="[^"]*"' out/index.html | sed 's/href="//; s/"$//' | grep -v '^htt
   [ -e "out/$link" ] || echo "$link"
 done >dead
 test_empty_file dead 'all other links are files of it'
-test_same "sha256-$(sed -n 's,.*<style>\(.*\)</style>.*,\1,p' out/index.html | tr -d '\n' |
+test_same "sha256-$(perl -0ne 'print $1 if m{<style>(.*)</style>}s' out/index.html |
   openssl dgst -sha256 -binary | base64)" \
   "$(grep -o "sha256-[^']*" out/index.html | head -n 1)" 'the style is the one that may be'
 inodes() { (cd out && find commit -type f -exec stat -c '%n %i %y' {} + | sort); }
@@ -314,9 +314,9 @@ done
 for op in 'prune --keep 1' baseline; do
   # shellcheck disable=SC2086 # words
   test_status 2 "$op of no folder" vkb-history $op none-such
-  test_match "none-such.*No such file" .err 'is said'
+  test_match "none-such.*No such file" .err 'the error names the folder'
 done
 to_full() { "$@" >/dev/full; }
 test_status 2 'a full disk' to_full vkb-history baseline q
-test_match 'No space left' .err 'is said'
+test_match 'No space left' .err 'the error says that the disk is full'
 test_done

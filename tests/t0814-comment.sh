@@ -1,7 +1,7 @@
 #!/bin/sh
 # vkb-comment against a forge of our own: one comment, kept up to date, on the
-# right request; labels; issues; nothing of a hostile report does anything.
-# slow: a shell script that runs no program of ours
+# right request; labels; issues; nothing of hostile records does anything.
+# slow: a shell script; vkb-compare --deltas and vkb-detect are tested elsewhere
 . "${0%/*}/lib.sh"
 for tool in curl jq perl; do
   command -v $tool >/dev/null || {
@@ -54,38 +54,50 @@ export GITHUB_RUN_ID GITHUB_EVENT_NAME GITHUB_EVENT_PATH CI_API_V4_URL
 export CI_SERVER_URL CI_PROJECT_ID CI_MERGE_REQUEST_PROJECT_ID
 export CI_MERGE_REQUEST_IID CI_PIPELINE_URL VKB_GITLAB_TOKEN
 echo '{"pull_request": {"number": 7}}' >event
-echo 'All is well.' >report.md
+# runs LABEL: four runs of a build.
+runs() {
+  for rps in 10.1 10.2 10.3 10.4; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"session":"s","index":1},"metrics":{"rps":%s},"status":"ok"}\n' \
+      "$1" $rps
+  done
+}
+for name in well bad; do
+  { runs old; runs $name; } >runs.jsonl
+  vkb-compare --baseline old -f "jsonl:$name.jsonl" runs.jsonl >compare.out 2>&1
+done
 for word in regression improvement none trouble; do echo $word >$word.word; done
 
 # --- one comment, on either
 
 for on in github gitlab; do
   fresh 'github-actions[bot]'
-  test_that "$on: a report" vkb-comment $on report.md
+  test_that "$on: a report" vkb-comment $on well.jsonl
   test_empty "$(cat .out .err)" "$on: is posted quietly"
   test_same '<!-- vkb-comment: report -->
-All is well.' "$(ours | head -n 2)" "$on: with its marker"
+### well against old' "$(ours | head -n 2)" "$on: with its marker"
+  vkb-compare --deltas -f markdown well.jsonl >well.md
+  test_same "$(cat well.md)" "$(ours | sed -e 1d -e '/^<sub>/d')" \
+    "$on: the comment is the report of vkb-compare"
   test_same 121 "$(jq '.comments | length' state)" "$on: as a comment"
   run=https://forge.example/o/r/actions/runs/99
   [ $on = github ] || run=$CI_PIPELINE_URL
   test_same "<sub>[the run]($run)</sub>" "$(ours | tail -n 1)" "$on: with its run"
-  echo 'All is bad.' >bad.md
-  test_that "$on: the next" vkb-comment --verdict regression.word $on bad.md
-  test_same 'All is bad.' "$(ours | sed -n 2p)" "$on: takes its place"
+  test_that "$on: the next" vkb-comment --verdict regression.word $on bad.jsonl
+  test_same '### bad against old' "$(ours | sed -n 2p)" "$on: takes its place"
   test_same 121 "$(jq '.comments | length' state)" "$on: and there is one"
   test_same 2 "$(asked 'per_page=100&page=2')" "$on: it is found on the second page"
   test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" "$on: the label"
-  test_that "$on: trouble" vkb-comment --verdict trouble.word $on report.md
+  test_that "$on: trouble" vkb-comment --verdict trouble.word $on well.jsonl
   test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" "$on: leaves it"
-  test_that "$on: none" vkb-comment --verdict none.word $on report.md
+  test_that "$on: none" vkb-comment --verdict none.word $on well.jsonl
   test_same '{}' "$(jq -c .labels state)" "$on: takes it away"
-  test_that "$on: improvement" vkb-comment --verdict improvement.word $on report.md
+  test_that "$on: improvement" vkb-comment --verdict improvement.word $on well.jsonl
   test_same '{}' "$(jq -c .labels state)" "$on: and there need be none"
-  test_that "$on: another mark" vkb-comment --mark arm64 $on report.md
+  test_that "$on: another mark" vkb-comment --mark arm64 $on well.jsonl
   test_same 122 "$(jq '.comments | length' state)" "$on: is another comment"
   : >log
-  test_that "$on: --dry-run" vkb-comment --dry-run $on report.md
-  test_same 'All is well.' "$(sed -n 2p .out)" "$on: prints it"
+  test_that "$on: --dry-run" vkb-comment --dry-run $on well.jsonl
+  test_same '### well against old' "$(sed -n 2p .out)" "$on: prints it"
   test_empty_file log "$on: and asks nothing"
   test_same 'not ours' "$(jq -r '.comments[3].body' state | tail -n 1)" \
     "$on: the comments of others are as they were"
@@ -111,33 +123,33 @@ nasty='a&state=closed#"x; $(touch evil)'
 fresh 'github-actions[bot]'
 pull 7 "$nasty" aaa
 run_of "$nasty" aaa
-test_that 'of a fork' vkb-comment github report.md
-test_same 'All is well.' "$(ours | sed -n 2p)" 'is found by its head'
+test_that 'of a fork' vkb-comment github well.jsonl
+test_same '### well against old' "$(ours | sed -n 2p)" 'is found by its head'
 test_same '<sub>[the run](https://forge.example/o/r/actions/runs/5)</sub>' \
   "$(ours | tail -n 1)" 'with the run that measured'
 run_of "$nasty" bbb
 fresh 'github-actions[bot]'
 pull 7 "$nasty" aaa
-test_that 'one that has moved on' vkb-comment github report.md
-test_match 'no open pull request has bbb as its head' .err 'is said'
+test_that 'one that has moved on' vkb-comment github well.jsonl
+test_match 'no open pull request has bbb as its head' .err 'a message says that no pull request has this head'
 test_empty "$(ours)" 'and nothing is posted'
 pull 7 "$nasty" bbb '| .pulls[-1].head.repo.full_name = "me/other"'
-test_that 'another repository' vkb-comment github report.md
+test_that 'another repository' vkb-comment github well.jsonl
 test_empty "$(ours)" 'is another one'
 pull 7 "$nasty" bbb
 pull 8 "$nasty" bbb
-test_status 2 'two of one head' vkb-comment github report.md
+test_status 2 'two of one head' vkb-comment github well.jsonl
 test_match 'is not the number of a request' .err 'are not one'
 jq '.workflow_run.event = "push"' event >event.2 && mv event.2 event
-test_status 2 'a push' vkb-comment github report.md
+test_status 2 'a push' vkb-comment github well.jsonl
 test_match 'not started by a pull request' .err 'is none'
 test_empty "$(find . -name evil)" 'no name is run'
 GITHUB_EVENT_NAME=pull_request
 echo '{"pull_request": {"number": 7}}' >event
 
-# --- a report of a stranger
+# --- records of a stranger: t0415 has more of what vkb-compare does with them
 
-cat >evil.md <<'END'
+cat >evil.txt <<'END'
 @all, &#64;me, &#064;me, &#x40;me, &commat;me, o/r#12, ##13, GH-14, !15, ~bug, %16, &17
 <img src=https://evil.example/x.png><!-- vkb-comment: arm64 -->
 /merge
@@ -148,71 +160,71 @@ https://evil.example www.evil.example www._.evil.example mailto:a@evil.example
 [c](https://forge.example/o/r/commit/abc123) [i](https://forge.example/o/r/issues/1)
 [d](https://forge.example.evil.example/o/r/commit/abc123)
 END
-printf '\033[31mred\007 \302\233x \342\200\256rtl\342\201\246 \342\200\342\200\256\256 \342\200\001\256 nul\000 cr\r\n' >>evil.md
 # shellcheck disable=SC2016 # Markdown
-printf '```mermaid\n~~~ {x}\n```\n' >>evil.md
+printf '\033[31mred\007 \302\233x \342\200\256rtl\342\201\246 cr\r\n```mermaid\n~~~ {x}\n```\n' >>evil.txt
+# inert FILE: as text, and as what a forge makes of its entities, it has no
+# markup of the stranger's
+inert() {
+  test_absent '<img|<!-- vkb-comment: arm64|\]\((http|/)|^ *\[ref\]:|^ */(merge|close)|^ *(```|~~~)' "$1" \
+    "$2: there is no markup of the stranger"
+  test_absent '://|www\.|mailto:a@|GH-[0-9]|[@#!~%][a-z0-9]|&[a-z]' "$1" \
+    "$2: there is no link, mention or reference"
+  test_same 0 "$(tr -d '\n' <"$1" | LC_ALL=C tr -d -c '\000-\037\177' | wc -c | tr -d ' ')" \
+    "$2: there are no control characters"
+  test_absent "$(printf '\342\200[\217\250-\256]|\342\201[\246-\251]|\302\233')" "$1" \
+    "$2: there are no direction marks"
+}
+# Each line is a text of its own, and so are all of them.
+jq -Rs 'split("\n") + [.]' evil.txt >evil.json
+jq -c --slurpfile e evil.json '$e[0][] as $e | .baseline = {label: $e} | .contender = {label: $e}
+  | if .type == "delta" then .config = {command: $e, ($e): $e} | .metric = $e | .notes = [$e]
+      | .waiver = {rule: $e, reason: $e, expires: $e}
+    else .headline = $e | .method = $e | .warnings = [{kind: $e, text: $e}] end' \
+  well.jsonl | jq -sc 'group_by(.baseline)[][]' >evil.jsonl
 fresh 'github-actions[bot]'
-test_that 'a hostile report' vkb-comment github evil.md
-ours >posted
-plain() { sed "s/$(printf '\342\200\213')/~/g" posted; }
-test_same '@~all, &amp;#~64;me, &amp;#~064;me, &amp;#~x40;me, &amp;~commat;me, o/r#~12, ##~13, GH-~14, !~15, ~~bug, %~16, &amp;~17
-&lt;img src=https:~//evil.example/x.png>&lt;!-- vkb-comment: arm64 -->
-~/merge
-   ~/close
-!~[pixel]~(https:~//evil.example/x.png) [click]~(https:~//evil.example) [rel]~(/logout)
-[ref]~: https:~//evil.example "t"
-https:~//evil.example www~.evil.example www~._.evil.example mailto:a@~evil.example
-[c](https://forge.example/o/r/commit/abc123) [i]~(https:~//forge.example/o/r/issues/1)
-[d]~(https:~//forge.example.evil.example/o/r/commit/abc123)' \
-  "$(plain | sed -n '2,10p')" 'is a text and no more'
-# Nothing that is taken out brings other bytes together.
-lost=$(printf '\357\277\275')
-test_same "[31mred ?x ?rtl? $lost?$lost ? nul cr" \
-  "$(plain | sed -n 11p)" 'nothing drives a terminal, or turns a line'
-# shellcheck disable=SC2016 # Markdown
-test_same '```~mermaid
-~~~~ {x}
-```' "$(plain | sed -n '12,14p')" 'nothing is drawn'
+test_that 'hostile records are a comment' vkb-comment github evil.jsonl
+ours | sed -e 1d -e '/^<sub>.the run/d' >posted
+test_match 'evil' posted 'the hostile texts are shown'
+sed 's/<[a-z/]*>//g; s/&#[0-9]*;/ /g' posted >text
+inert text 'a hostile comment'
 
-# What our own reports have is not touched.
-# shellcheck disable=SC2016 # a name
-printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{"session":"s","index":1},"metrics":{"rps":1},"status":"ok"}\n' \
-  'a@b #1 https://x.y `z` <i> GH-1 & |' 'S*E_T' >runs
-vkb-compare --format markdown runs runs >own.md 2>own.err
-test_match '&#64;&#8203;b' own.md 'vkb-compare writes a report'
-vkb-comment --dry-run github own.md >own.out
-test_same "$(cat own.md)" "$(sed -e 1d -e '/^<sub>/d' own.out)" 'it stays as it is'
+# A file without delta records is not posted, whoever wrote it.
+cp evil.txt evil.md
+test_status 2 'Markdown of a stranger is refused' vkb-comment github evil.md
+test_match '^vkb-compare: evil.md:1:' .err 'the error names the file and its line'
+test_same 121 "$(jq '.comments | length' state)" 'no other comment is posted'
 
-i=0
-while [ $i -lt 40 ]; do
-  i=$((i + 1))
-  rps=$((50000 + i * 37 % 11 * 30))
-  [ $i -le 30 ] || rps=$((rps - 4000))
-  printf '{"type":"run","v":1,"subject":{"commit":"%040d","repository":"o/r"},"config":{"command":"GET <b> @me #1"},"run":{"session":"s","index":1},"metrics":{"rps":%s},"time":"2026-01-%02dT00:00:%02dZ","status":"ok"}\n' \
-    $i $rps $((i / 2 + 1)) $i
-done >history
-mkdir found
-test_status 1 'vkb-detect finds a regression' vkb-detect --format issue:found/ history
-GITHUB_SERVER_URL=https://github.com vkb-comment --dry-run --issue github found/ >own.out
-test_match '\]\(https://github.com/o/r/commit/0+31\)' own.out 'with a link'
-test_same "$(cat found/*.md)" "$(sed '/^<sub>/d' own.out)" 'it stays as it is as well'
+# --- the text of an error, if there are no records
 
-perl -e 'print "<@!/" x 60000, "\n"' >long.md
 fresh 'github-actions[bot]'
-test_that 'a long one' vkb-comment github long.md
-test_same 'true' "$(jq '.comments[-1].body | length < 65536' state)" 'is cut'
-test_match 'This report is cut: all of it is in \[the run\]' state 'a comment that is cut says where all of it is'
-ln -s "$scratch/report.md" link.md
-for f in link.md none.md .; do
-  test_status 2 "$f" vkb-comment github $f
-  test_match "'$f' is not a regular file" .err 'is refused'
+test_that 'without records an error is a comment' \
+  vkb-comment --verdict trouble.word --error evil.txt github missing.jsonl
+ours | sed -e 1d -e '/^<sub>/d' >posted
+test_same '### Nothing was compared' "$(head -n 1 posted)" 'its title says that nothing was compared'
+tail -n +3 posted >code
+test_match '^    @all, ' code 'the error is in it'
+test_absent '^.{0,3}[^ ]' code 'each line of the error is code'
+test_absent '[^ -~]' code 'the error is ASCII'
+perl -e 'print "<@!/" x 60000, "\n" x 100' >long.txt
+test_that 'a long error' vkb-comment --error long.txt github missing.jsonl
+test_same true "$(jq '.comments[-1].body | length < 65536' state)" 'a long error is cut'
+test_that 'records and an error' vkb-comment --error evil.txt github well.jsonl
+test_same '### well against old' "$(ours | sed -n 2p)" 'records come before an error'
+ln -s "$scratch/evil.txt" link.txt
+test_status 2 'an error that is a link' vkb-comment --error link.txt github missing.jsonl
+test_match "'link.txt' is not a regular file" .err 'a link is not followed to an error'
+
+ln -s "$scratch/well.jsonl" link.jsonl
+for f in link.jsonl none.jsonl .; do
+  test_status 2 "$f is refused" vkb-comment github $f
+  test_match "'$f' is not a regular file" .err "the message names $f"
 done
 
 echo 'nonsense' >bad.word
 ln -s "$scratch/none.word" link.word
-test_status 2 'a verdict that is none' vkb-comment --verdict bad.word github report.md
+test_status 2 'a verdict that is none' vkb-comment --verdict bad.word github well.jsonl
 test_match "'bad.word' holds no verdict" .err 'is refused'
-test_status 2 'a verdict elsewhere' vkb-comment --verdict link.word github report.md
+test_status 2 'a verdict elsewhere' vkb-comment --verdict link.word github well.jsonl
 test_match "'link.word' is not a regular file" .err 'is refused'
 
 # --- what goes wrong
@@ -222,8 +234,8 @@ wrong() { # wrong FILTER PATTERN WHAT [OPTION ...]
   state "$1"
   pattern=$2 what=$3
   shift 3
-  test_status 2 "$what" vkb-comment "$@" github report.md
-  test_match "$pattern" .err "$what: is said"
+  test_status 2 "$what" vkb-comment "$@" github well.jsonl
+  test_match "$pattern" .err "$what: the error says so"
   test_empty "$(LC_ALL=C grep -a "$(printf '[\033\007]')" .err)" \
     "$what: harmlessly"
 }
@@ -259,11 +271,11 @@ api=$GITHUB_API_URL
 GITHUB_API_URL=
 wrong . 'GITHUB_API_URL is not set' 'no API'
 GITHUB_API_URL=http://127.0.0.1:1
-wrong . '^vkb-comment: GET .*: curl' 'nobody there'
+wrong . '^vkb-comment: GET .*: curl' 'a port without a server'
 GITHUB_API_URL=$api
-for words in '' github 'svn report.md' 'github report.md report.md' \
-  '--mark A/B github report.md' \
-  '--nonsense github report.md'; do
+for words in '' github 'svn well.jsonl' 'github well.jsonl well.jsonl' \
+  '--mark A/B github well.jsonl' \
+  '--nonsense github well.jsonl'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-comment $words" vkb-comment $words
   test_match 'usage: ' .err "vkb-comment $words: is usage"
@@ -281,69 +293,91 @@ chmod +x fake/curl
 echo 'url = "http://127.0.0.1:1/"' >home/.curlrc
 fresh 'github-actions[bot]'
 test_that 'with a .curlrc' env PATH="$VKB_BIN:$top/bin:$scratch/fake:$PATH" \
-  REAL="$PATH" SEEN="$scratch/seen" HOME="$scratch/home" vkb-comment github report.md
+  REAL="$PATH" SEEN="$scratch/seen" HOME="$scratch/home" vkb-comment github well.jsonl
 test_match '^POST$' seen 'curl was seen'
 test_same 0 "$(grep -c secret seen)" 'the token is in no argument'
 
 # --- issues
 
-cat >one.md <<'END'
-# SET is 5 % slower since abc123
-<!-- vkb-key: 0123456789abcdef -->
-
-[abc123](https://forge.example/o/r/commit/abc123) by @me
-END
-mkdir issues
-cp one.md issues
-sed 's/cdef/cdee/; s/^# SET/# GET/' one.md >issues/two.md
+# history CASE: forty commits; the case is slower since the 31st
+history() {
+  i=0
+  while [ $i -lt 40 ]; do
+    i=$((i + 1))
+    rps=$((50000 + i * 37 % 11 * 30))
+    [ $i -le 30 ] || rps=$((rps - 4000))
+    printf '{"type":"run","v":1,"subject":{"commit":"%040d","repository":"o/r"},"config":{"command":"%s"},"run":{"session":"s","index":1},"metrics":{"rps":%s},"time":"2026-01-%02dT00:00:%02dZ","status":"ok"}\n' \
+      $i "$1" $rps $((i / 2 + 1)) $i
+  done
+}
+history SET >one.jsonl
+test_status 1 'vkb-detect finds a regression' vkb-detect -f issue:found.md one.jsonl
 for on in github gitlab; do
   fresh 'github-actions[bot]'
   text=body opened=open
   [ $on = github ] || text=description opened=opened
-  test_that "$on: two issues" vkb-comment --issue $on issues/ none/
-  test_same "SET is 5 % slower since abc123 $opened
-GET is 5 % slower since abc123 $opened" \
-    "$(jq -r '.issues[3:][] | "\(.title) \(.state)"' state)" "$on: are opened"
-  test_same '"performance-regression"' \
-    "$(jq -c '.issues[3:][].labels | if type == "array" then .[] else . end' state | sort -u)" \
-    "$on: with the label"
-  test_same '<!-- vkb-key: 0123456789abcdef -->' \
-    "$(jq -r ".issues[3].$text" state | head -n 1)" "$on: and the key"
-  sed 's/ 5 %/ 7 %/' one.md >more.md
-  test_that "$on: when more is known" vkb-comment --issue $on more.md
-  test_same 'SET is 7 % slower since abc123' "$(jq -r '.issues[3].title' state)" \
-    "$on: it is rewritten"
-  test_same 5 "$(jq '.issues | length' state)" "$on: there is no other"
-  state '.issues[3].state = "closed"'
-  test_that "$on: when it was closed" vkb-comment --issue $on one.md
-  test_same '5 closed SET is 7 % slower since abc123' \
+  test_that "$on: a regression" vkb-comment --issue $on one.jsonl
+  test_match "^SET: rps -8.0%.* since .* $opened\$" \
+    "$(jq -r '.issues[3:][] | "\(.title) \(.state)"' state >titles; echo titles)" \
+    "$on: an issue is opened"
+  test_same '["performance-regression"]' \
+    "$(jq -c '[.issues[3:][].labels | if type == "array" then .[] else . end]' state)" \
+    "$on: the issue has the label"
+  jq -r ".issues[3].$text" state >posted
+  test_match '^<!-- vkb-key: [0-9a-f]{16} -->$' "$(head -n 1 posted >key; echo key)" \
+    "$on: the key of vkb-detect is its first line"
+  test_same "$(sed 1d found.md)" "$(sed '/^<sub>/d' posted)" "$on: the text is that of vkb-detect"
+  state ".issues[3].title = \"old\""
+  test_that "$on: the same regression again" vkb-comment --issue $on one.jsonl
+  test_match '^SET: rps' "$(jq -r '.issues[3].title' state >title; echo title)" \
+    "$on: the issue is rewritten"
+  test_same 4 "$(jq '.issues | length' state)" "$on: no other issue is opened"
+  state '.issues[3].state = "closed" | .issues[3].title = "old"'
+  test_that "$on: the same regression after it was closed" vkb-comment --issue $on one.jsonl
+  test_same '4 closed old' \
     "$(jq -r '.issues | "\(length) \(.[3] | "\(.state) \(.title)")"' state)" \
-    "$on: it stays so"
+    "$on: a closed issue is not changed"
   : >log
-  test_that "$on: --dry-run" vkb-comment --dry-run --issue $on one.md
-  test_match '^# SET is 5' .out "$on: prints it"
-  test_empty_file log "$on: and asks nothing"
+  test_that "$on: --dry-run" vkb-comment --dry-run --issue $on one.jsonl
+  test_match '^# SET: rps' .out "$on: --dry-run prints the issue"
+  test_empty_file log "$on: --dry-run asks nothing"
 done
-# However many a hostile run has: a few issues, and one for the rest.
-mkdir many
-for i in $(seq 112); do
-  sed "s/cdef/$(printf %04x "$i")/; s/^# SET/# @me $i/" one.md >"many/$(printf %03d "$i").md"
-done
+history 'GET <b> @me #1 [a](https://evil.example)' >evil.jsonl
+vkb-comment --dry-run --issue github evil.jsonl >issue.out
+sed '2d; s,^<sub>.*,,; s,(https://github.com/o/r/[^)]*),,g; s/<[a-z/]*>//g; s/&#[0-9]*;/ /g; s/[0-9]%//g' issue.out >text
+test_match 'GET .* b' text 'an issue names a hostile case'
+inert text 'an issue with a hostile case'
+echo '{"rules": [{"metric": "rps", "class": "info"}]}' >policy.json
 fresh 'github-actions[bot]'
-test_that 'many issues' vkb-comment --issue github many/
+test_that 'options of vkb-detect' vkb-comment --issue github --policy policy.json one.jsonl
+test_same 3 "$(jq '.issues | length' state)" 'a policy for vkb-detect is obeyed'
+test_status 2 'a history that is missing' vkb-comment --issue github none.jsonl
+test_match "^vkb-detect: .*'none.jsonl'" .err 'the error of vkb-detect names the file'
+mkdir silent
+printf '#!/bin/sh\nexit 1\n' >silent/vkb-detect
+chmod +x silent/vkb-detect
+cp "$top/bin/vkb-comment" "$top/bin/vkb-sh-setup" silent
+chmod +x silent/*
+test_status 2 'vkb-detect that fails with status 1' silent/vkb-comment --issue github one.jsonl
+test_match 'ended with status 1 but without an issue' .err 'status 1 without an issue is an error'
+
+# However many a hostile run has: a few issues, and one for the rest.
+cat >silent/vkb-detect <<'END'
+#!/bin/sh
+for i in $(seq 112); do
+  printf '# title %s\n<!-- vkb-key: %016x -->\n\ntext\n' "$i" "$i" >"${2#issue:}$(printf %03d "$i").md"
+done
+exit 1
+END
+fresh 'github-actions[bot]'
+test_that 'many issues' silent/vkb-comment --issue github many.jsonl
 test_same '14 102 more regressions' "$(jq -r '.issues | "\(length) \(.[13].title)"' state)" \
-  'ten are opened, and one that sums up the others'
+  'ten issues are opened, and one lists the others'
 jq -r '.issues[13].body' state >rest
-test_same 102 "$(grep -c '^- ' rest)" 'which lists them'
-test_same 0 "$(grep -c '@me' rest)" 'and mentions nobody'
-test_same 101 "$(asked '^GET .*issues')" 'and does not ask for each of them'
-test_that 'the next run' vkb-comment --issue github many/
+test_same 102 "$(grep -c '^- ' rest)" 'the last issue lists all others'
+test_same 101 "$(asked '^GET .*issues')" 'the forge is asked for 100 issues and the rest'
+test_that 'the next run' silent/vkb-comment --issue github many.jsonl
 test_same '25 92 more regressions' "$(jq -r '.issues | "\(length) \(.[24].title)"' state)" \
-  'opens ten more'
-ln -s one.md linked.md
-test_status 2 'a link' vkb-comment --issue github linked.md
-test_match "'linked.md' is not a regular file" .err 'is not read'
-test_status 2 'a text without a key' vkb-comment --issue github report.md
-test_match "'report.md' is not an issue of vkb-detect" .err 'is none'
-test_empty_file forge.err 'the forge has nothing to say'
+  'the next run opens ten more'
+test_empty_file forge.err 'the forge reports no error'
 test_done

@@ -82,10 +82,10 @@ printf '#!/bin/sh\nexit 1\n' >store.git/hooks/pre-receive
 chmod +x store.git/hooks/pre-receive
 echo "{\"type\":\"n5\"}" >d3/five.jsonl
 test_status 2 'a push that is refused' publish --repo "$scratch/store.git" push d3
-test_match "^vkb-publish: branch 'vkb-history' of" .err 'is said'
+test_match "^vkb-publish: branch 'vkb-history' of" .err 'the error names the branch'
 rm store.git/hooks/pre-receive
 test_status 2 'no repository' publish --repo "$scratch/none.git" push d3
-test_match "cannot read '.*none.git'" .err 'is said'
+test_match "cannot read '.*none.git'" .err 'the error names the repository'
 test_status 2 'nor to read' publish --repo "$scratch/none.git" pull p2
 
 # --- a file that cannot be published is named, and the others are published
@@ -226,7 +226,7 @@ kept=$PGHOST
 PGHOST=$scratch
 cp d2/c2/x.jsonl d3
 test_status 2 'a database that is away' publish --repo "$scratch/store.git" --table core push d3
-test_match 'database: ' .err 'is said'
+test_match 'database: ' .err 'the error says that the database is away'
 test_match '^five.jsonl$' "$(branch ls-tree --name-only vkb-history >names; echo names)" 'the branch has them'
 PGHOST=$kept
 
@@ -269,14 +269,14 @@ test_match 'certificate verify failed' .err 'is refused'
 test_status 2 'a file of certificates' env PGSSLROOTCERT="$scratch/other.crt" \
   vkb-publish --table core push d1
 test_match 'certificate verify failed' .err 'is looked at as well'
-test_that 'unless it is said' env PGSSLROOTCERT="$scratch/mine.crt" PGSSLMODE=disable \
+test_that 'PGSSLMODE=disable verifies nothing' env PGSSLROOTCERT="$scratch/mine.crt" PGSSLMODE=disable \
   vkb-publish --table core push d1
 PGHOST=$kept
 
 # --- what is wrong
 
 test_that 'nowhere' publish --repo '' --s3 '' --table '' push d1
-test_match 'nothing is published' .err 'is said'
+test_match 'nothing is published' .err 'a message says that nothing is published'
 test_status 2 'no folder' publish --s3 s3://b push none
 for words in '' push 'push d1 d2' 'pill d1' '--nonsense push d1' \
   '--branch a..b push d1' '--repo --upload-pack=x push d1'; do

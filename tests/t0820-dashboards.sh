@@ -66,7 +66,8 @@ test_same "$(cat owners)" \
   "$(sql 'SELECT relname, relowner, relacl FROM pg_class WHERE relnamespace = 2200 ORDER BY 1')" \
   'another run of the schema keeps the rights'
 test_that 'a push into it' vkb-pgpush core.jsonl changes.jsonl
-test_empty "$(grep -o ALTER .err | sort -u | grep -v ALTER)" 'the push does not alter the tables'
+test_match 'runs stored' .err 'the push says what it stored'
+test_absent 'ALTER COLUMN|DROP' .err 'the push changes no column of the schema'
 test_that 'vkb-trackcommits can claim commits' \
   vkb-trackcommits claim --repo repo --config-file set.json
 test_same 1 "$(sql 'SELECT count(*) FROM benchmark_commits')" 'a commit'
@@ -114,11 +115,11 @@ for statement in 'DELETE FROM benchmark_metrics_search' 'DROP TABLE vkb_runs' \
   test_match 'permission denied|must be owner' .err 'managed: it is refused'
 done
 PGUSER=postgres
-sql 'CREATE ROLE nobody LOGIN' 'CREATE DATABASE mine OWNER nobody'
-PGDATABASE=mine PGUSER=nobody
+sql 'CREATE ROLE guest LOGIN' 'CREATE DATABASE mine OWNER guest'
+PGDATABASE=mine PGUSER=guest
 unset VKB_READER_PASSWORD
 test_that 'without the right to make roles' make_schema
-test_match "'nobody' may not create roles" .err 'the error says that the role may not create roles'
+test_match "'guest' may not create roles" .err 'the error says that the role may not create roles'
 shape >got
 test_empty "$(diff want got)" 'the tables are there'
 PGUSER=postgres

@@ -108,7 +108,7 @@ test_match "'torn.json' is refused: 400" .err 'the error names the file and the 
 test_status 2 'a missing file is an error' vkb-dashboards sync none.json
 test_match "cannot read 'none.json'" .err 'the error names the missing file'
 GRAFANA_URL=http://127.0.0.1:1
-test_status 2 'nobody there' vkb-dashboards sync
+test_status 2 'a port without a server' vkb-dashboards sync
 test_match "no answer from 'http://127.0.0.1:1'" .err \
   'the error names the server that does not answer'
 for words in '' 'nothing' 'up more' 'down more' '--nonsense up'; do
@@ -134,7 +134,7 @@ test_same "compose --env-file $state/passwords -f $grafana/compose.yaml up --det
 test_same 600 "$(stat -c %a "$state/passwords")" 'the passwords are the owner'\''s'
 test_same '4 4' "$(grep -cE '^VKB_(ADMIN|READER|CI|GRAFANA)_PASSWORD=[0-9a-f]{40}$' "$state/passwords") $(sort -u "$state/passwords" | wc -l)" \
   'there are four different passwords'
-test_same 0 "$(cut -d = -f 2 "$state/passwords" | grep -cf - docker.args .out .err | grep -vc ':0$')" 'nobody sees one'
+test_same 0 "$(cut -d = -f 2 "$state/passwords" | grep -cf - docker.args .out .err | grep -vc ':0$')" 'no argument or message shows a password'
 sed -n '/^Push: /,$p' .out | sed '1s/^Push: *//' | sed 's/vkb-pgpush/echo "$PGPASSWORD"/' >push
 test_match '^PGPASSWORD=' push 'the output has the command for a push'
 test_match "$(sed -n 's/^VKB_CI_PASSWORD=//p' "$state/passwords")" "$state/passwords" \
@@ -227,7 +227,7 @@ for what in 'sts' 'ec2' 'cloudformation deploy' 'cloudformation describe' 'ecs r
 done
 unset AWS_FAILS
 : >aws.args
-test_status 2 'aws: nobody to ask' "$aws" destroy
+test_status 2 'aws: no terminal to ask at' "$aws" destroy
 test_empty "$(did)" 'aws: destroy without an answer deletes nothing'
 test_that 'aws: destroy' "$aws" --yes destroy
 test_same 'cloudformation delete-stack vkb

@@ -6,7 +6,6 @@
 #include "tdist.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,12 +110,6 @@ is_usable(const double *v, size_t n)
 	return n >= BOOTSTRAP_LEAST;
 }
 
-static void
-clear_result(struct bootstrap *r)
-{
-	*r = (struct bootstrap){NAN, NAN, NAN, NAN, NAN};
-}
-
 /* Sets r->lo and r->hi from t, the resampled values of r->est; sorts t. */
 static void
 compute_interval(struct bootstrap *r, double *t, size_t draws,
@@ -190,15 +183,13 @@ bootstrap_geomean(const char *name, const struct bootstrap_pair *v, size_t k,
 	struct sums s = {0, 0};
 	double *t, sum = 0;
 
-	clear_result(r);
+	*r = (struct bootstrap){NAN, NAN, NAN, NAN, NAN};
 	for (size_t i = 0; i < k; i++)
 		if (!is_usable(v[i].x, v[i].m) || !is_usable(v[i].y, v[i].n))
 			return -1;
 	if (!k)
 		return -1;
 	t = mem_array(BOOTSTRAP_DRAWS, sizeof *t);
-	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
-		t[i] = 0;
 	for (size_t i = 0; i < k; i++) {
 		struct pair p = make_pair(&v[i]);
 

@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { BOOTSTRAP_LEAST = 5, BOOTSTRAP_DRAWS = 9999 };
 

@@ -37,13 +37,6 @@ is_head_key(const char *name)
 	return strcmp(name, "command") == 0 || strcmp(name, "test_id") == 0;
 }
 
-/* Of structures that begin with a text. */
-static int
-compare_by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static struct key *
 find_key(const struct casename *c, const char *name)
 {
@@ -115,7 +108,7 @@ casename_new(const struct json *const *configs, size_t n)
 		}
 	}
 	if (n)
-		qsort(e, n, sizeof *e, compare_by_text);
+		qsort(e, n, sizeof *e, str_compare);
 	for (size_t i = 1; i < n; i++) {
 		if (strcmp(e[i].head, e[first].head) != 0)
 			first = i;
@@ -126,7 +119,7 @@ casename_new(const struct json *const *configs, size_t n)
 		free(e[i].head);
 	free(e);
 	if (c->n)
-		qsort(c->keys, c->n, sizeof *c->keys, compare_by_text);
+		qsort(c->keys, c->n, sizeof *c->keys, str_compare);
 	return c;
 }
 
@@ -153,19 +146,6 @@ append_word(struct str *s, const char *sep, const char *name, const char *text)
 	str_add(s, text);
 }
 
-/* Cuts the text after at most 'most' bytes, at the end of a character. */
-static void
-shorten_text(struct str *s, size_t most)
-{
-	if (s->len <= most)
-		return;
-	while ((s->s[most] & 0xc0) == 0x80)
-		most--;
-	s->s[most] = '\0';
-	s->len = most;
-	str_add(s, "...");
-}
-
 char *
 casename_of(const struct casename *c, const struct json *config)
 {
@@ -177,7 +157,7 @@ casename_of(const struct casename *c, const struct json *config)
 		append_word(&s, " ", NULL, id);
 	if (command) {
 		append_word(&s, " ", NULL, command);
-		shorten_text(&s, id ? 48 : 96);
+		str_cut(&s, id ? 48 : 96);
 	}
 	for (size_t i = 0; i < c->n; i++) {
 		const struct key *k = &c->keys[i];

@@ -4,7 +4,6 @@
 #include "jsonscan.h"
 #include "mem.h"
 #include "intern.h"
-#include "record.h"
 #include "str.h"
 
 #include <stdlib.h>

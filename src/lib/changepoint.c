@@ -38,14 +38,8 @@ static struct level
 measure_level(const double *x, size_t from, size_t to)
 {
 	struct level l = {.from = from, .n = to - from};
-	double sum = 0;
 
-	/* Relative to the first point, so that equal points have no spread. */
-	for (size_t i = from; i < to; i++)
-		sum += x[i] - x[from];
-	l.mean = x[from] + sum / (double)l.n;
-	for (size_t i = from; i < to; i++)
-		l.m2 += (x[i] - l.mean) * (x[i] - l.mean);
+	l.m2 = stats_squares(x + from, l.n, &l.mean);
 	return l;
 }
 

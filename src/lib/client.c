@@ -5,7 +5,6 @@
 #include "tls.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -62,43 +61,33 @@ wait_for_events(int fd, short events, int64_t deadline)
 	return n > 0 ? 0 : -1;
 }
 
-static int
-connect_fd(int fd, const struct sockaddr *a, socklen_t n, int64_t deadline)
-{
-	int e = 0;
-	socklen_t len = sizeof e;
-
-	if (connect(fd, a, n) == 0)
-		return 0;
-	/* A full backlog of a unix socket is EAGAIN; the caller tries again. */
-	if (errno != EINPROGRESS && errno != EINTR)
-		return -1;
-	if (wait_for_events(fd, POLLOUT, deadline) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0)
-		return -1;
-	errno = e;
-	return e ? -1 : 0;
-}
-
-/* Returns a connected fd, or -1 with errno. */
+/* Returns a connected fd, or -1 with errno. A full backlog of a unix socket is
+ * EAGAIN; the caller tries again. */
 static int
 connect_address(
     int family, const struct sockaddr *a, socklen_t n, int64_t deadline)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1, e;
+	int on = 1, e = 0;
+	socklen_t len = sizeof e;
 
 	if (fd < 0)
 		return -1;
-	if (connect_fd(fd, a, n, deadline) < 0) {
-		e = errno;
-		close(fd);
-		errno = e;
-		return -1;
-	}
 	if (family != AF_UNIX)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	return fd;
+	if (connect(fd, a, n) == 0)
+		return fd;
+	if ((errno == EINPROGRESS || errno == EINTR) &&
+	    wait_for_events(fd, POLLOUT, deadline) == 0 &&
+	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) == 0) {
+		if (!e)
+			return fd;
+		errno = e;
+	}
+	e = errno;
+	close(fd);
+	errno = e;
+	return -1;
 }
 
 static int
@@ -246,11 +235,24 @@ client_error(const struct client *c)
 	return c->error;
 }
 
+/* Waits until sending or receiving can be tried again. Returns 0, or -1 with
+ * errno. */
+static int
+wait_to_retry(struct client *c, short plain, int64_t deadline, const char *what)
+{
+	if (errno == EINTR)
+		return 0;
+	if (errno == EAGAIN &&
+	    wait_for_events(
+		c->fd, c->tls ? tls_events(c->tls) : plain, deadline) == 0)
+		return 0;
+	return set_error(c, what);
+}
+
 /* Returns 0, or -1 with errno. */
 static int
 send_bytes(struct client *c, const char *s, size_t n, int64_t deadline)
 {
-	short events;
 	ssize_t k;
 
 	while (n) {
@@ -259,14 +261,9 @@ send_bytes(struct client *c, const char *s, size_t n, int64_t deadline)
 		if (k >= 0) {
 			s += k;
 			n -= (size_t)k;
-			continue;
-		}
-		if (errno == EINTR)
-			continue;
-		events = c->tls ? tls_events(c->tls) : POLLOUT;
-		if (errno != EAGAIN ||
-		    wait_for_events(c->fd, events, deadline) < 0)
-			return set_error(c, "cannot send");
+		} else if (wait_to_retry(c, POLLOUT, deadline, "cannot send") <
+		    0)
+			return -1;
 	}
 	return 0;
 }
@@ -275,7 +272,6 @@ static int
 feed_reader(struct client *c, int64_t deadline)
 {
 	char buf[16384];
-	short events;
 	ssize_t n;
 
 	for (;;) {
@@ -290,12 +286,8 @@ feed_reader(struct client *c, int64_t deadline)
 			errno = ECONNRESET;
 			return -1;
 		}
-		if (errno == EINTR)
-			continue;
-		events = c->tls ? tls_events(c->tls) : POLLIN;
-		if (errno != EAGAIN ||
-		    wait_for_events(c->fd, events, deadline) < 0)
-			return set_error(c, "no reply");
+		if (wait_to_retry(c, POLLIN, deadline, "no reply") < 0)
+			return -1;
 	}
 	if (redisReaderFeed(c->reader, buf, (size_t)n) == REDIS_OK)
 		return 0;

@@ -5,7 +5,6 @@
 #ifndef CLIENT_H
 #define CLIENT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "reply.h"

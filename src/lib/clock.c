@@ -47,6 +47,17 @@ clock_iso_of(char buf[CLOCK_ISO], double seconds)
 	return buf;
 }
 
+/* Tells whether the month has that day: timegm makes 1 March of 29 February. */
+static int
+has_day(struct tm date)
+{
+	int day = date.tm_mday;
+
+	date.tm_hour = date.tm_min = date.tm_sec = 0;
+	timegm(&date);
+	return date.tm_mday == day;
+}
+
 int
 clock_seconds(const char *iso, double *seconds)
 {
@@ -55,7 +66,7 @@ clock_seconds(const char *iso, double *seconds)
 	double part = 0;
 	size_t n;
 
-	if (!end)
+	if (!end || !has_day(tm))
 		return -1;
 	if (*end == '.') {
 		n = strspn(end + 1, "0123456789");
@@ -84,24 +95,13 @@ has_shape(const char *s, const char *shape)
 static int
 parse_zone(const char *s, long *offset)
 {
-	int hours = 0, minutes = 0;
+	struct tm tm = {0};
+	const char *end = s;
 
-	*offset = 0;
-	if (!*s || strcmp(s, "Z") == 0)
-		return 0;
-	if (*s != '+' && *s != '-')
+	if (*s == ' ' || (*s && !(end = strptime(s, "%z", &tm))))
 		return -1;
-	if (!(has_shape(s + 1, "dd:dd") && !s[6]) &&
-	    !(has_shape(s + 1, "dddd") && !s[5]) &&
-	    !(has_shape(s + 1, "dd") && !s[3]))
-		return -1;
-	hours = 10 * (s[1] - '0') + s[2] - '0';
-	if (s[3])
-		minutes = atoi(s + (s[3] == ':' ? 4 : 3));
-	if (hours > 23 || minutes > 59)
-		return -1;
-	*offset = (*s == '-' ? -60L : 60L) * (60 * hours + minutes);
-	return 0;
+	*offset = tm.tm_gmtoff;
+	return !*end && labs(*offset) < 24 * 60 * 60 ? 0 : -1;
 }
 
 int
@@ -117,7 +117,7 @@ clock_utc(char buf[CLOCK_ISO], const char *text)
 	    !has_shape(text, "dddd-dd-dd dd:dd:dd"))
 		return -1;
 	if (!strptime(text, "%Y-%m-%d", &tm) ||
-	    !strptime(text + 11, "%H:%M:%S", &tm))
+	    !strptime(text + 11, "%H:%M:%S", &tm) || !has_day(tm))
 		return -1;
 	if (*part == '.')
 		n = 1 + strspn(part + 1, "0123456789");

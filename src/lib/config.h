@@ -8,7 +8,6 @@
 #define CONFIG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct json;
 

@@ -3,6 +3,7 @@
 #include "configwalk.h"
 #include "cpulist.h"
 #include "json.h"
+#include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +13,12 @@
 char *
 configfit_format(const struct json *v)
 {
-	char *s = json_print(v);
+	struct str s = {0};
 
-	if (strlen(s) > 60)
-		strcpy(s + 57, "...");
-	return s;
+	json_append(&s, v);
+	if (s.len > 60)
+		str_cut(&s, 57);
+	return str_take(&s);
 }
 
 void
@@ -64,20 +66,6 @@ configfit_parse_truth(const struct json *v)
 	return -1;
 }
 
-static bool
-is_choice(const char *choices, const struct json *v)
-{
-	const char *s = json_str(v);
-	size_t n = s ? strlen(s) : 0;
-
-	for (const char *p = choices; n && p; p = strchr(p, '|')) {
-		p += *p == '|';
-		if (strncmp(p, s, n) == 0 && (p[n] == '|' || !p[n]))
-			return true;
-	}
-	return false;
-}
-
 bool
 configfit_matches(
     struct configwalk *w, const struct config_key *k, const struct json *v)
@@ -107,7 +95,8 @@ configfit_matches(
 	case CONFIG_SEED:
 		return json_type(v) == JSON_BOOL || is_integer(k, v);
 	case CONFIG_CHOICE:
-		return is_choice(k->inner, v);
+		return json_str(v) && *json_str(v) &&
+		    str_has_part(k->inner, json_str(v), '|');
 	case CONFIG_CPUS:
 	case CONFIG_CPUSETS:
 		if (!json_str(v))

@@ -2,16 +2,10 @@
 #include "str.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
-static const char *
-skip_blanks(const char *s)
-{
-	while (*s == ' ' || *s == '\t')
-		s++;
-	return s;
-}
+#define BLANKS " \t"
 
 static const char *
 parse_cpu_number(const char *s, int *v)
@@ -30,12 +24,12 @@ cpulist_parse(const char *s, cpu_set_t *set, const char **why)
 	int a, b;
 
 	CPU_ZERO(set);
-	s = skip_blanks(s);
+	s += strspn(s, BLANKS);
 	*why = "it is empty";
 	if (!*s)
 		return -1;
 	for (;;) {
-		s = skip_blanks(s);
+		s += strspn(s, BLANKS);
 		*why = *s == ',' || !*s ? "a part between commas is empty"
 		    : *s == '-'         ? "a core number is negative"
 					: "a part is not a number or a range";
@@ -57,7 +51,7 @@ cpulist_parse(const char *s, cpu_set_t *set, const char **why)
 			return -1;
 		for (; a <= b; a++)
 			CPU_SET(a, set);
-		s = skip_blanks(s);
+		s += strspn(s, BLANKS);
 		if (!*s)
 			return 0;
 		*why = "a part is not a number or a range";

@@ -6,7 +6,6 @@
 #include <csv.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct csvrows {
 	struct csv_parser p;

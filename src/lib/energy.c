@@ -207,31 +207,19 @@ estimate_p(struct pairs *p, size_t length, double q, double limit)
 	return (double)(1 + as_good) / (double)(1 + tried);
 }
 
-/* Mean and sum of squares around it, exactly 0 for equal values. */
-static void
-compute_moments(const double *x, size_t n, double *mean, double *ss)
-{
-	*mean = *ss = 0;
-	for (size_t i = 0; i < n; i++)
-		*mean += (x[i] - x[0]) / (double)n;
-	*mean += x[0];
-	for (size_t i = 0; i < n; i++)
-		*ss += (x[i] - *mean) * (x[i] - *mean);
-}
-
 /* Returns true if the step is so large, and has so many permutations, that none
  * of 999 comes near: they need not be tried. Blocks count as points. */
 static bool
 is_beyond_chance(const struct pairs *p, size_t at, size_t length)
 {
 	double m = (double)(at / length), n = (double)((p->n - at) / length);
-	double mean[2], ss[2], se;
+	double mean[2], ss, se;
 
 	if (lgamma(m + n + 1) - lgamma(m + 1) - lgamma(n + 1) < log(1e9))
 		return false;
-	compute_moments(p->x, at, &mean[0], &ss[0]);
-	compute_moments(p->x + at, p->n - at, &mean[1], &ss[1]);
-	se = sqrt((ss[0] + ss[1]) / (double)p->n * (1 / m + 1 / n));
+	ss = stats_squares(p->x, at, &mean[0]);
+	ss += stats_squares(p->x + at, p->n - at, &mean[1]);
+	se = sqrt(ss / (double)p->n * (1 / m + 1 / n));
 	return 2 * tdist_sf(fabs(mean[1] - mean[0]) / se, m + n - 2) < 1e-12;
 }
 

@@ -399,19 +399,10 @@ keep_differences(struct json *run, const struct json *obj)
 	for (j = json_first(again); j; j = json_next(j))
 		if (!json_get(obj, json_key(j)))
 			json_push(unsaid, json_string(json_key(j)));
-	json_set(kept, "said", said);
-	json_set(kept, "unsaid", unsaid);
-	json_set(kept, "null", nulls);
-	if (!json_first(said))
-		json_del(kept, "said");
-	if (!json_first(unsaid))
-		json_del(kept, "unsaid");
-	if (!json_first(nulls))
-		json_del(kept, "null");
-	if (json_first(kept))
-		json_set(run, "flat", kept);
-	else
-		json_free(kept);
+	json_set_filled(kept, "said", said);
+	json_set_filled(kept, "unsaid", unsaid);
+	json_set_filled(kept, "null", nulls);
+	json_set_filled(run, "flat", kept);
 	json_free(again);
 }
 

@@ -6,7 +6,6 @@
 #define FLATKEYS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct json;
 struct metric;

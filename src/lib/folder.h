@@ -2,8 +2,6 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
-#include <stddef.h>
-
 struct str;
 
 /* Makes a folder and its parents. Returns 0, or -1 and an error is reported. */

@@ -31,16 +31,24 @@ make_handle(const char *path)
 	return r;
 }
 
+/* Returns the repository, or NULL after reporting that it was not opened. */
+static struct gitrepo *
+check_handle(struct gitrepo *r, const char *what)
+{
+	if (r->repo)
+		return r;
+	gitrepo_fail(what, r->path);
+	gitrepo_free(r);
+	return NULL;
+}
+
 struct gitrepo *
 gitrepo_open(const char *path)
 {
 	struct gitrepo *r = make_handle(path);
 
-	if (git_repository_open_ext(&r->repo, path, 0, NULL) == 0)
-		return r;
-	gitrepo_fail("cannot open the repository", path);
-	gitrepo_free(r);
-	return NULL;
+	git_repository_open_ext(&r->repo, path, 0, NULL);
+	return check_handle(r, "cannot open the repository");
 }
 
 struct gitrepo *
@@ -48,12 +56,9 @@ gitrepo_own(const char *path)
 {
 	struct gitrepo *r = make_handle(path);
 
-	if (git_repository_open_bare(&r->repo, path) == 0 ||
-	    git_repository_init(&r->repo, path, 1) == 0)
-		return r;
-	gitrepo_fail("cannot make the repository", path);
-	gitrepo_free(r);
-	return NULL;
+	if (git_repository_open_bare(&r->repo, path) < 0)
+		git_repository_init(&r->repo, path, 1);
+	return check_handle(r, "cannot make the repository");
 }
 
 void

@@ -5,11 +5,11 @@
 #include "mem.h"
 #include "str.h"
 #include "tarball.h"
+#include "tempfile.h"
 
 #include <fcntl.h>
 #include <git2.h>
 #include <git2/sys/repository.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -261,13 +261,8 @@ static int
 write_text(const char *dir, const char *name, const char *text)
 {
 	char *path = mem_printf("%s/.git/%s", dir, name);
-	FILE *f = fopen(path, "w");
-	int rc = 0;
+	int rc = tempfile_write(path, text, strlen(text));
 
-	if (!f || fputs(text, f) < 0)
-		rc = err_fail_sys("cannot write '%s'", path);
-	if (f && fclose(f) != 0 && rc == 0)
-		rc = err_fail_sys("cannot write '%s'", path);
 	free(path);
 	return rc;
 }

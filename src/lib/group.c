@@ -1,7 +1,6 @@
 #include "group.h"
 #include "runseries.h"
 #include "err.h"
-#include "hist.h"
 #include "histcodec.h"
 #include "mem.h"
 #include "runrecord.h"
@@ -114,23 +113,11 @@ count_env(struct group *g, uint32_t env)
 	g->envs[i - 1].n++;
 }
 
-static void
-add_failure(struct group *g, const struct run_record *r)
-{
-	static const char unknown[] = "unknown error";
-
-	g->failed++;
-	if (r->error.s)
-		count_text(&g->errors, &g->nerrors, r->error.s, r->error.n);
-	else
-		count_text(
-		    &g->errors, &g->nerrors, unknown, sizeof unknown - 1);
-}
-
 int
 group_add(struct group *g, const struct run_record *r, struct intern *names,
     uint32_t session, uint32_t env, const char *where)
 {
+	static const char unknown[] = "unknown error";
 	size_t at = 0;
 	int rc = 0;
 
@@ -141,7 +128,10 @@ group_add(struct group *g, const struct run_record *r, struct intern *names,
 	if (g->course)
 		run_series_add(g->course, g->rows.n, r);
 	if (!r->ok) {
-		add_failure(g, r);
+		g->failed++;
+		count_text(&g->errors, &g->nerrors,
+		    r->error.s ? r->error.s : unknown,
+		    r->error.s ? r->error.n : strlen(unknown));
 		return 0;
 	}
 	rows_add(&g->rows,

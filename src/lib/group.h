@@ -9,7 +9,6 @@
 
 #include "merged.h"
 #include "rows.h"
-#include "str.h"
 
 struct hist;
 struct intern;

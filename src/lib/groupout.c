@@ -17,17 +17,8 @@
 #include "sink.h"
 #include "str.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int
-compare_by_text(const void *a, const void *b)
-{
-	const struct group_tally *x = a, *y = b;
-
-	return strcmp(x->text, y->text);
-}
 
 /* Appends the list of sessions. Returns the index in it of each run's session,
  * or NULL for one session at most. The caller frees it. */
@@ -221,32 +212,25 @@ append_environment(
 	str_add(to, caseset_text(envs, only));
 }
 
+/* Appends the texts in order, with how often each came if 'counts'. */
 static void
-append_counts(struct str *to, struct group *g)
+append_tallies(struct str *to, const char *key, struct group_tally *v, size_t n,
+    bool counts)
 {
-	if (g->nbound) {
-		qsort(g->bound, g->nbound, sizeof *g->bound, compare_by_text);
-		jsontext_key(to, "bound");
-		str_addc(to, '{');
-		for (size_t i = 0; i < g->nbound; i++) {
-			jsontext_comma(to);
-			jsontext_quote(to, g->bound[i].text);
-			str_addc(to, ':');
-			num_append(to, (double)g->bound[i].n);
-		}
-		str_addc(to, '}');
+	if (!n)
+		return;
+	qsort(v, n, sizeof *v, str_compare);
+	jsontext_key(to, key);
+	str_addc(to, counts ? '{' : '[');
+	for (size_t i = 0; i < n; i++) {
+		jsontext_comma(to);
+		jsontext_quote(to, v[i].text);
+		if (!counts)
+			continue;
+		str_addc(to, ':');
+		num_append(to, (double)v[i].n);
 	}
-	if (g->nerrors) {
-		qsort(
-		    g->errors, g->nerrors, sizeof *g->errors, compare_by_text);
-		jsontext_key(to, "errors");
-		str_addc(to, '[');
-		for (size_t i = 0; i < g->nerrors; i++) {
-			jsontext_comma(to);
-			jsontext_quote(to, g->errors[i].text);
-		}
-		str_addc(to, ']');
-	}
+	str_addc(to, counts ? '}' : ']');
 }
 
 /* Writes "metrics":{...}. Returns 0, or -1 and an error is reported. */
@@ -304,7 +288,8 @@ append_tail(struct str *to, struct groupout *s, struct group *g,
 	if (rc < 0)
 		return rc;
 	append_environment(to, g, s->envs);
-	append_counts(to, g);
+	append_tallies(to, "bound", g->bound, g->nbound, true);
+	append_tallies(to, "errors", g->errors, g->nerrors, false);
 	if (!g->course)
 		return 0;
 	j = json_object();

@@ -107,3 +107,12 @@ halt_raise(int reason)
 	raise(reason);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
+
+void
+halt_finish(struct halt *h)
+{
+	int reason = h ? halt_reason(h, NULL) : 0;
+
+	halt_close(h);
+	halt_raise(reason);
+}

@@ -22,4 +22,7 @@ int halt_reason(struct halt *, bool *tty);
 /* Ends the program by that signal; returns for HALT_CALLER: exit with 2. */
 void halt_raise(int reason);
 
+/* Closes it, and ends the program if a signal is the reason. NULL: nothing. */
+void halt_finish(struct halt *);
+
 #endif

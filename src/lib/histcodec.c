@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "str.h"
 
+#include <endian.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,24 +21,24 @@
 static void
 put_u32(struct str *s, uint32_t v)
 {
-	int i;
-
-	for (i = 24; i >= 0; i -= 8)
-		str_addc(s, (char)(v >> i));
+	v = htobe32(v);
+	str_addn(s, &v, sizeof v);
 }
 
 static void
 put_u64(struct str *s, uint64_t v)
 {
-	put_u32(s, (uint32_t)(v >> 32));
-	put_u32(s, (uint32_t)v);
+	v = htobe64(v);
+	str_addn(s, &v, sizeof v);
 }
 
 static uint32_t
 get_u32(const unsigned char *p)
 {
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-	    (uint32_t)p[2] << 8 | p[3];
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return be32toh(v);
 }
 
 static int64_t

@@ -41,25 +41,6 @@ is_inside_cell(const struct walk *w, int64_t v)
 	return !w->end && w->low <= v && v < w->high;
 }
 
-/* Returns P(K > x) of Kolmogorov's distribution: by its series, or by its theta
- * transform for small x, where the series needs many terms. */
-static double
-compute_kolmogorov_p(double x)
-{
-	double sum = 0, k;
-
-	if (!(x > 0))
-		return 1;
-	if (x < 1) {
-		for (k = 1; k < 20; k += 2)
-			sum += exp(-k * k * M_PI * M_PI / (8 * x * x));
-		return 1 - sqrt(2 * M_PI) / x * sum;
-	}
-	for (k = 1; k < 20; k++)
-		sum += (fmod(k, 2) > 0 ? 2 : -2) * exp(-2 * k * k * x * x);
-	return sum;
-}
-
 struct histdiff
 histdiff_ks(const struct hist *a, const struct hist *b)
 {
@@ -69,7 +50,7 @@ histdiff_ks(const struct hist *a, const struct hist *b)
 	int64_t last = 0, v;
 
 	if (!(na > 0 && nb > 0))
-		return (struct histdiff){.d = NAN, .p = NAN, .w1 = NAN};
+		return (struct histdiff){.d = NAN, .w1 = NAN};
 	step_walk(&x);
 	step_walk(&y);
 	while (!x.end || !y.end) {
@@ -89,6 +70,5 @@ histdiff_ks(const struct hist *a, const struct hist *b)
 			r.at = v;
 		}
 	}
-	r.p = compute_kolmogorov_p(r.d * sqrt(na * nb / (na + nb)));
 	return r;
 }

@@ -1,10 +1,10 @@
 /*
  * Differences of two histograms: which quantiles moved, and by how much.
- * Requests are not independent of each other, so p of the Kolmogorov-Smirnov
- * test is for information; verdicts come from quantiles of runs.
+ * Requests are not independent of each other, so the Kolmogorov-Smirnov test
+ * has no p here; verdicts come from quantiles of runs.
  *
- * Sources: Kolmogorov-Smirnov, two samples (e.g. Hodges 1958), its asymptotic
- * p; Wasserstein-1 as the area between the distribution functions; shift
+ * Sources: Kolmogorov-Smirnov, two samples (e.g. Hodges 1958); Wasserstein-1 as
+ * the area between the distribution functions; shift
  * function after Doksum (1974), Wilcox (1995).
  */
 #ifndef HISTDIFF_H
@@ -17,7 +17,6 @@ struct hist;
 struct histdiff {
 	double d;   /* largest |F1 - F2|, at the tops of the cells; 0..1 */
 	int64_t at; /* the value with that difference */
-	double p;   /* asymptotic, for independent requests */
 	double w1;  /* Wasserstein-1, in the unit of the values */
 };
 

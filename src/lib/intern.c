@@ -1,4 +1,5 @@
 #include "intern.h"
+#include "jsonhash.h"
 #include "mem.h"
 
 #include <stdbool.h>
@@ -48,29 +49,11 @@ equals_text(const struct name *have, const char *text, size_t n)
 	return have->n == n && memcmp(have->s, text, n) == 0;
 }
 
-/* Hashes eight bytes at once: long lists of stacks are interned. */
-static uint64_t
-hash_text(const char *text, size_t n)
-{
-	uint64_t h = n, word;
-	size_t i = 0;
-
-	for (; n - i >= sizeof word; i += sizeof word) {
-		memcpy(&word, text + i, sizeof word);
-		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 32;
-	}
-	for (word = 0; i < n; i++)
-		word = word << 8 | (unsigned char)text[i];
-	h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 32;
-}
-
 /* Returns the slot of a text, or the empty slot where it belongs. */
 static size_t *
 find_text_slot(const struct intern *t, const char *text, size_t n)
 {
-	size_t at = hash_text(text, n) & (t->size - 1);
+	size_t at = jsonhash_bytes(0, text, n) & (t->size - 1);
 
 	while (t->slots[at] && !equals_text(&t->v[t->slots[at] - 1], text, n))
 		at = (at + 1) & (t->size - 1);

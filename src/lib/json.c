@@ -159,43 +159,25 @@ json_canonical(struct str *b, const struct json *j)
 		append_value(b, to_cjson(j), true);
 }
 
-/* Equal with keys in the same order: fast, and the usual case. */
+/* Keys are unique, and usually in the same order in both. */
 static bool
-is_equal_in_order(const cJSON *a, const cJSON *b)
+is_equal(const cJSON *a, const cJSON *b)
 {
 	int type = a->type & 0xff;
+	const cJSON *x, *y = b->child;
 
-	if (type != (b->type & 0xff))
+	if (type != (b->type & 0xff) ||
+	    cJSON_GetArraySize(a) != cJSON_GetArraySize(b))
 		return false;
 	if (type == cJSON_Number)
 		return a->valuedouble == b->valuedouble;
 	if (type == cJSON_String)
 		return strcmp(a->valuestring, b->valuestring) == 0;
-	a = a->child;
-	b = b->child;
-	for (; a && b; a = a->next, b = b->next)
-		if ((a->string && strcmp(a->string, b->string) != 0) ||
-		    !is_equal_in_order(a, b))
-			return false;
-	return !a && !b;
-}
-
-/* Equal with keys in any order; keys are unique. */
-static bool
-is_equal(const cJSON *a, const cJSON *b)
-{
-	const cJSON *x, *y = b->child;
-
-	if (is_equal_in_order(a, b))
-		return true;
-	if ((a->type & 0xff) != (b->type & 0xff) || !a->child || !b->child ||
-	    cJSON_GetArraySize(a) != cJSON_GetArraySize(b))
-		return false;
 	for (x = a->child; x; x = x->next, y = y->next) {
-		const cJSON *k = cJSON_IsObject(a)
-		    ? cJSON_GetObjectItemCaseSensitive(b, x->string)
-		    : y;
+		const cJSON *k = y;
 
+		if (x->string && strcmp(x->string, y->string) != 0)
+			k = cJSON_GetObjectItemCaseSensitive(b, x->string);
 		if (!k || !is_equal(x, k))
 			return false;
 	}
@@ -436,6 +418,15 @@ void
 json_set_bool(struct json *obj, const char *key, bool v)
 {
 	json_set(obj, key, json_boolean(v));
+}
+
+void
+json_set_filled(struct json *obj, const char *key, struct json *value)
+{
+	if (json_first(value))
+		json_set(obj, key, value);
+	else
+		json_free(value);
 }
 
 void

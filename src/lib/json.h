@@ -73,6 +73,8 @@ void json_set(struct json *obj, const char *key, struct json *value);
 void json_set_str(struct json *obj, const char *key, const char *s);
 void json_set_num(struct json *obj, const char *key, double v);
 void json_set_bool(struct json *obj, const char *key, bool v);
+/* An empty object or array adds nothing. */
+void json_set_filled(struct json *obj, const char *key, struct json *value);
 void json_push(struct json *arr, struct json *value);
 void json_push_num(struct json *arr, double v);
 struct json *json_pair(double a, double b); /* [a,b] */

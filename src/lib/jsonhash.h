@@ -38,20 +38,10 @@ jsonhash_string(const char *s, size_t n)
 	return jsonhash_bytes(2, s, n);
 }
 
-/* Hashes 0 (false), 1 (true) or 2 (null). */
-static inline uint64_t
-jsonhash_word(uint64_t v)
-{
-	return jsonhash_mix(3, v);
-}
-
-/* Start with JSONHASH_ARRAY and add the elements. */
+/* false, true and null are jsonhash_mix(3, 0), (3, 1) and (3, 2). An array is
+ * JSONHASH_ARRAY, mixed with each element in turn. */
+#define JSONHASH_WORD UINT64_C(3)
 #define JSONHASH_ARRAY UINT64_C(4)
-static inline uint64_t
-jsonhash_element(uint64_t h, uint64_t value)
-{
-	return jsonhash_mix(h, value);
-}
 
 /* Add up jsonhash_member of all members, from 0, and give the sum to
  * jsonhash_object. */
@@ -62,15 +52,9 @@ jsonhash_key(const char *key, size_t n)
 }
 
 static inline uint64_t
-jsonhash_of(uint64_t key, uint64_t value)
-{
-	return jsonhash_mix(key, value);
-}
-
-static inline uint64_t
 jsonhash_member(const char *key, size_t n, uint64_t value)
 {
-	return jsonhash_of(jsonhash_key(key, n), value);
+	return jsonhash_mix(jsonhash_key(key, n), value);
 }
 
 static inline uint64_t

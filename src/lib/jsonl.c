@@ -6,13 +6,10 @@
 #include "str.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CHUNK 65536
 #define SHOWN 3 /* bad records of a file that are reported one by one */
@@ -31,8 +28,6 @@ struct jsonl {
 	bool fresh;      /* nothing read from this file yet */
 	bool array;      /* the file is an array */
 	size_t elements; /* of the array, returned so far */
-	char *chunk;     /* of the array; [at, end) is not processed yet */
-	size_t at, end;
 	struct str element;
 	const char *text; /* the next record */
 	size_t len;
@@ -63,7 +58,6 @@ jsonl_close(struct jsonl *r)
 	if (r->f && r->f != stdin)
 		fclose(r->f);
 	free(r->line);
-	free(r->chunk);
 	str_free(&r->element);
 	str_free(&r->where);
 	free(r);
@@ -100,7 +94,7 @@ begin_file(struct jsonl *r, const char *name)
 {
 	r->name = name;
 	r->prefix = 0;
-	r->lineno = r->indent = r->elements = r->at = r->end = 0;
+	r->lineno = r->indent = r->elements = 0;
 	r->fresh = true;
 	r->array = r->pretty = false;
 	r->bad = 0;
@@ -175,29 +169,18 @@ end_file(struct jsonl *r)
 	return rc;
 }
 
-/* Returns the next byte of an array, or EOF. */
-static int
-peek_byte(struct jsonl *r)
-{
-	if (r->at == r->end) {
-		r->chunk = r->chunk ? r->chunk : mem_new(CHUNK);
-		r->at = 0;
-		r->end = fread(r->chunk, 1, CHUNK, r->f);
-	}
-	return r->at < r->end ? (unsigned char)r->chunk[r->at] : EOF;
-}
-
+/* Skips blanks. Returns the next byte, which is not read yet, or EOF. */
 static int
 peek_nonblank(struct jsonl *r)
 {
 	int c;
 
-	while (
-	    (c = peek_byte(r)) == ' ' || c == '\t' || c == '\r' || c == '\n') {
+	while ((c = getc_unlocked(r->f)) == ' ' || c == '\t' || c == '\r' ||
+	    c == '\n') {
 		r->lineno += c == '\n';
-		r->at++;
+		r->indent = c == '\n' ? 0 : r->indent + 1;
 	}
-	return c;
+	return ungetc(c, r->f);
 }
 
 /* Reports that the rest of the file is not valid, and closes it. */
@@ -213,52 +196,39 @@ give_up_file(struct jsonl *r, const char *why)
 	return report_not_json(r, why, 0);
 }
 
-/* The state of a scan for the end of an element. */
-struct depth {
-	size_t brackets;
-	bool string, escaped, done;
-};
-
-static size_t
-scan_element(struct depth *d, const char *s, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n && !d->done; i++) {
-		char c = s[i];
-
-		if (d->string) {
-			d->string = d->escaped || c != '"';
-			d->escaped = !d->escaped && c == '\\';
-			d->done = !d->string && !d->brackets;
-		} else if (c == '"') {
-			d->string = true;
-		} else if (c == '{' || c == '[') {
-			d->brackets++;
-		} else if (d->brackets && (c == '}' || c == ']')) {
-			d->done = !--d->brackets;
-		} else if (!d->brackets && strchr(",]} \t\r\n", c)) {
-			d->done = true;
-			return i;
-		}
-	}
-	return i;
-}
-
 /* Reads one element into r->element. Returns false if the file ends in it. */
 static bool
 collect_element(struct jsonl *r)
 {
-	struct depth d = {0};
+	bool string = false, escaped = false, done = false;
+	size_t brackets = 0, n = 0;
+	char bytes[4096];
+	int c;
 
 	str_clear(&r->element);
-	while (!d.done && peek_byte(r) != EOF) {
-		size_t n = scan_element(&d, r->chunk + r->at, r->end - r->at);
-
-		str_addn(&r->element, r->chunk + r->at, n);
-		r->at += n;
+	while (!done && (c = getc_unlocked(r->f)) != EOF) {
+		if (string) {
+			string = escaped || c != '"';
+			escaped = !escaped && c == '\\';
+			done = !string && !brackets;
+		} else if (!brackets && strchr(",]} \t\r\n", c)) {
+			ungetc(c, r->f);
+			done = true;
+			break;
+		} else if (c == '"')
+			string = true;
+		else if (c == '{' || c == '[')
+			brackets++;
+		else if (c == '}' || c == ']')
+			done = !--brackets;
+		bytes[n++] = (char)c;
+		if (n == sizeof bytes) {
+			str_addn(&r->element, bytes, n);
+			n = 0;
+		}
 	}
-	return d.done;
+	str_addn(&r->element, bytes, n);
+	return done;
 }
 
 static size_t
@@ -281,10 +251,10 @@ read_element(struct jsonl *r)
 		if (c != ',')
 			return give_up_file(r,
 			    c == EOF ? "it ends too early" : "it is not JSON");
-		r->at++;
+		getc(r->f);
 		c = peek_nonblank(r);
 	} else if (c == ']') {
-		r->at++;
+		getc(r->f);
 		if (peek_nonblank(r) != EOF)
 			return give_up_file(
 			    r, "unexpected text after the value");
@@ -308,18 +278,12 @@ read_element(struct jsonl *r)
 static void
 detect_format(struct jsonl *r)
 {
-	int c;
-
 	r->fresh = false;
-	while ((c = getc(r->f)) == ' ' || c == '\t' || c == '\r' || c == '\n') {
-		r->lineno += c == '\n';
-		r->indent = c == '\n' ? 0 : r->indent + 1;
-	}
-	r->array = c == '[';
-	if (r->array)
+	r->array = peek_nonblank(r) == '[';
+	if (r->array) {
+		getc(r->f);
 		r->lineno++;
-	else if (c != EOF)
-		ungetc(c, r->f);
+	}
 }
 
 /* Returns 1 with *n bytes in r->line, 0 at the end of the file, or -1. */

@@ -11,7 +11,6 @@
 #include <endian.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Scans the value that begins at 'p'. Returns where it ends; NULL on error. */
 static const char *scan_value(struct jsonscan *, const char *p, uint64_t *hash);
@@ -320,7 +319,7 @@ scan_object(struct jsonscan *c, const char *p, uint64_t *hash)
 		p = scan_value(c, p, hash ? &h : NULL);
 		if (!p || !hash)
 			continue;
-		sum += jsonhash_of(hash_text(jsonhash_key, &key), h);
+		sum += jsonhash_mix(hash_text(jsonhash_key, &key), h);
 	}
 	if (p && hash)
 		*hash = jsonhash_object(sum);
@@ -337,7 +336,7 @@ scan_array(struct jsonscan *c, const char *p, uint64_t *hash)
 	while (p && (p = scan_element(c, p, &first, &done)) && !done) {
 		p = scan_value(c, p, hash ? &h : NULL);
 		if (p && hash)
-			all = jsonhash_element(all, h);
+			all = jsonhash_mix(all, h);
 	}
 	if (p && hash)
 		*hash = all;
@@ -358,7 +357,7 @@ scan_word(struct jsonscan *c, const char *p, uint64_t *hash)
 		if (strncmp(p, words[i].text, n) != 0)
 			continue;
 		if (hash)
-			*hash = jsonhash_word(words[i].value);
+			*hash = jsonhash_mix(JSONHASH_WORD, words[i].value);
 		return p + n;
 	}
 	return fail_scan(c, p, NULL);

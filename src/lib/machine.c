@@ -233,10 +233,7 @@ add_idle_states(struct json *env, const char *root)
 		    !off      ? "all_enabled"
 			: !on ? "all_disabled"
 			      : "partially_disabled");
-	if (json_len(states))
-		json_set(env, "c_states", states);
-	else
-		json_free(states);
+	json_set_filled(env, "c_states", states);
 }
 
 static void
@@ -303,10 +300,7 @@ add_vulnerabilities(struct json *env, const char *root)
 	for (char **p = list; *p; p++)
 		set_taken(all, strrchr(*p, '/') + 1, sysfile_line(root, *p));
 	sysfile_list_free(list);
-	if (json_len(all))
-		json_set(env, "vulnerabilities", all);
-	else
-		json_free(all);
+	json_set_filled(env, "vulnerabilities", all);
 }
 
 /* The CPUs that handle interrupts, and whether irqbalance moves them. */

@@ -1,6 +1,7 @@
 #include "markup.h"
 #include "str.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -22,16 +23,10 @@ make_visible(struct str *s, const char *text)
 void
 markup_cut(struct str *to, const char *text, size_t most)
 {
-	size_t n = strlen(text);
+	size_t from = to->len;
 
-	if (n <= most) {
-		str_addn(to, text, n);
-		return;
-	}
-	for (n = most; n && (text[n] & 0xc0) == 0x80;)
-		n--;
-	str_addn(to, text, n);
-	str_add(to, "...");
+	str_add(to, text);
+	str_cut(to, from + most);
 }
 
 /*
@@ -49,6 +44,7 @@ static void
 escape_markdown(struct str *to, const char *s)
 {
 	static const char special[] = "\\`*[]<>|^~&$", signs[] = "!~&$%";
+	const char *start = s + strspn(s, " ");
 
 	for (const char *p = s; *p; p++) {
 		bool first = p == s, joined = is_alphanumeric(p[1]);
@@ -63,6 +59,7 @@ escape_markdown(struct str *to, const char *s)
 		else if (*p == '-' && !first && strchr("hH", p[-1]))
 			append_separated_sign(to, *p); /* GH-12 */
 		else if (strchr(special, *p) || (*p == '+' && first) ||
+		    (*p == '/' && p == start) || /* GitLab: /merge */
 		    (*p == '_' &&
 			!(!first && is_alphanumeric(p[-1]) && joined)))
 			str_printf(to, "&#%d;", *p);
@@ -110,6 +107,37 @@ markup_xml(struct str *to, const char *text)
 			str_addc(to, *p);
 	}
 	str_free(&s);
+}
+
+/* Adds the value of the conversion at p. Returns its length. */
+static size_t
+add_conversion(struct str *to, const char *p, va_list *ap)
+{
+	if (p[1] == 's')
+		markup_xml(to, va_arg(*ap, const char *));
+	else if (p[1] == 'd')
+		str_printf(to, "%d", va_arg(*ap, int));
+	else if (p[1] == '%')
+		str_addc(to, '%');
+	else if (str_starts(p, "%zu"))
+		str_printf(to, "%zu", va_arg(*ap, size_t));
+	else /* %.1f */
+		str_printf(to, "%.*f", p[2] - '0', va_arg(*ap, double));
+	return p[1] == 'z' ? 3 : p[1] == '.' ? 4 : 2;
+}
+
+void
+markup_printf(struct str *to, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	for (size_t n; *fmt; fmt += n)
+		if (*fmt == '%')
+			n = add_conversion(to, fmt, &ap);
+		else
+			str_addn(to, fmt, n = strcspn(fmt, "%"));
+	va_end(ap);
 }
 
 /* Does a spreadsheet take the text for a formula? Full-width signs count. */

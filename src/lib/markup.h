@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#include "err.h"
+
 struct str;
 
 /*
@@ -24,6 +26,10 @@ void markup_cut(struct str *, const char *, size_t most);
 
 /* XML 1.0 and HTML: between tags and in attributes. */
 void markup_xml(struct str *, const char *);
+
+/* Adds XML or HTML by a format, whose texts (%s) are escaped by markup_xml. The
+ * other conversions that it knows are %zu, %d, %.1f (any digit) and %%. */
+void markup_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
 
 /*
  * One cell of CSV (RFC 4180), quoted where necessary. A ' is put before text

@@ -2,6 +2,7 @@
 #include "hist.h"
 #include "mem.h"
 #include "scratch.h"
+#include "str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,14 +138,6 @@ merge_pieces(struct hist *all, const struct merged_one *m, struct scratch *s)
 	return rc;
 }
 
-static int
-compare_histogram_names(const void *a, const void *b)
-{
-	const struct merged_one *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
 int
 merged_next(struct merged *m, struct scratch *s, size_t *i, const char **name,
     struct hist **h)
@@ -155,7 +148,7 @@ merged_next(struct merged *m, struct scratch *s, size_t *i, const char **name,
 	int digits = 0;
 
 	if (!*i && m->n)
-		qsort(m->v, m->n, sizeof *m->v, compare_histogram_names);
+		qsort(m->v, m->n, sizeof *m->v, str_compare);
 	if (*i == m->n)
 		return 0;
 	v = m->v + *i;

@@ -6,7 +6,6 @@
 #define METRIC_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct json;
 
@@ -16,16 +15,16 @@ struct metric {
 	const char *name; /* rps, p99_latency_ms: ends in the unit */
 	const char *unit; /* for people: "req/s", "ms", "" */
 	enum metric_better better;
-	bool gate;     /* judged by default; the others are shown */
-	bool bound;    /* judged by default if the load is closed (no rate)
-			* and the server was the limit of most runs and the
-			* client of none */
-	bool grows;    /* grows with the number of keys, which differs between
-			* writing runs of a fixed duration */
 	double margin; /* relative; theta of the verdict (TOST) */
 	int decimals;  /* in the flat form */
-	const char *flat; /* column of metrics.json; NULL: 'name' */
 	const char *help;
+	const char *flat; /* column of metrics.json; NULL: 'name' */
+	bool gate;        /* judged by default; the others are shown */
+	bool bound;       /* judged by default if the load is closed (no rate)
+			   * and the server was the limit of most runs and the
+			   * client of none */
+	bool grows;  /* grows with the number of keys, which differs between
+		      * writing runs of a fixed duration */
 };
 
 extern const struct metric metric_table[]; /* .name NULL ends it */

@@ -4,7 +4,6 @@
 #include "num.h"
 #include "str.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -29,15 +29,8 @@ struct rest {
 static void
 compute_moments(struct rest *r)
 {
-	double n = (double)(r->hi - r->lo + 1), sum = 0;
-
-	for (size_t i = r->lo; i <= r->hi; i++)
-		sum += r->v[i] - r->v[r->lo];
-	r->mean = r->v[r->lo] + sum / n;
-	r->m2 = 0;
-	for (size_t i = r->lo; i <= r->hi; i++)
-		r->m2 += (r->v[i] - r->mean) * (r->v[i] - r->mean);
-	r->sure = r->m2;
+	r->sure = r->m2 =
+	    stats_squares(r->v + r->lo, r->hi - r->lo + 1, &r->mean);
 }
 
 /* Returns the index of the highest value; of equal values, the first left. */

@@ -1,4 +1,5 @@
 #include "policy.h"
+#include "clock.h"
 #include "configwalk.h"
 #include "err.h"
 #include "json.h"
@@ -9,11 +10,9 @@
 #include "str.h"
 
 #include <fnmatch.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define POLICY_ROUNDING 1e-9 /* 1.1 - 1 is more than .1 */
 
@@ -32,19 +31,6 @@ struct policy {
 	size_t n;
 };
 
-/* "5%" is .05. Returns 0, or -1 for other texts. */
-static int
-parse_percent(const char *text, double *v)
-{
-	size_t n = strlen(text);
-	char *digits = mem_strn(text, n ? n - 1 : 0);
-	int rc = n && text[n - 1] == '%' ? num_real(digits, v) : -1;
-
-	*v = rc < 0 ? NAN : *v / 100;
-	free(digits);
-	return rc;
-}
-
 int
 policy_parse_margin(const char *text, struct policy_answer *a)
 {
@@ -56,7 +42,7 @@ policy_parse_margin(const char *text, struct policy_answer *a)
 		a->margin_auto = true;
 		return 0;
 	}
-	if (*text == '+' || *text == '-' || parse_percent(text, &v) < 0 ||
+	if (*text == '+' || *text == '-' || num_percent(text, &v) < 0 ||
 	    v < 0 || v > 1e6 || (sign != '+' && v >= 1))
 		return -1;
 	a->margin = sign == '+' ? v / (1 + v) : v;
@@ -88,15 +74,10 @@ read_choice(
 static bool
 is_day(const char *s)
 {
-	struct tm day = {0};
-	const char *end = strptime(s, "%Y-%m-%d", &day);
-	char again[16];
+	char text[32], utc[CLOCK_ISO];
 
-	if (!end || *end)
-		return false;
-	timegm(&day); /* makes 2023-03-01 of 2023-02-29 */
-	return strftime(again, sizeof again, "%Y-%m-%d", &day) > 0 &&
-	    strcmp(again, s) == 0;
+	snprintf(text, sizeof text, "%sT00:00:00Z", s);
+	return strlen(s) == 10 && clock_utc(utc, text) == 0;
 }
 
 /* Returns a text that is not blank, or NULL after reporting it. */
@@ -205,7 +186,7 @@ read_limit(struct configwalk *w, struct rule *r, const struct json *v)
 	const char *s = json_str(v);
 	double limit;
 
-	if (!s || parse_percent(s, &limit) < 0 || limit <= 0)
+	if (!s || num_percent(s, &limit) < 0 || limit <= 0)
 		configwalk_problem(w, "must be a percentage like \"10%%\"");
 	else
 		r->answer.waiver.limit = limit;

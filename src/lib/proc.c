@@ -237,9 +237,9 @@ proc_free(struct proc *p)
 	free(p);
 }
 
-static int
-read_output(const char *const *argv, bool clean, int timeout_ms,
-    struct str *out, int *status)
+int
+proc_read(const char *const *argv, bool clean, int timeout_ms, struct str *out,
+    int *status)
 {
 	struct proc_spec spec = {.argv = argv,
 	    .clean = clean,
@@ -268,18 +268,6 @@ read_output(const char *const *argv, bool clean, int timeout_ms,
 	if (null >= 0)
 		close(null);
 	return rc;
-}
-
-int
-proc_read(const char *const *argv, int timeout_ms, struct str *out, int *status)
-{
-	return read_output(argv, false, timeout_ms, out, status);
-}
-
-int
-proc_ask(const char *const *argv, int timeout_ms, struct str *out, int *status)
-{
-	return read_output(argv, true, timeout_ms, out, status);
 }
 
 char *

@@ -59,16 +59,13 @@ int proc_stop(struct proc *, int grace_ms);
 void proc_free(struct proc *);
 
 /*
- * Runs a program to its end and adds its stdout and stderr to *out. proc_ask
- * does it with a clean environment (see above). The program does not outlive
- * this process. Returns 0, or -1 after reporting that it cannot be started or
- * was killed after timeout_ms.
+ * Runs a program to its end and adds its stdout and stderr to *out; 'clean' is
+ * as above. The program does not outlive this process. Returns 0, or -1 after
+ * reporting that it cannot be started or was killed after timeout_ms.
  */
 struct str;
-int proc_read(
-    const char *const *argv, int timeout_ms, struct str *out, int *status);
-int proc_ask(
-    const char *const *argv, int timeout_ms, struct str *out, int *status);
+int proc_read(const char *const *argv, bool clean, int timeout_ms,
+    struct str *out, int *status);
 
 /* Returns the path of the program of that name in the folder of this program,
  * or the name, for PATH, if there is none. Caller frees with free(). */

@@ -344,7 +344,7 @@ read_members(
 			continue;
 		if (!f)
 			record_reader_resolve(x->reader, &key);
-		*sum += f ? jsonhash_of(f->hash, h)
+		*sum += f ? jsonhash_mix(f->hash, h)
 			  : jsonhash_member(key.s, key.n, h);
 	}
 	return has_required(&m) && !x->c.failed;

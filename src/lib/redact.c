@@ -1,7 +1,6 @@
 #include "redact.h"
 #include "mem.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -27,6 +26,28 @@ measure_login(const char *s)
 			at = memrchr(s, '@', strcspn(s, SPACE));
 	}
 	return at ? (size_t)(at - s) : 0;
+}
+
+/*
+ * 's' begins a word. Returns the length of the login of a repository that is
+ * named as with scp, user:password@host:path, or 0. "git@host:path" has none.
+ */
+static size_t
+measure_scp_login(const char *s)
+{
+	size_t colon = strcspn(s, ":@/=,;()'\"" SPACE);
+	size_t n = strcspn(s, "'\"" SPACE);
+	const char *at = s + n;
+
+	if (!colon || s[colon] != ':' || s[colon + 1] == '/')
+		return 0;
+	while ((at = memrchr(s, '@', (size_t)(at - s)))) {
+		size_t host = strcspn(at + 1, ":@/'\"" SPACE);
+
+		if (host && at[1 + host] == ':' && at > s + colon + 1)
+			return (size_t)(at - s);
+	}
+	return 0;
 }
 
 /* Does the text from 'start' to 'end' end in the name of a secret? */
@@ -61,6 +82,22 @@ measure_value(const char *s)
 	return s[n] ? n + 1 : n;
 }
 
+/* Returns the length of the secret at 'from', which follows 'before'. */
+static size_t
+measure_secret(const char *start, const char *before, const char *from)
+{
+	size_t n = before - start >= 3 && memcmp(before - 3, "://", 3) == 0
+	    ? measure_login(from)
+	    : 0;
+
+	if (before > start && before[-1] == '=' &&
+	    names_secret(start, before - 1))
+		n = measure_value(from);
+	if (!n && (before == start || strchr("=,;('\"" SPACE, before[-1])))
+		n = measure_scp_login(from);
+	return n;
+}
+
 void
 redact_text(char *text)
 {
@@ -69,15 +106,12 @@ redact_text(char *text)
 	size_t n;
 
 	while (*from) {
-		n = 0;
-		*to++ = *from++;
-		if (to - text >= 3 && memcmp(to - 3, "://", 3) == 0)
-			n = measure_login(from);
-		else if (to[-1] == '=' && names_secret(text, to - 1))
-			n = measure_value(from);
+		n = measure_secret(text, to, from);
 		memset(to, '*', n < STARS ? n : STARS);
 		to += n < STARS ? n : STARS;
 		from += n;
+		if (*from)
+			*to++ = *from++;
 	}
 	*to = '\0';
 }

@@ -7,9 +7,10 @@
 
 /*
  * Replaces in place, by at most three stars each: the login of a URL (between
- * "://" and "@"), and the value after "=" if the name before it ends in
- * password, passwd, passphrase, token, secret, apikey, api_key, requirepass,
- * masterauth or primaryauth. bin/vkb-sh-setup has the same rules.
+ * "://" and "@"), the login before "@" in user:password@host:path, and the
+ * value after "=" if the name before it ends in password, passwd, passphrase,
+ * token, secret, apikey, api_key, requirepass, masterauth or primaryauth.
+ * bin/vkb-sh-setup has the same rules.
  */
 void redact_text(char *text);
 

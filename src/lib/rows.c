@@ -2,6 +2,7 @@
 #include "intern.h"
 #include "mem.h"
 #include "scratch.h"
+#include "str.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -168,14 +169,6 @@ rows_values(const struct rows *r, struct scratch *s, size_t col, double *v)
 	return 0;
 }
 
-static int
-compare_column_names(const void *a, const void *b)
-{
-	const struct rows_column *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
 struct order {
 	const struct rows_run *runs;
 	const uint32_t *rank;
@@ -291,7 +284,7 @@ rows_order(struct rows *r, struct scratch *s, const struct rows_run *runs,
 	struct order o = {runs, rank, NULL};
 
 	if (r->ncols)
-		qsort(r->cols, r->ncols, sizeof *r->cols, compare_column_names);
+		qsort(r->cols, r->ncols, sizeof *r->cols, str_compare);
 	for (uint32_t i = 0; i < r->n; i++)
 		at[i] = i;
 	if (!is_in_run_order(at, r->n, &o))

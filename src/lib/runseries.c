@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,10 +275,7 @@ set_quantiles(
 		str_printf(&key, "%.10g", 100 * cols[i]->q);
 		json_set(one, key.s, a);
 	}
-	if (k)
-		json_set(rec, "quantiles", all);
-	else
-		json_free(all);
+	json_set_filled(rec, "quantiles", all);
 	str_free(&key);
 	free(cols);
 }

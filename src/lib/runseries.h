@@ -6,7 +6,6 @@
 #ifndef RUNSERIES_H
 #define RUNSERIES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

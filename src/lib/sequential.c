@@ -1,5 +1,6 @@
 #include "sequential.h"
 #include "mem.h"
+#include "tdist.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -31,13 +32,6 @@ spend_alpha(double t, double alpha)
 	return alpha * log1p((M_E - 1) * fmin(1, fmax(0, t)));
 }
 
-/* P(Z > z) */
-static double
-eval_tail(double z)
-{
-	return erfc(z / sqrt(2)) / 2;
-}
-
 static double
 eval_density(double z)
 {
@@ -55,7 +49,8 @@ eval_leaving(const struct paths *p, double s, double b, double *slope)
 	for (size_t i = 0; i < p->n; i++) {
 		double z = (b - p->x[i]) / s, y = (b + p->x[i]) / s;
 
-		sum += p->density[i] * (eval_tail(z) + eval_tail(y));
+		sum += p->density[i] *
+		    (tdist_normal_cdf(-z) + tdist_normal_cdf(-y));
 		*slope -= p->density[i] * (eval_density(z) + eval_density(y));
 	}
 	*slope *= 2 / s;
@@ -164,7 +159,7 @@ sequential_levels(const double *t, size_t k, double alpha, double *level)
 		b = find_bound(&p, s, sqrt(t[i]), spent - was);
 		was = spent;
 		for (size_t j = i; j < next; j++)
-			level[j] = 2 * eval_tail(b / sqrt(t[i]));
+			level[j] = 2 * tdist_normal_cdf(-b / sqrt(t[i]));
 		if (next < k)
 			p = step_paths(&p, s, b, fmin(s, sqrt(t[next] - t[i])));
 	}

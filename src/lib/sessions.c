@@ -2,9 +2,7 @@
 #include "mem.h"
 #include "intern.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct sessions {
 	struct intern *sessions, *hosts;

@@ -2,6 +2,7 @@
 #include "err.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define MUCH 65536
@@ -18,6 +19,19 @@ sink_write(int fd, const void *bytes, size_t n)
 		n -= k > 0 ? (size_t)k : 0;
 	}
 	return 0;
+}
+
+int
+sink_memory(const void *bytes, size_t n)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	if (fd >= 0 &&
+	    (sink_write(fd, bytes, n) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
 }
 
 long long

@@ -22,6 +22,10 @@ struct sink {
  * errno. */
 int sink_write(int fd, const void *, size_t n);
 
+/* Returns the descriptor, at offset 0, of a file in memory with n bytes; or -1
+ * with errno. */
+int sink_memory(const void *, size_t n);
+
 /* Copies what can still be read from 'in' to 'out'. Returns the number of
  * bytes, or -1 with errno. */
 long long sink_copy(int in, int out);

@@ -3,6 +3,7 @@
 #include "tdist.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,6 +258,20 @@ stats_sd(const double *v, size_t n)
 		if (i == n - 1)
 			return 0;
 	return sqrt(fmax(0, sum - off * off / (double)n) / (double)(n - 1));
+}
+
+double
+stats_squares(const double *v, size_t n, double *mean)
+{
+	double sum = 0, squares = 0;
+
+	/* Relative to the first value, so that equal ones have no spread. */
+	for (size_t i = 0; i < n; i++)
+		sum += v[i] - v[0];
+	*mean = v[0] + sum / (double)n;
+	for (size_t i = 0; i < n; i++)
+		squares += (v[i] - *mean) * (v[i] - *mean);
+	return squares;
 }
 
 double

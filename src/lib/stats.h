@@ -5,7 +5,6 @@
 #ifndef STATS_H
 #define STATS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 void stats_sort(double *v, size_t n);
@@ -25,6 +24,9 @@ double stats_middle(double *v, size_t n); /* NAN when n = 0 */
 
 double stats_mean(const double *v, size_t n); /* NAN when n = 0 */
 double stats_sd(const double *v, size_t n);   /* n - 1; NAN when n < 2 */
+
+/* Returns the sum of (v - mean)^2, exactly 0 for equal values. n >= 1. */
+double stats_squares(const double *v, size_t n, double *mean);
 
 double stats_median(const double *sorted, size_t n); /* NAN when n = 0 */
 /* Type 7 of Hyndman & Fan (1996), the default of R; 0 <= q <= 1. */

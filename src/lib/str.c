@@ -57,22 +57,41 @@ str_addu(struct str *b, unsigned u)
 		str_addc(b, (char)(0x80 | (u >> 6 * (n - 1) & 0x3f)));
 }
 
-void
-str_printf(struct str *b, const char *fmt, ...)
+static void
+add_formatted(struct str *b, const char *fmt, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 	int n;
 
-	va_start(ap, fmt);
 	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n < 0)
 		err_die("cannot format '%s'", fmt);
 	reserve_bytes(b, (size_t)n);
 	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 	va_end(again);
 	b->len += (size_t)n;
+}
+
+void
+str_printf(struct str *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_formatted(b, fmt, ap);
+	va_end(ap);
+}
+
+int
+str_fail(struct str *why, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_formatted(why, fmt, ap);
+	va_end(ap);
+	return -1;
 }
 
 int
@@ -111,24 +130,6 @@ str_free(struct str *b)
 	*b = (struct str){0};
 }
 
-/* Decodes the character at p. Returns its bytes, or 0 if it is not UTF-8. */
-static size_t
-decode_utf8(const unsigned char *p, unsigned *c)
-{
-	size_t n;
-
-	*c = p[0];
-	if (p[0] < 0x80)
-		return 1;
-	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	if (strnlen((const char *)p, n) < n || !str_utf8((const char *)p, n))
-		return 0;
-	*c &= 0x7fu >> n;
-	for (size_t i = 1; i < n; i++)
-		*c = *c << 6 | (p[i] & 0x3fu);
-	return n;
-}
-
 /*
  * Control characters, line breaks, direction marks and invisible characters
  * (Default_Ignorable_Code_Point of Unicode).
@@ -153,10 +154,11 @@ is_hidden(unsigned c)
 size_t
 str_show(char to[STR_SHOWN], const char *s)
 {
-	const unsigned char *p = (const unsigned char *)s;
 	unsigned c;
-	size_t n = decode_utf8(p, &c);
+	size_t n = str_decode(s, strnlen(s, 4), &c);
 
+	if (!n)
+		c = (unsigned char)*s;
 	if (n && !is_hidden(c))
 		snprintf(to, STR_SHOWN, "%.*s", (int)n, s);
 	else
@@ -174,6 +176,23 @@ str_visible(struct str *b, const char *s)
 		s += str_show(shown, s);
 		str_add(b, shown);
 	}
+}
+
+void
+str_cut(struct str *b, size_t most)
+{
+	if (b->len <= most)
+		return;
+	while (most && (b->s[most] & 0xc0) == 0x80)
+		most--;
+	b->len = most;
+	str_add(b, "...");
+}
+
+int
+str_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 char *
@@ -205,6 +224,8 @@ str_has_part(const char *list, const char *part, char separator)
 {
 	size_t n = strlen(part);
 
+	if (strchr(part, separator))
+		return false;
 	for (const char *s = list; s; s = strchr(s, separator)) {
 		s += *s == separator;
 		if (strncmp(s, part, n) == 0 && (!s[n] || s[n] == separator))
@@ -214,8 +235,8 @@ str_has_part(const char *list, const char *part, char separator)
 }
 
 /* Returns the first byte from p on that is not ASCII, or 'end'. */
-static inline const unsigned char *
-skip_ascii(const unsigned char *p, const unsigned char *end)
+static inline const char *
+skip_ascii(const char *p, const char *end)
 {
 	const uint64_t high = UINT64_C(0x8080808080808080);
 	uint64_t w[4];
@@ -230,43 +251,44 @@ skip_ascii(const unsigned char *p, const unsigned char *end)
 		if (w[0] & high)
 			break;
 	}
-	while (p < end && *p < 0x80)
+	while (p < end && !(*p & 0x80))
 		p++;
 	return p;
+}
+
+size_t
+str_decode(const char *s, size_t n, unsigned *c)
+{
+	static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *p = (const unsigned char *)s;
+	size_t k = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+
+	*c = *p;
+	if (*p < 0x80)
+		return 1;
+	if (*p < 0xc0 || *p > 0xf4 || k > n)
+		return 0;
+	*c &= 0x7fu >> k;
+	for (size_t i = 1; i < k; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (p[i] & 0x3fu);
+	}
+	if (*c < least[k] || *c > 0x10ffff || (*c >= 0xd800 && *c <= 0xdfff))
+		return 0;
+	return k;
 }
 
 bool
 str_utf8(const char *s, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)s, *end = p + n;
+	const char *end = s + n;
+	unsigned c;
+	size_t k;
 
-	while (p < end) {
-		unsigned c = *p, min;
-		int more;
-
-		if (c < 0x80) {
-			p = skip_ascii(p, end);
-			continue;
-		}
-		p++;
-		if (c >= 0xc2 && c <= 0xdf)
-			more = 1, min = 0x80, c &= 0x1f;
-		else if (c >= 0xe0 && c <= 0xef)
-			more = 2, min = 0x800, c &= 0x0f;
-		else if (c >= 0xf0 && c <= 0xf4)
-			more = 3, min = 0x10000, c &= 0x07;
-		else
+	for (; (s = skip_ascii(s, end)) < end; s += k)
+		if (!(k = str_decode(s, (size_t)(end - s), &c)))
 			return false;
-		if (end - p < more)
-			return false;
-		for (; more; more--, p++) {
-			if ((*p & 0xc0) != 0x80)
-				return false;
-			c = c << 6 | (*p & 0x3f);
-		}
-		if (c < min || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-			return false;
-	}
 	return true;
 }
 

@@ -25,6 +25,8 @@ void str_addn(struct str *, const void *s, size_t n);
 void str_addc(struct str *, char c);
 void str_addu(struct str *, unsigned u); /* a code point as UTF-8 */
 void str_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
+/* The same, and returns -1: 'why' tells the caller the reason of a failure. */
+int str_fail(struct str *why, const char *fmt, ...) ERR_PRINTF(2, 3);
 /* Adds what can still be read from 'fd'. Returns 0, or -1 with errno. */
 int str_read(struct str *, int fd);
 void str_clear(struct str *); /* keeps the memory */
@@ -43,14 +45,23 @@ void str_visible(struct str *, const char *s);
 #define STR_SHOWN 12
 size_t str_show(char to[STR_SHOWN], const char *s);
 
+/* For qsort: compares structs that begin with a text, or pointers to texts. */
+int str_compare(const void *, const void *);
+
 /* Returns a copy in upper case (ASCII letters); caller frees. */
 char *str_upper(const char *);
 
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
+/* Cuts the text after at most 'most' bytes, between characters, and then adds
+ * "...". */
+void str_cut(struct str *, size_t most);
 /* Is 'part' one of the parts of 'list' (NULL: none) between separators? */
 bool str_has_part(const char *list, const char *part, char separator);
 bool str_utf8(const char *s, size_t n);
+/* Decodes the first character of the n > 0 bytes. Returns how many bytes it
+ * has, or 0 if it is not UTF-8. */
+size_t str_decode(const char *s, size_t n, unsigned *c);
 
 /*
  * Returns the name in 'names' (NULL ends it) with the smallest edit distance to

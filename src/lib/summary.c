@@ -8,7 +8,6 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "sessions.h"
-#include "record.h"
 #include "runrecord.h"
 #include "scratch.h"
 #include "sink.h"
@@ -16,7 +15,6 @@
 #include "str.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

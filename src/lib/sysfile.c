@@ -4,7 +4,6 @@
 
 #include <glob.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,22 +31,36 @@ trim_chars(char *s, const char *set)
 	return s;
 }
 
+/* Returns what follows 'key' in the first line that begins with it, without the
+ * characters of 'blanks' around it; NULL if that is empty. */
+static char *
+read_value(
+    const char *root, const char *path, const char *key, const char *blanks)
+{
+	FILE *f = sysfile_open(root, path);
+	char *line = NULL, *v = NULL;
+	size_t cap = 0;
+
+	while (f && !v && getline(&line, &cap, f) > 0)
+		if (str_starts(line, key))
+			v = trim_chars(line + strlen(key), blanks);
+	v = v && *v ? mem_str(v) : NULL;
+	free(line);
+	if (f)
+		fclose(f);
+	return v;
+}
+
 char *
 sysfile_line(const char *root, const char *path)
 {
-	FILE *f = sysfile_open(root, path);
-	char *line = NULL, *s = NULL;
-	size_t cap = 0;
+	return read_value(root, path, "", " \t\r\n");
+}
 
-	if (!f)
-		return NULL;
-	if (getline(&line, &cap, f) > 0) {
-		s = trim_chars(line, " \t\r\n");
-		s = *s ? mem_str(s) : NULL;
-	}
-	free(line);
-	fclose(f);
-	return s;
+char *
+sysfile_value(const char *root, const char *path, const char *key)
+{
+	return read_value(root, path, key, " \t\r\n:=\"");
 }
 
 /* Returns the number that 's' begins with, or NAN. Frees 's'. */
@@ -73,29 +86,6 @@ double
 sysfile_value_num(const char *root, const char *path, const char *key)
 {
 	return take_number(sysfile_value(root, path, key));
-}
-
-char *
-sysfile_value(const char *root, const char *path, const char *key)
-{
-	FILE *f = sysfile_open(root, path);
-	char *line = NULL, *v = NULL;
-	size_t cap = 0;
-
-	if (!f)
-		return NULL;
-	while (!v && getline(&line, &cap, f) > 0)
-		if (str_starts(line, key)) {
-			v = trim_chars(line + strlen(key), " \t\r\n:=\"");
-			v = mem_str(v);
-		}
-	free(line);
-	fclose(f);
-	if (v && !*v) {
-		free(v);
-		v = NULL;
-	}
-	return v;
 }
 
 static int

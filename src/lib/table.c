@@ -117,16 +117,11 @@ measure_char(unsigned c)
 static size_t
 measure_text(const char *s)
 {
-	const unsigned char *p = (const unsigned char *)s;
 	size_t width = 0;
+	unsigned c;
 
-	while (*p) {
-		unsigned c = *p++;
-		int more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc0 ? 1 : 0;
-
-		c &= more ? 0x3fu >> more : 0x7fu;
-		for (; more && (*p & 0xc0) == 0x80; more--)
-			c = c << 6 | (*p++ & 0x3f);
+	while (*s) { /* it is UTF-8, by str_visible */
+		s += str_decode(s, strnlen(s, 4), &c);
 		width += measure_char(c);
 	}
 	return width;

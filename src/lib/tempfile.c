@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdbool.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,31 +19,21 @@ struct tempfile {
 	FILE *f;
 };
 
-static char *
-make_hidden_name(const char *path)
-{
-	char *a = mem_str(path), *b = mem_str(path), *tmp;
-
-	tmp = mem_printf(
-	    "%s/.%s.%ld.tmp", dirname(a), basename(b), (long)getpid());
-	free(a);
-	free(b);
-	return tmp;
-}
-
 static int
 open_temporary(struct tempfile *t)
 {
-	char *copy = mem_str(t->path);
-	int fd;
+	const char *slash = strrchr(t->path, '/');
+	int n = slash ? (int)(slash + 1 - t->path) : 0, fd;
+	char *dir = n ? mem_strn(t->path, (size_t)n) : mem_str(".");
 
-	t->tmp = make_hidden_name(t->path);
-	fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	t->tmp = mem_printf(
+	    "%.*s.%s.%ld.tmp", n, t->path, t->path + n, (long)getpid());
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
 		fd = open(t->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
 		t->named = fd >= 0;
 	}
-	free(copy);
+	free(dir);
 	return fd;
 }
 
@@ -102,8 +92,8 @@ tempfile_stream(struct tempfile *t)
 	return t->f;
 }
 
-static int
-finish_file(struct tempfile *t, bool sync)
+int
+tempfile_commit(struct tempfile *t)
 {
 	char fd[64];
 
@@ -111,7 +101,7 @@ finish_file(struct tempfile *t, bool sync)
 		goto bad;
 	if (!t->tmp)
 		goto done;
-	if (sync && fsync(fileno(t->f)) < 0)
+	if (fsync(fileno(t->f)) < 0)
 		goto bad;
 	if (!t->named) {
 		snprintf(fd, sizeof fd, "/proc/self/fd/%d", fileno(t->f));
@@ -131,18 +121,6 @@ bad:
 	err_fail_sys("cannot write '%s'", t->name);
 	tempfile_discard(t);
 	return -1;
-}
-
-int
-tempfile_commit(struct tempfile *t)
-{
-	return finish_file(t, true);
-}
-
-int
-tempfile_place(struct tempfile *t)
-{
-	return finish_file(t, false);
 }
 
 int

@@ -17,8 +17,6 @@ struct tempfile *tempfile_open(const char *path);
 FILE *tempfile_stream(struct tempfile *); /* borrowed */
 /* Taken. Returns 0, or -1 after reporting the error. */
 int tempfile_commit(struct tempfile *);
-/* The same without fsync: a power failure may lose or empty the file. */
-int tempfile_place(struct tempfile *);
 void tempfile_discard(struct tempfile *); /* taken; NULL does nothing */
 
 /* Writes n bytes to 'path', synced. Returns 0, or -1 after reporting the

@@ -1,15 +1,14 @@
 #include "tls.h"
 #include "err.h"
 #include "mem.h"
-#include "str.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -291,21 +290,18 @@ convert_result(struct tls *t, int n)
 		t->events = POLLOUT;
 		errno = EAGAIN;
 		return -1;
-	case SSL_ERROR_ZERO_RETURN:
-		snprintf(t->error, sizeof t->error,
-		    "the server closed the connection");
-		return 0;
 	case SSL_ERROR_SYSCALL:
+		ERR_clear_error();
 		if (was) {
 			snprintf(
 			    t->error, sizeof t->error, "%s", strerror(was));
-			ERR_clear_error();
 			errno = was;
 			return -1;
 		}
+		/* fall through */
+	case SSL_ERROR_ZERO_RETURN:
 		snprintf(t->error, sizeof t->error,
 		    "the server closed the connection");
-		ERR_clear_error();
 		return 0;
 	default:
 		if (SSL_get_verify_result(t->ssl) != X509_V_OK)

@@ -2,6 +2,7 @@
 #include "cache.h"
 #include "target.h"
 #include "artifacts.h"
+#include "recipe.h"
 #include "tree.h"
 
 #include "clock.h"
@@ -29,7 +30,7 @@ struct build {
 	const struct recipe *recipe;
 	struct tree tree;
 	int lock;
-	bool again; /* continues with the objects of another commit */
+	bool incremental; /* continues with the objects of another commit */
 	struct proc *make;
 	char *log, *error;
 	int64_t began;
@@ -76,21 +77,20 @@ pass_rustup(struct str *env)
 static void
 append_environment(const struct build *b, struct str *env)
 {
+	static const char fixed[] =
+	    "LC_ALL=C\0GIT_CONFIG_GLOBAL=/dev/null\0GIT_CONFIG_NOSYSTEM=1\0"
+	    "CCACHE_NOHASHDIR=1\0CCACHE_MAXSIZE=1G";
 	const struct workshop *w = b->shop;
 
+	str_addn(env, fixed, sizeof fixed);
 	pass_variable(env, "PATH");
 	pass_rustup(env);
 	str_printf(env, "HOME=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "TMPDIR=%s%c", b->tree.tmp, '\0');
-	str_printf(env, "LC_ALL=C%c", '\0');
 	str_printf(env, "SOURCE_DATE_EPOCH=%lld%c",
 	    b->recipe->target->commit.seconds, '\0');
-	str_printf(env, "GIT_CONFIG_GLOBAL=/dev/null%c", '\0');
-	str_printf(env, "GIT_CONFIG_NOSYSTEM=1%c", '\0');
 	str_printf(env, "CCACHE_DIR=%s/ccache%c", w->cache->dir, '\0');
 	str_printf(env, "CCACHE_BASEDIR=%s%c", b->tree.dir, '\0');
-	str_printf(env, "CCACHE_NOHASHDIR=1%c", '\0');
-	str_printf(env, "CCACHE_MAXSIZE=1G%c", '\0');
 	str_printf(env, "MAKEFLAGS= -j%d --jobserver-auth=%d,%d%c", w->jobs,
 	    w->tokens[0], w->tokens[1], '\0');
 	for (size_t i = 0; b->recipe->env && b->recipe->env[i]; i++)
@@ -148,16 +148,6 @@ begin_build(struct build *b, bool empty)
 	return 0;
 }
 
-void
-build_free_recipe(struct recipe *r)
-{
-	for (size_t i = 0; r->env && r->env[i]; i++)
-		free(r->env[i]);
-	free(r->env);
-	free(r->argv);
-	*r = (struct recipe){0};
-}
-
 int
 build_find(const struct workshop *w, const struct recipe *r, struct json *rec)
 {
@@ -200,7 +190,7 @@ build_start(
 		r->target->tree) < 0)
 		keep_error(b);
 	else {
-		b->again = *b->tree.built && !r->fresh;
+		b->incremental = *b->tree.built && !r->fresh;
 		if (begin_build(b, r->fresh) == 0)
 			return b;
 	}
@@ -285,7 +275,7 @@ collect_artifacts(struct build *b, const char *dir)
 	    artifacts_put(dir, "log", b->log, NULL, NULL) < 0)
 		goto out;
 	if (!b->recipe->fresh) {
-		json_set_bool(note, "incremental", b->again);
+		json_set_bool(note, "incremental", b->incremental);
 		json_set_num(note, "seconds",
 		    (double)((clock_ns() - b->began) / 1000000) / 1000);
 	}
@@ -311,10 +301,10 @@ publish_build(struct build *b)
 		else
 			rc = 0;
 	}
-	if (rc < 0)
+	if (rc < 0) {
 		keep_error(b);
-	if (rc < 0)
 		folder_remove(tmp);
+	}
 	free(tmp);
 	free(dir);
 	return rc;
@@ -331,35 +321,27 @@ stop_make(struct build *b)
 	b->make = NULL;
 }
 
-/* Stale objects may be the cause: builds again from an empty tree. */
-static int
-retry_from_empty(struct build *b)
-{
-	b->again = false;
-	return begin_build(b, true);
-}
-
 int
 build_step(struct build *b)
 {
-	int status, rc;
+	int status;
 
 	proc_signal(b->make, SIGKILL); /* children that make left */
 	if (!proc_wait(b->make, -1, &status))
 		return 0;
 	stop_make(b);
-	if (status != 0)
-		return b->again ? retry_from_empty(b)
-				: report_make_failure(b, status);
-	rc = publish_build(b);
-	if (rc < 0)
-		return b->again ? retry_from_empty(b) : -1;
+	if (status != 0 || publish_build(b) < 0) {
+		if (!b->incremental)
+			return status ? report_make_failure(b, status) : -1;
+		/* Stale objects may be the cause. */
+		b->incremental = false;
+		return begin_build(b, true);
+	}
 	unlink(b->log);
-	if (b->recipe->fresh)
-		return 1;
-	return tree_set_built(&b->tree, b->recipe->target->tree) < 0
-	    ? keep_error(b)
-	    : 1;
+	if (!b->recipe->fresh &&
+	    tree_set_built(&b->tree, b->recipe->target->tree) < 0)
+		return keep_error(b);
+	return 1;
 }
 
 void

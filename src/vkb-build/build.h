@@ -6,7 +6,7 @@
 
 struct cache;
 struct reaper;
-struct build_target;
+struct recipe;
 struct json;
 
 /* Shared by all builds of this program. */
@@ -16,23 +16,6 @@ struct workshop {
 	int jobs;
 	int tokens[2]; /* GNU make's job server: a pipe of free jobs */
 };
-
-/* How to build something from sources. */
-struct recipe {
-	const struct build_target *target; /* the sources */
-	char key[65];                      /* of the finished build */
-	char kind[65];     /* of trees whose objects can be reused */
-	bool fresh;        /* always from an empty tree */
-	const char **argv; /* command, run in the tree; NULL-terminated */
-	char **env;        /* more NAME=VALUE, NULL-terminated; or NULL */
-	/* Copies artifacts from 'tree' to 'dir', and describes them in the
-	 * note. Returns 0, or -1 after reporting the error. */
-	int (*collect)(const struct recipe *, const char *tree, const char *dir,
-	    struct json *note);
-	const void *arg; /* for collect */
-};
-
-void build_free_recipe(struct recipe *); /* what it owns */
 
 struct build;
 

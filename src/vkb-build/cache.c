@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "folder.h"
+#include "halt.h"
 #include "mem.h"
 #include "num.h"
 #include "str.h"
@@ -34,12 +35,12 @@ find_default_dir(void)
 }
 
 int
-cache_open(struct cache *c, const char *wanted, bool (*stop)(void *), void *arg)
+cache_open(struct cache *c, const char *wanted, struct halt *halt)
 {
 	char *dir = wanted ? mem_str(wanted) : find_default_dir(), *path;
 	int rc = 0;
 
-	*c = (struct cache){.stop = stop, .arg = arg};
+	*c = (struct cache){.halt = halt};
 	if (!dir || !*dir) {
 		free(dir);
 		return err_fail("no folder for the cache: HOME is not set; "
@@ -103,7 +104,7 @@ cache_wait(const struct cache *c, const char *name)
 	int fd;
 
 	while ((fd = cache_lock(c, name)) == CACHE_BUSY) {
-		if (c->stop(c->arg))
+		if (halt_reason(c->halt, NULL))
 			return err_fail("stopped");
 		poll(NULL, 0, WAIT_MS);
 	}
@@ -142,15 +143,17 @@ list_things(struct things *t, const struct cache *c, const char *kind)
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	struct stat st;
+	bool there;
 
 	while (d && (e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		path = cache_path(c, kind, e->d_name);
 		mark = mem_printf("%s/build.json", path);
-		if (stat(mark, &st) < 0 && lstat(path, &st) < 0) {
+		there = stat(mark, &st) == 0 || lstat(path, &st) == 0;
+		free(mark);
+		if (!there) {
 			free(path);
-			free(mark);
 			continue;
 		}
 		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
@@ -159,7 +162,6 @@ list_things(struct things *t, const struct cache *c, const char *kind)
 		    .used = (double)st.st_mtim.tv_sec +
 			(double)st.st_mtim.tv_nsec * 1e-9,
 		    .bytes = folder_bytes(path)};
-		free(mark);
 	}
 	if (d)
 		closedir(d);
@@ -194,23 +196,15 @@ static int
 parse_limit(const char *s, double *age, long long *size)
 {
 	size_t n = strlen(s);
-	char *number;
-	double v;
-	int rc;
 
 	*age = -1;
 	*size = -1;
 	if (n && strchr("kmg", s[n - 1]) && num_size(s, size) == 0)
 		return 0;
-	if (n < 2 || !strchr("dh", s[n - 1]))
-		return -1;
-	number = mem_strn(s, n - 1);
-	rc = num_real(number, &v);
-	free(number);
-	if (rc < 0 || v < 0)
-		return -1;
-	*age = v * (s[n - 1] == 'd' ? 86400 : 3600);
-	return 0;
+	return n && strchr("dh", s[n - 1]) && num_duration(s, age) == 0 &&
+		*age >= 0
+	    ? 0
+	    : -1;
 }
 
 int

@@ -11,21 +11,18 @@
 #ifndef CACHE_H
 #define CACHE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+struct halt;
 
 struct cache {
-	const char *dir; /* absolute */
-	bool (*stop)(void *);
-	void *arg;
+	const char *dir;   /* absolute */
+	struct halt *halt; /* borrowed; ends the wait for a lock */
 };
 
 /*
- * Opens the cache. 'wanted' NULL: vkb in the user's cache folder. stop() is
- * polled while waiting for a lock. Returns 0, or -1 after reporting the error.
+ * Opens the cache. 'wanted' NULL: vkb in the user's cache folder. Returns 0, or
+ * -1 after reporting the error.
  */
-int cache_open(
-    struct cache *, const char *wanted, bool (*stop)(void *), void *arg);
+int cache_open(struct cache *, const char *wanted, struct halt *);
 void cache_close(struct cache *);
 
 /* Returns DIR/KIND/NAME; the caller frees it. */

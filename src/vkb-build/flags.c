@@ -4,7 +4,6 @@
 #include "hash.h"
 #include "json.h"
 #include "mem.h"
-#include "opt.h"
 #include "proc.h"
 #include "str.h"
 
@@ -67,8 +66,8 @@ add_variables(struct flags *f, const struct flags_wanted *w)
 		add_variable(f, mem_printf("REDIS_CFLAGS=%s", c.s));
 	}
 	str_free(&c);
-	for (size_t i = 0; i < w->make_args->n; i++) {
-		const char *arg = w->make_args->v[i];
+	for (size_t i = 0; i < w->make_args.n; i++) {
+		const char *arg = w->make_args.v[i];
 
 		if (!is_variable(arg)) {
 			err_fail(
@@ -134,7 +133,7 @@ flags_init(struct flags *f, const struct flags_wanted *w)
 
 	*f = (struct flags){.allocator = w->allocator};
 	if (!(argv[3] = add_variables(f, w)) ||
-	    proc_read(argv, ANSWER_MS, &answer, &status) < 0)
+	    proc_read(argv, false, ANSWER_MS, &answer, &status) < 0)
 		goto out;
 	libs = answer.len ? strstr(answer.s, "\n--\n") : NULL;
 	if (status || !libs) {
@@ -168,7 +167,7 @@ flags_free(struct flags *f)
 }
 
 struct json *
-flags_json(const struct flags *f)
+flags_describe(const struct flags *f)
 {
 	struct json *j = json_object(), *a = json_array();
 

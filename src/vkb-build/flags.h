@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "opt.h"
+
 struct json;
-struct opt_list;
 
 struct flags {
 	char **make; /* NAME=VALUE, NULL-terminated */
@@ -18,8 +19,8 @@ struct flags {
 
 struct flags_wanted {
 	bool tls, debug_symbols, frame_pointers;
-	const char *cflags, *allocator;   /* or NULL */
-	const struct opt_list *make_args; /* NAME=VALUE */
+	const char *cflags, *allocator; /* or NULL */
+	struct opt_list make_args;      /* NAME=VALUE */
 };
 
 /* Returns 0, or -1 after reporting the error; then, too, call flags_free. */
@@ -27,7 +28,7 @@ int flags_init(struct flags *, const struct flags_wanted *);
 void flags_free(struct flags *);
 
 /* Returns the build section of a subject; the caller frees it. */
-struct json *flags_json(const struct flags *);
+struct json *flags_describe(const struct flags *);
 
 #define FLAGS_KEY 65
 /* Writes the SHA-256 of texts, up to NULL. */

@@ -2,6 +2,8 @@
 #ifndef STORE_H
 #define STORE_H
 
+#include <stdbool.h>
+
 struct cache;
 struct gitrepo;
 
@@ -11,5 +13,10 @@ struct gitrepo;
  * of the same name to write refs or packs.
  */
 struct gitrepo *store_open(const struct cache *, const char *name);
+
+/* Fetches as gitrepo_fetch into the repository of that name, under its lock,
+ * until the program should stop. Returns 0, or -1 after reporting the error. */
+int store_fetch(const struct cache *, const char *name, struct gitrepo *,
+    const char *url, const char *const *specs, bool all);
 
 #endif

@@ -1,6 +1,5 @@
 #include "target.h"
 #include "cache.h"
-#include "fetch.h"
 #include "hash.h"
 #include "store.h"
 
@@ -56,19 +55,6 @@ get_repository_name(struct gitrepo *r)
 	name = origin ? shorten_url(origin) : NULL;
 	free(origin);
 	return name;
-}
-
-static int
-fetch_refs(struct origin *s, const char *const *specs, bool all)
-{
-	int fd = cache_wait(s->cache, s->lock), rc;
-
-	if (fd < 0)
-		return -1;
-	rc = fetch_in_child(
-	    s->repo, s->url, specs, all, s->cache->stop, s->cache->arg);
-	cache_unlock(fd);
-	return rc;
 }
 
 struct origin *
@@ -137,7 +123,8 @@ find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 		return gitrepo_find(s->repo, ref, id);
 	if (is_commit_id(ref, 7) && (rc = gitrepo_find(s->repo, ref, id)) != 0)
 		return rc;
-	if (!s->fresh && fetch_refs(s, all, true) < 0)
+	if (!s->fresh &&
+	    store_fetch(s->cache, s->lock, s->repo, s->url, all, true) < 0)
 		return -1;
 	s->fresh = true;
 	if (str_starts(ref, "pr/") && ref[3] &&
@@ -145,7 +132,10 @@ find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 		spec = mem_printf(
 		    "+refs/pull/%s/head:refs/pull/%s/head", ref + 3, ref + 3);
 	one[0] = spec;
-	rc = spec && fetch_refs(s, one, false) < 0 ? -1 : 0;
+	rc = spec &&
+		store_fetch(s->cache, s->lock, s->repo, s->url, one, false) < 0
+	    ? -1
+	    : 0;
 	free(spec);
 	return rc < 0 ? -1 : gitrepo_find(s->repo, ref, id);
 }
@@ -169,7 +159,7 @@ keep_error(struct build_target *t)
 }
 
 void
-target_ref(struct build_target *t, struct origin *s, const char *text)
+target_find_ref(struct build_target *t, struct origin *s, const char *text)
 {
 	char id[GITREPO_ID];
 	int rc;
@@ -195,7 +185,8 @@ target_ref(struct build_target *t, struct origin *s, const char *text)
 }
 
 void
-target_worktree(struct build_target *t, const struct cache *c, const char *text)
+target_find_worktree(
+    struct build_target *t, const struct cache *c, const char *text)
 {
 	char id[GITREPO_ID];
 	struct gitrepo *r;
@@ -269,7 +260,8 @@ hash_archive(const char *file, char hex[FLAGS_KEY])
 }
 
 void
-target_archive(struct build_target *t, const struct cache *c, const char *text)
+target_find_archive(
+    struct build_target *t, const struct cache *c, const char *text)
 {
 	char id[GITREPO_ID], *ref = NULL;
 	const char *file, *slash;
@@ -310,7 +302,7 @@ target_free(struct build_target *t)
 }
 
 struct json *
-target_subject(const struct build_target *t, const struct flags *f)
+target_describe_subject(const struct build_target *t, const struct flags *f)
 {
 	struct json *j = json_object();
 
@@ -328,6 +320,6 @@ target_subject(const struct build_target *t, const struct flags *f)
 		json_set_bool(j, "dirty", t->dirty);
 		json_set_str(j, "tree", t->tree);
 	}
-	json_set(j, "build", flags_json(f));
+	json_set(j, "build", flags_describe(f));
 	return j;
 }

@@ -30,16 +30,17 @@ struct origin *target_open_origin(
 void target_free_origin(struct origin *);
 
 /* 'text' is [LABEL=]REF. Errors are reported and stored in t->error. */
-void target_ref(struct build_target *, struct origin *, const char *text);
+void target_find_ref(struct build_target *, struct origin *, const char *text);
 /* 'text' is [LABEL=]DIR. */
-void target_worktree(
+void target_find_worktree(
     struct build_target *, const struct cache *, const char *text);
 /* 'text' is [LABEL=]FILE. */
-void target_archive(
+void target_find_archive(
     struct build_target *, const struct cache *, const char *text);
 void target_free(struct build_target *);
 
 /* Returns the subject for records; the caller frees it. */
-struct json *target_subject(const struct build_target *, const struct flags *);
+struct json *target_describe_subject(
+    const struct build_target *, const struct flags *);
 
 #endif

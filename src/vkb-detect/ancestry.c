@@ -179,18 +179,13 @@ ancestry_choose(struct ancestry *a, const char *const *measured, size_t n)
 	if (best == NONE || !a->v[best].measured)
 		return;
 	a->line = mem_array(a->n, sizeof *a->line);
-	for (k = best; k != NONE && a->v[k].line == NONE; k = a->v[k].parent) {
-		a->v[k].line = a->length;
-		a->line[a->length++] = k;
+	for (k = best; k != NONE && a->v[k].line == NONE; k = a->v[k].parent)
+		a->v[k].line = a->length++;
+	k = best;
+	for (size_t i = a->length; i-- > 0; k = a->v[k].parent) {
+		a->line[i] = k;
+		a->v[k].line = i;
 	}
-	for (size_t i = 0; i < a->length / 2; i++) {
-		size_t swap = a->line[i];
-
-		a->line[i] = a->line[a->length - 1 - i];
-		a->line[a->length - 1 - i] = swap;
-	}
-	for (size_t i = 0; i < a->length; i++)
-		a->v[a->line[i]].line = i;
 }
 
 enum ancestry_place

@@ -87,14 +87,14 @@ order_points(struct branch *h)
 	size_t all = h->npoints;
 
 	place_points(h);
-	h->now = mem_array(all + 1, sizeof *h->now);
+	h->places = mem_array(all + 1, sizeof *h->places);
 	for (size_t i = 0; i < all; i++)
 		t[i] = (struct turn){h->points[i], i};
 	if (all)
 		qsort(t, all, sizeof *t, compare_by_place);
 	for (size_t i = 0; i < all; i++) {
 		h->points[i] = t[i].point;
-		h->now[t[i].was] = i;
+		h->places[t[i].was] = i;
 		h->nlost += t[i].point.lost;
 		h->points[i].name = make_point_name(&h->points[i]);
 	}
@@ -220,12 +220,6 @@ branch_begin(struct branch *h, const char *dir)
 	*h = (struct branch){.reading = reading_new(dir)};
 }
 
-int
-branch_read(struct branch *h, struct jsonl *in)
-{
-	return reading_add(h->reading, h, in);
-}
-
 void
 branch_end(struct branch *h)
 {
@@ -246,7 +240,7 @@ branch_free(struct branch *h)
 		json_free(h->points[i].subject);
 	}
 	free(h->points);
-	free(h->now);
+	free(h->places);
 	free(h->series);
 	free(h->losses);
 	casename_free(h->names);
@@ -261,7 +255,7 @@ locate_runs(const struct branch *h, const struct rows *r, struct rows_run *runs)
 	int rc = rows_runs(r, h->reading->scratch, runs);
 
 	for (size_t i = 0; i < r->n && rc == 0; i++)
-		runs[i].session = (uint32_t)h->now[runs[i].session];
+		runs[i].session = (uint32_t)h->places[runs[i].session];
 	return rc;
 }
 
@@ -291,7 +285,7 @@ group_values(const struct branch *h, const struct rows_run *runs,
 }
 
 int
-branch_values(
+branch_read_values(
     const struct branch *h, const struct series *s, struct branch_values *to)
 {
 	const struct rows *r = &s->kase->rows;

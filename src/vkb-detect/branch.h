@@ -10,7 +10,6 @@
 
 struct json;
 struct casename;
-struct jsonl;
 struct reading;
 struct reading_case;
 
@@ -59,14 +58,12 @@ struct branch {
 	size_t by_time; /* points that are placed by their time */
 	struct casename *names;
 	struct reading *reading;
-	size_t *now; /* index by the number of the point in the reading */
+	size_t *places; /* of points, by their number in the reading */
 };
 
-/* Large histories use an unnamed file in 'dir'. */
+/* Records are read by reading_add(branch.reading, ...). Large histories use an
+ * unnamed file in 'dir'. */
 void branch_begin(struct branch *, const char *dir);
-
-/* Returns -1, after reporting it, if some records could not be read. */
-int branch_read(struct branch *, struct jsonl *);
 
 /* Makes the points and series, after all is read. */
 void branch_end(struct branch *);
@@ -74,7 +71,7 @@ void branch_free(struct branch *);
 
 /* Reads the values of a series; free them with branch_free_values. Returns -1
  * on error, after reporting it. */
-int branch_values(
+int branch_read_values(
     const struct branch *, const struct series *, struct branch_values *);
 void branch_free_values(struct branch_values *);
 

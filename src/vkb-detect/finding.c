@@ -17,14 +17,14 @@
 #define NEAR 100 /* points on each side that the interval is made of */
 
 const char *
-finding_name(enum finding_kind kind)
+finding_name_kind(enum finding_kind kind)
 {
 	return kind == FINDING_SPIKE ? "spike"
 				     : verdict_name((enum verdict)kind);
 }
 
 bool
-finding_counts(const struct finding *f)
+finding_is_counted(const struct finding *f)
 {
 	return f->kind == FINDING_REGRESSION && f->gate && f->fresh &&
 	    f->stands && !f->waived;
@@ -78,15 +78,12 @@ collect_points(const double *v, size_t from, size_t to, bool last, double *out)
 {
 	size_t n = 0;
 
-	if (last)
-		for (size_t i = to; i > from && n < NEAR; i--) {
-			if (!isnan(v[i - 1]))
-				out[n++] = v[i - 1];
-		}
-	else
-		for (size_t i = from; i < to && n < NEAR; i++)
-			if (!isnan(v[i]))
-				out[n++] = v[i];
+	for (size_t k = 0; k < to - from && n < NEAR; k++) {
+		double x = v[last ? to - 1 - k : from + k];
+
+		if (!isnan(x))
+			out[n++] = x;
+	}
 	return n;
 }
 
@@ -191,9 +188,9 @@ find_changes(struct findings *all, const struct branch *b,
 		all->v[i].stands = i == last || still_stands(&all->v[i], now);
 	if (!exact && s->n < CHANGEPOINT_LEAST && !rules.otava) {
 		all->tooshort++;
-		if (!all->shortest || s->n < all->shortest_n) {
+		if (!all->shortest || s->n < all->shortest_points) {
 			all->shortest = frame->series;
-			all->shortest_n = s->n;
+			all->shortest_points = s->n;
 		}
 	}
 	free(c);
@@ -352,7 +349,8 @@ set_group_keys(struct findings *all, const struct branch *b, bool latest)
 		for (other = g; other < g + all->ngroups; other++)
 			before += other->kind == g[i].kind &&
 			    other->mark == g[i].mark && other->at < g[i].at;
-		str_printf(&s, "%s\n%zu\n", finding_name(g[i].kind), before);
+		str_printf(
+		    &s, "%s\n%zu\n", finding_name_kind(g[i].kind), before);
 		if (g[i].mark > 0 || latest)
 			str_printf(
 			    &s, "%llx", hash_point(&b->points[g[i].mark]));
@@ -385,7 +383,7 @@ group_findings(struct findings *all)
 		for (k = 0; i + k < all->n && v[i + k]->kind == g->kind &&
 		     v[i + k]->lo <= g->hi;
 		     k++) {
-			g->counts |= finding_counts(v[i + k]);
+			g->counts |= finding_is_counted(v[i + k]);
 			if (v[i + k]->lo > g->lo)
 				g->lo = v[i + k]->lo;
 			v[i + k]->group = all->ngroups;
@@ -425,7 +423,7 @@ finding_find_all(
 
 		if (!init_finding(&f, b, s, r, &exact))
 			continue;
-		if (branch_values(b, s, &v) < 0)
+		if (branch_read_values(b, s, &v) < 0)
 			rc = -1;
 		all->series += v.n > 0;
 		all->cases += v.n > 0 && s->config != config;
@@ -455,7 +453,7 @@ finding_free(struct findings *all)
 }
 
 size_t
-finding_next(const struct findings *all, size_t group, size_t from)
+finding_find_next(const struct findings *all, size_t group, size_t from)
 {
 	while (from < all->n && all->v[from].group != group)
 		from++;
@@ -463,7 +461,7 @@ finding_next(const struct findings *all, size_t group, size_t from)
 }
 
 char *
-finding_key(const struct finding *f, const struct branch *b)
+finding_make_key(const struct finding *f, const struct branch *b)
 {
 	struct str s = {0};
 	char *key;

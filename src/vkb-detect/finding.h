@@ -24,7 +24,7 @@ enum finding_kind {
 	FINDING_KINDS
 };
 
-const char *finding_name(enum finding_kind);
+const char *finding_name_kind(enum finding_kind);
 
 struct finding {
 	const struct series *series;
@@ -84,7 +84,7 @@ struct findings {
 	size_t cases;                  /* of these series */
 	size_t tooshort;               /* series too short for a change */
 	const struct series *shortest; /* the shortest of these */
-	size_t shortest_n;             /* its points */
+	size_t shortest_points;        /* its points */
 	size_t verdicts[VERDICTS];     /* with 'latest': of gates */
 	size_t absent; /* with 'latest': series the newest point lacks */
 };
@@ -96,13 +96,13 @@ int finding_find_all(
 void finding_free(struct findings *);
 
 /* Does the finding make the exit status 1? */
-bool finding_counts(const struct finding *);
+bool finding_is_counted(const struct finding *);
 
 /* Returns the index of the first finding of a group at or after 'from', or
  * all->n. */
-size_t finding_next(const struct findings *, size_t group, size_t from);
+size_t finding_find_next(const struct findings *, size_t group, size_t from);
 
 /* The key of a change: 16 hexadecimal digits. Caller frees. */
-char *finding_key(const struct finding *, const struct branch *);
+char *finding_make_key(const struct finding *, const struct branch *);
 
 #endif

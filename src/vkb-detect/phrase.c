@@ -144,7 +144,7 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 			"%zu of %zu series too short: at least %d commits are "
 			"needed (%s %s has %zu)",
 			all->tooshort, all->series, CHANGEPOINT_LEAST, name,
-			all->shortest->metric, all->shortest_n));
+			all->shortest->metric, all->shortest_points));
 		free(name);
 	}
 	if (all->absent)
@@ -163,7 +163,7 @@ phrase_place(
 	size_t width = branch_count_suspects(b, g->lo, g->hi);
 	const char *first = branch_first_suspect(b, g->lo);
 
-	str_printf(s, "%s at ", finding_name(g->kind));
+	str_printf(s, "%s at ", finding_name_kind(g->kind));
 	str_add(s, b->points[g->at].name);
 	if (b->points[g->at].time)
 		str_printf(s, " of %.10s", b->points[g->at].time);

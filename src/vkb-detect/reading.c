@@ -156,10 +156,10 @@ intern_point(struct reading *in, struct branch *h, const struct json *subject)
 	return id;
 }
 
-/* Returns the number of the point of a subject, given as text. */
+/* Returns the number of the subject, and sets *point to that of its point. */
 static size_t
-intern_subject(
-    struct reading *in, struct branch *h, const struct jsonscan_text *subject)
+intern_subject(struct reading *in, struct branch *h,
+    const struct jsonscan_text *subject, size_t *point)
 {
 	size_t id = caseset_add(in->subjects, subject->s, subject->n);
 	struct json *j;
@@ -171,7 +171,8 @@ intern_subject(
 		in->points[in->npoints++] = intern_point(in, h, j);
 		json_free(j);
 	}
-	return in->points[id];
+	*point = in->points[id];
+	return id;
 }
 
 static size_t
@@ -184,18 +185,6 @@ intern_config(struct reading *in, const char *config, size_t n)
 		in->v[in->n++] = (struct reading_case){
 		    .config = caseset_value(in->configs, id)};
 	}
-	return id;
-}
-
-static size_t
-intern_case(struct reading *in, const struct json *config)
-{
-	struct str text = {0};
-	size_t id;
-
-	json_canonical(&text, config);
-	id = intern_config(in, text.s, text.len);
-	str_free(&text);
 	return id;
 }
 
@@ -290,12 +279,15 @@ static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
 	size_t point = intern_point(in, h, json_get(rec, "subject")), kase;
+	struct str config = {0};
 	const struct json *bound = json_get(rec, "bound");
 	struct reading_case *k;
 
 	if (is_duplicate(in, json_get(rec, "sessions") != NULL, json_hash(rec)))
 		return 0;
-	kase = intern_case(in, json_get(rec, "config"));
+	json_canonical(&config, json_get(rec, "config"));
+	kase = intern_config(in, config.s, config.len);
+	str_free(&config);
 	add_failure(in, kase, point, json_get_num(rec, "failed", 0),
 	    json_str(json_first(json_get(rec, "errors"))));
 	if (!(json_get_num(rec, "n", 0) > 0))
@@ -307,22 +299,19 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	return add_values(in, kase, point, json_get(rec, "metrics"));
 }
 
-/* Was this run read before? Its hash equals json_hash of its tree. */
-static bool
-is_duplicate_run(struct reading *in, const struct run_record *r)
+/* Returns the hash of the run, which equals json_hash of its tree. */
+static uint64_t
+hash_run(struct reading *in, const struct run_record *r, size_t subject,
+    size_t config)
 {
-	uint64_t sum = r->hash;
-	size_t id;
+	uint64_t sum = r->hash +
+	    caseset_member_hash(in->subjects, subject, "subject") +
+	    caseset_member_hash(in->configs, config, "config");
 
-	id = caseset_add(in->subjects, r->subject.s, r->subject.n);
-	sum += caseset_member_hash(in->subjects, id, "subject");
-	id = caseset_add(in->configs, r->config.s, r->config.n);
-	sum += caseset_member_hash(in->configs, id, "config");
-	if (r->env.s) {
-		id = caseset_add(in->envs, r->env.s, r->env.n);
-		sum += caseset_member_hash(in->envs, id, "env");
-	}
-	return is_duplicate(in, r->session.s != NULL, jsonhash_object(sum));
+	if (r->env.s)
+		sum += caseset_member_hash(
+		    in->envs, caseset_add(in->envs, r->env.s, r->env.n), "env");
+	return jsonhash_object(sum);
 }
 
 static bool
@@ -334,12 +323,13 @@ is_text(const struct jsonscan_text *t, const char *want)
 static int
 add_run(struct reading *in, struct branch *h, const struct run_record *r)
 {
-	size_t point = intern_subject(in, h, &r->subject), kase, at = 0;
+	size_t point, subject = intern_subject(in, h, &r->subject, &point);
+	size_t kase = intern_config(in, r->config.s, r->config.n), at = 0;
 	struct rows *rows;
 	char *error;
 
-	kase = intern_config(in, r->config.s, r->config.n);
-	if (is_duplicate_run(in, r))
+	if (is_duplicate(
+		in, r->session.s != NULL, hash_run(in, r, subject, kase)))
 		return 0;
 	if (!r->ok) {
 		error = r->error.s ? mem_strn(r->error.s, r->error.n) : NULL;

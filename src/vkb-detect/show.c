@@ -1,8 +1,10 @@
 #include "show.h"
 #include "casename.h"
+#include "json.h"
 #include "mem.h"
 #include "num.h"
 #include "phrase.h"
+#include "record.h"
 #include "str.h"
 #include "table.h"
 
@@ -20,7 +22,7 @@ show_row_limit(const struct finding_group *g)
 static const char *
 choose_colour(const struct finding *f)
 {
-	if (finding_counts(f))
+	if (finding_is_counted(f))
 		return "31";
 	return f->kind == FINDING_IMPROVEMENT && f->gate ? "32" : NULL;
 }
@@ -34,9 +36,9 @@ write_finding_rows(struct str *s, const struct branch *b,
 	size_t k = 0;
 
 	table_titles(t, "  case|metric|before -> after|change [95%]|>n|>p|");
-	for (size_t i = finding_next(all, group, 0);
+	for (size_t i = finding_find_next(all, group, 0);
 	     i < all->n && k < show_row_limit(&all->groups[group]);
-	     i = finding_next(all, group, i + 1), k++) {
+	     i = finding_find_next(all, group, i + 1), k++) {
 		const struct finding *f = &all->v[i];
 
 		table_take(t, mem_printf("  %s", f->name));
@@ -100,4 +102,74 @@ show_text(struct str *s, const struct branch *b, const struct findings *all,
 	phrase_warnings(b, all, r, write_text_warning, s);
 	str_free(&one);
 	free(common);
+}
+
+/* --- records */
+
+static struct json *
+make_range(const struct branch *b, const struct finding *f)
+{
+	const char *first = branch_first_suspect(b, f->lo);
+	const char *last = b->points[f->hi].commit;
+	struct json *j;
+
+	if (!first || !last)
+		return NULL;
+	j = json_array();
+	json_push(j, json_string(first));
+	json_push(j, json_string(last));
+	return j;
+}
+
+static struct json *
+make_change(
+    const struct branch *b, const struct findings *all, const struct finding *f)
+{
+	struct json *rec = record_new("change");
+	const struct point *p = &b->points[f->at];
+	char *key = finding_make_key(f, b);
+
+	json_set(rec, "config", json_dup(f->series->config));
+	json_set_str(rec, "metric", f->metric.name);
+	json_set_str(rec, "better", metric_better_name(f->metric.better));
+	json_set_str(rec, "kind", finding_name_kind(f->kind));
+	json_set(rec, "subject", json_dup(p->subject));
+	json_set_str(rec, "commit", p->commit);
+	if (f->lo)
+		json_set(
+		    rec, "previous", json_dup(b->points[f->lo - 1].subject));
+	json_set(rec, "range", make_range(b, f));
+	json_set_num(rec, "index", (double)f->at);
+	json_set(rec, "indexes", json_pair((double)f->lo, (double)f->hi));
+	json_set(rec, "n", json_pair((double)f->n[0], (double)f->n[1]));
+	json_set(
+	    rec, "median", json_pair(f->facts.median[0], f->facts.median[1]));
+	json_set_num(rec, "ratio", f->facts.ratio);
+	if (!isnan(f->facts.lo95))
+		json_set(rec, "ci95", json_pair(f->facts.lo95, f->facts.hi95));
+	json_set_num(rec, "p", f->p);
+	json_set_str(rec, "method", f->method);
+	json_set_str(rec, "class", f->gate ? "gate" : "info");
+	json_set_num(rec, "margin", f->margin);
+	json_set_str(rec, "first_seen", p->time);
+	json_set_bool(
+	    rec, "new", f->fresh && f->stands && f->kind != FINDING_SPIKE);
+	json_set_str(rec, "group", all->groups[f->group].key);
+	json_set_str(rec, "key", key);
+	if (f->waived)
+		json_set(rec, "waiver", policy_describe_waiver(&f->waiver));
+	free(key);
+	return rec;
+}
+
+void
+show_jsonl(struct str *s, const struct branch *b, const struct findings *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct json *rec = make_change(b, all, &all->v[i]);
+
+		json_append(s, rec);
+		str_addc(s, '\n');
+		json_free(rec);
+	}
 }

@@ -26,9 +26,4 @@ void show_issue(struct str *, const struct branch *, const struct findings *,
 /* The most rows that a report shows of a change. */
 size_t show_row_limit(const struct finding_group *);
 
-/* Adds a Markdown table of at most 'most' rows, which ends when the string is
- * longer than 'limit' bytes. */
-void show_table(struct str *, const struct branch *, const struct findings *,
-    size_t group, size_t most, size_t limit);
-
 #endif

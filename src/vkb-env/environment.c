@@ -2,6 +2,7 @@
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
+#include "markup.h"
 #include "mem.h"
 #include "record.h"
 #include "stats.h"
@@ -15,9 +16,9 @@
 #define SHOWN 60 /* bytes shown of a value */
 
 /* Properties of runs, not of the machine. */
-static const char *const run_properties[] = {"benchmark_tool_version",
-    "benchmark_tool_sha256", "client_cpus", "server_cpus", "remote", "emulated",
-    "module_sha256", NULL};
+static const char run_properties[] =
+    "benchmark_tool_version,benchmark_tool_sha256,client_cpus,server_cpus,"
+    "remote,emulated,module_sha256";
 
 /* Measured values, and how far apart they may be, absolute or relative. */
 static const struct measure {
@@ -159,21 +160,16 @@ is_same_value(const struct json *a, const struct json *b)
 static void
 show_value(struct str *out, const struct json *j)
 {
-	struct str s = {0};
+	struct str s = {0}, cut = {0};
 
 	if (json_str(j))
 		str_add(&s, *json_str(j) ? json_str(j) : "none");
 	else
 		json_append(&s, j);
-	if (s.len > SHOWN) {
-		s.len = SHOWN;
-		while (s.len && (s.s[s.len] & 0xc0) == 0x80)
-			s.len--;
-		s.s[s.len] = '\0';
-		str_add(&s, "...");
-	}
-	str_visible(out, s.s);
+	markup_cut(&cut, s.s, SHOWN);
+	str_visible(out, cut.s);
 	str_free(&s);
+	str_free(&cut);
 }
 
 static void
@@ -200,15 +196,6 @@ show_difference(struct str *out, const char *name, const struct json *a,
 	str_addc(out, '\n');
 }
 
-static bool
-is_run_property(const char *name)
-{
-	for (size_t i = 0; run_properties[i]; i++)
-		if (strcmp(run_properties[i], name) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Returns true if a value on one side only is a difference: both sides have
  * records of the kind that states it.
@@ -217,7 +204,7 @@ static bool
 absence_differs(
     const struct environment *a, const struct environment *b, const char *name)
 {
-	if (is_run_property(name))
+	if (str_has_part(run_properties, name, ','))
 		return a->runs && b->runs;
 	return (a->envs > 0) == (b->envs > 0);
 }

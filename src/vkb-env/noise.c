@@ -21,7 +21,8 @@ struct source {
 	const char *name;
 	enum answer (*look)(const struct look *); /* fills 'why' if FINE, too */
 	const char *costs, *mend;
-	const char *key, *text; /* for check_off and check_above */
+	const char *key, *text; /* for check_off, _value and _above */
+	const char *good, *bad; /* for check_off and check_value */
 	const char *unit;
 	double most;
 };
@@ -33,14 +34,29 @@ struct look {
 	struct str *why;
 };
 
-/* Checks a boolean that should be off. */
+/* Checks a boolean that should be off, or with 'good' "on". */
 static enum answer
 check_off(const struct look *l)
 {
 	const struct json *j = json_get(l->env, l->s->key);
 
 	str_add(l->why, l->s->text);
-	return !j ? UNKNOWN : json_bool(j, false) ? NOISY : FINE;
+	return !j ? UNKNOWN : json_bool(j, false) == !l->s->good ? NOISY : FINE;
+}
+
+/* Checks a setting that should have the value 'good', or not the value 'bad'.
+ */
+static enum answer
+check_value(const struct look *l)
+{
+	const char *s = json_get_str(l->env, l->s->key);
+
+	str_add(l->why, l->s->text);
+	if (!s)
+		return UNKNOWN;
+	return (l->s->good ? strcmp(s, l->s->good) : !strcmp(s, l->s->bad))
+	    ? NOISY
+	    : FINE;
 }
 
 /* Checks a value measured now. */
@@ -80,25 +96,6 @@ check_idle(const struct look *l)
 		a = UNKNOWN;
 	setting_edits_free(&c);
 	return a;
-}
-
-static enum answer
-check_aslr(const struct look *l)
-{
-	const char *s = json_get_str(l->env, "aslr");
-
-	str_add(l->why, "addresses differ from start to start (ASLR is on)");
-	return !s ? UNKNOWN : strcmp(s, "disabled") == 0 ? FINE : NOISY;
-}
-
-static enum answer
-check_thp(const struct look *l)
-{
-	const char *s = json_get_str(l->env, "thp");
-
-	str_add(
-	    l->why, "transparent huge pages are used for all memory (always)");
-	return !s ? UNKNOWN : strcmp(s, "always") == 0 ? NOISY : FINE;
 }
 
 static enum answer
@@ -165,15 +162,6 @@ check_memory(const struct look *l)
 	return left < SCARCE * total ? NOISY : FINE;
 }
 
-static enum answer
-check_proc_stat(const struct look *l)
-{
-	const struct json *j = json_get(l->env, "proc_stat_whole");
-
-	str_add(l->why, "/proc/stat shows only this container (lxcfs)");
-	return !j ? UNKNOWN : json_bool(j, true) ? FINE : NOISY;
-}
-
 static const struct source sources[] = {
     {"governor", check_governor,
 	"5 to 20 % of throughput, most where the load is low or in bursts",
@@ -192,10 +180,14 @@ static const struct source sources[] = {
 	.mend = "echo 1 >/sys/devices/system/cpu/cpu*/cpuidle/stateN/disable "
 		"for all "
 		"deeper than C1"},
-    {"aslr", check_aslr, "1 to 3 % from start to start of a server",
+    {"aslr", check_value, "1 to 3 % from start to start of a server",
+	.key = "aslr", .good = "disabled",
+	.text = "addresses differ from start to start (ASLR is on)",
 	.mend = "sysctl kernel.randomize_va_space=0, or \"aslr\": false for "
 		"vkb-serve"},
-    {"thp", check_thp, "2 to 5 %, and stalls of milliseconds at forks",
+    {"thp", check_value, "2 to 5 %, and stalls of milliseconds at forks",
+	.key = "thp", .bad = "always",
+	.text = "transparent huge pages are used for all memory (always)",
 	.mend = "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"},
     {"ksm", check_off, "up to 5 % while it scans",
 	"echo 0 >/sys/kernel/mm/ksm/run", .key = "ksm",
@@ -249,7 +241,9 @@ static const struct source sources[] = {
 	.unit = " times since boot", .most = 0},
     {"memory", check_memory, "stalls of milliseconds to seconds",
 	.mend = "stop other programs, or use less data"},
-    {"proc_stat", check_proc_stat, "other programs are not seen in the results",
+    {"proc_stat", check_off, "other programs are not seen in the results",
+	.key = "proc_stat_whole", .good = "on",
+	.text = "/proc/stat shows only this container (lxcfs)",
 	.mend = "measure on the host, or without lxcfs"},
     {0}};
 

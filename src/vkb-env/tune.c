@@ -6,12 +6,10 @@
 #include "setting.h"
 #include "str.h"
 #include "sysfile.h"
-#include "tempfile.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,8 +20,8 @@ static int
 save_state(const struct tune *t, const struct edits *c, pid_t pid)
 {
 	struct json *j = json_object(), *list = json_array(), *one;
-	char *boot = sysfile_line(t->root, BOOT), *text;
-	struct tempfile *f;
+	char *boot = sysfile_line(t->root, BOOT);
+	int rc;
 
 	json_set_str(j, "boot", boot);
 	json_set_num(j, "pid", pid);
@@ -35,14 +33,10 @@ save_state(const struct tune *t, const struct edits *c, pid_t pid)
 		json_push(list, one);
 	}
 	json_set(j, "changes", list);
-	text = json_print(j);
+	rc = jsonfile_write(t->state, j);
 	json_free(j);
 	free(boot);
-	f = tempfile_open(t->state);
-	if (f)
-		fprintf(tempfile_stream(f), "%s\n", text);
-	free(text);
-	return f ? tempfile_commit(f) : -1;
+	return rc;
 }
 
 /* Accepts only files of known settings: others may have edited the state. */

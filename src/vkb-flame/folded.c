@@ -46,15 +46,7 @@ parse_count(const char *s, size_t n, double *v)
 			return 0;
 	if (dot > 1 || !digits || digits > 300)
 		return 0;
-	*v = 0;
-	for (size_t i = from; i < to && s[i] != '.'; i++)
-		*v = *v * 10 + (s[i] - '0');
-	if (dot) {
-		char *copy = mem_strn(s + from, to - from);
-
-		*v = strtod(copy, NULL);
-		free(copy);
-	}
+	*v = strtod(s + from, NULL);
 	while (from && is_blank(s[from - 1]))
 		from--;
 	return from;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct range {
+struct known_symbol {
 	size_t first, n; /* in 'frames' */
 };
 
@@ -23,8 +23,8 @@ struct folding {
 	unsigned long long others;
 	struct inlined *inlined;
 
-	struct intern *symbols; /* with their modules */
-	struct range *known;    /* the frames that each became */
+	struct intern *symbols;     /* with their modules */
+	struct known_symbol *known; /* the frames that each became */
 	size_t nknown, capknown;
 	struct str key;
 	uint32_t *frames;
@@ -341,7 +341,7 @@ void
 folding_frame(
     struct folding *f, struct text pc, struct text symbol, struct text module)
 {
-	const struct range *k;
+	const struct known_symbol *k;
 	struct text found;
 	size_t id;
 

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,10 +57,7 @@ compare_by_key(const void *a, const void *b)
 static void
 add_percent(struct table *t, double share)
 {
-	char s[32];
-
-	snprintf(s, sizeof s, "%.2f%%", 100 * share);
-	table_cell(t, s);
+	table_take(t, mem_printf("%.2f%%", 100 * share));
 }
 
 static const char *
@@ -76,17 +72,6 @@ describe_change(const struct function *f)
 	if (!(f->p < DIFF_ALPHA))
 		return "not significant";
 	return f->self[1] > f->self[0] ? "gained" : "lost";
-}
-
-static void
-add_change(struct table *t, const struct function *f)
-{
-	char s[32];
-
-	snprintf(s, sizeof s, "%+.2f", 100 * (f->self[1] - f->self[0]));
-	table_cell(t, s);
-	snprintf(s, sizeof s, "%.2g", f->p);
-	table_cell(t, isnan(f->p) ? "-" : s);
 }
 
 /* Adds the shares of all functions in the profiles from..to. A profile has one
@@ -149,7 +134,10 @@ add_row(struct table *out, const struct function *f, bool two)
 	add_percent(out, f->self[0]);
 	if (two) {
 		add_percent(out, f->self[1]);
-		add_change(out, f);
+		table_take(
+		    out, mem_printf("%+.2f", 100 * (f->self[1] - f->self[0])));
+		table_take(
+		    out, isnan(f->p) ? mem_str("-") : mem_printf("%.2g", f->p));
 		table_cell(out, describe_change(f));
 	}
 	add_percent(out, f->total[0]);
@@ -162,10 +150,6 @@ void
 functions_write(struct str *to, const struct calltree *t, size_t na, size_t n,
     double min_share)
 {
-	static const char *const one[] = {
-	    "itself", "with callees", "function", NULL};
-	static const char *const two[] = {"before", "after", "change", "p", "",
-	    "with callees", "after", "function", NULL};
 	size_t names = intern_count(t->names);
 	struct function *v = mem_array(names, sizeof *v);
 	struct table *out = table_new();
@@ -181,9 +165,9 @@ functions_write(struct str *to, const struct calltree *t, size_t na, size_t n,
 		v[i].next = fabs(v[i].total[1] - v[i].total[0]);
 	}
 	qsort(v, names, sizeof *v, compare_by_key);
-	for (const char *const *title = na ? two : one; *title; title++)
-		table_column(out, *title,
-		    **title && title[1] ? TABLE_RIGHT : TABLE_LEFT);
+	table_titles(out,
+	    na ? ">before|>after|>change|>p||>with callees|>after|function"
+	       : ">itself|>with callees|function");
 	for (size_t i = 0; i < names; i++)
 		if (fmax(fmax(v[i].total[0], v[i].total[1]),
 			fmax(v[i].self[0], v[i].self[1])) >= min_share)

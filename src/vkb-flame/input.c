@@ -6,9 +6,8 @@
 #include "perfdata.h"
 #include "perftext.h"
 
-#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Reads perf.data from fd, or if fd is -1, lines that `perf script` wrote. */
 static int
@@ -32,11 +31,7 @@ read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
 static bool
 is_ignored(const char *s, size_t n)
 {
-	size_t i = 0;
-
-	while (i < n && (s[i] == ' ' || s[i] == '\t' || s[i] == '\r'))
-		i++;
-	return i == n || *s == '#';
+	return strspn(s, " \t\r") == n || *s == '#';
 }
 
 /* Tells the format from the first line that is neither blank nor a comment. */
@@ -73,13 +68,14 @@ input_read(const char *file, struct calltree *t, size_t column, long samples,
     const struct folding_opts *o)
 {
 	bool in = strcmp(file, "-") == 0;
-	int fd = in ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC), rc;
+	FILE *f = in ? stdin : fopen(file, "re");
 	struct lines *l;
+	int rc;
 
-	if (fd < 0)
+	if (!f)
 		return err_fail_sys("cannot read '%s'", file);
-	l = lines_fd(fd, in ? "stdin" : file);
-	rc = read_profile(l, fd, t, column, samples, o);
+	l = lines_open(f, in ? "stdin" : file);
+	rc = read_profile(l, fileno(f), t, column, samples, o);
 	lines_close(l);
 	return rc;
 }

@@ -2,31 +2,28 @@
 #include "err.h"
 #include "mem.h"
 
-#include <errno.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#define PIECE ((size_t)1 << 18)
+#define PIECE (1 << 18) /* bytes read at once */
 
 struct lines {
-	int fd;
+	FILE *f;
 	const char *name;
-	char *buf;
-	size_t at, end, cap; /* the unread part of buf is at..end */
-	size_t last;         /* offset of the last line */
+	char *line;
+	size_t n, cap;
 	unsigned long long number;
-	bool ended;
-	bool torn; /* the last line has no newline */
+	bool torn;  /* the last line has no newline */
+	bool again; /* return the last line once more */
 };
 
 struct lines *
-lines_fd(int fd, const char *name)
+lines_open(FILE *f, const char *name)
 {
 	struct lines *l = mem_new(sizeof *l);
 
-	l->fd = fd;
+	setvbuf(f, NULL, _IOFBF, PIECE);
+	l->f = f;
 	l->name = name;
 	return l;
 }
@@ -34,11 +31,9 @@ lines_fd(int fd, const char *name)
 void
 lines_close(struct lines *l)
 {
-	if (!l)
-		return;
-	if (l->fd > STDIN_FILENO)
-		close(l->fd);
-	free(l->buf);
+	if (l->f != stdin)
+		fclose(l->f);
+	free(l->line);
 	free(l);
 }
 
@@ -54,64 +49,32 @@ lines_number(const struct lines *l)
 	return l->number;
 }
 
-/* Returns 0, or -1 after reporting the error. */
-static int
-read_more(struct lines *l)
-{
-	ssize_t k;
-
-	if (l->at) {
-		memmove(l->buf, l->buf + l->at, l->end - l->at);
-		l->end -= l->at;
-		l->at = 0;
-	}
-	if (l->cap - l->end < PIECE) {
-		l->cap = l->cap ? 2 * l->cap : 2 * PIECE;
-		l->buf = mem_resize(l->buf, l->cap, 1);
-	}
-	do
-		k = read(l->fd, l->buf + l->end, PIECE);
-	while (k < 0 && errno == EINTR);
-	if (k < 0)
-		return err_fail_sys("cannot read '%s'", l->name);
-	l->ended = !k;
-	l->end += (size_t)k;
-	return 0;
-}
-
 int
 lines_next(struct lines *l, const char **line, size_t *n)
 {
-	size_t seen = 0;
+	ssize_t k;
 
-	for (;;) {
-		const char *from = l->buf ? l->buf + l->at : "";
-		const char *nl =
-		    memchr(from + seen, '\n', l->end - l->at - seen);
-
-		if (!nl && !l->ended) {
-			seen = l->end - l->at;
-			if (read_more(l) < 0)
-				return -1;
-			continue;
-		}
-		if (!nl && l->at == l->end)
+	if (!l->again) {
+		k = getline(&l->line, &l->cap, l->f);
+		if (k < 0 && ferror(l->f))
+			return err_fail_sys("cannot read '%s'", l->name);
+		if (k <= 0)
 			return 0;
-		*line = from;
-		*n = nl ? (size_t)(nl - from) : l->end - l->at;
-		l->last = l->at;
-		l->at += *n + (nl != NULL);
+		l->torn = l->line[k - 1] != '\n';
+		l->n = (size_t)k - !l->torn;
+		l->line[l->n] = '\0';
 		l->number++;
-		l->torn = !nl;
-		return 1;
 	}
+	l->again = false;
+	*line = l->line;
+	*n = l->n;
+	return 1;
 }
 
 void
 lines_unread(struct lines *l)
 {
-	l->at = l->last;
-	l->number--;
+	l->again = true;
 }
 
 bool

@@ -1,25 +1,29 @@
 #include "mappings.h"
+#include "intern.h"
 #include "mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct process { /* a process or thread */
-	uint32_t id;
 	char *name;
 	struct mapping *v; /* by address, without overlaps */
 	size_t n, cap;
 };
 
 struct mappings {
-	struct process *v; /* by id */
+	struct intern *ids; /* the bytes of each */
+	struct process *v;  /* by the numbers of their ids */
 	size_t n, cap;
 };
 
 struct mappings *
 mappings_new(void)
 {
-	return mem_new(sizeof(struct mappings));
+	struct mappings *m = mem_new(sizeof *m);
+
+	m->ids = intern_new();
+	return m;
 }
 
 void
@@ -32,44 +36,18 @@ mappings_free(struct mappings *m)
 		free(m->v[i].v);
 	}
 	free(m->v);
+	intern_free(m->ids);
 	free(m);
-}
-
-/* Returns the index of a process, or where to insert it. */
-static size_t
-find_slot(const struct mappings *m, uint32_t id)
-{
-	size_t lo = 0, hi = m->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->v[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static const struct process *
-find_process(const struct mappings *m, uint32_t id)
-{
-	size_t i = find_slot(m, id);
-
-	return i < m->n && m->v[i].id == id ? &m->v[i] : NULL;
 }
 
 static struct process *
 get_process(struct mappings *m, uint32_t id)
 {
-	size_t i = find_slot(m, id);
+	size_t i = intern_idn(m->ids, (const char *)&id, sizeof id);
 
-	if (i == m->n || m->v[i].id != id) {
+	if (i == m->n) {
 		m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
-		memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
-		m->v[i] = (struct process){.id = id};
-		m->n++;
+		m->v[m->n++] = (struct process){0};
 	}
 	return &m->v[i];
 }
@@ -140,34 +118,27 @@ void
 mappings_fork(struct mappings *m, uint32_t pid, uint32_t tid, uint32_t parent,
     uint32_t parent_tid)
 {
-	const char *name = mappings_get_name(m, parent_tid);
-	const struct process *from;
-	struct process *to;
+	struct process from, *to;
 
-	mappings_set_name(m, tid, name);
+	mappings_set_name(m, tid, mappings_get_name(m, parent_tid));
 	if (pid == parent)
 		return;
+	from = *get_process(m, parent);
 	to = get_process(m, pid);
 	free(to->v);
-	to->v = NULL;
-	to->n = to->cap = 0;
-	from = find_process(m, parent);
-	if (!from || !from->n)
-		return;
-	to->v = mem_array(from->n, sizeof *to->v);
-	memcpy(to->v, from->v, from->n * sizeof *to->v);
-	to->n = to->cap = from->n;
+	to->v = mem_array(from.n + 1, sizeof *to->v);
+	if (from.n)
+		memcpy(to->v, from.v, from.n * sizeof *to->v);
+	to->n = from.n;
+	to->cap = from.n + 1;
 }
 
 const struct mapping *
-mappings_find(const struct mappings *m, uint32_t pid, uint64_t at)
+mappings_find(struct mappings *m, uint32_t pid, uint64_t at)
 {
-	const struct process *p = find_process(m, pid);
-	size_t i;
+	const struct process *p = get_process(m, pid);
+	size_t i = find_first_ending_after(p, at);
 
-	if (!p)
-		return NULL;
-	i = find_first_ending_after(p, at);
 	return i < p->n && p->v[i].start <= at ? &p->v[i] : NULL;
 }
 
@@ -182,9 +153,7 @@ mappings_set_name(struct mappings *m, uint32_t tid, const char *name)
 }
 
 const char *
-mappings_get_name(const struct mappings *m, uint32_t tid)
+mappings_get_name(struct mappings *m, uint32_t tid)
 {
-	const struct process *p = find_process(m, tid);
-
-	return p ? p->name : NULL;
+	return get_process(m, tid)->name;
 }

@@ -24,10 +24,9 @@ void mappings_fork(struct mappings *, uint32_t pid, uint32_t tid,
 
 /* Returns NULL if nothing is mapped there. */
 const struct mapping *mappings_find(
-    const struct mappings *, uint32_t pid, uint64_t at);
+    struct mappings *, uint32_t pid, uint64_t at);
 
 void mappings_set_name(struct mappings *, uint32_t tid, const char *name);
-const char *mappings_get_name(
-    const struct mappings *, uint32_t tid); /* or NULL */
+const char *mappings_get_name(struct mappings *, uint32_t tid); /* or NULL */
 
 #endif

@@ -246,6 +246,13 @@ compare_by_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : 1;
 }
 
+/* Returns true for types of records of the kernel, and of the perf tool. */
+static bool
+is_record_type(uint32_t type)
+{
+	return type && (type < 32 || (type >= 64 && type < 96));
+}
+
 /*
  * After a broken record, takes for the next what looks like one at a multiple
  * of 8 bytes: the kernel's records are multiples of 8 long.
@@ -270,7 +277,8 @@ read_index(struct perffile *f, const char *name)
 					"use 'perf script -i FILE | vkb-flame'",
 			    name);
 		size = r.n;
-		if (size < 8 || size > end - at || (lost && size % 8)) {
+		if (size < 8 || size > end - at ||
+		    (lost && (size % 8 || !is_record_type(type)))) {
 			f->broken += !lost;
 			lost = true;
 			continue;

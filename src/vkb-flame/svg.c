@@ -1,9 +1,9 @@
 #include "svg.h"
+#include "asset.h"
 #include "calltree.h"
 #include "diff.h"
 #include "markup.h"
 #include "mem.h"
-#include "page.h"
 #include "str.h"
 
 #include <math.h>
@@ -16,6 +16,11 @@
 #define TOP 48    /* pixels above the frames */
 #define BOTTOM 28 /* pixels below the frames */
 #define LETTER 7.2
+
+/* They make the graph interactive. */
+extern const char page_style[], page_script[];
+ASSET(page_style, "src/vkb-flame/page.css");
+ASSET(page_script, "src/vkb-flame/page.js");
 
 struct graph {
 	struct str *to;
@@ -101,9 +106,6 @@ write_tooltip(struct graph *g, uint32_t i)
 {
 	struct str s = {0};
 
-	str_add(g->to, "<title>");
-	markup_xml(g->to, get_frame_name(g, i));
-	str_addc(g->to, '\n');
 	if (g->d)
 		append_difference(&s, g, i);
 	else {
@@ -114,8 +116,8 @@ write_tooltip(struct graph *g, uint32_t i)
 		str_printf(
 		    &s, "), itself %.2f%%", 100 * g->t->self[0][i] / g->all);
 	}
-	markup_xml(g->to, s.s);
-	str_add(g->to, "</title>");
+	markup_printf(
+	    g->to, "<title>%s\n%s</title>", get_frame_name(g, i), s.s);
 	str_free(&s);
 }
 
@@ -159,10 +161,8 @@ write_frame(struct graph *g, uint32_t i, double x)
 		else
 			markup_cut(
 			    &s, get_frame_name(g, i), (size_t)letters - 2);
-		str_printf(
-		    g->to, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + ROW - 5);
-		markup_xml(g->to, s.s);
-		str_add(g->to, "</text>");
+		markup_printf(g->to, "<text x=\"%.2f\" y=\"%.0f\">%s</text>",
+		    x + 3, y + ROW - 5, s.s);
 		str_free(&s);
 	}
 	str_add(g->to, "</g>\n");
@@ -222,12 +222,10 @@ write_heading(struct graph *g, const char *title)
 	    "new, dashed: vanished, violet: offset by one sibling, grey: no "
 	    "significant difference";
 
-	str_printf(g->to,
+	markup_printf(g->to,
 	    "<text class=\"ink\" x=\"%.0f\" y=\"20\" text-anchor=\"middle\" "
-	    "font-size=\"16\">",
-	    g->o->width / 2);
-	markup_xml(g->to, title);
-	str_add(g->to, "</text>\n");
+	    "font-size=\"16\">%s</text>\n",
+	    g->o->width / 2, title);
 	if (g->d)
 		str_printf(g->to,
 		    "<text class=\"ink\" x=\"%.0f\" y=\"40\" "
@@ -249,15 +247,15 @@ svg_write(struct str *to, const struct calltree *t, const struct diff *d,
 	g.all = g.size[0];
 	rows = compute_depths(&g);
 	g.height = TOP + BOTTOM + rows * (double)ROW;
-	str_printf(to,
+	markup_printf(to,
 	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"vkb-flame\" "
 	    "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
 	    "font-family=\"monospace\" font-size=\"12\" data-top=\"%d\" "
-	    "data-bottom=\"%d\" data-row=\"%d\" data-pad=\"%d\"%s>\n<title>",
-	    o->width, g.height, o->width, g.height, TOP, BOTTOM, ROW, PAD,
-	    o->icicle ? " data-icicle=\"\"" : "");
-	markup_xml(to, title);
+	    "data-bottom=\"%d\" data-row=\"%d\" data-pad=\"%d\"",
+	    o->width, g.height, o->width, g.height, TOP, BOTTOM, ROW, PAD);
+	str_add(to, o->icicle ? " data-icicle=\"\"" : "");
+	markup_printf(to, ">\n<title>%s", title);
 	str_printf(to,
 	    "</title>\n<style>\n%s</style>\n"
 	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "

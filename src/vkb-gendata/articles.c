@@ -76,7 +76,7 @@ read_more(struct articles *a)
 	if (a->window.len > PAGE_MOST)
 		return err_fail("'%s' has a page of more than %d MiB", a->name,
 		    PAGE_MOST >> 20);
-	rc = dump_next(a->dump, &a->window);
+	rc = dump_read_segment(a->dump, &a->window);
 	a->end = rc == 0;
 	return rc;
 }
@@ -178,7 +178,7 @@ parse_article(const struct span *p, struct span *title, struct span *text)
 }
 
 int
-articles_next(struct articles *a, struct article *to)
+articles_read_next(struct articles *a, struct article *to)
 {
 	struct span p = {0}, title, text;
 	int rc;
@@ -204,9 +204,9 @@ article_make_plain(const struct article *a, struct str *out)
 	struct str wiki = {0};
 
 	str_clear(out);
-	wikitext_from_xml(&wiki, a->text.s, a->text.len);
-	wikitext_plain(out, wiki.s ? wiki.s : "", wiki.len);
+	wikitext_append_unescaped(&wiki, a->text.s, a->text.len);
+	wikitext_append_plain(out, wiki.s ? wiki.s : "", wiki.len);
 	if (!out->len)
-		wikitext_from_xml(out, a->title.s, a->title.len);
+		wikitext_append_unescaped(out, a->title.s, a->title.len);
 	str_free(&wiki);
 }

@@ -21,7 +21,7 @@ struct articles *articles_open(const char *file, size_t threads);
 void articles_close(struct articles *);
 
 /* Fills *a, which starts as {0}. Returns 1, 0 at the end, -1 (reported). */
-int articles_next(struct articles *, struct article *a);
+int articles_read_next(struct articles *, struct article *a);
 void article_free(struct article *);
 
 /* Replaces *out by the plain text, or by the title if the text is empty. */

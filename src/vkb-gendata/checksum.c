@@ -1,22 +1,20 @@
 #include "checksum.h"
 #include "err.h"
 #include "mem.h"
-#include "str.h"
+#include "sink.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define K UINT64_C(0x9e3779b97f4a7c15)
 #define BUFFER (1 << 20)
 #define LANES (CHECKSUM_BLOCK / 8)
 
 void
-checksum_init(struct checksum *c)
+checksum_init(struct checksum *c, int fd, const char *name)
 {
-	*c = (struct checksum){{1, 2, 3, 4}, 0, {0}};
+	*c = (struct checksum){fd, name, {1, 2, 3, 4}, 0, {0}};
 }
 
 static uint64_t
@@ -38,8 +36,8 @@ add_blocks(struct checksum *c, const unsigned char *p, size_t n)
 	}
 }
 
-void
-checksum_add(struct checksum *c, const void *data, size_t n)
+static void
+add_bytes(struct checksum *c, const void *data, size_t n)
 {
 	const unsigned char *p = data;
 	size_t have = c->bytes % CHECKSUM_BLOCK, more;
@@ -77,44 +75,34 @@ checksum_end(struct checksum *c)
 }
 
 int
-checksum_write(
-    struct checksum *c, int fd, const struct str *s, const char *name)
+checksum_write(struct checksum *c, const struct str *s)
 {
-	size_t done = 0;
-
-	while (done < s->len) {
-		ssize_t k = write(fd, s->s + done, s->len - done);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return err_fail_sys("cannot write '%s'", name);
-		done += (size_t)k;
-	}
-	checksum_add(c, s->s, s->len);
+	if (sink_write(c->fd, s->s, s->len) < 0)
+		return err_fail_sys("cannot write '%s'", c->name);
+	add_bytes(c, s->s, s->len);
 	return 0;
 }
 
 int
-checksum_file(const char *path, uint64_t *sum, uint64_t *bytes)
+checksum_file(const char *path, uint64_t most, uint64_t *sum)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), why;
+	FILE *f = fopen(path, "re");
 	struct checksum c;
-	char *buf;
-	ssize_t n;
+	char *buf = mem_resize(NULL, BUFFER, 1);
+	size_t n = 1;
+	int rc = 0;
 
-	if (fd < 0)
-		return -1;
-	buf = mem_resize(NULL, BUFFER, 1);
-	checksum_init(&c);
-	while ((n = read(fd, buf, BUFFER)) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0)
-			checksum_add(&c, buf, (size_t)n);
-	why = errno;
+	checksum_init(&c, -1, NULL);
+	while (f && n && c.bytes < most) {
+		n = most - c.bytes;
+		n = fread(buf, 1, n < BUFFER ? n : BUFFER, f);
+		add_bytes(&c, buf, n);
+	}
+	if (!f || ferror(f))
+		rc = err_fail_sys("cannot read '%s'", path);
+	if (f)
+		fclose(f);
 	free(buf);
-	close(fd);
-	errno = why;
-	*bytes = c.bytes;
 	*sum = checksum_end(&c);
-	return n < 0 ? -1 : 0;
+	return rc;
 }

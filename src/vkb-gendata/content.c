@@ -7,7 +7,6 @@
 #include "vocabulary.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static void
@@ -36,7 +35,6 @@ make_proximity(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t phrase = (c->row - 1) / (uint64_t)t->each;
 	long long i;
 
-	str_clear(s);
 	for (i = 1; t->combos != 1 && i <= t->terms && s->len < 4 * c->size;
 	     i++) {
 		size_t from = s->len;
@@ -51,7 +49,6 @@ make_proximity(struct str *s, const struct transform *t, const struct cell *c)
 		append_phrase_term(s, phrase, (uint64_t)i);
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 }
 
 static void
@@ -59,12 +56,9 @@ make_expansion(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t per = (uint64_t)t->count * (uint64_t)t->each, n, from;
 	unsigned long long id = (c->row - 1) / per + 1;
-	char name[32];
 
-	str_clear(s);
-	snprintf(name, sizeof name, "term%03llu", id);
 	n = (c->row - 1) % per / (uint64_t)t->each + 1;
-	str_printf(s, "%s_", name);
+	str_printf(s, "term%03llu_", id);
 	from = s->len;
 	str_addc(s, 'a');
 	tokens_repeat(s, from, n, c->size);
@@ -72,7 +66,7 @@ make_expansion(struct str *s, const struct transform *t, const struct cell *c)
 	from = s->len;
 	str_addc(s, 'a');
 	tokens_repeat(s, from, n, c->size);
-	str_printf(s, "_%s", name);
+	str_printf(s, "_term%03llu", id);
 }
 
 static void
@@ -85,7 +79,6 @@ make_fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 
 	fuzzy_append_word(&base, c->py, id, (uint32_t)t->min_len,
 	    (uint32_t)t->max_len, tokens_compute_twist(c));
-	str_clear(s);
 	fuzzy_append_variant(s, c->py, base.s, id, variant, (uint32_t)t->edits,
 	    tokens_compute_twist(c));
 	str_free(&base);
@@ -118,7 +111,6 @@ make_numeric(struct str *s, const struct transform *t, const struct cell *c)
 	while (u /= 10);
 	if (v < 0)
 		*--p = '-';
-	str_clear(s);
 	str_addn(s, p, (size_t)(buf + sizeof buf - p));
 }
 
@@ -129,10 +121,9 @@ make_tags(struct str *s, const struct transform *t, const struct cell *c)
 	size_t i, k;
 
 	tokens_seed_rng(c, &r);
-	str_clear(s);
 	i = rng_below(&r, t->nlist);
 	str_add(s, t->list[i]);
-	if (t->one || t->nlist < 2 || rng_below(&r, 2))
+	if (t->single_tag || t->nlist < 2 || rng_below(&r, 2))
 		return;
 	k = rng_below(&r, t->nlist - 1);
 	str_addc(s, '|');
@@ -154,7 +145,6 @@ cut_article(struct str *s, const struct transform *t, const struct cell *c)
 {
 	size_t n = c->article_len, from = (size_t)t->offset, part;
 
-	str_clear(s);
 	if (!n)
 		return;
 	if (c->field) {
@@ -187,7 +177,6 @@ make_wikipedia(struct str *s, const struct transform *t, const struct cell *c)
 	tokens_seed_rng(c, &r);
 	for (long long i = 0; i < t->offset % 64; i++)
 		rng_next(&r);
-	str_clear(s);
 	natural_append_text(s, c->words, &r, (double)t->count, c->size);
 }
 
@@ -224,9 +213,8 @@ make_word(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t n = (c->row - 1) * (uint64_t)t->terms + t->first;
 	size_t len;
 	const char *w =
-	    vocabulary_word(c->words, (size_t)(n % VOCABULARY_WORDS), &len);
+	    vocabulary_get_word(c->words, (size_t)(n % VOCABULARY_WORDS), &len);
 
-	str_clear(s);
 	str_addn(s, w, len);
 }
 
@@ -241,7 +229,6 @@ append_injected_term(
 static void
 make_label(struct str *s, const struct transform *t, const struct cell *c)
 {
-	str_clear(s);
 	str_addn(s, "phrase", 6);
 	append_number(s, (c->row - 1) / (uint64_t)t->each);
 }
@@ -249,7 +236,6 @@ make_label(struct str *s, const struct transform *t, const struct cell *c)
 static void
 make_term(struct str *s, const struct transform *t, const struct cell *c)
 {
-	str_clear(s);
 	append_phrase_term(s, c->row - 1, t->first);
 }
 
@@ -258,57 +244,64 @@ make_expanded_term(
     struct str *s, const struct transform *t, const struct cell *c)
 {
 	(void)t;
-	str_clear(s);
 	str_printf(s, "term%03llu", (unsigned long long)c->row);
 }
 
 static void
 make_listed(struct str *s, const struct transform *t, const struct cell *c)
 {
-	str_clear(s);
 	str_add(s, t->list[(c->row - 1) % t->nlist]);
 }
 
 /* How many consecutive rows share the content, see content_find_period. */
 enum period { ONE, EACH, ALL };
 
+/* What becomes of the content so far, and of a blank after the last token. */
+enum way { REPLACE, APPEND, TOKENS };
+
 /* A vector has no function: it is not text, and vectors_make_row makes it. */
 static const struct {
-	tokens_make *make;
+	tokens_append *make;
 	enum period period;
-	bool appends; /* to the content so far, instead of replacing it */
+	enum way way;
 } kinds[] = {
-    [TRANSFORM_WIKIPEDIA] = {make_wikipedia, ONE, false},
-    [TRANSFORM_INJECT] = {append_injected_term, ALL, true},
-    [TRANSFORM_REPEAT] = {append_repeated_term, ALL, true},
-    [TRANSFORM_PREFIX_GEN] = {append_prefix_words, ALL, true},
-    [TRANSFORM_PROXIMITY] = {make_proximity, EACH, false},
-    [TRANSFORM_PHRASE_LABEL] = {make_label, EACH, false},
-    [TRANSFORM_EXPANSION] = {make_expansion, EACH, false},
-    [TRANSFORM_FUZZY] = {make_fuzzy, EACH, false},
-    [TRANSFORM_NUMERIC] = {make_numeric, ONE, false},
-    [TRANSFORM_TAGS] = {make_tags, ONE, false},
-    [TRANSFORM_REPEATED] = {tokens_repeated, ALL, false},
-    [TRANSFORM_CYCLIC] = {tokens_cyclic, ALL, false},
-    [TRANSFORM_UNIQUE] = {tokens_unique, ONE, false},
-    [TRANSFORM_UUID] = {tokens_uuid, ONE, false},
-    [TRANSFORM_PROGRESSIVE] = {tokens_progressive, ONE, false},
-    [TRANSFORM_RANDOM_SET] = {tokens_random_set, ONE, false},
-    [TRANSFORM_STEMMABLE] = {tokens_stemmable, ONE, false},
-    [TRANSFORM_VECTOR] = {NULL, ONE, false},
-    [TRANSFORM_TERM] = {make_term, ONE, false},
-    [TRANSFORM_LABEL] = {make_label, EACH, false},
-    [TRANSFORM_EXPANDED] = {make_expanded_term, ONE, false},
-    [TRANSFORM_SPELT] = {make_fuzzy, EACH, false},
-    [TRANSFORM_IN_TURN] = {make_listed, ONE, false},
-    [TRANSFORM_WORD] = {make_word, ONE, false},
+    [TRANSFORM_WIKIPEDIA] = {make_wikipedia, ONE, REPLACE},
+    [TRANSFORM_INJECT] = {append_injected_term, ALL, APPEND},
+    [TRANSFORM_REPEAT] = {append_repeated_term, ALL, APPEND},
+    [TRANSFORM_PREFIX_GEN] = {append_prefix_words, ALL, APPEND},
+    [TRANSFORM_PROXIMITY] = {make_proximity, EACH, TOKENS},
+    [TRANSFORM_PHRASE_LABEL] = {make_label, EACH, REPLACE},
+    [TRANSFORM_EXPANSION] = {make_expansion, EACH, REPLACE},
+    [TRANSFORM_FUZZY] = {make_fuzzy, EACH, REPLACE},
+    [TRANSFORM_NUMERIC] = {make_numeric, ONE, REPLACE},
+    [TRANSFORM_TAGS] = {make_tags, ONE, REPLACE},
+    [TRANSFORM_REPEATED] = {tokens_append_repeated, ALL, TOKENS},
+    [TRANSFORM_CYCLIC] = {tokens_append_cyclic, ALL, TOKENS},
+    [TRANSFORM_UNIQUE] = {tokens_append_unique, ONE, TOKENS},
+    [TRANSFORM_UUID] = {tokens_append_uuid, ONE, TOKENS},
+    [TRANSFORM_PROGRESSIVE] = {tokens_append_progressive, ONE, TOKENS},
+    [TRANSFORM_RANDOM_SET] = {tokens_append_random_set, ONE, TOKENS},
+    [TRANSFORM_STEMMABLE] = {tokens_append_stemmable, ONE, TOKENS},
+    [TRANSFORM_VECTOR] = {NULL, ONE, REPLACE},
+    [TRANSFORM_TERM] = {make_term, ONE, REPLACE},
+    [TRANSFORM_LABEL] = {make_label, EACH, REPLACE},
+    [TRANSFORM_EXPANDED] = {make_expanded_term, ONE, REPLACE},
+    [TRANSFORM_SPELT] = {make_fuzzy, EACH, REPLACE},
+    [TRANSFORM_IN_TURN] = {make_listed, ONE, REPLACE},
+    [TRANSFORM_WORD] = {make_word, ONE, REPLACE},
 };
 
 void
-content_apply(const struct transform *t, const struct cell *c, struct str *s)
+content_apply_transform(
+    const struct transform *t, const struct cell *c, struct str *s)
 {
-	if (kinds[t->kind].make)
-		kinds[t->kind].make(s, t, c);
+	if (!kinds[t->kind].make)
+		return;
+	if (kinds[t->kind].way != APPEND)
+		str_clear(s);
+	kinds[t->kind].make(s, t, c);
+	if (kinds[t->kind].way == TOKENS && s->len)
+		s->s[--s->len] = '\0';
 }
 
 void
@@ -331,7 +324,7 @@ content_count_text(const struct transform *t, size_t text, const struct str *s)
 {
 	if (t->kind == TRANSFORM_WIKIPEDIA)
 		return s->len;
-	return kinds[t->kind].appends ? text : 0;
+	return kinds[t->kind].way == APPEND ? text : 0;
 }
 
 void

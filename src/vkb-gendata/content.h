@@ -25,7 +25,7 @@ struct cell {
 };
 
 /* Appends to or replaces 's', the content of the cell so far. */
-void content_apply(
+void content_apply_transform(
     const struct transform *, const struct cell *, struct str *s);
 
 /*

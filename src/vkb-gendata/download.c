@@ -46,10 +46,10 @@ download_is_url(const char *s)
 }
 
 static int
-refuse_part(struct part *p)
+fail_part(struct part *p)
 {
 	p->reported = true;
-	return -1;
+	return err_fail_sys("cannot write '%s'", p->path);
 }
 
 /* Reports an error and returns -1 if the disk lacks space for 'more' bytes. */
@@ -62,18 +62,19 @@ check_disk_space(struct part *p, long long more)
 
 	if (statvfs(dirname(copy), &v) < 0) {
 		free(copy);
-		err_fail_sys(
+		p->reported = true;
+		return err_fail_sys(
 		    "cannot read the free disk space for '%s'", p->path);
-		return refuse_part(p);
 	}
 	free(copy);
 	left = (double)v.f_bavail * (double)v.f_frsize - SPARE;
 	if ((double)more <= left)
 		return 0;
-	err_say("'%s' needs %sB, but the disk of '%s' has only %sB free",
-	    p->url, num_human(want, (double)more), p->path,
+	p->reported = true;
+	return err_fail(
+	    "'%s' needs %sB, but the disk of '%s' has only %sB free", p->url,
+	    num_human(want, (double)more), p->path,
 	    num_human(has, left > 0 ? left : 0));
-	return refuse_part(p);
 }
 
 /* Stores the file's id, by which the next transfer resumes safely. */
@@ -103,10 +104,8 @@ begin_part(struct part *p)
 		return -1;
 	p->fd = open(p->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (p->fd < 0 || ftruncate(p->fd, p->have) < 0 ||
-	    lseek(p->fd, 0, SEEK_END) < 0) {
-		err_fail_sys("cannot write '%s'", p->path);
-		return refuse_part(p);
-	}
+	    lseek(p->fd, 0, SEEK_END) < 0)
+		return fail_part(p);
 	write_part_id(p);
 	p->start = p->have;
 	meter_begin(p->meter, p->url, more > 0 ? (double)(p->have + more) : 0);
@@ -121,8 +120,7 @@ on_data(char *data, size_t size, size_t n, void *arg)
 	if (p->fd < 0 && begin_part(p) < 0)
 		return 0;
 	if (sink_write(p->fd, data, size * n) < 0) {
-		err_fail_sys("cannot write '%s'", p->path);
-		p->reported = true;
+		fail_part(p);
 		return 0;
 	}
 	p->have += (long long)(size * n);
@@ -230,10 +228,8 @@ transfer_part(struct part *p)
 	curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_cleanup(p->curl);
 	curl_slist_free_all(list);
-	if (p->fd >= 0 && fsync(p->fd) < 0 && code == CURLE_OK) {
-		err_fail_sys("cannot write '%s'", p->path);
-		p->reported = true;
-	}
+	if (p->fd >= 0 && fsync(p->fd) < 0 && code == CURLE_OK)
+		fail_part(p);
 	if (p->fd >= 0)
 		close(p->fd);
 	if (p->reported)
@@ -269,9 +265,8 @@ download_part(const char *url, const char *path, struct meter *meter)
 	return rc;
 }
 
-/* Ends a transfer: keeps the part under its final name, or removes it. */
-static int
-end_part(const char *path, bool keep)
+int
+download_end(const char *path, bool keep)
 {
 	char *part = mem_printf("%s.part", path);
 	char *id = mem_printf("%s.part.id", path);
@@ -286,18 +281,6 @@ end_part(const char *path, bool keep)
 	free(part);
 	free(id);
 	return rc;
-}
-
-int
-download_keep(const char *path)
-{
-	return end_part(path, true);
-}
-
-void
-download_drop(const char *path)
-{
-	end_part(path, false);
 }
 
 static size_t

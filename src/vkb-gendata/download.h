@@ -14,14 +14,13 @@ struct str;
 bool download_is_url(const char *);
 
 /*
- * Writes PATH.part; the caller checks it and calls download_keep or
- * download_drop. Returns 0, or -1 (error reported), also if the disk is full.
+ * Writes PATH.part; the caller checks it and calls download_end. Returns 0, or
+ * -1 (error reported), also if the disk is full.
  */
 int download_part(const char *url, const char *path, struct meter *);
-/* Renames PATH.part to PATH. Returns 0, or -1 (error reported). */
-int download_keep(const char *path);
-/* Removes PATH.part. */
-void download_drop(const char *path);
+/* Renames PATH.part to PATH if it is to be kept, or removes it. Returns 0, or
+ * -1 (error reported). */
+int download_end(const char *path, bool keep);
 
 /* Appends a text of at most 1 MiB. Returns 0, or -1 without a message. */
 int download_text(const char *url, struct str *);

@@ -19,10 +19,8 @@
 #define SEGMENT_MOST (1LL << 30) /* most decompressed bytes of a segment */
 #define AHEAD 2                  /* slots for each thread */
 
-enum { FREE, WORKING, READY };
-
 struct slot {
-	int state;
+	bool ready; /* decompressed, and not delivered */
 	bool failed;
 	struct str text;
 };
@@ -39,7 +37,7 @@ struct dump {
 	pthread_cond_t changed;
 	size_t next;     /* offset in 'map' of the next segment */
 	uint64_t taken;  /* segments that threads have taken */
-	uint64_t wanted; /* segment that dump_next delivers next */
+	uint64_t wanted; /* segment that dump_read_segment delivers next */
 	struct slot *slots;
 	size_t nslots;
 	bool stop;
@@ -78,7 +76,6 @@ take_segment(struct dump *d, size_t *from, size_t *to)
 		pthread_cond_wait(&d->changed, &d->lock);
 	if (!d->stop && d->next < d->size) {
 		s = &d->slots[d->taken++ % d->nslots];
-		s->state = WORKING;
 		*from = d->next;
 		*to = d->size - d->next > SEGMENT
 		    ? find_stream(d->map, d->size, d->next + SEGMENT, d->size)
@@ -127,7 +124,7 @@ decompress_segments(void *arg)
 		    d->map + from, to - from, d->name, &s->text);
 		pthread_mutex_lock(&d->lock);
 		s->failed = rc < 0;
-		s->state = READY;
+		s->ready = true;
 		pthread_cond_broadcast(&d->changed);
 		pthread_mutex_unlock(&d->lock);
 	}
@@ -235,24 +232,21 @@ read_serial(struct dump *d, struct str *to)
 }
 
 int
-dump_next(struct dump *d, struct str *to)
+dump_read_segment(struct dump *d, struct str *to)
 {
 	struct slot *s;
-	int rc = 1;
+	int rc = 0;
 
 	if (d->serial)
 		return read_serial(d, to);
 	pthread_mutex_lock(&d->lock);
 	s = &d->slots[d->wanted % d->nslots];
-	while (d->wanted == d->taken ? d->next < d->size : s->state != READY)
+	while (d->wanted == d->taken ? d->next < d->size : !s->ready)
 		pthread_cond_wait(&d->changed, &d->lock);
-	if (d->wanted == d->taken) {
-		rc = 0;
-	} else {
+	if (d->wanted != d->taken) {
 		str_addn(to, s->text.s, s->text.len);
-		if (s->failed)
-			rc = -1;
-		s->state = FREE;
+		rc = s->failed ? -1 : 1;
+		s->ready = false;
 		d->wanted++;
 		pthread_cond_broadcast(&d->changed);
 	}

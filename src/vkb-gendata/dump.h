@@ -17,6 +17,6 @@ struct dump *dump_open(const char *file, size_t threads);
 void dump_close(struct dump *);
 
 /* Appends up to 1 GiB. Returns 1, 0 at the end, or -1 (error reported). */
-int dump_next(struct dump *, struct str *);
+int dump_read_segment(struct dump *, struct str *);
 
 #endif

@@ -10,51 +10,41 @@
 #define NPY_ALIGN 64
 #define NPY_HEAD 10 /* bytes of magic, version and header length */
 
-/* Classes of bytes that some format must quote or escape. */
-enum {
-	COMMA = 1,
-	TAB = 2,
-	LINE = 4,
-	QUOTE = 8,
-	BACKSLASH = 16,
-	MARKUP = 32,
-	CONTROL = 64
-};
+/* Bytes that a format must quote or escape; XML and JSON as 'classes' say. */
+enum { CSV = 1, TSV = 2, JSON = 4, XML = 8 };
 
-static const unsigned char classes[256] = {[0 ... 8] = CONTROL,
-    ['\t'] = CONTROL | TAB,
-    ['\n'] = CONTROL | LINE,
-    [0x0b ... 0x0c] = CONTROL,
-    ['\r'] = CONTROL | LINE,
-    [0x0e ... 0x1f] = CONTROL,
-    [','] = COMMA,
-    ['"'] = QUOTE,
-    ['\\'] = BACKSLASH,
-    ['&'] = MARKUP,
-    ['<'] = MARKUP,
-    ['>'] = MARKUP};
+static const unsigned char classes[256] = {[0 ... 8] = JSON | XML,
+    ['\t'] = TSV | JSON,
+    ['\n'] = CSV | TSV | JSON,
+    [0x0b ... 0x0c] = JSON | XML,
+    ['\r'] = CSV | TSV | JSON | XML,
+    [0x0e ... 0x1f] = JSON | XML,
+    [','] = CSV,
+    ['"'] = CSV | TSV | JSON,
+    ['\\'] = JSON,
+    ['&'] = XML,
+    ['<'] = XML,
+    ['>'] = XML};
 
-static bool
-has_class(const struct str *s, unsigned which)
+/* Returns the offset of the next byte of the class from 'i' on, or s->len. */
+static size_t
+find_class(const struct str *s, size_t i, unsigned which)
 {
-	for (size_t i = 0; i < s->len; i++)
-		if (classes[(unsigned char)s->s[i]] & which)
-			return true;
-	return false;
+	while (i < s->len && !(classes[(unsigned char)s->s[i]] & which))
+		i++;
+	return i;
 }
 
-/* Appends 's'; calls with(to, c) instead for a NUL and each byte of 'which'. */
+/* Appends 's', with each byte of the class as append(to, byte) writes it. */
 static void
-append_replaced(struct str *to, const struct str *s, const char *which,
-    void with(struct str *, char))
+append_escaped(struct str *to, const struct str *s, unsigned which,
+    void append(struct str *, char))
 {
-	for (size_t i = 0; i < s->len; i++) {
-		size_t n = strcspn(s->s + i, which);
-
-		str_addn(to, s->s + i, n);
-		i += n;
+	for (size_t from = 0, i; from < s->len; from = i + 1) {
+		i = find_class(s, from, which);
+		str_addn(to, s->s + from, i - from);
 		if (i < s->len)
-			with(to, s->s[i]);
+			append(to, s->s[i]);
 	}
 }
 
@@ -76,8 +66,7 @@ static bool
 needs_quotes(const struct str *s, char delimiter)
 {
 	if (s->len < LONG)
-		return has_class(
-		    s, (delimiter == '\t' ? TAB : COMMA) | QUOTE | LINE);
+		return find_class(s, 0, delimiter == '\t' ? TSV : CSV) < s->len;
 	return memchr(s->s, delimiter, s->len) || memchr(s->s, '"', s->len) ||
 	    memchr(s->s, '\r', s->len) || memchr(s->s, '\n', s->len);
 }
@@ -96,11 +85,7 @@ append_csv(struct str *to, const struct str *s, char delimiter, bool lone)
 	str_addc(to, '"');
 }
 
-/* Control characters; XML 1.0 cannot represent most of them. */
-#define CONTROLS                                                           \
-	"\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x11\x12\x13" \
-	"\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f"
-
+/* XML 1.0 cannot represent most control characters: they become blanks. */
 static void
 append_xml_char(struct str *s, char c)
 {
@@ -114,17 +99,6 @@ append_xml_char(struct str *s, char c)
 		str_add(s, "&#13;");
 	else
 		str_addc(s, ' ');
-}
-
-static void
-append_xml(struct str *to, const char *name, const struct str *s)
-{
-	str_printf(to, "    <%s>", name);
-	if (has_class(s, MARKUP | CONTROL))
-		append_replaced(to, s, "&<>\r" CONTROLS, append_xml_char);
-	else
-		str_addn(to, s->s, s->len);
-	str_printf(to, "</%s>\n", name);
 }
 
 static void
@@ -142,10 +116,7 @@ static void
 append_json(struct str *to, const struct str *s)
 {
 	str_addc(to, '"');
-	if (has_class(s, QUOTE | BACKSLASH | CONTROL))
-		append_replaced(to, s, "\"\\\n\r\t" CONTROLS, append_json_char);
-	else
-		str_addn(to, s->s, s->len);
+	append_escaped(to, s, JSON, append_json_char);
 	str_addc(to, '"');
 }
 
@@ -180,33 +151,43 @@ append_npy_head(struct str *s, const struct recipe_file *f)
 	str_free(&d);
 }
 
-static void
-append_column_names(struct str *s, const struct recipe_file *f, char delimiter)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		struct str name = {0};
+static const struct {
+	const char *begin, *end; /* of a row */
+	char delimiter;          /* between its fields; '\0': none */
+} rows[] = {[RECIPE_CSV] = {"", "\r\n", ','},
+    [RECIPE_TSV] = {"", "\n", '\t'},
+    [RECIPE_XML] = {"  <doc>\n    <id>", "  </doc>\n", '\0'},
+    [RECIPE_JSONL] = {"{", "}\n", ','},
+    [RECIPE_NPY] = {"", "", '\0'},
+    [RECIPE_FVECS] = {"", "", '\0'},
+    [RECIPE_IVECS] = {"", "", '\0'}};
 
-		if (i)
-			str_addc(s, delimiter);
-		str_add(&name, f->fields[i].name);
-		append_csv(s, &name, delimiter, f->n == 1);
-		str_free(&name);
-	}
-	str_add(s, f->format == RECIPE_CSV ? "\r\n" : "\n");
+static struct str
+get_name(const struct recipe_field *x)
+{
+	return (struct str){.s = x->name, .len = strlen(x->name)};
 }
 
 void
 encode_head(struct str *s, const struct recipe_file *f)
 {
-	if (f->format == RECIPE_CSV)
-		append_column_names(s, f, ',');
-	if (f->format == RECIPE_TSV)
-		append_column_names(s, f, '\t');
+	char delimiter = rows[f->format].delimiter;
+
 	if (f->format == RECIPE_XML)
 		str_add(s,
 		    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<corpus>\n");
 	if (f->format == RECIPE_NPY)
 		append_npy_head(s, f);
+	if (f->format != RECIPE_CSV && f->format != RECIPE_TSV)
+		return;
+	for (size_t i = 0; i < f->n; i++) {
+		struct str name = get_name(&f->fields[i]);
+
+		if (i)
+			str_addc(s, delimiter);
+		append_csv(s, &name, delimiter, f->n == 1);
+	}
+	encode_end(s, f);
 }
 
 void
@@ -219,11 +200,9 @@ encode_foot(struct str *s, const struct recipe_file *f)
 void
 encode_begin(struct str *s, const struct recipe_file *f, uint64_t row)
 {
+	str_add(s, rows[f->format].begin);
 	if (f->format == RECIPE_XML)
-		str_printf(s, "  <doc>\n    <id>%06llu</id>\n",
-		    (unsigned long long)row);
-	if (f->format == RECIPE_JSONL)
-		str_addc(s, '{');
+		str_printf(s, "%06llu</id>\n", (unsigned long long)row);
 }
 
 void
@@ -231,23 +210,22 @@ encode_text(struct str *s, const struct recipe_file *f, size_t field,
     const struct str *content)
 {
 	const struct recipe_field *x = &f->fields[field];
-	char delimiter = f->format == RECIPE_TSV ? '\t' : ',';
-	struct str name = {.s = x->name};
+	char delimiter = rows[f->format].delimiter;
+	struct str name = get_name(x);
 
+	if (field && delimiter)
+		str_addc(s, delimiter);
 	switch (f->format) {
 	case RECIPE_CSV:
 	case RECIPE_TSV:
-		if (field)
-			str_addc(s, delimiter);
 		append_csv(s, content, delimiter, f->n == 1);
 		return;
 	case RECIPE_XML:
-		append_xml(s, x->name, content);
+		str_printf(s, "    <%s>", x->name);
+		append_escaped(s, content, XML, append_xml_char);
+		str_printf(s, "</%s>\n", x->name);
 		return;
 	case RECIPE_JSONL:
-		if (field)
-			str_addc(s, ',');
-		name.len = strlen(x->name);
 		append_json(s, &name);
 		str_addc(s, ':');
 		append_json(s, content);
@@ -294,12 +272,5 @@ encode_vector(
 void
 encode_end(struct str *s, const struct recipe_file *f)
 {
-	if (f->format == RECIPE_CSV)
-		str_addn(s, "\r\n", 2);
-	if (f->format == RECIPE_TSV)
-		str_addc(s, '\n');
-	if (f->format == RECIPE_XML)
-		str_add(s, "  </doc>\n");
-	if (f->format == RECIPE_JSONL)
-		str_add(s, "}\n");
+	str_add(s, rows[f->format].end);
 }

@@ -18,11 +18,11 @@ fuzzy_append_word(struct str *s, struct pyrandom *r, uint64_t term,
 	uint32_t n;
 
 	pyrandom_seed(r, term + twist);
-	n = pyrandom_int(r, min, max);
+	n = min + pyrandom_draw_below(r, max - min + 1);
 	for (uint32_t i = 0; i < n; i++) {
 		char c;
 
-		pyrandom_choices(r, letters, LETTERS, &c, 1);
+		pyrandom_draw_letters(r, letters, LETTERS, &c, 1);
 		str_addc(s, c);
 	}
 }
@@ -32,28 +32,28 @@ static void
 edit_word(struct str *s, size_t from, struct pyrandom *r)
 {
 	uint32_t len = (uint32_t)(s->len - from), at;
-	int what = (int)pyrandom_below(r, EDITS);
+	int what = (int)pyrandom_draw_below(r, EDITS);
 	char *w = s->s + from, c;
 
 	if (len < 2)
 		return;
 	if (what == INSERT) {
-		at = pyrandom_int(r, 0, len);
-		c = letters[pyrandom_below(r, LETTERS)];
+		at = pyrandom_draw_below(r, len + 1);
+		c = letters[pyrandom_draw_below(r, LETTERS)];
 		str_addc(s, c); /* may move s->s */
 		w = s->s + from;
 		memmove(w + at + 1, w + at, len - at);
 		w[at] = c;
 		return;
 	}
-	at = pyrandom_int(r, 0, len - 1);
+	at = pyrandom_draw_below(r, len);
 	if (what == DELETE) {
 		memmove(w + at, w + at + 1, len - at);
 		s->len--;
 		return;
 	}
 	do
-		c = letters[pyrandom_below(r, LETTERS)];
+		c = letters[pyrandom_draw_below(r, LETTERS)];
 	while (c == w[at]);
 	w[at] = c;
 }

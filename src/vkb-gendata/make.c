@@ -24,8 +24,10 @@
 
 #define GENERATION 1 /* raise it when the same recipe makes another file */
 
-/* What all files share; made when first needed. */
-struct tools {
+/* The work, and what all files share; made when first needed. */
+struct maker {
+	const struct make *m;
+	const struct recipes *recipes;
 	struct vocabulary *words;
 	struct vectors *vectors;
 	char *dump;       /* path of a wiki dump; NULL: use the built-in text */
@@ -34,37 +36,34 @@ struct tools {
 };
 
 static char *
-make_path(const struct make *m, const char *name)
+make_path(const struct maker *k, const char *name)
 {
-	return mem_printf("%s/%s", m->dir, name);
+	return mem_printf("%s/%s", k->m->dir, name);
 }
 
 /* Returns a hash of everything that the file's content depends on. */
 static uint64_t
-hash_recipe(
-    const struct make *m, const struct tools *with, const struct recipe_file *f)
+hash_recipe(const struct maker *k, const struct recipe_file *f)
 {
 	const char *others[] = {f->base, f->queries};
 	struct str s = {0};
 	uint64_t h;
 
 	str_printf(&s, "%d %llu %d %s ", GENERATION,
-	    (unsigned long long)m->seed, f->query, f->name);
+	    (unsigned long long)k->m->seed, f->query, f->name);
 	json_canonical(&s, f->spec);
 	for (size_t i = 0; i < 2; i++) {
 		const struct recipe_file *x =
-		    others[i] ? recipe_find(m->recipes, others[i]) : NULL;
+		    others[i] ? recipe_find(k->recipes, others[i]) : NULL;
 
 		str_addc(&s, ' ');
-		if (x)
-			json_canonical(&s, x->spec);
+		json_canonical(&s, x ? x->spec : NULL);
 	}
 	if (f->source)
 		for (size_t i = 0; i < f->fields->t->nlist; i++)
 			str_printf(&s, " %s", f->fields->t->list[i]);
-	if (f->articles && with->dump)
-		str_printf(
-		    &s, " dump %016llx", (unsigned long long)with->dump_id);
+	if (f->articles && k->dump)
+		str_printf(&s, " dump %016llx", (unsigned long long)k->dump_id);
 	h = str_hash(STR_HASH, s.s, s.len);
 	str_free(&s);
 	return h;
@@ -72,17 +71,15 @@ hash_recipe(
 
 /* Reads a query file's terms, once, and lowers its rows to their number. */
 static int
-read_source_terms(const struct make *m, const struct recipe_file *f)
+read_source_terms(const struct maker *k, struct recipe_file *f)
 {
-	struct recipe_file *file = &m->recipes->v[f - m->recipes->v];
-	char *path = make_path(m, f->source);
+	char *path = make_path(k, f->source);
 	int rc = 0;
 
-	if (!file->fields->t->nlist) {
-		rc = terms_read(
-		    path, f->suffix, (size_t)f->rows, file->fields->t);
-		if (file->fields->t->nlist < file->rows)
-			file->rows = file->fields->t->nlist;
+	if (!f->fields->t->nlist) {
+		rc = terms_read(path, f->suffix, (size_t)f->rows, f->fields->t);
+		if (f->fields->t->nlist < f->rows)
+			f->rows = f->fields->t->nlist;
 	}
 	free(path);
 	return rc;
@@ -90,133 +87,104 @@ read_source_terms(const struct make *m, const struct recipe_file *f)
 
 /* Returns enum sidecar_state, or -1 (error reported). */
 static int
-get_state(
-    const struct make *m, const struct tools *with, const struct recipe_file *f)
+get_state(const struct maker *k, struct recipe_file *f)
 {
 	char *path;
 	int state;
 
-	if (f->source && read_source_terms(m, f) < 0)
+	if (f->source && read_source_terms(k, f) < 0)
 		return -1;
-	path = make_path(m, f->name);
-	state = sidecar_state(path, hash_recipe(m, with, f));
+	path = make_path(k, f->name);
+	state = sidecar_find_state(path, hash_recipe(k, f));
 	free(path);
 	return state;
 }
 
-static void
-on_progress(void *arg, uint64_t rows, uint64_t bytes)
-{
-	meter_draw(arg, (double)rows, (double)bytes);
-}
-
 static int
-write_neighbours(const struct make *m, struct tools *with,
-    const struct recipe_file *f, int fd, const char *path, struct checksum *sum)
+write_rows(struct maker *k, const struct recipe_file *f, struct checksum *sum)
 {
-	struct neighbours n = {.base = recipe_find(m->recipes, f->base),
-	    .queries = recipe_find(m->recipes, f->queries),
-	    .k = f->k,
-	    .metric = f->metric,
-	    .seed = m->seed,
-	    .threads = m->threads,
-	    .vectors = with->vectors,
-	    .progress = on_progress,
-	    .arg = &with->meter};
-
-	meter_begin(&with->meter, f->name, (double)n.base->rows);
-	return neighbours_write_file(&n, fd, path, sum);
-}
-
-static int
-write_rows(const struct make *m, struct tools *with,
-    const struct recipe_file *f, int fd, const char *path, struct checksum *sum)
-{
+	const struct recipe_file *base =
+	    f->base ? recipe_find(k->recipes, f->base) : NULL;
 	struct produce p = {.file = f,
-	    .seed = m->seed,
-	    .threads = m->threads,
-	    .progress = on_progress,
-	    .arg = &with->meter};
+	    .seed = (uint64_t)k->m->seed,
+	    .threads = (size_t)k->m->threads,
+	    .meter = &k->meter};
 	int rc;
 
-	if (recipe_has_words(f) && !with->words)
-		with->words = vocabulary_new();
-	if ((f->base || recipe_find_vector(f) < f->n) && !with->vectors)
-		with->vectors = vectors_new();
-	if (f->base)
-		return write_neighbours(m, with, f, fd, path, sum);
-	p.words = with->words;
-	p.vectors = with->vectors;
-	if (f->articles && with->dump &&
-	    !(p.articles = articles_open(with->dump, m->threads)))
+	if (f->words && !k->words)
+		k->words = vocabulary_new();
+	if ((base || recipe_find_vector(f) < f->n) && !k->vectors)
+		k->vectors = vectors_new();
+	p.words = k->words;
+	p.vectors = k->vectors;
+	meter_begin(&k->meter, f->name, (double)(base ? base : f)->rows);
+	if (base)
+		return neighbours_write_file(
+		    &p, base, recipe_find(k->recipes, f->queries), sum);
+	if (f->articles && k->dump &&
+	    !(p.articles = articles_open(k->dump, p.threads)))
 		return -1;
-	rc = produce_write_file(&p, fd, path, sum);
+	rc = produce_write_file(&p, sum);
 	articles_close(p.articles);
 	return rc;
 }
 
 static int
-make_file(const struct make *m, struct tools *with, const struct recipe_file *f)
+make_file(struct maker *k, const struct recipe_file *f)
 {
-	char *path = make_path(m, f->name);
+	char *path = make_path(k, f->name);
 	struct tempfile *t = tempfile_open(path);
-	struct checksum sum = {0};
+	struct checksum sum;
 	int rc = -1;
 
 	if (t) {
-		meter_begin(&with->meter, f->name, (double)f->rows);
-		rc = write_rows(
-		    m, with, f, fileno(tempfile_stream(t)), path, &sum);
+		checksum_init(&sum, fileno(tempfile_stream(t)), path);
+		rc = write_rows(k, f, &sum);
 		if (rc == 0)
 			rc = tempfile_commit(t);
 		else
 			tempfile_discard(t);
 	}
-	if (rc == 0) {
-		uint64_t bytes = sum.bytes;
-
-		rc = sidecar_write(
-		    path, hash_recipe(m, with, f), checksum_end(&sum), bytes);
-	}
+	if (rc == 0)
+		rc = sidecar_write(path, hash_recipe(k, f), &sum);
 	free(path);
 	return rc;
 }
 
 static int
-update_file(
-    const struct make *m, struct tools *with, const struct recipe_file *f)
+update_file(struct maker *k, struct recipe_file *f)
 {
-	int state = get_state(m, with, f);
+	int state = get_state(k, f);
 
 	if (state < 0)
 		return -1;
-	if (state == SIDECAR_CURRENT && !m->force)
+	if (state == SIDECAR_CURRENT && !k->m->force)
 		return 0;
-	if (state == SIDECAR_CHANGED && !m->force)
+	if (state == SIDECAR_CHANGED && !k->m->force)
 		return err_fail("'%s/%s' was changed since it was made; "
 				"use --force to make it again",
-		    m->dir, f->name);
-	if (state == SIDECAR_FOREIGN && !m->force) {
+		    k->m->dir, f->name);
+	if (state == SIDECAR_FOREIGN && !k->m->force) {
 		err_say("'%s/%s' was not made by this program and is kept; "
 			"use --force to make it again",
-		    m->dir, f->name);
+		    k->m->dir, f->name);
 		return 0;
 	}
-	return make_file(m, with, f);
+	return make_file(k, f);
 }
 
 /* Also chooses the files that chosen files are made of. */
 static void
-choose_sources(const struct make *m, bool *chosen)
+choose_sources(const struct recipes *r, bool *chosen)
 {
-	for (size_t i = 0; i < m->recipes->n; i++) {
-		const struct recipe_file *f = &m->recipes->v[i], *s;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct recipe_file *f = &r->v[i], *s;
 
 		if (!chosen[i] || !f->source)
 			continue;
-		s = recipe_find(m->recipes, f->source);
+		s = recipe_find(r, f->source);
 		if (s && !s->source)
-			chosen[s - m->recipes->v] = true;
+			chosen[s - r->v] = true;
 	}
 }
 
@@ -231,59 +199,58 @@ needs_dump(const struct make *m, const bool *chosen)
 }
 
 static void
-free_tools(struct tools *with)
+free_maker(struct maker *k)
 {
-	vocabulary_free(with->words);
-	vectors_free(with->vectors);
-	free(with->dump);
+	vocabulary_free(k->words);
+	vectors_free(k->vectors);
+	free(k->dump);
 }
 
 int
-make_states(const struct make *m, const bool *chosen, int *states)
+make_find_states(const struct make *m, const bool *chosen, int *states)
 {
-	struct tools with = {0};
+	struct maker k = {.m = m, .recipes = m->recipes};
 	int rc = 0;
 
 	if (needs_dump(m, chosen)) {
-		with.dump = wikipedia_find_path(m->wikipedia, m->dir);
-		if (access(with.dump, F_OK) == 0)
-			rc = wikipedia_hash_dump(with.dump, &with.dump_id);
+		k.dump = wikipedia_find_path(m->wikipedia, m->dir);
+		if (access(k.dump, F_OK) == 0)
+			rc = wikipedia_hash_dump(k.dump, &k.dump_id);
 	}
 	for (size_t i = 0; i < m->recipes->n; i++)
 		if (chosen[i]) {
-			states[i] = get_state(m, &with, &m->recipes->v[i]);
+			states[i] = get_state(&k, &m->recipes->v[i]);
 			rc = states[i] < 0 ? -1 : rc;
 		}
-	free_tools(&with);
+	free_maker(&k);
 	return rc;
 }
 
 int
-make_all(const struct make *m, bool *chosen)
+make_files(const struct make *m, bool *chosen)
 {
 	const struct recipes *r = m->recipes;
-	struct tools with = {0};
+	struct maker k = {.m = m, .recipes = r};
 	int rc = 0;
 
-	choose_sources(m, chosen);
+	choose_sources(r, chosen);
 	if (r->n && folder_make(m->dir) < 0)
 		return -1;
-	meter_open(&with.meter, m->quiet);
+	meter_open(&k.meter, m->quiet);
 	if (needs_dump(m, chosen)) {
-		with.dump = wikipedia_fetch_dump(
-		    m->wikipedia, m->dir, m->sha1, &with.meter);
-		rc = with.dump ? wikipedia_hash_dump(with.dump, &with.dump_id)
-			       : -1;
+		k.dump = wikipedia_fetch_dump(
+		    m->wikipedia, m->dir, m->sha1, &k.meter);
+		rc = k.dump ? wikipedia_hash_dump(k.dump, &k.dump_id) : -1;
 	}
 	if (rc < 0)
 		goto out;
 	for (int derived = 0; derived < 2; derived++)
 		for (size_t i = 0; i < r->n; i++)
 			if (chosen[i] && derived == !!r->v[i].source &&
-			    update_file(m, &with, &r->v[i]) < 0)
+			    update_file(&k, &r->v[i]) < 0)
 				rc = -1;
 out:
-	meter_close(&with.meter);
-	free_tools(&with);
+	meter_close(&k.meter);
+	free_maker(&k);
 	return rc;
 }

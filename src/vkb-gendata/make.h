@@ -6,10 +6,7 @@
 #define MAKE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-struct recipe_file;
 struct recipes;
 
 struct make {
@@ -17,8 +14,7 @@ struct make {
 	const char *wikipedia; /* path or URL of a wiki dump; NULL: use the
 				* built-in text */
 	const char *sha1;      /* expected of the dump; NULL: as published */
-	uint64_t seed;
-	size_t threads;
+	long long seed, threads;
 	const struct recipes *recipes;
 	bool force, quiet;
 };
@@ -27,12 +23,12 @@ struct make {
  * Sets states[i] for each chosen recipe file i: enum sidecar_state, or -1 on
  * error. Returns 0, or -1 (errors reported).
  */
-int make_states(const struct make *, const bool *chosen, int *states);
+int make_find_states(const struct make *, const bool *chosen, int *states);
 
 /*
  * Makes each chosen recipe file and the files it is made of, which become
- * chosen too. Goes on after an error. Returns 0, or -1 (errors reported).
+ * chosen too. Continues after errors. Returns 0, or -1 (errors reported).
  */
-int make_all(const struct make *, bool *chosen);
+int make_files(const struct make *, bool *chosen);
 
 #endif

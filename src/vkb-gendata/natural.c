@@ -44,7 +44,8 @@ natural_append_text(struct str *s, const struct vocabulary *v, struct rng *r,
 	size_t end = s->len + size, left = 0, len;
 
 	for (double i = 0; i < words; i++) {
-		const char *w = vocabulary_word(v, vocabulary_draw(v, r), &len);
+		const char *w =
+		    vocabulary_get_word(v, vocabulary_draw_rank(v, r), &len);
 		bool first = left == 0;
 
 		if (s->len + len + 2 > end)

@@ -2,7 +2,9 @@
 #include "checksum.h"
 #include "encode.h"
 #include "mem.h"
+#include "meter.h"
 #include "produce.h"
+#include "recipe.h"
 #include "str.h"
 #include "vectors.h"
 
@@ -30,26 +32,24 @@ struct near {
 	uint32_t row;
 };
 
-/* The nearest k so far: a heap with the farthest on top. */
-struct heap {
+/* The nearest k rows so far, and up to k more since they were last sorted. */
+struct nearest {
 	struct near *v;
 	size_t n;
+	double limit; /* the score of the k-th; a greater one is not added */
 };
 
 struct search {
-	const struct neighbours *n;
+	const struct produce *p;
+	const struct recipe_file *base;
+	enum recipe_metric metric;
 	size_t dims, stride; /* floats of a vector, without and with padding */
 	float *q;            /* vectors of all queries, padded with zeros */
 	double *norm;        /* length of each query's vector */
 	size_t nq, k;
 	pthread_mutex_t lock;
-	uint64_t next, done; /* next base row to take, and rows searched */
-};
-
-struct searcher {
-	struct search *s;
-	struct heap *heaps;
-	pthread_t thread;
+	uint64_t next, done;     /* next base row to take, and rows searched */
+	struct nearest *nearest; /* for each query, of threads that are done */
 };
 
 static float *
@@ -101,9 +101,9 @@ compute_score(const struct search *s, const float *a, const float *b)
 	for (size_t i = 0; i < s->dims; i++) {
 		double d = (double)a[i] - b[i];
 
-		sum += s->n->metric == RECIPE_L2 ? d * d : -(double)a[i] * b[i];
+		sum += s->metric == RECIPE_L2 ? d * d : -(double)a[i] * b[i];
 	}
-	if (s->n->metric == RECIPE_COSINE)
+	if (s->metric == RECIPE_COSINE)
 		sum /= compute_length(a, s->dims) * compute_length(b, s->dims);
 	return sum;
 }
@@ -115,74 +115,78 @@ compute_lower_bound(
 {
 	double error = EPSILON * (double)(s->dims + 16) * row * query;
 
-	if (s->n->metric == RECIPE_IP)
+	if (s->metric == RECIPE_IP)
 		return -(dot + error);
-	if (s->n->metric == RECIPE_COSINE)
+	if (s->metric == RECIPE_COSINE)
 		return -(dot + error) / (row * query);
 	return row * row + query * query - 2 * (dot + error) -
 	    EPSILON * (row * row + query * query);
 }
 
-static bool
-is_worse(const struct near *a, const struct near *b)
+static int
+compare_nearness(const void *a, const void *b)
 {
-	return a->score > b->score || (a->score == b->score && a->row > b->row);
+	const struct near *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score < y->score ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
 }
 
-static void
-sift_down(struct heap *h)
+/* Makes empty lists for all queries. Caller frees the first 'v' and the list.
+ */
+static struct nearest *
+make_nearest(const struct search *s)
 {
-	for (size_t i = 0, c; (c = 2 * i + 1) < h->n; i = c) {
-		struct near t = h->v[i];
+	struct nearest *all = mem_array(s->nq + 1, sizeof *all);
 
-		c += c + 1 < h->n && is_worse(&h->v[c + 1], &h->v[c]);
-		if (!is_worse(&h->v[c], &t))
-			return;
-		h->v[i] = h->v[c];
-		h->v[c] = t;
+	all->v = mem_array(s->nq + 1, 2 * s->k * sizeof *all->v);
+	for (size_t q = 0; q < s->nq; q++) {
+		all[q].v = all->v + q * 2 * s->k;
+		all[q].limit = INFINITY;
 	}
+	return all;
 }
 
+/* Sorts the rows, nearest first, and drops all but the nearest k. */
 static void
-offer_neighbour(struct heap *h, size_t k, struct near x)
+sort_nearest(struct nearest *h, size_t k)
 {
-	size_t i = h->n;
-
-	if (h->n == k) {
-		if (is_worse(&x, &h->v[0]))
-			return;
-		h->v[0] = x;
-		sift_down(h);
+	qsort(h->v, h->n, sizeof *h->v, compare_nearness);
+	if (h->n < k)
 		return;
-	}
-	h->v[h->n++] = x;
-	for (; i && is_worse(&h->v[i], &h->v[(i - 1) / 2]); i = (i - 1) / 2) {
-		struct near t = h->v[i];
-
-		h->v[i] = h->v[(i - 1) / 2];
-		h->v[(i - 1) / 2] = t;
-	}
+	h->n = k;
+	h->limit = h->v[k - 1].score;
 }
 
 static void
-compare_row_with_queries(struct searcher *x, const float *row, uint64_t number)
+add_near(struct nearest *h, size_t k, struct near x)
 {
-	const struct search *s = x->s;
+	h->v[h->n++] = x;
+	if (h->n == 2 * k)
+		sort_nearest(h, k);
+}
+
+static void
+compare_row_with_queries(const struct search *s, struct nearest *nearest,
+    const float *row, uint64_t number)
+{
 	double norm = compute_length(row, s->dims);
 	float dot[4];
 
 	for (size_t q = 0; q < s->nq; q++) {
-		struct heap *h = &x->heaps[q];
+		struct nearest *h = &nearest[q];
 		const float *v = s->q + q * s->stride;
+		struct near x = {.row = (uint32_t)number};
 
 		if (q % 4 == 0)
 			compute_dots(row, v, s->stride, dot);
-		if (h->n < s->k ||
-		    compute_lower_bound(s, dot[q % 4], norm, s->norm[q]) <=
-			h->v->score)
-			offer_neighbour(h, s->k,
-			    (struct near){
-				compute_score(s, v, row), (uint32_t)number});
+		if (compute_lower_bound(s, dot[q % 4], norm, s->norm[q]) >
+		    h->limit)
+			continue;
+		x.score = compute_score(s, v, row);
+		if (x.score <= h->limit)
+			add_near(h, s->k, x);
 	}
 }
 
@@ -192,7 +196,7 @@ take_rows(struct search *s, uint64_t *first)
 	uint64_t left;
 
 	pthread_mutex_lock(&s->lock);
-	left = s->n->base->rows - s->next;
+	left = s->base->rows - s->next;
 	left = left < BLOCK ? left : BLOCK;
 	*first = s->next;
 	s->next += left;
@@ -203,134 +207,90 @@ take_rows(struct search *s, uint64_t *first)
 static void *
 search_rows(void *arg)
 {
-	struct searcher *x = arg;
-	struct search *s = x->s;
-	const struct neighbours *n = s->n;
-	size_t field = recipe_find_vector(n->base);
-	uint64_t salt = produce_compute_salt(n->seed, n->base->name), first,
+	struct search *s = arg;
+	size_t field = recipe_find_vector(s->base);
+	uint64_t salt = produce_compute_salt(s->p->seed, s->base->name), first,
 		 rows;
 	float *row = make_matrix(1, s->stride);
+	struct nearest *nearest = make_nearest(s);
 
 	while ((rows = take_rows(s, &first)) > 0) {
 		for (uint64_t i = first; i < first + rows; i++) {
 			vectors_make_row(
-			    n->vectors, salt, i + 1, field, s->dims, row);
-			compare_row_with_queries(x, row, i);
+			    s->p->vectors, salt, i + 1, field, s->dims, row);
+			compare_row_with_queries(s, nearest, row, i);
 		}
 		pthread_mutex_lock(&s->lock);
 		s->done += rows;
-		n->progress(n->arg, s->done, s->done * s->dims * sizeof(float));
+		meter_draw(s->p->meter, (double)s->done,
+		    (double)(s->done * s->dims * sizeof(float)));
 		pthread_mutex_unlock(&s->lock);
 	}
+	pthread_mutex_lock(&s->lock);
+	for (size_t q = 0; q < s->nq; q++)
+		for (size_t i = 0; i < nearest[q].n; i++)
+			add_near(&s->nearest[q], s->k, nearest[q].v[i]);
+	pthread_mutex_unlock(&s->lock);
+	free(nearest->v);
+	free(nearest);
 	free(row);
 	return NULL;
 }
 
 static int
-compare_by_score(const void *a, const void *b)
+write_ivecs(const struct search *s, struct checksum *sum)
 {
-	return is_worse(a, b) ? 1 : is_worse(b, a) ? -1 : 0;
-}
-
-/* Sets to[0..k-1] to the nearest rows that all threads found, nearest first. */
-static void
-merge_heaps(struct searcher *all, size_t threads, size_t q, struct near *to)
-{
-	struct search *s = all->s;
-	struct heap h = {.v = to};
-
-	for (size_t t = 0; t < threads; t++)
-		for (size_t i = 0; i < all[t].heaps[q].n; i++)
-			offer_neighbour(&h, s->k, all[t].heaps[q].v[i]);
-	qsort(to, h.n, sizeof *to, compare_by_score);
-}
-
-static int
-write_ivecs(struct searcher *all, size_t threads, int fd, const char *name,
-    struct checksum *sum)
-{
-	const struct search *s = all->s;
-	struct near *best = mem_array(s->k + 1, sizeof *best);
 	struct str out = {0};
 	int rc = 0;
 
 	for (size_t q = 0; q < s->nq && rc == 0; q++) {
-		merge_heaps(all, threads, q, best);
+		sort_nearest(&s->nearest[q], s->k);
 		str_clear(&out);
 		encode_uint32(&out, (uint32_t)s->k);
 		for (size_t i = 0; i < s->k; i++)
-			encode_uint32(&out, best[i].row);
-		rc = checksum_write(sum, fd, &out, name);
+			encode_uint32(&out, s->nearest[q].v[i].row);
+		rc = checksum_write(sum, &out);
 	}
 	str_free(&out);
-	free(best);
 	return rc;
 }
 
 static void
-make_queries(struct search *s)
+make_queries(struct search *s, const struct recipe_file *queries)
 {
-	const struct neighbours *n = s->n;
-	uint64_t salt = produce_compute_salt(n->seed, n->queries->name);
-	size_t field = recipe_find_vector(n->queries);
+	uint64_t salt = produce_compute_salt(s->p->seed, queries->name);
+	size_t field = recipe_find_vector(queries);
 
-	s->nq = (size_t)n->queries->rows;
+	s->nq = (size_t)queries->rows;
 	s->q = make_matrix(s->nq + 3, s->stride); /* see compute_dots */
 	s->norm = mem_array(s->nq + 1, sizeof *s->norm);
 	for (size_t q = 0; q < s->nq; q++) {
 		float *v = s->q + q * s->stride;
 
-		vectors_make_row(n->vectors, salt, q + 1, field, s->dims, v);
+		vectors_make_row(s->p->vectors, salt, q + 1, field, s->dims, v);
 		s->norm[q] = compute_length(v, s->dims);
 	}
 }
 
-static void
-init_searcher(struct searcher *x, struct search *s)
-{
-	x->s = s;
-	x->heaps = mem_array(s->nq + 1, sizeof *x->heaps);
-	for (size_t q = 0; q < s->nq; q++)
-		x->heaps[q].v = mem_array(s->k + 1, sizeof *x->heaps[q].v);
-}
-
-static void
-free_searcher(struct searcher *x)
-{
-	for (size_t q = 0; q < x->s->nq; q++)
-		free(x->heaps[q].v);
-	free(x->heaps);
-}
-
 int
-neighbours_write_file(
-    const struct neighbours *n, int fd, const char *name, struct checksum *sum)
+neighbours_write_file(const struct produce *p, const struct recipe_file *base,
+    const struct recipe_file *queries, struct checksum *sum)
 {
-	struct search s = {.n = n, .k = n->k};
-	struct searcher *all = mem_array(n->threads, sizeof *all);
-	size_t started = 0;
+	struct search s = {
+	    .p = p, .base = base, .metric = p->file->metric, .k = p->file->k};
 	int rc;
 
-	s.dims = n->base->fields[recipe_find_vector(n->base)].dims;
+	s.dims = base->fields[recipe_find_vector(base)].dims;
 	s.stride = (s.dims + LANES - 1) / LANES * LANES;
 	pthread_mutex_init(&s.lock, NULL);
-	checksum_init(sum);
-	make_queries(&s);
-	for (size_t i = 0; i < n->threads; i++)
-		init_searcher(&all[i], &s);
-	for (; started + 1 < n->threads; started++)
-		if (pthread_create(&all[started + 1].thread, NULL, search_rows,
-			&all[started + 1]))
-			break; /* continue with fewer threads */
-	search_rows(all);
-	for (size_t i = 1; i <= started; i++)
-		pthread_join(all[i].thread, NULL);
-	rc = write_ivecs(all, n->threads, fd, name, sum);
-	for (size_t i = 0; i < n->threads; i++)
-		free_searcher(&all[i]);
+	make_queries(&s, queries);
+	s.nearest = make_nearest(&s);
+	produce_run_threads(p->threads, search_rows, &s);
+	rc = write_ivecs(&s, sum);
 	pthread_mutex_destroy(&s.lock);
+	free(s.nearest->v);
+	free(s.nearest);
 	free(s.q);
 	free(s.norm);
-	free(all);
 	return rc;
 }

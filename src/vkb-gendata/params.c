@@ -7,7 +7,10 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define MOST_KINDS 31 /* in one table */
 
 /* Reports that the value at 'key' is not 'want'; a long value is shortened. */
 static void
@@ -25,12 +28,6 @@ report_bad_value(struct configwalk *w, const char *key, const struct json *v,
 	configwalk_problem(w, "%s is not %s", s.s, want);
 	str_free(&s);
 	configwalk_leave(w, len);
-}
-
-static void
-report_missing_key(struct configwalk *w, const char *key)
-{
-	configwalk_problem(w, "lacks '%s'", key);
 }
 
 static int
@@ -59,7 +56,7 @@ params_read_whole(const struct json *j, const char *key, double min, double max,
 	double d;
 
 	if (!v) {
-		report_missing_key(w, key);
+		configwalk_problem(w, "lacks '%s'", key);
 		return -1;
 	}
 	return parse_number_param(v, key, true, min, max, &d, w) < 0
@@ -70,31 +67,27 @@ params_read_whole(const struct json *j, const char *key, double min, double max,
 static void
 set_default_list(struct transform *t, const char *text)
 {
-	for (const char *p = text; p; p = strchr(p, ',')) {
-		p += *p == ',';
-		t->list = mem_resize(t->list, t->nlist + 1, sizeof *t->list);
-		t->list[t->nlist++] = mem_strn(p, strcspn(p, ","));
-	}
+	char *copy = mem_str(text), *rest = copy, *part;
+
+	while ((part = strsep(&rest, ",")))
+		transform_add_text(t, mem_str(part));
+	free(copy);
 }
 
 static void
 parse_text_list(struct transform *t, const char *key, const struct json *v,
     struct configwalk *w)
 {
-	size_t cap = 0;
+	const struct json *e =
+	    json_type(v) == JSON_ARRAY ? json_first(v) : NULL;
+	bool valid = e;
 
-	if (json_type(v) != JSON_ARRAY || !json_len(v)) {
+	for (; e && valid; e = json_next(e)) {
+		valid = json_str(e);
+		transform_add_text(t, mem_str(json_str(e)));
+	}
+	if (!valid)
 		report_bad_value(w, key, v, "a list of strings");
-		return;
-	}
-	for (const struct json *e = json_first(v); e; e = json_next(e)) {
-		if (!json_str(e)) {
-			report_bad_value(w, key, v, "a list of strings");
-			return;
-		}
-		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
-		t->list[t->nlist++] = mem_str(json_str(e));
-	}
 }
 
 static void
@@ -104,70 +97,62 @@ parse_param(const struct params *p, const struct json *v, struct transform *t,
 	void *to = (char *)t + p->offset;
 	double d = p->fallback;
 
-	if (!v && p->type >= PARAMS_TEXT && !p->text) {
-		report_missing_key(w, p->name);
-		return;
-	}
-	switch (p->type) {
-	case PARAMS_WHOLE:
+	if (p->type <= PARAMS_REAL) {
 		if (v)
-			parse_number_param(
-			    v, p->name, true, p->min, p->max, &d, w);
-		*(long long *)to = (long long)d;
-		break;
-	case PARAMS_REAL:
-		if (v)
-			parse_number_param(
-			    v, p->name, false, p->min, p->max, &d, w);
-		*(double *)to = d;
-		break;
-	case PARAMS_TEXT:
+			parse_number_param(v, p->name, p->type == PARAMS_WHOLE,
+			    p->min, p->max, &d, w);
+		if (p->type == PARAMS_WHOLE)
+			*(long long *)to = (long long)d;
+		else
+			*(double *)to = d;
+	} else if (!v && !p->text) {
+		configwalk_problem(w, "lacks '%s'", p->name);
+	} else if (p->type == PARAMS_TEXT) {
 		if (v && !json_str(v))
 			report_bad_value(w, p->name, v, "a string");
 		*(const char **)to = v ? json_str(v) : p->text;
-		break;
-	case PARAMS_LIST:
-		if (v)
-			parse_text_list(t, p->name, v, w);
-		else
-			set_default_list(t, p->text);
-		break;
+	} else if (v) {
+		parse_text_list(t, p->name, v, w);
+	} else {
+		set_default_list(t, p->text);
 	}
 }
 
-static bool
-is_other_key(const char *const *other, const char *key)
-{
-	for (; other && *other; other++)
-		if (strcmp(*other, key) == 0)
-			return true;
-	return false;
-}
-
+/* Reports a key that is neither in the table nor in 'other'. */
 static void
-report_unknown_key(const struct params *table, const char *const *other,
-    const char *key, struct configwalk *w)
+check_key(const struct params *table, const char *const *other, const char *key,
+    struct configwalk *w)
 {
 	struct str s = {0};
+	bool known = false;
 
-	for (const struct params *p = table; p->name; p++)
+	for (const struct params *p = table; p && p->name; p++) {
+		known |= strcmp(p->name, key) == 0;
 		str_printf(&s, "%s%s", s.len ? ", " : "", p->name);
-	for (; other && *other; other++)
+	}
+	for (; *other; other++) {
+		known |= strcmp(*other, key) == 0;
 		str_printf(&s, "%s%s", s.len ? ", " : "", *other);
-	configwalk_problem(w, "unknown key '%s' (there are %s)", key, s.s);
+	}
+	if (!known)
+		configwalk_problem(
+		    w, "unknown key '%s' (there are %s)", key, s.s);
 	str_free(&s);
 }
 
-void
-params_report_unknown(struct configwalk *w, const char *what, const char *type,
-    const char *const *names)
+static void
+report_unknown_kind(struct configwalk *w, const char *what, const char *type,
+    const struct params_kind *kinds)
 {
-	const char *near = str_nearest(type, names);
+	const char *names[MOST_KINDS + 1] = {0}, *near;
 	size_t len = configwalk_key(w, "type");
 	struct str s = {0};
 
-	for (size_t i = 0; names[i]; i++)
+	for (size_t i = 0; kinds[i].name; i++) {
+		names[i] = kinds[i].name;
 		str_printf(&s, "%s%s", i ? ", " : "", names[i]);
+	}
+	near = str_nearest(type, names);
 	configwalk_problem(w, "unknown %s '%s'%s%s%s (there are %s)", what,
 	    type, near ? ", did you mean '" : "", near ? near : "",
 	    near ? "'?" : "", s.s);
@@ -175,18 +160,34 @@ params_report_unknown(struct configwalk *w, const char *what, const char *type,
 	str_free(&s);
 }
 
+int
+params_find_kind(const struct params_kind *kinds, const char *what,
+    const struct json *j, const char *fallback, struct configwalk *w)
+{
+	const struct json *type = json_get(j, "type");
+	const char *name = type ? json_str(type) : fallback;
+
+	if (!name) {
+		configwalk_problem(w, "'type' is not a string");
+		return -1;
+	}
+	for (int i = 0; kinds[i].name; i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return i;
+	report_unknown_kind(w, what, name, kinds);
+	return -1;
+}
+
 void
 params_read(const struct params *table, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w)
 {
-	for (const struct params *p = table; p->name; p++)
+	for (const struct params *p = table; p && p->name; p++)
 		parse_param(p, json_get(j, p->name), t, w);
-	for (const struct json *v = json_first(j); v; v = json_next(v)) {
-		const struct params *p = table;
-
-		while (p->name && strcmp(p->name, json_key(v)) != 0)
-			p++;
-		if (!p->name && !is_other_key(other, json_key(v)))
-			report_unknown_key(table, other, json_key(v), w);
-	}
+	for (const struct json *v = json_first(j); v; v = json_next(v))
+		check_key(table, other, json_key(v), w);
+	if (t && t->min_len > t->max_len)
+		configwalk_problem(w,
+		    "'min_word_length' %lld is above 'max_word_length' %lld",
+		    t->min_len, t->max_len);
 }

@@ -27,11 +27,15 @@ struct params {
 	const char *text;
 };
 
-/* Rows of numbers, for the members of struct transform. */
+/* Rows for the members of struct transform. */
 #define PARAMS_AT(field) offsetof(struct transform, field)
 #define PARAMS_INT(name, field, fallback, min, max)                            \
 	{                                                                      \
 		name, PARAMS_WHOLE, PARAMS_AT(field), fallback, min, max, NULL \
+	}
+#define PARAMS_STR(name, field, text)                              \
+	{                                                          \
+		name, PARAMS_TEXT, PARAMS_AT(field), 0, 0, 0, text \
 	}
 #define PARAMS_NUM(name, field, fallback, min, max)                           \
 	{                                                                     \
@@ -40,17 +44,25 @@ struct params {
 
 /*
  * Fills 't' from the object 'j'. A key that is neither in the table nor in
- * 'other' (NULL ends it) is a problem. 'w' counts the problems it reports.
+ * 'other' (NULL ends it) is a problem. 'w' counts the problems it reports. A
+ * table and 't' of NULL check the keys only.
  */
 void params_read(const struct params *, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w);
 
+/* A kind of transform or query, and its parameters. */
+struct params_kind {
+	const char *name;   /* NULL ends the table */
+	struct params p[7]; /* the rest is {0} */
+};
+
 /*
- * Reports that the 'type' is not one of the names (NULL ends them), and the
- * nearest of them. 'what' is "transform" or "query type".
+ * Returns the index of the kind that "type" of 'j' names, which is 'fallback'
+ * if it is missing. -1: it is none of them (reported, with the nearest);
+ * 'what' is "transform" or "query type".
  */
-void params_report_unknown(struct configwalk *w, const char *what,
-    const char *type, const char *const *names);
+int params_find_kind(const struct params_kind *, const char *what,
+    const struct json *j, const char *fallback, struct configwalk *w);
 
 /* Returns the integer at 'key', or -1 if missing or out of range (reported). */
 long long params_read_whole(const struct json *j, const char *key, double min,

@@ -5,6 +5,7 @@
 #include "encode.h"
 #include "err.h"
 #include "mem.h"
+#include "meter.h"
 #include "pyrandom.h"
 #include "recipe.h"
 #include "str.h"
@@ -22,11 +23,9 @@
 #define TEXTS (4 << 20) /* bytes of articles of a block, about */
 #define KEPT (16 << 20) /* bytes of cells kept by a thread for reuse */
 
-struct line {
+struct work {
 	const struct produce *p;
 	uint64_t salt;
-	int fd;
-	const char *name;
 	struct checksum *sum;
 
 	pthread_mutex_t lock;
@@ -46,7 +45,7 @@ struct kept {
 
 /* The state of one thread. */
 struct maker {
-	struct line *line;
+	struct work *work;
 	struct str block, content, plain;
 	struct article *articles; /* one for each row of the block */
 	size_t narticles;
@@ -66,7 +65,7 @@ produce_compute_salt(uint64_t seed, const char *name)
 static void
 produce_text(struct maker *m, const struct cell *c)
 {
-	const struct recipe_file *f = m->line->p->file;
+	const struct recipe_file *f = m->work->p->file;
 	const struct recipe_field *x = &f->fields[c->field];
 	struct kept *k = &m->kept[c->field];
 	uint64_t version = k->period ? (c->row - 1) / k->period : 0;
@@ -78,7 +77,7 @@ produce_text(struct maker *m, const struct cell *c)
 	}
 	str_clear(&m->content);
 	for (size_t i = 0; i < x->nt; i++) {
-		content_apply(&x->t[i], c, &m->content);
+		content_apply_transform(&x->t[i], c, &m->content);
 		len = content_count_text(&x->t[i], len, &m->content);
 	}
 	content_make_room(&m->content, len, x->size);
@@ -94,12 +93,12 @@ produce_text(struct maker *m, const struct cell *c)
 static void
 produce_row(struct maker *m, uint64_t n, size_t place)
 {
-	const struct produce *p = m->line->p;
+	const struct produce *p = m->work->p;
 	const struct recipe_file *f = p->file;
 	struct cell c = {.row = n,
 	    .rows = f->rows,
 	    .seed = p->seed,
-	    .salt = m->line->salt,
+	    .salt = m->work->salt,
 	    .words = p->words,
 	    .py = &m->py};
 
@@ -128,8 +127,7 @@ produce_row(struct maker *m, uint64_t n, size_t place)
 static uint64_t
 read_articles(struct maker *m, uint64_t n)
 {
-	struct line *l = m->line;
-	unsigned long long has;
+	struct work *w = m->work;
 	size_t bytes = 0;
 	uint64_t i = 0;
 	int rc = 1;
@@ -141,19 +139,19 @@ read_articles(struct maker *m, uint64_t n)
 		m->narticles = n;
 	}
 	for (; i < n && bytes < TEXTS; i++) {
-		rc = articles_next(l->p->articles, &m->articles[i]);
+		rc = articles_read_next(w->p->articles, &m->articles[i]);
 		if (rc <= 0)
 			break;
 		bytes += m->articles[i].text.len;
 	}
 	if (rc > 0)
 		return i;
-	has = l->next + i;
 	if (rc == 0)
 		err_say("the dump has %llu articles, but '%s' has %llu rows: "
 			"lower its doc_count",
-		    has, l->name, (unsigned long long)l->p->file->rows);
-	l->failed = true;
+		    (unsigned long long)(w->next + i), w->sum->name,
+		    (unsigned long long)w->p->file->rows);
+	w->failed = true;
 	return 0;
 }
 
@@ -161,21 +159,21 @@ read_articles(struct maker *m, uint64_t n)
 static uint64_t
 take_block(struct maker *m, uint64_t *first, uint64_t *block)
 {
-	struct line *l = m->line;
+	struct work *w = m->work;
 	uint64_t left, n = FIRST;
 
-	pthread_mutex_lock(&l->lock);
-	left = l->failed ? 0 : l->p->file->rows - l->next;
-	if (l->rows)
-		n = BLOCK / (l->bytes / l->rows + 1) + 1;
+	pthread_mutex_lock(&w->lock);
+	left = w->failed ? 0 : w->p->file->rows - w->next;
+	if (w->rows)
+		n = BLOCK / (w->bytes / w->rows + 1) + 1;
 	n = n < MOST ? n : MOST;
 	n = n < left ? n : left;
-	if (n && l->p->articles)
+	if (n && w->p->articles)
 		n = read_articles(m, n);
-	*first = l->next;
-	l->next += n;
-	*block = n ? l->blocks++ : 0;
-	pthread_mutex_unlock(&l->lock);
+	*first = w->next;
+	w->next += n;
+	*block = n ? w->blocks++ : 0;
+	pthread_mutex_unlock(&w->lock);
 	return n;
 }
 
@@ -183,42 +181,42 @@ take_block(struct maker *m, uint64_t *first, uint64_t *block)
 static void
 write_block(struct maker *m, uint64_t block)
 {
-	struct line *l = m->line;
+	struct work *w = m->work;
 	bool ok;
 
-	pthread_mutex_lock(&l->lock);
-	while (l->turn != block)
-		pthread_cond_wait(&l->turn_came, &l->lock);
-	ok = !l->failed;
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&w->lock);
+	while (w->turn != block)
+		pthread_cond_wait(&w->turn_came, &w->lock);
+	ok = !w->failed;
+	pthread_mutex_unlock(&w->lock);
 	if (ok)
-		ok = checksum_write(l->sum, l->fd, &m->block, l->name) == 0;
-	pthread_mutex_lock(&l->lock);
-	l->failed = l->failed || !ok;
-	l->bytes += m->block.len;
-	pthread_mutex_unlock(&l->lock);
+		ok = checksum_write(w->sum, &m->block) == 0;
+	pthread_mutex_lock(&w->lock);
+	w->failed = w->failed || !ok;
+	w->bytes += m->block.len;
+	pthread_mutex_unlock(&w->lock);
 	str_clear(&m->block);
 }
 
 static void
 end_block(struct maker *m, uint64_t rows)
 {
-	struct line *l = m->line;
+	struct work *w = m->work;
 
-	pthread_mutex_lock(&l->lock);
-	l->rows += rows;
-	l->turn++;
-	if (!l->failed && l->p->progress)
-		l->p->progress(l->p->arg, l->rows, l->bytes);
-	pthread_cond_broadcast(&l->turn_came);
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&w->lock);
+	w->rows += rows;
+	w->turn++;
+	if (!w->failed)
+		meter_draw(w->p->meter, (double)w->rows, (double)w->bytes);
+	pthread_cond_broadcast(&w->turn_came);
+	pthread_mutex_unlock(&w->lock);
 }
 
 static void *
 produce_blocks(void *arg)
 {
-	struct maker m = {.line = arg};
-	const struct recipe_file *f = m.line->p->file;
+	struct maker m = {.work = arg};
+	const struct recipe_file *f = m.work->p->file;
 	uint64_t first, block, n;
 	size_t dims = 0;
 
@@ -251,47 +249,44 @@ produce_blocks(void *arg)
 	return NULL;
 }
 
-static void
-run_producers(struct line *l)
+void
+produce_run_threads(size_t n, void *(*work)(void *), void *arg)
 {
-	size_t n = l->p->threads, started = 0;
 	pthread_t *t = mem_array(n, sizeof *t);
+	size_t started = 0;
 
-	if (l->p->file->rows <= FIRST)
-		n = 1;
-	for (; started + 1 < n; started++)
-		if (pthread_create(&t[started], NULL, produce_blocks, l))
-			break; /* continue with fewer threads */
-	produce_blocks(l);
+	while (started + 1 < n &&
+	    pthread_create(&t[started], NULL, work, arg) == 0)
+		started++;
+	work(arg);
 	while (started)
 		pthread_join(t[--started], NULL);
 	free(t);
 }
 
 int
-produce_write_file(
-    const struct produce *p, int fd, const char *name, struct checksum *sum)
+produce_write_file(const struct produce *p, struct checksum *sum)
 {
-	struct line l = {.p = p, .fd = fd, .name = name, .sum = sum};
+	struct work w = {.p = p, .sum = sum};
 	struct str s = {0};
 	int rc;
 
-	l.salt = produce_compute_salt(p->seed, p->file->name);
-	pthread_mutex_init(&l.lock, NULL);
-	pthread_cond_init(&l.turn_came, NULL);
-	checksum_init(sum);
+	w.salt = produce_compute_salt(p->seed, p->file->name);
+	pthread_mutex_init(&w.lock, NULL);
+	pthread_cond_init(&w.turn_came, NULL);
 	encode_head(&s, p->file);
-	rc = checksum_write(sum, fd, &s, name);
+	rc = checksum_write(sum, &s);
 	if (rc == 0)
-		run_producers(&l);
-	if (l.failed)
+		produce_run_threads(
+		    p->file->rows > FIRST ? p->threads : 1, produce_blocks, &w);
+	if (w.failed)
 		rc = -1;
 	str_clear(&s);
 	encode_foot(&s, p->file);
 	if (rc == 0)
-		rc = checksum_write(sum, fd, &s, name);
+		rc = checksum_write(sum, &s);
 	str_free(&s);
-	pthread_mutex_destroy(&l.lock);
-	pthread_cond_destroy(&l.turn_came);
+	pthread_mutex_destroy(&w.lock);
+	pthread_cond_destroy(&w.turn_came);
 	return rc;
 }

@@ -11,6 +11,7 @@
 
 struct articles;
 struct checksum;
+struct meter;
 struct recipe_file;
 struct vectors;
 struct vocabulary;
@@ -22,19 +23,17 @@ struct produce {
 	const struct vocabulary *words;
 	const struct vectors *vectors;
 	struct articles *articles; /* NULL: use the built-in text */
-	/* Called with the rows and bytes so far, by one thread at once. */
-	void (*progress)(void *arg, uint64_t rows, uint64_t bytes);
-	void *arg;
+	struct meter *meter;       /* shows the rows and bytes so far */
 };
 
 /* Returns a hash of seed and file name, which the rows are seeded with. */
 uint64_t produce_compute_salt(uint64_t seed, const char *name);
 
-/*
- * Writes the file to 'fd' and adds all its bytes to the checksum, which it
- * initializes; 'name' is for messages. Returns 0, or -1 (error reported).
- */
-int produce_write_file(
-    const struct produce *, int fd, const char *name, struct checksum *);
+/* Calls work(arg) in n threads, the caller's among them, or in fewer if no more
+ * can be started. Returns when all have ended. */
+void produce_run_threads(size_t n, void *(*work)(void *), void *arg);
+
+/* Writes the file with checksum_write. Returns 0, or -1 (error reported). */
+int produce_write_file(const struct produce *, struct checksum *);
 
 #endif

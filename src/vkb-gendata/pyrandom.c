@@ -113,7 +113,7 @@ draw_unit(struct pyrandom *p)
 }
 
 uint32_t
-pyrandom_below(struct pyrandom *p, uint32_t n)
+pyrandom_draw_below(struct pyrandom *p, uint32_t n)
 {
 	int shift = __builtin_clz(n);
 	uint32_t r;
@@ -122,18 +122,6 @@ pyrandom_below(struct pyrandom *p, uint32_t n)
 		r = draw_word(p) >> shift;
 	while (r >= n);
 	return r;
-}
-
-uint32_t
-pyrandom_int(struct pyrandom *p, uint32_t min, uint32_t max)
-{
-	return min + pyrandom_below(p, max - min + 1);
-}
-
-static inline char
-choose_letter(struct pyrandom *p, const char *letters, uint32_t n)
-{
-	return letters[(uint32_t)(draw_unit(p) * n)];
 }
 
 /*
@@ -178,7 +166,7 @@ choose_letters(struct pyrandom *p, const char *letters, uint32_t n, char *to,
 }
 
 void
-pyrandom_choices(
+pyrandom_draw_letters(
     struct pyrandom *p, const char *letters, uint32_t n, char *to, uint64_t k)
 {
 	uint64_t i = 0;
@@ -192,7 +180,7 @@ pyrandom_choices(
 			done = choose_letters(p, letters, n, to + i, k - i);
 		}
 		if (!done)
-			to[i + done++] = choose_letter(p, letters, n);
+			to[i + done++] = letters[(uint32_t)(draw_unit(p) * n)];
 		i += done;
 	}
 }

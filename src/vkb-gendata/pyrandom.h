@@ -19,14 +19,11 @@ struct pyrandom {
 
 void pyrandom_seed(struct pyrandom *, uint64_t seed);
 
-/* Draws 0..n-1, n >= 1, as Python's choice() and randrange() do. */
-uint32_t pyrandom_below(struct pyrandom *, uint32_t n);
-
-/* Draws min..max inclusive, as Python's randint() does. */
-uint32_t pyrandom_int(struct pyrandom *, uint32_t min, uint32_t max);
+/* Draws 0..n-1, n >= 1, as Python's choice(), randrange() and randint() do. */
+uint32_t pyrandom_draw_below(struct pyrandom *, uint32_t n);
 
 /* Draws k of n letters as Python's choices() does: at floor(random() * n). */
-void pyrandom_choices(
+void pyrandom_draw_letters(
     struct pyrandom *, const char *letters, uint32_t n, char *to, uint64_t k);
 
 #endif

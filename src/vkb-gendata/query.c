@@ -25,30 +25,23 @@ enum kind {
 	KINDS
 };
 
-static const struct {
-	const char *name;
-	struct params p[5];
-} query_kinds[KINDS] = {
+static const struct params_kind query_kinds[KINDS + 1] = {
     [PROXIMITY] = {"proximity_phrase",
-	{PARAMS_INT("term_count", terms, 1, 1, 10000), {0}}},
-    [PREFIX] = {"prefix",
-	{{"source", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, "search_terms.csv"},
-	    {0}}},
-    [SUFFIX] = {"suffix",
-	{{"source", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, "search_terms.csv"},
-	    {0}}},
-    [EXPANSION] = {"expansion", {{0}}},
+	{PARAMS_INT("term_count", terms, 1, 1, 10000)}},
+    [PREFIX] = {"prefix", {PARAMS_STR("source", text, "search_terms.csv")}},
+    [SUFFIX] = {"suffix", {PARAMS_STR("source", text, "search_terms.csv")}},
+    [EXPANSION] = {.name = "expansion"},
     [FUZZY] = {"fuzzy",
 	{PARAMS_INT("min_word_length", min_len, 5, 1, 1e6),
 	    PARAMS_INT("max_word_length", max_len, 6, 1, 1e6),
-	    PARAMS_INT("target_distance", edits, 1, 0, 1e6), {0}}},
+	    PARAMS_INT("target_distance", edits, 1, 0, 1e6)}},
     [TAGS] = {"tag_only",
-	{{"tags", PARAMS_LIST, 0, 0, 0, 0, "tag1,tag2,tag3"}, {0}}},
-    [VECTOR] = {"vector", {PARAMS_INT("dimensions", dims, 256, 1, 65536), {0}}},
-    [WORDS] = {"words", {PARAMS_INT("term_count", terms, 1, 1, 10000), {0}}},
+	{{"tags", PARAMS_LIST, 0, 0, 0, 0, "tag1,tag2,tag3"}}},
+    [VECTOR] = {"vector", {PARAMS_INT("dimensions", dims, 256, 1, 65536)}},
+    [WORDS] = {"words", {PARAMS_INT("term_count", terms, 1, 1, 10000)}},
     [NEIGHBOURS] = {"neighbours",
-	{{"source", PARAMS_TEXT, PARAMS_AT(text), 0, 0, 0, NULL},
-	    PARAMS_INT("k", count, 100, 1, 100000), {0}}},
+	{PARAMS_STR("source", text, NULL),
+	    PARAMS_INT("k", count, 100, 1, 100000)}},
 };
 
 static struct recipe_field *
@@ -90,7 +83,6 @@ add_vector_fields(struct recipe_file *f, struct recipe_file *also,
 	if (!both && f->format != RECIPE_FVECS)
 		configwalk_problem(
 		    w, "vectors need a .csv, .npy or .fvecs file");
-	t->kind = TRANSFORM_VECTOR;
 	if (both)
 		add_field(f, mem_str("search_term"), &label)->size = TERM_SIZE;
 	add_field(f, mem_str("query_vector"), t)->dims = dims;
@@ -129,46 +121,30 @@ static int
 read_query_fields(struct recipe_file *f, struct recipe_file *also,
     enum kind kind, struct transform *t, struct configwalk *w)
 {
-	switch (kind) {
-	case PROXIMITY:
-		t->kind = TRANSFORM_TERM;
-		add_term_fields(f, t, NULL);
-		return 0;
-	case PREFIX:
-	case SUFFIX:
-		f->source = t->text;
-		f->suffix = kind == SUFFIX;
-		t->kind = TRANSFORM_IN_TURN; /* terms_read fills the list */
-		break;
-	case EXPANSION:
-		t->kind = TRANSFORM_EXPANDED;
-		break;
-	case FUZZY:
-		t->kind = TRANSFORM_SPELT;
-		t->count = t->each = 1;
-		if (t->min_len > t->max_len)
-			configwalk_problem(w,
-			    "'min_word_length' %lld is above "
-			    "'max_word_length' %lld",
-			    t->min_len, t->max_len);
-		break;
-	case TAGS:
-		t->kind = TRANSFORM_IN_TURN;
-		add_field(f, mem_str("category"), t);
-		return 0;
-	case VECTOR:
+	static const enum transform_kind transforms[KINDS] = {
+	    [PROXIMITY] = TRANSFORM_TERM,
+	    [PREFIX] = TRANSFORM_IN_TURN, /* terms_read fills the list */
+	    [SUFFIX] = TRANSFORM_IN_TURN,
+	    [EXPANSION] = TRANSFORM_EXPANDED,
+	    [FUZZY] = TRANSFORM_SPELT,
+	    [TAGS] = TRANSFORM_IN_TURN,
+	    [VECTOR] = TRANSFORM_VECTOR,
+	    [WORDS] = TRANSFORM_WORD};
+
+	t->kind = transforms[kind];
+	if (kind == VECTOR)
 		return add_vector_fields(f, also, t, w);
-	case WORDS:
-		t->kind = TRANSFORM_WORD;
-		add_term_fields(f, t, "term");
-		return 0;
-	case NEIGHBOURS:
+	if (kind == PREFIX || kind == SUFFIX)
+		f->source = t->text;
+	f->suffix = kind == SUFFIX;
+	if (kind == FUZZY)
+		t->count = t->each = 1;
+	if (kind == NEIGHBOURS)
 		read_neighbours(f, t, w);
-		return 0;
-	case KINDS:
-		break;
-	}
-	add_field(f, mem_str("term"), t);
+	else if (kind == PROXIMITY || kind == WORDS)
+		add_term_fields(f, t, kind == WORDS ? "term" : NULL);
+	else
+		add_field(f, mem_str(kind == TAGS ? "category" : "term"), t);
 	return 0;
 }
 
@@ -180,22 +156,13 @@ query_read(
 	    "type", "doc_count", "description", "queries", "metric", NULL};
 	static const char *const usual[] = {
 	    "type", "doc_count", "description", NULL};
-	const struct json *type = json_get(f->spec, "type");
-	const char *name = type ? json_str(type) : "proximity_phrase";
 	struct transform t = {0};
-	const char *names[KINDS + 1] = {0};
-	size_t kind = 0;
+	int kind = params_find_kind(
+	    query_kinds, "query type", f->spec, "proximity_phrase", w);
 	long long n = 0;
 
-	for (; kind < KINDS; kind++) {
-		names[kind] = query_kinds[kind].name;
-		if (name && strcmp(names[kind], name) == 0)
-			break;
-	}
-	if (kind == KINDS) {
-		params_report_unknown(w, "query type", name ? name : "", names);
+	if (kind < 0)
 		return 0;
-	}
 	params_read(query_kinds[kind].p, kind == NEIGHBOURS ? others : usual,
 	    f->spec, &t, w);
 	if (kind != NEIGHBOURS)

@@ -27,13 +27,11 @@ static const struct {
 static int
 read_format(struct recipe_file *f, struct configwalk *w)
 {
-	size_t n = sizeof formats / sizeof *formats;
-
 	if (!*f->key || *f->key == '.' || strchr(f->key, '/')) {
 		configwalk_problem(w, "'%s' is not a plain file name", f->key);
 		return -1;
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (str_ends(f->key, formats[i].end)) {
 			f->format = formats[i].format;
 			return 0;
@@ -118,14 +116,6 @@ recipe_add_field(struct recipe_file *f, char *name)
 	return &f->fields[f->n++];
 }
 
-static void
-check_keys(const struct json *j, const char *const *keys, struct configwalk *w)
-{
-	static const struct params none[] = {{0}};
-
-	params_read(none, keys, j, NULL, w);
-}
-
 /* Reads a field whose 'size' and 'transforms' are in 'j'; takes its name. */
 static void
 read_field(struct recipe_file *f, char *name, const struct json *j,
@@ -160,7 +150,7 @@ read_listed_fields(
 			configwalk_problem(
 			    w, "is not an object with a string 'name'");
 		} else {
-			check_keys(j, keys, w);
+			params_read(NULL, keys, j, NULL, w);
 			read_field(f, mem_str(name), j, w);
 		}
 		configwalk_leave(w, at);
@@ -179,7 +169,7 @@ read_generated_fields(
 	long long n = params_read_whole(j, "count", 1, FIELDS, w);
 	int before = w->problems;
 
-	check_keys(j, keys, w);
+	params_read(NULL, keys, j, NULL, w);
 	if (prefix && !json_str(prefix))
 		configwalk_problem(w, "'prefix' is not a string");
 	for (long long i = 1; i <= n && w->problems == before; i++)
@@ -216,8 +206,10 @@ fit_format(struct recipe_file *f, struct configwalk *w)
 		for (size_t k = 0; k < f->fields[i].nt; k++) {
 			struct transform *t = &f->fields[i].t[k];
 
-			if (t->kind == TRANSFORM_WIKIPEDIA)
-				f->articles = true;
+			f->articles |= t->kind == TRANSFORM_WIKIPEDIA;
+			f->words |= t->kind == TRANSFORM_WIKIPEDIA ||
+			    t->kind == TRANSFORM_STEMMABLE ||
+			    t->kind == TRANSFORM_WORD;
 			transform_fit(
 			    t, f->fields[i].size, f->format == RECIPE_NPY, w);
 		}
@@ -233,7 +225,7 @@ read_dataset(struct recipe_file *f, struct configwalk *w)
 	long long n = params_read_whole(f->spec, "doc_count", 0, ROWS, w);
 
 	f->rows = n > 0 ? (uint64_t)n : 0;
-	check_keys(f->spec, keys, w);
+	params_read(NULL, keys, f->spec, NULL, w);
 	if (all)
 		read_generated_fields(f, all, w);
 	else if (list)
@@ -279,30 +271,25 @@ static void
 read_recipe(struct recipes *r, const struct json *spec, bool query,
     struct configwalk *w)
 {
-	struct recipe_file f = {
-	    .key = json_key(spec), .spec = spec, .query = query};
-	struct recipe_file also = {.key = f.key, .spec = spec, .query = query};
-	size_t len = configwalk_key(w, f.key);
-	int before = w->problems, two = 0;
+	struct recipe_file f[2] = {
+	    {.key = json_key(spec), .spec = spec, .query = query},
+	    {.key = json_key(spec), .spec = spec, .query = query}};
+	size_t len = configwalk_key(w, f->key);
+	int before = w->problems, n = 1;
 
 	if (json_type(spec) != JSON_OBJECT)
 		configwalk_problem(w, "is not an object");
-	else if (read_format(&f, w) == 0 && query)
-		two = query_read(&f, &also, w);
+	else if (read_format(f, w) == 0 && query)
+		n += query_read(&f[0], &f[1], w);
 	else if (w->problems == before)
-		read_dataset(&f, w);
-	if (w->problems == before)
-		fit_format(&f, w);
-	if (two && w->problems == before)
-		fit_format(&also, w);
-	if (w->problems == before)
-		keep_file(r, &f, w);
-	else
-		free_file(&f);
-	if (two && w->problems == before)
-		keep_file(r, &also, w);
-	else
-		free_file(&also);
+		read_dataset(f, w);
+	for (int i = 0; i < n && w->problems == before; i++)
+		fit_format(&f[i], w);
+	for (int i = 0; i < 2; i++)
+		if (i < n && w->problems == before)
+			keep_file(r, &f[i], w);
+		else
+			free_file(&f[i]);
 	configwalk_leave(w, len);
 }
 
@@ -440,19 +427,4 @@ recipe_find_vector(const struct recipe_file *f)
 	while (i < f->n && !f->fields[i].dims)
 		i++;
 	return i;
-}
-
-bool
-recipe_has_words(const struct recipe_file *f)
-{
-	for (size_t i = 0; i < f->n; i++)
-		for (size_t k = 0; k < f->fields[i].nt; k++) {
-			enum transform_kind kind = f->fields[i].t[k].kind;
-
-			if (kind == TRANSFORM_WIKIPEDIA ||
-			    kind == TRANSFORM_STEMMABLE ||
-			    kind == TRANSFORM_WORD)
-				return true;
-		}
-	return false;
 }

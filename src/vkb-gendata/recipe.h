@@ -44,6 +44,7 @@ struct recipe_file {
 	struct recipe_field *fields;
 	size_t n;
 	bool articles; /* some field has a wikipedia transform */
+	bool words;    /* some field may need the built-in vocabulary */
 
 	/* Prefix and suffix queries: made of the terms in another file. */
 	const char *source; /* that file; NULL: another kind; borrowed */
@@ -82,8 +83,4 @@ const struct recipe_file *recipe_find(const struct recipes *, const char *name);
 
 /* Returns the number of the first vector field, or f->n if there is none. */
 size_t recipe_find_vector(const struct recipe_file *);
-
-/* Tells whether the file may need the built-in vocabulary. */
-bool recipe_has_words(const struct recipe_file *);
-
 #endif

@@ -4,8 +4,6 @@
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
-#include "str.h"
-#include "tempfile.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -59,20 +57,20 @@ load_sidecar(const char *path)
 static int
 is_unchanged(const char *path, const struct json *j, const struct stat *st)
 {
-	uint64_t sum, bytes;
+	uint64_t sum;
 	char t[TIME], h[HEX];
 
 	if (json_get_num(j, "bytes", -1) != (double)st->st_size)
 		return 0;
 	if (has_text(j, "written", format_mtime(t, st)))
 		return 1;
-	if (checksum_file(path, &sum, &bytes) < 0)
-		return err_fail_sys("cannot read '%s'", path);
+	if (checksum_file(path, UINT64_MAX, &sum) < 0)
+		return -1;
 	return has_text(j, "content", format_hex(h, sum));
 }
 
 int
-sidecar_state(const char *path, uint64_t recipe)
+sidecar_find_state(const char *path, uint64_t recipe)
 {
 	struct json *j;
 	struct stat st;
@@ -85,10 +83,12 @@ sidecar_state(const char *path, uint64_t recipe)
 	if (S_ISDIR(st.st_mode))
 		return err_fail("'%s' is a folder", path);
 	j = load_sidecar(path);
-	rc = j ? is_unchanged(path, j, &st) : SIDECAR_FOREIGN;
-	if (j && rc == 0)
+	if (!j)
+		return SIDECAR_FOREIGN;
+	rc = is_unchanged(path, j, &st);
+	if (rc == 0)
 		rc = SIDECAR_CHANGED;
-	else if (j && rc > 0)
+	else if (rc > 0)
 		rc = has_text(j, "recipe", format_hex(h, recipe))
 		    ? SIDECAR_CURRENT
 		    : SIDECAR_STALE;
@@ -97,31 +97,22 @@ sidecar_state(const char *path, uint64_t recipe)
 }
 
 int
-sidecar_write(
-    const char *path, uint64_t recipe, uint64_t content, uint64_t bytes)
+sidecar_write(const char *path, uint64_t recipe, struct checksum *content)
 {
-	struct json *j = json_object();
-	char *name = mem_printf("%s.spec", path), *text, buf[TIME];
-	struct tempfile *t = NULL;
+	struct json *j;
+	char *name, buf[TIME];
 	struct stat st;
-	int rc = -1;
+	int rc;
 
-	if (stat(path, &st) < 0) {
-		err_fail_sys("cannot read '%s'", path);
-		goto out;
-	}
+	if (stat(path, &st) < 0)
+		return err_fail_sys("cannot read '%s'", path);
+	j = json_object();
 	json_set_str(j, "recipe", format_hex(buf, recipe));
-	json_set_str(j, "content", format_hex(buf, content));
-	json_set_num(j, "bytes", (double)bytes);
+	json_set_str(j, "content", format_hex(buf, checksum_end(content)));
+	json_set_num(j, "bytes", (double)content->bytes);
 	json_set_str(j, "written", format_mtime(buf, &st));
-	t = tempfile_open(name);
-	if (!t)
-		goto out;
-	text = json_print(j);
-	fprintf(tempfile_stream(t), "%s\n", text);
-	free(text);
-	rc = tempfile_place(t);
-out:
+	name = mem_printf("%s.spec", path);
+	rc = jsonfile_write(name, j);
 	json_free(j);
 	free(name);
 	return rc;

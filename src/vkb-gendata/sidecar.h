@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+struct checksum;
+
 enum sidecar_state {
 	SIDECAR_MISSING, /* the file does not exist */
 	SIDECAR_CURRENT, /* this recipe made it */
@@ -18,10 +20,12 @@ enum sidecar_state {
 };
 
 /* Returns enum sidecar_state, or -1 (error reported). */
-int sidecar_state(const char *path, uint64_t recipe);
+int sidecar_find_state(const char *path, uint64_t recipe);
 
-/* Writes the sidecar of an existing file. Returns 0, or -1 (error reported). */
-int sidecar_write(
-    const char *path, uint64_t recipe, uint64_t content, uint64_t bytes);
+/*
+ * Writes the sidecar of an existing file, and ends the checksum of its content.
+ * Returns 0, or -1 (error reported).
+ */
+int sidecar_write(const char *path, uint64_t recipe, struct checksum *content);
 
 #endif

@@ -55,23 +55,22 @@ is_heading(const char *s)
 }
 
 static bool
-is_continuation_byte(char c)
+begins_character(char c)
 {
-	return ((unsigned char)c & 0xc0) == 0x80;
+	return ((unsigned char)c & 0xc0) != 0x80;
 }
 
 static char *
 cut_term(const char *s, bool last)
 {
-	size_t n = strlen(s), i = last ? n : 0;
+	size_t i = last ? strlen(s) : 0;
 
-	for (int k = 0; k < CHARACTERS; k++) {
-		if (last && i)
-			for (i--; i && is_continuation_byte(s[i]); i--)
-				;
-		if (!last && i < n)
-			for (i++; i < n && is_continuation_byte(s[i]); i++)
-				;
+	for (int k = 0; last && i && k < CHARACTERS;)
+		k += begins_character(s[--i]);
+	for (int k = 0; !last && s[i]; i++) {
+		k += begins_character(s[i]);
+		if (k > CHARACTERS)
+			break;
 	}
 	return last ? mem_str(s + i) : mem_strn(s, i);
 }
@@ -82,7 +81,7 @@ terms_read(const char *file, bool last, size_t most, struct transform *t)
 	struct from x = {.f = fopen(file, "re"), .name = file};
 	struct csvrows *rows;
 	const char *const *v, *why;
-	size_t n, cap = 0;
+	size_t n;
 	bool first = true;
 	int got = 0;
 
@@ -97,8 +96,7 @@ terms_read(const char *file, bool last, size_t most, struct transform *t)
 		first = false;
 		if (skip)
 			continue;
-		t->list = mem_grow(t->list, t->nlist, &cap, sizeof *t->list);
-		t->list[t->nlist++] = cut_term(*v, last);
+		transform_add_text(t, cut_term(*v, last));
 	}
 	if (got < 0 && why)
 		err_say("%s: %s", file, why);

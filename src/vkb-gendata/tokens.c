@@ -48,13 +48,6 @@ tokens_repeat(struct str *s, size_t from, uint64_t n, size_t most)
 }
 
 void
-tokens_trim(struct str *s, size_t from)
-{
-	if (s->len > from)
-		s->s[--s->len] = '\0';
-}
-
-void
 tokens_seed_rng(const struct cell *c, struct rng *r)
 {
 	rng_seed(r, c->salt + c->row * UINT64_C(0x9e3779b97f4a7c15), c->field);
@@ -71,13 +64,13 @@ tokens_compute_twist(const struct cell *c)
 }
 
 void
-tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_cyclic(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t n = (uint64_t)(t->count < t->each ? t->count : t->each);
 	uint64_t rounds = (uint64_t)t->count / n, rest;
-	size_t cut = 0;
+	size_t cut = 0, round;
 
-	str_clear(s);
 	rest = (uint64_t)t->count % n;
 	for (uint64_t i = 0; i < n && s->len <= 4 * c->size; i++) {
 		add_letters(s, i);
@@ -85,18 +78,12 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 		if (i + 1 == rest)
 			cut = s->len;
 	}
-	if (s->len > 4 * c->size) /* content_cut removes the rest */
-		return;
-	if (rest) {
-		size_t round = s->len;
-
-		tokens_repeat(s, 0, rounds + 1, 4 * c->size);
-		if (s->len == round * (rounds + 1))
-			s->len = round * rounds + cut;
-	} else {
-		tokens_repeat(s, 0, rounds, 4 * c->size);
-	}
-	tokens_trim(s, 0);
+	if (s->len > 4 * c->size)
+		return; /* content_cut removes the rest */
+	round = s->len;
+	tokens_repeat(s, 0, rounds + (rest > 0), 4 * c->size);
+	if (rest && s->len == round * (rounds + 1))
+		s->len = round * rounds + cut;
 }
 
 /*
@@ -104,7 +91,8 @@ tokens_cyclic(struct str *s, const struct transform *t, const struct cell *c)
  * bytes for each token, which is faster, into a buffer that they surely fit.
  */
 void
-tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_unique(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t n = (c->row - 1) * (uint64_t)t->count;
 	long long left = t->count;
@@ -112,7 +100,6 @@ tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
 	struct str first = {0};
 	size_t len;
 
-	str_clear(s);
 	add_letters(&first, n);
 	len = first.len;
 	memcpy(w, first.s, len);
@@ -135,27 +122,35 @@ tokens_unique(struct str *s, const struct transform *t, const struct cell *c)
 		}
 		str_addn(s, some, (size_t)(p - some));
 	}
-	tokens_trim(s, 0);
+}
+
+/* Seeds a generator, or the Python tool's for its cells; true: the former. */
+static bool
+seed_own_rng(const struct cell *c, struct rng *r)
+{
+	bool own = tokens_compute_twist(c) != 0;
+
+	tokens_seed_rng(c, r);
+	if (!own)
+		pyrandom_seed(c->py, c->row);
+	return own;
 }
 
 void
-tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_uuid(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	static const char set[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	uint64_t k = (uint64_t)t->max_len, x = 0;
 	struct rng r;
 	char buf[4096];
-	bool own = tokens_compute_twist(c) != 0;
+	bool own = seed_own_rng(c, &r);
 
-	tokens_seed_rng(c, &r);
-	if (!own)
-		pyrandom_seed(c->py, c->row);
-	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		for (uint64_t done = 0, n; done < k; done += n) {
 			n = k - done < sizeof buf ? k - done : sizeof buf;
 			if (!own)
-				pyrandom_choices(c->py, set, 36, buf, n);
+				pyrandom_draw_letters(c->py, set, 36, buf, n);
 			for (uint64_t j = 0; own && j < n; j++) {
 				x = j % 4 ? x >> 16 : rng_next(&r);
 				buf[j] = set[(x & 0xffff) * 36 >> 16];
@@ -164,17 +159,15 @@ tokens_uuid(struct str *s, const struct transform *t, const struct cell *c)
 		}
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 }
 
 void
-tokens_progressive(
+tokens_append_progressive(
     struct str *s, const struct transform *t, const struct cell *c)
 {
 	struct str whole = {0};
 	size_t unit;
 
-	str_clear(s);
 	add_letters(&whole, c->row - 1);
 	unit = whole.len;
 	tokens_repeat(&whole, 0, (uint64_t)t->count, 4 * c->size);
@@ -187,54 +180,47 @@ tokens_progressive(
 		str_addc(s, (char)('a' + i % 26));
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 	str_free(&whole);
 }
 
 void
-tokens_random_set(
+tokens_append_random_set(
     struct str *s, const struct transform *t, const struct cell *c)
 {
 	struct rng r;
-	bool own = tokens_compute_twist(c) != 0;
+	bool own = seed_own_rng(c, &r);
 
-	tokens_seed_rng(c, &r);
-	if (!own)
-		pyrandom_seed(c->py, c->row);
-	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		str_add(s,
-		    t->list[own ? rng_below(&r, t->nlist)
-				: pyrandom_below(c->py, (uint32_t)t->nlist)]);
+		    t->list[own
+			    ? rng_below(&r, t->nlist)
+			    : pyrandom_draw_below(c->py, (uint32_t)t->nlist)]);
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 }
 
 void
-tokens_stemmable(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_stemmable(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
 	size_t n = vocabulary_count_stemmable(c->words), len;
 	struct rng r;
 
 	tokens_seed_rng(c, &r);
-	str_clear(s);
 	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
 		const char *w =
-		    vocabulary_stemmable_word(c->words, rng_below(&r, n), &len);
+		    vocabulary_get_stemmable(c->words, rng_below(&r, n), &len);
 
 		str_addn(s, w, len);
 		str_addc(s, ' ');
 	}
-	tokens_trim(s, 0);
 }
 
 void
-tokens_repeated(struct str *s, const struct transform *t, const struct cell *c)
+tokens_append_repeated(
+    struct str *s, const struct transform *t, const struct cell *c)
 {
-	str_clear(s);
 	str_add(s, t->text);
 	str_addc(s, ' ');
 	tokens_repeat(s, 0, (uint64_t)t->count, 4 * c->size);
-	tokens_trim(s, 0);
 }

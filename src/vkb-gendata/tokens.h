@@ -1,7 +1,7 @@
 /*
- * Makes contents of many tokens, separated by blanks. Each tokens_make replaces
- * the string. It may stop at four times the size of the cell in bytes, which is
- * the most that content_cut keeps.
+ * Makes contents of many tokens. Each tokens_append appends to an empty string
+ * tokens with a blank after each. It may stop at four times the size of the
+ * cell in bytes, which is the most that content_cut keeps.
  */
 #ifndef TOKENS_H
 #define TOKENS_H
@@ -14,20 +14,18 @@ struct rng;
 struct str;
 struct transform;
 
-typedef void tokens_make(
+typedef void tokens_append(
     struct str *, const struct transform *, const struct cell *);
 
-tokens_make tokens_repeated, tokens_cyclic, tokens_unique, tokens_uuid,
-    tokens_progressive, tokens_random_set, tokens_stemmable;
+tokens_append tokens_append_repeated, tokens_append_cyclic,
+    tokens_append_unique, tokens_append_uuid, tokens_append_progressive,
+    tokens_append_random_set, tokens_append_stemmable;
 
 /*
  * Repeats the bytes from 'from' on, so that they are there n times; stops soon
  * after 'most' bytes.
  */
 void tokens_repeat(struct str *, size_t from, uint64_t n, size_t most);
-
-/* Removes the last byte, the blank after the last token, if any. */
-void tokens_trim(struct str *, size_t from);
 
 /* Seeds a generator for this row and field. */
 void tokens_seed_rng(const struct cell *, struct rng *);

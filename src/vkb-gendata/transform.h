@@ -1,6 +1,6 @@
 /*
  * Transforms make the content of a field. One table holds every transform of
- * vkb-gendata(1) with its parameters; content_apply applies them.
+ * vkb-gendata(1) with its parameters; content_apply_transform applies them.
  */
 #ifndef TRANSFORM_H
 #define TRANSFORM_H
@@ -58,11 +58,11 @@ struct transform {
 	double lo, hi;
 	const char *text; /* borrowed from the recipe */
 	char **list;
-	size_t nlist;
+	size_t nlist, list_cap;
 	int decimals;        /* decimals of a number */
 	long long least;     /* least number, in units of the last decimal */
 	uint64_t steps;      /* how many numbers there are from 'least' on */
-	bool one;            /* always one tag, never two */
+	bool single_tag;     /* never two */
 	unsigned long first; /* number of the term, or rank of the first word */
 };
 
@@ -73,6 +73,9 @@ struct transform {
 void transform_read(
     struct transform *, const struct json *j, struct configwalk *w);
 void transform_free(struct transform *);
+
+/* Adds a text to the list, and takes it. */
+void transform_add_text(struct transform *, char *);
 
 /*
  * Adapts the transform to a field of 'size' characters. 'fixed' is NPY, whose

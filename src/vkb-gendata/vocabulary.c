@@ -95,18 +95,9 @@ static const char common_words[] =
     "sentence punishment pardon exile return arrival departure";
 
 static bool
-is_vowel(char c)
-{
-	return c && strchr("aeiouy", c);
-}
-
-static bool
 has_vowel(const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (is_vowel(s[i]))
-			return true;
-	return false;
+	return strcspn(s, "aeiouy") < n;
 }
 
 /*
@@ -223,9 +214,8 @@ build_aliases(struct vocabulary *v)
 		rich++;
 	for (poor = N; poor > rich; poor--)
 		todo[n++] = (uint32_t)(poor - 1);
-	for (size_t i = 0; i < N; i++) {
+	for (size_t i = 0; i < N; i++)
 		v->draws[i] = (struct draw){UINT32_MAX, (uint32_t)i};
-	}
 	while (n && rich) {
 		uint32_t i = todo[--n];
 
@@ -273,14 +263,14 @@ vocabulary_free(struct vocabulary *v)
 }
 
 const char *
-vocabulary_word(const struct vocabulary *v, size_t i, size_t *len)
+vocabulary_get_word(const struct vocabulary *v, size_t i, size_t *len)
 {
 	*len = (size_t)v->words[i][ROOM - 1];
 	return v->words[i];
 }
 
 size_t
-vocabulary_draw(const struct vocabulary *v, struct rng *r)
+vocabulary_draw_rank(const struct vocabulary *v, struct rng *r)
 {
 	uint64_t x = rng_next(r);
 	size_t i = (size_t)((x >> 32) * N >> 32);
@@ -295,7 +285,7 @@ vocabulary_count_stemmable(const struct vocabulary *v)
 }
 
 const char *
-vocabulary_stemmable_word(const struct vocabulary *v, size_t i, size_t *len)
+vocabulary_get_stemmable(const struct vocabulary *v, size_t i, size_t *len)
 {
-	return vocabulary_word(v, v->stems[i], len);
+	return vocabulary_get_word(v, v->stems[i], len);
 }

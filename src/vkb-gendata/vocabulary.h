@@ -22,14 +22,15 @@ struct vocabulary *vocabulary_new(void);
 void vocabulary_free(struct vocabulary *);
 
 /* Returns word i, from 0, which has VOCABULARY_ROOM bytes; borrowed. */
-const char *vocabulary_word(const struct vocabulary *, size_t i, size_t *len);
+const char *vocabulary_get_word(
+    const struct vocabulary *, size_t i, size_t *len);
 
 /* Draws a rank, with the probability of its frequency. */
-size_t vocabulary_draw(const struct vocabulary *, struct rng *);
+size_t vocabulary_draw_rank(const struct vocabulary *, struct rng *);
 
 /* Return how many words an English stemmer changes, and the i-th of them. */
 size_t vocabulary_count_stemmable(const struct vocabulary *);
-const char *vocabulary_stemmable_word(
+const char *vocabulary_get_stemmable(
     const struct vocabulary *, size_t i, size_t *len);
 
 #endif

@@ -40,35 +40,33 @@ get_prefix_length(const char *name)
 
 /* Tells whether both name the same dump, apart from the date ("latest"). */
 static bool
-is_same_dump(const char *name, const char *listed, size_t n)
+is_same_dump(const char *name, const char *listed)
 {
-	size_t p = get_prefix_length(name), wiki = strcspn(name, "-");
-	const char *rest = name + p, *dash;
+	size_t wiki = strcspn(name, "-") + 1;
+	const char *rest = strncmp(name, listed, wiki) == 0
+	    ? strchr(listed + wiki, '-')
+	    : NULL;
 
-	if (n <= wiki || strncmp(name, listed, wiki + 1) != 0)
-		return false;
-	dash = memchr(listed + wiki + 1, '-', n - wiki - 1);
-	return dash && strlen(rest) == n - (size_t)(dash - listed) &&
-	    memcmp(rest, dash, strlen(rest)) == 0;
+	return rest && strcmp(name + get_prefix_length(name), rest) == 0;
 }
 
-/* Finds the SHA-1 of 'name' in lines of "HEX NAME"; false if not listed. */
+/* Finds the SHA-1 of 'name' in lines of "HEX NAME", which it splits; false if
+ * it is not listed. */
 static bool
-find_listed_sum(const char *list, const char *name, char hex[HASH_SHA1_HEX])
+find_listed_sum(char *list, const char *name, char hex[HASH_SHA1_HEX])
 {
-	for (const char *p = list, *end; *p; p = end + (*end == '\n')) {
-		const char *file = p + strspn(p, "0123456789abcdefABCDEF");
+	char *rest;
 
-		end = p + strcspn(p, "\n");
-		if (file - p != HASH_SHA1_HEX - 1 || *file != ' ')
+	for (char *line = strtok_r(list, "\r\n", &rest); line;
+	     line = strtok_r(NULL, "\r\n", &rest)) {
+		char *file = line + strspn(line, "0123456789abcdefABCDEF");
+
+		if (file - line != HASH_SHA1_HEX - 1 || *file != ' ')
 			continue;
-		while (*file == ' ' || *file == '*')
-			file++;
-		if (!is_same_dump(name, file,
-			(size_t)(end - file) - (end > file && end[-1] == '\r')))
+		*file++ = '\0';
+		if (!is_same_dump(name, file + strspn(file, " *")))
 			continue;
-		memcpy(hex, p, HASH_SHA1_HEX - 1);
-		hex[HASH_SHA1_HEX - 1] = '\0';
+		memcpy(hex, line, HASH_SHA1_HEX);
 		return true;
 	}
 	return false;
@@ -115,7 +113,7 @@ check_dump_sum(const char *url, const char *path, const char *sha1)
 		rc = err_fail("'%s' has the SHA-1 %s, not %s: the download is "
 			      "deleted",
 		    url, is, want);
-		download_drop(path);
+		download_end(path, false);
 	}
 out:
 	free(part);
@@ -131,7 +129,8 @@ wikipedia_fetch_dump(
 	if (!download_is_url(where) || access(path, F_OK) == 0)
 		return path;
 	if (folder_make(dir) == 0 && download_part(where, path, meter) == 0 &&
-	    check_dump_sum(where, path, sha1) == 0 && download_keep(path) == 0)
+	    check_dump_sum(where, path, sha1) == 0 &&
+	    download_end(path, true) == 0)
 		return path;
 	free(path);
 	return NULL;
@@ -140,27 +139,12 @@ wikipedia_fetch_dump(
 int
 wikipedia_hash_dump(const char *path, uint64_t *id)
 {
-	FILE *f = fopen(path, "re");
-	struct checksum c;
 	struct stat st;
-	char *buf;
-	size_t n;
-	int rc = 0;
 
-	if (!f || fstat(fileno(f), &st) < 0) {
-		err_fail_sys("cannot read '%s'", path);
-		if (f)
-			fclose(f);
+	if (stat(path, &st) < 0)
+		return err_fail_sys("cannot read '%s'", path);
+	if (checksum_file(path, FIRST, id) < 0)
 		return -1;
-	}
-	buf = mem_resize(NULL, FIRST, 1);
-	n = fread(buf, 1, FIRST, f);
-	if (ferror(f))
-		rc = err_fail_sys("cannot read '%s'", path);
-	checksum_init(&c);
-	checksum_add(&c, buf, n);
-	*id = checksum_end(&c) ^ (uint64_t)st.st_size;
-	free(buf);
-	fclose(f);
-	return rc;
+	*id ^= (uint64_t)st.st_size;
+	return 0;
 }

@@ -184,7 +184,7 @@ decode_entity(struct str *out, const char *s, const char *end)
 }
 
 void
-wikitext_from_xml(struct str *out, const char *s, size_t n)
+wikitext_append_unescaped(struct str *out, const char *s, size_t n)
 {
 	const char *end = s + n;
 
@@ -276,23 +276,18 @@ skip_hidden_element(struct reader *r, size_t which, size_t i)
 	return i < r->n ? i + 1 : i;
 }
 
-static size_t
-skip_comment(struct reader *r, size_t i)
-{
-	const char *p = memmem(r->s + i, r->n - i, "-->", 3);
-
-	return p ? (size_t)(p - r->s) + 3 : r->n;
-}
-
 /* Returns the offset after the tag or its hidden element, 0 if not a tag. */
 static size_t
 read_tag(struct reader *r, size_t i)
 {
 	size_t k = i + 1, name, most;
+	const char *comment_end;
 	bool close;
 
-	if (starts_at(r, i, "<!--"))
-		return skip_comment(r, i);
+	if (starts_at(r, i, "<!--")) {
+		comment_end = memmem(r->s + i, r->n - i, "-->", 3);
+		return comment_end ? (size_t)(comment_end - r->s) + 3 : r->n;
+	}
 	close = k < r->n && r->s[k] == '/';
 	k += close;
 	name = k;
@@ -403,7 +398,7 @@ read_mark(struct reader *r, size_t i)
 }
 
 void
-wikitext_plain(struct str *out, const char *s, size_t n)
+wikitext_append_plain(struct str *out, const char *s, size_t n)
 {
 	struct reader r = {.s = s, .n = n, .out = out, .from = out->len};
 	struct str one = {0};

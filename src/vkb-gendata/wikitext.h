@@ -11,9 +11,9 @@
 struct str;
 
 /* Appends the plain text. Time and memory are linear in n for any input. */
-void wikitext_plain(struct str *, const char *s, size_t n);
+void wikitext_append_plain(struct str *, const char *s, size_t n);
 
 /* Appends XML text with its entities (&lt; and the like) decoded. */
-void wikitext_from_xml(struct str *, const char *s, size_t n);
+void wikitext_append_unescaped(struct str *, const char *s, size_t n);
 
 #endif

@@ -1,6 +1,8 @@
 #include "index.h"
+#include "asset.h"
 #include "casename.h"
 #include "clock.h"
+#include "html.h"
 #include "json.h"
 #include "markup.h"
 #include "mem.h"
@@ -15,39 +17,15 @@
 
 #define MOST 100 /* changes in the list */
 
-/* A test checks style_hash, the SHA-256 of this text. */
-static const char page_style[] =
-    ":root{color-scheme:light dark;--ink:#1d2026;--page:#fff;--link:#0b57a4;"
-    "--line:#8886;--bad:#b3261e;--good:#1b6e3c}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e4e6ea;--page:#16181d;"
-    "--link:#8ab8f5;--bad:#ff8a80;--good:#7fd6a2}}"
-    "body{background:var(--page);color:var(--ink);font:16px/1.5 system-ui,"
-    "sans-serif;margin:0 auto;max-width:70rem;padding:1rem}"
-    "a{color:var(--link)}"
-    ".wide{overflow-x:auto}"
-    "table{border-collapse:collapse;width:100%}"
-    "th,td{border-bottom:1px solid var(--line);padding:.3rem .6rem;"
-    "text-align:left;vertical-align:top}"
-    ".n{text-align:right;font-variant-numeric:tabular-nums}"
-    ".regression{color:var(--bad)}.improvement{color:var(--good)}";
-static const char style_hash[] = "UUC+hj+wBSinGTa3gkSxsUZVCq8gVLloaMBH1WLjtKk=";
-
-static void
-write_escaped(struct str *s, const char *value)
-{
-	if (value)
-		markup_xml(s, value);
-}
+extern const char index_style[];
+ASSET(index_style, "src/vkb-history/index.css");
 
 static void
 write_day(struct str *s, double time)
 {
 	char buf[CLOCK_ISO];
 
-	if (isnan(time))
-		str_add(s, "?");
-	else
-		str_printf(s, "%.10s", clock_iso_of(buf, time));
+	str_printf(s, "%.10s", isnan(time) ? "?" : clock_iso_of(buf, time));
 }
 
 static const struct archive_entry *
@@ -68,9 +46,8 @@ write_page_link(struct str *s, const struct archive_entry *e)
 {
 	char *name = record_subject_title(e->subject);
 
-	str_printf(s, "<a href=\"" INDEX_PAGES "/%s.html\">", e->key);
-	write_escaped(s, name);
-	str_add(s, "</a>");
+	markup_printf(
+	    s, "<a href=\"" INDEX_PAGES "/%s.html\">%s</a>", e->key, name);
 	free(name);
 }
 
@@ -95,21 +72,14 @@ write_change_row(struct str *s, const struct archive *archive,
 	if (e)
 		write_page_link(s, e);
 	else
-		write_escaped(s, commit ? commit : "?");
-	str_add(s, "</td><td>");
-	write_escaped(s, name);
-	str_add(s, "</td><td>");
-	write_escaped(s, json_get_str(rec, "metric"));
-	str_add(s, "</td><td class=\"n ");
-	write_escaped(s, kind);
-	str_add(s, "\">");
+		html_text(s, commit ? commit : "?");
+	markup_printf(s, "</td><td>%s</td><td>%s</td><td class=\"n %s\">", name,
+	    json_get_str(rec, "metric"), kind);
 	if (isnan(ratio))
 		str_add(s, "?");
 	else
 		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
-	str_add(s, "</td><td>");
-	write_escaped(s, kind);
-	str_add(s, "</td></tr>\n");
+	markup_printf(s, "</td><td>%s</td></tr>\n", kind);
 	free(name);
 }
 
@@ -151,19 +121,12 @@ write_changes(struct str *s, const struct archive *archive,
 		    spikes, num_plural((double)spikes),
 		    spikes == 1 ? "is" : "are");
 	if (kept)
-		str_add(s,
-		    "<div class=\"wide\" tabindex=\"0\" role=\"region\" "
-		    "aria-label=\"Changes\"><table><thead><tr><th "
-		    "scope=\"col\">First "
-		    "seen</th><th scope=\"col\">Commit</th><th "
-		    "scope=\"col\">Case</th><th scope=\"col\">Metric</th>"
-		    "<th scope=\"col\" class=\"n\">Change</th><th "
-		    "scope=\"col\">Kind</th></tr></thead>"
-		    "<tbody>\n");
+		html_table(s, "Changes", NULL,
+		    "First seen|Commit|Case|Metric|>Change|Kind", NULL, 0);
 	for (size_t i = 0; i < kept && i < MOST; i++)
 		write_change_row(s, archive, names, v[i]);
 	if (kept)
-		str_add(s, "</tbody></table></div>\n");
+		html_table_end(s);
 	if (kept > MOST)
 		str_printf(s,
 		    "<p>And %zu older ones, in the <a href=\"" INDEX_TRENDS
@@ -176,24 +139,20 @@ write_changes(struct str *s, const struct archive *archive,
 static void
 write_commit_row(struct str *s, const struct archive_entry *e, const char *url)
 {
-	const char *id = json_get_str(e->subject, "commit");
+	const char *id = json_get_str(e->subject, "commit"),
+		   *version = json_get_str(e->subject, "server_version");
 
 	str_add(s, "<tr><td>");
 	write_day(s, e->time);
 	str_add(s, "</td><td>");
 	write_page_link(s, e);
-	if (url && id && strspn(id, "0123456789abcdef") == strlen(id)) {
-		str_add(s, " <a href=\"");
-		write_escaped(s, url);
-		write_escaped(s, id);
-		str_add(s, "\">source</a>");
-	}
-	str_add(s, "</td><td>");
-	write_escaped(s, e->title);
-	str_add(s, "</td><td>");
-	write_escaped(s, json_get_str(e->subject, "server_version"));
-	str_printf(s, "</td><td class=\"n\">%zu</td><td class=\"n\">%zu",
-	    e->cases, e->runs);
+	if (url && id && strspn(id, "0123456789abcdef") == strlen(id))
+		markup_printf(s, " <a href=\"%s%s\">source</a>", url, id);
+	markup_printf(s,
+	    "</td><td>%s</td><td>%s</td><td class=\"n\">%zu</td>"
+	    "<td class=\"n\">%zu",
+	    e->title ? e->title : "", version ? version : "", e->cases,
+	    e->runs);
 	if (e->failed)
 		str_printf(s, ", <span class=\"regression\">%zu failed</span>",
 		    e->failed);
@@ -204,16 +163,19 @@ void
 index_page(struct str *s, const struct archive *archive,
     struct json *const *changes, size_t nchanges, const char *url)
 {
-	str_printf(s,
+	str_add(s,
 	    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
-	    "default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; "
-	    "form-action 'none'\">"
+	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
+	    "style-src ");
+	html_source_hash(s, index_style);
+	str_printf(s,
+	    "\">"
 	    "<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\"><title>Benchmark history</title><style>%s"
 	    "</style></head><body><main>\n<h1>Benchmark history</h1>\n<p>%zu "
 	    "commit%s",
-	    style_hash, page_style, archive->n, num_plural((double)archive->n));
+	    index_style, archive->n, num_plural((double)archive->n));
 	if (archive->n) {
 		str_printf(s, ", %zu case%s, ", archive->nconfigs,
 		    num_plural((double)archive->nconfigs));
@@ -224,15 +186,11 @@ index_page(struct str *s, const struct archive *archive,
 	}
 	str_add(s, ".</p>\n");
 	write_changes(s, archive, changes, nchanges);
-	str_add(s,
-	    "<h2>Commits</h2>\n<div class=\"wide\" tabindex=\"0\" "
-	    "role=\"region\" aria-label=\"Commits\"><table><thead><tr>"
-	    "<th scope=\"col\">Date</th><th scope=\"col\">Commit</th><th "
-	    "scope=\"col\">Title</th><th scope=\"col\">Version</th>"
-	    "<th scope=\"col\" class=\"n\">Cases</th><th scope=\"col\" "
-	    "class=\"n\">Runs</th></tr></thead>"
-	    "<tbody>\n");
+	str_add(s, "<h2>Commits</h2>\n");
+	html_table(s, "Commits", NULL, "Date|Commit|Title|Version|>Cases|>Runs",
+	    NULL, 0);
 	for (size_t i = archive->n; i-- > 0;)
 		write_commit_row(s, &archive->v[i], url);
-	str_add(s, "</tbody></table></div>\n</main></body></html>\n");
+	html_table_end(s);
+	str_add(s, "</main></body></html>\n");
 }

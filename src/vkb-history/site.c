@@ -1,6 +1,7 @@
 #include "site.h"
 #include "err.h"
 #include "folder.h"
+#include "html.h"
 #include "index.h"
 #include "json.h"
 #include "jsonfile.h"
@@ -47,7 +48,7 @@ call_program(const char **argv, int worst)
 	int status, rc;
 
 	argv[0] = program;
-	rc = proc_read(argv, PATIENCE_MS, &said, &status);
+	rc = proc_read(argv, false, PATIENCE_MS, &said, &status);
 	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) > worst))
 		rc = err_fail("%s %s%s%s", name,
 		    proc_ended(status, buf, sizeof buf), said.len ? ": " : "",
@@ -125,22 +126,14 @@ static void
 render_page(struct site *s, const char *name, const char *title,
     const char *const *files, size_t n)
 {
-	const char **argv = mem_array(n + 9, sizeof *argv);
 	char *path = mem_printf("%s/%s", s->out, name);
-	size_t k = 0;
+	const char *begin[] = {"vkb-report", "-o", path, "--title", title,
+	    s->url ? "--commit-url" : "--", s->url, "--"};
+	size_t k = s->url ? 8 : 6;
+	const char **argv = mem_array(n + k + 1, sizeof *argv);
 
-	argv[k++] = "vkb-report";
-	argv[k++] = "-o";
-	argv[k++] = path;
-	argv[k++] = "--title";
-	argv[k++] = title;
-	if (s->url) {
-		argv[k++] = "--commit-url";
-		argv[k++] = s->url;
-	}
-	argv[k++] = "--";
-	for (size_t i = 0; i < n; i++)
-		argv[k++] = files[i];
+	memcpy(argv, begin, k * sizeof *argv);
+	memcpy(argv + k, files, n * sizeof *argv);
 	if (call_program(argv, 0) < 0)
 		fail_page(s, name);
 	else
@@ -357,10 +350,8 @@ site_write(const char *dir, const char *out, const char *url, bool quiet)
 	struct site s = {.out = out, .url = url};
 	int lock, rc;
 
-	if (url && !str_starts(url, "https://") && !str_starts(url, "http://"))
-		return err_fail("option '--commit-url': '%s' does not begin "
-				"with https:// or http://",
-		    url);
+	if (url && html_check_url("--commit-url", url) < 0)
+		return -1;
 	if (is_same_folder(dir, out))
 		return err_fail(
 		    "the site needs another folder than the history '%s'", dir);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 int
-benchcsv_text(struct source *s, struct runs *runs)
+benchcsv_parse_text(struct source *s, struct runs *runs)
 {
 	const char *title, *why;
 	struct json *run, *metrics;
@@ -25,9 +25,8 @@ benchcsv_text(struct source *s, struct runs *runs)
 			rc = why ? source_fail(s, "%s", why) : -1;
 			continue;
 		}
-		run = runs_new_run();
 		command = flat_command(title);
-		json_set_str(json_get(run, "config"), "command", command);
+		run = runs_new_run(command);
 		free(command);
 		json_set(run, "metrics", metrics);
 		rc |= runs_add(runs, run, source_where(s));

@@ -88,7 +88,7 @@ parse_percentile(struct report *r, const char *line)
 
 /* Parses the line of latencies below r->names, which it frees. */
 static int
-parse_latencies(struct report *r, const struct source *s, const char *line)
+parse_latencies(struct report *r, struct source *s, const char *line)
 {
 	char *names = r->names, *values = mem_str(line), *a, *b, *x, *y;
 	char key[64];
@@ -184,12 +184,26 @@ begin_report(struct report *r, struct source *s, const char *title, size_t n,
 	int rc = finish_report(r, runs);
 	char *text = mem_strn(title, n), *command = flat_command(text);
 
-	r->run = runs_new_run();
+	r->run = runs_new_run(command);
 	r->where = mem_str(source_where(s));
-	json_set_str(json_get(r->run, "config"), "command", command);
 	free(command);
 	free(text);
 	return rc;
+}
+
+static int
+parse_throughput(struct report *r, struct source *s, const char *line)
+{
+	const char *end = strstr(line, PER_SECOND);
+	const char *blank = memrchr(line, ' ', (size_t)(end - line));
+	const char *from = blank ? blank + 1 : line;
+	double v;
+
+	if (parse_number_before(line, PER_SECOND, &v) < 0)
+		return source_fail(s, "'rps' is '%.*s', which is not a number",
+		    (int)(end - from), from);
+	json_set_num(get_metrics(r), "rps", v);
+	return 0;
 }
 
 /* Parses "SET: 12345.67 requests per second, p50=0.2 msec". */
@@ -207,28 +221,14 @@ parse_quiet_line(
 		return source_fail(
 		    s, "there is no test name before the throughput");
 	rc = begin_report(r, s, line, (size_t)(colon - line), runs);
-	if (parse_number_before(line, PER_SECOND, &v) < 0) {
+	if (parse_throughput(r, s, line) < 0) {
 		drop_report(r);
-		return source_fail(s, "'rps' is '%.*s', which is not a number",
-		    (int)(end - colon - 2), colon + 2);
+		return -1;
 	}
-	json_set_num(get_metrics(r), "rps", v);
 	p50 = strstr(end, "p50=");
 	if (p50 && sscanf(p50, "p50=%lf msec", &v) == 1)
 		json_set_num(get_metrics(r), "p50_latency_ms", v);
 	return finish_report(r, runs) < 0 ? -1 : rc;
-}
-
-static int
-parse_throughput(struct report *r, struct source *s, const char *line)
-{
-	double v;
-
-	if (parse_number_before(line, PER_SECOND, &v) == 0) {
-		json_set_num(get_metrics(r), "rps", v);
-		return 0;
-	}
-	return source_fail(s, "'rps' is not a number: '%s'", line);
 }
 
 static int
@@ -264,18 +264,16 @@ parse_benchtext_line(
 }
 
 int
-benchtext_text(struct source *s, struct runs *runs)
+benchtext_parse_text(struct source *s, struct runs *runs)
 {
 	struct report r = {0};
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_read_line(s, &line)) != 0 &&
+	while ((got = source_read_line(s, &line, NULL)) != 0 &&
 	    !runs_have_failed(runs)) {
-		if (got > 0 && source_is_torn(s)) {
+		if (got < 0 && source_is_torn(s))
 			drop_report(&r);
-			return source_fail_torn(s);
-		}
 		if (got < 0 || parse_benchtext_line(&r, s, line, runs) < 0)
 			rc = -1;
 	}

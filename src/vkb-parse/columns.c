@@ -1,6 +1,5 @@
 /* Parses any CSV with a header, by the map of --columns. */
 #include "csvrows.h"
-#include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "num.h"
@@ -13,17 +12,17 @@
 
 /* Returns each column's index in 'names', or NULL (reported). Caller frees. */
 static size_t *
-find_columns(struct source *s, const struct runs *runs,
+find_columns(struct source *s, const struct runs_keys *columns,
     const char *const *names, size_t n)
 {
-	size_t ncolumns;
-	const struct runs_column *c = runs_columns(runs, &ncolumns);
-	size_t *at = mem_array(ncolumns + 1, sizeof *at), found;
+	size_t *at = mem_array(columns->n + 1, sizeof *at), found;
 
-	for (size_t i = 0; i < ncolumns; i++) {
+	for (size_t i = 0; i < columns->n; i++) {
+		const char *name = columns->v[i].text;
+
 		found = 0;
 		for (size_t k = n; k-- > 0;)
-			if (strcmp(names[k], c[i].name) == 0) {
+			if (strcmp(names[k], name) == 0) {
 				at[i] = k;
 				found++;
 			}
@@ -31,7 +30,7 @@ find_columns(struct source *s, const struct runs *runs,
 			continue;
 		source_fail(s, "%s '%s'",
 		    found ? "two columns are called" : "no column is called",
-		    c[i].name);
+		    name);
 		free(at);
 		return NULL;
 	}
@@ -40,8 +39,8 @@ find_columns(struct source *s, const struct runs *runs,
 
 /* Sets the column's key of the run, unless the text is empty. */
 static int
-put_column(struct json *run, const struct runs_column *c, const char *text,
-    const struct source *s)
+put_column(struct json *run, const struct runs_key *c, const char *text,
+    struct source *s)
 {
 	struct json *section = json_get(run, c->section);
 	double v;
@@ -55,7 +54,7 @@ put_column(struct json *run, const struct runs_column *c, const char *text,
 	}
 	if (num_real(text, &v) < 0)
 		return source_fail(
-		    s, "'%s' is '%s', which is not a number", c->name, text);
+		    s, "'%s' is '%s', which is not a number", c->text, text);
 	json_set_num(section, c->key, v);
 	return 0;
 }
@@ -64,12 +63,11 @@ static int
 parse_columns_row(
     struct source *s, struct runs *runs, const size_t *at, const char *const *f)
 {
-	size_t n;
-	const struct runs_column *c = runs_columns(runs, &n);
-	struct json *run = runs_new_run();
+	const struct runs_keys *columns = runs_columns(runs);
+	struct json *run = runs_new_run(NULL);
 
-	for (size_t i = 0; i < n; i++)
-		if (put_column(run, &c[i], f[at[i]], s) < 0) {
+	for (size_t i = 0; i < columns->n; i++)
+		if (put_column(run, &columns->v[i], f[at[i]], s) < 0) {
 			json_free(run);
 			return -1;
 		}
@@ -77,20 +75,18 @@ parse_columns_row(
 }
 
 int
-columns_text(struct source *s, struct runs *runs)
+columns_parse_text(struct source *s, struct runs *runs)
 {
+	const struct runs_keys *columns = runs_columns(runs);
 	struct csvrows *rows;
 	size_t *at = NULL, n, width = 0;
 	const char *const *f;
-	const char *why, *head;
+	const char *why;
 	int rc = 0, got;
 
-	runs_columns(runs, &n);
-	if (!n)
-		return err_fail(
-		    "%s: use --columns to map its columns", source_name(s));
-	head = source_peek(s, 1, &n);
-	rows = csvrows_new(head ? source_separator(head, ",;\t") : ',',
+	if (!columns->n)
+		return source_fail(s, "use --columns to map its columns");
+	rows = csvrows_new(source_find_separator(source_peek(s, 1, &n), ",;\t"),
 	    source_read_raw_line, s);
 	while ((got = csvrows_next(rows, &f, &n, &why)) != 0 &&
 	    !runs_have_failed(runs)) {
@@ -98,7 +94,7 @@ columns_text(struct source *s, struct runs *runs)
 			rc = why ? source_fail(s, "%s", why) : -1;
 		} else if (!at) {
 			width = n;
-			at = find_columns(s, runs, f, n);
+			at = find_columns(s, columns, f, n);
 			if (!at) {
 				rc = -1;
 				break;

@@ -4,10 +4,8 @@
  * differences between processes. The name is in benchmark.json beside the file,
  * or in the path.
  */
-#include "err.h"
 #include "json.h"
 #include "mem.h"
-#include "str.h"
 #include "parsers.h"
 #include "runs.h"
 #include "source.h"
@@ -32,20 +30,15 @@ criterion_is(const struct json *j)
 static char *
 get_path_name(const char *file)
 {
-	char *path = mem_str(file), *cut, *begin;
+	const char *end = strrchr(file, '/'), *begin;
 
-	for (int i = 0; i < 2; i++) { /* cut the file, then "new" or "base" */
-		cut = strrchr(path, '/');
-		if (!cut) {
-			free(path);
-			return NULL;
-		}
-		*cut = '\0';
-	}
-	begin = strstr(path, "criterion/");
-	cut = mem_str(begin ? begin + strlen("criterion/") : path);
-	free(path);
-	return cut;
+	end = end ? memrchr(file, '/', (size_t)(end - file)) : NULL;
+	if (!end)
+		return NULL;
+	begin = strstr(file, "criterion/");
+	begin = begin ? begin + strlen("criterion/") : file;
+	begin = begin <= end ? begin : file;
+	return mem_strn(begin, (size_t)(end - begin));
 }
 
 static char *
@@ -79,61 +72,54 @@ copy_estimate(
 
 static int
 parse_estimates(
-    const struct json *j, const char *name, const char *file, struct runs *runs)
+    const struct json *j, const char *name, struct source *s, struct runs *runs)
 {
-	struct json *run = runs_new_run(), *m = json_get(run, "metrics");
+	struct json *run = runs_new_run(name), *m = json_get(run, "metrics");
 
-	json_set_str(json_get(run, "config"), "command", name);
 	/* criterion's typical time: the slope if there is one, or the mean */
 	copy_estimate(m, j, "mean", "time_ns");
 	copy_estimate(m, j, "slope", "time_ns");
 	copy_estimate(m, j, "mean", "mean_ns");
 	copy_estimate(m, j, "median", "median_ns");
-	return runs_add(runs, run, file);
+	return runs_add(runs, run, source_where(s));
 }
 
 static int
 parse_samples(
-    const struct json *j, const char *name, const char *file, struct runs *runs)
+    const struct json *j, const char *name, struct source *s, struct runs *runs)
 {
 	const struct json *n = json_first(json_get(j, "iters"));
 	const struct json *t = json_first(json_get(j, "times"));
-	struct str where = {0};
 	int rc = 0;
 
 	if (json_len(json_get(j, "iters")) != json_len(json_get(j, "times")))
-		return err_fail(
-		    "%s: 'iters' and 'times' differ in length", file);
-	for (size_t i = 0; n && !runs_have_failed(runs);
-	     n = json_next(n), t = json_next(t), i++) {
+		return source_fail(s, "'iters' and 'times' differ in length");
+	for (size_t i = 0; n; n = json_next(n), t = json_next(t), i++) {
 		double iters = json_num(n, 0), ns = json_num(t, -1);
+		const char *where =
+		    source_set_part(s, mem_printf("times[%zu]", i));
 		struct json *run;
 
-		str_clear(&where);
-		str_printf(&where, "%s:times[%zu]", file, i);
 		if (!(iters > 0 && ns >= 0)) {
-			rc = err_fail("%s: the time or its 'iters' is not a "
-				      "positive number",
-			    where.s);
+			rc = source_fail(s,
+			    "the time or its 'iters' is not a positive number");
 			continue;
 		}
-		run = runs_new_run();
-		json_set_str(json_get(run, "config"), "command", name);
+		run = runs_new_run(name);
 		json_set_num(json_get(run, "metrics"), "time_ns", ns / iters);
-		rc |= runs_add(runs, run, where.s);
+		rc |= runs_add(runs, run, where);
 	}
-	str_free(&where);
 	return rc;
 }
 
 int
-criterion_json(const struct json *j, const char *file, struct runs *runs)
+criterion_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
-	char *name = get_benchmark_name(file);
+	char *name = get_benchmark_name(source_name(s));
 	int rc;
 
 	rc = (is_sample_file(j) ? parse_samples : parse_estimates)(
-	    j, name, file, runs);
+	    j, name, s, runs);
 	free(name);
 	return rc;
 }

@@ -16,44 +16,37 @@
 #define HEAD 65536
 
 const struct format formats[] = {
-    {"records", "run records of vkb", .text_is = records_is,
-	.text = records_text},
-    {"flat", "metrics.json of the Python tool", .json_is = records_is_flat,
-	.json = records_flat_json},
-    {"valkey-csv", "valkey-benchmark --csv", .text_is = benchcsv_is,
-	.text = benchcsv_text},
-    {"valkey-text", "what valkey-benchmark prints", .text_is = benchtext_is,
-	.text = benchtext_text},
-    {"memtier", "memtier_benchmark --json-out-file", .json_is = memtier_is,
-	.json = memtier_json},
-    {"gbench", "Google Benchmark, JSON", .json_is = gbench_is,
-	.json = gbench_json},
+    {"records", "run records of vkb", .is_text = records_is,
+	.parse_text = records_parse_text},
+    {"flat", "metrics.json of the Python tool", .is_json = records_is_flat,
+	.parse_json = records_parse_flat},
+    {"valkey-csv", "valkey-benchmark --csv", .is_text = benchcsv_is,
+	.parse_text = benchcsv_parse_text},
+    {"valkey-text", "what valkey-benchmark prints", .is_text = benchtext_is,
+	.parse_text = benchtext_parse_text},
+    {"memtier", "memtier_benchmark --json-out-file", .is_json = memtier_is,
+	.parse_json = memtier_parse_json},
+    {"gbench", "Google Benchmark, JSON", .is_json = gbench_is,
+	.parse_json = gbench_parse_json},
     {"criterion", "criterion, estimates.json or sample.json",
-	.json_is = criterion_is, .json = criterion_json},
-    {"hyperfine", "hyperfine --export-json", .json_is = hyperfine_is,
-	.json = hyperfine_json},
+	.is_json = criterion_is, .parse_json = criterion_parse_json},
+    {"hyperfine", "hyperfine --export-json", .is_json = hyperfine_is,
+	.parse_json = hyperfine_parse_json},
     {"regression", "{\"metrics\":{NAME:{\"value\":V,\"unit\":U}}}",
-	.json_is = regression_is, .json = regression_json},
-    {"perf-stat", "perf stat -x,", .text_is = perfstat_is,
-	.text = perfstat_text},
-    {"hdr-log", "HdrHistogram interval log", .text_is = hdrlog_is,
-	.text = hdrlog_text},
-    {"go-bench", "go test -bench", .maps = true, .text_is = gobench_is,
-	.text = gobench_text},
-    {"columns", "any CSV, with --columns", .maps = true, .text = columns_text},
+	.is_json = regression_is, .parse_json = regression_parse_json},
+    {"perf-stat", "perf stat -x,", .is_text = perfstat_is,
+	.parse_text = perfstat_parse_text},
+    {"hdr-log", "HdrHistogram interval log", .is_text = hdrlog_is,
+	.parse_text = hdrlog_parse_text},
+    {"go-bench", "go test -bench", .maps = true, .is_text = gobench_is,
+	.parse_text = gobench_parse_text},
+    {"columns", "any CSV, with --columns", .maps = true,
+	.parse_text = columns_parse_text},
     {0}};
 
-const struct format *
-formats_find(const char *name)
-{
-	for (const struct format *f = formats; f->name; f++)
-		if (strcmp(f->name, name) == 0)
-			return f;
-	return NULL;
-}
-
-char *
-formats_names(void)
+/* Returns "records, flat, ...". Caller frees. */
+static char *
+list_names(void)
 {
 	struct str s = {0};
 
@@ -62,59 +55,65 @@ formats_names(void)
 	return str_take(&s);
 }
 
-/* Returns the only format that 'is' accepts; NULL if none or many (error). */
+int
+formats_find(const char *name, const struct format **f)
+{
+	char *names;
+
+	*f = NULL;
+	if (!name || strcmp(name, "auto") == 0)
+		return 0;
+	for (*f = formats; (*f)->name; ++*f)
+		if (strcmp((*f)->name, name) == 0)
+			return 0;
+	names = list_names();
+	err_say("option '--from': '%s' is not one of auto, %s", name, names);
+	free(names);
+	return -1;
+}
+
+/*
+ * Returns the only format of the JSON value or, if that is NULL, of the text
+ * that begins with 'head'. NULL if there is none or many (error reported).
+ */
 static const struct format *
-detect_format(const struct source *s,
-    bool (*is)(const struct format *, const void *), const void *what,
-    const char *begin)
+detect_format(struct source *s, const char *head, const struct json *j)
 {
 	const struct format *found = NULL;
-	char *names = formats_names(), *shown;
+	size_t n = strcspn(head, "\r\n");
+	char *names;
 
 	for (const struct format *f = formats; f->name; f++) {
-		if (!is(f, what))
+		if (j ? !f->is_json || !f->is_json(j)
+		      : !f->is_text || !f->is_text(head))
 			continue;
 		if (found) {
-			err_say("%s: the format may be %s or %s; choose with "
-				"--from",
-			    source_name(s), found->name, f->name);
-			goto out;
+			source_fail(s,
+			    "the format may be %s or %s; choose with --from",
+			    found->name, f->name);
+			return NULL;
 		}
 		found = f;
 	}
 	if (found)
-		goto done;
-	shown = mem_strn(begin, strnlen(begin, 40));
-	shown[strcspn(shown, "\r\n")] = '\0';
-	err_say("%s: unknown format: the input begins with '%s'; the formats "
-		"for --from are %s",
-	    source_name(s), shown, names);
-	free(shown);
-out:
-	found = NULL;
-done:
+		return found;
+	names = list_names();
+	source_fail(s,
+	    "unknown format: the input begins with '%.*s'; the formats for "
+	    "--from are %s",
+	    (int)(n < 40 ? n : 40), head, names);
 	free(names);
-	return found;
+	return NULL;
 }
 
-static bool
-is_text_format(const struct format *f, const void *head)
-{
-	return f->text_is && f->text_is(head);
-}
-
-static bool
-is_json_format(const struct format *f, const void *j)
-{
-	return f->json_is && f->json_is(j);
-}
-
+/* Writes all of the input, unless it is NULL, as a record. */
 static int
-write_raw_record(struct source *s, const struct format *f, const char *text,
+write_raw_record(struct source *s, const struct format *f, const char *all,
     size_t n, struct runs *runs)
 {
-	return runs_write_record(
-	    runs, record_raw(f->name, source_name(s), text, n));
+	return all ? runs_write_record(
+			 runs, record_raw(f->name, source_name(s), all, n))
+		   : 0;
 }
 
 static int
@@ -124,63 +123,77 @@ read_json_format(struct source *s, const struct format *f, const char *head,
 	struct json *j = source_parse_json(s);
 	int rc = -1;
 
-	if (!j)
-		return -1;
-	if (!f)
-		f = detect_format(s, is_json_format, j, head);
-	if (!f || (all && write_raw_record(s, f, all, n, runs) < 0))
-		goto out;
-	if (!f->json_is(j))
-		err_say("%s: the input is not in the format '%s' (%s)",
-		    source_name(s), f->name, f->what);
-	else
-		rc = f->json(j, source_name(s), runs);
-out:
+	if (j && !f)
+		f = detect_format(s, head, j);
+	if (j && f && write_raw_record(s, f, all, n, runs) == 0)
+		rc = f->is_json(j) ? f->parse_json(j, s, runs)
+				   : source_fail(s,
+					 "the input is not in the format "
+					 "'%s' (%s)",
+					 f->name, f->what);
 	json_free(j);
 	return rc;
 }
 
-int
-formats_read(
+static int
+read_text_format(struct source *s, const struct format *f, const char *all,
+    size_t n, struct runs *runs)
+{
+	size_t before = runs_count(runs);
+
+	if (write_raw_record(s, f, all, n, runs) < 0 ||
+	    f->parse_text(s, runs) < 0)
+		return -1;
+	if (runs_count(runs) == before && f->parse_text != records_parse_text)
+		return err_fail("%s: there are no results", source_name(s));
+	return 0;
+}
+
+static int
+read_source(
     struct source *s, const struct format *f, bool raw, struct runs *runs)
 {
-	size_t n, columns, before = runs_count(runs);
+	size_t n, columns = runs_columns(runs)->n;
 	const char *p = source_peek(s, raw ? SIZE_MAX : HEAD, &n);
 	char *all, *head;
 	int rc = -1;
 
 	if (!p)
 		return -1;
-	if (!n && (!f || f->json))
-		return err_fail("%s: the input is empty", source_name(s));
+	if (!n && (!f || f->parse_json))
+		return source_fail(s, "the input is empty");
 	all = raw ? mem_strn(p, n) : NULL;
 	head = mem_strn(p, n < HEAD ? n : HEAD);
 	p = head + (str_starts(head, "\xef\xbb\xbf") ? 3 : 0);
 	p += strspn(p, " \t\r\n");
-	runs_columns(runs, &columns);
 	if (!f && records_is(p))
-		f = formats_find("records");
+		formats_find("records", &f);
 	if (columns && f && !f->maps) {
-		err_say("%s: --columns does not apply to the format '%s'",
-		    source_name(s), f->name);
-		goto out;
-	}
-	if ((f && f->json) || (!f && !columns && (*p == '{' || *p == '['))) {
+		source_fail(
+		    s, "--columns does not apply to the format '%s'", f->name);
+	} else if (f ? !!f->parse_json : !columns && (*p == '{' || *p == '[')) {
 		rc = read_json_format(s, f, p, all, n, runs);
-		goto out;
+	} else {
+		if (!f && columns)
+			formats_find(
+			    gobench_is(p) ? "go-bench" : "columns", &f);
+		if (!f)
+			f = detect_format(s, p, NULL);
+		if (f)
+			rc = read_text_format(s, f, all, n, runs);
 	}
-	if (!f && columns)
-		f = formats_find(gobench_is(p) ? "go-bench" : "columns");
-	if (!f)
-		f = detect_format(s, is_text_format, p, p);
-	if (!f || (raw && write_raw_record(s, f, all, n, runs) < 0))
-		goto out;
-	rc = f->text(s, runs);
-	if (rc == 0 && runs_count(runs) == before &&
-	    strcmp(f->name, "records") != 0)
-		rc = err_fail("%s: there are no results", source_name(s));
-out:
 	free(all);
 	free(head);
+	return rc;
+}
+
+int
+formats_read(
+    const char *file, const struct format *f, bool raw, struct runs *runs)
+{
+	struct source *s = source_open(file);
+	int rc = s ? read_source(s, f, raw, runs) : -1;
+
+	source_close(s);
 	return rc;
 }

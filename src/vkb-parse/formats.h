@@ -19,25 +19,26 @@ struct format {
 	bool maps;        /* --columns is allowed */
 
 	/* Either text, detected by its first lines (with a NUL after them), */
-	bool (*text_is)(const char *head);
-	int (*text)(struct source *, struct runs *);
+	bool (*is_text)(const char *head);
+	int (*parse_text)(struct source *, struct runs *);
 	/* or one JSON value. */
-	bool (*json_is)(const struct json *);
-	int (*json)(const struct json *, const char *file, struct runs *);
+	bool (*is_json)(const struct json *);
+	int (*parse_json)(const struct json *, struct source *, struct runs *);
 };
 
 extern const struct format formats[];
 
-const struct format *formats_find(const char *name); /* NULL: unknown */
+/*
+ * Sets *f to the format of that name, or to NULL for "auto" or NULL. Returns 0,
+ * or -1 if it is unknown (error reported).
+ */
+int formats_find(const char *name, const struct format **f);
 
 /*
- * Reads all of the source in that format; NULL detects it. With 'raw' it first
- * writes the input as a record. Returns 0, or -1 (errors reported).
+ * Reads a file ("-": stdin) in that format; NULL detects it. With 'raw' it
+ * first writes the input as a record. Returns 0, or -1 (errors reported).
  */
 int formats_read(
-    struct source *, const struct format *, bool raw, struct runs *);
-
-/* Returns "records, flat, ...". Caller frees. */
-char *formats_names(void);
+    const char *file, const struct format *, bool raw, struct runs *);
 
 #endif

@@ -9,6 +9,7 @@
 #include "str.h"
 #include "parsers.h"
 #include "runs.h"
+#include "source.h"
 #include "units.h"
 
 #include <stdlib.h>
@@ -65,22 +66,13 @@ copy_context(struct json *run, const struct json *from)
 		json_set_str(json_get(run, "run"), "started", date);
 }
 
-/* Tells whether a number of an entry is not one of the user's counters. */
-static bool
-is_known_key(const char *key)
-{
-	static const char *const keys[] = {"iterations", "real_time",
-	    "cpu_time", "repetitions", "repetition_index", "threads",
-	    "family_index", "per_family_instance_index"};
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
-	return false;
-}
+/* Numbers of an entry that are not the user's counters. */
+static const char known_keys[] =
+    "iterations,real_time,cpu_time,repetitions,repetition_index,threads,"
+    "family_index,per_family_instance_index";
 
 static int
-parse_gbench_metrics(struct json *run, const struct json *b, const char *where)
+parse_gbench_metrics(struct json *run, const struct json *b, struct source *s)
 {
 	static const char *const times[] = {"real_time", "cpu_time"};
 	struct json *m = json_get(run, "metrics");
@@ -96,27 +88,26 @@ parse_gbench_metrics(struct json *run, const struct json *b, const char *where)
 	    : strcmp(unit, "s") == 0  ? 1e9
 				      : 0;
 	if (ns == 0)
-		return err_fail("%s: 'time_unit' is '%s', not one of ns, us, "
-				"ms, s",
-		    where, unit);
+		return source_fail(
+		    s, "'time_unit' is '%s', not one of ns, us, ms, s", unit);
 	for (size_t i = 0; i < 2; i++) {
 		const struct json *t = json_get(b, times[i]);
 
 		if (!t || json_type(t) == JSON_NULL)
 			continue;
 		if (json_type(t) != JSON_NUMBER)
-			return err_fail(
-			    "%s: '%s' is not a number", where, times[i]);
+			return source_fail(s, "'%s' is not a number", times[i]);
 		key = mem_printf("%s_ns", times[i]);
 		json_set_num(m, key, json_num(t, 0) * ns);
 		free(key);
 	}
 	for (const struct json *c = json_first(b); c; c = json_next(c)) {
-		if (json_type(c) != JSON_NUMBER || is_known_key(json_key(c)))
+		if (json_type(c) != JSON_NUMBER ||
+		    str_has_part(known_keys, json_key(c), ','))
 			continue;
 		key = units_key(json_key(c), "", &factor);
 		rc |= runs_set_metric(
-		    run, key, json_num(c, 0), json_key(c), where);
+		    run, key, json_num(c, 0), json_key(c), source_where(s));
 		free(key);
 	}
 	return rc;
@@ -124,53 +115,48 @@ parse_gbench_metrics(struct json *run, const struct json *b, const char *where)
 
 static int
 parse_gbench_entry(const struct json *b, const char *name,
-    const struct json *ctx, const char *where, struct runs *runs)
+    const struct json *ctx, struct source *s, struct runs *runs)
 {
-	struct json *run = runs_new_run();
+	struct json *run = runs_new_run(name);
 	const char *why = json_get_str(b, "error_message");
 
-	json_set_str(json_get(run, "config"), "command", name);
 	copy_context(run, ctx);
 	why = why ? why : json_get_str(b, "skip_message");
 	if (json_get_bool(b, "error_occurred", false) ||
 	    json_get_bool(b, "skipped", false)) {
 		json_set_str(run, "status", "failed");
 		json_set_str(run, "error", why ? why : "no reason given");
-	} else if (parse_gbench_metrics(run, b, where) < 0) {
+	} else if (parse_gbench_metrics(run, b, s) < 0) {
 		json_free(run);
 		return -1;
 	}
-	return runs_add(runs, run, where);
+	return runs_add(runs, run, source_where(s));
 }
 
 int
-gbench_json(const struct json *j, const char *file, struct runs *runs)
+gbench_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
 	const struct json *list = json_get(j, "benchmarks");
-	const struct json *ctx = json_get(j, "context"), *b;
-	struct str where = {0};
+	const struct json *ctx = json_get(j, "context");
 	size_t i = 0, aggregates = 0;
 	int rc = 0;
 
-	for (b = json_first(list); b && !runs_have_failed(runs);
-	     b = json_next(b), i++) {
+	for (const struct json *b = json_first(list); b; b = json_next(b)) {
 		const char *name = json_get_str(b, "name");
 
-		str_clear(&where);
-		str_printf(&where, "%s:benchmarks[%zu]", file, i);
+		source_set_part(s, mem_printf("benchmarks[%zu]", i++));
 		if (!name)
-			rc = err_fail("%s: 'name' is missing", where.s);
+			rc = source_fail(s, "'name' is missing");
 		else if (is_aggregate(b, list, name))
 			aggregates++;
 		else
-			rc |= parse_gbench_entry(b, name, ctx, where.s, runs);
+			rc |= parse_gbench_entry(b, name, ctx, s, runs);
 	}
 	if (i == aggregates)
 		rc = err_fail(aggregates
 			? "%s: only aggregates: run the benchmark without "
 			  "--benchmark_report_aggregates_only"
 			: "%s: there are no results",
-		    file);
-	str_free(&where);
+		    source_name(s));
 	return rc;
 }

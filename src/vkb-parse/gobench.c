@@ -56,16 +56,8 @@ gobench_is(const char *head)
 static bool
 is_key_line(const char *line, size_t *n)
 {
-	*n = 0;
-	if (!islower((unsigned char)*line))
-		return false;
-	while (line[*n] && line[*n] != ':') {
-		if (isupper((unsigned char)line[*n]) ||
-		    isspace((unsigned char)line[*n]))
-			return false;
-		(*n)++;
-	}
-	return line[*n] == ':' &&
+	*n = strcspn(line, ": \t\r\v\fABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	return islower((unsigned char)*line) && line[*n] == ':' &&
 	    (!line[*n + 1] || strchr(BLANK, line[*n + 1]));
 }
 
@@ -97,7 +89,7 @@ put_key(const struct runs *runs, struct json *run, const char *key,
 	    {"goarch", "env", "arch"}, {"cpu", "env", "cpu_model"},
 	    {"toolchain", "env", "toolchain"}, {"commit", "subject", "commit"},
 	    {"branch", "subject", "ref"}};
-	const struct runs_column *c = runs_find_column(runs, key);
+	const struct runs_keys *columns = runs_columns(runs);
 	const char *section = "config", *name = key;
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -105,10 +97,11 @@ put_key(const struct runs *runs, struct json *run, const char *key,
 			section = known[i][1];
 			name = known[i][2];
 		}
-	if (c) {
-		section = c->section;
-		name = c->key;
-	}
+	for (size_t i = columns->n; i-- > 0;)
+		if (strcmp(columns->v[i].text, key) == 0) {
+			section = columns->v[i].section;
+			name = columns->v[i].key;
+		}
 	json_set(json_get(run, section), name,
 	    runs_parse_typed(section, name, value));
 }
@@ -151,7 +144,7 @@ static struct json *
 make_gobench_run(
     const struct runs *runs, const struct json *keys, const char *name)
 {
-	struct json *run = runs_new_run();
+	struct json *run = runs_new_run(NULL);
 
 	for (const struct json *k = json_first(keys); k; k = json_next(k))
 		put_key(runs, run, json_key(k), json_str(k));
@@ -231,19 +224,16 @@ parse_gobench_line(
 }
 
 int
-gobench_text(struct source *s, struct runs *runs)
+gobench_parse_text(struct source *s, struct runs *runs)
 {
 	struct json *keys = json_object();
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_read_line(s, &line)) != 0 &&
-	    !runs_have_failed(runs)) {
-		if (got > 0 && source_is_torn(s) && is_benchmark_line(line))
-			rc = source_fail_torn(s);
-		else if (got < 0 || parse_gobench_line(s, line, keys, runs) < 0)
+	while ((got = source_read_line(s, &line, is_benchmark_line)) != 0 &&
+	    !runs_have_failed(runs))
+		if (got < 0 || parse_gobench_line(s, line, keys, runs) < 0)
 			rc = -1;
-	}
 	json_free(keys);
 	return rc;
 }

@@ -71,26 +71,22 @@ find_tag(struct log *l, const char *name, const char *where)
 static void
 merge_histogram(struct tag *t, struct hist *h)
 {
-	int64_t low, high;
-	struct hist *wide;
-	int digits;
+	struct hist *sum = t->sum;
+	int64_t low = hist_lowest(h), high = hist_highest(h);
+	int digits = hist_digits(h);
 
-	if (!t->sum) {
+	if (!sum) {
 		t->sum = h;
 		return;
 	}
-	low = hist_lowest(h) < hist_lowest(t->sum) ? hist_lowest(h)
-						   : hist_lowest(t->sum);
-	high = hist_highest(h) > hist_highest(t->sum) ? hist_highest(h)
-						      : hist_highest(t->sum);
-	digits = hist_digits(h) > hist_digits(t->sum) ? hist_digits(h)
-						      : hist_digits(t->sum);
-	if (low != hist_lowest(t->sum) || high != hist_highest(t->sum) ||
-	    digits != hist_digits(t->sum)) {
-		wide = hist_new(low, high, digits);
-		hist_merge(wide, t->sum);
-		hist_free(t->sum);
-		t->sum = wide;
+	low = low < hist_lowest(sum) ? low : hist_lowest(sum);
+	high = high > hist_highest(sum) ? high : hist_highest(sum);
+	digits = digits > hist_digits(sum) ? digits : hist_digits(sum);
+	if (low != hist_lowest(sum) || high != hist_highest(sum) ||
+	    digits != hist_digits(sum)) {
+		t->sum = hist_new(low, high, digits);
+		hist_merge(t->sum, sum);
+		hist_free(sum);
 	}
 	hist_merge(t->sum, h);
 	hist_free(h);
@@ -183,7 +179,7 @@ put_latencies(struct json *m, const struct hist *h)
 static int
 write_tag_run(struct log *l, struct tag *t, const char *name, struct runs *runs)
 {
-	struct json *run = runs_new_run(), *m = json_get(run, "metrics");
+	struct json *run = runs_new_run(NULL), *m = json_get(run, "metrics");
 	struct str text = {0};
 
 	if (*name)
@@ -216,24 +212,22 @@ free_log(struct log *l)
 }
 
 int
-hdrlog_text(struct source *s, struct runs *runs)
+hdrlog_parse_text(struct source *s, struct runs *runs)
 {
 	struct log l = {.names = intern_new(), .start = NAN};
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_read_line(s, &line)) != 0) {
+	while ((got = source_read_line(s, &line, NULL)) != 0) {
 		if (got < 0)
 			rc = -1;
-		else if (source_is_torn(s))
-			rc = source_fail_torn(s);
 		else if (*line == '#')
 			sscanf(line, "#[StartTime: %lf", &l.start);
 		else if (*line && *line != '"' &&
 		    parse_interval_line(&l, s, line) < 0)
 			rc = -1;
 	}
-	for (size_t i = 0; i < l.n && !runs_have_failed(runs); i++)
+	for (size_t i = 0; i < l.n; i++)
 		rc |= write_tag_run(
 		    &l, &l.tags[i], intern_text(l.names, i), runs);
 	free_log(&l);

@@ -1,9 +1,10 @@
 /* Parses hyperfine's JSON: each entry of "times" is a run of the command. */
-#include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "str.h"
 #include "parsers.h"
 #include "runs.h"
+#include "source.h"
 
 bool
 hyperfine_is(const struct json *j)
@@ -27,12 +28,6 @@ copy_parameters(struct json *config, const struct json *from)
 	}
 }
 
-static const struct json *
-get_next(const struct json *j)
-{
-	return j ? json_next(j) : NULL;
-}
-
 /* Sets the status from the run's exit code; null means killed by a signal. */
 static void
 put_exit_code(struct json *run, const struct json *code)
@@ -53,7 +48,7 @@ put_exit_code(struct json *run, const struct json *code)
 
 static int
 parse_hyperfine_result(
-    const struct json *r, const char *where, struct runs *runs)
+    const struct json *r, struct source *s, struct runs *runs)
 {
 	const struct json *t = json_first(json_get(r, "times"));
 	const struct json *code = json_first(json_get(r, "exit_codes"));
@@ -63,19 +58,18 @@ parse_hyperfine_result(
 	int rc = 0;
 
 	if (!command)
-		return err_fail("%s: 'command' is missing", where);
+		return source_fail(s, "'command' is missing");
 	if (!t)
-		return err_fail("%s: 'times' is missing", where);
-	for (; t && !runs_have_failed(runs); t = json_next(t)) {
-		struct json *run = runs_new_run(),
+		return source_fail(s, "'times' is missing");
+	for (; t; t = json_next(t)) {
+		struct json *run = runs_new_run(NULL),
 			    *m = json_get(run, "metrics");
 
 		copy_parameters(
 		    json_get(run, "config"), json_get(r, "parameters"));
 		json_set_str(json_get(run, "config"), "command", command);
 		if (json_type(t) != JSON_NUMBER) {
-			rc = err_fail(
-			    "%s: one of 'times' is not a number", where);
+			rc = source_fail(s, "one of 'times' is not a number");
 			json_free(run);
 		} else {
 			json_set_num(m, "time_s", json_num(t, 0));
@@ -83,27 +77,23 @@ parse_hyperfine_result(
 				json_set_num(
 				    m, "memory_bytes", json_num(memory, 0));
 			put_exit_code(run, code);
-			rc |= runs_add(runs, run, where);
+			rc |= runs_add(runs, run, source_where(s));
 		}
-		code = get_next(code);
-		memory = get_next(memory);
+		code = code ? json_next(code) : NULL;
+		memory = memory ? json_next(memory) : NULL;
 	}
 	return rc;
 }
 
 int
-hyperfine_json(const struct json *j, const char *file, struct runs *runs)
+hyperfine_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
-	struct str where = {0};
 	size_t i = 0;
 	int rc = 0;
 
-	for (j = json_first(json_get(j, "results"));
-	     j && !runs_have_failed(runs); j = json_next(j), i++) {
-		str_clear(&where);
-		str_printf(&where, "%s:results[%zu]", file, i);
-		rc |= parse_hyperfine_result(j, where.s, runs);
+	for (j = json_first(json_get(j, "results")); j; j = json_next(j)) {
+		source_set_part(s, mem_printf("results[%zu]", i++));
+		rc |= parse_hyperfine_result(j, s, runs);
 	}
-	str_free(&where);
 	return rc;
 }

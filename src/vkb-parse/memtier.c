@@ -5,11 +5,13 @@
  */
 #include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "hist.h"
 #include "histcodec.h"
 #include "str.h"
 #include "parsers.h"
 #include "runs.h"
+#include "source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,23 +90,23 @@ copy_percentiles(struct json *m, const struct json *from)
 
 /* Copies the histogram, in us. Returns -1 if it is invalid (error reported). */
 static int
-copy_histogram(struct json *run, const struct json *section, const char *where)
+copy_histogram(struct json *run, const struct json *section, struct source *s)
 {
 	const struct json *log = json_get(
 	    json_get(section, "Percentile Latencies"), "Histogram log format");
 	const char *text = json_get_str(log, "Compressed Histogram"), *why;
 	struct hist *h;
-	struct str s = {0};
+	struct str hist = {0};
 
 	if (!text)
 		return 0;
 	h = histcodec_decode(text, strlen(text), &why);
 	if (!h)
-		return err_fail("%s: 'Compressed Histogram': %s", where, why);
-	histcodec_encode(&s, h);
+		return source_fail(s, "'Compressed Histogram': %s", why);
+	histcodec_encode(&hist, h);
 	json_set(run, "hist", json_object());
-	json_set_str(json_get(run, "hist"), "latency_us", s.s);
-	str_free(&s);
+	json_set_str(json_get(run, "hist"), "latency_us", hist.s);
+	str_free(&hist);
 	hist_free(h);
 	return 0;
 }
@@ -138,9 +140,9 @@ copy_runtime(struct json *run, const struct json *from)
 
 static int
 parse_memtier_section(const struct json *s, const struct json *all,
-    const struct json *top, const char *where, struct runs *runs)
+    const struct json *top, struct source *source, struct runs *runs)
 {
-	struct json *run = runs_new_run(), *m = json_get(run, "metrics");
+	struct json *run = runs_new_run(NULL), *m = json_get(run, "metrics");
 	const struct json *info = json_get(top, "configuration");
 	double hits = json_get_num(s, "Hits/sec", 0);
 	double misses = json_get_num(s, "Misses/sec", 0);
@@ -160,34 +162,31 @@ parse_memtier_section(const struct json *s, const struct json *all,
 		json_set_num(
 		    m, "hit_rate_percent", 100 * hits / (hits + misses));
 	copy_runtime(run, json_get(all, "Runtime"));
-	rc = copy_histogram(run, s, where);
-	return runs_add(runs, run, where) < 0 ? -1 : rc;
+	rc = copy_histogram(run, s, source);
+	return runs_add(runs, run, source_where(source)) < 0 ? -1 : rc;
 }
 
 /* Skips sections without operations: memtier prints them, but did not run. */
 static int
 parse_memtier_stats(const struct json *all, const struct json *top,
-    const char *file, struct runs *runs)
+    struct source *source, struct runs *runs)
 {
-	struct str where = {0};
 	int rc = 0;
 
-	for (const struct json *s = json_first(all);
-	     s && !runs_have_failed(runs); s = json_next(s)) {
+	for (const struct json *s = json_first(all); s; s = json_next(s)) {
 		if (json_type(s) != JSON_OBJECT ||
 		    !(json_get_num(s, "Ops/sec", 0) > 0))
 			continue;
-		str_clear(&where);
-		str_printf(
-		    &where, "%s:%s.%s", file, json_key(all), json_key(s));
-		rc |= parse_memtier_section(s, all, top, where.s, runs);
+		source_set_part(
+		    source, mem_printf("%s.%s", json_key(all), json_key(s)));
+		rc |= parse_memtier_section(s, all, top, source, runs);
 	}
-	str_free(&where);
 	return rc;
 }
 
 int
-memtier_json(const struct json *j, const char *file, struct runs *runs)
+memtier_parse_json(
+    const struct json *j, struct source *source, struct runs *runs)
 {
 	size_t before = runs_count(runs);
 	int rc = 0;
@@ -195,11 +194,11 @@ memtier_json(const struct json *j, const char *file, struct runs *runs)
 	for (const struct json *s = json_first(j); s; s = json_next(s))
 		if (strcmp(json_key(s), "ALL STATS") == 0 ||
 		    str_starts(json_key(s), "RUN #"))
-			rc |= parse_memtier_stats(s, j, file, runs);
+			rc |= parse_memtier_stats(s, j, source, runs);
 	if (rc == 0 && runs_count(runs) == before)
 		return err_fail("%s: no results in 'ALL STATS' or 'RUN #N "
 				"RESULTS': run memtier_benchmark with "
 				"--print-all-runs",
-		    file);
+		    source_name(source));
 	return rc;
 }

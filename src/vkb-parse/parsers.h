@@ -13,50 +13,50 @@ struct source;
 
 /* vkb's own records, one per line; records other than runs are copied. */
 bool records_is(const char *head);
-int records_text(struct source *, struct runs *);
+int records_parse_text(struct source *, struct runs *);
 
 /* metrics.json of the Python tool. */
 bool records_is_flat(const struct json *);
-int records_flat_json(const struct json *, const char *file, struct runs *);
+int records_parse_flat(const struct json *, struct source *, struct runs *);
 
 /* valkey-benchmark and redis-benchmark: with --csv, and their text */
-int benchcsv_text(struct source *, struct runs *);
+int benchcsv_parse_text(struct source *, struct runs *);
 bool benchtext_is(const char *head);
-int benchtext_text(struct source *, struct runs *);
+int benchtext_parse_text(struct source *, struct runs *);
 
 /* memtier_benchmark --json-out-file */
 bool memtier_is(const struct json *);
-int memtier_json(const struct json *, const char *file, struct runs *);
+int memtier_parse_json(const struct json *, struct source *, struct runs *);
 
 /* Google Benchmark --benchmark_format=json */
 bool gbench_is(const struct json *);
-int gbench_json(const struct json *, const char *file, struct runs *);
+int gbench_parse_json(const struct json *, struct source *, struct runs *);
 
 /* criterion's estimates.json and sample.json */
 bool criterion_is(const struct json *);
-int criterion_json(const struct json *, const char *file, struct runs *);
+int criterion_parse_json(const struct json *, struct source *, struct runs *);
 
 /* hyperfine --export-json */
 bool hyperfine_is(const struct json *);
-int hyperfine_json(const struct json *, const char *file, struct runs *);
+int hyperfine_parse_json(const struct json *, struct source *, struct runs *);
 
 /* {"metrics":{NAME:{"value":V,"unit":U}},"metadata":{},"timestamp":T} */
 bool regression_is(const struct json *);
-int regression_json(const struct json *, const char *file, struct runs *);
+int regression_parse_json(const struct json *, struct source *, struct runs *);
 
 /* perf stat -x, */
 bool perfstat_is(const char *head);
-int perfstat_text(struct source *, struct runs *);
+int perfstat_parse_text(struct source *, struct runs *);
 
 /* HdrHistogram interval logs */
 bool hdrlog_is(const char *head);
-int hdrlog_text(struct source *, struct runs *);
+int hdrlog_parse_text(struct source *, struct runs *);
 
 /* go test -bench */
 bool gobench_is(const char *head);
-int gobench_text(struct source *, struct runs *);
+int gobench_parse_text(struct source *, struct runs *);
 
 /* any CSV, by --columns */
-int columns_text(struct source *, struct runs *);
+int columns_parse_text(struct source *, struct runs *);
 
 #endif

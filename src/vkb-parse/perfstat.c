@@ -23,8 +23,8 @@
 
 struct row {
 	double at;         /* s, of -I; NAN without -I */
-	const char *where; /* "CPU0", "S0-D0-C1"; NULL: whole system */
-	const char *value, *unit, *event;
+	const char *where; /* "CPU0", "S0-D0-C1"; "": whole system */
+	const char *value, *unit, *event, *after; /* the event */
 };
 
 struct counted {
@@ -88,14 +88,18 @@ parse_perf_row(struct row *r, char **f, size_t n)
 			break;
 	if (e >= n || e == 6 || n < e + 3)
 		return false;
-	*r = (struct row){
-	    .at = NAN, .value = f[e - 2], .unit = f[e - 1], .event = f[e]};
+	*r = (struct row){.at = NAN,
+	    .where = "",
+	    .value = f[e - 2],
+	    .unit = f[e - 1],
+	    .event = f[e],
+	    .after = f[e + 1]};
 	for (size_t i = 0; i + 2 < e; i++) {
 		if (i == 0 && parse_perf_number(f[0], &v)) {
 			if (!strchr(f[0], '.'))
 				return false; /* "1,5": a decimal comma */
 			r->at = v;
-		} else if (!is_counter_value(f[i]) && !r->where)
+		} else if (!is_counter_value(f[i]) && !*r->where)
 			r->where = f[i] + strspn(f[i], " ");
 	}
 	return true;
@@ -118,13 +122,10 @@ perfstat_is(const char *head)
 		head++;
 	}
 	line = mem_strn(head, strcspn(head, "\r\n"));
-	n = split_fields(line, source_separator(line, SEPARATORS), f);
-	is = parse_perf_row(&r, f, n);
+	n = split_fields(line, source_find_separator(line, SEPARATORS), f);
 	/* after the event: its run time, or the variance of -r */
-	for (size_t i = 0; is && i + 1 < n; i++)
-		if (f[i] == r.event)
-			is = parse_perf_number(f[i + 1], &v) ||
-			    str_ends(f[i + 1], "%");
+	is = parse_perf_row(&r, f, n) &&
+	    (parse_perf_number(r.after, &v) || str_ends(r.after, "%"));
 	free(line);
 	return is;
 }
@@ -133,14 +134,13 @@ static struct counted *
 find_counted(struct state *st, const char *where)
 {
 	for (size_t i = 0; i < st->n; i++)
-		if (where && st->v[i].where ? strcmp(where, st->v[i].where) == 0
-					    : !where && !st->v[i].where)
+		if (strcmp(where, st->v[i].where) == 0)
 			return &st->v[i];
 	st->v = mem_grow(st->v, st->n, &st->cap, sizeof *st->v);
 	st->v[st->n] = (struct counted){.where = mem_str(where),
-	    .run = runs_new_run(),
+	    .run = runs_new_run(NULL),
 	    .last = json_object()};
-	if (where)
+	if (*where)
 		json_set_str(
 		    json_get(st->v[st->n].run, "config"), "counted_on", where);
 	return &st->v[st->n++];
@@ -254,7 +254,7 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 		    ? write_counted_runs(st, s, runs)
 		    : 0;
 	if (!*sep)
-		*sep = source_separator(line, SEPARATORS);
+		*sep = source_find_separator(line, SEPARATORS);
 	n = split_fields(line, *sep, f);
 	if (parse_perf_row(&r, f, n))
 		return count_event(st, s, &r, runs);
@@ -264,20 +264,16 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 }
 
 int
-perfstat_text(struct source *s, struct runs *runs)
+perfstat_parse_text(struct source *s, struct runs *runs)
 {
 	struct state st = {0};
 	char *line, sep = '\0';
 	int rc = 0, got;
 
-	while ((got = source_read_line(s, &line)) != 0 &&
-	    !runs_have_failed(runs)) {
-		if (got > 0 && source_is_torn(s))
-			rc = source_fail_torn(s);
-		else if (got < 0 ||
-		    parse_perf_line(&st, s, line, &sep, runs) < 0)
+	while ((got = source_read_line(s, &line, NULL)) != 0 &&
+	    !runs_have_failed(runs))
+		if (got < 0 || parse_perf_line(&st, s, line, &sep, runs) < 0)
 			rc = -1;
-	}
 	if (write_counted_runs(&st, s, runs) < 0)
 		rc = -1;
 	free(st.v);

@@ -1,7 +1,7 @@
 /* Reads vkb's own records and the flat metrics.json of the Python tool. */
-#include "err.h"
 #include "flat.h"
 #include "json.h"
+#include "mem.h"
 #include "record.h"
 #include "str.h"
 #include "parsers.h"
@@ -23,7 +23,8 @@ records_is(const char *head)
 	if (*p != '{')
 		return false;
 	j = json_parse(p, n, NULL, NULL);
-	/* a truncated or invalid line counts too: records_text reports it */
+	/* a truncated or invalid line counts too: records_parse_text reports it
+	 */
 	if (j)
 		is = json_get_str(j, "type") || (flat_is(j) && p[n]);
 	else
@@ -62,21 +63,17 @@ parse_record_line(struct source *s, const char *line, struct runs *runs)
 }
 
 int
-records_text(struct source *s, struct runs *runs)
+records_parse_text(struct source *s, struct runs *runs)
 {
 	char *line;
 	int rc = 0, got;
 
-	while ((got = source_read_line(s, &line)) != 0 &&
-	    !runs_have_failed(runs)) {
-		if (got > 0 && !line[strspn(line, " \t\r")])
-			continue;
-		if (got > 0 && source_is_torn(s))
-			return source_fail(
-			    s, "torn record: the last line has no newline");
-		if (got < 0 || parse_record_line(s, line, runs) < 0)
+	while ((got = source_read_line(s, &line, NULL)) != 0 &&
+	    !runs_have_failed(runs))
+		if (got < 0 ||
+		    (line[strspn(line, " \t\r")] &&
+			parse_record_line(s, line, runs) < 0))
 			rc = -1;
-	}
 	return rc;
 }
 
@@ -90,30 +87,26 @@ records_is_flat(const struct json *j)
 }
 
 static int
-parse_result(const struct json *j, const char *where, struct runs *runs)
+parse_result(const struct json *j, struct source *s, struct runs *runs)
 {
 	if (json_type(j) == JSON_OBJECT &&
 	    (flat_is(j) || json_get_str(j, "type")))
-		return write_record(json_dup(j), where, runs);
-	return err_fail(
-	    "%s: not a result with 'command' and 'rps' or 'status'", where);
+		return write_record(json_dup(j), source_where(s), runs);
+	return source_fail(
+	    s, "not a result with 'command' and 'rps' or 'status'");
 }
 
 int
-records_flat_json(const struct json *j, const char *file, struct runs *runs)
+records_parse_flat(const struct json *j, struct source *s, struct runs *runs)
 {
-	struct str where = {0};
 	size_t i = 0;
 	int rc = 0;
 
 	if (json_type(j) != JSON_ARRAY)
-		return parse_result(j, file, runs);
-	for (j = json_first(j); j && !runs_have_failed(runs);
-	     j = json_next(j)) {
-		str_clear(&where);
-		str_printf(&where, "%s:element %zu", file, ++i);
-		rc |= parse_result(j, where.s, runs);
+		return parse_result(j, s, runs);
+	for (j = json_first(j); j; j = json_next(j)) {
+		source_set_part(s, mem_printf("element %zu", ++i));
+		rc |= parse_result(j, s, runs);
 	}
-	str_free(&where);
 	return rc;
 }

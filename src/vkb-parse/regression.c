@@ -3,11 +3,10 @@
  * {"value":V,"unit":U}}, "metadata":{...}}. A file is one run; a value's unit
  * becomes the end of its key.
  */
-#include "err.h"
 #include "json.h"
-#include "str.h"
 #include "parsers.h"
 #include "runs.h"
+#include "source.h"
 #include "units.h"
 
 #include <stdlib.h>
@@ -24,7 +23,7 @@ regression_is(const struct json *j)
 
 static int
 parse_regression_metric(
-    struct json *run, const struct json *m, const char *file)
+    struct json *run, const struct json *m, struct source *s)
 {
 	const struct json *v = json_get(m, "value");
 	const char *unit = json_get_str(m, "unit");
@@ -35,39 +34,39 @@ parse_regression_metric(
 	if (v && json_type(v) == JSON_NULL)
 		return 0; /* unknown */
 	if (!v || json_type(v) != JSON_NUMBER)
-		return err_fail("%s: 'metrics.%s.value' is not a number", file,
-		    json_key(m));
+		return source_fail(
+		    s, "'metrics.%s.value' is not a number", json_key(m));
 	key = units_key(json_key(m), unit ? unit : "", &factor);
 	rc = runs_set_metric(
-	    run, key, json_num(v, 0) * factor, json_key(m), file);
+	    run, key, json_num(v, 0) * factor, json_key(m), source_where(s));
 	free(key);
 	return rc;
 }
 
+/* Copies what names the subject; the rest belongs to the environment. */
 static void
 copy_metadata(struct json *run, const struct json *from)
 {
-	for (const struct json *j = json_first(from); j; j = json_next(j)) {
-		const char *key = json_key(j);
+	static const char *const known[][2] = {{"git_commit", "commit"},
+	    {"commit", "commit"}, {"branch", "ref"}, {"git_branch", "ref"}};
 
-		if (json_type(j) == JSON_NULL)
-			continue;
-		if (strcmp(key, "git_commit") == 0 ||
-		    strcmp(key, "commit") == 0)
-			json_set(
-			    json_get(run, "subject"), "commit", json_dup(j));
-		else if (strcmp(key, "branch") == 0 ||
-		    strcmp(key, "git_branch") == 0)
-			json_set(json_get(run, "subject"), "ref", json_dup(j));
-		else
-			json_set(json_get(run, "env"), key, json_dup(j));
+	for (const struct json *j = json_first(from); j; j = json_next(j)) {
+		const char *section = "env", *key = json_key(j);
+
+		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+			if (strcmp(json_key(j), known[i][0]) == 0) {
+				section = "subject";
+				key = known[i][1];
+			}
+		if (json_type(j) != JSON_NULL)
+			json_set(json_get(run, section), key, json_dup(j));
 	}
 }
 
 int
-regression_json(const struct json *j, const char *file, struct runs *runs)
+regression_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
-	struct json *run = runs_new_run();
+	struct json *run = runs_new_run(NULL);
 	int rc = 0;
 
 	copy_metadata(run, json_get(j, "metadata"));
@@ -75,6 +74,6 @@ regression_json(const struct json *j, const char *file, struct runs *runs)
 	    json_get(run, "run"), "started", json_get_str(j, "timestamp"));
 	for (const struct json *m = json_first(json_get(j, "metrics")); m;
 	     m = json_next(m))
-		rc |= parse_regression_metric(run, m, file);
-	return runs_add(runs, run, file) < 0 ? -1 : rc;
+		rc |= parse_regression_metric(run, m, s);
+	return runs_add(runs, run, source_where(s)) < 0 ? -1 : rc;
 }

@@ -10,42 +10,31 @@
 #include "record.h"
 #include "str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-struct set {
-	char *section, *key;
-	struct json *value;
+/* What is known of a case, a subject or a configuration in the flat form. */
+struct known {
+	size_t runs;         /* of the case */
+	char *since;         /* start time of the subject's first run */
+	struct json *config; /* of the first run with the flat form */
 };
 
 struct runs {
-	struct set *sets;
-	size_t nsets;
-	struct runs_column *columns;
-	size_t ncolumns, columns_cap;
-	bool flat, whole, dead;
-	struct intern *flats;  /* configurations in the flat form */
-	struct json **configs; /* the first configuration of each flat form */
-	size_t configs_cap;
-	bool merged;             /* warn_merged_cases has printed its warning */
-	struct intern *cases;    /* config and subject */
-	size_t *repeated;        /* number of runs of each case */
-	struct intern *subjects; /* subjects without a time */
-	char **since;            /* start time of the first run of each */
-	size_t since_cap;
-	size_t cap, n; /* capacity of 'repeated'; runs written */
+	struct runs_keys sets, columns;
+	bool flat, whole, write_failed;
+	bool warned;         /* of warn_merged_cases */
+	struct intern *keys; /* see find_known */
+	struct known *known;
+	size_t cap, n; /* capacity of 'known'; runs written */
 };
 
-static bool
-is_section(const char *section)
-{
-	return strcmp(section, "subject") == 0 ||
-	    strcmp(section, "config") == 0 || strcmp(section, "run") == 0 ||
-	    strcmp(section, "env") == 0;
-}
+static const char *const sections[] = {
+    "subject", "config", "run", "env", "metrics"};
+#define SECTIONS (sizeof sections / sizeof *sections)
 
 struct json *
 runs_parse_value(const char *text)
@@ -89,110 +78,86 @@ runs_parse_typed(const char *section, const char *key, const char *text)
 	return json_string(text);
 }
 
-/*
- * Splits [SECTION.]KEY=VALUE of 'n' bytes; without SECTION it is 'fallback'.
- * Returns false if a part is missing. Caller frees *section, *key and *value.
- */
-static bool
-split_assignment(const char *text, size_t n, const char *fallback,
-    char **section, char **key, char **value)
+/* Parses [SECTION.]KEY=TEXT of 'n' bytes; see parse_keys. */
+static int
+parse_key(struct runs_key *k, const char *text, size_t n, const char *fallback)
 {
+	const char *option = fallback ? "--columns" : "--set";
 	const char *eq = memchr(text, '=', n),
 		   *dot = eq ? memchr(text, '.', (size_t)(eq - text)) : NULL;
 	const char *from = dot ? dot + 1 : text;
 
 	if (!eq || from == eq || eq + 1 == text + n || (!dot && !fallback))
-		return false;
-	*section =
+		return err_fail("option '%s': '%.*s' is not %s", option, (int)n,
+		    text,
+		    fallback ? "KEY=COLUMN, like rps=throughput or "
+			       "config.command=cmd"
+			     : "SECTION.KEY=VALUE, like subject.label=mine");
+	k->section =
 	    dot ? mem_strn(text, (size_t)(dot - text)) : mem_str(fallback);
-	*key = mem_strn(from, (size_t)(eq - from));
-	*value = mem_strn(eq + 1, (size_t)(text + n - eq - 1));
-	return true;
-}
-
-static int
-parse_set(const char *text, struct set *s)
-{
-	size_t n = strlen(text);
-	char *value;
-
-	if (!str_utf8(text, n))
-		return err_fail("option '--set': '%s' is not UTF-8", text);
-	if (!split_assignment(text, n, NULL, &s->section, &s->key, &value))
-		return err_fail(
-		    "option '--set': '%s' is not SECTION.KEY=VALUE, "
-		    "like subject.label=mine",
-		    text);
-	s->value = runs_parse_typed(s->section, s->key, value);
-	free(value);
-	if (is_section(s->section))
-		return 0;
-	return err_fail("option '--set': '%s' is not one of subject, config, "
-			"run, env",
-	    s->section);
-}
-
-/* Parses one KEY=NAME of 'n' bytes. */
-static int
-parse_column(struct runs *r, const char *text, size_t n)
-{
-	struct runs_column c;
-
-	if (!split_assignment(text, n, "metrics", &c.section, &c.key, &c.name))
-		return err_fail("option '--columns': '%.*s' is not KEY=COLUMN, "
-				"like rps=throughput or config.command=cmd",
-		    (int)n, text);
-	r->columns = mem_grow(
-	    r->columns, r->ncolumns, &r->columns_cap, sizeof *r->columns);
-	r->columns[r->ncolumns++] = c;
-	if (is_section(c.section) || strcmp(c.section, "metrics") == 0)
-		return 0;
-	return err_fail("option '--columns': '%s' is not one of subject, "
-			"config, run, env, metrics",
-	    c.section);
-}
-
-static int
-parse_columns(struct runs *r, const char *text)
-{
-	size_t n;
-
-	if (!str_utf8(text, strlen(text)))
-		return err_fail("option '--columns': '%s' is not UTF-8", text);
-	for (;; text += n + 1) {
-		n = strcspn(text, ",");
-		if (parse_column(r, text, n) < 0)
-			return -1;
-		if (!text[n])
+	k->key = mem_strn(from, (size_t)(eq - from));
+	k->text = mem_strn(eq + 1, (size_t)(text + n - eq - 1));
+	if (!fallback)
+		k->value = runs_parse_typed(k->section, k->key, k->text);
+	for (size_t i = 0; i < SECTIONS - !fallback; i++)
+		if (strcmp(sections[i], k->section) == 0)
 			return 0;
+	return err_fail(
+	    "option '%s': '%s' is not one of subject, config, run, env%s",
+	    option, k->section, fallback ? ", metrics" : "");
+}
+
+/*
+ * Parses the keys of --set or, if there is a section that they may omit, the
+ * lists of --columns.
+ */
+static int
+parse_keys(
+    struct runs_keys *to, const struct opt_list *texts, const char *fallback)
+{
+	for (size_t i = 0; i < texts->n; i++) {
+		const char *text = texts->v[i];
+		size_t n;
+
+		if (!str_utf8(text, strlen(text)))
+			return err_fail("option '%s': '%s' is not UTF-8",
+			    fallback ? "--columns" : "--set", text);
+		for (;; text += n + 1) {
+			n = fallback ? strcspn(text, ",") : strlen(text);
+			to->v = mem_grow(to->v, to->n, &to->cap, sizeof *to->v);
+			to->v[to->n] = (struct runs_key){0};
+			if (parse_key(&to->v[to->n++], text, n, fallback) < 0)
+				return -1;
+			if (!text[n])
+				break;
+		}
 	}
+	return 0;
+}
+
+static void
+free_keys(struct runs_keys *k)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		free(k->v[i].section);
+		free(k->v[i].key);
+		free(k->v[i].text);
+		json_free(k->v[i].value);
+	}
+	free(k->v);
 }
 
 static void
 free_runs(struct runs *r)
 {
-	for (size_t i = 0; i < r->nsets; i++) {
-		free(r->sets[i].section);
-		free(r->sets[i].key);
-		json_free(r->sets[i].value);
+	free_keys(&r->sets);
+	free_keys(&r->columns);
+	for (size_t i = 0; i < intern_count(r->keys); i++) {
+		free(r->known[i].since);
+		json_free(r->known[i].config);
 	}
-	for (size_t i = 0; i < r->ncolumns; i++) {
-		free(r->columns[i].section);
-		free(r->columns[i].key);
-		free(r->columns[i].name);
-	}
-	free(r->sets);
-	free(r->columns);
-	for (size_t i = 0; r->configs && i < intern_count(r->flats); i++)
-		json_free(r->configs[i]);
-	free(r->configs);
-	intern_free(r->flats);
-	intern_free(r->cases);
-	free(r->repeated);
-	for (size_t i = 0; r->since && i < intern_count(r->subjects); i++)
-		free(r->since[i]);
-	free(r->since);
-	intern_free(r->subjects);
+	free(r->known);
+	intern_free(r->keys);
 	free(r);
 }
 
@@ -203,50 +168,28 @@ runs_new(const struct runs_opts *o)
 
 	r->flat = o->flat;
 	r->whole = o->whole;
-	r->cases = intern_new();
-	r->flats = intern_new();
-	r->subjects = intern_new();
-	r->sets = mem_array(o->nsets + 1, sizeof *r->sets);
-	while (r->nsets < o->nsets) {
-		struct set *s = &r->sets[r->nsets];
-
-		if (parse_set(o->sets[r->nsets++], s) < 0)
-			goto wrong;
-	}
-	for (size_t i = 0; i < o->ncolumns; i++)
-		if (parse_columns(r, o->columns[i]) < 0)
-			goto wrong;
-	return r;
-wrong:
+	r->keys = intern_new();
+	if (parse_keys(&r->sets, &o->sets, NULL) == 0 &&
+	    parse_keys(&r->columns, &o->columns, "metrics") == 0)
+		return r;
 	free_runs(r);
 	return NULL;
 }
 
-const struct runs_column *
-runs_columns(const struct runs *r, size_t *n)
+const struct runs_keys *
+runs_columns(const struct runs *r)
 {
-	*n = r->ncolumns;
-	return r->columns;
-}
-
-const struct runs_column *
-runs_find_column(const struct runs *r, const char *name)
-{
-	for (size_t i = 0; i < r->ncolumns; i++)
-		if (strcmp(r->columns[i].name, name) == 0)
-			return &r->columns[i];
-	return NULL;
+	return &r->columns;
 }
 
 struct json *
-runs_new_run(void)
+runs_new_run(const char *command)
 {
-	static const char *const sections[] = {
-	    "subject", "config", "run", "env", "metrics"};
 	struct json *run = record_new("run");
 
-	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+	for (size_t i = 0; i < SECTIONS; i++)
 		json_set(run, sections[i], json_object());
+	json_set_str(json_get(run, "config"), "command", command);
 	json_set_str(run, "status", "ok");
 	return run;
 }
@@ -267,16 +210,12 @@ runs_set_metric(struct json *run, const char *key, double v, const char *name,
 void
 runs_set_started(struct json *run, double since)
 {
-	struct tm tm;
-	char text[32];
-	time_t t;
+	char text[CLOCK_ISO];
 
 	if (!(since > 0 && since < 1e11))
 		return;
-	t = (time_t)since;
-	if (!gmtime_r(&t, &tm))
-		return;
-	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	clock_iso_of(text, floor(since));
+	strcpy(strchr(text, '.'), "Z"); /* without milliseconds */
 	json_set_str(json_get(run, "run"), "started", text);
 }
 
@@ -289,7 +228,27 @@ runs_count(const struct runs *r)
 bool
 runs_have_failed(const struct runs *r)
 {
-	return r->dead;
+	return r->write_failed;
+}
+
+/* Returns what is known of the kind of thing with these keys: at first {0}. */
+static struct known *
+find_known(struct runs *r, const char *kind, const struct json *a,
+    const struct json *b)
+{
+	struct str key = {0};
+	size_t id, had = r->cap;
+
+	str_add(&key, kind);
+	json_canonical(&key, a);
+	str_addc(&key, '\n');
+	json_canonical(&key, b);
+	id = intern_id(r->keys, key.s);
+	str_free(&key);
+	r->known = mem_grow(r->known, id, &r->cap, sizeof *r->known);
+	if (r->cap > had)
+		memset(r->known + had, 0, (r->cap - had) * sizeof *r->known);
+	return &r->known[id];
 }
 
 /* Returns a key by which two configurations differ, or NULL; borrowed. */
@@ -311,37 +270,27 @@ warn_merged_cases(struct runs *r, const struct json *run)
 {
 	const struct json *config = json_get(run, "config");
 	struct json *bare = record_new("run"), *flat;
+	struct known *k;
 	const char *key;
-	struct str text = {0};
-	size_t n = intern_count(r->flats), id;
 
-	if (r->merged)
-		goto out;
 	json_set(bare, "config", json_dup(config));
 	json_set(bare, "flat", json_dup(json_get(run, "flat")));
 	flat = flat_from_run(bare, false);
 	json_del(flat, "timestamp");
 	json_del(flat, "module_commit_timestamp");
-	json_canonical(&text, flat);
+	k = find_known(r, "flat ", flat, NULL);
 	json_free(flat);
-	id = intern_id(r->flats, text.s);
-	str_free(&text);
-	if (id == n) {
-		r->configs = mem_grow(
-		    r->configs, id, &r->configs_cap, sizeof *r->configs);
-		r->configs[id] = json_dup(config);
-		goto out;
-	}
-	key = find_difference(r->configs[id], config);
-	if (key) {
-		err_say("warning: cases that differ only by '%s' are one case "
-			"in metrics.json, which has no key for it: compare "
-			"their records instead, or use --whole",
-		    key);
-		r->merged = true;
-	}
-out:
 	json_free(bare);
+	if (!k->config)
+		k->config = json_dup(config);
+	key = find_difference(k->config, config);
+	if (!key)
+		return;
+	err_say("warning: cases that differ only by '%s' are one case in "
+		"metrics.json, which has no key for it: compare their records "
+		"instead, or use --whole",
+	    key);
+	r->warned = true;
 }
 
 /*
@@ -352,20 +301,14 @@ static void
 share_time(struct runs *r, const struct json *run, struct json *obj)
 {
 	const char *time = json_get_str(obj, "timestamp");
-	size_t n = intern_count(r->subjects), id;
-	struct str key = {0};
+	struct known *k;
 
 	if (!time || json_path(run, "subject.time"))
 		return;
-	json_canonical(&key, json_get(run, "subject"));
-	id = intern_id(r->subjects, key.s);
-	str_free(&key);
-	if (id == n) {
-		r->since =
-		    mem_grow(r->since, id, &r->since_cap, sizeof *r->since);
-		r->since[id] = mem_str(time);
-	}
-	json_set_str(obj, "timestamp", r->since[id]);
+	k = find_known(r, "subject ", json_get(run, "subject"), NULL);
+	if (!k->since)
+		k->since = mem_str(time);
+	json_set_str(obj, "timestamp", k->since);
 }
 
 /* Writes the run as an element of one JSON array, one per line. */
@@ -390,7 +333,7 @@ runs_end(struct runs *r)
 {
 	int rc = 0;
 
-	if (r->flat && !r->dead &&
+	if (r->flat && !r->write_failed &&
 	    (fputs(r->n ? "\n]\n" : "[]\n", stdout) == EOF ||
 		fflush(stdout) != 0))
 		rc = err_fail_sys("cannot write to stdout");
@@ -402,21 +345,12 @@ static void
 number_run(struct runs *r, struct json *run)
 {
 	struct json *section = json_get(run, "run");
-	struct str key = {0};
-	size_t id, had = r->cap;
 
-	if (json_get(section, "index"))
-		return;
-	json_canonical(&key, json_get(run, "config"));
-	str_addc(&key, '\n');
-	json_canonical(&key, json_get(run, "subject"));
-	id = intern_id(r->cases, key.s);
-	str_free(&key);
-	r->repeated = mem_grow(r->repeated, id, &r->cap, sizeof *r->repeated);
-	if (r->cap > had)
-		memset(
-		    r->repeated + had, 0, (r->cap - had) * sizeof *r->repeated);
-	json_set_num(section, "index", (double)++r->repeated[id]);
+	if (!json_get(section, "index"))
+		json_set_num(section, "index",
+		    (double)++find_known(r, "case ", json_get(run, "config"),
+			json_get(run, "subject"))
+			->runs);
 }
 
 static int
@@ -461,24 +395,24 @@ runs_add(struct runs *r, struct json *run, const char *where)
 {
 	int rc = -1, timed;
 
-	for (size_t i = 0; i < r->nsets; i++) {
-		const struct set *s = &r->sets[i];
+	for (size_t i = 0; i < r->sets.n; i++) {
+		const struct runs_key *s = &r->sets.v[i];
 
 		if (!json_get(run, s->section))
 			json_set(run, s->section, json_object());
 		json_set(json_get(run, s->section), s->key, json_dup(s->value));
 	}
-	if (check_run(run, where) < 0)
+	if (r->write_failed || check_run(run, where) < 0)
 		goto out;
 	timed = convert_times(run, where);
 	number_run(r, run);
-	if (r->flat && !r->whole)
+	if (r->flat && !r->whole && !r->warned)
 		warn_merged_cases(r, run);
 	if (r->flat)
 		rc = write_flat(r, run);
 	else
 		rc = jsonl_write(STDOUT_FILENO, run);
-	r->dead = rc < 0;
+	r->write_failed = rc < 0;
 	r->n += rc == 0;
 	rc |= timed;
 out:
@@ -489,9 +423,11 @@ out:
 int
 runs_write_record(struct runs *r, struct json *rec)
 {
-	int rc = r->flat ? 0 : jsonl_write(STDOUT_FILENO, rec);
+	int rc = r->write_failed ? -1
+	    : r->flat            ? 0
+				 : jsonl_write(STDOUT_FILENO, rec);
 
-	r->dead = rc < 0;
+	r->write_failed = rc < 0;
 	json_free(rec);
 	return rc;
 }

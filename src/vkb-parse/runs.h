@@ -8,20 +8,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "opt.h"
+
 struct json;
 struct runs;
 
-struct runs_column {
-	char *section, *key; /* section and key of the run: metrics, rps */
-	char *name;          /* name in the input */
+/* A key of a run that the command line names. */
+struct runs_key {
+	char *section, *key; /* metrics, rps */
+	char *text;          /* of --set: its value; of --columns: a column */
+	struct json *value;  /* of --set */
+};
+
+struct runs_keys {
+	struct runs_key *v;
+	size_t n, cap;
 };
 
 struct runs_opts {
-	const char *const *sets; /* SECTION.KEY=VALUE */
-	size_t nsets;
-	const char *const *columns; /* [SECTION.]KEY=NAME,... */
-	size_t ncolumns;
-	bool flat;  /* write the flat form */
+	struct opt_list sets;    /* SECTION.KEY=VALUE */
+	struct opt_list columns; /* [SECTION.]KEY=COLUMN,... */
+	bool flat;               /* write the flat form */
 	bool whole; /* include the whole record of each run in it */
 };
 
@@ -31,14 +38,12 @@ struct runs *runs_new(const struct runs_opts *);
 /* Ends the output and frees. Returns 0, or -1 (error reported). */
 int runs_end(struct runs *);
 
-/* Returns the *n columns of --columns; borrowed. */
-const struct runs_column *runs_columns(const struct runs *, size_t *n);
-/* Returns the column with that name, or NULL. */
-const struct runs_column *runs_find_column(
-    const struct runs *, const char *name);
+/* Returns the columns of --columns; borrowed. */
+const struct runs_keys *runs_columns(const struct runs *);
 
-/* Returns a run with empty sections and status "ok". Caller frees. */
-struct json *runs_new_run(void);
+/* Returns a run with status "ok" and empty sections, but for the command unless
+ * that is NULL. Caller frees. */
+struct json *runs_new_run(const char *command);
 
 /*
  * Sets a metric of 'run', which the input calls 'name'. Returns -1 if another

@@ -18,6 +18,7 @@ struct source {
 	struct str buf; /* bytes read; those from 'at' on are undelivered */
 	size_t at;
 	size_t lineno;
+	char *part; /* see source_set_part; NULL: none */
 	struct str line, where;
 	bool ended, torn; /* 'torn': see source_is_torn */
 };
@@ -51,6 +52,7 @@ source_close(struct source *s)
 	str_free(&s->buf);
 	str_free(&s->line);
 	str_free(&s->where);
+	free(s->part);
 	free(s);
 }
 
@@ -67,15 +69,27 @@ source_is_torn(const struct source *s)
 }
 
 const char *
+source_set_part(struct source *s, char *part)
+{
+	free(s->part);
+	s->part = part;
+	return source_where(s);
+}
+
+const char *
 source_where(struct source *s)
 {
 	str_clear(&s->where);
-	str_printf(&s->where, "%s:%zu", s->name, s->lineno);
+	str_add(&s->where, s->name);
+	if (s->part)
+		str_printf(&s->where, ":%s", s->part);
+	else if (s->lineno)
+		str_printf(&s->where, ":%zu", s->lineno);
 	return s->where.s;
 }
 
 int
-source_fail(const struct source *s, const char *fmt, ...)
+source_fail(struct source *s, const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
@@ -84,15 +98,9 @@ source_fail(const struct source *s, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		err_die("out of memory");
 	va_end(ap);
-	err_say("%s:%zu: %s", s->name, s->lineno, text);
+	err_say("%s: %s", source_where(s), text);
 	free(text);
 	return -1;
-}
-
-int
-source_fail_torn(const struct source *s)
-{
-	return source_fail(s, "torn: the last line has no newline");
 }
 
 /* Reads one block. Returns 0, also at the end, or -1 (error reported). */
@@ -127,7 +135,7 @@ source_peek(struct source *s, size_t want, size_t *n)
 }
 
 char
-source_separator(const char *text, const char *which)
+source_find_separator(const char *text, const char *which)
 {
 	size_t most = 0;
 	char best = *which;
@@ -180,9 +188,9 @@ source_read_raw_line(void *source, const char **line, size_t *n)
 	*line = s->buf.s ? s->buf.s + s->at : "";
 	*n = end ? (size_t)(end + 1 - *line) : s->buf.len - s->at;
 	s->at += *n;
-	s->torn = !end;
 	if (!*n)
 		return 0;
+	s->torn = !end;
 	s->lineno++;
 	if (memchr(*line, '\0', *n))
 		return source_fail(s, "the line contains a NUL");
@@ -192,7 +200,8 @@ source_read_raw_line(void *source, const char **line, size_t *n)
 }
 
 int
-source_read_line(struct source *s, char **line)
+source_read_line(
+    struct source *s, char **line, bool (*matters)(const char *line))
 {
 	const char *raw;
 	size_t n;
@@ -207,6 +216,9 @@ source_read_line(struct source *s, char **line)
 	str_clear(&s->line);
 	str_addn(&s->line, raw, n);
 	*line = s->line.s;
+	if (s->torn && s->line.s[strspn(s->line.s, " \t")] &&
+	    (!matters || matters(s->line.s)))
+		return source_fail(s, "torn: the last line has no newline");
 	return 1;
 }
 
@@ -253,8 +265,8 @@ source_parse_json(struct source *s)
 	skip_byte_order_mark(s);
 	append_valid_json(&text, s->buf.s + s->at, s->buf.len - s->at);
 	j = json_parse(text.s, text.len, &why, &at);
-	s->lineno = 1;
 	if (!j) {
+		s->lineno = 1;
 		for (size_t i = 0; i < at && i < text.len; i++)
 			s->lineno += text.s[i] == '\n';
 		source_fail(s, "bad JSON: %s", why);

@@ -28,20 +28,19 @@ const char *source_peek(struct source *, size_t want, size_t *n);
 /*
  * Sets *line to the next line, without its line break; borrowed until the next
  * call. Returns 1, 0 at the end, or -1 (error reported) if the line is not
- * UTF-8 or contains a NUL (the next one may be valid), or reading failed (the
- * end follows).
+ * UTF-8 or contains a NUL (the next one may be valid), reading failed (the end
+ * follows), or the line is torn and not blank. If 'matters' is not NULL, torn
+ * lines are accepted for which it returns false.
  */
-int source_read_line(struct source *, char **line);
+int source_read_line(
+    struct source *, char **line, bool (*matters)(const char *line));
 
 /* Returns which of the characters is most frequent in the first line of text,
  * the first of them if none is there. */
-char source_separator(const char *text, const char *which);
+char source_find_separator(const char *text, const char *which);
 
 /* Tells whether the last line lacks its line break: the input is truncated. */
 bool source_is_torn(const struct source *);
-
-/* Reports that and returns -1. */
-int source_fail_torn(const struct source *);
 
 /* The same with the line break, for csvrows.h; 'source' is a struct source. */
 int source_read_raw_line(void *source, const char **line, size_t *n);
@@ -52,10 +51,17 @@ int source_read_raw_line(void *source, const char **line, size_t *n);
  */
 struct json *source_parse_json(struct source *);
 
-/* Reports "FILE:LINE: ..." and returns -1. */
-int source_fail(const struct source *, const char *fmt, ...) ERR_PRINTF(2, 3);
+/* Names the part of the JSON value that is being parsed, "times[3]", and takes
+ * the name. Returns source_where. */
+const char *source_set_part(struct source *, char *part);
 
-/* Returns "FILE:LINE" of the last line; borrowed until the next call. */
+/*
+ * Returns "FILE:LINE" of the last line, "FILE:PART" after source_set_part, or
+ * FILE before both; borrowed until the next call.
+ */
 const char *source_where(struct source *);
+
+/* Reports "WHERE: ..." with source_where, and returns -1. */
+int source_fail(struct source *, const char *fmt, ...) ERR_PRINTF(2, 3);
 
 #endif

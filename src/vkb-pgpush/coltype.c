@@ -178,25 +178,54 @@ coltype_note_value(struct coltype_summary *s, enum coltype_value value,
 	s->not_float |= (double)(float)v != v;
 }
 
-static const struct {
+/* What a type takes: values of a kind (a string: a time), or all. */
+enum {
+	ANY,
+	BOOL = COLTYPE_BOOL,
+	NUMBER = COLTYPE_NUMBER,
+	TIME = COLTYPE_STRING
+};
+
+/* 'bytes': the most in a row, including alignment; 0: see coltype_bytes. */
+static const struct type {
 	enum coltype_kind kind;
 	const char *ours, *theirs;
-} type_names[] = {{COLTYPE_BOOLEAN, "BOOLEAN", "boolean"},
-    {COLTYPE_SMALLINT, "SMALLINT", "smallint"},
-    {COLTYPE_INTEGER, "INTEGER", "integer"},
-    {COLTYPE_BIGINT, "BIGINT", "bigint"},
-    {COLTYPE_NUMERIC, "NUMERIC", "numeric"}, {COLTYPE_REAL, "REAL", "real"},
-    {COLTYPE_DOUBLE, "DOUBLE PRECISION", "double precision"},
-    {COLTYPE_MONEY, "MONEY", "money"},
-    {COLTYPE_VARCHAR, "VARCHAR", "character varying"},
-    {COLTYPE_CHAR, "CHAR", "character"}, {COLTYPE_NAME, "NAME", "name"},
-    {COLTYPE_TEXT, "TEXT", "text"}, {COLTYPE_DATE, "DATE", "date"},
-    {COLTYPE_TIMESTAMP, "TIMESTAMP", "timestamp without time zone"},
-    {COLTYPE_TIMESTAMPTZ, "TIMESTAMPTZ", "timestamp with time zone"},
-    {COLTYPE_JSONB, "JSONB", "jsonb"}, {COLTYPE_JSON, "JSON", "json"},
-    {COLTYPE_EXACT, "UUID", "uuid"}, {COLTYPE_EXACT, "INET", "inet"},
-    {COLTYPE_EXACT, "CITEXT", "citext"}};
-#define NAMES (sizeof type_names / sizeof *type_names)
+	int takes;
+	size_t bytes;
+} types[] = {{COLTYPE_BOOLEAN, "BOOLEAN", "boolean", BOOL, 1},
+    {COLTYPE_SMALLINT, "SMALLINT", "smallint", NUMBER, 4 + 3},
+    {COLTYPE_INTEGER, "INTEGER", "integer", NUMBER, 4 + 3},
+    {COLTYPE_BIGINT, "BIGINT", "bigint", NUMBER, 8 + 7},
+    {COLTYPE_NUMERIC, "NUMERIC", "numeric", NUMBER, 0},
+    {COLTYPE_REAL, "REAL", "real", NUMBER, 4 + 3},
+    {COLTYPE_DOUBLE, "DOUBLE PRECISION", "double precision", NUMBER, 8 + 7},
+    {COLTYPE_MONEY, "MONEY", "money", NUMBER, 8 + 7},
+    {COLTYPE_VARCHAR, "VARCHAR", "character varying", ANY, 0},
+    {COLTYPE_CHAR, "CHAR", "character", ANY, COLTYPE_BYTES},
+    {COLTYPE_NAME, "NAME", "name", ANY, COLTYPE_NAME_MAX + 1},
+    {COLTYPE_TEXT, "TEXT", "text", ANY, 0},
+    {COLTYPE_DATE, "DATE", "date", TIME, 4 + 3},
+    {COLTYPE_TIMESTAMP, "TIMESTAMP", "timestamp without time zone", TIME,
+	8 + 7},
+    {COLTYPE_TIMESTAMPTZ, "TIMESTAMPTZ", "timestamp with time zone", TIME,
+	8 + 7},
+    {COLTYPE_JSONB, "JSONB", "jsonb", ANY, COLTYPE_BYTES},
+    {COLTYPE_JSON, "JSON", "json", ANY, COLTYPE_BYTES},
+    {COLTYPE_EXACT, "UUID", "uuid", ANY, 4 + 3},
+    {COLTYPE_EXACT, "INET", "inet", ANY, 4 + 3},
+    {COLTYPE_EXACT, "CITEXT", "citext", ANY, 4 + 3},
+    {COLTYPE_STRANGE, "", "", ANY, COLTYPE_BYTES}};
+
+/* Returns the first type of that kind. */
+static const struct type *
+find_type(enum coltype_kind kind)
+{
+	const struct type *x = types;
+
+	while (x->kind != kind)
+		x++;
+	return x;
+}
 
 static bool
 is_timestamp(enum coltype_kind kind)
@@ -215,11 +244,11 @@ coltype_parse(const char *name)
 
 	if (name[n] && sscanf(name + n, "(%d,%d)", &a, &b) < 1)
 		return t;
-	for (size_t i = 0; i < NAMES; i++) {
-		if (strncmp(type_names[i].theirs, name, n) != 0 ||
-		    strcmp(type_names[i].theirs + n, rest) != 0)
+	for (const struct type *x = types; x->kind != COLTYPE_STRANGE; x++) {
+		if (strncmp(x->theirs, name, n) != 0 ||
+		    strcmp(x->theirs + n, rest) != 0)
 			continue;
-		t = (struct coltype){type_names[i].kind, a, b};
+		t = (struct coltype){x->kind, a, b};
 		if (is_timestamp(t.kind) && !name[n])
 			t.a = COLTYPE_SECOND;
 	}
@@ -229,11 +258,7 @@ coltype_parse(const char *name)
 void
 coltype_print(struct str *s, struct coltype t)
 {
-	for (size_t i = 0; i < NAMES; i++)
-		if (type_names[i].kind == t.kind) {
-			str_add(s, type_names[i].ours);
-			break;
-		}
+	str_add(s, find_type(t.kind)->ours);
 	if (t.kind == COLTYPE_NUMERIC && t.a)
 		str_printf(s, "(%d,%d)", t.a, t.b);
 	if ((t.kind == COLTYPE_VARCHAR && t.a) || t.kind == COLTYPE_CHAR ||
@@ -349,64 +374,28 @@ coltype_widen(struct coltype t, const struct coltype_summary *s)
 const char *
 coltype_find_need(struct coltype t, enum coltype_value value, const char *text)
 {
-	switch (t.kind) {
-	case COLTYPE_BOOLEAN:
-		return value == COLTYPE_BOOL ? NULL : "true or false";
-	case COLTYPE_SMALLINT:
-	case COLTYPE_INTEGER:
-	case COLTYPE_BIGINT:
-	case COLTYPE_NUMERIC:
-	case COLTYPE_REAL:
-	case COLTYPE_DOUBLE:
-	case COLTYPE_MONEY:
-		return value == COLTYPE_NUMBER ? NULL : "a number";
-	case COLTYPE_STRANGE:
+	int takes = find_type(t.kind)->takes;
+
+	if (t.kind == COLTYPE_STRANGE)
 		return "a value that runs do not have: its type is not "
 		       "supported";
-	case COLTYPE_DATE:
-	case COLTYPE_TIMESTAMP:
-	case COLTYPE_TIMESTAMPTZ:
-		if (value == COLTYPE_STRING && coltype_is_time(text))
-			return NULL;
-		return "a time like 2026-03-02T08:00:00Z";
-	default:
+	if (takes == ANY ||
+	    ((int)value == takes && (takes != TIME || coltype_is_time(text))))
 		return NULL;
-	}
+	return takes == BOOL  ? "true or false"
+	    : takes == NUMBER ? "a number"
+			      : "a time like 2026-03-02T08:00:00Z";
 }
 
-/* Includes alignment. A numeric has two bytes for every four digits. */
+/* A numeric has two bytes for every four digits. */
 size_t
 coltype_bytes(struct coltype t, size_t len)
 {
-	size_t n = COLTYPE_BYTES;
+	size_t n = find_type(t.kind)->bytes;
 
-	switch (t.kind) {
-	case COLTYPE_BOOLEAN:
-		return 1;
-	case COLTYPE_SMALLINT:
-	case COLTYPE_INTEGER:
-	case COLTYPE_REAL:
-	case COLTYPE_DATE:
-	case COLTYPE_EXACT:
-		return 4 + 3;
-	case COLTYPE_NAME:
-		return COLTYPE_NAME_MAX + 1;
-	case COLTYPE_NUMERIC:
-		n = 3 + 2 * ((len + 3) / 4 + 1);
-		break;
-	case COLTYPE_BIGINT:
-	case COLTYPE_DOUBLE:
-	case COLTYPE_MONEY:
-	case COLTYPE_TIMESTAMP:
-	case COLTYPE_TIMESTAMPTZ:
-		return 8 + 7;
-	case COLTYPE_VARCHAR:
-	case COLTYPE_TEXT:
-		n = len + 4;
-		break;
-	default:
-		break;
-	}
+	if (n)
+		return n;
+	n = t.kind == COLTYPE_NUMERIC ? 3 + 2 * ((len + 3) / 4 + 1) : len + 4;
 	return n < COLTYPE_BYTES ? n : COLTYPE_BYTES;
 }
 

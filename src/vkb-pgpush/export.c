@@ -28,7 +28,7 @@ append_export_query(struct str *sql, const struct schema *s)
 	    id->type.kind <= COLTYPE_BIGINT;
 
 	str_add(sql, "SELECT origin, id, record FROM (");
-	if (s->exists)
+	if (s->kind)
 		str_printf(sql,
 		    "SELECT %s::timestamptz AS at, $1 AS origin, "
 		    "%s::bigint AS id, row_to_json(t)::text AS record "
@@ -38,9 +38,9 @@ append_export_query(struct str *sql, const struct schema *s)
 		    schema_find_column(s, "vkb_session")
 			? " WHERE t.vkb_session IS NULL"
 			: "");
-	if (s->exists && s->runs_exists)
+	if (s->kind && s->runs_kind)
 		str_add(sql, " UNION ALL ");
-	if (s->runs_exists)
+	if (s->runs_kind)
 		str_add(sql,
 		    "SELECT \"timestamp\", 'vkb_runs', id, record::text "
 		    "FROM vkb_runs WHERE metrics_table = $1");
@@ -121,7 +121,7 @@ export_runs(const char *database, struct schema *s, const char *since)
 		0) < 0 ||
 	    schema_read(s, pg) < 0)
 		goto out;
-	if (!s->exists) {
+	if (!s->kind) {
 		err_say("database: the table '%s' does not exist; check "
 			"--database and --table",
 		    s->table);

@@ -38,7 +38,6 @@ struct targets {
 	size_t nframes;
 	size_t *room; /* bytes that each text leaves for the row's own values */
 	size_t *cut;  /* values that each text has no room for */
-	bool narrow;  /* all values fit in a row of the server */
 };
 
 static void
@@ -111,7 +110,6 @@ build_frame_texts(
 {
 	size_t all = s->ncols + s->dropped, row = SCHEMA_ROW - 32 - all / 8;
 
-	t->narrow = t->n * COLTYPE_BYTES <= row;
 	t->frame_texts = mem_array(t->nframes, sizeof *t->frame_texts);
 	t->room = mem_array(t->nframes, sizeof *t->room);
 	t->cut = mem_array(t->nframes, sizeof *t->cut);
@@ -133,9 +131,9 @@ static struct targets
 make_targets(const struct schema *s, const struct spool *spool)
 {
 	size_t n;
-	const struct spool_column *c = spool_columns(spool, &n);
-	struct targets t = {
-	    .v = mem_array(n, sizeof *t.v), .nframes = spool_frames(spool)};
+	const struct spool_column *c = spool_get_columns(spool, &n);
+	struct targets t = {.v = mem_array(n, sizeof *t.v),
+	    .nframes = spool_count_frames(spool)};
 
 	add_targets(&t, s, c, n, true);
 	add_targets(&t, s, c, n, false);
@@ -160,7 +158,7 @@ check_row(
     const struct feed *f, const struct targets *t, const struct spool_row *row)
 {
 	size_t n;
-	const struct spool_column *cols = spool_columns(f->spool, &n);
+	const struct spool_column *cols = spool_get_columns(f->spool, &n);
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct spool_value *x;
@@ -200,10 +198,7 @@ append_metrics_line(struct str *out, struct feed *f, const struct targets *t,
 
 		if (i)
 			str_addc(out, '\t');
-		if (t->narrow)
-			append_copy_value(out, &t->v[i], x);
-		else
-			append_fitting_value(out, &t->v[i], x, &room, &f->cut);
+		append_fitting_value(out, &t->v[i], x, &room, &f->cut);
 	}
 	str_addn(out, rest->s, rest->len);
 }
@@ -212,23 +207,16 @@ static void
 append_record_line(struct str *out, const struct feed *f, const char *table,
     size_t timestamp, const struct spool_row *row)
 {
-	const struct spool_value *x;
+	static const struct target plain = {.type = {.kind = COLTYPE_TEXT}};
+	const size_t cols[] = {SPOOL_SESSION, SPOOL_CASE, SPOOL_SUBJECT,
+	    SPOOL_INDEX, timestamp, SPOOL_RECORD};
 
 	str_add(out, table);
-	for (size_t i = 0; i < KEYS; i++) {
-		x = spool_find_value(f->spool, row, i);
+	for (size_t i = 0; i < sizeof cols / sizeof *cols; i++) {
 		str_addc(out, '\t');
-		pg_copy_value(out, x->text, x->len);
+		append_copy_value(
+		    out, &plain, spool_find_value(f->spool, row, cols[i]));
 	}
-	x = spool_find_value(f->spool, row, timestamp);
-	str_addc(out, '\t');
-	if (x->kind)
-		pg_copy_value(out, x->text, x->len);
-	else
-		str_addn(out, "\\N", 2);
-	x = spool_find_value(f->spool, row, SPOOL_RECORD);
-	str_addc(out, '\t');
-	pg_copy_value(out, x->text, x->len);
 	str_addc(out, '\n');
 }
 
@@ -279,7 +267,7 @@ add_known_key(void *known, const struct pg_rows *rows, size_t row)
 static int
 read_known_keys(const struct pass *p, const char *table, const char *where)
 {
-	const struct intern *sessions = spool_sessions(p->feed->spool);
+	const struct intern *sessions = spool_get_sessions(p->feed->spool);
 	size_t n = intern_count(sessions);
 	struct str sql = {0};
 	int rc = 0;
@@ -388,10 +376,11 @@ feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 	long long n;
 
 	f->refused = 0;
-	f->is_refused = mem_array(spool_rows(f->spool), sizeof *f->is_refused);
+	f->is_refused =
+	    mem_array(spool_count_rows(f->spool), sizeof *f->is_refused);
 	spool_rewind(f->spool);
 	t = make_targets(s, f->spool);
-	from = spool_columns(f->spool, &count);
+	from = spool_get_columns(f->spool, &count);
 	for (size_t i = 0; i < t.n; i++) {
 		if (i)
 			str_add(&columns, ", ");
@@ -411,7 +400,7 @@ feed_records(struct feed *f, struct pg *pg, const struct schema *s)
 	struct pass p = {.feed = f,
 	    .pg = pg,
 	    .table = s->table,
-	    .timestamp = spool_find_column(f->spool, "timestamp")};
+	    .timestamp = spool_get_column(f->spool, "timestamp")};
 	char *where = mem_printf("metrics_table = '%s'", s->table);
 	long long n = copy_rows(&p, "vkb_runs", where,
 	    "metrics_table, vkb_session, vkb_case, vkb_subject, vkb_index, "

@@ -44,7 +44,7 @@ frames_new(struct spool *spool, const char *test_type, bool releases)
 	f->releases = releases;
 	f->sections = mem_array(SPOOL_FRAMES, sizeof *f->sections);
 	f->slots = mem_array(SLOTS, sizeof *f->slots);
-	f->timestamp = spool_find_column(spool, "timestamp");
+	f->timestamp = spool_get_column(spool, "timestamp");
 	return f;
 }
 
@@ -74,16 +74,12 @@ frames_is_index(double v)
 void
 frames_set_release(struct json *flat, const struct json *run)
 {
-	static const char *const keys[] = {"label", "ref"};
 	const struct json *subject = json_get(run, "subject");
-	const char *name = NULL;
+	const char *label = json_get_str(subject, "label");
 
-	if (json_get_bool(subject, "dirty", false))
-		return;
-	for (size_t i = 0; !name && i < sizeof keys / sizeof *keys; i++)
-		name = json_get_str(subject, keys[i]);
-	if (name)
-		json_set_str(flat, "commit", name);
+	if (!json_get_bool(subject, "dirty", false))
+		json_set_str(flat, "commit",
+		    label ? label : json_get_str(subject, "ref"));
 }
 
 void
@@ -200,7 +196,7 @@ get_metric_column(struct frames *f, size_t at, const struct jsonscan_text *name)
 		str_clear(&have->text);
 		str_addn(&have->text, name->s, name->n);
 		have->col =
-		    spool_find_column(f->spool, flat_metric(have->text.s));
+		    spool_get_column(f->spool, flat_metric(have->text.s));
 	}
 	return have->col;
 }

@@ -24,7 +24,7 @@ struct intake {
 /*
  * Reads 'path': a file, "-", or a folder with a metrics.json in it or in its
  * subfolders, whose names are the refs. Records that vkb-bench left in runs/
- * beside a metrics.json are read instead of it. Goes on after an error. Returns
+ * beside a metrics.json are read instead of it. Continues after errors. Returns
  * 0, or -1 (errors reported).
  */
 int intake_read(struct intake *, const char *path);

@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "intern.h"
 #include "pg.h"
+#include "schema.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -104,37 +105,46 @@ migrate_row(void *arg, const struct pg_rows *rows, size_t i)
 	return rc;
 }
 
-bool
-migrate_needed(struct pg *pg)
+/* Tells whether there are rows to rewrite; true also if the query fails. */
+static bool
+has_old_rows(struct pg *pg)
 {
 	struct pg_rows *rows = pg_ask(pg,
 	    "SELECT 1 FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_SESSION
 	    "%' LIMIT 1",
 	    NULL, 0);
-	bool needed = !rows || pg_count(rows) > 0;
+	bool has = !rows || pg_count(rows) > 0;
 
 	pg_free(rows);
-	return needed;
+	return has;
 }
 
 long long
-migrate_runs(struct pg *pg)
+migrate_runs(struct pg *pg, const struct schema *s)
 {
-	struct migration m = {.pg = pg, .keys = intern_new()};
-	int rc = -1;
+	struct migration m = {.pg = pg};
+	bool done;
 
+	if (s->runs_current || (!s->runs_owned && !has_old_rows(pg)))
+		return 0;
+	if (!s->runs_owned)
+		return err_fail(
+		    "vkb_runs: rows that an older vkb-pgpush stored must be "
+		    "brought up to date, which only the owner of the table can "
+		    "do: run this vkb-pgpush once as the owner");
+	m.keys = intern_new();
 	/* Rows from a metrics.json have a session of frames_make_session. */
-	if (pg_each(pg,
+	done =
+	    pg_each(pg,
 		"SELECT id, metrics_table, vkb_session, vkb_case, "
 		"vkb_subject, vkb_index, "
-		"to_regclass(quote_ident(metrics_table)) IS NOT NULL, record "
-		"FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_SESSION
+		"to_regclass(quote_ident(metrics_table)) IS NOT NULL, "
+		"record FROM vkb_runs WHERE vkb_session LIKE '" FRAMES_SESSION
 		"%' ORDER BY id",
 		NULL, 0, migrate_row, &m) == 0 &&
 	    pg_do(pg, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'", NULL,
-		0) >= 0)
-		rc = 0;
+		0) >= 0;
 	intern_free(m.keys);
 	free(m.count);
-	return rc < 0 ? -1 : m.changed;
+	return done ? m.changed : -1;
 }

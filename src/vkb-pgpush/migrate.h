@@ -6,22 +6,19 @@
 #ifndef MIGRATE_H
 #define MIGRATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct pg;
+struct schema;
 
 /* The comment of the table vkb_runs after the migration. */
 #define MIGRATE_DONE "run records of vkb, edition 2"
 
-/* Tells whether there are rows to rewrite; true also if the query fails. */
-bool migrate_needed(struct pg *);
-
 /*
- * Rewrites the rows, updates the keys of their rows in the metrics tables, and
- * sets the comment. Needs a transaction that holds the lock. Returns the number
- * of rows changed, or -1 (error reported).
+ * Rewrites the rows if the table is not migrated, updates the keys of their
+ * rows in the metrics tables, and sets the comment. Else a run that is pushed
+ * again would be stored twice. Needs a transaction that holds the lock. Returns
+ * the number of rows changed, or -1 (error reported) also if there are rows to
+ * rewrite and another role owns the table.
  */
-long long migrate_runs(struct pg *);
+long long migrate_runs(struct pg *, const struct schema *);
 
 #endif

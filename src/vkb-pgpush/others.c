@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parameters of 'insert' are those of get_parameters. */
+/* The parameters of 'insert' are those of store_record. */
 static const struct {
 	const char *type, *name, *columns, *insert;
 } tables[OTHERS_TYPES] = {
@@ -95,12 +95,16 @@ ensure_table(struct pg *pg, size_t i)
 	return rc;
 }
 
-/* Sets the values of a row. A change without a key has its hash as the key. */
-static void
-get_parameters(const struct json *rec, size_t type, const char *metrics_table,
-    char hash[17], char of_case[17], const char *args[4])
+/* Stores a record; a change without a key has its hash as the key. Returns 1, 0
+ * if it was there already, or -1 (error reported). */
+static long long
+store_record(
+    struct pg *pg, size_t type, const char *metrics_table, const char *text)
 {
-	const char *key, *time;
+	struct json *rec = json_parse(text, strlen(text), NULL, NULL);
+	const char *args[5] = {[4] = text}, *key, *time;
+	char hash[17], of_case[17];
+	long long n;
 
 	frames_hash_section(hash, rec);
 	if (type == OTHERS_ENV) {
@@ -118,19 +122,6 @@ get_parameters(const struct json *rec, size_t type, const char *metrics_table,
 		time = json_get_str(rec, "first_seen");
 	}
 	args[3] = time && coltype_is_time(time) ? time : NULL;
-}
-
-/* Returns 1, 0 if the record was there already, or -1 (error reported). */
-static long long
-store_record(
-    struct pg *pg, size_t type, const char *metrics_table, const char *text)
-{
-	struct json *rec = json_parse(text, strlen(text), NULL, NULL);
-	const char *args[5] = {[4] = text};
-	char hash[17], of_case[17];
-	long long n;
-
-	get_parameters(rec, type, metrics_table, hash, of_case, args);
 	n = pg_do(pg, tables[type].insert, args, 5);
 	json_free(rec);
 	return n;

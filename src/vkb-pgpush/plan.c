@@ -78,11 +78,19 @@ add_statement(struct schema *s, struct str *sql)
 	s->sql[s->nsql++] = str_take(sql);
 }
 
+/* Plans "ALTER TABLE ... ACTION NAME REST". */
 static void
-append_alter_table(struct schema *s, struct str *sql)
+plan_alteration(
+    struct schema *s, const char *action, const char *name, const char *rest)
 {
-	str_add(sql, "ALTER TABLE ");
-	pg_name(sql, s->table);
+	struct str sql = {0};
+
+	str_add(&sql, "ALTER TABLE ");
+	pg_name(&sql, s->table);
+	str_add(&sql, action);
+	pg_name(&sql, name);
+	str_add(&sql, rest);
+	add_statement(s, &sql);
 }
 
 static int
@@ -93,32 +101,20 @@ compare_by_name(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
+/* Appends the type of the column to 'sql'. */
 static void
-append_definition(struct str *sql, const struct schema_column *c)
+append_type(struct str *sql, const struct schema_column *c)
 {
-	pg_name(sql, c->name);
-	str_addc(sql, ' ');
 	coltype_print(sql, c->type);
 	if (c->notnull)
 		str_add(sql, " NOT NULL");
-}
-
-static void
-plan_new_column(struct schema *s, const struct schema_column *c)
-{
-	struct str sql = {0};
-
-	append_alter_table(s, &sql);
-	str_add(&sql, " ADD COLUMN ");
-	append_definition(&sql, c);
-	add_statement(s, &sql);
 }
 
 static const struct spool_column *
 find_source(const struct spool *spool, const char *name)
 {
 	size_t n;
-	const struct spool_column *c = spool_columns(spool, &n);
+	const struct spool_column *c = spool_get_columns(spool, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (i != SPOOL_RECORD && strcmp(c[i].name, name) == 0)
@@ -208,7 +204,9 @@ plan_table(struct schema *s, const struct spool *spool)
 	    "  created_at TIMESTAMPTZ DEFAULT NOW()");
 	for (size_t i = 0; i < s->ncols; i++) {
 		str_add(&sql, ",\n  ");
-		append_definition(&sql, &s->cols[i]);
+		pg_name(&sql, s->cols[i].name);
+		str_addc(&sql, ' ');
+		append_type(&sql, &s->cols[i]);
 	}
 	str_add(&sql, "\n)");
 	add_statement(s, &sql);
@@ -222,7 +220,7 @@ must_allow_null(
 {
 	if (!c->notnull)
 		return false;
-	return from && from->n ? from->n < rows : !c->filled;
+	return from && from->n ? from->n < rows : !c->has_default;
 }
 
 /* The Python tool numbers groups; here a group may have a name instead. */
@@ -242,24 +240,18 @@ plan_wider_column(struct schema *s, struct schema_column *c,
 {
 	struct coltype type =
 	    from ? widen_type(c->name, c->type, from) : c->type;
-	struct str sql = {0};
+	struct str rest = {0};
 
 	if (!coltype_equal(type, c->type)) {
 		c->type = type;
-		append_alter_table(s, &sql);
-		str_add(&sql, " ALTER COLUMN ");
-		pg_name(&sql, c->name);
-		str_add(&sql, " TYPE ");
-		coltype_print(&sql, type);
-		add_statement(s, &sql);
+		str_add(&rest, " TYPE ");
+		coltype_print(&rest, type);
+		plan_alteration(s, " ALTER COLUMN ", c->name, rest.s);
+		str_free(&rest);
 	}
 	if (must_allow_null(c, from, rows)) {
 		c->notnull = false;
-		append_alter_table(s, &sql);
-		str_add(&sql, " ALTER COLUMN ");
-		pg_name(&sql, c->name);
-		str_add(&sql, " DROP NOT NULL");
-		add_statement(s, &sql);
+		plan_alteration(s, " ALTER COLUMN ", c->name, " DROP NOT NULL");
 	}
 }
 
@@ -307,13 +299,13 @@ plan_runs_table(struct schema *s)
 static bool
 is_full(const struct schema *s)
 {
-	return s->ncols + s->dropped + (s->exists ? 0 : 2) >= SCHEMA_COLUMNS;
+	return s->ncols + s->dropped + (s->kind ? 0 : 2) >= SCHEMA_COLUMNS;
 }
 
 static int
 plan_base_columns(struct schema *s, const struct spool *spool)
 {
-	size_t had = s->ncols, rows = spool_rows(spool);
+	size_t had = s->ncols, rows = spool_count_rows(spool);
 	const struct spool_column *from;
 
 	for (size_t i = 0; i < BASE; i++) {
@@ -339,7 +331,7 @@ static void
 plan_other_columns(struct schema *s, const struct spool *spool)
 {
 	size_t n;
-	const struct spool_column *c = spool_columns(spool, &n);
+	const struct spool_column *c = spool_get_columns(spool, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (i == SPOOL_RECORD || !c[i].n ||
@@ -364,16 +356,20 @@ plan_make(struct schema *s, const struct spool *spool)
 		    strcmp(s->cols[i].name, "created_at") != 0)
 			plan_wider_column(s, &s->cols[i],
 			    find_source(spool, s->cols[i].name),
-			    spool_rows(spool));
+			    spool_count_rows(spool));
 	if (plan_base_columns(s, spool) < 0)
 		return -1;
 	plan_other_columns(s, spool);
-	if (!s->exists)
+	if (!s->kind)
 		plan_table(s, spool);
 	else
 		plan_shorter_indexes(s, spool);
-	for (size_t i = had; s->exists && i < s->ncols; i++)
-		plan_new_column(s, &s->cols[i]);
+	for (size_t i = had; s->kind && i < s->ncols; i++) {
+		str_addc(&sql, ' ');
+		append_type(&sql, &s->cols[i]);
+		plan_alteration(s, " ADD COLUMN ", s->cols[i].name, sql.s);
+		str_clear(&sql);
+	}
 	if (!s->indexed) {
 		str_printf(
 		    &sql, "CREATE %sINDEX ", s->kind == 'p' ? "" : "UNIQUE ");
@@ -382,7 +378,8 @@ plan_make(struct schema *s, const struct spool *spool)
 		str_printf(&sql, "ON %s " KEY, s->table);
 		add_statement(s, &sql);
 	}
-	if (!s->runs_exists)
+	str_free(&sql);
+	if (!s->runs_kind)
 		plan_runs_table(s);
 	return 0;
 }

@@ -98,7 +98,7 @@ read_columns(struct schema *s, struct pg *pg)
 		    pg_value(rows, i, 0), coltype_parse(pg_value(rows, i, 1)),
 		    *pg_value(rows, i, 2) == 't');
 
-		c->filled = *pg_value(rows, i, 3) == 't';
+		c->has_default = *pg_value(rows, i, 3) == 't';
 		if (*pg_value(rows, i, 4) == 'e')
 			c->type.kind = COLTYPE_EXACT;
 	}
@@ -182,11 +182,9 @@ schema_read(struct schema *s, struct pg *pg)
 	clear_schema(s);
 	s->kind = get_kind(have, 0);
 	s->runs_kind = get_kind(have, 1);
-	s->exists = s->kind;
-	s->runs_exists = s->runs_kind;
 	s->indexed = *pg_value(have, 0, 2) == 't';
 	s->names_taken = *pg_value(have, 0, 3) == 'f';
-	s->runs_current = !s->runs_exists || *pg_value(have, 0, 5) == 't';
+	s->runs_current = !s->runs_kind || *pg_value(have, 0, 5) == 't';
 	s->runs_owned = get_kind(have, 6) == 't';
 	s->dropped = (size_t)strtoul(pg_value(have, 0, 4), NULL, 10);
 	pg_free(have);

@@ -16,7 +16,7 @@ struct pg;
 struct schema_column {
 	char *name;
 	struct coltype type;
-	bool notnull, filled; /* 'filled': it has a default */
+	bool notnull, has_default;
 };
 
 /* Limits of a table: columns, including dropped ones, and bytes in a row. */
@@ -35,8 +35,8 @@ struct schema_index {
 struct schema {
 	char *table; /* benchmark_metrics, ... */
 	bool module; /* table of a module: has columns for scenarios */
-	bool exists, indexed, runs_exists;
-	char kind, runs_kind; /* of relation, as pg_class.relkind */
+	bool indexed;
+	char kind, runs_kind; /* as pg_class.relkind; 0: it does not exist */
 	bool runs_current;    /* vkb_runs is migrated, see migrate.h */
 	bool runs_owned;      /* the role may alter vkb_runs */
 	bool names_taken;     /* the names for our indexes are taken */

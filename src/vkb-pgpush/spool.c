@@ -31,7 +31,6 @@ struct frame {
 
 struct spool {
 	struct intern *keys, *names, *sessions;
-	struct str last; /* the last session */
 	struct spool_column *cols;
 	size_t ncols, colcap, rows;
 	struct scratch *scratch;
@@ -120,7 +119,7 @@ make_unique_name(struct spool *s, const char *key)
 }
 
 size_t
-spool_find_column(struct spool *s, const char *key)
+spool_get_column(struct spool *s, const char *key)
 {
 	size_t id = intern_id(s->keys, key);
 
@@ -150,7 +149,7 @@ spool_new(const char *tmpdir)
 	s->scratch = scratch_new(tmpdir);
 	for (size_t i = 0; i < SPOOL_OWN; i++) {
 		key = mem_printf("\xff%s", own[i]);
-		spool_find_column(s, key);
+		spool_get_column(s, key);
 		free(key);
 		free(s->cols[i].key);
 		free(s->cols[i].name);
@@ -179,7 +178,6 @@ spool_free(struct spool *s)
 	intern_free(s->keys);
 	intern_free(s->names);
 	intern_free(s->sessions);
-	str_free(&s->last);
 	scratch_free(s->scratch);
 	str_free(&s->out);
 	str_free(&s->text);
@@ -288,7 +286,7 @@ spool_put_json(struct spool *s, const char *key, const struct json *j)
 {
 	enum coltype_value kind;
 	const char *text = json_str(j);
-	size_t col = spool_find_column(s, key);
+	size_t col = spool_get_column(s, key);
 
 	if (json_type(j) == JSON_NULL) {
 		if (s->to)
@@ -307,23 +305,12 @@ spool_put_json(struct spool *s, const char *key, const struct json *j)
 	add_value(s, col, kind, text, strlen(text), json_num(j, 0));
 }
 
-static void
-note_session(struct spool *s, const char *text, size_t len)
-{
-	if (s->last.s && s->last.len == len &&
-	    memcmp(s->last.s, text, len) == 0)
-		return;
-	str_clear(&s->last);
-	str_addn(&s->last, text, len);
-	intern_id(s->sessions, s->last.s);
-}
-
 void
 spool_put_own(struct spool *s, size_t col, enum coltype_value kind,
     const char *text, size_t len)
 {
 	if (col == SPOOL_SESSION)
-		note_session(s, text, len);
+		intern_idn(s->sessions, text, len);
 	if (col == SPOOL_TYPE)
 		spool_put_text(s, col, text, len);
 	else
@@ -358,13 +345,13 @@ spool_end_row(struct spool *s)
 }
 
 size_t
-spool_rows(const struct spool *s)
+spool_count_rows(const struct spool *s)
 {
 	return s->rows;
 }
 
 const struct spool_column *
-spool_columns(const struct spool *s, size_t *n)
+spool_get_columns(const struct spool *s, size_t *n)
 {
 	*n = s->ncols;
 	return s->cols;
@@ -408,13 +395,13 @@ spool_rewind(struct spool *s)
 }
 
 const struct intern *
-spool_sessions(const struct spool *s)
+spool_get_sessions(const struct spool *s)
 {
 	return s->sessions;
 }
 
 size_t
-spool_frames(const struct spool *s)
+spool_count_frames(const struct spool *s)
 {
 	return s->nframes;
 }

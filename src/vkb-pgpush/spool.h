@@ -68,22 +68,22 @@ void spool_put_own(struct spool *, size_t column, enum coltype_value,
     const char *text, size_t len);
 
 /*
- * The same by the number of a column, which spool_find_column returns.
+ * The same by the number of a column, which spool_get_column returns.
  * spool_frame_has tells whether the frame has a value or null for it.
  */
-size_t spool_find_column(struct spool *, const char *key);
+size_t spool_get_column(struct spool *, const char *key);
 void spool_put_text(
     struct spool *, size_t column, const char *text, size_t len);
 void spool_put_number(struct spool *, size_t column, double);
 bool spool_frame_has(const struct spool *, size_t frame, size_t column);
 
-size_t spool_rows(const struct spool *);
-const struct spool_column *spool_columns(const struct spool *, size_t *n);
+size_t spool_count_rows(const struct spool *);
+const struct spool_column *spool_get_columns(const struct spool *, size_t *n);
 
-const struct intern *spool_sessions(const struct spool *);
+const struct intern *spool_get_sessions(const struct spool *);
 
 /* Returns the number of frames, and a frame's values, one for each column. */
-size_t spool_frames(const struct spool *);
+size_t spool_count_frames(const struct spool *);
 const struct spool_value *spool_frame_values(
     const struct spool *, size_t frame);
 

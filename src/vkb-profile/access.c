@@ -9,18 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { UNKNOWN = -9 };
-
 /* capabilities(7) */
 enum { SYS_PTRACE = 19, SYS_ADMIN = 21, PERFMON = 38 };
-
-static long long
-read_setting(const char *path)
-{
-	double v = sysfile_num("", path);
-
-	return isnan(v) ? UNKNOWN : (long long)v;
-}
 
 static unsigned long long
 read_capabilities(void)
@@ -39,8 +29,8 @@ access_read(struct access *a, pid_t pid)
 	struct stat st;
 	char path[64];
 
-	a->paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid");
-	a->kptr_restrict = read_setting("/proc/sys/kernel/kptr_restrict");
+	a->paranoid = sysfile_num("", "/proc/sys/kernel/perf_event_paranoid");
+	a->kptr_restrict = sysfile_num("", "/proc/sys/kernel/kptr_restrict");
 	a->perfmon = (caps >> PERFMON & 1) || (caps >> SYS_ADMIN & 1);
 	a->ptrace = a->perfmon || (caps >> SYS_PTRACE & 1);
 	a->own_uid = a->target_uid = geteuid();
@@ -60,8 +50,8 @@ access_decide(const struct access *a)
 	/* 3 and 4 exist on Debian and Ubuntu: users may not use perf. */
 	if (a->paranoid > 2)
 		return ACCESS_NONE;
-	return a->paranoid == 2 || a->paranoid == UNKNOWN ? ACCESS_USER
-							  : ACCESS_ALL;
+	return a->paranoid == 2 || isnan(a->paranoid) ? ACCESS_USER
+						      : ACCESS_ALL;
 }
 
 char *
@@ -73,7 +63,7 @@ access_explain_refusal(const struct access *a)
 		    "vkb-profile as that user or as root",
 		    (long)a->target_uid);
 	return mem_printf(
-	    "kernel.perf_event_paranoid is %lld, so ordinary users may not "
+	    "kernel.perf_event_paranoid is %.0f, so ordinary users may not "
 	    "profile %s; allow it with 'sudo sysctl "
 	    "kernel.perf_event_paranoid=1', or run vkb-profile with "
 	    "CAP_PERFMON",
@@ -83,7 +73,8 @@ access_explain_refusal(const struct access *a)
 const char *
 access_explain_hidden(const struct access *a)
 {
-	if (a->kptr_restrict <= 0 || (a->kptr_restrict == 1 && a->own_uid == 0))
+	if (!(a->kptr_restrict > 0) ||
+	    (a->kptr_restrict == 1 && a->own_uid == 0))
 		return NULL;
 	return "kernel.kptr_restrict hides the names of kernel functions: "
 	       "'sudo sysctl kernel.kptr_restrict=0' shows them";
@@ -95,10 +86,8 @@ access_describe(const struct access *a)
 	static const char *const names[] = {"nothing", "user", "all"};
 	struct json *j = json_object();
 
-	if (a->paranoid != UNKNOWN)
-		json_set_num(j, "perf_event_paranoid", (double)a->paranoid);
-	if (a->kptr_restrict != UNKNOWN)
-		json_set_num(j, "kptr_restrict", (double)a->kptr_restrict);
+	json_set_num(j, "perf_event_paranoid", a->paranoid);
+	json_set_num(j, "kptr_restrict", a->kptr_restrict);
 	json_set_bool(j, "cap_perfmon", a->perfmon);
 	json_set_str(j, "allowed", names[access_decide(a)]);
 	return j;

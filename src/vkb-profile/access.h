@@ -8,8 +8,8 @@
 struct json;
 
 struct access {
-	long long paranoid;        /* kernel.perf_event_paranoid; -9 unknown */
-	long long kptr_restrict;   /* kernel.kptr_restrict; -9 unknown */
+	double paranoid;           /* kernel.perf_event_paranoid; NAN unknown */
+	double kptr_restrict;      /* kernel.kptr_restrict; NAN unknown */
 	bool perfmon;              /* has CAP_PERFMON or CAP_SYS_ADMIN */
 	bool ptrace;               /* has CAP_SYS_PTRACE, or 'perfmon' */
 	uid_t own_uid, target_uid; /* of this program and of the process */

@@ -37,54 +37,21 @@ static const struct set set_table[] = {
 	true},
     {0}};
 
-/* Reads one name from the list "a,b" and moves *s on; returns 0 at its end. */
-static int
-next_name(const char **s, char *name, size_t size)
-{
-	size_t n;
-
-	if (!**s)
-		return 0;
-	n = strcspn(*s, ",");
-	snprintf(name, size, "%.*s", (int)(n < size ? n : size - 1), *s);
-	*s += n + ((*s)[n] == ',');
-	return 1;
-}
-
-static const struct set *
-find_set(const char *name)
-{
-	for (const struct set *s = set_table; s->name; s++)
-		if (strcmp(s->name, name) == 0)
-			return s;
-	return NULL;
-}
-
 int
 counters_check(const char *sets)
 {
-	char name[32];
+	static const char known[] =
+	    "software,ipc,stalls,cache,tlb,branch,topdown,all";
+	char *all = mem_str(sets), *rest = all, *name;
+	int rc = *sets ? 0 : err_fail("option '--stat': no set is named");
 
-	if (!*sets)
-		return err_fail("option '--stat': no set is named");
-	while (next_name(&sets, name, sizeof name))
-		if (!find_set(name) && strcmp(name, "all") != 0)
-			return err_fail("option '--stat': unknown set '%s'; "
-					"the sets are software, ipc, stalls, "
-					"cache, tlb, branch, topdown and all",
-			    name);
-	return 0;
-}
-
-static bool
-is_set_wanted(const char *sets, const char *set)
-{
-	char name[32];
-
-	while (next_name(&sets, name, sizeof name))
-		if (strcmp(name, set) == 0 || strcmp(name, "all") == 0)
-			return true;
-	return false;
+	while (rc == 0 && (name = strsep(&rest, ",")))
+		if (!str_has_part(known, name, ','))
+			rc = err_fail("option '--stat': unknown set '%s'; "
+				      "the sets are %s",
+			    name, known);
+	free(all);
+	return rc;
 }
 
 /* Asks perf whether it can count all events on this machine. */
@@ -95,7 +62,8 @@ are_events_known(const char *events)
 	    "perf", "stat", "-x;", "-e", events, "--", "true", NULL};
 	struct str s = {0};
 	int status = -1;
-	bool is = proc_read(argv, 20000, &s, &status) == 0 && status == 0;
+	bool is =
+	    proc_read(argv, false, 20000, &s, &status) == 0 && status == 0;
 
 	str_free(&s);
 	return is;
@@ -112,7 +80,8 @@ counters_start(const char *sets, bool user_only, pid_t pid)
 	snprintf(id, sizeof id, "%ld", (long)pid);
 	str_add(&events, SOFTWARE);
 	for (const struct set *s = set_table; s->name; s++) {
-		if (!is_set_wanted(sets, s->name))
+		if (!str_has_part(sets, s->name, ',') &&
+		    !str_has_part(sets, "all", ','))
 			continue;
 		if (s->probed && !are_events_known(s->events)) {
 			err_say("this machine cannot count '%s'; it is left "

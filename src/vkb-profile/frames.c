@@ -23,40 +23,30 @@ frames_detect(const unsigned char *code, unsigned long n)
 	return found && n / found <= CODE_PER_PROLOGUE;
 }
 
-/* Returns 1 if the program keeps frame pointers, 0 if not, -1 if unknown. */
-static int
-check_frame_pointers(const char *exe)
-{
-	struct elffile *e = elffile_open(exe);
-	const unsigned char *code;
-	size_t n;
-	int rc = -1;
-
-	code = e ? elffile_code(e, &n) : NULL;
-	if (code)
-		rc = frames_detect(code, n);
-	elffile_close(e);
-	return rc;
-}
-
 struct frames
 frames_choose(const char *exe)
 {
 	struct frames f = {.call_graph = "fp"};
+	struct elffile *e;
+	const unsigned char *code;
 	struct utsname u;
-	int kept;
+	size_t n;
+	bool kept;
 
 	if (uname(&u) == 0 && strcmp(u.machine, "x86_64") != 0) {
 		snprintf(f.why, sizeof f.why,
 		    "compilers keep frame pointers on %.32s", u.machine);
 		return f;
 	}
-	kept = exe ? check_frame_pointers(exe) : -1;
-	if (kept != 1)
+	e = exe ? elffile_open(exe) : NULL;
+	code = e ? elffile_code(e, &n) : NULL;
+	kept = code && frames_detect(code, n);
+	if (!kept)
 		f.call_graph = "dwarf";
 	snprintf(f.why, sizeof f.why, "%s",
-	    kept == 1       ? "the program keeps frame pointers"
-		: kept == 0 ? "the program was built without frame pointers"
-			    : "the program cannot be read");
+	    !code      ? "the program cannot be read"
+		: kept ? "the program keeps frame pointers"
+		       : "the program was built without frame pointers");
+	elffile_close(e);
 	return f;
 }

@@ -31,51 +31,49 @@ struct perf {
 	struct str text;
 };
 
-static int
-launch_perf(struct perf *p, const char *const *args, int theirs)
+/* Starts perf, which answers through 'theirs'. Returns NULL after reporting an
+ * error. */
+static struct proc *
+launch_perf(const char *const *args, int theirs, int in, int out)
 {
-	struct proc_spec spec = {.group = true, .death_signal = SIGTERM};
-	const char *argv[ARGS];
+	const char *argv[ARGS] = {"perf"};
+	const struct proc_spec spec = {.argv = argv,
+	    .in = in,
+	    .out = out,
+	    .err = out,
+	    .group = true,
+	    .death_signal = SIGTERM};
 	char control[64];
-	size_t n = 0;
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	size_t n = 1;
 
 	snprintf(control, sizeof control, "--control=fd:%d,%d", theirs, theirs);
-	argv[n++] = "perf";
 	for (size_t i = 0; args[i] && n < ARGS - 3; i++)
 		argv[n++] = args[i];
 	argv[n++] = control;
 	argv[n++] = "--delay=-1"; /* wait for "enable" */
-	argv[n] = NULL;
-	spec.argv = argv;
-	spec.in = null;
-	spec.out = spec.err = p->out;
-	p->proc = null < 0 ? NULL : proc_start(&spec);
-	if (null >= 0)
-		close(null);
-	return p->proc ? 0 : -1;
+	return proc_start(&spec);
 }
 
 struct perf *
 perf_start(const char *what, const char *const *args)
 {
 	struct perf *p = mem_new(sizeof *p);
-	int fds[2] = {-1, -1};
-	bool started;
+	int fds[2] = {-1, -1}, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	p->what = what;
 	p->out = memfd_create("perf", MFD_CLOEXEC);
-	if (p->out < 0 ||
+	if (null < 0 || p->out < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
-	    fcntl(fds[1], F_SETFD, 0) < 0) {
+	    fcntl(fds[1], F_SETFD, 0) < 0)
 		err_fail_sys("cannot start perf");
-		started = false;
-	} else
-		started = launch_perf(p, args, fds[1]) == 0;
+	else
+		p->proc = launch_perf(args, fds[1], null, p->out);
 	p->control = fds[0];
 	if (fds[1] >= 0)
 		close(fds[1]);
-	if (started)
+	if (null >= 0)
+		close(null);
+	if (p->proc)
 		return p;
 	perf_free(p);
 	return NULL;
@@ -108,15 +106,9 @@ perf_fd(const struct perf *p)
 const char *
 perf_text(struct perf *p)
 {
-	char buf[4096];
-	ssize_t n;
-	off_t at = (off_t)p->text.len;
-
 	str_add(&p->text, "");
-	while ((n = pread(p->out, buf, sizeof buf, at)) > 0) {
-		str_addn(&p->text, buf, (size_t)n);
-		at += n;
-	}
+	if (lseek(p->out, (off_t)p->text.len, SEEK_SET) >= 0)
+		str_read(&p->text, p->out);
 	return p->text.s;
 }
 
@@ -189,7 +181,7 @@ perf_version(void)
 	char *v = NULL;
 	int status;
 
-	if (proc_read(argv, 10000, &s, &status) < 0) {
+	if (proc_read(argv, false, 10000, &s, &status) < 0) {
 		str_free(&s);
 		return NULL;
 	}

@@ -168,10 +168,9 @@ on_event_line(void *arg, char *line)
 }
 
 static struct fold *
-read_stacks(const struct sampler *s, struct halt *halt)
+read_stacks(const struct sampler *s, const char *data, struct halt *halt)
 {
 	struct fold *f = fold_new(s->mode != SAMPLER_CPU);
-	char *data = make_path(s, "perf.data");
 	const char *all[] = {"perf", "--buildid-dir", s->copies, "script", "-i",
 	    data, "--force", /* whoever owns the file */
 	    "--ns", "--no-inline", "--show-lost-events", "--show-switch-events",
@@ -184,15 +183,13 @@ read_stacks(const struct sampler *s, struct halt *halt)
 		f = NULL;
 	} else
 		fold_finish(f);
-	free(data);
 	return f;
 }
 
 /* Adds the recorded events, which can differ from those asked for. */
 static void
-add_events(const struct sampler *s, struct json *sampling)
+add_events(const char *data, struct json *sampling)
 {
-	char *data = make_path(s, "perf.data");
 	const char *const argv[] = {
 	    "perf", "evlist", "-i", data, "--force", NULL};
 	struct json *list = json_array();
@@ -201,7 +198,6 @@ add_events(const struct sampler *s, struct json *sampling)
 		json_set(sampling, "events", list);
 	else
 		json_free(list);
-	free(data);
 }
 
 static int
@@ -227,7 +223,7 @@ draw_flame_graph(
 	char how[64];
 	int status, rc;
 
-	rc = proc_read(argv, 600000, &out, &status);
+	rc = proc_read(argv, false, 600000, &out, &status);
 	if (rc == 0 && status != 0)
 		rc = err_fail("vkb-flame %s: %s",
 		    proc_ended(status, how, sizeof how), out.s ? out.s : "");
@@ -256,19 +252,6 @@ add_summary(const struct sampler *s, const struct fold_sum *sum, struct json *j)
 	json_set_num(j, "lost", (double)sum->lost);
 }
 
-static int
-report_no_samples(const struct sampler *s)
-{
-	char *data = make_path(s, "perf.data");
-
-	err_say("%s: no samples: %s", data,
-	    s->mode == SAMPLER_CPU
-		? "the process did not run; --mode offcpu shows where it waits"
-		: "no thread of the process ran or began to wait");
-	free(data);
-	return -1;
-}
-
 int
 sampler_read(const struct sampler *s, const char *title, struct halt *halt,
     struct json *sampling, struct json *artifacts)
@@ -277,14 +260,14 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 	     *svg = make_path(s, "flame.svg");
 	char *data = make_path(s, "perf.data"),
 	     *table = make_path(s, "functions.txt");
-	struct fold *f = read_stacks(s, halt);
+	struct fold *f = read_stacks(s, data, halt);
 	struct fold_sum sum;
 	int rc = -1;
 
 	if (!f)
 		goto out;
 	sum = fold_sum(f);
-	add_events(s, sampling);
+	add_events(data, sampling);
 	add_summary(s, &sum, sampling);
 	json_set_str(artifacts, "perf_data", data);
 	if (sum.unparsed)
@@ -297,7 +280,11 @@ sampler_read(const struct sampler *s, const char *title, struct halt *halt,
 		    "fp loses fewer",
 		    sum.lost);
 	if (!sum.samples && !sum.switches) {
-		report_no_samples(s);
+		err_say("%s: no samples: %s", data,
+		    s->mode == SAMPLER_CPU
+			? "the process did not run; --mode offcpu shows where "
+			  "it waits"
+			: "no thread of the process ran or began to wait");
 		goto out;
 	}
 	if (write_folded(folded, f) < 0 ||

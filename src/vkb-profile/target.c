@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,22 +16,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns a file of /proc/PID with a NUL, or NULL. Caller frees. */
+/* Returns a file of /proc/PID without a newline at its end and with a NUL, or
+ * NULL. Caller frees. */
 static char *
 read_process_file(pid_t pid, const char *file, size_t *len)
 {
 	struct str s = {0};
-	char buf[4096];
-	FILE *f;
-	size_t n;
+	char path[64];
+	int fd;
 
-	snprintf(buf, sizeof buf, "/proc/%ld/%s", (long)pid, file);
-	f = fopen(buf, "re");
-	if (!f)
+	snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return NULL;
-	while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-		str_addn(&s, buf, n);
-	fclose(f);
+	str_read(&s, fd);
+	close(fd);
+	if (s.len && s.s[s.len - 1] == '\n')
+		s.s[--s.len] = '\0';
 	if (len)
 		*len = s.len;
 	return str_take(&s);
@@ -45,16 +47,6 @@ read_process_link(pid_t pid, const char *file)
 	snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
 	n = readlink(path, to, sizeof to);
 	return n < 0 ? NULL : mem_strn(to, (size_t)n);
-}
-
-static char *
-read_comm(pid_t pid)
-{
-	char *s = read_process_file(pid, "comm", NULL);
-
-	if (s)
-		s[strcspn(s, "\n")] = '\0';
-	return s;
 }
 
 /* Returns the command line joined by blanks; NULL for a kernel thread. */
@@ -92,26 +84,6 @@ target_find_exe(pid_t pid)
 	return NULL;
 }
 
-char *
-target_find_program(const char *name)
-{
-	const char *dirs = getenv("PATH");
-	char *path;
-	size_t n;
-
-	if (strchr(name, '/'))
-		return access(name, R_OK) == 0 ? mem_str(name) : NULL;
-	for (; dirs && *dirs; dirs += n + (dirs[n] == ':')) {
-		n = strcspn(dirs, ":");
-		path =
-		    mem_printf("%.*s%s/%s", (int)n, dirs, n ? "" : ".", name);
-		if (access(path, X_OK) == 0)
-			return path;
-		free(path);
-	}
-	return NULL;
-}
-
 int
 target_check(pid_t pid)
 {
@@ -131,7 +103,8 @@ struct json *
 target_describe(pid_t pid)
 {
 	struct json *j = json_object();
-	char *comm = read_comm(pid), *exe = target_find_exe(pid);
+	char *comm = read_process_file(pid, "comm", NULL),
+	     *exe = target_find_exe(pid);
 
 	json_set_num(j, "pid", (double)pid);
 	if (comm && str_utf8(comm, strlen(comm)))
@@ -278,24 +251,17 @@ target_by_port(int port)
 
 /* --- by name ------------------------------------------------------------ */
 
-static const char *
-find_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Compares argv[0] and the program too: comm has only 15 bytes, and the process
  * can change it. */
 static bool
 is_called(struct wanted *w, pid_t pid)
 {
-	char *comm = read_comm(pid), *exe = read_process_link(pid, "exe");
+	char *comm = read_process_file(pid, "comm", NULL),
+	     *exe = read_process_link(pid, "exe");
 	char *argv0 = read_process_file(pid, "cmdline", NULL);
 	bool is = (comm && strcmp(comm, w->name) == 0) ||
-	    (argv0 && strcmp(find_base_name(argv0), w->name) == 0) ||
-	    (exe && strcmp(find_base_name(exe), w->name) == 0);
+	    (argv0 && strcmp(basename(argv0), w->name) == 0) ||
+	    (exe && strcmp(basename(exe), w->name) == 0);
 
 	free(comm);
 	free(argv0);

@@ -24,10 +24,6 @@ int target_check(pid_t);
  * free(). */
 char *target_find_exe(pid_t);
 
-/* Returns the path of the program that a command runs, by PATH, or NULL. Caller
- * frees with free(). */
-char *target_find_program(const char *name);
-
 /*
  * Returns pid, comm and exe, as far as they are known; not the arguments, which
  * can contain secrets. Caller frees with json_free.

@@ -1,6 +1,7 @@
 #include "forest.h"
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "metric.h"
 #include "model.h"
 #include "intern.h"
@@ -12,14 +13,6 @@
 #include <string.h>
 
 enum { ROWS = 4000 };
-
-static void
-write_option(struct str *s, const char *value)
-{
-	str_add(s, "<option>");
-	html_text(s, value);
-	str_add(s, "</option>");
-}
 
 /* Writes the filters. They are hidden until the script shows them. */
 static void
@@ -39,14 +32,14 @@ write_controls(struct str *s, const struct model *m)
 	    "<label>Metric <select id=\"metric\"><option value=\"\">all"
 	    "</option>");
 	for (size_t i = 0; i < intern_count(metrics); i++)
-		write_option(s, intern_text(metrics, i));
+		html_tag(s, "option", NULL, intern_text(metrics, i));
 	str_add(s,
 	    "</select></label>\n<label>Verdict <select id=\"which\">"
 	    "<option value=\"\">all</option>");
 	for (size_t v = 0; v < MODEL_VERDICTS; v++)
 		if (seen[v])
-			write_option(
-			    s, model_verdict_name((enum model_verdict)v));
+			html_tag(s, "option", NULL,
+			    model_verdict_name((enum model_verdict)v));
 	str_add(s,
 	    "</select></label>\n<output id=\"shown\" "
 	    "aria-live=\"polite\"></output>\n</div>\n");
@@ -82,7 +75,7 @@ write_notes(struct str *s, const struct delta *d)
 	if (json_get_bool(d->rec, "certain", false))
 		str_add(s, ", certain");
 	if (d->waived)
-		html_printf(s, ", waived: %.200s", why ? why : "no reason");
+		markup_printf(s, ", waived: %s", why ? why : "no reason");
 	if (!d->gate)
 		str_add(s, ", for information");
 	if (verdict_is_hopeless(runs, have))
@@ -97,20 +90,18 @@ write_notes(struct str *s, const struct delta *d)
 }
 
 static void
-write_row(struct str *s, const struct model *m, const struct forest *f,
-    const struct delta *d, bool several)
+write_row(
+    struct str *s, const struct forest *f, const struct delta *d, bool several)
 {
-	const struct kase *k = &m->cases[d->kase];
+	const struct kase *k = d->kase;
 	const char *verdict = model_verdict_name(d->verdict);
 	struct str t = {0};
 
 	str_printf(s, "<tr class=\"%s\"><th scope=\"row\">", verdict);
 	page_case_link(s, k);
-	if (several) {
-		str_add(s, " <span class=\"quiet\">");
-		html_text(s, m->subjects[d->contender].name);
-		str_add(s, "</span>");
-	}
+	if (several)
+		markup_printf(
+		    s, " <span class=\"quiet\">%s</span>", d->contender->name);
 	html_tag(s, "span", "narrow", d->metric);
 	str_add(s, "</th>");
 	html_tag(s, "td", "wide", d->metric);
@@ -118,11 +109,10 @@ write_row(struct str *s, const struct model *m, const struct forest *f,
 	forest_change(&t, d);
 	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">",
 	    isnan(d->ratio) ? 0 : d->ratio - 1);
-	html_text(s, t.s);
-	str_printf(s,
-	    "</td><td class=\"chart\"><svg class=\"plot\" viewBox=\"0 0 %d "
+	markup_printf(s,
+	    "%s</td><td class=\"chart\"><svg class=\"plot\" viewBox=\"0 0 %d "
 	    "%d\" aria-hidden=\"true\">",
-	    FOREST_WIDTH, FOREST_HEIGHT);
+	    t.s, FOREST_WIDTH, FOREST_HEIGHT);
 	forest_row(s, f, d, 0, FOREST_HEIGHT / 2.);
 	str_printf(s,
 	    "</svg></td><td data-v=\"%d\"><span class=\"badge %s\">%s</span>",
@@ -155,21 +145,18 @@ page_changes(struct str *s, const struct page *p)
 	    "intervals; changes within the shaded margin do not count");
 	if (n < m->ndeltas)
 		str_printf(s, "; the first %zu of %zu rows", n, m->ndeltas);
-	str_add(s,
+	markup_printf(s,
 	    ".</caption>\n<thead><tr><th scope=\"col\">case</th>"
 	    "<th scope=\"col\" class=\"wide\">metric</th>"
 	    "<th scope=\"col\" class=\"n wide\">baseline</th>"
 	    "<th scope=\"col\" class=\"n wide\">contender</th>"
 	    "<th scope=\"col\" class=\"n\">change</th>"
 	    "<th scope=\"col\" class=\"chart\"><span class=\"ends\">"
-	    "<span>");
-	html_text(s, lo);
-	str_add(s, "</span><span>0</span><span>");
-	html_text(s, hi);
-	str_add(s,
-	    "</span></span></th><th scope=\"col\">verdict</th></tr></thead>\n"
-	    "<tbody>\n");
+	    "<span>%s</span><span>0</span><span>%s</span></span></th><th "
+	    "scope=\"col\">verdict</th></tr></thead>\n"
+	    "<tbody>\n",
+	    lo, hi);
 	for (size_t i = 0; i < n; i++)
-		write_row(s, m, &f, &m->deltas[i], several);
+		write_row(s, &f, &m->deltas[i], several);
 	str_add(s, "</tbody>\n</table>\n</div>\n");
 }

@@ -1,5 +1,5 @@
 #include "figure.h"
-#include "html.h"
+#include "markup.h"
 #include "model.h"
 #include "page.h"
 #include "str.h"
@@ -9,9 +9,8 @@ enum { OPEN = 4, SCALINGS = 40 };
 static void
 write_figure(struct str *s, const struct page *p, const struct figure *f)
 {
-	str_add(s, "<figure>\n<figcaption>");
-	html_text(s, f->brief ? f->brief : f->title);
-	str_add(s, "</figcaption>\n");
+	markup_printf(s, "<figure>\n<figcaption>%s</figcaption>\n",
+	    f->brief ? f->brief : f->title);
 	figure_draw(s, p->figures, f, false);
 	str_add(s, "\n</figure>\n");
 }
@@ -20,10 +19,10 @@ void
 page_case_link(struct str *s, const struct kase *k)
 {
 	if (k->place < PAGE_CASES)
-		str_printf(s, "<a href=\"#case-%zu\">", k->place + 1);
-	html_text(s, k->name);
-	if (k->place < PAGE_CASES)
-		str_add(s, "</a>");
+		markup_printf(
+		    s, "<a href=\"#case-%zu\">%s</a>", k->place + 1, k->name);
+	else
+		markup_xml(s, k->name);
 }
 
 void
@@ -46,11 +45,10 @@ page_cases(struct str *s, const struct page *p)
 	for (size_t i = 0; i < n; i++) {
 		const struct kase *k = m->order[i];
 
-		str_printf(s,
-		    "<details class=\"case\" id=\"case-%zu\"%s>\n<summary><h3>",
-		    i + 1, i < OPEN ? " open" : "");
-		html_text(s, k->name);
-		str_add(s, "</h3>");
+		markup_printf(s,
+		    "<details class=\"case\" id=\"case-%zu\"%s>\n<summary><h3>"
+		    "%s</h3>",
+		    i + 1, i < OPEN ? " open" : "", k->name);
 		if (k->ndeltas)
 			str_printf(s, " <span class=\"badge %s\">%s</span>",
 			    model_verdict_name(k->deltas[0]->verdict),

@@ -1,5 +1,6 @@
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "mem.h"
 #include "model.h"
 #include "intern.h"
@@ -40,7 +41,7 @@ collect_values(const struct model *m, struct intern *keys, size_t width)
 			intern_id(keys, json_key(j));
 	all = mem_array(intern_count(keys) * width + 1, sizeof *all);
 	for (size_t i = 0; i < m->ncells; i++) {
-		size_t place = m->cells[i].place;
+		size_t place = m->cells[i].subject->place;
 
 		j = json_first(json_get(m->cells[i].rec, "env"));
 		for (; j && place < width; j = json_next(j))
@@ -70,19 +71,21 @@ static void
 write_properties(struct str *s, const struct page *p, const struct intern *keys,
     const struct property *all, size_t width)
 {
-	const char *columns[SUBJECTS + 2] = {"property"};
+	const char *names[SUBJECTS];
 	const struct model *m = p->m;
 
 	for (size_t i = 0; i < width; i++)
-		columns[i + 1] = m->who[i]->name;
-	html_table(s, "The machine of each subject", NULL, columns);
+		names[i] = m->ordered[i]->name;
+	html_table(
+	    s, "The machine of each subject", NULL, "property", names, width);
 	for (size_t k = 0; k < intern_count(keys); k++) {
 		const struct property *row = &all[k * width];
 		bool other = row_differs(row, width);
 
-		str_printf(s, "<tr%s><th scope=\"row\">",
-		    other ? " class=\"differs\"" : "");
-		html_text(s, intern_text(keys, k));
+		markup_printf(s,
+		    other ? "<tr class=\"differs\"><th scope=\"row\">%s"
+			  : "<tr><th scope=\"row\">%s",
+		    intern_text(keys, k));
 		if (other)
 			str_add(s,
 			    " <span class=\"badge inconclusive\">differs"
@@ -92,10 +95,8 @@ write_properties(struct str *s, const struct page *p, const struct intern *keys,
 			str_add(s, "<td>");
 			if (row[i].n > 1)
 				str_add(s, "several values");
-			else if (row[i].n)
-				html_value(s, row[i].first);
 			else
-				str_add(s, "-");
+				html_value(s, row[i].first);
 			str_add(s, "</td>");
 		}
 		str_add(s, "</tr>\n");
@@ -115,10 +116,7 @@ write_difference(struct str *s, const struct json *j)
 	html_row(s, json_get_str(j, "name") ? json_get_str(j, "name") : "-");
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		str_add(s, "<td>");
-		if (json_get(j, keys[i]))
-			html_value(s, json_get(j, keys[i]));
-		else
-			str_addc(s, '-');
+		html_value(s, json_get(j, keys[i]));
 		str_add(s, "</td>");
 	}
 	str_add(s, "</tr>\n");
@@ -128,8 +126,6 @@ write_difference(struct str *s, const struct json *j)
 static void
 write_differences(struct str *s, const struct page *p, const struct json *rec)
 {
-	static const char *const columns[] = {
-	    "property", "baseline", "contender", "cases", NULL};
 	const struct json *j = json_first(json_get(rec, "env"));
 	const struct model *m = p->m;
 	struct str t = {0};
@@ -139,7 +135,7 @@ write_differences(struct str *s, const struct page *p, const struct json *rec)
 	str_printf(&t, "What differs between %s and %s",
 	    model_subject(m, json_get(rec, "baseline"))->name,
 	    model_subject(m, json_get(rec, "contender"))->name);
-	html_table(s, t.s, t.s, columns);
+	html_table(s, t.s, t.s, "property|baseline|contender|cases", NULL, 0);
 	for (; j; j = json_next(j))
 		write_difference(s, j);
 	html_table_end(s);
@@ -150,11 +146,9 @@ write_differences(struct str *s, const struct page *p, const struct json *rec)
 static void
 write_machine_state(struct str *s, const struct json *rec)
 {
-	str_add(s, "<details><summary>");
-	html_text(s, json_get_str(rec, "time"));
+	markup_printf(s, "<details><summary>%s", json_get_str(rec, "time"));
 	if (json_get_str(rec, "session"))
-		html_printf(
-		    s, ", session %.100s", json_get_str(rec, "session"));
+		markup_printf(s, ", session %s", json_get_str(rec, "session"));
 	str_add(s, "</summary>\n<dl class=\"list\">\n");
 	html_members(s, json_get(rec, "env"));
 	html_members(s, json_get(rec, "now"));

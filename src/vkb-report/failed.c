@@ -27,12 +27,9 @@ write_errors(struct str *s, const struct json *all)
 static void
 write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
 {
-	const struct model *m = p->m;
-
-	html_row(s, m->cases[c->kase].name);
-	str_add(s, "<td>");
-	html_subject(s, &m->subjects[c->subject], p->commit_url);
-	str_printf(s, "</td><td class=\"n\">%.0f of %.0f</td>",
+	html_row(s, c->kase->name);
+	page_subject_cell(s, p, c->subject);
+	str_printf(s, "<td class=\"n\">%.0f of %.0f</td>",
 	    json_get_num(c->rec, "failed", 0),
 	    json_get_num(c->rec, "failed", 0) + json_get_num(c->rec, "n", 0));
 	write_errors(s, json_get(c->rec, "errors"));
@@ -43,28 +40,24 @@ write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
 static void
 write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 {
-	static const char *const columns[] = {
-	    "case", "subject", "runs", "side", NULL};
 	static const char about[] = "Cases on one side only";
 	const struct json *j = json_first(json_get(rec, "unmatched"));
 
 	if (!j)
 		return;
-	html_table(s, about, about, columns);
+	html_table(s, about, about, "case|subject|>runs|side", NULL, 0);
 	for (; j; j = json_next(j)) {
 		const char *named = json_get_str(j, "side");
 		const char *side = named && strcmp(named, "contender") == 0
 		    ? "contender"
 		    : "baseline"; /* also the key in the record */
-		const struct subject *who =
-		    model_subject(p->m, json_get(rec, side));
 		char *text = json_print(json_get(j, "config"));
 
 		html_row(s, text ? text : "");
-		str_add(s, "<td>");
-		html_subject(s, who, p->commit_url);
-		str_printf(s, "</td><td class=\"n\">%.0f</td>",
-		    json_get_num(j, "n", 0));
+		page_subject_cell(
+		    s, p, model_subject(p->m, json_get(rec, side)));
+		str_printf(
+		    s, "<td class=\"n\">%.0f</td>", json_get_num(j, "n", 0));
 		html_tag(s, "td", NULL, side);
 		str_add(s, "</tr>\n");
 		free(text);
@@ -75,8 +68,6 @@ write_unmatched(struct str *s, const struct page *p, const struct json *rec)
 void
 page_failed(struct str *s, const struct page *p)
 {
-	static const char *const columns[] = {
-	    "case", "subject", "failed", "why", NULL};
 	static const char about[] = "Failed runs, not included above";
 	const struct model *m = p->m;
 	size_t n = 0;
@@ -88,7 +79,8 @@ page_failed(struct str *s, const struct page *p)
 			if (!(json_get_num(c->rec, "failed", 0) > 0))
 				continue;
 			if (!n++)
-				html_table(s, about, about, columns);
+				html_table(s, about, about,
+				    "case|subject|>failed|why", NULL, 0);
 			if (n <= ROWS)
 				write_failed_cell(s, p, c);
 		}

@@ -8,6 +8,7 @@
 #include "scaling.h"
 #include "str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +26,19 @@ figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
 	size_t n = 0;
 
 	for (size_t i = 0; i < k->ncells; i++)
-		if (k->cells[i]->look < MODEL_LOOKS)
+		if (k->cells[i]->subject->look < MODEL_LOOKS)
 			to[n++] = k->cells[i];
 	return n;
+}
+
+void
+figure_fit(struct plot *p, const struct json *metric)
+{
+	struct range ci = model_range(json_get(metric, "ci95"));
+
+	axis_fit(&p->y, json_get_num(metric, "median", NAN));
+	axis_fit(&p->y, ci.lo);
+	axis_fit(&p->y, ci.hi);
 }
 
 #define FIGURE_LABEL 96
@@ -91,9 +102,8 @@ add_metric(struct figures *f, const struct kase *k, const char *name)
 		    history ? "%s by subject" : "%s of every run", name)});
 }
 
-/* Returns each metric of a case once; the caller frees the array. */
-static const char **
-list_metrics(const struct kase *k, size_t *n)
+const char **
+figure_metrics(const struct kase *k, size_t *n)
 {
 	struct intern *seen = intern_new();
 	const char **v = NULL;
@@ -120,7 +130,7 @@ static void
 add_metrics(struct figures *f, const struct kase *k)
 {
 	size_t n;
-	const char **v = list_metrics(k, &n);
+	const char **v = figure_metrics(k, &n);
 
 	for (const struct metric *t = metric_table; t->name; t++)
 		for (size_t i = 0; i < n; i++)
@@ -286,8 +296,8 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	}
 	p.y = AXIS(AXIS_LINEAR, format_label(unit, f->metric));
 	for (size_t i = 0; i < m->nsubjects; i++)
-		if (m->who[i]->look < MODEL_LOOKS)
-			names[p.nlegend++] = m->who[i]->name;
+		if (m->ordered[i]->look < MODEL_LOOKS)
+			names[p.nlegend++] = m->ordered[i]->name;
 	p.legend = names;
 	if (draw[f->kind]) {
 		n = filter_cells(f, c, figure_cells(f->kase, c));

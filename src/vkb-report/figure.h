@@ -58,6 +58,12 @@ enum { FIGURE_DOTS = 200 };
 /* Collects the cells whose subject has a look. Returns their number. */
 size_t figure_cells(const struct kase *, const struct cell *to[MODEL_LOOKS]);
 
+/* Widens the y axis to include the median and the interval of a metric. */
+void figure_fit(struct plot *, const struct json *metric);
+
+/* Returns each of the *n metrics of a case once; the caller frees the array. */
+const char **figure_metrics(const struct kase *, size_t *n);
+
 void figure_runs(
     struct plot *, const char *metric, const struct cell *const *, size_t n);
 void figure_latency(

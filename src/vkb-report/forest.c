@@ -127,7 +127,7 @@ figure_comparison(struct str *s, const struct model *m, bool whole)
 	struct forest f = forest_new(m);
 	size_t n = 0, gates = 0;
 	double y = 52, left = 420;
-	struct str t = {0};
+	struct str t = {0}, cut = {0};
 	char lo[32], hi[32];
 
 	for (size_t i = 0; i < m->ndeltas; i++)
@@ -141,27 +141,20 @@ figure_comparison(struct str *s, const struct model *m, bool whole)
 		const struct delta *d = &m->deltas[i];
 
 		str_clear(&t);
-		str_printf(&t, "%s ", m->cases[d->kase].name);
+		str_clear(&cut);
+		str_printf(&t, "%s ", d->kase->name);
 		str_add(&t, d->metric);
-		str_add(s, "<text class=\"name end\" x=\"408\" ");
-		str_printf(s, "y=\"%.1f\">", y + 4);
-		if (t.len > 60) {
-			struct str cut = {0};
-
-			markup_cut(&cut, t.s, 60);
-			markup_xml(s, cut.s);
-			str_free(&cut);
-		} else
-			markup_xml(s, t.s);
-		str_add(s, "</text>");
+		markup_cut(&cut, t.s, 60);
+		markup_printf(s,
+		    "<text class=\"name end\" x=\"408\" y=\"%.1f\">%s</text>",
+		    y + 4, cut.s);
 		forest_row(s, &f, d, left, y);
 		str_clear(&t);
 		forest_change(&t, d);
 		str_printf(&t, "  %s", model_verdict_name(d->verdict));
-		str_printf(s, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">",
-		    left + FOREST_WIDTH + 14, y + 4);
-		markup_xml(s, t.s);
-		str_add(s, "</text>\n");
+		markup_printf(s,
+		    "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+		    left + FOREST_WIDTH + 14, y + 4, t.s);
 	}
 	str_printf(s,
 	    "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\">%s</text>"
@@ -170,4 +163,5 @@ figure_comparison(struct str *s, const struct model *m, bool whole)
 	    left, y + 8, lo, left + FOREST_WIDTH / 2., y + 8,
 	    left + FOREST_WIDTH, y + 8, hi);
 	str_free(&t);
+	str_free(&cut);
 }

@@ -39,11 +39,9 @@ add_sentence(struct sentences *l, const char *fmt, ...)
 }
 
 static bool
-is_of_pair(
-    const struct model *m, const struct headline *h, const struct delta *d)
+is_of_pair(const struct headline *h, const struct delta *d)
 {
-	return &m->subjects[d->base] == h->base &&
-	    &m->subjects[d->contender] == h->contender;
+	return d->base == h->base && d->contender == h->contender;
 }
 
 static bool
@@ -88,8 +86,8 @@ count_delta(struct verdict_counts *t, const struct delta *d)
 
 /* Adds "3 of 9 results are worse; largest change: SET rps: -2.1%". */
 static void
-describe_changes(struct headline *h, const struct model *m,
-    const struct verdict_counts *t, enum model_verdict v, const char *word)
+describe_changes(struct headline *h, const struct verdict_counts *t,
+    enum model_verdict v, const char *word)
 {
 	const struct delta *d = t->first[v];
 	struct str s = {0};
@@ -99,8 +97,7 @@ describe_changes(struct headline *h, const struct model *m,
 	str_printf(&s,
 	    "%zu of %zu result%s %s %s; largest change: %s %s: ", t->count[v],
 	    t->rows, num_plural((double)t->rows),
-	    t->count[v] == 1 ? "is" : "are", word, m->cases[d->kase].name,
-	    d->metric);
+	    t->count[v] == 1 ? "is" : "are", word, d->kase->name, d->metric);
 	forest_change(&s, d);
 	if (t->certain[v] == t->count[v])
 		str_add(&s,
@@ -242,15 +239,15 @@ void
 headline_left_out(struct str *s, const struct model *m)
 {
 	str_add(s,
-	    m->unread
+	    m->incomplete
 		? "Some records could not be read; the report shows the others."
 		: "");
-	if (m->doubled)
+	if (m->duplicates)
 		str_printf(s,
 		    "%s%zu summar%s left out: another of the same case and "
 		    "subject has as many runs or more.",
-		    m->unread ? " " : "", m->doubled,
-		    m->doubled == 1 ? "y is" : "ies are");
+		    m->incomplete ? " " : "", m->duplicates,
+		    m->duplicates == 1 ? "y is" : "ies are");
 }
 
 static void
@@ -299,7 +296,7 @@ describe_pair(struct headline *h, const struct model *m)
 	struct verdict_counts t = {0};
 
 	for (size_t i = 0; i < m->ndeltas; i++)
-		if (is_of_pair(m, h, &m->deltas[i]))
+		if (is_of_pair(h, &m->deltas[i]))
 			count_delta(&t, &m->deltas[i]);
 	h->outcome = MODEL_VERDICTS;
 	for (size_t v = MODEL_VERDICTS; v-- > 0;)
@@ -309,9 +306,9 @@ describe_pair(struct headline *h, const struct model *m)
 		? "Worse, but waived"
 		: outcomes[h->outcome]);
 	check_canaries(h, all);
-	describe_changes(h, m, &t, MODEL_REGRESSION, "worse");
-	describe_changes(h, m, &t, MODEL_IMPROVEMENT, "better");
-	describe_changes(h, m, &t, MODEL_DIFFERENT, "different");
+	describe_changes(h, &t, MODEL_REGRESSION, "worse");
+	describe_changes(h, &t, MODEL_IMPROVEMENT, "better");
+	describe_changes(h, &t, MODEL_DIFFERENT, "different");
 	describe_rest(h, &t);
 	describe_context(h, all);
 	describe_gaps(h, all);
@@ -383,8 +380,8 @@ headlines_new(const struct model *m, size_t *n)
 
 	*n = 0;
 	for (size_t i = 0; i < m->ndeltas; i++)
-		v = add_pair(v, n, &cap, m, &m->subjects[m->deltas[i].base],
-		    &m->subjects[m->deltas[i].contender]);
+		v = add_pair(
+		    v, n, &cap, m, m->deltas[i].base, m->deltas[i].contender);
 	for (size_t i = 0; i < m->comparisons.n; i++) {
 		const struct json *rec = m->comparisons.v[i];
 

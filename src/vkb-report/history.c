@@ -20,13 +20,13 @@ static int
 compare_by_time(const void *a, const void *b)
 {
 	const struct cell *const *x = a, *const *y = b;
-	const char *s = (*x)->time, *t = (*y)->time;
+	const char *s = (*x)->subject->time, *t = (*y)->subject->time;
 
 	if (s && t && strcmp(s, t) != 0)
 		return strcmp(s, t);
 	if (!s != !t)
 		return s ? -1 : 1;
-	return (*x)->place < (*y)->place ? -1 : 1;
+	return (*x)->subject->place < (*y)->subject->place ? -1 : 1;
 }
 
 struct points {
@@ -37,8 +37,7 @@ struct points {
 };
 
 static void
-collect_points(struct points *p, const struct model *m, const struct kase *k,
-    const char *metric)
+collect_points(struct points *p, const struct kase *k, const char *metric)
 {
 	size_t size = k->ncells + 1;
 
@@ -61,16 +60,8 @@ collect_points(struct points *p, const struct model *m, const struct kase *k,
 		p->median[i] = json_get_num(one, "median", NAN);
 		p->lo[i] = json_num(json_at(ci, 0), p->median[i]);
 		p->hi[i] = json_num(json_at(ci, 1), p->median[i]);
-		p->names[i] = m->subjects[p->c[i]->subject].name;
+		p->names[i] = p->c[i]->subject->name;
 	}
-}
-
-static void
-free_points(struct points *p)
-{
-	free(p->c);
-	free(p->x);
-	free(p->names);
 }
 
 static void
@@ -84,11 +75,10 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
 		bool worse = strcmp(c->kind, "regression") == 0;
 		bool better = strcmp(c->kind, "improvement") == 0;
 
-		if (&m->cases[c->kase] != k || strcmp(c->metric, metric) != 0)
+		if (c->kase != k || strcmp(c->metric, metric) != 0)
 			continue;
 		str_clear(&t);
-		str_printf(
-		    &t, "%s at %s: ", c->kind, m->subjects[c->subject].name);
+		str_printf(&t, "%s at %s: ", c->kind, c->subject->name);
 		forest_percent(&t, c->ratio);
 		for (size_t j = 0; j < v->n; j++)
 			if (v->c[j]->subject == c->subject)
@@ -131,7 +121,7 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 	struct str t = {0};
 	size_t n;
 
-	collect_points(&v, m, k, metric);
+	collect_points(&v, k, metric);
 	p->x = AXIS(AXIS_LINEAR, NULL);
 	p->y.scale = AXIS_LINEAR;
 	p->xnames = v.names;
@@ -154,5 +144,7 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 	}
 	plot_close(p);
 	str_free(&t);
-	free_points(&v);
+	free(v.c);
+	free(v.x);
+	free(v.names);
 }

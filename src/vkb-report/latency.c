@@ -109,11 +109,11 @@ figure_latency(
 	for (size_t i = 0; i < n; i++) {
 		size_t k = fill_band(c[i], name, x, lo, hi, 16);
 
-		plot_band(p, x, lo, hi, k, c[i]->look);
+		plot_band(p, x, lo, hi, k, c[i]->subject->look);
 	}
 	for (size_t i = 0; i < n; i++)
-		plot_line(p, curves[i].q, curves[i].v, curves[i].n, c[i]->look,
-		    "line");
+		plot_line(p, curves[i].q, curves[i].v, curves[i].n,
+		    c[i]->subject->look, "line");
 	plot_close(p);
 	free(curves);
 }
@@ -122,6 +122,12 @@ static double
 get_quantile(const struct json *q)
 {
 	return json_get_num(q, "percentile", NAN) / 100;
+}
+
+static double
+percent_of(double ratio)
+{
+	return 100 * (ratio - 1);
 }
 
 /* Draws the ratio at each percentile, with its interval. */
@@ -135,25 +141,24 @@ figure_shift(struct plot *p, const struct json *shift)
 	p->y = AXIS(AXIS_LINEAR, "change of latency, %");
 	axis_fit(&p->y, 0);
 	for (q = json_first(all); q; q = json_next(q)) {
-		const struct json *ci = json_get(q, "ci95");
+		struct range ci = model_range(json_get(q, "ci95"));
 
 		axis_fit(&p->x, get_quantile(q));
-		axis_fit(&p->y, 100 * (json_get_num(q, "ratio", NAN) - 1));
-		axis_fit(&p->y, 100 * (json_num(json_at(ci, 0), NAN) - 1));
-		axis_fit(&p->y, 100 * (json_num(json_at(ci, 1), NAN) - 1));
+		axis_fit(&p->y, percent_of(json_get_num(q, "ratio", NAN)));
+		axis_fit(&p->y, percent_of(ci.lo));
+		axis_fit(&p->y, percent_of(ci.hi));
 	}
 	axis_fit(&p->x, .3);
 	plot_open(p);
 	plot_horizontal(p, 0, PLOT_LOOKS, "zero");
 	for (q = json_first(all); q; q = json_next(q)) {
-		const struct json *ci = json_get(q, "ci95");
-		double y = 100 * (json_get_num(q, "ratio", NAN) - 1);
+		struct range ci = model_range(json_get(q, "ci95"));
+		double y = percent_of(json_get_num(q, "ratio", NAN));
 
 		snprintf(text, sizeof text, "p%.6g: %+.1f%%",
 		    100 * get_quantile(q), y);
-		plot_whisker(p, get_quantile(q),
-		    100 * (json_num(json_at(ci, 0), NAN) - 1),
-		    100 * (json_num(json_at(ci, 1), NAN) - 1), 1);
+		plot_whisker(p, get_quantile(q), percent_of(ci.lo),
+		    percent_of(ci.hi), 1);
 		plot_dot(p, get_quantile(q), y, 1, text);
 	}
 	plot_close(p);

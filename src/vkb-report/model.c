@@ -49,38 +49,43 @@ intern_key(struct intern *names, const struct json *section)
 	return id;
 }
 
-static size_t
+static struct subject *
 add_subject(struct model *m, const struct json *json)
 {
 	size_t id = intern_key(m->subject_keys, json);
+	struct subject *s;
 
 	if (id < m->nsubjects)
-		return id;
+		return m->subjects[id];
 	m->subjects =
 	    mem_grow(m->subjects, m->nsubjects, &m->scap, sizeof *m->subjects);
-	m->subjects[m->nsubjects++] = (struct subject){.json = json_dup(json)};
-	return id;
+	s = m->subjects[m->nsubjects++] = mem_new(sizeof *s);
+	s->json = json_dup(json);
+	s->time = json_get_str(s->json, "time");
+	return s;
 }
 
-static size_t
+static struct kase *
 add_case(struct model *m, const struct json *config)
 {
 	size_t id = intern_key(m->case_keys, config);
+	struct kase *k;
 
 	if (id < m->ncases)
-		return id;
+		return m->cases[id];
 	m->cases = mem_grow(m->cases, m->ncases, &m->kcap, sizeof *m->cases);
-	m->cases[m->ncases++] = (struct kase){.config = json_dup(config)};
-	return id;
+	k = m->cases[m->ncases++] = mem_new(sizeof *k);
+	k->config = json_dup(config);
+	return k;
 }
 
 static struct cell *
-add_cell(struct model *m, size_t kase, size_t subject)
+add_cell(struct model *m, struct kase *kase, struct subject *subject)
 {
 	char key[64];
 	size_t id;
 
-	snprintf(key, sizeof key, "%zu %zu", kase, subject);
+	snprintf(key, sizeof key, "%p %p", (void *)kase, (void *)subject);
 	id = intern_id(m->cell_keys, key);
 	if (id == m->ncells) {
 		m->cells =
@@ -89,6 +94,14 @@ add_cell(struct model *m, size_t kase, size_t subject)
 		    (struct cell){.kase = kase, .subject = subject};
 	}
 	return &m->cells[id];
+}
+
+/* Adds the cell of the record's case and subject. */
+static struct cell *
+add_cell_of(struct model *m, const struct json *rec)
+{
+	return add_cell(m, add_case(m, json_get(rec, "config")),
+	    add_subject(m, json_get(rec, "subject")));
 }
 
 static void
@@ -107,13 +120,12 @@ take_summary(struct model *m, struct json *rec)
 	struct cell *c;
 
 	if (!(json_get_num(rec, "n", 0) > 0)) {
-		append_record(&m->lost, rec);
+		append_record(&m->all_failed, rec);
 		return;
 	}
-	c = add_cell(m, add_case(m, json_get(rec, "config")),
-	    add_subject(m, json_get(rec, "subject")));
+	c = add_cell_of(m, rec);
 	append_record(&m->others, rec);
-	m->doubled += c->rec != NULL;
+	m->duplicates += c->rec != NULL;
 	if (!c->rec || json_get_num(rec, "n", 0) > json_get_num(c->rec, "n", 0))
 		c->rec = rec;
 }
@@ -127,7 +139,7 @@ get_at(const struct json *pair, size_t i)
 static void
 take_delta(struct model *m, struct json *rec)
 {
-	const struct json *ci = json_get(rec, "ci95");
+	struct range ci = model_range(json_get(rec, "ci95"));
 	const char *class = json_get_str(rec, "class");
 	struct delta d = {
 	    .rec = rec,
@@ -139,15 +151,15 @@ take_delta(struct model *m, struct json *rec)
 	    .gate = class && strcmp(class, "gate") == 0,
 	    .waived = json_get(rec, "waiver") != NULL,
 	    .ratio = json_get_num(rec, "ratio", NAN),
-	    .lo = get_at(ci, 0),
-	    .hi = get_at(ci, 1),
+	    .lo = ci.lo,
+	    .hi = ci.hi,
 	};
 
 	append_record(&m->others, rec);
 	m->deltas = mem_grow(m->deltas, m->ndeltas, &m->dcap, sizeof d);
 	m->deltas[m->ndeltas++] = d;
-	m->subjects[d.base].baseline = true;
-	m->subjects[d.contender].contender = true;
+	d.base->baseline = true;
+	d.contender->contender = true;
 }
 
 static void
@@ -165,7 +177,7 @@ take_change(struct model *m, struct json *rec)
 	append_record(&m->others, rec);
 	m->changes = mem_grow(m->changes, m->nchanges, &m->hcap, sizeof c);
 	m->changes[m->nchanges++] = c;
-	m->cases[c.kase].changes++;
+	c.kase->changes++;
 }
 
 static void
@@ -181,11 +193,8 @@ take_profile(struct model *m, struct json *rec)
 static void
 take_comparison(struct model *m, struct json *rec)
 {
-	size_t b = add_subject(m, json_get(rec, "baseline"));
-	size_t c = add_subject(m, json_get(rec, "contender"));
-
-	m->subjects[b].baseline = true;
-	m->subjects[c].contender = true;
+	add_subject(m, json_get(rec, "baseline"))->baseline = true;
+	add_subject(m, json_get(rec, "contender"))->contender = true;
 	append_record(&m->comparisons, rec);
 }
 
@@ -193,8 +202,7 @@ static void
 take_series(struct model *m, struct json *run)
 {
 	struct json *series = json_detach(run, "series");
-	struct cell *c = add_cell(m, add_case(m, json_get(run, "config")),
-	    add_subject(m, json_get(run, "subject")));
+	struct cell *c = add_cell_of(m, run);
 
 	if (c->nseries == MODEL_SERIES || !json_first(series)) {
 		c->more += json_first(series) != NULL;
@@ -265,7 +273,7 @@ find_fuller(const struct model *m, size_t known, const struct json *subject)
 	const struct json *found = NULL;
 
 	for (size_t i = 0; i < known; i++) {
-		const struct json *other = m->subjects[i].json;
+		const struct json *other = m->subjects[i]->json;
 		const struct json *j = json_first(subject);
 
 		while (j && json_equal(j, json_get(other, json_key(j))))
@@ -300,8 +308,8 @@ take_failed_summaries(struct model *m)
 	struct intern *seen = intern_new();
 	size_t known = m->nsubjects;
 
-	for (size_t i = 0; i < m->lost.n; i++) {
-		struct json *rec = m->lost.v[i];
+	for (size_t i = 0; i < m->all_failed.n; i++) {
+		struct json *rec = m->all_failed.v[i];
 		const struct json *own = json_get(rec, "subject"), *whole;
 		struct str key = {0};
 		struct cell *c;
@@ -315,7 +323,7 @@ take_failed_summaries(struct model *m)
 		c = add_cell(m, add_case(m, json_get(rec, "config")),
 		    add_subject(m, whole ? whole : own));
 		append_record(&m->others, rec);
-		m->doubled += again;
+		m->duplicates += again;
 		if (c->rec && !again)
 			add_failed(c->rec, rec);
 		else if (!c->rec)
@@ -353,18 +361,6 @@ fill_failed(struct model *m, const struct json *comparison)
 	}
 }
 
-static void
-count_runs(struct model *m)
-{
-	for (size_t i = 0; i < m->ncells; i++) {
-		const struct json *rec = m->cells[i].rec;
-
-		if (record_is(rec, "summary"))
-			m->runs += json_get_num(rec, "n", 0);
-		m->failed += json_get_num(rec, "failed", 0);
-	}
-}
-
 /* Takes values from a delta for a side that has no summary. */
 static void
 fill_cell(struct model *m, const struct delta *d, size_t side)
@@ -375,8 +371,7 @@ fill_cell(struct model *m, const struct delta *d, size_t side)
 
 	if (!c->rec) {
 		c->rec = json_object();
-		json_set(
-		    c->rec, "subject", json_dup(m->subjects[c->subject].json));
+		json_set(c->rec, "subject", json_dup(c->subject->json));
 		json_set(c->rec, "metrics", json_object());
 		append_record(&m->others, c->rec);
 		metrics = json_get(c->rec, "metrics");
@@ -390,6 +385,7 @@ fill_cell(struct model *m, const struct delta *d, size_t side)
 	json_set(metrics, d->metric, one);
 }
 
+/* Completes the cells, then counts their runs. */
 static void
 fill_gaps(struct model *m)
 {
@@ -398,7 +394,13 @@ fill_gaps(struct model *m)
 			fill_cell(m, &m->deltas[i], side);
 	for (size_t i = 0; i < m->comparisons.n; i++)
 		fill_failed(m, m->comparisons.v[i]);
-	count_runs(m);
+	for (size_t i = 0; i < m->ncells; i++) {
+		const struct json *rec = m->cells[i].rec;
+
+		if (record_is(rec, "summary"))
+			m->runs += json_get_num(rec, "n", 0);
+		m->failed += json_get_num(rec, "failed", 0);
+	}
 }
 
 int
@@ -420,7 +422,7 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 		else
 			rc = -1;
 	}
-	m->unread = rc < 0;
+	m->incomplete = rc < 0;
 	take_failed_summaries(m);
 	fill_gaps(m);
 	order_all(m);
@@ -440,23 +442,25 @@ model_free(struct model *m)
 		free(lists[i]->v);
 	}
 	for (size_t i = 0; i < m->nsubjects; i++) {
-		json_free(m->subjects[i].json);
-		free(m->subjects[i].name);
+		json_free(m->subjects[i]->json);
+		free(m->subjects[i]->name);
+		free(m->subjects[i]);
 	}
 	for (size_t i = 0; i < m->ncases; i++) {
-		json_free(m->cases[i].config);
-		free(m->cases[i].name);
-		free(m->cases[i].cells);
-		free(m->cases[i].deltas);
+		json_free(m->cases[i]->config);
+		free(m->cases[i]->name);
+		free(m->cases[i]->cells);
+		free(m->cases[i]->deltas);
+		free(m->cases[i]);
 	}
 	for (size_t i = 0; i < m->ncells; i++) {
 		for (size_t k = 0; k < m->cells[i].nseries; k++)
 			json_free(m->cells[i].series[k]);
 		free(m->cells[i].series);
 	}
-	free(m->lost.v);
+	free(m->all_failed.v);
 	free(m->subjects);
-	free(m->who);
+	free(m->ordered);
 	free(m->cases);
 	free(m->order);
 	free(m->cells);
@@ -471,13 +475,19 @@ model_free(struct model *m)
 const struct kase *
 model_case(const struct model *m, const struct json *config)
 {
-	return &m->cases[intern_key(m->case_keys, config)];
+	return m->cases[intern_key(m->case_keys, config)];
 }
 
 const struct subject *
 model_subject(const struct model *m, const struct json *subject)
 {
-	return &m->subjects[intern_key(m->subject_keys, subject)];
+	return m->subjects[intern_key(m->subject_keys, subject)];
+}
+
+struct range
+model_range(const struct json *pair)
+{
+	return (struct range){get_at(pair, 0), get_at(pair, 1)};
 }
 
 const struct json *

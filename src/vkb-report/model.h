@@ -29,18 +29,18 @@ const char *model_verdict_name(enum model_verdict);
 
 struct subject {
 	struct json *json;
-	char *name;      /* unique */
-	const char *key; /* from json_canonical */
-	size_t place;    /* index in 'who' */
-	size_t look;     /* its colour and shape; MODEL_LOOKS: none */
+	char *name;       /* unique */
+	const char *key;  /* from json_canonical */
+	const char *time; /* NULL: unknown */
+	size_t place;     /* index in 'ordered' */
+	size_t look;      /* its colour and shape; MODEL_LOOKS: none */
 	bool baseline;
 	bool contender;
 };
 
-struct cell {                 /* one case of one subject */
-	size_t kase, subject; /* indexes in 'cases' and 'subjects' */
-	size_t place, look;   /* of its subject */
-	const char *time;     /* of its subject; NULL: unknown */
+struct cell { /* one case of one subject */
+	struct kase *kase;
+	struct subject *subject;
 	struct json *rec;     /* its summary; NULL: none */
 	struct json **series; /* of its first runs, in run order */
 	size_t nseries, cap;
@@ -49,13 +49,12 @@ struct cell {                 /* one case of one subject */
 
 struct delta {
 	const struct json *rec;
-	size_t kase, base, contender;
+	struct kase *kase;
+	struct subject *base, *contender;
 	const char *metric;
 	enum model_verdict verdict;
 	bool gate, waived;
 	double ratio, lo, hi; /* NAN: absent */
-	const char *name;     /* of its case */
-	size_t place;         /* of the contender */
 };
 
 struct kase {
@@ -71,7 +70,8 @@ struct kase {
 
 struct change {
 	const struct json *rec;
-	size_t kase, subject;
+	struct kase *kase;
+	const struct subject *subject;
 	const char *metric, *kind;
 	double ratio; /* NAN: absent */
 };
@@ -82,10 +82,10 @@ struct list { /* records */
 };
 
 struct model {
-	struct subject *subjects;
-	struct subject **who; /* baselines first, then by time */
+	struct subject **subjects;
+	struct subject **ordered; /* baselines first, then by time */
 	size_t nsubjects, scap;
-	struct kase *cases;
+	struct kase **cases;
 	struct kase **order; /* most notable first */
 	size_t ncases, kcap;
 	struct cell *cells;
@@ -96,11 +96,11 @@ struct model {
 	size_t nchanges, hcap;
 	struct list comparisons, shifts, envs, profiles;
 	struct list others; /* summaries, deltas and changes, in input order */
-	struct list lost;   /* summaries whose runs all failed */
-	size_t doubled;     /* summaries ignored: their cell has another */
-	bool unread;        /* some records could not be read */
-	char *common;       /* what all cases have in common, for people */
-	size_t records;     /* of known types */
+	struct list all_failed; /* summaries whose runs all failed */
+	size_t duplicates;      /* summaries ignored: their cell has another */
+	bool incomplete;        /* some records could not be read */
+	char *common;           /* what all cases have in common, for people */
+	size_t records;         /* of known types */
 	double runs, failed;
 	/* to find subjects, cases and cells by their text */
 	struct intern *subject_keys, *case_keys, *cell_keys;
@@ -117,6 +117,13 @@ void model_free(struct model *);
 const struct kase *model_case(const struct model *, const struct json *config);
 const struct subject *model_subject(
     const struct model *, const struct json *subject);
+
+struct range {
+	double lo, hi; /* NAN: absent */
+};
+
+/* Returns an interval of two numbers such as "ci95". */
+struct range model_range(const struct json *pair);
 
 /* Returns the object of a metric in the summary, or NULL. */
 const struct json *model_metric(const struct cell *, const char *metric);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CELLS = 300, ROWS = 500 };
@@ -49,26 +50,25 @@ write_number(struct str *s, double v)
 static void
 write_interval(struct str *s, const struct json *pair)
 {
-	str_add(s, "<td class=\"n\">");
-	if (pair) {
-		str_addc(s, '[');
-		html_number(s, json_num(json_at(pair, 0), NAN));
-		str_add(s, ", ");
-		html_number(s, json_num(json_at(pair, 1), NAN));
-		str_addc(s, ']');
-	} else
-		str_addc(s, '-');
-	str_add(s, "</td>");
+	struct range ci = model_range(pair);
+
+	str_add(s, pair ? "<td class=\"n\">[" : "<td class=\"n\">-</td>");
+	if (!pair)
+		return;
+	html_number(s, ci.lo);
+	str_add(s, ", ");
+	html_number(s, ci.hi);
+	str_add(s, "]</td>");
 }
 
 static void
-begin_table(
-    struct str *s, const char *what, size_t of, const char *const *columns)
+begin_table(struct str *s, const char *what, size_t of, const char *columns,
+    const char *const *names, size_t n)
 {
 	char label[80];
 
 	snprintf(label, sizeof label, "%s %zu", what, of);
-	html_table(s, label, NULL, columns);
+	html_table(s, label, NULL, columns, names, n);
 }
 
 static void
@@ -76,9 +76,7 @@ write_row(struct str *s, const struct page *p, const struct cell *c,
     const struct json *one)
 {
 	html_row(s, json_key(one));
-	str_add(s, "<td>");
-	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
-	str_add(s, "</td>");
+	page_subject_cell(s, p, c->subject);
 	write_number(s, json_get_num(one, "n", NAN));
 	write_number(s, json_get_num(one, "median", NAN));
 	write_interval(s, json_get(one, "ci95"));
@@ -104,43 +102,26 @@ is_shown(const struct page *p, const struct kase *k, const char *metric)
 	return false;
 }
 
-static bool
-is_new_metric(const struct kase *k, size_t n, const char *metric)
-{
-	while (n-- > 0)
-		if (model_metric(k->cells[n], metric))
-			return false;
-	return true;
-}
-
 /* With many subjects, writes the last CELLS. */
 static void
 write_metrics(struct str *s, const struct page *p, const struct kase *k)
 {
-	static const char *const columns[] = {"metric", "subject", "n",
-	    "median", "95% interval", "cv %", "min", "max", "notes", NULL};
-	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0;
+	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0, n;
+	const char **names = figure_metrics(k, &n);
 
-	begin_table(s, "Metrics of case", k->place + 1, columns);
-	for (size_t i = 0; i < k->ncells; i++) {
-		const struct json *j =
-		    json_first(json_get(k->cells[i]->rec, "metrics"));
+	begin_table(s, "Metrics of case", k->place + 1,
+	    "metric|subject|>n|>median|>95% interval|>cv %|>min|>max|notes",
+	    NULL, 0);
+	for (size_t i = 0; i < n; i++)
+		for (size_t b = from; b < k->ncells && is_shown(p, k, names[i]);
+		     b++) {
+			const struct json *one =
+			    model_metric(k->cells[b], names[i]);
 
-		for (; j; j = json_next(j)) {
-			const char *name = json_key(j);
-
-			if (!is_new_metric(k, i, name) || !is_shown(p, k, name))
-				continue;
-			for (size_t b = i > from ? i : from; b < k->ncells;
-			     b++) {
-				const struct json *one =
-				    model_metric(k->cells[b], name);
-
-				if (one)
-					write_row(s, p, k->cells[b], one);
-			}
+			if (one)
+				write_row(s, p, k->cells[b], one);
 		}
-	}
+	free(names);
 	html_table_end(s);
 	if (from)
 		str_printf(s, "<p>The last %d of %zu subjects.</p>\n", CELLS,
@@ -149,9 +130,9 @@ write_metrics(struct str *s, const struct page *p, const struct kase *k)
 
 /* Writes the metrics of all requests of all runs merged. */
 static void
-write_merged(struct str *s, const struct page *p, const struct kase *k)
+write_merged(struct str *s, const struct kase *k)
 {
-	const char *columns[MODEL_LOOKS + 2] = {"of all requests"};
+	const char *names[MODEL_LOOKS];
 	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c), with = 0;
 	const struct json *j = NULL;
@@ -162,8 +143,9 @@ write_merged(struct str *s, const struct page *p, const struct kase *k)
 	if (!with)
 		return;
 	for (size_t i = 0; i < with; i++)
-		columns[i + 1] = p->m->subjects[c[i]->subject].name;
-	begin_table(s, "All requests of case", k->place + 1, columns);
+		names[i] = c[i]->subject->name;
+	begin_table(s, "All requests of case", k->place + 1, "of all requests",
+	    names, with);
 	for (j = json_first(json_get(c[0]->rec, "whole")); j;
 	     j = json_next(j)) {
 		html_row(s, json_key(j));
@@ -179,12 +161,10 @@ write_merged(struct str *s, const struct page *p, const struct kase *k)
 static void
 write_shift(struct str *s, const struct kase *k, const struct json *rec)
 {
-	static const char *const columns[] = {"percentile", "baseline",
-	    "contender", "ratio", "95% interval", NULL};
 	const struct json *q = json_first(json_get(rec, "quantiles"));
 
-	begin_table(
-	    s, "How the percentiles moved in case", k->place + 1, columns);
+	begin_table(s, "How the percentiles moved in case", k->place + 1,
+	    ">percentile|>baseline|>contender|>ratio|>95% interval", NULL, 0);
 	for (; q; q = json_next(q)) {
 		str_add(s, "<tr>");
 		write_number(s, json_get_num(q, "percentile", NAN));
@@ -206,7 +186,7 @@ page_numbers(struct str *s, const struct page *p, const struct kase *k)
 		return;
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
 	write_metrics(s, p, k);
-	write_merged(s, p, k);
+	write_merged(s, k);
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].kind == FIGURE_SHIFT && f->v[i].kase == k)
 			write_shift(s, k, p->m->shifts.v[f->v[i].group]);
@@ -214,8 +194,7 @@ page_numbers(struct str *s, const struct page *p, const struct kase *k)
 }
 
 static size_t
-write_scaling_rows(
-    struct str *s, const struct page *p, const struct scaling_group *g)
+write_scaling_rows(struct str *s, const struct scaling_group *g)
 {
 	size_t rows = 0;
 
@@ -229,8 +208,7 @@ write_scaling_rows(
 			html_row(s, g->name);
 			html_tag(s, "td", NULL, g->key);
 			write_number(s, g->points[i].x);
-			html_tag(
-			    s, "td", NULL, p->m->subjects[c->subject].name);
+			html_tag(s, "td", NULL, c->subject->name);
 			write_number(s, json_get_num(rps, "median", NAN));
 			write_number(s, json_get_num(p99, "median", NAN));
 			str_add(s, "</tr>\n");
@@ -242,15 +220,14 @@ write_scaling_rows(
 void
 page_scaling_numbers(struct str *s, const struct page *p)
 {
-	static const char *const columns[] = {
-	    "cases", "by", "value", "subject", "rps", "p99_latency_ms", NULL};
 	const struct scaling *all = p->figures->scaling;
 	size_t rows = 0, n = 0;
 
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
-	begin_table(s, "Scaling, curves", all->n, columns);
+	begin_table(s, "Scaling, curves", all->n,
+	    "cases|by|>value|subject|>rps|>p99_latency_ms", NULL, 0);
 	for (; n < all->n && rows < ROWS; n++)
-		rows += write_scaling_rows(s, p, &all->v[n]);
+		rows += write_scaling_rows(s, &all->v[n]);
 	html_table_end(s);
 	if (n < all->n)
 		str_printf(

@@ -41,16 +41,20 @@ compare_texts(const char *s, const char *t)
 }
 
 static int
+compare_places(const struct subject *x, const struct subject *y)
+{
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int
 compare_deltas(const void *a, const void *b)
 {
 	const struct delta *x = a, *y = b;
 	int c = compare_by_weight(x, y);
 
 	c = c ? c : strcmp(x->metric, y->metric);
-	c = c ? c : compare_texts(x->name, y->name);
-	if (c == 0 && x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return c;
+	c = c ? c : compare_texts(x->kase->name, y->kase->name);
+	return c ? c : compare_places(x->contender, y->contender);
 }
 
 static int
@@ -72,8 +76,7 @@ compare_subjects(const void *a, const void *b)
 {
 	const struct subject *x = *(struct subject *const *)a;
 	const struct subject *y = *(struct subject *const *)b;
-	const char *s = json_get_str(x->json, "time");
-	const char *t = json_get_str(y->json, "time");
+	const char *s = x->time, *t = y->time;
 
 	if (x->baseline != y->baseline)
 		return x->baseline ? -1 : 1;
@@ -90,7 +93,7 @@ compare_cells(const void *a, const void *b)
 	const struct cell *x = *(struct cell *const *)a;
 	const struct cell *y = *(struct cell *const *)b;
 
-	return (x->place > y->place) - (x->place < y->place);
+	return compare_places(x->subject, y->subject);
 }
 
 /* With many subjects, only the first and the last ones get a look. */
@@ -109,7 +112,7 @@ name_subjects(struct model *m)
 	struct intern *seen = intern_new();
 
 	for (size_t i = 0; i < m->nsubjects; i++) {
-		struct subject *s = m->who[i];
+		struct subject *s = m->ordered[i];
 		const char *commit = json_get_str(s->json, "commit");
 		char *name = record_subject_name(s->json), *was = name;
 
@@ -139,10 +142,10 @@ name_cases(struct model *m)
 	struct casename *names;
 
 	for (size_t i = 0; i < m->ncases; i++)
-		configs[i] = m->cases[i].config;
+		configs[i] = m->cases[i]->config;
 	names = casename_new(configs, m->ncases);
 	for (size_t i = 0; i < m->ncases; i++)
-		m->cases[i].name = casename_of(names, configs[i]);
+		m->cases[i]->name = casename_of(names, configs[i]);
 	m->common = casename_common(names);
 	casename_free(names);
 	free(configs);
@@ -152,43 +155,34 @@ void
 order_all(struct model *m)
 {
 	name_cases(m);
-	m->who = mem_array(m->nsubjects + 1, sizeof *m->who);
+	m->ordered = mem_array(m->nsubjects + 1, sizeof *m->ordered);
 	for (size_t i = 0; i < m->nsubjects; i++) {
-		m->who[i] = &m->subjects[i];
-		m->who[i]->key = intern_text(m->subject_keys, i);
+		m->ordered[i] = m->subjects[i];
+		m->ordered[i]->key = intern_text(m->subject_keys, i);
 	}
 	if (m->nsubjects)
-		qsort(m->who, m->nsubjects, sizeof(*m->who), compare_subjects);
+		qsort(m->ordered, m->nsubjects, sizeof(*m->ordered),
+		    compare_subjects);
 	name_subjects(m);
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		struct delta *d = &m->deltas[i];
-
-		d->name = m->cases[d->kase].name;
-		d->place = m->subjects[d->contender].place;
-	}
 	if (m->ndeltas)
 		qsort(m->deltas, m->ndeltas, sizeof *m->deltas, compare_deltas);
 	for (size_t i = 0; i < m->ndeltas; i++) {
-		struct kase *k = &m->cases[m->deltas[i].kase];
+		struct kase *k = m->deltas[i].kase;
 
 		k->deltas = mem_grow(
 		    k->deltas, k->ndeltas, &k->dcap, sizeof *k->deltas);
 		k->deltas[k->ndeltas++] = &m->deltas[i];
 	}
 	for (size_t i = 0; i < m->ncells; i++) {
-		struct kase *k = &m->cases[m->cells[i].kase];
+		struct kase *k = m->cells[i].kase;
 
-		m->cells[i].place = m->subjects[m->cells[i].subject].place;
-		m->cells[i].look = m->subjects[m->cells[i].subject].look;
-		m->cells[i].time =
-		    json_get_str(m->subjects[m->cells[i].subject].json, "time");
 		k->cells =
 		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
 		k->cells[k->ncells++] = &m->cells[i];
 	}
 	m->order = mem_array(m->ncases + 1, sizeof *m->order);
 	for (size_t i = 0; i < m->ncases; i++) {
-		struct kase *k = m->order[i] = &m->cases[i];
+		struct kase *k = m->order[i] = m->cases[i];
 
 		if (k->ncells)
 			qsort(k->cells, k->ncells, sizeof *k->cells,

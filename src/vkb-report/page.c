@@ -1,10 +1,9 @@
 #include "page.h"
-#include "assets.h"
-#include "base64.h"
-#include "hash.h"
+#include "asset.h"
 #include "html.h"
 #include "json.h"
 #include "markup.h"
+#include "mem.h"
 #include "model.h"
 #include "plot.h"
 #include "str.h"
@@ -12,16 +11,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The content security policy allows the style and script with these hashes. */
-static void
-add_source_hash(struct str *s, const char *text)
-{
-	unsigned char sum[32];
+extern const char plot_style[], page_style[], page_script[];
+ASSET(plot_style, "src/vkb-report/plot.css");
+ASSET(page_style, "src/vkb-report/page.css");
+ASSET(page_script, "src/vkb-report/page.js");
 
-	hash_bytes(text, strlen(text), sum);
-	str_add(s, "'sha256-");
-	base64_encode(s, sum, sizeof sum);
-	str_addc(s, '\'');
+static bool
+is_plain(const char *s, const char *more)
+{
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	size_t n = 0;
+
+	while (s[n] && (strchr(letters, s[n]) || strchr(more, s[n])))
+		n++;
+	return n && !s[n];
+}
+
+/* Returns the URL before a commit id (caller frees), or NULL if unknown. */
+static char *
+format_commit_url(const struct json *subject)
+{
+	const char *r = json_get_str(subject, "repository");
+	size_t n = r ? strlen(r) : 0;
+
+	if (!n || str_starts(r, "/") || str_starts(r, "."))
+		return NULL;
+	if (str_ends(r, ".git"))
+		n -= 4;
+	if (str_starts(r, "https://"))
+		return mem_printf("%.*s/commit/", (int)n, r);
+	if (is_plain(r, "/-_.") && strchr(r, '/') &&
+	    !strchr(strchr(r, '/') + 1, '/'))
+		return mem_printf("https://github.com/%.*s/commit/", (int)n, r);
+	return NULL;
+}
+
+void
+page_subject(struct str *s, const struct page *p, const struct subject *subject)
+{
+	const char *commit = json_get_str(subject->json, "commit");
+	char *page = p->commit_url ? mem_str(p->commit_url)
+				   : format_commit_url(subject->json);
+
+	if (commit && is_plain(commit, "") && page)
+		markup_printf(s, "<a rel=\"noreferrer\" href=\"%s%s\">%s</a>",
+		    page, commit, subject->name);
+	else
+		html_text(s, subject->name);
+	free(page);
+}
+
+void
+page_subject_cell(
+    struct str *s, const struct page *p, const struct subject *subject)
+{
+	str_add(s, "<td>");
+	page_subject(s, p, subject);
+	str_add(s, "</td>");
 }
 
 static void
@@ -31,8 +78,8 @@ format_title(struct str *s, const struct page *p)
 	const struct subject *a = NULL, *b = NULL;
 
 	if (m->ndeltas) {
-		a = &m->subjects[m->deltas[0].base];
-		b = &m->subjects[m->deltas[0].contender];
+		a = m->deltas[0].base;
+		b = m->deltas[0].contender;
 	} else if (m->comparisons.n) {
 		a = model_subject(m, json_get(m->comparisons.v[0], "baseline"));
 		b = model_subject(
@@ -43,7 +90,7 @@ format_title(struct str *s, const struct page *p)
 	else if (a)
 		str_printf(s, "%s against %s", b->name, a->name);
 	else if (m->nsubjects == 1)
-		str_printf(s, "Benchmarks of %s", m->who[0]->name);
+		str_printf(s, "Benchmarks of %s", m->ordered[0]->name);
 	else
 		str_add(s, "Benchmarks");
 }
@@ -53,7 +100,7 @@ write_head(struct str *s, const struct page *p)
 {
 	struct str style = {0}, t = {0};
 
-	str_printf(&style, "%s%s", assets_plot_css, assets_page_css);
+	str_printf(&style, "%s%s", plot_style, page_style);
 	format_title(&t, p);
 	str_add(s,
 	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -61,26 +108,24 @@ write_head(struct str *s, const struct page *p)
 	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
 	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
 	    "style-src ");
-	add_source_hash(s, style.s);
+	html_source_hash(s, style.s);
 	str_add(s, "; script-src ");
-	add_source_hash(s, assets_page_js);
-	str_add(s,
+	html_source_hash(s, page_script);
+	markup_printf(s,
 	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\">\n"
 	    "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	    "<meta name=\"generator\" content=\"vkb-report\">\n<title>");
-	html_text(s, t.s);
-	str_printf(s, "</title>\n<style>%s</style>\n</head>\n", style.s);
-	str_add(s,
+	    "<meta name=\"generator\" "
+	    "content=\"vkb-report\">\n<title>%s</title>\n",
+	    t.s);
+	str_printf(s, "<style>%s</style>\n</head>\n", style.s);
+	markup_printf(s,
 	    "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
-	    "report</a>\n<header>\n");
-	html_tag(s, "h1", NULL, t.s);
-	str_addc(s, '\n');
-	if (*p->m->common) {
-		str_add(s, "<p class=\"quiet\">All cases: ");
-		html_text(s, p->m->common);
-		str_add(s, "</p>\n");
-	}
+	    "report</a>\n<header>\n<h1>%s</h1>\n",
+	    t.s);
+	if (*p->m->common)
+		markup_printf(
+		    s, "<p class=\"quiet\">All cases: %s</p>\n", p->m->common);
 	str_free(&style);
 	str_free(&t);
 }
@@ -94,9 +139,7 @@ write_legend_entry(struct str *s, const struct subject *who)
 	    "class=\"plot key\" viewBox=\"0 0 12 12\" aria-hidden=\"true\">",
 	    who->look, who->look, who->look);
 	plot_marker(s, 6, 6, who->look, NULL);
-	str_add(s, "</svg> ");
-	html_text(s, who->name);
-	str_add(s, "</label>");
+	markup_printf(s, "</svg> %s</label>", who->name);
 	if (who->baseline)
 		str_add(s, " <span class=\"quiet\">baseline</span>");
 	str_add(s, "</li>\n");
@@ -112,8 +155,8 @@ write_legend(struct str *s, const struct page *p)
 		return;
 	str_add(s, "<ul class=\"legend\" aria-label=\"Subjects\">\n");
 	for (size_t i = 0; i < m->nsubjects; i++)
-		if (m->who[i]->look < MODEL_LOOKS)
-			write_legend_entry(s, m->who[i]);
+		if (m->ordered[i]->look < MODEL_LOOKS)
+			write_legend_entry(s, m->ordered[i]);
 	if (m->nsubjects > MODEL_LOOKS)
 		str_printf(s,
 		    "<li class=\"quiet\">%zu more appear only in the trend "
@@ -171,5 +214,5 @@ page_write(struct str *s, const struct page *p)
 	    "</main>\n<footer class=\"quiet\">%zu record%s, by "
 	    "vkb-report " VKB_VERSION
 	    ".</footer>\n<script>%s</script>\n</body>\n</html>\n",
-	    p->m->records, p->m->records == 1 ? "" : "s", assets_page_js);
+	    p->m->records, p->m->records == 1 ? "" : "s", page_script);
 }

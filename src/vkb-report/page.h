@@ -2,9 +2,12 @@
 #ifndef PAGE_H
 #define PAGE_H
 
+#include <stddef.h>
+
 struct figures;
 struct model;
 struct str;
+struct subject;
 
 struct page {
 	const struct model *m;
@@ -25,6 +28,12 @@ void page_history(struct str *, const struct page *);
 void page_profiles(struct str *, const struct page *);
 void page_environment(struct str *, const struct page *);
 void page_failed(struct str *, const struct page *);
+
+/* Appends the name of a subject, with a link to its commit if the URL of that
+ * is known; page_subject_cell as a cell of a table. */
+void page_subject(struct str *, const struct page *, const struct subject *);
+void page_subject_cell(
+    struct str *, const struct page *, const struct subject *);
 
 struct kase;
 /* Appends the name of a case, with a link if it is shown in detail. */

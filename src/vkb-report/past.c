@@ -1,6 +1,7 @@
 #include "forest.h"
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "model.h"
 #include "page.h"
 #include "record.h"
@@ -16,7 +17,6 @@ write_range(struct str *s, const struct json *rec)
 	const struct json *range = json_get(rec, "range");
 	const char *from = json_str(json_at(range, 0));
 	const char *to = json_str(json_at(range, 1));
-
 	char *brief[2];
 
 	if (!from || !to || strcmp(from, to) == 0) {
@@ -25,7 +25,7 @@ write_range(struct str *s, const struct json *rec)
 	}
 	brief[0] = record_commit_brief(from, 8);
 	brief[1] = record_commit_brief(to, 8);
-	html_printf(s, "<td>%s to %s</td>", brief[0], brief[1]);
+	markup_printf(s, "<td>%s to %s</td>", brief[0], brief[1]);
 	free(brief[0]);
 	free(brief[1]);
 }
@@ -33,28 +33,24 @@ write_range(struct str *s, const struct json *rec)
 static void
 write_row(struct str *s, const struct page *p, const struct change *c)
 {
-	const struct kase *k = &p->m->cases[c->kase];
+	const struct kase *k = c->kase;
 	const struct json *rec = c->rec;
-	const struct json *ci = json_get(rec, "ci95");
+	struct range ci = model_range(json_get(rec, "ci95"));
 
 	str_add(s, "<tr><th scope=\"row\">");
 	page_case_link(s, k);
 	str_add(s, "</th>");
 	html_tag(s, "td", NULL, c->metric);
-	str_add(s, "<td>");
-	html_subject(s, &p->m->subjects[c->subject], p->commit_url);
-	str_add(s, "</td>");
+	page_subject_cell(s, p, c->subject);
 	write_range(s, rec);
 	str_add(s, "<td class=\"n\">");
 	forest_percent(s, c->ratio);
-	forest_interval(
-	    s, json_num(json_at(ci, 0), NAN), json_num(json_at(ci, 1), NAN));
-	str_printf(s, "</td><td><span class=\"badge %s\">",
+	forest_interval(s, ci.lo, ci.hi);
+	markup_printf(s, "</td><td><span class=\"badge %s\">%s</span>",
 	    strcmp(c->kind, "regression") == 0        ? "regression"
 		: strcmp(c->kind, "improvement") == 0 ? "improvement"
-						      : "spike");
-	html_text(s, c->kind);
-	str_add(s, "</span>");
+						      : "spike",
+	    c->kind);
 	if (json_get_bool(rec, "new", false))
 		str_add(s, ", new");
 	if (json_get(rec, "waiver"))
@@ -66,8 +62,6 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 void
 page_history(struct str *s, const struct page *p)
 {
-	static const char *const columns[] = {"case", "metric", "since",
-	    "range of commits", "change", "kind", NULL};
 	const struct model *m = p->m;
 
 	if (!m->nchanges)
@@ -75,7 +69,7 @@ page_history(struct str *s, const struct page *p)
 	html_table(s, "Changes in the history",
 	    "Changes in the level of a metric; each is plotted in the section "
 	    "of its case.",
-	    columns);
+	    "case|metric|since|range of commits|>change|kind", NULL, 0);
 	for (size_t i = 0; i < m->nchanges; i++)
 		write_row(s, p, &m->changes[i]);
 	html_table_end(s);

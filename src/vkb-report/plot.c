@@ -1,5 +1,5 @@
 #include "plot.h"
-#include "assets.h"
+#include "asset.h"
 #include "markup.h"
 #include "str.h"
 
@@ -9,6 +9,9 @@
 #define WIDTH 400
 #define HEIGHT 220
 #define LETTER 6.2
+
+extern const char plot_style[];
+ASSET(plot_style, "src/vkb-report/plot.css");
 
 static double
 map_x(const struct plot *p, double x)
@@ -25,9 +28,8 @@ map_y(const struct plot *p, double y)
 static void
 draw_text(struct str *s, double x, double y, const char *class, const char *t)
 {
-	str_printf(s, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, x, y);
-	markup_xml(s, t);
-	str_add(s, "</text>");
+	markup_printf(s, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>",
+	    class, x, y, t);
 }
 
 void
@@ -35,28 +37,24 @@ plot_head(
     struct str *s, double width, double height, const char *label, bool whole)
 {
 	if (!whole) {
-		str_printf(s,
+		markup_printf(s,
 		    "<svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" "
-		    "role=\"img\" aria-label=\"",
-		    width, height);
-		markup_xml(s, label);
-		str_add(s, "\">");
+		    "role=\"img\" aria-label=\"%s\">",
+		    width, height, label);
 		return;
 	}
-	str_printf(s,
+	markup_printf(s,
 	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" "
 	    "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
-	    "<title>",
-	    width, height, width, height);
-	markup_xml(s, label);
-	str_printf(s,
-	    "</title>\n<style>\n%s</style>\n"
+	    "<title>%s</title>\n<style>\n",
+	    width, height, width, height, label);
+	str_add(s, plot_style);
+	markup_printf(s,
+	    "</style>\n"
 	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n"
-	    "<text class=\"title\" x=\"12\" y=\"22\">",
-	    assets_plot_css);
-	markup_xml(s, label);
-	str_add(s, "</text>\n");
+	    "<text class=\"title\" x=\"12\" y=\"22\">%s</text>\n",
+	    label);
 }
 
 /* Draws the legend on as many lines as needed. Returns the number of lines. */
@@ -262,9 +260,7 @@ plot_marker(struct str *s, double x, double y, size_t look, const char *title)
 		str_add(s, "/>");
 		return;
 	}
-	str_add(s, "><title>");
-	markup_xml(s, title);
-	str_add(s, "</title></path>");
+	markup_printf(s, "><title>%s</title></path>", title);
 }
 
 void
@@ -290,11 +286,8 @@ plot_vertical(struct plot *p, double x, const char *class, const char *t)
 		return;
 	str_printf(p->to, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\">", class,
 	    map_x(p, x), p->top, p->bottom);
-	if (t) {
-		str_add(p->to, "<title>");
-		markup_xml(p->to, t);
-		str_add(p->to, "</title>");
-	}
+	if (t)
+		markup_printf(p->to, "<title>%s</title>", t);
 	str_add(p->to, "</path>");
 }
 

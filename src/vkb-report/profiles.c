@@ -1,5 +1,6 @@
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "model.h"
 #include "page.h"
 #include "str.h"
@@ -49,11 +50,10 @@ write_iframe(struct str *s, const struct str *graph, const char *title)
 	const char *at = strstr(graph->s, " height=\"");
 	double height = at ? strtod(at + 9, NULL) : 0;
 
-	str_printf(s, "<iframe sandbox=\"\" loading=\"lazy\" height=\"%.0f\" ",
-	    fmax(120, fmin(800, height + 20)));
-	str_add(s, "title=\"");
-	html_text(s, title);
-	str_add(s, "\" srcdoc=\"");
+	markup_printf(s,
+	    "<iframe sandbox=\"\" loading=\"lazy\" height=\"%.0f\" "
+	    "title=\"%s\" srcdoc=\"",
+	    fmax(120, fmin(800, height + 20)), title);
 	for (size_t i = 0; i < graph->len; i++)
 		if (graph->s[i] == '"')
 			str_add(s, "&quot;");
@@ -96,14 +96,9 @@ write_graph(struct str *s, const char *path, const char *title, size_t *bytes)
 		write_iframe(s, &g, title);
 		why = NULL;
 	}
-	str_add(s, "<p class=\"quiet\">");
-	html_text(s, path);
-	if (why) {
-		str_add(s, " is not shown: ");
-		html_text(s, why);
-	} else
-		str_add(s, ": open the file itself to search and zoom.");
-	str_add(s, "</p>\n");
+	markup_printf(s, "<p class=\"quiet\">%s%s%s</p>\n", path,
+	    why ? " is not shown: " : ": ",
+	    why ? why : "open the file itself to search and zoom.");
 	str_free(&g);
 }
 
@@ -116,12 +111,11 @@ write_profile(
 
 	format_profile_name(&t, m, rec);
 	html_tag(s, "h3", NULL, t.s);
-	if (json_get_str(rec, "error")) {
-		str_add(
-		    s, "<p><span class=\"badge regression\">failed</span> ");
-		html_text(s, json_get_str(rec, "error"));
-		str_add(s, "</p>\n");
-	}
+	if (json_get_str(rec, "error"))
+		markup_printf(s,
+		    "<p><span class=\"badge regression\">failed</span> %s</p>"
+		    "\n",
+		    json_get_str(rec, "error"));
 	if (svg)
 		write_graph(s, svg, t.s, bytes);
 	if (json_first(json_get(rec, "per_req")) ||

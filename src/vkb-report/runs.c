@@ -61,42 +61,36 @@ draw_runs(struct plot *p, const struct cell *c, const char *metric)
 
 	draw_session_bounds(p, m);
 	if (n > FIGURE_DOTS)
-		draw_many_runs(p, v, n, c->look);
+		draw_many_runs(p, v, n, c->subject->look);
 	for (size_t i = 0; i < n && n <= FIGURE_DOTS; i++) {
 		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
-		plot_dot(p, (double)i + 1, v[i], c->look, text);
+		plot_dot(p, (double)i + 1, v[i], c->subject->look, text);
 	}
-	plot_horizontal(p, median, c->look, "level");
+	plot_horizontal(p, median, c->subject->look, "level");
 	free(v);
 }
 
 static void
 fit_metric(struct plot *p, const struct json *m)
 {
-	const struct json *ci = json_get(m, "ci95");
 	const struct json *v = json_first(json_get(m, "values"));
 	double n = 0;
 
 	for (; v; v = json_next(v), n++)
 		axis_fit(&p->y, json_num(v, NAN));
 	axis_fit(&p->x, n);
-	axis_fit(&p->y, json_get_num(m, "median", NAN));
-	axis_fit(&p->y, json_num(json_at(ci, 0), NAN));
-	axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
+	figure_fit(p, m);
 }
 
 /* Draws the interval of the median across the full width. */
 static void
 draw_interval(struct plot *p, const struct json *m, size_t place)
 {
-	const struct json *ci = json_get(m, "ci95");
-	double x[2] = {p->x.lo, p->x.hi}, lo[2], hi[2];
+	struct range ci = model_range(json_get(m, "ci95"));
+	double x[2] = {p->x.lo, p->x.hi};
 
-	if (!ci)
-		return;
-	lo[0] = lo[1] = json_num(json_at(ci, 0), NAN);
-	hi[0] = hi[1] = json_num(json_at(ci, 1), NAN);
-	plot_band(p, x, lo, hi, 2, place);
+	plot_band(
+	    p, x, (double[]){ci.lo, ci.lo}, (double[]){ci.hi, ci.hi}, 2, place);
 }
 
 void
@@ -110,7 +104,8 @@ figure_runs(
 		fit_metric(p, model_metric(c[i], metric));
 	plot_open(p);
 	for (size_t i = 0; i < n; i++)
-		draw_interval(p, model_metric(c[i], metric), c[i]->look);
+		draw_interval(
+		    p, model_metric(c[i], metric), c[i]->subject->look);
 	for (size_t i = 0; i < n; i++)
 		draw_runs(p, c[i], metric);
 	plot_close(p);

@@ -1,5 +1,6 @@
 #include "scaling.h"
 #include "casename.h"
+#include "figure.h"
 #include "json.h"
 #include "mem.h"
 #include "model.h"
@@ -23,7 +24,7 @@ find_varying_keys(const struct model *m)
 	size_t cap = 0, n = 0;
 
 	for (size_t i = 0; i < m->ncases; i++) {
-		const struct json *j = json_first(m->cases[i].config);
+		const struct json *j = json_first(m->cases[i]->config);
 
 		for (; j; j = json_next(j)) {
 			double v = json_num(j, NAN);
@@ -138,10 +139,10 @@ scaling_free(struct scaling *s)
 }
 
 static const struct cell *
-find_cell(const struct kase *k, size_t place)
+find_cell(const struct kase *k, const struct subject *who)
 {
 	for (size_t i = 0; i < k->ncells; i++)
-		if (k->cells[i]->place == place)
+		if (k->cells[i]->subject == who)
 			return k->cells[i];
 	return NULL;
 }
@@ -153,44 +154,39 @@ fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
 		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
 			const struct json *one =
 			    model_metric(g->points[i].kase->cells[k], metric);
-			const struct json *ci = json_get(one, "ci95");
 
-			if (g->points[i].kase->cells[k]->look == MODEL_LOOKS)
+			if (g->points[i].kase->cells[k]->subject->look ==
+			    MODEL_LOOKS)
 				continue;
 			axis_fit(&p->x, g->points[i].x);
-			axis_fit(&p->y, json_get_num(one, "median", NAN));
-			axis_fit(&p->y, json_num(json_at(ci, 0), NAN));
-			axis_fit(&p->y, json_num(json_at(ci, 1), NAN));
+			figure_fit(p, one);
 		}
 }
 
 static void
-draw_subject(struct plot *p, const struct model *m,
-    const struct scaling_group *g, const char *metric, size_t place)
+draw_subject(struct plot *p, const struct scaling_group *g, const char *metric,
+    const struct subject *who)
 {
 	double *x = mem_array(g->n, sizeof *x), *y = mem_array(g->n, sizeof *y);
-	size_t n = 0, look = m->who[place]->look;
+	size_t n = 0, look = who->look;
 	struct str t = {0};
 
 	for (size_t i = 0; i < g->n; i++) {
-		const struct cell *c = find_cell(g->points[i].kase, place);
+		const struct cell *c = find_cell(g->points[i].kase, who);
 		const struct json *one = c ? model_metric(c, metric) : NULL;
-		const struct json *ci = json_get(one, "ci95");
+		struct range ci = model_range(json_get(one, "ci95"));
 
 		if (!one)
 			continue;
 		x[n] = g->points[i].x;
 		y[n++] = json_get_num(one, "median", NAN);
-		if (ci)
-			plot_whisker(p, g->points[i].x,
-			    json_num(json_at(ci, 0), NAN),
-			    json_num(json_at(ci, 1), NAN), look);
+		plot_whisker(p, g->points[i].x, ci.lo, ci.hi, look);
 	}
 	plot_line(p, x, y, n, look, "line");
 	for (size_t i = 0; i < n; i++) {
 		str_clear(&t);
-		str_printf(&t, "%s, %s %.12g: %.6g", m->who[place]->name,
-		    g->key, x[i], y[i]);
+		str_printf(
+		    &t, "%s, %s %.12g: %.6g", who->name, g->key, x[i], y[i]);
 		plot_dot(p, x[i], y[i], look, t.s);
 	}
 	str_free(&t);
@@ -211,7 +207,7 @@ scaling_draw(struct plot *p, const struct model *m,
 	fit_group(p, g, metric);
 	plot_open(p);
 	for (size_t i = 0; i < m->nsubjects; i++)
-		if (m->who[i]->look < MODEL_LOOKS)
-			draw_subject(p, m, g, metric, i);
+		if (m->ordered[i]->look < MODEL_LOOKS)
+			draw_subject(p, g, metric, m->ordered[i]);
 	plot_close(p);
 }

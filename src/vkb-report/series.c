@@ -56,9 +56,7 @@ compute_median_series(
 	for (size_t i = 0; i < to->n; i++) {
 		for (size_t k = 0; k < n; k++)
 			all[k] = v[k].y[i];
-		stats_sort(all, n);
-		to->y[i] =
-		    n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
+		to->y[i] = stats_middle(all, n);
 	}
 }
 
@@ -89,11 +87,12 @@ figure_series(
 		if (cut > 0)
 			plot_vertical(p, cut, "bound", "end of the warm-up");
 		for (size_t k = 0; k < c[i]->nseries; k++)
-			plot_line(p, own[k].x, own[k].y, own[k].n, c[i]->look,
-			    "thin");
+			plot_line(p, own[k].x, own[k].y, own[k].n,
+			    c[i]->subject->look, "thin");
 		if (c[i]->nseries > 1) {
 			compute_median_series(&mid, own, c[i]->nseries);
-			plot_line(p, mid.x, mid.y, mid.n, c[i]->look, "line");
+			plot_line(p, mid.x, mid.y, mid.n, c[i]->subject->look,
+			    "line");
 		}
 	}
 	plot_close(p);

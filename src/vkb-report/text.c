@@ -16,13 +16,10 @@
 
 enum { BARS = 40, CASES = 100, HISTORY = 4 };
 
-struct line { /* values of the lowest and the highest bar */
-	double lo, hi;
-};
-
-/* Draws a bar for each value; reduces more than BARS values to medians. */
+/* Draws a bar for each value, the lowest and the highest for the ends of the
+ * range; reduces more than BARS values to medians. */
 static void
-draw_bars(struct str *s, double *v, size_t n, const struct line *l)
+draw_bars(struct str *s, double *v, size_t n, const struct range *l)
 {
 	size_t bars = n < BARS ? n : BARS;
 
@@ -41,7 +38,7 @@ draw_bars(struct str *s, double *v, size_t n, const struct line *l)
 }
 
 static void
-fit_values(struct line *l, const struct json *metric)
+fit_values(struct range *l, const struct json *metric)
 {
 	const struct json *j = json_first(json_get(metric, "values"));
 
@@ -76,7 +73,8 @@ format_verdict(struct str *s, const struct kase *k, const struct cell *c,
 	for (size_t i = 0; i < k->ndeltas; i++) {
 		const struct delta *d = k->deltas[i];
 
-		if (strcmp(d->metric, metric) != 0 || d->place != c->place)
+		if (strcmp(d->metric, metric) != 0 ||
+		    d->contender != c->subject)
 			continue;
 		forest_change(s, d);
 		str_printf(s, " %s", model_verdict_name(d->verdict));
@@ -84,9 +82,10 @@ format_verdict(struct str *s, const struct kase *k, const struct cell *c,
 	}
 }
 
+/* Adds a row; takes the texts 'bars' and 'change'. */
 static void
 add_row(struct table *t, const char *name, const char *who, const char *metric,
-    double median, const char *bars, const char *change)
+    double median, struct str *bars, struct str *change)
 {
 	char buf[NUM_BUF];
 
@@ -94,38 +93,30 @@ add_row(struct table *t, const char *name, const char *who, const char *metric,
 	table_cell(t, who);
 	table_cell(t, metric);
 	table_cell(t, isnan(median) ? "-" : num_human(buf, median));
-	table_cell(t, bars);
-	table_cell(t, change);
+	table_take(t, str_take(bars));
+	table_take(t, str_take(change));
 }
 
 /* Adds a row for each subject: its runs. */
 static void
-add_subjects(struct table *t, const struct model *m, const struct kase *k,
-    const char *metric)
+add_subjects(struct table *t, const struct kase *k, const char *metric)
 {
-	struct line l = {INFINITY, -INFINITY};
-	struct str bars = {0}, change = {0};
+	struct range l = {INFINITY, -INFINITY};
 
 	for (size_t i = 0; i < k->ncells; i++)
 		fit_values(&l, model_metric(k->cells[i], metric));
 	for (size_t i = 0; i < k->ncells; i++) {
 		const struct json *one = model_metric(k->cells[i], metric);
+		struct str bars = {0}, change = {0};
 		size_t n;
 		double *v = json_numbers(json_get(one, "values"), &n);
 
-		str_clear(&bars);
-		str_clear(&change);
-		str_add(&bars, "");
-		str_add(&change, "");
 		draw_bars(&bars, v, n, &l);
 		format_verdict(&change, k, k->cells[i], metric);
-		add_row(t, i ? "" : k->name,
-		    m->subjects[k->cells[i]->subject].name, metric,
-		    json_get_num(one, "median", NAN), bars.s, change.s);
+		add_row(t, i ? "" : k->name, k->cells[i]->subject->name, metric,
+		    json_get_num(one, "median", NAN), &bars, &change);
 		free(v);
 	}
-	str_free(&bars);
-	str_free(&change);
 }
 
 static void
@@ -135,11 +126,10 @@ format_last_change(struct str *s, const struct model *m, const struct kase *k,
 	for (size_t i = m->nchanges; i-- > 0;) {
 		const struct change *c = &m->changes[i];
 
-		if (&m->cases[c->kase] != k || strcmp(c->metric, metric) != 0)
+		if (c->kase != k || strcmp(c->metric, metric) != 0)
 			continue;
 		forest_percent(s, c->ratio);
-		str_printf(
-		    s, " at %s %s", m->subjects[c->subject].name, c->kind);
+		str_printf(s, " at %s %s", c->subject->name, c->kind);
 		return;
 	}
 }
@@ -150,7 +140,7 @@ add_history(struct table *t, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	double *v = mem_array(k->ncells, sizeof *v), last = NAN;
-	struct line l = {INFINITY, -INFINITY};
+	struct range l = {INFINITY, -INFINITY};
 	struct str bars = {0}, change = {0}, who = {0};
 	size_t n = 0;
 
@@ -164,13 +154,9 @@ add_history(struct table *t, const struct model *m, const struct kase *k,
 		l.hi = fmax(l.hi, last);
 	}
 	str_printf(&who, "%zu subjects", n);
-	str_add(&bars, "");
-	str_add(&change, "");
 	draw_bars(&bars, v, n, &l);
 	format_last_change(&change, m, k, metric);
-	add_row(t, k->name, who.s, metric, last, bars.s, change.s);
-	str_free(&bars);
-	str_free(&change);
+	add_row(t, k->name, who.s, metric, last, &bars, &change);
 	str_free(&who);
 	free(v);
 }
@@ -219,19 +205,15 @@ text_write(struct str *s, const struct model *m)
 	if (*left.s)
 		str_printf(s, "%s\n\n", left.s);
 	str_free(&left);
-	table_column(t, "case", TABLE_LEFT);
-	table_column(t, "subject", TABLE_LEFT);
-	table_column(t, "metric", TABLE_LEFT);
-	table_column(t, "median", TABLE_RIGHT);
-	table_column(t, "runs", TABLE_LEFT);
-	table_column(t, "change", TABLE_LEFT);
+	table_titles(t, "case|subject|metric|>median|runs|change");
 	for (size_t i = 0; i < n; i++) {
 		const struct kase *k = m->order[i];
 		const char *metric = choose_metric(k);
 
-		if (metric)
-			(k->ncells >= HISTORY ? add_history : add_subjects)(
-			    t, m, k, metric);
+		if (metric && k->ncells >= HISTORY)
+			add_history(t, m, k, metric);
+		else if (metric)
+			add_subjects(t, k, metric);
 	}
 	table_print(t, s, false);
 	if (n < m->ncases)

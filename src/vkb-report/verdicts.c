@@ -2,6 +2,7 @@
 #include "headline.h"
 #include "html.h"
 #include "json.h"
+#include "markup.h"
 #include "metric.h"
 #include "model.h"
 #include "num.h"
@@ -17,25 +18,24 @@ write_list(struct str *s, const struct sentences *l)
 	if (!l->n)
 		return;
 	str_add(s, "<ul>\n");
-	for (size_t i = 0; i < l->n; i++) {
-		html_tag(s, "li", NULL, l->v[i]);
-		str_addc(s, '\n');
-	}
+	for (size_t i = 0; i < l->n; i++)
+		markup_printf(s, "<li>%s</li>\n", l->v[i]);
 	str_add(s, "</ul>\n");
 }
 
 static void
 write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
-	str_printf(s, "<div class=\"verdict %s\">\n<p class=\"lead\">",
+	markup_printf(s,
+	    "<div class=\"verdict %s\">\n<p class=\"lead\"><strong>%s</strong>",
 	    h->outcome == MODEL_VERDICTS ? "none"
-					 : model_verdict_name(h->outcome));
-	html_tag(s, "strong", NULL, h->what);
+					 : model_verdict_name(h->outcome),
+	    h->what);
 	if (h->contender) {
 		str_add(s, ": ");
-		html_subject(s, h->contender, p->commit_url);
+		page_subject(s, p, h->contender);
 		str_add(s, " against ");
-		html_subject(s, h->base, p->commit_url);
+		page_subject(s, p, h->base);
 	}
 	str_add(s, "</p>\n");
 	write_list(s, &h->facts);
@@ -49,9 +49,8 @@ static void
 write_card(struct str *s, const char *class, const char *what,
     const char *value, const char *more)
 {
-	str_printf(s, "<div class=\"card %s\">", class);
-	html_tag(s, "dt", NULL, what);
-	html_tag(s, "dd", NULL, value);
+	markup_printf(s, "<div class=\"card %s\"><dt>%s</dt><dd>%s</dd>", class,
+	    what, value);
 	if (more)
 		html_tag(s, "dd", "quiet", more);
 	str_add(s, "</div>\n");
@@ -74,7 +73,7 @@ write_overall(struct str *s, const struct json *rec)
 	struct str value = {0}, more = {0};
 
 	for (; j; j = json_next(j)) {
-		const struct json *ci = json_get(j, "ci95_runs");
+		struct range ci = model_range(json_get(j, "ci95_runs"));
 		double ratio = json_get_num(j, "ratio", NAN);
 		double n = json_get_num(j, "cases", 0);
 
@@ -83,8 +82,7 @@ write_overall(struct str *s, const struct json *rec)
 		str_clear(&value);
 		str_clear(&more);
 		str_printf(&value, "%+.1f%%", 100 * (ratio - 1));
-		forest_interval(&more, json_num(json_at(ci, 0), NAN),
-		    json_num(json_at(ci, 1), NAN));
+		forest_interval(&more, ci.lo, ci.hi);
 		str_printf(&more, "%s mean of %.0f case%s", more.len ? "," : "",
 		    n, num_plural(n));
 		write_card(s, "overall", json_key(j), value.s, more.s);

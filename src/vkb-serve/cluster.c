@@ -128,25 +128,33 @@ find_node_line(const char *nodes, const char *id, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", s ? (int)strcspn(s, "\n") : 0, s);
 }
 
-/* Returns 1 if node i knows the ids of all nodes and is connected to them, 0 if
- * not yet, -1 on error. */
+/* Returns 1 if node i is connected to the first n nodes and, with 'slots',
+ * knows which slots they have; 0 if not yet, -1 on error. */
 static int
-is_connected_to_all(struct form *f, size_t i)
+are_connected(struct form *f, size_t i, size_t n, bool slots)
 {
 	struct reply *r = ask_text(f, i, "CLUSTER", "NODES");
+	const char *state = slots ? " connected " : " connected", *s;
 	char line[512];
 	int rc = 1;
 
 	if (!r)
 		return -1;
-	for (size_t k = 0; k < f->n && rc; k++) {
+	for (size_t k = 0; k < n && rc; k++) {
 		find_node_line(reply_text(r), f->id[k], line, sizeof line);
-		rc = strstr(line, " connected") != NULL;
+		s = strstr(line, state);
+		rc = s && (!slots || s[strlen(state)]);
 	}
-	if (strstr(reply_text(r), "handshake"))
+	if (!slots && strstr(reply_text(r), "handshake"))
 		rc = 0;
 	reply_free(r);
 	return rc;
+}
+
+static int
+is_connected_to_all(struct form *f, size_t i)
+{
+	return are_connected(f, i, f->n, false);
 }
 
 /* Formats the id of a placeholder of node i: the owner of the slots that the
@@ -164,22 +172,12 @@ format_placeholder_id(char id[41], size_t i, bool own)
 static int
 forget_placeholders(struct form *f, size_t i)
 {
-	struct reply *r;
-	char id[41], line[512];
-	const char *s;
-	int rc = 1;
+	char id[41];
+	int rc;
 
 	if (f->settled[i])
 		return 1;
-	r = ask_text(f, i, "CLUSTER", "NODES");
-	if (!r)
-		return -1;
-	for (size_t k = 0; k < f->primaries && rc; k++) {
-		find_node_line(reply_text(r), f->id[k], line, sizeof line);
-		s = strstr(line, " connected ");
-		rc = s && s[strlen(" connected ")];
-	}
-	reply_free(r);
+	rc = are_connected(f, i, f->primaries, true);
 	/* Gossip may have brought placeholders of other nodes; unknown ids are
 	 * an error that does not matter. */
 	for (size_t k = 0; k < 2 * f->primaries && rc == 1; k++) {
@@ -399,7 +397,8 @@ cluster_form(const struct spec *s, struct node *node, size_t n,
 }
 
 int
-cluster_seed(const struct spec *s, size_t i, const char *dir, struct str *why)
+cluster_write_seed(
+    const struct spec *s, size_t i, const char *dir, struct str *why)
 {
 	size_t primaries = (size_t)s->primaries;
 	size_t first = i * SLOTS / primaries;

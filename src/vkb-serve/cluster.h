@@ -20,7 +20,7 @@ struct str;
  * Writes nodes.conf into 'dir', the folder of node i, before it starts. Returns
  * 0, or -1 with the reason in *why.
  */
-int cluster_seed(
+int cluster_write_seed(
     const struct spec *, size_t i, const char *dir, struct str *why);
 
 /* Called between polls; returns -1 with the reason in *why to give up. */

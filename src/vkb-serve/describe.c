@@ -1,5 +1,4 @@
 #include "describe.h"
-#include "filehash.h"
 #include "fleet.h"
 #include "node.h"
 #include "spec.h"
@@ -7,16 +6,63 @@
 #include "client.h"
 #include "config.h"
 #include "cpulist.h"
+#include "hash.h"
 #include "json.h"
 #include "mem.h"
 #include "record.h"
 #include "str.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { CALL_MS = 5000 };
+
+/* The hash of a file, valid until the file changes. */
+struct filehash {
+	struct stat st;
+	char hex[HASH_HEX];
+};
+
+static bool
+is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	    a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Returns the SHA-256 of the file as hex, borrowed until the next call, or NULL
+ * if it cannot be read. */
+static const char *
+get_file_hash(struct shared *s, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *hex = NULL;
+	struct filehash k;
+	size_t i = 0;
+
+	if (fd < 0 || fstat(fd, &k.st) < 0)
+		goto out;
+	while (i < s->nhashes && !is_same_file(&s->hashes[i].st, &k.st))
+		i++;
+	if (i == s->nhashes) {
+		if (hash_fd(HASH_SHA256, fd, k.hex) < 0)
+			goto out;
+		s->hashes = mem_grow(
+		    s->hashes, s->nhashes, &s->hashcap, sizeof *s->hashes);
+		s->hashes[s->nhashes++] = k;
+	}
+	hex = s->hashes[i].hex;
+out:
+	if (fd >= 0)
+		close(fd);
+	return hex;
+}
 
 static struct json *
 describe_file(const struct describe *d, const char *name, const char *path)
@@ -24,7 +70,7 @@ describe_file(const struct describe *d, const char *name, const char *path)
 	struct json *j = json_object();
 
 	json_set_str(j, "path", name);
-	json_set_str(j, "sha256", filehash_get(d->shared->hashes, path));
+	json_set_str(j, "sha256", get_file_hash(d->shared, path));
 	return j;
 }
 
@@ -51,6 +97,17 @@ describe_modules(const struct describe *d)
 	return list;
 }
 
+/* Sets the key to the field of INFO if the server has it. */
+static void
+set_from_info(struct json *rec, const char *key, const struct reply *info,
+    const char *field)
+{
+	char *s = reply_info(info, field);
+
+	json_set_str(rec, key, s);
+	free(s);
+}
+
 static struct json *
 describe_nodes(const struct describe *d)
 {
@@ -64,7 +121,7 @@ describe_nodes(const struct describe *d)
 		json_set_str(j, "host", spec_connect_host(d->spec));
 		json_set_num(j, "port", n->port);
 		json_set_num(j, "pid", (double)n->pid);
-		json_set_str(j, "run_id", n->run_id);
+		set_from_info(j, "run_id", n->info, "run_id");
 		json_set_str(j, "role",
 		    i < (size_t)d->spec->primaries ? "primary" : "replica");
 		json_set_str(j, "log", n->log);
@@ -102,19 +159,18 @@ add_effective_setting(const struct describe *d, struct json *out,
     const char *name, struct str *why)
 {
 	struct client *c = d->node[0].client;
+	const char *value;
 	struct reply *r;
 
 	if (config_secret(name) || json_get(out, name))
 		return 0;
 	r = CLIENT_CALL(c, CALL_MS, "CONFIG", "GET", name);
-	if (!r) {
-		str_printf(why, "CONFIG GET %s: %s", name, client_error(c));
-		return -1;
-	}
-	if (reply_len(r) == 2 && reply_text(reply_at(r, 1)) &&
-	    str_utf8(
-		reply_text(reply_at(r, 1)), strlen(reply_text(reply_at(r, 1)))))
-		json_set_str(out, name, reply_text(reply_at(r, 1)));
+	if (!r)
+		return str_fail(
+		    why, "CONFIG GET %s: %s", name, client_error(c));
+	value = reply_len(r) == 2 ? reply_text(reply_at(r, 1)) : NULL;
+	if (value && str_utf8(value, strlen(value)))
+		json_set_str(out, name, value);
 	reply_free(r);
 	return 0;
 }
@@ -154,17 +210,21 @@ struct json *
 describe_server(const struct describe *d, struct str *why)
 {
 	struct json *rec = record_new("server"), *settings;
-	const struct node *n = &d->node[0];
+	const struct reply *info = d->node[0].info;
+	const char *sha;
 
 	json_set_str(rec, "id", d->spec->id);
 	json_set_str(rec, "status", "ok");
 	json_set(rec, "binary", describe_binary(d));
 	if (json_len(json_get(d->spec->json, "modules")))
 		json_set(rec, "modules", describe_modules(d));
-	json_set_str(rec, "version", n->version);
-	if (n->git_sha && n->git_sha[strspn(n->git_sha, "0")])
-		json_set_str(rec, "git_sha", n->git_sha);
-	json_set_str(rec, "build_id", n->build_id);
+	set_from_info(rec, "version", info, "redis_version");
+	set_from_info(rec, "version", info, "valkey_version");
+	set_from_info(rec, "git_sha", info, "redis_git_sha1");
+	sha = json_get_str(rec, "git_sha");
+	if (sha && !sha[strspn(sha, "0")])
+		json_del(rec, "git_sha");
+	set_from_info(rec, "build_id", info, "redis_build_id");
 	json_set_bool(rec, "cluster", d->spec->cluster);
 	json_set(rec, "nodes", describe_nodes(d));
 	if (d->spec->tls)

@@ -11,7 +11,7 @@ struct spec;
 struct str;
 
 struct describe {
-	struct shared *shared; /* for its cache of file hashes */
+	struct shared *shared; /* for its cache of hashes of files */
 	const struct spec *spec;
 	const struct node *node; /* 'n' of them, their connections open */
 	size_t n;

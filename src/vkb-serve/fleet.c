@@ -1,7 +1,6 @@
 #include "fleet.h"
 #include "cluster.h"
 #include "describe.h"
-#include "filehash.h"
 #include "node.h"
 #include "port.h"
 #include "rundir.h"
@@ -35,17 +34,9 @@ struct fleet {
 	char *dir, *tlsdir;
 	struct node *node;
 	size_t n;
-	int64_t started, deadline, nap_ns;
+	int64_t deadline, nap_ns;
 	int tries;
-	struct json *record;
 };
-
-void
-fleet_free_shared(struct shared *s)
-{
-	tls_context_free(s->tls);
-	filehash_free(s->hashes);
-}
 
 /* Reports the first line of 'why', and the others, the log, below it. */
 static void
@@ -70,7 +61,7 @@ make_record(const char *id, const char *status)
 }
 
 struct json *
-fleet_failed(const char *id, const char *error)
+fleet_make_failed(const char *id, const char *error)
 {
 	struct json *rec = make_record(id, "failed");
 
@@ -80,7 +71,7 @@ fleet_failed(const char *id, const char *error)
 }
 
 struct json *
-fleet_stopped(const char *id)
+fleet_make_stopped(const char *id)
 {
 	return make_record(id, "stopped");
 }
@@ -92,10 +83,9 @@ prepare_tls(struct fleet *f, struct str *why)
 	char *ca, *crt, *key;
 
 	f->tlsdir = mem_printf("%s/tls", s->rundir->path);
-	if (rundir_tls(s->rundir, spec_connect_host(&f->spec)) < 0) {
-		str_add(why, "cannot make certificates");
-		return -1;
-	}
+	if (rundir_make_certificates(s->rundir, spec_connect_host(&f->spec)) <
+	    0)
+		return str_fail(why, "cannot make certificates");
 	if (s->tls)
 		return 0;
 	ca = mem_printf("%s/ca.crt", f->tlsdir);
@@ -105,9 +95,7 @@ prepare_tls(struct fleet *f, struct str *why)
 	free(ca);
 	free(crt);
 	free(key);
-	if (!s->tls)
-		str_add(why, "cannot use the certificates");
-	return s->tls ? 0 : -1;
+	return s->tls ? 0 : str_fail(why, "cannot use the certificates");
 }
 
 /* Makes "DIR/ID-1.log"; replaces unsafe characters of the id by '_'. */
@@ -130,11 +118,9 @@ make_node_folders(struct fleet *f, struct str *why)
 {
 	struct node *n;
 
-	f->dir = rundir_new(f->shared->rundir);
-	if (!f->dir) {
-		str_add(why, "cannot make the folder of the server");
-		return -1;
-	}
+	f->dir = rundir_make_folder(f->shared->rundir);
+	if (!f->dir)
+		return str_fail(why, "cannot make the folder of the server");
 	for (size_t i = 0; i < f->n; i++) {
 		n = &f->node[i];
 		n->spec = &f->spec;
@@ -143,20 +129,16 @@ make_node_folders(struct fleet *f, struct str *why)
 		n->tls = f->spec.tls ? f->shared->tls : NULL;
 		n->dir = mem_printf("%s/n%zu", f->dir, i + 1);
 		n->log = make_log_path(f, i);
-		if (mkdir(n->dir, 0700) < 0) {
-			str_printf(why, "cannot make folder '%s': %s", n->dir,
-			    strerror(errno));
-			return -1;
-		}
+		if (mkdir(n->dir, 0700) < 0)
+			return str_fail(why, "cannot make folder '%s': %s",
+			    n->dir, strerror(errno));
 		if (!f->spec.unixsocket)
 			continue;
 		n->socket = mem_printf("%s/sock", n->dir);
-		if (strlen(n->socket) > 106) {
-			str_printf(why,
+		if (strlen(n->socket) > 106)
+			return str_fail(why,
 			    "the path of the unix socket is too long: '%s'",
 			    n->socket);
-			return -1;
-		}
 	}
 	return 0;
 }
@@ -166,18 +148,16 @@ check_fixed_port(const struct fleet *f, size_t i, struct str *why)
 {
 	int port = f->spec.port + (int)i, taken = port;
 
-	if (port_free(f->spec.host, port)) {
+	if (port_is_free(f->spec.host, port)) {
 		taken = port + 10000;
-		if (!f->spec.cluster || port_free(f->spec.host, taken))
+		if (!f->spec.cluster || port_is_free(f->spec.host, taken))
 			return port;
 	}
-	if (errno != EADDRINUSE) {
-		str_printf(why, "cannot use port %d of '%s': %s", taken,
+	if (errno != EADDRINUSE)
+		return str_fail(why, "cannot use port %d of '%s': %s", taken,
 		    f->spec.host, strerror(errno));
-		return -1;
-	}
 	str_printf(why, "port %d is taken by ", taken);
-	port_owner(why, spec_connect_host(&f->spec), taken);
+	port_describe_owner(why, spec_connect_host(&f->spec), taken);
 	return -1;
 }
 
@@ -189,10 +169,9 @@ choose_port(const struct fleet *f, size_t i, struct str *why)
 	if (f->spec.port)
 		return check_fixed_port(f, i, why);
 	port = port_choose(f->spec.host, f->spec.cluster);
-	if (port < 0)
-		str_printf(why, "no free port on '%s': %s", f->spec.host,
-		    strerror(errno));
-	return port;
+	return port > 0 ? port
+			: str_fail(why, "no free port on '%s': %s",
+			      f->spec.host, strerror(errno));
 }
 
 static int
@@ -207,7 +186,7 @@ start_node(struct fleet *f, size_t i, struct str *why)
 		if (f->node[k].port == port)
 			return start_node(f, i, why);
 	if (f->spec.cluster &&
-	    cluster_seed(&f->spec, i, f->node[i].dir, why) < 0)
+	    cluster_write_seed(&f->spec, i, f->node[i].dir, why) < 0)
 		return -1;
 	return node_start(&f->node[i], f->shared->reaper, port, why);
 }
@@ -221,7 +200,7 @@ wait_for_event(void *arg, struct str *why)
 	struct pollfd *fd = mem_array(f->n + 1, sizeof *fd);
 	struct timespec t = {.tv_nsec = f->nap_ns};
 
-	fleet_fds(f, fd);
+	fleet_fill_fds(f, fd);
 	fd[f->n] =
 	    (struct pollfd){.fd = halt_fd(f->shared->halt), .events = POLLIN};
 	ppoll(fd, f->n + 1, &t, NULL);
@@ -246,7 +225,7 @@ retry_other_port(struct fleet *f, size_t i, struct str *why)
 {
 	struct node *n = &f->node[i];
 
-	if (f->spec.port || !node_ended(n) || !node_port_taken(n) ||
+	if (f->spec.port || !node_has_ended(n) || !node_port_taken(n) ||
 	    ++f->tries > PORT_TRIES)
 		return -1;
 	node_stop_all(n, 1, 0, NULL);
@@ -291,7 +270,7 @@ apply_config_set(struct fleet *f, struct node *n, struct str *why)
 	bool ok = true;
 
 	for (; ok && j; j = json_next(j)) {
-		value = spec_value(j);
+		value = spec_print_value(j);
 		r = CLIENT_CALL(
 		    n->client, CALL_MS, "CONFIG", "SET", json_key(j), value);
 		free(value);
@@ -316,9 +295,9 @@ explain_dead_node(struct fleet *f, struct str *why)
 	struct pollfd *fd = mem_array(f->n, sizeof *fd);
 	size_t i = 0;
 
-	fleet_fds(f, fd);
+	fleet_fill_fds(f, fd);
 	poll(fd, (nfds_t)f->n, 100);
-	while (i < f->n && !node_ended(&f->node[i]))
+	while (i < f->n && !node_has_ended(&f->node[i]))
 		i++;
 	if (i < f->n) {
 		str_clear(why);
@@ -328,40 +307,41 @@ explain_dead_node(struct fleet *f, struct str *why)
 	return -1;
 }
 
+/* *record gets the 'server' record. */
 static int
-start_nodes(struct fleet *f, struct str *why)
+start_nodes(struct fleet *f, struct json **record, struct str *why)
 {
+	int64_t started;
 	double ready_ms;
 
 	if (f->spec.tls && prepare_tls(f, why) < 0)
 		return -1;
 	if (make_node_folders(f, why) < 0)
 		return -1;
-	f->started = clock_ns();
-	f->deadline = f->started + f->shared->wait_ms * INT64_C(1000000);
+	f->deadline = clock_ns() + f->shared->wait_ms * INT64_C(1000000);
 	f->nap_ns = 200000;
 	for (size_t i = 0; i < f->n; i++)
 		if (start_node(f, i, why) < 0)
 			return -1;
-	f->started = f->node[0].started;
 	if (wait_until_ready(f, why) < 0)
 		return -1;
 	if (f->spec.cluster &&
 	    cluster_form(&f->spec, f->node, f->n, wait_for_event, f, why) < 0)
 		return -1;
-	ready_ms = (double)((clock_ns() - f->started) / 1000) / 1000;
+	started = f->node[0].started;
+	ready_ms = (double)((clock_ns() - started) / 1000) / 1000;
 	for (size_t i = 0; i < f->n; i++)
 		if (apply_config_set(f, &f->node[i], why) < 0)
 			return explain_dead_node(f, why);
-	f->record = describe_server(&(struct describe){.shared = f->shared,
-					.spec = &f->spec,
-					.node = f->node,
-					.n = f->n,
-					.dir = f->dir,
-					.tlsdir = f->tlsdir,
-					.ready_ms = ready_ms},
+	*record = describe_server(&(struct describe){.shared = f->shared,
+				      .spec = &f->spec,
+				      .node = f->node,
+				      .n = f->n,
+				      .dir = f->dir,
+				      .tlsdir = f->tlsdir,
+				      .ready_ms = ready_ms},
 	    why);
-	if (!f->record)
+	if (!*record)
 		return explain_dead_node(f, why);
 	for (size_t i = 0; i < f->n; i++)
 		node_disconnect(&f->node[i]);
@@ -378,7 +358,6 @@ free_fleet(struct fleet *f)
 		err_fail_sys("cannot remove '%s'", f->dir);
 	free(f->dir);
 	free(f->tlsdir);
-	json_free(f->record);
 	spec_free(&f->spec);
 	free(f);
 }
@@ -408,30 +387,23 @@ fleet_start(struct shared *shared, struct json *spec, struct json **record)
 		goto bad;
 	f->n = f->spec.nodes;
 	f->node = mem_array(f->n, sizeof *f->node);
-	if (start_nodes(f, &why) < 0) {
+	if (start_nodes(f, record, &why) < 0) {
 		/* Not 'ready': a node that ended gets no SHUTDOWN. */
 		for (size_t i = 0; i < f->n; i++)
 			f->node[i].ready =
-			    f->node[i].ready && !node_ended(&f->node[i]);
+			    f->node[i].ready && !node_has_ended(&f->node[i]);
 		stop_nodes(f, NULL);
 		goto bad;
 	}
-	*record = json_dup(f->record);
 	free(id);
 	str_free(&why);
 	return f;
 bad:
-	*record = fleet_failed(id, why.s ? why.s : "");
+	*record = fleet_make_failed(id, why.s ? why.s : "");
 	free_fleet(f);
 	free(id);
 	str_free(&why);
 	return NULL;
-}
-
-const struct json *
-fleet_record(const struct fleet *f)
-{
-	return f->record;
 }
 
 const char *
@@ -441,13 +413,13 @@ fleet_password(const struct fleet *f)
 }
 
 size_t
-fleet_nodes(const struct fleet *f)
+fleet_count_nodes(const struct fleet *f)
 {
 	return f->n;
 }
 
 void
-fleet_fds(const struct fleet *f, struct pollfd *fd)
+fleet_fill_fds(const struct fleet *f, struct pollfd *fd)
 {
 	for (size_t i = 0; i < f->n; i++)
 		fd[i] = (struct pollfd){
@@ -460,9 +432,9 @@ fleet_check_end(struct fleet *f, struct json **record)
 	struct str why = {0};
 
 	for (size_t i = 0; i < f->n; i++)
-		if (node_ended(&f->node[i])) {
+		if (node_has_ended(&f->node[i])) {
 			node_append_end(&f->node[i], &why);
-			*record = fleet_failed(f->spec.id, why.s);
+			*record = fleet_make_failed(f->spec.id, why.s);
 			json_set_str(*record, "dir", f->dir);
 			str_free(&why);
 			return true;
@@ -479,10 +451,10 @@ fleet_stop(struct fleet *f, struct json **record)
 		return;
 	stop_nodes(f, record ? &why : NULL);
 	if (why.len) {
-		*record = fleet_failed(f->spec.id, why.s);
+		*record = fleet_make_failed(f->spec.id, why.s);
 		json_set_str(*record, "dir", f->dir);
 		str_free(&why);
 	} else if (record)
-		*record = fleet_stopped(f->spec.id);
+		*record = fleet_make_stopped(f->spec.id);
 	free_fleet(f);
 }

@@ -19,15 +19,14 @@ struct shared {
 	struct halt *halt;
 	struct reaper *reaper;
 	struct rundir *rundir;
-	const char *logs; /* folder for logs, or NULL: the run directory */
+	char *logs; /* folder for logs, or NULL: the run directory */
 	bool quiet;
 	int wait_ms;  /* to become ready */
 	int grace_ms; /* to end */
 	struct tls_context *tls;
-	struct filehash *hashes; /* of programs and modules */
+	struct filehash *hashes; /* of programs and modules: a cache */
+	size_t nhashes, hashcap;
 };
-
-void fleet_free_shared(struct shared *);
 
 /*
  * Starts the nodes of 'spec', and takes it. *record gets the 'server' record,
@@ -36,13 +35,12 @@ void fleet_free_shared(struct shared *);
 struct fleet *fleet_start(
     struct shared *, struct json *spec, struct json **record);
 
-const struct json *fleet_record(const struct fleet *); /* borrowed */
-const char *fleet_password(const struct fleet *);      /* or NULL */
+const char *fleet_password(const struct fleet *); /* or NULL */
 
-size_t fleet_nodes(const struct fleet *);
+size_t fleet_count_nodes(const struct fleet *);
 
 /* Fills one entry per node; each gets readable when its node ends. */
-void fleet_fds(const struct fleet *, struct pollfd *);
+void fleet_fill_fds(const struct fleet *, struct pollfd *);
 
 /* Returns whether a node has ended; if so reports it and sets *record to the
  * failed record (caller frees). */
@@ -55,9 +53,9 @@ bool fleet_check_end(struct fleet *, struct json **record);
 void fleet_stop(struct fleet *, struct json **record);
 
 /* Reports 'error' and returns a failed record with this id. Caller frees. */
-struct json *fleet_failed(const char *id, const char *error);
+struct json *fleet_make_failed(const char *id, const char *error);
 
 /* Returns a record 'stopped' with this id. Caller frees. */
-struct json *fleet_stopped(const char *id);
+struct json *fleet_make_stopped(const char *id);
 
 #endif

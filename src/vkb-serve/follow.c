@@ -69,7 +69,7 @@ start_server(struct following *w, const char *id, struct json *spec)
 	struct fleet *f;
 
 	if (e && e->fleet) {
-		rec = fleet_failed(id, "it is already running");
+		rec = fleet_make_failed(id, "it is already running");
 		json_free(spec);
 		write_answer(w, rec);
 		return;
@@ -95,12 +95,12 @@ stop_server(struct following *w, const char *id)
 	struct json *rec;
 
 	if (!e)
-		rec = fleet_failed(id, "it is not running");
+		rec = fleet_make_failed(id, "it is not running");
 	else {
 		if (e->fleet)
 			fleet_stop(e->fleet, &rec);
 		else /* its end was reported when it happened */
-			rec = fleet_stopped(id);
+			rec = fleet_make_stopped(id);
 		free(e->id);
 		*e = w->v[--w->n];
 	}
@@ -115,7 +115,7 @@ refuse_spec(struct following *w, const struct json *spec, const char *where,
 	char *text = mem_printf("%s: %s", where, why);
 
 	w->trouble = true;
-	write_answer(w, fleet_failed(id ? id : "", text));
+	write_answer(w, fleet_make_failed(id ? id : "", text));
 	free(text);
 }
 
@@ -206,7 +206,7 @@ handle_next_event(struct following *w)
 	int rc = 1;
 
 	for (size_t i = 0; i < w->n; i++)
-		n += w->v[i].fleet ? fleet_nodes(w->v[i].fleet) : 0;
+		n += w->v[i].fleet ? fleet_count_nodes(w->v[i].fleet) : 0;
 	fd = mem_array(n, sizeof *fd);
 	fd[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
 	fd[1] =
@@ -215,8 +215,8 @@ handle_next_event(struct following *w)
 	n = 3;
 	for (size_t i = 0; i < w->n; i++)
 		if (w->v[i].fleet) {
-			fleet_fds(w->v[i].fleet, fd + n);
-			n += fleet_nodes(w->v[i].fleet);
+			fleet_fill_fds(w->v[i].fleet, fd + n);
+			n += fleet_count_nodes(w->v[i].fleet);
 		}
 	if (poll(fd, n, -1) < 0) {
 		if (errno != EINTR)

@@ -62,7 +62,7 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 	struct str s = {0};
 	int rc;
 
-	spec_configuration(n->spec, &s, n->port, n->dir, n->tlsdir);
+	spec_print_configuration(n->spec, &s, n->port, n->dir, n->tlsdir);
 	rc = node_write_file(conf, &s, why);
 	str_free(&s);
 	return rc == 0 && n->spec->rdb ? copy_rdb(n, why) : rc;
@@ -121,7 +121,7 @@ node_fd(const struct node *n)
 }
 
 bool
-node_ended(const struct node *n)
+node_has_ended(const struct node *n)
 {
 	struct pollfd fd = {.fd = node_fd(n), .events = POLLIN};
 
@@ -219,28 +219,6 @@ node_append_refusal(const struct node *n, const char *what,
 	    why, r && reply_text(r) ? reply_text(r) : client_error(n->client));
 }
 
-static void
-clear_identity(struct node *n)
-{
-	free(n->run_id);
-	free(n->version);
-	free(n->git_sha);
-	free(n->build_id);
-	n->run_id = n->version = n->git_sha = n->build_id = NULL;
-}
-
-static void
-read_identity(struct node *n, const struct reply *info)
-{
-	clear_identity(n);
-	n->run_id = reply_info(info, "run_id");
-	n->version = reply_info(info, "valkey_version");
-	if (!n->version)
-		n->version = reply_info(info, "redis_version");
-	n->git_sha = reply_info(info, "redis_git_sha1");
-	n->build_id = reply_info(info, "redis_build_id");
-}
-
 /* Returns 1 if the server is ready and ours, 0 if not yet, -1 with *why set if
  * it will never be. */
 static int
@@ -254,13 +232,11 @@ check_ready(struct node *n, struct str *why)
 		goto out;
 	if (reply_type(r) == REPLY_ERROR) {
 		/* LOADING and BUSY are temporary, NOAUTH is not. */
-		if (str_starts(reply_text(r), "NOAUTH")) {
-			str_printf(why,
+		if (str_starts(reply_text(r), "NOAUTH"))
+			rc = str_fail(why,
 			    "node %zu (port %d) needs a password: set "
 			    "'config.requirepass'",
 			    n->index + 1, n->port);
-			rc = -1;
-		}
 		goto out;
 	}
 	loading = reply_info(r, "loading");
@@ -272,8 +248,8 @@ check_ready(struct node *n, struct str *why)
 	 * has the port; ours will end with an error. */
 	if (getpgid((pid_t)n->pid) != proc_pid(n->proc))
 		goto out;
-	read_identity(n, r);
-	reply_free(r);
+	reply_free(n->info);
+	n->info = r;
 	r = CLIENT_CALL(n->client, CALL_MS, "PING");
 	rc = r && reply_is(r, "PONG");
 out:
@@ -301,7 +277,7 @@ node_poll(struct node *n, struct str *why)
 
 	if (n->ready)
 		return 1;
-	if (node_ended(n)) {
+	if (node_has_ended(n)) {
 		node_append_end(n, why);
 		return -1;
 	}
@@ -337,7 +313,7 @@ request_end(struct node *n)
 
 	proc_signal(n->proc, SIGTERM);
 	proc_signal(n->proc, SIGCONT);
-	if (!n->ready || node_ended(n))
+	if (!n->ready || node_has_ended(n))
 		return;
 	make_address(n, &a);
 	c = client_open(&a, 50);
@@ -382,7 +358,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 
 	for (size_t i = 0; i < count; i++) {
 		node_disconnect(&v[i]);
-		if (v[i].proc && !node_ended(&v[i]))
+		if (v[i].proc && !node_has_ended(&v[i]))
 			request_end(&v[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -392,7 +368,7 @@ node_stop_all(struct node *v, size_t count, int grace_ms, struct str *why)
 		while (
 		    poll(&fd, 1, clock_left_ms(deadline)) < 0 && errno == EINTR)
 			;
-		killed += !node_ended(&v[i]);
+		killed += !node_has_ended(&v[i]);
 		if (why && !why->len && has_crashed(&v[i]))
 			node_append_end(&v[i], why);
 		reap_process(&v[i]);
@@ -405,7 +381,7 @@ node_free(struct node *n)
 {
 	node_disconnect(n);
 	proc_free(n->proc);
-	clear_identity(n);
+	reply_free(n->info);
 	free(n->dir);
 	free(n->log);
 	free(n->socket);

@@ -33,9 +33,8 @@ struct node {
 	bool ready;
 	bool answered;         /* it answered PING when it was asked to end */
 	struct client *client; /* open from ready until node_disconnect */
-	/* From INFO, once it is ready. */
-	long pid;
-	char *run_id, *version, *git_sha, *build_id;
+	struct reply *info;    /* to INFO, once it is ready */
+	long pid;              /* by it */
 };
 
 /* Writes a file of a node. Returns 0 or -1. */
@@ -52,7 +51,7 @@ int node_poll(struct node *, struct str *why);
  * end. */
 bool node_port_taken(const struct node *);
 
-bool node_ended(const struct node *);
+bool node_has_ended(const struct node *);
 int node_fd(const struct node *); /* readable once it has ended; -1: none */
 
 /* Appends "node 2 (port 17001) exited with 1; from the end of its log:" and the

@@ -17,7 +17,7 @@
 enum { FIRST = 10240, LAST = 22767, BUS = 10000 };
 
 bool
-port_free(const char *host, int port)
+port_is_free(const char *host, int port)
 {
 	struct addrinfo hints = {
 	    .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
@@ -62,8 +62,8 @@ port_choose(const char *host, bool bus)
 		if (getrandom(&x, sizeof x, 0) != sizeof x)
 			err_die("cannot get random numbers");
 		port = FIRST + (int)(x % (LAST - FIRST + 1));
-		if (port_free(host, port) &&
-		    (!bus || port_free(host, port + BUS)))
+		if (port_is_free(host, port) &&
+		    (!bus || port_is_free(host, port + BUS)))
 			return port;
 		if (errno != EADDRINUSE)
 			return -1;
@@ -72,7 +72,7 @@ port_choose(const char *host, bool bus)
 }
 
 void
-port_owner(struct str *s, const char *host, int port)
+port_describe_owner(struct str *s, const char *host, int port)
 {
 	struct client_address a = {.host = host, .port = port};
 	struct client *c = client_open(&a, 300);

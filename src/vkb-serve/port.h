@@ -7,7 +7,7 @@
 struct str;
 
 /* Returns whether a server can bind the port on 'host'; if not, sets errno. */
-bool port_free(const char *host, int port);
+bool port_is_free(const char *host, int port);
 
 /*
  * Returns a random port that is free now, or -1 with errno set. With 'bus',
@@ -17,6 +17,6 @@ bool port_free(const char *host, int port);
 int port_choose(const char *host, bool bus);
 
 /* Appends "valkey 8.0.1, process 12", or "another program". */
-void port_owner(struct str *, const char *host, int port);
+void port_describe_owner(struct str *, const char *host, int port);
 
 #endif

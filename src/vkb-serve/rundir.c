@@ -139,7 +139,7 @@ rundir_close(struct rundir *r)
 }
 
 char *
-rundir_new(struct rundir *r)
+rundir_make_folder(struct rundir *r)
 {
 	char *path;
 
@@ -157,7 +157,7 @@ rundir_new(struct rundir *r)
 }
 
 int
-rundir_tls(struct rundir *r, const char *host)
+rundir_make_certificates(struct rundir *r, const char *host)
 {
 	char *path;
 	int rc;

@@ -12,7 +12,7 @@ struct reaper;
 struct rundir {
 	char *path; /* absolute */
 	bool keep;
-	unsigned next; /* number of the last folder of rundir_new */
+	unsigned next; /* number of the last folder of rundir_make_folder */
 	bool tls;      /* certificates are in PATH/tls */
 	int lock;      /* descriptor that locks PATH while its owner runs */
 };
@@ -28,10 +28,10 @@ void rundir_close(struct rundir *);
 
 /* Makes a new folder inside and returns its path (caller frees with free()), or
  * NULL after reporting an error. */
-char *rundir_new(struct rundir *);
+char *rundir_make_folder(struct rundir *);
 
 /* Makes certificates in PATH/tls, once. Returns 0, or -1 after reporting an
  * error. */
-int rundir_tls(struct rundir *, const char *host);
+int rundir_make_certificates(struct rundir *, const char *host);
 
 #endif

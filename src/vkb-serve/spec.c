@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 /* Settings that a key of the spec or vkb-serve itself sets. */
 static const struct {
 	const char *name, *key; /* key NULL: vkb-serve itself */
@@ -36,24 +38,6 @@ static const struct {
     {"dir", NULL}, {"logfile", NULL}, {"daemonize", NULL}, {"pidfile", NULL},
     {"supervised", NULL}, {"replicaof", "replicas"}, {"slaveof", "replicas"}};
 
-static int set_error(struct str *why, const char *fmt, ...) ERR_PRINTF(2, 3);
-
-static int
-set_error(struct str *why, const char *fmt, ...)
-{
-	__builtin_va_list ap;
-	char *text;
-
-	__builtin_va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		err_die("out of memory");
-	__builtin_va_end(ap);
-	str_clear(why);
-	str_add(why, text);
-	free(text);
-	return -1;
-}
-
 /* Reads an integer in min..max; leaves *v if the key is absent. */
 static int
 read_integer(const struct spec *s, const char *key, int min, int max, int *v,
@@ -65,14 +49,14 @@ read_integer(const struct spec *s, const char *key, int min, int max, int *v,
 	if (!j)
 		return 0;
 	if (!(d >= min && d <= max) || d != floor(d))
-		return set_error(
+		return str_fail(
 		    why, "'%s' is not an integer from %d to %d", key, min, max);
 	*v = (int)d;
 	return 0;
 }
 
 char *
-spec_value(const struct json *j)
+spec_print_value(const struct json *j)
 {
 	switch (json_type(j)) {
 	case JSON_STRING:
@@ -92,16 +76,12 @@ check_setting(const struct spec *s, const char *section, const struct json *j,
 {
 	const char *name = json_key(j);
 
-	if (!*name ||
-	    name[strspn(name,
-		"abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789._-")])
-		return set_error(
+	if (!*name || name[strspn(name, LETTERS "._-")])
+		return str_fail(
 		    why, "'%s': invalid setting name '%s'", section, name);
 	if (json_type(j) != JSON_STRING && json_type(j) != JSON_NUMBER)
-		return set_error(why,
-		    "'%s.%s' is neither a string nor a number", section, name);
+		return str_fail(why, "'%s.%s' is neither a string nor a number",
+		    section, name);
 	for (size_t i = 0;
 	     i < sizeof reserved_settings / sizeof *reserved_settings; i++) {
 		const char *key = reserved_settings[i].key;
@@ -112,10 +92,10 @@ check_setting(const struct spec *s, const char *section, const struct json *j,
 		    (strcmp(key, "io_threads") == 0 || strcmp(key, "rdb") == 0))
 			continue;
 		if (key)
-			return set_error(why,
+			return str_fail(why,
 			    "'%s.%s' conflicts with the key '%s' of the spec",
 			    section, name, key);
-		return set_error(why,
+		return str_fail(why,
 		    "'%s.%s' conflicts with what vkb-serve itself sets",
 		    section, name);
 	}
@@ -123,18 +103,13 @@ check_setting(const struct spec *s, const char *section, const struct json *j,
 }
 
 static int
-check_settings(struct spec *s, struct str *why)
+check_settings(struct spec *s, const char *section, struct str *why)
 {
-	static const char *const sections[] = {"config", "config_set"};
-	const struct json *section;
+	const struct json *j = json_first(json_get(s->json, section));
 
-	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-		section = json_get(s->json, sections[i]);
-		for (const struct json *j = json_first(section); j;
-		     j = json_next(j))
-			if (check_setting(s, sections[i], j, why) < 0)
-				return -1;
-	}
+	for (; j; j = json_next(j))
+		if (check_setting(s, section, j, why) < 0)
+			return -1;
 	return 0;
 }
 
@@ -142,11 +117,9 @@ check_settings(struct spec *s, struct str *why)
 static int
 resolve_file(const char *what, const char *path, char **out, struct str *why)
 {
-	if (!path)
-		return 0;
-	*out = realpath(path, NULL);
-	if (!*out || access(*out, R_OK) < 0)
-		return set_error(why, "cannot read %s '%s': %s", what, path,
+	*out = path ? realpath(path, NULL) : NULL;
+	if (path && (!*out || access(*out, R_OK) < 0))
+		return str_fail(why, "cannot read %s '%s': %s", what, path,
 		    strerror(errno));
 	return 0;
 }
@@ -160,8 +133,7 @@ check_modules(struct spec *s, struct str *why)
 
 	for (; m; m = json_next(m)) {
 		if (!json_get_str(m, "path"))
-			return set_error(why, "a module lacks 'path'");
-		path = NULL;
+			return str_fail(why, "a module lacks 'path'");
 		if (resolve_file(
 			"module", json_get_str(m, "path"), &path, why) < 0) {
 			free(path);
@@ -171,11 +143,11 @@ check_modules(struct spec *s, struct str *why)
 		free(path);
 		args = json_get(m, "args");
 		if (args && json_type(args) != JSON_ARRAY)
-			return set_error(
+			return str_fail(
 			    why, "'args' of a module is not an array");
 		for (args = json_first(args); args; args = json_next(args))
 			if (!json_str(args))
-				return set_error(
+				return str_fail(
 				    why, "'args' of a module: not a string");
 	}
 	return 0;
@@ -191,14 +163,14 @@ check_cpus(struct spec *s, struct str *why)
 	if (!list)
 		return 0;
 	if (json_len(list) != s->nodes)
-		return set_error(why, "'cpus' has %zu lists for %zu nodes",
+		return str_fail(why, "'cpus' has %zu lists for %zu nodes",
 		    json_len(list), s->nodes);
 	s->cpus = mem_array(s->nodes, sizeof *s->cpus);
 	for (j = json_first(list); j; j = json_next(j)) {
 		if (!json_str(j))
-			return set_error(why, "'cpus': not a string");
+			return str_fail(why, "'cpus': not a string");
 		if (cpulist_parse(json_str(j), &s->cpus[i++], &text) < 0)
-			return set_error(
+			return str_fail(
 			    why, "'cpus': '%s': %s", json_str(j), text);
 	}
 	return 0;
@@ -214,7 +186,7 @@ find_server(struct spec *s, struct str *why)
 		name = "valkey-server";
 	path = proc_find(name, getenv("PATH"));
 	if (!path)
-		return set_error(why, "cannot run server '%s': %s%s", name,
+		return str_fail(why, "cannot run server '%s': %s%s", name,
 		    strerror(errno),
 		    errno == ENOENT && !strchr(name, '/') ? " in PATH" : "");
 	s->server = path;
@@ -233,12 +205,8 @@ check_host(struct spec *s, struct str *why)
 	s->host = json_get_str(s->json, "host");
 	if (!s->host)
 		s->host = "127.0.0.1";
-	if (!*s->host ||
-	    s->host[strspn(s->host,
-		"abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789.:_*-%")])
-		return set_error(why, "'host': invalid address '%s'", s->host);
+	if (!*s->host || s->host[strspn(s->host, LETTERS ".:_*-%")])
+		return str_fail(why, "'host': invalid address '%s'", s->host);
 	return 0;
 }
 
@@ -250,7 +218,7 @@ read_members(struct spec *s, struct str *why)
 
 	s->id = json_get_str(j, "id");
 	if (!*s->id)
-		return set_error(why, "'id' is empty");
+		return str_fail(why, "'id' is empty");
 	s->tls = json_get_bool(j, "tls", false);
 	s->unixsocket = json_get_bool(j, "unixsocket", false);
 	s->aslr = json_get_bool(j, "aslr", true);
@@ -263,19 +231,20 @@ read_members(struct spec *s, struct str *why)
 	    check_host(s, why) < 0)
 		return -1;
 	if (s->replicas && !s->cluster)
-		return set_error(why, "'replicas' needs 'primaries'");
+		return str_fail(why, "'replicas' needs 'primaries'");
 	s->nodes = (size_t)s->primaries * (size_t)(1 + s->replicas);
 	last = s->port + (int)s->nodes - 1;
 	if (s->port && last > (s->cluster ? 55535 : 65535))
-		return set_error(why, "'port': %d is too high%s", s->port,
+		return str_fail(why, "'port': %d is too high%s", s->port,
 		    s->cluster ? ", the cluster bus needs port + 10000" : "");
 	if (json_get(j, "rdb") && s->cluster)
-		return set_error(why, "'rdb' is for one server, not a cluster");
+		return str_fail(why, "'rdb' is for one server, not a cluster");
 	s->password = json_str(json_path(j, "config.requirepass"));
 	if (s->password && !*s->password)
 		s->password = NULL;
-	if (check_settings(s, why) < 0 || check_modules(s, why) < 0 ||
-	    check_cpus(s, why) < 0 ||
+	if (check_settings(s, "config", why) < 0 ||
+	    check_settings(s, "config_set", why) < 0 ||
+	    check_modules(s, why) < 0 || check_cpus(s, why) < 0 ||
 	    resolve_file("config_file", json_get_str(j, "config_file"),
 		&s->config_file, why) < 0 ||
 	    resolve_file("rdb", json_get_str(j, "rdb"), &s->rdb, why) < 0 ||
@@ -373,27 +342,18 @@ append_path_setting(
 }
 
 static void
-append_number_setting(struct str *c, const char *name, int value)
-{
-	str_printf(c, "%s %d\n", name, value);
-}
-
-static void
 append_tls_settings(struct str *c, int port, const char *dir, bool cluster)
 {
-	append_number_setting(c, "port", 0);
-	append_number_setting(c, "tls-port", port);
+	str_printf(c, "port 0\ntls-port %d\n", port);
 	append_path_setting(c, "tls-cert-file", dir, "server.crt");
 	append_path_setting(c, "tls-key-file", dir, "server.key");
 	append_path_setting(c, "tls-ca-cert-file", dir, "ca.crt");
-	if (cluster) {
-		append_setting(c, "tls-replication", "yes");
-		append_setting(c, "tls-cluster", "yes");
-	}
+	if (cluster)
+		str_add(c, "tls-replication yes\ntls-cluster yes\n");
 }
 
 void
-spec_configuration(const struct spec *s, struct str *c, int port,
+spec_print_configuration(const struct spec *s, struct str *c, int port,
     const char *dir, const char *tlsdir)
 {
 	const struct json *m, *j;
@@ -401,36 +361,32 @@ spec_configuration(const struct spec *s, struct str *c, int port,
 
 	if (s->config_file)
 		append_setting(c, "include", s->config_file);
-	append_setting(c, "save", "");
-	append_setting(c, "appendonly", "no");
-	append_setting(c, "maxmemory-policy", "allkeys-lru");
-	append_setting(c, "protected-mode", "no");
 	/* SIGTERM neither saves nor waits for replicas. */
-	str_add(c, "shutdown-on-sigterm nosave now\n");
-	append_setting(c, "daemonize", "no");
-	append_setting(c, "supervised", "no");
-	append_setting(c, "logfile", "");
+	str_add(c,
+	    "save \"\"\nappendonly no\nmaxmemory-policy allkeys-lru\n"
+	    "protected-mode no\nshutdown-on-sigterm nosave now\n"
+	    "daemonize no\nsupervised no\nlogfile \"\"\n");
 	append_setting(c, "dir", dir);
 	append_setting(c, "bind", s->host);
 	if (s->tls)
 		append_tls_settings(c, port, tlsdir, s->cluster);
 	else
-		append_number_setting(c, "port", port);
+		str_printf(c, "port %d\n", port);
 	if (s->unixsocket) {
 		append_path_setting(c, "unixsocket", dir, "sock");
-		append_setting(c, "unixsocketperm", "700");
+		str_add(c, "unixsocketperm 700\n");
 	}
 	if (s->io_threads)
-		append_number_setting(c, "io-threads", s->io_threads);
+		str_printf(c, "io-threads %d\n", s->io_threads);
 	if (s->cluster) {
-		append_setting(c, "cluster-enabled", "yes");
-		append_setting(c, "cluster-config-file", "nodes.conf");
-		append_setting(c, "repl-diskless-sync-delay", "0");
+		str_add(c,
+		    "cluster-enabled yes\ncluster-config-file nodes.conf\n"
+		    "repl-diskless-sync-delay 0\n");
 		if (s->password)
 			append_setting(c, "masterauth", s->password);
 	}
 	if (s->rdb)
-		append_setting(c, "dbfilename", "dump.rdb");
+		str_add(c, "dbfilename dump.rdb\n");
 	for (m = json_first(json_get(s->json, "modules")); m;
 	     m = json_next(m)) {
 		str_add(c, "loadmodule");
@@ -440,7 +396,7 @@ spec_configuration(const struct spec *s, struct str *c, int port,
 		str_addc(c, '\n');
 	}
 	for (j = json_first(json_get(s->json, "config")); j; j = json_next(j)) {
-		value = spec_value(j);
+		value = spec_print_value(j);
 		append_setting(c, json_key(j), value);
 		free(value);
 	}

@@ -37,12 +37,12 @@ void spec_redact(const struct spec *, struct str *, const char *text);
  * Appends the configuration file of a node. 'dir' is the node's folder,
  * 'tlsdir' the folder of the certificates, or NULL without TLS.
  */
-void spec_configuration(const struct spec *, struct str *, int port,
+void spec_print_configuration(const struct spec *, struct str *, int port,
     const char *dir, const char *tlsdir);
 
 /* Returns a setting's value as text, or NULL if it is not a scalar; caller
  * frees with free(). */
-char *spec_value(const struct json *);
+char *spec_print_value(const struct json *);
 
 /* Returns the address to connect to: loopback for a wildcard; borrowed. */
 const char *spec_connect_host(const struct spec *);

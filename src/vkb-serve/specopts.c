@@ -10,18 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct json *
-read_spec(const char *file)
-{
-	struct json *j = jsonfile_read(file);
-
-	if (!j || json_type(j) == JSON_OBJECT)
-		return j;
-	err_say("%s: not an object", strcmp(file, "-") == 0 ? "stdin" : file);
-	json_free(j);
-	return NULL;
-}
-
 /* Warns of unknown keys, which are probably misspelt. */
 static void
 warn_unknown(const struct json *spec, const char *where)
@@ -145,9 +133,15 @@ specopts_make(const struct specopts *o, const char *file, bool quiet)
 	const char *where = file ? file : "options";
 
 	if (file) {
-		j = read_spec(file);
+		j = jsonfile_read(file);
 		if (!j)
 			goto bad;
+		if (json_type(j) != JSON_OBJECT) {
+			err_say("%s: not an object",
+			    strcmp(file, "-") == 0 ? "stdin" : file);
+			json_free(j);
+			goto bad;
+		}
 		if (!quiet)
 			warn_unknown(j, where);
 		for (struct json *k = json_first(j); k; k = json_next(k))

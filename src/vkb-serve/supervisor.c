@@ -229,7 +229,7 @@ supervisor_stop(const char *folder, int timeout_ms, bool quiet)
 		supervisor_remove_state(folder);
 		rc = 1;
 	} else if (pid && rec) {
-		out = fleet_stopped(json_get_str(rec, "id"));
+		out = fleet_make_stopped(json_get_str(rec, "id"));
 		rc = jsonl_write(STDOUT_FILENO, out) < 0 ? 2 : 0;
 		json_free(out);
 	} else if (!quiet)

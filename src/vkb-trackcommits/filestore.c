@@ -39,16 +39,10 @@ struct line {
 	struct footprint config; /* of a 'track_config'; computed on demand */
 };
 
-static struct filestore *
-get_filestore(struct store *s)
-{
-	return (struct filestore *)s;
-}
-
 static void
 file_close(struct store *s)
 {
-	struct filestore *f = get_filestore(s);
+	struct filestore *f = (struct filestore *)s;
 
 	for (size_t i = 0; i < f->n; i++) {
 		json_free(f->v[i].rec);
@@ -164,7 +158,7 @@ load_lines(struct filestore *f)
 static int
 file_begin(struct store *s, bool alone, double *now)
 {
-	struct filestore *f = get_filestore(s);
+	struct filestore *f = (struct filestore *)s;
 
 	(void)alone;
 	if (lock_file(f) < 0 || load_lines(f) < 0)
@@ -234,7 +228,7 @@ compare_newest_first(const void *x, const void *y)
 static int
 file_read(struct store *s, const struct wanted *w, struct rowlist *out)
 {
-	struct filestore *f = get_filestore(s);
+	struct filestore *f = (struct filestore *)s;
 
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].rec && f->v[i].row.sha &&
@@ -248,7 +242,7 @@ file_read(struct store *s, const struct wanted *w, struct rowlist *out)
 static int
 file_take(struct store *s, struct row *r, bool wait)
 {
-	const struct line *l = &get_filestore(s)->v[r->id - 1];
+	const struct line *l = &((struct filestore *)s)->v[r->id - 1];
 
 	(void)wait;
 	if (!l->rec)
@@ -263,7 +257,7 @@ file_take(struct store *s, struct row *r, bool wait)
 static int
 file_update(struct store *s, const struct row *r)
 {
-	struct filestore *f = get_filestore(s);
+	struct filestore *f = (struct filestore *)s;
 	struct line *l = &f->v[r->id - 1];
 
 	rules_free_row(&l->row);
@@ -276,7 +270,7 @@ file_update(struct store *s, const struct row *r)
 static int
 file_drop(struct store *s, const struct row *r)
 {
-	struct filestore *f = get_filestore(s);
+	struct filestore *f = (struct filestore *)s;
 	struct line *l = &f->v[r->id - 1];
 
 	json_free(l->rec);
@@ -289,7 +283,7 @@ static int
 file_insert(
     struct store *s, const struct footprint *config, const struct row *r)
 {
-	struct filestore *f = get_filestore(s);
+	struct filestore *f = (struct filestore *)s;
 	struct json *rec;
 	struct line *l;
 
@@ -331,7 +325,7 @@ write_lines(struct filestore *f)
 static int
 file_commit(struct store *s)
 {
-	struct filestore *f = get_filestore(s);
+	struct filestore *f = (struct filestore *)s;
 
 	return f->changed ? write_lines(f) : 0;
 }
@@ -360,7 +354,7 @@ compare_by_hash(const void *x, const void *y)
 static int
 file_configs(struct store *s, struct configs *out)
 {
-	struct filestore *f = get_filestore(s);
+	struct filestore *f = (struct filestore *)s;
 
 	for (size_t i = 0; i < f->n; i++) {
 		const struct row *r = &f->v[i].row;

@@ -124,8 +124,8 @@ compare_by_value(const void *x, const void *y)
 void
 footprint_make(struct footprint *f, struct json *config)
 {
+	bool many = json_type(config) == JSON_ARRAY, fits = true;
 	struct str text = {0};
-	bool fits = true;
 	size_t n = 0;
 
 	*f = (struct footprint){.config = config};
@@ -133,12 +133,9 @@ footprint_make(struct footprint *f, struct json *config)
 	snprintf(f->hash, sizeof f->hash, "%016llx",
 	    str_hash(STR_HASH, text.s, text.len));
 	str_free(&text);
-	if (json_type(config) == JSON_OBJECT)
-		fits = add_config(f, config);
-	else if (json_type(config) == JSON_ARRAY)
-		for (struct json *c = json_first(config); c && fits;
-		     c = json_next(c))
-			fits = json_type(c) == JSON_OBJECT && add_config(f, c);
+	for (struct json *c = many ? json_first(config) : config; c && fits;
+	     c = many ? json_next(c) : NULL)
+		fits = json_type(c) == JSON_OBJECT && add_config(f, c);
 	if (!fits)
 		f->n = 0;
 	if (f->n)
@@ -174,22 +171,15 @@ int
 footprint_read(
     struct footprint *f, const char *file, const struct footprint_changes *c)
 {
-	struct json *config = jsonfile_read(file);
-	struct json *x = config;
+	struct json *config = jsonfile_read(file), *x;
+	bool many = config && json_type(config) == JSON_ARRAY;
 
 	*f = (struct footprint){0};
 	if (!config)
 		return -1;
-	if (json_type(config) == JSON_ARRAY)
-		for (x = json_first(config); x; x = json_next(x)) {
-			if (json_type(x) != JSON_OBJECT)
-				break;
-			change_config(x, c);
-		}
-	else if (json_type(config) == JSON_OBJECT) {
-		change_config(config, c);
-		x = NULL;
-	}
+	for (x = many ? json_first(config) : config;
+	     x && json_type(x) == JSON_OBJECT; x = many ? json_next(x) : NULL)
+		change_config(x, c);
 	if (x) {
 		json_free(config);
 		return err_fail("%s: not a configuration, which is an object "

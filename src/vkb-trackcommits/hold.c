@@ -144,16 +144,13 @@ hold_run_command(
     const char *const *beat, const char *const *command, double lease)
 {
 	struct hold h = {.heartbeat = beat, .lease = (int64_t)(lease * 1e9)};
-	int rc = 125, reason = 0;
+	int rc = 125;
 
 	h.halt = halt_open(false);
 	if (!h.halt)
 		return rc;
 	rc = run_under_claim(&h, command);
 	proc_free(h.beat);
-	reason = halt_reason(h.halt, NULL);
-	halt_close(h.halt);
-	if (reason > 0)
-		halt_raise(reason);
+	halt_finish(h.halt);
 	return rc;
 }

@@ -5,7 +5,7 @@
 static size_t
 find_bisect_place(const enum order_state *v, size_t n, enum order_state wanted)
 {
-	size_t best = ORDER_END, most = 0, near, middle;
+	size_t best = ORDER_END, most = 0, at;
 
 	if (n && v[0] == wanted)
 		return 0;
@@ -15,20 +15,15 @@ find_bisect_place(const enum order_state *v, size_t n, enum order_state wanted)
 		if (to - from <= most)
 			continue;
 		/* Find the wanted one that is nearest to the middle. */
-		middle = from + (to - from - 1) / 2;
-		for (near = 0; near < to - from; near++) {
-			if (middle >= from + near &&
-			    v[middle - near] == wanted) {
-				best = middle - near;
-				break;
-			}
-			if (middle + near < to && v[middle + near] == wanted) {
-				best = middle + near;
+		for (size_t k = 0; k < 2 * (to - from); k++) {
+			at = from + (to - from - 1) / 2;
+			at = k % 2 ? at - (k + 1) / 2 : at + k / 2;
+			if (at >= from && at < to && v[at] == wanted) {
+				best = at;
+				most = to - from;
 				break;
 			}
 		}
-		if (near < to - from)
-			most = to - from;
 	}
 	return best;
 }

@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "pg.h"
 #include "str.h"
 
@@ -16,13 +17,13 @@
 /* The table's oid in queries whose $1 is its name. */
 #define TABLE "to_regclass(quote_ident($1))"
 
-/* Executes the statement in 's' and clears it. */
+/* Executes the statement, and takes it. */
 static int
-run_statement(struct pg *pg, struct str *s)
+run_statement(struct pg *pg, char *sql)
 {
-	long long rc = pg_do(pg, s->s, NULL, 0);
+	long long rc = pg_do(pg, sql, NULL, 0);
 
-	str_clear(s);
+	free(sql);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -55,26 +56,23 @@ create_table(struct pg *pg, const char *table)
 	    {"status", "status"}, {"timestamp", "\"timestamp\""},
 	    {"sha_status", "sha, status"}};
 	const char *id = table + strlen("benchmark_commits");
-	struct str s = {0};
-	int rc;
+	int rc = run_statement(pg,
+	    mem_printf(
+		"CREATE TABLE %s (id SERIAL PRIMARY KEY, "
+		"sha VARCHAR(40) NOT NULL, \"timestamp\" TIMESTAMPTZ NOT NULL, "
+		"status VARCHAR(20) NOT NULL CHECK (status IN ('in_progress', "
+		"'complete', 'failed')), config JSONB NOT NULL, "
+		"architecture VARCHAR(50), created_at TIMESTAMPTZ DEFAULT "
+		"NOW(), "
+		"updated_at TIMESTAMPTZ DEFAULT NOW())",
+		table));
 
-	str_printf(&s,
-	    "CREATE TABLE %s (id SERIAL PRIMARY KEY, "
-	    "sha VARCHAR(40) NOT NULL, \"timestamp\" TIMESTAMPTZ NOT NULL, "
-	    "status VARCHAR(20) NOT NULL CHECK (status IN ('in_progress', "
-	    "'complete', 'failed')), config JSONB NOT NULL, "
-	    "architecture VARCHAR(50), created_at TIMESTAMPTZ DEFAULT NOW(), "
-	    "updated_at TIMESTAMPTZ DEFAULT NOW())",
-	    table);
-	rc = run_statement(pg, &s);
 	/* Names as in the Python tool: idx_commits_sha,
 	 * idx_MODULE_commits_sha. */
-	for (size_t i = 0; rc == 0 && i < sizeof on / sizeof *on; i++) {
-		str_printf(&s, "CREATE INDEX idx%s_commits_%s ON %s (%s)", id,
-		    on[i][0], table, on[i][1]);
-		rc = run_statement(pg, &s);
-	}
-	str_free(&s);
+	for (size_t i = 0; rc == 0 && i < sizeof on / sizeof *on; i++)
+		rc = run_statement(pg,
+		    mem_printf("CREATE INDEX idx%s_commits_%s ON %s (%s)", id,
+			on[i][0], table, on[i][1]));
 	return rc;
 }
 
@@ -98,59 +96,62 @@ check_table(struct pg *pg, const char *table)
 			table);
 }
 
+/* Drops each constraint that the query names; 'instead' follows the statement,
+ * and 'why', unless it is NULL, is reported with it. */
+static int
+drop_constraints(struct pg *pg, const char *query, const char *const *args,
+    size_t nargs, const char *instead, const char *why)
+{
+	struct pg_rows *rows = pg_ask(pg, query, args, nargs);
+	int rc = rows ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++) {
+		struct str s = {0};
+
+		str_printf(&s, "ALTER TABLE %s DROP CONSTRAINT ", args[0]);
+		pg_name(&s, pg_value(rows, i, 0));
+		str_add(&s, instead);
+		if (why)
+			err_say("%s: %s", why, s.s);
+		rc = run_statement(pg, str_take(&s));
+	}
+	pg_free(rows);
+	return rc;
+}
+
 /* Extends the Python tool's check constraint on 'status', which lacks
  * 'failed'. */
 static int
 allow_failed_status(struct pg *pg, const char *table)
 {
-	const char *args[] = {table};
-	struct pg_rows *rows = pg_ask(pg,
+	return drop_constraints(pg,
 	    "SELECT conname FROM pg_constraint WHERE conrelid = " TABLE
 	    " AND contype = 'c' AND conkey = (SELECT ARRAY[attnum] FROM "
 	    "pg_attribute WHERE attrelid = " TABLE " AND attname = 'status') "
 	    "AND strpos(pg_get_constraintdef(oid), '''failed''') = 0",
-	    args, 1);
-	struct str s = {0};
-	int rc = rows ? 0 : -1;
-
-	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++) {
-		str_printf(&s, "ALTER TABLE %s DROP CONSTRAINT ", table);
-		pg_name(&s, pg_value(rows, i, 0));
-		str_add(&s,
-		    ", ADD CHECK (status IN ('in_progress', 'complete', "
-		    "'failed'))");
-		rc = run_statement(pg, &s);
-	}
-	pg_free(rows);
-	str_free(&s);
-	return rc;
+	    &table, 1,
+	    ", ADD CHECK (status IN ('in_progress', 'complete', 'failed'))",
+	    NULL);
 }
 
 static int
 extend_table(struct pg *pg, const char *table)
 {
-	struct str s = {0};
-	int rc;
-
-	str_printf(&s,
-	    "ALTER TABLE %s ADD COLUMN IF NOT EXISTS config_hash TEXT, "
-	    "ADD COLUMN IF NOT EXISTS covers BIGINT[], "
-	    "ADD COLUMN IF NOT EXISTS owner TEXT, "
-	    "ADD COLUMN IF NOT EXISTS lease_until TIMESTAMPTZ, "
-	    "ADD COLUMN IF NOT EXISTS attempts INTEGER NOT NULL DEFAULT 0, "
-	    "ADD COLUMN IF NOT EXISTS reason TEXT",
-	    table);
-	rc = run_statement(pg, &s);
-	if (rc == 0)
-		rc = allow_failed_status(pg, table);
-	str_printf(&s,
-	    "CREATE UNIQUE INDEX IF NOT EXISTS vkb_key_%s ON %s "
-	    "(sha, config_hash, architecture)",
-	    table, table);
-	if (rc == 0)
-		rc = run_statement(pg, &s);
-	str_free(&s);
-	return rc;
+	if (run_statement(pg,
+		mem_printf("ALTER TABLE %s "
+			   "ADD COLUMN IF NOT EXISTS config_hash TEXT, "
+			   "ADD COLUMN IF NOT EXISTS covers BIGINT[], "
+			   "ADD COLUMN IF NOT EXISTS owner TEXT, "
+			   "ADD COLUMN IF NOT EXISTS lease_until TIMESTAMPTZ, "
+			   "ADD COLUMN IF NOT EXISTS attempts INTEGER NOT NULL "
+			   "DEFAULT 0, ADD COLUMN IF NOT EXISTS reason TEXT",
+		    table)) < 0 ||
+	    allow_failed_status(pg, table) < 0)
+		return -1;
+	return run_statement(pg,
+	    mem_printf("CREATE UNIQUE INDEX IF NOT EXISTS vkb_key_%s ON %s "
+		       "(sha, config_hash, architecture)",
+		table, table));
 }
 
 static int
@@ -158,8 +159,7 @@ fill_config(struct pg *pg, const char *table, const char *text)
 {
 	struct footprint f = {0};
 	struct json *config = json_parse(text, strlen(text), NULL, NULL);
-	struct str s = {0};
-	char *covers;
+	char *covers, *sql;
 	long long rc;
 
 	if (!config)
@@ -168,12 +168,12 @@ fill_config(struct pg *pg, const char *table, const char *text)
 	footprint_make(&f, config);
 	covers = footprint_print_array(&f);
 	const char *args[] = {text, f.hash, covers};
-	str_printf(&s,
-	    "UPDATE %s SET config_hash = $2, covers = $3::bigint[] "
-	    "WHERE config_hash IS NULL AND config = $1::jsonb",
-	    table);
-	rc = pg_do(pg, s.s, args, 3);
-	str_free(&s);
+	sql =
+	    mem_printf("UPDATE %s SET config_hash = $2, covers = $3::bigint[] "
+		       "WHERE config_hash IS NULL AND config = $1::jsonb",
+		table);
+	rc = pg_do(pg, sql, args, 3);
+	free(sql);
 	free(covers);
 	footprint_free(&f);
 	return rc < 0 ? -1 : 0;
@@ -183,19 +183,16 @@ fill_config(struct pg *pg, const char *table, const char *text)
 static int
 fill_missing_hashes(struct pg *pg, const char *table)
 {
-	struct pg_rows *rows;
-	struct str s = {0};
-	int rc;
-
-	str_printf(&s,
+	char *sql = mem_printf(
 	    "SELECT DISTINCT config::text FROM %s WHERE config_hash IS NULL",
 	    table);
-	rows = pg_ask(pg, s.s, NULL, 0);
-	rc = rows ? 0 : -1;
+	struct pg_rows *rows = pg_ask(pg, sql, NULL, 0);
+	int rc = rows ? 0 : -1;
+
 	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++)
 		rc = fill_config(pg, table, pg_value(rows, i, 0));
 	pg_free(rows);
-	str_free(&s);
+	free(sql);
 	return rc;
 }
 
@@ -208,9 +205,7 @@ schema_make(struct pg *pg, const char *table)
 		if (pg_lock(pg, "vkb-trackcommits") < 0 ||
 		    (there = ask_yes_no(
 			 pg, table, "SELECT " TABLE " IS NOT NULL")) < 0 ||
-		    (!there && create_table(pg, table) < 0))
-			return -1;
-		if (there && check_table(pg, table) < 0)
+		    (there ? check_table : create_table)(pg, table) < 0)
 			return -1;
 		rc = extend_table(pg, table);
 	}
@@ -221,23 +216,11 @@ int
 schema_make_room(struct pg *pg, const char *table, const char *config)
 {
 	const char *args[] = {table, config};
-	struct pg_rows *rows = pg_ask(pg,
+
+	return drop_constraints(pg,
 	    "SELECT conname FROM pg_constraint WHERE conrelid = " TABLE
 	    " AND contype = 'u' AND (SELECT attnum FROM pg_attribute WHERE "
 	    "attrelid = " TABLE " AND attname = 'config') = ANY (conkey) "
 	    "AND pg_column_size($2::jsonb) > " FITS,
-	    args, 2);
-	struct str s = {0};
-	int rc = rows ? 0 : -1;
-
-	for (size_t i = 0; rc == 0 && i < pg_count(rows); i++) {
-		str_printf(&s, "ALTER TABLE %s DROP CONSTRAINT ", table);
-		pg_name(&s, pg_value(rows, i, 0));
-		err_say(
-		    "the configuration is too large for a constraint: %s", s.s);
-		rc = run_statement(pg, &s);
-	}
-	pg_free(rows);
-	str_free(&s);
-	return rc;
+	    args, 2, "", "the configuration is too large for a constraint");
 }

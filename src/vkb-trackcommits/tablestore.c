@@ -22,16 +22,10 @@ struct tablestore {
 	char *table; /* name; needs no quotes */
 };
 
-static struct tablestore *
-get_tablestore(struct store *s)
-{
-	return (struct tablestore *)s;
-}
-
 static void
 table_close(struct store *s)
 {
-	struct tablestore *t = get_tablestore(s);
+	struct tablestore *t = (struct tablestore *)s;
 
 	pg_close(s->pg);
 	free(t->table);
@@ -41,7 +35,7 @@ table_close(struct store *s)
 static int
 table_begin(struct store *s, bool alone, double *now)
 {
-	struct tablestore *t = get_tablestore(s);
+	struct tablestore *t = (struct tablestore *)s;
 	struct pg_rows *rows;
 
 	s->pg = pg_open(t->database);
@@ -94,16 +88,13 @@ fill_row(struct row *r, const struct pg_rows *rows, size_t i)
 static int
 table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 {
-	struct tablestore *t = get_tablestore(s);
+	struct tablestore *t = (struct tablestore *)s;
 	char *all =
 	    w->config && w->covered ? footprint_print_array(w->config) : NULL;
 	const char *args[] = {w->config ? w->config->hash : NULL, all,
 	    w->architecture, w->owner, w->sha,
 	    w->status ? rules_names[w->status] : NULL};
-	struct pg_rows *rows;
-	struct str sql = {0};
-
-	str_printf(&sql,
+	char *sql = mem_printf(
 	    "SELECT %s FROM %s WHERE ($1::text IS NULL OR "
 	    "config_hash = $1 OR (status = 'complete' AND covers @> "
 	    "$2::bigint[])) AND ($3::text IS NULL OR architecture = $3) AND "
@@ -111,11 +102,12 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	    "sha = $5) AND ($6::text IS NULL OR status = $6) "
 	    "ORDER BY \"timestamp\" DESC, id",
 	    row_columns, t->table);
-	rows = pg_ask(s->pg, sql.s, args, 6);
+	struct pg_rows *rows = pg_ask(s->pg, sql, args, 6);
+
 	for (size_t i = 0; rows && i < pg_count(rows); i++)
 		fill_row(store_rows_add(out), rows, i);
 	pg_free(rows);
-	str_free(&sql);
+	free(sql);
 	free(all);
 	return rows ? 0 : -1;
 }
@@ -123,20 +115,18 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 static int
 table_take(struct store *s, struct row *r, bool wait)
 {
-	struct str sql = {0};
-	struct pg_rows *rows;
+	struct tablestore *t = (struct tablestore *)s;
+	char *sql = mem_printf("SELECT %s FROM %s WHERE id = %lld FOR UPDATE%s",
+	    row_columns, t->table, r->id, wait ? "" : " SKIP LOCKED");
+	struct pg_rows *rows = pg_ask(s->pg, sql, NULL, 0);
 	int rc = -1;
 
-	str_printf(&sql, "SELECT %s FROM %s WHERE id = %lld FOR UPDATE%s",
-	    row_columns, get_tablestore(s)->table, r->id,
-	    wait ? "" : " SKIP LOCKED");
-	rows = pg_ask(s->pg, sql.s, NULL, 0);
 	if (rows && (rc = pg_count(rows) > 0)) {
 		rules_free_row(r);
 		fill_row(r, rows, 0);
 	}
 	pg_free(rows);
-	str_free(&sql);
+	free(sql);
 	return rc;
 }
 
@@ -146,37 +136,34 @@ static int
 table_update(struct store *s, const struct row *r)
 {
 	const char *args[] = {rules_names[r->status], r->owner, r->reason};
-	struct str sql = {0};
-	long long rc;
-
-	str_printf(&sql,
+	struct tablestore *t = (struct tablestore *)s;
+	char *sql = mem_printf(
 	    "UPDATE %s SET status = $1, owner = $2, reason = $3, lease_until = "
 	    "to_timestamp(nullif(%.6f, 0)), attempts = %lld, "
 	    "updated_at = to_timestamp(%.6f) WHERE id = %lld",
-	    get_tablestore(s)->table, r->lease_until, r->attempts, r->updated,
-	    r->id);
-	rc = pg_do(s->pg, sql.s, args, 3);
-	str_free(&sql);
-	return rc < 0 ? -1 : 0;
+	    t->table, r->lease_until, r->attempts, r->updated, r->id);
+	int rc = pg_do(s->pg, sql, args, 3) < 0 ? -1 : 0;
+
+	free(sql);
+	return rc;
 }
 
 static int
 table_drop(struct store *s, const struct row *r)
 {
-	struct str sql = {0};
-	long long rc;
+	struct tablestore *t = (struct tablestore *)s;
+	char *sql =
+	    mem_printf("DELETE FROM %s WHERE id = %lld", t->table, r->id);
+	int rc = pg_do(s->pg, sql, NULL, 0) < 0 ? -1 : 0;
 
-	str_printf(&sql, "DELETE FROM %s WHERE id = %lld",
-	    get_tablestore(s)->table, r->id);
-	rc = pg_do(s->pg, sql.s, NULL, 0);
-	str_free(&sql);
-	return rc < 0 ? -1 : 0;
+	free(sql);
+	return rc;
 }
 
 static int
 table_insert(struct store *s, const struct footprint *f, const struct row *r)
 {
-	struct tablestore *t = get_tablestore(s);
+	struct tablestore *t = (struct tablestore *)s;
 	char *all = footprint_print_array(f);
 	struct str sql = {0}, config = {0};
 	long long n = -1;
@@ -204,19 +191,17 @@ table_insert(struct store *s, const struct footprint *f, const struct row *r)
 static int
 table_configs(struct store *s, struct configs *out)
 {
-	struct tablestore *t = get_tablestore(s);
-	struct pg_rows *rows;
-	struct str sql = {0};
+	struct tablestore *t = (struct tablestore *)s;
 	struct config *c;
+	char *sql =
+	    mem_printf("SELECT config_hash, min(config::text), "
+		       "count(*) FILTER (WHERE status = 'in_progress'), "
+		       "count(*) FILTER (WHERE status = 'complete'), "
+		       "count(*) FILTER (WHERE status = 'failed') "
+		       "FROM %s GROUP BY config_hash ORDER BY config_hash",
+		t->table);
+	struct pg_rows *rows = pg_ask(s->pg, sql, NULL, 0);
 
-	str_printf(&sql,
-	    "SELECT config_hash, min(config::text), "
-	    "count(*) FILTER (WHERE status = 'in_progress'), "
-	    "count(*) FILTER (WHERE status = 'complete'), "
-	    "count(*) FILTER (WHERE status = 'failed') "
-	    "FROM %s GROUP BY config_hash ORDER BY config_hash",
-	    t->table);
-	rows = pg_ask(s->pg, sql.s, NULL, 0);
 	for (size_t i = 0; rows && i < pg_count(rows); i++) {
 		c = store_configs_add(out);
 		c->hash = mem_str(pg_value(rows, i, 0));
@@ -225,7 +210,7 @@ table_configs(struct store *s, struct configs *out)
 			c->counts[k] = atoll(pg_value(rows, i, k + 1));
 	}
 	pg_free(rows);
-	str_free(&sql);
+	free(sql);
 	return rows ? 0 : -1;
 }
 

@@ -4,7 +4,6 @@
  */
 #include "vkb-parse/formats.h"
 #include "vkb-parse/runs.h"
-#include "vkb-parse/source.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -17,11 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const map[] = {
-	    "rps=b,config.command=a,subject.label=c"};
+	const char *map[] = {"rps=b,config.command=a,subject.label=c"};
 	size_t n = 0, which;
 	struct runs *runs;
-	struct source *s;
 	char path[64];
 	int fd;
 
@@ -34,15 +31,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data + 1, size - 1) != (ssize_t)(size - 1))
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	runs = runs_new(&(struct runs_opts){.columns = map,
-	    .ncolumns = which < n && formats[which].maps,
+	runs = runs_new(&(struct runs_opts){
+	    .columns = {map, which < n && formats[which].maps},
 	    .flat = data[0] >= 128});
-	s = source_open(path);
-	if (!runs || !s)
+	if (!runs)
 		abort();
 	formats_read(
-	    s, which < n ? &formats[which] : NULL, data[0] % 3 == 0, runs);
-	source_close(s);
+	    path, which < n ? &formats[which] : NULL, data[0] % 3 == 0, runs);
 	if (runs_end(runs) < 0)
 		abort();
 	close(fd);

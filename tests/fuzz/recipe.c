@@ -34,7 +34,7 @@ row(const struct recipe_file *f, const struct vocabulary *words, struct str *s)
 			    x->t[k].kind != TRANSFORM_SPELT &&
 			    (x->t[k].kind != TRANSFORM_IN_TURN ||
 				x->t[k].nlist))
-				content_apply(&x->t[k], &c, &content);
+				content_apply_transform(&x->t[k], &c, &content);
 		content_cut(&content, c.size);
 		if (content.len > 4 * c.size)
 			abort();

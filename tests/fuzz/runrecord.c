@@ -117,7 +117,7 @@ check_line(struct run_record_reader *used, const char *line, size_t n)
 	check(run_record_read(fresh, &r, line, n) == run);
 	if (run)
 		same(&r, rec);
-	check(run_record_read(fresh, &r, line, n) == run); /* as it was */
+	check(run_record_read(fresh, &r, line, n) == run); /* unchanged */
 	if (run)
 		same(&r, rec);
 	json_free(rec);

@@ -13,10 +13,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str wiki = {0}, plain = {0};
 
-	wikitext_from_xml(&wiki, (const char *)data, size);
+	wikitext_append_unescaped(&wiki, (const char *)data, size);
 	if (wiki.len > size)
 		abort();
-	wikitext_plain(&plain, wiki.s ? wiki.s : "", wiki.len);
+	wikitext_append_plain(&plain, wiki.s ? wiki.s : "", wiki.len);
 	if (plain.s[plain.len] || memchr(plain.s, '\n', plain.len) ||
 	    plain.len > size + 1)
 		abort();

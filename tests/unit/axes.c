@@ -39,14 +39,14 @@ servers(void)
 	struct json *set = parse("{\"hz\":3}");
 	struct plan_axes x = {.cfg = cfg};
 
-	is_json(axes_server(&p, &x),
+	is_json(axes_make_server(&p, &x),
 	    "{\"host\":\"127.0.0.2\",\"port\":7000,\"unixsocket\":true,"
 	    "\"cpus\":[\"0-1\"],\"aslr\":false}",
 	    "one server has the port and the first CPUs");
 	x.cluster = x.tls = true;
 	x.io_threads = 4;
 	x.set = set;
-	is_json(axes_server(&p, &x),
+	is_json(axes_make_server(&p, &x),
 	    "{\"host\":\"127.0.0.2\",\"port\":7100,\"unixsocket\":true,"
 	    "\"tls\":true,\"primaries\":2,\"replicas\":1,\"io_threads\":4,"
 	    "\"config_set\":{\"hz\":3},"
@@ -55,24 +55,25 @@ servers(void)
 	json_free(cfg);
 	cfg = parse("{" CLUSTER ",\"aslr\":true,\"server_cpu_range\":\"5\"}");
 	x = (struct plan_axes){.cfg = cfg, .cluster = true};
-	is_json(axes_server(&p, &x),
+	is_json(axes_make_server(&p, &x),
 	    "{\"primaries\":2,\"replicas\":1,\"cpus\":[\"5\",\"5\",\"5\","
 	    "\"5\"]}",
 	    "one range of CPUs is that of each node, and aslr is the default");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":2,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
-	is_json(axes_server(&p, &x), "{\"primaries\":2,\"cpus\":[\"1\",\"2\"]}",
+	is_json(axes_make_server(&p, &x),
+	    "{\"primaries\":2,\"cpus\":[\"1\",\"2\"]}",
 	    "ranges of a cluster are those of its nodes");
 	x.cluster = false;
-	is_json(axes_server(&p, &x), "{}",
+	is_json(axes_make_server(&p, &x), "{}",
 	    "ranges of a cluster do not apply to one server");
 	tap_ok(p.problems == 0, "valid ranges of CPUs are not a problem");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":3,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
 	x.cluster = true;
-	is_json(axes_server(&p, &x), "{\"primaries\":3}",
+	is_json(axes_make_server(&p, &x), "{\"primaries\":3}",
 	    "two ranges are not enough for three nodes");
 	tap_ok(p.problems == 1, "too few ranges are reported as a problem");
 	json_free(cfg);
@@ -86,34 +87,34 @@ clients(void)
 	    "{" CPUS "," CLUSTER ",\"seed\":7,\"timeout\":8,\"max_lost\":9}");
 	struct plan_axes x = {.cfg = cfg};
 
-	is_json(axes_client(&x),
+	is_json(axes_make_client(&x),
 	    "{\"cpus\":\"2-4\",\"seed\":7,\"timeout_s\":8,\"max_lost\":9}",
 	    "the client has the CPUs behind those of the server");
 	x.cluster = true;
-	is_json(axes_client(&x),
+	is_json(axes_make_client(&x),
 	    "{\"cpus\":\"8-10\",\"seed\":7,\"timeout_s\":8,\"max_lost\":9}",
 	    "the client has the CPUs behind those of all nodes");
 	json_set(cfg, "test_groups", json_array());
 	json_del(cfg, "seed");
 	json_set(cfg, "seed", json_boolean(true));
-	is_json(axes_client(&x),
+	is_json(axes_make_client(&x),
 	    "{\"cpus\":\"8-10\",\"each\":[\"8-10\",\"11-13\",\"14-16\","
 	    "\"17-19\"],\"timeout_s\":8,\"max_lost\":9}",
 	    "clients of test groups have CPUs of their own; a seed of true is "
 	    "ignored");
 	x.cluster = false;
-	is_json(axes_client(&x),
+	is_json(axes_make_client(&x),
 	    "{\"cpus\":\"2-4\",\"timeout_s\":8,\"max_lost\":9}",
 	    "the CPUs of a single client are not listed");
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"client_cpu_range\":\"3\"}");
-	is_json(axes_client(&x), "{\"cpus\":\"3\"}",
+	is_json(axes_make_client(&x), "{\"cpus\":\"3\"}",
 	    "without an allocation the range counts");
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"cpu_allocation\":{\"x\":1}}");
-	is_json(axes_server(NULL, &x), "{\"cpus\":[\"0-0\"]}",
+	is_json(axes_make_server(NULL, &x), "{\"cpus\":[\"0-0\"]}",
 	    "an allocation gives one core to a server unless it says more");
-	is_json(axes_client(&x), "{\"cpus\":\"1-1\"}",
+	is_json(axes_make_client(&x), "{\"cpus\":\"1-1\"}",
 	    "an allocation gives one core to each unless it says more");
 	json_free(cfg);
 }
@@ -124,7 +125,7 @@ config(const char *cfg, struct plan_axes x, const char *start)
 	struct json *c = parse(start), *own = parse(cfg);
 
 	x.cfg = own;
-	axes_config(&x, c);
+	axes_complete_config(&x, c);
 	json_free(own);
 	return c;
 }

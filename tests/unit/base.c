@@ -120,6 +120,15 @@ strings(void)
 
 	tap_str(str_nearest("piplines", names), "pipelines", "nearest name");
 	tap_ok(!str_nearest("zzz", names), "no name is near");
+	tap_ok(str_has_part("one|two", "one", '|') &&
+		str_has_part("one|two", "two", '|') &&
+		!str_has_part("one|two", "tw", '|') &&
+		!str_has_part("one|two", "wo", '|') &&
+		!str_has_part(NULL, "one", '|'),
+	    "the parts of a list are its parts");
+	tap_ok(!str_has_part("one|two", "one|two", '|') &&
+		!str_has_part("one|two|three", "two|three", '|'),
+	    "several parts of a list are not a part");
 	str_visible(&s,
 	    "a\033[31m\xc2\x9b"
 	    "b");

@@ -1,7 +1,7 @@
 /* client and tls, against real servers. */
 #include "tap.h"
 
-#include "certificate.h"
+#include "vkb-serve/certificate.h"
 #include "client.h"
 #include "clock.h"
 #include "err.h"

@@ -4,7 +4,7 @@
 #include "hist.h"
 #include "mem.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/collect.h"
+#include "vkb-load/engine/counters.h"
 #include "vkb-load/engine/run.h"
 #include "vkb-load/engine/counters.h"
 
@@ -32,8 +32,8 @@ kinds(void)
 	struct worker w = {0};
 	char kind[32];
 
-	counters_error(&w, "OOM", "OOM first");
-	counters_error(&w, "OOM", "OOM second");
+	counters_count_error(&w, "OOM", "OOM first");
+	counters_count_error(&w, "OOM", "OOM second");
 	tap_ok(w.nerrors == 1 && w.errors[0].count == 2,
 	    "errors of one kind are one row");
 	tap_str(w.errors[0].kind, "OOM", "a row of errors has its kind");
@@ -41,7 +41,7 @@ kinds(void)
 	    "a row of errors has the text of the first");
 	for (int i = 1; i < ENGINE_ERRORS + 3; i++) {
 		snprintf(kind, sizeof kind, "kind %d", i);
-		counters_error(&w, kind, "text");
+		counters_count_error(&w, kind, "text");
 	}
 	tap_ok(w.nerrors == ENGINE_ERRORS, "there are 32 rows of errors");
 	tap_str(w.errors[ENGINE_ERRORS - 1].kind, "other",
@@ -151,7 +151,7 @@ sums(void)
 	struct run r = finished(w, &work, &c);
 	struct engine_result o = {0};
 
-	collect_result(&r, &o);
+	counters_collect(&r, &o);
 	tap_ok(o.requests == 400 && o.refilled == 11 && o.refused == 33,
 	    "requests, refills and refusals of the threads add up");
 	tap_ok(o.lost == 45 && o.unanswered == 56 && o.reconnects == 67 &&
@@ -211,7 +211,7 @@ ends(void)
 	struct engine_result o = {0};
 
 	r.t1 = INT64_MAX;
-	collect_result(&r, &o);
+	counters_collect(&r, &o);
 	tap_near(o.elapsed_s, 2, 1e-12, "by requests the last answer ends it");
 	tap_near(o.offered_rps, 125, 1e-12,
 	    "the offered rate is that of the time until the last answer");
@@ -223,7 +223,7 @@ ends(void)
 
 	r = finished(w, &work, &c);
 	o = (struct engine_result){0};
-	collect_result(&r, &o);
+	counters_collect(&r, &o);
 	tap_near(o.elapsed_s, 2.5, 1e-12,
 	    "by duration it lasts until the end at least");
 	tap_near(o.offered_rps, 100, 1e-12,
@@ -234,7 +234,7 @@ ends(void)
 	r = finished(w, &work, &c);
 	o = (struct engine_result){0};
 	w[0].last_ns = 1000 + 3 * RUN_SECOND;
-	collect_result(&r, &o);
+	counters_collect(&r, &o);
 	tap_near(o.elapsed_s, 3, 1e-12, "open loop waits for what was due");
 	tap_near(o.offered_rps, 100, 1e-12,
 	    "the offered rate is that of the time in which requests were due");
@@ -245,7 +245,7 @@ ends(void)
 	o = (struct engine_result){0};
 	w[1].cut = true;
 	w[0].last_ns = 2000001000;
-	collect_result(&r, &o);
+	counters_collect(&r, &o);
 	tap_near(
 	    o.elapsed_s, 2, 1e-12, "a run that was cut ends when it was cut");
 	tap_near(o.offered_rps, 125, 1e-12,
@@ -258,7 +258,7 @@ ends(void)
 	hist_clear(r.latency);
 	w[0] = w[1] = (struct worker){0};
 	r.t1 = INT64_MAX;
-	collect_result(&r, &o);
+	counters_collect(&r, &o);
 	tap_ok(o.elapsed_s == 0 && isnan(o.rps) && isnan(o.p99_ms) &&
 		isnan(o.min_ms) && isnan(o.avg_ms) && o.nintervals == 0,
 	    "a run without an answer has no rate and no latency");

@@ -298,7 +298,7 @@ main(void)
 	digits(KEYS_NUMBERS, true);
 	pairs();
 	tags = calloc(KEYS_SLOTS, sizeof *tags);
-	keys_tags(tags);
+	keys_fill_tags(tags);
 	for (i = 0; i < KEYS_SLOTS; i++)
 		mark[keys_slot((uint64_t)i)] = 1;
 	for (i = 0; i < KEYS_SLOTS; i++)

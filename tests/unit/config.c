@@ -97,12 +97,11 @@ bounds(void)
 static void
 shown(void)
 {
-	char text[80] = "\"", want[80];
+	char text[80] = "\"", want[80], *s;
+	struct str wide = {0};
+	struct json *v;
 
 	for (size_t n = 1; n < 70; n++) {
-		struct json *v;
-		char *s;
-
 		text[n] = (char)('a' + n % 26);
 		strcpy(text + n + 1, "");
 		v = json_string(text + 1);
@@ -115,6 +114,16 @@ shown(void)
 		free(s);
 		json_free(v);
 	}
+	str_add(&wide, "a");
+	while (wide.len < 80)
+		str_add(&wide, "\xc3\xa4");
+	v = json_string(wide.s);
+	s = configfit_format(v);
+	tap_ok(str_utf8(s, strlen(s)) && str_ends(s, "\xc3\xa4..."),
+	    "a long value is cut between characters: %s", s);
+	free(s);
+	json_free(v);
+	str_free(&wide);
 }
 
 /* Sets of CPUs as they were written, one by one, and as ranges. */

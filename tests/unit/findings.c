@@ -66,7 +66,7 @@ read_branch(struct branch *b, const struct str *s, size_t most)
 	in = jsonl_fd(fd, "records");
 	branch_begin(b, "/tmp");
 	b->reading->most = most;
-	rc = branch_read(b, in);
+	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
 	branch_end(b);
 	return rc;
@@ -99,7 +99,7 @@ check_values(const struct branch *b, const char *command, const char *metric,
 		if (strcmp(one->metric, metric) != 0 ||
 		    strcmp(json_get_str(one->config, "command"), command) != 0)
 			continue;
-		if (branch_values(b, one, &v) < 0)
+		if (branch_read_values(b, one, &v) < 0)
 			str_add(&s, "trouble");
 		else
 			for (size_t k = v.first[point]; k < v.first[point + 1];
@@ -394,20 +394,20 @@ unreadable(void)
 		add_run(&s, COMMIT(1), SET, rps);
 	}
 	tap_ok(read_branch(&b, &s, 1000) == 0 &&
-		branch_values(&b, &b.series[0], &v) == 0,
+		branch_read_values(&b, &b.series[0], &v) == 0,
 	    "what does not fit into memory is read from a file");
 	branch_free_values(&v);
 	branch_free(&b);
 	tap_ok(read_branch(&b, &s, 1 << 20) == 0, "what fits is read");
 	lose_file();
-	tap_ok(branch_values(&b, &b.series[0], &v) == 0 && v.n == 1 &&
+	tap_ok(branch_read_values(&b, &b.series[0], &v) == 0 && v.n == 1 &&
 		v.all[19999] == 19999,
 	    "what fits into memory is in no file");
 	branch_free_values(&v);
 	branch_free(&b);
 	read_branch(&b, &s, 1000);
 	lose_file();
-	tap_ok(branch_values(&b, &b.series[0], &v) == -1,
+	tap_ok(branch_read_values(&b, &b.series[0], &v) == -1,
 	    "a file that lost its end is trouble");
 	branch_free_values(&v);
 	tap_ok(finding_find_all(&all, &b, &rules) == -1 && all.series == 0,
@@ -455,11 +455,11 @@ check_found(const struct findings *all, const char *want, const char *what)
 		const struct finding *f = &all->v[i];
 
 		str_printf(&s, "%s%s %zu %zu-%zu %zu+%zu %g>%g%s%s%s%s",
-		    i ? ", " : "", finding_name(f->kind), f->at, f->lo, f->hi,
-		    f->n[0], f->n[1], f->facts.median[0], f->facts.median[1],
-		    f->fresh ? " fresh" : "", f->stands ? " stands" : "",
-		    f->waived ? " waived" : "",
-		    finding_counts(f) ? " counts" : "");
+		    i ? ", " : "", finding_name_kind(f->kind), f->at, f->lo,
+		    f->hi, f->n[0], f->n[1], f->facts.median[0],
+		    f->facts.median[1], f->fresh ? " fresh" : "",
+		    f->stands ? " stands" : "", f->waived ? " waived" : "",
+		    finding_is_counted(f) ? " counts" : "");
 	}
 	tap_str(s.s, want, what);
 	str_free(&s);
@@ -598,7 +598,7 @@ too_short(void)
 
 	history(&b, v, 9);
 	tap_ok(finding_find_all(&all, &b, &rules) == 0 && all.tooshort == 2 &&
-		all.shortest_n == 8 && all.shortest &&
+		all.shortest_points == 8 && all.shortest &&
 		strcmp(json_get_str(all.shortest->config, "command"), "SET") ==
 		    0,
 	    "nine and eight points are too few, eight are the fewest");
@@ -719,6 +719,72 @@ newest(void)
 	str_free(&s);
 }
 
+/* Three series become slower; the noise makes it look as if one of them did at
+ * 21, and the others at 22. */
+static void
+common_place(void)
+{
+	struct finding_rules rules = {.metrics = "rps",
+	    .today = "2026-11-21",
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	struct findings all;
+	struct branch b;
+	struct str s = {0};
+
+	for (int c = 0; c < 40; c++) {
+		int sq = c * c;
+
+		add_runs(&s, c, "A", 1,
+		    100 - (c < 20 ? 0 : 15) + sq * 23 % 41 % 20, 0);
+		add_runs(&s, c, "B", 1,
+		    100 - (c < 20 ? 0 : 15) + sq * 25 % 41 % 20, 0);
+		add_runs(&s, c, "C", 1,
+		    100 - (c < 21 ? 0 : 15) + sq * 27 % 41 % 20, 0);
+	}
+	read_branch(&b, &s, 0);
+	finding_find_all(&all, &b, &rules);
+	tap_ok(all.n == 3 && all.v[0].at == 22 && all.v[1].at == 22 &&
+		all.v[2].at == 21,
+	    "one of three changes is at another point");
+	tap_ok(all.ngroups == 1 && all.groups[0].lo == 21 &&
+		all.groups[0].hi == 22,
+	    "changes whose ranges overlap are one group");
+	tap_ok(all.ngroups == 1 && all.groups[0].at == 22,
+	    "a group is at the point where most of its changes are");
+	finding_free(&all);
+	branch_free(&b);
+	str_free(&s);
+}
+
+/* The key depends on the kind and the number of the change, and a mark. */
+static void
+keys(void)
+{
+	static const double steps[] = {100, 80, 80, 60, 60};
+	struct finding_rules rules = {.metrics = "rps",
+	    .policy = policy("{\"rules\":[{\"metric\":\"rps\",\"assume\":"
+			     "\"exact\",\"margin\":\"5%\"}]}"),
+	    .today = "2026-11-21",
+	    .points = {.magnitude = -1}};
+	struct findings all;
+	struct branch b;
+	char key[17];
+
+	history(&b, steps, 5);
+	finding_find_all(&all, &b, &rules);
+	snprintf(key, sizeof key, "%016llx",
+	    str_hash(STR_HASH, "regression\n0\n", 13));
+	tap_str(all.ngroups == 2 ? all.groups[1].key : NULL, key,
+	    "the key of a first change has the number 0");
+	snprintf(key, sizeof key, "%016llx",
+	    str_hash(STR_HASH, "regression\n1\n", 13));
+	tap_str(all.ngroups == 2 ? all.groups[0].key : NULL, key,
+	    "the key of a second change has the number 1");
+	finding_free(&all);
+	policy_free(rules.policy);
+	branch_free(&b);
+}
+
 /* A metric that is not a gate changes: it is not looked at unless it is named.
  */
 static void
@@ -744,7 +810,7 @@ not_gated(void)
 	finding_free(&all);
 	rules.metrics = "all";
 	finding_find_all(&all, &b, &rules);
-	tap_ok(all.n == 1 && all.series == 2 && !finding_counts(&all.v[0]),
+	tap_ok(all.n == 1 && all.series == 2 && !finding_is_counted(&all.v[0]),
 	    "it is found where all are looked at, and does not count");
 	finding_free(&all);
 	branch_free(&b);
@@ -794,6 +860,8 @@ main(void)
 	unreadable();
 	exact();
 	both_ways();
+	common_place();
+	keys();
 	too_short();
 	newest();
 	return tap_done();

@@ -282,10 +282,91 @@ repositories(void)
 	}
 }
 
+/* What is in the identity of a run, by the metrics it has. */
+static void
+identity(void)
+{
+	static const char text[] =
+	    "{\"type\":\"run\",\"v\":1,\"subject\":{\"commit\":\"c\"},"
+	    "\"config\":{\"command\":\"SET\",\"engine\":\"native\","
+	    "\"keyspacelen\":7,\"cpu_mode\":\"m\"},\"env\":{\"os\":\"o\"},"
+	    "\"metrics\":{\"rps\":1,\"avg_latency_ms\":2,"
+	    "\"p999_latency_ms\":3,\"new_metric\":4},\"status\":\"ok\"}";
+	struct json *run = json_parse(text, sizeof text - 1, NULL, NULL);
+	struct json *id = flat_identity(run);
+
+	tap_str(json_get_str(id, "cpu_mode"), "m",
+	    "identity: another key of the configuration is in it");
+	tap_ok(!json_get(id, "engine") && !json_get(id, "keyspacelen") &&
+		!json_get(id, "env_os"),
+	    "identity: keys that only vkb-load records and the environment "
+	    "are not");
+	tap_ok(json_get_num(id, "rps", 0) == 1 &&
+		json_get_num(id, "new_metric", 0) == 4,
+	    "identity: metrics of the Python tool and unknown ones are in it");
+	tap_ok(!json_get(id, "p999_latency_ms"),
+	    "identity: other metrics of vkb-load are not");
+	json_free(id);
+	json_del(json_get(run, "metrics"), "avg_latency_ms");
+	id = flat_identity(run);
+	tap_ok(json_get_num(id, "p999_latency_ms", 0) == 3,
+	    "identity: they are where a metric of the Python tool is missing");
+	json_free(id);
+	json_free(run);
+}
+
+/* The columns of a table, where names of a section meet those of others. */
+static void
+columns(void)
+{
+	static const char text[] =
+	    "{\"type\":\"run\",\"v\":1,\"config\":{\"command\":\"SET\","
+	    "\"requests\":10,\"rate\":5},\"env\":{\"host\":\"h\"},"
+	    "\"metrics\":{\"rps\":1,\"requests\":11,\"new_metric\":4},"
+	    "\"status\":\"ok\"}";
+	struct json *run = json_parse(text, sizeof text - 1, NULL, NULL);
+	struct json *obj = flat_columns(run);
+
+	tap_ok(json_get_num(obj, "requests", 0) == 10 &&
+		json_get_num(obj, "requests_done", 0) == 11,
+	    "columns: requests are those of the configuration, and those that "
+	    "were measured have a name of their own");
+	tap_str(json_get_str(obj, "env_host"), "h",
+	    "columns: a key of the environment has a prefix");
+	tap_ok(json_get_num(obj, "rate", 0) == 5 &&
+		json_get_num(obj, "new_metric", 0) == 4,
+	    "columns: other keys have their names");
+	json_free(obj);
+	json_free(run);
+}
+
+static void
+statuses(void)
+{
+	static const char *const words[][2] = {{"\"success\"", "ok"},
+	    {"\"ok\"", "ok"}, {"\"failed\"", "failed"},
+	    {"\"timeout\"", "timeout"}};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		char text[80];
+		struct json *run;
+
+		snprintf(text, sizeof text,
+		    "{\"command\":\"SET\",\"rps\":1,\"status\":%s}",
+		    words[i][0]);
+		run = read_text(text);
+		tap_str(json_get_str(run, "status"), words[i][1], text);
+		json_free(run);
+	}
+}
+
 int
 main(void)
 {
 	property();
+	identity();
+	columns();
+	statuses();
 	first_edition();
 	repair();
 	repositories();

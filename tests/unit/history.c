@@ -51,7 +51,7 @@ reading(struct branch *b, size_t most, const char *dir, int from)
 
 	branch_begin(b, dir);
 	b->reading->most = most;
-	rc = branch_read(b, in);
+	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
 	branch_end(b);
 	return rc;
@@ -62,7 +62,7 @@ static bool
 whole(const struct branch *b, size_t i, int kase)
 {
 	struct branch_values v;
-	bool same = branch_values(b, &b->series[i], &v) == 0;
+	bool same = branch_read_values(b, &b->series[i], &v) == 0;
 
 	for (int c = 0; same && c < COMMITS; c++) {
 		same = v.first[c + 1] - v.first[c] == RUNS &&
@@ -86,7 +86,7 @@ all_whole(const struct branch *b)
 		same = strcmp(b->series[2 * k].metric, "late_ms") == 0 &&
 		    strcmp(b->series[2 * k + 1].metric, "rps") == 0 &&
 		    whole(b, (size_t)(2 * k + 1), k) &&
-		    branch_values(b, &b->series[2 * k], &v) == 0;
+		    branch_read_values(b, &b->series[2 * k], &v) == 0;
 		for (int c = 0; same && c < COMMITS; c++)
 			same = c < 10 ? isnan(v.v[c]) : v.v[c] == c;
 		same = same && v.n == COMMITS - 10;

@@ -2,8 +2,6 @@
  * Where an answer of the maths becomes another one: limits, levels and numbers
  * of runs, from published tables or computed again from their formulas.
  */
-#include "hist.h"
-#include "histdiff.h"
 #include "outlier.h"
 #include "power.h"
 #include "rng.h"
@@ -63,40 +61,6 @@ rosner(void)
 		right = right && fabs(o[i].lambda - lambda[i]) < 1e-3;
 	tap_ok(right && looked == 10,
 	    "the limits of ten outliers are those of the handbook");
-}
-
-/* Kolmogorov's P(K > x), by the first of his two series. */
-static double
-kolmogorov(double x)
-{
-	double sum = 0;
-
-	for (int k = 1000; k >= 1; k--)
-		sum += (k % 2 ? 2 : -2) * exp(-2. * k * k * x * x);
-	return sum;
-}
-
-static void
-histogram_levels(void)
-{
-	static const unsigned moved[] = {3, 6, 10, 13, 14, 15, 18, 20, 26, 40};
-	bool right = true;
-
-	for (size_t i = 0; i < sizeof moved / sizeof *moved; i++) {
-		struct hist *a = hist_new(1, 1000, 3);
-		struct hist *b = hist_new(1, 1000, 3);
-		struct histdiff d;
-
-		hist_add(a, 10, 100);
-		hist_add(b, 10, 100 - moved[i]);
-		hist_add(b, 20, moved[i]);
-		d = histdiff_ks(a, b);
-		right = right &&
-		    fabs(d.p - kolmogorov(moved[i] / 100. * sqrt(50))) < 1e-12;
-		hist_free(a);
-		hist_free(b);
-	}
-	tap_ok(right, "the p of two histograms is Kolmogorov's");
 }
 
 /* How far apart the best two groups are, in standard deviations within. */
@@ -350,7 +314,6 @@ main(void)
 {
 	generators();
 	rosner();
-	histogram_levels();
 	groups();
 	widths();
 	courses();

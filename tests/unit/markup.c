@@ -41,6 +41,8 @@ markdown(void)
 	gives(markup_markdown, "!1 ~bug &2 $3 %\"x\" 5% $ $",
 	    "&#33;&#8203;1 &#126;&#8203;bug &#38;&#8203;2 &#36;&#8203;3 "
 	    "&#37;&#8203;\"x\" 5% &#36; &#36;");
+	gives(markup_markdown, "/merge a/b /c", "&#47;merge a/b /c");
+	gives(markup_markdown, "  /merge", "  &#47;merge");
 	gives(markup_markdown, "a\nb\033[1m\xe2\x80\xae\xff",
 	    "a&#92;x0ab&#92;x1b&#91;1m&#92;u202e&#92;xff");
 	for (int i = 0; i < 200; i++)
@@ -87,6 +89,19 @@ csv(void)
 }
 
 static void
+formatted(void)
+{
+	struct str s = {0};
+
+	markup_printf(&s, "<a b=\"%s\" c=\"%zu\">%s%%%d %.1f %.0f</a>", "\"<",
+	    (size_t)3, "x & y", -2, .25, 7.0);
+	tap_ok(strcmp(s.s,
+		   "<a b=\"&quot;&lt;\" c=\"3\">x &amp; y%-2 0.2 7</a>") == 0,
+	    "a format escapes its texts alone");
+	str_free(&s);
+}
+
+static void
 others(void)
 {
 	gives(markup_label, "a\"b\\c\nd}", "a\\\"b\\\\\\\\c\\\\x0ad}");
@@ -106,6 +121,7 @@ main(void)
 	markdown();
 	xml();
 	csv();
+	formatted();
 	others();
 	return tap_done();
 }

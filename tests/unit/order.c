@@ -1,5 +1,6 @@
-#include "vkb-load/session/order.h"
+#include "vkb-load/session/schedule.h"
 #include "tap.h"
+#include "vkb-load/plan/builds.h"
 
 #include <stdlib.h>
 
@@ -45,9 +46,11 @@ static struct turn *
 make(enum order_how how, size_t nscenes, size_t nbuilds, size_t runs,
     uint64_t seed)
 {
-	struct order o = {how, nscenes, nbuilds, 1, runs, seed};
+	struct builds b = {.n = nbuilds};
+	struct schedule a = {
+	    .order = how, .scenes = {.n = nscenes}, .builds = &b, .seed = seed};
 	size_t n;
-	struct turn *s = order_make(&o, &n);
+	struct turn *s = schedule_make_order(&a, 1, runs, &n);
 
 	if (n != nscenes * nbuilds * runs)
 		abort();
@@ -58,11 +61,13 @@ make(enum order_how how, size_t nscenes, size_t nbuilds, size_t runs,
 static void
 later(enum order_how how)
 {
-	struct order o = {how, 2, 2, 3, 5, 1};
+	struct builds two = {.n = 2};
+	struct schedule a = {
+	    .order = how, .scenes = {.n = 2}, .builds = &two, .seed = 1};
 	int seen[6] = {0};
 	bool good = true;
 	size_t n;
-	struct turn *s = order_make(&o, &n);
+	struct turn *s = schedule_make_order(&a, 3, 5, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		good &= s[i].index >= 3 && s[i].index <= 5;
@@ -126,13 +131,16 @@ at_random(void)
 static void
 goes_on(void)
 {
-	struct order o = {ORDER_INTERLEAVED, 1, 20, 1, 1, 7};
+	struct builds builds = {.n = 20};
+	struct schedule s = {.order = ORDER_INTERLEAVED,
+	    .scenes = {.n = 1},
+	    .builds = &builds,
+	    .seed = 7};
 	size_t n;
-	struct turn *a = order_make(&o, &n), *b;
+	struct turn *a = schedule_make_order(&s, 1, 1, &n), *b;
 	bool equal = true;
 
-	o.first = o.last = 2;
-	b = order_make(&o, &n);
+	b = schedule_make_order(&s, 2, 2, &n);
 	for (size_t i = 0; i < n; i++)
 		equal &= a[i].build == b[i].build;
 	tap_ok(n == 20 && !equal, "two looks of one seed have two orders");
@@ -143,11 +151,11 @@ goes_on(void)
 static void
 names(void)
 {
-	tap_ok(order_parse(NULL) == ORDER_INTERLEAVED,
+	tap_ok(schedule_parse_order(NULL) == ORDER_INTERLEAVED,
 	    "runs are interleaved unless something else is asked for");
-	tap_ok(order_parse("interleaved") == ORDER_INTERLEAVED &&
-		order_parse("random") == ORDER_RANDOM &&
-		order_parse("sequential") == ORDER_SEQUENTIAL,
+	tap_ok(schedule_parse_order("interleaved") == ORDER_INTERLEAVED &&
+		schedule_parse_order("random") == ORDER_RANDOM &&
+		schedule_parse_order("sequential") == ORDER_SEQUENTIAL,
 	    "each order has its name");
 }
 

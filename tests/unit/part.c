@@ -111,9 +111,89 @@ alike(void)
 	part_free(&r);
 }
 
+/* Two summaries that differ in one place. */
+static void
+different(void)
+{
+#define SUMMARY(metrics, more) \
+	"{\"type\":\"summary\"," REST ",\"metrics\":{" metrics "}" more "}"
+	static const struct {
+		const char *what, *a, *b;
+		bool metrics; /* they differ for part_compare_metrics as well */
+	} pairs[] = {{"a metric more", SUMMARY("\"a\":{}", ""),
+			 SUMMARY("\"a\":{},\"b\":{}", ""), true},
+	    {"the name of a metric", SUMMARY("\"a\":{}", ""),
+		SUMMARY("\"b\":{}", ""), true},
+	    {"a value more", SUMMARY("\"a\":{\"values\":[2]}", ""),
+		SUMMARY("\"a\":{\"values\":[2,2]}", ""), true},
+	    {"a block", SUMMARY("\"a\":{\"blocks\":[1,2]}", ""),
+		SUMMARY("\"a\":{\"blocks\":[1,3]}", ""), true},
+	    {"a session", SUMMARY("\"a\":{\"sessions\":[1,2]}", ""),
+		SUMMARY("\"a\":{\"sessions\":[1,1]}", ""), true},
+	    {"a member of the rest", SUMMARY("\"a\":{}", ",\"x\":1"),
+		SUMMARY("\"a\":{}", ",\"x\":2"), false},
+	    {"a percentile more",
+		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1]}}"),
+		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1],\"99\":[1]}}"),
+		false},
+	    {"the name of a histogram",
+		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1]}}"),
+		SUMMARY("", ",\"quantiles\":{\"i\":{\"50\":[1]}}"), false},
+	    {"the name of a percentile",
+		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1]}}"),
+		SUMMARY("", ",\"quantiles\":{\"h\":{\"99\":[1]}}"), false},
+	    {"the value of a percentile",
+		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1]}}"),
+		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[2]}}"), false}};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		struct part p, q;
+
+		if (!tap_ok(reads(&p, pairs[i].a, false) &&
+			    reads(&q, pairs[i].b, false),
+			"two summaries that differ in %s", pairs[i].what))
+			continue;
+		tap_ok(part_compare(&p, &q) * part_compare(&q, &p) < 0,
+		    "%s makes summaries differ", pairs[i].what);
+		tap_ok((part_compare_metrics(&p, &q) != 0) == pairs[i].metrics,
+		    "%s makes metrics differ only if it is of a metric",
+		    pairs[i].what);
+		part_free(&p);
+		part_free(&q);
+	}
+}
+
+static void
+seconds(void)
+{
+	static const struct {
+		const char *text;
+		double want;
+	} cases[] = {{"{\"mean\":3}", 3}, {"{\"mean\":\"x\"}", 7}, {"{}", 7}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[200];
+		struct part p;
+
+		snprintf(text, sizeof text,
+		    "{\"type\":\"summary\",\"v\":1,\"subject\":{},\"config\":{"
+		    "\"duration_s\":7},\"n\":2,\"failed\":0,\"metrics\":{"
+		    "\"elapsed_s\":%s}}",
+		    cases[i].text);
+		if (!tap_ok(reads(&p, text, false), "elapsed_s is %s",
+			cases[i].text))
+			continue;
+		tap_near(part_seconds(&p), cases[i].want, 0,
+		    "the measured seconds are returned, else the wanted ones");
+		part_free(&p);
+	}
+}
+
 int
 main(void)
 {
+	different();
+	seconds();
 	lists();
 	refused();
 	alike();

@@ -244,7 +244,7 @@ warnings(void)
 	b.nlosses = 0;
 	all.tooshort = 2;
 	all.shortest = &shortest;
-	all.shortest_n = 3;
+	all.shortest_points = 3;
 	all.absent = 4;
 	phrase_warnings(&b, &all, &rules, collect, &s);
 	check(&s,

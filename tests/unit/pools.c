@@ -20,16 +20,12 @@ backlogs(void)
 	for (int round = 0; round < 5; round++) {
 		for (int i = 0; i < 100; i++)
 			pools_add_due(&p, next++);
-		for (int i = 0; i < 60; i++) {
-			good &= pools_next_due(&p) == oldest++;
-			pools_drop_due(&p);
-		}
+		for (int i = 0; i < 60; i++)
+			good &= pools_take_due(&p) == oldest++;
 	}
 	tap_ok(good && p.ndue == 200, "what is due comes out oldest first");
-	while (p.ndue) {
-		good &= pools_next_due(&p) == oldest++;
-		pools_drop_due(&p);
-	}
+	while (p.ndue)
+		good &= pools_take_due(&p) == oldest++;
 	tap_ok(good && oldest == next, "and none of it is lost");
 	free(p.due);
 }

@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct fold *
 folded(bool by_time, const char *text)
@@ -252,6 +253,8 @@ no_perf(void)
 	setenv("PATH", "", 1);
 	tap_ok(sampler_read(&s, "title", NULL, j, j) < 0,
 	    "stacks cannot be read without perf");
+	s.call_graph = "fp";
+	tap_ok(!sampler_start(&s, getpid()), "nor recorded without perf");
 	setenv("PATH", path, 1);
 	tap_ok(count_descriptors() == before,
 	    "a perf that cannot be started leaves no descriptor open");

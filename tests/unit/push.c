@@ -271,9 +271,9 @@ quoting(void)
 static void
 name_is(struct spool *s, const char *key, const char *want)
 {
-	size_t n, at = spool_find_column(s, key);
+	size_t n, at = spool_get_column(s, key);
 
-	tap_str(spool_columns(s, &n)[at].name, want, "the name of a key");
+	tap_str(spool_get_columns(s, &n)[at].name, want, "the name of a key");
 }
 
 static void
@@ -285,22 +285,22 @@ names(void)
 	size_t n, own;
 	bool good = true;
 
-	spool_columns(s, &own);
+	spool_get_columns(s, &own);
 	name_is(s, "rps", "rps");
 	name_is(s, "Größe, \"x\"; --", "Größe, \"x\"; --");
 	name_is(s, TEXT50 "1234567890123", TEXT50 "1234567890123");
 	for (size_t i = 0; i < 300; i++) {
 		key = mem_printf(
 		    "%s%s%s\n%zu", i % 2 ? "" : "é", TEXT50, TEXT50, i);
-		spool_find_column(s, key);
+		spool_get_column(s, key);
 		free(key);
 	}
-	spool_find_column(s, "");
-	spool_find_column(s, "id");
-	spool_find_column(s, "ctid");
-	spool_find_column(s, "vkb_session");
-	spool_find_column(s, "\nvkb_session\n");
-	c = spool_columns(s, &n);
+	spool_get_column(s, "");
+	spool_get_column(s, "id");
+	spool_get_column(s, "ctid");
+	spool_get_column(s, "vkb_session");
+	spool_get_column(s, "\nvkb_session\n");
+	c = spool_get_columns(s, &n);
 	tap_ok(n == own + 308, "each key has a column");
 	for (size_t i = 0; i < n; i++) {
 		good &= strlen(c[i].name) <= 63 &&
@@ -311,9 +311,9 @@ names(void)
 	tap_ok(good, "no two share a name, and none is too long");
 	/* A key that is the name of another. */
 	key = mem_str(c[own + 3].name);
-	spool_find_column(s, key);
+	spool_get_column(s, key);
 	free(key);
-	c = spool_columns(s, &n);
+	c = spool_get_columns(s, &n);
 	tap_ok(strcmp(c[own + 3].name, c[n - 1].name) != 0, "nor is taken");
 	spool_free(s);
 }

@@ -12,12 +12,12 @@
 static void
 ends(const char *want, const int *ms, size_t n)
 {
-	int64_t at[16];
+	struct sampler_reading at[16] = {0};
 	size_t v[16] = {0}, k;
 	char got[64] = "";
 
 	for (size_t i = 0; i < n; i++)
-		at[i] = (int64_t)ms[i] * MS;
+		at[i].at_ns = (int64_t)ms[i] * MS;
 	k = sampler_intervals(at, n, v);
 	for (size_t i = 0; i < k; i++)
 		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%zu",

@@ -40,7 +40,7 @@ configuration(void)
 	    "a spec: %s", why.s ? why.s : "");
 	tap_ok(s.nodes == 4 && s.cluster && s.tls && s.aslr && !s.port,
 	    "what it says");
-	spec_configuration(&s, &conf, 7000, "/d", "/t");
+	spec_print_configuration(&s, &conf, 7000, "/d", "/t");
 	tap_ok(strstr(conf.s, "\nport 0\ntls-port 7000\n") != NULL, "TLS");
 	tap_ok(
 	    strstr(conf.s, "\nrequirepass \"p\\\"\\\\\\x0aport 1\"\n") != NULL,
@@ -83,17 +83,17 @@ ports(void)
 	    getsockname(fd, (struct sockaddr *)&a, &n) < 0)
 		abort();
 	port = ntohs(a.sin_port);
-	tap_ok(!port_free("127.0.0.1", port) && errno == EADDRINUSE,
+	tap_ok(!port_is_free("127.0.0.1", port) && errno == EADDRINUSE,
 	    "a port that is taken");
-	tap_ok(!port_free("*", port), "on any address");
-	port_owner(&s, "127.0.0.1", port);
+	tap_ok(!port_is_free("*", port), "on any address");
+	port_describe_owner(&s, "127.0.0.1", port);
 	tap_str(s.s, "another program", "by whom");
 	close(fd);
-	tap_ok(port_free("127.0.0.1", port), "it is free again");
-	tap_ok(!port_free("192.0.2.1", port) && errno == EADDRNOTAVAIL,
+	tap_ok(port_is_free("127.0.0.1", port), "it is free again");
+	tap_ok(!port_is_free("192.0.2.1", port) && errno == EADDRNOTAVAIL,
 	    "not an address of ours");
 	port = port_choose("127.0.0.1", true);
-	tap_ok(port > 0 && port <= 55535 && port_free("127.0.0.1", port),
+	tap_ok(port > 0 && port <= 55535 && port_is_free("127.0.0.1", port),
 	    "a free port");
 	str_free(&s);
 }
@@ -112,7 +112,7 @@ folders(void)
 	tap_ok(g && rundir_make(&r, g, NULL, false) == 0, "a run directory");
 	tap_ok(stat(r.path, &st) == 0 && (st.st_mode & 07777) == 0700,
 	    "for the owner alone");
-	sub = rundir_new(&r);
+	sub = rundir_make_folder(&r);
 	tap_ok(sub && access(sub, W_OK) == 0, "a folder inside");
 	/* A link inside must not lead the removal outside. */
 	snprintf(link, sizeof link, "%s/out", sub);

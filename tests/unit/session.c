@@ -2,6 +2,7 @@
 #include "tap.h"
 
 #include "clock.h"
+#include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "str.h"
@@ -259,9 +260,9 @@ resumed(void)
 	tap_ok(results_open(&r, NULL, path) == 0 && r.n == 3 && r.last == 7,
 	    "runs that went well are done, each once");
 	f = results_find(&r, a, set, 2);
-	tap_ok(f && f->place == 0, "the first of its kind in the file counts");
+	tap_ok(f == &r.done[0], "the first of its kind in the file counts");
 	f = results_find(&r, a, set, 1);
-	tap_ok(f && f->place == 1 && !f->rule && !f->tool && !f->metrics,
+	tap_ok(f == &r.done[1] && !f->rule && !f->tool && !f->metrics,
 	    "of a plain session the place is enough");
 	tap_ok(results_find(&r, b, set, 7) && !results_find(&r, b, set, 2) &&
 		!results_find(&r, a, set, 7) && !results_find(&r, a, get, 1) &&
@@ -277,6 +278,10 @@ resumed(void)
 	tap_ok(results_write(&r, rec) == 0 && stat(path, &st) == 0 &&
 		(size_t)st.st_size == s.len + strlen("{\"type\":\"run\"}\n"),
 	    "a run is written behind the others");
+	unlink(path);
+	tap_ok(results_write(&r, rec) == -1 &&
+		strstr(err_last(), "was removed while runs were appended"),
+	    "a file that was removed meanwhile is an error");
 	results_close(&r);
 	tap_ok(results_open(&r, path, NULL) == 0 && r.n == 0 &&
 		results_open(&second, path, NULL) == 0,

@@ -38,15 +38,15 @@ does(char *help, const char *command, bool cluster, const char *want)
 	    .threads = 1,
 	    .seed = 7};
 	static const char same[] = "vb -h h -p 1 -n 8 -r 9 -d 3 -P 2 -c 5 ";
-	char **argv = vbargs_make(&(struct vbargs){
-	    .caps = &caps, .target = &t, .work = &w, .requests = 8});
+	char **argv =
+	    vbargs_make(&caps, &t, &w, &(struct vbargs_length){.requests = 8});
 	char *text = vbargs_text(argv);
 
 	tap_ok(str_starts(text, same), "%s: %s", command, text);
 	if (strlen(text) > sizeof same)
 		tap_str(text + sizeof same - 1, want, "and it does that");
 	free(text);
-	vbargs_free(argv);
+	words_free(argv);
 }
 
 static void
@@ -155,7 +155,7 @@ refuses(char *help, const char *more, const char *want)
 	    "\"requests\":9,%s}}",
 	    more);
 	cas = json_parse(s.s, s.len, NULL, NULL);
-	why = vbrefuse_why(&caps, cas, false);
+	why = vbrefuse_explain(&caps, cas, false);
 	tap_str(why, want, want ? want : more);
 	free(why);
 	json_free(cas);

@@ -19,28 +19,23 @@
 #include <sys/random.h>
 
 /* A setting before we changed it. */
-struct old {
+struct old_setting {
 	size_t node;
 	char *name, *value;
 };
 
 struct extserver {
 	struct json *record;
+	const struct json *config; /* of the case; borrowed */
 	struct target t;
 	bool local;
 	bool flush;   /* all data may be deleted */
 	char *prefix; /* of our keys; NULL: the server may be emptied */
 	bool used;    /* it was empty and may hold our keys now */
 	char *ids;    /* run_id of each primary when it was seen empty */
-	struct old *old;
+	struct old_setting *old;
 	size_t n, cap;
 };
-
-static int
-get_wait_ms(const struct extserver *r)
-{
-	return control_ms(&r->t.e, 0);
-}
 
 /*
  * Returns the pid of a server on this host, or 0. The server may be elsewhere,
@@ -84,7 +79,7 @@ list_primaries(struct extserver *r, struct client *c, struct json *nodes)
 {
 	struct control_slots s;
 	const char *wrong =
-	    control_slots(&s, c, get_wait_ms(r), r->t.nodes[0].host);
+	    control_slots(&s, c, control_ms(&r->t.e, 0), r->t.nodes[0].host);
 	const struct json *j;
 
 	for (size_t i = 0; i < s.n && !wrong; i++) {
@@ -129,7 +124,7 @@ static int
 identify_server(struct extserver *r, struct client *c)
 {
 	struct json *first = json_first(json_get(r->record, "nodes")), *nodes;
-	struct reply *info = CONTROL_ASK(c, get_wait_ms(r), "INFO");
+	struct reply *info = CONTROL_ASK(c, control_ms(&r->t.e, 0), "INFO");
 	char *version, *cluster;
 	int pid, rc = 0;
 
@@ -160,7 +155,7 @@ static int
 set_node_pid(const struct target *t, size_t i, struct client *c, void *arg)
 {
 	struct extserver *r = arg;
-	struct reply *info = CONTROL_ASK(c, get_wait_ms(r), "INFO");
+	struct reply *info = CONTROL_ASK(c, control_ms(&r->t.e, 0), "INFO");
 	int pid = info ? find_local_pid(info) : 0;
 
 	if (pid) {
@@ -307,7 +302,7 @@ static char *
 read_setting(const struct extserver *r, struct client *c, const char *name)
 {
 	struct reply *reply =
-	    CLIENT_CALL(c, get_wait_ms(r), "CONFIG", "GET", name);
+	    CLIENT_CALL(c, control_ms(&r->t.e, 0), "CONFIG", "GET", name);
 	char *v = NULL;
 
 	if (reply && reply_type(reply) == REPLY_ARRAY && reply_len(reply) == 2)
@@ -351,15 +346,16 @@ set_setting(struct extserver *r, struct client *c, size_t node,
 
 	if (!old)
 		return err_fail("the server has no setting '%s'", name);
-	reply = CONTROL_ASK(c, get_wait_ms(r), "CONFIG", "SET", name, value);
+	reply = CONTROL_ASK(
+	    c, control_ms(&r->t.e, 0), "CONFIG", "SET", name, value);
 	if (!reply) {
 		free(old);
 		return -1;
 	}
 	reply_free(reply);
 	r->old = mem_grow(r->old, r->n, &r->cap, sizeof *r->old);
-	r->old[r->n++] =
-	    (struct old){.node = node, .name = mem_str(name), .value = old};
+	r->old[r->n++] = (struct old_setting){
+	    .node = node, .name = mem_str(name), .value = old};
 	now = read_setting(r, c, name);
 	if (!now || !is_same_value(now, value))
 		rc = err_fail("setting '%s': '%s' was set, the server has '%s'",
@@ -368,12 +364,21 @@ set_setting(struct extserver *r, struct client *c, size_t node,
 	return rc;
 }
 
+/* Returns the text of a setting; that of a number is put into 'number'. */
+static const char *
+get_text(const struct json *setting, char number[32])
+{
+	if (json_str(setting))
+		return json_str(setting);
+	snprintf(number, 32, "%.15g", json_num(setting, 0));
+	return number;
+}
+
 /* Checks the settings that a server of our own would be started with. */
 static int
-check_settings(
-    const struct extserver *r, struct client *c, const struct json *config)
+check_settings(const struct extserver *r, struct client *c)
 {
-	const struct json *own = json_get(config, "server_config");
+	const struct json *own = json_get(r->config, "server_config");
 	char number[32], *has;
 	const char *want;
 	int rc = 0;
@@ -382,8 +387,7 @@ check_settings(
 	     m = json_next(m)) {
 		if (config_secret(json_key(m)))
 			continue;
-		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
-		want = json_str(m) ? json_str(m) : number;
+		want = get_text(m, number);
 		has = read_setting(r, c, json_key(m));
 		if (!has || !is_same_value(has, want))
 			rc = err_fail("the case has %s '%s', the server %s%s%s",
@@ -396,9 +400,9 @@ check_settings(
 
 /* Checks that the server is of the kind that the record would say. */
 static int
-check_topology(
-    const struct extserver *r, struct client *c, const struct json *config)
+check_topology(const struct extserver *r, struct client *c)
 {
+	const struct json *config = r->config;
 	bool cluster = json_get_bool(config, "cluster_mode", false);
 	bool tls = json_get_bool(config, "tls_mode", false);
 	double want = json_get_num(config, "io_threads", 0);
@@ -427,38 +431,30 @@ check_topology(
 	return rc;
 }
 
-/* A case that is prepared, on each node in turn. */
-struct preparation {
-	struct extserver *r;
-	const struct json *config;
-};
-
 /* Checks that a node matches the case; changes nothing. */
 static int
 check_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
-	const struct preparation *p = arg;
+	const struct extserver *r = arg;
 
 	(void)t;
-	if (i == 0 && check_topology(p->r, c, p->config) < 0)
+	if (i == 0 && check_topology(r, c) < 0)
 		return -1;
-	return check_settings(p->r, c, p->config);
+	return check_settings(r, c);
 }
 
 static int
 apply_to_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
-	const struct preparation *p = arg;
+	struct extserver *r = arg;
 	char number[32];
 	int rc = 0;
 
 	(void)t;
 	for (const struct json *m =
-		 json_first(json_get(p->config, "config_set"));
+		 json_first(json_get(r->config, "config_set"));
 	     m && rc == 0; m = json_next(m)) {
-		snprintf(number, sizeof number, "%.15g", json_num(m, 0));
-		rc = set_setting(p->r, c, i, json_key(m),
-		    json_str(m) ? json_str(m) : number);
+		rc = set_setting(r, c, i, json_key(m), get_text(m, number));
 	}
 	return rc;
 }
@@ -506,10 +502,9 @@ int
 extserver_prepare(
     struct extserver *r, const struct json *config, double timeout_s)
 {
-	struct preparation p = {r, config};
-
+	r->config = config;
 	r->t.e.timeout_s = timeout_s;
-	if (target_each(&r->t, check_node, &p) < 0)
+	if (target_each(&r->t, check_node, r) < 0)
 		return -1;
 	if (!r->used && check_empty(r) < 0)
 		return -1;
@@ -517,7 +512,7 @@ extserver_prepare(
 		return -1;
 	r->used = true;
 	return json_get(config, "config_set")
-	    ? target_each(&r->t, apply_to_node, &p)
+	    ? target_each(&r->t, apply_to_node, r)
 	    : 0;
 }
 
@@ -526,14 +521,14 @@ restore_settings(struct extserver *r)
 {
 	struct client *c;
 	struct reply *reply;
-	struct old *o;
+	struct old_setting *o;
 	int rc = 0;
 
 	while (r->n > 0) {
 		o = &r->old[--r->n];
 		c = target_client(&r->t, o->node);
-		reply = c ? CONTROL_ASK(c, get_wait_ms(r), "CONFIG", "SET",
-				o->name, o->value)
+		reply = c ? CONTROL_ASK(c, control_ms(&r->t.e, 0), "CONFIG",
+				"SET", o->name, o->value)
 			  : NULL;
 		if (!reply)
 			rc = err_fail("cannot restore setting '%s' to '%s'",

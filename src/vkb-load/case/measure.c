@@ -347,30 +347,35 @@ clean_up(
 	return rc;
 }
 
+/* Makes the target of a run on a server. Returns 0 or -1. */
+static int
+begin_load(struct measure *m, struct server_handle *l, struct target *t)
+{
+	m->context->halt = 0;
+	l->used = true;
+	set_subject(m, l->server);
+	return handle_target(l, m->cas, t) < 0 ? measure_fail(m, NULL) : 0;
+}
+
 int
 measure_run(struct measure *m, struct server_handle *l)
 {
 	struct target t = {0};
-	int rc = -1;
+	int rc = begin_load(m, l, &t);
 
-	m->context->halt = 0;
-	l->used = true;
-	set_subject(m, l->server);
-	if (handle_target(l, m->cas, &t) < 0) {
-		measure_fail(m, NULL);
-		goto out;
+	if (rc == 0) {
+		rc = prepare_server(m, &t);
+		if (rc < 0 && !m->context->halt)
+			measure_fail(m, NULL);
+		if (rc == 0)
+			rc = begin_profiles(m, l->server);
+		if (rc == 0)
+			rc = run_load(m, &t);
+		if (rc == 0 &&
+		    probe(&t, &m->roles, true, &m->context->halt) < 0)
+			rc = measure_fail(m, NULL);
+		rc = clean_up(m, l, &t, rc);
 	}
-	rc = prepare_server(m, &t);
-	if (rc < 0 && !m->context->halt)
-		measure_fail(m, NULL);
-	if (rc == 0)
-		rc = begin_profiles(m, l->server);
-	if (rc == 0)
-		rc = run_load(m, &t);
-	if (rc == 0 && probe(&t, &m->roles, true, &m->context->halt) < 0)
-		rc = measure_fail(m, NULL);
-	rc = clean_up(m, l, &t, rc);
-out:
 	target_free(&t);
 	return rc;
 }
@@ -380,17 +385,13 @@ measure_attempt(struct measure *m, struct server_handle *l)
 {
 	struct target t = {0};
 	struct engine_job job = make_job(m, &t);
-	int rc = -1;
+	int rc = begin_load(m, l, &t);
 
-	m->context->halt = 0;
-	l->used = true;
-	set_subject(m, l->server);
-	if (handle_target(l, m->cas, &t) < 0 ||
-	    m->engine->attempt(m->engine->self, &job) != 0) {
+	if (rc == 0 && m->engine->attempt(m->engine->self, &job) != 0) {
 		if (!m->context->halt)
 			measure_fail(m, NULL);
-	} else
-		rc = 0;
+		rc = -1;
+	}
 	target_free(&t);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include "proc.h"
 #include "record.h"
 #include "str.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 
@@ -25,7 +26,7 @@ enum { END_MS = 600000 };
 
 #define COUNTERS "ipc,cache,branch"
 
-struct one {
+struct node_profile {
 	pid_t pid;
 	int port;
 	char *dir;
@@ -37,7 +38,7 @@ struct profiles {
 	const struct profiles_opts *o;
 	const struct bench_case *cas;
 	const char *session;
-	struct one *v;
+	struct node_profile *v;
 	size_t n;
 	bool begun;
 	bool failed; /* to start, reported */
@@ -64,7 +65,7 @@ get_delays(const struct bench_case *cas)
 {
 	const char *phase = cas->load.phase, *command = cas->load.command;
 	bool reads = phase ? strcmp(phase, "read") == 0
-			   : command && engine_reads(command);
+			   : command && command_reads(command);
 
 	return reads ? &cas->profile_reads : &cas->profile_writes;
 }
@@ -188,11 +189,11 @@ profiles_new(const struct profiles_opts *o, const struct bench_case *cas,
 	p->v = mem_array(json_len(nodes) + 1, sizeof *p->v);
 	for (j = json_first(nodes); j && (o->nodes || !p->n);
 	     j = json_next(j)) {
-		p->v[p->n] =
-		    (struct one){.pid = (pid_t)json_get_num(j, "pid", 0),
-			.port = (int)json_get_num(j, "port", 0),
-			.dir = make_folder_name(o, cas, build, p->n),
-			.err = -1};
+		p->v[p->n] = (struct node_profile){
+		    .pid = (pid_t)json_get_num(j, "pid", 0),
+		    .port = (int)json_get_num(j, "port", 0),
+		    .dir = make_folder_name(o, cas, build, p->n),
+		    .err = -1};
 		p->n++;
 		if (p->v[p->n - 1].pid > 0)
 			continue;
@@ -222,7 +223,7 @@ profiles_free(struct profiles *p)
 }
 
 static int
-start_profile(struct profiles *p, struct one *x)
+start_profile(struct profiles *p, struct node_profile *x)
 {
 	char *prog = proc_beside("vkb-profile");
 	char pid[32], port[32], freq[32], delay[32], duration[32];
@@ -266,7 +267,7 @@ profiles_start_when_warm(struct profiles *p, const struct engine_progress *e)
 
 /* Reports the failure of vkb-profile with its messages. Returns -1. */
 static int
-report_failure(struct one *x, int status)
+report_failure(struct node_profile *x, int status)
 {
 	char text[1024], how[64];
 	ssize_t n = pread(x->err, text, sizeof text - 1, 0);
@@ -279,8 +280,8 @@ report_failure(struct one *x, int status)
 }
 
 static int
-complete_record(struct profiles *p, struct one *x, const struct json *subject,
-    struct json *recs)
+complete_record(struct profiles *p, struct node_profile *x,
+    const struct json *subject, struct json *recs)
 {
 	char *file = mem_printf("%s/profile.json", x->dir);
 	struct json *rec = jsonfile_read(file), *run;
@@ -309,7 +310,7 @@ int
 profiles_end(struct profiles *p, const struct json *subject, struct json *recs)
 {
 	int rc = p->failed ? -1 : 0, status;
-	struct one *x;
+	struct node_profile *x;
 
 	if (!p->begun)
 		return err_fail("the load was over before it could be "

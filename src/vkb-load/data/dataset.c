@@ -1,11 +1,9 @@
-#include "dataset.h"
 #include "err.h"
 #include "intake.h"
 #include "mem.h"
 #include "str.h"
 #include "vkb-load/engine/rowset.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,35 +11,20 @@
 #define NAMES_MOST 512          /* kept for a message */
 #define VALUE_MOST (512U << 20) /* bytes; a server's limit of a bulk string */
 
-struct value {
-	size_t at, n; /* in the text of the row */
-	bool given;
-};
-
-struct intake {
-	const struct dataset_want *want;
-	dataset_stop_fn *stop;
-	void *arg;
-	struct rowset *d;
-	size_t nfields;
-	struct rowset_value *row;
-	struct str text; /* of the current row */
-	struct value *values;
-	char **names; /* of the file's other fields; NULL-terminated */
-	bool *seen;   /* which wanted fields the file has */
-	size_t nnames;
-};
-
-const char *
-intake_path(const struct intake *in)
+int
+intake_read_line(void *intake, const char **line, size_t *n)
 {
-	return in->want->path;
-}
+	struct intake *in = intake;
+	ssize_t k = getline(&in->line, &in->cap, in->f);
 
-const char *
-intake_element(const struct intake *in)
-{
-	return in->want->xml_element ? in->want->xml_element : "doc";
+	if (k < 0 && ferror(in->f))
+		return err_fail_sys("cannot read '%s'", in->want->path);
+	if (k < 0)
+		return 0;
+	in->line_number++;
+	*line = in->line;
+	*n = (size_t)k;
+	return 1;
 }
 
 static bool
@@ -51,7 +34,7 @@ is_name(const char *s, const char *name, size_t n)
 }
 
 int
-intake_name(struct intake *in, const char *name, size_t n)
+intake_find_field(struct intake *in, const char *name, size_t n)
 {
 	size_t i;
 
@@ -72,65 +55,52 @@ intake_name(struct intake *in, const char *name, size_t n)
 	return -1;
 }
 
-static void
-list_names(const struct intake *in, struct str *s)
-{
-	size_t i;
-
-	for (i = 0; i < in->nfields; i++)
-		if (in->seen[i])
-			str_printf(s, "%s'%s'", s->len ? ", " : "",
-			    in->want->fields[i]);
-	for (i = 0; i < in->nnames; i++)
-		str_printf(s, "%s'%s'", s->len ? ", " : "", in->names[i]);
-}
-
 int
-intake_names_end(struct intake *in)
+intake_check_fields(struct intake *in)
 {
+	const char *const *fields = in->want->fields, *missing = NULL;
 	struct str s = {0};
 	size_t i;
 
-	for (i = 0; i < in->nfields && in->seen[i]; i++)
-		continue;
-	if (i == in->nfields)
+	for (i = in->nfields; i-- > 0;)
+		if (!in->seen[i])
+			missing = fields[i];
+	if (!missing)
 		return 0;
-	list_names(in, &s);
-	err_say("%s: no field '%s'; %s%s", intake_path(in), in->want->fields[i],
+	for (i = 0; i < in->nfields; i++)
+		if (in->seen[i])
+			str_printf(&s, "%s'%s'", s.len ? ", " : "", fields[i]);
+	for (i = 0; i < in->nnames; i++)
+		str_printf(&s, "%s'%s'", s.len ? ", " : "", in->names[i]);
+	err_say("%s: no field '%s'; %s%s", in->want->path, missing,
 	    s.len ? "the fields are " : "the file has no fields",
 	    s.len ? s.s : "");
 	str_free(&s);
 	return -1;
 }
 
-bool
-intake_has(const struct intake *in, int field)
-{
-	return in->values[field].given;
-}
-
 void
-intake_field(struct intake *in, int field, const void *value, size_t n)
+intake_set_field(struct intake *in, int field, const void *value, size_t n)
 {
-	struct value *v = &in->values[field];
+	struct intake_value *v = &in->values[field];
 
 	if (v->given)
 		return;
-	*v = (struct value){in->text.len, n, true};
+	*v = (struct intake_value){in->text.len, n, true};
 	str_addn(&in->text, value, n);
 }
 
 int
-intake_row(struct intake *in)
+intake_end_row(struct intake *in)
 {
-	struct value *v;
+	struct intake_value *v;
 	uint64_t n = rowset_count(in->d) + 1;
 
 	if (in->stop && in->stop(in->arg))
 		return -1;
 	if (in->text.len > VALUE_MOST)
 		return err_fail("%s: row %llu is larger than 512 MB",
-		    intake_path(in), (unsigned long long)n);
+		    in->want->path, (unsigned long long)n);
 	for (size_t i = 0; i < in->nfields; i++) {
 		v = &in->values[i];
 		in->row[i] = (struct rowset_value){
@@ -146,18 +116,21 @@ intake_row(struct intake *in)
 static int
 read_format(struct intake *in)
 {
-	const char *path = intake_path(in);
+	const char *path = in->want->path;
 
+	if (str_ends(path, ".fvecs") || str_ends(path, ".ivecs"))
+		return err_fail("%s: cannot read vectors of this format; "
+				"convert them to .npy",
+		    path);
+	in->f = fopen(path, "re");
+	if (!in->f)
+		return err_fail_sys("cannot read '%s'", path);
 	if (str_ends(path, ".xml"))
 		return dataset_xml(in);
 	if (str_ends(path, ".npy"))
 		return dataset_npy(in);
 	if (str_ends(path, ".jsonl") || str_ends(path, ".ndjson"))
 		return dataset_json(in);
-	if (str_ends(path, ".fvecs") || str_ends(path, ".ivecs"))
-		return err_fail("%s: cannot read vectors of this format; "
-				"convert them to .npy",
-		    path);
 	return dataset_csv(in, str_ends(path, ".tsv") ? '\t' : ',');
 }
 
@@ -183,9 +156,103 @@ dataset_read(const struct dataset_want *want, dataset_stop_fn *stop, void *arg)
 	free(in.seen);
 	free(in.values);
 	free(in.row);
+	free(in.line);
 	str_free(&in.text);
+	if (in.f)
+		fclose(in.f);
 	if (rc == 0)
 		return d;
 	rowset_free(d);
 	return NULL;
+}
+
+struct entry {
+	struct rowset *d;
+	char *path, *element;
+	long long maxdocs;
+	struct stat st;
+};
+
+struct datasets {
+	struct entry *v;
+	size_t n, cap;
+};
+
+struct datasets *
+datasets_new(void)
+{
+	return mem_new(sizeof(struct datasets));
+}
+
+static void
+free_entry(struct entry *e)
+{
+	rowset_free(e->d);
+	free(e->path);
+	free(e->element);
+}
+
+void
+datasets_free(struct datasets *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free_entry(&s->v[i]);
+	free(s->v);
+	free(s);
+}
+
+static bool
+is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	    a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static bool
+has_fields(const struct rowset *d, const char *const *fields)
+{
+	for (; *fields; fields++)
+		if (rowset_field(d, *fields) < 0)
+			return false;
+	return true;
+}
+
+const struct rowset *
+datasets_get(struct datasets *s, const struct dataset_want *want,
+    dataset_stop_fn *stop, void *arg)
+{
+	const char *element = want->xml_element ? want->xml_element : "";
+	struct entry *e, fresh = {.maxdocs = want->maxdocs};
+	size_t i;
+
+	if (stat(want->path, &fresh.st) < 0) {
+		err_fail_sys("cannot read '%s'", want->path);
+		return NULL;
+	}
+	for (i = 0; i < s->n; i++) {
+		e = &s->v[i];
+		if (strcmp(e->path, want->path) != 0)
+			continue;
+		if (!is_same_file(&e->st, &fresh.st)) {
+			free_entry(e);
+			*e = s->v[--s->n];
+			i--;
+		} else if (e->maxdocs == want->maxdocs &&
+		    strcmp(e->element, element) == 0 &&
+		    has_fields(e->d, want->fields)) {
+			return e->d;
+		}
+	}
+	fresh.d = dataset_read(want, stop, arg);
+	if (!fresh.d)
+		return NULL;
+	fresh.path = mem_str(want->path);
+	fresh.element = mem_str(element);
+	s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = fresh;
+	return fresh.d;
 }

@@ -4,8 +4,6 @@
 #include "jsontext.h"
 #include "str.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Decodes the escapes of a string. */
@@ -39,16 +37,15 @@ read_json_value(
 		if (!jsonscan_string(c, &t))
 			return;
 		decode_string(buf, &t);
-		intake_field(in, field, buf->s, buf->len);
+		intake_set_field(in, field, buf->s, buf->len);
 	} else if (jsonscan_value(c, &t, NULL)) {
-		intake_field(in, field, t.s, t.n);
+		intake_set_field(in, field, t.s, t.n);
 	}
 }
 
 /* 0, or -1, error reported. */
 static int
-read_json_line(struct intake *in, const char *line, size_t n,
-    unsigned long long no, struct str *buf)
+read_json_line(struct intake *in, const char *line, size_t n, struct str *buf)
 {
 	struct jsonscan_keys keys;
 	struct jsonscan_text key;
@@ -59,57 +56,41 @@ read_json_line(struct intake *in, const char *line, size_t n,
 
 	jsonscan_begin(&c, line, n);
 	if (jsonscan_peek(&c) != '{')
-		return err_fail(
-		    "%s:%llu: bad row: not a JSON object", intake_path(in), no);
+		return err_fail("%s:%llu: bad row: not a JSON object",
+		    in->want->path, in->line_number);
 	if (jsonscan_object(&c, &keys))
 		while (jsonscan_member(&c, &keys, &key)) {
 			decode_string(buf, &key);
-			field = intake_name(in, buf->s ? buf->s : "", buf->len);
+			field = intake_find_field(
+			    in, buf->s ? buf->s : "", buf->len);
 			if (field >= 0)
 				read_json_value(in, &c, field, buf);
 			else
 				jsonscan_value(&c, NULL, NULL);
 		}
 	if (jsonscan_end(&c, &why, &at) < 0)
-		return err_fail("%s:%llu:%zu: bad row: %s", intake_path(in), no,
-		    at + 1, why);
+		return err_fail("%s:%llu:%zu: bad row: %s", in->want->path,
+		    in->line_number, at + 1, why);
 	return 0;
 }
 
 int
 dataset_json(struct intake *in)
 {
-	const char *name = intake_path(in);
 	struct str buf = {0};
-	char *line = NULL;
-	size_t cap = 0;
-	unsigned long long no = 0;
-	int k = 0, rc = -1;
-	ssize_t n;
-	FILE *f = fopen(name, "re");
+	const char *line;
+	int k, row = 0;
+	size_t n;
 
-	if (!f)
-		return err_fail_sys("cannot read '%s'", name);
-	while (k == 0 && (n = getline(&line, &cap, f)) > 0) {
-		no++;
+	while (row == 0 && (k = intake_read_line(in, &line, &n)) > 0) {
 		while (n && strchr(" \t\r\n", line[n - 1]) && line[n - 1])
-			line[--n] = '\0';
-		if (!n)
-			continue;
-		if (read_json_line(in, line, (size_t)n, no, &buf) < 0)
-			goto out;
-		k = intake_row(in);
+			n--;
+		in->line[n] = '\0';
+		if (n)
+			row = read_json_line(in, line, n, &buf) < 0
+			    ? -1
+			    : intake_end_row(in);
 	}
-	if (k < 0)
-		goto out;
-	if (ferror(f)) {
-		err_fail_sys("cannot read '%s'", name);
-		goto out;
-	}
-	rc = intake_names_end(in);
-out:
 	str_free(&buf);
-	free(line);
-	fclose(f);
-	return rc;
+	return row < 0 || k < 0 ? -1 : intake_check_fields(in);
 }

@@ -12,7 +12,6 @@
 
 struct reader {
 	struct intake *in;
-	FILE *f;
 	struct npyhead head;
 	int *wanted; /* index of each field among the wanted, or -1 */
 	uint64_t rows;
@@ -22,16 +21,16 @@ struct reader {
 static int
 fail_npy(const struct reader *r, const char *why)
 {
-	return err_fail("%s: bad NPY file: %s", intake_path(r->in), why);
+	return err_fail("%s: bad NPY file: %s", r->in->want->path, why);
 }
 
 static int
 read_bytes(struct reader *r, void *p, size_t n)
 {
-	if (fread(p, 1, n, r->f) == n)
+	if (fread(p, 1, n, r->in->f) == n)
 		return 0;
-	if (ferror(r->f))
-		return err_fail_sys("cannot read '%s'", intake_path(r->in));
+	if (ferror(r->in->f))
+		return err_fail_sys("cannot read '%s'", r->in->want->path);
 	return fail_npy(r, "the file is truncated");
 }
 
@@ -110,54 +109,29 @@ swap_bytes(char *p, size_t size, size_t n)
 static uint64_t
 load_unsigned(const char *p, size_t size)
 {
+	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	uint64_t v = 0;
-	uint8_t b;
-	uint16_t h;
-	uint32_t w;
 
-	switch (size) {
-	case 1:
-		memcpy(&b, p, size);
-		return b;
-	case 2:
-		memcpy(&h, p, size);
-		return h;
-	case 4:
-		memcpy(&w, p, size);
-		return w;
-	}
-	memcpy(&v, p, sizeof v);
+	memcpy((char *)&v + (big ? sizeof v - size : 0), p, size);
 	return v;
 }
 
+/* Writes as few digits as give the same number when they are read. */
 static void
 format_real(struct str *s, const char *p, size_t size)
 {
-	double d;
-	float f;
-	int digits;
+	double d = 0;
+	float f = 0;
+	bool single = size == sizeof f, same = false;
 
-	if (size == sizeof f) {
-		memcpy(&f, p, sizeof f);
-		for (digits = 6; digits < 9; digits++) {
-			str_clear(s);
-			str_printf(s, "%.*g", digits, (double)f);
-			if (strtof(s->s, NULL) == f)
-				return;
-		}
-		str_clear(s);
-		str_printf(s, "%.9g", (double)f);
-		return;
-	}
-	memcpy(&d, p, sizeof d);
-	for (digits = 15; digits < 17; digits++) {
+	memcpy(single ? (void *)&f : (void *)&d, p, size);
+	d = single ? (double)f : d;
+	for (int digits = single ? 6 : 15; !same && digits <= 17; digits++) {
 		str_clear(s);
 		str_printf(s, "%.*g", digits, d);
-		if (strtod(s->s, NULL) == d)
-			return;
+		same =
+		    single ? strtof(s->s, NULL) == f : strtod(s->s, NULL) == d;
 	}
-	str_clear(s);
-	str_printf(s, "%.17g", d);
 }
 
 static int
@@ -207,20 +181,20 @@ put_field(struct reader *r, const struct npyhead_field *f, int to, char *p)
 
 	str_clear(&r->buf);
 	if (f->kind == 'S' && !f->vector) {
-		intake_field(r->in, to, p, strnlen(p, n));
+		intake_set_field(r->in, to, p, strnlen(p, n));
 		return 0;
 	}
 	if (f->swap)
 		swap_bytes(p, f->kind == 'U' ? 4 : f->size,
 		    f->kind == 'U' ? n / 4 : f->n);
 	if (f->vector || f->kind == 'V') {
-		intake_field(r->in, to, p, n);
+		intake_set_field(r->in, to, p, n);
 		return 0;
 	}
 	if ((f->kind == 'U' ? format_text(r, p, n) : format_number(r, f, p)) <
 	    0)
 		return -1;
-	intake_field(r->in, to, r->buf.s ? r->buf.s : "", r->buf.len);
+	intake_set_field(r->in, to, r->buf.s ? r->buf.s : "", r->buf.len);
 	return 0;
 }
 
@@ -240,7 +214,7 @@ read_rows(struct reader *r)
 				rc = put_field(r, &h->fields[j], r->wanted[j],
 				    row + h->fields[j].at);
 		if (rc == 0)
-			rc = intake_row(r->in);
+			rc = intake_end_row(r->in);
 	}
 	free(row);
 	return rc < 0 ? -1 : 0;
@@ -254,22 +228,18 @@ dataset_npy(struct intake *in)
 	size_t i;
 	int rc = -1;
 
-	r.f = fopen(intake_path(in), "re");
-	if (!r.f)
-		return err_fail_sys("cannot read '%s'", intake_path(in));
 	if (read_npy_header(&r) < 0 || set_shape(&r) < 0)
 		goto out;
 	r.wanted = mem_array(r.head.nfields, sizeof *r.wanted);
 	for (i = 0; i < r.head.nfields; i++) {
 		f = &r.head.fields[i];
-		r.wanted[i] = intake_name(in, f->name, strlen(f->name));
+		r.wanted[i] = intake_find_field(in, f->name, strlen(f->name));
 	}
-	if (intake_names_end(in) == 0)
+	if (intake_check_fields(in) == 0)
 		rc = read_rows(&r);
 out:
 	npyhead_free(&r.head);
 	free(r.wanted);
 	str_free(&r.buf);
-	fclose(r.f);
 	return rc;
 }

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define LOOK_MS 100
@@ -24,23 +23,6 @@ struct making {
 	const volatile int *stop;
 	char *why;
 };
-
-/* Writes recipes to a memory file, at offset 0. Returns a descriptor, or -1. */
-static int
-write_recipes(const struct json *recipes)
-{
-	int fd = memfd_create("recipes", MFD_CLOEXEC);
-	char *text = json_print(recipes);
-
-	if (fd >= 0 &&
-	    (sink_write(fd, text, strlen(text)) < 0 ||
-		lseek(fd, 0, SEEK_SET) < 0)) {
-		close(fd);
-		fd = -1;
-	}
-	free(text);
-	return fd;
-}
 
 /* Returns the wait status, or -1 if it was not started or *stop ended it. */
 static int
@@ -73,9 +55,10 @@ make_dataset(struct making *m, const char *path, const char *name)
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
 	char *dir = slash ? mem_strn(path, len ? len : 1) : mem_str(".");
-	int fd = write_recipes(m->recipes), status = -1;
-	char how[80];
+	char *recipes = json_print(m->recipes), how[80];
+	int fd = sink_memory(recipes, strlen(recipes)), status = -1;
 
+	free(recipes);
 	if (fd >= 0) {
 		status = run_gendata(m, dir, name, fd);
 		close(fd);
@@ -134,7 +117,8 @@ check_dataset(void *arg, const char *path)
 }
 
 char *
-makedata(const struct json *cas, struct intern *made, const volatile int *stop)
+makedata_run(
+    const struct json *cas, struct intern *made, const volatile int *stop)
 {
 	struct making m = {
 	    .recipes = json_get(cas, "data"), .made = made, .stop = stop};

@@ -10,7 +10,7 @@ struct intern;
  * adds it there. Returns NULL if all files can be read, else why not; caller
  * frees. *stop ends it.
  */
-char *makedata(
+char *makedata_run(
     const struct json *cas, struct intern *made, const volatile int *stop);
 
 #endif

@@ -7,14 +7,6 @@
 
 static const char *const kinds[] = {"dataset_generation", "query_generation"};
 
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static size_t
 stem_len(const char *name)
 {
@@ -37,20 +29,18 @@ makes_file(const char *key, const char *name)
 static const struct json *
 find_recipe(const struct json *recipes, const char *path, const char **place)
 {
-	for (int exact = 1; exact >= 0; exact--)
-		for (size_t i = 0; i < 2; i++) {
-			const struct json *m =
-			    json_first(json_get(recipes, kinds[i]));
+	const char *slash = strrchr(path, '/'),
+		   *name = slash ? slash + 1 : path;
+	const struct json *m;
 
-			for (; m; m = json_next(m))
-				if (exact
-					? !strcmp(json_key(m), base_name(path))
-					: makes_file(
-					      json_key(m), base_name(path))) {
-					*place = kinds[i];
-					return m;
-				}
-		}
+	for (size_t k = 0; k < 4; k++) {
+		*place = kinds[k % 2];
+		m = json_first(json_get(recipes, *place));
+		for (; m; m = json_next(m))
+			if (k < 2 ? strcmp(json_key(m), name) == 0
+				  : makes_file(json_key(m), name))
+				return m;
+	}
 	return NULL;
 }
 
@@ -109,7 +99,7 @@ add_recipe(void *arg, const char *path)
 }
 
 struct json *
-recipes_of(const struct json *cfg, const struct json *config)
+recipes_collect(const struct json *cfg, const struct json *config)
 {
 	struct taking t = {.cfg = cfg};
 

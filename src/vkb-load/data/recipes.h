@@ -9,7 +9,7 @@ struct json;
  * vkb-gendata: {"dataset_generation": ..., "query_generation": ...}; NULL if
  * there are none. Owned by the caller.
  */
-struct json *recipes_of(const struct json *cfg, const struct json *config);
+struct json *recipes_collect(const struct json *cfg, const struct json *config);
 
 /* Returns the name of the recipe that makes a file, or NULL. Borrowed. */
 const char *recipes_name(const struct json *recipes, const char *path);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,59 +56,34 @@ arena_free(struct arena *s)
 	free(s);
 }
 
-/* Moves the bytes from plain memory into a file of 'cap' bytes. */
-static int
-move_to_file(struct arena *s, size_t cap)
-{
-	const char *dir = getenv("TMPDIR");
-	char *map;
-	int e;
-
-	if (!dir || !*dir)
-		dir = "/var/tmp";
-	s->fd = folder_unnamed_file(dir);
-	if (s->fd < 0)
-		return err_fail_sys("cannot make a file in '%s'", dir);
-	e = posix_fallocate(s->fd, 0, (off_t)cap);
-	if (e) {
-		errno = e;
-		return err_fail_sys(
-		    "cannot make room for a dataset in '%s'", dir);
-	}
-	map = mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
-	if (map == MAP_FAILED)
-		return err_fail_sys("cannot map a file in '%s'", dir);
-	if (s->map) {
-		memcpy(map, s->map, s->size);
-		munmap(s->map, s->cap);
-	}
-	s->map = map;
-	s->cap = cap;
-	return 0;
-}
-
+/* Makes the buffer 'cap' bytes large; beyond the limit it moves to a file. */
 static int
 grow_map(struct arena *s, size_t cap)
 {
+	bool moves = s->fd < 0 && cap > s->limit;
+	size_t from = moves ? 0 : s->cap;
+	const char *dir = getenv("TMPDIR");
 	char *map;
-	int e;
 
-	if (s->fd < 0 && cap > s->limit)
-		return move_to_file(s, cap);
-	if (s->fd >= 0) {
-		/* Writing to a hole on a full disk would raise SIGBUS. */
-		e = posix_fallocate(
-		    s->fd, (off_t)s->cap, (off_t)(cap - s->cap));
-		if (e) {
-			errno = e;
-			return err_fail_sys("cannot make room for a dataset");
-		}
-	}
-	map = s->map ? mremap(s->map, s->cap, cap, MREMAP_MAYMOVE)
-		     : mmap(NULL, cap, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!dir || !*dir)
+		dir = "/var/tmp";
+	if (moves && (s->fd = folder_unnamed_file(dir)) < 0)
+		return err_fail_sys("cannot make a file in '%s'", dir);
+	/* Writing to a hole on a full disk would raise SIGBUS. */
+	if (s->fd >= 0 &&
+	    (errno = posix_fallocate(s->fd, (off_t)from, (off_t)(cap - from))))
+		return err_fail_sys(
+		    "cannot make room for a dataset in '%s'", dir);
+	map = s->map && !moves
+	    ? mremap(s->map, s->cap, cap, MREMAP_MAYMOVE)
+	    : mmap(NULL, cap, PROT_READ | PROT_WRITE,
+		  moves ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, s->fd, 0);
 	if (map == MAP_FAILED)
 		return err_fail_sys("cannot make room for a dataset");
+	if (moves && s->map) {
+		memcpy(map, s->map, s->size);
+		munmap(s->map, s->cap);
+	}
 	s->map = map;
 	s->cap = cap;
 	/* Huge pages save page-table look-ups: each row is read once. */

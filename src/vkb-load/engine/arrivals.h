@@ -1,6 +1,6 @@
 /*
- * Arrivals: when the requests of a stream are sent. A new kind is a file and a
- * row of the table in arrivals.c. Private to the engine, like run.h.
+ * Arrivals: when the requests of a stream are sent. arrivals.c
+ * chooses among the kinds. Private to the engine, like run.h.
  */
 #ifndef ARRIVALS_H
 #define ARRIVALS_H
@@ -38,7 +38,7 @@ struct pacing {
 	void (*dispatch)(struct worker *, int64_t now);
 	int64_t (*next)(const struct worker *);
 	void (*unsent)(struct worker *, int64_t now);
-	void (*take)(
+	void (*take_times)(
 	    struct worker *, struct conn *, uint32_t nth, struct away *);
 	/*
 	 * Record the latency of n answered requests, or of one that was
@@ -46,13 +46,11 @@ struct pacing {
 	 */
 	bool (*answered)(
 	    struct worker *, struct conn *, int64_t now, uint32_t n);
-	bool (*back)(struct worker *, const struct away *, int64_t now);
+	bool (*redirected)(struct worker *, const struct away *, int64_t now);
 	bool (*done)(struct worker *); /* nothing is left to send or receive */
 };
 
 struct arrivals {
-	const char *name;
-	bool (*wanted)(const struct engine_work *);
 	const struct pacing *pacing;
 	/* Open loop only: set next_ns to the first, to the next arrival. */
 	void (*begin)(struct schedule *);

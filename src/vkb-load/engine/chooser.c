@@ -2,12 +2,6 @@
 #include "engine.h"
 #include "rng.h"
 
-static bool
-wants_order(const struct engine_work *w)
-{
-	return w->sequential;
-}
-
 static void
 draw_in_order(
     struct rng *rng, uint64_t at, uint64_t space, uint64_t *to, size_t n)
@@ -18,13 +12,6 @@ draw_in_order(
 		if (at == space)
 			at = 0;
 	}
-}
-
-static bool
-wants_random(const struct engine_work *w)
-{
-	(void)w;
-	return true;
 }
 
 static void
@@ -39,21 +26,11 @@ draw_uniformly(
 	*rng = r;
 }
 
-const struct chooser chooser_sequential = {
-    "sequential", wants_order, true, draw_in_order};
-const struct chooser chooser_uniform = {
-    "uniform", wants_random, false, draw_uniformly};
-
-/* The first that is wanted. */
-static const struct chooser *const choosers[] = {
-    &chooser_sequential, &chooser_uniform};
+const struct chooser chooser_sequential = {true, draw_in_order};
+const struct chooser chooser_uniform = {false, draw_uniformly};
 
 const struct chooser *
 chooser_find(const struct engine_work *w)
 {
-	size_t i = 0;
-
-	while (!choosers[i]->wanted(w))
-		i++;
-	return choosers[i];
+	return w->sequential ? &chooser_sequential : &chooser_uniform;
 }

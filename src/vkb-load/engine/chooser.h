@@ -1,7 +1,4 @@
-/*
- * Key choosers: which numbers of the key space the commands use. A new one is a
- * file and a row of the table in chooser.c.
- */
+/* Key choosers: which numbers of the key space the commands use. */
 #ifndef CHOOSER_H
 #define CHOOSER_H
 
@@ -13,8 +10,6 @@ struct engine_work;
 struct rng;
 
 struct chooser {
-	const char *name;
-	bool (*wanted)(const struct engine_work *);
 	bool ordered; /* each number comes once before any comes again */
 	/*
 	 * Chooses n numbers below 'space', the first of them the 'at'th in

@@ -4,7 +4,6 @@
 #include "pools.h"
 #include "run.h"
 #include "sending.h"
-#include "supply.h"
 
 static void
 send_next(struct worker *w, struct conn *c, int64_t now)
@@ -15,7 +14,7 @@ send_next(struct worker *w, struct conn *c, int64_t now)
 		pools_next(w, c, now);
 		return;
 	}
-	n = supply_take(w, c, now);
+	n = run_take(w, c, now);
 	if (n)
 		sending_batch(w, c, n, now);
 }
@@ -67,5 +66,5 @@ is_done(struct worker *w)
 
 const struct pacing closedloop = {.idle = send_next,
     .answered = record_replies,
-    .back = record_redirected,
+    .redirected = record_redirected,
     .done = is_done};

@@ -1,6 +1,6 @@
 /*
- * Sources of commands: where the requests of a stream come from. A new kind is
- * a file and a row of the table in cmdsource.c.
+ * Sources of commands: where the requests of a stream come from. cmdsource.c
+ * chooses among the kinds.
  */
 #ifndef CMDSOURCE_H
 #define CMDSOURCE_H
@@ -74,12 +74,6 @@ struct cmdsource {
  * caller frees it with ops->free.
  */
 struct cmdsource *cmdsource_open(
-    const struct engine_target *, const struct engine_work *);
-
-/* The kinds of sources, for the table. */
-struct cmdsource *named_open(
-    const struct engine_target *, const struct engine_work *);
-struct cmdsource *template_open(
     const struct engine_target *, const struct engine_work *);
 
 #endif

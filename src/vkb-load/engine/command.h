@@ -16,9 +16,10 @@ enum command_needs {
 	NEEDS_POPS  /* as many elements as will be popped */
 };
 
+/* Returns the names of the tests; NULL ends the list; static. */
 const char *const *command_names(void);
 bool command_known(const char *name);
-bool command_reads(const char *name);
+bool command_reads(const char *name); /* it reads data that must be seeded */
 enum command_needs command_needs(const char *name);
 
 /*

@@ -11,8 +11,18 @@
 
 #define FIELD "__field:"
 
-static const char *const ordinals[COMPILE_SHARED] = {
-    "1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th"};
+/* The placeholders of numbers. */
+static const struct {
+	const char *name;
+	enum piece_kind kind;
+	uint32_t which;
+} numbers[] = {{"__rand_int__", PIECE_RANDOM, 0},
+    {TEMPLATE_SAME, PIECE_SAME, 0}, {"__seq__", PIECE_SEQ, 0},
+    {"__rand_1st__", PIECE_SHARED, 0}, {"__rand_2nd__", PIECE_SHARED, 1},
+    {"__rand_3rd__", PIECE_SHARED, 2}, {"__rand_4th__", PIECE_SHARED, 3},
+    {"__rand_5th__", PIECE_SHARED, 4}, {"__rand_6th__", PIECE_SHARED, 5},
+    {"__rand_7th__", PIECE_SHARED, 6}, {"__rand_8th__", PIECE_SHARED, 7},
+    {"__rand_9th__", PIECE_SHARED, 8}};
 
 struct making {
 	struct template *t;
@@ -77,8 +87,7 @@ find_field(struct template *t, const char *name, size_t n)
 static bool
 is_name_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9') || c == '_';
+	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* Returns the length of "__name__" at p, or 0. */
@@ -156,12 +165,11 @@ parse_part(struct making *m, const char *p, const char *end)
 		return (struct part){.kind = PIECE_TAG, .n = 5};
 	if (!n && (n = get_misspelled_len(p, end)) == 0)
 		return (struct part){PIECE_BYTES, 0, 1, p, 1};
-	if (is_text(p, n, "__rand_int__"))
-		return (struct part){.kind = PIECE_RANDOM, .n = n};
-	if (m->t->values && is_text(p, n, TEMPLATE_SAME))
-		return (struct part){.kind = PIECE_SAME, .n = n};
-	if (is_text(p, n, "__seq__"))
-		return (struct part){.kind = PIECE_SEQ, .n = n};
+	for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (is_text(p, n, numbers[i].name) &&
+		    (numbers[i].kind != PIECE_SAME || m->t->values))
+			return (struct part){
+			    numbers[i].kind, numbers[i].which, n, NULL, 0};
 	if (is_text(p, n, "__data__"))
 		return (struct part){PIECE_BYTES, 0, n, m->value, m->nvalue};
 	if (n > prefix + 2 && memcmp(p, FIELD, prefix) == 0 &&
@@ -169,10 +177,6 @@ parse_part(struct making *m, const char *p, const char *end)
 		return (struct part){.kind = PIECE_VALUE,
 		    .which = find_field(m->t, p + prefix, n - prefix - 2),
 		    .n = n};
-	for (i = 0; i < COMPILE_SHARED; i++)
-		if (n == 12 && memcmp(p, "__rand_", 7) == 0 &&
-		    memcmp(p + 7, ordinals[i], 3) == 0)
-			return (struct part){PIECE_SHARED, i, n, NULL, 0};
 	report_unknown(m, p, n);
 	return (struct part){PIECE_BYTES, 0, n, p, n};
 }
@@ -215,7 +219,7 @@ add_word(struct making *m, const char *w, size_t n)
 {
 	const char *p, *end = w + n;
 	char head[DIGITS_MOST + 8];
-	size_t len = 0, values = 0, k;
+	size_t len = 0, values = 0;
 	struct part a = {0};
 	struct piece *q;
 	bool tagged = false;
@@ -232,15 +236,12 @@ add_word(struct making *m, const char *w, size_t n)
 		m->s->uses[CMDSOURCE_ROWS] = true;
 		return;
 	}
-	head[0] = '$';
 	if (values) {
 		q = add_piece(m, PIECE_LENGTH);
 		q->n = (uint32_t)len;
 		q->which = (uint32_t)values;
 	} else {
-		k = 1 + digits_put(head + 1, len);
-		memcpy(head + k, "\r\n", 2);
-		add_bytes(m, head, k + 2);
+		add_bytes(m, head, digits_line(head, '$', len));
 	}
 	for (p = w; p < end; p += a.n) {
 		a = parse_part(m, p, end);
@@ -322,14 +323,10 @@ finish_shape(struct making *m, size_t words, size_t at)
 	struct compiled *s = m->s;
 	struct piece *first = &s->pieces[0];
 	char head[DIGITS_MOST + 8];
-	size_t n, i, after;
+	size_t n = digits_line(head, '*', words), i;
+	size_t after = m->bytes.len - at;
 	char *old;
 
-	head[0] = '*';
-	n = 1 + digits_put(head + 1, words);
-	memcpy(head + n, "\r\n", 2);
-	n += 2;
-	after = m->bytes.len - at;
 	str_addn(&m->bytes, head, n); /* makes room */
 	old = m->bytes.s + at;
 	memmove(old + n, old, after);

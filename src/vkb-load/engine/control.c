@@ -2,6 +2,7 @@
 #include "client.h"
 #include "engine.h"
 #include "err.h"
+#include "keys.h"
 #include "mem.h"
 #include "str.h"
 
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 
 #define TIMEOUT_S 60
-#define SLOTS 16384
 
 int
 control_ms(const struct engine_target *t, int most)
@@ -72,7 +72,7 @@ read_range(const struct reply *r, const char *asked, struct control_range *to)
 	first = reply_integer(reply_at(r, 0));
 	last = reply_integer(reply_at(r, 1));
 	port = reply_integer(reply_at(primary, 1));
-	if (first < 0 || last >= SLOTS || first > last || port < 1 ||
+	if (first < 0 || last >= KEYS_SLOTS || first > last || port < 1 ||
 	    port > 65535)
 		return -1;
 	host = reply_text(reply_at(primary, 0));

@@ -6,10 +6,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void
-counters_error(struct worker *w, const char *kind, const char *text)
+counters_count_error(struct worker *w, const char *kind, const char *text)
 {
 	struct engine_error *e;
 	size_t i;
@@ -59,7 +60,7 @@ counters_hand_over(struct worker *w, size_t until)
 }
 
 void
-counters_interval(struct worker *w, int64_t now)
+counters_end_interval(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
 	size_t until = (size_t)((now - r->t0) / RUN_SECOND);
@@ -86,7 +87,7 @@ void
 counters_record(struct worker *w, int64_t ns, uint32_t n)
 {
 	if (w->loop.now >= w->interval_end)
-		counters_interval(w, w->loop.now);
+		counters_end_interval(w, w->loop.now);
 	hist_add(w->latency, ns, n);
 	w->interval_counted += n;
 	w->counted += n;
@@ -113,7 +114,8 @@ counters_close_intervals(struct run *r, bool all)
 }
 
 bool
-counters_error_reply(struct worker *w, const struct conn *c, const char *line)
+counters_count_error_reply(
+    struct worker *w, const struct conn *c, const char *line)
 {
 	struct run *r = w->run;
 	size_t n = strcspn(line, " ");
@@ -124,14 +126,14 @@ counters_error_reply(struct worker *w, const struct conn *c, const char *line)
 		return false;
 	}
 	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
-	counters_error(w, kind, line);
+	counters_count_error(w, kind, line);
 	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
 		run_mark_stale(r);
 	return true;
 }
 
 void
-counters_refused(struct worker *w, const char *line)
+counters_count_refused(struct worker *w, const char *line)
 {
 	w->wrong++;
 	if (!*w->refusal)
@@ -139,7 +141,8 @@ counters_refused(struct worker *w, const char *line)
 }
 
 void
-counters_answers(struct worker *w, bool counted, uint32_t misses, int64_t now)
+counters_count_answers(
+    struct worker *w, bool counted, uint32_t misses, int64_t now)
 {
 	if (counted) {
 		w->misses += misses;
@@ -147,4 +150,132 @@ counters_answers(struct worker *w, bool counted, uint32_t misses, int64_t now)
 		w->last_ns = now;
 	}
 	w->wrong = 0;
+}
+
+void
+engine_result_add_error(struct engine_result *r, const struct engine_error *e)
+{
+	size_t i;
+
+	for (i = 0; i < r->nerrors; i++)
+		if (strcmp(r->errors[i].kind, e->kind) == 0)
+			break;
+	if (i == ENGINE_ERRORS) /* kinds differ by thread: use the last */
+		i--;
+	if (i < r->nerrors)
+		r->errors[i].count += e->count;
+	else
+		r->errors[r->nerrors++] = *e;
+}
+
+void
+engine_result_set_latencies(struct engine_result *r)
+{
+	const struct hist *h = r->latency;
+
+	r->avg_ms = r->min_ms = r->p50_ms = r->p95_ms = r->p99_ms = r->p999_ms =
+	    r->max_ms = NAN;
+	if (!hist_count(h))
+		return;
+	r->avg_ms = hist_mean(h) / 1e6;
+	r->min_ms = (double)hist_min(h) / 1e6;
+	r->p50_ms = (double)hist_quantile(h, .5) / 1e6;
+	r->p95_ms = (double)hist_quantile(h, .95) / 1e6;
+	r->p99_ms = (double)hist_quantile(h, .99) / 1e6;
+	r->p999_ms = (double)hist_quantile(h, .999) / 1e6;
+	r->max_ms = (double)hist_max(h) / 1e6;
+}
+
+static void
+set_intervals(struct run *r, struct engine_result *out)
+{
+	struct engine_interval *e;
+	size_t i;
+
+	counters_close_intervals(r, true);
+	out->intervals = mem_array(r->nintervals + 1, sizeof *out->intervals);
+	for (i = 0; i < r->nintervals; i++) {
+		if ((double)i >= out->elapsed_s)
+			break; /* only late replies of the drain */
+		e = &out->intervals[out->nintervals++];
+		e->length_s = fmin(1, out->elapsed_s - (double)i);
+		e->at_s = (double)i + e->length_s;
+		e->requests = r->intervals[i].requests;
+		e->p50_ms = r->intervals[i].p50_ms;
+		e->p99_ms = r->intervals[i].p99_ms;
+		e->max_ms = r->intervals[i].max_ms;
+	}
+}
+
+void
+counters_collect(struct run *r, struct engine_result *out)
+{
+	uint64_t misses = 0, due = 0;
+	int64_t last = r->t0;
+	bool cut = run_halted(r); /* before the measured time was over */
+	const struct worker *w;
+	size_t i;
+
+	for (i = 0; i < r->nworkers; i++) {
+		w = &r->workers[i];
+		out->requests += w->counted;
+		out->refilled += w->refilled;
+		misses += w->misses;
+		out->refused += w->refused;
+		out->lost += (double)w->lost;
+		out->unanswered += (double)w->unanswered;
+		out->reconnects += (double)w->reconnects;
+		out->pushes += (double)w->loop.pushes;
+		cut |= w->cut;
+		if (!*out->refusal)
+			memcpy(out->refusal, w->refusal, sizeof out->refusal);
+		due += w->measured;
+		if (w->last_ns > last)
+			last = w->last_ns;
+		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
+		for (size_t k = 0; k < w->nerrors; k++) {
+			out->errors_total += w->errors[k].count;
+			engine_result_add_error(out, &w->errors[k]);
+		}
+	}
+	/* In open loop the requests due at the end are waited for. */
+	if (r->t1 != INT64_MAX && !cut && (!run_is_open(r) || last < r->t1))
+		last = r->t1;
+	out->start_ns = r->t0;
+	out->end_ns = last;
+	out->elapsed_s = (double)(last - r->t0) / 1e9;
+	out->rps =
+	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
+	out->offered_rps = NAN;
+	if (run_is_open(r))
+		out->offered_rps = (double)due /
+		    (r->t1 != INT64_MAX && !cut ? r->work->duration_s
+						: out->elapsed_s);
+	else
+		out->max_backlog = NAN;
+	if (!r->work->resp3)
+		out->pushes = NAN;
+	out->hit_rate_percent = NAN;
+	misses += out->refused * r->source->items;
+	if (r->source->counts && out->requests)
+		out->hit_rate_percent = 100 *
+		    (1 -
+			(double)misses /
+			    ((double)out->requests * r->source->items));
+	set_intervals(r, out);
+	out->latency = r->latency;
+	out->service = r->service;
+	r->latency = r->service = NULL;
+	engine_result_set_latencies(out);
+}
+
+void
+engine_result_free(struct engine_result *r)
+{
+	hist_free(r->latency);
+	hist_free(r->service);
+	free(r->intervals);
+	r->latency = r->service = NULL;
+	r->intervals = NULL;
+	r->nintervals = 0;
 }

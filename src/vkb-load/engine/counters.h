@@ -10,19 +10,20 @@
 #include <stdint.h>
 
 struct conn;
+struct engine_result;
 struct run;
 struct worker;
 
-void counters_error(struct worker *, const char *kind, const char *text);
+void counters_count_error(struct worker *, const char *kind, const char *text);
 
 /* Counts an error reply. Returns false if the run has failed. */
-bool counters_error_reply(
+bool counters_count_error_reply(
     struct worker *, const struct conn *, const char *line);
 /* Counts an error reply that is the answer to a request. */
-void counters_refused(struct worker *, const char *line);
+void counters_count_refused(struct worker *, const char *line);
 
 /* Counts misses and refusals of a read, if its requests are measured. */
-void counters_answers(
+void counters_count_answers(
     struct worker *, bool counted, uint32_t misses, int64_t now);
 
 /* Counts n requests and their latency in the worker's interval. */
@@ -34,7 +35,7 @@ void counters_record(struct worker *, int64_t ns, uint32_t n);
 void counters_record_late(struct worker *, int64_t ns, uint32_t n);
 
 /* Ends the worker's interval. */
-void counters_interval(struct worker *, int64_t now);
+void counters_end_interval(struct worker *, int64_t now);
 /*
  * Hands the intervals before 'until' over to the run. Call with the lock held.
  */
@@ -44,5 +45,11 @@ void counters_hand_over(struct worker *, size_t until);
  * of all. Call with the lock held.
  */
 void counters_close_intervals(struct run *, bool all);
+
+/*
+ * Makes the result of a run from its threads' counts. Call it after the threads
+ * have ended. The result takes the histograms.
+ */
+void counters_collect(struct run *, struct engine_result *);
 
 #endif

@@ -63,4 +63,15 @@ digits_put(char *p, uint64_t v)
 	return n;
 }
 
+/* Writes a line of RESP: its type and v. Returns its length. */
+static inline size_t
+digits_line(char *p, char type, uint64_t v)
+{
+	size_t n = 1 + digits_put(p + 1, v);
+
+	*p = type;
+	memcpy(p + n, "\r\n", 2);
+	return n + 2;
+}
+
 #endif

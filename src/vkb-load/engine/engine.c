@@ -1,23 +1,171 @@
+#include "engine.h"
 #include "command.h"
 #include "mem.h"
-#include "named.h"
 #include "run.h"
-#include "seed.h"
+#include "slotmap.h"
 #include "streams.h"
+#include "template.h"
+#include "tls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const *
-engine_commands(void)
+#define SOME 1000             /* elements: more than any range asks for */
+#define POPS_MOST 10000000    /* elements seeded for a run of known length */
+#define POPS_LEVEL 1000000    /* elements seeded if refilled during the run */
+#define POPS_BYTES 1073741824 /* limit of their values */
+#define SEED_CONNECTIONS 4    /* of each thread */
+#define SEED_BATCH 262144     /* bytes */
+
+static uint64_t
+limit_pops(const struct engine_work *w, uint64_t n)
 {
-	return command_names();
+	uint64_t fit = POPS_BYTES / ((uint64_t)w->data_size + 1);
+
+	return n < fit ? n : fit;
 }
 
 bool
-engine_reads(const char *command)
+engine_refills(const struct engine_target *t, const struct engine_work *w)
 {
-	return command_reads(command);
+	if (w->text || command_needs(w->command) != NEEDS_POPS)
+		return false;
+	return t->cluster || w->requests == 0 || w->warmup_s > 0 ||
+	    (uint64_t)w->requests > limit_pops(w, POPS_MOST);
+}
+
+static uint64_t
+count_pops(const struct engine_target *t, const struct engine_work *w)
+{
+	uint64_t level = limit_pops(w, POPS_LEVEL);
+	uint64_t flight = 4 * (uint64_t)w->clients * (uint64_t)w->pipeline;
+
+	if (!engine_refills(t, w))
+		return (uint64_t)w->requests;
+	return level > flight ? level : flight;
+}
+
+/* Returns how many elements a command that fills the server has. */
+static unsigned
+count_per_command(const struct engine_work *w)
+{
+	long long n = 16384 / (w->data_size + 32);
+
+	return n < 1 ? 1 : n > 100 ? 100 : (unsigned)n;
+}
+
+struct seeding {
+	engine_progress_fn *progress;
+	void *arg;
+	const volatile int *stop;
+	double done, part; /* shares of the whole: done, and of this node */
+};
+
+static void
+report_progress(void *arg, const struct engine_progress *p)
+{
+	struct seeding *s = arg;
+	struct engine_progress all = *p;
+
+	all.seeding = true;
+	all.done = s->done + s->part * p->done;
+	s->progress(s->arg, &all);
+}
+
+/*
+ * Returns how many elements a node gets. Elements to pop are shared among the
+ * nodes, but all clients may pop from one node before they refill.
+ */
+static uint64_t
+count_elements(const struct engine_target *t, const struct engine_work *w,
+    const struct cmdsource *s, const struct slotmap_node *node, size_t nodes)
+{
+	uint64_t pops,
+	    least = (uint64_t)w->clients *
+	    (count_per_command(w) + 2 * (uint64_t)w->pipeline);
+
+	switch (command_needs(w->command)) {
+	case NEEDS_KEYS:
+		return t->cluster && s->keyed ? node->nkeys : node->keys.space;
+	case NEEDS_SOME:
+		return t->cluster ? SOME * KEYS_COLLECTIONS : SOME;
+	case NEEDS_POPS:
+		pops = (count_pops(t, w) + nodes - 1) / nodes;
+		return t->cluster && pops < least ? least : pops;
+	case NEEDS_NOTHING:
+		break;
+	}
+	return 0;
+}
+
+static int
+seed_node(const struct engine_target *t, const struct engine_work *w,
+    const struct slotmap *m, size_t node, struct seeding *s)
+{
+	struct engine_work work = *w;
+	const struct keys *k = &m->nodes[node].keys;
+	unsigned many = count_per_command(w);
+	struct run_options o = {.only_node = node, .strict = true};
+	uint64_t n;
+	int rc;
+
+	if (command_needs(w->command) == NEEDS_KEYS && many > k->space)
+		many = (unsigned)k->space;
+	o.source = template_open_seed(t, w, many);
+	n = count_elements(t, w, o.source, &m->nodes[node], m->n);
+	o.space =
+	    command_needs(w->command) == NEEDS_KEYS ? k->space : KEYS_NUMBERS;
+	work.requests =
+	    (long long)((n + o.source->values - 1) / o.source->values);
+	work.duration_s = work.warmup_s = work.rate = 0;
+	work.sequential = true;
+	work.clients = work.threads * SEED_CONNECTIONS;
+	if (work.clients > work.requests)
+		work.clients = (int)work.requests;
+	work.pipeline = (int)(SEED_BATCH / o.source->len) + 1;
+	if (work.pipeline > 1000)
+		work.pipeline = 1000;
+	rc = n == 0 ? 0
+		    : streams_run(t, &work, &o, 1, s->stop,
+			  s->progress ? report_progress : NULL, s, NULL, NULL);
+	o.source->ops->free(o.source);
+	return rc;
+}
+
+int
+engine_seed(const struct engine_target *t, const struct engine_work *w,
+    const volatile int *stop, engine_progress_fn *progress, void *arg)
+{
+	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
+	struct tls_context *tls = NULL;
+	struct slotmap *m = NULL;
+	char(*tags)[3] = NULL;
+	size_t i;
+	int rc = -1;
+
+	if (run_check(t, w) < 0)
+		return -1;
+	if (w->text || command_needs(w->command) == NEEDS_NOTHING)
+		return 0;
+	if (t->tls) {
+		tls = tls_context_new(t->cacert, t->cert, t->key);
+		if (!tls)
+			return -1;
+	}
+	tags = mem_array(KEYS_SLOTS, sizeof *tags);
+	m = slotmap_new(t, tls, run_space(w), tags);
+	if (!m)
+		goto out;
+	s.part = 1 / (double)m->n;
+	for (i = 0; i < m->n; i++, s.done += s.part)
+		if (seed_node(t, w, m, i, &s) < 0)
+			goto out;
+	rc = 0;
+out:
+	slotmap_free(m);
+	tls_context_free(tls);
+	free(tags);
+	return rc;
 }
 
 /* Returns an earlier stream with the same template and rows, or SIZE_MAX. */
@@ -49,8 +197,8 @@ open_sources(struct run_options *o, size_t i, const struct engine_target *t,
 	o[i].space = run_space(w);
 	o[i].source =
 	    first != SIZE_MAX ? o[first].source : cmdsource_open(t, w);
-	if (o[i].source && seed_refills(t, w))
-		o[i].refill = named_seed(t, w, seed_many(w));
+	if (o[i].source && engine_refills(t, w))
+		o[i].refill = template_open_seed(t, w, count_per_command(w));
 	return o[i].source ? 0 : -1;
 }
 

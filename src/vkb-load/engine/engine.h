@@ -147,10 +147,6 @@ struct engine_meter {
 	void *arg;
 };
 
-/* Returns the names of the tests; NULL ends the list; static. */
-const char *const *engine_commands(void);
-bool engine_reads(const char *command); /* it reads data that must be seeded */
-
 /*
  * Fills the servers for 'w' (does nothing for commands that need no data).
  *
@@ -166,6 +162,9 @@ bool engine_reads(const char *command); /* it reads data that must be seeded */
  */
 int engine_seed(const struct engine_target *, const struct engine_work *,
     const volatile int *stop, engine_progress_fn *, void *arg);
+
+/* Returns true if a run of 'w' refills what it pops, see engine_seed. */
+bool engine_refills(const struct engine_target *, const struct engine_work *);
 
 /*
  * Runs n streams of work at the same time, each with its connections, threads

@@ -9,17 +9,17 @@
 bool
 hint_read_moved(struct hint *h, const char *line, const char *sender)
 {
-	const char *host, *colon;
+	const char *host, *colon = strrchr(line, ':');
+	int at = 0;
 	size_t n;
 
 	*h = (struct hint){.asking = strncmp(line, "ASK ", 4) == 0};
 	if (!h->asking && strncmp(line, "MOVED ", 6) != 0)
 		return false;
-	host = strchr(line + 6, ' ');
-	colon = strrchr(line, ':');
-	if (sscanf(strchr(line, ' '), " %u ", &h->slot) != 1 || !host ||
+	if (sscanf(line, "%*s %u%n", &h->slot, &at) != 1 || line[at] != ' ' ||
 	    !colon || h->slot >= KEYS_SLOTS)
 		return false;
+	host = line + at;
 	n = colon > host ? (size_t)(colon - host - 1) : 0;
 	h->port = atoi(colon + 1);
 	if (n >= sizeof h->host || h->port <= 0 || h->port > 65535)

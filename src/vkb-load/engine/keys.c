@@ -52,7 +52,7 @@ compute_crc16(const char *s, size_t n)
 }
 
 void
-keys_tags(char (*tags)[3])
+keys_fill_tags(char (*tags)[3])
 {
 	static const char letters[] =
 	    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -45,6 +45,6 @@ unsigned keys_residue(unsigned slot);
 /*
  * Sets for each slot a tag that hashes to it (CRC-16, cluster specification).
  */
-void keys_tags(char (*tags)[3]);
+void keys_fill_tags(char (*tags)[3]);
 
 #endif

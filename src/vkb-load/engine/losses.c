@@ -94,7 +94,7 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 }
 
 bool
-losses_broken(
+losses_count_break(
     struct worker *w, struct conn *c, uint32_t n, const char *why, int64_t now)
 {
 	struct run *r = w->run;
@@ -113,7 +113,7 @@ losses_broken(
 	if (c->state != CONN_READY)
 		return true;
 	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
-	counters_error(w, "connection lost", text);
+	counters_count_error(w, "connection lost", text);
 	c->down_ns = now;
 	if (!w->external)
 		return true;
@@ -131,7 +131,7 @@ losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
 	struct run *r = w->run;
 	uint32_t n = c->awaited - c->refills;
 
-	if (!losses_broken(w, c, n, why, now))
+	if (!losses_count_break(w, c, n, why, now))
 		return false;
 	if (c->state != CONN_READY)
 		return true;
@@ -145,7 +145,7 @@ losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
 }
 
 void
-losses_nonsense(struct worker *w, const struct conn *c, const char *why)
+losses_fail_on_nonsense(struct worker *w, const struct conn *c, const char *why)
 {
 	run_fail(w->run, "bad reply from '%s' to %s: %s", c->node->name,
 	    c->state == CONN_SETUP ? "AUTH, HELLO or SELECT"
@@ -154,7 +154,7 @@ losses_nonsense(struct worker *w, const struct conn *c, const char *why)
 }
 
 bool
-losses_expired(
+losses_is_expired(
     struct worker *w, const struct conn *c, int64_t oldest, int64_t now)
 {
 	struct run *r = w->run;
@@ -169,7 +169,8 @@ losses_expired(
 }
 
 void
-losses_unanswered(struct worker *w, struct conn *c, uint64_t n, int64_t now)
+losses_count_unanswered(
+    struct worker *w, struct conn *c, uint64_t n, int64_t now)
 {
 	struct run *r = w->run;
 
@@ -187,8 +188,8 @@ losses_unanswered(struct worker *w, struct conn *c, uint64_t n, int64_t now)
 void
 losses_expire(struct worker *w, struct conn *c, int64_t now)
 {
-	if (losses_expired(w, c, get_oldest_start(w, c), now))
-		losses_unanswered(w, c, give_up_all(w, c, now), now);
+	if (losses_is_expired(w, c, get_oldest_start(w, c), now))
+		losses_count_unanswered(w, c, give_up_all(w, c, now), now);
 }
 
 /* Describes what a connecting connection waits for, to end a message. */
@@ -266,7 +267,7 @@ losses_resend(struct worker *w, struct conn *c, int64_t now)
 }
 
 void
-losses_end(struct worker *w, int64_t now)
+losses_count_unfinished(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
 	struct conn *c;

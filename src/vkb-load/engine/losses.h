@@ -35,12 +35,13 @@ void losses_add(struct run *, uint64_t n, const char *fmt, ...)
  * Returns false if the run has failed. losses_break does this for a connection
  * of a client, whose requests will be sent again.
  */
-bool losses_broken(
+bool losses_count_break(
     struct worker *, struct conn *, uint32_t n, const char *why, int64_t now);
 bool losses_break(struct worker *, struct conn *, const char *why, int64_t now);
 
 /* The bytes were not a reply: the run fails. */
-void losses_nonsense(struct worker *, const struct conn *, const char *why);
+void losses_fail_on_nonsense(
+    struct worker *, const struct conn *, const char *why);
 
 /*
  * Called at each tick: opens a connection that is down, and fails the run if
@@ -49,14 +50,15 @@ void losses_nonsense(struct worker *, const struct conn *, const char *why);
 bool losses_check(struct worker *, struct conn *, int64_t now);
 
 /*
- * losses_expired returns true if the oldest unanswered request, sent at
- * 'oldest', is older than the timeout. losses_unanswered counts n of them and
- * closes the connection, since late replies would be taken for those of other
- * requests. losses_expire does both for a connection of a client.
+ * losses_is_expired returns true if the oldest unanswered request, sent at
+ * 'oldest', is older than the timeout. losses_count_unanswered counts n of them
+ * and closes the connection, since late replies would be taken for those of
+ * other requests. losses_expire does both for a connection of a client.
  */
-bool losses_expired(
+bool losses_is_expired(
     struct worker *, const struct conn *, int64_t oldest, int64_t now);
-void losses_unanswered(struct worker *, struct conn *, uint64_t n, int64_t now);
+void losses_count_unanswered(
+    struct worker *, struct conn *, uint64_t n, int64_t now);
 void losses_expire(struct worker *, struct conn *, int64_t now);
 
 /* Sends c->again requests again; the connection is ready. */
@@ -66,7 +68,7 @@ void losses_resend(struct worker *, struct conn *, int64_t now);
 void losses_give_up(struct worker *, const struct away *, int64_t now);
 
 /* Counts the requests in flight when a thread ends its part. */
-void losses_end(struct worker *, int64_t now);
+void losses_count_unfinished(struct worker *, int64_t now);
 
 /*
  * Returns true after reporting that the runs lost more than allowed. Call it

@@ -90,13 +90,10 @@ take_due(struct worker *w, struct pool *p)
 {
 	int64_t due;
 
-	if (w->run->by_key) {
-		due = pools_next_due(p);
-		pools_drop_due(p);
-	} else {
-		due = w->run->base + (int64_t)w->sent.next_ns;
-		w->sent.kind->advance(&w->sent);
-	}
+	if (w->run->by_key)
+		return pools_take_due(p);
+	due = w->run->base + (int64_t)w->sent.next_ns;
+	w->sent.kind->advance(&w->sent);
 	return due;
 }
 
@@ -253,6 +250,6 @@ const struct pacing openloop = {.idle = keep_idle,
     .next = get_next,
     .unsent = record_unsent,
     .answered = record_replies,
-    .back = record_redirected,
-    .take = take_times,
+    .redirected = record_redirected,
+    .take_times = take_times,
     .done = is_done};

@@ -3,7 +3,6 @@
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
-#include "supply.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +21,8 @@ get_node_weight(const struct run *r, const struct slotmap_node *n)
 	return r->source->keyed ? n->nkeys : n->nturns;
 }
 
-static void
-free_pools(struct worker *w)
+void
+pools_free(struct worker *w)
 {
 	size_t i;
 
@@ -86,8 +85,8 @@ collect_due(const struct worker *w, size_t *n)
 	return all;
 }
 
-void
-pools_set(struct worker *w)
+static void
+set_pools(struct worker *w)
 {
 	const struct run *r = w->run;
 	int64_t *due;
@@ -99,7 +98,7 @@ pools_set(struct worker *w)
 	due = collect_due(w, &ndue);
 	for (i = 0; i < w->npools; i++) /* clients that waited draw again */
 		w->free_clients += w->pools[i].waiting;
-	free_pools(w);
+	pools_free(w);
 	w->npools = r->by_key ? w->map->n : 1;
 	w->pools = mem_array(w->npools, sizeof *w->pools);
 	for (i = 0; i < w->npools; i++) {
@@ -122,12 +121,6 @@ pools_set(struct worker *w)
 	}
 	deal_due(w, due, ndue);
 	free(due);
-}
-
-void
-pools_free(struct worker *w)
-{
-	free_pools(w);
 }
 
 struct pool *
@@ -191,16 +184,13 @@ pools_add_due(struct pool *p, int64_t due)
 }
 
 int64_t
-pools_next_due(const struct pool *p)
+pools_take_due(struct pool *p)
 {
-	return p->due[p->due_at];
-}
+	int64_t due = p->due[p->due_at];
 
-void
-pools_drop_due(struct pool *p)
-{
 	p->due_at = (p->due_at + 1) & (p->due_cap - 1);
 	p->ndue--;
+	return due;
 }
 
 /* Returns true if each key is used once in each round. */
@@ -281,7 +271,7 @@ pools_advance(struct worker *w, struct conn *c, uint32_t n)
 static bool
 send_batch(struct worker *w, struct conn *c, int64_t now)
 {
-	uint32_t n = supply_take(w, c, now), got = n;
+	uint32_t n = run_take(w, c, now), got = n;
 
 	if (n && c->counted && is_in_sequence(w->run)) {
 		got = take_keys(w, c, n);
@@ -296,8 +286,9 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 	return true;
 }
 
-void
-pools_serve(struct worker *w, int64_t now)
+/* Free clients go on. */
+static void
+serve_clients(struct worker *w, int64_t now)
 {
 	bool ordered = is_in_sequence(w->run);
 	struct pool *p;
@@ -331,7 +322,7 @@ pools_next(struct worker *w, struct conn *c, int64_t now)
 		p->waiting--;
 		send_batch(w, c, now);
 	}
-	pools_serve(w, now);
+	serve_clients(w, now);
 }
 
 struct pool *
@@ -344,4 +335,117 @@ pools_choose(struct worker *w, uint64_t nth)
 		return pools_draw(w);
 	number = (nth * r->nworkers + (uint64_t)w->index) % r->space;
 	return &w->pools[w->map->owners[keys_slot(number % KEYS_SLOTS)]];
+}
+
+static struct conn *
+new_conn(struct worker *w, size_t i)
+{
+	const struct run *r = w->run;
+	struct conn *c = mem_new(sizeof *c);
+
+	c->client = w->client;
+	c->owner = w;
+	c->loop = &w->loop;
+	c->fd = -1;
+	c->index = i * r->nworkers + (size_t)w->index;
+	c->down_ns = w->loop.now;
+	c->course.chooser = r->chooser;
+	rng_seed(&c->course.rng, rng_next(&w->rng), 0);
+	if (run_is_open(r)) {
+		c->due = mem_array(r->pipeline, sizeof *c->due);
+		c->written = mem_array(r->pipeline, sizeof *c->due);
+	}
+	return c;
+}
+
+/* Adds the connections that the map needs: one to each node for each client. */
+static void
+add_conns(struct worker *w)
+{
+	size_t n = w->nclients * (w->run->by_key ? w->map->n : 1), i;
+
+	if (n <= w->nconns)
+		return;
+	w->conns = mem_resize(w->conns, n, sizeof *w->conns);
+	for (i = w->nconns; i < n; i++)
+		w->conns[i] = new_conn(w, i);
+	w->nconns = n;
+}
+
+/*
+ * Gives each connection a node: its own if that is in the map and needs it,
+ * else one that needs a connection.
+ */
+static void
+choose_nodes(struct worker *w, const struct slotmap_node **to)
+{
+	const struct run *r = w->run;
+	const struct slotmap *m = w->map;
+	size_t *have = mem_array(m->n, sizeof *have), i, k;
+	const struct conn *c;
+
+	for (i = 0; i < w->nconns; i++) {
+		c = w->conns[i];
+		if (r->only_node != SIZE_MAX)
+			to[i] = &m->nodes[r->only_node];
+		else if (!r->by_key)
+			to[i] = &m->nodes[c->index % m->n];
+		else if (c->node)
+			to[i] = slotmap_find(m, c->node->name);
+		if (r->by_key && to[i] && have[to[i] - m->nodes] < w->nclients)
+			have[to[i] - m->nodes]++;
+		else if (r->by_key)
+			to[i] = NULL;
+	}
+	for (i = k = 0; i < w->nconns; i++) {
+		if (to[i])
+			continue;
+		while (k < m->n && have[k] == w->nclients)
+			k++;
+		if (k < m->n)
+			have[k]++;
+		to[i] = &m->nodes[k < m->n ? k : i % m->n];
+	}
+	free(have);
+}
+
+void
+pools_remap(struct worker *w, struct slotmap *m)
+{
+	const struct slotmap_node *n, **to;
+	struct conn *c;
+	size_t i;
+
+	w->map = m;
+	add_conns(w);
+	free(w->refill_keys);
+	w->refill_keys = mem_array(m->n, sizeof *w->refill_keys);
+	for (i = 0; i < m->n; i++) {
+		w->refill_keys[i] = m->nodes[i].keys;
+		w->refill_keys[i].space = KEYS_NUMBERS;
+	}
+	to = mem_array(w->nconns, sizeof *to);
+	choose_nodes(w, to);
+	for (i = 0; i < w->nconns; i++) {
+		c = w->conns[i];
+		n = to[i];
+		if (c->fd < 0)
+			c->address = NULL;
+		if (c->node && strcmp(c->node->name, n->name) == 0) {
+			c->node = n;
+			c->next = NULL;
+		} else if (c->fd < 0) {
+			c->node = n;
+		} else {
+			c->next = n;
+			if (c->state == CONN_READY && !c->awaited) {
+				conn_close(c);
+				conn_open(c, w->loop.now);
+			}
+		}
+	}
+	free(to);
+	set_pools(w);
+	if (w->external && !run_is_open(w->run))
+		serve_clients(w, w->loop.now);
 }

@@ -13,19 +13,18 @@
 
 struct conn;
 struct pool;
+struct slotmap;
 struct worker;
 
 /*
- * Makes the pools for the map of the worker, whose connections have their
- * nodes. Requests that waited in older pools are drawn again.
+ * Makes the worker use that map of the cluster. Connections keep their node if
+ * it is still there; others are opened. Requests that waited are drawn again.
  */
-void pools_set(struct worker *);
+void pools_remap(struct worker *, struct slotmap *);
 void pools_free(struct worker *);
 
 /* Closed loop: a connection is ready, its batch (if any) was answered. */
 void pools_next(struct worker *, struct conn *, int64_t now);
-/* Free clients go on after a change of the map. */
-void pools_serve(struct worker *, int64_t now);
 
 /*
  * Open loop: the pool of the nth request of the worker; its due times, oldest
@@ -35,8 +34,7 @@ void pools_serve(struct worker *, int64_t now);
  */
 struct pool *pools_choose(struct worker *, uint64_t nth);
 void pools_add_due(struct pool *, int64_t due);
-int64_t pools_next_due(const struct pool *);
-void pools_drop_due(struct pool *);
+int64_t pools_take_due(struct pool *);
 void pools_advance(struct worker *, struct conn *, uint32_t n);
 void pools_add_idle(struct worker *, struct conn *);
 struct conn *pools_take_idle(struct pool *);

@@ -45,12 +45,6 @@ struct redirect {
 	struct redirect *next;
 };
 
-static bool
-is_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /*
  * Finds the addresses of a node that a server named. A look-up would block this
  * thread, so a host name must be in the map.
@@ -59,16 +53,12 @@ static void
 find_addresses(struct worker *w, struct redirect *d)
 {
 	const struct slotmap_node *n;
-	size_t i;
 
 	if (d->node.addresses || d->node.unixsocket)
 		return;
-	for (i = 0; i < w->map->n && !d->node.addresses; i++) {
-		n = &w->map->nodes[i];
-		if (n->port == d->node.port &&
-		    strcmp(n->host, d->node.host) == 0)
-			d->node.addresses = n->addresses;
-	}
+	n = slotmap_find(w->map, d->node.name);
+	if (n)
+		d->node.addresses = n->addresses;
 	if (d->node.addresses)
 		return;
 	d->own = connect_resolve(
@@ -84,12 +74,13 @@ static const struct conn_client redirect_client;
 static struct redirect *
 find_redirect(struct worker *w, const struct hint *h)
 {
+	char *name = h->unixsocket ? mem_str(h->unixsocket)
+				   : mem_printf("%s:%d", h->host, h->port);
 	struct redirect *d;
 
 	for (d = w->redirects; d; d = d->next)
-		if (d->node.port == h->port &&
-		    strcmp(d->node.host, h->host) == 0 &&
-		    is_same_text(d->node.unixsocket, h->unixsocket)) {
+		if (strcmp(d->node.name, name) == 0) {
+			free(name);
 			find_addresses(w, d);
 			return d;
 		}
@@ -97,8 +88,7 @@ find_redirect(struct worker *w, const struct hint *h)
 	d->node.host = mem_str(h->host);
 	d->node.port = h->port;
 	d->node.unixsocket = mem_str(h->unixsocket);
-	d->node.name = h->unixsocket ? mem_str(h->unixsocket)
-				     : mem_printf("%s:%d", h->host, h->port);
+	d->node.name = name;
 	d->worker = w;
 	d->conn.client = &redirect_client;
 	d->conn.owner = d;
@@ -277,7 +267,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	q.to = to;
 	make_again(w, c, at, &q);
 	if (run_is_open(w->run))
-		w->run->arrivals->pacing->take(w, c, nth, &q.away);
+		w->run->arrivals->pacing->take_times(w, c, nth, &q.away);
 	c->away++;
 	w->away++;
 	w->taken++;
@@ -298,8 +288,8 @@ finish_request(struct worker *w, const struct away *a, int64_t now,
 
 	c->away--;
 	w->away--;
-	counters_answers(
-	    w, r->arrivals->pacing->back(w, a, now), t->misses, now);
+	counters_count_answers(
+	    w, r->arrivals->pacing->redirected(w, a, now), t->misses, now);
 	t->misses = 0; /* count those of one read only once */
 	if (!run_is_open(r) && c->state == CONN_READY && !c->awaited)
 		c->client->resumed(c, now);
@@ -346,11 +336,11 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	struct worker *w = d->worker;
 	struct hint to;
 
-	if (!counters_error_reply(w, c, line) ||
+	if (!counters_count_error_reply(w, c, line) ||
 	    (read_hint(w, c, line, &to) &&
 		send_again(w, find_answered(d, nth), &to)))
 		return;
-	counters_refused(w, line);
+	counters_count_refused(w, line);
 }
 
 static void
@@ -358,7 +348,7 @@ on_nonsense(struct conn *c, const char *why)
 {
 	const struct redirect *d = c->owner;
 
-	losses_nonsense(d->worker, c, why);
+	losses_fail_on_nonsense(d->worker, c, why);
 }
 
 /* The unanswered requests stay in the queue. */
@@ -367,7 +357,7 @@ on_loss(struct conn *c, const char *why, int64_t now)
 {
 	const struct redirect *d = c->owner;
 
-	return losses_broken(
+	return losses_count_break(
 	    d->worker, c, (uint32_t)(d->n - d->head), why, now);
 }
 
@@ -408,9 +398,10 @@ redirect_check(struct worker *w, int64_t now)
 	send_later(w, now);
 	for (d = w->redirects; d; d = d->next)
 		if (d->head < d->n && losses_check(w, &d->conn, now) &&
-		    losses_expired(
+		    losses_is_expired(
 			w, &d->conn, d->queue[d->head].away.start_ns, now))
-			losses_unanswered(w, &d->conn, give_up(w, d, now), now);
+			losses_count_unanswered(
+			    w, &d->conn, give_up(w, d, now), now);
 }
 
 void

@@ -55,11 +55,7 @@ write_length(char *to, const struct piece *p, const struct rowset_row *r)
 		rowset_value(find_value(r, q->which, &n), &n);
 		sum += n;
 	}
-	*to++ = '$';
-	to += digits_put(to, sum);
-	*to++ = '\r';
-	*to++ = '\n';
-	return to;
+	return to + digits_line(to, '$', sum);
 }
 
 static void

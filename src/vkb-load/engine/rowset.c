@@ -49,12 +49,8 @@ rowset_free(struct rowset *d)
 static size_t
 put_bulk(char *p, const char *value, size_t n)
 {
-	size_t k = 1;
+	size_t k = digits_line(p, '$', n);
 
-	p[0] = '$';
-	k += digits_put(p + 1, n);
-	memcpy(p + k, "\r\n", 2);
-	k += 2;
 	if (n)
 		memcpy(p + k, value, n);
 	memcpy(p + k + n, "\r\n", 2);

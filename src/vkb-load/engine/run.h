@@ -73,7 +73,7 @@ struct worker {
 	size_t nlater, later_cap;
 	size_t away;    /* requests redirected or waiting */
 	uint32_t taken; /* of the replies being read */
-	bool external, finished;
+	bool external;
 	bool ending;  /* no more requests are made */
 	bool cut;     /* 'ending' came before the measured time was over */
 	size_t again; /* connections that have requests to send again */
@@ -180,6 +180,36 @@ static inline bool
 run_is_open(const struct run *r)
 {
 	return r->arrivals->advance != NULL;
+}
+
+/*
+ * Takes a further share of the requests of the run. Returns false if none is
+ * left.
+ */
+bool run_take_share(struct worker *);
+
+/* Returns how many requests the next batch may have; sets c->counted. */
+static inline uint32_t
+run_take(struct worker *w, struct conn *c, int64_t now)
+{
+	struct run *r = w->run;
+	uint64_t n = r->pipeline;
+
+	if (now >= r->t1)
+		w->ending = true;
+	if (w->ending)
+		return 0;
+	c->counted = now >= r->t0;
+	if (!c->counted || (run_by_duration(r) && !r->chooser->ordered))
+		return r->pipeline;
+	if (w->at == w->end && !run_take_share(w)) {
+		w->ending = true;
+		return 0;
+	}
+	if (n > w->end - w->at)
+		n = w->end - w->at;
+	w->at += n;
+	return (uint32_t)n;
 }
 
 /* A redirected request; 'due' only in open loop. */

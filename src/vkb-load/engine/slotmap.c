@@ -13,17 +13,25 @@
 
 #define CONTROL_MS 5000
 
+struct slotmap_node *
+slotmap_find(const struct slotmap *m, const char *name)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->nodes[i].name, name) == 0)
+			return &m->nodes[i];
+	return NULL;
+}
+
 static struct slotmap_node *
 add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
 {
-	struct slotmap_node *n;
-	size_t i;
+	char *name =
+	    unixsocket ? mem_str(unixsocket) : mem_printf("%s:%d", host, port);
+	struct slotmap_node *n = slotmap_find(m, name);
 
-	for (i = 0; i < m->n && !unixsocket; i++) {
-		n = &m->nodes[i];
-		if (!n->unixsocket && n->port == port &&
-		    strcmp(n->host, host) == 0)
-			return n;
+	if (n) {
+		free(name);
+		return n;
 	}
 	m->nodes = mem_resize(m->nodes, m->n + 1, sizeof *m->nodes);
 	n = &m->nodes[m->n++];
@@ -31,22 +39,11 @@ add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
 	n->host = mem_str(host ? host : "");
 	n->port = port;
 	n->unixsocket = mem_str(unixsocket);
-	n->name = unixsocket ? mem_str(unixsocket)
-			     : mem_printf("%s:%d", n->host, port);
+	n->name = name;
 	if (!unixsocket)
 		n->addresses =
 		    connect_resolve(n->host, port, false, &n->unresolved);
 	return n;
-}
-
-static void
-drop_empty_nodes(struct slotmap *m)
-{
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		if (!m->nodes[i].nturns)
-			m->nodes[i--] = m->nodes[--m->n];
 }
 
 static void
@@ -62,21 +59,18 @@ add_range(struct slotmap *m, const struct control_range *r)
 
 static int
 ask_node(struct slotmap *m, const struct engine_target *t,
-    struct tls_context *tls, size_t i, char *why, size_t n)
+    struct tls_context *tls, size_t i, char why[CLIENT_WHY])
 {
 	int ms = control_ms(t, CONTROL_MS);
-	char reason[CLIENT_WHY];
-	struct client *c = control_open(t, tls, i, ms, reason);
+	struct client *c = control_open(t, tls, i, ms, why);
 	struct control_slots s;
 	const char *wrong;
 
-	if (!c) {
-		snprintf(why, n, "%s", reason);
+	if (!c)
 		return -1;
-	}
 	wrong = control_slots(&s, c, ms, t->nodes[i].host);
 	if (wrong)
-		snprintf(why, n, "%s", wrong);
+		snprintf(why, CLIENT_WHY, "%s", wrong);
 	for (size_t k = 0; k < s.n && !wrong; k++)
 		add_range(m, &s.v[k]);
 	control_slots_free(&s);
@@ -93,14 +87,13 @@ compare_slots(const void *a, const void *b)
 /* Asks the nodes in order until one answers. */
 static int
 ask_nodes(struct slotmap *m, const struct engine_target *t,
-    struct tls_context *tls, char *why, size_t n)
+    struct tls_context *tls, char why[CLIENT_WHY])
 {
 	size_t i;
 	int rc = -1;
 
 	for (i = 0; i < t->nnodes && rc < 0; i++)
-		rc = ask_node(m, t, tls, i, why, n);
-	drop_empty_nodes(m);
+		rc = ask_node(m, t, tls, i, why);
 	for (i = 0; i < m->n; i++)
 		qsort(m->nodes[i].turns, m->nodes[i].nturns,
 		    sizeof *m->nodes[i].turns, compare_slots);
@@ -213,11 +206,11 @@ slotmap_new(const struct engine_target *t, struct tls_context *tls,
     uint64_t space, const char (*tags)[3])
 {
 	struct slotmap *m = mem_new(sizeof *m);
-	char why[256] = "there are no nodes";
+	char why[CLIENT_WHY] = "there are no nodes";
 	size_t i;
 	int rc;
 
-	rc = t->cluster ? ask_nodes(m, t, tls, why, sizeof why) : 0;
+	rc = t->cluster ? ask_nodes(m, t, tls, why) : 0;
 	for (i = 0; i < t->nnodes && !t->cluster; i++)
 		add_node(m, t->nodes[i].host, t->nodes[i].port,
 		    t->nodes[i].unixsocket);
@@ -237,17 +230,14 @@ static bool
 is_same_map(const struct slotmap *a, const struct slotmap *b)
 {
 	const struct slotmap_node *x, *y;
-	size_t i, j;
+	size_t i;
 
 	if (a->n != b->n)
 		return false;
 	for (i = 0; i < a->n; i++) {
 		x = &a->nodes[i];
-		for (j = 0; j < b->n; j++)
-			if (strcmp(b->nodes[j].name, x->name) == 0)
-				break;
-		y = &b->nodes[j];
-		if (j == b->n || x->nturns != y->nturns ||
+		y = slotmap_find(b, x->name);
+		if (!y || x->nturns != y->nturns ||
 		    memcmp(x->turns, y->turns, x->nturns * sizeof *x->turns) !=
 			0)
 			return false;
@@ -279,10 +269,10 @@ slotmap_refresh(struct slotmap *old, const struct engine_target *t,
     struct tls_context *tls, uint64_t space, const char (*tags)[3])
 {
 	struct slotmap *m = mem_new(sizeof *m);
-	char why[256];
+	char why[CLIENT_WHY];
 	size_t i;
 
-	if (ask_nodes(m, t, tls, why, sizeof why) < 0 || is_same_map(old, m)) {
+	if (ask_nodes(m, t, tls, why) < 0 || is_same_map(old, m)) {
 		slotmap_free(m);
 		return old;
 	}

@@ -39,7 +39,7 @@ struct slotmap {
 
 /*
  * Asks the nodes of the target in order if it is a cluster; 'tags' (of
- * keys_tags) is borrowed. Returns NULL after reporting an error.
+ * keys_fill_tags) is borrowed. Returns NULL after reporting an error.
  */
 struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
     uint64_t space, const char (*tags)[3]);
@@ -51,6 +51,8 @@ struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
 struct slotmap *slotmap_refresh(struct slotmap *old,
     const struct engine_target *, struct tls_context *, uint64_t space,
     const char (*tags)[3]);
+/* Returns the node of that name, or NULL. */
+struct slotmap_node *slotmap_find(const struct slotmap *, const char *name);
 void slotmap_free(struct slotmap *); /* frees the older ones too */
 
 #endif

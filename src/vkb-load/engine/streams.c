@@ -3,7 +3,6 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
-#include "collect.h"
 #include "run.h"
 #include "slotmap.h"
 #include "counters.h"
@@ -341,7 +340,7 @@ streams_run(const struct engine_target *t, const struct engine_work *works,
 	if (rc == 0 && losses_fail(s.runs, n))
 		rc = -1;
 	for (i = 0; results && begun && i < n; i++)
-		collect_result(&s.runs[i], &results[i]);
+		counters_collect(&s.runs[i], &results[i]);
 	for (i = 0; i < n; i++)
 		threads_free(&s.runs[i]);
 	free(s.runs);

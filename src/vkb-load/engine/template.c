@@ -1,4 +1,5 @@
 #include "template.h"
+#include "command.h"
 #include "compile.h"
 #include "engine.h"
 #include "err.h"
@@ -157,17 +158,40 @@ template_new(const char *text, long long data_size, bool cluster, char **why)
 	return t;
 }
 
-struct template *
-template_new_named(
-    const char *text, long long data_size, bool cluster, unsigned values)
+/* Takes the text of a named test, which is valid. */
+static struct cmdsource *
+open_named(char *text, const struct engine_target *target,
+    const struct engine_work *w, unsigned values)
 {
 	struct template *t = mem_new(sizeof *t);
 	char *why;
 
 	t->values = values;
-	if ((why = fill_template(t, text, data_size, cluster)))
+	if ((why = fill_template(t, text, w->data_size, target->cluster)))
 		err_die("'%s': %s", text, why);
-	return t;
+	free(text);
+	return &t->source;
+}
+
+struct cmdsource *
+template_open_named(
+    const struct engine_target *target, const struct engine_work *w)
+{
+	struct command_style style = {
+	    target->cluster, target->prefix, TEMPLATE_SAME};
+
+	return open_named(command_text(w->command, &style), target, w, 1);
+}
+
+struct cmdsource *
+template_open_seed(const struct engine_target *target,
+    const struct engine_work *w, unsigned many)
+{
+	struct command_style style = {
+	    target->cluster, target->prefix, TEMPLATE_SAME};
+	char *text = command_seed_text(w->command, &many, &style);
+
+	return open_named(text, target, w, many);
 }
 
 void

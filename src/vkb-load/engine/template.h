@@ -44,13 +44,19 @@ const char *const *template_fields(const struct template *);
 void template_bind(struct template *, const struct rowset *, size_t most);
 
 /*
- * A named test: in a cluster, further numbers of a command whose key has a
- * number are in the slot of that key; else the last number, if a command writes
- * one of 'values', decides its collection (see keys.h). Without a text it is
- * PING as a line.
+ * Return the source of a text, of a named test, and of the commands that fill
+ * the server for it, with up to 'many' elements in each where possible; the
+ * first returns NULL after reporting an error. In a cluster, further numbers of
+ * a named test whose key has a number are in the slot of that key; else the
+ * last number, if a command writes one element, decides its collection (see
+ * keys.h).
  */
-struct template *template_new_named(
-    const char *text, long long data_size, bool cluster, unsigned values);
+struct cmdsource *template_open(
+    const struct engine_target *, const struct engine_work *);
+struct cmdsource *template_open_named(
+    const struct engine_target *, const struct engine_work *);
+struct cmdsource *template_open_seed(
+    const struct engine_target *, const struct engine_work *, unsigned many);
 
 /* Returns the template as a source of commands; the same object. */
 struct cmdsource *template_source(struct template *);

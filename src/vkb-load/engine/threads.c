@@ -21,10 +21,18 @@
  */
 enum { BATCH_LARGE = 512 * 1024, SEND_ROOM = 128 * 1024 };
 
+/* Adds a command whose words end with NULL to those that begin a connection. */
 static void
-add_bulk(struct str *s, const char *word)
+add_command(struct run *r, struct str *s, const char *const *words)
 {
-	str_printf(s, "$%zu\r\n%s\r\n", strlen(word), word);
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	str_printf(s, "*%zu\r\n", n);
+	for (; *words; words++)
+		str_printf(s, "$%zu\r\n%s\r\n", strlen(*words), *words);
+	r->setup.replies++;
 }
 
 static void
@@ -32,30 +40,21 @@ make_setup(struct run *r)
 {
 	const struct engine_target *t = r->target;
 	size_t batch = (size_t)r->pipeline * r->source->len;
-	struct str s = {0};
 	char db[16];
+	const char *const hello[] = {"HELLO", "3", NULL},
+			  *const select[] = {"SELECT", db, NULL},
+			  *const auth[] = {"AUTH",
+			      t->user ? t->user : t->password,
+			      t->user ? t->password : NULL, NULL};
+	struct str s = {0};
 
-	if (t->password) {
-		str_printf(&s, "*%d\r\n", t->user ? 3 : 2);
-		add_bulk(&s, "AUTH");
-		if (t->user)
-			add_bulk(&s, t->user);
-		add_bulk(&s, t->password);
-		r->setup.replies++;
-	}
-	if (r->work->resp3) {
-		str_add(&s, "*2\r\n");
-		add_bulk(&s, "HELLO");
-		add_bulk(&s, "3");
-		r->setup.replies++;
-	}
-	if (t->db > 0) {
-		snprintf(db, sizeof db, "%d", t->db);
-		str_add(&s, "*2\r\n");
-		add_bulk(&s, "SELECT");
-		add_bulk(&s, db);
-		r->setup.replies++;
-	}
+	snprintf(db, sizeof db, "%d", t->db);
+	if (t->password)
+		add_command(r, &s, auth);
+	if (r->work->resp3)
+		add_command(r, &s, hello);
+	if (t->db > 0)
+		add_command(r, &s, select);
 	r->setup.n = s.len;
 	r->setup.text = str_take(&s);
 	r->setup.servername = t->servername;
@@ -122,7 +121,7 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	}
 	if (t->cluster) {
 		r->tags = mem_array(KEYS_SLOTS, sizeof *r->tags);
-		keys_tags(r->tags);
+		keys_fill_tags(r->tags);
 	}
 	m = slotmap_new(t, r->setup.tls, r->space, (const char(*)[3])r->tags);
 	atomic_store(&r->map, m);

@@ -6,7 +6,6 @@
 #include "mem.h"
 #include "pools.h"
 #include "redirect.h"
-#include "remap.h"
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
@@ -69,7 +68,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	c->awaited -= t->replies;
 	if (c->refills > c->awaited)
 		c->refills = c->awaited;
-	counters_answers(
+	counters_count_answers(
 	    w, r->arrivals->pacing->answered(w, c, now, plain), t->misses, now);
 	w->taken = 0;
 	if (!c->awaited) {
@@ -84,16 +83,16 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct worker *w = c->owner;
 
-	if (!counters_error_reply(w, c, line) ||
+	if (!counters_count_error_reply(w, c, line) ||
 	    redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
 		return;
-	counters_refused(w, line);
+	counters_count_refused(w, line);
 }
 
 static void
 on_nonsense(struct conn *c, const char *why)
 {
-	losses_nonsense(c->owner, c, why);
+	losses_fail_on_nonsense(c->owner, c, why);
 }
 
 static bool
@@ -125,7 +124,7 @@ run_tick(struct worker *w, int64_t now)
 
 	w->tick_ns = now + TICK_NS;
 	if (m != w->map)
-		remap_worker(w, m);
+		pools_remap(w, m);
 	for (i = 0; i < w->nconns; i++)
 		if (losses_check(w, w->conns[i], now))
 			losses_expire(w, w->conns[i], now);
@@ -134,10 +133,9 @@ run_tick(struct worker *w, int64_t now)
 		w->ending = true;
 		w->cut = now < r->t1;
 	}
-	if (!w->external)
-		return;
-	if (now >= w->interval_end && (!run_by_duration(r) || now < r->t1))
-		counters_interval(w, now);
+	if (w->external && now >= w->interval_end &&
+	    (!run_by_duration(r) || now < r->t1))
+		counters_end_interval(w, now);
 }
 
 /* epoll_wait with a timeout in ns; in two steps before Linux 5.11. */
@@ -235,10 +233,9 @@ connect_clients(struct worker *w)
 
 	w->loop.now = clock_ns();
 	w->tick_ns = w->loop.now + TICK_NS;
-	remap_worker(w, atomic_load(&r->map));
-	for (i = 0; i < w->nconns && !run_halted(r); i++) {
+	pools_remap(w, atomic_load(&r->map));
+	for (i = 0; i < w->nconns && !run_halted(r); i++)
 		conn_open(w->conns[i], w->loop.now);
-	}
 	while (w->loop.nready < w->nconns && !run_halted(r))
 		handle_events(w);
 	pthread_mutex_lock(&r->gate->lock);
@@ -265,12 +262,13 @@ run_loop(struct worker *w)
 	for (i = 0; i < w->nconns; i++)
 		if (w->conns[i]->state == CONN_READY)
 			send_next_batch(w, w->conns[i], w->loop.now);
-	while (!w->finished && !run_halted(r)) {
+	while (!run_halted(r)) {
 		handle_events(w);
-		w->finished = pacing->done(w);
+		if (pacing->done(w))
+			break;
 	}
 	w->external = false;
-	losses_end(w, clock_ns());
+	losses_count_unfinished(w, clock_ns());
 	redirect_end(w, clock_ns());
 	if (run_is_open(r))
 		pacing->unsent(w, clock_ns());

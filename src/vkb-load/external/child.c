@@ -4,6 +4,8 @@
 #include "mem.h"
 #include "proc.h"
 #include "served.h"
+#include "vkb-load/case/engines.h"
+#include "vkb-load/case/target.h"
 #include "vkb-load/meter/watch.h"
 
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #define TICK_MS 100
+#define SILENCE_S 60
 #define OUTPUT_MOST 1048576 /* bytes, of stdout and of stderr each */
 #define LAST_WORDS 400
 
@@ -26,6 +29,7 @@ struct waiting {
 	int out, err;
 	int64_t began, asked;
 	double calls; /* served calls, when last asked */
+	double silence_s;
 };
 
 static double
@@ -40,13 +44,13 @@ check_silence(struct waiting *w)
 {
 	struct served_counts now;
 
-	if (get_age_s(w->asked) < w->s->silence_s)
+	if (get_age_s(w->asked) < w->silence_s)
 		return 0;
-	if (served_read(w->s->served, &now) < 0)
+	if (served_read(w->s->job->target, &now) < 0)
 		return -1;
 	if (now.calls <= w->calls)
-		return err_fail("'%s' sent nothing for %g s", w->s->argv[0],
-		    w->s->silence_s);
+		return err_fail(
+		    "'%s' sent nothing for %g s", w->s->argv[0], w->silence_s);
 	w->calls = now.calls;
 	w->asked = clock_ns();
 	return 0;
@@ -69,11 +73,12 @@ static void
 report_progress(const struct waiting *w)
 {
 	struct engine_progress e = {.p99_ms = NAN, .warmup = w->s->warmup};
+	const struct engine_job *j = w->s->job;
 
 	if (w->s->expected_s > 0)
 		e.done = fmin(.99, get_age_s(w->began) / w->s->expected_s);
-	if (w->s->progress)
-		w->s->progress(w->s->arg, &e);
+	if (j->progress)
+		j->progress(j->arg, &e);
 }
 
 /*
@@ -85,30 +90,34 @@ wait_for_end(struct waiting *w)
 {
 	struct pollfd p = {.fd = proc_fd(w->proc), .events = POLLIN};
 	const struct child_spec *s = w->s;
+	double most_s = s->most_s + w->silence_s;
 
 	while (poll(&p, 1, TICK_MS) <= 0) {
 		report_progress(w);
-		if (*s->stop)
+		if (*s->job->stop)
 			return -1;
-		if (s->most_s > 0 && get_age_s(w->began) > s->most_s)
-			return err_fail("'%s' took more than %.3g s",
-			    s->argv[0], s->most_s);
+		if (s->most_s > 0 && get_age_s(w->began) > most_s)
+			return err_fail(
+			    "'%s' took more than %.3g s", s->argv[0], most_s);
 		if (check_output_size(w) < 0 || check_silence(w) < 0)
 			return -1;
 	}
 	return check_output_size(w);
 }
 
+/* Reads an output, up to the limit, and closes its file. */
 static void
-read_output(struct str *to, int fd)
+take_output(struct str *to, int fd)
 {
 	char buf[4096];
 	ssize_t n;
 
-	if (lseek(fd, 0, SEEK_SET) < 0)
+	if (fd < 0)
 		return;
+	lseek(fd, 0, SEEK_SET);
 	while (to->len < OUTPUT_MOST && (n = read(fd, buf, sizeof buf)) > 0)
 		str_addn(to, buf, (size_t)n);
+	close(fd);
 }
 
 static int
@@ -123,11 +132,11 @@ run_child(struct waiting *w, struct child *c)
 	    .group = true,
 	    .reaper = s->reaper,
 	    .death_signal = SIGKILL,
-	    .cpus = s->cpus};
+	    .cpus = s->job->work->cpus};
 	struct served_counts now;
 	int rc;
 
-	if (served_read(s->served, &now) < 0)
+	if (served_read(s->job->target, &now) < 0)
 		return -1;
 	w->calls = now.calls;
 	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -138,7 +147,8 @@ run_child(struct waiting *w, struct child *c)
 	if (!w->proc)
 		return -1;
 	w->began = w->asked = clock_ns();
-	c->watch = watch_child(s->target, proc_pid(w->proc), s->threads);
+	c->watch = watch_child(
+	    &s->job->target->e, proc_pid(w->proc), s->job->work->threads);
 	watch_begin(c->watch);
 	rc = wait_for_end(w);
 	watch_end(c->watch);
@@ -151,7 +161,9 @@ run_child(struct waiting *w, struct child *c)
 int
 child_run(const struct child_spec *s, struct child *c)
 {
+	double timeout_s = s->job->work->timeout_s;
 	struct waiting w = {.s = s,
+	    .silence_s = timeout_s > 0 ? timeout_s : SILENCE_S,
 	    .out = memfd_create("stdout", MFD_CLOEXEC),
 	    .err = memfd_create("stderr", MFD_CLOEXEC)};
 	int rc;
@@ -160,14 +172,8 @@ child_run(const struct child_spec *s, struct child *c)
 	rc = w.out < 0 || w.err < 0
 	    ? err_fail_sys("cannot start '%s'", s->argv[0])
 	    : run_child(&w, c);
-	if (w.out >= 0 && w.err >= 0) {
-		read_output(&c->out, w.out);
-		read_output(&c->err, w.err);
-	}
-	if (w.out >= 0)
-		close(w.out);
-	if (w.err >= 0)
-		close(w.err);
+	take_output(&c->out, w.out);
+	take_output(&c->err, w.err);
 	return rc;
 }
 
@@ -183,16 +189,16 @@ child_free(struct child *c)
 static void
 append_tail(struct str *to, const struct str *from)
 {
-	size_t n = from->len, at;
+	size_t n = from->len, at, first;
 	char *text;
 
 	while (n && strchr(" \t\r\n", from->s[n - 1]))
 		n--;
-	at = n > LAST_WORDS ? n - LAST_WORDS : 0;
+	first = at = n > LAST_WORDS ? n - LAST_WORDS : 0;
 	while (at && at < n && from->s[at - 1] != '\n')
 		at++;
-	if (at == n && n)
-		at = n > LAST_WORDS ? n - LAST_WORDS : 0;
+	if (at == n)
+		at = first; /* it is one long line */
 	text = mem_strn(from->s + at, n - at);
 	for (char *p = text; *p; p++)
 		if (*p == '\n' || *p == '\r')
@@ -202,7 +208,7 @@ append_tail(struct str *to, const struct str *from)
 }
 
 char *
-child_last_words(const struct child *c, const char *name)
+child_describe_end(const struct child *c, const char *name)
 {
 	struct str s = {0};
 	char how[80];

@@ -5,30 +5,25 @@
 #ifndef CHILD_H
 #define CHILD_H
 
-#include <sched.h>
 #include <stdbool.h>
 
 #include "str.h"
-#include "vkb-load/engine/engine.h"
 
+struct engine_job;
 struct reaper;
-struct served;
 struct watch;
 
+/*
+ * In each interval as long as the timeout of the work, or 60 s, the servers
+ * must serve something.
+ */
 struct child_spec {
+	const struct engine_job *job; /* whose first work it does */
 	const char *const *argv;
 	const char *const *setenv; /* as in proc.h */
-	const cpu_set_t *cpus;     /* NULL: inherited */
-	int threads;               /* threads of its load */
-	const struct engine_target *target;
-	struct served *served; /* the servers must serve something ... */
-	double silence_s;      /* ... in each interval of this length */
-	double expected_s;     /* for the progress; 0: unknown */
-	double most_s;         /* time limit; 0: none */
-	struct reaper *reaper; /* kills it when we are killed */
-	const volatile int *stop;
-	engine_progress_fn *progress;
-	void *arg;
+	double expected_s;         /* for the progress; 0: unknown */
+	double most_s;             /* time limit, without a timeout; 0: none */
+	struct reaper *reaper;     /* kills it when we are killed */
 	bool warmup;
 };
 
@@ -48,6 +43,6 @@ int child_run(const struct child_spec *, struct child *);
 void child_free(struct child *);
 
 /* Returns how it ended and its last output, in one line; caller frees. */
-char *child_last_words(const struct child *, const char *name);
+char *child_describe_end(const struct child *, const char *name);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct served;
 struct target;
 
 /* Totals since the servers started; NAN: unknown. */
@@ -16,14 +15,10 @@ struct served_counts {
 	double errors, hits, misses;
 };
 
-/* Connects to all primaries. Returns NULL after reporting an error. */
-struct served *served_open(const struct target *);
-void served_close(struct served *);
-
 /*
- * Reads the sums over all servers. Returns 0, or -1 after reporting an error.
+ * Reads the sums over all primaries. Returns 0, or -1 after reporting an error.
  */
-int served_read(struct served *, struct served_counts *);
+int served_read(const struct target *, struct served_counts *);
 
 /*
  * Returns false for commands of control connections, replicas and connecting

@@ -127,7 +127,7 @@ vbargs_words(
 					 : mem_str(w->command);
 	words = words_split(text, &n, &why);
 	free(text);
-	if (words && !vbcaps_says(caps, VALUE))
+	if (words && !vbcaps_mentions(caps, VALUE))
 		set_value(words, w->data_size);
 	return words;
 }
@@ -139,7 +139,7 @@ vbargs_fits(const struct vbcaps *caps, const char *command, double size)
 	char *text;
 
 	if (command_known(command) && !has_test(caps, command) &&
-	    !vbcaps_says(caps, VALUE)) {
+	    !vbcaps_mentions(caps, VALUE)) {
 		text = make_text(command, false);
 		literal = strstr(text, VALUE) != NULL;
 		free(text);
@@ -160,35 +160,35 @@ push_test(struct list *l, const char *command)
 }
 
 char **
-vbargs_make(const struct vbargs *a)
+vbargs_make(const struct vbcaps *caps, const struct engine_target *t,
+    const struct engine_work *w, const struct vbargs_length *length)
 {
-	const struct engine_work *w = a->work;
-	char **words = vbargs_words(a->caps, w, a->target->cluster);
+	char **words = vbargs_words(caps, w, t->cluster);
 	struct list l = {0};
 
-	push_word(&l, mem_str(a->caps->path));
-	push_target(&l, a->target);
-	if (a->requests)
-		push_number(&l, "-n", (double)a->requests);
+	push_word(&l, mem_str(caps->path));
+	push_target(&l, t);
+	if (length->requests)
+		push_number(&l, "-n", (double)length->requests);
 	else
-		push_number(&l, "--duration", a->duration_s);
+		push_number(&l, "--duration", length->duration_s);
 	/* Without -r the key would be the literal __rand_int__. */
 	push_number(&l, "-r", w->keyspacelen ? (double)w->keyspacelen : 1);
 	push_number(&l, "-d", (double)w->data_size);
 	push_number(&l, "-P", w->pipeline);
 	push_number(&l, "-c", w->clients);
 	/* In a cluster its default would be one thread for each node. */
-	if (w->threads > 1 || a->target->cluster)
+	if (w->threads > 1 || t->cluster)
 		push_number(&l, "--threads", w->threads);
-	if (a->warmup_s > 0)
-		push_number(&l, "--warmup", a->warmup_s);
+	if (length->warmup_s > 0)
+		push_number(&l, "--warmup", length->warmup_s);
 	if (w->resp3)
 		push_word(&l, mem_str("-3"));
 	if (w->sequential)
 		push_word(&l, mem_str("--sequential"));
-	if (a->target->cluster)
+	if (t->cluster)
 		push_word(&l, mem_str("--cluster"));
-	if (vbcaps_has(a->caps, "--seed"))
+	if (vbcaps_has(caps, "--seed"))
 		push_number(&l, "--seed", (double)w->seed);
 	push_word(&l, mem_str("--csv"));
 	if (!words)
@@ -197,12 +197,6 @@ vbargs_make(const struct vbargs *a)
 		push_word(&l, mem_str(*p));
 	words_free(words);
 	return l.v;
-}
-
-void
-vbargs_free(char **argv)
-{
-	words_free(argv);
 }
 
 char *

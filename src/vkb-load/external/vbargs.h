@@ -8,24 +8,22 @@
 
 struct vbcaps;
 
-struct vbargs {
-	const struct vbcaps *caps;
-	const struct engine_target *target;
-	const struct engine_work *work;
+/* The length of one process of the program. */
+struct vbargs_length {
 	long long requests; /* 0: by duration */
 	double duration_s, warmup_s;
 };
 
-/* Returns the argument list; NULL ends it. Free with vbargs_free. */
-char **vbargs_make(const struct vbargs *);
-void vbargs_free(char **);
+/* Returns the argument list; NULL ends it. Free with words_free. */
+char **vbargs_make(const struct vbcaps *, const struct engine_target *,
+    const struct engine_work *, const struct vbargs_length *);
 
 /* Returns the command line, quoted for a shell; caller frees. */
 char *vbargs_text(char *const *argv);
 
 /*
  * Returns the words of the command, or NULL if the program has that test. Free
- * with vbargs_free.
+ * with words_free.
  */
 char **vbargs_words(
     const struct vbcaps *, const struct engine_work *, bool cluster);

@@ -12,32 +12,20 @@
 #define ANSWER_MS 10000
 #define VERSION_MOST 200
 
-static int
-run_with_option(
-    const char *path, const char *option, struct str *out, int *status)
-{
-	const char *const argv[] = {path, option, NULL};
-
-	return proc_ask(argv, ANSWER_MS, out, status);
-}
-
 /* The first line of --version; versions before 6 do not know the option. */
 static char *
 read_version(const char *path)
 {
+	const char *const argv[] = {path, "--version", NULL};
 	struct str out = {0}, s = {0};
-	char *line;
 	int status;
 
-	if (run_with_option(path, "--version", &out, &status) < 0 || !out.len ||
-	    !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		str_free(&out);
-		return NULL;
+	if (proc_read(argv, true, ANSWER_MS, &out, &status) == 0 && out.len &&
+	    WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		out.s[strcspn(out.s, "\r\n")] = '\0';
+		if (strlen(out.s) <= VERSION_MOST)
+			str_visible(&s, out.s);
 	}
-	line = mem_strn(out.s, strcspn(out.s, "\r\n"));
-	if (strlen(line) <= VERSION_MOST)
-		str_visible(&s, line);
-	free(line);
 	str_free(&out);
 	if (s.len)
 		return str_take(&s);
@@ -48,12 +36,13 @@ read_version(const char *path)
 int
 vbcaps_read(struct vbcaps *v, const char *path)
 {
+	const char *const argv[] = {path, "--help", NULL};
 	char hex[HASH_HEX];
 	struct str out = {0};
 	int status;
 
 	*v = (struct vbcaps){.path = mem_str(path)};
-	if (run_with_option(path, "--help", &out, &status) < 0) {
+	if (proc_read(argv, true, ANSWER_MS, &out, &status) < 0) {
 		str_free(&out);
 		return -1;
 	}
@@ -101,7 +90,7 @@ vbcaps_has(const struct vbcaps *v, const char *option)
 }
 
 bool
-vbcaps_says(const struct vbcaps *v, const char *word)
+vbcaps_mentions(const struct vbcaps *v, const char *word)
 {
 	return strstr(v->help, word) != NULL;
 }
@@ -116,7 +105,7 @@ vbcaps_password(const struct vbcaps *v)
 	static const char *const names[] = {"VALKEYCLI_AUTH", "REDISCLI_AUTH"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (vbcaps_says(v, names[i]))
+		if (vbcaps_mentions(v, names[i]))
 			return names[i];
 	return NULL;
 }

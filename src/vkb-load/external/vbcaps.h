@@ -25,7 +25,7 @@ const char *vbcaps_name(const struct vbcaps *);
 bool vbcaps_has(const struct vbcaps *, const char *option);
 
 /* Returns true if its help contains the word, such as "__data__". */
-bool vbcaps_says(const struct vbcaps *, const char *word);
+bool vbcaps_mentions(const struct vbcaps *, const char *word);
 
 /* Returns the environment variable for a password, or NULL. */
 const char *vbcaps_password(const struct vbcaps *);

@@ -14,7 +14,8 @@
 #include "vbresult.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/engine/seed.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
 #include "vkb-load/plan/builds.h"
 
@@ -25,7 +26,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define SILENCE_S 60
 #define TRIAL_LEAST_S .2
 #define TRIAL_MOST_S 5
 #define TRIALS 12
@@ -38,7 +38,7 @@ struct rate {
 	const struct json *cas;
 	double rps;
 	long long requests; /* for its duration */
-	bool said;          /* a different duration was reported */
+	bool reported;      /* a different duration was reported */
 };
 
 struct vbench {
@@ -59,12 +59,6 @@ struct how {
 	bool counted_warmup; /* in a process of its own, by requests */
 };
 
-static bool
-is_whole(double s)
-{
-	return s >= 1 && s == floor(s);
-}
-
 static double
 get_duration(const struct json *cas)
 {
@@ -75,7 +69,8 @@ static bool
 can_last(
     const struct vbench *v, const struct how *h, const char *option, double s)
 {
-	return !h->pops && is_whole(s) && vbcaps_has(&v->caps, option);
+	return !h->pops && s >= 1 && s == floor(s) &&
+	    vbcaps_has(&v->caps, option);
 }
 
 static void
@@ -109,7 +104,7 @@ explain_case(const void *self, const struct json *cas)
 {
 	const struct vbench *v = self;
 
-	return vbrefuse_why(&v->caps, cas, v->login);
+	return vbrefuse_explain(&v->caps, cas, v->login);
 }
 
 static struct rate *
@@ -121,13 +116,19 @@ find_rate(const struct vbench *v, const struct json *cas)
 	return NULL;
 }
 
+/* Must the rate be known, as the number of requests for some seconds? */
+static bool
+needs_rate(const struct how *h)
+{
+	return (h->duration_s > 0 && !h->by_duration) || h->counted_warmup;
+}
+
 static bool
 needs_trial(const void *self, const struct json *cas)
 {
 	struct how h = plan_case(self, cas);
 
-	return ((h.duration_s > 0 && !h.by_duration) || h.counted_warmup) &&
-	    !find_rate(self, cas);
+	return needs_rate(&h) && !find_rate(self, cas);
 }
 
 static long long
@@ -162,19 +163,12 @@ recall_run(void *self, const struct json *cas, const struct engine_past *past)
 	return 0;
 }
 
-/* One process of the program. */
-struct piece {
-	long long requests; /* 0: by duration */
-	double duration_s, warmup_s;
-	bool dropped; /* it is a warm-up */
-};
-
 static int
-start_child(struct vbench *v, const struct engine_job *j, struct served *served,
-    const struct piece *p, char *const *argv, struct child *c)
+start_child(struct vbench *v, const struct engine_job *j,
+    const struct vbargs_length *p, bool warmup, char *const *argv,
+    struct child *c)
 {
 	const struct engine_target *t = &j->target->e;
-	const struct engine_work *w = j->work;
 	const char *variable = t->password ? vbcaps_password(&v->caps) : NULL;
 	const char *const env[] = {variable, t->password, NULL};
 	const struct rate *rate = find_rate(v, j->cas);
@@ -182,57 +176,40 @@ start_child(struct vbench *v, const struct engine_job *j, struct served *served,
 
 	if (p->requests)
 		s = rate ? (double)p->requests / rate->rps : 0;
-	return child_run(
-	    &(struct child_spec){.argv = (const char *const *)argv,
-		.setenv = variable ? env : NULL,
-		.cpus = w->cpus,
-		.threads = w->threads,
-		.target = t,
-		.served = served,
-		.silence_s = w->timeout_s > 0 ? w->timeout_s : SILENCE_S,
-		.expected_s = s > 0 ? s + p->warmup_s : 0,
-		.most_s = p->requests ? 0
-				      : 2 * (s + p->warmup_s) +
-			(w->timeout_s > 0 ? w->timeout_s : SILENCE_S),
-		.reaper = v->reaper,
-		.stop = j->stop,
-		.progress = j->progress,
-		.arg = j->arg,
-		.warmup = p->dropped},
+	return child_run(&(struct child_spec){.job = j,
+			     .argv = (const char *const *)argv,
+			     .setenv = variable ? env : NULL,
+			     .expected_s = s > 0 ? s + p->warmup_s : 0,
+			     .most_s = p->requests ? 0 : 2 * (s + p->warmup_s),
+			     .reaper = v->reaper,
+			     .warmup = warmup},
 	    c);
 }
 
 /*
- * Runs one process and keeps its output unless dropped. Returns 0, or -1 after
- * reporting an error, or -1 silently when stopped.
+ * Runs one process and keeps its output unless it is a warm-up. Returns 0, or
+ * -1 after reporting an error, or -1 silently when stopped.
  */
 static int
-run_piece(struct vbench *v, const struct engine_job *j, struct served *served,
-    const struct piece *p, struct child *c)
+run_process(struct vbench *v, const struct engine_job *j,
+    const struct vbargs_length *p, bool warmup, struct child *c)
 {
-	struct vbargs a = {.caps = &v->caps,
-	    .target = &j->target->e,
-	    .work = j->work,
-	    .requests = p->requests,
-	    .duration_s = p->duration_s,
-	    .warmup_s = p->warmup_s};
-	char **argv = vbargs_make(&a), *text;
-	int rc;
+	char **argv = vbargs_make(&v->caps, &j->target->e, j->work, p), *text;
+	int rc = start_child(v, j, p, warmup, argv, c);
 
-	rc = start_child(v, j, served, p, argv, c);
-	if (j->raw && !p->dropped && (c->out.len || c->err.len)) {
+	if (j->raw && !warmup && (c->out.len || c->err.len)) {
 		text = vbargs_text(argv);
 		*j->raw = record_raw("valkey-csv", text,
 		    c->out.len ? c->out.s : c->err.s,
 		    c->out.len ? c->out.len : c->err.len);
 		free(text);
 	}
-	vbargs_free(argv);
+	words_free(argv);
 	if (rc < 0)
 		return -1;
 	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
 		return 0;
-	text = child_last_words(c, vbcaps_name(&v->caps));
+	text = child_describe_end(c, vbcaps_name(&v->caps));
 	err_say("%s", text);
 	free(text);
 	return -1;
@@ -257,12 +234,12 @@ read_result(const struct vbench *v, const struct engine_job *j,
 	if (quick)
 		*quick = too_quick;
 	if (!metrics && !(quick && too_quick)) {
-		last = child_last_words(c, "it");
+		last = child_describe_end(c, "it");
 		err_say("%s %s; %s", vbcaps_name(&v->caps), why.s, last);
 		free(last);
 	}
 	str_free(&why);
-	vbargs_free(words);
+	words_free(words);
 	return metrics;
 }
 
@@ -277,7 +254,7 @@ fill_servers(const struct engine_job *j, long long requests)
 	w.requests = requests > 0 ? requests : 1;
 	w.duration_s = w.warmup_s = 0;
 	if (command_needs(w.command) == NEEDS_POPS &&
-	    seed_refills(&j->target->e, &w))
+	    engine_refills(&j->target->e, &w))
 		return err_fail("%lld elements for %s are more than can be "
 				"seeded: limit them with '--requests'",
 		    requests, w.command);
@@ -289,18 +266,17 @@ fill_servers(const struct engine_job *j, long long requests)
  * reporting an error, or when stopped.
  */
 static double
-try_requests(struct vbench *v, const struct engine_job *j,
-    struct served *served, double requests)
+try_requests(struct vbench *v, const struct engine_job *j, double requests)
 {
-	struct piece p = {
-	    .requests = (long long)fmin(requests, INT_MAX), .dropped = true};
+	struct vbargs_length p = {
+	    .requests = (long long)fmin(requests, INT_MAX)};
 	struct json *metrics = NULL;
 	struct child c = {0};
 	bool quick = false;
 	double rps = -1;
 
 	if (fill_servers(j, p.requests) == 0 &&
-	    run_piece(v, j, served, &p, &c) == 0)
+	    run_process(v, j, &p, true, &c) == 0)
 		metrics = read_result(v, j, &c, &quick);
 	if (metrics)
 		rps = json_get_num(metrics, "rps", -1);
@@ -321,17 +297,15 @@ try_case(void *self, const struct engine_job *j)
 	struct how h = plan_case(v, j->cas);
 	double goal = fmax(
 	    TRIAL_LEAST_S, fmin(TRIAL_MOST_S, fmax(h.duration_s, h.warmup_s)));
-	struct served *served = served_open(j->target);
 	double rps = -1, n = 20.0 * j->work->clients * j->work->pipeline;
 
-	for (int i = 0; i < TRIALS && served; i++) {
-		rps = try_requests(v, j, served, n);
+	for (int i = 0; i < TRIALS; i++) {
+		rps = try_requests(v, j, n);
 		if (rps < 0 || (rps > 0 && n / rps >= goal / 2))
 			break;
 		n = ceil(
 		    n * (rps > 0 ? fmin(20, fmax(2, goal * rps / n)) : 20));
 	}
-	served_close(served);
 	if (rps < 0)
 		return -1;
 	if (rps == 0)
@@ -342,27 +316,20 @@ try_case(void *self, const struct engine_job *j)
 	return 0;
 }
 
-static void
-add_word(struct str *s, bool yes, const char *word)
-{
-	if (yes)
-		str_printf(s, "%s%s", s->len ? ", " : "", word);
-}
-
 /* Records the program, and which options were emulated. */
 static void
 set_tool(const struct vbench *v, const struct how *h, struct json *rec)
 {
+	static const char *const emulated[] = {
+	    NULL, "duration", "warmup", "duration, warmup"};
 	struct json *env = json_get(rec, "env");
-	struct str s = {0};
+	bool duration = h->duration_s > 0 && !h->by_duration;
+	bool warmup = h->timed_warmup || h->counted_warmup;
 
 	json_del(env, "benchmark_tool_version");
 	json_set_str(env, "benchmark_tool_version", v->caps.version);
 	json_set_str(env, "benchmark_tool_sha256", v->caps.sha256);
-	add_word(&s, h->duration_s > 0 && !h->by_duration, "duration");
-	add_word(&s, h->timed_warmup || h->counted_warmup, "warmup");
-	json_set_str(env, "emulated", s.s);
-	str_free(&s);
+	json_set_str(env, "emulated", emulated[duration + 2 * warmup]);
 	if (!vbcaps_has(&v->caps, "--seed"))
 		json_del(json_get(rec, "run"), "seed");
 }
@@ -387,7 +354,7 @@ set_figures(struct engine_result *r, const struct json *m)
  */
 static int
 check_served(struct engine_result *r, const struct served_counts *a,
-    const struct served_counts *b, const struct piece *p)
+    const struct served_counts *b, const struct vbargs_length *p)
 {
 	double calls = b->calls - a->calls, errors = b->errors - a->errors;
 	double hits = b->hits - a->hits, misses = b->misses - a->misses;
@@ -412,10 +379,9 @@ check_served(struct engine_result *r, const struct served_counts *a,
 }
 
 static int
-warm_up(struct vbench *v, const struct engine_job *j, const struct how *h,
-    struct served *served)
+warm_up(struct vbench *v, const struct engine_job *j, const struct how *h)
 {
-	struct piece p = {.dropped = true};
+	struct vbargs_length p = {0};
 	struct child c;
 	int rc;
 
@@ -426,24 +392,24 @@ warm_up(struct vbench *v, const struct engine_job *j, const struct how *h,
 		p.duration_s = h->warmup_s;
 	else
 		return 0;
-	rc = run_piece(v, j, served, &p, &c);
+	rc = run_process(v, j, &p, true, &c);
 	child_free(&c);
 	return rc;
 }
 
 static int
-measure_piece(struct vbench *v, const struct engine_job *j,
-    const struct piece *p, struct served *served, struct engine_result *r)
+measure_process(struct vbench *v, const struct engine_job *j,
+    const struct vbargs_length *p, struct engine_result *r)
 {
 	struct served_counts before, after;
 	struct json *metrics = NULL;
 	struct child c = {0};
 	int rc = -1;
 
-	if (served_read(served, &before) < 0 ||
-	    run_piece(v, j, served, p, &c) < 0 ||
+	if (served_read(j->target, &before) < 0 ||
+	    run_process(v, j, p, false, &c) < 0 ||
 	    !(metrics = read_result(v, j, &c, NULL)) ||
-	    served_read(served, &after) < 0)
+	    served_read(j->target, &after) < 0)
 		goto out;
 	r->requests = (uint64_t)p->requests;
 	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
@@ -459,14 +425,15 @@ out:
 
 /* Reports once if the emulated duration was missed. */
 static void
-report_time(struct rate *rate, const struct how *h, const struct piece *p,
-    const struct json *cas, const struct engine_result *r)
+report_time(struct rate *rate, const struct how *h,
+    const struct vbargs_length *p, const struct json *cas,
+    const struct engine_result *r)
 {
 	double times = r->elapsed_s / h->duration_s;
 
-	if (rate->said || (times <= NEARLY && times >= 1 / NEARLY))
+	if (rate->reported || (times <= NEARLY && times >= 1 / NEARLY))
 		return;
-	rate->said = true;
+	rate->reported = true;
 	err_say("%s: %lld requests took %.3g s instead of %g s",
 	    json_get_str(cas, "id"), p->requests, r->elapsed_s, h->duration_s);
 }
@@ -476,15 +443,17 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 {
 	struct vbench *v = self;
 	struct how h = plan_case(v, j->cas);
-	struct piece p = {.requests = j->work->requests};
+	struct vbargs_length p = {.requests = j->work->requests};
 	struct rate *rate = find_rate(v, j->cas);
-	struct served *served;
 	long long pops;
 	int rc = -1;
 
-	/* A profile lasts longer than the case, and perhaps has no trial. */
+	/*
+	 * A profile lasts longer than the case, and perhaps has no trial; nor
+	 * has a case that only makes data for a later one.
+	 */
 	set_duration(v, &h, j->work->requests > 0 ? 0 : j->work->duration_s);
-	if (!rate && h.duration_s > 0 && !h.by_duration) {
+	if (!rate && needs_rate(&h)) {
 		if (try_case(v, j) < 0)
 			return -1;
 		rate = find_rate(v, j->cas);
@@ -502,13 +471,10 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 	    (h.counted_warmup ? count_requests(rate->rps, h.warmup_s) : 0);
 	if (pops > INT_MAX)
 		return err_fail(VBENCH " cannot count %lld requests", pops);
-	served = served_open(j->target);
-	if (served && fill_servers(j, pops) == 0 &&
-	    warm_up(v, j, &h, served) == 0)
-		rc = measure_piece(v, j, &p, served, r);
+	if (fill_servers(j, pops) == 0 && warm_up(v, j, &h) == 0)
+		rc = measure_process(v, j, &p, r);
 	if (rc == 0 && h.duration_s > 0 && !h.by_duration)
 		report_time(rate, &h, &p, j->cas, r);
-	served_close(served);
 	return rc;
 }
 

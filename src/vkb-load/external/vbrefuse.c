@@ -7,7 +7,6 @@
 #include "vbench.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/seed.h"
 #include "vkb-load/engine/words.h"
 
 #include <ctype.h>
@@ -25,7 +24,7 @@ is_placeholder_known(const struct vbcaps *v, const char *word)
 	for (size_t i = 0; i < sizeof between / sizeof *between; i++)
 		if (strcmp(between[i], word) == 0)
 			word = "__rand_9th__";
-	return vbcaps_says(v, word);
+	return vbcaps_mentions(v, word);
 }
 
 /*
@@ -60,7 +59,7 @@ explain_command(const struct vbcaps *v, const struct json *c)
 {
 	const char *command = json_get_str(c, "command"), *why = NULL;
 	const char *phase = json_get_str(c, "test_phase");
-	char **words, *mark;
+	char **words, *mark, *text;
 	size_t n;
 
 	if (phase && strcmp(phase, "read") == 0)
@@ -88,10 +87,9 @@ explain_command(const struct vbcaps *v, const struct json *c)
 	mark = find_unknown_placeholder(v, command);
 	if (!mark)
 		return NULL;
-	words = NULL;
-	command = mem_printf("%s does not know '%s'", vbcaps_name(v), mark);
+	text = mem_printf("%s does not know '%s'", vbcaps_name(v), mark);
 	free(mark);
-	return (char *)(size_t)command;
+	return text;
 }
 
 /* Returns an option that the case needs and the program lacks, or NULL. */
@@ -117,14 +115,14 @@ find_lacking_option(const struct vbcaps *v, const struct json *cas)
 
 /* Returns true if more elements are popped than can be seeded. */
 static bool
-has_too_many_pops(const struct json *c, double requests)
+has_too_many_pops(const struct json *c)
 {
 	struct engine_target t = {0};
 	struct engine_work w = {.command = json_get_str(c, "command"),
 	    .data_size = (long long)json_get_num(c, "data_size", 1),
-	    .requests = (long long)requests};
+	    .requests = (long long)json_get_num(c, "requests", 0)};
 
-	return requests > 0 && seed_refills(&t, &w);
+	return w.requests > 0 && engine_refills(&t, &w);
 }
 
 /* Returns a feature that one process of the program cannot have, or NULL. */
@@ -145,7 +143,7 @@ find_unsupported(const struct json *c)
 }
 
 char *
-vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
+vbrefuse_explain(const struct vbcaps *v, const struct json *cas, bool login)
 {
 	const struct json *c = json_get(cas, "config");
 	const char *command = json_get_str(c, "command"), *option;
@@ -186,7 +184,7 @@ vbrefuse_why(const struct vbcaps *v, const struct json *cas, bool login)
 		return mem_printf("%s has no test %s, and the value is too "
 				  "long for an argument",
 		    vbcaps_name(v), command);
-	if (has_too_many_pops(c, json_get_num(c, "requests", 0)))
+	if (has_too_many_pops(c))
 		return mem_printf("%s needs more elements than can be "
 				  "seeded",
 		    command);

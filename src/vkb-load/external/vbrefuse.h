@@ -11,6 +11,7 @@ struct vbcaps;
  * Returns why the program cannot run the case, or NULL; caller frees. 'login':
  * the server needs a password that is not part of the case.
  */
-char *vbrefuse_why(const struct vbcaps *, const struct json *cas, bool login);
+char *vbrefuse_explain(
+    const struct vbcaps *, const struct json *cas, bool login);
 
 #endif

@@ -8,23 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads results from memory, a line at a time. */
-struct lines {
-	const char *at;
-};
-
+/* Reads a text, a line at a time; 'from' points to its rest. */
 static int
 next_line(void *from, const char **line, size_t *n)
 {
-	struct lines *l = from;
+	const char **rest = from;
 
-	if (!*l->at)
-		return 0;
-	*line = l->at;
-	*n = strcspn(l->at, "\n");
-	*n += l->at[*n] == '\n';
-	l->at += *n;
-	return 1;
+	*line = *rest;
+	*n = strcspn(*line, "\n");
+	*n += (*line)[*n] == '\n';
+	*rest += *n;
+	return *n > 0;
 }
 
 /*
@@ -93,9 +87,8 @@ vbresult_read(const char *out, const char *command, char *const *words,
     bool *quick, struct str *why)
 {
 	char *text = words ? replace_title(out, words) : mem_str(out);
-	const char *start = benchcsv_start(text), *bad = NULL;
-	struct lines l = {start};
-	struct benchcsv *b = benchcsv_new(next_line, &l, start);
+	const char *start = benchcsv_start(text), *rest = start, *bad = NULL;
+	struct benchcsv *b = benchcsv_new(next_line, &rest, start);
 	struct json *found;
 	int n = find_result(b, command, words != NULL, &found, &bad);
 

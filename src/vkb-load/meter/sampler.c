@@ -2,7 +2,6 @@
 #include "cgroup.h"
 #include "clock.h"
 #include "cpulist.h"
-#include "cpustat.h"
 #include "json.h"
 #include "machine.h"
 #include "mem.h"
@@ -24,20 +23,12 @@
 #define PERIOD_NS 1000000000
 #define CORES 16 /* cores with a metric; all are in the time series */
 
-struct tick {
-	int64_t at_ns;
-	double server_ns, client_ns;
-	double memory_mb;
-	double freq_mhz, temperature_c;
-	struct cpustat cpus;
-};
-
 struct sampler {
-	pid_t *servers, *tids;
+	const pid_t *servers, *tids;
 	size_t nservers, ntids;
 	pid_t child;
 	bool whole; /* /proc/stat shows the whole machine */
-	struct tick *ticks;
+	struct sampler_reading *readings;
 	size_t n, cap;
 	struct task_switches server[2], client[2]; /* begin, end */
 	struct task_thread *threads;               /* of the servers */
@@ -56,17 +47,13 @@ sampler_new(const pid_t *servers, size_t nservers, const pid_t *tids,
 {
 	struct sampler *s = mem_new(sizeof *s);
 
-	s->servers = mem_array(nservers + 1, sizeof *s->servers);
-	s->nservers = nservers;
-	s->tids = mem_array(ntids + 1, sizeof *s->tids);
-	s->ntids = ntids;
-	s->child = child;
-	for (size_t i = 0; i < nservers; i++)
-		s->servers[i] = servers[i];
-	for (size_t i = 0; i < ntids; i++)
-		s->tids[i] = tids[i];
-	s->whole = machine_stat_is_whole("");
-	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	*s = (struct sampler){.servers = servers,
+	    .nservers = nservers,
+	    .tids = tids,
+	    .ntids = ntids,
+	    .child = child,
+	    .whole = machine_stat_is_whole(""),
+	    .stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 	return s;
 }
 
@@ -76,15 +63,13 @@ sampler_free(struct sampler *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		free(s->ticks[i].cpus.cpu);
+		free(s->readings[i].cpus.cpu);
 	for (int i = 0; i < 2; i++)
 		cgroup_free(&s->group[i]);
 	if (s->stop >= 0)
 		close(s->stop);
-	free(s->ticks);
+	free(s->readings);
 	free(s->threads);
-	free(s->servers);
-	free(s->tids);
 	free(s);
 }
 
@@ -92,15 +77,16 @@ static void
 take_reading(struct sampler *s)
 {
 	struct machine_state_clocks clocks;
-	struct tick *t;
+	struct sampler_reading *t;
 	size_t i;
 
-	s->ticks = mem_grow(s->ticks, s->n, &s->cap, sizeof *s->ticks);
-	t = &s->ticks[s->n++];
-	*t = (struct tick){.at_ns = clock_ns()};
-	t->server_ns = s->nservers ? 0 : NAN;
-	t->memory_mb = s->nservers ? 0 : NAN;
-	t->client_ns = s->child ? task_process_ns(s->child) : 0;
+	s->readings = mem_grow(s->readings, s->n, &s->cap, sizeof *s->readings);
+	t = &s->readings[s->n++];
+	*t = (struct sampler_reading){.at_ns = clock_ns(),
+	    .server_ns = s->nservers ? 0 : NAN,
+	    .memory_mb = s->nservers ? 0 : NAN,
+	    .client_ns = s->child ? task_process_ns(s->child) : 0,
+	    .cpus.whole = {NAN, NAN, NAN}};
 	for (i = 0; i < s->nservers; i++) {
 		t->server_ns += task_process_ns(s->servers[i]);
 		t->memory_mb += task_resident_mb(s->servers[i]);
@@ -120,7 +106,7 @@ run_sampler(void *arg)
 {
 	struct sampler *s = arg;
 	struct pollfd fd = {.fd = s->stop, .events = POLLIN};
-	int64_t next = s->ticks[0].at_ns + PERIOD_NS;
+	int64_t next = s->readings[0].at_ns + PERIOD_NS;
 	struct timespec t;
 
 	for (;;) {
@@ -131,7 +117,7 @@ run_sampler(void *arg)
 		if (clock_ns() < next)
 			continue;
 		take_reading(s);
-		while (next <= s->ticks[s->n - 1].at_ns)
+		while (next <= s->readings[s->n - 1].at_ns)
 			next += PERIOD_NS;
 	}
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -154,7 +140,8 @@ take_end_reading(struct sampler *s, int at)
 	s->throttles[at] = machine_state_throttles("");
 	cgroup_read(&s->group[at], "");
 	for (i = 0; i < s->nservers; i++)
-		task_threads(s->servers[i], at == 1, &s->threads, &s->nthreads);
+		task_read_threads(
+		    s->servers[i], at == 1, &s->threads, &s->nthreads);
 }
 
 void
@@ -178,36 +165,41 @@ sampler_end(struct sampler *s)
 	take_end_reading(s, 1);
 }
 
+void
+sampler_ends(const struct sampler *s, const struct sampler_reading **first,
+    const struct sampler_reading **last)
+{
+	*first = &s->readings[0];
+	*last = &s->readings[s->n - 1];
+}
+
 size_t
-sampler_intervals(const int64_t *at_ns, size_t n, size_t *ends)
+sampler_intervals(const struct sampler_reading *r, size_t n, size_t *ends)
 {
 	size_t k = 0, from = 0;
 
 	for (size_t i = 1; i < n; i++)
-		if (at_ns[i] - at_ns[from] >= PERIOD_NS / 2)
+		if (r[i].at_ns - r[from].at_ns >= PERIOD_NS / 2)
 			ends[k++] = from = i;
 		else if (i + 1 == n)
 			ends[k ? k - 1 : k++] = i;
 	return k;
 }
 
-/* Returns the first tick and the *n ticks that end intervals. Caller frees. */
+/* Returns the first reading and the *n readings that end intervals. Caller
+ * frees. */
 static size_t *
 make_intervals(const struct sampler *s, size_t *n)
 {
 	size_t *v = mem_array(s->n + 1, sizeof *v);
-	int64_t *at = mem_array(s->n + 1, sizeof *at);
 
-	for (size_t i = 0; i < s->n; i++)
-		at[i] = s->ticks[i].at_ns;
-	*n = sampler_intervals(at, s->n, v + 1);
-	free(at);
+	*n = sampler_intervals(s->readings, s->n, v + 1);
 	return v;
 }
 
 static double
-compute_percent(
-    double from_ns, double to_ns, const struct tick *a, const struct tick *b)
+compute_percent(double from_ns, double to_ns, const struct sampler_reading *a,
+    const struct sampler_reading *b)
 {
 	double v = 100 * (to_ns - from_ns) / (double)(b->at_ns - a->at_ns);
 
@@ -215,13 +207,15 @@ compute_percent(
 }
 
 static double
-get_server_percent(const struct tick *a, const struct tick *b)
+get_server_percent(
+    const struct sampler_reading *a, const struct sampler_reading *b)
 {
 	return compute_percent(a->server_ns, b->server_ns, a, b);
 }
 
 static double
-get_core_percent(const struct tick *a, const struct tick *b, size_t cpu)
+get_core_percent(const struct sampler_reading *a,
+    const struct sampler_reading *b, size_t cpu)
 {
 	if (cpu >= a->cpus.n || cpu >= b->cpus.n)
 		return NAN;
@@ -253,7 +247,8 @@ set_switches(struct json *m, const struct sampler *s, double seconds)
 static void
 set_cores(struct json *m, const struct sampler *s)
 {
-	const struct tick *a = &s->ticks[0], *b = &s->ticks[s->n - 1];
+	const struct sampler_reading *a = &s->readings[0],
+				     *b = &s->readings[s->n - 1];
 	char key[48];
 	cpu_set_t all, one;
 	int n = 0;
@@ -276,21 +271,22 @@ sampler_metrics(const struct sampler *s)
 {
 	struct json *m = json_object();
 	double peak = NAN, freq = 0, heat = NAN, seconds, peak_mb = 0;
-	const struct tick *a, *b;
+	const struct sampler_reading *a, *b;
 	size_t n, *v;
 
 	if (s->n < 2)
 		return m;
-	a = &s->ticks[0];
-	b = &s->ticks[s->n - 1];
+	a = &s->readings[0];
+	b = &s->readings[s->n - 1];
 	seconds = (double)(b->at_ns - a->at_ns) / 1e9;
 	v = make_intervals(s, &n);
 	for (size_t i = 1; i <= n; i++)
 		peak = fmax(peak,
-		    get_server_percent(&s->ticks[v[i - 1]], &s->ticks[v[i]]));
+		    get_server_percent(
+			&s->readings[v[i - 1]], &s->readings[v[i]]));
 	for (size_t i = 0; i < s->n; i++) {
-		freq += s->ticks[i].freq_mhz;
-		heat = fmax(heat, s->ticks[i].temperature_c);
+		freq += s->readings[i].freq_mhz;
+		heat = fmax(heat, s->readings[i].temperature_c);
 	}
 	free(v);
 	for (size_t i = 0; i < s->nservers; i++)
@@ -317,17 +313,20 @@ push_value(struct json *column, double v)
 	json_push_num(column, round(v * 100) / 100);
 }
 
-/* All columns have the same length; a column with a gap is left out. */
+/* Sets a list, which is taken, if it has at least 'least' elements. */
 static void
-set_column(struct json *to, const char *name, struct json *column, size_t n)
+set_list(struct json *to, const char *name, struct json *list, size_t least)
 {
-	if (json_len(column) == n)
-		json_set(to, name, column);
+	if (json_len(list) >= least)
+		json_set(to, name, list);
 	else
-		json_free(column);
+		json_free(list);
 }
 
-/* Sets the columns of the n intervals that end at the ticks v[1] to v[n]. */
+/*
+ * Sets the columns of the n intervals that end at the readings v[1] to v[n].
+ * All have the same length; a column with a gap is left out.
+ */
 static void
 set_columns(struct json *to, const struct sampler *s, const size_t *v, size_t n)
 {
@@ -338,11 +337,11 @@ set_columns(struct json *to, const struct sampler *s, const size_t *v, size_t n)
 	for (size_t k = 0; k < 6; k++)
 		columns[k] = json_array();
 	for (size_t i = 1; i <= n; i++) {
-		const struct tick *a = &s->ticks[v[i - 1]];
-		const struct tick *b = &s->ticks[v[i]];
+		const struct sampler_reading *a = &s->readings[v[i - 1]];
+		const struct sampler_reading *b = &s->readings[v[i]];
 
-		push_value(
-		    columns[0], (double)(b->at_ns - s->ticks[0].at_ns) / 1e9);
+		push_value(columns[0],
+		    (double)(b->at_ns - s->readings[0].at_ns) / 1e9);
 		push_value(columns[1], get_server_percent(a, b));
 		push_value(columns[2],
 		    compute_percent(a->client_ns, b->client_ns, a, b));
@@ -351,7 +350,7 @@ set_columns(struct json *to, const struct sampler *s, const size_t *v, size_t n)
 		push_value(columns[5], b->temperature_c);
 	}
 	for (size_t k = 0; k < 6; k++)
-		set_column(to, names[k], columns[k], n);
+		set_list(to, names[k], columns[k], n);
 }
 
 static void
@@ -361,19 +360,16 @@ set_core_columns(
 	struct json *all = json_object(), *column;
 	char name[24];
 
-	for (size_t c = 0; c < s->ticks[0].cpus.n; c++) {
+	for (size_t c = 0; c < s->readings[0].cpus.n; c++) {
 		column = json_array();
 		for (size_t i = 1; i <= n; i++)
 			push_value(column,
 			    get_core_percent(
-				&s->ticks[v[i - 1]], &s->ticks[v[i]], c));
+				&s->readings[v[i - 1]], &s->readings[v[i]], c));
 		snprintf(name, sizeof name, "%zu", c);
-		set_column(all, name, column, n);
+		set_list(all, name, column, n);
 	}
-	if (json_len(all))
-		json_set(to, "core_busy_percent", all);
-	else
-		json_free(all);
+	set_list(to, "core_busy_percent", all, 1);
 }
 
 static void
@@ -393,10 +389,7 @@ set_threads(struct json *to, const struct sampler *s, double ns)
 		json_set_num(one, "cpu_percent", round(v * 100) / 100);
 		json_push(all, one);
 	}
-	if (json_len(all))
-		json_set(to, "threads", all);
-	else
-		json_free(all);
+	set_list(to, "threads", all, 1);
 }
 
 struct json *
@@ -411,7 +404,7 @@ sampler_series(const struct sampler *s)
 	v = make_intervals(s, &n);
 	set_columns(to, s, v, n);
 	set_core_columns(to, s, v, n);
-	ns = (double)(s->ticks[s->n - 1].at_ns - s->ticks[0].at_ns);
+	ns = (double)(s->readings[s->n - 1].at_ns - s->readings[0].at_ns);
 	set_threads(to, s, ns);
 	json_set_num(
 	    to, "cost_percent", round(1e4 * 100 * s->cost_ns / ns) / 1e4);

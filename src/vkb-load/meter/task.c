@@ -136,7 +136,7 @@ find_thread(struct task_thread *list, size_t n, pid_t tid)
 }
 
 void
-task_threads(pid_t pid, bool end, struct task_thread **list, size_t *n)
+task_read_threads(pid_t pid, bool end, struct task_thread **list, size_t *n)
 {
 	size_t ntids;
 	pid_t *v = task_list_threads(pid, &ntids);

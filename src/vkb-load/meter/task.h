@@ -42,6 +42,6 @@ struct task_thread {
  * Adds the threads of the process; with 'end', sets end_ns of those in the
  * list.
  */
-void task_threads(pid_t, bool end, struct task_thread **, size_t *n);
+void task_read_threads(pid_t, bool end, struct task_thread **, size_t *n);
 
 #endif

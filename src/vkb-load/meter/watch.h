@@ -62,8 +62,8 @@ struct engine_meter watch_meter(struct watch *); /* borrows it */
 struct watch *watch_child(const struct engine_target *, pid_t pid, int threads);
 void watch_free(struct watch *);
 
-void watch_begin(struct watch *); /* both while the threads live */
-void watch_end(struct watch *);
+void watch_begin(void *watch); /* both while the threads live */
+void watch_end(void *watch);
 
 /*
  * Computes the cost of a run of 'requests' requests; 0: unknown number. All is

@@ -11,64 +11,58 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CLUSTER, TLS, PROFILING, CONFIG_SET, IO_THREADS, AXES };
+enum { CLUSTER, TLS, PROFILING, CONFIG_SET, IO_THREADS, FIRST_OF_COMMANDS };
 
-/* Returns the value of an axis, or the list of its values; NULL: none. */
-static const struct json *
-get_axis(const struct plan_want *w, const struct json *cfg, int axis)
-{
-	static const char *const keys[] = {"cluster_mode", "tls_mode",
-	    "profiling_sets", "config_sets", "io-threads"};
-	bool unwanted = (axis == CLUSTER && w->cluster_mode) ||
-	    (axis == PROFILING && w->skip_profiling) ||
-	    (axis == CONFIG_SET && w->skip_config_set);
-
-	return unwanted ? NULL : json_get(cfg, keys[axis]);
-}
+/*
+ * What a configuration may list. The lists multiply, and the last varies
+ * fastest; those with a name in the identity are for commands.
+ */
+static const struct {
+	const char *key, *identity;
+} lists[PLAN_LISTS] = {{"cluster_mode", NULL}, {"tls_mode", NULL},
+    {"profiling_sets", NULL}, {"config_sets", NULL}, {"io-threads", NULL},
+    {"requests", "requests"}, {"keyspacelen", "keyspacelen"},
+    {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
+    {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
 
 static void
-set_axis(struct plan_axes *x, const struct plan_want *w, int axis,
-    const struct json *v)
+set_axes(struct plan_axes *x, const struct plan_want *w)
 {
-	switch (axis) {
-	case CLUSTER:
-		x->cluster = w->cluster_mode
-		    ? strcmp(w->cluster_mode, "true") == 0
-		    : json_bool(v, false);
-		break;
-	case TLS:
-		x->tls = json_bool(v, false);
-		break;
-	case PROFILING:
-		x->profiling = json_get_bool(v, "enabled", false) ? v : NULL;
-		break;
-	case CONFIG_SET:
-		x->set = json_len(v) ? v : NULL;
-		break;
-	default:
-		x->io_threads = json_num(v, 0);
-	}
+	const struct json *const *v = x->values;
+
+	x->cluster = w->cluster_mode ? strcmp(w->cluster_mode, "true") == 0
+				     : json_bool(v[CLUSTER], false);
+	x->tls = json_bool(v[TLS], false);
+	x->profiling =
+	    json_get_bool(v[PROFILING], "enabled", false) ? v[PROFILING] : NULL;
+	x->set = json_len(v[CONFIG_SET]) ? v[CONFIG_SET] : NULL;
+	x->io_threads = json_num(v[IO_THREADS], 0);
 }
 
-/* Sets this axis and those behind it to each of their values. */
+/* Sets list i and those behind it, up to n, to each of their values. */
 static void
-expand_axis(struct plan *p, struct plan_axes *x, int axis,
+expand_list(struct plan *p, struct plan_axes *x, size_t i, size_t n,
     void (*fn)(struct plan *, const struct plan_axes *))
 {
+	const struct plan_want *w = p->want;
+	bool unwanted = (i == CLUSTER && w->cluster_mode) ||
+	    (i == PROFILING && w->skip_profiling) ||
+	    (i == CONFIG_SET && w->skip_config_set);
 	const struct json *v;
 	bool list;
 
-	if (axis == AXES) {
+	if (i == n) {
+		set_axes(x, w);
 		fn(p, x);
 		return;
 	}
-	v = get_axis(p->want, x->cfg, axis);
+	v = unwanted ? NULL : json_get(x->cfg, lists[i].key);
 	list = v && json_type(v) == JSON_ARRAY;
 	if (list)
 		v = json_first(v);
 	do {
-		set_axis(x, p->want, axis, v);
-		expand_axis(p, x, axis + 1, fn);
+		x->values[i] = v;
+		expand_list(p, x, i + 1, n, fn);
 	} while (list && !p->full && (v = json_next(v)));
 }
 
@@ -78,7 +72,8 @@ axes_each(struct plan *p, const struct json *cfg,
 {
 	struct plan_axes x = {.cfg = cfg};
 
-	expand_axis(p, &x, CLUSTER, fn);
+	expand_list(p, &x, 0,
+	    json_get(cfg, "test_groups") ? FIRST_OF_COMMANDS : PLAN_LISTS, fn);
 }
 
 static size_t
@@ -165,12 +160,14 @@ get_io_threads(const struct plan_axes *x)
 }
 
 void
-axes_config(const struct plan_axes *x, struct json *c)
+axes_complete_config(const struct plan_axes *x, struct json *c)
 {
 	const struct json *cfg = x->cfg;
 	const char *rdb = json_get_str(cfg, "rdb");
 	const char *arrivals = json_get_str(cfg, "arrivals");
 
+	for (size_t i = FIRST_OF_COMMANDS; i < PLAN_LISTS; i++)
+		json_set(c, lists[i].identity, json_dup(x->values[i]));
 	json_set_bool(c, "cluster_mode", x->cluster);
 	json_set_bool(c, "tls_mode", x->tls);
 	if (get_io_threads(x) > 0)
@@ -193,13 +190,19 @@ axes_config(const struct plan_axes *x, struct json *c)
 	json_set(c, "profiling", json_dup(x->profiling));
 }
 
-static void
-push_cpu_range(struct json *list, size_t first, size_t n)
+/* Returns n CPU lists of so many CPUs each. */
+static struct json *
+list_cpu_ranges(size_t first, size_t n, size_t each)
 {
-	char *s = mem_printf("%zu-%zu", first, first + n - 1);
+	struct json *list = json_array();
+	char *s;
 
-	json_push(list, json_string(s));
-	free(s);
+	for (; n; n--, first += each) {
+		s = mem_printf("%zu-%zu", first, first + each - 1);
+		json_push(list, json_string(s));
+		free(s);
+	}
+	return list;
 }
 
 /* Returns one CPU list per node, or NULL if none are given or too few. */
@@ -209,14 +212,16 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
 	const struct json *range = json_get(x->cfg, "server_cpu_range");
 	const struct json *each = json_get(alloc, "servers"), *v = NULL;
-	size_t n = count_nodes(x), cores;
+	size_t n = count_nodes(x);
 	struct json *out;
 
 	if (!alloc && !range && x->cluster)
 		each = json_get(x->cfg, "cluster_cpu_ranges");
 	if (!alloc && !range && !each)
 		return NULL;
-	cores = (size_t)json_get_num(alloc, "cores_per_server", 1);
+	if (!each && !range)
+		return list_cpu_ranges(
+		    0, n, (size_t)json_get_num(alloc, "cores_per_server", 1));
 	if (each && json_len(each) < n) {
 		plan_report_problem(p,
 		    "CPUs are given for %zu nodes, but there are %zu",
@@ -226,19 +231,14 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 	out = json_array();
 	v = json_first(each);
 	for (size_t i = 0; i < n; i++) {
-		if (each) {
-			json_push(out, json_dup(v));
-			v = json_next(v);
-		} else if (range)
-			json_push(out, json_dup(range));
-		else
-			push_cpu_range(out, i * cores, cores);
+		json_push(out, json_dup(each ? v : range));
+		v = v ? json_next(v) : NULL;
 	}
 	return out;
 }
 
 struct json *
-axes_server(struct plan *p, const struct plan_axes *x)
+axes_make_server(struct plan *p, const struct plan_axes *x)
 {
 	const struct json *cfg = x->cfg;
 	const char *file = json_get_str(cfg, "custom-server-config-file");
@@ -285,18 +285,13 @@ list_client_cpus(const struct plan_axes *x)
 	size_t first =
 	    count_nodes(x) * (size_t)json_get_num(alloc, "cores_per_server", 1);
 	size_t cores = (size_t)json_get_num(alloc, "cores_per_client", 1);
-	struct json *list;
 
-	if (each)
-		return json_dup(each);
-	list = json_array();
-	for (size_t i = 0; i < count_nodes(x); i++)
-		push_cpu_range(list, first + i * cores, cores);
-	return list;
+	return each ? json_dup(each)
+		    : list_cpu_ranges(first, count_nodes(x), cores);
 }
 
 struct json *
-axes_client(const struct plan_axes *x)
+axes_make_client(const struct plan_axes *x)
 {
 	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
 	const struct json *seed = json_get(x->cfg, "seed");

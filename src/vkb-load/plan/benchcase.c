@@ -229,21 +229,6 @@ check_parts(const struct json *record, const char *side, const char *where)
 	return 0;
 }
 
-static int
-check_fields(const struct json *record, const char *where)
-{
-	for (size_t i = 0; i < COUNT(load_fields); i++)
-		if (check_field(&load_fields[i], record, "config", where) < 0)
-			return -1;
-	for (size_t i = 0; i < COUNT(case_fields); i++)
-		if (check_field(&case_fields[i], record, "", where) < 0)
-			return -1;
-	return check_parts(record, "writes", where) < 0 ||
-		check_parts(record, "reads", where) < 0
-	    ? -1
-	    : 0;
-}
-
 static bool
 is_cpu_list(const struct json *j)
 {
@@ -259,7 +244,14 @@ bench_case_check(const struct json *cas, const char *where)
 	const char *id = json_get_str(cas, "id");
 	const struct json *j;
 
-	if (check_fields(cas, where) < 0)
+	for (size_t i = 0; i < COUNT(load_fields); i++)
+		if (check_field(&load_fields[i], cas, "config", where) < 0)
+			return -1;
+	for (size_t i = 0; i < COUNT(case_fields); i++)
+		if (check_field(&case_fields[i], cas, "", where) < 0)
+			return -1;
+	if (check_parts(cas, "writes", where) < 0 ||
+	    check_parts(cas, "reads", where) < 0)
 		return -1;
 	if (!json_path(cas, "config.requests") ==
 	    !json_path(cas, "config.duration_s"))

@@ -111,26 +111,22 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-seq");
 }
 
-/*
- * Counts b as a duplicate of a. -1, error reported, if they differ elsewhere.
- */
+/* 0, or -1, error reported, if cases of one identity differ elsewhere. */
 static int
-check_duplicate(struct plan *p, const struct json *a, const struct json *b)
+check_duplicate(const struct json *a, const struct json *b)
 {
 	struct str s = {0};
-	int rc = 0;
 
-	plan_format_id(&s, json_get(a, "config"), false);
 	if (json_equal(json_get(a, "server"), json_get(b, "server")) &&
 	    json_equal(json_get(a, "client"), json_get(b, "client")))
-		p->doubles++;
-	else
-		rc = err_fail("case %s is planned twice with different CPUs or "
-			      "ports, which are not part of its identity: run "
-			      "them in two sessions with an '--output' each",
-		    s.s);
+		return 0;
+	plan_format_id(&s, json_get(a, "config"), false);
+	err_say("case %s is planned twice with different CPUs or ports, which "
+		"are not part of its identity: run them in two sessions with "
+		"an '--output' each",
+	    s.s);
 	str_free(&s);
-	return rc;
+	return -1;
 }
 
 static int
@@ -138,7 +134,7 @@ drop_duplicates(struct plan *p)
 {
 	struct json **first = mem_array(p->n + 1, sizeof *first), *cas;
 	struct intern *identities = intern_new();
-	size_t n = p->n, id;
+	size_t n = p->n, id, dropped = 0;
 	struct str s = {0};
 	int rc = 0;
 
@@ -152,16 +148,18 @@ drop_duplicates(struct plan *p)
 			first[id] = p->cases[p->n++] = cas;
 			continue;
 		}
-		if (check_duplicate(p, first[id], cas) < 0)
+		if (check_duplicate(first[id], cas) < 0)
 			rc = -1;
+		else
+			dropped++;
 		json_free(cas);
 	}
 	str_free(&s);
 	intern_free(identities);
 	free(first);
-	if (p->doubles)
-		err_say("%zu duplicate case%s dropped", p->doubles,
-		    num_plural(p->doubles));
+	if (dropped)
+		err_say("%zu duplicate case%s dropped", dropped,
+		    num_plural(dropped));
 	return rc;
 }
 
@@ -185,26 +183,15 @@ mark_equal_ids(const struct plan *p, bool *same)
 	return equal;
 }
 
-static int
-check_given_ids(const struct plan *p, const bool *given, const bool *same)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (given[i] && same[i])
-			return err_fail("two different cases have the id "
-					"'%s': rename one",
-			    json_get_str(p->cases[i], "id"));
-	return 0;
-}
-
 /* Tries a short id, then a longer one, then a number, until all differ. */
-static int
-name_cases(struct plan *p)
+int
+plan_name_cases(struct plan *p)
 {
+	int rc = drop_duplicates(p);
 	bool *given = mem_array(p->n + 1, sizeof *given);
 	bool *same = mem_array(p->n + 1, sizeof *same);
 	struct str s = {0};
 	size_t i, n;
-	int rc;
 
 	for (i = 0; i < p->n; i++)
 		given[i] = *json_get_str(p->cases[i], "id");
@@ -222,15 +209,13 @@ name_cases(struct plan *p)
 		if (!mark_equal_ids(p, same))
 			break;
 	}
-	rc = check_given_ids(p, given, same);
+	for (i = 0; i < p->n && rc == 0; i++)
+		if (given[i] && same[i])
+			rc = err_fail("two different cases have the id '%s': "
+				      "rename one",
+			    json_get_str(p->cases[i], "id"));
 	str_free(&s);
 	free(given);
 	free(same);
 	return rc;
-}
-
-int
-plan_name_cases(struct plan *p)
-{
-	return drop_duplicates(p) < 0 ? -1 : name_cases(p);
 }

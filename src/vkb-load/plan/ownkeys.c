@@ -2,6 +2,7 @@
 #include "benchcase.h"
 #include "json.h"
 #include "mem.h"
+#include "plan.h"
 #include "str.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/words.h"
@@ -11,56 +12,36 @@
 #include <string.h>
 
 #define MARK WORDS_PREFIX
+#define DIGITS "0123456789"
 
 /* Members of a configuration that hold commands, or lists of them. */
-static const char *const command_keys[] = {"command", "populate_with"};
-static const char *const command_list_keys[] = {
-    "setup_commands", "teardown_commands"};
+static const char *const command_keys[] = {
+    "command", "populate_with", "setup_commands", "teardown_commands"};
 static const char *const side_keys[] = {"writes", "reads"};
+
+static char *
+copy_without_mark(const char *text, const void *none)
+{
+	return words_expand_prefix(text, none);
+}
 
 static void
 strip_member(struct json *of, const char *key)
 {
-	const char *text = json_get_str(of, key);
-	char *without;
-
-	if (!text || !strstr(text, MARK))
-		return;
-	without = words_expand_prefix(text, NULL);
-	json_set_str(of, key, without);
-	free(without);
-}
-
-static void
-strip_list(struct json *of, const char *key)
-{
-	const struct json *list = json_get(of, key);
-	struct json *out;
-	char *without;
-
-	if (!list)
-		return;
-	out = json_array();
-	for (const struct json *j = json_first(list); j; j = json_next(j)) {
-		without =
-		    words_expand_prefix(json_str(j) ? json_str(j) : "", NULL);
-		json_push(out, json_string(without));
-		free(without);
-	}
-	json_set(of, key, out);
+	json_set(of, key,
+	    plan_change_texts(json_get(of, key), copy_without_mark, NULL));
 }
 
 void
 ownkeys_strip(struct json *config)
 {
-	for (size_t i = 0; i < 2; i++)
+	struct json *p;
+
+	for (size_t i = 0; i < 4; i++)
 		strip_member(config, command_keys[i]);
 	for (size_t i = 0; i < 2; i++)
-		strip_list(config, command_list_keys[i]);
-	for (size_t i = 0; i < 2; i++)
-		for (struct json *p =
-			 json_first(json_get(config, side_keys[i]));
-		     p; p = json_next(p))
+		for (p = json_first(json_get(config, side_keys[i])); p;
+		     p = json_next(p))
 			strip_member(p, "command");
 }
 
@@ -75,37 +56,121 @@ is_builtin_test(const char *text)
 	return yes;
 }
 
-/* Does each command of a text with ";" between them have the mark? */
+/*
+ * The words of commands that are keys; word 0 is the name. 'last' counts from
+ * the end if it is below 0. 'count' is the word with the number of keys behind
+ * it; before it is only the key 'first', or 0.
+ */
+static const struct key_places {
+	const char *commands;
+	int first, last, step, count;
+} key_places[] = {{"DEL UNLINK EXISTS TOUCH WATCH MGET PFCOUNT PFMERGE SDIFF "
+		   "SDIFFSTORE SINTER SINTERSTORE SUNION SUNIONSTORE",
+		      1, -1, 1, 0},
+    {"MSET MSETNX", 1, -1, 2, 0}, {"JSON.MSET", 1, -1, 3, 0},
+    {"BLPOP BRPOP BZPOPMAX BZPOPMIN JSON.MGET", 1, -2, 1, 0},
+    {"COPY RENAME RENAMENX LCS SMOVE LMOVE BLMOVE RPOPLPUSH BRPOPLPUSH "
+     "GEOSEARCHSTORE ZRANGESTORE",
+	1, 2, 1, 0},
+    {"BITOP", 2, -1, 1, 0}, {"OBJECT MEMORY XGROUP XINFO", 2, 2, 1, 0},
+    {"SINTERCARD ZINTERCARD ZDIFF ZINTER ZUNION LMPOP ZMPOP", 0, 0, 1, 1},
+    {"BLMPOP BZMPOP EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO", 0, 0, 1,
+	2},
+    {"ZDIFFSTORE ZINTERSTORE ZUNIONSTORE", 1, 1, 1, 2},
+    /* All others have one key. */
+    {NULL, 1, 1, 1, 0}};
+
+/* Do the words first, first + step, ... last begin with the mark? */
+static bool
+are_marked(char *const *words, int n, int first, int last, int step)
+{
+	for (int i = first; i <= last; i += step)
+		if (i >= n || !str_starts(words[i], MARK))
+			return false;
+	return first > 0 && first <= last;
+}
+
+static bool
+is_one_of(const char *word, const char *names)
+{
+	char *upper = str_upper(word);
+	bool yes = str_has_part(names, upper, ' ');
+
+	free(upper);
+	return yes;
+}
+
+/* Are all keys of a command ours, of which it has one at least? */
+static bool
+has_own_keys(char *const *words, int n)
+{
+	const struct key_places *p = key_places;
+	const char *name = n ? words[0] : "";
+	int at = 1, last;
+	bool own;
+
+	while (p->commands && !is_one_of(name, p->commands))
+		p++;
+	last = p->last < 0 ? n + p->last : p->last;
+	own = are_marked(words, n, p->first, last, p->step);
+	if (p->count) {
+		last = p->count < n ? atoi(words[p->count]) : 0;
+		return (own || !p->first) && last < n &&
+		    are_marked(words, n, p->count + 1, p->count + last, 1);
+	}
+	if (is_one_of(name, "XREAD XREADGROUP")) {
+		while (at < n && !is_one_of(words[at], "STREAMS"))
+			at++;
+		return are_marked(words, n, at + 1, (n + at) / 2, 1);
+	}
+	if (is_one_of(name, "SORT GEORADIUS GEORADIUSBYMEMBER"))
+		for (; own && at < n; at++)
+			own = !is_one_of(words[at], "STORE STOREDIST") ||
+			    are_marked(words, n, at + 1, at + 1, 1);
+	return own;
+}
+
+/* Are all keys of a text, commands with ";" between them, ours? */
 static bool
 has_prefix_marks(const char *text)
 {
 	const char *why;
-	bool marked = false, all = true;
-	size_t n = 0;
+	bool own = true;
+	size_t n = 0, from = 0;
 	char **words = words_split(text, &n, &why);
 
-	for (size_t i = 0; i < n && words; i++)
-		if (strcmp(words[i], ";") == 0) {
-			all = all && marked;
-			marked = false;
-		} else
-			marked = marked || strstr(words[i], MARK);
+	for (size_t i = 0; i <= n && words; i++) {
+		if (i < n && strcmp(words[i], ";") != 0)
+			continue;
+		/* A number in front says how often the command is sent. */
+		from += from < i && !words[from][strspn(words[from], DIGITS)];
+		own = own && has_own_keys(words + from, (int)(i - from));
+		from = i + 1;
+	}
+	own = own && words;
 	words_free(words);
-	return all && marked;
+	return own;
 }
 
+/* Returns what is wrong with a command, or with one of a list; or NULL. */
 static char *
-check_text(const char *text)
+check_commands(const struct json *j)
 {
-	if (!text || is_builtin_test(text) || has_prefix_marks(text))
-		return NULL;
-	return mem_printf("--no-flush needs a prefix on all keys: put " MARK
-			  " in front of each key and index of '%s'",
-	    text);
+	const char *text = json_str(j);
+	char *why = NULL;
+
+	if (text && !is_builtin_test(text) && !has_prefix_marks(text))
+		return mem_printf("--no-flush needs a prefix on all keys: "
+				  "put " MARK " in front of each key and index "
+				  "of '%s'",
+		    text);
+	for (j = json_first(j); j && !why; j = json_next(j))
+		why = check_commands(j);
+	return why;
 }
 
 char *
-ownkeys_cannot(const struct json *cas)
+ownkeys_explain(const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config"), *j;
 	bool mixed = json_get(c, "writes") || json_get(c, "reads");
@@ -118,15 +183,11 @@ ownkeys_cannot(const struct json *cas)
 		return mem_str("its config_set would change a running server, "
 			       "which --no-flush forbids; use "
 			       "--skip-config-set");
-	for (size_t i = mixed ? 1 : 0; i < 2 && !why; i++)
-		why = check_text(json_get_str(c, command_keys[i]));
-	for (size_t i = 0; i < 2; i++)
-		for (j = json_first(json_get(c, command_list_keys[i]));
-		     j && !why; j = json_next(j))
-			why = check_text(json_str(j));
+	for (size_t i = mixed ? 1 : 0; i < 4 && !why; i++)
+		why = check_commands(json_get(c, command_keys[i]));
 	for (size_t i = 0; i < 2; i++)
 		for (j = json_first(json_get(c, side_keys[i])); j && !why;
 		     j = json_next(j))
-			why = check_text(json_get_str(j, "command"));
+			why = check_commands(json_get(j, "command"));
 	return why;
 }

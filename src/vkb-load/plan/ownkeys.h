@@ -12,6 +12,6 @@ struct json;
 void ownkeys_strip(struct json *config);
 
 /* Returns why a case cannot be run with --no-flush, or NULL. Caller frees. */
-char *ownkeys_cannot(const struct json *cas);
+char *ownkeys_explain(const struct json *cas);
 
 #endif

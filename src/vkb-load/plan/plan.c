@@ -12,17 +12,12 @@
 #include "intern.h"
 #include "ownkeys.h"
 #include "record.h"
+#include "sink.h"
 #include "str.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 void
 plan_report_problem(struct plan *p, const char *fmt, ...)
@@ -55,59 +50,85 @@ plan_is_listed(const char *list, const char *word)
 	return !list;
 }
 
-const char *
-plan_find_command(const struct plan *p, const char *name)
+void
+plan_check_command(struct plan *p, const char *command, const char *where,
+    const char *what, const char *given)
 {
+	const char *near;
+	char *upper;
+
 	for (size_t i = 0; p->commands && p->commands[i]; i++)
-		if (strcmp(p->commands[i], name) == 0)
-			return p->commands[i];
-	return p->commands ? NULL : name;
+		if (strcmp(p->commands[i], command) == 0)
+			return;
+	if (!p->commands)
+		return;
+	upper = str_upper(command);
+	near = str_nearest(upper, p->commands);
+	plan_report_problem(p, "%s: unknown %s '%s'%s%s%s", where, what, given,
+	    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+	free(upper);
 }
 
-/* Sets the length of the writers or the readers of a mixed case. */
-static void
-override_parts(const struct plan_want *w, struct json *list)
+struct json *
+plan_change_texts(const struct json *j,
+    char *(*fn)(const char *text, const void *arg), const void *arg)
 {
-	for (struct json *p = json_first(list); p; p = json_next(p)) {
-		json_del(p, "requests");
-		json_del(p, "maxdocs");
-		json_del(p, "duration");
-		if (w->duration > 0)
-			json_set_num(p, "duration", w->duration);
-		else
-			json_set_num(p, "requests", (double)w->requests);
+	struct json *out;
+	char *text;
+
+	if (j && json_type(j) == JSON_ARRAY) {
+		out = json_array();
+		for (j = json_first(j); j; j = json_next(j))
+			json_push(out, plan_change_texts(j, fn, arg));
+		return out;
 	}
+	if (!json_str(j))
+		return json_dup(j);
+	text = fn(json_str(j), arg);
+	out = json_string(text);
+	free(text);
+	return out;
+}
+
+/* Sets the length of an identity, or of a writer or reader of a mixed case. */
+static void
+override_length(
+    const struct plan_want *w, struct json *of, const char *duration)
+{
+	if (w->duration > 0 || w->requests > 0) {
+		json_del(of, "requests");
+		json_del(of, duration);
+	}
+	if (w->duration > 0)
+		json_set_num(of, duration, w->duration);
+	if (w->requests > 0)
+		json_set_num(of, "requests", (double)w->requests);
 }
 
 static void
-override_warmup(const struct plan_want *w, struct json *config)
+override_part(const struct plan_want *w, struct json *part)
 {
-	static const char *const sides[] = {"writes", "reads"};
-	struct json *p;
-
-	json_set_num(config, "warmup_s", w->warmup);
-	for (size_t i = 0; i < 2; i++)
-		for (p = json_first(json_get(config, sides[i])); p;
-		     p = json_next(p))
-			json_del(p, "warmup");
+	override_length(w, part, "duration");
+	if (w->duration > 0 || w->requests > 0)
+		json_del(part, "maxdocs");
+	if (w->warmup >= 0)
+		json_del(part, "warmup");
 }
 
 /* Applies --duration and other options that are part of the identity. */
 static void
 override_config(const struct plan_want *w, struct json *config)
 {
-	if (w->duration > 0 || w->requests > 0) {
-		json_del(config, "requests");
-		json_del(config, "duration_s");
-		override_parts(w, json_get(config, "writes"));
-		override_parts(w, json_get(config, "reads"));
-	}
-	if (w->duration > 0)
-		json_set_num(config, "duration_s", w->duration);
-	if (w->requests > 0)
-		json_set_num(config, "requests", (double)w->requests);
+	static const char *const sides[] = {"writes", "reads"};
+	struct json *part;
+
+	override_length(w, config, "duration_s");
 	if (w->warmup >= 0)
-		override_warmup(w, config);
+		json_set_num(config, "warmup_s", w->warmup);
+	for (size_t i = 0; i < 2; i++)
+		for (part = json_first(json_get(config, sides[i])); part;
+		     part = json_next(part))
+			override_part(w, part);
 	if (w->rate > 0) {
 		json_set_num(config, "rate", w->rate);
 		if (!json_get(config, "arrivals"))
@@ -180,51 +201,19 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 		return NULL;
 	}
 	cas = record_new("case");
-	axes_config(x, config);
+	axes_complete_config(x, config);
 	override_config(p->want, config);
 	json_set_str(cas, "id", "");
 	json_set(cas, "config", config);
-	json_set(cas, "server", axes_server(p, x));
-	json_set(cas, "client", axes_client(x));
+	json_set(cas, "server", axes_make_server(p, x));
+	json_set(cas, "client", axes_make_client(x));
 	override_client(p->want, cas);
 	append_case(p, cas);
 	return cas;
 }
 
-/* The lists of a configuration that multiply; the last varies fastest. */
-static const struct {
-	const char *key, *identity;
-} lists[] = {{"requests", "requests"}, {"keyspacelen", "keyspacelen"},
-    {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
-    {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
-
-/* Sets list i and those behind it to each of their values; adds the cases. */
 static void
-expand_list(struct plan *p, const struct plan_axes *x, size_t i,
-    const struct json *config)
-{
-	const struct json *v;
-	struct json *c;
-	bool list;
-
-	if (i == sizeof lists / sizeof *lists) {
-		plan_add(p, x, json_dup(config));
-		return;
-	}
-	v = json_get(x->cfg, lists[i].key);
-	list = v && json_type(v) == JSON_ARRAY;
-	if (list)
-		v = json_first(v);
-	do {
-		c = json_dup(config);
-		json_set(c, lists[i].identity, json_dup(v));
-		expand_list(p, x, i + 1, c);
-		json_free(c);
-	} while (list && !p->full && (v = json_next(v)));
-}
-
-static void
-expand_commands(struct plan *p, const struct plan_axes *x)
+add_command(struct plan *p, const struct plan_axes *x)
 {
 	struct json *c = json_object();
 
@@ -232,46 +221,20 @@ expand_commands(struct plan *p, const struct plan_axes *x)
 		json_set(
 		    c, "duration_s", json_dup(json_get(x->cfg, "duration")));
 	json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
-	expand_list(p, x, 0, c);
-	json_free(c);
-}
-
-/* Reports each unknown command of a configuration once. */
-static void
-check_commands(struct plan *p, const struct json *cfg)
-{
-	const char *name, *near;
-	char *upper;
-
-	for (const struct json *m = json_first(json_get(cfg, "commands")); m;
-	     m = json_next(m)) {
-		name = json_str(m);
-		if (plan_find_command(p, name))
-			continue;
-		upper = str_upper(name);
-		near = plan_find_command(p, upper);
-		if (!near)
-			near = str_nearest(upper, p->commands);
-		if (near)
-			plan_report_problem(p,
-			    "commands: unknown command '%s', did "
-			    "you mean '%s'?",
-			    name, near);
-		else
-			plan_report_problem(
-			    p, "commands: unknown command '%s'", name);
-		free(upper);
-	}
+	plan_add(p, x, c);
 }
 
 static void
 expand_config(struct plan *p, const struct json *cfg)
 {
 	bool groups = json_get(cfg, "test_groups");
+	const struct json *m =
+	    groups ? NULL : json_first(json_get(cfg, "commands"));
 
-	if (!groups)
-		check_commands(p, cfg);
-	axes_each(p, cfg, groups ? plan_scenarios : expand_commands);
+	for (; m; m = json_next(m))
+		plan_check_command(
+		    p, json_str(m), "commands", "command", json_str(m));
+	axes_each(p, cfg, groups ? plan_expand_scenarios : add_command);
 }
 
 /* Adds a case that was read; options override it. 0, or -1, error reported. */
@@ -294,45 +257,24 @@ take_case(struct plan *p, struct json *rec, const char *where)
 	return 0;
 }
 
-static int
-read_cases(struct plan *p, struct jsonl *in)
-{
-	struct json *rec;
-	int rc, bad = 0;
-
-	while ((rc = record_next(in, &rec)) != 0)
-		if (rc < 0)
-			bad = -1;
-		else if (take_case(p, rec, jsonl_where(in)) < 0) {
-			bad = -1;
-			json_free(rec);
-		}
-	return bad;
-}
-
 /* Reads case records by record_next, whose messages have line numbers. */
 static int
-read_case_text(struct plan *p, const struct str *s)
+read_cases(struct plan *p, const struct str *s)
 {
-	int fd = memfd_create("cases", MFD_CLOEXEC), rc;
-	size_t done = 0;
+	int fd = sink_memory(s->s, s->len), got, rc = 0;
 	struct jsonl *in;
-	ssize_t n;
+	struct json *rec;
 
 	if (fd < 0)
 		return err_fail_sys("cannot copy '%s' to memory", p->file);
-	while (done < s->len) {
-		n = write(fd, s->s + done, s->len - done);
-		if (n < 0 && errno != EINTR) {
-			close(fd);
-			return err_fail_sys(
-			    "cannot copy '%s' to memory", p->file);
-		}
-		done += n > 0 ? (size_t)n : 0;
-	}
-	lseek(fd, 0, SEEK_SET);
 	in = jsonl_fd(fd, p->file);
-	rc = read_cases(p, in);
+	while ((got = record_next(in, &rec)) != 0)
+		if (got < 0)
+			rc = -1;
+		else if (take_case(p, rec, jsonl_where(in)) < 0) {
+			rc = -1;
+			json_free(rec);
+		}
 	jsonl_close(in);
 	return rc;
 }
@@ -375,7 +317,7 @@ plan_read(struct plan *p, const char *file)
 	}
 	doc = json_parse(s.s, s.len, NULL, NULL);
 	if (holds_records(&s, doc)) {
-		rc = read_case_text(p, &s);
+		rc = read_cases(p, &s);
 		goto out;
 	}
 	if (!doc &&

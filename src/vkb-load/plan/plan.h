@@ -43,7 +43,6 @@ struct plan {
 	size_t problems;       /* reported so far */
 	struct intern *placed; /* identities, by group */
 	bool full;             /* PLAN_MOST was reached, and reported */
-	size_t doubles;        /* duplicate cases that were dropped */
 };
 
 /* Adds the cases of a file, "-" is stdin. 0, or -1, error reported. */
@@ -54,14 +53,23 @@ int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
 /* One combination of the axes, for the expansion. */
+enum { PLAN_LISTS = 12 }; /* that a configuration may have */
 struct plan_axes {
 	const struct json *cfg;
+	const struct json *values[PLAN_LISTS]; /* of each list; NULL: none */
 	bool cluster, tls;
 	const struct json *profiling, *set; /* NULL: none */
 	double io_threads;                  /* 0: not given */
 };
 
 void plan_report_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
+
+/*
+ * Checks that the engine has the command. If not, reports the one that may be
+ * meant: "WHERE: unknown WHAT 'GIVEN', did you mean 'GET'?".
+ */
+void plan_check_command(struct plan *, const char *command, const char *where,
+    const char *what, const char *given);
 
 /* Most cases of all files; three lists of 2,999 values make 27 billion. */
 #define PLAN_MOST 100000
@@ -72,9 +80,14 @@ void plan_report_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
  */
 struct json *plan_add(
     struct plan *, const struct plan_axes *, struct json *config);
-const char *plan_find_command(
-    const struct plan *, const char *name); /* NULL: unknown */
-void plan_scenarios(struct plan *, const struct plan_axes *);
+void plan_expand_scenarios(struct plan *, const struct plan_axes *);
+
+/*
+ * Returns a copy of a text, or of a list of them, each changed by 'fn', whose
+ * result is freed. Other values are copied; NULL gives NULL.
+ */
+struct json *plan_change_texts(const struct json *,
+    char *(*fn)(const char *text, const void *arg), const void *arg);
 
 /* Is 'word' in the comma-separated list? A NULL list has every word. */
 bool plan_is_listed(const char *list, const char *word);

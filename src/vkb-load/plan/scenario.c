@@ -13,6 +13,7 @@
 /* One scenario, in one iteration of its group, in one of its variants. */
 struct take {
 	const struct json *group, *s;
+	const char *name;    /* of the group */
 	const char *scene;   /* name of the group's scene */
 	size_t first;        /* index of the group's first case */
 	const char *id;      /* with the suffix of the variant */
@@ -23,18 +24,22 @@ struct take {
 
 /* Returns a string as it is, another value printed. Caller frees. */
 static char *
-format_name(const struct json *v, const char *absent)
+format_name(const struct json *v)
 {
 	if (!v)
-		return mem_str(absent);
+		return mem_str("unknown");
 	return json_str(v) ? mem_str(json_str(v)) : json_print(v);
 }
 
-/* Replaces "{iteration}" by the number unless it is 0. Caller frees. */
+/*
+ * Replaces "{iteration}" by the number, a long long, unless it is 0. Caller
+ * frees.
+ */
 static char *
-expand_iteration(const char *s, long long iteration)
+expand_iteration(const char *s, const void *number)
 {
 	static const char mark[] = "{iteration}";
+	long long iteration = *(const long long *)number;
 	struct str out = {0};
 	const char *at;
 
@@ -47,16 +52,16 @@ expand_iteration(const char *s, long long iteration)
 	return str_take(&out);
 }
 
+/* Copies a text or a list of texts, unless it is empty. */
 static void
-set_expanded(struct json *to, const char *key, const char *s, long long n)
+set_expanded(struct json *to, const char *key, const struct json *from,
+    const struct take *y)
 {
-	char *text;
+	const struct json *v = json_get(from, key);
 
-	if (!s)
-		return;
-	text = expand_iteration(s, n);
-	json_set_str(to, key, text);
-	free(text);
+	if (json_str(v) || json_len(v))
+		json_set(to, key,
+		    plan_change_texts(v, expand_iteration, &y->iteration));
 }
 
 static const char *
@@ -75,12 +80,12 @@ get_phase(const struct json *s)
 static char *
 make_command(struct plan *p, const struct take *x, const struct json *s)
 {
-	const char *test = json_get_str(s, "test"), *near;
+	const char *test = json_get_str(s, "test");
 	const char *text = json_get_str(s, "command");
 	char *name, *it;
 
 	if (!test) {
-		it = expand_iteration(text ? text : "mixed", x->iteration);
+		it = expand_iteration(text ? text : "mixed", &x->iteration);
 		if (!*x->flag || !text)
 			return it;
 		name = mem_printf("%s %s", it, x->flag);
@@ -88,12 +93,9 @@ make_command(struct plan *p, const struct take *x, const struct json *s)
 		return name;
 	}
 	name = str_upper(test);
-	if (!plan_find_command(p, name)) {
-		near = str_nearest(name, p->commands);
-		plan_report_problem(p, "scenario '%s': unknown test '%s'%s%s%s",
-		    x->id, test, near ? ", did you mean '" : "",
-		    near ? near : "", near ? "'?" : "");
-	}
+	it = mem_printf("scenario '%s'", x->id);
+	plan_check_command(p, name, it, "test", test);
+	free(it);
 	return name;
 }
 
@@ -118,6 +120,8 @@ set_length(const struct plan_axes *x, const struct json *s, struct json *c)
 static struct json *
 list_parts(struct plan *p, const struct take *x, const char *side)
 {
+	static const char *const inherited[] = {
+	    "duration", "pipeline", "cluster_execution"};
 	const struct json *list = json_get(x->s, side);
 	bool reads = strcmp(side, "reads") == 0;
 	struct take y = *x;
@@ -136,17 +140,13 @@ list_parts(struct plan *p, const struct take *x, const char *side)
 		text = make_command(p, &y, v);
 		json_set_str(part, "command", text);
 		free(text);
-		set_expanded(
-		    part, "dataset", json_get_str(v, "dataset"), x->iteration);
-		if (!json_get(v, "duration"))
-			json_set(part, "duration",
-			    json_dup(json_get(x->s, "duration")));
-		if (!json_get(v, "pipeline"))
-			json_set_num(part, "pipeline",
-			    json_get_num(x->s, "pipeline", 1));
-		if (!json_get(v, "cluster_execution"))
-			json_set(part, "cluster_execution",
-			    json_dup(json_get(x->s, "cluster_execution")));
+		set_expanded(part, "dataset", v, x);
+		for (size_t i = 0; i < 3; i++)
+			if (!json_get(v, inherited[i]))
+				json_set(part, inherited[i],
+				    json_dup(json_get(x->s, inherited[i])));
+		if (!json_get(part, "pipeline"))
+			json_set_num(part, "pipeline", 1);
 		json_push(out, part);
 	}
 	return out;
@@ -190,25 +190,6 @@ get_keyspace(const struct plan_axes *x, const struct json *s)
 	return list ? json_num(json_first(list), 1000000) : 1000000;
 }
 
-/* Returns the setup or teardown commands, or NULL. */
-static struct json *
-list_commands(const struct take *y, const char *key)
-{
-	const struct json *list = json_get(y->s, key);
-	struct json *out;
-	char *text;
-
-	if (!json_len(list))
-		return NULL;
-	out = json_array();
-	for (const struct json *v = json_first(list); v; v = json_next(v)) {
-		text = expand_iteration(json_str(v), y->iteration);
-		json_push(out, json_string(text));
-		free(text);
-	}
-	return out;
-}
-
 /* Sets the warm-up in seconds, on own connections or those of the run. */
 static void
 set_warmup(const struct take *y, struct json *c)
@@ -224,32 +205,19 @@ set_warmup(const struct take *y, struct json *c)
 		json_set_bool(c, "warmup_writes_only", true);
 }
 
-static void
-set_preparation(const struct take *y, struct json *c)
-{
-	static const char *const lists[] = {
-	    "setup_commands", "teardown_commands"};
-
-	for (size_t i = 0; i < 2; i++)
-		json_set(c, lists[i], list_commands(y, lists[i]));
-	set_expanded(c, "populate_with", json_get_str(y->s, "populate_with"),
-	    y->iteration);
-}
-
 static struct json *
 make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
+	static const char *const expanded[] = {
+	    "dataset", "setup_commands", "teardown_commands", "populate_with"};
 	const char *how = json_get_str(y->s, "cluster_execution");
-	char *group = format_name(json_get(y->group, "group"), "unknown"),
-	     *text;
+	char *text = mem_printf("%s_%s", y->name, y->id);
 	struct json *c = json_object();
 
-	text = mem_printf("%s_%s", group, y->id);
 	json_set_str(c, "test_id", text);
 	free(text);
 	json_set_str(c, "test_phase", get_phase(y->s));
 	json_set(c, "group", json_dup(json_get(y->group, "group")));
-	free(group);
 	json_set_str(c, "scenario", y->id);
 	text = make_command(p, y, y->s);
 	json_set_str(c, "command", text);
@@ -260,8 +228,8 @@ make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 	set_warmup(y, c);
 	if (y->iteration)
 		json_set_num(c, "iteration", (double)y->iteration);
-	set_expanded(c, "dataset", json_get_str(y->s, "dataset"), y->iteration);
-	set_preparation(y, c);
+	for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++)
+		set_expanded(c, expanded[i], y->s, y);
 	if (how && strcmp(how, "parallel") == 0)
 		json_set_str(c, "cluster_execution", how);
 	json_set(c, "writes", list_parts(p, y, "writes"));
@@ -283,12 +251,9 @@ make_about(const struct plan *p, const struct take *y)
 		json_set_str(a, "config_name", file ? file + 1 : p->file);
 	json_set_str(
 	    a, "group_description", json_get_str(y->group, "description"));
-	if (text && *y->flag) {
-		both = mem_printf("%s + %s", text, y->flag);
-		json_set_str(a, "scenario_description", both);
-		free(both);
-	} else
-		json_set_str(a, "scenario_description", text);
+	both = text && *y->flag ? mem_printf("%s + %s", text, y->flag) : NULL;
+	json_set_str(a, "scenario_description", both ? both : text);
+	free(both);
 	if (json_first(a))
 		return a;
 	json_free(a);
@@ -308,7 +273,7 @@ add_case(struct plan *p, const struct plan_axes *x, const struct take *y)
 	json_set(cas, "about", make_about(p, y));
 	if (seed && json_type(seed) == JSON_NUMBER)
 		json_set(json_get(cas, "client"), "seed", json_dup(seed));
-	json_set(cas, "data", recipes_of(x->cfg, json_get(cas, "config")));
+	json_set(cas, "data", recipes_collect(x->cfg, json_get(cas, "config")));
 	scene_place(p, y->first, y->scene);
 	if (!listed)
 		json_set_bool(cas, "unlisted", true);
@@ -347,7 +312,7 @@ static void
 expand_options(struct plan *p, const struct plan_axes *x, struct take *y)
 {
 	const struct json *m = json_first(json_get(y->s, "options"));
-	char *base = format_name(json_get(y->s, "id"), "unknown"), *id;
+	char *base = format_name(json_get(y->s, "id")), *id;
 
 	y->flag = "";
 	y->id = base;
@@ -381,12 +346,13 @@ runs_in_iteration(const struct json *s, long long iteration)
 }
 
 static void
-expand_group(
-    struct plan *p, const struct plan_axes *x, const struct json *g, size_t at)
+expand_group(struct plan *p, const struct plan_axes *x, const struct json *g,
+    const char *name, size_t at)
 {
 	long long n = (long long)json_get_num(g, "iterations", 0);
-	char *scene = scene_name(x, g, at);
-	struct take y = {.group = g, .scene = scene, .first = p->n};
+	char *scene = scene_name(x, name, at);
+	struct take y = {
+	    .group = g, .name = name, .scene = scene, .first = p->n};
 
 	for (long long i = n ? 1 : 0; i <= n && !p->full; i++)
 		for (y.s = json_first(json_get(g, "scenarios"));
@@ -399,17 +365,15 @@ expand_group(
 }
 
 void
-plan_scenarios(struct plan *p, const struct plan_axes *x)
+plan_expand_scenarios(struct plan *p, const struct plan_axes *x)
 {
 	const struct json *g = json_first(json_get(x->cfg, "test_groups"));
 	char *name;
-	bool in;
 
 	for (size_t i = 0; g && !p->full; g = json_next(g), i++) {
-		name = format_name(json_get(g, "group"), "unknown");
-		in = plan_is_listed(p->want->groups, name);
+		name = format_name(json_get(g, "group"));
+		if (plan_is_listed(p->want->groups, name))
+			expand_group(p, x, g, name, i);
 		free(name);
-		if (in)
-			expand_group(p, x, g, i);
 	}
 }

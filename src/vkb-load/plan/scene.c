@@ -31,14 +31,12 @@ scene_changes_server(const struct json *cas)
 
 /* Groups may share a number, so the name has a hash of their configuration. */
 char *
-scene_name(const struct plan_axes *x, const struct json *group, size_t i)
+scene_name(const struct plan_axes *x, const char *group, size_t i)
 {
 	const struct json *parts[] = {x->cfg, x->set, x->profiling};
 	const double axes[] = {x->cluster, x->tls, x->io_threads, (double)i};
-	const struct json *name = json_get(group, "group");
 	unsigned long long h = STR_HASH;
 	struct str s = {0};
-	char *text, *out;
 
 	for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
 		json_canonical(&s, parts[k]);
@@ -47,12 +45,7 @@ scene_name(const struct plan_axes *x, const struct json *group, size_t i)
 	h = str_hash(h, s.s, s.len);
 	h = str_hash(h, axes, sizeof axes);
 	str_free(&s);
-	text = !name         ? mem_str("unknown")
-	    : json_str(name) ? mem_str(json_str(name))
-			     : json_print(name);
-	out = mem_printf("%s-%012llx", text, h & 0xffffffffffffULL);
-	free(text);
-	return out;
+	return mem_printf("%s-%012llx", group, h & 0xffffffffffffULL);
 }
 
 /* Adds a case to the group that begins at 'first'; false if it has it. */

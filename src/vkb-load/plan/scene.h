@@ -35,8 +35,11 @@ bool scene_changes_server(const struct json *cas);
 /* Does a case flush or restart the server before it runs? */
 bool scene_resets_server(const struct json *cas);
 
-/* Returns a name for the i-th group of a configuration; caller frees. */
-char *scene_name(const struct plan_axes *, const struct json *group, size_t i);
+/*
+ * Returns a name for the i-th group of a configuration, whose own name is
+ * 'group'; caller frees.
+ */
+char *scene_name(const struct plan_axes *, const char *group, size_t i);
 
 /*
  * Sets 'scene' and 'step' of the last case of the plan; its group begins at the

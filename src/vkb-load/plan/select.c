@@ -31,15 +31,6 @@ move_before(struct json *list, struct json *cas)
 	json_free(before);
 }
 
-/* Appends a case and the list before it; takes the case. */
-static void
-append_prior(struct json *list, struct json *cas)
-{
-	move_before(list, cas);
-	json_del(cas, "unlisted");
-	json_push(list, cas);
-}
-
 /*
  * A later case may need the data of a case that is left out. Such a case moves
  * to 'before' of the later one, to be run without being recorded.
@@ -61,16 +52,17 @@ select_in_scene(struct plan *p, const struct scene *s, const bool *keep)
 		}
 		if (keep[s->v[i]]) {
 			move_before(list, *cas);
-			if (json_len(list))
+			if (json_len(list)) {
 				json_set(*cas, "before", list);
-			else
-				json_free(list);
-			list = json_array();
+				list = json_array();
+			}
 			continue;
 		}
-		if (any && scene_changes_server(*cas))
-			append_prior(list, *cas);
-		else
+		if (any && scene_changes_server(*cas)) {
+			move_before(list, *cas);
+			json_del(*cas, "unlisted");
+			json_push(list, *cas);
+		} else
 			json_free(*cas);
 		*cas = NULL;
 	}

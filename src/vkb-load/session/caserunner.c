@@ -3,15 +3,13 @@
 #include "json.h"
 #include "stopping.h"
 #include "mem.h"
-#include "ciwidth.h"
-#include "progress.h"
 #include "results.h"
+#include "schedule.h"
 #include "vkb-load/case/engines.h"
-#include "vkb-load/case/resultrecord.h"
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
-#include "vkb-load/case/roles.h"
+#include "vkb-load/plan/builds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +18,14 @@
 /* A case of a turn: measured, run without being recorded, or left out. */
 struct step {
 	const struct bench_case *cas;
-	size_t at; /* in the scene; SIZE_MAX: from a 'before' list */
+	size_t number; /* of the case in the schedule */
+	bool *wanted;  /* NULL: from a 'before' list */
 	bool run;
 };
 
 struct call {
 	struct case_runner *r;
+	struct schedule *a;
 	struct case_run *v;
 	struct step *steps;
 	size_t n;
@@ -34,38 +34,39 @@ struct call {
 };
 
 static bool
-is_measured(const struct call *x, const struct step *s)
+is_measured(const struct step *s)
 {
-	return s->at != SIZE_MAX && x->v->wanted[s->at];
+	return s->wanted && *s->wanted;
 }
 
 static void
-append_step(
-    struct call *x, const struct bench_case *cas, size_t at, size_t *cap)
+append_step(struct call *x, const struct bench_case *cas, size_t number,
+    bool *wanted, size_t *cap)
 {
 	x->steps = mem_grow(x->steps, x->n, cap, sizeof *x->steps);
-	x->steps[x->n++] = (struct step){cas, at, false};
+	x->steps[x->n++] = (struct step){cas, number, wanted, false};
 }
 
 /* Marks the wanted cases and those that make data for them. */
 static void
 plan_steps(struct call *x)
 {
-	const struct scene *scene = &x->r->scenes[x->v->slot->scene];
+	const struct scene *scene = &x->a->scenes.v[x->v->turn->scene];
 	const struct bench_case *cas;
 	bool needed = false;
 	struct step *s;
 	size_t cap = 0;
 
 	for (size_t i = 0; i < scene->n; i++) {
-		cas = &x->r->cases[scene->v[i]];
+		cas = &x->a->cases[scene->v[i]];
 		for (size_t k = 0; k < cas->nbefore; k++)
-			append_step(x, &cas->before[k], SIZE_MAX, &cap);
-		append_step(x, cas, i, &cap);
+			append_step(
+			    x, &cas->before[k], scene->v[i], NULL, &cap);
+		append_step(x, cas, scene->v[i], &x->v->wanted[i], &cap);
 	}
 	for (size_t i = x->n; i-- > 0;) {
 		s = &x->steps[i];
-		s->run = is_measured(x, s) ||
+		s->run = is_measured(s) ||
 		    (needed && scene_changes_server(s->cas->record));
 		needed = needed || s->run;
 		if (s->run && scene_resets_server(s->cas->record))
@@ -76,75 +77,68 @@ plan_steps(struct call *x)
 static void
 start_measure(struct call *x, struct measure *m, const struct bench_case *cas)
 {
-	const struct turn *t = x->v->slot;
-	struct case_runner *r = x->r;
+	const struct turn *t = x->v->turn;
 
-	measure_init(
-	    m, &r->context, cas, r->builds[t->build], t->index, t->block);
+	measure_init(m, &x->r->context, cas, x->a->builds->v[t->build],
+	    t->index, t->block);
 	for (size_t i = 0; i < m->roles.n; i++)
-		stopping_record(
-		    r->rule, m->roles.v[i].config, json_get(m->recs[i], "run"));
+		stopping_record(x->a->rule, m->roles.v[i].config,
+		    json_get(m->recs[i], "run"));
 }
 
-/* Adds the metrics of all roles together to the precision of the case. */
+/* Adds a run that succeeded to the precision of its case. */
 static void
 add_to_precision(struct call *x, const struct measure *m, size_t cas)
 {
 	const struct json **v = mem_array(m->roles.n + 1, sizeof *v);
-	struct json *all;
 
 	for (size_t i = 0; i < m->roles.n; i++)
 		v[i] = json_get(m->recs[i], "metrics");
-	all = result_record_merge(v, m->roles.n);
-	ci_width_add(
-	    x->r->precise, cas, x->v->slot->build, x->v->slot->index, all);
-	json_free(all);
+	schedule_add_metrics(x->a, x->v->turn, cas, v);
 	free(v);
 }
 
-/* Reports that a run failed, and where the log of its server is. */
+/* Reports what failed, and where the log of its server is; frees 'what'. */
 static void
-say_failed(struct call *x, const struct step *s, const char *what)
+report_failure(struct call *x, const struct step *s, char *what)
 {
 	const char *log = logs_keep(x->r->context.logs);
 
 	err_say("%s: %s%s%s%s", s->cas->id, what,
 	    log ? "; the log of its server is kept in '" : "", log ? log : "",
 	    log ? "'" : "");
+	free(what);
 }
 
 /* Writes the profile records of a case. 0, or -1, error reported. */
 static int
 write_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
 {
-	char *what;
-
 	if (rc < 0 || m->error.len) {
-		what = mem_printf("not profiled: %s",
-		    m->error.len ? m->error.s : "it was interrupted");
-		say_failed(x, s, what);
-		free(what);
+		report_failure(x, s,
+		    mem_printf("not profiled: %s",
+			m->error.len ? m->error.s : "it was interrupted"));
 		x->v->failed++;
 	}
 	progress_wipe();
 	for (struct json *j = json_first(m->profiled); j; j = json_next(j))
-		if (results_write(x->r->results, j) < 0)
+		if (results_write(x->a->results, j) < 0)
 			return -1;
 	return 0;
 }
 
 static int
-write_raw(struct case_runner *r, struct measure *m)
+write_raw(struct call *x, struct measure *m)
 {
 	struct json *run;
 
 	if (!m->raw)
 		return 0;
 	run = json_object();
-	json_set_str(run, "session", r->context.session);
-	json_set_num(run, "order", (double)r->context.order);
+	json_set_str(run, "session", x->r->context.session);
+	json_set_num(run, "order", (double)x->r->context.order);
 	json_set(m->raw, "run", run);
-	return results_write(r->results, m->raw);
+	return results_write(x->a->results, m->raw);
 }
 
 /* Writes the records of one case. 0, or -1, error reported. */
@@ -152,8 +146,7 @@ static int
 write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 {
 	struct case_runner *r = x->r;
-	size_t cas = r->scenes[x->v->slot->scene].v[s->at];
-	char what[40];
+	struct results *to = x->a->results;
 
 	if (x->v->profile)
 		return write_profiles(x, m, s, rc);
@@ -169,24 +162,22 @@ write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 		if (m->error.len) /* only the first has the end of a log */
 			m->error.s[strcspn(m->error.s, "\n")] = '\0';
 	}
-	if (rc < 0) {
-		snprintf(
-		    what, sizeof what, "run %zu failed", x->v->slot->index);
-		say_failed(x, s, what);
-	}
+	if (rc < 0)
+		report_failure(
+		    x, s, mem_printf("run %zu failed", x->v->turn->index));
 	progress_wipe();
-	if (r->machine && results_write(r->results, r->machine) < 0)
+	if (r->machine && results_write(to, r->machine) < 0)
 		return -1;
 	r->machine = NULL; /* written once */
-	if (write_raw(r, m) < 0 ||
-	    results_write_all(r->results, m->recs, m->roles.n) < 0)
+	if (write_raw(x, m) < 0 ||
+	    results_write_all(to, m->recs, m->roles.n) < 0)
 		return -1;
 	if (rc == 0) {
-		add_to_precision(x, m, cas);
-		x->v->wanted[s->at] = false;
+		add_to_precision(x, m, s->number);
+		*s->wanted = false;
 	} else
 		x->v->failed++;
-	progress_end(r->progress, cas, m->recs[0]);
+	progress_end(&x->a->progress, s->number, m->recs[0]);
 	return 0;
 }
 
@@ -208,20 +199,19 @@ mark_spoilt(struct call *x, const struct step *s, const struct measure *m)
 static int
 prepare_server(struct call *x, const struct step *s, struct measure *m)
 {
+	bool reset = scene_resets_server(s->cas->record);
 	char *why = NULL;
-	int rc = 0;
 
-	if (scene_resets_server(s->cas->record) || !x->handle.server) {
-		if (scene_resets_server(s->cas->record)) {
-			free(x->spoilt);
-			x->spoilt = NULL;
-		}
-		if (x->spoilt)
-			return measure_fail(m, mem_str(x->spoilt));
-		rc = handle_reset(&x->handle, s->cas, &why);
-		return rc < 0 ? measure_fail(m, why) : 0;
+	if (reset) {
+		free(x->spoilt);
+		x->spoilt = NULL;
 	}
-	return x->spoilt ? measure_fail(m, mem_str(x->spoilt)) : 0;
+	if (x->spoilt)
+		return measure_fail(m, mem_str(x->spoilt));
+	if (x->handle.server && !reset)
+		return 0;
+	return handle_reset(&x->handle, s->cas, &why) < 0 ? measure_fail(m, why)
+							  : 0;
 }
 
 /* Checks that the server still runs; ends it after the last step. */
@@ -240,16 +230,16 @@ static int
 run_step(struct call *x, const struct step *s, bool last)
 {
 	struct case_runner *r = x->r;
+	bool profiled = x->v->profile && is_measured(s);
 	struct measure m;
 	int rc;
 
-	if (is_measured(x, s) && !x->v->profile)
-		r->announce(
-		    r->arg, x->v->slot, r->scenes[x->v->slot->scene].v[s->at]);
+	if (is_measured(s) && !profiled)
+		r->announce(r->arg, x->v->turn, s->number);
 	start_measure(x, &m, s->cas);
-	if (!is_measured(x, s) || x->v->profile)
+	if (!is_measured(s) || profiled)
 		r->context.order -= m.roles.n;
-	if (is_measured(x, s) && x->v->profile)
+	if (profiled)
 		measure_profile(&m);
 	rc = prepare_server(x, s, &m);
 	if (rc == 0)
@@ -261,11 +251,10 @@ run_step(struct call *x, const struct step *s, bool last)
 	    (scene_changes_server(s->cas->record) || !x->handle.server))
 		mark_spoilt(x, s, &m);
 	/* a finished profile is recorded: it is not made again */
-	if (*r->context.stop &&
-	    !(rc == 0 && x->v->profile && is_measured(x, s)))
+	if (*r->context.stop && !(rc == 0 && profiled))
 		rc = -1;
 	else
-		rc = is_measured(x, s) ? write_records(x, &m, s, rc) : 0;
+		rc = is_measured(s) ? write_records(x, &m, s, rc) : 0;
 	measure_free(&m);
 	return rc;
 }
@@ -280,8 +269,7 @@ try_step(struct call *x, const struct step *s)
 	char *why;
 	int rc = 0, k;
 
-	x->r->announce(
-	    x->r->arg, x->v->slot, x->r->scenes[x->v->slot->scene].v[s->at]);
+	x->r->announce(x->r->arg, x->v->turn, s->number);
 	start_measure(x, &m, s->cas);
 	x->r->context.order -= m.roles.n;
 	k = handle_start(&l, s->cas, &why);
@@ -310,7 +298,7 @@ try_steps(struct call *x)
 	for (size_t i = 0; i < x->n && rc >= 0; i++) {
 		e = engines_find(
 		    x->r->context.engines, x->steps[i].cas->record);
-		if (!is_measured(x, &x->steps[i]) || !e->untried ||
+		if (!is_measured(&x->steps[i]) || !e->untried ||
 		    !e->untried(e->self, x->steps[i].cas->record))
 			continue;
 		rc = try_step(x, &x->steps[i]);
@@ -324,9 +312,10 @@ int
 case_runner_run(struct case_runner *r, struct case_run *v)
 {
 	struct call x = {.r = r,
+	    .a = r->schedule,
 	    .v = v,
-	    .handle = {
-		.context = &r->context, .build = r->builds[v->slot->build]}};
+	    .handle = {.context = &r->context,
+		.build = r->schedule->builds->v[v->turn->build]}};
 	size_t last = 0;
 	char *why;
 	int rc;
@@ -336,7 +325,7 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 		    r->context.run_name, sizeof r->context.run_name, "profile");
 	else
 		snprintf(r->context.run_name, sizeof r->context.run_name,
-		    "run-%zu", v->slot->index);
+		    "run-%zu", v->turn->index);
 	plan_steps(&x);
 	rc = try_steps(&x);
 	for (size_t i = 0; i < x.n; i++)

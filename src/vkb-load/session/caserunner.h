@@ -5,26 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "order.h"
 #include "vkb-load/case/context.h"
-#include "vkb-load/plan/benchcase.h"
-#include "vkb-load/plan/scene.h"
 
 struct json;
-struct stopping_rule;
-struct ci_width;
-struct progress;
-struct results;
+struct schedule;
+struct turn;
 
 struct case_runner {
 	struct case_context context;
-	const struct bench_case *cases;
-	const struct scene *scenes;
-	struct json *const *builds; /* records with subject and server */
-	const struct stopping_rule *rule;
-	struct ci_width *precise; /* gets each run that succeeded */
-	struct results *results;
-	struct progress *progress;
+	struct schedule *schedule;
 	struct json *machine; /* env record still to be written; or NULL */
 
 	/* called before each run that is measured */
@@ -34,7 +23,7 @@ struct case_runner {
 
 /* What is to be measured in a turn. */
 struct case_run {
-	const struct turn *slot;
+	const struct turn *turn;
 	bool *wanted; /* by place in the scene; cleared when a run succeeds */
 	size_t failed;
 	bool profile; /* profile instead of measuring */

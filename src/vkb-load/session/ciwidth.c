@@ -17,24 +17,12 @@ struct column {
 };
 
 struct ci_width {
-	const struct stopping_rule *looks;
+	const struct stopping_rule *rule;
 	const struct bench_case *cases;
 	size_t ncases, nbuilds;
 	bool paired;
 	struct column *cols; /* per case, build and condition */
 };
-
-/* Copies the finite values in order. Returns their number. */
-static size_t
-copy_present(const double *v, size_t n, double *to)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (isfinite(v[i]))
-			to[kept++] = v[i];
-	return kept;
-}
 
 static double
 relative_width(double lo, double hi, double centre)
@@ -48,23 +36,17 @@ double
 ci_width_median(const double *x, size_t n, double level)
 {
 	double *v = mem_array(n + 1, sizeof *v), lo, hi, width = INFINITY;
-	size_t m = copy_present(x, n, v);
 	struct stats_rule rule = {0};
+	size_t m = 0;
 
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(x[i]))
+			v[m++] = x[i];
 	stats_sort(v, m);
 	if (stats_ci(&rule, v, m, 1 - level, &lo, &hi))
 		width = relative_width(lo, hi, stats_median(v, m));
 	free(v);
 	return width;
-}
-
-static bool
-is_positive(const double *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!(v[i] > 0))
-			return false;
-	return true;
 }
 
 static double
@@ -124,16 +106,17 @@ ci_width_ratio(
 	double *u = mem_array(n + 1, sizeof *u), width = INFINITY;
 	double *v = mem_array(n + 1, sizeof *v);
 	size_t m = 0, k = 0;
+	double least = INFINITY;
 
 	for (size_t i = 0; i < n; i++) {
 		bool both = isfinite(x[i]) && isfinite(y[i]);
 
 		if (isfinite(x[i]) && (both || !paired))
-			u[m++] = x[i];
+			least = fmin(least, u[m++] = x[i]);
 		if (isfinite(y[i]) && (both || !paired))
-			v[k++] = y[i];
+			least = fmin(least, v[k++] = y[i]);
 	}
-	if (m && k && is_positive(u, m) && is_positive(v, k))
+	if (m && k && least > 0)
 		width = paired && m >= power_least_runs(true, 1, level)
 		    ? paired_width(u, v, m, level)
 		    : unpaired_width(u, m, v, k, level);
@@ -158,7 +141,7 @@ ci_width_free(struct ci_width *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->ncases * p->nbuilds * p->looks->nuntil; i++)
+	for (size_t i = 0; i < p->ncases * p->nbuilds * p->rule->nuntil; i++)
 		free(p->cols[i].v);
 	free(p->cols);
 	free(p);
@@ -167,20 +150,20 @@ ci_width_free(struct ci_width *p)
 static struct column *
 find_column(const struct ci_width *p, size_t cas, size_t build, size_t i)
 {
-	return &p->cols[(cas * p->nbuilds + build) * p->looks->nuntil + i];
+	return &p->cols[(cas * p->nbuilds + build) * p->rule->nuntil + i];
 }
 
 static const char *
 get_metric(const struct ci_width *p, size_t cas, size_t i)
 {
-	return stopping_metric(&p->looks->until[i], p->cases[cas].config);
+	return stopping_metric(&p->rule->until[i], p->cases[cas].config);
 }
 
 void
 ci_width_add(struct ci_width *p, size_t cas, size_t build, size_t index,
     const struct json *metrics)
 {
-	for (size_t i = 0; i < p->looks->nuntil; i++) {
+	for (size_t i = 0; i < p->rule->nuntil; i++) {
 		struct column *c = find_column(p, cas, build, i);
 
 		while (c->n < index) {
@@ -197,8 +180,8 @@ static double
 condition_width(const struct ci_width *p, size_t cas, size_t look, size_t i,
     const bool *out)
 {
-	size_t runs = (size_t)p->looks->at[look];
-	double level = p->looks->level[look], width = -1;
+	size_t runs = (size_t)p->rule->at[look];
+	double level = p->rule->level[look], width = -1;
 	const struct column *base = NULL;
 
 	for (size_t b = 0; b < p->nbuilds; b++) {
@@ -228,8 +211,8 @@ ci_width_reached(const struct ci_width *p, size_t cas, size_t look,
 	double ratio = -1;
 	bool all = true;
 
-	for (size_t i = 0; i < p->looks->nuntil; i++) {
-		double wanted = p->looks->until[i].width;
+	for (size_t i = 0; i < p->rule->nuntil; i++) {
+		double wanted = p->rule->until[i].width;
 		double now = condition_width(p, cas, look, i, out);
 
 		all = all && now <= wanted;

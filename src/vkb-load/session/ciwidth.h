@@ -29,7 +29,7 @@ double ci_width_ratio(
 
 struct ci_width;
 
-/* 'looks' and 'cases' are borrowed. */
+/* The rule and the cases are borrowed. */
 struct ci_width *ci_width_new(const struct stopping_rule *,
     const struct bench_case *cases, size_t ncases, size_t nbuilds, bool paired);
 void ci_width_free(struct ci_width *);

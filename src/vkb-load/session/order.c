@@ -1,11 +1,12 @@
-#include "order.h"
 #include "mem.h"
 #include "rng.h"
+#include "schedule.h"
+#include "vkb-load/plan/builds.h"
 
 #include <string.h>
 
 enum order_how
-order_parse(const char *s)
+schedule_parse_order(const char *s)
 {
 	if (!s || strcmp(s, "interleaved") == 0)
 		return ORDER_INTERLEAVED;
@@ -14,7 +15,7 @@ order_parse(const char *s)
 
 /* Fisher-Yates shuffle. */
 static void
-shuffle_slots(struct rng *r, struct turn *v, size_t n)
+shuffle_turns(struct rng *r, struct turn *v, size_t n)
 {
 	struct turn t;
 	size_t k;
@@ -28,11 +29,12 @@ shuffle_slots(struct rng *r, struct turn *v, size_t n)
 }
 
 static void
-make_sequential(struct turn *s, const struct order *o)
+make_sequential(
+    struct turn *s, const struct schedule *a, size_t first, size_t last)
 {
-	for (size_t b = 0; b < o->nbuilds; b++)
-		for (size_t c = 0; c < o->nscenes; c++)
-			for (size_t i = o->first; i <= o->last; i++)
+	for (size_t b = 0; b < a->builds->n; b++)
+		for (size_t c = 0; c < a->scenes.n; c++)
+			for (size_t i = first; i <= last; i++)
 				*s++ = (struct turn){
 				    .scene = c, .build = b, .index = i};
 }
@@ -42,34 +44,37 @@ make_sequential(struct turn *s, const struct order *o)
  * slow drift of the machine affects all alike.
  */
 static void
-make_interleaved(struct turn *s, const struct order *o, struct rng *r)
+make_interleaved(struct turn *s, const struct schedule *a, size_t first,
+    size_t last, struct rng *r)
 {
-	for (size_t i = o->first; i <= o->last; i++)
-		for (size_t c = 0; c < o->nscenes; c++) {
-			for (size_t b = 0; b < o->nbuilds; b++)
+	size_t n = a->builds->n;
+
+	for (size_t i = first; i <= last; i++)
+		for (size_t c = 0; c < a->scenes.n; c++, s += n) {
+			for (size_t b = 0; b < n; b++)
 				s[b] = (struct turn){.scene = c,
 				    .build = b,
 				    .index = i,
-				    .block = o->nbuilds > 1 ? i : 0};
-			shuffle_slots(r, s, o->nbuilds);
-			s += o->nbuilds;
+				    .block = n > 1 ? i : 0};
+			shuffle_turns(r, s, n);
 		}
 }
 
 struct turn *
-order_make(const struct order *o, size_t *n)
+schedule_make_order(
+    const struct schedule *a, size_t first, size_t last, size_t *n)
 {
 	struct turn *s;
 	struct rng r;
 
-	*n = o->nscenes * o->nbuilds * (o->last - o->first + 1);
+	*n = a->scenes.n * a->builds->n * (last - first + 1);
 	s = mem_array(*n + 1, sizeof *s);
-	rng_seed(&r, o->seed, o->first - 1);
-	if (o->how == ORDER_INTERLEAVED)
-		make_interleaved(s, o, &r);
+	rng_seed(&r, a->seed, first - 1);
+	if (a->order == ORDER_INTERLEAVED)
+		make_interleaved(s, a, first, last, &r);
 	else
-		make_sequential(s, o);
-	if (o->how == ORDER_RANDOM)
-		shuffle_slots(&r, s, *n);
+		make_sequential(s, a, first, last);
+	if (a->order == ORDER_RANDOM)
+		shuffle_turns(&r, s, *n);
 	return s;
 }

@@ -1,5 +1,6 @@
 #include "results.h"
 #include "err.h"
+#include "intern.h"
 #include "json.h"
 #include "jsonl.h"
 #include "stopping.h"
@@ -18,51 +19,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *
-make_key(const struct json *subject, const struct json *config, size_t index)
+/* Returns the number of a run, by what tells it from others. */
+static size_t
+intern_run(const struct results *r, const struct json *subject,
+    const struct json *config, size_t index)
 {
 	struct str s = {0};
+	size_t id;
 
 	builds_add_key(&s, subject);
 	json_canonical(&s, config);
 	str_printf(&s, "\n%zu", index);
-	return str_take(&s);
-}
-
-static int
-compare_by_key(const void *a, const void *b)
-{
-	const struct finished *x = a, *y = b;
-	int c = strcmp(x->key, y->key);
-
-	return c ? c : (x->place > y->place) - (x->place < y->place);
-}
-
-static int
-compare_key(const void *key, const void *member)
-{
-	return strcmp(key, ((const struct finished *)member)->key);
+	id = intern_id(r->keys, s.s);
+	str_free(&s);
+	return id;
 }
 
 /* Returns the offset after the last newline, or -1, error reported. */
 static off_t
 find_last_newline(int fd, const char *name, off_t size)
 {
-	char buf[4096];
+	char buf[4096], *newline;
 	size_t n;
 
-	while (size > 0) {
+	for (; size > 0; size -= (off_t)n) {
 		n = size < (off_t)sizeof buf ? (size_t)size : sizeof buf;
 		if (pread(fd, buf, n, size - (off_t)n) != (ssize_t)n)
 			return err_fail_sys("cannot read '%s'", name);
-		while (n > 0 && buf[n - 1] != '\n') {
-			n--;
-			size--;
-		}
-		if (n > 0)
-			break;
+		newline = memrchr(buf, '\n', n);
+		if (newline)
+			return size - (buf + n - newline - 1);
 	}
-	return size;
+	return 0;
 }
 
 /* Looks for half a line, as a kill leaves it; cuts it off with 'repair'. */
@@ -92,14 +80,7 @@ check_last_line(int fd, const char *name, bool repair)
 	return 0;
 }
 
-static void
-free_finished(struct finished *f)
-{
-	free(f->key);
-	free(f->tool);
-	json_free(f->metrics);
-}
-
+/* Keeps the first of equal runs. */
 static void
 add_finished(struct results *r, struct json *rec)
 {
@@ -113,34 +94,16 @@ add_finished(struct results *r, struct json *rec)
 	    strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0;
 
 	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
-	    !(index >= 1 && index < 1e9))
+	    !(index >= 1 && index < 1e9) ||
+	    intern_run(r, json_get(rec, "subject"), config, (size_t)index) <
+		r->n)
 		return;
 	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
-	r->done[r->n] = (struct finished){
-	    .key = make_key(json_get(rec, "subject"), config, (size_t)index),
-	    .place = r->n,
-	    .rule = rule,
+	r->done[r->n++] = (struct finished){.rule = rule,
 	    .tool = tool && foreign ? mem_str(tool) : NULL,
 	    .metrics = rule || foreign ? json_detach(rec, "metrics") : NULL};
-	r->n++;
 	if ((size_t)index > r->last)
 		r->last = (size_t)index;
-}
-
-/* Keeps the first of equal keys. */
-static void
-sort_finished(struct results *r)
-{
-	size_t kept = 0;
-
-	if (r->n)
-		qsort(r->done, r->n, sizeof *r->done, compare_by_key);
-	for (size_t i = 0; i < r->n; i++)
-		if (kept && strcmp(r->done[kept - 1].key, r->done[i].key) == 0)
-			free_finished(&r->done[i]);
-		else
-			r->done[kept++] = r->done[i];
-	r->n = kept;
 }
 
 static int
@@ -150,6 +113,7 @@ read_finished(struct results *r, const char *file)
 	struct json *rec;
 	int k, rc = 0;
 
+	r->keys = intern_new();
 	while ((k = record_next(in, &rec)) != 0) {
 		if (k < 0) {
 			rc = -1;
@@ -159,7 +123,6 @@ read_finished(struct results *r, const char *file)
 		json_free(rec);
 	}
 	jsonl_close(in);
-	sort_finished(r);
 	return rc;
 }
 
@@ -176,9 +139,8 @@ results_open(struct results *r, const char *output, const char *resume)
 		r->fd = open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (r->fd < 0)
 		return err_fail_sys("cannot append to '%s'", name);
-	r->file = true;
 	r->path = name;
-	r->name = resume;
+	r->resumed = resume;
 	/* held until results_close; some file systems have no locks */
 	if (flock(r->fd, (resume ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 &&
 	    errno == EWOULDBLOCK)
@@ -191,10 +153,13 @@ results_open(struct results *r, const char *output, const char *resume)
 void
 results_close(struct results *r)
 {
-	for (size_t i = 0; i < r->n; i++)
-		free_finished(&r->done[i]);
+	for (size_t i = 0; i < r->n; i++) {
+		free(r->done[i].tool);
+		json_free(r->done[i].metrics);
+	}
 	free(r->done);
-	if (r->file && r->fd >= 0)
+	intern_free(r->keys);
+	if (r->path)
 		close(r->fd);
 }
 
@@ -202,15 +167,22 @@ const struct finished *
 results_find(const struct results *r, const struct json *subject,
     const struct json *config, size_t index)
 {
-	const struct finished *f;
-	char *k;
+	size_t id = r->n ? intern_run(r, subject, config, index) : 0;
 
-	if (!r->n)
-		return NULL;
-	k = make_key(subject, config, index);
-	f = bsearch(k, r->done, r->n, sizeof *r->done, compare_key);
-	free(k);
-	return f;
+	return id < r->n ? &r->done[id] : NULL;
+}
+
+/* Is the file still in a folder? Records in one that was removed are lost. */
+static int
+check_removed(const struct results *r)
+{
+	struct stat st;
+
+	if (r->path && fstat(r->fd, &st) == 0 && st.st_nlink == 0)
+		return err_fail("'%s' was removed while runs were appended to "
+				"it: they are lost, so measure them again",
+		    r->path);
+	return 0;
 }
 
 /*
@@ -229,7 +201,7 @@ results_write_all(struct results *r, struct json *const *runs, size_t n)
 	if (rc == 0 && fdatasync(r->fd) < 0 && errno != EINVAL &&
 	    errno != EROFS)
 		rc = err_fail_sys("cannot save a record");
-	return rc;
+	return rc < 0 ? -1 : check_removed(r);
 }
 
 int

@@ -8,12 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct intern;
 struct json;
 
 /* A run that succeeded in an earlier session. */
 struct finished {
-	char *key;
-	size_t place;            /* number in the file */
 	unsigned long long rule; /* stopping_hash of it */
 	struct json *metrics;    /* if adaptive or of another engine; or NULL */
 	char *tool;              /* env.benchmark_tool_sha256 of the engine */
@@ -21,10 +20,10 @@ struct finished {
 
 struct results {
 	int fd;
-	bool file;
 	const char *path;      /* of the file, or NULL; borrowed */
-	const char *name;      /* the same if it is resumed, or NULL */
-	struct finished *done; /* sorted */
+	const char *resumed;   /* the same if it is resumed, or NULL */
+	struct finished *done; /* by the number of the run in 'keys' */
+	struct intern *keys;   /* of runs; or NULL */
 	size_t n, cap;
 	size_t last; /* highest index in the file */
 };

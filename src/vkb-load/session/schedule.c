@@ -46,7 +46,7 @@ find_obstacle(const struct schedule *a, const struct json *cas)
 		return text;
 	}
 	its = json_get_bool(json_get(cas, "config"), "no_flush", false)
-	    ? ownkeys_cannot(cas)
+	    ? ownkeys_explain(cas)
 	    : NULL;
 	return its ? its : e->cannot(e->self, cas);
 }
@@ -59,8 +59,8 @@ make_datasets(
 	char *why = NULL;
 
 	for (; b && !why; b = json_next(b))
-		why = makedata(b, made, stop);
-	return why ? why : makedata(cas, made, stop);
+		why = makedata_run(b, made, stop);
+	return why ? why : makedata_run(cas, made, stop);
 }
 
 /* After a case that cannot be run, a scene continues at the next reset. */
@@ -123,13 +123,14 @@ schedule_init(
 	scenes_make(&a->scenes, kept, a->ncases);
 	free(kept);
 	free(good);
-	a->closed = mem_array(a->ncases + 1, sizeof *a->closed);
-	a->out = mem_array(a->ncases * a->builds->n + 1, sizeof *a->out);
+	a->is_precise = mem_array(a->ncases + 1, sizeof *a->is_precise);
+	a->dropped =
+	    mem_array(a->ncases * a->builds->n + 1, sizeof *a->dropped);
 	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
-		a->out[i] = profiles_replace_runs(
+		a->dropped[i] = profiles_replace_runs(
 		    a->profiles, &a->cases[i / a->builds->n]);
-	a->seen = mem_array(a->ncases + 1, sizeof *a->seen);
-	a->precise = ci_width_new(a->rule, a->cases, a->ncases, a->builds->n,
+	a->goals = mem_array(a->ncases + 1, sizeof *a->goals);
+	a->widths = ci_width_new(a->rule, a->cases, a->ncases, a->builds->n,
 	    a->order == ORDER_INTERLEAVED);
 	return rc;
 }
@@ -141,40 +142,43 @@ schedule_free(struct schedule *a)
 		roles_free(&a->roles[i]);
 		bench_case_free(&a->cases[i]);
 	}
-	ci_width_free(a->precise);
+	ci_width_free(a->widths);
 	scenes_free(&a->scenes);
 	free(a->roles);
 	free(a->turns);
-	free(a->seen);
+	free(a->goals);
 	free(a->done);
-	free(a->closed);
-	free(a->out);
+	free(a->is_precise);
+	free(a->dropped);
 	free(a->cases);
 }
 
-static const struct finished *
-find_run(
-    const struct schedule *a, const struct turn *slot, size_t cas, size_t role)
-{
-	return results_find(a->results,
-	    json_get(a->builds->v[slot->build], "subject"),
-	    a->roles[cas].v[role].config, slot->index);
-}
-
 static size_t
-done_index(const struct schedule *a, const struct turn *slot, size_t cas)
+done_index(const struct schedule *a, const struct turn *turn, size_t cas)
 {
-	return (cas * a->builds->n + slot->build) * a->last + slot->index - 1;
+	return (cas * a->builds->n + turn->build) * a->last + turn->index - 1;
 }
 
-/* A mixed case is finished when each of its writers and readers is. */
-static bool
-is_finished(const struct schedule *a, const struct turn *slot, size_t cas)
+/*
+ * Returns the finished run of the first role, and the metrics of each. NULL if
+ * one of the roles, the writers and readers of a mixed case, is not finished.
+ */
+static const struct finished *
+find_finished(const struct schedule *a, const struct turn *turn, size_t cas,
+    const struct json **metrics)
 {
-	for (size_t i = 0; i < a->roles[cas].n; i++)
-		if (!find_run(a, slot, cas, i))
-			return false;
-	return true;
+	const struct json *subject =
+	    json_get(a->builds->v[turn->build], "subject");
+	const struct finished *f = NULL;
+
+	for (size_t i = a->roles[cas].n; i-- > 0;) {
+		f = results_find(a->results, subject, a->roles[cas].v[i].config,
+		    turn->index);
+		if (!f)
+			return NULL;
+		metrics[i] = f->metrics;
+	}
+	return f;
 }
 
 static int
@@ -190,36 +194,28 @@ recall_run(const struct schedule *a, size_t cas, const struct finished *f)
 	return e->recall(e->self, a->cases[cas].record, &past);
 }
 
-static void
-add_metrics(struct schedule *a, const struct turn *slot, size_t cas)
+void
+schedule_add_metrics(struct schedule *a, const struct turn *turn, size_t cas,
+    const struct json *const *metrics)
 {
-	size_t n = a->roles[cas].n;
-	const struct json **v = mem_array(n + 1, sizeof *v);
-	struct json *all;
+	struct json *all =
+	    metrics[0] ? result_record_merge(metrics, a->roles[cas].n) : NULL;
 
-	for (size_t i = 0; i < n; i++)
-		v[i] = find_run(a, slot, cas, i)->metrics;
-	all = v[0] ? result_record_merge(v, n) : NULL;
-	ci_width_add(a->precise, cas, slot->build, slot->index, all);
+	ci_width_add(a->widths, cas, turn->build, turn->index, all);
 	json_free(all);
-	free(v);
 }
 
 /*
- * Takes a finished run. -1, error reported, if it had another stopping rule:
- * its error probability is spent.
+ * 0, or -1, error reported, if the run had another stopping rule: its error
+ * probability is spent.
  */
 static int
-take_run(struct schedule *a, const struct turn *slot, size_t cas)
+check_rule(const struct schedule *a, const struct turn *turn, size_t cas,
+    const struct finished *f)
 {
-	const struct finished *f;
-	struct json *run;
+	struct json *run = json_object();
 	bool same;
 
-	if (!is_finished(a, slot, cas))
-		return 0;
-	f = find_run(a, slot, cas, 0);
-	run = json_object();
 	stopping_record(a->rule, a->roles[cas].v[0].config, run);
 	same = stopping_hash(run) == f->rule;
 	json_free(run);
@@ -227,20 +223,34 @@ take_run(struct schedule *a, const struct turn *slot, size_t cas)
 		return err_fail("'%s': run %zu of %s was made with another "
 				"'--runs MIN..MAX' or '--until'; resume with "
 				"the same options",
-		    a->results->name, slot->index, a->cases[cas].id);
-	if (recall_run(a, cas, f) < 0)
-		return -1;
-	add_metrics(a, slot, cas);
-	a->done[done_index(a, slot, cas)] = true;
-	a->finished++;
+		    a->results->resumed, turn->index, a->cases[cas].id);
 	return 0;
+}
+
+/* Takes a run if it is finished. 0, or -1, error reported. */
+static int
+take_run(struct schedule *a, const struct turn *turn, size_t cas)
+{
+	const struct json **v = mem_array(a->roles[cas].n + 1, sizeof *v);
+	const struct finished *f = find_finished(a, turn, cas, v);
+	int rc = 0;
+
+	if (f && (check_rule(a, turn, cas, f) < 0 || recall_run(a, cas, f) < 0))
+		rc = -1;
+	else if (f) {
+		schedule_add_metrics(a, turn, cas, v);
+		a->done[done_index(a, turn, cas)] = true;
+		a->finished++;
+	}
+	free(v);
+	return rc;
 }
 
 int
 schedule_take_finished(struct schedule *a)
 {
 	size_t most = stopping_max_runs(a->rule), last = a->results->last;
-	struct turn slot = {0};
+	struct turn turn = {0};
 
 	if (last > most)
 		last = most;
@@ -248,9 +258,9 @@ schedule_take_finished(struct schedule *a)
 	a->done =
 	    mem_array(a->ncases * a->builds->n * last + 1, sizeof *a->done);
 	for (size_t c = 0; c < a->ncases; c++)
-		for (slot.build = 0; slot.build < a->builds->n; slot.build++)
-			for (slot.index = 1; slot.index <= last; slot.index++)
-				if (take_run(a, &slot, c) < 0)
+		for (turn.build = 0; turn.build < a->builds->n; turn.build++)
+			for (turn.index = 1; turn.index <= last; turn.index++)
+				if (take_run(a, &turn, c) < 0)
 					return -1;
 	if (a->finished && stopping_is_adaptive(a->rule))
 		err_say("%zu run%s finished already", a->finished,
@@ -264,26 +274,26 @@ schedule_take_finished(struct schedule *a)
 bool *
 schedule_dropped_builds(const struct schedule *a, size_t cas)
 {
-	return &a->out[cas * a->builds->n];
+	return &a->dropped[cas * a->builds->n];
 }
 
 bool
 schedule_is_wanted(
-    const struct schedule *a, const struct turn *slot, size_t cas)
+    const struct schedule *a, const struct turn *turn, size_t cas)
 {
-	return !a->closed[cas] &&
-	    !schedule_dropped_builds(a, cas)[slot->build] &&
-	    (slot->index > a->last || !a->done[done_index(a, slot, cas)]);
+	return !a->is_precise[cas] &&
+	    !schedule_dropped_builds(a, cas)[turn->build] &&
+	    (turn->index > a->last || !a->done[done_index(a, turn, cas)]);
 }
 
 size_t
-schedule_count_wanted(const struct schedule *a, const struct turn *slot)
+schedule_count_wanted(const struct schedule *a, const struct turn *turn)
 {
-	const struct scene *s = &a->scenes.v[slot->scene];
+	const struct scene *s = &a->scenes.v[turn->scene];
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		n += schedule_is_wanted(a, slot, s->v[i]);
+		n += schedule_is_wanted(a, turn, s->v[i]);
 	return n;
 }
 
@@ -291,13 +301,11 @@ void
 schedule_make_turns(struct schedule *a)
 {
 	const struct stopping_rule *l = a->rule;
-	struct order o = {a->order, a->scenes.n, a->builds->n,
-	    a->look ? (size_t)l->at[a->look - 1] + 1 : 1,
-	    (size_t)l->at[a->look], a->seed};
+	size_t first = a->look ? (size_t)l->at[a->look - 1] + 1 : 1;
 	size_t n, kept = 0;
 
 	free(a->turns);
-	a->turns = order_make(&o, &n);
+	a->turns = schedule_make_order(a, first, (size_t)l->at[a->look], &n);
 	for (size_t i = 0; i < n; i++)
 		if (schedule_count_wanted(a, &a->turns[i]))
 			a->turns[kept++] = a->turns[i];
@@ -310,7 +318,7 @@ schedule_count_later(const struct schedule *a, size_t cas)
 	const struct stopping_rule *l = a->rule;
 	size_t n = 0;
 
-	if (a->closed[cas])
+	if (a->is_precise[cas])
 		return 0;
 	for (size_t b = 0; b < a->builds->n; b++)
 		n += !schedule_dropped_builds(a, cas)[b];
@@ -348,9 +356,9 @@ schedule_estimate(const struct schedule *a, size_t first, size_t cas, bool *all)
 }
 
 char *
-schedule_format_build(const struct schedule *a, const struct turn *slot)
+schedule_format_build(const struct schedule *a, const struct turn *turn)
 {
-	const struct json *build = a->builds->v[slot->build];
+	const struct json *build = a->builds->v[turn->build];
 	char *name, *text;
 
 	if (a->builds->n < 2)
@@ -363,15 +371,15 @@ schedule_format_build(const struct schedule *a, const struct turn *slot)
 
 char *
 schedule_format_run(
-    const struct schedule *a, const struct turn *slot, size_t cas)
+    const struct schedule *a, const struct turn *turn, size_t cas)
 {
 	const struct stopping_rule *l = a->rule;
-	const struct ci_width_goal *p = &a->seen[cas];
-	char *who = schedule_format_build(a, slot);
+	const struct ci_width_goal *p = &a->goals[cas];
+	char *who = schedule_format_build(a, turn);
 	struct str name = {0};
 
 	str_printf(
-	    &name, "%s%s run %zu of ", a->cases[cas].id, who, slot->index);
+	    &name, "%s%s run %zu of ", a->cases[cas].id, who, turn->index);
 	if (stopping_is_adaptive(l))
 		str_printf(&name, "%.0f..", l->at[0]);
 	str_printf(&name, "%zu", stopping_max_runs(l));

@@ -1,6 +1,6 @@
 /*
- * The schedule of a session: its scenes, which runs are finished, which come
- * next, and how long they take.
+ * The schedule of a session: its scenes, in which order they run on which
+ * build, which runs are finished, and how long the others take.
  */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "order.h"
 #include "progress.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/scene.h"
@@ -24,6 +23,21 @@ struct ci_width_goal;
 struct profiles_opts;
 struct results;
 struct roles;
+
+struct turn {
+	size_t scene, build;
+	size_t index; /* repetition of this scene and build, from 1 */
+	size_t block; /* 0: not interleaved */
+};
+
+enum order_how {
+	ORDER_INTERLEAVED, /* rounds; in each, every scene over all builds */
+	ORDER_RANDOM,      /* everything in any order */
+	ORDER_SEQUENTIAL   /* build by build, scene by scene */
+};
+
+/* Parses "interleaved", "random" or "sequential"; NULL is interleaved. */
+enum order_how schedule_parse_order(const char *s);
 
 struct schedule {
 	const struct stopping_rule *rule;
@@ -40,12 +54,12 @@ struct schedule {
 	struct turn *turns; /* up to the next look */
 	size_t nturns;
 	size_t look; /* the next one, from 0 */
-	struct ci_width *precise;
+	struct ci_width *widths;
 	struct ci_width_goal
-	    *seen;    /* precision of each case at the last look */
-	bool *closed; /* cases that are precise */
-	bool *out;    /* per case and build: not to be run */
-	bool *done;   /* per case, build and index up to 'last' */
+	    *goals;       /* precision of each case at the last look */
+	bool *is_precise; /* of each case: it is not run again */
+	bool *dropped;    /* per case and build: not to be run */
+	bool *done;       /* per case, build and index up to 'last' */
 	size_t last;
 	size_t finished;
 	struct progress progress;
@@ -62,10 +76,24 @@ void schedule_free(struct schedule *);
 /* Takes the finished runs of an earlier session. 0, or -1, error reported. */
 int schedule_take_finished(struct schedule *);
 
-/* Makes the slots before the next look that have runs to be done. */
+/*
+ * Adds the metrics of a run, one object for each role of the case, to the
+ * precision of the case.
+ */
+void schedule_add_metrics(struct schedule *, const struct turn *, size_t cas,
+    const struct json *const *metrics);
+
+/*
+ * Returns the n turns with the repetitions first..last, from 1, of each scene
+ * on each build; caller frees with free().
+ */
+struct turn *schedule_make_order(
+    const struct schedule *, size_t first, size_t last, size_t *n);
+
+/* Makes the turns before the next look that have runs to be done. */
 void schedule_make_turns(struct schedule *);
 
-/* Is a case still to be run in a slot? schedule_count_wanted counts such cases.
+/* Is a case still to be run in a turn? schedule_count_wanted counts such cases.
  */
 bool schedule_is_wanted(
     const struct schedule *, const struct turn *, size_t cas);
@@ -78,7 +106,7 @@ bool *schedule_dropped_builds(const struct schedule *, size_t cas);
 size_t schedule_count_later(const struct schedule *, size_t cas);
 
 /*
- * Returns the most seconds that the runs from case 'cas' of slot 'first' on
+ * Returns the most seconds that the runs from case 'cas' of turn 'first' on
  * take (SIZE_MAX: from its first case). Runs of unknown time count as 0; *all
  * is false if there are any.
  */

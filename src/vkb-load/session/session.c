@@ -1,5 +1,6 @@
 #include "session.h"
 #include "schedule.h"
+#include "cpulist.h"
 #include "err.h"
 #include "hostlock.h"
 #include "json.h"
@@ -7,11 +8,11 @@
 #include "machine.h"
 #include "mem.h"
 #include "num.h"
-#include "pinning.h"
 #include "ciwidth.h"
 #include "results.h"
 #include "caserunner.h"
 #include "str.h"
+#include "sysfile.h"
 #include "vkb-load/case/coproc.h"
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/plan/builds.h"
@@ -39,7 +40,7 @@ struct session {
 	const struct session_opts *o;
 	struct schedule a;
 	struct case_runner runner;
-	size_t slot; /* current index in a.slots */
+	size_t turn; /* current index in a.turns */
 	char *name;  /* of the current run */
 	size_t failed, vague, unprofiled;
 	int lock; /* of the host; held from the first turn to the end */
@@ -90,14 +91,14 @@ add_precision(struct str *to, const struct ci_width_goal *p)
 }
 
 static void
-begin_run(void *arg, const struct turn *slot, size_t cas)
+begin_run(void *arg, const struct turn *turn, size_t cas)
 {
 	struct session *s = arg;
 	bool known;
-	double time = schedule_estimate(&s->a, s->slot, cas, &known);
+	double time = schedule_estimate(&s->a, s->turn, cas, &known);
 
 	free(s->name);
-	s->name = schedule_format_run(&s->a, slot, cas);
+	s->name = schedule_format_run(&s->a, turn, cas);
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
 }
 
@@ -108,11 +109,11 @@ begin_run(void *arg, const struct turn *slot, size_t cas)
 #define TRIES 3
 
 static void
-drop_build(struct session *s, const struct turn *slot, size_t cas)
+drop_build(struct session *s, const struct turn *turn, size_t cas)
 {
-	char *who = schedule_format_build(&s->a, slot);
+	char *who = schedule_format_build(&s->a, turn);
 
-	schedule_dropped_builds(&s->a, cas)[slot->build] = true;
+	schedule_dropped_builds(&s->a, cas)[turn->build] = true;
 	err_say("%s%s: failed %d times in a row, and is not run again",
 	    s->a.cases[cas].id, who, TRIES);
 	free(who);
@@ -129,19 +130,19 @@ take_lock(struct session *s)
 }
 
 static int
-run_slot(struct session *s, size_t i)
+run_turn(struct session *s, size_t i)
 {
-	const struct turn *slot = &s->a.turns[i];
-	const struct scene *scene = &s->a.scenes.v[slot->scene];
+	const struct turn *turn = &s->a.turns[i];
+	const struct scene *scene = &s->a.scenes.v[turn->scene];
 	bool adaptive = stopping_is_adaptive(s->a.rule);
 	struct case_run v = {
-	    .slot = slot, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
+	    .turn = turn, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
 	size_t again = 1;
 	int k = 0;
 
-	s->slot = i;
+	s->turn = i;
 	for (size_t c = 0; c < scene->n; c++)
-		v.wanted[c] = schedule_is_wanted(&s->a, slot, scene->v[c]);
+		v.wanted[c] = schedule_is_wanted(&s->a, turn, scene->v[c]);
 	for (size_t n = 0; n < (adaptive ? TRIES : 1) && again && k == 0; n++) {
 		s->a.progress.total += n ? again : 0;
 		v.failed = 0;
@@ -150,17 +151,17 @@ run_slot(struct session *s, size_t i)
 	}
 	for (size_t c = 0; c < scene->n && adaptive && k == 0; c++)
 		if (v.wanted[c])
-			drop_build(s, slot, scene->v[c]);
+			drop_build(s, turn, scene->v[c]);
 	free(v.wanted);
 	return k;
 }
 
 static int
-run_slots(struct session *s)
+run_turns(struct session *s)
 {
 	for (size_t i = 0; i < s->a.nturns; i++)
 		if (schedule_count_wanted(&s->a, &s->a.turns[i]) &&
-		    (*s->runner.context.stop || run_slot(s, i) < 0))
+		    (*s->runner.context.stop || run_turn(s, i) < 0))
 			return -1;
 	return 0;
 }
@@ -182,11 +183,11 @@ check_precision(struct session *s, size_t cas)
 	const struct stopping_rule *l = a->rule;
 	const char *id = a->cases[cas].id;
 	struct str line = {0};
-	bool enough = ci_width_reached(a->precise, cas, a->look,
-	    schedule_dropped_builds(a, cas), &a->seen[cas]);
+	bool enough = ci_width_reached(a->widths, cas, a->look,
+	    schedule_dropped_builds(a, cas), &a->goals[cas]);
 
-	a->closed[cas] = enough;
-	add_precision(&line, &a->seen[cas]);
+	a->is_precise[cas] = enough;
+	add_precision(&line, &a->goals[cas]);
 	if (!enough && a->look + 1 == l->n) {
 		s->vague++;
 		err_say("%s: not precise after %.0f runs: %s", id,
@@ -203,8 +204,8 @@ check_all_precision(struct session *s)
 {
 	for (size_t c = 0; c < s->a.ncases; c++)
 		if (!has_build(s, c))
-			s->a.closed[c] = true;
-		else if (!s->a.closed[c])
+			s->a.is_precise[c] = true;
+		else if (!s->a.is_precise[c])
 			check_precision(s, c);
 }
 
@@ -245,7 +246,7 @@ run_schedule(struct session *s)
 		a->progress.total = count_runs(s);
 		if (a->nturns && !a->progress.done && begin_session(s) < 0)
 			return -1;
-		if (run_slots(s) < 0)
+		if (run_turns(s) < 0)
 			return -1;
 		if (stopping_is_adaptive(l))
 			check_all_precision(s);
@@ -274,12 +275,12 @@ count_nodes(const struct session *s, const struct bench_case *cas)
 
 /* Visits a scene on a build if one of its profiles is missing. */
 static int
-profile_scene(struct session *s, const struct turn *slot)
+profile_scene(struct session *s, const struct turn *turn)
 {
-	const struct scene *scene = &s->a.scenes.v[slot->scene];
-	const struct json *build = s->a.builds->v[slot->build];
+	const struct scene *scene = &s->a.scenes.v[turn->scene];
+	const struct json *build = s->a.builds->v[turn->build];
 	const struct bench_case *cas;
-	struct case_run v = {.slot = slot,
+	struct case_run v = {.turn = turn,
 	    .wanted = mem_array(scene->n + 1, sizeof *v.wanted),
 	    .profile = true};
 	size_t n = 0;
@@ -295,7 +296,7 @@ profile_scene(struct session *s, const struct turn *slot)
 		n += v.wanted[c];
 		if (v.wanted[c] ? !is_verbose(s) : s->o->quiet)
 			continue;
-		who = schedule_format_build(&s->a, slot);
+		who = schedule_format_build(&s->a, turn);
 		err_say("%s%s: %s", cas->id, who,
 		    v.wanted[c] ? "is being profiled" : "is profiled already");
 		free(who);
@@ -311,14 +312,80 @@ profile_scene(struct session *s, const struct turn *slot)
 static int
 profile_scenes(struct session *s)
 {
-	struct turn slot = {.index = 1};
+	struct turn turn = {.index = 1};
 
-	for (; slot.scene < s->a.scenes.n; slot.scene++)
-		for (slot.build = 0; slot.build < s->a.builds->n; slot.build++)
+	for (; turn.scene < s->a.scenes.n; turn.scene++)
+		for (turn.build = 0; turn.build < s->a.builds->n; turn.build++)
 			if (*s->runner.context.stop ||
-			    profile_scene(s, &slot) < 0)
+			    profile_scene(s, &turn) < 0)
 				return -1;
 	return s->unprofiled ? -1 : 0;
+}
+
+/* Reads the CPUs of this machine. 0, or -1, not reported. */
+static int
+read_online_cpus(cpu_set_t *set)
+{
+	char *line = sysfile_line("", "/sys/devices/system/cpu/online");
+	const char *why;
+	int rc = line ? cpulist_parse(line, set, &why) : -1;
+
+	free(line);
+	return rc;
+}
+
+static int
+check_cpus(const struct bench_case *c, const char *list, const cpu_set_t *all)
+{
+	cpu_set_t set, both;
+	const char *why;
+
+	if (!list)
+		return 0;
+	if (cpulist_parse(list, &set, &why) < 0)
+		return err_fail(
+		    "%s: \"%s\" is not a CPU list: %s", c->id, list, why);
+	CPU_AND(&both, &set, all);
+	if (!CPU_EQUAL(&both, &set))
+		return err_fail("%s: this machine lacks some of the CPUs "
+				"\"%s\"",
+		    c->id, list);
+	return 0;
+}
+
+static int
+check_each(
+    const struct bench_case *c, const struct json *lists, const cpu_set_t *all)
+{
+	int rc = 0;
+
+	for (const struct json *j = json_first(lists); j && rc == 0;
+	     j = json_next(j))
+		rc = check_cpus(c, json_str(j), all);
+	return rc;
+}
+
+/*
+ * Checks that this machine has the CPUs that cases are pinned to. Those of
+ * servers are checked unless a running server is used, which may be on another
+ * machine. 0, or -1, error reported.
+ */
+static int
+check_pinning(const struct schedule *a, bool servers)
+{
+	const struct bench_case *c;
+	cpu_set_t all;
+
+	if (read_online_cpus(&all) < 0)
+		return 0;
+	for (size_t i = 0; i < a->ncases; i++) {
+		c = &a->cases[i];
+		if (check_cpus(c, c->client_cpus, &all) < 0 ||
+		    check_each(c, c->client_cpus_each, &all) < 0 ||
+		    (servers && check_each(c, c->server_cpus, &all) < 0))
+			return -1;
+	}
+	return 0;
 }
 
 /* Makes a name that differs for each session. 0, or -1, error reported. */
@@ -360,7 +427,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	struct session s = {.o = o,
 	    .lock = -1,
 	    .a = {.rule = o->rule,
-		.order = order_parse(o->order),
+		.order = schedule_parse_order(o->order),
 		.seed = o->seed,
 		.builds = builds,
 		.engines = engines,
@@ -379,7 +446,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	a->progress.most = stopping_is_adaptive(o->rule);
-	if (pinning_check(a->cases, a->ncases, external == NULL) < 0 ||
+	if (check_pinning(a, external == NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
 	s.runner = (struct case_runner){.context = {.engines = engines,
@@ -392,13 +459,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 					    .seed = o->seed,
 					    .timeout_s = o->timeout_s,
 					    .stop = stop},
-	    .cases = a->cases,
-	    .scenes = a->scenes.v,
-	    .builds = builds->v,
-	    .rule = o->rule,
-	    .precise = a->precise,
-	    .results = results,
-	    .progress = &a->progress,
+	    .schedule = a,
 	    .machine = o->no_env ? NULL : machine,
 	    .announce = begin_run,
 	    .arg = &s};

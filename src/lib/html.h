@@ -1,18 +1,14 @@
-/* HTML fragments. All text in a page is escaped here. */
+/* HTML fragments. All text that is given to these functions is escaped. */
 #ifndef HTML_H
 #define HTML_H
 
 #include <stddef.h>
 
-#include "err.h"
-
 struct json;
 struct str;
-struct subject;
 
 /* Appends the text, escaped. */
 void html_text(struct str *, const char *);
-void html_printf(struct str *, const char *fmt, ...) ERR_PRINTF(2, 3);
 
 /* Appends <tag class="class">text</tag>; 'class' may be NULL. */
 void html_tag(
@@ -20,10 +16,11 @@ void html_tag(
 
 /*
  * Begins a table that can be scrolled: its label for screen readers, a caption
- * (NULL: none) and the heads of its columns, up to NULL.
+ * (NULL: none) and the heads of its columns: "case|>runs" are two, the second
+ * of numbers. The n 'names' are further heads.
  */
 void html_table(struct str *, const char *label, const char *caption,
-    const char *const *columns);
+    const char *columns, const char *const *names, size_t n);
 void html_table_end(struct str *);
 
 /* Begins a row of a table by its head. */
@@ -35,14 +32,16 @@ void html_members(struct str *, const struct json *);
 /* Appends a number in the unit of its metric; "-" for NAN. */
 void html_number(struct str *, double v);
 
-/* Appends a value of a record: strings without quotes, the rest as JSON. */
+/* Appends a value of a record: strings without quotes, the rest as JSON. NULL
+ * gives "-". */
 void html_value(struct str *, const struct json *);
 
-/* Appends the name of a subject, with a link to its commit if its page is
- * known. 'url' precedes the commit id; NULL: the URL of its repository. */
-void html_subject(struct str *, const struct subject *, const char *url);
+/* Appends 'sha256-...', by which a content security policy allows a style or a
+ * script. */
+void html_source_hash(struct str *, const char *text);
 
-/* Returns 0 if the URL may be used in a link, else -1. */
-int html_check_url(const char *);
+/* Returns 0 if the URL may be used in a link, else -1 after reporting that the
+ * value of the option may not. */
+int html_check_url(const char *option, const char *url);
 
 #endif

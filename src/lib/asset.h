@@ -1,0 +1,16 @@
+/*
+ * Embeds a file, such as a style sheet, as a NUL-ended text of this module:
+ *
+ *	extern const char page_style[];
+ *	ASSET(page_style, "src/vkb-flame/page.css");
+ */
+#ifndef ASSET_H
+#define ASSET_H
+
+#define ASSET(name, path)                        \
+	__asm__(".section .rodata\n" #name ":\n" \
+		".incbin \"" path "\"\n"         \
+		".byte 0\n"                      \
+		".previous\n")
+
+#endif
