@@ -15,7 +15,7 @@
 #include "vkb-build/build.h"
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
-#include "vkb-build/recipe.h"
+#include "vkb-build/buildstep.h"
 #include "vkb-build/target.h"
 
 #include <fcntl.h>
@@ -80,8 +80,8 @@ enum state { WAITING, RUNNING, OK, FAILED };
 
 struct job {
 	struct build_target target;
-	struct recipe server, module;
-	const struct recipe *now; /* 'server' or 'module' */
+	struct buildstep server, module;
+	const struct buildstep *now; /* 'server' or 'module' */
 	struct build *build;
 	struct json *rec;
 	bool made; /* something was not in the cache */
@@ -142,7 +142,7 @@ finish_stage(struct queue *q, struct job *j)
 		j->state = OK;
 		return;
 	}
-	recipe_make_module(&j->module, q->module, j->rec, j->server.key);
+	buildstep_make_module(&j->module, q->module, j->rec, j->server.key);
 	j->state = WAITING;
 	j->now = &j->module;
 }
@@ -271,11 +271,12 @@ add_job(struct queue *q)
 	json_set_str(j->rec, "status", "failed");
 	j->now = &j->server;
 	if (!j->target.error && q->module)
-		recipe_describe_module(q->module, json_get(j->rec, "subject"));
+		buildstep_describe_module(
+		    q->module, json_get(j->rec, "subject"));
 	if (j->target.error)
 		fail_job(j, j->target.error, NULL);
 	else
-		recipe_make_server(&j->server, &j->target, q->flags);
+		buildstep_make_server(&j->server, &j->target, q->flags);
 }
 
 static int
@@ -337,8 +338,8 @@ close_queue(struct queue *q)
 	for (size_t i = 0; i < q->n; i++) {
 		build_free(q->v[i].build);
 		json_free(q->v[i].rec);
-		recipe_free(&q->v[i].server);
-		recipe_free(&q->v[i].module);
+		buildstep_free(&q->v[i].server);
+		buildstep_free(&q->v[i].module);
 		target_free(&q->v[i].target);
 	}
 	free(q->v);

@@ -2,7 +2,7 @@
 #include "cache.h"
 #include "target.h"
 #include "artifacts.h"
-#include "recipe.h"
+#include "buildstep.h"
 #include "tree.h"
 
 #include "clock.h"
@@ -27,7 +27,7 @@
 
 struct build {
 	struct workshop *shop;
-	const struct recipe *recipe;
+	const struct buildstep *step;
 	struct tree tree;
 	int lock;
 	bool incremental; /* continues with the objects of another commit */
@@ -88,13 +88,13 @@ append_environment(const struct build *b, struct str *env)
 	str_printf(env, "HOME=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "TMPDIR=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "SOURCE_DATE_EPOCH=%lld%c",
-	    b->recipe->target->commit.seconds, '\0');
+	    b->step->target->commit.seconds, '\0');
 	str_printf(env, "CCACHE_DIR=%s/ccache%c", w->cache->dir, '\0');
 	str_printf(env, "CCACHE_BASEDIR=%s%c", b->tree.dir, '\0');
 	str_printf(env, "MAKEFLAGS= -j%d --jobserver-auth=%d,%d%c", w->jobs,
 	    w->tokens[0], w->tokens[1], '\0');
-	for (size_t i = 0; b->recipe->env && b->recipe->env[i]; i++)
-		str_printf(env, "%s%c", b->recipe->env[i], '\0');
+	for (size_t i = 0; b->step->env && b->step->env[i]; i++)
+		str_printf(env, "%s%c", b->step->env[i], '\0');
 }
 
 /* Starts make in a session of its own: no terminal, and one group to signal. */
@@ -108,7 +108,7 @@ start_make(struct build *b)
 	size_t n = 0, words = 0;
 
 	append_environment(b, &env);
-	while (b->recipe->argv[words])
+	while (b->step->argv[words])
 		words++;
 	argv = mem_array(env.len + words + 3, sizeof *argv);
 	argv[n++] = "env";
@@ -116,7 +116,7 @@ start_make(struct build *b)
 	for (size_t at = 0; at < env.len; at += strlen(env.s + at) + 1)
 		argv[n++] = env.s + at;
 	for (size_t i = 0; i < words; i++)
-		argv[n++] = b->recipe->argv[i];
+		argv[n++] = b->step->argv[i];
 	spec.argv = argv;
 	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	spec.out = spec.err =
@@ -138,7 +138,7 @@ start_make(struct build *b)
 static int
 begin_build(struct build *b, bool empty)
 {
-	const struct build_target *t = b->recipe->target;
+	const struct build_target *t = b->step->target;
 
 	if (tree_fill(&b->tree, t->files, t->tree, empty) < 0 ||
 	    gitrepo_fake_checkout(
@@ -149,7 +149,8 @@ begin_build(struct build *b, bool empty)
 }
 
 int
-build_find(const struct workshop *w, const struct recipe *r, struct json *rec)
+build_find(
+    const struct workshop *w, const struct buildstep *r, struct json *rec)
 {
 	char *dir = cache_path(w->cache, "builds", r->key);
 	char *log = mem_printf("%s/log", dir);
@@ -164,7 +165,7 @@ build_find(const struct workshop *w, const struct recipe *r, struct json *rec)
 
 struct build *
 build_start(
-    struct workshop *w, const struct recipe *r, bool *busy, char **error)
+    struct workshop *w, const struct buildstep *r, bool *busy, char **error)
 {
 	int lock = cache_lock(w->cache, r->key);
 	char *name = mem_printf("%s.log", r->key);
@@ -180,7 +181,7 @@ build_start(
 	}
 	b = mem_new(sizeof *b);
 	*b = (struct build){.shop = w,
-	    .recipe = r,
+	    .step = r,
 	    .lock = lock,
 	    .tree = {.lock = -1},
 	    .log = cache_path(w->cache, "logs", name),
@@ -256,11 +257,11 @@ report_make_failure(struct build *b, int status)
 	char how[80];
 
 	str_printf(&s, "%s %s; the end of '%s':",
-	    b->recipe->fresh ? "the command" : b->recipe->argv[0],
+	    b->step->fresh ? "the command" : b->step->argv[0],
 	    proc_ended(status, how, sizeof how), b->log);
 	append_log_tail(&s, b->log);
 	free(b->error);
-	err_say("%s: %s", b->recipe->target->ref, s.s);
+	err_say("%s: %s", b->step->target->ref, s.s);
 	b->error = str_take(&s);
 	return -1;
 }
@@ -271,10 +272,10 @@ collect_artifacts(struct build *b, const char *dir)
 	struct json *note = json_object();
 	int rc = -1;
 
-	if (b->recipe->collect(b->recipe, b->tree.dir, dir, note) < 0 ||
+	if (b->step->collect(b->step, b->tree.dir, dir, note) < 0 ||
 	    artifacts_put(dir, "log", b->log, NULL, NULL) < 0)
 		goto out;
-	if (!b->recipe->fresh) {
+	if (!b->step->fresh) {
 		json_set_bool(note, "incremental", b->incremental);
 		json_set_num(note, "seconds",
 		    (double)((clock_ns() - b->began) / 1000000) / 1000);
@@ -289,7 +290,7 @@ out:
 static int
 publish_build(struct build *b)
 {
-	char *dir = cache_path(b->shop->cache, "builds", b->recipe->key);
+	char *dir = cache_path(b->shop->cache, "builds", b->step->key);
 	char *tmp = mem_printf("%s.new", dir);
 	int rc = -1;
 
@@ -338,8 +339,8 @@ build_step(struct build *b)
 		return begin_build(b, true);
 	}
 	unlink(b->log);
-	if (!b->recipe->fresh &&
-	    tree_set_built(&b->tree, b->recipe->target->tree) < 0)
+	if (!b->step->fresh &&
+	    tree_set_built(&b->tree, b->step->target->tree) < 0)
 		return keep_error(b);
 	return 1;
 }

@@ -6,7 +6,7 @@
 
 struct cache;
 struct reaper;
-struct recipe;
+struct buildstep;
 struct json;
 
 /* Shared by all builds of this program. */
@@ -21,14 +21,14 @@ struct build;
 
 /* Adds a finished build (server, cli, ...) to 'rec'. Returns 1; 0: none. */
 int build_find(
-    const struct workshop *, const struct recipe *, struct json *rec);
+    const struct workshop *, const struct buildstep *, struct json *rec);
 
 /*
  * Starts a build. Returns NULL with *busy if another program builds the same;
  * NULL with *error (caller frees) after reporting a failure.
  */
 struct build *build_start(
-    struct workshop *, const struct recipe *, bool *busy, char **error);
+    struct workshop *, const struct buildstep *, bool *busy, char **error);
 int build_fd(const struct build *); /* readable: call build_step */
 
 /* Call when build_fd is readable. Returns 0 while the build runs, 1 when it is

@@ -1,14 +1,14 @@
 /*
- * Recipes: valkey-server, valkey-cli and valkey-benchmark from a tree of
+ * What to build: valkey-server, valkey-cli and valkey-benchmark from a tree of
  * Valkey, and a module by a command of the user against a finished server.
  */
-#ifndef RECIPE_H
-#define RECIPE_H
+#ifndef BUILDSTEP_H
+#define BUILDSTEP_H
 
 #include "target.h"
 
 /* How to build something from sources. */
-struct recipe {
+struct buildstep {
 	const struct build_target *target; /* the sources */
 	char key[65];                      /* of the finished build */
 	char kind[65];     /* of trees whose objects can be reused */
@@ -17,8 +17,8 @@ struct recipe {
 	char **env;        /* more NAME=VALUE, NULL-terminated; or NULL */
 	/* Copies artifacts from 'tree' to 'dir', and describes them in the
 	 * note. Returns 0, or -1 after reporting the error. */
-	int (*collect)(const struct recipe *, const char *tree, const char *dir,
-	    struct json *note);
+	int (*collect)(const struct buildstep *, const char *tree,
+	    const char *dir, struct json *note);
 	const void *arg; /* for collect */
 };
 
@@ -27,15 +27,15 @@ struct module {
 	const char *command, *file; /* file: what it makes, or NULL */
 };
 
-/* Make the recipe of the server, and of a module for the server in the build
- * record; free with recipe_free. */
-void recipe_make_server(
-    struct recipe *, const struct build_target *, const struct flags *);
-void recipe_make_module(struct recipe *, struct module *,
+/* Make the step of the server, and of a module for the server in the build
+ * record; free with buildstep_free. */
+void buildstep_make_server(
+    struct buildstep *, const struct build_target *, const struct flags *);
+void buildstep_make_module(struct buildstep *, struct module *,
     const struct json *build, const char *server_key);
-void recipe_free(struct recipe *); /* what it owns */
+void buildstep_free(struct buildstep *); /* what it owns */
 
 /* Adds the module to the subject of a build record. */
-void recipe_describe_module(const struct module *, struct json *subject);
+void buildstep_describe_module(const struct module *, struct json *subject);
 
 #endif

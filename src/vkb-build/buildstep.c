@@ -1,4 +1,4 @@
-#include "recipe.h"
+#include "buildstep.h"
 #include "artifacts.h"
 #include "hash.h"
 
@@ -44,11 +44,11 @@ verify_allocator(const char *wanted, const char *output)
 
 /*
  * Runs the server and notes its version and the commit that it reports, such as
- * "sha=1f9c0ab2:0" (zeros: unknown), which must be that of the recipe. Returns
+ * "sha=1f9c0ab2:0" (zeros: unknown), which must be that of the step. Returns
  * 0, or -1 after reporting an error.
  */
 static int
-note_version(const struct recipe *r, const char *server, struct json *note)
+note_version(const struct buildstep *r, const char *server, struct json *note)
 {
 	const char *id = r->target->commit.id;
 	const struct flags *f = r->arg;
@@ -93,7 +93,8 @@ out:
 }
 
 static int
-describe_server(const struct recipe *r, const char *server, struct json *note)
+describe_server(
+    const struct buildstep *r, const char *server, struct json *note)
 {
 	char hex[HASH_HEX];
 
@@ -119,7 +120,7 @@ copy_headers(const char *tree, const char *dir)
 }
 
 static int
-collect_programs(const struct recipe *r, const char *tree, const char *dir,
+collect_programs(const struct buildstep *r, const char *tree, const char *dir,
     struct json *note)
 {
 	char *server = mem_printf("%s/%s", dir, programs[0]), *from;
@@ -140,14 +141,14 @@ collect_programs(const struct recipe *r, const char *tree, const char *dir,
 }
 
 void
-recipe_make_server(
-    struct recipe *r, const struct build_target *g, const struct flags *f)
+buildstep_make_server(
+    struct buildstep *r, const struct build_target *g, const struct flags *f)
 {
 	const char *const texts[] = {f->identity, g->commit.id, g->tree, NULL};
 	const char *const alike[] = {f->identity, NULL};
 	size_t n = 0;
 
-	*r = (struct recipe){.target = g, .collect = collect_programs};
+	*r = (struct buildstep){.target = g, .collect = collect_programs};
 	r->arg = f;
 	r->argv = mem_array(f->n + PROGRAMS + 4, sizeof *r->argv);
 	r->argv[n++] = "make";
@@ -200,7 +201,7 @@ find_module_file(const char *tree)
 }
 
 static int
-collect_module(const struct recipe *r, const char *tree, const char *dir,
+collect_module(const struct buildstep *r, const char *tree, const char *dir,
     struct json *note)
 {
 	const struct module *m = r->arg;
@@ -223,15 +224,15 @@ collect_module(const struct recipe *r, const char *tree, const char *dir,
 }
 
 void
-recipe_make_module(struct recipe *r, struct module *m, const struct json *build,
-    const char *server_key)
+buildstep_make_module(struct buildstep *r, struct module *m,
+    const struct json *build, const char *server_key)
 {
 	const char *server = json_get_str(build, "server");
 	const char *const texts[] = {server_key, m->target.commit.id,
 	    m->target.tree, m->command, m->file ? m->file : "", NULL};
 	const char *const alike[] = {"module", m->command, NULL};
 
-	*r = (struct recipe){.target = &m->target,
+	*r = (struct buildstep){.target = &m->target,
 	    .fresh = true,
 	    .collect = collect_module,
 	    .arg = m};
@@ -248,7 +249,7 @@ recipe_make_module(struct recipe *r, struct module *m, const struct json *build,
 }
 
 void
-recipe_describe_module(const struct module *m, struct json *subject)
+buildstep_describe_module(const struct module *m, struct json *subject)
 {
 	json_set_str(subject, "module_commit", m->target.commit.id);
 	json_set_str(subject, "module_time", m->target.commit.time);
@@ -258,11 +259,11 @@ recipe_describe_module(const struct module *m, struct json *subject)
 }
 
 void
-recipe_free(struct recipe *r)
+buildstep_free(struct buildstep *r)
 {
 	for (size_t i = 0; r->env && r->env[i]; i++)
 		free(r->env[i]);
 	free(r->env);
 	free(r->argv);
-	*r = (struct recipe){0};
+	*r = (struct buildstep){0};
 }
