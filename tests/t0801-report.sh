@@ -29,7 +29,7 @@ test_status 1 'a comparison' vkb-compare -f jsonl "$a" "$b"
 cp .out changes
 test_that 'the page of a comparison is written' vkb-report -o page changes "$a" "$b"
 test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file'
-says 'Worse : my-branch against unstable 3 of 9 results are worse; largest change: SET p99_latency_ms: +7.1% [+6.1%, +8.5%].' \
+says 'Worse : my-branch against unstable 3 of 9 results are worse; largest change: SET p99_latency_ms: +7.2% [+6.2%, +8.2%].' \
   page 'the verdict is first'
 says 'What to do next Find the commit with vkb-bisect' page 'the page says to use vkb-bisect'
 says 'All cases: benchmark_threads=2, clients=50,' page 'the page has what all cases have in common'

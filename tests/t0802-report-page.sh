@@ -124,12 +124,12 @@ async function controls(p) {
 END
 timeout 600 node hands.js "$browser" "$scratch" >log 2>node.err </dev/null
 cat >want <<'END'
-opened 9: SET p99_latency_ms, SET p50_latency_ms, SET rps
+opened 9: SET p99_latency_ms, SET rps, SET p50_latency_ms
 typed 3: INCR p50_latency_ms, INCR rps, INCR p99_latency_ms | 3 of 9 rows | 1 case
 rps 3: SET rps, INCR rps, GET rps
 worse 1: SET rps
-sorted 9: GET rps, GET p99_latency_ms, GET p50_latency_ms | ascending
-turned 9: SET p99_latency_ms, SET p50_latency_ms, SET rps | descending
+sorted 9: GET rps, GET p50_latency_ms, GET p99_latency_ms | ascending
+turned 9: SET p99_latency_ms, SET rps, SET p50_latency_ms | descending
 by change 9: SET rps, INCR p50_latency_ms, INCR p99_latency_ms
 dots 24 24
 hidden 24 0

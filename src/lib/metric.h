@@ -23,8 +23,8 @@ struct metric {
 	bool bound;       /* judged by default if the load is closed (no rate)
 			   * and the server was the limit of most runs and the
 			   * client of none */
-	bool grows;  /* grows with the number of keys, which differs between
-		      * writing runs of a fixed duration */
+	bool grows; /* grows with the number of keys, which differs between
+		     * writing runs of a fixed duration */
 };
 
 extern const struct metric metric_table[]; /* .name NULL ends it */

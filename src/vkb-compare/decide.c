@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * The shares of JUDGE_ALPHA if there are tests in both families: as simulated, a
- * report of equal builds is then wrong in at most one of 20.
+ * The shares of JUDGE_ALPHA if there are tests in both families: as simulated,
+ * a report of equal builds is then wrong in at most one of 20.
  */
 static const double shares[2] = {.03, .02};
 

@@ -190,7 +190,7 @@ report_counts(struct str *s, const struct comparison *c)
 
 	for (size_t i = 0; i < VERDICTS; i++) {
 		enum verdict v = report_verdicts[i];
-		bool plural = c->count[v] != 1 && v < VERDICT_EQUIVALENT &&
+		bool plural = v < VERDICT_EQUIVALENT && c->count[v] != 1 &&
 		    !str_ends(verdict_name(v), "different");
 
 		rows += c->count[v];

@@ -58,8 +58,8 @@ struct params_kind {
 
 /*
  * Returns the index of the kind that "type" of 'j' names, which is 'fallback'
- * if it is missing. -1: it is none of them (reported, with the nearest);
- * 'what' is "transform" or "query type".
+ * if it is missing. Returns -1, after reporting it with the nearest, if it is
+ * unknown; 'what' is "transform" or "query type".
  */
 int params_find_kind(const struct params_kind *, const char *what,
     const struct json *j, const char *fallback, struct configwalk *w);

@@ -149,7 +149,7 @@ read_articles(struct maker *m, uint64_t n)
 	if (rc == 0)
 		err_say("the dump has %llu articles, but '%s' has %llu rows: "
 			"lower its doc_count",
-		    (unsigned long long)(w->next + i), w->sum->name,
+		    (unsigned long long)w->next + i, w->sum->name,
 		    (unsigned long long)w->p->file->rows);
 	w->failed = true;
 	return 0;

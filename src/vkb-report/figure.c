@@ -85,7 +85,7 @@ is_shown(const struct kase *k, const char *metric)
 	for (size_t i = 0; i < k->ndeltas; i++)
 		if (strcmp(k->deltas[i]->metric, metric) == 0)
 			return k->deltas[i]->gate ||
-			    k->deltas[i]->verdict <= MODEL_DIFFERENT;
+			    k->deltas[i]->verdict <= MODEL_LIKELY_DIFFERENT;
 	return false;
 }
 

@@ -265,7 +265,7 @@ advise_next(struct headline *h, const struct verdict_counts *t)
 		    num_seconds(buf, 60 * t->minutes));
 	if (t->open)
 		add_sentence(&h->advice,
-		    "Make up to %.0f runs on each side%s to decide %zu unclear "
+		    "Make up to %.0f runs on each side%s to settle %zu "
 		    "result%s.",
 		    t->runs, time.len ? time.s : "", t->open,
 		    num_plural((double)t->open));
@@ -290,7 +290,8 @@ static void
 describe_pair(struct headline *h, const struct model *m)
 {
 	static const char *const outcomes[MODEL_VERDICTS + 1] = {"Worse",
-	    "Better", "Different", "No slowdown shown", "Too few runs",
+	    "Likely worse", "Better", "Likely better", "Different",
+	    "Likely different", "No slowdown shown", "Too few runs",
 	    "No change", "Nothing was judged"};
 	const struct json *all = find_comparison(m, h);
 	struct verdict_counts t = {0};
@@ -307,8 +308,11 @@ describe_pair(struct headline *h, const struct model *m)
 		: outcomes[h->outcome]);
 	check_canaries(h, all);
 	describe_changes(h, &t, MODEL_REGRESSION, "worse");
+	describe_changes(h, &t, MODEL_LIKELY_REGRESSION, "likely worse");
 	describe_changes(h, &t, MODEL_IMPROVEMENT, "better");
+	describe_changes(h, &t, MODEL_LIKELY_IMPROVEMENT, "likely better");
 	describe_changes(h, &t, MODEL_DIFFERENT, "different");
+	describe_changes(h, &t, MODEL_LIKELY_DIFFERENT, "likely different");
 	describe_rest(h, &t);
 	describe_context(h, all);
 	describe_gaps(h, all);

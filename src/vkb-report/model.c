@@ -18,7 +18,8 @@
 #define SPILL (64 * 1048576) /* bytes of values kept in memory */
 
 static const char *const verdict_names[MODEL_VERDICTS] = {"regression",
-    "improvement", "different", "inconclusive", "insufficient", "equivalent"};
+    "likely regression", "improvement", "likely improvement", "different",
+    "likely different", "inconclusive", "insufficient", "equivalent"};
 
 const char *
 model_verdict_name(enum model_verdict v)

@@ -94,8 +94,9 @@ write_overall(struct str *s, const struct json *rec)
 static void
 write_cards(struct str *s, const struct model *m)
 {
-	static const char *const words[MODEL_VERDICTS] = {"worse", "better",
-	    "different", "unclear", "too few runs", "no change"};
+	static const char *const words[MODEL_VERDICTS] = {"worse",
+	    "likely worse", "better", "likely better", "different",
+	    "likely different", "unclear", "too few runs", "no change"};
 	size_t count[MODEL_VERDICTS] = {0};
 
 	str_add(s, "<dl class=\"cards\">\n");

@@ -126,7 +126,7 @@ student(void)
 	verdict_set_error(&f, &none);
 	tap_ok(!verdict_use_t(&f, false, .05, .1) &&
 		strcmp(f.method, "signed-rank") == 0,
-	    "differences without noise and without a prior are no t test");
+	    "differences without noise and without a prior have no t test");
 }
 
 static void
