@@ -144,15 +144,15 @@ is_answer(const char *answer, const char *want)
 	return answer && strcmp(answer, want) == 0;
 }
 
-static void
-query_terminal(bool *colour, size_t *width)
+/* Columns of the terminal that the output is; 0: it is none. */
+static size_t
+find_width(const struct output *o)
 {
-	const char *no_colour = getenv("NO_COLOR");
 	struct winsize size;
 
-	*colour = !(no_colour && *no_colour);
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		*width = size.ws_col;
+	if (o->file || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
 }
 
 /* Sets what makes the exit status 1. */
@@ -183,14 +183,10 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
     const struct opts *o)
 {
 	struct warnings *warnings = mem_array(n + 1, sizeof *warnings);
-	bool colour = false;
-	size_t width = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++)
 		warnings_new(&warnings[i], &c[i]);
-	if (isatty(STDOUT_FILENO))
-		query_terminal(&colour, &width);
 	for (size_t i = 0; i < nout; i++) {
 		struct report r = {.c = c,
 		    .shifts = shifts,
@@ -198,8 +194,8 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .n = n,
 		    .rules = rules,
 		    .shift = o->shift,
-		    .colour = colour && !out[i].file,
-		    .width = out[i].file ? 0 : width};
+		    .colour = output_has_colour(&out[i]),
+		    .width = find_width(&out[i])};
 		struct str s = {0};
 
 		set_failures(&r, o);

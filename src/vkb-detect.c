@@ -131,14 +131,11 @@ write_report(const struct output *o, const struct branch *b,
     const struct findings *all, const struct finding_rules *r)
 {
 	struct str s = {0};
-	const char *no_colour = getenv("NO_COLOR");
-	bool colour =
-	    !o->file && isatty(STDOUT_FILENO) && !(no_colour && *no_colour);
 	int rc;
 
 	switch ((enum format)o->format) {
 	case FORMAT_TEXT:
-		show_text(&s, b, all, r, colour);
+		show_text(&s, b, all, r, output_has_colour(o));
 		break;
 	case FORMAT_MARKDOWN:
 		show_markdown(&s, b, all, r);

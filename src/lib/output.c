@@ -99,6 +99,14 @@ output_list(const struct opt_list *l, const char *const *names, size_t *n)
 	return v;
 }
 
+bool
+output_has_colour(const struct output *o)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return !o->file && isatty(STDOUT_FILENO) && !(no && *no);
+}
+
 int
 output_write(const struct output *o, const struct str *s)
 {

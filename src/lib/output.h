@@ -8,6 +8,7 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct opt_list;
@@ -25,6 +26,9 @@ struct output {
  */
 struct output *output_list(
     const struct opt_list *, const char *const *names, size_t *n);
+
+/* Is the output a terminal, and NO_COLOR (no-color.org) empty or unset? */
+bool output_has_colour(const struct output *);
 
 /* Returns 0, or -1 after reporting the error. */
 int output_write(const struct output *, const struct str *);
