@@ -366,6 +366,14 @@ opt_tmpdir(void)
 	return dir && *dir ? dir : "/tmp";
 }
 
+bool
+opt_allows_colour(void)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return !(no && *no);
+}
+
 int
 opt_usage(const struct opt_prog *p, const char *wrong)
 {

@@ -13,6 +13,7 @@
 #ifndef OPT_H
 #define OPT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum opt_kind {
@@ -76,6 +77,7 @@ int opt_main(const struct opt_prog *, int argc, char **argv, void *dst,
 
 const char *opt_version(void);
 const char *opt_tmpdir(void); /* $TMPDIR, else /tmp; borrowed */
+bool opt_allows_colour(void); /* NO_COLOR (no-color.org) is unset or empty */
 
 /* Reports what is wrong with the operands, and the usage. Returns -1. */
 int opt_usage(const struct opt_prog *, const char *wrong);

@@ -102,9 +102,7 @@ output_list(const struct opt_list *l, const char *const *names, size_t *n)
 bool
 output_has_colour(const struct output *o)
 {
-	const char *no = getenv("NO_COLOR");
-
-	return !o->file && isatty(STDOUT_FILENO) && !(no && *no);
+	return !o->file && isatty(STDOUT_FILENO) && opt_allows_colour();
 }
 
 int

@@ -27,7 +27,7 @@ struct output {
 struct output *output_list(
     const struct opt_list *, const char *const *names, size_t *n);
 
-/* Is the output a terminal, and NO_COLOR (no-color.org) empty or unset? */
+/* Is the output a terminal that may have colours? */
 bool output_has_colour(const struct output *);
 
 /* Returns 0, or -1 after reporting the error. */

@@ -183,8 +183,8 @@ has_single_runs(const struct comparison *c, const char *name)
 	return true;
 }
 
-void
-decide_overall(struct comparison *c)
+static void
+add_overall(struct comparison *c)
 {
 	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
 
@@ -206,6 +206,13 @@ decide_overall(struct comparison *c)
 		resample_runs(o, c->rows, c->nrows);
 	}
 	free(ratios);
+}
+
+void
+decide_overall(struct comparison *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_overall(&c[i]);
 }
 
 void
