@@ -144,7 +144,7 @@ is_answer(const char *answer, const char *want)
 	return answer && strcmp(answer, want) == 0;
 }
 
-/* Columns of the terminal that the output is; 0: it is none. */
+/* Returns the columns of the terminal that the output goes to, or 0. */
 static size_t
 find_width(const struct output *o)
 {

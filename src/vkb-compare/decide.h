@@ -13,8 +13,8 @@ struct rules;
  * verdicts, counts and lapses. */
 void decide_all(struct comparison *, size_t n, const struct rules *);
 
-/* Sets the overall change of each judged metric of each comparison; rows without
- * a ratio above 0 are left out. */
+/* Sets the overall change of each judged metric of each comparison; rows
+ * without a ratio above 0 are left out. */
 void decide_overall(struct comparison *, size_t n);
 
 #endif
