@@ -18,5 +18,7 @@ cells 200 -50% 2
 cells 200 '-10% in 1 of 10 n=5' 1
 cells 100 '-5% everywhere' 1
 cells 100 '(the margin)' 2
+cells 100 'session sd' 7
+cells 100 '-5% in 1 of 10 two sessions' 1
 test_status 2 'a number of reports below one' "$VKB_BUILD/bench/verdicts" -n 0
 test_done

@@ -171,6 +171,10 @@ static const struct record_key delta_keys[] = {
     {"level", N, false, "adaptive runs: the level of this look"},
     {"class", S, true, "gate or info"},
     {"primary", B, false, "the metric by which its case is judged first"},
+    {"common", B, false, "what all cases of another session have in common"},
+    {"rest", O, false,
+	"the change less the common one, which the verdict is about: ratio, "
+	"ci95, se, df"},
     {"verdict", S, true,
 	"regression, improvement, different (neither is better), likely and "
 	"one of these, equivalent, inconclusive, insufficient"},
@@ -188,8 +192,11 @@ static const struct record_key comparison_keys[] = {
     {"correction", S, true, "bh or holm"},
     {"tests", N, true, "of judged results"},
     {"families", O, false,
-	"primary and other: number of tests, which are corrected together, and "
-	"their level"},
+	"primary, other, common: number of tests, which are corrected "
+	"together, and their level"},
+    {"sessions", A, false, "of each side, if they share none"},
+    {"session_sd", N, false,
+	"standard deviation of ln(value) between sessions, as assumed"},
     {"overall", O, true,
 	"metric: cases, ratio (geometric mean), ci95 (over cases), "
 	"ci95_runs (over the runs of these cases)"},

@@ -15,7 +15,7 @@
  * The shares of JUDGE_ALPHA if there are tests in both families: as simulated,
  * a report of equal builds is then wrong in at most one of 20.
  */
-static const double shares[2] = {.03, .02};
+static const double shares[FAMILY_SHOWN] = {.03, .02, .02};
 
 /* Counts the tests of each family, and divides JUDGE_ALPHA among them. What is
  * only shown does not fail, and has a level of its own. */
@@ -23,17 +23,19 @@ static void
 count_tests(struct comparison *c, size_t n)
 {
 	size_t tests[FAMILIES + 1] = {0};
+	bool both;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < c[i].nrows; j++)
 			tests[judge_family(&c[i].rows[j])]++;
+	both = tests[FAMILY_PRIMARY] && tests[FAMILY_OTHER];
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < FAMILIES; k++) {
-			bool both = k < FAMILY_SHOWN && tests[FAMILY_PRIMARY] &&
-			    tests[FAMILY_OTHER];
+			bool shared =
+			    k < FAMILY_SHOWN && (both || k == FAMILY_COMMON);
 
 			c[i].tests[k] = tests[k];
-			c[i].alpha[k] = both ? shares[k] : JUDGE_ALPHA;
+			c[i].alpha[k] = shared ? shares[k] : JUDGE_ALPHA;
 		}
 }
 
@@ -90,24 +92,49 @@ expect_seconds(const struct pairing *p)
 	return sum;
 }
 
+/*
+ * Decides a row by its rest, if it has one, but calls only the whole change
+ * equivalent. Nothing is certain that rests on an assumed effect of sessions.
+ */
+static void
+set_verdict(struct row *row, bool assumed)
+{
+	bool unused;
+
+	row->verdict = verdict_decide(row->has_rest ? &row->rest : &row->facts,
+	    row->metric.better, row->margin, row->p, JUDGE_ALPHA,
+	    &row->certain);
+	row->certain = row->certain && !assumed;
+	if (row->has_rest &&
+	    (row->verdict == VERDICT_EQUIVALENT ||
+		row->verdict == VERDICT_INCONCLUSIVE))
+		row->verdict =
+		    verdict_decide(&row->facts, METRIC_NEITHER, row->margin, 1,
+			JUDGE_ALPHA, &unused) == VERDICT_EQUIVALENT
+		    ? VERDICT_EQUIVALENT
+		    : VERDICT_INCONCLUSIVE;
+	row->waived =
+	    row->verdict == VERDICT_REGRESSION && rules_is_waived(row);
+}
+
 /* 'level': that the next p of the family has to be below. */
 static void
-decide_row(struct row *row, double level)
+decide_row(const struct comparison *c, struct row *row, double level)
 {
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
 
-	row->verdict = verdict_decide(f, row->metric.better, row->margin,
-	    row->p, JUDGE_ALPHA, &row->certain);
-	row->waived =
-	    row->verdict == VERDICT_REGRESSION && rules_is_waived(row);
+	set_verdict(row, c->session_sd > 0 && !isnan(f->se));
 	level *= row->level / JUDGE_ALPHA;
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
 	if (row->verdict == VERDICT_INCONCLUSIVE ||
 	    verdict_is_likely(row->verdict)) {
-		row->needed = verdict_needed_runs(f, row->margin, level);
-		row->visible = verdict_visible_change(f, row->margin, level);
+		if (!c->sessions[0]) /* else runs do not help */
+			row->needed =
+			    verdict_needed_runs(f, row->margin, level);
+		row->visible = verdict_visible_change(
+		    row->has_rest ? &row->rest : f, row->margin, level);
 	}
 	if (row->needed > have)
 		row->minutes = (double)(row->needed - have) *
@@ -135,7 +162,7 @@ start_overall(struct comparison *c, const char *name)
  * all have enough and there are not too many; else it is NAN.
  */
 static void
-resample_runs(struct overall *o, const struct row *rows, size_t n)
+resample_runs(struct overall *o, const struct row *rows, size_t n, bool apart)
 {
 	struct bootstrap_pair v[CASES] = {{0}};
 	struct bootstrap b;
@@ -143,7 +170,7 @@ resample_runs(struct overall *o, const struct row *rows, size_t n)
 	size_t k = 0, runs = 0;
 
 	o->lo_runs = o->hi_runs = NAN;
-	if (o->cases > CASES)
+	if (o->cases > CASES || apart) /* no interval of one session holds */
 		return;
 	for (size_t i = 0; i < n && k < o->cases; i++) {
 		const struct sample *s = rows[i].used;
@@ -191,19 +218,19 @@ add_overall(struct comparison *c)
 	for (size_t i = 0; i < c->nrows; i++) {
 		struct overall *o;
 
-		if (!c->rows[i].gate)
+		if (!c->rows[i].gate || c->rows[i].common)
 			continue;
 		o = start_overall(c, c->rows[i].name);
 		for (size_t j = i; o && j < c->nrows; j++)
 			if (strcmp(c->rows[j].name, o->name) == 0 &&
-			    c->rows[j].facts.ratio > 0)
+			    !c->rows[j].common && c->rows[j].facts.ratio > 0)
 				ratios[o->cases++] = c->rows[j].facts.ratio;
 		if (!o)
 			continue;
 		o->ratio = stats_geomean(ratios, o->cases, .95, &o->lo, &o->hi);
-		if (has_single_runs(c, o->name))
+		if (has_single_runs(c, o->name) || c->sessions[0])
 			o->lo = o->hi = NAN;
-		resample_runs(o, c->rows, c->nrows);
+		resample_runs(o, c->rows, c->nrows, c->sessions[0] > 0);
 	}
 	free(ratios);
 }
@@ -223,6 +250,7 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 	count_tests(c, n);
 	for (size_t i = 0; i < n; i++)
 		infer_rows(&c[i]);
+	count_tests(c, n); /* with the common rows */
 	for (enum row_family k = 0; k < FAMILIES; k++)
 		found[k] = adjust_p_values(c, n, r, k);
 	for (size_t i = 0; i < n; i++) {
@@ -230,7 +258,7 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 			struct row *row = &c[i].rows[j];
 			enum row_family k = judge_family(row);
 
-			decide_row(row,
+			decide_row(&c[i], row,
 			    k == FAMILIES
 				? JUDGE_ALPHA
 				: c[i].alpha[k] * (double)(found[k] + 1) /

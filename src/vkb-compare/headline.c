@@ -125,12 +125,38 @@ plan_more_runs(const struct comparison *c)
 	return n;
 }
 
+/* More runs do not show what sessions differ by. */
+static void
+add_sessions(struct str *s, const struct comparison *c)
+{
+	double visible = NAN;
+
+	for (size_t i = 0; i < c->nrows; i++)
+		if (c->rows[i].common ||
+		    (c->rows[i].primary && !c->rows[i].has_rest))
+			visible = fmax(visible, c->rows[i].visible);
+	if (!(c->session_sd > 0))
+		return;
+	str_printf(s, "%smeasured in different sessions", s->len ? "; " : "");
+	if (!isnan(visible))
+		str_printf(s,
+		    ", so changes below about %.0f%% cannot be told from the "
+		    "machine",
+		    100 * visible);
+	str_add(s, "; vkb-ab measures both sides in turns");
+}
+
 static void
 add_advice(struct str *s, const struct comparison *c)
 {
-	struct next n = plan_more_runs(c);
+	struct next n;
 	char buf[NUM_BUF];
 
+	if (c->sessions[0]) {
+		add_sessions(s, c);
+		return;
+	}
+	n = plan_more_runs(c);
 	if (n.rows) {
 		str_printf(s, "%s%zu more %s%s%s", s->len ? "; " : "", n.more,
 		    n.unpaired ? "run" : "round", num_plural(n.more),

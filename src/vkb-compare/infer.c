@@ -1,4 +1,5 @@
 #include "infer.h"
+#include "apart.h"
 #include "judge.h"
 #include "mem.h"
 
@@ -106,6 +107,7 @@ infer_rows(struct comparison *c)
 	size_t *first = mem_array(c->nrows + 1, sizeof *first);
 	size_t *next = mem_array(c->nrows + 1, sizeof *next);
 	size_t n = group_rows(c, first, next);
+	bool apart = apart_find(c);
 
 	measure_serial(c, first, next, n);
 	for (size_t k = 0; k < n; k++) {
@@ -126,7 +128,10 @@ infer_rows(struct comparison *c)
 			    least, row->level, row->level10);
 			c->by_t += row->gate && row->facts.p_min == 0;
 		}
+		if (apart)
+			apart_widen(c, first[k], next);
 	}
+	apart_add_commons(c);
 	free(first);
 	free(next);
 }

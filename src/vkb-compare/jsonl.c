@@ -56,6 +56,18 @@ set_notes(struct json *rec, const struct row *r)
 }
 
 static struct json *
+make_rest(const struct verdict_facts *f)
+{
+	struct json *j = json_object();
+
+	json_set_num(j, "ratio", f->ratio);
+	set_interval(j, "ci95", f->lo95, f->hi95);
+	json_set_num(j, "se", f->se);
+	json_set_num(j, "df", f->df);
+	return j;
+}
+
+static struct json *
 make_delta(const struct comparison *c, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
@@ -90,6 +102,10 @@ make_delta(const struct comparison *c, const struct row *r)
 	json_set_str(rec, "class", r->gate ? "gate" : "info");
 	if (r->primary)
 		json_set_bool(rec, "primary", true);
+	if (r->common)
+		json_set_bool(rec, "common", true);
+	if (r->has_rest)
+		json_set(rec, "rest", make_rest(&r->rest));
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	json_set_bool(rec, "certain", r->certain);
 	json_set_num(rec, "visible", r->visible);
@@ -207,10 +223,18 @@ make_comparison(
 	json_set_num(rec, "alpha", JUDGE_ALPHA);
 	json_set_str(rec, "correction", r->strict ? "holm" : "bh");
 	json_set_num(rec, "tests",
-	    (double)(c->tests[FAMILY_PRIMARY] + c->tests[FAMILY_OTHER]));
+	    (double)(c->tests[FAMILY_PRIMARY] + c->tests[FAMILY_OTHER] +
+		c->tests[FAMILY_COMMON]));
 	set_family(families, "primary", c, FAMILY_PRIMARY);
 	set_family(families, "other", c, FAMILY_OTHER);
+	if (c->tests[FAMILY_COMMON])
+		set_family(families, "common", c, FAMILY_COMMON);
 	json_set(rec, "families", families);
+	if (c->sessions[0])
+		json_set(rec, "sessions",
+		    json_pair((double)c->sessions[0], (double)c->sessions[1]));
+	if (c->session_sd > 0)
+		json_set_num(rec, "session_sd", c->session_sd);
 	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
 		struct json *j = json_object();

@@ -1,4 +1,5 @@
 #include "judge.h"
+#include "apart.h"
 #include "casename.h"
 #include "history.h"
 #include "json.h"
@@ -343,6 +344,8 @@ judge_family(const struct row *row)
 		return FAMILIES;
 	if (!row->gate)
 		return FAMILY_SHOWN;
+	if (row->common)
+		return FAMILY_COMMON;
 	return row->primary ? FAMILY_PRIMARY : FAMILY_OTHER;
 }
 
@@ -376,5 +379,6 @@ judge_free(struct comparison *c)
 	free(c->name[1]);
 	free(c->common);
 	pairing_free(c->pairs, c->npairs);
+	apart_free(c);
 	*c = (struct comparison){0};
 }

@@ -18,7 +18,13 @@
  * The tests of one family correct each other's p. The primary metric of each
  * case decides first; the other judged metrics do not dilute it.
  */
-enum row_family { FAMILY_PRIMARY, FAMILY_OTHER, FAMILY_SHOWN, FAMILIES };
+enum row_family {
+	FAMILY_PRIMARY,
+	FAMILY_OTHER,
+	FAMILY_COMMON, /* what all cases of another session have in common */
+	FAMILY_SHOWN,
+	FAMILIES
+};
 
 struct row {
 	const struct pairing *pair;
@@ -26,6 +32,7 @@ struct row {
 	struct metric metric;
 	bool gate;
 	bool primary; /* of its case */
+	bool common;  /* what all cases have in common (apart.h) */
 	double margin;
 	char margin_sign; /* '+' or '-' if the user gave one; else '\0' */
 	const char *margin_from;     /* table, option, policy or history */
@@ -35,6 +42,8 @@ struct row {
 	bool waived;                 /* a regression that does not fail */
 	struct sample used[2];       /* values in the test, by side */
 	struct verdict_facts facts;
+	struct verdict_facts rest; /* the change less the common one */
+	bool has_rest;
 	double p;              /* adjusted; NAN: there was no test */
 	double level, level10; /* left of .05 and .10 by sequential looks */
 	enum verdict verdict;
@@ -108,10 +117,15 @@ struct comparison {
 	size_t waived;          /* gate rows */
 	size_t short_history;   /* rows whose history gives no margin */
 	size_t matched, unmatched[2];
-	double failed_runs; /* of the contender */
-	size_t paired;      /* gate rows that were paired */
-	size_t by_t;        /* gate rows tested by Student's t */
-	double serial;      /* lag-1 autocorrelation of unpaired runs, or 0 */
+	double failed_runs;  /* of the contender */
+	size_t paired;       /* gate rows that were paired */
+	size_t by_t;         /* gate rows tested by Student's t */
+	size_t sessions[2];  /* if the sides share none, else 0 */
+	double session_sd;   /* of ln(value), assumed; 0: measured */
+	struct row *commons; /* made by apart.c, then moved to 'rows' */
+	size_t ncommons;
+	struct pairing everything; /* stands for all cases */
+	double serial; /* lag-1 autocorrelation of unpaired runs, or 0 */
 	size_t tests[FAMILIES]; /* in the adjustment of p, of all comparisons */
 	double alpha[FAMILIES]; /* their shares of JUDGE_ALPHA */
 	struct cached_level levels[2][2]; /* cache by side; for ci95 and ci90 */

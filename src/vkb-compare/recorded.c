@@ -95,6 +95,7 @@ read_row(struct row *r, const struct json *rec)
 	r->notes = join_notes(rec);
 	r->metric = metric_guess(r->name);
 	r->gate = strcmp(json_get_str(rec, "class"), "gate") == 0;
+	r->common = json_get_bool(rec, "common", false);
 	r->certain = json_get_bool(rec, "certain", false);
 	r->visible = json_get_num(rec, "visible", NAN);
 	r->minutes = json_get_num(needed, "minutes", NAN);

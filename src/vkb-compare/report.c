@@ -315,6 +315,16 @@ write_tests(struct str *s, const struct comparison *c, const struct rules *r,
 		    "; %zu of %zu results by moderated t tests of logarithms, "
 		    "the others by rank tests",
 		    c->by_t, rows);
+	if (c->session_sd > 0)
+		str_printf(s,
+		    "; intervals allow for the effect of different sessions, "
+		    "assumed to be %g%%",
+		    100 * c->session_sd);
+	else if (c->sessions[0])
+		str_printf(s,
+		    "; intervals allow for the effect of sessions, measured "
+		    "in %zu of them",
+		    c->sessions[0]);
 	str_printf(s, "; p-values corrected for %zu test%s%s (%s, level %g)",
 	    c->tests[only], num_plural(c->tests[only]),
 	    first && other ? " of primary metrics" : "",
@@ -388,6 +398,18 @@ report_notes(struct str *s, const struct row *r)
 		    "%sruns are autocorrelated (lag-1 %.2f in this report): "
 		    "the interval is wider",
 		    sep, f->serial);
+		sep = ", ";
+	}
+	if (r->has_rest) {
+		str_printf(s, "%s%+.1f%% [%+.1f, %+.1f] beside all cases", sep,
+		    100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
+		    100 * (r->rest.hi95 - 1));
+		sep = ", ";
+	}
+	if (r->common) {
+		str_printf(s,
+		    "%swhat the %zu cases have in common; may be the machine",
+		    sep, f->n);
 		sep = ", ";
 	}
 	if (r->dropped)

@@ -57,6 +57,7 @@ struct cell {
 	double position;   /* between first and second in a round */
 	double drift;      /* over all runs */
 	double session_sd; /* common to all cases of a session */
+	bool bare;         /* the machine is not a virtual one */
 	double case_sd;    /* of each case in each session */
 	int changed;       /* cases of the contender that differ */
 	double change;     /* ratio of their throughput less 1 */
@@ -136,6 +137,13 @@ static const struct cell cells[] = {
 	.n = 7,
 	.cv = .01,
 	.session_sd = .01,
+	.alarms_most = .08},
+    {.name = "A/A session sd 1% K=1 not virtual",
+	.layout = SESSIONS,
+	.n = 7,
+	.cv = .01,
+	.session_sd = .01,
+	.bare = true,
 	.alarms_most = .08},
     {.name = "A/A session sd 2% K=1",
 	.layout = SESSIONS,
@@ -388,9 +396,10 @@ write_side(const struct cell *c, const struct drawn *all, int side)
 			    "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":"
 			    "\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{"
 			    "\"session\":\"s%d\",\"index\":%d,\"block\":%d},"
-			    "\"status\":\"ok\",\"metrics\":{",
+			    "\"env\":{\"virtual\":%s},\"status\":\"ok\","
+			    "\"metrics\":{",
 			    side ? "new" : "base", k, v->session, ++index,
-			    v->block);
+			    v->block, c->bare ? "false" : "true");
 			for (int m = 0; m < METRICS; m++)
 				str_printf(&s, "%s\"%s\":%.9g", m ? "," : "",
 				    metric_names[m],
@@ -490,6 +499,12 @@ count_row(const struct cell *c, const struct row *row, struct result *sum,
 	bool changed = k < c->changed, first = strcmp(row->name, "rps") == 0;
 	double truth = changed ? 1 + c->change : 1;
 
+	if (row->common) {
+		alarm[SHIPPED] |= c->changed < c->cases &&
+		    (row->verdict == VERDICT_REGRESSION ||
+			row->verdict == VERDICT_IMPROVEMENT);
+		return;
+	}
 	if (!first)
 		truth = 1 / truth;
 	if (!isnan(row->facts.lo95)) {

@@ -1,0 +1,459 @@
+#include "apart.h"
+#include "cases.h"
+#include "intern.h"
+#include "json.h"
+#include "judge.h"
+#include "mem.h"
+#include "part.h"
+#include "stats.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The share of cases that may be changed without an effect on the variance of
+ * the rests. */
+#define ODD .2
+
+static bool
+is_virtual(const struct comparison *c)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->npairs && !any; i++)
+		for (size_t j = 0; j < 2 && c->pairs[i].side[j]; j++) {
+			struct json *env = json_object(),
+				    *varied = json_object();
+
+			cases_env(c->pairs[i].side[j], env, varied);
+			any = any || json_get_bool(env, "virtual", false);
+			json_free(env);
+			json_free(varied);
+		}
+	return any;
+}
+
+/* Adds the sessions of a side; 'mark' is its bit. False if one is not known. */
+static bool
+add_sessions(struct intern *names, unsigned char *marks, const struct sample *s,
+    unsigned char mark)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (!s->rounds[i].session)
+			return false;
+		marks[intern_id(names, s->rounds[i].session)] |= mark;
+	}
+	return true;
+}
+
+bool
+apart_find(struct comparison *c)
+{
+	struct intern *names = intern_new();
+	unsigned char *marks;
+	size_t most = 0, shared = 0, sessions[2] = {0};
+	bool known = true;
+
+	for (size_t i = 0; i < c->nrows; i++)
+		most += c->rows[i].used[0].n + c->rows[i].used[1].n;
+	marks = mem_array(most + 1, 1);
+	for (size_t i = 0; i < c->nrows && known; i++)
+		for (size_t j = 0; j < 2 && known; j++)
+			known = add_sessions(names, marks, &c->rows[i].used[j],
+			    (unsigned char)(1 << j));
+	for (size_t i = 0; i < intern_count(names) && known; i++) {
+		sessions[0] += marks[i] & 1;
+		sessions[1] += marks[i] >> 1;
+		shared += marks[i] == 3;
+	}
+	free(marks);
+	intern_free(names);
+	if (!known || shared || !sessions[0] || !sessions[1])
+		return false;
+	memcpy(c->sessions, sessions, sizeof sessions);
+	if (c->sessions[0] < APART_SESSIONS)
+		c->session_sd = is_virtual(c) ? APART_SD_VIRTUAL : APART_SD;
+	return true;
+}
+
+/* One row of a metric: the rest of its change, and the variances of both. */
+struct part_row {
+	struct row *row;
+	double change, rest;
+	struct moderate noise; /* of the rest; of the change by runs at first */
+};
+
+struct common {
+	double change;
+	struct moderate noise;
+};
+
+static double
+find_median(const double *v, size_t n)
+{
+	double *sorted = stats_sorted(v, n), median = stats_median(sorted, n);
+
+	free(sorted);
+	return median;
+}
+
+/* The sum of two variances, after Welch and Satterthwaite. */
+static struct moderate
+add_noise(struct moderate a, struct moderate b)
+{
+	double sum = a.var + b.var;
+
+	if (!(b.var > 0))
+		return a;
+	return (struct moderate){
+	    sum, sum * sum / (a.var * a.var / a.df + b.var * b.var / b.df)};
+}
+
+/*
+ * Returns the variance of the rests around 0 without the largest ones, which
+ * may be changes: that of a normal distribution cut at the same quantile.
+ */
+static struct moderate
+measure_rests(const struct part_row *v, size_t n)
+{
+	size_t keep = n - (size_t)ceil(ODD * (double)n);
+	double q = (double)keep / (double)n, z, sum = 0, cut;
+	double *squares = mem_array(n, sizeof *squares);
+
+	for (size_t i = 0; i < n; i++)
+		squares[i] = v[i].rest * v[i].rest;
+	stats_sort(squares, n);
+	for (size_t i = 0; i < keep; i++)
+		sum += squares[i];
+	free(squares);
+	z = tdist_normal_quantile(.5 + q / 2);
+	cut = 1 - 2 * z * exp(-z * z / 2) / sqrt(2 * M_PI) / q;
+	return (struct moderate){
+	    sum / (double)(keep - 1) / cut, (double)keep - 1};
+}
+
+/* The effect of sessions on the difference of the sides, as assumed. */
+static struct moderate
+assume_sessions(const struct comparison *c)
+{
+	double each = c->session_sd * c->session_sd;
+
+	return (struct moderate){
+	    each / (double)c->sessions[0] + each / (double)c->sessions[1],
+	    APART_DF};
+}
+
+/* With few sessions: the common change is the median of the changes; the rests
+ * vary more than runs do where sessions differ in each case. */
+static struct common
+split_by_median(const struct comparison *c, struct part_row *v, size_t n)
+{
+	double *changes = mem_array(n, sizeof *changes), own = 0;
+	struct moderate rests;
+	struct common all;
+
+	for (size_t i = 0; i < n; i++) {
+		changes[i] = v[i].change;
+		own += v[i].noise.var / (double)n;
+	}
+	all.change = find_median(changes, n);
+	free(changes);
+	for (size_t i = 0; i < n; i++)
+		v[i].rest = v[i].change - all.change;
+	rests = measure_rests(v, n);
+	/* pi/2: the variance of a median beside that of a mean. */
+	all.noise = assume_sessions(c);
+	all.noise.var += rests.var * M_PI / 2 / (double)n;
+	/* The variance that runs explain is known better than the rest. */
+	rests.df *= pow(fmax(0, rests.var - own) / rests.var, 2);
+	rests.var = fmax(0, rests.var - own);
+	for (size_t i = 0; i < n; i++)
+		v[i].noise = add_noise(v[i].noise, rests);
+	return all;
+}
+
+/* The medians of the sessions of one side, as logarithms, by the number of the
+ * session; NAN where it has no run. */
+static void
+list_medians(const struct sample *s, struct intern *names, double *medians)
+{
+	double *v = mem_array(s->n + 1, sizeof *v);
+	size_t *of = mem_array(s->n + 1, sizeof *of);
+
+	for (size_t i = 0; i < s->n; i++)
+		of[i] = intern_id(names, s->rounds[i].session);
+	for (size_t k = 0; k < intern_count(names); k++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < s->n; i++)
+			if (of[i] == k)
+				v[n++] = log(s->v[i]);
+		medians[k] = find_median(v, n);
+	}
+	free(v);
+	free(of);
+}
+
+/* The mean of the medians that there are, and their number. */
+static double
+find_mean(const double *medians, size_t sessions, size_t *n)
+{
+	double sum = 0;
+
+	*n = 0;
+	for (size_t k = 0; k < sessions; k++)
+		if (!isnan(medians[k])) {
+			sum += medians[k];
+			++*n;
+		}
+	return sum / (double)*n;
+}
+
+/* Returns the variance of one more value beside these, which lie around 0. */
+static struct moderate
+measure_spread(const double *v, size_t sessions, size_t contenders)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t k = 0; k < sessions; k++)
+		if (!isnan(v[k])) {
+			sum += v[k] * v[k];
+			n++;
+		}
+	if (n < 2)
+		return (struct moderate){NAN, 0};
+	return (struct moderate){
+	    sum / (double)(n - 1) * (1 / (double)n + 1 / (double)contenders),
+	    (double)n - 1};
+}
+
+/*
+ * With enough sessions of the baseline: the median of a session is one value,
+ * and a session of the contender is predicted from them by Student's t. 'alone'
+ * gets the variances of the changes themselves.
+ */
+static struct common
+split_by_sessions(const struct comparison *c, struct part_row *v, size_t n,
+    struct moderate *alone)
+{
+	size_t sessions = c->sessions[0], contenders = c->sessions[1];
+	struct intern *names[2] = {intern_new(), intern_new()};
+	double *of = mem_array(n * sessions, sizeof *of);
+	double *shared = mem_array(sessions, sizeof *shared);
+	double *new = mem_array(contenders, sizeof *new);
+	struct moderate prior, *rests = mem_array(n, sizeof *rests);
+	struct common all = {0};
+	size_t got;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < 2; j++)
+			for (size_t r = 0; r < v[i].row->used[j].n; r++)
+				intern_id(names[j],
+				    v[i].row->used[j].rounds[r].session);
+	for (size_t i = 0; i < n; i++) {
+		double *m = of + i * sessions, mean;
+
+		list_medians(&v[i].row->used[0], names[0], m);
+		list_medians(&v[i].row->used[1], names[1], new);
+		mean = find_mean(m, sessions, &got);
+		for (size_t k = 0; k < sessions; k++)
+			m[k] -= mean;
+		v[i].change = find_mean(new, contenders, &got) - mean;
+		all.change += v[i].change / (double)n;
+		alone[i] = measure_spread(m, sessions, got);
+	}
+	for (size_t k = 0; k < sessions; k++) {
+		double sum = 0;
+
+		got = 0;
+		for (size_t i = 0; i < n; i++)
+			if (!isnan(of[i * sessions + k])) {
+				sum += of[i * sessions + k];
+				got++;
+			}
+		shared[k] = sum / (double)got;
+		for (size_t i = 0; i < n; i++)
+			of[i * sessions + k] -= shared[k];
+	}
+	all.noise = measure_spread(shared, sessions, contenders);
+	for (size_t i = 0; i < n; i++)
+		rests[i] =
+		    measure_spread(of + i * sessions, sessions, contenders);
+	prior = moderate_prior(rests, n);
+	for (size_t i = 0; i < n; i++) {
+		v[i].rest = v[i].change - all.change;
+		v[i].noise = moderate_shrink(rests[i], &prior);
+	}
+	for (size_t j = 0; j < 2; j++)
+		intern_free(names[j]);
+	free(of);
+	free(shared);
+	free(new);
+	free(rests);
+	return all;
+}
+
+/* Sets the change and its interval, and tests the rest of it, or if there are
+ * too few cases, the change. */
+static void
+set_row(struct part_row *v, struct moderate whole, bool rest)
+{
+	struct row *row = v->row;
+	struct verdict_facts *f = &row->facts;
+
+	f->change = v->change;
+	f->se = sqrt(whole.var);
+	f->df = whole.df;
+	verdict_use_t(f, true, row->level, row->level10);
+	f->method = "t-sessions";
+	if (!rest)
+		return;
+	row->rest = *f;
+	row->rest.change = v->rest;
+	row->rest.se = sqrt(v->noise.var);
+	row->rest.df = v->noise.df;
+	verdict_use_t(&row->rest, true, row->level, row->level10);
+	row->has_rest = true;
+	f->p = row->rest.p;
+}
+
+/* Returns what the configurations of all cases on both sides share, so that
+ * names tell this one from them by the command alone. */
+static struct json *
+share_config(const struct comparison *c)
+{
+	struct json *shared = json_object();
+	const struct json *first = NULL;
+
+	for (size_t i = 0; i < c->npairs && !first; i++)
+		if (c->pairs[i].side[0] && c->pairs[i].side[1])
+			first = c->pairs[i].side[0]->config;
+	for (const struct json *j = json_first(first); j; j = json_next(j)) {
+		bool same = true;
+
+		for (size_t i = 0; i < c->npairs && same; i++)
+			if (c->pairs[i].side[0] && c->pairs[i].side[1])
+				same = json_equal(j,
+				    json_get(c->pairs[i].side[0]->config,
+					json_key(j)));
+		if (same)
+			json_set(shared, json_key(j), json_dup(j));
+	}
+	json_set_str(shared, "command", APART_NAME);
+	return shared;
+}
+
+/* Makes the pair of the rows that stand for all cases. */
+static void
+make_everything(struct comparison *c)
+{
+	struct kase *k = mem_new(sizeof *k);
+
+	k->config = share_config(c);
+	k->nparts = 1;
+	k->parts = mem_new(sizeof *k->parts);
+	k->parts[0].rest = json_object();
+	json_set_num(k->parts[0].rest, "n", 1);
+	c->everything = (struct pairing){.side = {k, k}, .rows = 1};
+	for (size_t j = 0; j < 2; j++)
+		c->everything.name[j] = mem_str(APART_NAME);
+}
+
+void
+apart_free(struct comparison *c)
+{
+	struct kase *k = (struct kase *)(size_t)c->everything.side[0];
+
+	if (!k)
+		return;
+	json_free((struct json *)(size_t)k->config);
+	json_free(k->parts[0].rest);
+	free(k->parts);
+	free(k);
+	for (size_t j = 0; j < 2; j++)
+		free(c->everything.name[j]);
+}
+
+static void
+add_common(struct comparison *c, const struct row *like, struct common all,
+    size_t cases)
+{
+	struct row row = {.pair = &c->everything,
+	    .name = mem_str(like->name),
+	    .metric = like->metric,
+	    .gate = true,
+	    .common = true,
+	    .margin = like->metric.margin,
+	    .margin_from = "table",
+	    .p = NAN,
+	    .level = JUDGE_ALPHA,
+	    .level10 = 2 * JUDGE_ALPHA,
+	    .visible = NAN,
+	    .minutes = NAN,
+	    .facts = {.m = cases,
+		.n = cases,
+		.median = {1, exp(all.change)},
+		.cliff = NAN,
+		.change = all.change,
+		.se = sqrt(all.noise.var),
+		.df = all.noise.df}};
+
+	c->by_t++;
+	if (!c->everything.side[0])
+		make_everything(c);
+	verdict_use_t(&row.facts, true, row.level, row.level10);
+	row.facts.method = "t-sessions";
+	c->commons = mem_resize(c->commons, c->ncommons + 1, sizeof row);
+	c->commons[c->ncommons++] = row;
+}
+
+void
+apart_widen(struct comparison *c, size_t first, const size_t *next)
+{
+	struct part_row *v = mem_array(c->nrows + 1, sizeof *v);
+	struct moderate *whole = mem_array(c->nrows + 1, sizeof *whole);
+	bool few = c->sessions[0] < APART_SESSIONS;
+	struct common all = {0};
+	size_t n = 0;
+	bool primary = false;
+
+	for (size_t i = first; i < c->nrows; i = next[i]) {
+		struct row *row = &c->rows[i];
+		const struct verdict_facts *f = &row->facts;
+
+		if (!(f->se > 0))
+			continue;
+		primary = primary || row->primary;
+		v[n++] = (struct part_row){.row = row,
+		    .change = f->change,
+		    .noise = {f->se * f->se, f->df}};
+	}
+	if (few) {
+		if (n >= APART_CASES)
+			all = split_by_median(c, v, n);
+		for (size_t i = 0; i < n; i++)
+			whole[i] = add_noise(v[i].noise, assume_sessions(c));
+	} else if (n) {
+		all = split_by_sessions(c, v, n, whole);
+	}
+	for (size_t i = 0; i < n; i++)
+		set_row(&v[i], whole[i], n >= APART_CASES);
+	if (primary && n >= APART_CASES)
+		add_common(c, v[0].row, all, n);
+	free(v);
+	free(whole);
+}
+
+void
+apart_add_commons(struct comparison *c)
+{
+	for (size_t i = 0; i < c->ncommons; i++) {
+		c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
+		c->rows[c->nrows++] = c->commons[i];
+	}
+	free(c->commons);
+	c->commons = NULL;
+	c->ncommons = 0;
+}

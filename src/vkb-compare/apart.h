@@ -1,0 +1,47 @@
+/*
+ * Sides that share no session.
+ *
+ * A session has an effect of its own (placement, neighbours, frequency, memory
+ * layout) that no number of runs reduces: Kalibera and Jones, "Rigorous
+ * Benchmarking in Reasonable Time", ISMM 2013. Most of it is common to all
+ * cases. With five cases and more, what they have in common is a row of its
+ * own, and each case is judged by its rest, its change less the common one.
+ *
+ * Five and more sessions of the baseline say how much sessions differ. With
+ * fewer, the standard deviation of a session is assumed to be 3 % on a virtual
+ * machine and 1 % on another, known as well as by APART_DF degrees of freedom.
+ */
+#ifndef APART_H
+#define APART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define APART_SD .01
+#define APART_SD_VIRTUAL .03
+
+/* Stands for all cases where the name of one is expected. */
+#define APART_NAME "all cases"
+
+enum { APART_DF = 3, APART_SESSIONS = 5, APART_CASES = 5 };
+
+struct comparison;
+
+/* Do the sides share no session? False if that of a run is not known. Sets
+ * 'sessions', and 'session_sd' where it is assumed. */
+bool apart_find(struct comparison *);
+
+/*
+ * Widens the rows of one metric, of which first is the first and next[i] the
+ * one that follows row i, by the effect of sessions, and tests their rests.
+ * Adds a row to 'commons' if the metric is primary in a case.
+ */
+void apart_widen(struct comparison *, size_t first, const size_t *next);
+
+/* Moves 'commons' behind the other rows. */
+void apart_add_commons(struct comparison *);
+
+/* Frees what stands for all cases. */
+void apart_free(struct comparison *);
+
+#endif

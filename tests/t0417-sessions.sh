@@ -1,0 +1,105 @@
+#!/bin/sh
+# Sides that share no session: what all cases have in common may be the machine,
+# and each case is judged by what it changed beside that.
+. "${0%/*}/lib.sh"
+
+# report SIDES [EFFECT] [VIRTUAL] [CASES]: six runs of each case and side, sides and
+# sessions as LABEL:SESSION,...; EFFECT is added to the sessions of "new", in
+# logarithms; case 3 of new has 8 % less as well
+report() {
+  perl -e 'srand 5;
+    sub normal { my $s = -6; $s += rand for 1 .. 12; $s }
+    my ($sides, $effect, $virtual, $cases) = @ARGV;
+    for my $side (split /,/, $sides) {
+      my ($label, $session) = split /:/, $side;
+      my $e = ($label eq "new" ? $effect : 0) + .005 * normal();
+      for my $c (1 .. $cases) { for my $k (1 .. 6) {
+        my $v = 1e5 * exp($e + .01 * normal() + ($label eq "new" && $c == 3 ? -.08 : 0));
+        printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"C%d","clients":50,"pipeline":%d},"run":{"session":"%s","index":%d,"block":%d},"env":{"virtual":%s},"metrics":{"rps":%.2f},"status":"ok"}\n),
+          $label, $c, $c > 4 ? 10 : 1, $session, $k, $k, $virtual, $v } } }' \
+    "$1" "${2:-0}" "${3:-true}" "${4:-8}"
+}
+# judge OPTION...: compares what is in 'runs', and keeps text and records
+judge() {
+  vkb-compare --baseline base -f text:text -f jsonl:deltas "$@" runs
+}
+# rows FIELD: command, verdict and FIELD of each delta that is not inconclusive
+rows() {
+  jq -r 'select(.metric and .verdict != "inconclusive") |
+    "\(.config.command) \(.verdict) \('"$1"')"' deltas
+}
+
+report base:a,new:b -.05 >runs
+test_status 1 'one of eight cases is slower, in another session' judge
+test_same 'C3 regression [6,6]' "$(rows .n)" \
+  'only the case that changed is a regression'
+test_same true "$(jq 'select(.rest and .config.command == "C3").rest |
+  .ratio > 0.9 and .ratio < 0.94 and .ci95[0] > 0.89 and .ci95[1] < 0.95' deltas)" \
+  'its change beside the other cases is known well'
+test_same true "$(jq -s 'map(select(.rest and .config.command == "C3"))[0].ci95 |
+  .[0] < 0.8 and .[1] > 0.95' deltas)" 'its whole change is not'
+test_same 0 "$(jq 'select(.metric and .certain)' deltas | grep -c .)" \
+  'nothing is certain that rests on an assumption'
+test_same '[1,1] 0.03' "$(jq -r 'select(.families) | "\(.sessions | tojson) \(.session_sd)"' deltas)" \
+  'on a virtual machine a session is assumed to differ by 3 %'
+test_same 'all cases [8,8] true {"clients":50,"command":"all cases"}' \
+  "$(jq -r 'select(.common) | "\(.config.command) \(.n | tojson) \(.common) \(.config | tojson)"' deltas)" \
+  'what the cases have in common is a row with what they share'
+test_same 8,1 "$(jq -r 'select(.families) | "\(.families.primary.tests),\(.families.common.tests)"' deltas)" \
+  'which is a family of its own'
+test_match '^Worse: C3 rps 1\..*; measured in different sessions, so changes below about [0-9]+% cannot be told from the machine; vkb-ab measures both sides in turns$' \
+  text 'the first line says what cannot be told, and what to do'
+test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] beside all cases' text \
+  'the row says what changed beside all cases'
+test_match '^\? +all cases .*what the 8 cases have in common; may be the machine' text \
+  'the common row says what it is'
+test_match 'different sessions, assumed to be 3%' text 'the method says what is assumed'
+test_empty "$(jq -r 'select(.families).overall.rps | .ci95, .ci95_runs | values' deltas)" \
+  'the mean of all cases has no interval that leaves out the sessions'
+
+report base:a,new:b -.4 >runs
+test_status 1 'all cases lose a third' judge
+test_match '^all cases regression' /dev/stdin 'which no session explains' <<END
+$(rows .n)
+END
+report base:a,new:b 0 false >runs
+judge >/dev/null 2>&1
+test_same 0.01 "$(jq 'select(.families).session_sd' deltas)" \
+  'on a machine that is not virtual it is 1 %'
+report base:a,new:b 0 true 4 >runs
+test_that 'fewer than five cases have no common change' judge
+test_same null "$(jq -c 'select(.config.command == "C3") | .rest' deltas)" \
+  'and no rest'
+test_same true "$(jq -s 'map(select(.metric)) | length == 4 and
+  all(.ci95[1] / .ci95[0] > 1.2)' deltas)" 'their intervals allow for the session'
+
+report base:a,base:b,base:c,base:d,base:e,new:f -.05 >runs
+test_status 1 'five sessions of the baseline' judge
+test_same '[5,1] null' "$(jq -r 'select(.families) | "\(.sessions | tojson) \(.session_sd)"' deltas)" \
+  'show themselves how much sessions differ'
+test_match '^all cases regression' /dev/stdin 'so that 5 % of all cases is found' <<END
+$(rows .n)
+END
+test_match '^C3 regression' /dev/stdin 'and the case that changed more' <<END
+$(rows .n)
+END
+test_match 'effect of sessions, measured in 5 of them' text 'the method says so'
+
+report base:a,new:a -.05 >runs
+judge >/dev/null 2>&1
+test_same 'null null' "$(jq -r 'select(.families) | "\(.sessions) \(.session_sd)"' deltas)" \
+  'sides of one session need no allowance'
+sed 's/"session":"[ab]",//' runs >nowhere
+vkb-compare --baseline base -f jsonl nowhere >deltas
+test_same 'null null' "$(jq -r 'select(.families) | "\(.sessions) \(.session_sd)"' deltas)" \
+  'nor do sides whose sessions are not known'
+
+# --- the records give the same report, and a page
+
+report base:a,new:b -.05 >runs
+vkb-compare --baseline base -f markdown:direct.md -f jsonl:deltas runs >/dev/null
+test_that 'the records can be reported' vkb-compare --deltas -f markdown:again.md deltas
+test_that 'in the same words' cmp direct.md again.md
+test_that 'vkb-report makes a page of them' vkb-report -o page.html deltas runs
+test_match 'all cases' page.html 'which has the common row'
+test_done
