@@ -28,6 +28,7 @@
 
 struct opts {
 	const char *metrics, *policy;
+	const char *explain;
 	const char *on_insufficient, *on_inconclusive, *on_likely, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
 	bool strict, ci, shift, check, deltas;
@@ -74,6 +75,8 @@ static const struct opt option_table[] = {
     {0, "ci", OPT_FLAG, AT(ci), .help = "fail what was not measured"},
     {0, "shift", OPT_FLAG, AT(shift),
 	.help = "text: show how the latency percentiles moved"},
+    {0, "explain", OPT_STR, AT(explain), "CASE",
+	.help = "text: explain the verdicts of this case, step by step"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
 	.choices = "ok|fail", .help = "pass or fail too few runs"},
     {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
@@ -194,6 +197,7 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .n = n,
 		    .rules = rules,
 		    .shift = o->shift,
+		    .explain = o->explain,
 		    .colour = output_has_colour(&out[i]),
 		    .width = find_width(&out[i])};
 		struct str s = {0};
@@ -309,51 +313,6 @@ check_canaries(
 	return rc;
 }
 
-static bool
-is_known_metric(const struct comparison *c, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < c[i].nrows; k++)
-			if (strcmp(c[i].rows[k].name, name) == 0)
-				return true;
-		for (size_t k = 0; k < c[i].one_sided_count; k++)
-			if (strcmp(c[i].one_sided[k].name, name) == 0)
-				return true;
-	}
-	return false;
-}
-
-/* Returns -1, after reporting it, if an option names an unknown metric. */
-static int
-check_metric_names(const struct rules *r, const struct comparison *c, size_t n)
-{
-	const char *s = r->metrics;
-	int rc = 0;
-
-	if (!s || strcmp(s, "all") == 0 || strcmp(s, "latency") == 0)
-		s = "";
-	for (size_t len; *s; s += len + (s[len] == ',')) {
-		char *name;
-
-		len = strcspn(s, ",");
-		name = mem_strn(s, len);
-		if (!is_known_metric(c, n, name))
-			rc = err_fail("option '--metrics': no case that is on "
-				      "both sides has '%s'",
-			    name);
-		free(name);
-	}
-	for (size_t i = 0; i < r->nmargins; i++) {
-		const char *name = r->margins[i].name;
-
-		if (name && !metric_find(name) && !is_known_metric(c, n, name))
-			rc = err_fail(
-			    "option '--margin': no metric is called '%s'",
-			    name);
-	}
-	return rc;
-}
-
 /* --calibrate: judges runs of one build against each other. */
 static int
 run_calibration(const struct opts *o, const struct opt_args *args)
@@ -408,7 +367,8 @@ compare_files(const struct opts *o, const struct opt_args *args)
 	if (!sides_count(&s))
 		goto out;
 	c = compare_sides(&s, &r, &n);
-	trouble |= check_metric_names(&r, c, n) < 0;
+	trouble |= explain_check(c, n, o->explain) < 0;
+	trouble |= rules_check_names(&r, c, n) < 0;
 	rc = decide_status(c, n, o);
 	if (check_canaries(c, n, o, &r) < 0)
 		rc = 2;

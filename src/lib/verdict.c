@@ -265,6 +265,7 @@ verdict_set_error(struct verdict_facts *f, const struct moderate *prior)
 
 	if (isnan(f->change))
 		return;
+	f->prior = *prior;
 	for (size_t j = 0; j < 2; j++) {
 		e[j] = moderate_shrink(f->noise[j], prior);
 		e[j].var *= f->wider[j] / (double)(j ? f->n : f->m);

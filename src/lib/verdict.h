@@ -65,9 +65,10 @@ struct verdict_facts {
 	double serial;   /* lag-1 autocorrelation allowed for, or 0 */
 	double wider[2]; /* by which it multiplies the variance of a mean */
 	double se, df;   /* of 'change'; NAN: not known */
-	double cliff;    /* Cliff's delta of y over x, unless paired */
-	double sd;       /* of ln(value), pooled, or of ln(y/x) if paired; 0 if
-			  * 'assumed' and no side varies */
+	struct moderate prior; /* that the noise was shrunk to; df 0: none */
+	double cliff;          /* Cliff's delta of y over x, unless paired */
+	double sd; /* of ln(value), pooled, or of ln(y/x) if paired; 0 if
+		    * 'assumed' and no side varies */
 };
 
 /* A sample compared with itself: the ratio is 1, whatever the noise. */

@@ -33,6 +33,7 @@ struct report {
 	const struct rules *rules;
 	bool fails[VERDICTS]; /* judged rows with this verdict fail */
 	bool fails_missing;   /* cases that the contender lacks fail */
+	const char *explain;  /* text: the case that is explained; or NULL */
 	bool shift;           /* text shows the shifts */
 	bool colour;          /* text has colours */
 	size_t width;         /* of the terminal; 0: no limit */
@@ -122,6 +123,12 @@ void warnings_free(struct warnings *);
 /* "1.07x [1.06, 1.08]" of a percentile; the distance of the histograms. */
 void report_ratio(struct str *, const struct shift_line *);
 void report_distance(struct str *, const struct shift *);
+
+/* Explains the verdicts of a case, from the runs on. */
+void explain_case(struct str *, const struct report *, size_t which);
+
+/* Returns -1, after reporting it, if no comparison has the case (or NULL: 0). */
+int explain_check(const struct comparison *, size_t n, const char *name);
 
 /* Notes on a row: "client-bound, ..."; may be empty. */
 void report_notes(struct str *, const struct row *);

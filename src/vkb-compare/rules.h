@@ -37,6 +37,10 @@ bool rules_apply(const struct rules *, struct row *);
 /* Is this regression covered by its waiver? */
 bool rules_is_waived(const struct row *);
 
+/* Returns -1, after reporting it, if an option names an unknown metric. */
+int rules_check_names(
+    const struct rules *, const struct comparison *, size_t n);
+
 /* Adds rules and waivers without effect to the first comparison. */
 void rules_add_lapses(const struct rules *, struct comparison *, size_t n);
 

@@ -254,11 +254,11 @@ write_text_overview(struct str *s, const struct report *r)
 void
 report_text(struct str *s, const struct report *r)
 {
-	if (r->n > 1)
+	if (r->n > 1 && !r->explain)
 		write_text_overview(s, r);
 	for (size_t i = 0; i < r->n; i++) {
 		if (i)
 			str_addc(s, '\n');
-		write_text_comparison(s, r, i);
+		(r->explain ? explain_case : write_text_comparison)(s, r, i);
 	}
 }

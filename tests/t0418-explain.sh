@@ -1,0 +1,32 @@
+#!/bin/sh
+# vkb-compare --explain: the way from the runs to the verdict, with the numbers of
+# the records.
+. "${0%/*}/lib.sh"
+a=$tests/data/a.jsonl
+b=$tests/data/b.jsonl
+
+test_status 1 'the verdicts of a case are explained, the status stays' \
+  vkb-compare --explain 'SET*' -f text -f jsonl:deltas "$a" "$b"
+cp .out text
+test_same 3 "$(grep -c '^SET ' text)" 'there is a part for each judged metric'
+test_same 30 "$(grep -c . text)" 'of ten lines'
+delta() {
+  jq -r 'select(.metric == "rps" and .config.command == "SET") | '"$1" deltas
+}
+line() { sed -n '/^SET.* rps/,/^$/s/^  '"$1"' *//p' text | sed -n "${2:-1}p"; }
+test_same "$(delta '.n[0]') runs:" "$(line baseline | cut -d ' ' -f 1,2)" \
+  'the runs of the baseline are counted'
+test_same "$(delta '.se * 1e5 | round / 1e3')" \
+  "$(line change | sed 's/.*error \([0-9.]*\)%.*/\1/')" 'the standard error is that of the record'
+test_same "$(delta '.df * 10 | round / 10')" \
+  "$(line change | sed 's/.*, \([0-9.]*\) degrees.*/\1/')" 'so are its degrees of freedom'
+test_same "$(delta '[.ratio, .ci95[], .ci90[]] | map((. - 1) * 1e4 | round / 100) | map(tostring) | join(" ")')" \
+  "$(line change 2 | grep -o '[-+][0-9.]*\|to [-+][0-9.]*' | sed 's/to //; s/+//; s/0$//' | paste -sd ' ' -)" \
+  'the change and both intervals are those of the record'
+test_same "$(delta .method)" "$(line 'p  ' | sed 's/.* by \([a-z-]*\);.*/\1/')" 'so is the test'
+test_match '^  margin     2% \(table\)$' text 'the margin has its source'
+test_match '^  verdict    regression, certain$' text 'the last line is the verdict'
+test_status 2 'a case that is not there' vkb-compare --explain NONE "$a" "$a"
+test_match "no compared case matches 'NONE'; the cases are: '" .err \
+  'the error lists the cases that are'
+test_done
