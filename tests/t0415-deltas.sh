@@ -117,23 +117,27 @@ test_match 'left out: too long for one comment' .out 'the report counts what it 
 
 # --- records that are not valid
 
-# refused WHAT PATTERN: the records on stdin are an error, without a report
+# refused WHAT PATTERN: the records in the file bad are an error, without a report
 refused() {
-  cat >bad
   test_status 2 "$1: status 2" vkb-compare --deltas -f markdown bad
   test_match "$2" .err "$1: the message says what is wrong"
   test_empty_file .out "$1: no report"
 }
 # wrong TYPE FILTER PATTERN: in the records of this type
 wrong() {
-  jq -c "if .type == \"$1\" then $2 else . end" deltas shifts |
-    refused "a $1 with $2" "$3"
+  jq -c "if .type == \"$1\" then $2 else . end" deltas shifts >bad
+  refused "a $1 with $2" "$3"
 }
-refused 'runs' 'not a record of vkb-compare --format jsonl' <"$tests/data/a.jsonl"
-refused 'no records' 'do not end with a comparison record' </dev/null
-sed '$d' deltas | refused 'no comparison record at the end' 'do not end with a comparison'
-head -c 2000 deltas | refused 'a record that is cut' '^vkb-compare: bad:'
-echo '### Markdown' | refused 'Markdown' '^vkb-compare: bad:1: '
+cp "$tests/data/a.jsonl" bad
+refused 'runs' 'not a record of vkb-compare --format jsonl'
+: >bad
+refused 'no records' 'do not end with a comparison record'
+sed '$d' deltas >bad
+refused 'no comparison record at the end' 'do not end with a comparison'
+head -c 2000 deltas >bad
+refused 'a record that is cut' '^vkb-compare: bad:'
+echo '### Markdown' >bad
+refused 'Markdown' '^vkb-compare: bad:1: '
 wrong delta 'del(.config)' "'config'"
 wrong delta '.config = 7' "'config'"
 wrong delta '.n = [1]' "'n' is not two counts"

@@ -4,7 +4,10 @@
 #include "tdist.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
+#define ODD .05
 
 /* The derivative of ln gamma, by its recurrence and its asymptotic series
  * (Abramowitz & Stegun 6.3.5, 6.3.18). x > 0. */
@@ -91,12 +94,23 @@ moderate_prior(const struct moderate *v, size_t n)
 	return prior;
 }
 
+/* Is the variance so far above the prior that one of 20 rows of it would be?
+ * The upper tail of F by the incomplete beta function (A&S 26.6.2). */
+static bool
+is_beyond(struct moderate own, const struct moderate *prior)
+{
+	double sum = own.df * own.var / prior->var + prior->df;
+
+	return own.df > 0 &&
+	    tdist_betainc(prior->df / 2, own.df / 2, prior->df / sum) < ODD;
+}
+
 struct moderate
 moderate_shrink(struct moderate own, const struct moderate *prior)
 {
 	double df = own.df + prior->df;
 
-	if (!(prior->df > 0))
+	if (!(prior->df > 0) || is_beyond(own, prior))
 		return own;
 	return (struct moderate){
 	    (own.var * own.df + prior->var * prior->df) / df, df};

@@ -253,7 +253,8 @@ verdict_set_serial(struct verdict_facts *f, double r, const size_t series[2])
 			continue;
 		/* Alike runs also vary less around their own mean. */
 		f->wider[j] = factor * (n - 1) / (n - factor);
-		f->noise[j].df *= fmax((n / factor - 1) / (n - 1), .05);
+		f->noise[j].df =
+		    fmax(1, f->noise[j].df * (n / factor - 1) / (n - 1));
 	}
 }
 
@@ -272,9 +273,13 @@ verdict_set_error(struct verdict_facts *f, const struct moderate *prior)
 	}
 	sum = e[0].var + (f->paired ? 0 : e[1].var);
 	f->se = sqrt(sum);
-	f->df = f->paired ? e[0].df
-			  : sum * sum /
-		(e[0].var * e[0].var / e[0].df + e[1].var * e[1].var / e[1].df);
+	f->df = e[0].df;
+	/* Both sides are shrunk to one prior, whose df count once. */
+	if (!f->paired)
+		f->df = fmin(sum * sum /
+			(e[0].var * e[0].var / e[0].df +
+			    e[1].var * e[1].var / e[1].df),
+		    f->noise[0].df + f->noise[1].df + fmax(0, prior->df));
 }
 
 bool

@@ -84,6 +84,13 @@ scale_p(const struct row *row, double p, const struct rules *r)
 	return r->history ? p : judge_p(row, p);
 }
 
+/* A likely change is one by its own test, not among the canaries. */
+static bool
+is_unclear(enum verdict v)
+{
+	return v == VERDICT_INCONCLUSIVE || verdict_is_likely(v);
+}
+
 /*
  * Is a change beyond the margin missed only because so few runs can never reach
  * the level among 'tests' tests?
@@ -95,10 +102,10 @@ is_underpowered(const struct canary *k, const struct row *row, size_t tests,
 	const struct verdict_facts *f = &k->facts;
 	bool certain;
 
-	return k->verdict == VERDICT_INCONCLUSIVE &&
+	return is_unclear(k->verdict) &&
 	    scale_p(row, f->p_min, r) * (double)tests > JUDGE_ALPHA &&
 	    verdict_decide(f, row->metric.better, row->margin, 0, JUDGE_ALPHA,
-		&certain) != VERDICT_INCONCLUSIVE;
+		&certain) <= VERDICT_DIFFERENT;
 }
 
 /* Sets the verdicts; p is adjusted over the canaries alone. */
@@ -129,8 +136,8 @@ decide_canaries(
 		    rows[i]->margin, adjusted[i], JUDGE_ALPHA, &certain);
 		if (!isnan(p[i]) && is_underpowered(k, rows[i], tests, r))
 			k->verdict = VERDICT_INSUFFICIENT;
-		k->ok = k->verdict == VERDICT_EQUIVALENT ||
-		    k->verdict == VERDICT_INCONCLUSIVE;
+		k->ok =
+		    k->verdict == VERDICT_EQUIVALENT || is_unclear(k->verdict);
 	}
 	free(p);
 	free(adjusted);

@@ -113,8 +113,9 @@ set_verdict(struct row *row, bool assumed)
 			JUDGE_ALPHA, &unused) == VERDICT_EQUIVALENT
 		    ? VERDICT_EQUIVALENT
 		    : VERDICT_INCONCLUSIVE;
-	row->waived =
-	    row->verdict == VERDICT_REGRESSION && rules_is_waived(row);
+	row->waived = (row->verdict == VERDICT_REGRESSION ||
+			  row->verdict == VERDICT_LIKELY_REGRESSION) &&
+	    rules_is_waived(row);
 }
 
 /* 'level': that the next p of the family has to be below. */
@@ -242,6 +243,20 @@ decide_overall(struct comparison *c, size_t n)
 		add_overall(&c[i]);
 }
 
+/* The level of one more significant result, of Benjamini and Hochberg or of
+ * Holm. */
+static double
+find_next_level(
+    const struct comparison *c, enum row_family k, size_t found, bool strict)
+{
+	size_t tests = c->tests[k];
+
+	if (strict)
+		return c->alpha[k] /
+		    (double)(found < tests ? tests - found : 1);
+	return c->alpha[k] * fmin(1, (double)(found + 1) / (double)tests);
+}
+
 void
 decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
@@ -259,10 +274,9 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 			enum row_family k = judge_family(row);
 
 			decide_row(&c[i], row,
-			    k == FAMILIES
-				? JUDGE_ALPHA
-				: c[i].alpha[k] * (double)(found[k] + 1) /
-				    (double)c[i].tests[k]);
+			    k == FAMILIES ? JUDGE_ALPHA
+					  : find_next_level(
+						&c[i], k, found[k], r->strict));
 			if (row->waived)
 				c[i].waived += row->gate;
 			else

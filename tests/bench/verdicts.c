@@ -52,6 +52,7 @@ struct cell {
 	int sessions; /* of the baseline, 0: 1; the contender has one */
 	double cv;    /* of a run, as all that follow in ln(value) */
 	enum shape shape;
+	double noisier;    /* the last case by this factor; 0: it is not */
 	double ar;         /* autocorrelation of runs within a session */
 	double round_sd;   /* common to both sides of a round */
 	double position;   /* between first and second in a round */
@@ -79,6 +80,15 @@ static const struct cell cells[] = {
     {.name = "A/A n=10 cv 1% coarse", .n = 10, .cv = .01, .shape = COARSE},
     {.name = "A/A n=20 cv 3%", .n = 20, .cv = .03},
     {.name = "A/A n=5 cv 3% one case", .n = 5, .cv = .03, .cases = 1},
+    {.name = "A/A n=5 apart, one case 3 times noisier",
+	.layout = APART,
+	.n = 5,
+	.cv = .02,
+	.noisier = 3},
+    {.name = "A/A n=6 rounds, one case 4 times noisier",
+	.n = 6,
+	.cv = .02,
+	.noisier = 4},
     {.name = "A/A n=5 cv 3% 200 cases", .n = 5, .cv = .03, .cases = 200},
     {.name = "A/A rounds sd 6% position 4% n=4",
 	.n = 4,
@@ -328,7 +338,7 @@ draw_run(struct rng *r, const struct cell *c, double last[METRICS])
  */
 static void
 draw_case(struct rng *r, const struct cell *c, int s, int sessions,
-    double slower, double change, struct drawn *d)
+    double slower, double change, double cv, struct drawn *d)
 {
 	int turns = c->layout == SESSIONS ? c->n : 2 * c->n;
 	double last[METRICS] = {0}, shared = 0;
@@ -359,7 +369,7 @@ draw_case(struct rng *r, const struct cell *c, int s, int sessions,
 		for (int m = 0; m < METRICS; m++) {
 			double up = (side ? log1p(change) : 0) - slow;
 
-			v->v[m] = c->cv * last[m] + (m ? -up : up);
+			v->v[m] = cv * last[m] + (m ? -up : up);
 		}
 	}
 }
@@ -377,7 +387,12 @@ draw_report(struct rng *r, const struct cell *c, struct drawn *all)
 		for (int k = 0; k < c->cases; k++)
 			draw_case(r, c, s, sessions,
 			    common + c->case_sd * draw_normal(r),
-			    k < c->changed ? c->change : 0, &all[k]);
+			    k < c->changed ? c->change : 0,
+			    c->cv *
+				(c->noisier > 0 && k == c->cases - 1
+					? c->noisier
+					: 1),
+			    &all[k]);
 	}
 }
 

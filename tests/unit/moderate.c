@@ -46,9 +46,17 @@ exact(void)
 	tap_ok(p.df == 0, "rows without degrees of freedom do not count");
 	p = moderate_shrink(v[0], &p);
 	tap_ok(p.var == 3 && p.df == 4, "without a prior nothing is shrunk");
-	p = moderate_shrink((struct moderate){6, 4}, &(struct moderate){1, 6});
-	tap_near(p.var, 3, 1e-12, "a variance is shrunk by weights of df");
+	p = moderate_shrink((struct moderate){3, 4}, &(struct moderate){1, 6});
+	tap_near(p.var, 1.8, 1e-12, "a variance is shrunk by weights of df");
 	tap_near(p.df, 10, 0, "and has the degrees of freedom of both");
+	/* F of 4 and 6 degrees of freedom: 4.534 is its 95th percentile. */
+	p = moderate_shrink(
+	    (struct moderate){4.52, 4}, &(struct moderate){1, 6});
+	tap_near(
+	    p.df, 10, 0, "a variance that one of 20 rows may have is, too");
+	p = moderate_shrink(
+	    (struct moderate){4.55, 4}, &(struct moderate){1, 6});
+	tap_ok(p.var == 4.55 && p.df == 4, "a larger one stays what it is");
 	for (int i = 0; i < 5; i++)
 		v[i] = (struct moderate){i < 2 ? 0 : 2, 4};
 	p = moderate_prior(v, 5);

@@ -3,6 +3,7 @@
 #include "schedule.h"
 #include "vkb-load/plan/builds.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum order_how
@@ -41,23 +42,33 @@ make_sequential(
 
 /*
  * Each round has all scenes: a session that is killed has measured each, and a
- * slow drift of the machine affects all alike.
+ * slow drift of the machine affects all alike. In as many rounds as there are
+ * builds each build comes once at each place (a Latin square, whose first row is
+ * shuffled for each scene), so that the effect of a place cancels.
  */
 static void
-make_interleaved(struct turn *s, const struct schedule *a, size_t first,
-    size_t last, struct rng *r)
+make_interleaved(
+    struct turn *s, const struct schedule *a, size_t first, size_t last)
 {
 	size_t n = a->builds->n;
+	struct turn *row = mem_array(n, sizeof *row);
+	struct rng r;
 
 	for (size_t i = first; i <= last; i++)
 		for (size_t c = 0; c < a->scenes.n; c++, s += n) {
+			size_t square = (i - 1) / n;
+
 			for (size_t b = 0; b < n; b++)
-				s[b] = (struct turn){.scene = c,
+				row[b] = (struct turn){.scene = c,
 				    .build = b,
 				    .index = i,
 				    .block = n > 1 ? i : 0};
-			shuffle_turns(r, s, n);
+			rng_seed(&r, a->seed, square * a->scenes.n + c);
+			shuffle_turns(&r, row, n);
+			for (size_t b = 0; b < n; b++)
+				s[b] = row[(b + i - 1) % n];
 		}
+	free(row);
 }
 
 struct turn *
@@ -69,12 +80,13 @@ schedule_make_order(
 
 	*n = a->scenes.n * a->builds->n * (last - first + 1);
 	s = mem_array(*n + 1, sizeof *s);
-	rng_seed(&r, a->seed, first - 1);
 	if (a->order == ORDER_INTERLEAVED)
-		make_interleaved(s, a, first, last, &r);
+		make_interleaved(s, a, first, last);
 	else
 		make_sequential(s, a, first, last);
-	if (a->order == ORDER_RANDOM)
+	if (a->order == ORDER_RANDOM) {
+		rng_seed(&r, a->seed, first - 1);
 		shuffle_turns(&r, s, *n);
+	}
 	return s;
 }
