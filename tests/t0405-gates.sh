@@ -126,6 +126,25 @@ test_status 1 'four runs show a regression beside a canary that holds' \
 test_status 2 'four runs show that one of two canaries changed' \
   vkb-compare -b base --canary 'P*NG' four
 test_match "canary 'PING': rps changed by -20" .err 'the error names the canary that changed'
+# By its own interval PONG is slower, among the tests of three canaries it is not.
+for c in PING PONG PANG; do
+  low=0.1
+  [ $c != PONG ] || low=1.5
+  runs base $c 50 50.9 49.1 50.4
+  # shellcheck disable=SC2046 # numbers
+  runs new $c $(echo "50.9 50.4 49.1 50" | tr ' ' '\n' | awk '{ print $1 - '$low' }')
+done >likely
+vkb-compare -b base --canary 'P*NG' -f jsonl:deltas likely
+test_same 0 $? 'a canary with a likely change does not refuse the comparison'
+test_same 'likely regression' \
+  "$(jq -r 'select(.metric and .config.command == "PONG").verdict' deltas)" 'its change is likely'
+echo '{"rules":[{"case":"PONG","metric":"rps","waiver":{"reason":"known","expires":"2999-01-01"}}]}' >policy.json
+vkb-compare -b base --on-likely fail -f jsonl:deltas likely >/dev/null
+test_same 1 $? '--on-likely fail: a likely regression fails'
+vkb-compare -b base --on-likely fail --policy policy.json -f jsonl:deltas likely >/dev/null
+test_same 0 $? 'a waiver covers a likely regression, too'
+test_same '[] known' "$(jq -r 'select(.waivers // .tests) | .waivers // [] | tojson' deltas) $(jq -r 'select(.waiver).waiver.reason' deltas)" \
+  'and counts as used'
 test_status 2 'a canary that was not measured is an error' \
   vkb-compare --canary PING base.jsonl quiet
 test_match "canary 'PING': no judged metric" .err 'the error names the canary that was not measured'

@@ -19,9 +19,9 @@ report() {
           $label, $c, $c > 4 ? 10 : 1, $session, $k, $k, $virtual, $v } } }' \
     "$1" "${2:-0}" "${3:-true}" "${4:-8}"
 }
-# judge OPTION...: compares what is in 'runs', and keeps text and records
+# judge: compares what is in 'runs', and keeps text and records
 judge() {
-  vkb-compare --baseline base -f text:text -f jsonl:deltas "$@" runs
+  vkb-compare --baseline base -f text:text -f jsonl:deltas runs
 }
 # rows FIELD: command, verdict and FIELD of each delta that is not inconclusive
 rows() {

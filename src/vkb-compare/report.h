@@ -127,7 +127,8 @@ void report_distance(struct str *, const struct shift *);
 /* Explains the verdicts of a case, from the runs on. */
 void explain_case(struct str *, const struct report *, size_t which);
 
-/* Returns -1, after reporting it, if no comparison has the case (or NULL: 0). */
+/* Returns -1, after reporting it, if no comparison has the case (or NULL: 0).
+ */
 int explain_check(const struct comparison *, size_t n, const char *name);
 
 /* Notes on a row: "client-bound, ..."; may be empty. */

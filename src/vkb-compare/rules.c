@@ -111,7 +111,9 @@ count_waiver(struct waiver_count **t, size_t *n, const struct row *row)
 		(*t)[i] = (struct waiver_count){.waiver = &row->waiver};
 	}
 	(*t)[i].waived |= row->waived;
-	(*t)[i].exceeded |= row->verdict == VERDICT_REGRESSION && !row->waived;
+	(*t)[i].exceeded |= !row->waived &&
+	    (row->verdict == VERDICT_REGRESSION ||
+		row->verdict == VERDICT_LIKELY_REGRESSION);
 }
 
 void

@@ -107,6 +107,25 @@ in_rounds(void)
 	free(s);
 }
 
+/* In as many rounds as there are builds each comes once at each place. */
+static void
+balanced(void)
+{
+	struct turn *s = make(ORDER_INTERLEAVED, CASES, BUILDS, 2 * BUILDS, 3);
+	int seen[2][CASES][BUILDS][BUILDS] = {0};
+	bool good = true;
+	size_t firsts = 0;
+
+	for (size_t i = 0; i < CASES * BUILDS * 2 * BUILDS; i++)
+		good &= !seen[(s[i].index - 1) / BUILDS][s[i].scene][s[i].build]
+			     [i % BUILDS]++;
+	for (size_t c = 1; c < CASES; c++)
+		firsts += s[c * BUILDS].build != s[0].build;
+	tap_ok(good, "each build comes once at each place of a square");
+	tap_ok(firsts > 0, "the cases do not begin with the same build");
+	free(s);
+}
+
 /* Any order: the first place goes to each of 4 runs in its share. */
 static void
 at_random(void)
@@ -198,6 +217,7 @@ main(void)
 		    first[i]);
 	in_turn();
 	in_rounds();
+	balanced();
 	at_random();
 	goes_on();
 	names();
