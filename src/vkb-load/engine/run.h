@@ -182,6 +182,13 @@ run_is_open(const struct run *r)
 	return r->arrivals->advance != NULL;
 }
 
+/* Returns how many refills a thread has room for: those of a full batch. */
+static inline uint32_t
+run_most_refills(const struct run *r)
+{
+	return r->pipeline / r->refill->values + 1;
+}
+
 /*
  * Takes a further share of the requests of the run. Returns false if none is
  * left.
