@@ -57,6 +57,9 @@ set_cursor(struct worker *w, struct conn *c, uint32_t n)
 	if (r->chooser->ordered) {
 		if (r->by_key && s->tagged && (c->counted || run_is_open(r))) {
 			to->number = c->first;
+		} else if (run_is_open(r)) {
+			to->number = atomic_fetch_add_explicit(
+			    &r->number, n, memory_order_relaxed);
 		} else if (!c->counted) {
 			to->number = w->warm;
 			w->warm += n;
