@@ -19,6 +19,10 @@ for t in PING_INLINE PING_MBULK PING SET GET EXISTS INCR LPUSH RPUSH LPOP RPOP \
 done >commands
 cli flushall >/dev/null
 run -t SET -n 3000 -r 3000 --sequential -P 13 -T 3 >out && cli dbsize >dbsize
+for t in SET 'SET t:__rand_int__ 1'; do
+  cli flushall >/dev/null
+  run -t "$t" -n 10 -r 10 --sequential -R 100 -T 3 >out && cli dbsize
+done >dbsize.rate
 cli config resetstat >/dev/null
 run -t SET -n 20011 -P 7 -T 3 >counted
 cli info commandstats | tr -d '\r' >stats
@@ -73,6 +77,8 @@ while read -r name requests recorded errors hits; do
 done <commands
 test_same 29 "$n" 'all commands were run'
 test_same 3000 "$(cat dbsize)" 'keys in sequence: each key is set once'
+test_same '10 10' "$(echo $(cat dbsize.rate))" \
+  'keys in sequence: at a given rate, too, all threads share them'
 test_same 20011 "$(value requests counted)" \
   'as many requests are sent as were asked for'
 test_match 'cmdstat_set:calls=20011,' stats \

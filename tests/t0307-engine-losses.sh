@@ -50,6 +50,13 @@ start middle -D 3 -c 5 -P 3 --timeout 0.3 --max-lost 50
 kill -STOP "$VKB_PID"
 perl -e 'select undef, undef, undef, 0.45'
 kill -CONT "$VKB_PID"; end
+# Refills that are lost again and again must not pile up: their buffer is small.
+"$ENGINE" ${how:--p "$VKB_PORT"} -t LPOP -D 1 -c 2 -P 20 -d 9000 \
+  --max-lost 1000000 >refills 2>refills.err &
+load=$! out=refills
+while kill -0 $load 2>/dev/null; do kick; done
+end
+cli flushall >/dev/null
 start two -t SET -D 30 -c 3; kick; end
 start dead -D 30 -c 5; kill -KILL "$VKB_PID"; end
 END
@@ -119,6 +126,9 @@ for way in tcp unix; do
   status middle 0
   is middle lost 0 unanswered 15 reconnects 5
   holds middle 'the load continues' 'v["elapsed_s"] >= 3 && v["max_ms"] >= 300'
+  status refills 0
+  holds refills 'what was popped is refilled, lost refills again' \
+    'v["reconnects"] >= 4 && v["refilled"] > v["requests"] - 100 && v["refilled"] < v["requests"] + 21 * v["reconnects"] + 100'
   status two 2
   # The first stream that loses a request ends the run: the other may see less.
   test_same '1 2 0' "$(grep -c '^lost 3$' two | sed 's/2/1/') $(grep -c '^lost [0-3]$' two) $(grep -c '^unanswered [1-9]' two)" \

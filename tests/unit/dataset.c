@@ -228,7 +228,7 @@ cache(void)
 	static const char *const a[] = {"a", NULL};
 	struct dataset_want w = {.path = path, .fields = ab};
 	struct datasets *all = datasets_new();
-	const struct rowset *d = datasets_get(all, &w, NULL, NULL);
+	const struct rowset *d = datasets_get(all, &w, NULL, NULL), *old = d;
 	int rows = 0;
 
 	w.fields = a;
@@ -241,6 +241,12 @@ cache(void)
 	w.maxdocs = 0;
 	d = datasets_get(all, &w, NULL, NULL);
 	tap_ok(d && rowset_count(d) == 2, "a new file is read anew");
+	tap_ok(rowset_count(old) == 1 &&
+		memcmp(rowset_row(old, 0).bytes, "$1\r\n1\r\n", 7) == 0,
+	    "while another stream may still use the old rows");
+	datasets_drop_stale(all);
+	tap_ok(datasets_get(all, &w, NULL, NULL) == d,
+	    "later only the old ones are freed");
 	tap_ok(!dataset_read(&w, second, &rows) && rows == 2,
 	    "reading can be stopped after some rows");
 	w.path = "/nonexistent/x.csv";

@@ -206,10 +206,12 @@ measure_load(const struct engine_job *j, const struct engine_work *works,
 static int
 run_case(void *self, const struct engine_job *j, struct engine_result *results)
 {
-	struct engine_work *works = add_rows(self, j, j->work, j->nwork);
-	struct engine_work *warmup = NULL;
-	int rc = works ? 0 : -1;
+	struct engine_work *works, *warmup = NULL;
+	int rc;
 
+	datasets_drop_stale(self); /* no row of an earlier case is in use */
+	works = add_rows(self, j, j->work, j->nwork);
+	rc = works ? 0 : -1;
 	if (works)
 		warmup = add_rows(self, j, j->warmup, j->nwarmup);
 	if (!warmup)

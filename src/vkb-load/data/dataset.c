@@ -221,6 +221,22 @@ has_fields(const struct rowset *d, const char *const *fields)
 	return true;
 }
 
+void
+datasets_drop_stale(struct datasets *s)
+{
+	struct stat st;
+	size_t i = 0;
+
+	while (i < s->n)
+		if (stat(s->v[i].path, &st) == 0 &&
+		    is_same_file(&s->v[i].st, &st)) {
+			i++;
+		} else {
+			free_entry(&s->v[i]);
+			s->v[i] = s->v[--s->n];
+		}
+}
+
 const struct rowset *
 datasets_get(struct datasets *s, const struct dataset_want *want,
     dataset_stop_fn *stop, void *arg)
@@ -235,17 +251,12 @@ datasets_get(struct datasets *s, const struct dataset_want *want,
 	}
 	for (i = 0; i < s->n; i++) {
 		e = &s->v[i];
-		if (strcmp(e->path, want->path) != 0)
-			continue;
-		if (!is_same_file(&e->st, &fresh.st)) {
-			free_entry(e);
-			*e = s->v[--s->n];
-			i--;
-		} else if (e->maxdocs == want->maxdocs &&
+		if (strcmp(e->path, want->path) == 0 &&
+		    is_same_file(&e->st, &fresh.st) &&
+		    e->maxdocs == want->maxdocs &&
 		    strcmp(e->element, element) == 0 &&
-		    has_fields(e->d, want->fields)) {
+		    has_fields(e->d, want->fields))
 			return e->d;
-		}
 	}
 	fresh.d = dataset_read(want, stop, arg);
 	if (!fresh.d)

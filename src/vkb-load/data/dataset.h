@@ -39,11 +39,13 @@ struct rowset *dataset_read(
 /*
  * A cache for further runs. datasets_get works as dataset_read, but reads a
  * file again only if it has changed or other fields are wanted. The result is
- * borrowed.
+ * borrowed, until datasets_drop_stale frees the rows of files that have changed
+ * or are gone.
  */
 struct datasets *datasets_new(void);
 void datasets_free(struct datasets *);
 const struct rowset *datasets_get(struct datasets *,
     const struct dataset_want *, dataset_stop_fn *stop, void *arg);
+void datasets_drop_stale(struct datasets *);
 
 #endif

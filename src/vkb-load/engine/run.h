@@ -67,7 +67,7 @@ struct worker {
 	struct cursor refill_cursor;
 	uint64_t refilled;
 	uint64_t at, end; /* requests it may make */
-	uint64_t warm;    /* commands in order while warming up */
+	uint64_t warm;    /* closed loop: commands in order, warming up */
 	struct redirect *redirects;
 	struct later *later; /* requests that wait after a passing error */
 	size_t nlater, later_cap;
@@ -143,6 +143,9 @@ struct run {
 	size_t nintervals, intervals_cap, closed;
 	struct hist *latency, *service;
 	uint64_t answered; /* handed in so far, for progress */
+
+	/* Open loop, without the lock: of the next command in order. */
+	_Atomic uint64_t number;
 };
 
 struct run_options {
@@ -180,6 +183,13 @@ static inline bool
 run_is_open(const struct run *r)
 {
 	return r->arrivals->advance != NULL;
+}
+
+/* Returns how many refills a thread has room for: those of a full batch. */
+static inline uint32_t
+run_most_refills(const struct run *r)
+{
+	return r->pipeline / r->refill->values + 1;
 }
 
 /*

@@ -57,6 +57,9 @@ set_cursor(struct worker *w, struct conn *c, uint32_t n)
 	if (r->chooser->ordered) {
 		if (r->by_key && s->tagged && (c->counted || run_is_open(r))) {
 			to->number = c->first;
+		} else if (run_is_open(r)) {
+			to->number = atomic_fetch_add_explicit(
+			    &r->number, n, memory_order_relaxed);
 		} else if (!c->counted) {
 			to->number = w->warm;
 			w->warm += n;
@@ -67,15 +70,19 @@ set_cursor(struct worker *w, struct conn *c, uint32_t n)
 	c->from = *to;
 }
 
+/*
+ * Sends a batch and, behind it, refills of what was popped; if that is more
+ * than the buffer has room for, the rest is left to later batches.
+ */
 static inline void
 send_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
 	struct run *r = w->run;
 	uint32_t refills = 0;
 
-	if (r->refill) {
-		c->popped += n;
-		if (!c->awaited)
+	if (r->refill && !c->awaited) {
+		refills = run_most_refills(r);
+		if (c->popped / r->refill->values < refills)
 			refills = (uint32_t)(c->popped / r->refill->values);
 		c->popped -= (uint64_t)refills * r->refill->values;
 	}
@@ -92,6 +99,8 @@ void
 sending_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
 	set_cursor(w, c, n);
+	if (w->run->refill)
+		c->popped += n;
 	send_batch(w, c, n, now);
 }
 

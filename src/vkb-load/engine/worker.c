@@ -217,7 +217,7 @@ prepare_worker(struct worker *w)
 	if (!r->refill)
 		return;
 	w->refill = mem_new(r->refill->ops->room(
-	    r->refill, (r->pipeline / r->refill->values + 1) * r->refill->len));
+	    r->refill, run_most_refills(r) * r->refill->len));
 	w->refill_cursor.chooser = &chooser_sequential;
 	w->refill_cursor.number =
 	    (KEYS_NUMBERS / 2 +
