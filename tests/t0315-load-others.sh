@@ -152,6 +152,9 @@ for text in '"command":"SET k:__rand_int__ v"' \
   '"command":"SET theirs __prefix__v"' \
   '"test":"set","setup_commands":["DEL __prefix__a theirs"]' \
   '"test":"set","teardown_commands":["unlink __prefix__a __prefix__b theirs"]' \
+  '"test":"set","setup_commands":["DEL __prefix__a ; UNLINK __prefix__b"]' \
+  '"test":"set","teardown_commands":["DEL __prefix__a ; UNLINK __prefix__b"]' \
+  '"test":"set","setup_commands":["2 SET __prefix__a 1"]' \
   '"test":"set","setup_commands":["RENAME __prefix__a theirs"]' \
   '"test":"set","setup_commands":["MSET __prefix__a 1 theirs 2"]' \
   '"test":"set","setup_commands":["SORT __prefix__a STORE theirs"]' \
