@@ -154,7 +154,7 @@ earlier(void)
 		json_set(cas, "before",
 		    json_parse(wrong[i], strlen(wrong[i]), NULL, NULL));
 		tap_ok(bench_case_check(cas, "here") < 0,
-		    "before %s is no list of cases", wrong[i]);
+		    "%s before it is refused", wrong[i]);
 		json_free(cas);
 	}
 }

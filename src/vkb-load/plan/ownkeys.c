@@ -160,7 +160,7 @@ has_prefix_marks(const char *text, bool one, bool *script)
 
 /*
  * Returns what is wrong with the command of a load, or with one of a list; or
- * NULL. Commands of 'setup' are sent whole and are no built-in tests.
+ * NULL. Commands of 'setup' are sent whole, even the name of a test.
  */
 static char *
 check_commands(const struct json *j, bool setup)
