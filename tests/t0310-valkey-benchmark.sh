@@ -431,6 +431,21 @@ test_status 2 'a valkey-benchmark that only spins is an error' \
   vb --valkey-benchmark-path ./spin --runs 1 --timeout 500ms set.json
 test_match "'./spin' sent nothing for 0.5 s" .out \
   'a valkey-benchmark that only spins is ended after --timeout'
+program full <<'END'
+at=$(printf '%s\n' "$@" | grep -A 1 -x -e -p | tail -n 1)
+{
+  echo config set maxclients 1
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    echo set a b
+    sleep .1
+  done
+  echo config set maxclients 10000
+} | valkey-cli -p "$at" >said
+exec "$real" "$@"
+END
+test_that 'a load that takes all connections is measured' \
+  vb --valkey-benchmark-path ./full --runs 1 --timeout 500ms set.json
+test_match '^OK' said 'there were no more connections'
 program spawn <<'END'
 tail -f /dev/null & echo $! >child
 exec tail -f /dev/null

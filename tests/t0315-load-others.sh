@@ -152,11 +152,18 @@ for text in '"command":"SET k:__rand_int__ v"' \
   '"command":"SET theirs __prefix__v"' \
   '"test":"set","setup_commands":["DEL __prefix__a theirs"]' \
   '"test":"set","teardown_commands":["unlink __prefix__a __prefix__b theirs"]' \
+  '"test":"set","setup_commands":["DEL __prefix__a ; UNLINK __prefix__b"]' \
+  '"test":"set","teardown_commands":["DEL __prefix__a ; UNLINK __prefix__b"]' \
+  '"test":"set","setup_commands":["2 SET __prefix__a 1"]' \
   '"test":"set","setup_commands":["RENAME __prefix__a theirs"]' \
   '"test":"set","setup_commands":["MSET __prefix__a 1 theirs 2"]' \
   '"test":"set","setup_commands":["SORT __prefix__a STORE theirs"]' \
   '"test":"set","setup_commands":["ZUNIONSTORE __prefix__a 2 __prefix__b theirs"]' \
   '"test":"set","setup_commands":["EVAL __prefix__ 0"]' \
+  '"test":"set","setup_commands":["TS.MADD __prefix__a 1 2 other 3 4"]' \
+  '"test":"set","setup_commands":["TS.CREATERULE __prefix__a other AGGREGATION avg 9"]' \
+  '"test":"set","setup_commands":["FCALL f 1 __prefix__a"]' \
+  '"command":"GET __prefix__a ; EVAL \"return 1\" 1 __prefix__a"' \
   '"command":"BLPOP __prefix__a theirs 1"' \
   '"command":"XREAD COUNT 1 STREAMS __prefix__a theirs 0 0"'; do
   printf '[{"test_groups":[{"scenarios":[{"id":"a",%s,"requests":10}]}]}]\n' \
@@ -167,6 +174,11 @@ for text in '"command":"SET k:__rand_int__ v"' \
     .err "$text: the error says what to do"
   test_empty_file .out "$text: nothing is measured"
 done
+printf '[{"test_groups":[{"scenarios":[{"id":"a","command":"EVAL \"return 1\" 1 __prefix__a","requests":10}]}]}]\n' \
+  >script.json
+test_status 2 'a script' vkb-load --port "$port" --no-flush --runs 1 script.json
+test_match 'a script may write any key, so EVAL, EVALSHA and FCALL are refused' \
+  .err 'the error says why a script is refused'
 sed 's/"requests"/"config_sets":[{"maxmemory":"2mb"}],"requests"/' c.json >set.json
 test_status 2 'a config set beside data of others' \
   vkb-load --port "$port" --no-flush --runs 1 set.json
@@ -176,7 +188,7 @@ test_status 2 'another engine' vkb-load --port "$port" --no-flush \
   --engine valkey-benchmark --runs 1 c.json
 test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'all of that has changed nothing'
 
-printf '[{"test_groups":[{"scenarios":[{"id":"keys","command":"3 mget __prefix__a __prefix__b ; XREAD STREAMS __prefix__s 0 ; ZUNION 2 __prefix__y __prefix__z ; EVAL \"return 1\" 1 __prefix__a","requests":50,"setup_commands":["MSET __prefix__a 1 __prefix__b 2","BITOP AND __prefix__c __prefix__a __prefix__b","COPY __prefix__a __prefix__d"],"teardown_commands":["DEL __prefix__a __prefix__b"]}]}]}]\n' \
+printf '[{"test_groups":[{"scenarios":[{"id":"keys","command":"3 mget __prefix__a __prefix__b ; XREAD STREAMS __prefix__s 0 ; ZUNION 2 __prefix__y __prefix__z ; EVAL_RO \"return 1\" 1 __prefix__a","requests":50,"setup_commands":["MSET __prefix__a 1 __prefix__b 2","BITOP AND __prefix__c __prefix__a __prefix__b","COPY __prefix__a __prefix__d"],"teardown_commands":["DEL __prefix__a __prefix__b"]}]}]}]\n' \
   >keys.json
 test_that 'commands with several keys of ours' \
   vkb-load --port "$port" --no-flush --runs 1 keys.json

@@ -69,6 +69,16 @@ vkb-load --plan some >again </dev/null
 test_that 'which a plan keeps' cmp some again
 test_same '["1_d",["1_e"]]' "$(planned --case '*again2*' some | before)" \
   'and hands on'
+test_same 'true 9 true 9' "$(vkb-load --plan --no-flush --requests 9 some |
+  jq -r '.before[0].config | "\(.no_flush) \(.requests)"' | xargs)" \
+  'options hold for what comes before as well'
+for change in '[{}]' '[1, "x"]' '[.before[0] | .config.command = 5]' \
+  '[.before[0] | .config.clients = -5]' \
+  '[.before[0] | .config.clients = 1e300]'; do
+  jq -c ".before = $change" some >bad
+  test_status 2 "a case with before = $change" vkb-load --plan bad
+  test_match '^vkb-load: bad:1: ' .err "before = $change: the error says where"
+done
 test_same '["1_c",["1_a"]] ["1_d",["1_e"]]' \
   "$(planned --skip-config-set --groups 1 --scenarios c,d g.json |
     vkb-load --plan --case '1_[cd]*' - |

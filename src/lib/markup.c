@@ -1,4 +1,5 @@
 #include "markup.h"
+#include "err.h"
 #include "str.h"
 
 #include <stdarg.h>
@@ -121,7 +122,9 @@ add_conversion(struct str *to, const char *p, va_list *ap)
 		str_addc(to, '%');
 	else if (str_starts(p, "%zu"))
 		str_printf(to, "%zu", va_arg(*ap, size_t));
-	else /* %.1f */
+	else if (p[1] != '.' || p[2] < '0' || p[2] > '9' || p[3] != 'f')
+		err_die("unknown conversion in '%s'", p);
+	else
 		str_printf(to, "%.*f", p[2] - '0', va_arg(*ap, double));
 	return p[1] == 'z' ? 3 : p[1] == '.' ? 4 : 2;
 }

@@ -177,7 +177,7 @@ metric_server_bound(
 }
 
 /* Does the command only read? The command of a named test, such as LRANGE_100,
- * ends at the '_'; a mixed scenario may write. */
+ * ends at the '_'; a mixed scenario, or a list of commands, may write. */
 static bool
 only_reads(const struct json *config)
 {
@@ -189,7 +189,7 @@ only_reads(const struct json *config)
 	const char *command = json_get_str(config, "command");
 	size_t n = command ? strcspn(command, " _") : 0;
 
-	if (!command || json_get(config, "commands"))
+	if (!command || strchr(command, ';') || json_get(config, "commands"))
 		return false;
 	for (size_t i = 0; readers[i]; i++)
 		if (strlen(readers[i]) == n &&

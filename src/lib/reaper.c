@@ -131,7 +131,7 @@ detach_process(int fd)
 		if (sig != SIGKILL && sig != SIGSTOP && sig != SIGCHLD)
 			sigaction(sig, &ignore, NULL);
 	setsid();
-	prctl(PR_SET_NAME, "vkb-guard");
+	prctl(PR_SET_NAME, "vkb-reaper");
 	if (dup2(fd, 3) < 0)
 		_exit(2);
 	null = open("/dev/null", O_RDWR);

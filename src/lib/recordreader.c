@@ -1,4 +1,5 @@
 #include "recordreader.h"
+#include "err.h"
 #include "jsonhash.h"
 #include "jsontext.h"
 #include "mem.h"
@@ -37,8 +38,11 @@ struct record_reader {
 static void
 add_field(struct record_reader *r, const struct record_key *k, const char *key)
 {
-	struct field *f = &r->fields[r->nfields++];
+	struct field *f;
 
+	if (r->nfields == FIELDS)
+		err_die("record '%s' has more than %d fields", r->type, FIELDS);
+	f = &r->fields[r->nfields++];
 	f->key = key;
 	f->n = strlen(key);
 	f->type = k->type;

@@ -110,6 +110,55 @@ rules(void)
 	tap_ok(!passes("config", "requests", "null"), "a case needs an end");
 }
 
+/* Does the plain case pass if a case with this configuration is before it? */
+static bool
+passes_after(const char *config)
+{
+	struct json *cas = json_parse(plain, sizeof plain - 1, NULL, NULL);
+	struct json *before = json_object(), *list = json_array();
+	bool good;
+
+	json_set_str(before, "type", "case");
+	json_set_num(before, "v", 1);
+	json_set_str(before, "id", "b");
+	json_set(
+	    before, "config", json_parse(config, strlen(config), NULL, NULL));
+	json_set(before, "server", json_object());
+	json_set(before, "client", json_object());
+	json_push(list, before);
+	json_set(cas, "before", list);
+	good = bench_case_check(cas, "here") == 0;
+	json_free(cas);
+	return good;
+}
+
+#define LOAD(command, clients)                               \
+	"{\"command\":" command ",\"clients\":" clients      \
+	",\"data_size\":1,\"pipeline\":1,\"keyspacelen\":0," \
+	"\"benchmark_threads\":1,\"requests\":1}"
+
+static void
+earlier(void)
+{
+	static const char *const wrong[] = {"[{}]", "[1,\"x\"]", "[[]]",
+	    "[{\"type\":\"case\",\"v\":1,\"id\":\"b\"}]"};
+	struct json *cas;
+
+	tap_ok(passes_after(LOAD("\"SET\"", "1")), "a case may be before one");
+	tap_ok(!passes_after(LOAD("5", "1")), "its command is a text");
+	tap_ok(!passes_after(LOAD("\"SET\"", "-5")) &&
+		!passes_after(LOAD("\"SET\"", "1e300")),
+	    "its clients have the same limits");
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		cas = json_parse(plain, sizeof plain - 1, NULL, NULL);
+		json_set(cas, "before",
+		    json_parse(wrong[i], strlen(wrong[i]), NULL, NULL));
+		tap_ok(bench_case_check(cas, "here") < 0,
+		    "%s before it is refused", wrong[i]);
+		json_free(cas);
+	}
+}
+
 static bool
 agrees(const char *config, const char *server)
 {
@@ -155,6 +204,7 @@ main(void)
 		return 2;
 	limits();
 	rules();
+	earlier();
 	servers();
 	return tap_done();
 }

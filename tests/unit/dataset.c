@@ -9,7 +9,9 @@
 #include "vkb-load/engine/rowset.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -263,6 +265,7 @@ growing(void)
 	const char *p;
 	size_t i, n = 1 << 20;
 	bool good = true;
+	struct rlimit old;
 
 	setenv("TMPDIR", folder, 1);
 	for (i = 0; i < n; i++)
@@ -277,6 +280,22 @@ growing(void)
 	tap_ok(!arena_room(s, 10), "no room");
 	tap_ok(strstr(err_last(), "/nonexistent") != NULL,
 	    "the folder without room is reported");
+	setenv("TMPDIR", folder, 1);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){16, old.rlim_max});
+	good = !arena_room(s, 10);
+	setrlimit(RLIMIT_FSIZE, &old); /* which holds for stdout, too */
+	tap_ok(good, "a file without room");
+	setenv("TMPDIR", "/nonexistent", 1);
+	tap_ok(!arena_room(s, 10), "the next attempt needs a file again");
+	setenv("TMPDIR", folder, 1);
+	good = true;
+	for (i = 0; i < n && good; i++)
+		good = arena_add(s, &i, sizeof i) == 0;
+	tap_ok(good &&
+		memcmp(arena_bytes(s) + sizeof i, &(size_t){1}, sizeof i) == 0,
+	    "which it gets when there is room");
 	arena_free(s);
 }
 

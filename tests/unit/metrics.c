@@ -166,6 +166,7 @@ keys(void)
 	} of[] = {{"\"command\":\"SET\"", true}, {"\"command\":\"GET\"", false},
 	    {"\"command\":\"get key\"", false},
 	    {"\"command\":\"LRANGE_100\"", false},
+	    {"\"command\":\"GET k ; INCR c\"", true},
 	    {"\"command\":\"GETSET\"", true}, {"\"command\":\"GE\"", true},
 	    {"\"command\":\"FT.SEARCH idx\"", false},
 	    {"\"command\":\"GET\",\"requests\":5", false},

@@ -56,6 +56,17 @@ arena_free(struct arena *s)
 	free(s);
 }
 
+/* Closes the file again, if the buffer was to move there. Returns -1. */
+static int
+stay_in_memory(struct arena *s, bool moves)
+{
+	if (moves) {
+		close(s->fd);
+		s->fd = -1;
+	}
+	return -1;
+}
+
 /* Makes the buffer 'cap' bytes large; beyond the limit it moves to a file. */
 static int
 grow_map(struct arena *s, size_t cap)
@@ -71,15 +82,19 @@ grow_map(struct arena *s, size_t cap)
 		return err_fail_sys("cannot make a file in '%s'", dir);
 	/* Writing to a hole on a full disk would raise SIGBUS. */
 	if (s->fd >= 0 &&
-	    (errno = posix_fallocate(s->fd, (off_t)from, (off_t)(cap - from))))
-		return err_fail_sys(
-		    "cannot make room for a dataset in '%s'", dir);
+	    (errno =
+		    posix_fallocate(s->fd, (off_t)from, (off_t)(cap - from)))) {
+		err_fail_sys("cannot make room for a dataset in '%s'", dir);
+		return stay_in_memory(s, moves);
+	}
 	map = s->map && !moves
 	    ? mremap(s->map, s->cap, cap, MREMAP_MAYMOVE)
 	    : mmap(NULL, cap, PROT_READ | PROT_WRITE,
 		  moves ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, s->fd, 0);
-	if (map == MAP_FAILED)
-		return err_fail_sys("cannot make room for a dataset");
+	if (map == MAP_FAILED) {
+		err_fail_sys("cannot make room for a dataset");
+		return stay_in_memory(s, moves);
+	}
 	if (moves && s->map) {
 		memcpy(map, s->map, s->size);
 		munmap(s->map, s->cap);

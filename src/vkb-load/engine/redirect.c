@@ -260,10 +260,10 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 
 	if (!read_hint(w, c, line, &to))
 		return false;
+	/* It is a refill, or no similar request has that slot. */
 	if (nth >= plain || is_too_late(w, &to, q.away.start_ns) ||
 	    (!c->batch && !to.later && !w->run->source->tagged))
-		return false; /* a refill, or no similar request has that slot
-			       */
+		return false;
 	q.to = to;
 	make_again(w, c, at, &q);
 	if (run_is_open(w->run))

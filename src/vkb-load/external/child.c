@@ -3,7 +3,6 @@
 #include "err.h"
 #include "mem.h"
 #include "proc.h"
-#include "served.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/meter/watch.h"
@@ -25,6 +24,7 @@
 
 struct waiting {
 	const struct child_spec *s;
+	struct served *served;
 	struct proc *proc;
 	int out, err;
 	int64_t began, asked;
@@ -46,7 +46,7 @@ check_silence(struct waiting *w)
 
 	if (get_age_s(w->asked) < w->silence_s)
 		return 0;
-	if (served_read(w->s->job->target, &now) < 0)
+	if (served_read(w->served, &now) < 0)
 		return -1;
 	if (now.calls <= w->calls)
 		return err_fail(
@@ -133,12 +133,12 @@ run_child(struct waiting *w, struct child *c)
 	    .reaper = s->reaper,
 	    .death_signal = SIGKILL,
 	    .cpus = s->job->work->cpus};
-	struct served_counts now;
 	int rc;
 
-	if (served_read(s->job->target, &now) < 0)
+	w->served = served_open(s->job->target);
+	if (!w->served || served_read(w->served, &c->before) < 0)
 		return -1;
-	w->calls = now.calls;
+	w->calls = c->before.calls;
 	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (spec.in < 0)
 		return err_fail_sys("cannot open '/dev/null'");
@@ -155,6 +155,8 @@ run_child(struct waiting *w, struct child *c)
 	proc_signal(w->proc, SIGKILL); /* and its whole process group */
 	proc_wait(w->proc, -1, &c->status);
 	proc_free(w->proc);
+	if (rc == 0 && c->status == 0)
+		rc = served_read(w->served, &c->after);
 	return rc;
 }
 
@@ -172,6 +174,7 @@ child_run(const struct child_spec *s, struct child *c)
 	rc = w.out < 0 || w.err < 0
 	    ? err_fail_sys("cannot start '%s'", s->argv[0])
 	    : run_child(&w, c);
+	served_close(w.served);
 	take_output(&c->out, w.out);
 	take_output(&c->err, w.err);
 	return rc;

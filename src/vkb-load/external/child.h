@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "served.h"
 #include "str.h"
 
 struct engine_job;
@@ -29,15 +30,17 @@ struct child_spec {
 
 struct child {
 	struct str out, err;
-	int status;          /* as from waitpid */
-	struct watch *watch; /* of its whole life */
+	int status;                         /* as from waitpid */
+	struct watch *watch;                /* of its whole life */
+	struct served_counts before, after; /* 'after' if it succeeded */
 };
 
 /*
  * Returns 0 if the program ended by itself; -1 after reporting that it could
  * not be started, or was killed for taking too long, sending nothing or
- * printing too much; or -1 silently when *stop is set. Its output is kept in
- * any case; the caller calls child_free in any case.
+ * printing too much, or the servers did not answer; or -1 silently when *stop
+ * is set. Its output is kept in any case; the caller calls child_free in any
+ * case.
  */
 int child_run(const struct child_spec *, struct child *);
 void child_free(struct child *);

@@ -1,6 +1,7 @@
 #include "served.h"
 #include "client.h"
 #include "err.h"
+#include "mem.h"
 #include "num.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/control.h"
@@ -67,30 +68,58 @@ ask_info(struct client *c, int ms, const char *section)
 	return NULL;
 }
 
-static int
-add_counts(const struct target *t, size_t i, struct client *c, void *counts)
-{
-	struct served_counts *sum = counts;
-	int ms = control_ms(&t->e, 0), rc = -1;
-	struct reply *commands = ask_info(c, ms, "commandstats");
-	struct reply *stats = commands ? ask_info(c, ms, "stats") : NULL;
+struct served {
+	const struct target *target;
+	struct client *v[]; /* of each primary */
+};
 
-	(void)i;
-	if (stats) {
+void
+served_close(struct served *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->target->e.nnodes; i++)
+		client_close(s->v[i]);
+	free(s);
+}
+
+struct served *
+served_open(const struct target *t)
+{
+	struct served *s =
+	    mem_new(sizeof *s + t->e.nnodes * sizeof(struct client *));
+
+	s->target = t;
+	for (size_t i = 0; i < t->e.nnodes; i++) {
+		s->v[i] = target_client(t, i);
+		if (!s->v[i]) {
+			served_close(s);
+			return NULL;
+		}
+	}
+	return s;
+}
+
+int
+served_read(const struct served *s, struct served_counts *sum)
+{
+	int ms = control_ms(&s->target->e, 0);
+	struct reply *commands, *stats;
+
+	*sum = (struct served_counts){0};
+	for (size_t i = 0; i < s->target->e.nnodes; i++) {
+		commands = ask_info(s->v[i], ms, "commandstats");
+		stats = commands ? ask_info(s->v[i], ms, "stats") : NULL;
+		if (!stats) {
+			reply_free(commands);
+			return -1;
+		}
 		sum->calls += count_calls(reply_text(commands));
 		sum->errors += read_field(stats, "total_error_replies");
 		sum->hits += read_field(stats, "keyspace_hits");
 		sum->misses += read_field(stats, "keyspace_misses");
-		rc = 0;
+		reply_free(commands);
+		reply_free(stats);
 	}
-	reply_free(commands);
-	reply_free(stats);
-	return rc;
-}
-
-int
-served_read(const struct target *t, struct served_counts *sum)
-{
-	*sum = (struct served_counts){0};
-	return target_each(t, add_counts, sum);
+	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct served;
 struct target;
 
 /* Totals since the servers started; NAN: unknown. */
@@ -16,9 +17,17 @@ struct served_counts {
 };
 
 /*
+ * Connects to all primaries. The connections last, so that the counters can be
+ * read when the load has taken all that the servers allow. Returns NULL after
+ * reporting an error.
+ */
+struct served *served_open(const struct target *);
+void served_close(struct served *);
+
+/*
  * Reads the sums over all primaries. Returns 0, or -1 after reporting an error.
  */
-int served_read(const struct target *, struct served_counts *);
+int served_read(const struct served *, struct served_counts *);
 
 /*
  * Returns false for commands of control connections, replicas and connecting

@@ -6,7 +6,6 @@
 #include "mem.h"
 #include "proc.h"
 #include "record.h"
-#include "served.h"
 #include "str.h"
 #include "vbargs.h"
 #include "vbcaps.h"
@@ -401,22 +400,19 @@ static int
 measure_process(struct vbench *v, const struct engine_job *j,
     const struct vbargs_length *p, struct engine_result *r)
 {
-	struct served_counts before, after;
 	struct json *metrics = NULL;
 	struct child c = {0};
 	int rc = -1;
 
-	if (served_read(j->target, &before) < 0 ||
-	    run_process(v, j, p, false, &c) < 0 ||
-	    !(metrics = read_result(v, j, &c, NULL)) ||
-	    served_read(j->target, &after) < 0)
+	if (run_process(v, j, p, false, &c) < 0 ||
+	    !(metrics = read_result(v, j, &c, NULL)))
 		goto out;
 	r->requests = (uint64_t)p->requests;
 	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
 	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
 	set_figures(r, metrics);
 	watch_report(c.watch, r->requests, j->cost);
-	rc = check_served(r, &before, &after, p);
+	rc = check_served(r, &c.before, &c.after, p);
 out:
 	json_free(metrics);
 	child_free(&c);

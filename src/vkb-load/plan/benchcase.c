@@ -5,6 +5,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -238,6 +239,24 @@ is_cpu_list(const struct json *j)
 	return json_str(j) && cpulist_parse(json_str(j), &set, &why) == 0;
 }
 
+/* Checks the cases that run before another. */
+static int
+check_before(const struct json *record, const char *where)
+{
+	const struct json *b = json_get(record, "before");
+
+	for (b = json_first(b); b; b = json_next(b)) {
+		if (json_type(b) != JSON_OBJECT || !record_is(b, "case"))
+			return err_fail("%s: case '%s': 'before' is not a list "
+					"of case records",
+			    where, json_get_str(record, "id"));
+		if (record_check(b, where) < 0 ||
+		    bench_case_check(b, where) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int
 bench_case_check(const struct json *cas, const char *where)
 {
@@ -251,7 +270,8 @@ bench_case_check(const struct json *cas, const char *where)
 		if (check_field(&case_fields[i], cas, "", where) < 0)
 			return -1;
 	if (check_parts(cas, "writes", where) < 0 ||
-	    check_parts(cas, "reads", where) < 0)
+	    check_parts(cas, "reads", where) < 0 ||
+	    check_before(cas, where) < 0)
 		return -1;
 	if (!json_path(cas, "config.requests") ==
 	    !json_path(cas, "config.duration_s"))

@@ -77,8 +77,9 @@ void bench_case_adopt_part(struct json *config, const struct json *part);
 
 /*
  * Check a case that was read from a file, where it may have been edited: its
- * values, whose limits are those of the configuration, and whether 'server'
- * agrees with 'config'. 0, or -1, error reported. 'where' is FILE:LINE.
+ * values and those of the cases before it, whose limits are those of the
+ * configuration, and whether 'server' agrees with 'config'. 0, or -1, error
+ * reported. 'where' is FILE:LINE.
  */
 int bench_case_check(const struct json *record, const char *where);
 int bench_case_check_server(const struct json *record, const char *where);

@@ -13,10 +13,12 @@
 
 #define MARK WORDS_PREFIX
 #define DIGITS "0123456789"
+#define SCRIPTS "EVAL EVALSHA FCALL" /* may write keys they do not name */
 
 /* Members of a configuration that hold commands, or lists of them. */
 static const char *const command_keys[] = {
     "command", "populate_with", "setup_commands", "teardown_commands"};
+#define FIRST_SETUP 2 /* the members from here on are sent once, and whole */
 static const char *const side_keys[] = {"writes", "reads"};
 
 static char *
@@ -67,16 +69,15 @@ static const struct key_places {
 } key_places[] = {{"DEL UNLINK EXISTS TOUCH WATCH MGET PFCOUNT PFMERGE SDIFF "
 		   "SDIFFSTORE SINTER SINTERSTORE SUNION SUNIONSTORE",
 		      1, -1, 1, 0},
-    {"MSET MSETNX", 1, -1, 2, 0}, {"JSON.MSET", 1, -1, 3, 0},
+    {"MSET MSETNX", 1, -1, 2, 0}, {"JSON.MSET TS.MADD", 1, -1, 3, 0},
     {"BLPOP BRPOP BZPOPMAX BZPOPMIN JSON.MGET", 1, -2, 1, 0},
     {"COPY RENAME RENAMENX LCS SMOVE LMOVE BLMOVE RPOPLPUSH BRPOPLPUSH "
-     "GEOSEARCHSTORE ZRANGESTORE",
+     "GEOSEARCHSTORE ZRANGESTORE TS.CREATERULE",
 	1, 2, 1, 0},
     {"BITOP", 2, -1, 1, 0}, {"OBJECT MEMORY XGROUP XINFO", 2, 2, 1, 0},
     {"SINTERCARD ZINTERCARD ZDIFF ZINTER ZUNION LMPOP ZMPOP", 0, 0, 1, 1},
-    {"BLMPOP BZMPOP EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO", 0, 0, 1,
-	2},
-    {"ZDIFFSTORE ZINTERSTORE ZUNIONSTORE", 1, 1, 1, 2},
+    {"BLMPOP BZMPOP EVAL_RO EVALSHA_RO FCALL_RO", 0, 0, 1, 2},
+    {"ZDIFFSTORE ZINTERSTORE ZUNIONSTORE", 1, 1, 1, 2}, {SCRIPTS, 0, 0, 1, 0},
     /* All others have one key. */
     {NULL, 1, 1, 1, 0}};
 
@@ -130,9 +131,13 @@ has_own_keys(char *const *words, int n)
 	return own;
 }
 
-/* Are all keys of a text, commands with ";" between them, ours? */
+/*
+ * Are all keys of a text ours? It is 'one' command, or has ";" between several,
+ * each of which may begin with the number of times that it is sent. Sets
+ * 'script' if one is a script.
+ */
 static bool
-has_prefix_marks(const char *text)
+has_prefix_marks(const char *text, bool one, bool *script)
 {
 	const char *why;
 	bool own = true;
@@ -140,10 +145,11 @@ has_prefix_marks(const char *text)
 	char **words = words_split(text, &n, &why);
 
 	for (size_t i = 0; i <= n && words; i++) {
-		if (i < n && strcmp(words[i], ";") != 0)
+		if (i < n && (one || strcmp(words[i], ";") != 0))
 			continue;
-		/* A number in front says how often the command is sent. */
-		from += from < i && !words[from][strspn(words[from], DIGITS)];
+		if (!one && from < i)
+			from += !words[from][strspn(words[from], DIGITS)];
+		*script |= from < i && is_one_of(words[from], SCRIPTS);
 		own = own && has_own_keys(words + from, (int)(i - from));
 		from = i + 1;
 	}
@@ -152,20 +158,28 @@ has_prefix_marks(const char *text)
 	return own;
 }
 
-/* Returns what is wrong with a command, or with one of a list; or NULL. */
+/*
+ * Returns what is wrong with the command of a load, or with one of a list; or
+ * NULL. Commands of 'setup' are sent whole, even the name of a test.
+ */
 static char *
-check_commands(const struct json *j)
+check_commands(const struct json *j, bool setup)
 {
 	const char *text = json_str(j);
 	char *why = NULL;
+	bool script = false;
 
-	if (text && !is_builtin_test(text) && !has_prefix_marks(text))
+	if (text && (setup || !is_builtin_test(text)) &&
+	    !has_prefix_marks(text, setup, &script))
 		return mem_printf("--no-flush needs a prefix on all keys: "
 				  "put " MARK " in front of each key and index "
-				  "of '%s'",
-		    text);
+				  "of '%s'%s",
+		    text,
+		    script ? "; a script may write any key, so EVAL, EVALSHA "
+			     "and FCALL are refused, but not their _RO forms"
+			   : "");
 	for (j = json_first(j); j && !why; j = json_next(j))
-		why = check_commands(j);
+		why = check_commands(j, setup);
 	return why;
 }
 
@@ -184,10 +198,11 @@ ownkeys_explain(const struct json *cas)
 			       "which --no-flush forbids; use "
 			       "--skip-config-set");
 	for (size_t i = mixed ? 1 : 0; i < 4 && !why; i++)
-		why = check_commands(json_get(c, command_keys[i]));
+		why = check_commands(
+		    json_get(c, command_keys[i]), i >= FIRST_SETUP);
 	for (size_t i = 0; i < 2; i++)
 		for (j = json_first(json_get(c, side_keys[i])); j && !why;
 		     j = json_next(j))
-			why = check_commands(json_get(j, "command"));
+			why = check_commands(json_get(j, "command"), false);
 	return why;
 }

@@ -237,22 +237,33 @@ expand_config(struct plan *p, const struct json *cfg)
 	axes_each(p, cfg, groups ? plan_expand_scenarios : add_command);
 }
 
+/* Applies the options to a case that was read. */
+static void
+override_case(const struct plan_want *w, struct json *cas)
+{
+	struct json *config = json_get(cas, "config");
+
+	override_config(w, config);
+	axes_hide_secrets(config);
+	override_client(w, cas);
+}
+
 /* Adds a case that was read; options override it. 0, or -1, error reported. */
 static int
 take_case(struct plan *p, struct json *rec, const char *where)
 {
-	struct json *config = json_get(rec, "config");
+	struct json *b;
 
 	if (!record_is(rec, "case"))
 		return err_fail("%s: record of type '%s' instead of 'case'",
 		    where, record_type(rec));
 	if (bench_case_check_server(rec, where) < 0)
 		return -1;
-	override_config(p->want, config);
-	axes_hide_secrets(config);
-	override_client(p->want, rec);
+	override_case(p->want, rec);
 	if (bench_case_check(rec, where) < 0)
 		return -1;
+	for (b = json_first(json_get(rec, "before")); b; b = json_next(b))
+		override_case(p->want, b);
 	append_case(p, rec);
 	return 0;
 }

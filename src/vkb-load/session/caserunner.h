@@ -1,4 +1,4 @@
-/* Visits: run the cases of a scene on a server and write their records. */
+/* Case runs: run the cases of a scene on a server and write their records. */
 #ifndef CASERUNNER_H
 #define CASERUNNER_H
 

@@ -273,7 +273,7 @@ count_nodes(const struct session *s, const struct bench_case *cas)
 	return l->cluster ? (size_t)(l->nodes * each) : 1;
 }
 
-/* Visits a scene on a build if one of its profiles is missing. */
+/* Makes a case run of a scene on a build if one of its profiles is missing. */
 static int
 profile_scene(struct session *s, const struct turn *turn)
 {
