@@ -187,5 +187,7 @@ main(int argc, char **argv)
 {
 	struct opts o = {.width = 1200, .min_percent = .05};
 
+	/* libdw would send the build-ids of local files to these servers. */
+	unsetenv("DEBUGINFOD_URLS");
 	return opt_main(&prog, argc, argv, &o, run_flame);
 }

@@ -43,6 +43,31 @@ long=$(printf 'x%.0s' $(seq 4050))
 vkb-stats "$long/https://user:$(printf 'SECRET%.0s' $(seq 20))@host" 2>err
 test_same 0 "$(grep -c SECRET err)" 'a password at the end of what is shown'
 
+# --- the login of a URL
+
+# login_of URL: what split_login takes out of it, and what it leaves.
+login_of() {
+  # shellcheck source=bin/vkb-sh-setup
+  (
+    here=$top/bin
+    . "$top/bin/vkb-sh-setup"
+    repo=$1
+    split_login repo
+    printf '%s' "${git_header#*Basic }" | base64 -d
+    printf ' %s\n' "$repo"
+    succeed
+  ) 2>&1
+}
+test_same 'user:p,w https://host/a,b@c' "$(login_of 'https://user:p,w@host/a,b@c')" \
+  'a login is taken out of a URL'
+for url in https://host/a,b@c https://host:80/a,b@c https://host/a@b,c:d \
+  'https://[::1]:80/a@b' git@host:a,b@c; do
+  test_same " $url" "$(login_of "$url")" "no login is found in $url"
+done
+test_match "invalid URL.* write '/' in a password as %2F" \
+  "$(login_of 'https://user:pa/ss@host/a' >login; echo login)" \
+  'a password with a slash is refused'
+
 # --- a repository that wants a login
 
 secret=s3cret-$$-$(date +%s)

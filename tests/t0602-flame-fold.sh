@@ -131,6 +131,23 @@ test_same 'p;outer<int>;inner<int>_[i] 10' \
   "$(fold "$event\t$at outer<int> ($scratch/prog)\n\n" --inline)" \
   '--inline names a template without its result, as it is named elsewhere'
 
+# Debug information in a file of its own, which a server of debuginfod has.
+id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
+mkdir -p "served/buildid/$id"
+objcopy --only-keep-debug prog "served/buildid/$id/debuginfo"
+strip -g prog
+test_same 'p;outer<int> 10' "$(
+  export DEBUGINFOD_URLS="file://$scratch/served" DEBUGINFOD_CACHE_PATH="$scratch/cache"
+  fold "$event\t$at outer<int> ($scratch/prog)\n\n" --inline
+)" '--inline asks no server for debug information'
+
+# A profile may name any file.
+mkfifo pipe
+printf '%b' "$event\tf1 f ($scratch/pipe)\n\tf2 g ($scratch/in)\n\n" >pipe.in
+test_that '--inline does not wait for a pipe' \
+  timeout 60 vkb-flame --inline -f folded pipe.in
+test_same 'p;g;f 10' "$(cat .out)" 'without a program a frame stays as it is'
+
 # --- trouble
 
 printf '%b' "$event\tf1 f (/x)\n\n$event\tf1 g (/x" >in

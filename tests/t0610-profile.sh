@@ -21,6 +21,7 @@ test_status 2 'no folder' vkb-profile --pid 1
 test_match 'option -o DIR is required' .err 'the error names the missing option'
 test_status 2 'a set of counters that is none' vkb-profile -o o --stat ipx -- true
 test_match "unknown set 'ipx'; the sets are" .err 'it is named'
+test_status 2 'an empty set of counters' vkb-profile -o o --stat ipc,,tlb -- true
 test_status 2 'a mode that is none' vkb-profile -o o -m on -- true
 test_same tmp "$(ls)" 'nothing was made'
 
@@ -106,7 +107,8 @@ test_that 'children are watched' vkb-profile -q -o c6 -- \
   sh -c "perl -e '$busy' & wait"
 test_match '^perl;' c6/stacks.folded 'they are in the stacks'
 
-test_that 'counters alone' vkb-profile -q --stat software -o s1 -- perl -e "$busy"
+test_that 'counters alone, with a comma at their end' \
+  vkb-profile -q --stat software, -o s1 -- perl -e "$busy"
 test_same '["profile.json"] true true null' "$(jq -r '[
   (.artifacts | tojson), .counters.task_clock_ms > 0, .counters.page_faults > 0,
   .sampling] | map(tostring) | join(" ")' s1/profile.json |

@@ -118,6 +118,18 @@ for f in $flows; do
 done >"$bad"
 empty 'the configurations that can be chosen are there'
 
+# Where no commit could be measured yet, there are no files of runs.
+# shellcheck disable=SC2086
+awk '/ vkb-|bin\/vkb-/ && /\*\.jsonl/ {
+    files = $NF
+    if (!index(before, "hashFiles(\047" files "\047)") && !index(before, "- ls " files " || exit 0"))
+      print FILENAME ": " $0
+    n++
+  }
+  { before = $0 }
+  END { if (n != 5) print n " commands with files of runs" }' $flows $ci/gitlab.yml >"$bad"
+empty 'nothing is done with files that are not there'
+
 # with FILE: the inputs it gives; inputs FILE: those that are taken.
 with() { awk '/^ *with:$/ { on = index($0, "w"); next }
   on && match($0, /[^ ]/) <= on { on = 0 }

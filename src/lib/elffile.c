@@ -50,18 +50,30 @@ elffile_memory(const void *p, size_t n)
 	return wrap_elf(elf_memory((char *)(uintptr_t)p, n));
 }
 
+int
+elffile_descriptor(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		errno = ENOEXEC;
+		return -1;
+	}
+	return fd;
+}
+
 struct elffile *
 elffile_open(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf *elf = NULL;
-	struct stat st;
+	int fd = elffile_descriptor(path);
+	Elf *elf;
 
 	if (fd < 0)
 		return NULL;
 	elf_version(EV_CURRENT);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (elf)
 		elf_cntl(elf, ELF_C_FDREAD);
 	close(fd);

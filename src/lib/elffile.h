@@ -14,6 +14,11 @@ struct elffile *elffile_open(const char *path);
 struct elffile *elffile_memory(const void *, size_t n);
 void elffile_close(struct elffile *);
 
+/* Opens a file for another library: a path of a profile may name a pipe, which
+ * must not be waited for. Returns the descriptor, which the caller closes, or
+ * -1, not reported, with errno; ENOEXEC: not a regular file. */
+int elffile_descriptor(const char *path);
+
 #define ELFFILE_ID 20
 
 /* Writes the build-id. Returns its length, at most ELFFILE_ID; 0: none. */

@@ -1,4 +1,5 @@
 #include "inlined.h"
+#include "elffile.h"
 #include "folding.h"
 #include "intern.h"
 #include "mem.h"
@@ -9,6 +10,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct file {
 	Dwfl *all;
@@ -58,9 +60,13 @@ open_file(const char *path)
 	    .find_elf = dwfl_build_id_find_elf,
 	    .find_debuginfo = dwfl_standard_find_debuginfo};
 	struct file f = {.all = dwfl_begin(&callbacks)};
+	int fd = f.all ? elffile_descriptor(path) : -1;
 
-	if (f.all)
-		f.m = dwfl_report_elf(f.all, path, path, -1, 0, true);
+	if (fd < 0)
+		return f;
+	f.m = dwfl_report_elf(f.all, path, path, fd, 0, true);
+	if (!f.m)
+		close(fd);
 	return f;
 }
 

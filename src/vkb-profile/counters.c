@@ -45,11 +45,13 @@ counters_check(const char *sets)
 	char *all = mem_str(sets), *rest = all, *name;
 	int rc = *sets ? 0 : err_fail("option '--stat': no set is named");
 
-	while (rc == 0 && (name = strsep(&rest, ",")))
+	while (rc == 0 && rest && *rest) {
+		name = strsep(&rest, ",");
 		if (!str_has_part(known, name, ','))
 			rc = err_fail("option '--stat': unknown set '%s'; "
 				      "the sets are %s",
 			    name, known);
+	}
 	free(all);
 	return rc;
 }
