@@ -77,7 +77,7 @@ while read -r name requests recorded errors hits; do
 done <commands
 test_same 29 "$n" 'all commands were run'
 test_same 3000 "$(cat dbsize)" 'keys in sequence: each key is set once'
-test_same '10 10' "$(echo $(cat dbsize.rate))" \
+test_same '10 10' "$(xargs <dbsize.rate)" \
   'keys in sequence: at a given rate, too, all threads share them'
 test_same 20011 "$(value requests counted)" \
   'as many requests are sent as were asked for'
