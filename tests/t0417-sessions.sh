@@ -46,13 +46,13 @@ test_same 'all cases [8,8] true {"clients":50,"command":"all cases"}' \
   "$(jq -r 'select(.common) | "\(.config.command) \(.n | tojson) \(.common) \(.config | tojson)"' deltas)" \
   'what the cases have in common is a row with what they share'
 test_same 8,1 "$(jq -r 'select(.families) | "\(.families.primary.tests),\(.families.common.tests)"' deltas)" \
-  'which is a family of its own'
+  'the common row is a family of tests by itself'
 test_match '^Worse: C3 rps 1\..*; measured in different sessions, so changes below about [0-9]+% cannot be told from the machine; vkb-ab measures both sides in turns$' \
   text 'the first line says what cannot be told, and what to do'
 test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] beside all cases' text \
   'the row says what changed beside all cases'
 test_match '^\? +all cases .*what the 8 cases have in common; may be the machine' text \
-  'the common row says what it is'
+  'the note of the common row explains it'
 test_match 'different sessions, assumed to be 3%' text 'the method says what is assumed'
 test_empty "$(jq -r 'select(.families).overall.rps | .ci95, .ci95_runs | values' deltas)" \
   'the mean of all cases has no interval that leaves out the sessions'

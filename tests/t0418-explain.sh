@@ -19,11 +19,11 @@ test_same "$(delta '.n[0]') runs:" "$(line baseline | cut -d ' ' -f 1,2)" \
 test_same "$(delta '.se * 1e5 | round / 1e3')" \
   "$(line change | sed 's/.*error \([0-9.]*\)%.*/\1/')" 'the standard error is that of the record'
 test_same "$(delta '.df * 10 | round / 10')" \
-  "$(line change | sed 's/.*, \([0-9.]*\) degrees.*/\1/')" 'so are its degrees of freedom'
+  "$(line change | sed 's/.*, \([0-9.]*\) degrees.*/\1/')" 'the degrees of freedom are those of the record'
 test_same "$(delta '[.ratio, .ci95[], .ci90[]] | map((. - 1) * 1e4 | round / 100) | map(tostring) | join(" ")')" \
   "$(line change 2 | grep -o '[-+][0-9.]*\|to [-+][0-9.]*' | sed 's/to //; s/+//; s/0$//' | paste -sd ' ' -)" \
   'the change and both intervals are those of the record'
-test_same "$(delta .method)" "$(line 'p  ' | sed 's/.* by \([a-z-]*\);.*/\1/')" 'so is the test'
+test_same "$(delta .method)" "$(line 'p  ' | sed 's/.* by \([a-z-]*\);.*/\1/')" 'the test is that of the record'
 test_match '^  margin     2% \(table\)$' text 'the margin has its source'
 test_match '^  verdict    regression, certain$' text 'the last line is the verdict'
 test_status 2 'a case that is not there' vkb-compare --explain NONE "$a" "$a"

@@ -1,5 +1,5 @@
 /*
- * Runs that follow each other are alike: a first-order autoregression, whose
+ * Consecutive runs are autocorrelated: a first-order autoregression, whose
  * lag-1 correlation r is estimated from all series of a report together.
  *
  * Sources: the variance of a mean, sigma^2 f / n with f = 1 + 2 sum_k (1 - k/n)

@@ -251,7 +251,7 @@ verdict_set_serial(struct verdict_facts *f, double r, const size_t series[2])
 
 		if (!(n > 1))
 			continue;
-		/* Alike runs also vary less around their own mean. */
+		/* Autocorrelated runs also vary less around their own mean. */
 		f->wider[j] = factor * (n - 1) / (n - factor);
 		f->noise[j].df =
 		    fmax(1, f->noise[j].df * (n / factor - 1) / (n - 1));

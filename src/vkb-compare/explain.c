@@ -84,7 +84,7 @@ explain_noise(struct str *s, const struct verdict_facts *f)
 		    "count as %.3g more values",
 		    100 * sqrt(f->prior.var), f->prior.df);
 	if (f->serial > 0)
-		str_printf(s, "; runs are alike (lag-1 %.2f)", f->serial);
+		str_printf(s, "; autocorrelated runs (lag-1 %.2f)", f->serial);
 	str_printf(s,
 	    "\n  change     standard error %.3f%%, %.3g degrees of "
 	    "freedom\n",
@@ -104,7 +104,7 @@ explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 		    "interval\n",
 		    100 * c->session_sd);
 	else
-		str_add(s, "their spread is measured\n");
+		str_add(s, "their differences are measured\n");
 	if (!r->has_rest)
 		return;
 	str_add(s, "  rest       the change beside all cases: ");

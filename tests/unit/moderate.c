@@ -56,7 +56,7 @@ exact(void)
 	    p.df, 10, 0, "a variance that one of 20 rows may have is, too");
 	p = moderate_shrink(
 	    (struct moderate){4.55, 4}, &(struct moderate){1, 6});
-	tap_ok(p.var == 4.55 && p.df == 4, "a larger one stays what it is");
+	tap_ok(p.var == 4.55 && p.df == 4, "a larger variance is not shrunk");
 	for (int i = 0; i < 5; i++)
 		v[i] = (struct moderate){i < 2 ? 0 : 2, 4};
 	p = moderate_prior(v, 5);

@@ -373,7 +373,7 @@ needs(void)
 	    "a change within the margin needs the runs to show that: %zu", n);
 	f.change = -log(1 - .02);
 	tap_ok(verdict_needed_runs(&f, .02, .05) == 0,
-	    "one as large as the margin is never settled");
+	    "a change as large as the margin needs any number");
 	f.se = NAN;
 	tap_ok(verdict_needed_runs(&f, .02, .05) == 0 &&
 		isnan(verdict_visible_change(&f, .02, .05)),
