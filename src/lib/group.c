@@ -27,7 +27,7 @@ group_free(struct group *g)
 	merged_free(&g->hists);
 	free_tallies(g->bound, g->nbound);
 	free_tallies(g->errors, g->nerrors);
-	run_series_free(g->course);
+	run_series_free(g->series);
 	free(g);
 }
 
@@ -91,7 +91,7 @@ add_hist(struct group *g, const char *name, const char *text, size_t n,
 	h = group_decode(text, n, name, where);
 	if (!h)
 		return -1;
-	run_series_hist(g->course, g->rows.n - 1, name, h);
+	run_series_hist(g->series, g->rows.n - 1, name, h);
 	merged_add(&g->hists, name, h);
 	return 0;
 }
@@ -122,11 +122,11 @@ group_add(struct group *g, const struct run_record *r, struct intern *names,
 	int rc = 0;
 
 	count_env(g, env);
-	if (!g->course &&
+	if (!g->series &&
 	    (r->series.s || r->looks.s || r->until.s || r->nhists))
-		g->course = run_series_new();
-	if (g->course)
-		run_series_add(g->course, g->rows.n, r);
+		g->series = run_series_new();
+	if (g->series)
+		run_series_add(g->series, g->rows.n, r);
 	if (!r->ok) {
 		g->failed++;
 		count_text(&g->errors, &g->nerrors,

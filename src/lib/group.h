@@ -36,7 +36,7 @@ struct group {
 	bool no_hists; /* histograms are ignored */
 	struct group_tally *bound, *errors;
 	size_t nbound, nerrors;
-	struct run_series *course; /* NULL: the runs have no series */
+	struct run_series *series; /* NULL: the runs have no series */
 };
 
 void group_free(struct group *);

@@ -290,10 +290,10 @@ append_tail(struct str *to, struct groupout *s, struct group *g,
 	append_environment(to, g, s->envs);
 	append_tallies(to, "bound", g->bound, g->nbound, true);
 	append_tallies(to, "errors", g->errors, g->nerrors, false);
-	if (!g->course)
+	if (!g->series)
 		return 0;
 	j = json_object();
-	run_series_summary(g->course, at, g->rows.n, g->failed, j);
+	run_series_summary(g->series, at, g->rows.n, g->failed, j);
 	if (brief)
 		json_del(j, "quantiles");
 	append_members(to, j);
@@ -334,7 +334,7 @@ groupout_write(struct sink *o, struct groupout *s, struct group *g, bool brief)
 		    .ids = ids,
 		    .machines = of,
 		    .n = n,
-		    .course = g->course,
+		    .series = g->series,
 		    .rule = &s->rule,
 		    .precision = s->precision};
 		metric_summary_begin(&d);

@@ -79,7 +79,7 @@ append_noise(struct str *to, const struct metric_summary *d,
 {
 	size_t known = 0;
 	const double *within =
-	    d->course ? run_series_within(d->course, name, &known) : NULL;
+	    d->series ? run_series_within(d->series, name, &known) : NULL;
 
 	m->n = 0;
 	for (size_t i = 0; i < d->n; i++) {

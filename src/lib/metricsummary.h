@@ -19,7 +19,7 @@ struct metric_summary {
 	const uint32_t *ids;      /* session of each run; NULL: at most one */
 	const uint32_t *machines; /* machine number of each run; 0: unknown */
 	size_t n;
-	const struct run_series *course; /* NULL: none */
+	const struct run_series *series; /* NULL if runs have none */
 	struct stats_rule *rule; /* cache; filled by the metric before */
 	double precision;        /* wanted; 0: none */
 	/* Set by metric_summary_begin. */
