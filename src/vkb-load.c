@@ -58,7 +58,7 @@ static const struct opt option_table[] = {
     {0, "until", OPT_LIST, AT(until), "[METRIC=]N%",
 	.help = "with --runs N..MAX: stop at this precision; repeatable"},
     {0, "order", OPT_CHOICE, AT(session.order), "HOW",
-	.choices = "interleaved|random|sequential",
+	.choices = "interleaved|slices|random|sequential",
 	.help = "run in this order"},
     {0, "seed", OPT_INT, AT(seed), "N", .min = 1, .max = UINT32_MAX,
 	.help = "seed the order and the load"},

@@ -83,9 +83,9 @@ seconds(void)
 	    "the latencies of a thread go to the run");
 	tap_ok(hist_count(r.intervals[0].hist) == 3 && !r.intervals[1].hist,
 	    "the latencies of a thread go to their second");
-	counters_hand_over(&w, 3);
+	counters_end_slice(&w);
 	tap_ok(r.nintervals == 3 && r.intervals[2].requests == 1 &&
-		r.answered == 3,
+		r.answered == 3 && r.ndone == 1 && w.interval_counted == 0,
 	    "at the end the last second is handed over");
 	hist_free(r.intervals[0].hist);
 	hist_free(r.intervals[2].hist);
@@ -104,6 +104,7 @@ finished(struct worker *w, const struct engine_work *work, struct cmdsource *c)
 	    .workers = w,
 	    .nworkers = 2,
 	    .t0 = 1000,
+	    .began = 1000,
 	    .t1 = 1000 + 5 * RUN_SECOND / 2,
 	    .latency = HIST_LATENCY()};
 

@@ -143,7 +143,7 @@ lines(void)
 	    "one column of a narrow terminal stays free");
 	p.name = "SET";
 	p.started = clock_ns() - 4 * SECOND;
-	progress_end(&p, 1, rec);
+	progress_end(&p, 1, rec, 1);
 	check_screen(WIPE
 	    "vkb: 1/3 SET: 12.3K req/s, p50 0.250 ms, p99 4.500 ms\n",
 	    "the end of a run is reported, after the line is wiped");
@@ -153,10 +153,10 @@ lines(void)
 	tap_near(progress_estimate(&p, 1, &timed), p.took[1], 1e-12,
 	    "which is what the next one will take");
 	p.took[1] = 7;
-	progress_end(&p, 1, bad);
+	progress_end(&p, 1, bad, 1);
 	check_screen("vkb: 2/3 SET: failed\n", "a failed run is reported");
 	tap_ok(p.done == 2 && p.took[1] == 7, "and says no time");
-	progress_end(&p, 1, NULL);
+	progress_end(&p, 1, NULL, 1);
 	check_screen("", "a run that was not finished is not");
 	tap_ok(p.done == 2, "nor is it counted");
 	draw(&p, (struct engine_progress){.done = 0});

@@ -70,7 +70,7 @@ remote_server(void)
 	for (int i = 0; i < 3; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 	watch_end(w);
-	watch_report(w, 1000, &r);
+	watch_report(w, &(struct watch_load){.requests = 1000}, &r);
 	tap_ok(isnan(r.server_busy_percent) && isnan(r.server_cpu_us_per_req),
 	    "the CPU time of a remote server is unknown");
 	tap_ok(
@@ -242,7 +242,7 @@ costs(void)
 	read_all(&at, 3, 0);
 	close(h.to[1]);
 	pthread_join(thread, NULL);
-	watch_report(w, 1000, &r);
+	watch_report(w, &(struct watch_load){.requests = 1000}, &r);
 	wall = bounds_of(&at, WALL);
 	client = bounds_of(&at, THREAD);
 	server = bounds_of(&at, PROCESS);
@@ -290,7 +290,7 @@ costs(void)
 		1e-4, 100 * (server.hi - client.lo - 1.4e8) / wall.lo},
 	    "sampling costs less than what is left");
 	watch_cost_free(&r);
-	watch_report(w, 0, &r);
+	watch_report(w, &(struct watch_load){.requests = 0}, &r);
 	tap_ok(isnan(r.client_cpu_us_per_req) &&
 		isnan(r.server_cpu_us_per_req) &&
 		isnan(r.client_cycles_per_req),
@@ -330,7 +330,7 @@ child_costs(void)
 	read_all(&at, 3, pid);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	watch_report(w, 500, &r);
+	watch_report(w, &(struct watch_load){.requests = 500}, &r);
 	wall = bounds_of(&at, WALL);
 	client = bounds_of(&at, CHILD);
 	check_within(r.client_cpu_us_per_req,

@@ -6,6 +6,7 @@
 #define ENGINES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "vkb-load/engine/engine.h"
 
@@ -66,6 +67,14 @@ struct engine {
 	 */
 	int (*run)(void *self, const struct engine_job *,
 	    struct engine_result *results);
+
+	/*
+	 * Does the same for n jobs on servers of their own, in turns, see
+	 * engine_run_slices: sets rcs[i] to what 'run' returns for job i, whose
+	 * results are results[i]. NULL: it cannot.
+	 */
+	void (*run_slices)(void *self, const struct engine_job *, size_t n,
+	    uint64_t seed, struct engine_result *const *results, int *rcs);
 };
 
 /* Returns the engine of the case, or NULL if the list has none of that name. */

@@ -119,7 +119,8 @@ handle_start(struct server_handle *l, const struct bench_case *cas, char **why)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
 		l->server = server;
-		logs_begin_server(r->logs, server, cas->id,
+		logs_forget_server(l->logs);
+		l->logs = logs_begin_server(r->logs, server, cas->id,
 		    json_get(l->build, "subject"), r->run_name);
 		return 0;
 	}
@@ -158,8 +159,15 @@ handle_end(struct server_handle *l, char **why)
 		return extserver_restore(r->external);
 	if (r->coproc && !*r->stop) /* else its servers end with it */
 		rc = stop_server(l, why);
-	logs_end_server(r->logs);
+	logs_end_server(l->logs);
 	return rc;
+}
+
+void
+handle_free(struct server_handle *l)
+{
+	logs_forget_server(l->logs);
+	l->logs = NULL;
 }
 
 int

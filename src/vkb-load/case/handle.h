@@ -11,6 +11,7 @@
 struct bench_case;
 struct case_context;
 struct json;
+struct server_logs;
 struct target;
 
 struct server_handle {
@@ -19,6 +20,7 @@ struct server_handle {
 	struct json *server; /* its record; NULL: not started */
 	char id[64];
 	bool used; /* a load ran since its start */
+	struct server_logs *logs; /* of the last server; or NULL */
 };
 
 /*
@@ -27,8 +29,13 @@ struct server_handle {
  */
 int handle_start(struct server_handle *, const struct bench_case *, char **why);
 
-/* Stops the server. Returns -1 if it had failed before. */
+/*
+ * Stops the server. Returns -1 if it had failed before. Its logs are kept until
+ * the next start, or handle_free.
+ */
 int handle_end(struct server_handle *, char **why);
+
+void handle_free(struct server_handle *); /* after handle_end */
 
 /* Brings the server back to its state after its start, with its config set. */
 int handle_reset(struct server_handle *, const struct bench_case *, char **why);

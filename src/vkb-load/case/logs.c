@@ -26,9 +26,13 @@ struct logs {
 	char *dir; /* NULL: a folder in TMPDIR, made when needed */
 	bool all;
 	int text; /* logs.txt, or -1 */
+};
+
+struct server_logs {
+	struct logs *logs;
 	struct log *v;
 	size_t n;
-	char *name; /* of the copies in 'dir', without ".log" */
+	char *name; /* of the copies in the folder, without ".log" */
 };
 
 static int
@@ -62,9 +66,11 @@ logs_open(const char *dir, const char *file)
 	return l;
 }
 
-static void
-forget_server(struct logs *l)
+void
+logs_forget_server(struct server_logs *l)
 {
+	if (!l)
+		return;
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->v[i].fd >= 0)
 			close(l->v[i].fd);
@@ -72,9 +78,7 @@ forget_server(struct logs *l)
 	}
 	free(l->v);
 	free(l->name);
-	l->v = NULL;
-	l->name = NULL;
-	l->n = 0;
+	free(l);
 }
 
 void
@@ -82,7 +86,6 @@ logs_close(struct logs *l)
 {
 	if (!l)
 		return;
-	forget_server(l);
 	if (l->text >= 0) {
 		err_copy(-1);
 		close(l->text);
@@ -104,17 +107,18 @@ logs_add_folder(struct str *s, const char *id, const struct json *subject)
 	free(who);
 }
 
-void
-logs_begin_server(struct logs *l, const struct json *server, const char *id,
+struct server_logs *
+logs_begin_server(struct logs *logs, const struct json *server, const char *id,
     const struct json *subject, const char *run)
 {
 	const struct json *nodes = json_get(server, "nodes");
+	struct server_logs *l = mem_new(sizeof *l);
 	struct str s = {0};
 	const char *path;
 
-	forget_server(l);
 	logs_add_folder(&s, id, subject);
 	str_printf(&s, "/%s", run);
+	l->logs = logs;
 	l->name = str_take(&s);
 	l->v = mem_array(json_len(nodes) + 1, sizeof *l->v);
 	for (const struct json *j = json_first(nodes); j; j = json_next(j)) {
@@ -122,25 +126,27 @@ logs_begin_server(struct logs *l, const struct json *server, const char *id,
 		l->v[l->n++] = (struct log){
 		    .fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1};
 	}
+	return l;
 }
 
 /* Makes the folder of this case. */
 static int
-make_folder(struct logs *l)
+make_folder(const struct server_logs *l)
 {
+	struct logs *all = l->logs;
 	char *dir;
 	int rc;
 
-	if (!l->dir) {
-		l->dir = mem_printf("%s/vkb-logs.XXXXXX", opt_tmpdir());
-		if (!mkdtemp(l->dir)) {
-			err_fail_sys("cannot make the folder '%s'", l->dir);
-			free(l->dir);
-			l->dir = NULL;
+	if (!all->dir) {
+		all->dir = mem_printf("%s/vkb-logs.XXXXXX", opt_tmpdir());
+		if (!mkdtemp(all->dir)) {
+			err_fail_sys("cannot make the folder '%s'", all->dir);
+			free(all->dir);
+			all->dir = NULL;
 			return -1;
 		}
 	}
-	dir = mem_printf("%s/%s", l->dir, l->name);
+	dir = mem_printf("%s/%s", all->dir, l->name);
 	*strrchr(dir, '/') = '\0';
 	rc = folder_make(dir);
 	free(dir);
@@ -170,12 +176,12 @@ copy_log(struct log *log)
 }
 
 const char *
-logs_keep(struct logs *l)
+logs_keep(struct server_logs *l)
 {
 	struct log *log;
 	int rc = 0;
 
-	if (!l->n || make_folder(l) < 0)
+	if (!l || !l->n || make_folder(l) < 0)
 		return NULL;
 	for (size_t i = 0; i < l->n; i++) {
 		log = &l->v[i];
@@ -184,8 +190,9 @@ logs_keep(struct logs *l)
 		if (!log->path)
 			log->path = i
 			    ? mem_printf(
-				  "%s/%s-node%zu.log", l->dir, l->name, i + 1)
-			    : mem_printf("%s/%s.log", l->dir, l->name);
+				  "%s/%s-node%zu.log", l->logs->dir, l->name,
+				  i + 1)
+			    : mem_printf("%s/%s.log", l->logs->dir, l->name);
 		if (copy_log(log) < 0)
 			rc = -1;
 	}
@@ -193,12 +200,12 @@ logs_keep(struct logs *l)
 }
 
 void
-logs_end_server(struct logs *l)
+logs_end_server(struct server_logs *l)
 {
 	bool kept = false;
 
 	for (size_t i = 0; i < l->n; i++)
 		kept = kept || l->v[i].path;
-	if (l->all || kept)
+	if (l->logs->all || kept)
 		logs_keep(l);
 }

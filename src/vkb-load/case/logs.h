@@ -7,6 +7,7 @@
 
 struct json;
 struct logs;
+struct server_logs;
 struct str;
 
 /*
@@ -27,17 +28,18 @@ void logs_add_folder(struct str *, const char *id, const struct json *subject);
  * the server has deleted them. 'id' and 'subject' name the folder of the case,
  * 'run' the file: "run-3".
  */
-void logs_begin_server(struct logs *, const struct json *server, const char *id,
-    const struct json *subject, const char *run);
+struct server_logs *logs_begin_server(struct logs *, const struct json *server,
+    const char *id, const struct json *subject, const char *run);
+void logs_forget_server(struct server_logs *); /* NULL does nothing */
 
 /* The server has ended: keeps its logs if all are wanted. */
-void logs_end_server(struct logs *);
+void logs_end_server(struct server_logs *);
 
 /*
  * Copies what the logs hold so far. Returns the path of the first node's copy,
- * borrowed until the next logs_begin_server; NULL if there is no log, or after
- * reporting that it could not be copied.
+ * borrowed; NULL if there is no log, or after reporting that it could not be
+ * copied. NULL gives NULL.
  */
-const char *logs_keep(struct logs *);
+const char *logs_keep(struct server_logs *);
 
 #endif

@@ -277,33 +277,42 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	set_overlap(m, v);
 }
 
-static int
-run_load(struct measure *m, const struct target *t)
-{
-	struct engine_result *v = mem_array(m->roles.nworks + 1, sizeof *v);
-	struct engine_job job = make_job(m, t);
-	struct watch_cost cost = {0};
-	size_t nwarm;
-	struct engine_work *warm = roles_warmup(&m->roles, &nwarm);
-	int rc;
+/* The load of a server. */
+struct load {
+	struct target target;
+	struct engine_job job;
+	struct engine_result *results;
+	struct watch_cost cost;
+	struct engine_work *warmup;
+	bool begun;
+};
 
-	job.cost = &cost;
-	job.warmup = warm;
-	job.nwarmup = nwarm;
-	rc = m->engine->run(m->engine->self, &job, v);
+static void
+prepare_job(struct load *l, struct measure *m)
+{
+	l->results = mem_array(m->roles.nworks + 1, sizeof *l->results);
+	l->job = make_job(m, &l->target);
+	l->job.cost = &l->cost;
+	l->job.warmup = l->warmup = roles_warmup(&m->roles, &l->job.nwarmup);
+}
+
+/* Takes the results of an engine, which returned rc. Returns 0 or -1. */
+static int
+take_results(struct load *l, struct measure *m, int rc)
+{
 	if (rc != 0 && !m->context->halt)
 		measure_fail(m, NULL);
 	else if (rc == 0 && m->profiles &&
 	    profiles_end(
 		m->profiles, json_get(m->recs[0], "subject"), m->profiled) < 0)
 		measure_fail(m, NULL); /* the load itself succeeded */
-	set_figures(m, t, v, &cost, rc);
-	watch_cost_free(&cost);
+	set_figures(m, &l->target, l->results, &l->cost, rc);
+	watch_cost_free(&l->cost);
 	copy_run_facts(m);
 	for (size_t i = 0; i < m->roles.nworks; i++)
-		engine_result_free(&v[i]);
-	free(v);
-	free(warm);
+		engine_result_free(&l->results[i]);
+	free(l->results);
+	free(l->warmup);
 	return rc == 0 ? 0 : -1;
 }
 
@@ -311,11 +320,12 @@ run_load(struct measure *m, const struct target *t)
 static int
 prepare_server(struct measure *m, const struct target *t)
 {
-	if (setup_run(t, m->cas->setup_commands, "setup command") < 0 ||
+	if (setup_run(t, m->cas->setup_commands, "setup command") == 0 &&
 	    populate(t, m->cas, &m->roles.works[0], &m->context->halt,
-		on_progress, m) < 0)
-		return -1;
-	return probe(t, &m->roles, false, &m->context->halt);
+		on_progress, m) == 0 &&
+	    probe(t, &m->roles, false, &m->context->halt) == 0)
+		return 0;
+	return m->context->halt ? -1 : measure_fail(m, NULL);
 }
 
 /* The profiles start when the load has warmed up. */
@@ -357,27 +367,87 @@ begin_load(struct measure *m, struct server_handle *l, struct target *t)
 	return handle_target(l, m->cas, t) < 0 ? measure_fail(m, NULL) : 0;
 }
 
+/* Checks a server after its load, and cleans it up. */
+static int
+end_load(
+    struct measure *m, struct server_handle *l, const struct target *t, int rc)
+{
+	if (rc == 0 && probe(t, &m->roles, true, &m->context->halt) < 0)
+		rc = measure_fail(m, NULL);
+	return clean_up(m, l, t, rc);
+}
+
 int
 measure_run(struct measure *m, struct server_handle *l)
 {
-	struct target t = {0};
-	int rc = begin_load(m, l, &t);
+	struct load x = {0};
+	int rc = begin_load(m, l, &x.target);
 
 	if (rc == 0) {
-		rc = prepare_server(m, &t);
-		if (rc < 0 && !m->context->halt)
-			measure_fail(m, NULL);
+		rc = prepare_server(m, &x.target);
 		if (rc == 0)
 			rc = begin_profiles(m, l->server);
-		if (rc == 0)
-			rc = run_load(m, &t);
-		if (rc == 0 &&
-		    probe(&t, &m->roles, true, &m->context->halt) < 0)
-			rc = measure_fail(m, NULL);
-		rc = clean_up(m, l, &t, rc);
+		if (rc == 0) {
+			prepare_job(&x, m);
+			rc = take_results(&x, m,
+			    m->engine->run(
+				m->engine->self, &x.job, x.results));
+		}
+		rc = end_load(m, l, &x.target, rc);
 	}
-	target_free(&t);
+	target_free(&x.target);
 	return rc;
+}
+
+/* Prepares the servers. Returns 0, or -1 if one of them failed. */
+static int
+prepare_servers(struct measure *m, struct server_handle *const *l,
+    struct load *x, size_t n, int *rcs)
+{
+	size_t i = 0;
+
+	for (; i < n; i++) {
+		rcs[i] = begin_load(&m[i], l[i], &x[i].target);
+		x[i].begun = rcs[i] == 0;
+		if (x[i].begun)
+			rcs[i] = prepare_server(&m[i], &x[i].target);
+		if (rcs[i] < 0)
+			break;
+	}
+	for (size_t k = 0; i < n && k < n; k++)
+		if (k != i)
+			rcs[k] = measure_fail(&m[k],
+			    mem_str("another build in the same turns failed"));
+	return i < n ? -1 : 0;
+}
+
+void
+measure_run_slices(
+    struct measure *m, struct server_handle *const *l, size_t n, int *rcs)
+{
+	struct load *x = mem_array(n, sizeof *x);
+	struct engine_job *jobs = mem_array(n, sizeof *jobs);
+	struct engine_result **results = mem_array(n, sizeof *results);
+
+	if (prepare_servers(m, l, x, n, rcs) == 0) {
+		for (size_t i = 0; i < n; i++) {
+			prepare_job(&x[i], &m[i]);
+			jobs[i] = x[i].job;
+			results[i] = x[i].results;
+		}
+		m->engine->run_slices(m->engine->self, jobs, n,
+		    m->roles.works->seed, results, rcs);
+		for (size_t i = 0; i < n; i++)
+			rcs[i] = take_results(&x[i], &m[i], rcs[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (x[i].begun)
+			rcs[i] = end_load(&m[i], l[i], &x[i].target, rcs[i]);
+		target_free(&x[i].target);
+	}
+	free(results);
+	free(jobs);
+	free(x);
 }
 
 int

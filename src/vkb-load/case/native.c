@@ -183,49 +183,111 @@ warm_up(const struct engine_job *j, const struct engine_work *works)
 	return rc;
 }
 
-static int
-measure_load(const struct engine_job *j, const struct engine_work *works,
-    struct engine_result *results)
-{
-	struct watch *watch = watch_new(&j->target->e);
-	struct engine_meter meter = watch_meter(watch);
-	uint64_t requests = 0;
-	int rc;
+/* What a job needs while it runs. */
+struct running {
+	const struct engine_job *job;
+	struct engine_work *works, *warmup;
+	struct watch *watch;
+	struct engine_meter meter;
+	struct engine_result *results;
+};
 
-	rc = engine_run(&j->target->e, works, j->nwork, j->stop, j->progress,
-	    j->arg, &meter, results);
-	for (size_t i = 0; i < j->nwork; i++)
-		requests += results[i].requests;
-	watch_report(watch, requests, j->cost);
-	watch_free(watch);
+/* Fills the server of a job. Returns 0 or -1. */
+static int
+begin_job(struct datasets *datasets, struct running *x)
+{
+	const struct engine_job *j = x->job;
+	int rc = 0;
+
+	x->works = add_rows(datasets, j, j->work, j->nwork);
+	x->warmup =
+	    x->works ? add_rows(datasets, j, j->warmup, j->nwarmup) : NULL;
+	if (!x->warmup)
+		return -1;
+	for (size_t i = 0; i < j->nwork && rc == 0; i++)
+		rc = engine_seed(
+		    &j->target->e, &x->works[i], j->stop, j->progress, j->arg);
+	return rc == 0 ? warm_up(j, x->warmup) : rc;
+}
+
+static void
+begin_watch(struct running *x)
+{
+	x->watch = watch_new(&x->job->target->e);
+	x->meter = watch_meter(x->watch);
+}
+
+/* Reports the cost of the job, and checks its results. 'rc' as in run. */
+static int
+end_job(struct running *x, double others_ns, int rc)
+{
+	const struct engine_job *j = x->job;
+	struct watch_load load = {.others_ns = others_ns};
+
+	for (size_t i = 0; i < j->nwork && x->watch; i++) {
+		load.requests += x->results[i].active_s > 0
+		    ? x->results[i].answered
+		    : x->results[i].requests;
+		load.active_s = fmax(load.active_s, x->results[i].active_s);
+	}
+	if (x->watch)
+		watch_report(x->watch, &load, j->cost);
 	for (size_t i = 0; i < j->nwork && rc >= 0; i++)
-		rc |= check_result(j, i, &results[i]);
+		rc |= check_result(j, i, &x->results[i]);
+	watch_free(x->watch);
+	free(x->warmup);
+	free(x->works);
 	return rc;
 }
 
 static int
 run_case(void *self, const struct engine_job *j, struct engine_result *results)
 {
-	struct engine_work *works, *warmup = NULL;
+	struct running x = {.job = j, .results = results};
 	int rc;
 
 	datasets_drop_stale(self); /* no row of an earlier case is in use */
-	works = add_rows(self, j, j->work, j->nwork);
-	rc = works ? 0 : -1;
-	if (works)
-		warmup = add_rows(self, j, j->warmup, j->nwarmup);
-	if (!warmup)
-		rc = -1;
-	for (size_t i = 0; i < j->nwork && rc == 0; i++)
-		rc = engine_seed(
-		    &j->target->e, &works[i], j->stop, j->progress, j->arg);
+	rc = begin_job(self, &x);
+	if (rc == 0) {
+		begin_watch(&x);
+		rc = engine_run(&j->target->e, x.works, j->nwork, j->stop,
+		    j->progress, j->arg, &x.meter, results);
+	}
+	return end_job(&x, 0, rc);
+}
+
+static void
+run_slices(void *self, const struct engine_job *jobs, size_t n, uint64_t seed,
+    struct engine_result *const *results, int *rcs)
+{
+	struct running *x = mem_array(n, sizeof *x);
+	struct engine_load *loads = mem_array(n, sizeof *loads);
+	double all_ns = 0;
+	int rc = 0;
+
+	datasets_drop_stale(self);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		x[i] = (struct running){.job = &jobs[i], .results = results[i]};
+		rc = begin_job(self, &x[i]);
+	}
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		begin_watch(&x[i]);
+		loads[i] = (struct engine_load){&jobs[i].target->e, x[i].works,
+		    jobs[i].nwork, &x[i].meter, results[i]};
+	}
 	if (rc == 0)
-		rc = warm_up(j, warmup);
-	if (rc == 0)
-		rc = measure_load(j, works, results);
-	free(warmup);
-	free(works);
-	return rc;
+		rc = engine_run_slices(loads, n, seed, jobs->stop,
+		    jobs->progress, jobs->arg);
+	for (size_t i = 0; i < n && x[i].watch; i++)
+		all_ns += watch_spent_ns(x[i].watch);
+	for (size_t i = 0; i < n; i++)
+		rcs[i] = x[i].job
+		    ? end_job(&x[i],
+			  x[i].watch ? all_ns - watch_spent_ns(x[i].watch) : 0,
+			  rc)
+		    : rc;
+	free(loads);
+	free(x);
 }
 
 struct engine
@@ -234,7 +296,8 @@ native_engine(struct datasets *datasets)
 	return (struct engine){.name = BENCH_CASE_NATIVE,
 	    .self = datasets,
 	    .cannot = explain_case,
-	    .run = run_case};
+	    .run = run_case,
+	    .run_slices = run_slices};
 }
 
 const struct engine *

@@ -33,8 +33,11 @@ counters_count_error(struct worker *w, const char *kind, const char *text)
 	e->count = 1;
 }
 
-void
-counters_hand_over(struct worker *w, size_t until)
+/*
+ * Hands the intervals before 'until' over to the run. Call with the lock held.
+ */
+static void
+hand_over(struct worker *w, size_t until)
 {
 	struct run *r = w->run;
 	struct interval *in;
@@ -50,11 +53,15 @@ counters_hand_over(struct worker *w, size_t until)
 			in->hist = HIST_LATENCY();
 		hist_merge(in->hist, w->latency);
 		hist_merge(r->latency, w->latency);
-		if (r->service)
+		hist_clear(w->latency);
+		if (r->service) {
 			hist_merge(r->service, w->service);
+			hist_clear(w->service);
+		}
 	}
 	in->requests += w->interval_counted;
 	r->answered += w->interval_counted;
+	w->interval_counted = 0;
 	for (; w->interval < until; w->interval++)
 		r->intervals[w->interval].handed++;
 }
@@ -66,15 +73,21 @@ counters_end_interval(struct worker *w, int64_t now)
 	size_t until = (size_t)((now - r->t0) / RUN_SECOND);
 
 	pthread_mutex_lock(&r->gate->lock);
-	counters_hand_over(w, until);
+	hand_over(w, until);
 	pthread_mutex_unlock(&r->gate->lock);
-	if (hist_count(w->latency)) {
-		hist_clear(w->latency);
-		if (w->service)
-			hist_clear(w->service);
-	}
-	w->interval_counted = 0;
 	w->interval_end = r->t0 + (int64_t)(until + 1) * RUN_SECOND;
+}
+
+void
+counters_end_slice(struct worker *w)
+{
+	struct run *r = w->run;
+
+	pthread_mutex_lock(&r->gate->lock);
+	hand_over(w, w->interval + 1);
+	r->ndone++;
+	pthread_cond_broadcast(&r->gate->changed);
+	pthread_mutex_unlock(&r->gate->lock);
 }
 
 void
@@ -190,16 +203,18 @@ static void
 set_intervals(struct run *r, struct engine_result *out)
 {
 	struct engine_interval *e;
+	double at = 0, slice;
 	size_t i;
 
 	counters_close_intervals(r, true);
 	out->intervals = mem_array(r->nintervals + 1, sizeof *out->intervals);
 	for (i = 0; i < r->nintervals; i++) {
-		if ((double)i >= out->elapsed_s)
+		if (at >= out->elapsed_s)
 			break; /* only late replies of the drain */
 		e = &out->intervals[out->nintervals++];
-		e->length_s = fmin(1, out->elapsed_s - (double)i);
-		e->at_s = (double)i + e->length_s;
+		slice = r->intervals[i].length_s;
+		e->length_s = fmin(slice > 0 ? slice : 1, out->elapsed_s - at);
+		e->at_s = at += e->length_s;
 		e->requests = r->intervals[i].requests;
 		e->p50_ms = r->intervals[i].p50_ms;
 		e->p99_ms = r->intervals[i].p99_ms;
@@ -219,6 +234,7 @@ counters_collect(struct run *r, struct engine_result *out)
 	for (i = 0; i < r->nworkers; i++) {
 		w = &r->workers[i];
 		out->requests += w->counted;
+		out->answered += w->answered;
 		out->refilled += w->refilled;
 		misses += w->misses;
 		out->refused += w->refused;
@@ -241,9 +257,11 @@ counters_collect(struct run *r, struct engine_result *out)
 	/* In open loop the requests due at the end are waited for. */
 	if (r->t1 != INT64_MAX && !cut && (!run_is_open(r) || last < r->t1))
 		last = r->t1;
-	out->start_ns = r->t0;
+	out->start_ns = r->began;
 	out->end_ns = last;
-	out->elapsed_s = (double)(last - r->t0) / 1e9;
+	out->elapsed_s =
+	    (double)(r->sliced_ns ? r->sliced_ns : last - r->t0) / 1e9;
+	out->active_s = (double)r->active_ns / 1e9;
 	out->rps =
 	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
 	out->offered_rps = NAN;

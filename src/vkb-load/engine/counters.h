@@ -36,10 +36,8 @@ void counters_record_late(struct worker *, int64_t ns, uint32_t n);
 
 /* Ends the worker's interval. */
 void counters_end_interval(struct worker *, int64_t now);
-/*
- * Hands the intervals before 'until' over to the run. Call with the lock held.
- */
-void counters_hand_over(struct worker *, size_t until);
+/* Ends the worker's slice, of which an ordinary run has one. */
+void counters_end_slice(struct worker *);
 /*
  * Computes the percentiles of intervals that all threads have handed over, or
  * of all. Call with the lock held.

@@ -1,6 +1,7 @@
 #include "engine.h"
 #include "command.h"
 #include "mem.h"
+#include "rng.h"
 #include "run.h"
 #include "slotmap.h"
 #include "streams.h"
@@ -106,6 +107,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	const struct keys *k = &m->nodes[node].keys;
 	unsigned many = count_per_command(w);
 	struct run_options o = {.only_node = node, .strict = true};
+	struct engine_load l;
 	uint64_t n;
 	int rc;
 
@@ -125,9 +127,10 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	work.pipeline = (int)(SEED_BATCH / o.source->len) + 1;
 	if (work.pipeline > 1000)
 		work.pipeline = 1000;
+	l = (struct engine_load){.target = t, .works = &work, .n = 1};
 	rc = n == 0 ? 0
-		    : streams_run(t, &work, &o, 1, s->stop,
-			  s->progress ? report_progress : NULL, s, NULL, NULL);
+		    : streams_run(&l, 1, NULL, &o, s->stop,
+			  s->progress ? report_progress : NULL, s);
 	o.source->ops->free(o.source);
 	return rc;
 }
@@ -224,30 +227,73 @@ share_counters(struct run_options *o, const struct engine_work *works, size_t n,
 	}
 }
 
+static int
+open_load(const struct engine_load *l, struct run_options *o,
+    _Atomic uint64_t *counters)
+{
+	size_t i;
+	int rc = 0;
+
+	memset(l->results, 0, l->n * sizeof *l->results);
+	for (i = 0; i < l->n && rc == 0; i++)
+		rc = open_sources(o, i, l->target, l->works);
+	share_counters(o, l->works, l->n, counters);
+	return rc;
+}
+
+static void
+close_load(const struct engine_load *l, struct run_options *o)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		if (find_same_template(l->works, i) == SIZE_MAX)
+			free_source(o[i].source);
+		free_source(o[i].refill);
+	}
+}
+
+static int
+run_loads(const struct engine_load *loads, size_t n, struct rng *rng,
+    const volatile int *stop, engine_progress_fn *progress, void *arg)
+{
+	struct run_options *o;
+	_Atomic uint64_t *counters;
+	size_t i, at, all = 0;
+	int rc = 0;
+
+	for (i = 0; i < n; i++)
+		all += loads[i].n;
+	o = mem_array(all, sizeof *o);
+	counters = mem_array(all + n, sizeof *counters);
+	for (i = at = 0; i < n; at += loads[i++].n)
+		if (open_load(&loads[i], &o[at], &counters[at + i]) < 0)
+			rc = -1;
+	if (rc == 0)
+		rc = streams_run(loads, n, rng, o, stop, progress, arg);
+	for (i = at = 0; i < n; at += loads[i++].n)
+		close_load(&loads[i], &o[at]);
+	free(counters);
+	free(o);
+	return rc;
+}
+
 int
 engine_run(const struct engine_target *t, const struct engine_work *works,
     size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,
     const struct engine_meter *meter, struct engine_result *results)
 {
-	struct run_options *o = mem_array(n, sizeof *o);
-	_Atomic uint64_t *counters = mem_array(n + 1, sizeof *counters);
-	size_t i;
-	int rc = 0;
+	struct engine_load l = {t, works, n, meter, results};
 
-	memset(results, 0, n * sizeof *results);
-	for (i = 0; i < n && rc == 0; i++)
-		rc = open_sources(o, i, t, works);
-	if (rc == 0) {
-		share_counters(o, works, n, counters);
-		rc = streams_run(
-		    t, works, o, n, stop, progress, arg, meter, results);
-	}
-	for (i = 0; i < n; i++) {
-		if (find_same_template(works, i) == SIZE_MAX)
-			free_source(o[i].source);
-		free_source(o[i].refill);
-	}
-	free(counters);
-	free(o);
-	return rc;
+	return run_loads(&l, 1, NULL, stop, progress, arg);
+}
+
+int
+engine_run_slices(const struct engine_load *loads, size_t n, uint64_t seed,
+    const volatile int *stop, engine_progress_fn *progress, void *arg)
+{
+	struct rng rng;
+
+	rng_seed(&rng, seed, 0);
+	return run_loads(loads, n, &rng, stop, progress, arg);
 }

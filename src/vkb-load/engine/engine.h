@@ -90,7 +90,7 @@ struct engine_error {
 	uint64_t count;
 };
 
-struct engine_interval { /* about one second each */
+struct engine_interval { /* about one second each, or one slice */
 	double at_s;     /* end, since the measured time began */
 	double length_s;
 	uint64_t requests;
@@ -124,6 +124,9 @@ struct engine_result {
 	double hit_rate_percent;         /* reads that got something */
 	double offered_rps, max_backlog; /* open loop; NAN in closed loop */
 	uint64_t refilled; /* elements put back, see engine_seed */
+	/* In slices: between the meter's begin and end. */
+	double active_s;   /* time in which this load was running */
+	uint64_t answered; /* requests, those that are not measured as well */
 };
 
 struct engine_progress {
@@ -181,6 +184,29 @@ int engine_run(const struct engine_target *, const struct engine_work *works,
     size_t n, const volatile int *stop, engine_progress_fn *, void *arg,
     const struct engine_meter *, struct engine_result *results);
 void engine_result_free(struct engine_result *);
+
+/* The load of one of several servers, see engine_run_slices. */
+struct engine_load {
+	const struct engine_target *target;
+	const struct engine_work *works; /* n streams */
+	size_t n;
+	const struct engine_meter *meter; /* or NULL */
+	struct engine_result *results;    /* n */
+};
+
+/*
+ * Loads n servers in turns, each for a slice of 20 to 200 ms, in random order
+ * within each turn, until each was measured for its duration. What disturbs the
+ * machine for longer than a slice disturbs all of them. A slice begins with
+ * idle connections and ends when all replies have come; its first tenth is not
+ * measured. Only closed loops that last for a duration: all works of all loads
+ * must have the same. The warm-up of each load comes before the first turn.
+ *
+ * Otherwise as engine_run. The results' intervals are the slices; the meters
+ * begin before the first turn and end after the last.
+ */
+int engine_run_slices(const struct engine_load *, size_t n, uint64_t seed,
+    const volatile int *stop, engine_progress_fn *, void *arg);
 
 /* Counts errors under their kind; if there are too many kinds, under the last.
  */

@@ -100,7 +100,7 @@ losses_count_break(
 	struct run *r = w->run;
 	char text[192];
 
-	if (c->state != CONN_DOWN && !r->go) {
+	if (c->state != CONN_DOWN && !r->slice) {
 		run_fail(r, "cannot connect to '%s': %s", c->node->name, why);
 		return false;
 	}

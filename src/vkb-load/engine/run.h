@@ -31,6 +31,7 @@ struct redirect;
 struct interval {
 	struct hist *hist;
 	uint64_t requests;
+	double length_s; /* of a slice; 0: a second */
 	int handed; /* threads that handed in their part */
 	double p50_ms, p99_ms, max_ms;
 };
@@ -78,10 +79,12 @@ struct worker {
 	bool cut;     /* 'ending' came before the measured time was over */
 	size_t again; /* connections that have requests to send again */
 	int64_t tick_ns, last_ns;
+	size_t slice; /* the one it runs or ran last */
 	int64_t interval_end;
 	size_t interval;
 	struct hist *latency, *service; /* of the interval */
 	uint64_t counted, interval_counted, misses, refused;
+	uint64_t answered; /* measured or not */
 	uint64_t lost, unanswered, reconnects; /* see losses.h */
 	uint32_t wrong; /* error replies that count, of this read */
 	char refusal[192];
@@ -125,6 +128,8 @@ struct run {
 	int64_t base;   /* origin of the schedule, to keep numbers small */
 	int64_t start;  /* of the warm-up */
 	int64_t t0, t1; /* the measured time; t1 INT64_MAX: by requests */
+	int64_t began;  /* t0 of the first slice */
+	int64_t sliced_ns, active_ns; /* measured and whole time of slices */
 	uint64_t requests;
 	struct worker *workers;
 	size_t nworkers;
@@ -134,11 +139,12 @@ struct run {
 	int64_t refresh_ns;
 	atomic_int halt; /* 1: asked to stop, 2: failed */
 
-	bool go;       /* under the gate's lock, as what follows */
-	bool released; /* the threads may end */
+	bool released; /* under the gate's lock, as what follows: threads may
+			  end */
 	size_t nready, ndone;
 	uint64_t next; /* the next request to hand out */
 	bool failed;
+	size_t slice; /* begun so far; an ordinary run has one */
 	struct interval *intervals;
 	size_t nintervals, intervals_cap, closed;
 	struct hist *latency, *service;

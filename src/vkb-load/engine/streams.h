@@ -7,15 +7,17 @@
 
 #include "engine.h"
 
+struct rng;
 struct run_options;
 
 /*
- * As engine_run, for n works with their options; 'meter' and 'results' may be
- * NULL. The first that fails ends the others.
+ * Runs the streams of one server, or those of n servers in turns, in the order
+ * that 'rng' chooses, as engine_run and engine_run_slices; 'rng' is NULL for
+ * one server. The options are those of all streams, load by load. 'results' of
+ * a load may be NULL. The first that fails ends the others.
  */
-int streams_run(const struct engine_target *, const struct engine_work *works,
-    const struct run_options *options, size_t n, const volatile int *stop,
-    engine_progress_fn *, void *arg, const struct engine_meter *,
-    struct engine_result *results);
+int streams_run(const struct engine_load *, size_t n, struct rng *,
+    const struct run_options *, const volatile int *stop, engine_progress_fn *,
+    void *arg);
 
 #endif

@@ -66,6 +66,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	if (plain > t->replies)
 		plain = t->replies;
 	c->awaited -= t->replies;
+	w->answered += plain;
 	if (c->refills > c->awaited)
 		c->refills = c->awaited;
 	counters_count_answers(
@@ -225,7 +226,7 @@ prepare_worker(struct worker *w)
 	    r->refill->values;
 }
 
-static bool
+static void
 connect_clients(struct worker *w)
 {
 	struct run *r = w->run;
@@ -241,10 +242,23 @@ connect_clients(struct worker *w)
 	pthread_mutex_lock(&r->gate->lock);
 	r->nready++;
 	pthread_cond_broadcast(&r->gate->changed);
-	while (!r->go && !run_halted(r))
-		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
 	pthread_mutex_unlock(&r->gate->lock);
-	return !run_halted(r);
+}
+
+/* Waits for the next slice. Returns false if there is none. */
+static bool
+wait_slice(struct worker *w)
+{
+	struct run *r = w->run;
+	bool more;
+
+	pthread_mutex_lock(&r->gate->lock);
+	while (w->slice == r->slice && !r->released)
+		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
+	more = w->slice != r->slice;
+	w->slice = r->slice;
+	pthread_mutex_unlock(&r->gate->lock);
+	return more;
 }
 
 static void
@@ -255,6 +269,7 @@ run_loop(struct worker *w)
 	size_t i;
 
 	w->external = true;
+	w->ending = atomic_load(&r->gate->lost_too_much);
 	w->interval_end = r->t0 + RUN_SECOND;
 	w->loop.now = clock_ns();
 	if (run_is_open(r))
@@ -284,13 +299,13 @@ worker_main(void *arg)
 	if (w->loop.ep < 0)
 		err_die("epoll_create1: %s", strerror(errno));
 	prepare_worker(w);
-	if (connect_clients(w))
-		run_loop(w);
+	connect_clients(w);
+	while (wait_slice(w)) {
+		if (!run_halted(r))
+			run_loop(w);
+		counters_end_slice(w);
+	}
 	pthread_mutex_lock(&r->gate->lock);
-	if (hist_count(w->latency))
-		counters_hand_over(w, w->interval + 1);
-	r->ndone++;
-	pthread_cond_broadcast(&r->gate->changed);
 	while (!r->released) /* its CPU time is read before it ends */
 		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
 	pthread_mutex_unlock(&r->gate->lock);

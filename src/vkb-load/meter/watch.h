@@ -65,11 +65,21 @@ void watch_free(struct watch *);
 void watch_begin(void *watch); /* both while the threads live */
 void watch_end(void *watch);
 
+/* What ran while a watch looked on. */
+struct watch_load {
+	uint64_t requests; /* 0: unknown number */
+	double active_s;   /* it ran for part of the time only; 0: all of it */
+	double others_ns;  /* CPU time of other loads of ours */
+};
+
 /*
- * Computes the cost of a run of 'requests' requests; 0: unknown number. All is
- * zero if nothing was measured. The caller calls watch_cost_free in any case.
+ * Computes the cost of a run. All is zero if nothing was measured. The caller
+ * calls watch_cost_free in any case.
  */
-void watch_report(const struct watch *, uint64_t requests, struct watch_cost *);
+void watch_report(
+    const struct watch *, const struct watch_load *, struct watch_cost *);
+/* The CPU time of client and servers; NAN: unknown. */
+double watch_spent_ns(const struct watch *);
 void watch_cost_free(struct watch_cost *);
 
 #endif

@@ -31,6 +31,7 @@ struct call {
 	size_t n;
 	struct server_handle handle;
 	char *spoilt; /* why later cases cannot be measured; or NULL */
+	size_t together; /* builds loaded at the same time */
 };
 
 static bool
@@ -102,7 +103,7 @@ add_to_precision(struct call *x, const struct measure *m, size_t cas)
 static void
 report_failure(struct call *x, const struct step *s, char *what)
 {
-	const char *log = logs_keep(x->r->context.logs);
+	const char *log = logs_keep(x->handle.logs);
 
 	err_say("%s: %s%s%s%s", s->cas->id, what,
 	    log ? "; the log of its server is kept in '" : "", log ? log : "",
@@ -177,7 +178,7 @@ write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 		*s->wanted = false;
 	} else
 		x->v->failed++;
-	progress_end(&x->a->progress, s->number, m->recs[0]);
+	progress_end(&x->a->progress, s->number, m->recs[0], x->together);
 	return 0;
 }
 
@@ -308,25 +309,44 @@ try_steps(struct call *x)
 	return rc < 0 ? -1 : 0;
 }
 
-int
-case_runner_run(struct case_runner *r, struct case_run *v)
+static void
+begin_call(struct call *x, struct case_runner *r, struct case_run *v, size_t n)
 {
-	struct call x = {.r = r,
+	*x = (struct call){.r = r,
 	    .a = r->schedule,
 	    .v = v,
+	    .together = n,
 	    .handle = {.context = &r->context,
 		.build = r->schedule->builds->v[v->turn->build]}};
-	size_t last = 0;
-	char *why;
-	int rc;
-
 	if (v->profile)
 		snprintf(
 		    r->context.run_name, sizeof r->context.run_name, "profile");
 	else
 		snprintf(r->context.run_name, sizeof r->context.run_name,
 		    "run-%zu", v->turn->index);
-	plan_steps(&x);
+	plan_steps(x);
+}
+
+static void
+end_call(struct call *x)
+{
+	char *why;
+
+	if (x->handle.server && handle_end(&x->handle, &why) < 0)
+		free(why);
+	handle_free(&x->handle);
+	free(x->spoilt);
+	free(x->steps);
+}
+
+int
+case_runner_run(struct case_runner *r, struct case_run *v)
+{
+	struct call x;
+	size_t last = 0;
+	int rc;
+
+	begin_call(&x, r, v, 1);
 	rc = try_steps(&x);
 	for (size_t i = 0; i < x.n; i++)
 		if (x.steps[i].run)
@@ -334,9 +354,75 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 	for (size_t i = 0; i < x.n && rc == 0; i++)
 		if (x.steps[i].run)
 			rc = run_step(&x, &x.steps[i], i == last);
-	if (x.handle.server && handle_end(&x.handle, &why) < 0)
-		free(why);
-	free(x.spoilt);
-	free(x.steps);
+	end_call(&x);
+	return *r->context.stop ? -1 : rc;
+}
+
+bool
+case_runner_can_slice(const struct schedule *a, const struct turn *turn)
+{
+	const struct scene *scene = &a->scenes.v[turn->scene];
+	const struct bench_case *cas = &a->cases[scene->v[0]];
+	const struct bench_load *l = &cas->load;
+	const struct roles *roles = &a->roles[scene->v[0]];
+	const struct engine *e = engines_find(a->engines, cas->record);
+
+	return a->order == ORDER_SLICES && scene->n == 1 && !cas->nbefore &&
+	    roles->n == 1 && e->run_slices && !l->cluster &&
+	    l->duration_s > 0 && !(l->rate > 0) && !l->execution;
+}
+
+/* Runs the case of each call on a server of its own, all in slices. */
+static int
+run_calls(struct call *x, size_t n)
+{
+	struct case_runner *r = x->r;
+	struct measure *m = mem_array(n, sizeof *m);
+	struct server_handle **handles = mem_array(n, sizeof *handles);
+	int *rcs = mem_array(n, sizeof *rcs), rc = 0;
+	size_t ready = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		handles[i] = &x[i].handle;
+		start_measure(&x[i], &m[i], x[i].steps->cas);
+		rcs[i] = prepare_server(&x[i], x[i].steps, &m[i]);
+		ready += rcs[i] == 0;
+	}
+	if (ready == n)
+		measure_run_slices(m, handles, n, rcs);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		if (ready < n && rcs[i] == 0)
+			rcs[i] = measure_fail(&m[i],
+			    mem_str("another build in the same turns failed"));
+		if (!*r->context.stop && x[i].handle.server &&
+		    check_survival(&x[i], x[i].steps, &m[i], true) < 0)
+			rcs[i] = -1;
+		rc = *r->context.stop
+		    ? -1
+		    : write_records(&x[i], &m[i], x[i].steps, rcs[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		measure_free(&m[i]);
+	free(rcs);
+	free(handles);
+	free(m);
+	return rc;
+}
+
+int
+case_runner_run_slices(struct case_runner *r, struct case_run *v, size_t n)
+{
+	struct call *x = mem_array(n, sizeof *x);
+	struct turn all = *v->turn;
+	int rc;
+
+	all.build = SIZE_MAX;
+	for (size_t i = 0; i < n; i++)
+		begin_call(&x[i], r, &v[i], n);
+	r->announce(r->arg, &all, x->steps->number);
+	rc = run_calls(x, n);
+	for (size_t i = 0; i < n; i++)
+		end_call(&x[i]);
+	free(x);
 	return *r->context.stop ? -1 : rc;
 }

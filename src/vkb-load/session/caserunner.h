@@ -37,4 +37,13 @@ struct case_run {
  */
 int case_runner_run(struct case_runner *, struct case_run *);
 
+/* Can the builds of a turn be loaded in slices: one case, in closed loop? */
+bool case_runner_can_slice(const struct schedule *, const struct turn *);
+
+/*
+ * The same for n turns of one scene on different builds, whose servers are
+ * loaded in slices. case_runner_can_slice must be true for them.
+ */
+int case_runner_run_slices(struct case_runner *, struct case_run *, size_t n);
+
 #endif

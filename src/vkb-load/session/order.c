@@ -9,9 +9,14 @@
 enum order_how
 schedule_parse_order(const char *s)
 {
-	if (!s || strcmp(s, "interleaved") == 0)
-		return ORDER_INTERLEAVED;
-	return strcmp(s, "random") == 0 ? ORDER_RANDOM : ORDER_SEQUENTIAL;
+	static const char *const names[] = {[ORDER_INTERLEAVED] = "interleaved",
+	    [ORDER_SLICES] = "slices",
+	    [ORDER_RANDOM] = "random"};
+
+	for (int i = 0; s && i < ORDER_SEQUENTIAL; i++)
+		if (strcmp(s, names[i]) == 0)
+			return (enum order_how)i;
+	return s ? ORDER_SEQUENTIAL : ORDER_INTERLEAVED;
 }
 
 /* Fisher-Yates shuffle. */
@@ -71,6 +76,12 @@ make_interleaved(
 	free(row);
 }
 
+bool
+schedule_has_rounds(const struct schedule *a)
+{
+	return a->order == ORDER_INTERLEAVED || a->order == ORDER_SLICES;
+}
+
 struct turn *
 schedule_make_order(
     const struct schedule *a, size_t first, size_t last, size_t *n)
@@ -80,7 +91,7 @@ schedule_make_order(
 
 	*n = a->scenes.n * a->builds->n * (last - first + 1);
 	s = mem_array(*n + 1, sizeof *s);
-	if (a->order == ORDER_INTERLEAVED)
+	if (schedule_has_rounds(a))
 		make_interleaved(s, a, first, last);
 	else
 		make_sequential(s, a, first, last);

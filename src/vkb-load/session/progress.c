@@ -4,6 +4,7 @@
 #include "json.h"
 #include "mem.h"
 #include "num.h"
+#include "record.h"
 #include "str.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
@@ -122,25 +123,31 @@ progress_draw(void *arg, const struct engine_progress *e)
 }
 
 void
-progress_end(struct progress *p, size_t cas, const struct json *rec)
+progress_end(
+    struct progress *p, size_t cas, const struct json *rec, size_t together)
 {
 	const struct json *m = json_get(rec, "metrics");
 	const char *error = json_get_str(rec, "error");
 	void (*say)(const char *fmt, ...) ERR_PRINTF(1, 2);
-	char buf[NUM_BUF];
+	char buf[NUM_BUF], *who = NULL;
 
 	if (!rec)
 		return;
 	p->done++;
 	if (!error)
-		p->took[cas] = (double)(clock_ns() - p->started) / 1e9;
+		p->took[cas] = (double)(clock_ns() - p->started) / 1e9 /
+		    (double)together;
 	say = p->lines ? err_say : err_note;
+	if (together > 1)
+		who = record_subject_name(json_get(rec, "subject"));
 	if (error)
-		say("%zu/%zu %s: failed", p->done, p->total, p->name);
+		say("%zu/%zu %s%s%s: failed", p->done, p->total, p->name,
+		    who ? ", " : "", who ? who : "");
 	else
-		say("%zu/%zu %s: %s req/s, p50 %.3f ms, p99 %.3f ms", p->done,
-		    p->total, p->name,
+		say("%zu/%zu %s%s%s: %s req/s, p50 %.3f ms, p99 %.3f ms",
+		    p->done, p->total, p->name, who ? ", " : "", who ? who : "",
 		    num_human(buf, json_get_num(m, "rps", 0)),
 		    json_get_num(m, "p50_latency_ms", 0),
 		    json_get_num(m, "p99_latency_ms", 0));
+	free(who);
 }

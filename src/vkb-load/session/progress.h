@@ -35,7 +35,11 @@ void progress_wipe(void);
 
 void progress_begin(struct progress *, const char *name, double left_s);
 void progress_draw(void *progress, const struct engine_progress *);
-/* 'rec' is the run record; NULL: the run was not finished. */
-void progress_end(struct progress *, size_t cas, const struct json *rec);
+/*
+ * 'rec' is the run record; NULL: the run was not finished. 'together': how many
+ * runs have been going on since progress_begin.
+ */
+void progress_end(struct progress *, size_t cas, const struct json *rec,
+    size_t together);
 
 #endif

@@ -131,7 +131,7 @@ schedule_init(
 		    a->profiles, &a->cases[i / a->builds->n]);
 	a->goals = mem_array(a->ncases + 1, sizeof *a->goals);
 	a->widths = ci_width_new(a->rule, a->cases, a->ncases, a->builds->n,
-	    a->order == ORDER_INTERLEAVED);
+	    schedule_has_rounds(a));
 	return rc;
 }
 
@@ -358,12 +358,14 @@ schedule_estimate(const struct schedule *a, size_t first, size_t cas, bool *all)
 char *
 schedule_format_build(const struct schedule *a, const struct turn *turn)
 {
-	const struct json *build = a->builds->v[turn->build];
 	char *name, *text;
 
 	if (a->builds->n < 2)
 		return mem_str("");
-	name = record_subject_name(json_get(build, "subject"));
+	if (turn->build == SIZE_MAX)
+		return mem_str(" in slices");
+	name = record_subject_name(
+	    json_get(a->builds->v[turn->build], "subject"));
 	text = mem_printf(" %s", name);
 	free(name);
 	return text;

@@ -25,18 +25,21 @@ struct results;
 struct roles;
 
 struct turn {
-	size_t scene, build;
+	size_t scene;
+	size_t build; /* SIZE_MAX: all, to name a run in slices */
 	size_t index; /* repetition of this scene and build, from 1 */
 	size_t block; /* 0: not interleaved */
 };
 
 enum order_how {
 	ORDER_INTERLEAVED, /* rounds; in each, every scene over all builds */
+	ORDER_SLICES, /* the same, with the builds of a scene at the same time
+			 where that can be */
 	ORDER_RANDOM,      /* everything in any order */
 	ORDER_SEQUENTIAL   /* build by build, scene by scene */
 };
 
-/* Parses "interleaved", "random" or "sequential"; NULL is interleaved. */
+/* Parses the name of an order, as --order takes it; NULL is interleaved. */
 enum order_how schedule_parse_order(const char *s);
 
 struct schedule {
@@ -82,6 +85,9 @@ int schedule_take_finished(struct schedule *);
  */
 void schedule_add_metrics(struct schedule *, const struct turn *, size_t cas,
     const struct json *const *metrics);
+
+/* Does each round have every build? */
+bool schedule_has_rounds(const struct schedule *);
 
 /*
  * Returns the n turns with the repetitions first..last, from 1, of each scene

@@ -129,40 +129,109 @@ take_lock(struct session *s)
 	return s->lock == -1 ? -1 : 0;
 }
 
-static int
-run_turn(struct session *s, size_t i)
+/* Makes what is wanted of a turn. Returns how many cases that are. */
+static size_t
+begin_turn(const struct session *s, const struct turn *turn, struct case_run *v)
 {
-	const struct turn *turn = &s->a.turns[i];
 	const struct scene *scene = &s->a.scenes.v[turn->scene];
+	size_t n = 0;
+
+	*v = (struct case_run){
+	    .turn = turn, .wanted = mem_array(scene->n + 1, sizeof *v->wanted)};
+	for (size_t c = 0; c < scene->n; c++)
+		n += v->wanted[c] =
+		    schedule_is_wanted(&s->a, turn, scene->v[c]);
+	return n;
+}
+
+/* Ends a turn: what is still wanted has failed. */
+static void
+end_turn(struct session *s, struct case_run *v, bool drop)
+{
+	const struct scene *scene = &s->a.scenes.v[v->turn->scene];
+
+	for (size_t c = 0; c < scene->n && drop; c++)
+		if (v->wanted[c])
+			drop_build(s, v->turn, scene->v[c]);
+	free(v->wanted);
+}
+
+/* Moves the turns that failed to the front; returns how many they are. */
+static size_t
+keep_failed(struct case_run *v, size_t n)
+{
+	struct case_run done;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].failed) {
+			done = v[kept];
+			v[kept++] = v[i];
+			v[i] = done;
+		}
+	return kept;
+}
+
+/* Runs n turns of a scene: one, or those of several builds in slices. */
+static int
+run_together(struct session *s, size_t first, size_t n)
+{
 	bool adaptive = stopping_is_adaptive(s->a.rule);
-	struct case_run v = {
-	    .turn = turn, .wanted = mem_array(scene->n + 1, sizeof *v.wanted)};
-	size_t again = 1;
+	struct case_run *v = mem_array(n, sizeof *v);
+	size_t kept = 0, left, again = 0;
 	int k = 0;
 
-	s->turn = i;
-	for (size_t c = 0; c < scene->n; c++)
-		v.wanted[c] = schedule_is_wanted(&s->a, turn, scene->v[c]);
-	for (size_t n = 0; n < (adaptive ? TRIES : 1) && again && k == 0; n++) {
-		s->a.progress.total += n ? again : 0;
-		v.failed = 0;
-		k = case_runner_run(&s->runner, &v);
-		s->failed += again = v.failed;
+	s->turn = first;
+	for (size_t i = 0; i < n; i++)
+		if (begin_turn(s, &s->a.turns[first + i], &v[kept]))
+			kept++;
+		else
+			free(v[kept].wanted);
+	left = kept;
+	for (int try = 0; try < (adaptive ? TRIES : 1) && left && k == 0;
+	     try++) {
+		s->a.progress.total += again;
+		again = 0;
+		for (size_t i = 0; i < left; i++)
+			v[i].failed = 0;
+		k = left > 1
+		    ? case_runner_run_slices(&s->runner, v, left)
+		    : case_runner_run(&s->runner, v);
+		for (size_t i = 0; i < left; i++)
+			again += v[i].failed;
+		s->failed += again;
+		left = keep_failed(v, left);
 	}
-	for (size_t c = 0; c < scene->n && adaptive && k == 0; c++)
-		if (v.wanted[c])
-			drop_build(s, turn, scene->v[c]);
-	free(v.wanted);
+	for (size_t i = 0; i < kept; i++)
+		end_turn(s, &v[i], adaptive && k == 0);
+	free(v);
 	return k;
+}
+
+/* Returns how many turns from the i-th on are run at the same time. */
+static size_t
+count_together(const struct session *s, size_t i)
+{
+	const struct turn *v = &s->a.turns[i];
+	size_t n = 1;
+
+	if (case_runner_can_slice(&s->a, v))
+		while (i + n < s->a.nturns && v[n].scene == v->scene &&
+		    v[n].index == v->index)
+			n++;
+	return n;
 }
 
 static int
 run_turns(struct session *s)
 {
-	for (size_t i = 0; i < s->a.nturns; i++)
-		if (schedule_count_wanted(&s->a, &s->a.turns[i]) &&
-		    (*s->runner.context.stop || run_turn(s, i) < 0))
+	size_t n;
+
+	for (size_t i = 0; i < s->a.nturns; i += n) {
+		n = count_together(s, i);
+		if (*s->runner.context.stop || run_together(s, i, n) < 0)
 			return -1;
+	}
 	return 0;
 }
 
