@@ -19,7 +19,7 @@ struct server_handle {
 	const struct json *build;
 	struct json *server; /* its record; NULL: not started */
 	char id[64];
-	bool used; /* a load ran since its start */
+	bool used;                /* a load ran since its start */
 	struct server_logs *logs; /* of the last server; or NULL */
 };
 

@@ -189,9 +189,8 @@ logs_keep(struct server_logs *l)
 			continue;
 		if (!log->path)
 			log->path = i
-			    ? mem_printf(
-				  "%s/%s-node%zu.log", l->logs->dir, l->name,
-				  i + 1)
+			    ? mem_printf("%s/%s-node%zu.log", l->logs->dir,
+				  l->name, i + 1)
 			    : mem_printf("%s/%s.log", l->logs->dir, l->name);
 		if (copy_log(log) < 0)
 			rc = -1;

@@ -390,8 +390,7 @@ measure_run(struct measure *m, struct server_handle *l)
 		if (rc == 0) {
 			prepare_job(&x, m);
 			rc = take_results(&x, m,
-			    m->engine->run(
-				m->engine->self, &x.job, x.results));
+			    m->engine->run(m->engine->self, &x.job, x.results));
 		}
 		rc = end_load(m, l, &x.target, rc);
 	}

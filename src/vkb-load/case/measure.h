@@ -54,8 +54,8 @@ int measure_run(struct measure *, struct server_handle *);
  * Does the same on n servers, which it loads in turns for short slices: sets
  * rcs[i] to 0 or -1 for m[i]. If one cannot be prepared, none is measured.
  */
-void measure_run_slices(struct measure *m, struct server_handle *const *,
-    size_t n, int *rcs);
+void measure_run_slices(
+    struct measure *m, struct server_handle *const *, size_t n, int *rcs);
 
 /*
  * Runs the trial of an engine before the first run of a case. Returns 0 or -1.

@@ -276,8 +276,8 @@ run_slices(void *self, const struct engine_job *jobs, size_t n, uint64_t seed,
 		    jobs[i].nwork, &x[i].meter, results[i]};
 	}
 	if (rc == 0)
-		rc = engine_run_slices(loads, n, seed, jobs->stop,
-		    jobs->progress, jobs->arg);
+		rc = engine_run_slices(
+		    loads, n, seed, jobs->stop, jobs->progress, jobs->arg);
 	for (size_t i = 0; i < n && x[i].watch; i++)
 		all_ns += watch_spent_ns(x[i].watch);
 	for (size_t i = 0; i < n; i++)

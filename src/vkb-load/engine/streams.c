@@ -3,8 +3,8 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
-#include "rng.h"
 #include "run.h"
+#include "slices.h"
 #include "slotmap.h"
 #include "counters.h"
 #include "threads.h"
@@ -16,35 +16,6 @@
 
 #define LOOK_NS 250000000    /* between two looks at the run */
 #define REFRESH_NS 100000000 /* between two looks at the slots */
-
-/* Slices: their seconds, and the share of each that is not measured. */
-#define SLICE_LEAST .02
-#define SLICE_MOST .2
-#define SLICE_HEAD .1
-#define SLICE_BATCHES 200 /* at least, if SLICE_MOST allows it */
-#define WARM_NS 100000000 /* load before the first slice, at least */
-
-/* The streams of one server, which run at the same time. */
-struct side {
-	const struct engine_load *load;
-	struct run *runs;
-	size_t n;
-};
-
-/* All streams of one run, for the calling thread. */
-struct streams {
-	struct gate gate;
-	struct run *runs;
-	size_t n;
-	struct side *sides;
-	size_t nsides;
-	const volatile int *stop;
-	engine_progress_fn *progress;
-	void *arg;
-	double done;    /* share of the turns; NAN: there are none */
-	int64_t t0, t1; /* from the first that measures to the last that ends */
-	int64_t look;   /* time of the next report */
-};
 
 /*
  * Raises the limit of file descriptors to what the connections need, if
@@ -88,11 +59,8 @@ refresh_slotmap(struct run *r, int64_t now)
 		r->space, (const char(*)[3])r->tags));
 }
 
-/*
- * Ends all streams early if asked to stop or if one failed; returns true then.
- */
-static bool
-halt_all(struct streams *s)
+bool
+streams_halt(struct streams *s)
 {
 	bool halt = s->stop && *s->stop;
 	size_t i;
@@ -134,10 +102,10 @@ wait_connected(struct streams *s)
 	bool ok;
 
 	pthread_mutex_lock(&s->gate.lock);
-	while (!(ok = is_all_ready(s)) && !halt_all(s))
+	while (!(ok = is_all_ready(s)) && !streams_halt(s))
 		wait_until(s, clock_ns() + LOOK_NS);
 	pthread_mutex_unlock(&s->gate.lock);
-	return ok && !halt_all(s);
+	return ok && !streams_halt(s);
 }
 
 /* Starts the clock of all streams of an ordinary run. */
@@ -162,8 +130,8 @@ set_times(struct streams *s)
 	}
 }
 
-static void
-begin_slice(struct streams *s, struct side *side)
+void
+streams_begin_slice(struct streams *s, struct side *side)
 {
 	size_t i;
 
@@ -214,8 +182,8 @@ report_progress(struct streams *s, int64_t now)
 		s->progress(s->arg, &p);
 }
 
-static void
-report_begin(const struct side *s)
+void
+streams_report_begin(const struct side *s)
 {
 	const struct engine_meter *m = s->load->meter;
 
@@ -223,8 +191,8 @@ report_begin(const struct side *s)
 		m->begin(m->arg);
 }
 
-static void
-report_end(const struct side *s)
+void
+streams_report_end(const struct side *s)
 {
 	const struct engine_meter *m = s->load->meter;
 
@@ -232,12 +200,8 @@ report_end(const struct side *s)
 		m->end(m->arg);
 }
 
-/*
- * Waits for the end of a slice, until 'next' at most, and looks after all
- * streams. Returns true if the slice has ended.
- */
-static bool
-supervise_slice(struct streams *s, const struct side *side, int64_t next)
+bool
+streams_supervise(struct streams *s, const struct side *side, int64_t next)
 {
 	int64_t now;
 	bool done;
@@ -249,7 +213,7 @@ supervise_slice(struct streams *s, const struct side *side, int64_t next)
 	done = is_all_done(side);
 	pthread_mutex_unlock(&s->gate.lock);
 	now = clock_ns();
-	halt_all(s);
+	streams_halt(s);
 	for (i = 0; i < side->n; i++)
 		refresh_slotmap(&side->runs[i], now);
 	if (now >= s->look) {
@@ -270,117 +234,24 @@ run_once(struct streams *s)
 	set_times(s); /* set again below, since the meter takes time */
 	begun = s->t0 == s->runs[0].start;
 	if (begun)
-		report_begin(side);
+		streams_report_begin(side);
 	set_times(s);
-	begin_slice(s, side);
+	streams_begin_slice(s, side);
 	while (!done) {
-		done = supervise_slice(s, side,
-		    !begun	? s->t0
+		done = streams_supervise(s, side,
+		    !begun      ? s->t0
 			: ended ? INT64_MAX
 				: s->t1);
 		now = clock_ns();
 		if (!begun && now >= s->t0) {
-			report_begin(side);
+			streams_report_begin(side);
 			begun = true;
 		}
 		if (begun && !ended && (now >= s->t1 || done)) {
-			report_end(side);
+			streams_report_end(side);
 			ended = true;
 		}
 	}
-}
-
-/*
- * Loads a server for a slice of 'ns', of which the first 'head' are not
- * measured.
- */
-static void
-run_slice(struct streams *s, struct side *side, int64_t head, int64_t ns)
-{
-	int64_t begin = clock_ns(), end;
-	struct run *r;
-	size_t i;
-
-	for (i = 0; i < side->n; i++) {
-		r = &side->runs[i];
-		r->base = r->start = begin;
-		r->t0 = begin + head;
-		r->t1 = begin + ns;
-	}
-	begin_slice(s, side);
-	while (!supervise_slice(s, side, INT64_MAX))
-		continue;
-	end = clock_ns();
-	for (i = 0; i < side->n; i++) {
-		r = &side->runs[i];
-		r->active_ns += end - begin;
-		r->sliced_ns += ns - head;
-		r->intervals[r->nintervals - 1].length_s =
-		    (double)(ns - head) / 1e9;
-	}
-}
-
-/* Loads a server without measuring it. Returns the seconds of 200 batches. */
-static double
-warm_up(struct streams *s, struct side *side)
-{
-	int64_t ns = (int64_t)(side->load->works->warmup_s * 1e9);
-	double batches = 0, seconds;
-	struct run *r;
-	size_t i, k;
-
-	if (ns < WARM_NS)
-		ns = WARM_NS;
-	run_slice(s, side, ns, ns);
-	seconds = (double)side->runs[0].active_ns / 1e9;
-	for (i = 0; i < side->n; i++) {
-		r = &side->runs[i];
-		for (k = 0; k < r->nworkers; k++) {
-			batches +=
-			    (double)r->workers[k].answered / r->pipeline;
-			r->workers[k].answered = 0;
-			r->workers[k].interval = 0;
-		}
-		hist_clear(r->latency);
-		r->nintervals = r->closed = 0;
-		r->active_ns = r->sliced_ns = 0;
-		r->began = clock_ns();
-	}
-	return batches > 0 ? SLICE_BATCHES * seconds / batches : 0;
-}
-
-/* Measures all servers in turns. */
-static void
-run_turns(struct streams *s, struct rng *rng)
-{
-	size_t *order = mem_array(s->nsides, sizeof *order), i, k, x;
-	double length = SLICE_LEAST, turns = 1, duration;
-
-	for (i = 0; i < s->nsides && !halt_all(s); i++)
-		length = fmax(length, warm_up(s, &s->sides[i]));
-	length = fmin(length, SLICE_MOST);
-	duration = s->sides[0].load->works->duration_s;
-	turns = ceil(duration / (length * (1 - SLICE_HEAD)));
-	for (i = 0; i < s->nsides; i++) {
-		order[i] = i;
-		report_begin(&s->sides[i]);
-	}
-	for (double turn = 0; turn < turns && !halt_all(s); turn++) {
-		s->done = turn / turns;
-		for (i = s->nsides; i > 1; i--) { /* Fisher and Yates */
-			k = rng_below(rng, i);
-			x = order[i - 1];
-			order[i - 1] = order[k];
-			order[k] = x;
-		}
-		for (i = 0; i < s->nsides && !halt_all(s); i++)
-			run_slice(s, &s->sides[order[i]],
-			    (int64_t)(1e9 * length * SLICE_HEAD),
-			    (int64_t)(1e9 * length));
-	}
-	for (i = 0; i < s->nsides; i++)
-		report_end(&s->sides[i]);
-	free(order);
 }
 
 static void
@@ -497,10 +368,10 @@ streams_run(const struct engine_load *loads, size_t n, struct rng *rng,
 		for (i = 0; i < n; i++)
 			report_connected(&s.sides[i]);
 		if (rng)
-			run_turns(&s, rng);
+			slices_run(&s, rng);
 		else
 			run_once(&s);
-		rc = halt_all(&s) ? -1 : 0;
+		rc = streams_halt(&s) ? -1 : 0;
 	} else {
 		for (i = 0; i < s.n; i++) /* end all streams */
 			if (!run_halted(&s.runs[i]))
@@ -515,6 +386,8 @@ streams_run(const struct engine_load *loads, size_t n, struct rng *rng,
 			counters_collect(
 			    &side->runs[k], &side->load->results[k]);
 	}
+	if (begun && rng)
+		slices_set_rates(loads, n);
 	for (i = 0; i < s.n; i++)
 		threads_free(&s.runs[i]);
 	free(s.runs);

@@ -6,9 +6,12 @@
 #define STREAMS_H
 
 #include "engine.h"
+#include "run.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct rng;
-struct run_options;
 
 /*
  * Runs the streams of one server, or those of n servers in turns, in the order
@@ -19,5 +22,45 @@ struct run_options;
 int streams_run(const struct engine_load *, size_t n, struct rng *,
     const struct run_options *, const volatile int *stop, engine_progress_fn *,
     void *arg);
+
+/* The streams of one server, which run at the same time. */
+struct side {
+	const struct engine_load *load;
+	struct run *runs;
+	size_t n;
+};
+
+/* All streams of one run, for the calling thread. */
+struct streams {
+	struct gate gate;
+	struct run *runs;
+	size_t n;
+	struct side *sides;
+	size_t nsides;
+	const volatile int *stop;
+	engine_progress_fn *progress;
+	void *arg;
+	double done;    /* share of the turns; NAN: there are none */
+	int64_t t0, t1; /* from the first that measures to the last that ends */
+	int64_t look;   /* time of the next report */
+};
+
+/* For slices.c. */
+
+/* Ends all streams early if asked to stop or if one failed; true then. */
+bool streams_halt(struct streams *);
+
+/* Lets the threads of a server begin their next slice. */
+void streams_begin_slice(struct streams *, struct side *);
+
+/*
+ * Waits for the end of a slice, until 'next' at most, and looks after all
+ * streams. Returns true if the slice has ended.
+ */
+bool streams_supervise(struct streams *, const struct side *, int64_t next);
+
+/* Call the meter of a server. */
+void streams_report_begin(const struct side *);
+void streams_report_end(const struct side *);
 
 #endif

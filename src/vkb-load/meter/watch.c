@@ -299,8 +299,8 @@ make_slice_metrics(const struct watch *w)
 }
 
 void
-watch_report(const struct watch *w, const struct watch_load *load,
-    struct watch_cost *r)
+watch_report(
+    const struct watch *w, const struct watch_load *load, struct watch_cost *r)
 {
 	const struct sampler_reading *a, *b;
 	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);

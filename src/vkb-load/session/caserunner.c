@@ -30,7 +30,7 @@ struct call {
 	struct step *steps;
 	size_t n;
 	struct server_handle handle;
-	char *spoilt; /* why later cases cannot be measured; or NULL */
+	char *spoilt;    /* why later cases cannot be measured; or NULL */
 	size_t together; /* builds loaded at the same time */
 };
 

@@ -135,8 +135,8 @@ progress_end(
 		return;
 	p->done++;
 	if (!error)
-		p->took[cas] = (double)(clock_ns() - p->started) / 1e9 /
-		    (double)together;
+		p->took[cas] =
+		    (double)(clock_ns() - p->started) / 1e9 / (double)together;
 	say = p->lines ? err_say : err_note;
 	if (together > 1)
 		who = record_subject_name(json_get(rec, "subject"));

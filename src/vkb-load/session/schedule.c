@@ -130,8 +130,8 @@ schedule_init(
 		a->dropped[i] = profiles_replace_runs(
 		    a->profiles, &a->cases[i / a->builds->n]);
 	a->goals = mem_array(a->ncases + 1, sizeof *a->goals);
-	a->widths = ci_width_new(a->rule, a->cases, a->ncases, a->builds->n,
-	    schedule_has_rounds(a));
+	a->widths = ci_width_new(
+	    a->rule, a->cases, a->ncases, a->builds->n, schedule_has_rounds(a));
 	return rc;
 }
 
@@ -364,8 +364,8 @@ schedule_format_build(const struct schedule *a, const struct turn *turn)
 		return mem_str("");
 	if (turn->build == SIZE_MAX)
 		return mem_str(" in slices");
-	name = record_subject_name(
-	    json_get(a->builds->v[turn->build], "subject"));
+	name =
+	    record_subject_name(json_get(a->builds->v[turn->build], "subject"));
 	text = mem_printf(" %s", name);
 	free(name);
 	return text;

@@ -10,6 +10,7 @@
 #include "num.h"
 #include "ciwidth.h"
 #include "results.h"
+#include "turns.h"
 #include "caserunner.h"
 #include "str.h"
 #include "sysfile.h"
@@ -40,9 +41,9 @@ struct session {
 	const struct session_opts *o;
 	struct schedule a;
 	struct case_runner runner;
-	size_t turn; /* current index in a.turns */
-	char *name;  /* of the current run */
-	size_t failed, vague, unprofiled;
+	struct turns turns;
+	char *name; /* of the current run */
+	size_t vague, unprofiled;
 	int lock; /* of the host; held from the first turn to the end */
 };
 
@@ -95,28 +96,11 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 {
 	struct session *s = arg;
 	bool known;
-	double time = schedule_estimate(&s->a, s->turn, cas, &known);
+	double time = schedule_estimate(&s->a, s->turns.at, cas, &known);
 
 	free(s->name);
 	s->name = schedule_format_run(&s->a, turn, cas);
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
-}
-
-/*
- * An adaptive session repeats a run that fails, then leaves the build out of
- * the case. With a fixed number of runs it is missing.
- */
-#define TRIES 3
-
-static void
-drop_build(struct session *s, const struct turn *turn, size_t cas)
-{
-	char *who = schedule_format_build(&s->a, turn);
-
-	schedule_dropped_builds(&s->a, cas)[turn->build] = true;
-	err_say("%s%s: failed %d times in a row, and is not run again",
-	    s->a.cases[cas].id, who, TRIES);
-	free(who);
 }
 
 /* Takes the lock before the first turn. 0, or -1, error reported. */
@@ -127,112 +111,6 @@ take_lock(struct session *s)
 		s->lock = s->o->no_lock ? HOSTLOCK_NONE
 					: hostlock_take(s->runner.context.stop);
 	return s->lock == -1 ? -1 : 0;
-}
-
-/* Makes what is wanted of a turn. Returns how many cases that are. */
-static size_t
-begin_turn(const struct session *s, const struct turn *turn, struct case_run *v)
-{
-	const struct scene *scene = &s->a.scenes.v[turn->scene];
-	size_t n = 0;
-
-	*v = (struct case_run){
-	    .turn = turn, .wanted = mem_array(scene->n + 1, sizeof *v->wanted)};
-	for (size_t c = 0; c < scene->n; c++)
-		n += v->wanted[c] =
-		    schedule_is_wanted(&s->a, turn, scene->v[c]);
-	return n;
-}
-
-/* Ends a turn: what is still wanted has failed. */
-static void
-end_turn(struct session *s, struct case_run *v, bool drop)
-{
-	const struct scene *scene = &s->a.scenes.v[v->turn->scene];
-
-	for (size_t c = 0; c < scene->n && drop; c++)
-		if (v->wanted[c])
-			drop_build(s, v->turn, scene->v[c]);
-	free(v->wanted);
-}
-
-/* Moves the turns that failed to the front; returns how many they are. */
-static size_t
-keep_failed(struct case_run *v, size_t n)
-{
-	struct case_run done;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (v[i].failed) {
-			done = v[kept];
-			v[kept++] = v[i];
-			v[i] = done;
-		}
-	return kept;
-}
-
-/* Runs n turns of a scene: one, or those of several builds in slices. */
-static int
-run_together(struct session *s, size_t first, size_t n)
-{
-	bool adaptive = stopping_is_adaptive(s->a.rule);
-	struct case_run *v = mem_array(n, sizeof *v);
-	size_t kept = 0, left, again = 0;
-	int k = 0;
-
-	s->turn = first;
-	for (size_t i = 0; i < n; i++)
-		if (begin_turn(s, &s->a.turns[first + i], &v[kept]))
-			kept++;
-		else
-			free(v[kept].wanted);
-	left = kept;
-	for (int try = 0; try < (adaptive ? TRIES : 1) && left && k == 0;
-	     try++) {
-		s->a.progress.total += again;
-		again = 0;
-		for (size_t i = 0; i < left; i++)
-			v[i].failed = 0;
-		k = left > 1
-		    ? case_runner_run_slices(&s->runner, v, left)
-		    : case_runner_run(&s->runner, v);
-		for (size_t i = 0; i < left; i++)
-			again += v[i].failed;
-		s->failed += again;
-		left = keep_failed(v, left);
-	}
-	for (size_t i = 0; i < kept; i++)
-		end_turn(s, &v[i], adaptive && k == 0);
-	free(v);
-	return k;
-}
-
-/* Returns how many turns from the i-th on are run at the same time. */
-static size_t
-count_together(const struct session *s, size_t i)
-{
-	const struct turn *v = &s->a.turns[i];
-	size_t n = 1;
-
-	if (case_runner_can_slice(&s->a, v))
-		while (i + n < s->a.nturns && v[n].scene == v->scene &&
-		    v[n].index == v->index)
-			n++;
-	return n;
-}
-
-static int
-run_turns(struct session *s)
-{
-	size_t n;
-
-	for (size_t i = 0; i < s->a.nturns; i += n) {
-		n = count_together(s, i);
-		if (*s->runner.context.stop || run_together(s, i, n) < 0)
-			return -1;
-	}
-	return 0;
 }
 
 static bool
@@ -315,7 +193,7 @@ run_schedule(struct session *s)
 		a->progress.total = count_runs(s);
 		if (a->nturns && !a->progress.done && begin_session(s) < 0)
 			return -1;
-		if (run_turns(s) < 0)
+		if (turns_run(&s->turns) < 0)
 			return -1;
 		if (stopping_is_adaptive(l))
 			check_all_precision(s);
@@ -323,12 +201,12 @@ run_schedule(struct session *s)
 	if (s->vague)
 		err_say("%zu of %zu cases are less precise than wanted",
 		    s->vague, a->ncases);
-	if (s->failed)
-		err_say("%zu of %zu run%s failed%s%s%s", s->failed,
+	if (s->turns.failed)
+		err_say("%zu of %zu run%s failed%s%s%s", s->turns.failed,
 		    a->progress.done, num_plural(a->progress.done),
 		    path ? "; run what is missing with '--resume " : "",
 		    path ? path : "", path ? "'" : "");
-	return s->failed ? -1 : 0;
+	return s->turns.failed ? -1 : 0;
 }
 
 /* Returns the number of servers of a case; of others the primaries are known.
@@ -533,6 +411,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .announce = begin_run,
 	    .arg = &s};
 	memcpy(s.runner.context.session, name, sizeof name);
+	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
 	k = run_schedule(&s);
 	if (o->profiles->dir && !*stop && profile_scenes(&s) < 0)
 		k = -1;

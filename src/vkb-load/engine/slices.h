@@ -1,0 +1,32 @@
+/* Loading several servers in turns, and their rates. Private to the engine. */
+#ifndef SLICES_H
+#define SLICES_H
+
+#include <stddef.h>
+
+struct engine_load;
+struct rng;
+struct streams;
+
+/*
+ * Loads the servers of all streams in turns, in the order that 'rng' chooses,
+ * as engine_run_slices says.
+ */
+void slices_run(struct streams *, struct rng *);
+
+/*
+ * Sets the rate of each result from its slices, so that the ratio of two loads
+ * is the median of the ratios of their slices, turn by turn: what disturbs a
+ * few slices does not count. With x the rate of a load in a turn and g the
+ * geometric mean of all loads' rates in that turn, a load gets
+ *
+ *	median(g) * exp(median(ln(x / g)))
+ *
+ * A turn in which a load answered nothing is left out, unless one load has more
+ * such slices than another by three standard deviations. Where half of the
+ * turns are left out the rates stay as they are: requests over measured time.
+ * Streams of one load share its rate as they shared its requests.
+ */
+void slices_set_rates(const struct engine_load *, size_t n);
+
+#endif

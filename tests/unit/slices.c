@@ -1,0 +1,128 @@
+/* The rates of servers that were loaded in turns. */
+#include "vkb-load/engine/slices.h"
+#include "tap.h"
+#include "vkb-load/engine/engine.h"
+
+#include <math.h>
+
+#define TURNS 10
+
+struct loaded {
+	struct engine_interval v[TURNS];
+	struct engine_result result;
+	struct engine_load load;
+};
+
+/* Sets the requests of each slice of a tenth of a second. */
+static void
+fill(struct loaded *l, const double *requests)
+{
+	double sum = 0;
+
+	for (int i = 0; i < TURNS; i++) {
+		l->v[i] = (struct engine_interval){
+		    .length_s = .1, .requests = (uint64_t)requests[i]};
+		sum += requests[i];
+	}
+	l->result = (struct engine_result){
+	    .intervals = l->v, .nintervals = TURNS, .elapsed_s = 1, .rps = sum};
+	l->load = (struct engine_load){.n = 1, .results = &l->result};
+}
+
+static bool
+is_near(double a, double b)
+{
+	return fabs(a / b - 1) < 1e-9;
+}
+
+/* Returns the ratio of the second load to the first. */
+static double
+compare(const double *x, const double *y, struct loaded *l)
+{
+	struct engine_load both[2];
+
+	fill(&l[0], x);
+	fill(&l[1], y);
+	both[0] = l[0].load;
+	both[1] = l[1].load;
+	slices_set_rates(both, 2);
+	return l[1].result.rps / l[0].result.rps;
+}
+
+static void
+ratios(void)
+{
+	double calm[TURNS] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100};
+	double slower[TURNS] = {95, 95, 95, 95, 95, 95, 95, 95, 95, 95};
+	double drift[TURNS] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
+	double drift2[TURNS] = {20, 40, 60, 80, 100, 120, 140, 160, 180, 200};
+	double hit[TURNS] = {95, 95, 1, 2, 95, 95, 3, 95, 95, 95};
+	double silent[TURNS] = {95, 0, 95, 95, 95, 95, 95, 95, 0, 95};
+	double other[TURNS] = {100, 100, 0, 100, 100, 100, 100, 100, 100, 100};
+	double hung[TURNS] = {95, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+	struct loaded l[2];
+
+	tap_ok(is_near(compare(calm, slower, l), .95) &&
+		is_near(l[0].result.rps * l[1].result.rps, 950. * 1000),
+	    "steady slices: the ratio of the rates, at their level");
+	tap_ok(is_near(compare(drift, drift2, l), 2),
+	    "what disturbs both does not count");
+	tap_ok(is_near(compare(calm, hit, l), .95),
+	    "what disturbs a few slices of one does not count");
+	tap_ok(is_near(compare(other, silent, l), .95),
+	    "a turn in which one answered nothing is left out");
+	tap_ok(is_near(compare(calm, hung, l), 95. / 1000),
+	    "a server that answers in no other slice keeps its own rate");
+}
+
+static void
+several(void)
+{
+	double a[TURNS] = {100, 200, 100, 200, 100, 200, 100, 200, 100, 200};
+	double b[TURNS] = {110, 220, 110, 220, 110, 220, 110, 220, 110, 220};
+	double c[TURNS] = {121, 242, 121, 242, 1, 242, 121, 242, 121, 242};
+	struct loaded l[3];
+	struct engine_load all[3];
+
+	fill(&l[0], a);
+	fill(&l[1], b);
+	fill(&l[2], c);
+	for (int i = 0; i < 3; i++)
+		all[i] = l[i].load;
+	slices_set_rates(all, 3);
+	tap_ok(is_near(l[1].result.rps / l[0].result.rps, 1.1) &&
+		is_near(l[2].result.rps / l[0].result.rps, 1.21),
+	    "three loads: each has its share of the turn");
+}
+
+static void
+streams(void)
+{
+	double a[TURNS] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100};
+	double b[TURNS] = {60, 60, 60, 60, 60, 60, 6, 60, 60, 60};
+	double c[TURNS] = {30, 30, 30, 30, 30, 30, 3, 30, 30, 30};
+	struct engine_result two[2];
+	struct engine_load loads[2];
+	struct loaded l[3];
+
+	fill(&l[0], a);
+	fill(&l[1], b);
+	fill(&l[2], c);
+	two[0] = l[1].result;
+	two[1] = l[2].result;
+	loads[0] = l[0].load;
+	loads[1] = (struct engine_load){.n = 2, .results = two};
+	slices_set_rates(loads, 2);
+	tap_ok(is_near((two[0].rps + two[1].rps) / l[0].result.rps, .9) &&
+		is_near(two[0].rps / two[1].rps, 2),
+	    "two streams share the rate of their load");
+}
+
+int
+main(void)
+{
+	ratios();
+	several();
+	streams();
+	return tap_done();
+}
