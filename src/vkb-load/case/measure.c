@@ -398,28 +398,6 @@ measure_run(struct measure *m, struct server_handle *l)
 	return rc;
 }
 
-/* Prepares the servers. Returns 0, or -1 if one of them failed. */
-static int
-prepare_servers(struct measure *m, struct server_handle *const *l,
-    struct load *x, size_t n, int *rcs)
-{
-	size_t i = 0;
-
-	for (; i < n; i++) {
-		rcs[i] = begin_load(&m[i], l[i], &x[i].target);
-		x[i].begun = rcs[i] == 0;
-		if (x[i].begun)
-			rcs[i] = prepare_server(&m[i], &x[i].target);
-		if (rcs[i] < 0)
-			break;
-	}
-	for (size_t k = 0; i < n && k < n; k++)
-		if (k != i)
-			rcs[k] = measure_fail(&m[k],
-			    mem_str("another build in the same turns failed"));
-	return i < n ? -1 : 0;
-}
-
 void
 measure_run_slices(
     struct measure *m, struct server_handle *const *l, size_t n, int *rcs)
@@ -427,23 +405,33 @@ measure_run_slices(
 	struct load *x = mem_array(n, sizeof *x);
 	struct engine_job *jobs = mem_array(n, sizeof *jobs);
 	struct engine_result **results = mem_array(n, sizeof *results);
+	int *job_rcs = mem_array(n, sizeof *job_rcs);
+	size_t njobs = 0, k = 0;
 
-	if (prepare_servers(m, l, x, n, rcs) == 0) {
-		for (size_t i = 0; i < n; i++) {
-			prepare_job(&x[i], &m[i]);
-			jobs[i] = x[i].job;
-			results[i] = x[i].results;
-		}
-		m->engine->run_slices(m->engine->self, jobs, n,
-		    m->roles.works->seed, results, rcs);
-		for (size_t i = 0; i < n; i++)
-			rcs[i] = take_results(&x[i], &m[i], rcs[i]);
-	}
 	for (size_t i = 0; i < n; i++) {
+		if (rcs[i] < 0)
+			continue;
+		rcs[i] = begin_load(&m[i], l[i], &x[i].target);
+		x[i].begun = rcs[i] == 0;
+		if (x[i].begun)
+			rcs[i] = prepare_server(&m[i], &x[i].target);
+		if (rcs[i] < 0)
+			continue;
+		prepare_job(&x[i], &m[i]);
+		jobs[njobs] = x[i].job;
+		results[njobs++] = x[i].results;
+	}
+	if (njobs)
+		m->engine->run_slices(m->engine->self, jobs, njobs,
+		    m->roles.works->seed, results, job_rcs);
+	for (size_t i = 0; i < n; i++) {
+		if (x[i].results)
+			rcs[i] = take_results(&x[i], &m[i], job_rcs[k++]);
 		if (x[i].begun)
 			rcs[i] = end_load(&m[i], l[i], &x[i].target, rcs[i]);
 		target_free(&x[i].target);
 	}
+	free(job_rcs);
 	free(results);
 	free(jobs);
 	free(x);

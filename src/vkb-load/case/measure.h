@@ -52,7 +52,8 @@ int measure_run(struct measure *, struct server_handle *);
 
 /*
  * Does the same on n servers, which it loads in turns for short slices: sets
- * rcs[i] to 0 or -1 for m[i]. If one cannot be prepared, none is measured.
+ * rcs[i] to 0 or -1 for m[i], if it was 0 before. Those whose server cannot be
+ * prepared are left out of the turns.
  */
 void measure_run_slices(
     struct measure *m, struct server_handle *const *, size_t n, int *rcs);

@@ -1,0 +1,92 @@
+#!/bin/sh
+# vkb-load --order slices: the servers of several builds are loaded in turns.
+. "${0%/*}/lib.sh"
+
+test_server vkb-load
+server=$(command -v valkey-server)
+base='"keyspacelen":[100],"data_sizes":[16],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0'
+build() { # build LABEL SERVER
+  printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"%s"}\n' \
+    "$1" "$2"
+}
+{ build a "$server"; build b "$server"; build c "$server"; } >builds
+printf '[{"commands":["SET","LPOP"],"pipelines":[1,4],%s,"duration":0.5}]\n' "$base" >c.json
+
+test_that 'three builds in slices' vkb-load --builds builds --order slices \
+  --runs 3 c.json
+cp .out runs
+test_same 36 "$(grep -c '"status":"ok"' runs)" 'each build has each run of each case'
+test_same true "$(jq -s 'map(select(.type == "run")) | [_nwise(3)] |
+  all((map(.subject.label) | sort) == ["a", "b", "c"]
+    and (map([.run.block, .run.seed, .config]) | unique | length) == 1)' runs)" \
+  'the runs of a turn have one block and one seed'
+test_same true "$(jq -s 'map(select(.type == "run")) |
+  all((.series.rps | length) >= 3 and .metrics.requests > 0 and
+    .metrics.elapsed_s >= 0.5 and .metrics.elapsed_s < 0.7 and
+    (.series.at_s[-1] - .metrics.elapsed_s | fabs) < 1e-6)' runs)" \
+  'a run consists of slices'
+test_same true "$(jq -s 'def median: sort | .[(length - 1) / 2];
+  def near($x): . / $x - 1 | fabs < 1e-6;
+  map(select(.type == "run")) | [_nwise(3)] | all(map(.series.rps) as $r |
+    ([range($r[0] | length) | . as $i | [$r[][$i]]] as $t |
+     ($t | length) % 2 == 0 or any($t[][]; . == 0) or
+     (.[1].metrics.rps / .[0].metrics.rps | near(
+       ([$t[] | (.[1] | log) - ((map(log) | add) / 3)] | median | exp) /
+       ([$t[] | (.[0] | log) - ((map(log) | add) / 3)] | median | exp)))))' runs)" \
+  'the ratio of two builds is that of their shares in the turns'
+test_same true "$(jq -s 'map(select(.type == "run" and .env.remote == null)) |
+  all(.metrics.server_cpu_us_per_req > 0 and .metrics.client_busy_percent <= 100
+    and .metrics.server_busy_percent <= 100 and (has("samples") | not))' runs)" \
+  'the cost of a run is that of its own slices'
+vkb-compare -b a --on-insufficient ok runs >.out 2>.err
+test_absent 'Not paired' .out 'the runs of a turn are paired'
+
+# --- what cannot be sliced
+
+printf '[{"commands":["SET"],"pipelines":[1],%s,"requests":[300]},
+  {"commands":["SET"],"pipelines":[1],%s,"duration":0.2,"rate":500}]\n' "$base" "$base" >c2.json
+test_that 'requests and a rate' vkb-load --builds builds --order slices \
+  --runs 1 c2.json
+test_same '300 300 300' "$(jq -r 'select(.config.duration_s == null) |
+  .metrics.requests' .out | xargs)" 'a case with requests is interleaved'
+test_same 0 "$(jq -s 'map(select(.config.rate and (.series.rps | length) > 1)) |
+  length' .out)" 'a case with a rate is interleaved'
+
+# --- failures
+
+{ build a "$server"; build bad /bin/false; build b "$server"; } >builds
+test_status 2 'a build whose server does not start' vkb-load --builds builds \
+  --order slices --runs 1 --case 'SET*P1-*' c.json
+test_same 'a ok
+b ok
+bad failed' "$(jq -r '.subject.label + " " + .status' .out | sort)" \
+  'the other builds are measured'
+test_match 'run 1 failed' .err 'the failure is reported'
+
+{ build a "$server"; build b "$server"; } >builds
+printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":60}]\n' "$base" >long.json
+env VKB_TEST_MARK="$scratch" vkb-load --builds builds --order slices --runs 1 \
+  long.json >.out 2>.err </dev/null &
+pid=$!
+ours() {
+  grep -lzs "^VKB_TEST_MARK=$scratch" /proc/[0-9]*/environ
+}
+both_run() { # two servers among the descendants of vkb-load
+  ps -eo pid=,ppid=,comm= | awk -v top="$pid" '{parent[$1] = $2; name[$1] = $3}
+    END {for (p in name) {
+      for (q = p; q && q != top; q = parent[q]);
+      n += q == top && name[p] == "valkey-server"
+    } exit n != 2}'
+}
+nothing_left() {
+  [ -z "$(ours)" ] && [ -z "$(ls tmp)" ]
+}
+wait_until 20 both_run
+test_result $? 'the servers run at the same time'
+kill -s TERM "$pid"
+wait "$pid"
+test_same 143 $? 'a signal ends the session'
+wait_until 10 nothing_left
+test_result $? 'no server and no file is left'
+
+test_done
