@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "rng.h"
 #include "run.h"
+#include "slices.h"
 #include "slotmap.h"
 #include "streams.h"
 #include "template.h"
@@ -129,7 +130,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 		work.pipeline = 1000;
 	l = (struct engine_load){.target = t, .works = &work, .n = 1};
 	rc = n == 0 ? 0
-		    : streams_run(&l, 1, NULL, &o, s->stop,
+		    : streams_run(&l, 1, &o, NULL, NULL, s->stop,
 			  s->progress ? report_progress : NULL, s);
 	o.source->ops->free(o.source);
 	return rc;
@@ -270,7 +271,10 @@ run_loads(const struct engine_load *loads, size_t n, struct rng *rng,
 		if (open_load(&loads[i], &o[at], &counters[at + i]) < 0)
 			rc = -1;
 	if (rc == 0)
-		rc = streams_run(loads, n, rng, o, stop, progress, arg);
+		rc = streams_run(loads, n, o, rng ? slices_run : NULL, rng,
+		    stop, progress, arg);
+	if (rc == 0 && rng)
+		slices_set_rates(loads, n);
 	for (i = at = 0; i < n; at += loads[i++].n)
 		close_load(&loads[i], &o[at]);
 	free(counters);

@@ -79,7 +79,7 @@ warm_up(struct streams *s, struct side *side)
 }
 
 void
-slices_run(struct streams *s, struct rng *rng)
+slices_run(struct streams *s, void *rng)
 {
 	size_t *order = mem_array(s->nsides, sizeof *order), i, k, x;
 	double length = SLICE_LEAST, turns = 1, duration;

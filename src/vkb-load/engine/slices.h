@@ -5,14 +5,13 @@
 #include <stddef.h>
 
 struct engine_load;
-struct rng;
 struct streams;
 
 /*
- * Loads the servers of all streams in turns, in the order that 'rng' chooses,
- * as engine_run_slices says.
+ * Loads the servers of all streams in turns, in the order that 'rng', a struct
+ * rng, chooses, as engine_run_slices says.
  */
-void slices_run(struct streams *, struct rng *);
+void slices_run(struct streams *, void *rng);
 
 /*
  * Sets the rate of each result from its slices, so that the ratio of two loads

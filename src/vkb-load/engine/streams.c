@@ -4,7 +4,6 @@
 #include "losses.h"
 #include "mem.h"
 #include "run.h"
-#include "slices.h"
 #include "slotmap.h"
 #include "counters.h"
 #include "threads.h"
@@ -346,9 +345,9 @@ init_gate(struct gate *g)
 }
 
 int
-streams_run(const struct engine_load *loads, size_t n, struct rng *rng,
-    const struct run_options *options, const volatile int *stop,
-    engine_progress_fn *progress, void *arg)
+streams_run(const struct engine_load *loads, size_t n,
+    const struct run_options *options, streams_turns_fn *turns, void *turns_arg,
+    const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct streams s = {.nsides = n,
 	    .stop = stop,
@@ -367,8 +366,8 @@ streams_run(const struct engine_load *loads, size_t n, struct rng *rng,
 		begun = true;
 		for (i = 0; i < n; i++)
 			report_connected(&s.sides[i]);
-		if (rng)
-			slices_run(&s, rng);
+		if (turns)
+			turns(&s, turns_arg);
 		else
 			run_once(&s);
 		rc = streams_halt(&s) ? -1 : 0;
@@ -386,8 +385,6 @@ streams_run(const struct engine_load *loads, size_t n, struct rng *rng,
 			counters_collect(
 			    &side->runs[k], &side->load->results[k]);
 	}
-	if (begun && rng)
-		slices_set_rates(loads, n);
 	for (i = 0; i < s.n; i++)
 		threads_free(&s.runs[i]);
 	free(s.runs);

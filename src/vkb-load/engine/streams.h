@@ -11,18 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rng;
-
-/*
- * Runs the streams of one server, or those of n servers in turns, in the order
- * that 'rng' chooses, as engine_run and engine_run_slices; 'rng' is NULL for
- * one server. The options are those of all streams, load by load. 'results' of
- * a load may be NULL. The first that fails ends the others.
- */
-int streams_run(const struct engine_load *, size_t n, struct rng *,
-    const struct run_options *, const volatile int *stop, engine_progress_fn *,
-    void *arg);
-
 /* The streams of one server, which run at the same time. */
 struct side {
 	const struct engine_load *load;
@@ -45,7 +33,18 @@ struct streams {
 	int64_t look;   /* time of the next report */
 };
 
-/* For slices.c. */
+/*
+ * Runs the streams of n servers, whose options come load by load, as
+ * engine_run. 'results' of a load may be NULL. 'turns' is called when all are
+ * connected, and makes their slices; NULL: one server, all of whose streams run
+ * once. The first that fails ends the others.
+ */
+typedef void streams_turns_fn(struct streams *, void *arg);
+int streams_run(const struct engine_load *, size_t n,
+    const struct run_options *, streams_turns_fn *turns, void *turns_arg,
+    const volatile int *stop, engine_progress_fn *, void *arg);
+
+/* For 'turns'. */
 
 /* Ends all streams early if asked to stop or if one failed; true then. */
 bool streams_halt(struct streams *);

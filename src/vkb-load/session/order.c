@@ -16,7 +16,7 @@ schedule_parse_order(const char *s)
 	for (int i = 0; s && i < ORDER_SEQUENTIAL; i++)
 		if (strcmp(s, names[i]) == 0)
 			return (enum order_how)i;
-	return s ? ORDER_SEQUENTIAL : ORDER_INTERLEAVED;
+	return s ? ORDER_SEQUENTIAL : ORDER_SLICES;
 }
 
 /* Fisher-Yates shuffle. */

@@ -39,7 +39,7 @@ enum order_how {
 	ORDER_SEQUENTIAL   /* build by build, scene by scene */
 };
 
-/* Parses the name of an order, as --order takes it; NULL is interleaved. */
+/* Parses the name of an order, as --order takes it; NULL is slices. */
 enum order_how schedule_parse_order(const char *s);
 
 struct schedule {

@@ -15,7 +15,7 @@ struct results;
 struct extserver;
 
 struct session_opts {
-	const char *order; /* NULL: interleaved */
+	const char *order; /* NULL: slices */
 	const struct stopping_rule *rule;
 	const struct profiles_opts *profiles;
 	struct logs *logs;
