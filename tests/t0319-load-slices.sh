@@ -21,7 +21,7 @@ test_same true "$(jq -s 'map(select(.type == "run")) | [_nwise(3)] |
     and (map([.run.block, .run.seed, .config]) | unique | length) == 1)' runs)" \
   'the runs of a turn have one block and one seed'
 test_same true "$(jq -s 'map(select(.type == "run")) |
-  all((.series.rps | length) >= 3 and .metrics.requests > 0 and
+  all((.series.rps | length) >= 3 and (.series.rps | length) == .run.slices and .metrics.requests > 0 and
     .metrics.elapsed_s >= 0.5 and .metrics.elapsed_s < 0.7 and
     (.series.at_s[-1] - .metrics.elapsed_s | fabs) < 1e-6)' runs)" \
   'a run consists of slices'

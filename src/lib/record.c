@@ -90,6 +90,8 @@ static const struct record_key run_keys[] = {
     {"run.session", S, false, "equal for runs of one vkb-load"},
     {"run.index", N, false, "repetition of this case and subject, from 1"},
     {"run.block", N, false, "equal for runs that were interleaved"},
+    {"run.slices", N, false,
+	"slices in which the load took turns with that of other builds"},
     {"run.order", N, false, "position in the session, from 1"},
     {"run.started", S, false, "UTC, ISO 8601"},
     {"run.seed", N, false, "of the random numbers"},
