@@ -126,8 +126,8 @@ result_record_set(struct json *run, const struct engine_result *r,
 		json_free(hists);
 	json_set(run, "series", make_series(r));
 	if (r->active_s > 0)
-		json_set_num(json_get(run, "run"), "slices",
-		    (double)r->nintervals);
+		json_set_num(
+		    json_get(run, "run"), "slices", (double)r->nintervals);
 	if (json_len(cost->samples))
 		json_set(run, "samples", json_dup(cost->samples));
 	json_set(run, "errors", make_errors(r));

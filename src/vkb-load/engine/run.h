@@ -32,7 +32,7 @@ struct interval {
 	struct hist *hist;
 	uint64_t requests;
 	double length_s; /* of a slice; 0: a second */
-	int handed; /* threads that handed in their part */
+	int handed;      /* threads that handed in their part */
 	double p50_ms, p99_ms, max_ms;
 };
 
@@ -84,7 +84,7 @@ struct worker {
 	size_t interval;
 	struct hist *latency, *service; /* of the interval */
 	uint64_t counted, interval_counted, misses, refused;
-	uint64_t answered; /* measured or not */
+	uint64_t answered;                     /* measured or not */
 	uint64_t lost, unanswered, reconnects; /* see losses.h */
 	uint32_t wrong; /* error replies that count, of this read */
 	char refusal[192];

@@ -411,8 +411,8 @@ measure_process(struct vbench *v, const struct engine_job *j,
 	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
 	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
 	set_figures(r, metrics);
-	watch_report(c.watch, &(struct watch_load){.requests = r->requests},
-	    j->cost);
+	watch_report(
+	    c.watch, &(struct watch_load){.requests = r->requests}, j->cost);
 	rc = check_served(r, &c.before, &c.after, p);
 out:
 	json_free(metrics);

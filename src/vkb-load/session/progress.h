@@ -39,7 +39,7 @@ void progress_draw(void *progress, const struct engine_progress *);
  * 'rec' is the run record; NULL: the run was not finished. 'together': how many
  * runs have been going on since progress_begin.
  */
-void progress_end(struct progress *, size_t cas, const struct json *rec,
-    size_t together);
+void progress_end(
+    struct progress *, size_t cas, const struct json *rec, size_t together);
 
 #endif

@@ -35,8 +35,8 @@ enum order_how {
 	ORDER_INTERLEAVED, /* rounds; in each, every scene over all builds */
 	ORDER_SLICES, /* the same, with the builds of a scene at the same time
 			 where that can be */
-	ORDER_RANDOM,      /* everything in any order */
-	ORDER_SEQUENTIAL   /* build by build, scene by scene */
+	ORDER_RANDOM, /* everything in any order */
+	ORDER_SEQUENTIAL /* build by build, scene by scene */
 };
 
 /* Parses the name of an order, as --order takes it; NULL is slices. */
