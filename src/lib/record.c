@@ -210,6 +210,8 @@ static const struct record_key comparison_keys[] = {
     {"canary", A, false,
 	"cases that must not change: case, metric, against (history or "
 	"baseline), verdict, ratio, ok"},
+    {"same_server", S, false,
+	"that both sides are the same server, and how much they differ"},
     {"headline", S, false, "the result in one sentence"},
     {"method", S, false, "how it was judged, in a few sentences"},
     {"warnings", A, false,
