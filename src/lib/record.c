@@ -99,6 +99,10 @@ static const struct record_key run_keys[] = {
 	"adaptive runs: METRIC: wanted relative half width"},
     {"run.overlap_percent", N, false,
 	"mixed cases: share of its time in which all others ran"},
+    {"run.server_path", S, false,
+	"the file of a server that vkb-load started; its SHA-256 is in "
+	"subject"},
+    {"run.module_path", S, false, "of a module that belongs to the subject"},
     {"about", O, false,
 	"names for people: config_name, group_description, "
 	"scenario_description"},
