@@ -116,6 +116,8 @@ same() { # same FILTER: of the new side; prints what the comparison calls it
 }
 test_same 'another' "$(same '.subject.module_sha256 = "00"')" \
   'with a module it is another one'
+test_same 'another' "$(same '.subject.script_sha256 = "00"')" \
+  'and if a script with options starts it'
 test_same 'another' "$(same '.subject.binary_sha256 = "00"')" 'so is another file'
 test_same 'another' "$(same 'del(.subject.binary_sha256)')" 'or one that is not known'
 test_same 'another' "$(same '.config.io_threads_do_reads = true')" \
@@ -149,6 +151,15 @@ test_same "$(printf '["%s","%s","%s"]\n' baseline "$old" "$(readlink -f base.jso
   new "$new" "${path%old}new" | sort)" "$(fields .out)" 'is measured instead'
 test_that 'a plan' vkb-load --plan --again base.jsonl c.json
 test_same "$(vkb-load --plan c.json)" "$(cat .out)" 'is the same as without it'
+printf '#!/bin/sh\nexec %s/away "$@" --maxclients 99\n' "$PWD" >script && chmod +x script
+vkb-load -q --server ./script --runs 1 -o script.jsonl c.json
+test_same "[\"$(sha away)\",\"$(sha script)\"]" "$(jq -c 'select(.type == "run").subject |
+  [.binary_sha256, .script_sha256]' script.jsonl | sort -u)" \
+  'a script that starts the server is known by its SHA-256'
+test_same null "$(jq -c 'select(.type == "run").subject.script_sha256' both | sort -u)" \
+  'a server that is started itself has none'
+gone "script.jsonl: '.*/script' is not the file that was measured: it was replaced, or is a script" \
+  'a server that a script started' script.jsonl
 gone 'other.jsonl:[0-9]*: .*run.server_path' 'a server of others' other.jsonl
 vkb-stats base.jsonl >summaries.jsonl
 gone "summaries.jsonl: no runs; '--again' needs the run records" 'a summary' summaries.jsonl

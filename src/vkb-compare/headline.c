@@ -235,6 +235,7 @@ is_same_server(const struct comparison *c)
 			return false;
 	return json_get(c->subject[0], "binary_sha256") &&
 	    is_same_value(c, "binary_sha256") &&
+	    is_same_value(c, "script_sha256") &&
 	    is_same_value(c, "module_sha256");
 }
 

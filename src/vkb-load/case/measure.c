@@ -170,6 +170,8 @@ set_subject(struct measure *m, const struct json *server)
 		json_set_str(
 		    s, "server_version", json_get_str(server, "version"));
 		json_set_str(s, "binary_sha256", sha);
+		json_set_str(s, "script_sha256",
+		    json_str(json_path(server, "binary.script_sha256")));
 		json_set_str(json_get(m->recs[i], "run"), "server_path", path);
 		set_module(m, server, m->recs[i]);
 	}
