@@ -80,7 +80,7 @@ test_same '8 1' "$(jq -s 'map(select(.type == "run")) | "\(length) \(map(.run.se
 test_match '<!DOCTYPE html>' r/report.html 'there is a page'
 test_status 2 'a wrong configuration is not taken for a lost server' \
   vkb-quickstart --results r first
-test_same 0 "$(grep -c 'of different sessions' .err)" 'nothing else is said of it'
+test_same 0 "$(grep -c 'of different sessions' .err)" 'the message does not speak of sessions'
 cp first r/base.jsonl
 
 test_that '--rebase' vkb-quickstart --rebase --runs 4 --results r small.json
