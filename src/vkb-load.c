@@ -14,6 +14,7 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
+#include "vkb-load/plan/again.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/plan/benchcase.h"
@@ -28,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct opts {
@@ -36,7 +38,7 @@ struct opts {
 	struct extserver_opts external;
 	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
-	const char *benchmark, *module, *logs;
+	const char *again, *benchmark, *module, *logs;
 	struct opt_list until;
 	long long seed;
 	bool plan, use_running;
@@ -64,6 +66,8 @@ static const struct opt option_table[] = {
 	.help = "seed the order and the load"},
     {0, "builds", OPT_STR, AT(builds), "FILE",
 	.help = "measure the servers of these build records"},
+    {0, "again", OPT_STR, AT(again), "FILE",
+	.help = "measure the server of these runs again, beside the others"},
     {0, "server", OPT_STR, AT(server), "PATH",
 	.help = "measure this server; default valkey-server"},
     {0, "label", OPT_STR, AT(label), "TEXT",
@@ -169,6 +173,18 @@ uses_running_server(const struct opts *o)
 	return o->use_running || r->host || r->port || r->unixsocket || r->tls;
 }
 
+static size_t
+count_stdin(const struct opts *o, const struct opt_args *args)
+{
+	size_t n = !args->n;
+
+	n += o->builds && strcmp(o->builds, "-") == 0;
+	n += o->again && strcmp(o->again, "-") == 0;
+	for (size_t i = 0; i < args->n; i++)
+		n += strcmp(args->v[i], "-") == 0;
+	return n;
+}
+
 /* Returns why the options cannot be used together, or NULL. */
 static const char *
 find_conflict(const struct opts *o, const struct opt_args *args)
@@ -186,9 +202,10 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if (o->builds && (o->server || o->label))
 		return "'--builds' names the servers, '--server' and "
 		       "'--label' do not go with it";
-	if (running && (o->builds || o->server || o->module))
-		return "'--builds', '--server' and '--module' do not go with "
-		       "a running server, which vkb-load does not start";
+	if (running && (o->builds || o->again || o->server || o->module))
+		return "'--builds', '--again', '--server' and '--module' do "
+		       "not go with a running server, which vkb-load does not "
+		       "start";
 	if (r->flush && r->no_flush)
 		return "'--flush' and '--no-flush' exclude each other";
 	if ((r->flush || r->no_flush) && !running && !o->plan)
@@ -205,10 +222,8 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		       "need '--profiles'";
 	if (!r->cert != !r->key)
 		return "'--cert' and '--key' go together";
-	if (o->builds && strcmp(o->builds, "-") == 0)
-		for (size_t i = 0; i < args->n || !args->n; i++)
-			if (!args->n || strcmp(args->v[i], "-") == 0)
-				return "stdin cannot be both builds and cases";
+	if (count_stdin(o, args) > 1)
+		return "stdin can be only one of builds, runs and cases";
 	if (!args->n && isatty(STDIN_FILENO))
 		return "no configuration is given: name a FILE or pipe one to "
 		       "stdin";
@@ -228,18 +243,56 @@ read_files(struct plan *p, const struct opt_args *args)
 	return rc < 0 ? -1 : plan_finish(p);
 }
 
+/* Runs are not appended to those of the baseline: fresh ones replace these. */
 static int
-print_plan(const struct plan *p, const struct stopping_rule *rule)
+check_output(const struct opts *o)
+{
+	const char *name = o->output ? o->output : o->resume;
+	struct stat a, b;
+
+	if (o->again && name && stat(o->again, &a) == 0 &&
+	    stat(name, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return err_fail("'%s' has the baseline of '--again': write the "
+				"runs to another file",
+		    name);
+	return 0;
+}
+
+static int
+read_builds(const struct opts *o, struct builds *b)
+{
+	if (!o->builds)
+		builds_single(b, o->server, o->label);
+	else if (builds_read(b, o->builds) < 0)
+		return -1;
+	if (o->module && builds_module(b, o->module) < 0)
+		return -1;
+	if (!o->again)
+		return 0;
+	if (check_output(o) < 0)
+		return -1;
+	return again_read(b, o->again, o->session.quiet || o->plan);
+}
+
+/* Whether the servers of --again are still there is checked too. */
+static int
+print_plan(const struct opts *o, const struct plan *p,
+    const struct stopping_rule *rule)
 {
 	char *text = stopping_is_adaptive(rule) ? stopping_format(rule) : NULL;
+	struct builds b = {0};
+	int rc = 0;
 
 	if (text)
 		err_say("%s", text);
 	free(text);
-	for (size_t i = 0; i < p->n; i++)
-		if (jsonl_write(STDOUT_FILENO, p->cases[i]) < 0)
-			return -1;
-	return 0;
+	if (o->again) {
+		rc = read_builds(o, &b);
+		builds_free(&b);
+	}
+	for (size_t i = 0; i < p->n && rc == 0; i++)
+		rc = jsonl_write(STDOUT_FILENO, p->cases[i]);
+	return rc;
 }
 
 static volatile sig_atomic_t stop_signal;
@@ -314,11 +367,7 @@ run_session(struct opts *o, const struct plan *p)
 		o->session.seed = (uint64_t)o->seed;
 	else if (getrandom(&o->session.seed, sizeof o->session.seed, 0) < 0)
 		return err_fail_sys("cannot get a random seed");
-	if (!o->builds)
-		builds_single(&b, o->server, o->label);
-	else if (builds_read(&b, o->builds) < 0)
-		goto out;
-	if (o->module && builds_module(&b, o->module) < 0)
+	if (read_builds(o, &b) < 0)
 		goto out;
 	if (uses_running_server(o)) {
 		o->external.timeout_s = o->session.timeout_s;
@@ -383,7 +432,7 @@ main(int argc, char **argv)
 	o.want.no_flush = o.external.no_flush;
 	rc = read_files(&p, &args);
 	if (rc == 0 && o.plan)
-		rc = print_plan(&p, &rule);
+		rc = print_plan(&o, &p, &rule);
 	else if (rc == 0) {
 		catch_signals();
 		rc = run_session(&o, &p);

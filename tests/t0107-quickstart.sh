@@ -21,23 +21,71 @@ test_that 'the first time' vkb-quickstart --runs 4 --results r small.json
 test_match 'SET' .out 'it prints the summary'
 test_match "saved as the baseline: 'r/base.jsonl'" .err 'it says what it keeps'
 test_same 8 "$(lines r/base.jsonl)" 'two cases, four runs each'
-test_same 2 "$(find r -type f | wc -l | tr -d ' ')" \
-  'it and its configuration, nothing else'
+test_match "the page is 'r/report.html'" .err 'a message names the page'
+test_match '<!DOCTYPE html>' r/report.html 'which is there'
+test_that 'the server is kept' cmp "$(command -v valkey-server)" r/base.jsonl.server
+files='base.jsonl base.jsonl.server config.json report.html'
+test_same "$files" "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has these files and nothing else'
 cp r/base.jsonl first
 
+# The second time: the same server is measured again, in turns.
 vkb-quickstart --runs 4 --results r small.json >second 2>.err
 status=$?
 test_result "$((status > 1))" "the second time gives 0 or 1, not $status"
-test_same 8 "$(lines r/last.jsonl)" 'it measured again'
+test_match "'new' and 'baseline' are the same server" .err \
+  'a message before the measurement names both sides'
+test_match "the page is 'r/report.html'" .err 'a message names the page again'
+test_match '^Both sides are the same server, so differences are this machine' second \
+  'the comparison tells that both sides are the same server'
+test_same 1 "$(grep -n '^Both sides are the same server' second | cut -d: -f1)" \
+  'in the first line of the output'
+test_same 'baseline new' "$(jq -r 'select(.type == "run").subject.label' r/last.jsonl |
+  sort -u | xargs)" 'both sides were measured'
+test_same "1 16" "$(jq -r 'select(.type == "run").run.session' r/last.jsonl | sort |
+  uniq -c | awk '{ n += $1 } END { print NR, n }')" 'in one session'
 test_that 'the baseline is unchanged' cmp first r/base.jsonl
-vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >want
-test_same "$(cat want)" "$(tail -n "$(lines want)" second)" \
-  'it prints the comparison'
-test_same "$(vkb-stats r/last.jsonl | vkb-compare r/base.jsonl >/dev/null
+vkb-compare --baseline baseline r/last.jsonl >want
+test_same "$(vkb-compare --baseline baseline r/last.jsonl >/dev/null
   echo $?)" "$status" 'its status is that of the comparison'
+test_same "$(cat want)" "$(cat second)" 'it prints the comparison'
+test_match '<strong>The same server</strong>' r/report.html 'the page says it first'
+test_same 'base.jsonl base.jsonl.server config.json last.jsonl report.html' \
+  "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has nothing else'
+
+# Another server, and the old one was replaced: its copy is measured.
+mkdir other
+{ cat "$(command -v valkey-server)" && printf x; } >other/valkey-server
+chmod +x other/valkey-server
+sed "s,\"server_path\":\"[^\"]*\",\"server_path\":\"$scratch/upgraded\"," first \
+  >r/base.jsonl
+cp other/valkey-server upgraded
+PATH=$scratch/other:$PATH vkb-quickstart --runs 4 --results r small.json >.out 2>.err
+status=$?
+test_result "$((status > 1))" "another server gives 0 or 1, not $status"
+test_match "r/base.jsonl.server' is measured again, as 'baseline'" .err \
+  'the copy of the old server is measured'
+test_match '^of new against baseline: ' .out 'and compared with the new one'
+test_same 0 "$(grep -c 'same server' .out)" 'which is not called the same'
+
+# Neither the server nor its copy is there: the sessions are compared.
+mv r/base.jsonl.server gone
+PATH=$scratch/other:$PATH vkb-quickstart --runs 4 --results r small.json >.out 2>.err
+status=$?
+test_result "$((status > 1))" "a lost server gives 0 or 1, not $status"
+test_match "^vkb-quickstart: the sides are of different sessions, as the old server cannot be measured again: r/base.jsonl: '.*/upgraded' is not the file that was measured" \
+  .err 'a sentence says why'
+test_match 'measured in different sessions' .out 'the comparison is across sessions'
+test_same '8 1' "$(jq -s 'map(select(.type == "run")) | "\(length) \(map(.run.session) |
+  unique | length)"' -r r/last.jsonl)" 'only the new server was measured'
+test_match '<!DOCTYPE html>' r/report.html 'there is a page'
+test_status 2 'a wrong configuration is not taken for a lost server' \
+  vkb-quickstart --results r first
+test_same 0 "$(grep -c 'of different sessions' .err)" 'the message does not speak of sessions'
+cp first r/base.jsonl
 
 test_that '--rebase' vkb-quickstart --rebase --runs 4 --results r small.json
 test_status 1 'makes another baseline' cmp -s first r/base.jsonl
+test_that 'and keeps its server' cmp "$(command -v valkey-server)" r/base.jsonl.server
 
 # Stopped: what it has stays, and nothing else does.
 vkb-quickstart --runs 500 --results s small.json >long 2>&1 &
@@ -58,6 +106,28 @@ test_match 'resuming' .err 'a message says that it resumes'
 test_same "$(cat two)" "$(head -n 2 s/base.jsonl)" 'with what it had'
 test_result "$(($(lines s/base.jsonl) < had))" 'and lost nothing'
 test_empty "$(left_over)" 'nothing is left'
+
+# The second time is resumed likewise, with both servers.
+vkb-quickstart --runs 500 --results s small.json >long 2>&1 &
+pid=$!
+test_that 'a long comparison begins' wait_until 30 has_two
+kill "$pid"
+wait "$pid"
+test_same 143 "$?" 'SIGTERM stops the comparison'
+head -n 2 s/part.jsonl >two
+vkb-quickstart --runs 3 --results s small.json >.out 2>.err
+test_match 'resuming' .err 'a message says that the comparison resumes'
+test_same "$(cat two)" "$(head -n 2 s/last.jsonl)" 'with the runs it had'
+test_match '^of new against baseline: ' .out 'and both servers'
+cp s/last.jsonl s/part.jsonl
+cp s/last.jsonl both
+mv s/base.jsonl.server moved
+sed 's,"server_path":"[^"]*","server_path":"/nowhere",' s/base.jsonl >lost
+cp lost s/base.jsonl
+vkb-quickstart --runs 1 --results s small.json >.out 2>.err
+test_match "other servers is in 's/other.jsonl'" .err   'without the old server a new measurement begins'
+test_that 'the runs of both servers are kept' cmp both s/other.jsonl
+rm s/other.jsonl
 
 # Another configuration does not go on with it.
 cp r/base.jsonl s/part.jsonl

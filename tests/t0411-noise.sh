@@ -143,8 +143,8 @@ side() {
 }
 side a 7 >a.jsonl
 side b 11 >b.jsonl
-sed 's/,"block":[0-9]*//' a.jsonl >a0
-sed 's/,"block":[0-9]*//' b.jsonl >b0
+sed 's/"session":"[ab]","block":[0-9]*//' a.jsonl >a0
+sed 's/"session":"[ab]","block":[0-9]*//' b.jsonl >b0
 vkb-compare -f jsonl a0 b0 >without
 test_same true "$(jq -s '.[0].p < .001 and .[0].verdict == "improvement"' without)" \
   'a wandering machine makes a change'

@@ -13,9 +13,9 @@ runs() {
       my $vary = sub { $s = ($s * 1103515245 + 12345) % 2**31;
         $_[0] * (1 + $spread * ($s / 2**31 - .5)) };
       printf q({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s","warmup_s":2},) .
-        q("run":{"session":"%s","index":%d},"metrics":{"rps":%.2f,"p50_latency_ms":%.5f,) .
+        q("run":{"session":"s","index":%d},"metrics":{"rps":%.2f,"p50_latency_ms":%.5f,) .
         q("p99_latency_ms":%.5f,"elapsed_s":%s},"status":"ok"}) . "\n", $label, $command,
-        $label, $_, $vary->($rps), $vary->($p50), $vary->($p99), $elapsed for 1 .. $n;
+        $_, $vary->($rps), $vary->($p50), $vary->($p99), $elapsed for 1 .. $n;
     }' "$@"
 }
 

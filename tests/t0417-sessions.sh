@@ -57,6 +57,23 @@ test_match 'different sessions, assumed to be 3%' text 'the method says what is 
 test_empty "$(jq -r 'select(.families).overall.rps | .ci95, .ci95_runs | values' deltas)" \
   'the mean of all cases has no interval that leaves out the sessions'
 
+# vkb-load numbers no rounds if it measures one build.
+cp runs rounds
+jq -c 'select(.type == "delta") | del(.notes)' deltas >want
+sed 's/,"block":[0-9]*//' rounds >runs
+test_status 1 'runs without rounds' judge
+test_same "$(cat want)" "$(jq -c 'select(.type == "delta") | del(.notes)' deltas)" \
+  'are of two sessions as well'
+report base:a,base:c,new:b,new:d -.05 | sed 's/,"block":[0-9]*//' >runs
+judge >/dev/null
+test_same '[2,2]' "$(jq -c 'select(.families).sessions' deltas)" \
+  'several sessions without rounds are told apart'
+sed 's/"session":"."/"session":"s"/' rounds | sed 's/,"block":[0-9]*//' >runs
+judge >/dev/null
+test_same 'null false' "$(jq -r 'select(.families).sessions' deltas | head -n 1) $(
+  jq -r 'select(.type == "delta").paired' deltas | sort -u)" \
+  'runs of one session without rounds are neither apart nor paired'
+
 report base:a,new:b -.4 >runs
 test_status 1 'all cases lose a third' judge
 test_match '^all cases regression' /dev/stdin 'which no session explains' <<END

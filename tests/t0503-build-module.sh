@@ -132,6 +132,24 @@ test_same '[{"path":"mod.so","args":["a","b"]}]' "$(jq -c .config.modules .out)"
 rm loaded
 test_that 'a module by name' vkb-load -q --module "$so" --runs 1 args.json
 test_same 'API 1, arguments 2' "$(cat loaded)" 'takes its place'
+
+# A baseline with a module, measured again beside the server without one.
+rm -f loaded
+vkb-load -q --module "$so" --runs 1 -o base.jsonl plain.json
+rm loaded
+test_that 'a baseline with a module' vkb-load -q --again base.jsonl --runs 1 plain.json
+test_same 'API 1, arguments 0' "$(cat loaded)" 'is measured with it'
+test_same "baseline $(readlink -f "$so") new null" "$(jq -r 'select(.type == "run") |
+  "\(.subject.label) \(.run.module_path)"' .out | sort | xargs)" \
+  'the new one without it'
+rm loaded
+vkb-load --module "$so" --again base.jsonl --runs 1 plain.json 2>.err >.out
+test_match "'new' and 'baseline' are the same server" .err \
+  'with the same module both are the same'
+jq -c '.run.module_path = "/nowhere.so"' base.jsonl >gone.jsonl
+test_status 2 'a baseline without its module' vkb-load --again gone.jsonl --runs 1 plain.json
+test_match "gone.jsonl: cannot read '/nowhere.so', which was measured: .*; put the old one there, or measure" \
+  .err 'is an error that names it'
 test_status 2 'one that is not there' vkb-load -q --module x.so --runs 1 args.json
 test_match "cannot read the module 'x.so': No such file" .err 'is named'
 test_status 2 'for a running server' vkb-load --port 1 --module "$so" args.json

@@ -212,7 +212,7 @@ metric_summary_write(struct sink *o, struct metric_summary *d, const char *name,
 		append_list(o, d, v, VALUES);
 	if (!brief && blocked)
 		append_list(o, d, v, BLOCKS);
-	if (!brief && blocked && d->ids)
+	if (!brief && (blocked || d->placed) && d->ids)
 		append_list(o, d, v, SESSIONS);
 	if (n >= ENOUGH)
 		append_outliers(&o->s, d, v, m.median, mad);

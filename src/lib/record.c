@@ -59,7 +59,8 @@ static const struct record_key server_keys[] = {
     {"id", S, true, "as in the spec"},
     {"status", S, true, "ok, failed or stopped"},
     {"error", S, false, "why it failed, with the end of its log"},
-    {"binary", O, false, "path, sha256"},
+    {"binary", O, false,
+	"path, sha256; script_sha256 if another file started it"},
     {"modules", A, false, "of each, in order: path, sha256"},
     {"version", S, false, "valkey_version, else redis_version"},
     {"git_sha", S, false, "redis_git_sha1, where it is not zero"},
@@ -101,6 +102,10 @@ static const struct record_key run_keys[] = {
 	"adaptive runs: METRIC: wanted relative half width"},
     {"run.overlap_percent", N, false,
 	"mixed cases: share of its time in which all others ran"},
+    {"run.server_path", S, false,
+	"the file of a server that vkb-load started; its SHA-256 is in "
+	"subject"},
+    {"run.module_path", S, false, "of a module that belongs to the subject"},
     {"about", O, false,
 	"names for people: config_name, group_description, "
 	"scenario_description"},
@@ -212,6 +217,8 @@ static const struct record_key comparison_keys[] = {
     {"canary", A, false,
 	"cases that must not change: case, metric, against (history or "
 	"baseline), verdict, ratio, ok"},
+    {"same_server", S, false,
+	"that both sides are the same server, and how much they differ"},
     {"headline", S, false, "the result in one sentence"},
     {"method", S, false, "how it was judged, in a few sentences"},
     {"warnings", A, false,

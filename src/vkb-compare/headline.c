@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LONGEST = 100 }; /* bytes of a name */
 
@@ -216,10 +217,82 @@ report_count_missing(const struct comparison *c)
 	return n;
 }
 
+/* Have both subjects this value, or neither? */
+static bool
+is_same_value(const struct comparison *c, const char *key)
+{
+	const struct json *a = json_get(c->subject[0], key);
+	const struct json *b = json_get(c->subject[1], key);
+
+	return a && b ? json_equal(a, b) : a == b;
+}
+
+static bool
+is_same_server(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->npairs; i++)
+		if (c->pairs[i].note) /* their configurations may differ */
+			return false;
+	return json_get(c->subject[0], "binary_sha256") &&
+	    is_same_value(c, "binary_sha256") &&
+	    is_same_value(c, "script_sha256") &&
+	    is_same_value(c, "module_sha256");
+}
+
+/* Adds ": rps differs by up to 4.2%", with each primary metric. */
+static void
+add_size_of_noise(struct str *s, const struct comparison *c)
+{
+	const char *word = ": ";
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const char *name = c->rows[i].name;
+		double most = NAN;
+		size_t first = c->nrows;
+
+		for (size_t k = 0; k < c->nrows; k++) {
+			const struct row *r = &c->rows[k];
+
+			if (!r->primary || r->common || isnan(r->facts.ratio) ||
+			    strcmp(r->name, name) != 0)
+				continue;
+			first = k < first ? k : first;
+			most = fmax(most, fabs(r->facts.ratio - 1));
+		}
+		if (first != i) /* said already, or not primary */
+			continue;
+		str_add(s, word);
+		markup_cut(s, name, LONGEST);
+		str_printf(s, " differs by up to %.1f%%", 100 * most);
+		word = ", ";
+	}
+}
+
+void
+report_same_server(struct str *s, const struct comparison *c)
+{
+	if (!is_same_server(c))
+		return;
+	str_add(s, "both sides are the same server, so differences are ");
+	str_add(s,
+	    c->ndifferences ? "noise or come from the environment, which "
+			      "differs too"
+			    : "this machine's noise");
+	add_size_of_noise(s, c);
+}
+
+static void
+capitalise_at(struct str *s, size_t at)
+{
+	if (at < s->len)
+		s->s[at] = (char)toupper((unsigned char)s->s[at]);
+}
+
 void
 report_headline(struct str *s, const struct comparison *c)
 {
 	struct str t = {0};
+	size_t at;
 
 	if (c->record) {
 		str_add(s, json_get_str(c->record, "headline"));
@@ -242,7 +315,11 @@ report_headline(struct str *s, const struct comparison *c)
 		    report_count_missing(c),
 		    num_plural(report_count_missing(c)),
 		    num_plural(report_count_missing(c)));
-	*t.s = (char)toupper((unsigned char)*t.s);
+	at = s->len;
+	report_same_server(s, c);
+	capitalise_at(s, at);
+	str_add(s, s->len > at ? ". " : "");
+	capitalise_at(&t, 0);
 	str_add(s, t.s);
 	str_free(&t);
 }

@@ -180,6 +180,9 @@ set_texts(struct json *rec, const struct comparison *c,
 {
 	struct str s = {0};
 
+	report_same_server(&s, c);
+	json_set_str(rec, "same_server", s.s);
+	str_clear(&s);
 	report_headline(&s, c);
 	json_set_str(rec, "headline", s.s);
 	str_clear(&s);

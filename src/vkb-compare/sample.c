@@ -37,8 +37,8 @@ add_sample_values(struct sample *s, const struct part *p,
 	s->rounds = mem_resize(s->rounds, s->n + n + 1, sizeof *s->rounds);
 	for (size_t i = 0; i < n; i++) {
 		double block = i < blocks->n ? blocks->v[i] : NAN;
-		double at = i < of->n && !isnan(of->v[i]) ? of->v[i] : 0;
-		bool known = !isnan(block) && at >= 0 && at < (double)nnames;
+		double at = i < of->n ? of->v[i] : nnames == 1 ? 0 : NAN;
+		bool known = at >= 0 && at < (double)nnames;
 
 		if (!isfinite(values->v[i]))
 			continue;
@@ -126,14 +126,17 @@ compare_by_round(const void *a, const void *b)
 	return c ? c : (x > y) - (x < y);
 }
 
+/* Returns the rounds whose session is known, and with 'blocks' their block,
+ * sorted; those of a session without blocks in the order of the values. */
 static const struct round **
-sort_rounds(const struct sample *s, size_t *n)
+sort_rounds(const struct sample *s, bool blocks, size_t *n)
 {
 	const struct round **at = mem_array(s->n + 1, sizeof *at);
 
 	*n = 0;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->rounds[i].session)
+		if (s->rounds[i].session &&
+		    !(blocks && isnan(s->rounds[i].block)))
 			at[(*n)++] = &s->rounds[i];
 	if (*n)
 		qsort(at, *n, sizeof *at, compare_by_round);
@@ -145,7 +148,7 @@ sample_pair(struct sample s[2], size_t *dropped)
 {
 	size_t n[2], i = 0, k = 0, got = 0, least;
 	const struct round **at[2] = {
-	    sort_rounds(&s[0], &n[0]), sort_rounds(&s[1], &n[1])};
+	    sort_rounds(&s[0], true, &n[0]), sort_rounds(&s[1], true, &n[1])};
 	struct sample to[2] = {{0}, {0}};
 
 	for (size_t j = 0; j < 2; j++) {
@@ -186,7 +189,7 @@ size_t
 sample_add_serial(const struct sample *s, struct serial *sum)
 {
 	size_t n, from = 0, sessions = 0;
-	const struct round **at = sort_rounds(s, &n);
+	const struct round **at = sort_rounds(s, false, &n);
 	double *v = mem_array(n + 1, sizeof *v);
 
 	for (size_t i = 0; i < n; i++)

@@ -6,6 +6,7 @@
 #include "str.h"
 #include "verdict.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -183,6 +184,20 @@ describe_context(struct headline *h, const struct json *rec)
 		    one_sided, one_sided == 1 ? " is" : "s are");
 }
 
+/* What vkb-compare says if both sides are the same server comes first. */
+static void
+describe_same_server(struct headline *h, const struct json *rec)
+{
+	const char *text = json_get_str(rec, "same_server");
+
+	if (!text || !*text)
+		return;
+	free(h->what);
+	h->what = mem_str("The same server");
+	add_sentence(
+	    &h->facts, "%c%s.", toupper((unsigned char)*text), text + 1);
+}
+
 /* A changed canary invalidates the whole comparison, as in vkb-compare. */
 static void
 check_canaries(struct headline *h, const struct json *rec)
@@ -307,6 +322,7 @@ describe_pair(struct headline *h, const struct model *m)
 		? "Worse, but waived"
 		: outcomes[h->outcome]);
 	check_canaries(h, all);
+	describe_same_server(h, all);
 	describe_changes(h, &t, MODEL_REGRESSION, "worse");
 	describe_changes(h, &t, MODEL_LIKELY_REGRESSION, "likely worse");
 	describe_changes(h, &t, MODEL_IMPROVEMENT, "better");

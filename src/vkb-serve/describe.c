@@ -74,13 +74,22 @@ describe_file(const struct describe *d, const char *name, const char *path)
 	return j;
 }
 
+/* The program that runs, and the script that started it, if it is another file:
+ * its options may make another server of the same program. */
 static struct json *
 describe_binary(const struct describe *d)
 {
+	struct json *j;
 	char path[64];
+	const char *sha, *own;
 
 	snprintf(path, sizeof path, "/proc/%ld/exe", d->node[0].pid);
-	return describe_file(d, d->spec->server, path);
+	j = describe_file(d, d->spec->server, path);
+	sha = get_file_hash(d->shared, d->spec->server);
+	own = json_get_str(j, "sha256");
+	if (sha && own && strcmp(sha, own) != 0)
+		json_set_str(j, "script_sha256", sha);
+	return j;
 }
 
 static struct json *

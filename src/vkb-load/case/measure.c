@@ -149,17 +149,20 @@ measure_free(struct measure *m)
 static void
 set_module(struct measure *m, const struct json *server, struct json *rec)
 {
-	const char *room = json_get(m->build, "module") ? "subject" : "env";
+	const char *path = json_get_str(m->build, "module");
+	const char *room = path ? "subject" : "env";
 	const struct json *first = json_first(json_get(server, "modules"));
 
 	json_set_str(json_get(rec, room), "module_sha256",
 	    json_get_str(first, "sha256"));
+	json_set_str(json_get(rec, "run"), "module_path", path);
 }
 
 static void
 set_subject(struct measure *m, const struct json *server)
 {
 	const char *sha = json_str(json_path(server, "binary.sha256"));
+	const char *path = json_str(json_path(server, "binary.path"));
 	struct json *s;
 
 	for (size_t i = 0; i < m->roles.n; i++) {
@@ -167,6 +170,9 @@ set_subject(struct measure *m, const struct json *server)
 		json_set_str(
 		    s, "server_version", json_get_str(server, "version"));
 		json_set_str(s, "binary_sha256", sha);
+		json_set_str(s, "script_sha256",
+		    json_str(json_path(server, "binary.script_sha256")));
+		json_set_str(json_get(m->recs[i], "run"), "server_path", path);
 		set_module(m, server, m->recs[i]);
 	}
 }

@@ -5,7 +5,6 @@
 #include "record.h"
 #include "str.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,17 +36,25 @@ is_same_subject(const struct json *a, const struct json *b)
 	struct str x = {0}, y = {0};
 	bool same;
 
-	builds_add_key(&x, json_get(a, "subject"));
-	builds_add_key(&y, json_get(b, "subject"));
+	builds_add_key(&x, a);
+	builds_add_key(&y, b);
 	same = strcmp(x.s, y.s) == 0;
 	str_free(&x);
 	str_free(&y);
 	return same;
 }
 
-/* Takes ownership of the record. 0, or -1, error reported. */
-static int
-add_build(struct builds *b, struct json *rec, const char *where)
+bool
+builds_have(const struct builds *b, const struct json *subject)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (is_same_subject(json_get(b->v[i], "subject"), subject))
+			return true;
+	return false;
+}
+
+int
+builds_add(struct builds *b, struct json *rec, const char *where)
 {
 	char *name = record_subject_name(json_get(rec, "subject"));
 	const char *error = json_get_str(rec, "error");
@@ -61,11 +68,10 @@ add_build(struct builds *b, struct json *rec, const char *where)
 		free(name);
 		return 0;
 	}
-	for (size_t i = 0; i < b->n; i++)
-		if (is_same_subject(b->v[i], rec))
-			rc = err_fail("%s: two builds are called '%s': give "
-				      "them labels",
-			    where, name);
+	if (builds_have(b, json_get(rec, "subject")))
+		rc =
+		    err_fail("%s: two builds are called '%s': give them labels",
+			where, name);
 	free(name);
 	append_build(b, rec);
 	return rc;
@@ -82,7 +88,7 @@ builds_read(struct builds *b, const char *file)
 		if (k < 0)
 			rc = -1;
 		else if (record_is(rec, "build")) {
-			if (add_build(b, rec, jsonl_where(in)) < 0)
+			if (builds_add(b, rec, jsonl_where(in)) < 0)
 				rc = -1;
 		} else {
 			rc = err_fail(

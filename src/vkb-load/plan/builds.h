@@ -2,6 +2,7 @@
 #ifndef BUILDS_H
 #define BUILDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json;
@@ -15,6 +16,15 @@ struct builds {
 
 /* Adds build records of a file. 0, or -1, error reported; free either way. */
 int builds_read(struct builds *, const char *file);
+
+/*
+ * Adds a build record, which it takes; one that failed is reported and counted.
+ * 0, or -1, error reported: another build has the same names.
+ */
+int builds_add(struct builds *, struct json *rec, const char *where);
+
+/* Has a build the names of this subject? */
+bool builds_have(const struct builds *, const struct json *subject);
 
 /* Adds one build: a binary (NULL: vkb-serve's default), a label or NULL. */
 void builds_single(struct builds *, const char *path, const char *label);

@@ -1,0 +1,187 @@
+#!/bin/sh
+# vkb-load --again: the server of earlier runs, in turns with another one; a
+# server that is not there any more; the same server twice. A copy of the server
+# with one more byte is another file that runs as well.
+. "${0%/*}/lib.sh"
+test_server 'a baseline is measured again'
+
+copy() { # copy FILE [TEXT]: the server, with TEXT at its end
+  { cat "$server" && printf %s "${2:-}"; } >"$1" && chmod +x "$1"
+}
+sha() { sha256sum <"$1" | cut -d' ' -f1; }
+copy old
+copy new x
+old=$(sha old) new=$(sha new)
+test_result "$(test "$old" != "$new"; echo $?)" 'the two servers differ'
+printf '[{"commands":["SET","GET"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[1000]}]\n' >c.json
+fields() { jq -c '[.subject.label, .subject.binary_sha256, .run.server_path]' "$@" | sort -u; }
+
+# --- what a run says of its server
+
+test_that 'the baseline' vkb-load --server ./old --runs 2 -o base.jsonl c.json
+path=$(jq -r 'select(.type == "run").run.server_path' base.jsonl | sort -u)
+test_same "$(readlink -f old)" "$(readlink -f "$path")" \
+  'its runs have the path of the server'
+test_match '^/' - "and it is absolute" <<END
+$path
+END
+test_same "$old" "$(jq -r 'select(.type == "run").subject.binary_sha256' base.jsonl |
+  sort -u)" 'and its SHA-256'
+printf '{"type":"spec","v":1,"id":"other"}\n' >spec
+test_other spec
+test_that 'a server of others' vkb-load --port "$port" --runs 1 -o other.jsonl c.json
+test_same null "$(jq -c 'select(.type == "run").run.server_path' other.jsonl | sort -u)" \
+  'its file is not known'
+
+# --- two servers in turns
+
+test_that '--again' vkb-load --server ./new --again base.jsonl --runs 4 c.json
+cp .out both
+test_match "^vkb-load: base.jsonl: '.*/old' is measured again, as 'baseline'$" .err \
+  'a message names what is measured'
+test_same "$(printf '["%s","%s","%s"]\n' baseline "$old" "$path" new "$new" \
+  "${path%old}new" | sort)" "$(fields both)" 'both are measured, each with its name'
+test_same true "$(jq -s 'length == 16 and (group_by([.config.command, .run.block]) |
+  length == 8 and all(map(.subject.label) | sort == ["baseline", "new"]))' both)" \
+  'each round has both'
+test_same true "$(jq -s 'map(select(.config.command == "SET")) |
+  [range(0; 8; 2) as $i | .[$i].subject.label] | map(select(. == "new")) | length == 2' both)" \
+  'each begins as often as the other'
+vkb-compare --baseline baseline -f jsonl both >deltas
+test_same '["baseline","new",true]' "$(jq -c 'select(.type == "delta") |
+  [.baseline.label, .contender.label, .paired]' deltas | sort -u)" \
+  'a comparison pairs the runs of this session'
+test_same null "$(jq -c 'select(.type == "comparison").same_server' deltas)" \
+  'and does not call them the same'
+test_that '-q' vkb-load -q --again base.jsonl --server ./new --runs 1 c.json
+test_empty_file .err 'says nothing'
+
+test_that 'it resumes' sh -c 'head -n 5 both >part &&
+  vkb-load -q --server ./new --again base.jsonl --runs 4 --resume part c.json'
+test_same "$(jq -c '[.subject.label, .config.command, .run.index]' both | sort)" \
+  "$(jq -c 'select(.type == "run") | [.subject.label, .config.command, .run.index]' part | sort)" \
+  'with what is missing'
+
+# --- names
+
+jq -c '.subject.label = "8.0"' base.jsonl >named.jsonl
+test_that 'a baseline with a name' vkb-load --server ./new --label mine \
+  --again named.jsonl --runs 1 c.json
+test_same '8.0 mine' "$(jq -r .subject.label .out | sort -u | xargs)" 'keeps it'
+jq -c '.subject.label = "mine"' base.jsonl >named.jsonl
+test_that 'a baseline with the name of the new one' vkb-load --server ./new \
+  --label mine --again named.jsonl --runs 1 c.json
+test_same 'baseline mine' "$(jq -r .subject.label .out | sort -u | xargs)" \
+  'is called baseline'
+test_status 2 'a new one with that name' vkb-load --server ./new --label baseline \
+  --again base.jsonl --runs 1 c.json
+test_match "two builds are called 'baseline'" .err 'is an error'
+jq -c '.subject.commit = "c0ffee00c0ffee"' base.jsonl >named.jsonl
+printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"%s"}\n' \
+  a "$PWD/new" b "$PWD/old" >builds
+test_that 'beside two builds' vkb-load --builds builds --again named.jsonl --runs 1 c.json
+test_same 'a b null' "$(jq -r .subject.label .out | sort -u | xargs)" \
+  'three are measured, and a commit is a name'
+test_match "^vkb-load: 'b' and 'c0ffee00' are the same server" .err \
+  'the one that is the same is named'
+test_same 0 "$(grep -c "'a' and" .err)" 'the other one is not'
+
+# --- the same server
+
+copy again
+test_that 'the same server at another place' vkb-load --server ./again \
+  --again base.jsonl --runs 4 -o same c.json
+test_match "^vkb-load: 'new' and 'baseline' are the same server, so differences are noise$" \
+  .err 'a message names both'
+test_same 1 "$(grep -n 'are the same server' .err | cut -d: -f1)" 'first'
+test_same 'baseline new' "$(jq -r 'select(.type == "run").subject.label' same |
+  sort -u | xargs)" 'both are measured'
+vkb-compare --baseline baseline -f text:text -f markdown:page -f jsonl:deltas same
+said="^\**Both sides are the same server, so differences are this machine's noise: rps differs by up to [0-9.]*%\. "
+test_match "$said" text 'the comparison says that and how large the noise is'
+test_same 1 "$(grep -n "$said" text | cut -d: -f1)" 'in its first line'
+test_match "$said" page 'so does the comment'
+most=$(jq -s 'map(select(.metric == "rps") | .ratio - 1 | fabs) | max * 1000 | round / 10' deltas)
+test_match "rps differs by up to $(printf %.1f "$most")%" text 'by the largest change'
+vkb-report -o page.html deltas
+test_match '<strong>The same server</strong>' page.html 'the page says it first'
+test_match '<li>Both sides are the same server, so differences are this machine.*rps differs' \
+  page.html 'with the size of the noise'
+
+# The same file is the same server only with the same module and configuration.
+same() { # same FILTER: of the new side; prints what the comparison calls it
+  jq -c "if .type == \"run\" and .subject.label == \"new\" then $1 else . end" same |
+    vkb-compare --baseline baseline -f jsonl | jq -r 'select(.type == "comparison") |
+    .same_server // "another" | sub(": .*"; "")'
+}
+test_same 'another' "$(same '.subject.module_sha256 = "00"')" \
+  'with a module it is another one'
+test_same 'another' "$(same '.subject.script_sha256 = "00"')" \
+  'and if a script with options starts it'
+test_same 'another' "$(same '.subject.binary_sha256 = "00"')" 'so is another file'
+test_same 'another' "$(same 'del(.subject.binary_sha256)')" 'or one that is not known'
+test_same 'another' "$(same '.config.io_threads_do_reads = true')" \
+  'or one whose configuration is not known to be the same'
+test_same 'both sides are the same server, so differences are noise or come from the environment, which differs too' \
+  "$(same '.env.governor = "powersave" | .env.kernel = "1"')" \
+  'what differs in the environment is not called noise'
+
+# --- a server that is not there
+
+gone() { # gone PATTERN WHAT [FILE]
+  rm -f never
+  test_status 2 "$2" vkb-load --again "${3:-base.jsonl}" --runs 1 -o never c.json
+  test_match "^vkb-load: $1" .err 'is named, with what to do'
+  test_that 'and nothing is measured' test ! -e never
+  test_status 2 'a plan finds that out too' vkb-load --plan --again "${3:-base.jsonl}" c.json
+  test_empty_file .out 'and is empty'
+}
+mv old away
+gone "base.jsonl: cannot read '.*/old', which was measured: No such file or directory; put the old one there or at 'base.jsonl.server', or measure the baseline again" \
+  'a file that is gone'
+cp new old
+gone "base.jsonl: '.*/old' is not the file that was measured: it was replaced, or is a script; put the old one there or at 'base.jsonl.server', or" \
+  'a file that was replaced'
+cp new base.jsonl.server
+gone "base.jsonl: '.*/old' is not the file" 'a copy of another one'
+cp away base.jsonl.server
+test_that 'a copy beside the runs' vkb-load -q --server ./new --again base.jsonl \
+  --runs 1 c.json
+test_same "$(printf '["%s","%s","%s"]\n' baseline "$old" "$(readlink -f base.jsonl.server)" \
+  new "$new" "${path%old}new" | sort)" "$(fields .out)" 'is measured instead'
+test_that 'a plan' vkb-load --plan --again base.jsonl c.json
+test_same "$(vkb-load --plan c.json)" "$(cat .out)" 'is the same as without it'
+printf '#!/bin/sh\nexec %s/away "$@" --maxclients 99\n' "$PWD" >script && chmod +x script
+vkb-load -q --server ./script --runs 1 -o script.jsonl c.json
+test_same "[\"$(sha away)\",\"$(sha script)\"]" "$(jq -c 'select(.type == "run").subject |
+  [.binary_sha256, .script_sha256]' script.jsonl | sort -u)" \
+  'a script that starts the server is known by its SHA-256'
+test_same null "$(jq -c 'select(.type == "run").subject.script_sha256' both | sort -u)" \
+  'a server that is started itself has none'
+gone "script.jsonl: '.*/script' is not the file that was measured: it was replaced, or is a script" \
+  'a server that a script started' script.jsonl
+gone 'other.jsonl:[0-9]*: .*run.server_path' 'a server of others' other.jsonl
+vkb-stats base.jsonl >summaries.jsonl
+gone "summaries.jsonl: no runs; '--again' needs the run records" 'a summary' summaries.jsonl
+gone "cannot read 'nothing'" 'a file that is not there' nothing
+jq -c 'if .type == "run" then .status = "failed" | .error = "x" |
+  del(.run.server_path) else . end' base.jsonl >failed.jsonl
+gone 'failed.jsonl: all runs failed before they had a server' \
+  'runs without a server' failed.jsonl
+cat base.jsonl failed.jsonl >some.jsonl
+mv base.jsonl.server some.jsonl.server
+test_that 'a run that failed among others' vkb-load --plan --again some.jsonl c.json
+
+# --- options that do not go with it
+
+test_status 2 'a running server' vkb-load --port "$port" --again base.jsonl c.json
+test_match 'which vkb-load does not start' .err 'is not started'
+test_status 2 'the runs in the file of the baseline' vkb-load --resume base.jsonl \
+  --again ./base.jsonl c.json
+test_match "'base.jsonl' has the baseline of '--again'" .err 'are refused'
+test_status 2 'stdin twice' vkb-load --again - --builds - c.json
+test_match 'stdin can be only one of' .err 'is refused'
+exec 3>&- 4<&- # ends the server of others
+wait "$serve"
+test_litter 10 'nothing is left'
+test_done
