@@ -181,11 +181,11 @@ test_match '<property name="baseline" value="unstable' junit.out 'junit: so do t
 
 # --- more contenders than one comment has room for
 
-two base '{"command":"S"}' 1 1.01 1 1.01 >base
+two b '{"command":"S"}' 1 1.01 1 1.01 >base
 for n in 1 2 3 4 5 6 7 8 9; do two "c$n" '{"command":"S"}' 1 1.01 1 1.02; done >new
 vkb-compare -f markdown base new >md
 test_same '8 1 more contender left out: too long for one comment.' \
-  "$(grep -c '^### c. against base$' md) $(tail -n 1 md)" \
+  "$(grep -c '^### c. against b$' md) $(tail -n 1 md)" \
   'markdown: eight contenders are shown, the ninth is counted'
 two cx '{"command":"S"}' 1 1.01 1 1.02 >>new
 test_same '2 more contenders left out: too long for one comment.' \

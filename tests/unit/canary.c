@@ -95,8 +95,8 @@ which(void)
 		    "which holds");
 		tap_str(k[1].name, "PONG", "a case without a judged row");
 		tap_ok(!k[1].metric && !k[1].ok, "has no metric");
-		tap_str(
-		    k[2].name, "[x]", "a name that is no pattern of itself");
+		tap_str(k[2].name, "[x]",
+		    "a name that does not match itself as a pattern");
 		tap_str(k[2].metric, "rps", "is matched as it is");
 		tap_str(k[3].name, "NONE", "a pattern without a case");
 		tap_ok(!k[3].metric && !k[3].ok &&
@@ -139,9 +139,9 @@ tests(void)
 		false, {LIKELY, LIKELY}},
 	    {"one of two does not pass", {.06, .02}, .001, .05, 8, 9, false,
 		{LIKELY, WORSE}},
-	    {"three runs are no test", {.04, .04}, .03, .05, 3, 9, false,
+	    {"three runs are not tested", {.04, .04}, .03, .05, 3, 9, false,
 		{WORSE, FEW}},
-	    {"on no side", {.04, .04}, .03, .05, 9, 3, false, {WORSE, FEW}},
+	    {"on either side", {.04, .04}, .03, .05, 9, 3, false, {WORSE, FEW}},
 	    {"four are one", {.03, .03}, .03, .05, 4, 4, true, {FEW, FEW}},
 	    {"so few runs could not pass", {.06, .06}, .026, .05, 8, 9, false,
 		{FEW, FEW}},
@@ -180,7 +180,7 @@ tests(void)
 	w.rows[0].facts.ratio = .99;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == 0 &&
 		w.c.canaries[0].verdict == VERDICT_INCONCLUSIVE,
-	    "a change within the margin is no matter of few runs");
+	    "a change within the margin does not depend on few runs");
 	change(&w.rows[0], .06, .04);
 	w.rows[0].margin = .25;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == 0 &&

@@ -267,11 +267,11 @@ lapses(void)
 	}
 	c[0].nlapses = 0;
 	rules_add_lapses(&rules, c, 0);
-	tap_ok(c[0].nlapses == 0, "nothing is said if nothing was compared");
+	tap_ok(c[0].nlapses == 0, "without comparisons there are no lapses");
 	policy_free(rules.policy);
 	rules.policy = NULL;
 	rules_add_lapses(&rules, c, 2);
-	tap_ok(c[0].nlapses == 0, "nor without a policy");
+	tap_ok(c[0].nlapses == 0, "without a policy there are none either");
 	free(c[0].lapses);
 }
 
@@ -310,7 +310,7 @@ checked_names(void)
 		tap_ok(rules_check_names(&rules, c, 2) == (said ? -1 : 0),
 		    "metrics %s, a margin of %s: %s",
 		    cases[i].metrics ? cases[i].metrics : "of the gates",
-		    m[1].name, said ? "an error" : "known");
+		    m[1].name, said ? "refused" : "accepted");
 		if (said)
 			tap_str(err_last(), said, "the message");
 	}
