@@ -279,7 +279,7 @@ static void
 checked_names(void)
 {
 	static const struct {
-		const char *metrics, *margin, *said; /* NULL: all is well */
+		const char *metrics, *margin, *error; /* NULL: all is well */
 	} cases[] = {{NULL, NULL, NULL}, {"all", NULL, NULL},
 	    {"latency", NULL, NULL}, {"rps", NULL, NULL},
 	    {"rps,own_metric,lonely", NULL, NULL},
@@ -303,16 +303,16 @@ checked_names(void)
 		struct margin m[] = {margin(NULL, "1%"), margin("rps", "1%")};
 		const struct rules rules = {
 		    .metrics = cases[i].metrics, .margins = m, .nmargins = 2};
-		const char *said = cases[i].said;
+		const char *error = cases[i].error;
 
 		if (cases[i].margin)
 			m[1].name = cases[i].margin;
-		tap_ok(rules_check_names(&rules, c, 2) == (said ? -1 : 0),
+		tap_ok(rules_check_names(&rules, c, 2) == (error ? -1 : 0),
 		    "metrics %s, a margin of %s: %s",
 		    cases[i].metrics ? cases[i].metrics : "of the gates",
-		    m[1].name, said ? "refused" : "accepted");
-		if (said)
-			tap_str(err_last(), said, "the message");
+		    m[1].name, error ? "refused" : "accepted");
+		if (error)
+			tap_str(err_last(), error, "the message");
 	}
 }
 
