@@ -150,6 +150,26 @@ for c in X D; do
     "$c: spread, alarms and margin of interleaved runs are those of its runs"
 done
 
+# --- apart: each comparison is the one that vkb-compare makes of these runs alone
+
+# Runs that follow each other are alike, and every other six are up to 8 % more.
+perl -e 'srand 9; my $x = 0; for my $i (0 .. 239) {
+  $x = .7 * $x + .007 * (rand() + rand() + rand() - 1.5);
+  printf qq({"type":"run","v":1,"subject":{"label":"a"},"config":{"command":"D"},"run":{"session":"s","block":%d,"order":%d},"metrics":{"rps":%f},"status":"ok"}\n),
+    $i, $i, 1000 * exp($x + ($i / 6 % 2) * $i / 3000) }' >walk.jsonl
+for s in 0 12 24 36 48 60 72 84 96 108 120 132 144 156 168 180 192 204 216 228; do
+  sed -n "$((s + 1)),$((s + 12))p" walk.jsonl >window.jsonl
+  vkb-compare --calibrate 6 window.jsonl |
+    sed -n 's/^D .* \([0-9]*\) of 1, [0-9.]*% *\([0-9.]*\)%.*/\1 \2/p' >&3
+  jq -c '.subject.label = (if input_line_number > 6 then "b" else "a" end)' window.jsonl |
+    vkb-compare --baseline a -f jsonl | jq -r 'select(.metric) |
+      "\(if .p < 0.05 and (.ratio < 0.98 or .ratio > 1 / 0.98) then 1 else 0 end) \(
+        if .p >= 0.05 then 0 else 1 - ([.ratio, 1 / .ratio] | min) end * 100)"' |
+    awk '{ printf "%d %.1f\n", $1, $2 }'
+done >want 3>got
+test_same "$(cat want)" "$(cat got)" 'alarms and margins of runs apart are those of comparisons'
+test_same '0 1' "$(cut -c 1 got | sort -u | xargs)" 'some are alarms and some are not'
+
 # --- few runs, none, others
 
 runs 7 9 >few.jsonl
