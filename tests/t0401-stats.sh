@@ -70,6 +70,9 @@ test_match '1 outlier: check the machine' .out \
   'an outlier far off has the advice to check the machine'
 sed 's/:40}/:25}/' seven | vkb-stats --text >.out
 test_match '1 outlier$' .out 'an outlier less far off has no advice'
+test_same '1 0' "$(tail -n 5 seven | vkb-stats | jq '.metrics.rps.outliers | length') $(
+  tail -n 4 seven | vkb-stats | jq '.metrics.rps.outliers | length')" \
+  'five runs are enough for an outlier, four are not'
 head -n 5 seven | vkb-stats >out
 # exp(mean(ln v) -+ t(.975, 4) sd(ln v) / sqrt(5))
 test_same '["t",9.11,13.07]' "$(jq -c '.metrics.rps |

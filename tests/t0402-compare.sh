@@ -183,11 +183,19 @@ two() { # two LABEL CONFIG VALUE...: runs of any config
       "$label" "$config" "${kernel:-6.1}" "$v"
   done
 }
-two x '{"command":"SET","pipeline":1}' 10 11 10 11 >base
-two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
+{
+  two x '{"command":"GET","pipeline":1}' 10 11 10 11
+  two x '{"command":"SET","pipeline":1}' 10 11 10 11
+} >base
+{
+  two y '{"command":"DEL","pipeline":1}' 10 11 10 11
+  two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11
+} >new
 test_that 'a key that one side lacks' vkb-compare base new
 test_match "warning: SET: paired by common keys: keyspacelen unknown in the baseline" \
   .out 'pairs, with a note'
+two x '{"command":"SET","pipeline":1}' 10 11 10 11 >base
+two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
 two y '{"command":"SET","pipeline":1,"keyspacelen":6}' 10 11 10 11 >>new
 test_status 2 'two that fit: neither' vkb-compare base new
 {

@@ -168,6 +168,29 @@ test_same 3 "$(grep -c '^vkb_regression{.*} 1$' openmetrics.out)" \
 test_match '^vkb_rows\{verdict="regression",.*\} 3$' openmetrics.out \
   'openmetrics: verdicts are counted'
 
+# --- which side is which
+
+against='my-branch (7be2d904) against unstable (1f9c0ab2)'
+for f in text markdown junit annotations; do
+  test_that "$f: the contender is named before the baseline" grep -qF "$against" $f.out
+done
+test_same "$against" \
+  "$(jq -r '.runs[0].results[0].properties | "\(.contender) against \(.baseline)"' sarif.out)" \
+  'sarif: a result names both sides'
+test_match '<property name="baseline" value="unstable' junit.out 'junit: so do the properties'
+
+# --- more contenders than one comment has room for
+
+two b '{"command":"S"}' 1 1.01 1 1.01 >base
+for n in 1 2 3 4 5 6 7 8 9; do two "c$n" '{"command":"S"}' 1 1.01 1 1.02; done >new
+vkb-compare -f markdown base new >md
+test_same '8 1 more contender left out: too long for one comment.' \
+  "$(grep -c '^### c. against b$' md) $(tail -n 1 md)" \
+  'markdown: eight contenders are shown, the ninth is counted'
+two cx '{"command":"S"}' 1 1.01 1 1.02 >>new
+test_same '2 more contenders left out: too long for one comment.' \
+  "$(vkb-compare -f markdown base new | tail -n 1)" 'markdown: two of them'
+
 # --- annotations
 
 test_empty "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \

@@ -113,7 +113,8 @@ vkb-compare --calibrate 6 --policy wide.json apart.jsonl >text
 test_same 2 "$(grep -c ': 0 of 567 comparisons' text)" 'no alarm is as large as that'
 
 # --- the numbers, worked out anew: four rounds differ if the mean of the logarithms
-# of their ratios is more than 3.182 standard errors from 0
+# of their ratios is more than 3.182 standard errors from 0; the margin is the least
+# that leaves less than 5 % of the comparisons
 
 perl -MJSON::PP -e '
   my %v;
@@ -122,30 +123,52 @@ perl -MJSON::PP -e '
   sub mean { my $s = 0; $s += $_ for @_; $s / @_ }
   for my $c (qw(X D)) {
     my @v = @{ $v{$c} };
-    my ($alarms, $windows) = (0, @v - 7);
+    my ($alarms, $windows, @sizes) = (0, @v - 7);
     for my $s (0 .. $windows - 1) {
       my @d = map { log($v[$s + 2 * $_ + 1] / $v[$s + 2 * $_]) } 0 .. 3;
       my ($mean, $own) = (mean(@d), 0);
       $own += ($_ - $mean)**2 for @d;
-      my $ratio = exp $mean;
-      $alarms++ if abs($mean) > 3.18244630528 * sqrt($own / 3 / 4)
-        && ($ratio < .98 || $ratio > 1 / .98);
+      next if abs($mean) <= 3.18244630528 * sqrt($own / 3 / 4);
+      push @sizes, 1 - exp(-abs $mean);
+      $alarms++ if $sizes[-1] > .02;
     }
+    my ($margin) = grep { my $m = $_; (grep { $_ > $m } @sizes) < .05 * $windows }
+      0, sort { $a <=> $b } @sizes;
     my ($mean, $median) = (mean(@v), median(@v));
     my ($own, $next) = (0, 0);
     $own += ($_ - $mean)**2 for @v;
     $next += ($v[$_ - 1] - $mean) * ($v[$_] - $mean) for 1 .. $#v;
-    printf "%s rps %d %.1f%% %.1f%% %.2f 2.0%% %d of %d\n", $c, scalar @v,
+    printf "%s rps %d %.1f%% %.1f%% %.2f 2.0%% %d of %d %.1f%% %.1f%%\n", $c, scalar @v,
       100 * sqrt($own / $#v) / $mean, 148.26 * median(map { abs $_ - $median } @v) / $median,
-      $next / $own, $alarms, $windows;
+      $next / $own, $alarms, $windows, 100 * $alarms / $windows, 100 * $margin;
   }' apart.jsonl >want
 test_that 'four a side' vkb-compare --calibrate 4 -f text:text -f policy:policy.json apart.jsonl
 for c in X D; do
   test_same "$(sed -n "/^$c /p" want)" \
     "$(sed -n "s/^\($c\) *rps */\1 rps /p" text | tr -s ' ' | tr -d ',' |
-      cut -d ' ' -f 1-10)" \
-    "$c: spread and alarms of interleaved runs are those of its runs"
+      cut -d ' ' -f 1-12)" \
+    "$c: spread, alarms and margin of interleaved runs are those of its runs"
 done
+
+# --- apart: each comparison is the one that vkb-compare makes of these runs alone
+
+# Runs that follow each other are alike, and every other six are 3 to 4 % more.
+perl -e 'srand 9; my $x = 0; for my $i (0 .. 239) {
+  $x = .5 * $x + .007 * (rand() + rand() + rand() - 1.5);
+  printf qq({"type":"run","v":1,"subject":{"label":"a"},"config":{"command":"D"},"run":{"session":"s","block":%d,"order":%d},"metrics":{"rps":%f},"status":"ok"}\n),
+    $i, $i, 1000 * exp($x + ($i / 6 % 2) * (.03 + $i / 20000)) }' >walk.jsonl
+for s in 0 12 24 36 48 60 72 84 96 108 120 132 144 156 168 180 192 204 216 228; do
+  sed -n "$((s + 1)),$((s + 12))p" walk.jsonl >window.jsonl
+  vkb-compare --calibrate 6 window.jsonl |
+    sed -n 's/^D .* \([0-9]*\) of 1, [0-9.]*% *\([0-9.]*\)%.*/\1 \2/p' >&3
+  jq -c '.subject.label = (if input_line_number > 6 then "b" else "a" end)' window.jsonl |
+    vkb-compare --baseline a -f jsonl | jq -r 'select(.metric) |
+      "\(if .p < 0.05 and (.ratio < 0.98 or .ratio > 1 / 0.98) then 1 else 0 end) \(
+        if .p >= 0.05 then 0 else 1 - ([.ratio, 1 / .ratio] | min) end * 100)"' |
+    awk '{ printf "%d %.1f\n", $1, $2 }'
+done >want 3>got
+test_same "$(cat want)" "$(cat got)" 'alarms and margins of runs apart are those of comparisons'
+test_same '0 1' "$(cut -c 1 got | sort -u | xargs)" 'some are alarms and some are not'
 
 # --- few runs, none, others
 

@@ -70,13 +70,9 @@ explain_change(struct str *s, const struct verdict_facts *f)
 static void
 explain_noise(struct str *s, const struct verdict_facts *f)
 {
-	bool pairs = f->paired || !(f->noise[1].df > 0);
-
-	if (!(f->se > 0))
-		return;
-	str_printf(s, "  noise      %s%.2f%%", pairs ? "of a ratio " : "",
+	str_printf(s, "  noise      %s%.2f%%", f->paired ? "of a ratio " : "",
 	    100 * sqrt(f->noise[0].var));
-	if (!pairs)
+	if (!f->paired)
 		str_printf(s, " and %.2f%%", 100 * sqrt(f->noise[1].var));
 	if (f->prior.df > 0)
 		str_printf(s,
@@ -85,10 +81,33 @@ explain_noise(struct str *s, const struct verdict_facts *f)
 		    100 * sqrt(f->prior.var), f->prior.df);
 	if (f->serial > 0)
 		str_printf(s, "; autocorrelated runs (lag-1 %.2f)", f->serial);
-	str_printf(s,
-	    "\n  change     standard error %.3f%%, %.3g degrees of "
-	    "freedom\n",
-	    100 * f->se, f->df);
+	str_addc(s, '\n');
+}
+
+/* What all cases have in common has no runs of its own. */
+static void
+explain_runs(struct str *s, const struct row *r)
+{
+	const struct verdict_facts *f = &r->facts;
+
+	if (r->common) {
+		str_printf(
+		    s, "  cases      %zu have this change in common\n", f->n);
+	} else {
+		explain_values(s, "baseline", r, 0);
+		explain_values(s, "contender", r, 1);
+		str_printf(s, "  pairs      %s\n",
+		    f->paired ? "runs of one session and block are compared "
+				"one by one"
+			      : "none: the sides are two samples");
+		if (f->se > 0)
+			explain_noise(s, f);
+	}
+	if (f->se > 0)
+		str_printf(s,
+		    "  change     standard error %.3f%%, %.3g degrees of "
+		    "freedom\n",
+		    100 * f->se, f->df);
 }
 
 static void
@@ -136,13 +155,7 @@ explain_row(struct str *s, const struct comparison *c, const struct row *r)
 	str_addc(s, ' ');
 	str_visible(s, r->name);
 	str_printf(s, "%s\n", r->gate ? "" : " (shown, not judged)");
-	explain_values(s, "baseline", r, 0);
-	explain_values(s, "contender", r, 1);
-	str_printf(s, "  pairs      %s\n",
-	    r->facts.paired ? "runs of one session and block are compared "
-			      "one by one"
-			    : "none: the sides are two samples");
-	explain_noise(s, &r->facts);
+	explain_runs(s, r);
 	explain_sessions(s, c, r);
 	str_add(s, "  change     ");
 	explain_change(s, &r->facts);

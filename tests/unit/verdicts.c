@@ -315,6 +315,11 @@ decisions(void)
 	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "10 to 11 is within 10 %%");
+	f.median[0] = .5;
+	f.median[1] = .49;
+	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
+		VERDICT_EQUIVALENT,
+	    "medians below 1 have a ratio, too");
 }
 
 /* The power to find 'change' with this standard error and these degrees of

@@ -1,0 +1,235 @@
+/* The way from the runs to a verdict, in words: whole texts of whole rows. */
+#include "rows.h"
+
+#include "err.h"
+
+enum { MANY = 14 };
+
+/* A row of a case, with the values of both sides. */
+static struct row
+explained(struct pairing *p, double *x, size_t m, double *y, size_t n)
+{
+	struct row r = row("rps", .95);
+
+	r.pair = p;
+	r.used[0] = (struct sample){.v = x, .n = m};
+	r.used[1] = (struct sample){.v = y, .n = n};
+	r.primary = true;
+	r.margin_from = "table";
+	r.p = .021;
+	r.facts.method = "moderated-t";
+	r.facts.median[0] = 1000;
+	r.facts.median[1] = 950;
+	r.facts.lo95 = .94;
+	r.facts.hi95 = .961;
+	r.facts.lo90 = .9425;
+	r.facts.hi90 = .9575;
+	r.facts.p = .0123;
+	r.facts.noise[0] = (struct moderate){.0004, 7};
+	r.facts.noise[1] = (struct moderate){.0009, 8};
+	r.facts.se = .0123456;
+	r.facts.df = 14.321;
+	return r;
+}
+
+static void
+explain(
+    struct comparison *c, const char *name, const char *want, const char *what)
+{
+	const struct report report = {.c = c, .n = 1, .explain = name};
+	struct str s = {0};
+
+	explain_case(&s, &report, 0);
+	check(&s, want, what);
+	str_free(&s);
+}
+
+static void
+rows_in_words(void)
+{
+	double v[MANY] = {1001, 2002, 3003, 4004, 5005, 6006, 7007, 8008, 9009,
+	    10010, 11011, 12012, 13013, 14014};
+	struct pairing set = {
+	    .name = {(char *)(size_t) "SET", (char *)(size_t) "SET"}};
+	struct pairing get = {
+	    .name = {(char *)(size_t) "GET", (char *)(size_t) "GET"}};
+	struct row rows[] = {explained(&set, v, 12, v, MANY - 1),
+	    explained(&set, v, 1, v, 2), explained(&get, v, 2, v, 2)};
+	struct comparison c = {.rows = rows,
+	    .nrows = 3,
+	    .tests = {3, 7, 1, 9},
+	    .alpha = {.03, .02, .02, .05}};
+
+	rows[1].name = (char *)(size_t) "requests";
+	rows[1].gate = false;
+	explain(&c, "SET",
+	    "SET rps\n"
+	    "  baseline   12 runs: 1.00K 2.00K 3.00K 4.00K 5.00K 6.01K 7.01K "
+	    "8.01K 9.01K 10.0K 11.0K 12.0K; median 1.00K\n"
+	    "  contender  13 runs: 1.00K 2.00K 3.00K 4.00K 5.00K 6.01K 7.01K "
+	    "8.01K 9.01K 10.0K 11.0K 12.0K ...; median 950.0\n"
+	    "  pairs      none: the sides are two samples\n"
+	    "  noise      2.00% and 3.00%\n"
+	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
+	    "-4.25%\n"
+	    "  p          0.0123 by moderated-t; corrected for the 3 tests of "
+	    "primary results at level 0.03: 0.021, compared with 0.05\n"
+	    "  margin     2% (table)\n"
+	    "  verdict    inconclusive\n",
+	    "the judged row of the case; the shown one is left out");
+	rows[0].primary = false;
+	rows[0].facts.prior = (struct moderate){.0001, 4.25};
+	rows[0].facts.serial = .125;
+	c.sessions[0] = 2;
+	c.sessions[1] = 3;
+	c.session_sd = .03;
+	rows[0].has_rest = true;
+	rows[0].rest = rows[0].facts;
+	rows[0].rest.ratio = 1.02;
+	rows[0].rest.lo95 = NAN;
+	rows[0].used[0].n = 1;
+	rows[0].used[1].n = 0;
+	rows[0].margin = .0312;
+	rows[0].margin_from = "history";
+	explain(&c, "S?T",
+	    "SET rps\n"
+	    "  baseline   1 run: 1.00K; median 1.00K\n"
+	    "  contender  0 runs:; median 950.0\n"
+	    "  pairs      none: the sides are two samples\n"
+	    "  noise      2.00% and 3.00%, shrunk to the 1.00% of all rows of "
+	    "this metric, which count as 4.25 more values; autocorrelated runs "
+	    "(lag-1 0.12)\n"
+	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+	    "  sessions   2 and 3, none shared: an effect of 3% is assumed for "
+	    "each and part of the interval\n"
+	    "  rest       the change beside all cases: +2.00%\n"
+	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
+	    "-4.25%\n"
+	    "  p          0.0123 of the rest by moderated-t; corrected for the "
+	    "7 tests of other judged results at level 0.02: 0.021, compared "
+	    "with 0.05\n"
+	    "  margin     3.12% (history)\n"
+	    "  verdict    inconclusive\n",
+	    "noise of all rows, autocorrelation, sessions and the rest");
+	rows[0] = explained(&set, v, 2, v, 2);
+	rows[0].facts.paired = true;
+	c.tests[1] = 1;
+	rows[0].primary = false;
+	explain(&c, "SET",
+	    "SET rps\n"
+	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
+	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  pairs      runs of one session and block are compared one by "
+	    "one\n"
+	    "  noise      of a ratio 2.00%\n"
+	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+	    "  sessions   2 and 3, none shared: an effect of 3% is assumed for "
+	    "each and part of the interval\n"
+	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
+	    "-4.25%\n"
+	    "  p          0.0123 by moderated-t; corrected for the 1 test of "
+	    "other judged results at level 0.02: 0.021, compared with 0.05\n"
+	    "  margin     2% (table)\n"
+	    "  verdict    inconclusive\n",
+	    "pairs; one test");
+	rows[0].common = true;
+	c.tests[2] = 2;
+	c.session_sd = 0;
+	explain(&c, "SET",
+	    "SET rps\n"
+	    "  cases      9 have this change in common\n"
+	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+	    "  sessions   2 and 3, none shared: their differences are "
+	    "measured\n"
+	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
+	    "-4.25%\n"
+	    "  p          0.0123 by moderated-t; corrected for the 2 tests of "
+	    "common results at level 0.02: 0.021, compared with 0.05\n"
+	    "  margin     2% (table)\n"
+	    "  verdict    inconclusive\n",
+	    "what all cases have in common; sessions that are measured");
+	c.sessions[0] = 0;
+	rows[0].gate = false;
+	rows[0].common = false;
+	rows[0].facts.paired = false;
+	explain(&c, "SET",
+	    "SET rps (shown, not judged)\n"
+	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
+	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  pairs      none: the sides are two samples\n"
+	    "  noise      2.00% and 3.00%\n"
+	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
+	    "-4.25%\n"
+	    "  p          0.0123 by moderated-t; corrected for the 9 tests of "
+	    "shown results at level 0.05: 0.021, compared with 0.05\n"
+	    "  margin     2% (table)\n"
+	    "  verdict    inconclusive\n",
+	    "a case without judged rows has its first row");
+	rows[0] = rows[1];
+	rows[0].gate = true;
+	rows[0].facts.p = NAN;
+	rows[0].facts.se = 0;
+	rows[0].verdict = VERDICT_EQUIVALENT;
+	explain(&c, "*",
+	    "SET requests\n"
+	    "  baseline   1 run: 1.00K; median 1.00K\n"
+	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  pairs      none: the sides are two samples\n"
+	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
+	    "-4.25%\n"
+	    "  margin     2% (table)\n"
+	    "  verdict    equivalent\n"
+	    "\n"
+	    "GET rps\n"
+	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
+	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  pairs      none: the sides are two samples\n"
+	    "  noise      2.00% and 3.00%\n"
+	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
+	    "-4.25%\n"
+	    "  p          0.0123 by moderated-t; corrected for the 3 tests of "
+	    "primary results at level 0.03: 0.021, compared with 0.05\n"
+	    "  margin     2% (table)\n"
+	    "  verdict    inconclusive\n",
+	    "all judged rows of all cases; one without a test");
+}
+
+static void
+checked_names(void)
+{
+	struct kase k = {0};
+	struct pairing pairs[] = {
+	    {.side = {&k, &k},
+		.name = {(char *)(size_t) "SET", (char *)(size_t) "SET x=1"}},
+	    {.side = {NULL, &k}, .name = {NULL, (char *)(size_t) "GET"}}};
+	struct row r = row("rps", 1);
+	struct comparison c[2] = {
+	    {.pairs = pairs, .npairs = 2}, {.rows = &r, .nrows = 1}};
+
+	r.pair = &pairs[0];
+	tap_ok(explain_check(c, 2, NULL) == 0, "nothing is to be explained");
+	tap_ok(explain_check(c, 2, "SET") == 0, "a case of the second");
+	tap_ok(explain_check(c, 2, "S*") == 0, "a pattern");
+	tap_ok(
+	    explain_check(c, 2, "GET") == -1, "a case that was not compared");
+	tap_str(err_last(),
+	    "option '--explain': no compared case matches 'GET'; the cases "
+	    "are: 'SET', 'GET'",
+	    "the cases are listed");
+	tap_ok(explain_check(&c[1], 1, "GET") == -1, "a case without pairs");
+	tap_str(err_last(),
+	    "option '--explain': no compared case matches 'GET'; the cases "
+	    "are: none",
+	    "none are listed");
+}
+
+int
+main(void)
+{
+	rows_in_words();
+	checked_names();
+	return tap_done();
+}

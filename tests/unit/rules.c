@@ -1,0 +1,339 @@
+/*
+ * By which rules a row is judged: table, policy and options in this order;
+ * rules and waivers without effect; names that no row has.
+ */
+#include "rows.h"
+
+#include "err.h"
+#include "json.h"
+#include "vkb-compare/part.h"
+
+#include <stdlib.h>
+
+static struct json *
+parse(const char *s)
+{
+	return json_parse(s, strlen(s), NULL, NULL);
+}
+
+static struct margin
+margin(const char *name, const char *text)
+{
+	struct margin m = {name, POLICY_NO_ANSWER};
+
+	tap_ok(
+	    policy_parse_margin(text, &m.answer) == 0, "a margin of %s", text);
+	return m;
+}
+
+/* Two sides of one configuration, each of one part. */
+struct world {
+	struct pairing pair;
+	struct kase kases[2];
+	struct part parts[2];
+};
+
+static void
+begin(struct world *w, const char *config, const char *base, const char *other)
+{
+	const char *rest[] = {base, other};
+
+	*w = (struct world){
+	    .pair.name = {(char *)(size_t) "SET", (char *)(size_t) "SET"}};
+	for (size_t j = 0; j < 2; j++) {
+		w->parts[j].rest = parse(rest[j]);
+		w->kases[j] = (struct kase){.config = parse(config),
+		    .parts = &w->parts[j],
+		    .nparts = 1};
+		w->pair.side[j] = &w->kases[j];
+	}
+}
+
+static void
+end(struct world *w)
+{
+	for (size_t j = 0; j < 2; j++) {
+		json_free((struct json *)(size_t)w->kases[j].config);
+		json_free(w->parts[j].rest);
+	}
+}
+
+static void
+margins(void)
+{
+	static const char text[] =
+	    "{\"rules\":[{\"margin\":\"7%\"},"
+	    "{\"metric\":\"p99_latency_ms\",\"margin\":\"-9%\"},"
+	    "{\"metric\":\"p50_latency_ms\",\"margin\":\"auto\"},"
+	    "{\"metric\":\"requests\",\"better\":\"lower\","
+	    "\"assume\":\"exact\",\"waiver\":{\"reason\":\"r\","
+	    "\"expires\":\"2026-11-21\"}}]}";
+	static const struct {
+		const char *what, *metric;
+		size_t options;
+		bool policy, automatic;
+		double want;
+		char sign;
+		const char *from;
+		enum metric_better better;
+	} cases[] = {{"the table", "rps", 0, false, false, .02, '\0', "table",
+			 METRIC_HIGHER},
+	    {"a policy", "rps", 0, true, false, .07, '\0', "policy",
+		METRIC_HIGHER},
+	    {"a policy with a sign", "p99_latency_ms", 0, true, false, .09, '-',
+		"policy", METRIC_HIGHER},
+	    {"auto keeps what there was", "p50_latency_ms", 0, true, true, .02,
+		'\0', "table", METRIC_LOWER},
+	    {"an option for all", "p99_latency_ms", 1, true, false, .03, '\0',
+		"option", METRIC_HIGHER},
+	    {"an option for all ends auto", "p50_latency_ms", 1, true, false,
+		.03, '\0', "option", METRIC_LOWER},
+	    {"the option of its name", "rps", 2, true, false, .04, '\0',
+		"option", METRIC_HIGHER},
+	    {"the name comes before a later option for all", "rps", 3, true,
+		false, .04, '\0', "option", METRIC_HIGHER},
+	    {"the last option for all", "p50_latency_ms", 3, false, false, .05,
+		'\0', "option", METRIC_LOWER},
+	    {"the last option of its name", "rps", 4, false, false, 1 - 1 / 1.1,
+		'+', "option", METRIC_LOWER}};
+	struct margin options[] = {margin(NULL, "3%"), margin("rps", "4%"),
+	    margin(NULL, "5%"), margin("rps", "+10%")};
+	struct policy *policy = policy_new(parse(text), "f");
+	struct world w;
+	struct row r;
+
+	begin(&w, "{\"command\":\"SET\"}", "{\"n\":1}", "{\"n\":1}");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct rules rules = {.margins = options,
+		    .nmargins = cases[i].options,
+		    .policy = cases[i].policy ? policy : NULL,
+		    .today = "2026-11-21"};
+
+		/* 2 % of the table is that of all metrics but p99 and more. */
+		r = (struct row){
+		    .pair = &w.pair, .name = (char *)(size_t)cases[i].metric};
+		tap_ok(rules_apply(&rules, &r) && r.gate, "%s: %s is judged",
+		    cases[i].what, cases[i].metric);
+		tap_near(r.margin,
+		    cases[i].from[0] == 't' ? r.metric.margin : cases[i].want,
+		    1e-12, "its margin");
+		tap_str(r.margin_from, cases[i].from, "where that is from");
+		tap_ok(r.margin_sign == cases[i].sign &&
+			r.margin_auto == cases[i].automatic &&
+			r.metric.better == cases[i].better,
+		    "%s: sign, direction", cases[i].what);
+		tap_ok(!r.exact && !r.waiver.reason, "nothing else");
+	}
+	r = (struct row){.pair = &w.pair, .name = (char *)(size_t) "requests"};
+	tap_ok(
+	    !rules_apply(
+		&(struct rules){.policy = policy, .today = "2026-11-22"}, &r),
+	    "a metric that is not a gate is not shown");
+	tap_ok(r.exact && r.waiver.expired && r.metric.better == METRIC_LOWER,
+	    "but its waiver has ended, and it is exact");
+	policy_free(policy);
+	end(&w);
+}
+
+static void
+classes(void)
+{
+	static const char timed[] = "{\"command\":\"SET\",\"duration_s\":5}";
+	static const char counted[] = "{\"command\":\"SET\",\"requests\":5}";
+	static const char memory[] = "used_memory_bytes",
+			  cpu[] = "server_cpu_us_per_req";
+	static const struct {
+		const char *what, *config, *rest[2], *metric, *metrics, *class;
+		bool shown, gate, keys_differ;
+	} cases[] = {{"throughput", timed, {"{}", "{}"}, "rps", NULL, NULL,
+			 true, true, false},
+	    {"a policy that shows it only", timed, {"{}", "{}"}, "rps", NULL,
+		"info", true, false, false},
+	    {"a count", timed, {"{}", "{}"}, "requests", NULL, NULL, false,
+		false, false},
+	    {"all metrics", timed, {"{}", "{}"}, "requests", "all", NULL, true,
+		false, false},
+	    {"CPU where the server was the limit", counted,
+		{"{\"n\":3,\"bound\":{\"server\":3}}",
+		    "{\"n\":3,\"bound\":{\"server\":2}}"},
+		cpu, NULL, NULL, true, true, false},
+	    {"CPU where it was not on one side", counted,
+		{"{\"n\":3,\"bound\":{\"server\":3}}",
+		    "{\"n\":3,\"bound\":{\"server\":1}}"},
+		cpu, "all", NULL, true, false, false},
+	    {"nor on the other", counted,
+		{"{\"n\":3,\"bound\":{\"server\":1}}",
+		    "{\"n\":3,\"bound\":{\"server\":3}}"},
+		cpu, "all", NULL, true, false, false},
+	    {"nor where the client was, once", counted,
+		{"{\"n\":3,\"bound\":{\"server\":2,\"client\":1}}",
+		    "{\"n\":3,\"bound\":{\"server\":3}}"},
+		cpu, "all", NULL, true, false, false},
+	    {"memory of counted writes", counted, {"{}", "{}"}, memory, memory,
+		NULL, true, true, false},
+	    {"memory of timed writes", timed, {"{}", "{}"}, memory, memory,
+		NULL, true, false, true},
+	    {"unless a policy judges it", timed, {"{}", "{}"}, memory, memory,
+		"gate", true, true, true},
+	    {"a policy says what is known", timed, {"{}", "{}"}, memory, memory,
+		"info", true, false, true}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct rules rules = {.metrics = cases[i].metrics};
+		struct row r = {.name = (char *)(size_t)cases[i].metric};
+		struct world w;
+		char text[100];
+
+		snprintf(text, sizeof text,
+		    "{\"rules\":[{\"metric\":\"%s\",\"class\":\"%s\"}]}",
+		    cases[i].metric, cases[i].class ? cases[i].class : "");
+		if (cases[i].class)
+			rules.policy = policy_new(parse(text), "f");
+		begin(&w, cases[i].config, cases[i].rest[0], cases[i].rest[1]);
+		r.pair = &w.pair;
+		tap_ok(rules_apply(&rules, &r) == cases[i].shown, "%s: %s",
+		    cases[i].what, cases[i].shown ? "shown" : "not shown");
+		tap_ok(r.gate == cases[i].gate, "%s: %s", cases[i].what,
+		    cases[i].gate ? "judged" : "not judged");
+		tap_ok(r.keys_differ == cases[i].keys_differ,
+		    "%s: do the keys differ?", cases[i].what);
+		policy_free(rules.policy);
+		end(&w);
+	}
+}
+
+/* What a report says of four rows with waivers. */
+static void
+lapses(void)
+{
+	static const char text[] = "{\"rules\":["
+				   "{\"metric\":\"rps\",\"margin\":\"1%\"},"
+				   "{\"metric\":\"nowhere\",\"margin\":\"1%\"},"
+				   "{\"metric\":\"no\",\"class\":\"info\"}]}";
+	enum { N = 7 };
+	static const struct {
+		enum verdict verdict;
+		bool waived, expired;
+		const char *waiver, *what;
+	} of[N] = {{VERDICT_REGRESSION, true, false, "used", NULL},
+	    {VERDICT_REGRESSION, false, false, "small", "exceeded"},
+	    {VERDICT_LIKELY_REGRESSION, false, false, "likely", "exceeded"},
+	    {VERDICT_IMPROVEMENT, false, false, "better", "unused"},
+	    {VERDICT_REGRESSION, false, true, "old", "expired"},
+	    {VERDICT_EQUIVALENT, true, true, "ended", "expired"},
+	    {VERDICT_REGRESSION, true, false, "both", "exceeded"}};
+	struct rules rules = {.policy = policy_new(parse(text), "f")};
+	struct row rows[2][N + 2];
+	struct comparison c[2] = {
+	    {.rows = rows[0], .nrows = N}, {.rows = rows[1], .nrows = 2}};
+	struct policy_answer a;
+	size_t at = 0;
+
+	for (size_t i = 0; i < N; i++) {
+		rows[0][i] = row("rps", 1);
+		rows[0][i].verdict = of[i].verdict;
+		rows[0][i].waived = of[i].waived;
+		rows[0][i].waiver =
+		    (struct policy_waiver){.reason = of[i].waiver,
+			.expires = "2026-12-31",
+			.rule = of[i].waiver,
+			.expired = of[i].expired};
+	}
+	rows[1][0] = row("rps", 1); /* no waiver */
+	rows[1][1] = rows[0][N - 1];
+	rows[1][1].waived = false;
+	policy_find_answer(rules.policy, NULL, "x", "rps", "2026-11-21", &a);
+	rules_add_lapses(&rules, c, 2);
+	for (size_t i = 0; i < N; i++) {
+		const struct lapse *l = &c[0].lapses[at];
+
+		if (!of[i].what)
+			continue;
+		if (!tap_ok(at++ < c[0].nlapses, "the waiver '%s' is listed",
+			of[i].waiver))
+			break;
+		tap_str(l->what, of[i].what, "why");
+		tap_str(l->reason, of[i].waiver, "its reason");
+		tap_str(l->rule, of[i].waiver, "its rule");
+		tap_str(l->expires, "2026-12-31", "its end");
+	}
+	if (tap_ok(c[0].nlapses == at + 2 && c[1].nlapses == 0,
+		"two rules were not used; the first comparison says it")) {
+		tap_str(c[0].lapses[at].rule, "f: rules[1]", "the first");
+		tap_str(c[0].lapses[at].what, "unused", "is unused");
+		tap_ok(!c[0].lapses[at].reason && !c[0].lapses[at].expires,
+		    "and no waiver");
+		tap_str(c[0].lapses[at + 1].rule, "f: rules[2]", "the second");
+	}
+	c[0].nlapses = 0;
+	rules_add_lapses(&rules, c, 0);
+	tap_ok(c[0].nlapses == 0, "without comparisons there are no lapses");
+	policy_free(rules.policy);
+	rules.policy = NULL;
+	rules_add_lapses(&rules, c, 2);
+	tap_ok(c[0].nlapses == 0, "without a policy there are none either");
+	free(c[0].lapses);
+}
+
+static void
+checked_names(void)
+{
+	static const struct {
+		const char *metrics, *margin, *error; /* NULL: all is well */
+	} cases[] = {{NULL, NULL, NULL}, {"all", NULL, NULL},
+	    {"latency", NULL, NULL}, {"rps", NULL, NULL},
+	    {"rps,own_metric,lonely", NULL, NULL},
+	    {"rps,latency", NULL,
+		"option '--metrics': no case that is on both sides has "
+		"'latency'"},
+	    {"nope,rps", NULL,
+		"option '--metrics': no case that is on both sides has 'nope'"},
+	    {NULL, "own_metric", NULL}, {NULL, "p50_latency_ms", NULL},
+	    {NULL, "lonely", NULL},
+	    {NULL, "nope", "option '--margin': no metric is called 'nope'"}};
+	struct row rows[] = {row("rps", 1), row("own_metric", 1)};
+	struct one_sided_gate one_sided = {.name = (char *)(size_t) "lonely"};
+	struct comparison c[] = {{0},
+	    {.rows = rows,
+		.nrows = 2,
+		.one_sided = &one_sided,
+		.one_sided_count = 1}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct margin m[] = {margin(NULL, "1%"), margin("rps", "1%")};
+		const struct rules rules = {
+		    .metrics = cases[i].metrics, .margins = m, .nmargins = 2};
+		const char *error = cases[i].error;
+
+		if (cases[i].margin)
+			m[1].name = cases[i].margin;
+		tap_ok(rules_check_names(&rules, c, 2) == (error ? -1 : 0),
+		    "metrics %s, a margin of %s: %s",
+		    cases[i].metrics ? cases[i].metrics : "of the gates",
+		    m[1].name, error ? "refused" : "accepted");
+		if (error)
+			tap_str(err_last(), error, "the message");
+	}
+}
+
+static void
+waived(void)
+{
+	struct row r = row("rps", .92);
+
+	r.waiver = (struct policy_waiver){.reason = "r", .limit = .1};
+	tap_ok(rules_is_waived(&r), "a waiver of 10 %% covers 8 %%");
+	r.facts.ratio = .88;
+	tap_ok(!rules_is_waived(&r), "and not 12 %%");
+}
+
+int
+main(void)
+{
+	margins();
+	classes();
+	lapses();
+	checked_names();
+	waived();
+	return tap_done();
+}
