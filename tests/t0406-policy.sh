@@ -50,7 +50,19 @@ refuse '{"rules":[{"margin":"-5%","better":"lower"}]}' \
 refuse '{"rules":[{"better":"more"}]}' \
   'rules\[0\]\.better: must be one of "higher", "lower", "neither"' 'a direction'
 refuse '{"rules":[{"class":"gates"}]}' \
-  'rules\[0\]\.class: must be one of "info", "gate"' 'a class'
+  'rules\[0\]\.class: must be one of "info", "gate", "primary"' 'a class'
+refuse '{"rules":[{"session":{"sd":"2%"}}]}' \
+  "rules\\[0\\]\\.session: lacks 'df'" 'sessions without degrees of freedom'
+refuse '{"rules":[{"session":{"df":3}}]}' \
+  "rules\\[0\\]\\.session: lacks 'sd'" 'sessions without a standard deviation'
+for sd in 2 '"2"' '"-1%"' '"100%"'; do
+  refuse "{\"rules\":[{\"session\":{\"sd\":$sd,\"df\":3}}]}" \
+    'rules\[0\]\.session\.sd: must be a percentage' "sessions that differ by $sd"
+done
+for df in 0 '"3"' 1e7; do
+  refuse "{\"rules\":[{\"session\":{\"sd\":\"2%\",\"df\":$df}}]}" \
+    'rules\[0\]\.session\.df: must be degrees of freedom' "$df degrees of freedom"
+done
 refuse '{"rules":[{"assume":"noise"}]}' \
   'rules\[0\]\.assume: must be "exact"' 'an assumption'
 refuse '{"rules":[{"margin":"1%"},{"margin":"1%"},{"waiver":{"reason":"r","expires":"2026-02-29"}}]}' \
@@ -95,7 +107,7 @@ test_same '"policy"' "$(jq '.margin_from // empty' out | sort -u)" \
 test_same 'option policy' "$(vkb-compare --policy policy.json --margin rps=3% \
   -f jsonl "$a" "$b" | jq -r '.margin_from // empty' | sort -u | xargs)" \
   'an option wins'
-policy '{"case":"SET*","margin":"15%"}, {"metric":"p[59]*","margin":"15%"}'
+policy '{"case":"SET*","margin":"15%"}, {"metric":"p[59]?_*","margin":"15%"}'
 test_same 0 "$(judged "$a" "$b" | grep -c 'SET')" 'a pattern of cases'
 policy '{"case":{"command":"SET"},"class":"info"}'
 test_same 'exit 0' "$(judged "$a" "$b" | sed 1q)" 'metrics of class info decide nothing'
@@ -230,4 +242,35 @@ X size_bytes regression -' "$(judged base new)" 'up from zero'
 one y size_bytes 0 >new
 test_same 'exit 0' "$(judged base new)" 'zero and zero'
 
+
+# --- the primary metric of a case
+
+primary() {
+  vkb-compare --policy policy.json -f jsonl:out "$a" "$b" >/dev/null 2>err
+  jq -r 'select(.primary) | "\(.config.command) \(.metric)"' out | sort
+}
+policy '{"case":"SET*","metric":"p50_latency_ms","class":"primary"}'
+want=$(primary | sed 's/SET rps/SET p50_latency_ms/')
+test_same "$(vkb-compare -f jsonl "$a" "$b" | jq -r 'select(.primary) |
+  "\(.config.command) \(.metric)"' | sed 's/SET rps/SET p50_latency_ms/' | sort)" "$want" \
+  'the policy names the primary metric of a case'
+test_match '^SET p50_latency_ms$' /dev/stdin 'which is that one' <<END
+$want
+END
+policy '{"case":"SET*","metric":"p50_latency_ms","class":"primary"},
+  {"metric":"p50_latency_ms","class":"gate"}'
+test_match '^SET rps$' /dev/stdin 'a later class replaces it' <<END
+$(primary)
+END
+policy '{"metric":"avg_latency_ms","class":"primary"}'
+primary >names
+test_same 'avg_latency_ms' "$(cut -d ' ' -f 2 names | sort -u)" \
+  'a metric of class info is judged first if the policy says so'
+test_same "$(grep -c . names)" "$(jq 'select(.families).families.primary.tests' out)" \
+  'and makes up the first family'
+policy '{"metric":"p[59]?_*","class":"primary"}'
+primary >names
+test_same 'p50_latency_ms p95_latency_ms p99_latency_ms' "$(sed -n 's/^SET //p' names | sort | paste -sd ' ' -)" 'a case may have several'
+test_same "$(grep -c . names)" "$(jq 'select(.families).families.primary.tests' out)" \
+  'each of which is a test of the first family'
 test_done

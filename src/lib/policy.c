@@ -149,9 +149,11 @@ read_better(struct configwalk *w, struct rule *r, const struct json *v)
 static void
 read_class(struct configwalk *w, struct rule *r, const struct json *v)
 {
-	static const char *const words[] = {"info", "gate", NULL};
+	static const char *const words[] = {"info", "gate", "primary", NULL};
+	int i = read_choice(w, v, words);
 
-	r->answer.gate = read_choice(w, v, words);
+	r->answer.gate = i > 0 ? 1 : i;
+	r->answer.primary = i == 2;
 }
 
 static void
@@ -192,6 +194,29 @@ read_limit(struct configwalk *w, struct rule *r, const struct json *v)
 		r->answer.waiver.limit = limit;
 }
 
+static void
+read_session_sd(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	const char *s = json_str(v);
+
+	if (!s || num_percent(s, &r->answer.session_sd) < 0 ||
+	    !(r->answer.session_sd >= 0 && r->answer.session_sd < 1))
+		configwalk_problem(
+		    w, "must be a percentage like \"2%%\", below 100%%");
+}
+
+static void
+read_session_df(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	r->answer.session_df = json_num(v, NAN);
+	if (!(r->answer.session_df >= 1 && r->answer.session_df <= 1e6))
+		configwalk_problem(w,
+		    "must be degrees of freedom from 1 to 1000000: one less "
+		    "than the sessions");
+}
+
+static void read_session(
+    struct configwalk *, struct rule *, const struct json *);
 static void read_waiver(
     struct configwalk *, struct rule *, const struct json *);
 
@@ -204,7 +229,11 @@ struct key {
 static const struct key rule_keys[] = {{"metric", read_metric, false},
     {"case", read_case, false}, {"margin", read_margin, false},
     {"better", read_better, false}, {"class", read_class, false},
-    {"assume", read_assume, false}, {"waiver", read_waiver, false}, {0}};
+    {"assume", read_assume, false}, {"session", read_session, false},
+    {"waiver", read_waiver, false}, {0}};
+
+static const struct key session_keys[] = {
+    {"sd", read_session_sd, true}, {"df", read_session_df, true}, {0}};
 
 static const struct key waiver_keys[] = {{"reason", read_reason, true},
     {"expires", read_expires, true}, {"limit", read_limit, false}, {0}};
@@ -255,6 +284,12 @@ read_object(struct configwalk *w, struct rule *r, const struct json *obj,
 }
 
 static void
+read_session(struct configwalk *w, struct rule *r, const struct json *v)
+{
+	read_object(w, r, v, session_keys);
+}
+
+static void
 read_waiver(struct configwalk *w, struct rule *r, const struct json *v)
 {
 	read_object(w, r, v, waiver_keys);
@@ -266,7 +301,8 @@ has_no_effect(const struct rule *r)
 	const struct policy_answer *a = &r->answer;
 
 	return isnan(a->margin) && !a->margin_auto && a->better < 0 &&
-	    a->gate < 0 && a->exact < 0 && !a->waiver.reason;
+	    a->gate < 0 && a->exact < 0 && !(a->session_df > 0) &&
+	    !a->waiver.reason;
 }
 
 static void
@@ -281,8 +317,8 @@ read_rule(struct configwalk *w, struct rule *r, const struct json *j)
 	read_object(w, r, j, rule_keys);
 	if (w->problems == before && has_no_effect(r))
 		configwalk_problem(w,
-		    "has no effect: it lacks margin, better, class, assume "
-		    "and waiver");
+		    "has no effect: it lacks margin, better, class, assume, "
+		    "session and waiver");
 }
 
 static void
@@ -378,10 +414,16 @@ override_answer(struct policy_answer *a, const struct policy_answer *from)
 		a->sign = from->sign;
 		a->margin_auto = from->margin_auto;
 	}
-	if (from->gate >= 0)
+	if (from->gate >= 0) {
 		a->gate = from->gate;
+		a->primary = from->primary;
+	}
 	if (from->exact >= 0)
 		a->exact = from->exact;
+	if (from->session_df > 0) {
+		a->session_sd = from->session_sd;
+		a->session_df = from->session_df;
+	}
 	if (from->waiver.reason)
 		a->waiver = from->waiver;
 }

@@ -1,7 +1,8 @@
 /*
  * Rules of a policy file, see vkb-policy(5): for metrics and cases the margin,
- * which direction is better, whether the metric is judged, and waivers with a
- * reason and an end. A later rule overrides the settings that it contains.
+ * which direction is better, whether the metric is judged, how much sessions
+ * differ, and waivers with a reason and an end. A later rule overrides the
+ * settings that it contains.
  */
 #ifndef POLICY_H
 #define POLICY_H
@@ -33,7 +34,11 @@ struct policy_answer {
 	bool margin_auto; /* from the noise of the history */
 	int better;       /* enum metric_better; -1: not set */
 	int gate;         /* 1 gate, 0 info, -1 not set */
+	bool primary;     /* a gate by which its case is judged first */
 	int exact;        /* 1: no test, one value is enough; -1 not set */
+	/* How much sessions differ: standard deviation of ln(value), and its
+	 * degrees of freedom; 0: not set. */
+	double session_sd, session_df;
 	struct policy_waiver waiver;
 };
 

@@ -203,7 +203,9 @@ static const struct record_key comparison_keys[] = {
 	"together, and their level"},
     {"sessions", A, false, "of each side, if they share none"},
     {"session_sd", N, false,
-	"standard deviation of ln(value) between sessions, as assumed"},
+	"standard deviation of ln(value) between sessions that intervals allow "
+	"for, unless it is measured here"},
+    {"session_from", S, false, "where it is from: policy, history or default"},
     {"overall", O, true,
 	"metric: cases, ratio (geometric mean), ci95 (over cases), "
 	"ci95_runs (over the runs of these cases)"},

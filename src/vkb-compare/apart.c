@@ -1,5 +1,7 @@
 #include "apart.h"
+#include "between.h"
 #include "cases.h"
+#include "history.h"
 #include "intern.h"
 #include "json.h"
 #include "judge.h"
@@ -69,11 +71,10 @@ apart_find(struct comparison *c)
 	}
 	free(marks);
 	intern_free(names);
+	c->unnamed_sessions = !known;
 	if (!known || shared || !sessions[0] || !sessions[1])
 		return false;
 	memcpy(c->sessions, sessions, sizeof sessions);
-	if (c->sessions[0] < APART_SESSIONS)
-		c->session_sd = is_virtual(c) ? APART_SD_VIRTUAL : APART_SD;
 	return true;
 }
 
@@ -82,6 +83,7 @@ struct part_row {
 	struct row *row;
 	double change, rest;
 	struct moderate noise; /* of the rest; of the change by runs at first */
+	struct moderate session; /* between sessions, if they are few */
 };
 
 struct common {
@@ -133,15 +135,48 @@ measure_rests(const struct part_row *v, size_t n)
 	    sum / (double)(keep - 1) / cut, (double)keep - 1};
 }
 
-/* The effect of sessions on the difference of the sides, as assumed. */
+/* The effect of sessions on the difference of the sides. */
 static struct moderate
-assume_sessions(const struct comparison *c)
+find_effect(const struct comparison *c, struct moderate each)
 {
-	double each = c->session_sd * c->session_sd;
+	each.var *= 1 / (double)c->sessions[0] + 1 / (double)c->sessions[1];
+	return each;
+}
 
-	return (struct moderate){
-	    each / (double)c->sessions[0] + each / (double)c->sessions[1],
-	    APART_DF};
+/*
+ * Sets how much sessions differ in these rows of one metric: by the policy, by
+ * the history, or as assumed. The comparison gets the largest of the primary
+ * rows.
+ */
+static void
+set_session_noise(
+    struct comparison *c, const struct rules *r, struct part_row *v, size_t n)
+{
+	double assumed = is_virtual(c) ? APART_SD_VIRTUAL : APART_SD;
+	struct moderate known = {NAN, 0};
+
+	if (n && r->history)
+		known = history_sessions(
+		    r->history, v[0].row->name, v[0].row->pair->side[0]);
+	for (size_t i = 0; i < n; i++) {
+		const struct row *row = v[i].row;
+		struct moderate of = {assumed * assumed, APART_DF};
+		const char *from = "default";
+
+		if (row->session.df > 0) {
+			of = row->session;
+			from = "policy";
+		} else if (known.df > 0) {
+			of = known;
+			from = "history";
+		}
+		v[i].session = of;
+		if (c->session_from &&
+		    !(row->primary && sqrt(of.var) > c->session_sd))
+			continue;
+		c->session_from = from;
+		c->session_sd = sqrt(of.var);
+	}
 }
 
 /* With few sessions: the common change is the median of the changes; the rests
@@ -150,12 +185,14 @@ static struct common
 split_by_median(const struct comparison *c, struct part_row *v, size_t n)
 {
 	double *changes = mem_array(n, sizeof *changes), own = 0;
-	struct moderate rests;
+	struct moderate rests, session = {0, INFINITY};
 	struct common all;
 
 	for (size_t i = 0; i < n; i++) {
 		changes[i] = v[i].change;
 		own += v[i].noise.var / (double)n;
+		session.var += v[i].session.var / (double)n;
+		session.df = fmin(session.df, v[i].session.df);
 	}
 	all.change = find_median(changes, n);
 	free(changes);
@@ -163,7 +200,7 @@ split_by_median(const struct comparison *c, struct part_row *v, size_t n)
 		v[i].rest = v[i].change - all.change;
 	rests = measure_rests(v, n);
 	/* pi/2: the variance of a median beside that of a mean. */
-	all.noise = assume_sessions(c);
+	all.noise = find_effect(c, session);
 	all.noise.var += rests.var * M_PI / 2 / (double)n;
 	/* The variance that runs explain is known better than the rest. */
 	rests.df *= pow(fmax(0, rests.var - own) / rests.var, 2);
@@ -171,28 +208,6 @@ split_by_median(const struct comparison *c, struct part_row *v, size_t n)
 	for (size_t i = 0; i < n; i++)
 		v[i].noise = add_noise(v[i].noise, rests);
 	return all;
-}
-
-/* The medians of the sessions of one side, as logarithms, by the number of the
- * session; NAN where it has no run. */
-static void
-list_medians(const struct sample *s, struct intern *names, double *medians)
-{
-	double *v = mem_array(s->n + 1, sizeof *v);
-	size_t *of = mem_array(s->n + 1, sizeof *of);
-
-	for (size_t i = 0; i < s->n; i++)
-		of[i] = intern_id(names, s->rounds[i].session);
-	for (size_t k = 0; k < intern_count(names); k++) {
-		size_t n = 0;
-
-		for (size_t i = 0; i < s->n; i++)
-			if (of[i] == k)
-				v[n++] = log(s->v[i]);
-		medians[k] = find_median(v, n);
-	}
-	free(v);
-	free(of);
 }
 
 /* The mean of the medians that there are, and their number. */
@@ -255,8 +270,8 @@ split_by_sessions(const struct comparison *c, struct part_row *v, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		double *m = of + i * sessions, mean;
 
-		list_medians(&v[i].row->used[0], names[0], m);
-		list_medians(&v[i].row->used[1], names[1], new);
+		between_list_medians(&v[i].row->used[0], names[0], m);
+		between_list_medians(&v[i].row->used[1], names[1], new);
 		mean = find_mean(m, sessions, &got);
 		for (size_t k = 0; k < sessions; k++)
 			m[k] -= mean;
@@ -400,7 +415,6 @@ add_common(struct comparison *c, const struct row *like, struct common all,
 		.se = sqrt(all.noise.var),
 		.df = all.noise.df}};
 
-	c->by_t++;
 	if (!c->everything.side[0])
 		make_everything(c);
 	verdict_use_t(&row.facts, true, row.level, row.level10);
@@ -410,7 +424,8 @@ add_common(struct comparison *c, const struct row *like, struct common all,
 }
 
 void
-apart_widen(struct comparison *c, size_t first, const size_t *next)
+apart_widen(struct comparison *c, const struct rules *r, size_t first,
+    const size_t *next)
 {
 	struct part_row *v = mem_array(c->nrows + 1, sizeof *v);
 	struct moderate *whole = mem_array(c->nrows + 1, sizeof *whole);
@@ -431,10 +446,12 @@ apart_widen(struct comparison *c, size_t first, const size_t *next)
 		    .noise = {f->se * f->se, f->df}};
 	}
 	if (few) {
+		set_session_noise(c, r, v, n);
+		for (size_t i = 0; i < n; i++)
+			whole[i] =
+			    add_noise(v[i].noise, find_effect(c, v[i].session));
 		if (n >= APART_CASES)
 			all = split_by_median(c, v, n);
-		for (size_t i = 0; i < n; i++)
-			whole[i] = add_noise(v[i].noise, assume_sessions(c));
 	} else if (n) {
 		all = split_by_sessions(c, v, n, whole);
 	}

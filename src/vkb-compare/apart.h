@@ -8,8 +8,10 @@
  * own, and each case is judged by its rest, its change less the common one.
  *
  * Five and more sessions of the baseline say how much sessions differ. With
- * fewer, the standard deviation of a session is assumed to be 3 % on a virtual
- * machine and 1 % on another, known as well as by APART_DF degrees of freedom.
+ * fewer, the policy says it (vkb-compare --calibrate measures it), or builds of
+ * the history with several sessions do (between.h). Else the standard deviation
+ * of a session is assumed to be 3 % on a virtual machine and 1 % on another,
+ * known as well as by APART_DF degrees of freedom.
  */
 #ifndef APART_H
 #define APART_H
@@ -26,17 +28,20 @@
 enum { APART_DF = 3, APART_SESSIONS = 5, APART_CASES = 5 };
 
 struct comparison;
+struct rules;
 
 /* Do the sides share no session? False if that of a run is not known. Sets
- * 'sessions', and 'session_sd' where it is assumed. */
+ * 'sessions'. */
 bool apart_find(struct comparison *);
 
 /*
  * Widens the rows of one metric, of which first is the first and next[i] the
  * one that follows row i, by the effect of sessions, and tests their rests.
- * Adds a row to 'commons' if the metric is primary in a case.
+ * Adds a row to 'commons' if the metric is primary in a case. Sets 'session_sd'
+ * and 'session_from' unless the sessions are measured.
  */
-void apart_widen(struct comparison *, size_t first, const size_t *next);
+void apart_widen(struct comparison *, const struct rules *, size_t first,
+    const size_t *next);
 
 /* Moves 'commons' behind the other rows. */
 void apart_add_commons(struct comparison *);

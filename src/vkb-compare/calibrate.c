@@ -1,4 +1,5 @@
 #include "calibrate.h"
+#include "between.h"
 #include "casename.h"
 #include "err.h"
 #include "json.h"
@@ -38,8 +39,16 @@ struct entry {
 	struct alarm_counts of[WAYS];
 };
 
+/* How much sessions differ in a metric that is judged and has noise. */
+struct spread {
+	char *metric;
+	struct between of;
+};
+
 struct calibration {
 	struct series *series;
+	struct spread *spreads;
+	size_t nspreads;
 	struct entry **v;
 	size_t n, cap;
 	size_t runs;
@@ -159,11 +168,30 @@ free_entry(struct entry *e)
 }
 
 static void
+add_spread(
+    struct calibration *c, const struct entry *e, const struct sample *runs)
+{
+	size_t i = 0;
+
+	if (!e->row.gate || e->row.exact)
+		return;
+	while (
+	    i < c->nspreads && strcmp(c->spreads[i].metric, e->row.name) != 0)
+		i++;
+	if (i == c->nspreads) {
+		c->spreads =
+		    mem_resize(c->spreads, ++c->nspreads, sizeof *c->spreads);
+		c->spreads[i] = (struct spread){.metric = mem_str(e->row.name)};
+	}
+	between_add(&c->spreads[i].of, runs, 1);
+}
+
+static void
 add_entry(struct calibration *c, const struct series_case *k, const char *name,
     const char *metric, const struct rules *r)
 {
 	struct entry *e = mem_new(sizeof *e);
-	double *v;
+	struct sample runs;
 
 	e->kase.config = k->config;
 	e->pair = (struct pairing){.side = {&e->kase}, .name = {mem_str(name)}};
@@ -173,10 +201,12 @@ add_entry(struct calibration *c, const struct series_case *k, const char *name,
 		return;
 	}
 	e->interleaved = k->interleaved;
-	v = series_values(k, metric, &e->n);
-	judge_windows(e, v, e->n, c->runs);
-	measure_noise(e, v);
-	free(v);
+	runs = series_sample(c->series, k, metric);
+	e->n = runs.n;
+	add_spread(c, e, &runs);
+	judge_windows(e, runs.v, runs.n, c->runs);
+	measure_noise(e, runs.v);
+	sample_free(&runs);
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof(struct entry *));
 	c->v[c->n++] = e;
 }
@@ -227,6 +257,9 @@ calibrate_free(struct calibration *c)
 	for (size_t i = 0; i < c->n; i++)
 		free_entry(c->v[i]);
 	free(c->v);
+	for (size_t i = 0; i < c->nspreads; i++)
+		free(c->spreads[i].metric);
+	free(c->spreads);
 	series_free(c->series);
 	free(c);
 }
@@ -281,6 +314,30 @@ write_total(struct str *s, const struct calibration *c, enum way w)
 	str_addc(s, '\n');
 }
 
+static void
+write_spreads(struct str *s, const struct calibration *c)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->nspreads; i++) {
+		struct moderate v = between_get(&c->spreads[i].of);
+
+		if (!(v.df > 0))
+			continue;
+		str_visible(s, c->spreads[i].metric);
+		str_printf(s,
+		    ": the medians of %.0f sessions differ by %.2f%% (standard "
+		    "deviation).\n",
+		    v.df + 1, 100 * sqrt(v.var));
+		any = true;
+	}
+	if (!any)
+		str_printf(s,
+		    "How much sessions differ is not known: runs of %d or more "
+		    "named sessions show it.\n",
+		    BETWEEN_DF + 1);
+}
+
 void
 calibrate_text(struct str *s, const struct calibration *c)
 {
@@ -299,6 +356,7 @@ calibrate_text(struct str *s, const struct calibration *c)
 	    c->runs, JUDGE_ALPHA);
 	for (size_t w = 0; w < WAYS; w++)
 		write_total(s, c, (enum way)w);
+	write_spreads(s, c);
 	str_add(s,
 	    "A policy gets the margin of interleaved sides where the runs were "
 	    "interleaved, else the larger one.\n");
@@ -316,12 +374,43 @@ format_margin(double v)
 	return mem_printf("%.2f%%", hundredths / 100);
 }
 
+/* Takes the rule. */
+static void
+write_rule(struct str *s, struct json *rule, const char **sep)
+{
+	str_add(s, *sep);
+	json_append(s, rule);
+	*sep = ",\n";
+	json_free(rule);
+}
+
+static void
+write_session_rule(struct str *s, const struct spread *of, const char **sep)
+{
+	struct moderate v = between_get(&of->of);
+	char *text = v.df > 0 ? format_margin(sqrt(v.var)) : NULL;
+	struct json *rule, *session;
+
+	if (!text)
+		return;
+	rule = json_object();
+	session = json_object();
+	json_set_str(rule, "metric", of->metric);
+	json_set_str(session, "sd", text);
+	json_set_num(session, "df", v.df);
+	json_set(rule, "session", session);
+	write_rule(s, rule, sep);
+	free(text);
+}
+
 void
 calibrate_policy(struct str *s, const struct calibration *c)
 {
 	const char *sep = "";
 
 	str_add(s, "{\"rules\": [\n");
+	for (size_t i = 0; i < c->nspreads; i++)
+		write_session_rule(s, &c->spreads[i], &sep);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct entry *e = c->v[i];
 		double v = e->row.margin;
@@ -340,10 +429,7 @@ calibrate_policy(struct str *s, const struct calibration *c)
 		json_set_str(rule, "metric", e->row.name);
 		json_set(rule, "case", json_dup(e->kase.config));
 		json_set_str(rule, "margin", text);
-		str_add(s, sep);
-		json_append(s, rule);
-		sep = ",\n";
-		json_free(rule);
+		write_rule(s, rule, &sep);
 		free(text);
 	}
 	str_add(s, "\n]}\n");

@@ -20,7 +20,8 @@ struct calibration *calibrate(
 void calibrate_free(struct calibration *);
 
 void calibrate_text(struct str *, const struct calibration *);
-/* Writes a policy with margins that keep alarms below 5 %. */
+/* Writes a policy with margins that keep alarms below 5 %, and with how much
+ * sessions differ where there are several (between.h). */
 void calibrate_policy(struct str *, const struct calibration *);
 
 #endif

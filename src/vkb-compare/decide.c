@@ -94,7 +94,8 @@ expect_seconds(const struct pairing *p)
 
 /*
  * Decides a row by its rest, if it has one, but calls only the whole change
- * equivalent. Nothing is certain that rests on an assumed effect of sessions.
+ * equivalent. Nothing is certain that rests on an effect of sessions that was
+ * not measured in this comparison.
  */
 static void
 set_verdict(struct row *row, bool assumed)
@@ -125,7 +126,7 @@ decide_row(const struct comparison *c, struct row *row, double level)
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
 
-	set_verdict(row, c->session_sd > 0 && !isnan(f->se));
+	set_verdict(row, c->session_from && !isnan(f->se));
 	level *= row->level / JUDGE_ALPHA;
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
@@ -264,7 +265,7 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 
 	count_tests(c, n);
 	for (size_t i = 0; i < n; i++)
-		infer_rows(&c[i]);
+		infer_rows(&c[i], r);
 	count_tests(c, n); /* with the common rows */
 	for (enum row_family k = 0; k < FAMILIES; k++)
 		found[k] = adjust_p_values(c, n, r, k);

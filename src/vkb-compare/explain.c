@@ -115,15 +115,13 @@ explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 {
 	if (!c->sessions[0])
 		return;
-	str_printf(s, "  sessions   %zu and %zu, none shared: ", c->sessions[0],
+	str_printf(s, "  sessions   %zu and %zu, none shared, ", c->sessions[0],
 	    c->sessions[1]);
-	if (c->session_sd > 0)
-		str_printf(s,
-		    "an effect of %g%% is assumed for each and part of the "
-		    "interval\n",
-		    100 * c->session_sd);
+	if (c->session_from)
+		report_sessions(s, c);
 	else
-		str_add(s, "their differences are measured\n");
+		str_add(s, "whose differences are measured");
+	str_add(s, "; part of the interval\n");
 	if (!r->has_rest)
 		return;
 	str_add(s, "  rest       the change beside all cases: ");

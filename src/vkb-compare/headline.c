@@ -136,9 +136,10 @@ add_sessions(struct str *s, const struct comparison *c)
 		if (c->rows[i].common ||
 		    (c->rows[i].primary && !c->rows[i].has_rest))
 			visible = fmax(visible, c->rows[i].visible);
-	if (!(c->session_sd > 0))
+	if (!c->session_from)
 		return;
-	str_printf(s, "%smeasured in different sessions", s->len ? "; " : "");
+	str_printf(s, "%smeasured in different sessions, ", s->len ? "; " : "");
+	report_sessions(s, c);
 	if (!isnan(visible))
 		str_printf(s,
 		    ", so changes below about %.0f%% cannot be told from the "

@@ -1,11 +1,14 @@
 #include "history.h"
+#include "between.h"
 #include "cases.h"
+#include "json.h"
 #include "mem.h"
 #include "sample.h"
 #include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct history {
 	struct cases cases;
@@ -105,4 +108,68 @@ history_sample(const struct history *h, const char *key, const char *metric)
 		sample_free(&s);
 	}
 	return all;
+}
+
+/* Returns the machine of all runs of a case; NULL: it is not known, or there
+ * are several. Caller frees. */
+static char *
+find_host(const struct kase *k)
+{
+	struct json *env = json_object(), *varied = json_object();
+	char *host;
+
+	cases_env(k, env, varied);
+	host = json_get(varied, "host") ? NULL
+					: mem_str(json_get_str(env, "host"));
+	json_free(env);
+	json_free(varied);
+	return host;
+}
+
+static bool
+is_on_host(const struct kase *k, const char *host)
+{
+	char *own = find_host(k);
+	bool same = own && host ? strcmp(own, host) == 0 : own == host;
+
+	free(own);
+	return same;
+}
+
+static int
+compare_by_key(const void *a, const void *b)
+{
+	const struct kase *x = *(const struct kase *const *)a;
+	const struct kase *y = *(const struct kase *const *)b;
+
+	return strcmp(x->key, y->key);
+}
+
+struct moderate
+history_sessions(
+    const struct history *h, const char *metric, const struct kase *like)
+{
+	size_t all = h->cases.n, n = 0;
+	const struct kase **at = mem_array(all + 1, sizeof *at);
+	struct sample *builds = mem_array(all + 1, sizeof *builds);
+	struct between b = {0};
+	char *host = find_host(like);
+
+	for (size_t i = 0; i < all; i++)
+		at[i] = &h->cases.v[i];
+	if (all)
+		qsort(at, all, sizeof *at, compare_by_key);
+	for (size_t i = 0; i < all; i++) {
+		if (is_on_host(at[i], host))
+			builds[n++] = sample_metric(at[i], metric);
+		if (i + 1 < all && strcmp(at[i]->key, at[i + 1]->key) == 0)
+			continue;
+		between_add(&b, builds, n);
+		while (n)
+			sample_free(&builds[--n]);
+	}
+	free(host);
+	free(builds);
+	free(at);
+	return between_get(&b);
 }

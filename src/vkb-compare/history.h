@@ -7,7 +7,10 @@
 
 #include <stddef.h>
 
+#include "moderate.h"
+
 struct history;
+struct kase;
 struct sample;
 
 /* How many of the last changes are used, and how many are needed. */
@@ -32,5 +35,13 @@ double history_margin(
  */
 struct sample history_sample(
     const struct history *, const char *key, const char *metric);
+
+/*
+ * Returns how much sessions of one subject differ in the metric, over all cases
+ * of the machine of 'like' (between.h). df 0: too few subjects have several
+ * sessions, each of them with a name.
+ */
+struct moderate history_sessions(
+    const struct history *, const char *metric, const struct kase *like);
 
 #endif

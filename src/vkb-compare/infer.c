@@ -102,7 +102,7 @@ fit_prior(
 }
 
 void
-infer_rows(struct comparison *c)
+infer_rows(struct comparison *c, const struct rules *r)
 {
 	size_t *first = mem_array(c->nrows + 1, sizeof *first);
 	size_t *next = mem_array(c->nrows + 1, sizeof *next);
@@ -126,12 +126,13 @@ infer_rows(struct comparison *c)
 				continue;
 			infer_facts(&row->facts, &priors[row->facts.paired],
 			    least, row->level, row->level10);
-			c->by_t += row->gate && row->facts.p_min == 0;
 		}
 		if (apart)
-			apart_widen(c, first[k], next);
+			apart_widen(c, r, first[k], next);
 	}
 	apart_add_commons(c);
+	for (size_t i = 0; i < c->nrows; i++)
+		c->by_t += c->rows[i].gate && c->rows[i].facts.p_min == 0;
 	free(first);
 	free(next);
 }

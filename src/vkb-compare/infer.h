@@ -13,6 +13,7 @@
 
 struct comparison;
 struct moderate;
+struct rules;
 struct verdict_facts;
 
 /*
@@ -24,6 +25,6 @@ void infer_facts(struct verdict_facts *, const struct moderate *prior,
     double least, double level05, double level10);
 
 /* Tests all rows; the families of the comparison are set. */
-void infer_rows(struct comparison *);
+void infer_rows(struct comparison *, const struct rules *);
 
 #endif

@@ -186,8 +186,9 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 }
 
 /*
- * Marks the primary row of a case, the first of them from 'from': the p99 at a
- * given rate, else the throughput; else its first judged row.
+ * Marks the primary row of a case, the first of them from 'from', unless the
+ * policy names some: the p99 at a given rate, else the throughput; else its
+ * first judged row.
  */
 static void
 mark_primary(struct comparison *c, const struct pairing *p, size_t from)
@@ -200,6 +201,8 @@ mark_primary(struct comparison *c, const struct pairing *p, size_t from)
 	for (size_t i = from; i < c->nrows; i++) {
 		struct row *row = &c->rows[i];
 
+		if (row->primary)
+			return;
 		if (row->gate && (!first || strcmp(row->name, name) == 0))
 			first = row;
 	}

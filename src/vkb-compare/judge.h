@@ -39,6 +39,7 @@ struct row {
 	bool margin_auto;            /* widen it by the history */
 	bool exact;                  /* no test: assumed to have no noise */
 	struct policy_waiver waiver; /* .reason NULL: none */
+	struct moderate session;     /* of the policy; df 0: not known */
 	bool waived;                 /* a regression that does not fail */
 	struct sample used[2];       /* values in the test, by side */
 	struct verdict_facts facts;
@@ -117,12 +118,16 @@ struct comparison {
 	size_t waived;          /* gate rows */
 	size_t short_history;   /* rows whose history gives no margin */
 	size_t matched, unmatched[2];
-	double failed_runs;  /* of the contender */
-	size_t paired;       /* gate rows that were paired */
-	size_t by_t;         /* gate rows tested by Student's t */
-	size_t sessions[2];  /* if the sides share none, else 0 */
-	double session_sd;   /* of ln(value), assumed; 0: measured */
-	struct row *commons; /* made by apart.c, then moved to 'rows' */
+	double failed_runs; /* of the contender */
+	size_t paired;      /* gate rows that were paired */
+	size_t by_t;        /* gate rows tested by Student's t */
+	size_t sessions[2]; /* if the sides share none, else 0 */
+	/* Between sessions, of ln(value), and its source: "default", "policy"
+	 * or "history"; NULL: the sides share one, or it is measured. */
+	double session_sd;
+	const char *session_from;
+	bool unnamed_sessions; /* of some runs: they count as one */
+	struct row *commons;   /* made by apart.c, then moved to 'rows' */
 	size_t ncommons;
 	struct pairing everything; /* stands for all cases */
 	double serial; /* lag-1 autocorrelation of unpaired runs, or 0 */

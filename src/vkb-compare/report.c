@@ -1,4 +1,5 @@
 #include "report.h"
+#include "apart.h"
 #include "history.h"
 #include "json.h"
 #include "mem.h"
@@ -296,6 +297,21 @@ write_pairing(struct str *s, const struct comparison *c, size_t rows)
 		    s, "Not paired: the sides did not run in the same rounds");
 }
 
+void
+report_sessions(struct str *s, const struct comparison *c)
+{
+	double sd = 100 * c->session_sd;
+
+	if (strcmp(c->session_from, "default") == 0)
+		str_printf(s, "assumed to differ by %.3g%% on %s", sd,
+		    c->session_sd == APART_SD_VIRTUAL
+			? "a virtual machine"
+			: "a machine that is not virtual");
+	else
+		str_printf(s, "which differ by %.3g%% according to the %s", sd,
+		    c->session_from);
+}
+
 /* 'rows': judged results. */
 static void
 write_tests(struct str *s, const struct comparison *c, const struct rules *r,
@@ -315,16 +331,15 @@ write_tests(struct str *s, const struct comparison *c, const struct rules *r,
 		    "; %zu of %zu results by moderated t tests of logarithms, "
 		    "the others by rank tests",
 		    c->by_t, rows);
-	if (c->session_sd > 0)
-		str_printf(s,
-		    "; intervals allow for the effect of different sessions, "
-		    "assumed to be %g%%",
-		    100 * c->session_sd);
-	else if (c->sessions[0])
+	if (c->session_from) {
+		str_add(s, "; intervals allow for different sessions, ");
+		report_sessions(s, c);
+	} else if (c->sessions[0]) {
 		str_printf(s,
 		    "; intervals allow for the effect of sessions, measured "
 		    "in %zu of them",
 		    c->sessions[0]);
+	}
 	str_printf(s, "; p-values corrected for %zu test%s%s (%s, level %g)",
 	    c->tests[only], num_plural(c->tests[only]),
 	    first && other ? " of primary metrics" : "",
@@ -332,6 +347,9 @@ write_tests(struct str *s, const struct comparison *c, const struct rules *r,
 	if (first && other)
 		str_printf(s, " and %zu of others (level %g)", other,
 		    c->alpha[FAMILY_OTHER]);
+	if (c->tests[FAMILY_COMMON])
+		str_printf(s, " and %zu of all cases together (level %g)",
+		    c->tests[FAMILY_COMMON], c->alpha[FAMILY_COMMON]);
 	str_addc(s, '.');
 }
 
@@ -352,6 +370,10 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 	}
 	write_pairing(s, c, rows);
 	write_tests(s, c, r, rows);
+	if (c->unnamed_sessions)
+		str_add(s,
+		    " Some runs name no session, so that all count as runs "
+		    "of one: the effect of sessions is not allowed for.");
 	write_margins(s, c);
 	for (size_t i = 0; i < c->nrows; i++)
 		looked += c->rows[i].level < JUDGE_ALPHA;

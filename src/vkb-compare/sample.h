@@ -15,7 +15,7 @@ struct sample {
 	double *v;
 	struct round {
 		const char *session; /* NULL: not known */
-		double block;
+		double block;        /* NAN: not known */
 	} * rounds;
 	size_t n;
 };

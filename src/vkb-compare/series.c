@@ -219,17 +219,23 @@ series_metrics(const struct series_case *c, size_t *n)
 	return v;
 }
 
-double *
-series_values(const struct series_case *c, const char *metric, size_t *n)
+struct sample
+series_sample(
+    const struct series *s, const struct series_case *c, const char *metric)
 {
-	double *v = mem_array(c->n + 1, sizeof *v);
+	struct sample t = {.v = mem_array(c->n + 1, sizeof *t.v),
+	    .rounds = mem_array(c->n + 1, sizeof *t.rounds)};
 
-	*n = 0;
 	for (size_t i = 0; i < c->n; i++) {
-		double x = json_get_num(c->runs[i].metrics, metric, NAN);
+		const struct series_run *r = &c->runs[i];
+		const char *session = intern_text(s->names, r->session);
+		double x = json_get_num(r->metrics, metric, NAN);
 
-		if (isfinite(x))
-			v[(*n)++] = x;
+		if (!isfinite(x))
+			continue;
+		t.v[t.n] = x;
+		t.rounds[t.n++] =
+		    (struct round){*session ? session : NULL, r->block};
 	}
-	return v;
+	return t;
 }

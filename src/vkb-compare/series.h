@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sample.h"
+
 struct json;
 
 struct series_case {
@@ -36,8 +38,8 @@ void series_free(struct series *);
 /* Names of the metrics of a case, sorted; caller frees the array only. */
 const char **series_metrics(const struct series_case *, size_t *n);
 
-/* The finite values; caller frees. */
-double *series_values(
-    const struct series_case *, const char *metric, size_t *n);
+/* The finite values, with their sessions; caller frees with sample_free. */
+struct sample series_sample(
+    const struct series *, const struct series_case *, const char *metric);
 
 #endif

@@ -16,7 +16,8 @@ static const char rules[] =
     "\"waiver\":{\"reason\":\"two\",\"expires\":\"2028-02-29\","
     "\"limit\":\"10%\"}},"
     "{\"metric\":\"time_s\",\"margin\":\"+25%\"},"
-    "{\"metric\":\"size_bytes\",\"assume\":\"exact\",\"class\":\"gate\"},"
+    "{\"metric\":\"size_bytes\",\"assume\":\"exact\",\"class\":\"gate\","
+    "\"session\":{\"sd\":\"1.5%\",\"df\":4}},"
     "{\"metric\":\"nowhere\",\"better\":\"neither\"}]}";
 
 static struct json *
@@ -59,7 +60,9 @@ answers(void)
 	tap_near(a.margin, .2, 1e-12, "+25% is 1 - 1/1.25");
 	tap_ok(a.better == METRIC_LOWER, "and more is worse");
 	policy_find_answer(p, c, "x", "size_bytes", day, &a);
-	tap_ok(a.exact == 1 && a.gate == 1, "exact gates");
+	tap_ok(a.exact == 1 && a.gate == 1 && !a.primary, "exact gates");
+	tap_near(a.session_sd, .015, 1e-12, "sessions differ by 1.5 %");
+	tap_near(a.session_df, 4, 0, "with four degrees of freedom");
 	tap_str(
 	    policy_unused_rule(p, 0), "f: rules[6]", "the one that is unused");
 	tap_ok(!policy_unused_rule(p, 1), "and no other");

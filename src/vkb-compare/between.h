@@ -1,0 +1,37 @@
+/*
+ * How much sessions of one build differ: the variance of their medians, as
+ * logarithms. The noise of the runs is in it, so that it is too large rather
+ * than too small.
+ */
+#ifndef BETWEEN_H
+#define BETWEEN_H
+
+#include <stddef.h>
+
+#include "moderate.h"
+
+struct intern;
+struct sample;
+
+/* The least degrees of freedom that are used: those of 3 sessions. */
+enum { BETWEEN_DF = 2 };
+
+/* The squares that the builds of all cases add up to; zeroed at first. */
+struct between {
+	double squares, df;
+	double most; /* df of a case; cases of a session are not independent */
+};
+
+/* Adds the builds of one case. A build with an unknown session, or a value that
+ * is not above 0, is left out. */
+void between_add(struct between *, const struct sample *builds, size_t n);
+
+/* Returns the variance; its df is 0 if there are fewer than BETWEEN_DF. */
+struct moderate between_get(const struct between *);
+
+/* Sets the medians of the sessions, as logarithms, by the number of their name;
+ * NAN where a session has no value. All names have a number. */
+void between_list_medians(
+    const struct sample *, struct intern *names, double *medians);
+
+#endif
