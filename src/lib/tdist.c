@@ -225,18 +225,3 @@ tdist_quantile(double q, double df)
 	return q > .75 ? invert_tail(1 - q, df, false)
 		       : invert_tail(q - .5, df, true);
 }
-
-double
-tdist_noncentral_cdf(double t, double df, double ncp)
-{
-	double a = df / 2, sd = 1 / sqrt(2 * df), lo = -10 * sd - 40 / df;
-	double step = fmin(sd, 1 / (1 + fabs(t))) / 4, sum = 0, u;
-	double scale = sqrt(2 * a / M_PI) * exp(-stirling_error(a));
-
-	/* The density of log(chi / sqrt(df)) is smooth and vanishes at both
-	 * ends, so the trapezoidal rule is nearly exact. */
-	for (size_t i = 0; (u = lo + (double)i * step) < 10 * sd; i++)
-		sum += tdist_normal_cdf(t * exp(u) - ncp) *
-		    exp(-a * (expm1(2 * u) - 2 * u));
-	return sum * step * scale;
-}

@@ -4,9 +4,8 @@
  * Sources: incomplete beta by its continued fraction (Abramowitz & Stegun
  * 26.5.8, evaluated after Lentz), its prefactor after Loader, "Fast and
  * Accurate Computation of Binomial Probabilities" (2000); t from it (A&S
- * 26.7.1); quantiles by safeguarded Newton steps; noncentral t as the integral
- * over the chi density. Relative error below 1e-11, in the tails as well
- * (noncentral t: absolute error). Arguments outside of the domain give NAN.
+ * 26.7.1); quantiles by safeguarded Newton steps. Relative error below 1e-11,
+ * in the tails as well. Arguments outside of the domain give NAN.
  */
 #ifndef TDIST_H
 #define TDIST_H
@@ -23,8 +22,5 @@ double tdist_normal_quantile(double p); /* 0 <= p <= 1 */
  */
 double tdist_sf(double t, double df);
 double tdist_quantile(double q, double df);
-
-/* P(T <= t) where T is noncentral with 'ncp'. */
-double tdist_noncentral_cdf(double t, double df, double ncp);
 
 #endif

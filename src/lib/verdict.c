@@ -159,13 +159,8 @@ measure_paired(struct verdict_facts *f, const double *x, const double *y,
 	free(d);
 }
 
-/*
- * The probability that rounding alone makes two sides constant and different:
- * a coarse clock puts all of one side into one step and all of the other into
- * the next. It is at most the maximum of 2 q^m (1-q)^n, at q = m/(m+n).
- */
-static double
-compute_chance(double m, double n)
+double
+verdict_chance(double m, double n)
 {
 	return 2 * exp(m * log(m / (m + n)) + n * log(n / (m + n)));
 }
@@ -223,7 +218,7 @@ verdict_measure_looked(const double *x, size_t m, const double *y, size_t n,
 	    is_constant(x, m) && is_constant(y, n)) {
 		set_single_ratio(
 		    &f, "exact", x[0] > 0 && y[0] >= 0 ? y[0] / x[0] : NAN);
-		f.p = f.p_min = compute_chance((double)m, (double)n);
+		f.p = f.p_min = verdict_chance((double)m, (double)n);
 		f.cliff = y[0] > x[0] ? 1 : -1;
 	} else if (paired && are_all_above(x, m, 0, false) &&
 	    are_all_above(y, n, 0, false)) {
@@ -407,92 +402,4 @@ verdict_bh(const double *p, double *adjusted, size_t n)
 		adjusted[order[i]] = least;
 	}
 	free(order);
-}
-
-/* The error with 'runs' on each side in place of the smaller side's. */
-struct plan {
-	double se, df;
-};
-
-static struct plan
-plan_error(const struct verdict_facts *f, double runs)
-{
-	double have = (double)(f->m < f->n ? f->m : f->n), by = runs / have;
-
-	return (struct plan){f->se / sqrt(by), f->df * fmax(1, by)};
-}
-
-/*
- * The change that a p below 'level' shows with power .8, and whose estimate is
- * beyond the margin with the same power. The noncentrality is that of
- * Abramowitz & Stegun 26.7.10; few degrees of freedom need a Newton step.
- */
-static double
-find_shown_change(struct plan e, double margin, double level)
-{
-	double t = tdist_quantile(1 - level / 2, e.df);
-	double z = tdist_normal_quantile(.8), sd = sqrt(1 + t * t / 2 / e.df);
-	double ncp = t * (1 - 1 / (4 * e.df)) + z * sd;
-
-	if (e.df < 20)
-		ncp += sd *
-		    (z +
-			tdist_normal_quantile(
-			    tdist_noncentral_cdf(t, e.df, ncp)));
-	return fmax(
-	    ncp * e.se, -log1p(-margin) + tdist_quantile(.8, e.df) * e.se);
-}
-
-/* The power to show with two one-sided tests that a change is within the
- * margin.
- */
-static double
-find_equivalence_power(struct plan e, double change, double margin)
-{
-	double t = tdist_quantile(.95, e.df), wide = -log1p(-margin);
-
-	return 1 - tdist_sf((wide - change) / e.se - t, e.df) -
-	    tdist_sf((wide + change) / e.se - t, e.df);
-}
-
-size_t
-verdict_needed_runs(const struct verdict_facts *f, double margin, double level)
-{
-	const double most = 1e6;
-	double lo = (double)(f->m < f->n ? f->m : f->n), hi = most;
-	double change = fabs(f->change);
-	bool beyond = change > -log1p(-margin);
-
-	if (!(level > 0))
-		return 0;
-	if (strcmp(f->method, "exact") == 0) {
-		while (compute_chance(lo, lo) > level)
-			lo++;
-		return (size_t)lo;
-	}
-	if (!(f->se > 0))
-		return 0;
-	while (hi - lo > 1) {
-		double n = floor((lo + hi) / 2);
-		struct plan e = plan_error(f, n);
-
-		if (beyond ? find_shown_change(e, margin, level) <= change
-			   : find_equivalence_power(e, change, margin) >= .8)
-			hi = n;
-		else
-			lo = n;
-	}
-	return hi < most ? (size_t)hi : 0;
-}
-
-double
-verdict_visible_change(
-    const struct verdict_facts *f, double margin, double level)
-{
-	size_t have = f->m < f->n ? f->m : f->n;
-
-	if (!(f->se > 0) || !(level > 0) || have < VERDICT_RUNS)
-		return NAN;
-	return -expm1(
-	    -find_shown_change(plan_error(f, (double)have), margin, level));
 }

@@ -65,6 +65,7 @@ struct verdict_facts {
 	double serial;   /* lag-1 autocorrelation allowed for, or 0 */
 	double wider[2]; /* by which it multiplies the variance of a mean */
 	double se, df;   /* of 'change'; NAN: not known */
+	bool assumed_se; /* it is not estimated from these runs */
 	struct moderate prior; /* that the noise was shrunk to; df 0: none */
 	double cliff;          /* Cliff's delta of y over x, unless paired */
 	double sd; /* of ln(value), pooled, or of ln(y/x) if paired; 0 if
@@ -126,17 +127,10 @@ void verdict_holm(const double *p, double *adjusted, size_t n);
 void verdict_bh(const double *p, double *adjusted, size_t n);
 
 /*
- * Returns the runs per side (or pairs) that settle the row with power .8 if the
- * truth is the change that was measured: beyond the margin, that show it by a p
- * below 'level'; within it, that show equivalence. At least one more than there
- * are. 0: unknown, or a million and more.
+ * The probability that rounding alone makes two sides constant and different:
+ * a coarse clock puts all of one side into one step and all of the other into
+ * the next. It is at most the maximum of 2 q^m (1-q)^n, at q = m/(m+n).
  */
-size_t verdict_needed_runs(
-    const struct verdict_facts *, double margin, double level);
-
-/* Returns the smallest relative change, at least the margin, that these runs
- * find with power .8 by a p below 'level', as a fraction; NAN: unknown. */
-double verdict_visible_change(
-    const struct verdict_facts *, double margin, double level);
+double verdict_chance(double m, double n);
 
 #endif

@@ -313,7 +313,7 @@ split_by_sessions(const struct comparison *c, struct part_row *v, size_t n,
 /* Sets the change and its interval, and tests the rest of it, or if there are
  * too few cases, the change. */
 static void
-set_row(struct part_row *v, struct moderate whole, bool rest)
+set_row(struct part_row *v, struct moderate whole, bool assumed, bool rest)
 {
 	struct row *row = v->row;
 	struct verdict_facts *f = &row->facts;
@@ -321,6 +321,7 @@ set_row(struct part_row *v, struct moderate whole, bool rest)
 	f->change = v->change;
 	f->se = sqrt(whole.var);
 	f->df = whole.df;
+	f->assumed_se = assumed;
 	verdict_use_t(f, true, row->level, row->level10);
 	f->method = "t-sessions";
 	if (!rest)
@@ -329,6 +330,7 @@ set_row(struct part_row *v, struct moderate whole, bool rest)
 	row->rest.change = v->rest;
 	row->rest.se = sqrt(v->noise.var);
 	row->rest.df = v->noise.df;
+	row->rest.assumed_se = false;
 	verdict_use_t(&row->rest, true, row->level, row->level10);
 	row->has_rest = true;
 	f->p = row->rest.p;
@@ -413,7 +415,8 @@ add_common(struct comparison *c, const struct row *like, struct common all,
 		.cliff = NAN,
 		.change = all.change,
 		.se = sqrt(all.noise.var),
-		.df = all.noise.df}};
+		.df = all.noise.df,
+		.assumed_se = c->session_from}};
 
 	if (!c->everything.side[0])
 		make_everything(c);
@@ -456,7 +459,7 @@ apart_widen(struct comparison *c, const struct rules *r, size_t first,
 		all = split_by_sessions(c, v, n, whole);
 	}
 	for (size_t i = 0; i < n; i++)
-		set_row(&v[i], whole[i], n >= APART_CASES);
+		set_row(&v[i], whole[i], few, n >= APART_CASES);
 	if (primary && n >= APART_CASES)
 		add_common(c, v[0].row, all, n);
 	free(v);

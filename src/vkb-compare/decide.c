@@ -4,6 +4,7 @@
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
+#include "needs.h"
 #include "part.h"
 #include "stats.h"
 
@@ -133,9 +134,8 @@ decide_row(const struct comparison *c, struct row *row, double level)
 	if (row->verdict == VERDICT_INCONCLUSIVE ||
 	    verdict_is_likely(row->verdict)) {
 		if (!c->sessions[0]) /* else runs do not help */
-			row->needed =
-			    verdict_needed_runs(f, row->margin, level);
-		row->visible = verdict_visible_change(
+			row->needed = needs_runs(f, row->margin, level);
+		row->visible = needs_change(
 		    row->has_rest ? &row->rest : f, row->margin, level);
 	}
 	if (row->needed > have)
