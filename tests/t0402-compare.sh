@@ -144,7 +144,7 @@ test_same null "$(jq 'select(.metric) | .needed' deltas)" \
 test_same true "$(jq 'select(.metric) | .visible > 0.2' deltas)" \
   'an inconclusive result says which change would be visible'
 vkb-compare base new >text
-test_match 'inconclusive, changes below 38% would be missed$' text \
+test_match 'inconclusive, changes below 37% would be missed$' text \
   'the text says which changes would be missed, without advice'
 test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
   '--on-inconclusive fail'

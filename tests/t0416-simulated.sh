@@ -16,9 +16,9 @@ cells 200 'A/A rounds sd 6% position 4% n=7' 1
 cells 100 'A/A apart AR .6 n=7' 1
 cells 200 -50% 2
 cells 200 '-10% in 1 of 10 n=5' 1
-cells 100 '-5% everywhere' 1
+cells 100 '-5% everywhere n=8' 1
 cells 100 '(the margin)' 2
-cells 100 'A/A session sd' 7
+cells 100 'A/A session sd' 8
 cells 100 '-5% in 1 of 10 two sessions' 1
 cells 100 'A/A adaptive apart' 1
 cells 100 'A/A n=8 rounds, 15% of runs fail' 1
