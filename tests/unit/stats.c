@@ -333,8 +333,8 @@ verdicts(void)
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, .06, .05, &certain) ==
 		VERDICT_LIKELY_REGRESSION,
 	    "among many tests it is likely");
-	tap_ok(needs_runs(&f, .02, .05 / 100) == 6,
-	    "six runs a side are enough");
+	tap_ok(
+	    needs_runs(&f, .02, .05 / 100) == 6, "six runs a side are enough");
 	tap_ok(judge(c, 4, ci, 4, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "zero variance: 100 to 99.5 is within the margin");
