@@ -11,6 +11,7 @@
 #include "vkb-compare/apart.h"
 #include "vkb-compare/judge.h"
 #include "vkb-compare/part.h"
+#include "vkb-compare/rules.h"
 
 #include <stdlib.h>
 
@@ -29,6 +30,8 @@ struct world {
 
 /* The levels of the rows, which were looked at, and of the common one. */
 static const double looked[] = {.03, .07}, whole[] = {.05, .10};
+
+static const struct rules no_rules;
 
 static struct json *
 parse(const char *s)
@@ -282,7 +285,7 @@ few_sessions(double se, bool noisy)
 	w.c.sessions[1] = 3;
 	w.c.session_sd = .02;
 	set_noise(&w, se);
-	apart_widen(&w.c, 0, w.next);
+	apart_widen(&w.c, &no_rules, 0, w.next);
 	for (size_t i = 0; i < CASES; i++) {
 		rest[i] = sorted[i] = changes[i] - median;
 		own += pow(se * (1 + (double)i), 2) / CASES;
@@ -333,7 +336,7 @@ few_cases(void)
 	w.c.session_sd = .02;
 	set_noise(&w, .01);
 	w.c.rows[2].facts.se = NAN; /* no noise: it is not widened */
-	apart_widen(&w.c, 0, w.next);
+	apart_widen(&w.c, &no_rules, 0, w.next);
 	for (size_t i = 0; i < 5; i++) {
 		if (i == 2)
 			continue;
@@ -351,7 +354,7 @@ few_cases(void)
 	tap_ok(w.c.ncommons == 0 && w.c.by_t == 0, "and nothing in common");
 	set_noise(&w, .01);
 	w.c.rows[1].primary = false;
-	apart_widen(&w.c, 0, w.next);
+	apart_widen(&w.c, &no_rules, 0, w.next);
 	tap_ok(w.c.rows[2].has_rest, "five cases have rests");
 	tap_ok(
 	    w.c.ncommons == 0, "but a metric that is not primary has no row");
@@ -424,7 +427,7 @@ many_sessions(void)
 	}
 	tap_ok(apart_find(&w.c), "the sides share no session");
 	set_noise(&w, .01);
-	apart_widen(&w.c, 0, w.next);
+	apart_widen(&w.c, &no_rules, 0, w.next);
 	for (size_t i = 0; i < N; i++) {
 		const struct sample *s = w.c.rows[i].used;
 		size_t n = 0;
