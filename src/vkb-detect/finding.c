@@ -174,7 +174,7 @@ find_changes(struct findings *all, const struct branch *b,
 		f->p = c[i].p;
 		if (exact)
 			f->method = "exact";
-		else if (rules.otava || c[i].spike)
+		else if (c[i].t)
 			f->method = "t";
 		measure_finding(f, s->v, &c[i]);
 		f->fresh = f->hi >= r->since;
