@@ -5,6 +5,7 @@
 #include "stats.h"
 #include "stretch.h"
 #include "tdist.h"
+#include "trend.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -241,24 +242,6 @@ weigh_by_t_test(struct series *s, size_t i)
 	return size <= s->rules->magnitude ? 1 / (1 + size) : -1;
 }
 
-/* Returns the sum of squares that a parabola leaves of n points. */
-static double
-compute_parabola_rss(const double *x, size_t n, double mean, double m2)
-{
-	double c = (double)(n - 1) / 2, bend = ((double)n * (double)n - 1) / 12;
-	double sxt = 0, stt = 0, sxp = 0, spp = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double t = (double)i - c, p = t * t - bend, d = x[i] - mean;
-
-		sxt += d * t;
-		stt += t * t;
-		sxp += d * p;
-		spp += p * p;
-	}
-	return fmax(0, m2 - sxt * sxt / stt - sxp * sxp / spp);
-}
-
 static double
 weigh_by_trend(struct series *s, size_t i)
 {
@@ -268,8 +251,7 @@ weigh_by_trend(struct series *s, size_t i)
 
 	if (both.n < 4) /* a parabola fits any 3 points */
 		return -1;
-	rss =
-	    compute_parabola_rss(s->x + both.from, both.n, both.mean, both.m2);
+	rss = trend_bend(s->x + both.from, both.n, both.mean, both.m2);
 	if (steps < rss)
 		return -1;
 	return rss > 0 ? steps / rss : INFINITY;
@@ -312,6 +294,44 @@ weigh_by_chance(struct series *s, size_t i)
 	return !b->rare && b->p > CHANCE ? 2 + b->p : weigh_by_t_test(s, i);
 }
 
+/* Is a slope over the levels i..k as good as their steps, by the criterion of
+ * Akaike (1974)? A slope has 4 parameters, a step 2, and one is the level. */
+static bool
+is_slope(const struct series *s, size_t i, size_t k)
+{
+	size_t from = s->levels[i].from;
+	size_t n = s->levels[k].from + s->levels[k].n - from;
+	double steps = 0, more = 2 * (double)(k - i) + 1 - 4;
+	struct trend t;
+
+	for (size_t j = i; j <= k; j++)
+		steps += s->levels[j].m2;
+	return trend_find(s->x + from, n, &t) &&
+	    t.rss <= steps * exp(2 * more / (double)n);
+}
+
+/* Joins levels that rise, or fall, several times in a row if a slope fits them
+ * as well. */
+static void
+drop_stairs(struct series *s)
+{
+	size_t kept = 0, k;
+
+	for (size_t i = 0; i < s->nlevels; i = k + 1) {
+		const struct level *l = s->levels + i;
+		struct level joined = *l;
+
+		for (k = 0; i + k + 1 < s->nlevels &&
+		     (l[k + 1].mean > l[k].mean) == (l[1].mean > l->mean);)
+			k++;
+		k = k > 0 && is_slope(s, i, i + k) ? i + k : i;
+		for (size_t j = i + 1; j <= k; j++)
+			joined = merge_levels(&joined, &s->levels[j]);
+		s->levels[kept++] = joined;
+	}
+	s->nlevels = kept;
+}
+
 static void
 find_levels(struct series *s)
 {
@@ -321,6 +341,7 @@ find_levels(struct series *s)
 		return;
 	drop_weak_changes(s, weigh_by_trend);
 	drop_weak_changes(s, weigh_by_chance);
+	drop_stairs(s);
 }
 
 /* Marks the points of levels that are too short. */

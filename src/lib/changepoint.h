@@ -11,6 +11,8 @@
  * - The standard deviations are those of samples (n - 1).
  * - A change is dropped if a parabola through its two segments fits them as
  *   well as two means: that is a trend.
+ * - Steps in one direction, or one, are dropped if a slope over them (trend.h)
+ *   fits as well by the criterion of Akaike; trend.h then finds the slope.
  * - A change is kept if at most 1 % of permutations of its two segments
  *   (energy.h), of at most 100 points each, divide as well. A segment of 3 to
  *   10 points, as at the end, may have too few permutations, of blocks above

@@ -30,7 +30,7 @@ void spike_mark(const double *x, size_t n, double size, bool *out);
  */
 size_t spike_suspect(const double *x, size_t n, size_t reach, bool *out);
 
-/* Is 'v' an outlier of the level x[0..n-1] that it is no part of, by its
+/* Is 'v', which is not a part of the level x[0..n-1], an outlier of it, by its
  * modified z, its size and Student's t? */
 bool spike_is_beyond(const double *x, size_t n, double v, double size);
 

@@ -1,12 +1,14 @@
 /*
  * changepoint: what the change points are worth, in simulated series: false
- * changes in noise, how soon a step is found, in short series as well; and the
- * CPU time for 100 series of 10,000 points, against the goal. Tests nothing.
- * changepoint [SERIES]: of each kind of series; the default is 1,000.
+ * changes in noise, how soon a step is found, in short series as well, and
+ * which series are trends; and the CPU time for 100 series of 10,000 points,
+ * against the goal. Tests nothing.
+ * changepoint [SERIES]: of each kind of series; the default is 400.
  */
 #include "changepoint.h"
 #include "mem.h"
 #include "rng.h"
+#include "trend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@ enum { SERIES = 100, POINTS = 10000 };
 #define GOAL 2. /* CPU seconds */
 #define NOISE 1.
 
-static size_t series = 1000;
+static size_t series = 400;
 
 /* Without a margin: it hides what the tests do. */
 static const struct changepoint_rules ours = {
@@ -175,6 +177,72 @@ print_short_series(void)
 		}
 }
 
+/* --- trends */
+
+struct slope {
+	const char *what;
+	size_t points, first, last;
+	double all;
+};
+
+static void
+measure_slope(const struct slope *l, double ar)
+{
+	const struct changepoint_rules rules = {
+	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false};
+	size_t trends = 0, steps = 0;
+	double v[160];
+	struct rng r;
+
+	rng_seed(&r, 5, l->points);
+	for (size_t i = 0; i < series; i++) {
+		struct changepoint *c;
+		struct trend t;
+		double walk = 0;
+
+		make_noise(v, l->points, ar, &r);
+		for (size_t k = 0; k < l->points; k++) {
+			double at = fmax(0, (double)k - (double)l->first);
+
+			walk += l->last ? 0 : draw_normal(&r);
+			v[k] += walk;
+			if (l->last)
+				v[k] -= l->all *
+				    fmin(1, at / (double)(l->last - l->first));
+		}
+		trends += trend_find(v, l->points, &t);
+		steps += changepoint_find(v, l->points, &rules, &c) > 0;
+		free(c);
+	}
+	printf("  %3.0f%% %3.0f%%", 100 * (double)trends / (double)series,
+	    100 * (double)steps / (double)series);
+}
+
+static void
+print_trends(void)
+{
+	static const struct slope slopes[] = {{"noise, 60", 60, 0, 59, 0},
+	    {"noise, 120", 120, 0, 119, 0}, {"9 sd in 60 of 60", 60, 0, 59, 9},
+	    {"4 sd in 60 of 60", 60, 0, 59, 4},
+	    {"9 sd in the last 60 of 120", 120, 60, 119, 9},
+	    {"9 sd in 30 of 150", 150, 60, 90, 9},
+	    {"step of 3 sd, 60", 60, 29, 30, 3},
+	    {"step of 5 sd, 120", 120, 59, 60, 5},
+	    {"random walk, 60", 60, 0, 0, 0},
+	    {"random walk, 120", 120, 0, 0, 0}};
+
+	printf("\nSeries that are a trend, and with steps\n%-28s", "");
+	for (size_t a = 0; a < ARS; a++)
+		printf("   AR %-5g", ars[a]);
+	printf("\n");
+	for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
+		printf("%-28s", slopes[i].what);
+		for (size_t a = 0; a < ARS; a++)
+			measure_slope(&slopes[i], ars[a]);
+		printf("\n");
+	}
+}
+
 /* --- CPU time */
 
 static void
@@ -225,5 +293,6 @@ main(int argc, char **argv)
 	print_false_changes();
 	print_delays();
 	print_short_series();
+	print_trends();
 	return 0;
 }

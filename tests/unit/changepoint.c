@@ -205,7 +205,7 @@ spikes(void)
 	    "a spike is beyond a level by its z, its size and its t");
 }
 
-/* What comes last is no level before three points of it are seen. */
+/* What comes last is a spike before three points of it are seen. */
 static void
 at_the_end(void)
 {
@@ -431,7 +431,7 @@ simulated(void)
 	got = power(5, 3, .6, 100);
 	tap_ok(got >= .6, "and AR 0.6: %g", got);
 	got = power(5, 2, .3, 100);
-	tap_ok(got <= .02, "2 points are no level: %g", got);
+	tap_ok(got <= .02, "2 points are a spike: %g", got);
 }
 
 struct points {
