@@ -258,7 +258,7 @@ test_match 'It began at c000. .* and went on to c005' issue.md \
   'the issue says where the trend is'
 vkb-detect -f markdown slow >slow.md
 test_match '^\*\*slow regression from c000' slow.md 'Markdown has the trend'
-test_status 1 'a trend that goes on counts with --since' vkb-detect --since c0040 slow
+test_status 1 'a trend that continues counts with --since' vkb-detect --since c0040 slow
 decline 4 60 .09 90 90 >over
 test_that 'a trend that was taken back does not count' vkb-detect over
 test_match 'recovered since' .out 'a trend that was taken back is shown as recovered'
@@ -271,7 +271,7 @@ test_match '^0 regressions that count; 0 changes and 0 spikes' .out \
   'a trend within the margin is not shown'
 grep -v '"c002[0-4]"' slow >holes
 test_status 1 'a trend with commits that were not measured' vkb-detect holes
-test_match '^slow regression from c000' .out 'a trend goes on over missing commits'
+test_match '^slow regression from c000' .out 'a trend continues over missing commits'
 
 # --- the newest against those before
 
@@ -287,6 +287,10 @@ test_match 'newest commit against up to 3 before' .out \
   'the head says that there may be fewer than 3 commits before'
 test_same 'rank' "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
   'the newest commit is judged by a rank test'
+test_status 1 'four runs against four are judged among six tests' \
+  vkb-detect --latest 1 slow
+test_same 'moderated-t' "$(vkb-detect --latest 1 -f jsonl slow | jq -r .method | sort -u)" \
+  'so few runs are judged by a t test'
 sed 's/"SET"/"\\u0053ET"/; s/^\({"type":"run"\)\(.*\),"status":"ok"}/\1,"status":"ok"\2}/' slow >escaped
 vkb-detect --latest 3 slow >want
 cat slow escaped | vkb-detect --latest 3 >got

@@ -284,7 +284,7 @@ static const struct record_key change_keys[] = {
 	"before and after; of a trend fitted, where it begins and ends"},
     {"ratio", N, false, "after over before"},
     {"ci95", A, false, "of the ratio"}, {"p", N, false, "of the change"},
-    {"method", S, true, "permutation, t, rank or exact"},
+    {"method", S, true, "permutation, t, moderated-t, rank or exact"},
     {"class", S, true, "gate or info"}, {"margin", N, true, "relative"},
     {"first_seen", S, false, "time of that subject or its first run"},
     {"new", B, false,

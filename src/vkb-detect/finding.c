@@ -269,6 +269,78 @@ compare_newest(struct findings *all, const struct branch *b,
 	}
 }
 
+/* Is the finding a test of runs, enough of them to be judged? */
+static bool
+is_test(const struct finding *f)
+{
+	return f->gate && !isnan(f->p) && f->facts.m >= VERDICT_RUNS &&
+	    f->facts.n >= VERDICT_RUNS;
+}
+
+/* Returns what the findings of one metric say of their noise. */
+static struct moderate
+fit_prior(const struct findings *all, const char *metric)
+{
+	struct moderate *v = mem_array(2 * all->n + 1, sizeof *v), prior;
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct finding *f = &all->v[i];
+
+		if (f->facts.assumed || isnan(f->facts.change) ||
+		    strcmp(f->metric.name, metric) != 0)
+			continue;
+		v[n++] = f->facts.noise[0]; /* df 0: one run */
+		v[n++] = f->facts.noise[1];
+	}
+	prior = moderate_prior(v, n);
+	free(v);
+	return prior;
+}
+
+/* Takes the t test where the rank test has no p below 'least'. */
+static void
+test_few_runs(struct finding *f, const struct moderate *prior, double least)
+{
+	struct verdict_facts *v = &f->facts;
+
+	if (v->assumed || !(v->noise[0].df > 0) || !(v->noise[1].df > 0))
+		return;
+	verdict_set_error(v, prior);
+	if (!(v->p_min > least) ||
+	    !verdict_use_t(v, prior->df > 0, ALPHA, 2 * ALPHA))
+		return;
+	f->p = v->p;
+	f->method = v->method;
+}
+
+/* Tests with what all findings of a metric tell where so few runs have no rank
+ * test that can be significant among so many, as vkb-compare does. */
+static void
+infer_findings(struct findings *all)
+{
+	bool *done = mem_array(all->n + 1, sizeof *done);
+	double tests = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		tests += is_test(&all->v[i]);
+	for (size_t i = 0; i < all->n; i++) {
+		const char *metric = all->v[i].metric.name;
+		struct moderate prior;
+
+		if (done[i])
+			continue;
+		prior = fit_prior(all, metric);
+		for (size_t k = i; k < all->n; k++)
+			if (strcmp(all->v[k].metric.name, metric) == 0) {
+				test_few_runs(&all->v[k], &prior,
+				    ALPHA / 2 / fmax(1, tests));
+				done[k] = true;
+			}
+	}
+	free(done);
+}
+
 /* Sets the verdicts and removes findings that are not a change. */
 static void
 decide_findings(struct findings *all)
@@ -277,12 +349,10 @@ decide_findings(struct findings *all)
 	double *adjusted = mem_array(all->n + 1, sizeof *adjusted);
 	size_t kept = 0;
 
+	infer_findings(all);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct finding *f = &all->v[i];
-		bool enough =
-		    f->facts.m >= VERDICT_RUNS && f->facts.n >= VERDICT_RUNS;
-
-		p[i] = f->gate && enough ? f->p : NAN;
+		p[i] = is_test(f) ? f->p : NAN;
 	}
 	verdict_bh(p, adjusted, all->n);
 	for (size_t i = 0; i < all->n; i++) {
