@@ -220,6 +220,59 @@ test_status 2 '--metrics with a metric that no case has is an error' vkb-detect 
 test_match "option '--metrics': no case has 'qps'" .err \
   'the error names the metric that no case has'
 
+# --- slow changes
+
+# decline SEED COMMITS ALL [HOLD BACK]: runs that get slower by ALL in all, with
+# noise of 1 %; then HOLD commits so slow, and BACK as fast as before
+decline() {
+  perl -e 'my ($seed, $n, $all, $hold, $back) = (@ARGV, 0, 0);
+    srand $seed;
+    sub noise { my $s = -6; $s += rand for 1 .. 12; $s }
+    for my $i (0 .. $n + $hold + $back - 1) {
+      my $part = $i < $n ? $i / ($n - 1) : $i < $n + $hold;
+      my $x = (1 - $all * $part) * (1 + .01 * noise());
+      printf qq({"type":"run","v":1,"subject":{"commit":"c%04d","time":"2026-%02d-01T08:00:00Z"},"config":{"command":"SET"},"run":{"session":"s%d"},"metrics":{"rps":%.2f,"p50_latency_ms":%.5f},"status":"ok"}\n),
+        $i, 1 + $i / 20, $i, 1e5 * $x, .4 / $x }' "$@"
+}
+
+decline 3 60 .09 >slow
+test_status 1 'a decline of 9 % over 60 commits counts as a regression' vkb-detect slow
+cp .out slow.txt
+test_match '^1 regression that counts; 0 changes, 1 trend and 0 spikes' .out \
+  'the headline counts the trend'
+test_match '^slow regression from c000[0-9] of 2026-01-01, .* to c005[0-9] of 2026-03-01, ' \
+  .out 'the text says where a trend begins and ends'
+test_match 'rps .* -[89]\.[0-9]% \[.*, -1\.[4-9]% per 10 commits .* NEW' .out \
+  'the text says how large and how fast a trend is'
+vkb-detect -f jsonl slow >records
+test_same 'lower true higher true' "$(jq -sr 'map("\(.better) \(
+  .kind == "trend" and .trend.direction == "regression" and .new and
+  .indexes[0] == .index and .indexes[1] >= 50 and .n[1] == .trend.points and
+  .ci95[0] < .ratio and .ratio < .ci95[1] and .p < .001 and .method == "t" and
+  .median[1] / .median[0] - .ratio < 1e-9 and
+  (.trend.per_point * (.trend.points - 1) + 1 - .ratio | fabs) < 1e-9)") |
+  join(" ")' records)" 'the records have the place, size and speed of the trend'
+vkb-detect -f issue slow >issue.md
+test_match '^# SET: .*% slowly from c000' issue.md 'the issue is about a trend'
+test_match 'It began at c000. .* and went on to c005' issue.md \
+  'the issue says where the trend is'
+vkb-detect -f markdown slow >slow.md
+test_match '^\*\*slow regression from c000' slow.md 'Markdown has the trend'
+test_status 1 'a trend that continues counts with --since' vkb-detect --since c0040 slow
+decline 4 60 .09 90 90 >over
+test_that 'a trend that was taken back does not count' vkb-detect over
+test_match 'recovered since' .out 'a trend that was taken back is shown as recovered'
+decline 3 60 -.09 >faster
+test_that 'a slow improvement is 0' vkb-detect faster
+test_match '^slow improvement from' .out 'a slow improvement is shown'
+decline 5 60 .012 >little
+test_that 'a trend within the margin is nothing' vkb-detect little
+test_match '^0 regressions that count; 0 changes and 0 spikes' .out \
+  'a trend within the margin is not shown'
+grep -v '"c002[0-4]"' slow >holes
+test_status 1 'a trend with commits that were not measured' vkb-detect holes
+test_match '^slow regression from c000' .out 'a trend continues over missing commits'
+
 # --- the newest against those before
 
 test_that 'the newest commit without a change is accepted' vkb-detect --latest 3 h
@@ -234,6 +287,10 @@ test_match 'newest commit against up to 3 before' .out \
   'the head says that there may be fewer than 3 commits before'
 test_same 'rank' "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
   'the newest commit is judged by a rank test'
+test_status 1 'four runs against four are judged among six tests' \
+  vkb-detect --latest 1 slow
+test_same 'moderated-t' "$(vkb-detect --latest 1 -f jsonl slow | jq -r .method | sort -u)" \
+  'so few runs are judged by a t test'
 sed 's/"SET"/"\\u0053ET"/; s/^\({"type":"run"\)\(.*\),"status":"ok"}/\1,"status":"ok"\2}/' slow >escaped
 vkb-detect --latest 3 slow >want
 cat slow escaped | vkb-detect --latest 3 >got

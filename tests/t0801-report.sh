@@ -244,6 +244,13 @@ tail -n 1 edge >spike
 vkb-report -o spike.html spike
 test_match '0 changes in the history, 0 for the worse; 1 spike that went away' \
   spike.html 'a spike does not count as a change'
+sed 's/"kind":"spike"/"kind":"trend","trend":{"direction":"regression","points":40}/' \
+  spike >trend
+vkb-report -o trend.html trend
+test_match '1 change in the history, 1 for the worse' trend.html \
+  'a trend for the worse counts as a change for the worse'
+test_match 'badge regression">slow regression<' trend.html \
+  'a trend is called slow'
 vkb-compare -f jsonl "$tests/data/a.jsonl" "$tests/data/b.jsonl" >deltas
 jq -c 'select(.metric) | .verdict = "inconclusive" | .n = [5, 5] |
   .needed = {runs: 5083}' deltas | head -n 1 >noisy

@@ -1,18 +1,20 @@
 #include "changepoint.h"
 #include "energy.h"
 #include "mem.h"
-#include "outlier.h"
+#include "spike.h"
 #include "stats.h"
+#include "stretch.h"
 #include "tdist.h"
+#include "trend.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHANCE .01 /* highest p of a change in permutations */
-#define REACH 100  /* points of each side that are permuted */
-#define OUTLIER 5  /* modified z of a spike */
-#define SPIKE .001 /* level of the test of all points of a level */
+#define REACH 100  /* points of each side that are tested */
+#define FEW 10     /* so many points of a side have few permutations, */
+#define RARE .0001 /* and this is the highest p of their t test */
 
 /* One level: points x[from..from+n-1]. */
 struct level {
@@ -22,6 +24,7 @@ struct level {
 	double p;
 	size_t lo, hi;      /* where it may be */
 	size_t first, last; /* points it was tested with, last >= 1 */
+	bool rare;          /* p is that of stretch_test */
 	size_t seen[2];     /* points of its two sides when Otava tested it */
 };
 
@@ -74,9 +77,7 @@ compute_t_test_p(const struct level *a, const struct level *b, bool otava)
 static double
 compute_magnitude(const struct level *a, const struct level *b)
 {
-	if (a->mean == b->mean)
-		return 0;
-	return fmax(fabs(b->mean / a->mean - 1), fabs(a->mean / b->mean - 1));
+	return spike_size(a->mean, b->mean);
 }
 
 struct interval {
@@ -241,24 +242,6 @@ weigh_by_t_test(struct series *s, size_t i)
 	return size <= s->rules->magnitude ? 1 / (1 + size) : -1;
 }
 
-/* Returns the sum of squares that a parabola leaves of n points. */
-static double
-compute_parabola_rss(const double *x, size_t n, double mean, double m2)
-{
-	double c = (double)(n - 1) / 2, bend = ((double)n * (double)n - 1) / 12;
-	double sxt = 0, stt = 0, sxp = 0, spp = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double t = (double)i - c, p = t * t - bend, d = x[i] - mean;
-
-		sxt += d * t;
-		stt += t * t;
-		sxp += d * p;
-		spp += p * p;
-	}
-	return fmax(0, m2 - sxt * sxt / stt - sxp * sxp / spp);
-}
-
 static double
 weigh_by_trend(struct series *s, size_t i)
 {
@@ -268,11 +251,23 @@ weigh_by_trend(struct series *s, size_t i)
 
 	if (both.n < 4) /* a parabola fits any 3 points */
 		return -1;
-	rss =
-	    compute_parabola_rss(s->x + both.from, both.n, both.mean, both.m2);
+	rss = trend_bend(s->x + both.from, both.n, both.mean, both.m2);
 	if (steps < rss)
 		return -1;
 	return rss > 0 ? steps / rss : INFINITY;
+}
+
+/* Replaces p of the permutations if the t test is certain. */
+static void
+test_few_points(const struct series *s, struct level *b)
+{
+	double p = stretch_test(
+	    s->x + b->first, b->last - b->first, b->from - b->first);
+
+	if (p >= RARE)
+		return;
+	b->p = p;
+	b->rare = true;
 }
 
 static double
@@ -288,12 +283,53 @@ weigh_by_chance(struct series *s, size_t i)
 		d = energy_test_split(
 		    s->x + first, last - first, b->from - first, CHANCE);
 		b->p = d.p;
+		b->rare = false;
 		b->lo = first + d.lo;
 		b->hi = first + d.hi;
 		b->first = first;
 		b->last = last;
+		if (d.p > CHANCE && (a->n <= FEW || b->n <= FEW))
+			test_few_points(s, b);
 	}
-	return b->p > CHANCE ? 2 + b->p : weigh_by_t_test(s, i);
+	return !b->rare && b->p > CHANCE ? 2 + b->p : weigh_by_t_test(s, i);
+}
+
+/* Is a slope over the levels i..k as good as their steps, by the criterion of
+ * Akaike (1974)? A slope has 4 parameters, a step 2, and one is the level. */
+static bool
+is_slope(const struct series *s, size_t i, size_t k)
+{
+	size_t from = s->levels[i].from;
+	size_t n = s->levels[k].from + s->levels[k].n - from;
+	double steps = 0, more = 2 * (double)(k - i) + 1 - 4;
+	struct trend t;
+
+	for (size_t j = i; j <= k; j++)
+		steps += s->levels[j].m2;
+	return trend_find(s->x + from, n, &t) &&
+	    t.rss <= steps * exp(2 * more / (double)n);
+}
+
+/* Joins levels that rise, or fall, several times in a row if a slope fits them
+ * as well. */
+static void
+drop_stairs(struct series *s)
+{
+	size_t kept = 0, k;
+
+	for (size_t i = 0; i < s->nlevels; i = k + 1) {
+		const struct level *l = s->levels + i;
+		struct level joined = *l;
+
+		for (k = 0; i + k + 1 < s->nlevels &&
+		     (l[k + 1].mean > l[k].mean) == (l[1].mean > l->mean);)
+			k++;
+		k = k > 0 && is_slope(s, i, i + k) ? i + k : i;
+		for (size_t j = i + 1; j <= k; j++)
+			joined = merge_levels(&joined, &s->levels[j]);
+		s->levels[kept++] = joined;
+	}
+	s->nlevels = kept;
 }
 
 static void
@@ -305,6 +341,7 @@ find_levels(struct series *s)
 		return;
 	drop_weak_changes(s, weigh_by_trend);
 	drop_weak_changes(s, weigh_by_chance);
+	drop_stairs(s);
 }
 
 /* Marks the points of levels that are too short. */
@@ -312,81 +349,68 @@ static void
 mark_short_levels(const struct series *s, bool *out)
 {
 	for (size_t i = 0; i < s->nlevels && s->nlevels > 1; i++)
-		if (s->levels[i].n < CHANGEPOINT_LEVEL)
+		if (s->levels[i].n < SPIKE_POINTS)
 			for (size_t k = 0; k < s->levels[i].n; k++)
 				out[s->levels[i].from + k] = true;
 }
 
-/* Is another marked point on the same side of the middle so near that both
- * could be of one level? */
+/* Returns the level of point i. */
+static const struct level *
+find_level(const struct series *s, size_t i)
+{
+	const struct level *l = s->levels, *end = l + s->nlevels;
+
+	while (l + 1 < end && l[1].from <= i)
+		l++;
+	return l;
+}
+
+/*
+ * A spike makes a level vary so much that a step of the same size is not seen,
+ * and the step hides the spike. So looks for levels without the points that
+ * stand out from those around them, of which 'reach' are on each side; if there
+ * are more levels, marks those of the points that are beyond them.
+ */
 static bool
-has_company(const double *x, const bool *out, size_t n, size_t i, double middle)
+mark_hiding_spikes(const struct series *s, size_t reach, bool *out)
 {
-	size_t from = i < CHANGEPOINT_LEVEL ? 0 : i - CHANGEPOINT_LEVEL + 1;
+	struct series rest = {.rules = s->rules};
+	bool *suspects = mem_array(s->n, sizeof *suspects), found = false;
 
-	for (size_t k = from; k < n && k < i + CHANGEPOINT_LEVEL; k++)
-		if (k != i && out[k] && (x[k] > middle) == (x[i] > middle))
-			return true;
-	return false;
-}
+	if (!spike_suspect(s->x, s->n, reach, suspects))
+		goto out;
+	rest.x = mem_array(s->n, sizeof *rest.x);
+	for (size_t i = 0; i < s->n; i++)
+		if (!suspects[i])
+			rest.x[rest.n++] = s->x[i];
+	if (rest.n)
+		find_levels(&rest);
+	for (size_t i = 0, k = 0; i < s->n && rest.nlevels > s->nlevels; i++) {
+		const struct level *l = find_level(&rest, k);
 
-/* Unmarks outliers with company if there are others: without the others, what
- * they hide may be a level. */
-static void
-keep_lone_outliers(const double *x, bool *out, size_t n, double middle)
-{
-	bool *lone = mem_array(n, sizeof *lone), any = false;
-
-	for (size_t i = 0; i < n; i++) {
-		lone[i] = out[i] && !has_company(x, out, n, i, middle);
-		any = any || lone[i];
+		k += !suspects[i];
+		out[i] = suspects[i] &&
+		    spike_is_beyond(
+			rest.x + l->from, l->n, s->x[i], s->rules->magnitude);
+		found |= out[i];
 	}
-	if (any)
-		memcpy(out, lone, n * sizeof *out);
-	free(lone);
+	free(rest.x);
+	free(rest.levels);
+out:
+	free(suspects);
+	return found;
 }
 
-/* Marks the outliers of a level; 'sorted' and 'far' are scratch space. */
-static void
-mark_level_outliers(const struct series *s, const struct level *l,
-    double *sorted, struct outlier *far, bool *out)
+/* Returns whether a point is marked. */
+static bool
+mark_spikes(const struct series *s, bool *out)
 {
-	const double *x = s->x + l->from;
-	size_t suspects = 0, most = l->n / 10 ? l->n / 10 : 1, n;
-	struct level middle = {0};
-	double mad;
-
-	memcpy(sorted, x, l->n * sizeof *sorted);
-	stats_sort(sorted, l->n);
-	middle.mean = stats_median(sorted, l->n);
-	mad = stats_mad(sorted, l->n);
-	for (size_t i = 0; i < l->n; i++)
-		suspects += stats_modified_z(x[i], middle.mean, mad) > OUTLIER;
-	if (!suspects)
-		return;
-	/* More would be ambiguous: either half of a level could be far off. */
-	most = suspects < most ? suspects : most;
-	n = outlier_gesd(x, l->n, most, SPIKE, far, &suspects);
-	for (size_t i = 0; i < n; i++) {
-		struct level one = {.mean = x[far[i].at]};
-
-		if (stats_modified_z(one.mean, middle.mean, mad) > OUTLIER &&
-		    compute_magnitude(&middle, &one) > s->rules->magnitude)
-			out[l->from + far[i].at] = true;
-	}
-	keep_lone_outliers(x, out + l->from, l->n, middle.mean);
-}
-
-static void
-mark_outliers(const struct series *s, bool *out)
-{
-	double *sorted = mem_array(s->n, sizeof *sorted);
-	struct outlier *far = mem_array(s->n, sizeof *far);
-
+	memset(out, 0, s->n * sizeof *out);
+	mark_short_levels(s, out);
 	for (size_t i = 0; i < s->nlevels; i++)
-		mark_level_outliers(s, &s->levels[i], sorted, far, out);
-	free(sorted);
-	free(far);
+		spike_mark(s->x + s->levels[i].from, s->levels[i].n,
+		    s->rules->magnitude, out + s->levels[i].from);
+	return memchr(out, true, s->n * sizeof *out);
 }
 
 /* Removes marked points from the series and adds them to the spikes, unless a
@@ -407,7 +431,7 @@ remove_marked(struct series *s, const bool *out, bool *spikes)
 		while (spikes[last + 1])
 			last++;
 		for (size_t k = i; k < i + run; k++) {
-			if (out[i] && last - first + 1 < CHANGEPOINT_LEVEL) {
+			if (out[i] && last - first + 1 < SPIKE_POINTS) {
 				spikes[s->at[k]] = true;
 				continue;
 			}
@@ -423,13 +447,13 @@ remove_marked(struct series *s, const bool *out, bool *spikes)
 static void
 find_spikes(struct series *s, bool *spikes)
 {
-	bool *out = mem_array(s->n, sizeof *out);
+	bool *out = mem_array(s->n, sizeof *out), found;
 
 	do {
-		memset(out, 0, s->n * sizeof *out);
 		find_levels(s);
-		mark_short_levels(s, out);
-		mark_outliers(s, out);
+		found = mark_spikes(s, out);
+		for (size_t reach = 1; reach < SPIKE_POINTS && !found; reach++)
+			found = mark_hiding_spikes(s, reach, out);
 	} while (remove_marked(s, out, spikes));
 	free(out);
 }
@@ -443,6 +467,7 @@ describe_change(const struct series *s, size_t i, size_t end)
 	c.to = i + 1 < s->nlevels ? s->at[b->from + b->n] : end;
 	c.lo = c.hi = c.at;
 	c.p = b->p;
+	c.t = s->rules->otava || b->rare;
 	c.n[0] = s->rules->otava ? b->seen[0] : a->n;
 	c.n[1] = s->rules->otava ? b->seen[1] : b->n;
 	if (!s->rules->otava) {
@@ -474,6 +499,7 @@ describe_spike(const struct series *s, const double *v, size_t at, size_t to,
 	    .hi = at,
 	    .n = {l->n, own.n},
 	    .p = compute_t_test_p(l, &own, false),
+	    .t = true,
 	    .spike = true};
 	return true;
 }

@@ -12,6 +12,14 @@ serial_inflation(double r, double n)
 	    2 * r * (1 - pow(r, n)) / (n * (1 - r) * (1 - r));
 }
 
+double
+serial_correct(double ratio, size_t n)
+{
+	double more = (1 + 4 * fmax(0, ratio)) / (double)n;
+
+	return fmin(MOST, fmax(0, ratio + more));
+}
+
 void
 serial_add(struct serial *s, const double *v, size_t n)
 {

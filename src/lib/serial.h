@@ -17,6 +17,13 @@
 /* Returns f of n runs, which need not be whole. 0 <= r < 1. */
 double serial_inflation(double r, double n);
 
+/*
+ * Returns r of n residuals whose sum of products of neighbours is 'ratio' times
+ * that of squares. It is too small by (1 + 4 r) / n (Kendall, Biometrika 41,
+ * 1954), which is added; below 0 it counts as 0, above .95 as .95.
+ */
+double serial_correct(double ratio, size_t n);
+
 /* What the series of one metric add up to; zeroed at first. */
 struct serial {
 	double products, squares;

@@ -1,9 +1,11 @@
 #include "finding.h"
 #include "casename.h"
+#include "grouping.h"
 #include "json.h"
 #include "mem.h"
 #include "reading.h"
 #include "record.h"
+#include "slow.h"
 #include "stats.h"
 #include "str.h"
 
@@ -13,21 +15,28 @@
 #include <string.h>
 
 #define ALPHA .05
-#define MARKS 8  /* one point of so many is a mark */
 #define NEAR 100 /* points on each side that the interval is made of */
 
 const char *
 finding_name_kind(enum finding_kind kind)
 {
-	return kind == FINDING_SPIKE ? "spike"
+	if (kind == FINDING_SPIKE)
+		return "spike";
+	return kind == FINDING_TREND ? "trend"
 				     : verdict_name((enum verdict)kind);
+}
+
+enum finding_kind
+finding_direction(const struct finding *f)
+{
+	return f->kind == FINDING_TREND ? f->way : f->kind;
 }
 
 bool
 finding_is_counted(const struct finding *f)
 {
-	return f->kind == FINDING_REGRESSION && f->gate && f->fresh &&
-	    f->stands && !f->waived;
+	return finding_direction(f) == FINDING_REGRESSION && f->gate &&
+	    f->fresh && f->stands && !f->waived;
 }
 
 /* Sets the metric, margin, class and waiver of a series. Returns false, and
@@ -43,6 +52,7 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	*f = (struct finding){.series = s,
 	    .metric = metric_guess(s->metric),
 	    .name = casename_of(b->names, s->config),
+	    .pace = NAN,
 	    .method = "permutation"};
 	policy_find_answer(
 	    r->policy, s->config, f->name, s->metric, r->today, &a);
@@ -149,6 +159,30 @@ still_stands(const struct finding *f, double now)
 	    before <= 0;
 }
 
+/* Adds the trends of all levels. Returns true if the last level has one. */
+static bool
+find_trends(struct findings *all, const struct finding *frame, const double *v,
+    size_t npoints, const struct changepoint *c, size_t n, size_t since)
+{
+	bool found = false;
+	size_t from = 0;
+
+	for (size_t i = 0; i <= n; i++) {
+		struct finding f = *frame;
+
+		if (i < n && c[i].spike)
+			continue;
+		found = slow_find(&f, v, from, i < n ? c[i].at : npoints, c, n);
+		from = i < n ? c[i].at : npoints;
+		if (!found)
+			continue;
+		f.fresh = f.hi >= since;
+		f.waived = policy_waives(&f.waiver, f.facts.ratio);
+		add_finding(all, &f);
+	}
+	return found;
+}
+
 static void
 find_changes(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s, bool exact,
@@ -174,7 +208,7 @@ find_changes(struct findings *all, const struct branch *b,
 		f->p = c[i].p;
 		if (exact)
 			f->method = "exact";
-		else if (rules.otava || c[i].spike)
+		else if (c[i].t)
 			f->method = "t";
 		measure_finding(f, s->v, &c[i]);
 		f->fresh = f->hi >= r->since;
@@ -183,6 +217,11 @@ find_changes(struct findings *all, const struct branch *b,
 			continue;
 		now = f->facts.median[1];
 		last = all->n - 1;
+	}
+	if (!exact && !rules.otava &&
+	    find_trends(all, frame, s->v, b->npoints, c, n, r->since)) {
+		last = all->n - 1;
+		now = all->v[last].facts.median[1];
 	}
 	for (size_t i = first; i < all->n; i++)
 		all->v[i].stands = i == last || still_stands(&all->v[i], now);
@@ -230,6 +269,78 @@ compare_newest(struct findings *all, const struct branch *b,
 	}
 }
 
+/* Is the finding a test of runs, enough of them to be judged? */
+static bool
+is_test(const struct finding *f)
+{
+	return f->gate && !isnan(f->p) && f->facts.m >= VERDICT_RUNS &&
+	    f->facts.n >= VERDICT_RUNS;
+}
+
+/* Returns what the findings of one metric say of their noise. */
+static struct moderate
+fit_prior(const struct findings *all, const char *metric)
+{
+	struct moderate *v = mem_array(2 * all->n + 1, sizeof *v), prior;
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct finding *f = &all->v[i];
+
+		if (f->facts.assumed || isnan(f->facts.change) ||
+		    strcmp(f->metric.name, metric) != 0)
+			continue;
+		v[n++] = f->facts.noise[0]; /* df 0: one run */
+		v[n++] = f->facts.noise[1];
+	}
+	prior = moderate_prior(v, n);
+	free(v);
+	return prior;
+}
+
+/* Takes the t test where the rank test has no p below 'least'. */
+static void
+test_few_runs(struct finding *f, const struct moderate *prior, double least)
+{
+	struct verdict_facts *v = &f->facts;
+
+	if (v->assumed || !(v->noise[0].df > 0) || !(v->noise[1].df > 0))
+		return;
+	verdict_set_error(v, prior);
+	if (!(v->p_min > least) ||
+	    !verdict_use_t(v, prior->df > 0, ALPHA, 2 * ALPHA))
+		return;
+	f->p = v->p;
+	f->method = v->method;
+}
+
+/* Tests with what all findings of a metric tell where so few runs have no rank
+ * test that can be significant among so many, as vkb-compare does. */
+static void
+infer_findings(struct findings *all)
+{
+	bool *done = mem_array(all->n + 1, sizeof *done);
+	double tests = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		tests += is_test(&all->v[i]);
+	for (size_t i = 0; i < all->n; i++) {
+		const char *metric = all->v[i].metric.name;
+		struct moderate prior;
+
+		if (done[i])
+			continue;
+		prior = fit_prior(all, metric);
+		for (size_t k = i; k < all->n; k++)
+			if (strcmp(all->v[k].metric.name, metric) == 0) {
+				test_few_runs(&all->v[k], &prior,
+				    ALPHA / 2 / fmax(1, tests));
+				done[k] = true;
+			}
+	}
+	free(done);
+}
+
 /* Sets the verdicts and removes findings that are not a change. */
 static void
 decide_findings(struct findings *all)
@@ -238,12 +349,10 @@ decide_findings(struct findings *all)
 	double *adjusted = mem_array(all->n + 1, sizeof *adjusted);
 	size_t kept = 0;
 
+	infer_findings(all);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct finding *f = &all->v[i];
-		bool enough =
-		    f->facts.m >= VERDICT_RUNS && f->facts.n >= VERDICT_RUNS;
-
-		p[i] = f->gate && enough ? f->p : NAN;
+		p[i] = is_test(f) ? f->p : NAN;
 	}
 	verdict_bh(p, adjusted, all->n);
 	for (size_t i = 0; i < all->n; i++) {
@@ -266,145 +375,6 @@ decide_findings(struct findings *all)
 	all->n = kept;
 	free(p);
 	free(adjusted);
-}
-
-static int
-compare_by_end(const void *a, const void *b)
-{
-	const struct finding *x = *(const struct finding *const *)a;
-	const struct finding *y = *(const struct finding *const *)b;
-	int c = (x->kind > y->kind) - (x->kind < y->kind);
-
-	c = c ? c : (x->hi > y->hi) - (x->hi < y->hi);
-	c = c ? c : (x->lo > y->lo) - (x->lo < y->lo);
-	return c ? c : (x > y) - (x < y);
-}
-
-/* Returns the point where most changes are, the first of equally many. */
-static size_t
-find_common_place(struct finding *const *v, size_t n)
-{
-	size_t best = v[0]->at, most = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t k = 0;
-
-		for (size_t j = 0; j < n; j++)
-			k += v[j]->at == v[i]->at;
-		if (k > most || (k == most && v[i]->at < best)) {
-			best = v[i]->at;
-			most = k;
-		}
-	}
-	return best;
-}
-
-static int
-compare_groups(const void *a, const void *b)
-{
-	const struct finding_group *x = a, *y = b;
-	int c = y->counts - x->counts;
-
-	c = c ? c : (x->kind == FINDING_SPIKE) - (y->kind == FINDING_SPIKE);
-	c = c ? c : (x->at < y->at) - (x->at > y->at);
-	return c ? c : (int)x->kind - (int)y->kind;
-}
-
-static void
-add_point_name(struct str *s, const struct point *p)
-{
-	if (p->commit)
-		str_add(s, p->commit);
-	else
-		json_canonical(s, p->subject);
-}
-
-static unsigned long long
-hash_point(const struct point *p)
-{
-	struct str s = {0};
-	unsigned long long h;
-
-	add_point_name(&s, p);
-	h = str_hash(STR_HASH, s.s, s.len);
-	str_free(&s);
-	return h;
-}
-
-static void
-set_group_keys(struct findings *all, const struct branch *b, bool latest)
-{
-	struct finding_group *g = all->groups, *other;
-
-	for (size_t i = 0; i < all->ngroups; i++) {
-		g[i].mark = g[i].at;
-		while (!latest && g[i].mark > 0 &&
-		    hash_point(&b->points[g[i].mark]) % MARKS != 0)
-			g[i].mark--;
-	}
-	for (size_t i = 0; i < all->ngroups; i++) {
-		struct str s = {0};
-		size_t before = 0;
-
-		for (other = g; other < g + all->ngroups; other++)
-			before += other->kind == g[i].kind &&
-			    other->mark == g[i].mark && other->at < g[i].at;
-		str_printf(
-		    &s, "%s\n%zu\n", finding_name_kind(g[i].kind), before);
-		if (g[i].mark > 0 || latest)
-			str_printf(
-			    &s, "%llx", hash_point(&b->points[g[i].mark]));
-		snprintf(g[i].key, sizeof g[i].key, "%016llx",
-		    str_hash(STR_HASH, s.s, s.len));
-		str_free(&s);
-	}
-}
-
-/*
- * Groups changes of one kind with overlapping ranges: each group takes all that
- * reach its first end, so that they have a common point.
- */
-static void
-group_findings(struct findings *all)
-{
-	struct finding **v = mem_array(all->n + 1, sizeof(struct finding *));
-	size_t *now = mem_array(all->n + 1, sizeof *now);
-
-	for (size_t i = 0; i < all->n; i++)
-		v[i] = &all->v[i];
-	if (all->n)
-		qsort(v, all->n, sizeof(struct finding *), compare_by_end);
-	all->groups = mem_array(all->n + 1, sizeof *all->groups);
-	for (size_t i = 0, k; i < all->n; i += k) {
-		struct finding_group *g = &all->groups[all->ngroups];
-
-		*g = (struct finding_group){
-		    .kind = v[i]->kind, .hi = v[i]->hi, .lo = v[i]->lo};
-		for (k = 0; i + k < all->n && v[i + k]->kind == g->kind &&
-		     v[i + k]->lo <= g->hi;
-		     k++) {
-			g->counts |= finding_is_counted(v[i + k]);
-			if (v[i + k]->lo > g->lo)
-				g->lo = v[i + k]->lo;
-			v[i + k]->group = all->ngroups;
-		}
-		g->n = k;
-		g->at = find_common_place(v + i, k);
-		g->at = g->at < g->lo ? g->lo : g->at;
-		g->at = g->at > g->hi ? g->hi : g->at;
-		all->ngroups++;
-	}
-	for (size_t i = 0; i < all->ngroups; i++)
-		all->groups[i].was = i;
-	if (all->ngroups)
-		qsort(all->groups, all->ngroups, sizeof *all->groups,
-		    compare_groups);
-	for (size_t i = 0; i < all->ngroups; i++)
-		now[all->groups[i].was] = i;
-	for (size_t i = 0; i < all->n; i++)
-		all->v[i].group = now[all->v[i].group];
-	free(now);
-	free(v);
 }
 
 int
@@ -437,8 +407,7 @@ finding_find_all(
 	}
 	if (r->latest)
 		decide_findings(all);
-	group_findings(all);
-	set_group_keys(all, b, r->latest > 0);
+	grouping_make(all, b, r->latest > 0);
 	return rc;
 }
 
@@ -458,20 +427,4 @@ finding_find_next(const struct findings *all, size_t group, size_t from)
 	while (from < all->n && all->v[from].group != group)
 		from++;
 	return from;
-}
-
-char *
-finding_make_key(const struct finding *f, const struct branch *b)
-{
-	struct str s = {0};
-	char *key;
-
-	str_add(&s, f->metric.name);
-	str_addc(&s, '\n');
-	json_canonical(&s, f->series->config);
-	str_addc(&s, '\n');
-	add_point_name(&s, &b->points[f->at]);
-	key = mem_printf("%016llx", str_hash(STR_HASH, s.s, s.len));
-	str_free(&s);
-	return key;
 }

@@ -1,6 +1,6 @@
 /*
- * The findings in a history: changes of the level of a series, or, with
- * --latest, of its newest point against those before.
+ * The findings in a history: changes of the level of a series, at once or as a
+ * trend, or, with --latest, of its newest point against those before.
  */
 #ifndef FINDING_H
 #define FINDING_H
@@ -21,6 +21,7 @@ enum finding_kind {
 	FINDING_IMPROVEMENT = VERDICT_IMPROVEMENT,
 	FINDING_DIFFERENT = VERDICT_DIFFERENT,
 	FINDING_SPIKE,
+	FINDING_TREND,
 	FINDING_KINDS
 };
 
@@ -33,8 +34,12 @@ struct finding {
 	bool gate;
 	double margin;
 	enum finding_kind kind;
-	size_t at, lo, hi; /* the point of the change, and its range */
-	size_t n[2];       /* points on each side; runs with 'latest' */
+	enum finding_kind way; /* of a trend: its direction */
+	size_t at, lo, hi;     /* the point of the change, and its range; of a
+				* trend where it begins, and where it is */
+	size_t n[2];           /* points on each side; runs with 'latest'; of a
+				* trend the points before it, and its own */
+	double pace;           /* of a trend: relative change per point */
 	struct verdict_facts facts; /* after against before */
 	double p;
 	const char *method;
@@ -56,9 +61,9 @@ struct finding {
  * mark. With 'latest' the newest commit is the mark.
  */
 struct finding_group {
-	enum finding_kind kind;
-	size_t at;     /* point of most of them */
-	size_t lo, hi; /* range that all of them share */
+	enum finding_kind kind, way; /* way: their finding_direction */
+	size_t at;                   /* point of most of them */
+	size_t lo, hi;               /* range that all of them share */
 	size_t n;
 	bool counts; /* one of them makes the exit status 1 */
 	size_t was;  /* index before sorting */
@@ -94,6 +99,9 @@ struct findings {
 int finding_find_all(
     struct findings *, const struct branch *, const struct finding_rules *);
 void finding_free(struct findings *);
+
+/* Regression, improvement or different; of a spike its kind. */
+enum finding_kind finding_direction(const struct finding *);
 
 /* Does the finding make the exit status 1? */
 bool finding_is_counted(const struct finding *);

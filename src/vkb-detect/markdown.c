@@ -199,7 +199,8 @@ write_issue_title(struct str *s, const struct branch *b,
 		if (!isnan(f->facts.ratio))
 			str_printf(
 			    &plain, " %+.1f%%", 100 * (f->facts.ratio - 1));
-		str_add(&plain, " since ");
+		str_add(&plain,
+		    f->kind == FINDING_TREND ? " slowly from " : " since ");
 		markup_cut(&plain, b->points[g->at].name, most);
 		if (g->n > 1)
 			str_printf(&plain, ", and %zu more", g->n - 1);
@@ -229,8 +230,11 @@ write_issue_change(struct str *s, const struct findings *all,
 	phrase_change(&one, f);
 	str_add(s, ": ");
 	markup_markdown(s, one.s);
-	str_printf(s, ", %zu %s%s before and %zu after", f->n[0], unit,
-	    num_plural(f->n[0]), f->n[1]);
+	if (f->kind == FINDING_TREND)
+		str_printf(s, ", a trend over %zu %ss", f->n[1], unit);
+	else
+		str_printf(s, ", %zu %s%s before and %zu after", f->n[0], unit,
+		    num_plural(f->n[0]), f->n[1]);
 	if (!isnan(f->p))
 		str_printf(s, ", p = %.2g (%s)", f->p, f->method);
 	str_add(s, ".\nThe brackets hold the 95 % confidence interval.\n");
@@ -258,14 +262,19 @@ write_issue_place(
 	size_t width = branch_count_suspects(b, g->lo, g->hi);
 	struct str one = {0};
 
-	str_add(s, "It changed at ");
+	str_add(
+	    s, g->kind == FINDING_TREND ? "It began at " : "It changed at ");
 	write_commit(s, p);
 	if (p->time) {
 		str_printf(&one, " (%.10s)", p->time);
 		markup_markdown(s, one.s);
 		str_clear(&one);
 	}
-	if (width > 1)
+	if (g->kind == FINDING_TREND) {
+		str_add(s, " and went on to ");
+		write_commit(s, &b->points[g->hi]);
+		str_printf(s, "; %zu commits together are the cause", width);
+	} else if (width > 1)
 		str_printf(s, "; any of %zu commits may be the cause", width);
 	if (old && get_repository(&b->points[g->hi]))
 		str_printf(s,

@@ -35,19 +35,23 @@ phrase_headline(
 		else
 			str_printf(s, "up to %zu before", r->latest);
 	} else {
-		size_t count[FINDING_KINDS] = {0}, counting = 0;
+		size_t count[FINDING_KINDS] = {0}, counting = 0, changes;
 
 		for (size_t i = 0; i < all->ngroups; i++) {
 			count[all->groups[i].kind]++;
 			counting += all->groups[i].counts;
 		}
+		changes =
+		    all->ngroups - count[FINDING_SPIKE] - count[FINDING_TREND];
 		str_printf(
 		    s, "%zu regression%s", counting, num_plural(counting));
-		str_printf(s, " that count%s; %zu change%s and %zu spike%s",
-		    counting == 1 ? "s" : "",
-		    all->ngroups - count[FINDING_SPIKE],
-		    num_plural(all->ngroups - count[FINDING_SPIKE]),
-		    count[FINDING_SPIKE], num_plural(count[FINDING_SPIKE]));
+		str_printf(s, " that count%s; %zu change%s",
+		    counting == 1 ? "s" : "", changes, num_plural(changes));
+		if (count[FINDING_TREND])
+			str_printf(s, ", %zu trend%s", count[FINDING_TREND],
+			    num_plural(count[FINDING_TREND]));
+		str_printf(s, " and %zu spike%s", count[FINDING_SPIKE],
+		    num_plural(count[FINDING_SPIKE]));
 		str_add(s, " in all");
 	}
 	str_printf(s, " (%zu series of %zu case%s)", all->series, all->cases,
@@ -156,6 +160,16 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 		say_line(say, arg, mem_printf("%s: matches nothing", rule));
 }
 
+/* "5d54 of 2026-02-09, 37 of 60" */
+static void
+add_point(struct str *s, const struct branch *b, size_t at)
+{
+	str_add(s, b->points[at].name);
+	if (b->points[at].time)
+		str_printf(s, " of %.10s", b->points[at].time);
+	str_printf(s, ", %zu of %zu", at + 1, b->npoints);
+}
+
 void
 phrase_place(
     struct str *s, const struct branch *b, const struct finding_group *g)
@@ -163,11 +177,17 @@ phrase_place(
 	size_t width = branch_count_suspects(b, g->lo, g->hi);
 	const char *first = branch_first_suspect(b, g->lo);
 
+	if (g->kind == FINDING_TREND) {
+		str_printf(s, "slow %s from ",
+		    g->way == FINDING_DIFFERENT ? "change"
+						: finding_name_kind(g->way));
+		add_point(s, b, g->at);
+		str_add(s, " to ");
+		add_point(s, b, g->hi);
+		return;
+	}
 	str_printf(s, "%s at ", finding_name_kind(g->kind));
-	str_add(s, b->points[g->at].name);
-	if (b->points[g->at].time)
-		str_printf(s, " of %.10s", b->points[g->at].time);
-	str_printf(s, ", %zu of %zu", g->at + 1, b->npoints);
+	add_point(s, b, g->at);
 	if (width < 2)
 		return;
 	if (first) {
@@ -194,6 +214,8 @@ phrase_change(struct str *s, const struct finding *f)
 	if (!isnan(v->lo95) && f->kind != FINDING_SPIKE)
 		str_printf(s, " [%+.1f, %+.1f]", 100 * (v->lo95 - 1),
 		    100 * (v->hi95 - 1));
+	if (f->kind == FINDING_TREND)
+		str_printf(s, ", %+.2g%% per 10 commits", 1000 * f->pace);
 }
 
 void
@@ -204,7 +226,7 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 		    f->at + f->n[1] < b->npoints
 			? "went away"
 			: "at the end: a spike or a new level");
-	else if (f->kind != FINDING_REGRESSION)
+	else if (finding_direction(f) != FINDING_REGRESSION)
 		str_add(s, "");
 	else if (f->waived)
 		str_printf(s, "waived until %s: %s", f->waiver.expires,
@@ -215,7 +237,7 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 		str_add(s, "known before");
 	else
 		str_add(s, "NEW");
-	if (f->waiver.expired && f->kind == FINDING_REGRESSION)
+	if (f->waiver.expired && finding_direction(f) == FINDING_REGRESSION)
 		str_printf(s, ", waiver expired %s", f->waiver.expires);
 	if (!f->gate)
 		str_add(s, s->len ? ", info" : "info");

@@ -24,7 +24,8 @@ choose_colour(const struct finding *f)
 {
 	if (finding_is_counted(f))
 		return "31";
-	return f->kind == FINDING_IMPROVEMENT && f->gate ? "32" : NULL;
+	return finding_direction(f) == FINDING_IMPROVEMENT && f->gate ? "32"
+								      : NULL;
 }
 
 static void
@@ -122,6 +123,18 @@ make_range(const struct branch *b, const struct finding *f)
 }
 
 static struct json *
+make_trend(const struct finding *f)
+{
+	struct json *j = json_object();
+
+	json_set_str(j, "direction", finding_name_kind(f->way));
+	json_set_num(j, "points", (double)f->n[1]);
+	if (!isnan(f->pace))
+		json_set_num(j, "per_point", f->pace);
+	return j;
+}
+
+static struct json *
 make_change(
     const struct branch *b, const struct findings *all, const struct finding *f)
 {
@@ -133,6 +146,8 @@ make_change(
 	json_set_str(rec, "metric", f->metric.name);
 	json_set_str(rec, "better", metric_better_name(f->metric.better));
 	json_set_str(rec, "kind", finding_name_kind(f->kind));
+	if (f->kind == FINDING_TREND)
+		json_set(rec, "trend", make_trend(f));
 	json_set(rec, "subject", json_dup(p->subject));
 	json_set_str(rec, "commit", p->commit);
 	if (f->lo)

@@ -61,6 +61,7 @@ write_change_row(struct str *s, const struct archive *archive,
 	const struct archive_entry *e = find_entry(archive, commit);
 	char *name = casename_of(names, json_get(rec, "config"));
 	double ratio = json_get_num(rec, "ratio", NAN);
+	const char *way = json_str(json_path(rec, "trend.direction"));
 
 	str_add(s, "<tr><td>");
 	str_printf(s, "%.10s",
@@ -74,12 +75,13 @@ write_change_row(struct str *s, const struct archive *archive,
 	else
 		html_text(s, commit ? commit : "?");
 	markup_printf(s, "</td><td>%s</td><td>%s</td><td class=\"n %s\">", name,
-	    json_get_str(rec, "metric"), kind);
+	    json_get_str(rec, "metric"), way ? way : kind);
 	if (isnan(ratio))
 		str_add(s, "?");
 	else
 		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
-	markup_printf(s, "</td><td>%s</td></tr>\n", kind);
+	markup_printf(s, "</td><td>%s%s</td></tr>\n", way ? "slow " : "",
+	    way ? way : kind);
 	free(name);
 }
 

@@ -345,7 +345,7 @@ describe_history(struct headline *h, const struct model *m)
 	h->outcome = MODEL_VERDICTS;
 	for (size_t i = 0; i < m->nchanges; i++) {
 		spikes += strcmp(m->changes[i].kind, "spike") == 0;
-		worse += strcmp(m->changes[i].kind, "regression") == 0 &&
+		worse += strcmp(m->changes[i].way, "regression") == 0 &&
 		    !json_get(m->changes[i].rec, "waiver");
 	}
 	levels = m->nchanges - spikes;

@@ -72,8 +72,8 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
 
 	for (size_t i = 0; i < m->nchanges; i++) {
 		const struct change *c = &m->changes[i];
-		bool worse = strcmp(c->kind, "regression") == 0;
-		bool better = strcmp(c->kind, "improvement") == 0;
+		bool worse = strcmp(c->way, "regression") == 0;
+		bool better = strcmp(c->way, "improvement") == 0;
 
 		if (c->kase != k || strcmp(c->metric, metric) != 0)
 			continue;

@@ -175,6 +175,8 @@ take_change(struct model *m, struct json *rec)
 	    .ratio = json_get_num(rec, "ratio", NAN),
 	};
 
+	c.way = json_str(json_path(rec, "trend.direction"));
+	c.way = c.way ? c.way : c.kind;
 	append_record(&m->others, rec);
 	m->changes = mem_grow(m->changes, m->nchanges, &m->hcap, sizeof c);
 	m->changes[m->nchanges++] = c;

@@ -76,7 +76,8 @@ struct change {
 	struct kase *kase;
 	const struct subject *subject;
 	const char *metric, *kind;
-	double ratio; /* NAN: absent */
+	const char *way; /* of a trend: its direction; else the kind */
+	double ratio;    /* NAN: absent */
 };
 
 struct list { /* records */

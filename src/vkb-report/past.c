@@ -46,11 +46,11 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 	str_add(s, "<td class=\"n\">");
 	forest_percent(s, c->ratio);
 	forest_interval(s, ci.lo, ci.hi);
-	markup_printf(s, "</td><td><span class=\"badge %s\">%s</span>",
-	    strcmp(c->kind, "regression") == 0        ? "regression"
-		: strcmp(c->kind, "improvement") == 0 ? "improvement"
-						      : "spike",
-	    c->kind);
+	markup_printf(s, "</td><td><span class=\"badge %s\">%s%s</span>",
+	    strcmp(c->way, "regression") == 0        ? "regression"
+		: strcmp(c->way, "improvement") == 0 ? "improvement"
+						     : "spike",
+	    c->way == c->kind ? "" : "slow ", c->way);
 	if (json_get_bool(rec, "new", false))
 		str_add(s, ", new");
 	if (json_get(rec, "waiver"))

@@ -11,6 +11,9 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "rng.h"
+#include "serial.h"
+#include "spike.h"
+#include "stretch.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -95,6 +98,133 @@ hidden_level(void)
 	v[3] = 120;
 	tap_str(
 	    found(v, 64, &ours), "3", "without the spike the step is found");
+}
+
+/* Noise of +-1 around 100, the same in each period of 5 points. */
+static void
+calm(double *v, size_t n)
+{
+	static const double noise[] = {.4, -.9, .7, -.5, .3};
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = 100 + noise[i % 5] + (i % 7 == 3 ? .2 : 0);
+}
+
+static void
+short_series(void)
+{
+	double v[15];
+	size_t bad = 0;
+
+	calm(v, 10);
+	for (size_t i = 6; i < 10; i++)
+		v[i] -= 10;
+	tap_str(found(v, 10, &ours), "6", "ten points have a change");
+	for (size_t n = 12; n <= 15; n++)
+		for (size_t at = 5; at + 4 <= n; at++)
+			for (int side = -1; side <= 1; side += 2) {
+				char want[16];
+
+				calm(v, n);
+				for (size_t i = at; i < n; i++)
+					v[i] -= 12;
+				v[2] += side * 25;
+				snprintf(want, sizeof want, "~2 %zu", at);
+				bad += strcmp(found(v, n, &ours), want) != 0;
+			}
+	tap_ok(bad == 0,
+	    "a spike does not hide the step of a short series: %zu of 44 "
+	    "differ",
+	    bad);
+	v[3] = v[2];
+	tap_str(found(v, 15, &ours), "~2 11", "nor does one of two points");
+}
+
+/* How often the last k of 60 points of noise differ by a p below .01. */
+static double
+stretched(size_t k, double ar)
+{
+	struct rng r;
+	double v[60];
+	size_t hits = 0;
+
+	rng_seed(&r, 5, k);
+	for (size_t i = 0; i < 4000; i++) {
+		double e = normal(&r);
+
+		for (size_t j = 0; j < 60; j++) {
+			v[j] = e;
+			e = ar * e + sqrt(1 - ar * ar) * normal(&r);
+		}
+		hits += stretch_test(v, 60, 60 - k) < .01;
+	}
+	return (double)hits / 4000;
+}
+
+static void
+stretches(void)
+{
+	static const double v[] = {1, 3, 1, 3, 1, 3, 6, 8, 6, 8};
+	static const double still[] = {1, 1, 1, 1, 2, 2, 2};
+	double got;
+
+	/* t = 5 / sqrt(10/8 (1/6 + 1/4)), with 8 degrees of freedom. */
+	tap_near(stretch_test(v, 10, 6), 1.21040205555e-4, 1e-9,
+	    "the t test of points that do not resemble each other");
+	tap_ok(stretch_test(still, 7, 4) == 0, "without noise p is 0");
+	tap_ok(stretch_test(still, 7, 5) == 1, "two points are not tested");
+	tap_near(serial_correct(.5, 30), .6, 1e-12,
+	    "the bias of the autocorrelation is added");
+	tap_ok(serial_correct(-.5, 30) == 0 && serial_correct(.99, 30) == .95,
+	    "the autocorrelation is between 0 and .95");
+	for (size_t k = 3; k <= 10; k += 7)
+		for (int ar = 0; ar <= 6; ar += 3) {
+			got = stretched(k, ar / 10.);
+			tap_ok(got <= .03,
+			    "p of the last %zu of 60 points, AR 0.%d: %g", k,
+			    ar, got);
+		}
+}
+
+static void
+spikes(void)
+{
+	static const double v[] = {10, 11, 10, 30, 31, 10, 11, 10, 50, 51};
+	static const double level[] = {10, 11, 10.2, 10.9};
+	bool out[10];
+
+	tap_ok(spike_suspect(v, 10, 1, out) == 0,
+	    "two points stand out from no single neighbours");
+	tap_ok(spike_suspect(v, 10, 2, out) == 2 && out[3] && out[4],
+	    "they stand out from two neighbours; a step does not");
+	tap_ok(!spike_is_beyond(level, 4, 10.5, 0) &&
+		!spike_is_beyond(level, 4, 14, .5) &&
+		!spike_is_beyond(level, 4, 15, 0) &&
+		spike_is_beyond(level, 4, 25, 0) &&
+		!spike_is_beyond(level, 2, 25, 0),
+	    "a spike is beyond a level by its z, its size and its t");
+}
+
+/* What comes last is a spike before three points of it are seen. */
+static void
+at_the_end(void)
+{
+	double v[80];
+
+	calm(v, 80);
+	for (size_t i = 77; i < 80; i++)
+		v[i] -= 6;
+	tap_str(found(v, 80, &ours), "77", "three points at the end");
+	calm(v, 80);
+	v[77] -= 20;
+	tap_str(found(v, 80, &ours), "~77", "a spike and two points");
+	calm(v, 80);
+	v[77] = v[78] = 80;
+	tap_str(found(v, 80, &ours), "~77", "two points of a spike and one");
+	calm(v, 80);
+	v[78] = v[79] = 80;
+	tap_str(
+	    found(v, 80, &ours), "~78", "two points of a level, or a spike");
 }
 
 static void
@@ -247,10 +377,10 @@ false_points(double ar, const struct changepoint_rules *rules, size_t series)
 
 /* How often a step of 120 points is found, within two points. */
 static double
-power(double sigmas, size_t after, size_t series)
+power(double sigmas, size_t after, double ar, size_t series)
 {
 	struct rng r;
-	double v[120];
+	double v[120], e = 0;
 	size_t hits = 0;
 
 	rng_seed(&r, 3, after);
@@ -258,9 +388,10 @@ power(double sigmas, size_t after, size_t series)
 		struct changepoint *c;
 		size_t n;
 
-		for (size_t i = 0; i < 120; i++)
-			v[i] =
-			    100 + normal(&r) + (i >= 120 - after ? sigmas : 0);
+		for (size_t i = 0; i < 120; i++) {
+			e = ar * e + sqrt(1 - ar * ar) * normal(&r);
+			v[i] = 100 + e + (i >= 120 - after ? sigmas : 0);
+		}
 		n = changepoint_find(v, 120,
 		    &(struct changepoint_rules){50, .001, 0, false}, &c);
 		for (size_t i = 0; i < n; i++)
@@ -288,12 +419,19 @@ simulated(void)
 	}
 	got = false_points(.6, &otava, 20);
 	tap_ok(got > 3, "Otava there: %g", got);
-	got = power(3, 60, 100);
+	got = power(3, 60, 0, 100);
 	tap_ok(got >= .97, "a step of 3 sigma is found: %g", got);
-	got = power(3, 6, 100);
+	got = power(3, 6, 0, 100);
 	tap_ok(got >= .93, "with 6 points after it as well: %g", got);
-	got = power(2, 60, 100);
+	got = power(2, 60, 0, 100);
 	tap_ok(got >= .8, "one of 2 sigma: %g", got);
+	got = power(5, 3, .3, 100);
+	tap_ok(got >= .9,
+	    "a step of 5 sigma is found from 3 points, AR 0.3: %g", got);
+	got = power(5, 3, .6, 100);
+	tap_ok(got >= .6, "and AR 0.6: %g", got);
+	got = power(5, 2, .3, 100);
+	tap_ok(got <= .02, "2 points are a spike: %g", got);
 }
 
 struct points {
@@ -442,6 +580,10 @@ main(void)
 {
 	published();
 	hidden_level();
+	short_series();
+	stretches();
+	spikes();
+	at_the_end();
 	trends();
 	energy();
 	defined();

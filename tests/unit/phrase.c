@@ -127,6 +127,18 @@ places(void)
 	check(&s,
 	    "improvement at c, 3 of 4; at any of 3 commits, 01234567 to d",
 	    "a commit is abbreviated");
+	g = (struct finding_group){.kind = FINDING_TREND,
+	    .way = FINDING_DIFFERENT,
+	    .at = 1,
+	    .lo = 1,
+	    .hi = 3};
+	phrase_place(&s, &b, &g);
+	check(&s, "slow change from b of 2026-11-21, 2 of 4 to d, 4 of 4",
+	    "a trend is from one point to another");
+	g.way = FINDING_REGRESSION;
+	phrase_place(&s, &b, &g);
+	check(&s, "slow regression from b of 2026-11-21, 2 of 4 to d, 4 of 4",
+	    "a trend for the worse");
 	ancestry_free(reading.ancestry);
 	str_free(&s);
 }
@@ -154,6 +166,17 @@ findings(void)
 	check(&s, "100K -> 93.0K req/s", "the level before comes first");
 	phrase_standing(&s, &b, &f);
 	check(&s, "NEW", "a regression of new commits");
+	f.kind = FINDING_TREND;
+	f.pace = -.0012;
+	phrase_change(&s, &f);
+	check(&s, "-7.0% [-8.0, -5.5], -1.2% per 10 commits",
+	    "a trend says how fast it is");
+	phrase_standing(&s, &b, &f);
+	check(&s, "NEW", "a trend for the worse is a regression");
+	f.way = FINDING_IMPROVEMENT;
+	phrase_standing(&s, &b, &f);
+	check(&s, "", "a trend for the better needs no words");
+	f.kind = FINDING_REGRESSION;
 	f.gate = false;
 	phrase_standing(&s, &b, &f);
 	check(&s, "NEW, info", "a metric that is not judged");

@@ -1,0 +1,16 @@
+/*
+ * Groups the changes that several series show, and gives groups and changes
+ * their keys.
+ */
+#ifndef GROUPING_H
+#define GROUPING_H
+
+#include <stdbool.h>
+
+struct branch;
+struct findings;
+
+/* Makes the groups of all findings; 'latest' as in struct finding_group. */
+void grouping_make(struct findings *, const struct branch *, bool latest);
+
+#endif
