@@ -450,11 +450,11 @@ apart_widen(struct comparison *c, const struct rules *r, size_t first,
 	}
 	if (few) {
 		set_session_noise(c, r, v, n);
+		if (n >= APART_CASES)
+			all = split_by_median(c, v, n);
 		for (size_t i = 0; i < n; i++)
 			whole[i] =
 			    add_noise(v[i].noise, find_effect(c, v[i].session));
-		if (n >= APART_CASES)
-			all = split_by_median(c, v, n);
 	} else if (n) {
 		all = split_by_sessions(c, v, n, whole);
 	}

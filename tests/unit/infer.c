@@ -5,6 +5,7 @@
 #include "tap.h"
 
 #include "json.h"
+#include "needs.h"
 #include "mem.h"
 #include "rng.h"
 #include "tdist.h"
@@ -281,13 +282,11 @@ decided(bool strict)
 		if (strict && found[i % METRICS] == CASES)
 			level = alpha[i % METRICS] * r->level / .05;
 		tap_ok(r->needed ==
-			(open ? verdict_needed_runs(&r->facts, r->margin, level)
-			      : 0),
+			(open ? needs_runs(&r->facts, r->margin, level) : 0),
 		    "row %zu (%s) needs %zu runs", i, verdict_name(r->verdict),
 		    r->needed);
 		tap_near(r->visible,
-		    open ? verdict_visible_change(&r->facts, r->margin, level)
-			 : NAN,
+		    open ? needs_change(&r->facts, r->margin, level) : NAN,
 		    1e-9, "the change that it can show");
 		tap_near(r->minutes,
 		    (double)r->needed > have
