@@ -259,6 +259,13 @@ sed 's/maxmemory/no-such/' set.json >no.json
 test_status 2 'running: a setting that the server does not know is an error' \
   vkb-load --port "$port" --runs 1 no.json
 test_match "no setting 'no-such'" .err 'running: setting'
+sed 's/77mb/much/' set.json >much.json
+test_status 2 'running: a value that the server refuses is an error' \
+  vkb-load --port "$port" --runs 1 much.json
+test_match "^vkb-load: CONFIG SET: ERR .*'maxmemory'" .err \
+  'the error has the answer of the server'
+test_same 'failed failed ok ok' "$(jq -r .status .out | sort | xargs)" \
+  'nothing is measured with a value that was refused'
 test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
 test_status 2 'a port without a listener is an error' \
   vkb-load --port 1 --runs 1 c.json

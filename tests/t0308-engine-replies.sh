@@ -53,6 +53,7 @@ while (my $c = $s->accept) {
         1 while syswrite($c, 'x') && !select undef, undef, undef, 0.05;
         last;
       }
+      next if $mode eq 'mute';
       syswrite $c, $_ eq 'HELLO' ? "$push%1\r\n+proto\r\n:3\r\n$push" : $reply{$mode};
     }
   }
@@ -85,6 +86,11 @@ test_status 2 'a reply that drips' "$engine" -p "$port" -n 10 -c 1 -t GET \
   --timeout 0.5
 test_match "no reply from '127.0.0.1:$port' to GET for 0.5 s; 0 lost, 1 unanswered" \
   .err 'the time without a reply is that of the request'
+fake mute
+test_status 2 'a server that does not answer while it is filled' \
+  "$engine" -p "$port" -n 10 -c 1 -t GET --only-fill --timeout 0.5
+test_match "no reply from '127.0.0.1:$port' for 0.5 s\$" .err \
+  'the time without a reply is that of the filling'
 fake string
 test_status 2 'a string without end' "$engine" -p "$port" -n 10 -c 1 -t GET
 test_match "bad reply from '127.0.0.1:$port' to GET: it announces more than 1073741824 bytes in a string \('\\\$9999999999\.\.\.'\)" \

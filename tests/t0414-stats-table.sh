@@ -28,7 +28,7 @@ busy() { summary "$1" 4 "},\"foreign_cpu_percent\":{\"median\":$2"; }
   summary j 4 ',"precision":{"now":0.05,"wanted":0.02,"runs":12}' \
     ',"steady":{"steady":1,"drifting":1,"none":0,"warmup_s":0}'
   summary k 4 ',"precision":{"now":0.01,"wanted":0.02,"runs":0}' \
-    ',"steady":{"steady":1,"drifting":0,"none":0,"warmup_s":3}'
+    ',"steady":{"steady":1,"drifting":0,"none":0,"warmup_s":1}'
 } >table
 cat >want <<'EOF2'
 case  subject  n    rps  95% interval      cv  p50 ms  p99 ms  notes
@@ -42,7 +42,7 @@ SET   g        4  1.00K  -                  -       -       -  machine was busy
 SET   h        4  1.00K  -                  -       -       -
 SET   i        4  1.00K  -                  -       -       -  2 not steady, warm-up 7 s, 1 more run for 1.5%
 SET   j        4  1.00K  -                  -       -       -  1 not steady, 12 more runs for 2%
-SET   k        4  1.00K  -                  -       -       -  warm-up 3 s
+SET   k        4  1.00K  -                  -       -       -  warm-up 1 s
 all cases: clients=50, pipeline=1
 EOF2
 test_that 'a table of summaries is written' vkb-stats -t table

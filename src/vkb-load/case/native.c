@@ -232,8 +232,9 @@ end_job(struct running *x, double others_ns, int rc)
 	}
 	if (x->watch)
 		watch_report(x->watch, &load, j->cost);
-	for (size_t i = 0; i < j->nwork && rc >= 0; i++)
-		rc |= check_result(j, i, &x->results[i]);
+	/* The last message is the reason of a failure, so it ends here. */
+	for (size_t i = 0; i < j->nwork && rc == 0; i++)
+		rc = check_result(j, i, &x->results[i]);
 	watch_free(x->watch);
 	free(x->warmup);
 	free(x->works);

@@ -1,0 +1,68 @@
+#!/bin/sh
+# A run whose requests a server refuses: valid up to one in a hundred, and what
+# it says then.
+. "${0%/*}/lib.sh"
+
+test_server 'requests that are refused'
+for n in 1 2; do
+  seq 100 | awk -v n="$n" 'BEGIN { print "v" } { print NR <= n ? "x" : $1 }' >"$n.csv"
+done
+
+# scenario ID DATASET: adds each number to a sum; a letter is refused.
+scenario() {
+  printf '{"id":"%s","command":"INCRBY sum __field:v__","dataset":"%s.csv",' "$1" "$2"
+  printf '"requests":100,"clients":1,"pipeline":1}'
+}
+# group SCENARIO...: a file of them.
+group() {
+  printf '[{"keyspacelen":[1],"test_groups":[{"group":1,"scenarios":['
+  printf '%s' "$1"
+  shift
+  [ $# -eq 0 ] || printf ',%s' "$@"
+  printf ']}]}]\n'
+}
+
+group "$(scenario one 1)" >one.json
+test_that 'one of a hundred requests is refused' vkb-load --runs 1 one.json
+test_same '["ok",100,1,{"ERR":1}]' "$(jq -c '[.status, .metrics.requests, .metrics.errors, .errors]' .out)" \
+  'a run with one refused of a hundred is valid, and counts it'
+test_match '^vkb-load: 1_one: 1 errors in 100 requests, the first: ERR value is not an integer' \
+  .err 'the message has the case, the number and the reply'
+
+group "$(scenario two 2)" >two.json
+test_status 2 'two of a hundred requests are refused' vkb-load --runs 1 two.json
+test_same '["failed",100,2]' "$(jq -c '[.status, .metrics.requests, .metrics.errors]' .out)" \
+  'a run with two refused of a hundred is not valid, and keeps its metrics'
+test_same '2 of 100 requests were refused: ERR value is not an integer or out of range' \
+  "$(jq -r .error .out)" 'its error has no command, where there is one alone'
+
+# Of the parts of a mixed scenario, the one that failed is named.
+mixed() {
+  printf '{"id":"m","type":"mixed","clients":1,"pipeline":1,"writes":[%s,%s]}' \
+    "$(scenario a "$1")" "$(scenario b "$2")"
+}
+group "$(mixed 2 1)" >first.json
+test_status 2 'the first part of a mixed scenario fails' vkb-load --runs 1 first.json
+test_same 'INCRBY sum __field:v__: 2 of 100 requests were refused: ERR value is not an integer or out of range' \
+  "$(jq -r .error .out | sort -u)" 'the error names the part that failed by its command'
+group "$(mixed 1 2)" >second.json
+test_status 2 'the second part of a mixed scenario fails' vkb-load --runs 1 second.json
+test_same 'failed 2' "$(jq -r .status .out | uniq -c | awk '{ print $2, $1 }')" \
+  'it is not valid either'
+test_match '1 errors in 100 requests' .err 'the message about the valid part is printed'
+
+# What no request can be made of is refused before.
+printf '[{"commands":["SET"],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[10]}]\n' >set.json
+test_that 'a plan' vkb-load --plan set.json
+jq -c '.config.command = "NOSUCH"' .out >none.jsonl
+test_status 2 'a test that is not there' vkb-load --runs 1 none.jsonl
+test_match ": not run: it has no test 'NOSUCH'" .err 'the message names the test'
+group '{"id":"f","command":"SET k __field:v__","requests":10}' >field.json
+test_status 2 'a field without a dataset' vkb-load --runs 1 field.json
+test_match "1_f: not run: 'SET k __field:v__' uses a field, but the case has no dataset" .err \
+  'the message names the command with the field'
+group "$(scenario gone none)" >gone.json
+test_status 2 'a dataset that is not there' vkb-load --runs 1 gone.json
+test_match 'none.csv' .err 'the message names the dataset'
+test_litter 10 'nothing is left'
+test_done
