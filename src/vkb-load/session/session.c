@@ -1,4 +1,5 @@
 #include "session.h"
+#include "advice.h"
 #include "schedule.h"
 #include "cpulist.h"
 #include "err.h"
@@ -38,7 +39,9 @@ static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
 
 struct session {
 	const struct session_opts *o;
+	struct stopping_rule rule; /* with the number of runs */
 	struct schedule a;
+	struct advice advice;
 	struct case_runner runner;
 	size_t turn; /* current index in a.turns */
 	char *name;  /* of the current run */
@@ -100,6 +103,14 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 	free(s->name);
 	s->name = schedule_format_run(&s->a, turn, cas);
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
+}
+
+static void
+end_run(void *arg, size_t cas, const struct json *metrics)
+{
+	struct session *s = arg;
+
+	advice_check_run(&s->advice, cas, metrics);
 }
 
 /*
@@ -213,6 +224,8 @@ static int
 begin_session(struct session *s)
 {
 	announce_session(s);
+	advice_begin(
+	    &s->advice, is_verbose(s) || (s->rule.automatic && !s->o->quiet));
 	if (take_lock(s) < 0)
 		return -1;
 	if (s->runner.context.external)
@@ -251,6 +264,7 @@ run_schedule(struct session *s)
 		if (stopping_is_adaptive(l))
 			check_all_precision(s);
 	}
+	advice_end(&s->advice);
 	if (s->vague)
 		err_say("%zu of %zu cases are less precise than wanted",
 		    s->vague, a->ncases);
@@ -426,7 +440,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 {
 	struct session s = {.o = o,
 	    .lock = -1,
-	    .a = {.rule = o->rule,
+	    .rule = *o->rule,
+	    .a = {.rule = &s.rule,
 		.order = schedule_parse_order(o->order),
 		.seed = o->seed,
 		.builds = builds,
@@ -441,11 +456,14 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	if (name_session(name) < 0)
 		return -1;
 	rc = schedule_init(a, plan, stop);
+	if (s.rule.automatic)
+		s.rule.at[0] = (double)advice_choose_runs(a);
+	advice_open(&s.advice, a, o->quiet);
 	machine = machine_record("", name);
 	brief = make_brief_env(json_get(machine, "env"));
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
-	a->progress.most = stopping_is_adaptive(o->rule);
+	a->progress.most = stopping_is_adaptive(&s.rule);
 	if (check_pinning(a, external == NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
@@ -462,6 +480,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .schedule = a,
 	    .machine = o->no_env ? NULL : machine,
 	    .announce = begin_run,
+	    .measured = end_run,
 	    .arg = &s};
 	memcpy(s.runner.context.session, name, sizeof name);
 	k = run_schedule(&s);
@@ -471,6 +490,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	hostlock_release(s.lock);
 out:
 	progress_close(&a->progress);
+	advice_close(&s.advice);
 	schedule_free(a);
 	json_free(machine);
 	json_free(brief);
