@@ -56,7 +56,7 @@ static const struct opt option_table[] = {
     {0, "resume", OPT_STR, AT(resume), "FILE",
 	.help = "run what is missing in FILE and append it"},
     {0, "runs", OPT_STR, AT(runs), "N[..MAX]",
-	.help = "run each case N times; default 5"},
+	.help = "run each case N times; default auto, 6 to 10"},
     {0, "until", OPT_LIST, AT(until), "[METRIC=]N%",
 	.help = "with --runs N..MAX: stop at this precision; repeatable"},
     {0, "order", OPT_CHOICE, AT(session.order), "HOW",
@@ -398,7 +398,8 @@ out:
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.want = {.warmup = -1, .max_lost = -1}, .runs = "5"};
+	struct opts o = {
+	    .want = {.warmup = -1, .max_lost = -1}, .runs = "auto"};
 	struct stopping_rule rule = {0};
 	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct opt_args args;

@@ -17,10 +17,12 @@ lines() { wc -l <"$1" | tr -d ' '; }
 # shellcheck disable=SC2009 # what pgrep cannot print
 left_over() { ls -A tmp; ps -eo args | grep -F "$scratch/tmp" | grep -v grep; }
 
-test_that 'the first time' vkb-quickstart --runs 4 --results r small.json
+test_that 'the first time' vkb-quickstart --results r small.json
+test_match '^vkb-load: 6 runs of each case: a change of one of 2 cases' .err \
+  'it says what the runs can show'
 test_match 'SET' .out 'it prints the summary'
 test_match "saved as the baseline: 'r/base.jsonl'" .err 'it says what it keeps'
-test_same 8 "$(lines r/base.jsonl)" 'two cases, four runs each'
+test_same 12 "$(lines r/base.jsonl)" 'two cases, six runs each'
 test_match "the page is 'r/report.html'" .err 'a message names the page'
 test_match '<!DOCTYPE html>' r/report.html 'which is there'
 test_that 'the server is kept' cmp "$(command -v valkey-server)" r/base.jsonl.server
@@ -137,7 +139,7 @@ test_that 'another configuration' \
 test_same 2 "$(lines s/base.jsonl)" 'begins anew'
 
 # Enough runs for one case that became slower to be seen among all of them.
-runs=$(sed -n "s/^yes=.* runs=//p" "$top/bin/vkb-quickstart")
+runs=6
 cases=$(vkb-load --plan "$top/configs/quick.json" | wc -l)
 side() { # side LABEL RPS: of the first case; the others have 1000, and a bit
   awk -v label="$1" -v first="$2" -v runs="$runs" -v cases="$cases" 'BEGIN {

@@ -54,8 +54,6 @@ refused "$p: commands: unknown command 'set', did you mean 'SET'" \
   'a command in lower case' '"commands":["set"]'
 refused "$p: Cannot specify both 'requests' and 'duration'" \
   'requests and duration' '"duration":5'
-refused "$p: Either 'requests' or 'duration' must be provided" \
-  'neither requests nor duration' '"requests":"GONE"'
 refused "$p\\.duration: 'duration' must be a positive number, not \\[5\\]" \
   'a list of durations' '"requests":null,"duration":[5]'
 refused "$p\\.warmup: .* not true" 'a boolean as warm-up' '"warmup":true'

@@ -10,7 +10,7 @@ printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' "$base" >c.json
 # --- a server of its own for each run
 
 test_that 'runs' vkb-load --runs 2 c.json
-test_empty_file .err 'nothing is printed on stderr without a terminal'
+test_absent 'run [12] of 2|req/s' .err 'no progress is printed without a terminal'
 cp .out runs
 test_same 4 "$(wc -l <runs | tr -d ' ')" '2 cases, 2 runs'
 test_same '"ok"' "$(jq -c .status runs | sort -u)" 'all runs are ok'

@@ -16,7 +16,7 @@ test_match "'3..5' needs '--until'" .err 'is asked for'
 test_status 2 'no range' vkb-load --runs 3 --until 1% c.json
 test_match "'--until' needs '--runs MIN..MAX'" .err 'is asked for'
 test_status 2 'backwards' vkb-load --runs 5..3 --until 1% c.json
-test_match "'5..3' is not N or MIN..MAX" .err 'is refused'
+test_match "'5..3' is not auto, N or MIN..MAX" .err 'is refused'
 test_status 2 'an unknown metric' vkb-load --runs 3..5 --until speed=1% c.json
 test_match "no metric is called 'speed'" .err 'is named'
 test_that 'a plan' vkb-load --plan --runs 5..30 --until 1% --until \
@@ -29,7 +29,7 @@ test_that 'and is the same' cmp plan looked
 
 # --- it stops, it continues
 
-test_that 'precise at once' vkb-load --runs 3..8 --until requests=1% c.json
+test_that 'precise at once' vkb-load -q --runs 3..8 --until requests=1% c.json
 test_empty_file .err 'nothing is printed on stderr'
 test_same 6 "$(wc -l <.out | tr -d ' ')" 'ends after the first look'
 test_same '{"looks":[3,4,6,8],"until":{"requests":0.01}}' \

@@ -34,7 +34,7 @@ program() {
 
 # --- a run is a run
 
-test_that 'runs' vb --runs 2 c.json
+test_that 'runs' vb -q --runs 2 c.json
 test_empty_file .err 'nothing is printed on stderr'
 cp .out out
 grep '"type":"run"' out >runs

@@ -73,7 +73,7 @@ r=1000.00
 [ "$n" -le 2 ] || r=900.00
 END
 test_that 'a duration near the wanted one is accepted' \
-  vb ./near --runs 1 second.json
+  vb ./near -q --runs 1 second.json
 test_empty_file .err 'nothing is printed on stderr'
 timed quick <<'END'
 r=5000.00

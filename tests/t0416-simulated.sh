@@ -17,6 +17,8 @@ cells 100 'A/A apart AR .6 n=7' 1
 cells 200 -50% 2
 cells 200 '-10% in 1 of 10 n=5' 1
 cells 100 '-5% everywhere n=8' 1
+cells 200 '-10% in 1 of 24' 1
+cells 200 'as told' 3
 cells 100 '(the margin)' 2
 cells 100 'A/A session sd' 8
 cells 100 '-5% in 1 of 10 two sessions' 1

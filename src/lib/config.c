@@ -305,16 +305,11 @@ check_core(struct configwalk *w, const struct json *cfg)
 	static const char *const keys[] = {"commands", "keyspacelen",
 	    "data_sizes", "pipelines", "clients", "cluster_mode", "tls_mode",
 	    "warmup", NULL};
-	bool requests = json_get(cfg, "requests");
-	bool duration = json_get(cfg, "duration");
 
 	check_required(w, cfg, keys);
-	if (requests && duration)
+	if (json_get(cfg, "requests") && json_get(cfg, "duration"))
 		configwalk_problem(
 		    w, "Cannot specify both 'requests' and 'duration'");
-	if (!requests && !duration)
-		configwalk_problem(
-		    w, "Either 'requests' or 'duration' must be provided");
 }
 
 /* Checks each object of a list. */

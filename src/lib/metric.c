@@ -112,6 +112,12 @@ metric_find(const char *name)
 }
 
 const char *
+metric_primary(const struct json *config)
+{
+	return json_get_num(config, "rate", 0) > 0 ? "p99_latency_ms" : "rps";
+}
+
+const char *
 metric_better_name(enum metric_better better)
 {
 	static const char *const names[] = {

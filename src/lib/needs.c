@@ -4,6 +4,7 @@
 #include "verdict.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define POWER .8
@@ -136,13 +137,30 @@ needs_runs(const struct verdict_facts *f, double margin, double level)
 	return hi < most ? (size_t)hi : 0;
 }
 
-double
-needs_change(const struct verdict_facts *f, double margin, double level)
+static double
+find_change(
+    const struct verdict_facts *f, double margin, double level, bool planned)
 {
 	size_t have = f->m < f->n ? f->m : f->n;
+	struct plan e;
 
 	if (!(f->se > 0) || !(level > 0) || have < VERDICT_RUNS)
 		return NAN;
-	return -expm1(-find_shown_change(
-	    plan_runs(f, (double)have, level), margin, level));
+	e = plan_runs(f, (double)have, level);
+	if (planned)
+		e.known = INFINITY;
+	return -expm1(-find_shown_change(e, margin, level));
+}
+
+double
+needs_change(const struct verdict_facts *f, double margin, double level)
+{
+	return find_change(f, margin, level, false);
+}
+
+double
+needs_planned_change(
+    const struct verdict_facts *f, double margin, double level)
+{
+	return find_change(f, margin, level, true);
 }

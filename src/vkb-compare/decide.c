@@ -12,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The shares of JUDGE_ALPHA if there are tests in both families: as simulated,
- * a report of equal builds is then wrong in at most one of 20.
- */
-static const double shares[FAMILY_SHOWN] = {.03, .02, .02};
-
 /* Counts the tests of each family, and divides JUDGE_ALPHA among them. What is
  * only shown does not fail, and has a level of its own. */
 static void
@@ -31,12 +25,9 @@ count_tests(struct comparison *c, size_t n)
 			tests[judge_family(&c[i].rows[j])]++;
 	both = tests[FAMILY_PRIMARY] && tests[FAMILY_OTHER];
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < FAMILIES; k++) {
-			bool shared =
-			    k < FAMILY_SHOWN && (both || k == FAMILY_COMMON);
-
+		for (enum test_family k = 0; k < FAMILIES; k++) {
 			c[i].tests[k] = tests[k];
-			c[i].alpha[k] = shared ? shares[k] : JUDGE_ALPHA;
+			c[i].alpha[k] = family_level(k, both);
 		}
 }
 
@@ -44,7 +35,7 @@ count_tests(struct comparison *c, size_t n)
  * of JUDGE_ALPHA. Returns how many are significant. */
 static size_t
 adjust_p_values(struct comparison *c, size_t n, const struct rules *r,
-    enum row_family family)
+    enum test_family family)
 {
 	size_t all = 0, k = 0, found = 0;
 	double *p, *adjusted;
@@ -244,20 +235,6 @@ decide_overall(struct comparison *c, size_t n)
 		add_overall(&c[i]);
 }
 
-/* The level of one more significant result, of Benjamini and Hochberg or of
- * Holm. */
-static double
-find_next_level(
-    const struct comparison *c, enum row_family k, size_t found, bool strict)
-{
-	size_t tests = c->tests[k];
-
-	if (strict)
-		return c->alpha[k] /
-		    (double)(found < tests ? tests - found : 1);
-	return c->alpha[k] * fmin(1, (double)(found + 1) / (double)tests);
-}
-
 void
 decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
@@ -267,17 +244,18 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 	for (size_t i = 0; i < n; i++)
 		infer_rows(&c[i], r);
 	count_tests(c, n); /* with the common rows */
-	for (enum row_family k = 0; k < FAMILIES; k++)
+	for (enum test_family k = 0; k < FAMILIES; k++)
 		found[k] = adjust_p_values(c, n, r, k);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			struct row *row = &c[i].rows[j];
-			enum row_family k = judge_family(row);
+			enum test_family k = judge_family(row);
 
 			decide_row(&c[i], row,
-			    k == FAMILIES ? JUDGE_ALPHA
-					  : find_next_level(
-						&c[i], k, found[k], r->strict));
+			    k == FAMILIES
+				? JUDGE_ALPHA
+				: family_next_level(c[i].alpha[k],
+				      c[i].tests[k], found[k], r->strict));
 			if (row->waived)
 				c[i].waived += row->gate;
 			else

@@ -134,7 +134,7 @@ explain_p(struct str *s, const struct comparison *c, const struct row *r)
 {
 	static const char *const names[FAMILIES] = {
 	    "primary", "other judged", "common", "shown"};
-	enum row_family k = judge_family(r);
+	enum test_family k = judge_family(r);
 
 	if (k == FAMILIES)
 		return;

@@ -117,10 +117,11 @@ infer_rows(struct comparison *c, const struct rules *r)
 
 		for (size_t i = first[k]; i < c->nrows; i = next[i]) {
 			struct row *row = &c->rows[i];
-			enum row_family in = judge_family(row);
-			double least = in == FAMILIES ? 0
-						      : c->alpha[in] / 2 /
-				(double)c->tests[in] * row->level / JUDGE_ALPHA;
+			enum test_family in = judge_family(row);
+			double least = in == FAMILIES
+			    ? 0
+			    : family_rank_limit(c->alpha[in], c->tests[in]) *
+				row->level / JUDGE_ALPHA;
 
 			if (!has_noise(row))
 				continue;

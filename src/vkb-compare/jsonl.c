@@ -194,7 +194,7 @@ set_texts(struct json *rec, const struct comparison *c,
 
 static void
 set_family(struct json *to, const char *name, const struct comparison *c,
-    enum row_family family)
+    enum test_family family)
 {
 	struct json *j = json_object();
 

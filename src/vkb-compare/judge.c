@@ -185,17 +185,12 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 		}
 }
 
-/*
- * Marks the primary row of a case, the first of them from 'from', unless the
- * policy names some: the p99 at a given rate, else the throughput; else its
- * first judged row.
- */
+/* Marks the primary row of a case, the first of them from 'from', unless the
+ * policy names some: that of the primary metric, else its first judged row. */
 static void
 mark_primary(struct comparison *c, const struct pairing *p, size_t from)
 {
-	const char *name = json_get_num(p->side[0]->config, "rate", 0) > 0
-	    ? "p99_latency_ms"
-	    : "rps";
+	const char *name = metric_primary(p->side[0]->config);
 	struct row *first = NULL;
 
 	for (size_t i = from; i < c->nrows; i++) {
@@ -338,7 +333,7 @@ judge_p(const struct row *row, double p)
 	return fmin(1, p * JUDGE_ALPHA / row->level);
 }
 
-enum row_family
+enum test_family
 judge_family(const struct row *row)
 {
 	const struct verdict_facts *f = &row->facts;

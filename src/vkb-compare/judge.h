@@ -7,24 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "family.h"
 #include "pairing.h"
 #include "rules.h"
 #include "sample.h"
 #include "verdict.h"
 
-#define JUDGE_ALPHA .05
-
-/*
- * The tests of one family correct each other's p. The primary metric of each
- * case decides first; the other judged metrics do not dilute it.
- */
-enum row_family {
-	FAMILY_PRIMARY,
-	FAMILY_OTHER,
-	FAMILY_COMMON, /* what all cases of another session have in common */
-	FAMILY_SHOWN,
-	FAMILIES
-};
+#define JUDGE_ALPHA FAMILY_ALPHA
 
 struct row {
 	const struct pairing *pair;
@@ -147,7 +136,7 @@ void judge_name_pairs(struct comparison *);
 void judge_free(struct comparison *);
 
 /* Returns the family of a row that is tested, or FAMILIES. */
-enum row_family judge_family(const struct row *);
+enum test_family judge_family(const struct row *);
 
 /* Scales p of a row, which looks make smaller than it is, so that it can be
  * compared with JUDGE_ALPHA. */

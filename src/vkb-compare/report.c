@@ -318,7 +318,7 @@ write_tests(struct str *s, const struct comparison *c, const struct rules *r,
     size_t rows)
 {
 	size_t first = c->tests[FAMILY_PRIMARY], other = c->tests[FAMILY_OTHER];
-	enum row_family only = first ? FAMILY_PRIMARY : FAMILY_OTHER;
+	enum test_family only = first ? FAMILY_PRIMARY : FAMILY_OTHER;
 
 	if (!c->by_t)
 		str_add(s, "; rank tests");

@@ -48,6 +48,7 @@ struct cell {
 	double case_sd;    /* of each case in each session */
 	int changed;       /* cases of the contender that differ */
 	double change;     /* ratio of their throughput less 1 */
+	bool told;         /* it is what vkb-load tells: found in 4 of 5 */
 	/* Goals, as shares. Alarms 0: .05 where nothing changed. Where
 	 * something did, Benjamini and Hochberg allow some of what they find to
 	 * be false. */
@@ -201,6 +202,31 @@ static const struct cell cells[] = {
 	.shape = HEAVY,
 	.changed = 1,
 	.change = -.1},
+    {.name = "-10% in 1 of 24 n=6 cv 3% rounds",
+	.n = 6,
+	.cv = .03,
+	.cases = 24,
+	.changed = 1,
+	.change = -.1,
+	.found_least = .80},
+    {.name = "as told in 1 of 24 n=6 cv 3% rounds",
+	.n = 6,
+	.cv = .03,
+	.cases = 24,
+	.changed = 1,
+	.told = true},
+    {.name = "as told in 1 of 1 n=6 cv 3% rounds",
+	.n = 6,
+	.cv = .03,
+	.cases = 1,
+	.changed = 1,
+	.told = true},
+    {.name = "as told in 1 of 4 n=10 cv 3% rounds",
+	.n = 10,
+	.cv = .03,
+	.cases = 4,
+	.changed = 1,
+	.told = true},
     {.name = "-10% in 1 of 1 n=5 cv 2% rounds",
 	.n = 5,
 	.cv = .02,

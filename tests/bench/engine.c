@@ -280,7 +280,8 @@ main(int argc, char **argv)
 		    o.progress ? progress : NULL, NULL, &meter, r);
 		for (i = 0; i < n; i++)
 			requests += r[i].requests;
-		watch_report(watch, requests, &cost);
+		watch_report(
+		    watch, &(struct watch_load){.requests = requests}, &cost);
 		watch_free(watch);
 		for (i = 0; i < n; i++) {
 			if (n > 1)

@@ -21,6 +21,7 @@
 #include "num.h"
 #include "ranktest.h"
 #include "rng.h"
+#include "samplesize.h"
 #include "stats.h"
 #include "str.h"
 #include "vkb-compare/cases.h"
@@ -577,6 +578,10 @@ print_cell(const struct cell *c, const struct result *r)
 	if (c->found_least > 0)
 		good = good &&
 		    r->found[SHIPPED] >= (c->found_least - slack) * r->changed;
+	if (c->told)
+		good = good &&
+		    fabs(r->found[SHIPPED] / r->changed - .8) <=
+			.05 + 2 * sqrt(.8 * .2 / r->changed);
 	if (r->equal > 0)
 		good = good && r->equivalent <= (.06 + slack) * r->equal;
 	good = good && r->covered >= (.93 - slack) * r->covering;
@@ -629,6 +634,11 @@ main(int argc, char **argv)
 		c.sessions = c.sessions ? c.sessions : 1;
 		if (!c.changed && !(c.alarms_most > 0))
 			c.alarms_most = .05;
+		if (c.told)
+			c.change = -samplesize_visible_change(
+			    &(struct samplesize){(size_t)c.cases, 2, c.cv,
+				metric_find("rps")->margin},
+			    (size_t)c.n);
 		r = simulate_cell(&c, reports, seed);
 		missed += !print_cell(&c, &r);
 	}

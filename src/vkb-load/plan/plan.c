@@ -218,8 +218,8 @@ add_command(struct plan *p, const struct plan_axes *x)
 	struct json *c = json_object();
 
 	if (!json_get(x->cfg, "requests"))
-		json_set(
-		    c, "duration_s", json_dup(json_get(x->cfg, "duration")));
+		json_set_num(
+		    c, "duration_s", json_get_num(x->cfg, "duration", 1));
 	json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
 	plan_add(p, x, c);
 }

@@ -179,6 +179,8 @@ write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 	} else
 		x->v->failed++;
 	progress_end(&x->a->progress, s->number, m->recs[0], x->together);
+	if (rc == 0)
+		r->measured(r->arg, s->number, json_get(m->recs[0], "metrics"));
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 #include "session.h"
+#include "advice.h"
 #include "schedule.h"
 #include "cpulist.h"
 #include "err.h"
@@ -39,7 +40,9 @@ static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
 
 struct session {
 	const struct session_opts *o;
+	struct stopping_rule rule; /* with the number of runs */
 	struct schedule a;
+	struct advice advice;
 	struct case_runner runner;
 	struct turns turns;
 	char *name; /* of the current run */
@@ -103,6 +106,14 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
 }
 
+static void
+end_run(void *arg, size_t cas, const struct json *metrics)
+{
+	struct session *s = arg;
+
+	advice_check_run(&s->advice, cas, metrics);
+}
+
 /* Takes the lock before the first turn. 0, or -1, error reported. */
 static int
 take_lock(struct session *s)
@@ -160,6 +171,8 @@ static int
 begin_session(struct session *s)
 {
 	announce_session(s);
+	advice_begin(
+	    &s->advice, is_verbose(s) || (s->rule.automatic && !s->o->quiet));
 	if (take_lock(s) < 0)
 		return -1;
 	if (s->runner.context.external)
@@ -198,6 +211,7 @@ run_schedule(struct session *s)
 		if (stopping_is_adaptive(l))
 			check_all_precision(s);
 	}
+	advice_end(&s->advice);
 	if (s->vague)
 		err_say("%zu of %zu cases are less precise than wanted",
 		    s->vague, a->ncases);
@@ -373,7 +387,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 {
 	struct session s = {.o = o,
 	    .lock = -1,
-	    .a = {.rule = o->rule,
+	    .rule = *o->rule,
+	    .a = {.rule = &s.rule,
 		.order = schedule_parse_order(o->order),
 		.seed = o->seed,
 		.builds = builds,
@@ -388,11 +403,14 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	if (name_session(name) < 0)
 		return -1;
 	rc = schedule_init(a, plan, stop);
+	if (s.rule.automatic)
+		s.rule.at[0] = (double)advice_choose_runs(a);
+	advice_open(&s.advice, a, o->quiet);
 	machine = machine_record("", name);
 	brief = make_brief_env(json_get(machine, "env"));
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
-	a->progress.most = stopping_is_adaptive(o->rule);
+	a->progress.most = stopping_is_adaptive(&s.rule);
 	if (check_pinning(a, external == NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
@@ -409,6 +427,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .schedule = a,
 	    .machine = o->no_env ? NULL : machine,
 	    .announce = begin_run,
+	    .measured = end_run,
 	    .arg = &s};
 	memcpy(s.runner.context.session, name, sizeof name);
 	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
@@ -419,6 +438,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	hostlock_release(s.lock);
 out:
 	progress_close(&a->progress);
+	advice_close(&s.advice);
 	schedule_free(a);
 	json_free(machine);
 	json_free(brief);

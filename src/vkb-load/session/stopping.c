@@ -23,14 +23,15 @@ parse_runs(struct stopping_rule *l, const char *s, bool until)
 {
 	const char *dots = strstr(s, "..");
 	char *first = dots ? mem_strn(s, (size_t)(dots - s)) : mem_str(s);
-	long long min, max = 0;
-	bool good = parse_run_count(first, &min) &&
+	long long min = 1, max = 0;
+	bool automatic = strcmp(s, "auto") == 0;
+	bool good = (automatic || parse_run_count(first, &min)) &&
 	    (dots ? parse_run_count(dots + 2, &max) && max >= min : true);
 
 	free(first);
 	if (!good)
-		return err_fail("option '--runs': '%s' is not N or MIN..MAX "
-				"from 1 to %d",
+		return err_fail("option '--runs': '%s' is not auto, N or "
+				"MIN..MAX from 1 to %d",
 		    s, RUNS);
 	if (dots && !until)
 		return err_fail("option '--runs': '%s' needs '--until', which "
@@ -38,6 +39,7 @@ parse_runs(struct stopping_rule *l, const char *s, bool until)
 		    s);
 	if (!dots && until)
 		return err_fail("option '--until' needs '--runs MIN..MAX'");
+	l->automatic = automatic;
 	l->n = 1;
 	l->at[0] = (double)min;
 	if (dots)

@@ -23,12 +23,13 @@ struct stopping_rule {
 	double at[SEQUENTIAL_LOOKS];    /* runs at each look */
 	double level[SEQUENTIAL_LOOKS]; /* of the interval, 1 - its coverage */
 	struct stopping_until *until;
-	size_t nuntil; /* 0: the number of runs is fixed */
+	size_t nuntil;  /* 0: the number of runs is fixed */
+	bool automatic; /* at[0] is still to be set, see advice_choose_runs */
 };
 
 /*
- * Parses "N", or "MIN..MAX" and any number of "[METRIC=]N%". 0, or -1, error
- * reported; call stopping_free in either case.
+ * Parses "auto" or "N", or "MIN..MAX" and any number of "[METRIC=]N%". 0, or
+ * -1, error reported; call stopping_free in either case.
  */
 int stopping_parse(
     struct stopping_rule *, const char *runs, const struct opt_list *until);

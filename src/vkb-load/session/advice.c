@@ -1,0 +1,198 @@
+#include "advice.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "metric.h"
+#include "num.h"
+#include "samplesize.h"
+#include "schedule.h"
+#include "stopping.h"
+#include "str.h"
+#include "verdict.h"
+#include "vkb-load/case/roles.h"
+#include "vkb-load/plan/builds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SHORT_S .5    /* below it a run shows little */
+#define DOUBLING .5   /* the change that halves, or doubles, a value */
+#define MOST_RUNS 100 /* advised to show a doubling */
+
+#define WHY "runs so short differ so much that only large changes are found"
+
+/* Are runs of the case to be measured, or is it only profiled? */
+static bool
+is_measured(const struct schedule *a, size_t cas)
+{
+	for (size_t b = 0; b < a->builds->n; b++)
+		if (!schedule_dropped_builds(a, cas)[b])
+			return true;
+	return false;
+}
+
+/* Counts the cases as a comparison will: writers and readers are one each. */
+static struct samplesize
+describe_session(const struct schedule *a)
+{
+	struct samplesize s = {
+	    .builds = a->builds->n, .noise = SAMPLESIZE_NOISE};
+
+	for (size_t c = 0; c < a->ncases; c++) {
+		if (!is_measured(a, c))
+			continue;
+		for (size_t i = 0; i < a->roles[c].n; i++) {
+			const char *name =
+			    metric_primary(a->roles[c].v[i].config);
+
+			s.cases++;
+			s.margin = fmax(s.margin, metric_find(name)->margin);
+		}
+	}
+	return s;
+}
+
+static size_t
+find_enough(const struct samplesize *s)
+{
+	return samplesize_find_runs(
+	    s, SAMPLESIZE_CHANGE, SAMPLESIZE_LEAST, SAMPLESIZE_MOST);
+}
+
+size_t
+advice_choose_runs(const struct schedule *a)
+{
+	struct samplesize s = describe_session(a);
+
+	return s.cases ? find_enough(&s) : SAMPLESIZE_LEAST;
+}
+
+/* Warns if the runs can show nothing; else tells what they show if 'tell'. */
+static void
+tell_power(const struct schedule *a, bool tell)
+{
+	struct samplesize s = describe_session(a);
+	size_t runs = stopping_max_runs(a->rule);
+	const char *each = s.builds > 1 ? " and build" : "";
+	struct str one = {0};
+	double change;
+
+	if (!s.cases)
+		return;
+	change = samplesize_visible_change(&s, runs);
+	if (s.cases > 1)
+		str_printf(&one, " of one of %zu cases", s.cases);
+	if (!(change <= DOUBLING))
+		err_say("%zu run%s of each case%s %s too few to show %s%s: at "
+			"least %zu are needed, and '--runs auto' makes %zu",
+		    runs, num_plural((double)runs), each,
+		    runs == 1 ? "is" : "are",
+		    runs < VERDICT_RUNS ? "any change of speed"
+					: "even a doubling",
+		    runs < VERDICT_RUNS ? ""
+			: one.len       ? one.s
+					: "",
+		    samplesize_find_runs(&s, DOUBLING, runs + 1, MOST_RUNS),
+		    find_enough(&s));
+	else if (tell)
+		err_say("%zu runs of each case%s: a change%s by %.2g %% is "
+			"found in 4 of 5 comparisons%s if runs vary by %g %%",
+		    runs, each, one.len ? one.s : "", 100 * change,
+		    s.builds > 1 ? "" : " with a build of the same session",
+		    100 * s.noise);
+	str_free(&one);
+}
+
+/* The shortest duration of the roles of a case; 0: it has none. */
+static double
+get_duration(const struct schedule *a, size_t cas)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < a->roles[cas].n; i++) {
+		double s = a->roles[cas].v[i].load.duration_s;
+
+		if (s > 0)
+			least = fmin(least, s);
+	}
+	return isfinite(least) ? least : 0;
+}
+
+void
+advice_open(struct advice *v, const struct schedule *a, bool quiet)
+{
+	*v = (struct advice){.schedule = a,
+	    .quiet = quiet,
+	    .is_short = mem_array(a->ncases + 1, sizeof *v->is_short)};
+}
+
+void
+advice_close(struct advice *v)
+{
+	free(v->is_short);
+}
+
+static void
+check_durations(struct advice *v)
+{
+	const struct schedule *a = v->schedule;
+	const char *first = NULL;
+	double least = 0;
+	size_t n = 0, all = 0;
+
+	for (size_t c = 0; c < a->ncases; c++) {
+		double s = get_duration(a, c);
+
+		if (!is_measured(a, c))
+			continue;
+		all++;
+		if (!(s > 0) || s >= SHORT_S)
+			continue;
+		v->is_short[c] = true;
+		if (!n++) {
+			first = a->cases[c].id;
+			least = s;
+		}
+	}
+	if (n)
+		err_say("%zu of %zu case%s run%s for less than %g s, %s for "
+			"%g s: " WHY "; use '--duration 1s', or a longer "
+			"\"duration\" in the configuration",
+		    n, all, num_plural((double)all), n == 1 ? "s" : "", SHORT_S,
+		    first, least);
+}
+
+void
+advice_begin(struct advice *v, bool tell)
+{
+	if (v->quiet)
+		return;
+	if (!stopping_is_adaptive(v->schedule->rule))
+		tell_power(v->schedule, tell);
+	check_durations(v);
+}
+
+void
+advice_check_run(struct advice *v, size_t cas, const struct json *metrics)
+{
+	double s = json_get_num(metrics, "elapsed_s", INFINITY);
+	double done = json_get_num(metrics, "requests", 0);
+	double enough = done / s, digit = pow(10, floor(log10(enough)));
+
+	if (v->quiet || s >= SHORT_S || v->is_short[cas])
+		return;
+	v->is_short[cas] = true;
+	if (v->too_short++)
+		return;
+	err_say("%s: its %.0f requests took %.2g s: " WHY "; use '--duration "
+		"1s', or \"requests\": %.0f in the configuration",
+	    v->schedule->cases[cas].id, done, s, digit * ceil(enough / digit));
+}
+
+void
+advice_end(const struct advice *v)
+{
+	if (v->too_short > 1)
+		err_say("%zu of %zu cases had runs of less than %g s",
+		    v->too_short, v->schedule->ncases, SHORT_S);
+}

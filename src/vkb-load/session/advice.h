@@ -1,0 +1,40 @@
+/*
+ * What a session tells about its runs: before it measures, what their number
+ * can show; and that runs are too short to show something.
+ */
+#ifndef ADVICE_H
+#define ADVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
+struct schedule;
+
+struct advice {
+	const struct schedule *schedule;
+	bool quiet;
+	bool *is_short;   /* of each case: its runs are, and it was counted */
+	size_t too_short; /* cases whose length was known by a run alone */
+};
+
+/* Returns how many runs of each case and build '--runs auto' makes. */
+size_t advice_choose_runs(const struct schedule *);
+
+/* The schedule has its cases, and is borrowed. quiet: nothing is told. */
+void advice_open(struct advice *, const struct schedule *, bool quiet);
+void advice_close(struct advice *);
+
+/*
+ * Before the first run: warns of a number of runs that can show nothing, else
+ * tells what it can show if 'tell'; warns of durations that are too short.
+ */
+void advice_begin(struct advice *, bool tell);
+
+/* After a run of a case: 'metrics' are those of its record. */
+void advice_check_run(struct advice *, size_t cas, const struct json *metrics);
+
+/* After the last run: tells how many cases had runs that were too short. */
+void advice_end(const struct advice *);
+
+#endif

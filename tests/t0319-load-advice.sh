@@ -1,0 +1,96 @@
+#!/bin/sh
+# vkb-load tells how many runs it makes and what they can show, and warns of runs
+# that can show nothing: too few, or too short. Without requests and duration a run
+# lasts a second.
+. "${0%/*}/lib.sh"
+
+test_server 'vkb-load tells what runs can show'
+base='"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"cluster_mode":false,"tls_mode":false,"warmup":0'
+config() { printf '[{"commands":[%s],%s%s}]\n' "$1" "$base" "${2:-}"; }
+config '"SET","GET"' >c.json
+config '"SET"' >one.json
+
+# --- the duration where none is given
+
+config '"SET","GET"' ',"duration":1' >second.json
+vkb-load --plan c.json >plan
+test_same '[1,1]' "$(jq -c -s 'map(.config.duration_s)' plan)" \
+  'without requests and duration a run lasts a second'
+test_same '["SET-d16-P4-c3-k100","GET-d16-P4-c3-k100"]' \
+  "$(jq -c -s 'map(.id)' plan)" 'and the name does not hold it'
+vkb-load --plan second.json >same
+test_that 'and is the same case as with "duration": 1' cmp plan same
+vkb-load --plan --requests 50 c.json >fifty
+test_same '[50,null]' "$(jq -c -s '[.[0].config | .requests, .duration_s]' fifty)" \
+  '--requests is used in its place'
+
+# --- what the runs show
+
+# said OPTION...: what vkb-load prints about short runs of c.json, and not else
+said() {
+  vkb-load --requests 60 "$@" >out 2>err || cat err
+  sed -n 's/^vkb-load: //p' err | grep -v 'requests took\|runs of less than'
+}
+show='is found in 4 of 5 comparisons'
+noise='if runs vary by 3 %'
+test_same "6 runs of each case: a change of one of 2 cases by 7.8 % $show with a build of the same session $noise" \
+  "$(said c.json)" 'by default there are six runs, and it is told what they show'
+test_same 12 "$(wc -l <out | tr -d ' ')" 'there are six of each case'
+test_same "6 runs of each case: a change by 6.7 % $show with a build of the same session $noise" \
+  "$(said --runs auto one.json)" '--runs auto is the default, here with one case'
+test_empty "$(said -q one.json)" 'with -q it is not told'
+test_same 6 "$(wc -l <out | tr -d ' ')" 'but as many runs are made'
+for label in old new; do
+  printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' $label
+done >builds
+test_same "6 runs of each case and build: a change by 6.7 % $show $noise" \
+  "$(said --builds builds one.json)" 'two builds are compared with each other'
+test_same 12 "$(wc -l <out | tr -d ' ')" 'each has six runs'
+test_same "5 runs of each case: a change by 7.9 % $show with a build of the same session $noise" \
+  "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case')" \
+  'of a number that is given -v tells it'
+test_empty "$(said --runs 4 one.json)" 'and else nothing does'
+vkb-load --runs 6 --requests 60 one.json >six 2>err
+test_that 'auto continues a session of as many' vkb-load --requests 60 --resume six one.json
+test_same 6 "$(wc -l <six | tr -d ' ')" 'there is none to add'
+
+enough="at least 4 are needed, and '--runs auto' makes 6"
+test_same "1 run of each case is too few to show any change of speed: $enough" \
+  "$(said --runs 1 one.json)" 'one run can show nothing'
+test_same 1 "$(wc -l <out | tr -d ' ')" 'and is made nevertheless'
+test_empty "$(vkb-load -q --runs 1 --requests 60 one.json 2>&1 >/dev/null)" \
+  'with -q neither is told'
+test_same "3 runs of each case and build are too few to show any change of speed: $enough" \
+  "$(said --runs 3 --builds builds one.json)" 'nor can three'
+said --runs 2..4 --until 99% one.json >adaptive
+test_absent 'runs of each case' err 'an adaptive session finds its number itself'
+test_status 2 'neither a number nor auto' vkb-load --runs many one.json
+test_match "'many' is not auto, N or MIN..MAX" .err 'is refused'
+test_status 2 'auto with --until' vkb-load --until 5% one.json
+test_match "'--until' needs '--runs MIN..MAX'" .err 'they do not go together'
+
+# --- runs that are too short
+
+# warned OPTION...: what vkb-load prints about them
+warned() {
+  vkb-load --runs 4 "$@" >out 2>err || cat err
+  sed -n 's/^vkb-load: //p' err
+}
+why='runs so short differ so much that only large changes are found'
+warned --requests 60 c.json >got
+test_same 2 "$(wc -l <got | tr -d ' ')" 'short runs: two lines for two cases'
+test_match "^SET-d16-P4-c3-k100: its 60 requests took 0\\.[0-9]* s: $why; use '--duration 1s', or \"requests\": [1-9]0* in the configuration\$" \
+  got 'the first one with what it measured and what to do'
+test_match '^2 of 2 cases had runs of less than 0\.5 s$' got 'and how many there were'
+test_same 1 "$(warned --requests 60 one.json | wc -l | tr -d ' ')" 'one case, one line'
+test_same "2 of 2 cases run for less than 0.5 s, SET-d16-P4-c3-k100 for 0.2 s: $why; use '--duration 1s', or a longer \"duration\" in the configuration" \
+  "$(warned --duration 200ms c.json)" 'a short duration is known before'
+test_empty "$(warned --rate 20 --requests 14 --case 'SET*' c.json)" \
+  'few requests that take long are not short'
+test_empty "$(warned --duration 500ms one.json)" 'half a second is long enough'
+printf '[{"test_groups":[{"group":1,"scenarios":[{"id":"a","type":"mixed",
+  "writes":[{"command":"SET k v","duration":0.2}],"reads":[{"command":"GET k"}]}]}],
+  "keyspacelen":[100],"cluster_mode":false,"tls_mode":false,"duration":2}]\n' >mixed.json
+test_same 1 "$(warned mixed.json | grep -c '^1 of 1 case runs for less than 0.5 s, .* for 0.2 s')" \
+  'writers and readers stop after the shortest duration'
+test_done
