@@ -29,8 +29,8 @@ enum config_rule {
 	CONFIG_SETTINGS_SETS, /* a list of such objects */
 	CONFIG_SUFFIXES,      /* an object of strings; null is allowed */
 	CONFIG_CHOICE,        /* one of 'choices', separated by | */
-	CONFIG_OBJECT,        /* an object whose keys have the place 'inner' */
-	CONFIG_OBJECTS        /* a list of such objects; as CONFIG_TEXTS */
+	CONFIG_OBJECT, /* an object whose keys have the section 'inner' */
+	CONFIG_OBJECTS /* a list of such objects; as CONFIG_TEXTS */
 };
 
 struct config_key {
@@ -38,10 +38,10 @@ struct config_key {
 	const char *name;  /* NULL ends the table */
 	enum config_rule rule;
 	double min, max;
-	const char *inner;    /* place of the members, or the choices */
+	const char *inner;    /* section of the members, or the choices */
 	const char *identity; /* a case has the value under this name; or NULL
 			       */
-	double absent;        /* the number that it has then; 0: none */
+	double absent;        /* of a case without the key, or 0 */
 };
 
 extern const struct config_key config_keys[];

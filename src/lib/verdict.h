@@ -65,7 +65,7 @@ struct verdict_facts {
 	double serial;   /* lag-1 autocorrelation allowed for, or 0 */
 	double wider[2]; /* by which it multiplies the variance of a mean */
 	double se, df;   /* of 'change'; NAN: not known */
-	struct moderate prior; /* that the noise was shrunk to; df 0: none */
+	struct moderate prior; /* that the noise was shrunk to; df 0: not */
 	double cliff;          /* Cliff's delta of y over x, unless paired */
 	double sd; /* of ln(value), pooled, or of ln(y/x) if paired; 0 if
 		    * 'assumed' and no side varies */
@@ -94,8 +94,8 @@ struct verdict_facts verdict_measure_looked(const double *x, size_t m,
 void verdict_set_serial(
     struct verdict_facts *, double r, const size_t series[2]);
 
-/* Sets 'se' and 'df', with the noise shrunk towards the prior (df 0: none).
- * They stay NAN if there is no 'change'. */
+/* Sets 'se' and 'df', with the noise shrunk towards the prior unless its df is
+ * 0. They stay NAN if there is no 'change'. */
 void verdict_set_error(struct verdict_facts *, const struct moderate *prior);
 
 /*

@@ -14,7 +14,7 @@
 
 #define SLOTS (2 * SPOOL_FRAMES) /* a power of two */
 
-/* The name of the metric at some place in the last run, and its column. */
+/* The name of the metric at some position in the last run, and its column. */
 struct name {
 	struct str text;
 	size_t col;
@@ -179,7 +179,7 @@ get_frame(
 	return id;
 }
 
-/* Returns the column of the metric at place 'at' of the run. */
+/* Returns the column of the metric at position 'at' of the run. */
 static size_t
 get_metric_column(struct frames *f, size_t at, const struct jsonscan_text *name)
 {

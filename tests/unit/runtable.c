@@ -86,7 +86,7 @@ table(size_t spill_after)
 		tap_ok(rows_spill(&r, s) == 0 && rows_spill(&r, s) == 0,
 		    "%zu rows go to the file", i + 1);
 		after = rows_bytes(&r);
-		tap_ok(after < before && r.away == i + 1 && !r.runs && !r.v,
+		tap_ok(after < before && r.spilled == i + 1 && !r.runs && !r.v,
 		    "they take no memory there: %zu bytes, then %zu", before,
 		    after);
 	}
