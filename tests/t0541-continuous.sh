@@ -72,6 +72,12 @@ test_same c4 "$(states complete --file since.t)" 'is measured'
 test_that 'oldest first' continuous oldest --file oldest.t --order oldest --max-commits 1
 test_same fast "$(states complete --file oldest.t)" 'that is the first'
 
+test_status 2 'options that leave no case are an error' \
+  vkb-continuous -C repo --results none --file none.t cfg.json -- --shard 2/2
+test_match "no case of 'cfg.json' matches the options" .err \
+  'the message names the configuration'
+test_that 'no commit is claimed then' test ! -e none.t
+
 # --- commits that fail
 
 day 5

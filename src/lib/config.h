@@ -34,8 +34,8 @@ enum config_rule {
 };
 
 struct config_key {
-	const char *place; /* "config", "group", "scenario", ... */
-	const char *name;  /* NULL ends the table */
+	const char *section; /* "config", "group", "scenario", ... */
+	const char *name;    /* NULL ends the table */
 	enum config_rule rule;
 	double min, max;
 	const char *inner;    /* section of the members, or the choices */
@@ -47,7 +47,7 @@ struct config_key {
 extern const struct config_key config_keys[];
 
 /* Returns the row of a key, or NULL. */
-const struct config_key *config_find(const char *place, const char *name);
+const struct config_key *config_find(const char *section, const char *name);
 
 /* Writes the rule in words ("a list of positive integers"); returns 'buf'. */
 #define CONFIG_WORDS 120
@@ -68,7 +68,7 @@ struct json *config_check(struct json *doc, const char *name, bool lenient);
  * names there. What is empty or false means the same as what is absent.
  */
 void config_copy_identity(
-    struct json *config, const char *place, const struct json *obj);
+    struct json *config, const char *section, const struct json *obj);
 
 /* Returns true if the value of this server setting is a secret. */
 bool config_secret(const char *name);
