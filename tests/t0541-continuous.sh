@@ -182,7 +182,7 @@ test_match "new' is not stored; the next start tries again" .err 'the message sa
 test_same 'fast c3 c2' "$(states in_progress --table odd | tr ' ' '\n' | sort -r | xargs)" 'the commits are not complete'
 test_same '2 2 2' "$(for f in o/*/*.new; do lines "$f"; done | xargs)" 'their runs are kept'
 sql 'DROP TABLE benchmark_metrics_odd'
-test_that 'once it is mended' continuous o --table odd --branch two
+test_that 'once it is repaired' continuous o --table odd --branch two
 test_same 'fast c3 c2' "$(states complete --table odd | tr ' ' '\n' | sort -r | xargs)" 'they are'
 test_same 6 "$(sql 'SELECT count(*) FROM benchmark_metrics_odd')" 'with the runs that were kept'
 

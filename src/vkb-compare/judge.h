@@ -38,7 +38,7 @@ struct row {
 	const char *margin_from;     /* table, option, policy or history */
 	bool margin_auto;            /* widen it by the history */
 	bool exact;                  /* no test: assumed to have no noise */
-	struct policy_waiver waiver; /* .reason is NULL if not waived */
+	struct policy_waiver waiver; /* .reason NULL: none */
 	bool waived;                 /* a regression that does not fail */
 	struct sample used[2];       /* values in the test, by side */
 	struct verdict_facts facts;
@@ -124,7 +124,7 @@ struct comparison {
 	double session_sd;   /* of ln(value), assumed; 0: measured */
 	struct row *commons; /* made by apart.c, then moved to 'rows' */
 	size_t ncommons;
-	struct pairing everything; /* represents all cases */
+	struct pairing everything; /* stands for all cases */
 	double serial; /* lag-1 autocorrelation of unpaired runs, or 0 */
 	size_t tests[FAMILIES]; /* in the adjustment of p, of all comparisons */
 	double alpha[FAMILIES]; /* their shares of JUDGE_ALPHA */

@@ -42,7 +42,7 @@ struct report {
 typedef void report_write(struct str *, const struct report *);
 
 /*
- * All formats: NAME is written by report_NAME, which is in a file NAME.c of
+ * All formats: NAME is written by report_NAME, which stands in a file NAME.c of
  * its own. The second word says when a format needs the histograms, to show how
  * the latencies shifted.
  */

@@ -50,7 +50,7 @@ runs_parse_value(const char *text)
 	return j ? j : json_string(text);
 }
 
-/* Tells whether the key is always a text, even if it looks like a number. */
+/* Returns whether the key is always a text, even if it looks like a number. */
 static bool
 is_text_key(const char *section, const char *key)
 {

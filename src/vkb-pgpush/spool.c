@@ -54,7 +54,7 @@ struct head {
 	uint32_t col, kind, len;
 };
 
-/* Tells whether the name is one of ours or exists in every table. */
+/* Returns whether the name is one of ours or exists in every table. */
 static bool
 is_reserved_name(const char *key)
 {
@@ -68,7 +68,7 @@ is_reserved_name(const char *key)
 	return false;
 }
 
-/* Tells whether the key looks like a name that make_name adds a hash to. */
+/* Returns whether the key looks like a name that make_name adds a hash to. */
 static bool
 has_hash_ending(const char *key)
 {
