@@ -94,7 +94,7 @@ struct queue {
 	bool trouble;
 	struct workshop shop;
 	const struct flags *flags;
-	struct module *module; /* NULL: none */
+	struct module *module; /* or NULL */
 	int free_jobs;         /* the job pipe, non-blocking */
 };
 

@@ -124,7 +124,7 @@ static const struct opt option_table[] = {
     {0, "no-lock", OPT_FLAG, AT(session.no_lock),
 	.help = "measure even if another program measures on this host"},
     {0, "use-running-server", OPT_FLAG, AT(use_running),
-	.help = "use a running server, start none"},
+	.help = "use a running server instead of starting one"},
     {0, "flush", OPT_FLAG, AT(external.flush),
 	.help = "delete all data of the running server"},
     {0, "no-flush", OPT_FLAG, AT(external.no_flush),
@@ -164,7 +164,7 @@ parse_shard(const char *s, struct plan_want *w)
 	return 0;
 }
 
-/* Is a running server measured? vkb-load starts none then. */
+/* Is a running server measured? Then vkb-load does not start any. */
 static bool
 uses_running_server(const struct opts *o)
 {

@@ -270,7 +270,7 @@ test_litter() {
   test_empty "$(litter)" "$2"
 }
 
-# test_unable WHAT WHY: a skip that no package could mend, in CI as well.
+# test_unable WHAT WHY: a skip that no package could avoid, in CI as well.
 test_unable() {
   test_n=$((test_n + 1))
   printf 'ok %d - %s # SKIP %s\n' "$test_n" "$1" "$2"

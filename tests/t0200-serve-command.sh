@@ -102,7 +102,7 @@ test_empty "$(shown "$secret")" 'a password of an option is in no list of proces
 kill $serve
 wait $serve
 
-# What is measured may be anybody's code.
+# What is measured may be the code of a stranger.
 printf '#!/bin/sh\nenv >%s/seen\nexec valkey-server "$@"\n' "$scratch" >nosy
 chmod +x nosy
 test_that 'a server that looks at its environment' env GITHUB_TOKEN=secret1 \

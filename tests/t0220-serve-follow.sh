@@ -74,7 +74,7 @@ test_empty "$(ls "$TMPDIR")" 'no run directory is left'
 exec 4<&-
 
 echo '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >one
-test_same 0 $? 'good lines are none'
+test_same 0 $? 'good lines are not errors'
 printf '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >none 2>err
 test_same 2 $? 'a torn line'
 test_match 'stdin:1: torn record' err 'a torn record is an error that names its line'

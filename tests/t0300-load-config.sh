@@ -223,9 +223,9 @@ test_that 'a configuration without a list around it is accepted' vkb-load --plan
 
 # vkb-config(5) lists the same keys as the table in the source.
 "$VKB_BUILD/unit/config" --keys >table
-awk '/^\.\\" place: / { place = $3 }
+awk '/^\.\\" section: / { section = $3 }
   /^\.It Ic .* Pq / {
-    sub(/^\.It Ic /, place ".")
+    sub(/^\.It Ic /, section ".")
     sub(/ Pq /, " ")
     gsub(/\\\(dq/, "\"")
     print

@@ -195,7 +195,7 @@ test_that 'two names of the same work' vkb-load --plan lrange.json
 test_same '["LRANGE_100"]' "$(jq -s -c 'map(.config.command)' .out)" \
   'LRANGE_100 by its two names is one case'
 
-# --- more cases than anybody can mean
+# --- more cases than the limit
 
 jq -nc '[range(1; 3000)] as $n | [{commands: ["SET"], keyspacelen: $n, data_sizes: $n,
   clients: $n, pipelines: [1], cluster_mode: false, tls_mode: false, warmup: 0,

@@ -144,7 +144,7 @@ test_match "not run: $version takes a password as an argument only" .err \
 program auth <<'END'
 [ "$VALKEYCLI_AUTH" = geheim ] || { echo "no password" >&2; exit 3; }
 [ -z "${GITHUB_TOKEN+set}" ] || { echo "a token is seen" >&2; exit 3; }
-case "$*" in *geheim*) echo "everybody sees it" >&2; exit 3 ;; esac
+case "$*" in *geheim*) echo "all users see it" >&2; exit 3 ;; esac
 exec "$real" -a "$VALKEYCLI_AUTH" "$@"
 END
 sed 's/^case.*/case ${1-} in --help) "$real" --help; echo " VALKEYCLI_AUTH is read"; exit;; --version) echo new; exit;; esac/' \

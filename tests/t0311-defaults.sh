@@ -7,11 +7,11 @@
 page=$top/man/vkb-config.5
 
 # What the page says of a key that is absent, as "PLACE.KEY DEFAULT".
-perl -e 'my ($place, $key, %text);
+perl -e 'my ($section, $key, %text);
   while (<>) {
-    $place = $1 if /^\.\\" place: (\S+)/;
+    $section = $1 if /^\.\\" section: (\S+)/;
     $key = undef if /^\.(El|Sh|Ss)/;
-    if (/^\.It Ic (\S+) Pq/) { $key = "$place.$1"; next }
+    if (/^\.It Ic (\S+) Pq/) { $key = "$section.$1"; next }
     next if !defined $key;
     s/\\\(aq/\x27/g; s/^\.(Li|Ic|Pq|Ar) //;
     $text{$key} .= s/\n/ /r;
@@ -56,11 +56,11 @@ same_default() {
 
 number() { jq -n "$1 | tonumber" 2>/dev/null; }
 while read -r name default; do
-  place=${name%%.*} key=${name#*.}
+  section=${name%%.*} key=${name#*.}
   unquoted=$(printf '%s' "$default" | tr -d "'")
   case $name in
   config.benchmark-threads | scenario.clients | scenario.pipeline)
-    same_default "$place" "$key" "$default" 2
+    same_default "$section" "$key" "$default" 2
     ;;
   part.clients)
     # What a part has not is inherited, but for this: it is not in the record.
@@ -74,7 +74,7 @@ while read -r name default; do
     test_same 0 "$default" 'the page: no request may be lost'
     ;;
   scenario.data_size | scenario.keyspacelen)
-    same_default "$place" "$key" "$default" 77
+    same_default "$section" "$key" "$default" 77
     ;;
   config.cluster_nodes) same_default cluster "$key" "$default" 3 ;;
   config.cluster_replicas)
@@ -177,14 +177,14 @@ while read -r kind; do
   'one of '*)
     first=$(printf '%s' "${kind#one of }" | sed 's/,.*//')
     key=$(sed -n "s/ $kind\$//p" keys | head -n 1)
-    place=config more='' end=''
+    section=config more='' end=''
     case $key in
     arrivals) more='"rate":5,' ;;
     mode) more='"profiling_sets":[{' end='}]' ;;
     esac
-    [ "$first" != single ] || place=scenario
-    test_that "$key: $first passes" test "$(plan $place "$more\"$key\":\"$first\"$end")"
-    plan $place "$more\"$key\":\"x$first\"$end" >out 2>err
+    [ "$first" != single ] || section=scenario
+    test_that "$key: $first passes" test "$(plan $section "$more\"$key\":\"$first\"$end")"
+    plan $section "$more\"$key\":\"x$first\"$end" >out 2>err
     test_empty_file out "$key: another word has no plan"
     test_match "$key.*$first" err "$key: another word is refused, with those there are"
     ;;

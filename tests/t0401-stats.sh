@@ -141,7 +141,7 @@ test_match '8 doubled$' text 'the table shows the number of duplicate runs'
   run x SET s 1 5
 } | sed 's/"session":"s",//' | vkb-stats >out
 test_same '[2,null]' "$(jq -c '[.n, .doubled]' out)" \
-  'without a session two may be alike'
+  'without a session two runs may be equal'
 run x SET s 1 5 ',"x":6800000000000001' |
   sed 's/"arch":"x86_64"/"seed":6800000000000001/' | vkb-stats >out
 test_match '"seed":6800000000000001' out 'large whole numbers stay whole'

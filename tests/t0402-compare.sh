@@ -475,7 +475,7 @@ for policy in '' '--policy exact.json'; do
 done
 test_absent 'the runs vary' text 'the text does not say that a single run varies'
 vkb-stats single >summary
-test_absent 'ci95' summary 'summaries have none'
+test_absent 'ci95' summary 'summaries have no interval then'
 
 # --- colour
 

@@ -34,7 +34,7 @@ test_same '0.02 table regression' "$(margin)" 'without a history'
 history 100 105.12711 100 105.12711 100 105.12711 >history.jsonl
 test_same '0.0488 history regression' \
   "$(margin --margin auto --history history.jsonl)" \
-  'alike changes: the margin is theirs'
+  'equal changes: the margin is their size'
 # .01 .02 .03 .04 .05: Q1 .02, Q3 .04, so .10
 perl -e '$v = 100; print "$v"; for (1 .. 5) { $v *= exp($_ / 100); print " $v" }' >values
 # shellcheck disable=SC2046 # words

@@ -72,8 +72,8 @@ ln -s . here
 test_status 2 'two names of one file, by a link, are an error' \
   vkb-compare -f csv:x -f "junit:$PWD/here/x" "$a" "$b"
 test_status 2 'an unknown format' vkb-compare -f html "$a" "$b"
-test_match "'html' is not one of text, markdown, jsonl, csv, junit, openmet" \
-  .err 'lists those there are'
+test_match "'html' is not one of $(echo "$all" | sed 's/ /, /g')," .err \
+  'the error lists the formats'
 test_status 2 'no name of a file' vkb-compare -f csv: "$a" "$b"
 full() {
   test_status 2 "$1: a full device" vkb-compare -f "$1:/dev/full" "$a" "$b"

@@ -189,7 +189,7 @@ test_status 2 'summaries' vkb-compare --calibrate 4 sum.jsonl
 test_match 'sum.jsonl:1: a summary does not have the order' .err 'are refused'
 : >none
 test_status 2 'no runs' vkb-compare --calibrate 4 none
-test_status 2 'a format that is none' \
+test_status 2 'an unknown format is an error' \
   vkb-compare --calibrate 4 -f markdown runs.jsonl
 test_status 2 'too few a side' vkb-compare --calibrate 3 runs.jsonl
 test_status 2 'a policy without --calibrate' \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-stats: where noise comes from, drift, precision, the course of runs.
+# vkb-stats: where noise comes from, drift, precision, trends within runs.
 . "${0%/*}/lib.sh"
 
 # make EXPRESSION: runs of hosts a b, 3 sessions each, 8 runs each; perl gives
@@ -96,7 +96,7 @@ done
 test_match "^vkb-stats: option '--precision': '' is not a percentage" .err \
   'the error names the bad precision'
 
-# --- the course of runs
+# --- trends within runs
 
 # shellcheck disable=SC2016
 make 'my $n = $s == 5 ? 12 : 60;

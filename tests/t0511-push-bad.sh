@@ -362,7 +362,7 @@ sed 's/"session":"/&newer-/' many >newer
 half vkb-pgpush newer
 sql "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'vkb-pgpush'" >/dev/null
 wait $pid
-test_same 2 $? 'a statement that somebody cancels'
+test_same 2 $? 'a statement that is cancelled'
 test_match 'canceling statement due to user request' half.err \
   'the error says that the statement was cancelled'
 let_go

@@ -250,7 +250,7 @@ fresh
 long=$(long 100)
 a=$(printf '%s_1' "$long") b=$(printf '%s_2' "$long")
 run 1 ",\"$a\":1,\"$b\":2,\"id\":3,\"vkb_session\":4,\"RPS\":6,\"a\\nb\":7,\"a\\\\x0ab\":8" >one
-test_that 'long keys alike, keys with our names' push one
+test_that 'long keys that differ at the end, keys with our names' push one
 test_same '1 2 3 4 6 7 8' "$(sql 'SELECT to_json(t) FROM benchmark_metrics t' |
   jq -r '[to_entries[] | select(.key | test("^vkb_session_.|^id_|^RPS$|^a.x0ab|^'"$(printf %.20s "$long")"'")) | .value] | sort | join(" ")')" \
   'keys that collide have a column each'

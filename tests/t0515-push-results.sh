@@ -206,7 +206,7 @@ judged 'before they are brought up to date'
 sql 'CREATE ROLE guest LOGIN' 'GRANT USAGE ON SCHEMA public TO guest' \
   'GRANT ALL ON ALL TABLES IN SCHEMA public TO guest' \
   'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO guest'
-test_status 2 'a push of somebody else' env PGUSER=guest vkb-pgpush old
+test_status 2 'a push of another user' env PGUSER=guest vkb-pgpush old
 test_match 'only the owner of the table can do' .err \
   'the error says that the owner of the table can do it'
 test_same 32 "$(busy)" 'a push of another role leaves the old rows'

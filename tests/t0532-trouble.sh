@@ -24,7 +24,7 @@ harmless() { # harmless WORKFLOW COMMAND CALL
   'vkb-bisect tr') return 0 ;;
   # With status 1 it says that another machine has the commit.
   'vkb-continuous vkb-trackcommits') return 0 ;;
-  # Whether a program is a script; those that are none are taken for none.
+  # Only asks whether a program is a script: without head no program is.
   'vkb-completion head') return 0 ;;
   # The number of processors.
   'vkb-quickstart nproc') return 0 ;;
@@ -92,7 +92,7 @@ try() {
   FAIL=$1 NTH=$2 PATH=$scratch/$workflow.d:$REAL_PATH "$scratch/again" \
     >"$scratch/try.out" 2>"$scratch/try.err" </dev/null
 }
-# runs_in FOLDER: the run records in its files; a torn line is none, and a
+# runs_in FOLDER: the run records in its files, without torn lines, and a
 # run that failed is tried again.
 # shellcheck disable=SC2016 # of perl
 runs_in() {

@@ -209,7 +209,7 @@ test_that '--mode client is accepted' running --mode client --commits mine --res
 test_same mine "$(jq -r .subject.label run/mine/runs/*.jsonl | sort -u)" \
   '--mode client uses the name given by --commits'
 # shellcheck disable=SC2016 # for that shell
-beside() { # beside ARGUMENT...: the same, where somebody has a key
+beside() { # beside ARGUMENT...: the same, on a server with a key
   vkb-serve -- sh -c 'valkey-cli -p "$VKB_PORT" set theirs 1 >/dev/null
     vkb-bench --config cfg.json --runs 1 --mode client --results-dir run "$@" \
       -- --port "$VKB_PORT" || exit

@@ -72,6 +72,12 @@ test_same c4 "$(states complete --file since.t)" 'is measured'
 test_that 'oldest first' continuous oldest --file oldest.t --order oldest --max-commits 1
 test_same fast "$(states complete --file oldest.t)" 'that is the first'
 
+test_status 2 'options that leave no case are an error' \
+  vkb-continuous -C repo --results none --file none.t cfg.json -- --shard 2/2
+test_match "no case of 'cfg.json' matches the options" .err \
+  'the message names the configuration'
+test_that 'no commit is claimed then' test ! -e none.t
+
 # --- commits that fail
 
 day 5
@@ -176,7 +182,7 @@ test_match "new' is not stored; the next start tries again" .err 'the message sa
 test_same 'fast c3 c2' "$(states in_progress --table odd | tr ' ' '\n' | sort -r | xargs)" 'the commits are not complete'
 test_same '2 2 2' "$(for f in o/*/*.new; do lines "$f"; done | xargs)" 'their runs are kept'
 sql 'DROP TABLE benchmark_metrics_odd'
-test_that 'once it is mended' continuous o --table odd --branch two
+test_that 'once it is repaired' continuous o --table odd --branch two
 test_same 'fast c3 c2' "$(states complete --table odd | tr ' ' '\n' | sort -r | xargs)" 'they are'
 test_same 6 "$(sql 'SELECT count(*) FROM benchmark_metrics_odd')" 'with the runs that were kept'
 

@@ -19,10 +19,10 @@ test_status 2 'a way and a command' vkb-profile -o o --pid 1 -- true
 test_status 2 'a command without --' vkb-profile -o o true
 test_status 2 'no folder' vkb-profile --pid 1
 test_match 'option -o DIR is required' .err 'the error names the missing option'
-test_status 2 'a set of counters that is none' vkb-profile -o o --stat ipx -- true
+test_status 2 'an unknown set of counters is an error' vkb-profile -o o --stat ipx -- true
 test_match "unknown set 'ipx'; the sets are" .err 'it is named'
 test_status 2 'an empty set of counters' vkb-profile -o o --stat ipc,,tlb -- true
-test_status 2 'a mode that is none' vkb-profile -o o -m on -- true
+test_status 2 'an unknown mode is an error' vkb-profile -o o -m on -- true
 test_same tmp "$(ls)" 'nothing was made'
 
 # --- which process

@@ -158,7 +158,7 @@ noisy() {
   test_same "$1" "$(sed -n 's/^\([a-z_]*\): .*/\1/p' .out)" "$1: that alone"
   test_match "^$1: .*$4" .out "$1: why"
   test_match '^    costs: [a-z0-9]' .out "$1: what it costs"
-  test_match '^    fix:   [a-z"]' .out "$1: how to mend it"
+  test_match '^    fix:   [a-z"]' .out "$1: how to fix it"
 }
 noisy governor /sys/devices/system/cpu/cpu2/cpufreq/scaling_governor powersave \
   'performance,powersave'

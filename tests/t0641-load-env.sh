@@ -40,7 +40,7 @@ test_same true "$(all '.metrics | .server_voluntary_switches_per_s >= 0 and
   .client_involuntary_switches_per_s >= 0')" 'context switches'
 test_same true "$(all '.samples | (.at_s | length) as $n | $n > 0 and
   all(.server_cpu_percent, .client_cpu_percent, .memory_mb; length == $n)')" \
-  'the course has one value for each time'
+  'each series has one value for each time'
 test_same true "$(all '[.samples.threads[].name] | index("valkey-server") != null')" \
   'threads of the server'
 test_same true "$(all '.samples.cost_percent >= 0')" 'and what it cost'
@@ -53,7 +53,7 @@ test_that 'a longer run' load --runs 1 two.json
 test_same true "$(jq 'select(.type == "run").samples.at_s |
   length >= 1 and .[-1] >= 2.2' .out)" 'the last sample is of the end'
 test_same '1 2' "$(jq -r 'select(.type == "run").series.at_s[:2] |
-  join(" ")' .out)" 'an interval of its course is named by its end'
+  join(" ")' .out)" 'an interval of a series is named by its end'
 
 # A short run may be over before the clock of /proc/stat has ticked.
 of_it() { jq "select(.type == \"run\") | $1" .out; }
@@ -73,7 +73,7 @@ load --runs 2 --resume f c.json
 test_same 'env run run env run run' "$(types f)" 'each session has its own'
 cp f before
 load --runs 2 --resume f c.json
-test_same "$(cat before)" "$(cat f)" 'one that runs nothing has none'
+test_same "$(cat before)" "$(cat f)" 'a session that runs nothing adds no env record'
 
 # --- the others
 

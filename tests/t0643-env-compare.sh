@@ -9,7 +9,7 @@ jq -c '.now.busy_percent = 1 | .now.steal_percent = 0' one.json >a
 compare() { vkb-env --compare "$@"; }
 
 test_that 'a machine with itself' compare a a
-test_match '^comparable: [0-9]+ values are alike$' .out 'is comparable'
+test_match '^comparable: [0-9]+ values are equal$' .out 'is comparable'
 test_same "$(cat .out)" "$(cp a a2; vkb-env --compare a <a2)" 'B may be the standard input'
 jq -c '.time = "2027-01-01T00:00:00Z" | .session = "x" | .now.load_1m = 3 |
   .now.uptime_s = 1 | .now.memory_available_mb = 7' a >b

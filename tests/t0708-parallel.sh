@@ -32,7 +32,7 @@ test_same '[["0-1","2-3"],"4-6",["4-6","7-9"]]' \
   "$(vkb-load --plan cpus.json </dev/null | jq -c '[.server.cpus, .client.cpus, .client.each]')" \
   'CPUs of each client'
 vkb-load --plan cpus.json </dev/null | jq -c '.client.each[1] = "x"' >bad
-test_status 2 'a list that is none' vkb-load --plan bad
+test_status 2 'a value that is not a list is an error' vkb-load --plan bad
 test_match "'client.each' is not a list of CPU lists" .err 'is named'
 if [ "$(nproc)" -gt 1 ]; then
   printf '%s\n' '{"cpu_allocation": {"cores_per_server": 1, "cores_per_client": 1,

@@ -100,7 +100,7 @@ printf '{"type":"spec","v":1,"id":"x","modules":[{"path":"%s"}]}\n' "$module" >s
 test_other spec
 test_that 'a running server' vkb-load --port "$port" --runs 2 add.json
 test_same '["1_a","ok"] ["1_b","ok"] ["1_a","ok"] ["1_b","ok"]' \
-  "$(runs '[.config.test_id, .status]' .out)" 'a running server is emptied before each visit'
+  "$(runs '[.config.test_id, .status]' .out)" 'a running server is emptied before each turn'
 
 # --- as vkb-bench has it, towards a table of the module
 

@@ -287,7 +287,7 @@ vkb-compare -m all -f jsonl hx hy >hc
 vkb-report hc hx hy >latency.html
 test_same 'latency-1-latency_ns series-1-rps shift-1-latency_ns' \
   "$(vkb-report --list hc hx hy | grep -E '^(latency|series-1-rps|shift)' | cut -f 1 | xargs)" \
-  'percentiles, the course of the runs, how percentiles moved'
+  'percentiles, the runs over time, how percentiles moved'
 says 'percentile baseline contender ratio 95% interval 50 ' latency.html \
   'the percentiles are in a table'
 says 'of all requests x y p50_latency_ms ' latency.html \

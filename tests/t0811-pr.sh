@@ -74,7 +74,7 @@ test_that 'a faster one' pr f main base
 test_same improvement "$(cat f/verdict)" 'is an improvement'
 test_that 'the same commit, and a history' pr n --commit-url https://example.com/ \
   --baseline history.jsonl base base
-test_same none "$(cat n/verdict)" 'the verdict of equal builds is none'
+test_same none "$(cat n/verdict)" 'equal builds have the verdict none'
 test_same "$(echo "$all" changes.jsonl history.html | xargs -n 1 | sort)" \
   "$(files n | xargs -n 1)" 'and the history is there'
 test_match 'server_cpu_us_per_req' n/history.html 'with a page'
@@ -171,6 +171,6 @@ test_status 2 'a wrong configuration' vkb-pr -C repo --results e base main -- no
 test_match "none.json" .err 'is named'
 test_status 1 'before anything is made' test -e e
 test_status 2 'a ref that is an attack' pr x base "--help;touch evil"
-test_same 'trouble' "$(cat x/verdict)" 'is none'
+test_same 'trouble' "$(cat x/verdict)" 'the verdict is trouble'
 test_empty "$(find . -name evil)" 'and nothing was run'
 test_done

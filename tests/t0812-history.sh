@@ -72,7 +72,7 @@ test_same '0123456789abcdef.jsonl 5' "$(names p) $(jq .metrics.rps p/*)" 'is rea
 
 { cat one; printf '{"type":"run","v":1,"subj'; } >torn
 { echo nonsense; cat two; } >wrong
-test_status 2 'a torn line and one that is none' vkb-history add b torn wrong none-such
+test_status 2 'a torn line and one that is not a record' vkb-history add b torn wrong none-such
 test_match 'torn:5' .err 'both'
 test_match 'wrong:1' .err 'are named'
 test_match 'none-such.*No such file' .err 'and what is not there'

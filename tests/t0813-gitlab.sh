@@ -102,7 +102,7 @@ test_same 'vkb-comment vkb-pr' "$(jobs merge_request_event)" \
   'a merge request has its jobs'
 test_same 'vkb-pr' "$(jobs merge_request_event --variable VKB_GITLAB_TOKEN=)" \
   'without a token no comment'
-test_empty "$(jobs push)" 'a push has none'
+test_empty "$(jobs push)" 'a push starts no job'
 test_status 1 'a slower merge request' pipeline merge_request_event
 test_match 'vkb-pr.*FAIL' .err 'fails'
 test_match '<!-- vkb-comment: report -->' state 'its comment is posted'

@@ -142,7 +142,7 @@ test_status 2 'two of one head' vkb-comment github well.jsonl
 test_match 'is not the number of a request' .err 'are not one'
 jq '.workflow_run.event = "push"' event >event.2 && mv event.2 event
 test_status 2 'a push' vkb-comment github well.jsonl
-test_match 'not started by a pull request' .err 'is none'
+test_match 'not started by a pull request' .err 'the error says so'
 test_empty "$(find . -name evil)" 'no name is run'
 GITHUB_EVENT_NAME=pull_request
 echo '{"pull_request": {"number": 7}}' >event
@@ -222,7 +222,7 @@ done
 
 echo 'nonsense' >bad.word
 ln -s "$scratch/none.word" link.word
-test_status 2 'a verdict that is none' vkb-comment --verdict bad.word github well.jsonl
+test_status 2 'an unknown verdict is an error' vkb-comment --verdict bad.word github well.jsonl
 test_match "'bad.word' holds no verdict" .err 'is refused'
 test_status 2 'a verdict elsewhere' vkb-comment --verdict link.word github well.jsonl
 test_match "'link.word' is not a regular file" .err 'is refused'
@@ -246,7 +246,7 @@ test_same 1 "$(asked '^POST')" 'it is tried once'
 wrong '.fail = {"GET /github/repos/o/r/issues/7/comments": 503}' \
   'GET .*: the answer is 503' 'a forge that is away'
 test_same "GET 0" "GET $(asked '^POST')" 'nothing is posted where the old one is not known'
-wrong '.fail = {} | .garbage = true' 'the answer cannot be read' 'an answer that is none'
+wrong '.fail = {} | .garbage = true' 'the answer cannot be read' 'an answer that is not JSON'
 wrong '.garbage = false | .comments[0] = 7' 'the answer cannot be read' 'a list of something'
 fresh 'github-actions[bot]'
 wrong '.fail = {"POST /github/repos/o/r/issues/7/labels": 404}' \

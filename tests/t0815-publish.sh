@@ -132,7 +132,7 @@ for tool in tar cp find git-add; do
   rm "broken/${tool%-*}"
 done
 
-# --- the folder is that of a job that ran anybody's code
+# --- the folder is from a job that ran the code of a stranger
 
 names >before
 rm -rf d6
@@ -202,7 +202,7 @@ test_match '^key k https://s3.example$' seen 'has its endpoint'
 : >seen
 test_that 'empty variables' env VKB_S3_KEY_ID= VKB_S3_ENDPOINT= AWS_ACCESS_KEY_ID=role \
   vkb-publish --s3 s3://b/p push d1
-test_match '^key role unset$' seen 'are none'
+test_match '^key role unset$' seen 'credentials are not set'
 
 # --- a database
 

@@ -132,7 +132,7 @@ read_memory_limit(const char *root, const char *dir, int version)
 	return v < NO_LIMIT ? v : NAN;
 }
 
-/* Returns the lowest limit from our group up to the mount; NAN: none. */
+/* Returns the lowest limit from our group up to the mount; NAN: unlimited. */
 static double
 find_lowest_limit(const char *root, const char *dir, const char *mount,
     int version, double (*at)(const char *, const char *, int))

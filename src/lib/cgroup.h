@@ -4,7 +4,7 @@
 #define CGROUP_H
 
 struct cgroup {
-	int version; /* of the cpu controller: 1 or 2; 0: there is none */
+	int version; /* of the cpu controller, 1 or 2; 0: it is off */
 	double cpus; /* limit of CPU time, in CPUs; NAN: no limit, or unknown */
 	double memory_bytes; /* limit; NAN: no limit, or unknown */
 	char *cpuset;        /* CPUs the process may use; NULL: unknown */

@@ -82,7 +82,7 @@ compute_magnitude(const struct level *a, const struct level *b)
 
 struct interval {
 	size_t from, to; /* in the window */
-	size_t tau;      /* best place to divide; 0: none */
+	size_t tau;      /* best point to divide at, or 0 */
 	double q;
 };
 
@@ -478,7 +478,7 @@ describe_change(const struct series *s, size_t i, size_t end)
 	return c;
 }
 
-/* Describes the points v[at..to-1] as a spike of the level they stand in.
+/* Describes the points v[at..to-1] as a spike of the level around them.
  * Returns false if they lie between that level and the next one. */
 static bool
 describe_spike(const struct series *s, const double *v, size_t at, size_t to,

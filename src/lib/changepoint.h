@@ -46,7 +46,7 @@ struct changepoint {
 	size_t at;   /* the first point of the new level */
 	size_t from; /* the old level is from..at-1, */
 	size_t to;   /* the new one at..to-1 */
-	size_t lo;   /* the change is at lo..hi: places that divide */
+	size_t lo;   /* the change is at lo..hi: points that divide */
 	size_t hi;   /* nearly as well as the best (Q >= .95 of its maximum) */
 	size_t n[2]; /* points that are not missing, before and after */
 	double p;    /* permutation, or of a t test if .t */

@@ -47,7 +47,8 @@ clock_iso_of(char buf[CLOCK_ISO], double seconds)
 	return buf;
 }
 
-/* Tells whether the month has that day: timegm makes 1 March of 29 February. */
+/* Returns whether the month has that day: timegm makes 1 March of 29 February.
+ */
 static int
 has_day(struct tm date)
 {

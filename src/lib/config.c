@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check_object(struct configwalk *, const char *place, struct json *);
+static void check_object(
+    struct configwalk *, const char *section, struct json *);
 
 /* Checks the members of a value that fits its rule. */
 static void
@@ -81,14 +82,14 @@ check_value(struct configwalk *w, const struct config_key *k, struct json *v)
 }
 
 static void
-report_unknown_key(struct configwalk *w, const char *place, const char *key)
+report_unknown_key(struct configwalk *w, const char *section, const char *key)
 {
 	const char *names[128], *near;
 	size_t n = 0;
 	char hint[160] = "";
 
 	for (const struct config_key *k = config_keys; k->name; k++)
-		if (strcmp(k->place, place) == 0 && n < 127)
+		if (strcmp(k->section, section) == 0 && n < 127)
 			names[n++] = k->name;
 	names[n] = NULL;
 	near = str_nearest(key, names);
@@ -153,7 +154,7 @@ rename_delays(struct configwalk *w, struct json *delays)
 /* Checks the keys of an object, except "any". Null counts as absent where
  * Python's files have it. */
 static void
-check_object(struct configwalk *w, const char *place, struct json *obj)
+check_object(struct configwalk *w, const char *section, struct json *obj)
 {
 	static const char *const path[] = {"path", NULL};
 	const struct config_key *k;
@@ -161,19 +162,19 @@ check_object(struct configwalk *w, const char *place, struct json *obj)
 	const char *name;
 	size_t len;
 
-	if (strcmp(place, "any") == 0)
+	if (strcmp(section, "any") == 0)
 		return;
-	if (strcmp(place, "module") == 0)
+	if (strcmp(section, "module") == 0)
 		check_required(w, obj, path);
 	for (m = json_first(obj); m; m = next) {
 		next = json_next(m);
 		name = json_key(m);
 		if (str_starts(name, "x-"))
 			continue;
-		k = config_find(place, name);
+		k = config_find(section, name);
 		len = configwalk_key(w, name);
 		if (!k)
-			report_unknown_key(w, place, name);
+			report_unknown_key(w, section, name);
 		else if (json_type(m) == JSON_NULL &&
 		    (strcmp(name, "requests") == 0 ||
 			strcmp(name, "duration") == 0))
@@ -185,7 +186,7 @@ check_object(struct configwalk *w, const char *place, struct json *obj)
 		}
 		configwalk_leave(w, len);
 	}
-	if (strcmp(place, "delays") == 0)
+	if (strcmp(section, "delays") == 0)
 		rename_delays(w, obj);
 }
 
@@ -449,12 +450,12 @@ config_check(struct json *doc, const char *name, bool lenient)
 
 void
 config_copy_identity(
-    struct json *config, const char *place, const struct json *obj)
+    struct json *config, const char *section, const struct json *obj)
 {
 	const struct json *v;
 
 	for (const struct config_key *k = config_keys; k->name; k++) {
-		if (!k->identity || strcmp(k->place, place) != 0)
+		if (!k->identity || strcmp(k->section, section) != 0)
 			continue;
 		v = json_get(obj, k->name);
 		if (!v && k->absent > 0)

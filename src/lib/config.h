@@ -29,25 +29,25 @@ enum config_rule {
 	CONFIG_SETTINGS_SETS, /* a list of such objects */
 	CONFIG_SUFFIXES,      /* an object of strings; null is allowed */
 	CONFIG_CHOICE,        /* one of 'choices', separated by | */
-	CONFIG_OBJECT,        /* an object whose keys have the place 'inner' */
-	CONFIG_OBJECTS        /* a list of such objects; as CONFIG_TEXTS */
+	CONFIG_OBJECT, /* an object whose keys have the section 'inner' */
+	CONFIG_OBJECTS /* a list of such objects; as CONFIG_TEXTS */
 };
 
 struct config_key {
-	const char *place; /* "config", "group", "scenario", ... */
-	const char *name;  /* NULL ends the table */
+	const char *section; /* "config", "group", "scenario", ... */
+	const char *name;    /* NULL ends the table */
 	enum config_rule rule;
 	double min, max;
-	const char *inner;    /* place of the members, or the choices */
+	const char *inner;    /* section of the members, or the choices */
 	const char *identity; /* a case has the value under this name; or NULL
 			       */
-	double absent;        /* the number that it has then; 0: none */
+	double absent;        /* of a case without the key, or 0 */
 };
 
 extern const struct config_key config_keys[];
 
 /* Returns the row of a key, or NULL. */
-const struct config_key *config_find(const char *place, const char *name);
+const struct config_key *config_find(const char *section, const char *name);
 
 /* Writes the rule in words ("a list of positive integers"); returns 'buf'. */
 #define CONFIG_WORDS 120
@@ -68,7 +68,7 @@ struct json *config_check(struct json *doc, const char *name, bool lenient);
  * names there. What is empty or false means the same as what is absent.
  */
 void config_copy_identity(
-    struct json *config, const char *place, const struct json *obj);
+    struct json *config, const char *section, const struct json *obj);
 
 /* Returns true if the value of this server setting is a secret. */
 bool config_secret(const char *name);

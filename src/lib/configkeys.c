@@ -153,10 +153,11 @@ const struct config_key config_keys[] = {
     {"part", "parallel_clients", .rule = CONFIG_WHOLE, 1, 1e6}, {0}};
 
 const struct config_key *
-config_find(const char *place, const char *name)
+config_find(const char *section, const char *name)
 {
 	for (const struct config_key *k = config_keys; k->name; k++)
-		if (strcmp(k->place, place) == 0 && strcmp(k->name, name) == 0)
+		if (strcmp(k->section, section) == 0 &&
+		    strcmp(k->name, name) == 0)
 			return k;
 	return NULL;
 }

@@ -21,7 +21,7 @@ int elffile_descriptor(const char *path);
 
 #define ELFFILE_ID 20
 
-/* Writes the build-id. Returns its length, at most ELFFILE_ID; 0: none. */
+/* Writes the build-id. Returns its length, up to ELFFILE_ID, or 0. */
 size_t elffile_build_id(const struct elffile *, unsigned char id[ELFFILE_ID]);
 
 /* Same, from the contents of notes such as /sys/kernel/notes. */

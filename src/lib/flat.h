@@ -1,7 +1,7 @@
 /*
  * The flat metrics.json of the Python tool: one object per result. Reading
  * turns each into a run record, writing makes such an object of any run. Keys
- * that the file lacks stay absent; values that a run has no place for are kept
+ * that the file lacks stay absent; values that a run has no key for are kept
  * in its "flat", so that a result is written as it was read.
  */
 #ifndef FLAT_H

@@ -31,8 +31,8 @@ struct gitrepo *gitrepo_open(const char *path);
 struct gitrepo *gitrepo_own(const char *path);
 void gitrepo_free(struct gitrepo *);
 
-/* Returns the URL it was cloned from, else its path; caller frees. NULL: gone,
- * not reported. */
+/* Returns the URL it was cloned from, else its path; caller frees. NULL if it
+ * was removed, not reported. */
 char *gitrepo_origin(struct gitrepo *);
 
 /* Trusts a file of certificates for https. Returns 0 or -1. */
@@ -75,7 +75,7 @@ int gitrepo_diff(struct gitrepo *, const char *was, const char *is,
 
 /*
  * Makes the files of 'dir' those of the tree. Only files that differ are
- * written; they get one new time. Files of the tree 'was' (NULL: none) that are
+ * written; they get one new time. Files of the tree 'was' (or NULL) that are
  * not in the tree are removed, others stay, submodules are left out. Returns 0
  * or -1.
  */

@@ -30,7 +30,7 @@ struct group {
 	size_t subject, config; /* numbers of a caseset */
 	size_t failed, doubled;
 	struct rows rows;       /* of runs that succeeded */
-	struct group_env *envs; /* one may stand twice if there are many */
+	struct group_env *envs; /* one may be listed twice if there are many */
 	size_t nenvs, envcap;
 	struct merged hists;
 	bool no_hists; /* histograms are ignored */
@@ -42,7 +42,7 @@ struct group {
 void group_free(struct group *);
 
 /* As summary_add. 'session' and 'env' are numbers of the caller;
- * GROUP_NO_ENV: the record has none. 'names' are those of the metrics. */
+ * GROUP_NO_ENV: the record has no env. 'names' are those of the metrics. */
 #define GROUP_NO_ENV UINT32_MAX
 int group_add(struct group *, const struct run_record *, struct intern *names,
     uint32_t session, uint32_t env, const char *where);

@@ -36,7 +36,7 @@ append_sessions(struct str *to, struct groupout *s, const struct rows_run *runs,
 			if (!k++)
 				str_add(to, ",\"sessions\":[");
 			jsontext_comma(to);
-			jsontext_quote(to, sessions_session(s->places, id));
+			jsontext_quote(to, sessions_session(s->sessions, id));
 			last = id;
 		}
 		ids[at[i]] = k ? (uint32_t)k - 1 : 0;
@@ -310,7 +310,8 @@ number_machines(struct groupout *s, const struct rows_run *runs, size_t n)
 	for (size_t i = 0; i < n; i++)
 		m[i] = runs[i].session == ROWS_UNKNOWN ? 0
 						       : 1 +
-			(uint32_t)sessions_machine(s->places, runs[i].session);
+			(uint32_t)sessions_machine(
+			    s->sessions, runs[i].session);
 	return m;
 }
 

@@ -15,11 +15,11 @@ struct sink;
 
 struct groupout { /* what the groups have in common */
 	struct caseset *subjects, *configs, *envs;
-	struct sessions *places;
+	struct sessions *sessions;
 	uint32_t *rank;          /* sessions_order */
 	struct scratch *scratch; /* NULL: nothing was spilled */
 	struct stats_rule rule;  /* cache; zeroed at first */
-	double precision;        /* wanted; 0: none */
+	double precision;        /* wanted, or 0 */
 };
 
 /* brief: without values, blocks, sessions and histograms. Returns 0, or -1

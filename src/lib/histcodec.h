@@ -3,7 +3,7 @@
  * write. Source: HdrHistogram's "V2 encoding" (cookie 0x1c849303, ZigZag
  * LEB128-64b9B) and V2 compressed (cookie 0x1c849304, zlib). V1 (0x1c849301,
  * 0x1c849302: counts as words of a fixed size) is read as well. The format has
- * no place for values above the range: they are counted in the last cell.
+ * no cell for values above the range: they are counted in the last cell.
  */
 #ifndef HISTCODEC_H
 #define HISTCODEC_H

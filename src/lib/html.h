@@ -16,7 +16,7 @@ void html_tag(
 
 /*
  * Begins a table that can be scrolled: its label for screen readers, a caption
- * (NULL: none) and the heads of its columns: "case|>runs" are two, the second
+ * (or NULL) and the heads of its columns: "case|>runs" are two, the second
  * of numbers. The n 'names' are further heads.
  */
 void html_table(struct str *, const char *label, const char *caption,

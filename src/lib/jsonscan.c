@@ -248,7 +248,7 @@ clear_keys(struct jsonscan_keys *o, const char *p)
 	o->twice = NULL;
 }
 
-/* Returns where the value of the next member begins; *done: there is none. */
+/* Returns where the value of the next member begins; sets *done at the end. */
 static inline const char *
 scan_member(struct jsonscan *c, const char *p, struct jsonscan_keys *o,
     struct jsonscan_text *key, bool *done)

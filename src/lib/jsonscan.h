@@ -26,11 +26,11 @@
 
 struct jsonscan {
 	const char *s, *p, *end;
-	const char *at;  /* place of the error; NULL: it has none */
-	const char *why; /* NULL: the place tells it */
+	const char *at;  /* where the error is; NULL: unknown */
+	const char *why; /* NULL: derived from the byte there */
 	int depth;
 	bool failed;
-	bool known; /* it is known that no key stands twice */
+	bool known; /* it is known that no key is repeated */
 };
 
 struct jsonscan_text {
@@ -73,7 +73,7 @@ bool jsonscan_element(struct jsonscan *, bool *first);
 
 /*
  * As jsonscan_member, for a key that probably comes next. Returns false and
- * reads nothing if another key comes next or a blank stands before it. The key
+ * reads nothing if another key comes next or a blank comes before it. The key
  * has no escape and was not expected in this object before.
  */
 bool jsonscan_expect(

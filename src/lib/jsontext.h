@@ -1,4 +1,4 @@
-/* JSON as text: what stands between the quotes of a string, and objects that
+/* JSON as text: the text between the quotes of a string, and objects that
  * are written member by member, without a tree. */
 #ifndef JSONTEXT_H
 #define JSONTEXT_H

@@ -1,6 +1,6 @@
 /*
  * Memory allocation that never returns NULL: out of memory is reported and ends
- * the program with 2. Caller frees every result with free().
+ * the program with 2. The caller frees every result with free().
  */
 #ifndef MEM_H
 #define MEM_H

@@ -16,7 +16,7 @@ struct merged_one {
 	char *name;
 	int64_t lowest, highest;
 	int digits;
-	struct hist *h; /* counts in memory; NULL: none */
+	struct hist *h; /* counts in memory, or NULL */
 	struct piece *pieces;
 	size_t npieces, cap;
 };

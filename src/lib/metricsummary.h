@@ -21,10 +21,10 @@ struct metric_summary {
 	size_t n;
 	const struct run_series *series; /* NULL if runs have none */
 	struct stats_rule *rule; /* cache; filled by the metric before */
-	double precision;        /* wanted; 0: none */
+	double precision;        /* wanted, or 0 */
 	/* Set by metric_summary_begin. */
 	bool placed; /* every run has a session */
-	bool timed;  /* every run has a place in its session */
+	bool timed;  /* the position of every run in its session is known */
 	double *sorted;
 	struct variance_run *noise;
 };

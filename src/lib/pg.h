@@ -26,7 +26,7 @@ struct pg *pg_open(const char *conninfo);
 void pg_close(struct pg *);
 
 /*
- * After a failure: true if the connection is gone or the server wants the
+ * After a failure: true if the connection is lost or the server wants the
  * transaction to be retried. The caller may retry, beginning with pg_open.
  */
 bool pg_transient(const struct pg *);

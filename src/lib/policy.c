@@ -53,7 +53,7 @@ policy_parse_margin(const char *text, struct policy_answer *a)
 	return 0;
 }
 
-/* Returns the index of the word, or -1 after reporting that it is unknown. */
+/* Returns the index of the choice, or -1 after reporting that it is unknown. */
 static int
 read_choice(
     struct configwalk *w, const struct json *v, const char *const *words)

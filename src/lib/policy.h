@@ -21,7 +21,7 @@ struct policy *policy_new(struct json *doc, const char *name);
 void policy_free(struct policy *);
 
 struct policy_waiver {
-	const char *reason;  /* NULL: none; borrowed from the policy */
+	const char *reason;  /* NULL: not waived; borrowed from the policy */
 	const char *expires; /* "2026-12-31": the last day it holds */
 	const char *rule;    /* "FILE: rules[2]" */
 	bool expired;
@@ -30,7 +30,7 @@ struct policy_waiver {
 
 struct policy_answer {
 	double margin;    /* relative; NAN: not set */
-	char sign;        /* '+' or '-' before the margin; '\0': none */
+	char sign;        /* '+' or '-' before the margin, or '\0' */
 	bool margin_auto; /* from the noise of the history */
 	int better;       /* enum metric_better; -1: not set */
 	int gate;         /* 1 gate, 0 info, -1 not set */

@@ -17,12 +17,12 @@ struct precision {
 	size_t n;
 	bool timed; /* the runs of a session are in the order of time */
 	double mean, median;
-	double lo, hi; /* interval of the median; 0 and INFINITY: none */
+	double lo, hi; /* interval of the median; 0, INFINITY: unknown */
 };
 
 /*
  * Appends split, advice, drift_percent, drifting and precision as members of a
- * JSON object. 'wanted' is a relative half width; 0: none is wanted.
+ * JSON object. 'wanted' is the relative half width to reach, or 0.
  */
 void precision_append(struct str *, const struct precision *, double wanted);
 

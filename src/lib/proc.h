@@ -21,8 +21,8 @@ struct proc_spec {
 	bool group;                /* leads a process group of its own */
 	bool session;              /* leads a session of its own */
 	struct reaper *reaper; /* guards its group until proc_free; or NULL */
-	int death_signal;      /* sent when the calling thread ends; 0 none */
-	bool no_aslr;          /* ADDR_NO_RANDOMIZE */
+	int death_signal; /* sent when the calling thread ends; 0: not sent */
+	bool no_aslr;     /* ADDR_NO_RANDOMIZE */
 	const cpu_set_t *cpus; /* NULL: inherit */
 };
 

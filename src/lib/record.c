@@ -30,8 +30,7 @@ static const struct record_key build_keys[] = {
     {"binary_sha256", S, false, "of valkey-server"},
     {"module_sha256", S, false, "of the module"},
     {"version", S, false, "as valkey-server reports it"},
-    {"git_sha", S, false,
-	"that valkey-server reports; absent: it reports none"},
+    {"git_sha", S, false, "that valkey-server reports; absent if it does not"},
     {"incremental", B, false, "built with objects of another commit"},
     {"seconds", N, false, "duration of the build"},
     {"cached", B, false, "an earlier build was reused"}, {0}};
@@ -75,14 +74,14 @@ static const struct record_key server_keys[] = {
 
 static const struct record_key case_keys[] = {
     {"id", S, true, "short, unique name of the case"},
-    {"config", O, true, "what identifies the case; goes into its runs"},
+    {"config", O, true, "what identifies the case; copied to its runs"},
     {"server", O, true, "spec without id; {} for a running server"},
     {"client", O, false, "cpus, ...: what does not identify the case"},
     {"scene", S, false, "equal for cases that follow each other on one server"},
-    {"step", N, false, "place in the scene, from 1"},
+    {"step", N, false, "position in the scene, from 1"},
     {"before", A, false, "cases that run before it without being recorded"},
     {"data", O, false, "how its datasets are made, for vkb-gendata"},
-    {"about", O, false, "for people; goes into its runs"}, {0}};
+    {"about", O, false, "for people; copied to its runs"}, {0}};
 
 static const struct record_key run_keys[] = {
     {"subject", O, true, "what is measured"},
@@ -503,12 +502,12 @@ record_next(struct jsonl *in, struct json **rec)
 }
 
 struct json *
-record_sorted(const struct json *room)
+record_sorted(const struct json *section)
 {
 	struct str s = {0};
 	struct json *j;
 
-	json_canonical(&s, room);
+	json_canonical(&s, section);
 	j = json_parse(s.s, s.len, NULL, NULL);
 	str_free(&s);
 	return j;

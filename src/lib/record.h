@@ -55,7 +55,7 @@ int record_next(struct jsonl *, struct json **rec);
 int record_tree(struct jsonl *, struct json **rec);
 
 /* Returns a copy with sorted keys. Caller frees with json_free. */
-struct json *record_sorted(const struct json *room);
+struct json *record_sorted(const struct json *section);
 
 /* Is the commit a hash: more than 12 lower-case hex digits? Other names, such
  * as 9.0.0-rc1, are never shortened. */

@@ -28,7 +28,7 @@ rows_bytes(const struct rows *r)
 void
 rows_add(struct rows *r, struct rows_run run)
 {
-	size_t i = r->n - r->away;
+	size_t i = r->n - r->spilled;
 
 	if (i == r->cap) {
 		r->cap += r->cap / 2 + 4; /* many groups have few runs */
@@ -51,7 +51,7 @@ has_column_name(const struct rows_column *c, const char *name, size_t len)
 static void
 add_column(struct rows *r, struct intern *names, const char *name, size_t len)
 {
-	size_t here = r->n - r->away, width = r->ncols + 1 + r->ncols / 8;
+	size_t here = r->n - r->spilled, width = r->ncols + 1 + r->ncols / 8;
 	size_t id = intern_idn(names, name, len);
 	double *v;
 
@@ -76,7 +76,7 @@ void
 rows_set(struct rows *r, struct intern *names, const char *name, size_t len,
     double v, size_t *at)
 {
-	size_t last = r->n - r->away - 1, i = *at;
+	size_t last = r->n - r->spilled - 1, i = *at;
 
 	if (i >= r->ncols || !has_column_name(&r->cols[i], name, len))
 		for (i = 0; i < r->ncols; i++)
@@ -95,7 +95,7 @@ drop_rows_in_memory(struct rows *r)
 	r->runs = NULL;
 	free(r->v);
 	r->v = NULL;
-	r->away = r->n;
+	r->spilled = r->n;
 	r->cap = 0;
 }
 
@@ -103,14 +103,14 @@ drop_rows_in_memory(struct rows *r)
 static void
 copy_column(const struct rows *r, size_t id, double *v)
 {
-	for (size_t i = 0; i < r->n - r->away; i++)
+	for (size_t i = 0; i < r->n - r->spilled; i++)
 		v[i] = r->v[i * r->width + id];
 }
 
 int
 rows_spill(struct rows *r, struct scratch *s)
 {
-	size_t n = r->n - r->away;
+	size_t n = r->n - r->spilled;
 	struct rows_block b = {.rows = n, .cols = r->ncols};
 	double *v;
 	off_t at;
@@ -143,8 +143,8 @@ rows_runs(const struct rows *r, struct scratch *s, struct rows_run *runs)
 			return -1;
 		runs += b->rows;
 	}
-	if (r->n > r->away)
-		memcpy(runs, r->runs, (r->n - r->away) * sizeof *runs);
+	if (r->n > r->spilled)
+		memcpy(runs, r->runs, (r->n - r->spilled) * sizeof *runs);
 	return 0;
 }
 

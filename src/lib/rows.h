@@ -30,8 +30,8 @@ struct rows_block { /* in the file: runs, then columns by id */
 	size_t rows, cols;
 };
 
-struct rows {           /* zeroed at first */
-	size_t n, away; /* all rows; the first 'away' are in the file */
+struct rows {              /* zeroed at first */
+	size_t n, spilled; /* all rows; the first 'spilled' are in the file */
 	size_t cap;
 	struct rows_run *runs; /* of the rows in memory */
 	double *v; /* 'width' values per row, by column id; NAN: absent */
@@ -46,7 +46,7 @@ void rows_free(struct rows *);
 
 /* Adds a row without values. */
 void rows_add(struct rows *, struct rows_run);
-/* Sets a value of the last row. A new name goes to 'names', which is to live
+/* Sets a value of the last row. A new name is added to 'names', which must live
  * as long as the rows. *at is 0 for the first value; it speeds up the look-up
  * if the names come in the order of earlier rows. */
 void rows_set(struct rows *, struct intern *names, const char *name, size_t len,

@@ -19,7 +19,7 @@
 #define TIME "at_s" /* of vkb-record(5): when each interval ended */
 #define RATE "rps"  /* the series that is classified */
 
-/* A value of each run; NAN: the run has none. */
+/* A value of each run, or NAN. */
 struct column {
 	char *name;
 	double q; /* of a histogram; 0: variance_within */

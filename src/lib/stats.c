@@ -75,23 +75,23 @@ merge_sorted(double *to, const double *from, size_t m, size_t n)
 void
 stats_sort(double *v, size_t n)
 {
-	double *room, *from = v, *to;
+	double *buf, *from = v, *to;
 
 	for (size_t i = 0; i < n; i += RUN)
 		sort_run(v + i, get_smaller(RUN, n - i));
 	if (n <= RUN)
 		return;
-	to = room = mem_resize(NULL, n, sizeof *room);
+	to = buf = mem_resize(NULL, n, sizeof *buf);
 	for (size_t m = RUN; m < n; m *= 2) {
 		for (size_t i = 0; i < n; i += 2 * m)
 			merge_sorted(to + i, from + i, get_smaller(m, n - i),
 			    get_smaller(2 * m, n - i));
 		to = from;
-		from = to == v ? room : v;
+		from = to == v ? buf : v;
 	}
 	if (from != v)
 		memcpy(v, from, n * sizeof *v);
-	free(room);
+	free(buf);
 }
 
 double *
@@ -192,25 +192,25 @@ find_median_by_sample(const double *v, size_t n, double *middle)
 {
 	size_t m = 2 * (size_t)sqrt((double)n), k = 0, below = n;
 	size_t off = (size_t)(1.25 * sqrt((double)m)) + 1;
-	double *room = mem_resize(NULL, n + 1, sizeof *room), lo, hi;
+	double *buf = mem_resize(NULL, n + 1, sizeof *buf), lo, hi;
 	bool even = n % 2 == 0, found;
 
 	for (size_t i = 0; i < m; i++)
-		room[i] = v[(2 * i + 1) * n / (2 * m)];
-	stats_sort(room, m);
-	lo = room[m / 2 - off];
-	hi = room[m / 2 + off];
+		buf[i] = v[(2 * i + 1) * n / (2 * m)];
+	stats_sort(buf, m);
+	lo = buf[m / 2 - off];
+	hi = buf[m / 2 + off];
 	for (size_t i = 0; i < n; i++) {
 		size_t in = v[i] >= lo;
 
-		room[k] = v[i];
+		buf[k] = v[i];
 		k += in - (v[i] > hi);
 		below -= in;
 	}
 	found = below + even <= n / 2 && below + k > n / 2;
 	if (found)
-		*middle = select_median(room, k, n / 2 - below, even);
-	free(room);
+		*middle = select_median(buf, k, n / 2 - below, even);
+	free(buf);
 	return found;
 }
 

@@ -32,27 +32,27 @@ steady_mser5(const double *v, size_t n, double *mser)
 }
 
 static double
-compute_median(const double *v, size_t n, double *room)
+compute_median(const double *v, size_t n, double *buf)
 {
 	for (size_t i = 0; i < n; i++)
-		room[i] = v[i];
-	return stats_middle(room, n);
+		buf[i] = v[i];
+	return stats_middle(buf, n);
 }
 
 /* 18 times the variance of Kendall's S, which ties reduce. */
 static double
 compute_kendall_variance(const double *v, size_t n)
 {
-	double *room = stats_sorted(v, n), k = (double)n;
+	double *buf = stats_sorted(v, n), k = (double)n;
 	double var = k * (k - 1) * (2 * k + 5);
 
 	for (size_t i = 0, j; i < n; i = j) {
-		for (j = i; j < n && room[j] == room[i]; j++)
+		for (j = i; j < n && buf[j] == buf[i]; j++)
 			;
 		k = (double)(j - i);
 		var -= k * (k - 1) * (2 * k + 5);
 	}
-	free(room);
+	free(buf);
 	return var;
 }
 
@@ -74,12 +74,12 @@ static double *
 thin_by_medians(const double *v, size_t *n, size_t size)
 {
 	double *mid = mem_array(*n / size, sizeof *mid);
-	double *room = mem_array(size, sizeof *room);
+	double *buf = mem_array(size, sizeof *buf);
 
 	*n /= size;
 	for (size_t i = 0; i < *n; i++)
-		mid[i] = compute_median(v + i * size, size, room);
-	free(room);
+		mid[i] = compute_median(v + i * size, size, buf);
+	free(buf);
 	return mid;
 }
 
@@ -140,13 +140,13 @@ steady_slope(const double *v, size_t n, size_t most)
 double
 steady_drift(const double *v, size_t n, double slope)
 {
-	double mid, *room;
+	double mid, *buf;
 
 	if (slope == 0 || n < 2)
 		return slope;
-	room = mem_array(n, sizeof *room);
-	mid = compute_median(v, n, room);
-	free(room);
+	buf = mem_array(n, sizeof *buf);
+	mid = compute_median(v, n, buf);
+	free(buf);
 	return mid == 0 ? NAN : slope * (double)(n - 1) / mid;
 }
 
@@ -169,27 +169,27 @@ enum steady_kind
 steady_classify(const double *v, size_t n, const size_t *first, size_t k,
     bool more_is_better)
 {
-	double *room = mem_array(n, sizeof *room), last, near, mid;
+	double *buf = mem_array(n, sizeof *buf), last, near, mid;
 	size_t from = k ? first[k - 1] : 0, to;
-	bool alike = true, better = false, late = false;
+	bool flat = true, better = false, late = false;
 
-	last = compute_median(v + from, n - from, room);
-	stats_sort(room, n - from);
-	near = stats_quantile(room, n - from, .75) -
-	    stats_quantile(room, n - from, .25);
+	last = compute_median(v + from, n - from, buf);
+	stats_sort(buf, n - from);
+	near = stats_quantile(buf, n - from, .75) -
+	    stats_quantile(buf, n - from, .25);
 	near = fmax(near, STEADY_DRIFT * fabs(last));
 	for (size_t i = k; i-- > 0;) {
 		to = first[i];
 		from = i ? first[i - 1] : 0;
-		mid = compute_median(v + from, to - from, room);
+		mid = compute_median(v + from, to - from, buf);
 		if (fabs(mid - last) <= near)
 			continue;
-		alike = false;
+		flat = false;
 		late |= to > n - n / 4;
 		better |= (mid > last) == more_is_better;
 	}
-	free(room);
-	if (alike)
+	free(buf);
+	if (flat)
 		return STEADY_FLAT;
 	if (late)
 		return STEADY_UNSTEADY;

@@ -56,7 +56,7 @@ bool str_ends(const char *s, const char *suffix);
 /* Cuts the text after at most 'most' bytes, between characters, and then adds
  * "...". */
 void str_cut(struct str *, size_t most);
-/* Is 'part' one of the parts of 'list' (NULL: none) between separators? */
+/* Is 'part' one of the parts of 'list' (or NULL) between separators? */
 bool str_has_part(const char *list, const char *part, char separator);
 bool str_utf8(const char *s, size_t n);
 /* Decodes the first character of the n > 0 bytes. Returns how many bytes it

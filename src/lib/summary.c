@@ -43,7 +43,7 @@ summary_new(void)
 	struct summary *s = mem_new(sizeof *s);
 
 	s->seen = hashset_new();
-	s->common.places = sessions_new();
+	s->common.sessions = sessions_new();
 	s->common.subjects = caseset_new();
 	s->common.configs = caseset_new();
 	s->common.envs = caseset_new();
@@ -81,7 +81,7 @@ summary_free(struct summary *s)
 		free(s->hosts[i]);
 	free(s->hosts);
 	run_record_reader_free(s->reader);
-	sessions_free(s->common.places);
+	sessions_free(s->common.sessions);
 	free(s->groups);
 	free(s->common.rank);
 	hashset_free(s->seen);
@@ -180,7 +180,7 @@ add_record(struct summary *s, const struct run_record *r, const char *where)
 	size_t config =
 	    caseset_add(s->common.configs, r->config.s, r->config.n);
 	size_t env = find_env(s, &r->env);
-	uint32_t session = sessions_add(s->common.places, r->session.s,
+	uint32_t session = sessions_add(s->common.sessions, r->session.s,
 	    r->session.n, env == GROUP_NO_ENV ? NULL : s->hosts[env]);
 	struct group *g = find_group(s, subject, config);
 	size_t before = group_bytes(g);
@@ -286,7 +286,7 @@ sort_groups(struct summary *s)
 		return;
 	if (s->n)
 		qsort_r(s->groups, s->n, sizeof *s->groups, compare_groups, s);
-	s->common.rank = sessions_order(s->common.places);
+	s->common.rank = sessions_order(s->common.sessions);
 	hashset_free(s->seen);
 	s->seen = NULL;
 	s->sorted = true;

@@ -16,7 +16,7 @@ struct summary;
 struct summary *summary_new(void);
 void summary_free(struct summary *);
 
-/* Each metric is to state how many more runs its median needs for this
+/* Makes each metric state how many more runs its median needs for this
  * precision, a relative half width such as .01. */
 void summary_set_precision(struct summary *, double precision);
 

@@ -95,8 +95,8 @@ struct verdict_facts verdict_measure_looked(const double *x, size_t m,
 void verdict_set_serial(
     struct verdict_facts *, double r, const size_t series[2]);
 
-/* Sets 'se' and 'df', with the noise shrunk towards the prior (df 0: none).
- * They stay NAN if there is no 'change'. */
+/* Sets 'se' and 'df', with the noise shrunk towards the prior unless its df is
+ * 0. They stay NAN if there is no 'change'. */
 void verdict_set_error(struct verdict_facts *, const struct moderate *prior);
 
 /*

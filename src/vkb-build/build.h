@@ -19,7 +19,8 @@ struct workshop {
 
 struct build;
 
-/* Adds a finished build (server, cli, ...) to 'rec'. Returns 1; 0: none. */
+/* Adds a finished build (server, cli, ...) to 'rec'. Returns 0 if there is
+ * none. */
 int build_find(
     const struct workshop *, const struct buildstep *, struct json *rec);
 

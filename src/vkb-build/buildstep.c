@@ -145,7 +145,7 @@ buildstep_make_server(
     struct buildstep *r, const struct build_target *g, const struct flags *f)
 {
 	const char *const texts[] = {f->identity, g->commit.id, g->tree, NULL};
-	const char *const alike[] = {f->identity, NULL};
+	const char *const compatible[] = {f->identity, NULL};
 	size_t n = 0;
 
 	*r = (struct buildstep){.target = g, .collect = collect_programs};
@@ -159,7 +159,7 @@ buildstep_make_server(
 	for (size_t i = 0; i < PROGRAMS; i++)
 		r->argv[n++] = programs[i];
 	flags_hash(r->key, texts);
-	flags_hash(r->kind, alike);
+	flags_hash(r->kind, compatible);
 }
 
 /* --- modules */
@@ -230,7 +230,7 @@ buildstep_make_module(struct buildstep *r, struct module *m,
 	const char *server = json_get_str(build, "server");
 	const char *const texts[] = {server_key, m->target.commit.id,
 	    m->target.tree, m->command, m->file ? m->file : "", NULL};
-	const char *const alike[] = {"module", m->command, NULL};
+	const char *const compatible[] = {"module", m->command, NULL};
 
 	*r = (struct buildstep){.target = &m->target,
 	    .fresh = true,
@@ -245,7 +245,7 @@ buildstep_make_module(struct buildstep *r, struct module *m,
 	r->env[1] = mem_printf("VKB_INCLUDE=%.*s/" INCLUDE,
 	    (int)(strrchr(server, '/') - server), server);
 	flags_hash(r->key, texts);
-	flags_hash(r->kind, alike);
+	flags_hash(r->kind, compatible);
 }
 
 void

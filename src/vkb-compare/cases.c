@@ -187,7 +187,7 @@ note_subject(struct cases *c, const struct json *subject)
 	struct str s = {0};
 
 	json_canonical(&s, subject);
-	intern_id(c->rooms, s.s);
+	intern_id(c->subject_texts, s.s);
 	str_free(&s);
 }
 
@@ -257,7 +257,7 @@ static void
 note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
 {
 	for (; *noted < summary_subjects(runs); (*noted)++)
-		intern_id(c->rooms, summary_subject(runs, *noted));
+		intern_id(c->subject_texts, summary_subject(runs, *noted));
 }
 
 int
@@ -271,7 +271,7 @@ cases_read(
 	const char *text;
 	int rc = 0, got;
 
-	*c = (struct cases){.rooms = intern_new()};
+	*c = (struct cases){.subject_texts = intern_new()};
 	if (of != CASES_HISTS)
 		summary_ignore_hists(runs);
 	do {
@@ -304,7 +304,7 @@ cases_free(struct cases *c)
 	}
 	free(c->v);
 	free(c->subjects);
-	intern_free(c->rooms);
+	intern_free(c->subject_texts);
 	*c = (struct cases){0};
 }
 
@@ -315,7 +315,7 @@ cases_get_rank(const struct cases *c, size_t who)
 	size_t place;
 
 	json_canonical(&s, c->subjects[who]);
-	place = intern_id(c->rooms, s.s);
+	place = intern_id(c->subject_texts, s.s);
 	str_free(&s);
 	return place;
 }

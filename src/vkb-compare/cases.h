@@ -26,7 +26,8 @@ struct cases {
 	size_t n, cap;
 	const struct json **subjects; /* borrowed from the cases */
 	size_t nsubjects;
-	struct intern *rooms; /* texts of subjects, in the order of the input */
+	struct intern
+	    *subject_texts; /* texts of subjects, in the order of the input */
 };
 
 /* What to read: the values, the histograms too, which are large, or the

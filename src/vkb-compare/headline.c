@@ -20,7 +20,7 @@ struct next {
 };
 
 /* Returns the judged row of this verdict that changed most, among those that
- * are 'waived' or among the others; NULL: there is none. */
+ * are 'waived' or among the others, or NULL. */
 static const struct row *
 find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 {

@@ -52,7 +52,7 @@ history_free(struct history *h)
 	free(h);
 }
 
-/* Returns the values of the i-th subject from the newest; n = 0: none. */
+/* Returns the values of the i-th subject from the newest; n may be 0. */
 static struct sample
 sample_subject(
     const struct history *h, size_t i, const char *key, const char *metric)

@@ -173,7 +173,7 @@ set_canaries(
 	set_unless_empty(rec, "canary", all);
 }
 
-/* Sets what other formats say in words, for vkb-compare --deltas. */
+/* Sets the texts of other formats, for vkb-compare --deltas. */
 static void
 set_texts(struct json *rec, const struct comparison *c,
     const struct warnings *w, const struct rules *r)

@@ -149,7 +149,7 @@ add_lonely(struct comparison *c, const struct pairing *p, const char *name,
 	    (struct one_sided_gate){mem_str(name), side, 1};
 }
 
-/* Finds judged metrics of one side only; the first part stands for all. */
+/* Finds judged metrics of one side only; the first part represents all. */
 static void
 find_lonely(
     struct comparison *c, const struct pairing *p, const struct rules *r)

@@ -27,7 +27,7 @@ static const struct family {
     {"vkb_regression", "", "1 where the contender is judged to be worse.",
 	REGRESSION}};
 
-/* Returns the value of the gauge; NAN: the row has none. */
+/* Returns the value of the gauge, or NAN. */
 static double
 get_value(const struct family *f, const struct row *r)
 {

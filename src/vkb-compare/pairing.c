@@ -9,7 +9,7 @@
 
 struct half {
 	const struct kase *k;
-	size_t partner; /* index + 1 in the other half; 0: none */
+	size_t partner; /* index + 1 in the other half, or 0 */
 	size_t fits;    /* how many cases could be the partner */
 	size_t first;   /* index of the first of these */
 	/* Of the config, for a quick test; NULL and NAN: not known. */

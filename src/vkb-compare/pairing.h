@@ -12,7 +12,7 @@
 
 struct pairing {
 	const struct kase *side[2]; /* baseline, contender; NULL: no partner */
-	char *note;    /* keys that only one side has; NULL: none */
+	char *note;                 /* keys that only one side has, or NULL */
 	char *name[2]; /* of the case on each side, for people; NULL: no
 			* partner; set by judge.c */
 	size_t rows;   /* metrics compared; counted by judge.c */

@@ -15,7 +15,8 @@ const enum verdict report_verdicts[VERDICTS] = {VERDICT_REGRESSION,
     VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
     VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 
-/* Returns the place of a row in reports, by what needs attention. */
+/* Returns the position of a row in reports: what needs attention comes first.
+ */
 static int
 rank_row(const struct row *r)
 {

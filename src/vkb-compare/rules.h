@@ -24,8 +24,8 @@ struct rules {
 	const char *metrics; /* --metrics; NULL: the gates */
 	struct margin *margins;
 	size_t nmargins;
-	struct policy *policy;   /* NULL: none */
-	struct history *history; /* NULL: none */
+	struct policy *policy;   /* or NULL */
+	struct history *history; /* or NULL */
 	char today[CLOCK_ISO];   /* "2026-11-21" */
 	bool strict; /* Holm at .05 instead of Benjamini-Hochberg at .05 */
 };

@@ -63,7 +63,7 @@ sample_metric(const struct kase *k, const char *metric)
 	return s;
 }
 
-/* Returns a metric that all n runs have, for their rounds; NULL: none. */
+/* Returns a metric that all n runs have, for their rounds, or NULL. */
 static const struct part_metric *
 find_full_metric(const struct part *p, size_t n)
 {

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the histogram merged over the parts; NULL: there is none, or one is
- * bad, which is reported and sets *rc to -1. */
+/* Returns the histogram merged over the parts; NULL if no part has it, or if
+ * one is bad, which is reported and sets *rc to -1. */
 static struct hist *
 merge_histograms(const struct kase *k, const char *name, int *rc)
 {
@@ -99,7 +99,7 @@ add_shift(struct shifts *all, const struct pairing *p, const char *name)
 	return rc;
 }
 
-/* The first part stands for all: they come from one tool. */
+/* The first part represents all: they come from one tool. */
 int
 shifts_new(struct shifts *all, const struct comparison *c)
 {

@@ -36,7 +36,7 @@ is_commit(const char *commit, const char *name)
 }
 
 /* Returns the index of the only subject of which one of the two keys has the
- * name; -1: none, -2: several. */
+ * name; -1 if no subject matches, -2 if several do. */
 static int
 find_subject_by(
     const struct cases *c, const char *name, const char *const keys[2])

@@ -20,7 +20,7 @@ struct point {
 	char *commit;         /* NULL: not known */
 	char *time;           /* NULL: not known */
 	char *name;           /* for people */
-	double at;            /* place on the line of commits; -1: none */
+	double at;            /* index on the line of commits, or -1 */
 	bool lost;            /* it has no place: its values are not used */
 };
 

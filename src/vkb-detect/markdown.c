@@ -160,7 +160,7 @@ write_commit(struct str *s, const struct point *p)
 		    s, "](https://github.com/%s/commit/%s)", where, p->commit);
 }
 
-/* Returns the largest change of those that count; NULL: none does. */
+/* Returns the largest change of those that count, or NULL. */
 static const struct finding *
 find_worst(const struct findings *all, size_t group)
 {

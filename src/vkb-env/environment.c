@@ -210,7 +210,7 @@ absence_differs(
 }
 
 struct result {
-	size_t alike, differ;
+	size_t equal, differ;
 	struct str unknown;
 };
 
@@ -222,7 +222,7 @@ compare_setting(struct str *out, struct result *r, const struct environment *a,
 	const struct json *y = json_get(b->settings, name);
 
 	if (is_same_value(x, y))
-		r->alike++;
+		r->equal++;
 	else if ((x && y) || absence_differs(a, b, name)) {
 		r->differ++;
 		show_difference(out, name, x, y);
@@ -243,7 +243,7 @@ compare_measure(struct str *out, struct result *r, const struct environment *a,
 	if (isnan(x) || isnan(y))
 		return;
 	if (fabs(x - y) <= fmax(m->apart, m->relative * fmax(x, y))) {
-		r->alike++;
+		r->equal++;
 		return;
 	}
 	r->differ++;
@@ -272,9 +272,9 @@ environment_compare(
 		compare_measure(out, &r, a, b, i);
 	if (r.differ)
 		str_printf(out, "not comparable: %zu of %zu values differ",
-		    r.differ, r.differ + r.alike);
+		    r.differ, r.differ + r.equal);
 	else
-		str_printf(out, "comparable: %zu values are alike", r.alike);
+		str_printf(out, "comparable: %zu values are equal", r.equal);
 	if (r.unknown.len)
 		str_printf(out, "; known of one side only: %s", r.unknown.s);
 	str_addc(out, '\n');

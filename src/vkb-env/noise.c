@@ -20,7 +20,7 @@ struct look;
 struct source {
 	const char *name;
 	enum answer (*look)(const struct look *); /* fills 'why' if FINE, too */
-	const char *costs, *mend;
+	const char *costs, *fix;
 	const char *key, *text; /* for check_off, _value and _above */
 	const char *good, *bad; /* for check_off and check_value */
 	const char *unit;
@@ -165,8 +165,8 @@ check_memory(const struct look *l)
 static const struct source sources[] = {
     {"governor", check_governor,
 	"5 to 20 % of throughput, most where the load is low or in bursts",
-	.mend = "echo performance >/sys/devices/system/cpu/cpu*/cpufreq/"
-		"scaling_governor"},
+	.fix = "echo performance >/sys/devices/system/cpu/cpu*/cpufreq/"
+	       "scaling_governor"},
     {"turbo", check_off,
 	"2 to 10 %: the frequency follows heat and how many cores are busy",
 	"echo 1 >/sys/devices/system/cpu/intel_pstate/no_turbo, or "
@@ -177,18 +177,18 @@ static const struct source sources[] = {
 	"client to one thread of each core",
 	.key = "smt", .text = "two threads share a core (SMT is on)"},
     {"idle", check_idle, "20 to 200 us on single latencies, at low load most",
-	.mend = "echo 1 >/sys/devices/system/cpu/cpu*/cpuidle/stateN/disable "
-		"for all "
-		"deeper than C1"},
+	.fix = "echo 1 >/sys/devices/system/cpu/cpu*/cpuidle/stateN/disable "
+	       "for all "
+	       "deeper than C1"},
     {"aslr", check_value, "1 to 3 % from start to start of a server",
 	.key = "aslr", .good = "disabled",
 	.text = "addresses differ from start to start (ASLR is on)",
-	.mend = "sysctl kernel.randomize_va_space=0, or \"aslr\": false for "
-		"vkb-serve"},
+	.fix = "sysctl kernel.randomize_va_space=0, or \"aslr\": false for "
+	       "vkb-serve"},
     {"thp", check_value, "2 to 5 %, and stalls of milliseconds at forks",
 	.key = "thp", .bad = "always",
 	.text = "transparent huge pages are used for all memory (always)",
-	.mend = "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"},
+	.fix = "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"},
     {"ksm", check_off, "up to 5 % while it scans",
 	"echo 0 >/sys/kernel/mm/ksm/run", .key = "ksm",
 	.text = "the kernel merges equal pages (KSM)"},
@@ -200,12 +200,12 @@ static const struct source sources[] = {
 	.key = "nmi_watchdog",
 	.text = "the NMI watchdog interrupts, and holds a hardware counter"},
     {"swap", check_swap, "stalls of milliseconds to seconds once it is used",
-	.mend = "swapoff -a"},
+	.fix = "swapoff -a"},
     {"clocksource", check_clock, "10 to 30 % of throughput",
-	.mend = "echo tsc >/sys/devices/system/clocksource/clocksource0/"
-		"current_clocksource"},
+	.fix = "echo tsc >/sys/devices/system/clocksource/clocksource0/"
+	       "current_clocksource"},
     {"isolation", check_isolation, "1 to 3 %, and the percentiles above 99.9",
-	.mend =
+	.fix =
 	    "boot with isolcpus=, nohz_full= and rcu_nocbs=, and pin to those"},
     {"interrupts", check_off, "1 to 5 %, in steps of some 10 s",
 	"systemctl stop irqbalance, and set /proc/irq/*/smp_affinity_list",
@@ -231,7 +231,7 @@ static const struct source sources[] = {
 	.key = "memory_pressure_percent", .text = "programs wait for memory",
 	.unit = " % of the last 10 s", .most = PRESSURE},
     {"limit", check_cpu_limit, "p99 of tens of milliseconds once it is reached",
-	.mend = "raise cpu.max (v2) or cpu.cfs_quota_us (v1) of the group"},
+	.fix = "raise cpu.max (v2) or cpu.cfs_quota_us (v1) of the group"},
     {"heat", check_above, "5 to 30 % when the CPU slows down",
 	"let it cool, clean the fans, turn turbo off", .key = "temperature_c",
 	.text = "the CPU is hot", .unit = " degrees", .most = HOT},
@@ -240,11 +240,11 @@ static const struct source sources[] = {
 	.key = "thermal_throttles", .text = "CPUs slowed down because of heat",
 	.unit = " times since boot", .most = 0},
     {"memory", check_memory, "stalls of milliseconds to seconds",
-	.mend = "stop other programs, or use less data"},
+	.fix = "stop other programs, or use less data"},
     {"proc_stat", check_off, "other programs are not seen in the results",
 	.key = "proc_stat_whole", .good = "on",
 	.text = "/proc/stat shows only this container (lxcfs)",
-	.mend = "measure on the host, or without lxcfs"},
+	.fix = "measure on the host, or without lxcfs"},
     {0}};
 
 static void
@@ -255,7 +255,7 @@ show_source(struct str *out, const struct source *s, const char *why)
 	str_printf(out, "\n    costs: %s\n    fix:   ", s->costs);
 	if (setting_listed(s->name))
 		str_printf(out, "vkb-env --apply %s; or ", s->name);
-	str_printf(out, "%s\n", s->mend);
+	str_printf(out, "%s\n", s->fix);
 }
 
 size_t

@@ -78,7 +78,7 @@ remove_state(const struct tune *t)
 	return err_fail_sys("cannot remove '%s'", t->state);
 }
 
-/* Returns 1 if restored, 0 if somebody changed it since, -1 on error. */
+/* Returns 1 if restored, 0 if it was changed since, -1 on error. */
 static int
 restore_setting(const struct tune *t, const struct change *c)
 {

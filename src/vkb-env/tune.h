@@ -23,7 +23,7 @@ struct tune {
 int tune_apply(const struct tune *, char *const *names, size_t n, pid_t pid);
 
 /*
- * Restores the old values. Keeps values that somebody has set since, reports
+ * Restores the old values. Keeps values that were set since, reports
  * them and returns -1. Removes the state file unless a write failed.
  */
 int tune_restore(const struct tune *);

@@ -15,7 +15,7 @@ struct calltree {
 	double **self; /* [column][node]: weight of the node itself */
 	/* Set by calltree_sum: */
 	double **total;         /* [column][node]: and all below it */
-	uint32_t *child, *next; /* by name; 0: none */
+	uint32_t *child, *next; /* by name, or 0 */
 	struct intern *names;   /* of frames */
 	/* Private: */
 	size_t cap;      /* of the arrays by node */

@@ -20,7 +20,7 @@ struct folding_opts {
 };
 
 /* Samples add their weight to 'column' of the tree, and 1 to the column
- * 'samples' (-1: none). Borrows both pointers. */
+ * 'samples' (or -1). Borrows both pointers. */
 struct folding *folding_new(struct calltree *, size_t column, long samples,
     const struct folding_opts *);
 void folding_free(struct folding *);

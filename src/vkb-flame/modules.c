@@ -22,7 +22,7 @@ struct module {
 	size_t nid;
 	bool read;
 	struct elffile *elf;    /* NULL: the kernel, jit code, or no file */
-	struct symtab *symbols; /* NULL: none */
+	struct symtab *symbols; /* or NULL */
 	bool stale;             /* the file exists, but from another build */
 };
 

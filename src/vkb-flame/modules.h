@@ -16,7 +16,8 @@ struct modules;
 struct modules *modules_new(void);
 void modules_free(struct modules *);
 
-/* Returns the number of a module; 'id' is its build-id of n bytes, 0: none. */
+/* Returns the number of a module; 'id' is its build-id of n bytes; n may be 0.
+ */
 size_t modules_add(
     struct modules *, const char *name, const unsigned char *id, size_t n);
 const char *modules_name(const struct modules *, size_t module);

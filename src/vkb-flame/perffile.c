@@ -167,7 +167,7 @@ find_event_at(const struct perffile *f, struct piece r, size_t at)
 	return find_event(f, piece_u64(r.p + at));
 }
 
-/* Returns the time at the end of a record other than a sample; 0: none. */
+/* Returns the time at the end of a record other than a sample, or 0. */
 static uint64_t
 read_trailing_time(const struct perffile *f, struct piece r)
 {

@@ -32,7 +32,7 @@ struct reader {
 
 struct event {
 	struct text comm, pid, tid;
-	struct text name; /* empty: none */
+	struct text name; /* may be empty */
 	bool timed;       /* has a CPU or time after the pid */
 	double period;
 	const char *rest; /* after the name */

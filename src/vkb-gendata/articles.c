@@ -12,7 +12,7 @@
 
 #define PAGE_MOST (256 << 20) /* bytes; a longer page is an error */
 
-#define HEAD 4096 /* bytes of a page in which <redirect> may stand */
+#define HEAD 4096 /* bytes of a page that are searched for <redirect> */
 
 struct articles {
 	struct dump *dump;

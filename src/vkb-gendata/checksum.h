@@ -20,7 +20,7 @@ struct checksum {
 	unsigned char rest[CHECKSUM_BLOCK];
 };
 
-/* 'fd' and 'name' are of the file to be written; -1 and NULL: none. */
+/* 'fd' and 'name' are of the file to be written; -1 and NULL: no file. */
 void checksum_init(struct checksum *, int fd, const char *name);
 uint64_t checksum_end(struct checksum *);
 

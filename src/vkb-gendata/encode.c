@@ -153,7 +153,7 @@ append_npy_head(struct str *s, const struct recipe_file *f)
 
 static const struct {
 	const char *begin, *end; /* of a row */
-	char delimiter;          /* between its fields; '\0': none */
+	char delimiter;          /* between its fields, or '\0' */
 } rows[] = {[RECIPE_CSV] = {"", "\r\n", ','},
     [RECIPE_TSV] = {"", "\n", '\t'},
     [RECIPE_XML] = {"  <doc>\n    <id>", "  </doc>\n", '\0'},

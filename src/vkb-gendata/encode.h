@@ -12,7 +12,7 @@
 struct recipe_file;
 struct str;
 
-/* Append what stands before the first row and after the last. */
+/* Append the text before the first row and after the last. */
 void encode_head(struct str *, const struct recipe_file *);
 void encode_foot(struct str *, const struct recipe_file *);
 

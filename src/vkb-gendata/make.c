@@ -188,7 +188,7 @@ choose_sources(const struct recipes *r, bool *chosen)
 	}
 }
 
-/* Tells whether a chosen file has texts of a wiki dump. */
+/* Returns whether a chosen file has texts of a wiki dump. */
 static bool
 needs_dump(const struct make *m, const bool *chosen)
 {

@@ -23,7 +23,7 @@ struct params {
 	enum params_type type;
 	size_t offset; /* in struct transform */
 	double fallback, min, max;
-	/* Default of a text, or of a list by commas; NULL: none, required. */
+	/* Default of a text, or of a list by commas; NULL: required. */
 	const char *text;
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Marsaglia and Tsang, "The Ziggurat Method for Generating Random Variables",
- * 2000, with 128 layers; x1 and the area are theirs. */
+ * 2000, with 128 layers; x1 and the area are from that paper. */
 #define LAYERS 128
 #define TAIL 3.442619855899
 #define AREA 9.91256303526217e-3

@@ -101,7 +101,7 @@ has_vowel(const char *s, size_t n)
 }
 
 /*
- * Tells whether step 1a or 1b of the Snowball stemmer of English removes -s,
+ * Returns whether step 1a or 1b of the Snowball stemmer of English removes -s,
  * -ed or -ing from the word.
  */
 static bool

@@ -38,7 +38,7 @@ get_prefix_length(const char *name)
 	return b ? (size_t)(b - name) : 0;
 }
 
-/* Tells whether both name the same dump, apart from the date ("latest"). */
+/* Returns whether both name the same dump, apart from the date ("latest"). */
 static bool
 is_same_dump(const char *name, const char *listed)
 {

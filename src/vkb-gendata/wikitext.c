@@ -201,7 +201,7 @@ wikitext_append_unescaped(struct str *out, const char *s, size_t n)
 	}
 }
 
-/* Tells whether the link is a picture, a category or a link to a language. */
+/* Returns whether the link is a picture, a category or a link to a language. */
 static bool
 is_not_prose(const char *s, size_t n)
 {

@@ -113,7 +113,7 @@ load_target(struct adding *a, struct target *t)
 	if (!t->bad && jsonfile_text(path, &t->was) < 0)
 		t->bad = true;
 	if (t->bad) {
-		err_say("'%s' is not changed: mend it to add records", path);
+		err_say("'%s' is not changed: repair it to add records", path);
 		a->rc = -1;
 	}
 }

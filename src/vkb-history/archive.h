@@ -37,7 +37,7 @@ struct archive {
 	size_t n, cap;
 	struct json **configs; /* of all cases, each once */
 	size_t nconfigs, ccap;
-	char *commits; /* path of the commit records; NULL: there are none */
+	char *commits; /* path of the commit records, or NULL */
 };
 
 /*

@@ -60,7 +60,7 @@ call_program(const char **argv, int worst)
 	return rc;
 }
 
-/* Returns the ref of an entry; NULL: none, or it is the commit's id. */
+/* Returns the ref of an entry; NULL if it is missing or the commit's id. */
 static const char *
 get_branch(const struct archive_entry *e)
 {
@@ -274,8 +274,8 @@ write_overview(struct site *s)
 	free(files);
 }
 
-/* Removes pages of commits that are gone. After an error, or if one cannot be
- * removed, it stays in the manifest. */
+/* Removes pages of commits that were pruned. After an error, or if one cannot
+ * be removed, it stays in the manifest. */
 static void
 remove_stale(struct site *s)
 {

@@ -9,9 +9,9 @@
 
 /*
  * Writes the site of the archive 'dir' into the folder 'out'. Makes only pages
- * whose records changed, and removes only pages of commits that are gone. 'url'
- * and the id of a commit make a link to its source; NULL: no links. Returns -1,
- * after reporting it, if something could not be read or written.
+ * whose records changed, and removes only pages of commits that were pruned.
+ * 'url' and the id of a commit make a link to its source; NULL: no links.
+ * Returns -1, after reporting it, if something could not be read or written.
  */
 int site_write(const char *dir, const char *out, const char *url, bool quiet);
 

@@ -20,7 +20,7 @@
 
 struct report {
 	struct json *run; /* NULL: between reports */
-	char *names;      /* line of names above the latencies; NULL: none */
+	char *names;      /* line of names above the latencies, or NULL */
 	bool summary;     /* a latency summary follows (since Redis 6.2) */
 	char *where;      /* FILE:LINE of its beginning */
 };

@@ -19,7 +19,8 @@
 
 #define BLANK " \t"
 
-/* Tells whether the line is "BenchmarkNAME"; NAME has no lower-case initial. */
+/* Returns whether the line is "BenchmarkNAME"; NAME has no lower-case initial.
+ */
 static bool
 is_benchmark_line(const char *line)
 {
@@ -50,7 +51,7 @@ gobench_is(const char *head)
 }
 
 /*
- * Tells whether the line is "key: value", and sets *n to the key's length. A
+ * Returns whether the line is "key: value", and sets *n to the key's length. A
  * key begins with a lower-case letter and has no upper-case letters or blanks.
  */
 static bool

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells whether the first line that is not blank is a record or a result. */
+/* Returns whether the first line that is not blank is a record or a result. */
 bool
 records_is(const char *head)
 {

@@ -50,7 +50,7 @@ runs_parse_value(const char *text)
 	return j ? j : json_string(text);
 }
 
-/* Tells whether the key is always a text, even if it looks like a number. */
+/* Returns whether the key is always a text, even if it looks like a number. */
 static bool
 is_text_key(const char *section, const char *key)
 {
@@ -369,14 +369,14 @@ check_run(const struct json *run, const char *where)
 static int
 convert_times(struct json *run, const char *where)
 {
-	static const char *const places[][2] = {{"subject", "time"},
+	static const char *const paths[][2] = {{"subject", "time"},
 	    {"subject", "module_time"}, {"run", "started"}};
 	char utc[CLOCK_ISO];
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		struct json *section = json_get(run, places[i][0]);
-		const char *key = places[i][1];
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		struct json *section = json_get(run, paths[i][0]);
+		const char *key = paths[i][1];
 		const char *time = json_get_str(section, key);
 
 		if (time && clock_utc(utc, time) == 0) {

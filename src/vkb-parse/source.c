@@ -18,7 +18,7 @@ struct source {
 	struct str buf; /* bytes read; those from 'at' on are undelivered */
 	size_t at;
 	size_t lineno;
-	char *part; /* see source_set_part; NULL: none */
+	char *part; /* see source_set_part, or NULL */
 	struct str line, where;
 	bool ended, torn; /* 'torn': see source_is_torn */
 };

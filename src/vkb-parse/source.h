@@ -35,15 +35,16 @@ const char *source_peek(struct source *, size_t want, size_t *n);
 int source_read_line(
     struct source *, char **line, bool (*matters)(const char *line));
 
-/* Returns which of the characters is most frequent in the first line of text,
- * the first of them if none is there. */
-char source_find_separator(const char *text, const char *which);
-
-/* Tells whether the last line lacks its line break: the input is truncated. */
-bool source_is_torn(const struct source *);
-
 /* The same with the line break, for csvrows.h; 'source' is a struct source. */
 int source_read_raw_line(void *source, const char **line, size_t *n);
+
+/* Returns which of the characters is most frequent in the first line of text,
+ * or the first of them if that line has none. */
+char source_find_separator(const char *text, const char *which);
+
+/* Returns true if the last line lacks its line break: the input is truncated.
+ */
+bool source_is_torn(const struct source *);
 
 /*
  * Parses all the rest as one JSON value; caller frees. NULL (error reported).

@@ -233,7 +233,7 @@ is_timestamp(enum coltype_kind kind)
 	return kind == COLTYPE_TIMESTAMP || kind == COLTYPE_TIMESTAMPTZ;
 }
 
-/* In "timestamp(3) with time zone" the numbers stand in the middle. */
+/* In "timestamp(3) with time zone" the numbers are in the middle. */
 struct coltype
 coltype_parse(const char *name)
 {

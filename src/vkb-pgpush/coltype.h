@@ -79,10 +79,10 @@ struct coltype coltype_widen(struct coltype, const struct coltype_summary *);
 size_t coltype_bytes(struct coltype, size_t len);
 #define COLTYPE_BYTES 24 /* longer values, except NAME, are stored outside */
 
-/* Tells whether a column of that type, widened, can hold all values. */
+/* Returns whether a column of that type, widened, can hold all values. */
 bool coltype_fits(struct coltype, const struct coltype_summary *);
 
-/* Tells whether it rounds some values: times finer than COLTYPE_SECOND. */
+/* Returns whether it rounds some values: times finer than COLTYPE_SECOND. */
 bool coltype_rounds(struct coltype, const struct coltype_summary *);
 
 /*

@@ -303,7 +303,7 @@ is_stored(const struct pass *p, const struct spool_row *row)
 	return hashset_add(p->known, hash_key(key));
 }
 
-/* Tells whether to send row i: it fits, and is not stored yet. */
+/* Returns whether to send row i: it fits, and is not stored yet. */
 static bool
 is_row_wanted(const struct pass *p, const struct spool_row *row, size_t i)
 {

@@ -14,7 +14,7 @@
 
 #define SLOTS (2 * SPOOL_FRAMES) /* a power of two */
 
-/* The name of the metric at some place in the last run, and its column. */
+/* The name of the metric at some position in the last run, and its column. */
 struct name {
 	struct str text;
 	size_t col;
@@ -179,7 +179,7 @@ get_frame(
 	return id;
 }
 
-/* Returns the column of the metric at place 'at' of the run. */
+/* Returns the column of the metric at position 'at' of the run. */
 static size_t
 get_metric_column(struct frames *f, size_t at, const struct jsonscan_text *name)
 {
@@ -201,7 +201,7 @@ get_metric_column(struct frames *f, size_t at, const struct jsonscan_text *name)
 	return have->col;
 }
 
-/* Tells whether each metric has its own column: two names may share one. */
+/* Returns whether each metric has its own column: two names may share one. */
 static bool
 has_own_columns(struct frames *f, const struct run_record *r, size_t frame)
 {
@@ -217,7 +217,7 @@ has_own_columns(struct frames *f, const struct run_record *r, size_t frame)
 	return true;
 }
 
-/* Tells whether a frame and a row can hold all members of the run. */
+/* Returns whether a frame and a row can hold all members of the run. */
 static bool
 is_plain_run(const struct run_record *r)
 {

@@ -36,7 +36,7 @@ void frames_hash_section(char text[17], const struct json *section);
 #define FRAMES_SESSION "object "
 void frames_make_session(char text[32], const struct json *run);
 
-/* Tells whether the number is a valid index of a run: an integer from 1. */
+/* Returns whether the number is a valid index of a run: an integer from 1. */
 bool frames_is_index(double);
 
 #endif

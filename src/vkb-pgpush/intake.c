@@ -22,7 +22,7 @@
 /* The file that is being read. */
 struct file {
 	struct intake *to;
-	const char *ref;         /* name of its folder; NULL: none */
+	const char *ref;         /* name of its folder, or NULL */
 	bool results;            /* it is in a folder of results */
 	struct intern *sessions; /* made-up sessions of runs without one */
 	size_t *count, cap;      /* runs with each of them */

@@ -105,7 +105,7 @@ migrate_row(void *arg, const struct pg_rows *rows, size_t i)
 	return rc;
 }
 
-/* Tells whether there are rows to rewrite; true also if the query fails. */
+/* Returns whether there are rows to rewrite; true also if the query fails. */
 static bool
 has_old_rows(struct pg *pg)
 {

@@ -1,5 +1,5 @@
 /*
- * Stores records other than runs in tables of their own: env records in
+ * Stores records other than runs in separate tables: env records in
  * vkb_envs, which the session joins to runs, and change records, the last
  * results of vkb-detect for each table of runs, in vkb_changes.
  */

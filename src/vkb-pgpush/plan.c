@@ -213,7 +213,7 @@ plan_table(struct schema *s, const struct spool *spool)
 	plan_indexes(s, spool);
 }
 
-/* Tells whether NOT NULL must go: some row has no value and no default. */
+/* Returns whether NOT NULL must go: some row has no value and no default. */
 static bool
 must_allow_null(
     const struct schema_column *c, const struct spool_column *from, size_t rows)
@@ -295,7 +295,7 @@ plan_runs_table(struct schema *s)
 	add_statement(s, &sql);
 }
 
-/* Tells whether the table is full; a new table gets id and created_at too. */
+/* Returns whether the table is full; a new table gets id and created_at too. */
 static bool
 is_full(const struct schema *s)
 {

@@ -54,7 +54,7 @@ struct head {
 	uint32_t col, kind, len;
 };
 
-/* Tells whether the name is one of ours or exists in every table. */
+/* Returns whether the name is one of ours or exists in every table. */
 static bool
 is_reserved_name(const char *key)
 {
@@ -68,7 +68,7 @@ is_reserved_name(const char *key)
 	return false;
 }
 
-/* Tells whether the key looks like a name that make_name adds a hash to. */
+/* Returns whether the key looks like a name that make_name adds a hash to. */
 static bool
 has_hash_ending(const char *key)
 {
@@ -202,7 +202,7 @@ spool_is_full(const struct spool *s)
 	return s->nframes == SPOOL_FRAMES;
 }
 
-/* spool_end_row fills in the row's length, which stands first. */
+/* spool_end_row fills in the row's length, which comes first. */
 void
 spool_begin_row(struct spool *s, const char *where, size_t frame)
 {

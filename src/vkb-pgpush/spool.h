@@ -56,7 +56,7 @@ size_t spool_begin_frame(struct spool *);
 bool spool_is_full(const struct spool *);
 
 /*
- * Begins a row; 'where' is its place for messages. Its values follow, without
+ * Begins a row; 'where' is FILE:LINE for messages. Its values follow, without
  * those of its frame. spool_end_row returns 0, or -1 (error reported).
  */
 void spool_begin_row(struct spool *, const char *where, size_t frame);

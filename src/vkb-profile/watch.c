@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /*
- * Waits until the deadline (ns; 0: none), the end of the process, or a signal.
+ * Waits until the deadline (ns, or 0), the end of the process, or a signal.
  * Returns whether the deadline has come.
  */
 static bool

@@ -28,7 +28,7 @@ add_value(struct property *v, const struct json *j)
 		v->n--;
 }
 
-/* Returns the values by key and place of the subject; the caller frees it. */
+/* Returns the values by key and index of the subject; the caller frees it. */
 static struct property *
 collect_values(const struct model *m, struct intern *keys, size_t width)
 {

@@ -47,7 +47,7 @@ void figures_free(struct figures *);
 /* Returns NULL if no figure has that name. */
 const struct figure *figures_find(const struct figures *, const char *name);
 
-/* Appends the SVG. 'whole': a file of its own, with style and legend. */
+/* Appends the SVG. 'whole': a separate file, with style and legend. */
 void figure_draw(
     struct str *, const struct figures *, const struct figure *, bool whole);
 

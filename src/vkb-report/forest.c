@@ -120,7 +120,7 @@ forest_row(struct str *s, const struct forest *f, const struct delta *d,
 		    d->ratio > 1 ? -7 : 7);
 }
 
-/* Draws the same rows as a plot of its own, with names and numbers. */
+/* Draws the same rows as a separate plot, with names and numbers. */
 void
 figure_comparison(struct str *s, const struct model *m, bool whole)
 {

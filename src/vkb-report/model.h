@@ -36,7 +36,7 @@ struct subject {
 	const char *key;  /* from json_canonical */
 	const char *time; /* NULL: unknown */
 	size_t place;     /* index in 'ordered' */
-	size_t look;      /* its colour and shape; MODEL_LOOKS: none */
+	size_t look;      /* its colour and shape, or MODEL_LOOKS */
 	bool baseline;
 	bool contender;
 };
@@ -44,7 +44,7 @@ struct subject {
 struct cell { /* one case of one subject */
 	struct kase *kase;
 	struct subject *subject;
-	struct json *rec;     /* its summary; NULL: none */
+	struct json *rec;     /* its summary, or NULL */
 	struct json **series; /* of its first runs, in run order */
 	size_t nseries, cap;
 	size_t more; /* runs whose series are not kept */
@@ -64,7 +64,7 @@ struct kase {
 	struct json *config;
 	char *name;
 	size_t place;        /* index in 'order' */
-	struct cell **cells; /* ordered by the place of their subjects */
+	struct cell **cells; /* in the order of their subjects */
 	size_t ncells, cap;
 	struct delta **deltas;
 	size_t ndeltas, dcap;

@@ -18,15 +18,15 @@
 
 struct str;
 
-enum { PLOT_LOOKS = 6 }; /* number of looks; as a look: none */
+enum { PLOT_LOOKS = 6 }; /* number of looks; as a look: no style */
 
 struct plot {
 	struct str *to;
 	struct axis x, y;          /* fitted to all that is drawn */
-	const char *label;         /* what the plot shows, in words; borrowed */
-	bool whole;                /* a file of its own */
+	const char *label;         /* what the plot shows; borrowed */
+	bool whole;                /* a separate file */
 	double width, height;      /* pixels; 0: default */
-	const char *const *legend; /* names by look, if whole; NULL: none */
+	const char *const *legend; /* names by look, if whole, or NULL */
 	size_t nlegend;
 	const char *const *xnames; /* names at x = 0, 1, ...; NULL: ticks */
 	size_t nxnames;
@@ -43,7 +43,7 @@ void plot_line(struct plot *, const double *x, const double *y, size_t n,
     size_t look, const char *class);
 void plot_band(struct plot *, const double *x, const double *lo,
     const double *hi, size_t n, size_t look);
-/* 'title' is the tooltip; NULL: none. */
+/* 'title' is the tooltip, or NULL. */
 void plot_dot(
     struct plot *, double x, double y, size_t look, const char *title);
 void plot_whisker(struct plot *, double x, double lo, double hi, size_t look);

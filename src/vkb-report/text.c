@@ -48,7 +48,7 @@ fit_values(struct range *l, const struct json *metric)
 	}
 }
 
-/* Returns the first gate metric of the case, else its first; NULL: none. */
+/* Returns the first gate metric of the case, else its first, or NULL. */
 static const char *
 choose_metric(const struct kase *k)
 {

@@ -30,7 +30,7 @@ struct following {
 	struct str in; /* input after the last newline */
 	size_t lineno;
 	bool trouble;
-	int broken; /* 1: cannot write to stdout; -1: its reader is gone */
+	int broken; /* 1: cannot write to stdout; -1: its reader has ended */
 };
 
 static bool

@@ -6,7 +6,7 @@
 struct shared;
 
 /* Runs until the end of stdin or a signal. Returns the exit status, or -1 if
- * the reader of stdout is gone. */
+ * the reader of stdout has ended. */
 int follow(struct shared *);
 
 #endif

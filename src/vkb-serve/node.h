@@ -52,7 +52,7 @@ int node_poll(struct node *, struct str *why);
 bool node_port_taken(const struct node *);
 
 bool node_has_ended(const struct node *);
-int node_fd(const struct node *); /* readable once it has ended; -1: none */
+int node_fd(const struct node *); /* readable once it has ended, or -1 */
 
 /* Appends "node 2 (port 17001) exited with 1; from the end of its log:" and the
  * log. */

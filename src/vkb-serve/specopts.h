@@ -16,7 +16,7 @@ struct specopts {
 };
 
 /*
- * Returns the 'spec' record of 'file' (NULL: none) and the options, which
+ * Returns the 'spec' record of 'file' (or NULL) and the options, which
  * override it. Warns of unknown keys unless 'quiet', and hides secrets in the
  * arguments. Caller frees. Returns NULL after reporting an error.
  */

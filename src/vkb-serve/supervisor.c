@@ -179,7 +179,7 @@ supervisor_status(const char *folder, bool quiet)
 	if (pid < 0)
 		return 2;
 	rec = read_state(folder);
-	/* Status ok is outdated if the supervisor is gone. */
+	/* Status ok is outdated if the supervisor has ended. */
 	if (rec && (pid || !is_ok(rec))) {
 		rc = jsonl_write(STDOUT_FILENO, rec) < 0 ? 2 : !is_ok(rec);
 	} else if (!quiet)

@@ -53,7 +53,7 @@ struct operation {
 	int traits;
 };
 
-const struct operation *operation_find(const char *name); /* NULL: none */
+const struct operation *operation_find(const char *name); /* or NULL */
 
 /* Operations that have options of their own. */
 int operation_claim(struct session *);

@@ -32,7 +32,7 @@ struct row {
 	enum rules_status status;
 	char *config_hash, *architecture; /* NULL if another tool wrote it */
 	char *owner;        /* last holder of the claim, or NULL */
-	double lease_until; /* 0: none */
+	double lease_until; /* or 0 */
 	long long attempts; /* times it was claimed */
 	char *reason;       /* of a failure, or NULL */
 	double created, updated;

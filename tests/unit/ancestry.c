@@ -256,7 +256,7 @@ rings(void)
 	add(a, all, 0, false);
 	ancestry_choose(a, measured, 1);
 	tap_ok(ancestry_length(a) == 1 && is_at(a, "aaaa0000", 0),
-	    "a commit that is its own parent has none");
+	    "a commit that is its own parent has no parent");
 	ancestry_free(a);
 }
 

@@ -119,7 +119,7 @@ which(void)
 	free(w.c.canaries);
 }
 
-/* What two canaries beside each other become; the third row is none. */
+/* What two canaries beside each other become; the third row is not a canary. */
 static void
 tests(void)
 {

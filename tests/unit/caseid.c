@@ -1,4 +1,4 @@
-/* The names of cases: short where that is enough, and never two alike. */
+/* The names of cases: short where that is enough, and always different. */
 #include "tap.h"
 
 #include "json.h"
@@ -108,7 +108,7 @@ unique(void)
 
 	is_named(short_ones, 2, "A B ", "short names where they differ");
 	is_named(longer, 3, "A-n1 B A-n2 ",
-	    "a longer one only for those that are alike");
+	    "a longer name only for cases that would have the same");
 	is_named(numbered, 3, "A-1 B A-2 ",
 	    "a number, from 1, where nothing else tells them apart");
 	is_named(twice, 3, "B A ", "the same case twice is one, the first");

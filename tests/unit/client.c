@@ -239,7 +239,7 @@ encrypted(void)
 	if (!freopen("/dev/null", "w", stderr))
 		abort();
 	tap_ok(!tls_context_new("/nonexistent", NULL, NULL), "no CA file");
-	tap_ok(!tls_context_new(ca, crt, ca), "a key that is none");
+	tap_ok(!tls_context_new(ca, crt, ca), "a file that is not a key");
 	tap_ok(certificate_make("/nonexistent", NULL) < 0,
 	    "no folder to write into");
 }

@@ -15,18 +15,18 @@ keys(void)
 	char words[CONFIG_WORDS];
 
 	for (const struct config_key *k = config_keys; k->name; k++)
-		printf("%s.%s %s\n", k->place, k->name,
+		printf("%s.%s %s\n", k->section, k->name,
 		    config_format_rule(k, words));
 	return 0;
 }
 
 static bool
-place_exists(const char *place)
+section_exists(const char *section)
 {
 	for (const struct config_key *k = config_keys; k->name; k++)
-		if (strcmp(k->place, place) == 0)
+		if (strcmp(k->section, section) == 0)
 			return true;
-	return strcmp(place, "any") == 0;
+	return strcmp(section, "any") == 0;
 }
 
 /* Limits are round numbers or those of others; what has none says 0, or -1
@@ -183,15 +183,15 @@ main(int argc, char **argv)
 	cpus();
 	for (const struct config_key *k = config_keys; k->name; k++) {
 		tap_ok(*config_format_rule(k, words), "%s.%s is described",
-		    k->place, k->name);
+		    k->section, k->name);
 		if (k->rule == CONFIG_OBJECT || k->rule == CONFIG_OBJECTS)
-			tap_ok(place_exists(k->inner), "%s.%s has keys",
-			    k->place, k->name);
+			tap_ok(section_exists(k->inner), "%s.%s has keys",
+			    k->section, k->name);
 		for (const struct config_key *l = k + 1; l->name; l++)
-			if (strcmp(k->place, l->place) == 0 &&
+			if (strcmp(k->section, l->section) == 0 &&
 			    strcmp(k->name, l->name) == 0)
-				tap_ok(false, "%s.%s is there twice", k->place,
-				    k->name);
+				tap_ok(false, "%s.%s is there twice",
+				    k->section, k->name);
 	}
 	return tap_done();
 }

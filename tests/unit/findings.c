@@ -189,7 +189,7 @@ orders(void)
 		branch_find_since(&b, "2026-01-0") == -1 &&
 		branch_find_since(&b, "2026/01/03") == -1 &&
 		branch_find_since(&b, "2026-01-03x") == -1,
-	    "what is none of these is an error");
+	    "another value is an error");
 	branch_free(&b);
 	str_clear(&s);
 

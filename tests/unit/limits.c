@@ -265,13 +265,13 @@ levels(void)
 	tap_str(kind(60, 90, 100, 0, true), "warmup",
 	    "a level from the last quarter on is a level");
 	tap_str(kind(61, 90, 100, 0, true), "unsteady",
-	    "one that begins later is none");
-	tap_str(kind(40, 98, 100, 0, true), "flat", "2 % below is alike");
+	    "a level that begins later does not count");
+	tap_str(kind(40, 98, 100, 0, true), "flat", "2 % below is equal");
 	tap_str(kind(40, 97.9, 100, 0, true), "warmup", "2.1 % is not");
 	tap_str(
 	    kind(40, 102.1, 100, 0, true), "slowdown", "nor is 2.1 % above");
 	tap_str(kind(40, 110, 100, 5, true), "flat",
-	    "what lies within the distance of the quartiles is alike");
+	    "a level within the distance of the quartiles is equal");
 	tap_str(kind(40, 110.1, 100, 5, true), "slowdown",
 	    "what lies beyond it is not");
 	tap_str(kind(40, -97.9, -100, 0, true), "slowdown",

@@ -272,7 +272,7 @@ bootstraps(void)
 	two[1] = (struct bootstrap_pair){y, x, 6, 8, false};
 	bootstrap_geomean("rps", two, 2, .95, &b);
 	tap_ok(fabs(b.est - 1) < 1e-14 && b.lo < 1 && 1 < b.hi,
-	    "a change and its reverse are none: [%g, %g]", b.lo, b.hi);
+	    "a change and its reverse cancel: [%g, %g]", b.lo, b.hi);
 	tap_ok(bootstrap_geomean("rps", two, 0, .95, &b) < 0 && isnan(b.lo),
 	    "no case has no mean");
 	two[1].n = 4;
@@ -554,7 +554,7 @@ splits(void)
 	for (int i = 0; i < 100; i++)
 		block[i] = i % 10 ? block[i - 1] : normal(&r);
 	tap_ok(variance_within(block, 100) > 4 * square_sd(block, 100) / 100,
-	    "neighbours that are alike make it more");
+	    "autocorrelated neighbours make it larger");
 	/* z sqrt(p / n) = half: n = p (z / half)^2 */
 	p[VARIANCE_MACHINE] = (struct variance_part){1, 5, false};
 	for (int i = 1; i < VARIANCE_SOURCES; i++)

@@ -209,7 +209,7 @@ limits(void)
 	    "the client is the limit of one run");
 	tap_ok(!metric_server_bound(rate, 3, 3, 0), "the load has a rate");
 	json_set_num(rate, "rate", 0);
-	tap_ok(metric_server_bound(rate, 3, 3, 0), "a rate of 0 is none");
+	tap_ok(metric_server_bound(rate, 3, 3, 0), "a rate of 0 means no rate");
 	json_free(none);
 	json_free(rate);
 }

@@ -147,10 +147,10 @@ waivers(void)
 		tap_ok(day_is_taken(last[i]), "%s is a day", last[i]);
 		snprintf(next, sizeof next, "%.8s%02d", last[i],
 		    atoi(last[i] + 8) + 1);
-		tap_ok(!day_is_taken(next), "%s is none", next);
+		tap_ok(!day_is_taken(next), "%s is not a day", next);
 	}
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		tap_ok(!day_is_taken(wrong[i]), "%s is none", wrong[i]);
+		tap_ok(!day_is_taken(wrong[i]), "%s is not a day", wrong[i]);
 	tap_ok(policy_waives(&w, .9) && policy_waives(&w, 1.1),
 	    "a change of 10%% is within a limit of 10%%, whichever way");
 	tap_ok(!policy_waives(&w, .899) && !policy_waives(&w, 1.101),
@@ -174,8 +174,8 @@ margins(void)
 	struct policy_answer a = {.better = -1};
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		tap_ok(policy_parse_margin(bad[i], &a) < 0, "'%s' is none",
-		    bad[i]);
+		tap_ok(policy_parse_margin(bad[i], &a) < 0,
+		    "'%s' is not a margin", bad[i]);
 	tap_ok(
 	    policy_parse_margin("0%", &a) == 0 && a.margin == 0, "0%% is one");
 	tap_ok(a.better == -1, "that gives no direction");

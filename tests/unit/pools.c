@@ -126,9 +126,9 @@ schedule(void)
 	tap_ok(!openloop.done(&w), "which is not done while some wait");
 	w.sent.n = 3;
 	tap_ok(openloop.done(&w), "and is when all are sent");
-	w.away = 1;
+	w.nredirected = 1;
 	tap_ok(!openloop.done(&w), "unless one is redirected");
-	w.away = 0;
+	w.nredirected = 0;
 	w.loop.busy = 1;
 	tap_ok(!openloop.done(&w), "or awaits its reply");
 	w.loop.busy = 0;

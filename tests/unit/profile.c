@@ -71,7 +71,7 @@ stacks(void)
 	    "[my lib.so] 1\n",
 	    "samples, names with anything in them, no last empty line");
 	is_folded(true, two, "srv;main;leaf 1001\n",
-	    "by time: microseconds, and what is none is left out");
+	    "by time: microseconds, and other lines are left out");
 	is_folded(false, "srv 1 1.0: 1 cycles: \n\nsrv 1 1.1: 1 cycles: \n\n",
 	    "srv 2\n", "samples without a stack");
 	is_folded(false, "", "", "nothing");

@@ -137,7 +137,7 @@ of_names(void)
 	}
 	for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
 		tap_ok(coltype_parse(strange[i]).kind == COLTYPE_STRANGE,
-		    "'%s' is none of them", strange[i]);
+		    "'%s' is not one of them", strange[i]);
 }
 
 static const char *const values[] = {"true", "0", "1", "-32768", "40000",
@@ -235,7 +235,7 @@ times(void)
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
 		tap_ok(coltype_is_time(good[i]), "'%s' is a time", good[i]);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		tap_ok(!coltype_is_time(bad[i]), "'%s' is none", bad[i]);
+		tap_ok(!coltype_is_time(bad[i]), "'%s' is not a time", bad[i]);
 }
 
 static void

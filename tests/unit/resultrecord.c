@@ -107,7 +107,7 @@ closed_loop(void)
 	    "the rate of an interval is its requests by its own length");
 	is_room(run, "errors", "{\"OOM\":3,\"MOVED\":4}",
 	    "errors are counted by kind");
-	is_room(run, "samples", "{\"at_s\":[1]}", "the course is copied");
+	is_room(run, "samples", "{\"at_s\":[1]}", "the samples are copied");
 	tap_str(json_get_str(run, "bound"), "client", "the client was busy");
 	tap_ok(!json_get(run, "hist"), "a run without histograms has no room");
 	watch_cost_free(&cost);

@@ -1,5 +1,5 @@
 /*
- * What runs say beyond their metrics: the course of their series, merged
+ * What runs say beyond their metrics: the trends of their series, merged
  * histograms, and the places where they were made, each against what the
  * headers promise.
  */
@@ -361,7 +361,7 @@ merging(void)
 	scratch_free(s);
 }
 
-/* ---- places */
+/* ---- sessions and machines */
 
 static void
 machines(void)
@@ -382,7 +382,7 @@ machines(void)
 	}
 	tap_ok(right, "a session keeps its number");
 	tap_ok(sessions_add(p, NULL, 0, "ant") == SESSIONS_UNKNOWN,
-	    "a run without a session has none");
+	    "a run without a session has no machine");
 	rank = sessions_order(p);
 	for (size_t i = 0; i < 6; i++) {
 		right = right && rank[i] == order[i] &&
@@ -400,7 +400,7 @@ machines(void)
 	    "a machine that comes later has its place");
 	sessions_add(p, "s0", 2, "bee");
 	tap_ok(sessions_machine(p, 4) == sessions_machine(p, 3),
-	    "a session of two machines is of none that is known");
+	    "a session of two machines has an unknown machine");
 	sessions_free(p);
 	sessions_free(NULL);
 }

@@ -86,12 +86,12 @@ table(size_t spill_after)
 		tap_ok(rows_spill(&r, s) == 0 && rows_spill(&r, s) == 0,
 		    "%zu rows go to the file", i + 1);
 		after = rows_bytes(&r);
-		tap_ok(after < before && r.away == i + 1 && !r.runs && !r.v,
+		tap_ok(after < before && r.spilled == i + 1 && !r.runs && !r.v,
 		    "they take no memory there: %zu bytes, then %zu", before,
 		    after);
 	}
 	tap_ok(r.nblocks == RUNS / spill_after,
-	    "each time is a block, and one of nothing is none");
+	    "each time is a block, except for nothing");
 	tap_ok(holds_all(&r, s), "all runs and values are read back");
 	at = rows_order(&r, s, runs, rank);
 	tap_ok(at && memcmp(at, want, sizeof want) == 0,
@@ -292,7 +292,7 @@ cut_file(void)
 	tap_ok(rows_runs(&r, s, got) == 0 && rows_values(&r, s, 0, v) == 0 &&
 		v[MANY - 1] == MANY - 1,
 	    "and are read back");
-	tap_ok(cut_scratch_file(), "somebody cuts the file");
+	tap_ok(cut_scratch_file(), "the file is truncated by another program");
 	tap_ok(rows_runs(&r, s, got) < 0, "the runs cannot be read");
 	tap_ok(rows_values(&r, s, 0, v) < 0, "nor can their values");
 	tap_ok(merged_next(&m, s, &i, &name, &h) < 0, "nor the histogram");

@@ -98,14 +98,14 @@ bounds(void)
 	for (int i = 0; i < 10; i++)
 		serial_add(&s, up, 10);
 	tap_ok(serial_estimate(&s, 1) > .9 && serial_estimate(&s, 1) <= .95,
-	    "a trend is as alike as can be");
+	    "a trend is fully autocorrelated");
 	serial_add(&two[0], up, 10);
 	for (int i = 0; i < 10; i++)
 		two[1].squares += 1e6 * s.squares;
 	two[1].runs = 10;
 	two[1].series = 1;
 	tap_ok(serial_estimate(two, 2) < serial_estimate(two, 1),
-	    "each metric counts alike, whatever its noise");
+	    "each metric has the same weight, whatever its noise");
 }
 
 /* The share of rows with p below .05, of equal sides of n runs with this lag-1

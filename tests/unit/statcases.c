@@ -53,7 +53,7 @@ near(const struct json *c, const char *key, const struct json *room, double got)
 		tap_near(got, json_num(want, NAN), tolerance, what);
 }
 
-/* A difference up to 'nothing' is none. */
+/* Differences up to 'nothing' count as 0. */
 static void
 rows(const struct json *c, double (*of)(double, double), bool two,
     double nothing)

@@ -114,7 +114,7 @@ quantiles(void)
 	text = summarise(runs, 3, false);
 	rec = json_parse(text, strlen(text), NULL, NULL);
 	tap_ok(!json_get(rec, "quantiles"),
-	    "one run without quantiles: the summary has none");
+	    "one run without quantiles: the summary has no quantiles");
 	json_free(rec);
 	free(text);
 	for (size_t i = 0; i < 3; i++)
@@ -337,7 +337,7 @@ places(void)
 		    "runs without a place in their session have a session");
 		tap_ok(!json_get(m, "lag1") == !timed &&
 			!json_get(m, "drift_percent") == !timed,
-		    "those with an order alone have a course, others none");
+		    "runs with an order have a trend, others do not");
 		tap_ok(!json_get(m, "blocks"), "and no block");
 		json_free(rec);
 		summary_free(s);

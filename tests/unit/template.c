@@ -47,7 +47,7 @@ write_all(
 	}
 	free(buf);
 	*len = s.len;
-	tap_ok(n == 0 && c->turn == turn, "a course knows its turn");
+	tap_ok(n == 0 && c->turn == turn, "a cursor counts its turns");
 	return str_take(&s);
 }
 
@@ -309,9 +309,9 @@ both_sides(size_t most)
 	template_free(t);
 }
 
-/* A course with its first number, row and turn. */
+/* A cursor with its first number, row and turn. */
 static struct cursor
-course(uint64_t number, uint64_t seq, uint64_t turn)
+make_cursor(uint64_t number, uint64_t seq, uint64_t turn)
 {
 	struct cursor c = {
 	    .chooser = &chooser_sequential, .number = number, .turn = turn};
@@ -339,30 +339,30 @@ is_text(const char *text, bool cluster, struct cursor c, uint32_t n,
 static void
 in_sequence(void)
 {
-	is_text("X __rand_int__ __rand_int__", false, course(499, 0, 0), 2,
+	is_text("X __rand_int__ __rand_int__", false, make_cursor(499, 0, 0), 2,
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000998\r\n$12\r\n000000000999\r\n"
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000000\r\n$12\r\n000000000001\r\n",
 	    "two numbers of a command follow each other, around the space");
-	is_text("X __rand_1st__ __rand_2nd__", false, course(998, 0, 0), 3,
+	is_text("X __rand_1st__ __rand_2nd__", false, make_cursor(998, 0, 0), 3,
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000998\r\n$12\r\n000000000998\r\n"
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000999\r\n$12\r\n000000000999\r\n"
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000000\r\n$12\r\n000000000000\r\n",
 	    "shared ones are the number of the command");
-	is_text("X __seq__", false, course(0, KEYS_NUMBERS - 1, 0), 2,
+	is_text("X __seq__", false, make_cursor(0, KEYS_NUMBERS - 1, 0), 2,
 	    "*2\r\n$1\r\nX\r\n$12\r\n999999999999\r\n"
 	    "*2\r\n$1\r\nX\r\n$12\r\n000000000000\r\n",
 	    "twelve digits are followed by zero");
-	is_text("X __seq__", false, course(0, 99999999, 0), 2,
+	is_text("X __seq__", false, make_cursor(0, 99999999, 0), 2,
 	    "*2\r\n$1\r\nX\r\n$12\r\n000099999999\r\n"
 	    "*2\r\n$1\r\nX\r\n$12\r\n000100000000\r\n",
 	    "the ninth digit is written when there is one");
 	keys.space = 123456789012;
-	is_text("X __rand_int__", false, course(123456789011, 0, 0), 2,
+	is_text("X __rand_int__", false, make_cursor(123456789011, 0, 0), 2,
 	    "*2\r\n$1\r\nX\r\n$12\r\n123456789011\r\n"
 	    "*2\r\n$1\r\nX\r\n$12\r\n000000000000\r\n",
 	    "numbers of a large space have twelve digits too");
 	keys.space = 1000;
-	is_text("A ; 2 B __seq__", false, course(0, 5, 2), 3,
+	is_text("A ; 2 B __seq__", false, make_cursor(0, 5, 2), 3,
 	    "*2\r\n$1\r\nB\r\n$12\r\n000000000005\r\n*1\r\n$1\r\nA\r\n"
 	    "*2\r\n$1\r\nB\r\n$12\r\n000000000006\r\n",
 	    "the turn says which command is the next");
@@ -392,17 +392,17 @@ in_cluster(void)
 	    .rounds = 1,
 	    .collections = collections,
 	    .ncollections = 2};
-	is_text("X {tag}__rand_int__", true, course(2, 0, 0), 4,
+	is_text("X {tag}__rand_int__", true, make_cursor(2, 0, 0), 4,
 	    "*2\r\n$1\r\nX\r\n$17\r\n{ccc}000000000020\r\n"
 	    "*2\r\n$1\r\nX\r\n$17\r\n{aaa}000000016387\r\n"
 	    "*2\r\n$1\r\nX\r\n$17\r\n{bbb}000000016394\r\n"
 	    "*2\r\n$1\r\nX\r\n$17\r\n{aaa}000000000003\r\n",
 	    "the tag is that of the number, which lies on the node");
-	is_text("X {tag}__seq__", true, course(0, 4, 0), 2,
+	is_text("X {tag}__seq__", true, make_cursor(0, 4, 0), 2,
 	    "*2\r\n$1\r\nX\r\n$17\r\n{bbb}000000000004\r\n"
 	    "*2\r\n$1\r\nX\r\n$17\r\n{ccc}000000000005\r\n",
 	    "with numbers in sequence the slots of the node take turns");
-	is_text("X {tag}", true, course(0, 0, 1), 3,
+	is_text("X {tag}", true, make_cursor(0, 0, 1), 3,
 	    "*2\r\n$1\r\nX\r\n$5\r\n{eee}\r\n*2\r\n$1\r\nX\r\n$5\r\n{ddd}\r\n"
 	    "*2\r\n$1\r\nX\r\n$5\r\n{eee}\r\n",
 	    "without a number the collections of the node do");

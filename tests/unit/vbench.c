@@ -81,7 +81,7 @@ arguments(void)
 	    vbargs_fits(&caps, "HSET", 131072), "where it must be one at all");
 }
 
-/* The throughput, or why there is none. */
+/* The throughput, or why it is unknown. */
 static void
 says(const char *out, const char *command, const char *words, const char *want)
 {

@@ -107,7 +107,7 @@ student(void)
 	verdict_set_serial(&f, r, (size_t[]){1, 3});
 	w.se = serial_inflation(r, n);
 	tap_near(f.wider[0], w.se * (n - 1) / (n - w.se), 1e-12,
-	    "runs that are alike have a wider mean");
+	    "autocorrelated runs have a wider mean");
 	tap_near(f.noise[0].df, fmax(1, 3 * (n / w.se - 1) / (n - 1)), 1e-12,
 	    "and fewer degrees of freedom");
 	tap_ok(f.wider[1] == 1 && f.noise[1].df == 2,

@@ -122,7 +122,7 @@ results(void)
 			       "\"rps\":1}");
 	char *s;
 
-	tap_ok(!flat_is(j), "a record is none");
+	tap_ok(!flat_is(j), "a record is not a flat result");
 	json_free(j);
 	s = flat("{\"command\":\"LRANGE\",\"rps\":7.5}");
 	tap_ok(strstr(s, "\"LRANGE\"") != NULL,

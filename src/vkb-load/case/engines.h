@@ -21,7 +21,7 @@ struct engine_job {
 	const struct engine_work *work; /* the streams of the case */
 	size_t nwork;
 	const struct engine_work *warmup; /* runs first, not counted */
-	size_t nwarmup;                   /* 0: none */
+	size_t nwarmup;                   /* may be 0 */
 	const volatile int *stop; /* polled; ends the job with -1, no message */
 	engine_progress_fn *progress;
 	void *arg;
@@ -46,7 +46,7 @@ struct engine {
 	/*
 	 * Returns true if the case needs a trial, on a server of its own,
 	 * before its first run; attempt makes the trial and returns 0 or -1.
-	 * NULL: none does.
+	 * NULL: no case does.
 	 */
 	bool (*untried)(const void *self, const struct json *cas);
 	int (*attempt)(void *self, const struct engine_job *);

@@ -51,7 +51,7 @@ bool handle_is_lost(
 int handle_target(
     const struct server_handle *, const struct bench_case *, struct target *);
 
-/* Returns the timeout of the session, else that of the case; 0: none. */
+/* Returns the timeout of the session, else that of the case, or 0. */
 double handle_timeout(const struct case_context *, const struct bench_case *);
 
 #endif

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The log of one node; 'fd' stands behind what was copied already. */
+/* The log of one node; the offset of 'fd' is behind what was copied already. */
 struct log {
 	int fd;
 	char *path; /* of the copy */

@@ -150,10 +150,10 @@ static void
 set_module(struct measure *m, const struct json *server, struct json *rec)
 {
 	const char *path = json_get_str(m->build, "module");
-	const char *room = path ? "subject" : "env";
+	const char *section = path ? "subject" : "env";
 	const struct json *first = json_first(json_get(server, "modules"));
 
-	json_set_str(json_get(rec, room), "module_sha256",
+	json_set_str(json_get(rec, section), "module_sha256",
 	    json_get_str(first, "sha256"));
 	json_set_str(json_get(rec, "run"), "module_path", path);
 }
@@ -210,14 +210,14 @@ make_job(struct measure *m, const struct target *t)
 static void
 copy_run_facts(struct measure *m)
 {
-	static const char *const rooms[] = {"run", "env"};
+	static const char *const sections[] = {"run", "env"};
 	const struct json *from;
 	struct json *to;
 
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 1; i < m->roles.n; i++) {
-			from = json_get(m->recs[0], rooms[k]);
-			to = json_get(m->recs[i], rooms[k]);
+			from = json_get(m->recs[0], sections[k]);
+			to = json_get(m->recs[i], sections[k]);
 			for (from = json_first(from); from;
 			     from = json_next(from))
 				if (!json_get(to, json_key(from)))

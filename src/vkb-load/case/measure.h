@@ -24,7 +24,7 @@ struct measure {
 	const struct engine *engine;
 	struct roles roles;
 	struct json **recs;    /* a run record for each role */
-	struct json *raw;      /* verbatim output; NULL: none */
+	struct json *raw;      /* verbatim output, or NULL */
 	struct json *profiled; /* profile records; NULL: not profiled */
 	struct profiles *profiles;
 	struct str error; /* why it failed */

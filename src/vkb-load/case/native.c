@@ -93,10 +93,10 @@ check_result(
 /* The progress report while datasets are read. */
 struct reading {
 	const struct engine_job *job;
-	int64_t told_ns;
+	int64_t reported_ns;
 };
 
-#define TELL_NS 250000000 /* between two reports */
+#define REPORT_NS 250000000 /* between two reports */
 
 static bool
 is_stopped(void *arg)
@@ -106,8 +106,8 @@ is_stopped(void *arg)
 	struct engine_progress p = {.rps = NAN, .p99_ms = NAN, .seeding = true};
 	int64_t now = clock_ns();
 
-	if (j->progress && now - r->told_ns > TELL_NS) {
-		r->told_ns = now;
+	if (j->progress && now - r->reported_ns > REPORT_NS) {
+		r->reported_ns = now;
 		j->progress(j->arg, &p);
 	}
 	return j->stop && *j->stop;

@@ -219,7 +219,7 @@ count_hits(const struct reply *r)
 	return reply_integer(reply_at(r, 0));
 }
 
-/* The most hits that a node found; -1: none answered a search, see 'why'. */
+/* The most hits that a node found; -1 if all searches failed, see 'why'. */
 struct finding {
 	const struct target *t;
 	long long most;
@@ -282,7 +282,7 @@ send_own_queries(
 {
 	uint64_t space = w->keyspacelen > 0 ? (uint64_t)w->keyspacelen : 1;
 	struct keys keys = {.space = space, .count = space};
-	struct cursor course = {.chooser = chooser_find(w)};
+	struct cursor cursor = {.chooser = chooser_find(w)};
 	char *why, *text = words_expand_prefix(w->text, f->t->e.prefix), *buf;
 	struct template *t = template_new(text, w->data_size, false, &why);
 	struct rowset *rows = NULL;
@@ -299,10 +299,10 @@ send_own_queries(
 	if (rc == 0) {
 		s = template_source(t);
 		buf = mem_new(s->ops->room(s, QUERY_BYTES));
-		rng_seed(&course.rng, w->seed, 0);
+		rng_seed(&cursor.rng, w->seed, 0);
 		for (int i = 0; i < TRIES && f->most <= 0 && !*stop; i++) {
 			s->ops->make(
-			    s, &course, &keys, buf, 1, QUERY_BYTES, &len);
+			    s, &cursor, &keys, buf, 1, QUERY_BYTES, &len);
 			ask_nodes(f, buf, len);
 		}
 		free(buf);

@@ -117,7 +117,7 @@ profiles_stretch(const struct profiles_opts *o, const struct bench_case *cas,
 			    w[i].duration_s, start + fmin(time, SAMPLED_S));
 }
 
-/* --- where it goes ------------------------------------------------------ */
+/* --- the folder --------------------------------------------------------- */
 
 static char *
 make_folder_name(const struct profiles_opts *o, const struct bench_case *cas,

@@ -113,7 +113,8 @@ share_rate(struct roles *r)
 	}
 }
 
-/* Returns the CPUs of the i-th stream, in *to, or NULL if none are given. */
+/* Returns the CPUs of the i-th stream, in *to, or NULL if they are not given.
+ */
 static const cpu_set_t *
 choose_cpus(const struct bench_case *c, size_t i, cpu_set_t *to)
 {

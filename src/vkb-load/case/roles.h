@@ -18,7 +18,7 @@ struct json;
 struct role {
 	struct json *config;    /* of its record */
 	struct bench_load load; /* the same; borrows from it */
-	long long seed;         /* from the case; -1: none */
+	long long seed;         /* from the case, or -1 */
 	size_t first, n;        /* its streams */
 };
 

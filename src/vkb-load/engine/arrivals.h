@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct arrivals;
-struct away;
+struct redirected;
 struct conn;
 struct engine_work;
 struct worker;
@@ -39,14 +39,15 @@ struct pacing {
 	int64_t (*next)(const struct worker *);
 	void (*unsent)(struct worker *, int64_t now);
 	void (*take_times)(
-	    struct worker *, struct conn *, uint32_t nth, struct away *);
+	    struct worker *, struct conn *, uint32_t nth, struct redirected *);
 	/*
 	 * Record the latency of n answered requests, or of one that was
 	 * redirected. Return true if they count as measured.
 	 */
 	bool (*answered)(
 	    struct worker *, struct conn *, int64_t now, uint32_t n);
-	bool (*redirected)(struct worker *, const struct away *, int64_t now);
+	bool (*redirected)(
+	    struct worker *, const struct redirected *, int64_t now);
 	bool (*done)(struct worker *); /* nothing is left to send or receive */
 };
 

@@ -50,7 +50,7 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t n)
 }
 
 static bool
-record_redirected(struct worker *w, const struct away *a, int64_t now)
+record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
 	return record_answers(w, a->counted, now, now - a->start_ns, 1);
 }
@@ -60,7 +60,7 @@ is_done(struct worker *w)
 {
 	if (w->loop.now >= w->run->t1)
 		w->ending = true;
-	return w->ending && !w->loop.busy && !w->away &&
+	return w->ending && !w->loop.busy && !w->nredirected &&
 	    (!w->again || atomic_load(&w->run->gate->lost_too_much));
 }
 

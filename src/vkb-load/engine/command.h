@@ -25,7 +25,8 @@ enum command_needs command_needs(const char *name);
 /*
  * Returns how many keys or elements of a command of 'words' words can be
  * missing in its reply, which shows by nil, an empty array or, if *zero_miss,
- * by 0; 0: none, or unknown. Named tests are counted in the same way.
+ * by 0. Returns 0 if that is not known. Named tests are counted in the same
+ * way.
  */
 unsigned command_items(const char *word, size_t words, bool *zero_miss);
 

@@ -272,8 +272,9 @@ begin_shape(struct making *m)
 {
 	struct template *t = m->t;
 
-	t->shapes = mem_resize(t->shapes, t->nshapes + 1, sizeof *t->shapes);
-	m->s = &t->shapes[t->nshapes++];
+	t->commands =
+	    mem_resize(t->commands, t->ncommands + 1, sizeof *t->commands);
+	m->s = &t->commands[t->ncommands++];
 	*m->s = (struct compiled){.times = 1};
 }
 
@@ -419,7 +420,7 @@ compile_template(
 		list_patches(m.s);
 	}
 	free(value);
-	if (k == 0 && !t->nshapes)
+	if (k == 0 && !t->ncommands)
 		m.why = mem_str("it has no words");
 	t->nbytes = m.bytes.len;
 	t->bytes = mem_resize(m.bytes.s, t->nbytes + CMDSOURCE_SLACK, 1);

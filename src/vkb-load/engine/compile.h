@@ -52,19 +52,19 @@ struct compiled { /* one command */
 struct template
 {
 	struct cmdsource source;
-	struct compiled *shapes;
-	size_t nshapes;
+	struct compiled *commands;
+	size_t ncommands;
 	char *bytes; /* all constant bytes, then CMDSOURCE_SLACK */
 	size_t nbytes;
 	char **fields;
 	size_t nfields;
 	const struct rowset *rows;
-	uint32_t *cycle; /* the shape of each turn */
+	uint32_t *cycle; /* index of the command of each turn */
 	uint64_t
 	    *before[CMDSOURCE_COUNTERS]; /* used by the turns before each */
-	bool alike;      /* one shape without fields: only patched */
-	char *one;       /* its bytes */
-	unsigned values; /* of a named test; else 0 */
+	bool only_patched;               /* one command without fields */
+	char *one;                       /* then the bytes of the command */
+	unsigned values;                 /* of a named test; else 0 */
 };
 
 #define COMPILE_DRAWS                                           \
@@ -104,7 +104,7 @@ compile_patch_width(enum piece_kind kind)
  */
 uint32_t render_commands(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
-uint32_t render_alike(const struct cmdsource *, struct cursor *,
+uint32_t render_patched(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
 size_t render_room(const struct cmdsource *, size_t bytes);
 

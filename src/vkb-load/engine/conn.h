@@ -96,21 +96,21 @@ struct conn {
 	size_t nend;
 
 	/* The requests of a client of the load; see sending.c. */
-	size_t index;     /* over all threads */
-	uint32_t refills; /* awaited replies of refills; they come last */
-	uint32_t away;    /* its requests that were redirected */
-	uint32_t batch;   /* requests made in the last one */
-	bool counted;     /* the batch is part of the measured requests */
-	uint32_t pool;    /* index of its pool in the worker */
-	bool queued;      /* in the idle ring of its pool */
-	bool has_client;  /* a client of the cluster has a batch on it */
-	uint64_t popped;  /* elements, since the last refill */
-	uint32_t again;   /* requests lost with it, to be sent again */
-	int64_t start_ns; /* of the batch, when first sent */
+	size_t index;         /* over all threads */
+	uint32_t refills;     /* awaited replies of refills; they come last */
+	uint32_t nredirected; /* its requests that were redirected */
+	uint32_t batch;       /* requests made in the last one */
+	bool counted;         /* the batch is part of the measured requests */
+	uint32_t pool;        /* index of its pool in the worker */
+	bool queued;          /* in the idle ring of its pool */
+	bool has_client;      /* a client of the cluster has a batch on it */
+	uint64_t popped;      /* elements, since the last refill */
+	uint32_t again;       /* requests lost with it, to be sent again */
+	int64_t start_ns;     /* of the batch, when first sent */
 	int64_t first_ns;
 	uint64_t first;       /* key of the batch, in order */
 	uint32_t todo;        /* commands of the batch not yet made */
-	struct cursor course; /* 'from': at the batch's start */
+	struct cursor cursor; /* 'from': at the start of the batch */
 	struct cursor from;
 	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;

@@ -17,7 +17,7 @@ draw_next(struct draw *d)
 		d->begun = false;
 		return d->first;
 	}
-	return draw_one(d->course, d->at++, d->keys->space);
+	return draw_one(d->cursor, d->at++, d->keys->space);
 }
 
 static uint64_t
@@ -29,7 +29,7 @@ draw_shared_number(struct draw *d, unsigned which)
 	if (d->begun)
 		return d->shared[which] = draw_next(d);
 	return d->shared[which] =
-		   draw_one(d->course, d->course->number, d->keys->space);
+		   draw_one(d->cursor, d->cursor->number, d->keys->space);
 }
 
 /* Draws a number of that residue, below the key space if one exists. */
@@ -40,7 +40,7 @@ draw_in_residue(struct draw *d)
 
 	if (d->residue < space)
 		rounds = (space - d->residue + KEYS_SLOTS - 1) / KEYS_SLOTS;
-	return d->residue + KEYS_SLOTS * rng_below(&d->course->rng, rounds);
+	return d->residue + KEYS_SLOTS * rng_below(&d->cursor->rng, rounds);
 }
 
 /*
@@ -72,7 +72,7 @@ static void
 draw_for_slot(struct draw *d, const struct compiled *s)
 {
 	const struct keys *k = d->keys;
-	struct cursor *c = d->course;
+	struct cursor *c = d->cursor;
 
 	d->residue = keys_residue(c->slot);
 	d->tag = k->tags[c->slot];
@@ -90,7 +90,7 @@ draw_slot(struct draw *d, const struct compiled *s)
 {
 	const struct keys *k = d->keys;
 	const struct collection *to;
-	struct cursor *c = d->course;
+	struct cursor *c = d->cursor;
 	uint64_t v = c->turn;
 
 	if (c->in_slot) {
@@ -124,13 +124,13 @@ draw_by_kind(struct draw *d, const struct piece *p)
 	case PIECE_SHARED:
 		return draw_shared_number(d, p->which);
 	case PIECE_SEQ:
-		return d->course->next[CMDSOURCE_SEQ] % KEYS_NUMBERS;
+		return d->cursor->next[CMDSOURCE_SEQ] % KEYS_NUMBERS;
 	case PIECE_INSLOT:
 		return draw_in_residue(d);
 	case PIECE_MEMBER:
 		return d->member;
 	case PIECE_SAME:
-		if (d->course->chooser->ordered)
+		if (d->cursor->chooser->ordered)
 			return d->last;
 		/* fall through */
 	default:

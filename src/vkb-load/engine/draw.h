@@ -14,7 +14,7 @@
 /* The numbers and the tag of one command. */
 struct draw {
 	const struct keys *keys;
-	struct cursor *course;
+	struct cursor *cursor;
 	uint64_t shared[COMPILE_SHARED];
 	unsigned have; /* bits: which shared numbers are drawn */
 	uint64_t first, at, last, member;
@@ -31,7 +31,7 @@ static inline void
 draw_init(struct draw *d, struct cursor *c, const struct keys *keys)
 {
 	d->keys = keys;
-	d->course = c;
+	d->cursor = c;
 	d->wide = keys->space > DRAW_WIDE;
 }
 
@@ -39,7 +39,7 @@ draw_init(struct draw *d, struct cursor *c, const struct keys *keys)
 static inline void
 draw_begin(struct draw *d, const struct compiled *s)
 {
-	const struct cursor *c = d->course;
+	const struct cursor *c = d->cursor;
 
 	d->have = 0;
 	d->begun = false;
@@ -61,7 +61,7 @@ draw_end(struct cursor *c, const struct compiled *s)
 static inline uint64_t
 draw_number(struct draw *d, const struct piece *p)
 {
-	struct cursor *c = d->course;
+	struct cursor *c = d->cursor;
 
 	if (p->kind == PIECE_RANDOM && !d->begun &&
 	    c->chooser == &chooser_uniform) /* the most common, for speed */

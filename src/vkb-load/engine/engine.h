@@ -54,7 +54,7 @@ struct engine_target {
 	const char *user, *password;
 	int db;
 	double timeout_s;   /* of commands outside of the load; 0: 60 */
-	const char *prefix; /* of each key; NULL: none */
+	const char *prefix; /* of each key, or NULL */
 };
 
 enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };

@@ -57,7 +57,7 @@ record_age(struct worker *w, int64_t now, int64_t start, int64_t due)
 }
 
 void
-losses_give_up(struct worker *w, const struct away *a, int64_t now)
+losses_give_up(struct worker *w, const struct redirected *a, int64_t now)
 {
 	struct run *r = w->run;
 
@@ -74,7 +74,7 @@ static uint64_t
 give_up_all(struct worker *w, struct conn *c, int64_t now)
 {
 	uint32_t i, n = c->again ? c->again : c->awaited - c->refills;
-	struct away a = {
+	struct redirected a = {
 	    .conn = c, .start_ns = c->start_ns, .counted = c->counted};
 
 	for (i = 0; i < n; i++) {
@@ -246,11 +246,11 @@ rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 
 	if (run_is_open(r))
 		return;
-	c->course = c->from;
+	c->cursor = c->from;
 	while (skip)
-		skip -= r->source->ops->make(r->source, &c->course,
+		skip -= r->source->ops->make(r->source, &c->cursor,
 		    &c->node->keys, w->batch, skip, RUN_SLICE, &len);
-	c->from = c->course;
+	c->from = c->cursor;
 }
 
 void

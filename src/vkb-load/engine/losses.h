@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct away;
+struct redirected;
 struct conn;
 struct run;
 struct worker;
@@ -65,7 +65,7 @@ void losses_expire(struct worker *, struct conn *, int64_t now);
 void losses_resend(struct worker *, struct conn *, int64_t now);
 
 /* Records the age of a redirected request that has no reply. */
-void losses_give_up(struct worker *, const struct away *, int64_t now);
+void losses_give_up(struct worker *, const struct redirected *, int64_t now);
 
 /* Counts the requests in flight when a thread ends its part. */
 void losses_count_unfinished(struct worker *, int64_t now);

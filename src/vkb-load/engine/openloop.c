@@ -188,7 +188,7 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 }
 
 static void
-take_times(struct worker *w, struct conn *c, uint32_t nth, struct away *a)
+take_times(struct worker *w, struct conn *c, uint32_t nth, struct redirected *a)
 {
 	uint32_t k = (c->oldest + nth) % w->run->pipeline;
 
@@ -198,7 +198,7 @@ take_times(struct worker *w, struct conn *c, uint32_t nth, struct away *a)
 }
 
 static bool
-record_redirected(struct worker *w, const struct away *a, int64_t now)
+record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
 	if (is_measured(w->run, a->due)) {
 		counters_record(w, now - a->due, 1);
@@ -213,8 +213,8 @@ is_done(struct worker *w)
 	const struct run *r = w->run;
 
 	if (w->ending)
-		return !w->loop.busy && !w->away;
-	if (w->loop.busy || w->away || w->again)
+		return !w->loop.busy && !w->nredirected;
+	if (w->loop.busy || w->nredirected || w->again)
 		return false;
 	if (r->t1 == INT64_MAX)
 		return w->measured >= w->share && !count_backlog(w);

@@ -349,8 +349,8 @@ new_conn(struct worker *w, size_t i)
 	c->fd = -1;
 	c->index = i * r->nworkers + (size_t)w->index;
 	c->down_ns = w->loop.now;
-	c->course.chooser = r->chooser;
-	rng_seed(&c->course.rng, rng_next(&w->rng), 0);
+	c->cursor.chooser = r->chooser;
+	rng_seed(&c->cursor.rng, rng_next(&w->rng), 0);
 	if (run_is_open(r)) {
 		c->due = mem_array(r->pipeline, sizeof *c->due);
 		c->written = mem_array(r->pipeline, sizeof *c->due);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns true if a patch stands behind a field: its offset differs by row. */
+/* Returns true if a patch follows a field: its offset differs by row. */
 static bool
 is_moving(const struct compiled *s)
 {
@@ -34,8 +34,8 @@ write_row(struct prerendered *c, const struct template *t,
 		place = (uint32_t)n;
 		if (!zeros)
 			n += render_pieces(t, s, i, i + 1, row, to + n);
-		else if (c->places_file &&
-		    arena_add(c->places_file, &place, sizeof place) < 0)
+		else if (c->offsets_file &&
+		    arena_add(c->offsets_file, &place, sizeof place) < 0)
 			return 0;
 		memset(to + n, '0', zeros);
 		n += zeros;
@@ -48,7 +48,7 @@ write_rows(struct prerendered *c, const struct template *t,
     const struct compiled *s, size_t most)
 {
 	uint64_t rows = rowset_count(t->rows), i, at;
-	size_t extra = sizeof at + s->npatches * sizeof *c->places, n;
+	size_t extra = sizeof at + s->npatches * sizeof *c->offsets, n;
 	char *to;
 
 	for (i = 0; i <= rows; i++) {
@@ -66,9 +66,9 @@ write_rows(struct prerendered *c, const struct template *t,
 	}
 	c->bytes = arena_bytes(c->bytes_file);
 	c->at = (const uint64_t *)(const void *)arena_bytes(c->at_file);
-	if (c->places_file)
-		c->places =
-		    (const uint32_t *)(const void *)arena_bytes(c->places_file);
+	if (c->offsets_file)
+		c->offsets = (const uint32_t *)(const void *)arena_bytes(
+		    c->offsets_file);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ prerendered_new(const struct template *t, const struct compiled *s, size_t most)
 	c->bytes_file = arena_new(0);
 	c->at_file = arena_new(0);
 	if (is_moving(s))
-		c->places_file = arena_new(0);
+		c->offsets_file = arena_new(0);
 	if (write_rows(c, t, s, most) == 0)
 		return c;
 	prerendered_free(c);
@@ -98,6 +98,6 @@ prerendered_free(struct prerendered *c)
 		return;
 	arena_free(c->bytes_file);
 	arena_free(c->at_file);
-	arena_free(c->places_file);
+	arena_free(c->offsets_file);
 	free(c);
 }

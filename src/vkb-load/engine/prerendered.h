@@ -20,12 +20,12 @@ struct prerendered {
 	 * The offset of each number and tag in its row, one for each patch.
 	 * NULL: the same in all rows, see piece.at.
 	 */
-	const uint32_t *places;
-	struct arena *bytes_file, *at_file, *places_file;
+	const uint32_t *offsets;
+	struct arena *bytes_file, *at_file, *offsets_file;
 };
 
 /*
- * Returns NULL if the shape has no field, or if all rows would need more than
+ * Returns NULL if the command has no field, or if all rows would need more than
  * 'most' bytes.
  */
 struct prerendered *prerendered_new(

@@ -18,7 +18,7 @@ static const char asking[] = "*1\r\n$6\r\nASKING\r\n";
 #define RETRY_NS 50000000 /* before a retry after a passing error */
 
 struct request {
-	struct away away;
+	struct redirected from;
 	char *bytes;
 	size_t n;
 	bool asking; /* ASKING is sent before it */
@@ -191,7 +191,7 @@ find_answered(struct redirect *d, uint32_t nth)
 }
 
 /*
- * Makes the at'th request of the batch; in open loop, where its place is not
+ * Makes the at'th request of the batch; in open loop, where its number is not
  * known, a similar one.
  */
 static void
@@ -199,18 +199,18 @@ make_again(
     struct worker *w, const struct conn *c, uint32_t at, struct request *q)
 {
 	const struct cmdsource *s = w->run->source;
-	struct cursor course = c->batch ? c->from : c->course;
+	struct cursor cursor = c->batch ? c->from : c->cursor;
 	uint32_t i;
 
 	if (!c->batch) {
-		rng_seed(&course.rng, rng_next(&w->rng), 0);
-		course.in_slot = !q->to.later;
-		course.slot = q->to.slot;
+		rng_seed(&cursor.rng, rng_next(&w->rng), 0);
+		cursor.in_slot = !q->to.later;
+		cursor.slot = q->to.slot;
 	}
 	q->bytes = mem_new(s->ops->room(s, 1));
 	for (i = 0; i <= at; i++) {
 		*q->bytes = 0;
-		s->ops->make(s, &course, &c->node->keys, q->bytes, 1, 1, &q->n);
+		s->ops->make(s, &cursor, &c->node->keys, q->bytes, 1, 1, &q->n);
 	}
 }
 
@@ -239,7 +239,7 @@ static bool
 send_again(struct worker *w, struct request *p, struct hint *to)
 {
 	if (!p || (!to->later && p->hops == REDIRECT_HOPS) ||
-	    is_too_late(w, to, p->away.start_ns))
+	    is_too_late(w, to, p->from.start_ns))
 		return false;
 	if (to->later)
 		to->asking = p->asking;
@@ -252,24 +252,24 @@ bool
 redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 {
 	uint32_t plain = c->awaited - c->refills;
-	struct request q = {.away.conn = c,
-	    .away.start_ns = c->start_ns,
-	    .away.counted = c->counted};
+	struct request q = {.from.conn = c,
+	    .from.start_ns = c->start_ns,
+	    .from.counted = c->counted};
 	uint32_t at = c->batch ? c->batch - plain + nth : 0;
 	struct hint to;
 
 	if (!read_hint(w, c, line, &to))
 		return false;
 	/* It is a refill, or no similar request has that slot. */
-	if (nth >= plain || is_too_late(w, &to, q.away.start_ns) ||
+	if (nth >= plain || is_too_late(w, &to, q.from.start_ns) ||
 	    (!c->batch && !to.later && !w->run->source->tagged))
 		return false;
 	q.to = to;
 	make_again(w, c, at, &q);
 	if (run_is_open(w->run))
-		w->run->arrivals->pacing->take_times(w, c, nth, &q.away);
-	c->away++;
-	w->away++;
+		w->run->arrivals->pacing->take_times(w, c, nth, &q.from);
+	c->nredirected++;
+	w->nredirected++;
 	w->taken++;
 	if (to.later)
 		queue_later(w, &q);
@@ -280,14 +280,14 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 
 /* Records the latency of an answered request and lets its connection go on. */
 static void
-finish_request(struct worker *w, const struct away *a, int64_t now,
+finish_request(struct worker *w, const struct redirected *a, int64_t now,
     struct scan_counters *t)
 {
 	struct run *r = w->run;
 	struct conn *c = a->conn;
 
-	c->away--;
-	w->away--;
+	c->nredirected--;
+	w->nredirected--;
 	counters_count_answers(
 	    w, r->arrivals->pacing->redirected(w, a, now), t->misses, now);
 	t->misses = 0; /* count those of one read only once */
@@ -325,7 +325,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 			continue;
 		}
 		free(q.bytes);
-		finish_request(w, &q.away, now, &rest);
+		finish_request(w, &q.from, now, &rest);
 	}
 }
 
@@ -378,11 +378,11 @@ give_up(struct worker *w, struct redirect *d, int64_t now)
 
 	for (; d->head < d->n; n++) {
 		q = d->queue[d->head++];
-		c = q.away.conn;
+		c = q.from.conn;
 		free(q.bytes);
-		losses_give_up(w, &q.away, now);
-		w->away--;
-		c->away--;
+		losses_give_up(w, &q.from, now);
+		w->nredirected--;
+		c->nredirected--;
 		if (!run_is_open(w->run) && c->state == CONN_READY &&
 		    !c->awaited)
 			c->client->resumed(c, now);
@@ -399,7 +399,7 @@ redirect_check(struct worker *w, int64_t now)
 	for (d = w->redirects; d; d = d->next)
 		if (d->head < d->n && losses_check(w, &d->conn, now) &&
 		    losses_is_expired(
-			w, &d->conn, d->queue[d->head].away.start_ns, now))
+			w, &d->conn, d->queue[d->head].from.start_ns, now))
 			losses_count_unanswered(
 			    w, &d->conn, give_up(w, d, now), now);
 }
@@ -416,9 +416,9 @@ redirect_end(struct worker *w, int64_t now)
 	for (; w->nlater; n++) {
 		q = &w->later[--w->nlater].request;
 		free(q->bytes);
-		losses_give_up(w, &q->away, now);
-		w->away--;
-		q->away.conn->away--;
+		losses_give_up(w, &q->from, now);
+		w->nredirected--;
+		q->from.conn->nredirected--;
 	}
 	w->unanswered += n;
 	losses_add(w->run, n, "no reply to %s from another node for %g s",

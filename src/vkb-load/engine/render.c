@@ -114,13 +114,13 @@ render_pieces(const struct template *t, const struct compiled *s, size_t first,
 
 static void
 patch_command(
-    const struct compiled *s, struct draw *d, char *to, const uint32_t *places)
+    const struct compiled *s, struct draw *d, char *to, const uint32_t *offsets)
 {
 	const struct piece *p, *end = s->patches + s->npatches;
 	char *at;
 
 	for (p = s->patches; p < end; p++) {
-		at = to + (places ? *places++ : p->at);
+		at = to + (offsets ? *offsets++ : p->at);
 		if (p->kind == PIECE_TAG)
 			memcpy(at, d->tag, 3);
 		else
@@ -193,11 +193,11 @@ patch_number(const struct compiled *s, struct cursor *c,
 }
 
 uint32_t
-render_alike(const struct cmdsource *source, struct cursor *c,
+render_patched(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
 	const struct template *t = (const struct template *)source;
-	const struct compiled *s = t->shapes;
+	const struct compiled *s = t->commands;
 	size_t size = source->len;
 	struct draw d;
 	uint32_t i;
@@ -245,25 +245,25 @@ patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
 {
 	const struct prerendered *k = s->prerendered;
 	const uint64_t *at = k->at + row;
-	const uint32_t *places = NULL;
+	const uint32_t *offsets = NULL;
 	uint32_t i;
 
-	if (s->plain && !k->places) {
+	if (s->plain && !k->offsets) {
 		if (s->npatches == 1)
-			patch_number(s, d->course, d->keys, buf, n, 0, at);
+			patch_number(s, d->cursor, d->keys, buf, n, 0, at);
 		else
 			patch_random_numbers(
-			    s, d->course, d->keys, buf, n, 0, at);
-		d->course->turn += n;
-		d->course->next[CMDSOURCE_ROWS] += n;
+			    s, d->cursor, d->keys, buf, n, 0, at);
+		d->cursor->turn += n;
+		d->cursor->next[CMDSOURCE_ROWS] += n;
 		return;
 	}
 	for (i = 0; i < n; i++) {
 		draw_begin(d, s);
-		if (k->places)
-			places = k->places + (row + i) * s->npatches;
-		patch_command(s, d, buf + (at[i] - at[0]), places);
-		draw_end(d->course, s);
+		if (k->offsets)
+			offsets = k->offsets + (row + i) * s->npatches;
+		patch_command(s, d, buf + (at[i] - at[0]), offsets);
+		draw_end(d->cursor, s);
 	}
 }
 
@@ -272,14 +272,14 @@ static uint32_t
 copy_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
     size_t full, size_t *len)
 {
-	const struct compiled *s = &t->shapes[0];
+	const struct compiled *s = &t->commands[0];
 	const struct prerendered *k = s->prerendered;
 	uint64_t rows = rowset_count(t->rows), row;
 	uint32_t made = 0, m;
 	char *to = buf;
 	size_t bytes;
 
-	row = d->course->next[CMDSOURCE_ROWS] % rows;
+	row = d->cursor->next[CMDSOURCE_ROWS] % rows;
 	while (made < n && (size_t)(to - buf) < full) {
 		m = n - made < rows - row ? n - made : (uint32_t)(rows - row);
 		m = count_rows_for(k, row, m, full - (size_t)(to - buf));
@@ -302,7 +302,7 @@ copy_row(const struct compiled *s, struct draw *d, uint64_t row, char *to)
 
 	copy_blocks(to, k->bytes + k->at[row], n);
 	patch_command(
-	    s, d, to, k->places ? k->places + row * s->npatches : NULL);
+	    s, d, to, k->offsets ? k->offsets + row * s->npatches : NULL);
 	return to + n;
 }
 
@@ -319,13 +319,13 @@ render_commands(const struct cmdsource *source, struct cursor *c,
 	uint32_t i;
 
 	draw_init(&d, c, keys);
-	if (t->nshapes == 1 && t->shapes[0].prerendered)
+	if (t->ncommands == 1 && t->commands[0].prerendered)
 		return copy_rows(t, &d, buf, n, full, len);
 	if (rows)
 		row = c->next[CMDSOURCE_ROWS] % rows;
 	turn = c->turn % source->cycle;
 	for (i = 0; i < n && (size_t)(to - buf) < full; i++) {
-		s = &t->shapes[t->cycle[turn]];
+		s = &t->commands[t->cycle[turn]];
 		if (++turn == source->cycle)
 			turn = 0;
 		draw_begin(&d, s);
@@ -365,8 +365,8 @@ render_room(const struct cmdsource *source, size_t bytes)
 	const struct template *t = (const struct template *)source;
 	size_t most = 0, i;
 
-	for (i = 0; i < t->nshapes; i++)
-		if (get_longest(t, &t->shapes[i]) > most)
-			most = get_longest(t, &t->shapes[i]);
+	for (i = 0; i < t->ncommands; i++)
+		if (get_longest(t, &t->commands[i]) > most)
+			most = get_longest(t, &t->commands[i]);
 	return bytes + most + CMDSOURCE_SLACK;
 }

@@ -25,7 +25,7 @@ struct rowset_value {
 int rowset_add(struct rowset *, const struct rowset_value *values);
 
 uint64_t rowset_count(const struct rowset *);
-int rowset_field(const struct rowset *, const char *name); /* -1: none */
+int rowset_field(const struct rowset *, const char *name); /* or -1 */
 size_t rowset_mean(const struct rowset *);    /* mean bytes of a row */
 size_t rowset_longest(const struct rowset *); /* bytes of the fields of a row */
 

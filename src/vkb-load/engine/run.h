@@ -72,8 +72,8 @@ struct worker {
 	struct redirect *redirects;
 	struct later *later; /* requests that wait after a passing error */
 	size_t nlater, later_cap;
-	size_t away;    /* requests redirected or waiting */
-	uint32_t taken; /* of the replies being read */
+	size_t nredirected; /* requests redirected or waiting */
+	uint32_t taken;     /* of the replies being read */
 	bool external;
 	bool ending;  /* no more requests are made */
 	bool cut;     /* 'ending' came before the measured time was over */
@@ -229,7 +229,7 @@ run_take(struct worker *w, struct conn *c, int64_t now)
 }
 
 /* A redirected request; 'due' only in open loop. */
-struct away {
+struct redirected {
 	struct conn *conn; /* the client's connection */
 	int64_t start_ns, due;
 	bool counted;

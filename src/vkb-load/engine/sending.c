@@ -19,7 +19,7 @@ sending_continue(struct worker *w, struct conn *c, int64_t now)
 	size_t len;
 
 	while (c->todo && !conn_waits(c) && c->state == CONN_READY) {
-		n = s->ops->make(s, &c->course, &c->node->keys, w->batch,
+		n = s->ops->make(s, &c->cursor, &c->node->keys, w->batch,
 		    c->todo, RUN_SLICE, &len);
 		c->todo -= n;
 		if (c->todo || !c->refills) {
@@ -45,7 +45,7 @@ set_cursor(struct worker *w, struct conn *c, uint32_t n)
 {
 	struct run *r = w->run;
 	const struct cmdsource *s = r->source;
-	struct cursor *to = &c->course;
+	struct cursor *to = &c->cursor;
 	int i;
 
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)

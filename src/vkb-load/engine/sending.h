@@ -9,7 +9,7 @@ struct worker;
 
 /* Sends n commands, with refills where due. */
 void sending_batch(struct worker *, struct conn *, uint32_t n, int64_t now);
-/* As sending_batch, but continues from c->course. */
+/* As sending_batch, but continues from c->cursor. */
 void sending_repeat(struct worker *, struct conn *, uint32_t n, int64_t now);
 /* Makes and sends the rest of the batch, as far as there is room. */
 void sending_continue(struct worker *, struct conn *, int64_t now);

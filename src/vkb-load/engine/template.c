@@ -17,8 +17,8 @@
 			     */
 
 /*
- * Lists the shape of each turn, and what the turns before use. Returns 0, or -1
- * if there are too many.
+ * Lists the command of each turn, and what the turns before use. Returns 0, or
+ * -1 if there are too many.
  */
 static int
 make_cycle(struct template *t)
@@ -28,15 +28,15 @@ make_cycle(struct template *t)
 	uint64_t i, n = 0;
 	size_t k;
 
-	for (i = 0; i < t->nshapes; i++)
-		o->cycle += t->shapes[i].times;
+	for (i = 0; i < t->ncommands; i++)
+		o->cycle += t->commands[i].times;
 	if (o->cycle > CYCLE_MOST)
 		return -1;
 	t->cycle = mem_array(o->cycle, sizeof *t->cycle);
 	for (k = 0; k < CMDSOURCE_COUNTERS; k++)
 		t->before[k] = mem_array(o->cycle + 1, sizeof(uint64_t));
-	for (i = 0; i < t->nshapes; i++) {
-		s = &t->shapes[i];
+	for (i = 0; i < t->ncommands; i++) {
+		s = &t->commands[i];
 		for (uint64_t j = 0; j < s->times; j++, n++) {
 			t->cycle[n] = (uint32_t)i;
 			for (k = 0; k < CMDSOURCE_COUNTERS; k++)
@@ -70,21 +70,22 @@ free_source(struct cmdsource *source)
 
 static const struct cmdsource_ops ops = {
     render_room, render_commands, count_taken, free_source};
-static const struct cmdsource_ops ops_alike = {
-    render_room, render_alike, count_taken, free_source};
+static const struct cmdsource_ops ops_patched = {
+    render_room, render_patched, count_taken, free_source};
 
 /*
- * For one shape of constant length: makes its bytes, with '0' for the numbers.
+ * For one command of constant length: makes its bytes, with '0' for the
+ * numbers.
  */
 static void
-make_alike(struct template *t)
+make_patched_source(struct template *t)
 {
-	const struct compiled *s = &t->shapes[0];
+	const struct compiled *s = &t->commands[0];
 	const struct piece *p;
 	size_t i, at = 0, n;
 
 	t->one = mem_new(s->len + 1);
-	t->source.ops = &ops_alike;
+	t->source.ops = &ops_patched;
 	t->source.bytes = t->one;
 	t->source.len = s->len;
 	for (i = 0; i < s->npieces; i++, at += n) {
@@ -109,22 +110,22 @@ make_source(struct template *t)
 	o->ops = &ops;
 	o->items = 1;
 	o->values = t->values ? t->values : 1;
-	for (i = 0; i < t->nshapes; i++) {
-		o->tagged |= t->shapes[i].tagged;
-		o->keyed |= t->shapes[i].keyed;
+	for (i = 0; i < t->ncommands; i++) {
+		o->tagged |= t->commands[i].tagged;
+		o->keyed |= t->commands[i].keyed;
 	}
-	if (t->nshapes == 1 && t->shapes[0].items) {
+	if (t->ncommands == 1 && t->commands[0].items) {
 		o->counts = true;
-		o->items = t->shapes[0].items;
-		o->zero_miss = t->shapes[0].zero_miss;
+		o->items = t->commands[0].items;
+		o->zero_miss = t->commands[0].zero_miss;
 	}
-	t->alike = t->nshapes == 1 && !o->counted[CMDSOURCE_ROWS];
-	if (t->alike) {
-		make_alike(t);
+	t->only_patched = t->ncommands == 1 && !o->counted[CMDSOURCE_ROWS];
+	if (t->only_patched) {
+		make_patched_source(t);
 		return;
 	}
-	for (i = 0; i < t->nshapes; i++)
-		o->len += t->shapes[i].len * t->shapes[i].times;
+	for (i = 0; i < t->ncommands; i++)
+		o->len += t->commands[i].len * t->commands[i].times;
 	o->len = o->len / o->cycle + 1;
 	o->constant = o->len;
 }
@@ -201,17 +202,17 @@ template_free(struct template *t)
 
 	if (!t)
 		return;
-	for (i = 0; i < t->nshapes; i++) {
-		free(t->shapes[i].pieces);
-		free(t->shapes[i].patches);
-		prerendered_free(t->shapes[i].prerendered);
+	for (i = 0; i < t->ncommands; i++) {
+		free(t->commands[i].pieces);
+		free(t->commands[i].patches);
+		prerendered_free(t->commands[i].prerendered);
 	}
 	for (i = 0; i < t->nfields; i++)
 		free(t->fields[i]);
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		free(t->before[i]);
 	free(t->one);
-	free(t->shapes);
+	free(t->commands);
 	free(t->fields);
 	free(t->cycle);
 	free(t->bytes);
@@ -228,10 +229,10 @@ template_bind(struct template *t, const struct rowset *rows, size_t most)
 		o->len += rowset_mean(rows) *
 		    (size_t)t->before[CMDSOURCE_ROWS][o->cycle] /
 		    (size_t)o->cycle;
-	o->constant = t->alike ? o->constant : o->len;
-	for (size_t i = 0; rows && i < t->nshapes; i++)
-		t->shapes[i].prerendered =
-		    prerendered_new(t, &t->shapes[i], most);
+	o->constant = t->only_patched ? o->constant : o->len;
+	for (size_t i = 0; rows && i < t->ncommands; i++)
+		t->commands[i].prerendered =
+		    prerendered_new(t, &t->commands[i], most);
 }
 
 const char *const *

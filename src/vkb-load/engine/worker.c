@@ -42,7 +42,7 @@ resume_conn(struct conn *c, int64_t now)
 
 	if (w->external && c->again)
 		losses_resend(w, c, now);
-	else if (w->external && (run_is_open(w->run) || !c->away))
+	else if (w->external && (run_is_open(w->run) || !c->nredirected))
 		send_next_batch(w, c, now);
 }
 
@@ -52,7 +52,7 @@ begin_conn(struct conn *c, int64_t now)
 	struct worker *w = c->owner;
 
 	/* Commands in turn begin with the first, others at any collection. */
-	c->course.turn = w->run->source->cycle > 1 ? 0 : c->index;
+	c->cursor.turn = w->run->source->cycle > 1 ? 0 : c->index;
 	resume_conn(c, now);
 }
 
@@ -74,7 +74,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	w->taken = 0;
 	if (!c->awaited) {
 		w->loop.busy--;
-		if (w->external && (run_is_open(r) || !c->away))
+		if (w->external && (run_is_open(r) || !c->nredirected))
 			send_next_batch(w, c, now);
 	}
 }

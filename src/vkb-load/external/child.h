@@ -23,8 +23,8 @@ struct child_spec {
 	const char *const *argv;
 	const char *const *setenv; /* as in proc.h */
 	double expected_s;         /* for the progress; 0: unknown */
-	double most_s;             /* time limit, without a timeout; 0: none */
-	struct reaper *reaper;     /* kills it when we are killed */
+	double most_s;         /* limit if there is no timeout; 0: unlimited */
+	struct reaper *reaper; /* kills it when we are killed */
 	bool warmup;
 };
 

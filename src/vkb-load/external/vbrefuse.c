@@ -167,7 +167,7 @@ vbrefuse_explain(const struct vbcaps *v, const struct json *cas, bool login)
 		return mem_printf("%s has no '%s'", vbcaps_name(v), option);
 	if (((own && *own) || login) && !vbcaps_password(v))
 		return mem_printf("%s takes a password as an argument only, "
-				  "which everybody could read",
+				  "which every user could read",
 		    vbcaps_name(v));
 	if (json_get_num(c, "requests", 0) > INT_MAX ||
 	    json_get_num(c, "keyspacelen", 0) > INT_MAX)

@@ -32,7 +32,7 @@ struct sampler_reading {
 	double server_ns, client_ns; /* CPU time */
 	double memory_mb;            /* resident, of all servers */
 	double freq_mhz, temperature_c;
-	struct cpustat cpus; /* none if they are not those of the machine */
+	struct cpustat cpus; /* zeroed if they are not those of the machine */
 };
 
 /* Sets the first and the last reading, after sampler_end. Borrowed. */

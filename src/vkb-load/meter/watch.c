@@ -213,7 +213,7 @@ limit_percent(double part, double whole)
 	return isnan(v) ? NAN : fmin(v, 100);
 }
 
-/* The time of some threads between two samples; NAN: unknown, or none. */
+/* The time of some threads between two samples; NAN: unknown. */
 struct spent {
 	double sum_ns;
 	double most_ns;   /* of the busiest thread */
@@ -241,7 +241,7 @@ compute_per_request(const struct counters *c, int which, double requests)
 {
 	double v = (c->v[1][which] - c->v[0][which]) / requests;
 
-	/* A counter that stands still is not counting. */
+	/* A counter that does not change is not counting. */
 	return v > 0 ? v : NAN;
 }
 

@@ -23,7 +23,7 @@ struct field {
 	enum kind kind;
 	size_t at; /* offset of the member */
 	double absent;
-	const char *limit[2]; /* place and name of the key with its limits */
+	const char *limit[2]; /* section and name of the key with its limits */
 	const char *part;     /* its name in a part of a mixed case, or NULL */
 	bool required;
 	bool zero; /* 0 is valid, whatever the configuration allows */
@@ -174,29 +174,29 @@ is_valid(const struct field *f, const struct json *v)
 	    configfit_matches(NULL, k, v);
 }
 
-/* Checks the value at a path below 'room'. 0, or -1, error reported. */
+/* Checks the value at a path below 'section'. 0, or -1, error reported. */
 static int
-check_field(const struct field *f, const struct json *record, const char *room,
-    const char *where)
+check_field(const struct field *f, const struct json *record,
+    const char *section, const char *where)
 {
 	const struct json *v =
-	    json_path(*room ? json_get(record, room) : record, f->path);
-	const char *id = json_get_str(record, "id"), *dot = *room ? "." : "";
+	    json_path(*section ? json_get(record, section) : record, f->path);
+	const char *id = json_get_str(record, "id"), *dot = *section ? "." : "";
 	const struct config_key *k;
 	char words[CONFIG_WORDS];
 
 	if (f->kind == TEXT && f->required && !json_str(v))
-		return err_fail("%s: case '%s' lacks '%s%s%s'", where, id, room,
-		    dot, f->path);
+		return err_fail("%s: case '%s' lacks '%s%s%s'", where, id,
+		    section, dot, f->path);
 	if ((!v && !f->required) || is_valid(f, v))
 		return 0;
 	k = config_find(f->limit[0], f->limit[1]);
 	if (f->kind == WHOLE)
 		return err_fail("%s: case '%s': '%s%s%s' is not an integer "
 				"from %.0f to %.0f",
-		    where, id, room, dot, f->path, f->zero ? 0 : k->min,
+		    where, id, section, dot, f->path, f->zero ? 0 : k->min,
 		    k->max);
-	return err_fail("%s: case '%s': '%s%s%s' is not %s", where, id, room,
+	return err_fail("%s: case '%s': '%s%s%s' is not %s", where, id, section,
 	    dot, f->path, config_format_rule(k, words));
 }
 

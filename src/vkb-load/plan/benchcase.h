@@ -52,7 +52,7 @@ struct bench_case {
 
 	bool unixsocket;
 	bool no_aslr;         /* of the server */
-	const char *password; /* "" or NULL: none */
+	const char *password; /* may be "" or NULL */
 	const struct json *server, *modules, *server_cpus;
 
 	const char *client_cpus;             /* NULL: any */

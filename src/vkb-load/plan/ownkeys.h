@@ -1,7 +1,7 @@
 /*
  * With --no-flush the server keeps its data, so each key of vkb-load begins
  * with a prefix of the session. In the commands of scenarios "__prefix__" marks
- * its place.
+ * its position.
  */
 #ifndef OWNKEYS_H
 #define OWNKEYS_H

@@ -56,9 +56,9 @@ void plan_free(struct plan *);
 enum { PLAN_LISTS = 12 }; /* that a configuration may have */
 struct plan_axes {
 	const struct json *cfg;
-	const struct json *values[PLAN_LISTS]; /* of each list; NULL: none */
+	const struct json *values[PLAN_LISTS]; /* of each list, or NULL */
 	bool cluster, tls;
-	const struct json *profiling, *set; /* NULL: none */
+	const struct json *profiling, *set; /* or NULL */
 	double io_threads;                  /* 0: not given */
 };
 

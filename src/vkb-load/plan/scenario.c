@@ -18,7 +18,7 @@ struct take {
 	size_t first;        /* index of the group's first case */
 	const char *id;      /* with the suffix of the variant */
 	const char *flag;    /* added to the command; may be "" */
-	long long iteration; /* 0: the group has none */
+	long long iteration; /* 0: the group does not have it */
 	const struct json *rate;
 };
 

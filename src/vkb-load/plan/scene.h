@@ -1,7 +1,7 @@
 /*
  * A scene is the scenarios of a test group, which run in order on one server. A
- * case has the name of its scene ('scene') and its place in it ('step'); a case
- * without these is a scene of its own.
+ * case has the name of its scene ('scene') and its position in it ('step'); a
+ * case without these is a scene of its own.
  */
 #ifndef SCENE_H
 #define SCENE_H
