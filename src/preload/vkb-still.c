@@ -93,8 +93,7 @@ open_control(void)
 	}
 	memcpy(a.sun_path, path, strlen(path));
 	control = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (control < 0 ||
-	    bind(control, (struct sockaddr *)&a, sizeof a) < 0 ||
+	if (control < 0 || bind(control, (struct sockaddr *)&a, sizeof a) < 0 ||
 	    listen(control, 1) < 0) {
 		fprintf(stderr, "vkb-still: cannot listen on '%s'\n", path);
 		_exit(2);
@@ -125,8 +124,8 @@ obey(void)
 static int
 wait_for_events(int epoll)
 {
-	struct pollfd fd[2] = {{.fd = epoll, .events = POLLIN},
-	    {.fd = -1, .events = POLLIN}};
+	struct pollfd fd[2] = {
+	    {.fd = epoll, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
 
 	if (syscall(SYS_gettid) == syscall(SYS_getpid)) {
 		if (control < 0)
@@ -143,7 +142,8 @@ wait_for_events(int epoll)
 }
 
 int
-epoll_pwait(int epoll, struct epoll_event *v, int n, int ms, const sigset_t *set)
+epoll_pwait(
+    int epoll, struct epoll_event *v, int n, int ms, const sigset_t *set)
 {
 	if (ms && wait_for_events(epoll) < 0)
 		return -1;
@@ -253,12 +253,12 @@ open_device(void)
 	return fd;
 }
 
-#define OPEN_MODE(flags)                                                       \
-	mode_t mode = 0;                                                       \
-	va_list ap;                                                            \
-	va_start(ap, flags);                                                   \
-	if ((flags) & (O_CREAT | __O_TMPFILE))                                 \
-		mode = va_arg(ap, mode_t);                                     \
+#define OPEN_MODE(flags)                       \
+	mode_t mode = 0;                       \
+	va_list ap;                            \
+	va_start(ap, flags);                   \
+	if ((flags) & (O_CREAT | __O_TMPFILE)) \
+		mode = va_arg(ap, mode_t);     \
 	va_end(ap)
 
 int
