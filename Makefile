@@ -78,7 +78,7 @@ $(BUILD)/%.o: src/%.c
 
 $(STILL): src/preload/vkb-still.c
 	@mkdir -p $(@D)
-	$(CC) $(STILLFLAGS) -o $@ $<
+	$(CC) $(STILLFLAGS) $(LDFLAGS) -o $@ $<
 
 # Style sheets and scripts of pages are in these objects as they are.
 $(foreach o,vkb-flame/svg vkb-history/index vkb-report/page vkb-report/plot,\

@@ -303,7 +303,7 @@ add_inclusive(struct reading *r)
 }
 
 static int
-finish(struct reading *r)
+finish_reading(struct reading *r)
 {
 	if (r->is_call)
 		return fail_line(r, "it ends within a call");
@@ -352,7 +352,7 @@ callgrind_read(struct callgrind *g, FILE *in, const char *name)
 	if (rc == 0 && ferror(in))
 		rc = err_fail_sys("cannot read '%s'", name);
 	if (rc == 0)
-		rc = finish(&r);
+		rc = finish_reading(&r);
 	free(line);
 	free_names(&r.objects);
 	free_names(&r.functions);
@@ -384,13 +384,4 @@ callgrind_free(struct callgrind *g)
 	free(g->calls);
 	intern_free(g->texts);
 	*g = (struct callgrind){0};
-}
-
-int
-callgrind_event(const struct callgrind *g, const char *name)
-{
-	for (size_t i = 0; i < g->nevents; i++)
-		if (strcmp(g->events[i], name) == 0)
-			return (int)i;
-	return -1;
 }

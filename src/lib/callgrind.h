@@ -46,7 +46,4 @@ int callgrind_read(struct callgrind *, FILE *in, const char *name);
 int callgrind_open(struct callgrind *, const char *path);
 void callgrind_free(struct callgrind *);
 
-/* Returns the place of an event in the costs, or -1. */
-int callgrind_event(const struct callgrind *, const char *name);
-
 #endif

@@ -101,7 +101,7 @@ open_control(void)
 }
 
 static void
-obey(void)
+obey_command(void)
 {
 	int fd = accept4(control, NULL, NULL, SOCK_CLOEXEC);
 	char c = 0;
@@ -137,17 +137,22 @@ wait_for_events(int epoll)
 			return -1;
 		if (fd[0].revents)
 			return 0;
-		obey();
+		obey_command();
 	}
 }
 
+/*
+ * One event at a time: whether two come together depends on the machine, and
+ * what the server does after each call it would then do once for both.
+ */
 int
 epoll_pwait(
     int epoll, struct epoll_event *v, int n, int ms, const sigset_t *set)
 {
+	(void)n;
 	if (ms && wait_for_events(epoll) < 0)
 		return -1;
-	return (int)syscall(SYS_epoll_pwait, epoll, v, n, 0, set, 8UL);
+	return (int)syscall(SYS_epoll_pwait, epoll, v, 1, 0, set, 8UL);
 }
 
 int
@@ -310,7 +315,7 @@ struct word {
 enum { WORD = sizeof(struct word) };
 
 static int
-lower(unsigned char c)
+fold_case(unsigned char c)
 {
 	return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
@@ -358,7 +363,7 @@ strncasecmp(const char *a, const char *b, size_t n)
 	int d;
 
 	for (; n; a++, b++, n--) {
-		d = lower((unsigned char)*a) - lower((unsigned char)*b);
+		d = fold_case((unsigned char)*a) - fold_case((unsigned char)*b);
 		if (d || !*a)
 			return d;
 	}

@@ -84,9 +84,8 @@ test_functions(void)
 	struct callgrind g;
 
 	tap_ok(read_text(&g, PROFILE) == 0, "a profile is read");
-	tap_ok(g.nevents == 2 && strcmp(g.events[1], "Dr") == 0 &&
-		callgrind_event(&g, "Dr") == 1 && callgrind_event(&g, "Bc") < 0,
-	    "its events are known by name");
+	tap_ok(g.nevents == 2 && strcmp(g.events[1], "Dr") == 0,
+	    "its events have names");
 	tap_ok(g.nfunctions == 3, "it has three functions");
 	f = find(&g, "/bin/x", "main");
 	tap_ok(f && f->self[0] == 12 && f->self[1] == 4,
