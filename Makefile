@@ -9,6 +9,7 @@ PREFIX = /usr/local
 BINDIR = $(PREFIX)/bin
 MANDIR = $(PREFIX)/share/man
 DATADIR = $(PREFIX)/share/vkb
+LIBDIR = $(PREFIX)/lib
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 
@@ -46,7 +47,14 @@ BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
 	$(wildcard tests/bench/*.c))
 COMPLETION = $(BUILD)/completion
 
-all: $(PROGBIN)
+# Preloaded into servers whose instructions are counted. It belongs to them: the
+# flags are its own, it replaces functions that compilers know, and it is found
+# from bin, in the tree as where it is installed.
+STILL = $(dir $(BIN))lib/vkb/vkb-still.so
+STILLFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -fno-builtin \
+	-fno-tree-loop-distribute-patterns
+
+all: $(PROGBIN) $(STILL)
 
 ifeq ($(filter clean dist uninstall,$(MAKECMDGOALS)),)
 include $(PKGMK)
@@ -67,6 +75,10 @@ $(LIB): $(LIBOBJ)
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
+
+$(STILL): src/preload/vkb-still.c
+	@mkdir -p $(@D)
+	$(CC) $(STILLFLAGS) $(LDFLAGS) -o $@ $<
 
 # Style sheets and scripts of pages are in these objects as they are.
 $(foreach o,vkb-flame/svg vkb-history/index vkb-report/page vkb-report/plot,\
@@ -169,6 +181,7 @@ completion: all
 define places
 $(call $(1),755,$(BINDIR),$(PROGBIN) $(addprefix bin/,$(WORKFLOWS)))
 $(call $(1),644,$(BINDIR),bin/vkb-sh-setup)
+$(call $(1),644,$(LIBDIR)/vkb,$(STILL))
 $(call $(1),644,$(MANDIR)/man1,$(wildcard man/*.1))
 $(call $(1),644,$(MANDIR)/man5,$(wildcard man/*.5))
 $(call $(1),644,$(MANDIR)/man7,$(wildcard man/*.7))
@@ -190,6 +203,7 @@ uninstall:
 	$(call places,drop)
 	[ ! -d $(DESTDIR)$(DATADIR) ] || \
 	find $(DESTDIR)$(DATADIR) -depth -type d -empty -delete
+	[ ! -d $(DESTDIR)$(LIBDIR)/vkb ] || rmdir $(DESTDIR)$(LIBDIR)/vkb
 
 # The same bytes from the same files: of a clone what git tracks, of an unpacked
 # one what is there.
@@ -197,7 +211,7 @@ DIST = vkb-$(VERSION)
 dist:
 	@mkdir -p build
 	@if [ -e .git ]; then git ls-files -z; else find . -type f \
-	! -path './build/*' ! -path './results/*' \
+	! -path './build/*' ! -path './lib/*' ! -path './results/*' \
 	$(PROGRAMS:%=! -path './bin/%') -printf '%P\0'; fi \
 	>build/dist.list
 	@LC_ALL=C sort -z -o build/dist.list build/dist.list
@@ -209,7 +223,7 @@ dist:
 	@echo build/$(DIST).tar.gz
 
 clean:
-	rm -rf build $(addprefix bin/,$(PROGRAMS))
+	rm -rf build lib $(addprefix bin/,$(PROGRAMS))
 
 .PHONY: all unit bench fuzz check lint completion install uninstall dist clean
 .DELETE_ON_ERROR:

@@ -88,6 +88,10 @@ static const struct opt option_table[] = {
 	.help = "ignore config_sets"},
     {0, "skip-profiling", OPT_FLAG, AT(want.skip_profiling),
 	.help = "ignore profiling_sets"},
+    {0, "count", OPT_FLAG, AT(session.count.all),
+	.help = "also count the instructions of each case, exactly"},
+    {0, "count-only", OPT_FLAG, AT(session.count.only),
+	.help = "count the instructions, measure nothing"},
     {0, "profiles", OPT_STR, AT(profiles.dir), "DIR",
 	.help = "write profiles, also of profiling_sets, to DIR"},
     {0, "profile", OPT_FLAG, AT(profiles.extra),
@@ -206,6 +210,9 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--builds', '--again', '--server' and '--module' do "
 		       "not go with a running server, which vkb-load does not "
 		       "start";
+	if (running && (o->session.count.all || o->session.count.only))
+		return "'--count' and '--count-only' do not go with a running "
+		       "server, which vkb-load does not start";
 	if (r->flush && r->no_flush)
 		return "'--flush' and '--no-flush' exclude each other";
 	if ((r->flush || r->no_flush) && !running && !o->plan)

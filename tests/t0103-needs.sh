@@ -30,9 +30,9 @@ fake id <<'END'
 echo 0
 END
 test_status 2 'without a known package manager' needs build run
-test_match 'dnf install gcc.*cjson-devel.*valkey$' .err 'dnf names'
-test_match 'pacman -S --needed gcc.*cjson.*valkey$' .err 'pacman names'
-test_match 'apk add gcc.*cjson-dev.*valkey-cli$' .err 'apk names'
+test_match 'dnf install gcc.*cjson-devel.*valkey valgrind$' .err 'dnf names'
+test_match 'pacman -S --needed gcc.*cjson.*valkey valgrind$' .err 'pacman names'
+test_match 'apk add gcc.*cjson-dev.*valkey-cli valgrind$' .err 'apk names'
 
 # An apt that knows valkey only once backports are among the sources.
 cat >root/etc/os-release <<'END'
@@ -47,6 +47,7 @@ case " $* " in
   for p; do
     case $p in
     valkey-tools) ln -sf /bin/true "$HERE/bin/valkey-cli" ;;
+    valgrind) ln -sf /bin/true "$HERE/bin/valgrind" ;;
     valkey-server) ln -sf /bin/true "$HERE/bin/valkey-server" ;;
     esac
   done

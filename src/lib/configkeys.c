@@ -29,6 +29,7 @@ const struct config_key config_keys[] = {
 	.inner = "request|batch-first-byte", .identity = "latency"},
     {"config", "sequential", .rule = CONFIG_BOOL, .identity = "sequential"},
     {"config", "seed", .rule = CONFIG_SEED, 0, UINT32_MAX},
+    {"config", "count", .rule = CONFIG_BOOL},
     {"config", "timeout", .rule = CONFIG_SECONDS, 0, 1e7},
     {"config", "max_lost", .rule = CONFIG_WHOLE, 0, BIG},
     {"config", "server_cpu_range", .rule = CONFIG_CPUS},

@@ -23,6 +23,8 @@ struct metric {
 	bool bound;       /* judged by default if the load is closed (no rate)
 			   * and the server was the limit of most runs and the
 			   * client of none */
+	bool exact;       /* without noise: no test, one value is enough; if the
+			   * runs of a side differ it is not judged */
 	bool grows; /* grows with the number of keys, which differs between
 		     * writing runs of a fixed duration */
 };

@@ -270,16 +270,38 @@ proc_read(const char *const *argv, bool clean, int timeout_ms, struct str *out,
 	return rc;
 }
 
+/* Returns the path of a file from the folder of this program, or NULL. */
+static char *
+make_path_beside(const char *name)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n < 0)
+		return NULL;
+	self[n] = '\0';
+	return mem_printf(
+	    "%.*s/%s", (int)(strrchr(self, '/') - self), self, name);
+}
+
+char *
+proc_library(const char *name)
+{
+	char *from = mem_printf("../lib/vkb/%s", name);
+	char *path = make_path_beside(from);
+	char *real = path ? realpath(path, NULL) : NULL;
+
+	free(from);
+	free(path);
+	return real;
+}
+
 char *
 proc_beside(const char *name)
 {
-	char self[PATH_MAX], *slash, *path;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *path = make_path_beside(name);
 
-	if (n > 0) {
-		self[n] = '\0';
-		slash = strrchr(self, '/');
-		path = mem_printf("%.*s/%s", (int)(slash - self), self, name);
+	if (path) {
 		if (access(path, X_OK) == 0)
 			return path;
 		free(path);

@@ -71,6 +71,11 @@ int proc_read(const char *const *argv, bool clean, int timeout_ms,
  * or the name, for PATH, if there is none. Caller frees with free(). */
 char *proc_beside(const char *name);
 
+/* Returns the path of a file in ../lib/vkb, seen from that folder, where a
+ * library is that servers are run with (caller frees with free()); or NULL with
+ * errno. */
+char *proc_library(const char *name);
+
 /* Returns the path of the program that exec would take from 'dirs', the value
  * of PATH (caller frees with free()), or NULL with errno: ENOENT, or EACCES if
  * it cannot be run. */

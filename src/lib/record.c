@@ -52,7 +52,11 @@ static const struct record_key spec_keys[] = {
     {"config_set", O, false, "CONFIG SET after start, NAME: VALUE"},
     {"cpus", A, false, "CPU list of each node, in order (strings)"},
     {"rdb", S, false, "RDB file to load at start (copied)"},
-    {"aslr", B, false, "false: address randomisation off"}, {0}};
+    {"aslr", B, false, "false: address randomisation off"},
+    {"count", N, false,
+	"run it under callgrind, to count its instructions; the seed of its "
+	"random numbers"},
+    {0}};
 
 static const struct record_key server_keys[] = {
     {"id", S, true, "as in the spec"},
@@ -70,7 +74,11 @@ static const struct record_key server_keys[] = {
     {"tls", O, false, "paths: cacert, cert, key (of the client), servername"},
     {"ready_ms", N, false, "from exec until it answered"},
     {"config", O, false, "effective values of the requested settings"},
-    {"dir", S, false, "run directory, with the logs"}, {0}};
+    {"dir", S, false, "run directory, with the logs"},
+    {"count", O, false,
+	"with count in the spec, paths: control (a socket), dumps (without the "
+	"number at their end)"},
+    {0}};
 
 static const struct record_key case_keys[] = {
     {"id", S, true, "short, unique name of the case"},
@@ -105,6 +113,9 @@ static const struct record_key run_keys[] = {
 	"the file of a server that vkb-load started; its SHA-256 is in "
 	"subject"},
     {"run.module_path", S, false, "of a module that belongs to the subject"},
+    {"counted", B, false,
+	"made under callgrind, to count: it has no times, and its counts are "
+	"exact"},
     {"about", O, false,
 	"names for people: config_name, group_description, "
 	"scenario_description"},
@@ -313,7 +324,8 @@ static const struct record_key profile_keys[] = {
     {"probed", O, true,
 	"what the machine permits: perf_event_paranoid, kptr_restrict, "
 	"cap_perfmon, allowed (user or all), perf"},
-    {"mode", S, false, "cpu, wall or offcpu; absent: no stacks were taken"},
+    {"mode", S, false,
+	"cpu, wall, offcpu or count; absent: no stacks were taken"},
     {"sampling", O, false,
 	"what was chosen and found: freq_hz, call_graph, call_graph_why, "
 	"kernel, events, unit (samples or us), samples, cpu_s, switches, "
@@ -330,6 +342,9 @@ static const struct record_key profile_keys[] = {
     {"per_req", O, false, "EVENT_per_req: count of each request"},
     {"calls", O, false, "FUNCTION: how often it was called"},
     {"calls_per_req", O, false, "FUNCTION: calls of each request"},
+    {"functions", A, false,
+	"with the mode count, each: name, object; of each request self and "
+	"inclusive (instructions), calls"},
     {"artifacts", O, false,
 	"paths: perf_data, folded, svg, functions, archive"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},

@@ -42,6 +42,22 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 	return best;
 }
 
+/* Adds "takes 155 more instructions per request (+3.3%), exactly": a count of
+ * work, not of time. */
+static void
+add_exact_change(struct str *s, const struct row *r)
+{
+	double by = r->facts.median[1] - r->facts.median[0];
+	size_t what = strlen(r->name) - strlen("_per_req");
+	char buf[NUM_BUF];
+
+	str_printf(s, "takes %s %s %.*s per request", num_human(buf, fabs(by)),
+	    by > 0 ? "more" : "fewer", (int)what, r->name);
+	if (!isnan(r->facts.ratio))
+		str_printf(s, " (%+.1f%%)", 100 * (r->facts.ratio - 1));
+	str_add(s, ", exactly");
+}
+
 /* Adds "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions",
  * where 'r' is the largest of n changes. */
 static void
@@ -55,11 +71,15 @@ add_change_phrase(struct str *s, const struct row *r, size_t n,
 	str_printf(s, "%s%s: ", s->len ? "; " : "", word);
 	markup_cut(s, r->pair->name[0], LONGEST);
 	str_addc(s, ' ');
-	markup_cut(s, r->name, LONGEST);
-	str_addc(s, ' ');
-	report_change(s, r);
-	if (r->certain)
-		str_add(s, ", certain");
+	if (report_is_exact(r))
+		add_exact_change(s, r);
+	else {
+		markup_cut(s, r->name, LONGEST);
+		str_addc(s, ' ');
+		report_change(s, r);
+		if (r->certain)
+			str_add(s, ", certain");
+	}
 	if (more)
 		str_printf(s, ", and %zu more %s", more,
 		    more == 1 ? verdict_name(r->verdict) : plural);

@@ -115,6 +115,8 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		row.facts = verdict_measure_looked(row.used[0].v, row.used[0].n,
 		    row.used[1].v, row.used[1].n, paired, row.level,
 		    row.level10);
+	if (row.metric.exact && isnan(row.facts.sd)) /* it is not */
+		row.gate = false;
 	if (row.margin_auto)
 		widen_margin(c, &row, r);
 	row.client_bound = cases_bound(p->side[0], "client") > 0 ||

@@ -148,6 +148,13 @@ report_sentence(struct str *s, const struct row *r)
 }
 
 bool
+report_is_exact(const struct row *r)
+{
+	return r->metric.exact && r->facts.sd == 0 &&
+	    str_ends(r->name, "_per_req");
+}
+
+bool
 report_is_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
@@ -402,9 +409,11 @@ report_notes(struct str *s, const struct row *r)
 	    {isnan(f->ratio), "values of 0 or below: no ratio"},
 	    {strcmp(f->method, "exact") == 0, "no noise"},
 	    {strcmp(f->method, "identical") == 0, "identical values"},
-	    {r->exact,
+	    {r->exact && !r->metric.exact,
 		isnan(f->sd) ? "assumed exact, but the runs vary"
-			     : "assumed exact"}};
+			     : "assumed exact"},
+	    {r->metric.exact,
+		isnan(f->sd) ? "not exact: the runs vary" : "exact"}};
 	const char *sep = "";
 
 	if (r->notes) {

@@ -68,7 +68,7 @@ rules_apply(const struct rules *r, struct row *row)
 	policy_find_answer(
 	    r->policy, k->config, p->name[0], row->name, r->today, &a);
 	apply_answer(row, &a, "policy");
-	row->exact = a.exact == 1;
+	row->exact = a.exact == 1 || row->metric.exact;
 	row->waiver = a.waiver;
 	row->session =
 	    (struct moderate){a.session_sd * a.session_sd, a.session_df};

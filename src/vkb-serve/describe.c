@@ -83,6 +83,8 @@ describe_binary(const struct describe *d)
 	char path[64];
 	const char *sha, *own;
 
+	if (d->spec->count) /* the process is that of valgrind */
+		return describe_file(d, d->spec->server, d->spec->server);
 	snprintf(path, sizeof path, "/proc/%ld/exe", d->node[0].pid);
 	j = describe_file(d, d->spec->server, path);
 	sha = get_file_hash(d->shared, d->spec->server);
@@ -215,6 +217,16 @@ bad:
 	return NULL;
 }
 
+static struct json *
+describe_count(const struct describe *d)
+{
+	struct json *j = json_object();
+
+	json_set_str(j, "control", d->node[0].control);
+	json_set_str(j, "dumps", d->node[0].dumps);
+	return j;
+}
+
 struct json *
 describe_server(const struct describe *d, struct str *why)
 {
@@ -238,6 +250,8 @@ describe_server(const struct describe *d, struct str *why)
 	json_set(rec, "nodes", describe_nodes(d));
 	if (d->spec->tls)
 		json_set(rec, "tls", describe_tls(d));
+	if (d->spec->count)
+		json_set(rec, "count", describe_count(d));
 	json_set_num(rec, "ready_ms", d->ready_ms);
 	settings = describe_config(d, why);
 	if (!settings) {

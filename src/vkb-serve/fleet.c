@@ -113,6 +113,19 @@ make_log_path(const struct fleet *f, size_t i)
 	return name;
 }
 
+/*
+ * Makes "DIR/n1". Of a counted server the path has always one length: the
+ * server has copies of it, and so takes the same memory each time.
+ */
+static char *
+make_node_path(const struct fleet *f, size_t i)
+{
+	const char *last = strrchr(f->dir, '/');
+	int pad = f->spec.count ? 12 - (int)strlen(last) : 1;
+
+	return mem_printf("%s/n%0*zu", f->dir, pad > 1 ? pad : 1, i + 1);
+}
+
 static int
 make_node_folders(struct fleet *f, struct str *why)
 {
@@ -127,11 +140,15 @@ make_node_folders(struct fleet *f, struct str *why)
 		n->index = i;
 		n->tlsdir = f->spec.tls ? f->tlsdir : NULL;
 		n->tls = f->spec.tls ? f->shared->tls : NULL;
-		n->dir = mem_printf("%s/n%zu", f->dir, i + 1);
+		n->dir = make_node_path(f, i);
 		n->log = make_log_path(f, i);
 		if (mkdir(n->dir, 0700) < 0)
 			return str_fail(why, "cannot make folder '%s': %s",
 			    n->dir, strerror(errno));
+		if (f->spec.count) {
+			n->control = mem_printf("%s/ctl", n->dir);
+			n->dumps = mem_printf("%s/counts", n->dir);
+		}
 		if (!f->spec.unixsocket)
 			continue;
 		n->socket = mem_printf("%s/sock", n->dir);
@@ -177,7 +194,7 @@ choose_port(const struct fleet *f, size_t i, struct str *why)
 static int
 start_node(struct fleet *f, size_t i, struct str *why)
 {
-	int port = choose_port(f, i, why);
+	int port = f->spec.count ? 0 : choose_port(f, i, why);
 
 	if (port < 0)
 		return -1;

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 65536, CALL_MS = 1000 };
+enum { COUNTED_MS = 60000 }; /* slow, and asked once: each call counts */
 
 int
 node_write_file(const char *path, const struct str *s, struct str *why)
@@ -68,12 +70,56 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 	return rc == 0 && n->spec->rdb ? copy_rdb(n, why) : rc;
 }
 
+/* How a server is run: argv and environment, NULL ends both. */
+struct run_with {
+	const char *argv[12], *env[8];
+	char *out, *preload, seed[24];
+};
+
+/*
+ * Callgrind gets no debugger stub: that would leave pipes in /tmp, and wake the
+ * server by ptrace. The library has a socket instead. The launcher of valgrind
+ * passes the environment on to the server.
+ */
+static void
+prepare_run(struct run_with *w, struct node *n, const char *conf)
+{
+	const struct spec *s = n->spec;
+	const char *others = getenv("LD_PRELOAD");
+	size_t i = 0;
+
+	if (s->count) {
+		w->out = mem_printf("--callgrind-out-file=%s", n->dumps);
+		w->argv[i++] = "valgrind";
+		w->argv[i++] = "--tool=callgrind";
+		w->argv[i++] = "-q";
+		w->argv[i++] = "--vgdb=no";
+		w->argv[i++] = "--instr-atstart=no";
+		w->argv[i++] = w->out;
+	}
+	w->argv[i++] = s->server;
+	w->argv[i] = conf;
+	if (!s->count)
+		return;
+	snprintf(w->seed, sizeof w->seed, "%lld", s->seed);
+	w->preload = mem_printf(
+	    "%s%s%s", s->still, others ? ":" : "", others ? others : "");
+	i = 0;
+	w->env[i++] = "LD_PRELOAD";
+	w->env[i++] = w->preload;
+	w->env[i++] = "VKB_STILL_CONTROL";
+	w->env[i++] = n->control;
+	w->env[i++] = "VKB_STILL_SEED";
+	w->env[i] = w->seed;
+}
+
 int
 node_start(struct node *n, struct reaper *g, int port, struct str *why)
 {
 	char *conf = mem_printf("%s/valkey.conf", n->dir);
-	const char *argv[] = {n->spec->server, conf, NULL};
-	struct proc_spec p = {.argv = argv,
+	struct run_with with = {0};
+	struct proc_spec p = {.argv = with.argv,
+	    .setenv = with.env,
 	    .cwd = n->dir,
 	    .clean = true,
 	    .group = true,
@@ -95,12 +141,13 @@ node_start(struct node *n, struct reaper *g, int port, struct str *why)
 	n->log_start = lseek(log, 0, SEEK_END);
 	if (write_configuration(n, conf, why) < 0)
 		goto out;
+	prepare_run(&with, n, conf);
 	p.in = null;
 	p.out = p.err = log;
 	n->started = clock_ns();
 	n->proc = proc_start(&p);
 	if (!n->proc) {
-		str_printf(why, "cannot start '%s': %s", n->spec->server,
+		str_printf(why, "cannot start '%s': %s", with.argv[0],
 		    strerror(errno));
 		goto out;
 	}
@@ -110,6 +157,8 @@ out:
 		close(null);
 	if (log >= 0)
 		close(log);
+	free(with.out);
+	free(with.preload);
 	free(conf);
 	return rc;
 }
@@ -224,7 +273,8 @@ node_append_refusal(const struct node *n, const char *what,
 static int
 check_ready(struct node *n, struct str *why)
 {
-	struct reply *r = CLIENT_CALL(n->client, CALL_MS, "INFO");
+	int ms = n->spec->count ? COUNTED_MS : CALL_MS;
+	struct reply *r = CLIENT_CALL(n->client, ms, "INFO");
 	char *loading = NULL, *pid = NULL;
 	int rc = 0;
 
@@ -243,14 +293,15 @@ check_ready(struct node *n, struct str *why)
 	pid = reply_info(r, "process_id");
 	if (!loading || !pid || strcmp(loading, "0") != 0)
 		goto out;
-	n->pid = atol(pid);
+	/* A counted server is told another pid. */
+	n->pid = n->spec->count ? (long)proc_pid(n->proc) : atol(pid);
 	/* If the process is not of the group that we started, another server
 	 * has the port; ours will end with an error. */
 	if (getpgid((pid_t)n->pid) != proc_pid(n->proc))
 		goto out;
 	reply_free(n->info);
 	n->info = r;
-	r = CLIENT_CALL(n->client, CALL_MS, "PING");
+	r = CLIENT_CALL(n->client, ms, "PING");
 	rc = r && reply_is(r, "PONG");
 out:
 	free(loading);
@@ -264,6 +315,7 @@ make_address(const struct node *n, struct client_address *a)
 {
 	*a = (struct client_address){.host = spec_connect_host(n->spec),
 	    .port = n->port,
+	    .unixsocket = n->spec->count ? n->socket : NULL,
 	    .tls = n->tls,
 	    .servername = "localhost",
 	    .password = n->spec->password};
@@ -311,6 +363,11 @@ request_end(struct node *n)
 	struct reply *pong;
 	struct client *c;
 
+	if (n->spec->count) { /* its time stands still: it handles no signal */
+		n->answered = true;
+		proc_signal(n->proc, SIGKILL);
+		return;
+	}
 	proc_signal(n->proc, SIGTERM);
 	proc_signal(n->proc, SIGCONT);
 	if (!n->ready || node_has_ended(n))
@@ -385,4 +442,6 @@ node_free(struct node *n)
 	free(n->dir);
 	free(n->log);
 	free(n->socket);
+	free(n->control);
+	free(n->dumps);
 }

@@ -25,6 +25,7 @@ struct node {
 	size_t index;
 	int port;
 	char *dir, *log, *socket; /* paths; socket can be NULL */
+	char *control, *dumps;    /* of a counted server, else NULL */
 	const char *tlsdir;       /* NULL: no TLS */
 	struct tls_context *tls;
 	struct proc *proc;

@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,39 @@ check_host(struct spec *s, struct str *why)
 	return 0;
 }
 
+/* What is counted must be the same each time, so not all can be counted. */
+static int
+read_count(struct spec *s, struct str *why)
+{
+	double seed = json_get_num(s->json, "count", -1);
+	const struct json *const sections[] = {
+	    json_get(s->json, "config"), json_get(s->json, "config_set")};
+
+	s->count = json_get(s->json, "count") != NULL;
+	if (!s->count)
+		return 0;
+	if (!(seed >= 0 && seed <= UINT32_MAX) || seed != floor(seed))
+		return str_fail(why, "'count' is not a 32-bit integer");
+	s->seed = (long long)seed;
+	s->unixsocket = true; /* and no port: its number has 4 or 5 digits */
+	if (s->cluster || s->tls || s->io_threads > 1)
+		return str_fail(why, "'count' does not go with '%s'",
+		    s->cluster   ? "primaries"
+			: s->tls ? "tls"
+				 : "io_threads");
+	for (size_t i = 0; i < 2; i++)
+		if (json_get(sections[i], "jemalloc-bg-thread"))
+			return str_fail(
+			    why, "'count' sets 'jemalloc-bg-thread' itself");
+	s->still = proc_library("vkb-still.so");
+	if (!s->still)
+		return str_fail(why,
+		    "cannot find 'vkb-still.so' in '../lib/vkb' beside "
+		    "vkb-serve: %s",
+		    strerror(errno));
+	return 0;
+}
+
 static int
 read_members(struct spec *s, struct str *why)
 {
@@ -250,7 +284,7 @@ read_members(struct spec *s, struct str *why)
 	    resolve_file("rdb", json_get_str(j, "rdb"), &s->rdb, why) < 0 ||
 	    find_server(s, why) < 0)
 		return -1;
-	return 0;
+	return read_count(s, why);
 }
 
 int
@@ -271,6 +305,7 @@ spec_free(struct spec *s)
 	free(s->config_file);
 	free(s->rdb);
 	free(s->cpus);
+	free(s->still);
 	*s = (struct spec){0};
 }
 
@@ -387,6 +422,8 @@ spec_print_configuration(const struct spec *s, struct str *c, int port,
 	}
 	if (s->rdb)
 		str_add(c, "dbfilename dump.rdb\n");
+	if (s->count) /* it would wake up by a clock that is not ours */
+		str_add(c, "jemalloc-bg-thread no\n");
 	for (m = json_first(json_get(s->json, "modules")); m;
 	     m = json_next(m)) {
 		str_add(c, "loadmodule");

@@ -18,6 +18,9 @@ struct spec {
 	int primaries, replicas;
 	int io_threads; /* 0: not given */
 	bool cluster, unixsocket, tls, aslr;
+	bool count;      /* under callgrind, with 'still' preloaded */
+	long long seed;  /* of its random numbers */
+	char *still;     /* path of the library */
 	size_t nodes;    /* primaries * (1 + replicas) */
 	cpu_set_t *cpus; /* one per node, or NULL */
 	const char *password;

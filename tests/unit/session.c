@@ -259,16 +259,21 @@ resumed(void)
 	write_file(&s);
 	tap_ok(results_open(&r, NULL, path) == 0 && r.n == 3 && r.last == 7,
 	    "runs that went well are done, each once");
-	f = results_find(&r, a, set, 2);
+	f = results_find(&r, a, set, 2, false);
 	tap_ok(f == &r.done[0], "the first of its kind in the file counts");
-	f = results_find(&r, a, set, 1);
+	f = results_find(&r, a, set, 1, false);
 	tap_ok(f == &r.done[1] && !f->rule && !f->tool && !f->metrics,
 	    "of a plain session the place is enough");
-	tap_ok(results_find(&r, b, set, 7) && !results_find(&r, b, set, 2) &&
-		!results_find(&r, a, set, 7) && !results_find(&r, a, get, 1) &&
-		!results_find(&r, b, get, 9) && !results_find(&r, b, set, 0) &&
-		!results_find(&r, a, set, 3),
+	tap_ok(results_find(&r, b, set, 7, false) &&
+		!results_find(&r, b, set, 2, false) &&
+		!results_find(&r, a, set, 7, false) &&
+		!results_find(&r, a, get, 1, false) &&
+		!results_find(&r, b, get, 9, false) &&
+		!results_find(&r, b, set, 0, false) &&
+		!results_find(&r, a, set, 3, false),
 	    "others are to be done");
+	tap_ok(!results_find(&r, a, set, 1, true),
+	    "a measured run is not a counted one");
 	tap_ok(results_open(&second, NULL, path) == -1,
 	    "a second program cannot resume the same file");
 	results_close(&second);
@@ -289,7 +294,7 @@ resumed(void)
 	results_close(&r);
 	results_close(&second);
 	tap_ok(results_open(&r, NULL, NULL) == 0 && r.fd == STDOUT_FILENO &&
-		!results_find(&r, a, set, 1),
+		!results_find(&r, a, set, 1, false),
 	    "without a file all is to be done");
 	results_close(&r);
 	json_free(rec);

@@ -25,8 +25,10 @@ struct engine_job {
 	const volatile int *stop; /* polled; ends the job with -1, no message */
 	engine_progress_fn *progress;
 	void *arg;
-	struct watch_cost *cost; /* set to the cost of all streams */
-	struct json *rec;        /* the run: an engine adds to run and env */
+	const struct json *counted; /* the record of the server whose
+				     * instructions are counted; NULL: none */
+	struct watch_cost *cost;    /* set to the cost of all streams */
+	struct json *rec;           /* the run: an engine adds to run and env */
 	struct json **raw; /* set if there is verbatim output; caller frees */
 };
 

@@ -2,6 +2,7 @@
 #include "context.h"
 #include "client.h"
 #include "coproc.h"
+#include "counting.h"
 #include "err.h"
 #include "json.h"
 #include "logs.h"
@@ -52,6 +53,10 @@ make_spec(const struct server_handle *l, const struct bench_case *cas)
 	     m = json_next(m))
 		json_set(rec, json_key(m), json_dup(m));
 	json_set(rec, "modules", make_module_list(l, cas));
+	if (l->count) {
+		json_set_num(rec, "count", COUNTING_SEED);
+		json_set_bool(rec, "unixsocket", true);
+	}
 	return rec;
 }
 
@@ -219,7 +224,7 @@ handle_target(const struct server_handle *l, const struct bench_case *cas,
 {
 	const char *own = cas->password;
 
-	if (target_make(t, l->server, cas->unixsocket) < 0)
+	if (target_make(t, l->server, cas->unixsocket || l->count) < 0)
 		return -1;
 	if (l->context->external)
 		extserver_login(l->context->external, t);

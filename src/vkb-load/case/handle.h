@@ -20,6 +20,7 @@ struct server_handle {
 	struct json *server; /* its record; NULL: not started */
 	char id[64];
 	bool used;                /* a load ran since its start */
+	bool count;               /* its instructions are counted */
 	struct server_logs *logs; /* of the last server; or NULL */
 };
 

@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "context.h"
 #include "coproc.h"
+#include "counting.h"
 #include "engines.h"
 #include "err.h"
 #include "resultrecord.h"
@@ -64,16 +65,19 @@ set_env(const struct measure *m, struct json *rec)
 	json_set(rec, "env", env);
 }
 
-/* Both builds of a block get the same random numbers. */
+/*
+ * Both builds of a block get the same random numbers; counted runs, with a
+ * session and an index of 0, get the same everywhere.
+ */
 static uint64_t
-choose_seed(const struct measure *m, size_t index)
+choose_seed(const struct measure *m, uint64_t session, size_t index)
 {
 	struct str text = {0};
 	uint64_t h = STR_HASH;
 
 	if (m->cas->seed >= 0)
 		return (uint64_t)m->cas->seed;
-	h = str_hash(h, &m->context->seed, sizeof m->context->seed);
+	h = str_hash(h, &session, sizeof session);
 	json_canonical(&text, m->cas->config);
 	h = str_hash(h, text.s, text.len);
 	h = str_hash(h, &index, sizeof index);
@@ -113,8 +117,8 @@ measure_init(struct measure *m, struct case_context *r,
 	    .cas = cas,
 	    .build = build,
 	    .engine = engines_find(r->engines, cas->record)};
-	roles_make(
-	    &m->roles, cas, choose_seed(m, index), handle_timeout(r, cas));
+	roles_make(&m->roles, cas, choose_seed(m, r->seed, index),
+	    handle_timeout(r, cas));
 	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
 	for (size_t i = 0; i < m->roles.n; i++)
 		m->recs[i] = make_record(m, &m->roles.v[i], index, block);
@@ -126,6 +130,19 @@ measure_profile(struct measure *m)
 	m->profiled = json_array();
 	profiles_stretch(
 	    m->context->profiles, m->cas, m->roles.works, m->roles.nworks);
+}
+
+void
+measure_count(struct measure *m)
+{
+	struct engine_work *w = &m->roles.works[0];
+	struct json *rec = m->recs[0];
+
+	m->counted = true;
+	m->profiled = json_array();
+	counting_adapt(w, choose_seed(m, 0, 0));
+	json_set_bool(rec, "counted", true);
+	json_set_num(json_get(rec, "run"), "seed", (double)w->seed);
 }
 
 void
@@ -283,6 +300,24 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	set_overlap(m, v);
 }
 
+static int
+run_count(struct measure *m, const struct target *t, const struct json *server)
+{
+	struct engine_result r = {0};
+	struct engine_job job = make_job(m, t);
+	int rc;
+
+	job.counted = server;
+	rc = m->engine->run(m->engine->self, &job, &r);
+	if (rc == 0)
+		rc = counting_report(
+		    m->cas, server, r.elapsed_s, m->recs[0], m->profiled);
+	if (rc != 0 && !m->context->halt)
+		measure_fail(m, NULL);
+	engine_result_free(&r);
+	return rc == 0 ? 0 : -1;
+}
+
 /* The load of a server. */
 struct load {
 	struct target target;
@@ -338,7 +373,7 @@ prepare_server(struct measure *m, const struct target *t)
 static int
 begin_profiles(struct measure *m, const struct json *server)
 {
-	if (!m->profiled)
+	if (!m->profiled || m->counted)
 		return 0;
 	m->profiles = profiles_new(m->context->profiles, m->cas, m->build,
 	    server, m->context->session);
@@ -393,7 +428,9 @@ measure_run(struct measure *m, struct server_handle *l)
 		rc = prepare_server(m, &x.target);
 		if (rc == 0)
 			rc = begin_profiles(m, l->server);
-		if (rc == 0) {
+		if (rc == 0 && m->counted)
+			rc = run_count(m, &x.target, l->server);
+		else if (rc == 0) {
 			prepare_job(&x, m);
 			rc = take_results(&x, m,
 			    m->engine->run(m->engine->self, &x.job, x.results));

@@ -26,6 +26,7 @@ struct measure {
 	struct json **recs;    /* a run record for each role */
 	struct json *raw;      /* verbatim output, or NULL */
 	struct json *profiled; /* profile records; NULL: not profiled */
+	bool counted;          /* the only profile is that of the counts */
 	struct profiles *profiles;
 	struct str error; /* why it failed */
 };
@@ -36,6 +37,8 @@ void measure_init(struct measure *, struct case_context *,
     size_t block);
 /* The case is profiled instead of measured. */
 void measure_profile(struct measure *);
+/* Its instructions are counted instead; the case must be one to count. */
+void measure_count(struct measure *);
 void measure_free(struct measure *);
 
 /*

@@ -1,5 +1,6 @@
 /* The native load generator behind the interface of engines.h. */
 #include "clock.h"
+#include "counting.h"
 #include "engines.h"
 #include "err.h"
 #include "json.h"
@@ -192,18 +193,25 @@ struct running {
 	struct engine_result *results;
 };
 
+/* Finds what a job sends. Returns 0 or -1. */
+static int
+find_works(struct datasets *datasets, struct running *x)
+{
+	const struct engine_job *j = x->job;
+
+	x->works = add_rows(datasets, j, j->work, j->nwork);
+	x->warmup =
+	    x->works ? add_rows(datasets, j, j->warmup, j->nwarmup) : NULL;
+	return x->warmup ? 0 : -1;
+}
+
 /* Fills the server of a job. Returns 0 or -1. */
 static int
 begin_job(struct datasets *datasets, struct running *x)
 {
 	const struct engine_job *j = x->job;
-	int rc = 0;
+	int rc = find_works(datasets, x);
 
-	x->works = add_rows(datasets, j, j->work, j->nwork);
-	x->warmup =
-	    x->works ? add_rows(datasets, j, j->warmup, j->nwarmup) : NULL;
-	if (!x->warmup)
-		return -1;
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
 		rc = engine_seed(
 		    &j->target->e, &x->works[i], j->stop, j->progress, j->arg);
@@ -248,6 +256,12 @@ run_case(void *self, const struct engine_job *j, struct engine_result *results)
 	int rc;
 
 	datasets_drop_stale(self); /* no row of an earlier case is in use */
+	if (j->counted) {
+		rc = find_works(self, &x);
+		if (rc == 0)
+			rc = counting_run(j, x.works, j->counted, results);
+		return end_job(&x, 0, rc);
+	}
 	rc = begin_job(self, &x);
 	if (rc == 0) {
 		begin_watch(&x);

@@ -41,6 +41,8 @@ populate(const struct target *t, const struct bench_case *cas,
 	w.requests = w.keyspacelen > 0 ? w.keyspacelen : 1;
 	w.sequential = true;
 	w.clients = w.requests < CONNECTIONS ? (int)w.requests : CONNECTIONS;
+	if (w.in_turn)
+		w.clients = 1;
 	w.pipeline = BATCH;
 	w.duration_s = w.warmup_s = w.rate = 0;
 	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);

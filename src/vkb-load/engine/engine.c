@@ -18,6 +18,7 @@
 #define POPS_BYTES 1073741824 /* limit of their values */
 #define SEED_CONNECTIONS 4    /* of each thread */
 #define SEED_BATCH 262144     /* bytes */
+#define TURN_BATCH 16384      /* the same in turn: servers read it at once */
 
 static uint64_t
 limit_pops(const struct engine_work *w, uint64_t n)
@@ -122,10 +123,12 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	    (long long)((n + o.source->values - 1) / o.source->values);
 	work.duration_s = work.warmup_s = work.rate = 0;
 	work.sequential = true;
-	work.clients = work.threads * SEED_CONNECTIONS;
+	work.clients = w->in_turn ? 1 : work.threads * SEED_CONNECTIONS;
 	if (work.clients > work.requests)
 		work.clients = (int)work.requests;
 	work.pipeline = (int)(SEED_BATCH / o.source->len) + 1;
+	if (w->in_turn)
+		work.pipeline = (int)(TURN_BATCH / (o.source->len + 1)) + 1;
 	if (work.pipeline > 1000)
 		work.pipeline = 1000;
 	l = (struct engine_load){.target = t, .works = &work, .n = 1};

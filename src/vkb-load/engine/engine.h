@@ -74,6 +74,8 @@ struct engine_work {
 	double duration_s;
 	double warmup_s; /* before the measured time, not counted */
 	bool sequential; /* numbers count up instead of being random */
+	bool in_turn;    /* fill the servers over one connection, in batches
+			  * that a server reads at once: always in one way */
 	bool resp3;      /* HELLO 3, else RESP2 */
 	uint64_t seed;
 	const cpu_set_t *cpus; /* of the client threads; NULL: inherited */

@@ -92,6 +92,7 @@ static const struct field case_fields[] = {{"id", TEXT, AT(id)},
     {"client.each", TREE, AT(client_cpus_each)},
     {"client.seed", WHOLE, AT(seed), -1, .limit = {"config", "seed"}},
     {"client.max_lost", WHOLE, AT(max_lost), .limit = {"config", "max_lost"}},
+    {"client.count", FLAG, AT(count)},
     {"client.timeout_s", REAL, AT(timeout_s), .limit = {"config", "timeout"}}};
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

@@ -59,6 +59,7 @@ struct bench_case {
 	const struct json *client_cpus_each; /* of clients in parallel */
 	long long seed;                      /* -1: drawn by the session */
 	long long max_lost;
+	bool count;       /* its instructions, too */
 	double timeout_s; /* 0: not given */
 };
 

@@ -22,14 +22,14 @@
 /* Returns the number of a run, by what tells it from others. */
 static size_t
 intern_run(const struct results *r, const struct json *subject,
-    const struct json *config, size_t index)
+    const struct json *config, size_t index, bool counted)
 {
 	struct str s = {0};
 	size_t id;
 
 	builds_add_key(&s, subject);
 	json_canonical(&s, config);
-	str_printf(&s, "\n%zu", index);
+	str_printf(&s, "\n%zu%s", index, counted ? " counted" : "");
 	id = intern_id(r->keys, s.s);
 	str_free(&s);
 	return id;
@@ -90,19 +90,20 @@ add_finished(struct results *r, struct json *rec)
 	const struct json *config = json_get(rec, "config");
 	const char *tool =
 	    json_str(json_path(rec, "env.benchmark_tool_sha256"));
+	bool counted = json_get_bool(rec, "counted", false);
 	bool foreign =
 	    strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0;
 
 	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
 	    !(index >= 1 && index < 1e9) ||
-	    intern_run(r, json_get(rec, "subject"), config, (size_t)index) <
-		r->n)
+	    intern_run(r, json_get(rec, "subject"), config, (size_t)index,
+		counted) < r->n)
 		return;
 	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
 	r->done[r->n++] = (struct finished){.rule = rule,
 	    .tool = tool && foreign ? mem_str(tool) : NULL,
 	    .metrics = rule || foreign ? json_detach(rec, "metrics") : NULL};
-	if ((size_t)index > r->last)
+	if (!counted && (size_t)index > r->last)
 		r->last = (size_t)index;
 }
 
@@ -165,9 +166,9 @@ results_close(struct results *r)
 
 const struct finished *
 results_find(const struct results *r, const struct json *subject,
-    const struct json *config, size_t index)
+    const struct json *config, size_t index, bool counted)
 {
-	size_t id = r->n ? intern_run(r, subject, config, index) : 0;
+	size_t id = r->n ? intern_run(r, subject, config, index, counted) : 0;
 
 	return id < r->n ? &r->done[id] : NULL;
 }

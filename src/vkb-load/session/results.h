@@ -36,9 +36,11 @@ struct results {
 int results_open(struct results *, const char *output, const char *resume);
 void results_close(struct results *);
 
-/* Returns the first finished run of this identity and index, or NULL. */
+/* Returns the first finished run of this identity and index, which was counted
+ * or measured, or NULL. */
 const struct finished *results_find(const struct results *,
-    const struct json *subject, const struct json *config, size_t index);
+    const struct json *subject, const struct json *config, size_t index,
+    bool counted);
 
 int results_write(struct results *, struct json *run);
 

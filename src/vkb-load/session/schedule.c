@@ -127,8 +127,9 @@ schedule_init(
 	a->dropped =
 	    mem_array(a->ncases * a->builds->n + 1, sizeof *a->dropped);
 	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
-		a->dropped[i] = profiles_replace_runs(
-		    a->profiles, &a->cases[i / a->builds->n]);
+		a->dropped[i] = a->unmeasured ||
+		    profiles_replace_runs(
+			a->profiles, &a->cases[i / a->builds->n]);
 	a->goals = mem_array(a->ncases + 1, sizeof *a->goals);
 	a->widths = ci_width_new(
 	    a->rule, a->cases, a->ncases, a->builds->n, schedule_has_rounds(a));
@@ -173,7 +174,7 @@ find_finished(const struct schedule *a, const struct turn *turn, size_t cas,
 
 	for (size_t i = a->roles[cas].n; i-- > 0;) {
 		f = results_find(a->results, subject, a->roles[cas].v[i].config,
-		    turn->index);
+		    turn->index, false);
 		if (!f)
 			return NULL;
 		metrics[i] = f->metrics;

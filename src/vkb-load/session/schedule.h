@@ -65,6 +65,7 @@ struct schedule {
 	bool *done;       /* per case, build and index up to 'last' */
 	size_t last;
 	size_t finished;
+	bool unmeasured; /* nothing is measured */
 	struct progress progress;
 };
 

@@ -283,6 +283,21 @@ profile_scenes(struct session *s)
 	return s->unprofiled ? -1 : 0;
 }
 
+/* Counts run after all measurements. */
+static int
+count_cases(struct session *s)
+{
+	const struct counts_opts *o = &s->o->count;
+	size_t failed = 0;
+
+	if (!counts_any(o, &s->a))
+		return 0;
+	if (take_lock(s) < 0 ||
+	    counts_run(o, &s->runner, is_verbose(s), &failed) < 0)
+		return -1;
+	return failed ? -1 : 0;
+}
+
 /* Reads the CPUs of this machine. 0, or -1, not reported. */
 static int
 read_online_cpus(cpu_set_t *set)
@@ -394,6 +409,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		.builds = builds,
 		.engines = engines,
 		.results = results,
+		.unmeasured = o->count.only,
 		.profiles = o->profiles}};
 	struct schedule *a = &s.a;
 	struct json *machine, *brief;
@@ -412,6 +428,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	a->progress.most = stopping_is_adaptive(&s.rule);
 	if (check_pinning(a, external == NULL) < 0 ||
+	    counts_check(&o->count, a, external != NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
 	s.runner = (struct case_runner){.context = {.engines = engines,
@@ -432,6 +449,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	memcpy(s.runner.context.session, name, sizeof name);
 	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
 	k = run_schedule(&s);
+	if (!*stop && count_cases(&s) < 0)
+		k = -1;
 	if (o->profiles->dir && !*stop && profile_scenes(&s) < 0)
 		k = -1;
 	coproc_close(s.runner.context.coproc);

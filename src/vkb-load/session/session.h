@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "counts.h"
+
 struct builds;
 struct engine;
 struct logs;
@@ -19,6 +21,7 @@ struct session_opts {
 	const struct stopping_rule *rule;
 	const struct profiles_opts *profiles;
 	struct logs *logs;
+	struct counts_opts count;
 	uint64_t seed;
 	double timeout_s; /* 0: that of the case */
 	bool quiet, verbose;

@@ -1,0 +1,364 @@
+#include "counting.h"
+#include "callgrind.h"
+#include "engines.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "proc.h"
+#include "record.h"
+#include "str.h"
+#include "target.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/plan/benchcase.h"
+#include "vkb-load/plan/scene.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+	WARMUP = 2000,   /* requests, counted but left out */
+	WINDOW = 10000,  /* requests that are counted */
+	OBEY_MS = 120000 /* a dump of a large server on a busy machine */
+};
+
+/* --- what can be counted ------------------------------------------------ */
+
+char *
+counting_find_obstacle(void)
+{
+	char *valgrind = proc_find("valgrind", getenv("PATH"));
+	char *still = proc_library("vkb-still.so");
+	char *why = NULL;
+
+#if !defined __x86_64__ && !defined __aarch64__
+	why = mem_str("instructions are counted on x86-64 and arm64 only");
+#endif
+	if (!why && !valgrind)
+		why = mem_str("instructions are counted by valgrind, which is "
+			      "not in PATH: 'vkb-needs run' installs it "
+			      "(package valgrind)");
+	if (!why && !still)
+		why = mem_str("'vkb-still.so', which makes counts exact, is "
+			      "not in '../lib/vkb' beside vkb-load: 'make' "
+			      "builds it");
+	free(valgrind);
+	free(still);
+	return why;
+}
+
+/* Does it use data that other cases leave on the server? */
+static bool
+needs_others(const struct bench_case *c)
+{
+	return c->nbefore > 0 ||
+	    (json_get_num(c->record, "step", 1) > 1 &&
+		!scene_resets_server(c->record));
+}
+
+char *
+counting_refuse(const struct bench_case *c)
+{
+	const struct bench_load *l = &c->load;
+	const struct {
+		bool holds;
+		const char *why;
+	} v[] = {{l->cluster, "it has a cluster"},
+	    {json_get_bool(c->server, "tls", false), "it has TLS"},
+	    {json_get_num(c->server, "io_threads", 1) > 1,
+		"its server has more than one I/O thread"},
+	    {json_get(c->config, "writes") || json_get(c->config, "reads"),
+		"it has several loads at the same time"},
+	    {l->execution && strcmp(l->execution, "parallel") == 0,
+		"it has several loads at the same time"},
+	    {strcmp(bench_case_engine(c->config), BENCH_CASE_NATIVE) != 0,
+		"its requests are made by another program"},
+	    {needs_others(c), "it follows other cases on one server"}};
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+		if (v[i].holds)
+			return mem_str(v[i].why);
+	return NULL;
+}
+
+/* --- the control socket of the server, see src/preload/vkb-still.c ------ */
+
+static int
+open_control(const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (strlen(path) >= sizeof a.sun_path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(a.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Sends one byte and waits until it was obeyed. 0, or -1, error reported. */
+static int
+command_server(const struct json *server, char command)
+{
+	const char *path = json_str(json_path(server, "count.control"));
+	int fd = path ? open_control(path) : -1;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	char answer = '\0';
+	int rc = 0;
+
+	if (fd < 0)
+		return err_fail_sys("cannot connect to the control socket of "
+				    "the server '%s'",
+		    path ? path : "");
+	if (send(fd, &command, 1, MSG_NOSIGNAL) != 1 ||
+	    poll(&p, 1, OBEY_MS) <= 0 || read(fd, &answer, 1) != 1 ||
+	    answer != command)
+		rc = err_fail("the server under callgrind does not %s",
+		    command == 'd' ? "write what it counted"
+				   : "start to count");
+	close(fd);
+	return rc;
+}
+
+/* --- the load ----------------------------------------------------------- */
+
+void
+counting_adapt(struct engine_work *w, uint64_t seed)
+{
+	w->clients = w->threads = 1;
+	w->in_turn = true;
+	w->requests = WINDOW;
+	w->duration_s = w->warmup_s = w->rate = 0;
+	w->max_lost = 0;
+	w->seed = seed;
+}
+
+struct window {
+	const struct json *server;
+	int rc;
+};
+
+/* All are connected, and no request was sent: what came before is left out. */
+static void
+begin_window(void *arg, const pid_t *tids, size_t n)
+{
+	struct window *w = arg;
+
+	(void)tids;
+	(void)n;
+	w->rc = command_server(w->server, 'd');
+}
+
+static void
+ignore_begin(void *arg)
+{
+	(void)arg;
+}
+
+static void
+end_window(void *arg)
+{
+	struct window *w = arg;
+
+	if (w->rc == 0)
+		w->rc = command_server(w->server, 'd');
+}
+
+static int
+run_requests(const struct engine_job *j, const struct engine_work *w,
+    const struct engine_meter *meter, struct engine_result *result)
+{
+	int rc = engine_run(
+	    &j->target->e, w, 1, j->stop, j->progress, j->arg, meter, result);
+
+	if (rc == 0 && result->requests != (uint64_t)w->requests)
+		return err_fail("%llu of %lld requests were answered",
+		    (unsigned long long)result->requests, w->requests);
+	if (rc == 0 && result->refused)
+		return err_fail("%llu of %lld requests were refused: %s",
+		    (unsigned long long)result->refused, w->requests,
+		    result->refusal);
+	return rc;
+}
+
+int
+counting_run(const struct engine_job *j, const struct engine_work *work,
+    const struct json *server, struct engine_result *result)
+{
+	struct engine_work warm = *work, fill = *work;
+	struct window window = {.server = server};
+	struct engine_meter meter = {.connected = begin_window,
+	    .begin = ignore_begin,
+	    .end = end_window,
+	    .arg = &window};
+	struct engine_result dropped = {0};
+	int rc;
+
+	warm.requests = WARMUP;
+	warm.seed++;
+	fill.requests += WARMUP;
+	rc = engine_seed(&j->target->e, &fill, j->stop, j->progress, j->arg);
+	if (rc == 0)
+		rc = command_server(server, 'i');
+	if (rc == 0)
+		rc = run_requests(j, &warm, NULL, &dropped);
+	engine_result_free(&dropped);
+	if (rc == 0)
+		rc = run_requests(j, work, &meter, result);
+	return rc == 0 ? window.rc : rc;
+}
+
+/* --- what was counted --------------------------------------------------- */
+
+/* Does a name take memory from the allocator? See vkb-load(1). */
+static bool
+is_allocator(const char *name)
+{
+	static const char *const names[] = {"malloc", "calloc", "realloc",
+	    "reallocarray", "aligned_alloc", "posix_memalign", "memalign",
+	    "mallocx", "rallocx", NULL};
+
+	if (str_starts(name, "je_") || str_starts(name, "tc_") ||
+	    str_starts(name, "mi_"))
+		name += 3;
+	for (size_t i = 0; names[i]; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Calls of the allocator by others: its functions call each other. */
+static uint64_t
+count_allocations(const struct callgrind *g)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < g->ncalls; i++)
+		if (is_allocator(g->functions[g->calls[i].to].name) &&
+		    !is_allocator(g->functions[g->calls[i].from].name))
+			n += g->calls[i].count;
+	return n;
+}
+
+/* A stripped server whose allocator is its own has no names to count by. */
+static bool
+has_names(const struct callgrind *g)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; i < g->nfunctions; i++)
+		named += !str_starts(g->functions[i].name, "0x");
+	return 2 * named > g->nfunctions;
+}
+
+static int
+compare_functions(const void *a, const void *b)
+{
+	const struct callgrind_function *x = a, *y = b;
+
+	if (x->self[0] != y->self[0])
+		return x->self[0] < y->self[0] ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+/* "NAME [OBJECT]" has instructions of its own, with what it calls, and calls,
+ * for each request. */
+static struct json *
+list_functions(const struct callgrind *g)
+{
+	struct callgrind_function *v = mem_array(g->nfunctions, sizeof *v);
+	struct json *all = json_array(), *j;
+
+	memcpy(v, g->functions, g->nfunctions * sizeof *v);
+	qsort(v, g->nfunctions, sizeof *v, compare_functions);
+	for (size_t i = 0; i < g->nfunctions; i++) {
+		j = json_object();
+		json_set_str(j, "name", v[i].name);
+		json_set_str(j, "object", v[i].object);
+		json_set_num(j, "self", (double)v[i].self[0] / WINDOW);
+		json_set_num(j, "inclusive", (double)v[i].inclusive / WINDOW);
+		json_set_num(j, "calls", (double)v[i].calls / WINDOW);
+		json_push(all, j);
+	}
+	free(v);
+	return all;
+}
+
+static int
+check_events(const struct callgrind *g, const char *path)
+{
+	return g->nevents && strcmp(g->events[0], "Ir") == 0
+	    ? 0
+	    : err_fail(
+		  "%s: instructions ('Ir') are not what it has first", path);
+}
+
+static struct json *
+make_profile(const struct bench_case *cas, const struct json *server,
+    double elapsed_s, const struct json *run, const struct callgrind *g)
+{
+	struct json *rec = record_new("profile"), *j = json_object();
+	const struct json *which = json_get(run, "run");
+
+	json_set_str(rec, "case", cas->id);
+	json_set(rec, "subject", json_dup(json_get(run, "subject")));
+	json_set(rec, "config", json_dup(cas->config));
+	json_set(rec, "run", json_dup(which));
+	json_set_str(j, "exe", json_str(json_path(server, "binary.path")));
+	json_set(rec, "target", j);
+	json_set(rec, "probed", json_object());
+	json_set_str(rec, "mode", "count");
+	json_set_str(rec, "started", json_get_str(which, "started"));
+	json_set_num(rec, "duration_s", elapsed_s);
+	json_set_num(rec, "requests", WINDOW);
+	json_set(rec, "functions", list_functions(g));
+	json_set_str(rec, "status", "ok");
+	return rec;
+}
+
+static struct json *
+make_metrics(const struct callgrind *g)
+{
+	struct json *metrics = json_object();
+	uint64_t allocations = count_allocations(g);
+
+	json_set_num(
+	    metrics, "instructions_per_req", (double)g->total[0] / WINDOW);
+	if (allocations || has_names(g))
+		json_set_num(metrics, "allocations_per_req",
+		    (double)allocations / WINDOW);
+	return metrics;
+}
+
+/* The first dump is that of the warm-up. */
+int
+counting_report(const struct bench_case *cas, const struct json *server,
+    double elapsed_s, struct json *run, struct json *profiles)
+{
+	char *path =
+	    mem_printf("%s.2", json_str(json_path(server, "count.dumps")));
+	struct callgrind g;
+	int rc = callgrind_open(&g, path);
+
+	if (rc == 0)
+		rc = check_events(&g, path);
+	if (rc == 0) {
+		json_set(run, "metrics", make_metrics(&g));
+		json_push(
+		    profiles, make_profile(cas, server, elapsed_s, run, &g));
+	}
+	callgrind_free(&g);
+	free(path);
+	return rc;
+}

@@ -1,0 +1,49 @@
+/*
+ * Counts the instructions of a server under callgrind: one connection sends a
+ * fixed series of requests, so that two fresh servers execute the same. The
+ * server is one that vkb-serve started with 'count' in its spec.
+ */
+#ifndef COUNTING_H
+#define COUNTING_H
+
+#include <stdint.h>
+
+struct bench_case;
+struct engine_job;
+struct engine_result;
+struct engine_work;
+struct json;
+
+#define COUNTING_RUNS 2 /* of each case and build; they must agree */
+#define COUNTING_SEED 1 /* of the random numbers of the server */
+
+/* Returns why no server can be counted on this machine, or NULL; caller
+ * frees. */
+char *counting_find_obstacle(void);
+
+/* Returns why a case cannot be counted, or NULL; caller frees. */
+char *counting_refuse(const struct bench_case *);
+
+/*
+ * Makes the work what is counted: one connection, a number of requests. The
+ * requests are those of the case, drawn by the seed.
+ */
+void counting_adapt(struct engine_work *, uint64_t seed);
+
+/*
+ * Fills the server, lets it warm up, and counts. 'server' is its record.
+ * Returns 0, or -1 after reporting an error, or -1 silently when the job was
+ * stopped; the caller frees the result in any case.
+ */
+int counting_run(const struct engine_job *, const struct engine_work *,
+    const struct json *server, struct engine_result *);
+
+/*
+ * Reads what was counted in that time: sets the metrics of the run record, and
+ * adds a profile record with the functions. Returns 0, or -1 after reporting an
+ * error.
+ */
+int counting_report(const struct bench_case *, const struct json *server,
+    double elapsed_s, struct json *run, struct json *profiles);
+
+#endif

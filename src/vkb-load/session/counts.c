@@ -1,0 +1,190 @@
+#include "counts.h"
+#include "caserunner.h"
+#include "err.h"
+#include "json.h"
+#include "progress.h"
+#include "results.h"
+#include "schedule.h"
+#include "vkb-load/case/counting.h"
+#include "vkb-load/case/handle.h"
+#include "vkb-load/case/logs.h"
+#include "vkb-load/case/measure.h"
+#include "vkb-load/plan/builds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool
+is_wanted(const struct counts_opts *o, const struct bench_case *c)
+{
+	return o->all || o->only || c->count;
+}
+
+bool
+counts_any(const struct counts_opts *o, const struct schedule *a)
+{
+	for (size_t i = 0; i < a->ncases; i++)
+		if (is_wanted(o, &a->cases[i]))
+			return true;
+	return false;
+}
+
+int
+counts_check(
+    const struct counts_opts *o, const struct schedule *a, bool running)
+{
+	char *why;
+	int rc = 0;
+
+	for (size_t i = 0; i < a->ncases; i++) {
+		if (!is_wanted(o, &a->cases[i]))
+			continue;
+		why = counting_refuse(&a->cases[i]);
+		if (why)
+			rc = err_fail("%s: its instructions cannot be "
+				      "counted: %s",
+			    a->cases[i].id, why);
+		free(why);
+	}
+	if (!counts_any(o, a))
+		return 0;
+	if (running)
+		return err_fail("instructions are counted on servers that "
+				"vkb-load starts, not on a running one");
+	why = counting_find_obstacle();
+	if (why)
+		rc = err_fail("%s", why);
+	free(why);
+	return rc;
+}
+
+/* One case on one build. */
+struct counted {
+	struct case_runner *runner;
+	const struct bench_case *cas;
+	struct turn turn;
+	double before; /* instructions of the first server; NAN: not known */
+};
+
+static int
+write_records(
+    struct counted *c, struct server_handle *l, struct measure *m, int rc)
+{
+	struct case_runner *r = c->runner;
+	struct results *to = r->schedule->results;
+	struct json *rec = m->recs[0];
+	const char *log;
+
+	json_set_str(rec, "status", rc < 0 ? "failed" : "ok");
+	if (rc < 0) {
+		log = logs_keep(l->logs);
+		json_set_str(rec, "error",
+		    m->error.len ? m->error.s : "the run was interrupted");
+		err_say("%s: not counted: %s%s%s%s", c->cas->id,
+		    json_get_str(rec, "error"),
+		    log ? "; the log of its server is kept in '" : "",
+		    log ? log : "", log ? "'" : "");
+	}
+	progress_wipe();
+	if (r->machine && results_write(to, r->machine) < 0)
+		return -1;
+	r->machine = NULL; /* written once */
+	if (results_write(to, rec) < 0)
+		return -1;
+	if (rc == 0 && c->turn.index == 1)
+		return results_write(to, json_first(m->profiled));
+	return 0;
+}
+
+/* Says so if this server needed another number than the one before. */
+static void
+compare_servers(struct counted *c, const struct measure *m)
+{
+	double now = json_num(
+	    json_path(m->recs[0], "metrics.instructions_per_req"), NAN);
+
+	if (!isnan(c->before) && now != c->before)
+		err_say("%s: its instructions are not exact: %.4f and %.4f per "
+			"request on two fresh servers",
+		    c->cas->id, c->before, now);
+	c->before = now;
+}
+
+/* Returns 0; 1 if the run failed; -1 as counts_run. */
+static int
+run_once(struct counted *c)
+{
+	struct case_context *x = &c->runner->context;
+	const struct json *build =
+	    c->runner->schedule->builds->v[c->turn.build];
+	struct server_handle l = {.context = x, .build = build, .count = true};
+	struct measure m;
+	char *why;
+	int rc, written;
+
+	snprintf(x->run_name, sizeof x->run_name, "count-%zu", c->turn.index);
+	measure_init(&m, x, c->cas, build, c->turn.index, 0);
+	measure_count(&m);
+	rc = handle_start(&l, c->cas, &why);
+	rc = rc < 0 ? measure_fail(&m, why) : measure_run(&m, &l);
+	if (handle_end(&l, &why) < 0)
+		rc = measure_fail(&m, why);
+	written = *x->stop ? -1 : write_records(c, &l, &m, rc);
+	if (rc == 0)
+		compare_servers(c, &m);
+	handle_free(&l);
+	measure_free(&m);
+	return written < 0 ? -1 : rc < 0;
+}
+
+static bool
+is_finished(const struct counted *c)
+{
+	const struct schedule *a = c->runner->schedule;
+
+	return results_find(a->results,
+		   json_get(a->builds->v[c->turn.build], "subject"),
+		   c->cas->config, c->turn.index, true) != NULL;
+}
+
+static int
+count_case(struct counted *c, bool verbose, size_t *failed)
+{
+	char *who = schedule_format_build(c->runner->schedule, &c->turn);
+	int rc = 0;
+
+	c->before = NAN;
+	for (c->turn.index = 1; c->turn.index <= COUNTING_RUNS && rc >= 0;
+	     c->turn.index++) {
+		if (is_finished(c))
+			continue;
+		if (verbose)
+			err_say("%s%s count %zu of %d", c->cas->id, who,
+			    c->turn.index, COUNTING_RUNS);
+		rc = run_once(c);
+		*failed += rc > 0;
+	}
+	free(who);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+counts_run(const struct counts_opts *o, struct case_runner *r, bool verbose,
+    size_t *failed)
+{
+	const struct schedule *a = r->schedule;
+	struct counted c = {.runner = r};
+
+	for (size_t i = 0; i < a->ncases; i++) {
+		c.cas = &a->cases[i];
+		if (!is_wanted(o, c.cas))
+			continue;
+		for (c.turn.build = 0; c.turn.build < a->builds->n;
+		     c.turn.build++)
+			if (*r->context.stop ||
+			    count_case(&c, verbose, failed) < 0)
+				return -1;
+	}
+	return 0;
+}

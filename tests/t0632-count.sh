@@ -1,0 +1,142 @@
+#!/bin/sh
+# vkb-load --count: the same count on every fresh server, what adds work is found,
+# what cannot be counted is refused, and nothing is left.
+. "${0%/*}/lib.sh"
+
+if ! command -v valgrind >/dev/null; then
+  test_skip 'vkb-load --count' valgrind
+  test_done
+fi
+test_server 'vkb-load --count'
+
+# config COMMANDS MORE
+config() {
+  printf '[{"commands":[%s],"keyspacelen":[1000],"data_sizes":[64],"pipelines":[10],"clients":[4],"tls_mode":false,"cluster_mode":false,"warmup":0,"requests":[1000]%s}]\n' "$@"
+}
+runs() { jq -c 'select(.type == "run")' "$@"; }
+counts() { runs "$1" | jq -r '[.config.command, .metrics.instructions_per_req] | join(" ")'; }
+
+# --- the same on every server, in every session
+
+config '"SET","GET","ZADD"' '' >c.json
+test_that 'three commands are counted' vkb-load -q --count-only -o a.jsonl c.json
+test_same 6 "$(runs a.jsonl | wc -l | tr -d ' ')" 'on two servers each'
+test_same 3 "$(counts a.jsonl | sort -u | wc -l | tr -d ' ')" \
+  'two servers agree to the last digit'
+test_same true "$(runs a.jsonl | jq -s 'all(.[]; .status == "ok" and .counted and
+  (.metrics | keys) == ["allocations_per_req", "instructions_per_req"] and
+  .metrics.instructions_per_req > 1000 and .metrics.allocations_per_req > 1)')" \
+  'a counted run has counts and no times'
+config '"SET"' '' >set.json
+test_that 'one is counted again' vkb-load -q --count-only -o b.jsonl set.json
+test_same "$(counts a.jsonl | grep SET | sort -u)" "$(counts b.jsonl | sort -u)" \
+  'another session counts the same'
+
+jq -c 'select(.type == "profile")' b.jsonl >profile
+test_same '["count",1,10000]' "$(jq -c '[.mode, .run.index, .requests]' profile)" \
+  'a profile follows the first run'
+test_same true "$(jq -n --slurpfile p profile --slurpfile r b.jsonl '
+  ($p[0].functions | map(.self) | add) as $sum |
+  ($r | map(select(.type == "run"))[0].metrics.instructions_per_req) as $all |
+  ($sum - $all) / $all | fabs < 1e-9')" \
+  'what its functions execute is what was counted'
+test_same 1 "$(jq '.functions | map(select(.name == "setCommand")) | .[0].calls' profile)" \
+  'setCommand is called once per request'
+
+# --- beside measured runs, and resumed
+
+config '"SET"' ',"count":true' >both.json
+test_that '"count" in a configuration counts beside what is measured' \
+  vkb-load -q --runs 2 --resume m.jsonl both.json
+test_same 'false false true true' \
+  "$(runs m.jsonl | jq -r '.counted // false' | tr '\n' ' ' | sed 's/ $//')" \
+  'the counted runs come last'
+cp m.jsonl whole
+test_that 'the whole is resumed' vkb-load -q --runs 2 --resume m.jsonl both.json
+test_that 'and nothing is counted twice' cmp whole m.jsonl
+runs whole | sed '$d' >m.jsonl
+test_that 'a missing count is made' vkb-load -q --runs 2 --resume m.jsonl both.json
+test_same 4 "$(runs m.jsonl | wc -l | tr -d ' ')" 'it alone'
+test_same '["instructions_per_req",2]' "$(vkb-stats m.jsonl | jq -c '
+  select(.type == "summary").metrics.instructions_per_req | ["instructions_per_req", .n]')" \
+  'vkb-stats keeps both counts in the case'
+
+# --- compared
+
+test_status 0 'the same build is the same' \
+  vkb-compare a.jsonl b.jsonl
+test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out \
+  'its count is exact'
+config '"SET"' ',"custom-server-configs":{"maxmemory":"1gb"}' >more.json
+test_that 'a server that does more is counted' \
+  vkb-load -q --count-only --label more more.json
+runs .out | jq -c 'del(.config.server_config, .subject.binary_sha256)' >more.jsonl
+test_status 1 'it is found' vkb-compare a.jsonl more.jsonl
+test_match '^Worse: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly' \
+  .out 'the headline says by how much'
+runs b.jsonl | jq -c '.metrics.instructions_per_req *= 1 + .run.index / 100' >loose.jsonl
+test_status 0 'a count that varies is not judged' vkb-compare b.jsonl loose.jsonl
+test_match 'instructions_per_req .*\(info\).*not exact: the runs vary' .out \
+  'and a note says why'
+
+# --- the reader of the counts, against callgrind_annotate
+
+valgrind -q --tool=callgrind --callgrind-out-file=cg.out "$(command -v jq)" -n 1 >.out 2>&1
+callgrind_annotate --threshold=100 --show-percs=no cg.out 2>/dev/null |
+  sed -n 's/^ *\([0-9,]*\)  *[^ ]*:\([^ ].*\)$/\1 \2/p' | tr -d , |
+  sed 's/ \[[^]]*\]$//' | awk '{ n = $1; $1 = ""; sum[$0] += n }
+    END { for (f in sum) if (sum[f]) print sum[f] f }' | sort >want
+"$VKB_BUILD/unit/callgrind" cg.out | grep -v ' TOTAL$' |
+  sed 's/ \[[^]]*\]$//' | awk '{ n = $1; $1 = ""; sum[$0] += n }
+    END { for (f in sum) if (sum[f]) print sum[f] f }' | sort >got
+test_same "$(cat want)" "$(cat got)" 'callgrind_annotate finds the same in each function'
+
+# --- what is refused, before anything is measured
+
+refuse() { # refuse WHY MESSAGE ARGUMENT...
+  why=$1 message=$2
+  shift 2
+  test_status 2 "$why is refused" vkb-load -q --count --runs 1 "$@"
+  test_empty_file .out "$why: nothing was measured"
+  test_match "$message" .err "$why is named"
+}
+config '"SET"' ',"io-threads":2' >io.json
+sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":3/' set.json >cluster.json
+sed 's/"tls_mode":false/"tls_mode":true/' set.json >tls.json
+printf '[{"test_groups":[{"group":1,"scenarios":[
+  {"id":"w","type":"write","command":"SET k:__rand_int__ v","requests":10},
+  {"id":"r","type":"read","command":"GET k:__rand_int__","requests":10}]}],
+  "keyspacelen":[10],"cluster_mode":false,"tls_mode":false}]' >scene.json
+refuse 'more than one I/O thread' 'SET.*: its instructions cannot be counted: its server has more than one I/O thread' io.json
+refuse 'a cluster' 'cannot be counted: it has a cluster' cluster.json
+refuse 'TLS' 'cannot be counted: it has TLS' tls.json
+refuse 'a case after others' 'cannot be counted: it follows other cases on one server' scene.json
+refuse 'a running server' 'do not go with a running server, which vkb-load does not start' \
+  --use-running-server --no-flush set.json
+mkdir -p bare
+ln -s "$(command -v valkey-server)" bare
+load=$(command -v vkb-load)
+test_status 2 'a machine without valgrind is refused' \
+  env PATH="$PWD/bare" "$load" -q --count set.json
+test_match "'vkb-needs run' installs it \(package valgrind\)" .err 'valgrind is named'
+mkdir -p alone/bin
+cp "$load" "$(command -v vkb-serve)" alone/bin
+test_status 2 'a missing library is refused' alone/bin/vkb-load -q --count set.json
+test_match "'vkb-still.so', which makes counts exact, is not in '../lib/vkb'" .err \
+  'the library is named'
+
+# --- killed in the middle
+
+server() { pgrep -f "callgrind-out-file=$TMPDIR/" >.pid; }
+for signal in TERM KILL; do
+  vkb-load -q --count-only -o k.jsonl c.json 2>/dev/null &
+  job=$!
+  wait_until 30 server
+  kill -"$signal" "$job"
+  wait "$job" 2>/dev/null
+  gone_too() { ! server && no_litter; }
+  wait_until 30 gone_too
+  test_that "SIG$signal leaves no server and no file" gone_too
+done
+test_litter 0 'nothing is left in the end'
+test_done
