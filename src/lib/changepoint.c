@@ -410,7 +410,7 @@ mark_spikes(const struct series *s, bool *out)
 	for (size_t i = 0; i < s->nlevels; i++)
 		spike_mark(s->x + s->levels[i].from, s->levels[i].n,
 		    s->rules->magnitude, out + s->levels[i].from);
-	return memchr(out, true, s->n * sizeof *out);
+	return memchr(out, 1, s->n * sizeof *out);
 }
 
 /* Removes marked points from the series and adds them to the spikes, unless a

@@ -159,8 +159,7 @@ needs_change(const struct verdict_facts *f, double margin, double level)
 }
 
 double
-needs_planned_change(
-    const struct verdict_facts *f, double margin, double level)
+needs_planned_change(const struct verdict_facts *f, double margin, double level)
 {
 	return find_change(f, margin, level, true);
 }

@@ -32,7 +32,7 @@ size_t needs_runs(const struct verdict_facts *, double margin, double level);
  * find with power .8 by a p below 'level', as a fraction; NAN: unknown. */
 double needs_change(const struct verdict_facts *, double margin, double level);
 
-/* As needs_change, where the standard error is the true one, not an estimate. */
+/* As needs_change, where the standard error is the true one, no estimate. */
 double needs_planned_change(
     const struct verdict_facts *, double margin, double level);
 

@@ -122,7 +122,7 @@ get_log_rate(const struct engine_load *l, size_t turn)
 		v = &l->results[i].intervals[turn];
 		rate += (double)v->requests / v->length_s;
 	}
-	return log(rate);
+	return rate > 0 ? log(rate) : -INFINITY;
 }
 
 static size_t
