@@ -63,6 +63,25 @@ bad failed' "$(jq -r '.subject.label + " " + .status' .out | sort)" \
   'the other builds are measured'
 test_match 'run 1 failed' .err 'the failure is reported'
 
+printf '#!/bin/sh\nexec %s "$@" --rename-command SET ""\n' "$server" >noset
+chmod +x noset
+{ build a "$server"; build bad "$scratch/noset"; } >builds
+test_status 2 'a build that refuses the load' vkb-load --builds builds \
+  --order slices --runs 1 --case 'SET*P1-*' c.json
+test_same 'a ok null
+bad failed null' "$(jq -r '.subject.label + " " + .status + " \(.run.block)"' .out |
+  sort)" 'the other build is measured alone, and paired with none'
+test_match 'failed in slices: .*unknown command .*; each build is measured alone' \
+  .err 'a message says so'
+
+# --- round trips that are long
+
+printf '[{"commands":["LRANGE_600"],"pipelines":[100],"keyspacelen":[10],"data_sizes":[16],"clients":[50],"cluster_mode":false,"tls_mode":false,"warmup":0,"duration":0.5}]\n' >c3.json
+{ build a "$server"; build b "$server"; } >builds
+test_that 'a slow case' vkb-load --builds builds --order slices --runs 1 c3.json
+test_same '1 1' "$(jq -r 'select(.type == "run") | .run.slices' .out | xargs)" \
+  'each build has the whole time at once'
+
 { build a "$server"; build b "$server"; } >builds
 printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":60}]\n' "$base" >long.json
 env VKB_TEST_MARK="$scratch" vkb-load --builds builds --order slices --runs 1 \

@@ -466,7 +466,7 @@ measure_run_slices(
 	}
 	if (njobs)
 		m->engine->run_slices(m->engine->self, jobs, njobs,
-		    m->roles.works->seed, results, job_rcs);
+		    m->roles.works->seed + m->context->order, results, job_rcs);
 	for (size_t i = 0; i < n; i++) {
 		if (x[i].results)
 			rcs[i] = take_results(&x[i], &m[i], job_rcs[k++]);

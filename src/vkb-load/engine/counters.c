@@ -60,6 +60,7 @@ hand_over(struct worker *w, size_t until)
 		}
 	}
 	in->requests += w->interval_counted;
+	in->length_s = r->slice_s;
 	r->answered += w->interval_counted;
 	w->interval_counted = 0;
 	for (; w->interval < until; w->interval++)

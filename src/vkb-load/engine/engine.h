@@ -199,10 +199,12 @@ struct engine_load {
 /*
  * Loads n servers in turns, each for a slice of 20 to 200 ms, in random order
  * within each turn, until each was measured for its duration. What disturbs the
- * machine for longer than a slice disturbs all of them. A slice begins with
- * idle connections and ends when all replies have come; its first tenth is not
- * measured. Only closed loops that last for a duration: all works of all loads
- * must have the same. The warm-up of each load comes before the first turn.
+ * machine for longer than a slice disturbs all of them. Where 200 ms are not
+ * enough for 200 batches and five of each client, there is one turn. A slice
+ * begins with idle connections and ends when all replies have come; its first
+ * tenth is not measured. Only closed loops that last for a duration: all works
+ * of all loads must have the same. The warm-up of each load comes before the
+ * first turn.
  *
  * Otherwise as engine_run. The results' intervals are the slices; the meters
  * begin before the first turn and end after the last.

@@ -130,6 +130,7 @@ struct run {
 	int64_t t0, t1; /* the measured time; t1 INT64_MAX: by requests */
 	int64_t began;  /* t0 of the first slice */
 	int64_t sliced_ns, active_ns; /* measured and whole time of slices */
+	double slice_s; /* measured time of the current slice; or 0 */
 	uint64_t requests;
 	struct worker *workers;
 	size_t nworkers;

@@ -9,6 +9,7 @@
 #include "streams.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
 #define SLICE_LEAST .02
 #define SLICE_MOST .2
 #define SLICE_HEAD .1
-#define SLICE_BATCHES 200 /* at least, if SLICE_MOST allows it */
+#define SLICE_BATCHES 200 /* at least */
+#define SLICE_ROUNDS 5    /* at least, of batches of all clients */
 #define WARM_NS 100000000 /* load before the first slice, at least */
 
 /*
@@ -36,7 +38,9 @@ run_slice(struct streams *s, struct side *side, int64_t head, int64_t ns)
 		r->base = r->start = begin;
 		r->t0 = begin + head;
 		r->t1 = begin + ns;
+		r->slice_s = (double)(ns - head) / 1e9;
 	}
+	s->now = side;
 	streams_begin_slice(s, side);
 	while (!streams_supervise(s, side, INT64_MAX))
 		continue;
@@ -45,17 +49,32 @@ run_slice(struct streams *s, struct side *side, int64_t head, int64_t ns)
 		r = &side->runs[i];
 		r->active_ns += end - begin;
 		r->sliced_ns += ns - head;
-		r->intervals[r->nintervals - 1].length_s =
-		    (double)(ns - head) / 1e9;
 	}
 }
 
-/* Loads a server without measuring it. Returns the seconds of 200 batches. */
+/* Forgets what the warm-up counted. */
+static void
+forget_counts(struct run *r)
+{
+	for (size_t i = 0; i < r->nworkers; i++) {
+		r->workers[i].answered = 0;
+		r->workers[i].interval = 0;
+	}
+	for (size_t i = 0; i < r->nintervals; i++)
+		hist_free(r->intervals[i].hist);
+	hist_clear(r->latency);
+	r->nintervals = r->closed = 0;
+	r->active_ns = r->sliced_ns = 0;
+	r->began = clock_ns();
+}
+
+/* Loads a server without measuring it. Returns the seconds that a slice needs;
+ * INFINITY: not known. */
 static double
 warm_up(struct streams *s, struct side *side)
 {
 	int64_t ns = (int64_t)(side->load->works->warmup_s * 1e9);
-	double batches = 0, seconds;
+	double batches = 0, clients = 0, seconds;
 	struct run *r;
 	size_t i, k;
 
@@ -65,17 +84,12 @@ warm_up(struct streams *s, struct side *side)
 	seconds = (double)side->runs[0].active_ns / 1e9;
 	for (i = 0; i < side->n; i++) {
 		r = &side->runs[i];
-		for (k = 0; k < r->nworkers; k++) {
+		clients += r->work->clients;
+		for (k = 0; k < r->nworkers; k++)
 			batches += (double)r->workers[k].answered / r->pipeline;
-			r->workers[k].answered = 0;
-			r->workers[k].interval = 0;
-		}
-		hist_clear(r->latency);
-		r->nintervals = r->closed = 0;
-		r->active_ns = r->sliced_ns = 0;
-		r->began = clock_ns();
+		forget_counts(r);
 	}
-	return batches > 0 ? SLICE_BATCHES * seconds / batches : 0;
+	return fmax(SLICE_BATCHES, SLICE_ROUNDS * clients) * seconds / batches;
 }
 
 void
@@ -86,14 +100,17 @@ slices_run(struct streams *s, void *rng)
 
 	for (i = 0; i < s->nsides && !streams_halt(s); i++)
 		length = fmax(length, warm_up(s, &s->sides[i]));
-	length = fmin(length, SLICE_MOST);
 	duration = s->sides[0].load->works->duration_s;
-	turns = ceil(duration / (length * (1 - SLICE_HEAD)));
+	if (length > SLICE_MOST) /* too slow for slices: one after the other */
+		length = duration / (1 - SLICE_HEAD);
+	turns = ceil(duration / (length * (1 - SLICE_HEAD)) - 1e-9);
 	for (i = 0; i < s->nsides; i++) {
 		order[i] = i;
 		streams_report_begin(&s->sides[i]);
 	}
-	for (double turn = 0; turn < turns && !streams_halt(s); turn++) {
+	for (double turn = 0; turn < turns && !streams_halt(s) &&
+	     !atomic_load(&s->gate.lost_too_much);
+	     turn++) {
 		s->done = turn / turns;
 		for (i = s->nsides; i > 1; i--) { /* Fisher and Yates */
 			k = rng_below(rng, i);

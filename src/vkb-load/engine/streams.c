@@ -168,14 +168,15 @@ static void
 report_progress(struct streams *s, int64_t now)
 {
 	struct engine_progress p = {.done = 1, .rps = NAN, .p99_ms = NAN};
+	const struct side *side = s->now ? s->now : &s->sides[0];
 	size_t i;
 
 	pthread_mutex_lock(&s->gate.lock);
-	for (i = 0; i < s->n; i++)
-		p.done = fmin(p.done, get_done_share(&s->runs[i], now, &p));
-	if (!isnan(s->done))
-		p.done = s->done;
-	p.warmup = now < s->t0;
+	for (i = 0; i < side->n; i++)
+		p.done = fmin(p.done, get_done_share(&side->runs[i], now, &p));
+	p.warmup = s->now ? isnan(s->done) : now < s->t0;
+	if (s->now)
+		p.done = p.warmup ? 0 : s->done;
 	pthread_mutex_unlock(&s->gate.lock);
 	if (s->progress)
 		s->progress(s->arg, &p);

@@ -28,7 +28,8 @@ struct streams {
 	const volatile int *stop;
 	engine_progress_fn *progress;
 	void *arg;
-	double done;    /* share of the turns; NAN: there are none */
+	const struct side *now; /* in slices: the one that is loaded */
+	double done; /* share of the turns; NAN: there are none, or not yet */
 	int64_t t0, t1; /* from the first that measures to the last that ends */
 	int64_t look;   /* time of the next report */
 };

@@ -382,6 +382,7 @@ run_calls(struct call *x, size_t n)
 	struct measure *m = mem_array(n, sizeof *m);
 	struct server_handle **handles = mem_array(n, sizeof *handles);
 	int *rcs = mem_array(n, sizeof *rcs), rc = 0;
+	size_t bad = n;
 
 	for (size_t i = 0; i < n; i++) {
 		handles[i] = &x[i].handle;
@@ -389,16 +390,28 @@ run_calls(struct call *x, size_t n)
 		rcs[i] = prepare_server(&x[i], x[i].steps, &m[i]);
 	}
 	measure_run_slices(m, handles, n, rcs);
-	for (size_t i = 0; i < n && rc == 0; i++) {
+	for (size_t i = n; i-- > 0;) {
 		if (!*r->context.stop && x[i].handle.server &&
 		    check_survival(&x[i], x[i].steps, &m[i], true) < 0)
 			rcs[i] = -1;
-		rc = *r->context.stop
-		    ? -1
-		    : write_records(&x[i], &m[i], x[i].steps, rcs[i]);
+		if (rcs[i] < 0)
+			bad = i;
 	}
-	for (size_t i = 0; i < n; i++)
+	if (*r->context.stop) {
+		rc = -1;
+	} else if (bad < n) {
+		rc = 1;
+		err_say("%s: run %zu failed in slices: %.*s; each build is "
+			"measured alone",
+		    x->steps->cas->id, x->v->turn->index,
+		    (int)strcspn(m[bad].error.s, "\n"), m[bad].error.s);
+	}
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = write_records(&x[i], &m[i], x[i].steps, 0);
+	for (size_t i = 0; i < n; i++) {
+		r->context.order -= rc == 1 ? m[i].roles.n : 0;
 		measure_free(&m[i]);
+	}
 	free(rcs);
 	free(handles);
 	free(m);

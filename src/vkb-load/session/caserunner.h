@@ -44,7 +44,8 @@ bool case_runner_can_slice(const struct schedule *, const struct turn *);
 
 /*
  * The same for n turns of one scene on different builds, whose servers are
- * loaded in slices. case_runner_can_slice must be true for them.
+ * loaded in slices. case_runner_can_slice must be true for them. If one of them
+ * fails, which may be the fault of another, nothing is written, and 1 returned.
  */
 int case_runner_run_slices(struct case_runner *, struct case_run *, size_t n);
 

@@ -52,30 +52,30 @@ end_turn(struct turns *s, struct case_run *v, bool drop)
 	free(v->wanted);
 }
 
-/* Moves the turns that failed to the front; returns how many they are. */
-static size_t
-keep_failed(struct case_run *v, size_t n)
+/* Runs a turn by itself; in an adaptive session again if it fails. */
+static int
+run_alone(struct turns *s, struct case_run *v)
 {
-	struct case_run done;
-	size_t kept = 0;
+	int tries = stopping_is_adaptive(s->schedule->rule) ? TRIES : 1, k = 0;
+	size_t again = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (v[i].failed) {
-			done = v[kept];
-			v[kept++] = v[i];
-			v[i] = done;
-		}
-	return kept;
+	for (int try = 0; try < tries && k == 0 && (!try || again); try++) {
+		s->schedule->progress.total += again;
+		v->failed = 0;
+		k = case_runner_run(s->runner, v);
+		s->failed += again = v->failed;
+	}
+	return k;
 }
 
 /* Runs n turns of a scene: one, or those of several builds in slices. */
 static int
 run_together(struct turns *s, size_t first, size_t n)
 {
-	bool adaptive = stopping_is_adaptive(s->schedule->rule);
 	struct case_run *v = mem_array(n, sizeof *v);
-	size_t kept = 0, left, again = 0;
-	int k = 0;
+	struct turn *alone = mem_array(n, sizeof *alone);
+	size_t kept = 0;
+	int k = 1;
 
 	s->at = first;
 	for (size_t i = 0; i < n; i++)
@@ -83,24 +83,22 @@ run_together(struct turns *s, size_t first, size_t n)
 			kept++;
 		else
 			free(v[kept].wanted);
-	left = kept;
-	for (int try = 0; try < (adaptive ? TRIES : 1) && left && k == 0;
-	     try++) {
-		s->schedule->progress.total += again;
-		again = 0;
-		for (size_t i = 0; i < left; i++)
-			v[i].failed = 0;
-		k = left > 1 ? case_runner_run_slices(s->runner, v, left)
-			     : case_runner_run(s->runner, v);
-		for (size_t i = 0; i < left; i++)
-			again += v[i].failed;
-		s->failed += again;
-		left = keep_failed(v, left);
+	if (kept > 1)
+		k = case_runner_run_slices(s->runner, v, kept);
+	for (size_t i = 0; i < kept && k == 1; i++) {
+		/* Runs of another kind are no pair of those in slices. */
+		alone[i] = *v[i].turn;
+		alone[i].block = kept > 1 ? 0 : alone[i].block;
+		v[i].turn = &alone[i];
+		if (run_alone(s, &v[i]) < 0)
+			k = -1;
 	}
 	for (size_t i = 0; i < kept; i++)
-		end_turn(s, &v[i], adaptive && k == 0);
+		end_turn(s, &v[i],
+		    stopping_is_adaptive(s->schedule->rule) && k >= 0);
+	free(alone);
 	free(v);
-	return k;
+	return k < 0 ? -1 : 0;
 }
 
 /* Returns how many turns from the i-th on are run at the same time. */
