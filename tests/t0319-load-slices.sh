@@ -84,6 +84,7 @@ test_same '1 1' "$(jq -r 'select(.type == "run") | .run.slices' .out | xargs)" \
 
 { build a "$server"; build b "$server"; } >builds
 printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":60}]\n' "$base" >long.json
+rm -rf tmp/vkb-logs.* # of the failed runs above
 env VKB_TEST_MARK="$scratch" vkb-load --builds builds --order slices --runs 1 \
   long.json >.out 2>.err </dev/null &
 pid=$!
