@@ -3,7 +3,8 @@
 # sees, and reports one that changes nothing as a survivor.
 . "${0%/*}/lib.sh"
 
-mkdir -p tree/src/lib tree/tests/unit tree/bin
+mkdir -p tree/src/lib tree/src/preload tree/tests/unit tree/bin
+echo 'int vkb_still;' >tree/src/preload/vkb-still.c
 cp "$top/Makefile" tree
 cp "$top/tests/mutants" "$top/tests/check" tree/tests
 cp "$top/tests/unit/tap.h" tree/tests/unit

@@ -33,7 +33,7 @@ said() {
 }
 show='is found in 4 of 5 comparisons'
 noise='if runs vary by 3 %'
-test_same "6 runs of each case: a change of one of 2 cases by 7.8 % $show with a build of the same session $noise" \
+test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a build of the same session $noise" \
   "$(said c.json)" 'by default there are six runs, and it is told what they show'
 test_same 12 "$(wc -l <out | tr -d ' ')" 'there are six of each case'
 test_same "6 runs of each case: a change by 6.7 % $show with a build of the same session $noise" \
@@ -46,7 +46,7 @@ done >builds
 test_same "6 runs of each case and build: a change by 6.7 % $show $noise" \
   "$(said --builds builds one.json)" 'two builds are compared with each other'
 test_same 12 "$(wc -l <out | tr -d ' ')" 'each has six runs'
-test_same "5 runs of each case: a change by 7.9 % $show with a build of the same session $noise" \
+test_same "5 runs of each case: a change by 8 % $show with a build of the same session $noise" \
   "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case')" \
   'of a number that is given -v tells it'
 test_empty "$(said --runs 4 one.json)" 'and else nothing does'
