@@ -151,7 +151,7 @@ methods(void)
 	    {.ok = true}, {.ok = false}, {.ok = true}, {.ok = true}};
 	struct comparison c = {.rows = rows,
 	    .overall = of,
-	    .tests = {1, 0, 3},
+	    .tests = {1, 0, 0, 3},
 	    .alpha = {.05, .05, .05}};
 	struct rules rules = {0};
 	struct str s = {0};
