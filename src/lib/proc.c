@@ -320,6 +320,19 @@ is_program(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
+bool
+proc_is_script(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char start[2] = {0};
+	bool yes = fd >= 0 && read(fd, start, 2) == 2 && start[0] == '#' &&
+	    start[1] == '!';
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
 char *
 proc_find(const char *name, const char *dirs)
 {

@@ -81,6 +81,9 @@ char *proc_library(const char *name);
  * it cannot be run. */
 char *proc_find(const char *name, const char *dirs);
 
+/* Does the file begin with "#!"? False if it cannot be read. */
+bool proc_is_script(const char *path);
+
 /* Returns the exit status that a shell gives for a wait status: that of the
  * process, or 128 and the signal. */
 int proc_exit_status(int status);
