@@ -130,7 +130,7 @@ test_same 'both sides are the same server, so differences are noise or come from
 
 gone() { # gone PATTERN WHAT [FILE]
   rm -f never
-  test_status 2 "$2" vkb-load --again "${3:-base.jsonl}" --runs 1 -o never c.json
+  test_status 2 "$2" timeout 60 vkb-load --again "${3:-base.jsonl}" --runs 1 -o never c.json
   test_match "^vkb-load: $1" .err 'is named, with what to do'
   test_that 'and nothing is measured' test ! -e never
   test_status 2 'a plan finds that out too' vkb-load --plan --again "${3:-base.jsonl}" c.json
@@ -171,6 +171,29 @@ gone 'failed.jsonl: all runs failed before they had a server' \
 cat base.jsonl failed.jsonl >some.jsonl
 mv base.jsonl.server some.jsonl.server
 test_that 'a run that failed among others' vkb-load --plan --again some.jsonl c.json
+
+# edited FILTER: base.jsonl with this change of its runs
+edited() { jq -c "if .type == \"run\" then $1 else . end" base.jsonl >edited.jsonl; }
+edited '.run.server_path = "old"'
+gone "edited.jsonl:[0-9]*: record 'run': 'run.server_path' is 'old', which does not begin with '/'" \
+  'a path that PATH or the current folder completes' edited.jsonl
+edited '.subject.label = ["a"]'
+gone "edited.jsonl:[0-9]*: record 'run': 'subject.label' is not of type string" \
+  'a list as label' edited.jsonl
+mkfifo pipe
+for f in "$PWD/pipe" /dev/zero; do
+  edited ".run.server_path = \"$f\""
+  gone "edited.jsonl: cannot read '$f', which was measured: it is not a regular file" \
+    "$f" edited.jsonl
+done
+printf '{"type":"build","v":1,"subject":{"label":"a"},"status":"ok","server":"%s","binary_sha256":"%s"}\n' \
+  "$PWD/new" "$old" >builds
+test_status 2 'a server that is replaced before it is started' \
+  vkb-load --builds builds --runs 1 c.json
+test_same failed "$(jq -r 'select(.type == "run").status' .out | sort -u)" \
+  'fails its runs'
+test_match "the server '.*/new' is not the one that is wanted: it was replaced; its SHA-256 is $new instead of $old" \
+  .out 'with both hashes'
 
 # --- options that do not go with it
 

@@ -134,6 +134,38 @@ handle_start(struct server_handle *l, const struct bench_case *cas, char **why)
 	return rc;
 }
 
+/* Compares a hash that the build has with that of what was started: the
+ * program, or a script that started it. */
+static int
+check_hash(const struct server_handle *l, const char *key, const char *what,
+    const struct json *file)
+{
+	const char *wanted = json_get_str(l->build, key);
+	const char *found = json_get_str(file, "sha256");
+	const char *script = json_get_str(file, "script_sha256");
+	const char *path = json_get_str(file, "path");
+
+	if (!wanted || (found && strcmp(found, wanted) == 0) ||
+	    (script && strcmp(script, wanted) == 0))
+		return 0;
+	return err_fail("the %s '%s' is not the one that is wanted: it was "
+			"replaced; its SHA-256 is %s instead of %s; put the "
+			"wanted file there",
+	    what, path ? path : "", found ? found : "not known", wanted);
+}
+
+int
+handle_check_files(const struct server_handle *l)
+{
+	if (l->context->external)
+		return 0;
+	if (check_hash(l, "binary_sha256", "server",
+		json_get(l->server, "binary")) < 0)
+		return -1;
+	return check_hash(l, "module_sha256", "module",
+	    json_first(json_get(l->server, "modules")));
+}
+
 /* Stops a server of our own. Returns 0, or -1 with *why. */
 static int
 stop_server(struct server_handle *l, char **why)

@@ -31,6 +31,13 @@ struct server_handle {
 int handle_start(struct server_handle *, const struct bench_case *, char **why);
 
 /*
+ * Fails if the files that were started do not have the hashes of the build, if
+ * it has any: they were replaced. Returns 0, or -1 with the error in
+ * err_last().
+ */
+int handle_check_files(const struct server_handle *);
+
+/*
  * Stops the server. Returns -1 if it had failed before. Its logs are kept until
  * the next start, or handle_free.
  */

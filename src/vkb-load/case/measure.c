@@ -405,7 +405,9 @@ begin_load(struct measure *m, struct server_handle *l, struct target *t)
 	m->context->halt = 0;
 	l->used = true;
 	set_subject(m, l->server);
-	return handle_target(l, m->cas, t) < 0 ? measure_fail(m, NULL) : 0;
+	return handle_check_files(l) < 0 || handle_target(l, m->cas, t) < 0
+	    ? measure_fail(m, NULL)
+	    : 0;
 }
 
 /* Checks a server after its load, and cleans it up. */

@@ -11,16 +11,64 @@
 #include "str.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Hashes a regular file; others may have no end. Returns NULL, or why not. */
+static const char *
+hash_regular(const char *path, char hex[HASH_HEX])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *why = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return strerror(errno);
+	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		why = "it is not a regular file";
+	else if (hash_fd(HASH_SHA256, fd, hex) < 0)
+		why = strerror(errno);
+	close(fd);
+	return why;
+}
 
 static bool
 has_hash(const char *path, const char *sha)
 {
 	char hex[HASH_HEX];
 
-	return sha && hash_file(HASH_SHA256, path, hex) == 0 &&
-	    strcmp(hex, sha) == 0;
+	return sha && !hash_regular(path, hex) && strcmp(hex, sha) == 0;
+}
+
+/* Checks that the names and hashes of a run are texts, and that its paths do
+ * not depend on the current folder or PATH. 0, or -1, error reported. */
+static int
+check_run(const struct json *run, const char *where)
+{
+	static const char *const texts[] = {"label", "ref", "commit",
+	    "module_commit", "binary_sha256", "module_sha256"};
+	static const char *const paths[] = {"server_path", "module_path"};
+	const struct json *j;
+	const char *path;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		j = json_get(json_get(run, "subject"), texts[i]);
+		if (j && !json_str(j))
+			return err_fail("%s: record 'run': 'subject.%s' is not "
+					"of type string",
+			    where, texts[i]);
+	}
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		path = json_get_str(json_get(run, "run"), paths[i]);
+		if (path && *path != '/')
+			return err_fail("%s: record 'run': 'run.%s' is '%s', "
+					"which does not begin with '/'",
+			    where, paths[i], path);
+	}
+	return 0;
 }
 
 /* Returns a build record of what the run measured. */
@@ -64,11 +112,12 @@ static int
 refuse_file(const char *file, const char *path, const char *to_do)
 {
 	char hex[HASH_HEX];
+	const char *why = hash_regular(path, hex);
 
-	if (hash_file(HASH_SHA256, path, hex) < 0)
+	if (why)
 		return err_fail("%s: cannot read '%s', which was measured: "
 				"%s; %s, or measure the baseline again",
-		    file, path, strerror(errno), to_do);
+		    file, path, why, to_do);
 	return err_fail("%s: '%s' is not the file that was measured: it was "
 			"replaced, or is a script; %s, or measure the baseline "
 			"again",
@@ -169,10 +218,13 @@ static int
 add_run(struct builds *b, size_t n, struct intern *seen, const struct json *run,
     const char *file, const char *where, bool quiet)
 {
-	struct json *rec = make_build(run);
 	bool ok = strcmp(json_get_str(run, "status"), "ok") == 0;
+	struct json *rec;
 	int rc = 0;
 
+	if (check_run(run, where) < 0)
+		return -1;
+	rec = make_build(run);
 	if (json_get(rec, "server") && json_get(rec, "binary_sha256")) {
 		if (!is_known(seen, rec))
 			return add_again(b, n, rec, file, quiet);
