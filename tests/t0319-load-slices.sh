@@ -82,6 +82,23 @@ test_that 'a slow case' vkb-load --builds builds --order slices --runs 1 c3.json
 test_same '1 1' "$(jq -r 'select(.type == "run") | .run.slices' .out | xargs)" \
   'each build has the whole time at once'
 
+# --- a server that dies
+
+cp "$server" second
+{ build a "$server"; build b "$PWD/second"; } >builds
+printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":5}]\n' "$base" >five.json
+vkb-load --builds builds --order slices --runs 1 five.json >dead 2>.err </dev/null &
+pid=$!
+loaded() { # the clients of both builds are connected
+  [ "$(find "/proc/$pid/fd" -lname 'socket:*' | wc -l)" -ge 9 ]
+}
+wait_until 20 loaded
+kill -9 "$(ps -eo pid=,comm= | awk '$2 == "second" {print $1}')"
+wait "$pid"
+test_match 'killed by signal 9' .err 'the reason is reported'
+
+# --- a signal
+
 { build a "$server"; build b "$server"; } >builds
 printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":60}]\n' "$base" >long.json
 rm -rf tmp/vkb-logs.* # of the failed runs above

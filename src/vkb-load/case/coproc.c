@@ -25,6 +25,8 @@ struct coproc {
 	struct proc *proc;
 	int fd; /* a socket, so that a dead child is EPIPE and not SIGPIPE */
 	struct str in;
+	struct json **kept; /* failures of servers that were not asked about */
+	size_t nkept, cap;
 };
 
 /* The child is in a process group of its own, so ^C reaches it through us. */
@@ -128,33 +130,74 @@ read_line(struct coproc *c, const volatile int *stop)
 	return line;
 }
 
-/* Skips records of servers that were asked about before. */
+/* Takes a record of another server: a failure is kept until it is asked for. */
+static void
+keep_failure(struct coproc *c, struct json *rec)
+{
+	if (strcmp(json_get_str(rec, "status"), "failed") != 0) {
+		json_free(rec);
+		return;
+	}
+	c->kept = mem_grow(c->kept, c->nkept, &c->cap, sizeof *c->kept);
+	c->kept[c->nkept++] = rec;
+}
+
+/* Returns the failure that was kept for the server, which the caller frees, or
+ * NULL. */
+static struct json *
+take_failure(struct coproc *c, const char *id)
+{
+	struct json *rec;
+
+	for (size_t i = 0; i < c->nkept; i++)
+		if (strcmp(json_get_str(c->kept[i], "id"), id) == 0) {
+			rec = c->kept[i];
+			c->kept[i] = c->kept[--c->nkept];
+			return rec;
+		}
+	return NULL;
+}
+
+/* Returns the next record, or NULL as read_line. Caller frees. */
+static struct json *
+read_record(struct coproc *c, const volatile int *stop)
+{
+	char *line = read_line(c, stop);
+	struct json *rec;
+	const char *why;
+
+	if (!line)
+		return NULL;
+	rec = json_parse(line, strlen(line), &why, NULL);
+	free(line);
+	if (!rec)
+		err_fail("vkb-serve: bad record: %s", why);
+	else if (record_check(rec, "vkb-serve") < 0 ||
+	    !record_is(rec, "server")) {
+		json_free(rec);
+		rec = NULL;
+		err_fail("vkb-serve: not a server record");
+	}
+	return rec;
+}
+
+/* A failure that was reported while another server was asked about is the
+ * answer, not that the server is stopped now. */
 struct json *
 coproc_ask(struct coproc *c, const struct json *spec, const volatile int *stop)
 {
-	const char *id = json_get_str(spec, "id"), *why;
-	struct json *rec = NULL;
-	char *line;
+	const char *id = json_get_str(spec, "id");
+	struct json *rec, *failure;
 
 	if (send_spec(c, spec) < 0)
 		return NULL;
-	while (!rec && (line = read_line(c, stop))) {
-		rec = json_parse(line, strlen(line), &why, NULL);
-		free(line);
-		if (!rec) {
-			err_fail("vkb-serve: bad record: %s", why);
-			return NULL;
-		}
-		if (record_check(rec, "vkb-serve") < 0 ||
-		    !record_is(rec, "server")) {
-			json_free(rec);
-			err_fail("vkb-serve: not a server record");
-			return NULL;
-		}
-		if (strcmp(json_get_str(rec, "id"), id) != 0) {
-			json_free(rec);
-			rec = NULL;
-		}
+	while ((rec = read_record(c, stop)) &&
+	    strcmp(json_get_str(rec, "id"), id) != 0)
+		keep_failure(c, rec);
+	failure = rec ? take_failure(c, id) : NULL;
+	if (failure) {
+		json_free(rec);
+		return failure;
 	}
 	return rec;
 }
@@ -181,5 +224,8 @@ coproc_close(struct coproc *c)
 	proc_free(c->proc);
 	close(c->fd);
 	str_free(&c->in);
+	for (size_t i = 0; i < c->nkept; i++)
+		json_free(c->kept[i]);
+	free(c->kept);
 	free(c);
 }
