@@ -60,6 +60,11 @@ test_same 4 "$(runs m.jsonl | wc -l | tr -d ' ')" 'it alone'
 test_same '["instructions_per_req",2]' "$(vkb-stats m.jsonl | jq -c '
   select(.type == "summary").metrics.instructions_per_req | ["instructions_per_req", .n]')" \
   'vkb-stats keeps both counts in the case'
+vkb-stats -t whole >table
+test_match '^SET  *[^ ]*  *2 ' table 'the table has the number of runs with a throughput'
+for tool in 'vkb-report -o page.html' 'vkb-history' 'vkb-pgpush --dry-run'; do
+  test_that "$tool takes counted runs" sh -c "$tool whole"
+done
 
 # --- compared
 
@@ -111,6 +116,9 @@ refuse 'more than one I/O thread' 'SET.*: its instructions cannot be counted: it
 refuse 'a cluster' 'cannot be counted: it has a cluster' cluster.json
 refuse 'TLS' 'cannot be counted: it has TLS' tls.json
 refuse 'a case after others' 'cannot be counted: it follows other cases on one server' scene.json
+printf '#!/bin/sh\nexec valkey-server "$@"\n' >script && chmod +x script
+refuse 'a script' "'count' needs the server program itself, '.*/script' is a script: name the program that it starts" \
+  --server ./script set.json
 refuse 'a running server' 'do not go with a running server, which vkb-load does not start' \
   --use-running-server --no-flush set.json
 mkdir -p bare
@@ -124,6 +132,25 @@ cp "$load" "$(command -v vkb-serve)" alone/bin
 test_status 2 'a missing library is refused' alone/bin/vkb-load -q --count set.json
 test_match "'vkb-still.so', which makes counts exact, is not in '../lib/vkb'" .err \
   'the library is named'
+
+# served MEMBERS: the error of a counted server with these members of its spec
+served() {
+  printf '{"type":"spec","v":1,"id":"a","count":1,%s}\n' "$1" |
+    vkb-serve --follow 2>.err | jq -r .error
+}
+test_same "'count' needs the server program itself, '$PWD/script' is a script: name the program that it starts" \
+  "$(served "\"server\":\"$PWD/script\"")" 'vkb-serve refuses a script, too'
+served '"config":{"maxmemory":"nonsense"}' >said
+test_match '^node 1 exited with 1; from the end of its log' said \
+  'an error of a counted server names no port'
+
+# --- a record that cannot be written
+
+test_status 2 'a full disk' sh -c 'vkb-load -q --count --runs 1 set.json >/dev/full'
+test_same 1 "$(grep -c 'No space left' .err)" 'ends the session before it counts'
+test_status 2 'a full disk while counting' \
+  sh -c 'vkb-load -q --count-only c.json >/dev/full'
+test_same 1 "$(grep -c 'No space left' .err)" 'ends the session, too'
 
 # --- killed in the middle
 

@@ -227,6 +227,15 @@ node_port_taken(const struct node *n)
 	return taken;
 }
 
+/* A counted server has a socket and no port. */
+static void
+append_name(const struct node *n, struct str *why)
+{
+	str_printf(why, "node %zu", n->index + 1);
+	if (n->port)
+		str_printf(why, " (port %d)", n->port);
+}
+
 void
 node_append_end(struct node *n, struct str *why)
 {
@@ -234,7 +243,8 @@ node_append_end(struct node *n, struct str *why)
 	char *text = read_log_end(n), *line, *rest = text, buf[80];
 	int status;
 
-	str_printf(why, "node %zu (port %d) ", n->index + 1, n->port);
+	append_name(n, why);
+	str_addc(why, ' ');
 	if (proc_wait(n->proc, 0, &status))
 		str_add(why, proc_ended(status, buf, sizeof buf));
 	else
@@ -262,8 +272,8 @@ void
 node_append_refusal(const struct node *n, const char *what,
     const struct reply *r, struct str *why)
 {
-	str_printf(
-	    why, "node %zu (port %d): %s: ", n->index + 1, n->port, what);
+	append_name(n, why);
+	str_printf(why, ": %s: ", what);
 	str_visible(
 	    why, r && reply_text(r) ? reply_text(r) : client_error(n->client));
 }
@@ -282,11 +292,11 @@ check_ready(struct node *n, struct str *why)
 		goto out;
 	if (reply_type(r) == REPLY_ERROR) {
 		/* LOADING and BUSY are temporary, NOAUTH is not. */
-		if (str_starts(reply_text(r), "NOAUTH"))
-			rc = str_fail(why,
-			    "node %zu (port %d) needs a password: set "
-			    "'config.requirepass'",
-			    n->index + 1, n->port);
+		if (str_starts(reply_text(r), "NOAUTH")) {
+			append_name(n, why);
+			rc = str_fail(
+			    why, " needs a password: set 'config.requirepass'");
+		}
 		goto out;
 	}
 	loading = reply_info(r, "loading");

@@ -235,6 +235,11 @@ read_count(struct spec *s, struct str *why)
 		if (json_get(sections[i], "jemalloc-bg-thread"))
 			return str_fail(
 			    why, "'count' sets 'jemalloc-bg-thread' itself");
+	if (proc_is_script(s->server))
+		return str_fail(why,
+		    "'count' needs the server program itself, '%s' is a "
+		    "script: name the program that it starts",
+		    s->server);
 	s->still = proc_library("vkb-still.so");
 	if (!s->still)
 		return str_fail(why,

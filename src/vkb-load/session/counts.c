@@ -2,6 +2,7 @@
 #include "caserunner.h"
 #include "err.h"
 #include "json.h"
+#include "proc.h"
 #include "progress.h"
 #include "results.h"
 #include "schedule.h"
@@ -30,6 +31,27 @@ counts_any(const struct counts_opts *o, const struct schedule *a)
 	return false;
 }
 
+/* Valgrind would count the shell that runs a script. 0, or -1, reported. */
+static int
+check_servers(const struct builds *b)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const char *name = json_get_str(b->v[i], "server");
+		char *path =
+		    proc_find(name ? name : "valkey-server", getenv("PATH"));
+
+		if (path && proc_is_script(path))
+			rc = err_fail("'count' needs the server program "
+				      "itself, '%s' is a script: name the "
+				      "program that it starts",
+			    path);
+		free(path);
+	}
+	return rc;
+}
+
 int
 counts_check(
     const struct counts_opts *o, const struct schedule *a, bool running)
@@ -56,7 +78,7 @@ counts_check(
 	if (why)
 		rc = err_fail("%s", why);
 	free(why);
-	return rc;
+	return check_servers(a->builds) < 0 ? -1 : rc;
 }
 
 /* One case on one build. */

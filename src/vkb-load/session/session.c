@@ -194,6 +194,7 @@ count_runs(const struct session *s)
 	return n;
 }
 
+/* Returns 0; 1 if runs failed; -1 if the session cannot go on. */
 static int
 run_schedule(struct session *s)
 {
@@ -220,7 +221,7 @@ run_schedule(struct session *s)
 		    a->progress.done, num_plural(a->progress.done),
 		    path ? "; run what is missing with '--resume " : "",
 		    path ? path : "", path ? "'" : "");
-	return s->turns.failed ? -1 : 0;
+	return s->turns.failed > 0;
 }
 
 /* Returns the number of servers of a case; of others the primaries are known.
@@ -269,21 +270,23 @@ profile_scene(struct session *s, const struct turn *turn)
 	return rc;
 }
 
-/* Profiles run after all measurements. */
+/* Profiles run after all measurements. Returns as run_schedule. */
 static int
 profile_scenes(struct session *s)
 {
 	struct turn turn = {.index = 1};
 
+	if (!s->o->profiles->dir)
+		return 0;
 	for (; turn.scene < s->a.scenes.n; turn.scene++)
 		for (turn.build = 0; turn.build < s->a.builds->n; turn.build++)
 			if (*s->runner.context.stop ||
 			    profile_scene(s, &turn) < 0)
 				return -1;
-	return s->unprofiled ? -1 : 0;
+	return s->unprofiled > 0;
 }
 
-/* Counts run after all measurements. */
+/* Counts run after all measurements. Returns as run_schedule. */
 static int
 count_cases(struct session *s)
 {
@@ -295,7 +298,25 @@ count_cases(struct session *s)
 	if (take_lock(s) < 0 ||
 	    counts_run(o, &s->runner, is_verbose(s), &failed) < 0)
 		return -1;
-	return failed ? -1 : 0;
+	return failed > 0;
+}
+
+/* Runs that failed do not keep others from being counted and profiled, but what
+ * ends the session does. Returns as run_schedule. */
+static int
+run_parts(struct session *s)
+{
+	int (*const parts[])(struct session *) = {
+	    run_schedule, count_cases, profile_scenes};
+	int k = 0, rc = 0;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts && k >= 0 &&
+	     !*s->runner.context.stop;
+	     i++) {
+		k = parts[i](s);
+		rc = k ? k : rc;
+	}
+	return rc;
 }
 
 /* Reads the CPUs of this machine. 0, or -1, not reported. */
@@ -448,11 +469,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .arg = &s};
 	memcpy(s.runner.context.session, name, sizeof name);
 	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
-	k = run_schedule(&s);
-	if (!*stop && count_cases(&s) < 0)
-		k = -1;
-	if (o->profiles->dir && !*stop && profile_scenes(&s) < 0)
-		k = -1;
+	k = run_parts(&s);
 	coproc_close(s.runner.context.coproc);
 	hostlock_release(s.lock);
 out:
@@ -462,5 +479,5 @@ out:
 	json_free(machine);
 	json_free(brief);
 	free(s.name);
-	return k < 0 || *stop ? -1 : rc;
+	return k || *stop ? -1 : rc;
 }
