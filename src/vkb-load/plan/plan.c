@@ -355,5 +355,6 @@ plan_free(struct plan *p)
 	for (size_t i = 0; i < p->n; i++)
 		json_free(p->cases[i]);
 	free(p->cases);
+	json_free(p->others);
 	intern_free(p->placed);
 }

@@ -38,6 +38,7 @@ struct plan {
 	const char *const *commands;  /* the engine's; borrowed; NULL: any */
 	struct json **cases;
 	size_t n, cap;
+	struct json *others;   /* cases of the other shards; or NULL */
 	const char *file;      /* being read, for messages */
 	size_t element;        /* index of the configuration in it */
 	size_t problems;       /* reported so far */

@@ -69,9 +69,10 @@ select_in_scene(struct plan *p, const struct scene *s, const bool *keep)
 	json_free(list);
 }
 
-/* Keeps every Nth of the scenes that have selected cases. */
+/* Keeps every Nth of the scenes that have selected cases, and copies the
+ * others, which are part of the same comparison. */
 static void
-select_shard(const struct plan *p, const struct scenes *s, bool *keep)
+select_shard(struct plan *p, const struct scenes *s, bool *keep)
 {
 	long long *number = mem_array(s->n + 1, sizeof *number), n = 0;
 	const struct plan_want *w = p->want;
@@ -83,6 +84,11 @@ select_shard(const struct plan *p, const struct scenes *s, bool *keep)
 			number[s->of[i]] = ++n;
 		keep[i] = !w->shards ||
 		    (number[s->of[i]] - 1) % w->shards == w->shard - 1;
+		if (keep[i])
+			continue;
+		if (!p->others)
+			p->others = json_array();
+		json_push(p->others, json_dup(p->cases[i]));
 	}
 	free(number);
 }

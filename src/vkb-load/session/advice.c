@@ -9,6 +9,7 @@
 #include "stopping.h"
 #include "str.h"
 #include "verdict.h"
+#include "vkb-load/case/profiles.h"
 #include "vkb-load/case/roles.h"
 #include "vkb-load/plan/builds.h"
 
@@ -31,24 +32,46 @@ is_measured(const struct schedule *a, size_t cas)
 	return false;
 }
 
-/* Counts the cases as a comparison will: writers and readers are one each. */
+/* Writers and readers are one case each, as in a comparison. */
+static void
+add_case(struct samplesize *s, const struct roles *roles)
+{
+	for (size_t i = 0; i < roles->n; i++) {
+		const char *name = metric_primary(roles->v[i].config);
+
+		s->cases++;
+		s->margin = fmax(s->margin, metric_find(name)->margin);
+	}
+}
+
+/* Adds the cases of other shards: all are compared together. */
+static void
+add_other_shards(struct samplesize *s, const struct schedule *a)
+{
+	const struct json *rec = a->unmeasured ? NULL : json_first(a->others);
+	struct bench_case cas;
+	struct roles roles;
+
+	for (; rec; rec = json_next(rec)) {
+		bench_case_fill(&cas, rec);
+		roles_make(&roles, &cas, 0, 0);
+		if (!profiles_replace_runs(a->profiles, &cas))
+			add_case(s, &roles);
+		roles_free(&roles);
+		bench_case_free(&cas);
+	}
+}
+
 static struct samplesize
 describe_session(const struct schedule *a)
 {
 	struct samplesize s = {
 	    .builds = a->builds->n, .noise = SAMPLESIZE_NOISE};
 
-	for (size_t c = 0; c < a->ncases; c++) {
-		if (!is_measured(a, c))
-			continue;
-		for (size_t i = 0; i < a->roles[c].n; i++) {
-			const char *name =
-			    metric_primary(a->roles[c].v[i].config);
-
-			s.cases++;
-			s.margin = fmax(s.margin, metric_find(name)->margin);
-		}
-	}
+	for (size_t c = 0; c < a->ncases; c++)
+		if (is_measured(a, c))
+			add_case(&s, &a->roles[c]);
+	add_other_shards(&s, a);
 	return s;
 }
 

@@ -109,6 +109,7 @@ schedule_init(
 			rc = -1;
 	intern_free(made);
 	scenes_free(&all);
+	a->others = p->others;
 	a->cases = mem_array(p->n + 1, sizeof *a->cases);
 	a->roles = mem_array(p->n + 1, sizeof *a->roles);
 	kept = mem_array(p->n + 1, sizeof *kept);

@@ -48,7 +48,8 @@ struct schedule {
 	uint64_t seed;
 	struct bench_case *cases; /* those that can be run */
 	size_t ncases;
-	struct roles *roles; /* roles of each case */
+	const struct json *others; /* cases of other shards; NULL: none */
+	struct roles *roles;       /* roles of each case */
 	struct scenes scenes;
 	const struct builds *builds;
 	const struct engine *engines;
