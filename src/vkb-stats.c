@@ -276,7 +276,9 @@ print_table(const struct lines *l)
 		text = record_subject_name(json_get(rec, "subject"));
 		table_cell(t, text);
 		free(text);
-		snprintf(n, sizeof n, "%.0f", json_get_num(rec, "n", 0));
+		snprintf(n, sizeof n, "%.0f",
+		    fmin(json_get_num(rec, "n", 0),
+			json_get_num(json_get(m, "rps"), "n", INFINITY)));
 		table_cell(t, n);
 		add_number_cell(t, json_get(m, "rps"), "median");
 		add_spread_cells(t, json_get(m, "rps"));

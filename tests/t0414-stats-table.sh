@@ -45,6 +45,8 @@ SET   j        4  1.00K  -                  -       -       -  1 not steady, 12 
 SET   k        4  1.00K  -                  -       -       -  warm-up 1 s
 all cases: clients=50, pipeline=1
 EOF2
+summary a 8 '' | sed 's/"rps":{"n":8/"rps":{"n":6/' | vkb-stats -t >.out
+test_match '^SET +a +6 ' .out 'of 8 runs, 6 of which have a throughput, the table says 6'
 test_that 'a table of summaries is written' vkb-stats -t table
 test_same "$(cat want)" "$(cat .out)" 'each note stands behind the number that refers to it'
 {
