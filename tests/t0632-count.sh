@@ -62,7 +62,7 @@ test_same '["instructions_per_req",2]' "$(vkb-stats m.jsonl | jq -c '
   'vkb-stats keeps both counts in the case'
 vkb-stats -t whole >table
 test_match '^SET  *[^ ]*  *2 ' table 'the table has the number of runs with a throughput'
-for tool in 'vkb-report -o page.html' 'vkb-history' 'vkb-pgpush --dry-run'; do
+for tool in 'vkb-report -o page.html' 'vkb-history add history' 'vkb-pgpush --dry-run'; do
   test_that "$tool takes counted runs" sh -c "$tool whole"
 done
 
