@@ -38,7 +38,7 @@ test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a
 test_same 12 "$(wc -l <out | tr -d ' ')" 'there are six of each case'
 test_same "6 runs of each case: a change by 6.7 % $show with a build of the same session $noise" \
   "$(said --runs auto one.json)" '--runs auto is the default, here with one case'
-test_same "6 runs of each case: a change of one of 2 cases by 7.8 % $show with a build of the same session $noise" \
+test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a build of the same session $noise" \
   "$(said --shard 1/2 c.json)" 'the cases of other shards count, too'
 test_same 6 "$(wc -l <out | tr -d ' ')" 'but are not run'
 test_empty "$(said -q one.json)" 'with -q it is not told'
