@@ -76,7 +76,7 @@ test_match 'failed in slices: .*unknown command .*; each build is measured alone
 
 # --- round trips that are long
 
-printf '[{"commands":["LRANGE_600"],"pipelines":[100],"keyspacelen":[10],"data_sizes":[16],"clients":[50],"cluster_mode":false,"tls_mode":false,"warmup":0,"duration":0.5}]\n' >c3.json
+printf '[{"commands":["LRANGE_600"],"pipelines":[100],"keyspacelen":[10],"data_sizes":[16],"clients":[50],"cluster_mode":false,"tls_mode":false,"warmup":0,"duration":3}]\n' >c3.json
 { build a "$server"; build b "$server"; } >builds
 test_that 'a slow case' vkb-load --builds builds --order slices --runs 1 c3.json
 test_same '1 1' "$(jq -r 'select(.type == "run") | .run.slices' .out | xargs)" \
