@@ -21,6 +21,7 @@
 
 #define APART_SD .01
 #define APART_SD_VIRTUAL .03
+#define APART_SD_MEMORY .002 /* of what grows with the keys */
 
 /* Stands for all cases where the name of one is expected. */
 #define APART_NAME "all cases"

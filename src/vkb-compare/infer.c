@@ -1,5 +1,6 @@
 #include "infer.h"
 #include "apart.h"
+#include "busy.h"
 #include "judge.h"
 #include "mem.h"
 
@@ -127,6 +128,8 @@ infer_rows(struct comparison *c, const struct rules *r)
 				continue;
 			infer_facts(&row->facts, &priors[row->facts.paired],
 			    least, row->level, row->level10);
+			if (!apart)
+				busy_widen(row);
 		}
 		if (apart)
 			apart_widen(c, r, first[k], next);
