@@ -2,6 +2,7 @@
 #include "between.h"
 #include "busy.h"
 #include "cases.h"
+#include "common.h"
 #include "history.h"
 #include "intern.h"
 #include "json.h"
@@ -67,7 +68,7 @@ count_sessions(struct row *row)
 		n[1] += marks[i] >> 1;
 		shared += marks[i] == 3;
 	}
-	if (known && !shared)
+	if (known && !shared && n[0] && n[1])
 		memcpy(row->sessions, n, sizeof n);
 	free(marks);
 	intern_free(names);
@@ -101,7 +102,7 @@ struct part_row {
 	struct moderate busy;    /* by other programs */
 };
 
-struct common {
+struct shared {
 	double change;
 	struct moderate noise;
 };
@@ -225,12 +226,12 @@ find_own_busy(const struct part_row *v, size_t n, size_t at)
 
 /* With few sessions: the common change is the median of the changes; the rests
  * vary more than runs do where sessions differ in each case. */
-static struct common
+static struct shared
 split_by_median(struct part_row *v, size_t n)
 {
 	double *changes = mem_array(n, sizeof *changes), own = 0;
 	struct moderate rests, effect = {0, INFINITY};
-	struct common all;
+	struct shared all;
 
 	for (size_t i = 0; i < n; i++) {
 		changes[i] = v[i].change;
@@ -294,14 +295,14 @@ measure_spread(const double *v, size_t sessions, size_t contenders)
  * and a session of the contender is predicted from them by Student's t. 'alone'
  * gets the variances of the changes themselves.
  */
-static struct common
+static struct shared
 split_by_sessions(struct part_row *v, size_t n, struct moderate *alone)
 {
 	struct intern *names[2] = {intern_new(), intern_new()};
 	size_t sessions, contenders, got;
 	double *of, *shared, *new, *changes = mem_array(n, sizeof *changes);
 	struct moderate prior, *rests = mem_array(n, sizeof *rests);
-	struct common all = {0};
+	struct shared all = {0};
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < 2; j++)
@@ -387,96 +388,6 @@ set_row(struct part_row *v, struct moderate whole, bool assumed, bool rest)
 	f->p = row->rest.p;
 }
 
-/* Returns what the configurations of all cases on both sides share, so that
- * names tell this one from them by the command alone. */
-static struct json *
-share_config(const struct comparison *c)
-{
-	struct json *shared = json_object();
-	const struct json *first = NULL;
-
-	for (size_t i = 0; i < c->npairs && !first; i++)
-		if (c->pairs[i].side[0] && c->pairs[i].side[1])
-			first = c->pairs[i].side[0]->config;
-	for (const struct json *j = json_first(first); j; j = json_next(j)) {
-		bool same = true;
-
-		for (size_t i = 0; i < c->npairs && same; i++)
-			if (c->pairs[i].side[0] && c->pairs[i].side[1])
-				same = json_equal(j,
-				    json_get(c->pairs[i].side[0]->config,
-					json_key(j)));
-		if (same)
-			json_set(shared, json_key(j), json_dup(j));
-	}
-	json_set_str(shared, "command", APART_NAME);
-	return shared;
-}
-
-/* Makes the pair of the rows that stand for all cases. */
-static void
-make_everything(struct comparison *c)
-{
-	struct kase *k = mem_new(sizeof *k);
-
-	k->config = share_config(c);
-	k->nparts = 1;
-	k->parts = mem_new(sizeof *k->parts);
-	k->parts[0].rest = json_object();
-	json_set_num(k->parts[0].rest, "n", 1);
-	c->everything = (struct pairing){.side = {k, k}, .rows = 1};
-	for (size_t j = 0; j < 2; j++)
-		c->everything.name[j] = mem_str(APART_NAME);
-}
-
-void
-apart_free(struct comparison *c)
-{
-	struct kase *k = (struct kase *)(size_t)c->everything.side[0];
-
-	if (!k)
-		return;
-	json_free((struct json *)(size_t)k->config);
-	json_free(k->parts[0].rest);
-	free(k->parts);
-	free(k);
-	for (size_t j = 0; j < 2; j++)
-		free(c->everything.name[j]);
-}
-
-static void
-add_common(struct comparison *c, const struct row *like, struct common all,
-    size_t cases)
-{
-	struct row row = {.pair = &c->everything,
-	    .name = mem_str(like->name),
-	    .metric = like->metric,
-	    .gate = true,
-	    .common = true,
-	    .margin = like->metric.margin,
-	    .margin_from = "table",
-	    .p = NAN,
-	    .level = JUDGE_ALPHA,
-	    .level10 = 2 * JUDGE_ALPHA,
-	    .visible = NAN,
-	    .minutes = NAN,
-	    .facts = {.m = cases,
-		.n = cases,
-		.median = {1, exp(all.change)},
-		.cliff = NAN,
-		.change = all.change,
-		.se = sqrt(all.noise.var),
-		.df = all.noise.df,
-		.assumed_se = c->session_from}};
-
-	if (!c->everything.side[0])
-		make_everything(c);
-	verdict_use_t(&row.facts, true, row.level, row.level10);
-	row.facts.method = "t-sessions";
-	c->commons = mem_resize(c->commons, c->ncommons + 1, sizeof row);
-	c->commons[c->ncommons++] = row;
-}
-
 /* Adds a row whose sides are apart. Constant sides have a change, too: a coarse
  * clock hides the noise, not the sessions. Returns false if it has none. */
 static bool
@@ -498,7 +409,7 @@ take_row(struct part_row *v, struct row *row)
 /* Are there enough sessions, and do they differ? 'whole' gets the variances. */
 static bool
 are_measured(
-    struct part_row *v, size_t n, struct moderate *whole, struct common *all)
+    struct part_row *v, size_t n, struct moderate *whole, struct shared *all)
 {
 	for (size_t i = 0; i < n; i++)
 		if (v[i].row->sessions[0] < APART_SESSIONS || v[i].busy.var > 0)
@@ -518,7 +429,7 @@ apart_widen(struct comparison *c, const struct rules *r, size_t first,
 {
 	struct part_row *v = mem_array(c->nrows + 1, sizeof *v);
 	struct moderate *whole = mem_array(c->nrows + 1, sizeof *whole);
-	struct common all = {0};
+	struct shared all = {0};
 	size_t n = 0;
 	bool primary = false, few;
 
@@ -542,19 +453,7 @@ apart_widen(struct comparison *c, const struct rules *r, size_t first,
 	for (size_t i = 0; i < n; i++)
 		set_row(&v[i], whole[i], few, n >= APART_CASES);
 	if (primary && n >= APART_CASES)
-		add_common(c, v[0].row, all, n);
+		common_add(c, v[0].row, all.change, all.noise, few, n);
 	free(v);
 	free(whole);
-}
-
-void
-apart_add_commons(struct comparison *c)
-{
-	for (size_t i = 0; i < c->ncommons; i++) {
-		c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
-		c->rows[c->nrows++] = c->commons[i];
-	}
-	free(c->commons);
-	c->commons = NULL;
-	c->ncommons = 0;
 }

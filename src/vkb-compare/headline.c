@@ -1,8 +1,10 @@
 #include "report.h"
 #include "apart.h"
 #include "busy.h"
+#include "intern.h"
 #include "json.h"
 #include "markup.h"
+#include "mem.h"
 #include "num.h"
 #include "str.h"
 
@@ -301,29 +303,26 @@ is_same_server(const struct comparison *c)
 static void
 add_size_of_noise(struct str *s, const struct comparison *c)
 {
-	const char *word = ": ";
+	struct intern *names = intern_new();
+	double *most = mem_array(c->nrows + 1, sizeof *most);
 
 	for (size_t i = 0; i < c->nrows; i++) {
-		const char *name = c->rows[i].name;
-		double most = NAN;
-		size_t first = c->nrows;
+		const struct row *r = &c->rows[i];
+		size_t k;
 
-		for (size_t k = 0; k < c->nrows; k++) {
-			const struct row *r = &c->rows[k];
-
-			if (!r->primary || r->common || r->exact ||
-			    isnan(r->facts.ratio) || strcmp(r->name, name) != 0)
-				continue;
-			first = k < first ? k : first;
-			most = fmax(most, fabs(r->facts.ratio - 1));
-		}
-		if (first != i) /* said already, or not primary */
+		if (!r->primary || r->common || r->exact ||
+		    isnan(r->facts.ratio))
 			continue;
-		str_add(s, word);
-		markup_cut(s, name, LONGEST);
-		str_printf(s, " differs by up to %.1f%%", 100 * most);
-		word = ", ";
+		k = intern_id(names, r->name);
+		most[k] = fmax(most[k], fabs(r->facts.ratio - 1));
 	}
+	for (size_t k = 0; k < intern_count(names); k++) {
+		str_add(s, k ? ", " : ": ");
+		markup_cut(s, intern_text(names, k), LONGEST);
+		str_printf(s, " differs by up to %.1f%%", 100 * most[k]);
+	}
+	free(most);
+	intern_free(names);
 }
 
 void

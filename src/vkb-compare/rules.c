@@ -52,19 +52,25 @@ count_runs(const struct kase *k, const char *metric)
 	return n;
 }
 
-/* Does the server limit both sides? */
+/* Does the server limit both sides, or the only one that has the metric? */
 static bool
 is_server_bound(const struct pairing *p, const char *metric)
 {
+	bool any = false;
+
 	for (size_t j = 0; j < 2; j++) {
 		const struct kase *k = p->side[j];
+		double runs = k ? count_runs(k, metric) : 0;
 
 		if (!k ||
-		    !metric_server_bound(k->config, count_runs(k, metric),
-			cases_bound(k, "server"), cases_bound(k, "client")))
+		    (runs > 0 &&
+			!metric_server_bound(k->config, runs,
+			    cases_bound(k, "server"),
+			    cases_bound(k, "client"))))
 			return false;
+		any = any || runs > 0;
 	}
-	return true;
+	return any;
 }
 
 bool

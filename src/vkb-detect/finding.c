@@ -63,8 +63,8 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	f->waiver = a.waiver;
 	*exact = a.exact == 1 || f->metric.exact;
 	if (f->metric.bound)
-		f->metric.gate = metric_server_bound(
-		    s->config, k->runs, k->server_bound, k->client_bound);
+		f->metric.gate = metric_server_bound(s->config,
+		    branch_count_runs(b, s), k->server_bound, k->client_bound);
 	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
 	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
 		f->gate = false;
@@ -394,7 +394,7 @@ decide_findings(struct findings *all)
 		v = verdict_decide(&f->facts, f->metric.better, f->margin, f->p,
 		    ALPHA, &certain);
 		all->verdicts[v] += f->gate;
-		if (v > VERDICT_DIFFERENT) {
+		if (v > VERDICT_LIKELY_DIFFERENT) {
 			free(f->name);
 			continue;
 		}
