@@ -312,8 +312,9 @@ report_sessions(struct str *s, const struct comparison *c)
 
 	if (strcmp(c->session_from, "default") == 0)
 		str_printf(s, "assumed to differ by %.3g%% on %s", sd,
-		    c->session_sd == APART_SD_VIRTUAL
-			? "a virtual machine"
+		    c->session_sd == APART_SD_VIRTUAL ? "a virtual machine"
+			: c->session_sd == APART_SD_MEMORY
+			? "any machine, in memory"
 			: "a machine that is not virtual");
 	else
 		str_printf(s, "which differ by %.3g%% according to the %s", sd,
