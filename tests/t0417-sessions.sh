@@ -238,7 +238,7 @@ judge_all() { vkb-compare --baseline base -f text:text -f jsonl:deltas runs >/de
   for label in base new; do
     side $label count-$label C1 4600 instructions_per_req | sed 's/4[5-6][0-9.]*}/4600}/'
   done; } >runs
-test_that 'counts of sessions of their own are no sessions of the others' judge_all
+test_that 'sessions of counts do not count for other metrics' judge_all
 test_same '[5,1] equivalent equivalent' "$(jq -rs '"\(map(.sessions | values)[0] | tojson) \(
   map(.verdict | values) | join(" "))"' deltas)" 'nothing changed'
 { i=0; for level in 101000 98000 103000 97000 100000; do
@@ -293,7 +293,7 @@ busy() {
   side new x C1 70000 rps ',"foreign_cpu_percent":'"$1"
 }
 busy 40 >runs
-test_that '30 % less beside other programs is no regression' judge_all
+test_that '30 % less beside other programs may be theirs' judge_all
 test_match '^No slowdown shown; .*other programs used 1% of the CPUs beside the baseline and 40% beside the contender' text \
   'the first line names both shares'
 test_match 'other programs used 1% of the CPU time beside the baseline and 40% beside the contender: the interval is wider \(1 case\)' text \
@@ -301,7 +301,7 @@ test_match 'other programs used 1% of the CPU time beside the baseline and 40% b
 busy 1 >runs
 test_status 1 '30 % less with both sides calm is found across five sessions' judge_all
 test_match 'effect of sessions, measured in 5 of them' text 'which show how much they differ'
-test_same 0 "$(grep -c 'other programs' text)" 'and nothing is said of other programs'
+test_same 0 "$(grep -c 'other programs' text)" 'the report does not mention other programs'
 
 # --- the records give the same report, and a page
 

@@ -346,7 +346,7 @@ test_match '^regression at c004000.*, 5 of 5' .out 'each step beyond its margin 
 test_status 1 'nor with --latest' vkb-detect --latest 4 runs
 counts 28 30 >runs
 test_status 1 'two commits at the end of a history' vkb-detect runs
-test_match '^regression at c028000.*, 29 of 30' .out 'are no spike of a count'
+test_match '^regression at c028000.*, 29 of 30' .out 'are a change of a count'
 
 # Counted runs do not say what limited the others.
 { grep '"commit","v"' at_server; grep '"run"' at_server; grep '"run"' at_server | jq -c '

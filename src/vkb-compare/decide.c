@@ -106,7 +106,7 @@ set_verdict(struct row *row, bool assumed)
 			JUDGE_ALPHA, &unused) == VERDICT_EQUIVALENT
 		    ? VERDICT_EQUIVALENT
 		    : VERDICT_INCONCLUSIVE;
-	/* Where most cases fell, those that did not are no improvement. */
+	/* Where most cases fell, those that did not have not improved. */
 	if (row->has_rest &&
 	    (row->verdict == VERDICT_IMPROVEMENT ||
 		row->verdict == VERDICT_LIKELY_IMPROVEMENT) &&
