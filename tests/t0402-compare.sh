@@ -151,7 +151,7 @@ test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
 runs x SET s1 100 100 100 100 >base
 runs y SET s2 70 70 70 70 >new
 test_same 'exit 1
-regression 0.7 exact' "$(deltas)" 'without any variance -30% is found'
+regression 0.7 t-sessions' "$(deltas)" 'without any variance -30% is found'
 runs y SET s2 0 0 0 0 >new
 test_same 'exit 1
 regression 0 exact' "$(deltas)" 'down to zero'

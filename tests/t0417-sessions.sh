@@ -47,7 +47,7 @@ test_same 'all cases [8,8] true {"clients":50,"command":"all cases"}' \
   'what the cases have in common is a row with what they share'
 test_same 8,1 "$(jq -r 'select(.families) | "\(.families.primary.tests),\(.families.common.tests)"' deltas)" \
   'the common row is a family of tests by itself'
-test_match '^Worse: C3 rps 1\..*; measured in different sessions, assumed to differ by 3% on a virtual machine, so changes below about [0-9]+% cannot be told from the machine; vkb-ab measures both sides in turns$' \
+test_match '^Worse: C3 rps -[78]\.[0-9]% \[.*\] beside all cases; all cases moved by -[0-9.]+% \[.*\] together, which may be the machine; measured in different sessions, assumed to differ by 3% on a virtual machine, so changes below about [0-9]+% cannot be told from the machine; vkb-ab and vkb-load --again measure both sides in turns$' \
   text 'the first line says what cannot be told, and what to do'
 test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] beside all cases' text \
   'the row says what changed beside all cases'
@@ -144,7 +144,7 @@ from '0.005 policy' 'its figure counts'
 test_match '^all cases regression' /dev/stdin 'so that 5 % of all cases is found' <<END
 $(rows .n)
 END
-test_match 'different sessions, which differ by 0.5% according to the policy; vkb-ab measures both sides in turns$' \
+test_match 'different sessions, which differ by 0.5% according to the policy; vkb-ab and vkb-load --again measure both sides in turns$' \
   text 'the first line says where the figure is from'
 test_same false "$(jq -c 'select(.common).certain' deltas)" 'nothing is certain'
 
@@ -208,6 +208,100 @@ vkb-compare --baseline base --policy policy -f jsonl:deltas -f text:text only
 test_same 'null null' "$(jq -r 'select(.families) | "\(.session_sd) \(.session_from)"' deltas)" \
   'nothing is assumed of sessions where no metric has noise'
 test_same 0 "$(grep -c 'different sessions' text)" 'and the report does not mention them'
+
+# --- sessions are those of each case
+
+# side LABEL SESSION CASE LEVEL [METRIC [MORE]]: six runs of one case and session;
+# MORE is further metrics or, after a brace, other members of the run
+side() {
+  awk -v label="$1" -v session="$2" -v name="$3" -v level="$4" \
+    -v metric="${5:-rps}" -v more="${6:-}" 'BEGIN {
+      for (k = 1; k <= 6; k++)
+        printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"%s\",\"requests\":100},\"run\":{\"session\":\"%s\",\"index\":%d},\"env\":{\"virtual\":true},\"status\":\"ok\",\"metrics\":{\"%s\":%.3f%s}}\n", \
+          label, name, session, k, metric, level * (1 + .002 * (k * 5 % 7 - 3)), more }'
+}
+more=
+# five LEVEL...: baseline sessions a to e with these levels of C1 to C5, and $more
+five() {
+  for session in a b c d e; do
+    n=0
+    for level; do
+      n=$((n + 1))
+      side base $session C$n "$(echo "$session $level" |
+        awk '{ print $2 * (1 + .003 * (index("abcde", $1) * 2 % 5 - 2)) }')" rps "$more"
+    done
+  done
+}
+judge_all() { vkb-compare --baseline base -f text:text -f jsonl:deltas runs >/dev/null; }
+
+{ five 1e5; side new x C1 1e5
+  for label in base new; do
+    side $label count-$label C1 4600 instructions_per_req | sed 's/4[5-6][0-9.]*}/4600}/'
+  done; } >runs
+test_that 'sessions of counts do not count for other metrics' judge_all
+test_same '[5,1] equivalent equivalent' "$(jq -rs '"\(map(.sessions | values)[0] | tojson) \(
+  map(.verdict | values) | join(" "))"' deltas)" 'nothing changed'
+{ i=0; for level in 101000 98000 103000 97000 100000; do
+    i=$((i + 1)); side base b$i C$i 100000; side new n$i C$i $level
+  done; } >runs
+test_that 'five cases, each in a session of its own' judge_all
+test_same '[1,1] default' "$(jq -r 'select(.families) | "\(.sessions | tojson) \(.session_from)"' deltas)" \
+  'are not five sessions of one case'
+{ side base a C1 100000 rps ',"p50_latency_ms":0.111'
+  side new b C1 99000 rps ',"p50_latency_ms":0.119'; } >runs
+test_that 'a coarse clock went one step up' judge_all
+test_same 't-sessions inconclusive' "$(jq -r 'select(.metric == "p50_latency_ms") |
+  "\(.method) \(.verdict)"' deltas)" 'which a session may do, too'
+{ five 1e5 1e5 1e5 1e5 1e5; side new x C1 50000
+  for c in 2 3 4 5; do side new x C$c 100000; done; } >runs
+test_status 1 'one of five cases takes twice the time' judge_all
+test_same 'C1 regression' "$(jq -r 'select(.metric and
+  (.verdict | test("regression|improvement"))) | "\(.config.command) \(.verdict)"' deltas)" \
+  'the others are not better, nor are all cases worse'
+test_match '^Worse: C1 rps -[45][0-9.]+% \[.*\] beside all cases' text 'the first line says which'
+{ for c in 1 2 3 4 5 6 7 8 9 10; do
+    side base a C$c 100000
+    side new x C$c "$(test $c -gt 8 && echo 100000 || echo 92000)"
+  done; } >runs
+test_that 'eight of ten cases fell' judge_all
+test_same 0 "$(jq -s 'map(select(.verdict and (.verdict | test("improvement")))) | length' deltas)" \
+  'those that did not are not better'
+test_match '; all cases moved by -8\.[0-9]% \[.*\] together, which may be the machine;' text \
+  'what all did is in the first line'
+{ side base a C1 100000; side new x C1 96000
+  for label in base new; do
+    side $label shared C1 4600 instructions_per_req | sed 's/4[5-6][0-9.]*}/4600}/'
+  done; } >runs
+test_that 'sides whose counts share a session' judge_all
+test_same '[1,1] default' "$(jq -r 'select(.families) | "\(.sessions | tojson) \(.session_from)"' deltas)" \
+  'are of different sessions'
+{ side base a C1 100 bytes_per_key; side new x C1 105 bytes_per_key; } >runs
+test_status 1 '5 % more memory in another session' judge_all
+test_match '^Worse: C1 bytes_per_key .* assumed to differ by 0.2% on any machine, in memory;' text \
+  'is a regression: sessions differ little in memory'
+{ side base a C1 100000 | head -n 1; side new b C1 90000 | head -n 1; } >runs
+vkb-compare --baseline base -f text:text runs >/dev/null 2>&1
+test_same 0 "$(grep -c 'effect of sessions, measured' text)" \
+  'one run a side measures no effect of sessions'
+
+# --- beside other programs
+
+# busy PERCENT: five calm sessions of the baseline, and a contender 30 % slower
+busy() {
+  more=',"foreign_cpu_percent":1'
+  five 100000
+  side new x C1 70000 rps ',"foreign_cpu_percent":'"$1"
+}
+busy 40 >runs
+test_that '30 % less beside other programs may be theirs' judge_all
+test_match '^No slowdown shown; .*other programs used 1% of the CPUs beside the baseline and 40% beside the contender' text \
+  'the first line names both shares'
+test_match 'other programs used 1% of the CPU time beside the baseline and 40% beside the contender: the interval is wider \(1 case\)' text \
+  'and a warning'
+busy 1 >runs
+test_status 1 '30 % less with both sides calm is found across five sessions' judge_all
+test_match 'effect of sessions, measured in 5 of them' text 'which show how much they differ'
+test_same 0 "$(grep -c 'other programs' text)" 'the report does not mention other programs'
 
 # --- the records give the same report, and a page
 

@@ -312,6 +312,48 @@ test_match '^61 commits in the order of their ancestry, .* to [0-9a-f]{8}\+dirty
 test_match '^improvement at [0-9a-f]{8}\+dirty of .*, 61 of 61$' .out \
   'a work tree with changes is judged by itself'
 
+# newest LEVELS NEWEST: a run of each of 12 cases and session for each level; C0
+# ends with NEWEST, the others with the last level
+newest() {
+  awk -v levels="$1" -v newest="$2" 'BEGIN {
+    n = split(levels, v, ",")
+    for (i = 1; i <= n; i++) for (c = 0; c < 12; c++) for (k = 0; k < 4; k++)
+      printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"commit\":\"c%03d000\"},\"config\":{\"command\":\"C%d\"},\"run\":{\"session\":\"s%d\",\"index\":%d},\"metrics\":{\"rps\":%.2f},\"status\":\"ok\"}\n", \
+        i, c, i, k, (i == n && c == 0 ? newest : v[i]) * (1 + .001 * (k * 5 % 7 - 3)) }'
+}
+newest 100000,98000,102500,99000,101000,97000 97000 >runs
+test_that 'a newest commit like five before it' vkb-detect --latest 5 runs
+test_match '^12 inconclusive, newest commit' .out \
+  'is predicted from their medians, which differ more than runs do'
+newest 100000,98000,102500,99000,101000,100000 92000 >runs
+test_that 'a newest commit that is likely slower is 0' vkb-detect --latest 5 runs
+test_match '^1 likely regression, 11 inconclusive, newest' .out 'it is counted'
+test_match '^likely regression at c006000' .out 'and listed'
+test_same 'likely regression' "$(vkb-detect --latest 5 -f jsonl runs | jq -r .kind)" 'and a record'
+newest 100000,98000,102500,99000,101000,100000 50000 >runs
+test_status 1 'half the throughput is a regression' vkb-detect --latest 5 runs
+test_same t "$(vkb-detect --latest 5 -f jsonl runs | jq -r .method)" 'by Student'"'"'s t'
+
+# counts AT N [CHANGE]: N commits of two counted runs, from commit AT with 200 more
+counts() {
+  awk -v at="$1" -v n="$2" 'BEGIN { for (i = 0; i < n; i++) for (k = 1; k <= 2; k++)
+    printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"commit\":\"c%03d000\"},\"config\":{\"command\":\"SET\"},\"run\":{\"session\":\"s%d\",\"index\":%d},\"metrics\":{\"instructions_per_req\":%d},\"status\":\"ok\",\"counted\":true}\n", \
+      i, i, k, 4600 + (i >= at) * 200 }'
+}
+counts 4 5 >runs
+test_status 1 'a count needs no history' vkb-detect runs
+test_match '^regression at c004000.*, 5 of 5' .out 'each step beyond its margin is a change'
+test_status 1 'nor with --latest' vkb-detect --latest 4 runs
+counts 28 30 >runs
+test_status 1 'two commits at the end of a history' vkb-detect runs
+test_match '^regression at c028000.*, 29 of 30' .out 'are a change of a count'
+
+# Counted runs do not say what limited the others.
+{ grep '"commit","v"' at_server; grep '"run"' at_server; grep '"run"' at_server | jq -c '
+  del(.bound) | .counted = true | .run.session += "c" | .metrics = {instructions_per_req: 9}'; } >counted
+test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
+  "$(judged counted)" 'as many counted runs do not hide that the server was the limit'
+
 # --- Otava
 
 test_that 'change points of Otava' vkb-detect --compat otava flat

@@ -225,6 +225,10 @@ comparison '"unmatched":[],"canary":[{"case":"K","metric":"rps","against":"basel
   vkb-report >canary.html
 says 'Not reliable : b against a Canary K: rps changed: these results are not reliable.' \
   canary.html 'a canary comes before all'
+comparison '"unmatched":[],"same_server":"both sides are the same server","canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
+  vkb-report >same.html
+says 'Not reliable : b against a Both sides are the same server. Canary K: rps changed: these results are not reliable.' \
+  same.html 'also if both sides are the same server'
 says 'Only the baseline has rps (2 cases).' canary.html 'metrics of one side'
 says 'governor powersave performance 2' canary.html 'differences of the environment are shown'
 for side in cases type nothing contender; do

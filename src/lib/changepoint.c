@@ -288,7 +288,8 @@ weigh_by_chance(struct series *s, size_t i)
 		b->hi = first + d.hi;
 		b->first = first;
 		b->last = last;
-		if (d.p > CHANCE && (a->n <= FEW || b->n <= FEW))
+		if (d.p > CHANCE && s->n >= CHANGEPOINT_LEAST &&
+		    (a->n <= FEW || b->n <= FEW))
 			test_few_points(s, b);
 	}
 	return !b->rare && b->p > CHANCE ? 2 + b->p : weigh_by_t_test(s, i);

@@ -115,3 +115,14 @@ moderate_shrink(struct moderate own, const struct moderate *prior)
 	return (struct moderate){
 	    (own.var * own.df + prior->var * prior->df) / df, df};
 }
+
+struct moderate
+moderate_add(struct moderate a, struct moderate b)
+{
+	double sum = a.var + b.var;
+
+	if (!(b.var > 0))
+		return a;
+	return (struct moderate){
+	    sum, sum * sum / (a.var * a.var / a.df + b.var * b.var / b.df)};
+}

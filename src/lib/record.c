@@ -211,7 +211,8 @@ static const struct record_key comparison_keys[] = {
     {"families", O, false,
 	"primary, other, common: number of tests, which are corrected "
 	"together, and their level"},
-    {"sessions", A, false, "of each side, if they share none"},
+    {"sessions", A, false,
+	"of each side, if they share none: the most of one case"},
     {"session_sd", N, false,
 	"standard deviation of ln(value) between sessions that intervals allow "
 	"for, unless it is measured here"},
@@ -277,7 +278,9 @@ static const struct record_key change_keys[] = {
     {"config", O, true, "configuration of the case"},
     {"metric", S, true, "name"},
     {"better", S, true, "higher, lower or neither"},
-    {"kind", S, true, "regression, improvement, different, spike or trend"},
+    {"kind", S, true,
+	"regression, improvement, different, likely and one of these, spike or "
+	"trend"},
     {"trend", O, false,
 	"of a trend: direction (regression, improvement or different), points, "
 	"per_point (relative change)"},

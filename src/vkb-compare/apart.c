@@ -1,6 +1,8 @@
 #include "apart.h"
 #include "between.h"
+#include "busy.h"
 #include "cases.h"
+#include "common.h"
 #include "history.h"
 #include "intern.h"
 #include "json.h"
@@ -49,33 +51,46 @@ add_sessions(struct intern *names, unsigned char *marks, const struct sample *s,
 	return true;
 }
 
+/* Counts the sessions of a row whose sides share none. False if that of a run
+ * is not known. */
+static bool
+count_sessions(struct row *row)
+{
+	struct intern *names = intern_new();
+	unsigned char *marks =
+	    mem_array(row->used[0].n + row->used[1].n + 1, 1);
+	bool known = add_sessions(names, marks, &row->used[0], 1) &&
+	    add_sessions(names, marks, &row->used[1], 2);
+	size_t n[2] = {0}, shared = 0;
+
+	for (size_t i = 0; i < intern_count(names); i++) {
+		n[0] += marks[i] & 1;
+		n[1] += marks[i] >> 1;
+		shared += marks[i] == 3;
+	}
+	if (known && !shared && n[0] && n[1])
+		memcpy(row->sessions, n, sizeof n);
+	free(marks);
+	intern_free(names);
+	return known;
+}
+
 bool
 apart_find(struct comparison *c)
 {
-	struct intern *names = intern_new();
-	unsigned char *marks;
-	size_t most = 0, shared = 0, sessions[2] = {0};
-	bool known = true;
-
 	for (size_t i = 0; i < c->nrows; i++)
-		most += c->rows[i].used[0].n + c->rows[i].used[1].n;
-	marks = mem_array(most + 1, 1);
-	for (size_t i = 0; i < c->nrows && known; i++)
-		for (size_t j = 0; j < 2 && known; j++)
-			known = add_sessions(names, marks, &c->rows[i].used[j],
-			    (unsigned char)(1 << j));
-	for (size_t i = 0; i < intern_count(names) && known; i++) {
-		sessions[0] += marks[i] & 1;
-		sessions[1] += marks[i] >> 1;
-		shared += marks[i] == 3;
-	}
-	free(marks);
-	intern_free(names);
-	c->unnamed_sessions = !known;
-	if (!known || shared || !sessions[0] || !sessions[1])
-		return false;
-	memcpy(c->sessions, sessions, sizeof sessions);
-	return true;
+		if (!c->rows[i].exact && !count_sessions(&c->rows[i]))
+			c->unnamed_sessions = true;
+	for (size_t i = 0; i < c->nrows; i++)
+		for (size_t j = 0; j < 2; j++) {
+			size_t *own = &c->rows[i].sessions[j];
+
+			if (c->unnamed_sessions)
+				*own = 0;
+			if (*own > c->sessions[j])
+				c->sessions[j] = *own;
+		}
+	return c->sessions[0] > 0;
 }
 
 /* One row of a metric: the rest of its change, and the variances of both. */
@@ -84,9 +99,10 @@ struct part_row {
 	double change, rest;
 	struct moderate noise; /* of the rest; of the change by runs at first */
 	struct moderate session; /* between sessions, if they are few */
+	struct moderate busy;    /* by other programs */
 };
 
-struct common {
+struct shared {
 	double change;
 	struct moderate noise;
 };
@@ -100,16 +116,25 @@ find_median(const double *v, size_t n)
 	return median;
 }
 
-/* The sum of two variances, after Welch and Satterthwaite. */
-static struct moderate
-add_noise(struct moderate a, struct moderate b)
+/* The mean without the values farthest from the median, which may be changes.
+ */
+static double
+find_usual(const double *v, size_t n)
 {
-	double sum = a.var + b.var;
+	double median = find_median(v, n), sum = 0;
+	double *off = mem_array(n, sizeof *off);
+	size_t keep = n - (size_t)(ODD * (double)n);
 
-	if (!(b.var > 0))
-		return a;
-	return (struct moderate){
-	    sum, sum * sum / (a.var * a.var / a.df + b.var * b.var / b.df)};
+	for (size_t i = 0; i < n; i++)
+		off[i] = fabs(v[i] - median);
+	stats_sort(off, n);
+	for (size_t i = 0, got = 0; i < n && got < keep; i++)
+		if (fabs(v[i] - median) <= off[keep - 1]) {
+			sum += v[i];
+			got++;
+		}
+	free(off);
+	return sum / (double)keep;
 }
 
 /*
@@ -135,12 +160,16 @@ measure_rests(const struct part_row *v, size_t n)
 	    sum / (double)(keep - 1) / cut, (double)keep - 1};
 }
 
-/* The effect of sessions on the difference of the sides. */
+/* The effect of sessions, and of other programs, on the difference of the
+ * sides. */
 static struct moderate
-find_effect(const struct comparison *c, struct moderate each)
+find_effect(const struct part_row *v)
 {
-	each.var *= 1 / (double)c->sessions[0] + 1 / (double)c->sessions[1];
-	return each;
+	const size_t *n = v->row->sessions;
+	struct moderate all = v->session;
+
+	all.var *= 1 / (double)n[0] + 1 / (double)n[1];
+	return moderate_add(all, v->busy);
 }
 
 /*
@@ -160,7 +189,8 @@ set_session_noise(
 		    r->history, v[0].row->name, v[0].row->pair->side[0]);
 	for (size_t i = 0; i < n; i++) {
 		const struct row *row = v[i].row;
-		struct moderate of = {assumed * assumed, APART_DF};
+		double sd = row->metric.grows ? APART_SD_MEMORY : assumed;
+		struct moderate of = {sd * sd, APART_DF};
 		const char *from = "default";
 
 		if (row->session.df > 0) {
@@ -179,20 +209,35 @@ set_session_noise(
 	}
 }
 
+/* What other programs do to one case beside what they do to all. */
+static struct moderate
+find_own_busy(const struct part_row *v, size_t n, size_t at)
+{
+	struct moderate own = {0, v[at].busy.df};
+	double mean = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += sqrt(v[i].busy.var) / (double)n;
+	for (size_t i = 0; i < n && own.df == 0; i++)
+		own.df = v[i].busy.df;
+	own.var = pow(sqrt(v[at].busy.var) - mean, 2);
+	return own;
+}
+
 /* With few sessions: the common change is the median of the changes; the rests
  * vary more than runs do where sessions differ in each case. */
-static struct common
-split_by_median(const struct comparison *c, struct part_row *v, size_t n)
+static struct shared
+split_by_median(struct part_row *v, size_t n)
 {
 	double *changes = mem_array(n, sizeof *changes), own = 0;
-	struct moderate rests, session = {0, INFINITY};
-	struct common all;
+	struct moderate rests, effect = {0, INFINITY};
+	struct shared all;
 
 	for (size_t i = 0; i < n; i++) {
 		changes[i] = v[i].change;
 		own += v[i].noise.var / (double)n;
-		session.var += v[i].session.var / (double)n;
-		session.df = fmin(session.df, v[i].session.df);
+		effect.var += find_effect(&v[i]).var / (double)n;
+		effect.df = fmin(effect.df, find_effect(&v[i]).df);
 	}
 	all.change = find_median(changes, n);
 	free(changes);
@@ -200,13 +245,14 @@ split_by_median(const struct comparison *c, struct part_row *v, size_t n)
 		v[i].rest = v[i].change - all.change;
 	rests = measure_rests(v, n);
 	/* pi/2: the variance of a median beside that of a mean. */
-	all.noise = find_effect(c, session);
+	all.noise = effect;
 	all.noise.var += rests.var * M_PI / 2 / (double)n;
 	/* The variance that runs explain is known better than the rest. */
 	rests.df *= pow(fmax(0, rests.var - own) / rests.var, 2);
 	rests.var = fmax(0, rests.var - own);
 	for (size_t i = 0; i < n; i++)
-		v[i].noise = add_noise(v[i].noise, rests);
+		v[i].noise = moderate_add(
+		    moderate_add(v[i].noise, rests), find_own_busy(v, n, i));
 	return all;
 }
 
@@ -249,24 +295,25 @@ measure_spread(const double *v, size_t sessions, size_t contenders)
  * and a session of the contender is predicted from them by Student's t. 'alone'
  * gets the variances of the changes themselves.
  */
-static struct common
-split_by_sessions(const struct comparison *c, struct part_row *v, size_t n,
-    struct moderate *alone)
+static struct shared
+split_by_sessions(struct part_row *v, size_t n, struct moderate *alone)
 {
-	size_t sessions = c->sessions[0], contenders = c->sessions[1];
 	struct intern *names[2] = {intern_new(), intern_new()};
-	double *of = mem_array(n * sessions, sizeof *of);
-	double *shared = mem_array(sessions, sizeof *shared);
-	double *new = mem_array(contenders, sizeof *new);
+	size_t sessions, contenders, got;
+	double *of, *shared, *new, *changes = mem_array(n, sizeof *changes);
 	struct moderate prior, *rests = mem_array(n, sizeof *rests);
-	struct common all = {0};
-	size_t got;
+	struct shared all = {0};
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < 2; j++)
 			for (size_t r = 0; r < v[i].row->used[j].n; r++)
 				intern_id(names[j],
 				    v[i].row->used[j].rounds[r].session);
+	sessions = intern_count(names[0]);
+	contenders = intern_count(names[1]);
+	of = mem_array(n * sessions, sizeof *of);
+	shared = mem_array(sessions, sizeof *shared);
+	new = mem_array(contenders, sizeof *new);
 	for (size_t i = 0; i < n; i++) {
 		double *m = of + i * sessions, mean;
 
@@ -276,9 +323,10 @@ split_by_sessions(const struct comparison *c, struct part_row *v, size_t n,
 		for (size_t k = 0; k < sessions; k++)
 			m[k] -= mean;
 		v[i].change = find_mean(new, contenders, &got) - mean;
-		all.change += v[i].change / (double)n;
+		changes[i] = v[i].change;
 		alone[i] = measure_spread(m, sessions, got);
 	}
+	all.change = find_usual(changes, n);
 	for (size_t k = 0; k < sessions; k++) {
 		double sum = 0;
 
@@ -296,6 +344,9 @@ split_by_sessions(const struct comparison *c, struct part_row *v, size_t n,
 	for (size_t i = 0; i < n; i++)
 		rests[i] =
 		    measure_spread(of + i * sessions, sessions, contenders);
+	/* A changed case is not among those that its rest is compared with. */
+	for (size_t i = 0; i < n && n > 1; i++)
+		rests[i].var *= (double)(n + 1) / (double)(n - 1);
 	prior = moderate_prior(rests, n);
 	for (size_t i = 0; i < n; i++) {
 		v[i].rest = v[i].change - all.change;
@@ -306,6 +357,7 @@ split_by_sessions(const struct comparison *c, struct part_row *v, size_t n,
 	free(of);
 	free(shared);
 	free(new);
+	free(changes);
 	free(rests);
 	return all;
 }
@@ -336,94 +388,39 @@ set_row(struct part_row *v, struct moderate whole, bool assumed, bool rest)
 	f->p = row->rest.p;
 }
 
-/* Returns what the configurations of all cases on both sides share, so that
- * names tell this one from them by the command alone. */
-static struct json *
-share_config(const struct comparison *c)
+/* Adds a row whose sides are apart. Constant sides have a change, too: a coarse
+ * clock hides the noise, not the sessions. Returns false if it has none. */
+static bool
+take_row(struct part_row *v, struct row *row)
 {
-	struct json *shared = json_object();
-	const struct json *first = NULL;
+	const struct verdict_facts *f = &row->facts;
 
-	for (size_t i = 0; i < c->npairs && !first; i++)
-		if (c->pairs[i].side[0] && c->pairs[i].side[1])
-			first = c->pairs[i].side[0]->config;
-	for (const struct json *j = json_first(first); j; j = json_next(j)) {
-		bool same = true;
-
-		for (size_t i = 0; i < c->npairs && same; i++)
-			if (c->pairs[i].side[0] && c->pairs[i].side[1])
-				same = json_equal(j,
-				    json_get(c->pairs[i].side[0]->config,
-					json_key(j)));
-		if (same)
-			json_set(shared, json_key(j), json_dup(j));
-	}
-	json_set_str(shared, "command", APART_NAME);
-	return shared;
+	*v = (struct part_row){
+	    .row = row, .change = f->change, .noise = {f->se * f->se, f->df}};
+	if (!row->sessions[0])
+		return false;
+	if (f->se > 0)
+		return true;
+	v->change = log(f->ratio);
+	v->noise = (struct moderate){0, 1};
+	return strcmp(f->method, "exact") == 0 && isfinite(v->change);
 }
 
-/* Makes the pair of the rows that stand for all cases. */
-static void
-make_everything(struct comparison *c)
+/* Are there enough sessions, and do they differ? 'whole' gets the variances. */
+static bool
+are_measured(
+    struct part_row *v, size_t n, struct moderate *whole, struct shared *all)
 {
-	struct kase *k = mem_new(sizeof *k);
-
-	k->config = share_config(c);
-	k->nparts = 1;
-	k->parts = mem_new(sizeof *k->parts);
-	k->parts[0].rest = json_object();
-	json_set_num(k->parts[0].rest, "n", 1);
-	c->everything = (struct pairing){.side = {k, k}, .rows = 1};
-	for (size_t j = 0; j < 2; j++)
-		c->everything.name[j] = mem_str(APART_NAME);
-}
-
-void
-apart_free(struct comparison *c)
-{
-	struct kase *k = (struct kase *)(size_t)c->everything.side[0];
-
-	if (!k)
-		return;
-	json_free((struct json *)(size_t)k->config);
-	json_free(k->parts[0].rest);
-	free(k->parts);
-	free(k);
-	for (size_t j = 0; j < 2; j++)
-		free(c->everything.name[j]);
-}
-
-static void
-add_common(struct comparison *c, const struct row *like, struct common all,
-    size_t cases)
-{
-	struct row row = {.pair = &c->everything,
-	    .name = mem_str(like->name),
-	    .metric = like->metric,
-	    .gate = true,
-	    .common = true,
-	    .margin = like->metric.margin,
-	    .margin_from = "table",
-	    .p = NAN,
-	    .level = JUDGE_ALPHA,
-	    .level10 = 2 * JUDGE_ALPHA,
-	    .visible = NAN,
-	    .minutes = NAN,
-	    .facts = {.m = cases,
-		.n = cases,
-		.median = {1, exp(all.change)},
-		.cliff = NAN,
-		.change = all.change,
-		.se = sqrt(all.noise.var),
-		.df = all.noise.df,
-		.assumed_se = c->session_from}};
-
-	if (!c->everything.side[0])
-		make_everything(c);
-	verdict_use_t(&row.facts, true, row.level, row.level10);
-	row.facts.method = "t-sessions";
-	c->commons = mem_resize(c->commons, c->ncommons + 1, sizeof row);
-	c->commons[c->ncommons++] = row;
+	for (size_t i = 0; i < n; i++)
+		if (v[i].row->sessions[0] < APART_SESSIONS || v[i].busy.var > 0)
+			return false;
+	if (!n)
+		return false;
+	*all = split_by_sessions(v, n, whole);
+	for (size_t i = 0; i < n; i++)
+		if (!(whole[i].var > 0))
+			return false;
+	return n < APART_CASES || all->noise.var > 0;
 }
 
 void
@@ -432,48 +429,31 @@ apart_widen(struct comparison *c, const struct rules *r, size_t first,
 {
 	struct part_row *v = mem_array(c->nrows + 1, sizeof *v);
 	struct moderate *whole = mem_array(c->nrows + 1, sizeof *whole);
-	bool few = c->sessions[0] < APART_SESSIONS;
-	struct common all = {0};
+	struct shared all = {0};
 	size_t n = 0;
-	bool primary = false;
+	bool primary = false, few;
 
-	for (size_t i = first; i < c->nrows; i = next[i]) {
-		struct row *row = &c->rows[i];
-		const struct verdict_facts *f = &row->facts;
-
-		if (!(f->se > 0))
-			continue;
-		primary = primary || row->primary;
-		v[n++] = (struct part_row){.row = row,
-		    .change = f->change,
-		    .noise = {f->se * f->se, f->df}};
-	}
+	for (size_t i = first; i < c->nrows; i = next[i])
+		if (take_row(&v[n], &c->rows[i])) {
+			primary = primary || c->rows[i].primary;
+			v[n++].busy = busy_noise(&c->rows[i]);
+		}
+	few = !are_measured(v, n, whole, &all);
 	if (few) {
+		for (size_t i = 0; i < n; i++) {
+			take_row(&v[i], v[i].row);
+			v[i].busy = busy_noise(v[i].row);
+		}
 		set_session_noise(c, r, v, n);
 		if (n >= APART_CASES)
-			all = split_by_median(c, v, n);
+			all = split_by_median(v, n);
 		for (size_t i = 0; i < n; i++)
-			whole[i] =
-			    add_noise(v[i].noise, find_effect(c, v[i].session));
-	} else if (n) {
-		all = split_by_sessions(c, v, n, whole);
+			whole[i] = moderate_add(v[i].noise, find_effect(&v[i]));
 	}
 	for (size_t i = 0; i < n; i++)
 		set_row(&v[i], whole[i], few, n >= APART_CASES);
 	if (primary && n >= APART_CASES)
-		add_common(c, v[0].row, all, n);
+		common_add(c, v[0].row, all.change, all.noise, few, n);
 	free(v);
 	free(whole);
-}
-
-void
-apart_add_commons(struct comparison *c)
-{
-	for (size_t i = 0; i < c->ncommons; i++) {
-		c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
-		c->rows[c->nrows++] = c->commons[i];
-	}
-	free(c->commons);
-	c->commons = NULL;
-	c->ncommons = 0;
 }

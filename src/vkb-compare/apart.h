@@ -21,17 +21,19 @@
 
 #define APART_SD .01
 #define APART_SD_VIRTUAL .03
-
-/* Stands for all cases where the name of one is expected. */
-#define APART_NAME "all cases"
+#define APART_SD_MEMORY .002 /* of what grows with the keys */
 
 enum { APART_DF = 3, APART_SESSIONS = 5, APART_CASES = 5 };
 
 struct comparison;
 struct rules;
 
-/* Do the sides share no session? False if that of a run is not known. Sets
- * 'sessions'. */
+/*
+ * Has a row sides that share no session? False if the session of a run is not
+ * known. Sets 'sessions' of these rows, and of the comparison to the largest.
+ * Rows that are assumed to have no noise are not asked: counted runs may be of
+ * sessions of their own.
+ */
 bool apart_find(struct comparison *);
 
 /*
@@ -42,11 +44,5 @@ bool apart_find(struct comparison *);
  */
 void apart_widen(struct comparison *, const struct rules *, size_t first,
     const size_t *next);
-
-/* Moves 'commons' behind the other rows. */
-void apart_add_commons(struct comparison *);
-
-/* Frees what stands for all cases. */
-void apart_free(struct comparison *);
 
 #endif

@@ -106,6 +106,14 @@ set_verdict(struct row *row, bool assumed)
 			JUDGE_ALPHA, &unused) == VERDICT_EQUIVALENT
 		    ? VERDICT_EQUIVALENT
 		    : VERDICT_INCONCLUSIVE;
+	/* Where most cases fell, those that did not have not improved. */
+	if (row->has_rest &&
+	    (row->verdict == VERDICT_IMPROVEMENT ||
+		row->verdict == VERDICT_LIKELY_IMPROVEMENT) &&
+	    (row->facts.change * row->rest.change <= 0 ||
+		fabs(row->facts.change) <= -log1p(-row->margin)))
+		row->verdict = VERDICT_INCONCLUSIVE;
+	row->certain = row->certain && row->verdict < VERDICT_LIKELY_REGRESSION;
 	row->waived = (row->verdict == VERDICT_REGRESSION ||
 			  row->verdict == VERDICT_LIKELY_REGRESSION) &&
 	    rules_is_waived(row);
@@ -113,18 +121,18 @@ set_verdict(struct row *row, bool assumed)
 
 /* 'level': that the next p of the family has to be below. */
 static void
-decide_row(const struct comparison *c, struct row *row, double level)
+decide_row(struct row *row, double level)
 {
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
 
-	set_verdict(row, c->session_from && !isnan(f->se));
+	set_verdict(row, f->assumed_se);
 	level *= row->level / JUDGE_ALPHA;
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
 	if (row->verdict == VERDICT_INCONCLUSIVE ||
 	    verdict_is_likely(row->verdict)) {
-		if (!c->sessions[0]) /* else runs do not help */
+		if (!row->sessions[0] && !row->common) /* runs help */
 			row->needed = needs_runs(f, row->margin, level);
 		row->visible = needs_change(
 		    row->has_rest ? &row->rest : f, row->margin, level);
@@ -251,7 +259,7 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 			struct row *row = &c[i].rows[j];
 			enum test_family k = judge_family(row);
 
-			decide_row(&c[i], row,
+			decide_row(row,
 			    k == FAMILIES
 				? JUDGE_ALPHA
 				: family_next_level(c[i].alpha[k],

@@ -113,11 +113,12 @@ explain_runs(struct str *s, const struct row *r)
 static void
 explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 {
-	if (!c->sessions[0])
+	const size_t *n = r->common ? c->sessions : r->sessions;
+
+	if (!n[0] || strcmp(r->facts.method, "t-sessions") != 0)
 		return;
-	str_printf(s, "  sessions   %zu and %zu, none shared, ", c->sessions[0],
-	    c->sessions[1]);
-	if (c->session_from)
+	str_printf(s, "  sessions   %zu and %zu, none shared, ", n[0], n[1]);
+	if (r->facts.assumed_se)
 		report_sessions(s, c);
 	else
 		str_add(s, "whose differences are measured");

@@ -1,6 +1,10 @@
 #include "report.h"
+#include "apart.h"
+#include "busy.h"
+#include "intern.h"
 #include "json.h"
 #include "markup.h"
+#include "mem.h"
 #include "num.h"
 #include "str.h"
 
@@ -76,7 +80,12 @@ add_change_phrase(struct str *s, const struct row *r, size_t n,
 	else {
 		markup_cut(s, r->name, LONGEST);
 		str_addc(s, ' ');
-		report_change(s, r);
+		if (r->has_rest)
+			str_printf(s, "%+.1f%% [%+.1f, %+.1f] beside all cases",
+			    100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
+			    100 * (r->rest.hi95 - 1));
+		else
+			report_change(s, r);
 		if (r->certain)
 			str_add(s, ", certain");
 	}
@@ -152,6 +161,24 @@ add_sessions(struct str *s, const struct comparison *c)
 {
 	double visible = NAN;
 
+	if (!c->session_from && c->sessions[0] < APART_SESSIONS)
+		str_printf(s,
+		    "%smeasured in different sessions; vkb-ab and vkb-load "
+		    "--again measure both sides in turns",
+		    s->len ? "; " : "");
+	for (size_t i = 0; i < c->nrows; i++)
+		if (c->session_from && c->rows[i].common &&
+		    c->rows[i].verdict != VERDICT_REGRESSION &&
+		    fabs(c->rows[i].facts.ratio - 1) > c->rows[i].margin) {
+			str_printf(
+			    s, "%sall cases moved by ", s->len ? "; " : "");
+			str_printf(s,
+			    "%+.1f%% [%+.1f, %+.1f] together, which may be the "
+			    "machine",
+			    100 * (c->rows[i].facts.ratio - 1),
+			    100 * (c->rows[i].facts.lo95 - 1),
+			    100 * (c->rows[i].facts.hi95 - 1));
+		}
 	for (size_t i = 0; i < c->nrows; i++)
 		if (c->rows[i].common ||
 		    (c->rows[i].primary && !c->rows[i].has_rest))
@@ -165,7 +192,19 @@ add_sessions(struct str *s, const struct comparison *c)
 		    ", so changes below about %.0f%% cannot be told from the "
 		    "machine",
 		    100 * visible);
-	str_add(s, "; vkb-ab measures both sides in turns");
+	str_add(s, "; vkb-ab and vkb-load --again measure both sides in turns");
+}
+
+static void
+add_busy(struct str *s, const struct comparison *c)
+{
+	double percent[2];
+
+	if (busy_find(c, percent))
+		str_printf(s,
+		    "; other programs used %.0f%% of the CPUs beside the "
+		    "baseline and %.0f%% beside the contender",
+		    percent[0], percent[1]);
 }
 
 static void
@@ -264,29 +303,26 @@ is_same_server(const struct comparison *c)
 static void
 add_size_of_noise(struct str *s, const struct comparison *c)
 {
-	const char *word = ": ";
+	struct intern *names = intern_new();
+	double *most = mem_array(c->nrows + 1, sizeof *most);
 
 	for (size_t i = 0; i < c->nrows; i++) {
-		const char *name = c->rows[i].name;
-		double most = NAN;
-		size_t first = c->nrows;
+		const struct row *r = &c->rows[i];
+		size_t k;
 
-		for (size_t k = 0; k < c->nrows; k++) {
-			const struct row *r = &c->rows[k];
-
-			if (!r->primary || r->common || isnan(r->facts.ratio) ||
-			    strcmp(r->name, name) != 0)
-				continue;
-			first = k < first ? k : first;
-			most = fmax(most, fabs(r->facts.ratio - 1));
-		}
-		if (first != i) /* said already, or not primary */
+		if (!r->primary || r->common || r->exact ||
+		    isnan(r->facts.ratio))
 			continue;
-		str_add(s, word);
-		markup_cut(s, name, LONGEST);
-		str_printf(s, " differs by up to %.1f%%", 100 * most);
-		word = ", ";
+		k = intern_id(names, r->name);
+		most[k] = fmax(most[k], fabs(r->facts.ratio - 1));
 	}
+	for (size_t k = 0; k < intern_count(names); k++) {
+		str_add(s, k ? ", " : ": ");
+		markup_cut(s, intern_text(names, k), LONGEST);
+		str_printf(s, " differs by up to %.1f%%", 100 * most[k]);
+	}
+	free(most);
+	intern_free(names);
 }
 
 void
@@ -294,7 +330,8 @@ report_same_server(struct str *s, const struct comparison *c)
 {
 	if (!is_same_server(c))
 		return;
-	str_add(s, "both sides are the same server, so differences are ");
+	str_add(
+	    s, "both sides are the same server, so differences of time are ");
 	str_add(s,
 	    c->ndifferences ? "noise or come from the environment, which "
 			      "differs too"
@@ -327,6 +364,7 @@ report_headline(struct str *s, const struct comparison *c)
 				: "changed");
 	add_changes(&t, c);
 	add_no_change(&t, c);
+	add_busy(&t, c);
 	add_advice(&t, c);
 	if (c->failed_runs > 0)
 		str_printf(&t, "; %.0f run%s of the contender failed",

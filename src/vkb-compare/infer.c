@@ -1,5 +1,7 @@
 #include "infer.h"
 #include "apart.h"
+#include "busy.h"
+#include "common.h"
 #include "judge.h"
 #include "mem.h"
 
@@ -127,11 +129,13 @@ infer_rows(struct comparison *c, const struct rules *r)
 				continue;
 			infer_facts(&row->facts, &priors[row->facts.paired],
 			    least, row->level, row->level10);
+			if (!apart)
+				busy_widen(row);
 		}
 		if (apart)
 			apart_widen(c, r, first[k], next);
 	}
-	apart_add_commons(c);
+	common_append(c);
 	for (size_t i = 0; i < c->nrows; i++)
 		c->by_t += c->rows[i].gate && c->rows[i].facts.p_min == 0;
 	free(first);

@@ -1,6 +1,6 @@
 #include "judge.h"
-#include "apart.h"
 #include "casename.h"
+#include "common.h"
 #include "history.h"
 #include "json.h"
 #include "mem.h"
@@ -116,7 +116,7 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		    row.used[1].v, row.used[1].n, paired, row.level,
 		    row.level10);
 	if (row.metric.exact && isnan(row.facts.sd)) /* it is not */
-		row.gate = false;
+		row.gate = row.primary = false;
 	if (row.margin_auto)
 		widen_margin(c, &row, r);
 	row.client_bound = cases_bound(p->side[0], "client") > 0 ||
@@ -379,6 +379,6 @@ judge_free(struct comparison *c)
 	free(c->name[1]);
 	free(c->common);
 	pairing_free(c->pairs, c->npairs);
-	apart_free(c);
+	common_free(c);
 	*c = (struct comparison){0};
 }

@@ -32,6 +32,8 @@ struct row {
 	bool waived;                 /* a regression that does not fail */
 	struct sample used[2];       /* values in the test, by side */
 	struct verdict_facts facts;
+	size_t
+	    sessions[2]; /* if it has noise and its sides share none, else 0 */
 	struct verdict_facts rest; /* the change less the common one */
 	bool has_rest;
 	double p;              /* adjusted; NAN: there was no test */

@@ -312,12 +312,23 @@ report_sessions(struct str *s, const struct comparison *c)
 
 	if (strcmp(c->session_from, "default") == 0)
 		str_printf(s, "assumed to differ by %.3g%% on %s", sd,
-		    c->session_sd == APART_SD_VIRTUAL
-			? "a virtual machine"
+		    c->session_sd == APART_SD_VIRTUAL ? "a virtual machine"
+			: c->session_sd == APART_SD_MEMORY
+			? "any machine, in memory"
 			: "a machine that is not virtual");
 	else
 		str_printf(s, "which differ by %.3g%% according to the %s", sd,
 		    c->session_from);
+}
+
+static bool
+are_sessions_measured(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->nrows; i++)
+		if (c->rows[i].sessions[0] >= APART_SESSIONS &&
+		    strcmp(c->rows[i].facts.method, "t-sessions") == 0)
+			return !c->session_from;
+	return false;
 }
 
 /* 'rows': judged results. */
@@ -342,7 +353,7 @@ write_tests(struct str *s, const struct comparison *c, const struct rules *r,
 	if (c->session_from) {
 		str_add(s, "; intervals allow for different sessions, ");
 		report_sessions(s, c);
-	} else if (c->sessions[0]) {
+	} else if (are_sessions_measured(c)) {
 		str_printf(s,
 		    "; intervals allow for the effect of sessions, measured "
 		    "in %zu of them",

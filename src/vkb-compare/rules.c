@@ -1,6 +1,7 @@
 #include "rules.h"
 #include "judge.h"
 #include "mem.h"
+#include "part.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,19 +38,39 @@ apply_options(const struct rules *r, struct row *row)
 		apply_answer(row, &m->answer, "option");
 }
 
-/* Does the server limit both sides? */
-static bool
-is_server_bound(const struct pairing *p)
+/* Returns the runs that have the metric: not those that are only counted. */
+static double
+count_runs(const struct kase *k, const char *metric)
 {
+	double n = 0;
+
+	for (size_t i = 0; i < k->nparts; i++) {
+		const struct part_metric *m = part_metric(&k->parts[i], metric);
+
+		n += m ? (double)m->values.n : 0;
+	}
+	return n;
+}
+
+/* Does the server limit both sides, or the only one that has the metric? */
+static bool
+is_server_bound(const struct pairing *p, const char *metric)
+{
+	bool any = false;
+
 	for (size_t j = 0; j < 2; j++) {
 		const struct kase *k = p->side[j];
+		double runs = k ? count_runs(k, metric) : 0;
 
 		if (!k ||
-		    !metric_server_bound(k->config, cases_sum(k, "n"),
-			cases_bound(k, "server"), cases_bound(k, "client")))
+		    (runs > 0 &&
+			!metric_server_bound(k->config, runs,
+			    cases_bound(k, "server"),
+			    cases_bound(k, "client"))))
 			return false;
+		any = any || runs > 0;
 	}
-	return true;
+	return any;
 }
 
 bool
@@ -62,7 +83,7 @@ rules_apply(const struct rules *r, struct row *row)
 
 	row->metric = metric_guess(row->name);
 	if (row->metric.bound)
-		row->metric.gate = is_server_bound(p);
+		row->metric.gate = is_server_bound(p, row->name);
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
 	policy_find_answer(

@@ -1,4 +1,5 @@
 #include "report.h"
+#include "busy.h"
 #include "history.h"
 #include "json.h"
 #include "num.h"
@@ -189,6 +190,20 @@ warn_differences(struct warnings *w, const struct comparison *c)
 }
 
 static void
+warn_busy(struct warnings *w, const struct comparison *c)
+{
+	double percent[2];
+	size_t n = busy_find(c, percent);
+
+	if (n)
+		add_warning(w, REPORT_ENV,
+		    mem_printf("other programs used %.0f%% of the CPU time "
+			       "beside the baseline and %.0f%% beside the "
+			       "contender: the interval is wider (%zu case%s)",
+			percent[0], percent[1], n, num_plural(n)));
+}
+
+static void
 warn_client_bound(struct warnings *w, const struct comparison *c)
 {
 	size_t n = 0;
@@ -258,6 +273,7 @@ warnings_new(struct warnings *w, const struct comparison *c)
 	}
 	warn_canaries(w, c);
 	warn_differences(w, c);
+	warn_busy(w, c);
 	warn_lost_cases(w, c);
 	for (size_t i = 0; i < c->one_sided_count; i++) {
 		struct str s = {0};

@@ -315,6 +315,19 @@ branch_free_values(struct branch_values *v)
 	*v = (struct branch_values){0};
 }
 
+double
+branch_count_runs(const struct branch *h, const struct series *s)
+{
+	const struct rows *r = &s->kase->rows;
+	double *v = mem_array(r->n + 1, sizeof *v), n = 0;
+
+	if (rows_values(r, h->reading->scratch, s->column, v) == 0)
+		for (size_t i = 0; i < r->n; i++)
+			n += !isnan(v[i]);
+	free(v);
+	return n;
+}
+
 /* Is it "2026-03-02", or this and a time? */
 static bool
 is_date(const char *s)

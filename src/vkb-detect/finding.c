@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define ALPHA .05
+#define POINTS 5 /* that --latest needs to know how much they differ */
 #define NEAR 100 /* points on each side that the interval is made of */
 
 const char *
@@ -60,10 +61,10 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 		f->metric.better = (enum metric_better)a.better;
 	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;
 	f->waiver = a.waiver;
-	*exact = a.exact == 1;
+	*exact = a.exact == 1 || f->metric.exact;
 	if (f->metric.bound)
-		f->metric.gate = metric_server_bound(
-		    s->config, k->runs, k->server_bound, k->client_bound);
+		f->metric.gate = metric_server_bound(s->config,
+		    branch_count_runs(b, s), k->server_bound, k->client_bound);
 	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
 	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
 		f->gate = false;
@@ -235,6 +236,30 @@ find_changes(struct findings *all, const struct branch *b,
 	free(c);
 }
 
+/*
+ * Predicts the newest point from the medians of the POINTS and more before it:
+ * the runs of a commit share its session, so that they are one value.
+ */
+static bool
+predict_newest(struct finding *f, const double *v, size_t lo, size_t end)
+{
+	double *logs = mem_array(end - lo + 1, sizeof *logs), mean, squares;
+	size_t n = 0;
+
+	for (size_t i = lo; i < end; i++)
+		if (v[i] > 0)
+			logs[n++] = log(v[i]);
+	squares = n ? stats_squares(logs, n, &mean) : 0;
+	free(logs);
+	if (n < POINTS || !(v[end] > 0))
+		return false;
+	f->facts.change = log(v[end]) - mean;
+	f->facts.df = (double)n - 1;
+	f->facts.se = sqrt(squares / f->facts.df * (1 + 1 / (double)n));
+	f->facts.noise[0].df = 0; /* these runs are not tested again */
+	return verdict_use_t(&f->facts, false, ALPHA, 2 * ALPHA);
+}
+
 /* Compares the newest point with the last 'before' ones that have values. */
 static void
 compare_newest(struct findings *all, const struct branch *b,
@@ -255,7 +280,11 @@ compare_newest(struct findings *all, const struct branch *b,
 		f = add_finding(all, frame);
 		f->facts = exact ? verdict_measure_exact(x, m, y, n)
 				 : verdict_measure(x, m, y, n, false);
-		f->method = exact ? "exact" : "rank";
+		if (f->metric.exact && isnan(f->facts.sd)) /* it is not */
+			f->gate = false;
+		f->method = exact                      ? "exact"
+		    : predict_newest(f, s->v, lo, end) ? f->facts.method
+						       : "rank";
 		f->at = f->hi = end;
 		for (f->lo = end; f->lo > 0 && isnan(s->v[f->lo - 1]);)
 			f->lo--;
@@ -365,7 +394,7 @@ decide_findings(struct findings *all)
 		v = verdict_decide(&f->facts, f->metric.better, f->margin, f->p,
 		    ALPHA, &certain);
 		all->verdicts[v] += f->gate;
-		if (v > VERDICT_DIFFERENT) {
+		if (v > VERDICT_LIKELY_DIFFERENT) {
 			free(f->name);
 			continue;
 		}

@@ -18,13 +18,14 @@ phrase_headline(
 
 	if (r->latest) {
 		for (size_t i = 0; i < VERDICTS; i++) {
+			const char *name = verdict_name((enum verdict)i);
+			bool plural = i < VERDICT_EQUIVALENT &&
+			    !str_ends(name, "different");
+
 			if (!all->verdicts[i])
 				continue;
-			str_printf(s, "%s%zu %s%s", sep, all->verdicts[i],
-			    verdict_name((enum verdict)i),
-			    i == VERDICT_REGRESSION || i == VERDICT_IMPROVEMENT
-				? num_plural(all->verdicts[i])
-				: "");
+			str_printf(s, "%s%zu %s%s", sep, all->verdicts[i], name,
+			    plural ? num_plural(all->verdicts[i]) : "");
 			sep = ", ";
 		}
 		if (!*sep)

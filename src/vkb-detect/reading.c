@@ -293,7 +293,6 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	if (!(json_get_num(rec, "n", 0) > 0))
 		return 0;
 	k = &in->v[kase];
-	k->runs += json_get_num(rec, "n", 0);
 	k->server_bound += json_get_num(bound, "server", 0);
 	k->client_bound += json_get_num(bound, "client", 0);
 	return add_values(in, kase, point, json_get(rec, "metrics"));
@@ -337,7 +336,6 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		free(error);
 		return 0;
 	}
-	in->v[kase].runs++;
 	in->v[kase].server_bound += is_text(&r->bound, "server");
 	in->v[kase].client_bound += is_text(&r->bound, "client");
 	rows = add_row(in, kase, point);

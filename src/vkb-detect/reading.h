@@ -19,8 +19,7 @@ struct jsonl;
 struct reading_case {
 	struct json *config;
 	struct rows rows; /* session: the number of the point */
-	double runs;      /* that did not fail */
-	double server_bound, client_bound; /* of these, by what limited them */
+	double server_bound, client_bound; /* runs, by what limited them */
 };
 
 struct reading_failure {

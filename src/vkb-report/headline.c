@@ -321,8 +321,8 @@ describe_pair(struct headline *h, const struct model *m)
 	h->what = mem_str(h->outcome == MODEL_VERDICTS && t.waived
 		? "Worse, but waived"
 		: outcomes[h->outcome]);
-	check_canaries(h, all);
 	describe_same_server(h, all);
+	check_canaries(h, all);
 	describe_changes(h, &t, MODEL_REGRESSION, "worse");
 	describe_changes(h, &t, MODEL_LIKELY_REGRESSION, "likely worse");
 	describe_changes(h, &t, MODEL_IMPROVEMENT, "better");

@@ -9,6 +9,7 @@
 #include "stats.h"
 #include "tdist.h"
 #include "vkb-compare/apart.h"
+#include "vkb-compare/common.h"
 #include "vkb-compare/judge.h"
 #include "vkb-compare/part.h"
 #include "vkb-compare/rules.h"
@@ -81,7 +82,7 @@ end(struct world *w)
 	for (size_t i = 0; i < w->c.nrows; i++)
 		free(w->c.rows[i].name);
 	free(w->c.rows);
-	apart_free(&w->c);
+	common_free(&w->c);
 }
 
 /* Gives a side of a case one run for each letter, the name of its session; '-'
@@ -89,7 +90,8 @@ end(struct world *w)
 static void
 add_runs(struct world *w, size_t i, size_t j, const char *sessions)
 {
-	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
+	static const char *const names[] = {
+	    "a", "b", "c", "d", "e", "f", "g", "h"};
 	struct sample *s = &w->c.rows[i].used[j];
 
 	s->v = w->values[i][j];
@@ -106,30 +108,34 @@ sessions(void)
 		const char *what, *runs[2][2]; /* of two cases, by side */
 		bool virtual[2];               /* side of the second case */
 		bool apart;
-		size_t n[2];
+		size_t n[2], of[2][2]; /* at most, and of each case */
 		double sd;
 	} cases[] = {{"one session a side", {{"aa", "bb"}, {"a", "b"}},
-			 {false, false}, true, {1, 1}, .01},
-	    {"several, some in one case only", {{"ab", "e"}, {"bc", "fg"}},
-		{false, false}, true, {3, 3}, .01},
+			 {false, false}, true, {1, 1}, {{1, 1}, {1, 1}}, .01},
+	    {"several, some in one case only", {{"ab", "e"}, {"bcd", "fg"}},
+		{false, false}, true, {3, 2}, {{2, 1}, {3, 2}}, .01},
+	    {"each case in sessions of its own", {{"a", "c"}, {"b", "d"}},
+		{false, false}, true, {1, 1}, {{1, 1}, {1, 1}}, .01},
 	    {"four of a virtual baseline", {{"abcd", "e"}, {"ab", "ef"}},
-		{true, false}, true, {4, 2}, .03},
+		{true, false}, true, {4, 2}, {{4, 1}, {2, 2}}, .03},
 	    {"a virtual contender", {{"a", "e"}, {"a", "ef"}}, {false, true},
-		true, {1, 2}, .03},
-	    {"five of the baseline", {{"abc", "f"}, {"cde", "f"}}, {true, true},
-		true, {5, 1}, 0},
-	    {"the same session", {{"ab", "b"}, {"a", "c"}}, {false, false},
-		false, {0, 0}, 0},
-	    {"the same session in another case", {{"a", "c"}, {"b", "a"}},
-		{false, false}, false, {0, 0}, 0},
+		true, {1, 2}, {{1, 1}, {1, 2}}, .03},
+	    {"five of the baseline", {{"abcde", "f"}, {"cde", "f"}},
+		{true, true}, true, {5, 1}, {{5, 1}, {3, 1}}, 0},
+	    {"the same session in one case", {{"ab", "b"}, {"a", "c"}},
+		{false, false}, true, {1, 1}, {{0, 0}, {1, 1}}, .01},
+	    {"the same session in all cases", {{"ab", "b"}, {"a", "ca"}},
+		{false, false}, false, {0, 0}, {{0, 0}, {0, 0}}, 0},
+	    {"the session of another case", {{"a", "c"}, {"b", "a"}},
+		{false, false}, true, {1, 1}, {{1, 1}, {1, 1}}, .01},
 	    {"a run of no known session", {{"aa", "bb"}, {"a-", "bb"}},
-		{false, false}, false, {0, 0}, 0},
+		{false, false}, false, {0, 0}, {{0, 0}, {0, 0}}, 0},
 	    {"a run of the contender, too", {{"aa", "bb"}, {"aa", "b-"}},
-		{false, false}, false, {0, 0}, 0},
+		{false, false}, false, {0, 0}, {{0, 0}, {0, 0}}, 0},
 	    {"a contender without runs", {{"aa", ""}, {"aa", ""}},
-		{false, false}, false, {0, 0}, 0},
+		{false, false}, false, {0, 0}, {{0, 0}, {0, 0}}, 0},
 	    {"a baseline without runs", {{"", "b"}, {"", "b"}}, {false, false},
-		false, {0, 0}, 0}};
+		false, {0, 0}, {{0, 0}, {0, 0}}, 0}};
 	struct world w;
 
 	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -149,6 +155,16 @@ sessions(void)
 			w.c.sessions[1] == cases[k].n[1],
 		    "%s: %zu and %zu sessions", cases[k].what, w.c.sessions[0],
 		    w.c.sessions[1]);
+		for (size_t i = 0; i < 2; i++)
+			tap_ok(memcmp(w.c.rows[i].sessions, cases[k].of[i],
+				   sizeof cases[k].of[i]) == 0,
+			    "%s: %zu and %zu of case %zu", cases[k].what,
+			    w.c.rows[i].sessions[0], w.c.rows[i].sessions[1],
+			    i);
+		tap_ok(w.c.unnamed_sessions ==
+			(strchr(cases[k].runs[1][0], '-') ||
+			    strchr(cases[k].runs[1][1], '-')),
+		    "%s: are all sessions known?", cases[k].what);
 		for (size_t i = 0; i < 2 && cases[k].apart; i++) {
 			w.c.rows[i].facts.se = .01;
 			w.c.rows[i].facts.df = 8;
@@ -159,6 +175,26 @@ sessions(void)
 		    "what a session is assumed to differ by");
 		end(&w);
 	}
+}
+
+/* Counted runs of sessions of their own say nothing of the others. */
+static void
+counted_rows(void)
+{
+	struct world w;
+
+	begin(&w, 2);
+	add_runs(&w, 0, 0, "a");
+	add_runs(&w, 0, 1, "b");
+	add_runs(&w, 1, 0, "-cde");
+	add_runs(&w, 1, 1, "cf");
+	w.c.rows[1].exact = true;
+	tap_ok(apart_find(&w.c) && !w.c.unnamed_sessions,
+	    "a row without noise is not asked for its sessions");
+	tap_ok(w.c.sessions[0] == 1 && w.c.sessions[1] == 1 &&
+		w.c.rows[1].sessions[0] == 0,
+	    "nor are they counted");
+	end(&w);
 }
 
 /* ---- the formulas */
@@ -249,7 +285,7 @@ check_common(
 	tap_str(config, "{\"clients\":50,\"command\":\"all cases\"}",
 	    "its config is what all share");
 	free(config);
-	apart_add_commons(&w->c);
+	common_append(&w->c);
 	tap_ok(w->c.nrows == w->c.npairs + 1 && w->c.ncommons == 0 &&
 		!w->c.commons && w->c.rows[w->c.nrows - 1].common,
 	    "it comes behind the other rows");
@@ -270,6 +306,17 @@ set_noise(struct world *w, double se)
 	}
 }
 
+/* Gives each row so many sessions, which differ by 2 %. */
+static void
+set_sessions(struct world *w, size_t base, size_t contender)
+{
+	for (size_t i = 0; i < w->c.nrows; i++) {
+		w->c.rows[i].sessions[0] = base;
+		w->c.rows[i].sessions[1] = contender;
+		w->c.rows[i].session = (struct moderate){.0004, 3};
+	}
+}
+
 static int
 compare_squares(const void *a, const void *b)
 {
@@ -287,10 +334,7 @@ few_sessions(double se, bool noisy)
 	struct world w;
 
 	begin(&w, CASES);
-	w.c.sessions[0] = 2;
-	w.c.sessions[1] = 3;
-	for (size_t i = 0; i < w.c.nrows; i++)
-		w.c.rows[i].session = (struct moderate){.0004, 3};
+	set_sessions(&w, 2, 3);
 	set_noise(&w, se);
 	apart_widen(&w.c, &no_rules, 0, w.next);
 	for (size_t i = 0; i < CASES; i++) {
@@ -338,12 +382,11 @@ few_cases(void)
 	struct world w;
 
 	begin(&w, 5);
-	w.c.sessions[0] = 1;
-	w.c.sessions[1] = 4;
-	for (size_t i = 0; i < w.c.nrows; i++)
-		w.c.rows[i].session = (struct moderate){.0004, 3};
+	set_sessions(&w, 1, 4);
 	set_noise(&w, .01);
-	w.c.rows[2].facts.se = NAN; /* no noise: it is not widened */
+	w.c.rows[2].facts.se = NAN; /* no noise and no ratio: not widened */
+	w.c.rows[2].facts.ratio = NAN;
+	w.c.rows[2].facts.method = "exact";
 	apart_widen(&w.c, &no_rules, 0, w.next);
 	for (size_t i = 0; i < 5; i++) {
 		if (i == 2)
@@ -357,10 +400,25 @@ few_cases(void)
 		    p_of(changes[i], add(runs, assumed)), 1e-6,
 		    "p is that of the change");
 	}
-	tap_ok(!w.c.rows[2].facts.method && !w.c.rows[2].has_rest,
-	    "a row without noise stays as it is");
+	tap_str(w.c.rows[2].facts.method, "exact",
+	    "a row without noise and ratio stays as it is");
 	tap_ok(w.c.ncommons == 0 && w.c.by_t == 0, "and nothing in common");
+	w.c.rows[2].facts.ratio = .93;
+	apart_widen(&w.c, &no_rules, 3, w.next);
+	tap_str(w.c.rows[2].facts.method, "exact", "so do rows before 'first'");
+	w.c.rows[2].facts.change = NAN;
+	w.next[2] = w.c.nrows;
+	apart_widen(&w.c, &no_rules, 2, w.next);
+	check_t(&w.c.rows[2].facts, log(.93), (struct moderate){.0005, 3},
+	    looked, "equal values in all runs of a side: the sessions differ");
+	w.next[2] = 3;
 	set_noise(&w, .01);
+	set_sessions(&w, 0, 0);
+	w.c.rows[3].facts.method = "moderated-t";
+	apart_widen(&w.c, &no_rules, 0, w.next);
+	tap_str(w.c.rows[3].facts.method, "moderated-t",
+	    "a row whose sides share a session stays as it is");
+	set_sessions(&w, 1, 4);
 	w.c.rows[1].primary = false;
 	apart_widen(&w.c, &no_rules, 0, w.next);
 	tap_ok(w.c.rows[2].has_rest, "five cases have rests");
@@ -371,7 +429,7 @@ few_cases(void)
 
 /* ---- five sessions of the baseline: what they differ by is measured */
 
-static const double effects[] = {.01, -.02, .03, 0, .015, -.01, .02};
+static const double effects[] = {.01, -.02, .03, 0, .015, -.01, .02, -.005};
 
 /* The logarithm of run k: its session, its case, and what is of both. */
 static double
@@ -412,12 +470,13 @@ predict(const double *v, size_t n, double more)
 static void
 many_sessions(void)
 {
-	/* Case 2 has no run of session c; the contender is in f and g. */
-	static const char *const base[] = {
-	    "aabbccddee", "abcdeabcdee", "abdeabdeaab", "abcde", "eeddccbbaa"};
-	static const char *const sessions[] = {"a", "b", "c", "d", "e"};
-	enum { N = 5, S = 5 };
+	/* Case 2 has no run of session c; the contender is in g and h. */
+	static const char *const base[] = {"aabbccddeeff", "abcdefabcdee",
+	    "abdefabdeaab", "abcdef", "ffeeddccbbaa"};
+	static const char *const sessions[] = {"a", "b", "c", "d", "e", "f"};
+	enum { N = 5, S = 6 };
 	double m[N][S], mean[N], change[N], common = 0, shared[S];
+	double sorted[N], off[N];
 	struct moderate alone[N], rests[N], all, prior;
 	struct world w;
 
@@ -426,7 +485,7 @@ many_sessions(void)
 		struct sample *s = w.c.rows[i].used;
 
 		add_runs(&w, i, 0, base[i]);
-		add_runs(&w, i, 1, i == 3 ? "ff" : "ggff");
+		add_runs(&w, i, 1, i == 3 ? "gg" : "hhgg");
 		for (size_t j = 0; j < 2; j++)
 			for (size_t k = 0; k < s[j].n; k++)
 				s[j].v[k] = exp(value(i, j,
@@ -439,10 +498,10 @@ many_sessions(void)
 	for (size_t i = 0; i < N; i++) {
 		const struct sample *s = w.c.rows[i].used;
 		size_t n = 0;
-		double had[S], new = median_of(&s[1], "f");
+		double had[S], new = median_of(&s[1], "g");
 
 		if (i != 3)
-			new = (new + median_of(&s[1], "g")) / 2;
+			new = (new + median_of(&s[1], "h")) / 2;
 		mean[i] = 0;
 		for (size_t k = 0; k < S; k++) {
 			m[i][k] = median_of(&s[0], sessions[k]);
@@ -453,10 +512,17 @@ many_sessions(void)
 			mean[i] += had[k] / (double)n;
 		for (size_t k = 0; k < n; k++)
 			had[k] -= mean[i];
-		change[i] = new - mean[i];
-		common += change[i] / N;
+		change[i] = sorted[i] = new - mean[i];
 		alone[i] = predict(had, n, i == 3 ? 1 : 2);
 	}
+	/* One of five, that which is farthest from the median, is odd. */
+	stats_sort(sorted, N);
+	for (size_t i = 0; i < N; i++)
+		off[i] = fabs(change[i] - sorted[N / 2]);
+	stats_sort(off, N);
+	for (size_t i = 0; i < N; i++)
+		if (fabs(change[i] - sorted[N / 2]) < off[N - 1])
+			common += change[i] / (N - 1);
 	for (size_t k = 0; k < S; k++) {
 		size_t n = 0;
 
@@ -476,6 +542,8 @@ many_sessions(void)
 			if (!isnan(m[i][k]))
 				had[n++] = m[i][k] - mean[i] - shared[k];
 		rests[i] = predict(had, n, 2);
+		/* It is compared with the other four: 1 + 1/4, not 1 - 1/5. */
+		rests[i].var *= 1.5;
 	}
 	all = predict(shared, S, 2);
 	prior = moderate_prior(rests, N);
@@ -490,7 +558,16 @@ many_sessions(void)
 		tap_near(row->facts.p, p_of(change[i] - common, beside), 1e-6,
 		    "p is that of the rest");
 	}
+	tap_ok(!w.c.session_from && !w.c.commons[0].facts.assumed_se,
+	    "nothing is assumed");
 	check_common(&w, common, all, N);
+	w.c.rows[4].sessions[0] = 4;
+	set_noise(&w, .01);
+	w.next[4] = w.c.nrows;
+	apart_widen(&w.c, &no_rules, 0, w.next);
+	tap_ok(w.c.session_from && w.c.commons[0].facts.assumed_se,
+	    "four sessions of one case are too few to measure it");
+	common_append(&w.c);
 	end(&w);
 }
 
@@ -498,6 +575,7 @@ int
 main(void)
 {
 	sessions();
+	counted_rows();
 	few_sessions(.002, false);
 	few_sessions(.03, true);
 	few_cases();

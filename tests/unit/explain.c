@@ -81,9 +81,12 @@ rows_in_words(void)
 	rows[0].primary = false;
 	rows[0].facts.prior = (struct moderate){.0001, 4.25};
 	rows[0].facts.serial = .125;
-	c.sessions[0] = 2;
-	c.sessions[1] = 3;
+	rows[0].sessions[0] = 2;
+	rows[0].sessions[1] = 3;
+	rows[0].facts.method = "t-sessions";
+	rows[0].facts.assumed_se = true;
 	c.session_sd = .03;
+	c.session_from = "default";
 	rows[0].has_rest = true;
 	rows[0].rest = rows[0].facts;
 	rows[0].rest.ratio = 1.02;
@@ -101,12 +104,12 @@ rows_in_words(void)
 	    "this metric, which count as 4.25 more values; autocorrelated runs "
 	    "(lag-1 0.12)\n"
 	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
-	    "  sessions   2 and 3, none shared: an effect of 3% is assumed for "
-	    "each and part of the interval\n"
+	    "  sessions   2 and 3, none shared, assumed to differ by 3% on a "
+	    "virtual machine; part of the interval\n"
 	    "  rest       the change beside all cases: +2.00%\n"
 	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
 	    "-4.25%\n"
-	    "  p          0.0123 of the rest by moderated-t; corrected for the "
+	    "  p          0.0123 of the rest by t-sessions; corrected for the "
 	    "7 tests of other judged results at level 0.02: 0.021, compared "
 	    "with 0.05\n"
 	    "  margin     3.12% (history)\n"
@@ -124,8 +127,6 @@ rows_in_words(void)
 	    "one\n"
 	    "  noise      of a ratio 2.00%\n"
 	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
-	    "  sessions   2 and 3, none shared: an effect of 3% is assumed for "
-	    "each and part of the interval\n"
 	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
 	    "-4.25%\n"
 	    "  p          0.0123 by moderated-t; corrected for the 1 test of "
@@ -134,22 +135,26 @@ rows_in_words(void)
 	    "  verdict    inconclusive\n",
 	    "pairs; one test");
 	rows[0].common = true;
+	c.sessions[0] = 7;
+	c.sessions[1] = 2;
+	rows[0].facts.method = "t-sessions";
 	c.tests[2] = 2;
-	c.session_sd = 0;
 	explain(&c, "SET",
 	    "SET rps\n"
 	    "  cases      9 have this change in common\n"
 	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
-	    "  sessions   2 and 3, none shared: their differences are "
-	    "measured\n"
+	    "  sessions   7 and 2, none shared, whose differences are "
+	    "measured; "
+	    "part of the interval\n"
 	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
 	    "-4.25%\n"
-	    "  p          0.0123 by moderated-t; corrected for the 2 tests of "
+	    "  p          0.0123 by t-sessions; corrected for the 2 tests of "
 	    "common results at level 0.02: 0.021, compared with 0.05\n"
 	    "  margin     2% (table)\n"
 	    "  verdict    inconclusive\n",
 	    "what all cases have in common; sessions that are measured");
-	c.sessions[0] = 0;
+	rows[0].sessions[0] = 7; /* but it is not tested by them */
+	rows[0].facts.method = "moderated-t";
 	rows[0].gate = false;
 	rows[0].common = false;
 	rows[0].facts.paired = false;

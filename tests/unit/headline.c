@@ -15,7 +15,9 @@ static void
 headlines(void)
 {
 	char set[] = "SET", get[] = "GET";
-	struct pairing pairs[] = {{.name = {set}}, {.name = {get}}};
+	struct kase none = {0};
+	struct pairing pairs[] = {{.name = {set}, .side = {&none, &none}},
+	    {.name = {get}, .side = {&none, &none}}};
 	struct row rows[] = {row("rps", .95), row("p50_latency_ms", 1.5),
 	    row("rps", .8), row("p50_latency_ms", 1.01)};
 	struct canary canary = {.verdict = VERDICT_INSUFFICIENT};
@@ -98,7 +100,9 @@ static void
 advice(void)
 {
 	char set[] = "SET";
-	struct pairing pairs[] = {{.name = {set}}, {.name = {set}}};
+	struct kase none = {0};
+	struct pairing pairs[] = {{.name = {set}, .side = {&none, &none}},
+	    {.name = {set}, .side = {&none, &none}}};
 	struct row rows[] = {row("rps", 1), row("p50_latency_ms", 1),
 	    row("rps", 1), row("p50_latency_ms", 1)};
 	struct comparison c = {.rows = rows, .nrows = 4};

@@ -62,6 +62,11 @@ exact(void)
 	p = moderate_prior(v, 5);
 	tap_ok(p.var > 0 && isfinite(p.var) && p.df > 0,
 	    "constant values count as the least variance of others");
+	p = moderate_add((struct moderate){2, 4}, (struct moderate){1, 2});
+	tap_near(p.var, 3, 1e-12, "variances are added");
+	tap_near(p.df, 9 / (4. / 4 + 1. / 2), 1e-12, "Welch, Satterthwaite");
+	p = moderate_add((struct moderate){2, 4}, (struct moderate){0, 0});
+	tap_ok(p.var == 2 && p.df == 4, "nothing is added");
 }
 
 /* The prior's df and variance, of rows of 'df' whose variances differ as those

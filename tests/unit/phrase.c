@@ -65,6 +65,14 @@ headlines(void)
 	    "2 regressions, 1 insufficient, newest commit against up to 2 "
 	    "before (7 series of 3 cases)",
 	    "the headline of the newest commit has its verdicts");
+	all.verdicts[VERDICT_REGRESSION] = 0;
+	all.verdicts[VERDICT_LIKELY_REGRESSION] = 3;
+	all.verdicts[VERDICT_LIKELY_DIFFERENT] = 2;
+	phrase_headline(&s, &all, &rules);
+	check(&s,
+	    "3 likely regressions, 2 likely different, 1 insufficient, newest "
+	    "commit against up to 2 before (7 series of 3 cases)",
+	    "likely ones are plural, too");
 	str_free(&s);
 }
 

@@ -26,11 +26,12 @@ margin(const char *name, const char *text)
 	return m;
 }
 
-/* Two sides of one configuration, each of one part. */
+/* Two sides of one configuration, each of one part with runs of one metric. */
 struct world {
 	struct pairing pair;
 	struct kase kases[2];
 	struct part parts[2];
+	struct part_metric metrics[2];
 };
 
 static void
@@ -143,46 +144,64 @@ classes(void)
 	static const char memory[] = "used_memory_bytes",
 			  cpu[] = "server_cpu_us_per_req";
 	static const struct {
-		const char *what, *config, *rest[2], *metric, *metrics, *class;
+		const char *what, *config, *rest[2];
+		size_t runs[2]; /* that have the metric */
+		const char *metric, *metrics, *class;
 		bool shown, gate, keys_differ;
-	} cases[] = {{"throughput", timed, {"{}", "{}"}, "rps", NULL, NULL,
-			 true, true, false},
-	    {"a policy that shows it only", timed, {"{}", "{}"}, "rps", NULL,
-		"info", true, false, false},
-	    {"a count", timed, {"{}", "{}"}, "requests", NULL, NULL, false,
-		false, false},
-	    {"all metrics", timed, {"{}", "{}"}, "requests", "all", NULL, true,
-		false, false},
+	} cases[] = {{"throughput", timed, {"{}", "{}"}, {3, 3}, "rps", NULL,
+			 NULL, true, true, false},
+	    {"a policy that shows it only", timed, {"{}", "{}"}, {3, 3}, "rps",
+		NULL, "info", true, false, false},
+	    {"a count", timed, {"{}", "{}"}, {3, 3}, "requests", NULL, NULL,
+		false, false, false},
+	    {"all metrics", timed, {"{}", "{}"}, {3, 3}, "requests", "all",
+		NULL, true, false, false},
 	    {"CPU where the server was the limit", counted,
 		{"{\"n\":3,\"bound\":{\"server\":3}}",
 		    "{\"n\":3,\"bound\":{\"server\":2}}"},
-		cpu, NULL, NULL, true, true, false},
+		{3, 3}, cpu, NULL, NULL, true, true, false},
 	    {"CPU where it was not on one side", counted,
 		{"{\"n\":3,\"bound\":{\"server\":3}}",
 		    "{\"n\":3,\"bound\":{\"server\":1}}"},
-		cpu, "all", NULL, true, false, false},
+		{3, 3}, cpu, "all", NULL, true, false, false},
 	    {"nor on the other", counted,
 		{"{\"n\":3,\"bound\":{\"server\":1}}",
 		    "{\"n\":3,\"bound\":{\"server\":3}}"},
-		cpu, "all", NULL, true, false, false},
+		{3, 3}, cpu, "all", NULL, true, false, false},
 	    {"nor where the client was, once", counted,
 		{"{\"n\":3,\"bound\":{\"server\":2,\"client\":1}}",
 		    "{\"n\":3,\"bound\":{\"server\":3}}"},
-		cpu, "all", NULL, true, false, false},
-	    {"memory of counted writes", counted, {"{}", "{}"}, memory, memory,
-		NULL, true, true, false},
-	    {"memory of timed writes", timed, {"{}", "{}"}, memory, memory,
-		NULL, true, false, true},
-	    {"unless a policy judges it", timed, {"{}", "{}"}, memory, memory,
-		"gate", true, true, true},
-	    {"a policy says what is known", timed, {"{}", "{}"}, memory, memory,
-		"info", true, false, true}};
+		{3, 3}, cpu, "all", NULL, true, false, false},
+	    {"runs that are only counted do not matter", counted,
+		{"{\"n\":9,\"bound\":{\"server\":3}}",
+		    "{\"n\":9,\"bound\":{\"server\":3}}"},
+		{4, 5}, cpu, NULL, NULL, true, true, false},
+	    {"but half of those that have it are too few", counted,
+		{"{\"n\":9,\"bound\":{\"server\":3}}",
+		    "{\"n\":9,\"bound\":{\"server\":3}}"},
+		{6, 5}, cpu, "all", NULL, true, false, false},
+	    {"the side that lacks it is not asked", counted,
+		{"{\"n\":3,\"bound\":{\"server\":3}}", "{\"n\":3}"}, {3, 0},
+		cpu, NULL, NULL, true, true, false},
+	    {"no run with the metric", counted,
+		{"{\"n\":3,\"bound\":{\"server\":3}}",
+		    "{\"n\":3,\"bound\":{\"server\":3}}"},
+		{0, 0}, cpu, "all", NULL, true, false, false},
+	    {"memory of counted writes", counted, {"{}", "{}"}, {3, 3}, memory,
+		memory, NULL, true, true, false},
+	    {"memory of timed writes", timed, {"{}", "{}"}, {3, 3}, memory,
+		memory, NULL, true, false, true},
+	    {"unless a policy judges it", timed, {"{}", "{}"}, {3, 3}, memory,
+		memory, "gate", true, true, true},
+	    {"a policy says what is known", timed, {"{}", "{}"}, {3, 3}, memory,
+		memory, "info", true, false, true}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rules rules = {.metrics = cases[i].metrics};
 		struct row r = {.name = (char *)(size_t)cases[i].metric};
 		struct world w;
 		char text[100];
+		double v[9] = {0};
 
 		snprintf(text, sizeof text,
 		    "{\"rules\":[{\"metric\":\"%s\",\"class\":\"%s\"}]}",
@@ -190,6 +209,12 @@ classes(void)
 		if (cases[i].class)
 			rules.policy = policy_new(parse(text), "f");
 		begin(&w, cases[i].config, cases[i].rest[0], cases[i].rest[1]);
+		for (size_t j = 0; j < 2; j++) {
+			w.metrics[j] = (struct part_metric){
+			    .name = r.name, .values = {v, cases[i].runs[j]}};
+			w.parts[j].metrics = &w.metrics[j];
+			w.parts[j].nmetrics = cases[i].runs[j] > 0;
+		}
 		r.pair = &w.pair;
 		tap_ok(rules_apply(&rules, &r) == cases[i].shown, "%s: %s",
 		    cases[i].what, cases[i].shown ? "shown" : "not shown");

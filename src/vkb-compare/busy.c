@@ -1,0 +1,99 @@
+#include "busy.h"
+#include "cases.h"
+#include "judge.h"
+#include "sample.h"
+#include "stats.h"
+#include "verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAST_SHARE .02
+#define GUESS_DF 3
+
+/* The median over the runs; NAN: not known. */
+static double
+get_percent(const struct kase *k)
+{
+	struct sample s = sample_metric(k, "foreign_cpu_percent");
+	double median;
+
+	stats_sort(s.v, s.n);
+	median = stats_median(s.v, s.n);
+	sample_free(&s);
+	return median;
+}
+
+static double
+get_difference(const struct pairing *p)
+{
+	return fabs(get_percent(p->side[1]) - get_percent(p->side[0])) / 100;
+}
+
+/* What other programs multiply it by; 0: nothing. */
+static double
+find_weight(const struct metric *m)
+{
+	static const char *const times[] = {"req/s", "us", "cycles"};
+
+	if (strcmp(m->unit, "ms") == 0)
+		return strncmp(m->name, "p99", 3) == 0 ||
+			strncmp(m->name, "max", 3) == 0
+		    ? 2
+		    : 1;
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		if (strcmp(m->unit, times[i]) == 0)
+			return 1;
+	return 0;
+}
+
+struct moderate
+busy_noise(const struct row *row)
+{
+	double by = find_weight(&row->metric), share;
+
+	if (row->facts.paired || row->exact || row->common || by == 0)
+		return (struct moderate){0, 0};
+	share = get_difference(row->pair);
+	if (!(share >= LEAST_SHARE))
+		return (struct moderate){0, 0};
+	return (struct moderate){by * by * share * share, GUESS_DF};
+}
+
+void
+busy_widen(struct row *row)
+{
+	struct verdict_facts *f = &row->facts;
+	struct moderate all = moderate_add(
+	    (struct moderate){f->se * f->se, f->df}, busy_noise(row));
+
+	if (!(f->se > 0) || all.var == f->se * f->se)
+		return;
+	f->se = sqrt(all.var);
+	f->df = all.df;
+	f->assumed_se = true;
+	verdict_use_t(f, true, row->level, row->level10);
+}
+
+size_t
+busy_find(const struct comparison *c, double percent[2])
+{
+	const struct pairing *last = NULL;
+	double most = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *row = &c->rows[i];
+
+		if (row->pair == last || !(busy_noise(row).var > 0))
+			continue;
+		last = row->pair;
+		n++;
+		if (get_difference(last) <= most)
+			continue;
+		most = get_difference(last);
+		for (size_t j = 0; j < 2; j++)
+			percent[j] = get_percent(last->side[j]);
+	}
+	return n;
+}

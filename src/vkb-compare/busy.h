@@ -1,0 +1,40 @@
+/*
+ * Other programs on the machine: a side that was measured while they used its
+ * CPUs is slower by an amount that no run shows.
+ *
+ * On a machine with two CPUs, sessions of one server differed by .3 to .45 in
+ * ln(rps) where others used 35 to 38 % of the CPU time in one and none in the
+ * other, p99 by .6 and p99.9 by 1.2. So the difference of the shares, as a
+ * fraction, is taken for the standard deviation of what they do to ln(value),
+ * and twice that for p99 and beyond, with the 3 degrees of freedom of a guess.
+ */
+#ifndef BUSY_H
+#define BUSY_H
+
+#include <stddef.h>
+
+#include "moderate.h"
+
+struct comparison;
+struct pairing;
+struct row;
+
+/*
+ * Returns the variance of ln(contender / baseline) that other programs cause;
+ * 0: the sides ran in turns, or their shares are not known or differ by less
+ * than 2 %, or the metric does not depend on time.
+ */
+struct moderate busy_noise(const struct row *);
+
+/* Adds it to the error of the row, which is then tested by t, if it is above 0.
+ */
+void busy_widen(struct row *);
+
+/*
+ * Sets percent[0] and [1] to the CPU time of other programs, of all CPUs, on
+ * both sides of the row for which it differs most. Returns the number of cases
+ * with a widened row; 0: percent is not set.
+ */
+size_t busy_find(const struct comparison *, double percent[2]);
+
+#endif

@@ -1,0 +1,187 @@
+/* What other programs on the machine do to a row, by the formulas. */
+#include "rows.h"
+
+#include "json.h"
+#include "tdist.h"
+#include "vkb-compare/busy.h"
+#include "vkb-compare/part.h"
+
+#include <stdlib.h>
+
+enum { RUNS = 3 };
+
+/* Both sides of a case, with the shares of other programs. */
+struct world {
+	struct pairing pair;
+	struct kase kases[2];
+	struct part parts[2];
+	struct part_metric metrics[2];
+	double v[2][RUNS];
+};
+
+/* The median of each side is the given one; NAN: not known. */
+static void
+begin(struct world *w, double base, double contender)
+{
+	const double percent[] = {base, contender};
+
+	*w = (struct world){0};
+	for (size_t j = 0; j < 2; j++) {
+		w->v[j][0] = 99;
+		w->v[j][1] = percent[j];
+		w->v[j][2] = 0;
+		w->metrics[j] = (struct part_metric){
+		    .name = (char *)(size_t) "foreign_cpu_percent",
+		    .values = {w->v[j], RUNS}};
+		w->parts[j] = (struct part){.rest = json_object(),
+		    .metrics = &w->metrics[j],
+		    .nmetrics = !isnan(percent[j])};
+		w->kases[j] = (struct kase){.parts = &w->parts[j], .nparts = 1};
+		w->pair.side[j] = &w->kases[j];
+	}
+}
+
+static void
+end(struct world *w)
+{
+	for (size_t j = 0; j < 2; j++)
+		json_free(w->parts[j].rest);
+}
+
+static struct row
+make_row(const struct world *w, const char *metric)
+{
+	struct row r = row(metric, .9);
+
+	r.pair = &w->pair;
+	r.level = .05;
+	r.level10 = .1;
+	r.facts.change = -.1;
+	r.facts.se = .02;
+	r.facts.df = 9;
+	return r;
+}
+
+static void
+weights(void)
+{
+	static const struct {
+		const char *metric;
+		double weight;
+	} of[] = {{"rps", 1}, {"avg_latency_ms", 1}, {"p50_latency_ms", 1},
+	    {"p99_latency_ms", 2}, {"p999_latency_ms", 2},
+	    {"max_latency_ms", 2}, {"server_cpu_us_per_req", 1},
+	    {"used_memory_bytes", 0}, {"bytes_per_key", 0}, {"errors", 0},
+	    {"requests", 0}, {"instructions_per_req", 0}};
+	struct world w;
+
+	begin(&w, 5, 45);
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct row r = make_row(&w, of[i].metric);
+		struct moderate m = busy_noise(&r);
+
+		tap_near(m.var, pow(of[i].weight * .4, 2), 1e-12, of[i].metric);
+		if (of[i].weight > 0)
+			tap_near(m.df, 3, 0, "known roughly");
+	}
+	end(&w);
+}
+
+static void
+shares(void)
+{
+	static const struct {
+		const char *what;
+		double base, contender, want;
+	} of[] = {{"busier", 0, 30, .3}, {"calmer", 30, 0, .3},
+	    {"2 %", 10, 12, .02}, {"less", 10, 11.9, 0},
+	    {"not known of the baseline", NAN, 30, 0},
+	    {"not known of the contender", 30, NAN, 0}};
+	double percent[2];
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct world w;
+		struct row r;
+
+		begin(&w, of[i].base, of[i].contender);
+		r = make_row(&w, "rps");
+		tap_near(
+		    sqrt(busy_noise(&r).var), of[i].want, 1e-12, of[i].what);
+		r.facts.paired = true;
+		tap_near(busy_noise(&r).var, 0, 0, "but not of runs in turns");
+		r.facts.paired = false;
+		r.exact = true;
+		tap_near(busy_noise(&r).var, 0, 0, "nor without noise");
+		r.exact = false;
+		r.common = true;
+		tap_near(busy_noise(&r).var, 0, 0, "nor of all cases, again");
+		end(&w);
+	}
+	tap_ok(busy_find(&(struct comparison){0}, percent) == 0, "no rows");
+}
+
+/* The variances are added, with the degrees of freedom of Satterthwaite. */
+static void
+widened(void)
+{
+	double a = .0004, b = .09,
+	       df = (a + b) * (a + b) / (a * a / 9 + b * b / 3),
+	       se = sqrt(a + b);
+	double wide = se * tdist_quantile(.975, df);
+	struct world w;
+	struct row r;
+
+	begin(&w, 10, 40);
+	r = make_row(&w, "rps");
+	busy_widen(&r);
+	tap_near(r.facts.se, se, 1e-12, "the standard error");
+	tap_near(r.facts.df, df, 1e-9, "the degrees of freedom");
+	tap_near(r.facts.lo95, exp(-.1 - wide), 1e-6, "the lower end");
+	tap_near(r.facts.hi95, exp(-.1 + wide), 1e-6, "the upper end");
+	tap_near(r.facts.p, 2 * tdist_sf(.1 / se, df), 1e-9, "and p");
+	tap_ok(r.facts.assumed_se, "it is assumed, so that none is certain");
+	r = make_row(&w, "bytes_per_key");
+	busy_widen(&r);
+	tap_ok(r.facts.se == .02 && r.facts.df == 9 && !r.facts.assumed_se &&
+		r.facts.p == .01,
+	    "memory stays as it is");
+	r = make_row(&w, "rps");
+	r.facts.se = NAN;
+	busy_widen(&r);
+	tap_ok(isnan(r.facts.se) && !r.facts.assumed_se,
+	    "so does a row without an error");
+	end(&w);
+}
+
+static void
+found(void)
+{
+	struct world w[3];
+	struct row rows[5];
+	struct comparison c = {.rows = rows, .nrows = 5};
+	double percent[2] = {-1, -1};
+
+	begin(&w[0], 5, 25);
+	begin(&w[1], 41, 4);
+	begin(&w[2], 5, 6);
+	rows[0] = make_row(&w[0], "rps");
+	rows[1] = make_row(&w[0], "p99_latency_ms");
+	rows[2] = make_row(&w[1], "bytes_per_key");
+	rows[3] = make_row(&w[1], "rps");
+	rows[4] = make_row(&w[2], "rps");
+	tap_ok(busy_find(&c, percent) == 2, "two cases are widened");
+	tap_ok(percent[0] == 41 && percent[1] == 4,
+	    "the shares are those of the one that differs most");
+	for (size_t i = 0; i < 3; i++)
+		end(&w[i]);
+}
+
+int
+main(void)
+{
+	weights();
+	shares();
+	widened();
+	found();
+	return tap_done();
+}
