@@ -86,7 +86,7 @@ run_together(struct turns *s, size_t first, size_t n)
 	if (kept > 1)
 		k = case_runner_run_slices(s->runner, v, kept);
 	for (size_t i = 0; i < kept && k == 1; i++) {
-		/* Runs of another kind are no pair of those in slices. */
+		/* A run of another kind does not pair with one in slices. */
 		alone[i] = *v[i].turn;
 		alone[i].block = kept > 1 ? 0 : alone[i].block;
 		v[i].turn = &alone[i];
