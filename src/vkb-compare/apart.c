@@ -209,19 +209,12 @@ set_session_noise(
 	}
 }
 
-/* What other programs do to one case beside what they do to all. */
+/* What other programs do to one case beside what they do to all, which is
+ * 'mean' as a standard deviation. */
 static struct moderate
-find_own_busy(const struct part_row *v, size_t n, size_t at)
+find_own_busy(const struct part_row *v, double mean)
 {
-	struct moderate own = {0, v[at].busy.df};
-	double mean = 0;
-
-	for (size_t i = 0; i < n; i++)
-		mean += sqrt(v[i].busy.var) / (double)n;
-	for (size_t i = 0; i < n && own.df == 0; i++)
-		own.df = v[i].busy.df;
-	own.var = pow(sqrt(v[at].busy.var) - mean, 2);
-	return own;
+	return (struct moderate){pow(sqrt(v->busy.var) - mean, 2), APART_DF};
 }
 
 /* With few sessions: the common change is the median of the changes; the rests
@@ -229,13 +222,14 @@ find_own_busy(const struct part_row *v, size_t n, size_t at)
 static struct shared
 split_by_median(struct part_row *v, size_t n)
 {
-	double *changes = mem_array(n, sizeof *changes), own = 0;
+	double *changes = mem_array(n, sizeof *changes), own = 0, busy = 0;
 	struct moderate rests, effect = {0, INFINITY};
 	struct shared all;
 
 	for (size_t i = 0; i < n; i++) {
 		changes[i] = v[i].change;
 		own += v[i].noise.var / (double)n;
+		busy += sqrt(v[i].busy.var) / (double)n;
 		effect.var += find_effect(&v[i]).var / (double)n;
 		effect.df = fmin(effect.df, find_effect(&v[i]).df);
 	}
@@ -251,8 +245,8 @@ split_by_median(struct part_row *v, size_t n)
 	rests.df *= pow(fmax(0, rests.var - own) / rests.var, 2);
 	rests.var = fmax(0, rests.var - own);
 	for (size_t i = 0; i < n; i++)
-		v[i].noise = moderate_add(
-		    moderate_add(v[i].noise, rests), find_own_busy(v, n, i));
+		v[i].noise = moderate_add(moderate_add(v[i].noise, rests),
+		    find_own_busy(&v[i], busy));
 	return all;
 }
 
