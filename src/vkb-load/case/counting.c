@@ -8,17 +8,17 @@
 #include "record.h"
 #include "str.h"
 #include "target.h"
+#include "vkb-load/engine/connect.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/scene.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum {
@@ -88,19 +88,13 @@ counting_refuse(const struct bench_case *c)
 
 /* --- the control socket of the server, see src/preload/vkb-still.c ------ */
 
+/* Returns a blocking socket, or -1 with errno. */
 static int
 open_control(const char *path)
 {
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd;
+	int fd = connect_unix(path);
 
-	if (strlen(path) >= sizeof a.sun_path) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(a.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
+	if (fd >= 0 && fcntl(fd, F_SETFL, 0) < 0) {
 		close(fd);
 		fd = -1;
 	}
