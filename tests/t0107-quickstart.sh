@@ -37,7 +37,7 @@ test_result "$((status > 1))" "the second time gives 0 or 1, not $status"
 test_match "'new' and 'baseline' are the same server" .err \
   'a message before the measurement names both sides'
 test_match "the page is 'r/report.html'" .err 'a message names the page again'
-test_match '^Both sides are the same server, so differences are this machine' second \
+test_match '^Both sides are the same server, so differences in time are this machine' second \
   'the comparison tells that both sides are the same server'
 test_same 1 "$(grep -n '^Both sides are the same server' second | cut -d: -f1)" \
   'in the first line of the output'

@@ -97,7 +97,7 @@ test_same 1 "$(grep -n 'are the same server' .err | cut -d: -f1)" 'first'
 test_same 'baseline new' "$(jq -r 'select(.type == "run").subject.label' same |
   sort -u | xargs)" 'both are measured'
 vkb-compare --baseline baseline -f text:text -f markdown:page -f jsonl:deltas same
-said="^\**Both sides are the same server, so differences are this machine's noise: rps differs by up to [0-9.]*%\. "
+said="^\**Both sides are the same server, so differences in time are this machine's noise: rps differs by up to [0-9.]*%\. "
 test_match "$said" text 'the comparison says that and how large the noise is'
 test_same 1 "$(grep -n "$said" text | cut -d: -f1)" 'in its first line'
 test_match "$said" page 'so does the comment'
@@ -105,7 +105,7 @@ most=$(jq -s 'map(select(.metric == "rps") | .ratio - 1 | fabs) | max * 1000 | r
 test_match "rps differs by up to $(printf %.1f "$most")%" text 'by the largest change'
 vkb-report -o page.html deltas
 test_match '<strong>The same server</strong>' page.html 'the page says it first'
-test_match '<li>Both sides are the same server, so differences are this machine.*rps differs' \
+test_match '<li>Both sides are the same server, so differences in time are this machine.*rps differs' \
   page.html 'with the size of the noise'
 
 # The same file is the same server only with the same module and configuration.
@@ -122,7 +122,7 @@ test_same 'another' "$(same '.subject.binary_sha256 = "00"')" 'so is another fil
 test_same 'another' "$(same 'del(.subject.binary_sha256)')" 'or one that is not known'
 test_same 'another' "$(same '.config.io_threads_do_reads = true')" \
   'or one whose configuration is not known to be the same'
-test_same 'both sides are the same server, so differences are noise or come from the environment, which differs too' \
+test_same 'both sides are the same server, so differences in time are noise or come from the environment, which differs too' \
   "$(same '.env.governor = "powersave" | .env.kernel = "1"')" \
   'what differs in the environment is not called noise'
 

@@ -331,7 +331,7 @@ report_same_server(struct str *s, const struct comparison *c)
 	if (!is_same_server(c))
 		return;
 	str_add(
-	    s, "both sides are the same server, so differences of time are ");
+	    s, "both sides are the same server, so differences in time are ");
 	str_add(s,
 	    c->ndifferences ? "noise or come from the environment, which "
 			      "differs too"
