@@ -186,7 +186,7 @@ for f in "$PWD/pipe" /dev/zero; do
   gone "edited.jsonl: cannot read '$f', which was measured: it is not a regular file" \
     "$f" edited.jsonl
 done
-printf '{"type":"build","v":1,"subject":{"label":"a"},"status":"ok","server":"%s","binary_sha256":"%s"}\n' \
+printf '{"type":"build","v":1,"subject":{"label":"a"},"status":"ok","again":true,"server":"%s","binary_sha256":"%s"}\n' \
   "$PWD/new" "$old" >builds
 test_status 2 'a server that is replaced before it is started' \
   vkb-load --builds builds --runs 1 c.json

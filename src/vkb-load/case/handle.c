@@ -157,7 +157,7 @@ check_hash(const struct server_handle *l, const char *key, const char *what,
 int
 handle_check_files(const struct server_handle *l)
 {
-	if (l->context->external)
+	if (!json_get_bool(l->build, "again", false))
 		return 0;
 	if (check_hash(l, "binary_sha256", "server",
 		json_get(l->server, "binary")) < 0)

@@ -31,9 +31,8 @@ struct server_handle {
 int handle_start(struct server_handle *, const struct bench_case *, char **why);
 
 /*
- * Fails if the files that were started do not have the hashes of the build, if
- * it has any: they were replaced. Returns 0, or -1 with the error in
- * err_last().
+ * Fails if the files that were started for a build of --again do not have its
+ * hashes: they were replaced. Returns 0, or -1 with the error in err_last().
  */
 int handle_check_files(const struct server_handle *);
 

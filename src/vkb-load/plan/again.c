@@ -80,6 +80,7 @@ make_build(const struct json *run)
 
 	json_set(rec, "subject", json_dup(subject));
 	json_set_str(rec, "status", "ok");
+	json_set_bool(rec, "again", true);
 	json_set_str(
 	    rec, "server", json_str(json_path(run, "run.server_path")));
 	json_set_str(
