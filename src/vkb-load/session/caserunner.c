@@ -282,6 +282,8 @@ try_step(struct call *x, const struct step *s)
 		k = measure_attempt(&m, &l);
 	if (handle_end(&l, &why) < 0)
 		k = measure_fail(&m, why);
+	handle_free(&x->handle);
+	x->handle.logs = l.logs; /* for the report of a failure */
 	if (*x->r->context.stop)
 		rc = -1;
 	else if (k < 0) {
