@@ -52,7 +52,7 @@ ask '{"type":"spec","v":1,"id":"c","action":"stop"}' \
 test_same 'c stopped c ok' \
   "$(jq -r '.id + " " + .status' d | paste -sd' ' -)" 'it can be started again'
 
-# One that is stopped before its death was seen; that may have been told.
+# One that is stopped before vkb-serve noticed its death, which may be reported already.
 kill -KILL "$(tail -n 1 d | jq '.nodes[0].pid')"
 ask '{"type":"spec","v":1,"id":"c","action":"stop"}' >f
 test_same 'c failed true' "$(jq -r '"\(.id) \(.status) \(.error | contains("signal"))"' f)" \

@@ -30,7 +30,7 @@ head -n 4 whole >r.jsonl
 sed -n 5p whole | head -c 300 >>r.jsonl
 load -o r.jsonl c.json 2>said
 test_same 2 $? 'a torn file is not appended to'
-test_match "ends in a torn record: '--resume' repairs it" said 'but pointed out'
+test_match "ends in a torn record: '--resume' repairs it" said 'the error names the option that repairs it'
 load --runs 3 --resume r.jsonl c.json 2>said
 test_same 0 $? 'resume after a torn line'
 test_match 'cut off a torn last line of 300 bytes' said 'repairs it'
@@ -47,7 +47,7 @@ sed '2s/"run"/7/' whole >r.jsonl
 cp r.jsonl kept
 load --runs 3 --resume r.jsonl c.json 2>said
 test_same 2 $? 'a file with a bad line is not resumed'
-test_match 'r.jsonl:2: ' said 'it is named'
+test_match 'r.jsonl:2: ' said 'the error names the file and the line'
 test_that 'and not touched' cmp kept r.jsonl
 
 mkdir gone

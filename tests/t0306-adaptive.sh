@@ -136,7 +136,7 @@ cp whole r
 want --resume r 2>said
 test_that 'the whole is whole' cmp whole r
 test_match '9 runs are finished already' said 'a message says that all runs are finished'
-test_match 'PING.*: not precise after 6 runs: ' said 'and what it is'
+test_match 'PING.*: not precise after 6 runs: ' said 'a message names the precision that was reached'
 
 killed() { # killed USEC COMMAND...: SIGKILL after so many microseconds
   perl -e '

@@ -20,7 +20,7 @@ test_status 2 'fewer connections than clients' \
   vkb-load --port "$port" --runs 1 --case 'SET*' c.json
 cli config set maxclients 10000 >/dev/null
 test_match "the server answered 'ERR max number of clients reached'.* lost" .err \
-  'a lost connection names what the server said'
+  'a lost connection names the answer of the server'
 test_empty "$(keys)" 'an empty server is empty again'
 cli -n 3 set theirs 1 >/dev/null
 cli -n 3 set other 1 >/dev/null

@@ -98,7 +98,7 @@ test_same 'baseline new' "$(jq -r 'select(.type == "run").subject.label' same |
   sort -u | xargs)" 'both are measured'
 vkb-compare --baseline baseline -f text:text -f markdown:page -f jsonl:deltas same
 said="^\**Both sides are the same server, so differences in time are this machine's noise: rps differs by up to [0-9.]*%\. "
-test_match "$said" text 'the comparison says that and how large the noise is'
+test_match "$said" text 'the comparison names the noise of the same server'
 test_same 1 "$(grep -n "$said" text | cut -d: -f1)" 'in its first line'
 test_match "$said" page 'so does the comment'
 most=$(jq -s 'map(select(.metric == "rps") | .ratio - 1 | fabs) | max * 1000 | round / 10' deltas)

@@ -34,14 +34,14 @@ said() {
 show='is found in 4 of 5 comparisons'
 noise='if runs vary by 3 %'
 test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a build of the same session $noise" \
-  "$(said c.json)" 'by default there are six runs, and it is told what they show'
+  "$(said c.json)" 'by default there are six runs, and a message says what they can show'
 test_same 12 "$(wc -l <out | tr -d ' ')" 'there are six of each case'
 test_same "6 runs of each case: a change by 6.7 % $show with a build of the same session $noise" \
   "$(said --runs auto one.json)" '--runs auto is the default, here with one case'
 test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a build of the same session $noise" \
   "$(said --shard 1/2 c.json)" 'the cases of other shards count, too'
 test_same 6 "$(wc -l <out | tr -d ' ')" 'but are not run'
-test_empty "$(said -q one.json)" 'with -q it is not told'
+test_empty "$(said -q one.json)" '-q prints no such message'
 test_same 6 "$(wc -l <out | tr -d ' ')" 'but as many runs are made'
 for label in old new; do
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' $label
@@ -52,19 +52,19 @@ test_same 12 "$(wc -l <out | tr -d ' ')" 'each has six runs'
 test_same "5 runs of each case: a change by 8 % $show with a build of the same session $noise" \
   "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case')" \
   'of a number that is given -v tells it'
-test_empty "$(said --runs 4 one.json)" 'and else nothing does'
+test_empty "$(said --runs 4 one.json)" 'without -v no message is printed for a given number of runs'
 vkb-load --runs 6 --requests 60 one.json >six 2>err
 test_that 'auto continues a session of as many' vkb-load --requests 60 --resume six one.json
-test_same 6 "$(wc -l <six | tr -d ' ')" 'there is none to add'
+test_same 6 "$(wc -l <six | tr -d ' ')" 'no run is added to six'
 
 enough="at least 4 are needed, and '--runs auto' makes 6"
 test_same "1 run of each case is too few to show any change of speed: $enough" \
   "$(said --runs 1 one.json)" 'one run can show nothing'
 test_same 1 "$(wc -l <out | tr -d ' ')" 'and is made nevertheless'
 test_empty "$(vkb-load -q --runs 1 --requests 60 one.json 2>&1 >/dev/null)" \
-  'with -q neither is told'
+  '-q prints neither message'
 test_same "3 runs of each case and build are too few to show any change of speed: $enough" \
-  "$(said --runs 3 --builds builds one.json)" 'nor can three'
+  "$(said --runs 3 --builds builds one.json)" 'three runs can show nothing either'
 said --runs 2..4 --until 99% one.json >adaptive
 test_absent 'runs of each case' err 'an adaptive session finds its number itself'
 test_status 2 'neither a number nor auto' vkb-load --runs many one.json

@@ -140,7 +140,7 @@ runs x SET s1 100 140 80 120 90 >base
 runs y SET s2 95 120 99 130 70 >new
 test_same inconclusive "$(deltas | sed -n '2s/ .*//p')" 'noise is inconclusive'
 test_same null "$(jq 'select(.metric) | .needed' deltas)" \
-  'no number of runs settles what another session may explain'
+  'no number of runs is given where another session may explain the change'
 test_same true "$(jq 'select(.metric) | .visible > 0.2' deltas)" \
   'an inconclusive result says which change would be visible'
 vkb-compare base new >text

@@ -207,11 +207,11 @@ runs base GET 10 11 10 11 >>base.jsonl
 runs new SET 10 11 10 11 >new.jsonl
 test_that 'a case is missing' vkb-compare base.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare --ci base.jsonl new.jsonl
-test_that '--ci: unless said otherwise' vkb-compare --ci --on-missing ok base.jsonl new.jsonl
+test_that '--ci: another option overrides it' vkb-compare --ci --on-missing ok base.jsonl new.jsonl
 runs new GET 10 11 10 >>new.jsonl
 test_that 'a case has too few runs' vkb-compare base.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare --ci base.jsonl new.jsonl
-test_that '--ci: unless said otherwise' \
+test_that '--ci: another option overrides it' \
   vkb-compare --ci --on-insufficient ok base.jsonl new.jsonl
 runs new GET 11 >>new.jsonl
 test_that '--ci: all was measured' vkb-compare --ci base.jsonl new.jsonl

@@ -142,7 +142,7 @@ eof { bad("something behind # EOF") }
     delete had
   }
   if (samples[family]) bad("metadata behind samples")
-  if (had[$2]++) bad("said twice")
+  if (had[$2]++) bad("listed twice")
   if ($2 == "TYPE" && $4 != "gauge") bad("no gauge")
   if ($2 == "UNIT" && family !~ ("_" $4 "$")) bad("the name lacks the unit")
   next
@@ -240,7 +240,7 @@ test_match '<error type="failed" message="1 of 1 runs failed in the contender: I
   j.out 'junit: and says why'
 test_match '^::error title=.*::1 of 1 runs failed in the contender: INCR: it <fell>$' \
   a.out 'annotations: it is an error'
-test_status 1 'told to fail' vkb-compare "$@" --on-insufficient fail \
+test_status 1 '--on-insufficient fail' vkb-compare "$@" --on-insufficient fail \
   --on-missing fail base new
 test_same '2 3' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
   'the formats tell the same, and the failed run'

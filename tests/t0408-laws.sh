@@ -75,7 +75,7 @@ inverse() {
 }
 
 : >broken
-# law WHAT WANT GOT: said at the end, once for each law, with the seeds
+# law WHAT WANT GOT: printed at the end, once for each law, with the seeds
 law() {
   printf '%s\n' "$1" >>laws
   [ "$2" = "$3" ] || printf '%s: seed %s\n' "$1" "$seed" >>broken

@@ -175,7 +175,7 @@ test_same '0 1' "$(cut -c 1 got | sort -u | xargs)" 'some are alarms and some ar
 runs 7 9 >few.jsonl
 test_that 'too few runs' vkb-compare --calibrate 10 -f text:text \
   -f policy:policy.json few.jsonl
-test_match '^X +rps +9 .*too few runs' text 'are said'
+test_match '^X +rps +9 .*too few runs' text 'too few runs are reported'
 test_same '{"rules":[]}' "$(jq -c . policy.json)" 'and give no margins'
 for n in 1 2; do
   runs 7 $n >few.jsonl

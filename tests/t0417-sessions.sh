@@ -48,7 +48,7 @@ test_same 'all cases [8,8] true {"clients":50,"command":"all cases"}' \
 test_same 8,1 "$(jq -r 'select(.families) | "\(.families.primary.tests),\(.families.common.tests)"' deltas)" \
   'the common row is a family of tests by itself'
 test_match '^Worse: C3 rps -[78]\.[0-9]% \[.*\] beside all cases; all cases moved by -[0-9.]+% \[.*\] together, which may be the machine; measured in different sessions, assumed to differ by 3% on a virtual machine, so changes below about [0-9]+% cannot be told from the machine; vkb-ab and vkb-load --again measure both sides in turns$' \
-  text 'the first line says what cannot be told, and what to do'
+  text 'the first line gives the smallest visible change and what to do'
 test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] beside all cases' text \
   'the row says what changed beside all cases'
 test_match '^\? +all cases .*what the 8 cases have in common; may be the machine' text \

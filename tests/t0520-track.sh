@@ -136,7 +136,7 @@ leasing() {
   test_that "$what: another takes it" claim --owner two --max-commits 1
   test_same c9 "$(titles)" "$what: it is the same"
   test_status 1 "$what: the first one is late" track heartbeat --owner one "$(id HEAD)"
-  test_match "$(id HEAD): the lease is lost: it is in_progress, owned by 'two'" .err "$what: is told"
+  test_match "$(id HEAD): the lease is lost: it is in_progress, owned by 'two'" .err "$what: the runner reports it"
   test_status 1 "$what: it holds nothing" track heartbeat --owner one
   test_status 1 "$what: its mark comes too late" mark --owner one --status complete HEAD
   test_same c9 "$(states in_progress)" "$what: and changes nothing"

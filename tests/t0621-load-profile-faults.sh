@@ -19,7 +19,7 @@ for file in profile.json perf.data stacks.folded flame.svg functions.txt mine; d
 done
 test_status 2 'a profile without perf' profile --runs 1 --profiles old --profile c.json
 test_match "^vkb-load: vkb-profile exited with 2: vkb-profile: cannot start 'perf': No such file or directory\$" \
-  .err 'the message says how vkb-profile ended, and what it said'
+  .err 'the message has the exit status and the error of vkb-profile'
 test_match "^	vkb-profile: cannot run perf: install it with " .err 'with all its lines'
 test_match "^vkb-load: SET-d16-P1-c1-k10: not profiled: vkb-profile exited with 2: vkb-profile: cannot start 'perf'" \
   .err 'the case that is not profiled is named'
@@ -42,7 +42,7 @@ test_match "cannot remove 'firm/SET-d16-P1-c1-k10/perf.data': Is a directory" .e
 test_absent 'cannot remove .*(stacks|flame|functions|json)' .err \
   'files that are not there need not be removed'
 
-# Each node has its profile; all that fail are said.
+# Each node has its profile; each that fails is reported.
 sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":3/' c.json >cluster.json
 test_status 2 'the nodes of a cluster without perf' \
   profile --profiles nodes --profile-nodes --profile-time 500ms cluster.json

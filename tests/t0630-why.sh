@@ -62,7 +62,7 @@ for file in r/round-*/*/profile.json; do
   jq -c 'del(.per_req, .derived)' "$file" >bare && mv bare "$file"
 done
 test_that 'where no requests were counted' why base main
-test_match '(^|[^a-z_])read([^a-z_]|$)' .out 'the functions are said all the same'
+test_match '(^|[^a-z_])read([^a-z_]|$)' .out 'the functions are listed nevertheless'
 test_match 'there is no table of counters' .err 'and why there is no more'
 test_status 2 'another command in its place' why main base
 test_match 'of another command: --anew deletes them' .err 'is refused'

@@ -72,7 +72,7 @@ for change in '.env.host = "g"' '.env.governor = "powersave"' \
     "$(names)" 'is named'
 done
 run 'if .run.index == 2 then .env.governor = "powersave" else . end' >s
-test_status 1 'one run under another sky' compare r s
+test_status 1 'one run in another environment' compare r s
 test_match '^governor: performance against performance and powersave$' .out 'is seen'
 test_status 1 'even if it is so on both sides' compare s s
 vkb-stats r >r.sum

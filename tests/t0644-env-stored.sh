@@ -20,7 +20,7 @@ test_that 'dry run' vkb-pgpush --dry-run both
 test_match '^CREATE TABLE vkb_envs ' .out 'says the table'
 runs s1 >alone
 test_that 'of runs alone' vkb-pgpush --dry-run alone
-test_same 0 "$(grep -c vkb_envs .out)" 'there is none'
+test_same 0 "$(grep -c vkb_envs .out)" 'the table of environments is not made'
 
 test_that 'a push' vkb-pgpush both
 test_match ': 4 runs stored, .*; vkb_envs: 2 of 2 env records stored$' .err 'counts'

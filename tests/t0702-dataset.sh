@@ -65,7 +65,7 @@ for f in csv tsv xml jsonl; do
   [ $f = csv ] || test_that "$f: as CSV has it" cmp csv.one $f.one
   [ $f = csv ] || test_that "$f: all of it" cmp csv.digest $f.digest
 done
-test_match '^[0-9a-f]{40}$' csv.digest 'all of what?'
+test_match '^[0-9a-f]{40}$' csv.digest 'the digest is that of a dataset'
 # shellcheck disable=SC2016 # no expansion
 test_same '"\x00\x00\x80?\x00\x00\x00@"' "$(cat npy.one)" 'a vector'
 test_same '"\x01\x02\x03\x04\x05\x06\a\b"' "$(cat npy.last)" 'of any bytes'
@@ -75,7 +75,7 @@ test_same 3000 "$(cat both.size)" 'streams share the rows'
 # trouble WHAT FILE TEXT PATTERN: with no server at all.
 trouble() {
   test_status 2 "$1" "$engine" -p 1 -t "$3" --dataset "$2" -n 1
-  test_match "$4" .err "$1: said"
+  test_match "$4" .err "$1: the error names it"
 }
 printf 'id,t\n1,2\n1\n' >short.csv
 printf '<c>\n<doc><id>&x;</id></doc></c>' >bad.xml

@@ -14,7 +14,7 @@
 /* Names of one kind, by the texts of their numbers: "(12)". */
 struct names {
 	struct intern *numbers;
-	size_t *texts; /* in the profile; NO_TEXT: not said yet */
+	size_t *texts; /* in the profile; NO_TEXT: not known yet */
 	size_t n, cap;
 };
 

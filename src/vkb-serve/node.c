@@ -303,7 +303,7 @@ check_ready(struct node *n, struct str *why)
 	pid = reply_info(r, "process_id");
 	if (!loading || !pid || strcmp(loading, "0") != 0)
 		goto out;
-	/* A counted server is told another pid. */
+	/* A counted server sees another process id. */
 	n->pid = n->spec->count ? (long)proc_pid(n->proc) : atol(pid);
 	/* If the process is not of the group that we started, another server
 	 * has the port; ours will end with an error. */

@@ -48,7 +48,7 @@ struct cell {
 	double case_sd;    /* of each case in each session */
 	int changed;       /* cases of the contender that differ */
 	double change;     /* ratio of their throughput less 1 */
-	bool told;         /* it is what vkb-load tells: found in 4 of 5 */
+	bool told; /* the change that vkb-load prints: found in 4 of 5 */
 	/* Goals, as shares. Alarms 0: .05 where nothing changed. Where
 	 * something did, Benjamini and Hochberg allow some of what they find to
 	 * be false. */

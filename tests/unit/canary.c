@@ -1,6 +1,6 @@
 /*
  * Canaries: which rows they are, how many tests their p pays for, and what is
- * said of one that does not hold.
+ * reported of one that does not hold.
  */
 #include "rows.h"
 

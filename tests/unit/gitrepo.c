@@ -75,8 +75,8 @@ walks(struct gitrepo *r)
 	} cases[] = {
 	    {"A", NULL, "A 0", "a root", 0, false},
 	    {"A", NULL, "A 0", "a root by first parents", 0, true},
-	    {"F", NULL, "FEDCBA 0", "children first, whatever the clock said",
-		0, false},
+	    {"F", NULL, "FEDCBA 0",
+		"children first, whatever the time of the commit", 0, false},
 	    {"F", NULL, "FEDBA 0", "by first parents", 0, true},
 	    {"F", "D", "FE 0", "without D and what it descends from", 0, false},
 	    {"F", "B", "FEDC 0", "without B and A", 0, false},

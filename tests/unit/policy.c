@@ -40,7 +40,7 @@ answers(void)
 	tap_near(a.margin, .03, 1e-12, "a rule without patterns is of all");
 	tap_ok(a.better == -1 && a.gate == -1 && a.exact == -1 &&
 		!a.waiver.reason && !a.margin_auto,
-	    "and the rest is not said");
+	    "and the rest is left out");
 	policy_find_answer(p, c, "GET", "p99_latency_ms", day, &a);
 	tap_near(a.margin, .08, 1e-12, "a later rule wins");
 	tap_ok(a.gate == 0, "info");

@@ -1,4 +1,4 @@
-/* What the engine measured, as the rooms of a run record: field by field. */
+/* What the engine measured, as the sections of a run record, field by field. */
 #include "tap.h"
 
 #include "hist.h"

@@ -296,7 +296,7 @@ lapses(void)
 	policy_free(rules.policy);
 	rules.policy = NULL;
 	rules_add_lapses(&rules, c, 2);
-	tap_ok(c[0].nlapses == 0, "without a policy there are none either");
+	tap_ok(c[0].nlapses == 0, "without a policy there are no lapses");
 	free(c[0].lapses);
 }
 

@@ -143,7 +143,8 @@ simulated(void)
 		double found = simulate(&s, v[i].runs, change, 1000);
 
 		tap_ok(fabs(found - .8) < .05,
-		    "simulated: %zu runs of %zu cases find in .8 what is told: "
+		    "simulated: %zu runs of %zu cases find the stated change "
+		    "in .8: "
 		    "%g",
 		    v[i].runs, v[i].cases, found);
 	}

@@ -382,7 +382,7 @@ settings(void)
 	summary_free(s);
 }
 
-/* A folder that is not there: said once, and all is counted in memory. */
+/* A missing folder is reported once, and all is counted in memory. */
 static void
 no_room(void)
 {
@@ -398,7 +398,8 @@ no_room(void)
 		bad += summary_add(s, rec, "test") < 0;
 		json_free(rec);
 	}
-	tap_ok(bad == 1, "no room for a file: said once (%zu)", bad);
+	tap_ok(
+	    bad == 1, "a file that cannot be made is reported once (%zu)", bad);
 	for (size_t i = 0; i < summary_count(s); i++) {
 		rec = summary_record(s, i, false);
 		n += rec != NULL;

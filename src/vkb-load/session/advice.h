@@ -21,7 +21,7 @@ struct advice {
 /* Returns how many runs of each case and build '--runs auto' makes. */
 size_t advice_choose_runs(const struct schedule *);
 
-/* The schedule has its cases, and is borrowed. quiet: nothing is told. */
+/* The schedule has its cases, and is borrowed. quiet: no message is printed. */
 void advice_open(struct advice *, const struct schedule *, bool quiet);
 void advice_close(struct advice *);
 
