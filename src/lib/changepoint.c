@@ -1,5 +1,6 @@
 #include "changepoint.h"
 #include "energy.h"
+#include "level.h"
 #include "mem.h"
 #include "spike.h"
 #include "stats.h"
@@ -16,18 +17,6 @@
 #define FEW 10     /* so many points of a side have few permutations, */
 #define RARE .0001 /* and this is the highest p of their t test */
 
-/* One level: points x[from..from+n-1]. */
-struct level {
-	size_t from, n;
-	double mean, m2; /* sum of (x - mean)^2 */
-	/* The change at its start: */
-	double p;
-	size_t lo, hi;      /* where it may be */
-	size_t first, last; /* points it was tested with, last >= 1 */
-	bool rare;          /* p is that of stretch_test */
-	size_t seen[2];     /* points of its two sides when Otava tested it */
-};
-
 struct series {
 	const struct changepoint_rules *rules;
 	double *x;  /* without the missing ones */
@@ -36,49 +25,6 @@ struct series {
 	struct level *levels; /* one more than changes */
 	size_t nlevels, cap;
 };
-
-static struct level
-measure_level(const double *x, size_t from, size_t to)
-{
-	struct level l = {.from = from, .n = to - from};
-
-	l.m2 = stats_squares(x + from, l.n, &l.mean);
-	return l;
-}
-
-/* Chan, Golub & LeVeque, American Statistician 37 (1983). */
-static struct level
-merge_levels(const struct level *a, const struct level *b)
-{
-	double n = (double)(a->n + b->n), d = b->mean - a->mean;
-	struct level l = *a;
-
-	l.n += b->n;
-	l.mean += d * (double)b->n / n;
-	l.m2 += b->m2 + d * d * (double)a->n * (double)b->n / n;
-	return l;
-}
-
-/* Returns p of Student's t test. Otava uses variances of populations. */
-static double
-compute_t_test_p(const struct level *a, const struct level *b, bool otava)
-{
-	double m = (double)a->n, n = (double)b->n, df = m + n - 2;
-	double ss =
-	    otava ? a->m2 * (m - 1) / m + b->m2 * (n - 1) / n : a->m2 + b->m2;
-	double d = fabs(b->mean - a->mean), se;
-
-	if (df < 1)
-		return 1;
-	se = sqrt(ss / df * (1 / m + 1 / n));
-	return se > 0 ? 2 * tdist_sf(d / se, df) : d == 0;
-}
-
-static double
-compute_magnitude(const struct level *a, const struct level *b)
-{
-	return spike_size(a->mean, b->mean);
-}
 
 struct interval {
 	size_t from, to; /* in the window */
@@ -141,9 +87,9 @@ divide_window(struct series *s, size_t from, struct window *w, double p)
 				best = &w->v[i];
 		if (!best->tau)
 			break;
-		a = measure_level(x, best->from, best->tau);
-		b = measure_level(x, best->tau, best->to);
-		if (!(compute_t_test_p(&a, &b, s->rules->otava) <= p))
+		a = level_measure(x, best->from, best->tau);
+		b = level_measure(x, best->tau, best->to);
+		if (!(level_p(&a, &b, s->rules->otava) <= p))
 			break;
 		right = (struct interval){best->tau, best->to, 0, 0};
 		best->to = best->tau;
@@ -185,7 +131,7 @@ find_candidates(struct series *s)
 	free(w.inv);
 	free(w.v);
 	for (size_t i = 0; i < s->nlevels; i++)
-		s->levels[i] = measure_level(s->x, s->levels[i].from,
+		s->levels[i] = level_measure(s->x, s->levels[i].from,
 		    i + 1 < s->nlevels ? s->levels[i + 1].from : s->n);
 }
 
@@ -211,7 +157,7 @@ drop_weak_changes(struct series *s, weakness *of)
 			break;
 		rest = --s->nlevels - worst;
 		s->levels[worst - 1] =
-		    merge_levels(&s->levels[worst - 1], &s->levels[worst]);
+		    level_merge(&s->levels[worst - 1], &s->levels[worst]);
 		memmove(&s->levels[worst], &s->levels[worst + 1],
 		    rest * sizeof *s->levels);
 		memmove(&weak[worst], &weak[worst + 1], rest * sizeof *weak);
@@ -229,8 +175,7 @@ weigh_by_t_test(struct series *s, size_t i)
 {
 	const struct level *a = &s->levels[i - 1];
 	struct level *b = &s->levels[i];
-	double size = compute_magnitude(a, b),
-	       p = compute_t_test_p(a, b, s->rules->otava);
+	double size = level_size(a, b), p = level_p(a, b, s->rules->otava);
 
 	if (s->rules->otava) {
 		b->p = p;
@@ -246,7 +191,7 @@ static double
 weigh_by_trend(struct series *s, size_t i)
 {
 	const struct level *a = &s->levels[i - 1], *b = &s->levels[i];
-	struct level both = merge_levels(a, b);
+	struct level both = level_merge(a, b);
 	double steps = a->m2 + b->m2, rss;
 
 	if (both.n < 4) /* a parabola fits any 3 points */
@@ -327,7 +272,7 @@ drop_stairs(struct series *s)
 			k++;
 		k = k > 0 && is_slope(s, i, i + k) ? i + k : i;
 		for (size_t j = i + 1; j <= k; j++)
-			joined = merge_levels(&joined, &s->levels[j]);
+			joined = level_merge(&joined, &s->levels[j]);
 		s->levels[kept++] = joined;
 	}
 	s->nlevels = kept;
@@ -486,7 +431,7 @@ describe_spike(const struct series *s, const double *v, size_t at, size_t to,
     struct changepoint *c)
 {
 	const struct level *l = s->levels, *end = l + s->nlevels;
-	struct level own = measure_level(v, at, to);
+	struct level own = level_measure(v, at, to);
 
 	while (l + 1 < end && s->at[l[1].from] < at)
 		l++;
@@ -499,7 +444,7 @@ describe_spike(const struct series *s, const double *v, size_t at, size_t to,
 	    .lo = at,
 	    .hi = at,
 	    .n = {l->n, own.n},
-	    .p = compute_t_test_p(l, &own, false),
+	    .p = level_p(l, &own, false),
 	    .t = true,
 	    .spike = true};
 	return true;

@@ -1,4 +1,4 @@
-/* vkb-record(5) says what the tables of record.c and metric.c say. */
+/* vkb-record(5) says what the tables of recordtypes.c and metric.c say. */
 #include "tap.h"
 
 #include "json.h"

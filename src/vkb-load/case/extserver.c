@@ -1,12 +1,12 @@
 #include "extserver.h"
 #include "client.h"
-#include "config.h"
 #include "err.h"
 #include "json.h"
 #include "keyspace.h"
 #include "mem.h"
 #include "num.h"
 #include "record.h"
+#include "settings.h"
 #include "str.h"
 #include "sysfile.h"
 #include "target.h"
@@ -15,14 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
-
-/* A setting before we changed it. */
-struct old_setting {
-	size_t node;
-	char *name, *value;
-};
 
 struct extserver {
 	struct json *record;
@@ -33,8 +26,7 @@ struct extserver {
 	char *prefix; /* of our keys; NULL: the server may be emptied */
 	bool used;    /* it was empty and may hold our keys now */
 	char *ids;    /* run_id of each primary when it was seen empty */
-	struct old_setting *old;
-	size_t n, cap;
+	struct settings changed;
 };
 
 /*
@@ -279,7 +271,7 @@ extserver_close(struct extserver *r)
 	json_free(r->record);
 	free(r->prefix);
 	free(r->ids);
-	free(r->old);
+	settings_free(&r->changed);
 	free(r);
 }
 
@@ -295,109 +287,6 @@ extserver_local(const struct extserver *r)
 	return r->local;
 }
 
-/*
- * Returns the value of a setting, or NULL if it cannot be read. Caller frees.
- */
-static char *
-read_setting(const struct extserver *r, struct client *c, const char *name)
-{
-	struct reply *reply =
-	    CLIENT_CALL(c, control_ms(&r->t.e, 0), "CONFIG", "GET", name);
-	char *v = NULL;
-
-	if (reply && reply_type(reply) == REPLY_ARRAY && reply_len(reply) == 2)
-		v = mem_str(reply_text(reply_at(reply, 1)));
-	reply_free(reply);
-	return v;
-}
-
-/* Parses 100mb, in the units of valkey.conf. Returns -1 if not a number. */
-static double
-parse_amount(const char *s)
-{
-	static const struct {
-		const char *unit;
-		double factor;
-	} units[] = {{"", 1}, {"b", 1}, {"k", 1e3}, {"kb", 1024}, {"m", 1e6},
-	    {"mb", 1048576}, {"g", 1e9}, {"gb", 1073741824}};
-	char *end;
-	double v = strtod(s, &end);
-
-	for (size_t i = 0; end != s && i < sizeof units / sizeof *units; i++)
-		if (strcasecmp(end, units[i].unit) == 0)
-			return v * units[i].factor;
-	return -1;
-}
-
-static bool
-is_same_value(const char *a, const char *b)
-{
-	return strcasecmp(a, b) == 0 ||
-	    (parse_amount(a) >= 0 && parse_amount(a) == parse_amount(b));
-}
-
-static int
-set_setting(struct extserver *r, struct client *c, size_t node,
-    const char *name, const char *value)
-{
-	char *old = read_setting(r, c, name), *now;
-	struct reply *reply;
-	int rc = 0;
-
-	if (!old)
-		return err_fail("the server has no setting '%s'", name);
-	reply = CONTROL_ASK(
-	    c, control_ms(&r->t.e, 0), "CONFIG", "SET", name, value);
-	if (!reply) {
-		free(old);
-		return -1;
-	}
-	reply_free(reply);
-	r->old = mem_grow(r->old, r->n, &r->cap, sizeof *r->old);
-	r->old[r->n++] = (struct old_setting){
-	    .node = node, .name = mem_str(name), .value = old};
-	now = read_setting(r, c, name);
-	if (!now || !is_same_value(now, value))
-		rc = err_fail("setting '%s': '%s' was set, the server has '%s'",
-		    name, value, now ? now : "nothing");
-	free(now);
-	return rc;
-}
-
-/* Returns the text of a setting; that of a number is put into 'number'. */
-static const char *
-get_text(const struct json *setting, char number[32])
-{
-	if (json_str(setting))
-		return json_str(setting);
-	snprintf(number, 32, "%.15g", json_num(setting, 0));
-	return number;
-}
-
-/* Checks the settings that a server of our own would be started with. */
-static int
-check_settings(const struct extserver *r, struct client *c)
-{
-	const struct json *own = json_get(r->config, "server_config");
-	char number[32], *has;
-	const char *want;
-	int rc = 0;
-
-	for (const struct json *m = json_first(own); m && rc == 0;
-	     m = json_next(m)) {
-		if (config_secret(json_key(m)))
-			continue;
-		want = get_text(m, number);
-		has = read_setting(r, c, json_key(m));
-		if (!has || !is_same_value(has, want))
-			rc = err_fail("the case has %s '%s', the server %s%s%s",
-			    json_key(m), want, has ? "'" : "",
-			    has ? has : "does not say", has ? "'" : "");
-		free(has);
-	}
-	return rc;
-}
-
 /* Checks that the server is of the kind that the record would say. */
 static int
 check_topology(const struct extserver *r, struct client *c)
@@ -407,7 +296,7 @@ check_topology(const struct extserver *r, struct client *c)
 	bool tls = json_get_bool(config, "tls_mode", false);
 	double want = json_get_num(config, "io_threads", 0);
 	double nodes = json_get_num(config, "cluster_nodes", 0);
-	char *has = read_setting(r, c, "io-threads");
+	char *has = settings_read(&r->t, c, "io-threads");
 	int rc = 0;
 
 	if (cluster != r->t.e.cluster)
@@ -437,26 +326,18 @@ check_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
 	const struct extserver *r = arg;
 
-	(void)t;
 	if (i == 0 && check_topology(r, c) < 0)
 		return -1;
-	return check_settings(r, c);
+	return settings_check(t, c, json_get(r->config, "server_config"));
 }
 
 static int
 apply_to_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
 	struct extserver *r = arg;
-	char number[32];
-	int rc = 0;
 
-	(void)t;
-	for (const struct json *m =
-		 json_first(json_get(r->config, "config_set"));
-	     m && rc == 0; m = json_next(m)) {
-		rc = set_setting(r, c, i, json_key(m), get_text(m, number));
-	}
-	return rc;
+	return settings_change(
+	    &r->changed, t, i, c, json_get(r->config, "config_set"));
 }
 
 /*
@@ -516,35 +397,10 @@ extserver_prepare(
 	    : 0;
 }
 
-static int
-restore_settings(struct extserver *r)
-{
-	struct client *c;
-	struct reply *reply;
-	struct old_setting *o;
-	int rc = 0;
-
-	while (r->n > 0) {
-		o = &r->old[--r->n];
-		c = target_client(&r->t, o->node);
-		reply = c ? CONTROL_ASK(c, control_ms(&r->t.e, 0), "CONFIG",
-				"SET", o->name, o->value)
-			  : NULL;
-		if (!reply)
-			rc = err_fail("cannot restore setting '%s' to '%s'",
-			    o->name, o->value);
-		reply_free(reply);
-		client_close(c);
-		free(o->name);
-		free(o->value);
-	}
-	return rc;
-}
-
 int
 extserver_restore(struct extserver *r)
 {
 	int rc = r->used ? remove_keys(r) : 0;
 
-	return restore_settings(r) < 0 ? -1 : rc;
+	return settings_restore(&r->changed, &r->t) < 0 ? -1 : rc;
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define REFUSED_PERCENT 1
+
 bool
 served_is_load(const char *name, size_t n)
 {
@@ -120,6 +122,33 @@ served_read(const struct served *s, struct served_counts *sum)
 		sum->misses += read_field(stats, "keyspace_misses");
 		reply_free(commands);
 		reply_free(stats);
+	}
+	return 0;
+}
+
+int
+served_check(const struct served_counts *before,
+    const struct served_counts *after, double requests, double least,
+    struct engine_result *r)
+{
+	double calls = after->calls - before->calls;
+	double errors = after->errors - before->errors;
+	double hits = after->hits - before->hits;
+	double misses = after->misses - before->misses;
+
+	r->errors_unknown = isnan(errors);
+	if (!isnan(errors))
+		r->errors_total = (uint64_t)fmax(0, errors);
+	if (hits + misses > 0)
+		r->hit_rate_percent = 100 * hits / (hits + misses);
+	if (calls < least) {
+		err_say("the servers served only %.0f of %.0f requests", calls,
+		    requests);
+		return 1;
+	}
+	if (errors * 100 > calls * REFUSED_PERCENT) {
+		err_say("%.0f of %.0f requests were refused", errors, calls);
+		return 1;
 	}
 	return 0;
 }

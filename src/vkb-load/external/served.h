@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct engine_result;
 struct served;
 struct target;
 
@@ -28,6 +29,15 @@ void served_close(struct served *);
  * Reads the sums over all primaries. Returns 0, or -1 after reporting an error.
  */
 int served_read(const struct served *, struct served_counts *);
+
+/*
+ * Puts errors and hit rate between two readings into a result, and checks that
+ * the servers served at least 'least' of 'requests' and refused at most 1 %.
+ * Returns 0, or 1 after reporting that the result is not valid.
+ */
+int served_check(const struct served_counts *before,
+    const struct served_counts *after, double requests, double least,
+    struct engine_result *);
 
 /*
  * Returns false for commands of control connections, replicas and connecting

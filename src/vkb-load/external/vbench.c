@@ -28,7 +28,6 @@
 #define TRIAL_LEAST_S .2
 #define TRIAL_MOST_S 5
 #define TRIALS 12
-#define REFUSED_PERCENT 1
 #define SEEN .9     /* least served part of the requests of a run by duration */
 #define NEARLY 1.25 /* tolerated factor of an emulated duration */
 
@@ -333,50 +332,6 @@ set_tool(const struct vbench *v, const struct how *h, struct json *rec)
 		json_del(json_get(rec, "run"), "seed");
 }
 
-static void
-set_figures(struct engine_result *r, const struct json *m)
-{
-	r->rps = json_get_num(m, "rps", NAN);
-	r->avg_ms = json_get_num(m, "avg_latency_ms", NAN);
-	r->min_ms = json_get_num(m, "min_latency_ms", NAN);
-	r->p50_ms = json_get_num(m, "p50_latency_ms", NAN);
-	r->p95_ms = json_get_num(m, "p95_latency_ms", NAN);
-	r->p99_ms = json_get_num(m, "p99_latency_ms", NAN);
-	r->p999_ms = json_get_num(m, "p999_latency_ms", NAN);
-	r->max_ms = json_get_num(m, "max_latency_ms", NAN);
-	r->elapsed_s = r->requests ? (double)r->requests / r->rps : NAN;
-}
-
-/*
- * Checks the result against the servers' counters. Returns 0, or 1 after
- * reporting that it is not valid.
- */
-static int
-check_served(struct engine_result *r, const struct served_counts *a,
-    const struct served_counts *b, const struct vbargs_length *p)
-{
-	double calls = b->calls - a->calls, errors = b->errors - a->errors;
-	double hits = b->hits - a->hits, misses = b->misses - a->misses;
-	double least =
-	    p->requests ? (double)p->requests : SEEN * r->rps * p->duration_s;
-
-	r->errors_unknown = isnan(errors);
-	if (!isnan(errors))
-		r->errors_total = (uint64_t)fmax(0, errors);
-	if (hits + misses > 0)
-		r->hit_rate_percent = 100 * hits / (hits + misses);
-	if (calls < least) {
-		err_say("the servers served only %.0f of %.0f requests", calls,
-		    p->requests ? least : least / SEEN);
-		return 1;
-	}
-	if (errors * 100 > calls * REFUSED_PERCENT) {
-		err_say("%.0f of %.0f requests were refused", errors, calls);
-		return 1;
-	}
-	return 0;
-}
-
 static int
 warm_up(struct vbench *v, const struct engine_job *j, const struct how *h)
 {
@@ -402,6 +357,7 @@ measure_process(struct vbench *v, const struct engine_job *j,
 {
 	struct json *metrics = NULL;
 	struct child c = {0};
+	double asked;
 	int rc = -1;
 
 	if (run_process(v, j, p, false, &c) < 0 ||
@@ -410,10 +366,12 @@ measure_process(struct vbench *v, const struct engine_job *j,
 	r->requests = (uint64_t)p->requests;
 	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
 	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
-	set_figures(r, metrics);
+	vbresult_figures(metrics, r);
 	watch_report(
 	    c.watch, &(struct watch_load){.requests = r->requests}, j->cost);
-	rc = check_served(r, &c.before, &c.after, p);
+	asked = p->requests ? (double)p->requests : r->rps * p->duration_s;
+	rc = served_check(
+	    &c.before, &c.after, asked, p->requests ? asked : SEEN * asked, r);
 out:
 	json_free(metrics);
 	child_free(&c);
