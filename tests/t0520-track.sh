@@ -198,8 +198,8 @@ holding() {
   new e
   test_status 125 "$what: without a claim" track heartbeat --owner one "$(id HEAD)" -- touch ran
   test_status 1 "$what: it does not run" test -e ran
-  claim --owner one --max-commits 1 --lease 1s >/dev/null
-  held="vkb-trackcommits heartbeat --owner one --lease 1s $store $(id HEAD) --"
+  claim --owner one --max-commits 1 --lease 3s >/dev/null
+  held="vkb-trackcommits heartbeat --owner one --lease 3s $store $(id HEAD) --"
   test_status 7 "$what: the command's status" $held sh -c 'exit 7'
   test_status 127 "$what: no such command" $held no-such-command
   lease() { track query --format jsonl | jq -r .lease_until; }
