@@ -24,7 +24,8 @@ bool counts_any(const struct counts_opts *, const struct schedule *);
 /*
  * Checks before anything is measured that all that is wanted can be counted.
  * 'running': the server is not ours. Returns 0, or -1 after reporting what
- * cannot be counted, and why. With 'possible' that is no error.
+ * cannot be counted, and why. With 'possible' that is not
+ * an error.
  */
 int counts_check(struct counts_opts *, const struct schedule *, bool running);
 

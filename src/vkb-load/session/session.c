@@ -40,7 +40,7 @@ static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
 
 struct session {
 	const struct session_opts *o;
-	struct counts_opts count; /* what can be counted */
+	struct counts_opts count;  /* what can be counted */
 	struct stopping_rule rule; /* with the number of runs */
 	struct schedule a;
 	struct advice advice;
