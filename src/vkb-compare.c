@@ -296,6 +296,8 @@ compare_sides(const struct sides *s, const struct rules *r, size_t *n)
 				judge_compare(&c[(*n)++], &s->base, s->who[b],
 				    other, i, r);
 	decide_all(c, *n, r);
+	for (size_t i = 0; i < *n; i++)
+		together_describe(&c[i]);
 	decide_overall(c, *n);
 	subject_tell_apart(c, *n);
 	return c;

@@ -90,6 +90,8 @@ static const struct opt option_table[] = {
 	.help = "ignore profiling_sets"},
     {0, "count", OPT_FLAG, AT(session.count.all),
 	.help = "also count the instructions of each case, exactly"},
+    {0, "count-possible", OPT_FLAG, AT(session.count.possible),
+	.help = "the same of each case that can be counted"},
     {0, "count-only", OPT_FLAG, AT(session.count.only),
 	.help = "count the instructions, measure nothing"},
     {0, "profiles", OPT_STR, AT(profiles.dir), "DIR",

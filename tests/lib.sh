@@ -23,6 +23,8 @@ unset NO_COLOR COLUMNS CDPATH SOURCE_DATE_EPOCH GIT_DIR GIT_WORK_TREE GIT_INDEX_
 unset VKB_OWNER VKB_USER VKB_PASSWORD VKB_HOST VKB_PORT
 VKB_LOCK=no # tests run beside each other; what they measure does not matter
 export VKB_LOCK
+VKB_COUNT=no # as vkb-ab would, which takes seconds for each case
+export VKB_COUNT
 unset VALKEYCLI_AUTH REDISCLI_AUTH
 tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}

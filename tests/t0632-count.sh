@@ -77,7 +77,7 @@ test_that 'a server that does more is counted' \
   vkb-load -q --count-only --label more more.json
 runs .out | jq -c 'del(.config.server_config, .subject.binary_sha256)' >more.jsonl
 test_status 1 'it is found' vkb-compare a.jsonl more.jsonl
-test_match '^Worse: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly' \
+test_match '^More work: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly' \
   .out 'the headline says by how much'
 runs b.jsonl | jq -c '.metrics.instructions_per_req *= 1 + .run.index / 100' >loose.jsonl
 test_status 0 'a count that varies is not judged' vkb-compare b.jsonl loose.jsonl

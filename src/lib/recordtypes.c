@@ -187,7 +187,9 @@ static const struct record_key delta_keys[] = {
     {"visible", N, false, "smallest relative change that these runs detect"},
     {"needed", O, false, "runs (and minutes) that would decide it"},
     {"waiver", O, false, "why the change is waived: rule, reason, expires"},
-    {"notes", A, false, "texts"}, {0}};
+    {"notes", A, false, "texts"},
+    {"together", S, false, "what count and time of the case say together"},
+    {0}};
 
 static const struct record_key comparison_keys[] = {
     {"baseline", O, true, "subject"}, {"contender", O, true, "subject"},

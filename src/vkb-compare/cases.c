@@ -1,4 +1,5 @@
 #include "cases.h"
+#include "functions.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -246,8 +247,11 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 	else if (of == CASES_SUBJECTS && record_is(rec, "build") &&
 	    strcmp(json_get_str(rec, "status"), "ok") == 0)
 		add_build(c, rec);
-	else
+	else {
+		if (record_is(rec, "profile"))
+			functions_add(c->functions, rec);
 		note_subject(c, json_get(rec, "subject"));
+	}
 	json_free(rec);
 	return rc;
 }
@@ -271,7 +275,8 @@ cases_read(
 	const char *text;
 	int rc = 0, got;
 
-	*c = (struct cases){.subject_texts = intern_new()};
+	*c = (struct cases){
+	    .subject_texts = intern_new(), .functions = functions_new()};
 	if (of != CASES_HISTS)
 		summary_ignore_hists(runs);
 	do {
@@ -305,6 +310,7 @@ cases_free(struct cases *c)
 	free(c->v);
 	free(c->subjects);
 	intern_free(c->subject_texts);
+	functions_free(c->functions);
 	*c = (struct cases){0};
 }
 

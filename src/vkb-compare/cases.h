@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct functions;
 struct json;
 struct intern;
 struct part;
@@ -28,6 +29,7 @@ struct cases {
 	size_t nsubjects;
 	struct intern
 	    *subject_texts; /* texts of subjects, in the order of the input */
+	struct functions *functions; /* of counted cases */
 };
 
 /* What to read: the values, the histograms too, which are large, or the

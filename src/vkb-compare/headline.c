@@ -23,20 +23,43 @@ struct next {
 	double minutes; /* NAN: not known */
 };
 
+/* Cases of which the headline told what their counts and times say together,
+ * one for each verdict at most. */
+struct told {
+	const struct pairing *v[VERDICTS];
+	size_t n;
+};
+
+/* Does the sentence of a case that was told speak of this row? */
+static bool
+is_told(const struct told *t, const struct row *r)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i] == r->pair && together_has(r))
+			return true;
+	return false;
+}
+
 /* Returns the judged row of this verdict that changed most, among those that
- * are 'waived' or among the others, or NULL. */
+ * are 'waived' or among the others, and that was not told, or NULL. Counts them
+ * in *n. */
 static const struct row *
-find_largest_change(const struct comparison *c, enum verdict v, bool waived)
+find_largest_change(const struct comparison *c, enum verdict v, bool waived,
+    const struct told *t, size_t *n)
 {
 	const struct row *best = NULL;
 	double size = -1;
+
+	*n = 0;
 
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *r = &c->rows[i];
 		double d = fabs(log(r->facts.ratio));
 
-		if (!r->gate || r->waived != waived || r->verdict != v)
+		if (!r->gate || r->waived != waived || r->verdict != v ||
+		    is_told(t, r))
 			continue;
+		++*n;
 		d = isnan(d) ? 0 : d;
 		if (d > size) {
 			best = r;
@@ -46,51 +69,85 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived)
 	return best;
 }
 
-/* Adds "takes 155 more instructions per request (+3.3%), exactly": a count of
- * work, not of time. */
-static void
-add_exact_change(struct str *s, const struct row *r)
+/* Returns the word for a change: a count is not a time. */
+static const char *
+choose_word(const struct row *r, bool together, const char *word)
 {
-	double by = r->facts.median[1] - r->facts.median[0];
-	size_t what = strlen(r->name) - strlen("_per_req");
-	char buf[NUM_BUF];
+	bool more = r->facts.median[1] > r->facts.median[0];
 
-	str_printf(s, "takes %s %s %.*s per request", num_human(buf, fabs(by)),
-	    by > 0 ? "more" : "fewer", (int)what, r->name);
-	if (!isnan(r->facts.ratio))
-		str_printf(s, " (%+.1f%%)", 100 * (r->facts.ratio - 1));
-	str_add(s, ", exactly");
+	if (together)
+		more = r->pair->kind == TOGETHER_MORE_WORK;
+	if (r->waived || (together && r->pair->kind == TOGETHER_TIME) ||
+	    (!together && !report_is_exact(r)))
+		return word;
+	return more ? "more work" : "less work";
 }
 
-/* Adds "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions",
- * where 'r' is the largest of n changes. */
-static void
-add_change_phrase(struct str *s, const struct row *r, size_t n,
-    const char *word, const char *plural)
+/* Is the count or the time of the row's case, of which one changed, judged as
+ * the row is? Then the sentence about both tells more than one about the row.
+ */
+static bool
+is_together(const struct comparison *c, const struct row *r)
 {
-	size_t more = n - 1;
+	if (r->pair->kind == TOGETHER_NONE ||
+	    r->pair->kind == TOGETHER_UNCLEAR || r->waived)
+		return false;
+	for (size_t i = 0; i < c->nrows; i++)
+		if (c->rows[i].pair == r->pair &&
+		    report_is_judged(&c->rows[i]) &&
+		    c->rows[i].verdict == r->verdict &&
+		    together_has(&c->rows[i]))
+			return true;
+	return false;
+}
+
+/* Adds "SET rps 1.07x slower -6.2%, certain". */
+static void
+tell_row(struct str *s, const struct row *r)
+{
+	markup_cut(s, r->pair->name[0], LONGEST);
+	str_addc(s, ' ');
+	if (report_is_exact(r)) {
+		together_write_exact(s, r);
+		return;
+	}
+	markup_cut(s, r->name, LONGEST);
+	str_addc(s, ' ');
+	if (r->has_rest)
+		str_printf(s, "%+.1f%% [%+.1f, %+.1f] beside all cases",
+		    100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
+		    100 * (r->rest.hi95 - 1));
+	else
+		report_change(s, r);
+	if (r->certain)
+		str_add(s, ", certain");
+}
+
+/* Adds "worse: SET rps 1.07x slower -6.2%, certain, and 2 more regressions" for
+ * the changes of this verdict that are 'waived' or not. */
+static void
+add_change_phrase(struct str *s, const struct comparison *c, enum verdict v,
+    bool waived, struct told *t, const char *word, const char *plural)
+{
+	size_t more;
+	const struct row *r = find_largest_change(c, v, waived, t, &more);
+	bool together;
 
 	if (!r)
 		return;
-	str_printf(s, "%s%s: ", s->len ? "; " : "", word);
-	markup_cut(s, r->pair->name[0], LONGEST);
-	str_addc(s, ' ');
-	if (report_is_exact(r))
-		add_exact_change(s, r);
-	else {
-		markup_cut(s, r->name, LONGEST);
-		str_addc(s, ' ');
-		if (r->has_rest)
-			str_printf(s, "%+.1f%% [%+.1f, %+.1f] beside all cases",
-			    100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
-			    100 * (r->rest.hi95 - 1));
-		else
-			report_change(s, r);
-		if (r->certain)
-			str_add(s, ", certain");
+	together = is_together(c, r);
+	str_printf(
+	    s, "%s%s: ", s->len ? "; " : "", choose_word(r, together, word));
+	if (together) {
+		str_add(s, r->pair->together);
+		t->v[t->n++] = r->pair;
+		find_largest_change(c, v, waived, t, &more);
+	} else {
+		tell_row(s, r);
+		more--;
 	}
 	if (more)
-		str_printf(s, ", and %zu more %s", more,
+		str_printf(s, "%s and %zu more %s", together ? ";" : ",", more,
 		    more == 1 ? verdict_name(r->verdict) : plural);
 }
 
@@ -107,13 +164,13 @@ add_changes(struct str *s, const struct comparison *c)
 		"likely improvements"},
 	    {VERDICT_DIFFERENT, "different", "different"},
 	    {VERDICT_LIKELY_DIFFERENT, "likely different", "likely different"}};
+	struct told t = {0};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		add_change_phrase(s,
-		    find_largest_change(c, kinds[i].verdict, false),
-		    c->count[kinds[i].verdict], kinds[i].word, kinds[i].plural);
-	add_change_phrase(s, find_largest_change(c, VERDICT_REGRESSION, true),
-	    c->waived, "worse, but waived", "regressions");
+		add_change_phrase(s, c, kinds[i].verdict, false, &t,
+		    kinds[i].word, kinds[i].plural);
+	add_change_phrase(s, c, VERDICT_REGRESSION, true, &t,
+	    "worse, but waived", "regressions");
 }
 
 /* Sums what the unclear rows need. All rows of a case share its runs, so the
@@ -232,6 +289,31 @@ add_advice(struct str *s, const struct comparison *c)
 		str_printf(s,
 		    "%sthis machine is too noisy to tell for %zu result%s",
 		    s->len ? "; " : "", n.hopeless, num_plural(n.hopeless));
+}
+
+/* Adds "no more work per request; time cannot be told on this machine" of the
+ * cases for which that holds, if these are 'all' or not. */
+static void
+add_same_work(struct str *s, const struct comparison *c, bool all)
+{
+	const char *sep = s->len ? "; " : "";
+	const struct pairing *one = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->npairs; i++)
+		if (c->pairs[i].kind == TOGETHER_UNCLEAR) {
+			n++;
+			one = &c->pairs[i];
+		}
+	if ((n == c->matched) != all)
+		return;
+	if (n == 1)
+		str_printf(s, "%s%s", sep, one->together);
+	else if (n)
+		str_printf(s,
+		    "%s%s%zu cases: no more work per request; time cannot be "
+		    "told on this machine",
+		    sep, all ? "all " : "", n);
 }
 
 static void
@@ -363,7 +445,9 @@ report_headline(struct str *s, const struct comparison *c)
 				? "was not measured"
 				: "changed");
 	add_changes(&t, c);
+	add_same_work(&t, c, true);
 	add_no_change(&t, c);
+	add_same_work(&t, c, false);
 	add_busy(&t, c);
 	add_advice(&t, c);
 	if (c->failed_runs > 0)

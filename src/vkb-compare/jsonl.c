@@ -118,6 +118,8 @@ make_delta(const struct comparison *c, const struct row *r)
 	if (r->waived)
 		json_set(rec, "waiver", policy_describe_waiver(&r->waiver));
 	set_notes(rec, r);
+	if (together_has(r))
+		json_set_str(rec, "together", r->pair->together);
 	return rec;
 }
 

@@ -1,6 +1,7 @@
 #include "judge.h"
 #include "casename.h"
 #include "common.h"
+#include "functions.h"
 #include "history.h"
 #include "json.h"
 #include "mem.h"
@@ -326,6 +327,8 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		mark_primary(c, p, before);
 		find_lonely(c, p, r);
 		compare_environments(c, p);
+		p->functions = functions_explain(base->functions, p->side[0],
+		    contender->functions, p->side[1]);
 	}
 }
 

@@ -45,8 +45,9 @@ struct row {
 	double minutes; /* for the missing runs; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */
 	bool client_bound;
-	bool keys_differ;  /* grows with the number of keys, which differs */
-	const char *notes; /* of a row read from a record; NULL: judged here */
+	bool builds_differ; /* a count, of builds made otherwise */
+	bool keys_differ;   /* grows with the number of keys, which differs */
+	const char *notes;  /* of a row read from a record; NULL: judged here */
 };
 
 struct difference { /* a value of the environment that differs */

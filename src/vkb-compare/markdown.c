@@ -304,6 +304,31 @@ write_markdown_head(const struct page *p, const struct comparison *c)
 	str_free(&text);
 }
 
+/* Writes what counts and times say of each case, if that is of several. */
+static void
+write_markdown_together(const struct page *p, const struct comparison *c)
+{
+	size_t n = 0, left_out = 0;
+
+	for (size_t i = 0; i < c->npairs; i++)
+		n += c->pairs[i].together != NULL;
+	for (size_t i = 0; i < c->npairs && n > 1; i++) {
+		size_t before = p->s->len;
+
+		if (!c->pairs[i].together)
+			continue;
+		str_add(p->s, "- ");
+		markup_markdown_whole(p->s, c->pairs[i].together);
+		str_addc(p->s, '\n');
+		if (is_within_room(p, 48))
+			continue;
+		truncate_page(p, before);
+		left_out++;
+	}
+	write_left_out(p, left_out, "sentence");
+	str_add(p->s, n > 1 ? "\n" : "");
+}
+
 static void
 write_markdown_method(
     const struct page *p, const struct report *r, size_t which)
@@ -336,7 +361,8 @@ write_markdown_comparison(
 	size_t n = 0;
 
 	write_markdown_head(&p, c);
-	write_markdown_warnings(&p, w, REPORT_FAILED, 45);
+	write_markdown_together(&p, c);
+	write_markdown_warnings(&p, w, REPORT_FAILED, 52);
 	while (n < c->nrows && is_notable(order[n]))
 		n++;
 	write_markdown_rows(&p, order, 0, n, 65);

@@ -9,13 +9,18 @@
 #include <stddef.h>
 
 #include "cases.h"
+#include "together.h"
 
 struct pairing {
 	const struct kase *side[2]; /* baseline, contender; NULL: no partner */
 	char *note;                 /* keys that only one side has, or NULL */
-	char *name[2]; /* of the case on each side, for people; NULL: no
-			* partner; set by judge.c */
-	size_t rows;   /* metrics compared; counted by judge.c */
+	char *name[2];   /* of the case on each side, for people; NULL: no
+			  * partner; set by judge.c */
+	size_t rows;     /* metrics compared; counted by judge.c */
+	char *functions; /* that account for a change of its instructions, or
+			  * NULL */
+	char *together;  /* what its count and time say (together.h), or NULL */
+	enum together_kind kind;
 };
 
 /* In the order of the baseline's cases; caller frees with pairing_free. */

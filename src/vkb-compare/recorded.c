@@ -209,6 +209,15 @@ read_lost_cases(
 	return NULL;
 }
 
+static void
+read_together(struct pairing *p, const struct json *rec)
+{
+	const char *text = json_get_str(rec, "together");
+
+	if (text && !p->together)
+		p->together = mem_str(text);
+}
+
 /* Reads the records before the comparison record, one for each row or shift. */
 static const char *
 read_details(
@@ -232,6 +241,7 @@ read_details(
 
 			r->pair = &c->pairs[id];
 			why = read_row(r, p->records[i]);
+			read_together(&c->pairs[id], p->records[i]);
 		} else {
 			struct shift *t = &shifts->v[shifts->n++];
 

@@ -144,6 +144,8 @@ report_sentence(struct str *s, const struct row *r)
 	report_notes(&notes, r);
 	if (notes.len)
 		str_printf(s, "; %s", notes.s);
+	if (together_has(r))
+		str_printf(s, "; %s", r->pair->together);
 	str_free(&notes);
 }
 
@@ -417,6 +419,7 @@ report_notes(struct str *s, const struct row *r)
 		const char *text;
 	} notes[] = {{r->client_bound, "client-bound"},
 	    {r->keys_differ, "the faster side may have more keys"},
+	    {r->builds_differ, "the builds were made in different ways"},
 	    {isnan(f->ratio), "values of 0 or below: no ratio"},
 	    {strcmp(f->method, "exact") == 0, "no noise"},
 	    {strcmp(f->method, "identical") == 0, "identical values"},
@@ -436,6 +439,8 @@ report_notes(struct str *s, const struct row *r)
 			str_printf(s, "%s%s", sep, notes[i].text);
 			sep = ", ";
 		}
+	if (together_is_work(r) && r->pair->functions)
+		str_printf(s, ": %s", r->pair->functions);
 	if (f->serial > 0) {
 		str_printf(s,
 		    "%sruns are autocorrelated (lag-1 %.2f in this report): "

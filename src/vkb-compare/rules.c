@@ -1,4 +1,5 @@
 #include "rules.h"
+#include "builds.h"
 #include "judge.h"
 #include "mem.h"
 #include "part.h"
@@ -97,6 +98,10 @@ rules_apply(const struct rules *r, struct row *row)
 	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
 	if (row->keys_differ && a.gate != 1)
+		row->gate = false;
+	row->builds_differ = row->metric.exact && p->side[1] &&
+	    !builds_are_comparable(k->subject, p->side[1]->subject);
+	if (row->builds_differ && a.gate != 1)
 		row->gate = false;
 	row->primary = a.primary && row->gate;
 	return shown;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG 100 /* rows; if there are more, equivalent ones are left out */
+#define LONG 100    /* rows; if there are more, equivalent ones are left out */
+#define TOGETHER 20 /* sentences about count and time of a case */
 
 /* What is left out on a narrow terminal, one after the other. */
 enum narrow { ALL, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
@@ -196,6 +197,30 @@ write_text_head(struct str *s, const struct comparison *c, bool colour)
 	str_free(&t);
 }
 
+/* Writes what counts and times say of each case, unless the headline, which
+ * tells of one, says it all. */
+static void
+write_together(struct str *s, const struct comparison *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->npairs; i++)
+		n += c->pairs[i].together != NULL;
+	if (n < 2)
+		return;
+	str_add(s, "work and time:\n");
+	n = 0;
+	for (size_t i = 0; i < c->npairs; i++) {
+		if (!c->pairs[i].together || n++ >= TOGETHER)
+			continue;
+		str_add(s, "- ");
+		str_visible(s, c->pairs[i].together);
+		str_addc(s, '\n');
+	}
+	if (n > TOGETHER)
+		str_printf(s, "- (%zu more: --format jsonl)\n", n - TOGETHER);
+}
+
 static void
 write_text_comparison(struct str *s, const struct report *r, size_t which)
 {
@@ -204,6 +229,7 @@ write_text_comparison(struct str *s, const struct report *r, size_t which)
 	struct str method = {0};
 
 	write_text_head(s, c, r->colour);
+	write_together(s, c);
 	write_text_rows(s, c, r);
 	for (size_t i = 0; i < c->noverall; i++)
 		if (report_overall(

@@ -1,4 +1,5 @@
 #include "report.h"
+#include "builds.h"
 #include "busy.h"
 #include "history.h"
 #include "json.h"
@@ -189,6 +190,27 @@ warn_differences(struct warnings *w, const struct comparison *c)
 			c->ndifferences - LISTED));
 }
 
+/* Counts of work, which are exact, are those of the builds too. */
+static void
+warn_builds(struct warnings *w, const struct comparison *c)
+{
+	char *what;
+	size_t exact = 0;
+	bool judged;
+
+	for (size_t i = 0; i < c->nrows; i++)
+		exact += c->rows[i].metric.exact;
+	what = exact ? builds_describe_difference(c->subject[0], c->subject[1])
+		     : NULL;
+	judged = builds_are_comparable(c->subject[0], c->subject[1]);
+	if (what)
+		add_warning(w, REPORT_ENV,
+		    mem_printf("the builds were made in different ways, which "
+			       "changes counts%s: %s",
+			judged ? "" : ", so they are not judged", what));
+	free(what);
+}
+
 static void
 warn_busy(struct warnings *w, const struct comparison *c)
 {
@@ -273,6 +295,7 @@ warnings_new(struct warnings *w, const struct comparison *c)
 	}
 	warn_canaries(w, c);
 	warn_differences(w, c);
+	warn_builds(w, c);
 	warn_busy(w, c);
 	warn_lost_cases(w, c);
 	for (size_t i = 0; i < c->one_sided_count; i++) {

@@ -148,6 +148,32 @@ find_steps(const double *v, size_t n, double margin, struct changepoint **found)
 	return k;
 }
 
+/* Runs of a commit whose counts differ say nothing: its point is left out. */
+static void
+drop_vague_counts(struct findings *all, const struct branch_values *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = s->first[i]; k < s->first[i + 1]; k++)
+			if (!isnan(s->v[i]) &&
+			    s->all[k] != s->all[s->first[i]]) {
+				s->v[i] = NAN;
+				all->vague++;
+			}
+}
+
+/* Were the points made by builds that say how they were built, and differ? */
+static bool
+is_rebuilt(const struct branch *b, const double *v, size_t at)
+{
+	const struct json *now = json_get(b->points[at].subject, "build");
+	const struct json *before = NULL;
+
+	for (size_t i = at; i-- > 0 && !before;)
+		if (!isnan(v[i]))
+			before = json_get(b->points[i].subject, "build");
+	return now && before && !json_equal(now, before);
+}
+
 /* Is the last level still beyond the margin, in the same direction? */
 static bool
 still_stands(const struct finding *f, double now)
@@ -196,6 +222,8 @@ find_changes(struct findings *all, const struct branch *b,
 
 	if (rules.magnitude < 0)
 		rules.magnitude = frame->margin;
+	if (frame->metric.exact)
+		drop_vague_counts(all, s, b->npoints);
 	n = exact ? find_steps(s->v, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
 	for (size_t i = 0; i < n; i++) {
@@ -211,6 +239,9 @@ find_changes(struct findings *all, const struct branch *b,
 			f->method = "exact";
 		else if (c[i].t)
 			f->method = "t";
+		f->rebuilt =
+		    frame->metric.exact && is_rebuilt(b, s->v, c[i].at);
+		f->gate = f->gate && !f->rebuilt;
 		measure_finding(f, s->v, &c[i]);
 		f->fresh = f->hi >= r->since;
 		f->waived = policy_waives(&f->waiver, f->facts.ratio);

@@ -51,6 +51,7 @@ struct finding {
 	bool stands; /* the last level is still beyond the margin */
 	struct policy_waiver waiver;
 	bool waived;
+	bool rebuilt; /* a count, and compiler or flags changed with it */
 	size_t group;
 };
 
@@ -95,6 +96,7 @@ struct findings {
 	const struct series *shortest; /* the shortest of these */
 	size_t shortest_points;        /* its points */
 	size_t verdicts[VERDICTS];     /* with 'latest': of gates */
+	size_t vague;  /* counts of a commit that differ, left out */
 	size_t absent; /* with 'latest': series the newest point lacks */
 };
 

@@ -152,6 +152,11 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 			all->shortest->metric, all->shortest_points));
 		free(name);
 	}
+	if (all->vague)
+		say_line(say, arg,
+		    mem_printf("%zu count%s left out: the runs of the commit "
+			       "differ, so they are not exact",
+			all->vague, num_plural((double)all->vague)));
 	if (all->absent)
 		say_line(say, arg,
 		    mem_printf("%zu series not measured at the newest commit",
@@ -240,6 +245,9 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 		str_add(s, "NEW");
 	if (f->waiver.expired && finding_direction(f) == FINDING_REGRESSION)
 		str_printf(s, ", waiver expired %s", f->waiver.expires);
+	if (f->rebuilt)
+		str_printf(s, "%sbuilt with another compiler or other flags",
+		    s->len ? ", " : "");
 	if (!f->gate)
 		str_add(s, s->len ? ", info" : "info");
 }

@@ -86,6 +86,11 @@ write_notes(struct str *s, const struct delta *d)
 		str_add(s, "; ");
 		html_value(s, j);
 	}
+	j = json_get(d->rec, "together");
+	if (j) {
+		str_add(s, "; ");
+		html_value(s, j);
+	}
 	str_add(s, "</span>");
 }
 

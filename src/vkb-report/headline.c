@@ -2,6 +2,7 @@
 #include "forest.h"
 #include "json.h"
 #include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "str.h"
 #include "verdict.h"
@@ -14,9 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TOGETHER = 10 }; /* cases whose counts and times have a sentence */
+
 struct verdict_counts {
 	size_t count[MODEL_VERDICTS], certain[MODEL_VERDICTS];
 	const struct delta *first[MODEL_VERDICTS]; /* changed most */
+	size_t counted[MODEL_VERDICTS]; /* rows that are counts of work */
 	size_t rows, waived, bound;
 	double runs;     /* most that an unclear result needs */
 	double minutes;  /* the time these take */
@@ -71,6 +75,7 @@ count_delta(struct verdict_counts *t, const struct delta *d)
 	t->rows++;
 	if (!t->count[d->verdict]++)
 		t->first[d->verdict] = d;
+	t->counted[d->verdict] += metric_guess(d->metric).exact;
 	t->certain[d->verdict] += json_get_bool(d->rec, "certain", false);
 	t->bound += has_note(d->rec, "client-bound");
 	have = json_num(json_at(n, 0), 0);
@@ -96,10 +101,14 @@ describe_changes(struct headline *h, const struct verdict_counts *t,
 	if (!d)
 		return;
 	str_printf(&s,
-	    "%zu of %zu result%s %s %s; largest change: %s %s: ", t->count[v],
-	    t->rows, num_plural((double)t->rows),
-	    t->count[v] == 1 ? "is" : "are", word, d->kase->name, d->metric);
-	forest_change(&s, d);
+	    "%zu of %zu result%s %s %s; largest change: ", t->count[v], t->rows,
+	    num_plural((double)t->rows), t->count[v] == 1 ? "is" : "are", word);
+	if (json_get_str(d->rec, "together")) {
+		str_add(&s, json_get_str(d->rec, "together"));
+	} else {
+		str_printf(&s, "%s %s: ", d->kase->name, d->metric);
+		forest_change(&s, d);
+	}
 	if (t->certain[v] == t->count[v])
 		str_add(&s,
 		    t->count[v] == 1 ? ". It is certain"
@@ -137,6 +146,26 @@ describe_rest(struct headline *h, const struct verdict_counts *t)
 	if (t->waived)
 		add_sentence(&h->facts, "%zu result%s waived by the policy.",
 		    t->waived, t->waived == 1 ? " is" : "s are");
+}
+
+/* What vkb-compare says of count and time of a case, of the first cases. */
+static void
+describe_together(struct headline *h, const struct model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		const struct delta *d = &m->deltas[i];
+		const char *text = json_get_str(d->rec, "together");
+
+		if (text && is_of_pair(h, d) && metric_guess(d->metric).exact &&
+		    n++ < TOGETHER)
+			add_sentence(&h->facts, "%s.", text);
+	}
+	if (n > TOGETHER)
+		add_sentence(&h->facts,
+		    "%zu more case%s: see the notes of their rows.",
+		    n - TOGETHER, num_plural((double)(n - TOGETHER)));
 }
 
 static const struct json *
@@ -301,13 +330,23 @@ advise_next(struct headline *h, const struct verdict_counts *t)
 	str_free(&time);
 }
 
-static void
-describe_pair(struct headline *h, const struct model *m)
+/* Returns the word for all: where only counts changed, the work did. */
+static const char *
+find_outcome(const struct verdict_counts *t, enum model_verdict v)
 {
 	static const char *const outcomes[MODEL_VERDICTS + 1] = {"Worse",
 	    "Likely worse", "Better", "Likely better", "Different",
 	    "Likely different", "No slowdown shown", "Too few runs",
 	    "No change", "Nothing was judged"};
+
+	if (v <= MODEL_IMPROVEMENT && t->counted[v] == t->count[v])
+		return v == MODEL_REGRESSION ? "More work" : "Less work";
+	return outcomes[v];
+}
+
+static void
+describe_pair(struct headline *h, const struct model *m)
+{
 	const struct json *all = find_comparison(m, h);
 	struct verdict_counts t = {0};
 
@@ -320,7 +359,7 @@ describe_pair(struct headline *h, const struct model *m)
 			h->outcome = (enum model_verdict)v;
 	h->what = mem_str(h->outcome == MODEL_VERDICTS && t.waived
 		? "Worse, but waived"
-		: outcomes[h->outcome]);
+		: find_outcome(&t, h->outcome));
 	describe_same_server(h, all);
 	check_canaries(h, all);
 	describe_changes(h, &t, MODEL_REGRESSION, "worse");
@@ -329,6 +368,7 @@ describe_pair(struct headline *h, const struct model *m)
 	describe_changes(h, &t, MODEL_LIKELY_IMPROVEMENT, "likely better");
 	describe_changes(h, &t, MODEL_DIFFERENT, "different");
 	describe_changes(h, &t, MODEL_LIKELY_DIFFERENT, "likely different");
+	describe_together(h, m);
 	describe_rest(h, &t);
 	describe_context(h, all);
 	describe_gaps(h, all);

@@ -86,6 +86,12 @@ counting_refuse(const struct bench_case *c)
 	return NULL;
 }
 
+double
+counting_cost(const struct json *config)
+{
+	return 1 + 6e-6 * json_get_num(config, "keyspacelen", 0);
+}
+
 /* --- the control socket of the server, see src/preload/vkb-still.c ------ */
 
 /* Returns a blocking socket, or -1 with errno. */

@@ -24,6 +24,10 @@ char *counting_find_obstacle(void);
 /* Returns why a case cannot be counted, or NULL; caller frees. */
 char *counting_refuse(const struct bench_case *);
 
+/* Returns the seconds of CPU time that one count of the case takes, about, as
+ * measured with 10,000 and 1,000,000 keys. */
+double counting_cost(const struct json *config);
+
 /*
  * Makes the work what is counted: one connection, a number of requests. The
  * requests are those of the case, drawn by the seed.

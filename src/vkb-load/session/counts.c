@@ -2,6 +2,8 @@
 #include "caserunner.h"
 #include "err.h"
 #include "json.h"
+#include "mem.h"
+#include "num.h"
 #include "proc.h"
 #include "progress.h"
 #include "results.h"
@@ -16,10 +18,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Was the case to be counted, and not just if that is possible? */
+static bool
+is_demanded(const struct counts_opts *o, const struct bench_case *c)
+{
+	return o->all || o->only || c->count;
+}
+
 static bool
 is_wanted(const struct counts_opts *o, const struct bench_case *c)
 {
-	return o->all || o->only || c->count;
+	char *why;
+
+	if (is_demanded(o, c) || !o->possible)
+		return is_demanded(o, c);
+	why = counting_refuse(c);
+	free(why);
+	return !why;
 }
 
 bool
@@ -31,54 +46,97 @@ counts_any(const struct counts_opts *o, const struct schedule *a)
 	return false;
 }
 
-/* Valgrind would count the shell that runs a script. 0, or -1, reported. */
-static int
-check_servers(const struct builds *b)
+/* Valgrind would count the shell that runs a script. Returns why a server
+ * cannot be counted, or NULL. Caller frees. */
+static char *
+refuse_scripts(const struct builds *b)
 {
-	int rc = 0;
+	char *why = NULL;
 
-	for (size_t i = 0; i < b->n; i++) {
+	for (size_t i = 0; i < b->n && !why; i++) {
 		const char *name = json_get_str(b->v[i], "server");
 		char *path =
 		    proc_find(name ? name : "valkey-server", getenv("PATH"));
 
 		if (path && proc_is_script(path))
-			rc = err_fail("'count' needs the server program "
-				      "itself, '%s' is a script: name the "
-				      "program that it starts",
+			why = mem_printf("'count' needs the server program "
+					 "itself, '%s' is a script: name the "
+					 "program that it starts",
 			    path);
 		free(path);
 	}
-	return rc;
+	return why;
 }
 
-int
-counts_check(
-    const struct counts_opts *o, const struct schedule *a, bool running)
+/* Reports the cases that were to be counted and cannot be. 0, or -1. */
+static int
+check_demanded(const struct counts_opts *o, const struct schedule *a)
 {
-	char *why;
 	int rc = 0;
 
 	for (size_t i = 0; i < a->ncases; i++) {
-		if (!is_wanted(o, &a->cases[i]))
-			continue;
-		why = counting_refuse(&a->cases[i]);
+		char *why = is_demanded(o, &a->cases[i])
+		    ? counting_refuse(&a->cases[i])
+		    : NULL;
+
 		if (why)
 			rc = err_fail("%s: its instructions cannot be "
 				      "counted: %s",
 			    a->cases[i].id, why);
 		free(why);
 	}
-	if (!counts_any(o, a))
+	return rc;
+}
+
+/* Names the cases that would be counted if that were possible. */
+static void
+warn_refused(const struct counts_opts *o, const struct schedule *a)
+{
+	size_t n = 0;
+	char *why, *first = NULL;
+
+	for (size_t i = 0; i < a->ncases; i++) {
+		if (is_demanded(o, &a->cases[i]) ||
+		    !(why = counting_refuse(&a->cases[i])))
+			continue;
+		if (!n++)
+			first = mem_printf("%s: %s", a->cases[i].id, why);
+		free(why);
+	}
+	if (n)
+		err_say("the instructions of %zu case%s are not counted (%s)",
+		    n, num_plural((double)n), first);
+	free(first);
+}
+
+int
+counts_check(struct counts_opts *o, const struct schedule *a, bool running)
+{
+	bool demanded = false;
+	char *why = NULL;
+	int rc = check_demanded(o, a);
+
+	for (size_t i = 0; i < a->ncases; i++)
+		demanded = demanded || is_demanded(o, &a->cases[i]);
+	if (!demanded && !o->possible)
 		return 0;
 	if (running)
-		return err_fail("instructions are counted on servers that "
-				"vkb-load starts, not on a running one");
-	why = counting_find_obstacle();
-	if (why)
+		why = mem_str("instructions are counted on servers that "
+			      "vkb-load starts, not on a running one");
+	if (!why)
+		why = counting_find_obstacle();
+	if (!why)
+		why = refuse_scripts(a->builds);
+	if (why && demanded)
 		rc = err_fail("%s", why);
+	else if (why)
+		err_say("nothing is counted: %s", why);
+	else if (o->possible)
+		warn_refused(o, a);
+	if (why)
+		o->possible = false;
 	free(why);
-	return check_servers(a->builds) < 0 ? -1 : rc;
+	return rc;
 }
 
 /* One case on one build. */
@@ -86,6 +144,7 @@ struct counted {
 	struct case_runner *runner;
 	const struct bench_case *cas;
 	struct turn turn;
+	bool demanded; /* its failure is one of the session */
 	double before; /* instructions of the first server; NAN: not known */
 };
 
@@ -112,6 +171,8 @@ write_records(
 	if (r->machine && results_write(to, r->machine) < 0)
 		return -1;
 	r->machine = NULL; /* written once */
+	if (rc < 0 && !c->demanded)
+		return 0;
 	if (results_write(to, rec) < 0)
 		return -1;
 	if (rc == 0 && c->turn.index == 1)
@@ -161,13 +222,43 @@ run_once(struct counted *c)
 }
 
 static bool
-is_finished(const struct counted *c)
+is_finished(const struct schedule *a, const struct bench_case *c,
+    const struct turn *turn)
 {
-	const struct schedule *a = c->runner->schedule;
-
 	return results_find(a->results,
-		   json_get(a->builds->v[c->turn.build], "subject"),
-		   c->cas->config, c->turn.index, true) != NULL;
+		   json_get(a->builds->v[turn->build], "subject"), c->config,
+		   turn->index, true) != NULL;
+}
+
+void
+counts_announce(const struct counts_opts *o, const struct schedule *a)
+{
+	size_t n = 0, cases = 0;
+	double cost_s = 0;
+	char buf[NUM_BUF];
+
+	for (size_t i = 0; i < a->ncases; i++) {
+		const struct bench_case *c = &a->cases[i];
+		struct turn t;
+		size_t before = n;
+
+		if (!is_wanted(o, c))
+			continue;
+		for (t.build = 0; t.build < a->builds->n; t.build++)
+			for (t.index = 1; t.index <= COUNTING_RUNS; t.index++) {
+				if (is_finished(a, c, &t))
+					continue;
+				cost_s += counting_cost(c->config);
+				n++;
+			}
+		cases += n > before;
+	}
+	if (n)
+		err_say("the instructions of %zu case%s are counted after the "
+			"measurement, on %zu server%s one after the other: "
+			"about %s of CPU time",
+		    cases, num_plural((double)cases), n, num_plural((double)n),
+		    num_seconds(buf, cost_s));
 }
 
 static int
@@ -179,13 +270,15 @@ count_case(struct counted *c, bool verbose, size_t *failed)
 	c->before = NAN;
 	for (c->turn.index = 1; c->turn.index <= COUNTING_RUNS && rc >= 0;
 	     c->turn.index++) {
-		if (is_finished(c))
+		if (is_finished(c->runner->schedule, c->cas, &c->turn))
 			continue;
 		if (verbose)
 			err_say("%s%s count %zu of %d", c->cas->id, who,
 			    c->turn.index, COUNTING_RUNS);
 		rc = run_once(c);
-		*failed += rc > 0;
+		*failed += rc > 0 && c->demanded;
+		if (rc > 0 && !c->demanded)
+			break;
 	}
 	free(who);
 	return rc < 0 ? -1 : 0;
@@ -202,6 +295,7 @@ counts_run(const struct counts_opts *o, struct case_runner *r, bool verbose,
 		c.cas = &a->cases[i];
 		if (!is_wanted(o, c.cas))
 			continue;
+		c.demanded = is_demanded(o, c.cas);
 		for (c.turn.build = 0; c.turn.build < a->builds->n;
 		     c.turn.build++)
 			if (*r->context.stop ||

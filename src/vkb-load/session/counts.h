@@ -12,8 +12,10 @@ struct case_runner;
 struct schedule;
 
 struct counts_opts {
-	bool all;  /* count every case, not just those that ask for it */
-	bool only; /* and measure nothing */
+	bool all;      /* count every case, not just those that ask for it */
+	bool only;     /* and measure nothing */
+	bool possible; /* count every case that can be counted; if none can,
+			* counts_check clears it */
 };
 
 /* Is any case counted? */
@@ -22,10 +24,13 @@ bool counts_any(const struct counts_opts *, const struct schedule *);
 /*
  * Checks before anything is measured that all that is wanted can be counted.
  * 'running': the server is not ours. Returns 0, or -1 after reporting what
- * cannot be counted, and why.
+ * cannot be counted, and why. With 'possible' that is not
+ * an error.
  */
-int counts_check(
-    const struct counts_opts *, const struct schedule *, bool running);
+int counts_check(struct counts_opts *, const struct schedule *, bool running);
+
+/* Says how many counts are to be made, and what they cost; nothing if none. */
+void counts_announce(const struct counts_opts *, const struct schedule *);
 
 /*
  * Makes the counted runs that are not finished, and says where two servers

@@ -40,6 +40,7 @@ static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
 
 struct session {
 	const struct session_opts *o;
+	struct counts_opts count;  /* what can be counted */
 	struct stopping_rule rule; /* with the number of runs */
 	struct schedule a;
 	struct advice advice;
@@ -290,7 +291,7 @@ profile_scenes(struct session *s)
 static int
 count_cases(struct session *s)
 {
-	const struct counts_opts *o = &s->o->count;
+	const struct counts_opts *o = &s->count;
 	size_t failed = 0;
 
 	if (!counts_any(o, &s->a))
@@ -423,6 +424,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 {
 	struct session s = {.o = o,
 	    .lock = -1,
+	    .count = o->count,
 	    .rule = *o->rule,
 	    .a = {.rule = &s.rule,
 		.order = schedule_parse_order(o->order),
@@ -449,9 +451,11 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	a->progress.most = stopping_is_adaptive(&s.rule);
 	if (check_pinning(a, external == NULL) < 0 ||
-	    counts_check(&o->count, a, external != NULL) < 0 ||
+	    counts_check(&s.count, a, external != NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
+	if (!o->quiet)
+		counts_announce(&s.count, a);
 	s.runner = (struct case_runner){.context = {.engines = engines,
 					    .profiles = o->profiles,
 					    .logs = o->logs,

@@ -1,0 +1,236 @@
+#include "together.h"
+#include "json.h"
+#include "judge.h"
+#include "markup.h"
+#include "mem.h"
+#include "report.h"
+#include "str.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LONGEST = 100 }; /* bytes of a name */
+
+/* What became of a metric. */
+enum course { WORSE, BETTER, SAME, UNCLEAR, TOO_FEW };
+
+bool
+together_is_work(const struct row *r)
+{
+	return strcmp(r->name, "instructions_per_req") == 0 &&
+	    report_is_exact(r) && !r->builds_differ;
+}
+
+static bool
+is_time(const struct row *r)
+{
+	return !r->common &&
+	    strcmp(r->name, metric_primary(r->pair->side[0]->config)) == 0;
+}
+
+bool
+together_has(const struct row *r)
+{
+	return r->pair->kind != TOGETHER_NONE &&
+	    (together_is_work(r) || is_time(r));
+}
+
+static const struct verdict_facts *
+get_facts(const struct row *r)
+{
+	return r->has_rest ? &r->rest : &r->facts;
+}
+
+/* Follows the values: a policy may say that neither direction is better. */
+static enum course
+find_course(const struct row *r)
+{
+	bool rose = get_facts(r)->ratio > 1;
+
+	switch (r->verdict) {
+	case VERDICT_EQUIVALENT:
+		/* The margin of a policy makes no count the same. */
+		if (!together_is_work(r) ||
+		    !(fabs(r->facts.ratio - 1) > r->metric.margin))
+			return SAME;
+		return rose ? WORSE : BETTER;
+	case VERDICT_INCONCLUSIVE:
+		return UNCLEAR;
+	case VERDICT_INSUFFICIENT:
+		return TOO_FEW;
+	default:
+		return rose == (strcmp(r->name, "rps") == 0) ? BETTER : WORSE;
+	}
+}
+
+void
+together_write_count(struct str *s, double v)
+{
+	if (fabs(v) < 10)
+		str_printf(s, "%.3g", v);
+	else
+		str_printf(s, fabs(v - round(v)) < .05 ? "%.0f" : "%.1f", v);
+}
+
+/* Writes 3.3 or 0.57: a count has as many digits as one likes. */
+static void
+write_percent(struct str *s, double ratio)
+{
+	double v = 100 * fabs(ratio - 1);
+
+	str_printf(s, v < 1 ? "%.2f%%" : "%.1f%%", v);
+}
+
+/* "3.3% more instructions (exactly; setCommand +155)" */
+static void
+add_work(struct str *s, const struct row *r)
+{
+	double by = r->facts.median[1] - r->facts.median[0];
+
+	write_percent(s, r->facts.ratio);
+	str_printf(s, " %s instructions (exactly", by > 0 ? "more" : "fewer");
+	if (r->pair->functions) {
+		str_printf(s, "; %s)", r->pair->functions);
+		return;
+	}
+	str_add(s, ", ");
+	together_write_count(s, fabs(by));
+	str_add(s, " per request)");
+}
+
+/* "2.9% slower [2.1, 3.6], certain" */
+static void
+add_time(struct str *s, const struct row *r)
+{
+	const struct verdict_facts *f = get_facts(r);
+	bool rps = strcmp(r->name, "rps") == 0, rose = f->ratio > 1;
+	double lo = 100 * (rose ? f->lo95 - 1 : 1 - f->hi95);
+	double hi = 100 * (rose ? f->hi95 - 1 : 1 - f->lo95);
+
+	if (verdict_is_likely(r->verdict))
+		str_add(s, "likely ");
+	write_percent(s, f->ratio);
+	if (rps)
+		str_add(s, rose ? " faster" : " slower");
+	else
+		str_printf(s, " %s %s", rose ? "more" : "less", r->name);
+	if (!isnan(f->lo95))
+		str_printf(s, " [%.1f, %.1f]", lo, hi);
+	if (r->has_rest)
+		str_add(s, " beside all cases");
+	if (r->certain)
+		str_add(s, ", certain");
+}
+
+/* The time of a case whose work changed. */
+static enum together_kind
+add_time_of_change(struct str *s, const struct row *time, enum course work)
+{
+	enum together_kind kind =
+	    work == WORSE ? TOGETHER_MORE_WORK : TOGETHER_LESS_WORK;
+	enum course c = find_course(time);
+	bool firm = !verdict_is_likely(time->verdict);
+
+	switch (c) {
+	case SAME:
+		str_printf(s, ", but not %s: %s is within %.3g%%",
+		    work == WORSE ? "slower" : "faster", time->name,
+		    100 * time->margin);
+		return kind;
+	case UNCLEAR:
+		str_add(s, "; time cannot be told on this machine");
+		return kind;
+	case TOO_FEW:
+		str_add(s, "; too few runs to tell the time");
+		return kind;
+	default:
+		str_add(s, c == work ? " and " : ", but ");
+		add_time(s, time);
+		return firm && (c == WORSE || c == work) ? TOGETHER_TIME : kind;
+	}
+}
+
+/* The time of a case that executes as much as before. */
+static enum together_kind
+add_time_of_same(struct str *s, const struct row *time)
+{
+	switch (find_course(time)) {
+	case SAME:
+		return TOGETHER_NONE;
+	case UNCLEAR:
+		str_add(s,
+		    "no more work per request; time cannot be told on this "
+		    "machine");
+		return TOGETHER_UNCLEAR;
+	case TOO_FEW:
+		str_add(s,
+		    "no more work per request; too few runs to tell the time");
+		return TOGETHER_UNCLEAR;
+	default:
+		add_time(s, time);
+		str_add(s,
+		    ", with the same work per request, so the cause is memory, "
+		    "the kernel, waiting, or the machine");
+		return TOGETHER_TIME;
+	}
+}
+
+void
+together_write_exact(struct str *s, const struct row *r)
+{
+	double by = r->facts.median[1] - r->facts.median[0];
+	size_t what = strlen(r->name) - strlen("_per_req");
+
+	str_add(s, "takes ");
+	together_write_count(s, fabs(by));
+	str_printf(s, " %s %.*s per request", by > 0 ? "more" : "fewer",
+	    (int)what, r->name);
+	if (!isnan(r->facts.ratio))
+		str_printf(s, " (%+.1f%%)", 100 * (r->facts.ratio - 1));
+	str_add(s, ", exactly");
+	if (together_is_work(r) && r->pair->functions)
+		str_printf(s, ": %s", r->pair->functions);
+}
+
+static void
+describe_pair(struct pairing *p, const struct row *work, const struct row *time)
+{
+	enum course c = find_course(work);
+	struct str s = {0};
+
+	markup_cut(&s, p->name[0], LONGEST);
+	str_add(&s, time ? ": " : " ");
+	if (c == SAME) {
+		p->kind = time ? add_time_of_same(&s, time) : TOGETHER_NONE;
+	} else if (time) {
+		add_work(&s, work);
+		p->kind = add_time_of_change(&s, time, c);
+	} else {
+		together_write_exact(&s, work);
+		p->kind = c == WORSE ? TOGETHER_MORE_WORK : TOGETHER_LESS_WORK;
+	}
+	p->together = p->kind == TOGETHER_NONE ? NULL : mem_str(s.s);
+	str_free(&s);
+}
+
+void
+together_describe(struct comparison *c)
+{
+	for (size_t i = 0; i < c->npairs; i++) {
+		struct pairing *p = &c->pairs[i];
+		const struct row *work = NULL, *time = NULL;
+
+		for (size_t k = 0; k < c->nrows; k++) {
+			const struct row *r = &c->rows[k];
+
+			if (r->pair != p)
+				continue;
+			if (together_is_work(r))
+				work = r;
+			else if (is_time(r))
+				time = r;
+		}
+		if (work)
+			describe_pair(p, work, time);
+	}
+}

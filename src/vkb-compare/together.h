@@ -1,0 +1,44 @@
+/*
+ * What the count and the time of a case say together. The count of instructions
+ * is exact, and says whether a request takes more work; the throughput, or the
+ * latency at a given rate, says what that costs. Neither stands for the other:
+ * a build that executes more may be as fast.
+ */
+#ifndef TOGETHER_H
+#define TOGETHER_H
+
+#include <stdbool.h>
+
+struct comparison;
+struct row;
+struct str;
+
+enum together_kind {
+	TOGETHER_NONE,      /* not counted, or neither changed */
+	TOGETHER_TIME,      /* the time changed */
+	TOGETHER_MORE_WORK, /* it executes more, and it is not slower */
+	TOGETHER_LESS_WORK,
+	TOGETHER_UNCLEAR, /* the same work; the time is not clear */
+};
+
+/*
+ * Sets 'together' and 'kind' of all pairs, whose rows have their verdicts:
+ * "SET: 3.3% more instructions (exactly; setCommand +155) and 2.9% slower [2.1,
+ * 3.6]".
+ */
+void together_describe(struct comparison *);
+
+/* Is the row the count of instructions, which is exact? */
+bool together_is_work(const struct row *);
+
+/* Is the row the count or the time of the sentence of its case? */
+bool together_has(const struct row *);
+
+/* Writes a count, with the digits that say something: 155, 1745.3, 0.0021. */
+void together_write_count(struct str *, double);
+
+/* "takes 155 more instructions per request (+3.3%), exactly: setCommand +155";
+ * the row is exact. */
+void together_write_exact(struct str *, const struct row *);
+
+#endif

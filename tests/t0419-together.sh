@@ -1,0 +1,186 @@
+#!/bin/sh
+# vkb-compare: what the count and the time of a case say together, the functions
+# that account for a change, and counts of builds that were made in different ways.
+. "${0%/*}/lib.sh"
+
+SOURCE_DATE_EPOCH=1795000000 # 2026-11-18
+export SOURCE_DATE_EPOCH
+
+# measured LABEL COMMAND RPS NOISE SEED: eight runs of it, NOISE a share
+measured() {
+  perl -e 'my ($label, $command, $rps, $noise, $seed) = @ARGV; srand $seed;
+    for my $k (1 .. 8) {
+      my $v = $rps * (1 + $noise * (2 * rand() - 1));
+      printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%.2f},"status":"ok"}\n),
+        $label, $command, $k, $k, $v }' "$@"
+}
+# counted LABEL COMMAND COUNT [NAME=SELF ...]: two counted runs, and the profile
+counted() {
+  perl -e 'my ($label, $command, $count, @f) = @ARGV;
+    my $of = qq("v":1,"subject":{"label":"$label"},"config":{"command":"$command"},"run":{"session":"s","index");
+    print qq({"type":"run",$of:$_},"counted":true,"metrics":{"instructions_per_req":$count},"status":"ok"}\n) for 1, 2;
+    my $list = join ",", map { my ($n, $v) = split /=/; qq({"name":"$n","object":"s","self":$v,"inclusive":$v,"calls":1}) } @f;
+    print qq({"type":"profile",$of:1},"target":{"exe":"s"},"probed":{},"mode":"count","started":"2026-01-01T00:00:00Z","duration_s":1,"requests":10000,"functions":[$list],"status":"ok"}\n) if @f' "$@"
+}
+# both COMMAND COUNT RPS NOISE: the base has 4700 instructions and 100,000 req/s
+both() {
+  measured base "$1" 100000 "$4" 1
+  measured new "$1" "$3" "$4" 2
+  counted base "$1" 4700 main=4700
+  counted new "$1" "$2" main=4700 "setCommand=$(($2 - 4700))"
+}
+judge() { vkb-compare --baseline base "$@"; }
+# says WHAT TEXT: the first line, and the same sentence in all formats
+says() {
+  judge -f text:text -f markdown:md -f jsonl:deltas -f junit:xml -f sarif:sarif runs
+  test_match "^$2" text "$1: the first line"
+}
+T='\[[0-9.]+, [0-9.]+\]'
+
+# --- one case
+
+both SET 4855 97000 .002 >runs
+says 'both changed' "Worse: SET: 3\\.3% more instructions \\(exactly; setCommand \\+155\\) and [23]\\.[0-9]% slower $T, certain$"
+sentence=$(sed -n '1s/^Worse: //p' text)
+test_same "$sentence" "$(jq -r 'select(.metric == "rps").together' deltas)" \
+  'the record of the time has the sentence'
+test_same "$sentence" "$(jq -r 'select(.metric == "instructions_per_req").together' deltas)" \
+  'and that of the count'
+test_same 2 "$(tr '\n' ' ' <xml | grep -oF "; $sentence" | wc -l | tr -d ' ')" \
+  'JUnit has it with both results'
+test_same 2 "$(jq -r '.runs[].results[].message.text' sarif | sed 's/\\//g' | grep -cF "; $sentence")" \
+  'SARIF, too'
+test_same 1 "$(sed 's/&#9[13];/_/g; s/\\//g' md | grep -cF "$(echo "$sentence" | tr '[]' '__')")" \
+  'Markdown has it once'
+vkb-report -o page.html runs deltas
+test_match 'largest change: SET: 3\.3% more instructions \(exactly; setCommand \+155\) and' \
+  page.html 'the page has it'
+test_same "$(sed -n 1p text)" "$(vkb-compare --deltas deltas | sed -n 1p)" \
+  'it is the same from the records'
+
+both SET 4545 103500 .002 >runs
+says 'less work, and faster' "Better: SET: 3\\.3% fewer instructions \\(exactly; setCommand -155\\) and [34]\\.[0-9]% faster $T, certain$"
+both SET 5123 100000 .002 >runs
+says 'more work, as fast' 'More work: SET: 9\.0% more instructions \(exactly; setCommand \+423\), but not slower: rps is within 2%$'
+vkb-report -o page.html runs deltas
+test_match '<strong>More work</strong>' page.html 'the page says that in one word'
+both SET 5123 104000 .002 >runs
+says 'more work, faster' "More work: SET: 9\\.0% more instructions \\(exactly; setCommand \\+423\\), but [34]\\.[0-9]% faster $T, certain$"
+both SET 4277 96000 .002 >runs
+says 'less work, slower' "Worse: SET: 9\\.0% fewer instructions \\(exactly; setCommand -423\\), but [34]\\.[0-9]% slower $T, certain"
+both SET 4700 96000 .002 >runs
+says 'the same work, slower' "Worse: SET: [34]\\.[0-9]% slower $T, certain, with the same work per request, so the cause is memory, the kernel, waiting, or the machine"
+both SET 4700 99000 .3 >runs
+says 'the same work, noise' 'SET: no more work per request; time cannot be told on this machine'
+both SET 4855 99000 .3 >runs
+says 'more work, noise' 'More work: SET: 3\.3% more instructions \(exactly; setCommand \+155\); time cannot be told on this machine'
+both SET 4700 100000 .002 >runs
+says 'neither' 'No change: all 2 results are within their margins$'
+test_same 0 "$(grep -c together deltas)" 'no sentence is needed'
+
+# --- several cases
+
+{ both SET 4855 97000 .002 && both GET 4700 99000 .3 && both LPUSH 4700 100000 .002; } >runs
+says 'three cases' "Worse: SET: 3\\.3% more instructions .*, certain; GET: no more work per request; time cannot be told on this machine"
+test_match '^work and time:$' text 'a list follows'
+test_same 'GET SET' "$(sed -n 's/^- \([A-Z]*\): .*/\1/p' text | sort | xargs)" \
+  'of the cases that changed or are not clear'
+test_same 2 "$(grep -c '^- ' md)" 'Markdown has the list'
+{ both SET 4700 99000 .3 && both GET 4700 99000 .3; } >runs
+says 'two cases that are not clear' 'All 2 cases: no more work per request; time cannot be told on this machine; '
+{ both SET 4855 97000 .002 && both GET 4760 97000 .002; } >runs
+says 'two that are worse' "Worse: SET: 3\\.3% more instructions .*, certain; and 2 more regressions$"
+{ both SET 4855 99000 .3 && both GET 4700 90000 .002; } >runs
+says 'a time of one case and a count of another' "Worse: GET: [0-9.]+% slower $T, certain, with the same work .*; and 1 more regression"
+
+# --- counts alone, and their functions
+
+{
+  counted base SET 4700 main=4000 a=100 b=200 c=300 d=90 e.constprop.0=10
+  counted new SET 5000 main=4000 a=310 b=250 c=336 d=94 "e=10"
+} >runs
+says 'counts alone' 'More work: SET takes 300 more instructions per request \(\+6\.4%\), exactly: a \+210, b \+50, c \+36$'
+{
+  counted base SET 4700 main=4000 a=100 b=200 c=300 d=100
+  counted new SET 5000 main=4000 a=310 b=250 c=326 d=84 f=30
+} >runs
+says 'four functions' 'More work: SET takes 300 more .*, exactly: a \+210, b \+50, f \+30, others \+10$'
+{
+  counted base SET 4700 0x1234=4700
+  counted new SET 5000 0x1244=5000
+} >runs
+says 'a stripped server' 'More work: SET takes 300 more instructions per request \(\+6\.4%\), exactly$'
+sed 's/instructions_per_req/allocations_per_req/' runs >calls
+judge calls >text
+test_match '^More work: SET takes 300 more allocations per request \(\+6\.4%\), exactly$' text \
+  'another count has no functions'
+vkb-stats runs >summaries
+test_same "$(judge runs | sed -n 1p)" "$(judge summaries | sed -n 1p)" \
+  'vkb-stats keeps what is needed'
+
+# --- a policy
+
+both SET 4855 97000 .002 >runs
+policy() { printf '{"rules":[%s]}\n' "$1" >policy.json; }
+verdicts() {
+  judge --policy policy.json -f text:text -f jsonl:deltas "$@" runs
+  echo $?
+  jq -r 'select(.metric) | "\(.metric) \(.verdict)\(if .waiver then " waived" else "" end)"' deltas
+}
+policy '{"metric":"instructions_per_req","margin":"5%"}'
+test_same '1 rps regression instructions_per_req equivalent' "$(verdicts | xargs)" \
+  'a policy sets the margin of a count'
+test_match '^Worse: SET: 3\.3% more instructions .* and [23]\.[0-9]% slower' text \
+  'which does not make it the same'
+policy '{"metric":"instructions_per_req","case":{"command":"SET"},"waiver":{"reason":"new checks","expires":"2026-12-31","limit":"4%"}},
+  {"metric":"rps","margin":"10%"}'
+test_same '0 rps equivalent instructions_per_req regression waived' "$(verdicts | xargs)" \
+  'a waiver covers it'
+test_match '^Worse, but waived: SET takes 155 more instructions' text 'the headline says so'
+sed -i 's/4%/3%/' policy.json
+test_same '1 rps equivalent instructions_per_req regression' "$(verdicts | xargs)" \
+  'unless it is larger'
+policy '{"metric":"*_per_req","class":"info"},{"metric":"rps","margin":"10%"}'
+test_same '0 rps equivalent instructions_per_req regression' "$(verdicts --metrics rps,instructions_per_req | xargs)" \
+  'a class takes it out of the gates'
+
+# --- a baseline of another day and machine
+
+jq -c '.run.session = "old" | .env.host = "there" | select(.subject.label == "base")' runs >base
+jq -c 'select(.subject.label == "new")' runs >new
+build() { # build COMPILER FLAGS FILE
+  jq -c --arg c "$1" --arg f "$2" '.subject.build = {compiler: $c, make: ["CFLAGS=" + $f]}' "$3"
+}
+count() {
+  jq -r 'select(.metric == "instructions_per_req") |
+    "\(.verdict) \(.class) \(.ratio * 10000 | round)"' deltas
+}
+weeks() { # weeks COMPILER FLAGS
+  build 'gcc 12' -O2 base >old.jsonl
+  build "$1" "$2" new >new.jsonl
+  vkb-compare -f text:text -f jsonl:deltas old.jsonl new.jsonl
+  echo $?
+}
+test_same '1 regression gate 10330' "$({ weeks 'gcc 12' -O2 && count; } | xargs)" \
+  'counts of one compiler and its flags compare exactly'
+test_absent 'made in different ways' text 'no warning is needed'
+test_same '0 regression info 10330' "$({ weeks 'gcc 13' -O2 && count; } | xargs)" \
+  'those of another compiler are not judged'
+test_match '^warning: the builds were made in different ways, which changes counts, so they are not judged: compiler: gcc 12 -> gcc 13$' \
+  text 'a sentence says why'
+test_absent 'more instructions' text 'no sentence is about work'
+weeks 'gcc 12' '-O3 -g' >.status
+test_match 'not judged: make: CFLAGS=-O2 -> CFLAGS=-O3 -g$' text 'other flags are named'
+build 'gcc 12' -O2 base >old.jsonl
+vkb-compare old.jsonl new >text
+test_match 'which changes counts: compiler and flags of the contender are not known' text \
+  'flags that are not known are named'
+test_match '^More work|^Worse' text 'and the count is judged'
+for flags in -O2 -O3; do
+  build 'gcc 12' $flags new | jq -c --arg l $flags \
+    '.subject += {label: $l, commit: "5d54a1b2c3d4e5f60718293a4b5c6d7e8f901234"}' >commit$flags
+done
+jq -c 'select(.metrics) | .metrics |= with_entries(.value *= 1.1)' commit-O3 >slower
+test_status 1 'flags of one commit are what is compared' \
+  vkb-compare --metrics instructions_per_req commit-O2 slower
+test_done

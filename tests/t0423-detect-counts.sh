@@ -1,0 +1,65 @@
+#!/bin/sh
+# vkb-detect and vkb-history: each change of a count is a change point, at once and
+# with its commit; counts that differ, or of another compiler, are not.
+. "${0%/*}/lib.sh"
+
+# counts VALUE[/VALUE][@COMPILER] ...: the commits c0, c1, ...: two counted runs each
+counts() {
+  perl -e 'my $i = 0; my $before = "";
+    for (@ARGV) {
+      my ($values, $compiler) = split /@/; my ($x, $y) = split m{/}, $values;
+      my $id = sprintf "%040x", 0xabc0000000 + $i;
+      my $time = sprintf "2026-01-%02dT08:00:00Z", $i + 1;
+      printf qq({"type":"commit","v":1,"commit":"%s","parents":[%s],"time":"%s"}\n),
+        $id, $before && qq("$before"), $time;
+      my $build = $compiler ? qq(,"build":{"compiler":"$compiler","make":[]}) : "";
+      my $k = 0;
+      printf qq({"type":"run","v":1,"subject":{"commit":"%s","time":"%s"%s},"config":{"command":"SET"},"run":{"session":"s%d","index":%d},"counted":true,"metrics":{"instructions_per_req":%s},"status":"ok"}\n),
+        $id, $time, $build, $i, ++$k, $_ for $x, $y // $x;
+      $before = $id; $i++ }' "$@"
+}
+# found FILE: exit status; "kind index class new" of each change
+found() {
+  vkb-detect -f text:text -f jsonl:records "$1" 2>.err
+  echo "exit $?"
+  jq -r 'select(.type == "change") | "\(.kind) \(.index) \(.class) \(.new)"' records
+}
+
+counts 4700 4700.5 4855 4855 4700 >h
+test_same 'exit 0 regression 2 gate false improvement 4 gate true' "$(found h | xargs)" \
+  'each change beyond the margin is found, and the first one was taken back'
+test_same '["exact",null]' "$(jq -c 'select(.kind == "regression") | [.method, .p]' records)" \
+  'without a test'
+test_match '^regression at 0{8} of 2026-01-03, 3 of 5' \
+  text 'it is named with its commit'
+test_match '\+3\.3%' text 'and its size'
+counts 4700 4855 >h
+test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'two commits are enough'
+counts 4700 4705 4714 >h
+test_same 'exit 0' "$(found h | xargs)" 'there is no change within the margin'
+
+counts 4700 4700/4900 4700 4855/4855 >h
+test_same 'exit 1 regression 3 gate true' "$(found h | xargs)" \
+  'a commit whose runs differ is left out'
+test_match '1 count left out: the runs of the commit differ, so they are not exact' text \
+  'a warning says so'
+
+counts '4700@gcc 12' '4700@gcc 12' '4855@gcc 13' '4855@gcc 13' >h
+test_same 'exit 0 regression 2 info true' "$(found h | xargs)" \
+  'another compiler is not a regression of its commit'
+test_match 'built with another compiler or other flags' text 'a note says why'
+counts '4700@gcc 12' '4855@gcc 12' >h
+test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" \
+  'with the same compiler it is'
+
+# --- the archive
+
+counts 4700 4855 4855 >h
+test_that 'vkb-history takes them' vkb-history add archive h
+test_that 'and makes their pages' vkb-history site archive site
+sed 's/<[^>]*>/ /g' site/index.html >words
+test_match '2026-01-02 .* SET +instructions_per_req +\+3\.3% +regression' words \
+  'the index has the change with its commit'
+sed 's/<[^>]*>/ /g' site/commit/*abc0000001.html >words
+test_match 'SET takes 155 more instructions per request' words 'the page of the commit has it'
+test_done

@@ -1,0 +1,101 @@
+#!/bin/sh
+# vkb-ab, vkb-pr and vkb-quickstart count by default what can be counted, say what
+# that costs before they measure, and go on where nothing can be counted.
+# slow: what it runs is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+if ! command -v valgrind >/dev/null; then
+  test_skip 'counting by default' valgrind
+  test_done
+fi
+test_server 'counting by default'
+. "$tests/repo.sh"
+unset VKB_COUNT GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_OUTPUT
+
+# What is built is the server program itself, with another end for each commit.
+mkdir -p repo/src
+cat >repo/src/Makefile <<END
+valkey-server: end
+	cat $(command -v valkey-server) end >\$@
+	chmod +x \$@
+valkey-cli valkey-benchmark:
+	touch \$@
+END
+git init -q repo
+for name in base main; do
+  echo $name >repo/src/end
+  commit $name
+  in_repo tag $name-tag
+done
+cat >cfg.json <<'END'
+[{"commands": ["SET"], "requests": [1500], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [1], "clients": [4],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+counted() { jq -r 'select(.counted) | .subject.label' "$1" | sort | uniq -c | xargs; }
+
+# --- vkb-ab
+
+test_that 'vkb-ab' vkb-ab --results r -C repo base=base-tag new=main-tag -- \
+  --runs 2 cfg.json -- -m instructions_per_req
+test_match '^vkb-load: the instructions of 1 case are counted after the measurement, on 4 servers one after the other: about [0-9.]+s of CPU time$' \
+  .err 'a message names the cost'
+test_same 1 "$(grep -n 'are counted after' .err | cut -d: -f1)" 'before anything is measured'
+test_same '2 base 2 new' "$(counted r/runs.jsonl)" 'each build is counted twice'
+test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out 'and compared'
+test_that 'vkb-ab --no-count' vkb-ab --results n --no-count -C repo base=base-tag \
+  new=main-tag -- --runs 4 cfg.json -- -m rps --margin 90%
+test_empty "$(counted n/runs.jsonl)" 'counts nothing'
+test_that 'VKB_COUNT=no' env VKB_COUNT=no vkb-ab --results v -C repo base=base-tag \
+  new=main-tag -- --runs 4 cfg.json -- -m rps --margin 90%
+test_empty "$(counted v/runs.jsonl)" 'counts nothing, too'
+
+# --- vkb-pr: the comment shows a change of work
+
+test_that 'vkb-pr' vkb-pr --results p -C repo base-tag main-tag -- --runs 2 \
+  cfg.json -- -m instructions_per_req
+test_same '2 base 2 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both'
+test_match 'instructions_per_req .*equivalent; exact' p/report.md 'the comment has the count'
+mkdir -p w/ab
+jq -c 'if .counted and .subject.label == "head" then
+  .metrics.instructions_per_req *= 1.05 else . end' p/runs.jsonl >w/ab/runs.jsonl
+cp p/asked w/asked
+test_status 1 'a head that executes more' vkb-pr --results w -C repo base-tag \
+  main-tag -- --runs 2 cfg.json -- -m instructions_per_req
+test_match '^\*\*More work: SET takes [0-9.]+ more instructions per request .\+5\.0%.' \
+  w/report.md 'the comment begins with it'
+test_same regression "$(cat w/verdict)" 'it is a regression'
+
+# --- vkb-quickstart
+
+test_that 'vkb-quickstart' vkb-quickstart --keep-system --runs 1 --results q cfg.json
+test_same 2 "$(grep -c '"counted":true' q/base.jsonl)" 'vkb-quickstart counts'
+test_that 'vkb-quickstart --no-count' vkb-quickstart --keep-system --no-count \
+  --runs 1 --results qn cfg.json
+test_same 0 "$(grep -c '"counted":true' qn/base.jsonl)" 'vkb-quickstart need not'
+
+# --- what cannot be counted is measured
+
+jq -c '. + [.[0] + {"commands": ["GET"], "io-threads": 2}]' cfg.json >two.json
+test_that 'a case that cannot be counted' vkb-load --count-possible --runs 1 \
+  -o two.jsonl two.json
+test_match '^vkb-load: the instructions of 1 case are not counted \(GET.*: its server has more than one I/O thread\)$' \
+  .err 'is named'
+test_same 'SET SET' "$(jq -r 'select(.counted).config.command' two.jsonl | xargs)" \
+  'the others are counted'
+printf '#!/bin/sh\nexec valkey-server "$@"\n' >script && chmod +x script
+test_that 'a server that is a script' vkb-load --count-possible --runs 1 \
+  --server ./script -o script.jsonl cfg.json
+test_match "^vkb-load: nothing is counted: 'count' needs the server program itself, '.*/script' is a script" \
+  .err 'is named, too'
+test_same 1 "$(grep -c '"type":"run"' script.jsonl)" 'and is measured'
+mkdir -p bare
+ln -s "$(command -v valkey-server)" bare
+load=$(command -v vkb-load)
+test_that 'a machine without valgrind' env PATH="$PWD/bare" "$load" \
+  --count-possible --runs 1 -o bare.jsonl cfg.json
+test_match "^vkb-load: nothing is counted: instructions are counted by valgrind, which is not in PATH: 'vkb-needs run' installs it" \
+  .err 'the command that installs it is named'
+test_same 1 "$(grep -c '"type":"run"' bare.jsonl)" 'the case is measured'
+test_status 2 'with --count it is refused' env PATH="$PWD/bare" "$load" \
+  --count --count-possible --runs 1 cfg.json
+test_done
