@@ -304,7 +304,7 @@ list_edges(const struct callgrind *g, const size_t *place)
 		json_set_num(j, "from", (double)place[c->from]);
 		json_set_num(j, "to", (double)place[c->to]);
 		json_set_num(j, "calls", (double)c->count / WINDOW);
-		json_set_num(j, "inclusive", (double)c->cost / WINDOW);
+		json_set_num(j, "inclusive", (double)c->cost[0] / WINDOW);
 		json_push(all, j);
 	}
 	return all;
