@@ -91,18 +91,28 @@ count_calls(const struct finding *f, size_t i, int side)
 	return f->runs[side][i] ? 1 : 0;
 }
 
+/* The side that says what function i does in a call: a new one does in A what
+ * it does in B. */
+static int
+choose_side(const struct finding *f, size_t i, int side)
+{
+	return f->runs[side][i] ? side : 1;
+}
+
 /* How often 'from' calls 'to' in each of its calls. */
 static double
-find_rate(const struct finding *f, const struct pair *p, int side)
+find_rate(const struct finding *f, const struct pair *p, int of)
 {
+	int side = choose_side(f, p->from, of);
 	double calls = count_calls(f, p->from, side);
 
 	return calls > 0 ? p->calls[side] / calls : 0;
 }
 
 static double
-find_self(const struct finding *f, size_t i, int side)
+find_self(const struct finding *f, size_t i, int of)
 {
+	int side = choose_side(f, i, of);
 	double calls = count_calls(f, i, side);
 
 	return calls > 0 ? f->c->functions[i].self[side] / calls : 0;

@@ -98,11 +98,8 @@ describe_cause(const struct causes *c, const struct cause *v)
 		return mem_printf("%s calls %s: %.6g time%s, not %.6g",
 		    f[v->from].name, f[v->to].name, v->times[1],
 		    num_plural(v->times[1]), v->times[0]);
-	if (v->times[0] > 0)
-		return mem_printf("%s itself: %.6g, not %.6g", f[v->from].name,
-		    v->times[1], v->times[0]);
-	return mem_printf(
-	    "%s, which is new, itself: %.6g", f[v->from].name, v->times[1]);
+	return mem_printf("%s itself: %.6g, not %.6g", f[v->from].name,
+	    v->times[1], v->times[0]);
 }
 
 /* The last cell of a row for what is too small for rows of their own. */
