@@ -11,6 +11,7 @@
 
 #define SWEEPS 10000
 #define PRECISION 1e-12
+#define ROUNDING 1e-9 /* of the total: a smaller change is none */
 
 /* All calls of one function by another, on both sides. */
 struct pair {
@@ -200,7 +201,7 @@ static void
 add_cause(struct causes *c, size_t from, size_t to, const double times[2],
     double change)
 {
-	if (change != 0)
+	if (fabs(change) > ROUNDING * c->total[1])
 		c->v[c->n++] = (struct cause){.from = from,
 		    .to = to,
 		    .times = {times[0], times[1]},
