@@ -11,7 +11,7 @@
 
 #define SWEEPS 10000
 #define PRECISION 1e-12
-#define ROUNDING 1e-9 /* of the total: a smaller change is none */
+#define ROUNDING 1e-9 /* of the total: changes below are not real */
 
 /* All calls of one function by another, on both sides. */
 struct pair {
