@@ -1,13 +1,16 @@
 /*
  * vkb-flame: reads profiles (perf.data, the output of `perf script`, folded
- * stacks); writes flame graphs, folded stacks, tables of functions and
- * speedscope's JSON, also of the difference between two sets of profiles.
+ * stacks, counts of callgrind); writes flame graphs, folded stacks, tables of
+ * functions and speedscope's JSON, also of the difference between two sets of
+ * profiles.
  */
 #include "err.h"
 #include "opt.h"
 #include "output.h"
 #include "str.h"
+#include "vkb-flame/callgraph.h"
 #include "vkb-flame/calltree.h"
+#include "vkb-flame/counts.h"
 #include "vkb-flame/diff.h"
 #include "vkb-flame/folded.h"
 #include "vkb-flame/folding.h"
@@ -15,8 +18,10 @@
 #include "vkb-flame/input.h"
 #include "vkb-flame/speedscope.h"
 #include "vkb-flame/svg.h"
+#include "vkb-flame/unfold.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct opts {
 	struct opt_list formats, baselines;
@@ -68,11 +73,15 @@ static const char *const format_names[] = {
 /*
  * The profiles. Without a baseline, all files are added up in one column. Else
  * each file has two columns (see diff.h), the 'na' of the baseline first.
+ * Counts of callgrind go to 'counts', the baseline's first, and from there to
+ * the first column of their side.
  */
 struct profiles {
 	struct calltree *t;
 	size_t na, n;
-	struct diff *d; /* NULL: no baseline */
+	struct callgraphs counts[2];
+	const char *unit; /* of the counts; NULL: samples */
+	struct diff *d;   /* NULL: no baseline */
 };
 
 static void
@@ -90,6 +99,7 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 	case SVG:
 		svg_write(s, p->t, p->d,
 		    &(struct svg_opts){.title = o->title,
+			.unit = p->unit,
 			.icicle = o->icicle,
 			.width = (double)o->width,
 			.min_share = min_share});
@@ -98,7 +108,11 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 		folded_write(s, p->t, self, p->d ? 2 : 1);
 		break;
 	case TABLE:
-		functions_write(s, p->t, p->na, p->n, min_share);
+		if (p->unit)
+			counts_write(s, p->na ? &p->counts[0] : NULL,
+			    &p->counts[1], min_share);
+		else
+			functions_write(s, p->t, p->na, p->n, min_share);
 		break;
 	case SPEEDSCOPE:
 		speedscope_write(s, p->t, self, p->d ? 2 : 1, o->title);
@@ -111,10 +125,50 @@ read_profile(
     const char *file, struct profiles *p, const struct folding_opts *fold)
 {
 	size_t column = p->na ? 2 * p->n : 0;
+	const struct input_target to = {.tree = p->t,
+	    .column = column,
+	    .samples = p->na ? (long)column + 1 : -1,
+	    .counts = &p->counts[p->n >= p->na]};
 
 	p->n++;
-	return input_read(
-	    file, p->t, column, p->na ? (long)column + 1 : -1, fold);
+	return input_read(file, &to, fold);
+}
+
+/* Says which case is on one side only. */
+static void
+compare_cases(const struct callgraphs *all, const struct callgraphs *others,
+    const char *which)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!callgraph_find(others, all->v[i].name))
+			err_say("the case '%s' is %s", all->v[i].name, which);
+}
+
+/* Makes stacks of counts. All profiles have them, or none. 0 or -1, reported.
+ */
+static int
+unfold_counts(struct profiles *p)
+{
+	const struct callgraphs *c = p->counts;
+	const struct callgraph *first = c[1].n ? c[1].v : c[0].v;
+
+	if (p->t->n > 1 || (p->na && !c[0].n) || !c[1].n)
+		return err_fail("samples and counts cannot be added up or "
+				"compared");
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < c[side].n; i++) {
+			if (strcmp(c[side].v[i].unit, first->unit) != 0)
+				return err_fail("'%s' and '%s' cannot be "
+						"added up or compared",
+				    c[side].v[i].unit, first->unit);
+			unfold_graph(&c[side].v[i], p->t, side ? 2 * p->na : 0);
+		}
+	if (p->na) {
+		compare_cases(&c[0], &c[1], "only in the baseline");
+		compare_cases(&c[1], &c[0], "not in the baseline");
+	}
+	p->unit = first->unit;
+	return 0;
 }
 
 static int
@@ -129,7 +183,6 @@ read_profiles(
 	    .inlined = o->inlined,
 	    .event = o->event};
 	size_t n = args->n ? args->n : 1;
-	struct calltree *turned;
 	int rc = 0;
 
 	p->na = o->baselines.n;
@@ -138,15 +191,24 @@ read_profiles(
 		rc |= read_profile(o->baselines.v[i], p, &fold);
 	for (size_t i = 0; i < n; i++)
 		rc |= read_profile(args->n ? args->v[i] : "-", p, &fold);
+	return rc;
+}
+
+static void
+compute_tree(struct profiles *p, const struct opts *o)
+{
+	struct calltree *turned;
+
 	if (o->reverse) {
 		turned = calltree_reverse(p->t);
 		calltree_free(p->t);
 		p->t = turned;
 	}
 	calltree_sum(p->t);
-	if (p->na)
+	if (p->na && p->unit)
+		p->d = diff_new_exact(p->t, 0, 2 * p->na, p->unit);
+	else if (p->na)
 		p->d = diff_new(p->t, p->na, p->n);
-	return rc;
 }
 
 static int
@@ -169,6 +231,12 @@ run_flame(void *opts, struct opt_args *args)
 	if (o->table)
 		out[0].format = TABLE;
 	rc = read_profiles(&p, o, args);
+	if ((p.counts[0].n || p.counts[1].n) &&
+	    (rc < 0 || unfold_counts(&p) < 0)) {
+		rc = -1; /* without a part, counts would mislead */
+		n = 0;
+	}
+	compute_tree(&p, o);
 	for (size_t i = 0; i < n; i++) {
 		struct str s = {0};
 
@@ -178,6 +246,8 @@ run_flame(void *opts, struct opt_args *args)
 	}
 	diff_free(p.d);
 	calltree_free(p.t);
+	callgraph_free(&p.counts[0]);
+	callgraph_free(&p.counts[1]);
 	free(out);
 	return rc;
 }

@@ -99,7 +99,6 @@ empty 'src/lib: the layers hold'
 # program, or where it is of src/lib by one of any program. Left out are:
 cat >"$scratch/inner" <<'EOF'
 policy_new tests/fuzz gives it a document, without a file
-callgrind_read a unit test and tests/fuzz give it text, without a file
 recipe_parse tests/fuzz gives it a document, without a file
 symbols_match tests/fuzz gives it the bytes of a program, without a file
 formats tests/fuzz takes each row of the table

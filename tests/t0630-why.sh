@@ -46,6 +46,8 @@ test_that 'vkb-why' why base main
 cp .out out
 test_match '(^|[^a-z_])read([^a-z_]|$)' out 'the function is in the table'
 test_match 'task_clock_ms_per_req' out 'and what a request costs'
+test_match 'the functions are not counted, see above; their times follow' .err \
+  'a server that cannot be counted is measured all the same'
 test_match '<svg' r/diff.svg 'the differential flame graph'
 test_match 'read' r/diff.svg 'has it too'
 test_same 4 "$(find r -name perf.data | wc -l | tr -d ' ')" 'each was profiled twice'

@@ -42,6 +42,14 @@ test_same true "$(jq -n --slurpfile p profile --slurpfile r b.jsonl '
   'what its functions execute is what was counted'
 test_same 1 "$(jq '.functions | map(select(.name == "setCommand")) | .[0].calls' profile)" \
   'setCommand is called once per request'
+test_same true "$(jq '. as $p | def near(a; b): (a - b | fabs) < 1e-6;
+  ([range(.functions | length) as $i | .functions[$i] |
+    select(.name != "aeMain") |
+    near(.calls; [$p.edges[] | select(.to == $i).calls] | add) and
+    near(.inclusive; [$p.edges[] | select(.to == $i).inclusive] | add) and
+    near(.inclusive; .self + ([$p.edges[] | select(.from == $i).inclusive] | add))]
+  | all) and (.edges | length) > 100' profile)" \
+  'the calls of each function, and what they cost, are those of its callers'
 
 # --- beside measured runs, and resumed
 

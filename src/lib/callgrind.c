@@ -128,19 +128,19 @@ add_number(struct reading *r, uint64_t *to, uint64_t n)
 	return 0;
 }
 
-static int
-add_call(struct reading *r, uint64_t cost)
+/* Adds the call that is being read. Returns its costs, or NULL, reported. */
+static uint64_t *
+add_call(struct reading *r, size_t from)
 {
-	size_t from = find_function(r, r->object, r->function);
 	size_t to = find_function(r, r->other_object, r->other);
 	struct callgrind_call *c = find_call(r, from, to);
 
 	r->is_call = false;
 	r->other_object = r->other = NO_TEXT;
-	if (add_number(r, &c->cost, cost) < 0 ||
-	    add_number(r, &c->count, r->count) < 0)
-		return -1;
-	return add_number(r, &r->to->functions[to].calls, r->count);
+	if (add_number(r, &c->count, r->count) < 0 ||
+	    add_number(r, &r->to->functions[to].calls, r->count) < 0)
+		return NULL;
+	return c->cost;
 }
 
 /* "+3 12 4": a position, and what was counted there, or by the call. */
@@ -148,8 +148,8 @@ static int
 read_costs(struct reading *r, const char *s)
 {
 	struct callgrind *g = r->to;
-	struct callgrind_function *f;
-	uint64_t v, first = 0;
+	bool is_call = r->is_call;
+	uint64_t v, *to;
 	size_t at;
 
 	if (!g->nevents)
@@ -161,21 +161,19 @@ read_costs(struct reading *r, const char *s)
 		s += strspn(s, " \t");
 	}
 	at = find_function(r, r->object, r->function);
-	f = &g->functions[at];
+	to = is_call ? add_call(r, at) : g->functions[at].self;
+	if (!to)
+		return -1;
 	for (size_t i = 0; *s; i++) {
 		if (i == g->nevents)
 			return fail_line(r, "there are more costs than events");
-		if (read_number(r, &s, &v) < 0)
+		if (read_number(r, &s, &v) < 0 || add_number(r, &to[i], v) < 0)
 			return -1;
-		if (i == 0)
-			first = v;
-		if (!r->is_call &&
-		    (add_number(r, &f->self[i], v) < 0 ||
-			add_number(r, &g->total[i], v) < 0))
+		if (!is_call && add_number(r, &g->total[i], v) < 0)
 			return -1;
 	}
 	r->has_cost = true;
-	return r->is_call ? add_call(r, first) : 0;
+	return 0;
 }
 
 static int
@@ -295,8 +293,8 @@ add_inclusive(struct reading *r)
 	for (size_t i = 0; i < g->ncalls; i++) {
 		c = &g->calls[i];
 		if (c->from != c->to &&
-		    add_number(r, &g->functions[c->from].inclusive, c->cost) <
-			0)
+		    add_number(
+			r, &g->functions[c->from].inclusive, c->cost[0]) < 0)
 			return -1;
 	}
 	return 0;
@@ -324,15 +322,16 @@ free_names(struct names *v)
 }
 
 int
-callgrind_read(struct callgrind *g, FILE *in, const char *name)
+callgrind_read(struct callgrind *g, FILE *in, const char *name, size_t line)
 {
 	struct reading r = {.to = g,
 	    .name = name,
+	    .line = line,
 	    .positions = 1,
 	    .function = NO_TEXT,
 	    .other = NO_TEXT,
 	    .other_object = NO_TEXT};
-	char *line = NULL;
+	char *text = NULL;
 	size_t cap = 0;
 	ssize_t n;
 	int rc = 0;
@@ -343,17 +342,17 @@ callgrind_read(struct callgrind *g, FILE *in, const char *name)
 	r.keys = intern_new();
 	r.pairs = intern_new();
 	r.object = intern_id(g->texts, "???");
-	while (rc == 0 && (n = getline(&line, &cap, in)) > 0) {
+	while (rc == 0 && (n = getline(&text, &cap, in)) > 0) {
 		r.line++;
-		rc = strlen(line) == (size_t)n
-		    ? read_line(&r, line)
+		rc = strlen(text) == (size_t)n
+		    ? read_line(&r, text)
 		    : fail_line(&r, "it has a NUL byte");
 	}
 	if (rc == 0 && ferror(in))
 		rc = err_fail_sys("cannot read '%s'", name);
 	if (rc == 0)
 		rc = finish_reading(&r);
-	free(line);
+	free(text);
 	free_names(&r.objects);
 	free_names(&r.functions);
 	intern_free(r.keys);
@@ -370,7 +369,7 @@ callgrind_open(struct callgrind *g, const char *path)
 	*g = (struct callgrind){0};
 	if (!in)
 		return err_fail_sys("cannot read '%s'", path);
-	rc = callgrind_read(g, in, path);
+	rc = callgrind_read(g, in, path, 0);
 	fclose(in);
 	return rc;
 }

@@ -23,7 +23,8 @@ struct callgrind_function {
 
 struct callgrind_call {
 	size_t from, to; /* functions */
-	uint64_t count, cost;
+	uint64_t count;
+	uint64_t cost[CALLGRIND_EVENTS]; /* with all that was called then */
 };
 
 struct callgrind {
@@ -38,11 +39,11 @@ struct callgrind {
 };
 
 /*
- * Reads all of 'in', which messages call 'name'. Returns 0, or -1 after
- * reporting which line is wrong, or that nothing was counted. The caller calls
- * callgrind_free in either case.
+ * Reads the rest of 'in', which messages call 'name', after the first 'line'
+ * lines. Returns 0, or -1 after reporting which line is wrong, or that nothing
+ * was counted. The caller calls callgrind_free in either case.
  */
-int callgrind_read(struct callgrind *, FILE *in, const char *name);
+int callgrind_read(struct callgrind *, FILE *in, const char *name, size_t line);
 int callgrind_open(struct callgrind *, const char *path);
 void callgrind_free(struct callgrind *);
 

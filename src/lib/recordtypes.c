@@ -338,6 +338,9 @@ static const struct record_key profile_keys[] = {
     {"functions", A, false,
 	"with the mode count, each: name, object; of each request self and "
 	"inclusive (instructions), calls"},
+    {"edges", A, false,
+	"with the mode count, each: from and to, places in functions from 0 "
+	"on; of each request calls and their inclusive instructions"},
     {"artifacts", O, false,
 	"paths: perf_data, folded, svg, functions, archive"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double
 sum_range(const double *v, size_t from, size_t to)
@@ -190,6 +191,35 @@ diff_new(const struct calltree *t, size_t na, size_t n)
 	free(p);
 	free(s.part);
 	free(s.whole);
+	return d;
+}
+
+struct diff *
+diff_new_exact(
+    const struct calltree *t, size_t before, size_t after, const char *unit)
+{
+	struct diff *d = mem_new(sizeof *d);
+	double all;
+
+	d->unit = unit;
+	d->v = mem_array(t->n, sizeof *d->v);
+	d->width = mem_array(t->n, sizeof *d->width);
+	for (size_t i = 0; i < 2; i++) {
+		d->self[i] = mem_array(t->n, sizeof *d->self[i]);
+		memcpy(d->self[i], t->self[i ? after : before],
+		    t->n * sizeof *d->self[i]);
+	}
+	all = fmax(t->total[before][0], t->total[after][0]);
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct diff_frame *f = &d->v[i];
+
+		f->a = t->total[before][i];
+		f->b = t->total[after][i];
+		f->p = NAN;
+		f->kind = fabs(f->b - f->a) < DIFF_EXACT * all ? DIFF_SAME
+							       : DIFF_CHANGED;
+		d->width[i] = (f->a + f->b) / 2;
+	}
 	return d;
 }
 

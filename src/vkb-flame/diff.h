@@ -1,4 +1,7 @@
-/* Compares the shares of two sides of profiles, and tests the differences. */
+/*
+ * Compares two sides of profiles: the shares of samples, whose differences are
+ * tested, or exact counts.
+ */
 #ifndef DIFF_H
 #define DIFF_H
 
@@ -8,7 +11,8 @@
 struct calltree;
 
 #define DIFF_ALPHA .05
-#define DIFF_FEWEST 20 /* samples of both sides, needed for a test */
+#define DIFF_FEWEST 20  /* samples of both sides, needed for a test */
+#define DIFF_EXACT 1e-4 /* of all counts: a smaller change is DIFF_SAME */
 
 /*
  * Returns the p-value of a difference in the share of a part. The first 'na' of
@@ -26,19 +30,20 @@ enum diff_kind {
 	DIFF_RARE,   /* too few samples to be tested */
 	DIFF_SAME,   /* no significant difference */
 	DIFF_MOVED,  /* offset by the opposite change of one sibling */
-	DIFF_CHANGED /* significant difference */
+	DIFF_CHANGED /* significant difference; with counts, any */
 };
 
 struct diff_frame {
-	double a, b; /* shares on both sides */
+	double a, b; /* shares on both sides, or counts */
 	double p;    /* adjusted; NAN: not tested */
 	enum diff_kind kind;
 	uint32_t with; /* DIFF_MOVED: the sibling */
 };
 
 struct diff {
+	const char *unit;     /* of counts; NULL: shares of samples */
 	struct diff_frame *v; /* by node: the node and all below it */
-	double *width;        /* by node: mean of both shares */
+	double *width;        /* by node: mean of both sides */
 	double *self[2];      /* by node: summed weights of each side */
 };
 
@@ -53,6 +58,12 @@ struct diff {
  * the same direction have moved too.
  */
 struct diff *diff_new(const struct calltree *, size_t na, size_t n);
+
+/* The same for counts, in these columns; 'unit' is borrowed. Nothing is tested:
+ * a frame is DIFF_CHANGED or DIFF_SAME, and p is NAN. */
+struct diff *diff_new_exact(
+    const struct calltree *, size_t before, size_t after, const char *unit);
+
 void diff_free(struct diff *);
 
 #endif

@@ -1,4 +1,5 @@
 #include "input.h"
+#include "callgraph.h"
 #include "err.h"
 #include "folded.h"
 #include "folding.h"
@@ -11,10 +12,10 @@
 
 /* Reads perf.data from fd, or if fd is -1, lines that `perf script` wrote. */
 static int
-read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
-    long samples, const struct folding_opts *o)
+read_samples(struct lines *l, int fd, const struct input_target *to,
+    const struct folding_opts *o)
 {
-	struct folding *f = folding_new(t, column, samples, o);
+	struct folding *f = folding_new(to->tree, to->column, to->samples, o);
 	int rc = fd < 0 ? perftext_read(l, f)
 			: perfdata_read(fd, lines_name(l), f, o->inlined);
 
@@ -31,14 +32,16 @@ read_samples(struct lines *l, int fd, struct calltree *t, size_t column,
 static bool
 is_ignored(const char *s, size_t n)
 {
-	return strspn(s, " \t\r") == n || *s == '#';
+	return strspn(s, " \t\r") == n ||
+	    (*s == '#' && !callgraph_is_callgrind(s, n));
 }
 
 /* Tells the format from the first line that is neither blank nor a comment. */
 static int
-read_profile(struct lines *l, int fd, struct calltree *t, size_t column,
-    long samples, const struct folding_opts *o)
+read_profile(struct lines *l, FILE *in, const struct input_target *to,
+    const struct folding_opts *o)
 {
+	const struct callgraph_opts counts = {o->addrs, o->event};
 	const char *s;
 	size_t n;
 	int k;
@@ -49,22 +52,24 @@ read_profile(struct lines *l, int fd, struct calltree *t, size_t column,
 	if (k <= 0)
 		return k;
 	if (lines_number(l) == 1 && n >= 8 && memcmp(s, "PERFILE2", 8) == 0)
-		return read_samples(l, fd, t, column, samples, o);
-	if (perftext_is_event(s, n)) {
-		lines_unread(l);
-		return read_samples(l, -1, t, column, samples, o);
-	}
-	if (folded_is_stack(s, n)) {
-		lines_unread(l);
-		return folded_read(l, t, column, samples);
-	}
-	return err_fail(
-	    "%s:%llu: neither output of 'perf script' nor folded stacks",
+		return read_samples(l, fileno(in), to, o);
+	if (callgraph_is_callgrind(s, n))
+		return callgraph_read_callgrind(to->counts, in, lines_name(l),
+		    (size_t)lines_number(l), &counts);
+	lines_unread(l);
+	if (*s == '{')
+		return callgraph_read_records(to->counts, l, &counts);
+	if (perftext_is_event(s, n))
+		return read_samples(l, -1, to, o);
+	if (folded_is_stack(s, n))
+		return folded_read(l, to->tree, to->column, to->samples);
+	return err_fail("%s:%llu: neither output of 'perf script' nor folded "
+			"stacks nor counts of callgrind",
 	    lines_name(l), lines_number(l));
 }
 
 int
-input_read(const char *file, struct calltree *t, size_t column, long samples,
+input_read(const char *file, const struct input_target *to,
     const struct folding_opts *o)
 {
 	bool in = strcmp(file, "-") == 0;
@@ -75,7 +80,7 @@ input_read(const char *file, struct calltree *t, size_t column, long samples,
 	if (!f)
 		return err_fail_sys("cannot read '%s'", file);
 	l = lines_open(f, in ? "stdin" : file);
-	rc = read_profile(l, fileno(f), t, column, samples, o);
+	rc = read_profile(l, f, to, o);
 	lines_close(l);
 	return rc;
 }

@@ -5,13 +5,23 @@
 #include <stddef.h>
 
 struct calltree;
+struct callgraphs;
 struct folding_opts;
 
+/* Where a profile goes: samples to columns of a tree (see folding.h), counts of
+ * callgrind to a list. */
+struct input_target {
+	struct calltree *tree;
+	size_t column;
+	long samples;
+	struct callgraphs *counts;
+};
+
 /*
- * Adds the profile in a file ("-": stdin) to the columns of the tree (see
- * folding.h). Returns 0, or -1 after reporting what could not be read.
+ * Adds the profile in a file ("-": stdin). Returns 0, or -1 after reporting
+ * what could not be read.
  */
-int input_read(const char *file, struct calltree *, size_t column, long samples,
-    const struct folding_opts *);
+int input_read(
+    const char *file, const struct input_target *, const struct folding_opts *);
 
 #endif

@@ -5,6 +5,7 @@
 #include "markup.h"
 #include "mem.h"
 #include "str.h"
+#include "unfold.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -83,8 +84,12 @@ append_difference(struct str *s, const struct graph *g, uint32_t i)
 {
 	const struct diff_frame *f = &g->d->v[i];
 
-	str_printf(s, "%.2f%% -> %.2f%%", 100 * f->a, 100 * f->b);
-	if (!i)
+	if (g->d->unit)
+		str_printf(s, "%.4f -> %.4f %s, %+.4f", f->a, f->b, g->d->unit,
+		    f->b - f->a);
+	else
+		str_printf(s, "%.2f%% -> %.2f%%", 100 * f->a, 100 * f->b);
+	if (!i && !g->d->unit)
 		return;
 	if (f->a == 0)
 		str_add(s, ", new");
@@ -92,6 +97,8 @@ append_difference(struct str *s, const struct graph *g, uint32_t i)
 		str_add(s, ", vanished");
 	else
 		str_printf(s, ", %+.1f%%", 100 * (f->b / f->a - 1));
+	if (g->d->unit)
+		return;
 	if (f->kind == DIFF_RARE)
 		str_add(s, ", too few samples to tell");
 	else
@@ -113,6 +120,8 @@ write_tooltip(struct graph *g, uint32_t i)
 		str_printf(&s,
 		    g->size[i] == floor(g->size[i]) ? "%.0f" : "%.6g",
 		    g->size[i]);
+		if (g->o->unit)
+			str_printf(&s, " %s", g->o->unit);
 		str_printf(
 		    &s, "), itself %.2f%%", 100 * g->t->self[0][i] / g->all);
 	}
@@ -214,19 +223,31 @@ write_frames(struct graph *g, uint32_t deepest)
 	free(cursor);
 }
 
+/* The line below the title, or NULL. */
+static const char *
+get_legend(const struct graph *g)
+{
+	if (g->d && g->d->unit)
+		return "exact counts; " UNFOLD_NOTE
+		       "; red: more, blue: less, outlined: new, dashed: "
+		       "vanished, grey: same within 0.01 %";
+	if (g->d)
+		return "red: larger share than before, blue: smaller share, "
+		       "outlined: new, dashed: vanished, violet: offset by one "
+		       "sibling, grey: no significant difference";
+	return g->o->unit ? "exact counts; " UNFOLD_NOTE : NULL;
+}
+
 static void
 write_heading(struct graph *g, const char *title)
 {
-	static const char legend[] =
-	    "red: larger share than before, blue: smaller share, outlined: "
-	    "new, dashed: vanished, violet: offset by one sibling, grey: no "
-	    "significant difference";
+	const char *legend = get_legend(g);
 
 	markup_printf(g->to,
 	    "<text class=\"ink\" x=\"%.0f\" y=\"20\" text-anchor=\"middle\" "
 	    "font-size=\"16\">%s</text>\n",
 	    g->o->width / 2, title);
-	if (g->d)
+	if (legend)
 		str_printf(g->to,
 		    "<text class=\"ink\" x=\"%.0f\" y=\"40\" "
 		    "text-anchor=\"middle\">%s</text>\n",
@@ -256,6 +277,7 @@ svg_write(struct str *to, const struct calltree *t, const struct diff *d,
 	    o->width, g.height, o->width, g.height, TOP, BOTTOM, ROW, PAD);
 	str_add(to, o->icicle ? " data-icicle=\"\"" : "");
 	markup_printf(to, ">\n<title>%s", title);
+	str_add(to, o->unit ? " (" UNFOLD_NOTE ")" : "");
 	str_printf(to,
 	    "</title>\n<style>\n%s</style>\n"
 	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "

@@ -10,6 +10,7 @@ struct str;
 
 struct svg_opts {
 	const char *title;
+	const char *unit; /* of counts; NULL: samples */
 	bool icicle;      /* root on top */
 	double width;     /* pixels */
 	double min_share; /* omit frames with less */

@@ -15,7 +15,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!in)
 		return 0;
-	if (callgrind_read(&g, in, "fuzz") == 0) {
+	if (callgrind_read(&g, in, "fuzz", 0) == 0) {
 		for (size_t i = 0; i < g.nfunctions; i++)
 			sum += g.functions[i].self[0];
 		if (sum != g.total[0])

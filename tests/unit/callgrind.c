@@ -15,7 +15,7 @@ static int
 read_text(struct callgrind *g, const char *text)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-	int rc = callgrind_read(g, in, "text");
+	int rc = callgrind_read(g, in, "text", 0);
 
 	fclose(in);
 	return rc;
@@ -184,7 +184,7 @@ test_bad(void)
 			  strlen(bad[i].text), "r")
 		    : fopen("/dev/null", "r");
 
-		tap_ok(callgrind_read(&g, in, "text") == -1 &&
+		tap_ok(callgrind_read(&g, in, "text", 0) == -1 &&
 			strcmp(err_last(), bad[i].why) == 0,
 		    "%s", bad[i].what);
 		if (strcmp(err_last(), bad[i].why) != 0)

@@ -265,33 +265,54 @@ has_names(const struct callgrind *g)
 static int
 compare_functions(const void *a, const void *b)
 {
-	const struct callgrind_function *x = a, *y = b;
+	const struct callgrind_function *const *x = a, *const *y = b;
 
-	if (x->self[0] != y->self[0])
-		return x->self[0] < y->self[0] ? 1 : -1;
-	return strcmp(x->name, y->name);
+	if ((*x)->self[0] != (*y)->self[0])
+		return (*x)->self[0] < (*y)->self[0] ? 1 : -1;
+	return strcmp((*x)->name, (*y)->name);
 }
 
-/* "NAME [OBJECT]" has instructions of its own, with what it calls, and calls,
- * for each request. */
+/* Each has instructions of its own, with what it calls, and calls, for each
+ * request. place[]: where each function of g went. */
 static struct json *
-list_functions(const struct callgrind *g)
+list_functions(const struct callgrind *g, size_t *place)
 {
-	struct callgrind_function *v = mem_array(g->nfunctions, sizeof *v);
+	const struct callgrind_function **v =
+	    mem_array(g->nfunctions, sizeof *v);
 	struct json *all = json_array(), *j;
 
-	memcpy(v, g->functions, g->nfunctions * sizeof *v);
+	for (size_t i = 0; i < g->nfunctions; i++)
+		v[i] = &g->functions[i];
 	qsort(v, g->nfunctions, sizeof *v, compare_functions);
 	for (size_t i = 0; i < g->nfunctions; i++) {
+		place[v[i] - g->functions] = i;
 		j = json_object();
-		json_set_str(j, "name", v[i].name);
-		json_set_str(j, "object", v[i].object);
-		json_set_num(j, "self", (double)v[i].self[0] / WINDOW);
-		json_set_num(j, "inclusive", (double)v[i].inclusive / WINDOW);
-		json_set_num(j, "calls", (double)v[i].calls / WINDOW);
+		json_set_str(j, "name", v[i]->name);
+		json_set_str(j, "object", v[i]->object);
+		json_set_num(j, "self", (double)v[i]->self[0] / WINDOW);
+		json_set_num(j, "inclusive", (double)v[i]->inclusive / WINDOW);
+		json_set_num(j, "calls", (double)v[i]->calls / WINDOW);
 		json_push(all, j);
 	}
 	free(v);
+	return all;
+}
+
+static struct json *
+list_edges(const struct callgrind *g, const size_t *place)
+{
+	struct json *all = json_array(), *j;
+	const struct callgrind_call *c;
+
+	for (size_t i = 0; i < g->ncalls; i++) {
+		c = &g->calls[i];
+		j = json_object();
+		json_set_num(j, "from", (double)place[c->from]);
+		json_set_num(j, "to", (double)place[c->to]);
+		json_set_num(j, "calls", (double)c->count / WINDOW);
+		json_set_num(j, "inclusive", (double)c->cost[0] / WINDOW);
+		json_push(all, j);
+	}
 	return all;
 }
 
@@ -310,6 +331,7 @@ make_profile(const struct bench_case *cas, const struct json *server,
 {
 	struct json *rec = record_new("profile"), *j = json_object();
 	const struct json *which = json_get(run, "run");
+	size_t *place = mem_array(g->nfunctions, sizeof *place);
 
 	json_set_str(rec, "case", cas->id);
 	json_set(rec, "subject", json_dup(json_get(run, "subject")));
@@ -322,7 +344,9 @@ make_profile(const struct bench_case *cas, const struct json *server,
 	json_set_str(rec, "started", json_get_str(which, "started"));
 	json_set_num(rec, "duration_s", elapsed_s);
 	json_set_num(rec, "requests", WINDOW);
-	json_set(rec, "functions", list_functions(g));
+	json_set(rec, "functions", list_functions(g, place));
+	json_set(rec, "edges", list_edges(g, place));
+	free(place);
 	json_set_str(rec, "status", "ok");
 	return rec;
 }

@@ -1,0 +1,106 @@
+#!/bin/sh
+# vkb-bisect --metric: eight commits of a real server, one of which executes more
+# for each request and another one allocates more; both are found by counts,
+# although the machine does other things, and each commit is counted once.
+# slow: what it runs is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+if ! command -v valgrind >/dev/null; then
+  test_skip 'vkb-bisect --metric' valgrind
+  test_done
+fi
+test_server 'bisecting by counts'
+. "$tests/repo.sh"
+
+# 3 allocates once more, 4 does not compile, 6 has a loop; the others change
+# nothing, or next to nothing.
+exact_repo
+in_repo tag c1
+i=1
+for numbers in '1 0' '1 1' 'no number' '2 1' '40 1' '41 1' '41 1 '; do
+  i=$((i + 1))
+  burn "$numbers" "commit $i"
+  in_repo tag c$i
+done
+cat >cfg.json <<'END'
+[{"commands": ["SET"], "requests": [400], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [1], "clients": [4],
+  "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+LD_PRELOAD=$scratch/burn.so
+export LD_PRELOAD
+bisect() { # bisect DIR METRIC ARGUMENT...
+  dir=$1 metric=$2
+  shift 2
+  vkb-bisect -C repo --results "$dir" --metric "$metric" "$@" -- cfg.json
+}
+
+test_that 'instructions are bisected' bisect r instructions_per_req c4~1 c8
+test_same "first bad commit: $(head_of c6)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
+  'the commit with the loop is found'
+test_match '^Worse: SET takes [0-9.]* more instructions per request .*, exactly$' .out \
+  'the result says by how many instructions'
+test_match '^vkb-bisect: [0-9a-f]*: bad: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly$' \
+  .err 'so does the line of a bad commit'
+test_match '^vkb-bisect: [0-9a-f]*: good: against it the bad commit is worse: SET takes ' \
+  .err 'and that of a good one'
+for runs in r/counts/*/runs.jsonl; do
+  jq -s 'map(select(.type == "run")) | length == 2 and all(.counted)' "$runs"
+done | sort -u >all
+test_same true "$(cat all)" 'each commit was counted on two servers, and not measured'
+test_empty "$(find r -name part.jsonl)" 'nothing else was measured beside it'
+test_result "$(($(wc -l <r/verdicts) > 4))" 'in few steps'
+cp .out first
+touch stamp
+test_that 'the same command continues' bisect r instructions_per_req c4~1 c8
+test_same "$(cat first)" "$(cat .out)" 'with the same result'
+test_empty "$(find r/counts -name runs.jsonl -newer stamp)" 'and counts nothing again'
+
+test_that 'allocations are bisected' bisect a allocations_per_req c1 c8
+test_same "first bad commit: $(head_of c3)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
+  'the commit that allocates once more is found'
+test_match '^Worse: SET takes 1.000 more allocations per request .*, exactly$' .out 'by one allocation'
+
+test_status 1 'two commits that are the same' bisect n instructions_per_req c7 c8
+test_match 'the bad commit is not worse: instructions_per_req is within its margin' .err \
+  'are within the margin'
+test_status 1 'the wrong way round' bisect w instructions_per_req c8 c1
+test_match 'the good commit is worse than the bad one: swap GOOD and BAD\?' .err \
+  'asks whether they should be swapped'
+
+# --- servers that disagree
+
+in_repo checkout -q -b trunk c1
+burn '30 0 1' 'loose'
+in_repo tag loose
+burn '60 0' 'slow'
+test_status 2 'a commit whose servers disagree' bisect l instructions_per_req c1 trunk
+test_match 'its instructions are not exact: ' .err 'is reported'
+test_same "$(head_of loose) its two servers disagree" \
+  "$(sed -n 's/^skip //p' l/verdicts)" 'is skipped'
+test_same 'loose slow' "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
+  'so that two are left'
+test_match 'cannot narrow it down further: 1 skipped as its two servers disagree$' .err \
+  'with the reason'
+test_status 2 'an end whose servers disagree' bisect e instructions_per_req c1 loose
+test_match 'the counts of the good or the bad commit are not exact: two fresh servers' \
+  .err 'ends the search'
+
+# --- what is wrong
+
+test_status 2 'a metric that is not counted' bisect m rps c7 c8
+test_match "no case that is on both sides has 'rps'" .err 'is named'
+test_status 2 'two names of the metric' \
+  vkb-bisect -C repo --results m --metric instructions_per_req c1 c2 -- cfg.json -- -m rps
+test_match "'--metric' names the metric: leave out '-m'" .err 'the error says what to leave out'
+unset LD_PRELOAD
+mkdir bare
+for program in sh env readlink dirname git setpriv sed mkdir flock vkb-load cat awk grep tr cut rm mv; do
+  ln -s "$(command -v $program)" bare
+done
+bisect_program=$(command -v vkb-bisect)
+test_status 2 'a machine without valgrind' env PATH="$PWD/bare" "$bisect_program" \
+  --metric instructions_per_req -C repo c1 c2 -- cfg.json
+test_match "valgrind, which counts, is not in PATH: 'vkb-needs run' installs it" .err \
+  'is told so before anything is built'
+test_litter 10 'no server is left'
+test_done

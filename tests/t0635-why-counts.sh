@@ -1,0 +1,76 @@
+#!/bin/sh
+# vkb-why begins with counts: which functions execute how much more for a request,
+# and who causes it, to the last instruction.
+# slow: what it runs is tested with the sanitizers elsewhere
+. "${0%/*}/lib.sh"
+for program in perf valgrind; do
+  if ! command -v $program >/dev/null; then
+    test_skip 'counts of vkb-why' $program
+    test_done
+  fi
+done
+test_server 'counts of vkb-why'
+. "$tests/repo.sh"
+
+exact_repo
+in_repo tag base
+burn '40 2' 'more work'
+printf '[{"commands":["SET"],"requests":[400],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >cfg.json
+LD_PRELOAD=$scratch/burn.so
+export LD_PRELOAD
+why() {
+  vkb-why -C repo --results r --rounds 1 --time 1s "$@" cfg.json
+}
+test_that 'vkb-why' why base main
+cp .out out
+test_match '^Counted, exactly. Counts are not time: ' out 'the counts come with a warning'
+test_match '^SET-[^ ]*: [0-9.]+ -> [0-9.]+ instructions per request, \+[0-9.]+ \(\+[0-9.]+%\)$' \
+  out 'the totals are there'
+# There are two functions read: that of the library calls that of libc.
+test_match '^\+[0-9.]+  read calls burn_memory: 1 time, not 0$' out \
+  'who allocates more is named'
+test_match '^\+[0-9.]+  read calls burn_loops: 0.5 times, not 0$' out 'and who takes more'
+test_match '^ +0.0000 +[0-9.]+ +\+[0-9.]+ +0.0000 +2.0[0-9]*  burn_memory$' out \
+  'functions have their counts and calls on both sides'
+# "+155.00" of the first line, and the sum of the two lists.
+test_same 'same same' "$(awk '
+  /instructions per request/ { want = $(NF - 1) + 0 }
+  /cause/ { list = 1; next }
+  /function itself/ { list = 2; next }
+  /^$/ { list = 0 }
+  list { for (i = 1; i <= NF; i++) if ($i ~ /^[+-]/) { sum[list] += $i; break } }
+  function verdict(v) {
+    return (v / want - 1) ^ 2 < 1e-6 ? "same" : v " of " want
+  }
+  END { print verdict(sum[1]), verdict(sum[2]) }' out)" 'the causes, and the functions, add up to the difference within .1 %'
+test_match 'chains of three or more functions are estimates' r/exact.svg \
+  'the graph says what is estimated'
+test_match 'burn_memory' r/exact.svg 'and has the function'
+test_match '^Measured, in samples of time:$' out 'the time follows'
+test_match 'task_clock_ms_per_req' out 'with its counters'
+test_same 4 "$(jq -c 'select(.type == "run")' r/exact.jsonl | wc -l | tr -d ' ')" \
+  'each build was counted on two servers'
+touch stamp
+test_that 'the same command shows it again' why base main
+test_empty "$(find r/exact.jsonl -newer stamp)" 'and counts nothing again'
+sed 1,3d out >want
+sed 1,3d .out >got
+test_same "$(sed '/^Measured/q' want)" "$(sed '/^Measured/q' got)" 'the counts are the same'
+
+# --- without valgrind
+
+mkdir bare
+for file in /usr/bin/* /bin/* "$top"/bin/*; do
+  ln -sf "$file" bare
+done
+rm bare/valgrind
+unset LD_PRELOAD
+test_that 'vkb-why without valgrind' \
+  env PATH="$PWD/bare" "$(command -v vkb-why)" -C repo --results b --rounds 1 --time 1s \
+  base main cfg.json
+test_match "the functions are not counted: valgrind is not in PATH, 'vkb-needs run' installs it" \
+  .err 'says so in a sentence'
+test_absent 'Counted|Measured' .out 'and shows the time alone'
+test_match 'task_clock_ms_per_req' .out 'as ever'
+test_litter 10 'nothing is left'
+test_done
