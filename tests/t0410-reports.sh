@@ -1,16 +1,16 @@
 #!/bin/sh
-# Whole reports of always the same records, with everything that vkb-compare says:
-# what changed in any of them shows here, and whether it should is for who changed it.
-# VKB_REPORTS=FOLDER sh tests/t0419-reports.sh writes what is said to FOLDER instead.
+# Whole reports of always the same records: a number or a condition that changes in
+# vkb-compare shows here; whether it should is for whoever changed it.
+# VKB_REPORTS=FOLDER sh tests/t0410-reports.sh also writes the reports to FOLDER.
 . "${0%/*}/lib.sh"
 
 SOURCE_DATE_EPOCH=1795000000 # 2026-11-18
 export SOURCE_DATE_EPOCH
 
-# said NAME ARGUMENT ...: the report, all that is said beside it, and the exit
-# status are those of tests/data/reports/NAME, with numbers to six digits, and of
+# same NAME ARGUMENT ...: the report, the messages beside it and the exit status
+# are those of tests/data/reports/NAME, with numbers to six digits, and of
 # tables in Markdown the first 30 rows.
-said() {
+same() {
   name=$1
   shift
   rm -f more
@@ -26,11 +26,11 @@ said() {
     esac
   } | sed "s/\"version\":\"$(vkb-compare --version | sed 's/.* //')\"/\"version\":\"V\"/" |
     perl -pe 's/-?\b\d+\.\d{6,}(e[-+]?\d+)?/sprintf "%.6g", $&/ge;
-      $_ = "" if /^\| / && $rows++ >= 30' >"$name.said"
+      $_ = "" if /^\| / && $rows++ >= 30' >"$name.now"
   if [ "${VKB_REPORTS:-}" ]; then
-    cp "$name.said" "$VKB_REPORTS/$name"
+    cp "$name.now" "$VKB_REPORTS/$name"
   fi
-  test_that "the report '$name' is as it was" diff "$tests/data/reports/$name" "$name.said"
+  test_that "the report '$name' has not changed" diff "$tests/data/reports/$name" "$name.now"
 }
 
 perl "$tests/reports.pl"
@@ -54,44 +54,45 @@ END_OF_POLICY
 two() {
   format=$1
   shift
-  said "mixed.$format" -f "$format" "$@" mixed.old mixed.new
+  same "mixed.$format" -f "$format" "$@" mixed.old mixed.new
 }
 for f in markdown csv junit openmetrics annotations sarif; do
   two $f
 done
 two jsonl --strict --on-insufficient ok
-said mixed.all -m all -f text mixed.old mixed.new
-said mixed.policy --policy policy --margin +3% --ci --on-likely fail -f text -f jsonl:records mixed.old mixed.new
-said mixed.history --margin auto --history history --canary 'GE?' --canary DEL -f text -f jsonl:records \
+same mixed.all -m all -f text mixed.old mixed.new
+same mixed.policy --policy policy --margin +3% --ci --on-likely fail -f text -f jsonl:records mixed.old mixed.new
+same mixed.history --margin auto --history history --canary 'GE?' --canary DEL -f text -f jsonl:records \
   mixed.old mixed.new
-said mixed.again --deltas -f text -f markdown:more records
-said mixed.explained --explain '[SMZ]*' mixed.old mixed.new
+same mixed.again --deltas -f text -f markdown:more records
+same mixed.explained --explain '[SMZ]*' mixed.old mixed.new
 
-said rounds --baseline a --canary GET -f text -f jsonl:records rounds
-said rounds.explained --baseline a --explain 'DEL*' -m all rounds
+same rounds --baseline a --canary GET -f text -f jsonl:records rounds
+same rounds.explained --baseline a --explain 'DEL*' -m all rounds
 jq -c '.run.index = .run.block | del(.run.block)' rounds | vkb-stats |
   jq -c 'if .config.command != "DEL" then .looks = [4, 6, .n] else . end' >looked
-jq -c 'select(.subject.label == "b" and .config.command == "GET") | .looks = [5]' looked >>looked
-said looked --baseline a --explain '*' -f text -f csv:more looked
+jq -c 'select(.subject.label == "b" and .config.command == "GET") | .looks = [5]' looked >again
+cat again >>looked
+same looked --baseline a --explain '*' -f text -f csv:more looked
 
-said apart --baseline a -f text -f jsonl:records apart
-said apart.explained --baseline a --explain '[Ca]*' apart
-said apart.policy --baseline a --policy policy -f text -f markdown:more apart
-said apart.history --baseline a --history history -f text apart
-said sessions --baseline a -f text -f jsonl:records sessions
-said sessions.explained --baseline a --explain '[Ca]*' sessions
+same apart --baseline a -f text -f jsonl:records apart
+same apart.explained --baseline a --explain '[Ca]*' apart
+same apart.policy --baseline a --policy policy -f text -f markdown:more apart
+same apart.history --baseline a --history history -f text apart
+same sessions --baseline a -f text -f jsonl:records sessions
+same sessions.explained --baseline a --explain '[Ca]*' sessions
 for f in busy busier counted zeros still single; do
-  said $f --baseline a -f text -f jsonl:records $f
+  same $f --baseline a -f text -f jsonl:records $f
 done
-said counted.explained --baseline a --explain '[SE]*' counted
+same counted.explained --baseline a --explain '[SE]*' counted
 
 for n in 4 6; do
-  said calibrate.$n --calibrate $n -f text -f policy:more alike
+  same calibrate.$n --calibrate $n -f text -f policy:more alike
 done
-said calibrate.policy --calibrate 5 --policy policy --margin 1% alike
+same calibrate.policy --calibrate 5 --policy policy --margin 1% alike
 
 for f in markdown annotations; do
-  said many.$f --baseline a -f $f many
+  same many.$f --baseline a -f $f many
 done
 
 # The histograms of t0407, in two parts of one side.
@@ -108,16 +109,16 @@ moved() {
   moved x t 10.3 "$moved" 4.2e6,4.2e6,4.3e6,4.4e6,4.4e6,4.5e6
 } >before
 moved y t 9.1 "$moved" 6.0e6,6.25e6,6.3e6,6.45e6,6.6e6,6.7e6 >after
-said shift --shift -f text -f jsonl:records -f markdown:more before after
-said shift.same --shift before before
+same shift --shift -f text -f jsonl:records -f markdown:more before after
+same shift.same --shift before before
 sed 's/latency_ns/latency_us/g; s/"95"/"99"/g' before >before.us
 sed 's/latency_ns/latency_us/g; s/"95"/"99"/g' after >after.us
-said shift.us --shift -f text before.us after.us
+same shift.us --shift -f text before.us after.us
 sed 's/latency_ns/wait_ms/g' before >before.ms
 sed 's/latency_ns/wait_ms/g' after >after.ms
-said shift.ms --shift -f text before.ms after.ms
+same shift.ms --shift -f text before.ms after.ms
 sed 's/latency_ns/waits/g' before >before.bare
 sed 's/latency_ns/waits/g' after >after.bare
-said shift.bare --shift -f text before.bare after.bare
+same shift.bare --shift -f text before.bare after.bare
 
 test_done
