@@ -99,6 +99,21 @@ runs('sessions', label => 'a', n => 4, metrics => { rps => [1e5, 1], bytes_per_k
     cases => { map { $_ => [1] } @names });
 runs('sessions', label => 'b', n => 4, metrics => { rps => [1e5, 1], bytes_per_key => [93, 0] }, noise => .008,
     sessions => { t1 => .97, t2 => .98 }, cases => { map { $_ => [ $_ eq 'C2' ? .93 : 1 ] } @names });
+# The first case has fewer sessions than the others, other programs beside it, or
+# the same values in all sessions.
+for my $case ([ uneven => 3, 3, 3 ], [ uncalm => 6, 3, 9 ], [ constant => 6, 3, 3 ]) {
+    my ($file, $sessions, @percent) = @$case;
+    my %sessions = map { ("s$_" => 1 + .004 * (-1)**$_) } 1 .. 6;
+    for my $side ([ a => 1, \%sessions, $percent[0] ], [ b => .96, { t1 => 1 }, $percent[1] ]) {
+        my ($label, $by, $of, $percent) = @$side;
+        my %few = map { $_ => $of->{$_} } grep { ($label eq 'b' || substr($_, 1) <= $sessions) } keys %$of;
+        @few{ keys %few } = (1) x keys %few if $file eq 'constant';
+        runs($file, label => $label, n => 4, metrics => { rps => [1e5, 1] }, sessions => \%few,
+            noise => $file eq 'constant' ? 0 : .01, cases => { C0 => [$by] }, fixed => { foreign_cpu_percent => $percent });
+        runs($file, label => $label, n => 4, metrics => { rps => [1e5, 1] }, sessions => $of,
+            cases => { map { $_ => [$by] } @names }, fixed => { foreign_cpu_percent => 3 });
+    }
+}
 $state = 5;
 for my $side ([ a => 'x', 1, 3.1 ], [ b => 'y', .97, 14.6 ]) {
     my ($label, $session, $by, $percent) = @$side;

@@ -81,7 +81,7 @@ same apart.policy --baseline a --policy policy -f text -f markdown:more apart
 same apart.history --baseline a --history history -f text apart
 same sessions --baseline a -f text -f jsonl:records sessions
 same sessions.explained --baseline a --explain '[Ca]*' sessions
-for f in busy busier counted zeros still single; do
+for f in uneven uncalm constant busy busier counted zeros still single; do
   same $f --baseline a -f text -f jsonl:records $f
 done
 same counted.explained --baseline a --explain '[SE]*' counted
