@@ -401,6 +401,10 @@ members(void)
 	is_member(make_cursor(5, 0, 0), "eee", 1, "an odd one the second");
 	is_member(make_cursor(33, 0, 0), "eee", 33,
 	    "a number that has the part already is kept");
+	c = make_cursor(34, 0, 0);
+	c.in_slot = true;
+	c.slot = 9;
+	is_member(c, "eee", 33, "a given slot has its own of two collections");
 	keys.collections = last;
 	keys.ncollections = 1;
 	is_member(make_cursor(32, 0, 0), "eee", 47, "a greater part is added");
