@@ -147,6 +147,18 @@ advice(void)
 	    "No slowdown shown; 1 of 1 result is unclear; this machine is too "
 	    "noisy to tell for 3 results",
 	    "rows that are only shown need nothing");
+	c.count[VERDICT_EQUIVALENT] = 2;
+	c.count[VERDICT_INCONCLUSIVE] = 3;
+	say(&c,
+	    "No slowdown shown; 3 of 5 results are unclear; this machine is "
+	    "too noisy to tell for 3 results",
+	    "several results of which one less is clear");
+	c.count[VERDICT_EQUIVALENT] = 1;
+	c.count[VERDICT_INCONCLUSIVE] = 1;
+	say(&c,
+	    "No slowdown shown; 1 of 2 results is unclear; this machine is "
+	    "too noisy to tell for 3 results",
+	    "one of two");
 }
 
 int

@@ -5,6 +5,7 @@
 #include "str.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/chooser.h"
+#include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/rowset.h"
 #include "vkb-load/engine/template.h"
@@ -368,6 +369,100 @@ in_sequence(void)
 	    "the turn says which command is the next");
 }
 
+/* The text of SISMEMBER, whose number is that of a member. */
+static void
+is_member(struct cursor c, const char *tag, uint64_t number, const char *what)
+{
+	const struct engine_target target = {.cluster = true};
+	const struct engine_work work = {.command = "SISMEMBER"};
+	struct cmdsource *o = template_open_named(&target, &work);
+	char *got = mem_new(o->ops->room(o, 1000) + 1), want[128];
+	size_t len;
+
+	o->ops->make(o, &c, &keys, got, 1, 1000, &len);
+	snprintf(want, sizeof want,
+	    "*3\r\n$9\r\nSISMEMBER\r\n$11\r\nmyset:{%s}\r\n$20\r\nelement:%"
+	    "012llu\r\n",
+	    tag, (unsigned long long)number);
+	tap_str(got, want, what);
+	free(got);
+	o->ops->free(o);
+}
+
+/* The collections of in_cluster hold the numbers that are 0 and 1 modulo 16. */
+static void
+members(void)
+{
+	static const struct collection last[] = {{9, 15}};
+	struct cursor c;
+
+	is_member(make_cursor(18, 0, 0), "ddd", 16,
+	    "an even number selects the first collection, and gets its part");
+	is_member(make_cursor(5, 0, 0), "eee", 1, "an odd one the second");
+	is_member(make_cursor(33, 0, 0), "eee", 33,
+	    "a number that has the part already is kept");
+	c = make_cursor(34, 0, 0);
+	c.in_slot = true;
+	c.slot = 9;
+	is_member(c, "eee", 33, "a given slot has its own of two collections");
+	keys.collections = last;
+	keys.ncollections = 1;
+	is_member(make_cursor(32, 0, 0), "eee", 47, "a greater part is added");
+	is_member(make_cursor(KEYS_SLOTS + 10, 0, 0), "eee", KEYS_SLOTS - 1,
+	    "but no number lies beyond the key space");
+	is_member(make_cursor(KEYS_SLOTS, 0, 0), "eee", KEYS_SLOTS - 1,
+	    "not even by five");
+	keys.space = KEYS_SLOTS + 16;
+	is_member(make_cursor(KEYS_SLOTS, 0, 0), "eee", KEYS_SLOTS + 15,
+	    "the last number of the key space is in it");
+	keys.space = KEYS_SLOTS + 15;
+	is_member(make_cursor(KEYS_SLOTS, 0, 0), "eee", KEYS_SLOTS - 1,
+	    "the number of the space is not");
+	keys.space = 8;
+	is_member(make_cursor(7, 0, 0), "eee", 15,
+	    "a space of less than 16 numbers lacks most parts");
+	keys.space = KEYS_SLOTS + 11;
+	c = make_cursor(34, 0, 0);
+	c.in_slot = true;
+	c.slot = 9;
+	is_member(c, "eee", 47, "a given slot has its collection");
+	c.slot = 7;
+	is_member(c, "ddd", 34, "or none, and any number");
+}
+
+/* Keys of a given slot are the numbers of one residue, once or twice. */
+static void
+in_slot(unsigned slot, bool twice, unsigned residue)
+{
+	char *why = NULL;
+	struct template *t = template_new("X {tag}__rand_int__", 4, true, &why);
+	const struct cmdsource *o = template_source(t);
+	struct cursor c = make_cursor(0, 0, 0);
+	unsigned seen[2] = {0}, others = 0;
+	char *buf = mem_new(o->ops->room(o, 1000) + 1);
+	size_t len;
+
+	c.in_slot = true;
+	c.slot = slot;
+	for (int i = 0; i < 100; i++) {
+		unsigned long long n = 0;
+
+		o->ops->make(o, &c, &keys, buf, 1, 1000, &len);
+		sscanf(strchr(buf, '}') + 1, "%llu", &n);
+		if (n == residue)
+			seen[0]++;
+		else if (n == residue + KEYS_SLOTS)
+			seen[1]++;
+		else
+			others++;
+	}
+	tap_ok(seen[0] > 0 && (seen[1] > 0) == twice && others == 0,
+	    "slot %u: %u times its number, %u times that of the next round",
+	    slot, seen[0], seen[1]);
+	free(buf);
+	template_free(t);
+}
+
 /* Numbers 3, 10 and 20 of each 16384; keys_slot says their slots. */
 static void
 in_cluster(void)
@@ -380,6 +475,7 @@ in_cluster(void)
 	memcpy(tags[13991], "aaa", 3); /* 3 * 10125 mod 16384 */
 	memcpy(tags[2946], "bbb", 3);  /* 10 * 10125 mod 16384 */
 	memcpy(tags[5892], "ccc", 3);  /* 20 * 10125 mod 16384 */
+	memcpy(tags[13071], "fff", 3); /* 11 * 10125 mod 16384 */
 	memcpy(tags[7], "ddd", 3);
 	memcpy(tags[9], "eee", 3);
 	keys = (struct keys){.space = KEYS_SLOTS + 11,
@@ -406,6 +502,9 @@ in_cluster(void)
 	    "*2\r\n$1\r\nX\r\n$5\r\n{eee}\r\n*2\r\n$1\r\nX\r\n$5\r\n{ddd}\r\n"
 	    "*2\r\n$1\r\nX\r\n$5\r\n{eee}\r\n",
 	    "without a number the collections of the node do");
+	members();
+	in_slot(2946, true, 10);
+	in_slot(13071, false, 11);
 	keys = old;
 }
 
