@@ -49,14 +49,28 @@ test_absent 'Not paired' .out 'the runs of a turn are paired'
 
 # --- what cannot be sliced
 
-printf '[{"commands":["SET"],"pipelines":[1],%s,"requests":[300]},
-  {"commands":["SET"],"pipelines":[1],%s,"duration":0.2,"rate":500}]\n' "$base" "$base" >c2.json
-test_that 'requests and a rate' vkb-load --builds builds --order slices \
-  --runs 1 c2.json
-test_same '300 300 300' "$(jq -r 'select(.config.duration_s == null) |
-  .metrics.requests' .out | xargs)" 'a case with requests is interleaved'
+printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.2,"rate":500}]\n' "$base" >c2.json
+test_that 'a rate' vkb-load --builds builds --order slices --runs 1 c2.json
 test_same 0 "$(jq -s 'map(select(.config.rate and (.series.rps | length) > 1)) |
   length' .out)" 'a case with a rate is interleaved'
+
+# --- a number of requests
+
+printf '[{"commands":["LPUSH","LPOP"],"pipelines":[1,7],%s,"requests":[30001]},
+  {"commands":["SET"],"pipelines":[1],%s,"requests":[3]}]\n' "$base" "$base" >c4.json
+test_that 'a number of requests' vkb-load --builds builds --order slices \
+  --runs 1 c4.json
+cp .out made
+test_same 15 "$(jq -s 'map(select(.type == "run" and .status == "ok" and
+  .metrics.requests == .config.requests and .metrics.errors == 0 and
+  .run.slices >= 1)) | length' made)" \
+  'each build makes exactly that many'
+test_same true "$(jq -s 'map(select(.config.command == "LPOP")) |
+  length == 6 and all(.metrics.hit_rate_percent == 100)' made)" \
+  'no request more is sent: each of so many elements is popped once'
+test_same true "$(jq -s 'map(select(.config.requests == 30001 and .config.pipeline == 1)) |
+  length == 6 and all(.run.slices > 1 and (.series.rps | length) == .run.slices)' made)" \
+  'the load goes from one to the next until all are made'
 
 # --- failures
 

@@ -9,6 +9,7 @@
 
 struct loaded {
 	struct engine_interval v[TURNS];
+	struct engine_work work;
 	struct engine_result result;
 	struct engine_load load;
 };
@@ -26,7 +27,9 @@ fill(struct loaded *l, const double *requests)
 	}
 	l->result = (struct engine_result){
 	    .intervals = l->v, .nintervals = TURNS, .elapsed_s = 1, .rps = sum};
-	l->load = (struct engine_load){.n = 1, .results = &l->result};
+	l->work = (struct engine_work){.clients = 1};
+	l->load = (struct engine_load){
+	    .n = 1, .works = &l->work, .results = &l->result};
 }
 
 static bool
@@ -75,6 +78,33 @@ ratios(void)
 	    "a server that answers in no other slice keeps its own rate");
 }
 
+/* A number of requests: the last slice ends when they are made. */
+static void
+counted(void)
+{
+	double calm[TURNS] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100};
+	double odd[TURNS] = {90, 90, 90, 90, 90, 95, 95, 95, 95, 9000};
+	struct loaded l[2];
+	struct engine_load both[2];
+
+	for (size_t n = TURNS; n; n = n == TURNS ? 3 : 0) {
+		fill(&l[0], calm);
+		fill(&l[1], odd);
+		for (int i = 0; i < 2; i++) {
+			l[i].work.requests = 1000;
+			l[i].result.nintervals = n;
+			both[i] = l[i].load;
+		}
+		slices_set_rates(both, 2);
+		if (n == TURNS)
+			tap_ok(is_near(l[1].result.rps / l[0].result.rps, .9),
+			    "the last slice is left out");
+		else
+			tap_ok(is_near(l[0].result.rps, 1000),
+			    "three slices are too few to take a rate from");
+	}
+}
+
 static void
 several(void)
 {
@@ -102,6 +132,7 @@ streams(void)
 	double b[TURNS] = {60, 60, 60, 60, 60, 60, 6, 60, 60, 60};
 	double c[TURNS] = {30, 30, 30, 30, 30, 30, 3, 30, 30, 30};
 	struct engine_result two[2];
+	struct engine_work works[2] = {{.clients = 1}, {.clients = 1}};
 	struct engine_load loads[2];
 	struct loaded l[3];
 
@@ -111,7 +142,7 @@ streams(void)
 	two[0] = l[1].result;
 	two[1] = l[2].result;
 	loads[0] = l[0].load;
-	loads[1] = (struct engine_load){.n = 2, .results = two};
+	loads[1] = (struct engine_load){.n = 2, .works = works, .results = two};
 	slices_set_rates(loads, 2);
 	tap_ok(is_near((two[0].rps + two[1].rps) / l[0].result.rps, .9) &&
 		is_near(two[0].rps / two[1].rps, 2),
@@ -122,6 +153,7 @@ int
 main(void)
 {
 	ratios();
+	counted();
 	several();
 	streams();
 	return tap_done();

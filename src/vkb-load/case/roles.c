@@ -291,6 +291,10 @@ add_result(struct engine_result *to, const struct engine_result *from)
 		to->start_ns = from->start_ns;
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
+	to->rps += from->rps;
+	to->elapsed_s = fmax(to->elapsed_s, from->elapsed_s);
+	to->active_s = fmax(to->active_s, from->active_s);
+	to->answered += from->answered;
 	to->offered_rps += from->offered_rps;
 	to->max_backlog += from->max_backlog;
 	to->refilled += from->refilled;
@@ -322,9 +326,12 @@ roles_merge(struct engine_result *v, size_t n)
 		engine_result_free(&v[i]);
 		v[i] = (struct engine_result){0};
 	}
-	v[0].elapsed_s = (double)(v[0].end_ns - v[0].start_ns) / 1e9;
-	v[0].rps =
-	    v[0].elapsed_s > 0 ? (double)v[0].requests / v[0].elapsed_s : NAN;
+	if (v[0].active_s <= 0) { /* in slices, other loads come between */
+		v[0].elapsed_s = (double)(v[0].end_ns - v[0].start_ns) / 1e9;
+		v[0].rps = v[0].elapsed_s > 0
+		    ? (double)v[0].requests / v[0].elapsed_s
+		    : NAN;
+	}
 	if (v[0].latency)
 		engine_result_set_latencies(&v[0]);
 }

@@ -25,10 +25,13 @@ record_answers(
     struct worker *w, bool counted, int64_t now, int64_t ns, uint32_t n)
 {
 	const struct run *r = w->run;
+	bool measured = now >= r->t0 && now < r->t1;
 
 	if (run_by_duration(r))
-		counted = now >= r->t0 && now < r->t1;
-	if (counted && n)
+		counted = measured;
+	if (counted)
+		w->counted += n;
+	if (counted && measured && n)
 		counters_record(w, ns, n);
 	else if (n && now >= r->t1)
 		counters_record_late(w, ns, n);

@@ -104,7 +104,6 @@ counters_record(struct worker *w, int64_t ns, uint32_t n)
 		counters_end_interval(w, w->loop.now);
 	hist_add(w->latency, ns, n);
 	w->interval_counted += n;
-	w->counted += n;
 }
 
 void
@@ -223,6 +222,17 @@ set_intervals(struct run *r, struct engine_result *out)
 	}
 }
 
+/* Returns the time in which the counted requests were made. */
+static int64_t
+get_elapsed(const struct run *r, int64_t last)
+{
+	if (!r->active_ns)
+		return last - r->t0;
+	if (!run_by_duration(r))
+		return r->active_ns;
+	return r->sliced_ns + (last > r->t1 ? last - r->t1 : 0);
+}
+
 void
 counters_collect(struct run *r, struct engine_result *out)
 {
@@ -256,19 +266,18 @@ counters_collect(struct run *r, struct engine_result *out)
 		}
 	}
 	/* In open loop the requests due at the end are waited for. */
-	if (r->t1 != INT64_MAX && !cut && (!run_is_open(r) || last < r->t1))
+	if (run_by_duration(r) && !cut && (!run_is_open(r) || last < r->t1))
 		last = r->t1;
 	out->start_ns = r->began;
 	out->end_ns = last;
-	out->elapsed_s =
-	    (double)(r->sliced_ns ? r->sliced_ns : last - r->t0) / 1e9;
+	out->elapsed_s = (double)get_elapsed(r, last) / 1e9;
 	out->active_s = (double)r->active_ns / 1e9;
 	out->rps =
 	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
 	out->offered_rps = NAN;
 	if (run_is_open(r))
 		out->offered_rps = (double)due /
-		    (r->t1 != INT64_MAX && !cut ? r->work->duration_s
+		    (run_by_duration(r) && !cut ? r->work->duration_s
 						: out->elapsed_s);
 	else
 		out->max_backlog = NAN;

@@ -26,7 +26,7 @@ void counters_count_refused(struct worker *, const char *line);
 void counters_count_answers(
     struct worker *, bool counted, uint32_t misses, int64_t now);
 
-/* Counts n requests and their latency in the worker's interval. */
+/* Records n measured requests and their latency in the worker's interval. */
 void counters_record(struct worker *, int64_t ns, uint32_t n);
 /*
  * Records the latency of n requests answered after the measured time, without

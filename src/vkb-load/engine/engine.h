@@ -202,9 +202,15 @@ struct engine_load {
  * machine for longer than a slice disturbs all of them. Where 200 ms are not
  * enough for 200 batches and five of each client, there is one turn. A slice
  * begins with idle connections and ends when all replies have come; its first
- * tenth is not measured. Only closed loops that last for a duration: all works
- * of all loads must have the same. The warm-up of each load comes before the
- * first turn.
+ * tenth is not measured. Only closed loops; all works of all loads must have
+ * the same duration or number of requests. The warm-up of each load comes
+ * before the first turn.
+ *
+ * A number of requests is made exactly, in as many slices as that takes, the
+ * last of which is shorter. All of them count as requests, also those outside
+ * of the measured parts, to which rate and latencies belong; elapsed_s is then
+ * the time in which the load was running. Without a warm-up the first slice,
+ * all of which is measured, tells how long the others are.
  *
  * Otherwise as engine_run. The results' intervals are the slices; the meters
  * begin before the first turn and end after the last.

@@ -61,7 +61,7 @@ losses_give_up(struct worker *w, const struct redirected *a, int64_t now)
 {
 	struct run *r = w->run;
 
-	if (r->t1 == INT64_MAX ? a->counted : now >= r->t0)
+	if (run_by_duration(r) ? now >= r->t0 : a->counted)
 		record_age(w, now, a->start_ns, a->due);
 }
 

@@ -179,6 +179,7 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 	w->pools[c->pool].full = false;
 	for (; replies; replies--) {
 		if (is_measured(r, c->due[c->oldest])) {
+			w->counted++;
 			counters_record(w, now - c->due[c->oldest], 1);
 			hist_add(w->service, now - c->written[c->oldest], 1);
 		}
@@ -201,6 +202,7 @@ static bool
 record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
 	if (is_measured(w->run, a->due)) {
+		w->counted++;
 		counters_record(w, now - a->due, 1);
 		hist_add(w->service, now - a->start_ns, 1);
 	}

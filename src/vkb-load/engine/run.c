@@ -69,6 +69,17 @@ run_command(const struct run *r)
 	return r->work->text ? r->work->text : r->work->command;
 }
 
+bool
+run_is_made(const struct run *r)
+{
+	if (run_by_duration(r) || r->next < r->requests)
+		return false;
+	for (size_t i = 0; i < r->nworkers; i++)
+		if (r->workers[i].at < r->workers[i].end)
+			return false;
+	return true;
+}
+
 /* Shares get smaller towards the end, so that the lock is rarely taken. */
 bool
 run_take_share(struct worker *w)

@@ -127,10 +127,12 @@ struct run {
 	int64_t timeout_ns;
 	int64_t base;   /* origin of the schedule, to keep numbers small */
 	int64_t start;  /* of the warm-up */
-	int64_t t0, t1; /* the measured time; t1 INT64_MAX: by requests */
+	int64_t from;   /* requests begun from here on are counted */
+	int64_t t0, t1; /* the measured time; t1 INT64_MAX: no end is set */
 	int64_t began;  /* t0 of the first slice */
 	int64_t sliced_ns, active_ns; /* measured and whole time of slices */
 	double slice_s; /* measured time of the current slice; or 0 */
+	bool idle;      /* takes no part in this slice */
 	uint64_t requests;
 	struct worker *workers;
 	size_t nworkers;
@@ -183,7 +185,7 @@ run_halted(const struct run *r)
 static inline bool
 run_by_duration(const struct run *r)
 {
-	return r->t1 != INT64_MAX;
+	return r->requests == RUN_ENDLESS;
 }
 
 static inline bool
@@ -191,6 +193,9 @@ run_is_open(const struct run *r)
 {
 	return r->arrivals->advance != NULL;
 }
+
+/* Has it made all its requests? False without a number of requests. */
+bool run_is_made(const struct run *);
 
 /* Returns how many refills a thread has room for: those of a full batch. */
 static inline uint32_t
@@ -216,7 +221,7 @@ run_take(struct worker *w, struct conn *c, int64_t now)
 		w->ending = true;
 	if (w->ending)
 		return 0;
-	c->counted = now >= r->t0;
+	c->counted = now >= r->from;
 	if (!c->counted || (run_by_duration(r) && !r->chooser->ordered))
 		return r->pipeline;
 	if (w->at == w->end && !run_take_share(w)) {

@@ -89,7 +89,7 @@ is_all_done(const struct side *s)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		if (s->runs[i].ndone < s->runs[i].nworkers)
+		if (!s->runs[i].idle && s->runs[i].ndone < s->runs[i].nworkers)
 			return false;
 	return true;
 }
@@ -121,7 +121,8 @@ set_times(struct streams *s)
 		r = &s->runs[i];
 		r->base = r->start = now;
 		r->t0 = r->began = now + (int64_t)(r->work->warmup_s * 1e9);
-		r->t1 = r->requests == RUN_ENDLESS
+		r->from = r->t0;
+		r->t1 = run_by_duration(r)
 		    ? r->t0 + (int64_t)(r->work->duration_s * 1e9)
 		    : INT64_MAX;
 		s->t0 = r->t0 < s->t0 ? r->t0 : s->t0;
@@ -136,6 +137,8 @@ streams_begin_slice(struct streams *s, struct side *side)
 
 	pthread_mutex_lock(&s->gate.lock);
 	for (i = 0; i < side->n; i++) {
+		if (side->runs[i].idle)
+			continue;
 		side->runs[i].slice++;
 		side->runs[i].ndone = 0;
 	}

@@ -50,7 +50,7 @@ int streams_run(const struct engine_load *, size_t n,
 /* Ends all streams early if asked to stop or if one failed; true then. */
 bool streams_halt(struct streams *);
 
-/* Lets the threads of a server begin their next slice. */
+/* Lets the threads of a server begin their next slice, but for idle streams. */
 void streams_begin_slice(struct streams *, struct side *);
 
 /*

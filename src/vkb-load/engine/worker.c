@@ -270,7 +270,7 @@ run_loop(struct worker *w)
 
 	w->external = true;
 	w->ending = atomic_load(&r->gate->lost_too_much);
-	w->interval_end = r->t0 + RUN_SECOND;
+	w->interval_end = r->slice_s > 0 ? INT64_MAX : r->t0 + RUN_SECOND;
 	w->loop.now = clock_ns();
 	if (run_is_open(r))
 		pacing->start(w);
