@@ -24,9 +24,15 @@ test_same 6 "$(runs a.jsonl | wc -l | tr -d ' ')" 'on two servers each'
 test_same 3 "$(counts a.jsonl | sort -u | wc -l | tr -d ' ')" \
   'two servers agree to the last digit'
 test_same true "$(runs a.jsonl | jq -s 'all(.[]; .status == "ok" and .counted and
-  (.metrics | keys) == ["allocations_per_req", "instructions_per_req"] and
+  (.metrics | keys - ["bytes_per_key"]) ==
+    ["allocations_per_req", "instructions_per_req", "syscalls_per_req"] and
   .metrics.instructions_per_req > 1000 and .metrics.allocations_per_req > 1)')" \
   'a counted run has counts and no times'
+test_same true "$(runs a.jsonl | jq -s 'all(.[].metrics; .syscalls_per_req | . >= .3 and . < .301)')" \
+  'ten requests need three system calls, those of the library do not count'
+sizes() { runs "$1" | jq -c 'select(.config.command != "ZADD") |
+  [.config.command, .metrics.bytes_per_key]' | sort -u; }
+test_same 2 "$(sizes a.jsonl | grep -c '[1-9]')" 'the keys of two servers have one size'
 config '"SET"' '' >set.json
 test_that 'one is counted again' vkb-load -q --count-only -o b.jsonl set.json
 test_same "$(counts a.jsonl | grep SET | sort -u)" "$(counts b.jsonl | sort -u)" \
@@ -51,6 +57,9 @@ test_that '"count" in a configuration counts beside what is measured' \
 test_same 'false false true true' \
   "$(runs m.jsonl | jq -r '.counted // false' | tr '\n' ' ' | sed 's/ $//')" \
   'the counted runs come last'
+test_same 'false false true true' \
+  "$(runs m.jsonl | jq -r '.metrics | has("bytes_per_key")' | tr '\n' ' ' | sed 's/ $//')" \
+  'they have the bytes per key, which are exact there'
 cp m.jsonl whole
 test_that 'the whole is resumed' vkb-load -q --runs 2 --resume m.jsonl both.json
 test_that 'and nothing is counted twice' cmp whole m.jsonl
@@ -84,6 +93,16 @@ test_status 0 'a count that varies is not judged' vkb-compare b.jsonl loose.json
 test_match 'instructions_per_req .*\(info\).*not exact: the runs vary' .out \
   'and a note says why'
 
+runs b.jsonl | jq -c '.config.duration_s = 5 | .config |= del(.requests)' >timed.jsonl
+jq -c '.metrics.bytes_per_key += 16' timed.jsonl >larger.jsonl
+test_status 1 'larger keys are found' vkb-compare --metrics bytes_per_key timed.jsonl larger.jsonl
+test_match 'bytes_per_key .*regression.*exact' .out 'exactly, in a case of a fixed duration, too'
+jq -c '.metrics.bytes_per_key *= 1.0029' timed.jsonl >larger.jsonl
+test_status 0 'less than .3 % is within the margin' vkb-compare timed.jsonl larger.jsonl
+jq -c '.metrics.bytes_per_key *= 1.016 + .run.index / 1e5' timed.jsonl >larger.jsonl
+test_status 0 'where two servers differ' vkb-compare timed.jsonl larger.jsonl
+test_match 'bytes_per_key .*the faster side may have more keys' .out 'they are not exact'
+
 # --- the reader of the counts, against callgrind_annotate
 
 valgrind -q --tool=callgrind --callgrind-out-file=cg.out "$(command -v jq)" -n 1 >.out 2>&1
@@ -101,7 +120,7 @@ test_same "$(cat want)" "$(cat got)" 'callgrind_annotate finds the same in each 
 refuse() { # refuse WHY MESSAGE ARGUMENT...
   why=$1 message=$2
   shift 2
-  test_status 2 "$why is refused" vkb-load -q --count --runs 1 "$@"
+  test_status 2 "$why is refused" vkb-load -q --count-only "$@"
   test_empty_file .out "$why: nothing was measured"
   test_match "$message" .err "$why is named"
 }
@@ -116,6 +135,16 @@ refuse 'more than one I/O thread' 'SET.*: its instructions cannot be counted: it
 refuse 'a cluster' 'cannot be counted: it has a cluster' cluster.json
 refuse 'TLS' 'cannot be counted: it has TLS' tls.json
 refuse 'a case after others' 'cannot be counted: it follows other cases on one server' scene.json
+jq '.[0] + {count: true}' tls.json | jq -s . >asks.json
+test_status 2 'a case that asks for it' vkb-load -q --count --runs 1 asks.json
+test_match 'cannot be counted: it has TLS' .err 'is refused with --count, too'
+jq -s 'add' io.json set.json >two.json
+test_that 'with --count a case that cannot be counted' \
+  vkb-load -q --count --runs 1 -o two.jsonl two.json
+test_match 'SET.*: its instructions are not counted: its server has more than one I/O thread' \
+  .err 'is named'
+test_same '[false,false,true,true]' \
+  "$(runs two.jsonl | jq -s -c 'map(.counted // false)')" 'and measured, the other one is counted'
 printf '#!/bin/sh\nexec valkey-server "$@"\n' >script && chmod +x script
 refuse 'a script' "'count' needs the server program itself, '.*/script' is a script: name the program that it starts" \
   --server ./script set.json

@@ -63,6 +63,9 @@ const struct metric metric_table[] = {
 	.help = "calls of the allocator that take memory, per request, counted "
 		"by callgrind",
 	.gate = true, .exact = true},
+    {"syscalls_per_req", "calls", METRIC_LOWER, COUNT_MARGIN, 4,
+	.help = "system calls of the server per request, counted by callgrind",
+	.gate = true, .exact = true},
     {"client_busy_percent", "%", METRIC_NEITHER, .05, 1,
 	.help = "utilisation of the busiest client thread"},
     {"server_busy_percent", "%", METRIC_NEITHER, .05, 1,
@@ -78,7 +81,7 @@ const struct metric metric_table[] = {
     {"bytes_per_key", "B", METRIC_LOWER, .02, 1,
 	.help = "used_memory_dataset of the servers over their keys, from "
 		"1,000 keys on",
-	.gate = true, .grows = true},
+	.gate = true, .grows = true, .exact_margin = COUNT_MARGIN},
     {"cpu_avg_percent", "%", METRIC_NEITHER, .05, 1,
 	.help = "CPU of all servers over the run; 100 is one CPU"},
     {"cpu_peak_percent", "%", METRIC_NEITHER, .05, 1,

@@ -95,6 +95,7 @@ prepare_run(struct run_with *w, struct node *n, const char *conf)
 		w->argv[i++] = "-q";
 		w->argv[i++] = "--vgdb=no";
 		w->argv[i++] = "--instr-atstart=no";
+		w->argv[i++] = "--collect-systime=yes"; /* and their number */
 		w->argv[i++] = w->out;
 	}
 	w->argv[i++] = s->server;

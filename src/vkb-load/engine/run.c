@@ -69,7 +69,8 @@ run_command(const struct run *r)
 	return r->work->text ? r->work->text : r->work->command;
 }
 
-/* Shares get smaller towards the end, so that the lock is rarely taken. */
+/* Shares get smaller towards the end, so that the lock is rarely taken. They
+ * are whole batches, but for the last. */
 bool
 run_take_share(struct worker *w)
 {
@@ -80,6 +81,7 @@ run_take_share(struct worker *w)
 	left = r->requests - r->next;
 	if (r->requests != RUN_ENDLESS)
 		n = left / (4 * r->nworkers);
+	n -= n % r->pipeline;
 	if (n < r->pipeline)
 		n = r->pipeline;
 	if (n > left)

@@ -16,19 +16,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool
-is_wanted(const struct counts_opts *o, const struct bench_case *c)
-{
-	return o->all || o->only || c->count;
-}
-
 bool
-counts_any(const struct counts_opts *o, const struct schedule *a)
+counts_any(const struct schedule *a)
 {
 	for (size_t i = 0; i < a->ncases; i++)
-		if (is_wanted(o, &a->cases[i]))
+		if (a->cases[i].count)
 			return true;
 	return false;
+}
+
+/* Sets the cases to count. 0, or -1 after reporting that one cannot be. */
+static int
+choose_cases(const struct counts_opts *o, struct schedule *a)
+{
+	struct bench_case *c;
+	char *why;
+	int rc = 0;
+
+	for (size_t i = 0; i < a->ncases; i++) {
+		c = &a->cases[i];
+		if (!o->all && !o->only && !c->count)
+			continue;
+		why = counting_refuse(c);
+		if (why && (o->only || c->count))
+			rc = err_fail("%s: its instructions cannot be "
+				      "counted: %s",
+			    c->id, why);
+		else if (why)
+			err_say("%s: its instructions are not counted: %s",
+			    c->id, why);
+		c->count = !why;
+		free(why);
+	}
+	return rc;
 }
 
 /* Valgrind would count the shell that runs a script. 0, or -1, reported. */
@@ -53,24 +73,13 @@ check_servers(const struct builds *b)
 }
 
 int
-counts_check(
-    const struct counts_opts *o, const struct schedule *a, bool running)
+counts_choose(const struct counts_opts *o, struct schedule *a, bool running)
 {
+	int rc = choose_cases(o, a);
 	char *why;
-	int rc = 0;
 
-	for (size_t i = 0; i < a->ncases; i++) {
-		if (!is_wanted(o, &a->cases[i]))
-			continue;
-		why = counting_refuse(&a->cases[i]);
-		if (why)
-			rc = err_fail("%s: its instructions cannot be "
-				      "counted: %s",
-			    a->cases[i].id, why);
-		free(why);
-	}
-	if (!counts_any(o, a))
-		return 0;
+	if (!counts_any(a))
+		return rc;
 	if (running)
 		return err_fail("instructions are counted on servers that "
 				"vkb-load starts, not on a running one");
@@ -192,15 +201,14 @@ count_case(struct counted *c, bool verbose, size_t *failed)
 }
 
 int
-counts_run(const struct counts_opts *o, struct case_runner *r, bool verbose,
-    size_t *failed)
+counts_run(struct case_runner *r, bool verbose, size_t *failed)
 {
 	const struct schedule *a = r->schedule;
 	struct counted c = {.runner = r};
 
 	for (size_t i = 0; i < a->ncases; i++) {
 		c.cas = &a->cases[i];
-		if (!is_wanted(o, c.cas))
+		if (!c.cas->count)
 			continue;
 		for (c.turn.build = 0; c.turn.build < a->builds->n;
 		     c.turn.build++)

@@ -12,27 +12,26 @@ struct case_runner;
 struct schedule;
 
 struct counts_opts {
-	bool all;  /* count every case, not just those that ask for it */
+	bool all;  /* count every case that can be, not just those that ask */
 	bool only; /* and measure nothing */
 };
 
-/* Is any case counted? */
-bool counts_any(const struct counts_opts *, const struct schedule *);
-
 /*
- * Checks before anything is measured that all that is wanted can be counted.
- * 'running': the server is not ours. Returns 0, or -1 after reporting what
- * cannot be counted, and why.
+ * Sets 'count' of the cases to count, before anything is measured. 'running':
+ * the server is not ours. Says which cases cannot be counted, and why; returns
+ * -1 if one of them asks for it or nothing else is wanted, or if no server can
+ * be counted here, else 0.
  */
-int counts_check(
-    const struct counts_opts *, const struct schedule *, bool running);
+int counts_choose(const struct counts_opts *, struct schedule *, bool running);
+
+/* Is any case counted? */
+bool counts_any(const struct schedule *);
 
 /*
  * Makes the counted runs that are not finished, and says where two servers
  * disagree. Adds those that failed to *failed. Returns 0, or -1 if a record
  * could not be written or the session was stopped.
  */
-int counts_run(const struct counts_opts *, struct case_runner *, bool verbose,
-    size_t *failed);
+int counts_run(struct case_runner *, bool verbose, size_t *failed);
 
 #endif
