@@ -38,6 +38,13 @@ test_that 'one is counted again' vkb-load -q --count-only -o b.jsonl set.json
 test_same "$(counts a.jsonl | grep SET | sort -u)" "$(counts b.jsonl | sort -u)" \
   'another session counts the same'
 
+test_that 'caches are simulated' vkb-load -q --count-only --count-caches -o caches.jsonl set.json
+test_same '[true,true]' "$(runs caches.jsonl | jq -s -c 'map(.metrics |
+  .l1_misses_per_req > 1 and .ll_misses_per_req > 0 and .branch_misses_per_req > 1 and
+  .instructions_per_req > 1000)')" 'the counts have misses'
+test_same 1 "$(runs caches.jsonl | jq -c .metrics | sort -u | wc -l | tr -d ' ')" \
+  'two servers miss as often'
+
 jq -c 'select(.type == "profile")' b.jsonl >profile
 test_same '["count",1,10000]' "$(jq -c '[.mode, .run.index, .requests]' profile)" \
   'a profile follows the first run'
@@ -48,6 +55,61 @@ test_same true "$(jq -n --slurpfile p profile --slurpfile r b.jsonl '
   'what its functions execute is what was counted'
 test_same 1 "$(jq '.functions | map(select(.name == "setCommand")) | .[0].calls' profile)" \
   'setCommand is called once per request'
+
+# --- a module
+
+cat >counted.c <<'END'
+typedef int (*command)(void *, void **, int);
+static int (*create)(void *, const char *, command, const char *, int, int, int);
+static int (*reply)(void *, long long);
+static long long sum;
+__attribute__((noinline)) static long long
+counted_add(long long n)
+{
+	volatile long long left = n;
+
+	while (left > 0)
+		left--;
+	return ++sum;
+}
+static int
+counted_command(void *ctx, void **argv, int argc)
+{
+	(void)argv;
+	return reply(ctx, counted_add(ROUNDS + argc));
+}
+int
+ValkeyModule_OnLoad(void *ctx, void **argv, int argc)
+{
+	int (*get)(const char *, void *) = *(int (**)(const char *, void *))ctx;
+	void (*attributes)(void *, const char *, int, int);
+
+	(void)argv, (void)argc;
+	get("ValkeyModule_CreateCommand", &create);
+	get("ValkeyModule_ReplyWithLongLong", &reply);
+	get("ValkeyModule_SetModuleAttribs", &attributes);
+	attributes(ctx, "counted", 1, 1);
+	return create(ctx, "counted.add", counted_command, "readonly", 0, 0, 0);
+}
+END
+printf '[{"test_groups":[{"group":1,"scenarios":[{"id":"add","type":"read",
+  "command":"COUNTED.ADD __rand_int__","requests":1000}]}],"keyspacelen":[10],
+  "cluster_mode":false,"tls_mode":false}]\n' >module.json
+for rounds in 100 101; do
+  cc -g -O1 -fPIC -shared -DROUNDS=$rounds -o "m$rounds.so" counted.c
+  test_that "a module with a loop of $rounds rounds is counted" \
+    vkb-load -q --count-only --module "./m$rounds.so" -o "m$rounds.jsonl" module.json
+done
+# per FUNCTION: calls and, of the second module, the further instructions
+per() {
+  jq -s -c --arg f "$1" 'map(select(.type == "profile").functions[] |
+    select(.name == $f)) | [.[0].calls, (.[1].self - .[0].self)]' m100.jsonl m101.jsonl
+}
+test_match '^\[1,[1-9]' "$(per counted_add >said && echo said)" 'its function has the added work'
+test_same "$(per counted_add | jq '.[1]')" "$(jq -s '
+  map(select(.type == "run").metrics.instructions_per_req) | (.[2] - .[0]) * 1e4 | round / 1e4
+  ' m100.jsonl m101.jsonl)" 'which is all that the whole has more'
+test_same '[1,0]' "$(per counted_command)" 'the function that calls it has no more'
 
 # --- beside measured runs, and resumed
 

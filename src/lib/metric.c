@@ -15,6 +15,7 @@
 
 /* Changes elsewhere in a server moved the counts of a command by up to .1 %. */
 #define COUNT_MARGIN .003
+#define SIMULATED_MARGIN .01 /* they depend on where code and data are */
 
 const struct metric metric_table[] = {
     {"rps", "req/s", METRIC_HIGHER, .02, 2,
@@ -66,6 +67,18 @@ const struct metric metric_table[] = {
     {"syscalls_per_req", "calls", METRIC_LOWER, COUNT_MARGIN, 4,
 	.help = "system calls of the server per request, counted by callgrind",
 	.gate = true, .exact = true},
+    {"l1_misses_per_req", "misses", METRIC_LOWER, SIMULATED_MARGIN, 4,
+	.help = "misses of the first-level caches per request, simulated by "
+		"callgrind",
+	.exact = true},
+    {"ll_misses_per_req", "misses", METRIC_LOWER, SIMULATED_MARGIN, 4,
+	.help = "misses of the last-level cache per request, simulated by "
+		"callgrind",
+	.exact = true},
+    {"branch_misses_per_req", "misses", METRIC_LOWER, SIMULATED_MARGIN, 4,
+	.help = "branches predicted wrongly per request, simulated by "
+		"callgrind",
+	.exact = true},
     {"client_busy_percent", "%", METRIC_NEITHER, .05, 1,
 	.help = "utilisation of the busiest client thread"},
     {"server_busy_percent", "%", METRIC_NEITHER, .05, 1,

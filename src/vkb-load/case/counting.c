@@ -268,6 +268,23 @@ count_system_calls(const struct callgrind *g, int event)
 	return n;
 }
 
+/* Adds the sum of these events for each request, if they were simulated. */
+static void
+add_simulated(struct json *metrics, const char *name, const struct callgrind *g,
+    const char *const events[3])
+{
+	uint64_t n = 0;
+	int event;
+
+	for (size_t i = 0; i < 3 && events[i]; i++) {
+		event = find_event(g, events[i]);
+		if (event < 0)
+			return;
+		n += g->total[event];
+	}
+	json_set_num(metrics, name, (double)n / WINDOW);
+}
+
 /* A stripped server whose allocator is its own has no names to count by. */
 static bool
 has_names(const struct callgrind *g)
@@ -359,6 +376,12 @@ make_metrics(const struct callgrind *g)
 	if (syscalls >= 0)
 		json_set_num(metrics, "syscalls_per_req",
 		    (double)count_system_calls(g, syscalls) / WINDOW);
+	add_simulated(metrics, "l1_misses_per_req", g,
+	    (const char *const[3]){"I1mr", "D1mr", "D1mw"});
+	add_simulated(metrics, "ll_misses_per_req", g,
+	    (const char *const[3]){"ILmr", "DLmr", "DLmw"});
+	add_simulated(metrics, "branch_misses_per_req", g,
+	    (const char *const[3]){"Bcm", "Bim"});
 	return metrics;
 }
 

@@ -12,8 +12,9 @@ struct case_runner;
 struct schedule;
 
 struct counts_opts {
-	bool all;  /* count every case that can be, not just those that ask */
-	bool only; /* and measure nothing */
+	bool all;    /* count every case that can be, not just those that ask */
+	bool only;   /* and measure nothing */
+	bool caches; /* simulate caches and branches, where cases are counted */
 };
 
 /*
