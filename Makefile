@@ -76,9 +76,9 @@ $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
 
-$(STILL): src/preload/vkb-still.c
+$(STILL): $(wildcard src/preload/*.c)
 	@mkdir -p $(@D)
-	$(CC) $(STILLFLAGS) $(LDFLAGS) -o $@ $<
+	$(CC) $(STILLFLAGS) $(LDFLAGS) -o $@ $^
 
 # Style sheets and scripts of pages are in these objects as they are.
 $(foreach o,vkb-flame/svg vkb-history/index vkb-report/page vkb-report/plot,\

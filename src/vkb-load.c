@@ -94,6 +94,8 @@ static const struct opt option_table[] = {
 	.help = "the same of each case that can be counted"},
     {0, "count-only", OPT_FLAG, AT(session.count.only),
 	.help = "count the instructions, measure nothing"},
+    {0, "count-caches", OPT_FLAG, AT(session.count.caches),
+	.help = "simulate caches and branches where cases are counted"},
     {0, "profiles", OPT_STR, AT(profiles.dir), "DIR",
 	.help = "write profiles, also of profiling_sets, to DIR"},
     {0, "profile", OPT_FLAG, AT(profiles.extra),

@@ -24,13 +24,26 @@ test_same 6 "$(runs a.jsonl | wc -l | tr -d ' ')" 'on two servers each'
 test_same 3 "$(counts a.jsonl | sort -u | wc -l | tr -d ' ')" \
   'two servers agree to the last digit'
 test_same true "$(runs a.jsonl | jq -s 'all(.[]; .status == "ok" and .counted and
-  (.metrics | keys) == ["allocations_per_req", "instructions_per_req"] and
+  (.metrics | keys - ["bytes_per_key"]) ==
+    ["allocations_per_req", "instructions_per_req", "syscalls_per_req"] and
   .metrics.instructions_per_req > 1000 and .metrics.allocations_per_req > 1)')" \
   'a counted run has counts and no times'
+test_same true "$(runs a.jsonl | jq -s 'all(.[].metrics; .syscalls_per_req | . >= .3 and . < .301)')" \
+  'ten requests need three system calls, those of the library do not count'
+sizes() { runs "$1" | jq -c 'select(.config.command != "ZADD") |
+  [.config.command, .metrics.bytes_per_key]' | sort -u; }
+test_same 2 "$(sizes a.jsonl | grep -c '[1-9]')" 'the keys of two servers have one size'
 config '"SET"' '' >set.json
 test_that 'one is counted again' vkb-load -q --count-only -o b.jsonl set.json
 test_same "$(counts a.jsonl | grep SET | sort -u)" "$(counts b.jsonl | sort -u)" \
   'another session counts the same'
+
+test_that 'caches are simulated' vkb-load -q --count-only --count-caches -o caches.jsonl set.json
+test_same '[true,true]' "$(runs caches.jsonl | jq -s -c 'map(.metrics |
+  .l1_misses_per_req > 1 and .ll_misses_per_req > 0 and .branch_misses_per_req > 1 and
+  .instructions_per_req > 1000)')" 'the counts have misses'
+test_same 1 "$(runs caches.jsonl | jq -c .metrics | sort -u | wc -l | tr -d ' ')" \
+  'two servers miss as often'
 
 jq -c 'select(.type == "profile")' b.jsonl >profile
 test_same '["count",1,10000]' "$(jq -c '[.mode, .run.index, .requests]' profile)" \
@@ -51,6 +64,61 @@ test_same true "$(jq '. as $p | def near(a; b): (a - b | fabs) < 1e-6;
   | all) and (.edges | length) > 100' profile)" \
   'the calls of each function, and what they cost, are those of its callers'
 
+# --- a module
+
+cat >counted.c <<'END'
+typedef int (*command)(void *, void **, int);
+static int (*create)(void *, const char *, command, const char *, int, int, int);
+static int (*reply)(void *, long long);
+static long long sum;
+__attribute__((noinline)) static long long
+counted_add(long long n)
+{
+	volatile long long left = n;
+
+	while (left > 0)
+		left--;
+	return ++sum;
+}
+static int
+counted_command(void *ctx, void **argv, int argc)
+{
+	(void)argv;
+	return reply(ctx, counted_add(ROUNDS + argc));
+}
+int
+ValkeyModule_OnLoad(void *ctx, void **argv, int argc)
+{
+	int (*get)(const char *, void *) = *(int (**)(const char *, void *))ctx;
+	void (*attributes)(void *, const char *, int, int);
+
+	(void)argv, (void)argc;
+	get("ValkeyModule_CreateCommand", &create);
+	get("ValkeyModule_ReplyWithLongLong", &reply);
+	get("ValkeyModule_SetModuleAttribs", &attributes);
+	attributes(ctx, "counted", 1, 1);
+	return create(ctx, "counted.add", counted_command, "readonly", 0, 0, 0);
+}
+END
+printf '[{"test_groups":[{"group":1,"scenarios":[{"id":"add","type":"read",
+  "command":"COUNTED.ADD __rand_int__","requests":1000}]}],"keyspacelen":[10],
+  "cluster_mode":false,"tls_mode":false}]\n' >module.json
+for rounds in 100 101; do
+  cc -g -O1 -fPIC -shared -DROUNDS=$rounds -o "m$rounds.so" counted.c
+  test_that "a module with a loop of $rounds rounds is counted" \
+    vkb-load -q --count-only --module "./m$rounds.so" -o "m$rounds.jsonl" module.json
+done
+# per FUNCTION: calls and, of the second module, the further instructions
+per() {
+  jq -s -c --arg f "$1" 'map(select(.type == "profile").functions[] |
+    select(.name == $f)) | [.[0].calls, (.[1].self - .[0].self)]' m100.jsonl m101.jsonl
+}
+test_match '^\[1,[1-9]' "$(per counted_add >said && echo said)" 'its function has the added work'
+test_same "$(per counted_add | jq '.[1]')" "$(jq -s '
+  map(select(.type == "run").metrics.instructions_per_req) | (.[2] - .[0]) * 1e4 | round / 1e4
+  ' m100.jsonl m101.jsonl)" 'which is all that the whole has more'
+test_same '[1,0]' "$(per counted_command)" 'the function that calls it has no more'
+
 # --- beside measured runs, and resumed
 
 config '"SET"' ',"count":true' >both.json
@@ -59,6 +127,9 @@ test_that '"count" in a configuration counts beside what is measured' \
 test_same 'false false true true' \
   "$(runs m.jsonl | jq -r '.counted // false' | tr '\n' ' ' | sed 's/ $//')" \
   'the counted runs come last'
+test_same 'false false true true' \
+  "$(runs m.jsonl | jq -r '.metrics | has("bytes_per_key")' | tr '\n' ' ' | sed 's/ $//')" \
+  'they have the bytes per key, which are exact there'
 cp m.jsonl whole
 test_that 'the whole is resumed' vkb-load -q --runs 2 --resume m.jsonl both.json
 test_that 'and nothing is counted twice' cmp whole m.jsonl
@@ -92,6 +163,16 @@ test_status 0 'a count that varies is not judged' vkb-compare b.jsonl loose.json
 test_match 'instructions_per_req .*\(info\).*not exact: the runs vary' .out \
   'and a note says why'
 
+runs b.jsonl | jq -c '.config.duration_s = 5 | .config |= del(.requests)' >timed.jsonl
+jq -c '.metrics.bytes_per_key += 16' timed.jsonl >larger.jsonl
+test_status 1 'larger keys are found' vkb-compare --metrics bytes_per_key timed.jsonl larger.jsonl
+test_match 'bytes_per_key .*regression.*exact' .out 'exactly, in a case of a fixed duration, too'
+jq -c '.metrics.bytes_per_key *= 1.0029' timed.jsonl >larger.jsonl
+test_status 0 'less than .3 % is within the margin' vkb-compare timed.jsonl larger.jsonl
+jq -c '.metrics.bytes_per_key *= 1.016 + .run.index / 1e5' timed.jsonl >larger.jsonl
+test_status 0 'where two servers differ' vkb-compare timed.jsonl larger.jsonl
+test_match 'bytes_per_key .*the faster side may have more keys' .out 'they are not exact'
+
 # --- the reader of the counts, against callgrind_annotate
 
 valgrind -q --tool=callgrind --callgrind-out-file=cg.out "$(command -v jq)" -n 1 >.out 2>&1
@@ -109,7 +190,7 @@ test_same "$(cat want)" "$(cat got)" 'callgrind_annotate finds the same in each 
 refuse() { # refuse WHY MESSAGE ARGUMENT...
   why=$1 message=$2
   shift 2
-  test_status 2 "$why is refused" vkb-load -q --count --runs 1 "$@"
+  test_status 2 "$why is refused" vkb-load -q --count-only "$@"
   test_empty_file .out "$why: nothing was measured"
   test_match "$message" .err "$why is named"
 }
@@ -124,6 +205,16 @@ refuse 'more than one I/O thread' 'SET.*: its instructions cannot be counted: it
 refuse 'a cluster' 'cannot be counted: it has a cluster' cluster.json
 refuse 'TLS' 'cannot be counted: it has TLS' tls.json
 refuse 'a case after others' 'cannot be counted: it follows other cases on one server' scene.json
+jq '.[0] + {count: true}' tls.json | jq -s . >asks.json
+test_status 2 'a case that asks for it' vkb-load -q --count --runs 1 asks.json
+test_match 'cannot be counted: it has TLS' .err 'is refused with --count, too'
+jq -s 'add' io.json set.json >two.json
+test_that 'with --count a case that cannot be counted' \
+  vkb-load -q --count --runs 1 -o two.jsonl two.json
+test_match 'instructions of 1 case are not counted \(SET.*: its server has more than one I/O thread' \
+  .err 'is named'
+test_same '[false,false,true,true]' \
+  "$(runs two.jsonl | jq -s -c 'map(.counted // false)')" 'and measured, the other one is counted'
 printf '#!/bin/sh\nexec valkey-server "$@"\n' >script && chmod +x script
 refuse 'a script' "'count' needs the server program itself, '.*/script' is a script: name the program that it starts" \
   --server ./script set.json

@@ -44,6 +44,7 @@ static const struct record_key spec_keys[] = {
     {"count", N, false,
 	"run it under callgrind, to count its instructions; the seed of its "
 	"random numbers"},
+    {"count_caches", B, false, "with count: simulate caches and branches"},
     {0}};
 
 static const struct record_key server_keys[] = {

@@ -74,6 +74,45 @@ is_server_bound(const struct pairing *p, const char *metric)
 	return any;
 }
 
+/* Has each side two runs or more with the metric, all with one value? */
+static bool
+do_runs_agree(const struct pairing *p, const char *metric)
+{
+	for (size_t j = 0; j < 2; j++) {
+		const struct kase *k = p->side[j];
+		double first = NAN;
+		size_t n = 0;
+
+		for (size_t i = 0; k && i < k->nparts; i++) {
+			const struct part_metric *m =
+			    part_metric(&k->parts[i], metric);
+
+			for (size_t v = 0; m && v < m->values.n; v++) {
+				if (!n++)
+					first = m->values.v[v];
+				if (m->values.v[v] != first)
+					return false;
+			}
+		}
+		if (n < 2)
+			return false;
+	}
+	return true;
+}
+
+/* A metric that may be exact becomes so if it is. */
+static void
+set_exactness(struct row *row)
+{
+	struct metric *m = &row->metric;
+
+	if (m->exact_margin > 0 && do_runs_agree(row->pair, row->name)) {
+		m->exact = true;
+		m->margin = m->exact_margin;
+		m->grows = false;
+	}
+}
+
 bool
 rules_apply(const struct rules *r, struct row *row)
 {
@@ -83,6 +122,7 @@ rules_apply(const struct rules *r, struct row *row)
 	bool shown;
 
 	row->metric = metric_guess(row->name);
+	set_exactness(row);
 	if (row->metric.bound)
 		row->metric.gate = is_server_bound(p, row->name);
 	row->margin = row->metric.margin;

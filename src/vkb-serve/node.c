@@ -72,9 +72,14 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 
 /* How a server is run: argv and environment, NULL ends both. */
 struct run_with {
-	const char *argv[12], *env[8];
+	const char *argv[20], *env[8];
 	char *out, *preload, seed[24];
 };
+
+/* The caches have one size on all machines: that of the counts must not depend
+ * on the machine. */
+static const char *const simulation[] = {"--cache-sim=yes", "--branch-sim=yes",
+    "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64", NULL};
 
 /*
  * Callgrind gets no debugger stub: that would leave pipes in /tmp, and wake the
@@ -95,6 +100,9 @@ prepare_run(struct run_with *w, struct node *n, const char *conf)
 		w->argv[i++] = "-q";
 		w->argv[i++] = "--vgdb=no";
 		w->argv[i++] = "--instr-atstart=no";
+		w->argv[i++] = "--collect-systime=yes"; /* and their number */
+		for (size_t k = 0; s->caches && simulation[k]; k++)
+			w->argv[i++] = simulation[k];
 		w->argv[i++] = w->out;
 	}
 	w->argv[i++] = s->server;

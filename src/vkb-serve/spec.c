@@ -220,8 +220,13 @@ read_count(struct spec *s, struct str *why)
 	    json_get(s->json, "config"), json_get(s->json, "config_set")};
 
 	s->count = json_get(s->json, "count") != NULL;
+	s->caches = json_get_bool(s->json, "count_caches", false);
+	if (!s->count && s->caches)
+		return str_fail(why, "'count_caches' needs 'count'");
 	if (!s->count)
 		return 0;
+	if (s->caches) /* addresses choose the lines of a cache */
+		s->aslr = false;
 	if (!(seed >= 0 && seed <= UINT32_MAX) || seed != floor(seed))
 		return str_fail(why, "'count' is not a 32-bit integer");
 	s->seed = (long long)seed;

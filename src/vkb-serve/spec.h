@@ -19,6 +19,7 @@ struct spec {
 	int io_threads; /* 0: not given */
 	bool cluster, unixsocket, tls, aslr;
 	bool count;      /* under callgrind, with 'still' preloaded */
+	bool caches;     /* simulated, too */
 	long long seed;  /* of its random numbers */
 	char *still;     /* path of the library */
 	size_t nodes;    /* primaries * (1 + replicas) */

@@ -227,6 +227,48 @@ classes(void)
 	}
 }
 
+/* Bytes per key are exact where two runs or more of each side agree. */
+static void
+exactness(void)
+{
+	static struct {
+		const char *what, *metric;
+		double v[2][3];
+		size_t n[2];
+		bool exact;
+	} cases[] = {
+	    {"two that agree", "bytes_per_key", {{5, 5}, {6, 6}}, {2, 2}, true},
+	    {"one against two", "bytes_per_key", {{5}, {6, 6}}, {1, 2}, false},
+	    {"two against one", "bytes_per_key", {{5, 5}, {6}}, {2, 1}, false},
+	    {"a third that differs", "bytes_per_key", {{5, 5, 5}, {6, 6, 7}},
+		{3, 3}, false},
+	    {"one side alone", "bytes_per_key", {{5, 5}}, {2, 0}, false},
+	    {"other memory", "memory_mb", {{5, 5}, {6, 6}}, {2, 2}, false}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct row r = {.name = (char *)(size_t)cases[i].metric};
+		struct world w;
+
+		begin(&w, "{\"duration_s\":5}", "{}", "{}");
+		for (size_t j = 0; j < 2; j++) {
+			w.metrics[j] = (struct part_metric){.name = r.name,
+			    .values = {cases[i].v[j], cases[i].n[j]}};
+			w.parts[j].metrics = &w.metrics[j];
+			w.parts[j].nmetrics = cases[i].n[j] > 0;
+		}
+		r.pair = &w.pair;
+		rules_apply(&(struct rules){0}, &r);
+		tap_ok(r.exact == cases[i].exact &&
+			r.keys_differ == !cases[i].exact,
+		    "%s: %s", cases[i].what,
+		    cases[i].exact ? "exact" : "not exact");
+		if (cases[i].metric[0] == 'b')
+			tap_near(r.margin, cases[i].exact ? .003 : .02, 1e-12,
+			    "its margin");
+		end(&w);
+	}
+}
+
 /* What a report says of four rows with waivers. */
 static void
 lapses(void)
@@ -357,6 +399,7 @@ main(void)
 {
 	margins();
 	classes();
+	exactness();
 	lapses();
 	checked_names();
 	waived();

@@ -2,6 +2,7 @@
 #ifndef CONTEXT_H
 #define CONTEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,9 +27,10 @@ struct case_context {
 	void *progress;
 	char session[16];
 	uint64_t seed;
-	double timeout_s; /* 0: that of the case */
-	size_t order;     /* runs begun */
-	size_t servers;   /* started */
+	bool count_caches; /* counted runs simulate caches and branches */
+	double timeout_s;  /* 0: that of the case */
+	size_t order;      /* runs begun */
+	size_t servers;    /* started */
 	const volatile int *stop;
 	volatile int halt; /* ends the run: *stop, or the server ended */
 };

@@ -27,13 +27,15 @@ enum {
 	OBEY_MS = 120000 /* a dump of a large server on a busy machine */
 };
 
+#define STILL "vkb-still.so"
+
 /* --- what can be counted ------------------------------------------------ */
 
 char *
 counting_find_obstacle(void)
 {
 	char *valgrind = proc_find("valgrind", getenv("PATH"));
-	char *still = proc_library("vkb-still.so");
+	char *still = proc_library(STILL);
 	char *why = NULL;
 
 #if !defined __x86_64__ && !defined __aarch64__
@@ -44,7 +46,7 @@ counting_find_obstacle(void)
 			      "not in PATH: 'vkb-needs run' installs it "
 			      "(package valgrind)");
 	if (!why && !still)
-		why = mem_str("'vkb-still.so', which makes counts exact, is "
+		why = mem_str("'" STILL "', which makes counts exact, is "
 			      "not in '../lib/vkb' beside vkb-load: 'make' "
 			      "builds it");
 	free(valgrind);
@@ -251,6 +253,44 @@ count_allocations(const struct callgrind *g)
 	return n;
 }
 
+static int
+find_event(const struct callgrind *g, const char *name)
+{
+	for (size_t i = 0; i < g->nevents; i++)
+		if (strcmp(g->events[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* System calls of all but the library, which makes some to wait. */
+static uint64_t
+count_system_calls(const struct callgrind *g, int event)
+{
+	uint64_t n = g->total[event];
+
+	for (size_t i = 0; i < g->nfunctions; i++)
+		if (str_ends(g->functions[i].object, "/" STILL))
+			n -= g->functions[i].self[event];
+	return n;
+}
+
+/* Adds the sum of these events for each request, if they were simulated. */
+static void
+add_simulated(struct json *metrics, const char *name, const struct callgrind *g,
+    const char *const events[3])
+{
+	uint64_t n = 0;
+	int event;
+
+	for (size_t i = 0; i < 3 && events[i]; i++) {
+		event = find_event(g, events[i]);
+		if (event < 0)
+			return;
+		n += g->total[event];
+	}
+	json_set_num(metrics, name, (double)n / WINDOW);
+}
+
 /* A stripped server whose allocator is its own has no names to count by. */
 static bool
 has_names(const struct callgrind *g)
@@ -356,20 +396,43 @@ make_metrics(const struct callgrind *g)
 {
 	struct json *metrics = json_object();
 	uint64_t allocations = count_allocations(g);
+	int syscalls = find_event(g, "sysCount");
 
 	json_set_num(
 	    metrics, "instructions_per_req", (double)g->total[0] / WINDOW);
 	if (allocations || has_names(g))
 		json_set_num(metrics, "allocations_per_req",
 		    (double)allocations / WINDOW);
+	if (syscalls >= 0)
+		json_set_num(metrics, "syscalls_per_req",
+		    (double)count_system_calls(g, syscalls) / WINDOW);
+	add_simulated(metrics, "l1_misses_per_req", g,
+	    (const char *const[3]){"I1mr", "D1mr", "D1mw"});
+	add_simulated(metrics, "ll_misses_per_req", g,
+	    (const char *const[3]){"ILmr", "DLmr", "DLmw"});
+	add_simulated(metrics, "branch_misses_per_req", g,
+	    (const char *const[3]){"Bcm", "Bim"});
 	return metrics;
+}
+
+static int
+add_key_size(const struct target *t, struct json *metrics)
+{
+	static const char name[] = "bytes_per_key";
+	struct json *memory = json_object();
+	int rc = target_memory(t, true, memory);
+
+	json_set(metrics, name, json_dup(json_get(memory, name)));
+	json_free(memory);
+	return rc;
 }
 
 /* The first dump is that of the warm-up. */
 int
-counting_report(const struct bench_case *cas, const struct json *server,
-    double elapsed_s, struct json *run, struct json *profiles)
+counting_report(const struct engine_job *j, double elapsed_s,
+    const struct bench_case *cas, struct json *run, struct json *profiles)
 {
+	const struct json *server = j->counted;
 	char *path =
 	    mem_printf("%s.2", json_str(json_path(server, "count.dumps")));
 	struct callgrind g;
@@ -381,6 +444,7 @@ counting_report(const struct bench_case *cas, const struct json *server,
 		json_set(run, "metrics", make_metrics(&g));
 		json_push(
 		    profiles, make_profile(cas, server, elapsed_s, run, &g));
+		rc = add_key_size(j->target, json_get(run, "metrics"));
 	}
 	callgrind_free(&g);
 	free(path);

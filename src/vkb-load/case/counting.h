@@ -43,11 +43,11 @@ int counting_run(const struct engine_job *, const struct engine_work *,
     const struct json *server, struct engine_result *);
 
 /*
- * Reads what was counted in that time: sets the metrics of the run record, and
- * adds a profile record with the functions. Returns 0, or -1 after reporting an
- * error.
+ * Reads what was counted in that time: sets the metrics of the run record, with
+ * the bytes per key now, and adds a profile record with the functions. Returns
+ * 0, or -1 after reporting an error.
  */
-int counting_report(const struct bench_case *, const struct json *server,
-    double elapsed_s, struct json *run, struct json *profiles);
+int counting_report(const struct engine_job *, double elapsed_s,
+    const struct bench_case *, struct json *run, struct json *profiles);
 
 #endif

@@ -55,6 +55,8 @@ make_spec(const struct server_handle *l, const struct bench_case *cas)
 	json_set(rec, "modules", make_module_list(l, cas));
 	if (l->count) {
 		json_set_num(rec, "count", COUNTING_SEED);
+		if (l->context->count_caches)
+			json_set_bool(rec, "count_caches", true);
 		json_set_bool(rec, "unixsocket", true);
 	}
 	return rec;

@@ -283,7 +283,8 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	struct role *role;
 
 	/* If a server of our own has ended, that is reported with its log. */
-	if (target_memory(t, memory) < 0 && rc != 0 && m->context->external)
+	if (target_memory(t, !m->cas->counted, memory) < 0 && rc != 0 &&
+	    m->context->external)
 		measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
@@ -311,7 +312,7 @@ run_count(struct measure *m, const struct target *t, const struct json *server)
 	rc = m->engine->run(m->engine->self, &job, &r);
 	if (rc == 0)
 		rc = counting_report(
-		    m->cas, server, r.elapsed_s, m->recs[0], m->profiled);
+		    &job, r.elapsed_s, m->cas, m->recs[0], m->profiled);
 	if (rc != 0 && !m->context->halt)
 		measure_fail(m, NULL);
 	engine_result_free(&r);

@@ -80,7 +80,8 @@ run_is_made(const struct run *r)
 	return true;
 }
 
-/* Shares get smaller towards the end, so that the lock is rarely taken. */
+/* Shares get smaller towards the end, so that the lock is rarely taken. They
+ * are whole batches, but for the last. */
 bool
 run_take_share(struct worker *w)
 {
@@ -91,6 +92,7 @@ run_take_share(struct worker *w)
 	left = r->requests - r->next;
 	if (r->requests != RUN_ENDLESS)
 		n = left / (4 * r->nworkers);
+	n -= n % r->pipeline;
 	if (n < r->pipeline)
 		n = r->pipeline;
 	if (n > left)

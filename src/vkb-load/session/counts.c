@@ -18,32 +18,51 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Was the case to be counted, and not just if that is possible? */
+/* Does the session fail if the case, which is counted, cannot be? */
 static bool
 is_demanded(const struct counts_opts *o, const struct bench_case *c)
 {
 	return o->all || o->only || c->count;
 }
 
-static bool
-is_wanted(const struct counts_opts *o, const struct bench_case *c)
-{
-	char *why;
-
-	if (is_demanded(o, c) || !o->possible)
-		return is_demanded(o, c);
-	why = counting_refuse(c);
-	free(why);
-	return !why;
-}
-
 bool
-counts_any(const struct counts_opts *o, const struct schedule *a)
+counts_any(const struct schedule *a)
 {
 	for (size_t i = 0; i < a->ncases; i++)
-		if (is_wanted(o, &a->cases[i]))
+		if (a->cases[i].counted)
 			return true;
 	return false;
+}
+
+/* Chooses the cases. 0, or -1 after reporting each that must be counted and
+ * cannot be. Names one of the others that cannot be. */
+static int
+choose_cases(const struct counts_opts *o, struct schedule *a)
+{
+	char *why, *first = NULL;
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < a->ncases; i++) {
+		struct bench_case *c = &a->cases[i];
+
+		if (!o->all && !o->only && !o->possible && !c->count)
+			continue;
+		why = counting_refuse(c);
+		c->counted = !why;
+		if (why && (o->only || c->count))
+			rc = err_fail("%s: its instructions cannot be "
+				      "counted: %s",
+			    c->id, why);
+		else if (why && !n++)
+			first = mem_printf("%s: %s", c->id, why);
+		free(why);
+	}
+	if (n)
+		err_say("the instructions of %zu case%s are not counted (%s)",
+		    n, num_plural((double)n), first);
+	free(first);
+	return rc;
 }
 
 /* Valgrind would count the shell that runs a script. Returns why a server
@@ -68,58 +87,28 @@ refuse_scripts(const struct builds *b)
 	return why;
 }
 
-/* Reports the cases that were to be counted and cannot be. 0, or -1. */
-static int
-check_demanded(const struct counts_opts *o, const struct schedule *a)
+/* Counts only the cases that demand it: something prevents any count. Returns
+ * whether there are any. */
+static bool
+drop_possible(const struct counts_opts *o, struct schedule *a)
 {
-	int rc = 0;
+	bool demanded = false;
 
 	for (size_t i = 0; i < a->ncases; i++) {
-		char *why = is_demanded(o, &a->cases[i])
-		    ? counting_refuse(&a->cases[i])
-		    : NULL;
-
-		if (why)
-			rc = err_fail("%s: its instructions cannot be "
-				      "counted: %s",
-			    a->cases[i].id, why);
-		free(why);
+		a->cases[i].counted &= is_demanded(o, &a->cases[i]);
+		demanded |= a->cases[i].counted;
 	}
-	return rc;
-}
-
-/* Names the cases that would be counted if that were possible. */
-static void
-warn_refused(const struct counts_opts *o, const struct schedule *a)
-{
-	size_t n = 0;
-	char *why, *first = NULL;
-
-	for (size_t i = 0; i < a->ncases; i++) {
-		if (is_demanded(o, &a->cases[i]) ||
-		    !(why = counting_refuse(&a->cases[i])))
-			continue;
-		if (!n++)
-			first = mem_printf("%s: %s", a->cases[i].id, why);
-		free(why);
-	}
-	if (n)
-		err_say("the instructions of %zu case%s are not counted (%s)",
-		    n, num_plural((double)n), first);
-	free(first);
+	return demanded;
 }
 
 int
-counts_check(struct counts_opts *o, const struct schedule *a, bool running)
+counts_choose(const struct counts_opts *o, struct schedule *a, bool running)
 {
-	bool demanded = false;
+	int rc = choose_cases(o, a);
 	char *why = NULL;
-	int rc = check_demanded(o, a);
 
-	for (size_t i = 0; i < a->ncases; i++)
-		demanded = demanded || is_demanded(o, &a->cases[i]);
-	if (!demanded && !o->possible)
-		return 0;
+	if (!counts_any(a))
+		return rc;
 	if (running)
 		why = mem_str("instructions are counted on servers that "
 			      "vkb-load starts, not on a running one");
@@ -127,14 +116,10 @@ counts_check(struct counts_opts *o, const struct schedule *a, bool running)
 		why = counting_find_obstacle();
 	if (!why)
 		why = refuse_scripts(a->builds);
-	if (why && demanded)
+	if (why && drop_possible(o, a))
 		rc = err_fail("%s", why);
 	else if (why)
 		err_say("nothing is counted: %s", why);
-	else if (o->possible)
-		warn_refused(o, a);
-	if (why)
-		o->possible = false;
 	free(why);
 	return rc;
 }
@@ -231,7 +216,7 @@ is_finished(const struct schedule *a, const struct bench_case *c,
 }
 
 void
-counts_announce(const struct counts_opts *o, const struct schedule *a)
+counts_announce(const struct schedule *a)
 {
 	size_t n = 0, cases = 0;
 	double cost_s = 0;
@@ -242,7 +227,7 @@ counts_announce(const struct counts_opts *o, const struct schedule *a)
 		struct turn t;
 		size_t before = n;
 
-		if (!is_wanted(o, c))
+		if (!c->counted)
 			continue;
 		for (t.build = 0; t.build < a->builds->n; t.build++)
 			for (t.index = 1; t.index <= COUNTING_RUNS; t.index++) {
@@ -293,7 +278,7 @@ counts_run(const struct counts_opts *o, struct case_runner *r, bool verbose,
 
 	for (size_t i = 0; i < a->ncases; i++) {
 		c.cas = &a->cases[i];
-		if (!is_wanted(o, c.cas))
+		if (!c.cas->counted)
 			continue;
 		c.demanded = is_demanded(o, c.cas);
 		for (c.turn.build = 0; c.turn.build < a->builds->n;

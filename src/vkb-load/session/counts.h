@@ -12,25 +12,26 @@ struct case_runner;
 struct schedule;
 
 struct counts_opts {
-	bool all;      /* count every case, not just those that ask for it */
-	bool only;     /* and measure nothing */
-	bool possible; /* count every case that can be counted; if none can,
-			* counts_check clears it */
+	bool all;  /* count every case that can be, not just those that ask */
+	bool only; /* and measure nothing */
+	bool possible; /* as all, but a machine where nothing can be counted,
+			* and a count that fails, are not errors */
+	bool caches; /* simulate caches and branches, where cases are counted */
 };
 
-/* Is any case counted? */
-bool counts_any(const struct counts_opts *, const struct schedule *);
-
 /*
- * Checks before anything is measured that all that is wanted can be counted.
- * 'running': the server is not ours. Returns 0, or -1 after reporting what
- * cannot be counted, and why. With 'possible' that is not
- * an error.
+ * Sets 'counted' of the cases to count, before anything is measured. 'running':
+ * the server is not ours. Says which cases cannot be counted, and why; returns
+ * -1 if one of them asks for it or nothing else is wanted, or if no server can
+ * be counted here and that is more than possible, else 0.
  */
-int counts_check(struct counts_opts *, const struct schedule *, bool running);
+int counts_choose(const struct counts_opts *, struct schedule *, bool running);
+
+/* Is any case counted? */
+bool counts_any(const struct schedule *);
 
 /* Says how many counts are to be made, and what they cost; nothing if none. */
-void counts_announce(const struct counts_opts *, const struct schedule *);
+void counts_announce(const struct schedule *);
 
 /*
  * Makes the counted runs that are not finished, and says where two servers

@@ -291,13 +291,12 @@ profile_scenes(struct session *s)
 static int
 count_cases(struct session *s)
 {
-	const struct counts_opts *o = &s->count;
 	size_t failed = 0;
 
-	if (!counts_any(o, &s->a))
+	if (!counts_any(&s->a))
 		return 0;
 	if (take_lock(s) < 0 ||
-	    counts_run(o, &s->runner, is_verbose(s), &failed) < 0)
+	    counts_run(&s->count, &s->runner, is_verbose(s), &failed) < 0)
 		return -1;
 	return failed > 0;
 }
@@ -451,11 +450,11 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	a->progress.most = stopping_is_adaptive(&s.rule);
 	if (check_pinning(a, external == NULL) < 0 ||
-	    counts_check(&s.count, a, external != NULL) < 0 ||
+	    counts_choose(&o->count, a, external != NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
 	if (!o->quiet)
-		counts_announce(&s.count, a);
+		counts_announce(a);
 	s.runner = (struct case_runner){.context = {.engines = engines,
 					    .profiles = o->profiles,
 					    .logs = o->logs,
@@ -464,6 +463,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 					    .show = progress_draw,
 					    .progress = &a->progress,
 					    .seed = o->seed,
+					    .count_caches = o->count.caches,
 					    .timeout_s = o->timeout_s,
 					    .stop = stop},
 	    .schedule = a,
