@@ -154,13 +154,13 @@ advice(void)
 	c.count[VERDICT_INCONCLUSIVE] = 3;
 	say(&c,
 	    "No slowdown shown; 3 of 5 results are unclear; this machine is "
-	    "too noisy to tell for 3 results",
+	    "too noisy to tell for 1 result",
 	    "several results of which one less is clear");
 	c.count[VERDICT_EQUIVALENT] = 1;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
 	    "No slowdown shown; 1 of 2 results is unclear; this machine is "
-	    "too noisy to tell for 3 results",
+	    "too noisy to tell for 1 result",
 	    "one of two");
 }
 
