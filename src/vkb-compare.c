@@ -283,7 +283,8 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 }
 
 static struct comparison *
-compare_sides(const struct sides *s, const struct rules *r, size_t *n)
+compare_sides(const struct sides *s, const struct rules *r,
+    const struct opts *o, size_t *n)
 {
 	const struct cases *other = sides_contenders(s);
 	struct comparison *c =
@@ -295,6 +296,8 @@ compare_sides(const struct sides *s, const struct rules *r, size_t *n)
 			if (sides_is_contender(s, i))
 				judge_compare(&c[(*n)++], &s->base, s->who[b],
 				    other, i, r);
+	for (size_t i = 0; i < *n && o->ci; i++)
+		c[i].on_likely = o->on_likely ? o->on_likely : "ok";
 	decide_all(c, *n, r);
 	for (size_t i = 0; i < *n; i++)
 		together_describe(&c[i]);
@@ -368,7 +371,7 @@ compare_files(const struct opts *o, const struct opt_args *args)
 		goto out;
 	if (!sides_count(&s))
 		goto out;
-	c = compare_sides(&s, &r, &n);
+	c = compare_sides(&s, &r, o, &n);
 	trouble |= explain_check(c, n, o->explain) < 0;
 	trouble |= rules_check_names(&r, c, n) < 0;
 	rc = decide_status(c, n, o);

@@ -215,6 +215,16 @@ test_that '--ci: another option overrides it' \
   vkb-compare --ci --on-insufficient ok base.jsonl new.jsonl
 runs new GET 11 >>new.jsonl
 test_that '--ci: all was measured' vkb-compare --ci base.jsonl new.jsonl
+sed 1q .out >first
+test_match '; likely regressions do not fail the job \(--on-likely ok\)$' first \
+  '--ci: the first line says that likely regressions pass'
+test_that '--ci: likely regressions fail' \
+  vkb-compare --ci --on-likely fail base.jsonl new.jsonl
+sed 1q .out >first
+test_match '; likely regressions fail the job \(--on-likely fail\)$' first \
+  '--ci: the first line says that they fail'
+test_that 'without --ci' vkb-compare --on-likely fail base.jsonl new.jsonl
+test_empty "$(grep on-likely .out)" 'without --ci the first line leaves that out'
 sed 's/"rps":/"p50_latency_ms":1,&/' base.jsonl >more.jsonl
 test_that 'a judged metric is missing' vkb-compare more.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare --ci more.jsonl new.jsonl

@@ -39,7 +39,7 @@ test_status 1 'a metric that lacks' vkb-compare --ci -f junit:j -f annotations:n
 test_match '<failure type="missing" message="only the baseline has p99_latency_ms' j \
   'is a failure of the test report'
 test_match '^::error .*the contender lacks 1 case or metric' n 'an annotation'
-test_match '^[A-Z].*; the contender lacks 1 case or metric$' t 'and in the first line'
+test_match '^[A-Z].*; the contender lacks 1 case or metric;' t 'and in the first line'
 
 # --- subjects of one name
 

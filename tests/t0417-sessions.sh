@@ -121,6 +121,15 @@ vkb-compare --baseline base -f jsonl without-blocks >deltas
 test_same '[1,1]' "$(jq -c 'select(.families).sessions' deltas)" \
   'a session is known where the block is not'
 
+perl -pe 's/"rps":/sprintf q("bytes_per_key":%.2f,"rps":), 50 + rand/e' runs >memory
+vkb-compare --baseline base --explain C1 memory >explained
+test_same 2 "$(grep -c '^  sessions   1 and 1, none shared, assumed to differ by ' explained)" \
+  'both metrics of a case are explained'
+test_match 'assumed to differ by 3% on a virtual machine; part of the interval$' explained \
+  'throughput by the figure of the machine'
+test_match 'assumed to differ by 0.2% on any machine, in memory; part of the interval$' explained \
+  'memory by its own'
+
 # --- how much sessions differ: the policy, the history, else what is assumed
 
 # from SOURCE: the standard deviation to six digits, and the source

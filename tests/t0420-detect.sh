@@ -285,11 +285,24 @@ test_match '^regression at .*60 of 60' .out 'the newest commit is named as the r
 test_match ' rps .* 12\+4 ' .out 'the newest commit is judged by its runs'
 test_match 'newest commit against up to 3 before' .out \
   'the head says that there may be fewer than 3 commits before'
-test_same 'rank' "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
-  'the newest commit is judged by a rank test'
+test_same t-sessions "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
+  'sessions of one commit each have an effect of their own'
+sed 's/"session":"[^"]*"/"session":"s"/' slow >together
+test_same rank "$(vkb-detect --latest 3 -f jsonl together | jq -r .method | sort -u)" \
+  'commits of one session are judged by a rank test'
+sed 's/"session":"[^"]*",//' slow >unnamed
+test_same rank "$(vkb-detect --latest 3 -f jsonl unnamed | jq -r .method | sort -u)" \
+  'and so are those whose session is not known'
+perl -pe "if (/\"run\"/ && /$newest/) {
+  s/\"rps\":([0-9.]+)/sprintf '\"rps\":%.2f', \$1 * .94/e }" h >bit
+test_status 1 '6 % shows on a machine that is not virtual' vkb-detect --latest 3 bit
+sed 's/"subject":/"env":{"virtual":true},&/' bit >bit-virtual
+test_that 'on a virtual one it may be the session' vkb-detect --latest 3 bit-virtual
+vkb-stats bit-virtual >bit-summaries
+test_that 'and in summaries' vkb-detect --latest 3 bit-summaries
 test_status 1 'four runs against four are judged among six tests' \
-  vkb-detect --latest 1 slow
-test_same 'moderated-t' "$(vkb-detect --latest 1 -f jsonl slow | jq -r .method | sort -u)" \
+  vkb-detect --latest 1 together
+test_same 'moderated-t' "$(vkb-detect --latest 1 -f jsonl together | jq -r .method | sort -u)" \
   'so few runs are judged by a t test'
 sed 's/"SET"/"\\u0053ET"/; s/^\({"type":"run"\)\(.*\),"status":"ok"}/\1,"status":"ok"\2}/' slow >escaped
 vkb-detect --latest 3 slow >want

@@ -1,5 +1,4 @@
 #include "needs.h"
-#include "serial.h"
 #include "tdist.h"
 #include "verdict.h"
 
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #define POWER .8
+#define MOST 1e6
 
 /* The test of a number of runs on each side. */
 struct plan {
@@ -19,39 +19,42 @@ struct plan {
 
 /* The smallest p of a rank test of so many runs on each side. */
 static double
-find_least_p(const struct verdict_facts *f, double n)
+find_least_p(bool paired, const double n[2])
 {
-	if (f->paired)
-		return exp2(1 - n);
-	return 2 * exp(2 * lgamma(n + 1) - lgamma(2 * n + 1));
+	if (paired)
+		return exp2(1 - n[0]);
+	return 2 *
+	    exp(lgamma(n[0] + 1) + lgamma(n[1] + 1) - lgamma(n[0] + n[1] + 1));
 }
 
-/* Is it a rank test? Of the present runs it is known; of more runs, it is if
- * the smallest p is small enough, as for one significant result among all. */
-static bool
-is_by_ranks(const struct verdict_facts *f, double n, double have, double level)
-{
-	if (n <= have)
-		return f->p_min > 0;
-	return !(f->serial > 0) && find_least_p(f, n) <= level / 2;
-}
-
+/*
+ * With at least 'least' runs on each side. The present runs have a rank test if
+ * their facts say so; more runs have one if the smallest p is small enough, as
+ * for one significant result among all.
+ */
 static struct plan
-plan_runs(const struct verdict_facts *f, double n, double level)
+plan_runs(const struct verdict_facts *f, double least, double level)
 {
-	double have = (double)(f->m < f->n ? f->m : f->n), by = n / have;
-	struct plan e = {f->se / sqrt(by), f->df * fmax(1, by), f->df, 0};
+	double have[2] = {(double)f->m, (double)f->n}, n[2], by;
+	struct plan e = {.known = f->df};
+	double p_min = f->p_min;
+	bool more, ranks = p_min > 0;
 
-	if (f->serial > 0) {
-		e.se *= sqrt(serial_inflation(f->serial, n) /
-		    serial_inflation(f->serial, have));
+	for (size_t j = 0; j < 2; j++)
+		n[j] = fmax(have[j], least);
+	more = n[0] > have[0] || n[1] > have[1];
+	by = (1 / have[0] + 1 / have[1]) / (1 / n[0] + 1 / n[1]);
+	e.se = f->se / sqrt(by);
+	e.df = f->df * by;
+	if (f->serial > 0)
 		e.known /= 4; /* the autocorrelation is an estimate, too */
+	if (more) {
+		p_min = find_least_p(f->paired, n);
+		ranks = p_min <= level / 2;
 	}
-	if (is_by_ranks(f, n, have, level)) {
-		double least = n <= have ? f->p_min : find_least_p(f, n);
-
-		e.df = f->paired ? n - 1 : 2 * n - 2;
-		e.se *= 1.02 + .2 * sqrt(fmin(1, least / level));
+	if (ranks) {
+		e.df = f->paired ? n[0] - 1 : n[0] + n[1] - 2;
+		e.se *= 1.02 + .2 * sqrt(fmin(1, p_min / level));
 	}
 	e.t_df = e.df;
 	if (f->assumed_se)
@@ -71,48 +74,57 @@ find_power(struct plan e, double k, double t)
 
 /*
  * The change that a p below 'level' shows, and whose estimate is beyond the
- * margin with the same power.
+ * margin with the same power: k standard errors, by find_power a root of a
+ * square equation. NAN: none, the error is known too roughly.
  */
 static double
 find_shown_change(struct plan e, double margin, double level)
 {
-	double t = tdist_quantile(1 - level / 2, e.t_df), lo = 0, hi = 1e3 * t;
+	double t = tdist_quantile(1 - level / 2, e.t_df);
+	double z = tdist_normal_quantile(POWER);
+	double k = 1 - 1 / (4 * e.known), b = t * (1 - 1 / (4 * e.df));
+	double square = k * k - z * z / (2 * e.known);
+	double rest = b * b - z * z * (1 + t * t / (2 * e.df));
 
-	for (int i = 0; i < 60; i++) {
-		double mid = (lo + hi) / 2;
-
-		if (find_power(e, mid, t) < POWER)
-			lo = mid;
-		else
-			hi = mid;
-	}
+	if (!(k > 0 && square > 0))
+		return NAN;
+	k = (k * b + sqrt(k * k * b * b - square * rest)) / square;
 	return fmax(
-	    hi * e.se, -log1p(-margin) + tdist_quantile(POWER, e.known) * e.se);
+	    k * e.se, -log1p(-margin) + tdist_quantile(POWER, e.known) * e.se);
 }
 
-/*
- * The power to show with two one-sided tests that a change is within the
- * margin. This is asked only where the interval is too wide, so that the error
- * is estimated too large rather than too small: its estimate counts for more,
- * by a factor that simulations confirm.
- */
+/* The power to show with two one-sided tests that a change is within the
+ * margin. */
 static double
 find_equivalence_power(struct plan e, double change, double margin)
 {
 	double t = tdist_quantile(.95, e.t_df), wide = -log1p(-margin);
 
-	e.known *= 1.8;
 	return find_power(e, (wide - change) / e.se, t) +
 	    find_power(e, (wide + change) / e.se, t) - 1;
+}
+
+/*
+ * Do so many runs settle the row? This is asked only where the error hides the
+ * result, so that it is estimated too large rather than too small: its estimate
+ * counts for more, by a factor that simulations confirm.
+ */
+static bool
+are_enough(const struct verdict_facts *f, double n, double margin, double level)
+{
+	double change = fabs(log(f->ratio));
+	bool beyond = change > -log1p(-margin);
+	struct plan e = plan_runs(f, n, beyond ? level : .10);
+
+	e.known *= 1.8;
+	return beyond ? find_shown_change(e, margin, level) <= change
+		      : find_equivalence_power(e, change, margin) >= POWER;
 }
 
 size_t
 needs_runs(const struct verdict_facts *f, double margin, double level)
 {
-	const double most = 1e6;
-	double lo = (double)(f->m < f->n ? f->m : f->n), hi = most;
-	double change = fabs(f->change);
-	bool beyond = change > -log1p(-margin);
+	double lo = (double)(f->m < f->n ? f->m : f->n), hi;
 
 	if (!(level > 0))
 		return 0;
@@ -122,19 +134,22 @@ needs_runs(const struct verdict_facts *f, double margin, double level)
 		return (size_t)lo;
 	}
 	/* Simulations do not confirm it for autocorrelated runs. */
-	if (!(f->se > 0) || (f->serial > 0 && !beyond))
+	if (!(f->se > 0) || f->serial > 0)
 		return 0;
+	for (hi = lo + 1; !are_enough(f, hi, margin, level); hi *= 2) {
+		if (hi >= MOST)
+			return 0;
+		lo = hi;
+	}
 	while (hi - lo > 1) {
 		double n = floor((lo + hi) / 2);
-		struct plan e = plan_runs(f, n, beyond ? level : .10);
 
-		if (beyond ? find_shown_change(e, margin, level) <= change
-			   : find_equivalence_power(e, change, margin) >= POWER)
+		if (are_enough(f, n, margin, level))
 			hi = n;
 		else
 			lo = n;
 	}
-	return hi < most ? (size_t)hi : 0;
+	return (size_t)hi;
 }
 
 static double

@@ -23,8 +23,7 @@ struct verdict_facts;
  * Returns the runs per side (or pairs) that settle the row with power .8 if the
  * truth is the change that was measured: beyond the margin, that show it by a p
  * below 'level'; within it, that show equivalence. At least one more than there
- * are. 0: unknown, as equivalence of autocorrelated runs is, or a million and
- * more.
+ * are. 0: unknown, as for autocorrelated runs, or a million and more.
  */
 size_t needs_runs(const struct verdict_facts *, double margin, double level);
 

@@ -1,5 +1,6 @@
 /*
- * The sessions that runs name, and the machine of each session.
+ * The sessions that runs name, and the machine of each session; and how much
+ * sessions of one build differ where nothing says it.
  */
 #ifndef SESSIONS_H
 #define SESSIONS_H
@@ -8,6 +9,14 @@
 #include <stdint.h>
 
 struct sessions;
+
+/* The standard deviation of ln(value) of a session, as a guess that is worth
+ * SESSIONS_DF degrees of freedom. */
+#define SESSIONS_SD .01
+#define SESSIONS_SD_VIRTUAL .03
+#define SESSIONS_SD_MEMORY .002 /* of what grows with the keys */
+
+enum { SESSIONS_DF = 3 };
 
 #define SESSIONS_UNKNOWN UINT32_MAX /* a run that names no session */
 

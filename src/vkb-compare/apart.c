@@ -9,6 +9,7 @@
 #include "judge.h"
 #include "mem.h"
 #include "part.h"
+#include "sessions.h"
 #include "stats.h"
 #include "tdist.h"
 
@@ -98,8 +99,7 @@ struct part_row {
 	struct row *row;
 	double change, rest;
 	struct moderate noise; /* of the rest; of the change by runs at first */
-	struct moderate session; /* between sessions, if they are few */
-	struct moderate busy;    /* by other programs */
+	struct moderate busy;  /* by other programs */
 };
 
 struct shared {
@@ -166,7 +166,7 @@ static struct moderate
 find_effect(const struct part_row *v)
 {
 	const size_t *n = v->row->sessions;
-	struct moderate all = v->session;
+	struct moderate all = v->row->session;
 
 	all.var *= 1 / (double)n[0] + 1 / (double)n[1];
 	return moderate_add(all, v->busy);
@@ -181,31 +181,30 @@ static void
 set_session_noise(
     struct comparison *c, const struct rules *r, struct part_row *v, size_t n)
 {
-	double assumed = is_virtual(c) ? APART_SD_VIRTUAL : APART_SD;
+	double assumed = is_virtual(c) ? SESSIONS_SD_VIRTUAL : SESSIONS_SD;
 	struct moderate known = {NAN, 0};
 
 	if (n && r->history)
 		known = history_sessions(
 		    r->history, v[0].row->name, v[0].row->pair->side[0]);
 	for (size_t i = 0; i < n; i++) {
-		const struct row *row = v[i].row;
-		double sd = row->metric.grows ? APART_SD_MEMORY : assumed;
-		struct moderate of = {sd * sd, APART_DF};
-		const char *from = "default";
+		struct row *row = v[i].row;
+		double sd = row->metric.grows ? SESSIONS_SD_MEMORY : assumed;
 
+		row->session_from = "default";
 		if (row->session.df > 0) {
-			of = row->session;
-			from = "policy";
+			row->session_from = "policy";
 		} else if (known.df > 0) {
-			of = known;
-			from = "history";
+			row->session = known;
+			row->session_from = "history";
+		} else {
+			row->session = (struct moderate){sd * sd, SESSIONS_DF};
 		}
-		v[i].session = of;
 		if (c->session_from &&
-		    !(row->primary && sqrt(of.var) > c->session_sd))
+		    !(row->primary && sqrt(row->session.var) > c->session_sd))
 			continue;
-		c->session_from = from;
-		c->session_sd = sqrt(of.var);
+		c->session_from = row->session_from;
+		c->session_sd = sqrt(row->session.var);
 	}
 }
 
@@ -214,7 +213,7 @@ set_session_noise(
 static struct moderate
 find_own_busy(const struct part_row *v, double mean)
 {
-	return (struct moderate){pow(sqrt(v->busy.var) - mean, 2), APART_DF};
+	return (struct moderate){pow(sqrt(v->busy.var) - mean, 2), SESSIONS_DF};
 }
 
 /* With few sessions: the common change is the median of the changes; the rests

@@ -11,7 +11,7 @@
  * fewer, the policy says it (vkb-compare --calibrate measures it), or builds of
  * the history with several sessions do (between.h). Else the standard deviation
  * of a session is assumed to be 3 % on a virtual machine and 1 % on another,
- * known as well as by APART_DF degrees of freedom.
+ * known as well as by SESSIONS_DF degrees of freedom.
  */
 #ifndef APART_H
 #define APART_H
@@ -19,11 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define APART_SD .01
-#define APART_SD_VIRTUAL .03
-#define APART_SD_MEMORY .002 /* of what grows with the keys */
-
-enum { APART_DF = 3, APART_SESSIONS = 5, APART_CASES = 5 };
+enum { APART_SESSIONS = 5, APART_CASES = 5 };
 
 struct comparison;
 struct rules;

@@ -132,7 +132,9 @@ decide_row(struct row *row, double level)
 		row->needed = VERDICT_RUNS;
 	if (row->verdict == VERDICT_INCONCLUSIVE ||
 	    verdict_is_likely(row->verdict)) {
-		if (!row->sessions[0] && !row->common) /* runs help */
+		/* Runs help; those of adaptive sessions end by precision. */
+		if (!row->sessions[0] && !row->common &&
+		    row->level >= JUDGE_ALPHA)
 			row->needed = needs_runs(f, row->margin, level);
 		row->visible = needs_change(
 		    row->has_rest ? &row->rest : f, row->margin, level);

@@ -119,7 +119,7 @@ explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 		return;
 	str_printf(s, "  sessions   %zu and %zu, none shared, ", n[0], n[1]);
 	if (r->facts.assumed_se)
-		report_sessions(s, c);
+		report_sessions(s, sqrt(r->session.var), r->session_from);
 	else
 		str_add(s, "whose differences are measured");
 	str_add(s, "; part of the interval\n");

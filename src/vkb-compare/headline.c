@@ -192,10 +192,10 @@ plan_more_runs(const struct comparison *c)
 			r->verdict != VERDICT_INSUFFICIENT &&
 			!verdict_is_likely(r->verdict)))
 			continue;
-		if (report_is_hopeless(r) || r->needed <= have) {
+		if (report_is_hopeless(r))
 			n.hopeless++;
+		if (report_is_hopeless(r) || r->needed <= have)
 			continue;
-		}
 		n.rows++;
 		n.unpaired |= !f->paired;
 		if (r->needed - have > n.more)
@@ -243,7 +243,7 @@ add_sessions(struct str *s, const struct comparison *c)
 	if (!c->session_from)
 		return;
 	str_printf(s, "%smeasured in different sessions, ", s->len ? "; " : "");
-	report_sessions(s, c);
+	report_sessions(s, c->session_sd, c->session_from);
 	if (!isnan(visible))
 		str_printf(s,
 		    ", so changes below about %.0f%% cannot be told from the "
@@ -458,6 +458,11 @@ report_headline(struct str *s, const struct comparison *c)
 		    report_count_missing(c),
 		    num_plural(report_count_missing(c)),
 		    num_plural(report_count_missing(c)));
+	if (c->on_likely)
+		str_printf(&t, "; likely regressions %s (--on-likely %s)",
+		    strcmp(c->on_likely, "fail") == 0 ? "fail the job"
+						      : "do not fail the job",
+		    c->on_likely);
 	at = s->len;
 	report_same_server(s, c);
 	capitalise_at(s, at);

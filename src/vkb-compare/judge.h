@@ -28,9 +28,12 @@ struct row {
 	bool margin_auto;            /* widen it by the history */
 	bool exact;                  /* no test: assumed to have no noise */
 	struct policy_waiver waiver; /* .reason NULL: none */
-	struct moderate session;     /* of the policy; df 0: not known */
-	bool waived;                 /* a regression that does not fail */
-	struct sample used[2];       /* values in the test, by side */
+	/* Between sessions, of ln(value), where it is not measured: of the
+	 * policy until apart.c knows better; df 0: not known. */
+	struct moderate session;
+	const char *session_from; /* as in struct comparison */
+	bool waived;              /* a regression that does not fail */
+	struct sample used[2];    /* values in the test, by side */
 	struct verdict_facts facts;
 	size_t
 	    sessions[2]; /* if it has noise and its sides share none, else 0 */
@@ -119,7 +122,10 @@ struct comparison {
 	double session_sd;
 	const char *session_from;
 	bool unnamed_sessions; /* of some runs: they count as one */
-	struct row *commons;   /* made by apart.c, then moved to 'rows' */
+	/* What likely regressions do to a CI job, "ok" or "fail"; NULL: the
+	 * headline does not say it. */
+	const char *on_likely;
+	struct row *commons; /* made by apart.c, then moved to 'rows' */
 	size_t ncommons;
 	struct pairing everything; /* stands for all cases */
 	double serial; /* lag-1 autocorrelation of unpaired runs, or 0 */

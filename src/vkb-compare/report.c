@@ -4,6 +4,7 @@
 #include "json.h"
 #include "mem.h"
 #include "num.h"
+#include "sessions.h"
 #include "str.h"
 
 #include <math.h>
@@ -308,19 +309,17 @@ write_pairing(struct str *s, const struct comparison *c, size_t rows)
 }
 
 void
-report_sessions(struct str *s, const struct comparison *c)
+report_sessions(struct str *s, double sd, const char *from)
 {
-	double sd = 100 * c->session_sd;
-
-	if (strcmp(c->session_from, "default") == 0)
-		str_printf(s, "assumed to differ by %.3g%% on %s", sd,
-		    c->session_sd == APART_SD_VIRTUAL ? "a virtual machine"
-			: c->session_sd == APART_SD_MEMORY
-			? "any machine, in memory"
-			: "a machine that is not virtual");
+	if (strcmp(from, "default") == 0)
+		str_printf(s, "assumed to differ by %.3g%% on %s", 100 * sd,
+		    sd == SESSIONS_SD_VIRTUAL      ? "a virtual machine"
+			: sd == SESSIONS_SD_MEMORY ? "any machine, in memory"
+						   : "a machine that is not "
+						     "virtual");
 	else
-		str_printf(s, "which differ by %.3g%% according to the %s", sd,
-		    c->session_from);
+		str_printf(s, "which differ by %.3g%% according to the %s",
+		    100 * sd, from);
 }
 
 static bool
@@ -354,7 +353,7 @@ write_tests(struct str *s, const struct comparison *c, const struct rules *r,
 		    c->by_t, rows);
 	if (c->session_from) {
 		str_add(s, "; intervals allow for different sessions, ");
-		report_sessions(s, c);
+		report_sessions(s, c->session_sd, c->session_from);
 	} else if (are_sessions_measured(c)) {
 		str_printf(s,
 		    "; intervals allow for the effect of sessions, measured "

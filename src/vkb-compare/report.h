@@ -116,8 +116,8 @@ void report_judged(struct str *, const struct comparison *);
 bool report_overall(struct str *, const struct overall *, const char *first,
     const char *second);
 /* "assumed to differ by 3% on a virtual machine": how much sessions differ that
- * are not measured here, and how that is known. */
-void report_sessions(struct str *, const struct comparison *);
+ * are not measured here, and how that is known, as in struct comparison. */
+void report_sessions(struct str *, double sd, const char *from);
 /* The statistical method, in a few sentences. */
 void report_method(
     struct str *, const struct comparison *, const struct rules *);

@@ -5,6 +5,7 @@
 #include "err.h"
 #include "reading.h"
 #include "json.h"
+#include "measured.h"
 #include "mem.h"
 #include "intern.h"
 #include "record.h"
@@ -426,4 +427,31 @@ branch_count_suspects(const struct branch *h, size_t lo, size_t hi)
 	if (!find_span(h, lo, &from) || from > h->points[hi].at)
 		return hi - lo + 1;
 	return (size_t)(h->points[hi].at - from) + 1;
+}
+
+/* Returns the number of a point in the reading. */
+static size_t
+find_place(const struct branch *h, size_t point)
+{
+	size_t at = 0;
+
+	while (h->places[at] != point)
+		at++;
+	return at;
+}
+
+size_t
+branch_count_apart(const struct branch *h, const double *v, size_t lo, size_t p)
+{
+	size_t n = 0;
+
+	for (size_t i = lo; i < p; i++) {
+		if (isnan(v[i]))
+			continue;
+		if (!measured_are_apart(h->reading->measured, find_place(h, i),
+			find_place(h, p)))
+			return 0;
+		n++;
+	}
+	return n;
 }

@@ -79,6 +79,11 @@ void branch_free_values(struct branch_values *);
  * error, after reporting it. */
 double branch_count_runs(const struct branch *, const struct series *);
 
+/* Returns the number of points lo..p - 1 that have values, or 0 if one of them
+ * shares a session with point p, or that is not known. */
+size_t branch_count_apart(
+    const struct branch *, const double *v, size_t lo, size_t p);
+
 /*
  * Returns the index of the first point at or after a commit (or label, ref) or
  * date, npoints if that is after all of them, and -1, after reporting it, if it

@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "reading.h"
 #include "record.h"
+#include "sessions.h"
 #include "slow.h"
 #include "stats.h"
 #include "str.h"
@@ -313,9 +314,13 @@ compare_newest(struct findings *all, const struct branch *b,
 				 : verdict_measure(x, m, y, n, false);
 		if (f->metric.exact && isnan(f->facts.sd)) /* it is not */
 			f->gate = false;
-		f->method = exact                      ? "exact"
-		    : predict_newest(f, s->v, lo, end) ? f->facts.method
-						       : "rank";
+		f->method = "rank";
+		if (exact)
+			f->method = "exact";
+		else if (predict_newest(f, s->v, lo, end))
+			f->method = f->facts.method;
+		else
+			f->before = branch_count_apart(b, s->v, lo, end);
 		f->at = f->hi = end;
 		for (f->lo = end; f->lo > 0 && isnan(s->v[f->lo - 1]);)
 			f->lo--;
@@ -374,10 +379,38 @@ test_few_runs(struct finding *f, const struct moderate *prior, double least)
 	f->method = v->method;
 }
 
+/*
+ * Adds the effect of the sessions, each of one point, to the error. Equal
+ * values on each side do have it: a coarse clock hides what sessions do.
+ */
+static void
+allow_for_sessions(struct finding *f, const struct moderate *prior, double sd)
+{
+	struct verdict_facts *v = &f->facts;
+	struct moderate own = {0, 1}, sessions = {sd * sd, SESSIONS_DF};
+
+	if (!f->before || v->m < VERDICT_RUNS || v->n < VERDICT_RUNS ||
+	    !(v->ratio > 0))
+		return;
+	sessions.var *= 1 + 1 / (double)f->before;
+	if (isnan(v->change))
+		v->change = log(v->ratio);
+	verdict_set_error(v, prior);
+	if (v->se > 0)
+		own = (struct moderate){v->se * v->se, v->df};
+	own = moderate_add(own, sessions);
+	v->se = sqrt(own.var);
+	v->df = own.df;
+	v->assumed_se = true;
+	verdict_use_t(v, true, ALPHA, 2 * ALPHA);
+	f->p = v->p;
+	f->method = v->method = "t-sessions";
+}
+
 /* Tests with what all findings of a metric tell where so few runs have no rank
  * test that can be significant among so many, as vkb-compare does. */
 static void
-infer_findings(struct findings *all)
+infer_findings(struct findings *all, double sd)
 {
 	bool *done = mem_array(all->n + 1, sizeof *done);
 	double tests = 0;
@@ -395,6 +428,9 @@ infer_findings(struct findings *all)
 			if (strcmp(all->v[k].metric.name, metric) == 0) {
 				test_few_runs(&all->v[k], &prior,
 				    ALPHA / 2 / fmax(1, tests));
+				allow_for_sessions(&all->v[k], &prior,
+				    all->v[k].metric.grows ? SESSIONS_SD_MEMORY
+							   : sd);
 				done[k] = true;
 			}
 	}
@@ -403,13 +439,13 @@ infer_findings(struct findings *all)
 
 /* Sets the verdicts and removes findings that are not a change. */
 static void
-decide_findings(struct findings *all)
+decide_findings(struct findings *all, double sd)
 {
 	double *p = mem_array(all->n + 1, sizeof *p);
 	double *adjusted = mem_array(all->n + 1, sizeof *adjusted);
 	size_t kept = 0;
 
-	infer_findings(all);
+	infer_findings(all, sd);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct finding *f = &all->v[i];
 		p[i] = is_test(f) ? f->p : NAN;
@@ -466,7 +502,8 @@ finding_find_all(
 		free(f.name);
 	}
 	if (r->latest)
-		decide_findings(all);
+		decide_findings(all,
+		    b->reading->is_virtual ? SESSIONS_SD_VIRTUAL : SESSIONS_SD);
 	grouping_make(all, b, r->latest > 0);
 	return rc;
 }

@@ -41,9 +41,11 @@ struct finding {
 	enum finding_kind way; /* of a trend: its direction */
 	size_t at, lo, hi;     /* the point of the change, and its range; of a
 				* trend where it begins, and where it is */
-	size_t n[2];           /* points on each side; runs with 'latest'; of a
-				* trend the points before it, and its own */
-	double pace;           /* of a trend: relative change per point */
+	size_t before; /* with 'latest': points before; 0: they are predicted
+			* from, or share a session with it */
+	size_t n[2];   /* points on each side; runs with 'latest'; of a
+			* trend the points before it, and its own */
+	double pace;   /* of a trend: relative change per point */
 	struct verdict_facts facts; /* after against before */
 	double p;
 	const char *method;

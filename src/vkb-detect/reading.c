@@ -4,6 +4,7 @@
 #include "caseset.h"
 #include "err.h"
 #include "json.h"
+#include "measured.h"
 #include "jsonhash.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -32,6 +33,7 @@ reading_new(const char *dir)
 	in->configs = caseset_new();
 	in->envs = caseset_new();
 	in->seen = hashset_new();
+	in->measured = measured_new();
 	in->reader = run_record_reader_new();
 	in->scratch = scratch_new(dir);
 	in->most = SPILL;
@@ -59,6 +61,7 @@ reading_free(struct reading *in)
 	free(in->points);
 	run_record_reader_free(in->reader);
 	hashset_free(in->seen);
+	measured_free(in->measured);
 	scratch_free(in->scratch);
 	ancestry_free(in->ancestry);
 	free(in);
@@ -275,6 +278,23 @@ add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 	return rc;
 }
 
+/* Adds the sessions of a summary, and what its machine is. */
+static void
+add_sessions(struct reading *in, size_t point, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "sessions"));
+
+	in->is_virtual |= json_get_bool(json_get(rec, "env"), "virtual", false);
+	if (!j)
+		measured_add(in->measured, point, NULL, 0);
+	for (; j; j = json_next(j)) {
+		const char *name = json_str(j);
+
+		measured_add(
+		    in->measured, point, name, name ? strlen(name) : 0);
+	}
+}
+
 static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
@@ -292,10 +312,27 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	    json_str(json_first(json_get(rec, "errors"))));
 	if (!(json_get_num(rec, "n", 0) > 0))
 		return 0;
+	add_sessions(in, point, rec);
 	k = &in->v[kase];
 	k->server_bound += json_get_num(bound, "server", 0);
 	k->client_bound += json_get_num(bound, "client", 0);
 	return add_values(in, kase, point, json_get(rec, "metrics"));
+}
+
+/* Interns the environment of a run, and looks at a new one. */
+static size_t
+intern_env(struct reading *in, const struct jsonscan_text *env)
+{
+	size_t n = caseset_count(in->envs);
+	size_t id = caseset_add(in->envs, env->s, env->n);
+	struct json *new;
+
+	if (id < n)
+		return id;
+	new = caseset_value(in->envs, id);
+	in->is_virtual |= json_get_bool(new, "virtual", false);
+	json_free(new);
+	return id;
 }
 
 /* Returns the hash of the run, which equals json_hash of its tree. */
@@ -309,7 +346,7 @@ hash_run(struct reading *in, const struct run_record *r, size_t subject,
 
 	if (r->env.s)
 		sum += caseset_member_hash(
-		    in->envs, caseset_add(in->envs, r->env.s, r->env.n), "env");
+		    in->envs, intern_env(in, &r->env), "env");
 	return jsonhash_object(sum);
 }
 
@@ -336,6 +373,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		free(error);
 		return 0;
 	}
+	measured_add(in->measured, point, r->session.s, r->session.n);
 	in->v[kase].server_bound += is_text(&r->bound, "server");
 	in->v[kase].client_bound += is_text(&r->bound, "client");
 	rows = add_row(in, kase, point);

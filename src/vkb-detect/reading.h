@@ -39,6 +39,8 @@ struct reading {
 	size_t nfailures, failurecap;
 	struct run_record_reader *reader;
 	struct hashset *seen;
+	struct measured *measured;
+	bool is_virtual; /* runs of a virtual machine */
 	struct scratch *scratch;
 	size_t bytes, most; /* of rows in memory; most 0: no limit */
 	struct ancestry *ancestry;

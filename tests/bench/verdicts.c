@@ -103,7 +103,7 @@ struct value {
 
 /* The runs of one case: those of the baseline, then of the contender. */
 struct drawn {
-	struct value v[2][MOST_SESSIONS * MOST_RUNS];
+	struct value v[2][MOST_VALUES];
 	int n[2];
 };
 
@@ -167,24 +167,25 @@ draw_case(struct rng *r, const struct cell *c, int s, int sessions,
 }
 
 /*
- * Cuts a case where it looked clear at first: from 4 runs on, after every other
- * one, by a difference of the means of 2 standard errors.
+ * Cuts a case where it was known well enough, from 4 runs on, after every other
+ * one: by 2 standard errors of 'until', as vkb-load --until does; with 0, where
+ * the means differ by that, which is the worst rule for false alarms.
  */
 static void
-stop_early(struct drawn *d, int most)
+stop_early(struct drawn *d, int most, double until)
 {
 	for (int n = 4; n < most; n += 2) {
-		double x[MOST_RUNS], y[MOST_RUNS];
+		double x[MOST_RUNS], y[MOST_RUNS], error, by;
 
 		for (int i = 0; i < n; i++) {
 			x[i] = d->v[0][i].v[0];
 			y[i] = d->v[1][i].v[0];
 		}
-		if (fabs(stats_mean(x, (size_t)n) - stats_mean(y, (size_t)n)) <
-		    2 *
-			sqrt((pow(stats_sd(x, (size_t)n), 2) +
+		error = sqrt((pow(stats_sd(x, (size_t)n), 2) +
 				 pow(stats_sd(y, (size_t)n), 2)) /
-			    n))
+		    n);
+		by = fabs(stats_mean(x, (size_t)n) - stats_mean(y, (size_t)n));
+		if (until > 0 ? 2 * error > until : by < 2 * error)
 			continue;
 		d->n[0] = d->n[1] = n;
 		return;
@@ -212,7 +213,7 @@ draw_report(struct rng *r, const struct cell *c, struct drawn *all)
 			    &all[k]);
 	}
 	for (int k = 0; k < c->cases && c->looks; k++)
-		stop_early(&all[k], c->n);
+		stop_early(&all[k], c->n, c->until);
 }
 
 /* Adds ",\"looks\":[4,6]" of an adaptive case. */
@@ -282,7 +283,7 @@ read_side(struct cases *c, int fd)
 static double
 median_of(const double *v, int n)
 {
-	double s[MOST_SESSIONS * MOST_RUNS];
+	double s[MOST_VALUES];
 
 	memcpy(s, v, (size_t)n * sizeof *s);
 	stats_sort(s, (size_t)n);
@@ -318,7 +319,7 @@ judge_by_others(const struct cell *c, const struct drawn *all, struct other *o)
 	double *p = calloc(2 * (size_t)rows, sizeof *p);
 
 	for (int i = 0; i < rows; i++) {
-		double x[MOST_SESSIONS * MOST_RUNS], y[sizeof x / sizeof *x];
+		double x[MOST_VALUES], y[sizeof x / sizeof *x];
 		const struct drawn *d = &all[i / metrics];
 		int m = list_values(d, 0, i % metrics, x);
 		int n = list_values(d, 1, i % metrics, y);
@@ -468,7 +469,7 @@ follow_sentence(const struct cell *c, const struct row *row, struct cell *to)
 	}
 	to->change = row->facts.ratio - 1;
 	to->n = (int)row->needed;
-	return row->needed > 0 && row->needed <= MOST_RUNS &&
+	return row->needed > 0 && row->needed <= MOST_NEEDED &&
 	    beyond == (c->sentence == SETTLES);
 }
 

@@ -119,8 +119,7 @@ advice(void)
 	rows[1].verdict = VERDICT_INSUFFICIENT;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
-	    "(about 3m30s) would settle 3 results; this machine is too noisy "
-	    "to tell for 1 result",
+	    "(about 3m30s) would settle 3 results",
 	    "the most rounds of all rows, the longest of each case added");
 	rows[0].facts.m = 6;
 	rows[0].facts.n = 7;
@@ -129,35 +128,39 @@ advice(void)
 	rows[2].minutes = NAN;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 14 more runs a "
-	    "side would settle 2 results; this machine is too noisy to tell "
-	    "for 2 results",
+	    "side would settle 2 results",
 	    "runs a side where a row is not paired, and no time that is not "
 	    "known");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
-	    "would settle 1 result; this machine is too noisy to tell for 3 "
-	    "results",
-	    "one run");
+	    "would settle 1 result",
+	    "one run; a row that nothing is known of is not counted");
+	rows[0].needed = 101;
+	say(&c,
+	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
+	    "would settle 1 result; this machine is too noisy to tell for 1 "
+	    "result",
+	    "a row that needs too many runs");
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
 	    "No slowdown shown; 1 of 1 result is unclear; this machine is too "
-	    "noisy to tell for 3 results",
+	    "noisy to tell for 1 result",
 	    "rows that are only shown need nothing");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.count[VERDICT_INCONCLUSIVE] = 3;
 	say(&c,
 	    "No slowdown shown; 3 of 5 results are unclear; this machine is "
-	    "too noisy to tell for 3 results",
+	    "too noisy to tell for 1 result",
 	    "several results of which one less is clear");
 	c.count[VERDICT_EQUIVALENT] = 1;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
 	    "No slowdown shown; 1 of 2 results is unclear; this machine is "
-	    "too noisy to tell for 3 results",
+	    "too noisy to tell for 1 result",
 	    "one of two");
 }
 

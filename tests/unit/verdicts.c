@@ -361,8 +361,8 @@ needs(void)
 	static const double dfs[] = {3, 6, 18, 60, 400};
 	static const double levels[] = {.05, .003, .0003};
 	struct verdict_facts f = {.m = 5,
-	    .n = 9,
-	    .change = -.03,
+	    .n = 5,
+	    .ratio = exp(-.03),
 	    .se = .02,
 	    .df = 40,
 	    .method = "moderated-t"};
@@ -395,11 +395,19 @@ needs(void)
 	    "a change beyond the margin needs the runs to show it, "
 	    "a few more for a rank test");
 	tap_ok(needs_runs(&f, .02, .05) < n, "fewer if there are fewer tests");
-	f.change = -.001;
+	f.m = 50;
+	tap_ok(needs_runs(&f, .02, .003) > n,
+	    "more on the smaller side if the error comes from that side");
+	f.m = 5;
+	f.serial = .3;
+	tap_ok(needs_runs(&f, .02, .003) == 0,
+	    "no number for autocorrelated runs");
+	f.serial = 0;
+	f.ratio = exp(-.001);
 	n = needs_runs(&f, .02, .003);
 	tap_ok(n == needs_runs(&f, .02, .05) && n > 20 && n < 60,
 	    "a change within the margin needs the runs to show that: %zu", n);
-	f.change = -log(1 - .02);
+	f.ratio = 1 / .98;
 	tap_ok(needs_runs(&f, .02, .05) == 0,
 	    "a change as large as the margin needs any number");
 	f.se = NAN;
