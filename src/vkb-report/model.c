@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,8 +71,7 @@ add_case(struct model *m, const struct json *config)
 static struct cell *
 add_cell(struct model *m, struct kase *kase, struct subject *subject)
 {
-	const void *const pair[] = {kase, subject};
-	size_t id = intern_idn(m->cell_keys, (const char *)pair, sizeof pair);
+	size_t id = intern_pair(m->cell_keys, (size_t)kase, (size_t)subject);
 
 	if (id == m->ncells) {
 		m->cells =
