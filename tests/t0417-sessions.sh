@@ -137,6 +137,11 @@ from() {
   test_same "$1" "$(jq -r 'select(.families) |
     "\(.session_sd * 1e6 | round / 1e6) \(.session_from)"' deltas)" "$2"
 }
+# with HISTORY RUNS SOURCE TEXT: a comparison with that history has it from SOURCE
+with() {
+  vkb-compare --baseline base --history "$1" -f jsonl:deltas "$2" >/dev/null
+  from "$3" "$4"
+}
 # sessions: from the runs of one build on stdin, the standard deviation between the
 # medians of sessions, over all cases
 sessions() {
@@ -165,17 +170,13 @@ test_match 'which differ by [0-9.]+% according to the history' text 'the first l
 vkb-compare --baseline base --history history --policy policy -f jsonl:deltas runs >/dev/null
 from '0.005 policy' 'the policy comes first'
 jq -c '.run.session |= {o1: "o1", o2: "o1", o3: "o2", o4: "o2"}[.]' history >two
-vkb-compare --baseline base --history two -f jsonl:deltas runs >/dev/null
-from '0.03 default' 'two sessions are too few'
+with two runs '0.03 default' 'two sessions are too few'
 jq -c '.subject.label = .run.session' history >builds
-vkb-compare --baseline base --history builds -f jsonl:deltas runs >/dev/null
-from '0.03 default' 'sessions of different builds are not compared'
+with builds runs '0.03 default' 'sessions of different builds are not compared'
 jq -c '.env.host = "h1"' history >elsewhere
-vkb-compare --baseline base --history elsewhere -f jsonl:deltas runs >/dev/null
-from '0.03 default' 'nor are those of another machine'
+with elsewhere runs '0.03 default' 'nor are those of another machine'
 jq -c '.env.host = "h1"' runs >here
-vkb-compare --baseline base --history elsewhere -f jsonl:deltas here >/dev/null
-from "$(sessions <history) history" 'those of the same machine are'
+with elsewhere here "$(sessions <history) history" 'those of the same machine are'
 vkb-compare --calibrate 4 -f text:text -f policy:policy history
 test_same "$(sessions <history) 3" "$(jq -r '.rules[] | select(.session) |
   "\(.session.sd[:-1] | tonumber / 100) \(.session.df)"' policy | sed "s/^[^ ]*/$(sessions <history)/")" \

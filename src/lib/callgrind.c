@@ -23,8 +23,8 @@ struct reading {
 	const char *name;
 	size_t line;
 	struct names objects, functions;
-	struct intern *keys; /* of functions: "object\nname" */
-	struct intern *pairs;
+	struct intern *keys;  /* of functions: object and name */
+	struct intern *pairs; /* of calls: two functions */
 	size_t fcap, ccap;
 	size_t object, function;    /* current texts */
 	size_t other_object, other; /* of the call that is being read */
@@ -69,11 +69,8 @@ find_function(struct reading *r, size_t object, size_t name)
 {
 	struct callgrind *to = r->to;
 	struct callgrind_function *f;
-	char key[64];
-	size_t id;
+	size_t id = intern_pair(r->keys, object, name);
 
-	snprintf(key, sizeof key, "%zu %zu", object, name);
-	id = intern_id(r->keys, key);
 	if (id < to->nfunctions)
 		return id;
 	to->functions = mem_grow(
@@ -88,11 +85,8 @@ static struct callgrind_call *
 find_call(struct reading *r, size_t from, size_t to)
 {
 	struct callgrind *g = r->to;
-	char key[64];
-	size_t id;
+	size_t id = intern_pair(r->pairs, from, to);
 
-	snprintf(key, sizeof key, "%zu %zu", from, to);
-	id = intern_id(r->pairs, key);
 	if (id == g->ncalls) {
 		g->calls =
 		    mem_grow(g->calls, g->ncalls, &r->ccap, sizeof *g->calls);

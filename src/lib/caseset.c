@@ -40,11 +40,9 @@ caseset_free(struct caseset *s)
 	free(s);
 }
 
-/* Returns the number of the object of a new text; adds a new object. */
-static size_t
-intern_object(struct caseset *s, const char *text, size_t n)
+size_t
+caseset_add_value(struct caseset *s, const struct json *j)
 {
-	struct json *j = json_parse(text, n, NULL, NULL);
 	size_t known = intern_count(s->sorted), id;
 	struct str key = {0};
 	struct jsonscan c;
@@ -58,7 +56,6 @@ intern_object(struct caseset *s, const char *text, size_t n)
 		jsonscan_value(&c, NULL, &s->hashes[id]);
 	}
 	str_free(&key);
-	json_free(j);
 	return id;
 }
 
@@ -67,10 +64,13 @@ caseset_add(struct caseset *s, const char *text, size_t n)
 {
 	size_t known = intern_count(s->written);
 	size_t at = intern_idn(s->written, text, n);
+	struct json *j;
 
 	if (at == known) {
 		s->ids = mem_grow(s->ids, known, &s->idcap, sizeof *s->ids);
-		s->ids[at] = intern_object(s, text, n);
+		j = json_parse(text, n, NULL, NULL);
+		s->ids[at] = caseset_add_value(s, j);
+		json_free(j);
 	}
 	return s->ids[at];
 }

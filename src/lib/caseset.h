@@ -15,9 +15,10 @@ struct json;
 struct caseset *caseset_new(void);
 void caseset_free(struct caseset *);
 
-/* Returns the number of the object: 0 for the first, 1 for the next different
+/* Return the number of the object: 0 for the first, 1 for the next different
  * one, and so on. The text must be valid JSON (checked by jsonscan_value). */
 size_t caseset_add(struct caseset *, const char *text, size_t n);
+size_t caseset_add_value(struct caseset *, const struct json *);
 size_t caseset_count(const struct caseset *);
 
 /* Returns jsonhash_member of the object under 'key', its part of a record's

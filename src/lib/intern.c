@@ -93,6 +93,14 @@ intern_idn(struct intern *t, const char *text, size_t n)
 }
 
 size_t
+intern_pair(struct intern *t, size_t a, size_t b)
+{
+	const size_t pair[] = {a, b};
+
+	return intern_idn(t, (const char *)pair, sizeof pair);
+}
+
+size_t
 intern_count(const struct intern *t)
 {
 	return t->n;

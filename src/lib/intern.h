@@ -17,6 +17,9 @@ size_t intern_idn(struct intern *, const char *text, size_t n);
 size_t intern_count(const struct intern *);
 const char *intern_text(const struct intern *, size_t id); /* borrowed */
 
+/* The number of two numbers, in a table that holds such pairs only. */
+size_t intern_pair(struct intern *, size_t a, size_t b);
+
 /* For each id, the rank of its text. Caller frees with free(). */
 uint32_t *intern_rank(const struct intern *);
 

@@ -100,8 +100,7 @@ summary_spill(struct summary *s, const char *dir, size_t most)
 static struct group *
 find_group(struct summary *s, size_t subject, size_t config)
 {
-	const size_t pair[] = {subject, config};
-	size_t id = intern_idn(s->pairs, (const char *)pair, sizeof pair);
+	size_t id = intern_pair(s->pairs, subject, config);
 	struct group *g;
 
 	if (id < s->n)

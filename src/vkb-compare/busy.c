@@ -11,23 +11,23 @@
 #define LEAST_SHARE .02
 #define GUESS_DF 3
 
-/* The median over the runs; NAN: not known. */
-static double
-get_percent(const struct kase *k)
+void
+busy_measure(struct pairing *p)
 {
-	struct sample s = sample_metric(k, "foreign_cpu_percent");
-	double median;
+	for (size_t j = 0; j < 2; j++) {
+		struct sample s =
+		    sample_metric(p->side[j], "foreign_cpu_percent");
 
-	stats_sort(s.v, s.n);
-	median = stats_median(s.v, s.n);
-	sample_free(&s);
-	return median;
+		stats_sort(s.v, s.n);
+		p->busy[j] = stats_median(s.v, s.n);
+		sample_free(&s);
+	}
 }
 
 static double
 get_difference(const struct pairing *p)
 {
-	return fabs(get_percent(p->side[1]) - get_percent(p->side[0])) / 100;
+	return fabs(p->busy[1] - p->busy[0]) / 100;
 }
 
 /* What other programs multiply it by; 0: nothing. */
@@ -93,7 +93,7 @@ busy_find(const struct comparison *c, double percent[2])
 			continue;
 		most = get_difference(last);
 		for (size_t j = 0; j < 2; j++)
-			percent[j] = get_percent(last->side[j]);
+			percent[j] = last->busy[j];
 	}
 	return n;
 }

@@ -19,6 +19,10 @@ struct comparison;
 struct pairing;
 struct row;
 
+/* Measures the CPU time of other programs on both sides, which the functions
+ * below take from the pair: the median over the runs; NAN: not known. */
+void busy_measure(struct pairing *);
+
 /*
  * Returns the variance of ln(contender / baseline) that other programs cause;
  * 0: the sides ran in turns, or their shares are not known or differ by less

@@ -1,12 +1,11 @@
 #include "cases.h"
+#include "caseset.h"
 #include "functions.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "intern.h"
 #include "part.h"
 #include "record.h"
-#include "str.h"
 #include "summary.h"
 
 #include <math.h>
@@ -17,12 +16,17 @@
 static void
 add_case(struct cases *c, const struct part *part)
 {
+	const struct json *config = json_get(part->rest, "config");
+	const struct json *subject = json_get(part->rest, "subject");
 	struct kase *k;
 
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	k = &c->v[c->n++];
-	*k = (struct kase){.config = json_get(part->rest, "config"),
-	    .subject = json_get(part->rest, "subject")};
+	*k = (struct kase){.config = config,
+	    .subject = subject,
+	    .key =
+		caseset_text(c->configs, caseset_add_value(c->configs, config)),
+	    .who = caseset_add_value(c->met, subject)};
 	k->parts = mem_array(1, sizeof *part);
 	k->parts[k->nparts++] = *part;
 }
@@ -59,30 +63,53 @@ is_subset_of(const struct json *few, const struct json *many)
 	return true;
 }
 
+/* Returns the only known subject with the keys of this one and more, or this
+ * one. 'known' has the subjects with cases by their numbers. */
 static size_t
-intern_subject(struct cases *c, const struct json *subject)
+find_fuller(const struct json *const *known, size_t n, size_t who)
 {
-	for (size_t i = 0; i < c->nsubjects; i++)
-		if (json_equal(c->subjects[i], subject))
-			return i;
-	c->subjects =
-	    mem_resize(c->subjects, c->nsubjects + 1, sizeof(struct json *));
-	c->subjects[c->nsubjects] = subject;
-	return c->nsubjects++;
+	size_t found = who;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!known[i] || !is_subset_of(known[who], known[i]))
+			continue;
+		if (found != who)
+			return who;
+		found = i;
+	}
+	return found;
 }
 
 static int
-compare_subjects(const void *a, const void *b)
+compare_subjects(const void *a, const void *b, void *arg)
 {
-	struct str s = {0}, t = {0};
-	int c;
+	return strcmp(caseset_text(arg, *(const size_t *)a),
+	    caseset_text(arg, *(const size_t *)b));
+}
 
-	json_canonical(&s, *(const struct json *const *)a);
-	json_canonical(&t, *(const struct json *const *)b);
-	c = strcmp(s.s, t.s);
-	str_free(&s);
-	str_free(&t);
-	return c;
+/* Lists the subjects of the cases by their texts; of a case, 'who' is the
+ * number of its subject, and becomes its index. */
+static void
+list_subjects(struct cases *c, const struct json *const *known)
+{
+	size_t n = caseset_count(c->met), *at = mem_array(n + 1, sizeof *at);
+
+	for (size_t i = 0; i < c->n; i++)
+		at[c->v[i].who] = 1;
+	c->subjects = mem_array(n + 1, sizeof(struct json *));
+	c->arrival = mem_array(n + 1, sizeof *c->arrival);
+	for (size_t i = 0; i < n; i++)
+		if (at[i])
+			c->arrival[c->nsubjects++] = i;
+	qsort_r(c->arrival, c->nsubjects, sizeof *c->arrival, compare_subjects,
+	    c->met);
+	for (size_t i = 0; i < c->nsubjects; i++) {
+		c->subjects[i] = known[c->arrival[i]];
+		at[c->arrival[i]] = i;
+	}
+	for (size_t i = 0; i < c->n; i++)
+		c->v[i].who = at[c->v[i].who];
+	free(at);
 }
 
 /*
@@ -92,45 +119,23 @@ compare_subjects(const void *a, const void *b)
 static void
 resolve_subjects(struct cases *c)
 {
-	size_t kept = 0, *into;
+	size_t n = caseset_count(c->met),
+	       *into = mem_array(n + 1, sizeof *into);
+	const struct json **known = mem_array(n + 1, sizeof *known);
 
 	for (size_t i = 0; i < c->n; i++)
-		intern_subject(c, c->v[i].subject);
-	if (c->nsubjects)
-		qsort(c->subjects, c->nsubjects, sizeof *c->subjects,
-		    compare_subjects);
-	into = mem_array(c->nsubjects + 1, sizeof *into);
-	for (size_t i = 0; i < c->nsubjects; i++) {
-		size_t found = 0;
-
-		into[i] = i;
-		for (size_t k = 0; k < c->nsubjects; k++)
-			if (is_subset_of(c->subjects[i], c->subjects[k])) {
-				into[i] = k;
-				found++;
-			}
-		into[i] = found == 1 ? into[i] : i;
-	}
+		if (!known[c->v[i].who])
+			known[c->v[i].who] = c->v[i].subject;
+	for (size_t i = 0; i < n; i++)
+		into[i] = known[i] ? find_fuller(known, n, i) : i;
 	for (size_t i = 0; i < c->n; i++) {
-		size_t who = intern_subject(c, c->v[i].subject);
+		size_t *who = &c->v[i].who;
 
-		for (size_t hops = 0; into[who] != who && hops < 8; hops++)
-			who = into[who];
-		c->v[i].who = who;
+		while (into[*who] != *who)
+			*who = into[*who];
 	}
-	/* Remove subjects without cases. */
-	for (size_t i = 0; i < c->nsubjects; i++) {
-		bool used = false;
-
-		for (size_t k = 0; k < c->n; k++)
-			if (c->v[k].who == i) {
-				c->v[k].who = kept;
-				used = true;
-			}
-		if (used)
-			c->subjects[kept++] = c->subjects[i];
-	}
-	c->nsubjects = kept;
+	list_subjects(c, known);
+	free(known);
 	free(into);
 }
 
@@ -159,37 +164,19 @@ merge_cases(struct cases *c)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->n; i++) {
-		struct str key = {0};
-
-		json_canonical(&key, c->v[i].config);
-		c->v[i].key = str_take(&key);
-	}
 	if (c->n)
 		qsort(c->v, c->n, sizeof *c->v, compare_cases_and_parts);
 	for (size_t i = 0; i < c->n; i++) {
 		struct kase *k = &c->v[i], *last = n ? &c->v[n - 1] : NULL;
 
-		if (!last || last->who != k->who ||
-		    strcmp(last->key, k->key) != 0) {
+		if (!last || last->who != k->who || last->key != k->key) {
 			c->v[n++] = *k;
 			continue;
 		}
 		add_part(last, k->parts[0]);
 		free(k->parts);
-		free(k->key);
 	}
 	c->n = n;
-}
-
-static void
-note_subject(struct cases *c, const struct json *subject)
-{
-	struct str s = {0};
-
-	json_canonical(&s, subject);
-	intern_id(c->subject_texts, s.s);
-	str_free(&s);
 }
 
 /* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
@@ -236,7 +223,6 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 	int rc = 0;
 
 	if (part_read(reader, &part, text, n)) {
-		note_subject(c, json_get(part.rest, "subject"));
 		add_case(c, &part);
 		return 0;
 	}
@@ -250,7 +236,8 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 	else {
 		if (record_is(rec, "profile"))
 			functions_add(c->functions, rec);
-		note_subject(c, json_get(rec, "subject"));
+		if (json_get(rec, "subject"))
+			caseset_add_value(c->met, json_get(rec, "subject"));
 	}
 	json_free(rec);
 	return rc;
@@ -260,8 +247,11 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 static void
 note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
 {
-	for (; *noted < summary_subjects(runs); (*noted)++)
-		intern_id(c->subject_texts, summary_subject(runs, *noted));
+	for (; *noted < summary_subjects(runs); (*noted)++) {
+		const char *text = summary_subject(runs, *noted);
+
+		caseset_add(c->met, text, strlen(text));
+	}
 }
 
 int
@@ -275,8 +265,9 @@ cases_read(
 	const char *text;
 	int rc = 0, got;
 
-	*c = (struct cases){
-	    .subject_texts = intern_new(), .functions = functions_new()};
+	*c = (struct cases){.configs = caseset_new(),
+	    .met = caseset_new(),
+	    .functions = functions_new()};
 	if (of != CASES_HISTS)
 		summary_ignore_hists(runs);
 	do {
@@ -305,31 +296,20 @@ cases_free(struct cases *c)
 		for (size_t k = 0; k < c->v[i].nparts + c->v[i].nagain; k++)
 			part_free(&c->v[i].parts[k]);
 		free(c->v[i].parts);
-		free(c->v[i].key);
 	}
 	free(c->v);
 	free(c->subjects);
-	intern_free(c->subject_texts);
+	free(c->arrival);
+	caseset_free(c->configs);
+	caseset_free(c->met);
 	functions_free(c->functions);
 	*c = (struct cases){0};
-}
-
-size_t
-cases_get_rank(const struct cases *c, size_t who)
-{
-	struct str s = {0};
-	size_t place;
-
-	json_canonical(&s, c->subjects[who]);
-	place = intern_id(c->subject_texts, s.s);
-	str_free(&s);
-	return place;
 }
 
 const struct kase *
 cases_get(const struct cases *c, const char *key, size_t who)
 {
-	struct kase k = {.key = (char *)(size_t)key, .who = who};
+	struct kase k = {.key = key, .who = who};
 
 	return c->n ? bsearch(&k, c->v, c->n, sizeof k, compare_cases) : NULL;
 }

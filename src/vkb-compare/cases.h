@@ -8,28 +8,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct caseset;
 struct functions;
 struct json;
-struct intern;
 struct part;
 
 struct kase {
 	const struct json *config, *subject; /* borrowed from parts[0] */
 	struct part *parts;
 	size_t nparts;
-	size_t nagain; /* parts[nparts..]: duplicates, not counted */
-	char *key;     /* canonical text of the config */
-	size_t who;    /* index of its subject in the set */
+	size_t nagain;   /* parts[nparts..]: duplicates, not counted */
+	const char *key; /* canonical text of the config; borrowed */
+	size_t who;      /* index of its subject in the set */
 };
 
 struct cases {
 	struct kase *v;
 	size_t n, cap;
 	const struct json **subjects; /* borrowed from the cases */
+	size_t *arrival; /* of each subject: its rank in the input */
 	size_t nsubjects;
-	struct intern
-	    *subject_texts; /* texts of subjects, in the order of the input */
-	struct functions *functions; /* of counted cases */
+	struct caseset *configs, *met; /* met: all subjects of the input */
+	struct functions *functions;   /* of counted cases */
 };
 
 /* What to read: the values, the histograms too, which are large, or the
@@ -44,9 +44,6 @@ void cases_free(struct cases *);
 
 /* Returns the case of this key and subject, or NULL. */
 const struct kase *cases_get(const struct cases *, const char *key, size_t who);
-
-/* Returns the rank of subject 'who' by its first record in the input. */
-size_t cases_get_rank(const struct cases *, size_t who);
 
 /*
  * Returns the numbers of runs at which an adaptive session looked, of all

@@ -18,8 +18,9 @@ struct history {
 static int
 compare_by_arrival(const void *a, const void *b, void *arg)
 {
-	size_t x = cases_get_rank(arg, *(const size_t *)a);
-	size_t y = cases_get_rank(arg, *(const size_t *)b);
+	const size_t *arrival = arg;
+	size_t x = arrival[*(const size_t *)a];
+	size_t y = arrival[*(const size_t *)b];
 
 	return (x > y) - (x < y);
 }
@@ -35,7 +36,7 @@ history_read(const char *const *files, size_t n)
 		h->order[i] = i;
 	if (h->cases.nsubjects)
 		qsort_r(h->order, h->cases.nsubjects, sizeof *h->order,
-		    compare_by_arrival, &h->cases);
+		    compare_by_arrival, h->cases.arrival);
 	if (rc == 0)
 		return h;
 	history_free(h);

@@ -1,4 +1,5 @@
 #include "judge.h"
+#include "busy.h"
 #include "casename.h"
 #include "common.h"
 #include "functions.h"
@@ -322,6 +323,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		if (lost || !p->side[0] || !p->side[1])
 			continue;
 		c->matched++;
+		busy_measure(p);
 		before = c->nrows;
 		judge_metrics(c, p, r);
 		mark_primary(c, p, before);

@@ -21,6 +21,7 @@ struct pairing {
 			  * NULL */
 	char *together;  /* what its count and time say (together.h), or NULL */
 	enum together_kind kind;
+	double busy[2]; /* percent of other programs; set by busy.c */
 };
 
 /* In the order of the baseline's cases; caller frees with pairing_free. */

@@ -1,6 +1,6 @@
 #include "recorded.h"
+#include "caseset.h"
 #include "err.h"
-#include "intern.h"
 #include "json.h"
 #include "jsonl.h"
 #include "judge.h"
@@ -223,17 +223,13 @@ static const char *
 read_details(
     struct comparison *c, struct shifts *shifts, struct recorded_part *p)
 {
-	struct intern *configs = intern_new();
+	struct caseset *configs = caseset_new();
 	const char *why = NULL;
 
 	for (size_t i = 0; i + 1 < p->n && !why; i++) {
 		const struct json *config = json_get(p->records[i], "config");
-		struct str key = {0};
-		size_t id;
+		size_t id = caseset_add_value(configs, config);
 
-		json_canonical(&key, config);
-		id = intern_id(configs, key.s);
-		str_free(&key);
 		if (id == c->npairs)
 			add_pair(c, p, config, &p->parts[0]);
 		if (record_is(p->records[i], "delta")) {
@@ -249,7 +245,7 @@ read_details(
 			t->pair = &c->pairs[id];
 		}
 	}
-	intern_free(configs);
+	caseset_free(configs);
 	return why;
 }
 

@@ -1,4 +1,5 @@
 #include "series.h"
+#include "caseset.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
@@ -6,7 +7,6 @@
 #include "intern.h"
 #include "record.h"
 #include "hashset.h"
-#include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,12 +26,8 @@ struct session {
 static struct series_case *
 intern_case(struct series *s, const struct json *config)
 {
-	struct str key = {0};
-	size_t id;
+	size_t id = caseset_add_value(s->configs, config);
 
-	json_canonical(&key, config);
-	id = intern_id(s->keys, key.s);
-	str_free(&key);
 	if (id == s->n) {
 		s->cases = mem_grow(s->cases, s->n, &s->cap, sizeof *s->cases);
 		s->cases[s->n++] =
@@ -142,7 +138,7 @@ series_read(const char *const *files, size_t n)
 	size_t at = 0;
 	int got, rc = 0;
 
-	s->keys = intern_new();
+	s->configs = caseset_new();
 	s->names = intern_new();
 	while ((got = record_next(in, &rec)) != 0) {
 		if (got < 0) {
@@ -187,7 +183,7 @@ series_free(struct series *s)
 		free(s->sessions[i].started);
 	free(s->cases);
 	free(s->sessions);
-	intern_free(s->keys);
+	caseset_free(s->configs);
 	intern_free(s->names);
 	free(s);
 }

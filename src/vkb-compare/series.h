@@ -21,7 +21,8 @@ struct series_case {
 struct series {
 	struct series_case *cases;
 	size_t n, cap;
-	struct intern *keys, *names; /* of cases, of sessions */
+	struct caseset *configs;
+	struct intern *names; /* of sessions */
 	struct session *sessions;
 	size_t nsessions, sessions_cap;
 };

@@ -178,11 +178,11 @@ intern_subject(struct reading *in, struct branch *h,
 	return id;
 }
 
+/* Makes a new case of the configuration with this number, if there is none.
+ * Returns the number. */
 static size_t
-intern_config(struct reading *in, const char *config, size_t n)
+make_case(struct reading *in, size_t id)
 {
-	size_t id = caseset_add(in->configs, config, n);
-
 	if (id == in->n) {
 		in->v = mem_grow(in->v, in->n, &in->cap, sizeof *in->v);
 		in->v[in->n++] = (struct reading_case){
@@ -299,15 +299,13 @@ static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
 	size_t point = intern_point(in, h, json_get(rec, "subject")), kase;
-	struct str config = {0};
 	const struct json *bound = json_get(rec, "bound");
 	struct reading_case *k;
 
 	if (is_duplicate(in, json_get(rec, "sessions") != NULL, json_hash(rec)))
 		return 0;
-	json_canonical(&config, json_get(rec, "config"));
-	kase = intern_config(in, config.s, config.len);
-	str_free(&config);
+	kase = make_case(
+	    in, caseset_add_value(in->configs, json_get(rec, "config")));
 	add_failure(in, kase, point, json_get_num(rec, "failed", 0),
 	    json_str(json_first(json_get(rec, "errors"))));
 	if (!(json_get_num(rec, "n", 0) > 0))
@@ -360,7 +358,9 @@ static int
 add_run(struct reading *in, struct branch *h, const struct run_record *r)
 {
 	size_t point, subject = intern_subject(in, h, &r->subject, &point);
-	size_t kase = intern_config(in, r->config.s, r->config.n), at = 0;
+	size_t kase =
+	    make_case(in, caseset_add(in->configs, r->config.s, r->config.n));
+	size_t at = 0;
 	struct rows *rows;
 	char *error;
 

@@ -236,7 +236,7 @@ make_files(const struct make *m, bool *chosen)
 	choose_sources(r, chosen);
 	if (r->n && folder_make(m->dir) < 0)
 		return -1;
-	meter_open(&k.meter, m->quiet);
+	statusline_open(&k.meter.line, m->quiet);
 	if (needs_dump(m, chosen)) {
 		k.dump = wikipedia_fetch_dump(
 		    m->wikipedia, m->dir, m->sha1, &k.meter);
@@ -250,7 +250,7 @@ make_files(const struct make *m, bool *chosen)
 			    update_file(&k, &r->v[i]) < 0)
 				rc = -1;
 out:
-	meter_close(&k.meter);
+	statusline_close(&k.meter.line);
 	free_maker(&k);
 	return rc;
 }

@@ -1,4 +1,5 @@
 #include "model.h"
+#include "caseset.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
@@ -11,7 +12,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,22 +38,10 @@ parse_verdict(const char *s)
 
 /* --- interned subjects, cases and cells */
 
-static size_t
-intern_key(struct intern *names, const struct json *section)
-{
-	struct str s = {0};
-	size_t id;
-
-	json_canonical(&s, section);
-	id = intern_id(names, s.s);
-	str_free(&s);
-	return id;
-}
-
 static struct subject *
 add_subject(struct model *m, const struct json *json)
 {
-	size_t id = intern_key(m->subject_keys, json);
+	size_t id = caseset_add_value(m->subject_set, json);
 	struct subject *s;
 
 	if (id < m->nsubjects)
@@ -69,7 +57,7 @@ add_subject(struct model *m, const struct json *json)
 static struct kase *
 add_case(struct model *m, const struct json *config)
 {
-	size_t id = intern_key(m->case_keys, config);
+	size_t id = caseset_add_value(m->config_set, config);
 	struct kase *k;
 
 	if (id < m->ncases)
@@ -83,11 +71,8 @@ add_case(struct model *m, const struct json *config)
 static struct cell *
 add_cell(struct model *m, struct kase *kase, struct subject *subject)
 {
-	char key[64];
-	size_t id;
+	size_t id = intern_pair(m->cell_keys, (size_t)kase, (size_t)subject);
 
-	snprintf(key, sizeof key, "%p %p", (void *)kase, (void *)subject);
-	id = intern_id(m->cell_keys, key);
 	if (id == m->ncells) {
 		m->cells =
 		    mem_grow(m->cells, m->ncells, &m->ccap, sizeof *m->cells);
@@ -412,8 +397,8 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 	struct summary *s = summary_new();
 	int rc;
 
-	*m = (struct model){.subject_keys = intern_new(),
-	    .case_keys = intern_new(),
+	*m = (struct model){.subject_set = caseset_new(),
+	    .config_set = caseset_new(),
 	    .cell_keys = intern_new()};
 	summary_spill(s, dir, SPILL);
 	rc = take_all(m, s, in);
@@ -470,21 +455,21 @@ model_free(struct model *m)
 	free(m->deltas);
 	free(m->changes);
 	free(m->common);
-	intern_free(m->subject_keys);
-	intern_free(m->case_keys);
+	caseset_free(m->subject_set);
+	caseset_free(m->config_set);
 	intern_free(m->cell_keys);
 }
 
 const struct kase *
 model_case(const struct model *m, const struct json *config)
 {
-	return m->cases[intern_key(m->case_keys, config)];
+	return m->cases[caseset_add_value(m->config_set, config)];
 }
 
 const struct subject *
 model_subject(const struct model *m, const struct json *subject)
 {
-	return m->subjects[intern_key(m->subject_keys, subject)];
+	return m->subjects[caseset_add_value(m->subject_set, subject)];
 }
 
 struct range

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct caseset;
 struct json;
 struct jsonl;
 struct intern;
@@ -106,8 +107,8 @@ struct model {
 	char *common;           /* what all cases have in common, for people */
 	size_t records;         /* of known types */
 	double runs, failed;
-	/* to find subjects, cases and cells by their text */
-	struct intern *subject_keys, *case_keys, *cell_keys;
+	struct caseset *subject_set, *config_set;
+	struct intern *cell_keys; /* of kase and subject */
 };
 
 /*

@@ -1,5 +1,6 @@
 #include "order.h"
 #include "casename.h"
+#include "caseset.h"
 #include "json.h"
 #include "mem.h"
 #include "model.h"
@@ -158,7 +159,7 @@ order_all(struct model *m)
 	m->ordered = mem_array(m->nsubjects + 1, sizeof *m->ordered);
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		m->ordered[i] = m->subjects[i];
-		m->ordered[i]->key = intern_text(m->subject_keys, i);
+		m->ordered[i]->key = caseset_text(m->subject_set, i);
 	}
 	if (m->nsubjects)
 		qsort(m->ordered, m->nsubjects, sizeof(*m->ordered),

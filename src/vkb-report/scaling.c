@@ -1,5 +1,6 @@
 #include "scaling.h"
 #include "casename.h"
+#include "caseset.h"
 #include "figure.h"
 #include "json.h"
 #include "mem.h"
@@ -65,7 +66,7 @@ free_group(struct scaling_group *g)
 static void
 add_groups(struct scaling *s, const struct model *m, const char *key)
 {
-	struct intern *ids = intern_new();
+	struct caseset *ids = caseset_new();
 	struct json **rest = mem_array(m->ncases + 1, sizeof *rest);
 	struct casename *names;
 	size_t from = s->n, nrest = 0, to = from;
@@ -75,16 +76,13 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 		double x = json_get_num(k->config, key, NAN);
 		struct scaling_group *g;
 		struct json *config;
-		struct str text = {0};
 		size_t id;
 
 		if (isnan(x))
 			continue;
 		config = json_dup(k->config);
 		json_del(config, key);
-		json_canonical(&text, config);
-		id = intern_id(ids, text.s);
-		str_free(&text);
+		id = caseset_add_value(ids, config);
 		if (id == nrest) {
 			s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
 			s->v[s->n++] =
@@ -112,7 +110,7 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 	}
 	s->n = to;
 	casename_free(names);
-	intern_free(ids);
+	caseset_free(ids);
 	free(rest);
 }
 

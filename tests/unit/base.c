@@ -356,6 +356,15 @@ numbered(void)
 	tap_ok(wrong == 0, "texts keep their numbers");
 	tap_ok(intern_id(t, "") == 1000, "an empty one is one too");
 	intern_free(t);
+	t = intern_new();
+	wrong = 0;
+	for (int again = 0; again < 2; again++)
+		for (size_t i = 0; i < 1000; i++)
+			wrong += intern_pair(t, i / 10, i % 10) != i;
+	tap_ok(wrong == 0, "so do pairs of numbers");
+	tap_ok(intern_pair(t, 0, 1) == 1 && intern_pair(t, 1, 0) == 10,
+	    "of which the order counts");
+	intern_free(t);
 }
 
 /* What is read is written as it stood: numbers, escapes, empty things. */

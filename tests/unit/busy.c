@@ -39,6 +39,7 @@ begin(struct world *w, double base, double contender)
 		w->kases[j] = (struct kase){.parts = &w->parts[j], .nparts = 1};
 		w->pair.side[j] = &w->kases[j];
 	}
+	busy_measure(&w->pair);
 }
 
 static void

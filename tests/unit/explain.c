@@ -5,6 +5,21 @@
 
 enum { MANY = 14 };
 
+/* What several rows say. */
+#define ERROR "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+#define INTERVAL                                                           \
+	"  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to " \
+	"-4.25%\n"
+#define APART                                            \
+	"  pairs      none: the sides are two samples\n" \
+	"  noise      2.00% and 3.00%\n" ERROR INTERVAL
+#define UNCLEAR                     \
+	"  margin     2% (table)\n" \
+	"  verdict    inconclusive\n"
+#define PRIMARY                                                             \
+	"  p          0.0123 by moderated-t; corrected for the 3 tests of " \
+	"primary results at level 0.03: 0.021, compared with 0.05\n" UNCLEAR
+
 /* A row of a case, with the values of both sides. */
 static struct row
 explained(struct pairing *p, double *x, size_t m, double *y, size_t n)
@@ -67,16 +82,7 @@ rows_in_words(void)
 	    "  baseline   12 runs: 1.00K 2.00K 3.00K 4.00K 5.00K 6.01K 7.01K "
 	    "8.01K 9.01K 10.0K 11.0K 12.0K; median 1.00K\n"
 	    "  contender  13 runs: 1.00K 2.00K 3.00K 4.00K 5.00K 6.01K 7.01K "
-	    "8.01K 9.01K 10.0K 11.0K 12.0K ...; median 950.0\n"
-	    "  pairs      none: the sides are two samples\n"
-	    "  noise      2.00% and 3.00%\n"
-	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
-	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
-	    "-4.25%\n"
-	    "  p          0.0123 by moderated-t; corrected for the 3 tests of "
-	    "primary results at level 0.03: 0.021, compared with 0.05\n"
-	    "  margin     2% (table)\n"
-	    "  verdict    inconclusive\n",
+	    "8.01K 9.01K 10.0K 11.0K 12.0K ...; median 950.0\n" APART PRIMARY,
 	    "the judged row of the case; the shown one is left out");
 	rows[0].primary = false;
 	rows[0].facts.prior = (struct moderate){.0001, 4.25};
@@ -102,13 +108,10 @@ rows_in_words(void)
 	    "  pairs      none: the sides are two samples\n"
 	    "  noise      2.00% and 3.00%, shrunk to the 1.00% of all rows of "
 	    "this metric, which count as 4.25 more values; autocorrelated runs "
-	    "(lag-1 0.12)\n"
-	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+	    "(lag-1 0.12)\n" ERROR
 	    "  sessions   2 and 3, none shared, assumed to differ by 3% on a "
 	    "virtual machine; part of the interval\n"
-	    "  rest       the change beside all cases: +2.00%\n"
-	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
-	    "-4.25%\n"
+	    "  rest       the change beside all cases: +2.00%\n" INTERVAL
 	    "  p          0.0123 of the rest by t-sessions; corrected for the "
 	    "7 tests of other judged results at level 0.02: 0.021, compared "
 	    "with 0.05\n"
@@ -125,14 +128,10 @@ rows_in_words(void)
 	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
 	    "  pairs      runs of one session and block are compared one by "
 	    "one\n"
-	    "  noise      of a ratio 2.00%\n"
-	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
-	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
-	    "-4.25%\n"
+	    "  noise      of a ratio 2.00%\n" ERROR INTERVAL
 	    "  p          0.0123 by moderated-t; corrected for the 1 test of "
-	    "other judged results at level 0.02: 0.021, compared with 0.05\n"
-	    "  margin     2% (table)\n"
-	    "  verdict    inconclusive\n",
+	    "other judged results at level 0.02: 0.021, compared with "
+	    "0.05\n" UNCLEAR,
 	    "pairs; one test");
 	rows[0].common = true;
 	c.sessions[0] = 7;
@@ -141,17 +140,12 @@ rows_in_words(void)
 	c.tests[2] = 2;
 	explain(&c, "SET",
 	    "SET rps\n"
-	    "  cases      9 have this change in common\n"
-	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
+	    "  cases      9 have this change in common\n" ERROR
 	    "  sessions   7 and 2, none shared, whose differences are "
 	    "measured; "
-	    "part of the interval\n"
-	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
-	    "-4.25%\n"
+	    "part of the interval\n" INTERVAL
 	    "  p          0.0123 by t-sessions; corrected for the 2 tests of "
-	    "common results at level 0.02: 0.021, compared with 0.05\n"
-	    "  margin     2% (table)\n"
-	    "  verdict    inconclusive\n",
+	    "common results at level 0.02: 0.021, compared with 0.05\n" UNCLEAR,
 	    "what all cases have in common; sessions that are measured");
 	rows[0].sessions[0] = 7; /* but it is not tested by them */
 	rows[0].facts.method = "moderated-t";
@@ -161,16 +155,9 @@ rows_in_words(void)
 	explain(&c, "SET",
 	    "SET rps (shown, not judged)\n"
 	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
-	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
-	    "  pairs      none: the sides are two samples\n"
-	    "  noise      2.00% and 3.00%\n"
-	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
-	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
-	    "-4.25%\n"
+	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n" APART
 	    "  p          0.0123 by moderated-t; corrected for the 9 tests of "
-	    "shown results at level 0.05: 0.021, compared with 0.05\n"
-	    "  margin     2% (table)\n"
-	    "  verdict    inconclusive\n",
+	    "shown results at level 0.05: 0.021, compared with 0.05\n" UNCLEAR,
 	    "a case without judged rows has its first row");
 	rows[0] = rows[1];
 	rows[0].gate = true;
@@ -181,24 +168,13 @@ rows_in_words(void)
 	    "SET requests\n"
 	    "  baseline   1 run: 1.00K; median 1.00K\n"
 	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
-	    "  pairs      none: the sides are two samples\n"
-	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
-	    "-4.25%\n"
+	    "  pairs      none: the sides are two samples\n" INTERVAL
 	    "  margin     2% (table)\n"
 	    "  verdict    equivalent\n"
 	    "\n"
 	    "GET rps\n"
 	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
-	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
-	    "  pairs      none: the sides are two samples\n"
-	    "  noise      2.00% and 3.00%\n"
-	    "  change     standard error 1.235%, 14.3 degrees of freedom\n"
-	    "  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to "
-	    "-4.25%\n"
-	    "  p          0.0123 by moderated-t; corrected for the 3 tests of "
-	    "primary results at level 0.03: 0.021, compared with 0.05\n"
-	    "  margin     2% (table)\n"
-	    "  verdict    inconclusive\n",
+	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n" APART PRIMARY,
 	    "all judged rows of all cases; one without a test");
 }
 

@@ -280,6 +280,13 @@ test_set(void)
 	tap_str(caseset_text(s, 0), "{\"a\":1,\"b\":[2]}", "its text");
 	j = caseset_value(s, 1);
 	tap_ok(json_num(json_at(json_get(j, "b"), 0), 0) == 3, "its value");
+	tap_ok(caseset_add_value(s, j) == 1, "by which it is found again");
+	json_set_num(j, "c", 4);
+	tap_ok(caseset_add_value(s, j) == 3 &&
+		add(s, "{\"c\":4,\"b\":[3],\"a\":1}") == 3 &&
+		caseset_member_hash(s, 3, "x") ==
+		    jsonhash_member("x", 1, json_hash(j)),
+	    "a new value gets the number and the hash that its text gets");
 	json_free(j);
 	caseset_free(s);
 }

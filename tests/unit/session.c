@@ -6,6 +6,7 @@
 #include "json.h"
 #include "mem.h"
 #include "str.h"
+#include "vkb-gendata/meter.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/session/progress.h"
@@ -79,7 +80,7 @@ check_screen(const char *want, const char *what)
 static void
 draw(struct progress *p, struct engine_progress e)
 {
-	p->drawn = 0;
+	p->line.drawn = 0;
 	progress_draw(p, &e);
 }
 
@@ -114,7 +115,7 @@ lines(void)
 	check_screen(WIPE "1/3 SET  seeding", "a run that is prepared");
 	progress_draw(&p, &(struct engine_progress){.warmup = true});
 	check_screen("", "nothing is drawn again at once");
-	p.drawn -= SECOND / 5;
+	p.line.drawn -= SECOND / 5;
 	progress_draw(
 	    &p, &(struct engine_progress){.warmup = true, .done = .041});
 	check_screen(
@@ -172,6 +173,41 @@ lines(void)
 	close(screen);
 	json_free(rec);
 	json_free(bad);
+}
+
+static void
+data_made(void)
+{
+	struct meter m;
+	int was = open_screen();
+
+	if (was < 0) {
+		tap_ok(false, "a terminal can be opened");
+		return;
+	}
+	set_columns(0);
+	statusline_open(&m.line, false);
+	meter_begin(&m, "a.csv", 200);
+	meter_draw(&m, 50, 1e6);
+	check_screen("", "a file that is made at once shows nothing");
+	m.line.drawn -= SECOND / 5;
+	m.started = clock_ns() - 10 * SECOND;
+	meter_draw(&m, 50, 1e6);
+	check_screen(WIPE "a.csv  25%  ETA 30s  1.00MB, 100KB/s",
+	    "how much of it is made, how long the rest takes, and how fast");
+	meter_draw(&m, 51, 1e6);
+	check_screen("", "nothing is drawn again at once");
+	set_columns(22);
+	m.line.drawn = 0;
+	meter_draw(&m, 0, 1e6);
+	check_screen(WIPE "a.csv  1.00MB, 100KB/", "a narrow terminal cuts it");
+	err_say("a message");
+	check_screen(WIPE "vkb: a message\n", "a message wipes it");
+	statusline_close(&m.line);
+	check_screen("", "then nothing is left to wipe");
+	dup2(was, STDERR_FILENO);
+	close(was);
+	close(screen);
 }
 
 /* ---- the file */
@@ -314,6 +350,7 @@ main(void)
 		return 2;
 	close(fd);
 	lines();
+	data_made();
 	torn();
 	resumed();
 	unlink(path);

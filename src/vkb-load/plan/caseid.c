@@ -1,4 +1,5 @@
 #include "benchcase.h"
+#include "caseset.h"
 #include "err.h"
 #include "intern.h"
 #include "json.h"
@@ -133,17 +134,14 @@ static int
 drop_duplicates(struct plan *p)
 {
 	struct json **first = mem_array(p->n + 1, sizeof *first), *cas;
-	struct intern *identities = intern_new();
+	struct caseset *identities = caseset_new();
 	size_t n = p->n, id, dropped = 0;
-	struct str s = {0};
 	int rc = 0;
 
 	p->n = 0;
 	for (size_t i = 0; i < n; i++) {
 		cas = p->cases[i];
-		str_clear(&s);
-		json_canonical(&s, json_get(cas, "config"));
-		id = intern_id(identities, s.s);
+		id = caseset_add_value(identities, json_get(cas, "config"));
 		if (!first[id]) {
 			first[id] = p->cases[p->n++] = cas;
 			continue;
@@ -154,8 +152,7 @@ drop_duplicates(struct plan *p)
 			dropped++;
 		json_free(cas);
 	}
-	str_free(&s);
-	intern_free(identities);
+	caseset_free(identities);
 	free(first);
 	if (dropped)
 		err_say("%zu duplicate case%s dropped", dropped,

@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "results.h"
 #include "schedule.h"
+#include "statusline.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
@@ -121,7 +122,7 @@ write_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
 			m->error.len ? m->error.s : "it was interrupted"));
 		x->v->failed++;
 	}
-	progress_wipe();
+	statusline_clear();
 	for (struct json *j = json_first(m->profiled); j; j = json_next(j))
 		if (results_write(x->a->results, j) < 0)
 			return -1;
@@ -166,7 +167,7 @@ write_records(struct call *x, struct measure *m, const struct step *s, int rc)
 	if (rc < 0)
 		report_failure(
 		    x, s, mem_printf("run %zu failed", x->v->turn->index));
-	progress_wipe();
+	statusline_clear();
 	if (r->machine && results_write(to, r->machine) < 0)
 		return -1;
 	r->machine = NULL; /* written once */

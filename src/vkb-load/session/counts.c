@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "results.h"
 #include "schedule.h"
+#include "statusline.h"
 #include "vkb-load/case/counting.h"
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
@@ -152,7 +153,7 @@ write_records(
 		    log ? "; the log of its server is kept in '" : "",
 		    log ? log : "", log ? "'" : "");
 	}
-	progress_wipe();
+	statusline_clear();
 	if (r->machine && results_write(to, r->machine) < 0)
 		return -1;
 	r->machine = NULL; /* written once */

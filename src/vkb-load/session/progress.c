@@ -9,50 +9,22 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#define SECOND INT64_C(1000000000)
 #define SERVER_S 0.5 /* a server's start and end, roughly */
-
-static volatile sig_atomic_t is_drawn;
-
-/* Ignores errors: a run does not depend on the terminal. */
-static void
-write_terminal(const char *s)
-{
-	ssize_t n = write(STDERR_FILENO, s, strlen(s));
-
-	(void)n;
-}
-
-void
-progress_wipe(void)
-{
-	if (is_drawn)
-		write_terminal("\r\033[K");
-	is_drawn = 0;
-}
 
 void
 progress_open(struct progress *p, bool quiet, bool verbose, size_t ncases)
 {
-	*p = (struct progress){
-	    .live = !quiet && isatty(STDERR_FILENO), .left_s = -1};
-	p->lines = verbose;
+	*p = (struct progress){.left_s = -1, .lines = verbose};
 	p->took = mem_array(ncases + 1, sizeof *p->took);
-	err_before(progress_wipe);
+	statusline_open(&p->line, quiet);
 }
 
 void
 progress_close(struct progress *p)
 {
-	progress_wipe();
-	err_before(NULL);
+	statusline_close(&p->line);
 	free(p->took);
 }
 
@@ -71,17 +43,7 @@ progress_begin(struct progress *p, const char *name, double left_s)
 	p->name = name;
 	p->left_s = left_s;
 	p->started = clock_ns();
-	p->drawn = 0;
-}
-
-static int
-count_columns(void)
-{
-	struct winsize w;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 20)
-		return w.ws_col;
-	return 80;
+	p->line.drawn = 0;
 }
 
 void
@@ -91,11 +53,9 @@ progress_draw(void *arg, const struct engine_progress *e)
 	double spent = (double)(clock_ns() - p->started) / 1e9, left;
 	struct str s = {0};
 	char buf[NUM_BUF];
-	int width;
 
-	if (!p->live || (p->drawn && clock_ns() - p->drawn < SECOND / 5))
+	if (!statusline_is_due(&p->line))
 		return;
-	p->drawn = clock_ns();
 	str_printf(&s, "%zu/%zu %s", p->done + 1, p->total, p->name);
 	if (e->seeding)
 		str_add(&s, "  seeding");
@@ -113,12 +73,7 @@ progress_draw(void *arg, const struct engine_progress *e)
 		str_printf(&s, "  %s req/s", num_human(buf, e->rps));
 	if (e->p99_ms > 0)
 		str_printf(&s, "  p99 %.3f ms", e->p99_ms);
-	width = count_columns() - 1;
-	if (s.len > (size_t)width)
-		s.s[width] = '\0';
-	write_terminal("\r\033[K");
-	write_terminal(s.s);
-	is_drawn = 1;
+	statusline_draw(s.s);
 	str_free(&s);
 }
 

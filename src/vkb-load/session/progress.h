@@ -9,18 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "statusline.h"
+
 struct bench_load;
 struct json;
 struct engine_progress;
 
 struct progress {
-	bool live, lines;
+	struct statusline line;
+	bool lines;
 	size_t total, done; /* runs */
 	double *took;  /* seconds of the last run of each case; 0: unknown */
 	bool most;     /* total and left_s are upper limits */
 	double left_s; /* from this run on; < 0: unknown */
 	const char *name;
-	int64_t started, drawn;
+	int64_t started; /* ns of clock_ns */
 };
 
 void progress_open(struct progress *, bool quiet, bool verbose, size_t ncases);
@@ -29,9 +32,6 @@ void progress_close(struct progress *);
 /* Returns the seconds that a run of a case takes; < 0 if unknown. */
 double progress_estimate(
     const struct progress *, size_t cas, const struct bench_load *);
-
-/* Clears the line; to be called before other output to the terminal. */
-void progress_wipe(void);
 
 void progress_begin(struct progress *, const char *name, double left_s);
 void progress_draw(void *progress, const struct engine_progress *);
