@@ -73,15 +73,15 @@ headlines(void)
 	rows[3].facts.ratio = NAN;
 	c.count[VERDICT_IMPROVEMENT] = 1;
 	say(&c,
-	    "Worse: GET rps 1.25x slower -20.0%, certain, and 2 more "
-	    "regressions; better: GET p50_latency_ms no ratio",
-	    "several others, and an improvement without a ratio");
+	    "Worse: GET rps 1.25x slower -20.0%, certain, and 1 more "
+	    "regression; better: GET p50_latency_ms no ratio",
+	    "another, and an improvement without a ratio");
 	tap_ok(report_outcome(&c) == VERDICT_REGRESSION,
 	    "a regression says more than an improvement");
 	rows[0].facts.ratio = .8;
 	rows[2].certain = false;
 	say(&c,
-	    "Worse: SET rps 1.25x slower -20.0%, and 2 more regressions; "
+	    "Worse: SET rps 1.25x slower -20.0%, and 1 more regression; "
 	    "better: GET p50_latency_ms no ratio",
 	    "of two that are as large the first is named");
 	rows[0].facts.ratio = .95;
