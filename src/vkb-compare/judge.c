@@ -134,7 +134,7 @@ no:
 }
 
 static void
-add_lonely(struct comparison *c, const struct pairing *p, const char *name,
+add_one_sided(struct comparison *c, const struct pairing *p, const char *name,
     size_t side, const struct rules *r)
 {
 	struct row row = {.pair = p, .name = (char *)(size_t)name};
@@ -155,7 +155,7 @@ add_lonely(struct comparison *c, const struct pairing *p, const char *name,
 
 /* Finds judged metrics of one side only; the first part represents all. */
 static void
-find_lonely(
+find_one_sided(
     struct comparison *c, const struct pairing *p, const struct rules *r)
 {
 	for (size_t s = 0; s < 2; s++) {
@@ -163,7 +163,7 @@ find_lonely(
 
 		for (size_t i = 0; i < part->nmetrics; i++)
 			if (!has_metric(p->side[!s], part->metrics[i].name))
-				add_lonely(c, p, part->metrics[i].name, s, r);
+				add_one_sided(c, p, part->metrics[i].name, s, r);
 	}
 }
 
@@ -327,7 +327,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		before = c->nrows;
 		judge_metrics(c, p, r);
 		mark_primary(c, p, before);
-		find_lonely(c, p, r);
+		find_one_sided(c, p, r);
 		compare_environments(c, p);
 		p->functions = functions_explain(base->functions, p->side[0],
 		    contender->functions, p->side[1]);

@@ -349,17 +349,17 @@ checked_names(void)
 		const char *metrics, *margin, *error; /* NULL: all is well */
 	} cases[] = {{NULL, NULL, NULL}, {"all", NULL, NULL},
 	    {"latency", NULL, NULL}, {"rps", NULL, NULL},
-	    {"rps,own_metric,lonely", NULL, NULL},
+	    {"rps,own_metric,one_sided", NULL, NULL},
 	    {"rps,latency", NULL,
 		"option '--metrics': no case that is on both sides has "
 		"'latency'"},
 	    {"nope,rps", NULL,
 		"option '--metrics': no case that is on both sides has 'nope'"},
 	    {NULL, "own_metric", NULL}, {NULL, "p50_latency_ms", NULL},
-	    {NULL, "lonely", NULL},
+	    {NULL, "one_sided", NULL},
 	    {NULL, "nope", "option '--margin': no metric is called 'nope'"}};
 	struct row rows[] = {row("rps", 1), row("own_metric", 1)};
-	struct one_sided_gate one_sided = {.name = (char *)(size_t) "lonely"};
+	struct one_sided_gate one_sided = {.name = (char *)(size_t) "one_sided"};
 	struct comparison c[] = {{0},
 	    {.rows = rows,
 		.nrows = 2,
