@@ -127,7 +127,8 @@ write_one_sided_testcases(
 {
 	for (size_t i = 0; i < c->one_sided_count; i++) {
 		const struct one_sided_gate *l = &c->one_sided[i];
-		bool fails = l->side == 0 && report->fails_missing;
+		bool fails =
+		    l->side == 0 && !l->optional && report->fails_missing;
 		struct str s = {0};
 
 		report_one_sided(&s, l);
