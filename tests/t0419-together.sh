@@ -155,7 +155,7 @@ test_match '^More work: SET takes 1 more instructions per request \(0 -> 1\), ex
   jq -c '.metrics.bytes_per_key = .metrics.instructions_per_req | .metrics.instructions_per_req = 9' >keys
 judge keys >text
 test_match '^Worse: SET takes 8 more bytes per key \(\+12\.5%\), exactly$' text \
-  'memory is exact, too, and no work'
+  'memory is exact, too, and not called work'
 vkb-stats runs >summaries
 test_same "$(judge runs | sed -n 1p)" "$(judge summaries | sed -n 1p)" \
   'vkb-stats keeps what is needed'

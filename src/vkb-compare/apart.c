@@ -245,9 +245,9 @@ split_by_median(struct part_row *v, size_t n)
 	rests.var = fmax(0, rests.var - own);
 	/* Runs that hide their noise explain nothing of their own rest. */
 	for (size_t i = 0; i < n; i++)
-		v[i].noise = moderate_add(
-		    v[i].noise.var > 0 ? moderate_add(v[i].noise, rests)
-				       : spread,
+		v[i].noise = moderate_add(v[i].noise.var > 0
+			? moderate_add(v[i].noise, rests)
+			: spread,
 		    find_own_busy(&v[i], busy));
 	return all;
 }

@@ -69,7 +69,7 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived,
 	return best;
 }
 
-/* Memory is no work. */
+/* Is it exact, and not memory? */
 static bool
 is_count_of_work(const struct row *r)
 {
