@@ -93,6 +93,22 @@ says 'two that are worse' "Worse: SET: 3\\.3% more instructions .*, certain; and
 { both SET 4855 99000 .3 && both GET 4700 90000 .002; } >runs
 says 'a time of one case and a count of another' "Worse: GET: [0-9.]+% slower $T, certain, with the same work .*; and 1 more regression"
 
+{ both SET 4700 99000 .3 && both GET 4700 99000 .3; } |
+  jq -c 'select((.run.block // 0) < 3)' >runs
+says 'too few runs' 'All 2 cases: no more work per request; too few runs to tell the time; '
+
+# --- counts that one side lacks
+
+both SET 4855 100000 .002 | jq -c 'select(.type == "run")' >all
+jq -c 'select(.counted and .subject.label == "new" | not)' all >runs
+test_status 0 'a count that the contender lacks beside its runs does not fail a job' \
+  judge --ci -f text:text -f junit:xml runs
+test_match '^warning: only the baseline has instructions_per_req' text 'a warning says so'
+test_absent 'contender lacks' text 'the first line does not'
+test_absent '<failure' xml 'nor does JUnit'
+jq -c 'select(.subject.label == "base" or .counted)' all >runs
+test_status 1 'a time that it lacks does' judge --ci runs
+
 # --- counts alone, and their functions
 
 {
@@ -114,6 +130,32 @@ sed 's/instructions_per_req/allocations_per_req/' runs >calls
 judge calls >text
 test_match '^More work: SET takes 300 more allocations per request \(\+6\.4%\), exactly$' text \
   'another count has no functions'
+for of in '0 1' '1 0' '0 0'; do
+  { counted base SET "${of% *}" && counted new SET "${of#* }"; } >work
+  sed 's/instructions_per_req/allocations_per_req/' work >"calls${of% *}${of#* }"
+done
+says_calls() { # says_calls FILE STATUS LINE ROW
+  test_same "$2" "$(judge -f text:text -f jsonl:deltas "$1" && echo 0 || echo $?)" "$1: the exit status"
+  test_match "$3" text "$1: the first line"
+  test_match "$4" text "$1: the row"
+  test_same "$(sed 1q text)" "$(vkb-compare --deltas deltas | sed 1q)" "$1: the same from the records"
+  judge --explain SET "$1" >explained
+  test_absent nan explained "$1: the explanation has a number or none"
+}
+says_calls calls01 1 '^More work: SET takes 1 more allocations per request \(0 -> 1\), exactly$' \
+  '^-.* 0\.000 +1\.000  up from 0 +regression +exact$'
+says_calls calls10 0 '^Less work: SET takes 1 fewer allocations per request \(-100\.0%\), exactly$' \
+  ' down to 0 -100\.0%.* improvement, certain +exact$'
+says_calls calls00 0 '^No change' '^=.* 0 as before +equivalent +exact$'
+{ counted base SET 0 && counted new SET 1; } >work
+judge work >text
+test_match '^More work: SET takes 1 more instructions per request \(0 -> 1\), exactly$' text \
+  'a rise from 0 is more work'
+{ counted base SET 64 && counted new SET 72; } |
+  jq -c '.metrics.bytes_per_key = .metrics.instructions_per_req | .metrics.instructions_per_req = 9' >keys
+judge keys >text
+test_match '^Worse: SET takes 8 more bytes per key \(\+12\.5%\), exactly$' text \
+  'memory is exact, too, and not called work'
 vkb-stats runs >summaries
 test_same "$(judge runs | sed -n 1p)" "$(judge summaries | sed -n 1p)" \
   'vkb-stats keeps what is needed'

@@ -310,7 +310,7 @@ test_match '^GET-x: 3.5000 -> 3.5000 instructions per request, \+0.0000' .out \
   'a case that is the same has no cause'
 profile SET-x 4 >one.jsonl
 vkb-flame -b before.jsonl one.jsonl >.out 2>.err
-test_match "the case 'GET-x' is only in the baseline" .err 'a lonely case is named'
+test_match "the case 'GET-x' is only in the baseline" .err 'a case of one side is named'
 vkb-flame -b one.jsonl before.jsonl >.out 2>.err
 test_match "the case 'GET-x' is not in the baseline" .err 'on either side'
 

@@ -219,7 +219,7 @@ says 'Nothing was judged : my-branch against unstable What to do next 3 cases ha
   none.html 'is a comparison as well'
 says 'SET my-branch 8 of 8 gone' none.html 'the page has the error of the failed runs'
 comparison() { # comparison KEYS
-  printf '{"type":"comparison","v":1,"baseline":{"ref":"a"},"contender":{"ref":"b"},"cases":0,"verdicts":{},"alpha":0.05,"correction":"bh","tests":0,"overall":{},"failed":[],"lonely":[{"side":"baseline","metric":"rps","cases":2}],"env":[{"name":"governor","baseline":"powersave","contender":"performance","cases":2}],%s}\n' "$1"
+  printf '{"type":"comparison","v":1,"baseline":{"ref":"a"},"contender":{"ref":"b"},"cases":0,"verdicts":{},"alpha":0.05,"correction":"bh","tests":0,"overall":{},"failed":[],"one_sided":[{"side":"baseline","metric":"rps","cases":2}],"env":[{"name":"governor","baseline":"powersave","contender":"performance","cases":2}],%s}\n' "$1"
 }
 comparison '"unmatched":[],"canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
   vkb-report >canary.html

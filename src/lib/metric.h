@@ -25,8 +25,8 @@ struct metric {
 			   * client of none */
 	bool exact;       /* without noise: no test, one value is enough; if the
 			   * runs of a side differ it is not judged */
-	double exact_margin; /* where all runs of each side agree it is exact,
-			      * with this margin; 0: it never is */
+	double exact_margin; /* of counted runs that agree on each side it is
+			      * exact, with this margin; 0: it never is */
 	bool grows; /* grows with the number of keys, which differs between
 		     * writing runs of a fixed duration */
 };

@@ -214,7 +214,7 @@ static const struct record_key comparison_keys[] = {
     {"unmatched", A, true, "cases of one side: side, config, n, failed"},
     {"failed", A, true, "cases with failed runs: the same, and errors"},
     {"env", A, true, "what differs: name, baseline, contender, cases"},
-    {"lonely", A, true, "gates of one side: side, metric, cases"},
+    {"one_sided", A, true, "gates of one side: side, metric, cases"},
     {"waivers", A, false,
 	"rules of the policy that had no effect or too little: rule, what "
 	"(unused, expired, exceeded); with a waiver: reason, expires"},

@@ -222,7 +222,7 @@ static struct shared
 split_by_median(struct part_row *v, size_t n)
 {
 	double *changes = mem_array(n, sizeof *changes), own = 0, busy = 0;
-	struct moderate rests, effect = {0, INFINITY};
+	struct moderate rests, spread, effect = {0, INFINITY};
 	struct shared all;
 
 	for (size_t i = 0; i < n; i++) {
@@ -236,15 +236,18 @@ split_by_median(struct part_row *v, size_t n)
 	free(changes);
 	for (size_t i = 0; i < n; i++)
 		v[i].rest = v[i].change - all.change;
-	rests = measure_rests(v, n);
+	rests = spread = measure_rests(v, n);
 	/* pi/2: the variance of a median beside that of a mean. */
 	all.noise = effect;
 	all.noise.var += rests.var * M_PI / 2 / (double)n;
 	/* The variance that runs explain is known better than the rest. */
 	rests.df *= pow(fmax(0, rests.var - own) / rests.var, 2);
 	rests.var = fmax(0, rests.var - own);
+	/* Runs that hide their noise explain nothing of their own rest. */
 	for (size_t i = 0; i < n; i++)
-		v[i].noise = moderate_add(moderate_add(v[i].noise, rests),
+		v[i].noise = moderate_add(v[i].noise.var > 0
+			? moderate_add(v[i].noise, rests)
+			: spread,
 		    find_own_busy(&v[i], busy));
 	return all;
 }

@@ -58,6 +58,10 @@ explain_values(struct str *s, const char *side, const struct row *r, size_t j)
 static void
 explain_change(struct str *s, const struct verdict_facts *f)
 {
+	if (isnan(f->ratio)) {
+		str_add(s, "no ratio");
+		return;
+	}
 	str_printf(s, "%+.2f%%", 100 * (f->ratio - 1));
 	if (!isnan(f->lo95))
 		str_printf(s,

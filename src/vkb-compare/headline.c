@@ -69,6 +69,13 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived,
 	return best;
 }
 
+/* Is it exact, and not memory? */
+static bool
+is_count_of_work(const struct row *r)
+{
+	return report_is_exact(r) && str_ends(r->name, "_per_req");
+}
+
 /* Returns the word for a change: a count is not a time. */
 static const char *
 choose_word(const struct row *r, bool together, const char *word)
@@ -78,7 +85,7 @@ choose_word(const struct row *r, bool together, const char *word)
 	if (together)
 		more = r->pair->kind == TOGETHER_MORE_WORK;
 	if (r->waived || (together && r->pair->kind == TOGETHER_TIME) ||
-	    (!together && !report_is_exact(r)))
+	    (!together && !is_count_of_work(r)))
 		return word;
 	return more ? "more work" : "less work";
 }
@@ -90,7 +97,7 @@ static bool
 is_together(const struct comparison *c, const struct row *r)
 {
 	if (r->pair->kind == TOGETHER_NONE ||
-	    r->pair->kind == TOGETHER_UNCLEAR || r->waived)
+	    r->pair->kind >= TOGETHER_UNCLEAR || r->waived)
 		return false;
 	for (size_t i = 0; i < c->nrows; i++)
 		if (c->rows[i].pair == r->pair &&
@@ -292,16 +299,17 @@ add_advice(struct str *s, const struct comparison *c)
 }
 
 /* Adds "no more work per request; time cannot be told on this machine" of the
- * cases for which that holds, if these are 'all' or not. */
+ * cases of this kind, if these are 'all' or not. */
 static void
-add_same_work(struct str *s, const struct comparison *c, bool all)
+add_unclear_time(struct str *s, const struct comparison *c,
+    enum together_kind kind, bool all)
 {
 	const char *sep = s->len ? "; " : "";
 	const struct pairing *one = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->npairs; i++)
-		if (c->pairs[i].kind == TOGETHER_UNCLEAR) {
+		if (c->pairs[i].kind == kind) {
 			n++;
 			one = &c->pairs[i];
 		}
@@ -310,10 +318,18 @@ add_same_work(struct str *s, const struct comparison *c, bool all)
 	if (n == 1)
 		str_printf(s, "%s%s", sep, one->together);
 	else if (n)
-		str_printf(s,
-		    "%s%s%zu cases: no more work per request; time cannot be "
-		    "told on this machine",
-		    sep, all ? "all " : "", n);
+		str_printf(s, "%s%s%zu cases: no more work per request; %s",
+		    sep, all ? "all " : "", n,
+		    kind == TOGETHER_UNCLEAR
+			? "time cannot be told on this machine"
+			: "too few runs to tell the time");
+}
+
+static void
+add_same_work(struct str *s, const struct comparison *c, bool all)
+{
+	add_unclear_time(s, c, TOGETHER_UNCLEAR, all);
+	add_unclear_time(s, c, TOGETHER_TOO_FEW, all);
 }
 
 static void
@@ -355,7 +371,7 @@ report_count_missing(const struct comparison *c)
 	size_t n = c->unmatched[0];
 
 	for (size_t i = 0; i < c->one_sided_count; i++)
-		n += c->one_sided[i].side == 0;
+		n += c->one_sided[i].side == 0 && !c->one_sided[i].optional;
 	return n;
 }
 

@@ -283,7 +283,7 @@ make_comparison(
 		json_set_num(j, "cases", (double)l->cases);
 		json_push(one_sided, j);
 	}
-	json_set(rec, "lonely", one_sided);
+	json_set(rec, "one_sided", one_sided);
 	set_lapses(rec, c);
 	set_canaries(rec, c, r);
 	set_texts(rec, c, w, r);

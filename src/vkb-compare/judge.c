@@ -134,15 +134,17 @@ no:
 }
 
 static void
-add_lonely(struct comparison *c, const struct pairing *p, const char *name,
+add_one_sided(struct comparison *c, const struct pairing *p, const char *name,
     size_t side, const struct rules *r)
 {
 	struct row row = {.pair = p, .name = (char *)(size_t)name};
+	bool optional = p->rows && rules_is_counted(p->side[side], name);
 
 	if (!rules_apply(r, &row) || !row.gate)
 		return;
 	for (size_t i = 0; i < c->one_sided_count; i++)
 		if (c->one_sided[i].side == side &&
+		    c->one_sided[i].optional == optional &&
 		    strcmp(c->one_sided[i].name, name) == 0) {
 			c->one_sided[i].cases++;
 			return;
@@ -150,12 +152,12 @@ add_lonely(struct comparison *c, const struct pairing *p, const char *name,
 	c->one_sided = mem_resize(
 	    c->one_sided, c->one_sided_count + 1, sizeof *c->one_sided);
 	c->one_sided[c->one_sided_count++] =
-	    (struct one_sided_gate){mem_str(name), side, 1};
+	    (struct one_sided_gate){mem_str(name), side, 1, optional};
 }
 
 /* Finds judged metrics of one side only; the first part represents all. */
 static void
-find_lonely(
+find_one_sided(
     struct comparison *c, const struct pairing *p, const struct rules *r)
 {
 	for (size_t s = 0; s < 2; s++) {
@@ -163,7 +165,8 @@ find_lonely(
 
 		for (size_t i = 0; i < part->nmetrics; i++)
 			if (!has_metric(p->side[!s], part->metrics[i].name))
-				add_lonely(c, p, part->metrics[i].name, s, r);
+				add_one_sided(
+				    c, p, part->metrics[i].name, s, r);
 	}
 }
 
@@ -327,7 +330,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		before = c->nrows;
 		judge_metrics(c, p, r);
 		mark_primary(c, p, before);
-		find_lonely(c, p, r);
+		find_one_sided(c, p, r);
 		compare_environments(c, p);
 		p->functions = functions_explain(base->functions, p->side[0],
 		    contender->functions, p->side[1]);

@@ -62,6 +62,7 @@ struct one_sided_gate { /* a gate that one side lacks */
 	char *name;
 	size_t side; /* the one that has it */
 	size_t cases;
+	bool optional; /* a count beside what was measured: it may lack */
 };
 
 struct overall { /* geometric mean over the cases, of one metric */

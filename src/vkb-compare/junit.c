@@ -122,12 +122,13 @@ write_lost_testcases(
 
 /* Writes the judged metrics that one side lacks. */
 static void
-write_lonely_testcases(
+write_one_sided_testcases(
     struct suite *t, const struct report *report, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->one_sided_count; i++) {
 		const struct one_sided_gate *l = &c->one_sided[i];
-		bool fails = l->side == 0 && report->fails_missing;
+		bool fails =
+		    l->side == 0 && !l->optional && report->fails_missing;
 		struct str s = {0};
 
 		report_one_sided(&s, l);
@@ -195,7 +196,7 @@ write_testsuite(struct str *s, const struct report *report, size_t i)
 			write_row_testcase(&t, report, &c->rows[k]);
 	for (size_t k = 0; k < c->npairs; k++)
 		write_lost_testcases(&t, report, &c->pairs[k]);
-	write_lonely_testcases(&t, report, c);
+	write_one_sided_testcases(&t, report, c);
 	str_printf(&title, "%s against %s", c->name[1], c->name[0]);
 	str_add(s, "  <testsuite");
 	write_attribute(s, "name", title.s);

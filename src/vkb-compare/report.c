@@ -102,12 +102,17 @@ static void
 write_factor(struct str *s, const struct row *r)
 {
 	double v = r->facts.ratio;
+	bool from_0 = report_is_exact(r) && r->facts.median[0] == 0;
 	const char *way = v > 1 ? "higher" : "lower";
 
 	if (is_speed(r))
 		way = v > 1 ? "faster" : "slower";
 	if (!(v > 0)) {
-		str_add(s, v == 0 ? "down to 0" : "no ratio");
+		str_add(s,
+		    v == 0                       ? "down to 0"
+			: !from_0                ? "no ratio"
+			: r->facts.median[1] > 0 ? "up from 0"
+						 : "0 as before");
 		return;
 	}
 	v = v < 1 ? 1 / v : v;
@@ -153,8 +158,7 @@ report_sentence(struct str *s, const struct row *r)
 bool
 report_is_exact(const struct row *r)
 {
-	return r->metric.exact && r->facts.sd == 0 &&
-	    str_ends(r->name, "_per_req");
+	return r->metric.exact && r->facts.sd == 0;
 }
 
 bool
@@ -419,7 +423,8 @@ report_notes(struct str *s, const struct row *r)
 	} notes[] = {{r->client_bound, "client-bound"},
 	    {r->keys_differ, "the faster side may have more keys"},
 	    {r->builds_differ, "the builds were made in different ways"},
-	    {isnan(f->ratio), "values of 0 or below: no ratio"},
+	    {isnan(f->ratio) && !report_is_exact(r),
+		"values of 0 or below: no ratio"},
 	    {strcmp(f->method, "exact") == 0, "no noise"},
 	    {strcmp(f->method, "identical") == 0, "identical values"},
 	    {r->exact && !r->metric.exact,

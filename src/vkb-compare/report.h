@@ -71,7 +71,7 @@ bool report_row_fails(const struct report *, const struct row *);
 
 /* Is the row judged and not waived? */
 bool report_is_judged(const struct row *);
-/* Is it a count per request that is the same in all runs of a side? */
+/* Is it a count that is the same in all runs of a side? */
 bool report_is_exact(const struct row *);
 /* Does the row need too many runs to advise them? See verdict_is_hopeless. */
 bool report_is_hopeless(const struct row *);

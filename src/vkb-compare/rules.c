@@ -100,13 +100,37 @@ do_runs_agree(const struct pairing *p, const char *metric)
 	return true;
 }
 
-/* A metric that may be exact becomes so if it is. */
+bool
+rules_is_counted(const struct kase *k, const char *metric)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; k && i < k->nparts; i++) {
+		const struct part *p = &k->parts[i];
+		const struct part_metric *m = part_metric(p, metric);
+		const struct part_metric *count =
+		    part_metric(p, "instructions_per_req");
+
+		if (!m)
+			continue;
+		if (!count || count->values.n != m->values.n)
+			return false;
+		n += m->values.n;
+	}
+	return n > 0;
+}
+
+/* A metric that may be exact becomes so if it is: measured runs may agree by
+ * chance, for which there is a test. */
 static void
 set_exactness(struct row *row)
 {
 	struct metric *m = &row->metric;
 
-	if (m->exact_margin > 0 && do_runs_agree(row->pair, row->name)) {
+	if (m->exact_margin > 0 &&
+	    rules_is_counted(row->pair->side[0], row->name) &&
+	    rules_is_counted(row->pair->side[1], row->name) &&
+	    do_runs_agree(row->pair, row->name)) {
 		m->exact = true;
 		m->margin = m->exact_margin;
 		m->grows = false;

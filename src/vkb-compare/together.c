@@ -41,11 +41,20 @@ get_facts(const struct row *r)
 	return r->has_rest ? &r->rest : &r->facts;
 }
 
+/* Is the value larger, also where it was 0 and there is no ratio? */
+static bool
+has_risen(const struct row *r)
+{
+	const struct verdict_facts *f = get_facts(r);
+
+	return isnan(f->ratio) ? f->median[1] > f->median[0] : f->ratio > 1;
+}
+
 /* Follows the values: a policy may say that neither direction is better. */
 static enum course
 find_course(const struct row *r)
 {
-	bool rose = get_facts(r)->ratio > 1;
+	bool rose = has_risen(r);
 
 	switch (r->verdict) {
 	case VERDICT_EQUIVALENT:
@@ -87,7 +96,10 @@ add_work(struct str *s, const struct row *r)
 {
 	double by = r->facts.median[1] - r->facts.median[0];
 
-	write_percent(s, r->facts.ratio);
+	if (isnan(r->facts.ratio))
+		together_write_count(s, fabs(by));
+	else
+		write_percent(s, r->facts.ratio);
 	str_printf(s, " %s instructions (exactly", by > 0 ? "more" : "fewer");
 	if (r->pair->functions) {
 		str_printf(s, "; %s)", r->pair->functions);
@@ -165,7 +177,7 @@ add_time_of_same(struct str *s, const struct row *time)
 	case TOO_FEW:
 		str_add(s,
 		    "no more work per request; too few runs to tell the time");
-		return TOGETHER_UNCLEAR;
+		return TOGETHER_TOO_FEW;
 	default:
 		add_time(s, time);
 		str_add(s,
@@ -179,14 +191,20 @@ void
 together_write_exact(struct str *s, const struct row *r)
 {
 	double by = r->facts.median[1] - r->facts.median[0];
-	size_t what = strlen(r->name) - strlen("_per_req");
+	const char *per = strstr(r->name, "_per_");
 
 	str_add(s, "takes ");
 	together_write_count(s, fabs(by));
-	str_printf(s, " %s %.*s per request", by > 0 ? "more" : "fewer",
-	    (int)what, r->name);
-	if (!isnan(r->facts.ratio))
+	str_printf(s, " %s %.*s per %s", by > 0 ? "more" : "fewer",
+	    (int)(per - r->name), r->name,
+	    str_ends(r->name, "_req") ? "request" : per + strlen("_per_"));
+	if (isnan(r->facts.ratio)) {
+		str_add(s, " (0 -> ");
+		together_write_count(s, r->facts.median[1]);
+		str_addc(s, ')');
+	} else {
 		str_printf(s, " (%+.1f%%)", 100 * (r->facts.ratio - 1));
+	}
 	str_add(s, ", exactly");
 	if (together_is_work(r) && r->pair->functions)
 		str_printf(s, ": %s", r->pair->functions);
@@ -216,20 +234,18 @@ describe_pair(struct pairing *p, const struct row *work, const struct row *time)
 void
 together_describe(struct comparison *c)
 {
+	const struct row *r = c->rows, *end = r + c->nrows;
+
+	/* Both are in the order of cases; common rows come last. */
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		const struct row *work = NULL, *time = NULL;
 
-		for (size_t k = 0; k < c->nrows; k++) {
-			const struct row *r = &c->rows[k];
-
-			if (r->pair != p)
-				continue;
+		for (; r < end && r->pair == p; r++)
 			if (together_is_work(r))
 				work = r;
 			else if (is_time(r))
 				time = r;
-		}
 		if (work)
 			describe_pair(p, work, time);
 	}

@@ -19,6 +19,7 @@ enum together_kind {
 	TOGETHER_MORE_WORK, /* it executes more, and it is not slower */
 	TOGETHER_LESS_WORK,
 	TOGETHER_UNCLEAR, /* the same work; the time is not clear */
+	TOGETHER_TOO_FEW, /* the same work; too few runs */
 };
 
 /*
@@ -37,8 +38,8 @@ bool together_has(const struct row *);
 /* Writes a count, with the digits that say something: 155, 1745.3, 0.0021. */
 void together_write_count(struct str *, double);
 
-/* "takes 155 more instructions per request (+3.3%), exactly: setCommand +155";
- * the row is exact. */
+/* "takes 155 more instructions per request (+3.3%), exactly: setCommand +155",
+ * "takes 8 more bytes per key (+12.5%), exactly"; the row is exact. */
 void together_write_exact(struct str *, const struct row *);
 
 #endif

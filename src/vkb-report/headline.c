@@ -257,7 +257,7 @@ check_canaries(struct headline *h, const struct json *rec)
 static void
 describe_gaps(struct headline *h, const struct json *rec)
 {
-	const struct json *j = json_first(json_get(rec, "lonely"));
+	const struct json *j = json_first(json_get(rec, "one_sided"));
 
 	for (; j; j = json_next(j)) {
 		const char *side = json_get_str(j, "side");

@@ -76,8 +76,8 @@ lost(void)
 	static const char failed[] =
 	    "{\"n\":3,\"failed\":2,\"errors\":[\"it fell\",\"again\"]}";
 	struct world w = {0};
-	struct one_sided_gate gates[] = {{(char *)(size_t) "rps", 0, 1},
-	    {(char *)(size_t) "p50_latency_ms", 1, 2}};
+	struct one_sided_gate gates[] = {{(char *)(size_t) "rps", 0, 1, false},
+	    {(char *)(size_t) "p50_latency_ms", 1, 2, true}};
 
 	add_case(&w, "SET", ok, ok);
 	check_warnings(&w.c, "", "both sides are there");
