@@ -224,8 +224,8 @@ static int
 read_head(struct reading *r, const char *key, size_t n, char *value)
 {
 	if (n == 7 && strncmp(key, "creator", n) == 0)
-		r->has_totals = str_starts(
-		    value + strspn(value, " \t"), "callgrind-");
+		r->has_totals =
+		    str_starts(value + strspn(value, " \t"), "callgrind-");
 	if (n == 6 && strncmp(key, "totals", n) == 0)
 		r->is_open = false;
 	if (n == 6 && strncmp(key, "events", n) == 0)
