@@ -37,9 +37,9 @@ bisect() { # bisect DIR METRIC ARGUMENT...
 test_that 'instructions are bisected' bisect r instructions_per_req c4~1 c8
 test_same "first bad commit: $(head_of c6)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit with the loop is found'
-test_match '^Worse: SET takes [0-9.]* more instructions per request .*, exactly$' .out \
+test_match '^More work: SET takes [0-9.]* more instructions per request .*, exactly: burn_loops \+[0-9]+$' .out \
   'the result says by how many instructions'
-test_match '^vkb-bisect: [0-9a-f]*: bad: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly$' \
+test_match '^vkb-bisect: [0-9a-f]*: bad: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly: burn_loops \+[0-9]+$' \
   .err 'so does the line of a bad commit'
 test_match '^vkb-bisect: [0-9a-f]*: good: against it the bad commit is worse: SET takes ' \
   .err 'and that of a good one'
@@ -58,12 +58,14 @@ test_empty "$(find r/counts -name runs.jsonl -newer stamp)" 'and counts nothing 
 test_that 'allocations are bisected' bisect a allocations_per_req c1 c8
 test_same "first bad commit: $(head_of c3)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit that allocates once more is found'
-test_match '^Worse: SET takes 1.000 more allocations per request .*, exactly$' .out 'by one allocation'
+test_match '^More work: SET takes 1 more allocations per request .*, exactly' .out 'by one allocation'
 
 test_status 1 'two commits that are the same' bisect n instructions_per_req c7 c8
 test_match 'the bad commit is not worse: instructions_per_req is within its margin' .err \
   'are within the margin'
 test_status 1 'the wrong way round' bisect w instructions_per_req c8 c1
+test_match "^of $(in_repo rev-parse c1 | cut -c 1-10) against " w/bounds-report \
+  'the report of both ends has the bad commit against the good one'
 test_match 'the good commit is worse than the bad one: swap GOOD and BAD\?' .err \
   'asks whether they should be swapped'
 
@@ -87,8 +89,33 @@ test_match 'the counts of the good or the bad commit are not exact: two fresh se
 
 # --- what is wrong
 
+# vkb-load writes one whole run and ends with 2, as on a full disk.
+mkdir broken
+cp "$top"/bin/vkb-bisect "$top"/bin/vkb-sh-setup broken
+for program in build compare stats; do
+  ln -s "$(command -v vkb-$program)" broken
+done
+cat >broken/vkb-load <<END
+#!/bin/sh
+case \$* in *--plan*) exec $(command -v vkb-load) "\$@" ;; esac
+$(command -v vkb-load) "\$@" >all || exit
+sed '/"type":"run"/q' all
+exit 2
+END
+chmod +x broken/vkb-load
+cp -r r half
+rm half/verdicts && : >half/verdicts
+rm -r half/counts/"$(head_of c6)"
+test_status 2 'a count that is not finished' broken/vkb-bisect -C repo --results half \
+  --metric instructions_per_req c4~1 c8 -- cfg.json
+test_match "could not count $(head_of c6 | cut -c 1-10), see above" .err 'ends the search'
+test_absent 'its runs fail' half/verdicts 'and the commit has no verdict'
+
 test_status 2 'a metric that is not counted' bisect m rps c7 c8
-test_match "no case that is on both sides has 'rps'" .err 'is named'
+test_match "option '--metric': 'rps' is not counted; counted are instructions_per_req," .err \
+  'is told so'
+test_status 2 'a misspelt metric' bisect m instruction_per_req c7 c8
+test_result "$([ ! -e m ]; echo $?)" 'nothing was built for it'
 test_status 2 'two names of the metric' \
   vkb-bisect -C repo --results m --metric instructions_per_req c1 c2 -- cfg.json -- -m rps
 test_match "'--metric' names the metric: leave out '-m'" .err 'the error says what to leave out'

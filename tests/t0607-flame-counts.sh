@@ -356,6 +356,9 @@ test_match "none.jsonl: there is no profile of counts; 'vkb-load --count' writes
 sed '3q' a.out >cut.out
 test_status 2 'a file of callgrind that was cut' vkb-flame cut.out
 test_match "cut.out: not a callgrind profile: it has no 'events:'" .err 'is named'
+printf '# callgrind format\nevents: Ir\nfn=f\n1 0\n' >zero.out
+test_that 'a file of callgrind that counts zeros' vkb-flame -f table zero.out
+test_match '^ +0 +0.00% +0  f$' .out 'has a share of 0'
 { cat a.out; echo 'nonsense here'; } >bad.out
 test_status 2 'a foreign line' vkb-flame bad.out
 test_match 'bad.out:31: not a callgrind profile: this line is unknown' .err \

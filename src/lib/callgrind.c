@@ -31,6 +31,8 @@ struct reading {
 	size_t positions;           /* numbers before the costs */
 	uint64_t count;             /* of that call; 0: no call */
 	bool is_call, has_cost;
+	bool has_totals; /* callgrind itself wrote it, and so 'totals:' */
+	bool is_open;    /* costs whose 'totals:' has not come yet */
 };
 
 static int
@@ -166,7 +168,7 @@ read_costs(struct reading *r, const char *s)
 		if (!is_call && add_number(r, &g->total[i], v) < 0)
 			return -1;
 	}
-	r->has_cost = true;
+	r->has_cost = r->is_open = true;
 	return 0;
 }
 
@@ -217,10 +219,15 @@ count_words(const char *s)
 	return n;
 }
 
-/* "KEY: VALUE" of the head; others than these two say nothing about costs. */
+/* "KEY: VALUE" of the head or the end; others say nothing about costs. */
 static int
 read_head(struct reading *r, const char *key, size_t n, char *value)
 {
+	if (n == 7 && strncmp(key, "creator", n) == 0)
+		r->has_totals =
+		    str_starts(value + strspn(value, " \t"), "callgrind-");
+	if (n == 6 && strncmp(key, "totals", n) == 0)
+		r->is_open = false;
 	if (n == 6 && strncmp(key, "events", n) == 0)
 		return read_events(r, value);
 	if (n == 9 && strncmp(key, "positions", n) == 0) {
@@ -299,6 +306,8 @@ finish_reading(struct reading *r)
 {
 	if (r->is_call)
 		return fail_line(r, "it ends within a call");
+	if (r->has_totals && r->is_open)
+		return fail_line(r, "it is cut off: 'totals:' is missing");
 	if (!r->to->nevents)
 		return err_fail("%s: not a callgrind profile: it has no "
 				"'events:'",
@@ -338,9 +347,12 @@ callgrind_read(struct callgrind *g, FILE *in, const char *name, size_t line)
 	r.object = intern_id(g->texts, "???");
 	while (rc == 0 && (n = getline(&text, &cap, in)) > 0) {
 		r.line++;
-		rc = strlen(text) == (size_t)n
-		    ? read_line(&r, text)
-		    : fail_line(&r, "it has a NUL byte");
+		if (strlen(text) != (size_t)n)
+			rc = fail_line(&r, "it has a NUL byte");
+		else if (text[n - 1] != '\n')
+			rc = fail_line(&r, "it is cut off within this line");
+		else
+			rc = read_line(&r, text);
 	}
 	if (rc == 0 && ferror(in))
 		rc = err_fail_sys("cannot read '%s'", name);

@@ -31,6 +31,13 @@ format_change(const struct writing *w, double v)
 
 /* --- one profile */
 
+/* A file of callgrind may count nothing but zeros. */
+static char *
+format_share(double v, double total)
+{
+	return mem_printf("%.2f%%", total > 0 ? 100 * v / total : 0);
+}
+
 static int
 compare_self(const void *a, const void *b)
 {
@@ -63,14 +70,13 @@ write_profile(struct writing *w, const struct callgraph *g)
 			continue;
 		}
 		table_take(t, format_count(w, f->self[1]));
-		table_take(
-		    t, mem_printf("%.2f%%", 100 * f->self[1] / g->total));
+		table_take(t, format_share(f->self[1], g->total));
 		table_take(t, format_count(w, f->calls[1]));
 		table_cell(t, f->name);
 	}
 	if (n) {
 		table_take(t, format_count(w, rest));
-		table_take(t, mem_printf("%.2f%%", 100 * rest / g->total));
+		table_take(t, format_share(rest, g->total));
 		table_cell(t, "");
 		table_take(
 		    t, mem_printf("%zu other%s", n, num_plural((double)n)));

@@ -169,6 +169,19 @@ test_bad(void)
 	    {"events: Ir\nfn=f\ncfn=g\ncalls=1 2\n",
 		"text:4: not a callgrind profile: it ends within a call",
 		"a file that was cut within a call"},
+	    {"events: Ir\nfn=f\n1 23",
+		"text:3: not a callgrind profile: it is cut off within this "
+		"line",
+		"one that was cut within a number"},
+	    {"creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 2\n",
+		"text:4: not a callgrind profile: it is cut off: 'totals:' is "
+		"missing",
+		"one that was cut behind a line"},
+	    {"creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 2\ntotals: 2\n"
+	     "events: Ir\nfn=f\n1 2\n",
+		"text:8: not a callgrind profile: it is cut off: 'totals:' is "
+		"missing",
+		"and one whose last part was cut"},
 	    {"events: Ir Dr\nfn=f\n1 2\nevents: Ir\n",
 		"text:4: not a callgrind profile: an event is missing",
 		"parts with fewer events"},
