@@ -100,13 +100,27 @@ do_runs_agree(const struct pairing *p, const char *metric)
 	return true;
 }
 
+/* Was one side alone counted? The servers of counts got fewer requests. */
+static bool
+is_one_counted(const struct pairing *p)
+{
+	bool counted[2];
+
+	for (size_t j = 0; j < 2; j++)
+		counted[j] = p->side[j] &&
+		    count_runs(p->side[j], "instructions_per_req") > 0;
+	return counted[0] != counted[1];
+}
+
 /* A metric that may be exact becomes so if it is. */
 static void
 set_exactness(struct row *row)
 {
 	struct metric *m = &row->metric;
 
-	if (m->exact_margin > 0 && do_runs_agree(row->pair, row->name)) {
+	row->loads_differ = m->exact_margin > 0 && is_one_counted(row->pair);
+	if (m->exact_margin > 0 && !row->loads_differ &&
+	    do_runs_agree(row->pair, row->name)) {
 		m->exact = true;
 		m->margin = m->exact_margin;
 		m->grows = false;
@@ -138,6 +152,8 @@ rules_apply(const struct rules *r, struct row *row)
 	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
 	if (row->keys_differ && a.gate != 1)
+		row->gate = false;
+	if (row->loads_differ && a.gate != 1)
 		row->gate = false;
 	row->builds_differ = row->metric.exact && p->side[1] &&
 	    !builds_are_comparable(k->subject, p->side[1]->subject);
