@@ -71,6 +71,14 @@ test_same true "$(jq -s 'map(select(.config.command == "LPOP")) |
 test_same true "$(jq -s 'map(select(.config.requests == 30001 and .config.pipeline == 1)) |
   length == 6 and all(.run.slices > 1 and (.series.rps | length) == .run.slices)' made)" \
   'the load goes from one to the next until all are made'
+printf '[{"commands":["SET"],"pipelines":[1],%s,"requests":[3,100]}]\n' "$base" |
+  sed 's/"warmup":0/"warmup":0.1/' >c5.json
+test_that 'few requests after a warm-up' vkb-load --builds builds --order slices \
+  --runs 1 c5.json
+test_same true "$(jq -s 'map(select(.type == "run")) | length == 6 and
+  all(.run.slices >= 1 and .metrics.min_latency_ms > 0 and
+    .metrics.avg_latency_ms <= .metrics.elapsed_s * 1e3)' .out)" \
+  'the first slice, which has them all, is measured'
 
 # --- failures
 

@@ -50,6 +50,7 @@ struct row {
 	bool client_bound;
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */
+	bool loads_differ;  /* one side was counted, by fewer requests */
 	const char *notes;  /* of a row read from a record; NULL: judged here */
 };
 

@@ -126,11 +126,14 @@ static void
 set_exactness(struct row *row)
 {
 	struct metric *m = &row->metric;
+	bool counted[2];
 
-	if (m->exact_margin > 0 &&
-	    rules_is_counted(row->pair->side[0], row->name) &&
-	    rules_is_counted(row->pair->side[1], row->name) &&
-	    do_runs_agree(row->pair, row->name)) {
+	if (m->exact_margin <= 0)
+		return;
+	for (size_t j = 0; j < 2; j++)
+		counted[j] = rules_is_counted(row->pair->side[j], row->name);
+	row->loads_differ = counted[0] != counted[1];
+	if (counted[0] && counted[1] && do_runs_agree(row->pair, row->name)) {
 		m->exact = true;
 		m->margin = m->exact_margin;
 		m->grows = false;
@@ -162,6 +165,8 @@ rules_apply(const struct rules *r, struct row *row)
 	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
 	if (row->keys_differ && a.gate != 1)
+		row->gate = false;
+	if (row->loads_differ && a.gate != 1)
 		row->gate = false;
 	row->builds_differ = row->metric.exact && p->side[1] &&
 	    !builds_are_comparable(k->subject, p->side[1]->subject);

@@ -284,6 +284,37 @@ exactness(void)
 	}
 }
 
+/* Servers that are counted have other keys than those that are measured. */
+static void
+counted_sides(void)
+{
+	double v[2] = {5, 5};
+
+	for (unsigned i = 0; i < 4; i++) { /* bit j: side j was counted */
+		struct part_metric metrics[2][2];
+		struct row r = {.name = (char *)(size_t) "bytes_per_key"};
+		struct world w;
+		bool same = i == 0 || i == 3;
+
+		begin(&w, "{\"requests\":5}", "{}", "{}");
+		for (size_t j = 0; j < 2; j++) {
+			metrics[j][0] = (struct part_metric){
+			    .name = r.name, .values = {v, 2}};
+			metrics[j][1] = (struct part_metric){
+			    .name = (char *)(size_t) "instructions_per_req",
+			    .values = {v, 2}};
+			w.parts[j].metrics = metrics[j];
+			w.parts[j].nmetrics = 1 + (i >> j & 1);
+		}
+		r.pair = &w.pair;
+		rules_apply(&(struct rules){0}, &r);
+		tap_ok(r.exact == (i == 3) && r.gate == same &&
+			r.loads_differ == !same,
+		    "sides counted: %u", i);
+		end(&w);
+	}
+}
+
 /* What a report says of four rows with waivers. */
 static void
 lapses(void)
@@ -416,6 +447,7 @@ main(void)
 	margins();
 	classes();
 	exactness();
+	counted_sides();
 	lapses();
 	checked_names();
 	waived();

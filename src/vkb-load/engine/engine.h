@@ -209,8 +209,8 @@ struct engine_load {
  * A number of requests is made exactly, in as many slices as that takes, the
  * last of which is shorter. All of them count as requests, also those outside
  * of the measured parts, to which rate and latencies belong; elapsed_s is then
- * the time in which the load was running. Without a warm-up the first slice,
- * all of which is measured, tells how long the others are.
+ * the time in which the load was running. All of the first slice is measured;
+ * without a warm-up it tells how long the others are.
  *
  * Otherwise as engine_run. The results' intervals are the slices; the meters
  * begin before the first turn and end after the last.

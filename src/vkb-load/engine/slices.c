@@ -60,14 +60,14 @@ set_times(struct run *r, int64_t begin, const struct length *l)
 static void
 add_time(struct run *r, int64_t begin, int64_t end)
 {
-	int64_t last = r->t0, measured = r->t1 - r->t0;
+	int64_t last = begin, measured = r->t1 - r->t0;
 	struct interval *in = &r->intervals[r->nintervals - 1];
 
 	for (size_t i = 0; i < r->nworkers; i++)
 		if (r->workers[i].last_ns > last)
 			last = r->workers[i].last_ns;
 	if (run_is_made(r) && last < r->t1) { /* the last slice is shorter */
-		measured = last - r->t0;
+		measured = last > r->t0 ? last - r->t0 : 0;
 		end = last > begin ? last : end;
 	}
 	r->active_ns += end - begin;
@@ -260,7 +260,7 @@ slices_run(struct streams *s, void *rng)
 	seconds = choose_length(s);
 	warm = is_warm(s);
 	set_length(&l, seconds);
-	if (!warm)
+	if (!run_by_duration(&s->runs[0])) /* it may be the only one */
 		l.head = 0;
 	for (i = 0; i < s->n; i++)
 		forget_counts(&s->runs[i]);
@@ -271,8 +271,9 @@ slices_run(struct streams *s, void *rng)
 	for (shuffle_order(order, s->nsides, rng); run_turn(s, order, &l);
 	     shuffle_order(order, s->nsides, rng)) {
 		if (!warm)
-			set_length(&l, choose_length(s));
+			seconds = choose_length(s);
 		warm = true;
+		set_length(&l, seconds);
 		s->done = compute_done(s);
 	}
 	for (i = 0; i < s->nsides; i++)
