@@ -8,6 +8,7 @@
 
 #define POWER .8
 #define MOST 1e6
+#define SERIAL_LEAST 8 /* autocorrelated runs; fewer hide their noise */
 
 /* The test of a number of runs on each side. */
 struct plan {
@@ -157,9 +158,10 @@ find_change(
     const struct verdict_facts *f, double margin, double level, bool planned)
 {
 	size_t have = f->m < f->n ? f->m : f->n;
+	size_t least = f->serial > 0 ? SERIAL_LEAST : VERDICT_RUNS;
 	struct plan e;
 
-	if (!(f->se > 0) || !(level > 0) || have < VERDICT_RUNS)
+	if (!(f->se > 0) || !(level > 0) || have < least)
 		return NAN;
 	e = plan_runs(f, (double)have, level);
 	if (planned)

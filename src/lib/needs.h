@@ -28,7 +28,8 @@ struct verdict_facts;
 size_t needs_runs(const struct verdict_facts *, double margin, double level);
 
 /* Returns the smallest relative change, at least the margin, that these runs
- * find with power .8 by a p below 'level', as a fraction; NAN: unknown. */
+ * find with power .8 by a p below 'level', as a fraction; NAN: unknown, as for
+ * fewer than 8 autocorrelated runs. */
 double needs_change(const struct verdict_facts *, double margin, double level);
 
 /* As needs_change, where the standard error is the true one, no estimate. */

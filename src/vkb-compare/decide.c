@@ -133,8 +133,7 @@ decide_row(struct row *row, double level)
 	if (row->verdict == VERDICT_INCONCLUSIVE ||
 	    verdict_is_likely(row->verdict)) {
 		/* Runs help; those of adaptive sessions end by precision. */
-		if (!row->sessions[0] && !row->common &&
-		    row->level >= JUDGE_ALPHA)
+		if (!row->sessions[0] && !row->common && !row->looked)
 			row->needed = needs_runs(f, row->margin, level);
 		row->visible = needs_change(
 		    row->has_rest ? &row->rest : f, row->margin, level);

@@ -44,10 +44,11 @@ is_same_data(const struct pairing *p)
 
 /*
  * Returns the level that sequential looks leave of alpha (2 alpha with
- * 'ninety'), the smaller of both sides; alpha if neither side looked.
+ * 'ninety'), the smaller of both sides; alpha if neither side looked. Notes
+ * whether one did.
  */
 static double
-find_level(struct comparison *c, const struct row *row, bool ninety)
+find_level(struct comparison *c, struct row *row, bool ninety)
 {
 	double alpha = (ninety ? 2 : 1) * JUDGE_ALPHA, least = alpha;
 
@@ -56,6 +57,7 @@ find_level(struct comparison *c, const struct row *row, bool ninety)
 		size_t k, n = row->used[j].n;
 		double *looks = cases_looks(row->pair->side[j], &k);
 
+		row->looked |= k > 0;
 		if (k && k == l->k && n == l->n &&
 		    memcmp(looks, l->looks, k * sizeof *looks) == 0) {
 			free(looks);

@@ -41,6 +41,7 @@ struct row {
 	bool has_rest;
 	double p;              /* adjusted; NAN: there was no test */
 	double level, level10; /* left of .05 and .10 by sequential looks */
+	bool looked;           /* a side ended when it was precise enough */
 	enum verdict verdict;
 	bool certain;
 	size_t needed;  /* runs per side (rounds); 0: not known */

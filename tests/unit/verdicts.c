@@ -418,6 +418,14 @@ needs(void)
 	f.m = 3;
 	tap_ok(isnan(needs_change(&f, .02, .05)),
 	    "three runs a side show nothing");
+	f.m = f.n = 7;
+	f.df = 12;
+	f.serial = .5;
+	tap_ok(isnan(needs_change(&f, .02, .05)),
+	    "seven autocorrelated runs do not say what would be missed");
+	f.m = f.n = 8;
+	tap_ok(
+	    needs_change(&f, .02, .05) > .02, "eight autocorrelated runs do");
 	f = (struct verdict_facts){.m = 4, .n = 4, .method = "exact"};
 	tap_ok(needs_runs(&f, .02, .05 / 100) == 6,
 	    "without noise of a clock: what a hundred tests need");
