@@ -18,8 +18,9 @@ test_that 'are summarised' vkb-stats runs.jsonl
 mv .out summaries.jsonl
 test_same '6 6 6 6' "$(jq .n summaries.jsonl | tr '\n' ' ' | sed 's/ $//')" \
   'as four summaries of six'
-test_same true "$(jq -s 'all(.whole.latency_count == .n * 3000)' summaries.jsonl)" \
-  'whose histograms hold every request'
+test_same true "$(jq -s 'all(.whole.latency_count > .n * 1000 and
+  .whole.latency_count <= .n * 3000)' summaries.jsonl)" \
+  'whose histograms hold the measured part of the slices'
 test_that 'and compared' vkb-compare --baseline base --margin 99% \
   -f jsonl:deltas.jsonl summaries.jsonl
 test_same true "$(jq -s 'map(select(.metric)) |
