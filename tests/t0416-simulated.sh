@@ -19,8 +19,8 @@ cells 200 '-10% in 1 of 10 n=5' 1
 cells 100 '-5% everywhere n=8' 1
 cells 200 '-10% in 1 of 24' 1
 cells 200 'as told' 3
-cells 100 '(the margin)' 2
-cells 100 'A/A session sd' 8
+cells 100 '(the margin)' 6
+cells 100 'A/A session sd' 9
 cells 100 '-5% in 1 of 10 two sessions' 1
 cells 100 'A/A adaptive apart' 1
 cells 100 'A/A n=8 rounds, 15% of runs fail' 1
@@ -29,10 +29,10 @@ cells 100 'A/A n=10 and 5 apart' 1
 # result with so many runs, in 4 of 5.
 cells 200 'visible: rounds n=5' 2
 cells 150 'visible: rounds n=12' 1
-cells 200 'visible: two sessions' 2
+cells 200 'visible: two sessions' 4
 cells 150 'needs: rounds n=5 cv 4%' 2
 cells 100 'needs: rounds n=5 cv 2%' 2
-cells 100 'needs: apart' 2
+cells 100 'needs: apart n=6' 4
 test_match '^needs: apart n=6 AR .5 cv 2%, equivalent .* -$' .out \
   'no runs are promised to show equivalence of autocorrelated runs'
 test_status 2 'a number of reports below one' "$VKB_BUILD/bench/verdicts" -n 0
