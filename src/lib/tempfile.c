@@ -130,7 +130,8 @@ tempfile_write(const char *path, const void *bytes, size_t n)
 
 	if (!t)
 		return -1;
-	fwrite(bytes, 1, n, t->f); /* tempfile_commit asks ferror() */
+	if (n)
+		fwrite(bytes, 1, n, t->f); /* tempfile_commit asks ferror() */
 	return tempfile_commit(t);
 }
 

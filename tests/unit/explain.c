@@ -91,8 +91,8 @@ rows_in_words(void)
 	rows[0].sessions[1] = 3;
 	rows[0].facts.method = "t-sessions";
 	rows[0].facts.assumed_se = true;
-	c.session_sd = .03;
-	c.session_from = "default";
+	rows[0].session.var = .03 * .03;
+	rows[0].session_from = "default";
 	rows[0].has_rest = true;
 	rows[0].rest = rows[0].facts;
 	rows[0].rest.ratio = 1.02;

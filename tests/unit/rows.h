@@ -11,7 +11,10 @@
 __attribute__((unused)) static struct row
 row(const char *metric, double ratio)
 {
+	static struct pairing alone; /* without other rows */
+
 	return (struct row){.name = (char *)metric,
+	    .pair = &alone,
 	    .metric = metric_guess(metric),
 	    .gate = true,
 	    .margin = .02,
