@@ -98,7 +98,7 @@ test_status 2 'a build that refuses the load' vkb-load --builds builds \
   --order slices --runs 1 --case 'SET*P1-*' c.json
 test_same 'a ok null
 bad failed null' "$(jq -r '.subject.label + " " + .status + " \(.run.block)"' .out |
-  sort)" 'the other build is measured alone, and paired with none'
+  sort)" 'the other build is measured alone, without a pair'
 test_match 'failed in slices: .*unknown command .*; each build is measured alone' \
   .err 'a message says so'
 

@@ -80,7 +80,7 @@ test_match 'its instructions are not exact: ' .err 'is reported'
 test_same "$(head_of loose) its two servers disagree" \
   "$(sed -n 's/^skip //p' l/verdicts)" 'is skipped'
 test_same 'loose slow' "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
-  'so that two are left'
+  'so two commits remain'
 test_match 'cannot narrow it down further: 1 skipped as its two servers disagree$' .err \
   'with the reason'
 test_status 2 'an end whose servers disagree' bisect e instructions_per_req c1 loose
@@ -113,7 +113,7 @@ test_absent 'its runs fail' half/verdicts 'and the commit has no verdict'
 
 test_status 2 'a metric that is not counted' bisect m rps c7 c8
 test_match "option '--metric': 'rps' is not counted; counted are instructions_per_req," .err \
-  'is told so'
+  'is refused with the reason'
 test_status 2 'a misspelt metric' bisect m instruction_per_req c7 c8
 test_result "$([ ! -e m ]; echo $?)" 'nothing was built for it'
 test_status 2 'two names of the metric' \
@@ -128,6 +128,6 @@ bisect_program=$(command -v vkb-bisect)
 test_status 2 'a machine without valgrind' env PATH="$PWD/bare" "$bisect_program" \
   --metric instructions_per_req -C repo c1 c2 -- cfg.json
 test_match "valgrind, which counts, is not in PATH: 'vkb-needs run' installs it" .err \
-  'is told so before anything is built'
+  'is refused before anything is built'
 test_litter 10 'no server is left'
 test_done

@@ -258,7 +258,7 @@ before  after  change  calls  after  function itself
 END2
 test_that 'two files are compared' vkb-flame -f table -b a.out b.out
 test_same "$(cat want)" "$(cat .out)" \
-  'what calls more is told apart from what does more'
+  'a caller that calls more differs from a function that executes more'
 vkb-flame -f folded:both -f svg:d.svg -b a.out b.out
 test_match '^main;put;get 50 ' both 'both counts of each stack'
 test_match '<title>Differential flame graph \(chains of three' d.svg \

@@ -70,7 +70,7 @@ test_that 'vkb-why without valgrind' \
   base main cfg.json
 test_match "the functions are not counted: valgrind is not in PATH, 'vkb-needs run' installs it" \
   .err 'says so in a sentence'
-test_absent 'Counted|Measured' .out 'and shows the time alone'
+test_absent 'Counted|Measured' .out 'and shows only the time'
 test_match 'task_clock_ms_per_req' .out 'as ever'
 test_litter 10 'nothing is left'
 test_done

@@ -76,7 +76,7 @@ find_power(struct plan e, double k, double t)
 /*
  * The change that a p below 'level' shows, and whose estimate is beyond the
  * margin with the same power: k standard errors, by find_power a root of a
- * square equation. NAN: none, the error is known too roughly.
+ * square equation. Returns NAN if too few runs estimate the error.
  */
 static double
 find_shown_change(struct plan e, double margin, double level)

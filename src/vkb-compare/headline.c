@@ -30,7 +30,7 @@ struct told {
 	size_t n;
 };
 
-/* Does the sentence of a case that was told speak of this row? */
+/* Does a sentence that was written before include this row? */
 static bool
 is_told(const struct told *t, const struct row *r)
 {
@@ -41,7 +41,7 @@ is_told(const struct told *t, const struct row *r)
 }
 
 /* Returns the judged row of this verdict that changed most, among those that
- * are 'waived' or among the others, and that was not told, or NULL. Counts them
+ * are 'waived' or among the others, and not written yet, or NULL. Counts them
  * in *n. */
 static const struct row *
 find_largest_change(const struct comparison *c, enum verdict v, bool waived,

@@ -5,7 +5,7 @@
  * tests of its family, can be significant with ease. With fewer runs the test
  * is Student's t on logarithms, whose variance is moderated: shrunk towards
  * that of the rows of the same metric (moderate.h). Runs that follow each other
- * are alike, to a degree that all rows tell together (serial.h): that of
+ * are autocorrelated, as estimated from all rows (serial.h): that of
  * unpaired runs is allowed for.
  */
 #ifndef INFER_H
@@ -18,7 +18,7 @@ struct verdict_facts;
 
 /*
  * Sets the error of one row, and takes the t test in place of the rank test if
- * the runs are alike, or p_min is above 'least'. The levels are those of
+ * runs are autocorrelated, or p_min is above 'least'. The levels are those of
  * verdict_measure_looked.
  */
 void infer_facts(struct verdict_facts *, const struct moderate *prior,

@@ -1,7 +1,7 @@
 /*
  * What the count and the time of a case say together. The count of instructions
  * is exact, and says whether a request takes more work; the throughput, or the
- * latency at a given rate, says what that costs. Neither stands for the other:
+ * latency at a given rate, says what that costs. Neither replaces the other:
  * a build that executes more may be as fast.
  */
 #ifndef TOGETHER_H

@@ -150,7 +150,7 @@ find_steps(const double *v, size_t n, double margin, struct changepoint **found)
 	return k;
 }
 
-/* Runs of a commit whose counts differ say nothing: its point is left out. */
+/* Removes the point of a commit whose counts differ: they are not exact. */
 static void
 drop_vague_counts(struct findings *all, const struct branch_values *s, size_t n)
 {

@@ -1,5 +1,5 @@
 /*
- * Tests of rows by what all rows tell together, and the decision by the tests
+ * Tests of rows with what all rows estimate, and the decision by the tests
  * of each family: computed again from the values, one row at a time.
  */
 #include "tap.h"

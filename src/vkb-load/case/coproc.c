@@ -130,7 +130,7 @@ read_line(struct coproc *c, const volatile int *stop)
 	return line;
 }
 
-/* Takes a record of another server: a failure is kept until it is asked for. */
+/* Stores the record of another server, also that of a failure. */
 static void
 keep_failure(struct coproc *c, struct json *rec)
 {

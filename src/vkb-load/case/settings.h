@@ -50,7 +50,7 @@ int settings_change(struct settings *, const struct target *, size_t node,
 
 /*
  * Restores what was changed, the latest first. Returns 0, or -1 after reporting
- * each setting that could not be restored. Afterwards nothing is kept.
+ * each setting that could not be restored. Then forgets the changes.
  */
 int settings_restore(struct settings *, const struct target *);
 

@@ -88,7 +88,7 @@ refuse_scripts(const struct builds *b)
 	return why;
 }
 
-/* Counts only the cases that demand it: something prevents any count. Returns
+/* Keeps only the cases that must be counted, where nothing can be. Returns
  * whether there are any. */
 static bool
 drop_possible(const struct counts_opts *o, struct schedule *a)

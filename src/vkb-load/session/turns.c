@@ -52,7 +52,7 @@ end_turn(struct turns *s, struct case_run *v, bool drop)
 	free(v->wanted);
 }
 
-/* Runs a turn by itself; in an adaptive session again if it fails. */
+/* Measures one build; in an adaptive session again if it fails. */
 static int
 run_alone(struct turns *s, struct case_run *v)
 {
