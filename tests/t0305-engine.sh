@@ -217,6 +217,21 @@ run -t SET -D 0.5 -R 20000 -r 100 -c 6 -P 5 >askedopen
 for node in "$1" "$2"; do
   valkey-cli -p ${node#*:} cluster setslot 1473 stable >/dev/null
 done
+# The node that a key is on its way to stops while requests for it are sent there.
+all flushall >/dev/null
+all config resetstat >/dev/null
+valkey-cli -p ${2#*:} cluster setslot 0 importing $from >/dev/null
+valkey-cli -p ${1#*:} cluster setslot 0 migrating $to >/dev/null
+hung=$(valkey-cli -p ${2#*:} info server | tr -d '\r' | sed -n 's/^process_id://p')
+"$ENGINE" $ports --cluster -t GET -D 1 -r 1 -c 2 --timeout 1.5 >hung 2>hung.err &
+engine=$!
+i=0
+what=get
+until [ "$(calls "$2")" -gt 100 ] || [ $i -gt 500 ]; do i=$((i + 1)); done
+kill -STOP "$hung"
+wait $engine; echo $? >hung.status
+echo "${2#*:}" >hung.port
+kill -CONT "$hung"
 END
 for how in plain tls; do
   opts=
@@ -251,6 +266,9 @@ n=$(value recorded askedopen)
 test_result "$((n < $(value requests askedopen) || n < 9000 || n > 10000))" \
   "ASK in open loop: each request is answered once ($n of 10000)"
 test_match '^error ASK: [1-9]' askedopen 'ASK in open loop is counted'
+test_same 2 "$(cat hung.status)" 'ASK: a node that stops fails the run'
+test_match "no reply from '127.0.0.1:$(cat hung.port)' to GET for 1.5 s" hung.err \
+  'ASK: the node that stopped is named'
 test_match '^error MOVED: [1-9]' members \
   'requests for a key that moves get MOVED'
 test_same OK "$(cat migrated)" 'a key is migrated while it is read'

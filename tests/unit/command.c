@@ -297,7 +297,8 @@ main(void)
 	digits(KEYS_NUMBERS, false);
 	digits(KEYS_NUMBERS, true);
 	pairs();
-	tags = calloc(KEYS_SLOTS, sizeof *tags);
+	tags = malloc(KEYS_SLOTS * sizeof *tags);
+	memset(tags, 'x', KEYS_SLOTS * sizeof *tags);
 	keys_fill_tags(tags);
 	for (i = 0; i < KEYS_SLOTS; i++)
 		mark[keys_slot((uint64_t)i)] = 1;
