@@ -1,6 +1,7 @@
 #!/bin/sh
-# slow: make dist packs a tree that builds, installs and works; make uninstall and
-# make clean leave nothing; the version stands everywhere.
+# slow: make dist packs a tree that builds, installs and works, as a Debian package,
+# in which lintian finds nothing, and by make install; make uninstall and make clean
+# leave nothing; the version stands everywhere.
 . "${0%/*}/lib.sh"
 
 # --- the version, of which the Makefile is the one place
@@ -14,6 +15,29 @@ test_same "$version" \
 test_same "$version" \
   "$(sed -n '1s/^vkb (\([^)]*\)).*/\1/p' "$top/debian/changelog")" \
   'debian/changelog begins with it'
+
+# --- what it builds with is what vkb-needs installs
+
+needs() { # needs SET: names of the packages of apt, the first of each
+  sed -n "s/^$1 [^ ]* \([^ |]*\).*/\1/p" "$top/bin/vkb-needs" | grep -vx -
+}
+list() { # list FIELD: of debian/control, without versions
+  awk -v f="$1:" '
+    $1 == f { on = 1; $1 = "" }
+    /^[^ ]/ && $0 !~ f && NF && substr($0, 1, 1) != " " { on = $1 == "" }
+    on' "$top/debian/control" | tr ',' '\n' |
+    sed 's/([^)]*)//; s/^ *//; s/ *$//' | grep -v '^$'
+}
+# The compiler, libc and make are there wherever packages are built; the old name
+# of pkgconf is one that only old releases need.
+test_same "$(needs build | grep -vx -e gcc -e make -e libc6-dev |
+  sed 's/^pkg-config$/pkgconf/' | sort)" \
+  "$(list Build-Depends | grep -vx debhelper-compat | sort)" \
+  'Build-Depends is what vkb-needs installs to build'
+for p in $(needs run) $(needs ci); do
+  list Recommends | grep -qx "$p" || echo "$p"
+done >lacks
+test_empty_file lacks 'Recommends has what it needs to run'
 
 # --- the tarball, made from a copy, so that nothing happens to this tree
 
@@ -49,11 +73,65 @@ test_that 'make dist where there is no git' make -s -C copy dist
 test_that 'gives the same bytes' \
   cmp "$tarball" "copy/build/vkb-$version.tar.gz"
 unset SOURCE_DATE_EPOCH
-rm -r copy/build
+rm -r copy
+tar -xzf "$tarball"
+mv "vkb-$version" copy
 (cd copy && find . | sort) >before
 
-# --- what is installed from it
+# --- the Debian package
 
+package() {
+  for tool in dpkg-buildpackage dh lintian; do
+    command -v "$tool" >/dev/null || {
+      test_skip 'the package' "$tool"
+      return
+    }
+  done
+  cd copy || exit 2
+  test_that 'dpkg-buildpackage' \
+    env DEB_BUILD_OPTIONS='nocheck noopt noautodbgsym parallel=2 optimize=-lto' \
+    dpkg-buildpackage -us -uc -d
+  cd ..
+  deb=$(ls vkb_"$version"_*.deb)
+  # Which standard is the newest, and which is too old, depends on lintian.
+  test_that 'lintian finds nothing' lintian --profile debian \
+    --fail-on error,warning --suppress-tags \
+    newer-standards-version,out-of-date-standards-version vkb_*.dsc "$deb"
+  test_that 'it can be unpacked' dpkg-deb -x "$deb" deb
+
+  sed -n 's/^| \(vkb-[a-z]*\) |.*/\1/p' "$top/README.md" | while read -r p; do
+    env -i PATH="$scratch/deb/usr/bin:/usr/bin:/bin" "$p" --help </dev/null \
+      >/dev/null ||
+      echo "$p"
+    [ -s "deb/usr/share/man/man1/$p.1.gz" ] || echo "$p.1"
+  done >lacks
+  for f in "$top"/src/vkb-*.c; do
+    p=$(basename "$f" .c)
+    [ -s "deb/usr/share/bash-completion/completions/$p" ] || echo "$p (bash)"
+    [ -s "deb/usr/share/zsh/vendor-completions/_$p" ] || echo "$p (zsh)"
+  done >>lacks
+  (cd copy && find configs -type f) | while read -r f; do
+    cmp "copy/$f" "deb/usr/share/vkb/$f" || echo "$f"
+  done >>lacks
+  test_empty_file lacks 'the package has all programs, pages and configurations'
+  test_same "vkb-stats $version" "$(deb/usr/bin/vkb-stats --version)" \
+    'of its version'
+  dpkg-deb -f "$deb" Depends >depends
+  for lib in libarchive libcjson libcsv libcurl libdw libelf libexpat libgit2 libhiredis libpq \
+    libssl; do
+    grep -q "$lib" depends || echo "$lib"
+  done >lacks
+  test_empty_file lacks 'the package depends on its libraries'
+}
+package
+
+# --- what is installed from it: programs are linked anew, so that it is make install
+# which makes them
+
+for f in "$top"/src/vkb-*.c; do
+  rm -f copy/bin/"$(basename "$f" .c)"
+done
+rm -rf copy/lib copy/build/completion
 test_that 'make install' make -s -j2 -C copy CFLAGS=-O0 install \
   DESTDIR="$scratch/dest" PREFIX=/opt/vkb
 root=$scratch/dest/opt/vkb
@@ -99,6 +177,7 @@ test_same "$(printf '%s\n' bin/other share/vkb/configs/mine.json)" \
   "$(cd "$root" && find . -type f | sed 's|^./||' | sort)" \
   'leaves what others put there, and no more'
 test_that 'make clean' make -s -C copy clean
+[ ! -e copy/debian/vkb ] || (cd copy && dh_clean)
 (cd copy && find . | sort) >after
 test_same "$(cat before)" "$(cat after)" 'leaves nothing'
 test_done
