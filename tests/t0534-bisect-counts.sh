@@ -33,6 +33,16 @@ bisect() { # bisect DIR METRIC ARGUMENT...
   shift 2
   vkb-bisect -C repo --results "$dir" --metric "$metric" "$@" -- cfg.json
 }
+# knows DIR OTHER...: DIR begins with what was counted in the OTHERs; what is counted
+# are all metrics, so it serves for other questions as well.
+knows() {
+  mkdir -p "$1/counts"
+  knowing=$1
+  shift
+  for other; do
+    cp -r "$other"/counts/* "$knowing/counts"
+  done
+}
 
 test_that 'instructions are bisected' bisect r instructions_per_req c4~1 c8
 test_same "first bad commit: $(head_of c6)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
@@ -55,14 +65,17 @@ test_that 'the same command continues' bisect r instructions_per_req c4~1 c8
 test_same "$(cat first)" "$(cat .out)" 'with the same result'
 test_empty "$(find r/counts -name runs.jsonl -newer stamp)" 'and counts nothing again'
 
+knows a r
 test_that 'allocations are bisected' bisect a allocations_per_req c1 c8
 test_same "first bad commit: $(head_of c3)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit that allocates once more is found'
 test_match '^More work: SET takes 1 more allocations per request .*, exactly' .out 'by one allocation'
 
+knows n r a
 test_status 1 'two commits that are the same' bisect n instructions_per_req c7 c8
 test_match 'the bad commit is not worse: instructions_per_req is within its margin' .err \
   'are within the margin'
+knows w r a
 test_status 1 'the wrong way round' bisect w instructions_per_req c8 c1
 test_match "^of $(in_repo rev-parse c1 | cut -c 1-10) against " w/bounds-report \
   'the report of both ends has the bad commit against the good one'
@@ -75,6 +88,7 @@ in_repo checkout -q -b trunk c1
 burn '30 0 1' 'loose'
 in_repo tag loose
 burn '60 0' 'slow'
+knows l a
 test_status 2 'a commit whose servers disagree' bisect l instructions_per_req c1 trunk
 test_match 'its instructions are not exact: ' .err 'is reported'
 test_same "$(head_of loose) its two servers disagree" \
@@ -83,6 +97,7 @@ test_same 'loose slow' "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
   'so two commits remain'
 test_match 'cannot narrow it down further: 1 skipped as its two servers disagree$' .err \
   'with the reason'
+knows e l
 test_status 2 'an end whose servers disagree' bisect e instructions_per_req c1 loose
 test_match 'the counts of the good or the bad commit are not exact: two fresh servers' \
   .err 'ends the search'
