@@ -2,16 +2,27 @@
 # Sourced by tests of vkb-env: trees like /proc and /sys of machines that are
 # quiet, for VKB_ENV_ROOT.
 
+cpu=/sys/devices/system/cpu
+
 # put FILE TEXT: a file below $tree, with its folders.
 put() {
   mkdir -p "$tree${1%/*}"
   printf '%s\n' "$2" >"$tree$1"
 }
 
-# machine DIR: a server with 4 CPUs where nothing is noisy; sets $tree.
+# machine DIR: a server with 4 CPUs where nothing is noisy; sets $tree. It is a copy of
+# a tree that is made once.
 machine() {
+  if [ ! -d "$scratch/.machine" ]; then
+    tree=$scratch/.machine
+    make_machine
+  fi
   tree=$scratch/$1
-  cpu=/sys/devices/system/cpu
+  mkdir -p "$tree"
+  cp -R "$scratch/.machine/." "$tree"
+}
+
+make_machine() {
   put /etc/machine-id 0123456789abcdef0123456789abcdef
   put /etc/os-release 'PRETTY_NAME="Some Linux 12"'
   put /proc/sys/kernel/osrelease 6.1.0-test
