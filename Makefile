@@ -20,11 +20,13 @@ WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
 PKGS = expat libarchive libcjson libcurl libdw libelf libgit2 hiredis libpq openssl zlib
 LIBS = -lcsv -liberty # they have no pkg-config files
 
-# SANITIZE=address,undefined (or thread) builds in a folder of its own.
+# SANITIZE=address,undefined (or thread) builds in a folder of its own, in half
+# the time of -O2 -g; a report still names functions and lines.
 comma = ,
 ifdef SANITIZE
 BUILD = build/$(subst $(comma),-,$(SANITIZE))
 BIN = $(BUILD)/bin
+CFLAGS = -O1 -g1
 SANFLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=all
 else
