@@ -67,7 +67,7 @@ test_same '1' "$(find ./-mine -path '*SET*' -name run-1.log | wc -l | tr -d ' ')
   '--logs with a folder stores the logs there'
 test_that '--logs with a folder leaves no logs with the results' test ! -e lo/base/logs
 if command -v perf >/dev/null; then
-  jq '.[0].commands = ["SET"] | .[0].profiling_sets = [{enabled: false},
+  jq '.[0].commands = ["SET"] | .[0].rate = [4000] | .[0].profiling_sets = [{enabled: false},
     {enabled: true, delays: {write: {delay: 0, duration: 1}}}]' cfg.json >profiled.json
   profiled() {
     vkb-bench --valkey-path repo --config profiled.json --commits base main --runs 1 --results-dir pr "$@"

@@ -27,7 +27,7 @@ config() { # config REQUESTS-OR-DURATION
 END
 }
 config '"requests": [1500]' >cfg.json
-config '"duration": 3' >long.json
+config '"duration": 3, "rate": 2000' >long.json
 
 # continuous DIR OPTION...: with the configuration $cfg.
 cfg=cfg.json

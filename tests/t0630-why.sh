@@ -13,7 +13,7 @@ test_server vkb-why
 real_repo
 in_repo tag base
 burn 20000 slow
-printf '[{"commands":["SET","GET"],"requests":[1500],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >cfg.json
+printf '[{"commands":["SET","GET"],"requests":[1500],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[4],"rate":4000,"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >cfg.json
 
 # --- refused before building
 
