@@ -47,12 +47,21 @@ test_same true "$(jq -s 'map(select(.type == "run" and .env.remote == null)) |
 vkb-compare -b a --on-insufficient ok runs >.out 2>.err
 test_absent 'Not paired' .out 'the runs of a turn are paired'
 
-# --- what cannot be sliced
+# --- a rate
 
-printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.2,"rate":500}]\n' "$base" >c2.json
+printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.4,"rate":1000},
+  {"commands":["SET"],"pipelines":[1],%s,"requests":[500],"rate":1500,"arrivals":"poisson"}]\n' \
+  "$base" "$base" >c2.json
 test_that 'a rate' vkb-load --builds builds --order slices --runs 1 c2.json
-test_same 0 "$(jq -s 'map(select(.config.rate and (.series.rps | length) > 1)) |
-  length' .out)" 'a case with a rate is interleaved'
+test_same true "$(jq -s 'map(select(.config.duration_s)) |
+  length == 3 and all(.run.slices == 3 and
+    (.metrics.elapsed_s - .54 | . >= -1e-6 and . < .1) and
+    (.metrics.offered_rps - 1000 | fabs) < 10)' .out)" \
+  'slices of 200 ms, each at the rate of the case'
+test_same true "$(jq -s 'map(select(.config.requests)) |
+  length == 3 and all(.run.slices > 1 and .metrics.requests == 500 and
+    (.metrics.offered_rps | . > 900 and . < 1800))' .out)" \
+  'a number of requests at a rate is made exactly'
 
 # --- a number of requests
 

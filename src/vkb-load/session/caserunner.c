@@ -373,8 +373,7 @@ case_runner_can_slice(const struct schedule *a, const struct turn *turn)
 	const struct engine *e = engines_find(a->engines, cas->record);
 
 	return a->order == ORDER_SLICES && scene->n == 1 && !cas->nbefore &&
-	    roles->n == 1 && e->run_slices && !l->cluster && !(l->rate > 0) &&
-	    !l->execution;
+	    roles->n == 1 && e->run_slices && !l->cluster && !l->execution;
 }
 
 /* Runs the case of each call on a server of its own, all in slices. */
