@@ -63,6 +63,35 @@ test_same true "$(jq -s 'map(select(.config.requests)) |
     (.metrics.offered_rps | . > 900 and . < 1800))' .out)" \
   'a number of requests at a rate is made exactly'
 
+# --- memory
+
+printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
+  sed 's/"keyspacelen":\[100\]/"keyspacelen":[100000000000]/' >large.json
+test_that 'more keys than fit into memory' vkb-load --builds builds --order slices \
+  --runs 2 large.json
+test_match 'not in slices: the values of 3 servers take 4.80TB of memory, and .*B are available; its builds are measured one after the other in each round' \
+  .err 'a message has the figures'
+test_same 1 "$(grep -c 'not in slices' .err)" 'once'
+test_same '1 1 1 2 2 2' "$(jq -r 'select(.status == "ok" and .run.slices == null) |
+  .run.block' .out | xargs)" 'the runs of a round are pairs'
+
+# The servers are filled before this shows. A control group is the only real limit
+# on what they have together; only root can make one.
+group=/sys/fs/cgroup/memory/vkb-test-$$
+if mkdir "$group" 2>.err && echo 200M >"$group/memory.limit_in_bytes"; then
+  printf '[{"commands":["GET"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
+    sed 's/"keyspacelen":\[100\]/"keyspacelen":[1000000]/' >large.json
+  # shellcheck disable=SC2016 # sh expands them
+  test_that 'servers that turn out to be large' \
+    sh -c 'echo $$ >"$0/cgroup.procs"; shift; exec vkb-load "$@"' "$group" - \
+    --builds builds --order slices --runs 1 large.json
+  test_match 'not in slices: the servers of 2 further builds need another 2[0-9]*MB of memory, and [0-9.]*MB are available' \
+    .err 'are measured first'
+  test_same 3 "$(jq -r 'select(.status == "ok" and .run.block == 1) |
+    .run.order' .out | sort -n | tail -n 1)" 'and their runs are numbered as if that had not been tried'
+  rmdir "$group"
+fi
+
 # --- a number of requests
 
 printf '[{"commands":["LPUSH","LPOP"],"pipelines":[1,7],%s,"requests":[30001]},
