@@ -47,12 +47,50 @@ test_same true "$(jq -s 'map(select(.type == "run" and .env.remote == null)) |
 vkb-compare -b a --on-insufficient ok runs >.out 2>.err
 test_absent 'Not paired' .out 'the runs of a turn are paired'
 
-# --- what cannot be sliced
+# --- a rate
 
-printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.2,"rate":500}]\n' "$base" >c2.json
+printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.4,"rate":1000},
+  {"commands":["SET"],"pipelines":[1],%s,"requests":[500],"rate":1500,"arrivals":"poisson"}]\n' \
+  "$base" "$base" >c2.json
 test_that 'a rate' vkb-load --builds builds --order slices --runs 1 c2.json
-test_same 0 "$(jq -s 'map(select(.config.rate and (.series.rps | length) > 1)) |
-  length' .out)" 'a case with a rate is interleaved'
+test_same true "$(jq -s 'map(select(.config.duration_s)) |
+  length == 3 and all(.run.slices == 3 and
+    (.metrics.elapsed_s - .54 | . >= -1e-6 and . < .1) and
+    (.metrics.offered_rps - 1000 | fabs) < 10)' .out)" \
+  'slices of 200 ms, each at the rate of the case'
+test_same true "$(jq -s 'map(select(.config.requests)) |
+  length == 3 and all(.run.slices > 1 and .metrics.requests == 500 and
+    (.metrics.offered_rps | . > 900 and . < 1800))' .out)" \
+  'a number of requests at a rate is made exactly'
+
+# --- memory
+
+printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
+  sed 's/"keyspacelen":\[100\]/"keyspacelen":[100000000000]/' >large.json
+test_that 'more keys than fit into memory' vkb-load --builds builds --order slices \
+  --runs 2 large.json
+test_match 'not in slices: the values of 3 servers take 4.80TB of memory, and .*B are available; its builds are measured one after the other in each round' \
+  .err 'a message has the figures'
+test_same 1 "$(grep -c 'not in slices' .err)" 'once'
+test_same '1 1 1 2 2 2' "$(jq -r 'select(.status == "ok" and .run.slices == null) |
+  .run.block' .out | xargs)" 'the runs of a round are pairs'
+
+# The servers are filled before this shows. A control group is the only real limit
+# on what they have together; only root can make one.
+group=/sys/fs/cgroup/memory/vkb-test-$$
+if mkdir "$group" 2>.err && echo 200M >"$group/memory.limit_in_bytes"; then
+  printf '[{"commands":["GET"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
+    sed 's/"keyspacelen":\[100\]/"keyspacelen":[1000000]/' >large.json
+  # shellcheck disable=SC2016 # sh expands them
+  test_that 'servers that turn out to be large' \
+    sh -c 'echo $$ >"$0/cgroup.procs"; shift; exec vkb-load "$@"' "$group" - \
+    --builds builds --order slices --runs 1 large.json
+  test_match 'not in slices: the servers of 2 further builds need another 2[0-9]*MB of memory, and [0-9.]*MB are available' \
+    .err 'are measured first'
+  test_same 3 "$(jq -r 'select(.status == "ok" and .run.block == 1) |
+    .run.order' .out | sort -n | tail -n 1)" 'and their runs are numbered as if that had not been tried'
+  rmdir "$group"
+fi
 
 # --- a number of requests
 

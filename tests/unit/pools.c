@@ -6,6 +6,7 @@
 #include "vkb-load/engine/pools.h"
 #include "vkb-load/engine/run.h"
 #include "vkb-load/engine/slotmap.h"
+#include "hist.h"
 
 #include <stdlib.h>
 
@@ -87,8 +88,9 @@ schedule(void)
 	struct run r = {.work = &work,
 	    .arrivals = arrivals_find(&work),
 	    .nworkers = 2,
-	    .base = 2000,
+	    .requests = RUN_ENDLESS,
 	    .start = 5000,
+	    .from = 5000 + 2500000,
 	    .t0 = 5000 + 2500000,
 	    .t1 = 5000 + 10000000};
 	struct pool p = {0};
@@ -114,11 +116,13 @@ schedule(void)
 	openloop.dispatch(&w, 20005000);
 	tap_ok(w.seen.n == 5 && openloop.next(&w) == INT64_MAX,
 	    "nothing is due at the end or after it");
-	w.seen.n = w.sent.n = 0;
+	w.seen = w.sent = (struct schedule){0};
+	w.nwindows = 0;
+	r.requests = 4;
+	r.t1 = INT64_MAX;
 	openloop.start(&w);
 	w.measured = 0;
 	w.share = 2;
-	r.t1 = INT64_MAX;
 	openloop.dispatch(&w, 100000000);
 	tap_ok(
 	    w.measured == 2 && w.seen.n == 3 && openloop.next(&w) == INT64_MAX,
@@ -136,15 +140,79 @@ schedule(void)
 	tap_ok(!openloop.done(&w), "or is to be sent again");
 	w.ending = true;
 	tap_ok(openloop.done(&w), "but not when the run has failed");
+	free(w.windows);
+}
+
+/* Begins a slice of 10 ms, the first 'head' of which are not measured. */
+static void
+begin_slice(struct worker *w, int64_t start, int64_t head)
+{
+	struct run *r = w->run;
+
+	r->start = start;
+	r->t0 = r->start + head;
+	r->from = run_by_duration(r) ? r->t0 : r->start;
+	r->t1 = r->start + 10000000;
+	r->pauses = true;
+	openloop.start(w);
+}
+
+/* The clock of a thread at 1000 requests/s stands still between slices. */
+static void
+pauses(bool by_duration)
+{
+	struct engine_work work = {.rate = 1000, .seed = 1};
+	struct run r = {.work = &work,
+	    .arrivals = arrivals_find(&work),
+	    .requests = by_duration ? RUN_ENDLESS : 100,
+	    .nworkers = 1};
+	struct pool p = {0};
+	struct worker w = {
+	    .run = &r, .pools = &p, .npools = 1, .share = r.requests};
+	int64_t at = 50000;
+
+	begin_slice(&w, at, 10000000); /* a warm-up */
+	openloop.dispatch(&w, at + 11500000);
+	tap_ok(w.seen.n == 10 && w.measured == 0,
+	    "the end of a slice ends its arrivals");
+	openloop.stop(&w, at + 11500000);
+	tap_ok(w.seen.n == 10 && w.sent.n == 0,
+	    "and what waits is left to the next slice");
+	at = 1000000000;
+	begin_slice(&w, at, 1000000);
+	openloop.dispatch(&w, at);
+	tap_ok(w.seen.n == 12, "as is what was due until the last reply");
+	tap_ok(openloop.next(&w) == at + 500000,
+	    "the next slice continues when that ended");
+	openloop.dispatch(&w, at + 999999);
+	tap_ok(w.seen.n == 13 && w.measured == (by_duration ? 0 : 1),
+	    "a number of requests counts from its begin on");
+	openloop.dispatch(&w, at + 10000000);
+	tap_ok(w.measured == (by_duration ? 9 : 10), "a time after its head");
+	openloop.stop(&w, at + 10000000);
+	at *= 2;
+	begin_slice(&w, at, 1000000);
+	openloop.dispatch(&w, at + 10000000);
+	tap_ok(w.measured == (by_duration ? 18 : 20), "and so on");
+	openloop.stop(&w, at + 10000000);
+	r.pauses = false;
+	w.latency = HIST_LATENCY();
+	openloop.stop(&w, at + 10000000);
+	tap_ok(hist_count(w.latency) == 18 && hist_max(w.latency) < 20000000,
+	    "the last slice records what was never sent in the measured parts, "
+	    "with its age without the pauses");
+	hist_free(w.latency);
+	free(w.windows);
 }
 
 /* By duration: 0.1 s more for what is due and not sent. */
 static void
 drains(void)
 {
-	struct run r = {.t0 = 0, .t1 = 1000000000};
+	struct run r = {.requests = RUN_ENDLESS, .t0 = 0, .t1 = 1000000000};
 	struct pool p = {0};
-	struct worker w = {.run = &r, .pools = &p, .npools = 1};
+	struct worker w = {
+	    .run = &r, .pools = &p, .npools = 1, .share = RUN_ENDLESS};
 
 	w.loop.now = r.t1;
 	tap_ok(openloop.done(&w), "at the end all is done if nothing waits");
@@ -155,6 +223,9 @@ drains(void)
 	tap_ok(!openloop.done(&w), "what waits has 0.1 s more");
 	w.loop.now++;
 	tap_ok(openloop.done(&w), "and not longer");
+	r.pauses = true;
+	w.loop.now = r.t1;
+	tap_ok(openloop.done(&w), "before a pause what waits is left");
 }
 
 /* What is due looks for a connection until 0.1 s after the end, no longer. */
@@ -183,6 +254,7 @@ tries(void)
 		tap_ok(w.seen.n == 1000 && p.nidle == v[i].left,
 		    "%lld ns after the end: %zu connections are left alone",
 		    (long long)v[i].at_ns, v[i].left);
+		free(w.windows);
 	}
 }
 
@@ -193,6 +265,8 @@ main(void)
 	draws();
 	idle();
 	schedule();
+	pauses(true);
+	pauses(false);
 	drains();
 	tries();
 	return tap_done();

@@ -33,6 +33,8 @@ struct case_context {
 	size_t servers;    /* started */
 	const volatile int *stop;
 	volatile int halt; /* ends the run: *stop, or the server ended */
+	char *too_large;   /* why servers of several builds do not fit into
+			    * memory together; who takes it frees it */
 };
 
 #endif

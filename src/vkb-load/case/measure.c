@@ -218,12 +218,11 @@ make_job(struct measure *m, const struct target *t)
 	    .progress = on_progress,
 	    .arg = m,
 	    .rec = m->recs[0],
-	    .raw = &m->raw};
+	    .raw = &m->raw,
+	    .too_large = &m->context->too_large};
 }
 
-/*
- * Copies what an engine added to 'run' and 'env' to the records of all roles.
- */
+/* Copies what an engine added to 'run' and 'env' to the other roles. */
 static void
 copy_run_facts(struct measure *m)
 {

@@ -5,6 +5,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "memory.h"
 #include "roles.h"
 #include "target.h"
 #include "vkb-load/data/dataset.h"
@@ -271,6 +272,14 @@ run_case(void *self, const struct engine_job *j, struct engine_result *results)
 	return end_job(&x, 0, rc);
 }
 
+/* Fails if there is no room for servers like the first. Returns 0 or -1. */
+static int
+check_memory(const struct engine_job *jobs, size_t n)
+{
+	*jobs->too_large = memory_explain_servers(jobs, n);
+	return *jobs->too_large ? -1 : 0;
+}
+
 static void
 run_slices(void *self, const struct engine_job *jobs, size_t n, uint64_t seed,
     struct engine_result *const *results, int *rcs)
@@ -284,6 +293,8 @@ run_slices(void *self, const struct engine_job *jobs, size_t n, uint64_t seed,
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		x[i] = (struct running){.job = &jobs[i], .results = results[i]};
 		rc = begin_job(self, &x[i]);
+		if (rc == 0 && i == 0)
+			rc = check_memory(jobs, n);
 	}
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		begin_watch(&x[i]);

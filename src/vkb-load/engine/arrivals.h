@@ -16,7 +16,7 @@ struct conn;
 struct engine_work;
 struct worker;
 
-/* The schedule of a thread in open loop, in ns since the run's base. */
+/* The schedule of a thread in open loop, in ns since its base. */
 struct schedule {
 	const struct arrivals *kind;
 	double gap_ns, next_ns, first_ns; /* gap_ns: on average */
@@ -29,15 +29,18 @@ struct pacing {
 	/* Sends on a connection that awaits no reply, or keeps it for later. */
 	void (*idle)(struct worker *, struct conn *, int64_t now);
 	/*
-	 * Open loop only, else NULL: begins the schedule; sends what is due;
-	 * returns when the next request is due; records the age of those that
-	 * were due but never sent; takes the times of the nth awaited request,
-	 * whose latency 'answered' does not count then.
+	 * Open loop only, else NULL: begins the schedule, or continues it
+	 * in a further slice; sends what is due; returns when the next request
+	 * is due; ends a slice, and with the last one records the age of
+	 * requests that were due but never sent; whether all of a number of
+	 * requests were sent; takes the times of the nth awaited request, whose
+	 * latency 'answered' does not count then.
 	 */
 	void (*start)(struct worker *);
 	void (*dispatch)(struct worker *, int64_t now);
 	int64_t (*next)(const struct worker *);
-	void (*unsent)(struct worker *, int64_t now);
+	void (*stop)(struct worker *, int64_t now);
+	bool (*sent)(const struct worker *);
 	void (*take_times)(
 	    struct worker *, struct conn *, uint32_t nth, struct redirected *);
 	/*

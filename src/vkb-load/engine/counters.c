@@ -233,6 +233,15 @@ get_elapsed(const struct run *r, int64_t last)
 	return r->sliced_ns + (last > r->t1 ? last - r->t1 : 0);
 }
 
+/* Returns the seconds in which the requests that count were due. */
+static double
+get_offered_s(const struct run *r, const struct engine_result *out, bool cut)
+{
+	if (!run_by_duration(r) || cut)
+		return out->elapsed_s;
+	return r->active_ns ? (double)r->sliced_ns / 1e9 : r->work->duration_s;
+}
+
 void
 counters_collect(struct run *r, struct engine_result *out)
 {
@@ -276,9 +285,7 @@ counters_collect(struct run *r, struct engine_result *out)
 	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
 	out->offered_rps = NAN;
 	if (run_is_open(r))
-		out->offered_rps = (double)due /
-		    (run_by_duration(r) && !cut ? r->work->duration_s
-						: out->elapsed_s);
+		out->offered_rps = (double)due / get_offered_s(r, out, cut);
 	else
 		out->max_backlog = NAN;
 	if (!r->work->resp3)

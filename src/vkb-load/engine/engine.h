@@ -202,9 +202,13 @@ struct engine_load {
  * machine for longer than a slice disturbs all of them. Where 200 ms are not
  * enough for 200 batches and five of each client, there is one turn. A slice
  * begins with idle connections and ends when all replies have come; its first
- * tenth is not measured. Only closed loops; all works of all loads must have
- * the same duration or number of requests. The warm-up of each load comes
- * before the first turn.
+ * tenth is not measured. All works of all loads must have the same duration or
+ * number of requests. The warm-up of each load comes before the first turn.
+ *
+ * In open loop the schedule of arrivals stands still between the slices, and
+ * slices are so long that 200 requests are due, up to 200 ms. What was due and
+ * could not be sent yet is sent in the next slice; its age counts without the
+ * time between. rps is requests over time then, not a median.
  *
  * A number of requests is made exactly, in as many slices as that takes, the
  * last of which is shorter. All of them count as requests, also those outside

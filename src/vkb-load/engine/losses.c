@@ -50,7 +50,7 @@ record_age(struct worker *w, int64_t now, int64_t start, int64_t due)
 
 	if (!run_is_open(r)) {
 		hist_add(w->latency, now - start, 1);
-	} else if (due >= r->t0 && due < r->t1) {
+	} else if (due >= 0) {
 		hist_add(w->latency, now - due, 1);
 		hist_add(w->service, now - start, 1);
 	}
@@ -61,7 +61,7 @@ losses_give_up(struct worker *w, const struct redirected *a, int64_t now)
 {
 	struct run *r = w->run;
 
-	if (run_by_duration(r) ? now >= r->t0 : a->counted)
+	if (run_is_open(r) || (run_by_duration(r) ? now >= r->t0 : a->counted))
 		record_age(w, now, a->start_ns, a->due);
 }
 
@@ -81,7 +81,7 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 		if (run_is_open(w->run)) {
 			a.due = c->due[c->oldest];
 			a.start_ns = c->written[c->oldest];
-			a.counted = a.due >= w->run->t0;
+			a.counted = a.due != RUN_NOT_COUNTED;
 			c->oldest = (c->oldest + 1) % w->run->pipeline;
 		}
 		losses_give_up(w, &a, now);

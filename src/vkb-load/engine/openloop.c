@@ -4,6 +4,7 @@
  */
 #include "arrivals.h"
 #include "hist.h"
+#include "mem.h"
 #include "pools.h"
 #include "run.h"
 #include "sending.h"
@@ -19,28 +20,86 @@
  * a thinner Poisson process. The schedule is absolute: 'seen' advances to the
  * present, 'sent' as requests are written; the backlog is between them. In a
  * cluster each node has its own backlog, see pools.h.
+ *
+ * In slices the clock of the schedule stands still from the last reply of a
+ * slice to the begin of the next. What became due while the last replies came
+ * in, or had no free connection, is sent first in the next slice, as if there
+ * had been no pause: queues grow and shrink as without slices.
  */
 static void
-start_schedule(struct worker *w)
+begin_schedule(struct worker *w)
 {
 	const struct run *r = w->run;
 	const struct engine_work *work = r->work;
 	struct schedule *s = &w->seen;
 
+	w->base = w->stopped = r->start;
 	s->kind = r->arrivals;
 	s->gap_ns = 1e9 * (double)r->nworkers / work->rate;
 	rng_seed(&s->rng, work->seed ^ UINT64_C(0x9e3779b97f4a7c15),
 	    (uint64_t)w->index + 1);
-	s->first_ns =
-	    (double)(r->start - r->base) + 1e9 / work->rate * (double)w->index;
+	s->first_ns = 1e9 / work->rate * (double)w->index;
 	s->kind->begin(s);
 	w->sent = *s;
+}
+
+static void
+start_schedule(struct worker *w)
+{
+	const struct run *r = w->run;
+
+	if (!w->seen.kind)
+		begin_schedule(w);
+	w->base += r->start - w->stopped;
+	if (r->t0 == r->t1) /* a warm-up */
+		return;
+	w->windows = mem_grow(
+	    w->windows, w->nwindows, &w->windows_cap, sizeof *w->windows);
+	w->windows[w->nwindows++] = (struct window){
+	    r->from - w->base, r->t0 - w->base, r->t1 - w->base};
+}
+
+/* Returns the slice that a due time is in or behind, or NULL. */
+static const struct window *
+find_window(const struct worker *w, int64_t due)
+{
+	size_t low = 0, high = w->nwindows, mid;
+
+	while (low < high) {
+		mid = high - 1 - (high - low) / 4; /* mostly the last */
+		if (w->windows[mid].begin <= due)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &w->windows[low - 1] : NULL;
+}
+
+static bool
+is_counted(const struct worker *w, int64_t due)
+{
+	const struct window *v = find_window(w, due);
+
+	return v &&
+	    (!run_by_duration(w->run) || (due >= v->from && due < v->to));
+}
+
+/* Returns the time of a request due at 'due' as it is recorded. */
+static int64_t
+convert_due(const struct worker *w, int64_t due)
+{
+	const struct window *v = find_window(w, due);
+
+	if (v && due >= v->from && due < v->to)
+		return w->base + due;
+	return v && !run_by_duration(w->run) ? RUN_NOT_MEASURED
+					     : RUN_NOT_COUNTED;
 }
 
 static int64_t
 get_next(const struct worker *w)
 {
-	int64_t next = w->run->base + (int64_t)w->seen.next_ns;
+	int64_t next = w->base + (int64_t)w->seen.next_ns;
 
 	if (w->measured >= w->share || next >= w->run->t1)
 		return INT64_MAX;
@@ -51,15 +110,16 @@ static void
 count_arrivals(struct worker *w, int64_t now)
 {
 	const struct run *r = w->run;
-	double t = (double)(now - r->base), t0 = (double)(r->t0 - r->base);
-	double t1 = r->t1 == INT64_MAX ? INFINITY : (double)(r->t1 - r->base);
+	double t = (double)(now - w->base);
+	double t1 = r->t1 == INT64_MAX ? INFINITY : (double)(r->t1 - w->base);
+	int64_t due;
 
 	while (w->seen.next_ns <= t && w->seen.next_ns < t1 &&
 	    w->measured < w->share) {
-		w->measured += w->seen.next_ns >= t0;
+		due = (int64_t)w->seen.next_ns;
+		w->measured += is_counted(w, due);
 		if (r->by_key)
-			pools_add_due(pools_choose(w, w->seen.n),
-			    r->base + (int64_t)w->seen.next_ns);
+			pools_add_due(pools_choose(w, w->seen.n), due);
 		w->seen.kind->advance(&w->seen);
 	}
 }
@@ -84,17 +144,17 @@ count_backlog(const struct worker *w)
 	return n;
 }
 
-/* Takes the oldest due request and returns its time. */
+/* Takes the oldest due request and returns its time, as it is recorded. */
 static int64_t
 take_due(struct worker *w, struct pool *p)
 {
 	int64_t due;
 
 	if (w->run->by_key)
-		return pools_take_due(p);
-	due = w->run->base + (int64_t)w->sent.next_ns;
+		return convert_due(w, pools_take_due(p));
+	due = (int64_t)w->sent.next_ns;
 	w->sent.kind->advance(&w->sent);
-	return due;
+	return convert_due(w, due);
 }
 
 static uint32_t
@@ -145,12 +205,18 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 		c->written[(k + i) % r->pipeline] = c->start_ns;
 }
 
+/* Is the time over in which what was due is sent? */
+static bool
+is_drained(const struct run *r, int64_t now)
+{
+	return r->t1 != INT64_MAX && now - (r->pauses ? 0 : DRAIN_NS) >= r->t1;
+}
+
 static void
 dispatch_requests(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
-	bool over =
-	    w->ending || (r->t1 != INT64_MAX && now - DRAIN_NS >= r->t1);
+	bool over = w->ending || is_drained(r, now);
 	struct pool *p;
 	struct conn *c;
 	size_t i;
@@ -165,10 +231,14 @@ dispatch_requests(struct worker *w, int64_t now)
 		w->max_backlog = fmax(w->max_backlog, (double)count_backlog(w));
 }
 
-static bool
-is_measured(const struct run *r, int64_t due)
+static void
+record_reply(struct worker *w, int64_t now, int64_t due, int64_t written)
 {
-	return due >= r->t0 && due < r->t1;
+	w->counted += due != RUN_NOT_COUNTED;
+	if (due < 0)
+		return;
+	counters_record(w, now - due, 1);
+	hist_add(w->service, now - written, 1);
 }
 
 static bool
@@ -178,14 +248,10 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 
 	w->pools[c->pool].full = false;
 	for (; replies; replies--) {
-		if (is_measured(r, c->due[c->oldest])) {
-			w->counted++;
-			counters_record(w, now - c->due[c->oldest], 1);
-			hist_add(w->service, now - c->written[c->oldest], 1);
-		}
+		record_reply(w, now, c->due[c->oldest], c->written[c->oldest]);
 		c->oldest = (c->oldest + 1) % r->pipeline;
 	}
-	return now >= r->t0;
+	return now >= r->from;
 }
 
 static void
@@ -195,18 +261,20 @@ take_times(struct worker *w, struct conn *c, uint32_t nth, struct redirected *a)
 
 	a->due = c->due[k];
 	a->start_ns = c->written[k];
-	c->due[k] = INT64_MIN;
+	c->due[k] = RUN_NOT_COUNTED;
 }
 
 static bool
 record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
-	if (is_measured(w->run, a->due)) {
-		w->counted++;
-		counters_record(w, now - a->due, 1);
-		hist_add(w->service, now - a->start_ns, 1);
-	}
-	return now >= w->run->t0;
+	record_reply(w, now, a->due, a->start_ns);
+	return now >= w->run->from;
+}
+
+static bool
+is_sent(const struct worker *w)
+{
+	return w->measured >= w->share && !count_backlog(w);
 }
 
 static bool
@@ -218,23 +286,23 @@ is_done(struct worker *w)
 		return !w->loop.busy && !w->nredirected;
 	if (w->loop.busy || w->nredirected || w->again)
 		return false;
-	if (r->t1 == INT64_MAX)
-		return w->measured >= w->share && !count_backlog(w);
-	return w->loop.now - DRAIN_NS >= r->t1 ||
+	return is_sent(w) || is_drained(r, w->loop.now) ||
 	    (w->loop.now >= r->t1 && !count_backlog(w));
 }
 
 static void
-record_unsent(struct worker *w, int64_t now)
+stop_schedule(struct worker *w, int64_t now)
 {
-	const struct run *r = w->run;
 	struct pool *p;
 	int64_t due;
 
+	w->stopped = now;
+	if (w->run->pauses)
+		return;
 	for (p = w->pools; p < w->pools + w->npools; p++)
 		while (count_pending(w, p)) {
 			due = take_due(w, p);
-			if (is_measured(r, due))
+			if (due >= 0)
 				hist_add(w->latency, now - due, 1);
 		}
 }
@@ -250,7 +318,8 @@ const struct pacing openloop = {.idle = keep_idle,
     .start = start_schedule,
     .dispatch = dispatch_requests,
     .next = get_next,
-    .unsent = record_unsent,
+    .stop = stop_schedule,
+    .sent = is_sent,
     .answered = record_replies,
     .redirected = record_redirected,
     .take_times = take_times,

@@ -72,11 +72,16 @@ run_command(const struct run *r)
 bool
 run_is_made(const struct run *r)
 {
-	if (run_by_duration(r) || r->next < r->requests)
+	const struct worker *w;
+
+	if (run_by_duration(r) || (!run_is_open(r) && r->next < r->requests))
 		return false;
-	for (size_t i = 0; i < r->nworkers; i++)
-		if (r->workers[i].at < r->workers[i].end)
+	for (size_t i = 0; i < r->nworkers; i++) {
+		w = &r->workers[i];
+		if (run_is_open(r) ? !r->arrivals->pacing->sent(w)
+				   : w->at < w->end)
 			return false;
+	}
 	return true;
 }
 

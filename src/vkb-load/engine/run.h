@@ -93,10 +93,20 @@ struct worker {
 	struct slotmap *map;
 	/* open loop */
 	struct schedule seen, sent;
+	int64_t base;    /* its origin; it moves on while other servers run */
+	int64_t stopped; /* end of the last slice */
+	struct window *windows; /* of its slices */
+	size_t nwindows, windows_cap;
 	uint64_t share;    /* arrivals in all; RUN_ENDLESS */
-	uint64_t measured; /* arrivals due in the measured time */
+	uint64_t measured; /* arrivals that count */
 	bool no_pwait2;    /* the kernel has none */
 	double max_backlog;
+};
+
+/* What is measured of a slice, or of all, in ns since the thread's base. */
+struct window {
+	int64_t begin; /* a number of requests counts from here on */
+	int64_t from, to;
 };
 
 /* The lock and condition of all threads of all streams of a run. */
@@ -125,7 +135,6 @@ struct run {
 	bool by_key;      /* in a cluster: the key decides the node */
 	uint32_t pipeline;
 	int64_t timeout_ns;
-	int64_t base;   /* origin of the schedule, to keep numbers small */
 	int64_t start;  /* of the warm-up */
 	int64_t from;   /* requests begun from here on are counted */
 	int64_t t0, t1; /* the measured time; t1 INT64_MAX: no end is set */
@@ -133,6 +142,7 @@ struct run {
 	int64_t sliced_ns, active_ns; /* measured and whole time of slices */
 	double slice_s; /* measured time of the current slice; or 0 */
 	bool idle;      /* takes no part in this slice */
+	bool pauses;    /* another slice follows */
 	uint64_t requests;
 	struct worker *workers;
 	size_t nworkers;
@@ -233,6 +243,10 @@ run_take(struct worker *w, struct conn *c, int64_t now)
 	w->at += n;
 	return (uint32_t)n;
 }
+
+/* Times of requests in open loop that are not to be recorded. */
+#define RUN_NOT_COUNTED (-2)  /* nor counted */
+#define RUN_NOT_MEASURED (-1) /* but counted: in the head of a slice */
 
 /* A redirected request; 'due' only in open loop. */
 struct redirected {

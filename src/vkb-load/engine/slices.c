@@ -49,11 +49,13 @@ set_times(struct run *r, int64_t begin, const struct length *l)
 		ns = (int64_t)(r->work->duration_s * 1e9) + l->head;
 	if (!warms && !r->active_ns)
 		r->began = begin + l->head;
-	r->base = r->start = begin;
+	r->start = begin;
 	r->t0 = begin + l->head;
 	r->t1 = ns == INT64_MAX ? ns : begin + ns;
 	r->from = run_by_duration(r) ? r->t0 : warms ? INT64_MAX : begin;
 	r->slice_s = (double)(r->t1 - r->t0) / 1e9;
+	r->pauses = warms || !run_by_duration(r) ||
+	    r->sliced_ns + r->t1 - r->t0 < (int64_t)(r->work->duration_s * 1e9);
 }
 
 /* Adds up the time of a slice that has ended, and sets that of its interval. */
@@ -128,27 +130,38 @@ forget_counts(struct run *r)
 	for (size_t i = 0; i < r->nintervals; i++)
 		hist_free(r->intervals[i].hist);
 	hist_clear(r->latency);
+	if (r->service)
+		hist_clear(r->service);
 	r->nintervals = r->closed = 0;
 	r->active_ns = r->sliced_ns = 0;
 }
 
-/* Returns the seconds that a slice of a server needs, by what it did so far. */
+/*
+ * Returns the seconds that a slice of a server needs, by what it did so far, or
+ * by its rates.
+ */
 static double
 compute_length(const struct side *side)
 {
-	double batches = 0, clients = 0, seconds = 0;
+	double batches = 0, clients = 0, seconds = 0, rate = 0, length;
 	const struct run *r;
 
 	for (size_t i = 0; i < side->n; i++) {
 		r = &side->runs[i];
+		rate += r->work->rate;
+		if (run_is_open(r))
+			continue;
 		clients += r->work->clients;
 		seconds = fmax(seconds, (double)r->active_ns / 1e9);
 		for (size_t k = 0; k < r->nworkers; k++)
 			batches += (double)r->workers[k].answered / r->pipeline;
 	}
-	return seconds > 0
+	length = seconds > 0
 	    ? fmax(SLICE_BATCHES, SLICE_ROUNDS * clients) * seconds / batches
 	    : SLICE_LEAST;
+	if (rate > 0)
+		length = fmax(length, fmin(SLICE_MOST, SLICE_BATCHES / rate));
+	return length;
 }
 
 /*
@@ -308,6 +321,8 @@ count_turns(const struct engine_load *loads, size_t n)
 			own = loads[k].results[i].nintervals;
 			if (w->requests > 0) /* the last is shorter */
 				own = own > TURNS_LEAST ? own - 1 : 0;
+			if (w->rate > 0) /* the rate is what was asked for */
+				own = 0;
 			turns = own < turns ? own : turns;
 		}
 	return turns == SIZE_MAX ? 0 : turns;

@@ -24,8 +24,8 @@ void slices_run(struct streams *, void *rng);
  * A turn in which a load answered nothing is left out, unless one load has more
  * such slices than another by three standard deviations. Of a number of
  * requests the last slice, which is shorter, is left out. Where half of the
- * turns are left out, or a number of requests took three slices or fewer, the
- * rates stay as they are: requests over time.
+ * turns are left out, a number of requests took three slices or fewer, or the
+ * rate was asked for, the rates stay as they are: requests over time.
  * Streams of one load share its rate as they shared its requests.
  */
 void slices_set_rates(const struct engine_load *, size_t n);

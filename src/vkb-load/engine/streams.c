@@ -119,7 +119,7 @@ set_times(struct streams *s)
 	s->t1 = 0;
 	for (i = 0; i < s->n; i++) {
 		r = &s->runs[i];
-		r->base = r->start = now;
+		r->start = now;
 		r->t0 = r->began = now + (int64_t)(r->work->warmup_s * 1e9);
 		r->from = r->t0;
 		r->t1 = run_by_duration(r)

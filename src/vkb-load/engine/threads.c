@@ -156,6 +156,7 @@ free_worker(struct worker *w)
 	free(w->loop.in);
 	free(w->refill);
 	free(w->refill_keys);
+	free(w->windows);
 }
 
 void

@@ -286,7 +286,7 @@ run_loop(struct worker *w)
 	losses_count_unfinished(w, clock_ns());
 	redirect_end(w, clock_ns());
 	if (run_is_open(r))
-		pacing->unsent(w, clock_ns());
+		pacing->stop(w, clock_ns());
 }
 
 void *

@@ -10,6 +10,7 @@
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
+#include "vkb-load/case/memory.h"
 #include "vkb-load/plan/builds.h"
 
 #include <stdio.h>
@@ -372,9 +373,21 @@ case_runner_can_slice(const struct schedule *a, const struct turn *turn)
 	const struct roles *roles = &a->roles[scene->v[0]];
 	const struct engine *e = engines_find(a->engines, cas->record);
 
-	return a->order == ORDER_SLICES && scene->n == 1 && !cas->nbefore &&
-	    roles->n == 1 && e->run_slices && !l->cluster && !(l->rate > 0) &&
-	    !l->execution;
+	return a->order == ORDER_SLICES && !a->too_large[scene->v[0]] &&
+	    scene->n == 1 && !cas->nbefore && roles->n == 1 && e->run_slices &&
+	    !l->cluster && !l->execution;
+}
+
+/* Leaves a case to interleaved rounds; frees 'why'. Returns 1. */
+static int
+refuse_slices(struct call *x, char *why)
+{
+	x->a->too_large[x->steps->number] = true;
+	err_say("%s: not in slices: %s; its builds are measured one after the "
+		"other in each round",
+	    x->steps->cas->id, why);
+	free(why);
+	return 1;
 }
 
 /* Runs the case of each call on a server of its own, all in slices. */
@@ -402,6 +415,9 @@ run_calls(struct call *x, size_t n)
 	}
 	if (*r->context.stop) {
 		rc = -1;
+	} else if (r->context.too_large) {
+		rc = refuse_slices(x, r->context.too_large);
+		r->context.too_large = NULL;
 	} else if (bad < n) {
 		rc = 1;
 		err_say("%s: run %zu failed in slices: %.*s; each build is "
@@ -426,13 +442,15 @@ case_runner_run_slices(struct case_runner *r, struct case_run *v, size_t n)
 {
 	struct call *x = mem_array(n, sizeof *x);
 	struct turn all = *v->turn;
+	char *why;
 	int rc;
 
 	all.build = SIZE_MAX;
 	for (size_t i = 0; i < n; i++)
 		begin_call(&x[i], r, &v[i], n);
 	r->announce(r->arg, &all, x->steps->number);
-	rc = run_calls(x, n);
+	why = memory_explain_case(x->steps->cas, n);
+	rc = why ? refuse_slices(x, why) : run_calls(x, n);
 	for (size_t i = 0; i < n; i++)
 		end_call(&x[i]);
 	free(x);

@@ -125,6 +125,7 @@ schedule_init(
 	free(kept);
 	free(good);
 	a->is_precise = mem_array(a->ncases + 1, sizeof *a->is_precise);
+	a->too_large = mem_array(a->ncases + 1, sizeof *a->too_large);
 	a->dropped =
 	    mem_array(a->ncases * a->builds->n + 1, sizeof *a->dropped);
 	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
@@ -152,6 +153,7 @@ schedule_free(struct schedule *a)
 	free(a->done);
 	free(a->is_precise);
 	free(a->dropped);
+	free(a->too_large);
 	free(a->cases);
 }
 

@@ -63,6 +63,7 @@ struct schedule {
 	    *goals;       /* precision of each case at the last look */
 	bool *is_precise; /* of each case: it is not run again */
 	bool *dropped;    /* per case and build: not to be run */
+	bool *too_large;  /* of each case: its builds are not run together */
 	bool *done;       /* per case, build and index up to 'last' */
 	size_t last;
 	size_t finished;

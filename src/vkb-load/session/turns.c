@@ -74,7 +74,7 @@ run_together(struct turns *s, size_t first, size_t n)
 {
 	struct case_run *v = mem_array(n, sizeof *v);
 	struct turn *alone = mem_array(n, sizeof *alone);
-	size_t kept = 0;
+	size_t kept = 0, cas;
 	int k = 1;
 
 	s->at = first;
@@ -85,10 +85,12 @@ run_together(struct turns *s, size_t first, size_t n)
 			free(v[kept].wanted);
 	if (kept > 1)
 		k = case_runner_run_slices(s->runner, v, kept);
+	cas = s->schedule->scenes.v[s->schedule->turns[first].scene].v[0];
 	for (size_t i = 0; i < kept && k == 1; i++) {
 		/* A run of another kind does not pair with one in slices. */
 		alone[i] = *v[i].turn;
-		alone[i].block = kept > 1 ? 0 : alone[i].block;
+		if (kept > 1 && !s->schedule->too_large[cas])
+			alone[i].block = 0;
 		v[i].turn = &alone[i];
 		if (run_alone(s, &v[i]) < 0)
 			k = -1;

@@ -1,0 +1,27 @@
+/* Whether the servers of several builds fit into memory at the same time. */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include <stddef.h>
+
+struct bench_case;
+struct engine_job;
+
+/*
+ * Return why n servers that are filled alike do not fit, with figures, or NULL
+ * if they do, or if that is not known. Caller frees.
+ */
+
+/*
+ * Before the servers start: compares the values of all keys, which are size of
+ * a value * keys * n, with the memory that is available.
+ */
+char *memory_explain_case(const struct bench_case *, size_t n);
+
+/*
+ * When the first is filled: compares what the others still need to become like
+ * it with the memory that is available.
+ */
+char *memory_explain_servers(const struct engine_job *, size_t n);
+
+#endif
