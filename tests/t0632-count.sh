@@ -119,6 +119,35 @@ test_same "$(per counted_add | jq '.[1]')" "$(jq -s '
   ' m100.jsonl m101.jsonl)" 'which is all that the whole has more'
 test_same '[1,0]' "$(per counted_command)" 'the function that calls it has no more'
 
+# --- the parts of a mixed scenario
+
+cat >mixed.json <<'END'
+[{"test_groups":[{"group":1,"scenarios":[
+  {"id":"m","type":"mixed","pipeline":10,"duration":0.2,
+   "writes":[{"id":"w","command":"SET k:__rand_int__ v","clients":2}],
+   "reads":[{"id":"r","command":"GET k:__rand_int__","clients":2,"parallel_clients":2}]}]}],
+  "keyspacelen":[10],"cluster_mode":false,"tls_mode":false}]
+END
+test_that 'a mixed scenario is measured and counted' \
+  vkb-load -q --count --runs 1 --resume mixed.jsonl mixed.json
+tests_of() { runs mixed.jsonl | jq -r "select(.counted == $1).config.test_id" | xargs; }
+test_same '1_m_write_w 1_m_read_r' "$(tests_of null)" 'each part has a measured run'
+test_same '1_m_write_w 1_m_read_r 1_m_write_w 1_m_read_r' "$(tests_of true)" \
+  'and two counts with its test_id'
+test_same 2 "$(runs mixed.jsonl | jq -c 'select(.counted) |
+  [.config, .metrics.instructions_per_req]' | sort -u | wc -l | tr -d ' ')" \
+  'two servers agree on each part'
+test_same '1_m_write_w 1 0
+1_m_read_r 0 1' "$(jq -r 'select(.type == "profile") | . as $p | [$p.case] +
+  (["setCommand", "getCommand"] | map(. as $f | [$p.functions[] |
+    select(.name == $f).calls] | add // 0)) | join(" ")' mixed.jsonl)" \
+  'each has a profile with the calls of its own command'
+test_same 1 "$(jq -s 'map(select(.case == "1_m_read_r").functions[] |
+  select(.name == "addReplyBulk").calls) | add' mixed.jsonl)" \
+  'the reader finds all keys that were written'
+cp mixed.jsonl whole
+test_that 'it is resumed' vkb-load -q --count --runs 1 --resume mixed.jsonl mixed.json
+test_that 'and no part is counted twice' cmp whole mixed.jsonl
 # --- beside measured runs, and resumed
 
 config '"SET"' ',"count":true' >both.json
