@@ -150,15 +150,15 @@ test_that 'it is resumed' vkb-load -q --count --runs 1 --resume mixed.jsonl mixe
 test_that 'and no part is counted twice' cmp whole mixed.jsonl
 # --- beside measured runs, and resumed
 
-config '"SET"' ',"count":true' >both.json
+config '"SET"' '' | sed 's/\(requests":.\)1000/\120000/; s/\(keyspacelen":.\)/\12/' >many.json
+jq -c 'map(. + {count: true})' many.json >both.json
 test_that '"count" in a configuration counts beside what is measured' \
   vkb-load -q --runs 2 --resume m.jsonl both.json
 test_same 'false false true true' \
   "$(runs m.jsonl | jq -r '.counted // false' | tr '\n' ' ' | sed 's/ $//')" \
   'the counted runs come last'
-test_same 'false false true true' \
-  "$(runs m.jsonl | jq -r '.metrics | has("bytes_per_key")' | tr '\n' ' ' | sed 's/ $//')" \
-  'they have the bytes per key, which are exact there'
+test_same 4 "$(runs m.jsonl | jq -r '.metrics.bytes_per_key' | grep -c '^[1-9]')" \
+  'all have the bytes per key'
 cp m.jsonl whole
 test_that 'the whole is resumed' vkb-load -q --runs 2 --resume m.jsonl both.json
 test_that 'and nothing is counted twice' cmp whole m.jsonl
@@ -168,6 +168,20 @@ test_same 4 "$(runs m.jsonl | wc -l | tr -d ' ')" 'it alone'
 test_same '["instructions_per_req",2]' "$(vkb-stats m.jsonl | jq -c '
   select(.type == "summary").metrics.instructions_per_req | ["instructions_per_req", .n]')" \
   'vkb-stats keeps both counts in the case'
+sizes='select(.type == "summary").metrics.bytes_per_key.values | sort | unique'
+kept() { vkb-stats "$@" | jq -c "$sizes"; }
+test_same "$(runs whole | jq -s -c 'map(select(.counted).metrics.bytes_per_key) | unique')" \
+  "$(kept whole)" 'and those of counted runs alone'
+test_that 'a session without counts' vkb-load -q --runs 2 --resume late.jsonl many.json
+test_same 1 "$(kept late.jsonl | grep -c '[1-9]')" 'has those of its measured runs'
+test_that 'is resumed with counts' vkb-load -q --runs 2 --count --resume late.jsonl many.json
+test_same "$(kept whole)" "$(kept late.jsonl)" 'which then replace them'
+for by in '.counted' '.counted | not'; do
+  runs late.jsonl | jq -c "select($by)" | vkb-stats >>apart
+done
+vkb-compare --metrics bytes_per_key apart late.jsonl >text
+test_match '^=  SET .*bytes_per_key .*equivalent .*exact' text \
+  'summaries of both kinds are not mixed, either'
 vkb-stats -t whole >table
 test_match '^SET  *[^ ]*  *2 ' table 'the table has the number of runs with a throughput'
 for tool in 'vkb-report -o page.html' 'vkb-history add history' 'vkb-pgpush --dry-run'; do

@@ -157,6 +157,12 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 		    mem_printf("%zu count%s left out: the runs of the commit "
 			       "differ, so they are not exact",
 			all->vague, num_plural((double)all->vague)));
+	if (all->others)
+		say_line(say, arg,
+		    mem_printf("%zu value%s of bytes_per_key left out: counted "
+			       "and measured runs have other keys, and those "
+			       "of the newest commit decide which are compared",
+			all->others, num_plural((double)all->others)));
 	if (all->absent)
 		say_line(say, arg,
 		    mem_printf("%zu series not measured at the newest commit",

@@ -434,7 +434,7 @@ add_key_size(const struct target *t, struct json *metrics)
 {
 	static const char name[] = "bytes_per_key";
 	struct json *memory = json_object();
-	int rc = target_memory(t, true, memory);
+	int rc = target_memory(t, memory);
 
 	json_set(metrics, name, json_dup(json_get(memory, name)));
 	json_free(memory);

@@ -221,8 +221,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	struct role *role;
 
 	/* If a server of our own has ended, that is reported with its log. */
-	if (target_memory(t, !m->cas->counted, memory) < 0 && rc != 0 &&
-	    m->context->external)
+	if (target_memory(t, memory) < 0 && rc != 0 && m->context->external)
 		measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
