@@ -38,6 +38,14 @@ test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'two commits are 
 counts 4700 4705 4714 >h
 test_same 'exit 0' "$(found h | xargs)" 'there is no change within the margin'
 
+counts 0 3 >h
+test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'a rise from 0 is a change'
+test_match ' 0\.000 -> 3\.000 instr +up from 0 ' text 'which is told in words'
+vkb-detect -f issue:md h >text
+test_match 'up from 0 since' md 'in the title of an issue, too'
+vkb-report -o page.html h records
+test_match 'up from 0' page.html 'and on the page'
+
 counts 4700 4700/4900 4700 4855/4855 >h
 test_same 'exit 1 regression 3 gate true' "$(found h | xargs)" \
   'a commit whose runs differ is left out'

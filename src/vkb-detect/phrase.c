@@ -217,9 +217,10 @@ void
 phrase_change(struct str *s, const struct finding *f)
 {
 	const struct verdict_facts *v = &f->facts;
+	const char *zero = verdict_name_zero(v->median[0], v->median[1]);
 
-	if (isnan(v->ratio)) {
-		str_add(s, "no ratio");
+	if (zero || isnan(v->ratio)) {
+		str_add(s, zero ? zero : "no ratio");
 		return;
 	}
 	str_printf(s, "%+.1f%%", 100 * (v->ratio - 1));
