@@ -301,6 +301,13 @@ test_same 1 "$(grep -c 'No space left' .err)" 'ends the session, too'
 # --- killed in the middle
 
 server() { pgrep -f "callgrind-out-file=$TMPDIR/" >.pid; }
+config '"SET"' ',"seed":23' >seed.json
+vkb-load -q --count-only -o seed.jsonl seed.json 2>/dev/null &
+seeded() { server && tr '\0' '\n' <"/proc/$(head -n 1 .pid)/environ" | grep '^VKB_STILL_SEED=' >seed; }
+wait_until 30 seeded
+test_same VKB_STILL_SEED=23 "$(cat seed)" 'the seed of a configuration is that of the hash tables, too'
+wait
+test_same 1 "$(counts seed.jsonl | sort -u | wc -l | tr -d ' ')" 'and two servers agree'
 for signal in TERM KILL; do
   vkb-load -q --count-only -o k.jsonl c.json 2>/dev/null &
   job=$!

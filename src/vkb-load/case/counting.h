@@ -16,7 +16,7 @@ struct engine_work;
 struct json;
 
 #define COUNTING_RUNS 2 /* of each case and build; they must agree */
-#define COUNTING_SEED 1 /* of the random numbers of the server */
+#define COUNTING_SEED 1 /* of a server, if the case has no seed */
 
 /* Returns why no server can be counted on this machine, or NULL; caller
  * frees. */
