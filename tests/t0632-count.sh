@@ -119,6 +119,20 @@ test_same "$(per counted_add | jq '.[1]')" "$(jq -s '
   ' m100.jsonl m101.jsonl)" 'which is all that the whole has more'
 test_same '[1,0]' "$(per counted_command)" 'the function that calls it has no more'
 
+# --- another server
+
+if command -v redis-server >/dev/null; then
+  test_that 'redis-server is counted' \
+    vkb-load -q --count-only --server redis-server -o redis.jsonl set.json
+  test_same 1 "$(counts redis.jsonl | sort -u | grep -c '^SET [1-9]')" \
+    'two servers agree to the last digit'
+  test_same '["redis-server"]' "$(runs redis.jsonl | jq -s -c \
+    'map(.run.server_path | sub(".*/"; "") | sub("redis-check-rdb"; "redis-server")) | unique')" \
+    'the record names it'
+else
+  test_skip 'counting redis-server' redis-server
+fi
+
 # --- the parts of a mixed scenario
 
 cat >mixed.json <<'END'

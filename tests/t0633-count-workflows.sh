@@ -88,17 +88,17 @@ killed() {
 }
 # numbers FILE: the label and number of each counted run
 numbers() { jq -r 'select(.counted) | "\(.subject.label // "")\(.run.index)"' "$1" | sort | xargs; }
-quick() { vkb-quickstart --keep-system --runs 1 --results k cfg.json; }
-killed k/part.jsonl 1 quick
+set -- vkb-quickstart --keep-system --runs 1 --results k cfg.json
+killed k/part.jsonl 1 "$@"
 test_same 1 "$(numbers k/part.jsonl)" 'vkb-quickstart is killed after one count'
-test_that 'it is resumed' quick
+test_that 'it is resumed' "$@"
 test_same '1 2' "$(numbers k/base.jsonl)" 'and makes the other one'
 test_same 1 "$(jq -c 'select(.type == "run" and (.counted | not))' k/base.jsonl | wc -l | tr -d ' ')" \
   'what was measured is not measured again'
-pr() { vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -m instructions_per_req; }
-killed kp/ab/part.jsonl 3 pr
+set -- vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -m instructions_per_req
+killed kp/ab/part.jsonl 3 "$@"
 test_same 'base1 base2 head1' "$(numbers kp/ab/part.jsonl)" 'vkb-pr is killed after three'
-test_that 'it is resumed, too' pr
+test_that 'it is resumed, too' "$@"
 test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'and makes the fourth'
 
 # --- what cannot be counted is measured
