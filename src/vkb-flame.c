@@ -144,6 +144,19 @@ compare_cases(const struct callgraphs *all, const struct callgraphs *others,
 			err_say("the case '%s' is %s", all->v[i].name, which);
 }
 
+static void
+unfold_graph_or_part(
+    const struct callgraph *g, struct calltree *t, size_t column)
+{
+	double cut = unfold_graph(g, t, column);
+
+	if (cut > 0)
+		err_say("%s%s%.1f%% of the counts are in calls that are shown "
+			"as one frame each: there are too many ways from "
+			"function to function",
+		    g->name, *g->name ? ": " : "", 100 * cut / g->total);
+}
+
 /* Makes stacks of counts. All profiles have them, or none. 0 or -1, reported.
  */
 static int
@@ -161,7 +174,8 @@ unfold_counts(struct profiles *p)
 				return err_fail("'%s' and '%s' cannot be "
 						"added up or compared",
 				    c[side].v[i].unit, first->unit);
-			unfold_graph(&c[side].v[i], p->t, side ? 2 * p->na : 0);
+			unfold_graph_or_part(
+			    &c[side].v[i], p->t, side ? 2 * p->na : 0);
 		}
 	if (p->na) {
 		compare_cases(&c[0], &c[1], "only in the baseline");

@@ -142,15 +142,30 @@ says_calls() { # says_calls FILE STATUS LINE ROW
   judge --explain SET "$1" >explained
   test_absent nan explained "$1: the explanation has a number or none"
 }
-says_calls calls01 1 '^More work: SET takes 1 more allocations per request \(0 -> 1\), exactly$' \
-  '^-.* 0\.000 +1\.000  up from 0 +regression +exact$'
-says_calls calls10 0 '^Less work: SET takes 1 fewer allocations per request \(-100\.0%\), exactly$' \
+says_calls calls01 1 '^More work: SET takes 1 more allocation per request \(from 0 to 1\), exactly$' \
+  '^-.* 0\.000 +1\.000  up from 0 +regression, certain +exact$'
+says_calls calls10 0 '^Less work: SET takes 1 fewer allocation per request \(-100\.0%\), exactly$' \
   ' down to 0 -100\.0%.* improvement, certain +exact$'
 says_calls calls00 0 '^No change' '^=.* 0 as before +equivalent +exact$'
 { counted base SET 0 && counted new SET 1; } >work
 judge work >text
-test_match '^More work: SET takes 1 more instructions per request \(0 -> 1\), exactly$' text \
+test_match '^More work: SET takes 1 more instruction per request \(from 0 to 1\), exactly$' text \
   'a rise from 0 is more work'
+judge -f jsonl:deltas calls01 >text
+test_same true "$(jq '.certain // empty' deltas)" 'the record says that it is certain'
+vkb-report -o page.html calls01 deltas
+test_match '>up from 0<' page.html 'the page says it in words'
+for of in l1_misses:miss syscalls:syscall; do
+  sed "s/allocations/${of%:*}/" calls01 >one
+  judge --metrics "${of%:*}_per_req" one >text
+  unit=${of#*:}
+  [ "$unit" = miss ] && unit='l1 miss'
+  test_match "SET takes 1 more $unit per request" text "one $unit is one"
+done
+{ counted base SET 0 && counted new SET 3; } | sed 's/instructions/allocations/' >three
+judge three >text
+test_match '^More work: SET takes 3 more allocations per request \(from 0 to 3\), exactly$' text \
+  'three are several'
 { counted base SET 64 && counted new SET 72; } |
   jq -c '.metrics.bytes_per_key = .metrics.instructions_per_req | .metrics.instructions_per_req = 9' >keys
 judge keys >text

@@ -38,6 +38,14 @@ test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'two commits are 
 counts 4700 4705 4714 >h
 test_same 'exit 0' "$(found h | xargs)" 'there is no change within the margin'
 
+counts 0 3 >h
+test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'a rise from 0 is a change'
+test_match ' 0\.000 -> 3\.000 instr +up from 0 ' text 'which is told in words'
+vkb-detect -f issue:md h >text
+test_match 'up from 0 since' md 'in the title of an issue, too'
+vkb-report -o page.html h records
+test_match 'up from 0' page.html 'and on the page'
+
 counts 4700 4700/4900 4700 4855/4855 >h
 test_same 'exit 1 regression 3 gate true' "$(found h | xargs)" \
   'a commit whose runs differ is left out'
@@ -51,6 +59,37 @@ test_match 'built with another compiler or other flags' text 'a note says why'
 counts '4700@gcc 12' '4855@gcc 12' >h
 test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" \
   'with the same compiler it is'
+
+# --- bytes per key, of counted and of measured runs
+
+# sizes KIND=VALUE ...: the same with this metric; "m": measured, "c": counted
+sizes() {
+  kinds=$(printf '%s\n' "$@" | sed 's/=.*//' | jq -R . | jq -s -c .)
+  # shellcheck disable=SC2046 # words
+  counts $(printf '%s\n' "$@" | sed 's/.*=//') | jq -c --argjson kinds "$kinds" '
+    if .type == "run" then .metrics.bytes_per_key = .metrics.instructions_per_req |
+      .metrics.instructions_per_req = 9 |
+      if $kinds[.run.session[1:] | tonumber] == "m" then
+        del(.counted, .metrics.instructions_per_req) else . end else . end'
+}
+sizes c=50 c=50 c=50.5 c=50.5 >h
+test_same 'exit 1 regression 2 gate true' "$(found h | xargs)" \
+  'half a byte more in counted runs is a change'
+test_same exact "$(jq -r 'select(.type == "change").method' records)" 'without a test'
+sizes m=50 m=50 m=50.5 m=50.5 >h
+test_same 'exit 0' "$(found h | xargs)" 'in measured runs it is not'
+sizes m=50 m=50 c=42 c=42 >h
+test_same 'exit 0' "$(found h | xargs)" 'measured and counted runs are not compared'
+test_match '4 values of bytes_per_key left out: counted and measured runs have other keys' \
+  text 'a warning says so'
+sizes m=50 c=42 c=43 c=42 m=50 m=50 >h
+test_same 'exit 0' "$(found h | xargs)" 'those of the newest commit decide'
+test_match '6 values of bytes_per_key' text 'whose kind is kept'
+sizes c=42 c=43 >h
+test_same 'exit 1
+regression 1 gate true' "$(vkb-detect --latest 1 -f jsonl:records h >/dev/null; echo "exit $?"
+    jq -r 'select(.type == "change") | "\(.kind) \(.index) \(.class) \(.new)"' records)" \
+  'the newest commit is judged so, too'
 
 # --- the archive
 

@@ -363,4 +363,26 @@ test_match '^ +0 +0.00% +0  f$' .out 'has a share of 0'
 test_status 2 'a foreign line' vkb-flame bad.out
 test_match 'bad.out:31: not a callgrind profile: this line is unknown' .err \
   'is named by its number'
+
+# --- more ways from function to function than can be shown
+
+# Each function calls two that both call the next one, 18 times; then a chain.
+perl -e 'print "# callgrind format\nevents: Ir\n"; my ($d, $n) = (18, 2000);
+  for my $i (0 .. $d - 1) {
+    print "fn=f$i\n1 1\n";
+    print "cfn=$_$i\ncalls=1 1\n1 ", 1e9 / 2, "\n" for "a", "b";
+    print "fn=$_$i\n1 1\ncfn=f@{[$i + 1]}\ncalls=1 1\n1 ", 1e9 / 2, "\n" for "a", "b";
+  }
+  for my $i ($d .. $d + $n) {
+    print "fn=f$i\n1 ", $i < $d + $n ? 1 : 1e9, "\n";
+    print "cfn=f@{[$i + 1]}\ncalls=1 1\n1 ", 1e9, "\n" if $i < $d + $n;
+  }' >diamonds.out
+test_that 'a graph of diamonds' vkb-flame -f folded diamonds.out
+test_match '^vkb-flame: [1-9][0-9.]*% of the counts are in calls that are shown as one frame each: there are too many ways from function to function$' \
+  .err 'is shown as far as it can be'
+test_same 1 "$(awk '{ n += $NF } END { print (n >= 1e9 && n < 1.00001e9) }' .out)" \
+  'with all of its cost'
+test_same 1 "$(awk 'END { print (NR < 2000000) }' .out)" 'in a bounded number of stacks'
+test_that 'a usual graph' vkb-flame -f folded a.out
+test_empty_file .err 'is followed without a word'
 test_done

@@ -119,17 +119,60 @@ test_same "$(per counted_add | jq '.[1]')" "$(jq -s '
   ' m100.jsonl m101.jsonl)" 'which is all that the whole has more'
 test_same '[1,0]' "$(per counted_command)" 'the function that calls it has no more'
 
+# --- another server
+
+if command -v redis-server >/dev/null; then
+  test_that 'redis-server is counted' \
+    vkb-load -q --count-only --server redis-server -o redis.jsonl set.json
+  test_same 1 "$(counts redis.jsonl | sort -u | grep -c '^SET [1-9]')" \
+    'two servers agree to the last digit'
+  test_same '["redis-server"]' "$(runs redis.jsonl | jq -s -c \
+    'map(.run.server_path | sub(".*/"; "") | sub("redis-check-rdb"; "redis-server")) | unique')" \
+    'the record names it'
+else
+  test_skip 'counting redis-server' redis-server
+fi
+
+# --- the parts of a mixed scenario
+
+cat >mixed.json <<'END'
+[{"test_groups":[{"group":1,"scenarios":[
+  {"id":"m","type":"mixed","pipeline":10,"duration":0.2,
+   "writes":[{"id":"w","command":"SET k:__rand_int__ v","clients":2}],
+   "reads":[{"id":"r","command":"GET k:__rand_int__","clients":2,"parallel_clients":2}]}]}],
+  "keyspacelen":[10],"cluster_mode":false,"tls_mode":false}]
+END
+test_that 'a mixed scenario is measured and counted' \
+  vkb-load -q --count --runs 1 --resume mixed.jsonl mixed.json
+tests_of() { runs mixed.jsonl | jq -r "select(.counted == $1).config.test_id" | xargs; }
+test_same '1_m_write_w 1_m_read_r' "$(tests_of null)" 'each part has a measured run'
+test_same '1_m_write_w 1_m_read_r 1_m_write_w 1_m_read_r' "$(tests_of true)" \
+  'and two counts with its test_id'
+test_same 2 "$(runs mixed.jsonl | jq -c 'select(.counted) |
+  [.config, .metrics.instructions_per_req]' | sort -u | wc -l | tr -d ' ')" \
+  'two servers agree on each part'
+test_same '1_m_write_w 1 0
+1_m_read_r 0 1' "$(jq -r 'select(.type == "profile") | . as $p | [$p.case] +
+  (["setCommand", "getCommand"] | map(. as $f | [$p.functions[] |
+    select(.name == $f).calls] | add // 0)) | join(" ")' mixed.jsonl)" \
+  'each has a profile with the calls of its own command'
+test_same 1 "$(jq -s 'map(select(.case == "1_m_read_r").functions[] |
+  select(.name == "addReplyBulk").calls) | add' mixed.jsonl)" \
+  'the reader finds all keys that were written'
+cp mixed.jsonl whole
+test_that 'it is resumed' vkb-load -q --count --runs 1 --resume mixed.jsonl mixed.json
+test_that 'and no part is counted twice' cmp whole mixed.jsonl
 # --- beside measured runs, and resumed
 
-config '"SET"' ',"count":true' >both.json
+config '"SET"' '' | sed 's/\(requests":.\)1000/\120000/; s/\(keyspacelen":.\)/\12/' >many.json
+jq -c 'map(. + {count: true})' many.json >both.json
 test_that '"count" in a configuration counts beside what is measured' \
   vkb-load -q --runs 2 --resume m.jsonl both.json
 test_same 'false false true true' \
   "$(runs m.jsonl | jq -r '.counted // false' | tr '\n' ' ' | sed 's/ $//')" \
   'the counted runs come last'
-test_same 'false false true true' \
-  "$(runs m.jsonl | jq -r '.metrics | has("bytes_per_key")' | tr '\n' ' ' | sed 's/ $//')" \
-  'they have the bytes per key, which are exact there'
+test_same 4 "$(runs m.jsonl | jq -r '.metrics.bytes_per_key' | grep -c '^[1-9]')" \
+  'all have the bytes per key'
 cp m.jsonl whole
 test_that 'the whole is resumed' vkb-load -q --runs 2 --resume m.jsonl both.json
 test_that 'and nothing is counted twice' cmp whole m.jsonl
@@ -139,6 +182,20 @@ test_same 4 "$(runs m.jsonl | wc -l | tr -d ' ')" 'it alone'
 test_same '["instructions_per_req",2]' "$(vkb-stats m.jsonl | jq -c '
   select(.type == "summary").metrics.instructions_per_req | ["instructions_per_req", .n]')" \
   'vkb-stats keeps both counts in the case'
+sizes='select(.type == "summary").metrics.bytes_per_key.values | sort | unique'
+kept() { vkb-stats "$@" | jq -c "$sizes"; }
+test_same "$(runs whole | jq -s -c 'map(select(.counted).metrics.bytes_per_key) | unique')" \
+  "$(kept whole)" 'and those of counted runs alone'
+test_that 'a session without counts' vkb-load -q --runs 2 --resume late.jsonl many.json
+test_same 1 "$(kept late.jsonl | grep -c '[1-9]')" 'has those of its measured runs'
+test_that 'is resumed with counts' vkb-load -q --runs 2 --count --resume late.jsonl many.json
+test_same "$(kept whole)" "$(kept late.jsonl)" 'which then replace them'
+for by in '.counted' '.counted | not'; do
+  runs late.jsonl | jq -c "select($by)" | vkb-stats >>apart
+done
+vkb-compare --metrics bytes_per_key apart late.jsonl >text
+test_match '^=  SET .*bytes_per_key .*equivalent .*exact' text \
+  'summaries of both kinds are not mixed, either'
 vkb-stats -t whole >table
 test_match '^SET  *[^ ]*  *2 ' table 'the table has the number of runs with a throughput'
 for tool in 'vkb-report -o page.html' 'vkb-history add history' 'vkb-pgpush --dry-run'; do
@@ -258,6 +315,13 @@ test_same 1 "$(grep -c 'No space left' .err)" 'ends the session, too'
 # --- killed in the middle
 
 server() { pgrep -f "callgrind-out-file=$TMPDIR/" >.pid; }
+config '"SET"' ',"seed":23' >seed.json
+vkb-load -q --count-only -o seed.jsonl seed.json 2>/dev/null &
+seeded() { server && tr '\0' '\n' <"/proc/$(head -n 1 .pid)/environ" | grep '^VKB_STILL_SEED=' >seed; }
+wait_until 30 seeded
+test_same VKB_STILL_SEED=23 "$(cat seed)" 'the seed of a configuration is that of the hash tables, too'
+wait
+test_same 1 "$(counts seed.jsonl | sort -u | wc -l | tr -d ' ')" 'and two servers agree'
 for signal in TERM KILL; do
   vkb-load -q --count-only -o k.jsonl c.json 2>/dev/null &
   job=$!

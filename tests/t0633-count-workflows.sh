@@ -54,7 +54,7 @@ test_empty "$(counted v/runs.jsonl)" 'counts nothing, too'
 test_that 'vkb-pr' vkb-pr --results p -C repo base-tag main-tag -- --runs 2 \
   cfg.json -- -m instructions_per_req
 test_same '2 base 2 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both'
-test_match 'instructions_per_req .*equivalent; exact' p/report.md 'the comment has the count'
+test_match 'instructions_per_req .*equivalent; .*exact' p/report.md 'the comment has the count'
 mkdir -p w/ab
 jq -c 'if .counted and .subject.label == "head" then
   .metrics.instructions_per_req *= 1.05 else . end' p/runs.jsonl >w/ab/runs.jsonl
@@ -72,6 +72,34 @@ test_same 2 "$(grep -c '"counted":true' q/base.jsonl)" 'vkb-quickstart counts'
 test_that 'vkb-quickstart --no-count' vkb-quickstart --keep-system --no-count \
   --runs 1 --results qn cfg.json
 test_same 0 "$(grep -c '"counted":true' qn/base.jsonl)" 'vkb-quickstart need not'
+
+# --- killed between two counts, and resumed: each is made once
+
+# killed FILE NUMBER COMMAND...: ends it when this file has so many counts
+killed() {
+  file=$1 number=$2
+  shift 2
+  "$@" >/dev/null 2>&1 &
+  job=$!
+  has_counts() { [ "$(grep -c '"counted":true' "$file" 2>/dev/null)" -ge "$number" ]; }
+  wait_until 120 has_counts
+  kill -TERM $job
+  wait $job 2>/dev/null
+}
+# numbers FILE: the label and number of each counted run
+numbers() { jq -r 'select(.counted) | "\(.subject.label // "")\(.run.index)"' "$1" | sort | xargs; }
+set -- vkb-quickstart --keep-system --runs 1 --results k cfg.json
+killed k/part.jsonl 1 "$@"
+test_same 1 "$(numbers k/part.jsonl)" 'vkb-quickstart is killed after one count'
+test_that 'it is resumed' "$@"
+test_same '1 2' "$(numbers k/base.jsonl)" 'and makes the other one'
+test_same 1 "$(jq -c 'select(.type == "run" and (.counted | not))' k/base.jsonl | wc -l | tr -d ' ')" \
+  'what was measured is not measured again'
+set -- vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -m instructions_per_req
+killed kp/ab/part.jsonl 3 "$@"
+test_same 'base1 base2 head1' "$(numbers kp/ab/part.jsonl)" 'vkb-pr is killed after three'
+test_that 'it is resumed, too' "$@"
+test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'and makes the fourth'
 
 # --- what cannot be counted is measured
 

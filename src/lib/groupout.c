@@ -1,5 +1,6 @@
 #include "groupout.h"
 #include "caseset.h"
+#include "counted.h"
 #include "runseries.h"
 #include "metricsummary.h"
 #include "group.h"
@@ -11,6 +12,7 @@
 #include "mem.h"
 #include "num.h"
 #include "merged.h"
+#include "metric.h"
 #include "sessions.h"
 #include "record.h"
 #include "rows.h"
@@ -233,14 +235,45 @@ append_tallies(struct str *to, const char *key, struct group_tally *v, size_t n,
 	str_addc(to, counts ? '}' : ']');
 }
 
+/* Returns what was counted of each run, or NULL if none was; *rc is -1 after an
+ * error. The caller frees it. */
+static double *
+read_counts(const struct rows *r, struct scratch *s, int *rc)
+{
+	size_t c = rows_find(r, COUNTED_METRIC);
+	double *v;
+
+	if (c == r->ncols)
+		return NULL;
+	v = mem_resize(NULL, r->n, sizeof *v);
+	*rc = rows_values(r, s, c, v);
+	return v;
+}
+
+/* Reads the values of a metric; those of runs that were only measured are left
+ * out where others were counted. */
+static int
+read_values(const struct rows *r, struct scratch *s, size_t column,
+    const double *counts, double *v)
+{
+	const struct metric m = metric_guess(r->cols[column].name);
+	int rc = rows_values(r, s, column, v);
+
+	if (rc == 0 && counts && counted_may_be(&m) &&
+	    counted_any(v, counts, r->n))
+		counted_keep(true, v, counts, r->n);
+	return rc;
+}
+
 /* Writes "metrics":{...}. Returns 0, or -1 and an error is reported. */
 static int
 write_metrics(struct sink *o, struct groupout *s, struct group *g,
     struct metric_summary *d, bool brief)
 {
-	double *v = mem_resize(NULL, d->n, sizeof *v);
+	double *v = mem_resize(NULL, d->n, sizeof *v), *counts;
 	int rc = 0;
 
+	counts = read_counts(&g->rows, s->scratch, &rc);
 	jsontext_key(&o->s, "metrics");
 	str_addc(&o->s, '{');
 	for (size_t c = 0; c < g->rows.ncols && rc == 0; c++) {
@@ -250,12 +283,13 @@ write_metrics(struct sink *o, struct groupout *s, struct group *g,
 			str_addc(&o->s, ',');
 		jsontext_quote(&o->s, name);
 		str_add(&o->s, ":{");
-		rc = rows_values(&g->rows, s->scratch, c, v);
+		rc = read_values(&g->rows, s->scratch, c, counts, v);
 		if (rc == 0)
 			metric_summary_write(o, d, name, v, brief);
 		str_addc(&o->s, '}');
 	}
 	str_addc(&o->s, '}');
+	free(counts);
 	free(v);
 	return rc;
 }

@@ -148,6 +148,16 @@ rows_runs(const struct rows *r, struct scratch *s, struct rows_run *runs)
 	return 0;
 }
 
+size_t
+rows_find(const struct rows *r, const char *name)
+{
+	size_t c = 0;
+
+	while (c < r->ncols && strcmp(r->cols[c].name, name) != 0)
+		c++;
+	return c;
+}
+
 int
 rows_values(const struct rows *r, struct scratch *s, size_t col, double *v)
 {

@@ -57,6 +57,9 @@ size_t rows_bytes(const struct rows *);
 /* Moves all rows to the file. Returns 0, or -1 after reporting the error. */
 int rows_spill(struct rows *, struct scratch *);
 
+/* Returns the column of this name, or ncols. */
+size_t rows_find(const struct rows *, const char *name);
+
 /* Read the runs, or the values of a column, of all n rows. Return 0, or -1
  * after reporting the error. */
 int rows_runs(const struct rows *, struct scratch *, struct rows_run *);

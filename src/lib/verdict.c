@@ -327,6 +327,16 @@ estimate_ratio(const struct verdict_facts *f)
 	return f->median[1] > f->median[0] ? INFINITY : 0;
 }
 
+const char *
+verdict_name_zero(double before, double now)
+{
+	if (before == 0 && now == 0)
+		return "0 as before";
+	if (before == 0 && now > 0)
+		return "up from 0";
+	return now == 0 && before > 0 ? "down to 0" : NULL;
+}
+
 enum verdict
 verdict_direction(enum metric_better better, bool up)
 {
@@ -344,11 +354,13 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 	double low = 1 - margin, high = 1 / low, rho = estimate_ratio(f);
 	bool exact = isnan(f->p), beyond = rho < low || rho > high;
 
+	/* A rise from 0 has no interval, and without noise needs none. */
 	*certain = false;
 	if (!f->assumed && (f->m < VERDICT_RUNS || f->n < VERDICT_RUNS))
 		return VERDICT_INSUFFICIENT;
 	if ((exact || p < alpha) && beyond) {
-		*certain = rho < low ? f->hi90 < low : f->lo90 > high;
+		*certain = (f->assumed && f->sd == 0) ||
+		    (rho < low ? f->hi90 < low : f->lo90 > high);
 		return verdict_direction(better, rho > high);
 	}
 	if (beyond && (f->lo95 > 1 || f->hi95 < 1))

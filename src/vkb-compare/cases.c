@@ -1,9 +1,11 @@
 #include "cases.h"
 #include "caseset.h"
+#include "counted.h"
 #include "functions.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "metric.h"
 #include "part.h"
 #include "record.h"
 #include "summary.h"
@@ -179,6 +181,21 @@ merge_cases(struct cases *c)
 	c->n = n;
 }
 
+/* Of a metric that is exact in counted runs, keeps those parts, if any. */
+static void
+drop_measured(struct kase *k)
+{
+	for (const struct metric *m = metric_table; m->name; m++) {
+		bool counted = false;
+
+		for (size_t i = 0; i < k->nparts && counted_may_be(m); i++)
+			counted |= part_is_counted(&k->parts[i], m->name);
+		for (size_t i = 0; i < k->nparts && counted; i++)
+			if (!part_is_counted(&k->parts[i], m->name))
+				part_drop_metric(&k->parts[i], m->name);
+	}
+}
+
 /* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
 static int
 add_run_summary(
@@ -286,6 +303,8 @@ cases_read(
 	jsonl_close(in);
 	resolve_subjects(c);
 	merge_cases(c);
+	for (size_t i = 0; i < c->n; i++)
+		drop_measured(&c->v[i]);
 	return rc;
 }
 

@@ -1,4 +1,5 @@
 #include "part.h"
+#include "counted.h"
 #include "json.h"
 #include "jsonscan.h"
 #include "mem.h"
@@ -211,15 +212,20 @@ part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 	return true;
 }
 
+static void
+free_metric(struct part_metric *m)
+{
+	free(m->name);
+	free(m->values.v);
+	free(m->blocks.v);
+	free(m->sessions.v);
+}
+
 void
 part_free(struct part *p)
 {
-	for (size_t i = 0; i < p->nmetrics; i++) {
-		free(p->metrics[i].name);
-		free(p->metrics[i].values.v);
-		free(p->metrics[i].blocks.v);
-		free(p->metrics[i].sessions.v);
-	}
+	for (size_t i = 0; i < p->nmetrics; i++)
+		free_metric(&p->metrics[i]);
 	for (size_t i = 0; i < p->nquantiles; i++) {
 		free(p->quantiles[i].hist);
 		free(p->quantiles[i].percentile);
@@ -239,6 +245,29 @@ part_metric(const struct part *p, const char *name)
 	return p->nmetrics ? bsearch(&m, p->metrics, p->nmetrics, sizeof m,
 				 compare_metric_names)
 			   : NULL;
+}
+
+bool
+part_is_counted(const struct part *p, const char *name)
+{
+	const struct part_metric *m = part_metric(p, name);
+	const struct part_metric *count = part_metric(p, COUNTED_METRIC);
+
+	return m && count && m->values.n && count->values.n == m->values.n;
+}
+
+void
+part_drop_metric(struct part *p, const char *name)
+{
+	size_t i = 0;
+
+	while (i < p->nmetrics && strcmp(p->metrics[i].name, name) != 0)
+		i++;
+	if (i == p->nmetrics)
+		return;
+	free_metric(&p->metrics[i]);
+	memmove(&p->metrics[i], &p->metrics[i + 1],
+	    (--p->nmetrics - i) * sizeof *p->metrics);
 }
 
 double

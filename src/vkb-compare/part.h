@@ -50,6 +50,12 @@ void part_free(struct part *);
 /* Returns the metric of this name, or NULL. */
 const struct part_metric *part_metric(const struct part *, const char *name);
 
+/* Were the runs that have the metric counted, every one? */
+bool part_is_counted(const struct part *, const char *name);
+
+/* Removes the metric of this name, if there is one. */
+void part_drop_metric(struct part *, const char *name);
+
 /* Mean seconds of a run; NAN: not known. */
 double part_seconds(const struct part *);
 

@@ -109,10 +109,9 @@ write_factor(struct str *s, const struct row *r)
 		way = v > 1 ? "faster" : "slower";
 	if (!(v > 0)) {
 		str_add(s,
-		    v == 0                       ? "down to 0"
-			: !from_0                ? "no ratio"
-			: r->facts.median[1] > 0 ? "up from 0"
-						 : "0 as before");
+		    v == 0 || from_0 ? verdict_name_zero(r->facts.median[0],
+					   r->facts.median[1])
+				     : "no ratio");
 		return;
 	}
 	v = v < 1 ? 1 / v : v;

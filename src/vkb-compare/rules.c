@@ -1,5 +1,6 @@
 #include "rules.h"
 #include "builds.h"
+#include "counted.h"
 #include "judge.h"
 #include "mem.h"
 #include "part.h"
@@ -106,16 +107,11 @@ rules_is_counted(const struct kase *k, const char *metric)
 	size_t n = 0;
 
 	for (size_t i = 0; k && i < k->nparts; i++) {
-		const struct part *p = &k->parts[i];
-		const struct part_metric *m = part_metric(p, metric);
-		const struct part_metric *count =
-		    part_metric(p, "instructions_per_req");
+		const struct part_metric *m = part_metric(&k->parts[i], metric);
 
-		if (!m)
-			continue;
-		if (!count || count->values.n != m->values.n)
+		if (m && !part_is_counted(&k->parts[i], metric))
 			return false;
-		n += m->values.n;
+		n += m ? m->values.n : 0;
 	}
 	return n > 0;
 }
@@ -128,16 +124,13 @@ set_exactness(struct row *row)
 	struct metric *m = &row->metric;
 	bool counted[2];
 
-	if (m->exact_margin <= 0)
+	if (!counted_may_be(m))
 		return;
 	for (size_t j = 0; j < 2; j++)
 		counted[j] = rules_is_counted(row->pair->side[j], row->name);
 	row->loads_differ = counted[0] != counted[1];
-	if (counted[0] && counted[1] && do_runs_agree(row->pair, row->name)) {
-		m->exact = true;
-		m->margin = m->exact_margin;
-		m->grows = false;
-	}
+	if (counted[0] && counted[1] && do_runs_agree(row->pair, row->name))
+		counted_make_exact(m);
 }
 
 bool

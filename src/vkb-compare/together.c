@@ -90,17 +90,44 @@ write_percent(struct str *s, double ratio)
 	str_printf(s, v < 1 ? "%.2f%%" : "%.1f%%", v);
 }
 
+/* Writes "1 allocation", "2 branch misses" for 'by' of a metric of which 'n'
+ * bytes of the name are the unit; 'way' is the word between. */
+static void
+write_units(
+    struct str *s, double by, const char *way, const char *name, size_t n)
+{
+	size_t from = s->len;
+	bool one;
+
+	together_write_count(s, by);
+	one = strcmp(s->s + from, "1") == 0;
+	str_printf(s, " %s ", way);
+	from = s->len;
+	str_addn(s, name, n);
+	for (char *p = s->s + from; *p; p++)
+		if (*p == '_')
+			*p = ' ';
+	if (!one || !str_ends(s->s, "s"))
+		return;
+	s->len -= str_ends(s->s, "sses") ? 2 : 1;
+	s->s[s->len] = '\0';
+}
+
 /* "3.3% more instructions (exactly; setCommand +155)" */
 static void
 add_work(struct str *s, const struct row *r)
 {
+	static const char what[] = "instructions";
 	double by = r->facts.median[1] - r->facts.median[0];
+	const char *way = by > 0 ? "more" : "fewer";
 
-	if (isnan(r->facts.ratio))
-		together_write_count(s, fabs(by));
-	else
+	if (isnan(r->facts.ratio)) {
+		write_units(s, fabs(by), way, what, strlen(what));
+	} else {
 		write_percent(s, r->facts.ratio);
-	str_printf(s, " %s instructions (exactly", by > 0 ? "more" : "fewer");
+		str_printf(s, " %s %s", way, what);
+	}
+	str_add(s, " (exactly");
 	if (r->pair->functions) {
 		str_printf(s, "; %s)", r->pair->functions);
 		return;
@@ -194,12 +221,12 @@ together_write_exact(struct str *s, const struct row *r)
 	const char *per = strstr(r->name, "_per_");
 
 	str_add(s, "takes ");
-	together_write_count(s, fabs(by));
-	str_printf(s, " %s %.*s per %s", by > 0 ? "more" : "fewer",
-	    (int)(per - r->name), r->name,
+	write_units(s, fabs(by), by > 0 ? "more" : "fewer", r->name,
+	    (size_t)(per - r->name));
+	str_printf(s, " per %s",
 	    str_ends(r->name, "_req") ? "request" : per + strlen("_per_"));
 	if (isnan(r->facts.ratio)) {
-		str_add(s, " (0 -> ");
+		str_add(s, " (from 0 to ");
 		together_write_count(s, r->facts.median[1]);
 		str_addc(s, ')');
 	} else {

@@ -5,6 +5,7 @@
 #include "err.h"
 #include "reading.h"
 #include "json.h"
+#include "kinds.h"
 #include "measured.h"
 #include "mem.h"
 #include "intern.h"
@@ -296,7 +297,8 @@ branch_read_values(
 
 	*to = (struct branch_values){0};
 	if (locate_runs(h, r, runs) == 0 &&
-	    rows_values(r, h->reading->scratch, s->column, v) == 0) {
+	    rows_values(r, h->reading->scratch, s->column, v) == 0 &&
+	    kinds_keep_one(h, s, runs, v, to) == 0) {
 		to->v = mem_array(h->npoints + 1, sizeof *to->v);
 		to->all = mem_array(r->n + 1, sizeof *to->all);
 		group_values(h, runs, v, r->n, to);

@@ -37,6 +37,8 @@ struct branch_values {
 	size_t n;  /* measured points */
 	double *all;
 	size_t *first; /* all[first[i]..first[i + 1]) are of point i, sorted */
+	bool counted;  /* all are of counted runs, of a metric of counted.h */
+	size_t others; /* values left out since they are not, or alone are */
 };
 
 struct loss { /* failed runs of a case */
@@ -69,8 +71,11 @@ void branch_begin(struct branch *, const char *dir);
 void branch_end(struct branch *);
 void branch_free(struct branch *);
 
-/* Reads the values of a series; free them with branch_free_values. Returns -1
- * on error, after reporting it. */
+/*
+ * Reads the values of a series; free them with branch_free_values. Where some
+ * runs were counted and others measured, those of the newest point decide which
+ * are kept, counted ones first. Returns -1 on error, after reporting it.
+ */
 int branch_read_values(
     const struct branch *, const struct series *, struct branch_values *);
 void branch_free_values(struct branch_values *);

@@ -1,5 +1,6 @@
 #include "finding.h"
 #include "casename.h"
+#include "counted.h"
 #include "deciding.h"
 #include "grouping.h"
 #include "json.h"
@@ -42,11 +43,12 @@ finding_is_counted(const struct finding *f)
 	    f->fresh && f->stands && !f->waived;
 }
 
-/* Sets the metric, margin, class and waiver of a series. Returns false, and
- * leaves nothing to free, if the series is not to be shown. */
+/* Sets the metric, margin, class and waiver of a series. 'counted': all its
+ * values are of counted runs. Returns false, and leaves nothing to free, if the
+ * series is not to be shown. */
 static bool
 init_finding(struct finding *f, const struct branch *b, const struct series *s,
-    const struct finding_rules *r, bool *exact)
+    const struct finding_rules *r, bool counted, bool *exact)
 {
 	const struct reading_case *k = s->kase;
 	struct policy_answer a;
@@ -57,6 +59,8 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	    .name = casename_of(b->names, s->config),
 	    .pace = NAN,
 	    .method = "permutation"};
+	if (counted)
+		counted_make_exact(&f->metric);
 	policy_find_answer(
 	    r->policy, s->config, f->name, s->metric, r->today, &a);
 	if (a.better >= 0)
@@ -349,10 +353,20 @@ finding_find_all(
 	for (size_t i = 0; i < b->nseries; i++) {
 		const struct series *s = &b->series[i];
 
-		if (!init_finding(&f, b, s, r, &exact))
-			continue;
-		if (branch_read_values(b, s, &v) < 0)
+		/* Values are read of what is shown, but say of some whether it
+		 * is exact. */
+		f.metric = metric_guess(s->metric);
+		v = (struct branch_values){0};
+		if (counted_may_be(&f.metric) &&
+		    branch_read_values(b, s, &v) < 0)
 			rc = -1;
+		if (!init_finding(&f, b, s, r, v.counted, &exact)) {
+			branch_free_values(&v);
+			continue;
+		}
+		if (!v.v && branch_read_values(b, s, &v) < 0)
+			rc = -1;
+		all->others += v.others;
 		all->series += v.n > 0;
 		all->cases += v.n > 0 && s->config != config;
 		config = v.n ? s->config : config;

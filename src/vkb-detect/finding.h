@@ -99,6 +99,8 @@ struct findings {
 	size_t shortest_points;        /* its points */
 	size_t verdicts[VERDICTS];     /* with 'latest': of gates */
 	size_t vague;  /* counts of a commit that differ, left out */
+	size_t others; /* measured values beside counts, or counts beside
+			* measured values, left out */
 	size_t absent; /* with 'latest': series the newest point lacks */
 };
 

@@ -174,7 +174,8 @@ find_worst(const struct findings *all, size_t group)
 
 		if (!finding_is_counted(f))
 			continue;
-		size = isnan(size) ? 0 : size;
+		if (isnan(size))
+			size = f->facts.median[0] == 0 ? INFINITY : 0;
 		if (size > most) {
 			best = f;
 			most = size;
@@ -189,6 +190,7 @@ write_issue_title(struct str *s, const struct branch *b,
     const struct finding *f, const struct finding_group *g)
 {
 	size_t from = s->len;
+	const char *zero;
 
 	for (size_t most = 80; most; most -= 10) {
 		struct str plain = {0};
@@ -196,7 +198,11 @@ write_issue_title(struct str *s, const struct branch *b,
 		markup_cut(&plain, f->name, most);
 		str_add(&plain, ": ");
 		markup_cut(&plain, f->metric.name, most);
-		if (!isnan(f->facts.ratio))
+		zero =
+		    verdict_name_zero(f->facts.median[0], f->facts.median[1]);
+		if (zero)
+			str_printf(&plain, " %s", zero);
+		else if (!isnan(f->facts.ratio))
 			str_printf(
 			    &plain, " %+.1f%%", 100 * (f->facts.ratio - 1));
 		str_add(&plain,

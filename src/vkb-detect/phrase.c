@@ -157,6 +157,12 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 		    mem_printf("%zu count%s left out: the runs of the commit "
 			       "differ, so they are not exact",
 			all->vague, num_plural((double)all->vague)));
+	if (all->others)
+		say_line(say, arg,
+		    mem_printf("%zu value%s of bytes_per_key left out: counted "
+			       "and measured runs have other keys, and those "
+			       "of the newest commit decide which are compared",
+			all->others, num_plural((double)all->others)));
 	if (all->absent)
 		say_line(say, arg,
 		    mem_printf("%zu series not measured at the newest commit",
@@ -211,9 +217,10 @@ void
 phrase_change(struct str *s, const struct finding *f)
 {
 	const struct verdict_facts *v = &f->facts;
+	const char *zero = verdict_name_zero(v->median[0], v->median[1]);
 
-	if (isnan(v->ratio)) {
-		str_add(s, "no ratio");
+	if (zero || isnan(v->ratio)) {
+		str_add(s, zero ? zero : "no ratio");
 		return;
 	}
 	str_printf(s, "%+.1f%%", 100 * (v->ratio - 1));

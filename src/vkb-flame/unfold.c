@@ -18,6 +18,7 @@ struct circle {
 	double entered;  /* cost of the calls from outside */
 	size_t entrance; /* the member with the most costly of them */
 	double most;
+	size_t steps; /* its members and their calls */
 };
 
 /* What is still to be added: the circle of a function below a node. */
@@ -25,6 +26,7 @@ struct task {
 	size_t function;
 	uint32_t parent;
 	double weight;
+	size_t number; /* of those before it */
 };
 
 struct unfolding {
@@ -40,8 +42,9 @@ struct unfolding {
 	size_t ncircles;
 	uint32_t *node; /* of each function, while its circle is added */
 	size_t *queue;
-	struct task *tasks; /* a stack */
+	struct task *tasks; /* a heap, the most costly first */
 	size_t ntasks, cap;
+	size_t pushed, steps, most_steps;
 };
 
 /* --- who calls whom */
@@ -159,8 +162,12 @@ weigh_circles(struct unfolding *u)
 {
 	const struct callgraph *g = u->g;
 
-	for (size_t i = 0; i < g->nfunctions; i++)
-		u->circles[u->circle_of[i]].content += g->functions[i].self;
+	for (size_t i = 0; i < g->nfunctions; i++) {
+		struct circle *c = &u->circles[u->circle_of[i]];
+
+		c->content += g->functions[i].self;
+		c->steps += 1 + u->first[i + 1] - u->first[i];
+	}
 	for (size_t i = 0; i < g->nedges; i++) {
 		const struct callgraph_edge *e = &g->edges[i];
 		struct circle *to = &u->circles[u->circle_of[e->to]];
@@ -178,13 +185,52 @@ weigh_circles(struct unfolding *u)
 
 /* --- the tree */
 
+/* Of equal ones the first is first, so that the tree is always the same. */
+static bool
+is_before(const struct task *a, const struct task *b)
+{
+	return a->weight != b->weight ? a->weight > b->weight
+				      : a->number < b->number;
+}
+
+static void
+swap_tasks(struct task *a, struct task *b)
+{
+	struct task t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
 static void
 push_task(struct unfolding *u, size_t function, uint32_t parent, double weight)
 {
+	size_t i = u->ntasks;
+	struct task *v;
+
 	if (!(weight > 0))
 		return;
-	u->tasks = mem_grow(u->tasks, u->ntasks, &u->cap, sizeof *u->tasks);
-	u->tasks[u->ntasks++] = (struct task){function, parent, weight};
+	v = u->tasks = mem_grow(u->tasks, i, &u->cap, sizeof *u->tasks);
+	v[u->ntasks++] = (struct task){function, parent, weight, u->pushed++};
+	for (; i && is_before(&v[i], &v[(i - 1) / 2]); i = (i - 1) / 2)
+		swap_tasks(&v[i], &v[(i - 1) / 2]);
+}
+
+static struct task
+pop_task(struct unfolding *u)
+{
+	struct task *v = u->tasks, first = v[0];
+	size_t i = 0, k;
+
+	v[0] = v[--u->ntasks];
+	while ((k = 2 * i + 1) < u->ntasks) {
+		k += k + 1 < u->ntasks && is_before(&v[k + 1], &v[k]);
+		if (!is_before(&v[k], &v[i]))
+			break;
+		swap_tasks(&v[i], &v[k]);
+		i = k;
+	}
+	return first;
 }
 
 /* Adds the function, and pushes what it calls outside of its circle. */
@@ -248,24 +294,34 @@ add_outermost(struct unfolding *u, uint32_t root)
 	}
 }
 
-static void
+/* Returns the weight of a task that is not followed since the steps are spent.
+ */
+static double
 add_task(struct unfolding *u, const struct task *task)
 {
+	size_t steps = u->circles[u->circle_of[task->function]].steps;
+	bool matters = task->weight >= UNFOLD_LEAST * u->g->total;
 	uint32_t node;
 
-	if (task->weight >= UNFOLD_LEAST * u->g->total) {
+	if (matters && u->steps + steps <= u->most_steps) {
+		u->steps += steps;
 		add_circle(u, task);
-		return;
+		return 0;
 	}
 	node = calltree_child(u->t, task->parent, u->frames[task->function]);
 	u->t->self[u->column][node] += task->weight;
+	return matters ? task->weight : 0;
 }
 
-void
+double
 unfold_graph(const struct callgraph *g, struct calltree *t, size_t column)
 {
-	struct unfolding u = {.g = g, .t = t, .column = column};
+	struct unfolding u = {.g = g,
+	    .t = t,
+	    .column = column,
+	    .most_steps = UNFOLD_STEPS + g->nfunctions + g->nedges};
 	uint32_t root = 0;
+	double cut = 0;
 	struct task task;
 
 	u.frames = mem_array(g->nfunctions + 1, sizeof *u.frames);
@@ -282,8 +338,8 @@ unfold_graph(const struct callgraph *g, struct calltree *t, size_t column)
 		    t, 0, calltree_frame(t, g->name, strlen(g->name)));
 	add_outermost(&u, root);
 	while (u.ntasks) {
-		task = u.tasks[--u.ntasks];
-		add_task(&u, &task);
+		task = pop_task(&u);
+		cut += add_task(&u, &task);
 	}
 	free(u.frames);
 	free(u.first);
@@ -294,4 +350,5 @@ unfold_graph(const struct callgraph *g, struct calltree *t, size_t column)
 	free(u.node);
 	free(u.queue);
 	free(u.tasks);
+	return cut;
 }

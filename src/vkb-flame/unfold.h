@@ -23,10 +23,19 @@ struct calltree;
 #define UNFOLD_LEAST 1e-6
 
 /*
+ * Calls that are followed for each graph, beside one for each of its functions
+ * and calls, the most costly ones first. A graph of diamonds has more ways from
+ * function to function than can be shown.
+ */
+#define UNFOLD_STEPS 1000000
+
+/*
  * Adds the graph to a column of the tree, below a frame with its name, if it
  * has one. Functions that call each other in a circle are below the one that
- * was called from outside, on the shortest way to each.
+ * was called from outside, on the shortest way to each. Returns the counts
+ * below frames whose calls were not followed since there were too many; such a
+ * call is one frame, which has all of its cost.
  */
-void unfold_graph(const struct callgraph *, struct calltree *, size_t column);
+double unfold_graph(const struct callgraph *, struct calltree *, size_t column);
 
 #endif

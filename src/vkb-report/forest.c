@@ -1,6 +1,7 @@
 #include "forest.h"
 #include "figure.h"
 #include "json.h"
+#include "verdict.h"
 #include "markup.h"
 #include "mem.h"
 #include "model.h"
@@ -51,10 +52,14 @@ forest_ends(const struct forest *f, char lo[32], char hi[32])
 }
 
 void
-forest_percent(struct str *s, double ratio)
+forest_percent(struct str *s, const struct json *rec, double ratio)
 {
-	if (isnan(ratio))
-		str_addc(s, '-');
+	const struct json *median = json_get(rec, "median");
+	const char *zero = verdict_name_zero(json_num(json_at(median, 0), NAN),
+	    json_num(json_at(median, 1), NAN));
+
+	if (zero || isnan(ratio))
+		str_add(s, zero ? zero : "no ratio");
 	else
 		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
 }
@@ -70,7 +75,7 @@ forest_interval(struct str *s, double lo, double hi)
 void
 forest_change(struct str *s, const struct delta *d)
 {
-	forest_percent(s, d->ratio);
+	forest_percent(s, d->rec, d->ratio);
 	forest_interval(s, d->lo, d->hi);
 }
 

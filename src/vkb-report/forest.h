@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 struct delta;
+struct json;
 struct model;
 struct str;
 
@@ -25,8 +26,8 @@ void forest_row(struct str *, const struct forest *, const struct delta *,
 /* Formats the ends of the scale: "-8.3%", "+9%". */
 void forest_ends(const struct forest *, char lo[32], char hi[32]);
 
-/* Appends "-2.1%", or "-" if the ratio is NAN. */
-void forest_percent(struct str *, double ratio);
+/* Appends "-2.1%", or words if the medians of the record have no ratio. */
+void forest_percent(struct str *, const struct json *rec, double ratio);
 
 /* Appends " [-2.5%, -1.8%]", for two ratios; nothing for NAN. */
 void forest_interval(struct str *, double lo, double hi);

@@ -79,7 +79,7 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
 			continue;
 		str_clear(&t);
 		str_printf(&t, "%s at %s: ", c->kind, c->subject->name);
-		forest_percent(&t, c->ratio);
+		forest_percent(&t, c->rec, c->ratio);
 		for (size_t j = 0; j < v->n; j++)
 			if (v->c[j]->subject == c->subject)
 				plot_vertical(p, (double)j,

@@ -44,7 +44,7 @@ write_row(struct str *s, const struct page *p, const struct change *c)
 	page_subject_cell(s, p, c->subject);
 	write_range(s, rec);
 	str_add(s, "<td class=\"n\">");
-	forest_percent(s, c->ratio);
+	forest_percent(s, rec, c->ratio);
 	forest_interval(s, ci.lo, ci.hi);
 	markup_printf(s, "</td><td><span class=\"badge %s\">%s%s</span>",
 	    strcmp(c->way, "regression") == 0        ? "regression"

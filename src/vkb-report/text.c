@@ -128,7 +128,7 @@ format_last_change(struct str *s, const struct model *m, const struct kase *k,
 
 		if (c->kase != k || strcmp(c->metric, metric) != 0)
 			continue;
-		forest_percent(s, c->ratio);
+		forest_percent(s, c->rec, c->ratio);
 		str_printf(s, " at %s %s", c->subject->name, c->kind);
 		return;
 	}

@@ -74,13 +74,11 @@ counting_refuse(const struct bench_case *c)
 	    {json_get_bool(c->server, "tls", false), "it has TLS"},
 	    {json_get_num(c->server, "io_threads", 1) > 1,
 		"its server has more than one I/O thread"},
-	    {json_get(c->config, "writes") || json_get(c->config, "reads"),
-		"it has several loads at the same time"},
-	    {l->execution && strcmp(l->execution, "parallel") == 0,
-		"it has several loads at the same time"},
 	    {strcmp(bench_case_engine(c->config), BENCH_CASE_NATIVE) != 0,
 		"its requests are made by another program"},
-	    {needs_others(c), "it follows other cases on one server"}};
+	    {needs_others(c),
+		"it follows other cases on one server; with "
+		"'flush_before', and 'populate_with' for its data, it can be"}};
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
 		if (v[i].holds)
@@ -89,9 +87,9 @@ counting_refuse(const struct bench_case *c)
 }
 
 double
-counting_cost(const struct json *config)
+counting_cost(const struct bench_case *c, size_t parts)
 {
-	return 1 + 6e-6 * json_get_num(config, "keyspacelen", 0);
+	return .5 + .5 * (double)parts + 6e-6 * (double)c->load.keyspacelen;
 }
 
 /* --- the control socket of the server, see src/preload/vkb-still.c ------ */
@@ -194,11 +192,12 @@ run_requests(const struct engine_job *j, const struct engine_work *w,
 	return rc;
 }
 
-int
-counting_run(const struct engine_job *j, const struct engine_work *work,
+/* Lets the server warm up, and counts one part of the case. */
+static int
+count_part(const struct engine_job *j, const struct engine_work *work,
     const struct json *server, struct engine_result *result)
 {
-	struct engine_work warm = *work, fill = *work;
+	struct engine_work warm = *work;
 	struct window window = {.server = server};
 	struct engine_meter meter = {.connected = begin_window,
 	    .begin = ignore_begin,
@@ -209,16 +208,31 @@ counting_run(const struct engine_job *j, const struct engine_work *work,
 
 	warm.requests = WARMUP;
 	warm.seed++;
-	fill.requests += WARMUP;
-	rc = engine_seed(&j->target->e, &fill, j->stop, j->progress, j->arg);
-	if (rc == 0)
-		rc = command_server(server, 'i');
-	if (rc == 0)
-		rc = run_requests(j, &warm, NULL, &dropped);
+	rc = run_requests(j, &warm, NULL, &dropped);
 	engine_result_free(&dropped);
 	if (rc == 0)
 		rc = run_requests(j, work, &meter, result);
 	return rc == 0 ? window.rc : rc;
+}
+
+int
+counting_run(const struct engine_job *j, const struct engine_work *works,
+    const struct json *server, struct engine_result *results)
+{
+	struct engine_work fill;
+	int rc = 0;
+
+	for (size_t i = 0; i < j->nwork && rc == 0; i++) {
+		fill = works[i];
+		fill.requests += WARMUP;
+		rc = engine_seed(
+		    &j->target->e, &fill, j->stop, j->progress, j->arg);
+	}
+	if (rc == 0)
+		rc = command_server(server, 'i');
+	for (size_t i = 0; i < j->nwork && rc == 0; i++)
+		rc = count_part(j, &works[i], server, &results[i]);
+	return rc;
 }
 
 /* --- what was counted --------------------------------------------------- */
@@ -366,16 +380,16 @@ check_events(const struct callgrind *g, const char *path)
 }
 
 static struct json *
-make_profile(const struct bench_case *cas, const struct json *server,
-    double elapsed_s, const struct json *run, const struct callgrind *g)
+make_profile(const char *name, const struct json *server, double elapsed_s,
+    const struct json *run, const struct callgrind *g)
 {
 	struct json *rec = record_new("profile"), *j = json_object();
 	const struct json *which = json_get(run, "run");
 	size_t *place = mem_array(g->nfunctions, sizeof *place);
 
-	json_set_str(rec, "case", cas->id);
+	json_set_str(rec, "case", name);
 	json_set(rec, "subject", json_dup(json_get(run, "subject")));
-	json_set(rec, "config", json_dup(cas->config));
+	json_set(rec, "config", json_dup(json_get(run, "config")));
 	json_set(rec, "run", json_dup(which));
 	json_set_str(j, "exe", json_str(json_path(server, "binary.path")));
 	json_set(rec, "target", j);
@@ -420,21 +434,21 @@ add_key_size(const struct target *t, struct json *metrics)
 {
 	static const char name[] = "bytes_per_key";
 	struct json *memory = json_object();
-	int rc = target_memory(t, true, memory);
+	int rc = target_memory(t, memory);
 
 	json_set(metrics, name, json_dup(json_get(memory, name)));
 	json_free(memory);
 	return rc;
 }
 
-/* The first dump is that of the warm-up. */
+/* Of the two dumps of each part the first is that of its warm-up. */
 int
-counting_report(const struct engine_job *j, double elapsed_s,
-    const struct bench_case *cas, struct json *run, struct json *profiles)
+counting_report(const struct engine_job *j, size_t part, const char *name,
+    double elapsed_s, struct json *run, struct json *profiles)
 {
 	const struct json *server = j->counted;
-	char *path =
-	    mem_printf("%s.2", json_str(json_path(server, "count.dumps")));
+	char *path = mem_printf(
+	    "%s.%zu", json_str(json_path(server, "count.dumps")), 2 * part + 2);
 	struct callgrind g;
 	int rc = callgrind_open(&g, path);
 
@@ -443,7 +457,7 @@ counting_report(const struct engine_job *j, double elapsed_s,
 	if (rc == 0) {
 		json_set(run, "metrics", make_metrics(&g));
 		json_push(
-		    profiles, make_profile(cas, server, elapsed_s, run, &g));
+		    profiles, make_profile(name, server, elapsed_s, run, &g));
 		rc = add_key_size(j->target, json_get(run, "metrics"));
 	}
 	callgrind_free(&g);

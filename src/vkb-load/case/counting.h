@@ -6,6 +6,7 @@
 #ifndef COUNTING_H
 #define COUNTING_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct bench_case;
@@ -15,7 +16,7 @@ struct engine_work;
 struct json;
 
 #define COUNTING_RUNS 2 /* of each case and build; they must agree */
-#define COUNTING_SEED 1 /* of the random numbers of the server */
+#define COUNTING_SEED 1 /* of a server, if the case has no seed */
 
 /* Returns why no server can be counted on this machine, or NULL; caller
  * frees. */
@@ -24,9 +25,9 @@ char *counting_find_obstacle(void);
 /* Returns why a case cannot be counted, or NULL; caller frees. */
 char *counting_refuse(const struct bench_case *);
 
-/* Returns the seconds of CPU time that one count of the case takes, about, as
- * measured with 10,000 and 1,000,000 keys. */
-double counting_cost(const struct json *config);
+/* Returns the seconds of CPU time that one count of a case with this number of
+ * parts takes, about, as measured with 10,000 and 1,000,000 keys. */
+double counting_cost(const struct bench_case *, size_t parts);
 
 /*
  * Makes the work what is counted: one connection, a number of requests. The
@@ -35,19 +36,21 @@ double counting_cost(const struct json *config);
 void counting_adapt(struct engine_work *, uint64_t seed);
 
 /*
- * Fills the server, lets it warm up, and counts. 'server' is its record.
- * Returns 0, or -1 after reporting an error, or -1 silently when the job was
- * stopped; the caller frees the result in any case.
+ * Fills the server for all works of the job, the parts of a mixed case, and
+ * then counts them one after the other, each with a warm-up of its own, with a
+ * result for each. 'server' is its record. Returns 0, or -1 after reporting an
+ * error, or -1 silently when the job was stopped; the caller frees the results
+ * in any case.
  */
 int counting_run(const struct engine_job *, const struct engine_work *,
     const struct json *server, struct engine_result *);
 
 /*
- * Reads what was counted in that time: sets the metrics of the run record, with
- * the bytes per key now, and adds a profile record with the functions. Returns
- * 0, or -1 after reporting an error.
+ * Reads what was counted of a part, a number from 0, with a name: sets the
+ * metrics of its run record, with the bytes per key now, and adds a profile
+ * record with the functions. Returns 0, or -1 after reporting an error.
  */
-int counting_report(const struct engine_job *, double elapsed_s,
-    const struct bench_case *, struct json *run, struct json *profiles);
+int counting_report(const struct engine_job *, size_t part, const char *name,
+    double elapsed_s, struct json *run, struct json *profiles);
 
 #endif

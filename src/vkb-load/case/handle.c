@@ -54,7 +54,8 @@ make_spec(const struct server_handle *l, const struct bench_case *cas)
 		json_set(rec, json_key(m), json_dup(m));
 	json_set(rec, "modules", make_module_list(l, cas));
 	if (l->count) {
-		json_set_num(rec, "count", COUNTING_SEED);
+		json_set_num(rec, "count",
+		    cas->seed >= 0 ? (double)cas->seed : COUNTING_SEED);
 		if (l->context->count_caches)
 			json_set_bool(rec, "count_caches", true);
 		json_set_bool(rec, "unixsocket", true);

@@ -12,8 +12,8 @@
 #include "populate.h"
 #include "probe.h"
 #include "profiles.h"
+#include "provenance.h"
 #include "record.h"
-#include "extserver.h"
 #include "setup.h"
 #include "target.h"
 #include "vkb-load/meter/watch.h"
@@ -30,39 +30,6 @@ measure_fail(struct measure *m, char *why)
 	str_add(&m->error, why ? why : err_last());
 	free(why);
 	return -1;
-}
-
-/* Joins at most n texts of a list with blanks, as the member of an object. */
-static void
-set_joined(struct json *env, const char *key, const struct json *list, size_t n)
-{
-	struct str s = {0};
-
-	for (const struct json *j = json_first(list); j && n--;
-	     j = json_next(j))
-		str_printf(&s, "%s%s", s.len ? " " : "", json_str(j));
-	json_set_str(env, key, s.s);
-	str_free(&s);
-}
-
-static void
-set_env(const struct measure *m, struct json *rec)
-{
-	struct json *env = json_dup(m->context->env);
-	const struct json *each = m->cas->client_cpus_each;
-	size_t n = m->roles.nworks;
-
-	if (n > 1 && json_len(each))
-		set_joined(env, "client_cpus", each, n);
-	else
-		json_set_str(env, "client_cpus", m->cas->client_cpus);
-	if (!m->context->external) {
-		set_joined(env, "server_cpus", m->cas->server_cpus, SIZE_MAX);
-		if (m->cas->no_aslr)
-			json_set_str(env, "aslr", "disabled");
-	} else if (!extserver_local(m->context->external))
-		json_set_bool(env, "remote", true);
-	json_set(rec, "env", env);
 }
 
 /*
@@ -104,7 +71,7 @@ make_record(const struct measure *m, const struct role *role, size_t index,
 	json_set_num(run, "seed", (double)m->roles.works[role->first].seed);
 	json_set(rec, "run", run);
 	json_set(rec, "about", json_dup(json_get(m->cas->record, "about")));
-	set_env(m, rec);
+	provenance_set_env(m, rec);
 	return rec;
 }
 
@@ -135,14 +102,21 @@ measure_profile(struct measure *m)
 void
 measure_count(struct measure *m)
 {
-	struct engine_work *w = &m->roles.works[0];
-	struct json *rec = m->recs[0];
+	struct engine_work *w;
+	long long seed;
 
 	m->counted = true;
 	m->profiled = json_array();
-	counting_adapt(w, choose_seed(m, 0, 0));
-	json_set_bool(rec, "counted", true);
-	json_set_num(json_get(rec, "run"), "seed", (double)w->seed);
+	roles_keep_one_stream(&m->roles);
+	for (size_t i = 0; i < m->roles.n; i++) {
+		w = &m->roles.works[i];
+		seed = m->roles.v[i].seed;
+		counting_adapt(
+		    w, seed >= 0 ? (uint64_t)seed : choose_seed(m, 0, i));
+		json_set_bool(m->recs[i], "counted", true);
+		json_set_num(
+		    json_get(m->recs[i], "run"), "seed", (double)w->seed);
+	}
 }
 
 void
@@ -156,42 +130,6 @@ measure_free(struct measure *m)
 	roles_free(&m->roles);
 	json_free(m->raw);
 	str_free(&m->error);
-}
-
-/*
- * Sets the hash of the first module. A build's module belongs to the subject; a
- * module that a case names does not, since cases of one session may have
- * different ones.
- */
-static void
-set_module(struct measure *m, const struct json *server, struct json *rec)
-{
-	const char *path = json_get_str(m->build, "module");
-	const char *section = path ? "subject" : "env";
-	const struct json *first = json_first(json_get(server, "modules"));
-
-	json_set_str(json_get(rec, section), "module_sha256",
-	    json_get_str(first, "sha256"));
-	json_set_str(json_get(rec, "run"), "module_path", path);
-}
-
-static void
-set_subject(struct measure *m, const struct json *server)
-{
-	const char *sha = json_str(json_path(server, "binary.sha256"));
-	const char *path = json_str(json_path(server, "binary.path"));
-	struct json *s;
-
-	for (size_t i = 0; i < m->roles.n; i++) {
-		s = json_get(m->recs[i], "subject");
-		json_set_str(
-		    s, "server_version", json_get_str(server, "version"));
-		json_set_str(s, "binary_sha256", sha);
-		json_set_str(s, "script_sha256",
-		    json_str(json_path(server, "binary.script_sha256")));
-		json_set_str(json_get(m->recs[i], "run"), "server_path", path);
-		set_module(m, server, m->recs[i]);
-	}
 }
 
 static void
@@ -282,8 +220,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	struct role *role;
 
 	/* If a server of our own has ended, that is reported with its log. */
-	if (target_memory(t, !m->cas->counted, memory) < 0 && rc != 0 &&
-	    m->context->external)
+	if (target_memory(t, memory) < 0 && rc != 0 && m->context->external)
 		measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
@@ -303,18 +240,20 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 static int
 run_count(struct measure *m, const struct target *t, const struct json *server)
 {
-	struct engine_result r = {0};
+	struct engine_result *v = mem_array(m->roles.n, sizeof *v);
 	struct engine_job job = make_job(m, t);
 	int rc;
 
 	job.counted = server;
-	rc = m->engine->run(m->engine->self, &job, &r);
-	if (rc == 0)
-		rc = counting_report(
-		    &job, r.elapsed_s, m->cas, m->recs[0], m->profiled);
+	rc = m->engine->run(m->engine->self, &job, v);
+	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
+		rc = counting_report(&job, i, m->roles.v[i].name,
+		    v[i].elapsed_s, m->recs[i], m->profiled);
 	if (rc != 0 && !m->context->halt)
 		measure_fail(m, NULL);
-	engine_result_free(&r);
+	for (size_t i = 0; i < m->roles.n; i++)
+		engine_result_free(&v[i]);
+	free(v);
 	return rc == 0 ? 0 : -1;
 }
 
@@ -404,7 +343,7 @@ begin_load(struct measure *m, struct server_handle *l, struct target *t)
 {
 	m->context->halt = 0;
 	l->used = true;
-	set_subject(m, l->server);
+	provenance_set_subject(m, l->server);
 	return handle_check_files(l) < 0 || handle_target(l, m->cas, t) < 0
 	    ? measure_fail(m, NULL)
 	    : 0;

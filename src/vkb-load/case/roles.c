@@ -12,17 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns "CASE_write_PART". Caller frees. */
+static char *
+name_part(const char *cas, const struct json *part, bool writes)
+{
+	const char *id = json_get_str(part, "id");
+
+	return mem_printf("%s_%s_%s", cas ? cas : "mixed",
+	    writes ? "write" : "read", id ? id : "unknown");
+}
+
 /* Turns the config of a mixed case into that of one of its parts. */
 static void
-set_part_config(struct json *c, const struct json *part, const char *side)
+set_part_config(struct json *c, const struct json *part, bool writes)
 {
-	const char *test = json_get_str(c, "test_id");
-	const char *id = json_get_str(part, "id");
-	bool writes = strcmp(side, "writes") == 0;
-	char *name;
+	char *name = name_part(json_get_str(c, "test_id"), part, writes);
 
-	name = mem_printf("%s_%s_%s", test ? test : "mixed",
-	    writes ? "write" : "read", id ? id : "unknown");
 	json_set_str(c, "test_id", name);
 	free(name);
 	json_set_str(c, "test_phase", writes ? "mixed_write" : "mixed_read");
@@ -41,26 +46,28 @@ set_part_config(struct json *c, const struct json *part, const char *side)
 }
 
 static void
-add_role(struct roles *r, struct json *config, long long seed)
+add_role(struct roles *r, struct json *config, char *name, long long seed)
 {
 	struct role *role = &r->v[r->n++];
 
-	*role = (struct role){.config = config, .seed = seed};
+	*role = (struct role){.config = config, .name = name, .seed = seed};
 	bench_case_fill_load(&role->load, config);
 }
 
 static void
-add_parts(struct roles *r, const struct json *config, const char *side)
+add_parts(struct roles *r, const struct bench_case *cas, const char *side)
 {
-	const struct json *part = json_first(json_get(config, side));
+	const struct json *part = json_first(json_get(cas->config, side));
+	bool writes = strcmp(side, "writes") == 0;
 	struct json *c;
 
 	for (; part; part = json_next(part)) {
-		c = json_dup(config);
+		c = json_dup(cas->config);
 		json_del(c, "writes");
 		json_del(c, "reads");
-		set_part_config(c, part, side);
-		add_role(r, c, (long long)json_get_num(part, "seed", -1));
+		set_part_config(c, part, writes);
+		add_role(r, c, name_part(cas->id, part, writes),
+		    (long long)json_get_num(part, "seed", -1));
 	}
 }
 
@@ -171,10 +178,10 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 	*r = (struct roles){0};
 	most = json_len(json_get(c, "writes")) + json_len(json_get(c, "reads"));
 	r->v = mem_array(most + 1, sizeof *r->v);
-	add_parts(r, c, "writes");
-	add_parts(r, c, "reads");
+	add_parts(r, cas, "writes");
+	add_parts(r, cas, "reads");
 	if (!most)
-		add_role(r, json_dup(c), -1);
+		add_role(r, json_dup(c), mem_str(cas->id ? cas->id : ""), -1);
 	set_common_duration(r);
 	for (size_t i = 0; i < r->n; i++) {
 		r->v[i].first = r->nworks;
@@ -206,10 +213,23 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 }
 
 void
+roles_keep_one_stream(struct roles *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		r->works[i] = r->works[r->v[i].first];
+		r->v[i].first = i;
+		r->v[i].n = 1;
+	}
+	r->nworks = r->n;
+}
+
+void
 roles_free(struct roles *r)
 {
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		json_free(r->v[i].config);
+		free(r->v[i].name);
+	}
 	free(r->v);
 	free(r->works);
 	free(r->data);

@@ -17,6 +17,7 @@ struct json;
 
 struct role {
 	struct json *config;    /* of its record */
+	char *name;             /* of the case, with that of the role */
 	struct bench_load load; /* the same; borrows from it */
 	long long seed;         /* from the case, or -1 */
 	size_t first, n;        /* its streams */
@@ -40,6 +41,9 @@ struct roles {
 void roles_make(
     struct roles *, const struct bench_case *, uint64_t seed, double timeout_s);
 void roles_free(struct roles *);
+
+/* Drops all streams of each role but its first. */
+void roles_keep_one_stream(struct roles *);
 
 /* Returns the *n streams of the warm-up; the caller frees them with free(). */
 struct engine_work *roles_warmup(const struct roles *, size_t *n);

@@ -161,7 +161,7 @@ add_memory(const struct target *t, size_t i, struct client *c, void *memory)
 }
 
 int
-target_memory(const struct target *t, bool bytes_per_key, struct json *metrics)
+target_memory(const struct target *t, struct json *metrics)
 {
 	struct memory m = {0};
 
@@ -170,7 +170,7 @@ target_memory(const struct target *t, bool bytes_per_key, struct json *metrics)
 	json_set_num(metrics, "used_memory_bytes", m.used);
 	json_set_num(metrics, "used_memory_peak_bytes", m.peak);
 	json_set_num(metrics, "mem_fragmentation_ratio", m.resident / m.used);
-	if (bytes_per_key && m.dataset > 0 && m.keys >= MANY_KEYS)
+	if (m.dataset > 0 && m.keys >= MANY_KEYS)
 		json_set_num(metrics, "bytes_per_key", m.dataset / m.keys);
 	return 0;
 }

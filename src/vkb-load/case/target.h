@@ -46,11 +46,10 @@ int target_each(const struct target *,
 double target_count_keys(const char *info, double *databases, size_t n);
 
 /*
- * Adds the memory of all primaries by INFO to the metrics; bytes_per_key only
- * if wanted, and from 1,000 keys on. Returns 0, or -1 after reporting that a
- * primary did not answer; then nothing is set.
+ * Adds the memory of all primaries by INFO to the metrics; bytes_per_key
+ * from 1,000 keys on. Returns 0, or -1 after reporting that a primary did not
+ * answer; then nothing is set.
  */
-int target_memory(
-    const struct target *, bool bytes_per_key, struct json *metrics);
+int target_memory(const struct target *, struct json *metrics);
 
 #endif

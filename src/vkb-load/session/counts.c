@@ -13,6 +13,7 @@
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
+#include "vkb-load/case/roles.h"
 #include "vkb-load/plan/builds.h"
 
 #include <math.h>
@@ -130,39 +131,49 @@ struct counted {
 	struct case_runner *runner;
 	const struct bench_case *cas;
 	struct turn turn;
-	bool demanded; /* its failure is one of the session */
-	double before; /* instructions of the first server; NAN: not known */
+	bool demanded;  /* its failure is one of the session */
+	double *before; /* instructions of each part on the first server; NAN:
+			 * not known */
 };
+
+static int
+write_all(struct case_runner *r, struct json **v, size_t n)
+{
+	if (r->machine && results_write(r->schedule->results, r->machine) < 0)
+		return -1;
+	r->machine = NULL; /* written once */
+	return results_write_all(r->schedule->results, v, n);
+}
 
 static int
 write_records(
     struct counted *c, struct server_handle *l, struct measure *m, int rc)
 {
 	struct case_runner *r = c->runner;
-	struct results *to = r->schedule->results;
-	struct json *rec = m->recs[0];
 	const char *log;
 
-	json_set_str(rec, "status", rc < 0 ? "failed" : "ok");
+	for (size_t i = 0; i < m->roles.n; i++)
+		json_set_str(m->recs[i], "status", rc < 0 ? "failed" : "ok");
 	if (rc < 0) {
 		log = logs_keep(l->logs);
-		json_set_str(rec, "error",
-		    m->error.len ? m->error.s : "the run was interrupted");
+		for (size_t i = 0; i < m->roles.n; i++)
+			json_set_str(m->recs[i], "error",
+			    m->error.len ? m->error.s
+					 : "the run was interrupted");
 		err_say("%s: not counted: %s%s%s%s", c->cas->id,
-		    json_get_str(rec, "error"),
+		    json_get_str(m->recs[0], "error"),
 		    log ? "; the log of its server is kept in '" : "",
 		    log ? log : "", log ? "'" : "");
 	}
 	statusline_clear();
-	if (r->machine && results_write(to, r->machine) < 0)
-		return -1;
-	r->machine = NULL; /* written once */
 	if (rc < 0 && !c->demanded)
-		return 0;
-	if (results_write(to, rec) < 0)
+		return write_all(r, NULL, 0);
+	if (write_all(r, m->recs, m->roles.n) < 0)
 		return -1;
-	if (rc == 0 && c->turn.index == 1)
-		return results_write(to, json_first(m->profiled));
+	for (struct json *j = json_first(m->profiled);
+	     j && rc == 0 && c->turn.index == 1; j = json_next(j))
+		if (results_write(r->schedule->results, j) < 0)
+			return -1;
 	return 0;
 }
 
@@ -170,14 +181,17 @@ write_records(
 static void
 compare_servers(struct counted *c, const struct measure *m)
 {
-	double now = json_num(
-	    json_path(m->recs[0], "metrics.instructions_per_req"), NAN);
+	double now;
 
-	if (!isnan(c->before) && now != c->before)
-		err_say("%s: its instructions are not exact: %.4f and %.4f per "
-			"request on two fresh servers",
-		    c->cas->id, c->before, now);
-	c->before = now;
+	for (size_t i = 0; i < m->roles.n; i++) {
+		now = json_num(
+		    json_path(m->recs[i], "metrics.instructions_per_req"), NAN);
+		if (!isnan(c->before[i]) && now != c->before[i])
+			err_say("%s: its instructions are not exact: %.4f and "
+				"%.4f per request on two fresh servers",
+			    m->roles.v[i].name, c->before[i], now);
+		c->before[i] = now;
+	}
 }
 
 /* Returns 0; 1 if the run failed; -1 as counts_run. */
@@ -207,13 +221,18 @@ run_once(struct counted *c)
 	return written < 0 ? -1 : rc < 0;
 }
 
+/* Are all parts of the case counted? */
 static bool
-is_finished(const struct schedule *a, const struct bench_case *c,
-    const struct turn *turn)
+is_finished(const struct schedule *a, size_t cas, const struct turn *turn)
 {
-	return results_find(a->results,
-		   json_get(a->builds->v[turn->build], "subject"), c->config,
-		   turn->index, true) != NULL;
+	const struct roles *r = &a->roles[cas];
+
+	for (size_t i = 0; i < r->n; i++)
+		if (!results_find(a->results,
+			json_get(a->builds->v[turn->build], "subject"),
+			r->v[i].config, turn->index, true))
+			return false;
+	return true;
 }
 
 void
@@ -232,9 +251,9 @@ counts_announce(const struct schedule *a)
 			continue;
 		for (t.build = 0; t.build < a->builds->n; t.build++)
 			for (t.index = 1; t.index <= COUNTING_RUNS; t.index++) {
-				if (is_finished(a, c, &t))
+				if (is_finished(a, i, &t))
 					continue;
-				cost_s += counting_cost(c->config);
+				cost_s += counting_cost(c, a->roles[i].n);
 				n++;
 			}
 		cases += n > before;
@@ -248,15 +267,20 @@ counts_announce(const struct schedule *a)
 }
 
 static int
-count_case(struct counted *c, bool verbose, size_t *failed)
+count_case(struct counted *c, size_t cas, bool verbose, size_t *failed)
 {
-	char *who = schedule_format_build(c->runner->schedule, &c->turn);
+	const struct schedule *a = c->runner->schedule;
+	char *who = schedule_format_build(a, &c->turn);
+	size_t n = a->roles[cas].n;
 	int rc = 0;
 
-	c->before = NAN;
+	c->cas = &a->cases[cas];
+	c->before = mem_array(n, sizeof *c->before);
+	for (size_t i = 0; i < n; i++)
+		c->before[i] = NAN;
 	for (c->turn.index = 1; c->turn.index <= COUNTING_RUNS && rc >= 0;
 	     c->turn.index++) {
-		if (is_finished(c->runner->schedule, c->cas, &c->turn))
+		if (is_finished(a, cas, &c->turn))
 			continue;
 		if (verbose)
 			err_say("%s%s count %zu of %d", c->cas->id, who,
@@ -266,6 +290,7 @@ count_case(struct counted *c, bool verbose, size_t *failed)
 		if (rc > 0 && !c->demanded)
 			break;
 	}
+	free(c->before);
 	free(who);
 	return rc < 0 ? -1 : 0;
 }
@@ -278,14 +303,13 @@ counts_run(const struct counts_opts *o, struct case_runner *r, bool verbose,
 	struct counted c = {.runner = r};
 
 	for (size_t i = 0; i < a->ncases; i++) {
-		c.cas = &a->cases[i];
-		if (!c.cas->counted)
+		if (!a->cases[i].counted)
 			continue;
-		c.demanded = is_demanded(o, c.cas);
+		c.demanded = is_demanded(o, &a->cases[i]);
 		for (c.turn.build = 0; c.turn.build < a->builds->n;
 		     c.turn.build++)
 			if (*r->context.stop ||
-			    count_case(&c, verbose, failed) < 0)
+			    count_case(&c, i, verbose, failed) < 0)
 				return -1;
 	}
 	return 0;
