@@ -71,7 +71,7 @@ struct overall { /* geometric mean over the cases, of one metric */
 	char *name;
 	size_t cases;
 	double ratio, lo, hi;
-	double lo_runs, hi_runs; /* interval by resampling the runs; NAN */
+	double lo_runs, hi_runs; /* interval of these cases; NAN */
 };
 
 struct lapse { /* a rule or waiver of the policy without effect */
