@@ -135,6 +135,8 @@ decide_row(struct row *row, double level)
 		/* Runs help; those of adaptive sessions end by precision. */
 		if (!row->sessions[0] && !row->common && !row->looked)
 			row->needed = needs_runs(f, row->margin, level);
+		if (!row->sessions[0] && !row->common && !row->looked)
+			row->rounds = needs_rounds(f, row->margin, level);
 		row->visible = needs_change(
 		    row->has_rest ? &row->rest : f, row->margin, level);
 	}

@@ -45,6 +45,7 @@ struct row {
 	enum verdict verdict;
 	bool certain;
 	size_t needed;  /* runs per side (rounds); 0: not known */
+	size_t rounds;  /* in turns, of autocorrelated runs; 0: as 'needed' */
 	double visible; /* smallest relative change it can show; NAN */
 	double minutes; /* for the missing runs; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */

@@ -493,8 +493,12 @@ follow_sentence(const struct cell *c, const struct row *row, struct cell *to)
 	}
 	to->change = row->facts.ratio - 1;
 	to->n = (int)row->needed;
-	return row->needed > 0 && row->needed <= MOST_NEEDED &&
-	    beyond == (c->sentence == SETTLES);
+	if (c->sentence >= TURNS) {
+		to->layout = ROUNDS;
+		to->n = (int)row->rounds;
+	}
+	return to->n > 0 && to->n <= MOST_NEEDED &&
+	    beyond == (c->sentence == SETTLES || c->sentence == TURNS);
 }
 
 static bool
@@ -506,7 +510,7 @@ has_come_true(const struct cell *c, const struct cell *to, struct drawn *all)
 	judge_drawn(to, all, &j);
 	v = find_row(&j.report)->verdict;
 	free_judged(&j);
-	if (c->sentence == EQUALIZES)
+	if (c->sentence == EQUALIZES || c->sentence == TURNS_EQUAL)
 		return v == VERDICT_EQUIVALENT;
 	return v == (to->change < 0 ? VERDICT_REGRESSION : VERDICT_IMPROVEMENT);
 }

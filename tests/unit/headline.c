@@ -162,6 +162,27 @@ advice(void)
 	    "No slowdown shown; 1 of 2 results is unclear; this machine is "
 	    "too noisy to tell for 1 result",
 	    "one of two");
+	rows[0].needed = rows[1].needed = 0;
+	rows[0].facts.serial = .4;
+	say(&c,
+	    "No slowdown shown; 1 of 2 results is unclear; neighbouring "
+	    "runs resemble each other, so more runs show little; measure both "
+	    "sides in "
+	    "turns (vkb-ab)",
+	    "autocorrelated runs, of which nothing more is known");
+	rows[0].rounds = 9;
+	rows[1].facts.serial = .4;
+	rows[1].rounds = 12;
+	rows[1].verdict = VERDICT_LIKELY_REGRESSION;
+	rows[3].facts.serial = .4;
+	rows[3].verdict = VERDICT_EQUIVALENT;
+	rows[3].rounds = 99;
+	say(&c,
+	    "Likely worse: SET p50_latency_ms 1.00x +0.0%; neighbouring "
+	    "runs resemble each other, so more runs show little; measure both "
+	    "sides in "
+	    "turns (vkb-ab; about 12 rounds would decide 2 results)",
+	    "the most rounds of the results that are unclear or likely");
 }
 
 int
