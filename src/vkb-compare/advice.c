@@ -159,7 +159,7 @@ report_advice(struct str *s, const struct comparison *c)
 		if (!isnan(n.minutes))
 			str_printf(
 			    s, " (about %s)", num_seconds(buf, 60 * n.minutes));
-		str_printf(s, " would settle %zu result%s", n.rows,
+		str_printf(s, " would decide %zu result%s", n.rows,
 		    num_plural(n.rows));
 	}
 	add_turns(s, &n);
