@@ -35,5 +35,6 @@ cells 100 'needs: rounds n=5 cv 2%' 2
 cells 100 'needs: apart n=6' 4
 test_match '^needs: apart n=6 AR .5 cv 2%, equivalent .* -$' .out \
   'no runs are promised to show equivalence of autocorrelated runs'
+cells 60 'turns: apart n=1' 6
 test_status 2 'a number of reports below one' "$VKB_BUILD/bench/verdicts" -n 0
 test_done

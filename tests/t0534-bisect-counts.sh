@@ -129,6 +129,9 @@ test_absent 'its runs fail' half/verdicts 'and the commit has no verdict'
 test_status 2 'a metric that is not counted' bisect m rps c7 c8
 test_match "option '--metric': 'rps' is not counted; counted are instructions_per_req," .err \
   'is refused with the reason'
+test_status 2 'a metric without a name' \
+  vkb-bisect -C repo --results m --metric= c7 c8 -- cfg.json
+test_match "option '--metric' has no name of a metric" .err 'the error says that the name is missing'
 test_status 2 'a misspelt metric' bisect m instruction_per_req c7 c8
 test_result "$([ ! -e m ]; echo $?)" 'nothing was built for it'
 test_status 2 'two names of the metric' \

@@ -262,7 +262,7 @@ vkb-report -o noisy.html noisy
 test_match 'This machine is too noisy to tell for 1 result: more than ten times as many runs would be needed' \
   noisy.html 'a row that no number of runs makes clear'
 test_absent '5083|any number of runs' noisy.html \
-  'no number of runs is given for a row that none would settle'
+  'no number of runs is given for a row that none would decide'
 
 # --- scaling
 

@@ -255,6 +255,12 @@ SET|3|10|worse
 SET|3|10|worse
 it'\''s|3|10|as before
 it'\''s|3|10|as before' "$(cat got)" 'changes: the newest commit'
+sql "UPDATE vkb_changes SET record = (record::jsonb ||
+  '{\"kind\":\"trend\",\"trend\":{\"direction\":\"regression\"}}') WHERE record->>'kind' = 'regression'"
+test_same '1' "$(titled 'Regressions that stand')" 'changes: a trend for the worse is a regression'
+titled 'Change points' | awk -F '|' '$2 == "slow regression" && $3 == "rps" {
+  printf "%s|%s\n", $4, int($5 * 100 - .5) / 100 }' | sort -u >got
+test_same "$(cat want)" "$(cat got)" 'changes: a trend is called slow'
 dashboard=module
 test_same 'worse worse worse worse' \
   "$(titled 'The newest commit against those before: $metric' | sed 's/.*|//' | xargs)" \

@@ -18,6 +18,10 @@ struct plan {
 	double t_df;  /* of the quantile of the test */
 };
 
+/* Plans a test with so many runs on each side, or rounds. */
+typedef struct plan plan_test(
+    const struct verdict_facts *, double n, double level);
+
 /* The smallest p of a rank test of so many runs on each side. */
 static double
 find_least_p(bool paired, const double n[2])
@@ -60,6 +64,38 @@ plan_runs(const struct verdict_facts *f, double least, double level)
 	e.t_df = e.df;
 	if (f->assumed_se)
 		e.df = e.known = INFINITY;
+	return e;
+}
+
+/* Returns how many independent runs a side of autocorrelated runs is worth:
+ * n / f of serial.h, whose f makes the variance 'wider'. */
+static double
+count_independent(const struct verdict_facts *f)
+{
+	double n = 2 / (1 / (double)f->m + 1 / (double)f->n);
+	double wider = (f->wider[0] + f->wider[1]) / 2;
+
+	return (n - 1 + wider) / wider;
+}
+
+/*
+ * With n rounds in which both sides are measured one after the other, where the
+ * present runs are autocorrelated: what neighbours have in common, as r says,
+ * cancels in each round. The rounds themselves count as independent.
+ */
+static struct plan
+plan_rounds(const struct verdict_facts *f, double n, double level)
+{
+	double var = f->se * f->se * count_independent(f) * (1 - f->serial);
+	struct plan e = {.se = sqrt(var / n),
+	    .df = n - 1 + fmax(0, f->prior.df),
+	    .known = INFINITY};
+
+	if (exp2(1 - n) <= level / 2) {
+		e.df = n - 1;
+		e.se *= 1.02 + .2 * sqrt(exp2(1 - n) / level);
+	}
+	e.t_df = e.df;
 	return e;
 }
 
@@ -111,21 +147,45 @@ find_equivalence_power(struct plan e, double change, double margin)
  * counts for more, by a factor that simulations confirm.
  */
 static bool
-are_enough(const struct verdict_facts *f, double n, double margin, double level)
+are_enough(const struct verdict_facts *f, plan_test *plan, double n,
+    double margin, double level)
 {
 	double change = fabs(log(f->ratio));
 	bool beyond = change > -log1p(-margin);
-	struct plan e = plan_runs(f, n, beyond ? level : .10);
+	struct plan e = plan(f, n, beyond ? level : .10);
 
 	e.known *= 1.8;
 	return beyond ? find_shown_change(e, margin, level) <= change
 		      : find_equivalence_power(e, change, margin) >= POWER;
 }
 
+/* Returns the least number above 'lo' that is enough; 0: MOST and more. */
+static size_t
+find_least(const struct verdict_facts *f, plan_test *plan, double lo,
+    double margin, double level)
+{
+	double hi;
+
+	for (hi = lo + 1; !are_enough(f, plan, hi, margin, level); hi *= 2) {
+		if (hi >= MOST)
+			return 0;
+		lo = hi;
+	}
+	while (hi - lo > 1) {
+		double n = floor((lo + hi) / 2);
+
+		if (are_enough(f, plan, n, margin, level))
+			hi = n;
+		else
+			lo = n;
+	}
+	return (size_t)hi;
+}
+
 size_t
 needs_runs(const struct verdict_facts *f, double margin, double level)
 {
-	double lo = (double)(f->m < f->n ? f->m : f->n), hi;
+	double lo = (double)(f->m < f->n ? f->m : f->n);
 
 	if (!(level > 0))
 		return 0;
@@ -137,20 +197,16 @@ needs_runs(const struct verdict_facts *f, double margin, double level)
 	/* Simulations do not confirm it for autocorrelated runs. */
 	if (!(f->se > 0) || f->serial > 0)
 		return 0;
-	for (hi = lo + 1; !are_enough(f, hi, margin, level); hi *= 2) {
-		if (hi >= MOST)
-			return 0;
-		lo = hi;
-	}
-	while (hi - lo > 1) {
-		double n = floor((lo + hi) / 2);
+	return find_least(f, plan_runs, lo, margin, level);
+}
 
-		if (are_enough(f, n, margin, level))
-			hi = n;
-		else
-			lo = n;
-	}
-	return (size_t)hi;
+size_t
+needs_rounds(const struct verdict_facts *f, double margin, double level)
+{
+	if (!(level > 0) || !(f->se > 0) || !(f->serial > 0) ||
+	    count_independent(f) < VERDICT_RUNS)
+		return 0;
+	return find_least(f, plan_rounds, VERDICT_RUNS - 1, margin, level);
 }
 
 static double

@@ -27,6 +27,12 @@ struct verdict_facts;
  */
 size_t needs_runs(const struct verdict_facts *, double margin, double level);
 
+/* Returns how many rounds, in which both sides are measured one after the
+ * other, settle a row of autocorrelated runs as needs_runs says; 0: runs are
+ * not autocorrelated, or are worth fewer than 4 independent ones, which hides
+ * their noise, or a million and more. */
+size_t needs_rounds(const struct verdict_facts *, double margin, double level);
+
 /* Returns the smallest relative change, at least the margin, that these runs
  * find with power .8 by a p below 'level', as a fraction; NAN: unknown, as for
  * fewer than 8 autocorrelated runs. */

@@ -186,7 +186,9 @@ static const struct record_key delta_keys[] = {
 	"one of these, equivalent, inconclusive, insufficient"},
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
     {"visible", N, false, "smallest relative change that these runs detect"},
-    {"needed", O, false, "runs (and minutes) that would decide it"},
+    {"needed", O, false,
+	"runs a side (and minutes) that would decide it; rounds in turns, of "
+	"autocorrelated runs"},
     {"waiver", O, false, "why the change is waived: rule, reason, expires"},
     {"notes", A, false, "texts"},
     {"together", S, false, "what count and time of the case say together"},

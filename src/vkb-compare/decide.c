@@ -1,5 +1,4 @@
 #include "decide.h"
-#include "bootstrap.h"
 #include "infer.h"
 #include "json.h"
 #include "judge.h"
@@ -7,6 +6,7 @@
 #include "needs.h"
 #include "part.h"
 #include "stats.h"
+#include "tdist.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,6 +135,8 @@ decide_row(struct row *row, double level)
 		/* Runs help; those of adaptive sessions end by precision. */
 		if (!row->sessions[0] && !row->common && !row->looked)
 			row->needed = needs_runs(f, row->margin, level);
+		if (!row->sessions[0] && !row->common && !row->looked)
+			row->rounds = needs_rounds(f, row->margin, level);
 		row->visible = needs_change(
 		    row->has_rest ? &row->rest : f, row->margin, level);
 	}
@@ -142,10 +144,6 @@ decide_row(struct row *row, double level)
 		row->minutes = (double)(row->needed - have) *
 		    expect_seconds(row->pair) / 60;
 }
-
-/* Resampling more than these takes seconds. */
-#define CASES 20
-#define RUNS 10000 /* of both sides of all cases */
 
 static struct overall *
 start_overall(struct comparison *c, const char *name)
@@ -159,57 +157,72 @@ start_overall(struct comparison *c, const char *name)
 	return &c->overall[c->noverall++];
 }
 
-/*
- * Sets the interval of the mean over these cases by resampling their runs, if
- * all have enough and there are not too many; else it is NAN.
+/* Returns the variance of the row's estimate, as a logarithm, and its degrees
+ * of freedom, by the interval of the row; df 0: it has no noise that is known.
  */
-static void
-resample_runs(struct overall *o, const struct row *rows, size_t n, bool apart)
+static struct moderate
+measure_error(const struct row *row)
 {
-	struct bootstrap_pair v[CASES] = {{0}};
-	struct bootstrap b;
-	double *sorted[2 * CASES];
-	size_t k = 0, runs = 0;
+	const struct verdict_facts *f = &row->facts;
+	double wide = log(f->hi95 / f->lo95) / 2;
 
-	o->lo_runs = o->hi_runs = NAN;
-	if (o->cases > CASES || apart) /* no interval of one session holds */
-		return;
-	for (size_t i = 0; i < n && k < o->cases; i++) {
-		const struct sample *s = rows[i].used;
-		double **x = &sorted[2 * k];
-		bool paired = rows[i].facts.paired;
-
-		if (strcmp(rows[i].name, o->name) != 0 ||
-		    !(rows[i].facts.ratio > 0))
-			continue;
-		for (size_t j = 0; j < 2; j++) {
-			x[j] = mem_array(s[j].n + 1, sizeof *x[j]);
-			memcpy(x[j], s[j].v, s[j].n * sizeof *x[j]);
-			if (!paired)
-				stats_sort(x[j], s[j].n);
-		}
-		v[k++] = (struct bootstrap_pair){
-		    x[0], x[1], s[0].n, s[1].n, paired && s[0].n == s[1].n};
-		runs += s[0].n + s[1].n;
-	}
-	if (runs <= RUNS && bootstrap_geomean(o->name, v, k, .95, &b) == 0) {
-		o->lo_runs = b.lo;
-		o->hi_runs = b.hi;
-	}
-	for (size_t i = 0; i < 2 * k; i++)
-		free(sorted[i]);
+	if (!(wide > 0 && isfinite(wide) && f->df > 0))
+		return (struct moderate){NAN, 0};
+	wide /= tdist_quantile(1 - JUDGE_ALPHA / 2, f->df);
+	return (struct moderate){wide * wide, f->df};
 }
 
-/* Has no case more than one run on each side? Then differences between cases
- * cannot be told from noise. */
-static bool
-has_single_runs(const struct comparison *c, const char *name)
+/*
+ * Sets the interval of the mean over exactly these cases by the intervals of
+ * their rows. Errors of different cases are independent; the degrees of freedom
+ * of their sum are those of Satterthwaite, Biometrics Bull. 2 (1946). They are
+ * NAN if a row has no noise that is known.
+ */
+static void
+add_errors(struct overall *o, const struct row *rows, size_t n)
 {
-	for (size_t i = 0; i < c->nrows; i++)
-		if (strcmp(c->rows[i].name, name) == 0 &&
-		    c->rows[i].facts.m > 1 && c->rows[i].facts.n > 1)
+	struct moderate sum = {0, INFINITY};
+	double k = (double)o->cases, wide;
+
+	for (size_t i = 0; i < n; i++) {
+		struct moderate e;
+
+		if (rows[i].common || strcmp(rows[i].name, o->name) != 0 ||
+		    !(rows[i].facts.ratio > 0))
+			continue;
+		e = measure_error(&rows[i]);
+		if (!(e.df > 0))
+			return;
+		sum = moderate_add(sum, e);
+	}
+	if (!(sum.var > 0))
+		return;
+	wide = sqrt(sum.var) / k * tdist_quantile(1 - JUDGE_ALPHA / 2, sum.df);
+	o->lo_runs = o->ratio * exp(-wide);
+	o->hi_runs = o->ratio * exp(wide);
+}
+
+/*
+ * Has the mean over the cases of this metric an interval? Not if no case has
+ * more than one run on each side: then differences between cases cannot be told
+ * from noise. Neither if the sides share no session, or other programs ran
+ * beside one of them: that moves all cases together.
+ */
+static bool
+has_intervals(const struct comparison *c, const char *name)
+{
+	bool several = false;
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct verdict_facts *f = &c->rows[i].facts;
+
+		if (strcmp(c->rows[i].name, name) != 0)
+			continue;
+		if (f->assumed_se)
 			return false;
-	return true;
+		several = several || (f->m > 1 && f->n > 1);
+	}
+	return several && !c->sessions[0];
 }
 
 static void
@@ -230,9 +243,11 @@ add_overall(struct comparison *c)
 		if (!o)
 			continue;
 		o->ratio = stats_geomean(ratios, o->cases, .95, &o->lo, &o->hi);
-		if (has_single_runs(c, o->name) || c->sessions[0])
+		o->lo_runs = o->hi_runs = NAN;
+		if (has_intervals(c, o->name))
+			add_errors(o, c->rows, c->nrows);
+		else
 			o->lo = o->hi = NAN;
-		resample_runs(o, c->rows, c->nrows, c->sessions[0] > 0);
 	}
 	free(ratios);
 }

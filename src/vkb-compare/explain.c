@@ -1,3 +1,4 @@
+#include "busy.h"
 #include "err.h"
 #include "judge.h"
 #include "num.h"
@@ -9,6 +10,8 @@
 #include <string.h>
 
 enum { SHOWN = 12 }; /* values of a side */
+
+#define NOTABLE 2. /* percent of the CPU time that other programs use */
 
 static bool
 is_explained(const struct row *r, const char *name)
@@ -134,6 +137,29 @@ explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 	str_add(s, "\n");
 }
 
+/* The CPU time of other programs, where it is known and notable. */
+static void
+explain_others(struct str *s, const struct row *r)
+{
+	const double *busy = r->pair->busy;
+
+	if (!(busy[0] >= NOTABLE || busy[1] >= NOTABLE) || r->exact)
+		return;
+	str_add(s, "  others     other programs used ");
+	for (size_t j = 0; j < 2; j++) {
+		str_add(s, j ? " and " : "");
+		if (isnan(busy[j]))
+			str_add(s, "an unknown share");
+		else
+			str_printf(s, "%.0f%%", busy[j]);
+		str_printf(s, "%s beside the %s", j ? "" : " of the CPUs",
+		    j ? "contender" : "baseline");
+	}
+	if (busy_noise(r).var > 0)
+		str_add(s, "; part of the interval");
+	str_addc(s, '\n');
+}
+
 static void
 explain_p(struct str *s, const struct comparison *c, const struct row *r)
 {
@@ -160,6 +186,7 @@ explain_row(struct str *s, const struct comparison *c, const struct row *r)
 	str_printf(s, "%s\n", r->gate ? "" : " (shown, not judged)");
 	explain_runs(s, r);
 	explain_sessions(s, c, r);
+	explain_others(s, r);
 	str_add(s, "  change     ");
 	explain_change(s, &r->facts);
 	str_add(s, "\n");

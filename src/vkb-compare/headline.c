@@ -1,6 +1,4 @@
 #include "report.h"
-#include "apart.h"
-#include "busy.h"
 #include "intern.h"
 #include "json.h"
 #include "markup.h"
@@ -14,14 +12,6 @@
 #include <string.h>
 
 enum { LONGEST = 100 }; /* bytes of a name */
-
-/* What the unclear rows need. */
-struct next {
-	size_t rows, hopeless;
-	size_t more; /* runs per side, or rounds */
-	bool unpaired;
-	double minutes; /* NAN: not known */
-};
 
 /* Cases of which the headline told what their counts and times say together,
  * one for each verdict at most. */
@@ -178,124 +168,6 @@ add_changes(struct str *s, const struct comparison *c)
 		    kinds[i].word, kinds[i].plural);
 	add_change_phrase(s, c, VERDICT_REGRESSION, true, &t,
 	    "worse, but waived", "regressions");
-}
-
-/* Sums what the unclear rows need. All rows of a case share its runs, so the
- * row that needs most minutes counts for the case. */
-static struct next
-plan_more_runs(const struct comparison *c)
-{
-	struct next n = {0};
-	const struct pairing *pair = NULL;
-	double longest = 0;
-
-	for (size_t i = 0; i < c->nrows; i++) {
-		const struct row *r = &c->rows[i];
-		const struct verdict_facts *f = &r->facts;
-		size_t have = f->m < f->n ? f->m : f->n;
-
-		if (!report_is_judged(r) ||
-		    (r->verdict != VERDICT_INCONCLUSIVE &&
-			r->verdict != VERDICT_INSUFFICIENT &&
-			!verdict_is_likely(r->verdict)))
-			continue;
-		if (report_is_hopeless(r))
-			n.hopeless++;
-		if (report_is_hopeless(r) || r->needed <= have)
-			continue;
-		n.rows++;
-		n.unpaired |= !f->paired;
-		if (r->needed - have > n.more)
-			n.more = r->needed - have;
-		if (r->pair != pair) {
-			n.minutes += longest;
-			longest = 0;
-			pair = r->pair;
-		}
-		if (!(r->minutes <= longest)) /* NAN stays */
-			longest = r->minutes;
-	}
-	n.minutes += longest;
-	return n;
-}
-
-/* More runs do not show what sessions differ by. */
-static void
-add_sessions(struct str *s, const struct comparison *c)
-{
-	double visible = NAN;
-
-	if (!c->session_from && c->sessions[0] < APART_SESSIONS)
-		str_printf(s,
-		    "%smeasured in different sessions; vkb-ab and vkb-load "
-		    "--again measure both sides in turns",
-		    s->len ? "; " : "");
-	for (size_t i = 0; i < c->nrows; i++)
-		if (c->session_from && c->rows[i].common &&
-		    c->rows[i].verdict != VERDICT_REGRESSION &&
-		    fabs(c->rows[i].facts.ratio - 1) > c->rows[i].margin) {
-			str_printf(
-			    s, "%sall cases moved by ", s->len ? "; " : "");
-			str_printf(s,
-			    "%+.1f%% [%+.1f, %+.1f] together, which may be the "
-			    "machine",
-			    100 * (c->rows[i].facts.ratio - 1),
-			    100 * (c->rows[i].facts.lo95 - 1),
-			    100 * (c->rows[i].facts.hi95 - 1));
-		}
-	for (size_t i = 0; i < c->nrows; i++)
-		if (c->rows[i].common ||
-		    (c->rows[i].primary && !c->rows[i].has_rest))
-			visible = fmax(visible, c->rows[i].visible);
-	if (!c->session_from)
-		return;
-	str_printf(s, "%smeasured in different sessions, ", s->len ? "; " : "");
-	report_sessions(s, c->session_sd, c->session_from);
-	if (!isnan(visible))
-		str_printf(s,
-		    ", so changes below about %.0f%% cannot be told from the "
-		    "machine",
-		    100 * visible);
-	str_add(s, "; vkb-ab and vkb-load --again measure both sides in turns");
-}
-
-static void
-add_busy(struct str *s, const struct comparison *c)
-{
-	double percent[2];
-
-	if (busy_find(c, percent))
-		str_printf(s,
-		    "; other programs used %.0f%% of the CPUs beside the "
-		    "baseline and %.0f%% beside the contender",
-		    percent[0], percent[1]);
-}
-
-static void
-add_advice(struct str *s, const struct comparison *c)
-{
-	struct next n;
-	char buf[NUM_BUF];
-
-	if (c->sessions[0]) {
-		add_sessions(s, c);
-		return;
-	}
-	n = plan_more_runs(c);
-	if (n.rows) {
-		str_printf(s, "%s%zu more %s%s%s", s->len ? "; " : "", n.more,
-		    n.unpaired ? "run" : "round", num_plural(n.more),
-		    n.unpaired ? " a side" : "");
-		if (!isnan(n.minutes))
-			str_printf(
-			    s, " (about %s)", num_seconds(buf, 60 * n.minutes));
-		str_printf(s, " would settle %zu result%s", n.rows,
-		    num_plural(n.rows));
-	}
-	if (n.hopeless)
-		str_printf(s,
-		    "%sthis machine is too noisy to tell for %zu result%s",
-		    s->len ? "; " : "", n.hopeless, num_plural(n.hopeless));
 }
 
 /* Adds "no more work per request; time cannot be told on this machine" of the
@@ -464,8 +336,7 @@ report_headline(struct str *s, const struct comparison *c)
 	add_same_work(&t, c, true);
 	add_no_change(&t, c);
 	add_same_work(&t, c, false);
-	add_busy(&t, c);
-	add_advice(&t, c);
+	report_advice(&t, c);
 	if (c->failed_runs > 0)
 		str_printf(&t, "; %.0f run%s of the contender failed",
 		    c->failed_runs, num_plural(c->failed_runs));

@@ -109,9 +109,12 @@ make_delta(const struct comparison *c, const struct row *r)
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	json_set_bool(rec, "certain", r->certain);
 	json_set_num(rec, "visible", r->visible);
-	if (r->needed) {
+	if (r->needed || r->rounds) {
 		needed = json_object();
-		json_set_num(needed, "runs", (double)r->needed);
+		if (r->needed)
+			json_set_num(needed, "runs", (double)r->needed);
+		if (r->rounds)
+			json_set_num(needed, "rounds", (double)r->rounds);
 		json_set_num(needed, "minutes", r->minutes);
 		json_set(rec, "needed", needed);
 	}

@@ -45,6 +45,7 @@ struct row {
 	enum verdict verdict;
 	bool certain;
 	size_t needed;  /* runs per side (rounds); 0: not known */
+	size_t rounds;  /* in turns, of autocorrelated runs; 0: as 'needed' */
 	double visible; /* smallest relative change it can show; NAN */
 	double minutes; /* for the missing runs; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */
@@ -71,7 +72,7 @@ struct overall { /* geometric mean over the cases, of one metric */
 	char *name;
 	size_t cases;
 	double ratio, lo, hi;
-	double lo_runs, hi_runs; /* interval by resampling the runs; NAN */
+	double lo_runs, hi_runs; /* interval of these cases; NAN */
 };
 
 struct lapse { /* a rule or waiver of the policy without effect */

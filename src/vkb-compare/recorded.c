@@ -112,7 +112,8 @@ read_row(struct row *r, const struct json *rec)
 		return "'ci95' is not two numbers";
 	if (read_verdict(json_get_str(rec, "verdict"), &r->verdict) < 0)
 		return "'verdict' is unknown";
-	if (read_count(json_get(needed, "runs"), &r->needed) < 0)
+	if (read_count(json_get(needed, "runs"), &r->needed) < 0 ||
+	    read_count(json_get(needed, "rounds"), &r->rounds) < 0)
 		return "'needed' has no count";
 	if (read_waiver(r, json_get(rec, "waiver")) < 0)
 		return "'waiver' lacks its reason or date";

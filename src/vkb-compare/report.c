@@ -189,6 +189,8 @@ report_verdict(struct str *s, const struct row *r)
 		    100 * r->visible);
 	else if (report_is_hopeless(r))
 		str_add(s, ", too noisy to tell");
+	if (r->rounds)
+		str_printf(s, ", needs %zu rounds in turns", r->rounds);
 	if (!r->needed || report_is_hopeless(r))
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,

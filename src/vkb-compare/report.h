@@ -84,6 +84,10 @@ void report_number(struct str *, double);
  * both sides are the same server, one before it says that.
  */
 void report_headline(struct str *, const struct comparison *);
+
+/* Adds to the headline what other programs did, and what would make unclear
+ * results clear: more runs or rounds, or both sides in turns. */
+void report_advice(struct str *, const struct comparison *);
 /* That both sides are the same server, by the SHA-256 of its file, and how much
  * they differ then; nothing if they are not. */
 void report_same_server(struct str *, const struct comparison *);

@@ -24,7 +24,7 @@ struct verdict_counts {
 	size_t rows, waived, bound;
 	double runs;     /* most that an unclear result needs */
 	double minutes;  /* the time these take */
-	size_t open;     /* results that more runs would settle */
+	size_t open;     /* results that more runs would decide */
 	size_t hopeless; /* results that would take too many runs */
 };
 
@@ -309,7 +309,7 @@ advise_next(struct headline *h, const struct verdict_counts *t)
 		    num_seconds(buf, 60 * t->minutes));
 	if (t->open)
 		add_sentence(&h->advice,
-		    "Make up to %.0f runs on each side%s to settle %zu "
+		    "Make up to %.0f runs on each side%s to decide %zu "
 		    "result%s.",
 		    t->runs, time.len ? time.s : "", t->open,
 		    num_plural((double)t->open));

@@ -78,7 +78,8 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
 		if (c->kase != k || strcmp(c->metric, metric) != 0)
 			continue;
 		str_clear(&t);
-		str_printf(&t, "%s at %s: ", c->kind, c->subject->name);
+		str_printf(&t, "%s%s at %s: ", c->way == c->kind ? "" : "slow ",
+		    c->way, c->subject->name);
 		forest_percent(&t, c->rec, c->ratio);
 		for (size_t j = 0; j < v->n; j++)
 			if (v->c[j]->subject == c->subject)

@@ -1,9 +1,10 @@
 /*
  * Simulates reports of known truth through the judging of vkb-compare, and
  * prints for each cell the share of reports with a false alarm, of changes
- * found, of intervals that cover the truth and of wrong "equivalent" verdicts,
- * beside other rules on the same numbers: the first edition of vkb-compare
- * (rank tests, Benjamini-Hochberg over all rows), benchstat's rule
+ * found, of intervals that hold the truth, of those of the mean over all cases
+ * (which have to hold their own estimate, too) and of wrong "equivalent"
+ *verdicts, beside other rules on the same numbers: the first edition of
+ *vkb-compare (rank tests, Benjamini-Hochberg over all rows), benchstat's rule
  * (Mann-Whitney below .05 for each row) and a line of 2 % between the medians.
  * The last column is the share of sentences that came true: for each report
  * that says what change it would show, or how many runs it needs, a second one
@@ -51,6 +52,8 @@ struct result {
 	double equal, equivalent; /* changes of the margin or more, and those
 				   * that were called equivalent */
 	double said, kept;        /* sentences, and those that came true */
+	double means, held; /* intervals of the mean over all cases, and those
+			     * that hold the truth and their own estimate */
 };
 
 /* ---- noise */
@@ -381,6 +384,25 @@ count_row(const struct cell *c, const struct row *row, struct result *sum,
 		    row->verdict == VERDICT_IMPROVEMENT;
 }
 
+/* Counts the intervals of the lines about all cases. */
+static void
+count_overall(
+    const struct cell *c, const struct comparison *report, struct result *sum)
+{
+	for (size_t i = 0; i < report->noverall; i++) {
+		const struct overall *o = &report->overall[i];
+		double truth = pow(1 + c->change,
+		    (strcmp(o->name, "rps") == 0 ? 1. : -1.) * c->changed /
+			c->cases);
+
+		if (isnan(o->lo_runs))
+			continue;
+		sum->means++;
+		sum->held += o->lo_runs <= fmin(truth, o->ratio) &&
+		    o->hi_runs >= fmax(truth, o->ratio);
+	}
+}
+
 static void
 count_report(const struct cell *c, const struct drawn *all,
     const struct comparison *report, struct result *sum)
@@ -392,6 +414,7 @@ count_report(const struct cell *c, const struct drawn *all,
 	for (size_t i = 0; i < report->nrows; i++)
 		if (report->rows[i].gate)
 			count_row(c, &report->rows[i], sum, alarm);
+	count_overall(c, report, sum);
 	judge_by_others(c, all, o);
 	for (int i = 0; i < c->cases * metrics; i++)
 		for (enum rule k = FIRST; k < RULES; k++) {
@@ -423,6 +446,7 @@ judge_drawn(const struct cell *c, const struct drawn *all, struct judged *j)
 		read_side(&j->side[k], write_side(c, all, k));
 	judge_compare(&j->report, &j->side[0], 0, &j->side[1], 0, &rules);
 	decide_all(&j->report, 1, &rules);
+	decide_overall(&j->report, 1);
 }
 
 static void
@@ -469,8 +493,12 @@ follow_sentence(const struct cell *c, const struct row *row, struct cell *to)
 	}
 	to->change = row->facts.ratio - 1;
 	to->n = (int)row->needed;
-	return row->needed > 0 && row->needed <= MOST_NEEDED &&
-	    beyond == (c->sentence == SETTLES);
+	if (c->sentence >= TURNS) {
+		to->layout = ROUNDS;
+		to->n = (int)row->rounds;
+	}
+	return to->n > 0 && to->n <= MOST_NEEDED &&
+	    beyond == (c->sentence == SETTLES || c->sentence == TURNS);
 }
 
 static bool
@@ -482,7 +510,7 @@ has_come_true(const struct cell *c, const struct cell *to, struct drawn *all)
 	judge_drawn(to, all, &j);
 	v = find_row(&j.report)->verdict;
 	free_judged(&j);
-	if (c->sentence == EQUALIZES)
+	if (c->sentence == EQUALIZES || c->sentence == TURNS_EQUAL)
 		return v == VERDICT_EQUIVALENT;
 	return v == (to->change < 0 ? VERDICT_REGRESSION : VERDICT_IMPROVEMENT);
 }
@@ -572,6 +600,7 @@ print_cell(const struct cell *c, const struct result *r)
 		print_share(r->found[k], r->changed);
 	printf(" |");
 	print_share(r->covered, r->covering);
+	print_share(r->held, r->means);
 	print_share(r->equivalent, r->equal);
 	if (c->alarms_most > 0)
 		good =
@@ -586,6 +615,7 @@ print_cell(const struct cell *c, const struct result *r)
 	if (r->equal > 0)
 		good = good && r->equivalent <= (.06 + slack) * r->equal;
 	good = good && r->covered >= (.93 - slack) * r->covering;
+	good = good && r->held >= (.93 - slack) * r->means;
 	print_share(r->kept, r->said);
 	if (r->said > 0) {
 		double share = r->kept / r->said;
@@ -623,7 +653,7 @@ main(int argc, char **argv)
 	    reports);
 	for (enum rule k = SHIPPED; k < RULES; k++)
 		printf("%s%s", k ? ", " : "", rule_names[k]);
-	printf("\n%-46s %-23s | %-23s | cover equal  true\n", "cell",
+	printf("\n%-46s %-23s | %-23s | cover  mean equal  true\n", "cell",
 	    "reports with an alarm", "changes found");
 	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
 		struct cell c = cells[i];

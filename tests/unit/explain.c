@@ -119,6 +119,32 @@ rows_in_words(void)
 	    "  verdict    inconclusive\n",
 	    "noise of all rows, autocorrelation, sessions and the rest");
 	rows[0] = explained(&set, v, 2, v, 2);
+	set.busy[0] = 1.99;
+	set.busy[1] = 17.4;
+	explain(&c, "SET",
+	    "SET rps\n"
+	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
+	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  pairs      none: the sides are two samples\n"
+	    "  noise      2.00% and 3.00%\n" ERROR
+	    "  others     other programs used 2% of the CPUs beside the "
+	    "baseline and 17% beside the contender; part of the "
+	    "interval\n" INTERVAL PRIMARY,
+	    "other programs beside one side");
+	set.busy[0] = NAN;
+	rows[0].facts.paired = true;
+	explain(&c, "SET",
+	    "SET rps\n"
+	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
+	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  pairs      runs of one session and block are compared one by "
+	    "one\n"
+	    "  noise      of a ratio 2.00%\n" ERROR
+	    "  others     other programs used an unknown share of the CPUs "
+	    "beside the baseline and 17% beside the contender\n" INTERVAL
+		PRIMARY,
+	    "other programs while both sides ran in turns");
+	set.busy[1] = 1.9;
 	rows[0].facts.paired = true;
 	c.tests[1] = 1;
 	rows[0].primary = false;

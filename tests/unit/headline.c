@@ -95,7 +95,7 @@ headlines(void)
 	    "what is waived is apart");
 }
 
-/* Rows that are open: what would settle them. */
+/* Rows that are open: what would decide them. */
 static void
 advice(void)
 {
@@ -119,7 +119,7 @@ advice(void)
 	rows[1].verdict = VERDICT_INSUFFICIENT;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
-	    "(about 3m30s) would settle 3 results",
+	    "(about 3m30s) would decide 3 results",
 	    "the most rounds of all rows, the longest of each case added");
 	rows[0].facts.m = 6;
 	rows[0].facts.n = 7;
@@ -128,19 +128,19 @@ advice(void)
 	rows[2].minutes = NAN;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 14 more runs a "
-	    "side would settle 2 results",
+	    "side would decide 2 results",
 	    "runs a side where a row is not paired, and no time that is not "
 	    "known");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
-	    "would settle 1 result",
+	    "would decide 1 result",
 	    "one run; a row that nothing is known of is not counted");
 	rows[0].needed = 101;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
-	    "would settle 1 result; this machine is too noisy to tell for 1 "
+	    "would decide 1 result; this machine is too noisy to tell for 1 "
 	    "result",
 	    "a row that needs too many runs");
 	rows[2].gate = false;
@@ -162,6 +162,27 @@ advice(void)
 	    "No slowdown shown; 1 of 2 results is unclear; this machine is "
 	    "too noisy to tell for 1 result",
 	    "one of two");
+	rows[0].needed = rows[1].needed = 0;
+	rows[0].facts.serial = .4;
+	say(&c,
+	    "No slowdown shown; 1 of 2 results is unclear; neighbouring "
+	    "runs resemble each other, so more runs show little; measure both "
+	    "sides in "
+	    "turns (vkb-ab)",
+	    "autocorrelated runs, of which nothing more is known");
+	rows[0].rounds = 9;
+	rows[1].facts.serial = .4;
+	rows[1].rounds = 12;
+	rows[1].verdict = VERDICT_LIKELY_REGRESSION;
+	rows[3].facts.serial = .4;
+	rows[3].verdict = VERDICT_EQUIVALENT;
+	rows[3].rounds = 99;
+	say(&c,
+	    "Likely worse: SET p50_latency_ms 1.00x +0.0%; neighbouring "
+	    "runs resemble each other, so more runs show little; measure both "
+	    "sides in "
+	    "turns (vkb-ab; about 12 rounds would decide 2 results)",
+	    "the most rounds of the results that are unclear or likely");
 }
 
 int

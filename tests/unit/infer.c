@@ -342,9 +342,80 @@ families(void)
 	}
 }
 
+/* The mean over the cases of a metric, from the estimates and intervals of its
+ * rows. */
+static void
+check_overall(const struct world *w, const struct overall *o, size_t metric)
+{
+	double mean = 0, squares = 0, parts = 0, wide;
+
+	for (size_t i = metric; i < ROWS; i += METRICS) {
+		const struct verdict_facts *f = &w->c.rows[i].facts;
+		double se =
+		    log(f->hi95 / f->lo95) / 2 / tdist_quantile(.975, f->df);
+
+		mean += log(f->ratio) / CASES;
+		squares += se * se;
+		parts += pow(se, 4) / f->df;
+	}
+	wide = tdist_quantile(.975, squares * squares / parts) * sqrt(squares) /
+	    CASES;
+	tap_str(o->name, metrics[metric], "a judged metric");
+	tap_ok(o->cases == CASES, "the mean of all cases");
+	tap_near(log(o->ratio), mean, 1e-9, "of their estimates");
+	tap_near(log(o->lo_runs), mean - wide, 1e-9, "its lower end");
+	tap_near(log(o->hi_runs), mean + wide, 1e-9, "its upper end");
+	tap_ok(o->lo < o->ratio && o->ratio < o->hi,
+	    "the interval over cases is around it as well");
+}
+
+/* Judges rows, after 'change' has changed the second one. */
+static void
+overall(void (*change)(struct row *), bool shown, const char *what)
+{
+	const struct rules rules = {0};
+	struct world w;
+
+	begin(&w, 0, 3);
+	decide_all(&w.c, 1, &rules);
+	if (change)
+		change(&w.c.rows[METRICS]);
+	decide_overall(&w.c, 1);
+	tap_ok(w.c.noverall == 2, "a mean of each judged metric");
+	for (size_t k = shown ? 0 : 1; k < 2; k++)
+		check_overall(&w, &w.c.overall[k], k);
+	if (!shown)
+		tap_ok(isnan(w.c.overall[0].lo_runs) &&
+			isnan(w.c.overall[0].hi_runs),
+		    "no interval over the runs: %s", what);
+	end(&w);
+}
+
+static void
+assume_error(struct row *row)
+{
+	row->facts.assumed_se = true;
+}
+
+static void
+hide_noise(struct row *row)
+{
+	row->facts.lo95 = row->facts.hi95 = row->facts.ratio;
+}
+
+static void
+measure_once(struct row *row)
+{
+	row->facts.lo95 = row->facts.hi95 = row->facts.df = NAN;
+}
+
 int
 main(void)
 {
+	overall(NULL, true, "all is known");
+	overall(assume_error, false, "other programs move all cases");
+	overall(hide_noise, false, "a case has equal values");
+	overall(measure_once, false, "a case was measured once");
 	inferred(0, 3, false);
 	inferred(.8, 4, true);
 	decided(false);

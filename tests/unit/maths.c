@@ -1,7 +1,6 @@
 /* The maths behind verdicts and advice: small cases, edges, laws. */
 #include "tap.h"
 
-#include "bootstrap.h"
 #include "hist.h"
 #include "histdiff.h"
 #include "mem.h"
@@ -205,92 +204,6 @@ histograms(void)
 	hist_free(big);
 	hist_free(coarse);
 	hist_free(twice);
-}
-
-static void
-bootstraps(void)
-{
-	double x[] = {100, 101, 99, 100.5, 99.5, 100.2, 98.8, 101.3};
-	double y[] = {90, 91, 89.2, 90.4, 89.6, 90.3}, twice[8], back[8];
-	double flat[] = {5, 5, 5, 5, 5}, zero[] = {0, 1, 2, 3, 4};
-	struct bootstrap a, b, c;
-	struct bootstrap_pair two[] = {{x, y, 8, 6, false}, {y, y, 6, 6, true}};
-	struct rng r;
-	int in = 0;
-
-	tap_ok(
-	    bootstrap_geomean("rps",
-		&(struct bootstrap_pair){x, y, 8, 6, false}, 1, .95, &a) == 0 &&
-		bootstrap_geomean("rps",
-		    &(struct bootstrap_pair){x, y, 8, 6, false}, 1, .95,
-		    &b) == 0 &&
-		memcmp(&a, &b, sizeof a) == 0,
-	    "the same data have the same interval");
-	tap_ok(a.lo < a.est && a.est < a.hi && a.lo > .88 && a.hi < .92,
-	    "-10%% is [%g, %g]", a.lo, a.hi);
-	bootstrap_geomean(
-	    "p99", &(struct bootstrap_pair){x, y, 8, 6, false}, 1, .95, &b);
-	tap_near(b.lo, a.lo, .01, "another name has nearly the same interval");
-	for (int i = 0; i < 8; i++) {
-		twice[i] = 2 * x[i];
-		back[i] = x[7 - i];
-	}
-	bootstrap_geomean(
-	    "rps", &(struct bootstrap_pair){back, y, 8, 6, false}, 1, .95, &b);
-	tap_ok(a.est == b.est && fabs(a.a - b.a) < 1e-12 &&
-		fabs(a.lo - b.lo) < .01,
-	    "the order says nothing");
-	bootstrap_geomean(
-	    "rps", &(struct bootstrap_pair){twice, y, 8, 6, false}, 1, .95, &c);
-	tap_near(2 * c.est, a.est, 1e-14, "the scale goes through");
-	tap_ok(bootstrap_geomean("rps",
-		   &(struct bootstrap_pair){flat, flat, 5, 5, false}, 1, .95,
-		   &b) == 0 &&
-		b.lo == 1 && b.hi == 1 && b.z0 == 0 && b.a == 0,
-	    "without noise the interval is a point");
-	tap_ok(
-	    bootstrap_geomean("rps",
-		&(struct bootstrap_pair){x, y, 4, 6, false}, 1, .95, &b) < 0 &&
-		isnan(b.est) && isnan(b.hi),
-	    "four values are too few");
-	tap_ok(
-	    bootstrap_geomean("rps",
-		&(struct bootstrap_pair){x, y, 0, 0, false}, 1, .95, &b) < 0 &&
-		bootstrap_geomean("rps",
-		    &(struct bootstrap_pair){zero, y, 5, 6, false}, 1, .95,
-		    &b) < 0,
-	    "no values have no interval, and a zero has no ratio");
-	bootstrap_geomean("rps", two, 2, .95, &b);
-	tap_near(b.est, sqrt(a.est), 1e-14, "the mean of two cases");
-	tap_near(b.lo, sqrt(a.lo), 1e-3,
-	    "a second case that is paired with itself halves the lower end");
-	tap_near(b.hi, sqrt(a.hi), 1e-3,
-	    "a second case that is paired with itself halves the upper end");
-	two[1] = two[0];
-	bootstrap_geomean("rps", two, 2, .95, &c);
-	tap_near(c.est, a.est, 1e-14, "twice the same case is that case");
-	two[1] = (struct bootstrap_pair){y, x, 6, 8, false};
-	bootstrap_geomean("rps", two, 2, .95, &b);
-	tap_ok(fabs(b.est - 1) < 1e-14 && b.lo < 1 && 1 < b.hi,
-	    "a change and its reverse cancel: [%g, %g]", b.lo, b.hi);
-	tap_ok(bootstrap_geomean("rps", two, 0, .95, &b) < 0 && isnan(b.lo),
-	    "no case has no mean");
-	two[1].n = 4;
-	tap_ok(bootstrap_geomean("rps", two, 2, .95, &b) < 0 && isnan(b.lo),
-	    "two cases have no interval if one has too few runs");
-	rng_seed(&r, 5, 0);
-	for (int i = 0; i < 100; i++) {
-		double u[20], v[20];
-
-		for (int k = 0; k < 20; k++) {
-			u[k] = exp(normal(&r) / 10);
-			v[k] = .95 * exp(normal(&r) / 10);
-		}
-		bootstrap_geomean("x",
-		    &(struct bootstrap_pair){u, v, 20, 20, false}, 1, .95, &b);
-		in += b.lo <= .95 && .95 <= b.hi;
-	}
-	tap_ok(in >= 88, "the truth lies in %d of 100 intervals", in);
 }
 
 /* Is each the farthest of all that are left, as Rosner wrote it? */
@@ -583,7 +496,6 @@ main(void)
 	order();
 	powers();
 	histograms();
-	bootstraps();
 	outliers();
 	outlier_laws();
 	courses();

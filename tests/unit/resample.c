@@ -1,17 +1,16 @@
 /*
- * What rests on chance, computed again the slow and obvious way with the same
- * random numbers: the bootstrap of a ratio, and the permutations of a step.
+ * The permutations of a step, computed again the slow and obvious way with the
+ * same random numbers.
  */
-#include "bootstrap.h"
 #include "energy.h"
 #include "rng.h"
-#include "slowbca.h"
+#include "slow.h"
 #include "tap.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { PERMUTATIONS = 999 };
+enum { PERMUTATIONS = 999, MOST = 48 };
 
 /* FNV-1a, 64 bit, as its authors give it. */
 static uint64_t
@@ -23,94 +22,6 @@ fnv(uint64_t h, const void *data, size_t n)
 }
 
 #define FNV_START 14695981039346656037u
-
-/* The geometric means of the resampled ratios. */
-static void
-draw_all(double *t, const char *name, const struct bootstrap_pair *v, size_t k)
-{
-	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
-		t[i] = 0;
-	for (size_t c = 0; c < k; c++) {
-		uint64_t h = fnv(FNV_START, name, strlen(name));
-		double x[MOST], y[MOST];
-		size_t at[MOST];
-		struct rng r;
-
-		h = fnv(h, v[c].x, v[c].m * sizeof(double));
-		h = fnv(h, v[c].y, v[c].n * sizeof(double));
-		rng_seed(&r, h, 0);
-		for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++) {
-			for (size_t q = 0; q < v[c].m; q++) {
-				at[q] = rng_below(&r, v[c].m);
-				x[q] = v[c].x[at[q]];
-			}
-			for (size_t q = 0; q < v[c].n; q++)
-				y[q] =
-				    v[c].y[v[c].paired ? at[q]
-						       : rng_below(&r, v[c].n)];
-			t[i] +=
-			    log(median_of(y, v[c].n) / median_of(x, v[c].m)) /
-			    (double)k;
-		}
-	}
-	for (size_t i = 0; i < BOOTSTRAP_DRAWS; i++)
-		t[i] = exp(t[i]);
-}
-
-static void
-check_bootstrap(const char *what, const struct bootstrap_pair *v, size_t k)
-{
-	static double t[BOOTSTRAP_DRAWS];
-	struct bootstrap b, want;
-
-	bootstrap_geomean("rps", v, k, .9, &b);
-	draw_all(t, "rps", v, k);
-	want = slow_bca(v, k, t, BOOTSTRAP_DRAWS, .9);
-	printf("# %s: z0 %g, a %g\n", what, want.z0, want.a);
-	tap_near(
-	    b.est, want.est, 1e-12, "the geometric mean is that of medians");
-	tap_near(b.a, want.a, 1e-9, "the acceleration follows the jackknife");
-	tap_near(b.z0, want.z0, .002, "the bias is the part of draws below");
-	tap_near(b.lo, end_of(t, BOOTSTRAP_DRAWS, b.z0, want.a, .05), 1e-9,
-	    "the lower end is the quantile that Efron's formula gives");
-	tap_near(b.hi, end_of(t, BOOTSTRAP_DRAWS, b.z0, want.a, .95), 1e-9,
-	    "the upper end is such a quantile");
-}
-
-static void
-check_refusals(const struct bootstrap_pair *p)
-{
-	double broken[] = {90, 0, 89, 99, 88};
-	const struct bootstrap_pair bad[] = {{p->x, broken, p->m, 5, false},
-	    {broken, p->y, 5, p->n, false}, {p->x, p->y, p->m, 4, false}};
-	struct bootstrap b;
-
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		tap_ok(bootstrap_geomean("rps", &bad[i], 1, .9, &b) < 0 &&
-			isnan(b.est) && isnan(b.hi),
-		    "%s has no ratio",
-		    i < 2 ? "a zero on either side" : "a side of four runs");
-	tap_ok(bootstrap_geomean("rps", p, 0, .9, &b) < 0 && isnan(b.est),
-	    "no cases have no mean");
-}
-
-static void
-bootstraps(void)
-{
-	static const double x[] = {100, 101.5, 97, 100.9, 99.1, 108, 98.8, 96},
-			    y[] = {90, 93.3, 89.2, 99, 88.7},
-			    z[] = {50, 61, 52, 57, 47.5, 80, 49, 51};
-	const struct bootstrap_pair one = {x, y, 8, 5, false},
-				    other = {y, x, 5, 8, false},
-				    paired = {x, z, 8, 8, true};
-	const struct bootstrap_pair two[] = {one, paired};
-
-	check_bootstrap("eight against five", &one, 1);
-	check_bootstrap("five against eight", &other, 1);
-	check_bootstrap("eight pairs", &paired, 1);
-	check_bootstrap("both cases", two, 2);
-	check_refusals(&one);
-}
 
 /* The sum of |a_i - b_k|. */
 static double
@@ -272,7 +183,6 @@ permutations(void)
 int
 main(void)
 {
-	bootstraps();
 	permutations();
 	return tap_done();
 }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* P(T <= t) where T is noncentral: the normal distribution over the density of
  * log(chi / sqrt(df)), by the trapezoidal rule, which is nearly exact. */

@@ -426,6 +426,29 @@ needs(void)
 	f.m = f.n = 8;
 	tap_ok(
 	    needs_change(&f, .02, .05) > .02, "eight autocorrelated runs do");
+	/* 20 runs a side of sd .03 and r = .5 are worth 6.9 independent ones.
+	 */
+	f = (struct verdict_facts){.m = 20,
+	    .n = 20,
+	    .ratio = exp(-.05),
+	    .df = 10,
+	    .serial = .5,
+	    .method = "t"};
+	f.wider[0] = serial_inflation(.5, 20);
+	f.wider[0] = f.wider[1] = f.wider[0] * 19 / (20 - f.wider[0]);
+	f.se = sqrt(2 * .03 * .03 / 20 * serial_inflation(.5, 20));
+	n = needs_rounds(&f, .02, .003);
+	tap_near(power_of(.05 / (.03 * sqrt(2 * (1 - .5) / (double)n)), 1000,
+		     (double)n - 1, .003),
+	    .83, .05, "rounds in turns: the sd of a pair of neighbours is .03");
+	tap_ok(needs_rounds(&f, .02, .05) < n, "fewer of them in few tests");
+	f.serial = 0;
+	tap_ok(needs_rounds(&f, .02, .003) == 0,
+	    "none for runs that are not autocorrelated");
+	f.serial = .5;
+	f.wider[0] = f.wider[1] = 8;
+	tap_ok(needs_rounds(&f, .02, .003) == 0,
+	    "none for runs worth three independent ones");
 	f = (struct verdict_facts){.m = 4, .n = 4, .method = "exact"};
 	tap_ok(needs_runs(&f, .02, .05 / 100) == 6,
 	    "without noise of a clock: what a hundred tests need");
