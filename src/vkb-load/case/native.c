@@ -24,8 +24,13 @@ explain_role(const struct json *config)
 {
 	const char *text = json_get_str(config, "command");
 	struct template *t;
+	const char *keys = json_get_str(config, "keys");
 	char *why = NULL, *plain;
 
+	if (keys && strncmp(keys, "latest", 6) == 0 &&
+	    json_get_bool(config, "cluster_mode", false))
+		return mem_str("in a cluster __seq__ goes to any node, so "
+			       "the latest keys cannot be found");
 	if (command_known(text))
 		return NULL;
 	if (!strchr(text, ' ') && !json_get(config, "scenario"))

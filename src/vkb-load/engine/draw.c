@@ -1,12 +1,33 @@
 #include "draw.h"
 
+#define NODE_TRIES 1000000
+
 /* Draws a number below 'space', in order the at'th. */
 static uint64_t
 draw_one(struct cursor *c, uint64_t at, uint64_t space)
 {
 	uint64_t v;
 
-	c->chooser->draw(&c->rng, at, space, &v, 1);
+	c->chooser->draw(c->chooser, &c->rng, at, space, &v, 1);
+	return v;
+}
+
+/*
+ * Draws a number that is on the node; the others are dropped, so that it comes
+ * as often as in the whole key space. Nodes are chosen by a number, so that
+ * this one has some. If it had none of so many, as after its slots have moved,
+ * the last one is used and its request redirected.
+ */
+static uint64_t
+draw_on_node(struct cursor *c, const struct keys *k)
+{
+	uint64_t v = 0;
+
+	for (int tries = 0; tries < NODE_TRIES; tries++) {
+		v = draw_one(c, 0, k->space);
+		if (k->owners[keys_slot(v % KEYS_SLOTS)] == k->node)
+			break;
+	}
 	return v;
 }
 
@@ -97,7 +118,11 @@ draw_slot(struct draw *d, const struct compiled *s)
 		draw_for_slot(d, s);
 		return;
 	}
-	if (s->keyed) {
+	if (s->keyed && c->chooser->weighted) {
+		d->first = draw_on_node(c, k);
+		d->residue = (unsigned)(d->first % KEYS_SLOTS);
+		d->begun = true;
+	} else if (s->keyed) {
 		d->first = keys_number(
 		    k, draw_one(c, c->number, k->count), &d->residue);
 		d->begun = true;

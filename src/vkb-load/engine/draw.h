@@ -27,12 +27,19 @@ struct draw {
 void draw_slot(struct draw *, const struct compiled *);
 uint64_t draw_by_kind(struct draw *, const struct piece *);
 
+/* Can numbers have more than eight digits? */
+static inline bool
+draw_is_wide(const struct chooser *c, uint64_t space)
+{
+	return space > DRAW_WIDE || c->newest;
+}
+
 static inline void
 draw_init(struct draw *d, struct cursor *c, const struct keys *keys)
 {
 	d->keys = keys;
 	d->cursor = c;
-	d->wide = keys->space > DRAW_WIDE;
+	d->wide = draw_is_wide(c->chooser, keys->space);
 }
 
 /* Begins a command; draw_end goes on to the next. */

@@ -137,7 +137,8 @@ patch_random_numbers(const struct compiled *s, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t size,
     const uint64_t *at)
 {
-	bool ordered = c->chooser->ordered, wide = keys->space > DRAW_WIDE;
+	bool ordered = c->chooser->ordered,
+	     wide = draw_is_wide(c->chooser, keys->space);
 	size_t each = ordered ? s->random : s->npatches;
 	const struct piece *p, *end = s->patches + s->npatches;
 	uint64_t v[COMPILE_DRAWS], *next, begin = at ? *at : 0;
@@ -146,8 +147,8 @@ patch_random_numbers(const struct compiled *s, struct cursor *c,
 
 	for (; n; n -= k) {
 		k = n < most ? n : most;
-		c->chooser->draw(
-		    &c->rng, c->number * each, keys->space, v, k * each);
+		c->chooser->draw(c->chooser, &c->rng, c->number * each,
+		    keys->space, v, k * each);
 		c->number += k;
 		next = v;
 		for (i = 0; i < k; i++, buf += size) {
@@ -170,7 +171,7 @@ patch_number(const struct compiled *s, struct cursor *c,
     const uint64_t *at)
 {
 	uint64_t space = keys->space, begin = at ? *at : 0, v[AT_ONCE];
-	bool wide = space > DRAW_WIDE;
+	bool wide = draw_is_wide(c->chooser, space);
 	struct rng rng = c->rng;
 	uint32_t i, k;
 
@@ -185,7 +186,7 @@ patch_number(const struct compiled *s, struct cursor *c,
 	}
 	for (; n; n -= k) {
 		k = n < AT_ONCE ? n : AT_ONCE;
-		c->chooser->draw(&c->rng, c->number, space, v, k);
+		c->chooser->draw(c->chooser, &c->rng, c->number, space, v, k);
 		c->number += k;
 		for (i = 0; i < k; i++, to += size)
 			digits_12(at ? to + (*at++ - begin) : to, v[i], wide);
