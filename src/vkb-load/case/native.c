@@ -41,6 +41,9 @@ explain_role(const struct json *config)
 	if (t && *template_fields(t) && !json_get(config, "dataset"))
 		why = mem_printf(
 		    "'%s' uses a field, but the case has no dataset", text);
+	if (t && template_source(t)->line && template_source(t)->cycle > 1 &&
+	    json_get_bool(config, "sequential", false) && !why)
+		why = mem_printf("'%s': " TEMPLATE_LINE_ORDER, text);
 	template_free(t);
 	return why;
 }

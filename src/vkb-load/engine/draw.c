@@ -88,21 +88,41 @@ find_collection(const struct keys *k, unsigned slot)
 	return NULL;
 }
 
-/* Draws numbers for a slot that is given. */
-static void
-draw_for_slot(struct draw *d, const struct compiled *s)
+/* Draws the number of {key}, in a cluster one on this node. */
+void
+draw_line_key(struct draw *d)
 {
 	const struct keys *k = d->keys;
 	struct cursor *c = d->cursor;
 
-	d->residue = keys_residue(c->slot);
-	d->tag = k->tags[c->slot];
+	if (c->in_slot) {
+		d->residue = keys_residue(c->slot);
+		c->key = draw_in_residue(d);
+	} else if (!k->cluster) {
+		c->key = draw_one(c, c->number, k->space);
+	} else if (c->chooser->weighted) {
+		c->key = draw_on_node(c, k);
+	} else {
+		c->key = keys_number(
+		    k, draw_one(c, c->number, k->count), &d->residue);
+	}
+}
+
+/* Draws numbers for a slot that is given. */
+static void
+draw_for_slot(struct draw *d, const struct compiled *s, unsigned slot)
+{
+	const struct keys *k = d->keys;
+	struct cursor *c = d->cursor;
+
+	d->residue = keys_residue(slot);
+	d->tag = k->tags[slot];
 	d->begun = s->keyed;
 	if (s->keyed)
 		d->first = draw_in_residue(d);
 	else if (s->member)
 		set_member(d, draw_one(c, c->number, k->space),
-		    find_collection(k, c->slot));
+		    find_collection(k, slot));
 }
 
 /* In a cluster: draws the slot, and its number. */
@@ -114,8 +134,9 @@ draw_slot(struct draw *d, const struct compiled *s)
 	struct cursor *c = d->cursor;
 	uint64_t v = c->turn;
 
-	if (c->in_slot) {
-		draw_for_slot(d, s);
+	if (c->in_slot || d->line) {
+		draw_for_slot(d, s,
+		    c->in_slot ? c->slot : keys_slot(c->key % KEYS_SLOTS));
 		return;
 	}
 	if (s->keyed && c->chooser->weighted) {
@@ -154,6 +175,8 @@ draw_by_kind(struct draw *d, const struct piece *p)
 		return draw_in_residue(d);
 	case PIECE_MEMBER:
 		return d->member;
+	case PIECE_KEY:
+		return d->cursor->key;
 	case PIECE_SAME:
 		if (d->cursor->chooser->ordered)
 			return d->last;
