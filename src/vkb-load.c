@@ -5,6 +5,7 @@
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
+#include "keyspec.h"
 #include "mem.h"
 #include "opt.h"
 #include "vkb-load/case/engines.h"
@@ -116,6 +117,8 @@ static const struct opt option_table[] = {
 	.help = "set the warm-up before each run"},
     {0, "rate", OPT_REAL, AT(want.rate), "N", .min = .001, .max = 1e9,
 	.help = "send N requests per second (open loop)"},
+    {0, "keys", OPT_STR, AT(want.keys), "SPEC",
+	.help = "draw keys like this: uniform, sequential, zipf:0.99, ..."},
     {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
 	.choices = "request|batch-first-byte",
 	.help = "measure latency per request or per batch"},
@@ -170,6 +173,17 @@ parse_shard(const char *s, struct plan_want *w)
 				"from 1 to N",
 		    s);
 	return 0;
+}
+
+static int
+check_keys(const char *s)
+{
+	struct keyspec k;
+	const char *why = s ? keyspec_parse(s, &k) : NULL;
+
+	return why
+	    ? err_fail("option '--keys': invalid distribution '%s': %s", s, why)
+	    : 0;
 }
 
 /* Is a running server measured? Then vkb-load does not start any. */
@@ -428,7 +442,8 @@ main(int argc, char **argv)
 						 : find_conflict(&o, &args);
 	if (wrong)
 		rc = opt_usage(&program, wrong);
-	else if (parse_shard(o.shard, &o.want) < 0)
+	else if (parse_shard(o.shard, &o.want) < 0 ||
+	    check_keys(o.want.keys) < 0)
 		rc = -1;
 	else
 		rc = stopping_parse(&rule, o.runs, &o.until);

@@ -109,6 +109,14 @@ refused "$p: Cannot specify both 'unixsocket' and 'tls_mode'" \
 refused "$p: Cannot specify both 'unixsocket' and 'cluster_mode'" \
   'a cluster on unix sockets' '"unixsocket":true,"cluster_mode":"yes"'
 refused "$p\\.rate: " 'a rate of 0' '"rate":0'
+refused "$p\\.keys: 'keys': invalid distribution \"zipf:0\": zipf:THETA needs a number" \
+  'a THETA of 0' '"keys":"zipf:0"'
+refused "$p\\.keys\\[1\\]: 'keys': invalid distribution \"zip\": use uniform, " \
+  'an unknown distribution in a list' '"keys":["zipf","zip"]'
+refused "$p\\.keys:.* a distribution such as " 'a number as keys' '"keys":1'
+refused "$p: Cannot specify both 'keys' and 'sequential'" 'keys in order and by zipf' \
+  '"keys":"zipf","sequential":true'
+accepted 'keys with sequential: false' '"keys":"zipf","sequential":false'
 refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not \"x\"" \
   'a wrong choice' '"arrivals":"x"'
 refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not" \

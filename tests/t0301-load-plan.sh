@@ -195,6 +195,39 @@ test_that 'two names of the same work' vkb-load --plan lrange.json
 test_same '["LRANGE_100"]' "$(jq -s -c 'map(.config.command)' .out)" \
   'LRANGE_100 by its two names is one case'
 
+# --- distributions of keys
+
+jq -c '.[0].commands = ["GET"] | .[0].keys = ["uniform", "zipf", "zipf:.990",
+  "hot:10%:90%", "sequential"]' lrange.json >keys.json
+test_that 'distributions of keys' vkb-load --plan keys.json
+test_same '["GET-d3-P1-c1-k9",null,null] ["GET-d3-P1-c1-k9-zipf:0.99","zipf:0.99",null] ["GET-d3-P1-c1-k9-hot:10_:90_","hot:10%:90%",null] ["GET-d3-P1-c1-k9-n9-w0-T1-seq",null,true]' \
+  "$(jq -c '[.id, .config.keys, .config.sequential]' .out | sed 's/k9-n9-w0-T1",/k9",/' | xargs -d '\n')" \
+  'the default is not named, and equal distributions are one case'
+test_same '["zipf:1.2",null]' "$(planned --keys zipf:1.2 keys.json |
+  jq -c '[.config.keys, .config.sequential]' | sort -u)" '--keys replaces all'
+test_same '[null,null]' "$(planned --keys uniform keys.json |
+  jq -c '[.config.keys, .config.sequential]' | sort -u)" '--keys uniform'
+test_status 2 '--keys with nonsense' vkb-load --keys zipf:x --plan keys.json
+test_match "^vkb-load: option '--keys': invalid distribution 'zipf:x': zipf:THETA" .err \
+  'nonsense is named'
+cat >mixed.json <<'END'
+[{"keyspacelen": [100], "test_groups": [{"group": 1, "scenarios": [
+  {"id": "m", "type": "mixed", "requests": 9, "keys": "zipf",
+   "writes": [{"test": "set", "keys": "uniform"}, {"test": "set", "sequential": true}],
+   "reads": [{"test": "get"}, {"test": "get", "keys": "latest"}]}]}]}]
+END
+test_same '["zipf:0.99","uniform",null,null,"latest:0.99"]' "$(planned mixed.json | jq -c '.config |
+  [.keys, .writes[].keys, .reads[].keys]')" 'keys of the parts'
+test_same '["hot:5%:95%",null,null,null,null]' "$(planned --keys hot:5%:95% mixed.json | jq -c '.config |
+  [.keys, .writes[].keys, .reads[].keys]')" '--keys is for all parts'
+vkb-load --plan mixed.json >plan
+jq -c '.config.keys = "zipf:x"' plan >bad
+test_status 2 'an edited case' vkb-load --plan bad
+test_match "'config.keys' is not a distribution" .err 'an edited distribution is refused'
+jq -c '.config.reads[1].keys = "late"' plan >bad
+test_status 2 'an edited part' vkb-load --plan bad
+test_match "'keys' in 'config.reads' is missing or invalid" .err 'and that of a part'
+
 # --- more cases than the limit
 
 jq -nc '[range(1; 3000)] as $n | [{commands: ["SET"], keyspacelen: $n, data_sizes: $n,

@@ -224,6 +224,9 @@ test_match "not run: valkey-benchmark does not count.*'max_lost'" .err \
 test_status 2 'a rate' vb --rate 100 --runs 1 set.json
 test_match "not run: valkey-benchmark has no schedule.*'rate'" .err \
   '--rate is refused'
+test_status 2 'popular keys' vb --keys zipf --runs 1 set.json
+test_match 'not run: distributions of keys need the engine of vkb-load' .err \
+  '--keys is refused'
 test_status 2 'the latency of each request' vb --latency request set.json
 test_match 'not run: the latency of valkey-benchmark is batch' .err \
   '--latency request is refused'

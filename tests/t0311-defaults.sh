@@ -192,6 +192,10 @@ while read -r kind; do
   'a non-empty list of objects' | 'a non-empty list of objects of strings and numbers')
     limit config config_sets '[{"maxmemory":1}]' '[]'
     ;;
+  'a distribution such as '*)
+    limit config keys '"zipf:10"' '"zipf:10.01"'
+    limit config keys '"gaussian:0.000001"' '"gaussian:0.0000009"'
+    ;;
   'a CPU list such as '*) limit config server_cpu_range '"0"' '"0-"' ;;
   'a non-empty list of CPU lists') limit cluster cluster_cpu_ranges '["0"]' '[]' ;;
   'a non-empty list of non-blank strings')

@@ -37,6 +37,9 @@ run -t 'SET k:__rand_int__ x' -D 0.5 -R 2000 -P 3 >open
 cli flushall >/dev/null
 cli mset k:000000000000 x k:000000000002 y >/dev/null
 run -t 'get k:__seq__' -n 8 >hits
+run -t 'SET latest:__rand_int__ x' --sequential -n 1000 >/dev/null
+run -t 'SET latest:__seq__ x' -t 'GET latest:__rand_int__' --spec latest -n 5000 -c 2 >latest
+cli exists latest:000000001000 latest:000000005999 latest:000000006000 >latest.ends
 run -t 'MGET none k:__seq__ k:000000000002' -n 4 >hits3
 run -t 'EXISTS k:__seq__' -n 4 >hits0
 run -t 'EXISTS k:__seq__ none' -n 4 >hits2
@@ -76,4 +79,8 @@ test_match "unknown placeholder '__nope__': use '__rand_int__'" unknown 'an unkn
 test_match '^2$' unknown 'is trouble'
 test_match 'uses a field, but the case has no dataset' nodata 'a field without a dataset'
 test_match '^2$' nodata 'is trouble as well'
+test_same '5000 2' "$(value requests latest | head -n 1) $(cat latest.ends)" \
+  'with latest keys __seq__ begins behind the key space'
+test_that 'a reader of the latest keys finds them' \
+  test "$(awk '$1 == "hit_rate_percent" { n = $2 } END { print int(n) }' latest)" -ge 90
 test_done

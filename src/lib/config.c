@@ -71,7 +71,7 @@ check_value(struct configwalk *w, const struct config_key *k, struct json *v)
 	    k->rule == CONFIG_CPUSETS || k->rule == CONFIG_SETTINGS_SETS ||
 	    k->rule == CONFIG_OBJECTS;
 	bool may = k->rule == CONFIG_MODES || k->rule == CONFIG_AXIS ||
-	    k->rule == CONFIG_RATES;
+	    k->rule == CONFIG_RATES || k->rule == CONFIG_KEYSPECS;
 
 	if (json_type(v) == JSON_ARRAY && (must || may))
 		check_list(w, k, v);
@@ -331,8 +331,17 @@ check_elements(struct configwalk *w, const struct json *of, const char *key,
 }
 
 static void
+check_keys(struct configwalk *w, const struct json *of)
+{
+	if (json_get(of, "keys") && json_get_bool(of, "sequential", false))
+		configwalk_problem(
+		    w, "Cannot specify both 'keys' and 'sequential'");
+}
+
+static void
 check_part(struct configwalk *w, const struct json *part)
 {
+	check_keys(w, part);
 	if (!json_get(part, "command") && !json_get(part, "test"))
 		configwalk_problem(w, "Missing required key: command");
 }
@@ -345,6 +354,7 @@ check_scenario(struct configwalk *w, const struct json *s)
 	bool parts = json_get(s, "writes") || json_get(s, "reads");
 	bool test = json_get(s, "test"), command = json_get(s, "command");
 
+	check_keys(w, s);
 	if (json_get_num(s, "warmup", 0) > 0 &&
 	    json_get_num(s, "warmup_inline", 0) > 0)
 		configwalk_problem(
@@ -412,6 +422,7 @@ check_config(struct configwalk *w, struct json *cfg)
 	}
 	check_elements(w, cfg, "scenarios", check_scenario);
 	check_elements(w, cfg, "test_groups", check_group);
+	check_keys(w, cfg);
 	check_cpus(w, cfg);
 	check_server(w, cfg);
 	check_unix_socket(w, cfg);

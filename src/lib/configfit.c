@@ -3,6 +3,7 @@
 #include "configwalk.h"
 #include "cpulist.h"
 #include "json.h"
+#include "keyspec.h"
 #include "str.h"
 
 #include <math.h>
@@ -47,6 +48,23 @@ is_text(const struct json *v)
 	const char *s = json_str(v);
 
 	return s && s[strspn(s, " \t\r\n")];
+}
+
+/* Reports what is wrong with the text, if 'w' is not NULL. */
+static bool
+fits_keyspec(
+    struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	struct keyspec spec;
+	const char *why;
+
+	if (!json_str(v))
+		return false;
+	why = keyspec_parse(json_str(v), &spec);
+	if (why && w)
+		configwalk_problem(w, "'%s': invalid distribution \"%s\": %s",
+		    k->name, json_str(v), why);
+	return !why || w;
 }
 
 int
@@ -94,6 +112,9 @@ configfit_matches(
 		return json_type(v) == JSON_NUMBER && d > 0 && d <= k->max;
 	case CONFIG_SEED:
 		return json_type(v) == JSON_BOOL || is_integer(k, v);
+	case CONFIG_KEYSPEC:
+	case CONFIG_KEYSPECS:
+		return fits_keyspec(w, k, v);
 	case CONFIG_CHOICE:
 		return json_str(v) && *json_str(v) &&
 		    str_has_part(k->inner, json_str(v), '|');

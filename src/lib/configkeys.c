@@ -14,6 +14,7 @@ const struct config_key config_keys[] = {
     {"config", "pipelines", .rule = CONFIG_WHOLES, 1, 1e6},
     {"config", "clients", .rule = CONFIG_WHOLES, 1, 1e6},
     {"config", "keyspacelen", .rule = CONFIG_WHOLES, 1, 999999999999},
+    {"config", "keys", .rule = CONFIG_KEYSPECS},
     {"config", "requests", .rule = CONFIG_WHOLES, 1, BIG},
     {"config", "duration", .rule = CONFIG_SECONDS, 0, 1e7},
     {"config", "warmup", .rule = CONFIG_SECONDS, -1, 1e7},
@@ -120,6 +121,7 @@ const struct config_key config_keys[] = {
     {"scenario", "warmup_inline", .rule = CONFIG_SECONDS, -1, 1e7},
     {"scenario", "warmup_writes_only", .rule = CONFIG_BOOL},
     {"scenario", "sequential", .rule = CONFIG_BOOL, .identity = "sequential"},
+    {"scenario", "keys", .rule = CONFIG_KEYSPEC, .identity = "keys"},
     {"scenario", "seed", .rule = CONFIG_SEED, 0, UINT32_MAX},
     {"scenario", "data_size", .rule = CONFIG_WHOLE, 1, 1 << 29,
 	.identity = "data_size", .absent = 100},
@@ -147,6 +149,7 @@ const struct config_key config_keys[] = {
     {"part", "requests", .rule = CONFIG_WHOLE, 1, BIG},
     {"part", "warmup", .rule = CONFIG_SECONDS, -1, 1e7},
     {"part", "sequential", .rule = CONFIG_BOOL},
+    {"part", "keys", .rule = CONFIG_KEYSPEC},
     {"part", "seed", .rule = CONFIG_SEED, 0, UINT32_MAX},
     {"part", "data_size", .rule = CONFIG_WHOLE, 1, 1 << 29},
     {"part", "cluster_execution", .rule = CONFIG_CHOICE,
@@ -198,6 +201,9 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 	    [CONFIG_RATES] = {"a positive number or a list of positive "
 			      "numbers"},
 	    [CONFIG_SEED] = {"true, false or a 32-bit integer"},
+	    [CONFIG_KEYSPEC] = {"a distribution such as \"zipf:0.99\""},
+	    [CONFIG_KEYSPECS] = {"a distribution such as \"zipf:0.99\", or a "
+				 "list of them"},
 	    [CONFIG_CPUS] = {"a CPU list such as \"0-3,8\""},
 	    [CONFIG_CPUSETS] = {"a non-empty list of CPU lists"},
 	    [CONFIG_SETTINGS] = {"an object of strings and numbers"},

@@ -21,7 +21,7 @@
 struct opts {
 	const char *host, *unixsocket, *dataset, *element, *cacert, *cert, *key,
 	    *cpus;
-	const char *user, *password;
+	const char *user, *password, *spec;
 	struct opt_list ports, pids, commands;
 	long long max_lost, maxdocs, clients, pipeline, requests, data, keys,
 	    threads, db, seed;
@@ -54,6 +54,7 @@ static const struct opt table[] = {
 	.help = "bytes of a value"},
     {'r', "keys", OPT_INT, FIELD(keys), "N", .min = 0, .max = 1e12,
 	.help = "key space"},
+    {0, "spec", OPT_STR, FIELD(spec), "SPEC", .help = "how keys are drawn"},
     {'T', "threads", OPT_INT, FIELD(threads), "N", .min = 1, .max = 1024,
 	.help = "client threads"},
     {0, "db", OPT_INT, FIELD(db), "N", .min = 0, .max = 1e6, .help = "SELECT"},
@@ -225,6 +226,9 @@ main(int argc, char **argv)
 		return rc < 0 ? 2 : 0;
 	if (o.cpus && cpulist_parse(o.cpus, &cpus, &why) < 0)
 		err_die("--cpus: %s", why);
+	why = o.spec ? keyspec_parse(o.spec, &w.keys) : NULL;
+	if (why)
+		err_die("--spec: %s", why);
 	t.nnodes = o.ports.n && o.ports.n < 64 ? o.ports.n : 1;
 	for (i = 0; i < t.nnodes; i++) {
 		nodes[i].host = o.host;

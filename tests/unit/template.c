@@ -542,10 +542,92 @@ commands(void)
 	free(why);
 }
 
+/* {key} is one number for all commands of the text, also in pieces. */
+static void
+lines(void)
+{
+	static const char text[] = "GET {key} ; 2 SET {key} x{key} ; PING";
+	struct template *t = make(text, 0);
+	struct cursor c = {.chooser = &chooser_uniform}, d;
+	char *got, *again, *p;
+	bool equal = true, seen[1000] = {false};
+	size_t n, m, different = 0;
+	unsigned number, first = 0;
+
+	rng_seed(&c.rng, 3, 3);
+	d = c;
+	got = write_all(t, &c, 4000, 100000, &n);
+	again = write_all(t, &d, 4000, 50, &m);
+	p = got;
+	tap_ok(n == m && memcmp(got, again, n) == 0, "%s: in any pieces", text);
+	for (int i = 0; i < 5000; i++) {
+		p = strstr(p, "key:") + 4;
+		number = (unsigned)strtoul(p, NULL, 10);
+		if (i % 5 == 0) {
+			first = number;
+			different += !seen[number];
+			seen[number] = true;
+		}
+		equal &= number == first;
+	}
+	tap_ok(equal, "a line has one key");
+	tap_ok(different > 550 && different < 710, "%zu of 1000 keys in 1000",
+	    different);
+	free(got);
+	free(again);
+	template_free(t);
+	IS("GET {key}", "*2\r\n$3\r\nGET\r\n$16\r\nkey:000000000000\r\n");
+	IS("GET a{key}b ; X",
+	    "*2\r\n$3\r\nGET\r\n$18\r\nakey:000000000000b\r\n");
+}
+
+/* Integers without zeros, and the lengths of their words. */
+static void
+integers(void)
+{
+	struct template *t =
+	    make("X __int:7:7__ __int:98:101__ a__int:0:9__-__int:5:10__b", 0);
+	struct cursor c = {.chooser = &chooser_uniform};
+	unsigned counts[4] = {0}, v, x, y;
+	bool good = true;
+	char *got, *p, word[32];
+	size_t n, len;
+
+	rng_seed(&c.rng, 3, 3);
+	p = got = write_all(t, &c, 4000, 500, &n);
+	for (int i = 0; i < 4000 && good; i++) {
+		good = sscanf(p, "*4\r\n$1\r\nX\r\n$1\r\n7\r\n$%zu\r\n%u", &len,
+			   &v) == 2 &&
+		    v >= 98 && v <= 101 && len == (v < 100 ? 2 : 3);
+		counts[good ? v - 98 : 0]++;
+		p = strchr(p, 'a');
+		good = good && sscanf(p, "a%u-%ub", &x, &y) == 2 && x <= 9 &&
+		    y >= 5 && y <= 10;
+		len = (size_t)snprintf(word, sizeof word, "a%u-%ub\r\n", x, y);
+		good = good && strncmp(p, word, len) == 0 &&
+		    strtoul(p - 3, NULL, 10) == len - 2;
+		p += len;
+	}
+	tap_ok(good && p == got + n, "integers have the digits they need");
+	for (int i = 0; i < 4; i++)
+		tap_ok(counts[i] > 890 && counts[i] < 1110,
+		    "%u comes %u times of 4000", 98 + i, counts[i]);
+	free(got);
+	template_free(t);
+	IS("INCRBY k __int:123:123__",
+	    "*3\r\n$6\r\nINCRBY\r\n$1\r\nk\r\n$3\r\n123\r\n");
+	is_none("X __int:2:1__", "'__int:2:1__'");
+	is_none("X __int:1__", "'__int:1__'");
+	is_none("X __int:a:b__", "'__int:a:b__'");
+	is_none("X __int:1:1__ __int:1:2:__", "'__int:1:2:__'");
+}
+
 int
 main(void)
 {
 	words();
+	lines();
+	integers();
 	numbers();
 	turns();
 	in_sequence();

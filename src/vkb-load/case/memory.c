@@ -87,7 +87,7 @@ get_used(const struct engine_job *job)
 	struct json *memory = json_object();
 	double used = NAN;
 
-	if (target_memory(job->target, false, memory) == 0)
+	if (target_memory(job->target, memory) == 0)
 		used = json_get_num(memory, "used_memory_bytes", NAN);
 	json_free(memory);
 	return used;

@@ -25,8 +25,13 @@ explain_role(const struct json *config)
 {
 	const char *text = json_get_str(config, "command");
 	struct template *t;
+	const char *keys = json_get_str(config, "keys");
 	char *why = NULL, *plain;
 
+	if (keys && strncmp(keys, "latest", 6) == 0 &&
+	    json_get_bool(config, "cluster_mode", false))
+		return mem_str("in a cluster __seq__ goes to any node, so "
+			       "the latest keys cannot be found");
 	if (command_known(text))
 		return NULL;
 	if (!strchr(text, ' ') && !json_get(config, "scenario"))
@@ -37,6 +42,9 @@ explain_role(const struct json *config)
 	if (t && *template_fields(t) && !json_get(config, "dataset"))
 		why = mem_printf(
 		    "'%s' uses a field, but the case has no dataset", text);
+	if (t && template_source(t)->line && template_source(t)->cycle > 1 &&
+	    json_get_bool(config, "sequential", false) && !why)
+		why = mem_printf("'%s': " TEMPLATE_LINE_ORDER, text);
 	template_free(t);
 	return why;
 }

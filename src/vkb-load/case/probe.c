@@ -282,7 +282,9 @@ send_own_queries(
 {
 	uint64_t space = w->keyspacelen > 0 ? (uint64_t)w->keyspacelen : 1;
 	struct keys keys = {.space = space, .count = space};
-	struct cursor cursor = {.chooser = chooser_find(w)};
+	const _Atomic uint64_t newest = space;
+	const struct chooser *chooser = chooser_new(w, space, &newest);
+	struct cursor cursor = {.chooser = chooser};
 	char *why, *text = words_expand_prefix(w->text, f->t->e.prefix), *buf;
 	struct template *t = template_new(text, w->data_size, false, &why);
 	struct rowset *rows = NULL;
@@ -309,6 +311,7 @@ send_own_queries(
 	}
 	template_free(t);
 	rowset_free(rows);
+	chooser_free(chooser);
 	return rc;
 }
 

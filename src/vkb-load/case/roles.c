@@ -137,7 +137,10 @@ static struct engine_work
 make_work(const struct bench_load *l, size_t share)
 {
 	bool poisson = l->arrivals && strcmp(l->arrivals, "poisson") == 0;
+	struct keyspec keys = {0};
 
+	if (l->keys)
+		keyspec_parse(l->keys, &keys); /* it was checked */
 	return (struct engine_work){.command = l->command,
 	    .text = command_known(l->command) ? NULL : l->command,
 	    .data_size = l->data_size,
@@ -148,6 +151,7 @@ make_work(const struct bench_load *l, size_t share)
 	    .requests = l->requests,
 	    .duration_s = l->duration_s,
 	    .warmup_s = l->warmup_apart ? 0 : l->warmup_s,
+	    .keys = keys,
 	    .sequential = l->sequential,
 	    .resp3 = l->resp3,
 	    .batch_first_byte =

@@ -29,6 +29,7 @@ struct cursor {
 	uint64_t number; /* of the next command, for choosers with an order */
 	uint64_t next[CMDSOURCE_COUNTERS];
 	uint64_t turn; /* commands before it on this connection */
+	uint64_t key;  /* the number of {key} in this cycle */
 	/* In a cluster: all keys are in this slot, whatever is chosen. */
 	bool in_slot;
 	unsigned slot;
@@ -63,6 +64,7 @@ struct cmdsource {
 	bool counted[CMDSOURCE_COUNTERS]; /* it takes from this counter */
 	bool tagged;                      /* its keys have the tag of a slot */
 	bool keyed;                       /* a number decides the slot */
+	bool line;                        /* {key}: one number for a cycle */
 	bool counts;                      /* hits and misses are counted */
 	bool zero_miss;                   /* 0 is a miss, see scan.h */
 	unsigned items;                   /* possible misses per reply */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define FIELD "__field:"
+#define INT "__int:"
 
 /* The placeholders of numbers. */
 static const struct {
@@ -95,7 +96,8 @@ static size_t
 get_placeholder_len(const char *p, const char *end)
 {
 	size_t left = (size_t)(end - p), prefix = strlen(FIELD);
-	bool any = left > prefix && memcmp(p, FIELD, prefix) == 0;
+	bool any = (left > prefix && memcmp(p, FIELD, prefix) == 0) ||
+	    (left > strlen(INT) && memcmp(p, INT, strlen(INT)) == 0);
 	const char *q = p + 2;
 
 	if (left < 5 || p[0] != '_' || p[1] != '_' || *q == '_')
@@ -150,8 +152,33 @@ report_unknown(struct making *m, const char *p, size_t n)
 {
 	m->why = mem_printf("unknown placeholder '%.*s': use '__rand_int__', "
 			    "'__rand_1st__' to '__rand_9th__', '__seq__', "
-			    "'__data__', '__field:NAME__' or '{tag}'",
+			    "'__data__', '__int:LOW:HIGH__', "
+			    "'__field:NAME__', '{key}' or '{tag}'",
 	    (int)n, p);
+}
+
+/* Finds or adds the range of "__int:LOW:HIGH__". Returns false if invalid. */
+static bool
+find_range(struct template *t, const char *p, size_t n, uint32_t *which)
+{
+	char *text = mem_strn(p, n);
+	unsigned long long low, high;
+	struct range r;
+	int end = 0;
+
+	if (sscanf(text, INT "%15llu:%15llu__%n", &low, &high, &end) != 2 ||
+	    (size_t)end != n || low > high)
+		end = 0;
+	free(text);
+	if (!end)
+		return false;
+	r = (struct range){low, high - low + 1};
+	for (*which = 0; *which < t->nranges; ++*which)
+		if (memcmp(&t->ranges[*which], &r, sizeof r) == 0)
+			return true;
+	t->ranges = mem_resize(t->ranges, t->nranges + 1, sizeof r);
+	t->ranges[t->nranges++] = r;
+	return true;
 }
 
 /* Parses the part of a word that begins at p. */
@@ -163,6 +190,8 @@ parse_part(struct making *m, const char *p, const char *end)
 
 	if (m->cluster && end - p >= 5 && memcmp(p, "{tag}", 5) == 0)
 		return (struct part){.kind = PIECE_TAG, .n = 5};
+	if (end - p >= 5 && memcmp(p, "{key}", 5) == 0)
+		return (struct part){.kind = PIECE_KEY, .n = 5};
 	if (!n && (n = get_misspelled_len(p, end)) == 0)
 		return (struct part){PIECE_BYTES, 0, 1, p, 1};
 	for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -172,6 +201,8 @@ parse_part(struct making *m, const char *p, const char *end)
 			    numbers[i].kind, numbers[i].which, n, NULL, 0};
 	if (is_text(p, n, "__data__"))
 		return (struct part){PIECE_BYTES, 0, n, m->value, m->nvalue};
+	if (find_range(m->t, p, n, &i))
+		return (struct part){PIECE_INT, i, n, NULL, 0};
 	if (n > prefix + 2 && memcmp(p, FIELD, prefix) == 0 &&
 	    !memchr(p, '\0', n))
 		return (struct part){.kind = PIECE_VALUE,
@@ -182,10 +213,12 @@ parse_part(struct making *m, const char *p, const char *end)
 }
 
 static size_t
-get_part_width(const struct part *p)
+get_part_width(const struct making *m, const struct part *p)
 {
 	if (p->kind == PIECE_BYTES)
 		return p->nbytes;
+	if (p->kind == PIECE_KEY)
+		return strlen(m->cluster ? "key:{tag}:" : "key:") + DIGITS_12;
 	return compile_patch_width(p->kind) +
 	    (p->kind == PIECE_TAG ? strlen("{}") : 0);
 }
@@ -200,12 +233,21 @@ add_part(struct making *m, const struct part *p)
 		add_bytes(m, p->bytes, p->nbytes);
 		return;
 	}
+	if (p->kind == PIECE_KEY) {
+		add_bytes(m, "key:", 4);
+		if (m->cluster) {
+			add_part(m, &(struct part){.kind = PIECE_TAG});
+			add_bytes(m, ":", 1);
+		}
+		m->t->source.line = true;
+	}
 	if (p->kind == PIECE_TAG)
 		add_bytes(m, "{", 1);
 	q = add_piece(m, p->kind);
 	q->which = p->which;
 	s->tagged |= p->kind == PIECE_TAG;
 	s->shared |= p->kind == PIECE_SHARED;
+	s->ints |= p->kind == PIECE_INT;
 	s->random += p->kind == PIECE_RANDOM;
 	s->uses[CMDSOURCE_SEQ] |= p->kind == PIECE_SEQ;
 	s->uses[CMDSOURCE_ROWS] |= p->kind == PIECE_VALUE;
@@ -219,16 +261,20 @@ add_word(struct making *m, const char *w, size_t n)
 {
 	const char *p, *end = w + n;
 	char head[DIGITS_MOST + 8];
-	size_t len = 0, values = 0;
+	size_t len = 0, values = 0, ints = 0;
 	struct part a = {0};
 	struct piece *q;
 	bool tagged = false;
 
 	for (p = w; p < end && !m->why; p += a.n) {
 		a = parse_part(m, p, end);
-		len += get_part_width(&a);
-		values += a.kind == PIECE_VALUE;
+		len += get_part_width(m, &a);
+		values += a.kind == PIECE_VALUE || a.kind == PIECE_INT;
+		ints += a.kind == PIECE_INT;
 	}
+	if (ints > COMPILE_INTS)
+		m->why = mem_printf(
+		    "a word has more than %d '__int:LOW:HIGH__'", COMPILE_INTS);
 	if (m->why)
 		return;
 	if (values == 1 && a.kind == PIECE_VALUE && a.n == n) {

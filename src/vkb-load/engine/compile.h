@@ -17,6 +17,8 @@ enum piece_kind {
 	PIECE_MEMBER, /* the number that decides the collection */
 	PIECE_SHARED, /* a shared number, __rand_1st__ and so on */
 	PIECE_SEQ,
+	PIECE_KEY,    /* the number of {key} */
+	PIECE_INT,    /* a number of range 'which', without leading zeros */
 	PIECE_TAG,    /* three letters */
 	PIECE_FIELD,  /* a field that is a word */
 	PIECE_VALUE,  /* a field within a word */
@@ -30,6 +32,11 @@ struct piece {
 };
 
 #define COMPILE_SHARED 9
+#define COMPILE_INTS 16 /* most PIECE_INT of a word */
+
+struct range {
+	uint64_t low, count;
+};
 
 struct compiled { /* one command */
 	struct piece *pieces;
@@ -39,7 +46,7 @@ struct compiled { /* one command */
 	size_t len;      /* bytes, without the fields */
 	unsigned random; /* how many numbers it takes in order */
 	bool plain;      /* only random numbers are patched */
-	bool tagged, shared;
+	bool tagged, shared, ints;
 	bool keyed;  /* a random number decides the slot */
 	bool member; /* a number decides the collection */
 	bool uses[CMDSOURCE_COUNTERS];
@@ -58,6 +65,8 @@ struct template
 	size_t nbytes;
 	char **fields;
 	size_t nfields;
+	struct range *ranges;
+	uint32_t nranges;
 	const struct rowset *rows;
 	uint32_t *cycle; /* index of the command of each turn */
 	uint64_t
@@ -93,6 +102,7 @@ compile_patch_width(enum piece_kind kind)
 	case PIECE_MEMBER:
 	case PIECE_SHARED:
 	case PIECE_SEQ:
+	case PIECE_KEY:
 		return DIGITS_12;
 	default:
 		return 0;

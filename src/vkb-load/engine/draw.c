@@ -1,12 +1,33 @@
 #include "draw.h"
 
+#define NODE_TRIES 1000000
+
 /* Draws a number below 'space', in order the at'th. */
 static uint64_t
 draw_one(struct cursor *c, uint64_t at, uint64_t space)
 {
 	uint64_t v;
 
-	c->chooser->draw(&c->rng, at, space, &v, 1);
+	c->chooser->draw(c->chooser, &c->rng, at, space, &v, 1);
+	return v;
+}
+
+/*
+ * Draws a number that is on the node; the others are dropped, so that it comes
+ * as often as in the whole key space. Nodes are chosen by a number, so that
+ * this one has some. If it had none of so many, as after its slots have moved,
+ * the last one is used and its request redirected.
+ */
+static uint64_t
+draw_on_node(struct cursor *c, const struct keys *k)
+{
+	uint64_t v = 0;
+
+	for (int tries = 0; tries < NODE_TRIES; tries++) {
+		v = draw_one(c, 0, k->space);
+		if (k->owners[keys_slot(v % KEYS_SLOTS)] == k->node)
+			break;
+	}
 	return v;
 }
 
@@ -67,21 +88,41 @@ find_collection(const struct keys *k, unsigned slot)
 	return NULL;
 }
 
-/* Draws numbers for a slot that is given. */
-static void
-draw_for_slot(struct draw *d, const struct compiled *s)
+/* Draws the number of {key}, in a cluster one on this node. */
+void
+draw_line_key(struct draw *d)
 {
 	const struct keys *k = d->keys;
 	struct cursor *c = d->cursor;
 
-	d->residue = keys_residue(c->slot);
-	d->tag = k->tags[c->slot];
+	if (c->in_slot) {
+		d->residue = keys_residue(c->slot);
+		c->key = draw_in_residue(d);
+	} else if (!k->cluster) {
+		c->key = draw_one(c, c->number, k->space);
+	} else if (c->chooser->weighted) {
+		c->key = draw_on_node(c, k);
+	} else {
+		c->key = keys_number(
+		    k, draw_one(c, c->number, k->count), &d->residue);
+	}
+}
+
+/* Draws numbers for a slot that is given. */
+static void
+draw_for_slot(struct draw *d, const struct compiled *s, unsigned slot)
+{
+	const struct keys *k = d->keys;
+	struct cursor *c = d->cursor;
+
+	d->residue = keys_residue(slot);
+	d->tag = k->tags[slot];
 	d->begun = s->keyed;
 	if (s->keyed)
 		d->first = draw_in_residue(d);
 	else if (s->member)
 		set_member(d, draw_one(c, c->number, k->space),
-		    find_collection(k, c->slot));
+		    find_collection(k, slot));
 }
 
 /* In a cluster: draws the slot, and its number. */
@@ -93,11 +134,16 @@ draw_slot(struct draw *d, const struct compiled *s)
 	struct cursor *c = d->cursor;
 	uint64_t v = c->turn;
 
-	if (c->in_slot) {
-		draw_for_slot(d, s);
+	if (c->in_slot || d->line) {
+		draw_for_slot(d, s,
+		    c->in_slot ? c->slot : keys_slot(c->key % KEYS_SLOTS));
 		return;
 	}
-	if (s->keyed) {
+	if (s->keyed && c->chooser->weighted) {
+		d->first = draw_on_node(c, k);
+		d->residue = (unsigned)(d->first % KEYS_SLOTS);
+		d->begun = true;
+	} else if (s->keyed) {
 		d->first = keys_number(
 		    k, draw_one(c, c->number, k->count), &d->residue);
 		d->begun = true;
@@ -129,6 +175,8 @@ draw_by_kind(struct draw *d, const struct piece *p)
 		return draw_in_residue(d);
 	case PIECE_MEMBER:
 		return d->member;
+	case PIECE_KEY:
+		return d->cursor->key;
 	case PIECE_SAME:
 		if (d->cursor->chooser->ordered)
 			return d->last;

@@ -20,30 +20,45 @@ struct draw {
 	uint64_t first, at, last, member;
 	bool begun; /* 'first' is the next number */
 	bool wide;  /* more than eight digits */
+	bool line;  /* the commands of a cycle share a number */
+	uint64_t ints[COMPILE_INTS]; /* of the word; at 'nints' the next one */
+	unsigned nints;
 	unsigned residue;
 	const char *tag;
 };
 
 void draw_slot(struct draw *, const struct compiled *);
+void draw_line_key(struct draw *);
 uint64_t draw_by_kind(struct draw *, const struct piece *);
 
-static inline void
-draw_init(struct draw *d, struct cursor *c, const struct keys *keys)
+/* Can numbers have more than eight digits? */
+static inline bool
+draw_is_wide(const struct chooser *c, uint64_t space)
 {
-	d->keys = keys;
-	d->cursor = c;
-	d->wide = keys->space > DRAW_WIDE;
+	return space > DRAW_WIDE || c->newest;
 }
 
-/* Begins a command; draw_end goes on to the next. */
 static inline void
-draw_begin(struct draw *d, const struct compiled *s)
+draw_init(struct draw *d, const struct template *t, struct cursor *c,
+    const struct keys *keys)
+{
+	d->line = t->source.line;
+	d->keys = keys;
+	d->cursor = c;
+	d->wide = draw_is_wide(c->chooser, keys->space);
+}
+
+/* Begins a command, the 'first' of a cycle; draw_end goes on to the next. */
+static inline void
+draw_begin(struct draw *d, const struct compiled *s, bool first)
 {
 	const struct cursor *c = d->cursor;
 
 	d->have = 0;
 	d->begun = false;
 	d->at = c->number * s->random;
+	if (d->line && (first || c->in_slot))
+		draw_line_key(d);
 	if (s->tagged)
 		draw_slot(d, s);
 }

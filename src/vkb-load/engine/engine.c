@@ -216,7 +216,11 @@ free_source(struct cmdsource *s)
 		s->ops->free(s);
 }
 
-/* Each row of a dataset, and each number in sequence, goes to one stream. */
+/*
+ * Each row of a dataset, and each number in sequence, goes to one stream. Where
+ * a stream uses the latest numbers, those of __seq__ go on behind the key
+ * space.
+ */
 static void
 share_counters(struct run_options *o, const struct engine_work *works, size_t n,
     _Atomic uint64_t *counters)
@@ -224,6 +228,9 @@ share_counters(struct run_options *o, const struct engine_work *works, size_t n,
 	size_t i, first;
 
 	for (i = 0; i < n; i++) {
+		if (works[i].keys.kind == KEYSPEC_LATEST &&
+		    counters[n] < run_space(&works[i]))
+			counters[n] = run_space(&works[i]);
 		for (first = 0; works[first].rows != works[i].rows; first++)
 			continue;
 		o[i].taken[CMDSOURCE_SEQ] = &counters[n];

@@ -27,6 +27,8 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
+#include "keyspec.h"
+
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,7 +75,8 @@ struct engine_work {
 	long long requests; /* stop after so many; 0: by duration */
 	double duration_s;
 	double warmup_s; /* before the measured time, not counted */
-	bool sequential; /* numbers count up instead of being random */
+	struct keyspec keys;
+	bool sequential; /* numbers count up, whatever 'keys' is */
 	bool in_turn;    /* fill the servers over one connection, in batches
 			  * that a server reads at once: always in one way */
 	bool resp3;      /* HELLO 3, else RESP2 */

@@ -26,8 +26,10 @@ struct keys {
 	const char (*tags)[3];    /* of each slot; borrowed */
 	const uint16_t *residues; /* its numbers modulo 16384; borrowed */
 	uint32_t nresidues;
-	uint32_t nlong;  /* the first ones have one number more */
-	uint64_t rounds; /* numbers per residue */
+	uint32_t nlong;         /* the first ones have one number more */
+	uint64_t rounds;        /* numbers per residue */
+	const uint16_t *owners; /* the node of each slot; borrowed */
+	uint16_t node;          /* this one */
 	const struct collection *collections; /* borrowed */
 	uint32_t ncollections;
 };

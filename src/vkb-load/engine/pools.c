@@ -10,8 +10,9 @@
 /*
  * Nodes are drawn in proportion to their part of the key space: that equals
  * drawing a key uniformly, and the key is then drawn uniformly among those of
- * the node. Named tests whose key has no number (mylist:{tag}) go by slots, and
- * commands without a slot to all nodes equally.
+ * the node. Where some keys are more popular, a key is drawn indeed, and the
+ * node that has it is taken. Named tests whose key has no number (mylist:{tag})
+ * go by slots, and commands without a slot to all nodes equally.
  */
 static uint64_t
 get_node_weight(const struct run *r, const struct slotmap_node *n)
@@ -126,11 +127,16 @@ set_pools(struct worker *w)
 struct pool *
 pools_draw(struct worker *w)
 {
+	const struct run *r = w->run;
 	struct pool *p = w->pools;
 	uint64_t at;
 
 	if (w->npools == 1)
 		return p;
+	if (r->chooser->weighted && r->source->keyed) {
+		r->chooser->draw(r->chooser, &w->rng, 0, r->space, &at, 1);
+		return &p[w->map->owners[keys_slot(at % KEYS_SLOTS)]];
+	}
 	at = rng_below(&w->rng, w->pools[w->npools - 1].until);
 	while (p->until <= at)
 		p++;

@@ -41,17 +41,38 @@ find_value(const struct rowset_row *r, uint32_t which, size_t *n)
 	return r->bytes + from;
 }
 
+static size_t
+count_digits(uint64_t v)
+{
+	size_t n = 1;
+
+	while ((v /= 10))
+		n++;
+	return n;
+}
+
+/* Draws the integers of the word, too: the length depends on them. */
 static char *
-write_length(char *to, const struct piece *p, const struct rowset_row *r)
+write_length(const struct template *t, char *to, const struct piece *p,
+    struct draw *d, const struct rowset_row *r)
 {
 	const struct piece *q = p;
-	size_t sum = p->n, n;
+	const struct range *range;
+	size_t sum = p->n, n, ints = 0;
 	uint32_t left;
 
 	for (left = p->which; left; left--) {
 		do
 			q++;
-		while (q->kind != PIECE_VALUE);
+		while (q->kind != PIECE_VALUE && q->kind != PIECE_INT);
+		if (q->kind == PIECE_INT) {
+			range = &t->ranges[q->which];
+			d->ints[ints] = range->low +
+			    rng_below(&d->cursor->rng, range->count);
+			sum += count_digits(d->ints[ints++]);
+			d->nints = 0;
+			continue;
+		}
 		rowset_value(find_value(r, q->which, &n), &n);
 		sum += n;
 	}
@@ -86,7 +107,10 @@ write_pieces(const struct template *t, const struct piece *p,
 			to = copy_blocks(to, v, n);
 			break;
 		case PIECE_LENGTH:
-			to = write_length(to, p, r);
+			to = write_length(t, to, p, d, r);
+			break;
+		case PIECE_INT:
+			to += digits_put(to, d->ints[d->nints++]);
 			break;
 		case PIECE_TAG:
 			memcpy(to, d->tag, 3);
@@ -137,7 +161,8 @@ patch_random_numbers(const struct compiled *s, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t size,
     const uint64_t *at)
 {
-	bool ordered = c->chooser->ordered, wide = keys->space > DRAW_WIDE;
+	bool ordered = c->chooser->ordered,
+	     wide = draw_is_wide(c->chooser, keys->space);
 	size_t each = ordered ? s->random : s->npatches;
 	const struct piece *p, *end = s->patches + s->npatches;
 	uint64_t v[COMPILE_DRAWS], *next, begin = at ? *at : 0;
@@ -146,8 +171,8 @@ patch_random_numbers(const struct compiled *s, struct cursor *c,
 
 	for (; n; n -= k) {
 		k = n < most ? n : most;
-		c->chooser->draw(
-		    &c->rng, c->number * each, keys->space, v, k * each);
+		c->chooser->draw(c->chooser, &c->rng, c->number * each,
+		    keys->space, v, k * each);
 		c->number += k;
 		next = v;
 		for (i = 0; i < k; i++, buf += size) {
@@ -170,7 +195,7 @@ patch_number(const struct compiled *s, struct cursor *c,
     const uint64_t *at)
 {
 	uint64_t space = keys->space, begin = at ? *at : 0, v[AT_ONCE];
-	bool wide = space > DRAW_WIDE;
+	bool wide = draw_is_wide(c->chooser, space);
 	struct rng rng = c->rng;
 	uint32_t i, k;
 
@@ -185,7 +210,7 @@ patch_number(const struct compiled *s, struct cursor *c,
 	}
 	for (; n; n -= k) {
 		k = n < AT_ONCE ? n : AT_ONCE;
-		c->chooser->draw(&c->rng, c->number, space, v, k);
+		c->chooser->draw(c->chooser, &c->rng, c->number, space, v, k);
 		c->number += k;
 		for (i = 0; i < k; i++, to += size)
 			digits_12(at ? to + (*at++ - begin) : to, v[i], wide);
@@ -215,9 +240,9 @@ render_patched(const struct cmdsource *source, struct cursor *c,
 			patch_random_numbers(s, c, keys, buf, n, size, NULL);
 		return n;
 	}
-	draw_init(&d, c, keys);
+	draw_init(&d, t, c, keys);
 	for (i = 0; i < n; i++, buf += size) {
-		draw_begin(&d, s);
+		draw_begin(&d, s, true);
 		patch_command(s, &d, buf, NULL);
 		draw_end(c, s);
 	}
@@ -259,7 +284,7 @@ patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		draw_begin(d, s);
+		draw_begin(d, s, true);
 		if (k->offsets)
 			offsets = k->offsets + (row + i) * s->npatches;
 		patch_command(s, d, buf + (at[i] - at[0]), offsets);
@@ -318,7 +343,7 @@ render_commands(const struct cmdsource *source, struct cursor *c,
 	struct draw d;
 	uint32_t i;
 
-	draw_init(&d, c, keys);
+	draw_init(&d, t, c, keys);
 	if (t->ncommands == 1 && t->commands[0].prerendered)
 		return copy_rows(t, &d, buf, n, full, len);
 	if (rows)
@@ -326,9 +351,9 @@ render_commands(const struct cmdsource *source, struct cursor *c,
 	turn = c->turn % source->cycle;
 	for (i = 0; i < n && (size_t)(to - buf) < full; i++) {
 		s = &t->commands[t->cycle[turn]];
+		draw_begin(&d, s, turn == 0);
 		if (++turn == source->cycle)
 			turn = 0;
-		draw_begin(&d, s);
 		if (s->prerendered) {
 			to = copy_row(s, &d, row, to);
 		} else {
@@ -349,14 +374,17 @@ render_commands(const struct cmdsource *source, struct cursor *c,
 static size_t
 get_longest(const struct template *t, const struct compiled *s)
 {
-	size_t i, fields = 0;
+	size_t i, fields = 0, len = s->len;
 
-	for (i = 0; t->rows && i < s->npieces; i++)
+	for (i = 0; i < s->npieces; i++) {
 		fields += s->pieces[i].kind == PIECE_FIELD ||
 		    s->pieces[i].kind == PIECE_VALUE;
-	if (!fields)
-		return s->len;
-	return s->len + fields * (rowset_longest(t->rows) + DIGITS_MOST + 3);
+		if (s->pieces[i].kind == PIECE_INT) /* and its word's length */
+			len += 2 * DIGITS_MOST + 3;
+	}
+	if (!fields || !t->rows)
+		return len;
+	return len + fields * (rowset_longest(t->rows) + DIGITS_MOST + 3);
 }
 
 size_t

@@ -124,7 +124,7 @@ struct run {
 	const struct engine_work *work;
 	const struct cmdsource *source;
 	const struct cmdsource *refill; /* NULL: nothing is popped */
-	const struct chooser *chooser;
+	const struct chooser *chooser;  /* owned */
 	const struct arrivals *arrivals;
 	_Atomic uint64_t *taken[CMDSOURCE_COUNTERS]; /* borrowed */
 	struct conn_setup setup;

@@ -148,7 +148,7 @@ count_keys(const uint16_t *residues, size_t n, uint64_t space)
 static void
 set_owners(struct slotmap *m)
 {
-	const struct slotmap_node *n;
+	struct slotmap_node *n;
 	size_t i, k;
 
 	m->owners = mem_array(KEYS_SLOTS, sizeof *m->owners);
@@ -156,6 +156,8 @@ set_owners(struct slotmap *m)
 		n = &m->nodes[i];
 		for (k = 0; k < n->nturns; k++)
 			m->owners[n->turns[k]] = (uint16_t)i;
+		n->keys.owners = m->owners;
+		n->keys.node = (uint16_t)i;
 	}
 }
 

@@ -105,6 +105,7 @@ static void
 make_source(struct template *t)
 {
 	struct cmdsource *o = &t->source;
+	bool ints = false;
 	size_t i;
 
 	o->ops = &ops;
@@ -112,14 +113,17 @@ make_source(struct template *t)
 	o->values = t->values ? t->values : 1;
 	for (i = 0; i < t->ncommands; i++) {
 		o->tagged |= t->commands[i].tagged;
-		o->keyed |= t->commands[i].keyed;
+		o->keyed |=
+		    t->commands[i].keyed || (o->line && t->commands[i].tagged);
+		ints |= t->commands[i].ints;
 	}
 	if (t->ncommands == 1 && t->commands[0].items) {
 		o->counts = true;
 		o->items = t->commands[0].items;
 		o->zero_miss = t->commands[0].zero_miss;
 	}
-	t->only_patched = t->ncommands == 1 && !o->counted[CMDSOURCE_ROWS];
+	t->only_patched =
+	    t->ncommands == 1 && !o->counted[CMDSOURCE_ROWS] && !ints;
 	if (t->only_patched) {
 		make_patched_source(t);
 		return;
@@ -211,6 +215,7 @@ template_free(struct template *t)
 		free(t->fields[i]);
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		free(t->before[i]);
+	free(t->ranges);
 	free(t->one);
 	free(t->commands);
 	free(t->fields);
@@ -258,6 +263,11 @@ template_open(const struct engine_target *target, const struct engine_work *w)
 	if (!t) {
 		err_say("'%s': %s", w->text, why);
 		free(why);
+		return NULL;
+	}
+	if (w->sequential && t->source.line && t->source.cycle > 1) {
+		err_say("'%s': " TEMPLATE_LINE_ORDER, w->text);
+		template_free(t);
 		return NULL;
 	}
 	if (!*t->fields)

@@ -10,7 +10,11 @@
  * __rand_9th__        1st 2nd 3rd 4th 5th 6th 7th 8th 9th
  * __seq__             0, 1, 2, ... over all clients, 12 digits
  * __data__            data_size bytes
+ * __int:LOW:HIGH__    an integer from LOW to HIGH, each equally often
  * __field:NAME__      a field of the next row of the dataset
+ * {key}               key: and a number as __rand_int__, drawn once for all
+ *                     commands of the text; in a cluster key:{tag}:, and all
+ *                     tags of the text are those of its slot
  * {tag}               in a cluster, the tag of a slot of the server
  *
  * Each command that names fields uses the next row; the first follows the last.
@@ -20,6 +24,10 @@
  */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
+
+/* Why a text with {key} may be refused. */
+#define TEMPLATE_LINE_ORDER \
+	"keys in sequence need one command, but {key} is in several"
 
 #include "cmdsource.h"
 

@@ -98,13 +98,13 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->target = t;
 	r->work = w;
 	r->source = o->source;
-	r->chooser = chooser_find(w);
 	r->arrivals = arrivals_find(w);
 	memcpy(r->taken, o->taken, sizeof r->taken);
 	r->refill = o->refill;
 	r->only_node = o->only_node;
 	r->strict = o->strict;
 	r->space = o->space;
+	r->chooser = chooser_new(w, r->space, r->taken[CMDSOURCE_SEQ]);
 	r->pipeline = (uint32_t)w->pipeline;
 	r->timeout_ns = (int64_t)((w->timeout_s > 0 ? w->timeout_s : 60) * 1e9);
 	r->requests = w->requests > 0 ? (uint64_t)w->requests : RUN_ENDLESS;
@@ -173,6 +173,7 @@ threads_free(struct run *r)
 	free(r->setup.text);
 	slotmap_free(atomic_load(&r->map));
 	tls_context_free(r->setup.tls);
+	chooser_free(r->chooser);
 	free(r->tags);
 	hist_free(r->latency);
 	hist_free(r->service);

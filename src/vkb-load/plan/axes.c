@@ -21,7 +21,7 @@ static const struct {
 	const char *key, *identity;
 } lists[PLAN_LISTS] = {{"cluster_mode", NULL}, {"tls_mode", NULL},
     {"profiling_sets", NULL}, {"config_sets", NULL}, {"io-threads", NULL},
-    {"requests", "requests"}, {"keyspacelen", "keyspacelen"},
+    {"requests", "requests"}, {"keyspacelen", "keyspacelen"}, {"keys", "keys"},
     {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
     {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
 

@@ -4,6 +4,7 @@
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
+#include "keyspec.h"
 #include "mem.h"
 #include "record.h"
 
@@ -37,7 +38,7 @@ static const struct field load_fields[] = {
     {"dataset", TEXT, AT(dataset), .part = "dataset"},
     {"xml_root_element", TEXT, AT(xml_element), .part = "xml_root_element"},
     {"test_phase", TEXT, AT(phase)}, {"latency", TEXT, AT(latency)},
-    {"arrivals", TEXT, AT(arrivals)},
+    {"arrivals", TEXT, AT(arrivals)}, {"keys", TEXT, AT(keys), SAME("keys")},
     {"cluster_execution", TEXT, AT(execution), .part = "cluster_execution"},
     {"data_size", WHOLE, AT(data_size), 3, SAME("data_size"), .required = true},
     {"pipeline", WHOLE, AT(pipeline), 1, SAME("pipeline"), .required = true},
@@ -163,6 +164,28 @@ bench_case_adopt_part(struct json *config, const struct json *part)
 			json_set(
 			    config, f->path, json_dup(json_get(part, f->part)));
 	}
+	if (json_get(part, "keys"))
+		bench_case_set_keys(config, json_get_str(part, "keys"));
+	else if (json_get_bool(part, "sequential", false))
+		json_del(config, "keys");
+}
+
+void
+bench_case_set_keys(struct json *config, const char *text)
+{
+	struct keyspec k;
+	char *plain;
+
+	if (keyspec_parse(text, &k))
+		return; /* bench_case_check reports it */
+	plain = keyspec_format(&k);
+	json_del(config, "keys");
+	json_del(config, "sequential");
+	if (k.kind == KEYSPEC_SEQUENTIAL)
+		json_set_bool(config, "sequential", true);
+	else if (k.kind != KEYSPEC_UNIFORM)
+		json_set_str(config, "keys", plain);
+	free(plain);
 }
 
 static bool

@@ -16,6 +16,7 @@ struct bench_load {
 	const char *phase;     /* "write", "mixed_read", ... */
 	const char *latency;   /* NULL: of each request */
 	const char *arrivals;  /* of a rate; NULL: constant */
+	const char *keys;      /* see keyspec.h; NULL: uniform */
 	const char *execution; /* "parallel": a client for each node */
 	long long data_size, keyspacelen, pipeline, clients, threads;
 	long long parallel_clients;
@@ -76,6 +77,12 @@ void bench_case_fill_load(struct bench_load *, const struct json *config);
  * which the part has of its own.
  */
 void bench_case_adopt_part(struct json *config, const struct json *part);
+
+/*
+ * Sets 'keys' of an identity to a distribution of keyspec.h, or 'sequential',
+ * or neither if it is uniform, so that equal work has one identity.
+ */
+void bench_case_set_keys(struct json *config, const char *text);
 
 /*
  * Check a case that was read from a file, where it may have been edited: its

@@ -76,6 +76,10 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 	const char *latency = json_get_str(c, "latency");
 
 	add_test(s, c);
+	if (json_get_str(c, "keys")) {
+		str_addc(s, '-');
+		add_plain(s, json_get_str(c, "keys"));
+	}
 	if (json_get_bool(c, "cluster_mode", false)) {
 		str_add(s, "-cluster");
 		if (json_get_num(c, "cluster_nodes", 1) > 1)

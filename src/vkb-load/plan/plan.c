@@ -8,6 +8,7 @@
 #include "json.h"
 #include "jsonfile.h"
 #include "jsonl.h"
+#include "keyspec.h"
 #include "mem.h"
 #include "intern.h"
 #include "ownkeys.h"
@@ -113,6 +114,10 @@ override_part(const struct plan_want *w, struct json *part)
 		json_del(part, "maxdocs");
 	if (w->warmup >= 0)
 		json_del(part, "warmup");
+	if (w->keys) {
+		json_del(part, "keys");
+		json_del(part, "sequential");
+	}
 }
 
 /* Applies --duration and other options that are part of the identity. */
@@ -129,6 +134,8 @@ override_config(const struct plan_want *w, struct json *config)
 		for (part = json_first(json_get(config, sides[i])); part;
 		     part = json_next(part))
 			override_part(w, part);
+	if (w->keys)
+		bench_case_set_keys(config, w->keys);
 	if (w->rate > 0) {
 		json_set_num(config, "rate", w->rate);
 		if (!json_get(config, "arrivals"))
@@ -159,12 +166,38 @@ override_client(const struct plan_want *w, struct json *cas)
 	json_set_num(json_get(cas, "client"), "max_lost", (double)w->max_lost);
 }
 
+/* Writes the keys of the parts of a mixed case in their only form. */
+static void
+normalize_parts(struct json *list)
+{
+	struct keyspec k;
+	const char *keys;
+	char *text;
+
+	for (struct json *p = json_first(list); p; p = json_next(p)) {
+		keys = json_get_str(p, "keys");
+		if (!keys || keyspec_parse(keys, &k))
+			continue;
+		text = keyspec_format(&k);
+		json_set_str(p, "keys", text);
+		free(text);
+	}
+}
+
 /* Gives the same work one identity, so that its results are paired. */
 static void
 normalize_config(struct json *config)
 {
 	const char *command = json_get_str(config, "command");
 	const char *latency = json_get_str(config, "latency");
+	const char *keys = json_get_str(config, "keys");
+	char *text = mem_str(keys);
+
+	if (keys)
+		bench_case_set_keys(config, text);
+	free(text);
+	normalize_parts(json_get(config, "writes"));
+	normalize_parts(json_get(config, "reads"));
 
 	if (command && strcmp(command, "LRANGE") == 0)
 		json_set_str(config, "command", "LRANGE_100");

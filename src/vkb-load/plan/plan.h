@@ -20,6 +20,7 @@ struct plan_want {
 	const char *groups, *scenarios; /* "1,2"; NULL: all */
 	const char *pattern;            /* fnmatch(3) on ids; NULL: all */
 	const char *cluster_mode;       /* "true" or "false"; NULL: unchanged */
+	const char *keys;               /* see keyspec.h; NULL: unchanged */
 	const char *latency;            /* NULL: unchanged */
 	const char *engine;             /* NULL: unchanged */
 	long long shard, shards;        /* 1..shards; 0: all */
@@ -54,7 +55,7 @@ int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
 /* One combination of the axes, for the expansion. */
-enum { PLAN_LISTS = 12 }; /* that a configuration may have */
+enum { PLAN_LISTS = 13 }; /* that a configuration may have */
 struct plan_axes {
 	const struct json *cfg;
 	const struct json *values[PLAN_LISTS]; /* of each list, or NULL */
