@@ -69,7 +69,7 @@ knows a r
 test_that 'allocations are bisected' bisect a allocations_per_req c1 c8
 test_same "first bad commit: $(head_of c3)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit that allocates once more is found'
-test_match '^More work: SET takes 1 more allocations per request .*, exactly' .out 'by one allocation'
+test_match '^More work: SET takes 1 more allocation per request .*, exactly' .out 'by one allocation'
 
 knows n r a
 test_status 1 'two commits that are the same' bisect n instructions_per_req c7 c8
