@@ -108,10 +108,12 @@ write_factor(struct str *s, const struct row *r)
 	if (is_speed(r))
 		way = v > 1 ? "faster" : "slower";
 	if (!(v > 0)) {
-		str_add(s,
-		    v == 0 || from_0 ? verdict_name_zero(r->facts.median[0],
-					   r->facts.median[1])
-				     : "no ratio");
+		const char *zero = v == 0 || from_0
+		    ? verdict_name_zero(r->facts.median[0], r->facts.median[1])
+		    : NULL;
+
+		/* Single runs of 0 make a ratio of 0, too. */
+		str_add(s, zero ? zero : v == 0 ? "down to 0" : "no ratio");
 		return;
 	}
 	v = v < 1 ? 1 / v : v;

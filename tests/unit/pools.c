@@ -2,6 +2,7 @@
 #include "tap.h"
 
 #include "vkb-load/engine/arrivals.h"
+#include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/pools.h"
 #include "vkb-load/engine/run.h"
@@ -36,7 +37,8 @@ static void
 draws(void)
 {
 	struct pool pools[] = {{.until = 1}, {.until = 1}, {.until = 4}};
-	struct worker w = {.pools = pools, .npools = 3};
+	struct run run = {.chooser = &chooser_uniform};
+	struct worker w = {.run = &run, .pools = pools, .npools = 3};
 	int n[3] = {0};
 
 	rng_seed(&w.rng, 5, 0);
