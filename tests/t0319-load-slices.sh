@@ -118,6 +118,70 @@ test_same true "$(jq -s 'map(select(.type == "run")) | length == 6 and
     .metrics.avg_latency_ms <= .metrics.elapsed_s * 1e3)' .out)" \
   'the first slice, which has them all, is measured'
 
+# --- scenarios in order, parts at the same time, clusters
+
+cat >scene.json <<'END'
+{"keyspacelen": [100], "test_groups": [{"group": 1, "description": "G", "scenarios": [
+  {"id": "fill", "type": "write", "test": "set", "requests": 500,
+   "setup_commands": ["SET mark 1"]},
+  {"id": "mix", "type": "mixed", "duration": 0.3, "setup_commands": ["RENAMENX mark mark1"],
+   "writes": [{"id": "w", "test": "set"}],
+   "reads": [{"id": "r", "test": "get", "clients": 2, "pipeline": 4}]},
+  {"id": "last", "type": "read", "test": "get", "requests": 500,
+   "setup_commands": ["RENAMENX mark1 mark2"]}]}]}
+END
+test_that 'scenarios of a group' vkb-load --builds builds --order slices --runs 2 scene.json
+cp .out scene
+test_same true "$(jq -s 'map(select(.type == "run")) | [_nwise(12)] | length == 2 and
+  all(all(.run.slices >= 1) and ([group_by(.config.test_id)[] |
+    {n: length, same: (map([.run.block, .run.seed]) | unique | length)}] |
+    length == 4 and all(.n == 3 and .same == 1)))' scene)" \
+  'all are in slices, in pairs, on servers that have the data of those before'
+test_same true "$(jq -s 'map(select(.config.test_phase // "" | test("mixed"))) |
+  group_by([.run.block, .subject.label]) | length == 6 and all(
+    length == 2 and all(.run.overlap_percent > 50 and .metrics.requests > 0
+      and (.run.slices | . > 1)) and .[0].run.slices == .[1].run.slices)' scene)" \
+  'the parts of a mixed scenario are in the same slices'
+test_same true "$(jq -s 'def median: sort | .[(length - 1) / 2];
+  def near($x): . / $x - 1 | fabs < 1e-6;
+  map(select(.config.test_phase // "" | test("mixed"))) |
+  group_by([.run.block, .config.test_id]) | all(map(.series.rps) as $r |
+    ([range($r[0] | length) | . as $i | [$r[][$i]]] as $t |
+     ($t | length) % 2 == 0 or any($t[][]; . == 0) or
+     (.[1].metrics.rps / .[0].metrics.rps | near(
+       ([$t[] | (.[1] | log) - ((map(log) | add) / 3)] | median | exp) /
+       ([$t[] | (.[0] | log) - ((map(log) | add) / 3)] | median | exp)))))' scene)" \
+  'each part has a rate of its own'
+jq -c 'select((.run.order // 0) <= 5)' scene >part # half of the mixed scenario's builds
+test_that 'resumed between the builds of a scenario' vkb-load --builds builds \
+  --order slices --runs 2 --resume part scene.json
+test_match 'is not in slices, since some builds have it already' .err 'a message says so'
+test_same 24 "$(jq -r 'select(.status == "ok") |
+  "\(.subject.label) \(.config.test_id) \(.run.index)"' part | sort -u | grep -c .)" \
+  'each run is there'
+test_same 24 "$(grep -c '"status":"ok"' part)" 'once'
+test_that 'what is only made for its data' vkb-load --builds builds --order slices \
+  --runs 1 --scenarios last scene.json
+test_same '1_last 1_last 1_last' \
+  "$(jq -r 'select(.run.slices >= 1) | .config.test_id' .out | xargs)" 'is not recorded'
+jq '.test_groups[0].scenarios[1].reads[0].requests = 500' scene.json >uneven.json
+test_that 'parts that end at different times' vkb-load --builds builds \
+  --order slices --runs 1 uneven.json
+test_same 12 "$(jq -r 'select(.status == "ok" and .run.slices == null) | .run.block' .out |
+  grep -c 1)" 'are interleaved'
+
+{ build a "$server"; build b "$server"; } >builds
+printf '[{"commands":["SET","LPOP"],"pipelines":[1,8],%s,"duration":0.3},
+  {"commands":["SET"],"pipelines":[2],"sequential":true,%s,"requests":[3000]},
+  {"commands":["GET"],"pipelines":[1],%s,"duration":0.3,"rate":1000}]\n' \
+  "$base" "$base" "$base" | sed 's/"cluster_mode":false/"cluster_mode":true/' >cl.json
+test_that 'clusters' vkb-load --builds builds --order slices --runs 1 cl.json
+test_same true "$(jq -s 'map(select(.type == "run")) | length == 12 and
+  all(.run.slices >= 1 and .metrics.requests > 0 and .metrics.errors == 0 and
+    (.config.rate == null or .metrics.requests >= 300) and
+    (.config.requests == null or .metrics.requests == 3000))' .out)" \
+  'are in slices'
+
 # --- failures
 
 { build a "$server"; build bad /bin/false; build b "$server"; } >builds

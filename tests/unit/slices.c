@@ -149,6 +149,33 @@ streams(void)
 	    "two streams share the rate of their load");
 }
 
+/* The parts of a mixed scenario, of which only one is slower. */
+static void
+roles(void)
+{
+	double a[TURNS] = {100, 100, 100, 100, 100, 100, 100, 100, 100, 100};
+	double b[TURNS] = {80, 80, 80, 80, 8, 80, 80, 80, 8, 80};
+	double c[TURNS] = {30, 30, 30, 30, 30, 3, 30, 3, 30, 30};
+	struct engine_result v[2][2];
+	struct engine_work works[2] = {{.role = 0}, {.role = 1}};
+	struct engine_load loads[2];
+	struct loaded l[3];
+
+	fill(&l[0], a);
+	fill(&l[1], b);
+	fill(&l[2], c);
+	v[0][0] = l[0].result;
+	v[1][0] = l[1].result;
+	v[0][1] = v[1][1] = l[2].result;
+	for (int k = 0; k < 2; k++)
+		loads[k] = (struct engine_load){
+		    .n = 2, .works = works, .results = v[k]};
+	slices_set_rates(loads, 2);
+	tap_ok(is_near(v[1][0].rps / v[0][0].rps, .8) &&
+		is_near(v[1][1].rps, v[0][1].rps) && is_near(v[0][1].rps, 300),
+	    "each role has a rate of its own");
+}
+
 int
 main(void)
 {
@@ -156,5 +183,6 @@ main(void)
 	counted();
 	several();
 	streams();
+	roles();
 	return tap_done();
 }

@@ -202,6 +202,7 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 
 		for (size_t k = 0; k < role->n; k++, n++) {
 			r->works[n] = make_work(l, role->n);
+			r->works[n].role = i;
 			r->data[n] = (struct dataset_want){.path = l->dataset,
 			    .xml_element = l->xml_element,
 			    .maxdocs = l->maxdocs};

@@ -81,6 +81,8 @@ struct engine_work {
 			  * that a server reads at once: always in one way */
 	bool resp3;      /* HELLO 3, else RESP2 */
 	uint64_t seed;
+	size_t role; /* streams of one role have one rate together, see
+		      * engine_run_slices */
 	const cpu_set_t *cpus; /* of the client threads; NULL: inherited */
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */
 	double rate;           /* requests/s, open loop; 0: closed loop */
@@ -206,7 +208,8 @@ struct engine_load {
  * enough for 200 batches and five of each client, there is one turn. A slice
  * begins with idle connections and ends when all replies have come; its first
  * tenth is not measured. All works of all loads must have the same duration or
- * number of requests. The warm-up of each load comes before the first turn.
+ * number of requests; all loads have the same roles. The warm-up of each load
+ * comes before the first turn.
  *
  * In open loop the schedule of arrivals stands still between the slices, and
  * slices are so long that 200 requests are due, up to 200 ms. What was due and

@@ -313,6 +313,18 @@ serve_clients(struct worker *w, int64_t now)
 }
 
 void
+pools_begin(struct worker *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->npools; i++)
+		w->pools[i].waiting = 0;
+	for (i = 0; i < w->nconns; i++)
+		w->conns[i]->has_client = false;
+	w->free_clients = w->nclients;
+}
+
+void
 pools_next(struct worker *w, struct conn *c, int64_t now)
 {
 	struct pool *p = &w->pools[c->pool];

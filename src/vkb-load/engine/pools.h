@@ -23,7 +23,11 @@ struct worker;
 void pools_remap(struct worker *, struct slotmap *);
 void pools_free(struct worker *);
 
-/* Closed loop: a connection is ready, its batch (if any) was answered. */
+/*
+ * Closed loop: all clients may send when a run or slice begins; a connection is
+ * ready, its batch (if any) was answered.
+ */
+void pools_begin(struct worker *);
 void pools_next(struct worker *, struct conn *, int64_t now);
 
 /*

@@ -14,10 +14,11 @@ struct streams;
 void slices_run(struct streams *, void *rng);
 
 /*
- * Sets the rate of each result from its slices, so that the ratio of two loads
- * is the median of the ratios of their slices, turn by turn: what disturbs a
- * few slices does not count. With x the rate of a load in a turn and g the
- * geometric mean of all loads' rates in that turn, a load gets
+ * Sets the rate of each result from its slices, so that the ratio of two loads,
+ * for each role by itself, is the median of the ratios of their slices, turn by
+ * turn: what disturbs a few slices does not count. With x the rate of a load in
+ * a turn and g the geometric mean of all loads' rates in that turn, a load
+ * gets
  *
  *	median(g) * exp(median(ln(x / g)))
  *
@@ -26,7 +27,7 @@ void slices_run(struct streams *, void *rng);
  * requests the last slice, which is shorter, is left out. Where half of the
  * turns are left out, a number of requests took three slices or fewer, or the
  * rate was asked for, the rates stay as they are: requests over time.
- * Streams of one load share its rate as they shared its requests.
+ * Streams of one role share its rate as they shared its requests.
  */
 void slices_set_rates(const struct engine_load *, size_t n);
 

@@ -81,7 +81,6 @@ make_workers(struct run *r)
 		w->loop.setup = &r->setup;
 		w->nclients =
 		    ((size_t)work->clients + r->nworkers - 1 - i) / r->nworkers;
-		w->free_clients = w->nclients;
 		w->share = r->requests == RUN_ENDLESS
 		    ? RUN_ENDLESS
 		    : (r->requests + r->nworkers - 1 - i) / r->nworkers;

@@ -274,6 +274,8 @@ run_loop(struct worker *w)
 	w->loop.now = clock_ns();
 	if (run_is_open(r))
 		pacing->start(w);
+	else
+		pools_begin(w);
 	for (i = 0; i < w->nconns; i++)
 		if (w->conns[i]->state == CONN_READY)
 			send_next_batch(w, w->conns[i], w->loop.now);

@@ -39,13 +39,14 @@ struct case_run {
  */
 int case_runner_run(struct case_runner *, struct case_run *);
 
-/* Can the builds of a turn be loaded in slices: one case, in closed loop? */
+/* Can the builds of a turn be loaded in slices: all cases of its scene? */
 bool case_runner_can_slice(const struct schedule *, const struct turn *);
 
 /*
  * The same for n turns of one scene on different builds, whose servers are
- * loaded in slices. case_runner_can_slice must be true for them. If one of them
- * fails, which may be the fault of another, nothing is written, and 1 returned.
+ * loaded in slices. case_runner_can_slice must be true for them. If a case
+ * fails on one of them, which may be the fault of another, nothing of it is
+ * written, and 1 returned: what is still wanted has to be run alone.
  */
 int case_runner_run_slices(struct case_runner *, struct case_run *, size_t n);
 
