@@ -3,17 +3,21 @@
 #include <math.h>
 
 /*
- * The shares of FAMILY_ALPHA if there are tests in both families: as simulated,
- * a report of equal builds is then wrong in at most one of 20.
+ * As simulated, a report of equal builds is then wrong in at most one of 20. The
+ * levels of a report add up to FAMILY_ALPHA.
  */
-static const double shares[FAMILY_SHOWN] = {.03, .02, .02};
+#define COMMON_LEVEL .02
+static const double levels[2][2][FAMILY_COMMON] = {
+    {{.05, .05}, {.03, .02}},   /* alone, both */
+    {{.03, .03}, {.018, .012}}, /* the same beside COMMON_LEVEL */
+};
 
 double
-family_level(enum test_family k, bool both)
+family_level(enum test_family k, bool both, bool common)
 {
-	bool shared = k < FAMILY_SHOWN && (both || k == FAMILY_COMMON);
-
-	return shared ? shares[k] : FAMILY_ALPHA;
+	if (k < FAMILY_COMMON)
+		return levels[common][both][k];
+	return k == FAMILY_COMMON ? COMMON_LEVEL : FAMILY_ALPHA;
 }
 
 double

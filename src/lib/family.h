@@ -20,9 +20,12 @@ enum test_family {
 	FAMILIES
 };
 
-/* Returns the level of a family; both: there are tests in FAMILY_PRIMARY and in
- * FAMILY_OTHER. FAMILY_SHOWN does not fail, and has a level of its own. */
-double family_level(enum test_family, bool both);
+/*
+ * Returns the level of a family; both: there are tests in FAMILY_PRIMARY and in
+ * FAMILY_OTHER; common: there are tests in FAMILY_COMMON. FAMILY_SHOWN does not
+ * fail, and has a level of its own.
+ */
+double family_level(enum test_family, bool both, bool common);
 
 /* Returns the largest p_min with which a rank test may still decide: the
  * smallest p that it can give has to pass as one of 'tests', with half of the

@@ -12,7 +12,7 @@
 static double
 find_level(void)
 {
-	return family_level(FAMILY_PRIMARY, true);
+	return family_level(FAMILY_PRIMARY, true, false);
 }
 
 static size_t

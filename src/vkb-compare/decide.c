@@ -18,16 +18,17 @@ static void
 count_tests(struct comparison *c, size_t n)
 {
 	size_t tests[FAMILIES + 1] = {0};
-	bool both;
+	bool both, common;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < c[i].nrows; j++)
 			tests[judge_family(&c[i].rows[j])]++;
 	both = tests[FAMILY_PRIMARY] && tests[FAMILY_OTHER];
+	common = tests[FAMILY_COMMON];
 	for (size_t i = 0; i < n; i++)
 		for (enum test_family k = 0; k < FAMILIES; k++) {
 			c[i].tests[k] = tests[k];
-			c[i].alpha[k] = family_level(k, both);
+			c[i].alpha[k] = family_level(k, both, common);
 		}
 }
 

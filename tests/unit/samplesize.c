@@ -16,13 +16,19 @@ enum { CASES = 24, RUNS = 14 };
 static void
 levels(void)
 {
-	tap_near(family_level(FAMILY_PRIMARY, false), .05, 0,
+	const enum test_family judged[] = {
+	    FAMILY_PRIMARY, FAMILY_OTHER, FAMILY_COMMON};
+	double sum = 0;
+
+	tap_near(family_level(FAMILY_PRIMARY, false, false), .05, 0,
 	    "a family that is alone has the whole level");
-	tap_ok(family_level(FAMILY_PRIMARY, true) == .03 &&
-		family_level(FAMILY_OTHER, true) == .02 &&
-		family_level(FAMILY_COMMON, false) == .02 &&
-		family_level(FAMILY_SHOWN, true) == .05,
+	tap_ok(family_level(FAMILY_PRIMARY, true, false) == .03 &&
+		family_level(FAMILY_OTHER, true, false) == .02 &&
+		family_level(FAMILY_SHOWN, true, true) == .05,
 	    "two families share it; what is only shown takes nothing");
+	for (size_t i = 0; i < 3; i++)
+		sum += family_level(judged[i], true, true);
+	tap_near(sum, .05, 1e-15, "the common part takes its share first");
 	tap_near(family_next_level(.03, 10, 0, false), .003, 1e-15,
 	    "Benjamini and Hochberg: the first of ten");
 	tap_near(family_next_level(.03, 10, 4, false), .015, 1e-15,
