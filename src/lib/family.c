@@ -3,8 +3,8 @@
 #include <math.h>
 
 /*
- * As simulated, a report of equal builds is then wrong in at most one of 20. The
- * levels of a report add up to FAMILY_ALPHA.
+ * As simulated, a report of equal builds is then wrong in at most one of 20.
+ * The levels of a report add up to FAMILY_ALPHA.
  */
 #define COMMON_LEVEL .02
 static const double levels[2][2][FAMILY_COMMON] = {
