@@ -542,11 +542,10 @@ commands(void)
 	free(why);
 }
 
-/* {key} is one number for all commands of the text, also in pieces. */
+/* {key}, 'each' times in a text, is one number in it, also in pieces. */
 static void
-lines(void)
+lines(const char *text, int each)
 {
-	static const char text[] = "GET {key} ; 2 SET {key} x{key} ; PING";
 	struct template *t = make(text, 0);
 	struct cursor c = {.chooser = &chooser_uniform}, d;
 	char *got, *again, *p;
@@ -560,10 +559,10 @@ lines(void)
 	again = write_all(t, &d, 4000, 50, &m);
 	p = got;
 	tap_ok(n == m && memcmp(got, again, n) == 0, "%s: in any pieces", text);
-	for (int i = 0; i < 5000; i++) {
+	for (int i = 0; i < 1000 * each; i++) {
 		p = strstr(p, "key:") + 4;
 		number = (unsigned)strtoul(p, NULL, 10);
-		if (i % 5 == 0) {
+		if (i % each == 0) {
 			first = number;
 			different += !seen[number];
 			seen[number] = true;
@@ -576,6 +575,13 @@ lines(void)
 	free(got);
 	free(again);
 	template_free(t);
+}
+
+static void
+lines_of_texts(void)
+{
+	lines("GET {key} ; 2 SET {key} x{key} ; PING", 5);
+	lines("4 SET {key} x{key}", 8);
 	IS("GET {key}", "*2\r\n$3\r\nGET\r\n$16\r\nkey:000000000000\r\n");
 	IS("GET a{key}b ; X",
 	    "*2\r\n$3\r\nGET\r\n$18\r\nakey:000000000000b\r\n");
@@ -626,7 +632,7 @@ int
 main(void)
 {
 	words();
-	lines();
+	lines_of_texts();
 	integers();
 	numbers();
 	turns();
@@ -638,6 +644,7 @@ main(void)
 	both_sides(0);
 	both_sides(1000);
 	beforehand("S __rand_int__ __field:a__");
+	beforehand("3 S {key} __field:a__");
 	beforehand("S __rand_1st__ a__field:b__ __rand_int__ __rand_1st__");
 	beforehand("S __field:a____seq__ ; 2 G __rand_int__ ; T __field:b__");
 	beforehand("S __seq__ __field:b__ __field:a__");

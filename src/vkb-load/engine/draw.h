@@ -18,9 +18,9 @@ struct draw {
 	uint64_t shared[COMPILE_SHARED];
 	unsigned have; /* bits: which shared numbers are drawn */
 	uint64_t first, at, last, member;
-	bool begun; /* 'first' is the next number */
-	bool wide;  /* more than eight digits */
-	bool line;  /* the commands of a cycle share a number */
+	bool begun;    /* 'first' is the next number */
+	bool wide;     /* more than eight digits */
+	uint64_t line; /* commands that share the number of {key}, or 0 */
 	uint64_t ints[COMPILE_INTS]; /* of the word; at 'nints' the next one */
 	unsigned nints;
 	unsigned residue;
@@ -42,22 +42,22 @@ static inline void
 draw_init(struct draw *d, const struct template *t, struct cursor *c,
     const struct keys *keys)
 {
-	d->line = t->source.line;
+	d->line = t->source.line ? t->source.cycle : 0;
 	d->keys = keys;
 	d->cursor = c;
 	d->wide = draw_is_wide(c->chooser, keys->space);
 }
 
-/* Begins a command, the 'first' of a cycle; draw_end goes on to the next. */
+/* Begins a command; draw_end goes on to the next. */
 static inline void
-draw_begin(struct draw *d, const struct compiled *s, bool first)
+draw_begin(struct draw *d, const struct compiled *s)
 {
 	const struct cursor *c = d->cursor;
 
 	d->have = 0;
 	d->begun = false;
 	d->at = c->number * s->random;
-	if (d->line && (first || c->in_slot))
+	if (d->line && (c->in_slot || c->turn % d->line == 0))
 		draw_line_key(d);
 	if (s->tagged)
 		draw_slot(d, s);

@@ -242,7 +242,7 @@ render_patched(const struct cmdsource *source, struct cursor *c,
 	}
 	draw_init(&d, t, c, keys);
 	for (i = 0; i < n; i++, buf += size) {
-		draw_begin(&d, s, true);
+		draw_begin(&d, s);
 		patch_command(s, &d, buf, NULL);
 		draw_end(c, s);
 	}
@@ -284,7 +284,7 @@ patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		draw_begin(d, s, true);
+		draw_begin(d, s);
 		if (k->offsets)
 			offsets = k->offsets + (row + i) * s->npatches;
 		patch_command(s, d, buf + (at[i] - at[0]), offsets);
@@ -351,7 +351,7 @@ render_commands(const struct cmdsource *source, struct cursor *c,
 	turn = c->turn % source->cycle;
 	for (i = 0; i < n && (size_t)(to - buf) < full; i++) {
 		s = &t->commands[t->cycle[turn]];
-		draw_begin(&d, s, turn == 0);
+		draw_begin(&d, s);
 		if (++turn == source->cycle)
 			turn = 0;
 		if (s->prerendered) {
