@@ -270,6 +270,48 @@ ends(void)
 	engine_result_free(&o);
 }
 
+/* In slices other servers are loaded meanwhile: only its own time counts. */
+static void
+slices(void)
+{
+	struct engine_work work = {.duration_s = 2.5};
+	struct cmdsource c = {.items = 1};
+	struct worker w[2] = {
+	    {.counted = 60, .last_ns = 1000}, {.counted = 40, .last_ns = 1000}};
+	struct run r = finished(w, &work, &c);
+	struct engine_result o = {0};
+
+	r.sliced_ns = 2 * RUN_SECOND;
+	r.active_ns = 5 * RUN_SECOND / 2;
+	counters_collect(&r, &o);
+	tap_near(o.active_s, 2.5, 1e-12,
+	    "in slices it was running in all of them, heads too");
+	tap_near(o.elapsed_s, 2, 1e-12,
+	    "in slices by duration only their measured time counts");
+	free(r.intervals);
+	engine_result_free(&o);
+
+	r = finished(w, &work, &c);
+	o = (struct engine_result){0};
+	r.t1 = INT64_MAX;
+	r.requests = 100;
+	r.active_ns = 4 * RUN_SECOND;
+	counters_collect(&r, &o);
+	tap_near(o.active_s, 4, 1e-12, "in slices by requests it was running");
+	tap_near(
+	    o.elapsed_s, 4, 1e-12, "in slices by requests all of it counts");
+	tap_near(o.rps, 25, 1e-12, "and the rate is that of this time");
+	free(r.intervals);
+	engine_result_free(&o);
+
+	r = finished(w, &work, &c);
+	o = (struct engine_result){0};
+	counters_collect(&r, &o);
+	tap_near(o.active_s, 0, 0, "an ordinary run says nothing of slices");
+	free(r.intervals);
+	engine_result_free(&o);
+}
+
 int
 main(void)
 {
@@ -277,5 +319,6 @@ main(void)
 	seconds();
 	sums();
 	ends();
+	slices();
 	return tap_done();
 }
