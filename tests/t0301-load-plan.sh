@@ -228,6 +228,54 @@ jq -c '.config.reads[1].keys = "late"' plan >bad
 test_status 2 'an edited part' vkb-load --plan bad
 test_match "'keys' in 'config.reads' is missing or invalid" .err 'and that of a part'
 
+# --- options that do not go together
+
+# conflict PATTERN OPTION...: they are refused, and the error says why.
+conflict() {
+  pattern=$1
+  shift
+  test_status 2 "$* is refused" vkb-load "$@" c.json
+  test_match "^vkb-load: .*$pattern" .err "$*: the error says why"
+}
+conflict "'--duration' and '--requests' exclude each other" --duration 1s --requests 9
+for option in '--output x' '--resume x' '--logs x'; do
+  # shellcheck disable=SC2086 # two words
+  conflict "'--plan' prints to stdout and runs nothing" --plan $option
+done
+conflict "'--output' and '--resume' exclude each other" -o x --resume x
+for option in '--server x' '--label x'; do
+  # shellcheck disable=SC2086
+  conflict "'--builds' names the servers" --builds x $option
+done
+for option in '--builds x' '--again x' '--server x' '--module x'; do
+  # shellcheck disable=SC2086
+  conflict 'do not go with a running server' --port 1 $option
+done
+for option in --count --count-only; do
+  conflict "'--count' and '--count-only' do not go with a running server" --port 1 $option
+done
+conflict "'--flush' and '--no-flush' exclude each other" --port 1 --flush --no-flush
+for option in --flush --no-flush; do
+  conflict 'are for a running server' $option
+done
+for option in '--host x' '--port 1' --tls; do
+  # shellcheck disable=SC2086
+  conflict "'--unixsocket' excludes '--host', '--port' and '--tls'" --unixsocket x $option
+done
+for option in --cacert --cert --key; do
+  conflict "'--cacert', '--cert' and '--key' need '--tls'" --port 1 $option x
+done
+for option in --profile '--profile-time 1s' --profile-nodes; do
+  # shellcheck disable=SC2086
+  conflict "need '--profiles'" $option
+done
+for option in --cert --key; do
+  conflict "'--cert' and '--key' go together" --port 1 --tls $option x
+done
+conflict 'stdin can be only one of builds, runs and cases' --builds - -
+test_that 'a plan may be of a server that is emptied' vkb-load --plan --flush c.json
+test_that 'nothing was written by what is refused' test ! -e x
+
 # --- more cases than the limit
 
 jq -nc '[range(1; 3000)] as $n | [{commands: ["SET"], keyspacelen: $n, data_sizes: $n,

@@ -184,6 +184,8 @@ limits(void)
 	refused("$-2\r\n", "a length below nil's");
 	refused("$3\r\nabcde", "a payload that is too long");
 	refused("$99999999999999999999\r\n", "a length beyond all");
+	refused("$3\r\nabc\r\n$3\r\nabc\rx", "no LF after a second payload");
+	refused("$3\r\nabc\r\n$3\r\nabcx\n", "no CR after a second payload");
 	refused(":12x\r\n", "letters in an integer");
 	refused(":-\r\n", "a sign alone");
 	refused("+OK\rx", "CR without LF");

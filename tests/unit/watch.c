@@ -291,6 +291,16 @@ costs(void)
 		1e-4, 100 * (server.hi - client.lo - 1.4e8) / wall.lo},
 	    "sampling costs less than what is left");
 	watch_cost_free(&r);
+	/* Of slices in which it ran for 4 s: 300 ms are about 7.5 %. */
+	watch_report(
+	    w, &(struct watch_load){.requests = 1000, .active_s = 4}, &r);
+	tap_near(r.client_busy_percent, r.client_cpu_us_per_req / 40, 1e-9,
+	    "in slices the client's share is that of their time");
+	check_within(r.server_busy_percent,
+	    (struct bounds){client.lo / 4e7, client.hi / 4e7},
+	    "in slices so is the server's");
+	tap_ok(!json_len(r.samples), "in slices there are no samples in time");
+	watch_cost_free(&r);
 	watch_report(w, &(struct watch_load){.requests = 0}, &r);
 	tap_ok(isnan(r.client_cpu_us_per_req) &&
 		isnan(r.server_cpu_us_per_req) &&
