@@ -290,6 +290,9 @@ sed 's/"cluster_nodes":3/"cluster_nodes":2/' cluster.json >two.json
 test_status 2 'a cluster of another size' vkb-load --port "$port" --runs 1 two.json
 test_match 'wants 2 primaries, the cluster has 3' .err \
   'the error names the size wanted and the size found'
+sed 's/"cluster_nodes":3/"cluster_nodes":1/' cluster.json >one.json
+test_status 2 'a cluster where one primary is wanted' vkb-load --port "$port" --runs 1 one.json
+test_match 'wants 1 primary, the cluster has 3' .err 'the error names one primary'
 
 printf '{"type":"spec","v":1,"id":"tls","tls":true}\n' >&3
 read -r other <&4

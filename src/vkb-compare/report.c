@@ -16,8 +16,7 @@ const enum verdict report_verdicts[VERDICTS] = {VERDICT_REGRESSION,
     VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
     VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 
-/* Returns the position of a row in reports: what needs attention comes first.
- */
+/* Returns the place of a row in reports: what needs attention comes first. */
 static int
 rank_row(const struct row *r)
 {
@@ -361,16 +360,17 @@ write_tests(struct str *s, const struct comparison *c, const struct rules *r,
 	if (c->session_from) {
 		str_add(s, "; intervals allow for different sessions, ");
 		report_sessions(s, c->session_sd, c->session_from);
-	} else if (are_sessions_measured(c)) {
+	} else if (are_sessions_measured(c))
 		str_printf(s,
 		    "; intervals allow for the effect of sessions, measured "
 		    "in %zu of them",
 		    c->sessions[0]);
-	}
-	str_printf(s, "; p-values corrected for %zu test%s%s (%s, level %g)",
-	    c->tests[only], num_plural(c->tests[only]),
-	    first && other ? " of primary metrics" : "",
-	    r->strict ? "Holm" : "Benjamini-Hochberg", c->alpha[only]);
+	if (c->tests[only])
+		str_printf(s,
+		    "; p-values corrected for %zu test%s%s (%s, level %g)",
+		    c->tests[only], num_plural(c->tests[only]),
+		    first && other ? " of primary metrics" : "",
+		    r->strict ? "Holm" : "Benjamini-Hochberg", c->alpha[only]);
 	if (first && other)
 		str_printf(s, " and %zu of others (level %g)", other,
 		    c->alpha[FAMILY_OTHER]);

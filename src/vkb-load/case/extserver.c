@@ -304,9 +304,8 @@ check_topology(const struct extserver *r, struct client *c)
 		    cluster ? "a cluster" : "a single server",
 		    cluster ? "not one" : "a cluster");
 	else if (cluster && nodes > 0 && nodes != (double)r->t.e.nnodes)
-		rc = err_fail("the case wants %g primaries, the cluster has "
-			      "%zu",
-		    nodes, r->t.e.nnodes);
+		rc = err_fail("the case wants %g primar%s, the cluster has %zu",
+		    nodes, nodes == 1 ? "y" : "ies", r->t.e.nnodes);
 	else if (tls != r->t.e.tls)
 		rc = err_fail("the case wants %s, the connection is %s",
 		    tls ? "TLS" : "no TLS", tls ? "plain" : "TLS");
