@@ -3,7 +3,9 @@
 #include "tap.h"
 #include "vkb-load/meter/task.h"
 
+#include <poll.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MS 1000000
@@ -92,6 +94,49 @@ fail_without_processes(void)
 	sampler_free(s);
 }
 
+/* Returns the CPU time of all threads but the caller's. */
+static double
+read_others_ns(void)
+{
+	struct timespec all, own;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+	return (double)(all.tv_sec - own.tv_sec) * 1e9 +
+	    (double)(all.tv_nsec - own.tv_nsec);
+}
+
+/* So many servers that a reading takes longer than to begin and end a thread.
+ */
+static void
+report_cost(void)
+{
+	static pid_t many[4000];
+	const struct sampler_reading *a, *b;
+	struct sampler *s;
+	struct json *c;
+	double before, spent, cost;
+
+	for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+		many[i] = getpid();
+	s = sampler_new(many, sizeof many / sizeof *many, many, 1, 0);
+	sampler_begin(s);
+	before = read_others_ns();
+	for (int i = 0; i < 6000 && read_others_ns() - before < 5e6; i++)
+		poll(NULL, 0, 10);
+	sampler_end(s);
+	spent = read_others_ns() - before;
+	c = sampler_series(s);
+	sampler_ends(s, &a, &b);
+	cost = json_get_num(c, "cost_percent", NAN) / 100 *
+	    (double)(b->at_ns - a->at_ns);
+	if (!tap_ok(cost > .97 * spent && cost < 1.01 * spent,
+		"sampling costs the CPU time of its thread"))
+		printf("# %g ns of %g\n", cost, spent);
+	json_free(c);
+	sampler_free(s);
+}
+
 int
 main(void)
 {
@@ -105,5 +150,6 @@ main(void)
 	ends("", (int[]){0}, 1);
 	sample();
 	fail_without_processes();
+	report_cost();
 	return tap_done();
 }
