@@ -82,7 +82,7 @@ $(value errors_total .out)" 'push messages are neither replies, misses nor error
   test_result "$((n < 201 || n > 202))" "push messages are counted ($n)"
 done
 fake drip
-test_status 2 'a reply that drips' "$engine" -p "$port" -n 10 -c 1 -t GET \
+test_status 2 'a reply that drips' timeout 20 "$engine" -p "$port" -n 10 -c 1 -t GET \
   --timeout 0.5
 test_match "no reply from '127.0.0.1:$port' to GET for 0.5 s; 0 lost, 1 unanswered" \
   .err 'the time without a reply is that of the request'
