@@ -257,6 +257,26 @@ cache(void)
 	free(path);
 }
 
+/* A row that is longer than all the room there is at first. */
+static void
+long_row(void)
+{
+	const size_t n = 3 << 20;
+	struct str csv = {0}, want = {0};
+
+	str_add(&csv, "a,b\n");
+	str_addc(&want, '[');
+	for (size_t i = 0; i < n; i++) {
+		str_addc(&csv, "xyz"[i % 3]);
+		str_addc(&want, "xyz"[i % 3]);
+	}
+	str_add(&csv, ",2\n");
+	str_add(&want, "|2]");
+	reads("long.csv", csv.s, csv.len, ab, 0, want.s, want.len);
+	str_free(&csv);
+	str_free(&want);
+}
+
 /* What moves out of memory stays what it is. */
 static void
 growing(void)
@@ -312,6 +332,7 @@ main(void)
 	json();
 	arrays();
 	cache();
+	long_row();
 	growing();
 	clean = mem_printf("rm -rf '%s'", folder);
 	tap_ok(system(clean) == 0, "cleaned");
