@@ -188,6 +188,31 @@ arrays(void)
 	reads("4.npy", file, n, vector, 0, "[\x02\x01][\x04\x03]", 9);
 	fails("5.npy", file, n - 1, "no field 'a'; the fields are 'vector'");
 	n = npy(file,
+	    "{'descr': '>u2', 'fortran_order': False, 'shape': (2, 2, 2)}",
+	    "\1\2\3\4\5\6\7\x8\x9\n\xb\xc\xd\xe\xf\x10", 16);
+	reads("12.npy", file, n, vector, 0,
+	    "[\2\1\4\3\6\5\x8\7][\n\x9\xc\xb\xe\xd\x10\xf]", 20);
+	n = npy(file,
+	    "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 0)}", "", 0);
+	fails("13.npy", file, n, "its rows are too large, or empty");
+	n = npy(file,
+	    "{'descr': '<u2', 'fortran_order': False, 'shape': (1, "
+	    "134217729)}",
+	    "", 0);
+	fails("14.npy", file, n, "its rows are too large, or empty");
+	n = npy(file,
+	    "{'descr': '<u2', 'fortran_order': True, 'shape': (1, 2)}", "abcd",
+	    4);
+	fails("15.npy", file, n, "Fortran order are not supported");
+	n = npy(file, "{'descr': '<u2', 'fortran_order': False, 'shape': ()}",
+	    "ab", 2);
+	fails("16.npy", file, n, "it holds a single value, not rows");
+	n = npy(file,
+	    "{'descr': [('a', '<u2')], 'fortran_order': False, 'shape': (1, "
+	    "1)}",
+	    "ab", 2);
+	fails("17.npy", file, n, "a structured array must have one dimension");
+	n = npy(file,
 	    "{'descr': [('a', '|S1'), ('b', '|S1')], 'fortran_order': False, "
 	    "'shape': (2,)}",
 	    "xyz", 3);
