@@ -63,11 +63,20 @@ ratios(void)
 	double silent[TURNS] = {95, 0, 95, 95, 95, 95, 95, 95, 0, 95};
 	double other[TURNS] = {100, 100, 0, 100, 100, 100, 100, 100, 100, 100};
 	double hung[TURNS] = {95, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+	double rising[TURNS] = {
+	    100, 101, 102, 103, 104, 105, 106, 107, 108, 109};
+	double falling[TURNS] = {
+	    109, 108, 107, 106, 105, 104, 103, 102, 101, 100};
 	struct loaded l[2];
 
 	tap_ok(is_near(compare(calm, slower, l), .95) &&
 		is_near(l[0].result.rps * l[1].result.rps, 950. * 1000),
 	    "steady slices: the ratio of the rates, at their level");
+	tap_ok(is_near(compare(calm, rising, l), sqrt(1.04 * 1.05)) &&
+		is_near(compare(calm, falling, l), sqrt(1.04 * 1.05)) &&
+		is_near(
+		    l[0].result.rps * l[1].result.rps, 1e6 * sqrt(1.04 * 1.05)),
+	    "each slice counts for the median, the first and the last too");
 	tap_ok(is_near(compare(drift, drift2, l), 2),
 	    "what disturbs both does not count");
 	tap_ok(is_near(compare(calm, hit, l), .95),
