@@ -354,7 +354,7 @@ judge_family(const struct row *row)
 		return FAMILIES;
 	if (!row->gate)
 		return FAMILY_SHOWN;
-	if (row->common)
+	if (row->common && row->primary)
 		return FAMILY_COMMON;
 	return row->primary ? FAMILY_PRIMARY : FAMILY_OTHER;
 }
