@@ -49,6 +49,7 @@ struct row {
 	double visible; /* smallest relative change it can show; NAN */
 	double minutes; /* for the missing runs; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */
+	size_t shared;  /* rounds of both sides, where too few to pair */
 	bool client_bound;
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */

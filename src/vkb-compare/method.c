@@ -53,17 +53,38 @@ write_margins(struct str *s, const struct comparison *c)
 		str_addc(s, '.');
 }
 
+/* Returns the most rounds that the sides of a judged unpaired row share. */
+static size_t
+find_shared_rounds(const struct comparison *c)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < c->nrows; i++)
+		if (c->rows[i].gate && !c->rows[i].facts.paired &&
+		    c->rows[i].shared > most)
+			most = c->rows[i].shared;
+	return most;
+}
+
 static void
 write_pairing(struct str *s, const struct comparison *c, size_t rows)
 {
+	size_t most = find_shared_rounds(c);
+
 	if (c->paired == rows && rows)
 		str_add(s, "Paired by round");
 	else if (c->paired)
 		str_printf(
 		    s, "%zu of %zu results paired by round", c->paired, rows);
 	else
-		str_add(
-		    s, "Not paired: the sides did not run in the same rounds");
+		str_add(s,
+		    most ? "Not paired: "
+			 : "Not paired: the sides did not run in the same "
+			   "rounds");
+	if (most)
+		str_printf(s,
+		    "%sthe sides share only %zu round%s, too few to pair them",
+		    c->paired ? "; where not, " : "", most, num_plural(most));
 }
 
 void

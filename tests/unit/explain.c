@@ -216,6 +216,75 @@ rows_in_words(void)
 	    "all judged rows of all cases; one without a test");
 }
 
+/* The part of the rule that decided, of a row with a verdict. */
+static void
+reason(struct row r, enum verdict v, const char *want)
+{
+	static const struct rules rules;
+	struct comparison c = {.rows = &r,
+	    .nrows = 1,
+	    .tests = {3, 7, 1, 9},
+	    .alpha = {.03, .02, .02, .05}};
+	const struct report report = {
+	    .c = &c, .n = 1, .explain = "*", .rules = &rules};
+	struct str s = {0};
+	char *at, *end;
+
+	r.verdict = v;
+	explain_case(&s, &report, 0);
+	at = strstr(s.s, "  reason     ") + 13;
+	end = strchr(at, '\n');
+	*end = '\0';
+	tap_str(at, want, verdict_name(v));
+	str_free(&s);
+}
+
+static void
+reasons(void)
+{
+	double v[] = {1, 2};
+	struct pairing set = {
+	    .name = {(char *)(size_t) "SET", (char *)(size_t) "SET"}};
+	struct row r = explained(&set, v, 2, v, 2);
+
+	reason(r, VERDICT_LIKELY_REGRESSION,
+	    "the 95% interval has one sign and the change is beyond the "
+	    "margin, but p is not below 0.05");
+	r.p = .03;
+	reason(r, VERDICT_REGRESSION,
+	    "p is below 0.05, and the change is beyond the margin");
+	r.certain = true;
+	reason(r, VERDICT_REGRESSION,
+	    "p is below 0.05, and the change is beyond the margin, as the "
+	    "whole 90% interval is");
+	r.certain = false;
+	reason(r, VERDICT_EQUIVALENT,
+	    "the whole 90% interval is within the margin");
+	reason(r, VERDICT_INCONCLUSIVE,
+	    "p is below 0.05, and the 90% interval is not within the margin; "
+	    "but the change is within it");
+	r.has_rest = true;
+	r.rest = r.facts;
+	reason(r, VERDICT_IMPROVEMENT,
+	    "p is below 0.05, and the change beside all cases is beyond the "
+	    "margin");
+	reason(r, VERDICT_INCONCLUSIVE,
+	    "p is below 0.05, and the 90% interval is not within the margin; "
+	    "but others changed, not this case");
+	r.rest.lo95 = .9;
+	r.rest.hi95 = 1.1;
+	r.p = .5;
+	reason(r, VERDICT_LIKELY_REGRESSION,
+	    "the whole 95% interval is beyond the margin, but beside all cases "
+	    "nothing is shown");
+	r.has_rest = false;
+	r.facts.p = NAN;
+	reason(r, VERDICT_REGRESSION, "the change is beyond the margin");
+	reason(r, VERDICT_EQUIVALENT, "the change is within the margin");
+	r.facts.m = 3;
+	reason(r, VERDICT_INSUFFICIENT, "a side has fewer than 4 runs");
+}
+
 static void
 checked_names(void)
 {
@@ -249,6 +318,7 @@ int
 main(void)
 {
 	rows_in_words();
+	reasons();
 	checked_names();
 	return tap_done();
 }
