@@ -71,7 +71,8 @@ headlines(void)
 	phrase_headline(&s, &all, &rules);
 	check(&s,
 	    "3 likely regressions, 2 likely different, 1 insufficient; the "
-	    "newest commit is compared with up to 2 before it (7 series of 3 cases)",
+	    "newest commit is compared with up to 2 before it (7 series "
+	    "of 3 cases)",
 	    "likely ones are plural, too");
 	str_free(&s);
 }
