@@ -48,4 +48,10 @@ test_same true "$(jq -s 'map(select(.verdict == "regression")) |
 rounds 1 >same.jsonl
 test_that 'none is slower' \
   sh -c 'vkb-stats same.jsonl | vkb-compare --baseline base'
+jq -c 'if .subject.label == "new" and .run.block > 1 then .run.block += 100 else . end' \
+  same.jsonl >apart.jsonl
+test_that 'sides that share two of six rounds' \
+  sh -c 'vkb-stats apart.jsonl | vkb-compare --baseline base'
+test_match '^Not paired: the sides share only 2 rounds, too few to pair them; ' .out \
+  'are not paired, and the report says why'
 test_done

@@ -47,7 +47,7 @@ test_same 'all cases [8,8] true {"clients":50,"command":"all cases"}' \
   'what the cases have in common is a row with what they share'
 test_same 8,1 "$(jq -r 'select(.families) | "\(.families.primary.tests),\(.families.common.tests)"' deltas)" \
   'the common row is a family of tests by itself'
-test_match '^Worse: C3 rps -[78]\.[0-9]% \[.*\] beside all cases; all cases moved by -[0-9.]+% \[.*\] together, which may be the machine; measured in different sessions, assumed to differ by 3% on a virtual machine, so changes below about [0-9]+% cannot be told from the machine; vkb-ab and vkb-load --again measure both sides in turns$' \
+test_match '^Worse: C3 rps -[78]\.[0-9]% \[.*\] beside all cases; all cases moved by -[0-9.]+% \[.*\] together, which may be the machine; measured in different sessions, assumed to differ by 3% on a virtual machine, so changes of all cases together below about [0-9]+% cannot be told from the machine; vkb-ab and vkb-load --again measure both sides in turns$' \
   text 'the first line gives the smallest visible change and what to do'
 test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] beside all cases' text \
   'the row says what changed beside all cases'
@@ -80,6 +80,11 @@ test_status 1 'all cases lose a third' judge
 test_match '^all cases regression' /dev/stdin 'which no session explains' <<END
 $(rows .n)
 END
+test_same 'likely regression 7' "$(jq -r 'select(.metric and (.common | not) and
+    .config.command != "C3").verdict' deltas | sort | uniq -c | awk '{ print $2, $3, $1 }')" \
+  'no case reads inconclusive whose whole interval is beyond the margin'
+test_match '^Worse: all cases rps 1\.[0-9]+x slower .*, and 1 more regression; likely worse: C6 rps 1\.[0-9]+x slower .*, and 6 more likely regressions' \
+  text 'the first line begins with what all cases did'
 report base:a,new:b 0 false >runs
 judge >/dev/null 2>&1
 test_same '0.01 default' "$(jq -r 'select(.families) | "\(.session_sd) \(.session_from)"' deltas)" \
@@ -104,6 +109,32 @@ $(rows .n)
 END
 test_match 'effect of sessions, measured in 5 of them' text 'the method says so'
 
+# latency FACTOR: the runs with a p99 latency that is so many times higher in 'new'
+latency() {
+  jq -c --argjson by "$1" '.metrics.p99_latency_ms = 1e5 / .metrics.rps *
+    (if .subject.label == "new" then $by else 1 end)' runs >with && mv with runs
+}
+for base in base:a base:a,base:b,base:c,base:d,base:e; do
+  report $base,new:f 0 true | jq -c 'select(.config.command != "C3")' >runs
+  latency 2
+  test_status 1 "p99 of all cases doubled, against $base" judge
+  test_same 'all cases p99_latency_ms regression' "$(jq -r 'select(.verdict == "regression") |
+    "\(.config.command) \(.metric) \(.verdict)"' deltas)" 'what all cases did is judged in each metric'
+  test_same 7,8,1 "$(jq -r 'select(.families).families | "\(.primary.tests),\(.other.tests),\(.common.tests)"' deltas)" \
+    'in the family of its metric'
+  test_same 'likely regression' "$(jq -r 'select(.metric == "p99_latency_ms" and
+    (.common | not)).verdict' deltas | sort -u)" 'and no case reads as unclear'
+done
+report base:a,base:b,base:c,base:d,base:e,new:f -.05 | jq -c 'select(.config.command != "C3")' >runs
+test_that '5 % less in all cases is within a margin of 10 %' \
+  vkb-compare --baseline base --margin 10% -f text:text -f jsonl:deltas runs
+test_same '0.1 equivalent' "$(jq -r 'select(.common) | "\(.margin) \(.verdict)"' deltas)" \
+  'which is also that of what they have in common'
+echo '{"rules":[{"metric":"rps","waiver":{"reason":"wanted","expires":"2999-01-01"}}]}' >policy
+test_that 'a waiver of all cases covers it, too' \
+  vkb-compare --baseline base --policy policy -f text:text -f jsonl:deltas runs
+test_match 'all cases .* regression, waived until 2999-01-01: wanted' text 'and is told'
+
 report base:a,new:a -.05 >runs
 judge >/dev/null 2>&1
 test_same 'null null' "$(jq -r 'select(.families) | "\(.sessions) \(.session_sd)"' deltas)" \
@@ -125,9 +156,9 @@ perl -pe 's/"rps":/sprintf q("bytes_per_key":%.2f,"rps":), 50 + rand/e' runs >me
 vkb-compare --baseline base --explain C1 memory >explained
 test_same 2 "$(grep -c '^  sessions   1 and 1, none shared, assumed to differ by ' explained)" \
   'both metrics of a case are explained'
-test_match 'assumed to differ by 3% on a virtual machine; part of the interval$' explained \
+test_match 'assumed to differ by 3% on a virtual machine: 4.24% of the error$' explained \
   'throughput by the figure of the machine'
-test_match 'assumed to differ by 0.2% on any machine, in memory; part of the interval$' explained \
+test_match 'assumed to differ by 0.2% on any machine, in memory: 0.28% of the error$' explained \
   'memory by its own'
 
 # --- how much sessions differ: the policy, the history, else what is assumed
@@ -321,4 +352,15 @@ test_that 'the records can be reported' vkb-compare --deltas -f markdown:again.m
 test_that 'in the same words' cmp direct.md again.md
 test_that 'vkb-report makes a page of them' vkb-report -o page.html deltas runs
 test_match 'all cases' page.html 'which has the common row'
+test_match 'corrected for 9 tests, each family by itself: 8 of primary metrics, 1 of all cases together \(' \
+  page.html 'and says which tests correct each other'
+{ side base a C1 100000 | head -n 1; side new a C1 90000 | head -n 1; } >runs
+vkb-compare --baseline base --on-insufficient ok -f text:text -f jsonl:deltas runs
+test_match '; 3 more runs a side are needed to judge 1 result$' text \
+  'runs that are too few do not decide a result once they are enough'
+test_match 'Not paired: the sides did not run in the same rounds; no test\. Margins' text \
+  'no correction is mentioned where there is no test'
+vkb-report -o page.html deltas runs
+test_match 'Make at least 4 runs of each side, so that all results can be judged\.' page.html 'the page says it, too'
+test_same 0 "$(grep -c 'to decide' page.html)" 'and nothing else'
 test_done

@@ -13,6 +13,7 @@ test_same 30 "$(grep -c . text)" 'of ten lines'
 delta() {
   jq -r 'select(.metric == "rps" and .config.command == "SET") | '"$1" deltas
 }
+# one metric's lines, by their first word
 line() { sed -n '/^SET.* rps/,/^$/s/^  '"$1"' *//p' text | sed -n "${2:-1}p"; }
 test_same "$(delta '.n[0]') runs:" "$(line baseline | cut -d ' ' -f 1,2)" \
   'the runs of the baseline are counted'
@@ -21,7 +22,7 @@ test_same "$(delta '.se * 1e5 | round / 1e3')" \
 test_same "$(delta '.df * 10 | round / 10')" \
   "$(line change | sed 's/.*, \([0-9.]*\) degrees.*/\1/')" 'the degrees of freedom are those of the record'
 test_same "$(delta '[.ratio, .ci95[], .ci90[]] | map((. - 1) * 1e4 | round / 100) | map(tostring) | join(" ")')" \
-  "$(line change 2 | grep -o '[-+][0-9.]*\|to [-+][0-9.]*' | sed 's/to //; s/+//; s/0$//' | paste -sd ' ' -)" \
+  "$(line change | sed 's/;.*//' | grep -o '[-+][0-9.]*\|to [-+][0-9.]*' | sed 's/to //; s/+//; s/0$//' | paste -sd ' ' -)" \
   'the change and both intervals are those of the record'
 test_same "$(delta .method)" "$(line 'p  ' | sed 's/.* by \([a-z-]*\);.*/\1/')" 'the test is that of the record'
 test_match '^  margin     2% \(table\)$' text 'the margin has its source'

@@ -146,7 +146,7 @@ test_match '^warning: BAD: 1 failed run: it .x1b.31mbroke' .out \
 found short >got
 test_same "$(cat want)" "$(cat got)" 'a short series does not hide the others'
 vkb-detect short >.out
-test_match '^warning: .* series too short: at least 10 commits are needed' .out \
+test_match '^warning: .* series (is|are) too short to be examined: at least 10 commits are needed' .out \
   'a warning is printed about the series that is too short'
 
 # --- order
@@ -283,7 +283,7 @@ perl -pe "if (/\"run\"/ && /$newest/) {
 test_status 1 'a newest commit that is slower is a regression' vkb-detect --latest 3 slow
 test_match '^regression at .*60 of 60' .out 'the newest commit is named as the regression'
 test_match ' rps .* 12\+4 ' .out 'the newest commit is judged by its runs'
-test_match 'newest commit against up to 3 before' .out \
+test_match 'the newest commit is compared with up to 3 before it' .out \
   'the head says that there may be fewer than 3 commits before'
 test_same t-sessions "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
   'sessions of one commit each have an effect of their own'
@@ -336,11 +336,11 @@ newest() {
 }
 newest 100000,98000,102500,99000,101000,97000 97000 >runs
 test_that 'a newest commit like five before it' vkb-detect --latest 5 runs
-test_match '^12 inconclusive, newest commit' .out \
+test_match '^12 inconclusive; the newest commit' .out \
   'is predicted from their medians, which differ more than runs do'
 newest 100000,98000,102500,99000,101000,100000 92000 >runs
 test_that 'a newest commit that is likely slower is 0' vkb-detect --latest 5 runs
-test_match '^1 likely regression, 11 inconclusive, newest' .out 'it is counted'
+test_match '^1 likely regression, 11 inconclusive; the newest' .out 'it is counted'
 test_match '^likely regression at c006000' .out 'and listed'
 test_same 'likely regression' "$(vkb-detect --latest 5 -f jsonl runs | jq -r .kind)" 'and a record'
 newest 100000,98000,102500,99000,101000,100000 50000 >runs

@@ -15,7 +15,8 @@
 enum test_family {
 	FAMILY_PRIMARY,
 	FAMILY_OTHER,
-	FAMILY_COMMON, /* what all cases of another session have in common */
+	FAMILY_COMMON, /* what all cases of another session have in common, in
+			* a primary metric */
 	FAMILY_SHOWN,
 	FAMILIES
 };

@@ -11,7 +11,9 @@
 struct next {
 	size_t rows, hopeless;
 	size_t more; /* runs per side, or rounds */
-	bool unpaired;
+	size_t few;  /* rows of too few runs */
+	size_t lack; /* runs per side, or rounds, that these lack */
+	bool unpaired, few_unpaired;
 	double minutes; /* NAN: not known */
 	size_t alike;   /* rows of autocorrelated runs */
 	size_t turned;  /* of these, that a number of rounds in turns would
@@ -27,6 +29,17 @@ add_alike(struct next *n, const struct row *r)
 	n->turned += r->rounds > 0;
 	if (r->rounds > n->rounds)
 		n->rounds = r->rounds;
+}
+
+/* Adds a row of too few runs: with enough of them it is judged, and may still
+ * be unclear. */
+static void
+add_few(struct next *n, const struct row *r, size_t have)
+{
+	n->few++;
+	n->few_unpaired |= !r->facts.paired;
+	if (r->needed > n->lack + have)
+		n->lack = r->needed - have;
 }
 
 /* Sums what the unclear rows need. All rows of a case share its runs, so the
@@ -48,6 +61,10 @@ plan_more_runs(const struct comparison *c)
 			r->verdict != VERDICT_INSUFFICIENT &&
 			!verdict_is_likely(r->verdict)))
 			continue;
+		if (r->verdict == VERDICT_INSUFFICIENT) {
+			add_few(&n, r, have);
+			continue;
+		}
 		if (r->facts.serial > 0)
 			add_alike(&n, r);
 		if (report_is_hopeless(r))
@@ -70,43 +87,67 @@ plan_more_runs(const struct comparison *c)
 	return n;
 }
 
+/* Adds what all cases did that is not a change in the headline already; names
+ * the metric if there are several. */
+static void
+add_common(struct str *s, const struct comparison *c)
+{
+	size_t metrics = 0;
+
+	for (size_t i = 0; i < c->nrows; i++)
+		metrics += c->rows[i].common && c->rows[i].primary;
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *r = &c->rows[i];
+		const struct verdict_facts *f = &r->facts;
+
+		if (!c->session_from || !r->common || !r->primary ||
+		    r->verdict != VERDICT_INCONCLUSIVE ||
+		    fabs(f->ratio - 1) <= r->margin)
+			continue;
+		str_add(s, s->len ? "; " : "");
+		if (metrics > 1) {
+			str_visible(s, r->name);
+			str_add(s, " of ");
+		}
+		str_printf(s,
+		    "all cases moved by %+.1f%% [%+.1f, %+.1f] together, which "
+		    "may be the machine",
+		    100 * (f->ratio - 1), 100 * (f->lo95 - 1),
+		    100 * (f->hi95 - 1));
+	}
+}
+
 /* More runs do not show what sessions differ by. */
 static void
 add_sessions(struct str *s, const struct comparison *c)
 {
 	double visible = NAN;
+	bool together = false;
 
 	if (!c->session_from && c->sessions[0] < APART_SESSIONS)
 		str_printf(s,
 		    "%smeasured in different sessions; vkb-ab and vkb-load "
 		    "--again measure both sides in turns",
 		    s->len ? "; " : "");
-	for (size_t i = 0; i < c->nrows; i++)
-		if (c->session_from && c->rows[i].common &&
-		    c->rows[i].verdict != VERDICT_REGRESSION &&
-		    fabs(c->rows[i].facts.ratio - 1) > c->rows[i].margin) {
-			str_printf(
-			    s, "%sall cases moved by ", s->len ? "; " : "");
-			str_printf(s,
-			    "%+.1f%% [%+.1f, %+.1f] together, which may be the "
-			    "machine",
-			    100 * (c->rows[i].facts.ratio - 1),
-			    100 * (c->rows[i].facts.lo95 - 1),
-			    100 * (c->rows[i].facts.hi95 - 1));
-		}
-	for (size_t i = 0; i < c->nrows; i++)
-		if (c->rows[i].common ||
-		    (c->rows[i].primary && !c->rows[i].has_rest))
-			visible = fmax(visible, c->rows[i].visible);
+	add_common(s, c);
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *r = &c->rows[i];
+
+		if (!r->primary || r->has_rest || isnan(r->visible) ||
+		    r->visible < visible)
+			continue;
+		visible = r->visible;
+		together = r->common;
+	}
 	if (!c->session_from)
 		return;
 	str_printf(s, "%smeasured in different sessions, ", s->len ? "; " : "");
 	report_sessions(s, c->session_sd, c->session_from);
 	if (!isnan(visible))
 		str_printf(s,
-		    ", so changes below about %.0f%% cannot be told from the "
+		    ", so changes%s below about %.0f%% cannot be told from the "
 		    "machine",
-		    100 * visible);
+		    together ? " of all cases together" : "", 100 * visible);
 	str_add(s, "; vkb-ab and vkb-load --again measure both sides in turns");
 }
 
@@ -115,11 +156,14 @@ add_busy(struct str *s, const struct comparison *c)
 {
 	double percent[2];
 
-	if (busy_find(c, percent))
-		str_printf(s,
-		    "; other programs used %.0f%% of the CPUs beside the "
-		    "baseline and %.0f%% beside the contender",
-		    percent[0], percent[1]);
+	if (!busy_find(c, percent))
+		return;
+	str_printf(s,
+	    "; other programs used %.0f%% of the CPUs beside the "
+	    "baseline and %.0f%% beside the contender",
+	    percent[0], percent[1]);
+	if (!c->sessions[0])
+		str_add(s, "; vkb-ab measures both sides in turns");
 }
 
 /* Autocorrelated runs: more of them show little, but what neighbours have in
@@ -162,6 +206,13 @@ report_advice(struct str *s, const struct comparison *c)
 		str_printf(s, " would decide %zu result%s", n.rows,
 		    num_plural(n.rows));
 	}
+	if (n.lack)
+		str_printf(s,
+		    "%s%zu more %s%s%s %s needed to judge %zu result%s",
+		    s->len ? "; " : "", n.lack,
+		    n.few_unpaired ? "run" : "round", num_plural(n.lack),
+		    n.few_unpaired ? " a side" : "", n.lack == 1 ? "is" : "are",
+		    n.few, num_plural(n.few));
 	add_turns(s, &n);
 	if (n.hopeless)
 		str_printf(s,

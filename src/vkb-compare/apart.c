@@ -419,6 +419,45 @@ are_measured(
 	return n < APART_CASES || all->noise.var > 0;
 }
 
+/*
+ * Returns the judged row by which what all cases have in common is judged: the
+ * one with the widest margin, so that no case has to be within its own while
+ * all are beyond. NULL if none is judged.
+ */
+static const struct row *
+find_model(const struct part_row *v, size_t n)
+{
+	const struct row *model = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].row->gate &&
+		    (!model || v[i].row->margin > model->margin))
+			model = v[i].row;
+	return model;
+}
+
+/* Adds the row of what all cases have in common, which a waiver covers if it is
+ * that of every judged case. */
+static void
+add_common(struct comparison *c, const struct part_row *v, size_t n,
+    const struct shared *all, bool assumed)
+{
+	const struct row *model = find_model(v, n);
+	struct row like;
+
+	if (!model)
+		return;
+	like = *model;
+	like.primary = false;
+	for (size_t i = 0; i < n; i++) {
+		like.primary = like.primary || v[i].row->primary;
+		if (v[i].row->gate &&
+		    v[i].row->waiver.reason != like.waiver.reason)
+			like.waiver = (struct policy_waiver){0};
+	}
+	common_add(c, &like, all->change, all->noise, assumed, n);
+}
+
 void
 apart_widen(struct comparison *c, const struct rules *r, size_t first,
     const size_t *next)
@@ -427,12 +466,12 @@ apart_widen(struct comparison *c, const struct rules *r, size_t first,
 	struct moderate *whole = mem_array(c->nrows + 1, sizeof *whole);
 	struct shared all = {0};
 	size_t n = 0;
-	bool primary = false, few;
+	bool few;
 
 	for (size_t i = first; i < c->nrows; i = next[i])
 		if (take_row(&v[n], &c->rows[i])) {
-			primary = primary || c->rows[i].primary;
-			v[n++].busy = busy_noise(&c->rows[i]);
+			v[n].busy = busy_noise(&c->rows[i]);
+			n++;
 		}
 	few = !are_measured(v, n, whole, &all);
 	if (few) {
@@ -448,8 +487,8 @@ apart_widen(struct comparison *c, const struct rules *r, size_t first,
 	}
 	for (size_t i = 0; i < n; i++)
 		set_row(&v[i], whole[i], few, n >= APART_CASES);
-	if (primary && n >= APART_CASES)
-		common_add(c, v[0].row, all.change, all.noise, few, n);
+	if (n >= APART_CASES)
+		add_common(c, v, n, &all, few);
 	free(v);
 	free(whole);
 }

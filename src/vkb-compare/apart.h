@@ -35,7 +35,7 @@ bool apart_find(struct comparison *);
 /*
  * Widens the rows of one metric, of which first is the first and next[i] the
  * one that follows row i, by the effect of sessions, and tests their rests.
- * Adds a row to 'commons' if the metric is primary in a case. Sets 'session_sd'
+ * Adds a row to 'commons' if the metric is judged in a case. Sets 'session_sd'
  * and 'session_from' unless the sessions are measured.
  */
 void apart_widen(struct comparison *, const struct rules *, size_t first,

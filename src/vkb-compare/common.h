@@ -16,9 +16,9 @@ struct row;
 /* Stands for all cases where the name of one is expected. */
 #define COMMON_NAME "all cases"
 
-/* Adds a row to 'commons' for the metric of 'like': the change of ln(value)
- * that these cases have in common, its variance, and whether that is assumed.
- */
+/* Adds a row to 'commons' with the metric, margin and waiver of 'like', and
+ * primary if that is: the change of ln(value) that these cases have in common,
+ * its variance, and whether that is assumed. */
 void common_add(struct comparison *, const struct row *like, double change,
     struct moderate noise, bool assumed, size_t cases);
 

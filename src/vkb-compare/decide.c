@@ -85,6 +85,20 @@ expect_seconds(const struct pairing *p)
 	return sum;
 }
 
+/* A change whose whole interval is beyond the margin is not unclear, whatever
+ * it is beside other cases. */
+static enum verdict
+decide_unclear(const struct row *row)
+{
+	const struct verdict_facts *f = &row->facts;
+	double low = 1 - row->margin;
+
+	if (f->hi95 < low || f->lo95 > 1 / low)
+		return verdict_direction(row->metric.better, f->ratio > 1) +
+		    VERDICT_LIKELY_REGRESSION;
+	return VERDICT_INCONCLUSIVE;
+}
+
 /*
  * Decides a row by its rest, if it has one, but calls only the whole change
  * equivalent. Nothing is certain that rests on an effect of sessions that was
@@ -114,6 +128,8 @@ set_verdict(struct row *row, bool assumed)
 	    (row->facts.change * row->rest.change <= 0 ||
 		fabs(row->facts.change) <= -log1p(-row->margin)))
 		row->verdict = VERDICT_INCONCLUSIVE;
+	if (row->has_rest && row->verdict == VERDICT_INCONCLUSIVE)
+		row->verdict = decide_unclear(row);
 	row->certain = row->certain && row->verdict < VERDICT_LIKELY_REGRESSION;
 	row->waived = (row->verdict == VERDICT_REGRESSION ||
 			  row->verdict == VERDICT_LIKELY_REGRESSION) &&
@@ -133,11 +149,13 @@ decide_row(struct row *row, double level)
 		row->needed = VERDICT_RUNS;
 	if (row->verdict == VERDICT_INCONCLUSIVE ||
 	    verdict_is_likely(row->verdict)) {
-		/* Runs help; those of adaptive sessions end by precision. */
-		if (!row->sessions[0] && !row->common && !row->looked)
+		/* More runs help, but not beside other programs or in another
+		 * session; those of adaptive sessions end by precision. */
+		if (!row->sessions[0] && !row->common && !f->assumed_se &&
+		    !row->looked) {
 			row->needed = needs_runs(f, row->margin, level);
-		if (!row->sessions[0] && !row->common && !row->looked)
 			row->rounds = needs_rounds(f, row->margin, level);
+		}
 		row->visible = needs_change(
 		    row->has_rest ? &row->rest : f, row->margin, level);
 	}

@@ -1,12 +1,16 @@
+#include "between.h"
 #include "busy.h"
 #include "err.h"
+#include "intern.h"
 #include "judge.h"
+#include "mem.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN = 12 }; /* values of a side */
@@ -43,18 +47,28 @@ explain_check(const struct comparison *c, size_t n, const char *name)
 	return -1;
 }
 
+/* To five digits or more, so that a reader can compute with them. */
+static void
+explain_value(struct str *s, double v)
+{
+	str_printf(s, fabs(v) >= 1e4 && fabs(v) < 1e12 ? "%.0f" : "%.5g", v);
+}
+
 static void
 explain_values(struct str *s, const char *side, const struct row *r, size_t j)
 {
 	const struct sample *of = &r->used[j];
-	char buf[NUM_BUF];
 
 	str_printf(s, "  %-9s  %zu run%s:", side, of->n, num_plural(of->n));
-	for (size_t i = 0; i < of->n && i < SHOWN; i++)
-		str_printf(s, " %s", num_human(buf, of->v[i]));
+	for (size_t i = 0; i < of->n && i < SHOWN; i++) {
+		str_addc(s, ' ');
+		explain_value(s, of->v[i]);
+	}
 	if (of->n > SHOWN)
 		str_add(s, " ...");
-	str_printf(s, "; median %s\n", num_human(buf, r->facts.median[j]));
+	str_add(s, "; median ");
+	explain_value(s, r->facts.median[j]);
+	str_addc(s, '\n');
 }
 
 /* "-6.2% [-6.6, -5.8]" */
@@ -84,11 +98,54 @@ explain_noise(struct str *s, const struct verdict_facts *f)
 	if (f->prior.df > 0)
 		str_printf(s,
 		    ", shrunk to the %.2f%% of all rows of this metric, which "
-		    "count as %.3g more values",
+		    "count as %.3g more degrees of freedom",
 		    100 * sqrt(f->prior.var), f->prior.df);
 	if (f->serial > 0)
 		str_printf(s, "; autocorrelated runs (lag-1 %.2f)", f->serial);
 	str_addc(s, '\n');
+}
+
+/* The standard error of a change, by which Student's t tests it. */
+static void
+explain_error(struct str *s, const struct verdict_facts *f)
+{
+	str_printf(s, "standard error %.3f%%, %.3g degrees of freedom",
+	    100 * f->se, f->df);
+}
+
+/* Are the intervals and p those of Student's t, by the standard error? */
+static bool
+is_by_error(const struct verdict_facts *f)
+{
+	return f->se > 0 && f->p_min == 0;
+}
+
+static void
+explain_medians(struct str *s, const struct row *r, size_t j)
+{
+	struct intern *names = intern_new();
+	const struct sample *of = &r->used[j];
+	double *v = mem_array(of->n + 1, sizeof *v);
+
+	for (size_t i = 0; i < of->n; i++)
+		intern_id(names, of->rounds[i].session);
+	between_list_medians(of, names, v);
+	for (size_t i = 0; i < intern_count(names) && i < SHOWN; i++) {
+		str_addc(s, ' ');
+		explain_value(s, exp(v[i]));
+	}
+	if (intern_count(names) > SHOWN)
+		str_add(s, " ...");
+	free(v);
+	intern_free(names);
+}
+
+/* Are sessions compared, by their medians, rather than runs? */
+static bool
+is_by_medians(const struct row *r)
+{
+	return strcmp(r->facts.method, "t-sessions") == 0 &&
+	    !r->facts.assumed_se && r->sessions[0];
 }
 
 /* What all cases have in common has no runs of its own. */
@@ -107,14 +164,10 @@ explain_runs(struct str *s, const struct row *r)
 		    f->paired ? "runs of one session and block are compared "
 				"one by one"
 			      : "none: the sides are two samples");
-		if (f->se > 0)
-			explain_noise(s, f);
 	}
-	if (f->se > 0)
-		str_printf(s,
-		    "  change     standard error %.3f%%, %.3g degrees of "
-		    "freedom\n",
-		    100 * f->se, f->df);
+	if (r->common || is_by_medians(r) || !is_by_error(f))
+		return;
+	explain_noise(s, f);
 }
 
 static void
@@ -125,16 +178,21 @@ explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 	if (!n[0] || strcmp(r->facts.method, "t-sessions") != 0)
 		return;
 	str_printf(s, "  sessions   %zu and %zu, none shared, ", n[0], n[1]);
-	if (r->facts.assumed_se)
+	if (r->facts.assumed_se) {
 		report_sessions(s, sqrt(r->session.var), r->session_from);
-	else
+		str_printf(s, ": %.2f%% of the error",
+		    100 *
+			sqrt(r->session.var *
+			    (1 / (double)n[0] + 1 / (double)n[1])));
+	} else if (is_by_medians(r)) {
+		str_add(s, "compared by their medians:");
+		explain_medians(s, r, 0);
+		str_add(s, " and");
+		explain_medians(s, r, 1);
+	} else {
 		str_add(s, "whose differences are measured");
-	str_add(s, "; part of the interval\n");
-	if (!r->has_rest)
-		return;
-	str_add(s, "  rest       the change beside all cases: ");
-	explain_change(s, &r->rest);
-	str_add(s, "\n");
+	}
+	str_addc(s, '\n');
 }
 
 /* The CPU time of other programs, where it is known and notable. */
@@ -156,29 +214,109 @@ explain_others(struct str *s, const struct row *r)
 		    j ? "contender" : "baseline");
 	}
 	if (busy_noise(r).var > 0)
-		str_add(s, "; part of the interval");
+		str_add(s, "; part of the error");
+	str_addc(s, '\n');
+}
+
+/* The change and its error; then, if the row is judged by it, the rest. */
+static void
+explain_changes(struct str *s, const struct row *r)
+{
+	str_add(s, "  change     ");
+	explain_change(s, &r->facts);
+	if (is_by_error(&r->facts)) {
+		str_add(s, "; ");
+		explain_error(s, &r->facts);
+	}
+	str_addc(s, '\n');
+	if (!r->has_rest)
+		return;
+	str_add(s, "  rest       the change beside all cases: ");
+	explain_change(s, &r->rest);
+	str_add(s, "; ");
+	explain_error(s, &r->rest);
 	str_addc(s, '\n');
 }
 
 static void
-explain_p(struct str *s, const struct comparison *c, const struct row *r)
+explain_p(struct str *s, const struct comparison *c, const struct row *r,
+    const struct rules *rules)
 {
 	static const char *const names[FAMILIES] = {
 	    "primary", "other judged", "common", "shown"};
 	enum test_family k = judge_family(r);
 
-	if (k == FAMILIES)
+	if (k == FAMILIES) {
+		str_printf(s, "  p          none: %s\n",
+		    isnan(r->facts.p) ? "there is no noise to test against"
+				      : "too few runs");
 		return;
+	}
 	str_printf(s,
-	    "  p          %.3g%s by %s; corrected for the %zu test%s of %s "
-	    "results at level %g: %.3g, compared with %g\n",
+	    "  p          %.3g%s by %s; %.3g after correction for %zu test%s "
+	    "of %s results (%s)",
 	    r->facts.p, r->has_rest ? " of the rest" : "", r->facts.method,
-	    c->tests[k], num_plural(c->tests[k]), names[k], c->alpha[k], r->p,
-	    JUDGE_ALPHA);
+	    r->p, c->tests[k], num_plural(c->tests[k]), names[k],
+	    rules->strict ? "Holm" : "Benjamini-Hochberg");
+	if (c->alpha[k] < JUDGE_ALPHA)
+		str_printf(s, " and scaling from their level %g to %g",
+		    c->alpha[k], JUDGE_ALPHA);
+	str_addc(s, '\n');
+}
+
+/* Which part of the rule decided. */
+static void
+explain_reason(struct str *s, const struct row *r)
+{
+	const char *rest =
+	    r->has_rest && report_is_by_rest(r) ? " beside all cases" : "";
+	bool tested = judge_family(r) != FAMILIES;
+	bool small = tested && r->p < JUDGE_ALPHA;
+
+	str_add(s, "  reason     ");
+	switch (r->verdict) {
+	case VERDICT_INSUFFICIENT:
+		str_printf(
+		    s, "a side has fewer than %d runs", (int)VERDICT_RUNS);
+		break;
+	case VERDICT_EQUIVALENT:
+		str_add(s,
+		    tested ? "the whole 90% interval is within the margin"
+			   : "the change is within the margin");
+		break;
+	case VERDICT_INCONCLUSIVE:
+		str_printf(s,
+		    "p is%s below %g, and the 90%% interval is not within the "
+		    "margin",
+		    small ? "" : " not", JUDGE_ALPHA);
+		if (small)
+			str_add(s,
+			    rest[0] ? "; but others changed, not this case"
+				    : "; but the change is within it");
+		break;
+	default:
+		if (!verdict_is_likely(r->verdict))
+			str_printf(s, "%sthe change%s is beyond the margin%s",
+			    tested ? "p is below 0.05, and " : "", rest,
+			    !r->certain   ? ""
+				: !tested ? ""
+					  : ", as the whole 90% interval is");
+		else if (r->has_rest && !*rest)
+			str_add(s,
+			    "the whole 95% interval is beyond the margin, but "
+			    "beside all cases nothing is shown");
+		else
+			str_printf(s,
+			    "the 95%% interval%s has one sign and the change "
+			    "is beyond the margin, but p is not below %g",
+			    rest, JUDGE_ALPHA);
+	}
+	str_addc(s, '\n');
 }
 
 static void
-explain_row(struct str *s, const struct comparison *c, const struct row *r)
+explain_row(struct str *s, const struct report *report,
+    const struct comparison *c, const struct row *r)
 {
 	str_visible(s, r->pair->name[0]);
 	str_addc(s, ' ');
@@ -187,12 +325,12 @@ explain_row(struct str *s, const struct comparison *c, const struct row *r)
 	explain_runs(s, r);
 	explain_sessions(s, c, r);
 	explain_others(s, r);
-	str_add(s, "  change     ");
-	explain_change(s, &r->facts);
-	str_add(s, "\n");
-	explain_p(s, c, r);
-	str_printf(s, "  margin     %.3g%% (%s)\n  verdict    ",
-	    100 * r->margin, r->margin_from);
+	explain_changes(s, r);
+	explain_p(s, c, r, report->rules);
+	str_printf(
+	    s, "  margin     %.3g%% (%s)\n", 100 * r->margin, r->margin_from);
+	explain_reason(s, r);
+	str_add(s, "  verdict    ");
 	report_verdict(s, r);
 	str_add(s, "\n");
 }
@@ -210,7 +348,7 @@ explain_case(struct str *s, const struct report *r, size_t which)
 			continue;
 		if (any)
 			str_addc(s, '\n');
-		explain_row(s, c, row);
+		explain_row(s, r, c, row);
 		any = true;
 	}
 }

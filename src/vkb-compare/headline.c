@@ -30,9 +30,19 @@ is_told(const struct told *t, const struct row *r)
 	return false;
 }
 
-/* Returns the judged row of this verdict that changed most, among those that
- * are 'waived' or among the others, and not written yet, or NULL. Counts them
- * in *n. */
+bool
+report_is_by_rest(const struct row *r)
+{
+	const struct verdict_facts *f = &r->rest;
+	double low = 1 - r->margin;
+
+	return r->has_rest && (f->hi95 < 1 || f->lo95 > 1) &&
+	    (f->ratio < low || f->ratio > 1 / low);
+}
+
+/* Returns the judged row of this verdict that changed most, by what is told of
+ * it, among those that are 'waived' or among the others, and not written yet,
+ * or NULL. Counts them in *n. */
 static const struct row *
 find_largest_change(const struct comparison *c, enum verdict v, bool waived,
     const struct told *t, size_t *n)
@@ -44,7 +54,8 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived,
 
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *r = &c->rows[i];
-		double d = fabs(log(r->facts.ratio));
+		double d = fabs(
+		    log(report_is_by_rest(r) ? r->rest.ratio : r->facts.ratio));
 
 		if (!r->gate || r->waived != waived || r->verdict != v ||
 		    is_told(t, r))
@@ -110,7 +121,7 @@ tell_row(struct str *s, const struct row *r)
 	}
 	markup_cut(s, r->name, LONGEST);
 	str_addc(s, ' ');
-	if (r->has_rest)
+	if (report_is_by_rest(r))
 		str_printf(s, "%+.1f%% [%+.1f, %+.1f] beside all cases",
 		    100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
 		    100 * (r->rest.hi95 - 1));

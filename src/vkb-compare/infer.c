@@ -136,8 +136,6 @@ infer_rows(struct comparison *c, const struct rules *r)
 			apart_widen(c, r, first[k], next);
 	}
 	common_append(c);
-	for (size_t i = 0; i < c->nrows; i++)
-		c->by_t += c->rows[i].gate && c->rows[i].facts.p_min == 0;
 	free(first);
 	free(next);
 }

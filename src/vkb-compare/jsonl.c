@@ -100,7 +100,7 @@ make_delta(const struct comparison *c, const struct row *r)
 	if (r->level < JUDGE_ALPHA)
 		json_set_num(rec, "level", r->level);
 	json_set_str(rec, "class", r->gate ? "gate" : "info");
-	if (r->primary)
+	if (r->primary && !r->common)
 		json_set_bool(rec, "primary", true);
 	if (r->common)
 		json_set_bool(rec, "common", true);

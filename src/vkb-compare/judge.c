@@ -106,7 +106,9 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		row.used[j] = sample_metric(p->side[j], name);
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
-	paired = !row.exact && sample_pair(row.used, &row.dropped);
+	paired = !row.exact && sample_pair(row.used, &row.shared, &row.dropped);
+	if (paired)
+		row.shared = 0;
 	row.level = find_level(c, &row, false);
 	row.level10 = find_level(c, &row, true);
 	if (row.exact)
@@ -354,7 +356,7 @@ judge_family(const struct row *row)
 		return FAMILIES;
 	if (!row->gate)
 		return FAMILY_SHOWN;
-	if (row->common)
+	if (row->common && row->primary)
 		return FAMILY_COMMON;
 	return row->primary ? FAMILY_PRIMARY : FAMILY_OTHER;
 }

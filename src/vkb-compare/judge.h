@@ -20,7 +20,7 @@ struct row {
 	char *name; /* of the metric */
 	struct metric metric;
 	bool gate;
-	bool primary; /* of its case */
+	bool primary; /* of its case; common: of a case */
 	bool common;  /* what all cases have in common (apart.h) */
 	double margin;
 	char margin_sign; /* '+' or '-' if the user gave one; else '\0' */
@@ -49,6 +49,7 @@ struct row {
 	double visible; /* smallest relative change it can show; NAN */
 	double minutes; /* for the missing runs; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */
+	size_t shared;  /* rounds of both sides, where too few to pair */
 	bool client_bound;
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */
@@ -119,7 +120,6 @@ struct comparison {
 	size_t matched, unmatched[2];
 	double failed_runs; /* of the contender */
 	size_t paired;      /* gate rows that were paired */
-	size_t by_t;        /* gate rows tested by Student's t */
 	size_t sessions[2]; /* if the sides share none, else 0 */
 	/* Between sessions, of ln(value), and its source: "default", "policy"
 	 * or "history"; NULL: the sides share one, or it is measured. */

@@ -16,7 +16,8 @@ const enum verdict report_verdicts[VERDICTS] = {VERDICT_REGRESSION,
     VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
     VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 
-/* Returns the place of a row in reports: what needs attention comes first. */
+/* Returns the position of a row in reports: what needs attention comes first.
+ */
 static int
 rank_row(const struct row *r)
 {
@@ -257,165 +258,6 @@ report_overall(struct str *s, const struct overall *o, const char *first,
 	return true;
 }
 
-/* Returns the margin as given, in percent: "+10%" is stored as 1 - 1/1.1. */
-static double
-margin_percent(const struct row *r)
-{
-	return 100 *
-	    (r->margin_sign == '+' ? r->margin / (1 - r->margin) : r->margin);
-}
-
-/* Writes " +10%", or " 2 to 5%" if the margins of the cases differ. */
-static void
-write_margin(struct str *s, const struct comparison *c, const char *name)
-{
-	double least = INFINITY, most = 0;
-	char sign[2] = "", *first = NULL;
-
-	for (size_t k = 0; k < c->nrows; k++) {
-		const struct row *r = &c->rows[k];
-
-		if (strcmp(r->name, name) != 0)
-			continue;
-		least = fmin(least, margin_percent(r));
-		most = fmax(most, margin_percent(r));
-		if (!first)
-			*(first = sign) = r->margin_sign;
-		else if (*sign != r->margin_sign)
-			*sign = '\0';
-	}
-	if (most - least > 1e-9)
-		str_printf(s, " %s%.3g to", sign, least);
-	str_printf(s, " %s%.3g%%", sign, most);
-}
-
-static void
-write_margins(struct str *s, const struct comparison *c)
-{
-	for (size_t i = 0; i < c->noverall; i++) {
-		str_add(s, i ? ", " : " Margins: ");
-		str_visible(s, c->overall[i].name);
-		write_margin(s, c, c->overall[i].name);
-	}
-	if (c->noverall)
-		str_addc(s, '.');
-}
-
-static void
-write_pairing(struct str *s, const struct comparison *c, size_t rows)
-{
-	if (c->paired == rows && rows)
-		str_add(s, "Paired by round");
-	else if (c->paired)
-		str_printf(
-		    s, "%zu of %zu results paired by round", c->paired, rows);
-	else
-		str_add(
-		    s, "Not paired: the sides did not run in the same rounds");
-}
-
-void
-report_sessions(struct str *s, double sd, const char *from)
-{
-	if (strcmp(from, "default") == 0)
-		str_printf(s, "assumed to differ by %.3g%% on %s", 100 * sd,
-		    sd == SESSIONS_SD_VIRTUAL      ? "a virtual machine"
-			: sd == SESSIONS_SD_MEMORY ? "any machine, in memory"
-						   : "a machine that is not "
-						     "virtual");
-	else
-		str_printf(s, "which differ by %.3g%% according to the %s",
-		    100 * sd, from);
-}
-
-static bool
-are_sessions_measured(const struct comparison *c)
-{
-	for (size_t i = 0; i < c->nrows; i++)
-		if (c->rows[i].sessions[0] >= APART_SESSIONS &&
-		    strcmp(c->rows[i].facts.method, "t-sessions") == 0)
-			return !c->session_from;
-	return false;
-}
-
-/* 'rows': judged results. */
-static void
-write_tests(struct str *s, const struct comparison *c, const struct rules *r,
-    size_t rows)
-{
-	size_t first = c->tests[FAMILY_PRIMARY], other = c->tests[FAMILY_OTHER];
-	enum test_family only = first ? FAMILY_PRIMARY : FAMILY_OTHER;
-
-	if (!c->by_t)
-		str_add(s, "; rank tests");
-	else if (c->by_t == rows)
-		str_add(s,
-		    "; t tests of logarithms, with variances moderated over "
-		    "the results of a metric");
-	else
-		str_printf(s,
-		    "; %zu of %zu results by moderated t tests of logarithms, "
-		    "the others by rank tests",
-		    c->by_t, rows);
-	if (c->session_from) {
-		str_add(s, "; intervals allow for different sessions, ");
-		report_sessions(s, c->session_sd, c->session_from);
-	} else if (are_sessions_measured(c))
-		str_printf(s,
-		    "; intervals allow for the effect of sessions, measured "
-		    "in %zu of them",
-		    c->sessions[0]);
-	if (c->tests[only])
-		str_printf(s,
-		    "; p-values corrected for %zu test%s%s (%s, level %g)",
-		    c->tests[only], num_plural(c->tests[only]),
-		    first && other ? " of primary metrics" : "",
-		    r->strict ? "Holm" : "Benjamini-Hochberg", c->alpha[only]);
-	if (first && other)
-		str_printf(s, " and %zu of others (level %g)", other,
-		    c->alpha[FAMILY_OTHER]);
-	if (c->tests[FAMILY_COMMON])
-		str_printf(s, " and %zu of all cases together (level %g)",
-		    c->tests[FAMILY_COMMON], c->alpha[FAMILY_COMMON]);
-	str_addc(s, '.');
-}
-
-void
-report_method(struct str *s, const struct comparison *c, const struct rules *r)
-{
-	size_t rows = c->waived, looked = 0, held = 0;
-
-	for (size_t i = 0; i < VERDICTS; i++)
-		rows += c->count[i];
-	if (c->record) {
-		str_add(s, json_get_str(c->record, "method"));
-		return;
-	}
-	if (!c->nrows) {
-		str_add(s, "Nothing was compared.");
-		return;
-	}
-	write_pairing(s, c, rows);
-	write_tests(s, c, r, rows);
-	if (c->unnamed_sessions)
-		str_add(s,
-		    " Some runs name no session, so that all count as runs "
-		    "of one: the effect of sessions is not allowed for.");
-	write_margins(s, c);
-	for (size_t i = 0; i < c->nrows; i++)
-		looked += c->rows[i].level < JUDGE_ALPHA;
-	if (looked)
-		str_printf(s,
-		    " %zu result%s of adaptive runs: p and intervals allow for "
-		    "all looks.",
-		    looked, num_plural(looked));
-	for (size_t i = 0; i < c->ncanaries; i++)
-		held += c->canaries[i].ok;
-	if (c->ncanaries)
-		str_printf(s, " Canaries: %zu of %zu result%s unchanged.", held,
-		    c->ncanaries, num_plural(c->ncanaries));
-}
-
 void
 report_notes(struct str *s, const struct row *r)
 {
@@ -463,9 +305,8 @@ report_notes(struct str *s, const struct row *r)
 		sep = ", ";
 	}
 	if (r->common) {
-		str_printf(s,
-		    "%swhat the %zu cases have in common; may be the machine",
-		    sep, f->n);
+		str_printf(s, "%swhat the %zu cases have in common%s", sep,
+		    f->n, r->certain ? "" : "; may be the machine");
 		sep = ", ";
 	}
 	if (r->dropped)
@@ -493,8 +334,9 @@ report_distance(struct str *s, const struct shift *t)
 	char a[NUM_BUF], b[NUM_BUF];
 
 	str_printf(s,
-	    "The shares below a latency differ by up to %.1f%%, at %s %s (KS); "
-	    "on average they are %s %s apart (Wasserstein).",
-	    100 * t->diff.d, num_human(a, (double)t->diff.at / by), unit,
-	    num_human(b, t->diff.w1 / by), unit);
+	    "The shares below a latency differ by up to %.1f%%, at %s%s%s "
+	    "(KS); on average they are %s%s%s apart (Wasserstein).",
+	    100 * t->diff.d, num_human(a, (double)t->diff.at / by),
+	    *unit ? " " : "", unit, num_human(b, t->diff.w1 / by),
+	    *unit ? " " : "", unit);
 }

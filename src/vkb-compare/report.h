@@ -107,6 +107,8 @@ size_t report_count_missing(const struct comparison *);
 /* The rows sorted for people: changes first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);
 
+/* Is a row decided by its change beside all cases, and not by the whole? */
+bool report_is_by_rest(const struct row *);
 /* "1.07x slower -6.2% [-6.5, -5.9]" */
 void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);

@@ -144,7 +144,7 @@ sort_rounds(const struct sample *s, bool blocks, size_t *n)
 }
 
 bool
-sample_pair(struct sample s[2], size_t *dropped)
+sample_pair(struct sample s[2], size_t *shared, size_t *dropped)
 {
 	size_t n[2], i = 0, k = 0, got = 0, least;
 	const struct round **at[2] = {
@@ -171,6 +171,7 @@ sample_pair(struct sample s[2], size_t *dropped)
 	free(at[0]);
 	free(at[1]);
 	least = s[0].n < s[1].n ? s[0].n : s[1].n;
+	*shared = got;
 	if (got < SAMPLE_PAIRS || 2 * got < least) {
 		sample_free(&to[0]);
 		sample_free(&to[1]);

@@ -30,11 +30,12 @@ void sample_free(struct sample *);
 /*
  * Reduces both samples to the values of common rounds, which are runs of one
  * session and one block, in the same order; sets *dropped to the number of
- * values left out. Returns false, and changes nothing, if there are fewer than
- * SAMPLE_PAIRS of these rounds, or less than half of the smaller sample.
+ * values left out. Returns false, and changes no sample, if there are fewer
+ * than SAMPLE_PAIRS of these rounds, or less than half of the smaller sample.
+ * *shared is set to the number of these rounds in any case.
  */
 enum { SAMPLE_PAIRS = 3 };
-bool sample_pair(struct sample s[2], size_t *dropped);
+bool sample_pair(struct sample s[2], size_t *shared, size_t *dropped);
 
 /*
  * Adds the logarithms of the values, which are above 0, of each session in the

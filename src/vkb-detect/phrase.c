@@ -30,11 +30,11 @@ phrase_headline(
 		}
 		if (!*sep)
 			str_add(s, "nothing was judged");
-		str_add(s, ", newest commit against ");
+		str_add(s, "; the newest commit is compared with ");
 		if (r->latest == 1)
-			str_add(s, "the one before");
+			str_add(s, "the one before it");
 		else
-			str_printf(s, "up to %zu before", r->latest);
+			str_printf(s, "up to %zu before it", r->latest);
 	} else {
 		size_t count[FINDING_KINDS] = {0}, counting = 0, changes;
 
@@ -146,10 +146,11 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 
 		say_line(say, arg,
 		    mem_printf(
-			"%zu of %zu series too short: at least %d commits are "
-			"needed (%s %s has %zu)",
-			all->tooshort, all->series, CHANGEPOINT_LEAST, name,
-			all->shortest->metric, all->shortest_points));
+			"%zu of %zu series %s too short to be examined: at "
+			"least %d commits are needed (%s %s has %zu)",
+			all->tooshort, all->series,
+			all->tooshort == 1 ? "is" : "are", CHANGEPOINT_LEAST,
+			name, all->shortest->metric, all->shortest_points));
 		free(name);
 	}
 	if (all->vague)

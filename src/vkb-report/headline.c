@@ -78,6 +78,8 @@ count_delta(struct verdict_counts *t, const struct delta *d)
 	t->counted[d->verdict] += metric_guess(d->metric).exact;
 	t->certain[d->verdict] += json_get_bool(d->rec, "certain", false);
 	t->bound += has_note(d->rec, "client-bound");
+	if (d->verdict == MODEL_INSUFFICIENT)
+		return; /* more runs let it be judged, and may leave it open */
 	have = json_num(json_at(n, 0), 0);
 	have = fmin(have, json_num(json_at(n, 1), have));
 	if (verdict_is_hopeless(runs, have))
@@ -183,22 +185,41 @@ find_comparison(const struct model *m, const struct headline *h)
 }
 
 static void
+describe_correction(struct headline *h, const struct json *rec)
+{
+	static const char *const families[][2] = {
+	    {"families.primary.tests", "primary metrics"},
+	    {"families.other.tests", "other metrics"},
+	    {"families.common.tests", "all cases together"}};
+	const char *by = json_get_str(rec, "correction");
+	double n, all = json_get_num(rec, "tests", 0);
+	struct str s = {0};
+
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+		if ((n = json_num(json_path(rec, families[i][0]), 0)) > 0 &&
+		    n < all)
+			str_printf(&s, "%s%.0f of %s",
+			    s.len ? ", " : ", each family by itself: ", n,
+			    families[i][1]);
+	if (all > 0)
+		add_sentence(&h->facts,
+		    "The p-values are corrected for %.0f test%s%s (%s, level "
+		    "%.3g).",
+		    all, num_plural(all), s.len ? s.s : "",
+		    by && strcmp(by, "holm") == 0 ? "Holm"
+						  : "Benjamini and Hochberg",
+		    json_get_num(rec, "alpha", .05));
+	str_free(&s);
+}
+
+static void
 describe_context(struct headline *h, const struct json *rec)
 {
 	size_t env = json_len(json_get(rec, "env"));
 	size_t one_sided = json_len(json_get(rec, "unmatched"));
 	size_t failed = json_len(json_get(rec, "failed"));
 
-	if (json_get_num(rec, "tests", 0) > 0)
-		add_sentence(&h->facts,
-		    "The p-values are corrected for %.0f test%s (%s, level "
-		    "%.3g).",
-		    json_get_num(rec, "tests", 0),
-		    num_plural(json_get_num(rec, "tests", 0)),
-		    strcmp(json_get_str(rec, "correction"), "holm") == 0
-			? "Holm"
-			: "Benjamini and Hochberg",
-		    json_get_num(rec, "alpha", .05));
+	describe_correction(h, rec);
 	if (env)
 		add_sentence(&h->advice,
 		    "The two sides differ in %zu propert%s of the machine: if "
@@ -313,8 +334,10 @@ advise_next(struct headline *h, const struct verdict_counts *t)
 		    "result%s.",
 		    t->runs, time.len ? time.s : "", t->open,
 		    num_plural((double)t->open));
-	else if (t->count[MODEL_INSUFFICIENT])
-		add_sentence(&h->advice, "Make at least 4 runs of each side.");
+	if (t->count[MODEL_INSUFFICIENT])
+		add_sentence(&h->advice,
+		    "Make at least 4 runs of each side, so that all results "
+		    "can be judged.");
 	if (t->hopeless)
 		add_sentence(&h->advice,
 		    "This machine is too noisy to tell for %zu result%s: more "

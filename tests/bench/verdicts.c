@@ -361,7 +361,7 @@ count_row(const struct cell *c, const struct row *row, struct result *sum,
 		    (row->verdict == VERDICT_REGRESSION ||
 			row->verdict == VERDICT_IMPROVEMENT);
 		/* Where all cases changed, this row is to find it. */
-		if (c->changed == c->cases)
+		if (first && c->changed == c->cases)
 			sum->found[SHIPPED] +=
 			    row->verdict == VERDICT_REGRESSION ? c->cases : 0;
 		return;

@@ -64,6 +64,8 @@ begin(struct world *w, size_t n)
 		    .metric = metric_guess("rps"),
 		    .gate = true,
 		    .primary = i == 1,
+		    .margin = i == 3 ? .05 : .02,
+		    .margin_from = i == 3 ? "policy" : "table",
 		    .level = looked[0],
 		    .level10 = looked[1],
 		    .facts = {.m = 6, .n = 6, .noise = {{1, 1}, {1, 1}}}};
@@ -269,9 +271,10 @@ check_common(
 	    "its values are the cases");
 	tap_ok(row->facts.median[0] == 1, "in units of the baseline");
 	tap_near(row->facts.median[1], exp(change), 1e-6, "the contender");
-	tap_ok(row->gate && row->common && !row->primary, "it is judged");
-	tap_near(row->margin, row->metric.margin, 0, "by the usual margin");
-	tap_str(row->margin_from, "table", "of the table");
+	tap_ok(row->gate && row->common && row->primary, "it is judged");
+	tap_near(row->margin, .05, 0, "by the widest margin of a case");
+	tap_str(row->margin_from, "policy", "and its source");
+	tap_ok(!row->waiver.reason, "it is not waived");
 	tap_str(row->name, "rps", "it is of the metric");
 	tap_ok(isnan(row->p) && isnan(row->visible) && isnan(row->minutes) &&
 		isnan(row->facts.cliff),
@@ -402,7 +405,7 @@ few_cases(void)
 	}
 	tap_str(w.c.rows[2].facts.method, "exact",
 	    "a row without noise and ratio stays as it is");
-	tap_ok(w.c.ncommons == 0 && w.c.by_t == 0, "and nothing in common");
+	tap_ok(w.c.ncommons == 0, "and nothing in common");
 	w.c.rows[2].facts.ratio = .93;
 	apart_widen(&w.c, &no_rules, 3, w.next);
 	tap_str(w.c.rows[2].facts.method, "exact", "so do rows before 'first'");
@@ -422,8 +425,31 @@ few_cases(void)
 	w.c.rows[1].primary = false;
 	apart_widen(&w.c, &no_rules, 0, w.next);
 	tap_ok(w.c.rows[2].has_rest, "five cases have rests");
-	tap_ok(
-	    w.c.ncommons == 0, "but a metric that is not primary has no row");
+	tap_ok(w.c.ncommons == 1 && !w.c.commons[0].primary,
+	    "a metric that is not primary has a row that is not");
+	tap_ok(judge_family(&w.c.commons[0]) == FAMILY_OTHER,
+	    "of the other family");
+	common_append(&w.c);
+	w.c.nrows--;
+	free(w.c.rows[w.c.nrows].name);
+	for (size_t i = 0; i < w.c.nrows; i++)
+		w.c.rows[i].waiver.reason = "known";
+	apart_widen(&w.c, &no_rules, 0, w.next);
+	tap_ok(w.c.ncommons == 1 && w.c.commons[0].waiver.reason,
+	    "a waiver of all cases covers what they have in common");
+	common_append(&w.c);
+	w.c.nrows--;
+	free(w.c.rows[w.c.nrows].name);
+	w.c.rows[4].waiver.reason = NULL;
+	apart_widen(&w.c, &no_rules, 0, w.next);
+	tap_ok(!w.c.commons[0].waiver.reason, "one of four does not");
+	common_append(&w.c);
+	w.c.nrows--;
+	free(w.c.rows[w.c.nrows].name);
+	for (size_t i = 0; i < w.c.nrows; i++)
+		w.c.rows[i].gate = false;
+	apart_widen(&w.c, &no_rules, 0, w.next);
+	tap_ok(w.c.ncommons == 0, "a metric that is not judged has none");
 	end(&w);
 }
 

@@ -6,19 +6,22 @@
 enum { MANY = 14 };
 
 /* What several rows say. */
-#define ERROR "  change     standard error 1.235%, 14.3 degrees of freedom\n"
-#define INTERVAL                                                           \
+#define CHANGE                                                             \
 	"  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to " \
-	"-4.25%\n"
+	"-4.25%"
+#define ERROR "; standard error 1.235%, 14.3 degrees of freedom\n"
 #define APART                                            \
 	"  pairs      none: the sides are two samples\n" \
-	"  noise      2.00% and 3.00%\n" ERROR INTERVAL
-#define UNCLEAR                     \
-	"  margin     2% (table)\n" \
+	"  noise      2.00% and 3.00%\n"
+#define UNCLEAR                                                          \
+	"  margin     2% (table)\n"                                      \
+	"  reason     p is not below 0.05, and the 90% interval is not " \
+	"within the margin\n"                                            \
 	"  verdict    inconclusive\n"
-#define PRIMARY                                                             \
-	"  p          0.0123 by moderated-t; corrected for the 3 tests of " \
-	"primary results at level 0.03: 0.021, compared with 0.05\n" UNCLEAR
+#define PRIMARY                                                            \
+	"  p          0.0123 by moderated-t; 0.21 after correction for 3 " \
+	"tests of primary results (Benjamini-Hochberg) and scaling from "  \
+	"their level 0.03 to 0.05\n" UNCLEAR
 
 /* A row of a case, with the values of both sides. */
 static struct row
@@ -31,7 +34,7 @@ explained(struct pairing *p, double *x, size_t m, double *y, size_t n)
 	r.used[1] = (struct sample){.v = y, .n = n};
 	r.primary = true;
 	r.margin_from = "table";
-	r.p = .021;
+	r.p = .21;
 	r.facts.method = "moderated-t";
 	r.facts.median[0] = 1000;
 	r.facts.median[1] = 950;
@@ -51,7 +54,9 @@ static void
 explain(
     struct comparison *c, const char *name, const char *want, const char *what)
 {
-	const struct report report = {.c = c, .n = 1, .explain = name};
+	static const struct rules rules;
+	const struct report report = {
+	    .c = c, .n = 1, .explain = name, .rules = &rules};
 	struct str s = {0};
 
 	explain_case(&s, &report, 0);
@@ -79,10 +84,11 @@ rows_in_words(void)
 	rows[1].gate = false;
 	explain(&c, "SET",
 	    "SET rps\n"
-	    "  baseline   12 runs: 1.00K 2.00K 3.00K 4.00K 5.00K 6.01K 7.01K "
-	    "8.01K 9.01K 10.0K 11.0K 12.0K; median 1.00K\n"
-	    "  contender  13 runs: 1.00K 2.00K 3.00K 4.00K 5.00K 6.01K 7.01K "
-	    "8.01K 9.01K 10.0K 11.0K 12.0K ...; median 950.0\n" APART PRIMARY,
+	    "  baseline   12 runs: 1001 2002 3003 4004 5005 6006 7007 "
+	    "8008 9009 10010 11011 12012; median 1000\n"
+	    "  contender  13 runs: 1001 2002 3003 4004 5005 6006 7007 "
+	    "8008 9009 10010 11011 12012 ...; median 950\n" APART CHANGE ERROR
+		PRIMARY,
 	    "the judged row of the case; the shown one is left out");
 	rows[0].primary = false;
 	rows[0].facts.prior = (struct moderate){.0001, 4.25};
@@ -103,19 +109,22 @@ rows_in_words(void)
 	rows[0].margin_from = "history";
 	explain(&c, "S?T",
 	    "SET rps\n"
-	    "  baseline   1 run: 1.00K; median 1.00K\n"
-	    "  contender  0 runs:; median 950.0\n"
+	    "  baseline   1 run: 1001; median 1000\n"
+	    "  contender  0 runs:; median 950\n"
 	    "  pairs      none: the sides are two samples\n"
 	    "  noise      2.00% and 3.00%, shrunk to the 1.00% of all rows of "
-	    "this metric, which count as 4.25 more values; autocorrelated runs "
-	    "(lag-1 0.12)\n" ERROR
+	    "this metric, which count as 4.25 more degrees of freedom; "
+	    "autocorrelated runs "
+	    "(lag-1 0.12)\n"
 	    "  sessions   2 and 3, none shared, assumed to differ by 3% on a "
-	    "virtual machine; part of the interval\n"
-	    "  rest       the change beside all cases: +2.00%\n" INTERVAL
-	    "  p          0.0123 of the rest by t-sessions; corrected for the "
-	    "7 tests of other judged results at level 0.02: 0.021, compared "
-	    "with 0.05\n"
+	    "virtual machine: 2.74% of the error\n" CHANGE ERROR
+	    "  rest       the change beside all cases: +2.00%" ERROR
+	    "  p          0.0123 of the rest by t-sessions; 0.21 after "
+	    "correction for 7 tests of other judged results "
+	    "(Benjamini-Hochberg) and scaling from their level 0.02 to 0.05\n"
 	    "  margin     3.12% (history)\n"
+	    "  reason     p is not below 0.05, and the 90% interval is not "
+	    "within the margin\n"
 	    "  verdict    inconclusive\n",
 	    "noise of all rows, autocorrelation, sessions and the rest");
 	rows[0] = explained(&set, v, 2, v, 2);
@@ -123,25 +132,25 @@ rows_in_words(void)
 	set.busy[1] = 17.4;
 	explain(&c, "SET",
 	    "SET rps\n"
-	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
-	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  baseline   2 runs: 1001 2002; median 1000\n"
+	    "  contender  2 runs: 1001 2002; median 950\n"
 	    "  pairs      none: the sides are two samples\n"
-	    "  noise      2.00% and 3.00%\n" ERROR
+	    "  noise      2.00% and 3.00%\n"
 	    "  others     other programs used 2% of the CPUs beside the "
 	    "baseline and 17% beside the contender; part of the "
-	    "interval\n" INTERVAL PRIMARY,
+	    "error\n" CHANGE ERROR PRIMARY,
 	    "other programs beside one side");
 	set.busy[0] = NAN;
 	rows[0].facts.paired = true;
 	explain(&c, "SET",
 	    "SET rps\n"
-	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
-	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  baseline   2 runs: 1001 2002; median 1000\n"
+	    "  contender  2 runs: 1001 2002; median 950\n"
 	    "  pairs      runs of one session and block are compared one by "
 	    "one\n"
-	    "  noise      of a ratio 2.00%\n" ERROR
+	    "  noise      of a ratio 2.00%\n"
 	    "  others     other programs used an unknown share of the CPUs "
-	    "beside the baseline and 17% beside the contender\n" INTERVAL
+	    "beside the baseline and 17% beside the contender\n" CHANGE ERROR
 		PRIMARY,
 	    "other programs while both sides ran in turns");
 	set.busy[1] = 1.9;
@@ -150,40 +159,40 @@ rows_in_words(void)
 	rows[0].primary = false;
 	explain(&c, "SET",
 	    "SET rps\n"
-	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
-	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
+	    "  baseline   2 runs: 1001 2002; median 1000\n"
+	    "  contender  2 runs: 1001 2002; median 950\n"
 	    "  pairs      runs of one session and block are compared one by "
 	    "one\n"
-	    "  noise      of a ratio 2.00%\n" ERROR INTERVAL
-	    "  p          0.0123 by moderated-t; corrected for the 1 test of "
-	    "other judged results at level 0.02: 0.021, compared with "
-	    "0.05\n" UNCLEAR,
+	    "  noise      of a ratio 2.00%\n" CHANGE ERROR
+	    "  p          0.0123 by moderated-t; 0.21 after correction for 1 "
+	    "test of other judged results (Benjamini-Hochberg) and scaling "
+	    "from their level 0.02 to 0.05\n" UNCLEAR,
 	    "pairs; one test");
-	rows[0].common = true;
+	rows[0].common = rows[0].primary = true;
 	c.sessions[0] = 7;
 	c.sessions[1] = 2;
 	rows[0].facts.method = "t-sessions";
 	c.tests[2] = 2;
 	explain(&c, "SET",
 	    "SET rps\n"
-	    "  cases      9 have this change in common\n" ERROR
+	    "  cases      9 have this change in common\n"
 	    "  sessions   7 and 2, none shared, whose differences are "
-	    "measured; "
-	    "part of the interval\n" INTERVAL
-	    "  p          0.0123 by t-sessions; corrected for the 2 tests of "
-	    "common results at level 0.02: 0.021, compared with 0.05\n" UNCLEAR,
+	    "measured\n" CHANGE ERROR
+	    "  p          0.0123 by t-sessions; 0.21 after correction for 2 "
+	    "tests of common results (Benjamini-Hochberg) and scaling from "
+	    "their level 0.02 to 0.05\n" UNCLEAR,
 	    "what all cases have in common; sessions that are measured");
 	rows[0].sessions[0] = 7; /* but it is not tested by them */
 	rows[0].facts.method = "moderated-t";
 	rows[0].gate = false;
-	rows[0].common = false;
+	rows[0].common = rows[0].primary = false;
 	rows[0].facts.paired = false;
 	explain(&c, "SET",
 	    "SET rps (shown, not judged)\n"
-	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
-	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n" APART
-	    "  p          0.0123 by moderated-t; corrected for the 9 tests of "
-	    "shown results at level 0.05: 0.021, compared with 0.05\n" UNCLEAR,
+	    "  baseline   2 runs: 1001 2002; median 1000\n"
+	    "  contender  2 runs: 1001 2002; median 950\n" APART CHANGE ERROR
+	    "  p          0.0123 by moderated-t; 0.21 after correction for 9 "
+	    "tests of shown results (Benjamini-Hochberg)\n" UNCLEAR,
 	    "a case without judged rows has its first row");
 	rows[0] = rows[1];
 	rows[0].gate = true;
@@ -192,16 +201,88 @@ rows_in_words(void)
 	rows[0].verdict = VERDICT_EQUIVALENT;
 	explain(&c, "*",
 	    "SET requests\n"
-	    "  baseline   1 run: 1.00K; median 1.00K\n"
-	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n"
-	    "  pairs      none: the sides are two samples\n" INTERVAL
+	    "  baseline   1 run: 1001; median 1000\n"
+	    "  contender  2 runs: 1001 2002; median 950\n"
+	    "  pairs      none: the sides are two samples\n" CHANGE "\n"
+	    "  p          none: there is no noise to test against\n"
 	    "  margin     2% (table)\n"
+	    "  reason     the change is within the margin\n"
 	    "  verdict    equivalent\n"
 	    "\n"
 	    "GET rps\n"
-	    "  baseline   2 runs: 1.00K 2.00K; median 1.00K\n"
-	    "  contender  2 runs: 1.00K 2.00K; median 950.0\n" APART PRIMARY,
+	    "  baseline   2 runs: 1001 2002; median 1000\n"
+	    "  contender  2 runs: 1001 2002; median 950\n" APART CHANGE ERROR
+		PRIMARY,
 	    "all judged rows of all cases; one without a test");
+}
+
+/* The part of the rule that decided, of a row with a verdict. */
+static void
+reason(struct row r, enum verdict v, const char *want)
+{
+	static const struct rules rules;
+	struct comparison c = {.rows = &r,
+	    .nrows = 1,
+	    .tests = {3, 7, 1, 9},
+	    .alpha = {.03, .02, .02, .05}};
+	const struct report report = {
+	    .c = &c, .n = 1, .explain = "*", .rules = &rules};
+	struct str s = {0};
+	char *at, *end;
+
+	r.verdict = v;
+	explain_case(&s, &report, 0);
+	at = strstr(s.s, "  reason     ") + 13;
+	end = strchr(at, '\n');
+	*end = '\0';
+	tap_str(at, want, verdict_name(v));
+	str_free(&s);
+}
+
+static void
+reasons(void)
+{
+	double v[] = {1, 2};
+	struct pairing set = {
+	    .name = {(char *)(size_t) "SET", (char *)(size_t) "SET"}};
+	struct row r = explained(&set, v, 2, v, 2);
+
+	reason(r, VERDICT_LIKELY_REGRESSION,
+	    "the 95% interval has one sign and the change is beyond the "
+	    "margin, but p is not below 0.05");
+	r.p = .03;
+	reason(r, VERDICT_REGRESSION,
+	    "p is below 0.05, and the change is beyond the margin");
+	r.certain = true;
+	reason(r, VERDICT_REGRESSION,
+	    "p is below 0.05, and the change is beyond the margin, as the "
+	    "whole 90% interval is");
+	r.certain = false;
+	reason(r, VERDICT_EQUIVALENT,
+	    "the whole 90% interval is within the margin");
+	reason(r, VERDICT_INCONCLUSIVE,
+	    "p is below 0.05, and the 90% interval is not within the margin; "
+	    "but the change is within it");
+	r.has_rest = true;
+	r.rest = r.facts;
+	reason(r, VERDICT_IMPROVEMENT,
+	    "p is below 0.05, and the change beside all cases is beyond the "
+	    "margin");
+	reason(r, VERDICT_INCONCLUSIVE,
+	    "p is below 0.05, and the 90% interval is not within the margin; "
+	    "but others changed, not this case");
+	r.rest.lo95 = .9;
+	r.rest.hi95 = 1.1;
+	r.p = .5;
+	reason(r, VERDICT_LIKELY_REGRESSION,
+	    "the whole 95% interval is beyond the margin, but beside all cases "
+	    "nothing is shown");
+	r.has_rest = false;
+	r.facts.p = NAN;
+	reason(r, VERDICT_REGRESSION, "the change is beyond the margin");
+	reason(r, VERDICT_EQUIVALENT, "the change is within the margin");
+	r.facts.m = 3;
+	reason(r, VERDICT_INSUFFICIENT, "a side has fewer than 4 runs");
 }
 
 static void
@@ -237,6 +318,7 @@ int
 main(void)
 {
 	rows_in_words();
+	reasons();
 	checked_names();
 	return tap_done();
 }

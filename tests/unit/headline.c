@@ -119,8 +119,18 @@ advice(void)
 	rows[1].verdict = VERDICT_INSUFFICIENT;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
-	    "(about 3m30s) would decide 3 results",
-	    "the most rounds of all rows, the longest of each case added");
+	    "(about 2m30s) would decide 2 results; 2 more rounds are needed "
+	    "to judge 1 result",
+	    "the most rounds of all rows, the longest of each case added; "
+	    "rows of too few runs by themselves");
+	rows[1].facts.paired = false;
+	rows[1].facts.n = 9;
+	rows[1].needed = 9;
+	say(&c,
+	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
+	    "(about 2m30s) would decide 2 results; 1 more run a side is "
+	    "needed to judge 1 result",
+	    "one run is one run");
 	rows[0].facts.m = 6;
 	rows[0].facts.n = 7;
 	rows[1].needed = 8;

@@ -54,24 +54,25 @@ headlines(void)
 	rules.latest = 1;
 	phrase_headline(&s, &all, &rules);
 	check(&s,
-	    "nothing was judged, newest commit against the one before (7 "
-	    "series of 3 cases)",
+	    "nothing was judged; the newest commit is compared with the one "
+	    "before it (7 series of 3 cases)",
 	    "the newest commit, of which nothing was judged");
 	rules.latest = 2;
 	all.verdicts[VERDICT_REGRESSION] = 2;
 	all.verdicts[VERDICT_INSUFFICIENT] = 1;
 	phrase_headline(&s, &all, &rules);
 	check(&s,
-	    "2 regressions, 1 insufficient, newest commit against up to 2 "
-	    "before (7 series of 3 cases)",
+	    "2 regressions, 1 insufficient; the newest commit is compared with "
+	    "up to 2 before it (7 series of 3 cases)",
 	    "the headline of the newest commit has its verdicts");
 	all.verdicts[VERDICT_REGRESSION] = 0;
 	all.verdicts[VERDICT_LIKELY_REGRESSION] = 3;
 	all.verdicts[VERDICT_LIKELY_DIFFERENT] = 2;
 	phrase_headline(&s, &all, &rules);
 	check(&s,
-	    "3 likely regressions, 2 likely different, 1 insufficient, newest "
-	    "commit against up to 2 before (7 series of 3 cases)",
+	    "3 likely regressions, 2 likely different, 1 insufficient; the "
+	    "newest commit is compared with up to 2 before it (7 series "
+	    "of 3 cases)",
 	    "likely ones are plural, too");
 	str_free(&s);
 }
@@ -280,8 +281,9 @@ warnings(void)
 	phrase_warnings(&b, &all, &rules, collect, &s);
 	check(&s,
 	    "11 commits left out, not on this line of commits: b, c, d, e, f, "
-	    "g, h, i, j, k, ...|2 of 5 series too short: at least 10 "
-	    "commits are needed (SET rps has 3)|4 series not measured at the "
+	    "g, h, i, j, k, ...|2 of 5 series are too short to be "
+	    "examined: at least 10 commits are needed (SET rps has 3)|4 series "
+	    "not measured at the "
 	    "newest commit",
 	    "ten commits are listed");
 	b.nlost = 10;

@@ -161,6 +161,8 @@ methods(void)
 	c.nrows = 4;
 	rows[4].margin = .5;
 	rows[4].level = .01;
+	for (size_t i = 0; i < 5; i++)
+		rows[i].facts.p_min = .001;
 	report_method(&s, &c, &rules);
 	check(&s,
 	    "Not paired: the sides did not run in the same rounds; rank "
@@ -170,7 +172,10 @@ methods(void)
 	c.count[VERDICT_EQUIVALENT] = 3;
 	c.waived = 1;
 	c.paired = 4;
-	c.by_t = 4;
+	for (size_t i = 0; i < 4; i++) {
+		rows[i].facts.p_min = 0;
+		rows[i].facts.method = "moderated-t";
+	}
 	c.tests[0] = 3;
 	c.tests[1] = 7;
 	c.alpha[0] = .03;
@@ -185,7 +190,11 @@ methods(void)
 	    "(level 0.02). Margins: rps 0.5%.",
 	    "every row is paired, waived ones too");
 	c.paired = 3;
-	c.by_t = 1;
+	rows[0].facts.method = "t";
+	rows[1].facts.method = "mwu-exact";
+	rows[1].facts.p_min = .001;
+	rows[2].facts.method = "exact";
+	rows[3].facts.p = NAN;
 	c.tests[0] = 0;
 	c.noverall = 2;
 	rules.strict = true;
@@ -195,12 +204,17 @@ methods(void)
 	rows[1].margin_sign = rows[3].margin_sign = '+';
 	report_method(&s, &c, &rules);
 	check(&s,
-	    "3 of 4 results paired by round; 1 of 4 results by moderated t "
-	    "tests of logarithms, the others by rank tests; p-values corrected "
+	    "3 of 4 results paired by round; 1 of 4 results by t tests of "
+	    "logarithms, 1 by rank tests, 1 by a test of constant values, 1 "
+	    "without a test; p-values corrected "
 	    "for 7 tests (Holm, level 0.02). Margins: rps 2 to 5%, "
 	    "p50_latency_ms +10%.",
 	    "some rows are paired, and margins differ between cases");
-	c.by_t = 0;
+	for (size_t i = 0; i < 4; i++) {
+		rows[i].facts.method = "mwu-exact";
+		rows[i].facts.p_min = .001;
+		rows[i].facts.p = .1;
+	}
 	rules.strict = false;
 	rows[0].margin_sign = '-';
 	rows[3].margin = 1 - 1 / 1.2;
@@ -216,6 +230,27 @@ methods(void)
 	    "intervals allow for all looks. Canaries: 2 of 3 results "
 	    "unchanged.",
 	    "signs that differ are left out; looks and canaries are counted");
+	for (size_t i = 0; i < 4; i++)
+		rows[i].facts.p = NAN;
+	c.tests[1] = c.noverall = c.ncanaries = 0;
+	report_method(&s, &c, &rules);
+	check(&s,
+	    "3 of 4 results paired by round; no test. 1 result of adaptive "
+	    "runs: p and intervals allow for all looks.",
+	    "p-values are not mentioned where there is no test");
+	for (size_t i = 0; i < 4; i++) {
+		rows[i].facts.p = .1;
+		rows[i].facts.p_min = 0;
+		rows[i].facts.method = "t";
+	}
+	rows[1].common = true;
+	c.tests[0] = 3;
+	report_method(&s, &c, &rules);
+	check(&s,
+	    "3 of 4 results paired by round; t tests of logarithms; p-values "
+	    "corrected for 3 tests (Benjamini-Hochberg, level 0.03). 1 result "
+	    "of adaptive runs: p and intervals allow for all looks.",
+	    "plain t tests; what all cases have in common has no runs");
 	str_free(&s);
 }
 
