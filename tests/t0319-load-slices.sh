@@ -174,7 +174,7 @@ test_same 12 "$(jq -r 'select(.status == "ok" and .run.slices == null) | .run.bl
 printf '[{"commands":["SET","LPOP"],"pipelines":[1,8],%s,"duration":0.3},
   {"commands":["SET"],"pipelines":[2],"sequential":true,%s,"requests":[3000]},
   {"commands":["GET"],"pipelines":[1],%s,"duration":0.3,"rate":1000}]\n' \
-  "$base" "$base" "$base" | sed 's/"cluster_mode":false/"cluster_mode":true/' >cl.json
+  "$base" "$base" "$base" | sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":2/' >cl.json
 test_that 'clusters' vkb-load --builds builds --order slices --runs 1 cl.json
 test_same true "$(jq -s 'map(select(.type == "run")) | length == 12 and
   all(.run.slices >= 1 and .metrics.requests > 0 and .metrics.errors == 0 and

@@ -10,6 +10,9 @@
 #include "hist.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* A ring that grows while it is not at its beginning. */
 static void
@@ -260,9 +263,91 @@ tries(void)
 	}
 }
 
+/* Requests of one byte. */
+static uint32_t
+make_bytes(const struct cmdsource *s, struct cursor *c, const struct keys *k,
+    char *buf, uint32_t n, size_t full, size_t *len)
+{
+	(void)s;
+	(void)c;
+	(void)k;
+	(void)full;
+	memset(buf, 'x', n);
+	*len = n;
+	return n;
+}
+
+/*
+ * Two clients of a cluster of three nodes. At the begin of a slice all six
+ * connections are idle, and the first client to send may use any of them.
+ */
+static void
+clients(void)
+{
+	static const struct cmdsource_ops ops = {.make = make_bytes};
+	const struct cmdsource source = {.ops = &ops, .bytes = "x", .len = 1};
+	struct arrivals closed = {0};
+	struct run run = {.source = &source,
+	    .arrivals = &closed,
+	    .work = &(struct engine_work){.clients = 2},
+	    .chooser = &chooser_uniform,
+	    .requests = RUN_ENDLESS,
+	    .pipeline = 1,
+	    .by_key = true,
+	    .t1 = INT64_MAX};
+	struct slotmap_node nodes[3] = {0};
+	struct slotmap map = {.nodes = nodes, .n = 3};
+	struct conn conns[6] = {0}, *all[6], *rings[6];
+	struct pool pools[3];
+	struct worker w = {.run = &run,
+	    .map = &map,
+	    .pools = pools,
+	    .npools = 3,
+	    .conns = all,
+	    .nconns = 6,
+	    .nclients = 2,
+	    .batch = (char[8]){0}};
+	int fds[2], sent, most = 0;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
+		abort();
+	rng_seed(&w.rng, 5, 0);
+	for (size_t i = 0; i < 6; i++) {
+		all[i] = &conns[i];
+		conns[i] = (struct conn){.fd = fds[0],
+		    .state = CONN_READY,
+		    .loop = &w.loop,
+		    .node = &nodes[i % 3],
+		    .pool = i % 3};
+		pools[i % 3] = (struct pool){.conns = &all[i % 3 * 2],
+		    .idle = &rings[i % 3 * 2],
+		    .nconns = 2,
+		    .until = i % 3 + 1};
+	}
+	for (int slice = 0; slice < 20; slice++) {
+		sent = 0;
+		for (size_t i = 0; i < 6; i++) {
+			conns[i].awaited = 0;
+			pools_add_idle(&w, &conns[i]);
+		}
+		pools_begin(&w);
+		for (size_t i = 0; i < 6; i++)
+			pools_next(&w, &conns[i], 0);
+		for (size_t i = 0; i < 6; i++)
+			sent += conns[i].awaited > 0;
+		most = sent > most ? sent : most;
+	}
+	tap_ok(most == 2,
+	    "a client has one batch on its way when a slice begins: %d of 2",
+	    most);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int
 main(void)
 {
+	clients();
 	backlogs();
 	draws();
 	idle();

@@ -329,6 +329,8 @@ pools_next(struct worker *w, struct conn *c, int64_t now)
 {
 	struct pool *p = &w->pools[c->pool];
 
+	if (c->awaited) /* another connection's client took it */
+		return;
 	w->free_clients += c->has_client;
 	c->has_client = false;
 	pools_add_idle(w, c);

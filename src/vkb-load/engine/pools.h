@@ -25,7 +25,8 @@ void pools_free(struct worker *);
 
 /*
  * Closed loop: all clients may send when a run or slice begins; a connection is
- * ready, its batch (if any) was answered.
+ * ready, its batch (if any) was answered. One that got a batch in the meantime
+ * is left alone.
  */
 void pools_begin(struct worker *);
 void pools_next(struct worker *, struct conn *, int64_t now);
