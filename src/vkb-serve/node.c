@@ -72,7 +72,7 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 
 /* How a server is run: argv and environment, NULL ends both. */
 struct run_with {
-	const char *argv[20], *env[8];
+	const char *argv[20], *env[10];
 	char *out, *preload, seed[24];
 };
 
@@ -84,7 +84,9 @@ static const char *const simulation[] = {"--cache-sim=yes", "--branch-sim=yes",
 /*
  * Callgrind gets no debugger stub: that would leave pipes in /tmp, and wake the
  * server by ptrace. The library has a socket instead. The launcher of valgrind
- * passes the environment on to the server.
+ * passes the environment on to the server, which asks what time it is in its
+ * time zone: libc then looks into a file of the zone, with its string
+ * functions.
  */
 static void
 prepare_run(struct run_with *w, struct node *n, const char *conf)
@@ -118,7 +120,9 @@ prepare_run(struct run_with *w, struct node *n, const char *conf)
 	w->env[i++] = "VKB_STILL_CONTROL";
 	w->env[i++] = n->control;
 	w->env[i++] = "VKB_STILL_SEED";
-	w->env[i] = w->seed;
+	w->env[i++] = w->seed;
+	w->env[i++] = "TZ";
+	w->env[i] = "UTC0";
 }
 
 int
