@@ -85,9 +85,11 @@ choose_word(const struct row *r, bool together, const char *word)
 
 	if (together)
 		more = r->pair->kind == TOGETHER_MORE_WORK;
-	if (r->waived || (together && r->pair->kind == TOGETHER_TIME) ||
+	if ((together && r->pair->kind == TOGETHER_TIME) ||
 	    (!together && !is_count_of_work(r)))
 		return word;
+	if (r->waived) /* a regression */
+		return "more work, but waived";
 	return more ? "more work" : "less work";
 }
 

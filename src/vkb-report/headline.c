@@ -21,7 +21,7 @@ struct verdict_counts {
 	size_t count[MODEL_VERDICTS], certain[MODEL_VERDICTS];
 	const struct delta *first[MODEL_VERDICTS]; /* changed most */
 	size_t counted[MODEL_VERDICTS]; /* rows that are counts of work */
-	size_t rows, waived, bound;
+	size_t rows, waived, waived_counts, bound;
 	double runs;     /* most that an unclear result needs */
 	double minutes;  /* the time these take */
 	size_t open;     /* results that more runs would decide */
@@ -70,6 +70,7 @@ count_delta(struct verdict_counts *t, const struct delta *d)
 		return;
 	if (d->waived) {
 		t->waived++;
+		t->waived_counts += metric_guess(d->metric).exact;
 		return;
 	}
 	t->rows++;
@@ -362,6 +363,9 @@ find_outcome(const struct verdict_counts *t, enum model_verdict v)
 	    "Likely different", "No slowdown shown", "Too few runs",
 	    "No change", "Nothing was judged"};
 
+	if (v == MODEL_VERDICTS && t->waived)
+		return t->waived_counts == t->waived ? "More work, but waived"
+						     : "Worse, but waived";
 	if (v <= MODEL_IMPROVEMENT && t->counted[v] == t->count[v])
 		return v == MODEL_REGRESSION ? "More work" : "Less work";
 	return outcomes[v];
@@ -380,9 +384,7 @@ describe_pair(struct headline *h, const struct model *m)
 	for (size_t v = MODEL_VERDICTS; v-- > 0;)
 		if (t.count[v])
 			h->outcome = (enum model_verdict)v;
-	h->what = mem_str(h->outcome == MODEL_VERDICTS && t.waived
-		? "Worse, but waived"
-		: find_outcome(&t, h->outcome));
+	h->what = mem_str(find_outcome(&t, h->outcome));
 	describe_same_server(h, all);
 	check_canaries(h, all);
 	describe_changes(h, &t, MODEL_REGRESSION, "worse");
