@@ -65,7 +65,7 @@ test_same true "$(jq -s 'map(select(.config.requests)) |
 
 # --- memory
 
-printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
+printf '[{"commands":["SET","INCR"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
   sed 's/"keyspacelen":\[100\]/"keyspacelen":[100000000000]/' >large.json
 test_that 'more keys than fit into memory' vkb-load --builds builds --order slices \
   --runs 2 large.json
@@ -74,6 +74,8 @@ test_match 'not in slices: the values of 3 servers take 4.80TB of memory, and .*
 test_same 1 "$(grep -c 'not in slices' .err)" 'once'
 test_same '1 1 1 2 2 2' "$(jq -r 'select(.status == "ok" and .run.slices == null) |
   .run.block' .out | xargs)" 'the runs of a round are pairs'
+test_same 6 "$(jq -r 'select(.run.slices >= 1).config.command' .out | grep -c INCR)" \
+  'a command that writes no value of its own is in slices'
 
 # The servers are filled before this shows. A control group is the only real limit
 # on what they have together; only root can make one.
