@@ -122,6 +122,12 @@ says 'counts alone' 'More work: SET takes 300 more instructions per request \(\+
 } >runs
 says 'four functions' 'More work: SET takes 300 more .*, exactly: a \+210, b \+50, f \+30, others \+10$'
 {
+  counted base SET 4700 main=4699.7 f=0.1 f.part.0=0.2
+  counted new SET 4700 main=4699.7 f=0.3
+} >runs
+judge runs >text
+test_match '^=  SET .* exact$' text 'what is rounded off names no function'
+{
   counted base SET 4700 0x1234=4700
   counted new SET 5000 0x1244=5000
 } >runs

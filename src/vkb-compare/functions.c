@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED 3   /* functions that are named */
-#define SMALL .02 /* share of all changes that is not worth a name */
+#define NAMED 3      /* functions that are named */
+#define SMALL .02    /* share of all changes that is not worth a name */
+#define ROUNDED 1e-9 /* instructions in each request that are no change */
 
 struct cost { /* instructions of a function in each request */
 	size_t name;
@@ -162,6 +163,8 @@ functions_explain(struct functions *base, const struct kase *x,
 	n = intern_count(names);
 	for (size_t i = 0; i < n; i++) {
 		v[i].name = intern_text(names, i);
+		if (fabs(v[i].by) < ROUNDED)
+			v[i].by = 0;
 		all += fabs(v[i].by);
 	}
 	qsort(v, n, sizeof *v, compare_changes);
