@@ -13,7 +13,7 @@
 
 #define NAMED 3      /* functions that are named */
 #define SMALL .02    /* share of all changes that is not worth a name */
-#define ROUNDED 1e-9 /* instructions in each request that are no change */
+#define ROUNDED 1e-9 /* instructions in each request: below, it is rounding */
 
 struct cost { /* instructions of a function in each request */
 	size_t name;
