@@ -227,7 +227,11 @@ loaded() { # the clients of both builds are connected
 wait_until 20 loaded
 kill -9 "$(ps -eo pid=,comm= | awk '$2 == "second" {print $1}')"
 wait "$pid"
+test_same 2 $? 'a server that dies is trouble'
 test_match 'killed by signal 9' .err 'the reason is reported'
+test_same 'a ok
+b failed' "$(jq -r '.subject.label + " " + .status' dead | sort)" \
+  'its run has failed, and only the other build is measured alone'
 
 # --- a signal
 

@@ -130,6 +130,27 @@ refuse_slices(struct call *x, char *why)
 	return 1;
 }
 
+/*
+ * Writes the failed runs of those of n calls whose server 'died' in slices:
+ * these are not made again, unlike those of the others. 0, or -1, error
+ * reported.
+ */
+static int
+write_deaths(
+    struct call *x, struct measure *m, size_t n, size_t k, const bool *died)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		if (!died[i])
+			continue;
+		rc = call_write_records(&x[i], &m[i], &x[i].steps[k], -1);
+		*x[i].steps[k].wanted = false;
+		x->r->context.order += m[i].roles.n;
+	}
+	return rc;
+}
+
 /* Runs the k-th step of n calls, each on its server, in slices. */
 static int
 run_sliced_step(struct call *x, size_t n, size_t k, bool last)
@@ -137,6 +158,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	struct case_runner *r = x->r;
 	struct measure *m = mem_array(n, sizeof *m);
 	struct server_handle **handles = mem_array(n, sizeof *handles);
+	bool *died = mem_array(n, sizeof *died);
 	int *rcs = mem_array(n, sizeof *rcs), rc = 0;
 	struct turn all = *x->v->turn;
 	size_t bad = n;
@@ -150,10 +172,9 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	}
 	measure_run_slices(m, handles, n, rcs);
 	for (size_t i = n; i-- > 0;) {
-		if (!*r->context.stop && x[i].handle.server &&
-		    call_check_survival(&x[i], &x[i].steps[k], &m[i], last) < 0)
-			rcs[i] = -1;
-		if (rcs[i] < 0)
+		died[i] = !*r->context.stop && x[i].handle.server &&
+		    call_check_survival(&x[i], &x[i].steps[k], &m[i], last) < 0;
+		if (rcs[i] < 0 || died[i])
 			bad = i;
 	}
 	if (*r->context.stop) {
@@ -163,10 +184,12 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 		r->context.too_large = NULL;
 	} else if (bad < n) {
 		rc = 1;
-		err_say("%s: run %zu failed in slices: %.*s; each build is "
-			"measured alone",
+		err_say("%s: run %zu failed in slices: %.*s; %s measured alone",
 		    x->steps[k].cas->id, x->v->turn->index,
-		    (int)strcspn(m[bad].error.s, "\n"), m[bad].error.s);
+		    (int)strcspn(m[bad].error.s, "\n"), m[bad].error.s,
+		    died[bad] ? "the other builds are" : "each build is");
+		if (write_deaths(x, m, n, k, died) < 0)
+			rc = -1;
 	}
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = call_write_records(&x[i], &m[i], &x[i].steps[k], 0);
@@ -175,6 +198,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 		measure_free(&m[i]);
 	}
 	free(rcs);
+	free(died);
 	free(handles);
 	free(m);
 	return rc;

@@ -26,7 +26,8 @@ struct case_runner {
 /* What is to be measured in a turn. */
 struct case_run {
 	const struct turn *turn;
-	bool *wanted; /* by place in the scene; cleared when a run succeeds */
+	bool *wanted; /* by place in the scene; cleared when a run succeeds, or
+		       * its server died in slices */
 	size_t failed;
 	bool profile; /* profile instead of measuring */
 };
@@ -46,7 +47,8 @@ bool case_runner_can_slice(const struct schedule *, const struct turn *);
  * The same for n turns of one scene on different builds, whose servers are
  * loaded in slices. case_runner_can_slice must be true for them. If a case
  * fails on one of them, which may be the fault of another, nothing of it is
- * written, and 1 returned: what is still wanted has to be run alone.
+ * written but the failed runs of servers that died, and 1 returned: what is
+ * still wanted has to be run alone.
  */
 int case_runner_run_slices(struct case_runner *, struct case_run *, size_t n);
 

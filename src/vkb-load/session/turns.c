@@ -86,6 +86,8 @@ run_together(struct turns *s, size_t first, size_t n)
 	if (kept > 1)
 		k = case_runner_run_slices(s->runner, v, kept);
 	cas = s->schedule->scenes.v[s->schedule->turns[first].scene].v[0];
+	for (size_t i = 0; i < kept; i++)
+		s->failed += v[i].failed;
 	for (size_t i = 0; i < kept && k == 1; i++) {
 		/* A run of another kind does not pair with one in slices. */
 		alone[i] = *v[i].turn;
