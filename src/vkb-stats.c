@@ -1,6 +1,7 @@
 /*
- * vkb-stats: makes summary records of run records. Summaries and records of
- * other types are copied; --text writes a table for people instead.
+ * vkb-stats: makes summary records of run records, also of those of which each
+ * part was measured by another vkb-load. Summaries and records of other types
+ * are copied; --text writes a table for people instead, --join the runs.
  */
 #include "casename.h"
 #include "err.h"
@@ -9,6 +10,7 @@
 #include "mem.h"
 #include "num.h"
 #include "opt.h"
+#include "parts.h"
 #include "record.h"
 #include "str.h"
 #include "summary.h"
@@ -27,12 +29,14 @@
 
 struct opts {
 	const char *precision;
-	bool text;
+	bool text, join;
 };
 
 static const struct opt option_table[] = {
     {'p', "precision", OPT_STR, offsetof(struct opts, precision), "N%",
 	.help = "tell how many more runs make the median this precise"},
+    {'j', "join", OPT_FLAG, offsetof(struct opts, join),
+	.help = "join the parts of runs, and copy all other records"},
     {'t', "text", OPT_FLAG, offsetof(struct opts, text),
 	.help = "write a table for people instead of records"},
     {0}};
@@ -108,9 +112,60 @@ strip_values(struct json *rec)
 	json_del(rec, "quantiles");
 }
 
+/* Adds a run that was joined to the summary, or writes it if that is NULL. */
+static int
+take_joined(struct summary *s, struct json *run)
+{
+	int rc = 0;
+
+	if (run && s)
+		rc = summary_add(s, run, "a run of parts");
+	else if (run)
+		rc = jsonl_write(STDOUT_FILENO, run);
+	json_free(run);
+	return rc;
+}
+
+/* The same with the runs of which parts are missing. */
+static int
+take_incomplete(struct summary *s, struct parts *p)
+{
+	struct json *run;
+	int rc = 0;
+
+	while (rc == 0 && (run = parts_next_incomplete(p))) {
+		err_say("a run is failed: %s", json_get_str(run, "error"));
+		rc = take_joined(s, run);
+	}
+	return rc;
+}
+
+/* Copies all records but parts, of which it makes runs. Returns 0 or -1. */
+static int
+join_records(struct jsonl *in)
+{
+	struct parts *p = parts_new();
+	struct json *rec;
+	int rc = 0, got, k = 0;
+
+	while (k == 0 && (got = record_next(in, &rec)) != 0) {
+		if (got < 0)
+			rc = -1;
+		else if (record_is(rec, "part"))
+			k = take_joined(NULL, parts_add(p, rec));
+		else
+			k = take_joined(NULL, rec);
+	}
+	if (k == 0)
+		k = take_incomplete(NULL, p);
+	parts_free(p);
+	return k < 0 ? -1 : rc;
+}
+
 /* Returns -1, after reporting it, if something could not be read or written. */
 static int
-collect_records(struct jsonl *in, struct summary *s, struct lines *l, bool text)
+collect_records(struct jsonl *in, struct summary *s, struct lines *l,
+    struct parts *p, bool text)
 {
 	struct json *rec;
 	int rc = 0, got;
@@ -118,6 +173,11 @@ collect_records(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 	while ((got = summary_next(s, in, &rec)) != 0) {
 		if (got < 0) {
 			rc = -1;
+			continue;
+		}
+		if (record_is(rec, "part")) {
+			if (take_joined(s, parts_add(p, rec)) < 0)
+				rc = -1;
 			continue;
 		}
 		if (record_is(rec, "summary")) {
@@ -132,7 +192,7 @@ collect_records(struct jsonl *in, struct summary *s, struct lines *l, bool text)
 		}
 		json_free(rec);
 	}
-	return rc;
+	return take_incomplete(s, p) < 0 ? -1 : rc;
 }
 
 /* Returns 's', ready for another note. */
@@ -365,6 +425,7 @@ run_stats(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
 	struct summary *s;
+	struct parts *parts;
 	struct lines l = {0};
 	struct jsonl *in;
 	double wanted = 0;
@@ -378,11 +439,23 @@ run_stats(void *opts, struct opt_args *args)
 		    "option '--precision': '%s' is not a percentage above 0, "
 		    "as 1%%",
 		    o->precision);
+	if (o->join && (o->text || o->precision))
+		return opt_usage(&program,
+		    "'--join' makes no summaries: "
+		    "'--text' and '--precision' do not "
+		    "go with it");
 	in = jsonl_open((const char *const *)args->v, args->n);
+	if (o->join) {
+		rc = join_records(in);
+		jsonl_close(in);
+		return rc;
+	}
+	parts = parts_new();
 	s = summary_new();
 	summary_set_precision(s, wanted);
 	summary_spill(s, opt_tmpdir(), SPILL);
-	rc = collect_records(in, s, &l, o->text);
+	rc = collect_records(in, s, &l, parts, o->text);
+	parts_free(parts);
 	if ((o->text ? finish_table : finish_records)(s, &l) < 0)
 		rc = -1;
 	free_lines(&l);

@@ -66,6 +66,16 @@ check_key_when_ok(const struct json *rec, const char *type, const char *key,
 	return 0;
 }
 
+static bool
+has_part(const struct json *rec)
+{
+	const struct json *part = json_path(rec, "run.part");
+	double i = json_get_num(part, "i", 0), n = json_get_num(part, "n", 0);
+
+	return n >= 1 && n <= 1e6 && i >= 1 && i <= n && i == (double)(long)i &&
+	    n == (double)(long)n;
+}
+
 int
 record_check(const struct json *rec, const char *where)
 {
@@ -94,14 +104,18 @@ record_check(const struct json *rec, const char *where)
 					"%s",
 			    where, type, k->path, json_type_name(k->type));
 	}
-	if (strcmp(type, "run") == 0) {
+	if (strcmp(type, "part") == 0 && !has_part(rec))
+		return err_fail("%s: record 'part': 'run.part' is not a part "
+				"i of n",
+		    where);
+	if (strcmp(type, "run") == 0 || strcmp(type, "part") == 0) {
 		for (j = json_first(json_get(rec, "metrics")); j;
 		     j = json_next(j))
 			if (json_type(j) != JSON_NUMBER)
-				return err_fail("%s: record 'run': "
+				return err_fail("%s: record '%s': "
 						"'metrics.%s' is not of type "
 						"number",
-				    where, json_key(j));
+				    where, type, json_key(j));
 		return check_key_when_ok(rec, type, "metrics", where);
 	}
 	if (strcmp(type, "build") == 0)

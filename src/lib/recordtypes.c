@@ -98,6 +98,11 @@ static const struct record_key run_keys[] = {
 	"adaptive runs: METRIC: wanted relative half width"},
     {"run.overlap_percent", N, false,
 	"mixed cases: share of its time in which all others ran"},
+    {"run.parts", A, false,
+	"of a load that several vkb-load made: the run.part of each, and its "
+	"host"},
+    {"run.parts_overlap_percent", N, false,
+	"share of the longest time in which all parts measured"},
     {"run.server_path", S, false,
 	"the file of a server that vkb-load started; its SHA-256 is in "
 	"subject"},
@@ -120,6 +125,28 @@ static const struct record_key run_keys[] = {
     {"bound", S, false, "server, client or neither: what was the limit"},
     {"flat", O, false,
 	"what metrics.json stated differently: said, unsaid, null"},
+    {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
+    {0}};
+
+static const struct record_key part_keys[] = {
+    {"subject", O, true, "what is measured"},
+    {"config", O, true, "configuration of the whole case"},
+    {"run", O, true, "as in run, and:"},
+    {"run.session", S, true, "equal in all parts"},
+    {"run.part", O, true, "which part this is, and when it measured"},
+    {"run.part.i", N, true, "its number, from 1"},
+    {"run.part.n", N, true, "number of parts"},
+    {"run.part.clock_ahead_ms", N, false,
+	"how far the clock of its host is ahead of that of the server"},
+    {"run.part.clock_error_ms", N, false,
+	"at most so wrong is that, and the next two: half a round trip"},
+    {"run.part.begin_us", N, false,
+	"begin of its measured time by the clock of the server, since 1970"},
+    {"run.part.end_us", N, false, "end of the same"},
+    {"metrics", O, false, "as in run, of this part; required when ok"},
+    {"hist", O, false, "as in run, of this part"},
+    {"series", O, false, "as in run, of this part"},
+    {"errors", O, false, "as in run, of this part"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};
 
@@ -368,6 +395,9 @@ const struct record_type record_types[] = {
     {"server", "a server that runs, from vkb-serve", server_keys},
     {"case", "a planned case, from vkb-load --plan", case_keys},
     {"run", "one repetition of a case, from vkb-load", run_keys},
+    {"part",
+	"what one of several vkb-load measured of a run, joined by vkb-stats",
+	part_keys},
     {"summary", "repetitions summarised, from vkb-stats", summary_keys},
     {"delta", "one metric of one case judged, from vkb-compare", delta_keys},
     {"comparison", "what concerns all deltas, from vkb-compare, after them",

@@ -1,0 +1,278 @@
+#include "parts.h"
+#include "intern.h"
+#include "joined.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A run of which not all parts have come. */
+struct waiting {
+	struct json **v; /* by the number of the part; NULL: missing */
+	size_t n, have;
+	bool joined;
+};
+
+struct parts {
+	struct intern *keys; /* of runs */
+	struct waiting *v;   /* by key */
+	size_t n, cap, at;
+};
+
+struct parts *
+parts_new(void)
+{
+	struct parts *p = mem_new(sizeof *p);
+
+	p->keys = intern_new();
+	return p;
+}
+
+static void
+clear_run(struct waiting *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		json_free(w->v[i]);
+	free(w->v);
+	*w = (struct waiting){.joined = true};
+}
+
+void
+parts_free(struct parts *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		clear_run(&p->v[i]);
+	free(p->v);
+	intern_free(p->keys);
+	free(p);
+}
+
+/* Returns what joins the parts of one run, which have nothing else in common
+ * with those of others. */
+static struct waiting *
+find_run(struct parts *p, const struct json *part)
+{
+	const struct json *run = json_get(part, "run");
+	struct str s = {0};
+	size_t id;
+
+	json_canonical(&s, json_get(part, "subject"));
+	json_canonical(&s, json_get(part, "config"));
+	str_printf(&s, "\n%s %.0f %.0f", json_get_str(run, "session"),
+	    json_get_num(run, "index", 0), json_get_num(run, "order", 0));
+	id = intern_id(p->keys, s.s);
+	str_free(&s);
+	while (p->n <= id) {
+		p->v = mem_grow(p->v, p->n, &p->cap, sizeof *p->v);
+		p->v[p->n++] = (struct waiting){0};
+	}
+	return &p->v[id];
+}
+
+static double
+get_part_number(const struct json *part, const char *key)
+{
+	return json_get_num(json_get(json_get(part, "run"), "part"), key, NAN);
+}
+
+/* Appends what is wrong with the run. */
+static void
+add_complaint(struct str *why, const char *text)
+{
+	str_printf(why, "%s%s", why->len ? "; " : "", text);
+}
+
+/* The time that was measured, by the clock of the server, in us. */
+struct span {
+	double first, last; /* begin of the first, of the last part */
+	double end, least;  /* of all, of the one that ended first */
+	double longest;
+};
+
+static struct span
+find_span(const struct waiting *w)
+{
+	struct span s = {INFINITY, -INFINITY, -INFINITY, INFINITY, 0};
+	double begin, end;
+
+	for (size_t i = 0; i < w->n; i++) {
+		begin = get_part_number(w->v[i], "begin_us");
+		end = get_part_number(w->v[i], "end_us");
+		if (isnan(begin) || isnan(end))
+			return (struct span){NAN, NAN, NAN, NAN, NAN};
+		s.first = fmin(s.first, begin);
+		s.last = fmax(s.last, begin);
+		s.end = fmax(s.end, end);
+		s.least = fmin(s.least, end);
+		s.longest = fmax(s.longest, end - begin);
+	}
+	return s;
+}
+
+static bool
+has_requests(const struct waiting *w)
+{
+	return json_get(json_get(w->v[0], "config"), "requests") != NULL;
+}
+
+/*
+ * Returns the percentage of the time in which all parts measured. Loads of a
+ * number of requests end when they are done: only their begins are compared.
+ */
+static double
+compute_overlap(const struct waiting *w, struct span s)
+{
+	double together = has_requests(w) ? s.end - s.last : s.least - s.last;
+	double whole = has_requests(w) ? s.end - s.first : s.longest;
+
+	return whole > 0 ? fmax(0, 100 * together / whole) : NAN;
+}
+
+/* Lists the parts with their hosts, and what differs in their clocks. */
+static void
+list_parts(const struct waiting *w, struct json *run)
+{
+	struct json *list = json_array(), *one;
+	const struct json *part;
+
+	for (size_t i = 0; i < w->n; i++) {
+		part = json_get(json_get(w->v[i], "run"), "part");
+		if (!part)
+			continue;
+		one = json_dup(part);
+		json_set_str(one, "host",
+		    json_get_str(json_get(w->v[i], "env"), "host"));
+		json_push(list, one);
+	}
+	json_del(json_get(run, "run"), "part");
+	json_set(json_get(run, "run"), "parts", list);
+}
+
+static void
+check_parts(const struct waiting *w, struct str *why)
+{
+	const char *status, *error;
+	char *text;
+
+	for (size_t i = 0; i < w->n; i++) {
+		status = json_get_str(w->v[i], "status");
+		error = json_get_str(w->v[i], "error");
+		if (!w->v[i] || strcmp(status, "ok") == 0)
+			continue;
+		text = mem_printf(
+		    "part %zu of %zu: %s", i + 1, w->n, error ? error : status);
+		add_complaint(why, text);
+		free(text);
+	}
+}
+
+static void
+check_overlap(
+    const struct waiting *w, struct json *run, struct span s, struct str *why)
+{
+	double overlap = compute_overlap(w, s);
+	char *text;
+
+	json_set_num(json_get(run, "run"), "parts_overlap_percent",
+	    round(overlap * 1e3) / 1e3);
+	if (overlap >= PARTS_OVERLAP_PERCENT)
+		return;
+	text = isnan(overlap)
+	    ? mem_str("it is not known when its parts measured")
+	    : mem_printf("its parts measured at the same time for %.3g %% "
+			 "only, and %d %% are needed",
+		  overlap, PARTS_OVERLAP_PERCENT);
+	add_complaint(why, text);
+	free(text);
+}
+
+static void
+find_missing(const struct waiting *w, struct str *why)
+{
+	struct str s = {0};
+	size_t n = w->n - w->have, k = 0;
+
+	if (!n)
+		return;
+	str_printf(&s, "part%s ", num_plural((double)n));
+	for (size_t i = 0; i < w->n; i++)
+		if (!w->v[i]) {
+			k++;
+			str_printf(&s, "%s%zu",
+			    k == 1      ? ""
+				: k < n ? ", "
+					: " and ",
+			    i + 1);
+		}
+	str_printf(&s, " of %zu %s missing", w->n, n == 1 ? "is" : "are");
+	add_complaint(why, s.s);
+	str_free(&s);
+}
+
+/* Makes the run of all parts that there are, and forgets them. */
+static struct json *
+join_parts(struct waiting *w)
+{
+	static const char *const joined[] = {
+	    "metrics", "hist", "series", "samples", "errors", "bound", "error"};
+	size_t first = 0;
+	struct json *run;
+	struct str why = {0};
+	struct joined all;
+	struct span s;
+
+	while (!w->v[first])
+		first++;
+	run = json_dup(w->v[first]);
+	json_set_str(run, "type", "run");
+	for (size_t i = 0; i < sizeof joined / sizeof *joined; i++)
+		json_del(run, joined[i]);
+	list_parts(w, run);
+	find_missing(w, &why);
+	check_parts(w, &why);
+	if (w->have == w->n) {
+		s = find_span(w);
+		if (!why.len)
+			check_overlap(w, run, s, &why);
+		all = (struct joined){
+		    w->v, w->n, has_requests(w) ? (s.end - s.first) / 1e6 : 0};
+		joined_set(&all, run, &why);
+	}
+	json_set_str(run, "status", why.len ? "failed" : "ok");
+	json_set_str(run, "error", why.s);
+	str_free(&why);
+	clear_run(w);
+	return run;
+}
+
+struct json *
+parts_add(struct parts *p, struct json *part)
+{
+	double n = get_part_number(part, "n"), i = get_part_number(part, "i");
+	struct waiting *w = find_run(p, part);
+
+	if (!w->n && !w->joined) {
+		w->n = (size_t)n;
+		w->v = mem_array(w->n, sizeof *w->v);
+	}
+	if (w->n != (size_t)n || w->v[(size_t)i - 1]) {
+		json_free(part); /* it is there already */
+		return NULL;
+	}
+	w->v[(size_t)i - 1] = part;
+	return ++w->have == w->n ? join_parts(w) : NULL;
+}
+
+struct json *
+parts_next_incomplete(struct parts *p)
+{
+	for (; p->at < p->n; p->at++)
+		if (p->v[p->at].n)
+			return join_parts(&p->v[p->at]);
+	return NULL;
+}
