@@ -10,6 +10,7 @@
 #include "opt.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/logs.h"
+#include "vkb-load/case/peers.h"
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/data/dataset.h"
@@ -22,6 +23,7 @@
 #include "vkb-load/plan/plan.h"
 #include "vkb-load/session/stopping.h"
 #include "vkb-load/session/results.h"
+#include "vkb-load/session/hosts.h"
 #include "vkb-load/session/session.h"
 
 #include <fcntl.h>
@@ -40,6 +42,7 @@ struct opts {
 	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
 	const char *again, *benchmark, *module, *logs;
+	struct hosts hosts;
 	struct opt_list until;
 	long long seed;
 	bool plan, use_running;
@@ -83,6 +86,13 @@ static const struct opt option_table[] = {
 	.help = "run only cases whose id matches a shell pattern"},
     {0, "shard", OPT_STR, AT(shard), "I/N",
 	.help = "run only each Nth case, from the Ith"},
+    {0, "client", OPT_STR, AT(hosts.client), "I/N",
+	.help = "make the Ith part of a load that N vkb-load make"},
+    {0, "start-at", OPT_STR, AT(hosts.start_at), "TIME",
+	.help = "begin to measure at this time of the server's clock"},
+    {0, "serve", OPT_STR, AT(hosts.command), "COMMAND",
+	.help = "start servers by COMMAND, such as ssh HOST vkb-serve "
+		"--follow"},
     {0, "cluster-mode", OPT_CHOICE, AT(want.cluster_mode), "BOOL",
 	.choices = "false|true", .help = "run only in this mode"},
     {0, "skip-config-set", OPT_FLAG, AT(want.skip_config_set),
@@ -192,7 +202,9 @@ uses_running_server(const struct opts *o)
 {
 	const struct extserver_opts *r = &o->external;
 
-	return o->use_running || r->host || r->port || r->unixsocket || r->tls;
+	return o->use_running ||
+	    (!o->hosts.command &&
+		(r->host || r->port || r->unixsocket || r->tls));
 }
 
 static size_t
@@ -252,7 +264,8 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if (!args->n && isatty(STDIN_FILENO))
 		return "no configuration is given: name a FILE or pipe one to "
 		       "stdin";
-	return NULL;
+	return hosts_explain(&o->hosts, r, &o->session, running,
+	    o->profiles.dir || o->again || o->logs);
 }
 
 static int
@@ -396,12 +409,15 @@ run_session(struct opts *o, const struct plan *p)
 		goto out;
 	if (uses_running_server(o)) {
 		o->external.timeout_s = o->session.timeout_s;
+		o->external.joins = o->hosts.part > 1;
 		external = extserver_open(&o->external);
-		if (!external)
+		if (!external ||
+		    hosts_meet(&o->hosts, &o->session, o->runs, p, external,
+			&o->external, &stop_signal) < 0)
 			goto out;
 	}
 	if (open_engines(o, p, &b, external, datasets, engines, &vbench) < 0 ||
-	    results_open(&out, o->output, o->resume) < 0)
+	    results_open(&out, o->output, o->resume, o->hosts.part) < 0)
 		goto out;
 	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
 	if (!o->session.logs)
@@ -411,6 +427,7 @@ run_session(struct opts *o, const struct plan *p)
 	if (b.failed)
 		rc = -1;
 out:
+	peers_part(o->session.peers);
 	extserver_close(external);
 	vbench_close(vbench);
 	datasets_free(datasets);
@@ -443,6 +460,7 @@ main(int argc, char **argv)
 	if (wrong)
 		rc = opt_usage(&program, wrong);
 	else if (parse_shard(o.shard, &o.want) < 0 ||
+	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
 	    check_keys(o.want.keys) < 0)
 		rc = -1;
 	else
@@ -465,6 +483,7 @@ main(int argc, char **argv)
 		rc = run_session(&o, &p);
 	}
 out:
+	hosts_free(&o.hosts);
 	free(folder);
 	plan_free(&p);
 	stopping_free(&rule);

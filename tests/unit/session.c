@@ -258,10 +258,10 @@ torn(void)
 			str_addc(&s, '{');
 		write_file(&s);
 		if (tails[i % n]) {
-			refused += results_open(&r, path, NULL) == -1;
+			refused += results_open(&r, path, NULL, 0) == -1;
 			results_close(&r);
 		}
-		good += results_open(&r, NULL, path) == 0 &&
+		good += results_open(&r, NULL, path, 0) == 0 &&
 		    r.n == (size_t)(i < n) && stat(path, &st) == 0 &&
 		    (size_t)st.st_size == head;
 		results_close(&r);
@@ -293,7 +293,7 @@ resumed(void)
 	add_run(&s, "b", "SET", 1000000000, "ok");
 	add_run(&s, "b", "GET", 9, "failed");
 	write_file(&s);
-	tap_ok(results_open(&r, NULL, path) == 0 && r.n == 3 && r.last == 7,
+	tap_ok(results_open(&r, NULL, path, 0) == 0 && r.n == 3 && r.last == 7,
 	    "runs that went well are done, each once");
 	f = results_find(&r, a, set, 2, false);
 	tap_ok(f == &r.done[0], "the first of its kind in the file counts");
@@ -310,10 +310,10 @@ resumed(void)
 	    "others are to be done");
 	tap_ok(!results_find(&r, a, set, 1, true),
 	    "a measured run is not a counted one");
-	tap_ok(results_open(&second, NULL, path) == -1,
+	tap_ok(results_open(&second, NULL, path, 0) == -1,
 	    "a second program cannot resume the same file");
 	results_close(&second);
-	tap_ok(results_open(&second, path, NULL) == -1, "nor appends to it");
+	tap_ok(results_open(&second, path, NULL, 0) == -1, "nor appends to it");
 	results_close(&second);
 	rec = parse("{\"type\":\"run\"}");
 	tap_ok(results_write(&r, rec) == 0 && stat(path, &st) == 0 &&
@@ -324,12 +324,12 @@ resumed(void)
 		strstr(err_last(), "was removed while runs were appended"),
 	    "a file that was removed meanwhile is an error");
 	results_close(&r);
-	tap_ok(results_open(&r, path, NULL) == 0 && r.n == 0 &&
-		results_open(&second, path, NULL) == 0,
+	tap_ok(results_open(&r, path, NULL, 0) == 0 && r.n == 0 &&
+		results_open(&second, path, NULL, 0) == 0,
 	    "two may append to one file, which is not read");
 	results_close(&r);
 	results_close(&second);
-	tap_ok(results_open(&r, NULL, NULL) == 0 && r.fd == STDOUT_FILENO &&
+	tap_ok(results_open(&r, NULL, NULL, 0) == 0 && r.fd == STDOUT_FILENO &&
 		!results_find(&r, a, set, 1, false),
 	    "without a file all is to be done");
 	results_close(&r);

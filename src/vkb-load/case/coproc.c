@@ -23,19 +23,27 @@
 
 struct coproc {
 	struct proc *proc;
+	const char *name; /* for messages */
 	int fd; /* a socket, so that a dead child is EPIPE and not SIGPIPE */
 	struct str in;
 	struct json **kept; /* failures of servers that were not asked about */
 	size_t nkept, cap;
 };
 
-/* The child is in a process group of its own, so ^C reaches it through us. */
+/*
+ * The child is in a process group of its own, so ^C reaches it through us. A
+ * command like ssh gets a session of its own: it has no terminal to ask on.
+ */
 struct coproc *
-coproc_start(void)
+coproc_start(const char *const *command)
 {
 	char *path = proc_beside("vkb-serve");
-	const char *const argv[] = {path, "--follow", NULL};
-	struct proc_spec spec = {.argv = argv, .group = true};
+	const char *const own[] = {path, "--follow", NULL};
+	const char *const quiet[] = {"SSH_ASKPASS_REQUIRE", "never", NULL};
+	struct proc_spec spec = {.argv = command ? command : own,
+	    .setenv = command ? quiet : NULL,
+	    .group = !command,
+	    .session = command != NULL};
 	struct coproc *c = NULL;
 	int fd[2];
 
@@ -48,6 +56,7 @@ coproc_start(void)
 	c = mem_new(sizeof *c);
 	c->fd = fd[0];
 	c->proc = proc_start(&spec);
+	c->name = command ? "the command of '--serve'" : "vkb-serve";
 	close(fd[1]);
 	if (!c->proc) {
 		close(fd[0]);
@@ -66,8 +75,8 @@ report_end(struct coproc *c)
 
 	if (proc_wait(c->proc, 1000, &status))
 		return err_fail(
-		    "vkb-serve %s", proc_ended(status, how, sizeof how));
-	return err_fail("vkb-serve closed its output");
+		    "%s %s", c->name, proc_ended(status, how, sizeof how));
+	return err_fail("%s closed its output", c->name);
 }
 
 static int
@@ -109,7 +118,7 @@ read_line(struct coproc *c, const volatile int *stop)
 		if (*stop)
 			return NULL;
 		if (!clock_left_ms(deadline)) {
-			err_fail("vkb-serve did not answer in %lld s",
+			err_fail("%s did not answer in %lld s", c->name,
 			    (long long)ANSWER_S);
 			return NULL;
 		}
@@ -171,12 +180,11 @@ read_record(struct coproc *c, const volatile int *stop)
 	rec = json_parse(line, strlen(line), &why, NULL);
 	free(line);
 	if (!rec)
-		err_fail("vkb-serve: bad record: %s", why);
-	else if (record_check(rec, "vkb-serve") < 0 ||
-	    !record_is(rec, "server")) {
+		err_fail("%s: bad record: %s", c->name, why);
+	else if (record_check(rec, c->name) < 0 || !record_is(rec, "server")) {
 		json_free(rec);
 		rec = NULL;
-		err_fail("vkb-serve: not a server record");
+		err_fail("%s: not a server record", c->name);
 	}
 	return rec;
 }

@@ -12,10 +12,12 @@ struct coproc;
 struct json;
 
 /*
- * Looks for vkb-serve beside our own binary, else in PATH. Returns NULL after
- * reporting an error.
+ * Runs the words of a command, ended by NULL, that starts vkb-serve --follow,
+ * perhaps on another machine: without a terminal, so that it cannot ask for a
+ * password. If it is NULL, looks for vkb-serve beside our own binary, else in
+ * PATH. Returns NULL after reporting an error.
  */
-struct coproc *coproc_start(void);
+struct coproc *coproc_start(const char *const *command);
 
 /*
  * Sends a spec and waits for a record with its id, which the caller frees with

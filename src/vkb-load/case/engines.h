@@ -30,8 +30,9 @@ struct engine_job {
 	struct watch_cost *cost;    /* set to the cost of all streams */
 	struct json *rec;           /* the run: an engine adds to run and env */
 	struct json **raw; /* set if there is verbatim output; caller frees */
-	char **too_large;  /* in slices: set to why the servers do not fit into
-			    * memory together; caller frees */
+	struct starting *starting; /* when the load begins; its parts */
+	char **too_large; /* in slices: set to why the servers do not fit into
+			   * memory together; caller frees */
 };
 
 /* A run that an earlier session finished. */

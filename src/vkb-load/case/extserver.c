@@ -23,6 +23,7 @@ struct extserver {
 	struct target t;
 	bool local;
 	bool flush;   /* all data may be deleted */
+	bool joins;   /* others change it */
 	char *prefix; /* of our keys; NULL: the server may be emptied */
 	bool used;    /* it was empty and may hold our keys now */
 	char *ids;    /* run_id of each primary when it was seen empty */
@@ -211,7 +212,7 @@ check_empty(struct extserver *r)
 	char *holds;
 	int rc;
 
-	if (r->flush || r->prefix)
+	if (r->flush || r->prefix || r->joins)
 		return 0;
 	free(r->ids);
 	if (keyspace_read(&r->t, &holds, &r->ids) < 0)
@@ -219,6 +220,28 @@ check_empty(struct extserver *r)
 	rc = holds ? refuse_to_empty(r, holds) : 0;
 	free(holds);
 	return rc;
+}
+
+const struct target *
+extserver_target(const struct extserver *r)
+{
+	return &r->t;
+}
+
+const char *
+extserver_prefix(const struct extserver *r)
+{
+	return r->prefix;
+}
+
+void
+extserver_share_prefix(struct extserver *r, const char *prefix)
+{
+	char *own = prefix ? mem_str(prefix) : NULL;
+
+	free(r->prefix);
+	r->prefix = own;
+	r->t.e.prefix = own;
 }
 
 /* Random, so that sessions do not remove each other's keys. */
@@ -241,6 +264,7 @@ extserver_open(const struct extserver_opts *o)
 
 	r->record = make_server_record(o);
 	r->flush = o->flush;
+	r->joins = o->joins;
 	r->prefix = o->no_flush ? make_prefix() : NULL;
 	if (make_server_target(r, o->unixsocket, o->timeout_s) < 0)
 		goto out;
@@ -386,6 +410,8 @@ extserver_prepare(
 	r->t.e.timeout_s = timeout_s;
 	if (target_each(&r->t, check_node, r) < 0)
 		return -1;
+	if (r->joins)
+		return 0;
 	if (!r->used && check_empty(r) < 0)
 		return -1;
 	if ((r->used || !r->prefix) && remove_keys(r) < 0)

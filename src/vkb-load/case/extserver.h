@@ -19,6 +19,7 @@ struct extserver_opts {
 	const char *cacert, *cert, *key;
 	bool flush;       /* delete all data of the server */
 	bool no_flush;    /* delete only keys with our prefix */
+	bool joins;       /* another part of the load prepares it */
 	double timeout_s; /* of each command; 0: 60, FLUSHALL 600 */
 };
 
@@ -36,6 +37,12 @@ void extserver_close(struct extserver *); /* NULL does nothing */
  * Passwords are never taken from arguments.
  */
 const char *extserver_password(void);
+
+/* Returns its target, and the prefix of our keys or NULL; borrowed. */
+const struct target *extserver_target(const struct extserver *);
+const char *extserver_prefix(const struct extserver *);
+/* Sets the prefix to that of another part of the load. */
+void extserver_share_prefix(struct extserver *, const char *);
 
 /* Sets user, password and the prefix of our keys. */
 void extserver_login(const struct extserver *, struct target *);

@@ -53,6 +53,11 @@ make_spec(const struct server_handle *l, const struct bench_case *cas)
 	     m = json_next(m))
 		json_set(rec, json_key(m), json_dup(m));
 	json_set(rec, "modules", make_module_list(l, cas));
+	if (l->context->serve) {
+		json_set_str(rec, "host", l->context->serve->host);
+		if (l->context->serve->port)
+			json_set_num(rec, "port", l->context->serve->port);
+	}
 	if (l->count) {
 		json_set_num(rec, "count",
 		    cas->seed >= 0 ? (double)cas->seed : COUNTING_SEED);
@@ -71,7 +76,7 @@ ask_coproc(struct server_handle *l, const struct bench_case *cas)
 	struct json *s, *answer;
 
 	if (!r->coproc)
-		r->coproc = coproc_start();
+		r->coproc = coproc_start(serve_words(r->serve));
 	if (!r->coproc)
 		return NULL;
 	s = make_spec(l, cas);
@@ -92,6 +97,23 @@ set_failure(const struct json *server, char **why)
 
 	*why = mem_str(error ? error : "the server failed");
 	return -1;
+}
+
+/*
+ * Removes from the record of a server elsewhere what is true there only: its
+ * processes and files. What is measured of them is unknown then.
+ */
+static void
+forget_local_facts(struct json *server)
+{
+	struct json *n = json_first(json_get(server, "nodes"));
+
+	json_del(server, "dir");
+	for (; n; n = json_next(n)) {
+		json_del(n, "pid");
+		json_del(n, "log");
+		json_del(n, "unixsocket");
+	}
 }
 
 double
@@ -127,9 +149,13 @@ handle_start(struct server_handle *l, const struct bench_case *cas, char **why)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
 		l->server = server;
+		if (r->serve)
+			forget_local_facts(server);
 		logs_forget_server(l->logs);
-		l->logs = logs_begin_server(r->logs, server, cas->id,
-		    json_get(l->build, "subject"), r->run_name);
+		l->logs = r->serve
+		    ? NULL
+		    : logs_begin_server(r->logs, server, cas->id,
+			  json_get(l->build, "subject"), r->run_name);
 		return 0;
 	}
 	rc = set_failure(server, why);
@@ -199,7 +225,8 @@ handle_end(struct server_handle *l, char **why)
 		return extserver_restore(r->external);
 	if (r->coproc && !*r->stop) /* else its servers end with it */
 		rc = stop_server(l, why);
-	logs_end_server(l->logs);
+	if (l->logs)
+		logs_end_server(l->logs);
 	return rc;
 }
 

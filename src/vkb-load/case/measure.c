@@ -9,6 +9,7 @@
 #include "json.h"
 #include "handle.h"
 #include "mem.h"
+#include "peers.h"
 #include "populate.h"
 #include "probe.h"
 #include "profiles.h"
@@ -83,12 +84,15 @@ measure_init(struct measure *m, struct case_context *r,
 	*m = (struct measure){.context = r,
 	    .cas = cas,
 	    .build = build,
-	    .engine = engines_find(r->engines, cas->record)};
+	    .engine = engines_find(r->engines, cas->record),
+	    .starting = {.peers = r->peers}};
 	roles_make(&m->roles, cas, choose_seed(m, r->seed, index),
 	    handle_timeout(r, cas));
 	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
-	for (size_t i = 0; i < m->roles.n; i++)
+	for (size_t i = 0; i < m->roles.n; i++) {
 		m->recs[i] = make_record(m, &m->roles.v[i], index, block);
+		starting_set_part(&m->starting, m->recs[i], NULL);
+	}
 }
 
 void
@@ -120,6 +124,13 @@ measure_count(struct measure *m)
 }
 
 void
+measure_start_at(struct measure *m)
+{
+	m->starting.at_s = m->context->start_at_s;
+	m->context->start_at_s = 0;
+}
+
+void
 measure_free(struct measure *m)
 {
 	json_free(m->profiled);
@@ -142,6 +153,7 @@ on_progress(void *arg, const struct engine_progress *e)
 		profiles_start_when_warm(m->profiles, e);
 	if (*r->stop || coproc_has_news(r->coproc))
 		r->halt = 1;
+	peers_beat(r->peers);
 	r->show(r->progress, e);
 }
 
@@ -157,6 +169,7 @@ make_job(struct measure *m, const struct target *t)
 	    .arg = m,
 	    .rec = m->recs[0],
 	    .raw = &m->raw,
+	    .starting = &m->starting,
 	    .too_large = &m->context->too_large};
 }
 
@@ -228,6 +241,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 		if (rc < 0 && !measured_something(&v[role->first]))
 			continue;
 		result_record_set(m->recs[i], &v[role->first], cost);
+		starting_set_part(&m->starting, m->recs[i], &v[role->first]);
 		metrics = json_get(m->recs[i], "metrics");
 		for (const struct json *j = json_first(memory); j;
 		     j = json_next(j))
@@ -300,6 +314,10 @@ take_results(struct load *l, struct measure *m, int rc)
 static int
 prepare_server(struct measure *m, const struct target *t)
 {
+	if (peers_wait(m->starting.peers, PEERS_BEGUN) < 0)
+		return *m->context->stop ? -1 : measure_fail(m, NULL);
+	if (!peers_leads(m->starting.peers))
+		return 0;
 	if (setup_run(t, m->cas->setup_commands, "setup command") == 0 &&
 	    populate(t, m->cas, &m->roles.works[0], &m->context->halt,
 		on_progress, m) == 0 &&
@@ -349,11 +367,36 @@ begin_load(struct measure *m, struct server_handle *l, struct target *t)
 	    : 0;
 }
 
+/* Waits for the other parts of the load, which fail if this one does. */
+static int
+end_parts(struct measure *m, int rc)
+{
+	char *why = NULL;
+	int k;
+
+	if (rc < 0)
+		why = mem_strn(m->error.len ? m->error.s : "interrupted",
+		    m->error.len ? strcspn(m->error.s, "\n") : 11);
+	k = peers_done(m->starting.peers, why);
+	free(why);
+	if (k < 0 && !*m->context->stop)
+		measure_fail(m, NULL);
+	return rc < 0 || k < 0 ? -1 : 0;
+}
+
+int
+measure_give_up(struct measure *m)
+{
+	return end_parts(m, -1);
+}
+
 /* Checks a server after its load, and cleans it up. */
 static int
 end_load(
     struct measure *m, struct server_handle *l, const struct target *t, int rc)
 {
+	if (!peers_leads(m->starting.peers))
+		return rc;
 	if (rc == 0 && probe(t, &m->roles, true, &m->context->halt) < 0)
 		rc = measure_fail(m, NULL);
 	return clean_up(m, l, t, rc);
@@ -364,8 +407,10 @@ measure_run(struct measure *m, struct server_handle *l)
 {
 	struct load x = {0};
 	int rc = begin_load(m, l, &x.target);
+	bool begun = rc == 0;
 
-	if (rc == 0) {
+	m->starting.target = &x.target;
+	if (begun) {
 		rc = prepare_server(m, &x.target);
 		if (rc == 0)
 			rc = begin_profiles(m, l->server);
@@ -376,8 +421,10 @@ measure_run(struct measure *m, struct server_handle *l)
 			rc = take_results(&x, m,
 			    m->engine->run(m->engine->self, &x.job, x.results));
 		}
-		rc = end_load(m, l, &x.target, rc);
 	}
+	rc = end_parts(m, rc);
+	if (begun)
+		rc = end_load(m, l, &x.target, rc);
 	target_free(&x.target);
 	return rc;
 }

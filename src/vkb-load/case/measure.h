@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "roles.h"
+#include "starting.h"
 #include "str.h"
 
 struct engine;
@@ -28,6 +29,7 @@ struct measure {
 	struct json *profiled; /* profile records; NULL: not profiled */
 	bool counted;          /* the only profile is that of the counts */
 	struct profiles *profiles;
+	struct starting starting;
 	struct str error; /* why it failed */
 };
 
@@ -39,6 +41,8 @@ void measure_init(struct measure *, struct case_context *,
 void measure_profile(struct measure *);
 /* Its instructions are counted instead; the case must be one to count. */
 void measure_count(struct measure *);
+/* Its load begins when vkb-load was asked to begin. */
+void measure_start_at(struct measure *);
 void measure_free(struct measure *);
 
 /*
@@ -46,6 +50,12 @@ void measure_free(struct measure *);
  * Returns -1.
  */
 int measure_fail(struct measure *, char *why);
+
+/*
+ * Tells the other parts of the load, if any, that the run failed before it was
+ * begun. Returns -1.
+ */
+int measure_give_up(struct measure *);
 
 /*
  * Prepares the server, runs the load, cleans up, and writes the results into

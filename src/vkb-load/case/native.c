@@ -6,10 +6,13 @@
 #include "json.h"
 #include "mem.h"
 #include "memory.h"
+#include "peers.h"
 #include "roles.h"
+#include "starting.h"
 #include "target.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/engine/share.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
@@ -214,17 +217,38 @@ find_works(struct datasets *datasets, struct running *x)
 	return x->warmup ? 0 : -1;
 }
 
-/* Fills the server of a job. Returns 0 or -1. */
+/* Leaves of all streams what this part of the load makes. */
+static void
+take_share(struct running *x, struct peers *peers)
+{
+	unsigned part = peers_number(peers), n = peers_count(peers);
+
+	for (size_t i = 0; i < x->job->nwork && n; i++)
+		x->works[i] = share_work(&x->works[i], part, n);
+	for (size_t i = 0; i < x->job->nwarmup && n; i++)
+		x->warmup[i] = share_work(&x->warmup[i], part, n);
+}
+
+/*
+ * Fills the server of a job; of a load of several parts, the first one does.
+ * Returns 0 or -1.
+ */
 static int
 begin_job(struct datasets *datasets, struct running *x)
 {
 	const struct engine_job *j = x->job;
+	struct peers *peers = j->starting->peers;
 	int rc = find_works(datasets, x);
 
-	for (size_t i = 0; i < j->nwork && rc == 0; i++)
+	for (size_t i = 0; i < j->nwork && rc == 0 && peers_leads(peers); i++)
 		rc = engine_seed(
 		    &j->target->e, &x->works[i], j->stop, j->progress, j->arg);
-	return rc == 0 ? warm_up(j, x->warmup) : rc;
+	if (rc == 0)
+		rc = peers_wait(peers, PEERS_FILLED);
+	if (rc != 0)
+		return rc;
+	take_share(x, peers);
+	return warm_up(j, x->warmup);
 }
 
 static void
@@ -232,6 +256,10 @@ begin_watch(struct running *x)
 {
 	x->watch = watch_new(&x->job->target->e);
 	x->meter = watch_meter(x->watch);
+	if (x->job->starting->peers || x->job->starting->at_s > 0) {
+		x->meter.when = starting_when;
+		x->meter.when_arg = x->job->starting;
+	}
 }
 
 /* Reports the cost of the job, and checks its results. 'rc' as in run. */

@@ -33,6 +33,11 @@ provenance_set_env(const struct measure *m, struct json *rec)
 		set_joined(env, "server_cpus", m->cas->server_cpus, SIZE_MAX);
 		if (m->cas->no_aslr)
 			json_set_str(env, "aslr", "disabled");
+		if (m->context->serve) {
+			json_set_bool(env, "remote", true);
+			json_set_str(
+			    env, "server_host", m->context->serve->host);
+		}
 	} else if (!extserver_local(m->context->external))
 		json_set_bool(env, "remote", true);
 	json_set(rec, "env", env);

@@ -2,7 +2,9 @@
 #include "command.h"
 #include "mem.h"
 #include "rng.h"
+#include "rowset.h"
 #include "run.h"
+#include "share.h"
 #include "slices.h"
 #include "slotmap.h"
 #include "streams.h"
@@ -34,7 +36,7 @@ engine_refills(const struct engine_target *t, const struct engine_work *w)
 	if (w->text || command_needs(w->command) != NEEDS_POPS)
 		return false;
 	return t->cluster || w->requests == 0 || w->warmup_s > 0 ||
-	    (uint64_t)w->requests > limit_pops(w, POPS_MOST);
+	    (uint64_t)share_requests(w) > limit_pops(w, POPS_MOST);
 }
 
 static uint64_t
@@ -219,7 +221,7 @@ free_source(struct cmdsource *s)
 /*
  * Each row of a dataset, and each number in sequence, goes to one stream. Where
  * a stream uses the latest numbers, those of __seq__ go on behind the key
- * space.
+ * space. The parts of a shared load begin at different rows and numbers.
  */
 static void
 share_counters(struct run_options *o, const struct engine_work *works, size_t n,
@@ -233,6 +235,11 @@ share_counters(struct run_options *o, const struct engine_work *works, size_t n,
 			counters[n] = run_space(&works[i]);
 		for (first = 0; works[first].rows != works[i].rows; first++)
 			continue;
+		if (works[i].parts && !counters[n])
+			counters[n] = share_begin(&works[i], KEYS_NUMBERS);
+		if (works[i].parts && works[i].rows && !counters[first])
+			counters[first] =
+			    share_begin(&works[i], rowset_count(works[i].rows));
 		o[i].taken[CMDSOURCE_SEQ] = &counters[n];
 		o[i].taken[CMDSOURCE_ROWS] = &counters[first];
 	}

@@ -89,6 +89,10 @@ struct engine_work {
 	enum engine_arrivals arrivals;
 	double timeout_s;   /* of the reply to a request */
 	long long max_lost; /* lost, unanswered and reconnects together */
+	/* Of a load that several programs share, see share.h; 0: one makes it.
+	 */
+	unsigned part, parts;
+	long long all_requests; /* of all parts; 0: by duration */
 };
 
 struct engine_error {
@@ -148,13 +152,18 @@ typedef void engine_progress_fn(void *arg, const struct engine_progress *);
 /*
  * Callbacks around the measured time of a run, in the calling thread:
  * 'connected' once, with the threads that make the load; then 'begin' and 'end'
- * while they live.
+ * while they live. 'when', if it is not NULL, is called after 'connected' and
+ * returns the time, by CLOCK_MONOTONIC in ns, at which the measured time begins
+ * after a warm-up of that many seconds; a time that is over is now. -1 ends the
+ * run; the error was reported. It is not called in slices.
  */
 struct engine_meter {
 	void (*connected)(void *arg, const pid_t *tids, size_t n);
 	void (*begin)(void *arg);
 	void (*end)(void *arg);
 	void *arg;
+	int64_t (*when)(void *when_arg, double warmup_s);
+	void *when_arg;
 };
 
 /*

@@ -39,6 +39,9 @@ begin_schedule(struct worker *w)
 	rng_seed(&s->rng, work->seed ^ UINT64_C(0x9e3779b97f4a7c15),
 	    (uint64_t)w->index + 1);
 	s->first_ns = 1e9 / work->rate * (double)w->index;
+	if (work->parts) /* the arrivals of the parts come in turn */
+		s->first_ns +=
+		    1e9 / work->rate * (work->part - 1) / work->parts;
 	s->kind->begin(s);
 	w->sent = *s;
 }

@@ -144,6 +144,7 @@ struct run {
 	bool idle;      /* takes no part in this slice */
 	bool pauses;    /* another slice follows */
 	uint64_t requests;
+	uint64_t first; /* number of its first request, in a shared load */
 	struct worker *workers;
 	size_t nworkers;
 

@@ -66,6 +66,7 @@ set_cursor(struct worker *w, struct conn *c, uint32_t n)
 		} else {
 			to->number = w->at - n;
 		}
+		to->number += r->first;
 	}
 	c->from = *to;
 }

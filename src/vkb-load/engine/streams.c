@@ -14,6 +14,7 @@
 #include <time.h>
 
 #define LOOK_NS 250000000    /* between two looks at the run */
+#define METER_NS 20000000    /* to read the meter */
 #define REFRESH_NS 100000000 /* between two looks at the slots */
 
 /*
@@ -107,14 +108,15 @@ wait_connected(struct streams *s)
 	return ok && !streams_halt(s);
 }
 
-/* Starts the clock of all streams of an ordinary run. */
+/* Starts the clock of all streams of an ordinary run, now or at 'at'. */
 static void
-set_times(struct streams *s)
+set_times(struct streams *s, int64_t at)
 {
 	int64_t now = clock_ns();
 	struct run *r;
 	size_t i;
 
+	now = at > now ? at : now;
 	s->t0 = INT64_MAX;
 	s->t1 = 0;
 	for (i = 0; i < s->n; i++) {
@@ -226,19 +228,60 @@ streams_supervise(struct streams *s, const struct side *side, int64_t next)
 	return done;
 }
 
+/* Waits until a time, for LOOK_NS at most at once. False if the run ends. */
+static bool
+wait_begin(struct streams *s, int64_t at)
+{
+	int64_t now;
+
+	while ((now = clock_ns()) < at && !streams_halt(s)) {
+		pthread_mutex_lock(&s->gate.lock);
+		wait_until(s, at - now < LOOK_NS ? at : now + LOOK_NS);
+		pthread_mutex_unlock(&s->gate.lock);
+	}
+	return !streams_halt(s);
+}
+
+/*
+ * Asks the meter when the load begins, with its warm-up, and waits almost until
+ * then: the meter needs time. Returns that time, 0 for now, or -1.
+ */
+static int64_t
+wait_turn(struct streams *s)
+{
+	const struct engine_meter *m = s->sides[0].load->meter;
+	double warmup = 0;
+	int64_t at;
+
+	if (!m || !m->when)
+		return 0;
+	for (size_t i = 0; i < s->n; i++)
+		warmup = fmax(warmup, s->runs[i].work->warmup_s);
+	at = m->when(m->when_arg, warmup);
+	if (at >= 0)
+		at -= (int64_t)(warmup * 1e9);
+	else
+		atomic_store(&s->runs[0].halt, 2);
+	return wait_begin(s, at - METER_NS) ? at : -1;
+}
+
 /* Makes an ordinary run: all streams of one server, once. */
 static void
 run_once(struct streams *s)
 {
 	struct side *side = &s->sides[0];
 	bool begun, ended = false, done = false;
-	int64_t now;
+	int64_t now, at = wait_turn(s);
 
-	set_times(s); /* set again below, since the meter takes time */
+	if (at < 0)
+		return;
+	set_times(s, at); /* set again below, since the meter takes time */
 	begun = s->t0 == s->runs[0].start;
 	if (begun)
 		streams_report_begin(side);
-	set_times(s);
+	if (!wait_begin(s, at))
+		return;
+	set_times(s, at);
 	streams_begin_slice(s, side);
 	while (!done) {
 		done = streams_supervise(s, side,

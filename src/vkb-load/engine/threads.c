@@ -4,6 +4,7 @@
 #include "pools.h"
 #include "redirect.h"
 #include "run.h"
+#include "share.h"
 #include "slotmap.h"
 #include "str.h"
 #include "tls.h"
@@ -107,6 +108,8 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->pipeline = (uint32_t)w->pipeline;
 	r->timeout_ns = (int64_t)((w->timeout_s > 0 ? w->timeout_s : 60) * 1e9);
 	r->requests = w->requests > 0 ? (uint64_t)w->requests : RUN_ENDLESS;
+	r->first = share_begin(
+	    w, w->requests > 0 ? (uint64_t)w->all_requests : r->space);
 	r->by_key = t->cluster && o->only_node == SIZE_MAX;
 	r->latency = HIST_LATENCY();
 	if (run_is_open(r))

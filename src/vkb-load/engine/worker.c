@@ -8,6 +8,7 @@
 #include "redirect.h"
 #include "run.h"
 #include "sending.h"
+#include "share.h"
 #include "slotmap.h"
 #include "counters.h"
 
@@ -204,6 +205,7 @@ prepare_worker(struct worker *w)
 	struct run *r = w->run;
 	const struct engine_work *work = r->work;
 	const struct cmdsource *s = r->source;
+	uint64_t from;
 
 	w->client = &worker_client;
 	w->tid = (pid_t)syscall(SYS_gettid);
@@ -220,9 +222,12 @@ prepare_worker(struct worker *w)
 	w->refill = mem_new(r->refill->ops->room(
 	    r->refill, run_most_refills(r) * r->refill->len));
 	w->refill_cursor.chooser = &chooser_sequential;
+	from = KEYS_NUMBERS / 2 + share_begin(work, KEYS_NUMBERS / 2);
 	w->refill_cursor.number =
-	    (KEYS_NUMBERS / 2 +
-		(uint64_t)w->index * (KEYS_NUMBERS / 2 / r->nworkers)) /
+	    (from +
+		(uint64_t)w->index *
+		    (KEYS_NUMBERS / 2 / (work->parts ? work->parts : 1) /
+			r->nworkers)) /
 	    r->refill->values;
 }
 

@@ -147,7 +147,10 @@ watch_client(void *watch, const pid_t *tids, size_t n)
 struct engine_meter
 watch_meter(struct watch *w)
 {
-	return (struct engine_meter){watch_client, watch_begin, watch_end, w};
+	return (struct engine_meter){.connected = watch_client,
+	    .begin = watch_begin,
+	    .end = watch_end,
+	    .arg = w};
 }
 
 struct watch *

@@ -12,6 +12,7 @@
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
 #include "vkb-load/case/memory.h"
+#include "vkb-load/case/peers.h"
 #include "vkb-load/plan/builds.h"
 
 #include <stdio.h>
@@ -212,6 +213,16 @@ call_check_survival(
 	return handle_end(&x->handle, &why) < 0 ? measure_fail(m, why) : 0;
 }
 
+/* Begins the step in all parts of the load. */
+static void
+begin_parts(const struct call *x, const struct step *s)
+{
+	char *name = mem_printf("%s run %zu", s->cas->id, x->v->turn->index);
+
+	peers_begin(x->r->context.peers, name);
+	free(name);
+}
+
 int
 call_run_step(struct call *x, const struct step *s, bool last)
 {
@@ -227,9 +238,11 @@ call_run_step(struct call *x, const struct step *s, bool last)
 		r->context.order -= m.roles.n;
 	if (profiled)
 		measure_profile(&m);
+	else if (call_measures(s))
+		measure_start_at(&m);
+	begin_parts(x, s);
 	rc = call_prepare_server(x, s, &m);
-	if (rc == 0)
-		rc = measure_run(&m, &x->handle);
+	rc = rc == 0 ? measure_run(&m, &x->handle) : measure_give_up(&m);
 	if (!*r->context.stop && x->handle.server &&
 	    call_check_survival(x, s, &m, last) < 0)
 		rc = -1;
@@ -242,7 +255,7 @@ call_run_step(struct call *x, const struct step *s, bool last)
 	else
 		rc = call_measures(s) ? call_write_records(x, &m, s, rc) : 0;
 	measure_free(&m);
-	return rc;
+	return peers_is_broken(r->context.peers) ? -1 : rc;
 }
 
 void

@@ -94,8 +94,9 @@ add_finished(struct results *r, struct json *rec)
 	bool foreign =
 	    strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0;
 
-	if (!record_is(rec, "run") || strcmp(status, "ok") != 0 ||
-	    !(index >= 1 && index < 1e9) ||
+	if (!record_is(rec, r->part ? "part" : "run") ||
+	    json_num(json_path(rec, "run.part.i"), 0) != r->part ||
+	    strcmp(status, "ok") != 0 || !(index >= 1 && index < 1e9) ||
 	    intern_run(r, json_get(rec, "subject"), config, (size_t)index,
 		counted) < r->n)
 		return;
@@ -128,11 +129,12 @@ read_finished(struct results *r, const char *file)
 }
 
 int
-results_open(struct results *r, const char *output, const char *resume)
+results_open(
+    struct results *r, const char *output, const char *resume, unsigned part)
 {
 	const char *name = resume ? resume : output;
 
-	*r = (struct results){.fd = STDOUT_FILENO};
+	*r = (struct results){.fd = STDOUT_FILENO, .part = part};
 	if (!name)
 		return 0;
 	r->fd = open(name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);

@@ -19,6 +19,7 @@ struct finished {
 };
 
 struct results {
+	unsigned part; /* of the load, whose records are resumed; 0: whole */
 	int fd;
 	const char *path;      /* of the file, or NULL; borrowed */
 	const char *resumed;   /* the same if it is resumed, or NULL */
@@ -31,9 +32,11 @@ struct results {
 /*
  * Opens 'output' to append; or 'resume', after its finished runs were read and
  * a torn last line was cut off; stdout if both are NULL. Several programs may
- * append to one file, but only one if it is resumed. 0, or -1, error reported.
+ * append to one file, but only one if it is resumed. 'part' is that of a load
+ * that several programs make, or 0. 0, or -1, error reported.
  */
-int results_open(struct results *, const char *output, const char *resume);
+int results_open(
+    struct results *, const char *output, const char *resume, unsigned part);
 void results_close(struct results *);
 
 /* Returns the first finished run of this identity and index, which was counted

@@ -8,6 +8,7 @@
 #include "ciwidth.h"
 #include "record.h"
 #include "results.h"
+#include "shared.h"
 #include "str.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/resultrecord.h"
@@ -22,6 +23,20 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+/* Why a server on another machine is of no use; caller frees. */
+static char *
+explain_elsewhere(const struct json *config)
+{
+	if (json_get_bool(config, "unixsocket", false))
+		return mem_str("a unix socket does not lead to the other "
+			       "machine of '--serve'");
+	if (json_get_bool(config, "tls_mode", false))
+		return mem_str("with TLS its certificates would be on the "
+			       "other machine of '--serve'; start the server "
+			       "there, and measure it with '--host'");
+	return NULL;
+}
 
 /* Why a case cannot be run, or NULL; caller frees. */
 static char *
@@ -48,6 +63,10 @@ find_obstacle(const struct schedule *a, const struct json *cas)
 	its = json_get_bool(json_get(cas, "config"), "no_flush", false)
 	    ? ownkeys_explain(cas)
 	    : NULL;
+	if (!its && a->elsewhere)
+		its = explain_elsewhere(json_get(cas, "config"));
+	if (!its && a->parts)
+		its = shared_explain(cas, a->parts);
 	return its ? its : e->cannot(e->self, cas);
 }
 

@@ -67,6 +67,8 @@ struct schedule {
 	bool *done;       /* per case, build and index up to 'last' */
 	size_t last;
 	size_t finished;
+	unsigned parts;  /* of the load that several programs share, or 0 */
+	bool elsewhere;  /* servers are started on another machine */
 	bool unmeasured; /* nothing is measured */
 	struct progress progress;
 };

@@ -16,6 +16,7 @@
 #include "str.h"
 #include "sysfile.h"
 #include "vkb-load/case/coproc.h"
+#include "vkb-load/case/peers.h"
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/plan.h"
@@ -120,8 +121,9 @@ static int
 take_lock(struct session *s)
 {
 	if (s->lock == -1)
-		s->lock = s->o->no_lock ? HOSTLOCK_NONE
-					: hostlock_take(s->runner.context.stop);
+		s->lock = s->o->no_lock || !peers_is_first_here(s->o->peers)
+		    ? HOSTLOCK_NONE
+		    : hostlock_take(s->runner.context.stop);
 	return s->lock == -1 ? -1 : 0;
 }
 
@@ -178,7 +180,7 @@ begin_session(struct session *s)
 		return -1;
 	if (s->runner.context.external)
 		return 0;
-	s->runner.context.coproc = coproc_start();
+	s->runner.context.coproc = coproc_start(serve_words(s->o->serve));
 	return s->runner.context.coproc ? 0 : -1;
 }
 
@@ -385,9 +387,8 @@ check_pinning(const struct schedule *a, bool servers)
 	return 0;
 }
 
-/* Makes a name that differs for each session. 0, or -1, error reported. */
-static int
-name_session(char name[16])
+int
+session_name(char name[16])
 {
 	unsigned long long x;
 
@@ -431,6 +432,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		.builds = builds,
 		.engines = engines,
 		.results = results,
+		.parts = peers_count(o->peers),
+		.elsewhere = o->serve != NULL,
 		.unmeasured = o->count.only,
 		.profiles = o->profiles}};
 	struct schedule *a = &s.a;
@@ -438,7 +441,9 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	char name[16];
 	int rc, k = -1;
 
-	if (name_session(name) < 0)
+	if (o->peers)
+		snprintf(name, sizeof name, "%s", peers_session(o->peers));
+	else if (session_name(name) < 0)
 		return -1;
 	rc = schedule_init(a, plan, stop);
 	if (s.rule.automatic)
@@ -449,7 +454,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	a->progress.most = stopping_is_adaptive(&s.rule);
-	if (check_pinning(a, external == NULL) < 0 ||
+	if (check_pinning(a, external == NULL && !o->serve) < 0 ||
 	    counts_choose(&o->count, a, external != NULL) < 0 ||
 	    schedule_take_finished(a) < 0)
 		goto out;
@@ -463,6 +468,9 @@ session_run(const struct session_opts *o, const struct plan *plan,
 					    .show = progress_draw,
 					    .progress = &a->progress,
 					    .seed = o->seed,
+					    .peers = o->peers,
+					    .serve = o->serve,
+					    .start_at_s = o->start_at_s,
 					    .count_caches = o->count.caches,
 					    .timeout_s = o->timeout_s,
 					    .stop = stop},

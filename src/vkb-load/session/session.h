@@ -10,6 +10,8 @@
 struct builds;
 struct engine;
 struct logs;
+struct peers;
+struct serve;
 struct stopping_rule;
 struct plan;
 struct profiles_opts;
@@ -27,7 +29,13 @@ struct session_opts {
 	bool quiet, verbose;
 	bool no_lock; /* do not wait for others that measure here */
 	bool no_env;  /* leave out the env record */
+	const struct serve *serve; /* the servers are elsewhere, or NULL */
+	struct peers *peers;       /* the other parts of the load, or NULL */
+	double start_at_s;         /* of the first run; 0: at once */
 };
+
+/* Makes a name that differs for each session. 0, or -1, error reported. */
+int session_name(char name[16]);
 
 /*
  * 0 if every run was measured; -1 if some failed or cannot be run, error

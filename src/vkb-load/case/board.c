@@ -1,0 +1,107 @@
+#include "board.h"
+#include "client.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "target.h"
+#include "vkb-load/engine/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANNEL "vkb:part:" /* and the state as JSON */
+#define MOST_MS 10000
+
+struct board {
+	struct client *own, *look; /* subscribed; for commands */
+	char *channel;             /* of our state, or NULL */
+	int ms;                    /* of each command */
+};
+
+struct board *
+board_open(const struct target *t)
+{
+	struct board *b = mem_new(sizeof *b);
+
+	b->ms = control_ms(&t->e, MOST_MS);
+	b->own = target_client(t, 0);
+	b->look = b->own ? target_client(t, 0) : NULL;
+	if (b->look)
+		return b;
+	board_close(b);
+	return NULL;
+}
+
+void
+board_close(struct board *b)
+{
+	if (!b)
+		return;
+	client_close(b->own);
+	client_close(b->look);
+	free(b->channel);
+	free(b);
+}
+
+static int
+call_own(struct board *b, const char *command, const char *channel)
+{
+	struct reply *r = CLIENT_CALL(b->own, b->ms, command, channel);
+	int rc = 0;
+
+	if (!r)
+		rc = err_fail("cannot tell the other parts what this one "
+			      "does: %s",
+		    client_error(b->own));
+	else if (reply_type(r) == REPLY_ERROR)
+		rc = err_fail("the parts of a load meet by %s of channels "
+			      "'" CHANNEL "*': %s",
+		    command, reply_text(r));
+	reply_free(r);
+	return rc;
+}
+
+/* The new channel comes before the old one goes: the state is always there. */
+int
+board_publish(struct board *b, const struct json *state)
+{
+	char *text = json_print(state), *was = b->channel;
+	int rc = 0;
+
+	b->channel = mem_printf(CHANNEL "%s", text);
+	if (!was || strcmp(was, b->channel) != 0)
+		rc = call_own(b, "SUBSCRIBE", b->channel);
+	if (rc == 0 && was && strcmp(was, b->channel) != 0)
+		rc = call_own(b, "UNSUBSCRIBE", was);
+	free(text);
+	free(was);
+	return rc;
+}
+
+int
+board_read(struct board *b, int (*fn)(void *arg, struct json *state), void *arg)
+{
+	struct reply *r =
+	    CLIENT_CALL(b->look, b->ms, "PUBSUB", "CHANNELS", CHANNEL "*");
+	const char *text;
+	struct json *state;
+	int rc = 0;
+
+	if (!r || reply_type(r) != REPLY_ARRAY) {
+		text = r ? reply_text(r) : client_error(b->look);
+		err_say("cannot see what the other parts do: %s",
+		    text ? text : "bad reply to PUBSUB");
+		reply_free(r);
+		return -1;
+	}
+	for (size_t i = 0; i < reply_len(r) && rc == 0; i++) {
+		text = reply_text(reply_at(r, i));
+		state = text ? json_parse(text + strlen(CHANNEL),
+				   strlen(text + strlen(CHANNEL)), NULL, NULL)
+			     : NULL;
+		if (state)
+			rc = fn(arg, state);
+	}
+	reply_free(r);
+	return rc;
+}

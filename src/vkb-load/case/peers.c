@@ -1,0 +1,481 @@
+#include "peers.h"
+#include "board.h"
+#include "clock.h"
+#include "err.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "peerstate.h"
+#include "serverclock.h"
+#include "str.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS 8       /* a run has fewer */
+#define LAST 9e15     /* the step of a part that has done all runs */
+#define LOOK_MS 10    /* between two looks at the others */
+#define LINGER_MS 300 /* before a part leaves that does not fit */
+#define BEAT_NS INT64_C(1000000000)
+#define TELL_NS INT64_C(2000000000) /* until it says for whom it waits */
+#define LEAD_US 300000 /* until the load begins: all see what is agreed on */
+#define TIMEOUT_S 60
+
+struct peers {
+	struct peers_opts o;
+	struct board *board;
+	struct json *state;
+	struct json **seen; /* the states of all parts; NULL: not there */
+	char **tokens;      /* of those that met; NULL: not yet */
+	unsigned run;
+	bool broken;
+	int64_t beat_ns;
+};
+
+static double
+get_step(const struct json *state)
+{
+	return json_get_num(state, "at", 0);
+}
+
+/* Reports why no further run can be made. Returns -1. */
+static int
+give_up(struct peers *p, char *why)
+{
+	p->broken = true;
+	err_fail("%s", why);
+	free(why);
+	return -1;
+}
+
+/* Tells the others our state. 0, or -1, error reported. */
+static int
+publish_state(struct peers *p)
+{
+	if (p->broken)
+		return -1;
+	if (board_publish(p->board, p->state) == 0)
+		return 0;
+	p->broken = true;
+	return -1;
+}
+
+static const char *
+get_name(const struct peers *p, size_t i, char name[64])
+{
+	snprintf(name, 64, "part %zu of %u", i + 1, p->o.parts);
+	return name;
+}
+
+/* Is this a part that met? Others came too late, and see that themselves. */
+static bool
+is_known(const struct peers *p, const struct json *state, size_t i)
+{
+	const char *token = json_get_str(state, "token");
+
+	return i < p->o.parts && token && strcmp(token, p->tokens[i]) == 0;
+}
+
+/* Keeps a state: of two of a part, the later one. Takes it. */
+static int
+keep_state(struct peers *p, struct json *state)
+{
+	double part = json_get_num(state, "i", 0);
+	size_t i = (size_t)part - 1;
+	bool known = part >= 1 && (!p->tokens || is_known(p, state, i));
+	char *why = known ? peerstate_explain(p->state, state) : NULL;
+	int rc = 0;
+
+	if (why)
+		rc = give_up(p, why);
+	if (rc < 0 || !known || get_step(p->seen[i]) > get_step(state)) {
+		json_free(state);
+		return rc;
+	}
+	json_free(p->seen[i]);
+	p->seen[i] = state;
+	return 0;
+}
+
+static void
+forget_states(struct peers *p)
+{
+	for (size_t i = 0; i < p->o.parts; i++) {
+		json_free(p->seen[i]);
+		p->seen[i] = NULL;
+	}
+}
+
+static int
+keep_each(void *arg, struct json *state)
+{
+	return keep_state(arg, state);
+}
+
+/* Looks at what all parts do. 0, or -1, error reported. */
+static int
+read_states(struct peers *p)
+{
+	forget_states(p);
+	if (board_read(p->board, keep_each, p) == 0)
+		return 0;
+	p->broken = true;
+	return -1;
+}
+
+static void
+wait_ms(int ms)
+{
+	poll(NULL, 0, ms);
+}
+
+/* Appends "parts 2 and 3 of 4", of those that are not there. */
+static void
+add_missing(const struct peers *p, struct str *s)
+{
+	size_t n = 0, k = 0;
+
+	for (size_t i = 0; i < p->o.parts; i++)
+		n += !p->seen[i];
+	str_printf(s, "part%s ", num_plural((double)n));
+	for (size_t i = 0; i < p->o.parts; i++) {
+		if (p->seen[i])
+			continue;
+		k++;
+		str_printf(s, "%s%zu",
+		    k == 1       ? ""
+			: k == n ? " and "
+				 : ", ",
+		    i + 1);
+	}
+	str_printf(s, " of %u", p->o.parts);
+}
+
+static bool
+is_complete(const struct peers *p)
+{
+	for (size_t i = 0; i < p->o.parts; i++)
+		if (!p->seen[i])
+			return false;
+	return true;
+}
+
+static double
+get_timeout(const struct peers *p)
+{
+	return p->o.timeout_s > 0 ? p->o.timeout_s : TIMEOUT_S;
+}
+
+static int
+wait_for_all(struct peers *p)
+{
+	int64_t begun = clock_ns();
+	int64_t until = begun + (int64_t)(get_timeout(p) * 1e9);
+	bool told = p->o.quiet;
+	struct str who = {0};
+	int rc;
+
+	while ((rc = read_states(p)) == 0 && !is_complete(p) && !*p->o.stop) {
+		str_free(&who);
+		add_missing(p, &who);
+		if (clock_ns() > until) {
+			rc = give_up(p,
+			    mem_printf("%s did not come within %g s", who.s,
+				get_timeout(p)));
+			break;
+		}
+		if (!told && clock_ns() > begun + TELL_NS) {
+			err_say("waiting for %s", who.s);
+			told = true;
+		}
+		wait_ms(LOOK_MS);
+	}
+	str_free(&who);
+	return rc < 0 || *p->o.stop ? -1 : 0;
+}
+
+/* Takes over what part 1 proposes. */
+static void
+take_proposals(struct peers *p)
+{
+	static const char *const keys[] = {"session", "seed", "prefix"};
+	const struct json *v;
+
+	for (size_t i = 0; i < 3; i++) {
+		v = json_get(p->seen[0], keys[i]);
+		if (v)
+			json_set(p->state, keys[i], json_dup(v));
+	}
+}
+
+static void
+free_peers(struct peers *p)
+{
+	board_close(p->board);
+	forget_states(p);
+	for (size_t i = 0; p->tokens && i < p->o.parts; i++)
+		free(p->tokens[i]);
+	free(p->tokens);
+	free(p->seen);
+	json_free(p->state);
+	free(p);
+}
+
+struct peers *
+peers_meet(const struct target *t, const struct peers_opts *o)
+{
+	struct peers *p = mem_new(sizeof *p);
+
+	p->o = *o;
+	p->seen = mem_array(o->parts, sizeof *p->seen);
+	p->state = peerstate_new(o);
+	p->board = board_open(t);
+	if (!p->board || publish_state(p) < 0 || wait_for_all(p) < 0) {
+		if (p->board) /* the others see what does not fit, too */
+			wait_ms(LINGER_MS);
+		free_peers(p);
+		return NULL;
+	}
+	take_proposals(p);
+	p->tokens = mem_array(p->o.parts, sizeof *p->tokens);
+	for (size_t i = 0; i < p->o.parts; i++)
+		p->tokens[i] = mem_str(json_get_str(p->seen[i], "token"));
+	return p;
+}
+
+/* Who left has seen the last step as well. */
+void
+peers_part(struct peers *p)
+{
+	int64_t until;
+	bool all = false;
+
+	if (!p)
+		return;
+	until = clock_ns() + (int64_t)(get_timeout(p) * 1e9);
+	json_set_num(p->state, "at", LAST);
+	if (!*p->o.stop && publish_state(p) == 0)
+		while (!all && clock_ns() < until && !*p->o.stop &&
+		    read_states(p) == 0) {
+			all = true;
+			for (size_t i = 0; i < p->o.parts; i++)
+				all &=
+				    !p->seen[i] || get_step(p->seen[i]) >= LAST;
+			if (!all)
+				wait_ms(LOOK_MS);
+		}
+	free_peers(p);
+}
+
+const char *
+peers_session(const struct peers *p)
+{
+	return json_get_str(p->state, "session");
+}
+
+const char *
+peers_prefix(const struct peers *p)
+{
+	return json_get_str(p->state, "prefix");
+}
+
+uint64_t
+peers_seed(const struct peers *p)
+{
+	return (uint64_t)json_get_num(p->state, "seed", 0);
+}
+
+unsigned
+peers_number(const struct peers *p)
+{
+	return p ? p->o.part : 0;
+}
+
+unsigned
+peers_count(const struct peers *p)
+{
+	return p ? p->o.parts : 0;
+}
+
+bool
+peers_leads(const struct peers *p)
+{
+	return !p || p->o.part == 1;
+}
+
+bool
+peers_is_first_here(const struct peers *p)
+{
+	const struct json *host = p ? json_get(p->state, "host") : NULL;
+
+	for (size_t i = 0; p && i + 1 < p->o.part; i++)
+		if (json_equal(json_get(p->seen[i], "host"), host))
+			return false;
+	return true;
+}
+
+bool
+peers_is_broken(const struct peers *p)
+{
+	return p && p->broken;
+}
+
+void
+peers_begin(struct peers *p, const char *name)
+{
+	if (!p)
+		return;
+	p->run++;
+	json_set_str(p->state, "run", name);
+}
+
+/* Reports why a part failed in this run, if it did. */
+static int
+check_failure(struct peers *p, size_t i)
+{
+	const struct json *state = p->seen[i];
+	const char *why = json_get_str(state, "why");
+	char name[64];
+
+	if (json_get_num(state, "failed", 0) < p->run || i + 1 == p->o.part)
+		return 0;
+	return err_fail(
+	    "%s failed: %s", get_name(p, i, name), why ? why : "unknown");
+}
+
+static int
+check_name(struct peers *p, size_t i)
+{
+	const char *its = json_get_str(p->seen[i], "run");
+	const char *ours = json_get_str(p->state, "run");
+	char name[64];
+
+	if (its && ours && strcmp(its, ours) == 0)
+		return 0;
+	return give_up(p,
+	    mem_printf("%s makes '%s' and this one '%s': give '--resume' to "
+		       "all parts or to none",
+		get_name(p, i, name), its ? its : "nothing",
+		ours ? ours : "nothing"));
+}
+
+/* Returns 1 if the others have come to the step, 0 if not yet, or -1. */
+static int
+check_step(struct peers *p, double step, size_t *slow)
+{
+	char name[64];
+
+	for (size_t i = 0; i < p->o.parts; i++) {
+		if (!p->seen[i])
+			return give_up(p,
+			    mem_printf("%s has ended", get_name(p, i, name)));
+		if (check_failure(p, i) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < p->o.parts; i++)
+		if (get_step(p->seen[i]) < step) {
+			*slow = i;
+			return 0;
+		}
+	return 1;
+}
+
+static int
+wait_for_step(struct peers *p, double step)
+{
+	int64_t until = 0, patience = (int64_t)(get_timeout(p) * 1e9);
+	struct json *was = NULL;
+	size_t slow = 0;
+	char name[64];
+	int k = 0;
+
+	while (k == 0 && !*p->o.stop) {
+		k = read_states(p) < 0 ? -1 : check_step(p, step, &slow);
+		if (k)
+			break;
+		if (!was || !json_equal(was, p->seen[slow])) {
+			json_free(was); /* a sign of life */
+			was = json_dup(p->seen[slow]);
+			until = clock_ns() + patience;
+		}
+		if (clock_ns() > until)
+			k = give_up(p,
+			    mem_printf("%s gave no sign of life for %g s",
+				get_name(p, slow, name), get_timeout(p)));
+		else
+			wait_ms(LOOK_MS);
+	}
+	json_free(was);
+	return k > 0 ? 0 : -1;
+}
+
+static double
+number_step(const struct peers *p, enum peers_step step)
+{
+	return (double)p->run * STEPS + step;
+}
+
+int
+peers_wait(struct peers *p, enum peers_step step)
+{
+	if (!p)
+		return 0;
+	if (p->broken)
+		return err_fail("a part of the load has ended");
+	json_set_num(p->state, "at", number_step(p, step));
+	if (publish_state(p) < 0 || wait_for_step(p, number_step(p, step)) < 0)
+		return -1;
+	for (size_t i = 0; i < p->o.parts && step == PEERS_BEGUN; i++)
+		if (check_name(p, i) < 0)
+			return -1;
+	return 0;
+}
+
+void
+peers_beat(struct peers *p)
+{
+	int64_t now = clock_ns();
+
+	if (!p || p->broken || now < p->beat_ns ||
+	    get_step(p->state) >= number_step(p, PEERS_READY))
+		return;
+	p->beat_ns = now + BEAT_NS;
+	json_set_num(p->state, "beat", json_get_num(p->state, "beat", 0) + 1);
+	publish_state(p);
+}
+
+int
+peers_agree(struct peers *p, const struct server_clock *clock, int64_t *us)
+{
+	double latest = 0;
+
+	json_set_num(
+	    p->state, "ready_us", (double)server_clock_us(clock, clock_ns()));
+	if (peers_wait(p, PEERS_READY) < 0)
+		return -1;
+	for (size_t i = 0; i < p->o.parts; i++)
+		if (json_get_num(p->seen[i], "ready_us", 0) > latest)
+			latest = json_get_num(p->seen[i], "ready_us", 0);
+	*us = (int64_t)latest + LEAD_US;
+	return 0;
+}
+
+int
+peers_done(struct peers *p, const char *failure)
+{
+	int rc = 0;
+
+	if (!p)
+		return 0;
+	if (failure) {
+		json_set_num(p->state, "failed", p->run);
+		json_set_str(p->state, "why", failure);
+	}
+	json_set_num(p->state, "at", number_step(p, PEERS_DONE));
+	if (p->broken || publish_state(p) < 0)
+		return failure ? 0 : err_fail("a part of the load has ended");
+	rc = wait_for_step(p, number_step(p, PEERS_DONE));
+	return failure ? 0 : rc;
+}

@@ -1,0 +1,150 @@
+#include "hosts.h"
+#include "clock.h"
+#include "err.h"
+#include "json.h"
+#include "session.h"
+#include "stopping.h"
+#include "str.h"
+#include "vkb-load/case/extserver.h"
+#include "vkb-load/case/peers.h"
+#include "vkb-load/engine/words.h"
+#include "vkb-load/plan/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST 1000 /* parts */
+
+/* 0/N is part N, since some number theirs from 0 on. */
+static int
+parse_client(struct hosts *h)
+{
+	const char *s = h->client;
+	int n = 0;
+
+	if (!s)
+		return 0;
+	if (sscanf(s, "%u/%u%n", &h->part, &h->parts, &n) != 2 || s[n] ||
+	    strspn(s, "0123456789/") != (size_t)n || h->parts < 1 ||
+	    h->parts > MOST || h->part > h->parts)
+		return err_fail("option '--client': '%s' is not I/N with I "
+				"from 1 to N, or from 0 to N - 1, and N up to "
+				"%d",
+		    s, MOST);
+	if (!h->part)
+		h->part = h->parts;
+	return 0;
+}
+
+static int
+parse_start(const char *s, double *at)
+{
+	char utc[CLOCK_ISO];
+
+	if (s && (clock_utc(utc, s) < 0 || clock_seconds(utc, at) < 0))
+		return err_fail("option '--start-at': '%s' is not a date with "
+				"a time, as 2026-03-02T08:00:00Z",
+		    s);
+	return 0;
+}
+
+int
+hosts_parse(
+    struct hosts *h, const struct extserver_opts *at, struct session_opts *o)
+{
+	const char *why = "it is empty";
+	size_t n = 0;
+
+	if (parse_client(h) < 0 || parse_start(h->start_at, &o->start_at_s) < 0)
+		return -1;
+	if (!h->command)
+		return 0;
+	h->serve = (struct serve){.command = words_split(h->command, &n, &why),
+	    .host = at->host,
+	    .port = (int)at->port};
+	o->serve = &h->serve;
+	return n ? 0
+		 : err_fail("option '--serve': '%s' is not a command: %s",
+		       h->command, why);
+}
+
+void
+hosts_free(struct hosts *h)
+{
+	words_free(h->serve.command);
+	h->serve.command = NULL;
+}
+
+const char *
+hosts_explain(const struct hosts *h, const struct extserver_opts *r,
+    const struct session_opts *o, bool running, bool needs_host)
+{
+	const char *order = o->order;
+
+	if (h->command && (running || r->unixsocket || r->tls))
+		return "'--serve' starts servers: a running one, "
+		       "'--unixsocket' and '--tls' do not go with it";
+	if (h->command && !r->host)
+		return "'--serve' needs '--host', the address of that machine, "
+		       "to which servers bind";
+	if (h->client && !running)
+		return "'--client' needs a server that all parts reach: add "
+		       "'--host', '--port' or '--use-running-server'";
+	if ((h->client || h->command) &&
+	    (needs_host || o->count.all || o->count.only || o->count.possible ||
+		(order && strcmp(order, "slices") == 0)))
+		return "'--client' and '--serve' do not go with '--count', "
+		       "'--profiles', '--logs', '--again' and "
+		       "'--order slices', which need all on one host";
+	return NULL;
+}
+
+/* Returns a hash of what all parts of a load must have equal. */
+static unsigned long long
+hash_plan(const struct session_opts *o, const char *runs, const struct plan *p,
+    const struct extserver_opts *r)
+{
+	struct str s = {0};
+	unsigned long long h;
+
+	for (size_t i = 0; i < p->n; i++)
+		json_canonical(&s, p->cases[i]);
+	str_printf(&s, "\n%s %s %d %d %f", runs, o->order ? o->order : "",
+	    r->flush, r->no_flush, o->start_at_s);
+	h = str_hash(STR_HASH, s.s, s.len);
+	str_free(&s);
+	return h;
+}
+
+int
+hosts_meet(const struct hosts *h, struct session_opts *o, const char *runs,
+    const struct plan *p, struct extserver *r, const struct extserver_opts *at,
+    const volatile int *stop)
+{
+	char name[16];
+	struct peers_opts want = {.part = h->part,
+	    .parts = h->parts,
+	    .plan = hash_plan(o, runs, p, at),
+	    .session = name,
+	    .seed = o->seed,
+	    .timeout_s = o->timeout_s,
+	    .quiet = o->quiet,
+	    .stop = stop};
+
+	if (!h->part)
+		return 0;
+	if (stopping_is_adaptive(o->rule))
+		return err_fail("'--client' does not go with '--runs "
+				"MIN..MAX': parts would stop at different "
+				"numbers of runs");
+	if (session_name(name) < 0)
+		return -1;
+	want.prefix = extserver_prefix(r);
+	o->peers = peers_meet(extserver_target(r), &want);
+	if (!o->peers)
+		return -1;
+	o->seed = peers_seed(o->peers);
+	if (peers_prefix(o->peers))
+		extserver_share_prefix(r, peers_prefix(o->peers));
+	return 0;
+}

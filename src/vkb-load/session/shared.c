@@ -1,0 +1,50 @@
+#include "shared.h"
+#include "json.h"
+#include "mem.h"
+#include "vkb-load/case/roles.h"
+#include "vkb-load/plan/benchcase.h"
+
+#include <string.h>
+
+static char *
+explain_role(const struct role *r, unsigned parts)
+{
+	const struct bench_load *l = &r->load;
+
+	if (l->clients < parts)
+		return mem_printf("it has %lld client%s, fewer than the %u "
+				  "parts of '--client'",
+		    l->clients, l->clients == 1 ? "" : "s", parts);
+	if (l->requests > 0 && l->requests < parts)
+		return mem_printf("it has fewer requests than the %u parts of "
+				  "'--client'",
+		    parts);
+	if (l->keys && strncmp(l->keys, "latest", 6) == 0)
+		return mem_str("the latest keys are known to one vkb-load "
+			       "only, so '--client' cannot share it");
+	if (l->cluster &&
+	    (l->sequential || (l->keys && strcmp(l->keys, "sequential") == 0)))
+		return mem_str("'--client' cannot share the keys in sequence "
+			       "of a cluster");
+	return NULL;
+}
+
+char *
+shared_explain(const struct json *cas, unsigned parts)
+{
+	struct bench_case c;
+	struct roles roles;
+	char *why = NULL;
+
+	if (strcmp(bench_case_engine(json_get(cas, "config")),
+		BENCH_CASE_NATIVE) != 0)
+		return mem_printf("'--client' is not for the engine '%s'",
+		    bench_case_engine(json_get(cas, "config")));
+	bench_case_fill(&c, cas);
+	roles_make(&roles, &c, 0, 0);
+	for (size_t i = 0; i < roles.n && !why; i++)
+		why = explain_role(&roles.v[i], parts);
+	roles_free(&roles);
+	bench_case_free(&c);
+	return why;
+}

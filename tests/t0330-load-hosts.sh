@@ -1,0 +1,168 @@
+#!/bin/sh
+# vkb-load --client: parts of one load in step, records of parts, and vkb-stats
+# that joins them; parts that die, do not come, or have another clock.
+. "${0%/*}/lib.sh"
+
+test_server 'parts of a load'
+printf '{"type":"spec","v":1,"id":"other"}\n' >spec
+test_other spec
+base='"data_sizes":[16],"clients":[5],"tls_mode":false,"cluster_mode":false'
+printf '[{"commands":["SET"],"keyspacelen":[3001],"pipelines":[1],"sequential":true,"requests":[3001],"rate":3001,"warmup":0,%s}]\n' \
+  "$base" >keys.json
+printf '[{"commands":["SET"],"keyspacelen":[100],"pipelines":[2],"duration":1,"warmup":0,"rate":900,%s}]\n' \
+  "$base" >rate.json
+printf '[{"commands":["SET"],"keyspacelen":[100],"pipelines":[2],"duration":2,"warmup":0,%s}]\n' \
+  "$base" >time.json
+part() { # I/N FILE OPTION...: in the background; its exit status is in FILE.status
+  part_i=$1 part_f=$2
+  shift 2
+  {
+    vkb-load --client "$part_i" --port "$port" --runs 1 --timeout 30s "$@" \
+      >"$part_f" 2>"$part_f.err"
+    echo $? >"$part_f.status"
+  } 3>&- 4<&- &
+}
+cli() { valkey-cli -p "$port" "$@"; }
+loaded() { cli info commandstats | grep -qE 'cmdstat_set:calls=[0-9]{4}'; }
+ended() { [ -e "$1.status" ]; }
+
+# --- each key once, and what is joined
+
+valkey-cli -p "$port" monitor >seen </dev/null 3>&- 4<&- &
+monitor=$!
+wait_until 60 grep -q OK seen
+for i in 1 2 3; do part $i/3 k$i keys.json; done
+for i in 1 2 3; do wait_until 60 ended k$i; done
+test_same '0 0 0' "$(cat k1.status k2.status k3.status | xargs)" 'three parts measure'
+cat k?.err | sed 's/^/# /'
+wait_until 60 \
+  sh -c "[ \$(grep -c '\"SET\"' seen) -ge 3001 ]"
+kill "$monitor"
+grep -o '"SET" "[^"]*"' seen >sent
+test_same '3001 3001' "$(wc -l <sent | xargs) $(sort -u sent | wc -l | xargs)" \
+  'in sequence the parts use each key exactly once'
+test_same 0 "$(cli dbsize)" 'the server is empty again'
+test_same '["part",1000] ["part",1000] ["part",1001]' \
+  "$(jq -c '[.type, .metrics.requests]' k? | sort | xargs -d '\n')" 'the parts share the requests'
+vkb-stats --join k3 k1 k2 >run
+test_same '["run","ok",3001,[1,2,3],null,null]' "$(jq -c '[.type, .status,
+  .metrics.requests, [.run.parts[].i], .run.part, .error]' run)" \
+  'the parts are joined to one run, in any order'
+test_same 1 "$(jq -s '[.[].run.session] | unique | length' k?)" 'all parts are of one session'
+test_same "$(jq -s -c 'map(.config)[0]' k?)" "$(jq -c .config run)" \
+  'the run has the configuration of the whole case'
+test_same true "$(jq -s '(.[0].metrics) as $all | .[1:] | map(.metrics) |
+  ((map(.max_latency_ms) | max) == $all.max_latency_ms) and
+  ((map(.min_latency_ms) | min) == $all.min_latency_ms) and
+  ((map(.p99_latency_ms) | max) >= $all.p99_latency_ms)' run k?)" \
+  'the extremes of the run are those of the parts'
+test_same '4 numbers' "$(perl "$tests/histogram.pl" <run | sed 's/^[5-9] /4 /')" \
+  'its percentiles are those of its histogram'
+vkb-stats k1 k2 k3 >a
+vkb-stats run >b
+test_that 'the summary of the parts is that of the run' cmp a b
+vkb-stats --join k1 k2 k3 k2 >again
+test_that 'a part that is there twice counts once' cmp run again
+vkb-stats --join k1 k3 >less 2>said
+test_same '["failed","part 2 of 3 is missing"]' "$(jq -c '[.status, .error]' less)" \
+  'a run that lacks a part is failed by name'
+test_match 'part 2 of 3 is missing' said 'a message says so'
+jq -c 'if .run.part.i == 2 then .run.part.begin_us += 9e8 | .run.part.end_us += 9e8 else . end' k? |
+  vkb-stats --join >apart
+test_match '"status":"failed".*its parts measured at the same time for [0-9.]+ % only' apart \
+  'parts that did not measure at the same time fail the run'
+jq -c 'if .run.part.i == 3 then .status = "failed" | .error = "no" else . end' k? |
+  vkb-stats --join >broken
+test_match '"error":"part 3 of 3: no"' broken 'a part that failed fails the run'
+test_status 2 'a part without a number is invalid' \
+  sh -c "jq -c 'del(.run.part.i)' k1 | vkb-stats --join"
+
+# --- a rate, and a clock that is an hour ahead
+
+cat >hour.c <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int
+clock_gettime(clockid_t id, struct timespec *t)
+{
+	int rc = (int)syscall(SYS_clock_gettime, id, t);
+
+	if (id == CLOCK_REALTIME)
+		t->tv_sec += 3600;
+	return rc;
+}
+END
+gcc -shared -fPIC -o hour.so hour.c
+part 0/3 r1 rate.json
+case ${SANITIZE:-} in *address*) hour= ;; *) hour=$scratch/hour.so ;; esac
+LD_PRELOAD=$hour part 1/3 r2 rate.json
+part 2/3 r3 rate.json
+for i in 1 2 3; do wait_until 60 ended r$i; done
+cat r?.err | sed 's/^/# /'
+vkb-stats --join r? >run
+test_same '["ok",900,900]' "$(jq -c '[.status, .metrics.requests, .metrics.offered_rps]' run)" \
+  'the parts hold the rate together, one with a clock an hour ahead'
+if [ "$hour" ]; then
+  test_same '0 0 3600' "$(jq -r '.run.parts[] | .clock_ahead_ms / 1000 | round' run |
+    sort -n | xargs)" 'the record says how far the clocks are ahead'
+fi
+test_same true "$(jq '.run.parts_overlap_percent >= 99' run)" \
+  'all parts measured at the same time'
+
+# --- faults
+
+at=$(date -u -d '1 minute ago' +%FT%TZ)
+test_status 2 'a time that is over' vkb-load --port "$port" --runs 1 --start-at "$at" time.json
+test_match '[0-9]\.[0-9]{3} s too late to begin at 20' .err 'it says by how much it is late'
+at=$(date -u -d '3 seconds' +%FT%T.%3NZ)
+part 1/1 s1 --start-at "$at" rate.json
+wait_until 60 ended s1
+test_same true "$(jq --argjson at "$(date -u -d "$at" +%s%3N)" \
+  '.run.part.begin_us / 1000 - $at | . > -1 and . < 2000' s1)" \
+  '--start-at begins to measure at that time'
+test_status 2 'a part that never comes' vkb-load --client 1/2 --port "$port" \
+  --timeout .5s --runs 1 time.json
+test_match 'part 2 of 2 did not come within 0.5 s' .err 'it is named'
+cli config resetstat >/dev/null
+part 1/2 d1 time.json
+vkb-load --client 2/2 --port "$port" --runs 1 time.json >d2 2>d2.err 3>&- 4<&- &
+dies=$!
+wait_until 60 loaded
+kill -9 "$dies"
+wait_until 60 ended d1
+test_same 2 "$(cat d1.status)" 'a part that dies fails the others'
+test_match 'part 2 of 2 has ended' d1.err 'they name it'
+test_same failed "$(jq -r .status d1)" 'their record is failed'
+test_same 0 "$(cli dbsize)" 'and the server is empty'
+part 1/2 e1 time.json
+test_status 2 'a part with other cases' vkb-load --client 2/2 --port "$port" --runs 1 \
+  --timeout 5s rate.json
+test_match 'part 1 of 2 has other cases or options' .err 'it is told'
+wait_until 60 ended e1
+test_same 2 "$(cat e1.status)" 'the others fail as well'
+part 1/2 t1 --timeout 3s time.json
+wait_until 60 sh -c "valkey-cli -p $port pubsub channels | grep -q vkb:part"
+test_status 2 'two of one part' vkb-load --client 1/2 --port "$port" --runs 1 time.json
+test_match 'two of part 1 of 2' .err 'they are told'
+wait_until 60 ended t1
+sed 's/"clients":\[5\]/"clients":[1]/' time.json >one.json
+for i in 0 1; do part $i/2 o$i one.json; done
+for i in 0 1; do wait_until 60 ended o$i; done
+test_match 'not run: it has 1 client, fewer than the 2 parts' o0.err \
+  'a case with fewer clients than parts is refused'
+test_same '2 2' "$(cat o0.status o1.status | xargs)" 'by all parts'
+cli set theirs 1 >/dev/null
+for i in 1 2; do part $i/2 n$i --no-flush --duration .5s time.json; done
+for i in 1 2; do wait_until 60 ended n$i; done
+test_same '0 0 theirs' "$(cat n1.status n2.status | xargs) $(cli keys '*')" \
+  '--no-flush leaves the data of others'
+test_status 2 'a server with data' vkb-load --client 1/1 --port "$port" --runs 1 time.json
+for bad in 4/3 a/b 1/0 1 -1/2 1/2x 1/9999; do
+  test_status 2 "--client $bad" vkb-load --client "$bad" --port "$port" time.json
+done
+test_status 2 '--client without a server' vkb-load --client 1/2 time.json
+test_match "'--client' needs a server that all parts reach" .err 'it says what it needs'
+test_status 2 '--client with --count' vkb-load --client 1/2 --port "$port" --count time.json
+test_done
