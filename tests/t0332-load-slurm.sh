@@ -1,0 +1,90 @@
+#!/bin/sh
+# configs/slurm/vkb-load.sbatch on a Slurm cluster of three nodes, which all run
+# here: the tasks are the parts of one load.
+. "${0%/*}/lib.sh"
+
+test_server 'a load by Slurm'
+PATH=$PATH:/usr/sbin
+for need in munged slurmctld slurmd sbatch srun; do
+  command -v $need >/dev/null && continue
+  test_skip 'a load by Slurm' $need
+  test_done
+done
+if [ "$(id -u)" -ne 0 ]; then
+  test_unable 'a load by Slurm' 'slurmd runs as root'
+  test_done
+fi
+printf '{"type":"spec","v":1,"id":"other"}\n' >spec
+test_other spec
+cat >case.json <<'END'
+[{"commands":["SET"],"keyspacelen":[999],"data_sizes":[16],"pipelines":[4],
+  "clients":[7],"tls_mode":false,"cluster_mode":false,"warmup":0,"duration":1,
+  "rate":999}]
+END
+
+# A folder for munge must not be one that others may write to.
+chmod 755 "$scratch"
+mkdir munge state spool
+dd if=/dev/urandom of=munge/key bs=128 count=1 2>/dev/null
+chmod 400 munge/key
+free_ports() { perl -MIO::Socket::INET -e '
+  my @s = map { IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") } 1 .. 4;
+  print join(" ", map { $_->sockport } @s)'; }
+# shellcheck disable=SC2046 # four words
+set -- $(free_ports)
+cat >slurm.conf <<END
+ClusterName=vkb
+SlurmctldHost=$(uname -n)(127.0.0.1)
+SlurmctldPort=$1
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$scratch/munge/socket
+CredType=cred/munge
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+SelectType=select/cons_tres
+SlurmdParameters=config_overrides
+ReturnToService=2
+StateSaveLocation=$scratch/state
+SlurmdSpoolDir=$scratch/spool.%n
+SlurmctldPidFile=$scratch/slurmctld.pid
+SlurmdPidFile=$scratch/slurmd.%n.pid
+SlurmctldLogFile=$scratch/slurmctld.log
+SlurmdLogFile=$scratch/slurmd.%n.log
+NodeName=n1 NodeHostname=$(uname -n) NodeAddr=127.0.0.1 Port=$2 CPUs=2
+NodeName=n2 NodeHostname=$(uname -n) NodeAddr=127.0.0.1 Port=$3 CPUs=2
+NodeName=n3 NodeHostname=$(uname -n) NodeAddr=127.0.0.1 Port=$4 CPUs=2
+PartitionName=all Nodes=n[1-3] Default=YES State=UP
+END
+export SLURM_CONF="$scratch/slurm.conf"
+daemons=
+start() {
+  "$@" 3>&- 4<&- >>daemons.log 2>&1 &
+  daemons="$! $daemons"
+}
+start munged --foreground --force --num-threads=2 --key-file="$scratch/munge/key" \
+  --socket="$scratch/munge/socket" --pid-file="$scratch/munge/pid" \
+  --seed-file="$scratch/munge/seed" --log-file="$scratch/munge/log"
+wait_until 60 test -S munge/socket
+start slurmctld -D
+for i in 1 2 3; do start slurmd -D -N n$i; done
+test_cleanup() {
+  # shellcheck disable=SC2086 # a list
+  kill $daemons
+  exec 3>&- 4<&-
+  wait
+}
+idle() { [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | sort -u | wc -l)" -eq 3 ]; }
+test_that 'three nodes are ready' wait_until 60 idle
+
+test_that 'the job of three tasks measures' sbatch --wait --quiet --nodes=3 \
+  --export=ALL --output=job.out "$top/configs/slurm/vkb-load.sbatch" \
+  --host 127.0.0.1 --port "$port" --runs 2 --timeout 30s case.json
+sed 's/^/# /' job.out
+test_same '["ok",999,3] ["ok",999,3]' "$(jq -c '[.status, .metrics.requests,
+  (.run.parts | length)]' runs.jsonl | xargs -d '\n')" 'its runs are of three parts in step'
+test_same '333 333 333 333 333 333' \
+  "$(jq .metrics.requests part-?.jsonl | xargs)" 'which made equal shares'
+test_done
