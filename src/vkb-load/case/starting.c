@@ -48,7 +48,7 @@ starting_when(void *arg, double warmup_s)
 static void
 set_rounded(struct json *to, const char *key, double v)
 {
-	json_set_num(to, key, round(v * 1e3) / 1e3);
+	json_set_num(to, key, round(v * 1e3) / 1e3 + 0.); /* not -0 */
 }
 
 void
