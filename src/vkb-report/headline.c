@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,8 +206,7 @@ describe_correction(struct headline *h, const struct json *rec)
 		    "The p-values are corrected for %.0f test%s%s (%s, level "
 		    "%.3g).",
 		    all, num_plural(all), s.len ? s.s : "",
-		    by && strcmp(by, "holm") == 0 ? "Holm"
-						  : "Benjamini and Hochberg",
+		    by && *by == 'h' ? "Holm" : "Benjamini and Hochberg",
 		    json_get_num(rec, "alpha", .05));
 	str_free(&s);
 }
