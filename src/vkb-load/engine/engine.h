@@ -28,6 +28,7 @@
 #define ENGINE_H
 
 #include "keyspec.h"
+#include "valuespec.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -87,8 +88,11 @@ struct engine_work {
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */
 	double rate;           /* requests/s, open loop; 0: closed loop */
 	enum engine_arrivals arrivals;
-	double timeout_s;   /* of the reply to a request */
-	long long max_lost; /* lost, unanswered and reconnects together */
+	double timeout_s;        /* of the reply to a request */
+	long long max_lost;      /* lost, unanswered and reconnects together */
+	struct valuespec values; /* n 0: constant, data_size bytes each; else
+				    data_size is the mean */
+	long long ttl_low, ttl_high; /* of SET, seconds; 0: none */
 };
 
 struct engine_error {
@@ -159,6 +163,8 @@ struct engine_meter {
 
 /*
  * Fills the servers for 'w' (does nothing for commands that need no data).
+ * Values whose sizes differ depend on the number of the command that writes
+ * them, so that each run finds the same ones.
  *
  * For commands that pop (LPOP, RPOP, SPOP, ZPOPMIN): a run of known length
  * without warm-up gets one element for each request. Otherwise, or if that is
