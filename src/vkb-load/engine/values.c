@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEED UINT64_C(0x76616c756573) /* of the random bytes, always the same \
-				       */
+/* Of the random bytes, which are always the same. */
+#define SEED UINT64_C(0x76616c756573)
+
 #define POOL ((size_t)1 << 20)
 #define PIECE_RANDOM_MOST ((size_t)1 << 16)
 #define PIECE_PART_MOST ((size_t)1 << 12)
