@@ -6,6 +6,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "keyspec.h"
+#include "valuespec.h"
 #include "mem.h"
 #include "opt.h"
 #include "vkb-load/case/engines.h"
@@ -129,6 +130,10 @@ static const struct opt option_table[] = {
 	.help = "send N requests per second (open loop)"},
     {0, "keys", OPT_STR, AT(want.keys), "SPEC",
 	.help = "draw keys like this: uniform, sequential, zipf:0.99, ..."},
+    {0, "values", OPT_STR, AT(want.values), "SPEC",
+	.help = "write such values: 64-1024, 16:80,1024:20 random, ..."},
+    {0, "ttl", OPT_STR, AT(want.ttl), "TIME",
+	.help = "let what SET writes expire after 60 or 10-60 seconds"},
     {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
 	.choices = "request|batch-first-byte",
 	.help = "measure latency per request or per batch"},
@@ -186,14 +191,24 @@ parse_shard(const char *s, struct plan_want *w)
 }
 
 static int
-check_keys(const char *s)
+check_texts(const struct plan_want *w)
 {
 	struct keyspec k;
-	const char *why = s ? keyspec_parse(s, &k) : NULL;
+	struct valuespec v;
+	long long low, high;
+	const char *why;
 
-	return why
-	    ? err_fail("option '--keys': invalid distribution '%s': %s", s, why)
-	    : 0;
+	if (w->keys && (why = keyspec_parse(w->keys, &k)))
+		return err_fail(
+		    "option '--keys': invalid distribution '%s': %s", w->keys,
+		    why);
+	if (w->values && (why = valuespec_parse(w->values, &v)))
+		return err_fail(
+		    "option '--values': invalid text '%s': %s", w->values, why);
+	if (w->ttl && (why = valuespec_parse_ttl(w->ttl, &low, &high)))
+		return err_fail(
+		    "option '--ttl': invalid text '%s': %s", w->ttl, why);
+	return 0;
 }
 
 /* Is a running server measured? Then vkb-load does not start any. */
@@ -461,7 +476,7 @@ main(int argc, char **argv)
 		rc = opt_usage(&program, wrong);
 	else if (parse_shard(o.shard, &o.want) < 0 ||
 	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
-	    check_keys(o.want.keys) < 0)
+	    check_texts(&o.want) < 0)
 		rc = -1;
 	else
 		rc = stopping_parse(&rule, o.runs, &o.until);

@@ -114,6 +114,17 @@ refused "$p\\.keys: 'keys': invalid distribution \"zipf:0\": zipf:THETA needs a 
 refused "$p\\.keys\\[1\\]: 'keys': invalid distribution \"zip\": use uniform, " \
   'an unknown distribution in a list' '"keys":["zipf","zip"]'
 refused "$p\\.keys:.* a distribution such as " 'a number as keys' '"keys":1'
+refused "$p\\.values: 'values': invalid text \"9-8\": use bytes such as 1024, a range " \
+  'a range that ends before it begins' '"data_sizes":"GONE","values":"9-8"'
+refused "$p\\.values\\[1\\]: 'values': invalid text \"9 ramdom\": behind the sizes comes constant, " \
+  'unknown contents in a list' '"data_sizes":"GONE","values":["9","9 ramdom"]'
+refused "$p\\.values:.* sizes such as " 'a number as values' '"data_sizes":"GONE","values":9'
+refused "$p: Cannot specify both 'values' and 'data_sizes'" 'values and sizes' '"values":"9"'
+refused "$p: Missing required key: data_sizes, or values" 'neither' '"data_sizes":"GONE"'
+accepted 'values instead of sizes' '"data_sizes":"GONE","values":"9-10 random"'
+refused "$p\\.ttl: 'ttl': invalid text \"1m\": use seconds such as 60, or a range " \
+  'a duration as ttl' '"ttl":"1m"'
+refused "$p\\.ttl:.* seconds such as " 'a number as ttl' '"ttl":60'
 refused "$p: Cannot specify both 'keys' and 'sequential'" 'keys in order and by zipf' \
   '"keys":"zipf","sequential":true'
 accepted 'keys with sequential: false' '"keys":"zipf","sequential":false'

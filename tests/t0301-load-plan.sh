@@ -195,6 +195,30 @@ test_that 'two names of the same work' vkb-load --plan lrange.json
 test_same '["LRANGE_100"]' "$(jq -s -c 'map(.config.command)' .out)" \
   'LRANGE_100 by its two names is one case'
 
+# --- values and times to live
+
+cat >mixed.json <<'END'
+[{"keyspacelen": [100], "test_groups": [{"group": 1, "scenarios": [
+  {"id": "m", "type": "mixed", "requests": 9, "values": "8:1,4:1", "ttl": "5-5",
+   "writes": [{"test": "set", "values": "10 constant"}, {"test": "set", "data_size": 7},
+     {"test": "set", "values": "4-6 random", "ttl": "1-9"}],
+   "reads": [{"test": "get"}]}]}]}]
+END
+test_same '[6,"4:50,8:50","5",[10,null,null],[7,null,null],[5,"4-6 random","1-9"],[null,null,null]]' \
+  "$(planned mixed.json | jq -c '.config | [.data_size, .values, .ttl] +
+    [(.writes[], .reads[]) | [.data_size, .values, .ttl]]')" 'values of the parts'
+test_same '[16,"16 random","3",[null,null,null]]' "$(planned --values '16 random' --ttl 3 mixed.json |
+  jq -c '.config | [.data_size, .values, .ttl] +
+    ([(.writes[], .reads[]) | [.data_size, .values, .ttl]] | unique)')" \
+  '--values and --ttl are for all parts'
+vkb-load --plan mixed.json >plan
+jq -c '.config.values = "x"' plan >bad
+test_status 2 'an edited case' vkb-load --plan bad
+test_match "'config.values' is not sizes such as" .err 'edited values are refused'
+jq -c '.config.writes[2].ttl = "x"' plan >bad
+test_status 2 'an edited part' vkb-load --plan bad
+test_match "'ttl' in 'config.writes' is missing or invalid" .err 'and those of a part'
+
 # --- distributions of keys
 
 jq -c '.[0].commands = ["GET"] | .[0].keys = ["uniform", "zipf", "zipf:.990",

@@ -227,6 +227,12 @@ test_match "not run: valkey-benchmark has no schedule.*'rate'" .err \
 test_status 2 'popular keys' vb --keys zipf --runs 1 set.json
 test_match 'not run: distributions of keys need the engine of vkb-load' .err \
   '--keys is refused'
+test_status 2 'varying values' vb --values 1-9 --runs 1 set.json
+test_match 'not run: values that differ need the engine of vkb-load' .err \
+  '--values is refused'
+test_status 2 'times to live' vb --ttl 9 --runs 1 set.json
+test_match 'not run: times to live need the engine of vkb-load' .err \
+  '--ttl is refused'
 test_status 2 'the latency of each request' vb --latency request set.json
 test_match 'not run: the latency of valkey-benchmark is batch' .err \
   '--latency request is refused'

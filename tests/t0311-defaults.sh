@@ -196,6 +196,15 @@ while read -r kind; do
     limit config keys '"zipf:10"' '"zipf:10.01"'
     limit config keys '"gaussian:0.000001"' '"gaussian:0.0000009"'
     ;;
+  'sizes such as '*)
+    limit scenario values '"1-536870912"' '"1-536870913"'
+    limit scenario values '"1"' '"0"'
+    limit scenario values '"9 compressible:100"' '"9 compressible:101"'
+    ;;
+  'seconds such as '*)
+    limit config ttl '"1-1000000000"' '"1-1000000001"'
+    limit config ttl '"1"' '"0"'
+    ;;
   'a CPU list such as '*) limit config server_cpu_range '"0"' '"0-"' ;;
   'a non-empty list of CPU lists') limit cluster cluster_cpu_ranges '["0"]' '[]' ;;
   'a non-empty list of non-blank strings')

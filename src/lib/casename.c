@@ -37,6 +37,13 @@ is_head_key(const char *name)
 	return strcmp(name, "command") == 0 || strcmp(name, "test_id") == 0;
 }
 
+/* 'values' say more than their mean size. */
+static bool
+is_shown_otherwise(const struct json *config, const char *name)
+{
+	return strcmp(name, "data_size") == 0 && json_get(config, "values");
+}
+
 static struct key *
 find_key(const struct casename *c, const char *name)
 {
@@ -164,7 +171,8 @@ casename_of(const struct casename *c, const struct json *config)
 		const struct json *j = json_get(config, k->name);
 		char *text;
 
-		if (!k->varies || is_head_key(k->name) || !j)
+		if (!k->varies || is_head_key(k->name) || !j ||
+		    is_shown_otherwise(config, k->name))
 			continue;
 		text = format_value(j);
 		append_word(&s, " ", k->name, text);

@@ -71,7 +71,8 @@ check_value(struct configwalk *w, const struct config_key *k, struct json *v)
 	    k->rule == CONFIG_CPUSETS || k->rule == CONFIG_SETTINGS_SETS ||
 	    k->rule == CONFIG_OBJECTS;
 	bool may = k->rule == CONFIG_MODES || k->rule == CONFIG_AXIS ||
-	    k->rule == CONFIG_RATES || k->rule == CONFIG_KEYSPECS;
+	    k->rule == CONFIG_RATES || k->rule == CONFIG_KEYSPECS ||
+	    k->rule == CONFIG_VALUESPECS || k->rule == CONFIG_TTLS;
 
 	if (json_type(v) == JSON_ARRAY && (must || may))
 		check_list(w, k, v);
@@ -304,10 +305,12 @@ static void
 check_core(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const keys[] = {"commands", "keyspacelen",
-	    "data_sizes", "pipelines", "clients", "cluster_mode", "tls_mode",
-	    "warmup", NULL};
+	    "pipelines", "clients", "cluster_mode", "tls_mode", "warmup", NULL};
 
 	check_required(w, cfg, keys);
+	if (!json_get(cfg, "data_sizes") && !json_get(cfg, "values"))
+		configwalk_problem(
+		    w, "Missing required key: data_sizes, or values");
 	if (json_get(cfg, "requests") && json_get(cfg, "duration"))
 		configwalk_problem(
 		    w, "Cannot specify both 'requests' and 'duration'");
@@ -333,9 +336,15 @@ check_elements(struct configwalk *w, const struct json *of, const char *key,
 static void
 check_keys(struct configwalk *w, const struct json *of)
 {
+	static const char *const sizes[] = {"data_sizes", "data_size"};
+
 	if (json_get(of, "keys") && json_get_bool(of, "sequential", false))
 		configwalk_problem(
 		    w, "Cannot specify both 'keys' and 'sequential'");
+	for (size_t i = 0; i < 2; i++)
+		if (json_get(of, "values") && json_get(of, sizes[i]))
+			configwalk_problem(w,
+			    "Cannot specify both 'values' and '%s'", sizes[i]);
 }
 
 static void

@@ -12,22 +12,26 @@
 struct json;
 
 enum config_rule {
-	CONFIG_ANY,      /* kept as it is */
-	CONFIG_TEXT,     /* a non-blank string */
-	CONFIG_TEXTS,    /* a list of them, not empty */
-	CONFIG_BOOL,     /* true, false, or "yes", "true", "1", "no", ... */
-	CONFIG_MODES,    /* the same, or a list of them */
-	CONFIG_WHOLE,    /* an integer in min..max */
-	CONFIG_WHOLES,   /* a list of them, not empty */
-	CONFIG_AXIS,     /* one or a list of them */
-	CONFIG_SECONDS,  /* a number, min (or above 0) and more */
-	CONFIG_RATES,    /* a number above 0, or a list of them */
-	CONFIG_SEED,     /* true, false or 0..2^32-1 */
-	CONFIG_KEYSPEC,  /* a distribution of keys, see keyspec.h */
-	CONFIG_KEYSPECS, /* one or a list of them */
-	CONFIG_CPUS,     /* a CPU list: "0-3,8" */
-	CONFIG_CPUSETS,  /* a list of CPU lists */
-	CONFIG_SETTINGS, /* an object of strings and numbers */
+	CONFIG_ANY,        /* kept as it is */
+	CONFIG_TEXT,       /* a non-blank string */
+	CONFIG_TEXTS,      /* a list of them, not empty */
+	CONFIG_BOOL,       /* true, false, or "yes", "true", "1", "no", ... */
+	CONFIG_MODES,      /* the same, or a list of them */
+	CONFIG_WHOLE,      /* an integer in min..max */
+	CONFIG_WHOLES,     /* a list of them, not empty */
+	CONFIG_AXIS,       /* one or a list of them */
+	CONFIG_SECONDS,    /* a number, min (or above 0) and more */
+	CONFIG_RATES,      /* a number above 0, or a list of them */
+	CONFIG_SEED,       /* true, false or 0..2^32-1 */
+	CONFIG_KEYSPEC,    /* a distribution of keys, see keyspec.h */
+	CONFIG_KEYSPECS,   /* one or a list of them */
+	CONFIG_VALUESPEC,  /* sizes and contents, see valuespec.h */
+	CONFIG_VALUESPECS, /* one or a list of them */
+	CONFIG_TTL,        /* seconds or a range, see valuespec.h */
+	CONFIG_TTLS,       /* one or a list of them */
+	CONFIG_CPUS,       /* a CPU list: "0-3,8" */
+	CONFIG_CPUSETS,    /* a list of CPU lists */
+	CONFIG_SETTINGS,   /* an object of strings and numbers */
 	CONFIG_SETTINGS_SETS, /* a list of such objects */
 	CONFIG_SUFFIXES,      /* an object of strings; null is allowed */
 	CONFIG_CHOICE,        /* one of 'choices', separated by | */

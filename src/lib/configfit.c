@@ -5,6 +5,7 @@
 #include "json.h"
 #include "keyspec.h"
 #include "str.h"
+#include "valuespec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,20 +51,35 @@ is_text(const struct json *v)
 	return s && s[strspn(s, " \t\r\n")];
 }
 
+/* Returns why a text in a language of its own is not valid, or NULL. */
+static const char *
+explain_text(enum config_rule rule, const char *text)
+{
+	struct keyspec keys;
+	struct valuespec values;
+	long long low, high;
+
+	if (rule == CONFIG_KEYSPEC || rule == CONFIG_KEYSPECS)
+		return keyspec_parse(text, &keys);
+	if (rule == CONFIG_VALUESPEC || rule == CONFIG_VALUESPECS)
+		return valuespec_parse(text, &values);
+	return valuespec_parse_ttl(text, &low, &high);
+}
+
 /* Reports what is wrong with the text, if 'w' is not NULL. */
 static bool
-fits_keyspec(
+fits_spec(
     struct configwalk *w, const struct config_key *k, const struct json *v)
 {
-	struct keyspec spec;
 	const char *why;
 
 	if (!json_str(v))
 		return false;
-	why = keyspec_parse(json_str(v), &spec);
+	why = explain_text(k->rule, json_str(v));
 	if (why && w)
-		configwalk_problem(w, "'%s': invalid distribution \"%s\": %s",
-		    k->name, json_str(v), why);
+		configwalk_problem(w, "'%s': invalid %s \"%s\": %s", k->name,
+		    strcmp(k->name, "keys") == 0 ? "distribution" : "text",
+		    json_str(v), why);
 	return !why || w;
 }
 
@@ -114,7 +130,11 @@ configfit_matches(
 		return json_type(v) == JSON_BOOL || is_integer(k, v);
 	case CONFIG_KEYSPEC:
 	case CONFIG_KEYSPECS:
-		return fits_keyspec(w, k, v);
+	case CONFIG_VALUESPEC:
+	case CONFIG_VALUESPECS:
+	case CONFIG_TTL:
+	case CONFIG_TTLS:
+		return fits_spec(w, k, v);
 	case CONFIG_CHOICE:
 		return json_str(v) && *json_str(v) &&
 		    str_has_part(k->inner, json_str(v), '|');

@@ -21,7 +21,7 @@
 struct opts {
 	const char *host, *unixsocket, *dataset, *element, *cacert, *cert, *key,
 	    *cpus;
-	const char *user, *password, *spec;
+	const char *user, *password, *spec, *values, *ttl;
 	struct opt_list ports, pids, commands;
 	long long max_lost, maxdocs, clients, pipeline, requests, data, keys,
 	    threads, db, seed;
@@ -55,6 +55,8 @@ static const struct opt table[] = {
     {'r', "keys", OPT_INT, FIELD(keys), "N", .min = 0, .max = 1e12,
 	.help = "key space"},
     {0, "spec", OPT_STR, FIELD(spec), "SPEC", .help = "how keys are drawn"},
+    {0, "values", OPT_STR, FIELD(values), "SPEC", .help = "what is written"},
+    {0, "ttl", OPT_STR, FIELD(ttl), "TIME", .help = "of what SET writes"},
     {'T', "threads", OPT_INT, FIELD(threads), "N", .min = 1, .max = 1024,
 	.help = "client threads"},
     {0, "db", OPT_INT, FIELD(db), "N", .min = 0, .max = 1e6, .help = "SELECT"},
@@ -183,7 +185,7 @@ read_rows(
 
 	if (!w->text)
 		return 0;
-	t = template_new(w->text, w->data_size, false, &why);
+	t = template_new(w->text, w, false, &why);
 	if (!t)
 		return err_fail("'%s': %s", w->text, why);
 	want.fields = template_fields(t);
@@ -229,6 +231,13 @@ main(int argc, char **argv)
 	why = o.spec ? keyspec_parse(o.spec, &w.keys) : NULL;
 	if (why)
 		err_die("--spec: %s", why);
+	why = o.values ? valuespec_parse(o.values, &w.values) : NULL;
+	if (why)
+		err_die("--values: %s", why);
+	why =
+	    o.ttl ? valuespec_parse_ttl(o.ttl, &w.ttl_low, &w.ttl_high) : NULL;
+	if (why)
+		err_die("--ttl: %s", why);
 	t.nnodes = o.ports.n && o.ports.n < 64 ? o.ports.n : 1;
 	for (i = 0; i < t.nnodes; i++) {
 		nodes[i].host = o.host;
@@ -245,7 +254,8 @@ main(int argc, char **argv)
 	t.user = o.user;
 	t.password = o.password;
 	t.db = (int)o.db;
-	w.data_size = o.data;
+	w.data_size =
+	    o.values ? (long long)(valuespec_mean(&w.values) + .5) : o.data;
 	w.keyspacelen = o.keys;
 	w.pipeline = (int)o.pipeline;
 	w.clients = (int)o.clients;

@@ -27,14 +27,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What a template makes of the rows; 'most' bytes of it beforehand. */
 static void
-requests(const char *text, const struct rowset *rows, size_t most,
-    bool sequential, struct str *to)
+requests(const char *text, const struct engine_work *w,
+    const struct rowset *rows, size_t most, bool sequential, struct str *to)
 {
 	struct keys keys = {.space = 12, .count = 12};
 	struct cursor c = {
 	    .chooser = sequential ? &chooser_sequential : &chooser_uniform};
 	char *why = NULL, *buf;
-	struct template *t = template_new(text, 3, false, &why);
+	struct template *t = template_new(text, w, false, &why);
 	const struct cmdsource *o;
 	size_t room, len;
 	uint32_t n;
@@ -90,12 +90,13 @@ read_rows(const char *const *fields, const uint8_t *data, size_t size)
 }
 
 static void
-compare(const char *text, const struct rowset *rows, bool sequential)
+compare(const char *text, const struct engine_work *w,
+    const struct rowset *rows, bool sequential)
 {
 	struct str before = {0}, pieces = {0};
 
-	requests(text, rows, PLENTY, sequential, &before);
-	requests(text, rows, 0, sequential, &pieces);
+	requests(text, w, rows, PLENTY, sequential, &before);
+	requests(text, w, rows, 0, sequential, &pieces);
 	if (before.len != pieces.len ||
 	    memcmp(before.s, pieces.s, pieces.len) != 0)
 		abort();
@@ -107,6 +108,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *line = memchr(data, '\n', size);
+	struct engine_work w = {.data_size = 3};
 	char *text, *why = NULL;
 	struct template *t;
 	struct rowset *d;
@@ -116,13 +118,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = strndup((const char *)data, (size_t)(line - data));
 	if (!text)
 		abort();
-	t = template_new(text, 3, false, &why);
+	t = template_new(text, &w, false, &why);
 	if (t && *template_fields(t)) {
 		d = read_rows(template_fields(t), line + 1,
 		    size - (size_t)(line - data) - 1);
 		if (d) {
-			compare(text, d, false);
-			compare(text, d, true);
+			compare(text, &w, d, false);
+			compare(text, &w, d, true);
+			resp_choose_values(&w, size);
+			compare(text, &w, d, false);
 		}
 		rowset_free(d);
 	}

@@ -16,17 +16,16 @@ make(const struct cmdsource *o)
 	struct keys keys = {.space = 12, .count = 12};
 	struct cursor c = {.chooser = &chooser_sequential};
 	size_t len, room = o->ops->room(o, 4096);
-	char *buf = calloc(room, 1);
+	char *buf = cmdsource_buffer(o, 4096), *at;
 	uint32_t n, i;
 
-	if (!buf)
-		abort();
 	rng_seed(&c.rng, 1, 1);
 	for (i = 0; i < 3; i++, c.chooser = &chooser_uniform) {
-		n = o->ops->make(o, &c, &keys, buf, 20, 4096, &len);
+		at = cmdsource_place(o, &c, buf);
+		n = o->ops->make(o, &c, &keys, at, 20, 4096, &len);
 		if (len > room || n == 0)
 			abort();
-		resp_check(buf, len, n);
+		resp_check(at, len, n);
 	}
 	free(buf);
 }
@@ -35,19 +34,23 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *s = malloc(size + 1), *why = NULL;
+	struct engine_work w = {.data_size = 3};
 	struct template *t;
 
 	if (!s)
 		abort();
 	memcpy(s, data, size);
 	s[size] = '\0';
-	t = template_new(s, 3, false, &why);
-	if (!t && !why)
-		abort();
-	if (t && !*template_fields(t))
-		make(template_source(t));
-	template_free(t);
-	free(why);
+	for (int i = 0; i < 2; i++) {
+		t = template_new(s, &w, false, &why);
+		if (!t && !why)
+			abort();
+		if (t && !*template_fields(t))
+			make(template_source(t));
+		template_free(t);
+		free(why);
+		resp_choose_values(&w, size);
+	}
 	free(s);
 	return 0;
 }

@@ -19,7 +19,8 @@ static struct template *
 make(const char *text, long long size)
 {
 	char *why = NULL;
-	struct template *t = template_new(text, size, false, &why);
+	struct template *t = template_new(
+	    text, &(struct engine_work){.data_size = size}, false, &why);
 
 	if (!t)
 		printf("# %s\n", why);
@@ -78,7 +79,8 @@ static void
 is_none(const char *text, const char *want)
 {
 	char *why = NULL;
-	struct template *t = template_new(text, 3, false, &why);
+	struct template *t = template_new(
+	    text, &(struct engine_work){.data_size = 3}, false, &why);
 
 	tap_ok(!t, "'%s' is not a template", text);
 	tap_ok(why && strstr(why, want), "the error has the reason: %s",
@@ -327,7 +329,8 @@ is_text(const char *text, bool cluster, struct cursor c, uint32_t n,
     const char *want, const char *what)
 {
 	char *why = NULL, *got;
-	struct template *t = template_new(text, 4, cluster, &why);
+	struct template *t = template_new(
+	    text, &(struct engine_work){.data_size = 4}, cluster, &why);
 	size_t len;
 
 	got = write_all(t, &c, n, 10000, &len);
@@ -435,7 +438,8 @@ static void
 in_slot(unsigned slot, bool twice, unsigned residue)
 {
 	char *why = NULL;
-	struct template *t = template_new("X {tag}__rand_int__", 4, true, &why);
+	struct template *t = template_new("X {tag}__rand_int__",
+	    &(struct engine_work){.data_size = 4}, true, &why);
 	const struct cmdsource *o = template_source(t);
 	struct cursor c = make_cursor(0, 0, 0);
 	unsigned seen[2] = {0}, others = 0;
@@ -513,8 +517,8 @@ static void
 commands(void)
 {
 	char *why = NULL;
-	struct template *t =
-	    template_new("MGET {tag}__rand_int__ x", 0, true, &why);
+	struct template *t = template_new("MGET {tag}__rand_int__ x",
+	    &(struct engine_work){.data_size = 0}, true, &why);
 	const struct cmdsource *c = template_source(t);
 
 	tap_ok(c->tagged && c->keyed && c->counts && c->items == 2 &&
@@ -523,21 +527,25 @@ commands(void)
 	tap_ok(c->len == 45 && c->constant == 36,
 	    "behind its last number a command never changes");
 	template_free(t);
-	t = template_new("EXISTS {tag}", 0, true, &why);
+	t = template_new(
+	    "EXISTS {tag}", &(struct engine_work){.data_size = 0}, true, &why);
 	c = template_source(t);
 	tap_ok(c->tagged && !c->keyed && c->counts && c->zero_miss,
 	    "a tag alone says no number, and 0 is a miss of EXISTS");
 	template_free(t);
-	t = template_new("3 GET ab ; SET a b", 0, false, &why);
+	t = template_new("3 GET ab ; SET a b",
+	    &(struct engine_work){.data_size = 0}, false, &why);
 	c = template_source(t);
 	/* (3 * 21 + 27) / 4 is 22. */
 	tap_ok(c->len == 23 && c->constant == 23 && !c->counts && !c->tagged,
 	    "several have a length on average, and no misses");
 	template_free(t);
-	t = template_new("10000 PING", 0, false, &why);
+	t = template_new(
+	    "10000 PING", &(struct engine_work){.data_size = 0}, false, &why);
 	tap_ok(t != NULL, "10000 commands in turn are the most");
 	template_free(t);
-	t = template_new("10001 PING", 0, false, &why);
+	t = template_new(
+	    "10001 PING", &(struct engine_work){.data_size = 0}, false, &why);
 	tap_ok(!t, "10001 commands in turn are refused");
 	free(why);
 }
@@ -628,9 +636,32 @@ integers(void)
 	is_none("X __int:1:1__ __int:1:2:__", "'__int:1:2:__'");
 }
 
+/* Texts with MULTI are sent whole. */
+static void
+transactions(void)
+{
+	const struct cmdsource *o;
+	struct template *t = make("GET a ; multi ; 2 SET {key} x ; Exec", 0);
+
+	o = template_source(t);
+	tap_ok(o->together == 5 && o->execs[4] && !o->execs[1] && !o->execs[3],
+	    "a transaction belongs together with all of its text");
+	template_free(t);
+	t = make("SET {key} MULTI ; GET {key}", 0);
+	o = template_source(t);
+	tap_ok(o->together == 1 && !o->execs, "other texts do not");
+	template_free(t);
+	is_none("MULTI ; SET a b", "EXEC is missing");
+	is_none("MULTI ; MULTI ; EXEC", "MULTI comes again");
+	is_none("2 MULTI ; EXEC", "MULTI comes again");
+	is_none("MULTI ; EXEC ; EXEC", "without MULTI");
+	is_none("DISCARD ; PING", "without MULTI");
+}
+
 int
 main(void)
 {
+	transactions();
 	words();
 	lines_of_texts();
 	integers();

@@ -6,10 +6,12 @@
 #include "mem.h"
 #include "proc.h"
 #include "record.h"
+#include "roles.h"
 #include "str.h"
 #include "target.h"
 #include "vkb-load/engine/connect.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/template.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/scene.h"
 
@@ -63,9 +65,37 @@ needs_others(const struct bench_case *c)
 		!scene_resets_server(c->record));
 }
 
+/*
+ * Returns a number of commands that are sent together and do not divide what is
+ * counted, or 0.
+ */
+static unsigned
+find_odd_transaction(const struct bench_case *c)
+{
+	const struct engine_work *w;
+	struct template *t;
+	struct roles roles;
+	unsigned n, odd = 0;
+	char *why = NULL;
+
+	roles_make(&roles, c, 0, 0);
+	for (size_t i = 0; i < roles.nworks && !odd; i++) {
+		w = &roles.works[i];
+		t = w->text ? template_new(w->text, w, false, &why) : NULL;
+		n = t ? template_source(t)->together : 1;
+		odd = WARMUP % n || WINDOW % n ? n : 0;
+		template_free(t);
+		free(why);
+	}
+	roles_free(&roles);
+	return odd;
+}
+
 char *
 counting_refuse(const struct bench_case *c)
 {
+	unsigned odd;
+
 	const struct bench_load *l = &c->load;
 	const struct {
 		bool holds;
@@ -83,7 +113,11 @@ counting_refuse(const struct bench_case *c)
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
 		if (v[i].holds)
 			return mem_str(v[i].why);
-	return NULL;
+	odd = find_odd_transaction(c);
+	return odd ? mem_printf("%d requests are counted, which are not whole "
+				"transactions of %u commands",
+			 WINDOW, odd)
+		   : NULL;
 }
 
 double

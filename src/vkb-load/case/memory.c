@@ -7,6 +7,7 @@
 #include "sysfile.h"
 #include "target.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
@@ -79,6 +80,15 @@ memory_explain_case(const struct bench_case *cas, size_t n)
 	why = explain_figures(what, bytes * (double)n, get_available(0));
 	free(what);
 	return why;
+}
+
+char *
+memory_explain_requests(const struct engine_work *w, size_t nodes)
+{
+	double buffers = (double)w->clients * (double)nodes + w->threads;
+
+	return explain_figures("the values of its requests take",
+	    buffers * (double)valuespec_longest(&w->values), get_available(0));
 }
 
 static double

@@ -1,4 +1,7 @@
-/* Whether the servers of several builds fit into memory at the same time. */
+/*
+ * Whether the servers of several builds fit into memory at the same time, and
+ * the requests of a load.
+ */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -6,6 +9,13 @@
 
 struct bench_case;
 struct engine_job;
+struct engine_work;
+
+/*
+ * Returns why the largest values of a work, one for each connection and thread,
+ * do not fit, or NULL; only for those with 'values'. Caller frees.
+ */
+char *memory_explain_requests(const struct engine_work *, size_t nodes);
 
 /*
  * Return why n servers that are filled alike do not fit, with figures, or NULL

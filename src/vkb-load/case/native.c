@@ -24,7 +24,7 @@
 
 /* Returns why a role cannot be run, or NULL. Caller frees. */
 static char *
-explain_role(const struct json *config)
+explain_role(const struct json *config, const struct engine_work *w)
 {
 	const char *text = json_get_str(config, "command");
 	struct template *t;
@@ -35,12 +35,21 @@ explain_role(const struct json *config)
 	    json_get_bool(config, "cluster_mode", false))
 		return mem_str("in a cluster __seq__ goes to any node, so "
 			       "the latest keys cannot be found");
-	if (command_known(text))
-		return NULL;
+	if (w->ttl_low && !command_expires(text))
+		return mem_printf("'ttl' is for SET; a command of your own "
+				  "says it itself, such as 'SET {key} "
+				  "__data__ EX %s', not %s",
+		    w->ttl_low < w->ttl_high ? "__int:10:60__" : "60", text);
+	if (w->values.n)
+		why = memory_explain_requests(
+		    w, (size_t)json_get_num(config, "cluster_nodes", 1));
+	if (why || command_known(text))
+		return why;
 	if (!strchr(text, ' ') && !json_get(config, "scenario"))
 		return mem_printf("it has no test '%s'", text);
 	plain = words_expand_prefix(text, NULL);
-	t = template_new(plain, 0, false, &why);
+	t = template_new(
+	    plain, w, json_get_bool(config, "cluster_mode", false), &why);
 	free(plain);
 	if (t && *template_fields(t) && !json_get(config, "dataset"))
 		why = mem_printf(
@@ -63,7 +72,8 @@ explain_case(const void *self, const struct json *cas)
 	bench_case_fill(&c, cas);
 	roles_make(&roles, &c, 0, 0);
 	for (size_t i = 0; i < roles.n && !why; i++)
-		why = explain_role(roles.v[i].config);
+		why = explain_role(
+		    roles.v[i].config, &roles.works[roles.v[i].first]);
 	roles_free(&roles);
 	bench_case_free(&c);
 	return why;
@@ -143,7 +153,7 @@ find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
 	if (!w->text || !w->data || !w->data->path)
 		return 0;
 	text = words_expand_prefix(w->text, t->prefix);
-	template = template_new(text, w->data_size, t->cluster, &why);
+	template = template_new(text, w, t->cluster, &why);
 	free(text);
 	if (!template) {
 		free(why);

@@ -286,7 +286,7 @@ send_own_queries(
 	const struct chooser *chooser = chooser_new(w, space, &newest);
 	struct cursor cursor = {.chooser = chooser};
 	char *why, *text = words_expand_prefix(w->text, f->t->e.prefix), *buf;
-	struct template *t = template_new(text, w->data_size, false, &why);
+	struct template *t = template_new(text, w, false, &why);
 	struct rowset *rows = NULL;
 	struct cmdsource *s;
 	size_t len;

@@ -137,11 +137,7 @@ static struct engine_work
 make_work(const struct bench_load *l, size_t share)
 {
 	bool poisson = l->arrivals && strcmp(l->arrivals, "poisson") == 0;
-	struct keyspec keys = {0};
-
-	if (l->keys)
-		keyspec_parse(l->keys, &keys); /* it was checked */
-	return (struct engine_work){.command = l->command,
+	struct engine_work w = {.command = l->command,
 	    .text = command_known(l->command) ? NULL : l->command,
 	    .data_size = l->data_size,
 	    .keyspacelen = l->keyspacelen,
@@ -151,13 +147,21 @@ make_work(const struct bench_load *l, size_t share)
 	    .requests = l->requests,
 	    .duration_s = l->duration_s,
 	    .warmup_s = l->warmup_apart ? 0 : l->warmup_s,
-	    .keys = keys,
 	    .sequential = l->sequential,
 	    .resp3 = l->resp3,
 	    .batch_first_byte =
 		l->latency && strcmp(l->latency, "request") != 0,
 	    .arrivals = poisson ? ENGINE_POISSON : ENGINE_CONSTANT,
 	    .rate = l->rate / (double)share};
+
+	/* They were checked. */
+	if (l->keys)
+		keyspec_parse(l->keys, &w.keys);
+	if (l->values)
+		valuespec_parse(l->values, &w.values);
+	if (l->ttl)
+		valuespec_parse_ttl(l->ttl, &w.ttl_low, &w.ttl_high);
+	return w;
 }
 
 /* Streams of one case have different seeds, the same in each repetition. */

@@ -1,4 +1,5 @@
 #include "cmdsource.h"
+#include "mem.h"
 #include "engine.h"
 #include "template.h"
 
@@ -6,4 +7,15 @@ struct cmdsource *
 cmdsource_open(const struct engine_target *t, const struct engine_work *w)
 {
 	return w->text ? template_open(t, w) : template_open_named(t, w);
+}
+
+char *
+cmdsource_buffer(const struct cmdsource *s, size_t full)
+{
+	size_t places = s->places * s->len;
+	char *buf = mem_new(s->ops->room(s, full) + places);
+
+	if (places)
+		s->ops->fill(s, buf, (places + full) / s->len + 1);
+	return buf;
 }

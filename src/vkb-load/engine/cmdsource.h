@@ -33,6 +33,7 @@ struct cursor {
 	/* In a cluster: all keys are in this slot, whatever is chosen. */
 	bool in_slot;
 	unsigned slot;
+	uint64_t place; /* see cmdsource_place */
 };
 
 struct cmdsource_ops {
@@ -53,6 +54,8 @@ struct cmdsource_ops {
 	uint64_t (*takes)(const struct cmdsource *, enum cmdsource_counter,
 	    uint64_t turn, uint64_t n);
 	void (*free)(struct cmdsource *);
+	/* Fills n places from the first on; NULL: there are none. */
+	void (*fill)(const struct cmdsource *, char *buf, size_t n);
 };
 
 struct cmdsource {
@@ -68,8 +71,27 @@ struct cmdsource {
 	bool counts;                      /* hits and misses are counted */
 	bool zero_miss;                   /* 0 is a miss, see scan.h */
 	unsigned items;                   /* possible misses per reply */
-	unsigned values; /* keys or elements written by one command */
+	unsigned values;   /* keys or elements written by one command */
+	size_t places;     /* see cmdsource_place; 0: none */
+	uint32_t together; /* commands that are sent together, see together.h */
+	const bool *execs; /* is a turn of the cycle an EXEC? NULL: none is */
 };
+
+/* Returns a buffer for cmdsource_place and 'full' bytes; caller frees. */
+char *cmdsource_buffer(const struct cmdsource *, size_t full);
+
+/*
+ * Returns where in a buffer the next commands are made. Those whose values
+ * differ, but not their lengths, have many places, each with values of its own
+ * that stay there, so that only the numbers are written anew for a request. A
+ * copy of a cursor, and another buffer, get the same values.
+ */
+static inline char *
+cmdsource_place(const struct cmdsource *s, const struct cursor *c, char *buf)
+{
+	return s->places ? buf + (c->place + c->turn) % s->places * s->len
+			 : buf;
+}
 
 /*
  * Returns the source that the work wants, or NULL after reporting an error. The

@@ -1,7 +1,9 @@
 #include "command.h"
+#include "mem.h"
 #include "str.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -167,12 +169,30 @@ make_text(const char *text, const char *more, unsigned times,
 	return str_take(&s);
 }
 
+bool
+command_expires(const char *name)
+{
+	return strcmp(name, "SET") == 0;
+}
+
 char *
 command_text(const char *name, const struct command_style *style)
 {
 	const struct row *r = find_row(name);
+	char *text, *longer;
 
-	return r->text ? make_text(r->text, r->more, r->times, style) : NULL;
+	if (!r->text)
+		return NULL;
+	text = make_text(r->text, r->more, r->times, style);
+	if (!style->ttl_low || !command_expires(name))
+		return text;
+	if (style->ttl_low == style->ttl_high)
+		longer = mem_printf("%s EX %lld", text, style->ttl_low);
+	else
+		longer = mem_printf("%s EX __int:%lld:%lld__", text,
+		    style->ttl_low, style->ttl_high);
+	free(text);
+	return longer;
 }
 
 char *

@@ -41,7 +41,9 @@ unsigned command_items(const char *word, size_t words, bool *zero_miss);
 struct command_style {
 	bool cluster; /* with the {tag} of a slot */
 	const char *prefix, *same;
+	long long ttl_low, ttl_high; /* of SET, seconds; 0: none */
 };
+bool command_expires(const char *name); /* can it have a time to live? */
 char *command_text(const char *name, const struct command_style *);
 char *command_seed_text(
     const char *name, unsigned *many, const struct command_style *);

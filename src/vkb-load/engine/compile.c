@@ -2,6 +2,7 @@
 #include "command.h"
 #include "mem.h"
 #include "str.h"
+#include "values.h"
 #include "words.h"
 
 #include <ctype.h>
@@ -29,8 +30,8 @@ struct making {
 	struct template *t;
 	struct compiled *s;
 	struct str bytes;
-	const char *value; /* __data__ */
-	size_t nvalue;
+	const char *value; /* __data__, if constant; else NULL */
+	size_t nvalue;     /* bytes; 0 if they vary */
 	bool cluster;
 	char *why;
 };
@@ -199,8 +200,11 @@ parse_part(struct making *m, const char *p, const char *end)
 		    (numbers[i].kind != PIECE_SAME || m->t->values))
 			return (struct part){
 			    numbers[i].kind, numbers[i].which, n, NULL, 0};
-	if (is_text(p, n, "__data__"))
+	if (is_text(p, n, "__data__") && m->value)
 		return (struct part){PIECE_BYTES, 0, n, m->value, m->nvalue};
+	if (is_text(p, n, "__data__"))
+		return (struct part){
+		    .kind = PIECE_DATA, .n = n, .nbytes = m->nvalue};
 	if (find_range(m->t, p, n, &i))
 		return (struct part){PIECE_INT, i, n, NULL, 0};
 	if (n > prefix + 2 && memcmp(p, FIELD, prefix) == 0 &&
@@ -215,12 +219,19 @@ parse_part(struct making *m, const char *p, const char *end)
 static size_t
 get_part_width(const struct making *m, const struct part *p)
 {
-	if (p->kind == PIECE_BYTES)
+	if (p->kind == PIECE_BYTES || p->kind == PIECE_DATA)
 		return p->nbytes;
 	if (p->kind == PIECE_KEY)
 		return strlen(m->cluster ? "key:{tag}:" : "key:") + DIGITS_12;
 	return compile_patch_width(p->kind) +
 	    (p->kind == PIECE_TAG ? strlen("{}") : 0);
+}
+
+/* Is its length known only when a request is made? */
+static bool
+is_drawn(const struct part *p)
+{
+	return p->kind == PIECE_INT || (p->kind == PIECE_DATA && !p->nbytes);
 }
 
 static void
@@ -247,11 +258,16 @@ add_part(struct making *m, const struct part *p)
 	q->which = p->which;
 	s->tagged |= p->kind == PIECE_TAG;
 	s->shared |= p->kind == PIECE_SHARED;
-	s->ints |= p->kind == PIECE_INT;
+	s->ints |= is_drawn(p);
+	s->data |= p->kind == PIECE_DATA;
 	s->random += p->kind == PIECE_RANDOM;
 	s->uses[CMDSOURCE_SEQ] |= p->kind == PIECE_SEQ;
 	s->uses[CMDSOURCE_ROWS] |= p->kind == PIECE_VALUE;
 	s->len += compile_patch_width(p->kind);
+	if (p->kind == PIECE_DATA) {
+		q->n = (uint32_t)p->nbytes;
+		s->len += values_mean(m->t->data);
+	}
 	if (p->kind == PIECE_TAG)
 		add_bytes(m, "}", 1);
 }
@@ -269,12 +285,13 @@ add_word(struct making *m, const char *w, size_t n)
 	for (p = w; p < end && !m->why; p += a.n) {
 		a = parse_part(m, p, end);
 		len += get_part_width(m, &a);
-		values += a.kind == PIECE_VALUE || a.kind == PIECE_INT;
-		ints += a.kind == PIECE_INT;
+		values += a.kind == PIECE_VALUE || is_drawn(&a);
+		ints += is_drawn(&a);
 	}
 	if (ints > COMPILE_INTS)
 		m->why = mem_printf(
-		    "a word has more than %d '__int:LOW:HIGH__'", COMPILE_INTS);
+		    "a word has more than %d '__int:LOW:HIGH__' and '__data__'",
+		    COMPILE_INTS);
 	if (m->why)
 		return;
 	if (values == 1 && a.kind == PIECE_VALUE && a.n == n) {
@@ -449,14 +466,17 @@ parse_command(struct making *m, const char **text)
 }
 
 char *
-compile_template(
-    struct template *t, const char *text, size_t data_size, bool cluster)
+compile_template(struct template *t, const char *text, bool cluster)
 {
-	struct making m = {.t = t, .nvalue = data_size, .cluster = cluster};
-	char *value = command_value(data_size);
+	bool vary = values_vary(t->data);
+	struct making m = {.t = t, .cluster = cluster};
+	char *value = NULL;
 	int k = 0;
 
-	m.value = value;
+	if (!vary)
+		m.nvalue = values_mean(t->data);
+	if (!vary && values_constant(t->data))
+		m.value = value = command_value(m.nvalue);
 	if (text) {
 		while ((k = parse_command(&m, &text)) > 0)
 			continue;

@@ -23,6 +23,7 @@ enum piece_kind {
 	PIECE_FIELD,  /* a field that is a word */
 	PIECE_VALUE,  /* a field within a word */
 	PIECE_LENGTH, /* length of a word: n and the next 'which' values */
+	PIECE_DATA,   /* a value that is not constant: n bytes; 0: drawn */
 };
 
 struct piece {
@@ -32,7 +33,7 @@ struct piece {
 };
 
 #define COMPILE_SHARED 9
-#define COMPILE_INTS 16 /* most PIECE_INT of a word */
+#define COMPILE_INTS 16 /* most numbers and sizes drawn for a word */
 
 struct range {
 	uint64_t low, count;
@@ -43,10 +44,12 @@ struct compiled { /* one command */
 	size_t npieces;
 	struct piece *patches; /* those of constant width that differ */
 	size_t npatches;
-	size_t len;      /* bytes, without the fields */
+	size_t len;      /* bytes, without the fields; if sizes vary, about */
 	unsigned random; /* how many numbers it takes in order */
 	bool plain;      /* only random numbers are patched */
-	bool tagged, shared, ints;
+	bool tagged, shared;
+	bool ints;   /* its length varies by what is drawn */
+	bool data;   /* it has values that are not constant */
 	bool keyed;  /* a random number decides the slot */
 	bool member; /* a number decides the collection */
 	bool uses[CMDSOURCE_COUNTERS];
@@ -74,6 +77,8 @@ struct template
 	bool only_patched;               /* one command without fields */
 	char *one;                       /* then the bytes of the command */
 	unsigned values;                 /* of a named test; else 0 */
+	struct values *data;             /* __data__; owned */
+	bool *execs;                     /* of the source; owned */
 };
 
 #define COMPILE_DRAWS                                           \
@@ -81,12 +86,12 @@ struct template
 	     */
 
 /*
- * Compiles a text into the template, or without a text the bytes of a line.
+ * Compiles a text into the template, whose 'data' is set, or without a text
+ * the bytes of a line.
  * Returns NULL, or why it is not valid, which the caller frees; the template
  * owns the parts made so far.
  */
-char *compile_template(
-    struct template *, const char *text, size_t data_size, bool cluster);
+char *compile_template(struct template *, const char *text, bool cluster);
 
 /* Returns the bytes of a piece that has a constant width and differs, else 0.
  */
@@ -116,6 +121,7 @@ uint32_t render_commands(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
 uint32_t render_patched(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
+void render_fill(const struct cmdsource *, char *buf, size_t n);
 size_t render_room(const struct cmdsource *, size_t bytes);
 
 /*

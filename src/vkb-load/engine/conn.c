@@ -132,6 +132,7 @@ conn_open(struct conn *c, int64_t now)
 		return;
 	}
 	c->scan.zero_miss = s->zero_miss;
+	c->scan.tell_nil = s->tell_nil;
 	if (s->tls)
 		c->tls = tls_new(s->tls, c->fd, s->servername);
 	await_writable(c);

@@ -59,8 +59,8 @@ struct conn_setup {
 	char *text; /* AUTH, HELLO, SELECT */
 	size_t n;
 	unsigned replies;
-	int send_room;  /* bytes; 0: the system's default */
-	bool zero_miss; /* see scan.h */
+	int send_room;            /* bytes; 0: the system's default */
+	bool zero_miss, tell_nil; /* see scan.h */
 };
 
 /* The connections of a thread. */
@@ -106,7 +106,8 @@ struct conn {
 	bool has_client;      /* a client of the cluster has a batch on it */
 	uint64_t popped;      /* elements, since the last refill */
 	uint32_t again;       /* requests lost with it, to be sent again */
-	int64_t start_ns;     /* of the batch, when first sent */
+	uint32_t repeats; /* of them, those already counted; they are next */
+	int64_t start_ns; /* of the batch, when first sent */
 	int64_t first_ns;
 	uint64_t first;       /* key of the batch, in order */
 	uint32_t todo;        /* commands of the batch not yet made */

@@ -265,7 +265,7 @@ counters_collect(struct run *r, struct engine_result *out)
 		cut |= w->cut;
 		if (!*out->refusal)
 			memcpy(out->refusal, w->refusal, sizeof out->refusal);
-		due += w->measured;
+		due += w->measured * r->together;
 		if (w->last_ns > last)
 			last = w->last_ns;
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);

@@ -21,11 +21,16 @@ struct draw {
 	bool begun;    /* 'first' is the next number */
 	bool wide;     /* more than eight digits */
 	uint64_t line; /* commands that share the number of {key}, or 0 */
-	uint64_t ints[COMPILE_INTS]; /* of the word; at 'nints' the next one */
+	/* Numbers and sizes of the word; at 'nints' the next one. */
+	uint64_t ints[COMPILE_INTS];
 	unsigned nints;
 	unsigned residue;
 	const char *tag;
+	struct rng *values; /* for values: 'own', if keys have an order */
+	struct rng own;
 };
+
+#define DRAW_VALUES UINT64_C(0x73697a6573) /* seed of values in order */
 
 void draw_slot(struct draw *, const struct compiled *);
 void draw_line_key(struct draw *);
@@ -46,6 +51,7 @@ draw_init(struct draw *d, const struct template *t, struct cursor *c,
 	d->keys = keys;
 	d->cursor = c;
 	d->wide = draw_is_wide(c->chooser, keys->space);
+	d->values = c->chooser->ordered ? &d->own : &c->rng;
 }
 
 /* Begins a command; draw_end goes on to the next. */
@@ -70,6 +76,14 @@ draw_end(struct cursor *c, const struct compiled *s)
 	c->turn++;
 	c->next[CMDSOURCE_SEQ] += s->uses[CMDSOURCE_SEQ];
 	c->next[CMDSOURCE_ROWS] += s->uses[CMDSOURCE_ROWS];
+}
+
+/* In order, the values of a command depend on its number only. */
+static inline void
+draw_values(struct draw *d)
+{
+	if (d->values == &d->own)
+		rng_seed(&d->own, DRAW_VALUES, d->cursor->number + 1);
 }
 
 /* Returns the number of a piece of the command. */

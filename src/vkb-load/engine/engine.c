@@ -186,7 +186,8 @@ find_same_template(const struct engine_work *works, size_t i)
 	for (size_t j = 0; j < i && w->text; j++) {
 		v = &works[j];
 		if (v->text && strcmp(v->text, w->text) == 0 &&
-		    v->rows == w->rows && v->data_size == w->data_size)
+		    v->rows == w->rows && v->data_size == w->data_size &&
+		    memcmp(&v->values, &w->values, sizeof w->values) == 0)
 			return j;
 	}
 	return SIZE_MAX;

@@ -28,6 +28,7 @@
 #define ENGINE_H
 
 #include "keyspec.h"
+#include "valuespec.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -92,7 +93,10 @@ struct engine_work {
 	/* Of a load that several programs share, see share.h; 0: one makes it.
 	 */
 	unsigned part, parts;
-	long long all_requests; /* of all parts; 0: by duration */
+	long long all_requests;  /* of all parts; 0: by duration */
+	struct valuespec values; /* n 0: constant, data_size bytes each; else
+				    data_size is the mean */
+	long long ttl_low, ttl_high; /* of SET, seconds; 0: none */
 };
 
 struct engine_error {
@@ -168,6 +172,8 @@ struct engine_meter {
 
 /*
  * Fills the servers for 'w' (does nothing for commands that need no data).
+ * Values whose sizes differ depend on the number of the command that writes
+ * them, so that each run finds the same ones.
  *
  * For commands that pop (LPOP, RPOP, SPOP, ZPOPMIN): a run of known length
  * without warm-up gets one element for each request. Otherwise, or if that is

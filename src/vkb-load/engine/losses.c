@@ -7,6 +7,7 @@
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
+#include "together.h"
 #include "counters.h"
 
 #include <inttypes.h>
@@ -73,10 +74,12 @@ losses_give_up(struct worker *w, const struct redirected *a, int64_t now)
 static uint64_t
 give_up_all(struct worker *w, struct conn *c, int64_t now)
 {
-	uint32_t i, n = c->again ? c->again : c->awaited - c->refills;
+	uint32_t i,
+	    n = (c->again ? c->again : c->awaited - c->refills) - c->repeats;
 	struct redirected a = {
 	    .conn = c, .start_ns = c->start_ns, .counted = c->counted};
 
+	c->repeats = 0;
 	for (i = 0; i < n; i++) {
 		if (run_is_open(w->run)) {
 			a.due = c->due[c->oldest];
@@ -131,7 +134,7 @@ losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
 	struct run *r = w->run;
 	uint32_t n = c->awaited - c->refills;
 
-	if (!losses_count_break(w, c, n, why, now))
+	if (!losses_count_break(w, c, n - c->repeats, why, now))
 		return false;
 	if (c->state != CONN_READY)
 		return true;
@@ -248,8 +251,10 @@ rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 		return;
 	c->cursor = c->from;
 	while (skip)
-		skip -= r->source->ops->make(r->source, &c->cursor,
-		    &c->node->keys, w->batch, skip, RUN_SLICE, &len);
+		skip -=
+		    r->source->ops->make(r->source, &c->cursor, &c->node->keys,
+			cmdsource_place(r->source, &c->cursor, w->batch), skip,
+			RUN_SLICE, &len);
 	c->from = c->cursor;
 }
 
@@ -257,7 +262,7 @@ void
 losses_resend(struct worker *w, struct conn *c, int64_t now)
 {
 	int64_t start = c->start_ns;
-	uint32_t n = c->again;
+	uint32_t n = c->again + together_complete(w, c, c->again);
 
 	c->again = 0;
 	w->again--;

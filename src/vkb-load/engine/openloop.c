@@ -19,7 +19,8 @@
  * Each thread has its part of the arrivals: every Nth of the constant ones, or
  * a thinner Poisson process. The schedule is absolute: 'seen' advances to the
  * present, 'sent' as requests are written; the backlog is between them. In a
- * cluster each node has its own backlog, see pools.h.
+ * cluster each node has its own backlog, see pools.h. What is due are whole
+ * texts, see together.h: one request each, but for transactions.
  *
  * In slices the clock of the schedule stands still from the last reply of a
  * slice to the begin of the next. What became due while the last replies came
@@ -32,16 +33,16 @@ begin_schedule(struct worker *w)
 	const struct run *r = w->run;
 	const struct engine_work *work = r->work;
 	struct schedule *s = &w->seen;
+	double rate = work->rate / r->together;
 
 	w->base = w->stopped = r->start;
 	s->kind = r->arrivals;
-	s->gap_ns = 1e9 * (double)r->nworkers / work->rate;
+	s->gap_ns = 1e9 * (double)r->nworkers / rate;
 	rng_seed(&s->rng, work->seed ^ UINT64_C(0x9e3779b97f4a7c15),
 	    (uint64_t)w->index + 1);
-	s->first_ns = 1e9 / work->rate * (double)w->index;
+	s->first_ns = 1e9 / rate * (double)w->index;
 	if (work->parts) /* the arrivals of the parts come in turn */
-		s->first_ns +=
-		    1e9 / work->rate * (work->part - 1) / work->parts;
+		s->first_ns += 1e9 / rate * (work->part - 1) / work->parts;
 	s->kind->begin(s);
 	w->sent = *s;
 }
@@ -128,7 +129,7 @@ count_arrivals(struct worker *w, int64_t now)
 }
 
 /*
- * Returns how many requests are due and not sent. Without a choice of nodes the
+ * Returns how many texts are due and not sent. Without a choice of nodes the
  * schedule has their times, so no memory is needed.
  */
 static uint64_t
@@ -166,7 +167,7 @@ count_free_slots(const struct worker *w, const struct conn *c)
 	if (c->state != CONN_READY || c->refills || c->next || c->todo ||
 	    conn_waits(c))
 		return 0;
-	return w->run->pipeline - c->awaited;
+	return (w->run->pipeline - c->awaited) / w->run->together;
 }
 
 /* Returns an idle connection, else one with room, or NULL. */
@@ -176,7 +177,7 @@ choose_conn(struct worker *w, struct pool *p)
 	struct conn *c = pools_take_idle(p);
 	size_t i;
 
-	if (c || w->run->pipeline == 1 || p->full)
+	if (c || w->run->pipeline == w->run->together || p->full)
 		return c;
 	for (i = 0; i < p->nconns; i++) {
 		c = p->conns[p->cursor++ % p->nconns];
@@ -193,13 +194,17 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 	struct run *r = w->run;
 	uint64_t turns = p->nidle + 1, n;
 	uint32_t i, k;
+	int64_t due = 0;
 
 	n = (count_pending(w, p) + turns - 1) / turns;
 	if (n > count_free_slots(w, c))
 		n = count_free_slots(w, c);
+	n *= r->together;
 	for (i = 0; i < n; i++) {
 		k = (c->oldest + c->awaited + i) % r->pipeline;
-		c->due[k] = take_due(w, p);
+		if (i % r->together == 0)
+			due = take_due(w, p);
+		c->due[k] = due;
 	}
 	pools_advance(w, c, (uint32_t)n);
 	k = c->oldest + c->awaited;
@@ -231,7 +236,8 @@ dispatch_requests(struct worker *w, int64_t now)
 			send_due(w, p, c, now);
 	}
 	if (now >= r->t0)
-		w->max_backlog = fmax(w->max_backlog, (double)count_backlog(w));
+		w->max_backlog = fmax(
+		    w->max_backlog, (double)(count_backlog(w) * r->together));
 }
 
 static void
@@ -306,7 +312,8 @@ stop_schedule(struct worker *w, int64_t now)
 		while (count_pending(w, p)) {
 			due = take_due(w, p);
 			if (due >= 0)
-				hist_add(w->latency, now - due, 1);
+				hist_add(
+				    w->latency, now - due, w->run->together);
 		}
 }
 

@@ -371,6 +371,7 @@ new_conn(struct worker *w, size_t i)
 	c->down_ns = w->loop.now;
 	c->cursor.chooser = r->chooser;
 	rng_seed(&c->cursor.rng, rng_next(&w->rng), 0);
+	c->cursor.place = c->index * 0x9e3779b9; /* far from the others */
 	if (run_is_open(r)) {
 		c->due = mem_array(r->pipeline, sizeof *c->due);
 		c->written = mem_array(r->pipeline, sizeof *c->due);

@@ -77,7 +77,7 @@ prerendered_new(const struct template *t, const struct compiled *s, size_t most)
 {
 	struct prerendered *c;
 
-	if (!s->uses[CMDSOURCE_ROWS] || s->ints ||
+	if (!s->uses[CMDSOURCE_ROWS] || s->ints || s->data ||
 	    rowset_count(t->rows) > most / (rowset_mean(t->rows) + s->len))
 		return NULL;
 	c = mem_new(sizeof *c);

@@ -258,7 +258,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	uint32_t at = c->batch ? c->batch - plain + nth : 0;
 	struct hint to;
 
-	if (!read_hint(w, c, line, &to))
+	if (w->run->together > 1 || !read_hint(w, c, line, &to))
 		return false;
 	/* It is a refill, or no similar request has that slot. */
 	if (nth >= plain || is_too_late(w, &to, q.from.start_ns) ||

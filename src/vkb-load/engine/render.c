@@ -4,6 +4,7 @@
 
 #include "prerendered.h"
 #include "rowset.h"
+#include "values.h"
 
 #include <string.h>
 
@@ -51,7 +52,15 @@ count_digits(uint64_t v)
 	return n;
 }
 
-/* Draws the integers of the word, too: the length depends on them. */
+static bool
+is_drawn(const struct piece *p)
+{
+	return p->kind == PIECE_INT || (p->kind == PIECE_DATA && !p->n);
+}
+
+/*
+ * Draws the integers and sizes of the word, too: the length depends on them.
+ */
 static char *
 write_length(const struct template *t, char *to, const struct piece *p,
     struct draw *d, const struct rowset_row *r)
@@ -64,12 +73,18 @@ write_length(const struct template *t, char *to, const struct piece *p,
 	for (left = p->which; left; left--) {
 		do
 			q++;
-		while (q->kind != PIECE_VALUE && q->kind != PIECE_INT);
+		while (q->kind != PIECE_VALUE && !is_drawn(q));
 		if (q->kind == PIECE_INT) {
 			range = &t->ranges[q->which];
 			d->ints[ints] = range->low +
 			    rng_below(&d->cursor->rng, range->count);
 			sum += count_digits(d->ints[ints++]);
+			d->nints = 0;
+			continue;
+		}
+		if (q->kind == PIECE_DATA) {
+			d->ints[ints] = values_draw_size(t->data, d->values);
+			sum += d->ints[ints++];
 			d->nints = 0;
 			continue;
 		}
@@ -111,6 +126,10 @@ write_pieces(const struct template *t, const struct piece *p,
 			break;
 		case PIECE_INT:
 			to += digits_put(to, d->ints[d->nints++]);
+			break;
+		case PIECE_DATA:
+			n = p->n ? p->n : (size_t)d->ints[d->nints++];
+			to = values_write(t->data, to, n, d->values);
 			break;
 		case PIECE_TAG:
 			memcpy(to, d->tag, 3);
@@ -217,6 +236,32 @@ patch_number(const struct compiled *s, struct cursor *c,
 	}
 }
 
+/* Makes a command of a new buffer; its values depend on the place. */
+static void
+fill_place(const struct template *t, uint64_t place, char *to)
+{
+	const struct compiled *s = t->commands;
+	struct rng rng;
+
+	memcpy(to, t->one, t->source.len);
+	if (!t->source.places)
+		return;
+	rng_seed(&rng, DRAW_VALUES, place % t->source.places + 1);
+	for (size_t i = 0; i < s->npieces; i++)
+		if (s->pieces[i].kind == PIECE_DATA)
+			values_write(t->data, to + s->pieces[i].at,
+			    s->pieces[i].n, &rng);
+}
+
+void
+render_fill(const struct cmdsource *source, char *buf, size_t n)
+{
+	const struct template *t = (const struct template *)source;
+
+	for (size_t i = 0; i < n; i++)
+		fill_place(t, i, buf + i * source->len);
+}
+
 uint32_t
 render_patched(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
@@ -231,7 +276,7 @@ render_patched(const struct cmdsource *source, struct cursor *c,
 		n = (uint32_t)(full / size) + 1;
 	*len = n * size;
 	for (i = 0; !buf[*len - size] && i < n; i++) /* a new buffer */
-		memcpy(buf + i * size, t->one, size);
+		fill_place(t, c->place + c->turn + i, buf + i * size);
 	if (s->plain) {
 		c->turn += n;
 		if (s->npatches == 1)
@@ -359,6 +404,8 @@ render_commands(const struct cmdsource *source, struct cursor *c,
 		} else {
 			if (s->uses[CMDSOURCE_ROWS])
 				r = rowset_row(t->rows, row);
+			if (s->data)
+				draw_values(&d);
 			to = write_pieces(
 			    t, s->pieces, s->pieces + s->npieces, &d, &r, to);
 		}
@@ -381,6 +428,8 @@ get_longest(const struct template *t, const struct compiled *s)
 		    s->pieces[i].kind == PIECE_VALUE;
 		if (s->pieces[i].kind == PIECE_INT) /* and its word's length */
 			len += 2 * DIGITS_MOST + 3;
+		if (s->pieces[i].kind == PIECE_DATA)
+			len += values_longest(t->data) + DIGITS_MOST + 3;
 	}
 	if (!fields || !t->rows)
 		return len;

@@ -206,6 +206,13 @@ begin_aggregate(struct scan *s, bool nil, struct scan_counters *t)
 	return nil ? 0 : add_elements(s, s->number << (s->type == '%'));
 }
 
+/* Is a nil, just read, a reply that is to be told? */
+static bool
+is_whole_nil(const struct scan *s)
+{
+	return s->tell_nil && !s->pushed && s->left == 1 && !s->inside;
+}
+
 /* Handles the end of a line. */
 static int
 end_line(
@@ -226,6 +233,8 @@ end_line(
 		break;
 	case '_':
 		t->misses += !s->pushed;
+		if (is_whole_nil(s))
+			error(arg, SCAN_NIL, t->replies);
 		break;
 	case '!':
 		if (!s->pushed)
@@ -245,6 +254,8 @@ end_line(
 	case '*':
 	case '~':
 	case '%':
+		if (nil && is_whole_nil(s))
+			error(arg, SCAN_NIL, t->replies);
 		return begin_aggregate(s, nil, t);
 	}
 	s->left--;

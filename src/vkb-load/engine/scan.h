@@ -26,6 +26,7 @@ struct scan {
 	bool inside;    /* an array */
 	bool pushed;    /* inside a push message */
 	bool zero_miss; /* ":0" is a miss; set by the user */
+	bool tell_nil;  /* a whole reply that is nil is told; set by the user */
 	uint16_t nline;
 	char line[SCAN_LINE]; /* of an error reply, cut; NUL-terminated */
 };
@@ -37,6 +38,7 @@ struct scan_counters {
 };
 
 /* 'nth': whole replies before it in this piece. */
+#define SCAN_NIL "NIL reply to EXEC: a watched key had changed"
 typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
 
 /*
@@ -44,7 +46,8 @@ typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
  * Returns the bytes used: fewer than n only if 'want' was reached; -1 if the
  * bytes are not RESP or exceed the limits above; then scan->line says what was
  * found. 'error' is called for each error reply (also nested ones) with its
- * line without "-". Counts are added to *counters.
+ * line without "-", and with tell_nil for a nil array, or a nil of RESP3, that
+ * is a whole reply, with SCAN_NIL. Counts are added to *counters.
  */
 ptrdiff_t scan_feed(struct scan *, const char *p, size_t n, uint32_t want,
     struct scan_counters *counters, scan_error_fn *error, void *arg);

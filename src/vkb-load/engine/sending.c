@@ -15,19 +15,21 @@ sending_continue(struct worker *w, struct conn *c, int64_t now)
 	struct run *r = w->run;
 	const struct cmdsource *s = r->source;
 	struct iovec iov[2];
+	char *batch;
 	uint32_t n;
 	size_t len;
 
 	while (c->todo && !conn_waits(c) && c->state == CONN_READY) {
-		n = s->ops->make(s, &c->cursor, &c->node->keys, w->batch,
-		    c->todo, RUN_SLICE, &len);
+		batch = cmdsource_place(s, &c->cursor, w->batch);
+		n = s->ops->make(s, &c->cursor, &c->node->keys, batch, c->todo,
+		    RUN_SLICE, &len);
 		c->todo -= n;
 		if (c->todo || !c->refills) {
-			conn_put_batch(c, w->batch, len, s->bytes + s->len,
+			conn_put_batch(c, batch, len, s->bytes + s->len,
 			    s->len - s->constant, now);
 			continue;
 		}
-		iov[0] = (struct iovec){w->batch, len};
+		iov[0] = (struct iovec){batch, len};
 		s = r->refill;
 		s->ops->make(s, &w->refill_cursor,
 		    w->refill_keys + (c->node - w->map->nodes), w->refill,

@@ -6,12 +6,18 @@
 #include "mem.h"
 #include "prerendered.h"
 #include "rowset.h"
+#include "together.h"
+#include "values.h"
 #include "words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CYCLE_MOST 10000 /* commands in a cycle */
+#define CYCLE_MOST 10000         /* commands in a cycle */
+#define PLACES ((size_t)1 << 20) /* bytes of places, see cmdsource.h */
+#define PLACES_LEAST 16
+#define PLACES_MOST 4096
+#define PLACES_LONGEST ((size_t)1 << 18) /* bytes of a command */
 #define BEFOREHAND                                                 \
 	((size_t)256 << 20) /* bytes of rendered rows of a command \
 			     */
@@ -69,9 +75,9 @@ free_source(struct cmdsource *source)
 }
 
 static const struct cmdsource_ops ops = {
-    render_room, render_commands, count_taken, free_source};
+    render_room, render_commands, count_taken, free_source, NULL};
 static const struct cmdsource_ops ops_patched = {
-    render_room, render_patched, count_taken, free_source};
+    render_room, render_patched, count_taken, free_source, render_fill};
 
 /*
  * For one command of constant length: makes its bytes, with '0' for the
@@ -96,15 +102,31 @@ make_patched_source(struct template *t)
 			t->source.constant = at + n;
 		} else {
 			n = p->n;
-			memcpy(t->one + at, t->bytes + p->at, n);
+			if (p->kind == PIECE_BYTES)
+				memcpy(t->one + at, t->bytes + p->at, n);
 		}
 	}
+}
+
+/* Sets how many places there are for a command whose values differ. */
+static void
+set_places(struct template *t)
+{
+	struct cmdsource *o = &t->source;
+
+	o->constant = o->len;
+	o->places = PLACES / o->len;
+	if (o->places < PLACES_LEAST)
+		o->places = PLACES_LEAST;
+	if (o->places > PLACES_MOST)
+		o->places = PLACES_MOST;
 }
 
 static void
 make_source(struct template *t)
 {
 	struct cmdsource *o = &t->source;
+	const struct compiled *s = t->commands;
 	bool ints = false;
 	size_t i;
 
@@ -122,10 +144,12 @@ make_source(struct template *t)
 		o->items = t->commands[0].items;
 		o->zero_miss = t->commands[0].zero_miss;
 	}
-	t->only_patched =
-	    t->ncommands == 1 && !o->counted[CMDSOURCE_ROWS] && !ints;
+	t->only_patched = t->ncommands == 1 && !o->counted[CMDSOURCE_ROWS] &&
+	    !ints && (!s->data || s->len <= PLACES_LONGEST);
 	if (t->only_patched) {
 		make_patched_source(t);
+		if (s->data)
+			set_places(t);
 		return;
 	}
 	for (i = 0; i < t->ncommands; i++)
@@ -136,27 +160,29 @@ make_source(struct template *t)
 
 /* Fills a template. Returns why it cannot be, or NULL. */
 static char *
-fill_template(
-    struct template *t, const char *text, long long data_size, bool cluster)
+fill_template(struct template *t, const char *text, const struct engine_work *w,
+    bool cluster)
 {
 	char *why;
 
+	t->data = values_new(w);
 	t->fields = mem_array(1, sizeof *t->fields);
-	why = compile_template(t, text, (size_t)data_size, cluster);
+	why = compile_template(t, text, cluster);
 	if (!why && make_cycle(t) < 0)
 		why =
 		    mem_printf("more than %d commands in a cycle", CYCLE_MOST);
 	if (!why)
 		make_source(t);
-	return why;
+	return why ? why : together_find(t, w, cluster);
 }
 
 struct template *
-template_new(const char *text, long long data_size, bool cluster, char **why)
+template_new(
+    const char *text, const struct engine_work *w, bool cluster, char **why)
 {
 	struct template *t = mem_new(sizeof *t);
 
-	if ((*why = fill_template(t, text, data_size, cluster))) {
+	if ((*why = fill_template(t, text, w, cluster))) {
 		template_free(t);
 		return NULL;
 	}
@@ -172,7 +198,7 @@ open_named(char *text, const struct engine_target *target,
 	char *why;
 
 	t->values = values;
-	if ((why = fill_template(t, text, w->data_size, target->cluster)))
+	if ((why = fill_template(t, text, w, target->cluster)))
 		err_die("'%s': %s", text, why);
 	free(text);
 	return &t->source;
@@ -182,8 +208,8 @@ struct cmdsource *
 template_open_named(
     const struct engine_target *target, const struct engine_work *w)
 {
-	struct command_style style = {
-	    target->cluster, target->prefix, TEMPLATE_SAME};
+	struct command_style style = {target->cluster, target->prefix,
+	    TEMPLATE_SAME, w->ttl_low, w->ttl_high};
 
 	return open_named(command_text(w->command, &style), target, w, 1);
 }
@@ -193,7 +219,7 @@ template_open_seed(const struct engine_target *target,
     const struct engine_work *w, unsigned many)
 {
 	struct command_style style = {
-	    target->cluster, target->prefix, TEMPLATE_SAME};
+	    target->cluster, target->prefix, TEMPLATE_SAME, 0, 0};
 	char *text = command_seed_text(w->command, &many, &style);
 
 	return open_named(text, target, w, many);
@@ -220,6 +246,8 @@ template_free(struct template *t)
 	free(t->commands);
 	free(t->fields);
 	free(t->cycle);
+	values_free(t->data);
+	free(t->execs);
 	free(t->bytes);
 	free(t);
 }
@@ -256,8 +284,7 @@ struct cmdsource *
 template_open(const struct engine_target *target, const struct engine_work *w)
 {
 	char *why, *text = words_expand_prefix(w->text, target->prefix);
-	struct template *t =
-	    template_new(text, w->data_size, target->cluster, &why);
+	struct template *t = template_new(text, w, target->cluster, &why);
 
 	free(text);
 	if (!t) {

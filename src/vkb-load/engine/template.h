@@ -9,7 +9,7 @@
  * __rand_1st__ ..     a number that is the same for its name in a command:
  * __rand_9th__        1st 2nd 3rd 4th 5th 6th 7th 8th 9th
  * __seq__             0, 1, 2, ... over all clients, 12 digits
- * __data__            data_size bytes
+ * __data__            a value, see values.h
  * __int:LOW:HIGH__    an integer from LOW to HIGH, each equally often
  * __field:NAME__      a field of the next row of the dataset
  * {key}               key: and a number as __rand_int__, drawn once for all
@@ -37,9 +37,12 @@ struct template;
 /* Only in named tests: a number that in sequence equals the one before. */
 #define TEMPLATE_SAME "__rand_same__"
 
-/* Returns NULL and *why, which the caller frees, if the text is not valid. */
+/*
+ * Returns NULL and *why, which the caller frees, if the text is not valid. The
+ * values are those of the work.
+ */
 struct template *template_new(
-    const char *text, long long data_size, bool cluster, char **why);
+    const char *text, const struct engine_work *, bool cluster, char **why);
 void template_free(struct template *);
 
 /* Returns the fields that it names, in order; NULL ends the list; borrowed. */

@@ -60,6 +60,7 @@ make_setup(struct run *r)
 	r->setup.text = str_take(&s);
 	r->setup.servername = t->servername;
 	r->setup.zero_miss = r->source->zero_miss;
+	r->setup.tell_nil = r->source->execs;
 	r->setup.send_room = batch > BATCH_LARGE ? SEND_ROOM : 0;
 }
 
@@ -84,8 +85,16 @@ make_workers(struct run *r)
 		    ((size_t)work->clients + r->nworkers - 1 - i) / r->nworkers;
 		w->share = r->requests == RUN_ENDLESS
 		    ? RUN_ENDLESS
-		    : (r->requests + r->nworkers - 1 - i) / r->nworkers;
+		    : (r->requests / r->together + r->nworkers - 1 - i) /
+			r->nworkers;
 	}
+}
+
+/* Returns how many requests n are as whole texts. */
+static uint64_t
+round_up(const struct run *r, uint64_t n)
+{
+	return (n + r->together - 1) / r->together * r->together;
 }
 
 int
@@ -105,9 +114,11 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->strict = o->strict;
 	r->space = o->space;
 	r->chooser = chooser_new(w, r->space, r->taken[CMDSOURCE_SEQ]);
-	r->pipeline = (uint32_t)w->pipeline;
+	r->together = o->source->together;
+	r->pipeline = (uint32_t)round_up(r, (uint64_t)w->pipeline);
 	r->timeout_ns = (int64_t)((w->timeout_s > 0 ? w->timeout_s : 60) * 1e9);
-	r->requests = w->requests > 0 ? (uint64_t)w->requests : RUN_ENDLESS;
+	r->requests =
+	    w->requests > 0 ? round_up(r, (uint64_t)w->requests) : RUN_ENDLESS;
 	r->first = share_begin(
 	    w, w->requests > 0 ? (uint64_t)w->all_requests : r->space);
 	r->by_key = t->cluster && o->only_node == SIZE_MAX;

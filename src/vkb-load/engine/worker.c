@@ -10,6 +10,7 @@
 #include "sending.h"
 #include "share.h"
 #include "slotmap.h"
+#include "together.h"
 #include "counters.h"
 
 #include <errno.h>
@@ -67,6 +68,8 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	if (plain > t->replies)
 		plain = t->replies;
 	c->awaited -= t->replies;
+	if (c->repeats)
+		plain = together_count_new(c, plain);
 	w->answered += plain;
 	if (c->refills > c->awaited)
 		c->refills = c->awaited;
@@ -85,6 +88,8 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct worker *w = c->owner;
 
+	if (strcmp(line, SCAN_NIL) == 0 && !together_is_exec(w, c, nth))
+		return;
 	if (!counters_count_error_reply(w, c, line) ||
 	    redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
 		return;
@@ -216,7 +221,7 @@ prepare_worker(struct worker *w)
 	if (work->rate > 0)
 		w->service = HIST_LATENCY();
 	w->loop.in = mem_new(CONN_READ_SIZE);
-	w->batch = mem_new(s->ops->room(s, RUN_SLICE));
+	w->batch = cmdsource_buffer(s, RUN_SLICE);
 	if (!r->refill)
 		return;
 	w->refill = mem_new(r->refill->ops->room(

@@ -22,8 +22,9 @@ static const struct {
 } lists[PLAN_LISTS] = {{"cluster_mode", NULL}, {"tls_mode", NULL},
     {"profiling_sets", NULL}, {"config_sets", NULL}, {"io-threads", NULL},
     {"requests", "requests"}, {"keyspacelen", "keyspacelen"}, {"keys", "keys"},
-    {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
-    {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
+    {"data_sizes", "data_size"}, {"values", "values"}, {"ttl", "ttl"},
+    {"pipelines", "pipeline"}, {"clients", "clients"}, {"rate", "rate"},
+    {"commands", "command"}};
 
 static void
 set_axes(struct plan_axes *x, const struct plan_want *w)

@@ -7,6 +7,7 @@
 #include "keyspec.h"
 #include "mem.h"
 #include "record.h"
+#include "valuespec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@ static const struct field load_fields[] = {
     {"xml_root_element", TEXT, AT(xml_element), .part = "xml_root_element"},
     {"test_phase", TEXT, AT(phase)}, {"latency", TEXT, AT(latency)},
     {"arrivals", TEXT, AT(arrivals)}, {"keys", TEXT, AT(keys), SAME("keys")},
+    {"values", TEXT, AT(values), SAME("values")},
+    {"ttl", TEXT, AT(ttl), SAME("ttl")},
     {"cluster_execution", TEXT, AT(execution), .part = "cluster_execution"},
     {"data_size", WHOLE, AT(data_size), 3, SAME("data_size"), .required = true},
     {"pipeline", WHOLE, AT(pipeline), 1, SAME("pipeline"), .required = true},
@@ -168,6 +171,26 @@ bench_case_adopt_part(struct json *config, const struct json *part)
 		bench_case_set_keys(config, json_get_str(part, "keys"));
 	else if (json_get_bool(part, "sequential", false))
 		json_del(config, "keys");
+	if (json_get(part, "values"))
+		bench_case_set_values(config, json_get_str(part, "values"));
+	else if (json_get(part, "data_size"))
+		json_del(config, "values");
+}
+
+void
+bench_case_set_values(struct json *config, const char *text)
+{
+	struct valuespec v;
+	char *plain;
+
+	if (!text || valuespec_parse(text, &v))
+		return; /* bench_case_check reports it */
+	plain = valuespec_format(&v);
+	json_del(config, "values");
+	json_set_num(config, "data_size", floor(valuespec_mean(&v) + .5));
+	if (!valuespec_is_plain(&v))
+		json_set_str(config, "values", plain);
+	free(plain);
 }
 
 void

@@ -26,6 +26,8 @@ struct bench_load {
 	double warmup_s;
 	bool warmup_apart, warmup_writes_only;
 	bool sequential, resp3, cluster;
+	const char *values; /* see valuespec.h; NULL: data_size, constant */
+	const char *ttl;    /* of SET: "60", "10-60" seconds; NULL: none */
 };
 
 /* When a profile begins after the warm-up, and how long it lasts. */
@@ -83,6 +85,12 @@ void bench_case_adopt_part(struct json *config, const struct json *part);
  * or neither if it is uniform, so that equal work has one identity.
  */
 void bench_case_set_keys(struct json *config, const char *text);
+
+/*
+ * Sets 'values' and 'data_size' of an identity by a text of valuespec.h;
+ * data_size is the mean, and all there is for one size of constant bytes.
+ */
+void bench_case_set_values(struct json *config, const char *text);
 
 /*
  * Check a case that was read from a file, where it may have been edited: its

@@ -80,6 +80,14 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 		str_addc(s, '-');
 		add_plain(s, json_get_str(c, "keys"));
 	}
+	if (json_get_str(c, "values")) {
+		str_add(s, "-v");
+		add_plain(s, json_get_str(c, "values"));
+	}
+	if (json_get_str(c, "ttl")) {
+		str_add(s, "-ttl");
+		add_plain(s, json_get_str(c, "ttl"));
+	}
 	if (json_get_bool(c, "cluster_mode", false)) {
 		str_add(s, "-cluster");
 		if (json_get_num(c, "cluster_nodes", 1) > 1)

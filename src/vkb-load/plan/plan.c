@@ -15,6 +15,7 @@
 #include "record.h"
 #include "sink.h"
 #include "str.h"
+#include "valuespec.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -118,6 +119,12 @@ override_part(const struct plan_want *w, struct json *part)
 		json_del(part, "keys");
 		json_del(part, "sequential");
 	}
+	if (w->values) {
+		json_del(part, "values");
+		json_del(part, "data_size");
+	}
+	if (w->ttl)
+		json_del(part, "ttl");
 }
 
 /* Applies --duration and other options that are part of the identity. */
@@ -136,6 +143,10 @@ override_config(const struct plan_want *w, struct json *config)
 			override_part(w, part);
 	if (w->keys)
 		bench_case_set_keys(config, w->keys);
+	if (w->values)
+		bench_case_set_values(config, w->values);
+	if (w->ttl)
+		json_set_str(config, "ttl", w->ttl);
 	if (w->rate > 0) {
 		json_set_num(config, "rate", w->rate);
 		if (!json_get(config, "arrivals"))
@@ -166,7 +177,25 @@ override_client(const struct plan_want *w, struct json *cas)
 	json_set_num(json_get(cas, "client"), "max_lost", (double)w->max_lost);
 }
 
-/* Writes the keys of the parts of a mixed case in their only form. */
+/* Writes values and times to live in their only form. */
+static void
+normalize_values(struct json *config)
+{
+	const char *ttl = json_get_str(config, "ttl");
+	char *text = mem_str(json_get_str(config, "values"));
+	long long low, high;
+
+	bench_case_set_values(config, text);
+	free(text);
+	if (!ttl || valuespec_parse_ttl(ttl, &low, &high))
+		return;
+	text = low < high ? mem_printf("%lld-%lld", low, high)
+			  : mem_printf("%lld", low);
+	json_set_str(config, "ttl", text);
+	free(text);
+}
+
+/* Writes the texts of the parts of a mixed case in their only form. */
 static void
 normalize_parts(struct json *list)
 {
@@ -175,6 +204,7 @@ normalize_parts(struct json *list)
 	char *text;
 
 	for (struct json *p = json_first(list); p; p = json_next(p)) {
+		normalize_values(p);
 		keys = json_get_str(p, "keys");
 		if (!keys || keyspec_parse(keys, &k))
 			continue;
@@ -196,6 +226,7 @@ normalize_config(struct json *config)
 	if (keys)
 		bench_case_set_keys(config, text);
 	free(text);
+	normalize_values(config);
 	normalize_parts(json_get(config, "writes"));
 	normalize_parts(json_get(config, "reads"));
 

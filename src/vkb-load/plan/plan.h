@@ -30,8 +30,9 @@ struct plan_want {
 	long long max_lost;             /* negative: unchanged */
 	bool skip_config_set, skip_profiling;
 	bool lenient;
-	bool no_flush;   /* own keys have a prefix, others stay */
-	bool unixsocket; /* connect through a unix socket */
+	bool no_flush;            /* own keys have a prefix, others stay */
+	bool unixsocket;          /* connect through a unix socket */
+	const char *values, *ttl; /* see valuespec.h; NULL: unchanged */
 };
 
 struct plan {
@@ -55,7 +56,7 @@ int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
 /* One combination of the axes, for the expansion. */
-enum { PLAN_LISTS = 13 }; /* that a configuration may have */
+enum { PLAN_LISTS = 15 }; /* that a configuration may have */
 struct plan_axes {
 	const struct json *cfg;
 	const struct json *values[PLAN_LISTS]; /* of each list, or NULL */

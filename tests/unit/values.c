@@ -1,0 +1,401 @@
+/* Values against theory: sizes and bytes by chi-squared, ratios by zlib. */
+#include "tap.h"
+
+#include "mem.h"
+#include "str.h"
+#include "valuespec.h"
+#include "vkb-load/engine/chooser.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/template.h"
+#include "vkb-load/engine/values.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+static struct keys keys = {.space = 1000, .count = 1000};
+
+static struct engine_work
+make_work(const char *text)
+{
+	struct engine_work w = {.command = "SET"};
+
+	tap_ok(!valuespec_parse(text, &w.values), "'%s' are values", text);
+	w.data_size = (long long)(valuespec_mean(&w.values) + .5);
+	return w;
+}
+
+static void
+is_form(const char *text, const char *want, double mean)
+{
+	struct valuespec v;
+	char *got;
+
+	if (!tap_ok(!valuespec_parse(text, &v), "'%s' are values", text))
+		return;
+	got = valuespec_format(&v);
+	tap_str(got, want, text);
+	tap_ok(
+	    fabs(valuespec_mean(&v) - mean) < 1e-6, "their mean is %g", mean);
+	free(got);
+}
+
+static void
+is_none(const char *text, const char *want)
+{
+	struct valuespec v;
+	const char *why = valuespec_parse(text, &v);
+
+	tap_ok(why && strstr(why, want), "'%s' is not valid: %s", text,
+	    why ? why : "");
+}
+
+static void
+forms(void)
+{
+	long long low, high;
+
+	is_form("64", "64", 64);
+	is_form("64-64 constant", "64", 64);
+	is_form("64-1024", "64-1024", 544);
+	is_form("64:7 random", "64 random", 64);
+	is_form("1024 compressible:3", "1024 compressible:3", 1024);
+	is_form("9 compressible:1", "9 random", 9);
+	is_form("16384:5,16:80,1024:15", "16:80,1024:15,16384:5", 985.6);
+	is_form("16:4,32:1", "16:80,32:20", 19.2);
+	is_form("16:2,32:1,16:2", "16:80,32:20", 19.2);
+	is_form("8-24:1,16:3  random", "8-24:25,16:75 random", 16);
+	is_form("536870912", "536870912", 536870912);
+	is_none("", "use bytes");
+	is_none("0", "use bytes");
+	is_none("536870913", "use bytes");
+	is_none("9-8", "use bytes");
+	is_none("9-", "use bytes");
+	is_none("-9", "use bytes");
+	is_none("9,8", "use bytes");
+	is_none("9:1,8", "use bytes");
+	is_none("9:0,8:1", "use bytes");
+	is_none("9:-1", "use bytes");
+	is_none("9:1,", "use bytes");
+	is_none("random", "use bytes");
+	is_none("9 any", "constant, random");
+	is_none("9 compressible", "constant, random");
+	is_none("9 compressible:.5", "from 1 to 100");
+	is_none("9 compressible:101", "from 1 to 100");
+	is_none("1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1,9:1,10:1,11:1,12:1,13:1,14:1,"
+		"15:1,16:1,17:1,18:1,19:1,20:1,21:1,22:1,23:1,24:1,25:1,26:1,"
+		"27:1,28:1,29:1,30:1,31:1,32:1,33:1",
+	    "at most 32");
+	tap_ok(!valuespec_parse_ttl("60", &low, &high) && low == 60 &&
+		high == 60 && !valuespec_parse_ttl("10-60", &low, &high) &&
+		low == 10 && high == 60,
+	    "60 and 10-60 are times to live");
+	tap_ok(valuespec_parse_ttl("0", &low, &high) &&
+		valuespec_parse_ttl("60-10", &low, &high) &&
+		valuespec_parse_ttl("1m", &low, &high) &&
+		valuespec_parse_ttl("1000000001", &low, &high),
+	    "others are not");
+}
+
+/* How many standard deviations chi-squared lies above its mean, as if normal
+ * (Wilson and Hilferty, 1931). */
+static double
+compare(const double *got, const double *share, size_t n)
+{
+	double all = 0, chi = 0, d = -1;
+
+	for (size_t i = 0; i < n; i++)
+		all += got[i];
+	for (size_t i = 0; i < n; i++) {
+		if (share[i] <= 0)
+			continue;
+		chi += pow(got[i] - all * share[i], 2) / (all * share[i]);
+		d++;
+	}
+	return (cbrt(chi / d) - (1 - 2 / (9 * d))) / sqrt(2 / (9 * d));
+}
+
+/*
+ * Makes n commands "SET x __data__" by a cursor, in pieces of 'full' bytes, and
+ * adds their values to 'values', their sizes to 'sizes'.
+ */
+static void
+make_values(const struct cmdsource *o, struct cursor *c, uint32_t n,
+    size_t full, struct str *values, double *sizes, size_t most)
+{
+	size_t room = o->ops->room(o, full), len, size;
+	char *buf = cmdsource_buffer(o, full), *at, *p;
+	uint32_t k, i;
+	int head;
+
+	for (; n; n -= k) {
+		at = cmdsource_place(o, c, buf);
+		k = o->ops->make(o, c, &keys, at, n, full, &len);
+		if (len > room)
+			break;
+		for (p = at, i = 0; i < k; i++, p += size + 2) {
+			if (sscanf(p,
+				"*3\r\n$3\r\nSET\r\n$16\r\nkey:%*12u\r\n"
+				"$%zu%n",
+				&size, &head) != 1 ||
+			    memcmp(p + head, "\r\n", 2) != 0)
+				break;
+			p += head + 2;
+			if (sizes && size < most)
+				sizes[size]++;
+			if (values)
+				str_addn(values, p, size);
+		}
+		if (i < k || p != at + len)
+			break;
+	}
+	tap_ok(n == 0, "all commands are whole");
+	free(buf);
+}
+
+static void
+sizes(const char *text)
+{
+	static double got[4096], share[4096];
+	struct engine_target target = {0};
+	struct engine_work w = make_work(text);
+	struct cmdsource *o = cmdsource_open(&target, &w);
+	struct cursor c = {.chooser = &chooser_uniform};
+	double z;
+
+	memset(got, 0, sizeof got);
+	memset(share, 0, sizeof share);
+	for (size_t i = 0; i < w.values.n; i++)
+		for (long long k = w.values.sizes[i].low;
+		     k <= w.values.sizes[i].high; k++)
+			share[k] += w.values.sizes[i].share /
+			    (double)(w.values.sizes[i].high -
+				w.values.sizes[i].low + 1);
+	rng_seed(&c.rng, 7, 7);
+	make_values(o, &c, 50000, 9999, NULL, got, 4096);
+	z = compare(got, share, 4096);
+	tap_ok(
+	    z < 3, "%s: sizes are as often as they should be (%.2f)", text, z);
+	o->ops->free(o);
+}
+
+/* All bytes of random values are equally often, in places or not. */
+static void
+bytes(const char *text)
+{
+	struct engine_target target = {0};
+	struct engine_work w = make_work(text);
+	struct cmdsource *o = cmdsource_open(&target, &w);
+	struct cursor c = {.chooser = &chooser_uniform};
+	double got[256] = {0}, share[256], z;
+	struct str s = {0};
+
+	rng_seed(&c.rng, 7, 7);
+	make_values(o, &c, 200, 9999, &s, NULL, 0);
+	for (size_t i = 0; i < s.len; i++)
+		got[(unsigned char)s.s[i]]++;
+	for (size_t i = 0; i < 256; i++)
+		share[i] = 1. / 256;
+	z = compare(got, share, 256);
+	tap_ok(s.len > 50000 && z < 3,
+	    "%s: bytes are as often as they should be (%.2f)", text, z);
+	str_free(&s);
+	o->ops->free(o);
+}
+
+/* No two of many values are equal. */
+static void
+differ(const char *text, size_t size)
+{
+	struct engine_target target = {0};
+	struct engine_work w = make_work(text);
+	struct cmdsource *o = cmdsource_open(&target, &w);
+	struct cursor c = {.chooser = &chooser_uniform};
+	struct str s = {0};
+	size_t same = 0, n;
+
+	rng_seed(&c.rng, 7, 7);
+	make_values(o, &c, 100, 9999, &s, NULL, 0);
+	n = s.len / size;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++)
+			same +=
+			    memcmp(s.s + i * size, s.s + k * size, size) == 0;
+	tap_ok(n == 100 && same == 0, "%s: each value is another one", text);
+	str_free(&s);
+	o->ops->free(o);
+}
+
+/* A copy of a cursor makes the same, in any pieces and any buffer. */
+static void
+again(const char *text)
+{
+	struct engine_target target = {0};
+	struct engine_work w = make_work(text);
+	struct cmdsource *o = cmdsource_open(&target, &w);
+	struct cursor c = {.chooser = &chooser_uniform, .place = 77}, d;
+	struct str s = {0}, t = {0};
+
+	rng_seed(&c.rng, 7, 7);
+	make_values(o, &c, 3, 9999, &s, NULL, 0);
+	str_clear(&s);
+	d = c;
+	make_values(o, &c, 300, 9999, &s, NULL, 0);
+	make_values(o, &d, 300, 1, &t, NULL, 0);
+	tap_ok(s.len && s.len == t.len && memcmp(s.s, t.s, s.len) == 0,
+	    "%s: a copy of a cursor makes the same values", text);
+	tap_ok(memcmp(&c.rng, &d.rng, sizeof c.rng) == 0 && c.turn == d.turn,
+	    "%s: and is then where the other one is", text);
+	str_free(&s);
+	str_free(&t);
+	o->ops->free(o);
+}
+
+/* Commands that begin at any place of a buffer are whole. */
+static void
+anywhere(const char *text)
+{
+	struct engine_target target = {0};
+	struct engine_work w = make_work(text);
+	struct cmdsource *o = cmdsource_open(&target, &w);
+	struct cursor c = {.chooser = &chooser_uniform};
+	char *buf = cmdsource_buffer(o, 9999), *at;
+	size_t len, whole = 0, n = 0;
+	uint32_t k;
+
+	rng_seed(&c.rng, 7, 7);
+	for (c.turn = 40; c.turn < 60; c.turn -= 15) {
+		at = cmdsource_place(o, &c, buf);
+		k = o->ops->make(o, &c, &keys, at, 10, 9999, &len);
+		n += k;
+		for (uint32_t i = 0; i < k; i++)
+			whole +=
+			    memcmp(at + i * o->len, "*3\r\n$3\r\n", 8) == 0;
+	}
+	tap_ok(n > 20 && whole == n, "%s: all places hold commands", text);
+	free(buf);
+	o->ops->free(o);
+}
+
+/* In order, a value depends on the number of its key only. */
+static void
+in_order(const char *text)
+{
+	struct engine_target target = {0};
+	struct engine_work w = make_work(text);
+	struct cmdsource *o = cmdsource_open(&target, &w);
+	struct cursor c = {.chooser = &chooser_sequential}, d = c;
+	struct str s = {0}, t = {0};
+
+	rng_seed(&c.rng, 7, 7);
+	rng_seed(&d.rng, 8, 8);
+	make_values(o, &c, 20, 9999, NULL, NULL, 0);
+	make_values(o, &c, 20, 9999, &s, NULL, 0);
+	d.number = d.turn = 20;
+	make_values(o, &d, 20, 9999, &t, NULL, 0);
+	tap_ok(s.len && s.len == t.len && memcmp(s.s, t.s, s.len) == 0,
+	    "%s: in order, a key gets the same value from any connection",
+	    text);
+	str_free(&s);
+	str_free(&t);
+	o->ops->free(o);
+}
+
+static void
+ratio(size_t size, double want)
+{
+	char *text = mem_printf("%zu compressible:%g", size, want);
+	struct engine_work w = make_work(text);
+	struct values *v = values_new(&w);
+	uLongf room = compressBound(size), len, all = 0;
+	char *value = mem_new(size), *packed = mem_new(room);
+	struct rng rng;
+	double got;
+
+	rng_seed(&rng, 5, 5);
+	for (int i = 0; i < 4; i++) {
+		len = room;
+		tap_ok(values_write(v, value, size, &rng) == value + size,
+		    "a value is as long as it should be");
+		compress((Bytef *)packed, &len, (Bytef *)value, size);
+		all += len;
+	}
+	got = 4. * (double)size / (double)all;
+	tap_ok(fabs(got / want - 1) < .1,
+	    "%zu bytes are compressed to one part in %.3f, should be %g", size,
+	    got, want);
+	free(packed);
+	free(value);
+	free(text);
+	values_free(v);
+}
+
+static void
+ratios(void)
+{
+	static const size_t all[] = {
+	    400, 1000, 1024, 4096, 5000, 16384, 100000, 1 << 20};
+	static const double want[] = {1.1, 1.5, 2, 3, 5, 8};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		for (size_t k = 0; k < sizeof want / sizeof *want; k++)
+			ratio(all[i], want[k]);
+	ratio(4096, 20);
+	ratio(100000, 50);
+	ratio(1 << 20, 100);
+	ratio(1024, 1.0001);
+}
+
+/* Memory is bounded, whatever the values are. */
+static void
+memory(void)
+{
+	struct engine_target target = {0};
+	struct engine_work w = {.command = "SET"};
+	struct cmdsource *o;
+	size_t most = 0;
+
+	for (long long size = 1; size <= 1 << 24; size *= 2) {
+		valuespec_parse("1 random", &w.values);
+		w.values.sizes[0].low = w.values.sizes[0].high = size;
+		o = cmdsource_open(&target, &w);
+		most = o->places * o->len > most ? o->places * o->len : most;
+		tap_ok(o->ops->room(o, 0) < 3 * (size_t)size + 1000,
+		    "a buffer has room for a command of %lld bytes", size);
+		o->ops->free(o);
+	}
+	tap_ok(most >= 1 << 20 && most <= 5 << 20,
+	    "the places take at most 5 MB (%zu)", most);
+	w = make_work("536870912 random");
+	o = cmdsource_open(&target, &w);
+	tap_ok(o->places == 0 && o->constant == o->len,
+	    "values of 512 MB are made where they are sent");
+	o->ops->free(o);
+}
+
+int
+main(void)
+{
+	forms();
+	sizes("64-1024");
+	sizes("16:80,1024:15,4000:5 random");
+	sizes("8-24:50,100-1100:49,4095:1 compressible:2");
+	sizes("1-4");
+	bytes("1024 random");
+	bytes("100-1000 random");
+	differ("8 random", 8);
+	differ("1024 random", 1024);
+	differ("1024 compressible:10", 1024);
+	differ("300000 random", 300000);
+	again("64-1024");
+	again("100 random");
+	again("3000 compressible:2");
+	again("64:1,1024:1 random");
+	anywhere("100 random");
+	anywhere("1000 compressible:2");
+	in_order("64-1024");
+	in_order("16:80,1024:20 random");
+	ratios();
+	memory();
+	return tap_done();
+}
