@@ -25,6 +25,8 @@ enum config_rule {
 	CONFIG_SEED,     /* true, false or 0..2^32-1 */
 	CONFIG_KEYSPEC,  /* a distribution of keys, see keyspec.h */
 	CONFIG_KEYSPECS, /* one or a list of them */
+	CONFIG_MIX,      /* commands with weights, see mixspec.h */
+	CONFIG_MIXES,    /* one or a list of them */
 	CONFIG_CPUS,     /* a CPU list: "0-3,8" */
 	CONFIG_CPUSETS,  /* a list of CPU lists */
 	CONFIG_SETTINGS, /* an object of strings and numbers */

@@ -10,6 +10,9 @@
 const struct config_key config_keys[] = {
     /* the configuration itself */
     {"config", "commands", .rule = CONFIG_TEXTS},
+    {"config", "mix", .rule = CONFIG_MIXES},
+    {"config", "mix_order", .rule = CONFIG_CHOICE, .inner = "random|turn",
+	.identity = "mix_order"},
     {"config", "data_sizes", .rule = CONFIG_WHOLES, 1, 1 << 29},
     {"config", "pipelines", .rule = CONFIG_WHOLES, 1, 1e6},
     {"config", "clients", .rule = CONFIG_WHOLES, 1, 1e6},
@@ -99,6 +102,9 @@ const struct config_key config_keys[] = {
     {"scenario", "description", .rule = CONFIG_TEXT},
     {"scenario", "test", .rule = CONFIG_TEXT},
     {"scenario", "command", .rule = CONFIG_TEXT},
+    {"scenario", "mix", .rule = CONFIG_MIX},
+    {"scenario", "mix_order", .rule = CONFIG_CHOICE, .inner = "random|turn",
+	.identity = "mix_order"},
     {"scenario", "setup_commands", .rule = CONFIG_TEXTS, -1, 0},
     {"scenario", "teardown_commands", .rule = CONFIG_TEXTS, -1, 0},
     {"scenario", "flush_before", .rule = CONFIG_BOOL,
@@ -204,6 +210,10 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 	    [CONFIG_KEYSPEC] = {"a distribution such as \"zipf:0.99\""},
 	    [CONFIG_KEYSPECS] = {"a distribution such as \"zipf:0.99\", or a "
 				 "list of them"},
+	    [CONFIG_MIX] = {"commands and weights such as \"GET 90, SET "
+			    "10\""},
+	    [CONFIG_MIXES] = {"commands and weights such as \"GET 90, SET "
+			      "10\", or a list of them"},
 	    [CONFIG_CPUS] = {"a CPU list such as \"0-3,8\""},
 	    [CONFIG_CPUSETS] = {"a non-empty list of CPU lists"},
 	    [CONFIG_SETTINGS] = {"an object of strings and numbers"},

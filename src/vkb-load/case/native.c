@@ -12,6 +12,7 @@
 #include "target.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/engine/mix.h"
 #include "vkb-load/engine/share.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/engine/words.h"
@@ -35,7 +36,7 @@ explain_role(const struct json *config)
 	    json_get_bool(config, "cluster_mode", false))
 		return mem_str("in a cluster __seq__ goes to any node, so "
 			       "the latest keys cannot be found");
-	if (command_known(text))
+	if (command_known(text) || json_get(config, "mix"))
 		return NULL;
 	if (!strchr(text, ' ') && !json_get(config, "scenario"))
 		return mem_printf("it has no test '%s'", text);
@@ -52,6 +53,22 @@ explain_role(const struct json *config)
 	return why;
 }
 
+/* Returns why a mix cannot be run, or NULL. Caller frees. */
+static char *
+explain_mix(const struct engine_work *w, const struct json *config)
+{
+	struct engine_target t = {0};
+	char *why = NULL;
+	struct template *mix = w->nmix ? mix_new(&t, w, &why) : NULL;
+
+	if (mix && *template_fields(mix) && !json_get(config, "dataset"))
+		why =
+		    mem_printf("'%s' uses a field, but the case has no dataset",
+			w->command);
+	template_free(mix);
+	return why;
+}
+
 static char *
 explain_case(const void *self, const struct json *cas)
 {
@@ -64,6 +81,8 @@ explain_case(const void *self, const struct json *cas)
 	roles_make(&roles, &c, 0, 0);
 	for (size_t i = 0; i < roles.n && !why; i++)
 		why = explain_role(roles.v[i].config);
+	if (!why)
+		why = explain_mix(&roles.works[0], c.config);
 	roles_free(&roles);
 	bench_case_free(&c);
 	return why;
@@ -74,6 +93,18 @@ explain_case(const void *self, const struct json *cas)
  * not valid. The record keeps what was measured.
  */
 #define REFUSED_PERCENT 1
+
+/* Returns true after reporting that too many requests were refused. */
+static bool
+is_refused(const struct engine_result *r, const char *part)
+{
+	if ((double)r->refused * 100 <= (double)r->requests * REFUSED_PERCENT)
+		return false;
+	err_say("%s%s%llu of %llu requests were refused: %s", part ? part : "",
+	    part ? ": " : "", (unsigned long long)r->refused,
+	    (unsigned long long)r->requests, r->refusal);
+	return true;
+}
 
 static int
 check_result(
@@ -90,13 +121,11 @@ check_result(
 	}
 	if (!r->nerrors)
 		return 0;
-	if ((double)r->refused * 100 > (double)r->requests * REFUSED_PERCENT) {
-		err_say("%s%s%llu of %llu requests were refused: %s",
-		    part ? part : "", part ? ": " : "",
-		    (unsigned long long)r->refused,
-		    (unsigned long long)r->requests, r->refusal);
+	if (is_refused(r, part))
 		return 1;
-	}
+	for (size_t k = 0; k < r->nparts; k++)
+		if (is_refused(&r->parts[k], j->work[i].mix[k].command))
+			return 1;
 	err_say("%s: %llu errors in %llu requests, the first: %s",
 	    json_get_str(j->cas, "id"), (unsigned long long)r->errors_total,
 	    (unsigned long long)r->requests, e->text);
@@ -140,10 +169,11 @@ find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
 	char *text, *why;
 	int rc = 0;
 
-	if (!w->text || !w->data || !w->data->path)
+	if ((!w->text && !w->nmix) || !w->data || !w->data->path)
 		return 0;
-	text = words_expand_prefix(w->text, t->prefix);
-	template = template_new(text, w->data_size, t->cluster, &why);
+	text = w->nmix ? NULL : words_expand_prefix(w->text, t->prefix);
+	template = w->nmix ? mix_new(t, w, &why)
+			   : template_new(text, w->data_size, t->cluster, &why);
 	free(text);
 	if (!template) {
 		free(why);

@@ -16,6 +16,8 @@ struct engine_target;
 struct engine_work;
 struct keys;
 struct cmdsource;
+struct mix;
+struct mix_ring;
 
 #define CMDSOURCE_SLACK 64 /* bytes behind the end of a buffer */
 
@@ -32,7 +34,10 @@ struct cursor {
 	uint64_t key;  /* the number of {key} in this cycle */
 	/* In a cluster: all keys are in this slot, whatever is chosen. */
 	bool in_slot;
-	unsigned slot;
+	uint16_t slot;
+	/* Of a mix: the next command, in what was planned; see mix.h. */
+	uint32_t step;
+	const struct mix_ring *ring; /* borrowed from the connection */
 };
 
 struct cmdsource_ops {
@@ -46,12 +51,9 @@ struct cmdsource_ops {
 	uint32_t (*make)(const struct cmdsource *, struct cursor *,
 	    const struct keys *, char *buf, uint32_t n, size_t full,
 	    size_t *len);
-	/*
-	 * Returns how much of a counter n commands take, the first of them
-	 * being the turn'th.
-	 */
+	/* Returns how much of a counter the next n commands take. */
 	uint64_t (*takes)(const struct cmdsource *, enum cmdsource_counter,
-	    uint64_t turn, uint64_t n);
+	    const struct cursor *, uint64_t n);
 	void (*free)(struct cmdsource *);
 };
 
@@ -68,7 +70,8 @@ struct cmdsource {
 	bool counts;                      /* hits and misses are counted */
 	bool zero_miss;                   /* 0 is a miss, see scan.h */
 	unsigned items;                   /* possible misses per reply */
-	unsigned values; /* keys or elements written by one command */
+	unsigned values;       /* keys or elements written by one command */
+	const struct mix *mix; /* NULL: its commands come in one order */
 };
 
 /*

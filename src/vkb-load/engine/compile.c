@@ -448,26 +448,48 @@ parse_command(struct making *m, const char **text)
 	return 1;
 }
 
+static void
+add_line(struct making *m)
+{
+	begin_shape(m);
+	add_bytes(m, "PING\r\n", strlen("PING\r\n"));
+	list_patches(m->s);
+}
+
+static void
+compile_text(struct making *m, struct compile_text *x)
+{
+	struct template *t = m->t;
+	const char *text = x->text;
+
+	t->source.line = false;
+	t->values = x->values;
+	x->first = t->ncommands;
+	if (!text)
+		add_line(m);
+	while (text && parse_command(m, &text) > 0)
+		continue;
+	x->end = t->ncommands;
+	x->line = t->source.line;
+	if (!m->why && x->end == x->first)
+		m->why = mem_str("it has no words");
+}
+
 char *
-compile_template(
-    struct template *t, const char *text, size_t data_size, bool cluster)
+compile_template(struct template *t, struct compile_text *texts, size_t n,
+    size_t data_size, bool cluster)
 {
 	struct making m = {.t = t, .nvalue = data_size, .cluster = cluster};
 	char *value = command_value(data_size);
-	int k = 0;
+	bool line = false;
 
 	m.value = value;
-	if (text) {
-		while ((k = parse_command(&m, &text)) > 0)
-			continue;
-	} else {
-		begin_shape(&m);
-		add_bytes(&m, "PING\r\n", strlen("PING\r\n"));
-		list_patches(m.s);
+	for (size_t i = 0; i < n && !m.why; i++) {
+		compile_text(&m, &texts[i]);
+		line |= texts[i].line;
 	}
+	t->source.line = line;
 	free(value);
-	if (k == 0 && !t->ncommands)
-		m.why = mem_str("it has no words");
 	t->nbytes = m.bytes.len;
 	t->bytes = mem_resize(m.bytes.s, t->nbytes + CMDSOURCE_SLACK, 1);
 	memset(t->bytes + t->nbytes, 0, CMDSOURCE_SLACK);

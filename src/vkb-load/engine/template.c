@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "err.h"
 #include "mem.h"
+#include "mix.h"
 #include "prerendered.h"
 #include "rowset.h"
 #include "words.h"
@@ -51,11 +52,11 @@ make_cycle(struct template *t)
 
 static uint64_t
 count_taken(const struct cmdsource *source, enum cmdsource_counter kind,
-    uint64_t turn, uint64_t n)
+    const struct cursor *c, uint64_t n)
 {
 	const struct template *t = (const struct template *)source;
 	const uint64_t *before = t->before[kind];
-	uint64_t cycle = source->cycle;
+	uint64_t cycle = source->cycle, turn = c->turn;
 	uint64_t from = turn % cycle, to = (turn + n) % cycle;
 	uint64_t rounds = (turn + n) / cycle - turn / cycle;
 
@@ -139,10 +140,11 @@ static char *
 fill_template(
     struct template *t, const char *text, long long data_size, bool cluster)
 {
+	struct compile_text x = {.text = text, .values = t->values};
 	char *why;
 
 	t->fields = mem_array(1, sizeof *t->fields);
-	why = compile_template(t, text, (size_t)data_size, cluster);
+	why = compile_template(t, &x, 1, (size_t)data_size, cluster);
 	if (!why && make_cycle(t) < 0)
 		why =
 		    mem_printf("more than %d commands in a cycle", CYCLE_MOST);
@@ -199,6 +201,22 @@ template_open_seed(const struct engine_target *target,
 	return open_named(text, target, w, many);
 }
 
+static void
+free_mix(struct mix *m)
+{
+	if (!m)
+		return;
+	free(m->steps);
+	free(m->firsts);
+	free(m->items);
+	free(m->zero_misses);
+	free(m->until);
+	free(m->turns);
+	free(m->shots);
+	free(m->bytes);
+	free(m);
+}
+
 void
 template_free(struct template *t)
 {
@@ -215,6 +233,7 @@ template_free(struct template *t)
 		free(t->fields[i]);
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		free(t->before[i]);
+	free_mix(t->mix);
 	free(t->ranges);
 	free(t->one);
 	free(t->commands);
@@ -230,7 +249,7 @@ template_bind(struct template *t, const struct rowset *rows, size_t most)
 	struct cmdsource *o = &t->source;
 
 	t->rows = rows;
-	if (rows && o->cycle)
+	if (rows && t->cycle)
 		o->len += rowset_mean(rows) *
 		    (size_t)t->before[CMDSOURCE_ROWS][o->cycle] /
 		    (size_t)o->cycle;

@@ -1,6 +1,7 @@
 #include "threads.h"
 #include "hist.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "pools.h"
 #include "redirect.h"
 #include "run.h"
@@ -60,6 +61,7 @@ make_setup(struct run *r)
 	r->setup.text = str_take(&s);
 	r->setup.servername = t->servername;
 	r->setup.zero_miss = r->source->zero_miss;
+	r->setup.missed = r->source->mix != NULL;
 	r->setup.send_room = batch > BATCH_LARGE ? SEND_ROOM : 0;
 }
 
@@ -145,9 +147,11 @@ free_worker(struct worker *w)
 		free(c->rest);
 		free(c->due);
 		free(c->written);
+		free(c->ring.steps);
 		free(c);
 	}
 	redirect_free(w);
+	mixparts_free(w);
 	pools_free(w);
 	if (w->loop.ep >= 0)
 		close(w->loop.ep);

@@ -23,7 +23,8 @@ static const struct {
     {"profiling_sets", NULL}, {"config_sets", NULL}, {"io-threads", NULL},
     {"requests", "requests"}, {"keyspacelen", "keyspacelen"}, {"keys", "keys"},
     {"data_sizes", "data_size"}, {"pipelines", "pipeline"},
-    {"clients", "clients"}, {"rate", "rate"}, {"commands", "command"}};
+    {"clients", "clients"}, {"rate", "rate"}, {"mix", "mix"},
+    {"commands", "command"}};
 
 static void
 set_axes(struct plan_axes *x, const struct plan_want *w)
