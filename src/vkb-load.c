@@ -6,8 +6,6 @@
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
-#include "keyspec.h"
-#include "valuespec.h"
 #include "mem.h"
 #include "opt.h"
 #include "vkb-load/case/engines.h"
@@ -23,6 +21,7 @@
 #include "vkb-load/engine/command.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/plan.h"
+#include "vkb-load/plan/quick.h"
 #include "vkb-load/session/stopping.h"
 #include "vkb-load/session/results.h"
 #include "vkb-load/session/hosts.h"
@@ -46,6 +45,7 @@ struct opts {
 	const char *again, *benchmark, *module, *logs;
 	struct hosts hosts;
 	struct opt_list until;
+	struct quick quick;
 	long long seed;
 	bool plan, use_running;
 };
@@ -58,6 +58,18 @@ static const struct opt option_table[] = {
     {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "print no progress"},
     {'v', "verbose", OPT_FLAG, AT(session.verbose),
 	.help = "print a line for each run"},
+    {'t', "tests", OPT_STR, AT(quick.tests), "LIST",
+	.help = "run these commands, without a FILE: set,get"},
+    {0, "mix", OPT_STR, AT(quick.mix), "TEXT",
+	.help = "run a mix, 'GET 90 SET 10'; with a FILE in its cases"},
+    {'c', "clients", OPT_STR, AT(quick.clients), "LIST",
+	.help = "with -t or --mix: connections; default 50"},
+    {'P', "pipeline", OPT_STR, AT(quick.pipelines), "LIST",
+	.help = "with -t or --mix: requests in a batch; default 1"},
+    {'d', "data-size", OPT_STR, AT(quick.data_sizes), "LIST",
+	.help = "with -t or --mix: bytes of a value; default 3"},
+    {'r', "keyspacelen", OPT_STR, AT(quick.keyspacelen), "LIST",
+	.help = "with -t or --mix: number of keys; default 1000000"},
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
     {0, "resume", OPT_STR, AT(resume), "FILE",
 	.help = "run what is missing in FILE and append it"},
@@ -123,7 +135,7 @@ static const struct opt option_table[] = {
 	.help = "only warn about unknown keys"},
     {0, "duration", OPT_DURATION, AT(want.duration), "TIME", .min = .001,
 	.max = 1e7, .help = "set the duration of each run"},
-    {0, "requests", OPT_INT, AT(want.requests), "N", .min = 1, .max = 9e15,
+    {'n', "requests", OPT_INT, AT(want.requests), "N", .min = 1, .max = 9e15,
 	.help = "set the number of requests of each run"},
     {0, "warmup", OPT_DURATION, AT(want.warmup), "TIME", .min = 0, .max = 1e7,
 	.help = "set the warm-up before each run"},
@@ -191,27 +203,6 @@ parse_shard(const char *s, struct plan_want *w)
 	return 0;
 }
 
-static int
-check_texts(const struct plan_want *w)
-{
-	struct keyspec k;
-	struct valuespec v;
-	long long low, high;
-	const char *why;
-
-	if (w->keys && (why = keyspec_parse(w->keys, &k)))
-		return err_fail(
-		    "option '--keys': invalid distribution '%s': %s", w->keys,
-		    why);
-	if (w->values && (why = valuespec_parse(w->values, &v)))
-		return err_fail(
-		    "option '--values': invalid text '%s': %s", w->values, why);
-	if (w->ttl && (why = valuespec_parse_ttl(w->ttl, &low, &high)))
-		return err_fail(
-		    "option '--ttl': invalid text '%s': %s", w->ttl, why);
-	return 0;
-}
-
 /* Is a running server measured? Then vkb-load does not start any. */
 static bool
 uses_running_server(const struct opts *o)
@@ -226,7 +217,7 @@ uses_running_server(const struct opts *o)
 static size_t
 count_stdin(const struct opts *o, const struct opt_args *args)
 {
-	size_t n = !args->n;
+	size_t n = !args->n && !quick_is_given(&o->quick);
 
 	n += o->builds && strcmp(o->builds, "-") == 0;
 	n += o->again && strcmp(o->again, "-") == 0;
@@ -241,6 +232,7 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 {
 	const struct extserver_opts *r = &o->external;
 	bool running = uses_running_server(o);
+	const char *wrong;
 
 	if (o->want.duration > 0 && o->want.requests > 0)
 		return "'--duration' and '--requests' exclude each other";
@@ -277,20 +269,20 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--cert' and '--key' go together";
 	if (count_stdin(o, args) > 1)
 		return "stdin can be only one of builds, runs and cases";
-	if (!args->n && isatty(STDIN_FILENO))
-		return "no configuration is given: name a FILE or pipe one to "
-		       "stdin";
+	if ((wrong = quick_find_conflict(&o->quick, args->n)))
+		return wrong;
 	return hosts_explain(&o->hosts, r, &o->session, running,
 	    o->profiles.dir || o->again || o->logs);
 }
 
 static int
-read_files(struct plan *p, const struct opt_args *args)
+read_files(struct plan *p, const struct opts *o, const struct opt_args *args)
 {
 	int rc = 0;
 
 	if (!args->n)
-		rc = plan_read(p, "-");
+		rc = quick_is_given(&o->quick) ? quick_plan(p, &o->quick)
+					       : plan_read(p, "-");
 	for (size_t i = 0; i < args->n; i++)
 		if (plan_read(p, args->v[i]) < 0)
 			rc = -1;
@@ -477,7 +469,7 @@ main(int argc, char **argv)
 		rc = opt_usage(&program, wrong);
 	else if (parse_shard(o.shard, &o.want) < 0 ||
 	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
-	    check_texts(&o.want) < 0)
+	    quick_check(&o.quick, &o.want) < 0)
 		rc = -1;
 	else
 		rc = stopping_parse(&rule, o.runs, &o.until);
@@ -491,7 +483,8 @@ main(int argc, char **argv)
 		o.profiles.dir = folder; /* not an option of perf */
 	}
 	o.want.no_flush = o.external.no_flush;
-	rc = read_files(&p, &args);
+	o.want.mix = args.n ? o.quick.mix : NULL;
+	rc = read_files(&p, &o, &args);
 	if (rc == 0 && o.plan)
 		rc = print_plan(&o, &p, &rule);
 	else if (rc == 0) {

@@ -30,11 +30,10 @@ p='\$\[0\]'
 refused "$p\\.piplines: unknown key, did you mean 'pipelines'\\?$" \
   'an unknown key' '"piplines":[1]'
 refused "$p\\.zzzz: unknown key$" 'a key like no other' '"zzzz":[1]'
-refused "$p: Missing required key: warmup$" 'a missing key' '"warmup":"GONE"'
-for key in commands keyspacelen data_sizes pipelines clients cluster_mode \
+refused "$p: neither 'commands' nor 'mix' nor 'test_groups'" 'no commands' '"commands":"GONE"'
+for key in warmup keyspacelen data_sizes pipelines clients cluster_mode \
   tls_mode; do
-  refused "$p: .*(Missing required key: $key|neither 'commands')" \
-    "no $key" "\"$key\":\"GONE\""
+  accepted "no $key" "\"$key\":\"GONE\""
 done
 for key in keyspacelen data_sizes pipelines clients requests; do
   for bad in '[]' '[0]' '[-1]' '[1.5]' '[true]' '["1"]' '[null]' '[[1]]' '1' \
@@ -52,6 +51,30 @@ refused "$p: commands: unknown command 'GETT', did you mean 'GET'" \
   'a wrong command' '"commands":["GETT"]'
 refused "$p: commands: unknown command 'set', did you mean 'SET'" \
   'a command in lower case' '"commands":["set"]'
+refused "$p: Cannot specify both 'commands' and 'mix'" 'commands and a mix' '"mix":"GET 1"'
+refused "$p: 'mix_order' needs a 'mix'" 'an order without a mix' '"mix_order":"turn"'
+accepted 'a mix instead of commands' '"commands":"GONE","mix":"get 90 SET 10"'
+accepted 'a list of mixes' '"commands":"GONE","mix":["GET 9,SET 1","GET 1"],"mix_order":"turn"'
+accepted 'a mix in the long form' \
+  '"commands":"GONE","mix":[{"command":"GET a:__rand_int__","weight":0.5},{"command":"SET","weight":1}]'
+refused "$p\\.mix: 'mix': invalid mix \"GET\": 'GET' has no weight behind it" \
+  'a command without a weight' '"commands":"GONE","mix":"GET"'
+refused "$p\\.mix: .*'a:1' behind 'GET' is not a weight: a command with arguments needs quotes" \
+  'a template without quotes' '"commands":"GONE","mix":"GET a:1 90"'
+refused "$p\\.mix\\[1\\]: .*'GET' comes twice" 'a command twice' \
+  '"commands":"GONE","mix":["SET 1","GET 1 get 2"]'
+refused "$p\\.mix: .*the weight of 'GET' is not a number from 0.000001 to 1000000000" \
+  'a weight of 0' '"commands":"GONE","mix":"GET 0"'
+refused "$p\\.mix: .*the quote in 'GET a 5 is not closed" 'an open quote' \
+  "\"commands\":\"GONE\",\"mix\":\"'GET a 5\""
+refused "$p\\.mix: 'mix': 'GET' has no 'weight'" 'an object without a weight' \
+  '"commands":"GONE","mix":[{"command":"GET"}]'
+refused "$p\\.mix: 'mix': 'wait' is an unknown key: use 'command' and 'weight'" \
+  'an unknown key in an object' '"commands":"GONE","mix":[{"command":"GET","weight":1,"wait":1}]'
+refused "$p\\.mix: .* must be commands and weights such as " 'a number as a mix' \
+  '"commands":"GONE","mix":5'
+refused "$p: mix: unknown command 'GETT', did you mean 'GET'" 'a wrong command in a mix' \
+  '"commands":"GONE","mix":"GETT 1"'
 refused "$p: Cannot specify both 'requests' and 'duration'" \
   'requests and duration' '"duration":5'
 refused "$p\\.duration: 'duration' must be a positive number, not \\[5\\]" \

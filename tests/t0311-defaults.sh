@@ -25,16 +25,17 @@ perl -e 'my ($section, $key, %text);
 
 # The plan of a configuration, given as "KEY":VALUE texts: PLACE and those.
 plain='"commands":["SET"],"keyspacelen":[1000],"data_sizes":[16],"pipelines":[1],"clients":[1],"requests":[10],"cluster_mode":false,"tls_mode":false,"warmup":0'
+mixed='"mix":"GET 1"'
 write='"command":"SET key:__rand_int__ __data__"'
 # Keys given twice count last, where the base has them already: jq merges.
 plan() {
   case $1 in
-  config) jq -c -n "[{$plain} * {$2}]" ;;
+  config) jq -c -n "[{$plain} * {$2} | if .mix then del(.commands) else . end]" ;;
   cluster) jq -c -n "[{$plain} * {\"cluster_mode\":true} * {$2}]" ;;
   group) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
     {\"scenarios\":[{\"id\":\"a\",$write}]} * {$2}]}]" ;;
   scenario) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
-    {\"group\":1,\"scenarios\":[{$write} * {$2}]}]}]" ;;
+    {\"group\":1,\"scenarios\":[{$write} * {$2} | if .mix then del(.command) else . end]}]}]" ;;
   part) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
     {\"group\":1,\"scenarios\":[{\"id\":\"a\",\"type\":\"mixed\",\"clients\":5,\"duration\":7,
     \"writes\":[{$write} * {$2}],\"reads\":[{\"command\":\"GET key:__rand_int__\"}]}]}]}]" ;;
@@ -84,6 +85,16 @@ while read -r name default; do
   config.bind_ip)
     # It does not identify a case: a server listens on it.
     test_same 127.0.0.1 "$default" 'the page: the address is that of the machine itself'
+    ;;
+  config.mix_order)
+    same_default config mix_order "\"$default\"" '"turn"' "$mixed"
+    ;;
+  scenario.mix_order) same_default scenario mix_order "\"$default\"" '"turn"' "$mixed" ;;
+  config.data_sizes | config.pipelines | config.clients | config.keyspacelen)
+    # Beside 'mix', since the base has these lists.
+    test_same "$default" "$(jq -cn '[{commands: ["SET"]}]' | vkb-load --plan |
+      jq --arg k "$key" '.config[{data_sizes: "data_size", pipelines: "pipeline"}[$k] // $k]')" \
+      "$key: what is done without it is $default, as the page says"
     ;;
   config.arrivals) same_default config "$key" "\"$default\"" '"poisson"' '"rate":500' ;;
   config.latency) same_default config "$key" "\"$default\"" '"batch-first-byte"' ;;
@@ -180,6 +191,7 @@ while read -r kind; do
     section=config more='' end=''
     case $key in
     arrivals) more='"rate":5,' ;;
+    mix_order) more="$mixed," ;;
     mode) more='"profiling_sets":[{' end='}]' ;;
     esac
     [ "$first" != single ] || section=scenario
@@ -204,6 +216,9 @@ while read -r kind; do
   'seconds such as '*)
     limit config ttl '"1-1000000000"' '"1-1000000001"'
     limit config ttl '"1"' '"0"'
+    ;;
+  'commands and weights such as '*)
+    limit scenario mix '"SET 1000000000"' '"SET 1000000001"'
     ;;
   'a CPU list such as '*) limit config server_cpu_range '"0"' '"0-"' ;;
   'a non-empty list of CPU lists') limit cluster cluster_cpu_ranges '["0"]' '[]' ;;

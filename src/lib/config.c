@@ -1,5 +1,6 @@
 #include "config.h"
 #include "configfit.h"
+#include "configplain.h"
 #include "configwalk.h"
 #include "cpulist.h"
 #include "err.h"
@@ -72,7 +73,8 @@ check_value(struct configwalk *w, const struct config_key *k, struct json *v)
 	    k->rule == CONFIG_OBJECTS;
 	bool may = k->rule == CONFIG_MODES || k->rule == CONFIG_AXIS ||
 	    k->rule == CONFIG_RATES || k->rule == CONFIG_KEYSPECS ||
-	    k->rule == CONFIG_VALUESPECS || k->rule == CONFIG_TTLS;
+	    k->rule == CONFIG_VALUESPECS || k->rule == CONFIG_TTLS ||
+	    k->rule == CONFIG_MIXES;
 
 	if (json_type(v) == JSON_ARRAY && (must || may))
 		check_list(w, k, v);
@@ -152,6 +154,25 @@ rename_delays(struct configwalk *w, struct json *delays)
 	}
 }
 
+/* Replaces a mix that is a list of objects by its text. */
+static void
+convert_mix(struct configwalk *w, const struct config_key *k, struct json *obj)
+{
+	const struct json *v = json_get(obj, k->name);
+	char *text = configfit_read_mix(w, k, v);
+
+	if (text)
+		json_set_str(obj, k->name, text);
+	free(text);
+}
+
+static bool
+is_list_of_objects(const struct json *v)
+{
+	return json_type(v) == JSON_ARRAY && json_len(v) &&
+	    json_type(json_first(v)) == JSON_OBJECT;
+}
+
 /* Checks the keys of an object, except "any". Null counts as absent where
  * Python's files have it. */
 static void
@@ -180,6 +201,9 @@ check_object(struct configwalk *w, const char *section, struct json *obj)
 		    (strcmp(name, "requests") == 0 ||
 			strcmp(name, "duration") == 0))
 			json_del(obj, name);
+		else if ((k->rule == CONFIG_MIX || k->rule == CONFIG_MIXES) &&
+		    is_list_of_objects(m))
+			convert_mix(w, k, obj);
 		else {
 			check_value(w, k, m);
 			if (k->rule == CONFIG_BOOL || k->rule == CONFIG_MODES)
@@ -301,21 +325,6 @@ check_server(struct configwalk *w, const struct json *cfg)
 	configwalk_leave(w, len);
 }
 
-static void
-check_core(struct configwalk *w, const struct json *cfg)
-{
-	static const char *const keys[] = {"commands", "keyspacelen",
-	    "pipelines", "clients", "cluster_mode", "tls_mode", "warmup", NULL};
-
-	check_required(w, cfg, keys);
-	if (!json_get(cfg, "data_sizes") && !json_get(cfg, "values"))
-		configwalk_problem(
-		    w, "Missing required key: data_sizes, or values");
-	if (json_get(cfg, "requests") && json_get(cfg, "duration"))
-		configwalk_problem(
-		    w, "Cannot specify both 'requests' and 'duration'");
-}
-
 /* Checks each object of a list. */
 static void
 check_elements(struct configwalk *w, const struct json *of, const char *key,
@@ -362,6 +371,7 @@ check_scenario(struct configwalk *w, const struct json *s)
 	const char *type = json_get_str(s, "type");
 	bool parts = json_get(s, "writes") || json_get(s, "reads");
 	bool test = json_get(s, "test"), command = json_get(s, "command");
+	bool mix = json_get(s, "mix");
 
 	check_keys(w, s);
 	if (json_get_num(s, "warmup", 0) > 0 &&
@@ -376,11 +386,16 @@ check_scenario(struct configwalk *w, const struct json *s)
 	} else if (parts)
 		configwalk_problem(
 		    w, "'writes' and 'reads' need type \"mixed\"");
-	else if (test && command)
-		configwalk_problem(
-		    w, "Cannot specify both 'test' and 'command'");
-	else if (!test && !command)
+	else if (test + command + mix > 1)
+		configwalk_problem(w, "Cannot specify both '%s' and '%s'",
+		    test ? "test" : "command", mix ? "mix" : "command");
+	else if (!test && !command && !mix)
 		configwalk_problem(w, "Missing required key: command");
+	if (mix && parts)
+		configwalk_problem(
+		    w, "Cannot specify both 'mix' and 'writes' or 'reads'");
+	if (json_get(s, "mix_order") && !mix)
+		configwalk_problem(w, "'mix_order' needs a 'mix'");
 	check_elements(w, s, "writes", check_part);
 	check_elements(w, s, "reads", check_part);
 }
@@ -422,19 +437,19 @@ check_config(struct configwalk *w, struct json *cfg)
 		return;
 	}
 	check_object(w, "config", cfg);
-	if (json_get(cfg, "commands"))
-		check_core(w, cfg);
-	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios")) {
-		configwalk_problem(
-		    w, "neither 'commands' nor 'test_groups' is given");
-		check_core(w, cfg);
-	}
+	if (configplain_is(cfg))
+		configplain_check(w, cfg);
+	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios"))
+		configwalk_problem(w,
+		    "neither 'commands' nor 'mix' nor 'test_groups' is given");
 	check_elements(w, cfg, "scenarios", check_scenario);
 	check_elements(w, cfg, "test_groups", check_group);
 	check_keys(w, cfg);
 	check_cpus(w, cfg);
 	check_server(w, cfg);
 	check_unix_socket(w, cfg);
+	if (configplain_is(cfg))
+		configplain_complete(cfg);
 	wrap_scenarios(cfg);
 }
 
@@ -466,23 +481,4 @@ config_check(struct json *doc, const char *name, bool lenient)
 		return all;
 	json_free(all);
 	return NULL;
-}
-
-void
-config_copy_identity(
-    struct json *config, const char *section, const struct json *obj)
-{
-	const struct json *v;
-
-	for (const struct config_key *k = config_keys; k->name; k++) {
-		if (!k->identity || strcmp(k->section, section) != 0)
-			continue;
-		v = json_get(obj, k->name);
-		if (!v && k->absent > 0)
-			json_set_num(config, k->identity, k->absent);
-		if (!v || (json_type(v) == JSON_BOOL && !json_bool(v, false)) ||
-		    (json_type(v) == JSON_OBJECT && !json_len(v)))
-			continue;
-		json_set(config, k->identity, json_dup(v));
-	}
 }

@@ -29,6 +29,8 @@ enum config_rule {
 	CONFIG_VALUESPECS, /* one or a list of them */
 	CONFIG_TTL,        /* seconds or a range, see valuespec.h */
 	CONFIG_TTLS,       /* one or a list of them */
+	CONFIG_MIX,        /* commands with weights, see mixspec.h */
+	CONFIG_MIXES,      /* one or a list of them */
 	CONFIG_CPUS,       /* a CPU list: "0-3,8" */
 	CONFIG_CPUSETS,    /* a list of CPU lists */
 	CONFIG_SETTINGS,   /* an object of strings and numbers */

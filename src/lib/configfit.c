@@ -4,6 +4,7 @@
 #include "cpulist.h"
 #include "json.h"
 #include "keyspec.h"
+#include "mixspec.h"
 #include "str.h"
 #include "valuespec.h"
 
@@ -83,6 +84,41 @@ fits_spec(
 	return !why || w;
 }
 
+/* Reports what is wrong with the text, if 'w' is not NULL. */
+static bool
+fits_mix(struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	struct mixspec mix;
+	char *why;
+
+	if (!json_str(v))
+		return false;
+	why = mixspec_parse(json_str(v), &mix);
+	if (why && w)
+		configwalk_problem(w, "'%s': invalid mix \"%s\": %s", k->name,
+		    json_str(v), why);
+	if (!why)
+		mixspec_free(&mix);
+	free(why);
+	return !why || w;
+}
+
+char *
+configfit_read_mix(
+    struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	struct mixspec mix;
+	char *why = mixspec_read(v, &mix), *text;
+
+	if (why)
+		configwalk_problem(w, "'%s': %s", k->name, why);
+	text = why ? NULL : mixspec_format(&mix);
+	if (!why)
+		mixspec_free(&mix);
+	free(why);
+	return text;
+}
+
 int
 configfit_parse_truth(const struct json *v)
 {
@@ -135,6 +171,9 @@ configfit_matches(
 	case CONFIG_TTL:
 	case CONFIG_TTLS:
 		return fits_spec(w, k, v);
+	case CONFIG_MIX:
+	case CONFIG_MIXES:
+		return fits_mix(w, k, v);
 	case CONFIG_CHOICE:
 		return json_str(v) && *json_str(v) &&
 		    str_has_part(k->inner, json_str(v), '|');

@@ -23,4 +23,11 @@ int configfit_parse_truth(const struct json *);
 /* Returns the value as JSON, cut after 60 bytes. The caller frees it. */
 char *configfit_format(const struct json *);
 
+/*
+ * Returns the text of a mix that is a list of objects, which the caller frees;
+ * NULL after reporting what is wrong with it.
+ */
+char *configfit_read_mix(
+    struct configwalk *, const struct config_key *, const struct json *);
+
 #endif

@@ -1,4 +1,5 @@
 #include "config.h"
+#include "json.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 const struct config_key config_keys[] = {
     /* the configuration itself */
     {"config", "commands", .rule = CONFIG_TEXTS},
+    {"config", "mix", .rule = CONFIG_MIXES},
+    {"config", "mix_order", .rule = CONFIG_CHOICE, .inner = "random|turn",
+	.identity = "mix_order"},
     {"config", "data_sizes", .rule = CONFIG_WHOLES, 1, 1 << 29},
     {"config", "pipelines", .rule = CONFIG_WHOLES, 1, 1e6},
     {"config", "clients", .rule = CONFIG_WHOLES, 1, 1e6},
@@ -101,6 +105,9 @@ const struct config_key config_keys[] = {
     {"scenario", "description", .rule = CONFIG_TEXT},
     {"scenario", "test", .rule = CONFIG_TEXT},
     {"scenario", "command", .rule = CONFIG_TEXT},
+    {"scenario", "mix", .rule = CONFIG_MIX},
+    {"scenario", "mix_order", .rule = CONFIG_CHOICE, .inner = "random|turn",
+	.identity = "mix_order"},
     {"scenario", "setup_commands", .rule = CONFIG_TEXTS, -1, 0},
     {"scenario", "teardown_commands", .rule = CONFIG_TEXTS, -1, 0},
     {"scenario", "flush_before", .rule = CONFIG_BOOL,
@@ -216,6 +223,10 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 	    [CONFIG_TTL] = {"seconds such as \"60\" or \"10-60\""},
 	    [CONFIG_TTLS] = {"seconds such as \"60\" or \"10-60\", or a list "
 			     "of them"},
+	    [CONFIG_MIX] = {"commands and weights such as \"GET 90, SET "
+			    "10\""},
+	    [CONFIG_MIXES] = {"commands and weights such as \"GET 90, SET "
+			      "10\", or a list of them"},
 	    [CONFIG_CPUS] = {"a CPU list such as \"0-3,8\""},
 	    [CONFIG_CPUSETS] = {"a non-empty list of CPU lists"},
 	    [CONFIG_SETTINGS] = {"an object of strings and numbers"},
@@ -249,4 +260,23 @@ config_secret(const char *name)
 		if (strcasecmp(name, secrets[i]) == 0)
 			return true;
 	return false;
+}
+
+void
+config_copy_identity(
+    struct json *config, const char *section, const struct json *obj)
+{
+	const struct json *v;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		if (!k->identity || strcmp(k->section, section) != 0)
+			continue;
+		v = json_get(obj, k->name);
+		if (!v && k->absent > 0)
+			json_set_num(config, k->identity, k->absent);
+		if (!v || (json_type(v) == JSON_BOOL && !json_bool(v, false)) ||
+		    (json_type(v) == JSON_OBJECT && !json_len(v)))
+			continue;
+		json_set(config, k->identity, json_dup(v));
+	}
 }

@@ -5,8 +5,11 @@
 #include "cpulist.h"
 #include "err.h"
 #include "hist.h"
+#include "mixspec.h"
+#include "mem.h"
 #include "opt.h"
 #include "vkb-load/data/dataset.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/meter/watch.h"
@@ -21,13 +24,13 @@
 struct opts {
 	const char *host, *unixsocket, *dataset, *element, *cacert, *cert, *key,
 	    *cpus;
-	const char *user, *password, *spec, *values, *ttl;
+	const char *user, *password, *spec, *values, *ttl, *mix;
 	struct opt_list ports, pids, commands;
 	long long max_lost, maxdocs, clients, pipeline, requests, data, keys,
 	    threads, db, seed;
 	double duration, warmup, rate, timeout;
 	bool fill, only_fill, cluster, poisson, sequential, first_byte, tls;
-	bool resp3;
+	bool resp3, in_order;
 	bool series, progress;
 };
 
@@ -57,6 +60,8 @@ static const struct opt table[] = {
     {0, "spec", OPT_STR, FIELD(spec), "SPEC", .help = "how keys are drawn"},
     {0, "values", OPT_STR, FIELD(values), "SPEC", .help = "what is written"},
     {0, "ttl", OPT_STR, FIELD(ttl), "TIME", .help = "of what SET writes"},
+    {0, "mix", OPT_STR, FIELD(mix), "MIX", .help = "instead of a test"},
+    {0, "in-order", OPT_FLAG, FIELD(in_order), NULL, .help = "its commands"},
     {'T', "threads", OPT_INT, FIELD(threads), "N", .min = 1, .max = 1024,
 	.help = "client threads"},
     {0, "db", OPT_INT, FIELD(db), "N", .min = 0, .max = 1e6, .help = "SELECT"},
@@ -161,6 +166,38 @@ report(
 }
 
 static void
+report_parts(const struct engine_result *r, const struct engine_part *parts)
+{
+	const struct watch_cost none = {.client_cpu_us_per_req = NAN,
+	    .client_cycles_per_req = NAN,
+	    .client_busy_percent = NAN,
+	    .server_cpu_us_per_req = NAN,
+	    .server_cycles_per_req = NAN,
+	    .server_instructions_per_req = NAN,
+	    .server_busy_percent = NAN,
+	    .foreign_cpu_percent = NAN,
+	    .steal_percent = NAN,
+	    .memory_mb = NAN};
+
+	for (size_t i = 0; i < r->nparts; i++) {
+		printf("part %s\n", parts[i].command);
+		report(&r->parts[i], &none, false);
+	}
+}
+
+static struct engine_part *
+make_parts(const struct mixspec *m)
+{
+	struct engine_part *v = mem_array(m->n, sizeof *v);
+
+	for (size_t i = 0; i < m->n; i++)
+		v[i] = (struct engine_part){m->v[i].command,
+		    command_known(m->v[i].command) ? NULL : m->v[i].command,
+		    m->v[i].weight};
+	return v;
+}
+
+static void
 progress(void *arg, const struct engine_progress *p)
 {
 	(void)arg;
@@ -210,6 +247,8 @@ main(int argc, char **argv)
 	struct engine_node nodes[64] = {0};
 	struct engine_target t = {.nodes = nodes};
 	struct engine_work w = {0}, works[MOST] = {{0}};
+	struct mixspec mix = {.n = 0};
+	struct engine_part *parts = NULL;
 	struct engine_result r[MOST] = {{0}};
 	struct datasets *datasets = datasets_new();
 	struct watch_cost cost = {0};
@@ -272,11 +311,21 @@ main(int argc, char **argv)
 	w.arrivals = o.poisson ? ENGINE_POISSON : ENGINE_CONSTANT;
 	w.timeout_s = o.timeout;
 	w.max_lost = o.max_lost;
+	if (o.mix) {
+		why = mixspec_parse(o.mix, &mix);
+		if (why)
+			err_die("--mix: %s", why);
+		w.mix = parts = make_parts(&mix);
+		w.nmix = mix.n;
+		w.in_order = o.in_order;
+	}
 	n = o.commands.n ? o.commands.n : 1;
 	for (i = 0; i < n && i < MOST; i++) {
 		works[i] = w;
-		works[i].command = o.commands.n ? o.commands.v[i] : "SET";
-		if (strchr(works[i].command, ' '))
+		works[i].command = o.mix ? o.mix
+		    : o.commands.n       ? o.commands.v[i]
+					 : "SET";
+		if (!o.mix && strchr(works[i].command, ' '))
 			works[i].text = works[i].command;
 	}
 	n = i;
@@ -300,13 +349,17 @@ main(int argc, char **argv)
 		for (i = 0; i < n; i++) {
 			if (n > 1)
 				printf("stream %zu\n", i + 1);
-			if (rc == 0 || r[i].requests)
+			if (rc == 0 || r[i].requests) {
 				report(&r[i], &cost, o.series);
+				report_parts(&r[i], parts);
+			}
 			engine_result_free(&r[i]);
 		}
 	}
 	watch_cost_free(&cost);
 	datasets_free(datasets);
+	mixspec_free(&mix);
+	free(parts);
 	free(o.ports.v);
 	free(o.pids.v);
 	free(o.commands.v);

@@ -163,6 +163,48 @@ too_long(const char *text, const char *why)
 	tap_str(s.line, why, "the error says what was announced");
 }
 
+/* 'z' or 'm' for each missing element, after the number of its reply. */
+static void
+note_missed(void *arg, uint32_t nth, bool zero)
+{
+	char *to = arg;
+
+	snprintf(to + strlen(to), 4, "%u%c", nth, zero ? 'z' : 'm');
+}
+
+static void
+ignore_error(void *arg, const char *line, uint32_t nth)
+{
+	(void)arg;
+	(void)line;
+	(void)nth;
+}
+
+static void
+missed(void)
+{
+	static const char text[] =
+	    "$1\r\nx\r\n:0\r\n$-1\r\n:1\r\n*2\r\n$-1\r\n_\r\n"
+	    "*0\r\n-E x\r\n*-1\r\n>1\r\n$-1\r\n:0\r\n";
+	struct scan s = {.zero_miss = true, .missed = note_missed};
+	struct scan_counters t = {0};
+	char got[64] = "";
+	bool same = true;
+
+	scan_feed(&s, text, strlen(text), 99, &t, ignore_error, got);
+	tap_str(got, "1z2m4m4m5m7m8z", "which reply has what missing");
+	memset(got, 0, sizeof got);
+	memset(&t, 0, sizeof t);
+	for (size_t i = 0; i < strlen(text); i++) {
+		uint32_t before = t.misses;
+		size_t n = strlen(got);
+
+		scan_feed(&s, text + i, 1, 99, &t, ignore_error, got);
+		same &= (strlen(got) - n) / 2 == t.misses - before;
+	}
+	tap_ok(same && t.misses == 7, "byte by byte each is told as well");
+}
+
 static void
 limits(void)
 {
@@ -243,6 +285,7 @@ main(void)
 {
 	replies();
 	pushes();
+	missed();
 	limits();
 	noise();
 	return tap_done();

@@ -182,6 +182,7 @@ turns(void)
 	    make("2 A ; B __seq__ ; 3 C __field:x__ __field:x__", 0);
 	const struct cmdsource *o = template_source(t);
 	uint64_t from, n, i, seq = 0, rows = 0;
+	struct cursor c = {0};
 	bool good = true;
 
 	for (i = 0; i < 24; i++)
@@ -191,9 +192,9 @@ turns(void)
 				seq += n % 6 == 2;
 				rows += n % 6 > 2;
 			}
-			good &= o->ops->takes(o, CMDSOURCE_SEQ, from, i) == seq;
-			good &=
-			    o->ops->takes(o, CMDSOURCE_ROWS, from, i) == rows;
+			c.turn = from;
+			good &= o->ops->takes(o, CMDSOURCE_SEQ, &c, i) == seq;
+			good &= o->ops->takes(o, CMDSOURCE_ROWS, &c, i) == rows;
 		}
 	tap_ok(good, "the numbers that commands in turn take");
 	tap_str(template_fields(t)[0], "x", "a field");

@@ -111,6 +111,8 @@ measure_count(struct measure *m)
 
 	m->counted = true;
 	m->profiled = json_array();
+	for (size_t i = m->roles.nown; i < m->roles.n; i++)
+		json_free(m->recs[i]);
 	roles_keep_one_stream(&m->roles);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		w = &m->roles.works[i];
@@ -201,12 +203,12 @@ set_overlap(struct measure *m, const struct engine_result *v)
 	const struct engine_result *r;
 	double part;
 
-	for (size_t i = 0; i < m->roles.n; i++) {
+	for (size_t i = 0; i < m->roles.nown; i++) {
 		r = &v[m->roles.v[i].first];
 		from = r->start_ns > from ? r->start_ns : from;
 		to = r->end_ns < to ? r->end_ns : to;
 	}
-	for (size_t i = 0; i < m->roles.n && m->roles.n > 1; i++) {
+	for (size_t i = 0; i < m->roles.nown && m->roles.nown > 1; i++) {
 		r = &v[m->roles.v[i].first];
 		if (r->end_ns <= r->start_ns)
 			continue;
@@ -230,6 +232,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
     const struct watch_cost *cost, int rc)
 {
 	struct json *memory = json_object(), *metrics;
+	const struct engine_result *r;
 	struct role *role;
 
 	/* If a server of our own has ended, that is reported with its log. */
@@ -238,13 +241,16 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
 		roles_merge(&v[role->first], role->n);
-		if (rc < 0 && !measured_something(&v[role->first]))
+		r = roles_find_result(role, v);
+		if (!r || (rc < 0 && !measured_something(r)))
 			continue;
-		result_record_set(m->recs[i], &v[role->first], cost);
-		starting_set_part(&m->starting, m->recs[i], &v[role->first]);
+		result_record_set(m->recs[i], r, role->part ? NULL : cost);
+		json_set_str(m->recs[i], "bound", /* of the whole */
+		    watch_bound_name(cost->bound));
+		starting_set_part(&m->starting, m->recs[i], r);
 		metrics = json_get(m->recs[i], "metrics");
-		for (const struct json *j = json_first(memory); j;
-		     j = json_next(j))
+		for (const struct json *j = json_first(memory);
+		     !role->part && j; j = json_next(j))
 			json_set(metrics, json_key(j), json_dup(j));
 	}
 	json_free(memory);

@@ -12,6 +12,7 @@
 #include "target.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/engine/mix.h"
 #include "vkb-load/engine/share.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/engine/words.h"
@@ -21,6 +22,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static char *
+refuse_ttl(const struct engine_work *w, const char *text)
+{
+	return mem_printf("'ttl' is for SET; a command of your own says it "
+			  "itself, such as 'SET {key} __data__ EX %s', not %s",
+	    w->ttl_low < w->ttl_high ? "__int:10:60__" : "60", text);
+}
 
 /* Returns why a role cannot be run, or NULL. Caller frees. */
 static char *
@@ -35,15 +44,12 @@ explain_role(const struct json *config, const struct engine_work *w)
 	    json_get_bool(config, "cluster_mode", false))
 		return mem_str("in a cluster __seq__ goes to any node, so "
 			       "the latest keys cannot be found");
-	if (w->ttl_low && !command_expires(text))
-		return mem_printf("'ttl' is for SET; a command of your own "
-				  "says it itself, such as 'SET {key} "
-				  "__data__ EX %s', not %s",
-		    w->ttl_low < w->ttl_high ? "__int:10:60__" : "60", text);
+	if (w->ttl_low && !json_get(config, "mix") && !command_expires(text))
+		return refuse_ttl(w, text);
 	if (w->values.n)
 		why = memory_explain_requests(
 		    w, (size_t)json_get_num(config, "cluster_nodes", 1));
-	if (why || command_known(text))
+	if (why || command_known(text) || json_get(config, "mix"))
 		return why;
 	if (!strchr(text, ' ') && !json_get(config, "scenario"))
 		return mem_printf("it has no test '%s'", text);
@@ -61,6 +67,29 @@ explain_role(const struct json *config, const struct engine_work *w)
 	return why;
 }
 
+/* Returns why a mix cannot be run, or NULL. Caller frees. */
+static char *
+explain_mix(const struct engine_work *w, const struct json *config)
+{
+	struct engine_target t = {
+	    .cluster = json_get_bool(config, "cluster_mode", false)};
+	char *why = NULL;
+	struct template *mix = w->nmix ? mix_new(&t, w, &why) : NULL;
+	bool expires = false;
+
+	for (size_t i = 0; i < w->nmix; i++)
+		expires |= command_expires(w->mix[i].command);
+	if (w->nmix && w->ttl_low && !expires && !why)
+		why = refuse_ttl(w, w->command);
+
+	if (mix && *template_fields(mix) && !json_get(config, "dataset"))
+		why =
+		    mem_printf("'%s' uses a field, but the case has no dataset",
+			w->command);
+	template_free(mix);
+	return why;
+}
+
 static char *
 explain_case(const void *self, const struct json *cas)
 {
@@ -74,6 +103,8 @@ explain_case(const void *self, const struct json *cas)
 	for (size_t i = 0; i < roles.n && !why; i++)
 		why = explain_role(
 		    roles.v[i].config, &roles.works[roles.v[i].first]);
+	if (!why)
+		why = explain_mix(&roles.works[0], c.config);
 	roles_free(&roles);
 	bench_case_free(&c);
 	return why;
@@ -84,6 +115,18 @@ explain_case(const void *self, const struct json *cas)
  * not valid. The record keeps what was measured.
  */
 #define REFUSED_PERCENT 1
+
+/* Returns true after reporting that too many requests were refused. */
+static bool
+is_refused(const struct engine_result *r, const char *part)
+{
+	if ((double)r->refused * 100 <= (double)r->requests * REFUSED_PERCENT)
+		return false;
+	err_say("%s%s%llu of %llu requests were refused: %s", part ? part : "",
+	    part ? ": " : "", (unsigned long long)r->refused,
+	    (unsigned long long)r->requests, r->refusal);
+	return true;
+}
 
 static int
 check_result(
@@ -100,13 +143,11 @@ check_result(
 	}
 	if (!r->nerrors)
 		return 0;
-	if ((double)r->refused * 100 > (double)r->requests * REFUSED_PERCENT) {
-		err_say("%s%s%llu of %llu requests were refused: %s",
-		    part ? part : "", part ? ": " : "",
-		    (unsigned long long)r->refused,
-		    (unsigned long long)r->requests, r->refusal);
+	if (is_refused(r, part))
 		return 1;
-	}
+	for (size_t k = 0; k < r->nparts; k++)
+		if (is_refused(&r->parts[k], j->work[i].mix[k].command))
+			return 1;
 	err_say("%s: %llu errors in %llu requests, the first: %s",
 	    json_get_str(j->cas, "id"), (unsigned long long)r->errors_total,
 	    (unsigned long long)r->requests, e->text);
@@ -150,10 +191,11 @@ find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
 	char *text, *why;
 	int rc = 0;
 
-	if (!w->text || !w->data || !w->data->path)
+	if ((!w->text && !w->nmix) || !w->data || !w->data->path)
 		return 0;
-	text = words_expand_prefix(w->text, t->prefix);
-	template = template_new(text, w, t->cluster, &why);
+	text = w->nmix ? NULL : words_expand_prefix(w->text, t->prefix);
+	template = w->nmix ? mix_new(t, w, &why)
+			   : template_new(text, w, t->cluster, &why);
 	free(text);
 	if (!template) {
 		free(why);

@@ -37,6 +37,7 @@ populate(const struct target *t, const struct bench_case *cas,
 	name = str_upper(with);
 	w.command = command_known(name) ? name : with;
 	w.text = command_known(name) ? NULL : with;
+	w.nmix = 0;
 	w.data = NULL;
 	w.requests = w.keyspacelen > 0 ? w.keyspacelen : 1;
 	w.sequential = true;

@@ -396,7 +396,10 @@ probe(const struct target *t, const struct roles *r, bool after,
 		alone = is_search_only(words, n);
 		if ((r->n > 1 || !alone) == after)
 			rc = probe_words(t, words, n,
-			    alone ? &r->works[r->v[i].first] : NULL, stop);
+			    alone && !r->v[i].load.mix
+				? &r->works[r->v[i].first]
+				: NULL,
+			    stop);
 		words_free(words);
 	}
 	return rc;

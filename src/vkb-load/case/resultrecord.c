@@ -9,6 +9,25 @@
 #include <stdbool.h>
 #include <string.h>
 
+static void
+add_cost(struct json *m, const struct watch_cost *cost)
+{
+	json_set_num(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
+	json_set_num(m, "client_cycles_per_req", cost->client_cycles_per_req);
+	json_set_num(m, "client_busy_percent", cost->client_busy_percent);
+	json_set_num(m, "server_cpu_us_per_req", cost->server_cpu_us_per_req);
+	json_set_num(m, "server_cycles_per_req", cost->server_cycles_per_req);
+	json_set_num(m, "server_instructions_per_req",
+	    cost->server_instructions_per_req);
+	json_set_num(m, "server_busy_percent", cost->server_busy_percent);
+	json_set_num(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
+	json_set_num(m, "steal_percent", cost->steal_percent);
+	json_set_num(m, "memory_mb", cost->memory_mb);
+	for (const struct json *j = json_first(cost->sampled); j;
+	     j = json_next(j))
+		json_set(m, json_key(j), json_dup(j));
+}
+
 static struct json *
 make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 {
@@ -32,20 +51,8 @@ make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 	json_set_num(m, "reconnects", r->reconnects);
 	json_set_num(m, "pushes", r->pushes);
 	json_set_num(m, "hit_rate_percent", r->hit_rate_percent);
-	json_set_num(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
-	json_set_num(m, "client_cycles_per_req", cost->client_cycles_per_req);
-	json_set_num(m, "client_busy_percent", cost->client_busy_percent);
-	json_set_num(m, "server_cpu_us_per_req", cost->server_cpu_us_per_req);
-	json_set_num(m, "server_cycles_per_req", cost->server_cycles_per_req);
-	json_set_num(m, "server_instructions_per_req",
-	    cost->server_instructions_per_req);
-	json_set_num(m, "server_busy_percent", cost->server_busy_percent);
-	json_set_num(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
-	json_set_num(m, "steal_percent", cost->steal_percent);
-	json_set_num(m, "memory_mb", cost->memory_mb);
-	for (const struct json *j = json_first(cost->sampled); j;
-	     j = json_next(j))
-		json_set(m, json_key(j), json_dup(j));
+	if (cost)
+		add_cost(m, cost);
 	if (r->service) {
 		json_set_num(m, "offered_rps", r->offered_rps);
 		json_set_num(m, "max_backlog", r->max_backlog);
@@ -125,13 +132,14 @@ result_record_set(struct json *run, const struct engine_result *r,
 	else
 		json_free(hists);
 	json_set(run, "series", make_series(r));
-	if (r->active_s > 0)
+	if (r->active_s > 0 && cost)
 		json_set_num(
 		    json_get(run, "run"), "slices", (double)r->nintervals);
-	if (json_len(cost->samples))
+	if (cost && json_len(cost->samples))
 		json_set(run, "samples", json_dup(cost->samples));
 	json_set(run, "errors", make_errors(r));
-	json_set_str(run, "bound", watch_bound_name(cost->bound));
+	if (cost)
+		json_set_str(run, "bound", watch_bound_name(cost->bound));
 }
 
 static bool

@@ -8,7 +8,10 @@ struct engine_result;
 struct json;
 struct watch_cost;
 
-/* Sets metrics, hist, series, samples, errors and bound. NAN is left out. */
+/*
+ * Sets metrics, hist, series, samples, errors and bound. NAN is left out, and
+ * so is what a command of a mix shares with the others: the cost is then NULL.
+ */
 void result_record_set(
     struct json *run, const struct engine_result *, const struct watch_cost *);
 

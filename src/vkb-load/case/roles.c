@@ -133,12 +133,45 @@ choose_cpus(const struct bench_case *c, size_t i, cpu_set_t *to)
 	return cpus && cpulist_parse(cpus, to, &why) == 0 ? to : NULL;
 }
 
+/* Adds a role for each command of the mix of the first role. */
+static void
+add_mix(struct roles *r)
+{
+	const struct role *all = &r->v[0];
+	struct role *part;
+	const char *command;
+
+	r->nown = r->n;
+	if (!all->load.mix)
+		return;
+	free(mixspec_parse(all->load.mix, &r->mix)); /* it was checked */
+	r->parts = mem_array(r->mix.n + 1, sizeof *r->parts);
+	r->v = mem_resize(r->v, r->n + r->mix.n, sizeof *r->v);
+	all = &r->v[0];
+	for (size_t i = 0; i < r->mix.n; i++) {
+		command = r->mix.v[i].command;
+		r->parts[i] = (struct engine_part){command,
+		    command_known(command) ? NULL : command,
+		    r->mix.v[i].weight};
+		part = &r->v[r->n++];
+		*part = (struct role){.config = json_dup(all->config),
+		    .name = mem_printf("%s:%s", all->name, command),
+		    .seed = -1,
+		    .part = i + 1};
+		json_set_str(part->config, "command", command);
+		bench_case_fill_load(&part->load, part->config);
+	}
+}
+
 static struct engine_work
-make_work(const struct bench_load *l, size_t share)
+make_work(const struct roles *r, const struct bench_load *l, size_t share)
 {
 	bool poisson = l->arrivals && strcmp(l->arrivals, "poisson") == 0;
-	struct engine_work w = {.command = l->command,
-	    .text = command_known(l->command) ? NULL : l->command,
+	struct engine_work w = {.command = l->mix ? l->mix : l->command,
+	    .text = l->mix || command_known(l->command) ? NULL : l->command,
+	    .mix = l->mix ? r->parts : NULL,
+	    .nmix = l->mix ? r->mix.n : 0,
+	    .in_order = l->mix_order && strcmp(l->mix_order, "turn") == 0,
 	    .data_size = l->data_size,
 	    .keyspacelen = l->keyspacelen,
 	    .pipeline = (int)l->pipeline,
@@ -191,7 +224,8 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 	if (!most)
 		add_role(r, json_dup(c), mem_str(cas->id ? cas->id : ""), -1);
 	set_common_duration(r);
-	for (size_t i = 0; i < r->n; i++) {
+	add_mix(r);
+	for (size_t i = 0; i < r->nown; i++) {
 		r->v[i].first = r->nworks;
 		r->v[i].n = count_streams(&r->v[i].load);
 		r->nworks += r->v[i].n;
@@ -200,12 +234,12 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 	r->works = mem_array(r->nworks + 1, sizeof *r->works);
 	r->data = mem_array(r->nworks + 1, sizeof *r->data);
 	r->cpus = mem_array(r->nworks + 1, sizeof *r->cpus);
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; i < r->nown; i++) {
 		const struct role *role = &r->v[i];
 		const struct bench_load *l = &role->load;
 
 		for (size_t k = 0; k < role->n; k++, n++) {
-			r->works[n] = make_work(l, role->n);
+			r->works[n] = make_work(r, l, role->n);
 			r->works[n].role = i;
 			r->data[n] = (struct dataset_want){.path = l->dataset,
 			    .xml_element = l->xml_element,
@@ -224,12 +258,26 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 void
 roles_keep_one_stream(struct roles *r)
 {
+	for (; r->n > r->nown; r->n--) {
+		json_free(r->v[r->n - 1].config);
+		free(r->v[r->n - 1].name);
+	}
 	for (size_t i = 0; i < r->n; i++) {
 		r->works[i] = r->works[r->v[i].first];
 		r->v[i].first = i;
 		r->v[i].n = 1;
 	}
 	r->nworks = r->n;
+}
+
+struct engine_result *
+roles_find_result(const struct role *role, struct engine_result *v)
+{
+	struct engine_result *all = &v[role->first];
+
+	if (!role->part)
+		return all;
+	return role->part <= all->nparts ? &all->parts[role->part - 1] : NULL;
 }
 
 void
@@ -243,6 +291,8 @@ roles_free(struct roles *r)
 	free(r->works);
 	free(r->data);
 	free(r->cpus);
+	free(r->parts);
+	mixspec_free(&r->mix);
 	*r = (struct roles){0};
 }
 
@@ -253,7 +303,7 @@ roles_warmup(const struct roles *r, size_t *n)
 	const struct bench_load *l;
 
 	*n = 0;
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; i < r->nown; i++) {
 		l = &r->v[i].load;
 		if (!l->warmup_apart || l->warmup_s <= 0 ||
 		    (l->warmup_writes_only && l->phase &&
@@ -343,6 +393,21 @@ add_result(struct engine_result *to, const struct engine_result *from)
 	if (to->service && from->service)
 		hist_merge(to->service, from->service);
 	add_intervals(to, from);
+	for (size_t i = 0; i < to->nparts && i < from->nparts; i++)
+		add_result(&to->parts[i], &from->parts[i]);
+}
+
+/* Sets what follows from the sum of several results. */
+static void
+finish_sum(struct engine_result *r)
+{
+	if (r->active_s <= 0) { /* in slices, other loads come between */
+		r->elapsed_s = (double)(r->end_ns - r->start_ns) / 1e9;
+		r->rps =
+		    r->elapsed_s > 0 ? (double)r->requests / r->elapsed_s : NAN;
+	}
+	if (r->latency)
+		engine_result_set_latencies(r);
 }
 
 void
@@ -355,12 +420,7 @@ roles_merge(struct engine_result *v, size_t n)
 		engine_result_free(&v[i]);
 		v[i] = (struct engine_result){0};
 	}
-	if (v[0].active_s <= 0) { /* in slices, other loads come between */
-		v[0].elapsed_s = (double)(v[0].end_ns - v[0].start_ns) / 1e9;
-		v[0].rps = v[0].elapsed_s > 0
-		    ? (double)v[0].requests / v[0].elapsed_s
-		    : NAN;
-	}
-	if (v[0].latency)
-		engine_result_set_latencies(&v[0]);
+	finish_sum(&v[0]);
+	for (size_t i = 0; i < v[0].nparts; i++)
+		finish_sum(&v[0].parts[i]);
 }

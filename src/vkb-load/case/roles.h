@@ -1,7 +1,8 @@
 /*
  * The roles of a case: one, or in a mixed case its writers and readers. Each
  * role has a config and a run record of its own. Each client that runs in
- * parallel for it is a stream of the engine.
+ * parallel for it is a stream of the engine. A role with a mix of commands is
+ * followed by one for each command, without streams of its own.
  */
 #ifndef ROLES_H
 #define ROLES_H
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mixspec.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 
@@ -21,15 +23,20 @@ struct role {
 	struct bench_load load; /* the same; borrows from it */
 	long long seed;         /* from the case, or -1 */
 	size_t first, n;        /* its streams */
+	size_t part; /* 0; or the how manieth command of the mix of the streams
+		      * from 'first' on, none of which are its own */
 };
 
 struct roles {
 	struct role *v;
 	size_t n;
+	size_t nown; /* those that have streams; the parts of a mix follow */
 	struct engine_work *works; /* all streams; they borrow from the roles */
 	size_t nworks;
 	struct dataset_want *data; /* of each stream; a path, or NULL */
 	cpu_set_t *cpus;           /* of each stream */
+	struct mixspec mix;        /* of the case, or empty */
+	struct engine_part *parts; /* the same */
 };
 
 /*
@@ -42,8 +49,15 @@ void roles_make(
     struct roles *, const struct bench_case *, uint64_t seed, double timeout_s);
 void roles_free(struct roles *);
 
-/* Drops all streams of each role but its first. */
+/* Drops all streams of each role but its first, and the parts of a mix. */
 void roles_keep_one_stream(struct roles *);
+
+/*
+ * Returns the result of a role, given those of all streams, of which those of
+ * one role are merged.
+ */
+struct engine_result *roles_find_result(
+    const struct role *, struct engine_result *v);
 
 /* Returns the *n streams of the warm-up; the caller frees them with free(). */
 struct engine_work *roles_warmup(const struct roles *, size_t *n);

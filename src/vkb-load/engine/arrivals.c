@@ -27,6 +27,7 @@ advance_poisson(struct schedule *s)
 }
 
 static const struct arrivals closed = {.pacing = &closedloop};
+static const struct arrivals closed_mix = {.pacing = &closedloop_mix};
 static const struct arrivals scheduled[] = {
     [ENGINE_CONSTANT] = {&openloop, begin_constant, advance_constant},
     [ENGINE_POISSON] = {&openloop, begin_poisson, advance_poisson}};
@@ -34,5 +35,7 @@ static const struct arrivals scheduled[] = {
 const struct arrivals *
 arrivals_find(const struct engine_work *w)
 {
-	return w->rate > 0 ? &scheduled[w->arrivals] : &closed;
+	if (w->rate > 0)
+		return &scheduled[w->arrivals];
+	return w->nmix ? &closed_mix : &closed;
 }

@@ -61,7 +61,7 @@ struct arrivals {
 	void (*advance)(struct schedule *); /* also counts n up */
 };
 
-extern const struct pacing closedloop, openloop;
+extern const struct pacing closedloop, closedloop_mix, openloop;
 
 /* Returns the arrivals that the work wants. */
 const struct arrivals *arrivals_find(const struct engine_work *);

@@ -1,6 +1,7 @@
 /* Closed loop: a client sends its next batch when the last is answered. */
 #include "arrivals.h"
 #include "counters.h"
+#include "mixparts.h"
 #include "pools.h"
 #include "run.h"
 #include "sending.h"
@@ -20,7 +21,7 @@ send_next(struct worker *w, struct conn *c, int64_t now)
 }
 
 /* Returns true if requests answered now are measured. */
-static bool
+static inline bool
 record_answers(
     struct worker *w, bool counted, int64_t now, int64_t ns, uint32_t n)
 {
@@ -38,16 +39,22 @@ record_answers(
 	return counted;
 }
 
+/* Returns the time that counts as that of replies that were read now. */
+static inline int64_t
+get_time(const struct worker *w, struct conn *c, int64_t now)
+{
+	if (!w->run->work->batch_first_byte)
+		return now;
+	if (!c->first_ns)
+		c->first_ns = now;
+	return c->first_ns;
+}
+
 static bool
 record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t n)
 {
-	int64_t at = now;
+	int64_t at = get_time(w, c, now);
 
-	if (w->run->work->batch_first_byte) {
-		if (!c->first_ns)
-			c->first_ns = now;
-		at = c->first_ns;
-	}
 	return record_answers(
 	    w, c->counted, now, at - c->start_ns, n - w->taken);
 }
@@ -56,6 +63,31 @@ static bool
 record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
 	return record_answers(w, a->counted, now, now - a->start_ns, 1);
+}
+
+/* The same of a mix: apart, so that other loads do not pay for it. */
+static bool
+record_replies_of_mix(struct worker *w, struct conn *c, int64_t now, uint32_t n)
+{
+	bool counted = record_replies(w, c, now, n);
+
+	mixparts_record(
+	    w, c, n, counted, now, get_time(w, c, now) - c->start_ns);
+	return counted;
+}
+
+static bool
+record_redirected_of_mix(
+    struct worker *w, const struct redirected *a, int64_t now)
+{
+	bool counted = record_redirected(w, a, now);
+	const struct run *r = w->run;
+	bool recorded = now >= r->t1 || (counted && now >= r->t0);
+
+	mixparts_record_one(
+	    w, a->part, counted, recorded ? now - a->start_ns : -1, -1);
+	mixparts_settle(w, counted);
+	return counted;
 }
 
 static bool
@@ -70,4 +102,9 @@ is_done(struct worker *w)
 const struct pacing closedloop = {.idle = send_next,
     .answered = record_replies,
     .redirected = record_redirected,
+    .done = is_done};
+
+const struct pacing closedloop_mix = {.idle = send_next,
+    .answered = record_replies_of_mix,
+    .redirected = record_redirected_of_mix,
     .done = is_done};

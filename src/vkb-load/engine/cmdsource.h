@@ -16,6 +16,8 @@ struct engine_target;
 struct engine_work;
 struct keys;
 struct cmdsource;
+struct mix;
+struct mix_ring;
 
 #define CMDSOURCE_SLACK 64 /* bytes behind the end of a buffer */
 
@@ -32,8 +34,11 @@ struct cursor {
 	uint64_t key;  /* the number of {key} in this cycle */
 	/* In a cluster: all keys are in this slot, whatever is chosen. */
 	bool in_slot;
-	unsigned slot;
+	uint16_t slot;
 	uint64_t place; /* see cmdsource_place */
+	/* Of a mix: the next command, in what was planned; see mix.h. */
+	uint32_t step;
+	const struct mix_ring *ring; /* borrowed from the connection */
 };
 
 struct cmdsource_ops {
@@ -47,12 +52,9 @@ struct cmdsource_ops {
 	uint32_t (*make)(const struct cmdsource *, struct cursor *,
 	    const struct keys *, char *buf, uint32_t n, size_t full,
 	    size_t *len);
-	/*
-	 * Returns how much of a counter n commands take, the first of them
-	 * being the turn'th.
-	 */
+	/* Returns how much of a counter the next n commands take. */
 	uint64_t (*takes)(const struct cmdsource *, enum cmdsource_counter,
-	    uint64_t turn, uint64_t n);
+	    const struct cursor *, uint64_t n);
 	void (*free)(struct cmdsource *);
 	/* Fills n places from the first on; NULL: there are none. */
 	void (*fill)(const struct cmdsource *, char *buf, size_t n);
@@ -75,6 +77,7 @@ struct cmdsource {
 	size_t places;     /* see cmdsource_place; 0: none */
 	uint32_t together; /* commands that are sent together, see together.h */
 	const bool *execs; /* is a turn of the cycle an EXEC? NULL: none is */
+	const struct mix *mix; /* NULL: its commands come in one order */
 };
 
 /* Returns a buffer for cmdsource_place and 'full' bytes; caller frees. */

@@ -1,17 +1,14 @@
 #include "compile.h"
 #include "command.h"
 #include "mem.h"
+#include "placeholder.h"
 #include "str.h"
 #include "values.h"
 #include "words.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FIELD "__field:"
-#define INT "__int:"
 
 /* The placeholders of numbers. */
 static const struct {
@@ -87,62 +84,6 @@ find_field(struct template *t, const char *name, size_t n)
 }
 
 static bool
-is_name_char(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Returns the length of "__name__" at p, or 0. */
-static size_t
-get_placeholder_len(const char *p, const char *end)
-{
-	size_t left = (size_t)(end - p), prefix = strlen(FIELD);
-	bool any = (left > prefix && memcmp(p, FIELD, prefix) == 0) ||
-	    (left > strlen(INT) && memcmp(p, INT, strlen(INT)) == 0);
-	const char *q = p + 2;
-
-	if (left < 5 || p[0] != '_' || p[1] != '_' || *q == '_')
-		return 0;
-	for (; end - q >= 2 && (any || is_name_char(*q)); q++)
-		if (q[0] == '_' && q[1] == '_')
-			return (size_t)(q + 2 - p);
-	return 0;
-}
-
-/*
- * Returns the length of a misspelled placeholder at p, or 0: __fild:NAME__,
- * __field:NAME, __rand_int_.
- */
-static size_t
-get_misspelled_len(const char *p, const char *end)
-{
-	static const char *const names[] = {"field", NULL};
-	const char *colon = p + 2, *q;
-	char name[8] = "";
-	size_t n = 0;
-
-	if (end - p < 3 || p[0] != '_' || p[1] != '_')
-		return 0;
-	for (; colon < end && n < sizeof name - 1 && is_name_char(*colon);
-	     colon++)
-		name[n++] = (char)tolower((unsigned char)*colon);
-	for (q = colon; q < end && (is_name_char(*q) || *q == ':');)
-		q++;
-	if (str_starts(name, "rand_"))
-		return (size_t)(q - p);
-	if (colon == end || *colon != ':' || !str_nearest(name, names))
-		return 0;
-	if (strcmp(name, "field") == 0)
-		return (size_t)(q - p);
-	if (end - colon < 2 || colon[1] == '_')
-		return 0;
-	for (q = colon + 1; end - q > 2 && is_name_char(*q); q++)
-		if (q[1] == '_' && q[2] == '_')
-			return (size_t)(q + 3 - p);
-	return 0;
-}
-
-static bool
 is_text(const char *s, size_t n, const char *name)
 {
 	return n == strlen(name) && memcmp(s, name, n) == 0;
@@ -167,7 +108,8 @@ find_range(struct template *t, const char *p, size_t n, uint32_t *which)
 	struct range r;
 	int end = 0;
 
-	if (sscanf(text, INT "%15llu:%15llu__%n", &low, &high, &end) != 2 ||
+	if (sscanf(text, PLACEHOLDER_INT "%15llu:%15llu__%n", &low, &high,
+		&end) != 2 ||
 	    (size_t)end != n || low > high)
 		end = 0;
 	free(text);
@@ -186,14 +128,14 @@ find_range(struct template *t, const char *p, size_t n, uint32_t *which)
 static struct part
 parse_part(struct making *m, const char *p, const char *end)
 {
-	size_t n = get_placeholder_len(p, end), prefix = strlen(FIELD);
+	size_t n = placeholder_len(p, end), prefix = strlen(PLACEHOLDER_FIELD);
 	uint32_t i;
 
 	if (m->cluster && end - p >= 5 && memcmp(p, "{tag}", 5) == 0)
 		return (struct part){.kind = PIECE_TAG, .n = 5};
 	if (end - p >= 5 && memcmp(p, "{key}", 5) == 0)
 		return (struct part){.kind = PIECE_KEY, .n = 5};
-	if (!n && (n = get_misspelled_len(p, end)) == 0)
+	if (!n && (n = placeholder_misspelled_len(p, end)) == 0)
 		return (struct part){PIECE_BYTES, 0, 1, p, 1};
 	for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (is_text(p, n, numbers[i].name) &&
@@ -207,7 +149,7 @@ parse_part(struct making *m, const char *p, const char *end)
 		    .kind = PIECE_DATA, .n = n, .nbytes = m->nvalue};
 	if (find_range(m->t, p, n, &i))
 		return (struct part){PIECE_INT, i, n, NULL, 0};
-	if (n > prefix + 2 && memcmp(p, FIELD, prefix) == 0 &&
+	if (n > prefix + 2 && memcmp(p, PLACEHOLDER_FIELD, prefix) == 0 &&
 	    !memchr(p, '\0', n))
 		return (struct part){.kind = PIECE_VALUE,
 		    .which = find_field(m->t, p + prefix, n - prefix - 2),
@@ -465,29 +407,51 @@ parse_command(struct making *m, const char **text)
 	return 1;
 }
 
-char *
-compile_template(struct template *t, const char *text, bool cluster)
+static void
+add_line(struct making *m)
 {
-	bool vary = values_vary(t->data);
+	begin_shape(m);
+	add_bytes(m, "PING\r\n", strlen("PING\r\n"));
+	list_patches(m->s);
+}
+
+static void
+compile_text(struct making *m, struct compile_text *x)
+{
+	struct template *t = m->t;
+	const char *text = x->text;
+
+	t->source.line = false;
+	t->values = x->values;
+	x->first = t->ncommands;
+	if (!text)
+		add_line(m);
+	while (text && parse_command(m, &text) > 0)
+		continue;
+	x->end = t->ncommands;
+	x->line = t->source.line;
+	if (!m->why && x->end == x->first)
+		m->why = mem_str("it has no words");
+}
+
+char *
+compile_template(
+    struct template *t, struct compile_text *texts, size_t n, bool cluster)
+{
+	bool vary = values_vary(t->data), line = false;
 	struct making m = {.t = t, .cluster = cluster};
 	char *value = NULL;
-	int k = 0;
 
 	if (!vary)
 		m.nvalue = values_mean(t->data);
 	if (!vary && values_constant(t->data))
 		m.value = value = command_value(m.nvalue);
-	if (text) {
-		while ((k = parse_command(&m, &text)) > 0)
-			continue;
-	} else {
-		begin_shape(&m);
-		add_bytes(&m, "PING\r\n", strlen("PING\r\n"));
-		list_patches(m.s);
+	for (size_t i = 0; i < n && !m.why; i++) {
+		compile_text(&m, &texts[i]);
+		line |= texts[i].line;
 	}
+	t->source.line = line;
 	free(value);
-	if (k == 0 && !t->ncommands)
-		m.why = mem_str("it has no words");
 	t->nbytes = m.bytes.len;
 	t->bytes = mem_resize(m.bytes.s, t->nbytes + CMDSOURCE_SLACK, 1);
 	memset(t->bytes + t->nbytes, 0, CMDSOURCE_SLACK);

@@ -79,6 +79,15 @@ struct template
 	unsigned values;                 /* of a named test; else 0 */
 	struct values *data;             /* __data__; owned */
 	bool *execs;                     /* of the source; owned */
+	struct mix *mix;                 /* NULL: it is not one */
+};
+
+/* A text of a template, or one of those of a mix. */
+struct compile_text {
+	const char *text;  /* NULL: the bytes of a line */
+	unsigned values;   /* of a named test; else 0 */
+	size_t first, end; /* set: its commands in the template */
+	bool line;         /* set: it uses {key} */
 };
 
 #define COMPILE_DRAWS                                           \
@@ -86,12 +95,12 @@ struct template
 	     */
 
 /*
- * Compiles a text into the template, whose 'data' is set, or without a text
- * the bytes of a line.
- * Returns NULL, or why it is not valid, which the caller frees; the template
- * owns the parts made so far.
+ * Compiles n texts into the template, whose 'data' is set, one behind the
+ * other. Returns NULL, or why one is not valid, which the caller frees; the
+ * template owns the parts made so far.
  */
-char *compile_template(struct template *, const char *text, bool cluster);
+char *compile_template(
+    struct template *, struct compile_text *, size_t n, bool cluster);
 
 /* Returns the bytes of a piece that has a constant width and differs, else 0.
  */
@@ -123,6 +132,11 @@ uint32_t render_patched(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
 void render_fill(const struct cmdsource *, char *buf, size_t n);
 size_t render_room(const struct cmdsource *, size_t bytes);
+
+/* Writes the next command, which is that one; returns its end. */
+struct draw;
+char *render_command(
+    const struct template *, const struct compiled *, struct draw *, char *to);
 
 /*
  * Writes the pieces first..end of a row, none of them patched; returns the

@@ -87,6 +87,15 @@ report_loss(struct conn *c, const char *why, int64_t now)
 
 static void send_setup(struct conn *, int64_t);
 
+static void
+on_missed(void *arg, uint32_t nth, bool zero)
+{
+	struct conn *c = arg;
+
+	if (c->state == CONN_READY)
+		c->client->missed(c, nth, zero);
+}
+
 /* Tries the next address of the node; reports the loss if there is none. */
 static void
 try_next_address(struct conn *c, const char *why, int64_t now)
@@ -133,6 +142,7 @@ conn_open(struct conn *c, int64_t now)
 	}
 	c->scan.zero_miss = s->zero_miss;
 	c->scan.tell_nil = s->tell_nil;
+	c->scan.missed = s->missed ? on_missed : NULL;
 	if (s->tls)
 		c->tls = tls_new(s->tls, c->fd, s->servername);
 	await_writable(c);

@@ -8,6 +8,7 @@
 
 #include "scan.h"
 #include "cmdsource.h"
+#include "mix.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +45,11 @@ struct conn_client {
 	 * to the setup commands.
 	 */
 	void (*error)(struct conn *, const char *line, uint32_t nth);
+	/*
+	 * Elements missing in the nth reply from now on, called before
+	 * 'replies' if the setup asks for it; zero: by a 0.
+	 */
+	void (*missed)(struct conn *, uint32_t nth, bool zero);
 	/* The bytes are not an awaited reply; the connection is then closed. */
 	void (*nonsense)(struct conn *, const char *why);
 	/* It broke, or could not be made. Returns false to keep it open. */
@@ -61,6 +67,7 @@ struct conn_setup {
 	unsigned replies;
 	int send_room;            /* bytes; 0: the system's default */
 	bool zero_miss, tell_nil; /* see scan.h */
+	bool missed;              /* conn_client.missed is called */
 };
 
 /* The connections of a thread. */
@@ -115,6 +122,7 @@ struct conn {
 	struct cursor from;
 	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;
+	struct mix_ring ring; /* what was sent; of a mix only */
 };
 
 void conn_open(struct conn *, int64_t now);

@@ -9,28 +9,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-counters_count_error(struct worker *w, const char *kind, const char *text)
+static void
+add_error(struct engine_error *v, size_t *n, const char *kind, const char *text)
 {
 	struct engine_error *e;
 	size_t i;
 
-	for (i = 0; i < w->nerrors; i++)
-		if (strcmp(w->errors[i].kind, kind) == 0) {
-			w->errors[i].count++;
+	for (i = 0; i < *n; i++)
+		if (strcmp(v[i].kind, kind) == 0) {
+			v[i].count++;
 			return;
 		}
-	if (w->nerrors == ENGINE_ERRORS - 1) {
+	if (*n == ENGINE_ERRORS - 1) {
 		/* The last row counts all further kinds. */
 		kind = "other";
-	} else if (w->nerrors == ENGINE_ERRORS) {
-		w->errors[ENGINE_ERRORS - 1].count++;
+	} else if (*n == ENGINE_ERRORS) {
+		v[ENGINE_ERRORS - 1].count++;
 		return;
 	}
-	e = &w->errors[w->nerrors++];
+	e = &v[(*n)++];
 	snprintf(e->kind, sizeof e->kind, "%s", kind);
 	snprintf(e->text, sizeof e->text, "%s", text);
 	e->count = 1;
+}
+
+void
+counters_count_error(struct worker *w, const char *kind, const char *text)
+{
+	add_error(w->errors, &w->nerrors, kind, text);
+}
+
+void
+counters_add_error(struct engine_error *v, size_t *n, const char *line)
+{
+	char kind[64];
+
+	snprintf(kind, sizeof kind, "%.*s", (int)strcspn(line, " "), line);
+	add_error(v, n, kind, line);
 }
 
 /*
@@ -131,16 +146,14 @@ counters_count_error_reply(
     struct worker *w, const struct conn *c, const char *line)
 {
 	struct run *r = w->run;
-	size_t n = strcspn(line, " ");
-	char kind[64];
+	bool moved = strncmp(line, "MOVED ", strlen("MOVED ")) == 0;
 
 	if (c->state == CONN_SETUP || r->strict) {
 		run_fail(r, "'%s' answered: %s", c->node->name, line);
 		return false;
 	}
-	snprintf(kind, sizeof kind, "%.*s", (int)n, line);
-	counters_count_error(w, kind, line);
-	if (r->target->cluster && strcmp(kind, "MOVED") == 0)
+	counters_add_error(w->errors, &w->nerrors, line);
+	if (r->target->cluster && moved)
 		run_mark_stale(r);
 	return true;
 }
@@ -313,4 +326,9 @@ engine_result_free(struct engine_result *r)
 	r->latency = r->service = NULL;
 	r->intervals = NULL;
 	r->nintervals = 0;
+	for (size_t i = 0; i < r->nparts; i++)
+		engine_result_free(&r->parts[i]);
+	free(r->parts);
+	r->parts = NULL;
+	r->nparts = 0;
 }

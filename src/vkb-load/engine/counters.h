@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 struct conn;
+struct engine_error;
 struct engine_result;
 struct run;
 struct worker;
 
 void counters_count_error(struct worker *, const char *kind, const char *text);
+/* Counts an error reply in a table of ENGINE_ERRORS kinds, *n of them used. */
+void counters_add_error(struct engine_error *, size_t *n, const char *line);
 
 /* Counts an error reply. Returns false if the run has failed. */
 bool counters_count_error_reply(

@@ -33,7 +33,7 @@ limit_pops(const struct engine_work *w, uint64_t n)
 bool
 engine_refills(const struct engine_target *t, const struct engine_work *w)
 {
-	if (w->text || command_needs(w->command) != NEEDS_POPS)
+	if (w->nmix || w->text || command_needs(w->command) != NEEDS_POPS)
 		return false;
 	return t->cluster || w->requests == 0 || w->warmup_s > 0 ||
 	    (uint64_t)share_requests(w) > limit_pops(w, POPS_MOST);
@@ -141,8 +141,9 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	return rc;
 }
 
-int
-engine_seed(const struct engine_target *t, const struct engine_work *w,
+/* Fills the servers for one command. */
+static int
+seed_command(const struct engine_target *t, const struct engine_work *w,
     const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
@@ -177,15 +178,59 @@ out:
 	return rc;
 }
 
+/* Do both commands need the same data? */
+static bool
+needs_same(const struct engine_part *a, const struct engine_part *b)
+{
+	struct command_style style = {.same = TEMPLATE_SAME};
+	unsigned many = 1;
+	char *x, *y;
+	bool same;
+
+	if (a->text || b->text ||
+	    command_needs(a->command) != command_needs(b->command) ||
+	    command_needs(a->command) == NEEDS_NOTHING)
+		return false;
+	x = command_seed_text(a->command, &many, &style);
+	y = command_seed_text(b->command, &many, &style);
+	same = strcmp(x, y) == 0;
+	free(x);
+	free(y);
+	return same;
+}
+
+int
+engine_seed(const struct engine_target *t, const struct engine_work *w,
+    const volatile int *stop, engine_progress_fn *progress, void *arg)
+{
+	struct engine_work one = *w;
+	size_t i, k;
+	int rc = 0;
+
+	if (!w->nmix)
+		return seed_command(t, w, stop, progress, arg);
+	one.nmix = 0;
+	for (i = 0; i < w->nmix && rc == 0; i++) {
+		for (k = 0; k < i; k++)
+			if (needs_same(&w->mix[k], &w->mix[i]))
+				break;
+		one.command = w->mix[i].command;
+		one.text = w->mix[i].text;
+		if (k == i)
+			rc = seed_command(t, &one, stop, progress, arg);
+	}
+	return rc;
+}
+
 /* Returns an earlier stream with the same template and rows, or SIZE_MAX. */
 static size_t
 find_same_template(const struct engine_work *works, size_t i)
 {
 	const struct engine_work *w = &works[i], *v;
 
-	for (size_t j = 0; j < i && w->text; j++) {
+	for (size_t j = 0; j < i && w->text && !w->nmix; j++) {
 		v = &works[j];
-		if (v->text && strcmp(v->text, w->text) == 0 &&
+		if (!v->nmix && v->text && strcmp(v->text, w->text) == 0 &&
 		    v->rows == w->rows && v->data_size == w->data_size &&
 		    memcmp(&v->values, &w->values, sizeof w->values) == 0)
 			return j;

@@ -62,6 +62,13 @@ struct engine_target {
 
 enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };
 
+/* One of the commands of a mix, see engine_work.mix. */
+struct engine_part {
+	const char *command; /* a named test */
+	const char *text;    /* or a template if not NULL */
+	double weight;       /* above 0, relative to those of the others */
+};
+
 struct engine_work {
 	const char *command; /* a named test: SET, LRANGE_100, ... */
 	const char *text;    /* or a template if not NULL, see template.h */
@@ -97,6 +104,14 @@ struct engine_work {
 	struct valuespec values; /* n 0: constant, data_size bytes each; else
 				    data_size is the mean */
 	long long ttl_low, ttl_high; /* of SET, seconds; 0: none */
+	/*
+	 * A mix, if it has parts: each request is drawn from them by weight,
+	 * or they come in turn. 'command' is its name in messages. Commands
+	 * that pop are not refilled.
+	 */
+	const struct engine_part *mix;
+	size_t nmix;
+	bool in_order;
 };
 
 struct engine_error {
@@ -142,6 +157,9 @@ struct engine_result {
 	/* In slices: between the meter's begin and end. */
 	double active_s;   /* time in which this load was running */
 	uint64_t answered; /* requests, those that are not measured as well */
+	/* Of each part of a mix, without intervals; owned. */
+	struct engine_result *parts;
+	size_t nparts;
 };
 
 struct engine_progress {

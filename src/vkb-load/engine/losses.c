@@ -4,6 +4,7 @@
  */
 #include "losses.h"
 #include "hist.h"
+#include "mixparts.h"
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
@@ -45,10 +46,15 @@ get_oldest_start(const struct worker *w, const struct conn *c)
 }
 
 static void
-record_age(struct worker *w, int64_t now, int64_t start, int64_t due)
+record_age(struct worker *w, int64_t now, const struct redirected *a)
 {
 	const struct run *r = w->run;
+	int64_t start = a->start_ns, due = a->due;
 
+	if (w->parts)
+		mixparts_record_one(w, a->part, false,
+		    run_is_open(r) ? due < 0 ? -1 : now - due : now - start,
+		    now - start);
 	if (!run_is_open(r)) {
 		hist_add(w->latency, now - start, 1);
 	} else if (due >= 0) {
@@ -63,7 +69,7 @@ losses_give_up(struct worker *w, const struct redirected *a, int64_t now)
 	struct run *r = w->run;
 
 	if (run_is_open(r) || (run_by_duration(r) ? now >= r->t0 : a->counted))
-		record_age(w, now, a->start_ns, a->due);
+		record_age(w, now, a);
 }
 
 /*
@@ -81,6 +87,10 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 
 	c->repeats = 0;
 	for (i = 0; i < n; i++) {
+		if (w->parts) {
+			a.part = mixparts_find(w, c, i, n);
+			w->parts[a.part].unanswered += !c->again;
+		}
 		if (run_is_open(w->run)) {
 			a.due = c->due[c->oldest];
 			a.start_ns = c->written[c->oldest];
@@ -142,6 +152,8 @@ losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
 		c->again = n;
 		w->again++;
 	}
+	for (uint32_t i = 0; w->parts && i < n; i++)
+		w->parts[mixparts_find(w, c, i, n)].lost += w->external;
 	if (r->refill)
 		c->popped += (uint64_t)c->refills * r->refill->values;
 	return true;
@@ -267,6 +279,8 @@ losses_resend(struct worker *w, struct conn *c, int64_t now)
 	c->again = 0;
 	w->again--;
 	rewind_batch(w, c, n);
+	if (run_is_open(w->run)) /* the same commands, with other keys */
+		c->cursor.step = c->ring.at - n;
 	sending_repeat(w, c, n, now);
 	c->start_ns = start;
 }

@@ -5,6 +5,7 @@
 #include "arrivals.h"
 #include "hist.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "pools.h"
 #include "run.h"
 #include "sending.h"
@@ -241,9 +242,13 @@ dispatch_requests(struct worker *w, int64_t now)
 }
 
 static void
-record_reply(struct worker *w, int64_t now, int64_t due, int64_t written)
+record_reply(
+    struct worker *w, int64_t now, int64_t due, int64_t written, size_t part)
 {
 	w->counted += due != RUN_NOT_COUNTED;
+	if (w->parts)
+		mixparts_record_one(w, part, due != RUN_NOT_COUNTED,
+		    due < 0 ? -1 : now - due, now - written);
 	if (due < 0)
 		return;
 	counters_record(w, now - due, 1);
@@ -254,12 +259,18 @@ static bool
 record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 {
 	const struct run *r = w->run;
+	size_t part = 0;
 
 	w->pools[c->pool].full = false;
 	for (; replies; replies--) {
-		record_reply(w, now, c->due[c->oldest], c->written[c->oldest]);
+		if (w->parts)
+			part = mixparts_find(w, c, 0, c->awaited + replies);
+		record_reply(
+		    w, now, c->due[c->oldest], c->written[c->oldest], part);
 		c->oldest = (c->oldest + 1) % r->pipeline;
 	}
+	if (w->parts)
+		mixparts_settle(w, now >= r->from);
 	return now >= r->from;
 }
 
@@ -276,7 +287,9 @@ take_times(struct worker *w, struct conn *c, uint32_t nth, struct redirected *a)
 static bool
 record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
-	record_reply(w, now, a->due, a->start_ns);
+	record_reply(w, now, a->due, a->start_ns, a->part);
+	if (w->parts)
+		mixparts_settle(w, now >= w->run->from);
 	return now >= w->run->from;
 }
 
@@ -311,9 +324,13 @@ stop_schedule(struct worker *w, int64_t now)
 	for (p = w->pools; p < w->pools + w->npools; p++)
 		while (count_pending(w, p)) {
 			due = take_due(w, p);
-			if (due >= 0)
-				hist_add(
-				    w->latency, now - due, w->run->together);
+			if (due < 0)
+				continue;
+			hist_add(w->latency, now - due, w->run->together);
+			if (w->parts)
+				mixparts_record_one(w,
+				    mix_draw_part(w->run->source->mix, &w->rng),
+				    false, now - due, -1);
 		}
 }
 

@@ -372,6 +372,11 @@ new_conn(struct worker *w, size_t i)
 	c->cursor.chooser = r->chooser;
 	rng_seed(&c->cursor.rng, rng_next(&w->rng), 0);
 	c->cursor.place = c->index * 0x9e3779b9; /* far from the others */
+	if (r->source->mix) {
+		mix_ring_init(&c->ring, r->source->mix, r->pipeline,
+		    rng_next(&w->rng), c->index);
+		c->cursor.ring = &c->ring;
+	}
 	if (run_is_open(r)) {
 		c->due = mem_array(r->pipeline, sizeof *c->due);
 		c->written = mem_array(r->pipeline, sizeof *c->due);

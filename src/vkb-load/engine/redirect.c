@@ -3,6 +3,7 @@
 #include "hint.h"
 #include "losses.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "run.h"
 #include "slotmap.h"
 #include "counters.h"
@@ -192,11 +193,11 @@ find_answered(struct redirect *d, uint32_t nth)
 
 /*
  * Makes the at'th request of the batch; in open loop, where its number is not
- * known, a similar one.
+ * known, a similar one: of a mix, one of that step.
  */
 static void
-make_again(
-    struct worker *w, const struct conn *c, uint32_t at, struct request *q)
+make_again(struct worker *w, const struct conn *c, uint32_t at, uint32_t step,
+    struct request *q)
 {
 	const struct cmdsource *s = w->run->source;
 	struct cursor cursor = c->batch ? c->from : c->cursor;
@@ -206,6 +207,7 @@ make_again(
 		rng_seed(&cursor.rng, rng_next(&w->rng), 0);
 		cursor.in_slot = !q->to.later;
 		cursor.slot = q->to.slot;
+		cursor.step = step;
 	}
 	q->bytes = mem_new(s->ops->room(s, 1));
 	for (i = 0; i <= at; i++) {
@@ -265,7 +267,11 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	    (!c->batch && !to.later && !w->run->source->tagged))
 		return false;
 	q.to = to;
-	make_again(w, c, at, &q);
+	make_again(w, c, at, c->ring.at - plain + nth, &q);
+	if (w->parts) {
+		q.from.part = mixparts_find(w, c, nth, plain);
+		w->parts[q.from.part].taken++;
+	}
 	if (run_is_open(w->run))
 		w->run->arrivals->pacing->take_times(w, c, nth, &q.from);
 	c->nredirected++;
@@ -334,13 +340,29 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct redirect *d = c->owner;
 	struct worker *w = d->worker;
+	struct request *q;
 	struct hint to;
 
-	if (!counters_count_error_reply(w, c, line) ||
-	    (read_hint(w, c, line, &to) &&
-		send_again(w, find_answered(d, nth), &to)))
+	if (!counters_count_error_reply(w, c, line))
+		return;
+	q = find_answered(d, nth);
+	if (w->parts && q)
+		mixparts_count_error(w, q->from.part, line);
+	if (read_hint(w, c, line, &to) && send_again(w, q, &to))
 		return;
 	counters_count_refused(w, line);
+	if (w->parts && q)
+		mixparts_count_refused(w, q->from.part, line);
+}
+
+static void
+on_missed(struct conn *c, uint32_t nth, bool zero)
+{
+	struct redirect *d = c->owner;
+	const struct request *q = find_answered(d, nth);
+
+	if (q)
+		mixparts_miss(d->worker, q->from.part, zero);
 }
 
 static void
@@ -356,7 +378,11 @@ static bool
 on_loss(struct conn *c, const char *why, int64_t now)
 {
 	const struct redirect *d = c->owner;
+	struct worker *w = d->worker;
 
+	for (size_t i = d->head; w->parts && i < d->n; i++)
+		w->parts[d->queue[i].from.part].lost +=
+		    c->state == CONN_READY && w->external;
 	return losses_count_break(
 	    d->worker, c, (uint32_t)(d->n - d->head), why, now);
 }
@@ -365,6 +391,7 @@ static const struct conn_client redirect_client = {.ready = on_ready,
     .resumed = on_ready,
     .replies = on_replies,
     .error = on_error,
+    .missed = on_missed,
     .nonsense = on_nonsense,
     .lost = on_loss};
 
@@ -381,6 +408,8 @@ give_up(struct worker *w, struct redirect *d, int64_t now)
 		c = q.from.conn;
 		free(q.bytes);
 		losses_give_up(w, &q.from, now);
+		if (w->parts)
+			w->parts[q.from.part].unanswered++;
 		w->nredirected--;
 		c->nredirected--;
 		if (!run_is_open(w->run) && c->state == CONN_READY &&
@@ -417,6 +446,8 @@ redirect_end(struct worker *w, int64_t now)
 		q = &w->later[--w->nlater].request;
 		free(q->bytes);
 		losses_give_up(w, &q->from, now);
+		if (w->parts)
+			w->parts[q->from.part].unanswered++;
 		w->nredirected--;
 		q->from.conn->nredirected--;
 	}

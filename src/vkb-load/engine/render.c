@@ -1,3 +1,4 @@
+#include "blocks.h"
 #include "chooser.h"
 #include "compile.h"
 #include "draw.h"
@@ -9,29 +10,6 @@
 #include <string.h>
 
 #define AT_ONCE 64 /* numbers drawn at once */
-#define BLOCK 64
-#define SHORT 256 /* bytes that are faster copied in blocks */
-
-/*
- * Copies n bytes in whole blocks, up to BLOCK - 1 too many: lengths that differ
- * by row would cost mispredicted branches.
- */
-static inline char *
-copy_blocks(char *to, const char *from, size_t n)
-{
-	char *end = to + n;
-
-	if (n > SHORT) {
-		memcpy(to, from, n);
-		return end;
-	}
-	do {
-		memcpy(to, from, BLOCK);
-		to += BLOCK;
-		from += BLOCK;
-	} while (to < end);
-	return end;
-}
 
 static const char *
 find_value(const struct rowset_row *r, uint32_t which, size_t *n)
@@ -111,15 +89,15 @@ write_pieces(const struct template *t, const struct piece *p,
 	for (; p < end; p++)
 		switch (p->kind) {
 		case PIECE_BYTES:
-			to = copy_blocks(to, t->bytes + p->at, p->n);
+			to = blocks_copy(to, t->bytes + p->at, p->n);
 			break;
 		case PIECE_FIELD:
 			v = find_value(r, p->which, &n);
-			to = copy_blocks(to, v, n);
+			to = blocks_copy(to, v, n);
 			break;
 		case PIECE_VALUE:
 			v = rowset_value(find_value(r, p->which, &n), &n);
-			to = copy_blocks(to, v, n);
+			to = blocks_copy(to, v, n);
 			break;
 		case PIECE_LENGTH:
 			to = write_length(t, to, p, d, r);
@@ -370,7 +348,7 @@ copy_row(const struct compiled *s, struct draw *d, uint64_t row, char *to)
 	const struct prerendered *k = s->prerendered;
 	size_t n = k->at[row + 1] - k->at[row];
 
-	copy_blocks(to, k->bytes + k->at[row], n);
+	blocks_copy(to, k->bytes + k->at[row], n);
 	patch_command(
 	    s, d, to, k->offsets ? k->offsets + row * s->npatches : NULL);
 	return to + n;
@@ -415,6 +393,28 @@ render_commands(const struct cmdsource *source, struct cursor *c,
 	}
 	*len = (size_t)(to - buf);
 	return i;
+}
+
+char *
+render_command(const struct template *t, const struct compiled *s,
+    struct draw *d, char *to)
+{
+	struct rowset_row r = {0};
+	uint64_t row = 0;
+
+	draw_begin(d, s);
+	if (s->uses[CMDSOURCE_ROWS])
+		row = d->cursor->next[CMDSOURCE_ROWS] % rowset_count(t->rows);
+	if (s->prerendered) {
+		to = copy_row(s, d, row, to);
+	} else {
+		if (s->uses[CMDSOURCE_ROWS])
+			r = rowset_row(t->rows, row);
+		to = write_pieces(
+		    t, s->pieces, s->pieces + s->npieces, d, &r, to);
+	}
+	draw_end(d->cursor, s);
+	return to;
 }
 
 /* A field is at most as long as a row, but may be used more than once. */

@@ -36,7 +36,7 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 {
 	const char *near;
 
-	if (!w->text && !command_known(w->command)) {
+	if (!w->nmix && !w->text && !command_known(w->command)) {
 		near = str_nearest(w->command, command_names());
 		return err_fail("the engine has no test '%s'%s%s%s", w->command,
 		    near ? "; did you mean '" : "", near ? near : "",

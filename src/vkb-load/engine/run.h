@@ -23,6 +23,7 @@
 #define RUN_SLICE (256 * 1024) /* bytes made at once, to stay in the cache */
 
 struct hist;
+struct part;
 struct slotmap;
 struct slotmap_node;
 struct later;
@@ -101,6 +102,8 @@ struct worker {
 	uint64_t measured; /* arrivals that count */
 	bool no_pwait2;    /* the kernel has none */
 	double max_backlog;
+	struct part *parts; /* of a mix, see mixparts.h; or NULL */
+	size_t nparts;
 };
 
 /* What is measured of a slice, or of all, in ns since the thread's base. */
@@ -255,6 +258,7 @@ struct redirected {
 	struct conn *conn; /* the client's connection */
 	int64_t start_ns, due;
 	bool counted;
+	size_t part; /* of a mix */
 };
 
 #endif

@@ -16,17 +16,22 @@
 #define SCAN_BYTES_MOST (UINT64_C(1) << 30)    /* of one string */
 #define SCAN_ELEMENTS_MOST (UINT64_C(1) << 27) /* of one array, map, ... */
 
+/* 'nth': whole replies before it in this piece; zero: it is a ":0". */
+typedef void scan_missed_fn(void *arg, uint32_t nth, bool zero);
+
 struct scan {
 	uint64_t left;   /* elements still to come; 0 between replies */
 	uint64_t outer;  /* 'left' of the reply that a push interrupts */
 	uint64_t skip;   /* bytes of payload, its CR LF included */
 	uint64_t number; /* of the line being read */
 	uint8_t state;
-	char type;      /* first byte of the line */
-	bool inside;    /* an array */
-	bool pushed;    /* inside a push message */
-	bool zero_miss; /* ":0" is a miss; set by the user */
-	bool tell_nil;  /* a whole reply that is nil is told; set by the user */
+	char type;              /* first byte of the line */
+	bool inside;            /* an array */
+	bool pushed;            /* inside a push message */
+	bool zero_miss;         /* ":0" is a miss; set by the user */
+	bool tell_nil;          /* a whole reply that is nil is told; set by
+				 * the user */
+	scan_missed_fn *missed; /* called for each; NULL; set by the user */
 	uint16_t nline;
 	char line[SCAN_LINE]; /* of an error reply, cut; NUL-terminated */
 };

@@ -50,11 +50,14 @@ set_cursor(struct worker *w, struct conn *c, uint32_t n)
 	struct cursor *to = &c->cursor;
 	int i;
 
+	if (s->mix) {
+		to->step = c->ring.at;
+		mix_plan(s->mix, &c->ring, n);
+	}
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		if (s->counted[i])
 			to->next[i] = atomic_fetch_add_explicit(r->taken[i],
-			    s->ops->takes(
-				s, (enum cmdsource_counter)i, to->turn, n),
+			    s->ops->takes(s, (enum cmdsource_counter)i, to, n),
 			    memory_order_relaxed);
 	if (r->chooser->ordered) {
 		if (r->by_key && s->tagged && (c->counted || run_is_open(r))) {

@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "hist.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "rng.h"
 #include "run.h"
 #include "stats.h"
@@ -126,6 +127,7 @@ forget_counts(struct run *r)
 	for (size_t i = 0; i < r->nworkers; i++) {
 		r->workers[i].answered = 0;
 		r->workers[i].interval = 0;
+		mixparts_forget(&r->workers[i]);
 	}
 	for (size_t i = 0; i < r->nintervals; i++)
 		hist_free(r->intervals[i].hist);
@@ -344,6 +346,14 @@ count_turns(const struct roles *x)
 	return turns == SIZE_MAX ? 0 : turns;
 }
 
+static void
+scale_rate(struct engine_result *v, double by)
+{
+	v->rps *= by;
+	for (size_t i = 0; i < v->nparts; i++)
+		v->parts[i].rps *= by;
+}
+
 /* Scales the rates of a load's streams so that their sum is 'rate'. */
 static void
 set_rate(const struct roles *x, size_t k, double rate)
@@ -355,7 +365,7 @@ set_rate(const struct roles *x, size_t k, double rate)
 		sum += is_of(x, k, i) ? v[i].rps : 0;
 	for (size_t i = 0; i < x->loads[k].n && sum > 0 && isfinite(rate); i++)
 		if (is_of(x, k, i))
-			v[i].rps *= rate / sum;
+			scale_rate(&v[i], rate / sum);
 }
 
 /* Does one load have clearly more slices without an answer than another? */

@@ -3,6 +3,7 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "run.h"
 #include "slotmap.h"
 #include "counters.h"
@@ -391,6 +392,13 @@ init_gate(struct gate *g)
 	pthread_condattr_destroy(&a);
 }
 
+static void
+collect_result(struct run *r, struct engine_result *out)
+{
+	counters_collect(r, out);
+	mixparts_collect(r, out);
+}
+
 int
 streams_run(const struct engine_load *loads, size_t n,
     const struct run_options *options, streams_turns_fn *turns, void *turns_arg,
@@ -429,8 +437,7 @@ streams_run(const struct engine_load *loads, size_t n,
 	for (i = 0; begun && i < n; i++) {
 		side = &s.sides[i];
 		for (k = 0; side->load->results && k < side->n; k++)
-			counters_collect(
-			    &side->runs[k], &side->load->results[k]);
+			collect_result(&side->runs[k], &side->load->results[k]);
 	}
 	for (i = 0; i < s.n; i++)
 		threads_free(&s.runs[i]);

@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "err.h"
 #include "mem.h"
+#include "mix.h"
 #include "prerendered.h"
 #include "rowset.h"
 #include "together.h"
@@ -57,11 +58,11 @@ make_cycle(struct template *t)
 
 static uint64_t
 count_taken(const struct cmdsource *source, enum cmdsource_counter kind,
-    uint64_t turn, uint64_t n)
+    const struct cursor *c, uint64_t n)
 {
 	const struct template *t = (const struct template *)source;
 	const uint64_t *before = t->before[kind];
-	uint64_t cycle = source->cycle;
+	uint64_t cycle = source->cycle, turn = c->turn;
 	uint64_t from = turn % cycle, to = (turn + n) % cycle;
 	uint64_t rounds = (turn + n) / cycle - turn / cycle;
 
@@ -163,11 +164,12 @@ static char *
 fill_template(struct template *t, const char *text, const struct engine_work *w,
     bool cluster)
 {
+	struct compile_text x = {.text = text, .values = t->values};
 	char *why;
 
 	t->data = values_new(w);
 	t->fields = mem_array(1, sizeof *t->fields);
-	why = compile_template(t, text, cluster);
+	why = compile_template(t, &x, 1, cluster);
 	if (!why && make_cycle(t) < 0)
 		why =
 		    mem_printf("more than %d commands in a cycle", CYCLE_MOST);
@@ -225,6 +227,22 @@ template_open_seed(const struct engine_target *target,
 	return open_named(text, target, w, many);
 }
 
+static void
+free_mix(struct mix *m)
+{
+	if (!m)
+		return;
+	free(m->steps);
+	free(m->firsts);
+	free(m->items);
+	free(m->zero_misses);
+	free(m->until);
+	free(m->turns);
+	free(m->shots);
+	free(m->bytes);
+	free(m);
+}
+
 void
 template_free(struct template *t)
 {
@@ -241,6 +259,7 @@ template_free(struct template *t)
 		free(t->fields[i]);
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		free(t->before[i]);
+	free_mix(t->mix);
 	free(t->ranges);
 	free(t->one);
 	free(t->commands);
@@ -258,7 +277,7 @@ template_bind(struct template *t, const struct rowset *rows, size_t most)
 	struct cmdsource *o = &t->source;
 
 	t->rows = rows;
-	if (rows && o->cycle)
+	if (rows && t->cycle)
 		o->len += rowset_mean(rows) *
 		    (size_t)t->before[CMDSOURCE_ROWS][o->cycle] /
 		    (size_t)o->cycle;

@@ -1,6 +1,7 @@
 #include "threads.h"
 #include "hist.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "pools.h"
 #include "redirect.h"
 #include "run.h"
@@ -61,6 +62,7 @@ make_setup(struct run *r)
 	r->setup.servername = t->servername;
 	r->setup.zero_miss = r->source->zero_miss;
 	r->setup.tell_nil = r->source->execs;
+	r->setup.missed = r->source->mix != NULL;
 	r->setup.send_room = batch > BATCH_LARGE ? SEND_ROOM : 0;
 }
 
@@ -156,9 +158,11 @@ free_worker(struct worker *w)
 		free(c->rest);
 		free(c->due);
 		free(c->written);
+		free(c->ring.steps);
 		free(c);
 	}
 	redirect_free(w);
+	mixparts_free(w);
 	pools_free(w);
 	if (w->loop.ep >= 0)
 		close(w->loop.ep);

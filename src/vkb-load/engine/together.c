@@ -22,6 +22,12 @@ is_command(const struct template *t, const struct compiled *s, const char *name)
 	    strncasecmp(p + n, name, len) == 0;
 }
 
+bool
+together_begins(const struct template *t, const struct compiled *s)
+{
+	return is_command(t, s, "MULTI");
+}
+
 /* Returns why MULTI and EXEC do not belong together, or NULL; static. */
 static const char *
 find_mistake(struct template *t, bool *any)
@@ -32,7 +38,7 @@ find_mistake(struct template *t, bool *any)
 	for (uint64_t i = 0; i < t->source.cycle; i++) {
 		s = &t->commands[t->cycle[i]];
 		exec = is_command(t, s, "EXEC");
-		if (is_command(t, s, "MULTI")) {
+		if (together_begins(t, s)) {
 			if (open)
 				return "MULTI comes again before EXEC";
 			open = *any = true;

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct compiled;
 struct conn;
 struct engine_work;
 struct template;
@@ -27,6 +28,9 @@ struct worker;
  */
 char *together_find(
     struct template *, const struct engine_work *, bool cluster);
+
+/* Is a command of a template MULTI? */
+bool together_begins(const struct template *, const struct compiled *);
 
 /* Is the nth awaited reply of a client's connection that of an EXEC? */
 bool together_is_exec(const struct worker *, const struct conn *, uint32_t nth);

@@ -4,6 +4,7 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "pools.h"
 #include "redirect.h"
 #include "run.h"
@@ -88,12 +89,31 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 {
 	struct worker *w = c->owner;
 
+	bool ok;
+	size_t part = 0;
+
 	if (strcmp(line, SCAN_NIL) == 0 && !together_is_exec(w, c, nth))
 		return;
-	if (!counters_count_error_reply(w, c, line) ||
-	    redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
+	ok = counters_count_error_reply(w, c, line);
+	if (!ok)
+		return;
+	if (w->parts) {
+		part = mixparts_find(w, c, nth, c->awaited);
+		mixparts_count_error(w, part, line);
+	}
+	if (redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
 		return;
 	counters_count_refused(w, line);
+	if (w->parts)
+		mixparts_count_refused(w, part, line);
+}
+
+static void
+on_missed(struct conn *c, uint32_t nth, bool zero)
+{
+	struct worker *w = c->owner;
+
+	mixparts_miss(w, mixparts_find(w, c, nth, c->awaited), zero);
 }
 
 static void
@@ -118,6 +138,7 @@ static const struct conn_client worker_client = {.ready = begin_conn,
     .resumed = resume_conn,
     .replies = on_replies,
     .error = on_error,
+    .missed = on_missed,
     .nonsense = on_nonsense,
     .lost = on_loss,
     .room = on_room};
@@ -220,6 +241,7 @@ prepare_worker(struct worker *w)
 	w->latency = HIST_LATENCY();
 	if (work->rate > 0)
 		w->service = HIST_LATENCY();
+	mixparts_init(w);
 	w->loop.in = mem_new(CONN_READ_SIZE);
 	w->batch = cmdsource_buffer(s, RUN_SLICE);
 	if (!r->refill)

@@ -135,7 +135,8 @@ find_unsupported(const struct json *c)
 	    {"parallel_clients", "clients in parallel"},
 	    {"cluster_execution", "clients in parallel"},
 	    {"dataset", "datasets"}, {"keys", "distributions of keys"},
-	    {"values", "values that differ"}, {"ttl", "times to live"}};
+	    {"values", "values that differ"}, {"ttl", "times to live"},
+	    {"mix", "mixes"}};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_get(c, keys[i].key))

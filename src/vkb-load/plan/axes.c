@@ -24,7 +24,7 @@ static const struct {
     {"requests", "requests"}, {"keyspacelen", "keyspacelen"}, {"keys", "keys"},
     {"data_sizes", "data_size"}, {"values", "values"}, {"ttl", "ttl"},
     {"pipelines", "pipeline"}, {"clients", "clients"}, {"rate", "rate"},
-    {"commands", "command"}};
+    {"mix", "mix"}, {"commands", "command"}};
 
 static void
 set_axes(struct plan_axes *x, const struct plan_want *w)

@@ -6,11 +6,13 @@
 #include "json.h"
 #include "keyspec.h"
 #include "mem.h"
+#include "mixspec.h"
 #include "record.h"
 #include "valuespec.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum kind {
 	TEXT,  /* const char * */
@@ -64,7 +66,9 @@ static const struct field load_fields[] = {
     {"warmup_apart", FLAG, AT(warmup_apart)},
     {"warmup_writes_only", FLAG, AT(warmup_writes_only)},
     {"sequential", FLAG, AT(sequential), .part = "sequential"},
-    {"resp3", FLAG, AT(resp3)}, {"cluster_mode", FLAG, AT(cluster)}};
+    {"resp3", FLAG, AT(resp3)}, {"cluster_mode", FLAG, AT(cluster)},
+    {"mix", TEXT, AT(mix), .limit = {"scenario", "mix"}},
+    {"mix_order", TEXT, AT(mix_order), .limit = {"scenario", "mix_order"}}};
 
 #undef AT
 #define AT(member) .at = offsetof(struct bench_case, member)
@@ -209,6 +213,27 @@ bench_case_set_keys(struct json *config, const char *text)
 	else if (k.kind != KEYSPEC_UNIFORM)
 		json_set_str(config, "keys", plain);
 	free(plain);
+}
+
+void
+bench_case_set_mix(struct json *config, const char *text)
+{
+	struct mixspec m;
+	char *why = mixspec_parse(text, &m), *plain;
+
+	free(why);
+	if (why)
+		return; /* bench_case_check reports it */
+	for (size_t i = 0; i < m.n; i++)
+		if (strcmp(m.v[i].command, "LRANGE") == 0) {
+			free(m.v[i].command);
+			m.v[i].command = mem_str("LRANGE_100");
+		}
+	plain = mixspec_format(&m);
+	json_set_str(config, "mix", plain);
+	json_set_str(config, "command", BENCH_CASE_MIX);
+	free(plain);
+	mixspec_free(&m);
 }
 
 static bool

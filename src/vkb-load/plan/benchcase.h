@@ -26,9 +26,14 @@ struct bench_load {
 	double warmup_s;
 	bool warmup_apart, warmup_writes_only;
 	bool sequential, resp3, cluster;
-	const char *values; /* see valuespec.h; NULL: data_size, constant */
-	const char *ttl;    /* of SET: "60", "10-60" seconds; NULL: none */
+	const char *values;    /* see valuespec.h; NULL: data_size, constant */
+	const char *ttl;       /* of SET: "60", "10-60" seconds; NULL: none */
+	const char *mix;       /* see mixspec.h; NULL: there is one command */
+	const char *mix_order; /* "turn"; NULL: at random */
 };
+
+/* The command of a case with a mix; that of a part of it is its own. */
+#define BENCH_CASE_MIX "mix"
 
 /* When a profile begins after the warm-up, and how long it lasts. */
 struct bench_delay {
@@ -85,6 +90,9 @@ void bench_case_adopt_part(struct json *config, const struct json *part);
  * or neither if it is uniform, so that equal work has one identity.
  */
 void bench_case_set_keys(struct json *config, const char *text);
+
+/* Sets the mix of an identity, in its only form. */
+void bench_case_set_mix(struct json *config, const char *text);
 
 /*
  * Sets 'values' and 'data_size' of an identity by a text of valuespec.h;

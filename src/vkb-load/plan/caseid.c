@@ -4,6 +4,7 @@
 #include "intern.h"
 #include "json.h"
 #include "mem.h"
+#include "mixspec.h"
 #include "num.h"
 #include "plan.h"
 #include "record.h"
@@ -12,6 +13,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PART_MOST 24 /* bytes of a command of a mix */
 
 /* Appends text, with "_" for characters that a shell or a path may not have. */
 static void
@@ -51,6 +54,26 @@ add_settings(struct str *s, const struct json *set)
 	}
 }
 
+/* "GET 90, SET 10" becomes GET90+SET10. */
+static void
+add_mix(struct str *s, const char *text)
+{
+	struct mixspec m;
+	struct str part = {0};
+
+	free(mixspec_parse(text, &m));
+	for (size_t i = 0; i < m.n; i++) {
+		str_clear(&part);
+		str_add(&part, m.v[i].command);
+		str_cut(&part, PART_MOST);
+		str_add(s, i ? "+" : "");
+		add_plain(s, part.s);
+		str_printf(s, "%.15g", m.v[i].weight);
+	}
+	str_free(&part);
+	mixspec_free(&m);
+}
+
 static void
 add_test(struct str *s, const struct json *c)
 {
@@ -62,8 +85,12 @@ add_test(struct str *s, const struct json *c)
 		add_number(s, "again", json_get(c, "occurrence"));
 		return;
 	}
-	add_plain(
-	    s, json_get_str(c, "command") ? json_get_str(c, "command") : "");
+	if (json_get_str(c, "mix"))
+		add_mix(s, json_get_str(c, "mix"));
+	else
+		add_plain(s,
+		    json_get_str(c, "command") ? json_get_str(c, "command")
+					       : "");
 	add_number(s, "d", json_get(c, "data_size"));
 	add_number(s, "P", json_get(c, "pipeline"));
 	add_number(s, "c", json_get(c, "clients"));
@@ -76,6 +103,8 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 	const char *latency = json_get_str(c, "latency");
 
 	add_test(s, c);
+	if (json_get_str(c, "mix_order"))
+		str_add(s, "-in_turn");
 	if (json_get_str(c, "keys")) {
 		str_addc(s, '-');
 		add_plain(s, json_get_str(c, "keys"));

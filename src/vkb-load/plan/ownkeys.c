@@ -2,6 +2,7 @@
 #include "benchcase.h"
 #include "json.h"
 #include "mem.h"
+#include "mixspec.h"
 #include "plan.h"
 #include "str.h"
 #include "vkb-load/engine/command.h"
@@ -41,6 +42,7 @@ ownkeys_strip(struct json *config)
 
 	for (size_t i = 0; i < 4; i++)
 		strip_member(config, command_keys[i]);
+	strip_member(config, "mix");
 	for (size_t i = 0; i < 2; i++)
 		for (p = json_first(json_get(config, side_keys[i])); p;
 		     p = json_next(p))
@@ -183,11 +185,29 @@ check_commands(const struct json *j, bool setup)
 	return why;
 }
 
+/* Returns what is wrong with the commands of a mix, or NULL. */
+static char *
+check_mix(const char *text)
+{
+	struct json *list = json_array();
+	struct mixspec m;
+	char *why;
+
+	free(mixspec_parse(text, &m));
+	for (size_t i = 0; i < m.n; i++)
+		json_push(list, json_string(m.v[i].command));
+	why = check_commands(list, false);
+	json_free(list);
+	mixspec_free(&m);
+	return why;
+}
+
 char *
 ownkeys_explain(const struct json *cas)
 {
 	const struct json *c = json_get(cas, "config"), *j;
-	bool mixed = json_get(c, "writes") || json_get(c, "reads");
+	const char *mix = json_get_str(c, "mix");
+	bool mixed = mix || json_get(c, "writes") || json_get(c, "reads");
 	char *why = NULL;
 
 	if (strcmp(bench_case_engine(c), BENCH_CASE_NATIVE) != 0)
@@ -197,6 +217,8 @@ ownkeys_explain(const struct json *cas)
 		return mem_str("its config_set would change a running server, "
 			       "which --no-flush forbids; use "
 			       "--skip-config-set");
+	if (mix)
+		why = check_mix(mix);
 	for (size_t i = mixed ? 1 : 0; i < 4 && !why; i++)
 		why = check_commands(
 		    json_get(c, command_keys[i]), i >= FIRST_SETUP);

@@ -10,6 +10,7 @@
 #include "jsonl.h"
 #include "keyspec.h"
 #include "mem.h"
+#include "mixspec.h"
 #include "intern.h"
 #include "ownkeys.h"
 #include "record.h"
@@ -69,6 +70,19 @@ plan_check_command(struct plan *p, const char *command, const char *where,
 	plan_report_problem(p, "%s: unknown %s '%s'%s%s%s", where, what, given,
 	    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 	free(upper);
+}
+
+void
+plan_check_mix(struct plan *p, const char *mix, const char *where)
+{
+	struct mixspec m;
+
+	free(mixspec_parse(mix, &m));
+	for (size_t i = 0; i < m.n; i++)
+		if (!strchr(m.v[i].command, ' '))
+			plan_check_command(p, m.v[i].command, where, "command",
+			    m.v[i].command);
+	mixspec_free(&m);
 }
 
 struct json *
@@ -147,6 +161,10 @@ override_config(const struct plan_want *w, struct json *config)
 		bench_case_set_values(config, w->values);
 	if (w->ttl)
 		json_set_str(config, "ttl", w->ttl);
+	if (w->mix) {
+		json_del(config, "mix_order");
+		bench_case_set_mix(config, w->mix);
+	}
 	if (w->rate > 0) {
 		json_set_num(config, "rate", w->rate);
 		if (!json_get(config, "arrivals"))
@@ -218,18 +236,25 @@ normalize_parts(struct json *list)
 static void
 normalize_config(struct json *config)
 {
-	const char *command = json_get_str(config, "command");
 	const char *latency = json_get_str(config, "latency");
-	const char *keys = json_get_str(config, "keys");
+	const char *keys = json_get_str(config, "keys"), *command;
 	char *text = mem_str(keys);
 
 	if (keys)
 		bench_case_set_keys(config, text);
 	free(text);
 	normalize_values(config);
+	text = mem_str(json_get_str(config, "mix"));
+	if (text)
+		bench_case_set_mix(config, text);
+	free(text);
+	if (json_get_str(config, "mix_order") &&
+	    strcmp(json_get_str(config, "mix_order"), "random") == 0)
+		json_del(config, "mix_order");
 	normalize_parts(json_get(config, "writes"));
 	normalize_parts(json_get(config, "reads"));
 
+	command = json_get_str(config, "command");
 	if (command && strcmp(command, "LRANGE") == 0)
 		json_set_str(config, "command", "LRANGE_100");
 	if (strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0) {
@@ -298,6 +323,11 @@ expand_config(struct plan *p, const struct json *cfg)
 	for (; m; m = json_next(m))
 		plan_check_command(
 		    p, json_str(m), "commands", "command", json_str(m));
+	m = groups ? NULL : json_get(cfg, "mix");
+	if (json_str(m))
+		plan_check_mix(p, json_str(m), "mix");
+	for (m = json_first(m); m; m = json_next(m))
+		plan_check_mix(p, json_str(m), "mix");
 	axes_each(p, cfg, groups ? plan_expand_scenarios : add_command);
 }
 
@@ -377,6 +407,25 @@ holds_records(const struct str *s, const struct json *doc)
 }
 
 int
+plan_take(struct plan *p, struct json *doc, const char *name)
+{
+	int rc;
+
+	p->file = name;
+	doc = config_check(doc, name, p->want->lenient);
+	p->problems = 0;
+	p->element = 0;
+	for (const struct json *c = json_first(doc); c && !p->full;
+	     c = json_next(c)) {
+		expand_config(p, c);
+		p->element++;
+	}
+	rc = doc && !p->problems ? 0 : -1;
+	json_free(doc);
+	return rc;
+}
+
+int
 plan_read(struct plan *p, const char *file)
 {
 	struct str s = {0};
@@ -398,15 +447,8 @@ plan_read(struct plan *p, const char *file)
 	if (!doc &&
 	    !(doc = jsonfile_parse(&s, p->file))) /* reports the error */
 		goto out;
-	doc = config_check(doc, p->file, p->want->lenient);
-	p->problems = 0;
-	p->element = 0;
-	for (const struct json *c = json_first(doc); c && !p->full;
-	     c = json_next(c)) {
-		expand_config(p, c);
-		p->element++;
-	}
-	rc = doc && !p->problems ? 0 : -1;
+	rc = plan_take(p, doc, p->file);
+	doc = NULL;
 out:
 	json_free(doc);
 	str_free(&s);

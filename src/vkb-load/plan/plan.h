@@ -21,6 +21,7 @@ struct plan_want {
 	const char *pattern;            /* fnmatch(3) on ids; NULL: all */
 	const char *cluster_mode;       /* "true" or "false"; NULL: unchanged */
 	const char *keys;               /* see keyspec.h; NULL: unchanged */
+	const char *mix;                /* see mixspec.h; NULL: unchanged */
 	const char *latency;            /* NULL: unchanged */
 	const char *engine;             /* NULL: unchanged */
 	long long shard, shards;        /* 1..shards; 0: all */
@@ -51,12 +52,15 @@ struct plan {
 /* Adds the cases of a file, "-" is stdin. 0, or -1, error reported. */
 int plan_read(struct plan *, const char *file);
 
+/* Adds the cases of configurations that are not in a file; takes them. */
+int plan_take(struct plan *, struct json *doc, const char *name);
+
 /* Names the cases, drops duplicates, filters. 0, or -1, error reported. */
 int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
 /* One combination of the axes, for the expansion. */
-enum { PLAN_LISTS = 15 }; /* that a configuration may have */
+enum { PLAN_LISTS = 16 }; /* that a configuration may have */
 struct plan_axes {
 	const struct json *cfg;
 	const struct json *values[PLAN_LISTS]; /* of each list, or NULL */
@@ -73,6 +77,9 @@ void plan_report_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
  */
 void plan_check_command(struct plan *, const char *command, const char *where,
     const char *what, const char *given);
+
+/* The same for the named tests of a mix, which was checked. */
+void plan_check_mix(struct plan *, const char *mix, const char *where);
 
 /* Most cases of all files; three lists of 2,999 values make 27 billion. */
 #define PLAN_MOST 100000

@@ -1,3 +1,4 @@
+#include "benchcase.h"
 #include "config.h"
 #include "json.h"
 #include "mem.h"
@@ -84,6 +85,8 @@ make_command(struct plan *p, const struct take *x, const struct json *s)
 	const char *text = json_get_str(s, "command");
 	char *name, *it;
 
+	if (json_get(s, "mix"))
+		return mem_str(BENCH_CASE_MIX);
 	if (!test) {
 		it = expand_iteration(text ? text : "mixed", &x->iteration);
 		if (!*x->flag || !text)
@@ -208,8 +211,8 @@ set_warmup(const struct take *y, struct json *c)
 static struct json *
 make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
-	static const char *const expanded[] = {
-	    "dataset", "setup_commands", "teardown_commands", "populate_with"};
+	static const char *const expanded[] = {"dataset", "setup_commands",
+	    "teardown_commands", "populate_with", "mix"};
 	const char *how = json_get_str(y->s, "cluster_execution");
 	char *text = mem_printf("%s_%s", y->name, y->id);
 	struct json *c = json_object();
@@ -222,6 +225,11 @@ make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 	text = make_command(p, y, y->s);
 	json_set_str(c, "command", text);
 	free(text);
+	if (json_get_str(y->s, "mix")) {
+		text = mem_printf("scenario '%s'", y->id);
+		plan_check_mix(p, json_get_str(y->s, "mix"), text);
+		free(text);
+	}
 	config_copy_identity(c, "scenario", y->s);
 	json_set_num(c, "keyspacelen", get_keyspace(x, y->s));
 	set_length(x, y->s, c);

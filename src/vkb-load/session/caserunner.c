@@ -94,7 +94,7 @@ can_slice_parts(const struct roles *r)
 {
 	const struct bench_load *l;
 
-	for (size_t i = 0; i < r->n && r->n > 1; i++) {
+	for (size_t i = 0; i < r->nown && r->nown > 1; i++) {
 		l = &r->v[i].load;
 		if (l->requests > 0 || l->duration_s <= 0)
 			return false;

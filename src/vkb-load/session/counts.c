@@ -227,7 +227,7 @@ is_finished(const struct schedule *a, size_t cas, const struct turn *turn)
 {
 	const struct roles *r = &a->roles[cas];
 
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->nown; i++)
 		if (!results_find(a->results,
 			json_get(a->builds->v[turn->build], "subject"),
 			r->v[i].config, turn->index, true))
@@ -253,7 +253,7 @@ counts_announce(const struct schedule *a)
 			for (t.index = 1; t.index <= COUNTING_RUNS; t.index++) {
 				if (is_finished(a, i, &t))
 					continue;
-				cost_s += counting_cost(c, a->roles[i].n);
+				cost_s += counting_cost(c, a->roles[i].nown);
 				n++;
 			}
 		cases += n > before;

@@ -221,8 +221,9 @@ void
 schedule_add_metrics(struct schedule *a, const struct turn *turn, size_t cas,
     const struct json *const *metrics)
 {
-	struct json *all =
-	    metrics[0] ? result_record_merge(metrics, a->roles[cas].n) : NULL;
+	struct json *all = metrics[0]
+	    ? result_record_merge(metrics, a->roles[cas].nown)
+	    : NULL;
 
 	ci_width_add(a->widths, cas, turn->build, turn->index, all);
 	json_free(all);

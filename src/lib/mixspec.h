@@ -1,0 +1,48 @@
+/*
+ * Mixes of commands as configurations and options write them:
+ *
+ *	GET 90, SET 10
+ *	'GET user:{key}' 90, 'SET user:{key} __data__ EX 60' 10
+ *
+ * A command and its weight, and so on; a comma between them may be left out. A
+ * command with blanks in it is a template, in '...' or "...", where the same
+ * quote is written twice; one without is the name of a test. The weights are
+ * relative.
+ */
+#ifndef MIXSPEC_H
+#define MIXSPEC_H
+
+#include <stddef.h>
+
+struct json;
+
+#define MIXSPEC_MOST 64 /* commands */
+
+struct mixspec_part {
+	char *command; /* the name of a test is in upper case */
+	double weight;
+};
+
+struct mixspec {
+	struct mixspec_part v[MIXSPEC_MOST];
+	size_t n;
+};
+
+/*
+ * Returns NULL, or why the text is not a mix, which the caller frees. Whether
+ * there are such commands is not checked. Call mixspec_free if it returned
+ * NULL.
+ */
+char *mixspec_parse(const char *text, struct mixspec *);
+void mixspec_free(struct mixspec *);
+
+/* The text in its only form. Caller frees. */
+char *mixspec_format(const struct mixspec *);
+
+/*
+ * Reads the long form, a list of objects with "command" and "weight", as
+ * mixspec_parse.
+ */
+char *mixspec_read(const struct json *list, struct mixspec *);
+
+#endif

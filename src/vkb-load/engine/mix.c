@@ -1,0 +1,488 @@
+#include "mix.h"
+#include "blocks.h"
+#include "chooser.h"
+#include "cmdsource.h"
+#include "command.h"
+#include "compile.h"
+#include "draw.h"
+#include "engine.h"
+#include "err.h"
+#include "mem.h"
+#include "rowset.h"
+#include "template.h"
+#include "together.h"
+#include "values.h"
+#include "words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELLS ((size_t)1 << MIX_BITS)
+#define EACH (64 / MIX_BITS) /* parts that one random word chooses */
+#define AT_ONCE 64           /* numbers drawn at once */
+#define BEFOREHAND                                                 \
+	((size_t)256 << 20) /* bytes of rendered rows of a command \
+			     */
+
+/* Returns the part at a share from 0 to 1 of all weights. */
+static size_t
+find_part(const struct mix *m, double share)
+{
+	size_t i = 0;
+
+	while (i + 1 < m->nparts && m->until[i] <= share)
+		i++;
+	return i;
+}
+
+size_t
+mix_draw_part(const struct mix *m, struct rng *rng)
+{
+	return find_part(m, rng_unit(rng));
+}
+
+/* For a cell in which parts meet: further random bits say which it is. */
+static uint8_t
+draw_in_cell(const struct mix *m, size_t cell, struct rng *rng)
+{
+	double share = ((double)cell + rng_unit(rng)) / (double)CELLS;
+
+	return (uint8_t)m->firsts[find_part(m, share)];
+}
+
+static uint8_t
+draw_first(const struct mix *m, uint64_t bits, struct rng *rng)
+{
+	uint8_t step = m->cells[bits % CELLS];
+
+	if (__builtin_expect(step == MIX_STEPS, 0))
+		return draw_in_cell(m, bits % CELLS, rng);
+	return step;
+}
+
+/* One random word is enough for several parts. */
+static void
+plan_single(const struct mix *m, struct mix_ring *r, uint32_t n)
+{
+	uint32_t at = r->at, mask = r->mask, k;
+	uint8_t *steps = r->steps;
+	struct rng rng = r->rng;
+	uint64_t bits;
+
+	r->at += n;
+	for (; n >= EACH; n -= EACH) {
+		bits = rng_next(&rng);
+#pragma GCC unroll 5
+		for (k = 0; k < EACH; k++, bits >>= MIX_BITS)
+			steps[at++ & mask] = draw_first(m, bits, &rng);
+	}
+	for (bits = rng_next(&rng); n; n--, bits >>= MIX_BITS)
+		steps[at++ & mask] = draw_first(m, bits, &rng);
+	r->rng = rng;
+}
+
+void
+mix_plan(const struct mix *m, struct mix_ring *r, uint32_t n)
+{
+	uint8_t last = r->steps[(r->at - 1) & r->mask];
+
+	if (m->single && !m->turns) {
+		plan_single(m, r, n);
+		return;
+	}
+	for (; n; n--) {
+		if (!m->steps[last].last)
+			last++;
+		else if (m->turns)
+			last = m->turns[r->turn++ % m->nturns];
+		else
+			last = draw_first(m, rng_next(&r->rng), &r->rng);
+		r->steps[r->at++ & r->mask] = last;
+	}
+}
+
+void
+mix_ring_init(struct mix_ring *r, const struct mix *m, uint32_t n,
+    uint64_t seed, uint64_t turn)
+{
+	uint32_t size = 1;
+
+	while (size < n)
+		size *= 2;
+	*r = (struct mix_ring){.mask = size - 1, .turn = turn};
+	r->steps = mem_array(size, 1);
+	memset(r->steps, (int)m->nsteps - 1, size); /* the last of a part */
+	rng_seed(&r->rng, seed, 0);
+}
+
+/*
+ * Writes n commands with one number of v each at most. 'small': none is longer
+ * than a block.
+ */
+__attribute__((always_inline)) static inline char *
+write_shots(const struct mix *m, const struct cursor *c, const uint64_t *v,
+    char *to, uint32_t n, bool wide, bool small)
+{
+	const struct mix_shot *shots = m->shots, *s;
+	const uint8_t *steps = c->ring->steps;
+	uint32_t mask = c->ring->mask, at = c->step;
+	const uint64_t *end = v + n;
+
+	for (; v < end; v++) {
+		s = &shots[steps[at++ & mask]];
+		if (small)
+			memcpy(to, s->bytes, BLOCKS_BYTES);
+		else
+			blocks_copy(to, s->bytes, s->len);
+		digits_12(to + s->at, *v, wide);
+		to += s->len;
+	}
+	return to;
+}
+
+/* Makes n commands with one random number at most. */
+static char *
+make_some(const struct mix *m, struct cursor *c, const struct keys *keys,
+    char *to, uint32_t n)
+{
+	bool wide = draw_is_wide(c->chooser, keys->space);
+	uint64_t v[AT_ONCE];
+
+	c->chooser->draw(c->chooser, &c->rng, c->number, keys->space, v, n);
+	if (m->longest <= BLOCKS_BYTES && !wide)
+		to = write_shots(m, c, v, to, n, false, true);
+	else
+		to = write_shots(m, c, v, to, n, wide, false);
+	c->number += n;
+	c->turn += n;
+	c->step += n;
+	return to;
+}
+
+static uint32_t
+make_simple(const struct cmdsource *source, struct cursor *c,
+    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
+{
+	const struct mix *m = source->mix;
+	size_t most, used;
+	char *to = buf;
+	uint32_t made = 0, k;
+
+	while (made < n && (used = (size_t)(to - buf)) < full) {
+		most = (full - used - 1) / m->longest + 1;
+		k = n - made < AT_ONCE ? n - made : AT_ONCE;
+		k = k < most ? k : (uint32_t)most;
+		to = make_some(m, c, keys, to, k);
+		made += k;
+	}
+	*len = (size_t)(to - buf);
+	return made;
+}
+
+static uint32_t
+make_any(const struct cmdsource *source, struct cursor *c,
+    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
+{
+	const struct template *t = (const struct template *)source;
+	const struct mix_step *s;
+	char *to = buf;
+	struct draw d;
+	uint32_t i;
+
+	draw_init(&d, t, c, keys);
+	for (i = 0; i < n && (size_t)(to - buf) < full; i++) {
+		s = mix_step(source->mix, c->ring, c->step++);
+		/* {key} is drawn for the first step, see draw_begin. */
+		d.line = !s->line ? 0 : s->first ? 1 : UINT64_MAX;
+		c->turn += s->line && !s->first && !c->turn;
+		to = render_command(t, s->command, &d, to);
+	}
+	*len = (size_t)(to - buf);
+	return i;
+}
+
+static uint64_t
+count_taken(const struct cmdsource *source, enum cmdsource_counter kind,
+    const struct cursor *c, uint64_t n)
+{
+	uint64_t taken = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		taken += mix_step(source->mix, c->ring, c->step + i)
+			     ->command->uses[kind];
+	return taken;
+}
+
+static void
+free_source(struct cmdsource *source)
+{
+	template_free((struct template *)source);
+}
+
+static const struct cmdsource_ops ops_simple = {
+    render_room, make_simple, count_taken, free_source, NULL};
+static const struct cmdsource_ops ops_any = {
+    render_room, make_any, count_taken, free_source, NULL};
+
+/* Lists the steps of all parts. Returns why they are too many, or NULL. */
+static char *
+list_steps(
+    struct mix *m, const struct template *t, const struct compile_text *texts)
+{
+	const struct compiled *s;
+	size_t i, k, all = 0;
+
+	for (i = 0; i < t->ncommands; i++)
+		all += t->commands[i].times < MIX_STEPS + 1
+		    ? (size_t)t->commands[i].times
+		    : MIX_STEPS + 1;
+	if (all > MIX_STEPS)
+		return mem_printf("its commands have more than %d commands "
+				  "together",
+		    MIX_STEPS);
+	m->steps = mem_array(all, sizeof *m->steps);
+	m->firsts = mem_array(m->nparts, sizeof *m->firsts);
+	m->items = mem_array(m->nparts, sizeof *m->items);
+	m->zero_misses = mem_array(m->nparts, sizeof *m->zero_misses);
+	for (i = 0; i < m->nparts; i++) {
+		m->firsts[i] = m->nsteps;
+		for (k = texts[i].first; k < texts[i].end; k++) {
+			s = &t->commands[k];
+			for (uint64_t j = 0; j < s->times; j++)
+				m->steps[m->nsteps++] =
+				    (struct mix_step){.command = s,
+					.part = i,
+					.line = texts[i].line};
+		}
+		m->steps[m->firsts[i]].first = true;
+		m->steps[m->nsteps - 1].last = true;
+		if (m->nsteps - m->firsts[i] > 1)
+			continue;
+		m->items[i] = m->steps[m->firsts[i]].command->items;
+		m->zero_misses[i] = m->steps[m->firsts[i]].command->zero_miss;
+	}
+	m->single = m->nsteps == m->nparts;
+	return NULL;
+}
+
+/* Sets which part each cell of random bits means. */
+static void
+fill_cells(struct mix *m, const struct engine_part *parts)
+{
+	double sum = 0, all = 0;
+	size_t i, low, high;
+
+	m->until = mem_array(m->nparts, sizeof *m->until);
+	for (i = 0; i < m->nparts; i++)
+		all += parts[i].weight;
+	for (i = 0; i < m->nparts; i++)
+		m->until[i] = (sum += parts[i].weight) / all;
+	for (i = 0; i < CELLS; i++) {
+		low = find_part(m, (double)i / (double)CELLS);
+		high =
+		    find_part(m, nextafter((double)(i + 1) / (double)CELLS, 0));
+		m->cells[i] = low == high ? (uint8_t)m->firsts[low] : MIX_STEPS;
+	}
+}
+
+/*
+ * Lists the parts in turn, each as evenly spread over the round as it goes: the
+ * one that is furthest behind its share comes next. Returns why they cannot be
+ * listed, or NULL.
+ */
+static char *
+list_turns(struct mix *m, const struct engine_part *parts)
+{
+	double all = 0, *due;
+	size_t i, k, next;
+
+	for (i = 0; i < m->nparts; i++) {
+		all += parts[i].weight;
+		if (parts[i].weight != floor(parts[i].weight))
+			return mem_str("weights must be whole numbers for "
+				       "commands in turn");
+	}
+	if (all > MIX_ROUND)
+		return mem_printf("the weights of commands in turn add up to "
+				  "more than %d",
+		    MIX_ROUND);
+	m->nturns = (size_t)all;
+	m->turns = mem_array(m->nturns, 1);
+	due = mem_array(m->nparts, sizeof *due);
+	for (k = 0; k < m->nturns; k++) {
+		for (i = next = 0; i < m->nparts; i++) {
+			due[i] += parts[i].weight;
+			next = due[i] > due[next] ? i : next;
+		}
+		due[next] -= all;
+		m->turns[k] = (uint8_t)m->firsts[next];
+	}
+	free(due);
+	return NULL;
+}
+
+/* Has a command at most one number that differs, drawn at random? */
+static bool
+is_simple(const struct compiled *s)
+{
+	return s->plain && s->npatches <= 1 && !s->uses[CMDSOURCE_ROWS] &&
+	    !s->ints && !s->data && !s->tagged && !s->uses[CMDSOURCE_SEQ];
+}
+
+/* Writes a command with zeros for its number. */
+static void
+write_shot(const struct template *t, const struct compiled *s,
+    struct mix_shot *shot, char *to)
+{
+	const struct piece *p;
+
+	*shot = (struct mix_shot){to, (uint32_t)s->len, (uint32_t)s->len};
+	for (p = s->pieces; p < s->pieces + s->npieces; p++)
+		if (compile_patch_width(p->kind)) {
+			shot->at = (uint32_t)p->at;
+			memset(to, '0', DIGITS_12);
+			to += DIGITS_12;
+		} else {
+			memcpy(to, t->bytes + p->at, p->n);
+			to += p->n;
+		}
+}
+
+static void
+list_shots(struct mix *m, const struct template *t)
+{
+	size_t i, all = 0;
+
+	m->simple = m->single;
+	for (i = 0; i < m->nsteps; i++) {
+		m->simple = m->simple && is_simple(m->steps[i].command);
+		all += m->steps[i].command->len;
+		if (m->steps[i].command->len > m->longest)
+			m->longest = m->steps[i].command->len;
+	}
+	if (!m->simple)
+		return;
+	m->bytes = mem_array(all + CMDSOURCE_SLACK, 1);
+	m->shots = mem_array(m->nsteps, sizeof *m->shots);
+	for (i = all = 0; i < m->nsteps; all += m->shots[i++].len)
+		write_shot(
+		    t, m->steps[i].command, &m->shots[i], m->bytes + all);
+}
+
+static void
+set_source(struct template *t, const struct mix *m)
+{
+	struct cmdsource *o = &t->source;
+	size_t i, k;
+
+	o->ops = m->simple ? &ops_simple : &ops_any;
+	o->mix = m;
+	o->cycle = o->items = o->values = o->together = 1;
+	for (i = 0; i < t->ncommands; i++) {
+		const struct compiled *s = &t->commands[i];
+
+		o->tagged |= s->tagged;
+		o->keyed |= s->keyed || (o->line && s->tagged);
+		o->zero_miss |= s->zero_miss;
+		for (k = 0; k < CMDSOURCE_COUNTERS; k++)
+			o->counted[k] |= s->uses[k];
+	}
+	for (i = 0; i < m->nsteps; i++)
+		o->len += m->steps[i].command->len;
+	o->len = o->len / m->nsteps + 1;
+	o->constant = o->len;
+}
+
+/* Returns the texts of the parts; the caller frees each and the list. */
+static char **
+list_texts(const struct engine_target *target, const struct engine_work *w,
+    struct compile_text *texts)
+{
+	struct command_style style = {target->cluster, target->prefix,
+	    TEMPLATE_SAME, w->ttl_low, w->ttl_high};
+	char **v = mem_array(w->nmix, sizeof *v);
+	const struct engine_part *p;
+
+	for (size_t i = 0; i < w->nmix; i++) {
+		p = &w->mix[i];
+		v[i] = p->text ? words_expand_prefix(p->text, target->prefix)
+			       : command_text(p->command, &style);
+		texts[i] = (struct compile_text){
+		    .text = v[i], .values = p->text ? 0 : 1};
+	}
+	return v;
+}
+
+/* Returns why the work cannot be this mix, or NULL. */
+static char *
+fill_mix(struct template *t, const struct engine_work *w,
+    struct compile_text *texts, bool cluster)
+{
+	struct mix *m = t->mix;
+	char *why;
+
+	t->data = values_new(w);
+	t->fields = mem_array(1, sizeof *t->fields);
+	why = compile_template(t, texts, w->nmix, cluster);
+	t->values = 0;
+	if (!why)
+		why = list_steps(m, t, texts);
+	if (!why && w->in_order)
+		why = list_turns(m, w->mix);
+	for (size_t i = 0; i < m->nsteps && !why; i++)
+		if (w->sequential && m->steps[i].line && !m->steps[i].last)
+			why = mem_str(TEMPLATE_LINE_ORDER);
+		else if (cluster && together_begins(t, m->steps[i].command))
+			why = mem_str("a transaction in a mix cannot be sent "
+				      "to a cluster");
+	if (why)
+		return why;
+	fill_cells(m, w->mix);
+	list_shots(m, t);
+	set_source(t, m);
+	return NULL;
+}
+
+struct template *
+mix_new(
+    const struct engine_target *target, const struct engine_work *w, char **why)
+{
+	struct compile_text *texts = mem_array(w->nmix, sizeof *texts);
+	char **text = list_texts(target, w, texts);
+	struct template *t = mem_new(sizeof *t);
+
+	t->mix = mem_new(sizeof *t->mix);
+	t->mix->nparts = w->nmix;
+	*why = fill_mix(t, w, texts, target->cluster);
+	for (size_t i = 0; i < w->nmix; i++)
+		free(text[i]);
+	free(text);
+	free(texts);
+	if (!*why)
+		return t;
+	template_free(t);
+	return NULL;
+}
+
+struct cmdsource *
+mix_open(const struct engine_target *target, const struct engine_work *w)
+{
+	char *why;
+	struct template *t = mix_new(target, w, &why);
+
+	if (!t) {
+		err_say("'%s': %s", w->command, why);
+		free(why);
+		return NULL;
+	}
+	if (!*template_fields(t))
+		return template_source(t);
+	if (w->rows) {
+		template_bind(t, w->rows, BEFOREHAND);
+		return template_source(t);
+	}
+	err_say("'%s' uses a field, but the case has no dataset", w->command);
+	template_free(t);
+	return NULL;
+}

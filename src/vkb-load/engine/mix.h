@@ -1,0 +1,98 @@
+/*
+ * Mixes: a source whose requests are drawn from several commands, its parts, by
+ * weight, or come in turn. A part is a template, of which each command is a
+ * step; once begun, its steps are sent one behind the other.
+ *
+ * Which requests come next is planned batch by batch in a ring of each
+ * connection, which also says to which part a reply belongs.
+ */
+#ifndef MIX_H
+#define MIX_H
+
+#include "rng.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cmdsource;
+struct compiled;
+struct engine_target;
+struct engine_work;
+struct template;
+
+#define MIX_STEPS 255   /* most, of all parts */
+#define MIX_ROUND 10000 /* most units in turn, until they repeat */
+#define MIX_BITS 12     /* of a random number that choose a part, mostly */
+
+/* A step of a simple mix, with zeros for its number at 'at'; or 'len'. */
+struct mix_shot {
+	const char *bytes;
+	uint32_t len, at;
+};
+
+struct mix_step {
+	const struct compiled *command;
+	size_t part;
+	bool first, last; /* of its part */
+	bool line;        /* the part uses {key} */
+};
+
+struct mix {
+	struct mix_step *steps;
+	size_t nsteps, nparts;
+	size_t *firsts;    /* the first step of each part */
+	unsigned *items;   /* of each: possible misses per reply; 0: unknown */
+	bool *zero_misses; /* of each: 0 is a miss, see scan.h */
+	double *until;     /* share of each part and those before it */
+	uint8_t *turns;    /* first steps in turn, or NULL */
+	size_t nturns;
+	bool single; /* each part has one step */
+	bool simple; /* and at most a random number that differs */
+	size_t longest;
+	struct mix_shot *shots; /* of the steps of a simple mix, or NULL */
+	char *bytes;            /* of all shots */
+	/* The first step of the part that has all of this cell, or MIX_STEPS.
+	 */
+	uint8_t cells[1 << MIX_BITS];
+};
+
+/* What a connection sends: steps, the newest at position 'at' - 1. */
+struct mix_ring {
+	uint8_t *steps; /* owned; NULL: not of a mix */
+	uint32_t mask, at;
+	uint64_t turn;
+	struct rng rng;
+};
+
+/*
+ * Returns the template of a work with parts, or NULL and *why, which the caller
+ * frees. mix_open returns it as a source, with the work's rows, or NULL after
+ * reporting an error.
+ */
+struct template *mix_new(
+    const struct engine_target *, const struct engine_work *, char **why);
+struct cmdsource *mix_open(
+    const struct engine_target *, const struct engine_work *);
+
+/*
+ * Makes the ring of a connection, with room for n requests without a reply; in
+ * turn it begins at 'turn'.
+ */
+void mix_ring_init(struct mix_ring *, const struct mix *, uint32_t n,
+    uint64_t seed, uint64_t turn);
+
+/* Chooses the next n steps. */
+void mix_plan(const struct mix *, struct mix_ring *, uint32_t n);
+
+/* Returns the part to which a request at random belongs. */
+size_t mix_draw_part(const struct mix *, struct rng *);
+
+/* The part and the step of the request at a position of a ring. */
+static inline const struct mix_step *
+mix_step(const struct mix *m, const struct mix_ring *r, uint32_t at)
+{
+	return &m->steps[r->steps[at & r->mask]];
+}
+
+#endif

@@ -1,0 +1,297 @@
+#include "mixparts.h"
+#include "counters.h"
+#include "hist.h"
+#include "mem.h"
+#include "mix.h"
+#include "run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW 16      /* replies that are counted one by one */
+#define FEW_STEPS 6 /* of a mix, each of which is counted by itself */
+
+void
+mixparts_init(struct worker *w)
+{
+	const struct mix *m = w->run->source->mix;
+
+	if (!m)
+		return;
+	w->nparts = m->nparts;
+	w->parts = mem_array(w->nparts, sizeof *w->parts);
+	for (size_t i = 0; i < w->nparts; i++) {
+		w->parts[i].latency = HIST_LATENCY();
+		if (run_is_open(w->run))
+			w->parts[i].service = HIST_LATENCY();
+	}
+}
+
+void
+mixparts_free(struct worker *w)
+{
+	for (size_t i = 0; i < w->nparts; i++) {
+		hist_free(w->parts[i].latency);
+		hist_free(w->parts[i].service);
+	}
+	free(w->parts);
+}
+
+size_t
+mixparts_find(
+    const struct worker *w, const struct conn *c, uint32_t nth, uint32_t n)
+{
+	return mix_step(w->run->source->mix, &c->ring, c->ring.at - n + nth)
+	    ->part;
+}
+
+#define ONES UINT64_C(0x0101010101010101)
+#define LOW (127 * ONES)
+#define PAIRS UINT64_C(0x00ff00ff00ff00ff)
+#define WORDS_MOST 255 /* then a lane of a byte is full */
+
+/* Counts the bytes that are 'step' among n, eight at a time. */
+static uint32_t
+count_equal(const uint8_t *p, uint32_t n, uint8_t step)
+{
+	uint64_t x, others, same = step * ONES;
+	uint32_t count = 0, words, i;
+
+	while (n >= sizeof x) {
+		words = n / sizeof x < WORDS_MOST ? n / sizeof x : WORDS_MOST;
+		for (i = 0, others = 0; i < words; i++, p += sizeof x) {
+			memcpy(&x, p, sizeof x);
+			x ^= same;
+			/* the high bit of each byte that is not 0 */
+			others += (((x & LOW) + LOW) | x) >> 7 & ONES;
+		}
+		others = (others & PAIRS) + (others >> 8 & PAIRS);
+		count += words * (uint32_t)sizeof x -
+		    (uint32_t)(others * UINT64_C(0x0001000100010001) >> 48);
+		n -= words * (uint32_t)sizeof x;
+	}
+	for (; n; n--)
+		count += *p++ == step;
+	return count;
+}
+
+/* Counts how often each step is among n steps in a row. */
+static void
+count_row(struct worker *w, const uint8_t *steps, uint32_t n)
+{
+	const struct mix *m = w->run->source->mix;
+	uint32_t counts[MIX_STEPS + 1] = {0}, left = n, k;
+
+	if (m->nsteps <= FEW_STEPS) {
+		for (size_t i = 1; i < m->nsteps; i++) {
+			k = count_equal(steps, n, (uint8_t)i);
+			w->parts[m->steps[i].part].n += k;
+			left -= k;
+		}
+		w->parts[m->steps[0].part].n += left;
+		return;
+	}
+	for (; n; n--)
+		counts[*steps++]++;
+	for (size_t i = 0; i < m->nsteps; i++)
+		w->parts[m->steps[i].part].n += counts[i];
+}
+
+/* The same in a ring, which is one row or two. */
+static void
+count_steps(struct worker *w, const struct mix_ring *r, uint32_t at, uint32_t n)
+{
+	uint32_t begin = at & r->mask, first = r->mask + 1 - begin;
+
+	first = first < n ? first : n;
+	count_row(w, r->steps + begin, first);
+	if (first < n)
+		count_row(w, r->steps, n - first);
+}
+
+/* Sets what each part has of the n replies, those taken left out. */
+static void
+take_replies(struct worker *w, const struct conn *c, uint32_t n)
+{
+	const struct mix *m = w->run->source->mix;
+	uint32_t at = c->ring.at - c->awaited - n;
+
+	if (n > FEW)
+		count_steps(w, &c->ring, at, n);
+	else
+		for (; n; n--)
+			w->parts[mix_step(m, &c->ring, at++)->part].n++;
+	for (size_t i = 0; w->taken && i < w->nparts; i++) {
+		w->parts[i].n -= w->parts[i].taken;
+		w->parts[i].taken = 0;
+	}
+}
+
+void
+mixparts_settle(struct worker *w, bool counted)
+{
+	struct part *p;
+
+	for (p = w->parts; p < w->parts + w->nparts; p++) {
+		if (counted) {
+			p->misses += p->missed;
+			p->refused += p->wrong;
+		}
+		p->missed = p->wrong = 0;
+	}
+}
+
+void
+mixparts_record(struct worker *w, const struct conn *c, uint32_t n,
+    bool counted, int64_t now, int64_t ns)
+{
+	const struct run *r = w->run;
+	bool recorded = now >= r->t1 || (counted && now >= r->t0);
+	struct part *p;
+
+	take_replies(w, c, n);
+	for (p = w->parts; p < w->parts + w->nparts; p++) {
+		if (!p->n)
+			continue;
+		if (counted)
+			p->counted += p->n;
+		if (recorded)
+			hist_add(p->latency, ns, p->n);
+		p->n = 0;
+	}
+	mixparts_settle(w, counted);
+}
+
+void
+mixparts_record_one(
+    struct worker *w, size_t part, bool counted, int64_t ns, int64_t service_ns)
+{
+	struct part *p = &w->parts[part];
+
+	p->counted += counted;
+	if (ns < 0)
+		return;
+	hist_add(p->latency, ns, 1);
+	if (p->service && service_ns >= 0)
+		hist_add(p->service, service_ns, 1);
+}
+
+void
+mixparts_miss(struct worker *w, size_t part, bool zero)
+{
+	const struct mix *m = w->run->source->mix;
+
+	if (m->items[part] && (!zero || m->zero_misses[part]))
+		w->parts[part].missed++;
+}
+
+void
+mixparts_count_error(struct worker *w, size_t part, const char *line)
+{
+	struct part *p = &w->parts[part];
+
+	counters_add_error(p->errors, &p->nerrors, line);
+}
+
+void
+mixparts_count_refused(struct worker *w, size_t part, const char *line)
+{
+	struct part *p = &w->parts[part];
+
+	p->wrong++;
+	if (!*p->refusal)
+		snprintf(p->refusal, sizeof p->refusal, "%s", line);
+}
+
+void
+mixparts_forget(struct worker *w)
+{
+	for (size_t i = 0; i < w->nparts; i++) {
+		hist_clear(w->parts[i].latency);
+		if (w->parts[i].service)
+			hist_clear(w->parts[i].service);
+	}
+}
+
+/* Adds what one thread got. */
+static void
+add_part(struct engine_result *to, const struct part *p, uint64_t *misses)
+{
+	to->requests += p->counted;
+	to->refused += p->refused;
+	to->lost += (double)p->lost;
+	to->unanswered += (double)p->unanswered;
+	*misses += p->misses;
+	if (!*to->refusal)
+		memcpy(to->refusal, p->refusal, sizeof to->refusal);
+	for (size_t k = 0; k < p->nerrors; k++) {
+		to->errors_total += p->errors[k].count;
+		engine_result_add_error(to, &p->errors[k]);
+	}
+	hist_merge(to->latency, p->latency);
+	if (to->service)
+		hist_merge(to->service, p->service);
+}
+
+static void
+collect_part(const struct run *r, const struct engine_result *all, size_t i)
+{
+	struct engine_result *to = &all->parts[i];
+	unsigned items = r->source->mix->items[i];
+	uint64_t misses = 0;
+
+	*to = (struct engine_result){.start_ns = all->start_ns,
+	    .end_ns = all->end_ns,
+	    .elapsed_s = all->elapsed_s,
+	    .active_s = all->active_s,
+	    .latency = HIST_LATENCY(),
+	    .service = run_is_open(r) ? HIST_LATENCY() : NULL,
+	    .reconnects = NAN,
+	    .pushes = NAN,
+	    .hit_rate_percent = NAN,
+	    .offered_rps = NAN,
+	    .max_backlog = NAN};
+	for (size_t k = 0; k < r->nworkers; k++)
+		add_part(to, &r->workers[k].parts[i], &misses);
+	to->rps =
+	    to->elapsed_s > 0 ? (double)to->requests / to->elapsed_s : NAN;
+	misses += to->refused * items;
+	if (items && to->requests)
+		to->hit_rate_percent =
+		    100 * (1 - (double)misses / ((double)to->requests * items));
+	engine_result_set_latencies(to);
+}
+
+/* The hit rate of all parts that have one, each in proportion to its reads. */
+static void
+set_hit_rate(const struct run *r, struct engine_result *out)
+{
+	const struct engine_result *v;
+	double hits = 0, all = 0, n;
+
+	for (size_t i = 0; i < out->nparts; i++) {
+		v = &out->parts[i];
+		if (isnan(v->hit_rate_percent))
+			continue;
+		n = (double)v->requests * r->source->mix->items[i];
+		hits += n * v->hit_rate_percent;
+		all += n;
+	}
+	out->hit_rate_percent = all > 0 ? hits / all : NAN;
+}
+
+void
+mixparts_collect(struct run *r, struct engine_result *out)
+{
+	const struct mix *m = r->source->mix;
+
+	if (!m)
+		return;
+	out->nparts = m->nparts;
+	out->parts = mem_array(m->nparts, sizeof *out->parts);
+	for (size_t i = 0; i < m->nparts; i++)
+		collect_part(r, out, i);
+	set_hit_rate(r, out);
+}

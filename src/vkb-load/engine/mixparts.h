@@ -1,0 +1,62 @@
+/*
+ * What each part of a mix got: requests, latencies, misses and errors of each
+ * thread. Private to the engine, like run.h. All but mixparts_init,
+ * mixparts_free and mixparts_collect need a worker that has parts.
+ */
+#ifndef MIXPARTS_H
+#define MIXPARTS_H
+
+#include "engine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct conn;
+struct redirected;
+struct run;
+struct worker;
+
+struct part {
+	struct hist *latency, *service;
+	uint64_t counted, misses, refused, lost, unanswered;
+	/* Of the replies being read: all but those taken; misses; refusals. */
+	uint32_t n, taken, missed, wrong;
+	char refusal[192];
+	struct engine_error errors[ENGINE_ERRORS];
+	size_t nerrors;
+};
+
+/* Does nothing unless the run has a mix. */
+void mixparts_init(struct worker *);
+void mixparts_free(struct worker *);
+
+/* Returns the part of the nth request that a connection awaits, of 'n'. */
+size_t mixparts_find(
+    const struct worker *, const struct conn *, uint32_t nth, uint32_t n);
+
+/*
+ * Closed loop: n replies came, which are no longer awaited, ns after their
+ * requests; all but those that were taken count if 'counted'. Likewise the
+ * misses and refusals.
+ */
+void mixparts_record(struct worker *, const struct conn *, uint32_t n,
+    bool counted, int64_t now, int64_t ns);
+/* One request of a part; ns, or the other, is not recorded if below 0. */
+void mixparts_record_one(
+    struct worker *, size_t part, bool counted, int64_t ns, int64_t service_ns);
+/* Counts the misses and refusals of a read, if its requests are measured. */
+void mixparts_settle(struct worker *, bool counted);
+
+/* An element of a reply to the part is missing; zero: it is a 0. */
+void mixparts_miss(struct worker *, size_t part, bool zero);
+void mixparts_count_error(struct worker *, size_t part, const char *line);
+void mixparts_count_refused(struct worker *, size_t part, const char *line);
+
+/* Forgets all latencies, and what was counted, before a first slice. */
+void mixparts_forget(struct worker *);
+
+/* Makes the results of the parts; 'out' has those of all. */
+void mixparts_collect(struct run *, struct engine_result *out);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * A configuration on the command line, with the letters of valkey-benchmark:
+ * -t set,get -P 10 -d 256 -c 50 -r 10000, and --mix.
+ */
+#ifndef QUICK_H
+#define QUICK_H
+
+#include <stdbool.h>
+
+struct plan;
+struct plan_want;
+
+/* As given; NULL: not given. Each is a list, separated by commas, but 'mix'. */
+struct quick {
+	const char *tests, *pipelines, *data_sizes, *clients, *keyspacelen;
+	const char *mix;
+};
+
+/*
+ * Returns why the options cannot be used together, 'files' being whether there
+ * are FILEs, or NULL. Without FILEs 'mix' is a load of its own.
+ */
+const char *quick_find_conflict(const struct quick *, bool files);
+
+/*
+ * Checks the texts of the mix, and of '--keys', '--values' and '--ttl'. 0, or
+ * -1, error reported.
+ */
+int quick_check(const struct quick *, const struct plan_want *);
+
+/* Is a configuration given, so that stdin is not read for one? */
+bool quick_is_given(const struct quick *);
+
+/* Adds the cases. 0, or -1, error reported. */
+int quick_plan(struct plan *, const struct quick *);
+
+#endif

@@ -1,0 +1,211 @@
+#!/bin/sh
+# Mixes: one load that draws its requests from several commands by weight. What each
+# command got is told apart, and adds up to the whole.
+. "${0%/*}/lib.sh"
+. "$tests/engine.sh"
+test_server mixes
+
+cat >single <<'SCRIPT'
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+calls() { cli info commandstats | tr -d '\r' | sed -n "s/^cmdstat_$1:calls=\([0-9]*\),.*/\1/p"; }
+run() { "$ENGINE" -p "$VKB_PORT" --seed 5 "$@"; }
+# start OUT OPTION...: in the background, until its load has arrived.
+start() {
+  out=$1; shift
+  cli config resetstat >/dev/null
+  run "$@" >"$out" 2>"$out.err" &
+  load=$!
+  i=0
+  until [ "0$(calls get)" -gt 200 ] || [ $i -gt 2000 ]; do i=$((i + 1)); done
+}
+end() { wait $load; echo $? >"$out.status"; }
+kick() { cli client kill type normal skipme yes >/dev/null; }
+run --mix 'GET 1' -r 1000 --only-fill
+cli config resetstat >/dev/null
+run --mix 'GET 90 SET 10' --spec zipf -n 60000 -P 16 -c 7 -T 2 -r 1000 >closed
+echo "$(calls get) $(calls set)" >closed.calls
+run --mix 'GET 90 SET 10' -n 5000 -P 16 -c 1 -r 1000 >first
+run --mix 'GET 90 SET 10' -n 5000 -P 16 -c 1 -r 1000 >second
+run --mix 'GET 3 SET 1' --in-order -n 4000 -c 1 -r 1000 >turn
+run --mix 'GET 90 SET 10' -w 0.1 -D 0.3 -P 3 -c 3 >warm
+run --mix 'GET 9 SET 1' -R 4000 --poisson -D 0.5 -P 4 -c 3 >open
+run --mix "GET 9, 'EVAL \"local n=0 for i=1,3000000 do n=n+i end return n\" 0' 1" -c 1 -n 100 -r 1000 >slow
+run --mix "'GET a' 1, 'LPUSH key:__rand_int__ x' 3" -n 4000 -P 7 -c 2 -r 1000 >errors
+run --mix "GET 2, 'GET none:__rand_int__' 1, 'EXISTS none:__rand_int__' 1, 'BITCOUNT none' 1" \
+  -n 5000 -P 20 -c 3 -r 1000 >hits
+run --mix "'MULTI ; INCR n:{key} ; INCR n:{key} ; EXEC' 1, 'GET n:{key}' 3" -n 6000 -P 7 -c 3 -r 10 >multi
+cli eval 'local n = 0
+  for _, k in ipairs(redis.call("keys", "n:*")) do n = n + redis.call("get", k) % 2 end
+  return n' 0 >multi.odd
+run --mix "GET 1, 'GET none' 1" -d 300000 -r 3 --only-fill
+run --mix "GET 1, 'GET none' 1" -n 300 -P 5 -c 2 -r 3 >torn
+start kicked --mix 'GET 9 SET 1' -D 30 -c 5 -P 4; kick; end
+start budget --mix 'GET 9 SET 1' -D 1 -c 5 -P 4 --max-lost 100; kick; end
+start open.kicked --mix 'GET 9 SET 1' -D 1 -R 4000 -c 5 -P 4 --max-lost 100; kick; end
+start hung --mix 'GET 9 SET 1' -D 2 -c 5 -P 3 --timeout 1
+kill -STOP "$VKB_PID"; end; kill -CONT "$VKB_PID"
+start dead --mix 'GET 9 SET 1' -D 30 -c 5; kill -KILL "$VKB_PID"; end
+SCRIPT
+ENGINE=$engine
+export ENGINE
+vkb-serve -q -- sh -u ./single >.out 2>serve.err
+test_match 'killed by signal 9' serve.err 'mixes on one server, up to its end'
+
+# of PART NAME FILE: a figure of one command.
+of() { awk -v p="$1" -v n="$2" '/^part / {on = substr($0, 6) == p} on && $1 == n {print $2}' "$3"; }
+# sums FILE NAME...: do those of the commands add up to those of the whole?
+sums() {
+  sums_file=$1
+  shift
+  for name; do
+    test_same "$(awk -v n="$name" '/^part / {exit} $1 == n {print $2}' "$sums_file")" \
+      "$(awk -v n="$name" '/^part / {on = 1} on && $1 == n {s += $2} END {print s + 0}' "$sums_file")" \
+      "$sums_file: $name of the commands add up to that of the whole"
+  done
+}
+
+for run in closed warm open slow errors hits multi torn hung budget open.kicked; do
+  sums $run requests recorded refused lost unanswered
+done
+for run in closed warm open slow errors hits multi torn hung; do
+  sums $run errors_total # lost connections are errors of the whole
+done
+test_same "$(of GET requests closed) $(of SET requests closed)" "$(cat closed.calls)" \
+  'the server got what is counted'
+# 60000 requests, ten percent of which are SET: 6 standard deviations are 441.
+test_that 'commands come as often as their weights say' \
+  test "$(of SET requests closed)" -gt 5559 -a "$(of SET requests closed)" -lt 6441
+test_same "$(of SET requests first)" "$(of SET requests second)" \
+  'one seed makes one series'
+test_same '3000 1000' "$(of GET requests turn) $(of SET requests turn)" \
+  'in turn the shares are exact'
+test_that 'the latency of a slow command is in its own histogram' \
+  awk -v get="$(of GET p50_ms slow)" -v slow="$(awk '/^part EVAL/ {on = 1} on && $1 == "min_ms" {print $2}' slow)" \
+  'BEGIN {exit !(get > 0 && slow > 2 && get < slow)}'
+test_same "0 $(of 'LPUSH key:__rand_int__ x' requests errors)" \
+  "$(of 'GET a' errors_total errors) $(of 'LPUSH key:__rand_int__ x' refused errors)" \
+  'an error belongs to its command'
+test_same '100 0 0  ' "$(of GET hit_rate_percent hits) $(of 'GET none:__rand_int__' hit_rate_percent hits) $(
+  of 'EXISTS none:__rand_int__' hit_rate_percent hits) $(of 'BITCOUNT none' hit_rate_percent hits) " \
+  'each command has its hits, and a 0 is a miss only where it is one'
+test_that 'the hit rate of the whole is that of its reads' awk -v n="$(of GET requests hits)" \
+  -v none="$(of 'GET none:__rand_int__' requests hits)" \
+  -v exists="$(of 'EXISTS none:__rand_int__' requests hits)" '$1 == "hit_rate_percent" {
+    d = $2 - 100 * n / (n + none + exists); exit !(d * d < 1e-6)}' hits
+test_same '0 0' "$(value errors_total multi | head -n 1) $(cat multi.odd)" \
+  'the commands of a transaction stay together, with one key'
+test_same '100 0' "$(of GET hit_rate_percent torn) $(of 'GET none' hit_rate_percent torn)" \
+  'replies in pieces are told apart'
+test_same '2 0 0 2' "$(cat kicked.status) $(cat budget.status) $(cat open.kicked.status) $(
+  cat hung.status)" 'lost requests fail a mix, as other loads'
+wait_until 10 grep -q '^errors_total' dead
+test_match 'lost the connection to .* 5 lost' dead.err 'a dead server fails it, too'
+test_match "lost the connection to '.*' during GET 9 SET 1" kicked.err 'the message names the mix'
+test_that 'lost requests belong to commands' test "$(of GET lost budget)" -gt 0
+
+cat >nodes <<'SCRIPT'
+ports=
+for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
+run() { "$ENGINE" $ports --cluster --seed 5 "$@"; }
+all() { for node in $VKB_NODES; do valkey-cli -p "${node#*:}" "$@"; done; }
+run --mix 'GET 8 SET 1 LPUSH 1 SADD 1' --fill -n 20000 -P 5 -c 6 -T 2 -r 3000 --spec zipf >cluster
+run --mix "GET 1, 'INCR n:__rand_int__' 1" -n 4000 -P 5 -c 6 -r 100 >moved
+all eval 'local n = 0
+  for _, k in ipairs(redis.call("keys", "n:*")) do n = n + redis.call("get", k) end
+  return n' 0 | awk '{s += $1} END {print s}' >moved.sum
+run --mix "GET 1, 'INCR m:__rand_int__' 1" -R 3000 -D 0.5 -P 5 -c 6 -r 100 >moved.open
+SCRIPT
+test_that 'mixes in a cluster' vkb-serve -q --primaries 3 -- sh -u ./nodes
+for run in cluster moved moved.open; do
+  sums $run requests recorded errors_total refused
+done
+test_same '0 100' "$(value errors_total cluster | head -n 1) $(of GET hit_rate_percent cluster)" \
+  'keys are found on their nodes'
+test_same "$(of 'INCR n:__rand_int__' requests moved) 0" \
+  "$(cat moved.sum) $(of GET errors_total moved)" \
+  'redirected requests are made once, and belong to their command'
+test_that 'redirections belong to their command' \
+  test "$(of 'INCR n:__rand_int__' errors_total moved)" -gt 0 -a \
+  "$(of 'INCR m:__rand_int__' errors_total moved.open)" -gt 0
+
+# --- records, and what is made of them
+
+build() { printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' "$1"; }
+{ build a; build b; } >builds
+set -- -q --mix 'GET 90 SET 10' -c 4 -r 100 -P 8
+test_that 'two builds in slices' vkb-load "$@" --builds builds --runs 4 --duration 0.1 -o runs
+test_same '[["GET",8],["SET",8],["mix",8]]' "$(jq -cs 'map(select(.type == "run" and .status == "ok"))
+  | group_by(.config.command) | map([.[0].config.command, length])' runs)" \
+  'a record for the whole, and one for each command'
+test_same true "$(jq -cs 'map(select(.type == "run")) | [_nwise(3)] | all(
+  (map(select(.config.command == "mix"))[0]) as $all | map(select(.config.command != "mix")) |
+  (map(.metrics.requests) | add) == $all.metrics.requests and
+  ((map(.metrics.rps) | add) / $all.metrics.rps - 1 | fabs) < 1e-9 and
+  all(.config.mix == "GET 90, SET 10" and .metrics.p99_latency_ms > 0 and .hist.latency_ns and
+    .bound == $all.bound and (.metrics | has("client_cpu_us_per_req") | not) and (.run | has("overlap_percent") | not)) and
+  $all.metrics.client_cpu_us_per_req > 0)' runs)" 'the rates of the commands add up'
+test_that 'a summary' sh -c 'vkb-stats runs | vkb-stats --text'
+test_match '^GET .*mix=GET 90, SET 10|mix=GET 90, SET 10' .out 'it names the mix'
+vkb-compare -b a --on-insufficient ok runs >.out 2>.err
+test_same '0 0' "$? $(grep -c 'Not paired' .out)" 'all are paired'
+test_that 'the same once more' vkb-load "$@" --builds builds --runs 4 --duration 0.1 --resume runs
+test_same 24 "$(grep -c '"type":"run"' runs)" 'a finished mix is not run again'
+vkb-load -q --runs 1 --duration 0.2 - >tls <<'END_JSON'
+{"mix": "GET 1 SET 1", "keyspacelen": [100], "clients": [3], "rate": 2000, "tls_mode": true}
+END_JSON
+test_same '["mix","GET","SET"]' "$(jq -cs 'map(select(.status == "ok").config.command)' tls)" \
+  'a rate and TLS'
+test_status 2 'one command that is refused fails the run' vkb-load -q --runs 1 -n 20000 -r 10 \
+  --mix "SET 999, 'LPUSH key:__rand_int__ x' 1"
+test_match "LPUSH key:__rand_int__ x: [0-9]+ of [0-9]+ requests were refused: WRONGTYPE" .err 'its name'
+test_status 2 'valkey-benchmark has no mixes' vkb-load -q --engine valkey-benchmark --runs 1 "$@" \
+  --latency batch-first-byte
+test_match 'mixes need the engine of vkb-load' .err 'it says so'
+echo '{"mix": "GET 1.5 SET 1", "mix_order": "turn"}' >broken.json
+test_status 2 'turns of broken weights' vkb-load -q --runs 1 broken.json
+test_match 'not run: weights must be whole numbers for commands in turn' .err 'they are refused'
+cat >mixed.json <<'END_JSON'
+{"scenarios": [{"id": "m", "type": "mixed", "requests": 9, "writes": [{"test": "set"}], "reads": [{"test": "get"}]}]}
+END_JSON
+test_status 2 '--mix for a mixed scenario' vkb-load --plan --mix 'GET 1' mixed.json
+test_match "'--mix' does not go with the writers and readers of scenario 'm'" .err 'it is refused by name'
+# The library that counting needs is built with all programs, as vkb-bench needs them.
+if command -v valgrind >/dev/null; then
+  test_that 'a mix is counted' vkb-load -q --count-only -o counts "$@"
+  test_same '[["mix",true]]' "$(jq -cs 'map(select(.type == "run")) |
+    group_by(.config.command) | map([.[0].config.command,
+      (length == 2 and .[0].metrics.instructions_per_req == .[1].metrics.instructions_per_req)])' counts)" \
+    'as one, and each server needs the same number'
+else
+  test_skip 'a mix is counted' valgrind
+fi
+
+# --- a configuration on the command line
+
+test_that 'letters of valkey-benchmark' vkb-load --plan -t set,get -P 1,10 -d 256 -c 50 -n 100000 -r 10000
+test_same '["SET-d256-P1-c50-k10000","GET-d256-P1-c50-k10000","SET-d256-P10-c50-k10000","GET-d256-P10-c50-k10000"] 100000' \
+  "$(jq -cs 'map(.id)' .out) $(jq -s '.[0].config.requests' .out)" 'their cases'
+test_same '["GET-d3-P1-c50-k1000000",1]' "$(vkb-load --plan -t get | jq -c '[.id, .config.duration_s]')" \
+  'the defaults'
+test_same '["SET-d3-P1-c50-k1000000","GET90+SET10-d3-P1-c50-k1000000"]' \
+  "$(vkb-load --plan -t set --mix 'get 90, set 10' | jq -cs 'map(.id)')" 'a test and a mix'
+test_status 2 '-t with a FILE' vkb-load --plan -t set mixed.json
+test_match "'-t' is a configuration of its own" .err 'why'
+test_status 2 '-P with a FILE' vkb-load --plan -P 5 mixed.json
+test_status 2 'a pipeline of 0' vkb-load --plan -t set -P 1,0
+test_match "option '-P': '0' is not an integer from 1 to 1000000" .err 'the option is named'
+test_status 2 'an unknown test' vkb-load --plan -t set,gett
+test_match "command line: .*unknown command 'GETT', did you mean 'GET'" .err 'it is named'
+
+# --- shipped mixes
+
+for file in "$top"/configs/ycsb-?.json "$top"/configs/cache.json "$top"/configs/session.json \
+  "$top"/configs/queue.json "$top"/configs/leaderboard.json; do
+  jq '.[0].keyspacelen = [500]' "$file" >small.json
+  name=$(basename "$file" .json)
+  test_that "$name has a plan" vkb-load --plan "$file"
+  vkb-load -q --runs 1 --warmup 0 -n 400 small.json >out 2>err
+  test_same true "$(jq -s 'map(select(.type == "run")) | length > 1 and
+    all(.status == "ok" and .metrics.errors == 0)' out)" "$name runs"
+done
+test_done

@@ -1,0 +1,318 @@
+/*
+ * Mixes: how often each command comes against its weight (chi-squared, fixed
+ * seeds), their order, and that a cursor makes the same commands again.
+ */
+#include "tap.h"
+
+#include "mem.h"
+#include "mixspec.h"
+#include "rng.h"
+#include "vkb-load/engine/chooser.h"
+#include "vkb-load/engine/cmdsource.h"
+#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/mix.h"
+#include "vkb-load/engine/template.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DRAWS 1000000
+
+static struct mixspec spec;
+static struct engine_part parts[MIXSPEC_MOST];
+
+static struct engine_work
+make_work(const char *text, bool turn)
+{
+	struct engine_work w = {
+	    .command = text, .data_size = 3, .mix = parts, .in_order = turn};
+	char *why;
+
+	mixspec_free(&spec);
+	why = mixspec_parse(text, &spec);
+	tap_ok(
+	    !why, "'%s' is a mix%s%s", text, why ? ": " : "", why ? why : "");
+	for (size_t i = 0; i < spec.n; i++)
+		parts[i] = (struct engine_part){spec.v[i].command,
+		    command_known(spec.v[i].command) ? NULL : spec.v[i].command,
+		    spec.v[i].weight};
+	w.nmix = spec.n;
+	return w;
+}
+
+static struct cmdsource *
+open_mix(const char *text, bool turn)
+{
+	struct engine_target t = {0};
+	struct engine_work w = make_work(text, turn);
+
+	return cmdsource_open(&t, &w);
+}
+
+/* Chi-squared of the shares of the parts, in standard deviations from its mean
+ * (Wilson and Hilferty, 1931). 'batch' steps are planned at once. */
+static double
+compare_shares(const char *text, const char *theory, uint32_t batch)
+{
+	struct cmdsource *o = open_mix(text, false);
+	const struct mix *m = o->mix;
+	double n[MIXSPEC_MOST] = {0}, all = 0, units = 0, chi = 0, d, e;
+	const struct mix_step *s;
+	struct mix_ring r;
+
+	mix_ring_init(&r, m, batch, 7, 0);
+	for (uint32_t i = 0; i < DRAWS; i += batch) {
+		mix_plan(m, &r, batch);
+		for (uint32_t k = 0; k < batch; k++) {
+			s = mix_step(m, &r, r.at - batch + k);
+			n[s->part] += s->first;
+			units += s->first;
+		}
+	}
+	o->ops->free(o);
+	make_work(theory, false);
+	for (size_t i = 0; i < spec.n; i++)
+		all += parts[i].weight;
+	for (size_t i = 0; i < spec.n; i++) {
+		e = units * parts[i].weight / all;
+		chi += (n[i] - e) * (n[i] - e) / e;
+	}
+	free(r.steps);
+	d = (double)spec.n - 1;
+	return (cbrt(chi / d) - (1 - 2 / (9 * d))) / sqrt(2 / (9 * d));
+}
+
+static void
+shares(void)
+{
+	static const char *const texts[] = {"GET 90, SET 10", "GET 1 SET 1",
+	    "GET 99.9 SET 0.1", "GET 1, SET 2, INCR 3, LPUSH 4, SADD 5, ZADD 6",
+	    "GET 0.000001, SET 0.000003",
+	    "'MULTI ; INCR {key} ; EXEC' 2, GET 5, 'SET {key} x' 1"};
+	static const uint32_t batches[] = {1, 10, 128};
+	double z;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		for (size_t k = 0; k < 3; k++) {
+			z = compare_shares(texts[i], texts[i], batches[k]);
+			tap_ok(fabs(z) < 3.5,
+			    "shares of %s by their weights, %u at once "
+			    "(z = %.2f)",
+			    texts[i], batches[k], z);
+		}
+	z = compare_shares("GET 90.3, SET 9.7", "GET 90, SET 10", 10);
+	tap_ok(z > 6, "90.3 is not 90 (z = %.0f)", z);
+	z = compare_shares("GET 3333, SET 6667", "GET 1, SET 1.95", 10);
+	tap_ok(z > 6, "1:2 is not 1:1.95 (z = %.0f)", z);
+}
+
+static void
+turns(void)
+{
+	struct cmdsource *o = open_mix("GET 3, SET 1, INCR 2", true);
+	const struct mix *m = o->mix;
+	struct mix_ring r;
+	char got[25] = "", first[25] = "";
+
+	mix_ring_init(&r, m, 8, 1, 0);
+	for (int i = 0; i < 24; i++) {
+		mix_plan(m, &r, 1);
+		got[i] = "GSI"[mix_step(m, &r, r.at - 1)->part];
+	}
+	tap_str(got, "GIGSIGGIGSIGGIGSIGGIGSIG",
+	    "in turn each is spread over the round");
+	free(r.steps);
+	mix_ring_init(&r, m, 8, 1, 1);
+	for (int i = 0; i < 24; i++) {
+		mix_plan(m, &r, 1);
+		first[i] = "GSI"[mix_step(m, &r, r.at - 1)->part];
+	}
+	tap_ok(strncmp(first, got + 1, 23) == 0,
+	    "another connection begins one later");
+	free(r.steps);
+	o->ops->free(o);
+}
+
+/* Makes n commands, at most 'full' bytes at once; returns them. */
+static char *
+make_all(const struct cmdsource *o, struct cursor *c, const struct keys *k,
+    uint32_t n, size_t full)
+{
+	char *all = mem_new(o->ops->room(o, 200 * n)), *to = all;
+	size_t len;
+
+	for (uint32_t made; n; n -= made) {
+		made = o->ops->make(o, c, k, to, n, full, &len);
+		to += len;
+	}
+	*to = '\0';
+	return all;
+}
+
+static void
+made_again(const char *text)
+{
+	struct cmdsource *o = open_mix(text, false);
+	struct keys keys = {.space = 1000, .count = 1000};
+	struct cursor c = {.chooser = &chooser_uniform}, from;
+	struct mix_ring r;
+	char *a, *b;
+
+	mix_ring_init(&r, o->mix, 100, 3, 0);
+	rng_seed(&c.rng, 5, 0);
+	c.ring = &r;
+	mix_plan(o->mix, &r, 100);
+	from = c;
+	a = make_all(o, &c, &keys, 100, SIZE_MAX);
+	c = from;
+	b = make_all(o, &c, &keys, 100, 1);
+	tap_ok(strcmp(a, b) == 0 && strlen(a) > 2000,
+	    "%s: a copy of the cursor makes the same, in pieces as well", text);
+	free(a);
+	free(b);
+	free(r.steps);
+	o->ops->free(o);
+}
+
+static void
+wire(void)
+{
+	struct cmdsource *o =
+	    open_mix("LRANGE_100 1, SET 1, 'PING \"a b\"' 1", true);
+	struct keys keys = {.space = 1, .count = 1};
+	struct cursor c = {.chooser = &chooser_uniform};
+	struct mix_ring r;
+	char *a;
+
+	mix_ring_init(&r, o->mix, 4, 3, 0);
+	c.ring = &r;
+	mix_plan(o->mix, &r, 3);
+	a = make_all(o, &c, &keys, 3, SIZE_MAX);
+	tap_str(a,
+	    "*4\r\n$6\r\nLRANGE\r\n$6\r\nmylist\r\n$1\r\n0\r\n$2\r\n99\r\n"
+	    "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000000\r\n$3\r\nVXK\r\n"
+	    "*2\r\n$4\r\nPING\r\n$3\r\na b\r\n",
+	    "the bytes of the commands");
+	free(a);
+	free(r.steps);
+	o->ops->free(o);
+}
+
+/* The steps of a part follow each other, with one number for {key}. */
+static void
+units(void)
+{
+	struct cmdsource *o =
+	    open_mix("'MULTI ; INCR {key} ; GET {key} ; EXEC' 1, GET 2", false);
+	struct keys keys = {.space = 100000, .count = 100000};
+	struct cursor c = {.chooser = &chooser_uniform};
+	struct mix_ring r;
+	char *a, *p, key[17], before[17] = "";
+	int found = 0, same = 0, alone = 0, differ = 0;
+
+	mix_ring_init(&r, o->mix, 1000, 3, 0);
+	rng_seed(&c.rng, 5, 0);
+	c.ring = &r;
+	for (int i = 0; i < 100; i++) /* batches cut the parts */
+		mix_plan(o->mix, &r, 10);
+	a = make_all(o, &c, &keys, 1000, SIZE_MAX);
+	for (p = a; (p = strstr(p, "MULTI\r\n")); p++) {
+		found++;
+		alone += strncmp(p + 7, "*2\r\n$4\r\nINCR\r\n$16\r\n", 19) != 0;
+		memcpy(key, p + 7 + 19, 16);
+		key[16] = '\0';
+		same += strncmp(p + 7 + 19 + 18 + 18, key, 16) == 0;
+		differ += strcmp(key, before) != 0;
+		memcpy(before, key, 17);
+	}
+	tap_ok(found > 100 && !alone, "commands of a part stay together");
+	tap_ok(same >= found - 1, "{key} is the same in all of them");
+	tap_ok(differ >= found - 1, "and another in the next");
+	free(a);
+	free(r.steps);
+	o->ops->free(o);
+}
+
+static void
+counters(void)
+{
+	struct cmdsource *o =
+	    open_mix("'SET k:__seq__ x' 1, 'GET k:__rand_int__' 3", false);
+	struct cursor c = {0};
+	struct mix_ring r;
+	uint64_t n = 0;
+
+	mix_ring_init(&r, o->mix, 64, 3, 0);
+	c.ring = &r;
+	mix_plan(o->mix, &r, 64);
+	for (uint32_t i = 0; i < 64; i++)
+		n += mix_step(o->mix, &r, i)->part == 0;
+	tap_ok(n > 0 && o->ops->takes(o, CMDSOURCE_SEQ, &c, 64) == n,
+	    "as many numbers in sequence are taken as are used");
+	free(r.steps);
+	o->ops->free(o);
+}
+
+static void
+texts(void)
+{
+	static const char *const forms[][2] = {
+	    {"get 90 SET 10", "GET 90, SET 10"},
+	    {" 'a  b' 1,\"c 'd' \"\"e\"\"\" .5 ",
+		"'a  b' 1, \"c 'd' \"\"e\"\"\" 0.5"}};
+	static const char *const wrong[] = {"", " ", ",", "GET", "GET x",
+	    "GET -1", "GET 1 GET 2", "'GET 1", "GET 1,, SET 1", "'' 1",
+	    "GET 1e10"};
+	struct mixspec m;
+	char *why, *text;
+
+	for (size_t i = 0; i < 2; i++) {
+		why = mixspec_parse(forms[i][0], &m);
+		text = why ? why : mixspec_format(&m);
+		tap_str(text, forms[i][1], forms[i][0]);
+		free(text);
+		if (!why)
+			mixspec_free(&m);
+	}
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		why = mixspec_parse(wrong[i], &m);
+		tap_ok(why != NULL, "'%s' is not a mix: %s", wrong[i],
+		    why ? why : "");
+		free(why);
+	}
+}
+
+static void
+refused(const char *text, bool turn, const char *what)
+{
+	struct engine_target t = {0};
+	struct engine_work w = make_work(text, turn);
+	char *why = NULL;
+	struct template *x = mix_new(&t, &w, &why);
+
+	tap_ok(!x && why, "%s: %s", what, why ? why : "");
+	template_free(x);
+	free(why);
+}
+
+int
+main(void)
+{
+	texts();
+	shares();
+	turns();
+	wire();
+	made_again("GET 90, SET 10");
+	made_again("MSET 1, 'HSET {key} f __int:0:9999__' 3");
+	units();
+	counters();
+	refused("GET 1.5, SET 1", true, "weights in turn are whole");
+	refused("GET 9999, SET 2", true, "a round has an end");
+	refused("'200 PING' 1, '56 PING a' 1", false, "steps are limited");
+	refused("'GET __nope__' 1", false, "placeholders are checked");
+	mixspec_free(&spec);
+	return tap_done();
+}
