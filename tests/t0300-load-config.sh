@@ -116,6 +116,15 @@ refused "$p\\.keys\\[1\\]: 'keys': invalid distribution \"zip\": use uniform, " 
 refused "$p\\.keys:.* a distribution such as " 'a number as keys' '"keys":1'
 refused "$p: Cannot specify both 'keys' and 'sequential'" 'keys in order and by zipf' \
   '"keys":"zipf","sequential":true'
+refused "$p\\.rate:.* a ramp such as " 'a rate that is true' '"rate":true'
+refused "$p\\.rate\\[1\\]: 'rate': invalid rate \"5-5\": a ramp needs two different rates" \
+  'a ramp that does not change, in a list' '"rate":[5,"5-5"]'
+refused "$p\\.slo: 'slo': invalid limit \"p99<1ms\": use p50, p95, p99, p99.9 or max" \
+  'a limit without <=' '"slo":"p99<1ms"'
+refused "$p\\.slo:.* a limit of the latency such as " 'a number as a limit' '"slo":1'
+refused "$p: Cannot specify both 'slo' and 'rate'" 'a limit and a rate' '"slo":"p99<=1ms","rate":5'
+refused "$p: Cannot specify both 'slo' and 'requests'" 'a limit and a number of requests' \
+  '"slo":"p99<=1ms","requests":[5]'
 accepted 'keys with sequential: false' '"keys":"zipf","sequential":false'
 refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not \"x\"" \
   'a wrong choice' '"arrivals":"x"'

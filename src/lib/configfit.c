@@ -4,6 +4,8 @@
 #include "cpulist.h"
 #include "json.h"
 #include "keyspec.h"
+#include "ratespec.h"
+#include "slospec.h"
 #include "str.h"
 
 #include <math.h>
@@ -67,6 +69,35 @@ fits_keyspec(
 	return !why || w;
 }
 
+static bool
+fits_slo(struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	struct slospec slo;
+	const char *why;
+
+	if (!json_str(v))
+		return false;
+	why = slospec_parse(json_str(v), &slo);
+	if (why && w)
+		configwalk_problem(w, "'%s': invalid limit \"%s\": %s", k->name,
+		    json_str(v), why);
+	return !why || w;
+}
+
+/* The same for rates, where numbers only are reported by the caller. */
+static bool
+fits_rate(
+    struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	struct ratespec rate;
+	const char *why = ratespec_read(v, &rate);
+
+	if (why && w && json_str(v))
+		configwalk_problem(w, "'%s': invalid rate \"%s\": %s", k->name,
+		    json_str(v), why);
+	return !why || (w && json_str(v));
+}
+
 int
 configfit_parse_truth(const struct json *v)
 {
@@ -109,12 +140,14 @@ configfit_matches(
 		return json_type(v) == JSON_NUMBER && d <= k->max &&
 		    (k->min < 0 ? d >= 0 : d > 0);
 	case CONFIG_RATES:
-		return json_type(v) == JSON_NUMBER && d > 0 && d <= k->max;
+		return fits_rate(w, k, v);
 	case CONFIG_SEED:
 		return json_type(v) == JSON_BOOL || is_integer(k, v);
 	case CONFIG_KEYSPEC:
 	case CONFIG_KEYSPECS:
 		return fits_keyspec(w, k, v);
+	case CONFIG_SLO:
+		return fits_slo(w, k, v);
 	case CONFIG_CHOICE:
 		return json_str(v) && *json_str(v) &&
 		    str_has_part(k->inner, json_str(v), '|');

@@ -18,8 +18,8 @@ static const char *const first_edition_keys[] = {
  * cases apart, but never two runs of one file that are equal otherwise. */
 static const char *const vkb_config_keys[] = {"keyspacelen", "engine",
     "cluster_nodes", "cluster_replicas", "server_config", "server_config_file",
-    "modules", "rate", "arrivals", "sequential", "keys", "resp3", "latency",
-    "unixsocket", "timeout_s"};
+    "modules", "rate", "arrivals", "sequential", "keys", "slo", "resp3",
+    "latency", "unixsocket", "timeout_s"};
 
 /* Fast: most of many names differ in the first character. */
 static inline bool

@@ -140,6 +140,7 @@ counting_adapt(struct engine_work *w, uint64_t seed)
 	w->in_turn = true;
 	w->requests = WINDOW;
 	w->duration_s = w->warmup_s = w->rate = 0;
+	w->ramp = (struct ratespec){0};
 	w->max_lost = 0;
 	w->seed = seed;
 }

@@ -8,6 +8,8 @@
 #include "memory.h"
 #include "peers.h"
 #include "roles.h"
+#include "search.h"
+#include "slospec.h"
 #include "starting.h"
 #include "target.h"
 #include "vkb-load/data/dataset.h"
@@ -21,6 +23,32 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Returns why a rate cannot be held, or NULL. Static. */
+static const char *
+explain_rate(const struct bench_load *l)
+{
+	return ratespec_changes(&l->rate) && l->duration_s <= 0
+	    ? "a rate that changes needs a 'duration', not 'requests'"
+	    : NULL;
+}
+
+/* Returns why the capacity of a case cannot be searched, or NULL. Static. */
+static const char *
+explain_search(const struct bench_load *l, const struct roles *r)
+{
+	if (!l->slo)
+		return NULL;
+	if (l->rate.from > 0)
+		return "'slo' searches a rate, so it excludes 'rate'";
+	if (l->duration_s <= 0)
+		return "a search ('slo') needs a 'duration', that of its "
+		       "trials, not 'requests'";
+	if (r->n > 1 || r->nworks > 1)
+		return "a search ('slo') has one load, not writers and "
+		       "readers or clients in parallel";
+	return NULL;
+}
 
 /* Returns why a role cannot be run, or NULL. Caller frees. */
 static char *
@@ -62,8 +90,12 @@ explain_case(const void *self, const struct json *cas)
 	(void)self;
 	bench_case_fill(&c, cas);
 	roles_make(&roles, &c, 0, 0);
+	if (explain_search(&c.load, &roles))
+		why = mem_str(explain_search(&c.load, &roles));
 	for (size_t i = 0; i < roles.n && !why; i++)
-		why = explain_role(roles.v[i].config);
+		why = explain_rate(&roles.v[i].load)
+		    ? mem_str(explain_rate(&roles.v[i].load))
+		    : explain_role(roles.v[i].config);
 	roles_free(&roles);
 	bench_case_free(&c);
 	return why;
@@ -302,8 +334,10 @@ run_case(void *self, const struct engine_job *j, struct engine_result *results)
 	rc = begin_job(self, &x);
 	if (rc == 0) {
 		begin_watch(&x);
-		rc = engine_run(&j->target->e, x.works, j->nwork, j->stop,
-		    j->progress, j->arg, &x.meter, results);
+		rc = j->slo
+		    ? search_run(j, x.works, j->slo, &x.meter, results)
+		    : engine_run(&j->target->e, x.works, j->nwork, j->stop,
+			  j->progress, j->arg, &x.meter, results);
 	}
 	return end_job(&x, 0, rc);
 }

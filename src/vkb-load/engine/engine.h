@@ -28,6 +28,7 @@
 #define ENGINE_H
 
 #include "keyspec.h"
+#include "ratespec.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -85,7 +86,8 @@ struct engine_work {
 		      * engine_run_slices */
 	const cpu_set_t *cpus; /* of the client threads; NULL: inherited */
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */
-	double rate;           /* requests/s, open loop; 0: closed loop */
+	double rate;           /* requests/s, open loop; 0: closed loop; the
+				* mean of 'ramp' if that changes */
 	enum engine_arrivals arrivals;
 	double timeout_s;   /* of the reply to a request */
 	long long max_lost; /* lost, unanswered and reconnects together */
@@ -93,6 +95,8 @@ struct engine_work {
 	 */
 	unsigned part, parts;
 	long long all_requests; /* of all parts; 0: by duration */
+	struct ratespec ramp;   /* a rate that changes over the measured time,
+				 * which duration_s gives; else all 0 */
 };
 
 struct engine_error {
@@ -106,6 +110,7 @@ struct engine_interval { /* about one second each, or one slice */
 	double length_s;
 	uint64_t requests;
 	double p50_ms, p99_ms, max_ms;
+	double offered_rps; /* of a rate that changes; else NAN */
 };
 
 #define ENGINE_ERRORS 32
@@ -136,14 +141,17 @@ struct engine_result {
 	double offered_rps, max_backlog; /* open loop; NAN in closed loop */
 	uint64_t refilled; /* elements put back, see engine_seed */
 	/* In slices: between the meter's begin and end. */
-	double active_s;   /* time in which this load was running */
-	uint64_t answered; /* requests, those that are not measured as well */
+	double active_s;     /* time in which this load was running */
+	uint64_t answered;   /* requests, those that are not measured as well */
+	double capacity_rps; /* found by a search; 0: there was none */
 };
 
 struct engine_progress {
 	double done;        /* 0..1, warm-up included */
 	double rps, p99_ms; /* of the last interval */
 	bool seeding, warmup;
+	size_t trial;     /* of a search, from 1; 0: there is none */
+	double low, high; /* the capacity is between them; 0: not known yet */
 };
 
 /* Called about four times a second from the calling thread; may be NULL. */

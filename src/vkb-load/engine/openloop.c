@@ -42,6 +42,11 @@ begin_schedule(struct worker *w)
 	if (work->parts) /* the arrivals of the parts come in turn */
 		s->first_ns +=
 		    1e9 / work->rate * (work->part - 1) / work->parts;
+	s->due = (double)w->index +
+	    (work->parts ? (double)(work->part - 1) / work->parts : 0);
+	s->threads = (double)r->nworkers;
+	s->course = (struct ratespec_course){
+	    work->ramp, work->warmup_s, work->duration_s};
 	s->kind->begin(s);
 	w->sent = *s;
 }

@@ -134,7 +134,8 @@ find_unsupported(const struct json *c)
 	} keys[] = {{"writes", "mixed scenarios"}, {"reads", "mixed scenarios"},
 	    {"parallel_clients", "clients in parallel"},
 	    {"cluster_execution", "clients in parallel"},
-	    {"dataset", "datasets"}, {"keys", "distributions of keys"}};
+	    {"dataset", "datasets"}, {"keys", "distributions of keys"},
+	    {"slo", "searches of the capacity"}};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_get(c, keys[i].key))
