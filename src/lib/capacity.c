@@ -9,7 +9,7 @@
 #define SPREAD .7  /* of the prior: most capacities are near the start */
 
 /* How gradually the limit is reached; each is as likely as the others. */
-static const double slopes[] = {.0015, .004, .01, .025, .06, .15};
+static const double slopes[] = {.0015, .004, .01, .025, .06, .15, .35};
 
 /* Shares of trials that are disturbed, and how likely each share is. */
 static const struct {

@@ -201,8 +201,9 @@ add_curves(struct figures *f, const struct kase *k)
 				    (struct figure){.kind = FIGURE_CURVE,
 					.kase = k,
 					.metric = all[i],
-					.brief =
-					    mem_printf("%s by rate", all[i])});
+					.brief = mem_printf(
+					    "%s by rate, of every trial",
+					    all[i])});
 				break;
 			}
 }
