@@ -84,7 +84,8 @@ make_series(const struct engine_result *r)
 		const struct engine_interval *v = &r->intervals[i];
 
 		json_push_num(columns[0], v->at_s);
-		json_push_num(columns[4], v->offered_rps);
+		if (r->intervals[0].offered_rps > 0)
+			json_push_num(columns[4], v->offered_rps);
 		if (v->length_s > 0)
 			json_push_num(
 			    columns[1], (double)v->requests / v->length_s);

@@ -206,9 +206,7 @@ get_offered(const struct engine_work *w, double from_s, double to_s)
 	struct ratespec_course c = {w->ramp, w->warmup_s, w->duration_s};
 	double end_s = fmin(to_s, w->duration_s); /* nothing is due later */
 
-	if (!ratespec_changes(&w->ramp) || to_s <= from_s)
-		return NAN;
-	if (end_s <= from_s)
+	if (!ratespec_changes(&w->ramp) || end_s <= from_s)
 		return 0;
 	return (ratespec_due(&c, w->warmup_s + end_s) -
 		   ratespec_due(&c, w->warmup_s + from_s)) /

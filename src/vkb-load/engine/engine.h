@@ -110,7 +110,7 @@ struct engine_interval { /* about one second each, or one slice */
 	double length_s;
 	uint64_t requests;
 	double p50_ms, p99_ms, max_ms;
-	double offered_rps; /* of a rate that changes; else NAN */
+	double offered_rps; /* of a rate that changes; else 0 */
 };
 
 #define ENGINE_ERRORS 32
