@@ -139,8 +139,10 @@ static const struct opt option_table[] = {
 	.help = "set the number of requests of each run"},
     {0, "warmup", OPT_DURATION, AT(want.warmup), "TIME", .min = 0, .max = 1e7,
 	.help = "set the warm-up before each run"},
-    {0, "rate", OPT_REAL, AT(want.rate), "N", .min = .001, .max = 1e9,
-	.help = "send N requests per second (open loop)"},
+    {0, "rate", OPT_STR, AT(want.rate), "RATE",
+	.help = "send N, or A-B or A-B/STEPS, requests per second (open loop)"},
+    {0, "slo", OPT_STR, AT(want.slo), "LIMIT",
+	.help = "search the highest rate with a latency such as p99<=1ms"},
     {0, "keys", OPT_STR, AT(want.keys), "SPEC",
 	.help = "draw keys like this: uniform, sequential, zipf:0.99, ..."},
     {0, "values", OPT_STR, AT(want.values), "SPEC",
@@ -236,6 +238,8 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 
 	if (o->want.duration > 0 && o->want.requests > 0)
 		return "'--duration' and '--requests' exclude each other";
+	if (o->want.rate && o->want.slo)
+		return "'--rate' and '--slo' exclude each other";
 	if (o->plan && (o->output || o->resume || o->logs))
 		return "'--plan' prints to stdout and runs nothing: "
 		       "'--output', '--resume' and '--logs' do not go with it";
@@ -469,7 +473,7 @@ main(int argc, char **argv)
 		rc = opt_usage(&program, wrong);
 	else if (parse_shard(o.shard, &o.want) < 0 ||
 	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
-	    quick_check(&o.quick, &o.want) < 0)
+	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0)
 		rc = -1;
 	else
 		rc = stopping_parse(&rule, o.runs, &o.until);

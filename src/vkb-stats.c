@@ -240,17 +240,28 @@ has_far_outlier(const struct json *outliers)
 	return false;
 }
 
+/* Returns the summary of the throughput, or of the capacity, or NULL. */
+static const struct json *
+get_rate(const struct json *rec)
+{
+	const struct json *capacity = json_path(rec, "metrics.capacity_rps");
+
+	return capacity ? capacity : json_path(rec, "metrics.rps");
+}
+
 static char *
 make_notes(const struct json *rec)
 {
-	const struct json *outliers = json_path(rec, "metrics.rps.outliers");
+	const struct json *outliers = json_get(get_rate(rec), "outliers");
 	const struct json *bound = json_get(rec, "bound");
 	double failed = json_get_num(rec, "failed", 0);
 	struct str s = {0};
-	bool groups = json_path(rec, "metrics.rps.bimodal") != NULL;
+	bool groups = json_get(get_rate(rec), "bimodal") != NULL;
 
 	if (failed > 0)
 		str_printf(&s, "%.0f failed", failed);
+	if (json_path(rec, "metrics.capacity_rps"))
+		str_add(begin_note(&s), "capacity");
 	if (json_get(rec, "doubled"))
 		str_printf(begin_note(&s), "%.0f doubled",
 		    json_get_num(rec, "doubled", 0));
@@ -329,6 +340,7 @@ print_table(const struct lines *l)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct json *rec = l->v[i].rec;
 		const struct json *m = json_get(rec, "metrics");
+		const struct json *rate = get_rate(rec);
 
 		text = casename_of(names, configs[i]);
 		table_cell(t, text);
@@ -338,10 +350,10 @@ print_table(const struct lines *l)
 		free(text);
 		snprintf(n, sizeof n, "%.0f",
 		    fmin(json_get_num(rec, "n", 0),
-			json_get_num(json_get(m, "rps"), "n", INFINITY)));
+			json_get_num(rate, "n", INFINITY)));
 		table_cell(t, n);
-		add_number_cell(t, json_get(m, "rps"), "median");
-		add_spread_cells(t, json_get(m, "rps"));
+		add_number_cell(t, rate, "median");
+		add_spread_cells(t, rate);
 		add_number_cell(t, json_get(m, "p50_latency_ms"), "median");
 		add_number_cell(t, json_get(m, "p99_latency_ms"), "median");
 		text = make_notes(rec);

@@ -143,13 +143,21 @@ refused "$p\\.values\\[1\\]: 'values': invalid text \"9 ramdom\": behind the siz
   'unknown contents in a list' '"data_sizes":"GONE","values":["9","9 ramdom"]'
 refused "$p\\.values:.* sizes such as " 'a number as values' '"data_sizes":"GONE","values":9'
 refused "$p: Cannot specify both 'values' and 'data_sizes'" 'values and sizes' '"values":"9"'
-refused "$p: Missing required key: data_sizes, or values" 'neither' '"data_sizes":"GONE"'
 accepted 'values instead of sizes' '"data_sizes":"GONE","values":"9-10 random"'
 refused "$p\\.ttl: 'ttl': invalid text \"1m\": use seconds such as 60, or a range " \
   'a duration as ttl' '"ttl":"1m"'
 refused "$p\\.ttl:.* seconds such as " 'a number as ttl' '"ttl":60'
 refused "$p: Cannot specify both 'keys' and 'sequential'" 'keys in order and by zipf' \
   '"keys":"zipf","sequential":true'
+refused "$p\\.rate:.* a ramp such as " 'a rate that is true' '"rate":true'
+refused "$p\\.rate\\[1\\]: 'rate': invalid rate \"5-5\": a ramp needs two different rates" \
+  'a ramp that does not change, in a list' '"rate":[5,"5-5"]'
+refused "$p\\.slo: 'slo': invalid limit \"p99<1ms\": use p50, p95, p99, p99.9 or max" \
+  'a limit without <=' '"slo":"p99<1ms"'
+refused "$p\\.slo:.* a limit of the latency such as " 'a number as a limit' '"slo":1'
+refused "$p: Cannot specify both 'slo' and 'rate'" 'a limit and a rate' '"slo":"p99<=1ms","rate":5'
+refused "$p: Cannot specify both 'slo' and 'requests'" 'a limit and a number of requests' \
+  '"slo":"p99<=1ms","requests":[5]'
 accepted 'keys with sequential: false' '"keys":"zipf","sequential":false'
 refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not \"x\"" \
   'a wrong choice' '"arrivals":"x"'

@@ -177,7 +177,15 @@ while read -r kind; do
   'a positive number')
     limit config timeout 0.001 0
     limit config timeout 1 -1
+    ;;
+  'a positive number, a ramp such as '*)
     limit config rate 1 0
+    limit config rate 1000000000 1000000001
+    limit config rate '"1-2/1000"' '"1-2/1001"'
+    ;;
+  'a limit of the latency such as '*)
+    limit scenario slo '"p99<=1ms"' '"p99<=0ms"'
+    limit scenario slo '"p99<=60s"' '"p99<=60.1s"'
     ;;
   'a number >= 0') limit config warmup 0 -0.001 ;;
   'true, false or a 32-bit integer')

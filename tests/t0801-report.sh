@@ -280,6 +280,39 @@ test_same 3 "$(vkb-report --svg scaling-1-rps scale | grep -o '<title>x, pipelin
 says 'Numbers cases by value subject rps p99_latency_ms SET pipeline 1 x 1002.5 - SET pipeline 8 x 8002.5 -' \
   "$(vkb-report scale >scale.html; echo scale.html)" 'the points of a curve are in a table'
 
+# --- latency by rate
+
+for side in x y; do
+  for rate in 1000 8000; do
+    for i in 1 2 3 4; do
+      printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"GET","rate":%d},"run":{"index":%d},"metrics":{"rps":%d,"p50_latency_ms":0.%d,"p99_latency_ms":1.%d},"status":"ok"}\n' \
+        $side $rate $i $((rate - 5)) $i $i
+    done
+  done
+done >sweep
+test_same 'scaling-1-rps scaling-1-p50_latency_ms scaling-1-p99_latency_ms' \
+  "$(vkb-report --list sweep | grep scaling | cut -f 1 | xargs)" 'cases of several rates have curves of p50 and p99'
+vkb-report --svg scaling-1-p99_latency_ms sweep >sweep.svg
+test_same 'x, rate 995: x, rate 7995: y, rate 995: y, rate 7995: ' \
+  "$(grep -o '<title>[xy], rate [0-9]*: ' sweep.svg | sed 's/<title>//' | tr -d '\n')" \
+  'they are drawn by the rate that was achieved, a series for each build'
+for side in x y; do
+  for i in 1 2; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"GET","slo":"p99<=2ms"},"run":{"index":%d},"metrics":{"capacity_rps":%d},"capacity":{"ci95":[7000,9000],"trials":{"offered_rps":[9900,4000,8000],"rps":[9000,4000,8000],"p50_latency_ms":[9.5,0.2,0.5],"p99_latency_ms":[20,0.4,1.9],"limited_latency_ms":[20,0.4,1.9],"held":[false,true,true]}},"status":"ok"}\n' \
+      $side $i $((8000 + i))
+  done
+done >searches
+test_same 'runs-1-capacity_rps curve-1-p99_latency_ms curve-1-p50_latency_ms' \
+  "$(vkb-report --list searches | cut -f 1 | xargs)" 'a search has a plot of its capacities and curves of its trials'
+vkb-report --svg curve-1-p99_latency_ms searches >curve.svg
+test_same 12 "$(grep -o '<title>[xy], [0-9]* req/s: ' curve.svg | wc -l)" 'each trial of each build is a dot'
+test_same 4 "$(grep -o 'req/s: 20 ms, did not hold' curve.svg | wc -l)" 'which says whether it held'
+test_same 2 "$(grep -o 'class="line s[01]" d="M[0-9. L]*"' curve.svg | sort -u | wc -l)" 'each build has a line'
+test_match 'class="limit ' curve.svg 'the limit is a line'
+vkb-report --svg curve-1-p50_latency_ms searches >curve50.svg
+test_absent 'class="limit ' curve50.svg 'a percentile without a limit has no such line'
+says 'p99_latency_ms by rate' "$(vkb-report searches >searches.html; echo searches.html)" 'the page has the curve'
+
 # --- latencies: vkb-load wrote the histograms
 
 hists() { # hists LABEL FACTOR

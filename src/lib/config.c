@@ -356,6 +356,18 @@ check_keys(struct configwalk *w, const struct json *of)
 			    "Cannot specify both 'values' and '%s'", sizes[i]);
 }
 
+/* A search chooses the rate, and its trials have a duration. */
+static void
+check_slo(struct configwalk *w, const struct json *of)
+{
+	static const char *const others[] = {"rate", "requests"};
+
+	for (size_t i = 0; i < 2; i++)
+		if (json_get(of, "slo") && json_get(of, others[i]))
+			configwalk_problem(
+			    w, "Cannot specify both 'slo' and '%s'", others[i]);
+}
+
 static void
 check_part(struct configwalk *w, const struct json *part)
 {
@@ -374,6 +386,7 @@ check_scenario(struct configwalk *w, const struct json *s)
 	bool mix = json_get(s, "mix");
 
 	check_keys(w, s);
+	check_slo(w, s);
 	if (json_get_num(s, "warmup", 0) > 0 &&
 	    json_get_num(s, "warmup_inline", 0) > 0)
 		configwalk_problem(
@@ -445,6 +458,7 @@ check_config(struct configwalk *w, struct json *cfg)
 	check_elements(w, cfg, "scenarios", check_scenario);
 	check_elements(w, cfg, "test_groups", check_group);
 	check_keys(w, cfg);
+	check_slo(w, cfg);
 	check_cpus(w, cfg);
 	check_server(w, cfg);
 	check_unix_socket(w, cfg);

@@ -21,7 +21,7 @@ enum config_rule {
 	CONFIG_WHOLES,     /* a list of them, not empty */
 	CONFIG_AXIS,       /* one or a list of them */
 	CONFIG_SECONDS,    /* a number, min (or above 0) and more */
-	CONFIG_RATES,      /* a number above 0, or a list of them */
+	CONFIG_RATES,      /* a rate, see ratespec.h, or a list of them */
 	CONFIG_SEED,       /* true, false or 0..2^32-1 */
 	CONFIG_KEYSPEC,    /* a distribution of keys, see keyspec.h */
 	CONFIG_KEYSPECS,   /* one or a list of them */
@@ -31,6 +31,7 @@ enum config_rule {
 	CONFIG_TTLS,       /* one or a list of them */
 	CONFIG_MIX,        /* commands with weights, see mixspec.h */
 	CONFIG_MIXES,      /* one or a list of them */
+	CONFIG_SLO,        /* a limit of the latency, see slospec.h */
 	CONFIG_CPUS,       /* a CPU list: "0-3,8" */
 	CONFIG_CPUSETS,    /* a list of CPU lists */
 	CONFIG_SETTINGS,   /* an object of strings and numbers */

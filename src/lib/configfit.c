@@ -5,6 +5,8 @@
 #include "json.h"
 #include "keyspec.h"
 #include "mixspec.h"
+#include "ratespec.h"
+#include "slospec.h"
 #include "str.h"
 #include "valuespec.h"
 
@@ -119,6 +121,35 @@ configfit_read_mix(
 	return text;
 }
 
+static bool
+fits_slo(struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	struct slospec slo;
+	const char *why;
+
+	if (!json_str(v))
+		return false;
+	why = slospec_parse(json_str(v), &slo);
+	if (why && w)
+		configwalk_problem(w, "'%s': invalid limit \"%s\": %s", k->name,
+		    json_str(v), why);
+	return !why || w;
+}
+
+/* The same for rates, where numbers only are reported by the caller. */
+static bool
+fits_rate(
+    struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	struct ratespec rate;
+	const char *why = ratespec_read(v, &rate);
+
+	if (why && w && json_str(v))
+		configwalk_problem(w, "'%s': invalid rate \"%s\": %s", k->name,
+		    json_str(v), why);
+	return !why || (w && json_str(v));
+}
+
 int
 configfit_parse_truth(const struct json *v)
 {
@@ -161,7 +192,7 @@ configfit_matches(
 		return json_type(v) == JSON_NUMBER && d <= k->max &&
 		    (k->min < 0 ? d >= 0 : d > 0);
 	case CONFIG_RATES:
-		return json_type(v) == JSON_NUMBER && d > 0 && d <= k->max;
+		return fits_rate(w, k, v);
 	case CONFIG_SEED:
 		return json_type(v) == JSON_BOOL || is_integer(k, v);
 	case CONFIG_KEYSPEC:
@@ -174,6 +205,8 @@ configfit_matches(
 	case CONFIG_MIX:
 	case CONFIG_MIXES:
 		return fits_mix(w, k, v);
+	case CONFIG_SLO:
+		return fits_slo(w, k, v);
 	case CONFIG_CHOICE:
 		return json_str(v) && *json_str(v) &&
 		    str_has_part(k->inner, json_str(v), '|');

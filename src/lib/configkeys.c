@@ -31,6 +31,7 @@ const struct config_key config_keys[] = {
 	.identity = "benchmark_threads", .absent = 1},
     {"config", "resp3", .rule = CONFIG_BOOL, .identity = "resp3"},
     {"config", "rate", .rule = CONFIG_RATES, 0, 1e9},
+    {"config", "slo", .rule = CONFIG_SLO},
     {"config", "arrivals", .rule = CONFIG_CHOICE, .inner = "constant|poisson"},
     {"config", "latency", .rule = CONFIG_CHOICE,
 	.inner = "request|batch-first-byte", .identity = "latency"},
@@ -138,6 +139,7 @@ const struct config_key config_keys[] = {
 	.identity = "data_size", .absent = 100},
     {"scenario", "keyspacelen", .rule = CONFIG_WHOLE, 1, 999999999999},
     {"scenario", "rate", .rule = CONFIG_RATES, 0, 1e9},
+    {"scenario", "slo", .rule = CONFIG_SLO},
     {"scenario", "options", .rule = CONFIG_SUFFIXES},
     {"scenario", "on_iterations", .rule = CONFIG_WHOLES, 1, 1e6},
     {"scenario", "cluster_execution", .rule = CONFIG_CHOICE,
@@ -211,8 +213,9 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 			     "integers",
 		"an integer or a list of them"},
 	    [CONFIG_SECONDS] = {"a positive number", "a number >= 0"},
-	    [CONFIG_RATES] = {"a positive number or a list of positive "
-			      "numbers"},
+	    [CONFIG_RATES] = {"a positive number, a ramp such as "
+			      "\"1000-50000\" or \"1000-50000/5\", or a list "
+			      "of them"},
 	    [CONFIG_SEED] = {"true, false or a 32-bit integer"},
 	    [CONFIG_KEYSPEC] = {"a distribution such as \"zipf:0.99\""},
 	    [CONFIG_KEYSPECS] = {"a distribution such as \"zipf:0.99\", or a "
@@ -227,6 +230,7 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 			    "10\""},
 	    [CONFIG_MIXES] = {"commands and weights such as \"GET 90, SET "
 			      "10\", or a list of them"},
+	    [CONFIG_SLO] = {"a limit of the latency such as \"p99<=1ms\""},
 	    [CONFIG_CPUS] = {"a CPU list such as \"0-3,8\""},
 	    [CONFIG_CPUSETS] = {"a non-empty list of CPU lists"},
 	    [CONFIG_SETTINGS] = {"an object of strings and numbers"},

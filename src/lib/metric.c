@@ -20,6 +20,9 @@
 const struct metric metric_table[] = {
     {"rps", "req/s", METRIC_HIGHER, .02, 2,
 	.help = "requests answered per second", .gate = true},
+    {"capacity_rps", "req/s", METRIC_HIGHER, .03, 2,
+	.help = "highest rate at which the limit of the latency holds",
+	.gate = true},
     {"avg_latency_ms", "ms", METRIC_LOWER, .02, 3, .help = "mean latency"},
     {"min_latency_ms", "ms", METRIC_LOWER, .10, 3, .help = "smallest latency"},
     {"p50_latency_ms", "ms", METRIC_LOWER, .02, 3, .help = "median latency",
@@ -137,10 +140,20 @@ metric_find(const char *name)
 	return NULL;
 }
 
+bool
+metric_has_rate(const struct json *config)
+{
+	const struct json *rate = json_get(config, "rate");
+
+	return json_str(rate) || json_num(rate, 0) > 0;
+}
+
 const char *
 metric_primary(const struct json *config)
 {
-	return json_get_num(config, "rate", 0) > 0 ? "p99_latency_ms" : "rps";
+	if (json_get(config, "slo"))
+		return "capacity_rps";
+	return metric_has_rate(config) ? "p99_latency_ms" : "rps";
 }
 
 const char *
@@ -204,8 +217,8 @@ bool
 metric_server_bound(
     const struct json *config, double runs, double server, double client)
 {
-	return !(json_get_num(config, "rate", 0) > 0) && client <= 0 &&
-	    2 * server > runs;
+	return !metric_has_rate(config) && !json_get(config, "slo") &&
+	    client <= 0 && 2 * server > runs;
 }
 
 /* Does the command only read? The command of a named test, such as LRANGE_100,

@@ -58,8 +58,13 @@ bool metric_server_bound(
  * runs of fixed time that write? */
 bool metric_keys_differ(const struct json *config);
 
-/* Returns the name of the metric by which a case is judged first: the p99 of
- * latency at a given rate, else the throughput. */
+/* Does the case have a rate, or more than one? */
+bool metric_has_rate(const struct json *config);
+
+/* Returns the name of the metric by which a case is judged first: the capacity
+ * where one is searched, the p99 of latency at a given rate, else the
+ * throughput.
+ */
 const char *metric_primary(const struct json *config);
 
 /* "higher", "lower", "neither" */

@@ -117,6 +117,9 @@ static const struct record_key run_keys[] = {
     {"metrics", O, false, "NAME: number; required when ok"},
     {"hist", O, false, "NAME: HdrHistogram V2, deflated, base64"},
     {"series", O, false, "NAME: array, one entry per interval"},
+    {"capacity", O, false,
+	"a search of capacity_rps: ci95, closed_rps, trials (NAME: array, one "
+	"entry per trial)"},
     {"samples", O, false,
 	"the machine meanwhile: at_s, NAME: array, core_busy_percent, threads, "
 	"cost_percent"},

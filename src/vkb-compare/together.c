@@ -68,7 +68,7 @@ find_course(const struct row *r)
 	case VERDICT_INSUFFICIENT:
 		return TOO_FEW;
 	default:
-		return rose == (strcmp(r->name, "rps") == 0) ? BETTER : WORSE;
+		return rose == str_ends(r->name, "rps") ? BETTER : WORSE;
 	}
 }
 

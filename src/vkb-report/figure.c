@@ -17,8 +17,8 @@ _Static_assert((int)MODEL_LOOKS == (int)PLOT_LOOKS, "all can be drawn");
 
 enum { HISTORY = 4 }; /* a case with this many subjects gets a history plot */
 
-static const char *const kind_names[FIGURE_KINDS] = {
-    "comparison", "runs", "latency", "shift", "series", "history", "scaling"};
+static const char *const kind_names[FIGURE_KINDS] = {"comparison", "runs",
+    "latency", "shift", "series", "curve", "history", "scaling"};
 
 size_t
 figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
@@ -146,6 +146,7 @@ static bool
 cell_has_data(const struct cell *c, const char *name, enum figure_kind kind)
 {
 	return kind == FIGURE_SERIES ? figure_has_series(c, name)
+	    : kind == FIGURE_CURVE   ? figure_has_curve(c, name)
 				     : figure_has_hist(c, name);
 }
 
@@ -183,6 +184,30 @@ add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 	}
 }
 
+/* Adds the latency by rate of a case whose capacity was searched. */
+static void
+add_curves(struct figures *f, const struct kase *k)
+{
+	const char *all[] = {
+	    figure_curve_limited(k), "p50_latency_ms", "p99_latency_ms"};
+	const struct cell *c[MODEL_LOOKS];
+	size_t n = figure_cells(k, c);
+
+	for (size_t i = 0; i < 3 && all[0]; i++)
+		for (size_t at = 0;
+		     at < n && (!i || strcmp(all[i], all[0]) != 0); at++)
+			if (figure_has_curve(c[at], all[i])) {
+				add_figure(f,
+				    (struct figure){.kind = FIGURE_CURVE,
+					.kase = k,
+					.metric = all[i],
+					.brief = mem_printf(
+					    "%s by rate, of every trial",
+					    all[i])});
+				break;
+			}
+}
+
 static void
 add_shifts(struct figures *f)
 {
@@ -203,7 +228,8 @@ add_shifts(struct figures *f)
 static void
 add_scalings(struct figures *f)
 {
-	static const char *const all[] = {"rps", "p99_latency_ms"};
+	static const char *const all[] = {
+	    "rps", "p50_latency_ms", "p99_latency_ms", "capacity_rps"};
 
 	f->scaling = scaling_new(f->m);
 	for (size_t i = 0; i < f->scaling->n; i++)
@@ -211,7 +237,8 @@ add_scalings(struct figures *f)
 			const struct scaling_group *g = &f->scaling->v[i];
 			const struct kase *c = g->points[0].kase;
 
-			if (!c->ncells || !model_metric(c->cells[0], all[k]))
+			if (!c->ncells || !model_metric(c->cells[0], all[k]) ||
+			    (k == 1 && !scaling_is_by_rate(g)))
 				continue;
 			add_figure(f,
 			    (struct figure){.kind = FIGURE_SCALING,
@@ -232,6 +259,7 @@ figures_new(struct figures *f, const struct model *m)
 			.title = mem_str("all changes with their intervals")});
 	for (size_t i = 0; i < m->ncases; i++) {
 		add_metrics(f, m->order[i]);
+		add_curves(f, m->order[i]);
 		add_named(f, m->order[i], FIGURE_LATENCY);
 		add_named(f, m->order[i], FIGURE_SERIES);
 	}
@@ -282,7 +310,8 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	static void (*const draw[FIGURE_KINDS])(struct plot *, const char *,
 	    const struct cell *const *, size_t) = {[FIGURE_RUNS] = figure_runs,
 	    [FIGURE_LATENCY] = figure_latency,
-	    [FIGURE_SERIES] = figure_series};
+	    [FIGURE_SERIES] = figure_series,
+	    [FIGURE_CURVE] = figure_curve};
 	const struct model *m = all->m;
 	const struct cell *c[MODEL_LOOKS];
 	const char *names[MODEL_LOOKS];

@@ -19,6 +19,7 @@ enum figure_kind {
 	FIGURE_LATENCY,
 	FIGURE_SHIFT,
 	FIGURE_SERIES,
+	FIGURE_CURVE,
 	FIGURE_HISTORY,
 	FIGURE_SCALING,
 	FIGURE_KINDS
@@ -71,6 +72,8 @@ void figure_latency(
 void figure_shift(struct plot *, const struct json *shift);
 void figure_series(
     struct plot *, const char *name, const struct cell *const *, size_t n);
+void figure_curve(
+    struct plot *, const char *metric, const struct cell *const *, size_t n);
 void figure_history(struct plot *, const struct model *, const struct kase *,
     const char *metric);
 void figure_comparison(struct str *, const struct model *, bool whole);
@@ -78,5 +81,10 @@ void figure_comparison(struct str *, const struct model *, bool whole);
 /* Tell whether a cell has a histogram or a series of that name. */
 bool figure_has_hist(const struct cell *, const char *name);
 bool figure_has_series(const struct cell *, const char *name);
+
+/* Tells whether the searches of a cell have that latency of their trials. */
+bool figure_has_curve(const struct cell *, const char *metric);
+/* Returns the latency that the searches of a case limit, or NULL. */
+const char *figure_curve_limited(const struct kase *);
 
 #endif

@@ -202,6 +202,15 @@ take_series(struct model *m, struct json *run)
 }
 
 static void
+take_search(struct model *m, struct json *run)
+{
+	struct cell *c = add_cell_of(m, run);
+
+	if (c->searches.n < MODEL_SERIES)
+		append_record(&c->searches, json_detach(run, "capacity"));
+}
+
+static void
 take_run(struct model *m, struct summary *s, struct json *run, int *rc,
     const char *where)
 {
@@ -212,6 +221,8 @@ take_run(struct model *m, struct summary *s, struct json *run, int *rc,
 		*rc = -1;
 	if (ok && json_get(run, "series"))
 		take_series(m, run);
+	if (ok && json_get(run, "capacity"))
+		take_search(m, run);
 	json_free(run);
 }
 
@@ -445,6 +456,9 @@ model_free(struct model *m)
 		for (size_t k = 0; k < m->cells[i].nseries; k++)
 			json_free(m->cells[i].series[k]);
 		free(m->cells[i].series);
+		for (size_t k = 0; k < m->cells[i].searches.n; k++)
+			json_free(m->cells[i].searches.v[k]);
+		free(m->cells[i].searches.v);
 	}
 	free(m->all_failed.v);
 	free(m->subjects);

@@ -42,13 +42,19 @@ struct subject {
 	bool contender;
 };
 
+struct list { /* records */
+	struct json **v;
+	size_t n, cap;
+};
+
 struct cell { /* one case of one subject */
 	struct kase *kase;
 	struct subject *subject;
 	struct json *rec;     /* its summary, or NULL */
 	struct json **series; /* of its first runs, in run order */
 	size_t nseries, cap;
-	size_t more; /* runs whose series are not kept */
+	size_t more;          /* runs whose series are not kept */
+	struct list searches; /* 'capacity' of its first runs */
 };
 
 struct delta {
@@ -79,11 +85,6 @@ struct change {
 	const char *metric, *kind;
 	const char *way; /* of a trend: its direction; else the kind */
 	double ratio;    /* NAN: absent */
-};
-
-struct list { /* records */
-	struct json **v;
-	size_t n, cap;
 };
 
 struct model {

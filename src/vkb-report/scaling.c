@@ -145,6 +145,22 @@ find_cell(const struct kase *k, const struct subject *who)
 	return NULL;
 }
 
+bool
+scaling_is_by_rate(const struct scaling_group *g)
+{
+	return strcmp(g->key, "rate") == 0;
+}
+
+/* Returns where a cell is drawn. */
+static double
+get_place(const struct scaling_group *g, size_t i, const struct cell *c,
+    const char *metric)
+{
+	if (!scaling_is_by_rate(g) || strcmp(metric, "rps") == 0)
+		return g->points[i].x;
+	return json_get_num(model_metric(c, "rps"), "median", g->points[i].x);
+}
+
 static void
 fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
 {
@@ -156,7 +172,9 @@ fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
 			if (g->points[i].kase->cells[k]->subject->look ==
 			    MODEL_LOOKS)
 				continue;
-			axis_fit(&p->x, g->points[i].x);
+			axis_fit(&p->x,
+			    get_place(
+				g, i, g->points[i].kase->cells[k], metric));
 			figure_fit(p, one);
 		}
 }
@@ -176,9 +194,9 @@ draw_subject(struct plot *p, const struct scaling_group *g, const char *metric,
 
 		if (!one)
 			continue;
-		x[n] = g->points[i].x;
-		y[n++] = json_get_num(one, "median", NAN);
-		plot_whisker(p, g->points[i].x, ci.lo, ci.hi, look);
+		x[n] = get_place(g, i, c, metric);
+		y[n] = json_get_num(one, "median", NAN);
+		plot_whisker(p, x[n++], ci.lo, ci.hi, look);
 	}
 	plot_line(p, x, y, n, look, "line");
 	for (size_t i = 0; i < n; i++) {
@@ -198,9 +216,13 @@ scaling_draw(struct plot *p, const struct model *m,
 {
 	double least = g->points[0].x, most = g->points[g->n - 1].x;
 
+	bool latency = scaling_is_by_rate(g) && strcmp(metric, "rps") != 0;
+
 	p->x = AXIS(
 	    least > 0 && most / least >= 8 ? AXIS_LOG : AXIS_LINEAR, g->key);
-	p->y.scale = AXIS_LINEAR;
+	if (latency)
+		p->x.label = "achieved rate, req/s";
+	p->y.scale = latency ? AXIS_LOG : AXIS_LINEAR;
 	axis_fit(&p->y, 0);
 	fit_group(p, g, metric);
 	plot_open(p);

@@ -5,6 +5,7 @@
 #ifndef SCALING_H
 #define SCALING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cell;
@@ -31,6 +32,12 @@ struct scaling {
 
 struct scaling *scaling_new(const struct model *);
 void scaling_free(struct scaling *);
+
+/*
+ * Do the cases differ in their rate? Then a latency is drawn by the rate that
+ * was achieved, not by the one that was asked for.
+ */
+bool scaling_is_by_rate(const struct scaling_group *);
 
 void scaling_draw(struct plot *, const struct model *,
     const struct scaling_group *, const char *metric);

@@ -31,7 +31,7 @@ static struct engine_result
 whole(void)
 {
 	static struct engine_interval intervals[] = {
-	    {1, 1, 500, .25, .75, 9}, {2.5, 1.5, 300, .5, 1.25, 9}};
+	    {1, 1, 500, .25, .75, 9, 0}, {2.5, 1.5, 300, .5, 1.25, 9, 0}};
 
 	return (struct engine_result){.requests = 11,
 	    .elapsed_s = 12,
@@ -160,7 +160,7 @@ unknown(void)
 	struct engine_result r = whole();
 	struct watch_cost cost = cost_of();
 	struct engine_interval gap[] = {
-	    {1, 1, 500, .25, .75, 9}, {2, 1, 0, 0, 0, 0}};
+	    {1, 1, 500, .25, .75, 9, 0}, {2, 1, 0, 0, 0, 0, 0}};
 	struct json *run = json_object();
 	const struct json *m;
 

@@ -76,7 +76,7 @@ blends(void)
 static struct engine_interval
 interval(double at, double length, uint64_t n, double max)
 {
-	return (struct engine_interval){at, length, n, .1, .2, max};
+	return (struct engine_interval){at, length, n, .1, .2, max, 0};
 }
 
 static void

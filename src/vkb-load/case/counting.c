@@ -17,7 +17,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -174,6 +173,7 @@ counting_adapt(struct engine_work *w, uint64_t seed)
 	w->in_turn = true;
 	w->requests = WINDOW;
 	w->duration_s = w->warmup_s = w->rate = 0;
+	w->ramp = (struct ratespec){0};
 	w->max_lost = 0;
 	w->seed = seed;
 }

@@ -12,6 +12,7 @@
 
 struct datasets;
 struct json;
+struct slospec;
 struct target;
 struct watch_cost;
 
@@ -31,6 +32,7 @@ struct engine_job {
 	struct json *rec;           /* the run: an engine adds to run and env */
 	struct json **raw; /* set if there is verbatim output; caller frees */
 	struct starting *starting; /* when the load begins; its parts */
+	const struct slospec *slo; /* search the capacity; NULL: do not */
 	char **too_large; /* in slices: set to why the servers do not fit into
 			   * memory together; caller frees */
 };

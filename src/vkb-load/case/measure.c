@@ -88,6 +88,8 @@ measure_init(struct measure *m, struct case_context *r,
 	    .starting = {.peers = r->peers}};
 	roles_make(&m->roles, cas, choose_seed(m, r->seed, index),
 	    handle_timeout(r, cas));
+	if (cas->load.slo)
+		slospec_parse(cas->load.slo, &m->slo); /* it was checked */
 	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		m->recs[i] = make_record(m, &m->roles.v[i], index, block);
@@ -172,6 +174,7 @@ make_job(struct measure *m, const struct target *t)
 	    .rec = m->recs[0],
 	    .raw = &m->raw,
 	    .starting = &m->starting,
+	    .slo = m->slo.name && !m->profiled ? &m->slo : NULL,
 	    .too_large = &m->context->too_large};
 }
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "roles.h"
+#include "slospec.h"
 #include "starting.h"
 #include "str.h"
 
@@ -27,6 +28,7 @@ struct measure {
 	struct json **recs;    /* a run record for each role */
 	struct json *raw;      /* verbatim output, or NULL */
 	struct json *profiled; /* profile records; NULL: not profiled */
+	struct slospec slo;    /* name NULL: no capacity is searched */
 	bool counted;          /* the only profile is that of the counts */
 	struct profiles *profiles;
 	struct starting starting;

@@ -8,6 +8,8 @@
 #include "memory.h"
 #include "peers.h"
 #include "roles.h"
+#include "search.h"
+#include "slospec.h"
 #include "starting.h"
 #include "target.h"
 #include "vkb-load/data/dataset.h"
@@ -29,6 +31,32 @@ refuse_ttl(const struct engine_work *w, const char *text)
 	return mem_printf("'ttl' is for SET; a command of your own says it "
 			  "itself, such as 'SET {key} __data__ EX %s', not %s",
 	    w->ttl_low < w->ttl_high ? "__int:10:60__" : "60", text);
+}
+
+/* Returns why a rate cannot be held, or NULL. Static. */
+static const char *
+explain_rate(const struct bench_load *l)
+{
+	return ratespec_changes(&l->rate) && l->duration_s <= 0
+	    ? "a rate that changes needs a 'duration', not 'requests'"
+	    : NULL;
+}
+
+/* Returns why the capacity of a case cannot be searched, or NULL. Static. */
+static const char *
+explain_search(const struct bench_load *l, const struct roles *r)
+{
+	if (!l->slo)
+		return NULL;
+	if (l->rate.from > 0)
+		return "'slo' searches a rate, so it excludes 'rate'";
+	if (l->duration_s <= 0)
+		return "a search ('slo') needs a 'duration', that of its "
+		       "trials, not 'requests'";
+	if (r->nown > 1 || r->nworks > 1 || l->mix)
+		return "a search ('slo') has one load of one command, not "
+		       "writers and readers, clients in parallel or a mix";
+	return NULL;
 }
 
 /* Returns why a role cannot be run, or NULL. Caller frees. */
@@ -100,9 +128,13 @@ explain_case(const void *self, const struct json *cas)
 	(void)self;
 	bench_case_fill(&c, cas);
 	roles_make(&roles, &c, 0, 0);
+	if (explain_search(&c.load, &roles))
+		why = mem_str(explain_search(&c.load, &roles));
 	for (size_t i = 0; i < roles.n && !why; i++)
-		why = explain_role(
-		    roles.v[i].config, &roles.works[roles.v[i].first]);
+		why = explain_rate(&roles.v[i].load)
+		    ? mem_str(explain_rate(&roles.v[i].load))
+		    : explain_role(
+			  roles.v[i].config, &roles.works[roles.v[i].first]);
 	if (!why)
 		why = explain_mix(&roles.works[0], c.config);
 	roles_free(&roles);
@@ -354,8 +386,10 @@ run_case(void *self, const struct engine_job *j, struct engine_result *results)
 	rc = begin_job(self, &x);
 	if (rc == 0) {
 		begin_watch(&x);
-		rc = engine_run(&j->target->e, x.works, j->nwork, j->stop,
-		    j->progress, j->arg, &x.meter, results);
+		rc = j->slo
+		    ? search_run(j, x.works, j->slo, &x.meter, results)
+		    : engine_run(&j->target->e, x.works, j->nwork, j->stop,
+			  j->progress, j->arg, &x.meter, results);
 	}
 	return end_job(&x, 0, rc);
 }

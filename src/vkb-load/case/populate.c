@@ -47,6 +47,7 @@ populate(const struct target *t, const struct bench_case *cas,
 	w.pipeline = BATCH;
 	w.duration_s = w.warmup_s = w.rate = 0;
 	w.ttl_low = w.ttl_high = 0;
+	w.ramp = (struct ratespec){0};
 	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);
 	check_result(&result, &rc);
 	free(name);

@@ -33,6 +33,8 @@ make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 {
 	struct json *m = json_object();
 
+	if (r->capacity_rps > 0)
+		json_set_num(m, "capacity_rps", r->capacity_rps);
 	json_set_num(m, "rps", r->rps);
 	json_set_num(m, "avg_latency_ms", r->avg_ms);
 	json_set_num(m, "min_latency_ms", r->min_ms);
@@ -41,7 +43,7 @@ make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 	json_set_num(m, "p99_latency_ms", r->p99_ms);
 	json_set_num(m, "p999_latency_ms", r->p999_ms);
 	json_set_num(m, "max_latency_ms", r->max_ms);
-	if (r->requests || !(r->rps > 0))
+	if (r->requests || !(r->rps > 0)) /* valkey-benchmark may not tell */
 		json_set_num(m, "requests", (double)r->requests);
 	json_set_num(m, "elapsed_s", r->elapsed_s);
 	if (!r->errors_unknown)
@@ -77,17 +79,20 @@ static struct json *
 make_series(const struct engine_result *r)
 {
 	static const char *const names[] = {
-	    "at_s", "rps", "p50_latency_ms", "p99_latency_ms"};
-	struct json *columns[4], *series;
+	    "at_s", "rps", "p50_latency_ms", "p99_latency_ms", "offered_rps"};
+	enum { COLUMNS = sizeof names / sizeof *names };
+	struct json *columns[COLUMNS], *series;
 
 	if (!r->nintervals)
 		return NULL;
-	for (size_t k = 0; k < 4; k++)
+	for (size_t k = 0; k < COLUMNS; k++)
 		columns[k] = json_array();
 	for (size_t i = 0; i < r->nintervals; i++) {
 		const struct engine_interval *v = &r->intervals[i];
 
 		json_push_num(columns[0], v->at_s);
+		if (r->intervals[0].offered_rps > 0)
+			json_push_num(columns[4], v->offered_rps);
 		if (v->length_s > 0)
 			json_push_num(
 			    columns[1], (double)v->requests / v->length_s);
@@ -97,7 +102,7 @@ make_series(const struct engine_result *r)
 		json_push_num(columns[3], v->p99_ms);
 	}
 	series = json_object();
-	for (size_t k = 0; k < 4; k++)
+	for (size_t k = 0; k < COLUMNS; k++)
 		if (json_len(columns[k]) == r->nintervals)
 			json_set(series, names[k], columns[k]);
 		else

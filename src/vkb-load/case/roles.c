@@ -114,9 +114,11 @@ share_rate(struct roles *r)
 	for (size_t i = 0; i < r->n && r->n > 1; i++) {
 		struct bench_load *l = &r->v[i].load;
 
-		l->rate *= (double)l->clients * (double)r->v[i].n / all;
-		if (l->rate > 0)
-			json_set_num(r->v[i].config, "rate", l->rate);
+		l->rate = ratespec_scale(
+		    &l->rate, (double)l->clients * (double)r->v[i].n / all);
+		if (l->rate.from > 0)
+			json_set(
+			    r->v[i].config, "rate", ratespec_json(&l->rate));
 	}
 }
 
@@ -167,6 +169,7 @@ static struct engine_work
 make_work(const struct roles *r, const struct bench_load *l, size_t share)
 {
 	bool poisson = l->arrivals && strcmp(l->arrivals, "poisson") == 0;
+	struct ratespec rate = ratespec_scale(&l->rate, 1 / (double)share);
 	struct engine_work w = {.command = l->mix ? l->mix : l->command,
 	    .text = l->mix || command_known(l->command) ? NULL : l->command,
 	    .mix = l->mix ? r->parts : NULL,
@@ -185,7 +188,8 @@ make_work(const struct roles *r, const struct bench_load *l, size_t share)
 	    .batch_first_byte =
 		l->latency && strcmp(l->latency, "request") != 0,
 	    .arrivals = poisson ? ENGINE_POISSON : ENGINE_CONSTANT,
-	    .rate = l->rate / (double)share};
+	    .rate = ratespec_mean(&rate),
+	    .ramp = ratespec_changes(&rate) ? rate : (struct ratespec){0}};
 
 	/* They were checked. */
 	if (l->keys)
@@ -341,6 +345,7 @@ add_intervals(struct engine_result *to, const struct engine_result *from)
 		sum->at_s = fmax(sum->at_s, more->at_s);
 		sum->p50_ms = sum->p99_ms = NAN;
 		sum->max_ms = fmax(sum->max_ms, more->max_ms);
+		sum->offered_rps += more->offered_rps;
 	}
 	to->nintervals = n;
 }

@@ -5,6 +5,7 @@
 #ifndef ARRIVALS_H
 #define ARRIVALS_H
 
+#include "ratespec.h"
 #include "rng.h"
 
 #include <stdbool.h>
@@ -22,6 +23,10 @@ struct schedule {
 	double gap_ns, next_ns, first_ns; /* gap_ns: on average */
 	uint64_t n;
 	struct rng rng;
+	/* Of a rate that changes: the arrivals of all threads until next_ns,
+	 * those between two of this thread, and their course. */
+	double due, threads;
+	struct ratespec_course course;
 };
 
 /* What a thread does with its connections; the closed or the open loop. */

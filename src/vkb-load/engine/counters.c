@@ -212,6 +212,20 @@ engine_result_set_latencies(struct engine_result *r)
 	r->max_ms = (double)hist_max(h) / 1e6;
 }
 
+/* Returns the mean of a rate that changes, in a part of the measured time. */
+static double
+get_offered(const struct engine_work *w, double from_s, double to_s)
+{
+	struct ratespec_course c = {w->ramp, w->warmup_s, w->duration_s};
+	double end_s = fmin(to_s, w->duration_s); /* nothing is due later */
+
+	if (!ratespec_changes(&w->ramp) || end_s <= from_s)
+		return 0;
+	return (ratespec_due(&c, w->warmup_s + end_s) -
+		   ratespec_due(&c, w->warmup_s + from_s)) /
+	    (to_s - from_s);
+}
+
 static void
 set_intervals(struct run *r, struct engine_result *out)
 {
@@ -232,6 +246,7 @@ set_intervals(struct run *r, struct engine_result *out)
 		e->p50_ms = r->intervals[i].p50_ms;
 		e->p99_ms = r->intervals[i].p99_ms;
 		e->max_ms = r->intervals[i].max_ms;
+		e->offered_rps = get_offered(r->work, at - e->length_s, at);
 	}
 }
 

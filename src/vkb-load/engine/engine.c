@@ -124,6 +124,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	work.requests =
 	    (long long)((n + o.source->values - 1) / o.source->values);
 	work.duration_s = work.warmup_s = work.rate = 0;
+	work.ramp = (struct ratespec){0};
 	work.sequential = true;
 	work.clients = w->in_turn ? 1 : work.threads * SEED_CONNECTIONS;
 	if (work.clients > work.requests)

@@ -28,6 +28,7 @@
 #define ENGINE_H
 
 #include "keyspec.h"
+#include "ratespec.h"
 #include "valuespec.h"
 
 #include <sched.h>
@@ -93,7 +94,8 @@ struct engine_work {
 		      * engine_run_slices */
 	const cpu_set_t *cpus; /* of the client threads; NULL: inherited */
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */
-	double rate;           /* requests/s, open loop; 0: closed loop */
+	double rate;           /* requests/s, open loop; 0: closed loop; the
+				* mean of 'ramp' if that changes */
 	enum engine_arrivals arrivals;
 	double timeout_s;   /* of the reply to a request */
 	long long max_lost; /* lost, unanswered and reconnects together */
@@ -112,6 +114,8 @@ struct engine_work {
 	const struct engine_part *mix;
 	size_t nmix;
 	bool in_order;
+	struct ratespec ramp; /* a rate that changes over the measured time,
+			       * which duration_s gives; else all 0 */
 };
 
 struct engine_error {
@@ -125,6 +129,7 @@ struct engine_interval { /* about one second each, or one slice */
 	double length_s;
 	uint64_t requests;
 	double p50_ms, p99_ms, max_ms;
+	double offered_rps; /* of a rate that changes; else 0 */
 };
 
 #define ENGINE_ERRORS 32
@@ -160,12 +165,15 @@ struct engine_result {
 	/* Of each part of a mix, without intervals; owned. */
 	struct engine_result *parts;
 	size_t nparts;
+	double capacity_rps; /* found by a search; 0: there was none */
 };
 
 struct engine_progress {
 	double done;        /* 0..1, warm-up included */
 	double rps, p99_ms; /* of the last interval */
 	bool seeding, warmup;
+	size_t trial;     /* of a search, from 1; 0: there is none */
+	double low, high; /* the capacity is between them; 0: not known yet */
 };
 
 /* Called about four times a second from the calling thread; may be NULL. */

@@ -44,6 +44,12 @@ begin_schedule(struct worker *w)
 	s->first_ns = 1e9 / rate * (double)w->index;
 	if (work->parts) /* the arrivals of the parts come in turn */
 		s->first_ns += 1e9 / rate * (work->part - 1) / work->parts;
+	s->due = (double)w->index +
+	    (work->parts ? (double)(work->part - 1) / work->parts : 0);
+	s->threads = (double)r->nworkers;
+	s->course = (struct ratespec_course){
+	    ratespec_scale(&work->ramp, 1.0 / r->together), work->warmup_s,
+	    work->duration_s};
 	s->kind->begin(s);
 	w->sent = *s;
 }

@@ -34,6 +34,7 @@ share_work(const struct engine_work *whole, unsigned part, unsigned parts)
 	    get_bound(all, part - 1, parts));
 	w.clients = (int)(((unsigned)w.clients + parts - part) / parts);
 	w.rate /= parts;
+	w.ramp = ratespec_scale(&w.ramp, 1. / parts);
 	rng_seed(&rng, w.seed, UINT64_C(0x70617274) + part);
 	w.seed = rng_next(&rng);
 	return w;

@@ -186,7 +186,9 @@ axes_complete_config(const struct plan_axes *x, struct json *c)
 	if (rdb)
 		json_set_str(
 		    c, "rdb", strrchr(rdb, '/') ? strrchr(rdb, '/') + 1 : rdb);
-	if (json_get(c, "rate"))
+	if (!json_get(c, "slo"))
+		json_set(c, "slo", json_dup(json_get(cfg, "slo")));
+	if (json_get(c, "rate") || json_get(c, "slo"))
 		json_set_str(c, "arrivals", arrivals ? arrivals : "constant");
 	json_set(c, "profiling", json_dup(x->profiling));
 }

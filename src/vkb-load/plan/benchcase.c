@@ -19,6 +19,7 @@ enum kind {
 	FLAG,  /* bool */
 	WHOLE, /* long long */
 	REAL,  /* double */
+	RATE,  /* struct ratespec */
 	TREE   /* const struct json * */
 };
 
@@ -44,6 +45,7 @@ static const struct field load_fields[] = {
     {"arrivals", TEXT, AT(arrivals)}, {"keys", TEXT, AT(keys), SAME("keys")},
     {"values", TEXT, AT(values), SAME("values")},
     {"ttl", TEXT, AT(ttl), SAME("ttl")},
+    {"slo", TEXT, AT(slo), .limit = {"scenario", "slo"}},
     {"cluster_execution", TEXT, AT(execution), .part = "cluster_execution"},
     {"data_size", WHOLE, AT(data_size), 3, SAME("data_size"), .required = true},
     {"pipeline", WHOLE, AT(pipeline), 1, SAME("pipeline"), .required = true},
@@ -61,7 +63,7 @@ static const struct field load_fields[] = {
     {"cluster_replicas", WHOLE, AT(replicas),
 	.limit = {"config", "cluster_replicas"}},
     {"duration_s", REAL, AT(duration_s), 0, SAME("duration")},
-    {"rate", REAL, AT(rate), .limit = {"scenario", "rate"}},
+    {"rate", RATE, AT(rate), .limit = {"scenario", "rate"}},
     {"warmup_s", REAL, AT(warmup_s), 0, SAME("warmup")},
     {"warmup_apart", FLAG, AT(warmup_apart)},
     {"warmup_writes_only", FLAG, AT(warmup_writes_only)},
@@ -122,6 +124,9 @@ fill_field(void *to, const struct field *f, const struct json *v)
 		break;
 	case REAL:
 		*(double *)member = json_num(v, f->absent);
+		break;
+	case RATE:
+		ratespec_read(v, (struct ratespec *)member); /* checked */
 		break;
 	case TREE:
 		*(const struct json **)member = v;

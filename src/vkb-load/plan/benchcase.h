@@ -5,6 +5,8 @@
 #ifndef BENCHCASE_H
 #define BENCHCASE_H
 
+#include "ratespec.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,12 +19,14 @@ struct bench_load {
 	const char *latency;   /* NULL: of each request */
 	const char *arrivals;  /* of a rate; NULL: constant */
 	const char *keys;      /* see keyspec.h; NULL: uniform */
+	const char *slo;       /* see slospec.h; NULL: no search */
 	const char *execution; /* "parallel": a client for each node */
 	long long data_size, keyspacelen, pipeline, clients, threads;
 	long long parallel_clients;
 	long long nodes, replicas;   /* of a cluster; replicas of each node */
 	long long requests, maxdocs; /* 0: not given */
-	double duration_s, rate;     /* 0: not given */
+	double duration_s;           /* 0: not given */
+	struct ratespec rate;
 	double warmup_s;
 	bool warmup_apart, warmup_writes_only;
 	bool sequential, resp3, cluster;

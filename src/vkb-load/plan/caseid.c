@@ -128,7 +128,15 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-tls");
 	if (json_get_num(c, "io_threads", 1) > 1)
 		add_number(s, "io", json_get(c, "io_threads"));
-	add_number(s, "rate", json_get(c, "rate"));
+	if (json_get_str(c, "slo")) {
+		str_addc(s, '-');
+		add_plain(s, json_get_str(c, "slo"));
+	}
+	if (json_get_str(c, "rate")) {
+		str_add(s, "-rate");
+		add_plain(s, json_get_str(c, "rate"));
+	} else
+		add_number(s, "rate", json_get(c, "rate"));
 	if (json_get_bool(c, "unixsocket", false))
 		str_add(s, "-unix");
 	if (json_get_bool(c, "resp3", false))

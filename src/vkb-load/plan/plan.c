@@ -13,8 +13,10 @@
 #include "mixspec.h"
 #include "intern.h"
 #include "ownkeys.h"
+#include "ratespec.h"
 #include "record.h"
 #include "sink.h"
+#include "slospec.h"
 #include "str.h"
 #include "valuespec.h"
 
@@ -165,8 +167,11 @@ override_config(const struct plan_want *w, struct json *config)
 		json_del(config, "mix_order");
 		bench_case_set_mix(config, w->mix);
 	}
-	if (w->rate > 0) {
-		json_set_num(config, "rate", w->rate);
+	if (w->rate || w->slo) {
+		json_del(config, "rate");
+		json_del(config, "slo");
+		json_set_str(config, "rate", w->rate);
+		json_set_str(config, "slo", w->slo);
 		if (!json_get(config, "arrivals"))
 			json_set_str(config, "arrivals", "constant");
 	}
@@ -238,6 +243,8 @@ normalize_config(struct json *config)
 {
 	const char *latency = json_get_str(config, "latency");
 	const char *keys = json_get_str(config, "keys"), *command;
+	struct ratespec rate;
+	struct slospec slo;
 	char *text = mem_str(keys);
 
 	if (keys)
@@ -251,6 +258,15 @@ normalize_config(struct json *config)
 	if (json_get_str(config, "mix_order") &&
 	    strcmp(json_get_str(config, "mix_order"), "random") == 0)
 		json_del(config, "mix_order");
+	text = mem_str(json_get_str(config, "slo"));
+	if (text && !slospec_parse(text, &slo)) {
+		free(text);
+		text = slospec_format(&slo);
+		json_set_str(config, "slo", text);
+	}
+	free(text);
+	if (!ratespec_read(json_get(config, "rate"), &rate))
+		json_set(config, "rate", ratespec_json(&rate));
 	normalize_parts(json_get(config, "writes"));
 	normalize_parts(json_get(config, "reads"));
 

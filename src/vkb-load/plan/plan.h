@@ -22,11 +22,13 @@ struct plan_want {
 	const char *cluster_mode;       /* "true" or "false"; NULL: unchanged */
 	const char *keys;               /* see keyspec.h; NULL: unchanged */
 	const char *mix;                /* see mixspec.h; NULL: unchanged */
+	const char *rate;               /* see ratespec.h; NULL: unchanged */
+	const char *slo;                /* see slospec.h; NULL: unchanged */
 	const char *latency;            /* NULL: unchanged */
 	const char *engine;             /* NULL: unchanged */
 	long long shard, shards;        /* 1..shards; 0: all */
 	long long requests;             /* 0: unchanged */
-	double duration, rate;          /* 0: unchanged */
+	double duration;                /* 0: unchanged */
 	double warmup;                  /* negative: unchanged */
 	long long max_lost;             /* negative: unchanged */
 	bool skip_config_set, skip_profiling;
@@ -48,6 +50,9 @@ struct plan {
 	struct intern *placed; /* identities, by group */
 	bool full;             /* PLAN_MOST was reached, and reported */
 };
+
+/* Checks the options that are more than a choice. 0, or -1, error reported. */
+int plan_check_want(const struct plan_want *);
 
 /* Adds the cases of a file, "-" is stdin. 0, or -1, error reported. */
 int plan_read(struct plan *, const char *file);

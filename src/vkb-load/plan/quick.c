@@ -2,13 +2,11 @@
 #include "config.h"
 #include "err.h"
 #include "json.h"
-#include "keyspec.h"
 #include "mem.h"
 #include "mixspec.h"
 #include "num.h"
 #include "plan.h"
 #include "str.h"
-#include "valuespec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,32 +37,18 @@ quick_find_conflict(const struct quick *q, bool files)
 }
 
 int
-quick_check(const struct quick *q, const struct plan_want *w)
+quick_check(const struct quick *q)
 {
-	struct keyspec k;
-	struct valuespec v;
-	struct mixspec m = {.n = 0};
-	long long low, high;
-	const char *why;
-	char *wrong;
+	struct mixspec m;
+	char *wrong = q->mix ? mixspec_parse(q->mix, &m) : NULL;
 	int rc = 0;
 
-	if (w->keys && (why = keyspec_parse(w->keys, &k)))
-		return err_fail(
-		    "option '--keys': invalid distribution '%s': %s", w->keys,
-		    why);
-	if (w->values && (why = valuespec_parse(w->values, &v)))
-		return err_fail(
-		    "option '--values': invalid text '%s': %s", w->values, why);
-	if (w->ttl && (why = valuespec_parse_ttl(w->ttl, &low, &high)))
-		return err_fail(
-		    "option '--ttl': invalid text '%s': %s", w->ttl, why);
-	wrong = q->mix ? mixspec_parse(q->mix, &m) : NULL;
 	if (wrong)
 		rc = err_fail(
 		    "option '--mix': invalid mix '%s': %s", q->mix, wrong);
+	else if (q->mix)
+		mixspec_free(&m);
 	free(wrong);
-	mixspec_free(&m);
 	return rc;
 }
 

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 struct plan;
-struct plan_want;
 
 /* As given; NULL: not given. Each is a list, separated by commas, but 'mix'. */
 struct quick {
@@ -22,11 +21,8 @@ struct quick {
  */
 const char *quick_find_conflict(const struct quick *, bool files);
 
-/*
- * Checks the texts of the mix, and of '--keys', '--values' and '--ttl'. 0, or
- * -1, error reported.
- */
-int quick_check(const struct quick *, const struct plan_want *);
+/* Checks the text of the mix. 0, or -1, error reported. */
+int quick_check(const struct quick *);
 
 /* Is a configuration given, so that stdin is not read for one? */
 bool quick_is_given(const struct quick *);

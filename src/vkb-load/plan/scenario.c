@@ -243,6 +243,7 @@ make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 	json_set(c, "writes", list_parts(p, y, "writes"));
 	json_set(c, "reads", list_parts(p, y, "reads"));
 	json_set(c, "rate", json_dup(y->rate));
+	json_set(c, "slo", json_dup(json_get(y->s, "slo")));
 	return c;
 }
 

@@ -11,6 +11,7 @@
 #include "verdict.h"
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/case/roles.h"
+#include "vkb-load/case/search.h"
 #include "vkb-load/plan/builds.h"
 
 #include <math.h>
@@ -185,11 +186,37 @@ check_durations(struct advice *v)
 		    first, least);
 }
 
+/* Says how long the searches of capacities take at most. */
+static void
+tell_searches(const struct schedule *a)
+{
+	const struct bench_load *l, *first = NULL;
+	size_t n = 0;
+	double s = 0;
+	char buf[NUM_BUF];
+
+	for (size_t c = 0; c < a->ncases; c++) {
+		l = &a->cases[c].load;
+		if (!l->slo || !is_measured(a, c))
+			continue;
+		first = first ? first : l;
+		s += SEARCH_TRIALS * (l->duration_s + l->warmup_s);
+		n++;
+	}
+	if (n)
+		err_say("%zu case%s search%s a capacity: at most %d trials, "
+			"of %g s for %s, and %s in each run%s",
+		    n, num_plural((double)n), n == 1 ? "es" : "", SEARCH_TRIALS,
+		    first->duration_s + first->warmup_s, first->slo,
+		    num_seconds(buf, s), n == 1 ? "" : " of all");
+}
+
 void
 advice_begin(struct advice *v, bool tell)
 {
 	if (v->quiet)
 		return;
+	tell_searches(v->schedule);
 	if (!stopping_is_adaptive(v->schedule->rule))
 		tell_power(v->schedule, tell);
 	check_durations(v);

@@ -88,12 +88,18 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 	return *r->context.stop ? -1 : rc;
 }
 
-/* All parts of a case need the same time, or there is one. */
+/*
+ * All parts of a case need the same time, or there is one. A rate that changes
+ * would change by the time of the slices, and each search has its own rates.
+ */
 static bool
 can_slice_parts(const struct roles *r)
 {
 	const struct bench_load *l;
 
+	for (size_t i = 0; i < r->nown; i++)
+		if (ratespec_changes(&r->v[i].load.rate) || r->v[i].load.slo)
+			return false;
 	for (size_t i = 0; i < r->nown && r->nown > 1; i++) {
 		l = &r->v[i].load;
 		if (l->requests > 0 || l->duration_s <= 0)

@@ -6,6 +6,7 @@
 #include "num.h"
 #include "record.h"
 #include "str.h"
+#include "vkb-load/case/search.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 
@@ -34,6 +35,8 @@ progress_estimate(
 {
 	if (p->took[cas] > 0)
 		return p->took[cas];
+	if (l->slo)
+		return SEARCH_TRIALS * (l->duration_s + l->warmup_s) + SERVER_S;
 	return l->duration_s > 0 ? l->duration_s + l->warmup_s + SERVER_S : -1;
 }
 
@@ -69,7 +72,13 @@ progress_draw(void *arg, const struct engine_progress *e)
 		str_printf(&s, "  ETA %s%s", p->most ? "<" : "",
 		    num_seconds(buf, left > 0 ? left : 0));
 	}
-	if (e->rps > 0)
+	if (e->trial)
+		str_printf(&s, "  trial %zu", e->trial);
+	if (e->low > 0) {
+		str_printf(&s, ", %s to", num_human(buf, e->low));
+		str_printf(&s, " %s req/s", num_human(buf, e->high));
+	}
+	if (e->rps > 0 && !e->trial)
 		str_printf(&s, "  %s req/s", num_human(buf, e->rps));
 	if (e->p99_ms > 0)
 		str_printf(&s, "  p99 %.3f ms", e->p99_ms);
@@ -98,6 +107,10 @@ progress_end(
 	if (error)
 		say("%zu/%zu %s%s%s: failed", p->done, p->total, p->name,
 		    who ? ", " : "", who ? who : "");
+	else if (json_get(m, "capacity_rps"))
+		say("%zu/%zu %s%s%s: capacity %s req/s", p->done, p->total,
+		    p->name, who ? ", " : "", who ? who : "",
+		    num_human(buf, json_get_num(m, "capacity_rps", 0)));
 	else
 		say("%zu/%zu %s%s%s: %s req/s, p50 %.3f ms, p99 %.3f ms",
 		    p->done, p->total, p->name, who ? ", " : "", who ? who : "",

@@ -11,6 +11,9 @@ explain_role(const struct role *r, unsigned parts)
 {
 	const struct bench_load *l = &r->load;
 
+	if (l->slo)
+		return mem_str("each part of '--client' would search a "
+			       "capacity ('slo') of its own");
 	if (l->clients < parts)
 		return mem_printf("it has %lld client%s, fewer than the %u "
 				  "parts of '--client'",

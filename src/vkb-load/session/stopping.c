@@ -112,7 +112,8 @@ stopping_metric(const struct stopping_until *u, const struct json *config)
 {
 	if (u->metric)
 		return u->metric;
-	return json_get_num(config, "rate", 0) > 0 ? "p50_latency_ms" : "rps";
+	return metric_has_rate(config) ? "p50_latency_ms"
+				       : metric_primary(config);
 }
 
 /* Of two conditions on one metric the narrower counts. */
