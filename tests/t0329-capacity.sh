@@ -72,7 +72,7 @@ jq -c '.[0].slo = "p99<=1ms" | .[0].duration = 1 |
   .[0].test_groups = [{group: 1, scenarios: [{id: "m", type: "mixed", writes: [{test: "set", clients: 1}]}]}] |
   del(.[0].commands)' slo.json >mixed.json
 jq -c '.[0].test_groups[0].scenarios[0].reads = [{test: "get", clients: 1}]' mixed.json >both.json
-refused 'has one load, not writers and' 'a search in a mixed scenario' both.json
+refused 'has one load of one command, not writers and' 'a search in a mixed scenario' both.json
 if command -v valkey-benchmark >/dev/null; then
   refused 'searches of the capacity need the engine of vkb-load' 'a search by valkey-benchmark' \
     --engine valkey-benchmark slo.json
