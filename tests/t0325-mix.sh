@@ -88,6 +88,7 @@ test_same "0 $(of 'LPUSH key:__rand_int__ x' requests errors)" \
 test_same '100 0 0  ' "$(of GET hit_rate_percent hits) $(of 'GET none:__rand_int__' hit_rate_percent hits) $(
   of 'EXISTS none:__rand_int__' hit_rate_percent hits) $(of 'BITCOUNT none' hit_rate_percent hits) " \
   'each command has its hits, and a 0 is a miss only where it is one'
+# shellcheck disable=SC2016 # $1 and $2 are awk's
 test_that 'the hit rate of the whole is that of its reads' awk -v n="$(of GET requests hits)" \
   -v none="$(of 'GET none:__rand_int__' requests hits)" \
   -v exists="$(of 'EXISTS none:__rand_int__' requests hits)" '$1 == "hit_rate_percent" {

@@ -296,7 +296,7 @@ for words in '' '-C repo' 'cfg.json' '-C repo --nonsense cfg.json' \
 done
 test_status 2 'no configuration' vkb-continuous -C repo --results e --file e.t none.json
 test_match "cannot read 'none.json'" .err 'the error names the file'
-echo '[{"commands":["SET"]}]' >bad.json
+echo '[{"commands":["SET"],"clients":[0]}]' >bad.json
 cfg=bad.json
 test_status 2 'a bad configuration' continuous e --file e.t
 test_match '^vkb-load: ' .err 'the error is that of vkb-load'

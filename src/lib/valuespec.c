@@ -186,3 +186,16 @@ valuespec_parse_ttl(const char *text, long long *low, long long *high)
 	      "1000000000"
 	    : NULL;
 }
+
+bool
+valuespec_equal(const struct valuespec *a, const struct valuespec *b)
+{
+	if (a->n != b->n || a->random != b->random || a->ratio != b->ratio)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (a->sizes[i].low != b->sizes[i].low ||
+		    a->sizes[i].high != b->sizes[i].high ||
+		    a->sizes[i].share != b->sizes[i].share)
+			return false;
+	return true;
+}

@@ -44,6 +44,9 @@ char *valuespec_format(const struct valuespec *);
 double valuespec_mean(const struct valuespec *);       /* bytes */
 long long valuespec_longest(const struct valuespec *); /* bytes */
 
+/* Have both the same sizes, shares and contents? */
+bool valuespec_equal(const struct valuespec *, const struct valuespec *);
+
 /* Is it one size of constant bytes? */
 bool valuespec_is_plain(const struct valuespec *);
 

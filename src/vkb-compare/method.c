@@ -135,9 +135,10 @@ find_test(const struct row *r)
 static void
 write_tests(struct str *s, const struct comparison *c)
 {
-	static const char *const names[TESTS] = {
-	    "t tests of logarithms, with variances moderated over the results "
-	    "of a metric",
+	static const char moderated[] =
+	    "t tests of logarithms, with variances "
+	    "moderated over the results of a metric";
+	static const char *const names[TESTS] = {moderated,
 	    "t tests of logarithms", "rank tests", "a test of constant values",
 	    "no test"};
 	static const char *const parts[TESTS] = {

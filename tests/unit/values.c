@@ -373,9 +373,26 @@ memory(void)
 	o->ops->free(o);
 }
 
+static void
+equals(void)
+{
+	static const char *const texts[] = {"9", "9 random", "9 compressible:2",
+	    "8-9", "7-9", "7-10", "7:10,9:90", "7:20,9:80"};
+	struct valuespec a, b;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		for (size_t j = 0; j < sizeof texts / sizeof *texts; j++)
+			tap_ok(!valuespec_parse(texts[i], &a) &&
+				!valuespec_parse(texts[j], &b) &&
+				valuespec_equal(&a, &b) == (i == j),
+			    "'%s' and '%s' are equal or not", texts[i],
+			    texts[j]);
+}
+
 int
 main(void)
 {
+	equals();
 	forms();
 	sizes("64-1024");
 	sizes("16:80,1024:15,4000:5 random");

@@ -233,7 +233,7 @@ find_same_template(const struct engine_work *works, size_t i)
 		v = &works[j];
 		if (!v->nmix && v->text && strcmp(v->text, w->text) == 0 &&
 		    v->rows == w->rows && v->data_size == w->data_size &&
-		    memcmp(&v->values, &w->values, sizeof w->values) == 0)
+		    valuespec_equal(&v->values, &w->values))
 			return j;
 	}
 	return SIZE_MAX;
