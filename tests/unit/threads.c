@@ -13,6 +13,8 @@
 #include "vkb-load/engine/threads.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct gate gate = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -175,6 +177,61 @@ checks(void)
 	tap_ok(run_space(&w) == 1, "or one key");
 }
 
+/* Does a work that no configuration asks for end the program? */
+static void
+dies(size_t nnodes, struct engine_work w, const char *what)
+{
+	struct engine_target t = {.nodes = nodes, .nnodes = nnodes};
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		run_check(&t, &w);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == (*what ? 2 : 0),
+	    "a run needs %s", *what ? what : "no more than this");
+}
+
+static void
+deaths(void)
+{
+	const struct engine_work good = {.command = "GET",
+	    .clients = 1,
+	    .threads = 1,
+	    .pipeline = 1,
+	    .requests = 1};
+	struct engine_work w = good;
+
+	dies(1, w, "");
+	dies(0, w, "a node");
+	w.clients = 0;
+	dies(1, w, "a client");
+	w = good;
+	w.threads = 0;
+	dies(1, w, "a thread");
+	w = good;
+	w.pipeline = 0;
+	dies(1, w, "a request at a time");
+	w = good;
+	w.data_size = -1;
+	dies(1, w, "values of a size");
+	w = good;
+	w.warmup_s = -1;
+	dies(1, w, "a warm-up of a time");
+	w = good;
+	w.rate = -1;
+	dies(1, w, "a rate above 0");
+	w = good;
+	w.requests = 0;
+	dies(1, w, "an end");
+	w.duration_s = .1;
+	dies(1, w, "");
+}
+
 /* A quarter of what is left to each thread, in whole batches. */
 static void
 takes(void)
@@ -203,6 +260,9 @@ takes(void)
 	v[1].at = v[1].end;
 	tap_ok(!run_is_made(&r), "requests that are taken are not made yet");
 	v[0].at = 1000;
+	r.next = 999;
+	tap_ok(!run_is_made(&r), "nor are those that no thread has taken");
+	r.next = 1000;
 	tap_ok(run_is_made(&r), "when all are, the run is made");
 	tap_ok(!run_take_share(&v[0]), "then nothing is left");
 	tap_ok(run_take(&v[0], &c, 49) == 10 && !c.counted && !v[0].ending,
@@ -223,6 +283,7 @@ takes(void)
 	    "by duration nothing is shared");
 	tap_ok(run_take_share(&v[0]) && v[0].end == 65530,
 	    "but of keys in order, in large parts");
+	v[0].at = v[0].end;
 	tap_ok(!run_is_made(&r), "a run by duration is never made");
 }
 
@@ -348,6 +409,7 @@ main(void)
 	shares();
 	setups();
 	checks();
+	deaths();
 	takes();
 	answers();
 	errors();
