@@ -1,4 +1,4 @@
-/* What becomes of requests without an answer, and what is said of them. */
+/* Requests without an answer: how they count, and the messages about them. */
 #include "tap.h"
 
 #include "err.h"
@@ -99,7 +99,8 @@ limits(void)
 	begin(&s, 0);
 	s.work.max_lost = 3;
 	losses_add(&s.run, 0, "nothing");
-	tap_ok(s.gate.losses == 0 && !*s.gate.cause, "nothing is no loss");
+	tap_ok(s.gate.losses == 0 && !*s.gate.cause,
+	    "losing nothing is not a loss");
 	losses_add(&s.run, 3, "the first of %d", 2);
 	tap_ok(s.gate.losses == 3 && !atomic_load(&s.gate.lost_too_much),
 	    "as much may be lost as is allowed");
@@ -371,14 +372,14 @@ nonsense(void)
 	begin(&s, 0);
 	losses_fail_on_nonsense(&s.worker, &s.conn, "HTTP/1.1");
 	tap_str(err_last(), "bad reply from 'n:7' to GET: HTTP/1.1",
-	    "what is no reply is told");
+	    "nonsense is told");
 	end(&s);
 	begin(&s, 0);
 	s.conn.state = CONN_SETUP;
 	losses_fail_on_nonsense(&s.worker, &s.conn, "HTTP/1.1");
 	tap_str(err_last(),
 	    "bad reply from 'n:7' to AUTH, HELLO or SELECT: HTTP/1.1",
-	    "what is no reply to the first commands is told");
+	    "nonsense after the first commands is told");
 	end(&s);
 }
 

@@ -158,7 +158,8 @@ moves(void)
 	atomic_store(&m->nodes[0].place, 1000);
 	atomic_store(&m->nodes[1].place, 9000);
 	tap_ok(ask(two, m, 40000) == m, "the same slots are the same map");
-	tap_ok(ask("-ERR no\r\n", m, 40000) == m, "so is no answer");
+	tap_ok(ask("-ERR no\r\n", m, 40000) == m,
+	    "a missing answer leaves the map as well");
 	now = ask(moved, m, 40000);
 	tap_ok(now != m && now->older == m, "other slots are another one");
 	a = &now->nodes[0];

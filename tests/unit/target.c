@@ -43,7 +43,7 @@ nodes(void)
 	json_free(j);
 	j = parse("{\"nodes\":[{\"port\":10}]}");
 	tap_ok(target_make(&t, j, false) == 0 && !t.e.cluster,
-	    "a server is no cluster unless it says so");
+	    "a server is alone unless it says that it is a cluster");
 	free(t.nodes);
 	tap_ok(target_make(&t, j, true) == -1, "each must have a socket");
 	tap_str(err_last(), "the server has no unix socket",
@@ -51,7 +51,7 @@ nodes(void)
 	free(t.nodes);
 	json_free(j);
 	j = parse("{\"nodes\":[{\"port\":10,\"role\":\"replica\"}]}");
-	tap_ok(target_make(&t, j, false) == -1, "replicas alone are no target");
+	tap_ok(target_make(&t, j, false) == -1, "replicas alone are refused");
 	tap_str(err_last(), "the server record has no node",
 	    "a missing node is told");
 	free(t.nodes);

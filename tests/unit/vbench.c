@@ -245,7 +245,7 @@ served(void)
 	tap_ok(!served_is_load("INFO", 4) && !served_is_load("psync", 5) &&
 		served_is_load("get", 3) && served_is_load("infox", 5) &&
 		served_is_load("information", 3),
-	    "commands of control connections are no load");
+	    "commands of control connections are not load");
 }
 
 static void
