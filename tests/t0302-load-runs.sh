@@ -219,6 +219,17 @@ test_match 'wants a cluster, the server is not one' .err 'running: cluster'
 test_status 2 'running: a TLS case on a server without TLS is an error' \
   vkb-load --port "$port" --runs 1 tls.json
 test_match 'wants TLS' .err 'running: TLS'
+sed 's/"requests"/"unixsocket":true,"requests"/' c.json >socket.json
+test_status 2 'running: a case over a socket needs one' \
+  vkb-load --port "$port" --runs 1 socket.json
+test_match 'the case wants a unix socket' .err 'running: a missing socket is told'
+sed 's/"requests"/"client_cpu_range":"0","benchmark-threads":2,"requests"/' c.json >one.json
+test_that 'two threads of the load share a CPU' \
+  vkb-load --port "$port" --runs 1 one.json
+test_same '"ok"' "$(jq -c .status .out | sort -u)" 'threads that share a CPU make their load'
+sed 's/"clients":\[3\]/"clients":[90]/' c.json >many.json
+test_that 'more clients than files that may be open' \
+  sh -c 'ulimit -Sn 80 && exec vkb-load "$@"' - --port "$port" --runs 1 --case 'SET*' many.json
 sed 's/"requests"/"io-threads":[3],"requests"/' c.json >io.json
 test_status 2 'running: io-threads cannot be set on a running server' \
   vkb-load --port "$port" --runs 1 io.json
@@ -246,7 +257,7 @@ echo "$units" | while read -r name value; do
 done >set.said
 test_same 8 "$(grep -c OK set.said)" 'a server takes all units of memory'
 sed "s/{\"maxmemory\":\"54mb\"}/$(echo "$units" |
-  jq -Rnc '[inputs / " " | {(.[0]): .[1]}] | add')/" own.json >units.json
+  jq -Rnc '[inputs / " " | {(.[0]): (.[1] | tonumber? // .)}] | add')/" own.json >units.json
 test_that 'settings agree whatever the unit' \
   vkb-load --port "$port" --runs 1 units.json
 valkey-cli -p "$port" config set proto-max-bulk-len 3mb >/dev/null

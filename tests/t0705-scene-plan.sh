@@ -57,6 +57,18 @@ test_same '{"dataset_generation":["docs.csv"]} {"query_generation":["pre.csv","w
       if . then map_values(keys) else . end" plan | head -n 1
   done | xargs -d '\n')" 'recipes go with the cases that need them'
 
+# A scenario has a rate and a seed of its own, or those of the configuration.
+cat >rates.json <<'END'
+[{"rate": 7, "seed": 3, "test_groups": [{"group": 1, "scenarios": [
+  {"id": "a", "command": "SET x y", "requests": 1, "rate": [10, 20], "seed": 5},
+  {"id": "b", "command": "SET x y", "requests": 1, "rate": 30, "seed": true},
+  {"id": "c", "command": "SET x y", "requests": 1}]}]}]
+END
+planned rates.json >rates
+test_same '["1_a",10,5] ["1_a",20,5] ["1_b",30,3] ["1_c",7,3]' \
+  "$(jq -c '[.config.test_id, .config.rate, .client.seed]' rates | xargs -d '\n')" \
+  'a scenario is a case for each of its rates, with its seed'
+
 before() { jq -c '[.config.test_id, [.before // [] | .[].config.test_id]]' | xargs -d '\n'; }
 test_same '["1_b",["1_a"]] ["1_d",["1_c"]] ["1_d",["1_e"]]' \
   "$(planned --skip-config-set --groups 1 --scenarios b,d g.json | before)" \

@@ -1,6 +1,10 @@
 #include "vkb-load/session/schedule.h"
 #include "tap.h"
+
+#include "json.h"
 #include "vkb-load/plan/builds.h"
+#include "vkb-load/session/ciwidth.h"
+#include "vkb-load/session/stopping.h"
 
 #include <stdlib.h>
 
@@ -179,6 +183,136 @@ names(void)
 	    "each order has its name");
 }
 
+static double
+estimate(const struct schedule *a, size_t first, size_t cas, bool all)
+{
+	bool known;
+	double s = schedule_estimate(a, first, cas, &known);
+
+	tap_ok(known == all, "the time of %s run is known from turn %zu on",
+	    all ? "each" : "not each", first);
+	return s;
+}
+
+static void
+is_text(char *got, const char *want)
+{
+	tap_str(got, want, want);
+	free(got);
+}
+
+/* Two scenes of three cases on two builds, looked at after 2, 4 and 5 runs. */
+static void
+plans(void)
+{
+	struct json *one = json_parse(
+			"{\"subject\":{\"label\":\"a\"}}", 25, NULL, NULL),
+		    *two = json_parse(
+			"{\"subject\":{\"label\":\"b\"}}", 25, NULL, NULL);
+	struct json *records[2] = {one, two};
+	struct builds b = {.v = records, .n = 2};
+	struct stopping_until until = {.width = .01};
+	struct stopping_rule rule = {
+	    .n = 3, .at = {2, 4, 5}, .until = &until, .nuntil = 1};
+	struct bench_case cases[CASES] = {
+	    {.id = "x", .load = {.duration_s = 1, .warmup_s = .5}},
+	    {.id = "y", .load = {.duration_s = 1}},
+	    {.id = "z", .load = {.requests = 5}}};
+	size_t numbers[CASES] = {0, 1, 2};
+	struct scene scenes[2] = {{numbers, 2}, {numbers + 2, 1}};
+	bool precise[CASES] = {false}, dropped[2 * CASES] = {false};
+	bool done[2 * CASES * 3] = {false};
+	double took[CASES] = {0, 3, 0};
+	struct ci_width_goal goals[CASES] = {
+	    {.now = .0999}, {.now = .1}, {.now = INFINITY}};
+	struct schedule a = {.rule = &rule,
+	    .order = ORDER_SEQUENTIAL,
+	    .cases = cases,
+	    .ncases = CASES,
+	    .scenes = {.v = scenes, .n = 2},
+	    .builds = &b,
+	    .is_precise = precise,
+	    .dropped = dropped,
+	    .done = done,
+	    .last = 3,
+	    .goals = goals,
+	    .progress = {.took = took}};
+	struct turn t = {.scene = 0, .build = 1, .index = 2};
+
+	schedule_make_turns(&a);
+	tap_ok(a.nturns == 8 && a.turns[7].index == 2 &&
+		a.turns[7].build == 1 && a.turns[7].scene == 1,
+	    "up to the first look each scene has its turns");
+	/* x takes 2 s with half a second for its server, y took 3, z ?. */
+	tap_near(estimate(&a, 7, SIZE_MAX, false), 6 * 5, 1e-12,
+	    "behind the last turn there are three runs on two builds");
+	tap_near(estimate(&a, 5, SIZE_MAX, false), 30 + 5, 1e-12,
+	    "before it the runs of one more turn");
+	tap_near(
+	    estimate(&a, 5, 0, false), 30 + 5, 1e-12, "from its first case on");
+	tap_near(
+	    estimate(&a, 5, 1, false), 30 + 3, 1e-12, "or from its second");
+	tap_near(estimate(&a, 0, 1, false), 30 + 4 * 5 - 2, 1e-12,
+	    "of the first turn the first case is made already");
+	took[2] = 10;
+	tap_near(estimate(&a, 0, SIZE_MAX, true), 30 + 20 + 60 + 40, 1e-12,
+	    "what a run took is what the next ones take");
+	took[2] = 0;
+	precise[2] = true;
+	tap_near(estimate(&a, 0, SIZE_MAX, true), 30 + 20, 1e-12,
+	    "what is precise takes no time");
+	tap_ok(!schedule_is_wanted(&a, &t, 2) &&
+		schedule_is_wanted(&a, &t, 1) &&
+		schedule_count_later(&a, 2) == 0 &&
+		schedule_count_later(&a, 1) == 6,
+	    "and is not run again");
+	done[(1 * 2 + 1) * 3 + 1] = true; /* y on b, the second run */
+	tap_ok(!schedule_is_wanted(&a, &t, 1) &&
+		schedule_is_wanted(&a, &t, 0) &&
+		schedule_count_wanted(&a, &t) == 1,
+	    "a run that is finished is not wanted");
+	t.index = 3;
+	tap_ok(schedule_is_wanted(&a, &t, 1), "the one behind it is");
+	t.index = 4;
+	tap_ok(schedule_count_wanted(&a, &t) == 2,
+	    "as are those behind all that are finished");
+	t = (struct turn){.build = 0, .index = 2};
+	tap_ok(schedule_is_wanted(&a, &t, 1), "and that of another build");
+	dropped[1] = true; /* x on b */
+	t.build = 1;
+	tap_ok(!schedule_is_wanted(&a, &t, 0) &&
+		schedule_count_wanted(&a, &t) == 0 &&
+		schedule_count_later(&a, 0) == 3,
+	    "a build that is left out of a case has no runs of it");
+	a.look = 1;
+	tap_ok(schedule_count_later(&a, 0) == 1 &&
+		schedule_count_later(&a, 1) == 2,
+	    "behind the second look there is one run each");
+	schedule_make_turns(&a);
+	tap_ok(a.nturns == 4 && a.turns[0].index == 3 &&
+		a.turns[3].index == 4 && a.turns[3].scene == 0,
+	    "up to it the runs behind the first, of what is not precise");
+	t.index = 3;
+	is_text(schedule_format_run(&a, &t, 0), "x b run 3 of 2..5, +-10 %");
+	is_text(schedule_format_run(&a, &t, 1), "y b run 3 of 2..5, +-10 %");
+	goals[0].now = .0123;
+	goals[1].now = .147;
+	is_text(schedule_format_run(&a, &t, 0), "x b run 3 of 2..5, +-1.2 %");
+	is_text(schedule_format_run(&a, &t, 1), "y b run 3 of 2..5, +-15 %");
+	is_text(schedule_format_run(&a, &t, 2), "z b run 3 of 2..5");
+	a.look = 0;
+	t.build = SIZE_MAX;
+	is_text(schedule_format_run(&a, &t, 0), "x in slices run 3 of 2..5");
+	rule.nuntil = 0;
+	rule.n = 1;
+	b.n = 1;
+	t.build = 0;
+	is_text(schedule_format_run(&a, &t, 0), "x run 3 of 2");
+	free(a.turns);
+	json_free(one);
+	json_free(two);
+}
+
 int
 main(void)
 {
@@ -222,5 +356,6 @@ main(void)
 	at_random();
 	goes_on();
 	names();
+	plans();
 	return tap_done();
 }

@@ -1,30 +1,169 @@
 #include "vkb-load/meter/sampler.h"
 #include "json.h"
 #include "tap.h"
+#include "vkb-load/meter/sampled.h"
 #include "vkb-load/meter/task.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MS 1000000
+#define START INT64_C(7000000000)
 
 /* The ends as text, of readings at so many ms. */
 static void
 ends(const char *want, const int *ms, size_t n)
 {
-	struct sampler_reading at[16] = {0};
+	struct sampled_reading at[16] = {0};
 	size_t v[16] = {0}, k;
 	char got[64] = "";
 
 	for (size_t i = 0; i < n; i++)
 		at[i].at_ns = (int64_t)ms[i] * MS;
-	k = sampler_intervals(at, n, v);
+	k = sampled_intervals(at, n, v);
 	for (size_t i = 0; i < k; i++)
 		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%zu",
 		    i ? " " : "", v[i]);
 	tap_str(got, want, "intervals");
+}
+
+static void
+is_list(const struct json *all, const char *name, const char *want)
+{
+	const struct json *list = json_get(all, name);
+	char *text = list ? json_print(list) : NULL;
+
+	tap_str(text, want, name);
+	free(text);
+}
+
+static void
+is_number(const struct json *all, const char *name, double want)
+{
+	tap_near(json_get_num(all, name, NAN), want, 1e-9, name);
+}
+
+/* Readings whose metrics can be worked out by hand. */
+static void
+figures(void)
+{
+	static struct cpustat_cpu cores[4][3] = {{{0, 0, 0}, {0, 0, 0}},
+	    {{50, 0, 100}, {10, 0, 100}}, {{99, 0, 200}, {20, 0, 200}},
+	    {{110, 0, 240}, {24, 0, 240}, {1, 0, 2}}};
+	static struct sampled_reading v[4] = {
+	    {START, 0, 0, 10, 1000, 40, {{100, 10, 0}, cores[0], 2}},
+	    {START + 1000 * MS, 5e8, 0, 20, 2000, 70,
+		{{200, 12, 0}, cores[1], 2}},
+	    {START + INT64_C(2000) * MS, 2e9, 2e8, 30.126, 3000, NAN,
+		{{300, 20, 0}, cores[2], 2}},
+	    {START + INT64_C(2400) * MS, 2.1e9, 3e8, 40.456, 3000, 50,
+		{{400, 22, 0}, cores[3], 3}}};
+	static struct task_thread threads[] = {{7, 8, "a", 1e8, 1.3e9},
+	    {7, 9, "gone", 1e8, NAN}, {6, 10, "b", 0, 1e7}};
+	pid_t servers[] = {getpid(), getpid()};
+	struct sampled s = {.servers = servers,
+	    .nservers = 2,
+	    .readings = v,
+	    .n = 4,
+	    .server = {{10, 1}, {34, 13}},
+	    .client = {{2, 4}, {50, 10}},
+	    .throttles = {3, 8},
+	    .group = {{.throttled_s = 2}, {.cpus = 2, .throttled_s = 2.6}},
+	    .threads = threads,
+	    .nthreads = 3,
+	    .cost_ns = 1234500};
+	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double tick = 1e7 * 100 / (double)sysconf(_SC_CLK_TCK);
+	double least = task_peak_mb(getpid()), peak;
+	static const char *const names[] = {
+	    "cpu0_busy_percent", "cpu1_busy_percent", "cpu2_busy_percent"};
+	static const double busy[] = {11000 / 240., 10, NAN};
+	struct json *m, *c;
+	cpu_set_t own, one;
+	int cpu = 0;
+
+	/* Servers on one CPU: the load of others is not told. */
+	sched_getaffinity(0, sizeof own, &own);
+	while (!CPU_ISSET(cpu, &own))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof one, &one);
+	m = sampled_metrics(&s);
+	c = sampled_series(&s);
+	sched_setaffinity(0, sizeof own, &own);
+	is_number(m, "cpu_avg_percent", 87.5);
+	is_number(m, "cpu_peak_percent", 160 / 1.4);
+	peak = json_get_num(m, "memory_peak_mb", NAN);
+	tap_ok(peak >= 2 * least && peak <= 2 * task_peak_mb(getpid()),
+	    "the peak of memory is that of all servers");
+	is_number(m, "server_voluntary_switches_per_s", 10);
+	is_number(m, "server_involuntary_switches_per_s", 5);
+	is_number(m, "client_voluntary_switches_per_s", 20);
+	is_number(m, "client_involuntary_switches_per_s", 2.5);
+	is_number(m, "freq_mhz", 2250);
+	is_number(m, "temperature_c", 70);
+	is_number(m, "thermal_throttles", 5);
+	is_number(m, "cgroup_throttled_percent", 25);
+	for (int i = 0; i < 3; i++)
+		is_number(m, names[i], CPU_ISSET(i, &one) ? busy[i] : NAN);
+	is_list(c, "at_s", "[1,2.4]");
+	is_list(c, "server_cpu_percent", "[50,114.29]");
+	is_list(c, "client_cpu_percent", "[0,21.43]");
+	is_list(c, "memory_mb", "[20,40.46]");
+	is_list(c, "freq_mhz", "[2000,3000]");
+	is_list(c, "temperature_c", "[70,50]");
+	is_list(c, "core_busy_percent", "{\"0\":[50,42.86],\"1\":[10,10]}");
+	is_list(c, "threads",
+	    "[{\"pid\":7,\"name\":\"a\",\"cpu_percent\":50},"
+	    "{\"pid\":6,\"name\":\"b\",\"cpu_percent\":0.42}]");
+	is_number(c, "cost_percent", .0514);
+	json_free(m);
+	json_free(c);
+	tap_near(sampled_steal_percent(&v[0], &v[3]), tick * 12 / 24e6 / cpus,
+	    1e-9, "what the host took is a share of all CPUs");
+	tap_near(sampled_foreign_percent(&v[0], &v[3], 300 * tick - 24e8),
+	    100 / cpus, 1e-9, "what is not ours is of other programs");
+	tap_ok(sampled_foreign_percent(&v[0], &v[3], 300 * tick + 1) == 0,
+	    "others never use less than nothing");
+	tap_ok(isnan(sampled_foreign_percent(&v[0], &v[3], NAN)),
+	    "of an unknown time of ours nothing follows");
+	/* What goes down, or is not limited, is not known. */
+	s.throttles[1] = 2;
+	s.group[1].cpus = NAN;
+	s.server[1].voluntary = 10;
+	s.client[1].voluntary = 1;
+	v[3].temperature_c = NAN;
+	v[1].freq_mhz = NAN;
+	m = sampled_metrics(&s);
+	c = sampled_series(&s);
+	tap_ok(!json_get(m, "thermal_throttles") &&
+		!json_get(m, "cgroup_throttled_percent") &&
+		!json_get(m, "client_voluntary_switches_per_s") &&
+		!json_get(m, "freq_mhz") && !json_get(c, "temperature_c") &&
+		!json_get(c, "freq_mhz") && json_get(c, "at_s"),
+	    "a metric or a column with a gap is absent");
+	is_number(m, "server_voluntary_switches_per_s", 0);
+	json_free(m);
+	json_free(c);
+	s.n = 1;
+	m = sampled_metrics(&s);
+	c = sampled_series(&s);
+	tap_ok(json_len(m) == 0 && json_len(c) == 0,
+	    "a single reading says nothing");
+	json_free(m);
+	json_free(c);
+	s.n = 2;
+	v[0].cpus.n = 1;
+	m = sampled_metrics(&s);
+	c = sampled_series(&s);
+	is_number(m, "cpu_avg_percent", 50);
+	is_list(c, "core_busy_percent", "{\"0\":[50]}");
+	json_free(m);
+	json_free(c);
 }
 
 /* This process as server and client: it burns CPU for a while. */
@@ -41,8 +180,8 @@ sample(void)
 	while (task_process_ns(self) < from + 50.0 * MS)
 		;
 	sampler_end(s);
-	m = sampler_metrics(s);
-	c = sampler_series(s);
+	m = sampled_metrics(sampler_data(s));
+	c = sampled_series(sampler_data(s));
 	avg = json_get_num(m, "cpu_avg_percent", NAN);
 	peak = json_get_num(m, "cpu_peak_percent", NAN);
 	tap_ok(avg > 0 && avg <= 110, "CPU: %g", avg);
@@ -71,11 +210,12 @@ fail_without_processes(void)
 
 	sampler_begin(s);
 	sampler_end(s);
-	m = sampler_metrics(s);
-	c = sampler_series(s);
+	m = sampled_metrics(sampler_data(s));
+	c = sampled_series(sampler_data(s));
 	tap_ok(!json_get(m, "cpu_avg_percent") &&
 		!json_get(m, "memory_peak_mb") &&
-		!json_get(m, "server_voluntary_switches_per_s"),
+		!json_get(m, "server_voluntary_switches_per_s") &&
+		!json_get(m, "server_involuntary_switches_per_s"),
 	    "no server, no figures of it");
 	tap_ok(!json_get(c, "server_cpu_percent") && json_get(c, "at_s"),
 	    "nor a course");
@@ -85,7 +225,7 @@ fail_without_processes(void)
 	s = sampler_new(&gone, 1, &self, 1, 0);
 	sampler_begin(s);
 	sampler_end(s);
-	m = sampler_metrics(s);
+	m = sampled_metrics(sampler_data(s));
 	tap_ok(!json_get(m, "cpu_avg_percent") &&
 		!json_get(m, "memory_peak_mb") &&
 		!json_get(m, "server_voluntary_switches_per_s"),
@@ -112,7 +252,7 @@ static void
 report_cost(void)
 {
 	static pid_t many[4000];
-	const struct sampler_reading *a, *b;
+	const struct sampled_reading *a, *b;
 	struct sampler *s;
 	struct json *c;
 	double before, spent, cost;
@@ -120,14 +260,14 @@ report_cost(void)
 	for (size_t i = 0; i < sizeof many / sizeof *many; i++)
 		many[i] = getpid();
 	s = sampler_new(many, sizeof many / sizeof *many, many, 1, 0);
-	sampler_begin(s);
 	before = read_others_ns();
+	sampler_begin(s);
 	for (int i = 0; i < 6000 && read_others_ns() - before < 5e6; i++)
 		poll(NULL, 0, 10);
 	sampler_end(s);
 	spent = read_others_ns() - before;
-	c = sampler_series(s);
-	sampler_ends(s, &a, &b);
+	c = sampled_series(sampler_data(s));
+	sampled_ends(sampler_data(s), &a, &b);
 	cost = json_get_num(c, "cost_percent", NAN) / 100 *
 	    (double)(b->at_ns - a->at_ns);
 	if (!tap_ok(cost > .97 * spent && cost < 1.01 * spent,
@@ -148,6 +288,7 @@ main(void)
 	ends("1 3", (int[]){0, 1000, 1300, 2000}, 4);
 	ends("2", (int[]){0, 100, 200}, 3);
 	ends("", (int[]){0}, 1);
+	figures();
 	sample();
 	fail_without_processes();
 	report_cost();

@@ -1,9 +1,13 @@
 /* Command lines of valkey-benchmark by what a version knows, and its output. */
 #include "tap.h"
 
+#include "err.h"
 #include "json.h"
 #include "str.h"
+#include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/words.h"
+#include "vkb-load/external/child.h"
+#include "vkb-load/external/served.h"
 #include "vkb-load/external/vbargs.h"
 #include "vkb-load/external/vbcaps.h"
 #include "vkb-load/external/vbrefuse.h"
@@ -187,11 +191,108 @@ refusals(void)
 	    "vb has no '--cluster'");
 }
 
+/* Each number of its output is another one. */
+static void
+figures(void)
+{
+	static const char text[] =
+	    "{\"rps\":50,\"avg_latency_ms\":1,\"min_latency_ms\":2,"
+	    "\"p50_latency_ms\":3,\"p95_latency_ms\":4,"
+	    "\"p99_latency_ms\":5,\"p999_latency_ms\":6,"
+	    "\"max_latency_ms\":7}";
+	struct json *m = json_parse(text, strlen(text), NULL, NULL);
+	struct engine_result r = {.requests = 200};
+
+	vbresult_figures(m, &r);
+	tap_ok(r.rps == 50 && r.avg_ms == 1 && r.min_ms == 2 && r.p50_ms == 3 &&
+		r.p95_ms == 4 && r.p99_ms == 5 && r.p999_ms == 6 &&
+		r.max_ms == 7,
+	    "each latency of the program is that of its name");
+	tap_near(r.elapsed_s, 4, 1e-12, "requests and rate tell the time");
+	json_free(m);
+}
+
+/* What the servers counted between two readings. */
+static void
+served(void)
+{
+	struct served_counts a = {100, 5, 1000, 2000};
+	struct served_counts b = {1100, 15, 1750, 2250};
+	struct engine_result r = {.requests = 0};
+
+	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 0,
+	    "one in a hundred may be refused");
+	tap_ok(r.errors_total == 10 && !r.errors_unknown,
+	    "errors are those between two readings");
+	tap_near(r.hit_rate_percent, 75, 1e-12, "so are hits and misses");
+	b.errors = 16;
+	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 1, "one more may not");
+	tap_str(err_last(), "11 of 1000 requests were refused",
+	    "refusals are told");
+	b.errors = 4;
+	tap_ok(served_check(&a, &b, 1010, 1000, &r) == 0 && r.errors_total == 0,
+	    "there are never less than none");
+	b.calls = 1099;
+	tap_ok(served_check(&a, &b, 1010, 1000, &r) == 1,
+	    "so many must be served");
+	tap_str(err_last(), "the servers served only 999 of 1010 requests",
+	    "missing requests are told");
+	b = (struct served_counts){1100, NAN, 1000, 2000};
+	r = (struct engine_result){.hit_rate_percent = 7};
+	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 0 && r.errors_unknown &&
+		r.errors_total == 0 && r.hit_rate_percent == 7,
+	    "what servers do not count is not known");
+	tap_ok(!served_is_load("INFO", 4) && !served_is_load("psync", 5) &&
+		served_is_load("get", 3) && served_is_load("infox", 5) &&
+		served_is_load("information", 3),
+	    "commands of control connections are not load");
+}
+
+static void
+ended(int status, const char *out, const char *err, const char *want)
+{
+	struct child c = {.status = status};
+	char *text;
+
+	str_add(&c.out, out);
+	str_add(&c.err, err);
+	text = child_describe_end(&c, "vb");
+	tap_str(text, want, want);
+	free(text);
+	child_free(&c);
+}
+
+/* How a program ended, with the end of what it printed. */
+static void
+ends(void)
+{
+	char text[800], want[500];
+
+	ended(256, "", "", "vb exited with 1 and printed nothing");
+	ended(512, "a\r\nb \t\r\n", "", "vb exited with 2: a |b");
+	ended(256, "a", "c\nd", "vb exited with 1: c|d");
+	memset(text, 'x', sizeof text);
+	text[799] = '\0';
+	snprintf(want, sizeof want, "vb exited with 1: %.400s", text);
+	ended(256, text, "", want);
+	text[398] = '\n'; /* 400 characters follow */
+	ended(256, text, "", want);
+	text[398] = 'x';
+	text[500] = '\n';
+	snprintf(want, sizeof want, "vb exited with 1: %.298s", text);
+	ended(256, text, "", want);
+}
+
 int
 main(void)
 {
+	if (!freopen("/dev/null", "w", stderr)) /* messages about refusals */
+		return 2;
 	arguments();
 	results();
 	refusals();
+	figures();
+	served();
+	ends();
 	return tap_done();
 }

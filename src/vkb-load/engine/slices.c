@@ -6,6 +6,7 @@
 #include "mixparts.h"
 #include "rng.h"
 #include "run.h"
+#include "slicetimes.h"
 #include "stats.h"
 #include "streams.h"
 
@@ -15,86 +16,18 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Slices: their seconds, and the share of each that is not measured. */
-#define SLICE_LEAST .02
-#define SLICE_MOST .2
-#define SLICE_HEAD .1
-#define SLICE_BATCHES 200 /* at least */
-#define SLICE_ROUNDS 5    /* at least, of batches of all clients */
-#define WARM_S .1         /* of load before the first slice, at least */
-#define TURNS_LEAST 3     /* to take a rate from, if the last is shorter */
-
-/* Of a slice. */
-struct length {
-	int64_t ns;   /* INT64_MAX: until the requests are made */
-	int64_t head; /* not measured; 'ns' in the warm-up */
-};
-
-/* Is nothing left to do for a stream? */
-static bool
-is_over(const struct run *r)
-{
-	return run_by_duration(r)
-	    ? r->sliced_ns >= (int64_t)(r->work->duration_s * 1e9)
-	    : run_is_made(r);
-}
-
-/* Sets when a stream sends in a slice, and what of that is measured. */
-static void
-set_times(struct run *r, int64_t begin, const struct length *l)
-{
-	bool warms = l->head == l->ns;
-	int64_t ns = l->ns;
-
-	if (run_by_duration(r) && ns == INT64_MAX)
-		ns = (int64_t)(r->work->duration_s * 1e9) + l->head;
-	if (!warms && !r->active_ns)
-		r->began = begin + l->head;
-	r->start = begin;
-	r->t0 = begin + l->head;
-	r->t1 = ns == INT64_MAX ? ns : begin + ns;
-	r->from = run_by_duration(r) ? r->t0 : warms ? INT64_MAX : begin;
-	r->slice_s = (double)(r->t1 - r->t0) / 1e9;
-	r->pauses = warms || !run_by_duration(r) ||
-	    r->sliced_ns + r->t1 - r->t0 < (int64_t)(r->work->duration_s * 1e9);
-}
-
-/* Adds up the time of a slice that has ended, and sets that of its interval. */
-static void
-add_time(struct run *r, int64_t begin, int64_t end)
-{
-	int64_t last = begin, measured = r->t1 - r->t0;
-	struct interval *in = &r->intervals[r->nintervals - 1];
-
-	for (size_t i = 0; i < r->nworkers; i++)
-		if (r->workers[i].last_ns > last)
-			last = r->workers[i].last_ns;
-	if (run_is_made(r) && last < r->t1) { /* the last slice is shorter */
-		measured = last > r->t0 ? last - r->t0 : 0;
-		end = last > begin ? last : end;
-	}
-	r->active_ns += end - begin;
-	r->sliced_ns += measured;
-	in->length_s = (double)measured / 1e9;
-	if (measured > 0)
-		return;
-	hist_free(in->hist); /* it ended within its head */
-	in->hist = NULL;
-	r->nintervals--;
-	if (r->closed > r->nintervals)
-		r->closed = r->nintervals;
-}
+#define TURNS_LEAST 3 /* to take a rate from, if the last is shorter */
 
 /* Loads a server for a slice. */
 static void
-run_slice(struct streams *s, struct side *side, const struct length *l)
+run_slice(struct streams *s, struct side *side, const struct slicetimes *l)
 {
 	int64_t begin = clock_ns(), end;
 	size_t i;
 
 	for (i = 0; i < side->n; i++)
 		if (!side->runs[i].idle)
-			set_times(&side->runs[i], begin, l);
+			slicetimes_begin(&side->runs[i], begin, l);
 	s->now = side;
 	streams_begin_slice(s, side);
 	while (!streams_supervise(s, side, INT64_MAX))
@@ -103,7 +36,7 @@ run_slice(struct streams *s, struct side *side, const struct length *l)
 	pthread_mutex_lock(&s->gate.lock);
 	for (i = 0; i < side->n; i++)
 		if (!side->runs[i].idle)
-			add_time(&side->runs[i], begin, end);
+			slicetimes_end(&side->runs[i], begin, end);
 	pthread_mutex_unlock(&s->gate.lock);
 }
 
@@ -114,7 +47,7 @@ is_side_over(struct side *side)
 	bool over = true;
 
 	for (size_t i = 0; i < side->n; i++) {
-		side->runs[i].idle = is_over(&side->runs[i]);
+		side->runs[i].idle = slicetimes_is_over(&side->runs[i]);
 		over = over && side->runs[i].idle;
 	}
 	return over;
@@ -138,66 +71,14 @@ forget_counts(struct run *r)
 	r->active_ns = r->sliced_ns = 0;
 }
 
-/*
- * Returns the seconds that a slice of a server needs, by what it did so far, or
- * by its rates.
- */
-static double
-compute_length(const struct side *side)
-{
-	double batches = 0, clients = 0, seconds = 0, rate = 0, length;
-	const struct run *r;
-
-	for (size_t i = 0; i < side->n; i++) {
-		r = &side->runs[i];
-		rate += r->work->rate;
-		if (run_is_open(r))
-			continue;
-		clients += r->work->clients;
-		seconds = fmax(seconds, (double)r->active_ns / 1e9);
-		for (size_t k = 0; k < r->nworkers; k++)
-			batches += (double)r->workers[k].answered / r->pipeline;
-	}
-	length = seconds > 0
-	    ? fmax(SLICE_BATCHES, SLICE_ROUNDS * clients) * seconds / batches
-	    : SLICE_LEAST;
-	if (rate > 0)
-		length = fmax(length, fmin(SLICE_MOST, SLICE_BATCHES / rate));
-	return length;
-}
-
-/*
- * Loads a server without measuring it. A number of requests without a warm-up
- * includes the first.
- */
+/* Loads a server without measuring it. */
 static void
 warm_up(struct streams *s, struct side *side)
 {
-	double seconds = 0;
-	struct length l;
-	struct run *r;
-	size_t i, n = 0;
+	struct slicetimes l;
 
-	for (i = 0; i < side->n; i++) {
-		r = &side->runs[i];
-		r->idle = !run_by_duration(r) && r->work->warmup_s <= 0;
-		n += !r->idle;
-		seconds = fmax(seconds, r->work->warmup_s);
-	}
-	l.ns = l.head = (int64_t)(fmax(WARM_S, seconds) * 1e9);
-	if (n)
+	if (slicetimes_warm_up(&l, side))
 		run_slice(s, side, &l);
-}
-
-/* Returns the seconds of all slices, after the warm-up of all servers. */
-static double
-choose_length(const struct streams *s)
-{
-	double length = SLICE_LEAST;
-
-	for (size_t i = 0; i < s->nsides; i++)
-		length = fmax(length, compute_length(&s->sides[i]));
-	return length;
 }
 
 static bool
@@ -207,32 +88,6 @@ is_warm(const struct streams *s)
 		if (s->runs[i].active_ns)
 			return true;
 	return false;
-}
-
-static void
-set_length(struct length *l, double seconds)
-{
-	l->ns = (int64_t)(1e9 * seconds);
-	l->head = (int64_t)(1e9 * fmin(seconds, SLICE_MOST) * SLICE_HEAD);
-	if (seconds > SLICE_MOST) /* too slow for slices: one after the other */
-		l->ns = INT64_MAX;
-}
-
-/* Returns the share of the work of all servers that is done. */
-static double
-compute_done(const struct streams *s)
-{
-	double least = 1;
-	const struct run *r;
-
-	for (size_t i = 0; i < s->n; i++) {
-		r = &s->runs[i];
-		least = fmin(least,
-		    run_by_duration(r)
-			? (double)r->sliced_ns / 1e9 / r->work->duration_s
-			: (double)r->answered / (double)r->requests);
-	}
-	return least;
 }
 
 static void
@@ -250,7 +105,7 @@ shuffle_order(size_t *order, size_t n, struct rng *rng)
 
 /* Gives each server that has work left a slice. Returns how many had. */
 static size_t
-run_turn(struct streams *s, const size_t *order, const struct length *l)
+run_turn(struct streams *s, const size_t *order, const struct slicetimes *l)
 {
 	size_t n = 0;
 
@@ -266,15 +121,15 @@ void
 slices_run(struct streams *s, void *rng)
 {
 	size_t *order = mem_array(s->nsides, sizeof *order), i;
-	struct length l = {0};
+	struct slicetimes l = {0};
 	double seconds;
 	bool warm;
 
 	for (i = 0; i < s->nsides && !streams_halt(s); i++)
 		warm_up(s, &s->sides[i]);
-	seconds = choose_length(s);
+	seconds = slicetimes_choose(s);
 	warm = is_warm(s);
-	set_length(&l, seconds);
+	slicetimes_set(&l, seconds);
 	if (!run_by_duration(&s->runs[0])) /* it may be the only one */
 		l.head = 0;
 	for (i = 0; i < s->n; i++)
@@ -286,10 +141,10 @@ slices_run(struct streams *s, void *rng)
 	for (shuffle_order(order, s->nsides, rng); run_turn(s, order, &l);
 	     shuffle_order(order, s->nsides, rng)) {
 		if (!warm)
-			seconds = choose_length(s);
+			seconds = slicetimes_choose(s);
 		warm = true;
-		set_length(&l, seconds);
-		s->done = compute_done(s);
+		slicetimes_set(&l, seconds);
+		s->done = slicetimes_get_done(s);
 	}
 	for (i = 0; i < s->nsides; i++)
 		streams_report_end(&s->sides[i]);

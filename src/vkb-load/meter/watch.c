@@ -280,11 +280,11 @@ watch_bound_name(enum watch_bound bound)
 double
 watch_spent_ns(const struct watch *w)
 {
-	const struct sampler_reading *a, *b;
+	const struct sampled_reading *a, *b;
 
 	if (!w->sampler || !w->clients[1])
 		return 0;
-	sampler_ends(w->sampler, &a, &b);
+	sampled_ends(sampler_data(w->sampler), &a, &b);
 	return compute_spent(w->clients[0], w->clients[1], w->ntids).sum_ns +
 	    (w->npids ? b->server_ns - a->server_ns : 0);
 }
@@ -294,7 +294,8 @@ static struct json *
 make_slice_metrics(const struct watch *w)
 {
 	static const char key[] = "memory_peak_mb";
-	struct json *all = sampler_metrics(w->sampler), *kept = json_object();
+	struct json *all = sampled_metrics(sampler_data(w->sampler)),
+		    *kept = json_object();
 
 	json_set_num(kept, key, json_get_num(all, key, NAN));
 	json_free(all);
@@ -305,19 +306,17 @@ void
 watch_report(
     const struct watch *w, const struct watch_load *load, struct watch_cost *r)
 {
-	const struct sampler_reading *a, *b;
-	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
-	double tick = 1e9 / (double)sysconf(_SC_CLK_TCK);
+	const struct sampled_reading *a, *b;
 	double n = load->requests ? (double)load->requests : NAN;
-	double whole_ns, ns, server, foreign, threads_ns;
+	double ns, server, threads_ns;
 	struct spent client, mains;
 
 	*r = (struct watch_cost){0};
 	if (!w->sampler || !w->clients[1])
 		return;
-	sampler_ends(w->sampler, &a, &b);
-	whole_ns = (double)(b->at_ns - a->at_ns);
-	ns = load->active_s > 0 ? load->active_s * 1e9 : whole_ns;
+	sampled_ends(sampler_data(w->sampler), &a, &b);
+	ns = load->active_s > 0 ? load->active_s * 1e9
+				: (double)(b->at_ns - a->at_ns);
 	threads_ns = w->threads * ns;
 	server = b->server_ns - a->server_ns;
 	client = compute_spent(w->clients[0], w->clients[1], w->ntids);
@@ -334,15 +333,12 @@ watch_report(
 	if (load->active_s > 0) {
 		r->sampled = make_slice_metrics(w);
 	} else {
-		r->sampled = sampler_metrics(w->sampler);
-		r->samples = sampler_series(w->sampler);
+		r->sampled = sampled_metrics(sampler_data(w->sampler));
+		r->samples = sampled_series(sampler_data(w->sampler));
 	}
-	r->steal_percent = 100 * tick *
-	    (b->cpus.whole.steal - a->cpus.whole.steal) / (whole_ns * cpus);
-	foreign = tick * (b->cpus.whole.busy - a->cpus.whole.busy) -
-	    watch_spent_ns(w) - load->others_ns;
+	r->steal_percent = sampled_steal_percent(a, b);
 	r->foreign_cpu_percent =
-	    isnan(foreign) ? NAN : fmax(0, 100 * foreign / (whole_ns * cpus));
+	    sampled_foreign_percent(a, b, watch_spent_ns(w) + load->others_ns);
 	r->bound = watch_bound((struct watch_busy){r->server_busy_percent,
 				   limit_percent(mains.wanted_ns, ns)},
 	    (struct watch_busy){r->client_busy_percent,

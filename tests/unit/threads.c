@@ -1,0 +1,417 @@
+/* How a run is shared among its threads, and which of their answers count. */
+#include "tap.h"
+
+#include "err.h"
+#include "hist.h"
+#include "mem.h"
+#include "vkb-load/engine/arrivals.h"
+#include "vkb-load/engine/command.h"
+#include "vkb-load/engine/counters.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/run.h"
+#include "vkb-load/engine/slotmap.h"
+#include "vkb-load/engine/threads.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct gate gate = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+static struct engine_node nodes[2] = {
+    {.unixsocket = "/no/a"}, {.unixsocket = "/no/b"}};
+
+static void
+begin(struct run *r, const struct engine_target *t, const struct engine_work *w)
+{
+	struct run_options o = {.source = cmdsource_open(t, w),
+	    .space = run_space(w),
+	    .only_node = SIZE_MAX};
+
+	*r = (struct run){.gate = NULL};
+	tap_ok(threads_init(r, &gate, t, w, &o) == 0, "%s: a run is made",
+	    w->command);
+}
+
+static void
+end(struct run *r)
+{
+	struct cmdsource *s = (struct cmdsource *)(uintptr_t)r->source;
+
+	threads_free(r);
+	s->ops->free(s);
+}
+
+static void
+shares(void)
+{
+	struct engine_target t = {.nodes = nodes, .nnodes = 2};
+	struct engine_work w = {.command = "GET",
+	    .clients = 8,
+	    .threads = 3,
+	    .pipeline = 5,
+	    .requests = 100,
+	    .timeout_s = 1.5,
+	    .keyspacelen = 77};
+	struct run r;
+
+	begin(&r, &t, &w);
+	tap_ok(r.nworkers == 3 && r.workers[0].nclients == 3 &&
+		r.workers[1].nclients == 3 && r.workers[2].nclients == 2,
+	    "eight clients are those of three threads");
+	tap_ok(r.workers[0].share == 34 && r.workers[1].share == 33 &&
+		r.workers[2].share == 33,
+	    "as are a hundred requests");
+	tap_ok(r.workers[2].index == 2 && r.workers[2].run == &r &&
+		r.workers[2].loop.ep == -1 &&
+		r.workers[2].loop.setup == &r.setup,
+	    "each thread knows its place");
+	tap_ok(r.timeout_ns == 1500000000 && r.requests == 100 &&
+		r.pipeline == 5 && r.space == 77 && !r.by_key && !r.strict &&
+		r.only_node == SIZE_MAX && r.latency && !r.service,
+	    "a run has the numbers of its work");
+	tap_ok(r.setup.n == 0 && r.setup.replies == 0 && r.setup.send_room == 0,
+	    "a connection begins with what is measured");
+	tap_ok(atomic_load(&r.map)->n == 2, "it has all nodes");
+	end(&r);
+	w.clients = 2;
+	w.requests = 0;
+	w.duration_s = 3;
+	w.timeout_s = 0;
+	w.rate = 10;
+	begin(&r, &t, &w);
+	tap_ok(r.nworkers == 2 && r.workers[1].nclients == 1,
+	    "no thread is without a client");
+	tap_ok(r.requests == RUN_ENDLESS && r.workers[0].share == RUN_ENDLESS,
+	    "by duration requests have no end");
+	tap_ok(r.timeout_ns == 60 * RUN_SECOND && r.service,
+	    "a reply has a minute unless the work says more");
+	end(&r);
+}
+
+static void
+is_setup(struct engine_target t, bool resp3, unsigned replies, const char *want)
+{
+	struct engine_work w = {.command = "GET",
+	    .clients = 1,
+	    .threads = 1,
+	    .pipeline = 1,
+	    .requests = 1,
+	    .resp3 = resp3};
+	struct run r;
+
+	t.nodes = nodes;
+	t.nnodes = 1;
+	begin(&r, &t, &w);
+	tap_str(r.setup.text, want, "what a connection sends first");
+	tap_ok(r.setup.n == strlen(want) && r.setup.replies == replies,
+	    "it awaits %u replies", replies);
+	end(&r);
+}
+
+static void
+setups(void)
+{
+	struct engine_target t = {.nodes = nodes, .nnodes = 1};
+	struct engine_work w = {.command = "SET",
+	    .clients = 1,
+	    .threads = 1,
+	    .requests = 1,
+	    .pipeline = 8,
+	    .data_size = 65536};
+	struct run r;
+	size_t len;
+
+	is_setup((struct engine_target){.password = "p", .db = 12}, true, 3,
+	    "*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n"
+	    "*2\r\n$6\r\nSELECT\r\n$2\r\n12\r\n");
+	is_setup(
+	    (struct engine_target){.user = "me", .password = "pw", .db = 1},
+	    false, 2,
+	    "*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$2\r\npw\r\n"
+	    "*2\r\n$6\r\nSELECT\r\n$1\r\n1\r\n");
+	begin(&r, &t, &w);
+	tap_ok(r.setup.send_room == 128 * 1024,
+	    "batches of more than 512 KB are sent in parts of 128 KB");
+	len = r.source->len;
+	end(&r);
+	w.data_size -= (long long)len - 65536;
+	begin(&r, &t, &w);
+	tap_ok(r.source->len == 65536 && r.setup.send_room == 0,
+	    "batches of 512 KB are not: %zu", r.source->len);
+	end(&r);
+}
+
+static void
+checks(void)
+{
+	struct engine_target t = {.nodes = nodes, .nnodes = 1};
+	struct engine_work w = {.command = "GETT",
+	    .clients = 1,
+	    .threads = 1,
+	    .pipeline = 1,
+	    .requests = 1,
+	    .keyspacelen = 1000000000000};
+
+	tap_ok(run_check(&t, &w) == -1, "an unknown test is refused");
+	tap_str(err_last(),
+	    "the engine has no test 'GETT'; did you mean 'GET'?",
+	    "a test with a similar name is told");
+	w.command = "no test of this name at all";
+	run_check(&t, &w);
+	tap_str(err_last(),
+	    "the engine has no test 'no test of this name at all'", "or none");
+	w.text = "GET a";
+	tap_ok(run_check(&t, &w) == 0, "a template needs no test");
+	tap_str(run_command(&(struct run){.work = &w}), "GET a",
+	    "and is its own name");
+	w.text = NULL;
+	w.command = "GET";
+	tap_ok(run_check(&t, &w) == 0, "keys may have twelve digits");
+	w.keyspacelen++;
+	tap_ok(run_check(&t, &w) == -1, "and not thirteen");
+	tap_str(err_last(), "keyspacelen 1000000000001 has more than 12 digits",
+	    "which is told");
+	tap_ok(run_space(&w) == 1000000000001, "the key space is that length");
+	w.keyspacelen = 0;
+	tap_ok(run_space(&w) == 1, "or one key");
+}
+
+/* Does a work that no configuration asks for end the program? */
+static void
+dies(size_t nnodes, struct engine_work w, const char *what)
+{
+	struct engine_target t = {.nodes = nodes, .nnodes = nnodes};
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		run_check(&t, &w);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == (*what ? 2 : 0),
+	    "a run needs %s", *what ? what : "no more than this");
+}
+
+static void
+deaths(void)
+{
+	const struct engine_work good = {.command = "GET",
+	    .clients = 1,
+	    .threads = 1,
+	    .pipeline = 1,
+	    .requests = 1};
+	struct engine_work w = good;
+
+	dies(1, w, "");
+	dies(0, w, "a node");
+	w.clients = 0;
+	dies(1, w, "a client");
+	w = good;
+	w.threads = 0;
+	dies(1, w, "a thread");
+	w = good;
+	w.pipeline = 0;
+	dies(1, w, "a request at a time");
+	w = good;
+	w.data_size = -1;
+	dies(1, w, "values of a size");
+	w = good;
+	w.warmup_s = -1;
+	dies(1, w, "a warm-up of a time");
+	w = good;
+	w.rate = -1;
+	dies(1, w, "a rate above 0");
+	w = good;
+	w.requests = 0;
+	dies(1, w, "an end");
+	w.duration_s = .1;
+	dies(1, w, "");
+}
+
+/* A quarter of what is left to each thread, in whole batches. */
+static void
+takes(void)
+{
+	struct engine_work w = {.requests = 1000};
+	struct run r = {.gate = &gate,
+	    .work = &w,
+	    .arrivals = arrivals_find(&w),
+	    .chooser = &chooser_uniform,
+	    .requests = 1000,
+	    .nworkers = 2,
+	    .pipeline = 10,
+	    .from = 50,
+	    .t1 = 100};
+	struct worker v[2] = {{.run = &r}, {.run = &r}};
+	struct conn c = {.counted = true};
+
+	r.workers = v;
+	tap_ok(run_take_share(&v[0]) && v[0].at == 0 && v[0].end == 120,
+	    "a thread takes an eighth of 1000 requests in whole batches");
+	tap_ok(run_take_share(&v[1]) && v[1].at == 120 && v[1].end == 230,
+	    "the next one an eighth of the rest");
+	r.next = 995;
+	tap_ok(run_take_share(&v[0]) && v[0].at == 995 && v[0].end == 1000,
+	    "the last batch may be shorter");
+	v[1].at = v[1].end;
+	tap_ok(!run_is_made(&r), "requests that are taken are not made yet");
+	v[0].at = 1000;
+	r.next = 999;
+	tap_ok(!run_is_made(&r), "nor are those that no thread has taken");
+	r.next = 1000;
+	tap_ok(run_is_made(&r), "when all are, the run is made");
+	tap_ok(!run_take_share(&v[0]), "then nothing is left");
+	tap_ok(run_take(&v[0], &c, 49) == 10 && !c.counted && !v[0].ending,
+	    "before the measured time all is sent that fits");
+	tap_ok(run_take(&v[0], &c, 50) == 0 && c.counted && v[0].ending,
+	    "in it what is left");
+	v[0].ending = false;
+	v[0].at = 993;
+	tap_ok(run_take(&v[0], &c, 99) == 7 && v[0].at == 1000,
+	    "a batch has no more than the thread has taken");
+	v[0].at = 990;
+	tap_ok(run_take(&v[0], &c, 100) == 0 && v[0].ending,
+	    "at the end nothing is sent");
+	v[0].ending = false;
+	r.requests = RUN_ENDLESS;
+	v[0].at = v[0].end = r.next = 0;
+	tap_ok(run_take(&v[0], &c, 60) == 10 && c.counted && v[0].end == 0,
+	    "by duration nothing is shared");
+	tap_ok(run_take_share(&v[0]) && v[0].end == 65530,
+	    "but of keys in order, in large parts");
+	v[0].at = v[0].end;
+	tap_ok(!run_is_made(&r), "a run by duration is never made");
+}
+
+/* Closed loop: which answers count, and which have a latency. */
+static void
+answers(void)
+{
+	struct engine_work w = {.batch_first_byte = false};
+	struct run r = {.gate = &gate,
+	    .work = &w,
+	    .arrivals = arrivals_find(&w),
+	    .requests = RUN_ENDLESS,
+	    .t0 = 1000,
+	    .t1 = 2000};
+	struct worker v = {.run = &r,
+	    .latency = HIST_LATENCY(),
+	    .interval_end = INT64_MAX,
+	    .taken = 1};
+	struct conn c = {.start_ns = 900, .counted = true};
+
+	tap_ok(!closedloop.answered(&v, &c, 999, 3) && v.counted == 0 &&
+		hist_count(v.latency) == 0,
+	    "an answer before the measured time does not count");
+	tap_ok(closedloop.answered(&v, &c, 1000, 3) && v.counted == 2 &&
+		v.interval_counted == 2 && hist_count(v.latency) == 2,
+	    "an answer within it does, but for those that go elsewhere");
+	tap_ok(hist_min(v.latency) == 100 && hist_max(v.latency) == 100,
+	    "its latency is the time since its batch was sent");
+	tap_ok(closedloop.answered(&v, &c, 1999, 2) && v.counted == 3,
+	    "up to its last nanosecond");
+	tap_ok(!closedloop.answered(&v, &c, 2000, 2) && v.counted == 3 &&
+		v.interval_counted == 3 && hist_count(v.latency) == 4,
+	    "a late one has a latency and does not count");
+	r.requests = 10;
+	c.counted = false;
+	tap_ok(!closedloop.answered(&v, &c, 1500, 2) && v.counted == 3 &&
+		hist_count(v.latency) == 4,
+	    "by requests an answer counts by its batch");
+	c.counted = true;
+	tap_ok(closedloop.answered(&v, &c, 990, 2) && v.counted == 4 &&
+		hist_count(v.latency) == 4,
+	    "in the head of a slice it counts and has no latency");
+	w.batch_first_byte = true;
+	v.taken = 0;
+	hist_clear(v.latency);
+	closedloop.answered(&v, &c, 1100, 1);
+	closedloop.answered(&v, &c, 1900, 1);
+	tap_ok(hist_count(v.latency) == 2 && hist_max(v.latency) < 220 &&
+		c.first_ns == 1100,
+	    "the latency of a batch may be that of its first byte");
+	tap_ok(closedloop.redirected(&v,
+		   &(struct redirected){.start_ns = 1000, .counted = true},
+		   1500) &&
+		v.counted == 7 && hist_max(v.latency) > 450,
+	    "one that went elsewhere counts alone");
+	v.loop.now = 1999;
+	tap_ok(!closedloop.done(&v) && !v.ending, "it is not over");
+	v.loop.now = 2000;
+	v.loop.busy = 1;
+	tap_ok(!closedloop.done(&v) && v.ending,
+	    "when it is, replies are waited for");
+	v.loop.busy = 0;
+	v.nredirected = 1;
+	tap_ok(!closedloop.done(&v), "from other nodes as well");
+	v.nredirected = 0;
+	v.again = 1;
+	tap_ok(!closedloop.done(&v), "and what was lost is sent again");
+	atomic_store(&gate.lost_too_much, true);
+	tap_ok(closedloop.done(&v), "unless too much was");
+	atomic_store(&gate.lost_too_much, false);
+	v.again = 0;
+	tap_ok(closedloop.done(&v), "then it is done");
+	hist_free(v.latency);
+}
+
+/* Error replies: those of the first commands end a run, others are counted. */
+static void
+errors(void)
+{
+	struct engine_target t = {.cluster = true};
+	struct engine_work w = {.command = "GET"};
+	struct slotmap_node n = {.port = 1};
+	struct run r = {.gate = &gate, .target = &t, .work = &w};
+	struct worker v = {.run = &r};
+	struct conn c = {.state = CONN_READY, .node = &n};
+	char name[] = "n:7";
+
+	n.name = name;
+	tap_ok(counters_count_error_reply(&v, &c, "OOM no memory") &&
+		v.nerrors == 1 && v.errors[0].count == 1 && !r.stale,
+	    "an error reply is counted");
+	tap_str(v.errors[0].kind, "OOM", "by its first word");
+	tap_str(v.errors[0].text, "OOM no memory", "with its text");
+	counters_count_error_reply(&v, &c, "MOVED 1 h:1");
+	tap_ok(atomic_load(&r.stale), "after MOVED the slots are read again");
+	counters_count_refused(&v, "OOM first");
+	counters_count_refused(&v, "OOM second");
+	tap_str(v.refusal, "OOM first", "the first refusal is kept");
+	counters_count_answers(&v, false, 5, 99);
+	tap_ok(
+	    v.misses == 0 && v.refused == 0 && v.last_ns == 0 && v.wrong == 0,
+	    "what is not counted is forgotten");
+	counters_count_refused(&v, "OOM");
+	counters_count_answers(&v, true, 5, 99);
+	tap_ok(
+	    v.misses == 5 && v.refused == 1 && v.last_ns == 99 && v.wrong == 0,
+	    "what is counted is kept with its time");
+	r.strict = true;
+	tap_ok(!counters_count_error_reply(&v, &c, "OOM no") && r.failed,
+	    "servers that are filled must not answer errors");
+	tap_str(err_last(), "'n:7' answered: OOM no", "which are told");
+	r.strict = r.failed = false;
+	c.state = CONN_SETUP;
+	tap_ok(!counters_count_error_reply(&v, &c, "NOAUTH") && r.failed,
+	    "nor may the first commands be refused");
+}
+
+int
+main(void)
+{
+	if (!freopen("/dev/null", "w", stderr)) /* messages of failed runs */
+		return 2;
+	shares();
+	setups();
+	checks();
+	deaths();
+	takes();
+	answers();
+	errors();
+	return tap_done();
+}
