@@ -107,7 +107,7 @@ plan_format_id a unit test names single cases, which no plan has alone
 pools_draw a unit test counts thousands of draws
 ci_width_median a unit test computes its widths by hand
 ci_width_ratio a unit test computes its widths by hand, and simulates sessions
-sampler_intervals a unit test gives it times that no clock would
+sampled_intervals a unit test gives it times that no clock would
 watch_bound a unit test gives it loads that no machine would have
 EOF
 for o in $(find src -name '*.c' ! -path 'src/preload/*' | sed 's/^src\///; s/c$/o/'); do

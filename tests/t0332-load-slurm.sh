@@ -18,7 +18,7 @@ printf '{"type":"spec","v":1,"id":"other"}\n' >spec
 test_other spec
 cat >case.json <<'END'
 [{"commands":["SET"],"keyspacelen":[999],"data_sizes":[16],"pipelines":[4],
-  "clients":[7],"tls_mode":false,"cluster_mode":false,"warmup":0,"duration":1,
+  "clients":[7],"tls_mode":false,"cluster_mode":false,"warmup":0,"duration":3,
   "rate":999}]
 END
 
@@ -83,8 +83,8 @@ test_that 'the job of three tasks measures' sbatch --wait --quiet --nodes=3 \
   --export=ALL --output=job.out "$top/configs/slurm/vkb-load.sbatch" \
   --host 127.0.0.1 --port "$port" --runs 2 --timeout 30s case.json
 sed 's/^/# /' job.out
-test_same '["ok",999,3] ["ok",999,3]' "$(jq -c '[.status, .metrics.requests,
+test_same '["ok",2997,3] ["ok",2997,3]' "$(jq -c '[.status, .metrics.requests,
   (.run.parts | length)]' runs.jsonl | xargs -d '\n')" 'its runs are of three parts in step'
-test_same '333 333 333 333 333 333' \
+test_same '999 999 999 999 999 999' \
   "$(jq .metrics.requests part-?.jsonl | xargs)" 'which made equal shares'
 test_done

@@ -56,7 +56,7 @@ static void
 seconds(void)
 {
 	struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
-	struct run r = {.gate = &gate, .t0 = 5 * RUN_SECOND};
+	struct run r = {.together = 1, .gate = &gate, .t0 = 5 * RUN_SECOND};
 	struct worker w = worker(&r);
 
 	r.latency = HIST_LATENCY();
@@ -98,7 +98,8 @@ seconds(void)
 static struct run
 finished(struct worker *w, const struct engine_work *work, struct cmdsource *c)
 {
-	struct run r = {.work = work,
+	struct run r = {.together = 1,
+	    .work = work,
 	    .source = c,
 	    .arrivals = arrivals_find(work),
 	    .workers = w,

@@ -40,7 +40,7 @@ static void
 draws(void)
 {
 	struct pool pools[] = {{.until = 1}, {.until = 1}, {.until = 4}};
-	struct run run = {.chooser = &chooser_uniform};
+	struct run run = {.together = 1, .chooser = &chooser_uniform};
 	struct worker w = {.run = &run, .pools = pools, .npools = 3};
 	int n[3] = {0};
 
@@ -90,7 +90,8 @@ static void
 schedule(void)
 {
 	struct engine_work work = {.rate = 1000, .seed = 1};
-	struct run r = {.work = &work,
+	struct run r = {.together = 1,
+	    .work = &work,
 	    .arrivals = arrivals_find(&work),
 	    .nworkers = 2,
 	    .requests = RUN_ENDLESS,
@@ -167,7 +168,8 @@ static void
 pauses(bool by_duration)
 {
 	struct engine_work work = {.rate = 1000, .seed = 1};
-	struct run r = {.work = &work,
+	struct run r = {.together = 1,
+	    .work = &work,
 	    .arrivals = arrivals_find(&work),
 	    .requests = by_duration ? RUN_ENDLESS : 100,
 	    .nworkers = 1};
@@ -214,7 +216,8 @@ pauses(bool by_duration)
 static void
 drains(void)
 {
-	struct run r = {.requests = RUN_ENDLESS, .t0 = 0, .t1 = 1000000000};
+	struct run r = {
+	    .together = 1, .requests = RUN_ENDLESS, .t0 = 0, .t1 = 1000000000};
 	struct pool p = {0};
 	struct worker w = {
 	    .run = &r, .pools = &p, .npools = 1, .share = RUN_ENDLESS};
@@ -245,7 +248,8 @@ tries(void)
 	struct conn c = {.state = CONN_DOWN}, *ring[1] = {&c};
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
-		struct run r = {.work = &work,
+		struct run r = {.together = 1,
+		    .work = &work,
 		    .arrivals = arrivals_find(&work),
 		    .nworkers = 1,
 		    .pipeline = 1,
@@ -287,7 +291,8 @@ clients(void)
 	static const struct cmdsource_ops ops = {.make = make_bytes};
 	const struct cmdsource source = {.ops = &ops, .bytes = "x", .len = 1};
 	struct arrivals closed = {0};
-	struct run run = {.source = &source,
+	struct run run = {.together = 1,
+	    .source = &source,
 	    .arrivals = &closed,
 	    .work = &(struct engine_work){.clients = 2},
 	    .chooser = &chooser_uniform,
