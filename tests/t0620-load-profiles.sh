@@ -94,7 +94,7 @@ test_that 'a case that is called ..' \
   vkb-load -q --profiles d/e --profile-time 500ms dots.jsonl
 test_same 'd/e/_./mine d/mine' "$(find d -name mine | sort | xargs)" \
   'the folders of others stay as they are'
-test_match 'processCommand' d/e/_./stacks.folded \
+test_match '^valkey-server;' d/e/_./stacks.folded \
   'a case with dots in its id has a folder of its own'
 printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >short.json
 test_that 'a case of ten requests is profiled' \

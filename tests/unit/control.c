@@ -1,5 +1,6 @@
 /* What is made of an answer to CLUSTER SLOTS, and how long one is waited for.
  */
+#include "answer.h"
 #include "tap.h"
 
 #include "client.h"
@@ -8,43 +9,11 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static char dir[] = "/tmp/vkb-unit.XXXXXX";
 static char path[64];
-
-/* A child that sends 'answer' to the first who asks something. */
-static pid_t
-serve(const char *answer)
-{
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0), c;
-	char buf[256];
-	pid_t pid;
-
-	unlink(path);
-	strcpy(a.sun_path, path);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    listen(fd, 4) < 0)
-		abort();
-	pid = fork();
-	if (pid < 0)
-		abort();
-	if (pid > 0) {
-		close(fd);
-		return pid;
-	}
-	c = accept(fd, NULL, NULL);
-	if (read(c, buf, sizeof buf) > 0 &&
-	    write(c, answer, strlen(answer)) < 0)
-		_exit(1);
-	while (read(c, buf, sizeof buf) > 0)
-		continue;
-	_exit(0);
-}
 
 /* What is wrong with the answer; "" when nothing is. Caller frees. */
 static char *
@@ -53,7 +22,7 @@ ask(const char *answer, double timeout_s, struct control_slots *s)
 	struct engine_node node = {.host = "asked", .unixsocket = path};
 	struct engine_target t = {
 	    .nodes = &node, .nnodes = 1, .timeout_s = timeout_s};
-	pid_t pid = serve(answer);
+	pid_t pid = answer_first(path, answer);
 	struct client *c;
 	const char *wrong;
 	char *text;

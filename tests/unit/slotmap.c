@@ -1,5 +1,6 @@
 /* The slots of a cluster, and the part of the key space on each node. */
 #include "vkb-load/engine/slotmap.h"
+#include "answer.h"
 #include "tap.h"
 
 #include "err.h"
@@ -8,8 +9,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,37 +32,10 @@ static const char moved[] =
 static const char few[] =
     "*2\r\n" RANGE(100, 199, 7001) RANGE(200, 16383, 7002);
 
-/* A child that sends 'answer' to the first who asks something. */
-static pid_t
-serve(const char *answer)
-{
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0), c;
-	char buf[256];
-	pid_t pid;
-
-	unlink(path);
-	strcpy(a.sun_path, path);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    listen(fd, 4) < 0 || (pid = fork()) < 0)
-		abort();
-	if (pid > 0) {
-		close(fd);
-		return pid;
-	}
-	c = accept(fd, NULL, NULL);
-	if (read(c, buf, sizeof buf) > 0 &&
-	    write(c, answer, strlen(answer)) < 0)
-		_exit(1);
-	while (read(c, buf, sizeof buf) > 0)
-		continue;
-	_exit(0);
-}
-
 static struct slotmap *
 ask(const char *answer, struct slotmap *old, uint64_t space)
 {
-	pid_t pid = serve(answer);
+	pid_t pid = answer_first(path, answer);
 	const char(*t)[3] = (const char(*)[3])tags;
 	struct slotmap *m = old ? slotmap_refresh(old, &target, NULL, space, t)
 				: slotmap_new(&target, NULL, space, t);
