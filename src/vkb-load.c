@@ -22,6 +22,7 @@
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/plan.h"
 #include "vkb-load/plan/quick.h"
+#include "vkb-load/plan/replay.h"
 #include "vkb-load/session/stopping.h"
 #include "vkb-load/session/results.h"
 #include "vkb-load/session/hosts.h"
@@ -149,6 +150,10 @@ static const struct opt option_table[] = {
 	.help = "write such values: 64-1024, 16:80,1024:20 random, ..."},
     {0, "ttl", OPT_STR, AT(want.ttl), "TIME",
 	.help = "let what SET writes expire after 60 or 10-60 seconds"},
+    {0, "replay", OPT_STR, AT(quick.replay), "FILE",
+	.help = "send the commands of a trace of vkb-record"},
+    {0, "replay-speed", OPT_STR, AT(want.speed), "N|closed",
+	.help = "N times as fast; closed: as fast as possible"},
     {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
 	.choices = "request|batch-first-byte",
 	.help = "measure latency per request or per batch"},
@@ -274,6 +279,13 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if (count_stdin(o, args) > 1)
 		return "stdin can be only one of builds, runs and cases";
 	if ((wrong = quick_find_conflict(&o->quick, args->n)))
+		return wrong;
+	wrong = o->quick.replay && o->hosts.client
+	    ? "'--replay' excludes '--client': a trace cannot be shared"
+	    : replay_find_conflict(o->quick.replay, &o->want,
+		  o->session.count.all || o->session.count.only, r->no_flush,
+		  o->session.order);
+	if (wrong)
 		return wrong;
 	return hosts_explain(&o->hosts, r, &o->session, running,
 	    o->profiles.dir || o->again || o->logs);
@@ -473,7 +485,8 @@ main(int argc, char **argv)
 		rc = opt_usage(&program, wrong);
 	else if (parse_shard(o.shard, &o.want) < 0 ||
 	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
-	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0)
+	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0 ||
+	    replay_check_option(o.want.speed) < 0)
 		rc = -1;
 	else
 		rc = stopping_parse(&rule, o.runs, &o.until);
@@ -488,6 +501,7 @@ main(int argc, char **argv)
 	}
 	o.want.no_flush = o.external.no_flush;
 	o.want.mix = args.n ? o.quick.mix : NULL;
+	o.want.replay = args.n ? o.quick.replay : NULL;
 	rc = read_files(&p, &o, &args);
 	if (rc == 0 && o.plan)
 		rc = print_plan(&o, &p, &rule);

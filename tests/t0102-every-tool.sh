@@ -212,6 +212,23 @@ if has vkb-compare; then
   filter run.jsonl vkb-compare run.jsonl
   passes_unknown run.jsonl vkb-compare run.jsonl
 fi
+if has vkb-record; then
+  printf '1.000001 [0 a] "SET" "k" "v"\n' >lines
+  vkb-record -q lines >trace
+  for show in --show --monitor; do
+    good=trace name="vkb-record $show"
+    reads vkb-record $show
+  done
+  for good in '--show trace' lines; do
+    # shellcheck disable=SC2086 # an option
+    test_status 2 "vkb-record $good: a full disk" to_full vkb-record -q $good
+    test_match 'No space left' .err "vkb-record $good: an error says that the disk is full"
+    # shellcheck disable=SC2086
+    test_status 141 "vkb-record $good: a closed pipe" to_closed vkb-record -q $good
+  done
+  test_status 2 'vkb-record: a missing file' vkb-record no-such-file
+  test_match 'no-such-file.*No such file' .err 'vkb-record: it is named'
+fi
 if has vkb-env; then
   filter run.jsonl vkb-env --compare run.jsonl
   passes_unknown run.jsonl vkb-env --compare run.jsonl

@@ -228,6 +228,7 @@ while read -r kind; do
   'commands and weights such as '*)
     limit scenario mix '"SET 1000000000"' '"SET 1000000001"'
     ;;
+  'a number from 0.000001 to '*) : ;; # goes with a trace, see t0340
   'a CPU list such as '*) limit config server_cpu_range '"0"' '"0-"' ;;
   'a non-empty list of CPU lists') limit cluster cluster_cpu_ranges '["0"]' '[]' ;;
   'a non-empty list of non-blank strings')

@@ -294,16 +294,13 @@ feed_reader(struct client *c, int64_t deadline)
 	err_die("out of memory");
 }
 
-struct reply *
-client_send(struct client *c, int timeout_ms, const char *bytes, size_t n)
+/* Returns the next reply, or NULL with errno. */
+static struct reply *
+read_reply(struct client *c, int64_t deadline)
 {
-	int64_t deadline = clock_ns() + timeout_ms * INT64_C(1000000);
 	void *reply = NULL;
-	int rc;
+	int rc = 0;
 
-	if (*c->error)
-		return NULL;
-	rc = send_bytes(c, bytes, n, deadline);
 	while (rc == 0 && !reply) {
 		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
 			snprintf(c->error, sizeof c->error, "bad reply: %s%s",
@@ -316,6 +313,29 @@ client_send(struct client *c, int timeout_ms, const char *bytes, size_t n)
 	}
 	c->answered |= reply != NULL;
 	return reply;
+}
+
+struct reply *
+client_send(struct client *c, int timeout_ms, const char *bytes, size_t n)
+{
+	int64_t deadline = clock_ns() + timeout_ms * INT64_C(1000000);
+
+	if (*c->error || send_bytes(c, bytes, n, deadline) < 0)
+		return NULL;
+	return read_reply(c, deadline);
+}
+
+struct reply *
+client_next(struct client *c, int timeout_ms)
+{
+	struct reply *r;
+
+	if (*c->error)
+		return NULL;
+	r = read_reply(c, clock_ns() + timeout_ms * INT64_C(1000000));
+	if (!r && errno == ETIMEDOUT)
+		*c->error = '\0';
+	return r;
 }
 
 struct reply *

@@ -42,6 +42,12 @@ struct reply *client_call(
 /* The same for one command that is RESP already. */
 struct reply *client_send(
     struct client *, int timeout_ms, const char *bytes, size_t n);
+/*
+ * Returns the next reply of a server that sends them without being asked, as
+ * after MONITOR. NULL with errno ETIMEDOUT: there is none yet; otherwise as
+ * client_call.
+ */
+struct reply *client_next(struct client *, int timeout_ms);
 const char *client_error(const struct client *);
 
 #endif

@@ -1,6 +1,7 @@
 #include "config.h"
 #include "configfit.h"
 #include "configplain.h"
+#include "configreplay.h"
 #include "configwalk.h"
 #include "cpulist.h"
 #include "err.h"
@@ -450,7 +451,7 @@ check_config(struct configwalk *w, struct json *cfg)
 		return;
 	}
 	check_object(w, "config", cfg);
-	if (configplain_is(cfg))
+	if (configreplay_check(w, cfg) || configplain_is(cfg))
 		configplain_check(w, cfg);
 	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios"))
 		configwalk_problem(w,

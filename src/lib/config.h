@@ -32,6 +32,7 @@ enum config_rule {
 	CONFIG_MIX,        /* commands with weights, see mixspec.h */
 	CONFIG_MIXES,      /* one or a list of them */
 	CONFIG_SLO,        /* a limit of the latency, see slospec.h */
+	CONFIG_SPEED,      /* a number above 0, or "closed" */
 	CONFIG_CPUS,       /* a CPU list: "0-3,8" */
 	CONFIG_CPUSETS,    /* a list of CPU lists */
 	CONFIG_SETTINGS,   /* an object of strings and numbers */

@@ -207,6 +207,10 @@ configfit_matches(
 		return fits_mix(w, k, v);
 	case CONFIG_SLO:
 		return fits_slo(w, k, v);
+	case CONFIG_SPEED:
+		if (json_str(v))
+			return strcmp(json_str(v), "closed") == 0;
+		return json_type(v) == JSON_NUMBER && d >= 1e-6 && d <= 1e6;
 	case CONFIG_CHOICE:
 		return json_str(v) && *json_str(v) &&
 		    str_has_part(k->inner, json_str(v), '|');

@@ -21,6 +21,8 @@ const struct config_key config_keys[] = {
     {"config", "keys", .rule = CONFIG_KEYSPECS},
     {"config", "values", .rule = CONFIG_VALUESPECS},
     {"config", "ttl", .rule = CONFIG_TTLS},
+    {"config", "replay", .rule = CONFIG_TEXT},
+    {"config", "replay_speed", .rule = CONFIG_SPEED},
     {"config", "requests", .rule = CONFIG_WHOLES, 1, BIG},
     {"config", "duration", .rule = CONFIG_SECONDS, 0, 1e7},
     {"config", "warmup", .rule = CONFIG_SECONDS, -1, 1e7},
@@ -231,6 +233,8 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 	    [CONFIG_MIXES] = {"commands and weights such as \"GET 90, SET "
 			      "10\", or a list of them"},
 	    [CONFIG_SLO] = {"a limit of the latency such as \"p99<=1ms\""},
+	    [CONFIG_SPEED] = {"a number from 0.000001 to 1000000 or "
+			      "\"closed\""},
 	    [CONFIG_CPUS] = {"a CPU list such as \"0-3,8\""},
 	    [CONFIG_CPUSETS] = {"a non-empty list of CPU lists"},
 	    [CONFIG_SETTINGS] = {"an object of strings and numbers"},

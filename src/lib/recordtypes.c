@@ -125,6 +125,7 @@ static const struct record_key run_keys[] = {
 	"cost_percent"},
     {"artifacts", O, false, "NAME: path"},
     {"errors", O, false, "error kind: count"},
+    {"omitted", O, false, "command of a trace that was not sent: count"},
     {"bound", S, false, "server, client or neither: what was the limit"},
     {"flat", O, false,
 	"what metrics.json stated differently: said, unsaid, null"},

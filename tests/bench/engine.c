@@ -24,11 +24,11 @@
 struct opts {
 	const char *host, *unixsocket, *dataset, *element, *cacert, *cert, *key,
 	    *cpus;
-	const char *user, *password, *spec, *values, *ttl, *mix;
+	const char *user, *password, *spec, *values, *ttl, *mix, *replay;
 	struct opt_list ports, pids, commands;
 	long long max_lost, maxdocs, clients, pipeline, requests, data, keys,
 	    threads, db, seed;
-	double duration, warmup, rate, timeout;
+	double duration, warmup, rate, timeout, speed;
 	bool fill, only_fill, cluster, poisson, sequential, first_byte, tls;
 	bool resp3, in_order;
 	bool series, progress;
@@ -57,6 +57,9 @@ static const struct opt table[] = {
 	.help = "bytes of a value"},
     {'r', "keys", OPT_INT, FIELD(keys), "N", .min = 0, .max = 1e12,
 	.help = "key space"},
+    {0, "replay", OPT_STR, FIELD(replay), "FILE", .help = "send a trace"},
+    {0, "speed", OPT_REAL, FIELD(speed), "N", .min = 0, .max = 1e6,
+	.help = "of its times; 0: closed loop"},
     {0, "spec", OPT_STR, FIELD(spec), "SPEC", .help = "how keys are drawn"},
     {0, "values", OPT_STR, FIELD(values), "SPEC", .help = "what is written"},
     {0, "ttl", OPT_STR, FIELD(ttl), "TIME", .help = "of what SET writes"},
@@ -157,6 +160,10 @@ report(
 	for (i = 0; i < r->nerrors; i++)
 		printf("error %s: %llu: %s\n", r->errors[i].kind,
 		    (unsigned long long)r->errors[i].count, r->errors[i].text);
+	for (i = 0; i < r->nomitted; i++)
+		printf("omitted %s: %llu: %s\n", r->omitted[i].kind,
+		    (unsigned long long)r->omitted[i].count,
+		    r->omitted[i].text);
 	for (i = 0; series && i < r->nintervals; i++)
 		printf("interval %g %g %llu %g %g %g\n", r->intervals[i].at_s,
 		    r->intervals[i].length_s,
@@ -243,7 +250,8 @@ main(int argc, char **argv)
 	    .pipeline = 1,
 	    .data = 16,
 	    .keys = 1000000,
-	    .threads = 1};
+	    .threads = 1,
+	    .speed = 1};
 	struct engine_node nodes[64] = {0};
 	struct engine_target t = {.nodes = nodes};
 	struct engine_work w = {0}, works[MOST] = {{0}};
@@ -300,7 +308,7 @@ main(int argc, char **argv)
 	w.clients = (int)o.clients;
 	w.threads = (int)o.threads;
 	w.requests = o.requests;
-	w.duration_s = o.requests ? 0 : o.duration > 0 ? o.duration : 1;
+	w.duration_s = o.requests ? 0 : o.duration > 0 ? o.duration : !o.replay;
 	w.warmup_s = o.warmup;
 	w.sequential = o.sequential;
 	w.resp3 = o.resp3;
@@ -325,6 +333,10 @@ main(int argc, char **argv)
 		works[i].command = o.mix ? o.mix
 		    : o.commands.n       ? o.commands.v[i]
 					 : "SET";
+		works[i].replay = o.replay;
+		works[i].replay_speed = o.speed;
+		if (o.replay)
+			works[i].text = "REPLAY";
 		if (!o.mix && strchr(works[i].command, ' '))
 			works[i].text = works[i].command;
 	}

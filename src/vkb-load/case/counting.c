@@ -94,12 +94,12 @@ char *
 counting_refuse(const struct bench_case *c)
 {
 	unsigned odd;
-
 	const struct bench_load *l = &c->load;
 	const struct {
 		bool holds;
 		const char *why;
-	} v[] = {{l->cluster, "it has a cluster"},
+	} v[] = {{l->replay != NULL, "it replays a trace"},
+	    {l->cluster, "it has a cluster"},
 	    {json_get_bool(c->server, "tls", false), "it has TLS"},
 	    {json_get_num(c->server, "io_threads", 1) > 1,
 		"its server has more than one I/O thread"},

@@ -5,7 +5,9 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "str.h"
 #include "memory.h"
+#include "num.h"
 #include "peers.h"
 #include "roles.h"
 #include "search.h"
@@ -77,7 +79,8 @@ explain_role(const struct json *config, const struct engine_work *w)
 	if (w->values.n)
 		why = memory_explain_requests(
 		    w, (size_t)json_get_num(config, "cluster_nodes", 1));
-	if (why || command_known(text) || json_get(config, "mix"))
+	if (why || command_known(text) || json_get(config, "mix") ||
+	    json_get(config, "replay"))
 		return why;
 	if (!strchr(text, ' ') && !json_get(config, "scenario"))
 		return mem_printf("it has no test '%s'", text);
@@ -160,6 +163,26 @@ is_refused(const struct engine_result *r, const char *part)
 	return true;
 }
 
+/* Says which commands of a trace were not sent. */
+static void
+report_omitted(const char *id, const struct engine_result *r)
+{
+	struct str s = {0};
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < r->nomitted; i++) {
+		const struct engine_error *e = &r->omitted[i];
+
+		all += e->count;
+		str_printf(&s, "%s%s %llu (%s)", i ? ", " : "", e->kind,
+		    (unsigned long long)e->count, e->text);
+	}
+	err_say("%s: %llu command%s of the trace %s not sent: %s", id,
+	    (unsigned long long)all, num_plural((double)all),
+	    all == 1 ? "was" : "were", s.s);
+	str_free(&s);
+}
+
 static int
 check_result(
     const struct engine_job *j, size_t i, const struct engine_result *r)
@@ -173,6 +196,8 @@ check_result(
 		    r->nerrors ? e->text : "");
 		return 1;
 	}
+	if (r->nomitted)
+		report_omitted(json_get_str(j->cas, "id"), r);
 	if (!r->nerrors)
 		return 0;
 	if (is_refused(r, part))

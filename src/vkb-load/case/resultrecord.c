@@ -110,16 +110,15 @@ make_series(const struct engine_result *r)
 	return series;
 }
 
+/* Returns "KIND: count", or NULL if there is nothing. */
 static struct json *
-make_errors(const struct engine_result *r)
+make_counts(const struct engine_error *v, size_t n)
 {
-	struct json *e;
+	struct json *e = n ? json_object() : NULL;
 
-	if (!r->nerrors)
-		return NULL;
-	e = json_object();
-	for (size_t i = 0; i < r->nerrors; i++)
-		json_set_num(e, r->errors[i].kind, (double)r->errors[i].count);
+	for (size_t i = 0; i < n; i++)
+		json_set_num(e, v[i].kind,
+		    json_get_num(e, v[i].kind, 0) + (double)v[i].count);
 	return e;
 }
 
@@ -142,7 +141,8 @@ result_record_set(struct json *run, const struct engine_result *r,
 		    json_get(run, "run"), "slices", (double)r->nintervals);
 	if (cost && json_len(cost->samples))
 		json_set(run, "samples", json_dup(cost->samples));
-	json_set(run, "errors", make_errors(r));
+	json_set(run, "errors", make_counts(r->errors, r->nerrors));
+	json_set(run, "omitted", make_counts(r->omitted, r->nomitted));
 	if (cost)
 		json_set_str(run, "bound", watch_bound_name(cost->bound));
 }

@@ -6,6 +6,7 @@
 #include "rng.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/plan/replay.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -245,6 +246,11 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 		for (size_t k = 0; k < role->n; k++, n++) {
 			r->works[n] = make_work(r, l, role->n);
 			r->works[n].role = i;
+			r->works[n].replay = l->replay ? cas->trace : NULL;
+			r->works[n].replay_speed = 1;
+			if (l->speed) /* it was checked */
+				replay_parse_speed(
+				    l->speed, &r->works[n].replay_speed);
 			r->data[n] = (struct dataset_want){.path = l->dataset,
 			    .xml_element = l->xml_element,
 			    .maxdocs = l->maxdocs};

@@ -69,10 +69,14 @@ static const struct arrivals scheduled[] = {
 static const struct arrivals changing[] = {
     [ENGINE_CONSTANT] = {&openloop, begin_ramp, advance_ramp},
     [ENGINE_POISSON] = {&openloop, begin_poisson_ramp, advance_poisson_ramp}};
+static const struct arrivals recorded = {.pacing = &replayloop};
+static const struct arrivals replayed = {.pacing = &closedreplay};
 
 const struct arrivals *
 arrivals_find(const struct engine_work *w)
 {
+	if (w->replay)
+		return w->replay_speed > 0 ? &recorded : &replayed;
 	if (ratespec_changes(&w->ramp))
 		return &changing[w->arrivals];
 	if (w->rate > 0)

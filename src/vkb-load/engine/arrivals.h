@@ -66,7 +66,8 @@ struct arrivals {
 	void (*advance)(struct schedule *); /* also counts n up */
 };
 
-extern const struct pacing closedloop, closedloop_mix, openloop;
+extern const struct pacing closedloop, closedloop_mix, closedreplay, openloop;
+extern const struct pacing replayloop;
 
 /* Returns the arrivals that the work wants. */
 const struct arrivals *arrivals_find(const struct engine_work *);

@@ -1,7 +1,10 @@
-/* Closed loop: a client sends its next batch when the last is answered. */
+/* Closed loop: a client sends its next batch when the last is answered; the
+ * same with the commands of a trace. */
 #include "arrivals.h"
 #include "counters.h"
+#include "dealer.h"
 #include "mixparts.h"
+#include "outbox.h"
 #include "pools.h"
 #include "run.h"
 #include "sending.h"
@@ -108,3 +111,23 @@ const struct pacing closedloop_mix = {.idle = send_next,
     .answered = record_replies_of_mix,
     .redirected = record_redirected_of_mix,
     .done = is_done};
+
+static bool
+record_replayed(struct worker *w, struct conn *c, int64_t now, uint32_t n)
+{
+	outbox_answer(w->outbox, c, n);
+	return record_replies(w, c, now, n);
+}
+
+static bool
+is_replayed(struct worker *w)
+{
+	if (dealer_is_empty(w->dealer))
+		w->ending = true;
+	return is_done(w);
+}
+
+const struct pacing closedreplay = {.idle = dealer_next,
+    .answered = record_replayed,
+    .redirected = record_redirected,
+    .done = is_replayed};

@@ -1,4 +1,5 @@
 #include "cmdsource.h"
+#include "dealer.h"
 #include "mem.h"
 #include "engine.h"
 #include "mix.h"
@@ -9,6 +10,8 @@ cmdsource_open(const struct engine_target *t, const struct engine_work *w)
 {
 	if (w->nmix)
 		return mix_open(t, w);
+	if (w->replay)
+		return dealer_open_source();
 	return w->text ? template_open(t, w) : template_open_named(t, w);
 }
 

@@ -41,6 +41,7 @@ struct cursor {
 	const struct mix_ring *ring; /* borrowed from the connection */
 };
 
+/* 'make' and 'takes' are NULL in the source of a trace, see dealer.h. */
 struct cmdsource_ops {
 	/* Returns the buffer size for commands that begin before 'bytes'. */
 	size_t (*room)(const struct cmdsource *, size_t bytes);

@@ -18,6 +18,7 @@
 
 struct addrinfo;
 struct conn;
+struct sendlist;
 struct iovec;
 struct slotmap_node;
 struct tls;
@@ -122,7 +123,8 @@ struct conn {
 	struct cursor from;
 	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;
-	struct mix_ring ring; /* what was sent; of a mix only */
+	struct mix_ring ring;  /* what was sent; of a mix only */
+	struct sendlist *list; /* of a trace, or NULL; owned by the worker */
 };
 
 void conn_open(struct conn *, int64_t now);

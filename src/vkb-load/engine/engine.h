@@ -116,6 +116,14 @@ struct engine_work {
 	bool in_order;
 	struct ratespec ramp; /* a rate that changes over the measured time,
 			       * which duration_s gives; else all 0 */
+	/*
+	 * A trace, see tracefile.h; NULL: none. 'text' is then only its name,
+	 * in messages. It is sent until its end, or the first 'requests' of
+	 * its commands, or for the duration.
+	 */
+	const char *replay;
+	double replay_speed; /* of its times; 0: closed loop, as fast as
+			      * possible */
 };
 
 struct engine_error {
@@ -166,6 +174,9 @@ struct engine_result {
 	struct engine_result *parts;
 	size_t nparts;
 	double capacity_rps; /* found by a search; 0: there was none */
+	/* Commands of a trace that were not sent; the text says why. */
+	struct engine_error omitted[ENGINE_ERRORS];
+	size_t nomitted;
 };
 
 struct engine_progress {

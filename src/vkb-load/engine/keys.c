@@ -51,6 +51,18 @@ compute_crc16(const char *s, size_t n)
 	return crc;
 }
 
+unsigned
+keys_hash_slot(const char *s, size_t n)
+{
+	const char *open = memchr(s, '{', n), *close = NULL;
+
+	if (open)
+		close = memchr(open + 1, '}', n - (size_t)(open - s) - 1);
+	if (!close || close == open + 1)
+		return compute_crc16(s, n) % KEYS_SLOTS;
+	return compute_crc16(open + 1, (size_t)(close - open - 1)) % KEYS_SLOTS;
+}
+
 void
 keys_fill_tags(char (*tags)[3])
 {

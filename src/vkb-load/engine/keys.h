@@ -7,6 +7,7 @@
 #define KEYS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define KEYS_COLLECTIONS 16
@@ -43,6 +44,9 @@ uint64_t keys_number(const struct keys *, uint64_t position, unsigned *residue);
 /* Return the slot of a number, and the residue of the numbers of a slot. */
 unsigned keys_slot(uint64_t number);
 unsigned keys_residue(unsigned slot);
+
+/* Returns the slot of a key of n bytes, by its hash tag if it has one. */
+unsigned keys_hash_slot(const char *, size_t n);
 
 /*
  * Sets for each slot a tag that hashes to it (CRC-16, cluster specification).

@@ -1,4 +1,5 @@
 #include "pools.h"
+#include "sendlist.h"
 #include "mem.h"
 #include "run.h"
 #include "sending.h"
@@ -381,6 +382,8 @@ new_conn(struct worker *w, size_t i)
 		c->due = mem_array(r->pipeline, sizeof *c->due);
 		c->written = mem_array(r->pipeline, sizeof *c->due);
 	}
+	if (r->work->replay)
+		c->list = sendlist_new((uint32_t)r->target->db);
 	return c;
 }
 

@@ -1,6 +1,7 @@
 #include "redirect.h"
 #include "connect.h"
 #include "hint.h"
+#include "sendlist.h"
 #include "losses.h"
 #include "mem.h"
 #include "mixparts.h"
@@ -193,7 +194,8 @@ find_answered(struct redirect *d, uint32_t nth)
 
 /*
  * Makes the at'th request of the batch; in open loop, where its number is not
- * known, a similar one: of a mix, one of that step.
+ * known, a similar one: of a mix, one of that step. Of a trace, copies the
+ * at'th unanswered one.
  */
 static void
 make_again(struct worker *w, const struct conn *c, uint32_t at, uint32_t step,
@@ -203,6 +205,11 @@ make_again(struct worker *w, const struct conn *c, uint32_t at, uint32_t step,
 	struct cursor cursor = c->batch ? c->from : c->cursor;
 	uint32_t i;
 
+	if (c->list) {
+		q->n = sendlist_at(c->list, at)->n;
+		q->bytes = mem_strn(sendlist_at(c->list, at)->bytes, q->n);
+		return;
+	}
 	if (!c->batch) {
 		rng_seed(&cursor.rng, rng_next(&w->rng), 0);
 		cursor.in_slot = !q->to.later;
@@ -257,7 +264,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	struct request q = {.from.conn = c,
 	    .from.start_ns = c->start_ns,
 	    .from.counted = c->counted};
-	uint32_t at = c->batch ? c->batch - plain + nth : 0;
+	uint32_t at = c->list ? nth : c->batch ? c->batch - plain + nth : 0;
 	struct hint to;
 
 	if (w->run->together > 1 || !read_hint(w, c, line, &to))

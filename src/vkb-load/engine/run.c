@@ -36,6 +36,13 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 {
 	const char *near;
 
+	if (w->replay && w->parts > 1)
+		return err_fail("the replay of a trace cannot be shared among "
+				"several programs (--client)");
+	if (w->replay && w->max_lost > 0)
+		return err_fail("the replay of a trace cannot go on after a "
+				"lost connection, whose database and "
+				"transaction are gone: --max-lost must be 0");
 	if (!w->nmix && !w->text && !command_known(w->command)) {
 		near = str_nearest(w->command, command_names());
 		return err_fail("the engine has no test '%s'%s%s%s", w->command,
@@ -44,7 +51,8 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 	}
 	if (t->nnodes == 0 || w->clients < 1 || w->threads < 1 ||
 	    w->pipeline < 1 || w->data_size < 0 || w->warmup_s < 0 ||
-	    w->rate < 0 || (w->requests <= 0 && w->duration_s <= 0))
+	    w->rate < 0 ||
+	    (w->requests <= 0 && w->duration_s <= 0 && !w->replay))
 		err_die("a run without nodes, clients, threads, or an end");
 	if ((uint64_t)w->keyspacelen > KEYS_NUMBERS)
 		return err_fail(

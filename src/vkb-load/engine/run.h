@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #define RUN_ENDLESS UINT64_MAX
+#define RUN_WHOLE (UINT64_MAX - 1) /* of a trace: until its end */
 #define RUN_SECOND INT64_C(1000000000)
 #define RUN_SLICE (256 * 1024) /* bytes made at once, to stay in the cache */
 
@@ -27,6 +28,8 @@ struct part;
 struct slotmap;
 struct slotmap_node;
 struct later;
+struct dealer;
+struct outbox;
 struct redirect;
 
 struct interval {
@@ -104,6 +107,8 @@ struct worker {
 	double max_backlog;
 	struct part *parts; /* of a mix, see mixparts.h; or NULL */
 	size_t nparts;
+	struct dealer *dealer; /* of a trace, or NULL */
+	struct outbox *outbox; /* the same; owned by the dealer */
 };
 
 /* What is measured of a slice, or of all, in ns since the thread's base. */
@@ -170,6 +175,9 @@ struct run {
 
 	/* Open loop, without the lock: of the next command in order. */
 	_Atomic uint64_t number;
+
+	bool open;           /* open loop */
+	atomic_int replayed; /* thousandths of the trace that were read */
 };
 
 struct run_options {
@@ -206,7 +214,7 @@ run_by_duration(const struct run *r)
 static inline bool
 run_is_open(const struct run *r)
 {
-	return r->arrivals->advance != NULL;
+	return r->open;
 }
 
 /* Has it made all its requests? False without a number of requests. */

@@ -1,5 +1,6 @@
 #include "sending.h"
 #include "clock.h"
+#include "outbox.h"
 #include "run.h"
 #include "slotmap.h"
 
@@ -20,6 +21,10 @@ sending_continue(struct worker *w, struct conn *c, int64_t now)
 	size_t len;
 
 	while (c->todo && !conn_waits(c) && c->state == CONN_READY) {
+		if (c->list) {
+			outbox_send(w, c, now);
+			continue;
+		}
 		batch = cmdsource_place(s, &c->cursor, w->batch);
 		n = s->ops->make(s, &c->cursor, &c->node->keys, batch, c->todo,
 		    RUN_SLICE, &len);

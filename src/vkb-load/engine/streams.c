@@ -167,7 +167,8 @@ get_done_share(struct run *r, int64_t now, struct engine_progress *p)
 	}
 	return r->t1 != INT64_MAX
 	    ? (double)(now - r->start) / (double)(r->t1 - r->start)
-	    : (double)r->answered / (double)r->requests;
+	    : r->work->replay ? (double)atomic_load(&r->replayed) / 1000
+			      : (double)r->answered / (double)r->requests;
 }
 
 static void

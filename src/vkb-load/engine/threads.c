@@ -1,4 +1,6 @@
 #include "threads.h"
+#include "dealer.h"
+#include "sendlist.h"
 #include "hist.h"
 #include "mem.h"
 #include "mixparts.h"
@@ -110,6 +112,7 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->work = w;
 	r->source = o->source;
 	r->arrivals = arrivals_find(w);
+	r->open = r->arrivals->pacing->dispatch != NULL;
 	memcpy(r->taken, o->taken, sizeof r->taken);
 	r->refill = o->refill;
 	r->only_node = o->only_node;
@@ -123,6 +126,8 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	    w->requests > 0 ? round_up(r, (uint64_t)w->requests) : RUN_ENDLESS;
 	r->first = share_begin(
 	    w, w->requests > 0 ? (uint64_t)w->all_requests : r->space);
+	if (w->replay && w->requests <= 0 && w->duration_s <= 0)
+		r->requests = RUN_WHOLE;
 	r->by_key = t->cluster && o->only_node == SIZE_MAX;
 	r->latency = HIST_LATENCY();
 	if (run_is_open(r))
@@ -159,8 +164,10 @@ free_worker(struct worker *w)
 		free(c->due);
 		free(c->written);
 		free(c->ring.steps);
+		sendlist_free(c->list);
 		free(c);
 	}
+	dealer_free(w->dealer);
 	redirect_free(w);
 	mixparts_free(w);
 	pools_free(w);

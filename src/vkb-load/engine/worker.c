@@ -1,6 +1,7 @@
 #include "worker.h"
 #include "chooser.h"
 #include "clock.h"
+#include "dealer.h"
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
@@ -239,11 +240,13 @@ prepare_worker(struct worker *w)
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
 	w->warm = r->space * (uint64_t)w->index / r->nworkers;
 	w->latency = HIST_LATENCY();
-	if (work->rate > 0)
+	if (run_is_open(r))
 		w->service = HIST_LATENCY();
 	mixparts_init(w);
 	w->loop.in = mem_new(CONN_READ_SIZE);
 	w->batch = cmdsource_buffer(s, RUN_SLICE);
+	if (work->replay)
+		w->dealer = dealer_new(w);
 	if (!r->refill)
 		return;
 	w->refill = mem_new(r->refill->ops->room(
@@ -306,7 +309,7 @@ run_loop(struct worker *w)
 	w->loop.now = clock_ns();
 	if (run_is_open(r))
 		pacing->start(w);
-	else
+	else if (!w->dealer)
 		pools_begin(w);
 	for (i = 0; i < w->nconns; i++)
 		if (w->conns[i]->state == CONN_READY)

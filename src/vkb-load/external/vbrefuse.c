@@ -136,7 +136,8 @@ find_unsupported(const struct json *c)
 	    {"cluster_execution", "clients in parallel"},
 	    {"dataset", "datasets"}, {"keys", "distributions of keys"},
 	    {"values", "values that differ"}, {"ttl", "times to live"},
-	    {"mix", "mixes"}, {"slo", "searches of the capacity"}};
+	    {"mix", "mixes"}, {"slo", "searches of the capacity"},
+	    {"replay", "traces"}};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_get(c, keys[i].key))

@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "mixspec.h"
 #include "record.h"
+#include "replay.h"
 #include "valuespec.h"
 
 #include <math.h>
@@ -46,6 +47,7 @@ static const struct field load_fields[] = {
     {"values", TEXT, AT(values), SAME("values")},
     {"ttl", TEXT, AT(ttl), SAME("ttl")},
     {"slo", TEXT, AT(slo), .limit = {"scenario", "slo"}},
+    {"replay", TEXT, AT(replay)}, {"replay_speed", TEXT, AT(speed)},
     {"cluster_execution", TEXT, AT(execution), .part = "cluster_execution"},
     {"data_size", WHOLE, AT(data_size), 3, SAME("data_size"), .required = true},
     {"pipeline", WHOLE, AT(pipeline), 1, SAME("pipeline"), .required = true},
@@ -102,7 +104,7 @@ static const struct field case_fields[] = {{"id", TEXT, AT(id)},
     {"client.each", TREE, AT(client_cpus_each)},
     {"client.seed", WHOLE, AT(seed), -1, .limit = {"config", "seed"}},
     {"client.max_lost", WHOLE, AT(max_lost), .limit = {"config", "max_lost"}},
-    {"client.count", FLAG, AT(count)},
+    {"client.count", FLAG, AT(count)}, {"client.replay", TEXT, AT(trace)},
     {"client.timeout_s", REAL, AT(timeout_s), .limit = {"config", "timeout"}}};
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -251,6 +253,29 @@ is_valid(const struct field *f, const struct json *v)
 	    configfit_matches(NULL, k, v);
 }
 
+/* Is it a value that the replay of a trace does not have? */
+static bool
+is_of_commands(const struct field *f, const struct json *record)
+{
+	return json_path(record, "config.replay") &&
+	    (strcmp(f->path, "data_size") == 0 ||
+		strcmp(f->path, "keyspacelen") == 0);
+}
+
+/* Returns what is wrong with the length of a case, or NULL. */
+static const char *
+check_length(const struct json *config)
+{
+	bool requests = json_get(config, "requests");
+	bool duration = json_get(config, "duration_s");
+
+	if (requests != duration)
+		return NULL;
+	if (json_get(config, "replay"))
+		return requests ? "at most one" : NULL;
+	return "one";
+}
+
 /* Checks the value at a path below 'section'. 0, or -1, error reported. */
 static int
 check_field(const struct field *f, const struct json *record,
@@ -265,7 +290,9 @@ check_field(const struct field *f, const struct json *record,
 	if (f->kind == TEXT && f->required && !json_str(v))
 		return err_fail("%s: case '%s' lacks '%s%s%s'", where, id,
 		    section, dot, f->path);
-	if ((!v && !f->required) || is_valid(f, v))
+	if (!v && (!f->required || is_of_commands(f, record)))
+		return 0;
+	if (v && is_valid(f, v))
 		return 0;
 	k = config_find(f->limit[0], f->limit[1]);
 	if (f->kind == WHOLE)
@@ -337,8 +364,10 @@ check_before(const struct json *record, const char *where)
 int
 bench_case_check(const struct json *cas, const char *where)
 {
-	const char *id = json_get_str(cas, "id");
+	const char *id = json_get_str(cas, "id"), *text;
 	const struct json *j;
+	double speed;
+	char *why;
 
 	for (size_t i = 0; i < COUNT(load_fields); i++)
 		if (check_field(&load_fields[i], cas, "config", where) < 0)
@@ -350,11 +379,20 @@ bench_case_check(const struct json *cas, const char *where)
 	    check_parts(cas, "reads", where) < 0 ||
 	    check_before(cas, where) < 0)
 		return -1;
-	if (!json_path(cas, "config.requests") ==
-	    !json_path(cas, "config.duration_s"))
-		return err_fail("%s: case '%s': 'config' needs one of "
+	if (check_length(json_get(cas, "config")))
+		return err_fail("%s: case '%s': 'config' needs %s of "
 				"'requests' and 'duration_s'",
-		    where, id);
+		    where, id, check_length(json_get(cas, "config")));
+	text = json_str(json_path(cas, "config.replay_speed"));
+	if (text && replay_parse_speed(text, &speed))
+		return err_fail("%s: case '%s': 'config.replay_speed': %s",
+		    where, id, replay_parse_speed(text, &speed));
+	why = replay_check(cas);
+	if (why) {
+		err_say("%s: case '%s': %s", where, id, why);
+		free(why);
+		return -1;
+	}
 	if (json_bool(json_path(cas, "config.unixsocket"), false) &&
 	    (json_bool(json_path(cas, "config.cluster_mode"), false) ||
 		json_bool(json_path(cas, "config.tls_mode"), false)))

@@ -34,6 +34,7 @@ struct bench_load {
 	const char *ttl;       /* of SET: "60", "10-60" seconds; NULL: none */
 	const char *mix;       /* see mixspec.h; NULL: there is one command */
 	const char *mix_order; /* "turn"; NULL: at random */
+	const char *replay, *speed; /* see replay.h; NULL: no trace, 1 */
 };
 
 /* The command of a case with a mix; that of a part of it is its own. */
@@ -71,9 +72,10 @@ struct bench_case {
 	const struct json *client_cpus_each; /* of clients in parallel */
 	long long seed;                      /* -1: drawn by the session */
 	long long max_lost;
-	bool count;       /* its instructions must be counted, too */
-	bool counted;     /* they are counted */
-	double timeout_s; /* 0: not given */
+	bool count;        /* its instructions must be counted, too */
+	bool counted;      /* they are counted */
+	double timeout_s;  /* 0: not given */
+	const char *trace; /* path of the trace that is replayed, or NULL */
 };
 
 /* Fills a case from a record that was checked. Call bench_case_free. */

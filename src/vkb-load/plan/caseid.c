@@ -117,6 +117,14 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-ttl");
 		add_plain(s, json_get_str(c, "ttl"));
 	}
+	if (json_get_str(c, "replay")) {
+		str_addc(s, '-');
+		add_plain(s, json_get_str(c, "replay"));
+	}
+	if (json_get_str(c, "replay_speed")) {
+		str_add(s, "-x");
+		add_plain(s, json_get_str(c, "replay_speed"));
+	}
 	if (json_get_bool(c, "cluster_mode", false)) {
 		str_add(s, "-cluster");
 		if (json_get_num(c, "cluster_nodes", 1) > 1)

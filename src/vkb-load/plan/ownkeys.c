@@ -213,6 +213,9 @@ ownkeys_explain(const struct json *cas)
 	if (strcmp(bench_case_engine(c), BENCH_CASE_NATIVE) != 0)
 		return mem_str("--no-flush needs a prefix on all keys, which "
 			       "this engine does not support");
+	if (json_get(c, "replay"))
+		return mem_str("--no-flush needs a prefix on all keys, which "
+			       "those of a trace cannot get");
 	if (json_get(c, "config_set"))
 		return mem_str("its config_set would change a running server, "
 			       "which --no-flush forbids; use "

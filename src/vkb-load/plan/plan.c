@@ -15,6 +15,7 @@
 #include "ownkeys.h"
 #include "ratespec.h"
 #include "record.h"
+#include "replay.h"
 #include "sink.h"
 #include "slospec.h"
 #include "str.h"
@@ -313,6 +314,8 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	json_set(cas, "server", axes_make_server(p, x));
 	json_set(cas, "client", axes_make_client(x));
 	override_client(p->want, cas);
+	if (replay_override(p, x->cfg, cas) < 0)
+		p->full = true; /* one message is enough */
 	append_case(p, cas);
 	return cas;
 }
@@ -322,7 +325,8 @@ add_command(struct plan *p, const struct plan_axes *x)
 {
 	struct json *c = json_object();
 
-	if (!json_get(x->cfg, "requests"))
+	if (!json_get(x->cfg, "requests") &&
+	    (!json_get(x->cfg, "replay") || json_get(x->cfg, "duration")))
 		json_set_num(
 		    c, "duration_s", json_get_num(x->cfg, "duration", 1));
 	json_set_num(c, "warmup_s", json_get_num(x->cfg, "warmup", 0));
@@ -370,6 +374,9 @@ take_case(struct plan *p, struct json *rec, const char *where)
 	if (bench_case_check_server(rec, where) < 0)
 		return -1;
 	override_case(p->want, rec);
+	if ((p->want->replay || p->want->speed) &&
+	    replay_override(p, NULL, rec) < 0)
+		return -1;
 	if (bench_case_check(rec, where) < 0)
 		return -1;
 	for (b = json_first(json_get(rec, "before")); b; b = json_next(b))

@@ -31,6 +31,7 @@ struct plan_want {
 	double duration;                /* 0: unchanged */
 	double warmup;                  /* negative: unchanged */
 	long long max_lost;             /* negative: unchanged */
+	const char *replay, *speed;     /* see replay.h; NULL: unchanged */
 	bool skip_config_set, skip_profiling;
 	bool lenient;
 	bool no_flush;            /* own keys have a prefix, others stay */
@@ -53,7 +54,6 @@ struct plan {
 
 /* Checks the options that are more than a choice. 0, or -1, error reported. */
 int plan_check_want(const struct plan_want *);
-
 /* Adds the cases of a file, "-" is stdin. 0, or -1, error reported. */
 int plan_read(struct plan *, const char *file);
 

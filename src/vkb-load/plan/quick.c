@@ -17,7 +17,7 @@
 bool
 quick_is_given(const struct quick *q)
 {
-	return q->tests || q->mix;
+	return q->tests || q->mix || q->replay;
 }
 
 const char *
@@ -31,8 +31,8 @@ quick_find_conflict(const struct quick *q, bool files)
 		       "with a FILE";
 	if ((files || !quick_is_given(q)) &&
 	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen))
-		return "'-P', '-d', '-c' and '-r' go with '-t' or '--mix', "
-		       "without a FILE";
+		return "'-P', '-d', '-c' and '-r' go with '-t', '--mix' or "
+		       "'--replay', without a FILE";
 	return NULL;
 }
 
@@ -130,18 +130,19 @@ quick_plan(struct plan *p, const struct quick *q)
 {
 	struct json *doc = json_array(), *cfg;
 
-	for (int i = 0; i < 2; i++) {
-		if (!(i ? q->mix : q->tests))
+	for (int i = 0; i < 3; i++) {
+		if (!(i == 0 ? q->tests : i == 1 ? q->mix : q->replay))
 			continue;
 		cfg = make_config(q);
 		if (!cfg) {
 			json_free(doc);
 			return -1;
 		}
-		if (i)
-			json_set_str(cfg, "mix", q->mix);
-		else
+		if (i == 0)
 			json_set(cfg, "commands", list_tests(q->tests));
+		else
+			json_set_str(cfg, i == 1 ? "mix" : "replay",
+			    i == 1 ? q->mix : q->replay);
 		json_push(doc, cfg);
 	}
 	return plan_take(p, doc, NAME);

@@ -1,6 +1,6 @@
 /*
  * A configuration on the command line, with the letters of valkey-benchmark:
- * -t set,get -P 10 -d 256 -c 50 -r 10000, and --mix.
+ * -t set,get -P 10 -d 256 -c 50 -r 10000, and --mix or --replay.
  */
 #ifndef QUICK_H
 #define QUICK_H
@@ -13,11 +13,12 @@ struct plan;
 struct quick {
 	const char *tests, *pipelines, *data_sizes, *clients, *keyspacelen;
 	const char *mix;
+	const char *replay; /* path of a trace */
 };
 
 /*
  * Returns why the options cannot be used together, 'files' being whether there
- * are FILEs, or NULL. Without FILEs 'mix' is a load of its own.
+ * are FILEs, or NULL. Without FILEs 'mix' and 'replay' are loads of their own.
  */
 const char *quick_find_conflict(const struct quick *, bool files);
 

@@ -90,7 +90,8 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 
 /*
  * All parts of a case need the same time, or there is one. A rate that changes
- * would change by the time of the slices, and each search has its own rates.
+ * would change by the time of the slices, each search has its own rates, and a
+ * trace is replayed at once.
  */
 static bool
 can_slice_parts(const struct roles *r)
@@ -98,7 +99,8 @@ can_slice_parts(const struct roles *r)
 	const struct bench_load *l;
 
 	for (size_t i = 0; i < r->nown; i++)
-		if (ratespec_changes(&r->v[i].load.rate) || r->v[i].load.slo)
+		if (ratespec_changes(&r->v[i].load.rate) || r->v[i].load.slo ||
+		    r->v[i].load.replay)
 			return false;
 	for (size_t i = 0; i < r->nown && r->nown > 1; i++) {
 		l = &r->v[i].load;

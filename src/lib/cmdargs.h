@@ -1,0 +1,49 @@
+/*
+ * What the words of the server's commands are: keys, values or syntax; and
+ * which commands a recorded load cannot send again.
+ */
+#ifndef CMDARGS_H
+#define CMDARGS_H
+
+#include "tracefile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum cmdargs_role {
+	CMDARGS_SYNTAX, /* the name, numbers, options */
+	CMDARGS_KEY,
+	CMDARGS_VALUE, /* members, fields, messages, ... */
+	CMDARGS_OTHER  /* any of them, or a pattern of keys */
+};
+
+/*
+ * Sets the role of each of the n >= 1 words. Returns false if the command is
+ * not in the table: then all words but the first are CMDARGS_OTHER.
+ */
+bool cmdargs_roles(
+    const struct tracefile_word *, size_t n, enum cmdargs_role *roles);
+
+/*
+ * Returns why a command is not sent again, or NULL; static: "it blocks",
+ * "it subscribes", ... Commands that are not in the table are sent only if
+ * their name has a dot, as those of modules have.
+ */
+const char *cmdargs_refuse(const struct tracefile_word *, size_t n);
+
+/* Does the command carry a script, or a value that cannot be changed? */
+bool cmdargs_is_sealed(const struct tracefile_word *);
+
+/*
+ * Writes the name in capitals, with the subcommand of a command that has some
+ * ("CONFIG SET"), cut to CMDARGS_NAME; characters that are not letters, digits
+ * or one of "._-|" become "?".
+ */
+#define CMDARGS_NAME 40
+void cmdargs_name(
+    const struct tracefile_word *, size_t n, char name[CMDARGS_NAME]);
+
+/* Is the word this one, whatever its case? 'upper' is in capitals. */
+bool cmdargs_is(const struct tracefile_word *, const char *upper);
+
+#endif

@@ -1,0 +1,14 @@
+/* Checks of configurations that replay a trace. */
+#ifndef CONFIGREPLAY_H
+#define CONFIGREPLAY_H
+
+#include <stdbool.h>
+
+struct configwalk;
+struct json;
+
+/* Returns true if the configuration replays a trace, after reporting what does
+ * not go with it. */
+bool configreplay_check(struct configwalk *, const struct json *cfg);
+
+#endif

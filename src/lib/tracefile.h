@@ -1,0 +1,108 @@
+/*
+ * Traces: the commands that clients sent to a server, with their times. A file
+ * is a line of JSON, a gzip stream of records, and a last line of JSON:
+ *
+ *	{"type":"trace","v":1,"id":"...","source":"monitor",...}
+ *	(gzip) record ... record END
+ *	{"commands":N,"connections":N,"seconds":T}
+ *
+ * Numbers are LEB128, texts are a number and so many bytes. A record is a
+ * number, its kind, and then
+ *
+ *	0  END      nothing
+ *	1  CONN     the client's address, a text; the next number of a
+ *	            connection, from 0, is its
+ *	2  COMMAND  microseconds since the record before, connection, database,
+ *	            number of words, each word a text
+ *	3  OMITTED  the same for a command of which only the name was kept
+ *
+ * Files are read and written from front to end, with memory for one command.
+ */
+#ifndef TRACEFILE_H
+#define TRACEFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json;
+
+#define TRACEFILE_WORDS_MOST (1 << 20)    /* of a command */
+#define TRACEFILE_BYTES_MOST (1 << 29)    /* of a word */
+#define TRACEFILE_CONNS_MOST (10 << 20)   /* connections */
+#define TRACEFILE_COMMAND_MOST (1U << 30) /* bytes of a command's words */
+
+struct tracefile_word {
+	const char *s; /* not a C string */
+	size_t n;
+};
+
+struct tracefile_command {
+	uint64_t at_us; /* since the first command */
+	uint32_t conn;
+	uint32_t db;
+	bool omitted; /* only its name was kept */
+	size_t n;
+	const struct tracefile_word *words;
+};
+
+/* What the last line says. */
+struct tracefile_totals {
+	uint64_t commands; /* those that were omitted as well */
+	uint64_t conns;
+	double seconds; /* from the first command to the last */
+};
+
+/* --- writing */
+
+struct tracewriter;
+
+/*
+ * Writes to 'fd', which is borrowed; 'name' is for messages, borrowed.
+ * tracewriter_begin writes the first line: 'head' (borrowed) has what it says
+ * besides type, v and id. Without it tracewriter_add and _end begin themselves.
+ * Functions return 0, or -1 after reporting an error.
+ */
+struct tracewriter *tracewriter_new(int fd, const char *name);
+int tracewriter_begin(struct tracewriter *, const struct json *head);
+/* Adds a connection; *number is set to its number. */
+int tracewriter_connect(
+    struct tracewriter *, const char *address, uint32_t *number);
+/* A time before that of the command before counts as the same time. */
+int tracewriter_add(struct tracewriter *, const struct tracefile_command *);
+int tracewriter_flush(struct tracewriter *); /* what was added is readable */
+int tracewriter_end(struct tracewriter *, struct tracefile_totals *);
+void tracewriter_free(struct tracewriter *);
+
+/* --- reading */
+
+struct tracefile;
+
+/*
+ * Opens a file, "-" is stdin. Returns NULL with the reason in *why, which the
+ * caller frees: "FILE: what is wrong".
+ */
+struct tracefile *tracefile_open(const char *path, char **why);
+const struct json *tracefile_head(const struct tracefile *); /* borrowed */
+
+/*
+ * Reads the next command, or a connection: then command->n is 0 and 'address',
+ * valid until the next call, is not NULL. Returns 1; 0 at the end; -1 if the
+ * file is not valid or cannot be read, see tracefile_error. Words are valid
+ * until the next call.
+ */
+int tracefile_next(
+    struct tracefile *, struct tracefile_command *, const char **address);
+const char *tracefile_error(
+    const struct tracefile *); /* "FILE: offset N: ..." */
+/* Returns the share of the file that was read, 0 to 1; 0 if it is not a file
+ * whose size is known. */
+double tracefile_done(const struct tracefile *);
+void tracefile_close(struct tracefile *);
+
+/* Reads the first and the last line of a file. Sets the totals, and *head if
+ * not NULL, which the caller frees. Returns 0, or -1 with *why. */
+int tracefile_totals(const char *path, struct tracefile_totals *,
+    struct json **head, char **why);
+
+#endif

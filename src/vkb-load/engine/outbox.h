@@ -1,0 +1,50 @@
+/*
+ * What a thread has to send of a trace: the commands of all its connections.
+ * Private to the engine, like run.h.
+ */
+#ifndef OUTBOX_H
+#define OUTBOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct conn;
+struct sendlist_item;
+struct worker;
+
+struct outbox {
+	size_t waiting;      /* commands that are not sent */
+	size_t bytes;        /* of all commands, with those not answered */
+	size_t late;         /* due and not sent */
+	struct conn **order; /* at recorded times: of each command, a ring */
+	size_t order_at, norder, order_cap;
+	struct conn **ready; /* see below */
+	size_t nready, ready_cap;
+};
+
+void outbox_free(struct outbox *);
+
+/* Adds a command of a connection, and takes its bytes. */
+void outbox_push(struct worker *, struct conn *, const struct sendlist_item *);
+
+/* The connections that have something to send, and may have room. take returns
+ * NULL if there is none. */
+void outbox_add_ready(struct outbox *, struct conn *);
+struct conn *outbox_take_ready(struct outbox *);
+
+/* At recorded times: all commands due up to 'due_ns' are late from now on; the
+ * time of the next one, or -1. */
+void outbox_expire(struct outbox *, int64_t due_ns);
+int64_t outbox_get_next(const struct outbox *);
+
+/* n late commands of a connection are about to be sent. */
+void outbox_take_late(struct outbox *, struct conn *, uint32_t n);
+
+/* Sends commands of the connection, c->todo at most: up to RUN_SLICE bytes, or
+ * one that is longer. */
+void outbox_send(struct worker *, struct conn *, int64_t now);
+
+/* n requests of a connection were answered. */
+void outbox_answer(struct outbox *, struct conn *, uint32_t n);
+
+#endif

@@ -1,0 +1,212 @@
+#include "replay.h"
+#include "json.h"
+#include "mem.h"
+#include "num.h"
+#include "plan.h"
+#include "str.h"
+#include "tracefile.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOSED "closed"
+#define CLIENTS_MOST 1000 /* unless a configuration says how many */
+#define PIPELINE 100      /* the same, at recorded times */
+
+const char *
+replay_parse_speed(const char *text, double *speed)
+{
+	*speed = 0;
+	if (strcmp(text, CLOSED) == 0)
+		return NULL;
+	if (num_real(text, speed) == 0 && *speed >= 1e-6 && *speed <= 1e6)
+		return NULL;
+	return "use a number from 0.000001 to 1000000, or " CLOSED;
+}
+
+int
+replay_check_option(const char *speed)
+{
+	double factor;
+	const char *why = speed ? replay_parse_speed(speed, &factor) : NULL;
+
+	return why ? err_fail("option '--replay-speed': invalid speed '%s': %s",
+			 speed, why)
+		   : 0;
+}
+
+const char *
+replay_find_conflict(const char *replay, const struct plan_want *w, bool count,
+    bool no_flush, const char *order)
+{
+	if (!replay)
+		return NULL;
+	if (w->rate || w->keys || w->values || w->ttl || w->slo)
+		return "'--replay' excludes '--rate', '--slo', '--keys', "
+		       "'--values' and '--ttl'";
+	if (count)
+		return "'--replay' excludes '--count' and '--count-only'";
+	if (no_flush)
+		return "'--replay' excludes '--no-flush': the keys of a trace "
+		       "cannot get a prefix";
+	if (order && strcmp(order, "slices") == 0)
+		return "'--replay' excludes '--order slices'";
+	if (w->max_lost > 0)
+		return "'--replay' excludes '--max-lost': a lost connection "
+		       "takes its database and transaction along";
+	return NULL;
+}
+
+/* Reads what a trace says of itself. Returns its id, or NULL with *why. */
+static char *
+read_trace(const char *path, struct tracefile_totals *totals, char **why)
+{
+	struct json *head = NULL;
+	char *id = NULL;
+
+	if (tracefile_totals(path, totals, &head, why) == 0) {
+		id = mem_str(json_get_str(head, "id"));
+		if (!id)
+			*why = mem_printf("%s: its first line has no id", path);
+	}
+	json_free(head);
+	return id;
+}
+
+/* Returns why a trace cannot be replayed at this speed, or NULL. */
+static char *
+check_times(const char *path, const struct tracefile_totals *t, double speed)
+{
+	if (!t->commands)
+		return mem_printf("%s: it has no commands", path);
+	if (speed > 0 && t->seconds <= 0 && t->commands > 1)
+		return mem_printf("%s: its commands have no times, as those of "
+				  "an append-only file without "
+				  "aof-timestamp-enabled: replay it " CLOSED,
+		    path);
+	return NULL;
+}
+
+/* Writes a speed in its only form: 2, not "2.0"; none for 1. */
+static void
+set_speed(struct json *config, const char *text)
+{
+	double speed = 1;
+	char *plain;
+
+	json_del(config, "replay_speed");
+	if (text)
+		replay_parse_speed(text, &speed); /* it was checked */
+	plain = speed > 0 ? mem_printf("%.15g", speed) : mem_str(CLOSED);
+	if (strcmp(plain, "1") != 0)
+		json_set_str(config, "replay_speed", plain);
+	free(plain);
+}
+
+/* Sets what a configuration did not say. */
+static void
+set_defaults(
+    struct json *config, const struct tracefile_totals *t, double speed)
+{
+	double clients = t->conns > CLIENTS_MOST ? CLIENTS_MOST
+	    : t->conns                           ? (double)t->conns
+						 : 1;
+
+	if (!json_get(config, "clients"))
+		json_set_num(config, "clients", clients);
+	if (!json_get(config, "pipeline"))
+		json_set_num(config, "pipeline", speed > 0 ? PIPELINE : 1);
+}
+
+/*
+ * Turns a case into one that replays a trace. Returns NULL, or why the trace
+ * cannot be replayed; caller frees.
+ */
+static char *
+set_trace(struct json *cas, const char *path, const char *speed)
+{
+	static const char *const others[] = {"data_size", "keyspacelen", "keys",
+	    "sequential", "rate", "arrivals", "values", "ttl", "mix",
+	    "mix_order", "slo"};
+	struct json *config = json_get(cas, "config");
+	const char *slash = strrchr(path, '/');
+	struct tracefile_totals totals = {0};
+	char full[PATH_MAX], *why = NULL, *id;
+	double factor = 1;
+
+	if (speed)
+		replay_parse_speed(speed, &factor);
+	id = read_trace(path, &totals, &why);
+	if (!why)
+		why = check_times(path, &totals, factor);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		json_del(config, others[i]);
+	json_set_str(config, "command", REPLAY_COMMAND);
+	json_set_str(config, "replay", slash ? slash + 1 : path);
+	json_set_str(config, "trace", id);
+	set_speed(config, speed);
+	set_defaults(config, &totals, factor);
+	if (!json_get(cas, "client"))
+		json_set(cas, "client", json_object());
+	json_set_str(json_get(cas, "client"), "replay",
+	    realpath(path, full) ? full : path);
+	free(id);
+	return why;
+}
+
+int
+replay_override(struct plan *p, const struct json *cfg, struct json *cas)
+{
+	const struct plan_want *w = p->want;
+	const struct json *own = json_get(cfg, "replay_speed");
+	const char *path = json_get_str(cfg, "replay");
+	char *speed, *why = NULL;
+
+	if (!cfg) {
+		path = json_str(json_path(cas, "client.replay"));
+		own = json_path(cas, "config.replay_speed");
+	}
+	if (w->replay)
+		path = w->replay;
+	if (!path && !w->speed)
+		return 0;
+	speed = w->speed    ? mem_str(w->speed)
+	    : json_str(own) ? mem_str(json_str(own))
+			    : mem_printf("%.15g", json_num(own, 1));
+	if (!path)
+		why = mem_str("'--replay-speed' is for cases that replay a "
+			      "trace");
+	else if (json_path(cas, "config.test_id"))
+		why = mem_str("a scenario cannot replay a trace");
+	else
+		why = set_trace(cas, path, speed);
+	if (why)
+		plan_report_problem(p, "%s", why);
+	free(speed);
+	if (!why)
+		return 0;
+	free(why);
+	return -1;
+}
+
+char *
+replay_check(const struct json *cas)
+{
+	const char *path = json_str(json_path(cas, "client.replay"));
+	const char *want = json_str(json_path(cas, "config.trace"));
+	struct tracefile_totals totals;
+	char *why = NULL, *id;
+
+	if (!json_path(cas, "config.replay"))
+		return NULL;
+	if (!path || !want)
+		return mem_str("'client.replay' or 'config.trace' is missing");
+	id = read_trace(path, &totals, &why);
+	if (!why && strcmp(id, want) != 0)
+		why = mem_printf("%s: not the trace of the case: its id is "
+				 "%s, not %s",
+		    path, id, want);
+	free(id);
+	return why;
+}

@@ -1,0 +1,247 @@
+/*
+ * vkb-record: turns what clients sent to a server (MONITOR, an append-only file
+ * or a network capture) into a trace, which vkb-load replays; stdout.
+ */
+#include "client.h"
+#include "err.h"
+#include "mem.h"
+#include "opt.h"
+#include "tls.h"
+#include "vkb-record/aof.h"
+#include "vkb-record/monitor.h"
+#include "vkb-record/recorder.h"
+#include "vkb-record/show.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONNECT_MS 10000
+
+struct opts {
+	const char *host, *unixsocket, *cacert, *cert, *key, *hash;
+	long long port;
+	double duration;
+	bool tls, quiet, show, monitor;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct opt option_table[] = {
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "do not print the summary"},
+    {0, "duration", OPT_DURATION, AT(duration), "TIME", .min = .001, .max = 1e7,
+	.help = "record a server for TIME; default until a signal"},
+    {0, "hash", OPT_CHOICE, AT(hash), "WHAT", .choices = "keys|values|all",
+	.help = "replace keys, values or both, keep their lengths"},
+    {0, "show", OPT_FLAG, AT(show), .help = "print what is in a trace"},
+    {0, "monitor", OPT_FLAG, AT(monitor),
+	.help = "print the commands of a trace as MONITOR does"},
+    {0, "host", OPT_STR, AT(host), "HOST",
+	.help = "record the server on HOST; default 127.0.0.1"},
+    {0, "port", OPT_INT, AT(port), "PORT", .min = 1, .max = 65535,
+	.help = "record the server on PORT; default 6379"},
+    {0, "unixsocket", OPT_STR, AT(unixsocket), "PATH",
+	.help = "record the server on this unix socket"},
+    {0, "tls", OPT_FLAG, AT(tls), .help = "connect with TLS"},
+    {0, "cacert", OPT_STR, AT(cacert), "FILE",
+	.help = "trust the certificate authorities in FILE"},
+    {0, "cert", OPT_STR, AT(cert), "FILE",
+	.help = "send this client certificate"},
+    {0, "key", OPT_STR, AT(key), "FILE",
+	.help = "use this private key of the certificate"},
+    {0}};
+
+static const struct opt_prog program = {.name = "vkb-record",
+    .operands = "[FILE]",
+    .purpose = "Records the commands that a server gets, for vkb-load "
+	       "--replay.",
+    .table = option_table};
+
+static volatile sig_atomic_t stop;
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+/* The first signal ends the recording, and the trace is complete. */
+static void
+catch_signals(void)
+{
+	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction a = {.sa_handler = on_signal};
+
+	a.sa_flags = (int)SA_RESETHAND;
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++)
+		sigaction(sigs[i], &a, NULL);
+}
+
+static unsigned
+get_hash(const struct opts *o)
+{
+	if (!o->hash)
+		return 0;
+	return strcmp(o->hash, "keys") == 0  ? RECORDER_KEYS
+	    : strcmp(o->hash, "values") == 0 ? RECORDER_VALUES
+					     : RECORDER_KEYS | RECORDER_VALUES;
+}
+
+static bool
+uses_server(const struct opts *o)
+{
+	return o->host || o->port || o->unixsocket || o->tls || o->duration > 0;
+}
+
+/* Returns the password, as vkb-load takes it, or NULL. */
+static const char *
+get_password(void)
+{
+	static const char *const names[] = {
+	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
+	const char *s = NULL;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names && !s; i++)
+		s = getenv(names[i]);
+	return s;
+}
+
+static int
+record_server(const struct opts *o)
+{
+	struct tls_context *tls = NULL;
+	struct recorder *r;
+	struct client *c;
+	char why[CLIENT_WHY] = "";
+	struct client_address a = {.host = o->host ? o->host : "127.0.0.1",
+	    .port = o->port ? (int)o->port : 6379,
+	    .unixsocket = o->unixsocket,
+	    .password = get_password(),
+	    .user = getenv("VKB_USER"),
+	    .why = why};
+	int rc;
+
+	if (o->tls) {
+		a.tls = tls = tls_context_new(o->cacert, o->cert, o->key);
+		a.servername = a.host;
+		if (!tls)
+			return -1;
+	}
+	c = client_open(&a, CONNECT_MS);
+	if (!c) {
+		tls_context_free(tls);
+		return o->unixsocket
+		    ? err_fail("cannot connect to '%s': %s", a.unixsocket, why)
+		    : err_fail(
+			  "cannot connect to '%s:%d': %s", a.host, a.port, why);
+	}
+	r = recorder_new(STDOUT_FILENO, "monitor", get_hash(o));
+	catch_signals();
+	rc = monitor_live(r, c, o->duration, (const volatile int *)&stop);
+	if (recorder_end(r, o->quiet) < 0)
+		rc = -1;
+	client_close(c);
+	tls_context_free(tls);
+	return rc;
+}
+
+static int
+record_stream(const struct opts *o, FILE *in, const char *name)
+{
+	int c = getc(in);
+	bool monitor = c == 'O' || (c >= '0' && c <= '9'), aof = aof_is(c);
+	struct recorder *r;
+	int rc;
+
+	ungetc(c, in);
+	if (c != EOF && !monitor && !aof)
+		return err_fail("%s: offset 0: neither lines of MONITOR nor "
+				"an append-only file",
+		    name);
+	if (ferror(in))
+		return err_fail_sys("cannot read '%s'", name);
+	r = recorder_new(STDOUT_FILENO, aof ? "aof" : "monitor", get_hash(o));
+	rc = aof ? aof_read(r, in, name) : monitor_read(r, in, name);
+	return recorder_end(r, o->quiet) < 0 ? -1 : rc;
+}
+
+static int
+record_folder(const struct opts *o, const char *path)
+{
+	struct recorder *r = recorder_new(STDOUT_FILENO, "aof", get_hash(o));
+	int rc = aof_read_folder(r, path);
+
+	return recorder_end(r, o->quiet) < 0 ? -1 : rc;
+}
+
+static int
+record_file(const struct opts *o, const char *path)
+{
+	FILE *in = stdin;
+	int rc;
+
+	if (strcmp(path, "-") == 0)
+		path = "stdin";
+	else if (aof_is_folder(path))
+		return record_folder(o, path);
+	else if (!(in = fopen(path, "re")))
+		return err_fail_sys("cannot open '%s'", path);
+	rc = record_stream(o, in, path);
+	if (in != stdin)
+		fclose(in);
+	return rc;
+}
+
+static const char *
+find_conflict(const struct opts *o, const struct opt_args *args)
+{
+	if (args->n > 1)
+		return "only one FILE can be given";
+	if (o->show && o->monitor)
+		return "'--show' and '--monitor' exclude each other";
+	if ((o->show || o->monitor) && (uses_server(o) || o->hash))
+		return "'--show' and '--monitor' read a trace: options of a "
+		       "recording do not go with them";
+	if (uses_server(o) && args->n)
+		return "a FILE and a server exclude each other";
+	if (o->unixsocket && (o->host || o->port || o->tls))
+		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
+	if (!o->tls && (o->cacert || o->cert || o->key))
+		return "'--cacert', '--cert' and '--key' need '--tls'";
+	if (!o->cert != !o->key)
+		return "'--cert' and '--key' go together";
+	if (!o->show && !o->monitor && isatty(STDOUT_FILENO))
+		return "a trace is not for a terminal: write stdout to a file";
+	return NULL;
+}
+
+static int
+run_program(void *opts, struct opt_args *args)
+{
+	const struct opts *o = opts;
+	const char *wrong = find_conflict(o, args);
+	const char *file = args->n ? args->v[0] : "-";
+
+	if (wrong)
+		return opt_usage(&program, wrong);
+	if (uses_server(o))
+		return record_server(o);
+	if (!args->n && opt_stdin(&program) < 0)
+		return -1;
+	if (o->show)
+		return show_summary(file);
+	return o->monitor ? show_monitor(file) : record_file(o, file);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct opts o = {0};
+
+	return opt_main(&program, argc, argv, &o, run_program);
+}

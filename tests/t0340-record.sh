@@ -1,0 +1,380 @@
+#!/bin/sh
+# vkb-record turns what clients sent into a trace, and the load engine sends it
+# again: the same commands in the same order at the same times, to the same data.
+. "${0%/*}/lib.sh"
+. "$tests/engine.sh"
+
+# --- MONITOR as text
+
+cat >text <<'EOF'
+OK
+1700000000.000100 [0 127.0.0.1:5000] "SET" "key:1" "a\x00b\"q\\\n\xff"
+1700000000.000300 [1 [::1]:5001] "get" ""
+1700000000.500300 [0 lua] "SET" "x" "y"
+1700000001.000300 [0 unix:/a b] "CLIENT" "SETNAME" "hush"
+1700000001.000300 [0 unix:/a b] "JSON.SET" "k" "$" "\r\t\a\b"
+1700000001.000302 [0 unix:/a b] "BLPOP" "q" "0"
+EOF
+test_that 'lines of MONITOR become a trace' vkb-record text
+cp .out trace
+test_match '^vkb-record: 6 commands of 4 connections in 1 s$' .err \
+  'what was recorded is reported'
+vkb-record --monitor trace >again
+test_same "$(sed -n '2,3p;6p' text)" "$(sed -n '1,2p;5p' again)" \
+  'all escapes, times, databases and addresses come back'
+test_same '[0 lua] "script"
+[0 unix:/a b] "CLIENT" "SETNAME"
+[0 unix:/a b] "BLPOP"' "$(sed -n '3,4p;6p' again | cut -d' ' -f2-)" \
+  'of what cannot be sent again only the name is kept'
+test_that 'a trace is summed up' vkb-record --show trace
+for line in 'duration +1\.000202 s' 'connections +4' 'databases +2' \
+  'commands +6, of which 3 are not sent again' \
+  'BLPOP +1 +5 +it blocks' 'SCRIPT +1 +6 +a script sent it'; do
+  test_match "^$line\$" .out "the summary says: $line"
+done
+test_same "$(vkb-record -q - <text | vkb-record --monitor)" "$(cat again)" \
+  'stdin is read as a file is'
+
+# wrong FILE PATTERN WHAT
+wrong() {
+  test_status 2 "$3" vkb-record "$1"
+  test_match "$2" .err "$3: the message"
+}
+head -c 60 text >torn
+wrong torn '^vkb-record: torn: offset 3: .*truncated: the line has no end$' \
+  'a torn line of MONITOR'
+for line in 'x.1 [0 a] "b"' '1.000001 [0 a]' '1.000001 [0 a] "b' \
+  '1.000001 [0 a] "\xq1"' '1.000001 [0 a] ""' '1.000001 [999999999999 a] "b"'; do
+  printf '1.000001 [0 a] "GET" "k"\n%s\n' "$line" | sed 's/^x/9/' >torn
+  wrong torn '^vkb-record: torn: offset 25: not a line of MONITOR' "refused: $line"
+done
+test_same '1.000001 [0 a] "GET" "k"' "$(vkb-record -q torn 2>err | vkb-record --monitor)" \
+  'what came before the wrong line is recorded'
+printf 'hello\n' >torn
+wrong torn '^vkb-record: torn: offset 0: neither' 'another file'
+n=$(wc -c <trace)
+for k in 20 150 $((n - 70)) $((n - 20)) $((n - 1)); do
+  head -c "$k" trace >torn
+  test_status 2 "a trace of $k of $n bytes" vkb-record --show torn
+  test_match '^vkb-record: torn: offset [0-9]+: (truncated|broken)' .err \
+    "a trace of $k bytes: file and offset are named"
+done
+test_status 2 'a file without a trace' vkb-record --show text
+test_status 2 'a file and a server' vkb-record --port 1 text
+
+# --- hashes
+
+i=1
+while [ $i -le 40 ]; do
+  printf '1700000000.%06d [0 a] "SET" "secret:{tag}:%d" "%d"\n' $i $((i % 4)) $i
+  printf '1700000000.%06d [0 a] "ZADD" "zecret" "NX" "1.5" "mumble" "2" "grumble"\n' $i
+  printf '1700000000.%06d [0 a] "SCAN" "0" "MATCH" "secret:*"\n' $i
+  i=$((i + 1))
+done >text
+vkb-record -q text | vkb-record --monitor | cut -d' ' -f4- >plain
+for what in keys values all; do
+  vkb-record -q --hash $what text >hashed
+  sed 1d hashed | gzip -dc 2>/dev/null >bytes
+  vkb-record --monitor hashed | cut -d' ' -f4- >hidden
+  case $what in
+  keys) none='secret|zecret' ;;
+  values) none='mumble|grumble|secret:[*]' ;;
+  all) none='secret|zecret|mumble' ;;
+  esac
+  test_absent "$none" bytes "--hash $what: nothing of it is in the trace"
+  test_same "$(perl -pe 's/\\(x..|.)/./g; s/[^" ]/./g' plain)" \
+    "$(perl -pe 's/\\(x..|.)/./g; s/[^" ]/./g' hidden)" \
+    "--hash $what: all words keep their lengths"
+  test_same "$(sort -u plain | wc -l)" "$(sort -u hidden | wc -l)" \
+    "--hash $what: what differed still differs, what was equal still is"
+done
+c='([^\\{}]|\\.)' # a character, perhaps escaped
+test_match "^\"SET\" \"$c{7}\{$c{3}\}$c{2}\" \"[0-9]+\"" hidden \
+  'tags of keys and numbers stay such'
+test_match '"NX" "1.5" "[^ ]+" "2" "' hidden 'options and scores stay'
+test_match '"SCAN" "0" "MATCH" "[^*]' hidden 'a pattern is hidden'
+
+# --- a real server
+
+test_server 'recording a server'
+
+cat >fill <<'END_FILL'
+fill() { valkey-cli -p "$VKB_PORT" "$@" >/dev/null; }
+big=$(head -c 20000 /dev/zero | tr '\0' 'x')
+fill set text "$big"
+fill set random "$(head -c 400 /dev/urandom | base64 -w 0)"
+for n in 1 1000 100000 10000000000 -5; do fill set "int:$n" $n; done
+fill setex dies 100000 later
+seq 1 600 | xargs valkey-cli -p "$VKB_PORT" rpush list >/dev/null
+fill rpush list "$big"
+fill sadd ints 1 2 70000
+fill sadd texts a b c
+seq 1 600 | sed 's/^/m/' | xargs valkey-cli -p "$VKB_PORT" sadd many >/dev/null
+fill zadd small 1.5 a inf b
+seq 1 600 | sed 's/$/ &/; s/ \(.*\)/ m\1/' | xargs valkey-cli -p "$VKB_PORT" zadd ranks >/dev/null
+fill hset h f v g w
+seq 1 600 | sed 's/$/ v/' | xargs valkey-cli -p "$VKB_PORT" hset hash >/dev/null
+fill xadd stream '*' f v
+fill xgroup create stream group 0
+fill xreadgroup group group me streams stream '>'
+fill pfadd hll a b c
+fill geoadd geo 13 38 place
+fill -n 5 set other db
+printf '#!lua name=l\nserver.register_function("f", function() return 1 end)\n' |
+  valkey-cli -p "$VKB_PORT" -x function load >/dev/null
+END_FILL
+
+cat >record <<'END_RECORD'
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+. ./fill
+cli bgrewriteaof >/dev/null
+until cli info persistence | tr -d '\r' | grep -q aof_rewrite_in_progress:0 &&
+  cli info persistence | tr -d '\r' | grep -q aof_rewrite_scheduled:0; do :; done
+vkb-record --port "$VKB_PORT" >live 2>live.err & recorder=$!
+until cli client list | grep -q 'cmd=monitor'; do :; done
+"$ENGINE" -p "$VKB_PORT" -D 1 -c 3 -R 600 --keys 50 \
+  -t 'SET {key}:__rand_int__ __data__' -t 'INCR count:__rand_int__' \
+  -t 'HSET hash:__rand_int__ field __data__' >load 2>&1
+printf '%s\n' 'SELECT 3' MULTI 'SET a b' 'SADD s x y' EXEC 'SET "" empty' \
+  'BLPOP list2 0.01' | cli >/dev/null
+cli eval 'server.call("SET", KEYS[1], 1)' 1 script >/dev/null
+cli -n 5 incr incremented >/dev/null
+# What was sent before has reached the recorder when it sees this.
+cli echo finished >/dev/null
+until vkb-record --monitor live 2>/dev/null | grep -q finished; do :; done
+kill -INT $recorder; wait $recorder; echo $? >live.status
+cli debug digest >digest
+cli command list | grep -v '|' >commands
+while read -r sample; do
+  # shellcheck disable=SC2086 # words
+  cli command getkeys $sample | xargs
+done <samples >server.keys
+cp -r "$(cli config get dir | tail -n 1)/appendonlydir" aof
+END_RECORD
+
+# Commands whose keys are found in different ways; only keys begin with "key:".
+cat >samples <<'EOF'
+SET key:1 v EX 10
+MSET key:1 v key:2 v
+BITOP AND key:1 key:2 key:3
+ZADD key:1 NX CH 1 m 2 n
+ZUNIONSTORE key:1 2 key:2 key:3 WEIGHTS 1 2 AGGREGATE SUM
+ZUNION 2 key:1 key:2 WITHSCORES
+SINTERCARD 2 key:1 key:2 LIMIT 5
+XREAD COUNT 2 STREAMS key:1 key:2 0 0
+XREADGROUP GROUP g c COUNT 1 STREAMS key:1 key:2 > >
+XGROUP CREATE key:1 g $ MKSTREAM
+OBJECT ENCODING key:1
+MEMORY USAGE key:1
+SORT key:1 BY nosort LIMIT 0 5 STORE key:2
+GEORADIUS key:1 15 37 200 km STORE key:2
+LMPOP 2 key:1 key:2 LEFT
+COPY key:1 key:2 REPLACE
+LCS key:1 key:2 LEN
+PFCOUNT key:1 key:2
+SMOVE key:1 key:2 m
+RENAMENX key:1 key:2
+GEOSEARCHSTORE key:1 key:2 FROMLONLAT 1 2 BYRADIUS 3 km ASC
+ZRANGESTORE key:1 key:2 0 -1
+XADD key:1 NOMKSTREAM MAXLEN ~ 100 * f v
+EOF
+
+ENGINE=$engine
+export ENGINE
+printf '%s\n' '{"id":"a","config":{"enable-debug-command":"yes","save":"","appendonly":"yes","aof-timestamp-enabled":"yes"}}' >spec
+test_that 'a server is recorded' vkb-serve spec -- sh record
+test_same 0 "$(cat live.status)" 'a signal ends a recording, which is complete'
+sed 's/.*/1.000001 [0 a] "&"/' commands | vkb-record -q | vkb-record --show >shown
+test_absent 'it is not known' shown 'all commands of the server are known'
+test_match '^FLUSHALL ' shown 'and there are commands'
+sed 's/ /" "/g; s/.*/1.000001 [0 a] "&"/' samples | vkb-record -q --hash keys |
+  vkb-record --monitor | cut -d' ' -f4- | tr -d '"' >hidden
+test_same "$(cat server.keys)" "$(paste -d' ' samples hidden | awk '{
+  n = NF / 2; s = ""
+  for (i = 1; i <= n; i++)
+    if ($i != $(i + n) && $i ~ /^key:/) s = s (s ? " " : "") $i
+  print s }')" 'the keys of commands are those that the server names'
+vkb-record --show live >shown
+test_match '^BLPOP +1 .*it blocks$' shown 'the live recording has all commands'
+test_that 'the folder of an append-only file is recorded' vkb-record -q aof
+cp .out aof.trace
+cat aof/*.base.rdb aof/*.incr.aof >single
+test_that 'an append-only file behind an RDB is recorded' vkb-record -q single
+cp .out single.trace
+cat aof/*.incr.aof >alone
+vkb-record -q alone | vkb-record --monitor >from.alone
+vkb-record --monitor aof.trace >from.folder
+vkb-record --monitor single.trace >from.single
+test_that 'the RDB is passed over exactly' cmp from.alone from.single
+test_that 'the files of the manifest are read in order' cmp from.alone from.folder
+test_match '^1[0-9]{9}\.000000 \[0 aof\] "INCR" "count:' from.alone \
+  'the timestamps of an append-only file are its times'
+base=$(echo aof/*.base.rdb)
+for k in 9 100 3000 8000 "$(wc -c <"$base")"; do
+  head -c "$k" single >torn
+  [ "$k" = "$(wc -c <"$base")" ] && printf '*1\r\n\0444\r\nPI' >>torn
+  wrong torn '^vkb-record: torn: offset [0-9]+: truncated' \
+    "an append-only file of $k bytes"
+done
+printf '*1\r\n\04499999999999\r\n' >torn
+wrong torn '^vkb-record: torn: offset 18: broken: the length' 'a huge length'
+
+cat >replay <<'END_REPLAY'
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+if [ "$MONITOR" ]; then
+  vkb-record --port "$VKB_PORT" >again.live 2>again.err & recorder=$!
+  until cli client list | grep -q 'cmd=monitor'; do :; done
+fi
+"$ENGINE" -p "$VKB_PORT" "$@" >replayed 2>replayed.err || cat replayed.err
+cli debug digest >digest.again
+if [ "$MONITOR" ]; then
+  cli echo finished >/dev/null
+  until vkb-record --monitor again.live 2>/dev/null | grep -q finished; do :; done
+  kill -INT $recorder; wait $recorder
+fi
+END_REPLAY
+sed 's/"appendonly":"yes"/"appendonly":"no"/' spec | jq -c --arg rdb "$base" '.rdb=$rdb' >fresh
+
+# replayed WHAT OPTION...
+replayed() {
+  what=$1
+  shift
+  test_that "$what" vkb-serve fresh -- sh replay "$@"
+  test_same "$(cat digest)" "$(cat digest.again)" "$what: the data are the same"
+  test_same 0 "$(value errors_total replayed)" "$what: no errors"
+}
+MONITOR=yes
+export MONITOR
+replayed 'a replay at recorded times' --replay live -c 20 -P 100
+vkb-record --monitor live >from
+vkb-record --monitor again.live >to
+# The commands of each connection, and the time since the one before.
+cat >sequences.pl <<'END_PERL'
+my (%of, %times, %last);
+while (<STDIN>) {
+  my ($t, $from, $what) = /^(\S+) \[\d+ (.*?)\] (.*)$/ or die $_;
+  next if $what =~ /^"(SELECT|script|BLPOP|ECHO|COMMAND|CLIENT|CONFIG|DEBUG|INFO|select)"/i;
+  $of{$from} .= "$what\n";
+  push @{$times{$from}}, $t - ($last{$from} // $t);
+  $last{$from} = $t;
+}
+for (sort { $of{$a} cmp $of{$b} } keys %of) {
+  print $of{$_}, "\n";
+  print STDERR join("\n", @{$times{$_}}), "\n";
+}
+END_PERL
+perl sequences.pl <from >from.sequences 2>from.times
+perl sequences.pl <to >to.sequences 2>to.times
+test_that 'each connection sends the same commands in the same order' \
+  cmp from.sequences to.sequences
+test_that 'and half of the gaps are the same within 1 ms' sh -c \
+  "paste from.times to.times | awk '{ d = \$1 - \$2; print d < 0 ? -d : d }' |
+    sort -g | awk '{ v[NR] = \$1 } END { exit NR < 1000 || v[int(NR / 2)] > .001 }'"
+test_match '^omitted BLPOP: 1: it blocks$' replayed 'what was not sent is counted'
+MONITOR=
+replayed 'a closed replay of an append-only file' --replay aof.trace --speed 0
+# The first SELECT is that of database 0, where connections begin.
+test_same "$(($(wc -l <from.folder) - 1))" "$(value requests replayed)" \
+  'all commands of the file were answered'
+replayed 'a fast replay by two threads' --replay live -c 20 -T 2 -P 100 --speed 4
+
+# --- vkb-load
+
+test_that 'a case replays a trace' vkb-load --replay live --replay-speed closed \
+  --runs 1 -q -o runs.jsonl
+test_match 'commands? of the trace (was|were) not sent: .*BLPOP 1 \(it blocks\)' .err \
+  'it says what was not sent'
+test_same 'REPLAY live closed ok 1' "$(jq -r '"\(.config.command) \(.config.replay) \(.config.replay_speed) \(.status) \(.omitted.BLPOP)"' runs.jsonl)" \
+  'the record has the trace and what was not sent'
+test_that 'the first commands only' vkb-load --replay live --replay-speed closed \
+  --requests 100 --runs 1 -q
+test_same 100 "$(jq .metrics.requests .out)" 'as many as were asked for'
+vkb-load --plan --replay live >case.jsonl
+test_that 'a case that was printed replays, too' vkb-load --runs 1 -q \
+  --duration 200ms case.jsonl
+vkb-record -q text >live2
+sed "s,$(pwd)/live,$(pwd)/live2,g" case.jsonl >other.jsonl
+test_status 2 'another trace is not taken for it' vkb-load --plan other.jsonl
+test_match 'not the trace of the case' .err 'and the message says so'
+
+# refused PATTERN OPTION...
+refused() {
+  refused_pattern=$1
+  shift
+  test_status 2 "refused: $*" vkb-load "$@"
+  test_match "$refused_pattern" .err "refused: $*: the message"
+}
+printf '%s\n' '[{"commands":["SET"],"requests":[10],"keyspacelen":[9],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]' >set.json
+refused 'is for cases that replay a trace' --replay-speed 2 --plan set.json
+test_same REPLAY-P1-c1-live-x2 "$(vkb-load --replay live --replay-speed 2 --plan \
+  set.json | jq -r .id)" 'a trace replaces the commands of a configuration'
+test_same 3 "$(vkb-load --replay-speed 3 --plan case.jsonl | jq -r .config.replay_speed)" \
+  'a speed replaces that of a case'
+refused "excludes '--rate'" --replay live --rate 5
+refused "excludes '--no-flush'" --replay live --no-flush --port 1
+refused "excludes '--order slices'" --replay live --order slices
+refused "excludes '--client'" --replay live --client 1/2
+refused "excludes '--max-lost'" --replay live --max-lost 1
+refused "excludes '--count'" --replay live --count
+refused 'invalid speed' --replay live --replay-speed 0
+refused 'No such file' --replay nothing
+# configured MEMBERS PATTERN: a configuration is refused.
+configured() {
+  printf '{"replay":"live","pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,%s}' \
+    "$1" >c.json
+  refused "$2" --plan c.json
+}
+for speed in 0 0.0000009 1000001 '"fast"' true; do
+  configured "\"replay_speed\":$speed" \
+    "\\.replay_speed: 'replay_speed' must be a number from 0.000001 to 1000000 or \"closed\", not"
+done
+for key in commands data_sizes keyspacelen keys sequential rate count max_lost; do
+  configured "\"$key\":1" "Cannot specify both 'replay' and '$key'"
+done
+for speed in 0.000001 1000000 '"closed"'; do
+  printf '{"replay":"live","pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"replay_speed":%s}' \
+    "$speed" >c.json
+  test_that "replay_speed: $speed passes" vkb-load --plan c.json
+done
+head -c 300 live >torn.trace
+refused 'torn.trace: offset 300: truncated' --replay torn.trace
+grep -v '^#TS' -a alone >timeless
+vkb-record -q timeless >timeless.trace
+refused 'its commands have no times' --replay timeless.trace
+
+# --- servers that die, and clusters
+
+cat >dies <<'END_DIES'
+# In a session of its own: vkb-serve ends what it runs when the server has died.
+setsid sh -c '"$ENGINE" -p "$VKB_PORT" --replay live -c 20 --speed 0.05 >died 2>died.err
+  echo $? >status && mv status died.status' &
+i=0
+until valkey-cli -p "$VKB_PORT" info commandstats | grep -q cmdstat_incr || [ $i -gt 3000 ]; do i=$((i + 1)); done
+kill -KILL "$VKB_PID"
+END_DIES
+vkb-serve fresh -- sh dies >/dev/null 2>&1
+i=0
+until [ -e died.status ] || [ $i -gt 100000 ]; do i=$((i + 1)); done
+test_same 2 "$(cat died.status)" 'a server that dies during a replay fails it'
+test_match 'lost the connection .* during REPLAY' died.err 'and the reason is reported'
+
+cat >cluster <<'END_CLUSTER'
+ports=$(echo "$VKB_NODES" | tr ', ' '\n\n' | sed -n 's/.*://p')
+# shellcheck disable=SC2086 # ports
+"$ENGINE" --cluster $(printf -- '-p %s ' $ports) "$@" >clustered 2>&1 || cat clustered
+for port in $ports; do valkey-cli -p "$port" --scan; done | sort >cluster.keys
+END_CLUSTER
+printf '{"id":"c","primaries":3}\n' >cluster.spec
+for how in '--speed 0' '--speed 3 -P 50'; do
+  # shellcheck disable=SC2086 # options
+  test_that "a cluster is sent a trace: $how" vkb-serve cluster.spec -- \
+    sh cluster --replay live -c 10 $how
+  test_same 0 "$(value errors_total clustered)" "$how: without errors"
+  perl -ne 'print "$1\n" if
+    /\[0 [^\]]*\] "(?:SET|INCR|HSET|eval" ".*" "1)" "(.*?)"/' from |
+    sort -u >wanted.keys
+  test_that "$how: all keys of database 0 are there" diff wanted.keys cluster.keys
+  test_match '^omitted .*: a cluster has no such database$' clustered \
+    "$how: other databases are counted"
+done
+test_done
