@@ -278,6 +278,17 @@ test_same "$(($(wc -l <from.folder) - 1))" "$(value requests replayed)" \
   'all commands of the file were answered'
 replayed 'a fast replay by two threads' --replay live -c 20 -T 2 -P 100 --speed 4
 
+# Two connections in transactions, and one without, are sent by one client.
+for line in 'a "MULTI"' 'b "MULTI"' 'c "INCR" "c"' 'a "SET" "a" "1"' 'b "SET" "b" "1"' \
+  'a "EXEC"' 'c "INCR" "c"' 'b "EXEC"' 'c "MULTI"' 'a "INCR" "a"'; do
+  echo "1.000001 [0 $line" | sed 's/ "/] "/'
+done >text
+vkb-record -q text >shared.trace
+test_that 'transactions that share a client' vkb-serve fresh -- \
+  sh replay --replay shared.trace -c 1 --speed 0 -P 20
+test_same '10 0' "$(value requests replayed) $(value errors_total replayed)" \
+  'are sent one after the other'
+
 # --- vkb-load
 
 test_that 'a case replays a trace' vkb-load --replay live --replay-speed closed \
