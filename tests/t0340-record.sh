@@ -139,6 +139,7 @@ printf '%s\n' 'SELECT 3' MULTI 'SET a b' 'SADD s x y' EXEC 'SET "" empty' \
   'BLPOP list2 0.01' | cli >/dev/null
 cli eval 'server.call("SET", KEYS[1], 1)' 1 script >/dev/null
 cli -n 5 incr incremented >/dev/null
+cli mset slot1 1 slot2 2 >/dev/null
 # What was sent before has reached the recorder when it sees this.
 cli echo finished >/dev/null
 until vkb-record --monitor live 2>/dev/null | grep -q finished; do :; done
@@ -246,6 +247,8 @@ replayed() {
 MONITOR=yes
 export MONITOR
 replayed 'a replay at recorded times' --replay live -c 20 -P 100
+test_that 'latencies count from the recorded times' \
+  awk '$1 == "p50_ms" { found = $2 < 150 } END { exit !found }' replayed
 vkb-record --monitor live >from
 vkb-record --monitor again.live >to
 # The commands of each connection, and the time since the one before.
@@ -385,6 +388,8 @@ for how in '--speed 0' '--speed 3 -P 50'; do
     /\[0 [^\]]*\] "(?:SET|INCR|HSET|eval" ".*" "1)" "(.*?)"/' from |
     sort -u >wanted.keys
   test_that "$how: all keys of database 0 are there" diff wanted.keys cluster.keys
+  test_match '^omitted MSET: 1: its keys are in several slots$' clustered \
+    "$how: keys in several slots are counted"
   test_match '^omitted .*: a cluster has no such database$' clustered \
     "$how: other databases are counted"
 done
