@@ -247,6 +247,7 @@ replayed() {
 MONITOR=yes
 export MONITOR
 replayed 'a replay at recorded times' --replay live -c 20 -P 100
+# shellcheck disable=SC2016 # for awk
 test_that 'latencies count from the recorded times' \
   awk '$1 == "p50_ms" { found = $2 < 150 } END { exit !found }' replayed
 vkb-record --monitor live >from
