@@ -290,7 +290,7 @@ clients(void)
 {
 	static const struct cmdsource_ops ops = {.make = make_bytes};
 	const struct cmdsource source = {.ops = &ops, .bytes = "x", .len = 1};
-	struct arrivals closed = {0};
+	struct arrivals closed = {.pacing = &closedloop};
 	struct run run = {.together = 1,
 	    .source = &source,
 	    .arrivals = &closed,

@@ -176,7 +176,6 @@ struct run {
 	/* Open loop, without the lock: of the next command in order. */
 	_Atomic uint64_t number;
 
-	bool open;           /* open loop */
 	atomic_int replayed; /* thousandths of the trace that were read */
 };
 
@@ -214,7 +213,7 @@ run_by_duration(const struct run *r)
 static inline bool
 run_is_open(const struct run *r)
 {
-	return r->open;
+	return r->arrivals->pacing->dispatch != NULL;
 }
 
 /* Has it made all its requests? False without a number of requests. */

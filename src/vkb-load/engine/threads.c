@@ -112,7 +112,6 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->work = w;
 	r->source = o->source;
 	r->arrivals = arrivals_find(w);
-	r->open = r->arrivals->pacing->dispatch != NULL;
 	memcpy(r->taken, o->taken, sizeof r->taken);
 	r->refill = o->refill;
 	r->only_node = o->only_node;
