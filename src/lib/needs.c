@@ -144,7 +144,7 @@ find_equivalence_power(struct plan e, double change, double margin)
 }
 
 /*
- * Do so many runs settle the row? This is asked only where the error hides the
+ * Do so many runs decide the row? This is asked only where the error hides the
  * result, so that it is estimated too large rather than too small: its estimate
  * counts for more, by a factor that simulations confirm.
  */

@@ -119,7 +119,7 @@ sum_steps(const struct ratespec *r, int i)
 }
 
 double
-ratespec_due(const struct ratespec_course *c, double at_s)
+ratespec_due(const struct ratespec_timing *c, double at_s)
 {
 	const struct ratespec *r = &c->rate;
 	double t = at_s - c->begin_s, before = r->from * c->begin_s, x;
@@ -157,7 +157,7 @@ find_step(const struct ratespec *r, double due)
 }
 
 double
-ratespec_time(const struct ratespec_course *c, double due)
+ratespec_time(const struct ratespec_timing *c, double due)
 {
 	const struct ratespec *r = &c->rate;
 	double before = r->from * c->begin_s, all, square;

@@ -44,15 +44,15 @@ struct ratespec ratespec_scale(const struct ratespec *, double factor);
  * ratespec says, and 'to' after its end. Seconds count from the begin of the
  * schedule.
  */
-struct ratespec_course {
+struct ratespec_timing {
 	struct ratespec rate;
 	double begin_s, length_s; /* of the measured time; length above 0 */
 };
 
 /* Returns how many arrivals are due until a time: the integral of the rate. */
-double ratespec_due(const struct ratespec_course *, double at_s);
+double ratespec_due(const struct ratespec_timing *, double at_s);
 
 /* Returns when that many arrivals are due: the inverse of ratespec_due. */
-double ratespec_time(const struct ratespec_course *, double due);
+double ratespec_time(const struct ratespec_timing *, double due);
 
 #endif

@@ -12,7 +12,7 @@
 enum { LONGEST = 100 }; /* bytes of a name */
 
 /* What became of a metric. */
-enum course { WORSE, BETTER, SAME, UNCLEAR, TOO_FEW };
+enum direction { WORSE, BETTER, SAME, UNCLEAR, TOO_FEW };
 
 bool
 together_is_work(const struct row *r)
@@ -51,8 +51,8 @@ has_risen(const struct row *r)
 }
 
 /* Follows the values: a policy may say that neither direction is better. */
-static enum course
-find_course(const struct row *r)
+static enum direction
+find_direction(const struct row *r)
 {
 	bool rose = has_risen(r);
 
@@ -163,11 +163,11 @@ add_time(struct str *s, const struct row *r)
 
 /* The time of a case whose work changed. */
 static enum together_kind
-add_time_of_change(struct str *s, const struct row *time, enum course work)
+add_time_of_change(struct str *s, const struct row *time, enum direction work)
 {
 	enum together_kind kind =
 	    work == WORSE ? TOGETHER_MORE_WORK : TOGETHER_LESS_WORK;
-	enum course c = find_course(time);
+	enum direction c = find_direction(time);
 	bool firm = !verdict_is_likely(time->verdict);
 
 	switch (c) {
@@ -193,7 +193,7 @@ add_time_of_change(struct str *s, const struct row *time, enum course work)
 static enum together_kind
 add_time_of_same(struct str *s, const struct row *time)
 {
-	switch (find_course(time)) {
+	switch (find_direction(time)) {
 	case SAME:
 		return TOGETHER_NONE;
 	case UNCLEAR:
@@ -240,7 +240,7 @@ together_write_exact(struct str *s, const struct row *r)
 static void
 describe_pair(struct pairing *p, const struct row *work, const struct row *time)
 {
-	enum course c = find_course(work);
+	enum direction c = find_direction(work);
 	struct str s = {0};
 
 	markup_cut(&s, p->name[0], LONGEST);

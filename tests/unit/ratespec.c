@@ -25,7 +25,7 @@ check_form(const char *text, const char *form)
 
 /* Sums the rate in small steps, as no formula does. */
 static double
-integrate(const struct ratespec_course *c, double end)
+integrate(const struct ratespec_timing *c, double end)
 {
 	const struct ratespec *r = &c->rate;
 	double sum = 0, t, share, rate;
@@ -45,9 +45,9 @@ integrate(const struct ratespec_course *c, double end)
 }
 
 static void
-check_course(const char *text)
+check_timing(const char *text)
 {
-	struct ratespec_course c = {.begin_s = .5, .length_s = 2};
+	struct ratespec_timing c = {.begin_s = .5, .length_s = 2};
 	double worst = 0, back = 0, t, due;
 	bool rises = true;
 	char name[120];
@@ -92,10 +92,10 @@ main(void)
 	check_form("1000-2000000000", NULL);
 	check_form("1/2-3", NULL);
 	check_form("", NULL);
-	check_course("1000-50000");
-	check_course("50000-10");
-	check_course("1000-5000/5");
-	check_course("900-3/2");
+	check_timing("1000-50000");
+	check_timing("50000-10");
+	check_timing("1000-5000/5");
+	check_timing("900-3/2");
 	ratespec_parse("100-300/3", &r);
 	half = ratespec_scale(&r, .5);
 	tap_ok(half.from == 50 && half.to == 150 && half.steps == 3,

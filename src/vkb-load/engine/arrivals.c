@@ -29,7 +29,7 @@ advance_poisson(struct schedule *s)
 static void
 set_next(struct schedule *s)
 {
-	s->next_ns = 1e9 * ratespec_time(&s->course, s->due);
+	s->next_ns = 1e9 * ratespec_time(&s->timing, s->due);
 }
 
 static void

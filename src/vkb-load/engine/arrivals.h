@@ -24,9 +24,9 @@ struct schedule {
 	uint64_t n;
 	struct rng rng;
 	/* Of a rate that changes: the arrivals of all threads until next_ns,
-	 * those between two of this thread, and their course. */
+	 * those between two of this thread, and when they are due. */
 	double due, threads;
-	struct ratespec_course course;
+	struct ratespec_timing timing;
 };
 
 /* What a thread does with its connections; the closed or the open loop. */

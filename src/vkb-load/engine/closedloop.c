@@ -89,7 +89,7 @@ record_redirected_of_mix(
 
 	mixparts_record_one(
 	    w, a->part, counted, recorded ? now - a->start_ns : -1, -1);
-	mixparts_settle(w, counted);
+	mixparts_count_answers(w, counted);
 	return counted;
 }
 

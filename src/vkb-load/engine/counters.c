@@ -217,7 +217,7 @@ engine_result_set_latencies(struct engine_result *r)
 static double
 get_offered(const struct engine_work *w, double from_s, double to_s)
 {
-	struct ratespec_course c = {w->ramp, w->warmup_s, w->duration_s};
+	struct ratespec_timing c = {w->ramp, w->warmup_s, w->duration_s};
 	double end_s = fmin(to_s, w->duration_s); /* nothing is due later */
 
 	if (!ratespec_changes(&w->ramp) || end_s <= from_s)

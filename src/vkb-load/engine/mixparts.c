@@ -130,7 +130,7 @@ take_replies(struct worker *w, const struct conn *c, uint32_t n)
 }
 
 void
-mixparts_settle(struct worker *w, bool counted)
+mixparts_count_answers(struct worker *w, bool counted)
 {
 	struct part *p;
 
@@ -161,7 +161,7 @@ mixparts_record(struct worker *w, const struct conn *c, uint32_t n,
 			hist_add(p->latency, ns, p->n);
 		p->n = 0;
 	}
-	mixparts_settle(w, counted);
+	mixparts_count_answers(w, counted);
 }
 
 void

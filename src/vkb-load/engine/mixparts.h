@@ -46,7 +46,7 @@ void mixparts_record(struct worker *, const struct conn *, uint32_t n,
 void mixparts_record_one(
     struct worker *, size_t part, bool counted, int64_t ns, int64_t service_ns);
 /* Counts the misses and refusals of a read, if its requests are measured. */
-void mixparts_settle(struct worker *, bool counted);
+void mixparts_count_answers(struct worker *, bool counted);
 
 /* An element of a reply to the part is missing; zero: it is a 0. */
 void mixparts_miss(struct worker *, size_t part, bool zero);

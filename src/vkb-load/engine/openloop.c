@@ -47,7 +47,7 @@ begin_schedule(struct worker *w)
 	s->due = (double)w->index +
 	    (work->parts ? (double)(work->part - 1) / work->parts : 0);
 	s->threads = (double)r->nworkers;
-	s->course = (struct ratespec_course){
+	s->timing = (struct ratespec_timing){
 	    ratespec_scale(&work->ramp, 1.0 / r->together), work->warmup_s,
 	    work->duration_s};
 	s->kind->begin(s);
@@ -276,18 +276,8 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 		c->oldest = (c->oldest + 1) % r->pipeline;
 	}
 	if (w->parts)
-		mixparts_settle(w, now >= r->from);
+		mixparts_count_answers(w, now >= r->from);
 	return now >= r->from;
-}
-
-static void
-take_times(struct worker *w, struct conn *c, uint32_t nth, struct redirected *a)
-{
-	uint32_t k = (c->oldest + nth) % w->run->pipeline;
-
-	a->due = c->due[k];
-	a->start_ns = c->written[k];
-	c->due[k] = RUN_NOT_COUNTED;
 }
 
 static bool
@@ -295,7 +285,7 @@ record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
 	record_reply(w, now, a->due, a->start_ns, a->part);
 	if (w->parts)
-		mixparts_settle(w, now >= w->run->from);
+		mixparts_count_answers(w, now >= w->run->from);
 	return now >= w->run->from;
 }
 
@@ -355,5 +345,5 @@ const struct pacing openloop = {.idle = keep_idle,
     .sent = is_sent,
     .answered = record_replies,
     .redirected = record_redirected,
-    .take_times = take_times,
+    .take_times = run_take_times,
     .done = is_done};

@@ -125,16 +125,6 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 	return now >= w->run->from;
 }
 
-static void
-take_times(struct worker *w, struct conn *c, uint32_t nth, struct redirected *a)
-{
-	uint32_t k = (c->oldest + nth) % w->run->pipeline;
-
-	a->due = c->due[k];
-	a->start_ns = c->written[k];
-	c->due[k] = RUN_NOT_COUNTED;
-}
-
 static bool
 record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
@@ -196,5 +186,5 @@ const struct pacing replayloop = {.idle = keep_idle,
     .sent = is_sent,
     .answered = record_replies,
     .redirected = record_redirected,
-    .take_times = take_times,
+    .take_times = run_take_times,
     .done = is_done};

@@ -1,4 +1,5 @@
 #include "run.h"
+#include "conn.h"
 #include "command.h"
 #include "str.h"
 
@@ -114,4 +115,15 @@ run_take_share(struct worker *w)
 	w->end = r->next += n;
 	pthread_mutex_unlock(&r->gate->lock);
 	return n > 0;
+}
+
+void
+run_take_times(
+    struct worker *w, struct conn *c, uint32_t nth, struct redirected *a)
+{
+	uint32_t k = (c->oldest + nth) % w->run->pipeline;
+
+	a->due = c->due[k];
+	a->start_ns = c->written[k];
+	c->due[k] = RUN_NOT_COUNTED;
 }

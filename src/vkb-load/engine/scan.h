@@ -29,7 +29,7 @@ struct scan {
 	bool inside;            /* an array */
 	bool pushed;            /* inside a push message */
 	bool zero_miss;         /* ":0" is a miss; set by the user */
-	bool tell_nil;          /* a whole reply that is nil is told; set by
+	bool tell_nil;          /* a whole reply that is nil is reported; set by
 				 * the user */
 	scan_missed_fn *missed; /* called for each; NULL; set by the user */
 	uint16_t nline;
