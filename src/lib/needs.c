@@ -80,7 +80,7 @@ count_independent(const struct verdict_facts *f)
 
 /*
  * With n rounds in which both sides are measured one after the other, where the
- * present runs are autocorrelated: what neighbours have in common, as r says,
+ * present runs are not paired: what neighbours have in common, as r says,
  * cancels in each round. The rounds themselves count as independent. Among runs
  * the estimated r is below the true one, so the error is 5 % smaller than that:
  * simulated, see tests/bench/verdicts.
@@ -89,9 +89,10 @@ static struct plan
 plan_rounds(const struct verdict_facts *f, double n, double level)
 {
 	double var = f->se * f->se * count_independent(f) * (1 - f->serial);
-	struct plan e = {.se = .95 * sqrt(var / n),
+	bool serial = f->serial > 0;
+	struct plan e = {.se = (serial ? .95 : 1) * sqrt(var / n),
 	    .df = n - 1 + fmax(0, f->prior.df),
-	    .known = INFINITY};
+	    .known = serial ? INFINITY : f->df};
 
 	if (exp2(1 - n) <= level / 2) {
 		e.df = n - 1;
@@ -196,8 +197,8 @@ needs_runs(const struct verdict_facts *f, double margin, double level)
 			lo++;
 		return (size_t)lo;
 	}
-	/* Simulations do not confirm it for autocorrelated runs. */
-	if (!(f->se > 0) || f->serial > 0)
+	/* Other runs may be autocorrelated, which few of them do not show. */
+	if (!(f->se > 0) || !f->paired)
 		return 0;
 	return find_least(f, plan_runs, lo, margin, level);
 }
@@ -205,7 +206,7 @@ needs_runs(const struct verdict_facts *f, double margin, double level)
 size_t
 needs_rounds(const struct verdict_facts *f, double margin, double level)
 {
-	if (!(level > 0) || !(f->se > 0) || !(f->serial > 0) ||
+	if (!(level > 0) || !(f->se > 0) || f->paired ||
 	    count_independent(f) < VERDICT_RUNS)
 		return 0;
 	return find_least(f, plan_rounds, VERDICT_RUNS - 1, margin, level);

@@ -23,13 +23,13 @@ struct verdict_facts;
  * Returns the runs per side (or pairs) that decide the row with power .8 if the
  * truth is the change that was measured: beyond the margin, that show it by a p
  * below 'level'; within it, that show equivalence. At least one more than there
- * are. 0: unknown, as for autocorrelated runs, or a million and more.
+ * are. 0: unknown, as for runs that are not paired, or a million and more.
  */
 size_t needs_runs(const struct verdict_facts *, double margin, double level);
 
 /* Returns how many rounds, in which both sides are measured one after the
- * other, decide a row of autocorrelated runs as needs_runs says; 0: runs are
- * not autocorrelated, or are worth fewer than 4 independent ones, which hides
+ * other, decide a row of unpaired runs as needs_runs says; 0: runs are paired,
+ * or are autocorrelated and worth fewer than 4 independent ones, which hides
  * their noise, or a million and more. */
 size_t needs_rounds(const struct verdict_facts *, double margin, double level);
 

@@ -16,16 +16,17 @@ struct next {
 	bool unpaired, few_unpaired;
 	double minutes; /* NAN: not known */
 	size_t alike;   /* rows of autocorrelated runs */
-	size_t turned;  /* of these, that a number of rounds in turns would
-			 * decide */
+	size_t turned;  /* rows that a number of rounds in turns would decide */
 	size_t rounds;  /* this number */
 };
 
-/* Adds a row of autocorrelated runs. */
+/* Adds a row of unpaired runs. */
 static void
-add_alike(struct next *n, const struct row *r)
+add_apart(struct next *n, const struct row *r)
 {
-	n->alike++;
+	n->alike += r->facts.serial > 0;
+	if (report_is_hopeless(r))
+		return;
 	n->turned += r->rounds > 0;
 	if (r->rounds > n->rounds)
 		n->rounds = r->rounds;
@@ -65,8 +66,8 @@ plan_more_runs(const struct comparison *c)
 			add_few(&n, r, have);
 			continue;
 		}
-		if (r->facts.serial > 0)
-			add_alike(&n, r);
+		if (!f->paired && !report_is_exact(r))
+			add_apart(&n, r);
 		if (report_is_hopeless(r))
 			n.hopeless++;
 		if (report_is_hopeless(r) || r->needed <= have)
@@ -166,18 +167,18 @@ add_busy(struct str *s, const struct comparison *c)
 		str_add(s, "; vkb-ab measures both sides in turns");
 }
 
-/* Autocorrelated runs: more of them show little, but what neighbours have in
- * common cancels where both sides run in turns. */
+/* What neighbouring runs have in common cancels where both sides run in turns;
+ * more runs that are autocorrelated show little. */
 static void
 add_turns(struct str *s, const struct next *n)
 {
-	if (!n->alike)
+	if (!n->alike && !n->turned)
 		return;
-	str_printf(s,
-	    "%sneighbouring runs resemble each other, so more runs show "
-	    "little; "
-	    "measure both sides in turns (vkb-ab",
-	    s->len ? "; " : "");
+	str_printf(s, "%s%smeasure both sides in turns (vkb-ab",
+	    s->len ? "; " : "",
+	    n->alike ? "neighbouring runs resemble each other, so more runs "
+		       "show little; "
+		     : "");
 	if (n->turned)
 		str_printf(s, "; about %zu rounds would decide %zu result%s",
 		    n->rounds, n->turned, num_plural(n->turned));

@@ -167,7 +167,8 @@ report_is_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
 
-	return verdict_is_hopeless((double)r->needed, (double)have);
+	return verdict_is_hopeless(
+	    (double)(r->needed ? r->needed : r->rounds), (double)have);
 }
 
 void
@@ -191,9 +192,11 @@ report_verdict(struct str *s, const struct row *r)
 		    100 * r->visible);
 	else if (report_is_hopeless(r))
 		str_add(s, ", too noisy to tell");
+	if (report_is_hopeless(r))
+		return;
 	if (r->rounds)
 		str_printf(s, ", needs %zu rounds in turns", r->rounds);
-	if (!r->needed || report_is_hopeless(r))
+	if (!r->needed)
 		return;
 	str_printf(s, ", needs %zu %s", r->needed,
 	    r->facts.paired ? "rounds" : "runs a side");

@@ -26,10 +26,10 @@ enum layout {
  */
 enum sentence {
 	NONE,
-	VISIBLE,   /* "changes below X% would be missed" */
-	SETTLES,   /* "needs N runs" to show a change beyond the margin */
-	EQUALIZES, /* "needs N runs" to show that there is none beyond it */
-	TURNS, /* "N rounds in turns", as SETTLES, for autocorrelated runs */
+	VISIBLE,    /* "changes below X% would be missed" */
+	SETTLES,    /* "needs N runs" to show a change beyond the margin */
+	EQUALIZES,  /* "needs N runs" to show that there is none beyond it */
+	TURNS,      /* "N rounds in turns", as SETTLES, for unpaired runs */
 	TURNS_EQUAL /* and as EQUALIZES */
 };
 
@@ -526,7 +526,7 @@ static const struct cell cells[] = {
 	.changed = 1,
 	.change = -.05,
 	.alarms_most = .08,
-	.sentence = SETTLES},
+	.sentence = TURNS},
     {.name = "turns: apart n=18 AR .6 cv 3%, 5% changed",
 	.layout = APART,
 	.n = 18,
@@ -610,7 +610,7 @@ static const struct cell cells[] = {
 	.cv = .02,
 	.ar = .5,
 	.alarms_most = .08,
-	.sentence = EQUALIZES},
+	.sentence = TURNS_EQUAL},
     {.name = "visible: rounds n=4 cv 2%, 24 cases",
 	.n = 4,
 	.cv = .02,
@@ -756,7 +756,7 @@ static const struct cell cells[] = {
 	.cv = .04,
 	.changed = 1,
 	.change = -.05,
-	.sentence = SETTLES},
+	.sentence = TURNS},
     {.name = "needs: apart n=6 cv 4%, 1 case, 5% changed",
 	.layout = APART,
 	.n = 6,
@@ -764,7 +764,7 @@ static const struct cell cells[] = {
 	.cases = 1,
 	.changed = 1,
 	.change = -.05,
-	.sentence = SETTLES},
+	.sentence = TURNS},
     {.name = "needs: apart n=10 AR .3 cv 4%, 4 cases, 5% changed",
 	.layout = APART,
 	.n = 10,
@@ -774,7 +774,7 @@ static const struct cell cells[] = {
 	.changed = 1,
 	.change = -.05,
 	.alarms_most = .08,
-	.sentence = SETTLES},
+	.sentence = TURNS},
     {.name = "needs: rounds n=8 cv 3%, equivalent",
 	.n = 8,
 	.cv = .03,
@@ -793,13 +793,13 @@ static const struct cell cells[] = {
 	.layout = APART,
 	.n = 6,
 	.cv = .02,
-	.sentence = EQUALIZES},
+	.sentence = TURNS_EQUAL},
     {.name = "needs: apart n=10 cv 4%, 3 cases, equivalent",
 	.layout = APART,
 	.n = 10,
 	.cv = .04,
 	.cases = 3,
-	.sentence = EQUALIZES},
+	.sentence = TURNS_EQUAL},
 };
 
 #endif

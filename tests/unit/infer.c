@@ -281,6 +281,9 @@ decided(bool strict)
 			(open ? needs_runs(&r->facts, r->margin, level) : 0),
 		    "row %zu (%s) needs %zu runs", i, verdict_name(r->verdict),
 		    r->needed);
+		tap_ok(r->rounds ==
+			(open ? needs_rounds(&r->facts, r->margin, level) : 0),
+		    "and %zu rounds", r->rounds);
 		tap_near(r->visible,
 		    open ? needs_change(&r->facts, r->margin, level) : NAN,
 		    1e-9, "the change that it can show");
@@ -289,7 +292,7 @@ decided(bool strict)
 			? ((double)r->needed - have) * 2 * (10 + 2) / 60
 			: NAN,
 		    1e-9, "the minutes of the missing runs");
-		advised += r->needed > 0;
+		advised += r->needed > 0 || r->rounds > 0;
 	}
 	tap_ok(advised > 0, "there are rows that need more runs");
 	end(&w);

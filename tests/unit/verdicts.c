@@ -365,6 +365,7 @@ needs(void)
 	    .ratio = exp(-.03),
 	    .se = .02,
 	    .df = 40,
+	    .wider = {1, 1},
 	    .method = "moderated-t"};
 	bool power = true;
 	size_t n;
@@ -388,6 +389,13 @@ needs(void)
 	    1 - .98 * exp(-.001 * tdist_quantile(.8, 40)), 1e-12,
 	    "its estimate has to be beyond the margin as well");
 	f.se = .02;
+	tap_ok(needs_runs(&f, .02, .003) == 0,
+	    "no number of runs where they are not paired");
+	n = needs_rounds(&f, .02, .003);
+	tap_near(power_of(.03 / (.02 * sqrt(5 / (double)n)), 40, (double)n - 1,
+		     .003),
+	    .83, .05, "but one of rounds");
+	f.paired = true;
 	n = needs_runs(&f, .02, .003);
 	tap_near(
 	    power_of(.03 / .02 * sqrt((double)n / 5), 40, 8. * (double)n, .003),
@@ -399,10 +407,8 @@ needs(void)
 	tap_ok(needs_runs(&f, .02, .003) > n,
 	    "more on the smaller side if the error comes from that side");
 	f.m = 5;
-	f.serial = .3;
-	tap_ok(needs_runs(&f, .02, .003) == 0,
-	    "no number for autocorrelated runs");
-	f.serial = 0;
+	tap_ok(needs_rounds(&f, .02, .003) == 0,
+	    "no rounds in turns for what is measured in turns");
 	f.ratio = exp(-.001);
 	n = needs_runs(&f, .02, .003);
 	tap_ok(n == needs_runs(&f, .02, .05) && n > 20 && n < 60,
@@ -442,10 +448,6 @@ needs(void)
 		     (double)n - 1, .003),
 	    .83, .05, "rounds in turns: the sd of a pair of neighbours is .03");
 	tap_ok(needs_rounds(&f, .02, .05) < n, "fewer of them in few tests");
-	f.serial = 0;
-	tap_ok(needs_rounds(&f, .02, .003) == 0,
-	    "none for runs that are not autocorrelated");
-	f.serial = .5;
 	f.wider[0] = f.wider[1] = 8;
 	tap_ok(needs_rounds(&f, .02, .003) == 0,
 	    "none for runs worth three independent ones");
