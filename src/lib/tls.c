@@ -182,6 +182,8 @@ tls_context_new(const char *cacert, const char *cert, const char *key)
 	SSL_CTX_set_mode(c->ctx,
 	    SSL_MODE_ENABLE_PARTIAL_WRITE |
 		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+	/* One call reads all that has arrived, not each header and record. */
+	SSL_CTX_set_read_ahead(c->ctx, 1);
 #ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
 	/* Valkey closes without an alert; replies state their length. */
 	SSL_CTX_set_options(c->ctx, SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -366,10 +368,10 @@ tls_events(const struct tls *t)
 	return t->events;
 }
 
-int
+bool
 tls_pending(const struct tls *t)
 {
-	return SSL_pending(t->ssl);
+	return SSL_has_pending(t->ssl);
 }
 
 const char *

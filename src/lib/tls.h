@@ -2,6 +2,7 @@
 #ifndef TLS_H
 #define TLS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct tls_context;
@@ -27,7 +28,7 @@ int tls_handshake(struct tls *);
 ssize_t tls_read(struct tls *, void *buf, size_t n);
 ssize_t tls_write(struct tls *, const void *buf, size_t n);
 short tls_events(const struct tls *);      /* POLLIN or POLLOUT to wait for */
-int tls_pending(const struct tls *);       /* bytes ready for tls_read */
+bool tls_pending(const struct tls *);      /* bytes that poll does not see */
 const char *tls_error(const struct tls *); /* text of the last error */
 
 #endif
