@@ -139,31 +139,31 @@ empty 'src: what is exported is used by another file of a program'
 test_that 'src: the list of exports is not empty' \
   test "$(nm -g "$VKB_BUILD"/lib/*.o | grep -c ' T ')" -gt 300
 
-# --- rooms of vkb-load, by the symbols of the objects
+# --- layers of vkb-load, by the symbols of the objects
 
-tests/rooms >"$scratch/rooms"
-test_same "$(cat "$scratch/rooms")" \
-  "$(sed -n '/^Rooms in src\/vkb-load/,/^## Rules/s/^    /    /p' CONTRIBUTING.md)" \
-  'CONTRIBUTING: the list of rooms is what tests/rooms prints'
+tests/layers >"$scratch/load"
+test_same "$(cat "$scratch/load")" \
+  "$(sed -n '/^Layers in src\/vkb-load/,/^## Rules/s/^    /    /p' CONTRIBUTING.md)" \
+  'CONTRIBUTING: the list of layers of vkb-load is what tests/layers prints'
 # shellcheck disable=SC2012 # plain names
-test_same "$(ls src/vkb-load)" "$(awk '{ print $1 }' "$scratch/rooms" | sort)" \
-  'tests/rooms: every folder of src/vkb-load is a room'
+test_same "$(ls src/vkb-load)" "$(awk '{ print $1 }' "$scratch/load" | sort)" \
+  'tests/layers: every folder of src/vkb-load is a layer'
 awk '{
     uses = $0
     gsub(/.*\(|\)/, "", uses)
-    n = split(uses, room, " ")
-    for (i = 1; i <= n; i++) if (!(room[i] in above)) print $1 " uses " room[i]
+    n = split(uses, layer, " ")
+    for (i = 1; i <= n; i++) if (!(layer[i] in above)) print $1 " uses " layer[i]
     above[$1]
-  }' "$scratch/rooms" >"$bad"
-empty 'src/vkb-load: a room uses only rooms above it in the list'
-tests/rooms engine | tsort 2>"$bad" >/dev/null
+  }' "$scratch/load" >"$bad"
+empty 'src/vkb-load: a layer uses only layers above it in the list'
+tests/layers engine | tsort 2>"$bad" >/dev/null
 empty 'src/vkb-load/engine: no modules use each other in a circle'
 test_same 'connect scan' \
-  "$(tests/rooms engine | awk '$1 == "conn" { print $2 }' | xargs)" \
-  'src/vkb-load/engine: a connection knows no worker, request or node map'
+  "$(tests/layers engine | awk '$1 == "conn" { print $2 }' | xargs)" \
+  'src/vkb-load/engine: a connection uses no worker, request or node map'
 test_same arrivals \
-  "$(tests/rooms engine | awk '$2 ~ /loop$/ { print $1 }' | sort -u | xargs)" \
-  'src/vkb-load/engine: the loops are known to the table of arrivals alone'
+  "$(tests/layers engine | awk '$2 ~ /loop$/ { print $1 }' | sort -u | xargs)" \
+  'src/vkb-load/engine: only the table of arrivals uses the loops'
 nm -A "$VKB_BUILD"/vkb-load/engine/*.o | grep ' U json_' >"$bad"
 empty 'src/vkb-load/engine: no module uses JSON'
 

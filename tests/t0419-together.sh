@@ -71,9 +71,9 @@ says 'less work, slower' "Worse: SET: 9\\.0% fewer instructions \\(exactly; setC
 both SET 4700 96000 .002 >runs
 says 'the same work, slower' "Worse: SET: [34]\\.[0-9]% slower $T, certain, with the same work per request, so the cause is memory, the kernel, waiting, or the machine"
 both SET 4700 99000 .3 >runs
-says 'the same work, noise' 'SET: no more work per request; time cannot be told on this machine'
+says 'the same work, noise' 'SET: no more work per request; this machine is too noisy to compare times'
 both SET 4855 99000 .3 >runs
-says 'more work, noise' 'More work: SET: 3\.3% more instructions \(exactly; setCommand \+155\); time cannot be told on this machine'
+says 'more work, noise' 'More work: SET: 3\.3% more instructions \(exactly; setCommand \+155\); this machine is too noisy to compare times'
 both SET 4700 100000 .002 >runs
 says 'neither' 'No change: all 2 results are within their margins$'
 test_same 0 "$(grep -c together deltas)" 'no sentence is needed'
@@ -81,13 +81,13 @@ test_same 0 "$(grep -c together deltas)" 'no sentence is needed'
 # --- several cases
 
 { both SET 4855 97000 .002 && both GET 4700 99000 .3 && both LPUSH 4700 100000 .002; } >runs
-says 'three cases' "Worse: SET: 3\\.3% more instructions .*, certain; GET: no more work per request; time cannot be told on this machine"
+says 'three cases' "Worse: SET: 3\\.3% more instructions .*, certain; GET: no more work per request; this machine is too noisy to compare times"
 test_match '^work and time:$' text 'a list follows'
 test_same 'GET SET' "$(sed -n 's/^- \([A-Z]*\): .*/\1/p' text | sort | xargs)" \
   'of the cases that changed or are not clear'
 test_same 2 "$(grep -c '^- ' md)" 'Markdown has the list'
 { both SET 4700 99000 .3 && both GET 4700 99000 .3; } >runs
-says 'two cases that are not clear' 'All 2 cases: no more work per request; time cannot be told on this machine; '
+says 'two cases that are not clear' 'All 2 cases: no more work per request; this machine is too noisy to compare times; '
 { both SET 4855 97000 .002 && both GET 4760 97000 .002; } >runs
 says 'two that are worse' "Worse: SET: 3\\.3% more instructions .*, certain; and 2 more regressions$"
 { both SET 4855 99000 .3 && both GET 4700 90000 .002; } >runs
@@ -95,7 +95,7 @@ says 'a time of one case and a count of another' "Worse: GET: [0-9.]+% slower $T
 
 { both SET 4700 99000 .3 && both GET 4700 99000 .3; } |
   jq -c 'select((.run.block // 0) < 3)' >runs
-says 'too few runs' 'All 2 cases: no more work per request; too few runs to tell the time; '
+says 'too few runs' 'All 2 cases: no more work per request; too few runs to compare times; '
 
 # --- counts that one side lacks
 

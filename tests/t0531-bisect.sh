@@ -127,7 +127,7 @@ burn 361000 'bad'
 test_status 2 'a commit between both' bisect h good steps
 test_same "bad half" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
   'is not judged'
-test_match ': 1 skipped as it differs clearly from neither end: too close or too noisy$' .err \
+test_match ': 1 skipped as it is not clearly different from either end: the change is too small or the machine too noisy$' .err \
   'the reason is printed'
 in_repo checkout -q trunk
 

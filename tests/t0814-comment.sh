@@ -223,7 +223,7 @@ done
 echo 'nonsense' >bad.word
 ln -s "$scratch/none.word" link.word
 test_status 2 'an unknown verdict is an error' vkb-comment --verdict bad.word github well.jsonl
-test_match "'bad.word' holds no verdict" .err 'is refused'
+test_match "'bad.word' is not a verdict of vkb-pr: regression" .err 'is refused'
 test_status 2 'a verdict elsewhere' vkb-comment --verdict link.word github well.jsonl
 test_match "'link.word' is not a regular file" .err 'is refused'
 
@@ -257,7 +257,7 @@ state '.fail = {}'
 GITHUB_TOKEN=secret-2
 wrong . 'the answer is 401: Bad credentials' 'a wrong token'
 GITHUB_TOKEN=$(printf 'a"\nurl = "http://evil')
-wrong . 'the token has characters that no token has' 'a token with a line of curl in it'
+wrong . 'the token may have only letters, digits' 'a token with a line of curl in it'
 GITHUB_TOKEN=
 wrong . 'no token' 'no token'
 GITHUB_TOKEN=secret-1

@@ -219,7 +219,7 @@ count_words(const char *s)
 	return n;
 }
 
-/* "KEY: VALUE" of the head or the end; others say nothing about costs. */
+/* "KEY: VALUE" of the head or the end; other keys are ignored. */
 static int
 read_head(struct reading *r, const char *key, size_t n, char *value)
 {

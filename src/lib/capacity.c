@@ -114,7 +114,7 @@ get_rate(const struct capacity *c, double node)
 double
 capacity_next(const struct capacity *c)
 {
-	/* Between them trials tell the slope, too. */
+	/* Trials on both sides of the median also show the slope. */
 	static const double quantiles[] = {.5, .2, .8};
 	struct capacity_answer a = capacity_answer(c);
 

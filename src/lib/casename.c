@@ -37,7 +37,7 @@ is_head_key(const char *name)
 	return strcmp(name, "command") == 0 || strcmp(name, "test_id") == 0;
 }
 
-/* 'values' say more than their mean size. */
+/* Is the size shown by 'values', of which data_size is only the mean? */
 static bool
 is_shown_otherwise(const struct json *config, const char *name)
 {

@@ -212,7 +212,7 @@ is_option(const struct tracefile_word *w)
 
 /*
  * Is it a number, an option, a limit of a range, an ID of a stream, or the type
- * and offset of BITFIELD? What it is made of then says nothing private.
+ * and offset of BITFIELD? Then it holds no private data.
  */
 static bool
 is_syntax(const struct tracefile_word *w)
@@ -259,7 +259,7 @@ read_count(const struct tracefile_word *w, size_t most)
 	return n;
 }
 
-/* What is being given its roles. */
+/* The words of a command, while their roles are set. */
 struct giving {
 	const struct tracefile_word *w;
 	size_t n, at;

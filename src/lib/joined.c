@@ -28,9 +28,10 @@ add_up(const struct joined *w, const char *key)
 }
 
 /*
- * Returns the mean over requests of a value for each request. The server's part
- * is known to those on its host only; each of these divided all of its work by
- * the requests of its own.
+ * Returns the mean of a per-request metric over the requests of all parts. The
+ * cost of the server is known only to the parts on its host, and each of them
+ * divided the whole cost by its own requests: so their costs are equal, not
+ * added up.
  */
 static double
 compute_per_request(const struct joined *w, const char *key, bool server)

@@ -1,7 +1,7 @@
 /*
  * Variances of few values, shrunk towards what all rows of a report suggest.
  *
- * A variance of 5 values says little by itself; the variances of many rows of
+ * A variance of 5 values alone is very uncertain; the variances of many rows of
  * one metric say how large it usually is, and how much it differs between
  * rows. The scaled F distribution of variances is fitted by its logarithm's
  * mean and variance, and the t test with the shrunk variance has the degrees

@@ -8,7 +8,7 @@
 
 #define POWER .8
 #define MOST 1e6
-#define SERIAL_LEAST 8 /* autocorrelated runs; fewer hide their noise */
+#define SERIAL_LEAST 8 /* autocorrelated runs; fewer underestimate noise */
 
 /* The test of a number of runs on each side. */
 struct plan {
@@ -67,8 +67,8 @@ plan_runs(const struct verdict_facts *f, double least, double level)
 	return e;
 }
 
-/* Returns how many independent runs a side of autocorrelated runs is worth:
- * n / f of serial.h, whose f makes the variance 'wider'. */
+/* Returns the effective sample size of a side of autocorrelated runs: n / f of
+ * serial.h, where f is 'wider', the factor of the variance of a mean. */
 static double
 count_independent(const struct verdict_facts *f)
 {
@@ -79,11 +79,11 @@ count_independent(const struct verdict_facts *f)
 }
 
 /*
- * With n rounds in which both sides are measured one after the other, where the
- * present runs are not paired: what neighbours have in common, as r says,
- * cancels in each round. The rounds themselves count as independent. Among runs
- * the estimated r is below the true one, so the error is 5 % smaller than that:
- * simulated, see tests/bench/verdicts.
+ * Plans n rounds in which both sides are measured one after the other, where
+ * the present runs are not paired. The noise that neighbouring runs share, by
+ * their autocorrelation r, cancels in each round. Rounds count as independent.
+ * The estimate of r is too low for few runs, so the error is taken to be 5 %
+ * smaller than r makes it; tests/bench/verdicts simulates this.
  */
 static struct plan
 plan_rounds(const struct verdict_facts *f, double n, double level)
@@ -145,9 +145,9 @@ find_equivalence_power(struct plan e, double change, double margin)
 }
 
 /*
- * Do so many runs decide the row? This is asked only where the error hides the
- * result, so that it is estimated too large rather than too small: its estimate
- * counts for more, by a factor that simulations confirm.
+ * Do so many runs decide the row? The question is asked for unclear rows only,
+ * whose error is more often estimated too large than too small. So the degrees
+ * of freedom of the estimate are raised, by a factor that simulations confirm.
  */
 static bool
 are_enough(const struct verdict_facts *f, plan_test *plan, double n,

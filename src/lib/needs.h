@@ -1,7 +1,7 @@
 /*
  * What it takes to show a change: how large it has to be, or how many runs.
  *
- * All is for a power of .8, and averaged over what is not known of the noise.
+ * The power is .8, averaged over the uncertainty of the estimated noise.
  * With K = change / (estimated standard error), u the ratio of the estimate to
  * the true error and u' the same of another report, the change is found if
  * (Z + K u) / u' > t. u and u' are chi distributed: 1 - 1 / (4 df) on average,
@@ -29,8 +29,8 @@ size_t needs_runs(const struct verdict_facts *, double margin, double level);
 
 /* Returns how many rounds, in which both sides are measured one after the
  * other, decide a row of unpaired runs as needs_runs says; 0: runs are paired,
- * or are autocorrelated and worth fewer than 4 independent ones, which hides
- * their noise, or a million and more. */
+ * or are autocorrelated with an effective sample size below 4, of which the
+ * noise is underestimated, or a million and more. */
 size_t needs_rounds(const struct verdict_facts *, double margin, double level);
 
 /* Returns the smallest relative change, at least the margin, that these runs

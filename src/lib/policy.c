@@ -401,7 +401,7 @@ matches_rule(const struct rule *r, const struct json *config, const char *name,
 }
 
 /* Overrides what the rule contains. The sign of an earlier margin says which
- * direction is worse, so that a later 'better' is the end of it. */
+ * direction is worse, so a later 'better' that contradicts it removes it. */
 static void
 override_answer(struct policy_answer *a, const struct policy_answer *from)
 {

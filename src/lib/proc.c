@@ -76,7 +76,7 @@ exec_child(const struct proc_spec *s, pid_t parent)
 	if (s->reaper && reaper_add(s->reaper, getpid()) < 0)
 		return -1;
 	/* Drops signals that were sent to the parent's group before the child
-	 * left it: the parent passes them on if it wants to. */
+	 * left it: the parent may pass them on. */
 	if (s->session || s->group) {
 		signal(SIGINT, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);

@@ -143,7 +143,7 @@ static const struct record_key part_keys[] = {
     {"run.part.clock_ahead_ms", N, false,
 	"how far the clock of its host is ahead of that of the server"},
     {"run.part.clock_error_ms", N, false,
-	"at most so wrong is that, and the next two: half a round trip"},
+	"most that this and the next two may be wrong by: half a round trip"},
     {"run.part.begin_us", N, false,
 	"begin of its measured time by the clock of the server, since 1970"},
     {"run.part.end_us", N, false, "end of the same"},
@@ -193,7 +193,7 @@ static const struct record_key delta_keys[] = {
     {"ratio", N, false, "contender over baseline (Hodges-Lehmann)"},
     {"ci95", A, false, "of the ratio; absent: too few runs"},
     {"ci90", A, false,
-	"the same at 90%, allowing for worth; compared with the margin"},
+	"the same at 90%; compared with the margin"},
     {"p", N, false, "two-sided"},
     {"p_adjusted", N, false,
 	"corrected for the tests of its family and for looks; compared with "
@@ -219,7 +219,7 @@ static const struct record_key delta_keys[] = {
     {"visible", N, false, "smallest relative change that these runs detect"},
     {"needed", O, false,
 	"runs a side (and minutes) that would decide it; rounds in turns, of "
-	"autocorrelated runs"},
+	"runs that are not paired"},
     {"waiver", O, false, "why the change is waived: rule, reason, expires"},
     {"notes", A, false, "texts"},
     {"together", S, false, "what count and time of the case say together"},

@@ -22,9 +22,9 @@ count_tests(const struct samplesize *s)
 }
 
 /*
- * The prior that noise of one size in all c cases suggests. The variance of the
- * log variances, 2/df, is known to about 1/sqrt(c) of itself, so that it may
- * seem to differ so much between cases.
+ * Returns the prior that moderate_prior is expected to find for c cases of equal
+ * noise. It estimates the variance of their log variances, 2/df, with a relative
+ * error of about 1/sqrt(c), and takes such an error for different noise.
  */
 static struct moderate
 expect_prior(const struct samplesize *s, struct moderate noise)

@@ -10,8 +10,8 @@
 
 struct sessions;
 
-/* The standard deviation of ln(value) of a session, as a guess that is worth
- * SESSIONS_DF degrees of freedom. */
+/* The standard deviation of ln(value) between sessions that is assumed, with
+ * SESSIONS_DF degrees of freedom, where it was not measured. */
 #define SESSIONS_SD .01
 #define SESSIONS_SD_VIRTUAL .03
 #define SESSIONS_SD_MEMORY .002 /* of what grows with the keys */

@@ -34,7 +34,7 @@ enum verdict {
 const char *verdict_name(enum verdict);
 
 /* Returns "up from 0" or the like for a value that is 0 now or was, so that a
- * percentage says nothing; NULL: it has a ratio, or is below 0, or NAN. */
+ * percentage is not defined; NULL: it has a ratio, or is below 0, or NAN. */
 const char *verdict_name_zero(double before, double now);
 
 bool verdict_is_likely(enum verdict);

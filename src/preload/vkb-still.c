@@ -159,7 +159,7 @@ obey_command(void)
 	}
 }
 
-/* The control socket has its turn when the server has nothing to do. */
+/* Waits for an event, and obeys the control socket meanwhile. */
 static int
 wait_for_events(int epoll)
 {
@@ -186,8 +186,8 @@ wait_for_events(int epoll)
 }
 
 /*
- * One event at a time: whether two come together depends on the machine, and
- * what the server does after each call it would then do once for both.
+ * Returns at most one event. How many arrive together depends on the machine,
+ * and the server does some work once for each call, not for each event.
  */
 int
 epoll_pwait(

@@ -15,16 +15,16 @@ struct next {
 	size_t lack; /* runs per side, or rounds, that these lack */
 	bool unpaired, few_unpaired;
 	double minutes; /* NAN: not known */
-	size_t alike;   /* rows of autocorrelated runs */
+	size_t serial;  /* rows of autocorrelated runs */
 	size_t turned;  /* rows that a number of rounds in turns would decide */
 	size_t rounds;  /* this number */
 };
 
 /* Adds a row of unpaired runs. */
 static void
-add_apart(struct next *n, const struct row *r)
+add_unpaired(struct next *n, const struct row *r)
 {
-	n->alike += r->facts.serial > 0;
+	n->serial += r->facts.serial > 0;
 	if (report_is_hopeless(r))
 		return;
 	n->turned += r->rounds > 0;
@@ -67,7 +67,7 @@ plan_more_runs(const struct comparison *c)
 			continue;
 		}
 		if (!f->paired && !report_is_exact(r))
-			add_apart(&n, r);
+			add_unpaired(&n, r);
 		if (report_is_hopeless(r))
 			n.hopeless++;
 		if (report_is_hopeless(r) || r->needed <= have)
@@ -167,18 +167,18 @@ add_busy(struct str *s, const struct comparison *c)
 		str_add(s, "; vkb-ab measures both sides in turns");
 }
 
-/* What neighbouring runs have in common cancels where both sides run in turns;
- * more runs that are autocorrelated show little. */
+/* Advises to measure in turns, which cancels the noise that neighbouring runs
+ * share; more autocorrelated runs would add little information. */
 static void
 add_turns(struct str *s, const struct next *n)
 {
-	if (!n->alike && !n->turned)
+	if (!n->serial && !n->turned)
 		return;
 	str_printf(s, "%s%smeasure both sides in turns (vkb-ab",
 	    s->len ? "; " : "",
-	    n->alike ? "neighbouring runs resemble each other, so more runs "
-		       "show little; "
-		     : "");
+	    n->serial ? "neighbouring runs resemble each other, so more runs "
+			"add little information; "
+		      : "");
 	if (n->turned)
 		str_printf(s, "; about %zu rounds would decide %zu result%s",
 		    n->rounds, n->turned, num_plural(n->turned));

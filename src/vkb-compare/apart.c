@@ -216,8 +216,8 @@ find_own_busy(const struct part_row *v, double mean)
 	return (struct moderate){pow(sqrt(v->busy.var) - mean, 2), SESSIONS_DF};
 }
 
-/* With few sessions: the common change is the median of the changes; the rests
- * vary more than runs do where sessions differ in each case. */
+/* With few sessions: the common change is the median of the changes. Where
+ * sessions differ by case, the rests vary more than the noise of the runs. */
 static struct shared
 split_by_median(struct part_row *v, size_t n)
 {
@@ -240,10 +240,10 @@ split_by_median(struct part_row *v, size_t n)
 	/* pi/2: the variance of a median beside that of a mean. */
 	all.noise = effect;
 	all.noise.var += rests.var * M_PI / 2 / (double)n;
-	/* The variance that runs explain is known better than the rest. */
+	/* What remains without the noise of runs is known less well. */
 	rests.df *= pow(fmax(0, rests.var - own) / rests.var, 2);
 	rests.var = fmax(0, rests.var - own);
-	/* Runs that hide their noise explain nothing of their own rest. */
+	/* Runs without noise get the variance of all rests. */
 	for (size_t i = 0; i < n; i++)
 		v[i].noise = moderate_add(v[i].noise.var > 0
 			? moderate_add(v[i].noise, rests)
@@ -340,7 +340,7 @@ split_by_sessions(struct part_row *v, size_t n, struct moderate *alone)
 	for (size_t i = 0; i < n; i++)
 		rests[i] =
 		    measure_spread(of + i * sessions, sessions, contenders);
-	/* A changed case is not among those that its rest is compared with. */
+	/* A changed case is compared with the n - 1 others only. */
 	for (size_t i = 0; i < n && n > 1; i++)
 		rests[i].var *= (double)(n + 1) / (double)(n - 1);
 	prior = moderate_prior(rests, n);
@@ -384,8 +384,9 @@ set_row(struct part_row *v, struct moderate whole, bool assumed, bool rest)
 	f->p = row->rest.p;
 }
 
-/* Adds a row whose sides are apart. Constant sides have a change, too: a coarse
- * clock hides the noise, not the sessions. Returns false if it has none. */
+/* Fills *v for a row whose sides share no session. Sides of equal values have a
+ * change too: a coarse clock rounds off the noise of runs, but not how sessions
+ * differ. Returns false if the row has no change, or shares a session. */
 static bool
 take_row(struct part_row *v, struct row *row)
 {
@@ -402,7 +403,8 @@ take_row(struct part_row *v, struct row *row)
 	return strcmp(f->method, "exact") == 0 && isfinite(v->change);
 }
 
-/* Are there enough sessions, and do they differ? 'whole' gets the variances. */
+/* Are there enough sessions, and do they differ? 'whole' gets the variances of
+ * the changes. */
 static bool
 are_measured(
     struct part_row *v, size_t n, struct moderate *whole, struct shared *all)
@@ -420,9 +422,9 @@ are_measured(
 }
 
 /*
- * Returns the judged row by which what all cases have in common is judged: the
- * one with the widest margin, so that no case has to be within its own while
- * all are beyond. NULL if none is judged.
+ * Returns the row whose margin and waiver the row of all cases gets: the judged
+ * one with the widest margin, or NULL. With a narrower margin all cases together
+ * could be a regression although each is within its own margin.
  */
 static const struct row *
 find_model(const struct part_row *v, size_t n)
@@ -436,8 +438,8 @@ find_model(const struct part_row *v, size_t n)
 	return model;
 }
 
-/* Adds the row of what all cases have in common, which a waiver covers if it is
- * that of every judged case. */
+/* Adds the row of what all cases have in common. It is waived if all judged
+ * cases have the same waiver. */
 static void
 add_common(struct comparison *c, const struct part_row *v, size_t n,
     const struct shared *all, bool assumed)

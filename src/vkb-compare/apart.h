@@ -25,10 +25,10 @@ struct comparison;
 struct rules;
 
 /*
- * Has a row sides that share no session? False if the session of a run is not
- * known. Sets 'sessions' of these rows, and of the comparison to the largest.
- * Rows that are assumed to have no noise are not asked: counted runs may be of
- * sessions of their own.
+ * Returns true if a row has sides that share no session; false if the session
+ * of a run is not known. Sets 'sessions' of these rows, and of the comparison
+ * to the largest. Rows that are assumed to have no noise are ignored, since
+ * counted runs may be of other sessions.
  */
 bool apart_find(struct comparison *);
 

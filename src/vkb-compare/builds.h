@@ -1,6 +1,6 @@
 /*
- * How the two builds were made: counts of work tell of a commit only if
- * compiler and flags are the same. vkb-build notes them in the subject.
+ * How the two builds were made. Counts of work compare two commits only if both
+ * have the same compiler and flags. vkb-build notes them in the subject.
  */
 #ifndef BUILDS_H
 #define BUILDS_H
@@ -16,9 +16,9 @@ struct json;
  */
 bool builds_are_comparable(const struct json *base, const struct json *other);
 
-/* Returns in what they differ, or that it is not known: "compiler: gcc 12 ->
- * gcc 13; make: CFLAGS=-O2 -> CFLAGS=-O3"; NULL: in nothing, or neither is
- * known. Caller frees. */
+/* Returns how they differ, or which of them is not known: "compiler: gcc 12 ->
+ * gcc 13; make: CFLAGS=-O2 -> CFLAGS=-O3"; NULL if they do not differ, or both
+ * are not known. Caller frees. */
 char *builds_describe_difference(
     const struct json *base, const struct json *other);
 

@@ -1,6 +1,6 @@
 /*
- * The rows of what all cases have in common (apart.h). They stand for all
- * cases, so that their pair is none of those that were measured.
+ * The rows of what all cases have in common (apart.h). Their pair stands for all
+ * cases; it was not measured.
  */
 #ifndef COMMON_H
 #define COMMON_H

@@ -85,8 +85,8 @@ expect_seconds(const struct pairing *p)
 	return sum;
 }
 
-/* A change whose whole interval is beyond the margin is not unclear, whatever
- * it is beside other cases. */
+/* Decides a row whose rest is unclear: it is likely to have changed if the whole
+ * 95 % interval of its change is beyond the margin. */
 static enum verdict
 decide_unclear(const struct row *row)
 {
@@ -100,9 +100,9 @@ decide_unclear(const struct row *row)
 }
 
 /*
- * Decides a row by its rest, if it has one, but calls only the whole change
- * equivalent. Nothing is certain that rests on an effect of sessions that was
- * not measured in this comparison.
+ * Decides a row by its rest, if it has one, but calls it equivalent only if its
+ * whole change is. No verdict is certain if the effect of sessions was 'assumed'
+ * instead of measured in this comparison.
  */
 static void
 set_verdict(struct row *row, bool assumed)
@@ -121,7 +121,7 @@ set_verdict(struct row *row, bool assumed)
 			JUDGE_ALPHA, &unused) == VERDICT_EQUIVALENT
 		    ? VERDICT_EQUIVALENT
 		    : VERDICT_INCONCLUSIVE;
-	/* Where most cases fell, those that did not have not improved. */
+	/* A case did not improve just because the others became worse. */
 	if (row->has_rest &&
 	    (row->verdict == VERDICT_IMPROVEMENT ||
 		row->verdict == VERDICT_LIKELY_IMPROVEMENT) &&
@@ -136,7 +136,7 @@ set_verdict(struct row *row, bool assumed)
 	    rules_is_waived(row);
 }
 
-/* 'level': that the next p of the family has to be below. */
+/* 'level': the next p of the family has to be below it. */
 static void
 decide_row(struct row *row, double level)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define NAMED 3      /* functions that are named */
-#define SMALL .02    /* share of all changes that is not worth a name */
+#define SMALL .02    /* of all changes; smaller ones are not named */
 #define ROUNDED 1e-9 /* instructions in each request: below, it is rounding */
 
 struct cost { /* instructions of a function in each request */

@@ -13,16 +13,16 @@
 
 enum { LONGEST = 100 }; /* bytes of a name */
 
-/* Cases of which the headline told what their counts and times say together,
- * one for each verdict at most. */
-struct told {
+/* Cases whose count and time a sentence of the headline has summed up, at most
+ * one for each verdict. */
+struct summed_up {
 	const struct pairing *v[VERDICTS];
 	size_t n;
 };
 
-/* Does a sentence that was written before include this row? */
+/* Does one of these sentences include the row? */
 static bool
-is_told(const struct told *t, const struct row *r)
+is_summed_up(const struct summed_up *t, const struct row *r)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->v[i] == r->pair && together_has(r))
@@ -40,12 +40,12 @@ report_is_by_rest(const struct row *r)
 	    (f->ratio < low || f->ratio > 1 / low);
 }
 
-/* Returns the judged row of this verdict that changed most, by what is told of
- * it, among those that are 'waived' or among the others, and not written yet,
- * or NULL. Counts them in *n. */
+/* Returns the judged row of this verdict that changed most, or NULL: one that
+ * is 'waived', or not, and that is not summed up yet. Counts such rows in *n.
+ * The change is that of the rest where the rest decides. */
 static const struct row *
 find_largest_change(const struct comparison *c, enum verdict v, bool waived,
-    const struct told *t, size_t *n)
+    const struct summed_up *t, size_t *n)
 {
 	const struct row *best = NULL;
 	double size = -1;
@@ -58,7 +58,7 @@ find_largest_change(const struct comparison *c, enum verdict v, bool waived,
 		    log(report_is_by_rest(r) ? r->rest.ratio : r->facts.ratio));
 
 		if (!r->gate || r->waived != waived || r->verdict != v ||
-		    is_told(t, r))
+		    is_summed_up(t, r))
 			continue;
 		++*n;
 		d = isnan(d) ? 0 : d;
@@ -93,9 +93,8 @@ choose_word(const struct row *r, bool together, const char *word)
 	return more ? "more work" : "less work";
 }
 
-/* Is the count or the time of the row's case, of which one changed, judged as
- * the row is? Then the sentence about both tells more than one about the row.
- */
+/* Does the sentence about count and time of the row's case replace that about
+ * the row? It does if one of both changed and has the verdict of the row. */
 static bool
 is_together(const struct comparison *c, const struct row *r)
 {
@@ -137,7 +136,7 @@ tell_row(struct str *s, const struct row *r)
  * the changes of this verdict that are 'waived' or not. */
 static void
 add_change_phrase(struct str *s, const struct comparison *c, enum verdict v,
-    bool waived, struct told *t, const char *word, const char *plural)
+    bool waived, struct summed_up *t, const char *word, const char *plural)
 {
 	size_t more;
 	const struct row *r = find_largest_change(c, v, waived, t, &more);
@@ -174,7 +173,7 @@ add_changes(struct str *s, const struct comparison *c)
 		"likely improvements"},
 	    {VERDICT_DIFFERENT, "different", "different"},
 	    {VERDICT_LIKELY_DIFFERENT, "likely different", "likely different"}};
-	struct told t = {0};
+	struct summed_up t = {0};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		add_change_phrase(s, c, kinds[i].verdict, false, &t,
@@ -183,8 +182,8 @@ add_changes(struct str *s, const struct comparison *c)
 	    "worse, but waived", "regressions");
 }
 
-/* Adds "no more work per request; time cannot be told on this machine" of the
- * cases of this kind, if these are 'all' or not. */
+/* Adds "no more work per request; too few runs to compare times" for the cases
+ * of this kind, if these are 'all' or not. */
 static void
 add_unclear_time(struct str *s, const struct comparison *c,
     enum together_kind kind, bool all)
@@ -206,8 +205,8 @@ add_unclear_time(struct str *s, const struct comparison *c,
 		str_printf(s, "%s%s%zu cases: no more work per request; %s",
 		    sep, all ? "all " : "", n,
 		    kind == TOGETHER_UNCLEAR
-			? "time cannot be told on this machine"
-			: "too few runs to tell the time");
+			? "this machine is too noisy to compare times"
+			: "too few runs to compare times");
 }
 
 static void

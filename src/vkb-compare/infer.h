@@ -2,7 +2,7 @@
  * Tests of rows by what all rows of a report say together.
  *
  * The rank tests need so many runs that their smallest p, corrected for the
- * tests of its family, can be significant with ease. With fewer runs the test
+ * tests of its family, is well below the level. With fewer runs the test
  * is Student's t on logarithms, whose variance is moderated: shrunk towards
  * that of the rows of the same metric (moderate.h). Runs that follow each other
  * are autocorrelated, as estimated from all rows (serial.h): that of

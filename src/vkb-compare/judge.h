@@ -29,7 +29,7 @@ struct row {
 	bool exact;                  /* no test: assumed to have no noise */
 	struct policy_waiver waiver; /* .reason NULL: none */
 	/* Between sessions, of ln(value), where it is not measured: of the
-	 * policy until apart.c knows better; df 0: not known. */
+	 * policy, until apart.c sets it; df 0: not known. */
 	struct moderate session;
 	const char *session_from; /* as in struct comparison */
 	bool waived;              /* a regression that does not fail */

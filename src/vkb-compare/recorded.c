@@ -192,7 +192,7 @@ add_pair(struct comparison *c, struct recorded_part *p,
 	c->pairs[c->npairs++].side[0] = k;
 }
 
-/* Cases that were not compared give the others their names, too. */
+/* Adds the cases that were not compared: names depend on all cases. */
 static const char *
 read_lost_cases(
     struct comparison *c, struct recorded_part *p, const struct json *list)

@@ -80,16 +80,16 @@ bool report_is_hopeless(const struct row *);
 void report_number(struct str *, double);
 
 /*
- * The result in one sentence: what changed, how much, how sure, what to do. If
- * both sides are the same server, one before it says that.
+ * Writes the result in one sentence: what changed, how much, how sure, what to
+ * do. If both sides are the same server, a sentence before it says that.
  */
 void report_headline(struct str *, const struct comparison *);
 
 /* Adds to the headline what other programs did, and what would make unclear
  * results clear: more runs or rounds, or both sides in turns. */
 void report_advice(struct str *, const struct comparison *);
-/* That both sides are the same server, by the SHA-256 of its file, and how much
- * they differ then; nothing if they are not. */
+/* Writes that both sides are the same server, by the SHA-256 of its file, and
+ * how much they differ then; writes nothing if they are not. */
 void report_same_server(struct str *, const struct comparison *);
 /* The most important verdict of the judged rows; VERDICTS: there are none. */
 enum verdict report_outcome(const struct comparison *);

@@ -50,7 +50,7 @@ has_risen(const struct row *r)
 	return isnan(f->ratio) ? f->median[1] > f->median[0] : f->ratio > 1;
 }
 
-/* Follows the values: a policy may say that neither direction is better. */
+/* Goes by the values: a policy may say that neither direction is better. */
 static enum direction
 find_direction(const struct row *r)
 {
@@ -58,7 +58,7 @@ find_direction(const struct row *r)
 
 	switch (r->verdict) {
 	case VERDICT_EQUIVALENT:
-		/* The margin of a policy makes no count the same. */
+		/* A count has changed even within the margin of a policy. */
 		if (!together_is_work(r) ||
 		    !(fabs(r->facts.ratio - 1) > r->metric.margin))
 			return SAME;
@@ -81,7 +81,7 @@ together_write_count(struct str *s, double v)
 		str_printf(s, fabs(v - round(v)) < .05 ? "%.0f" : "%.1f", v);
 }
 
-/* Writes 3.3 or 0.57: a count has as many digits as one likes. */
+/* Writes 3.3% or 0.57%: counts are exact, so small changes matter. */
 static void
 write_percent(struct str *s, double ratio)
 {
@@ -177,10 +177,10 @@ add_time_of_change(struct str *s, const struct row *time, enum direction work)
 		    100 * time->margin);
 		return kind;
 	case UNCLEAR:
-		str_add(s, "; time cannot be told on this machine");
+		str_add(s, "; this machine is too noisy to compare times");
 		return kind;
 	case TOO_FEW:
-		str_add(s, "; too few runs to tell the time");
+		str_add(s, "; too few runs to compare times");
 		return kind;
 	default:
 		str_add(s, c == work ? " and " : ", but ");
@@ -198,12 +198,12 @@ add_time_of_same(struct str *s, const struct row *time)
 		return TOGETHER_NONE;
 	case UNCLEAR:
 		str_add(s,
-		    "no more work per request; time cannot be told on this "
-		    "machine");
+		    "no more work per request; this machine is too noisy to "
+		    "compare times");
 		return TOGETHER_UNCLEAR;
 	case TOO_FEW:
 		str_add(s,
-		    "no more work per request; too few runs to tell the time");
+		    "no more work per request; too few runs to compare times");
 		return TOGETHER_TOO_FEW;
 	default:
 		add_time(s, time);

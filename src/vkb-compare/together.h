@@ -35,7 +35,7 @@ bool together_is_work(const struct row *);
 /* Is the row the count or the time of the sentence of its case? */
 bool together_has(const struct row *);
 
-/* Writes a count, with the digits that say something: 155, 1745.3, 0.0021. */
+/* Writes a count with its significant digits: 155, 1745.3, 0.0021. */
 void together_write_count(struct str *, double);
 
 /* "takes 155 more instructions per request (+3.3%), exactly: setCommand +155",

@@ -190,7 +190,7 @@ warn_differences(struct warnings *w, const struct comparison *c)
 			c->ndifferences - LISTED));
 }
 
-/* Counts of work, which are exact, are those of the builds too. */
+/* Warns if the builds were made in different ways, which changes counts. */
 static void
 warn_builds(struct warnings *w, const struct comparison *c)
 {

@@ -56,8 +56,8 @@ test_few_runs(struct finding *f, const struct moderate *prior, double least)
 }
 
 /*
- * Adds the effect of the sessions, each of one point, to the error. Equal
- * values on each side do have it: a coarse clock hides what sessions do.
+ * Adds the effect of the sessions, each of one point, to the error, also where
+ * all values of a side are equal: a coarse clock rounds off the noise of runs.
  */
 static void
 allow_for_sessions(struct finding *f, const struct moderate *prior, double sd)
@@ -83,8 +83,8 @@ allow_for_sessions(struct finding *f, const struct moderate *prior, double sd)
 	f->method = v->method = "t-sessions";
 }
 
-/* Tests with what all findings of a metric tell where so few runs have no rank
- * test that can be significant among so many, as vkb-compare does. */
+/* Tests as vkb-compare does: with the noise of all findings of a metric where
+ * there are too few runs for a rank test that can be significant among all. */
 static void
 infer_findings(struct findings *all, double sd)
 {

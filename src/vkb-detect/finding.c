@@ -353,8 +353,8 @@ finding_find_all(
 	for (size_t i = 0; i < b->nseries; i++) {
 		const struct series *s = &b->series[i];
 
-		/* Values are read of what is shown, but say of some whether it
-		 * is exact. */
+		/* Values are read if the series is shown; if the metric may be
+		 * exact, they decide that first. */
 		f.metric = metric_guess(s->metric);
 		v = (struct branch_values){0};
 		if (counted_may_be(&f.metric) &&

@@ -12,7 +12,7 @@
 struct tune {
 	const char *root;  /* as in sysfile.h */
 	const char *state; /* path of the state file */
-	bool quiet;        /* say nothing but errors */
+	bool quiet;        /* report errors only */
 };
 
 /*

@@ -256,7 +256,8 @@ make_listed(struct str *s, const struct transform *t, const struct cell *c)
 /* How many consecutive rows share the content, see content_find_period. */
 enum period { ONE, EACH, ALL };
 
-/* What becomes of the content so far, and of a blank after the last token. */
+/* How the result is used: it replaces the content so far, is appended to it, or
+ * replaces it by tokens without the blank after the last one. */
 enum way { REPLACE, APPEND, TOKENS };
 
 /* A vector has no function: it is not text, and vectors_make_row makes it. */

@@ -61,7 +61,7 @@ call_own(struct board *b, const char *command, const char *channel)
 	return rc;
 }
 
-/* The new channel comes before the old one goes: the state is always there. */
+/* Subscribes first and unsubscribes then, so that there is always a state. */
 int
 board_publish(struct board *b, const struct json *state)
 {

@@ -189,8 +189,8 @@ read_record(struct coproc *c, const volatile int *stop)
 	return rec;
 }
 
-/* A failure that was reported while another server was asked about is the
- * answer, not that the server is stopped now. */
+/* If the server failed while another one was asked about, the answer is that
+ * failure, and not a later record that the server is stopped. */
 struct json *
 coproc_ask(struct coproc *c, const struct json *spec, const volatile int *stop)
 {

@@ -18,8 +18,8 @@ struct engine_work;
 char *memory_explain_requests(const struct engine_work *, size_t nodes);
 
 /*
- * Return why n servers that are filled alike do not fit, with figures, or NULL
- * if they do, or if that is not known. Caller frees.
+ * Return why n servers with the same data do not fit, with figures, or NULL if
+ * they do, or if that is not known. Caller frees.
  */
 
 /*

@@ -386,7 +386,7 @@ end_job(struct running *x, double others_ns, int rc)
 	}
 	if (x->watch)
 		watch_report(x->watch, &load, j->cost);
-	/* The last message is the reason of a failure, so it ends here. */
+	/* Stops at the first bad result: the last message is the reason. */
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
 		rc = check_result(j, i, &x->results[i]);
 	watch_free(x->watch);

@@ -17,10 +17,10 @@
 #define STEPS 8       /* a run has fewer */
 #define LAST 9e15     /* the step of a part that has done all runs */
 #define LOOK_MS 10    /* between two looks at the others */
-#define LINGER_MS 300 /* before a part leaves that does not fit */
+#define LINGER_MS 300 /* before a part that does not fit leaves */
 #define BEAT_NS INT64_C(1000000000)
-#define TELL_NS INT64_C(2000000000) /* until it says for whom it waits */
-#define LEAD_US 300000 /* until the load begins: all see what is agreed on */
+#define TELL_NS INT64_C(2000000000) /* until it reports what it waits for */
+#define LEAD_US 300000 /* before the load begins: all see that time */
 #define TIMEOUT_S 60
 
 struct peers {
@@ -245,7 +245,7 @@ peers_meet(const struct target *t, const struct peers_opts *o)
 	return p;
 }
 
-/* Who left has seen the last step as well. */
+/* Waits until all other parts have seen the last step, or have left. */
 void
 peers_part(struct peers *p)
 {

@@ -69,7 +69,7 @@ struct arrivals {
 extern const struct pacing closedloop, closedloop_mix, closedreplay, openloop;
 extern const struct pacing replayloop;
 
-/* Returns the arrivals that the work wants. */
+/* Returns the arrivals that the work asks for. */
 const struct arrivals *arrivals_find(const struct engine_work *);
 
 #endif

@@ -48,8 +48,8 @@ struct chooser {
 extern const struct chooser chooser_sequential, chooser_uniform;
 
 /*
- * Returns the chooser that the work wants for a key space. 'newest' is the
- * number after the newest one, if the work wants 'latest'. Free it with
+ * Returns the chooser of the work for a key space. 'newest' is the number after
+ * the newest one, if the work has the keys 'latest'. Free it with
  * chooser_free.
  */
 const struct chooser *chooser_new(

@@ -98,7 +98,7 @@ cmdsource_place(const struct cmdsource *s, const struct cursor *c, char *buf)
 }
 
 /*
- * Returns the source that the work wants, or NULL after reporting an error. The
+ * Returns the source of the work, or NULL after reporting an error. The
  * caller frees it with ops->free.
  */
 struct cmdsource *cmdsource_open(

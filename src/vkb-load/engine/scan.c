@@ -239,7 +239,7 @@ begin_aggregate(struct scan *s, bool nil, struct scan_counters *t, void *arg)
 	return nil ? 0 : add_elements(s, s->number << (s->type == '%'));
 }
 
-/* Is a nil, just read, a reply that is to be told? */
+/* Is the nil that was just read a whole reply that is to be reported? */
 static bool
 is_whole_nil(const struct scan *s)
 {

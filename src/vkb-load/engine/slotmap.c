@@ -185,8 +185,8 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 		if (here[keys_slot(i)] && (i < space))
 			n->residues[k->nresidues++] = (uint16_t)i;
 	/*
-	 * None of so few numbers is here: use one outside of the key space for
-	 * requests to this node.
+	 * If no number of a small key space is on this node, its requests use
+	 * one outside of the key space.
 	 */
 	for (i = 0; !k->nresidues; i++)
 		if (here[keys_slot(i)]) {

@@ -137,7 +137,7 @@ count_random(double ratio, size_t n)
 	double bytes = (double)n / ratio - FRAME;
 	double matches = (double)n * (1 - 1 / ratio) / MATCH_BYTES +
 	    (double)((n - 1) / PIECE_PART_MOST + 1);
-	/* Its own code follows how often a match comes among random bytes. */
+	/* The code it makes depends on how frequent matches are. */
 	double own_match = (log2(1 + (double)n / ratio / matches) + 1.5) / 8;
 	double fixed = (bytes - FIXED_MATCH * matches) / FIXED_BYTE;
 	double own = (bytes - OWN_TABLE - own_match * matches) / OWN_BYTE;

@@ -20,7 +20,7 @@
 struct engine_work;
 struct values;
 
-/* What the work wants: its 'values', or 'data_size'. Free with values_free. */
+/* Uses 'values' of the work, or its 'data_size'. Free with values_free. */
 struct values *values_new(const struct engine_work *);
 void values_free(struct values *);
 

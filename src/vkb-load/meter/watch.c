@@ -289,7 +289,7 @@ watch_spent_ns(const struct watch *w)
 	    (w->npids ? b->server_ns - a->server_ns : 0);
 }
 
-/* Of a load that ran in slices, what is sampled each second means little. */
+/* Drops the samples of a load in slices: a second has slices of all servers. */
 static struct json *
 make_slice_metrics(const struct watch *w)
 {

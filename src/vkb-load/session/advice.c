@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SHORT_S .5    /* below it a run shows little */
+#define SHORT_S .5    /* shorter runs are warned of */
 #define DOUBLING .5   /* the change that halves, or doubles, a value */
 #define MOST_RUNS 100 /* advised to show a doubling */
 

@@ -1,6 +1,6 @@
 /*
  * What a session tells about its runs: before it measures, what their number
- * can show; and that runs are too short to show something.
+ * can show; and warnings about runs that are too short.
  */
 #ifndef ADVICE_H
 #define ADVICE_H

@@ -146,7 +146,7 @@ call_write_records(
 					 : "the run was interrupted");
 		if (rc < 0 && i == 0)
 			err_note("%s", json_get_str(m->recs[0], "error"));
-		if (m->error.len) /* only the first has the end of a log */
+		if (m->error.len) /* the first has the end of the log */
 			m->error.s[strcspn(m->error.s, "\n")] = '\0';
 	}
 	if (rc < 0)

@@ -89,9 +89,9 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 }
 
 /*
- * All parts of a case need the same time, or there is one. A rate that changes
- * would change by the time of the slices, each search has its own rates, and a
- * trace is replayed at once.
+ * Can the roles of a case be loaded in slices? Several roles need a duration, to
+ * end together. A rate that changes goes by the time, each search chooses rates
+ * of its own, and a trace is replayed without breaks.
  */
 static bool
 can_slice_parts(const struct roles *r)

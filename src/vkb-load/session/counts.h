@@ -14,16 +14,16 @@ struct schedule;
 struct counts_opts {
 	bool all;  /* count every case that can be, not just those that ask */
 	bool only; /* and measure nothing */
-	bool possible; /* as all, but a machine where nothing can be counted,
-			* and a count that fails, are not errors */
+	bool possible; /* as all, but the session does not fail if a count
+			* fails or nothing can be counted on this machine */
 	bool caches; /* simulate caches and branches, where cases are counted */
 };
 
 /*
  * Sets 'counted' of the cases to count, before anything is measured. 'running':
- * the server is not ours. Says which cases cannot be counted, and why; returns
- * -1 if one of them asks for it or nothing else is wanted, or if no server can
- * be counted here and that is more than possible, else 0.
+ * the server is not ours. Says which cases cannot be counted, and why. Returns
+ * -1 if the configuration of one of them demands a count, or 'only' is set, or
+ * no server can be counted here and 'possible' is not set; else 0.
  */
 int counts_choose(const struct counts_opts *, struct schedule *, bool running);
 

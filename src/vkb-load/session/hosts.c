@@ -15,7 +15,7 @@
 
 #define MOST 1000 /* parts */
 
-/* 0/N is part N, since some number theirs from 0 on. */
+/* 0/N is part N: some schedulers number their tasks from 0 on. */
 static int
 parse_client(struct hosts *h)
 {

@@ -47,7 +47,7 @@ make_sequential(
 
 /*
  * Each round has all scenes: a session that is killed has measured each, and a
- * slow drift of the machine affects all alike. In as many rounds as there are
+ * slow drift of the machine affects all equally. In as many rounds as there are
  * builds each build comes once at each place (a Latin square, whose first row
  * is shuffled for each scene), so that the effect of a place cancels.
  */

@@ -303,8 +303,8 @@ count_cases(struct session *s)
 	return failed > 0;
 }
 
-/* Runs that failed do not keep others from being counted and profiled, but what
- * ends the session does. Returns as run_schedule. */
+/* Measures, counts and profiles, even if runs have failed; stops if the session
+ * has to end. Returns as run_schedule. */
 static int
 run_parts(struct session *s)
 {

@@ -10,7 +10,7 @@
 
 /*
  * An adaptive session repeats a run that fails, then leaves the build out of
- * the case. With a fixed number of runs it is missing.
+ * the case. With a fixed number of runs a failed run is not repeated.
  */
 #define TRIES 3
 
@@ -89,7 +89,7 @@ run_together(struct turns *s, size_t first, size_t n)
 	for (size_t i = 0; i < kept; i++)
 		s->failed += v[i].failed;
 	for (size_t i = 0; i < kept && k == 1; i++) {
-		/* A run of another kind does not pair with one in slices. */
+		/* Without a block it is not paired with runs in slices. */
 		alone[i] = *v[i].turn;
 		if (kept > 1 && !s->schedule->too_large[cas])
 			alone[i].block = 0;
