@@ -92,7 +92,7 @@ struct queue {
 	struct job *v;
 	size_t n, written, running;
 	bool trouble;
-	struct workshop shop;
+	struct build_context shop;
 	const struct flags *flags;
 	struct module *module; /* or NULL */
 	int free_jobs;         /* the job pipe, non-blocking */

@@ -98,19 +98,6 @@ uses_server(const struct opts *o)
 	return o->host || o->port || o->unixsocket || o->tls || o->duration > 0;
 }
 
-/* Returns the password, as vkb-load takes it, or NULL. */
-static const char *
-get_password(void)
-{
-	static const char *const names[] = {
-	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
-	const char *s = NULL;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names && !s; i++)
-		s = getenv(names[i]);
-	return s;
-}
-
 static int
 record_server(const struct opts *o)
 {
@@ -121,7 +108,7 @@ record_server(const struct opts *o)
 	struct client_address a = {.host = o->host ? o->host : "127.0.0.1",
 	    .port = o->port ? (int)o->port : 6379,
 	    .unixsocket = o->unixsocket,
-	    .password = get_password(),
+	    .password = client_env_password(),
 	    .user = getenv("VKB_USER"),
 	    .why = why};
 	int rc;

@@ -54,7 +54,7 @@ test_same '["baseline","new",true]' "$(jq -c 'select(.type == "delta") |
 test_same null "$(jq -c 'select(.type == "comparison").same_server' deltas)" \
   'and does not call them the same'
 test_that '-q' vkb-load -q --again base.jsonl --server ./new --runs 1 c.json
-test_empty_file .err 'says nothing'
+test_empty_file .err '-q prints no message'
 
 test_that 'it resumes' sh -c 'head -n 5 both >part &&
   vkb-load -q --server ./new --again base.jsonl --runs 4 --resume part c.json'

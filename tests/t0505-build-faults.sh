@@ -258,7 +258,7 @@ for url in git://127.0.0.1:1/x https://127.0.0.1:1/x.git \
 done
 test_that 'no program asked for a password' test ! -e ask.was.asked -a ! -e evil
 
-# One that says nothing for ever is waited for, until a signal comes.
+# A server that never answers is waited for until a signal comes.
 for sig in INT TERM; do
   rm -f silent.met
   perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' vkb-build --cache urls \

@@ -95,7 +95,7 @@ test_match '^#ff' colour 'the called function that grew is red'
 printf '%s\n' 'm;a 5' 'm;b 14' >before
 printf '%s\n' 'm;a 14' 'm;b 5' >after
 test_same "$grey" "$(vkb-flame -b before after >few.svg; fill a few.svg)" \
-  'few samples tell nothing'
+  'a difference of few samples is not significant'
 for i in 1 2 3 4; do
   printf '%s\n' "m;a $((200 + 100 * i))" "m;b $((800 - 100 * i))" >a$i
   printf '%s\n' "m;a $((250 + 100 * i))" "m;b $((750 - 100 * i))" >b$i

@@ -51,7 +51,7 @@ test_result "$(restored; echo $?)" 'all settings have their old values'
 test_that 'restore again' env_ --restore
 test_empty "$(cat .err .out)" 'does nothing'
 test_that 'some' env_ --apply -q aslr ksm
-test_empty_file .err '-q says nothing'
+test_empty_file .err '-q prints no message'
 test_same '0 0 powersave' "$(says $aslr) $(says $ksm) $(says $governor)" 'are set alone'
 rm -rf "$tree/sys/kernel/mm/ksm"
 test_that 'what went away' env_ --restore

@@ -16,7 +16,7 @@ jq -c '.time = "2027-01-01T00:00:00Z" | .session = "x" | .now.load_1m = 3 |
 test_that 'at another time' compare a b
 names() { sed -n 's/^\([a-z0-9_]*\): .* against .*/\1/p' .out; }
 
-# --- every key of the room env
+# --- every key of the section env
 
 for key in $(jq -r '.env | keys[]' a); do
   jq -c --arg k "$key" '.env[$k] |= if type == "boolean" then not

@@ -260,21 +260,21 @@ read_count(const struct tracefile_word *w, size_t most)
 }
 
 /* The words of a command, while their roles are set. */
-struct giving {
+struct role_state {
 	const struct tracefile_word *w;
 	size_t n, at;
 	enum cmdargs_role *roles;
 };
 
 static void
-give_role(struct giving *g, enum cmdargs_role role)
+give_role(struct role_state *g, enum cmdargs_role role)
 {
 	if (g->at < g->n)
 		g->roles[g->at++] = role;
 }
 
 static void
-give_syntax(struct giving *g)
+give_syntax(struct role_state *g)
 {
 	if (g->at < g->n)
 		give_role(g,
@@ -282,21 +282,21 @@ give_syntax(struct giving *g)
 }
 
 static void
-give_keys(struct giving *g, size_t n)
+give_keys(struct role_state *g, size_t n)
 {
 	while (n-- && g->at < g->n)
 		give_role(g, CMDARGS_KEY);
 }
 
 static void
-give_options(struct giving *g)
+give_options(struct role_state *g)
 {
 	while (g->at < g->n && is_option(&g->w[g->at]))
 		give_role(g, CMDARGS_SYNTAX);
 }
 
 static void
-give_streams(struct giving *g)
+give_streams(struct role_state *g)
 {
 	while (g->at < g->n && !cmdargs_is(&g->w[g->at], "STREAMS"))
 		give_syntax(g);
@@ -306,7 +306,7 @@ give_streams(struct giving *g)
 
 /* XADD key [NOMKSTREAM] [MAXLEN|MINID [=|~] n [LIMIT n]] id ... */
 static void
-give_xadd(struct giving *g)
+give_xadd(struct role_state *g)
 {
 	bool trim;
 
@@ -324,7 +324,7 @@ give_xadd(struct giving *g)
 }
 
 static void
-give_stores(struct giving *g)
+give_stores(struct role_state *g)
 {
 	bool store = false;
 
@@ -340,7 +340,7 @@ give_stores(struct giving *g)
 }
 
 static void
-give_letter(struct giving *g, char letter)
+give_letter(struct role_state *g, char letter)
 {
 	size_t n;
 
@@ -381,7 +381,7 @@ cmdargs_roles(
     const struct tracefile_word *w, size_t n, enum cmdargs_role *roles)
 {
 	const struct command *c = find_command(w);
-	struct giving g = {.w = w, .n = n, .at = 1, .roles = roles};
+	struct role_state g = {.w = w, .n = n, .at = 1, .roles = roles};
 	const char *p = c ? c->args : "*o", *again = NULL;
 
 	roles[0] = CMDARGS_SYNTAX;

@@ -240,7 +240,8 @@ join_errors(const struct joined *w, struct json *run)
 	json_set_filled(run, "errors", all);
 }
 
-/* What limits a part limits all: a client, else the server. */
+/* Sets 'bound': the client if it limited a part, else the server, else neither.
+ */
 static void
 join_bound(const struct joined *w, struct json *run)
 {

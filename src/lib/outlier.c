@@ -17,7 +17,7 @@ compute_critical_value(size_t left, double alpha)
 }
 
 /* Sorted values; some were removed from both ends. */
-struct rest {
+struct remaining {
 	double *v;
 	size_t *at;      /* their indexes in the input */
 	size_t lo, hi;   /* v[lo..hi] are left */
@@ -27,7 +27,7 @@ struct rest {
 };
 
 static void
-compute_moments(struct rest *r)
+compute_moments(struct remaining *r)
 {
 	r->sure = r->m2 =
 	    stats_squares(r->v + r->lo, r->hi - r->lo + 1, &r->mean);
@@ -35,7 +35,7 @@ compute_moments(struct rest *r)
 
 /* Returns the index of the highest value; of equal values, the first left. */
 static size_t
-find_first_highest(struct rest *r)
+find_first_highest(struct remaining *r)
 {
 	if (r->hi < r->from || !r->to) {
 		r->from = r->to = r->hi;
@@ -47,7 +47,7 @@ find_first_highest(struct rest *r)
 
 /* Removes the value farthest from the mean and returns its index. */
 static size_t
-remove_farthest(struct rest *r, double *far)
+remove_farthest(struct remaining *r, double *far)
 {
 	double low = r->mean - r->v[r->lo], high = r->v[r->hi] - r->mean;
 	double n = (double)(r->hi - r->lo), d;
@@ -73,7 +73,7 @@ size_t
 outlier_gesd(const double *v, size_t n, size_t most, double alpha,
     struct outlier *out, size_t *looked)
 {
-	struct rest r = {
+	struct remaining r = {
 	    .v = mem_array(n + 1, sizeof *r.v), .at = stats_order(v, n)};
 	size_t found = 0;
 

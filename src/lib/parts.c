@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A run of which not all parts have come. */
-struct waiting {
+struct incomplete_run {
 	struct json **v; /* by the number of the part; NULL: missing */
 	size_t n, have;
 	bool joined;
@@ -20,7 +20,7 @@ struct waiting {
 
 struct parts {
 	struct intern *keys; /* of runs */
-	struct waiting *v;   /* by key */
+	struct incomplete_run *v;   /* by key */
 	size_t n, cap, at;
 };
 
@@ -34,12 +34,12 @@ parts_new(void)
 }
 
 static void
-clear_run(struct waiting *w)
+clear_run(struct incomplete_run *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		json_free(w->v[i]);
 	free(w->v);
-	*w = (struct waiting){.joined = true};
+	*w = (struct incomplete_run){.joined = true};
 }
 
 void
@@ -54,7 +54,7 @@ parts_free(struct parts *p)
 
 /* Returns what joins the parts of one run, which have nothing else in common
  * with those of others. */
-static struct waiting *
+static struct incomplete_run *
 find_run(struct parts *p, const struct json *part)
 {
 	const struct json *run = json_get(part, "run");
@@ -69,7 +69,7 @@ find_run(struct parts *p, const struct json *part)
 	str_free(&s);
 	while (p->n <= id) {
 		p->v = mem_grow(p->v, p->n, &p->cap, sizeof *p->v);
-		p->v[p->n++] = (struct waiting){0};
+		p->v[p->n++] = (struct incomplete_run){0};
 	}
 	return &p->v[id];
 }
@@ -95,7 +95,7 @@ struct span {
 };
 
 static struct span
-find_span(const struct waiting *w)
+find_span(const struct incomplete_run *w)
 {
 	struct span s = {INFINITY, -INFINITY, -INFINITY, INFINITY, 0};
 	double begin, end;
@@ -115,7 +115,7 @@ find_span(const struct waiting *w)
 }
 
 static bool
-has_requests(const struct waiting *w)
+has_requests(const struct incomplete_run *w)
 {
 	return json_get(json_get(w->v[0], "config"), "requests") != NULL;
 }
@@ -125,7 +125,7 @@ has_requests(const struct waiting *w)
  * number of requests end when they are done: only their begins are compared.
  */
 static double
-compute_overlap(const struct waiting *w, struct span s)
+compute_overlap(const struct incomplete_run *w, struct span s)
 {
 	double together = has_requests(w) ? s.end - s.last : s.least - s.last;
 	double whole = has_requests(w) ? s.end - s.first : s.longest;
@@ -135,7 +135,7 @@ compute_overlap(const struct waiting *w, struct span s)
 
 /* Lists the parts with their hosts, and what differs in their clocks. */
 static void
-list_parts(const struct waiting *w, struct json *run)
+list_parts(const struct incomplete_run *w, struct json *run)
 {
 	struct json *list = json_array(), *one;
 	const struct json *part;
@@ -154,7 +154,7 @@ list_parts(const struct waiting *w, struct json *run)
 }
 
 static void
-check_parts(const struct waiting *w, struct str *why)
+check_parts(const struct incomplete_run *w, struct str *why)
 {
 	const char *status, *error;
 	char *text;
@@ -173,7 +173,7 @@ check_parts(const struct waiting *w, struct str *why)
 
 static void
 check_overlap(
-    const struct waiting *w, struct json *run, struct span s, struct str *why)
+    const struct incomplete_run *w, struct json *run, struct span s, struct str *why)
 {
 	double overlap = compute_overlap(w, s);
 	char *text;
@@ -192,7 +192,7 @@ check_overlap(
 }
 
 static void
-find_missing(const struct waiting *w, struct str *why)
+find_missing(const struct incomplete_run *w, struct str *why)
 {
 	struct str s = {0};
 	size_t n = w->n - w->have, k = 0;
@@ -216,7 +216,7 @@ find_missing(const struct waiting *w, struct str *why)
 
 /* Makes the run of all parts that there are, and forgets them. */
 static struct json *
-join_parts(struct waiting *w)
+join_parts(struct incomplete_run *w)
 {
 	static const char *const joined[] = {
 	    "metrics", "hist", "series", "samples", "errors", "bound", "error"};
@@ -254,7 +254,7 @@ struct json *
 parts_add(struct parts *p, struct json *part)
 {
 	double n = get_part_number(part, "n"), i = get_part_number(part, "i");
-	struct waiting *w = find_run(p, part);
+	struct incomplete_run *w = find_run(p, part);
 
 	if (!w->n && !w->joined) {
 		w->n = (size_t)n;

@@ -36,20 +36,20 @@ struct reaper {
 	pid_t pid;
 };
 
-struct ward {
+struct guarded_group {
 	pid_t group;
 	int fd; /* pidfd of its leader; -1: it has ended */
 };
 
-struct wards {
-	struct ward *v;
+struct guarded {
+	struct guarded_group *v;
 	size_t n, cap;
 	char *folder;
 	int dismissed;
 };
 
 static void
-forget_group(struct wards *w, pid_t group)
+forget_group(struct guarded *w, pid_t group)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->v[i].group == group) {
@@ -60,7 +60,7 @@ forget_group(struct wards *w, pid_t group)
 }
 
 static void
-handle_message(struct wards *w, const struct message *m)
+handle_message(struct guarded *w, const struct message *m)
 {
 	switch (m->order) {
 	case ADD_GROUP:
@@ -82,7 +82,7 @@ handle_message(struct wards *w, const struct message *m)
 }
 
 static void
-kill_groups(struct wards *w)
+kill_groups(struct guarded *w)
 {
 	struct pollfd fd = {.events = POLLIN};
 
@@ -104,7 +104,7 @@ kill_groups(struct wards *w)
 static void
 run_reaper(int fd)
 {
-	struct wards w = {0};
+	struct guarded w = {0};
 	struct message m;
 	ssize_t n;
 

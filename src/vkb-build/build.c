@@ -26,7 +26,7 @@
 #define TAIL_BYTES 4000
 
 struct build {
-	struct workshop *shop;
+	struct build_context *shop;
 	const struct buildstep *step;
 	struct tree tree;
 	int lock;
@@ -80,7 +80,7 @@ append_environment(const struct build *b, struct str *env)
 	static const char fixed[] =
 	    "LC_ALL=C\0GIT_CONFIG_GLOBAL=/dev/null\0GIT_CONFIG_NOSYSTEM=1\0"
 	    "CCACHE_NOHASHDIR=1\0CCACHE_MAXSIZE=1G";
-	const struct workshop *w = b->shop;
+	const struct build_context *w = b->shop;
 
 	str_addn(env, fixed, sizeof fixed);
 	pass_variable(env, "PATH");
@@ -150,7 +150,7 @@ begin_build(struct build *b, bool empty)
 
 int
 build_find(
-    const struct workshop *w, const struct buildstep *r, struct json *rec)
+    const struct build_context *w, const struct buildstep *r, struct json *rec)
 {
 	char *dir = cache_path(w->cache, "builds", r->key);
 	char *log = mem_printf("%s/log", dir);
@@ -165,7 +165,7 @@ build_find(
 
 struct build *
 build_start(
-    struct workshop *w, const struct buildstep *r, bool *busy, char **error)
+    struct build_context *w, const struct buildstep *r, bool *busy, char **error)
 {
 	int lock = cache_lock(w->cache, r->key);
 	char *name = mem_printf("%s.log", r->key);

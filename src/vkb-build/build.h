@@ -10,7 +10,7 @@ struct buildstep;
 struct json;
 
 /* Shared by all builds of this program. */
-struct workshop {
+struct build_context {
 	const struct cache *cache;
 	struct reaper *reaper;
 	int jobs;
@@ -22,14 +22,14 @@ struct build;
 /* Adds a finished build (server, cli, ...) to 'rec'. Returns 0 if there is
  * none. */
 int build_find(
-    const struct workshop *, const struct buildstep *, struct json *rec);
+    const struct build_context *, const struct buildstep *, struct json *rec);
 
 /*
  * Starts a build. Returns NULL with *busy if another program builds the same;
  * NULL with *error (caller frees) after reporting a failure.
  */
 struct build *build_start(
-    struct workshop *, const struct buildstep *, bool *busy, char **error);
+    struct build_context *, const struct buildstep *, bool *busy, char **error);
 int build_fd(const struct build *); /* readable: call build_step */
 
 /* Call when build_fd is readable. Returns 0 while the build runs, 1 when it is

@@ -113,14 +113,14 @@ cache_wait(const struct cache *c, const char *name)
 
 /* --- pruning */
 
-struct thing {
+struct cache_entry {
 	char *path, *lock;
 	double used; /* seconds since 1970 */
 	unsigned long long bytes;
 };
 
-struct things {
-	struct thing *v;
+struct cache_entries {
+	struct cache_entry *v;
 	size_t n, cap;
 };
 
@@ -137,7 +137,7 @@ format_lock_name(const char *name)
 }
 
 static void
-list_things(struct things *t, const struct cache *c, const char *kind)
+list_things(struct cache_entries *t, const struct cache *c, const char *kind)
 {
 	char *dir = cache_path(c, kind, ""), *path, *mark;
 	DIR *d = opendir(dir);
@@ -157,7 +157,7 @@ list_things(struct things *t, const struct cache *c, const char *kind)
 			continue;
 		}
 		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
-		t->v[t->n++] = (struct thing){.path = path,
+		t->v[t->n++] = (struct cache_entry){.path = path,
 		    .lock = format_lock_name(e->d_name),
 		    .used = (double)st.st_mtim.tv_sec +
 			(double)st.st_mtim.tv_nsec * 1e-9,
@@ -171,7 +171,7 @@ list_things(struct things *t, const struct cache *c, const char *kind)
 static int
 compare_by_use(const void *a, const void *b)
 {
-	const struct thing *x = a, *y = b;
+	const struct cache_entry *x = a, *y = b;
 
 	if (x->used < y->used || x->used > y->used)
 		return x->used < y->used ? -1 : 1;
@@ -180,7 +180,7 @@ compare_by_use(const void *a, const void *b)
 
 /* Returns 1 if removed, 0 if in use, -1 after reporting an error. */
 static int
-remove_thing(const struct cache *c, const struct thing *t)
+remove_thing(const struct cache *c, const struct cache_entry *t)
 {
 	int fd = cache_lock(c, t->lock), rc = 1;
 
@@ -210,7 +210,7 @@ parse_limit(const char *s, double *age, long long *size)
 int
 cache_prune(const struct cache *c, const char *limit)
 {
-	struct things t = {0};
+	struct cache_entries t = {0};
 	unsigned long long sum = 0;
 	struct timespec now;
 	long long size;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum way { TOGETHER, APART, WAYS }; /* are the sides interleaved? */
+enum arrangement { TOGETHER, APART, WAYS }; /* are the sides interleaved? */
 
 static const char *const way_names[WAYS] = {"interleaved", "apart"};
 
@@ -40,14 +40,14 @@ struct entry {
 };
 
 /* How much sessions differ in a metric that is judged and has noise. */
-struct spread {
+struct session_spread {
 	char *metric;
 	struct between of;
 };
 
 struct calibration {
 	struct series *series;
-	struct spread *spreads;
+	struct session_spread *spreads;
 	size_t nspreads;
 	struct entry **v;
 	size_t n, cap;
@@ -181,7 +181,7 @@ add_spread(
 	if (i == c->nspreads) {
 		c->spreads =
 		    mem_resize(c->spreads, ++c->nspreads, sizeof *c->spreads);
-		c->spreads[i] = (struct spread){.metric = mem_str(e->row.name)};
+		c->spreads[i] = (struct session_spread){.metric = mem_str(e->row.name)};
 	}
 	between_add(&c->spreads[i].of, runs, 1);
 }
@@ -299,7 +299,7 @@ add_entry_row(struct table *t, const struct entry *e)
 }
 
 static void
-write_total(struct str *s, const struct calibration *c, enum way w)
+write_total(struct str *s, const struct calibration *c, enum arrangement w)
 {
 	size_t windows = 0, n = 0;
 
@@ -355,7 +355,7 @@ calibrate_text(struct str *s, const struct calibration *c)
 	    "judged alone at level %g.\n",
 	    c->runs, JUDGE_ALPHA);
 	for (size_t w = 0; w < WAYS; w++)
-		write_total(s, c, (enum way)w);
+		write_total(s, c, (enum arrangement)w);
 	write_spreads(s, c);
 	str_add(s,
 	    "A policy gets the margin of interleaved sides where the runs were "
@@ -385,7 +385,7 @@ write_rule(struct str *s, struct json *rule, const char **sep)
 }
 
 static void
-write_session_rule(struct str *s, const struct spread *of, const char **sep)
+write_session_rule(struct str *s, const struct session_spread *of, const char **sep)
 {
 	struct moderate v = between_get(&of->of);
 	char *text = v.df > 0 ? format_margin(sqrt(v.var)) : NULL;

@@ -148,7 +148,7 @@ is_by_medians(const struct row *r)
 	    !r->facts.assumed_se && r->sessions[0];
 }
 
-/* What all cases have in common has no runs of its own. */
+/* The row of all cases has no runs of its own. */
 static void
 explain_runs(struct str *s, const struct row *r)
 {

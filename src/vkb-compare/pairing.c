@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct half {
+struct candidate {
 	const struct kase *k;
 	size_t partner; /* index + 1 in the other half, or 0 */
 	size_t fits;    /* how many cases could be the partner */
@@ -17,10 +17,10 @@ struct half {
 	double size, depth;
 };
 
-static struct half *
+static struct candidate *
 collect_half(const struct cases *c, size_t who, size_t *n)
 {
-	struct half *h = mem_array(c->n + 1, sizeof *h);
+	struct candidate *h = mem_array(c->n + 1, sizeof *h);
 
 	*n = 0;
 	for (size_t i = 0; i < c->n; i++) {
@@ -28,7 +28,7 @@ collect_half(const struct cases *c, size_t who, size_t *n)
 
 		if (c->v[i].who != who)
 			continue;
-		h[(*n)++] = (struct half){.k = &c->v[i],
+		h[(*n)++] = (struct candidate){.k = &c->v[i],
 		    .command = json_get_str(config, "command"),
 		    .size = json_get_num(config, "data_size", NAN),
 		    .depth = json_get_num(config, "pipeline", NAN)};
@@ -81,17 +81,17 @@ static int
 compare_key_to_half(const void *key, const void *member)
 {
 	const struct kase *const *x = key;
-	const struct half *y = member;
+	const struct candidate *y = member;
 	int c = strverscmp((*x)->key, y->k->key);
 
 	return c ? c : strcmp((*x)->key, y->k->key);
 }
 
 static void
-pair_equal(struct half *a, size_t n, struct half *b, size_t m)
+pair_equal(struct candidate *a, size_t n, struct candidate *b, size_t m)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct half *h =
+		struct candidate *h =
 		    bsearch(&a[i].k, b, m, sizeof *b, compare_key_to_half);
 
 		if (!h)
@@ -102,7 +102,7 @@ pair_equal(struct half *a, size_t n, struct half *b, size_t m)
 }
 
 static bool
-is_other_case(const struct half *a, const struct half *b)
+is_other_case(const struct candidate *a, const struct candidate *b)
 {
 	return a->size < b->size || a->size > b->size || a->depth < b->depth ||
 	    a->depth > b->depth ||
@@ -110,7 +110,7 @@ is_other_case(const struct half *a, const struct half *b)
 }
 
 static void
-pair_likely(struct half *a, size_t n, struct half *b, size_t m)
+pair_likely(struct candidate *a, size_t n, struct candidate *b, size_t m)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < m && !a[i].partner; k++) {
@@ -122,7 +122,7 @@ pair_likely(struct half *a, size_t n, struct half *b, size_t m)
 			b[k].fits++;
 		}
 	for (size_t i = 0; i < n; i++) {
-		struct half *h = &b[a[i].first];
+		struct candidate *h = &b[a[i].first];
 
 		if (a[i].partner || a[i].fits != 1 || h->fits != 1)
 			continue;
@@ -136,8 +136,8 @@ pairing_new(const struct cases *base, size_t base_who,
     const struct cases *contender, size_t contender_who, size_t *count)
 {
 	size_t n, m, at = 0;
-	struct half *a = collect_half(base, base_who, &n);
-	struct half *b = collect_half(contender, contender_who, &m);
+	struct candidate *a = collect_half(base, base_who, &n);
+	struct candidate *b = collect_half(contender, contender_who, &m);
 	struct pairing *p = mem_array(n + m + 1, sizeof *p);
 
 	pair_equal(a, n, b, m);

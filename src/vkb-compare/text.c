@@ -13,7 +13,7 @@
 #define TOGETHER 20 /* sentences about count and time of a case */
 
 /* What is left out on a narrow terminal, one after the other. */
-enum narrow { ALL, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
+enum omitted { ALL, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
 
 static const struct {
 	const char *sign, *colour;
@@ -44,7 +44,7 @@ add_number_cell(struct table *t, double v)
 }
 
 static void
-add_verdict_cell(struct table *t, const struct row *r, enum narrow narrow)
+add_verdict_cell(struct table *t, const struct row *r, enum omitted narrow)
 {
 	struct str s = {0};
 
@@ -60,7 +60,7 @@ add_verdict_cell(struct table *t, const struct row *r, enum narrow narrow)
 }
 
 static void
-add_text_row(struct table *t, const struct row *r, enum narrow narrow)
+add_text_row(struct table *t, const struct row *r, enum omitted narrow)
 {
 	struct str s = {0};
 
@@ -94,7 +94,7 @@ is_left_out(const struct comparison *c, const struct row *r)
 
 static struct table *
 make_table(
-    const struct comparison *c, const struct row **rows, enum narrow narrow)
+    const struct comparison *c, const struct row **rows, enum omitted narrow)
 {
 	struct table *t = table_new();
 
@@ -119,7 +119,7 @@ write_text_rows(
     struct str *s, const struct comparison *c, const struct report *r)
 {
 	const struct row **order = report_order(c);
-	enum narrow narrow = ALL;
+	enum omitted narrow = ALL;
 	struct table *t = make_table(c, order, narrow);
 	size_t without = 0;
 

@@ -11,7 +11,7 @@
 
 enum { LONGEST = 100 }; /* bytes of a name */
 
-/* What became of a metric. */
+/* How a metric changed. */
 enum direction { WORSE, BETTER, SAME, UNCLEAR, TOO_FEW };
 
 bool

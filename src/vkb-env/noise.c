@@ -15,11 +15,12 @@
 
 enum answer { UNKNOWN, FINE, NOISY };
 
-struct look;
+struct machine_check;
 
 struct source {
 	const char *name;
-	enum answer (*look)(const struct look *); /* fills 'why' if FINE, too */
+	/* Appends to 'why' in any case. */
+	enum answer (*check)(const struct machine_check *);
 	const char *costs, *fix;
 	const char *key, *text; /* for check_off, _value and _above */
 	const char *good, *bad; /* for check_off and check_value */
@@ -27,7 +28,7 @@ struct source {
 	double most;
 };
 
-struct look {
+struct machine_check {
 	const struct source *s;
 	const struct json *env, *now;
 	const char *root;
@@ -36,7 +37,7 @@ struct look {
 
 /* Checks a boolean that should be off, or with 'good' "on". */
 static enum answer
-check_off(const struct look *l)
+check_off(const struct machine_check *l)
 {
 	const struct json *j = json_get(l->env, l->s->key);
 
@@ -47,7 +48,7 @@ check_off(const struct look *l)
 /* Checks a setting that should have the value 'good', or not the value 'bad'.
  */
 static enum answer
-check_value(const struct look *l)
+check_value(const struct machine_check *l)
 {
 	const char *s = json_get_str(l->env, l->s->key);
 
@@ -61,7 +62,7 @@ check_value(const struct look *l)
 
 /* Checks a value measured now. */
 static enum answer
-check_above(const struct look *l)
+check_above(const struct machine_check *l)
 {
 	double v = json_get_num(l->now, l->s->key, NAN);
 
@@ -70,7 +71,7 @@ check_above(const struct look *l)
 }
 
 static enum answer
-check_governor(const struct look *l)
+check_governor(const struct machine_check *l)
 {
 	const char *s = json_get_str(l->env, "governor");
 
@@ -81,7 +82,7 @@ check_governor(const struct look *l)
 
 /* Checks CPU states, which the record does not have. */
 static enum answer
-check_idle(const struct look *l)
+check_idle(const struct machine_check *l)
 {
 	struct edits c = {0};
 	enum answer a = FINE;
@@ -99,7 +100,7 @@ check_idle(const struct look *l)
 }
 
 static enum answer
-check_swap(const struct look *l)
+check_swap(const struct machine_check *l)
 {
 	double total = json_get_num(l->env, "swap_total_mb", NAN);
 
@@ -109,7 +110,7 @@ check_swap(const struct look *l)
 }
 
 static enum answer
-check_clock(const struct look *l)
+check_clock(const struct machine_check *l)
 {
 	static const char *const slow[] = {
 	    "hpet", "acpi_pm", "jiffies", "refined-jiffies", "xen", "pit"};
@@ -124,7 +125,7 @@ check_clock(const struct look *l)
 }
 
 static enum answer
-check_isolation(const struct look *l)
+check_isolation(const struct machine_check *l)
 {
 	const char *s = json_get_str(l->env, "isolated_cpus");
 
@@ -135,7 +136,7 @@ check_isolation(const struct look *l)
 }
 
 static enum answer
-check_cpu_limit(const struct look *l)
+check_cpu_limit(const struct machine_check *l)
 {
 	double cpus = json_get_num(l->env, "cgroup_cpus", NAN);
 	double times = json_get_num(l->now, "cgroup_throttled", 0);
@@ -150,7 +151,7 @@ check_cpu_limit(const struct look *l)
 }
 
 static enum answer
-check_memory(const struct look *l)
+check_memory(const struct machine_check *l)
 {
 	double total = json_get_num(l->env, "memory_total_mb", NAN);
 	double left = json_get_num(l->now, "memory_available_mb", NAN);
@@ -262,7 +263,7 @@ size_t
 noise_show(struct str *out, const struct json *rec, const char *root)
 {
 	struct str why = {0}, unknown = {0};
-	struct look l = {.env = json_get(rec, "env"),
+	struct machine_check l = {.env = json_get(rec, "env"),
 	    .now = json_get(rec, "now"),
 	    .root = root,
 	    .why = &why};
@@ -272,7 +273,7 @@ noise_show(struct str *out, const struct json *rec, const char *root)
 	for (const struct source *s = sources; s->name; s++, n++) {
 		str_clear(&why);
 		l.s = s;
-		a = s->look(&l);
+		a = s->check(&l);
 		if (a == NOISY) {
 			show_source(out, s, why.s);
 			found++;

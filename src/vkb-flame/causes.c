@@ -119,7 +119,7 @@ find_self(const struct finding *f, size_t i, int of)
 	return calls > 0 ? f->c->functions[i].self[side] / calls : 0;
 }
 
-/* What A does in a call: of each pair the rate, of each function the rest. */
+/* What A does in a call: the rate of each pair, what each function executes. */
 struct system {
 	double *rate, *self, *loop;
 	size_t *first; /* pairs of function i: order[first[i]..first[i+1]) */

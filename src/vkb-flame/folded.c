@@ -16,7 +16,7 @@
 #define PERIOD 10000
 
 /* The line before, which usually shares its first frames with the next. */
-struct last {
+struct previous_line {
 	struct str text;
 	size_t *end; /* offset of the end of each frame in 'text' */
 	uint32_t *frame;
@@ -78,7 +78,7 @@ match_length(const char *a, const char *b, size_t n)
 }
 
 static void
-parse_stack(struct calltree *t, struct last *last, const char *s, size_t n)
+parse_stack(struct calltree *t, struct previous_line *last, const char *s, size_t n)
 {
 	size_t same = last->text.len < n ? last->text.len : n, depth = 0, at;
 
@@ -128,7 +128,7 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 {
 	unsigned long long bad = 0, first = 0;
 	struct stacks *stacks = stacks_new(t, column);
-	struct last last = {.n = 0};
+	struct previous_line last = {.n = 0};
 	const char *s;
 	size_t n, k;
 	double v = 0;

@@ -185,7 +185,7 @@ weigh_circles(struct unfolding *u)
 
 /* --- the tree */
 
-/* Of equal ones the first is first, so that the tree is always the same. */
+/* Equal costs keep their order, so that the tree is always the same. */
 static bool
 is_before(const struct task *a, const struct task *b)
 {
@@ -280,8 +280,8 @@ add_circle(struct unfolding *u, const struct task *task)
 	}
 }
 
-/* What is left of a circle that its calls do not account for is outermost: it
- * ran when the counting began. */
+/* Adds the part of each circle that no call from outside accounts for as an
+ * outermost frame: it was running when the counting began. */
 static void
 add_outermost(struct unfolding *u, uint32_t root)
 {

@@ -25,7 +25,7 @@
 #define GENERATION 1 /* raise it when the same recipe makes another file */
 
 /* The work, and what all files share; made when first needed. */
-struct maker {
+struct make_state {
 	const struct make *m;
 	const struct recipes *recipes;
 	struct vocabulary *words;
@@ -36,14 +36,14 @@ struct maker {
 };
 
 static char *
-make_path(const struct maker *k, const char *name)
+make_path(const struct make_state *k, const char *name)
 {
 	return mem_printf("%s/%s", k->m->dir, name);
 }
 
 /* Returns a hash of everything that the file's content depends on. */
 static uint64_t
-hash_recipe(const struct maker *k, const struct recipe_file *f)
+hash_recipe(const struct make_state *k, const struct recipe_file *f)
 {
 	const char *others[] = {f->base, f->queries};
 	struct str s = {0};
@@ -71,7 +71,7 @@ hash_recipe(const struct maker *k, const struct recipe_file *f)
 
 /* Reads a query file's terms, once, and lowers its rows to their number. */
 static int
-read_source_terms(const struct maker *k, struct recipe_file *f)
+read_source_terms(const struct make_state *k, struct recipe_file *f)
 {
 	char *path = make_path(k, f->source);
 	int rc = 0;
@@ -87,7 +87,7 @@ read_source_terms(const struct maker *k, struct recipe_file *f)
 
 /* Returns enum sidecar_state, or -1 (error reported). */
 static int
-get_state(const struct maker *k, struct recipe_file *f)
+get_state(const struct make_state *k, struct recipe_file *f)
 {
 	char *path;
 	int state;
@@ -101,7 +101,7 @@ get_state(const struct maker *k, struct recipe_file *f)
 }
 
 static int
-write_rows(struct maker *k, const struct recipe_file *f, struct checksum *sum)
+write_rows(struct make_state *k, const struct recipe_file *f, struct checksum *sum)
 {
 	const struct recipe_file *base =
 	    f->base ? recipe_find(k->recipes, f->base) : NULL;
@@ -130,7 +130,7 @@ write_rows(struct maker *k, const struct recipe_file *f, struct checksum *sum)
 }
 
 static int
-make_file(struct maker *k, const struct recipe_file *f)
+make_file(struct make_state *k, const struct recipe_file *f)
 {
 	char *path = make_path(k, f->name);
 	struct tempfile *t = tempfile_open(path);
@@ -152,7 +152,7 @@ make_file(struct maker *k, const struct recipe_file *f)
 }
 
 static int
-update_file(struct maker *k, struct recipe_file *f)
+update_file(struct make_state *k, struct recipe_file *f)
 {
 	int state = get_state(k, f);
 
@@ -199,7 +199,7 @@ needs_dump(const struct make *m, const bool *chosen)
 }
 
 static void
-free_maker(struct maker *k)
+free_maker(struct make_state *k)
 {
 	vocabulary_free(k->words);
 	vectors_free(k->vectors);
@@ -209,7 +209,7 @@ free_maker(struct maker *k)
 int
 make_find_states(const struct make *m, const bool *chosen, int *states)
 {
-	struct maker k = {.m = m, .recipes = m->recipes};
+	struct make_state k = {.m = m, .recipes = m->recipes};
 	int rc = 0;
 
 	if (needs_dump(m, chosen)) {
@@ -230,7 +230,7 @@ int
 make_files(const struct make *m, bool *chosen)
 {
 	const struct recipes *r = m->recipes;
-	struct maker k = {.m = m, .recipes = r};
+	struct make_state k = {.m = m, .recipes = r};
 	int rc = 0;
 
 	choose_sources(r, chosen);

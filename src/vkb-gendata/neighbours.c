@@ -27,14 +27,14 @@
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
-struct near {
+struct neighbour {
 	double score; /* lower is nearer */
 	uint32_t row;
 };
 
 /* The nearest k rows so far, and up to k more since they were last sorted. */
-struct nearest {
-	struct near *v;
+struct neighbours {
+	struct neighbour *v;
 	size_t n;
 	double limit; /* the score of the k-th; a greater one is not added */
 };
@@ -49,7 +49,7 @@ struct search {
 	size_t nq, k;
 	pthread_mutex_t lock;
 	uint64_t next, done;     /* next base row to take, and rows searched */
-	struct nearest *nearest; /* for each query, of threads that are done */
+	struct neighbours *nearest; /* for each query, of threads that are done */
 };
 
 static float *
@@ -126,7 +126,7 @@ compute_lower_bound(
 static int
 compare_nearness(const void *a, const void *b)
 {
-	const struct near *x = a, *y = b;
+	const struct neighbour *x = a, *y = b;
 
 	if (x->score != y->score)
 		return x->score < y->score ? -1 : 1;
@@ -135,10 +135,10 @@ compare_nearness(const void *a, const void *b)
 
 /* Makes empty lists for all queries. Caller frees the first 'v' and the list.
  */
-static struct nearest *
+static struct neighbours *
 make_nearest(const struct search *s)
 {
-	struct nearest *all = mem_array(s->nq + 1, sizeof *all);
+	struct neighbours *all = mem_array(s->nq + 1, sizeof *all);
 
 	all->v = mem_array(s->nq + 1, 2 * s->k * sizeof *all->v);
 	for (size_t q = 0; q < s->nq; q++) {
@@ -150,7 +150,7 @@ make_nearest(const struct search *s)
 
 /* Sorts the rows, nearest first, and drops all but the nearest k. */
 static void
-sort_nearest(struct nearest *h, size_t k)
+sort_nearest(struct neighbours *h, size_t k)
 {
 	qsort(h->v, h->n, sizeof *h->v, compare_nearness);
 	if (h->n < k)
@@ -160,7 +160,7 @@ sort_nearest(struct nearest *h, size_t k)
 }
 
 static void
-add_near(struct nearest *h, size_t k, struct near x)
+add_near(struct neighbours *h, size_t k, struct neighbour x)
 {
 	h->v[h->n++] = x;
 	if (h->n == 2 * k)
@@ -168,16 +168,16 @@ add_near(struct nearest *h, size_t k, struct near x)
 }
 
 static void
-compare_row_with_queries(const struct search *s, struct nearest *nearest,
+compare_row_with_queries(const struct search *s, struct neighbours *nearest,
     const float *row, uint64_t number)
 {
 	double norm = compute_length(row, s->dims);
 	float dot[4];
 
 	for (size_t q = 0; q < s->nq; q++) {
-		struct nearest *h = &nearest[q];
+		struct neighbours *h = &nearest[q];
 		const float *v = s->q + q * s->stride;
-		struct near x = {.row = (uint32_t)number};
+		struct neighbour x = {.row = (uint32_t)number};
 
 		if (q % 4 == 0)
 			compute_dots(row, v, s->stride, dot);
@@ -212,7 +212,7 @@ search_rows(void *arg)
 	uint64_t salt = produce_compute_salt(s->p->seed, s->base->name), first,
 		 rows;
 	float *row = make_matrix(1, s->stride);
-	struct nearest *nearest = make_nearest(s);
+	struct neighbours *nearest = make_nearest(s);
 
 	while ((rows = take_rows(s, &first)) > 0) {
 		for (uint64_t i = first; i < first + rows; i++) {

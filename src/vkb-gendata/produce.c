@@ -38,18 +38,18 @@ struct work {
 };
 
 /* The encoded cell of a field that later rows may share. */
-struct kept {
+struct kept_cell {
 	uint64_t period, version; /* content_find_period; 1: nothing is kept */
 	struct str text;
 };
 
 /* The state of one thread. */
-struct maker {
+struct produce_thread {
 	struct work *work;
 	struct str block, content, plain;
 	struct article *articles; /* one for each row of the block */
 	size_t narticles;
-	struct kept *kept; /* one for each field */
+	struct kept_cell *kept; /* one for each field */
 	struct pyrandom py;
 	float *vector;
 };
@@ -63,11 +63,11 @@ produce_compute_salt(uint64_t seed, const char *name)
 }
 
 static void
-produce_text(struct maker *m, const struct cell *c)
+produce_text(struct produce_thread *m, const struct cell *c)
 {
 	const struct recipe_file *f = m->work->p->file;
 	const struct recipe_field *x = &f->fields[c->field];
-	struct kept *k = &m->kept[c->field];
+	struct kept_cell *k = &m->kept[c->field];
 	uint64_t version = k->period ? (c->row - 1) / k->period : 0;
 	size_t from = m->block.len, len = 0;
 
@@ -91,7 +91,7 @@ produce_text(struct maker *m, const struct cell *c)
 }
 
 static void
-produce_row(struct maker *m, uint64_t n, size_t place)
+produce_row(struct produce_thread *m, uint64_t n, size_t place)
 {
 	const struct produce *p = m->work->p;
 	const struct recipe_file *f = p->file;
@@ -125,7 +125,7 @@ produce_row(struct maker *m, uint64_t n, size_t place)
 
 /* Reads at most n articles. Returns their number, or 0 (error reported). */
 static uint64_t
-read_articles(struct maker *m, uint64_t n)
+read_articles(struct produce_thread *m, uint64_t n)
 {
 	struct work *w = m->work;
 	size_t bytes = 0;
@@ -157,7 +157,7 @@ read_articles(struct maker *m, uint64_t n)
 
 /* Takes the rows of the next block. Returns their number, 0 at the end. */
 static uint64_t
-take_block(struct maker *m, uint64_t *first, uint64_t *block)
+take_block(struct produce_thread *m, uint64_t *first, uint64_t *block)
 {
 	struct work *w = m->work;
 	uint64_t left, n = FIRST;
@@ -179,7 +179,7 @@ take_block(struct maker *m, uint64_t *first, uint64_t *block)
 
 /* Waits for the block's turn and writes it, unless an error occurred. */
 static void
-write_block(struct maker *m, uint64_t block)
+write_block(struct produce_thread *m, uint64_t block)
 {
 	struct work *w = m->work;
 	bool ok;
@@ -199,7 +199,7 @@ write_block(struct maker *m, uint64_t block)
 }
 
 static void
-end_block(struct maker *m, uint64_t rows)
+end_block(struct produce_thread *m, uint64_t rows)
 {
 	struct work *w = m->work;
 
@@ -215,7 +215,7 @@ end_block(struct maker *m, uint64_t rows)
 static void *
 produce_blocks(void *arg)
 {
-	struct maker m = {.work = arg};
+	struct produce_thread m = {.work = arg};
 	const struct recipe_file *f = m.work->p->file;
 	uint64_t first, block, n;
 	size_t dims = 0;

@@ -12,7 +12,7 @@
 
 #define CHARACTERS 3
 
-struct from {
+struct term_reader {
 	FILE *f;
 	const char *name;
 	char *line;
@@ -22,7 +22,7 @@ struct from {
 static int
 read_term_line(void *arg, const char **line, size_t *n)
 {
-	struct from *x = arg;
+	struct term_reader *x = arg;
 	ssize_t k = getline(&x->line, &x->cap, x->f);
 
 	if (k < 0)
@@ -78,7 +78,7 @@ cut_term(const char *s, bool last)
 int
 terms_read(const char *file, bool last, size_t most, struct transform *t)
 {
-	struct from x = {.f = fopen(file, "re"), .name = file};
+	struct term_reader x = {.f = fopen(file, "re"), .name = file};
 	struct csvrows *rows;
 	const char *const *v, *why;
 	size_t n;

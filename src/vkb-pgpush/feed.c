@@ -221,7 +221,7 @@ append_record_line(struct str *out, const struct feed *f, const char *table,
 }
 
 /* The state of one COPY. */
-struct pass {
+struct copy_state {
 	struct feed *feed;
 	struct pg *pg;
 	struct hashset *known;   /* keys that the table has, see hash_key */
@@ -265,7 +265,7 @@ add_known_key(void *known, const struct pg_rows *rows, size_t row)
 
 /* Reads the keys of the spool's sessions in rows that match 'where'. */
 static int
-read_known_keys(const struct pass *p, const char *table, const char *where)
+read_known_keys(const struct copy_state *p, const char *table, const char *where)
 {
 	const struct intern *sessions = spool_get_sessions(p->feed->spool);
 	size_t n = intern_count(sessions);
@@ -294,7 +294,7 @@ read_known_keys(const struct pass *p, const char *table, const char *where)
 }
 
 static bool
-is_stored(const struct pass *p, const struct spool_row *row)
+is_stored(const struct copy_state *p, const struct spool_row *row)
 {
 	struct spool_value key[KEYS];
 
@@ -305,7 +305,7 @@ is_stored(const struct pass *p, const struct spool_row *row)
 
 /* Returns whether to send row i: it fits, and is not stored yet. */
 static bool
-is_row_wanted(const struct pass *p, const struct spool_row *row, size_t i)
+is_row_wanted(const struct copy_state *p, const struct spool_row *row, size_t i)
 {
 	struct feed *f = p->feed;
 
@@ -317,7 +317,7 @@ is_row_wanted(const struct pass *p, const struct spool_row *row, size_t i)
 }
 
 static int
-send_rows(const struct pass *p)
+send_rows(const struct copy_state *p)
 {
 	struct feed *f = p->feed;
 	struct str out = {0};
@@ -348,7 +348,7 @@ send_rows(const struct pass *p)
 /* Copies the rows that are not stored yet. Returns their number, or -1. */
 static long long
 copy_rows(
-    struct pass *p, const char *table, const char *where, const char *columns)
+    struct copy_state *p, const char *table, const char *where, const char *columns)
 {
 	struct str sql = {0};
 	long long rc = -1;
@@ -369,7 +369,7 @@ long long
 feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 {
 	struct targets t;
-	struct pass p = {.feed = f, .pg = pg, .t = &t};
+	struct copy_state p = {.feed = f, .pg = pg, .t = &t};
 	struct str columns = {0};
 	const struct spool_column *from;
 	size_t count;
@@ -397,7 +397,7 @@ feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 long long
 feed_records(struct feed *f, struct pg *pg, const struct schema *s)
 {
-	struct pass p = {.feed = f,
+	struct copy_state p = {.feed = f,
 	    .pg = pg,
 	    .table = s->table,
 	    .timestamp = spool_get_column(f->spool, "timestamp")};

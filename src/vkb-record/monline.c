@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* A text that is being parsed. */
-struct rest {
+struct parser {
 	const char *p, *end;
 };
 
 static bool
-skip_text(struct rest *r, const char *text)
+skip_text(struct parser *r, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -23,7 +23,7 @@ skip_text(struct rest *r, const char *text)
 
 /* Reads at least 'least' digits, whose number is at most 'most'. */
 static bool
-read_digits(struct rest *r, size_t least, uint64_t most, uint64_t *v)
+read_digits(struct parser *r, size_t least, uint64_t most, uint64_t *v)
 {
 	const char *begin = r->p;
 
@@ -48,7 +48,7 @@ get_hex(char c)
 
 /* Reads what follows a backslash. Returns the character, or -1. */
 static int
-read_escape(struct rest *r)
+read_escape(struct parser *r)
 {
 	static const char from[] = "nrtab\\\"", to[] = "\n\r\t\a\b\\\"";
 	const char *at;
@@ -71,7 +71,7 @@ read_escape(struct rest *r)
 
 /* Reads a quoted word; its opening quote was read. Returns 0 or -1. */
 static int
-read_word(struct rest *r, struct str *to)
+read_word(struct parser *r, struct str *to)
 {
 	int c;
 
@@ -90,7 +90,7 @@ read_word(struct rest *r, struct str *to)
 }
 
 static const char *
-read_words(struct rest *r, struct monline *l)
+read_words(struct parser *r, struct monline *l)
 {
 	size_t at;
 
@@ -118,7 +118,7 @@ read_words(struct rest *r, struct monline *l)
 const char *
 monline_parse(const char *s, size_t n, struct monline *l)
 {
-	struct rest r = {s, s + n};
+	struct parser r = {s, s + n};
 	uint64_t seconds, us, db;
 	const char *close;
 

@@ -346,13 +346,13 @@ advise_next(struct headline *h, const struct verdict_counts *t)
 	if (t->bound)
 		add_sentence(&h->advice,
 		    "The load client was the bottleneck for %zu result%s, "
-		    "which say little about the server; give the client more "
+		    "which therefore do not measure the server; give the client more "
 		    "CPUs.",
 		    t->bound, num_plural((double)t->bound));
 	str_free(&time);
 }
 
-/* Returns the word for all: where only counts changed, the work did. */
+/* Returns the headline: of "work" if only counts changed. */
 static const char *
 find_outcome(const struct verdict_counts *t, enum model_verdict v)
 {

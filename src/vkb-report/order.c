@@ -97,7 +97,7 @@ compare_cells(const void *a, const void *b)
 	return compare_places(x->subject, y->subject);
 }
 
-/* With many subjects, only the first and the last ones get a look. */
+/* With many subjects, only the first and the last ones get a colour. */
 static size_t
 choose_look(size_t place, size_t n)
 {

@@ -179,7 +179,7 @@ sessions(void)
 	}
 }
 
-/* Counted runs of sessions of their own say nothing of the others. */
+/* Counted runs of other sessions do not matter for the other runs. */
 static void
 counted_rows(void)
 {

@@ -13,17 +13,18 @@ static const char plain[] =
     "\"requests\":1,\"writes\":[{\"command\":\"SET\"}],"
     "\"reads\":[{\"command\":\"GET\"}]},\"client\":{}}";
 
-/* The plain case with another value: room "writes" is its first part. */
+/* Checks the plain case with another value in a section; that of "writes" is
+ * its first part. */
 static bool
-passes(const char *room, const char *key, const char *value)
+passes(const char *section, const char *key, const char *value)
 {
 	struct json *cas = json_parse(plain, sizeof plain - 1, NULL, NULL);
 	struct json *config = json_get(cas, "config"), *to;
 	bool good;
 
-	to = strcmp(room, "config") == 0  ? config
-	    : strcmp(room, "client") == 0 ? json_get(cas, "client")
-					  : json_first(json_get(config, room));
+	to = strcmp(section, "config") == 0  ? config
+	    : strcmp(section, "client") == 0 ? json_get(cas, "client")
+					  : json_first(json_get(config, section));
 	if (strcmp(key, "duration_s") == 0)
 		json_del(config, "requests");
 	json_set(to, key, json_parse(value, strlen(value), NULL, NULL));
@@ -36,7 +37,7 @@ static void
 limits(void)
 {
 	static const struct {
-		const char *room, *key, *under, *least, *most, *over;
+		const char *section, *key, *under, *least, *most, *over;
 	} v[] = {{"config", "data_size", "0", "1", "536870912", "536870913"},
 	    {"config", "pipeline", "0", "1", "1000000", "1000001"},
 	    {"config", "clients", "0", "1", "1000000", "1000001"},
@@ -68,13 +69,13 @@ limits(void)
 	    {"writes", "seed", "-1", "0", "4294967295", "4294967296"}};
 
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
-		tap_ok(passes(v[i].room, v[i].key, v[i].least) &&
-			passes(v[i].room, v[i].key, v[i].most),
-		    "%s.%s may be %s to %s", v[i].room, v[i].key, v[i].least,
+		tap_ok(passes(v[i].section, v[i].key, v[i].least) &&
+			passes(v[i].section, v[i].key, v[i].most),
+		    "%s.%s may be %s to %s", v[i].section, v[i].key, v[i].least,
 		    v[i].most);
-		tap_ok(!passes(v[i].room, v[i].key, v[i].under),
+		tap_ok(!passes(v[i].section, v[i].key, v[i].under),
 		    "%s is less than that", v[i].under);
-		tap_ok(!passes(v[i].room, v[i].key, v[i].over), "%s is more",
+		tap_ok(!passes(v[i].section, v[i].key, v[i].over), "%s is more",
 		    v[i].over);
 	}
 }

@@ -6,7 +6,6 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/counters.h"
 #include "vkb-load/engine/run.h"
-#include "vkb-load/engine/counters.h"
 
 #include <stdlib.h>
 
@@ -308,7 +307,7 @@ slices(void)
 	r = finished(w, &work, &c);
 	o = (struct engine_result){0};
 	counters_collect(&r, &o);
-	tap_near(o.active_s, 0, 0, "an ordinary run says nothing of slices");
+	tap_near(o.active_s, 0, 0, "an ordinary run has no time in slices");
 	free(r.intervals);
 	engine_result_free(&o);
 }

@@ -40,7 +40,7 @@ is_python(const char *key)
 	return false;
 }
 
-/* Keys of each room; the first ones have a place in the flat form. */
+/* Keys of each section; the first ones have a place in the flat form. */
 static const char *const subject[] = {"commit", "module_commit", "time",
     "repository", "label", "ref", "server_version", "binary_sha256", NULL};
 static const char *const config[] = {"command", "data_size", "pipeline",
@@ -85,46 +85,46 @@ random_value(struct rng *r, const char *key)
 }
 
 static struct json *
-random_room(struct rng *r, const char *const *keys, bool numbers)
+random_section(struct rng *r, const char *const *keys, bool numbers)
 {
-	struct json *room = json_object();
+	struct json *section = json_object();
 
 	for (; *keys; keys++)
 		if (rng_below(r, 4))
-			json_set(room, *keys,
+			json_set(section, *keys,
 			    numbers ? json_number(ldexp(rng_unit(r),
 					  1 + (int)rng_below(r, 40)))
 				    : random_value(r, *keys));
-	return room;
+	return section;
 }
 
 static struct json *
 random_run(struct rng *r)
 {
-	struct json *run = record_new("run"), *room;
+	struct json *run = record_new("run"), *section;
 
-	json_set(run, "subject", random_room(r, subject, false));
-	json_set(run, "config", random_room(r, config, false));
+	json_set(run, "subject", random_section(r, subject, false));
+	json_set(run, "config", random_section(r, config, false));
 	json_set(json_get(run, "config"), "command", json_string("GET"));
-	room = json_object();
-	json_set_str(room, "session", "s");
-	json_set_num(room, "index", (double)rng_below(r, 9) + 1);
-	json_set_str(room, "started", "2026-03-01T09:00:00Z");
-	json_set(run, "run", room);
-	json_set(run, "env", random_room(r, env, false));
-	json_set(run, "metrics", random_room(r, metrics, true));
+	section = json_object();
+	json_set_str(section, "session", "s");
+	json_set_num(section, "index", (double)rng_below(r, 9) + 1);
+	json_set_str(section, "started", "2026-03-01T09:00:00Z");
+	json_set(run, "run", section);
+	json_set(run, "env", random_section(r, env, false));
+	json_set(run, "metrics", random_section(r, metrics, true));
 	json_set(json_get(run, "metrics"), "rps", json_number(rng_unit(r)));
 	json_set_str(run, "status", "ok");
 	return run;
 }
 
-/* Does the room of the run that was read hold nothing but what it was? */
+/* Does the section of the run that was read hold only what was written? */
 static bool
-is_part(const struct json *read, const struct json *run, const char *room)
+is_part(const struct json *read, const struct json *run, const char *section)
 {
-	for (const struct json *j = json_first(json_get(read, room)); j;
+	for (const struct json *j = json_first(json_get(read, section)); j;
 	     j = json_next(j))
-		if (!json_equal(j, json_get(json_get(run, room), json_key(j))))
+		if (!json_equal(j, json_get(json_get(run, section), json_key(j))))
 			return false;
 	return true;
 }

@@ -145,7 +145,7 @@ cpustats(void)
 	tap_ok(isnan(cpustat_busy(&a.whole, &b.whole)), "no time, no share");
 	put("/proc/stat", "cpu 1 2\n");
 	cpustat_read(&a, root);
-	tap_ok(isnan(a.whole.all), "a short line says nothing");
+	tap_ok(isnan(a.whole.all), "a short line gives no times");
 	free(a.cpu);
 	free(b.cpu);
 }

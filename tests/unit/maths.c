@@ -116,7 +116,7 @@ order(void)
 		v[i] = i % 3 ? (double)i : NAN;
 	stats_select(v, 9, 4);
 	tap_ok(true, "a search among values one of which is not a number ends");
-	/* The 88 of 2000 that are looked at first say nothing of the rest. */
+	/* The sample of 88 of the 2000 values does not represent the rest. */
 	for (size_t i = 0; i < 2000; i++)
 		v[i] = (double)i;
 	for (size_t i = 0; i < 88; i++)

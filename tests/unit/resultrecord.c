@@ -16,10 +16,10 @@ parse(const char *text)
 }
 
 static void
-is_room(const struct json *run, const char *room, const char *want,
+is_section(const struct json *run, const char *section, const char *want,
     const char *what)
 {
-	const struct json *got = json_get(run, room);
+	const struct json *got = json_get(run, section);
 	char *text = got ? json_print(got) : NULL;
 
 	tap_str(text, want, what);
@@ -96,20 +96,20 @@ closed_loop(void)
 	cost.sampled = parse("{\"cpu_peak_percent\":39}");
 	cost.samples = parse("{\"at_s\":[1]}");
 	result_record_set(run, &r, &cost);
-	is_room(run, "metrics",
+	is_section(run, "metrics",
 	    "{\"rps\":13," LATENCIES
 	    ",\"requests\":11,\"elapsed_s\":12,\"errors\":21," COSTS
 	    ",\"cpu_peak_percent\":39}",
 	    "each figure of the engine stands under its metric");
-	is_room(run, "series",
+	is_section(run, "series",
 	    "{\"at_s\":[1,2.5],\"rps\":[500,200],\"p50_latency_ms\":[0.25,0.5],"
 	    "\"p99_latency_ms\":[0.75,1.25]}",
 	    "the rate of an interval is its requests by its own length");
-	is_room(run, "errors", "{\"OOM\":3,\"MOVED\":4}",
+	is_section(run, "errors", "{\"OOM\":3,\"MOVED\":4}",
 	    "errors are counted by kind");
-	is_room(run, "samples", "{\"at_s\":[1]}", "the samples are copied");
+	is_section(run, "samples", "{\"at_s\":[1]}", "the samples are copied");
 	tap_str(json_get_str(run, "bound"), "client", "the client was busy");
-	tap_ok(!json_get(run, "hist"), "a run without histograms has no room");
+	tap_ok(!json_get(run, "hist"), "a run without histograms has no section for them");
 	watch_cost_free(&cost);
 	json_free(run);
 }
@@ -173,10 +173,10 @@ unknown(void)
 	m = json_get(run, "metrics");
 	tap_ok(!json_get(m, "requests"),
 	    "0 requests at a rate above 0 are not known");
-	tap_ok(!json_get(m, "errors"), "nor are errors that say nothing");
+	tap_ok(!json_get(m, "errors"), "nor are the errors of such a run");
 	tap_ok(!json_get(m, "lost"), "nor is what is not a number");
-	tap_ok(!json_get(run, "errors"), "no error, no room for errors");
-	is_room(run, "series", "{\"at_s\":[1,2],\"rps\":[500,0]}",
+	tap_ok(!json_get(run, "errors"), "without an error there is no section for errors");
+	is_section(run, "series", "{\"at_s\":[1,2],\"rps\":[500,0]}",
 	    "an interval without requests has no percentile: no column has");
 	json_free(run);
 	gap[1].length_s = 0;
@@ -186,7 +186,7 @@ unknown(void)
 	m = json_get(run, "metrics");
 	tap_ok(json_get(m, "requests") && json_get_num(m, "requests", 1) == 0,
 	    "0 requests at the rate 0 are a figure");
-	is_room(run, "series", "{\"at_s\":[1,2]}",
+	is_section(run, "series", "{\"at_s\":[1,2]}",
 	    "an interval without length has no rate");
 	json_free(run);
 	r.nintervals = 0;
@@ -211,21 +211,21 @@ together(void)
 	struct json *all = result_record_merge(list, 2), *run = json_object();
 
 	json_set(run, "all", all);
-	is_room(run, "all",
+	is_section(run, "all",
 	    "{\"rps\":11,\"requests\":22,\"errors\":33,\"lost\":44,"
 	    "\"unanswered\":55,\"reconnects\":66,\"pushes\":77,"
 	    "\"p99_latency_ms\":80,\"elapsed_s\":9,\"memory_mb\":10,"
 	    "\"max_backlog\":5}",
 	    "what several did adds up, and the worst of them counts else");
 	json_set(run, "one", result_record_merge(list, 1));
-	is_room(run, "one",
+	is_section(run, "one",
 	    "{\"rps\":1,\"requests\":2,\"errors\":3,\"lost\":4,"
 	    "\"unanswered\":5,\"reconnects\":6,\"pushes\":7,"
 	    "\"p99_latency_ms\":8,\"elapsed_s\":9,\"memory_mb\":10}",
 	    "one alone is what it was");
 	json_set(run, "none", result_record_merge(list, 0));
-	is_room(
-	    run, "none", "{}", "a record without servers says nothing of them");
+	is_section(
+	    run, "none", "{}", "no records give an empty one");
 	json_free(run);
 	json_free(v[0]);
 	json_free(v[1]);

@@ -210,7 +210,7 @@ sources(void)
 		}
 		text = mem_str(json_get_str(m, "advice"));
 		if (u)
-			tap_str(text, first, "the unit says nothing");
+			tap_str(text, first, "the advice does not depend on the unit");
 		else
 			first = mem_str(text);
 		free(text);

@@ -153,7 +153,7 @@ figures(void)
 	m = sampled_metrics(&s);
 	c = sampled_series(&s);
 	tap_ok(json_len(m) == 0 && json_len(c) == 0,
-	    "a single reading says nothing");
+	    "a single reading gives no metrics");
 	json_free(m);
 	json_free(c);
 	s.n = 2;

@@ -87,9 +87,9 @@ bounds(void)
 
 	serial_add(&s, up, 1);
 	tap_ok(s.series == 0 && serial_estimate(&s, 1) == 0,
-	    "one run says nothing of neighbours");
+	    "one run has no neighbours");
 	serial_add(&s, flat, 4);
-	tap_ok(serial_estimate(&s, 1) == 0, "equal runs say nothing");
+	tap_ok(serial_estimate(&s, 1) == 0, "equal runs show no autocorrelation");
 	s = (struct serial){0};
 	serial_add(&s, saw, 10);
 	tap_ok(serial_estimate(&s, 1) == 0,

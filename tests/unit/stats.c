@@ -310,7 +310,7 @@ verdicts(void)
 	    "much the same is equivalent");
 	tap_ok(judge(x, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INCONCLUSIVE,
-	    "noise says nothing");
+	    "noise makes it inconclusive");
 	tap_ok(judge(x, 3, low, 3, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs are too few");

@@ -145,7 +145,7 @@ results(void)
 	    "\"status\":\"ok\",\"flat\":{\"said\":{\"timestamp\":"
 	    "\"2026-01-10T12:00:00+00:00\",\"benchmark_mode\":"
 	    "\"d\",\"config_set\":{}}}}",
-	    "each key in its room");
+	    "each key is in its section");
 	free(s);
 	s = flat("{\"command\":\"SET\",\"status\":\"failed\",\"error\":\"b\","
 		 "\"config_set\":{\"a\":1}}");

@@ -160,23 +160,11 @@ set_node_pid(const struct target *t, size_t i, struct client *c, void *arg)
 	return info ? 0 : -1;
 }
 
-const char *
-extserver_password(void)
-{
-	static const char *const names[] = {
-	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
-	const char *v = NULL;
-
-	for (size_t i = 0; i < 3 && !(v && *v); i++)
-		v = getenv(names[i]);
-	return v && *v ? v : NULL;
-}
-
 void
 extserver_login(const struct extserver *r, struct target *t)
 {
 	t->e.user = getenv("VKB_USER");
-	t->e.password = extserver_password();
+	t->e.password = client_env_password();
 	t->e.prefix = r->prefix;
 }
 

@@ -32,12 +32,6 @@ struct extserver;
 struct extserver *extserver_open(const struct extserver_opts *);
 void extserver_close(struct extserver *); /* NULL does nothing */
 
-/*
- * Returns VKB_PASSWORD, else VALKEYCLI_AUTH, else REDISCLI_AUTH, or NULL.
- * Passwords are never taken from arguments.
- */
-const char *extserver_password(void);
-
 /* Returns its target, and the prefix of our keys or NULL; borrowed. */
 const struct target *extserver_target(const struct extserver *);
 const char *extserver_prefix(const struct extserver *);

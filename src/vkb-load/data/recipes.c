@@ -72,7 +72,7 @@ recipes_files(
 	return rc;
 }
 
-struct taking {
+struct recipe_copy {
 	const struct json *cfg;
 	struct json *to;
 };
@@ -81,7 +81,7 @@ struct taking {
 static int
 add_recipe(void *arg, const char *path)
 {
-	struct taking *t = arg;
+	struct recipe_copy *t = arg;
 	const char *place, *source;
 	const struct json *m = find_recipe(t->cfg, path, &place);
 
@@ -101,7 +101,7 @@ add_recipe(void *arg, const char *path)
 struct json *
 recipes_collect(const struct json *cfg, const struct json *config)
 {
-	struct taking t = {.cfg = cfg};
+	struct recipe_copy t = {.cfg = cfg};
 
 	recipes_files(config, add_recipe, &t);
 	return t.to;

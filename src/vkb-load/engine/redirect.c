@@ -30,7 +30,7 @@ struct request {
 };
 
 /* A request that is sent again later, after a passing error. */
-struct later {
+struct delayed_request {
 	struct request request;
 	int64_t at_ns;
 };
@@ -145,7 +145,7 @@ queue_later(struct worker *w, const struct request *q)
 {
 	w->later =
 	    mem_grow(w->later, w->nlater, &w->later_cap, sizeof *w->later);
-	w->later[w->nlater++] = (struct later){*q, w->loop.now + RETRY_NS};
+	w->later[w->nlater++] = (struct delayed_request){*q, w->loop.now + RETRY_NS};
 }
 
 /* Sends the requests that have waited long enough. */

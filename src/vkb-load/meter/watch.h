@@ -65,7 +65,7 @@ void watch_free(struct watch *);
 void watch_begin(void *watch); /* both while the threads live */
 void watch_end(void *watch);
 
-/* What ran while a watch looked on. */
+/* The load that ran while a watch measured. */
 struct watch_load {
 	uint64_t requests; /* 0: unknown number */
 	double active_s;   /* it ran for part of the time only; 0: all of it */
