@@ -3,6 +3,7 @@
  * repetition of each case, measured on a fresh server. Over 500 lines: half of
  * them are the table of options and what excludes what.
  */
+#include "client.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
@@ -117,7 +118,7 @@ static const struct opt option_table[] = {
     {0, "count", OPT_FLAG, AT(session.count.all),
 	.help = "also count the instructions of each case, exactly"},
     {0, "count-possible", OPT_FLAG, AT(session.count.possible),
-	.help = "the same of each case that can be counted"},
+	.help = "the same where possible; else only measure"},
     {0, "count-only", OPT_FLAG, AT(session.count.only),
 	.help = "count the instructions, measure nothing"},
     {0, "count-caches", OPT_FLAG, AT(session.count.caches),
@@ -145,15 +146,15 @@ static const struct opt option_table[] = {
     {0, "slo", OPT_STR, AT(want.slo), "LIMIT",
 	.help = "search the highest rate with a latency such as p99<=1ms"},
     {0, "keys", OPT_STR, AT(want.keys), "SPEC",
-	.help = "draw keys like this: uniform, sequential, zipf:0.99, ..."},
+	.help = "choose keys by uniform, sequential, zipf:0.99, ..."},
     {0, "values", OPT_STR, AT(want.values), "SPEC",
-	.help = "write such values: 64-1024, 16:80,1024:20 random, ..."},
+	.help = "set sizes of values: 64-1024, 16:80,1024:20 random, ..."},
     {0, "ttl", OPT_STR, AT(want.ttl), "TIME",
 	.help = "let what SET writes expire after 60 or 10-60 seconds"},
     {0, "replay", OPT_STR, AT(quick.replay), "FILE",
 	.help = "send the commands of a trace of vkb-record"},
     {0, "replay-speed", OPT_STR, AT(want.speed), "N|closed",
-	.help = "N times as fast; closed: as fast as possible"},
+	.help = "replay N times as fast; closed: as fast as possible"},
     {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
 	.choices = "request|batch-first-byte",
 	.help = "measure latency per request or per batch"},
