@@ -19,8 +19,8 @@ struct incomplete_run {
 };
 
 struct parts {
-	struct intern *keys; /* of runs */
-	struct incomplete_run *v;   /* by key */
+	struct intern *keys;      /* of runs */
+	struct incomplete_run *v; /* by key */
 	size_t n, cap, at;
 };
 
@@ -172,8 +172,8 @@ check_parts(const struct incomplete_run *w, struct str *why)
 }
 
 static void
-check_overlap(
-    const struct incomplete_run *w, struct json *run, struct span s, struct str *why)
+check_overlap(const struct incomplete_run *w, struct json *run, struct span s,
+    struct str *why)
 {
 	double overlap = compute_overlap(w, s);
 	char *text;

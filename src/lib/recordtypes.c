@@ -192,8 +192,7 @@ static const struct record_key delta_keys[] = {
     {"median", A, true, "of each side"},
     {"ratio", N, false, "contender over baseline (Hodges-Lehmann)"},
     {"ci95", A, false, "of the ratio; absent: too few runs"},
-    {"ci90", A, false,
-	"the same at 90%; compared with the margin"},
+    {"ci90", A, false, "the same at 90%; compared with the margin"},
     {"p", N, false, "two-sided"},
     {"p_adjusted", N, false,
 	"corrected for the tests of its family and for looks; compared with "

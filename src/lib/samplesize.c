@@ -22,9 +22,10 @@ count_tests(const struct samplesize *s)
 }
 
 /*
- * Returns the prior that moderate_prior is expected to find for c cases of equal
- * noise. It estimates the variance of their log variances, 2/df, with a relative
- * error of about 1/sqrt(c), and takes such an error for different noise.
+ * Returns the prior that moderate_prior is expected to find for c cases of
+ * equal noise. It estimates the variance of their log variances, 2/df, with a
+ * relative error of about 1/sqrt(c), and takes such an error for different
+ * noise.
  */
 static struct moderate
 expect_prior(const struct samplesize *s, struct moderate noise)

@@ -164,8 +164,8 @@ build_find(
 }
 
 struct build *
-build_start(
-    struct build_context *w, const struct buildstep *r, bool *busy, char **error)
+build_start(struct build_context *w, const struct buildstep *r, bool *busy,
+    char **error)
 {
 	int lock = cache_lock(w->cache, r->key);
 	char *name = mem_printf("%s.log", r->key);

@@ -423,8 +423,8 @@ are_measured(
 
 /*
  * Returns the row whose margin and waiver the row of all cases gets: the judged
- * one with the widest margin, or NULL. With a narrower margin all cases together
- * could be a regression although each is within its own margin.
+ * one with the widest margin, or NULL. With a narrower margin all cases
+ * together could be a regression although each is within its own margin.
  */
 static const struct row *
 find_model(const struct part_row *v, size_t n)

@@ -181,7 +181,8 @@ add_spread(
 	if (i == c->nspreads) {
 		c->spreads =
 		    mem_resize(c->spreads, ++c->nspreads, sizeof *c->spreads);
-		c->spreads[i] = (struct session_spread){.metric = mem_str(e->row.name)};
+		c->spreads[i] =
+		    (struct session_spread){.metric = mem_str(e->row.name)};
 	}
 	between_add(&c->spreads[i].of, runs, 1);
 }
@@ -385,7 +386,8 @@ write_rule(struct str *s, struct json *rule, const char **sep)
 }
 
 static void
-write_session_rule(struct str *s, const struct session_spread *of, const char **sep)
+write_session_rule(
+    struct str *s, const struct session_spread *of, const char **sep)
 {
 	struct moderate v = between_get(&of->of);
 	char *text = v.df > 0 ? format_margin(sqrt(v.var)) : NULL;

@@ -1,6 +1,6 @@
 /*
- * The rows of what all cases have in common (apart.h). Their pair stands for all
- * cases; it was not measured.
+ * The rows of what all cases have in common (apart.h). Their pair stands for
+ * all cases; it was not measured.
  */
 #ifndef COMMON_H
 #define COMMON_H

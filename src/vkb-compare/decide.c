@@ -85,8 +85,8 @@ expect_seconds(const struct pairing *p)
 	return sum;
 }
 
-/* Decides a row whose rest is unclear: it is likely to have changed if the whole
- * 95 % interval of its change is beyond the margin. */
+/* Decides a row whose rest is unclear: it is likely to have changed if the
+ * whole 95 % interval of its change is beyond the margin. */
 static enum verdict
 decide_unclear(const struct row *row)
 {
@@ -101,8 +101,8 @@ decide_unclear(const struct row *row)
 
 /*
  * Decides a row by its rest, if it has one, but calls it equivalent only if its
- * whole change is. No verdict is certain if the effect of sessions was 'assumed'
- * instead of measured in this comparison.
+ * whole change is. No verdict is certain if the effect of sessions was
+ * 'assumed' instead of measured in this comparison.
  */
 static void
 set_verdict(struct row *row, bool assumed)

@@ -78,7 +78,8 @@ match_length(const char *a, const char *b, size_t n)
 }
 
 static void
-parse_stack(struct calltree *t, struct previous_line *last, const char *s, size_t n)
+parse_stack(
+    struct calltree *t, struct previous_line *last, const char *s, size_t n)
 {
 	size_t same = last->text.len < n ? last->text.len : n, depth = 0, at;
 

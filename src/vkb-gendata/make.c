@@ -101,7 +101,8 @@ get_state(const struct make_state *k, struct recipe_file *f)
 }
 
 static int
-write_rows(struct make_state *k, const struct recipe_file *f, struct checksum *sum)
+write_rows(
+    struct make_state *k, const struct recipe_file *f, struct checksum *sum)
 {
 	const struct recipe_file *base =
 	    f->base ? recipe_find(k->recipes, f->base) : NULL;

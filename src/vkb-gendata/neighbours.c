@@ -48,8 +48,9 @@ struct search {
 	double *norm;        /* length of each query's vector */
 	size_t nq, k;
 	pthread_mutex_t lock;
-	uint64_t next, done;     /* next base row to take, and rows searched */
-	struct neighbours *nearest; /* for each query, of threads that are done */
+	uint64_t next, done; /* next base row to take, and rows searched */
+	struct neighbours
+	    *nearest; /* for each query, of threads that are done */
 };
 
 static float *

@@ -265,7 +265,8 @@ add_known_key(void *known, const struct pg_rows *rows, size_t row)
 
 /* Reads the keys of the spool's sessions in rows that match 'where'. */
 static int
-read_known_keys(const struct copy_state *p, const char *table, const char *where)
+read_known_keys(
+    const struct copy_state *p, const char *table, const char *where)
 {
 	const struct intern *sessions = spool_get_sessions(p->feed->spool);
 	size_t n = intern_count(sessions);
@@ -347,8 +348,8 @@ send_rows(const struct copy_state *p)
 
 /* Copies the rows that are not stored yet. Returns their number, or -1. */
 static long long
-copy_rows(
-    struct copy_state *p, const char *table, const char *where, const char *columns)
+copy_rows(struct copy_state *p, const char *table, const char *where,
+    const char *columns)
 {
 	struct str sql = {0};
 	long long rc = -1;

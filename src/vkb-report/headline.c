@@ -346,7 +346,8 @@ advise_next(struct headline *h, const struct verdict_counts *t)
 	if (t->bound)
 		add_sentence(&h->advice,
 		    "The load client was the bottleneck for %zu result%s, "
-		    "which therefore do not measure the server; give the client more "
+		    "which therefore do not measure the server; give the "
+		    "client more "
 		    "CPUs.",
 		    t->bound, num_plural((double)t->bound));
 	str_free(&time);

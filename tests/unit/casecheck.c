@@ -22,9 +22,10 @@ passes(const char *section, const char *key, const char *value)
 	struct json *config = json_get(cas, "config"), *to;
 	bool good;
 
-	to = strcmp(section, "config") == 0  ? config
-	    : strcmp(section, "client") == 0 ? json_get(cas, "client")
-					  : json_first(json_get(config, section));
+	to = strcmp(section, "config") == 0 ? config
+	    : strcmp(section, "client") == 0
+	    ? json_get(cas, "client")
+	    : json_first(json_get(config, section));
 	if (strcmp(key, "duration_s") == 0)
 		json_del(config, "requests");
 	json_set(to, key, json_parse(value, strlen(value), NULL, NULL));

@@ -124,7 +124,8 @@ is_part(const struct json *read, const struct json *run, const char *section)
 {
 	for (const struct json *j = json_first(json_get(read, section)); j;
 	     j = json_next(j))
-		if (!json_equal(j, json_get(json_get(run, section), json_key(j))))
+		if (!json_equal(
+			j, json_get(json_get(run, section), json_key(j))))
 			return false;
 	return true;
 }

@@ -176,8 +176,8 @@ advice(void)
 	rows[0].facts.serial = .4;
 	say(&c,
 	    "No slowdown shown; 1 of 2 results is unclear; neighbouring "
-	    "runs resemble each other, so more runs show little; measure both "
-	    "sides in "
+	    "runs resemble each other, so more runs add little information; "
+	    "measure both sides in "
 	    "turns (vkb-ab)",
 	    "autocorrelated runs, of which nothing more is known");
 	rows[0].rounds = 9;
@@ -189,8 +189,8 @@ advice(void)
 	rows[3].rounds = 99;
 	say(&c,
 	    "Likely worse: SET p50_latency_ms 1.00x +0.0%; neighbouring "
-	    "runs resemble each other, so more runs show little; measure both "
-	    "sides in "
+	    "runs resemble each other, so more runs add little information; "
+	    "measure both sides in "
 	    "turns (vkb-ab; about 12 rounds would decide 2 results)",
 	    "the most rounds of the results that are unclear or likely");
 }

@@ -109,7 +109,8 @@ closed_loop(void)
 	    "errors are counted by kind");
 	is_section(run, "samples", "{\"at_s\":[1]}", "the samples are copied");
 	tap_str(json_get_str(run, "bound"), "client", "the client was busy");
-	tap_ok(!json_get(run, "hist"), "a run without histograms has no section for them");
+	tap_ok(!json_get(run, "hist"),
+	    "a run without histograms has no section for them");
 	watch_cost_free(&cost);
 	json_free(run);
 }
@@ -175,7 +176,8 @@ unknown(void)
 	    "0 requests at a rate above 0 are not known");
 	tap_ok(!json_get(m, "errors"), "nor are the errors of such a run");
 	tap_ok(!json_get(m, "lost"), "nor is what is not a number");
-	tap_ok(!json_get(run, "errors"), "without an error there is no section for errors");
+	tap_ok(!json_get(run, "errors"),
+	    "without an error there is no section for errors");
 	is_section(run, "series", "{\"at_s\":[1,2],\"rps\":[500,0]}",
 	    "an interval without requests has no percentile: no column has");
 	json_free(run);
@@ -224,8 +226,7 @@ together(void)
 	    "\"p99_latency_ms\":8,\"elapsed_s\":9,\"memory_mb\":10}",
 	    "one alone is what it was");
 	json_set(run, "none", result_record_merge(list, 0));
-	is_section(
-	    run, "none", "{}", "no records give an empty one");
+	is_section(run, "none", "{}", "no records give an empty one");
 	json_free(run);
 	json_free(v[0]);
 	json_free(v[1]);

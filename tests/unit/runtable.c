@@ -210,7 +210,8 @@ sources(void)
 		}
 		text = mem_str(json_get_str(m, "advice"));
 		if (u)
-			tap_str(text, first, "the advice does not depend on the unit");
+			tap_str(text, first,
+			    "the advice does not depend on the unit");
 		else
 			first = mem_str(text);
 		free(text);

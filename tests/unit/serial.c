@@ -89,7 +89,8 @@ bounds(void)
 	tap_ok(s.series == 0 && serial_estimate(&s, 1) == 0,
 	    "one run has no neighbours");
 	serial_add(&s, flat, 4);
-	tap_ok(serial_estimate(&s, 1) == 0, "equal runs show no autocorrelation");
+	tap_ok(
+	    serial_estimate(&s, 1) == 0, "equal runs show no autocorrelation");
 	s = (struct serial){0};
 	serial_add(&s, saw, 10);
 	tap_ok(serial_estimate(&s, 1) == 0,

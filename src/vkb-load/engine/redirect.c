@@ -145,7 +145,8 @@ queue_later(struct worker *w, const struct request *q)
 {
 	w->later =
 	    mem_grow(w->later, w->nlater, &w->later_cap, sizeof *w->later);
-	w->later[w->nlater++] = (struct delayed_request){*q, w->loop.now + RETRY_NS};
+	w->later[w->nlater++] =
+	    (struct delayed_request){*q, w->loop.now + RETRY_NS};
 }
 
 /* Sends the requests that have waited long enough. */

@@ -27,7 +27,7 @@ struct hist;
 struct part;
 struct slotmap;
 struct slotmap_node;
-struct later;
+struct delayed_request;
 struct dealer;
 struct outbox;
 struct redirect;
@@ -74,7 +74,7 @@ struct worker {
 	uint64_t at, end; /* requests it may make */
 	uint64_t warm;    /* closed loop: commands in order, warming up */
 	struct redirect *redirects;
-	struct later *later; /* requests that wait after a passing error */
+	struct delayed_request *later; /* requests that wait after a passing error */
 	size_t nlater, later_cap;
 	size_t nredirected; /* requests redirected or waiting */
 	uint32_t taken;     /* of the replies being read */

@@ -50,8 +50,9 @@ struct json *sampled_series(const struct sampled *);
 
 /*
  * Sets 'ends' to the readings that end an interval and returns how many. An
- * interval has at least half a second, since shorter ones are too noisy. A short
- * last one is merged with the one before, so a short run has one interval.
+ * interval has at least half a second, since shorter ones are too noisy. A
+ * short last one is merged with the one before, so a short run has one
+ * interval.
  */
 size_t sampled_intervals(
     const struct sampled_reading *, size_t n, size_t *ends);

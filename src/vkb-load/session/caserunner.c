@@ -89,9 +89,9 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 }
 
 /*
- * Can the roles of a case be loaded in slices? Several roles need a duration, to
- * end together. A rate that changes goes by the time, each search chooses rates
- * of its own, and a trace is replayed without breaks.
+ * Can the roles of a case be loaded in slices? Several roles need a duration,
+ * to end together. A rate that changes goes by the time, each search chooses
+ * rates of its own, and a trace is replayed without breaks.
  */
 static bool
 can_slice_parts(const struct roles *r)
