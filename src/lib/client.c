@@ -1,10 +1,12 @@
 #include "client.h"
 #include "clock.h"
 #include "mem.h"
+#include "num.h"
 #include "str.h"
 #include "tls.h"
 
 #include <errno.h>
+#include <math.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -458,4 +460,16 @@ reply_info(const struct reply *r, const char *field)
 		s += *s == '\n';
 	}
 	return NULL;
+}
+
+double
+reply_info_number(const struct reply *r, const char *field)
+{
+	char *text = reply_info(r, field);
+	double v;
+
+	if (!text || num_real(text, &v) < 0)
+		v = NAN;
+	free(text);
+	return v;
 }

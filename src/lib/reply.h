@@ -26,5 +26,6 @@ void reply_free(struct reply *);
 
 /* Returns the value of an INFO field, or NULL; the caller frees it. */
 char *reply_info(const struct reply *, const char *field);
+double reply_info_number(const struct reply *, const char *field); /* or NAN */
 
 #endif

@@ -1,6 +1,5 @@
 #include "requests.h"
 #include "client.h"
-#include "num.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +10,8 @@ double
 requests_handled(struct client *c)
 {
 	struct reply *r = CLIENT_CALL(c, ANSWER_MS, "INFO", "stats");
-	char *s = r ? reply_info(r, "total_commands_processed") : NULL;
-	double v = NAN;
+	double v = r ? reply_info_number(r, "total_commands_processed") : NAN;
 
-	if (s && num_real(s, &v) < 0)
-		v = NAN;
-	free(s);
 	reply_free(r);
 	return v;
 }

@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -106,6 +107,10 @@ commands(struct client *c, const char *how)
 	tap_ok(s && *s, "%s: a field of INFO", how);
 	free(s);
 	tap_ok(!reply_info(r, "cp_port"), "%s: no such field", how);
+	tap_ok(reply_info_number(r, "process_id") > 0 &&
+		isnan(reply_info_number(r, "executable")) &&
+		isnan(reply_info_number(r, "rocess_id")),
+	    "%s: a number of INFO", how);
 	reply_free(r);
 	free(big);
 }

@@ -95,7 +95,8 @@ seconds(void)
 }
 
 static struct run
-finished(struct worker *w, const struct engine_work *work, struct cmdsource *c)
+finished(
+    struct worker *w, const struct engine_work *work, const struct cmdsource *c)
 {
 	struct run r = {.together = 1,
 	    .work = work,
@@ -119,6 +120,16 @@ finished(struct worker *w, const struct engine_work *work, struct cmdsource *c)
 	hist_add(r.intervals[1].hist, 2000000, 98);
 	hist_add(r.intervals[1].hist, 7000000, 2);
 	return r;
+}
+
+/* Frees a result and makes the run again, as it was when it ended. */
+static void
+restart(struct run *r, struct engine_result *o)
+{
+	free(r->intervals);
+	engine_result_free(o);
+	*o = (struct engine_result){0};
+	*r = finished(r->workers, r->work, r->source);
 }
 
 static void
@@ -221,31 +232,22 @@ ends(void)
 	tap_near(o.max_backlog, 9, 0, "the longest backlog of a thread");
 	tap_ok(isnan(o.pushes) && isnan(o.hit_rate_percent),
 	    "there are no pushes without RESP3 and no hits without reads");
-	free(r.intervals);
-	engine_result_free(&o);
 
-	r = finished(w, &work, &c);
-	o = (struct engine_result){0};
+	restart(&r, &o);
 	counters_collect(&r, &o);
 	tap_near(o.elapsed_s, 2.5, 1e-12,
 	    "by duration it lasts until the end at least");
 	tap_near(o.offered_rps, 100, 1e-12,
 	    "the offered rate is that of the duration");
-	free(r.intervals);
-	engine_result_free(&o);
 
-	r = finished(w, &work, &c);
-	o = (struct engine_result){0};
+	restart(&r, &o);
 	w[0].last_ns = 1000 + 3 * RUN_SECOND;
 	counters_collect(&r, &o);
 	tap_near(o.elapsed_s, 3, 1e-12, "open loop waits for what was due");
 	tap_near(o.offered_rps, 100, 1e-12,
 	    "the offered rate is that of the time in which requests were due");
-	free(r.intervals);
-	engine_result_free(&o);
 
-	r = finished(w, &work, &c);
-	o = (struct engine_result){0};
+	restart(&r, &o);
 	w[1].cut = true;
 	w[0].last_ns = 2000001000;
 	counters_collect(&r, &o);
@@ -253,11 +255,8 @@ ends(void)
 	    o.elapsed_s, 2, 1e-12, "a run that was cut ends when it was cut");
 	tap_near(o.offered_rps, 125, 1e-12,
 	    "the offered rate of a cut run is that of its time");
-	free(r.intervals);
-	engine_result_free(&o);
 
-	r = finished(w, &work, &c);
-	o = (struct engine_result){0};
+	restart(&r, &o);
 	hist_clear(r.latency);
 	w[0] = w[1] = (struct worker){0};
 	r.t1 = INT64_MAX;
@@ -288,11 +287,8 @@ slices(void)
 	    "in slices it was running in all of them, heads too");
 	tap_near(o.elapsed_s, 2, 1e-12,
 	    "in slices by duration only their measured time counts");
-	free(r.intervals);
-	engine_result_free(&o);
 
-	r = finished(w, &work, &c);
-	o = (struct engine_result){0};
+	restart(&r, &o);
 	r.t1 = INT64_MAX;
 	r.requests = 100;
 	r.active_ns = 4 * RUN_SECOND;
@@ -301,11 +297,8 @@ slices(void)
 	tap_near(
 	    o.elapsed_s, 4, 1e-12, "in slices by requests all of it counts");
 	tap_near(o.rps, 25, 1e-12, "and the rate is that of this time");
-	free(r.intervals);
-	engine_result_free(&o);
 
-	r = finished(w, &work, &c);
-	o = (struct engine_result){0};
+	restart(&r, &o);
 	counters_collect(&r, &o);
 	tap_near(o.active_s, 0, 0, "an ordinary run has no time in slices");
 	free(r.intervals);

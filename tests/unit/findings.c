@@ -465,6 +465,21 @@ check_found(const struct findings *all, const char *want, const char *what)
 	str_free(&s);
 }
 
+/* Checks what is found in a history of six commits. */
+static void
+check_history(const double *v, const struct finding_rules *rules,
+    const char *want, const char *what)
+{
+	struct findings all = {0};
+	struct branch b;
+
+	history(&b, v, 6);
+	finding_find_all(&all, &b, rules);
+	check_found(&all, want, what);
+	finding_free(&all);
+	branch_free(&b);
+}
+
 static void
 exact(void)
 {
@@ -511,38 +526,22 @@ exact(void)
 	branch_free(&b);
 
 	rules.since = 0;
-	history(&b, back, 6);
-	finding_find_all(&all, &b, &rules);
-	check_found(&all,
+	check_history(back, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>97 "
 	    "fresh stands",
 	    "a level within the margin of the first: it was taken back");
-	finding_free(&all);
-	branch_free(&b);
-	history(&b, edge, 6);
-	finding_find_all(&all, &b, &rules);
-	check_found(&all,
+	check_history(edge, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>95 "
 	    "fresh stands",
 	    "a level at the margin of the first is within it");
-	finding_free(&all);
-	branch_free(&b);
-	history(&b, partly, 6);
-	finding_find_all(&all, &b, &rules);
-	check_found(&all,
+	check_history(partly, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh stands counts, improvement 4 "
 	    "4-4 2+2 80>94 fresh stands",
 	    "beyond the margin a part of it still stands");
-	finding_free(&all);
-	branch_free(&b);
-	history(&b, beyond, 6);
-	finding_find_all(&all, &b, &rules);
-	check_found(&all,
+	check_history(beyond, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>110 "
 	    "fresh stands",
 	    "a level beyond the margin on the other side: it is gone");
-	finding_free(&all);
-	branch_free(&b);
 	policy_free(rules.policy);
 }
 

@@ -3,7 +3,6 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
-#include "num.h"
 #include "tls.h"
 #include "vkb-load/engine/control.h"
 
@@ -89,18 +88,6 @@ target_client(const struct target *t, size_t i)
 	return NULL;
 }
 
-static double
-read_info_number(const struct reply *r, const char *name)
-{
-	char *text = reply_info(r, name);
-	double v;
-
-	if (!text || num_real(text, &v) < 0)
-		v = NAN;
-	free(text);
-	return v;
-}
-
 int
 target_each(const struct target *t,
     int (*fn)(const struct target *, size_t i, struct client *, void *),
@@ -147,10 +134,10 @@ add_memory(const struct target *t, size_t i, struct client *c, void *memory)
 	if (!r)
 		return err_fail("the server at %s:%d does not answer: %s",
 		    t->nodes[i].host, t->nodes[i].port, client_error(c));
-	m->used += read_info_number(r, "used_memory");
-	m->peak += read_info_number(r, "used_memory_peak");
-	m->resident += read_info_number(r, "used_memory_rss");
-	m->dataset += read_info_number(r, "used_memory_dataset");
+	m->used += reply_info_number(r, "used_memory");
+	m->peak += reply_info_number(r, "used_memory_peak");
+	m->resident += reply_info_number(r, "used_memory_rss");
+	m->dataset += reply_info_number(r, "used_memory_dataset");
 	reply_free(r);
 	r = CLIENT_CALL(c, ms, "INFO", "keyspace");
 	m->keys += r && reply_type(r) == REPLY_TEXT

@@ -2,7 +2,6 @@
 #include "client.h"
 #include "err.h"
 #include "mem.h"
-#include "num.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/control.h"
 
@@ -42,18 +41,6 @@ count_calls(const char *info)
 			sum += v;
 	}
 	return sum;
-}
-
-static double
-read_field(const struct reply *info, const char *name)
-{
-	char *text = reply_info(info, name);
-	double v;
-
-	if (!text || num_real(text, &v) < 0)
-		v = NAN;
-	free(text);
-	return v;
 }
 
 static struct reply *
@@ -117,9 +104,9 @@ served_read(const struct served *s, struct served_counts *sum)
 			return -1;
 		}
 		sum->calls += count_calls(reply_text(commands));
-		sum->errors += read_field(stats, "total_error_replies");
-		sum->hits += read_field(stats, "keyspace_hits");
-		sum->misses += read_field(stats, "keyspace_misses");
+		sum->errors += reply_info_number(stats, "total_error_replies");
+		sum->hits += reply_info_number(stats, "keyspace_hits");
+		sum->misses += reply_info_number(stats, "keyspace_misses");
 		reply_free(commands);
 		reply_free(stats);
 	}
