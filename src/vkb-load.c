@@ -406,7 +406,7 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 	if (!wanted)
 		return 0;
 	*v = vbench_open(
-	    o->benchmark, b, external && client_env_password() != NULL);
+	    o->benchmark, b, external && opt_password() != NULL);
 	if (!*v)
 		return -1;
 	list[1] = vbench_engine(*v);

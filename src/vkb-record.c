@@ -108,7 +108,7 @@ record_server(const struct opts *o)
 	struct client_address a = {.host = o->host ? o->host : "127.0.0.1",
 	    .port = o->port ? (int)o->port : 6379,
 	    .unixsocket = o->unixsocket,
-	    .password = client_env_password(),
+	    .password = opt_password(),
 	    .user = getenv("VKB_USER"),
 	    .why = why};
 	int rc;

@@ -151,6 +151,11 @@ while read -r sample; do
   cli command getkeys $sample | xargs
 done <samples >server.keys
 cp -r "$(cli config get dir | tail -n 1)/appendonlydir" aof
+cli config set requirepass secret >/dev/null
+VKB_PASSWORD='' VALKEYCLI_AUTH=secret vkb-record -q --port "$VKB_PORT" \
+  --duration 10ms >guarded
+echo $? >guarded.status
+VALKEYCLI_AUTH=secret cli config set requirepass '' >/dev/null
 END_RECORD
 
 # Commands whose keys are found in different ways; only keys begin with "key:".
@@ -185,6 +190,8 @@ export ENGINE
 printf '%s\n' '{"id":"a","config":{"enable-debug-command":"yes","save":"","appendonly":"yes","aof-timestamp-enabled":"yes"}}' >spec
 test_that 'a server is recorded' vkb-serve spec -- sh record
 test_same 0 "$(cat live.status)" 'a signal ends a recording, which is complete'
+test_same 0 "$(cat guarded.status)" \
+  'an empty VKB_PASSWORD leaves the password to VALKEYCLI_AUTH'
 sed 's/.*/1.000001 [0 a] "&"/' commands | vkb-record -q | vkb-record --show >shown
 test_absent 'it is not known' shown 'all commands of the server are known'
 test_match '^FLUSHALL ' shown 'and there are commands'

@@ -29,18 +29,6 @@ struct client {
 	char error[256];
 };
 
-const char *
-client_env_password(void)
-{
-	static const char *const names[] = {
-	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
-	const char *v = NULL;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names && !(v && *v); i++)
-		v = getenv(names[i]);
-	return v && *v ? v : NULL;
-}
-
 /* A TLS port closes a connection that speaks plain text. */
 static const char *
 get_tls_hint(const struct client *c)

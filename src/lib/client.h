@@ -24,11 +24,6 @@ struct client_address {
 	char *why; /* NULL, or CLIENT_WHY bytes for the reason of a failure */
 };
 
-/* Returns the password of a running server from the environment: VKB_PASSWORD,
- * else VALKEYCLI_AUTH, else REDISCLI_AUTH, or NULL. Passwords are never taken
- * from arguments, which every user can read. */
-const char *client_env_password(void);
-
 /* Returns NULL with errno if the server cannot be reached. ENXIO: unknown host
  * name; EACCES: AUTH was refused. Reports nothing, because callers poll. */
 struct client *client_open(const struct client_address *, int timeout_ms);

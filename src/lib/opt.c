@@ -366,6 +366,18 @@ opt_tmpdir(void)
 	return dir && *dir ? dir : "/tmp";
 }
 
+const char *
+opt_password(void)
+{
+	static const char *const names[] = {
+	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
+	const char *v = NULL;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names && !(v && *v); i++)
+		v = getenv(names[i]);
+	return v && *v ? v : NULL;
+}
+
 bool
 opt_allows_colour(void)
 {

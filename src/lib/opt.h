@@ -79,6 +79,11 @@ const char *opt_version(void);
 const char *opt_tmpdir(void); /* $TMPDIR, else /tmp; borrowed */
 bool opt_allows_colour(void); /* NO_COLOR (no-color.org) is unset or empty */
 
+/* Returns the password of a running server from the environment: VKB_PASSWORD,
+ * else VALKEYCLI_AUTH, else REDISCLI_AUTH, or NULL. Passwords are never taken
+ * from arguments, which every user can read. */
+const char *opt_password(void);
+
 /* Reports what is wrong with the operands, and the usage. Returns -1. */
 int opt_usage(const struct opt_prog *, const char *wrong);
 

@@ -347,8 +347,7 @@ advise_next(struct headline *h, const struct verdict_counts *t)
 		add_sentence(&h->advice,
 		    "The load client was the bottleneck for %zu result%s, "
 		    "which therefore do not measure the server; give the "
-		    "client more "
-		    "CPUs.",
+		    "client more CPUs.",
 		    t->bound, num_plural((double)t->bound));
 	str_free(&time);
 }

@@ -122,7 +122,7 @@ finished(
 	return r;
 }
 
-/* Frees a result and makes the run again, as it was when it ended. */
+/* Frees a result and gives the run the state in which it ended. */
 static void
 restart(struct run *r, struct engine_result *o)
 {

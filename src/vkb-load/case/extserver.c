@@ -5,6 +5,7 @@
 #include "keyspace.h"
 #include "mem.h"
 #include "num.h"
+#include "opt.h"
 #include "record.h"
 #include "settings.h"
 #include "str.h"
@@ -164,7 +165,7 @@ void
 extserver_login(const struct extserver *r, struct target *t)
 {
 	t->e.user = getenv("VKB_USER");
-	t->e.password = client_env_password();
+	t->e.password = opt_password();
 	t->e.prefix = r->prefix;
 }
 

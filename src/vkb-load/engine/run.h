@@ -74,7 +74,7 @@ struct worker {
 	uint64_t at, end; /* requests it may make */
 	uint64_t warm;    /* closed loop: commands in order, warming up */
 	struct redirect *redirects;
-	struct delayed_request *later; /* requests that wait after a passing error */
+	struct delayed_request *later; /* sent again after a passing error */
 	size_t nlater, later_cap;
 	size_t nredirected; /* requests redirected or waiting */
 	uint32_t taken;     /* of the replies being read */
