@@ -405,8 +405,7 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 		    VBENCH);
 	if (!wanted)
 		return 0;
-	*v = vbench_open(
-	    o->benchmark, b, external && opt_password() != NULL);
+	*v = vbench_open(o->benchmark, b, external && opt_password() != NULL);
 	if (!*v)
 		return -1;
 	list[1] = vbench_engine(*v);
