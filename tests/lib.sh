@@ -26,6 +26,10 @@ export VKB_LOCK
 VKB_COUNT=no # as vkb-ab would, which takes seconds for each case
 export VKB_COUNT
 unset VALKEYCLI_AUTH REDISCLI_AUTH
+unset CI
+for name in $(env | sed -n 's/^\(\(GITHUB\|CI\|VKB_GITLAB\|VKB_S3\)_[A-Z0-9_]*\)=.*/\1/p'); do
+  unset "$name"
+done
 tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}
 : "${VKB_BIN:=$top/bin}" "${VKB_BUILD:=$top/build}"

@@ -8,7 +8,6 @@
 . "${0%/*}/lib.sh"
 test_server 'workflows'
 . "$tests/repo.sh"
-unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_OUTPUT
 
 # What may fail without harm, by design: WORKFLOW COMMAND:CALL ... and why.
 harmless() { # harmless WORKFLOW COMMAND CALL

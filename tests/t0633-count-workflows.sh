@@ -9,7 +9,7 @@ if ! command -v valgrind >/dev/null; then
 fi
 test_server 'counting by default'
 . "$tests/repo.sh"
-unset VKB_COUNT GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_OUTPUT
+unset VKB_COUNT
 
 # What is built is the server program itself, with another end for each commit.
 mkdir -p repo/src

@@ -6,7 +6,6 @@
 . "${0%/*}/lib.sh"
 test_server 'a pull request'
 . "$tests/repo.sh"
-unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_OUTPUT
 
 real_repo
 in_repo tag base

@@ -12,10 +12,7 @@ for tool in curl jq perl rsync; do
     test_done
   }
 done
-for name in $(env | sed -n 's/^\(\(GITHUB\|CI\|VKB_GITLAB\|VKB_S3\)_[A-Z0-9_]*\)=.*/\1/p'); do
-  unset "$name"
-done
-unset CI http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
+unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
 real_repo
 in_repo branch -m unstable

@@ -9,10 +9,7 @@ for tool in curl jq perl; do
     test_done
   }
 done
-for name in $(env | sed -n 's/^\(\(GITHUB\|CI\|VKB_GITLAB\)_[A-Z_]*\)=.*/\1/p'); do
-  unset "$name"
-done
-unset CI http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
+unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
 perl "$tests/forge.pl" port state log 2>forge.err &
 forge=$!
