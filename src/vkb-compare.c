@@ -31,7 +31,7 @@ struct opts {
 	const char *explain;
 	const char *on_insufficient, *on_inconclusive, *on_likely, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
-	bool strict, ci, shift, check, deltas;
+	bool strict, ci, verbose, shift, check, deltas;
 	long long calibrate;
 };
 
@@ -73,6 +73,8 @@ static const struct opt option_table[] = {
     {0, "calibrate", OPT_INT, AT(calibrate), "RUNS", .min = VERDICT_RUNS,
 	.max = 1000, .help = "measure the false alarms with RUNS a side"},
     {0, "ci", OPT_FLAG, AT(ci), .help = "fail what was not measured"},
+    {'v', "verbose", OPT_FLAG, AT(verbose),
+	.help = "text: write a row for each metric, with its interval"},
     {0, "shift", OPT_FLAG, AT(shift),
 	.help = "text: show how the latency percentiles moved"},
     {0, "explain", OPT_STR, AT(explain), "CASE",
@@ -196,6 +198,7 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .warnings = warnings,
 		    .n = n,
 		    .rules = rules,
+		    .verbose = o->verbose,
 		    .shift = o->shift,
 		    .explain = o->explain,
 		    .colour = output_has_colour(&out[i]),

@@ -154,7 +154,8 @@ sub check_openmetrics {
 # ---- numbers for people
 
 # One line about a record, a sentence or a row of a table. The record's fields
-# that it shows are compared; medians and the change must be there.
+# that it shows are compared; the median of the baseline, this median changed by the
+# estimate, and the change must be there.
 sub check_row {
     my ($row, $line, $r, @also) = @_;
     my %f = fields_of($r);
@@ -166,7 +167,8 @@ sub check_row {
     ($base, $new) = $line =~ /(?:\|| ) *($number) *(?:\|| ) *($number) *(?:\|| ) *(?:\d+\.\d+x|[-+]\d)/
       if !defined $base;
     check_shown($row, 'baseline median', $base, $f{baseline_median});
-    check_shown($row, 'contender median', $new, $f{contender_median});
+    check_shown($row, 'contender', $new,
+        $r->{type} eq 'delta' ? $f{baseline_median} * $f{ratio} : $f{contender_median});
     my ($change) = $line =~ /([-+]\d[\d.]*)%/;
     check_shown($row, 'change', $change, 100 * ($f{ratio} - 1));
     if (defined $f{ci95_low}) {

@@ -66,7 +66,7 @@ status=$?
 test_result "$((status > 1))" "another server gives 0 or 1, not $status"
 test_match "r/base.jsonl.server' is measured again, as 'baseline'" .err \
   'the copy of the old server is measured'
-test_match '^of new against baseline: ' .out 'and compared with the new one'
+test_match '^Comparing new against baseline$' .out 'and compared with the new one'
 test_same 0 "$(grep -c 'same server' .out)" 'which is not called the same'
 
 # Neither the server nor its copy is there: the sessions are compared.
@@ -120,7 +120,7 @@ head -n 2 s/part.jsonl >two
 vkb-quickstart --runs 3 --results s small.json >.out 2>.err
 test_match 'resuming' .err 'a message says that the comparison resumes'
 test_same "$(cat two)" "$(head -n 2 s/last.jsonl)" 'with the runs it had'
-test_match '^of new against baseline: ' .out 'and both servers'
+test_match '^Comparing new against baseline$' .out 'and both servers'
 cp s/last.jsonl s/part.jsonl
 cp s/last.jsonl both
 mv s/base.jsonl.server moved

@@ -96,7 +96,7 @@ test_match "^vkb-load: 'new' and 'baseline' are the same server, so differences 
 test_same 1 "$(grep -n 'are the same server' .err | cut -d: -f1)" 'first'
 test_same 'baseline new' "$(jq -r 'select(.type == "run").subject.label' same |
   sort -u | xargs)" 'both are measured'
-vkb-compare --baseline baseline -f text:text -f markdown:page -f jsonl:deltas same
+vkb-compare -v --baseline baseline -f text:text -f markdown:page -f jsonl:deltas same
 said="^\**Both sides are the same server, so differences in time are this machine's noise: rps differs by up to [0-9.]*%\. "
 test_match "$said" text 'the comparison names the noise of the same server'
 test_same 1 "$(grep -n "$said" text | cut -d: -f1)" 'in its first line'

@@ -26,19 +26,19 @@ deltas() {
 
 # --- exit status and laws
 
-test_status 1 'a regression is exit 1' vkb-compare "$a" "$b"
+test_status 1 'a regression is exit 1' vkb-compare -v "$a" "$b"
 test_match 'SET +rps .* 1\.07x slower -6\.2% \[-6\.6, -5\.8\] +regression, certain' \
   .out 'the regression is in the report'
 test_match '^Paired by round' .out 'interleaved rounds are paired'
 for n in 1 2; do
   { cat "$a"; jq -c "select(.config == $(jq .config "$a" | jq -s -c ".[0]"))" "$a" | sed -n "1,${n}p" |
     jq -c ".run.block += 100 | .run.index += 100"; } >lone
-  vkb-compare lone "$b" >"lone$n"
+  vkb-compare -v lone "$b" >"lone$n"
 done
 test_match ' 1 run without a partner left out' lone1 'the report counts one run without a partner'
 test_match ' 2 runs without a partner left out' lone2 'the report counts two runs without a partner'
-vkb-compare "$a" "$b" >first
-test_status 1 'the same comparison has the same status again' vkb-compare "$a" "$b"
+vkb-compare -v "$a" "$b" >first
+test_status 1 'the same comparison has the same status again' vkb-compare -v "$a" "$b"
 vkb-compare -f jsonl "$a" "$b" >runs95
 test_same "$(cat first)" "$(cat .out)" 'the same comparison has the same bytes again'
 test_same 'true true' "$(jq -r 'select(.type == "comparison").overall.rps |
@@ -57,14 +57,14 @@ awk 'BEGIN { for (c = 1; c <= 2; c++) for (i = 0; i < 24; i++)
 vkb-compare -f jsonl --baseline x skewed | jq 'select(.type == "comparison").overall.rps |
   .ci95_runs[0] < .ratio and .ratio < .ci95_runs[1]' >runs95
 test_same true "$(cat runs95)" 'an interval is around its own estimate where medians are not'
-vkb-stats "$b" | vkb-compare "$a" >second
+vkb-stats "$b" | vkb-compare -v "$a" >second
 test_same "$(cat first)" "$(cat second)" 'summaries on stdin are the same'
 vkb-stats "$a" >base.json
-vkb-stats "$b" | vkb-compare base.json >second
+vkb-stats "$b" | vkb-compare -v base.json >second
 test_same "$(cat first)" "$(cat second)" 'summaries on both sides give the same report'
-cat "$a" "$b" | vkb-compare --baseline unstable >second
+cat "$a" "$b" | vkb-compare -v --baseline unstable >second
 test_same "$(cat first)" "$(cat second)" 'a baseline inside the input gives the same report'
-vkb-compare --baseline 1f9c "$a" "$b" >second
+vkb-compare -v --baseline 1f9c "$a" "$b" >second
 test_same "$(cat first)" "$(cat second)" 'a baseline named by the start of its commit is found'
 for f in text markdown jsonl; do
   test_that "x against x has no regression ($f)" vkb-compare -f $f "$a" "$a"
@@ -80,10 +80,10 @@ test_same "$(jq -c '.[2] |= (. * 10000 | round)' there)" \
 test_same 'improvement regression' \
   "$(vkb-compare -f jsonl "$b" "$a" | jq -r 'select(.metric == "rps" and .config.command != "GET").verdict' | sort -r | tr '\n' ' ' | sed 's/ $//; s/\(r[a-z]*\) \(i[a-z]*\)/\2 \1/')" \
   'swapped sides swap regressions and improvements'
-test_that 'a wide margin' vkb-compare --margin 12% "$a" "$b"
+test_that 'a wide margin' vkb-compare -v --margin 12% "$a" "$b"
 test_status 1 'a margin for another metric' \
-  vkb-compare --margin 12% --margin rps=3% "$a" "$b"
-test_that '--metrics chooses' vkb-compare -m avg_latency_ms,rps \
+  vkb-compare -v --margin 12% --margin rps=3% "$a" "$b"
+test_that '--metrics chooses' vkb-compare -v -m avg_latency_ms,rps \
   --margin 12% -f jsonl "$a" "$b"
 test_same 'avg_latency_ms rps' \
   "$(jq -r 'select(.metric).metric' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
@@ -96,15 +96,15 @@ test_same 'p50_latency_ms p99_latency_ms rps' \
   "$(jq -r 'select(.class == "gate").metric' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
   'the gates stay what they are'
 test_status 1 '--strict: eight rounds show it among nine tests' \
-  vkb-compare --strict "$a" "$b"
+  vkb-compare -v --strict "$a" "$b"
 test_match 'corrected for 3 tests of primary metrics \(Holm, level 0.03\) and 6 of others \(level 0.02\)' \
   .out 'the report says for how many tests it corrects'
 
-test_status 2 'a metric that no case has is an error' vkb-compare -m rps,rsp "$a" "$a"
+test_status 2 'a metric that no case has is an error' vkb-compare -v -m rps,rsp "$a" "$a"
 test_match "no case that is on both sides has 'rsp'" .err \
   'the error names the metric that no case has'
 test_status 2 'a margin for a metric that no case has is an error' \
-  vkb-compare --margin rsp=3% "$a" "$a"
+  vkb-compare -v --margin rsp=3% "$a" "$a"
 test_match "no metric is called 'rsp'" .err 'the error names the metric of the margin'
 
 # --- verdicts
@@ -144,7 +144,7 @@ test_same null "$(jq 'select(.metric) | .needed' deltas)" \
   'no number of runs is given where another session may explain the change'
 test_same true "$(jq 'select(.metric) | .visible > 0.2' deltas)" \
   'an inconclusive result says which change would be visible'
-vkb-compare base new >text
+vkb-compare -v base new >text
 test_match 'inconclusive, changes below 37% would be missed$' text \
   'the text says which changes would be missed, without advice'
 test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
@@ -192,13 +192,13 @@ two() { # two LABEL CONFIG VALUE...: runs of any config
   two y '{"command":"DEL","pipeline":1}' 10 11 10 11
   two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11
 } >new
-test_that 'a key that one side lacks' vkb-compare base new
+test_that 'a key that one side lacks' vkb-compare -v base new
 test_match "warning: SET: paired by common keys: keyspacelen unknown in the baseline" \
   .out 'pairs, with a note'
 two x '{"command":"SET","pipeline":1}' 10 11 10 11 >base
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
 two y '{"command":"SET","pipeline":1,"keyspacelen":6}' 10 11 10 11 >>new
-test_status 2 'two that fit: neither' vkb-compare base new
+test_status 2 'two that fit: neither' vkb-compare -v base new
 {
   two x '{"command":"SET","pipeline":1}' 10 11 10 11
   two x '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11
@@ -209,17 +209,17 @@ test_same '[1,["baseline"]]' "$(vkb-compare -f jsonl base new |
   'a case with an exact partner is not paired with another case'
 two x '{"command":"SET","pipeline":1,"a":2}' 10 11 10 11 >base
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
-test_that 'cases with keys that the other side lacks are paired' vkb-compare base new
+test_that 'cases with keys that the other side lacks are paired' vkb-compare -v base new
 test_match ': paired by common keys: a unknown in the contender; keyspacelen unknown in the baseline$' \
   .out 'the report names the keys that either side lacks'
 two x '{"command":"SET"}' 10 11 10 11 | sed 's/"rps":/"p50_latency_ms":1,&/' >base
 two y '{"command":"SET"}' 10 11 10 11 >new
-test_that 'a metric that one side lacks' vkb-compare base new
+test_that 'a metric that one side lacks' vkb-compare -v base new
 test_match '^warning: only the baseline has p50_latency_ms .1 case.$' .out \
   'a warning names the metric that one side lacks'
 two x '{"command":"SET","requests":100}' 10 11 10 11 >base
 two y '{"command":"SET","duration_s":3}' 10 11 10 11 >new
-test_status 2 'requests and duration do not pair' vkb-compare base new
+test_status 2 'requests and duration do not pair' vkb-compare -v base new
 test_match 'nothing to compare' .err 'the error says that there is nothing to compare'
 test_match '^warning: only in the baseline: SET' .out \
   'a warning lists the case of the baseline alone'
@@ -230,11 +230,11 @@ two x '{"command":"SET"}' 10 11 10 11 >base
   kernel=6.2 two y '{"command":"SET"}' 10 11 10 11
   two y '{"command":"GET"}' 10 11 10 11
 } >new
-test_that 'cases of different environments are paired' vkb-compare base new
+test_that 'cases of different environments are paired' vkb-compare -v base new
 test_match 'environment differs: kernel: 6.1 -> 6.2 \(1 case\)' .out \
   'a warning is printed about different environments'
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
-test_status 2 'a failed case of the contender is trouble' vkb-compare base new
+test_status 2 'a failed case of the contender is trouble' vkb-compare -v base new
 test_match 'warning: 1 of 1 runs failed in the contender: INCR: it fell' .out \
   'a warning lists the failed case of the contender'
 test_match '^. +SET +rps +4\+4' .out 'the cases that did not fail are compared'
@@ -243,28 +243,28 @@ test_same '[1,1,1]' \
   'the records have the failed case, the unmatched one and the environment'
 two y '{"command":"SET"}' 5 5.1 5 5.2 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
-test_status 1 'a regression wins over a failed case' vkb-compare base new
+test_status 1 'a regression wins over a failed case' vkb-compare -v base new
 two y '{"command":"SET"}' 10 11 10 11 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"SET"},"run":{},"status":"failed","error":"it fell"}\n' >>new
-test_status 2 'one failed run of the contender is an error' vkb-compare base new
+test_status 2 'one failed run of the contender is an error' vkb-compare -v base new
 test_match '1 run of the contender failed' .err 'the error counts the failed runs of the contender'
 test_match '^. +SET +rps +4\+4 .*equivalent' .out 'the runs that did not fail are compared'
-test_that 'one failed run of the baseline is not an error' vkb-compare new base
+test_that 'one failed run of the baseline is not an error' vkb-compare -v new base
 test_match 'warning: 1 of 5 runs failed in the baseline: SET: it fell' .out \
   'a warning counts the failed runs of the baseline'
 two y '{"command":"SET"}' 10 11 10 11 >new
 two x '{"command":"GET"}' 10 11 10 11 >>base
-test_that 'a case that the contender lacks' vkb-compare base new
+test_that 'a case that the contender lacks' vkb-compare -v base new
 test_match '^warning: only in the baseline: GET' .out \
   'a warning names the case that the contender lacks'
-test_status 1 '--on-missing fail' vkb-compare --on-missing fail base new
+test_status 1 '--on-missing fail' vkb-compare -v --on-missing fail base new
 test_that 'a case that the baseline lacks does not count as missing' \
-  vkb-compare --on-missing fail new base
+  vkb-compare -v --on-missing fail new base
 two x '{"command":"SET"}' 10 11 10 11 >base
 : >empty
-test_status 2 'an empty contender' vkb-compare base empty
+test_status 2 'an empty contender' vkb-compare -v base empty
 test_match 'there is no contender' .err 'the error says that there is no contender'
-test_status 2 'an empty baseline' vkb-compare empty base
+test_status 2 'an empty baseline' vkb-compare -v empty base
 test_match 'empty: no runs and no summaries' .err 'the error names the empty baseline'
 
 # --- what is given twice
@@ -273,14 +273,14 @@ test_status 1 'a contender given twice' vkb-compare -f jsonl "$a" "$b" "$b"
 jq -c 'select(.metric)' .out >twice
 vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric)' >once
 test_same "$(cat once)" "$(cat twice)" 'runs that are given twice count once'
-test_status 1 'runs that are given twice are judged as text' vkb-compare "$a" "$b" "$b"
+test_status 1 'runs that are given twice are judged as text' vkb-compare -v "$a" "$b" "$b"
 test_match '^warning: 24 runs given twice in the contender: counted once' .out \
   'a warning counts the runs that are given twice'
 vkb-stats "$b" >b.sum
 test_status 1 'summaries that are given twice are judged' vkb-compare -f jsonl "$a" b.sum b.sum
 test_same "$(cat once)" "$(jq -c 'select(.metric)' .out)" \
   'summaries that are given twice count once'
-test_status 1 'summaries that are given twice are judged as text' vkb-compare "$a" b.sum b.sum
+test_status 1 'summaries that are given twice are judged as text' vkb-compare -v "$a" b.sum b.sum
 test_match '^warning: 24 runs given twice in the contender' .out \
   'a warning counts the runs of summaries that are given twice'
 
@@ -288,7 +288,7 @@ test_match '^warning: 24 runs given twice in the contender' .out \
 
 for k in 6.1 6.2; do kernel=$k two x '{"command":"SET"}' 10 11 10 11 | vkb-stats; done >parts
 kernel=6.1 two y '{"command":"SET"}' 10 11 10 11 >new
-test_that 'a baseline in two parts' vkb-compare parts new
+test_that 'a baseline in two parts' vkb-compare -v parts new
 test_match 'environment differs: kernel: varied -> - \(1 case\)' .out \
   'a warning says that the environment of the baseline varied'
 test_match '^. +SET +rps +8\+4' .out 'the two parts of the baseline are one case'
@@ -296,61 +296,61 @@ test_match '^. +SET +rps +8\+4' .out 'the two parts of the baseline are one case
 two x '{"command":"SET"}' 10 11 10 11 >base
 two y '{"command":"SET"}' 10 11 10 11 >new
 two z '{"command":"SET"}' 5 5 5 5.1 >>new
-test_status 1 'several contenders are compared' vkb-compare base new
+test_status 1 'several contenders are compared' vkb-compare -v base new
 test_same 2 "$(grep -c '^of .* against ' .out)" 'each contender is compared with the baseline'
 
 # --- the baseline
 
-test_status 2 'a name of no subject' vkb-compare --baseline q base new
+test_status 2 'a name of no subject' vkb-compare -v --baseline q base new
 test_match "no subject matches 'q'; the subjects are: 'x', 'y', 'z'" .err \
   'the error lists the subjects for an unknown name'
-test_status 2 'a name of two subjects' vkb-compare --baseline 8.1.0 "$a" "$b"
+test_status 2 'a name of two subjects' vkb-compare -v --baseline 8.1.0 "$a" "$b"
 test_match "several subjects match '8.1.0'" .err 'the error says that two subjects match a name'
 sed 's/"subject":{/&"label":"8.1.0",/' "$a" >labelled
 cat labelled "$b" >two
 test_that 'a label that is the version of another' \
-  vkb-compare --baseline 8.1.0 --margin 20% two
+  vkb-compare -v --baseline 8.1.0 --margin 20% two
 test_match '^of .* against 8.1.0 ' .out 'a label comes before the version of another subject'
 # A branch says the version of the release it was cut from: ref and commit
 # decide before the version, and a label before them.
 sed 's/"ref":"unstable"/"ref":"8.1.0"/' "$a" >tagged
 cat "$b" tagged >two
 test_that 'a ref that is the version of both' \
-  vkb-compare --baseline 8.1.0 --margin 20% two
+  vkb-compare -v --baseline 8.1.0 --margin 20% two
 test_match '^of my-branch .* against 8.1.0 ' .out \
   'a ref comes before the version of another subject'
 sed 's/"ref":"my-branch"/"ref":"8.1.0"/; s/"subject":{/&"label":"x",/' "$b" >both
 cat "$b" tagged both >three
-test_status 2 'a ref of two' vkb-compare --baseline 8.1.0 three
+test_status 2 'a ref of two' vkb-compare -v --baseline 8.1.0 three
 test_match "several subjects match '8.1.0'" .err 'a ref of two subjects is an error'
 sed 's/"server_version":"8.1.0"/"server_version":"1f9c"/' "$b" >versioned
 cat versioned "$a" >two
 test_that 'a version that begins the commit of another' \
-  vkb-compare --baseline 1f9c --margin 20% two
+  vkb-compare -v --baseline 1f9c --margin 20% two
 test_match '^of my-branch .* against unstable ' .out \
   'a commit comes before the version of another subject'
 sed 's/"ref":"unstable","commit":"[0-9a-f]*"/"commit":"9.0.0-rc1"/' "$a" >named
 cat named "$b" >two
 test_status 2 'the start of a commit that is not a hash is an error' \
-  vkb-compare --baseline 9.0.0-rc two
+  vkb-compare -v --baseline 9.0.0-rc two
 test_match "no subject matches '9.0.0-rc'; the subjects are: .*'9.0.0-rc1'" \
   .err 'the error shows the whole commit that is not a hash'
 test_that 'the whole of a commit that is not a hash names its subject' \
-  vkb-compare --baseline 9.0.0-rc1 --margin 20% two
+  vkb-compare -v --baseline 9.0.0-rc1 --margin 20% two
 test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'a commit that is not a hash is shown once'
 
-test_status 2 'three characters of a commit are too few' vkb-compare --baseline 1f9 "$a" "$b"
+test_status 2 'three characters of a commit are too few' vkb-compare -v --baseline 1f9 "$a" "$b"
 test_match "no subject matches '1f9'" .err 'the error names the start that is too short'
 sed 's/"subject":{/&"module_commit":"abcd01230123012301230123012301230123abcd",/' "$a" >module
 cat module "$b" >two
 test_that 'the start of the commit of a module names its subject' \
-  vkb-compare --baseline abcd0123 --margin 20% two
+  vkb-compare -v --baseline abcd0123 --margin 20% two
 {
   cat "$a"
   printf '{"type":"run"\n'
 } >torn
 test_status 2 'a baseline file with a line that cannot be read is an error' \
-  vkb-compare --margin 20% torn "$b"
+  vkb-compare -v --margin 20% torn "$b"
 test_match '^vkb-compare: torn:[0-9]+: ' .err 'the error names the line of the baseline'
 
 # --- the sides, before anything is measured
@@ -365,42 +365,42 @@ commit=1f9c0ab27d5e4386b1c2d3e4f5061728394a5b6c
   built '{"ref":"my-branch"}'
   built '{"ref":"broken"}' failed
 } >builds
-test_that '--check-sides accepts builds' vkb-compare --check-sides --baseline 8.0.1 builds
+test_that '--check-sides accepts builds' vkb-compare -v --check-sides --baseline 8.0.1 builds
 test_empty "$(cat .out .err)" '--check-sides prints nothing'
 test_that '--check-sides finds a build by its commit' \
-  vkb-compare --check-sides --baseline 1f9c builds
+  vkb-compare -v --check-sides --baseline 1f9c builds
 test_status 2 '--check-sides: two builds that match the baseline are an error' \
   sh -c 'grep -v failed builds | sed "s/\"ref\"/\"title\"/" |
-    vkb-compare --check-sides --baseline 8.0.1'
+    vkb-compare -v --check-sides --baseline 8.0.1'
 test_match "several subjects match '8.0.1'; the subjects are: " .err \
   'the error lists the subjects of the builds'
 test_status 2 '--check-sides: a failed build is not a side' \
-  vkb-compare --check-sides --baseline broken builds
+  vkb-compare -v --check-sides --baseline broken builds
 test_match "no subject matches 'broken'" .err \
   'the error says that no subject matches the failed build'
 head -n 1 builds >one
 test_status 2 '--check-sides: one build alone is an error' \
-  vkb-compare --check-sides --baseline 8.0.1 one
+  vkb-compare -v --check-sides --baseline 8.0.1 one
 test_match 'there is no contender' .err 'the error says that one build has no contender'
 test_status 2 '--check-sides: a missing policy is an error' \
-  vkb-compare --check-sides --baseline 8.0.1 --policy no-such builds
+  vkb-compare -v --check-sides --baseline 8.0.1 --policy no-such builds
 test_status 2 '--check-sides: an invalid margin is an error' \
-  vkb-compare --check-sides --baseline 8.0.1 --margin 2x builds
+  vkb-compare -v --check-sides --baseline 8.0.1 --margin 2x builds
 test_status 2 '--check-sides: an invalid format is an error' \
   vkb-compare --check-sides --baseline 8.0.1 -f html builds
 test_that '--check-sides writes no report' \
   vkb-compare --check-sides --baseline 8.0.1 -f markdown:check.md builds
 test_that '--check-sides does not create the file of a report' test ! -e check.md
 test_status 2 'builds without --check-sides are an error' \
-  vkb-compare --baseline 8.0.1 builds
-test_that '--check-sides accepts runs' vkb-compare --check-sides "$a" "$b"
+  vkb-compare -v --baseline 8.0.1 builds
+test_that '--check-sides accepts runs' vkb-compare -v --check-sides "$a" "$b"
 test_empty "$(cat .out .err)" '--check-sides does not compare runs'
-test_status 2 'a baseline file with two subjects' vkb-compare new base
+test_status 2 'a baseline file with two subjects' vkb-compare -v new base
 test_match 'new: several subjects' .err 'the error names the file with several subjects'
-test_status 2 'a baseline without a contender is an error' vkb-compare --baseline x base
+test_status 2 'a baseline without a contender is an error' vkb-compare -v --baseline x base
 test_match 'there is no contender' .err 'the error says that a baseline has no contender'
-test_status 2 'a missing baseline file is an error' vkb-compare no-such base
-test_status 2 'a bad margin' vkb-compare --margin 2x "$a" "$b"
+test_status 2 'a missing baseline file is an error' vkb-compare -v no-such base
+test_status 2 'a bad margin' vkb-compare -v --margin 2x "$a" "$b"
 test_status 2 'a bad format' vkb-compare -f html "$a" "$b"
 test_status 2 'two formats to stdout' vkb-compare -f text -f jsonl "$a" "$b"
 test_status 1 'several formats' \
@@ -425,18 +425,18 @@ each_value() {
   each_value a '{"command":"SET"}' t_ms 10 10.1 10.2 10.1
   each_value b '{"command":"SET"}' t_ms 10.1 10.2 10.1 10
 } >timed
-vkb-compare --baseline a -m t_ms --margin t_ms=+10% timed >text
+vkb-compare -v --baseline a -m t_ms --margin t_ms=+10% timed >text
 test_match 'Margins: t_ms \+10%\.' text 'a margin with a sign is shown as it was given'
-vkb-compare --baseline a -m t_ms --margin t_ms=-10% timed >text
+vkb-compare -v --baseline a -m t_ms --margin t_ms=-10% timed >text
 test_match 'Margins: t_ms -10%\.' text 'a negative margin is shown as it was given'
-vkb-compare --baseline a -m t_ms --margin t_ms=10% timed >text
+vkb-compare -v --baseline a -m t_ms --margin t_ms=10% timed >text
 test_match 'Margins: t_ms 10%\.' text 'a margin without a sign is shown as it was given'
 {
   each_value a '{"command":"SET","scenario":"a"}' rps 100 101 102 103
   each_value b '{"command":"SET","scenario":"a"}' rps 100 101 102 103
   printf '{"type":"run","v":1,"subject":{"label":"b"},"config":{"command":"SET","scenario":"b"},"run":{},"metrics":{},"status":"failed","error":"it fell"}\n'
 } >partly
-vkb-compare --baseline a partly >text 2>&1
+vkb-compare -v --baseline a partly >text 2>&1
 test_match 'warning: 1 of 1 runs failed in the contender: SET' text \
   'a case of another scenario failed'
 test_absent 'scenario=a' text 'a key that a failed case differs in is not common to all cases'
@@ -444,7 +444,7 @@ vkb-stats --text partly >text
 test_absent 'all cases: .*scenario=a' text \
   'vkb-stats does not show that key as common to all cases either'
 grep -v failed partly >wholly
-vkb-compare --baseline a wholly >text
+vkb-compare -v --baseline a wholly >text
 test_match '^all cases: scenario=a$' text 'without it they are'
 
 # --- one run a side has no interval
@@ -460,7 +460,7 @@ test_match '^all cases: scenario=a$' text 'without it they are'
 echo '{"rules":[{"metric":"rps","assume":"exact"}]}' >exact.json
 for policy in '' '--policy exact.json'; do
   # shellcheck disable=SC2086 # words
-  vkb-compare --baseline a --on-insufficient ok $policy -f text:text \
+  vkb-compare -v --baseline a --on-insufficient ok $policy -f text:text \
     -f markdown:md -f jsonl:j -f csv:csv -f openmetrics:om -f sarif:sarif single
   vkb-report -o html single j
   test_same 3 "$(jq -c 'select(.metric)' j | wc -l | tr -d ' ')" \
@@ -481,14 +481,14 @@ test_absent 'ci95' summary 'summaries have no interval then'
 # --- colour
 
 if command -v script >/dev/null 2>&1; then
-  script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
+  script -qec "vkb-compare -v $a $b" /dev/null >terminal </dev/null
   test_match "$(printf '\033')\[31m1.07x slower" terminal 'a regression is red on a terminal'
-  NO_COLOR=1 script -qec "vkb-compare $a $b" /dev/null >terminal </dev/null
+  NO_COLOR=1 script -qec "vkb-compare -v $a $b" /dev/null >terminal </dev/null
   test_empty "$(tr -cd '\033' <terminal)" 'NO_COLOR turns colours off'
 else
   test_skip 'colour' script
 fi
-vkb-compare "$a" "$b" >file
+vkb-compare -v "$a" "$b" >file
 test_empty "$(tr -cd '\033' <file)" 'a file gets no colours'
 
 # --- hostile names
@@ -514,7 +514,7 @@ test_same 9 "$(grep '^| [^|]* | &#' .out | head -n 1 | tr -cd '|' | wc -c |
   tr -d ' ')" 'with as many cells as there are columns'
 turned=$(printf '\342\200[\250-\256]\|\342\201[\246-\251]')
 test_same 0 "$(grep -c "$turned" .out)" 'Markdown has no characters that change the direction'
-test_that 'hostile text in text' vkb-compare base new
+test_that 'hostile text in text' vkb-compare -v base new
 test_same 0 "$(grep -c "$turned" .out)" 'text has no characters that change the direction'
 test_empty "$(tr -cd '\033' <.out)" 'drives no terminal'
 
@@ -529,14 +529,14 @@ test_same 1 "$((size <= 65000 && size > 30000))" "fit in one comment ($size)"
 test_match 'rows left out: too long' .out 'the comment counts the rows that were left out'
 test_same 1 "$(grep -c '^</details>' .out)" 'the fold is closed'
 test_that 'a thousand equal ones' vkb-compare base base
-test_match '^\(1000 equivalent rows: --format jsonl\)' .out 'a thousand equivalent rows are counted'
-test_same 1 "$(($(wc -l <.out) < 10))" 'a thousand equivalent rows are not listed'
+test_match '^\(1000 cases: no change\)' .out 'a thousand equal cases are counted'
+test_same 1 "$(($(wc -l <.out) < 10))" 'a thousand equal cases are not listed'
 sed 's/"command":"SET"/&,"more":1/' new >other
-test_status 1 'a thousand cases of one note' vkb-compare base other
+test_status 1 'a thousand cases of one note' vkb-compare -v base other
 test_same 1 "$(grep -c 'and 999 more: paired by common keys: more unknown' .out)" \
   'share a line'
 sed 's/"command":"SET"/"command":"GET"/' base >other
-test_status 2 'two thousand cases without a partner' vkb-compare base other
+test_status 2 'two thousand cases without a partner' vkb-compare -v base other
 test_match '^warning: 1980 more cases failed or on one side only' .out \
   'cases without a partner are counted after the first 20'
 

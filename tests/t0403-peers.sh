@@ -96,7 +96,7 @@ for k in 16 64 4096; do
   lost=$((k == 64 ? 50 : k))
   runs y "{\"command\":\"SET\",\"keyspacelen\":$k}" '{}' ${lost}0 ${lost}1 ${lost}2 ${lost}4 ${lost}3.5
 done >new
-vkb-compare base new >text
+vkb-compare -v base new >text
 test_same '16 64 4096' "$(verdicts >/dev/null; jq -r 'select(.metric).config.keyspacelen' out | xargs)" \
   'sizes of the keyspace are cases, in the order of numbers'
 test_match ' SET keyspacelen=4096 ' text 'the name of a case has the size of its keyspace'
@@ -122,7 +122,7 @@ test_same 2 "$(verdicts | grep -c SET)" 'cases of different client binaries are 
 test_same 'exit 1
 SET regression
 SET regression' "$(verdicts)" 'io_threads here and there'
-vkb-compare base new >text
+vkb-compare -v base new >text
 test_match 'y against x: 2 regressions' text 'the failure in front does not name the report'
 
 # --- missing is not -100 %, zero is not missing
@@ -130,7 +130,7 @@ test_match 'y against x: 2 regressions' text 'the failure in front does not name
 runs x '{"command":"SET"}' '{}' 100 101 99 100 >base
 runs x '{"command":"GET"}' '{}' 100 101 99 100 >>base
 runs y '{"command":"SET"}' '{}' 100 101 99 100 >new
-vkb-compare base new >text
+vkb-compare -v base new >text
 test_same 0 "$(grep -c -- '-100' text)" 'a missing case has no change'
 test_match '^warning: only in the baseline: GET' text 'a warning lists the missing case'
 runs y '{"command":"GET"}' '{}' 0 0 0 0 >>new
@@ -201,7 +201,7 @@ test_same 'exit 0' "$(verdicts | sed 1q)" 'two levels on both sides do not make 
 
 runs x '{"command":"SET"}' '{}' 100 101 99 100 >base
 runs y '{"command":"SET"}' '{}' 100 101 99 100.5 >new
-vkb-compare base new >text
+vkb-compare -v base new >text
 test_match '^Not paired: the sides did not run in the same rounds' text \
   'a warning says that the sides ran apart'
 runs x '{"command":"SET"}' '{}' 100 >base
@@ -235,7 +235,7 @@ Encode/format=json-48 0.000' "$(jq -r 'select(.metric) | "\(.config.command) \(.
   test_same '0.008 improvement' "$(jq -r 'select(.metric) | "\(.p * 1000 | round / 1000) \(.verdict)"' out)" \
     'a constant side against one that is nearly so'
   go issue19565 >all
-  vkb-compare -m op_ns --baseline before all >text
+  vkb-compare -v -m op_ns --baseline before all >text
   test_match ' A +op_ns +6\+6 .* equivalent' text 'two sides of equal values are equivalent'
   test_same 0 "$(grep -c '^overall' text)" 'no mean over what does not match'
   test_match '^warning: only in the baseline: B' text \

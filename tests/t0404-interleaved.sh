@@ -21,7 +21,7 @@ test_same '6 6 6 6' "$(jq .n summaries.jsonl | tr '\n' ' ' | sed 's/ $//')" \
 test_same true "$(jq -s 'all(.whole.latency_count > .n * 1000 and
   .whole.latency_count <= .n * 3000)' summaries.jsonl)" \
   'whose histograms hold the measured part of the slices'
-test_that 'and compared' vkb-compare --baseline base --margin 99% \
+test_that 'and compared' vkb-compare -v --baseline base --margin 99% \
   -f jsonl:deltas.jsonl summaries.jsonl
 test_same true "$(jq -s 'map(select(.metric)) |
   length > 0 and all(.paired and .n == [6, 6])' deltas.jsonl)" \
@@ -39,7 +39,7 @@ rounds() {
 }
 rounds .5 >slower.jsonl
 test_status 1 'six rounds of twelve cases, one half as fast' \
-  sh -c 'vkb-stats slower.jsonl | vkb-compare --baseline base -f text -f jsonl:slower.out'
+  sh -c 'vkb-stats slower.jsonl | vkb-compare -v --baseline base -f text -f jsonl:slower.out'
 test_same 'c11 moderated-t true' "$(jq -r 'select(.verdict == "regression") |
   "\(.config.command) \(.method) \(.paired)"' slower.out)" 'is found'
 test_match 't tests of logarithms, with variances moderated over' .out 'and the method is named'
@@ -47,11 +47,11 @@ test_same true "$(jq -s 'map(select(.verdict == "regression")) |
   length == 1 and all(.ci95 | .[1] - .[0] < 0.1)' slower.out)" 'its interval is that of the rounds'
 rounds 1 >same.jsonl
 test_that 'none is slower' \
-  sh -c 'vkb-stats same.jsonl | vkb-compare --baseline base'
+  sh -c 'vkb-stats same.jsonl | vkb-compare -v --baseline base'
 jq -c 'if .subject.label == "new" and .run.block > 1 then .run.block += 100 else . end' \
   same.jsonl >apart.jsonl
 test_that 'sides that share two of six rounds' \
-  sh -c 'vkb-stats apart.jsonl | vkb-compare --baseline base'
+  sh -c 'vkb-stats apart.jsonl | vkb-compare -v --baseline base'
 test_match '^Not paired: the sides share only 2 rounds, too few to pair them; ' .out \
   'are not paired, and the report says why'
 test_done

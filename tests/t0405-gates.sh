@@ -55,7 +55,7 @@ test_same '0.1813 history equivalent' \
   'a policy with the margin auto uses the history'
 test_same '0.02 table regression' "$(margin --policy policy.json)" \
   'a policy without a history'
-vkb-compare --policy policy.json base.jsonl new.jsonl >text
+vkb-compare -v --policy policy.json base.jsonl new.jsonl >text
 test_match 'warning: 1 result: the history is too short for a margin \(5 changes' \
   text 'is warned of'
 vkb-stats wide.jsonl >wide.sum
@@ -75,25 +75,25 @@ test_same '0.02 table regression' "$(margin --margin auto --history still)" \
 history 1 1000 1 1000 1 1000 $(perl -e 'print join " ", map { $_ % 2 ? 100 : 105.12711 } 1 .. 21') >youth
 test_same '0.0488 history regression' \
   "$(margin --margin auto --history youth)" 'the oldest runs of the history do not count'
-test_status 2 'auto without a history' vkb-compare --margin auto base.jsonl new.jsonl
+test_status 2 'auto without a history' vkb-compare -v --margin auto base.jsonl new.jsonl
 test_match "option '--margin': 'auto' needs --history" .err \
   'the error says that auto needs --history'
 test_status 2 'a history that is not there' \
-  vkb-compare --margin auto --history no-such base.jsonl new.jsonl
+  vkb-compare -v --margin auto --history no-such base.jsonl new.jsonl
 
 # --- canaries
 
 runs base PING 50 50.1 49.9 50 >>base.jsonl
 cp new.jsonl quiet
 runs new PING 50.1 50 49.9 50.1 >>new.jsonl
-test_status 1 'a canary that holds' vkb-compare --canary 'PI*' base.jsonl new.jsonl
+test_status 1 'a canary that holds' vkb-compare -v --canary 'PI*' base.jsonl new.jsonl
 test_match 'Canaries: 1 of 1 result unchanged' .out \
   'the report counts the canaries that did not change'
 for side in base new; do
   sed 's/"PING"/"EVAL [x]"/' $side.jsonl >$side.brackets
 done
 test_status 1 'a canary is found by its name, also where this does not match itself as a pattern' \
-  vkb-compare --canary 'EVAL [x]' base.brackets new.brackets
+  vkb-compare -v --canary 'EVAL [x]' base.brackets new.brackets
 test_match 'Canaries: 1 of 1 result unchanged' .out \
   'a canary with brackets in its name is counted'
 vkb-compare -f jsonl --canary 'PI*' base.jsonl new.jsonl |
@@ -103,7 +103,7 @@ test_same '["PING","rps","baseline","equivalent",true]' "$(cat canary)" \
 for v in '40 40.1 39.9 40' '60 60.1 59.9 60'; do
   # shellcheck disable=SC2086 # words
   { cat quiet; runs new PING $v; } >new.jsonl
-  test_status 2 "a canary that moved to ${v%% *}" vkb-compare --canary PING base.jsonl new.jsonl
+  test_status 2 "a canary that moved to ${v%% *}" vkb-compare -v --canary PING base.jsonl new.jsonl
   test_match "^vkb-compare: canary 'PING': rps changed by [+-]20\\.0% against its baseline: the comparison is refused" \
     .err 'the error has the change of the canary in percent'
   test_match '^warning: canary PING: rps changed: nothing here' .out \
@@ -111,7 +111,7 @@ for v in '40 40.1 39.9 40' '60 60.1 59.9 60'; do
 done
 { cat quiet; runs new PING 50 50 50; } >new.jsonl
 test_status 2 'a canary with too few runs is an error' \
-  vkb-compare --canary PING base.jsonl new.jsonl
+  vkb-compare -v --canary PING base.jsonl new.jsonl
 test_match "canary 'PING': too few runs of rps" .err 'the error names the canary with too few runs'
 {
   runs base SET 100 100.5 99.5 100
@@ -122,9 +122,9 @@ test_match "canary 'PING': too few runs of rps" .err 'the error names the canary
   runs new PING 40 40.1 39.9 40
 } >four
 test_status 1 'four runs show a regression beside a canary that holds' \
-  vkb-compare -b base --canary PONG four
+  vkb-compare -v -b base --canary PONG four
 test_status 2 'four runs show that one of two canaries changed' \
-  vkb-compare -b base --canary 'P*NG' four
+  vkb-compare -v -b base --canary 'P*NG' four
 test_match "canary 'PING': rps changed by -20" .err 'the error names the canary that changed'
 # By its own interval PONG is slower, among the tests of three canaries it is not.
 for c in PING PONG PANG; do
@@ -146,12 +146,12 @@ test_same 0 $? 'a waiver covers a likely regression, too'
 test_same '[] known' "$(jq -r 'select(.waivers // .tests) | .waivers // [] | tojson' deltas) $(jq -r 'select(.waiver).waiver.reason' deltas)" \
   'and counts as used'
 test_status 2 'a canary that was not measured is an error' \
-  vkb-compare --canary PING base.jsonl quiet
+  vkb-compare -v --canary PING base.jsonl quiet
 test_match "canary 'PING': no judged metric" .err 'the error names the canary that was not measured'
 test_match '^Not to be relied on: a canary was not measured' .out \
   'the report begins with the canary that was not measured'
 test_status 2 'a canary pattern that matches no case is an error' \
-  vkb-compare --canary 'X*' base.jsonl new.jsonl
+  vkb-compare -v --canary 'X*' base.jsonl new.jsonl
 test_match "canary 'X\*': no judged metric" .err \
   'the error names the canary pattern without a match'
 { cat quiet; runs new PING 60 60.1 59.9 60; } >new.jsonl
@@ -161,14 +161,14 @@ test_match "canary 'X\*': no judged metric" .err \
 } >both
 for i in 1 2 3; do runs "h$i" PING 50 50.1 49.9 50; done >history.jsonl
 test_status 1 'a canary that moved on both sides holds against the baseline' \
-  vkb-compare --canary PING both new.jsonl
+  vkb-compare -v --canary PING both new.jsonl
 test_status 2 'a canary that moved on both sides fails against the history' \
-  vkb-compare --canary PING --history history.jsonl both new.jsonl
+  vkb-compare -v --canary PING --history history.jsonl both new.jsonl
 test_match "rps changed by \\+20\\.0% against its history" .err \
   'the error has the change of the canary against its history'
 runs other GET 1 1 1 1 >history.jsonl
 test_status 2 'a history without the canary is an error' \
-  vkb-compare --canary PING --history history.jsonl both new.jsonl
+  vkb-compare -v --canary PING --history history.jsonl both new.jsonl
 test_match "canary 'PING': too few runs of rps, or of its history" .err \
   'the error names the canary without a history'
 
@@ -198,38 +198,38 @@ vkb-compare --baseline v1 --baseline v1 -f jsonl all | jq -c 'select(.metric)' >
 vkb-compare --baseline v1 -f jsonl all | jq -c 'select(.metric)' >once
 test_same "$(cat once)" "$(cat twice)" 'the same baseline given twice is compared once'
 test_status 2 'a baseline that is not there' \
-  vkb-compare --baseline v1 --baseline v9 all
+  vkb-compare -v --baseline v1 --baseline v9 all
 
 # --- --ci: what was not measured fails
 
 runs base SET 10 11 10 11 >base.jsonl
 runs base GET 10 11 10 11 >>base.jsonl
 runs new SET 10 11 10 11 >new.jsonl
-test_that 'a case is missing' vkb-compare base.jsonl new.jsonl
-test_status 1 '--ci: it fails' vkb-compare --ci base.jsonl new.jsonl
-test_that '--ci: another option overrides it' vkb-compare --ci --on-missing ok base.jsonl new.jsonl
+test_that 'a case is missing' vkb-compare -v base.jsonl new.jsonl
+test_status 1 '--ci: it fails' vkb-compare -v --ci base.jsonl new.jsonl
+test_that '--ci: another option overrides it' vkb-compare -v --ci --on-missing ok base.jsonl new.jsonl
 runs new GET 10 11 10 >>new.jsonl
-test_that 'a case has too few runs' vkb-compare base.jsonl new.jsonl
-test_status 1 '--ci: it fails' vkb-compare --ci base.jsonl new.jsonl
+test_that 'a case has too few runs' vkb-compare -v base.jsonl new.jsonl
+test_status 1 '--ci: it fails' vkb-compare -v --ci base.jsonl new.jsonl
 test_that '--ci: another option overrides it' \
-  vkb-compare --ci --on-insufficient ok base.jsonl new.jsonl
+  vkb-compare -v --ci --on-insufficient ok base.jsonl new.jsonl
 runs new GET 11 >>new.jsonl
-test_that '--ci: all was measured' vkb-compare --ci base.jsonl new.jsonl
+test_that '--ci: all was measured' vkb-compare -v --ci base.jsonl new.jsonl
 sed 1q .out >first
 test_match '; likely regressions do not fail the job \(--on-likely ok\)$' first \
   '--ci: the first line says that likely regressions pass'
 test_that '--ci: likely regressions fail' \
-  vkb-compare --ci --on-likely fail base.jsonl new.jsonl
+  vkb-compare -v --ci --on-likely fail base.jsonl new.jsonl
 sed 1q .out >first
 test_match '; likely regressions fail the job \(--on-likely fail\)$' first \
   '--ci: the first line says that they fail'
-test_that 'without --ci' vkb-compare --on-likely fail base.jsonl new.jsonl
+test_that 'without --ci' vkb-compare -v --on-likely fail base.jsonl new.jsonl
 test_empty "$(grep on-likely .out)" 'without --ci the first line leaves that out'
 sed 's/"rps":/"p50_latency_ms":1,&/' base.jsonl >more.jsonl
-test_that 'a judged metric is missing' vkb-compare more.jsonl new.jsonl
-test_status 1 '--ci: it fails' vkb-compare --ci more.jsonl new.jsonl
+test_that 'a judged metric is missing' vkb-compare -v more.jsonl new.jsonl
+test_status 1 '--ci: it fails' vkb-compare -v --ci more.jsonl new.jsonl
 test_that '--ci: not one that only the contender has' \
-  vkb-compare --ci new.jsonl more.jsonl
+  vkb-compare -v --ci new.jsonl more.jsonl
 
 # --- looks
 
@@ -273,7 +273,7 @@ test_same true "$(jq -s 'map(select(.metric)) | .[0].p == .[1].p and
   .[0].p_adjusted > 2 * .[1].p_adjusted' out out0)" 'an early look must see more'
 looked base 100 101 99 100.5 100.2 99.3 100.4 100.9 >base.jsonl
 looked new 90 91 89 90.5 90.2 89.3 90.4 90.9 >new.jsonl
-test_status 1 'twice the runs show the regression' vkb-compare base.jsonl new.jsonl
+test_status 1 'twice the runs show the regression' vkb-compare -v base.jsonl new.jsonl
 test_match '1 result of adaptive runs' .out 'the report counts the results of adaptive runs'
 vkb-compare -f jsonl base.jsonl new.jsonl >out
 jq -c 'del(.looks)' base.jsonl >base0.jsonl
@@ -332,7 +332,7 @@ results() { # results LABEL MINUTES GB_PER_S...: one file each, as runs
   results mine 1.62 1.70 1.63 1.71 1.61 1.69 1.62 1.7 1.64 1.72
 } >framework.jsonl
 printf '{"rules":[{"metric":"*time*","margin":"+10%%","class":"gate"},{"metric":"throughput*","margin":"-10%%","class":"gate"}]}' >signs.json
-test_status 1 'a throughput that fell by more than 10 %' vkb-compare --ci \
+test_status 1 'a throughput that fell by more than 10 %' vkb-compare -v --ci \
   --policy signs.json --baseline main --baseline release framework.jsonl
 cp .out text
 test_same 2 "$(grep -c 'mine against' text)" 'against both baselines'
@@ -368,7 +368,7 @@ worse() { # worse METRIC FACTOR [BOUND [CONFIG [OPTION...]]]: is it a regression
   [ $# -lt 1 ] || shift
   [ $# -lt 1 ] || shift
   sides "$factor" "$bound" "$config" "$metric" >both-sides
-  vkb-compare --baseline a "$@" -f text:text -f jsonl:deltas both-sides
+  vkb-compare -v --baseline a "$@" -f text:text -f jsonl:deltas both-sides
 }
 test_status 1 'more CPU for each request' worse server_cpu_us_per_req 1.044
 test_match '^- .*server_cpu_us_per_req.* regression, certain' text \
@@ -387,7 +387,7 @@ test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, bytes_per_key.' \
 test_match '^warning: client-bound: 1 case measured' text 'a warning counts the client-bound cases'
 sides 1 server '' rps >both-sides
 sides 1 client ',"clients":9' rps | sed '/"label":"a"/s/"client"/"server"/' >>both-sides
-vkb-compare --baseline a both-sides >text
+vkb-compare -v --baseline a both-sides >text
 test_match '^warning: client-bound: 1 case measured' text \
   'a case with one client-bound side is counted, others are not'
 test_that 'CPU is not judged if neither side was the limit' \

@@ -22,7 +22,7 @@ judged() {
 # refuse TEXT PATTERN WHAT
 refuse() {
   printf '%s\n' "$1" >policy.json
-  test_status 2 "refused: $3" vkb-compare --policy policy.json "$a" "$b"
+  test_status 2 "refused: $3" vkb-compare -v --policy policy.json "$a" "$b"
   test_match "^vkb-compare: policy\\.json: $2" .err "$3: says where"
 }
 refuse '{"ruels":[]}' "policy\\.ruels: unknown key, did you mean 'rules'" 'a misspelt key'
@@ -79,19 +79,19 @@ refuse '{"rules":[}' '*' 'no JSON'
 test_match '^vkb-compare: policy\.json:1:11: not JSON' .err \
   'an error of JSON has its line and column'
 printf '{"rules": [{"metric": "rps",\n "metric": "p50"}]}' >policy.json
-test_status 2 'a key that stands twice is an error' vkb-compare --policy policy.json "$a" "$b"
+test_status 2 'a key that stands twice is an error' vkb-compare -v --policy policy.json "$a" "$b"
 test_match '^vkb-compare: policy\.json:2:2: not JSON: duplicate key' .err \
   'the error has the place of the second key'
 perl -e 'print "{", (map qq("k$_":1,\n ), 1 .. 40), qq("\\u006b7":1}\n)' >policy.json
 test_status 2 'a key that stands twice by its escapes is an error' \
-  vkb-compare --policy policy.json "$a" "$b"
+  vkb-compare -v --policy policy.json "$a" "$b"
 test_match '^vkb-compare: policy\.json:41:2: not JSON: duplicate key' .err \
   'the error has the place of the escaped key'
-test_status 2 'a missing policy is an error' vkb-compare --policy no-such "$a" "$b"
+test_status 2 'a missing policy is an error' vkb-compare -v --policy no-such "$a" "$b"
 refuse '{"rules":[{"margin":"x"},{"class":"x"}]}' 'rules\[1\]' 'two problems'
 test_same 2 "$(wc -l <.err | tr -d ' ')" 'two problems are two errors'
 SOURCE_DATE_EPOCH=today test_status 2 'a SOURCE_DATE_EPOCH that is not a number is an error' \
-  vkb-compare "$a" "$b"
+  vkb-compare -v "$a" "$b"
 test_match "SOURCE_DATE_EPOCH: 'today'" .err 'the error names SOURCE_DATE_EPOCH and its value'
 
 # --- margins, classes, directions
@@ -104,7 +104,7 @@ policy '{"margin":"15%"}'
 test_same 'exit 0' "$(judged "$a" "$b")" 'a margin for all'
 test_same '"policy"' "$(jq '.margin_from // empty' out | sort -u)" \
   'the records say that the margin is from the policy'
-test_same 'option policy' "$(vkb-compare --policy policy.json --margin rps=3% \
+test_same 'option policy' "$(vkb-compare -v --policy policy.json --margin rps=3% \
   -f jsonl "$a" "$b" | jq -r '.margin_from // empty' | sort -u | xargs)" \
   'an option wins'
 policy '{"case":"SET*","margin":"15%"}, {"metric":"p[59]?_*","margin":"15%"}'
@@ -144,7 +144,7 @@ one y load 89 88 90 89 >new
 test_same 'exit 1
 X load regression -' "$(judged base new)" '11% less is not'
 test_status 1 'a signed margin as option' \
-  vkb-compare -m load --margin load=-10% base new
+  vkb-compare -v -m load --margin load=-10% base new
 one x load 100 101 99 100 >base
 one y load 180 182 179 181 >new
 policy '{"metric":"load","margin":"+100%","class":"gate"}'
@@ -158,7 +158,7 @@ SET rps regression known' "$(judged "$a" "$b" | grep 'exit\|SET rps')" \
   'a waived regression decides nothing'
 test_same true "$(jq 'select(.type == "comparison") | .verdicts.waived > 0 and (.verdicts | has("regression") | not)' out)" \
   'waived regressions have a count of their own'
-vkb-compare --policy policy.json "$a" "$b" >text
+vkb-compare -v --policy policy.json "$a" "$b" >text
 test_match 'SET +rps .*regression, waived until 2026-11-18: known' text \
   'the row of a waived regression has the day and the reason'
 test_match '^of my-branch .* against unstable .*: .*, 3 waived' text \
@@ -166,7 +166,7 @@ test_match '^of my-branch .* against unstable .*: .*, 3 waived' text \
 policy '{"waiver":{"reason":"known","expires":"2026-11-18"}}'
 grep '"command":"SET"' "$a" >base
 grep '"command":"SET"' "$b" >new
-vkb-compare --policy policy.json -m rps -f text:text -f jsonl:out base new
+vkb-compare -v --policy policy.json -m rps -f text:text -f jsonl:out base new
 test_match '^Worse, but waived: SET rps 1.07x slower -6.2%' text \
   'a report of waived regressions alone begins with them'
 test_match '^of my-branch .* against unstable .*: 1 waived .1 result of 1 case' text \
@@ -178,7 +178,7 @@ test_absent '[Nn]othing was judged' html 'the page does not say that nothing was
 grep '"command":"[SG]ET"' "$a" >base
 cat new >both
 grep '"command":"GET"' "$a" | sed 's/"ref":"unstable","commit":"[^"]*"/"ref":"my-branch","commit":"'"$(jq -r .subject.commit new | sed 1q)"'"/' >>both
-vkb-compare --policy policy.json -m rps base both >text 2>err
+vkb-compare -v --policy policy.json -m rps base both >text 2>err
 test_match '^Worse, but waived: SET rps' text 'rows that did not change hide none'
 policy '{"case":{"command":"SET"},"waiver":{"reason":"known","expires":"2026-11-18"}}'
 test_same 'exit 1' "$(SOURCE_DATE_EPOCH=1795100000 judged "$a" "$b" | sed 1q)" \
@@ -191,14 +191,14 @@ test_same 'SET rps regression -' "$(judged "$a" "$b" | grep 'SET rps')" \
   'more than the limit counts'
 test_same exceeded "$(jq -r 'select(.waivers).waivers[].what' out)" \
   'a waiver whose limit is exceeded is listed'
-vkb-compare --policy policy.json "$a" "$b" >text
+vkb-compare -v --policy policy.json "$a" "$b" >text
 test_match '^warning: policy\.json: rules\[0\]: the regression exceeds its waiver: known' text \
   'a warning is printed if more than is waived changed'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"7%"}}'
 test_same 'SET rps regression known' "$(judged "$a" "$b" | grep 'SET rps')" \
   'a regression up to the limit does not count'
 policy '{"case":"SET","waiver":{"reason":"known","expires":"2026-12-31"}},{"case":"NONE","margin":"3%"}'
-test_that 'a waiver without a regression is accepted' vkb-compare --policy policy.json "$a" "$a"
+test_that 'a waiver without a regression is accepted' vkb-compare -v --policy policy.json "$a" "$a"
 test_match '^warning: policy\.json: rules\[0\]: there is nothing to waive: known' .out \
   'a warning is printed if there is nothing to waive'
 test_match '^warning: policy\.json: rules\[1\] matches nothing here' .out \
@@ -220,7 +220,7 @@ test_same 'exit 0
 X p99_latency_ms regression known' "$(judged base new)" 'the limit itself is covered'
 policy '{"class":"info"}'
 test_status 2 'a comparison of information alone is an error' \
-  vkb-compare --policy policy.json -m all base new
+  vkb-compare -v --policy policy.json -m all base new
 test_match 'nothing was judged: no gate metric is on both sides' .err \
   'the error says that there was no gate metric'
 
@@ -234,7 +234,7 @@ X size_bytes regression -' "$(judged base new)" 'one run a side is enough'
 one y size_bytes 1019 >new
 test_same 'exit 0' "$(judged base new)" 'within the margin it is equivalent'
 one y size_bytes 1030 1031 1032 >new
-vkb-compare --policy policy.json base new >text
+vkb-compare -v --policy policy.json base new >text
 test_match 'regression +assumed exact, but the runs vary' text 'runs that vary'
 one x size_bytes 0 >base
 test_same 'exit 1

@@ -34,7 +34,7 @@ each() {
     1 1.01 1 1.01
 } >base
 two c '{"command":"S"}' 1 1.01 1 1.01 >new
-test_status 1 'a metric that lacks' vkb-compare --ci -f junit:j -f annotations:n \
+test_status 1 'a metric that lacks' vkb-compare -v --ci -f junit:j -f annotations:n \
   -f text:t base new
 test_match '<failure type="missing" message="only the baseline has p99_latency_ms' j \
   'is a failure of the test report'
@@ -47,7 +47,7 @@ for o in O2 O3; do
   two c '{"command":"S"}' 1 1.01 1 1.01 |
     sed "s/\"label\":\"c\"/\"label\":\"c\",\"build\":\"$o\"/"
 done >twins
-test_same 'c [build=O2] c [build=O3]' "$(vkb-compare -m rps -f jsonl:d -f text base twins |
+test_same 'c [build=O2] c [build=O3]' "$(vkb-compare -v -m rps -f jsonl:d -f text base twins |
   sed -n 's/^of \(.*\) against .*/\1/p' | xargs)" 'builds of one label have different names'
 
 # --- several at once, into files, pipes and nowhere
@@ -426,7 +426,7 @@ test_that 'a bad histogram does not matter to a format that shows none' vkb-comp
 
 # wide COLUMNS: the widest line there
 wide() {
-  COLUMNS=$1 script -qec "stty cols $1; vkb-compare $a $b" /dev/null \
+  COLUMNS=$1 script -qec "stty cols $1; vkb-compare -v $a $b" /dev/null \
     </dev/null | tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >terminal
   sed '1,2d; /^all cases/,$d' terminal | awk '
     length > max { max = length } END { print (max <= '"$1"') }'

@@ -22,6 +22,12 @@ same() {
     *:more*) cat more ;;
     esac
     case $* in
+    *'-f text'*)
+      echo "--- with -v:"
+      vkb-compare -v "$@" 2>/dev/null
+      ;;
+    esac
+    case $* in
     *:records*) jq -c "del(.values, .baseline, .contender)" records ;;
     esac
   } | sed "s/\"version\":\"$(vkb-compare --version | sed 's/.* //')\"/\"version\":\"V\"/" |

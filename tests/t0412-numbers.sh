@@ -42,7 +42,7 @@ test_same true "$(jq -s 'map(select(.needed)) | length > 0 and
 # --- vkb-compare: each format
 
 for f in text csv markdown junit openmetrics annotations sarif; do
-  compare -f "$f" >report
+  compare -v -f "$f" >report
   numbers "$f" deltas report >said
   test_same "$(tail -n 1 said)" "$(cat said)" "$f: each number is that of its delta"
   # That something was read at all; each format shows so many numbers of 12 rows.
@@ -78,7 +78,7 @@ overall_of() {
     [.key, .value.ratio, .value.ci95[], .value.ci95_runs[], .value.cases] | @tsv' deltas |
     perl -lane 'printf "%s: %.3fx [%.3f, %.3f] %d cases [%.3f, %.3f]\n", @F[0 .. 3], $F[6], @F[4, 5]'
 }
-compare -f text | perl -0777 -ne 'while (/overall (\S+: \S+x \[.*?\]).*?(\d+ cases).*?(\[.*?\])/gs) {
+compare -v -f text | perl -0777 -ne 'while (/overall (\S+: \S+x \[.*?\]).*?(\d+ cases).*?(\[.*?\])/gs) {
   print "$1 $2 $3\n" }' >got
 test_same "$(overall_of)" "$(cat got)" 'text: the geometric means are those of the record'
 compare -f markdown | sed 's/&#91;/[/g; s/&#93;/]/g' |

@@ -21,7 +21,7 @@ report() {
 }
 # judge: compares what is in 'runs', and keeps text and records
 judge() {
-  vkb-compare --baseline base -f text:text -f jsonl:deltas runs
+  vkb-compare -v --baseline base -f text:text -f jsonl:deltas runs
 }
 # rows FIELD: command, verdict and FIELD of each delta that is not inconclusive
 rows() {
@@ -127,12 +127,12 @@ for base in base:a base:a,base:b,base:c,base:d,base:e; do
 done
 report base:a,base:b,base:c,base:d,base:e,new:f -.05 | jq -c 'select(.config.command != "C3")' >runs
 test_that '5 % less in all cases is within a margin of 10 %' \
-  vkb-compare --baseline base --margin 10% -f text:text -f jsonl:deltas runs
+  vkb-compare -v --baseline base --margin 10% -f text:text -f jsonl:deltas runs
 test_same '0.1 equivalent' "$(jq -r 'select(.common) | "\(.margin) \(.verdict)"' deltas)" \
   'which is also that of what they have in common'
 echo '{"rules":[{"metric":"rps","waiver":{"reason":"wanted","expires":"2999-01-01"}}]}' >policy
 test_that 'a waiver of all cases covers it, too' \
-  vkb-compare --baseline base --policy policy -f text:text -f jsonl:deltas runs
+  vkb-compare -v --baseline base --policy policy -f text:text -f jsonl:deltas runs
 test_match 'all cases .* regression, waived until 2999-01-01: wanted' text 'and is told'
 
 report base:a,new:a -.05 >runs
@@ -141,7 +141,7 @@ test_same 'null null' "$(jq -r 'select(.families) | "\(.sessions) \(.session_sd)
   'sides of one session need no allowance'
 report base:a,new:b -.05 >runs
 sed 's/"session":"[ab]",//' runs >unnamed
-vkb-compare --baseline base -f text:text -f jsonl:deltas unnamed
+vkb-compare -v --baseline base -f text:text -f jsonl:deltas unnamed
 test_same 'null null' "$(jq -r 'select(.families) | "\(.sessions) \(.session_sd)"' deltas)" \
   'nor do runs that name no session'
 test_match 'Some runs name no session, so that all count as runs of one: ' text \
@@ -184,7 +184,7 @@ sessions() {
 }
 echo '{"rules":[{"metric":"rps","session":{"sd":"0.5%","df":9}}]}' >policy
 test_status 1 'a policy knows sessions of this machine' \
-  vkb-compare --baseline base --policy policy -f text:text -f jsonl:deltas runs
+  vkb-compare -v --baseline base --policy policy -f text:text -f jsonl:deltas runs
 from '0.005 policy' 'its figure counts'
 test_match '^all cases regression' /dev/stdin 'so that 5 % of all cases is found' <<END
 $(rows .n)
@@ -195,7 +195,7 @@ test_same false "$(jq -c 'select(.common).certain' deltas)" 'nothing is certain'
 
 report old:o1,old:o2,old:o3,old:o4 >history
 test_status 1 'a history has four sessions of a build' \
-  vkb-compare --baseline base --history history -f text:text -f jsonl:deltas runs
+  vkb-compare -v --baseline base --history history -f text:text -f jsonl:deltas runs
 from "$(sessions <history) history" 'they show how much sessions differ'
 test_match 'which differ by [0-9.]+% according to the history' text 'the first line says so'
 vkb-compare --baseline base --history history --policy policy -f jsonl:deltas runs >/dev/null
@@ -234,7 +234,7 @@ report base:a,new:b >runs
 jq -c '.metrics.size_bytes = (if .subject.label == "new" and .config.command == "C2" then 101
   else 100 end)' runs >sizes
 test_status 1 'one of eight sizes differs, in another session' \
-  vkb-compare --baseline base --policy policy -f jsonl:deltas -f text:text sizes
+  vkb-compare -v --baseline base --policy policy -f jsonl:deltas -f text:text sizes
 test_same 'regression true [1.01,1.01]' "$(jq -r 'select(.metric == "size_bytes" and
   .config.command == "C2") | "\(.verdict) \(.certain) \(.ci95 | tojson)"' deltas)" \
   'it is a regression, certain, without an allowance for the session'
@@ -245,7 +245,7 @@ test_same 'rps' "$(jq -r 'select(.common).metric' deltas)" \
 test_same 0 "$(jq -s 'map(select(.metric == "size_bytes" and .rest)) | length' deltas)" \
   'no size is judged beside others'
 jq -c '.metrics |= {size_bytes}' sizes >only
-vkb-compare --baseline base --policy policy -f jsonl:deltas -f text:text only
+vkb-compare -v --baseline base --policy policy -f jsonl:deltas -f text:text only
 test_same 'null null' "$(jq -r 'select(.families) | "\(.session_sd) \(.session_from)"' deltas)" \
   'nothing is assumed of sessions where no metric has noise'
 test_same 0 "$(grep -c 'different sessions' text)" 'and the report does not mention them'
@@ -273,7 +273,7 @@ five() {
     done
   done
 }
-judge_all() { vkb-compare --baseline base -f text:text -f jsonl:deltas runs >/dev/null; }
+judge_all() { vkb-compare -v --baseline base -f text:text -f jsonl:deltas runs >/dev/null; }
 
 { five 1e5; side new x C1 1e5
   for label in base new; do
@@ -321,7 +321,7 @@ test_status 1 '5 % more memory in another session' judge_all
 test_match '^Worse: C1 bytes_per_key .* assumed to differ by 0.2% on any machine, in memory;' text \
   'is a regression: sessions differ little in memory'
 { side base a C1 100000 | head -n 1; side new b C1 90000 | head -n 1; } >runs
-vkb-compare --baseline base -f text:text runs >/dev/null 2>&1
+vkb-compare -v --baseline base -f text:text runs >/dev/null 2>&1
 test_same 0 "$(grep -c 'effect of sessions, measured' text)" \
   'one run a side measures no effect of sessions'
 
@@ -355,7 +355,7 @@ test_match 'all cases' page.html 'which has the common row'
 test_match 'corrected for 9 tests, each family by itself: 8 of primary metrics, 1 of all cases together \(' \
   page.html 'and says which tests correct each other'
 { side base a C1 100000 | head -n 1; side new a C1 90000 | head -n 1; } >runs
-vkb-compare --baseline base --on-insufficient ok -f text:text -f jsonl:deltas runs
+vkb-compare -v --baseline base --on-insufficient ok -f text:text -f jsonl:deltas runs
 test_match '; 3 more runs a side are needed to judge 1 result$' text \
   'runs that are too few do not decide a result once they are enough'
 test_match 'Not paired: the sides did not run in the same rounds; no test\. Margins' text \

@@ -29,7 +29,7 @@ both() {
   counted base "$1" 4700 main=4700
   counted new "$1" "$2" main=4700 "setCommand=$(($2 - 4700))"
 }
-judge() { vkb-compare --baseline base "$@"; }
+judge() { vkb-compare -v --baseline base "$@"; }
 # says WHAT TEXT: the first line, and the same sentence in all formats
 says() {
   judge -f text:text -f markdown:md -f jsonl:deltas -f junit:xml -f sarif:sarif runs
@@ -55,7 +55,7 @@ test_same 1 "$(sed 's/&#9[13];/_/g; s/\\//g' md | grep -cF "$(echo "$sentence" |
 vkb-report -o page.html runs deltas
 test_match 'largest change: SET: 3\.3% more instructions \(exactly; setCommand \+155\) and' \
   page.html 'the page has it'
-test_same "$(sed -n 1p text)" "$(vkb-compare --deltas deltas | sed -n 1p)" \
+test_same "$(sed -n 1p text)" "$(vkb-compare -v --deltas deltas | sed -n 1p)" \
   'it is the same from the records'
 
 both SET 4545 103500 .002 >runs
@@ -144,7 +144,7 @@ says_calls() { # says_calls FILE STATUS LINE ROW
   test_same "$2" "$(judge -f text:text -f jsonl:deltas "$1" && echo 0 || echo $?)" "$1: the exit status"
   test_match "$3" text "$1: the first line"
   test_match "$4" text "$1: the row"
-  test_same "$(sed 1q text)" "$(vkb-compare --deltas deltas | sed 1q)" "$1: the same from the records"
+  test_same "$(sed 1q text)" "$(vkb-compare -v --deltas deltas | sed 1q)" "$1: the same from the records"
   judge --explain SET "$1" >explained
   test_absent nan explained "$1: the explanation has a number or none"
 }
@@ -224,7 +224,7 @@ count() {
 weeks() { # weeks COMPILER FLAGS
   build 'gcc 12' -O2 base >old.jsonl
   build "$1" "$2" new >new.jsonl
-  vkb-compare -f text:text -f jsonl:deltas old.jsonl new.jsonl
+  vkb-compare -v -f text:text -f jsonl:deltas old.jsonl new.jsonl
   echo $?
 }
 test_same '1 regression gate 10330' "$({ weeks 'gcc 12' -O2 && count; } | xargs)" \
@@ -238,7 +238,7 @@ test_absent 'more instructions' text 'no sentence is about work'
 weeks 'gcc 12' '-O3 -g' >.status
 test_match 'not judged: make: CFLAGS=-O2 -> CFLAGS=-O3 -g$' text 'other flags are named'
 build 'gcc 12' -O2 base >old.jsonl
-vkb-compare old.jsonl new >text
+vkb-compare -v old.jsonl new >text
 test_match 'which changes counts: compiler and flags of the contender are not known' text \
   'flags that are not known are named'
 test_match '^More work|^Worse' text 'and the count is judged'

@@ -44,7 +44,7 @@ judge() { # judge NAME TIME THROUGHPUT [OPTION...]
   build "$1" 3333333 "$2" "$3" >"$1.jsonl"
   shift 3
   vkb-stats "$name.jsonl" |
-    vkb-compare --policy policy.json "$@" v1.jsonl -
+    vkb-compare -v --policy policy.json "$@" v1.jsonl -
 }
 
 test_status 0 'equal: 0' judge same 100 500

@@ -33,7 +33,7 @@ bisect() { # bisect DIR ARGUMENT...
 test_that 'it ends' bisect r c1 c16
 test_same "first bad commit: $(head_of c11)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'with the commit'
-test_match '^-  SET .*server_cpu_us_per_req.* regression' .out 'and the numbers'
+test_match '^-  SET .* worse' .out 'and the numbers'
 test_same "$(head_of c8) it cannot be built" \
   "$(sed -n 's/^skip //p' r/verdicts)" 'the one that does not compile is left out'
 test_result "$(($(wc -l <r/verdicts) > 6))" 'in few steps'

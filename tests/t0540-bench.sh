@@ -104,7 +104,7 @@ burned='{"commands":["SET"],"requests":[1500],"keyspacelen":[100],"data_sizes":[
 echo "[$burned]" >burn.json
 test_status 1 'a slower commit' vkb-bench --valkey-path repo --config burn.json \
   --commits main --baseline base --runs 8 --results-dir slower
-test_match 'regression' .out 'the regression of the slower commit is reported'
+test_match '^Worse: ' .out 'the regression of the slower commit is reported'
 test_same 8 "$(flat length slower/base)" 'the baseline was measured as well'
 test_that 'a baseline that is measured anyhow' bench --commits base --baseline base --runs 1
 test_match 'base +1 ' .out 'a baseline that is measured anyhow has a table'

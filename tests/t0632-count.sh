@@ -199,7 +199,7 @@ test_same "$(kept whole)" "$(kept late.jsonl)" 'which then replace them'
 for by in '.counted' '.counted | not'; do
   runs late.jsonl | jq -c "select($by)" | vkb-stats >>apart
 done
-vkb-compare --metrics bytes_per_key apart late.jsonl >text
+vkb-compare -v --metrics bytes_per_key apart late.jsonl >text
 test_match '^=  SET .*bytes_per_key .*equivalent .*exact' text \
   'summaries of both kinds are not mixed, either'
 vkb-stats -t whole >table
@@ -211,24 +211,24 @@ done
 # --- compared
 
 test_status 0 'the same build is the same' \
-  vkb-compare a.jsonl b.jsonl
+  vkb-compare -v a.jsonl b.jsonl
 test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out \
   'its count is exact'
 config '"SET"' ',"custom-server-configs":{"maxmemory":"1gb"}' >more.json
 test_that 'a server that does more is counted' \
   vkb-load -q --count-only --label more more.json
 runs .out | jq -c 'del(.config.server_config, .subject.binary_sha256)' >more.jsonl
-test_status 1 'it is found' vkb-compare a.jsonl more.jsonl
+test_status 1 'it is found' vkb-compare -v a.jsonl more.jsonl
 test_match '^More work: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly' \
   .out 'the headline says by how much'
 runs b.jsonl | jq -c '.metrics.instructions_per_req *= 1 + .run.index / 100' >loose.jsonl
-test_status 0 'a count that varies is not judged' vkb-compare b.jsonl loose.jsonl
+test_status 0 'a count that varies is not judged' vkb-compare -v b.jsonl loose.jsonl
 test_match 'instructions_per_req .*\(info\).*not exact: the runs vary' .out \
   'and a note says why'
 
 runs b.jsonl | jq -c '.config.duration_s = 5 | .config |= del(.requests)' >timed.jsonl
 jq -c '.metrics.bytes_per_key += 16' timed.jsonl >larger.jsonl
-test_status 1 'larger keys are found' vkb-compare --metrics bytes_per_key timed.jsonl larger.jsonl
+test_status 1 'larger keys are found' vkb-compare -v --metrics bytes_per_key timed.jsonl larger.jsonl
 test_match 'bytes_per_key .*regression.*exact' .out 'exactly, in a case of a fixed duration, too'
 jq -c '.metrics.bytes_per_key *= 1.0029' timed.jsonl >larger.jsonl
 test_status 0 'less than .3 % is within the margin' vkb-compare timed.jsonl larger.jsonl

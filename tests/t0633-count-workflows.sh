@@ -36,7 +36,7 @@ counted() { jq -r 'select(.counted) | .subject.label' "$1" | sort | uniq -c | xa
 # --- vkb-ab
 
 test_that 'vkb-ab' vkb-ab --results r -C repo base=base-tag new=main-tag -- \
-  --runs 2 cfg.json -- -m instructions_per_req
+  --runs 2 cfg.json -- -v -m instructions_per_req
 test_match '^vkb-load: the instructions of 1 case are counted after the measurement, on 4 servers one after the other: about [0-9.]+s of CPU time$' \
   .err 'a message names the cost'
 test_same 1 "$(grep -n 'are counted after' .err | cut -d: -f1)" 'before anything is measured'
@@ -60,7 +60,7 @@ jq -c 'if .counted and .subject.label == "head" then
   .metrics.instructions_per_req *= 1.05 else . end' p/runs.jsonl >w/ab/runs.jsonl
 cp p/asked w/asked
 test_status 1 'a head that executes more' vkb-pr --results w -C repo base-tag \
-  main-tag -- --runs 2 cfg.json -- -m instructions_per_req
+  main-tag -- --runs 2 cfg.json -- -v -m instructions_per_req
 test_match '^\*\*More work: SET takes [0-9.]+ more instructions per request .\+5\.0%.' \
   w/report.md 'the comment begins with it'
 test_same regression "$(cat w/verdict)" 'it is a regression'
@@ -95,7 +95,7 @@ test_that 'it is resumed' "$@"
 test_same '1 2' "$(numbers k/base.jsonl)" 'and makes the other one'
 test_same 1 "$(jq -c 'select(.type == "run" and (.counted | not))' k/base.jsonl | wc -l | tr -d ' ')" \
   'what was measured is not measured again'
-set -- vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -m instructions_per_req
+set -- vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -v -m instructions_per_req
 killed kp/ab/part.jsonl 3 "$@"
 test_same 'base1 base2 head1' "$(numbers kp/ab/part.jsonl)" 'vkb-pr is killed after three'
 test_that 'it is resumed, too' "$@"

@@ -29,7 +29,7 @@ files() { find "$1" -type f | sed "s,^$1/,," | sort | xargs; }
 # --- a slower change
 
 test_status 1 'a slower change' pr r base main
-test_match '^-  SET .*server_cpu_us_per_req.* regression' .out 'is found'
+test_match '^-  SET .* worse' .out 'is found'
 test_same regression "$(cat r/verdict)" 'the verdict is a regression'
 test_same "$all" "$(files r)" 'all is there'
 test_match '^### head .* against base ' r/report.md 'the comment names both'

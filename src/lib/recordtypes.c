@@ -222,7 +222,7 @@ static const struct record_key delta_keys[] = {
     {"waiver", O, false, "why the change is waived: rule, reason, expires"},
     {"notes", A, false, "texts"},
     {"together", S, false, "what count and time of the case say together"},
-    {0}};
+    {"functions", S, false, "that account for a change of instructions"}, {0}};
 
 static const struct record_key comparison_keys[] = {
     {"baseline", O, true, "subject"}, {"contender", O, true, "subject"},
@@ -256,6 +256,7 @@ static const struct record_key comparison_keys[] = {
     {"same_server", S, false,
 	"that both sides are the same server, and how much they differ"},
     {"headline", S, false, "the result in one sentence"},
+    {"outlook", S, false, "its end: what would decide unclear results"},
     {"method", S, false, "how it was judged, in a few sentences"},
     {"warnings", A, false,
 	"about the data: kind (failed, unmatched, environment, note), text"},

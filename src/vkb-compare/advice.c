@@ -160,9 +160,9 @@ add_busy(struct str *s, const struct comparison *c)
 	if (!busy_find(c, percent))
 		return;
 	str_printf(s,
-	    "; other programs used %.0f%% of the CPUs beside the "
+	    "%sother programs used %.0f%% of the CPUs beside the "
 	    "baseline and %.0f%% beside the contender",
-	    percent[0], percent[1]);
+	    s->len ? "; " : "", percent[0], percent[1]);
 	if (!c->sessions[0])
 		str_add(s, "; vkb-ab measures both sides in turns");
 }

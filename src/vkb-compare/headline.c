@@ -310,7 +310,10 @@ add_size_of_noise(struct str *s, const struct comparison *c)
 void
 report_same_server(struct str *s, const struct comparison *c)
 {
-	if (!is_same_server(c))
+	const char *recorded = json_get_str(c->record, "same_server");
+
+	str_add(s, recorded ? recorded : "");
+	if (c->record || !is_same_server(c))
 		return;
 	str_add(
 	    s, "both sides are the same server, so differences in time are ");
@@ -328,9 +331,73 @@ capitalise_at(struct str *s, size_t at)
 		s->s[at] = (char)toupper((unsigned char)s->s[at]);
 }
 
+static const char *
+find_changed_canary(const struct comparison *c)
+{
+	const struct json *j = json_first(json_get(c->record, "canary"));
+	static const char *const texts[] = {
+	    "not to be relied on: a canary changed",
+	    "not to be relied on: a canary was not measured"};
+
+	for (size_t i = 0; i < c->ncanaries; i++)
+		if (!c->canaries[i].ok)
+			return texts[c->canaries[i].verdict ==
+			    VERDICT_INSUFFICIENT];
+	for (; j; j = json_next(j))
+		if (!json_get_bool(j, "ok", true))
+			return texts[strcmp(json_get_str(j, "verdict")
+					     ? json_get_str(j, "verdict")
+					     : "",
+					 verdict_name(VERDICT_INSUFFICIENT)) ==
+			    0];
+	return NULL;
+}
+
+void
+report_caution(struct str *s, const struct comparison *c)
+{
+	const char *canary = find_changed_canary(c);
+	size_t at = s->len;
+
+	str_add(s, canary ? canary : "");
+	capitalise_at(s, at);
+	str_add(s, canary ? ". " : "");
+	at = s->len;
+	report_same_server(s, c);
+	capitalise_at(s, at);
+}
+
+void
+report_outlook(struct str *s, const struct comparison *c)
+{
+	const char *recorded = json_get_str(c->record, "outlook");
+
+	if (c->record) {
+		str_add(s, recorded ? recorded : "");
+		return;
+	}
+	report_advice(s, c);
+	if (c->failed_runs > 0)
+		str_printf(s, "%s%.0f run%s of the contender failed",
+		    s->len ? "; " : "", c->failed_runs,
+		    num_plural(c->failed_runs));
+	if (report_count_missing(c))
+		str_printf(s, "%sthe contender lacks %zu case%s or metric%s",
+		    s->len ? "; " : "", report_count_missing(c),
+		    num_plural((double)report_count_missing(c)),
+		    num_plural((double)report_count_missing(c)));
+	if (c->on_likely)
+		str_printf(s, "%slikely regressions %s (--on-likely %s)",
+		    s->len ? "; " : "",
+		    strcmp(c->on_likely, "fail") == 0 ? "fail the job"
+						      : "do not fail the job",
+		    c->on_likely);
+}
+
 void
 report_headline(struct str *s, const struct comparison *c)
 {
+	const char *canary = find_changed_canary(c);
 	struct str t = {0};
 	size_t at;
 
@@ -338,30 +405,12 @@ report_headline(struct str *s, const struct comparison *c)
 		str_add(s, json_get_str(c->record, "headline"));
 		return;
 	}
-	for (size_t i = 0; i < c->ncanaries && !t.len; i++)
-		if (!c->canaries[i].ok)
-			str_printf(&t, "not to be relied on: a canary %s",
-			    c->canaries[i].verdict == VERDICT_INSUFFICIENT
-				? "was not measured"
-				: "changed");
+	str_add(&t, canary ? canary : "");
 	add_changes(&t, c);
 	add_same_work(&t, c, true);
 	add_no_change(&t, c);
 	add_same_work(&t, c, false);
-	report_advice(&t, c);
-	if (c->failed_runs > 0)
-		str_printf(&t, "; %.0f run%s of the contender failed",
-		    c->failed_runs, num_plural(c->failed_runs));
-	if (report_count_missing(c))
-		str_printf(&t, "; the contender lacks %zu case%s or metric%s",
-		    report_count_missing(c),
-		    num_plural(report_count_missing(c)),
-		    num_plural(report_count_missing(c)));
-	if (c->on_likely)
-		str_printf(&t, "; likely regressions %s (--on-likely %s)",
-		    strcmp(c->on_likely, "fail") == 0 ? "fail the job"
-						      : "do not fail the job",
-		    c->on_likely);
+	report_outlook(&t, c);
 	at = s->len;
 	report_same_server(s, c);
 	capitalise_at(s, at);

@@ -123,6 +123,8 @@ make_delta(const struct comparison *c, const struct row *r)
 	set_notes(rec, r);
 	if (together_has(r))
 		json_set_str(rec, "together", r->pair->together);
+	if (together_is_work(r))
+		json_set_str(rec, "functions", r->pair->functions);
 	return rec;
 }
 
@@ -190,6 +192,9 @@ set_texts(struct json *rec, const struct comparison *c,
 	str_clear(&s);
 	report_headline(&s, c);
 	json_set_str(rec, "headline", s.s);
+	str_clear(&s);
+	report_outlook(&s, c);
+	json_set_str(rec, "outlook", s.len ? s.s : NULL);
 	str_clear(&s);
 	report_method(&s, c, r);
 	json_set_str(rec, "method", s.s);

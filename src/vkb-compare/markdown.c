@@ -61,13 +61,14 @@ write_markdown_row(struct str *s, const struct row *r)
 {
 	char a[NUM_BUF], b[NUM_BUF];
 	struct str verdict = {0}, notes = {0};
+	double v[2];
 
+	report_values(r, v);
 	str_printf(s, "| %s | ", choose_mark(r));
 	markup_markdown(s, r->pair->name[0]);
 	str_add(s, " | ");
 	markup_markdown(s, r->name);
-	str_printf(s, " | %s | %s | ", num_human(a, r->facts.median[0]),
-	    num_human(b, r->facts.median[1]));
+	str_printf(s, " | %s | %s | ", num_human(a, v[0]), num_human(b, v[1]));
 	report_change(s, r);
 	str_printf(s, " | %zu+%zu | ", r->facts.m, r->facts.n);
 	report_verdict(&verdict, r);

@@ -96,6 +96,7 @@ read_row(struct row *r, const struct json *rec)
 	r->metric = metric_guess(r->name);
 	r->gate = strcmp(json_get_str(rec, "class"), "gate") == 0;
 	r->common = json_get_bool(rec, "common", false);
+	r->primary = json_get_bool(rec, "primary", false);
 	r->certain = json_get_bool(rec, "certain", false);
 	r->visible = json_get_num(rec, "visible", NAN);
 	r->minutes = json_get_num(needed, "minutes", NAN);
@@ -215,8 +216,12 @@ read_together(struct pairing *p, const struct json *rec)
 {
 	const char *text = json_get_str(rec, "together");
 
+	const char *functions = json_get_str(rec, "functions");
+
 	if (text && !p->together)
 		p->together = mem_str(text);
+	if (functions && !p->functions)
+		p->functions = mem_str(functions);
 }
 
 /* Reads the records before the comparison record, one for each row or shift. */

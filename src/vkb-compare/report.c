@@ -16,13 +16,11 @@ const enum verdict report_verdicts[VERDICTS] = {VERDICT_REGRESSION,
     VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
     VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 
-/* Returns the position of a row in reports: what needs attention comes first.
- */
-static int
-rank_row(const struct row *r)
+size_t
+report_rank(const struct row *r)
 {
 	enum verdict v = r->waived ? VERDICT_DIFFERENT : r->verdict;
-	int rank = 0;
+	size_t rank = 0;
 
 	while (report_verdicts[rank] != v)
 		rank++;
@@ -38,17 +36,24 @@ measure_change(const struct row *r)
 	return r->verdict > VERDICT_DIFFERENT || isnan(d) ? 0 : d;
 }
 
-static int
-compare_by_rank(const void *a, const void *b)
+int
+report_compare(const struct row *x, const struct row *y)
 {
-	const struct row *x = *(const struct row *const *)a;
-	const struct row *y = *(const struct row *const *)b;
-	int c = rank_row(x) - rank_row(y);
+	size_t a = report_rank(x), b = report_rank(y);
+	double d = measure_change(y) - measure_change(x);
 
-	c = c ? c
-	      : (measure_change(x) < measure_change(y)) -
-		(measure_change(x) > measure_change(y));
-	return c ? c : (x > y) - (x < y);
+	if (a != b)
+		return a < b ? -1 : 1;
+	if (d != 0)
+		return d < 0 ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static int
+compare_pointers(const void *a, const void *b)
+{
+	return report_compare(
+	    *(const struct row *const *)a, *(const struct row *const *)b);
 }
 
 const struct row **
@@ -59,7 +64,7 @@ report_order(const struct comparison *c)
 	for (size_t i = 0; i < c->nrows; i++)
 		at[i] = &c->rows[i];
 	if (c->nrows)
-		qsort(at, c->nrows, sizeof *at, compare_by_rank);
+		qsort(at, c->nrows, sizeof *at, compare_pointers);
 	return at;
 }
 
@@ -97,16 +102,29 @@ is_speed(const struct row *r)
 	return strcmp(r->name, "rps") == 0 || str_ends(r->name, "_per_s");
 }
 
-/* Writes "1.07x slower": the larger value over the smaller. */
-static void
-write_factor(struct str *s, const struct row *r)
+const char *
+report_direction(const struct row *r)
+{
+	if (is_speed(r))
+		return r->facts.ratio > 1 ? "faster" : "slower";
+	return r->facts.ratio > 1 ? "higher" : "lower";
+}
+
+void
+report_values(const struct row *r, double v[2])
+{
+	const struct verdict_facts *f = &r->facts;
+
+	v[0] = f->median[0];
+	v[1] = f->ratio > 0 ? f->median[0] * f->ratio : f->median[1];
+}
+
+void
+report_factor(struct str *s, const struct row *r)
 {
 	double v = r->facts.ratio;
 	bool from_0 = report_is_exact(r) && r->facts.median[0] == 0;
-	const char *way = v > 1 ? "higher" : "lower";
 
-	if (is_speed(r))
-		way = v > 1 ? "faster" : "slower";
 	if (!(v > 0)) {
 		const char *zero = v == 0 || from_0
 		    ? verdict_name_zero(r->facts.median[0], r->facts.median[1])
@@ -120,7 +138,8 @@ write_factor(struct str *s, const struct row *r)
 	if (v < 1.005)
 		str_add(s, "1.00x");
 	else
-		str_printf(s, v < 100 ? "%.2fx %s" : "%.0fx %s", v, way);
+		str_printf(s, v < 100 ? "%.2fx %s" : "%.0fx %s", v,
+		    report_direction(r));
 }
 
 void
@@ -128,7 +147,7 @@ report_change(struct str *s, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 
-	write_factor(s, r);
+	report_factor(s, r);
 	if (isnan(f->ratio))
 		return;
 	str_printf(s, " %+.1f%%", to_percent(f->ratio));
@@ -142,11 +161,12 @@ report_sentence(struct str *s, const struct row *r)
 {
 	char a[NUM_BUF], b[NUM_BUF];
 	struct str notes = {0};
+	double v[2];
 
+	report_values(r, v);
 	report_change(s, r);
-	str_printf(s, ", %s -> %s%s%s: ", num_human(a, r->facts.median[0]),
-	    num_human(b, r->facts.median[1]), *r->metric.unit ? " " : "",
-	    r->metric.unit);
+	str_printf(s, ", %s -> %s%s%s: ", num_human(a, v[0]),
+	    num_human(b, v[1]), *r->metric.unit ? " " : "", r->metric.unit);
 	report_verdict(s, r);
 	report_notes(&notes, r);
 	if (notes.len)

@@ -34,6 +34,7 @@ struct report {
 	bool fails[VERDICTS]; /* judged rows with this verdict fail */
 	bool fails_missing;   /* cases that the contender lacks fail */
 	const char *explain;  /* text: the case that is explained; or NULL */
+	bool verbose;         /* text has a row for each metric */
 	bool shift;           /* text shows the shifts */
 	bool colour;          /* text has colours */
 	size_t width;         /* of the terminal; 0: no limit */
@@ -69,6 +70,10 @@ extern const enum verdict report_verdicts[VERDICTS];
 /* Does the row make the exit status 1? */
 bool report_row_fails(const struct report *, const struct row *);
 
+/* "-" for a regression, "+", "~", "=" or "?"; its colour, or NULL (text.c) */
+const char *report_sign(const struct row *);
+const char *report_colour(const struct row *);
+
 /* Is the row judged and not waived? */
 bool report_is_judged(const struct row *);
 /* Is it a count that is the same in all runs of a side? */
@@ -85,7 +90,13 @@ void report_number(struct str *, double);
  */
 void report_headline(struct str *, const struct comparison *);
 
-/* Adds to the headline what other programs did, and what would make unclear
+/* What limits the whole report: a canary that changed, and report_same_server.
+ */
+void report_caution(struct str *, const struct comparison *);
+/* The end of the headline: report_advice, failed runs, missing cases, and what
+ * likely regressions do to the job. */
+void report_outlook(struct str *, const struct comparison *);
+/* Adds what other programs did, and what would make unclear
  * results clear: more runs or rounds, or both sides in turns. */
 void report_advice(struct str *, const struct comparison *);
 /* Writes that both sides are the same server, by the SHA-256 of its file, and
@@ -104,11 +115,24 @@ void report_one_sided(struct str *, const struct one_sided_gate *);
 /* How many cases, and judged metrics of other cases, the contender lacks. */
 size_t report_count_missing(const struct comparison *);
 
+/* Returns the position of a row in reports: 0 needs most attention. */
+size_t report_rank(const struct row *);
+/* Compares two rows of a comparison by this, then by the size of the change. */
+int report_compare(const struct row *, const struct row *);
+
 /* The rows sorted for people: changes first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);
 
 /* Is a row decided by its change beside all cases, and not by the whole? */
 bool report_is_by_rest(const struct row *);
+/* The two values that are shown beside a change, and agree with it: the median
+ * of the baseline, and this median changed by the estimate. They are the
+ * medians if there is no ratio. */
+void report_values(const struct row *, double v[2]);
+/* Returns "slower", "higher", ... for a row that has a ratio. */
+const char *report_direction(const struct row *);
+/* "1.07x slower": the larger value over the smaller; "up from 0" */
+void report_factor(struct str *, const struct row *);
 /* "1.07x slower -6.2% [-6.5, -5.9]" */
 void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);

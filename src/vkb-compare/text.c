@@ -1,4 +1,5 @@
 #include "report.h"
+#include "brief.h"
 #include "json.h"
 #include "mem.h"
 #include "num.h"
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG 100    /* rows; if there are more, equivalent ones are left out */
 #define TOGETHER 20 /* sentences about count and time of a case */
 
 /* What is left out on a narrow terminal, one after the other. */
@@ -29,8 +29,14 @@ static const struct {
     [VERDICT_INSUFFICIENT] = {"?", "33"},
 };
 
-static const char *
-choose_colour(const struct row *r)
+const char *
+report_sign(const struct row *r)
+{
+	return verdict_looks[r->verdict].sign;
+}
+
+const char *
+report_colour(const struct row *r)
 {
 	return report_is_judged(r) ? verdict_looks[r->verdict].colour : NULL;
 }
@@ -56,40 +62,36 @@ add_verdict_cell(struct table *t, const struct row *r, enum omitted narrow)
 	if (!r->gate)
 		str_add(&s, " (info)");
 	table_take(t, str_take(&s));
-	table_style(t, choose_colour(r));
+	table_style(t, report_colour(r));
 }
 
 static void
 add_text_row(struct table *t, const struct row *r, enum omitted narrow)
 {
 	struct str s = {0};
+	double v[2];
 
-	table_cell(t, verdict_looks[r->verdict].sign);
-	table_style(t, choose_colour(r));
+	report_values(r, v);
+	table_cell(t, report_sign(r));
+	table_style(t, report_colour(r));
 	table_cell(t, r->pair->name[0]);
 	table_cell(t, r->name);
 	if (narrow < NO_RUNS)
 		table_take(t, mem_printf("%zu+%zu", r->facts.m, r->facts.n));
 	if (narrow < NO_MEDIANS) {
-		add_number_cell(t, r->facts.median[0]);
-		add_number_cell(t, r->facts.median[1]);
+		add_number_cell(t, v[0]);
+		add_number_cell(t, v[1]);
 	}
 	report_change(&s, r);
 	if (narrow >= NO_INTERVAL && strchr(s.s, '['))
 		strchr(s.s, '[')[-1] = '\0';
 	table_take(t, str_take(&s));
-	table_style(t, choose_colour(r));
+	table_style(t, report_colour(r));
 	add_verdict_cell(t, r, narrow);
 	if (narrow < NO_NOTES) {
 		report_notes(&s, r);
 		table_take(t, str_take(&s));
 	}
-}
-
-static bool
-is_left_out(const struct comparison *c, const struct row *r)
-{
-	return c->nrows > LONG && r->verdict == VERDICT_EQUIVALENT;
 }
 
 static struct table *
@@ -108,8 +110,7 @@ make_table(
 	if (narrow < NO_NOTES)
 		table_titles(t, "");
 	for (size_t i = 0; i < c->nrows; i++)
-		if (!is_left_out(c, rows[i]))
-			add_text_row(t, rows[i], narrow);
+		add_text_row(t, rows[i], narrow);
 	return t;
 }
 
@@ -121,7 +122,6 @@ write_text_rows(
 	const struct row **order = report_order(c);
 	enum omitted narrow = ALL;
 	struct table *t = make_table(c, order, narrow);
-	size_t without = 0;
 
 	while (
 	    r->width && table_columns(t) > r->width && narrow < NO_INTERVAL) {
@@ -130,11 +130,6 @@ write_text_rows(
 	}
 	table_print(t, s, r->colour);
 	table_free(t);
-	for (size_t i = 0; i < c->nrows; i++)
-		without += is_left_out(c, order[i]);
-	if (without)
-		str_printf(s, "(%zu equivalent row%s: --format jsonl)\n",
-		    without, num_plural(without));
 	if (narrow)
 		str_printf(s, "(some columns left out: the terminal has %zu)\n",
 		    r->width);
@@ -248,9 +243,16 @@ write_text_comparison(struct str *s, const struct report *r, size_t which)
 		str_visible(s, w->v[i].text);
 		str_addc(s, '\n');
 	}
+	str_free(&method);
+}
+
+/* Writes the report of a comparison: short, or with a row for each metric. */
+static void
+write_either(struct str *s, const struct report *r, size_t which)
+{
+	(r->verbose ? write_text_comparison : brief_write)(s, r, which);
 	for (size_t i = 0; r->shift && i < r->shifts[which].n; i++)
 		write_text_shift(s, &r->shifts[which].v[i]);
-	str_free(&method);
 }
 
 /* Writes a line for each of several contenders. */
@@ -285,6 +287,6 @@ report_text(struct str *s, const struct report *r)
 	for (size_t i = 0; i < r->n; i++) {
 		if (i)
 			str_addc(s, '\n');
-		(r->explain ? explain_case : write_text_comparison)(s, r, i);
+		(r->explain ? explain_case : write_either)(s, r, i);
 	}
 }

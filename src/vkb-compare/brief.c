@@ -1,0 +1,432 @@
+#include "briefrow.h"
+#include "mem.h"
+#include "num.h"
+#include "report.h"
+#include "str.h"
+#include "table.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	COLUMNS = 80,   /* unless a terminal says how many it has */
+	FEW = 20,       /* cases: of more, those without a change are counted */
+	MOST = 50,      /* changed cases that are shown */
+	INDENT = 5,     /* of what does not fit into a row */
+	NAME_LEAST = 12 /* bytes of a name that is cut */
+};
+
+/* --- the cases */
+
+/* Returns the row by which a case is judged first. */
+static const struct row *
+find_first(const struct brief_case *b)
+{
+	const char *primary = metric_primary(b->pair->side[0]->config);
+
+	for (size_t i = 0; i < b->n; i++)
+		if (b->rows[i].primary && !b->rows[i].common)
+			return &b->rows[i];
+	for (size_t i = 0; i < b->n; i++)
+		if (strcmp(b->rows[i].name, primary) == 0)
+			return &b->rows[i];
+	for (size_t i = 0; i < b->n; i++)
+		if (b->rows[i].gate)
+			return &b->rows[i];
+	return b->rows;
+}
+
+/* Is the case counted, and takes no more work than before? */
+static bool
+has_no_more_work(const struct brief_case *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (together_is_work(&b->rows[i]) && b->rows[i].gate)
+			return b->rows[i].verdict == VERDICT_EQUIVALENT ||
+			    b->rows[i].verdict == VERDICT_IMPROVEMENT;
+	return false;
+}
+
+/* Answers of one verdict: those about work come after those about time. */
+static bool
+is_about_work(const struct brief_case *b)
+{
+	const struct row *r = b->worst;
+
+	return together_is_work(r) ||
+	    (r->verdict == VERDICT_INCONCLUSIVE && has_no_more_work(b));
+}
+
+static int
+compare_cases(const void *a, const void *b)
+{
+	const struct brief_case *x = a, *y = b;
+
+	if (x->worst && y->worst &&
+	    report_rank(x->worst) == report_rank(y->worst) &&
+	    is_about_work(x) != is_about_work(y))
+		return is_about_work(x) - is_about_work(y);
+	if (x->worst && y->worst)
+		return report_compare(x->worst, y->worst);
+	return !x->worst - !y->worst;
+}
+
+/* Finds the row that decides; that of the first metric among equals. */
+static void
+finish_case(struct brief_case *b)
+{
+	size_t least = SIZE_MAX;
+
+	b->first = find_first(b);
+	for (size_t i = 0; i < b->n; i++) {
+		const struct row *r = &b->rows[i];
+		size_t rank = report_rank(r);
+
+		if (!r->gate ||
+		    (rank >= least && !(r == b->first && rank == least)))
+			continue;
+		least = rank;
+		b->worst = r;
+	}
+}
+
+struct brief
+brief_new(const struct comparison *c)
+{
+	struct brief b = {c, mem_array(c->nrows + 1, sizeof *b.v), 0};
+
+	/* The rows of a case follow each other. */
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *r = &c->rows[i];
+
+		if (!b.n || b.v[b.n - 1].pair != r->pair) {
+			b.v[b.n] =
+			    (struct brief_case){.pair = r->pair, .rows = r};
+			b.n++;
+		}
+		b.v[b.n - 1].n++;
+	}
+	for (size_t i = 0; i < b.n; i++)
+		finish_case(&b.v[i]);
+	if (b.n)
+		qsort(b.v, b.n, sizeof *b.v, compare_cases);
+	return b;
+}
+
+bool
+brief_is_change(const struct brief_case *b)
+{
+	return b->worst &&
+	    (b->worst->waived || b->worst->verdict < VERDICT_EQUIVALENT);
+}
+
+const char *
+brief_answer(const struct brief_case *b)
+{
+	static const char *const words[VERDICTS] = {
+	    [VERDICT_REGRESSION] = "worse",
+	    [VERDICT_LIKELY_REGRESSION] = "likely worse",
+	    [VERDICT_IMPROVEMENT] = "better",
+	    [VERDICT_LIKELY_IMPROVEMENT] = "likely better",
+	    [VERDICT_DIFFERENT] = "different",
+	    [VERDICT_LIKELY_DIFFERENT] = "likely different",
+	    [VERDICT_EQUIVALENT] = "no change",
+	    [VERDICT_INCONCLUSIVE] = "unclear",
+	    [VERDICT_INSUFFICIENT] = "too few runs"};
+	const struct row *r = b->worst;
+
+	if (!r)
+		return "not judged";
+	if (r->waived)
+		return "waived";
+	if (together_is_work(r) && r->verdict == VERDICT_REGRESSION)
+		return "more work";
+	if (together_is_work(r) && r->verdict == VERDICT_IMPROVEMENT)
+		return "less work";
+	if (r->verdict == VERDICT_INCONCLUSIVE && is_about_work(b))
+		return "time unclear";
+	return words[r->verdict];
+}
+
+/* --- the table */
+
+/* Returns the title of the values, NULL if the cases have several metrics. */
+static const char *
+choose_title(const struct brief *b)
+{
+	const struct row *one = NULL;
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->v[i].first->common)
+			continue;
+		if (one && strcmp(one->name, b->v[i].first->name) != 0)
+			return NULL;
+		one = b->v[i].first;
+	}
+	return one ? one->name : NULL;
+}
+
+static void
+choose_columns(struct layout *l, const struct brief *b, size_t n)
+{
+	bool work = false;
+
+	for (enum column i = 0; i < OPTIONAL; i++) {
+		l->has[i] = i <= CHANGE;
+		for (size_t k = 0; k < n && !l->has[i]; k++)
+			l->has[i] = brief_choose_row(&b->v[k], i) != NULL;
+	}
+	for (size_t k = 0; k < n; k++)
+		work |= b->v[k].pair->functions != NULL;
+	l->has[WORK] |= work && l->narrow < NO_FUNCTIONS;
+	l->has[P50] &= l->narrow < NO_P50;
+	l->has[P99] &= l->narrow < NO_P99;
+}
+
+static void
+add_titles(struct table *t, const struct layout *l)
+{
+	static const char *const titles[OPTIONAL] = {[CHANGE] = "change",
+	    [P50] = ">p50",
+	    [P99] = ">p99",
+	    [WORK] = "work (exact)"};
+	struct str s = {0};
+
+	table_titles(t, "|");
+	for (enum column i = 0; i < OPTIONAL; i++)
+		if (l->has[i] && i != VALUES)
+			table_titles(t,
+			    i == WORK && l->narrow >= NO_FUNCTIONS ? "work"
+								   : titles[i]);
+		else if (l->has[i]) {
+			str_add(&s, "");
+			if (l->title)
+				brief_write_metric(&s, l->title);
+			table_column(t, s.s, TABLE_LEFT);
+		}
+	table_titles(t, "answer");
+	str_free(&s);
+}
+
+static struct table *
+make_table(const struct brief *b, struct layout *l, size_t n)
+{
+	struct table *t = table_new();
+
+	choose_columns(l, b, n);
+	l->legend = false;
+	add_titles(t, l);
+	for (size_t i = 0; i < n; i++)
+		brief_add_row(t, l, &b->v[i]);
+	return t;
+}
+
+/* Adds the text in lines of at most 'width' columns, broken at blanks, but not
+ * before what could be a command to a CI system that reads the log. */
+static void
+add_wrapped(struct str *s, const char *text, size_t indent, size_t width)
+{
+	size_t left = 0;
+
+	for (const char *word = text; *word;) {
+		size_t n = strcspn(word, " ");
+
+		if (word == text || (n + 1 > left && !strchr(":#", *word))) {
+			str_add(s, word == text ? "" : "\n");
+			str_printf(s, "%*s", (int)indent, "");
+			left = width > indent ? width - indent : 1;
+		} else {
+			str_addc(s, ' ');
+			left--;
+		}
+		str_addn(s, word, n);
+		left = n > left ? 0 : left - n;
+		word += n;
+		word += strspn(word, " ");
+	}
+	str_addc(s, '\n');
+}
+
+static void
+write_wrapped(struct str *s, const char *text, size_t indent, size_t width)
+{
+	struct str t = {0};
+
+	str_visible(&t, text);
+	add_wrapped(s, t.s, indent, width);
+	str_free(&t);
+}
+
+/* Writes the lines of the table, below each what its row has no room for. */
+static void
+write_table(struct str *s, const struct brief *b, const struct layout *l,
+    const struct table *t, bool colour)
+{
+	struct str lines = {0}, rest = {0};
+	const char *line, *end;
+	size_t at = 0;
+
+	table_print(t, &lines, colour);
+	for (line = lines.s; line && *line; line = end + 1) {
+		end = strchrnul(line, '\n');
+		str_addn(s, line, (size_t)(end - line) + 1);
+		if (line == lines.s) /* titles */
+			continue;
+		str_clear(&rest);
+		brief_add_rest(&rest, l, &b->v[at++]);
+		if (rest.len)
+			write_wrapped(s, rest.s, INDENT, l->width);
+	}
+	str_free(&lines);
+	str_free(&rest);
+}
+
+/* Chooses as much as fits in the columns of the terminal, and writes it. */
+static void
+write_rows(struct str *s, const struct brief *b, const struct report *r,
+    size_t n, size_t width)
+{
+	struct layout l = {
+	    .title = choose_title(b), .width = width, .name = SIZE_MAX};
+	struct table *t = make_table(b, &l, n);
+	size_t wide, longest = 0;
+
+	while (table_columns(t) > width && l.narrow < NO_NAMES) {
+		table_free(t);
+		l.narrow++;
+		t = make_table(b, &l, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (strlen(b->v[i].pair->name[0]) > longest)
+			longest = strlen(b->v[i].pair->name[0]);
+	wide = table_columns(t);
+	if (wide > width && longest > NAME_LEAST) {
+		/* The dots of a cut name take three more. */
+		l.name = longest + width > wide + NAME_LEAST + 3
+		    ? longest + width - wide - 3
+		    : NAME_LEAST;
+		table_free(t);
+		t = make_table(b, &l, n);
+	}
+	write_table(s, b, &l, t, r->colour);
+	if (l.legend)
+		str_add(s, "(=: no change, ~: unclear)\n");
+	table_free(t);
+}
+
+/* Returns how many cases are shown: of many, those that changed, and a few. */
+static size_t
+count_shown(const struct brief *b)
+{
+	size_t n = 0;
+
+	if (b->n <= FEW)
+		return b->n;
+	while (n < b->n && n < MOST && brief_is_change(&b->v[n]))
+		n++;
+	while (n < FEW && b->v[n].worst &&
+	    b->v[n].worst->verdict != VERDICT_EQUIVALENT)
+		n++;
+	return n;
+}
+
+/* Counts the cases that are not shown: "(983 cases: no change)". */
+static void
+write_left_out(struct str *s, const struct brief *b, size_t shown)
+{
+	size_t n;
+
+	for (size_t i = shown; i < b->n; i += n) {
+		const char *answer = brief_answer(&b->v[i]);
+
+		for (n = 0; i + n < b->n &&
+		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
+		     n++)
+			;
+		str_printf(
+		    s, "(%zu case%s: %s)\n", n, num_plural((double)n), answer);
+	}
+}
+
+/* Adds ", 8 runs a side, in turns" if that is so of all cases. */
+static void
+add_runs(struct str *s, const struct brief *b)
+{
+	const struct row *one = NULL;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct row *r = b->v[i].first;
+
+		if (r->common || report_is_exact(r))
+			continue;
+		if (one &&
+		    (one->facts.m != r->facts.m || one->facts.n != r->facts.n ||
+			one->facts.paired != r->facts.paired))
+			return;
+		one = r;
+	}
+	if (!one)
+		return;
+	str_add(s, s->len ? ", " : "");
+	if (one->facts.m == one->facts.n)
+		str_printf(s, "%zu run%s a side", one->facts.m,
+		    num_plural((double)one->facts.m));
+	else
+		str_printf(s, "%zu and %zu runs", one->facts.m, one->facts.n);
+	if (one->facts.paired)
+		str_add(s, " in turns");
+}
+
+static void
+write_line(struct str *s, const char *word, struct str *text, size_t width)
+{
+	struct str t = {0};
+
+	if (text->len) {
+		str_printf(&t, "%s%s", word, text->s);
+		t.s[0] = (char)toupper((unsigned char)t.s[0]);
+		write_wrapped(s, t.s, 0, width);
+	}
+	str_free(&t);
+	str_clear(text);
+}
+
+void
+brief_write(struct str *s, const struct report *r, size_t which)
+{
+	const struct comparison *c = &r->c[which];
+	const struct warnings *w = &r->warnings[which];
+	size_t width = r->width ? r->width : COLUMNS, shown;
+	struct brief b = brief_new(c);
+	struct str t = {0};
+
+	str_printf(&t, "%s against %s", c->name[1], c->name[0]);
+	write_line(s, "comparing ", &t, width);
+	report_caution(&t, c);
+	write_line(s, "", &t, width);
+	shown = count_shown(&b);
+	write_rows(s, &b, r, shown, width);
+	write_left_out(s, &b, shown);
+	if (*c->common)
+		str_add(&t, c->common);
+	add_runs(&t, &b);
+	write_line(s, "all cases: ", &t, width);
+	brief_add_summary(&t, &b);
+	write_line(s, "", &t, width);
+	report_outlook(&t, c);
+	write_line(s, "", &t, width);
+	for (size_t i = 0; i < w->n; i++) {
+		str_add(s, "warning: ");
+		str_visible(s, w->v[i].text);
+		str_addc(s, '\n');
+	}
+	brief_add_next(&t, &b);
+	if (t.len) {
+		str_add(s, "Next: ");
+		str_visible(s, t.s);
+		str_addc(s, '\n');
+	}
+	str_free(&t);
+	free(b.v);
+}

@@ -1,0 +1,50 @@
+/*
+ * The text report for people: a row for each case, what became of it in words,
+ * and what to do next. The long report has a row for each metric (text.c).
+ */
+#ifndef BRIEF_H
+#define BRIEF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct comparison;
+struct pairing;
+struct report;
+struct row;
+struct str;
+
+/* A case, or what all cases have in common, and its rows. */
+struct brief_case {
+	const struct pairing *pair;
+	const struct row *rows;
+	size_t n;
+	const struct row *first; /* the metric by which it is judged first */
+	const struct row *worst; /* that needs most attention; NULL: no row is
+				  * judged */
+};
+
+struct brief {
+	const struct comparison *c;
+	struct brief_case *v; /* what needs attention first */
+	size_t n;
+};
+
+/* Collects the cases of a comparison. Caller frees with free(b.v). */
+struct brief brief_new(const struct comparison *);
+
+void brief_write(struct str *, const struct report *, size_t which);
+
+/* Returns "worse", "likely better", "no change", ...: the answer of a case. */
+const char *brief_answer(const struct brief_case *);
+
+/* Is it an answer that people should look at: a change, or a likely one? */
+bool brief_is_change(const struct brief_case *);
+
+/* Adds "worse: SET (certain), GET; no change: 6 cases". */
+void brief_add_summary(struct str *, const struct brief *);
+
+/* Adds a command that says more about the result, or nothing. */
+void brief_add_next(struct str *, const struct brief *);
+
+#endif

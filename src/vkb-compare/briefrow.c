@@ -1,0 +1,231 @@
+#include "briefrow.h"
+#include "markup.h"
+#include "num.h"
+#include "report.h"
+#include "str.h"
+#include "table.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct row *
+find_row(const struct brief_case *b, const char *name)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (strcmp(b->rows[i].name, name) == 0 && b->rows[i].gate)
+			return &b->rows[i];
+	return NULL;
+}
+
+const struct row *
+brief_choose_row(const struct brief_case *b, enum column column)
+{
+	static const char *const names[OPTIONAL] = {[P50] = "p50_latency_ms",
+	    [P99] = "p99_latency_ms",
+	    [WORK] = "instructions_per_req"};
+	const struct row *r;
+
+	if (!names[column])
+		return b->first;
+	r = find_row(b, names[column]);
+	return r == b->first ? NULL : r;
+}
+
+/* Writes 8.1 or 230: as many digits as a change has. */
+static void
+write_percent(struct str *s, double ratio)
+{
+	double v = 100 * fabs(ratio - 1);
+
+	str_printf(s, v < .095 ? "%.2f" : v < 99.95 ? "%.1f" : "%.0f", v);
+}
+
+/* Writes "+8.1%", or "up from 0". */
+static void
+write_change(struct str *s, const struct row *r)
+{
+	double v = r->facts.ratio;
+
+	if (!(v > 0)) {
+		report_factor(s, r);
+		return;
+	}
+	str_addc(s, v < 1 ? '-' : '+');
+	write_percent(s, v);
+	str_addc(s, '%');
+}
+
+/* Writes "8.0% slower", "2.4x faster", "12% higher". */
+static void
+write_words(struct str *s, const struct row *r)
+{
+	double v = r->facts.ratio;
+
+	if (!(v > 0)) {
+		report_factor(s, r);
+		return;
+	}
+	if (v >= 2 || v <= .5) {
+		str_printf(s, "%.3gx", v < 1 ? 1 / v : v);
+	} else {
+		write_percent(s, v);
+		str_addc(s, '%');
+	}
+	str_printf(s, " %s", report_direction(r));
+}
+
+/* Writes what a column says of a row; 'words': with words. */
+static void
+write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
+{
+	if (report_is_exact(r) ? r->facts.ratio == 1
+			       : r->verdict == VERDICT_EQUIVALENT) {
+		str_addc(s, '=');
+		return;
+	}
+	if (r->verdict == VERDICT_INCONCLUSIVE ||
+	    r->verdict == VERDICT_INSUFFICIENT) {
+		str_addc(s, '~');
+		l->legend = true;
+		if (!words && r->verdict == VERDICT_INCONCLUSIVE)
+			return;
+	}
+	(words ? write_words : write_change)(s, r);
+}
+
+static void
+write_values(struct str *s, const struct layout *l, const struct row *r)
+{
+	char a[NUM_BUF], b[NUM_BUF];
+	double v[2];
+
+	if (r->common) /* relative to the baseline */
+		return;
+	report_values(r, v);
+	str_printf(s, "%s -> %s", num_human(a, v[0]), num_human(b, v[1]));
+	if (!l->title && *r->metric.unit)
+		str_printf(s, " %s", r->metric.unit);
+}
+
+void
+brief_write_metric(struct str *s, const char *name)
+{
+	static const struct {
+		const char *metric, *text;
+	} known[] = {{"rps", "throughput"}, {"capacity_rps", "capacity"},
+	    {"p999_latency_ms", "p99.9"},
+	    {"server_cpu_us_per_req", "CPU per request"},
+	    {"server_cycles_per_req", "cycles per request"},
+	    {"server_instructions_per_req", "instructions per request"},
+	    {"syscalls_per_req", "system calls per request"}};
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(name, known[i].metric) == 0) {
+			str_add(s, known[i].text);
+			return;
+		}
+	if (!metric_find(name)) { /* the name that options accept */
+		str_add(s, name);
+		return;
+	}
+	if (str_ends(name, "_latency_ms"))
+		n -= strlen("_latency_ms");
+	for (size_t i = 0; i < n; i++)
+		str_addc(s, name[i] == '_' ? ' ' : name[i]);
+	if (str_ends(name, "_per_req"))
+		str_add(s, "uest");
+}
+
+/* Does a column of the table show the row? */
+static bool
+is_in_column(
+    const struct layout *l, const struct brief_case *b, const struct row *r)
+{
+	if (r == b->first)
+		return true;
+	for (enum column i = P50; i < OPTIONAL; i++)
+		if (l->has[i] && brief_choose_row(b, i) == r)
+			return true;
+	return false;
+}
+
+static const char *
+describe_verdict(const struct row *r)
+{
+	struct brief_case one = {.worst = r};
+
+	return brief_answer(&one);
+}
+
+void
+brief_add_rest(
+    struct str *s, const struct layout *l, const struct brief_case *b)
+{
+	const struct row *work = find_row(b, "instructions_per_req");
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct row *r = &b->rows[i];
+
+		if (!r->gate || is_in_column(l, b, r) ||
+		    (!r->waived && r->verdict >= VERDICT_EQUIVALENT))
+			continue;
+		/* A name at the start could be a command to a CI system. */
+		str_add(s, s->len ? "; " : "also ");
+		brief_write_metric(s, r->name);
+		str_addc(s, ' ');
+		write_change(s, r);
+		str_printf(s, " %s", describe_verdict(r));
+	}
+	if (l->narrow >= NO_FUNCTIONS && work && b->pair->functions)
+		str_printf(
+		    s, "%swork: %s", s->len ? "; " : "", b->pair->functions);
+	if (b->worst && b->worst->waived)
+		str_printf(s, "%swaived until %s: %s", s->len ? "; " : "",
+		    b->worst->waiver.expires, b->worst->waiver.reason);
+}
+
+static void
+add_work_cell(struct str *s, struct layout *l, const struct brief_case *b)
+{
+	const struct row *r = brief_choose_row(b, WORK);
+	const char *functions = b->pair->functions;
+
+	if (r)
+		write_cell(s, l, r, false);
+	if (l->narrow >= NO_FUNCTIONS || !functions ||
+	    !find_row(b, "instructions_per_req"))
+		return;
+	str_add(s, s->len ? " " : "");
+	str_addn(s, functions, strcspn(functions, ","));
+}
+
+void
+brief_add_row(struct table *t, struct layout *l, const struct brief_case *b)
+{
+	const char *colour = b->worst ? report_colour(b->worst) : NULL;
+	struct str s = {0};
+
+	table_cell(t, b->worst ? report_sign(b->worst) : " ");
+	table_style(t, colour);
+	markup_cut(&s, b->pair->name[0], l->name);
+	table_take(t, str_take(&s));
+	for (enum column i = 0; i < OPTIONAL; i++) {
+		const struct row *r = brief_choose_row(b, i);
+
+		if (!l->has[i])
+			continue;
+		if (i == VALUES)
+			write_values(&s, l, r);
+		else if (i == WORK)
+			add_work_cell(&s, l, b);
+		else if (r)
+			write_cell(
+			    &s, l, r, i == CHANGE && l->narrow < NO_WORDS);
+		table_take(t, str_take(&s));
+		if (r && (r == b->worst || brief_is_change(b)))
+			table_style(t, report_colour(r));
+	}
+	table_cell(t, brief_answer(b));
+	table_style(t, colour);
+}

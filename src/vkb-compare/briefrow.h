@@ -1,0 +1,45 @@
+/*
+ * The row of a case in the brief text (brief.h).
+ */
+#ifndef BRIEFROW_H
+#define BRIEFROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "brief.h"
+
+struct table;
+
+/* What a narrow terminal moves below the row, one after the other. */
+enum narrow { ALL, NO_FUNCTIONS, NO_WORDS, NO_P50, NO_P99, NO_NAMES };
+
+/* A column that not all reports have. */
+enum column { VALUES, CHANGE, P50, P99, WORK, OPTIONAL };
+
+struct layout {
+	enum narrow narrow;
+	size_t name; /* bytes that a name may have */
+	bool has[OPTIONAL];
+	const char *title; /* of the values; NULL: they have units */
+	size_t width;
+	bool legend; /* a mark that needs an explanation was written */
+};
+
+/* Returns the row that a column shows; NULL: none. */
+const struct row *brief_choose_row(const struct brief_case *, enum column);
+
+/* Writes "p99.9", "CPU per request", "bytes per key" for a metric. */
+void brief_write_metric(struct str *, const char *name);
+
+/* Adds the cells of a case: its sign and name, those of the columns, the
+ * answer.
+ */
+void brief_add_row(struct table *, struct layout *, const struct brief_case *);
+
+/* Adds the changes of the case that no column shows, and what its row has no
+ * room for. */
+void brief_add_rest(
+    struct str *, const struct layout *, const struct brief_case *);
+
+#endif

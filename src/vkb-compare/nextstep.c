@@ -1,0 +1,180 @@
+/* What is written below the rows of the brief text: the answers summed up, and
+ * a command that says more. */
+#include "brief.h"
+#include "json.h"
+#include "markup.h"
+#include "num.h"
+#include "record.h"
+#include "report.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NAMED = 4,    /* cases of an answer that are named */
+	LONGEST = 60, /* bytes of a name */
+	DIGITS = 12   /* of a commit */
+};
+
+/* Has the case a certain result like the one that decides it? */
+static bool
+is_certain(const struct brief_case *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (b->rows[i].certain && report_is_judged(&b->rows[i]) &&
+		    b->rows[i].verdict == b->worst->verdict)
+			return true;
+	return false;
+}
+
+/* Adds "worse: SET (certain), GET and 3 more" for n cases of one answer. */
+static void
+add_names(struct str *s, const struct brief_case *b, size_t n)
+{
+	for (size_t i = 0; i < n && i < NAMED; i++) {
+		str_add(s, i ? ", " : "");
+		markup_cut(s, b[i].pair->name[0], LONGEST);
+		str_add(s, is_certain(&b[i]) ? " (certain)" : "");
+	}
+	if (n > NAMED)
+		str_printf(s, " and %zu more", n - NAMED);
+}
+
+void
+brief_add_summary(struct str *s, const struct brief *b)
+{
+	size_t n, changed = 0, judged = 0;
+
+	while (changed < b->n && brief_is_change(&b->v[changed]))
+		changed++;
+	for (size_t i = 0; i < b->n; i++)
+		judged += b->v[i].worst != NULL;
+	if (!judged)
+		str_add(s, "nothing was judged");
+	else if (!changed)
+		str_add(s,
+		    b->v[0].worst->verdict == VERDICT_EQUIVALENT
+			? ""
+			: "no slowdown shown; ");
+	for (size_t i = 0; i < judged; i += n) {
+		const char *answer = brief_answer(&b->v[i]);
+
+		for (n = 0; i + n < judged &&
+		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
+		     n++)
+			;
+		str_printf(s, "%s%s: ", i ? "; " : "", answer);
+		if (i < changed)
+			add_names(s, &b->v[i], n);
+		else if (n == b->n)
+			str_printf(
+			    s, n == 1 ? "the one case" : "all %zu cases", n);
+		else
+			str_printf(s, "%zu case%s", n, num_plural((double)n));
+	}
+	str_add(s, ".");
+}
+
+/* Returns the commit, ref or version by which a subject can be built again, or
+ * NULL. Caller frees. */
+static char *
+find_ref(const struct json *subject)
+{
+	const char *commit = json_get_str(subject, "commit");
+	struct str s = {0};
+	const char *ref = commit ? commit : json_get_str(subject, "ref");
+
+	ref = ref ? ref : json_get_str(subject, "server_version");
+	if (!ref || !*ref || *ref == '-' ||
+	    strspn(ref,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789._/-") != strlen(ref))
+		return NULL;
+	if (commit)
+		return record_commit_brief(commit, DIGITS);
+	str_add(&s, ref);
+	return str_take(&s);
+}
+
+/* Adds a text as one word of a shell. */
+static void
+add_quoted(struct str *s, const char *text)
+{
+	str_addc(s, '\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			str_add(s, "'\\''");
+		else
+			str_addc(s, *text);
+	str_addc(s, '\'');
+}
+
+/* Returns the first case that more runs or other ones would decide, or NULL. */
+static const struct brief_case *
+find_unclear(const struct brief *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (b->v[i].worst &&
+		    (b->v[i].worst->verdict == VERDICT_INCONCLUSIVE ||
+			b->v[i].worst->verdict == VERDICT_INSUFFICIENT))
+			return &b->v[i];
+	return NULL;
+}
+
+/* Returns how many rounds would decide what is unclear; 0: not known. */
+static size_t
+count_rounds(const struct brief *b)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < b->c->nrows; i++) {
+		const struct row *r = &b->c->rows[i];
+		size_t n = r->rounds ? r->rounds : r->needed;
+
+		if (report_is_judged(r) && r->verdict > VERDICT_EQUIVALENT &&
+		    !report_is_hopeless(r) && n > most)
+			most = n;
+	}
+	return most;
+}
+
+/* Does the build cost more, in time or in work? */
+static bool
+is_worse(const struct brief_case *b)
+{
+	return b->worst && !b->worst->waived && !b->worst->common &&
+	    (b->worst->verdict == VERDICT_REGRESSION ||
+		b->worst->verdict == VERDICT_LIKELY_REGRESSION);
+}
+
+void
+brief_add_next(struct str *s, const struct brief *b)
+{
+	char *base = find_ref(b->c->subject[0]);
+	char *ref = find_ref(b->c->subject[1]);
+	bool known = base && ref && strcmp(base, ref) != 0;
+	const struct brief_case *open = find_unclear(b);
+	size_t rounds = count_rounds(b), i = 0;
+	struct str same = {0};
+
+	while (i < b->n && b->v[i].worst && !is_worse(&b->v[i]))
+		i++;
+	report_same_server(&same, b->c);
+	if (same.len)
+		;
+	else if (i < b->n && b->v[i].worst && known) {
+		str_printf(s, "vkb-why %s %s CONFIG ", base, ref);
+		add_quoted(s, b->v[i].pair->name[0]);
+	} else if (open && known) {
+		str_printf(s, "vkb-ab %s %s -- CONFIG", base, ref);
+		if (rounds)
+			str_printf(s, " --runs %zu", rounds);
+	} else if (open && !open->worst->facts.paired)
+		str_add(s,
+		    "vkb-load --again BASE CONFIG | "
+		    "vkb-compare --baseline baseline");
+	str_free(&same);
+	free(base);
+	free(ref);
+}

@@ -1,0 +1,157 @@
+#!/bin/sh
+# The text of vkb-compare: a row for each case whose values, change and answer agree,
+# in 80 columns, whatever the cases are.
+. "${0%/*}/lib.sh"
+
+# runs LABEL RPS NOISE CONFIG [METRICS]: eight runs in rounds. RPS is the mean.
+runs() {
+  perl -e 'my ($label, $rps, $noise, $config, $more) = @ARGV;
+    srand($noise < 0 ? 1 : $rps);
+    for my $k (1 .. 8) {
+      my $v = $rps * (1 + abs($noise) * (2 * rand() - 1));
+      printf qq({"type":"run","v":1,"subject":{"label":"%s","commit":"%s"},"config":%s,"run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%.4f%s},"status":"ok"}\n),
+        $label, join("", ($label eq "old" ? "a" : "b") x 40), $config, $k, $k, $v,
+        $more =~ s/([\d.]+)\*RUN/$1 * (1 + $k \/ 1000)/ger }' "$1" "$2" "$3" "$4" "${5:-}"
+}
+# counted LABEL COMMAND COUNT: two counted runs, and the profile of setCommand
+counted() {
+  of="\"v\":1,\"subject\":{\"label\":\"$1\",\"commit\":\"$(printf '%040d' 0 | tr 0 "$([ "$1" = old ] && echo a || echo b)")\"},\"config\":$2,\"run\":{\"session\":\"s\",\"index\""
+  for k in 1 2; do
+    printf '{"type":"run",%s:%s},"counted":true,"metrics":{"instructions_per_req":%s},"status":"ok"}\n' "$of" $k "$3"
+  done
+  printf '{"type":"profile",%s:1},"target":{"exe":"s"},"probed":{},"mode":"count","started":"2026-01-01T00:00:00Z","duration_s":1,"requests":10000,"functions":[{"name":"setCommand","object":"s","self":%s,"inclusive":%s,"calls":1}],"status":"ok"}\n' \
+    "$of" "$3" "$3"
+}
+judge() { vkb-compare --baseline old "$@" >text; }
+# says PATTERN WHAT: a line of the report, blanks squeezed
+says() {
+  tr -s ' ' <text >squeezed
+  test_match "$1" squeezed "$2"
+}
+# fits WHAT: no line but a warning or the command is wider than 80 columns
+fits() {
+  test_empty "$(grep -vE '^(warning|Next): ' text | awk 'length > 80')" "$1: it fits in 80 columns"
+}
+
+# --- values and change
+
+{
+  runs old 100000 .001 '{"command":"SET"}' ',"p50_latency_ms":0.5*RUN,"p99_latency_ms":1*RUN'
+  runs new 92000 .001 '{"command":"SET"}' ',"p50_latency_ms":0.54*RUN,"p99_latency_ms":1*RUN'
+  runs old 100000 .001 '{"command":"GET"}' ',"p50_latency_ms":0.5*RUN,"p99_latency_ms":1*RUN'
+  runs new 100000 .001 '{"command":"GET"}' ',"p50_latency_ms":0.5*RUN,"p99_latency_ms":1*RUN'
+  counted old '{"command":"SET"}' 4700
+  counted new '{"command":"SET"}' 4855
+} >two
+judge two
+test_same 1 "$(grep -c 'SET' text | sed 's/^[1-9]$/1/')" 'there is a report'
+says '^ throughput change p50 p99 work \(exact\) answer$' 'the columns have titles'
+says '^- SET 100K -> 92\.0K 8\.[0-9]% slower \+8\.0% = \+3\.3% setCommand \+155 worse$' \
+  'a case is one row: values, change in words, p50, p99, work and its function, the answer'
+says '^= GET 100K -> 100K = = = no change$' 'a case without a change says so'
+says '^Comparing new \(b+\) against old \(a+\)$' 'the sides are named first'
+says '^All cases: 8 runs a side in turns$' 'what all cases share is one line'
+says '^Worse: SET \(certain\); no change: 1 case\.$' 'the summary counts cases'
+says "^Next: vkb-why a{12} b{12} CONFIG 'SET'$" 'the report says what to do next'
+fits 'two cases'
+test_same "$(cat text)" "$(vkb-compare --baseline old -f jsonl two | vkb-compare --deltas)" \
+  'it is the same from the records'
+vkb-compare -v --baseline old two >long
+test_match '^- +SET +rps +8\+8 +100K +92\.0K +1\.09x slower' long '-v has a row for each metric'
+
+# The medians rise, and each round falls: the values follow the rounds.
+perl -e 'my @old = (100, 101, 102, 103, 150, 151, 152, 153); my @new = map { $_ * .97 } @old;
+  @new[0, 1, 2] = (120, 121, 122);
+  for my $k (0 .. 7) { for my $s ("old", "new") {
+    printf qq({"type":"run","v":1,"subject":{"label":"$s"},"config":{"command":"SET"},"run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%.3f},"status":"ok"}\n),
+      $k + 1, $k + 1, $s eq "old" ? $old[$k] : $new[$k] } }' >crossed
+for v in '' -v; do
+  # shellcheck disable=SC2086 # an option or nothing
+  judge $v crossed
+  test_same 'as it says' "$(tr -s ' ' <text | sed 's/ -> / /; s/8+8 //' | perl -ne '
+    next unless /SET (?:rps )?([\d.]+) ([\d.]+) ~?(?:[\d.]+x )?(?:(slower|faster) )?([-+]?[\d.]+)% ?(slower|faster)?/;
+    my $sign = ($3 // $5) eq "faster" ? 1 : -1;
+    my $change = 100 * ($2 / $1 - 1);
+    print abs($change - $sign * abs $4) < .2 ? "as it says" : "$1 -> $2 is not $sign $4"')" \
+    "the change is that of the values beside it${v:+ ($v)}"
+done
+
+# --- metrics without a column
+
+{
+  runs old 100000 .001 '{"command":"SET"}' ',"bytes_per_key":50*RUN,"server_cycles_per_req":900*RUN'
+  runs new 100000 .001 '{"command":"SET"}' ',"bytes_per_key":60*RUN,"server_cycles_per_req":800*RUN'
+} >others
+judge others
+says '^- SET 100K -> 100K = worse$' 'a case may be worse by a metric without a column'
+says '^ also cycles per request -11\.1% better; bytes per key \+20\.0% worse$' \
+  'its metrics are told in words'
+fits 'other metrics'
+
+# --- kinds of cases
+
+{
+  runs old 50000 .0001 '{"command":"SET","rate":50000}' ',"p50_latency_ms":0.5*RUN,"p99_latency_ms":1*RUN'
+  runs new 50000 .0001 '{"command":"SET","rate":50000}' ',"p50_latency_ms":0.5*RUN,"p99_latency_ms":2*RUN'
+} >open
+judge open
+says '^ p99 change p50 answer$' 'a case of a given rate is judged by p99'
+says '^- SET 1\.00. -> 2\.00. 2x higher = worse$' 'its p99 has values and a change'
+{
+  counted old '{"command":"SET"}' 4700
+  counted new '{"command":"SET"}' 4855
+} >counts
+judge counts
+says '^- SET 4\.70K -> 4\.8[56]K 3\.3% higher setCommand \+155 more work$' 'a case that is only counted'
+fits 'counts'
+{
+  runs old 100000 .001 '{"command":"SET","slo":"p99<=1ms"}' ',"capacity_rps":90000*RUN'
+  runs new 100000 .001 '{"command":"SET","slo":"p99<=1ms"}' ',"capacity_rps":70000*RUN'
+} >capacity
+judge capacity
+says '^- SET 90\.[0-9]K -> 70\.[0-9]K 22\.2% lower worse$' 'a capacity'
+says '^ capacity change answer$' 'has a title'
+cat open capacity two >kinds
+judge kinds
+says '^- SET .* 1\.00. -> 2\.00. ms \+100%' 'values of several kinds have units'
+says '^- SET .* 90\.[0-9]K -> 70\.[0-9]K req/s' 'each its own'
+
+# --- many cases, long names, few columns
+
+for k in $(seq 60); do
+  runs old 100000 -.001 "{\"command\":\"SET\",\"data_size\":$k}"
+  runs new "$([ "$k" -gt 55 ] && echo 80000 || echo 100000)" -.001 "{\"command\":\"SET\",\"data_size\":$k}"
+done >many
+judge many
+test_same 5 "$(grep -c '^- ' text)" 'of many cases those that changed have rows'
+says '^\(55 cases: no change\)$' 'the others are counted'
+says 'no change: 55 cases\.$' 'in the summary, too'
+test_same 60 "$(vkb-compare -v --baseline old many | grep -c '^. .*SET.* rps ')" '-v has them all'
+sed 's/"SET"/"A.COMMAND.WITH.A.NAME.THAT.IS.LONGER.THAN.ANY.LINE.OF.A.TERMINAL.MAY.BE"/' two >long
+judge long
+fits 'a long name'
+says '^- A\.COMMAND\.WITH.*\.\.\. ' 'a long name is cut'
+if command -v script >/dev/null 2>&1; then
+  script -qec 'stty cols 50; vkb-compare --baseline old two' /dev/null </dev/null |
+    sed "s/$(printf '\033')\[[0-9;]*m//g; s/\r//" >text
+  test_empty "$(grep -v '^Next' text | awk 'length > 50')" 'the columns of the terminal are kept'
+  says '^ also p50 \+8\.0% worse; work: setCommand \+155$' 'what has no room is below the row'
+else
+  test_skip 'a narrow terminal' script
+fi
+
+# --- hostile names start no line, not even a wrapped one
+
+sed 's/"SET"/"x ::error::a ##[error]b \\u001b[31m 11111111111111111111111111111111111111111111111111111111111 ::error::c"/' two >evil
+judge evil
+test_empty "$(grep -E '^ *(::|##)' text)" 'no name is a command to a CI system'
+test_empty "$(tr -cd '\033' <text)" 'no name drives the terminal'
+
+# --- the same server on both sides
+
+sed 's/"commit":"[ab]*"/"binary_sha256":"0"/' two >same
+judge same
+test_match '^Both sides are the same server' text 'the report says that both sides are the same server'
+test_same 2 "$(grep -n '^Both sides' text | cut -d: -f1)" 'before the rows'
+test_absent '^Next' text 'and no cause of a difference is looked for'
+test_done
