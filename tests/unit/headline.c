@@ -173,6 +173,7 @@ advice(void)
 	    "too noisy to tell for 1 result",
 	    "one of two");
 	rows[0].needed = rows[1].needed = 0;
+	rows[0].facts.paired = false;
 	rows[0].facts.serial = .4;
 	say(&c,
 	    "No slowdown shown; 1 of 2 results is unclear; neighbouring "
