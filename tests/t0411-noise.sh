@@ -159,9 +159,9 @@ test_match '"runs are autocorrelated \(lag-1 0\.[0-9]* in this report' with \
   'the row says that runs are autocorrelated'
 # In one session, one side after the other: more runs add little information.
 sed 's/"session":"b","block":/"session":"a","block":1/' b.jsonl >b2
-vkb-compare -f text -f jsonl:with2 a.jsonl b2 >text2
-test_match 'neighbouring runs resemble each other, so more runs add little information; measure both sides in turns \(vkb-ab' \
-  text2 'the first lines say what helps where runs are autocorrelated'
+vkb-compare -f text -f jsonl:with2 a.jsonl b2 | tr '\n' ' ' >text2
+test_match 'Neighbouring runs resemble each other, so more runs add little information; measure both sides in turns \(vkb-ab' \
+  text2 'the answer says what helps where runs are autocorrelated'
 test_same true "$(jq -s '.[0] | .serial > 0 and .needed.runs == null' with2)" \
   'no number of runs is promised for autocorrelated runs'
 sort -r a.jsonl >a1
