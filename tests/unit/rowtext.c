@@ -43,12 +43,12 @@ changes(void)
 	report_sentence(&s, &r);
 	check(&s,
 	    "1.08x slower -7.0% [-8.0, -5.5], 100K -> 93.0K req/s: regression",
-	    "a sentence has the medians of both sides with their unit");
+	    "a sentence has the values of both sides with their unit");
 	r = row("max_backlog", .5);
 	r.client_bound = true;
 	report_sentence(&s, &r);
 	check(&s,
-	    "2.00x lower -50.0%, 1.000 -> 2.000: inconclusive; client-bound",
+	    "2.00x lower -50.0%, 1.000 -> 0.500: inconclusive; client-bound",
 	    "a sentence without a unit, with a note");
 	str_free(&s);
 }
