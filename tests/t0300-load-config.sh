@@ -73,6 +73,8 @@ refused "$p\\.mix: 'mix': 'wait' is an unknown key: use 'command' and 'weight'" 
   'an unknown key in an object' '"commands":"GONE","mix":[{"command":"GET","weight":1,"wait":1}]'
 refused "$p\\.mix: .* must be commands and weights such as " 'a number as a mix' \
   '"commands":"GONE","mix":5'
+refused "$p.mix: 'mix': its element \\[1\\] has no 'command'" 'a mix without a command' \
+  '"commands":"GONE","mix":[{"command":"GET","weight":1},{"weight":1}]'
 refused "$p: mix: unknown command 'GETT', did you mean 'GET'" 'a wrong command in a mix' \
   '"commands":"GONE","mix":"GETT 1"'
 refused "$p: Cannot specify both 'requests' and 'duration'" \

@@ -42,6 +42,15 @@ run --mix "GET 1, 'GET none' 1" -n 300 -P 5 -c 2 -r 3 >torn
 start kicked --mix 'GET 9 SET 1' -D 30 -c 5 -P 4; kick; end
 start budget --mix 'GET 9 SET 1' -D 1 -c 5 -P 4 --max-lost 100; kick; end
 start open.kicked --mix 'GET 9 SET 1' -D 1 -R 4000 -c 5 -P 4 --max-lost 100; kick; end
+for how in closed open; do
+  rate=; [ $how = closed ] || rate='-R 4000'
+  start cut.$how --mix "'MULTI ; INCR t:{key} ; INCR t:{key} ; EXEC' 1, GET 1" -D 1 $rate -c 7 -P 3 \
+    -r 10 --max-lost 1000
+  kick; kick; kick; end
+done
+cli eval 'local n = 0
+  for _, k in ipairs(redis.call("keys", "t:*")) do n = n + redis.call("get", k) % 2 end
+  return n' 0 >cut.odd
 start hung --mix 'GET 9 SET 1' -D 2 -c 5 -P 3 --timeout 1
 kill -STOP "$VKB_PID"; end; kill -CONT "$VKB_PID"
 start dead --mix 'GET 9 SET 1' -D 30 -c 5; kill -KILL "$VKB_PID"; end
@@ -97,6 +106,12 @@ test_same '0 0' "$(value errors_total multi | head -n 1) $(cat multi.odd)" \
   'the commands of a transaction stay together, with one key'
 test_same '100 0' "$(of GET hit_rate_percent torn) $(of 'GET none' hit_rate_percent torn)" \
   'replies in pieces are told apart'
+for how in closed open; do
+  test_same '0 0' "$(value refused cut.$how | head -n 1) $(cat cut.odd)" \
+    "transactions stay whole when connections break, in $how loop"
+  test_that 'connections broke' test "$(value reconnects cut.$how | head -n 1)" -gt 2
+  sums cut.$how requests refused lost unanswered
+done
 test_same '2 0 0 2' "$(cat kicked.status) $(cat budget.status) $(cat open.kicked.status) $(
   cat hung.status)" 'lost requests fail a mix, as other loads'
 wait_until 10 grep -q '^errors_total' dead
@@ -161,6 +176,10 @@ test_same '["mix","GET","SET"]' "$(jq -cs 'map(select(.status == "ok").config.co
 test_status 2 'one command that is refused fails the run' vkb-load -q --runs 1 -n 20000 -r 10 \
   --mix "SET 999, 'LPUSH key:__rand_int__ x' 1"
 test_match "LPUSH key:__rand_int__ x: [0-9]+ of [0-9]+ requests were refused: WRONGTYPE" .err 'its name'
+test_status 2 'one that is refused often, too' vkb-load -q --runs 1 -n 2000 -r 10 \
+  --mix "SET 1, 'LPUSH key:__rand_int__ x' 1"
+test_match "LPUSH key:__rand_int__ x: [0-9]+ of [0-9]+ requests were refused: WRONGTYPE" .err \
+  'and it is named, not the whole'
 test_status 2 'valkey-benchmark has no mixes' vkb-load -q --engine valkey-benchmark --runs 1 "$@" \
   --latency batch-first-byte
 test_match 'mixes need the engine of vkb-load' .err 'it says so'
@@ -192,6 +211,8 @@ test_same '["GET-d3-P1-c50-k1000000",1]' "$(vkb-load --plan -t get | jq -c '[.id
   'the defaults'
 test_same '["SET-d3-P1-c50-k1000000","GET90+SET10-d3-P1-c50-k1000000"]' \
   "$(vkb-load --plan -t set --mix 'get 90, set 10' | jq -cs 'map(.id)')" 'a test and a mix'
+test_status 2 'one test under two names' vkb-load --plan --mix 'LRANGE 1 lrange_100 2'
+test_match "invalid mix .*: 'LRANGE_100' comes twice" .err 'it is one test'
 test_status 2 '-t with a FILE' vkb-load --plan -t set mixed.json
 test_match "'-t' is a configuration of its own" .err 'why'
 test_status 2 '-P with a FILE' vkb-load --plan -P 5 mixed.json

@@ -20,19 +20,32 @@ mixspec_free(struct mixspec *m)
 	m->n = 0;
 }
 
-static bool
-is_name(const char *command)
+bool
+mixspec_is_test(const char *command)
 {
 	return !command[strcspn(command, " \t\r\n\f\v")];
+}
+
+/* Returns the name of a test in its only form. Caller frees. */
+static char *
+format_test(const char *command)
+{
+	char *name = str_upper(command);
+
+	if (strcmp(name, "LRANGE") != 0)
+		return name;
+	free(name);
+	return mem_str("LRANGE_100");
 }
 
 /* Adds a command, which it takes. Returns NULL, or why it cannot. */
 static char *
 add_part(struct mixspec *m, char *command, double weight)
 {
-	char *why = NULL, *name = is_name(command) ? str_upper(command) : NULL;
+	char *why = NULL, *name = NULL;
 
-	if (name) {
+	if (mixspec_is_test(command)) {
+		name = format_test(command);
 		free(command);
 		command = name;
 	}
@@ -163,7 +176,7 @@ mixspec_format(const struct mixspec *m)
 	for (size_t i = 0; i < m->n; i++) {
 		command = m->v[i].command;
 		str_add(&s, i ? ", " : "");
-		if (is_name(command) && !strpbrk(command, "'\","))
+		if (mixspec_is_test(command) && !strpbrk(command, "'\","))
 			str_add(&s, command);
 		else
 			add_quoted(&s, command);
@@ -178,12 +191,14 @@ mixspec_read(const struct json *list, struct mixspec *m)
 {
 	const char *command;
 	char *why = NULL;
+	size_t i = 0;
 
 	m->n = 0;
 	for (const struct json *v = json_first(list); v && !why;
-	     v = json_next(v)) {
+	     v = json_next(v), i++) {
 		command = json_get_str(v, "command");
-		why = !command ? mem_str("an object of it has no 'command'")
+		why = !command
+		    ? mem_printf("its element [%zu] has no 'command'", i)
 		    : !json_get(v, "weight")
 		    ? mem_printf("'%s' has no 'weight'", command)
 		    : add_part(

@@ -12,6 +12,7 @@
 #ifndef MIXSPEC_H
 #define MIXSPEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json;
@@ -19,7 +20,7 @@ struct json;
 #define MIXSPEC_MOST 64 /* commands */
 
 struct mixspec_part {
-	char *command; /* the name of a test is in upper case */
+	char *command; /* a test in its only form: upper case, LRANGE_100 */
 	double weight;
 };
 
@@ -35,6 +36,9 @@ struct mixspec {
  */
 char *mixspec_parse(const char *text, struct mixspec *);
 void mixspec_free(struct mixspec *);
+
+/* Is a command of a mix the name of a test? */
+bool mixspec_is_test(const char *command);
 
 /* The text in its only form. Caller frees. */
 char *mixspec_format(const struct mixspec *);

@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "mixspec.h"
 #include "rng.h"
+#include "valuespec.h"
 #include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/cmdsource.h"
 #include "vkb-load/engine/command.h"
@@ -16,6 +17,7 @@
 #include "vkb-load/engine/template.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +43,18 @@ make_work(const char *text, bool turn)
 		    spec.v[i].weight};
 	w.nmix = spec.n;
 	return w;
+}
+
+/* A mix of requests with values, in order or not. */
+static struct cmdsource *
+open_values(const char *text, const char *values, bool ordered)
+{
+	struct engine_target t = {0};
+	struct engine_work w = make_work(text, false);
+
+	tap_ok(!valuespec_parse(values, &w.values), "'%s' are values", values);
+	w.sequential = ordered;
+	return cmdsource_open(&t, &w);
 }
 
 static struct cmdsource *
@@ -152,10 +166,10 @@ make_all(const struct cmdsource *o, struct cursor *c, const struct keys *k,
 	return all;
 }
 
+/* A copy of the cursor makes the same, in pieces as well. Frees the source. */
 static void
-made_again(const char *text)
+made_again(struct cmdsource *o, const char *text)
 {
-	struct cmdsource *o = open_mix(text, false);
 	struct keys keys = {.space = 1000, .count = 1000};
 	struct cursor c = {.chooser = &chooser_uniform}, from;
 	struct mix_ring r;
@@ -173,6 +187,79 @@ made_again(const char *text)
 	    "%s: a copy of the cursor makes the same, in pieces as well", text);
 	free(a);
 	free(b);
+	free(r.steps);
+	o->ops->free(o);
+}
+
+/* In order, values depend on the number of the request only. */
+static void
+values_in_order(void)
+{
+	struct cmdsource *o =
+	    open_values("SET 1, 'SET {key} __data__' 1", "10-30", true);
+	struct keys keys = {.space = 1000, .count = 1000};
+	struct cursor c = {.chooser = &chooser_sequential, .number = 100};
+	struct cursor d = c;
+	struct mix_ring r;
+	char *a, *b, *end;
+
+	mix_ring_init(&r, o->mix, 64, 3, 0);
+	rng_seed(&c.rng, 5, 0);
+	rng_seed(&d.rng, 6, 0);
+	c.ring = d.ring = &r;
+	mix_plan(o->mix, &r, 64);
+	free(make_all(o, &c, &keys, 20, SIZE_MAX));
+	a = make_all(o, &c, &keys, 20, SIZE_MAX);
+	d.step = 20;
+	d.number = 120;
+	b = make_all(o, &d, &keys, 20, SIZE_MAX);
+	end = strstr(a, "key:000000000139");
+	tap_ok(end && strcmp(a, b) == 0,
+	    "in order a value depends on the number of its request only");
+	free(a);
+	free(b);
+	free(r.steps);
+	o->ops->free(o);
+}
+
+/* Sizes and contents of the values of a mix, those of SET in turn. */
+static void
+values(const char *text)
+{
+	struct cmdsource *o = open_values("GET 1, SET 1", text, false);
+	struct keys keys = {.space = 1000, .count = 1000};
+	struct cursor c = {.chooser = &chooser_uniform};
+	double got[3] = {0};
+	char *a, *p, *last = NULL;
+	size_t size, sets = 0, i, same = 0;
+	struct mix_ring r;
+
+	mix_ring_init(&r, o->mix, 65536, 3, 0);
+	rng_seed(&c.rng, 5, 0);
+	c.ring = &r;
+	mix_plan(o->mix, &r, 40000);
+	a = make_all(o, &c, &keys, 40000, SIZE_MAX);
+	for (i = 0, p = a; i < 40000; i++) {
+		if (memcmp(p, "*2\r\n$3\r\nGET\r\n$16\r\nkey:0000", 26) == 0) {
+			p += 36;
+			continue;
+		}
+		if (memcmp(p, "*3\r\n$3\r\nSET\r\n$16\r\nkey:0000", 26) != 0)
+			break;
+		size = (size_t)atoi(p + 37);
+		p += 36 + 5; /* all sizes have two digits */
+		sets++;
+		got[size == 20 ? 0 : size == 50 ? 1 : 2]++;
+		same += size == 50 && last && memcmp(last, p, 50) == 0;
+		last = size == 50 ? p : last;
+		p += size + 2;
+	}
+	tap_ok(i == 40000 && sets > 19000 && got[2] == 0 &&
+		fabs(got[1] / (double)sets - .25) < .03,
+	    "%s: %.0f values of 20 bytes and %.0f of 50", text, got[0], got[1]);
+	tap_ok(strstr(text, "random") ? same < 20 : same > 4000,
+	    "%s: values differ if they should (%zu are equal)", text, same);
+	free(a);
 	free(r.steps);
 	o->ops->free(o);
 }
@@ -305,8 +392,13 @@ main(void)
 	shares();
 	turns();
 	wire();
-	made_again("GET 90, SET 10");
-	made_again("MSET 1, 'HSET {key} f __int:0:9999__' 3");
+	made_again(open_mix("GET 90, SET 10", false), "a mix");
+	made_again(open_mix("MSET 1, 'HSET {key} f __int:0:9999__' 3", false),
+	    "a mix with ranges");
+	made_again(open_values("GET 1, SET 2", "10-30", false), "with values");
+	values_in_order();
+	values("20:3,50:1");
+	values("20:3,50:1 random");
 	units();
 	counters();
 	refused("GET 1.5, SET 1", true, "weights in turn are whole");

@@ -7,8 +7,10 @@
 #include "vkb-load/engine/pools.h"
 #include "vkb-load/engine/run.h"
 #include "vkb-load/engine/slotmap.h"
+#include "vkb-load/engine/template.h"
 #include "hist.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -147,6 +149,68 @@ schedule(void)
 	w.ending = true;
 	tap_ok(openloop.done(&w), "but not when the run has failed");
 	free(w.windows);
+}
+
+/*
+ * A connection awaits five replies, and three of commands that are sent again
+ * for the sake of their transaction: these have no times in the rings.
+ */
+static void
+repeats(void)
+{
+	struct engine_work work = {.rate = 4000, .seed = 1};
+	char *why = NULL;
+	struct template *t = template_new(
+	    "MULTI ; SET {key} a ; GET {key} ; EXEC", &work, false, &why);
+	struct run r = {.together = 4,
+	    .pipeline = 12,
+	    .work = &work,
+	    .source = template_source(t),
+	    .chooser = &chooser_uniform,
+	    .arrivals = arrivals_find(&work),
+	    .nworkers = 1,
+	    .requests = RUN_ENDLESS,
+	    .t1 = 1500000};
+	struct slotmap_node node = {.keys = {.space = 10, .count = 10}};
+	int64_t due[12], written[12];
+	int fd[2] = {-1, -1};
+	struct conn c = {.state = CONN_READY,
+	    .node = &node,
+	    .cursor = {.chooser = &chooser_uniform},
+	    .awaited = 8,
+	    .repeats = 3,
+	    .oldest = 2,
+	    .due = due,
+	    .written = written};
+	struct conn *all[] = {&c};
+	struct pool p = {.conns = all, .nconns = 1};
+	struct worker w = {.run = &r,
+	    .pools = &p,
+	    .npools = 1,
+	    .share = RUN_ENDLESS,
+	    .batch = cmdsource_buffer(r.source, RUN_SLICE)};
+	bool right = true;
+
+	c.loop = &w.loop;
+	rng_seed(&c.cursor.rng, 1, 0);
+	for (int i = 0; i < 12; i++)
+		due[i] = written[i] = -77;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) < 0)
+		perror("socketpair");
+	c.fd = fd[0];
+	openloop.start(&w);
+	openloop.dispatch(&w, 1200000);
+	for (int i = 0; i < 12; i++)
+		right &= i < 7 || i > 10
+		    ? due[i] == -77 && written[i] == -77
+		    : due[i] == 0 && written[i] == c.start_ns;
+	tap_ok(right && c.awaited == 12,
+	    "the times of a transaction follow those of the lost requests");
+	close(fd[0]);
+	close(fd[1]);
+	free(w.batch);
+	free(w.windows);
+	template_free(t);
 }
 
 /* Begins a slice of 10 ms, the first 'head' of which are not measured. */
@@ -357,6 +421,7 @@ main(void)
 	draws();
 	idle();
 	schedule();
+	repeats();
 	pauses(true);
 	pauses(false);
 	drains();

@@ -153,29 +153,113 @@ make_values(const struct cmdsource *o, struct cursor *c, uint32_t n,
 	free(buf);
 }
 
+/* Lists the share of each size. */
 static void
-sizes(const char *text)
+list_shares(const struct valuespec *v, double share[4096])
+{
+	memset(share, 0, 4096 * sizeof *share);
+	for (size_t i = 0; i < v->n; i++)
+		for (long long k = v->sizes[i].low; k <= v->sizes[i].high; k++)
+			share[k] += v->sizes[i].share /
+			    (double)(v->sizes[i].high - v->sizes[i].low + 1);
+}
+
+/* Returns the largest difference of the shares of sizes up to any. */
+static double
+get_distance(const double *got, const double *share, size_t n)
+{
+	double all = 0, sum = 0, most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += got[i];
+	for (size_t i = 0; i < n; i++) {
+		sum += got[i] / all - share[i];
+		most = fmax(most, fabs(sum));
+	}
+	return most;
+}
+
+/* Sizes of values in places; 'in order' they are drawn for each request. */
+static void
+sizes(const char *text, bool ordered)
 {
 	static double got[4096], share[4096];
 	struct engine_target target = {0};
 	struct engine_work w = make_work(text);
-	struct cmdsource *o = cmdsource_open(&target, &w);
-	struct cursor c = {.chooser = &chooser_uniform};
+	struct cursor c = {
+	    .chooser = ordered ? &chooser_sequential : &chooser_uniform};
+	struct cmdsource *o;
 	double z;
 
+	w.sequential = ordered;
+	o = cmdsource_open(&target, &w);
 	memset(got, 0, sizeof got);
-	memset(share, 0, sizeof share);
-	for (size_t i = 0; i < w.values.n; i++)
-		for (long long k = w.values.sizes[i].low;
-		     k <= w.values.sizes[i].high; k++)
-			share[k] += w.values.sizes[i].share /
-			    (double)(w.values.sizes[i].high -
-				w.values.sizes[i].low + 1);
+	list_shares(&w.values, share);
 	rng_seed(&c.rng, 7, 7);
-	make_values(o, &c, 50000, 9999, NULL, got, 4096);
-	z = compare(got, share, 4096);
-	tap_ok(
-	    z < 3, "%s: sizes are as often as they should be (%.2f)", text, z);
+	tap_ok((o->places > 0) == !ordered, "%s: there are %zu places", text,
+	    o->places);
+	make_values(o, &c, o->places ? 20 * (uint32_t)o->places : 50000, 9999,
+	    NULL, got, 4096);
+	z = ordered ? compare(got, share, 4096)
+		    : get_distance(got, share, 4096) * (double)o->places;
+	tap_ok(z < (ordered ? 3 : 1),
+	    "%s: sizes are as often as they should be (%.2f)", text, z);
+	o->ops->free(o);
+}
+
+/* A size that would come in less than eight places is drawn. */
+static void
+rare(void)
+{
+	struct engine_target target = {0};
+	struct engine_work w = make_work("16:99.9,4000:0.1");
+	struct cursor c = {.chooser = &chooser_uniform};
+	struct cmdsource *o = cmdsource_open(&target, &w);
+	static double got[4096], share[4096];
+
+	list_shares(&w.values, share);
+	rng_seed(&c.rng, 7, 7);
+	make_values(o, &c, 100000, 9999, NULL, got, 4096);
+	tap_ok(o->places == 0 && compare(got, share, 4096) < 3,
+	    "rare sizes are drawn: %.0f", got[4000]);
+	o->ops->free(o);
+}
+
+/* A number behind a value of any size is below the key space. */
+static void
+moving(void)
+{
+	struct engine_target target = {0};
+	struct engine_work w = make_work("1-300");
+	struct cursor c = {.chooser = &chooser_uniform};
+	struct cmdsource *o;
+	char *buf, *at, *p;
+	uint32_t k, i, whole = 0, below = 0;
+	size_t len, n;
+	int head;
+
+	w.text = "HSET h __data__ key:__rand_int__";
+	o = cmdsource_open(&target, &w);
+	buf = cmdsource_buffer(o, 99999);
+	rng_seed(&c.rng, 7, 7);
+	c.turn = o->places - 50; /* to the end, and on from the begin */
+	at = cmdsource_place(o, &c, buf);
+	k = o->ops->make(o, &c, &keys, at, 100, 99999, &len);
+	for (i = 0, p = at; i < k; i++, p += 16 + 2) {
+		if (sscanf(p, "*4\r\n$4\r\nHSET\r\n$1\r\nh\r\n$%zu%n", &n,
+			&head) != 1)
+			break;
+		p += (size_t)head + 2 + n;
+		if (memcmp(p, "\r\n$16\r\nkey:000000000", 20) != 0)
+			break;
+		p += 7;
+		whole++;
+		below += atoi(p + 4) < 1000 && p[16] == '\r';
+	}
+	tap_ok(o->places > 100 && k == 100 && whole == k && below == k &&
+		p == at + len,
+	    "numbers behind values are written where they belong");
+	free(buf);
 	o->ops->free(o);
 }
 
@@ -270,7 +354,7 @@ anywhere(const char *text)
 		n += k;
 		for (uint32_t i = 0; i < k; i++)
 			whole +=
-			    memcmp(at + i * o->len, "*3\r\n$3\r\n", 8) == 0;
+			    memcmp(at + i * len / k, "*3\r\n$3\r\n", 8) == 0;
 	}
 	tap_ok(n > 20 && whole == n, "%s: all places hold commands", text);
 	free(buf);
@@ -283,10 +367,12 @@ in_order(const char *text)
 {
 	struct engine_target target = {0};
 	struct engine_work w = make_work(text);
-	struct cmdsource *o = cmdsource_open(&target, &w);
 	struct cursor c = {.chooser = &chooser_sequential}, d = c;
 	struct str s = {0}, t = {0};
+	struct cmdsource *o;
 
+	w.sequential = true;
+	o = cmdsource_open(&target, &w);
 	rng_seed(&c.rng, 7, 7);
 	rng_seed(&d.rng, 8, 8);
 	make_values(o, &c, 20, 9999, NULL, NULL, 0);
@@ -394,10 +480,15 @@ main(void)
 {
 	equals();
 	forms();
-	sizes("64-1024");
-	sizes("16:80,1024:15,4000:5 random");
-	sizes("8-24:50,100-1100:49,4095:1 compressible:2");
-	sizes("1-4");
+	sizes("64-1024", false);
+	sizes("64-1024", true);
+	sizes("16:80,1024:15,4000:5 random", false);
+	sizes("16:80,1024:15,4000:5 random", true);
+	sizes("8-24:50,100-1100:49,4095:1 compressible:2", false);
+	sizes("8-24:50,100-1100:49,4095:1 compressible:2", true);
+	sizes("1-4", false);
+	rare();
+	moving();
 	bytes("1024 random");
 	bytes("100-1000 random");
 	differ("8 random", 8);

@@ -200,11 +200,11 @@ check_result(
 		report_omitted(json_get_str(j->cas, "id"), r);
 	if (!r->nerrors)
 		return 0;
-	if (is_refused(r, part))
-		return 1;
 	for (size_t k = 0; k < r->nparts; k++)
 		if (is_refused(&r->parts[k], j->work[i].mix[k].command))
 			return 1;
+	if (is_refused(r, part))
+		return 1;
 	err_say("%s: %llu errors in %llu requests, the first: %s",
 	    json_get_str(j->cas, "id"), (unsigned long long)r->errors_total,
 	    (unsigned long long)r->requests, e->text);

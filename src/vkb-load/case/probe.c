@@ -285,7 +285,8 @@ send_own_queries(
 	const _Atomic uint64_t newest = space;
 	const struct chooser *chooser = chooser_new(w, space, &newest);
 	struct cursor cursor = {.chooser = chooser};
-	char *why, *text = words_expand_prefix(w->text, f->t->e.prefix), *buf;
+	char *why, *text = words_expand_prefix(w->text, f->t->e.prefix);
+	char *buf, *at;
 	struct template *t = template_new(text, w, false, &why);
 	struct rowset *rows = NULL;
 	struct cmdsource *s;
@@ -300,12 +301,13 @@ send_own_queries(
 	free(why);
 	if (rc == 0) {
 		s = template_source(t);
-		buf = mem_new(s->ops->room(s, QUERY_BYTES));
+		buf = cmdsource_buffer(s, QUERY_BYTES);
 		rng_seed(&cursor.rng, w->seed, 0);
 		for (int i = 0; i < TRIES && f->most <= 0 && !*stop; i++) {
+			at = cmdsource_place(s, &cursor, buf);
 			s->ops->make(
-			    s, &cursor, &keys, buf, 1, QUERY_BYTES, &len);
-			ask_nodes(f, buf, len);
+			    s, &cursor, &keys, at, 1, QUERY_BYTES, &len);
+			ask_nodes(f, at, len);
 		}
 		free(buf);
 	}

@@ -5,6 +5,8 @@
 #include "mix.h"
 #include "template.h"
 
+#include <string.h>
+
 struct cmdsource *
 cmdsource_open(const struct engine_target *t, const struct engine_work *w)
 {
@@ -18,10 +20,9 @@ cmdsource_open(const struct engine_target *t, const struct engine_work *w)
 char *
 cmdsource_buffer(const struct cmdsource *s, size_t full)
 {
-	size_t places = s->places * s->len;
-	char *buf = mem_new(s->ops->room(s, full) + places);
+	char *buf = mem_new(s->ops->room(s, full) + s->nplaced);
 
-	if (places)
-		s->ops->fill(s, buf, (places + full) / s->len + 1);
+	if (s->places)
+		memcpy(buf, s->placed, s->nplaced);
 	return buf;
 }

@@ -57,8 +57,6 @@ struct cmdsource_ops {
 	uint64_t (*takes)(const struct cmdsource *, enum cmdsource_counter,
 	    const struct cursor *, uint64_t n);
 	void (*free)(struct cmdsource *);
-	/* Fills n places from the first on; NULL: there are none. */
-	void (*fill)(const struct cmdsource *, char *buf, size_t n);
 };
 
 struct cmdsource {
@@ -74,8 +72,12 @@ struct cmdsource {
 	bool counts;                      /* hits and misses are counted */
 	bool zero_miss;                   /* 0 is a miss, see scan.h */
 	unsigned items;                   /* possible misses per reply */
-	unsigned values;   /* keys or elements written by one command */
-	size_t places;     /* see cmdsource_place; 0: none */
+	unsigned values; /* keys or elements written by one command */
+	size_t places;   /* see cmdsource_place; 0: none */
+	/* Their requests, which begin at 'starts', and the first ones again. */
+	const char *placed;
+	size_t nplaced; /* bytes */
+	const uint64_t *starts;
 	uint32_t together; /* commands that are sent together, see together.h */
 	const bool *execs; /* is a turn of the cycle an EXEC? NULL: none is */
 	const struct mix *mix; /* NULL: its commands come in one order */
@@ -86,14 +88,14 @@ char *cmdsource_buffer(const struct cmdsource *, size_t full);
 
 /*
  * Returns where in a buffer the next commands are made. Those whose values
- * differ, but not their lengths, have many places, each with values of its own
- * that stay there, so that only the numbers are written anew for a request. A
- * copy of a cursor, and another buffer, get the same values.
+ * differ have many places, each with values of its own that stay there, so that
+ * only the numbers are written anew for a request. A copy of a cursor, and
+ * another buffer, get the same values.
  */
 static inline char *
 cmdsource_place(const struct cmdsource *s, const struct cursor *c, char *buf)
 {
-	return s->places ? buf + (c->place + c->turn) % s->places * s->len
+	return s->places ? buf + s->starts[(c->place + c->turn) % s->places]
 			 : buf;
 }
 

@@ -200,7 +200,7 @@ add_part(struct making *m, const struct part *p)
 	q->which = p->which;
 	s->tagged |= p->kind == PIECE_TAG;
 	s->shared |= p->kind == PIECE_SHARED;
-	s->ints |= is_drawn(p);
+	s->ints |= p->kind == PIECE_INT;
 	s->data |= p->kind == PIECE_DATA;
 	s->random += p->kind == PIECE_RANDOM;
 	s->uses[CMDSOURCE_SEQ] |= p->kind == PIECE_SEQ;

@@ -48,7 +48,7 @@ struct compiled { /* one command */
 	unsigned random; /* how many numbers it takes in order */
 	bool plain;      /* only random numbers are patched */
 	bool tagged, shared;
-	bool ints;   /* its length varies by what is drawn */
+	bool ints;   /* it has numbers of ranges */
 	bool data;   /* it has values that are not constant */
 	bool keyed;  /* a random number decides the slot */
 	bool member; /* a number decides the collection */
@@ -56,7 +56,8 @@ struct compiled { /* one command */
 	uint64_t times;
 	unsigned items; /* possible misses per reply; 0: unknown */
 	bool zero_miss;
-	struct prerendered *prerendered; /* NULL: not rendered in advance */
+	struct prerendered *prerendered; /* NULL: not rendered in advance;
+					    owned */
 };
 
 struct template
@@ -124,13 +125,15 @@ compile_patch_width(enum piece_kind kind)
 }
 
 /*
- * See struct cmdsource_ops; the second for a template that is only patched.
+ * See struct cmdsource_ops; the second for a template that is only patched, the
+ * third for one whose requests are in places.
  */
 uint32_t render_commands(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
 uint32_t render_patched(const struct cmdsource *, struct cursor *,
     const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
-void render_fill(const struct cmdsource *, char *buf, size_t n);
+uint32_t render_placed(const struct cmdsource *, struct cursor *,
+    const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
 size_t render_room(const struct cmdsource *, size_t bytes);
 
 /* Writes the next command, which is that one; returns its end. */
@@ -139,10 +142,10 @@ char *render_command(
     const struct template *, const struct compiled *, struct draw *, char *to);
 
 /*
- * Writes the pieces first..end of a row, none of them patched; returns the
- * length.
+ * Writes the pieces first..end, none of them patched, of a row or with drawn
+ * values; returns the length.
  */
 size_t render_pieces(const struct template *, const struct compiled *,
-    size_t first, size_t end, uint64_t row, char *to);
+    size_t first, size_t end, uint64_t row, struct draw *, char *to);
 
 #endif

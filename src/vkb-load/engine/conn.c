@@ -73,6 +73,7 @@ conn_close(struct conn *c)
 	c->awaited = c->refills = 0;
 	c->nrest = c->rest_at = c->nend = 0;
 	c->todo = 0;
+	c->ring.fresh = true;
 	memset(&c->scan, 0, sizeof c->scan);
 }
 

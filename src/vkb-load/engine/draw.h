@@ -28,6 +28,7 @@ struct draw {
 	const char *tag;
 	struct rng *values; /* for values: 'own', if keys have an order */
 	struct rng own;
+	const uint32_t *sizes; /* of the next values; NULL: they are drawn */
 };
 
 #define DRAW_VALUES UINT64_C(0x73697a6573) /* seed of values in order */
@@ -52,6 +53,7 @@ draw_init(struct draw *d, const struct template *t, struct cursor *c,
 	d->cursor = c;
 	d->wide = draw_is_wide(c->chooser, keys->space);
 	d->values = c->chooser->ordered ? &d->own : &c->rng;
+	d->sizes = NULL;
 }
 
 /* Begins a command; draw_end goes on to the next. */

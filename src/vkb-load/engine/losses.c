@@ -152,7 +152,7 @@ losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
 		c->again = n;
 		w->again++;
 	}
-	for (uint32_t i = 0; w->parts && i < n; i++)
+	for (uint32_t i = c->repeats; w->parts && i < n; i++)
 		w->parts[mixparts_find(w, c, i, n)].lost += w->external;
 	if (r->refill)
 		c->popped += (uint64_t)c->refills * r->refill->values;
@@ -262,6 +262,8 @@ rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 	if (run_is_open(r))
 		return;
 	c->cursor = c->from;
+	if (n > c->batch) /* a transaction of a mix began in an earlier one */
+		c->cursor.step = c->ring.at - n;
 	while (skip)
 		skip -=
 		    r->source->ops->make(r->source, &c->cursor, &c->node->keys,

@@ -1,6 +1,4 @@
 #include "mix.h"
-#include "blocks.h"
-#include "chooser.h"
 #include "cmdsource.h"
 #include "command.h"
 #include "compile.h"
@@ -8,6 +6,7 @@
 #include "engine.h"
 #include "err.h"
 #include "mem.h"
+#include "mixshots.h"
 #include "rowset.h"
 #include "template.h"
 #include "together.h"
@@ -20,7 +19,6 @@
 
 #define CELLS ((size_t)1 << MIX_BITS)
 #define EACH (64 / MIX_BITS) /* parts that one random word chooses */
-#define AT_ONCE 64           /* numbers drawn at once */
 #define BEFOREHAND                                                 \
 	((size_t)256 << 20) /* bytes of rendered rows of a command \
 			     */
@@ -85,8 +83,10 @@ plan_single(const struct mix *m, struct mix_ring *r, uint32_t n)
 void
 mix_plan(const struct mix *m, struct mix_ring *r, uint32_t n)
 {
-	uint8_t last = r->steps[(r->at - 1) & r->mask];
+	uint8_t last = r->fresh ? (uint8_t)(m->nsteps - 1)
+				: r->steps[(r->at - 1) & r->mask];
 
+	r->fresh = false;
 	if (m->single && !m->turns) {
 		plan_single(m, r, n);
 		return;
@@ -102,82 +102,29 @@ mix_plan(const struct mix *m, struct mix_ring *r, uint32_t n)
 	}
 }
 
+uint32_t
+mix_count_begun(const struct mix *m, const struct mix_ring *r, uint32_t n)
+{
+	uint32_t more = 0;
+
+	while (mix_step(m, r, r->at - n)->whole &&
+	    !mix_step(m, r, r->at - n - more)->first)
+		more++;
+	return more;
+}
+
 void
 mix_ring_init(struct mix_ring *r, const struct mix *m, uint32_t n,
     uint64_t seed, uint64_t turn)
 {
 	uint32_t size = 1;
 
-	while (size < n)
+	while (size < n + m->nsteps)
 		size *= 2;
 	*r = (struct mix_ring){.mask = size - 1, .turn = turn};
 	r->steps = mem_array(size, 1);
 	memset(r->steps, (int)m->nsteps - 1, size); /* the last of a part */
 	rng_seed(&r->rng, seed, 0);
-}
-
-/*
- * Writes n commands with one number of v each at most. 'small': none is longer
- * than a block.
- */
-__attribute__((always_inline)) static inline char *
-write_shots(const struct mix *m, const struct cursor *c, const uint64_t *v,
-    char *to, uint32_t n, bool wide, bool small)
-{
-	const struct mix_shot *shots = m->shots, *s;
-	const uint8_t *steps = c->ring->steps;
-	uint32_t mask = c->ring->mask, at = c->step;
-	const uint64_t *end = v + n;
-
-	for (; v < end; v++) {
-		s = &shots[steps[at++ & mask]];
-		if (small)
-			memcpy(to, s->bytes, BLOCKS_BYTES);
-		else
-			blocks_copy(to, s->bytes, s->len);
-		digits_12(to + s->at, *v, wide);
-		to += s->len;
-	}
-	return to;
-}
-
-/* Makes n commands with one random number at most. */
-static char *
-make_some(const struct mix *m, struct cursor *c, const struct keys *keys,
-    char *to, uint32_t n)
-{
-	bool wide = draw_is_wide(c->chooser, keys->space);
-	uint64_t v[AT_ONCE];
-
-	c->chooser->draw(c->chooser, &c->rng, c->number, keys->space, v, n);
-	if (m->longest <= BLOCKS_BYTES && !wide)
-		to = write_shots(m, c, v, to, n, false, true);
-	else
-		to = write_shots(m, c, v, to, n, wide, false);
-	c->number += n;
-	c->turn += n;
-	c->step += n;
-	return to;
-}
-
-static uint32_t
-make_simple(const struct cmdsource *source, struct cursor *c,
-    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
-{
-	const struct mix *m = source->mix;
-	size_t most, used;
-	char *to = buf;
-	uint32_t made = 0, k;
-
-	while (made < n && (used = (size_t)(to - buf)) < full) {
-		most = (full - used - 1) / m->longest + 1;
-		k = n - made < AT_ONCE ? n - made : AT_ONCE;
-		k = k < most ? k : (uint32_t)most;
-		to = make_some(m, c, keys, to, k);
-		made += k;
-	}
-	*len = (size_t)(to - buf);
-	return made;
 }
 
 static uint32_t
@@ -220,10 +167,25 @@ free_source(struct cmdsource *source)
 	template_free((struct template *)source);
 }
 
+/* Marks the steps of parts with a transaction. */
+static void
+mark_transactions(struct mix *m, const struct template *t)
+{
+	bool *whole = mem_array(m->nparts, sizeof *whole);
+	size_t i;
+
+	for (i = 0; i < m->nsteps; i++)
+		whole[m->steps[i].part] |=
+		    together_begins(t, m->steps[i].command);
+	for (i = 0; i < m->nsteps; i++)
+		m->steps[i].whole = whole[m->steps[i].part];
+	free(whole);
+}
+
 static const struct cmdsource_ops ops_simple = {
-    render_room, make_simple, count_taken, free_source, NULL};
+    render_room, mixshots_make, count_taken, free_source};
 static const struct cmdsource_ops ops_any = {
-    render_room, make_any, count_taken, free_source, NULL};
+    render_room, make_any, count_taken, free_source};
 
 /* Lists the steps of all parts. Returns why they are too many, or NULL. */
 static char *
@@ -322,52 +284,19 @@ list_turns(struct mix *m, const struct engine_part *parts)
 	return NULL;
 }
 
-/* Has a command at most one number that differs, drawn at random? */
-static bool
-is_simple(const struct compiled *s)
+void
+mix_free(struct mix *m)
 {
-	return s->plain && s->npatches <= 1 && !s->uses[CMDSOURCE_ROWS] &&
-	    !s->ints && !s->data && !s->tagged && !s->uses[CMDSOURCE_SEQ];
-}
-
-/* Writes a command with zeros for its number. */
-static void
-write_shot(const struct template *t, const struct compiled *s,
-    struct mix_shot *shot, char *to)
-{
-	const struct piece *p;
-
-	*shot = (struct mix_shot){to, (uint32_t)s->len, (uint32_t)s->len};
-	for (p = s->pieces; p < s->pieces + s->npieces; p++)
-		if (compile_patch_width(p->kind)) {
-			shot->at = (uint32_t)p->at;
-			memset(to, '0', DIGITS_12);
-			to += DIGITS_12;
-		} else {
-			memcpy(to, t->bytes + p->at, p->n);
-			to += p->n;
-		}
-}
-
-static void
-list_shots(struct mix *m, const struct template *t)
-{
-	size_t i, all = 0;
-
-	m->simple = m->single;
-	for (i = 0; i < m->nsteps; i++) {
-		m->simple = m->simple && is_simple(m->steps[i].command);
-		all += m->steps[i].command->len;
-		if (m->steps[i].command->len > m->longest)
-			m->longest = m->steps[i].command->len;
-	}
-	if (!m->simple)
+	if (!m)
 		return;
-	m->bytes = mem_array(all + CMDSOURCE_SLACK, 1);
-	m->shots = mem_array(m->nsteps, sizeof *m->shots);
-	for (i = all = 0; i < m->nsteps; all += m->shots[i++].len)
-		write_shot(
-		    t, m->steps[i].command, &m->shots[i], m->bytes + all);
+	mixshots_free(m->shots);
+	free(m->steps);
+	free(m->firsts);
+	free(m->items);
+	free(m->zero_misses);
+	free(m->until);
+	free(m->turns);
+	free(m);
 }
 
 static void
@@ -376,7 +305,7 @@ set_source(struct template *t, const struct mix *m)
 	struct cmdsource *o = &t->source;
 	size_t i, k;
 
-	o->ops = m->simple ? &ops_simple : &ops_any;
+	o->ops = m->shots ? &ops_simple : &ops_any;
 	o->mix = m;
 	o->cycle = o->items = o->values = o->together = 1;
 	for (i = 0; i < t->ncommands; i++) {
@@ -428,18 +357,20 @@ fill_mix(struct template *t, const struct engine_work *w,
 	t->values = 0;
 	if (!why)
 		why = list_steps(m, t, texts);
+	if (!why)
+		mark_transactions(m, t);
 	if (!why && w->in_order)
 		why = list_turns(m, w->mix);
 	for (size_t i = 0; i < m->nsteps && !why; i++)
 		if (w->sequential && m->steps[i].line && !m->steps[i].last)
 			why = mem_str(TEMPLATE_LINE_ORDER);
-		else if (cluster && together_begins(t, m->steps[i].command))
+		else if (cluster && m->steps[i].whole)
 			why = mem_str("a transaction in a mix cannot be sent "
 				      "to a cluster");
 	if (why)
 		return why;
 	fill_cells(m, w->mix);
-	list_shots(m, t);
+	m->shots = mixshots_new(t, w);
 	set_source(t, m);
 	return NULL;
 }

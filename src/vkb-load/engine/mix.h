@@ -19,23 +19,19 @@ struct cmdsource;
 struct compiled;
 struct engine_target;
 struct engine_work;
+struct mixshots;
 struct template;
 
 #define MIX_STEPS 255   /* most, of all parts */
 #define MIX_ROUND 10000 /* most units in turn, until they repeat */
 #define MIX_BITS 12     /* of a random number that choose a part, mostly */
 
-/* A step of a simple mix, with zeros for its number at 'at'; or 'len'. */
-struct mix_shot {
-	const char *bytes;
-	uint32_t len, at;
-};
-
 struct mix_step {
 	const struct compiled *command;
 	size_t part;
 	bool first, last; /* of its part */
 	bool line;        /* the part uses {key} */
+	bool whole;       /* the part has a transaction */
 };
 
 struct mix {
@@ -47,11 +43,8 @@ struct mix {
 	double *until;     /* share of each part and those before it */
 	uint8_t *turns;    /* first steps in turn, or NULL */
 	size_t nturns;
-	bool single; /* each part has one step */
-	bool simple; /* and at most a random number that differs */
-	size_t longest;
-	struct mix_shot *shots; /* of the steps of a simple mix, or NULL */
-	char *bytes;            /* of all shots */
+	bool single;            /* each part has one step */
+	struct mixshots *shots; /* NULL: requests are made one by one */
 	/* The first step of the part that has all of this cell, or MIX_STEPS.
 	 */
 	uint8_t cells[1 << MIX_BITS];
@@ -61,6 +54,7 @@ struct mix {
 struct mix_ring {
 	uint8_t *steps; /* owned; NULL: not of a mix */
 	uint32_t mask, at;
+	bool fresh; /* a new connection: the next step begins a part */
 	uint64_t turn;
 	struct rng rng;
 };
@@ -72,6 +66,7 @@ struct mix_ring {
  */
 struct template *mix_new(
     const struct engine_target *, const struct engine_work *, char **why);
+void mix_free(struct mix *); /* part of template_free */
 struct cmdsource *mix_open(
     const struct engine_target *, const struct engine_work *);
 
@@ -81,6 +76,13 @@ struct cmdsource *mix_open(
  */
 void mix_ring_init(struct mix_ring *, const struct mix *, uint32_t n,
     uint64_t seed, uint64_t turn);
+
+/*
+ * Returns how many steps before the last n ones belong to the same transaction
+ * as the first of these.
+ */
+uint32_t mix_count_begun(
+    const struct mix *, const struct mix_ring *, uint32_t n);
 
 /* Chooses the next n steps. */
 void mix_plan(const struct mix *, struct mix_ring *, uint32_t n);

@@ -172,7 +172,7 @@ static uint32_t
 count_free_slots(const struct worker *w, const struct conn *c)
 {
 	if (c->state != CONN_READY || c->refills || c->next || c->todo ||
-	    conn_waits(c))
+	    conn_waits(c) || c->awaited >= w->run->pipeline)
 		return 0;
 	return (w->run->pipeline - c->awaited) / w->run->together;
 }
@@ -200,24 +200,23 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
 	uint64_t turns = p->nidle + 1, n;
-	uint32_t i, k;
+	uint32_t i, first; /* repeats have no times, see together.h */
 	int64_t due = 0;
 
 	n = (count_pending(w, p) + turns - 1) / turns;
 	if (n > count_free_slots(w, c))
 		n = count_free_slots(w, c);
 	n *= r->together;
+	first = c->oldest + c->awaited - c->repeats;
 	for (i = 0; i < n; i++) {
-		k = (c->oldest + c->awaited + i) % r->pipeline;
 		if (i % r->together == 0)
 			due = take_due(w, p);
-		c->due[k] = due;
+		c->due[(first + i) % r->pipeline] = due;
 	}
 	pools_advance(w, c, (uint32_t)n);
-	k = c->oldest + c->awaited;
 	sending_batch(w, c, (uint32_t)n, now);
 	for (i = 0; i < n; i++)
-		c->written[(k + i) % r->pipeline] = c->start_ns;
+		c->written[(first + i) % r->pipeline] = c->start_ns;
 }
 
 /* Is the time over in which what was due is sent? */

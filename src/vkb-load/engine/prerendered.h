@@ -1,7 +1,8 @@
 /*
- * The requests of a command, one for each row, rendered in advance except for
- * numbers and tags: consecutive rows are copied at once and patched. Private to
- * template.c and render.c.
+ * The requests of a command, one for each row, or with values that differ,
+ * rendered in advance except for numbers and tags: consecutive ones are copied
+ * at once, or are where they are sent from, and patched. Private to template.c,
+ * render.c and mix.c.
  */
 #ifndef PRERENDERED_H
 #define PRERENDERED_H
@@ -11,14 +12,17 @@
 
 struct compiled;
 struct arena;
+struct engine_work;
 struct template;
 
 struct prerendered {
 	const char *bytes;  /* CMDSOURCE_SLACK more may be read */
-	const uint64_t *at; /* offset of each row, and the end */
+	size_t count;       /* of requests */
+	size_t places;      /* of those that differ, if by values */
+	const uint64_t *at; /* offset of each request, and the end */
 	/*
-	 * The offset of each number and tag in its row, one for each patch.
-	 * NULL: the same in all rows, see piece.at.
+	 * The offset of each number and tag in its request, one for each patch.
+	 * NULL: the same in all requests, see piece.at.
 	 */
 	const uint32_t *offsets;
 	struct arena *bytes_file, *at_file, *offsets_file;
@@ -30,6 +34,15 @@ struct prerendered {
  */
 struct prerendered *prerendered_new(
     const struct template *, const struct compiled *, size_t most);
+
+/*
+ * The same for a command without fields. If its values differ from request to
+ * request, as many as fit into 1 MiB, and the first ones again behind them;
+ * otherwise one. Returns NULL if it has ranges, or if its values are too long,
+ * have sizes too rare for that, or depend on keys that come in order.
+ */
+struct prerendered *prerendered_new_values(const struct template *,
+    const struct compiled *, const struct engine_work *);
 void prerendered_free(struct prerendered *);
 
 #endif

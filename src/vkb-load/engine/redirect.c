@@ -7,6 +7,7 @@
 #include "mixparts.h"
 #include "run.h"
 #include "slotmap.h"
+#include "together.h"
 #include "counters.h"
 
 #include <netdb.h>
@@ -268,7 +269,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	uint32_t at = c->list ? nth : c->batch ? c->batch - plain + nth : 0;
 	struct hint to;
 
-	if (w->run->together > 1 || !read_hint(w, c, line, &to))
+	if (together_is_whole(w, c, nth) || !read_hint(w, c, line, &to))
 		return false;
 	/* It is a refill, or no similar request has that slot. */
 	if (nth >= plain || is_too_late(w, &to, q.from.start_ns) ||

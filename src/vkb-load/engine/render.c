@@ -61,7 +61,9 @@ write_length(const struct template *t, char *to, const struct piece *p,
 			continue;
 		}
 		if (q->kind == PIECE_DATA) {
-			d->ints[ints] = values_draw_size(t->data, d->values);
+			d->ints[ints] = d->sizes
+			    ? *d->sizes++
+			    : values_draw_size(t->data, d->values);
 			sum += d->ints[ints++];
 			d->nints = 0;
 			continue;
@@ -124,12 +126,14 @@ write_pieces(const struct template *t, const struct piece *p,
 
 size_t
 render_pieces(const struct template *t, const struct compiled *s, size_t first,
-    size_t end, uint64_t row, char *to)
+    size_t end, uint64_t row, struct draw *d, char *to)
 {
-	struct rowset_row r = rowset_row(t->rows, row);
+	struct rowset_row r = {0};
 
-	return (size_t)(write_pieces(t, s->pieces + first, s->pieces + end,
-			    NULL, &r, to) -
+	if (s->uses[CMDSOURCE_ROWS])
+		r = rowset_row(t->rows, row);
+	return (size_t)(write_pieces(
+			    t, s->pieces + first, s->pieces + end, d, &r, to) -
 	    to);
 }
 
@@ -188,18 +192,18 @@ patch_random_numbers(const struct compiled *s, struct cursor *c,
  */
 __attribute__((always_inline)) static inline void
 patch_number(const struct compiled *s, struct cursor *c,
-    const struct keys *keys, char *to, uint32_t n, size_t size,
+    const struct keys *keys, char *buf, uint32_t n, size_t size,
     const uint64_t *at)
 {
-	uint64_t space = keys->space, begin = at ? *at : 0, v[AT_ONCE];
+	uint64_t space = keys->space, v[AT_ONCE];
 	bool wide = draw_is_wide(c->chooser, space);
+	uintptr_t to = (uintptr_t)buf + s->patches->at - (at ? *at : 0);
 	struct rng rng = c->rng;
 	uint32_t i, k;
 
-	to += s->patches->at;
 	if (c->chooser == &chooser_uniform) {
 		for (i = 0; i < n; i++, to += size)
-			digits_12(at ? to + (at[i] - begin) : to,
+			digits_12((char *)(at ? to + at[i] : to),
 			    rng_below(&rng, space), wide);
 		c->rng = rng;
 		c->number += n;
@@ -210,34 +214,8 @@ patch_number(const struct compiled *s, struct cursor *c,
 		c->chooser->draw(c->chooser, &c->rng, c->number, space, v, k);
 		c->number += k;
 		for (i = 0; i < k; i++, to += size)
-			digits_12(at ? to + (*at++ - begin) : to, v[i], wide);
+			digits_12((char *)(at ? to + *at++ : to), v[i], wide);
 	}
-}
-
-/* Makes a command of a new buffer; its values depend on the place. */
-static void
-fill_place(const struct template *t, uint64_t place, char *to)
-{
-	const struct compiled *s = t->commands;
-	struct rng rng;
-
-	memcpy(to, t->one, t->source.len);
-	if (!t->source.places)
-		return;
-	rng_seed(&rng, DRAW_VALUES, place % t->source.places + 1);
-	for (size_t i = 0; i < s->npieces; i++)
-		if (s->pieces[i].kind == PIECE_DATA)
-			values_write(t->data, to + s->pieces[i].at,
-			    s->pieces[i].n, &rng);
-}
-
-void
-render_fill(const struct cmdsource *source, char *buf, size_t n)
-{
-	const struct template *t = (const struct template *)source;
-
-	for (size_t i = 0; i < n; i++)
-		fill_place(t, i, buf + i * source->len);
 }
 
 uint32_t
@@ -254,7 +232,7 @@ render_patched(const struct cmdsource *source, struct cursor *c,
 		n = (uint32_t)(full / size) + 1;
 	*len = n * size;
 	for (i = 0; !buf[*len - size] && i < n; i++) /* a new buffer */
-		fill_place(t, c->place + c->turn + i, buf + i * size);
+		memcpy(buf + i * size, t->one, size);
 	if (s->plain) {
 		c->turn += n;
 		if (s->npatches == 1)
@@ -287,6 +265,21 @@ count_rows_for(
 	return i;
 }
 
+/* Patches n rendered requests from 'row' on, which have only random numbers. */
+static inline void
+patch_plain_rows(const struct compiled *s, struct cursor *c,
+    const struct keys *keys, uint64_t row, uint32_t n, char *buf)
+{
+	const uint64_t *at = s->prerendered->at + row;
+
+	if (s->npatches == 1)
+		patch_number(s, c, keys, buf, n, 0, at);
+	else
+		patch_random_numbers(s, c, keys, buf, n, 0, at);
+	c->turn += n;
+	c->next[CMDSOURCE_ROWS] += s->uses[CMDSOURCE_ROWS] ? n : 0;
+}
+
 static void
 patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
     char *buf)
@@ -297,13 +290,7 @@ patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
 	uint32_t i;
 
 	if (s->plain && !k->offsets) {
-		if (s->npatches == 1)
-			patch_number(s, d->cursor, d->keys, buf, n, 0, at);
-		else
-			patch_random_numbers(
-			    s, d->cursor, d->keys, buf, n, 0, at);
-		d->cursor->turn += n;
-		d->cursor->next[CMDSOURCE_ROWS] += n;
+		patch_plain_rows(s, d->cursor, d->keys, row, n, buf);
 		return;
 	}
 	for (i = 0; i < n; i++) {
@@ -313,6 +300,32 @@ patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
 		patch_command(s, d, buf + (at[i] - at[0]), offsets);
 		draw_end(d->cursor, s);
 	}
+}
+
+uint32_t
+render_placed(const struct cmdsource *source, struct cursor *c,
+    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
+{
+	const struct template *t = (const struct template *)source;
+	const struct compiled *s = t->commands;
+	const struct prerendered *k = s->prerendered;
+	size_t place = (c->place + c->turn) % source->places;
+	const uint64_t *at = k->at + place;
+	struct draw d;
+
+	if (n > k->count - place)
+		n = (uint32_t)(k->count - place);
+	n = count_rows_for(k, place, n, full);
+	*len = at[n] - at[0];
+	if (!buf[at[n - 1] - at[0]]) /* a new buffer */
+		memcpy(buf, k->bytes + at[0], *len);
+	if (s->plain && !k->offsets) {
+		patch_plain_rows(s, c, keys, place, n, buf);
+		return n;
+	}
+	draw_init(&d, t, c, keys);
+	patch_rows(s, &d, place, n, buf);
+	return n;
 }
 
 /* Copies rendered rows, as many at once as are consecutive. */
@@ -410,6 +423,8 @@ render_command(const struct template *t, const struct compiled *s,
 	} else {
 		if (s->uses[CMDSOURCE_ROWS])
 			r = rowset_row(t->rows, row);
+		if (s->data)
+			draw_values(d);
 		to = write_pieces(
 		    t, s->pieces, s->pieces + s->npieces, d, &r, to);
 	}
@@ -428,7 +443,7 @@ get_longest(const struct template *t, const struct compiled *s)
 		    s->pieces[i].kind == PIECE_VALUE;
 		if (s->pieces[i].kind == PIECE_INT) /* and its word's length */
 			len += 2 * DIGITS_MOST + 3;
-		if (s->pieces[i].kind == PIECE_DATA)
+		if (s->pieces[i].kind == PIECE_DATA && !s->pieces[i].n)
 			len += values_longest(t->data) + DIGITS_MOST + 3;
 	}
 	if (!fields || !t->rows)

@@ -14,11 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CYCLE_MOST 10000         /* commands in a cycle */
-#define PLACES ((size_t)1 << 20) /* bytes of places, see cmdsource.h */
-#define PLACES_LEAST 16
-#define PLACES_MOST 4096
-#define PLACES_LONGEST ((size_t)1 << 18) /* bytes of a command */
+#define CYCLE_MOST 10000 /* commands in a cycle */
 #define BEFOREHAND                                                 \
 	((size_t)256 << 20) /* bytes of rendered rows of a command \
 			     */
@@ -76,14 +72,14 @@ free_source(struct cmdsource *source)
 }
 
 static const struct cmdsource_ops ops = {
-    render_room, render_commands, count_taken, free_source, NULL};
+    render_room, render_commands, count_taken, free_source};
 static const struct cmdsource_ops ops_patched = {
-    render_room, render_patched, count_taken, free_source, render_fill};
+    render_room, render_patched, count_taken, free_source};
+static const struct cmdsource_ops ops_placed = {
+    render_room, render_placed, count_taken, free_source};
 
-/*
- * For one command of constant length: makes its bytes, with '0' for the
- * numbers.
- */
+/* For one command that is constant but for numbers: makes its bytes, with '0'
+ * for these. */
 static void
 make_patched_source(struct template *t)
 {
@@ -91,6 +87,7 @@ make_patched_source(struct template *t)
 	const struct piece *p;
 	size_t i, at = 0, n;
 
+	t->only_patched = true;
 	t->one = mem_new(s->len + 1);
 	t->source.ops = &ops_patched;
 	t->source.bytes = t->one;
@@ -103,32 +100,34 @@ make_patched_source(struct template *t)
 			t->source.constant = at + n;
 		} else {
 			n = p->n;
-			if (p->kind == PIECE_BYTES)
-				memcpy(t->one + at, t->bytes + p->at, n);
+			memcpy(t->one + at, t->bytes + p->at, n);
 		}
 	}
 }
 
-/* Sets how many places there are for a command whose values differ. */
+/* For one command that is constant but for numbers and values, if possible. */
 static void
-set_places(struct template *t)
+make_placed_source(struct template *t, const struct engine_work *w)
 {
 	struct cmdsource *o = &t->source;
+	struct prerendered *k = prerendered_new_values(t, t->commands, w);
 
-	o->constant = o->len;
-	o->places = PLACES / o->len;
-	if (o->places < PLACES_LEAST)
-		o->places = PLACES_LEAST;
-	if (o->places > PLACES_MOST)
-		o->places = PLACES_MOST;
+	if (!k)
+		return;
+	t->commands->prerendered = k;
+	o->ops = &ops_placed;
+	o->places = k->places;
+	o->placed = k->bytes;
+	o->nplaced = k->at[k->count];
+	o->starts = k->at;
+	t->only_patched = true;
 }
 
 static void
-make_source(struct template *t)
+make_source(struct template *t, const struct engine_work *w)
 {
 	struct cmdsource *o = &t->source;
 	const struct compiled *s = t->commands;
-	bool ints = false;
 	size_t i;
 
 	o->ops = &ops;
@@ -138,21 +137,19 @@ make_source(struct template *t)
 		o->tagged |= t->commands[i].tagged;
 		o->keyed |=
 		    t->commands[i].keyed || (o->line && t->commands[i].tagged);
-		ints |= t->commands[i].ints;
 	}
 	if (t->ncommands == 1 && t->commands[0].items) {
 		o->counts = true;
 		o->items = t->commands[0].items;
 		o->zero_miss = t->commands[0].zero_miss;
 	}
-	t->only_patched = t->ncommands == 1 && !o->counted[CMDSOURCE_ROWS] &&
-	    !ints && (!s->data || s->len <= PLACES_LONGEST);
-	if (t->only_patched) {
+	if (t->ncommands == 1 && !o->counted[CMDSOURCE_ROWS] && !s->ints &&
+	    !s->data) {
 		make_patched_source(t);
-		if (s->data)
-			set_places(t);
 		return;
 	}
+	if (t->ncommands == 1)
+		make_placed_source(t, w);
 	for (i = 0; i < t->ncommands; i++)
 		o->len += t->commands[i].len * t->commands[i].times;
 	o->len = o->len / o->cycle + 1;
@@ -174,7 +171,7 @@ fill_template(struct template *t, const char *text, const struct engine_work *w,
 		why =
 		    mem_printf("more than %d commands in a cycle", CYCLE_MOST);
 	if (!why)
-		make_source(t);
+		make_source(t, w);
 	return why ? why : together_find(t, w, cluster);
 }
 
@@ -227,22 +224,6 @@ template_open_seed(const struct engine_target *target,
 	return open_named(text, target, w, many);
 }
 
-static void
-free_mix(struct mix *m)
-{
-	if (!m)
-		return;
-	free(m->steps);
-	free(m->firsts);
-	free(m->items);
-	free(m->zero_misses);
-	free(m->until);
-	free(m->turns);
-	free(m->shots);
-	free(m->bytes);
-	free(m);
-}
-
 void
 template_free(struct template *t)
 {
@@ -259,7 +240,7 @@ template_free(struct template *t)
 		free(t->fields[i]);
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		free(t->before[i]);
-	free_mix(t->mix);
+	mix_free(t->mix);
 	free(t->ranges);
 	free(t->one);
 	free(t->commands);

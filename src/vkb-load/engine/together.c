@@ -86,12 +86,24 @@ together_is_exec(const struct worker *w, const struct conn *c, uint32_t nth)
 	return s->execs && s->execs[(next + nth) % s->cycle];
 }
 
+bool
+together_is_whole(const struct worker *w, const struct conn *c, uint32_t nth)
+{
+	const struct mix *m = w->run->source->mix;
+
+	return w->run->together > 1 ||
+	    (m && mix_step(m, &c->ring, c->ring.at - c->awaited + nth)->whole);
+}
+
 uint32_t
 together_complete(const struct worker *w, struct conn *c, uint32_t n)
 {
+	const struct mix *m = w->run->source->mix;
 	uint32_t whole = w->run->together, more;
 
-	more = (whole - n % whole) % whole;
+	more =
+	    m ? mix_count_begun(m, &c->ring, n) : (whole - n % whole) % whole;
+	c->ring.fresh = false; /* its last part continues */
 	c->repeats += more;
 	return more;
 }

@@ -5,6 +5,9 @@
  * broken connection the text that was under way is sent again from its first
  * command; what was answered of it is not counted twice.
  *
+ * In a mix a batch may end within a transaction, and each command is due by
+ * itself; what follows holds there, too.
+ *
  * No command of such a text is redirected or sent again by itself: MOVED, ASK,
  * TRYAGAIN and so on are errors, the server then refuses EXEC with EXECABORT,
  * which is one too, and nothing of the transaction is done. After a MOVED the
@@ -34,6 +37,10 @@ bool together_begins(const struct template *, const struct compiled *);
 
 /* Is the nth awaited reply of a client's connection that of an EXEC? */
 bool together_is_exec(const struct worker *, const struct conn *, uint32_t nth);
+
+/* Is the nth awaited request of a client's connection in a transaction? */
+bool together_is_whole(
+    const struct worker *, const struct conn *, uint32_t nth);
 
 /*
  * Before n lost requests are sent again, the last of 'batch': returns how many

@@ -16,6 +16,7 @@
 #define PIECE_RANDOM_MOST ((size_t)1 << 16)
 #define PIECE_PART_MOST ((size_t)1 << 12)
 #define FILLER 'x'
+#define SPREAD_LEAST 8 /* of a size in a list */
 
 /*
  * What deflate needs, in bytes: its frame; for a match of 258 bytes; and for a
@@ -128,6 +129,35 @@ values_draw_size(const struct values *v, struct rng *rng)
 	    (s->low < s->high
 		    ? (size_t)rng_below(rng, (uint64_t)(s->high - s->low) + 1)
 		    : 0);
+}
+
+bool
+values_spread(const struct values *v, struct rng *rng, uint32_t *to, size_t n)
+{
+	const struct valuespec_size *s = v->spec.sizes;
+	const struct valuespec_size *last = s + v->spec.n;
+	size_t begin = 0, end, k, i;
+	uint32_t size;
+	double sum = 0;
+
+	for (; s < last; s++, begin = end) {
+		sum += s->share;
+		end = s + 1 < last ? (size_t)(sum * (double)n + .5) : n;
+		if (end < begin + SPREAD_LEAST)
+			return false;
+		for (k = begin; k < end; k++)
+			to[k] = (uint32_t)(s->low +
+			    (2 * (long long)(k - begin) + 1) *
+				(s->high - s->low + 1) /
+				(2 * (long long)(end - begin)));
+	}
+	for (k = n; k > 1; k--) { /* Fisher and Yates */
+		i = rng_below(rng, k);
+		size = to[k - 1];
+		to[k - 1] = to[i];
+		to[i] = size;
+	}
+	return true;
 }
 
 /* Returns how many bytes of a value of n bytes are random. */

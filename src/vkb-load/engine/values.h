@@ -33,6 +33,12 @@ bool values_constant(const struct values *); /* all have the same bytes */
 size_t values_draw_size(const struct values *, struct rng *);
 
 /*
+ * Sets n sizes, in random order, spread over the distribution as evenly as n
+ * sizes can be. Returns false if one of the list would be too rare for that.
+ */
+bool values_spread(const struct values *, struct rng *, uint32_t *to, size_t n);
+
+/*
  * Writes a value of n bytes; what is random is drawn. Returns its end.
  */
 char *values_write(const struct values *, char *to, size_t n, struct rng *);

@@ -231,11 +231,6 @@ bench_case_set_mix(struct json *config, const char *text)
 	free(why);
 	if (why)
 		return; /* bench_case_check reports it */
-	for (size_t i = 0; i < m.n; i++)
-		if (strcmp(m.v[i].command, "LRANGE") == 0) {
-			free(m.v[i].command);
-			m.v[i].command = mem_str("LRANGE_100");
-		}
 	plain = mixspec_format(&m);
 	json_set_str(config, "mix", plain);
 	json_set_str(config, "command", BENCH_CASE_MIX);

@@ -82,7 +82,7 @@ plan_check_mix(struct plan *p, const char *mix, const char *where)
 
 	free(mixspec_parse(mix, &m));
 	for (size_t i = 0; i < m.n; i++)
-		if (!strchr(m.v[i].command, ' '))
+		if (mixspec_is_test(m.v[i].command))
 			plan_check_command(p, m.v[i].command, where, "command",
 			    m.v[i].command);
 	mixspec_free(&m);
