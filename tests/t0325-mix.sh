@@ -211,6 +211,12 @@ test_same '["GET-d3-P1-c50-k1000000",1]' "$(vkb-load --plan -t get | jq -c '[.id
   'the defaults'
 test_same '["SET-d3-P1-c50-k1000000","GET90+SET10-d3-P1-c50-k1000000"]' \
   "$(vkb-load --plan -t set --mix 'get 90, set 10' | jq -cs 'map(.id)')" 'a test and a mix'
+long=$(i=0; while [ $((i += 1)) -lt 41 ]; do printf "'HSET a-long-name-$i:{key} f __data__' 1 "; done)
+sizes=$(i=0; while [ $((i += 1)) -lt 32 ]; do printf '%d:1,' "$((i * 10000))"; done)
+printf '{"mix":["%s","%s%s"],"values":"%s9:1"}' "$long" "$long" "'PING a' 1" "$sizes" >long.json
+test_that 'mixes of 40 and of 41 commands' vkb-load --plan long.json
+test_same '[true,2,true]' "$(jq -cs '[all(.id | length < 200), (map(.id) | unique | length),
+  (.[0].id | test("_more-"))]' .out)" 'their ids are short enough for a name, and differ'
 test_status 2 'one test under two names' vkb-load --plan --mix 'LRANGE 1 lrange_100 2'
 test_match "invalid mix .*: 'LRANGE_100' comes twice" .err 'it is one test'
 test_status 2 '-t with a FILE' vkb-load --plan -t set mixed.json

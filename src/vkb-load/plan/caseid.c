@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_MOST 24 /* bytes of a command of a mix */
+/* Ids become names of folders, so bytes of long texts are left out. */
+#define PART_MOST 24 /* of a command of a mix */
+#define MIX_MOST 96  /* then further commands are only counted */
+#define VALUES_MOST 48
 
 /* Appends text, with "_" for characters that a shell or a path may not have. */
 static void
@@ -60,9 +63,14 @@ add_mix(struct str *s, const char *text)
 {
 	struct mixspec m;
 	struct str part = {0};
+	size_t begin = s->len;
 
 	free(mixspec_parse(text, &m));
 	for (size_t i = 0; i < m.n; i++) {
+		if (s->len - begin > MIX_MOST) {
+			str_printf(s, "+%zu_more", m.n - i);
+			break;
+		}
 		str_clear(&part);
 		str_add(&part, m.v[i].command);
 		str_cut(&part, PART_MOST);
@@ -72,6 +80,20 @@ add_mix(struct str *s, const char *text)
 	}
 	str_free(&part);
 	mixspec_free(&m);
+}
+
+static void
+add_values(struct str *s, const char *text)
+{
+	struct str part = {0};
+
+	if (!text)
+		return;
+	str_add(&part, text);
+	str_cut(&part, VALUES_MOST);
+	str_add(s, "-v");
+	add_plain(s, part.s);
+	str_free(&part);
 }
 
 static void
@@ -109,10 +131,7 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 		str_addc(s, '-');
 		add_plain(s, json_get_str(c, "keys"));
 	}
-	if (json_get_str(c, "values")) {
-		str_add(s, "-v");
-		add_plain(s, json_get_str(c, "values"));
-	}
+	add_values(s, json_get_str(c, "values"));
 	if (json_get_str(c, "ttl")) {
 		str_add(s, "-ttl");
 		add_plain(s, json_get_str(c, "ttl"));
