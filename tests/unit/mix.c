@@ -323,6 +323,37 @@ units(void)
 	o->ops->free(o);
 }
 
+/* Where a connection breaks in the middle of a part. */
+static void
+cut(void)
+{
+	struct cmdsource *o =
+	    open_mix("'WATCH a ; MULTI ; INCR {key} ; EXEC' 1", false);
+	struct cmdsource *other =
+	    open_mix("'GET {key} ; SET {key} x' 1", false);
+	struct mix_ring r;
+
+	mix_ring_init(&r, o->mix, 4, 3, 0);
+	mix_plan(o->mix, &r, 7);
+	tap_ok(mix_count_begun(o->mix, &r, 1) == 2 &&
+		mix_count_begun(o->mix, &r, 3) == 0 &&
+		mix_count_begun(o->mix, &r, 5) == 2,
+	    "a transaction that is cut begins with its first step");
+	r.fresh = true;
+	mix_plan(o->mix, &r, 2);
+	tap_ok(mix_step(o->mix, &r, r.at - 2)->first &&
+		!mix_step(o->mix, &r, r.at - 1)->first,
+	    "a new connection begins another one");
+	free(r.steps);
+	mix_ring_init(&r, other->mix, 4, 3, 0);
+	mix_plan(other->mix, &r, 2);
+	tap_ok(mix_count_begun(other->mix, &r, 1) == 0,
+	    "other parts go on where they were");
+	free(r.steps);
+	o->ops->free(o);
+	other->ops->free(other);
+}
+
 static void
 counters(void)
 {
@@ -400,6 +431,7 @@ main(void)
 	values("20:3,50:1");
 	values("20:3,50:1 random");
 	units();
+	cut();
 	counters();
 	refused("GET 1.5, SET 1", true, "weights in turn are whole");
 	refused("GET 9999, SET 2", true, "a round has an end");
