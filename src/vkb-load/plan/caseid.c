@@ -16,7 +16,7 @@
 
 /* Ids become names of folders, so bytes of long texts are left out. */
 #define PART_MOST 24 /* of a command of a mix */
-#define MIX_MOST 96  /* then further commands are only counted */
+#define MIX_MOST 72  /* then further commands are only counted */
 #define VALUES_MOST 48
 
 /* Appends text, with "_" for characters that a shell or a path may not have. */
