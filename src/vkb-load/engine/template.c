@@ -220,8 +220,10 @@ template_open_seed(const struct engine_target *target,
 	struct command_style style = {
 	    target->cluster, target->prefix, TEMPLATE_SAME, 0, 0};
 	char *text = command_seed_text(w->command, &many, &style);
+	struct engine_work in_order = *w;
 
-	return open_named(text, target, w, many);
+	in_order.sequential = true;
+	return open_named(text, target, &in_order, many);
 }
 
 void
