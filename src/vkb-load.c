@@ -99,7 +99,7 @@ static const struct opt option_table[] = {
     {0, "scenarios", OPT_STR, AT(want.scenarios), "LIST",
 	.help = "run only these scenarios"},
     {0, "case", OPT_STR, AT(want.pattern), "PATTERN",
-	.help = "run only cases whose id matches a shell pattern"},
+	.help = "run only cases of this id or name, a shell pattern"},
     {0, "shard", OPT_STR, AT(shard), "I/N",
 	.help = "run only each Nth case, from the Ith"},
     {0, "client", OPT_STR, AT(hosts.client), "I/N",
