@@ -80,7 +80,7 @@ in_repo checkout -q -b feature base
 test_status 2 'a clone without a change' sh -c "cd repo && exec vkb-ab --results ../e"
 test_match "^vkb-ab: there is nothing to compare: the work tree is the same as its merge base with 'm[a-z]*'" \
   .err 'the error says with what it would be compared'
-echo '#define BURN 3000' >repo/src/burn.h
+echo '#define BURN 100000' >repo/src/burn.h
 # shellcheck disable=SC2086 # words
 test_status 1 'a clone with a change' sh -c "cd repo &&
   exec vkb-ab --results ../clone -- --runs 8 ../cfg.json -- $judged"
