@@ -18,7 +18,7 @@ test_same "$(vkb-stats --version)" "$(vkb vkb-stats --version)" 'or by its whole
 test_status 2 'the exit status is that of the program' vkb stats --nonsense
 test_match '^vkb-stats: unknown option' .err 'and so is the message'
 for bad in nonsense sh-setup ../bin/vkb-stats -x; do
-  test_status 2 "'$bad' is no program" vkb "$bad"
+  test_status 2 "the name '$bad' is refused" vkb "$bad"
   test_match "^vkb: no program is called 'vkb-.*'; the programs are: ab bench .* why$" .err \
     "the programs are listed for '$bad'"
 done

@@ -157,7 +157,7 @@ done
 # A number of requests says nothing of runs that end by time.
 sed 's/"data_size":\([0-9]*\)/&,"requests":\1,"duration_s":1/' names >timed
 judge timed
-says '^- SET 59B ' 'requests are no part of a name where a duration is given'
+says '^- SET 59B ' 'a name does not have the requests where a duration is given'
 echo '[{"commands": ["SET", "GET"], "requests": [10], "keyspacelen": [100], "data_sizes": [16, 256],
   "pipelines": [1, 10], "clients": [4], "cluster_mode": false, "tls_mode": false, "warmup": 0}]' >cfg.json
 # chosen NAME: the ids of the cases of --case NAME

@@ -89,7 +89,7 @@ test_same "$fork" "$(jq -r 'select(.subject.label == "base").subject.commit' clo
   'which is where the branch left the default branch'
 in_repo checkout -q .
 in_repo checkout -q main
-test_status 2 'a folder that is no clone' sh -c "mkdir -p no && cd no && GIT_CEILING_DIRECTORIES=$PWD exec vkb-ab"
+test_status 2 'a folder outside a clone' sh -c "mkdir -p no && cd no && GIT_CEILING_DIRECTORIES=$PWD exec vkb-ab"
 test_match 'no BUILD is given, and this is not a clone; usage: ' .err 'the error says so'
 
 # --- a release, and a branch that still says its version
