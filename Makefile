@@ -181,15 +181,15 @@ completion: all
 # What install puts where, and uninstall takes away: mode, folder, files. Below
 # configs the folders are kept.
 define places
-$(call $(1),755,$(BINDIR),$(PROGBIN) $(addprefix bin/,$(WORKFLOWS)))
+$(call $(1),755,$(BINDIR),$(PROGBIN) bin/vkb $(addprefix bin/,$(WORKFLOWS)))
 $(call $(1),644,$(BINDIR),bin/vkb-sh-setup)
 $(call $(1),644,$(LIBDIR)/vkb,$(STILL))
 $(call $(1),644,$(MANDIR)/man1,$(wildcard man/*.1))
 $(call $(1),644,$(MANDIR)/man5,$(wildcard man/*.5))
 $(call $(1),644,$(MANDIR)/man7,$(wildcard man/*.7))
 $(foreach d,$(shell find configs -type d),$(call $(1),644,$(DATADIR)/$(d),$(shell find $(d) -maxdepth 1 -type f))$(newline))
-$(call $(1),644,$(BASHDIR),$(PROGRAMS:%=$(COMPLETION)/bash/%))
-$(call $(1),644,$(ZSHDIR),$(PROGRAMS:%=$(COMPLETION)/zsh/_%))
+$(call $(1),644,$(BASHDIR),$(COMPLETION)/bash/vkb $(PROGRAMS:%=$(COMPLETION)/bash/%))
+$(call $(1),644,$(ZSHDIR),$(COMPLETION)/zsh/_vkb $(PROGRAMS:%=$(COMPLETION)/zsh/_%))
 endef
 define newline
 

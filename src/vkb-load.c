@@ -9,6 +9,7 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
+#include "str.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/peers.h"
@@ -99,7 +100,7 @@ static const struct opt option_table[] = {
     {0, "scenarios", OPT_STR, AT(want.scenarios), "LIST",
 	.help = "run only these scenarios"},
     {0, "case", OPT_STR, AT(want.pattern), "PATTERN",
-	.help = "run only cases whose id matches a shell pattern"},
+	.help = "run only cases of this id or name, a shell pattern"},
     {0, "shard", OPT_STR, AT(shard), "I/N",
 	.help = "run only each Nth case, from the Ith"},
     {0, "client", OPT_STR, AT(hosts.client), "I/N",
@@ -358,6 +359,36 @@ print_plan(const struct opts *o, const struct plan *p,
 	return rc;
 }
 
+/* Returns the arguments as words of a shell, without the file of the results.
+ * Caller frees. */
+static char *
+format_command(int argc, char **argv)
+{
+	struct str s = {0};
+
+	str_add(&s, "");
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+
+		if (strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0 ||
+		    strcmp(word, "--resume") == 0) {
+			i++;
+			continue;
+		}
+		if (str_starts(word, "--output=") ||
+		    str_starts(word, "--resume="))
+			continue;
+		str_add(&s, " '");
+		for (; *word; word++)
+			if (*word == '\'')
+				str_add(&s, "'\\''");
+			else
+				str_addc(&s, *word);
+		str_addc(&s, '\'');
+	}
+	return str_take(&s);
+}
+
 static volatile sig_atomic_t stop_signal;
 
 /* The first signal stops the current run, the second ends the program. */
@@ -470,12 +501,13 @@ main(int argc, char **argv)
 	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct opt_args args;
 	const char *wrong;
-	char *folder = NULL;
+	char *folder = NULL, *command = NULL;
 	bool closed;
 	int rc;
 
 	err_init(argv[0]);
 	closed = (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY;
+	o.session.command = command = format_command(argc, argv);
 	rc = opt_parse(&program, argc, argv, &o, &args);
 	if (rc)
 		goto out;
@@ -512,6 +544,7 @@ main(int argc, char **argv)
 out:
 	hosts_free(&o.hosts);
 	free(folder);
+	free(command);
 	plan_free(&p);
 	stopping_free(&rule);
 	free(o.until.v);

@@ -50,6 +50,18 @@ test_same 2 $? 'a file with a bad line is not resumed'
 test_match 'r.jsonl:2: ' said 'the error names the file and the line'
 test_that 'and not touched' cmp kept r.jsonl
 
+rm -f cut.jsonl
+env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load --runs 3 --duration 1s -o cut.jsonl c.json 2>said &
+job=$!
+wait_until 30 test -s cut.jsonl
+kill "$job"
+wait "$job"
+test_match "^vkb-load: [1-5] of 6 runs kept; continue with: vkb-load --resume 'cut.jsonl' .*'--runs' '3' '--duration' '1s' 'c.json'$" \
+  said 'an interrupted session says what it kept, and how it is continued'
+sed -n 's/.*continue with: //p' said >continue.sh
+test_that 'this command runs' sh continue.sh
+test_same 6 "$(grep -c '"status":"ok"' cut.jsonl)" 'and completes the set'
+
 mkdir gone
 load --runs 3 --duration 1s -o gone/r.jsonl c.json 2>said &
 job=$!

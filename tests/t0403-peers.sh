@@ -99,7 +99,7 @@ done >new
 vkb-compare -v base new >text
 test_same '16 64 4096' "$(verdicts >/dev/null; jq -r 'select(.metric).config.keyspacelen' out | xargs)" \
   'sizes of the keyspace are cases, in the order of numbers'
-test_match ' SET keyspacelen=4096 ' text 'the name of a case has the size of its keyspace'
+test_match ' SET k4096 ' text 'the name of a case has the size of its keyspace'
 test_same 'regression' "$(jq -r 'select(.metric and .config.keyspacelen == 64).verdict' out)" \
   'a regression at one size of the keyspace is found'
 test_absent '10\^|×10|1e[0-9]' text 'no number has an exponent'

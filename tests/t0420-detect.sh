@@ -41,7 +41,7 @@ test_status 1 'a regression is 1' vkb-detect h
 cp .out first
 test_match '^regression at 5d54 of |^regression at .*, 37 of 60' .out \
   'the regression has its commit and its place'
-test_match 'SET data_size=4 +rps .* -[56]\.[0-9]% \[.* NEW' .out \
+test_match 'SET 4B +rps .* -[56]\.[0-9]% \[.* NEW' .out \
   'the regression has its size and is new'
 test_match '^spike at .*, 19 of 60' .out 'the spike has its commit and its place'
 test_match 'rps .*went away' .out 'the text says that the spike went away'

@@ -21,11 +21,11 @@ keys() { sed -n 's/^<!-- vkb-key: \([0-9a-f]\{16\}\) -->$/\1/p' "$@"; }
 history 1 60 3 36 >h
 test_status 1 'a regression' issue h
 cp .out text
-test_match '^# SET data_size=[124]: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 2 more$' text \
+test_match '^# SET [124]B: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 2 more$' text \
   'the title names the case, the change and the commit'
 grep -v '"data_size":4}' h >two
 test_status 1 'a regression of two cases' issue two
-test_match '^# SET data_size=[12]: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 1 more$' .out \
+test_match '^# SET [12]B: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 1 more$' .out \
   'the title counts the second case'
 grep -v '"data_size":[24]}' h >one
 test_status 1 'a regression of one case' issue one
@@ -40,7 +40,7 @@ test_match 'before and 24 after, p = 0.001 \(permutation\)' text 'the issue has 
 test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'the issue links to a commit'
 test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9a-f]{40}\)' \
   text 'the issue lists what changed between the two commits'
-test_same 3 "$(grep -c '^| SET data_size=[124] | rps ' text)" 'the issue has a row for each case'
+test_same 3 "$(grep -c '^| SET [124]B | rps ' text)" 'the issue has a row for each case'
 test_match '`vkb-build [0-9a-f]{12} [0-9a-f]{12} \|' text 'the issue has the next command'
 vkb-detect -f jsonl h >records
 test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records | sort -u)" \

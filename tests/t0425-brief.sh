@@ -140,6 +140,34 @@ else
   test_skip 'a narrow terminal' script
 fi
 
+# --- the name of a report is what options and policies accept
+
+sed -n '/"data_size":\(59\|60\)}/p' many >names
+judge names
+says '^- SET 59B ' 'the name of a case has what differs, in short'
+for name in 'SET 60B' 'SET data_size=60' 'S* 60?' 'SET *=60'; do
+  printf '{"rules": [{"case": "%s", "waiver": {"reason": "known", "expires": "2999-01-01"}}]}\n' \
+    "$name" >policy
+  judge --policy policy names
+  says '^- SET 60B .* waived$' "a waiver of '$name' holds"
+  says '^- SET 59B .* worse$' "and no other ('$name')"
+  vkb-compare --baseline old --explain "$name" names >explained
+  test_match 'SET 60B' explained "--explain '$name' finds the case"
+done
+# A number of requests says nothing of runs that end by time.
+sed 's/"data_size":\([0-9]*\)/&,"requests":\1,"duration_s":1/' names >timed
+judge timed
+says '^- SET 59B ' 'a name does not have the requests where a duration is given'
+echo '[{"commands": ["SET", "GET"], "requests": [10], "keyspacelen": [100], "data_sizes": [16, 256],
+  "pipelines": [1, 10], "clients": [4], "cluster_mode": false, "tls_mode": false, "warmup": 0}]' >cfg.json
+# chosen NAME: the ids of the cases of --case NAME
+chosen() { vkb-load --plan --case "$1" cfg.json 2>&1 | jq -r .id | xargs; }
+test_same SET-d256-P10-c4-k100 "$(chosen 'SET P10 256B')" '--case takes the name of a report'
+test_same SET-d256-P10-c4-k100 "$(chosen 'SET data_size=256 pipeline=10')" 'the older name'
+test_same SET-d256-P10-c4-k100 "$(chosen 'SET-d256-P10*')" 'and the id'
+test_same 'GET-d16-P10-c4-k100 GET-d256-P10-c4-k100' "$(chosen 'GET P10')" \
+  'a name of a report of fewer cases is found by its words'
+
 # --- hostile names start no line, not even a wrapped one
 
 sed 's/"SET"/"x ::error::a ##[error]b \\u001b[31m 11111111111111111111111111111111111111111111111111111111111 ::error::c"/' two >evil

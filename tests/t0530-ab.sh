@@ -74,6 +74,24 @@ test_status 1 'my commits' vkb-ab --results other --worktree=mine=repo -C repo \
 test_match '^Comparing mine .* against base ' .out 'against a ref'
 test_empty "$(in_repo status --porcelain)" 'the work tree is not changed'
 
+# Without arguments: what this clone changes since it left the default branch.
+fork=$(head_of base)
+in_repo checkout -q -b feature base
+test_status 2 'a clone without a change' sh -c "cd repo && exec vkb-ab --results ../e"
+test_match "^vkb-ab: there is nothing to compare: the work tree is the same as its merge base with 'm[a-z]*'" \
+  .err 'the error says with what it would be compared'
+echo '#define BURN 100000' >repo/src/burn.h
+# shellcheck disable=SC2086 # words
+test_status 1 'a clone with a change' sh -c "cd repo &&
+  exec vkb-ab --results ../clone -- --runs 8 ../cfg.json -- $judged"
+test_match "^Comparing mine .* against base " .out 'it is compared with the merge base'
+test_same "$fork" "$(jq -r 'select(.subject.label == "base").subject.commit' clone/builds.jsonl)" \
+  'which is where the branch left the default branch'
+in_repo checkout -q .
+in_repo checkout -q main
+test_status 2 'a folder outside a clone' sh -c "mkdir -p no && cd no && GIT_CEILING_DIRECTORIES=$PWD exec vkb-ab"
+test_match 'no BUILD is given, and this is not a clone; usage: ' .err 'the error says so'
+
 # --- a release, and a branch that still says its version
 
 version=$("$server" --version | sed 's/.* v=\([^ ]*\) .*/\1/')

@@ -1,18 +1,35 @@
 #include "casename.h"
+#include "intern.h"
 #include "json.h"
 #include "mem.h"
 #include "str.h"
 
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct key {
 	char *name;
-	char *text;  /* value in the first config that has the key */
-	size_t n;    /* configs with this value */
-	bool varies; /* between cases whose names have the same head */
+	char *text;    /* value in the first config that has the key */
+	size_t n;      /* configs with this value */
+	size_t having; /* configs that have the key */
+	bool varies;   /* between cases whose names have the same head */
+	bool follows;  /* names are as different without it */
 };
+
+/* How a key is written; others as "key=value". What only says how long or how
+ * exactly a case is measured is left out where other keys tell cases apart. */
+static const struct {
+	const char *name, *before, *after;
+	bool minor;
+} key_forms[] = {{"pipeline", "P", "", false}, {"data_size", "", "B", false},
+    {"clients", "c", "", false}, {"keyspacelen", "k", "", false},
+    {"io_threads", "io", "", false}, {"requests", "n", "", true},
+    {"duration_s", "", "s", true}, {"warmup_s", NULL, NULL, true},
+    {"benchmark_threads", NULL, NULL, true}, {"sequential", NULL, NULL, true}};
+
+enum { KEY_FORMS = sizeof key_forms / sizeof *key_forms };
 
 struct casename {
 	struct key *keys;
@@ -82,6 +99,13 @@ intern_key(struct casename *c, const struct json *j)
 	return k;
 }
 
+/* Is there a duration, which ends the run whatever the number is? */
+static bool
+is_overridden(const struct json *config, const char *name)
+{
+	return strcmp(name, "requests") == 0 && json_get(config, "duration_s");
+}
+
 /* Marks the keys in which a and b differ, which have the same head. */
 static void
 mark_varying_keys(
@@ -93,6 +117,44 @@ mark_varying_keys(
 	for (const struct json *j = json_first(b); j; j = json_next(j))
 		if (!json_get(a, json_key(j)))
 			intern_key(c, j)->varies = true;
+}
+
+static char *write_name(
+    const struct casename *, const struct json *, bool old, bool all);
+
+/* Returns how many names the configs have. */
+static size_t
+count_names(const struct casename *c, const struct json *const *configs)
+{
+	struct intern *names = intern_new();
+	size_t n;
+
+	for (size_t i = 0; i < c->configs; i++) {
+		char *name = write_name(c, configs[i], false, false);
+
+		intern_id(names, name);
+		free(name);
+	}
+	n = intern_count(names);
+	intern_free(names);
+	return n;
+}
+
+/* Leaves out minor keys that vary, if names are as different without them. */
+static void
+drop_minor_keys(struct casename *c, const struct json *const *configs)
+{
+	size_t names = 0;
+
+	for (size_t i = 0; i < KEY_FORMS; i++) {
+		struct key *k = find_key(c, key_forms[i].name);
+
+		if (!k || !k->varies || !key_forms[i].minor)
+			continue;
+		names = names ? names : count_names(c, configs);
+		k->follows = true;
+		k->follows = count_names(c, configs) == names;
+	}
 }
 
 struct casename *
@@ -111,6 +173,7 @@ casename_new(const struct json *const *configs, size_t n)
 			char *text = format_value(j);
 
 			k->n += strcmp(k->text, text) == 0;
+			k->having++;
 			free(text);
 		}
 	}
@@ -127,6 +190,7 @@ casename_new(const struct json *const *configs, size_t n)
 	free(e);
 	if (c->n)
 		qsort(c->keys, c->n, sizeof *c->keys, str_compare);
+	drop_minor_keys(c, configs);
 	return c;
 }
 
@@ -153,8 +217,85 @@ append_word(struct str *s, const char *sep, const char *name, const char *text)
 	str_add(s, text);
 }
 
-char *
-casename_of(const struct casename *c, const struct json *config)
+static size_t
+find_form(const char *name)
+{
+	size_t i = 0;
+
+	while (i < KEY_FORMS && strcmp(key_forms[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* Appends "P10", "256B", "cluster", "key=value", or nothing for what is not so
+ * if each config says whether it is. */
+static void
+append_value(struct str *s, const struct casename *c, const struct key *k,
+    const struct json *j, const char *text)
+{
+	size_t form = find_form(k->name);
+	bool boolean = json_type(j) == JSON_BOOL;
+
+	if (form < KEY_FORMS && key_forms[form].before &&
+	    json_type(j) == JSON_NUMBER) {
+		append_word(s, " ", NULL, key_forms[form].before);
+		str_printf(s, "%s%s", text, key_forms[form].after);
+	} else if (boolean && json_bool(j, false) &&
+	    strcmp(k->name, "tls_mode") == 0) {
+		append_word(s, " ", NULL, "TLS");
+	} else if (boolean && json_bool(j, false)) {
+		append_word(s, " ", NULL, k->name);
+		if (str_ends(k->name, "_mode")) {
+			s->len -= strlen("_mode");
+			s->s[s->len] = '\0';
+		}
+	} else if (!boolean || k->having < c->configs) {
+		append_word(s, " ", k->name, text);
+	}
+}
+
+/* Returns the value of a key that may be part of a name, or NULL. */
+static const struct json *
+get_part(const struct key *k, const struct json *config, bool all)
+{
+	return (!all && !k->varies) || is_head_key(k->name) ||
+		is_shown_otherwise(config, k->name)
+	    ? NULL
+	    : json_get(config, k->name);
+}
+
+static void
+append_key(struct str *s, const struct casename *c, const struct key *k,
+    const struct json *config, bool all)
+{
+	const struct json *j = k ? get_part(k, config, all) : NULL;
+	char *text;
+
+	if (!j || (!all && (k->follows || is_overridden(config, k->name))))
+		return;
+	text = format_value(j);
+	append_value(s, c, k, j, text);
+	free(text);
+}
+
+static void
+append_old_key(struct str *s, const struct key *k, const struct json *config)
+{
+	const struct json *j = get_part(k, config, false);
+	char *text;
+
+	if (!j)
+		return;
+	text = format_value(j);
+	append_word(s, " ", k->name, text);
+	free(text);
+}
+
+/* Writes the head and keys: those that vary, or all; the 'old' way was
+ * "SET data_size=16 pipeline=10". */
+static char *
+write_name(
+    const struct casename *c, const struct json *config, bool old, bool all)
 {
 	const char *command = json_get_str(config, "command");
 	const char *id = json_get_str(config, "test_id");
@@ -166,21 +307,52 @@ casename_of(const struct casename *c, const struct json *config)
 		append_word(&s, " ", NULL, command);
 		str_cut(&s, id ? 48 : 96);
 	}
-	for (size_t i = 0; i < c->n; i++) {
-		const struct key *k = &c->keys[i];
-		const struct json *j = json_get(config, k->name);
-		char *text;
-
-		if (!k->varies || is_head_key(k->name) || !j ||
-		    is_shown_otherwise(config, k->name))
-			continue;
-		text = format_value(j);
-		append_word(&s, " ", k->name, text);
-		free(text);
-	}
+	/* The keys that have a form of their own come first. */
+	for (size_t i = 0; !old && i < KEY_FORMS; i++)
+		append_key(&s, c, find_key(c, key_forms[i].name), config, all);
+	for (size_t i = 0; i < c->n; i++)
+		if (old)
+			append_old_key(&s, &c->keys[i], config);
+		else if (find_form(c->keys[i].name) == KEY_FORMS)
+			append_key(&s, c, &c->keys[i], config, all);
 	if (!s.len)
 		str_add(&s, "case");
 	return str_take(&s);
+}
+
+char *
+casename_of(const struct casename *c, const struct json *config)
+{
+	return write_name(c, config, false, false);
+}
+
+char *
+casename_old(const struct casename *c, const struct json *config)
+{
+	return write_name(c, config, true, false);
+}
+
+bool
+casename_matches(const char *pattern, const char *name, const char *old)
+{
+	return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0 ||
+	    (old &&
+		(strcmp(pattern, old) == 0 || fnmatch(pattern, old, 0) == 0));
+}
+
+bool
+casename_has_words(
+    const struct casename *c, const struct json *config, const char *pattern)
+{
+	char *name = write_name(c, config, false, true);
+	char *words = mem_str(pattern), *at = words, *word;
+	bool all = true;
+
+	while (all && (word = strsep(&at, " ")))
+		all = !*word || str_has_part(name, word, ' ');
+	free(words);
+	free(name);
+	return all;
 }
 
 void

@@ -1,11 +1,13 @@
 /*
  * Short names of cases for people: the test_id if there is one, the command,
- * and the keys that differ between cases with the same test_id and command.
- * Long commands are cut.
+ * and the keys that differ between cases with the same test_id and command:
+ * "SET P10 256B". Keys that follow from others, such as the number of requests
+ * where a duration is given, are left out. Long commands are cut.
  */
 #ifndef CASENAME_H
 #define CASENAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct casename;
@@ -15,8 +17,20 @@ struct json;
 struct casename *casename_new(const struct json *const *configs, size_t n);
 void casename_free(struct casename *);
 
-/* Returns "SET data_size=16 pipeline=10", for example; the caller frees it. */
+/* Returns "SET P10 16B", for example; the caller frees it. */
 char *casename_of(const struct casename *, const struct json *config);
+
+/* Returns the name that older versions gave: "SET data_size=16 pipeline=10".
+ * The caller frees it. */
+char *casename_old(const struct casename *, const struct json *config);
+
+/* Is the pattern one of both names, or does it match one? 'old' may be NULL. */
+bool casename_matches(const char *pattern, const char *name, const char *old);
+
+/* Are all words of the pattern among those of a name with all keys? So names of
+ * a report of fewer cases are found. */
+bool casename_has_words(
+    const struct casename *, const struct json *config, const char *pattern);
 
 /* Excludes values that differ in 'config' from casename_common. The config of a
  * failed case, which may be incomplete, adds no keys to names. */

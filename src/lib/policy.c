@@ -1,4 +1,5 @@
 #include "policy.h"
+#include "casename.h"
 #include "clock.h"
 #include "configwalk.h"
 #include "err.h"
@@ -9,7 +10,6 @@
 #include "num.h"
 #include "str.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,20 +379,12 @@ policy_free(struct policy *p)
 	free(p);
 }
 
-/* An equal text matches even if it holds the brackets of a glob. */
-static bool
-matches_pattern(const char *pattern, const char *s)
-{
-	return !pattern || strcmp(pattern, s) == 0 ||
-	    fnmatch(pattern, s, 0) == 0;
-}
-
 static bool
 matches_rule(const struct rule *r, const struct json *config, const char *name,
-    const char *metric)
+    const char *old, const char *metric)
 {
-	if (!matches_pattern(r->metric, metric) ||
-	    !matches_pattern(r->kase, name))
+	if ((r->metric && !casename_matches(r->metric, metric, NULL)) ||
+	    (r->kase && !casename_matches(r->kase, name, old)))
 		return false;
 	for (const struct json *j = json_first(r->has); j; j = json_next(j))
 		if (!json_equal(j, json_get(config, json_key(j))))
@@ -430,12 +422,12 @@ override_answer(struct policy_answer *a, const struct policy_answer *from)
 
 void
 policy_find_answer(struct policy *p, const struct json *config,
-    const char *name, const char *metric, const char *today,
+    const char *name, const char *old, const char *metric, const char *today,
     struct policy_answer *a)
 {
 	*a = POLICY_NO_ANSWER;
 	for (size_t i = 0; p && i < p->n; i++)
-		if (matches_rule(&p->rules[i], config, name, metric)) {
+		if (matches_rule(&p->rules[i], config, name, old, metric)) {
 			p->rules[i].used = true;
 			override_answer(a, &p->rules[i].answer);
 		}

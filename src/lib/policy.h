@@ -48,11 +48,12 @@ struct policy_answer {
 
 /*
  * Fills the answer for one metric of one case; the policy may be NULL. 'name'
- * is the display name of the case (casename.h), 'today' is "2026-11-21". Marks
- * the rules that match, for policy_unused_rule.
+ * is the display name of the case (casename.h) and 'old' its older one, or
+ * NULL; 'today' is "2026-11-21". Marks the rules that match, for
+ * policy_unused_rule.
  */
 void policy_find_answer(struct policy *, const struct json *config,
-    const char *name, const char *metric, const char *today,
+    const char *name, const char *old, const char *metric, const char *today,
     struct policy_answer *);
 
 /* Is it valid, and does it cover a change to 'ratio' times the value? */

@@ -91,8 +91,9 @@ finish_case(struct brief_case *b)
 	}
 }
 
-struct brief
-brief_new(const struct comparison *c)
+/* Collects the cases of a comparison. Caller frees with free(b.v). */
+static struct brief
+collect_cases(const struct comparison *c)
 {
 	struct brief b = {c, mem_array(c->nrows + 1, sizeof *b.v), 0};
 
@@ -398,7 +399,7 @@ brief_write(struct str *s, const struct report *r, size_t which)
 	const struct comparison *c = &r->c[which];
 	const struct warnings *w = &r->warnings[which];
 	size_t width = r->width ? r->width : COLUMNS, shown;
-	struct brief b = brief_new(c);
+	struct brief b = collect_cases(c);
 	struct str t = {0};
 
 	str_printf(&t, "%s against %s", c->name[1], c->name[0]);

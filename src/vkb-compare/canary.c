@@ -1,11 +1,11 @@
 #include "canary.h"
+#include "casename.h"
 #include "err.h"
 #include "history.h"
 #include "judge.h"
 #include "mem.h"
 #include "opt.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,16 +21,16 @@ add_canary(struct comparison *c, const char *name)
 	return &c->canaries[c->ncanaries++];
 }
 
-/* Does the name match a pattern? Sets met[i] for each that it matches. */
+/* Does a name of the case match a pattern? Sets met[i] for each that it
+ * matches. */
 static bool
-matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
+matches_pattern(const char *name, const char *old,
+    const struct opt_list *patterns, bool *met)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < patterns->n; i++) {
-		const char *s = patterns->v[i];
-
-		if (strcmp(s, name) != 0 && fnmatch(s, name, 0) != 0)
+		if (!casename_matches(patterns->v[i], name, old))
 			continue;
 		met[i] = any = true;
 	}
@@ -158,7 +158,7 @@ collect_canaries(struct comparison *c, const struct opt_list *patterns,
 		const char *name = p->name[!p->side[0]];
 		size_t before = c->ncanaries;
 
-		if (!matches_pattern(name, patterns, met))
+		if (!matches_pattern(name, p->old_name, patterns, met))
 			continue;
 		for (size_t k = 0; k < c->nrows; k++) {
 			const struct row *row = &c->rows[k];

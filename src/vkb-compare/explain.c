@@ -6,9 +6,9 @@
 #include "mem.h"
 #include "num.h"
 #include "report.h"
+#include "casename.h"
 #include "str.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +20,7 @@ enum { SHOWN = 12 }; /* values of a side */
 static bool
 is_explained(const struct row *r, const char *name)
 {
-	const char *own = r->pair->name[0];
-
-	return strcmp(own, name) == 0 || fnmatch(name, own, 0) == 0;
+	return casename_matches(name, r->pair->name[0], r->pair->old_name);
 }
 
 int

@@ -52,6 +52,7 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 {
 	const struct reading_case *k = s->kase;
 	struct policy_answer a;
+	char *old = casename_old(b->names, s->config);
 	bool shown;
 
 	*f = (struct finding){.series = s,
@@ -62,7 +63,8 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	if (counted)
 		counted_make_exact(&f->metric);
 	policy_find_answer(
-	    r->policy, s->config, f->name, s->metric, r->today, &a);
+	    r->policy, s->config, f->name, old, s->metric, r->today, &a);
+	free(old);
 	if (a.better >= 0)
 		f->metric.better = (enum metric_better)a.better;
 	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;

@@ -355,7 +355,8 @@ lapses(void)
 	rows[1][0] = row("rps", 1); /* no waiver */
 	rows[1][1] = rows[0][N - 1];
 	rows[1][1].waived = false;
-	policy_find_answer(rules.policy, NULL, "x", "rps", "2026-11-21", &a);
+	policy_find_answer(
+	    rules.policy, NULL, "x", NULL, "rps", "2026-11-21", &a);
 	rules_add_lapses(&rules, c, 2);
 	for (size_t i = 0; i < N; i++) {
 		const struct lapse *l = &c[0].lapses[at];

@@ -82,8 +82,8 @@ names(void)
 		  "\"set\":{\"b\":1,\"a\":\"x\"}}"),
 	    parse("{\"command\":\"GET\",\"pipeline\":1,\"tls\":false}"),
 	    parse("{\"other\":1,\"tls\":false}")};
-	static const char *const want[] = {"SET pipeline=1", "SET pipeline=10",
-	    "GET pipeline=1 set={\"a\":\"x\",\"b\":1}", "GET pipeline=1",
+	static const char *const want[] = {"SET P1", "SET P10",
+	    "GET P1 set={\"a\":\"x\",\"b\":1}", "GET P1",
 	    "case"};
 	struct casename *c = casename_new((const struct json *const *)j, 5);
 	char *s;

@@ -1,4 +1,5 @@
 /* Selects cases of the plan, and keeps the cases that must run before them. */
+#include "casename.h"
 #include "err.h"
 #include "json.h"
 #include "keyspec.h"
@@ -12,6 +13,7 @@
 #include "str.h"
 
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define LISTED_MOST 10
@@ -49,12 +51,45 @@ plan_check_want(const struct plan_want *w)
 	    w->slo ? slospec_parse(w->slo, &slo) : NULL);
 }
 
+/* Does the pattern match the id of a case, or the name that reports give it?
+ * 'words': it is that of a report of fewer cases, and lacks words. */
 static bool
-is_selected(const struct plan_want *w, const struct json *cas)
+is_named(const char *pattern, const struct casename *names,
+    const struct json *cas, bool words)
 {
-	return !json_get(cas, "unlisted") &&
-	    (!w->pattern ||
-		fnmatch(w->pattern, json_get_str(cas, "id"), 0) == 0);
+	const struct json *config = json_get(cas, "config");
+	char *name = casename_of(names, config);
+	char *old = casename_old(names, config);
+	bool is = fnmatch(pattern, json_get_str(cas, "id"), 0) == 0 ||
+	    casename_matches(pattern, name, old) ||
+	    (words && casename_has_words(names, config, pattern));
+
+	free(old);
+	free(name);
+	return is;
+}
+
+/* Sets keep[i] for each selected case. Returns how many these are. */
+static size_t
+select_cases(const struct plan *p, bool *keep)
+{
+	const struct json **configs = mem_array(p->n + 1, sizeof *configs);
+	const char *pattern = p->want->pattern;
+	struct casename *names = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; pattern && i < p->n; i++)
+		configs[i] = json_get(p->cases[i], "config");
+	if (pattern)
+		names = casename_new(configs, p->n);
+	for (int words = 0; words < 2 && !n; words++)
+		for (size_t i = 0; i < p->n; i++)
+			n += keep[i] = !json_get(p->cases[i], "unlisted") &&
+			    (!pattern ||
+				is_named(pattern, names, p->cases[i], words));
+	casename_free(names);
+	free(configs);
+	return n;
 }
 
 /* Moves the 'before' list that a case has from an earlier --plan. */
@@ -169,10 +204,9 @@ plan_finish(struct plan *p)
 		return -1;
 	keep = mem_array(p->n + 1, sizeof *keep);
 	scenes_make(&s, p->cases, p->n);
-	for (size_t i = 0; i < p->n; i++) {
+	for (size_t i = 0; i < p->n; i++)
 		listed += !json_get(p->cases[i], "unlisted");
-		selected += keep[i] = is_selected(w, p->cases[i]);
-	}
+	selected = select_cases(p, keep);
 	if (listed && !selected && !w->shards)
 		rc = report_no_match(p, listed);
 	else if (!listed && (w->groups || w->scenarios))
