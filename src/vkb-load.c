@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "opt.h"
 #include "str.h"
+#include "uri.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/peers.h"
@@ -49,6 +50,8 @@ struct opts {
 	struct hosts hosts;
 	struct opt_list until;
 	struct quick quick;
+	const char *address; /* --uri */
+	struct uri uri;
 	long long seed;
 	bool plan, use_running;
 };
@@ -146,6 +149,18 @@ static const struct opt option_table[] = {
 	.help = "send N, or A-B or A-B/STEPS, requests per second (open loop)"},
     {0, "slo", OPT_STR, AT(want.slo), "LIMIT",
 	.help = "search the highest rate with a latency such as p99<=1ms"},
+    {0, "reconnect", OPT_INT, AT(want.reconnect), "N", .min = 1, .max = 9e15,
+	.help = "make each connection anew after N requests"},
+    {0, "storm", OPT_DURATION, AT(want.storm), "TIME", .min = .001, .max = 1e7,
+	.help = "make all connections anew at once every TIME"},
+    {0, "idle-clients", OPT_INT, AT(want.idle_clients), "N", .min = 1,
+	.max = 1e6, .help = "hold N idle connections open during the run"},
+    {0, "db", OPT_INT, AT(want.db), "N", .min = 0, .max = 1e6,
+	.help = "use this database; default 0"},
+    {0, "tracking", OPT_CHOICE, AT(want.tracking), "HOW", .choices = "on|bcast",
+	.help = "switch client tracking on"},
+    {0, "read-from", OPT_CHOICE, AT(want.read_from), "ROLE",
+	.choices = "primary|replica", .help = "read from these servers"},
     {0, "keys", OPT_STR, AT(want.keys), "SPEC",
 	.help = "choose keys by uniform, sequential, zipf:0.99, ..."},
     {0, "values", OPT_STR, AT(want.values), "SPEC",
@@ -177,6 +192,8 @@ static const struct opt option_table[] = {
 	.help = "delete all data of the running server"},
     {0, "no-flush", OPT_FLAG, AT(external.no_flush),
 	.help = "keep its data, delete only keys of vkb-load"},
+    {0, "uri", OPT_STR, AT(address), "URI",
+	.help = "connect to this: valkey://USER@HOST:PORT/DB, unix:///PATH"},
     {0, "host", OPT_STR, AT(external.host), "HOST",
 	.help = "connect to HOST; default 127.0.0.1"},
     {0, "port", OPT_INT, AT(external.port), "PORT", .min = 1, .max = 65535,
@@ -190,6 +207,8 @@ static const struct opt option_table[] = {
 	.help = "send this client certificate"},
     {0, "key", OPT_STR, AT(external.key), "FILE",
 	.help = "use this private key of the certificate"},
+    {0, "insecure", OPT_FLAG, AT(external.insecure),
+	.help = "do not verify the certificate of the server"},
     {0}};
 
 static const struct opt_prog program = {.name = "vkb-load",
@@ -209,6 +228,38 @@ parse_shard(const char *s, struct plan_want *w)
 		return err_fail("option '--shard': '%s' is not I/N with I "
 				"from 1 to N",
 		    s);
+	return 0;
+}
+
+/*
+ * Takes the server from --uri, whose text is not shown: it may have a password.
+ * 0, or -1, error reported.
+ */
+static int
+take_uri(struct opts *o)
+{
+	struct extserver_opts *r = &o->external;
+	const char *why = o->address ? uri_parse(o->address, &o->uri) : NULL;
+
+	if (why)
+		return err_fail("option '--uri': %s", why);
+	if (!o->address)
+		return 0;
+	if (r->host || r->port || r->unixsocket || r->tls)
+		return err_fail("'--uri' excludes '--host', '--port', "
+				"'--unixsocket' and '--tls'");
+	if (o->uri.user && !opt_password())
+		return err_fail("option '--uri': the password of the user is "
+				"taken from VKB_PASSWORD, which is not set");
+	if (o->uri.db >= 0 && o->want.db >= 0)
+		return err_fail("'--uri' with a database excludes '--db'");
+	r->host = o->uri.host;
+	r->port = o->uri.port;
+	r->unixsocket = o->uri.unixsocket;
+	r->user = o->uri.user;
+	r->tls = o->uri.tls;
+	if (o->uri.db >= 0)
+		o->want.db = o->uri.db;
 	return 0;
 }
 
@@ -271,7 +322,13 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if (r->unixsocket && (r->host || r->port || r->tls))
 		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
 	if (!r->tls && (r->cacert || r->cert || r->key))
-		return "'--cacert', '--cert' and '--key' need '--tls'";
+		return "'--cacert', '--cert' and '--key' need '--tls', or a "
+		       "'--uri' with TLS";
+	if (!r->tls && r->insecure)
+		return "'--insecure' needs '--tls', or a '--uri' with TLS";
+	if (r->insecure && r->cacert)
+		return "'--insecure' does not verify the server: '--cacert' "
+		       "does not go with it";
 	if (!o->profiles.dir &&
 	    (o->profiles.extra || o->profiles.nodes || o->profiles.time_s > 0))
 		return "'--profile', '--profile-time' and '--profile-nodes' "
@@ -496,7 +553,7 @@ int
 main(int argc, char **argv)
 {
 	struct opts o = {
-	    .want = {.warmup = -1, .max_lost = -1}, .runs = "auto"};
+	    .want = {.warmup = -1, .max_lost = -1, .db = -1}, .runs = "auto"};
 	struct stopping_rule rule = {0};
 	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct opt_args args;
@@ -509,6 +566,8 @@ main(int argc, char **argv)
 	closed = (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY;
 	o.session.command = command = format_command(argc, argv);
 	rc = opt_parse(&program, argc, argv, &o, &args);
+	if (rc == 0)
+		rc = take_uri(&o);
 	if (rc)
 		goto out;
 	wrong = closed && !o.output && !o.resume ? "stdout is closed"
@@ -543,6 +602,7 @@ main(int argc, char **argv)
 	}
 out:
 	hosts_free(&o.hosts);
+	uri_free(&o.uri);
 	free(folder);
 	free(command);
 	plan_free(&p);

@@ -114,7 +114,8 @@ record_server(const struct opts *o)
 	int rc;
 
 	if (o->tls) {
-		a.tls = tls = tls_context_new(o->cacert, o->cert, o->key);
+		a.tls = tls = tls_context_new(&(struct tls_options){
+		    .cacert = o->cacert, .cert = o->cert, .key = o->key});
 		a.servername = a.host;
 		if (!tls)
 			return -1;

@@ -165,7 +165,7 @@ test_server() {
   mkdir "$TMPDIR"
 }
 
-# test_other SPEC: a server that is not ours; it ends with the test;
+# test_other SPEC: a server that is not ours; it ends with the test, or by end_other;
 # $other is its record, $port where it listens.
 # shellcheck disable=SC2034 # $port is for the script
 test_other() {
@@ -176,6 +176,10 @@ test_other() {
   test_cleanup() {
     exec 3>&- 4<&-
     wait "$serve"
+  }
+  end_other() {
+    test_cleanup
+    test_cleanup() { :; }
   }
   cat "$1" >&3
   read -r other <&4

@@ -97,6 +97,8 @@ while read -r name default; do
       "$key: what is done without it is $default, as the page says"
     ;;
   config.arrivals) same_default config "$key" "\"$default\"" '"poisson"' '"rate":500' ;;
+  config.db) same_default config "$key" "$default" 1 ;;
+  config.read_from) same_default config "$key" "\"$default\"" '"replica"' ;;
   config.latency) same_default config "$key" "\"$default\"" '"batch-first-byte"' ;;
   scenario.id) same_default scenario id "\"$unquoted\"" '"other"' ;;
   group.group)
@@ -200,6 +202,7 @@ while read -r kind; do
     case $key in
     arrivals) more='"rate":5,' ;;
     mix_order) more="$mixed," ;;
+    tls_protocol) more='"tls_mode":true,' ;;
     mode) more='"profiling_sets":[{' end='}]' ;;
     esac
     [ "$first" != single ] || section=scenario

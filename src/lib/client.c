@@ -168,6 +168,28 @@ send_auth(struct client *c, const struct client_address *a, int64_t deadline)
 	return ok ? 0 : -1;
 }
 
+/* The same; the answer of a server that refuses is in c->error. */
+static int
+send_select(struct client *c, const struct client_address *a, int64_t deadline)
+{
+	char db[16];
+	struct reply *r;
+	bool ok;
+
+	if (!a->db)
+		return 0;
+	snprintf(db, sizeof db, "%d", a->db);
+	r = CLIENT_CALL(c, get_left_ms(deadline), "SELECT", db);
+	if (!r)
+		return -1;
+	ok = reply_type(r) != REPLY_ERROR;
+	if (!ok)
+		snprintf(c->error, sizeof c->error, "%s", reply_text(r));
+	reply_free(r);
+	errno = EDOM;
+	return ok ? 0 : -1;
+}
+
 /* Keeps errno. */
 static void
 set_why(const struct client_address *a, const char *text)
@@ -200,7 +222,7 @@ client_open(const struct client_address *a, int timeout_ms)
 	if (!c->reader)
 		err_die("out of memory");
 	if (a->tls && !a->unixsocket) {
-		c->tls = tls_new(a->tls, fd, a->servername);
+		c->tls = tls_new(a->tls, fd, a->servername, NULL);
 		if (run_handshake(c, deadline) < 0) {
 			set_why(a,
 			    errno == ETIMEDOUT
@@ -210,7 +232,7 @@ client_open(const struct client_address *a, int timeout_ms)
 			goto bad;
 		}
 	}
-	if (send_auth(c, a, deadline) == 0)
+	if (send_auth(c, a, deadline) == 0 && send_select(c, a, deadline) == 0)
 		return c;
 	set_why(a, *c->error ? c->error : strerror(errno));
 bad:

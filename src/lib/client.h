@@ -21,11 +21,13 @@ struct client_address {
 	struct tls_context *tls; /* NULL: plain */
 	const char *servername;
 	const char *user, *password; /* NULL: no AUTH */
+	int db;                      /* SELECT, unless it is 0 */
 	char *why; /* NULL, or CLIENT_WHY bytes for the reason of a failure */
 };
 
 /* Returns NULL with errno if the server cannot be reached. ENXIO: unknown host
- * name; EACCES: AUTH was refused. Reports nothing, because callers poll. */
+ * name; EACCES: AUTH was refused; EDOM: SELECT was refused, and 'why' has the
+ * answer. Reports nothing, because callers poll. */
 struct client *client_open(const struct client_address *, int timeout_ms);
 void client_close(struct client *);
 

@@ -1,4 +1,5 @@
 #include "config.h"
+#include "configconn.h"
 #include "configfit.h"
 #include "configplain.h"
 #include "configreplay.h"
@@ -262,35 +263,6 @@ check_cpus(struct configwalk *w, const struct json *cfg)
 	configwalk_leave(w, len);
 }
 
-/* Returns true if the mode is among those that the configuration asks for. */
-static bool
-has_mode(const struct json *cfg, const char *key)
-{
-	const struct json *v = json_get(cfg, key);
-
-	if (!v || json_type(v) != JSON_ARRAY)
-		return json_bool(v, false);
-	for (v = json_first(v); v; v = json_next(v))
-		if (json_bool(v, false))
-			return true;
-	return false;
-}
-
-/* Cluster nodes and TLS need ports. */
-static void
-check_unix_socket(struct configwalk *w, const struct json *cfg)
-{
-	static const char *const modes[] = {"cluster_mode", "tls_mode"};
-
-	if (!json_get_bool(cfg, "unixsocket", false))
-		return;
-	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-		if (has_mode(cfg, modes[i]))
-			configwalk_problem(w,
-			    "Cannot specify both 'unixsocket' and '%s'",
-			    modes[i]);
-}
-
 /* Checks that the keys of the server do not contradict each other. */
 static void
 check_server(struct configwalk *w, const struct json *cfg)
@@ -462,7 +434,7 @@ check_config(struct configwalk *w, struct json *cfg)
 	check_slo(w, cfg);
 	check_cpus(w, cfg);
 	check_server(w, cfg);
-	check_unix_socket(w, cfg);
+	configconn_check(w, cfg);
 	if (configplain_is(cfg))
 		configplain_complete(cfg);
 	wrap_scenarios(cfg);

@@ -72,14 +72,16 @@ static double
 join_metric(const struct joined *w, const char *key)
 {
 	static const char *const sums[] = {"rps", "requests", "errors", "lost",
-	    "unanswered", "reconnects", "pushes", "offered_rps", NULL};
+	    "unanswered", "reconnects", "pushes", "offered_rps", "connects",
+	    "connects_per_s", "resumed", NULL};
 	static const char *const means[] = {"avg_latency_ms",
 	    "hit_rate_percent", "client_cpu_us_per_req",
 	    "client_cycles_per_req", NULL};
 	static const char *const servers[] = {"server_cpu_us_per_req",
 	    "server_cycles_per_req", "server_instructions_per_req", NULL};
 	static const char *const latencies[] = {"p50_latency_ms",
-	    "p95_latency_ms", "p99_latency_ms", "p999_latency_ms", NULL};
+	    "p95_latency_ms", "p99_latency_ms", "p999_latency_ms",
+	    "p50_connect_ms", "p99_connect_ms", NULL};
 
 	if (is_listed(sums, key))
 		return add_up(w, key);
@@ -109,18 +111,23 @@ join_metrics(const struct joined *w, struct json *run)
 /* Sets the percentiles to those of a histogram of ns. Its text does not have
  * the exact extremes, which are known from the parts. */
 static void
-set_percentiles(struct json *metrics, const struct hist *h)
+set_percentiles(struct json *metrics, const char *hist, const struct hist *h)
 {
 	static const struct {
-		const char *name;
+		const char *hist, *name, *max;
 		double q;
-	} v[] = {{"p50_latency_ms", .5}, {"p95_latency_ms", .95},
-	    {"p99_latency_ms", .99}, {"p999_latency_ms", .999}};
-	double max = json_get_num(metrics, "max_latency_ms", INFINITY);
+	} v[] = {{"latency_ns", "p50_latency_ms", "max_latency_ms", .5},
+	    {"latency_ns", "p95_latency_ms", "max_latency_ms", .95},
+	    {"latency_ns", "p99_latency_ms", "max_latency_ms", .99},
+	    {"latency_ns", "p999_latency_ms", "max_latency_ms", .999},
+	    {"connect_ns", "p50_connect_ms", "max_connect_ms", .5},
+	    {"connect_ns", "p99_connect_ms", "max_connect_ms", .99}};
 
 	for (size_t i = 0; i < sizeof v / sizeof *v && hist_count(h); i++)
-		json_set_num(metrics, v[i].name,
-		    fmin(max, (double)hist_quantile(h, v[i].q) / 1e6));
+		if (strcmp(v[i].hist, hist) == 0)
+			json_set_num(metrics, v[i].name,
+			    fmin(json_get_num(metrics, v[i].max, INFINITY),
+				(double)hist_quantile(h, v[i].q) / 1e6));
 }
 
 /* Returns the merged histogram of a name, or NULL if a part lacks it. */
@@ -164,8 +171,7 @@ join_histograms(const struct joined *w, struct json *run, struct str *why)
 		histcodec_encode(&text, h);
 		json_set_str(all, json_key(j), text.s);
 		str_free(&text);
-		if (strcmp(json_key(j), "latency_ns") == 0)
-			set_percentiles(json_get(run, "metrics"), h);
+		set_percentiles(json_get(run, "metrics"), json_key(j), h);
 		hist_free(h);
 	}
 	json_set_filled(run, "hist", all);

@@ -18,6 +18,7 @@
 struct tls_context {
 	SSL_CTX *ctx;
 	BIO_METHOD *method;
+	bool insecure;
 	char *cacert; /* NULL: authorities of the system */
 };
 
@@ -166,8 +167,25 @@ load_certificates(
 	return 0;
 }
 
+/* Returns 0, or -1 after reporting what OpenSSL does not know. */
+static int
+set_ciphers(SSL_CTX *ctx, const struct tls_options *o)
+{
+	bool old = o->protocol && strcmp(o->protocol, "TLSv1.2") == 0;
+	bool new = o->protocol &&strcmp(o->protocol, "TLSv1.3") == 0;
+
+	SSL_CTX_set_min_proto_version(
+	    ctx, new ? TLS1_3_VERSION : TLS1_2_VERSION);
+	SSL_CTX_set_max_proto_version(ctx, old ? TLS1_2_VERSION : 0);
+	if (o->ciphers && !SSL_CTX_set_cipher_list(ctx, o->ciphers))
+		return report_failure("cannot use TLS ciphers", o->ciphers);
+	if (o->suites && !SSL_CTX_set_ciphersuites(ctx, o->suites))
+		return report_failure("cannot use TLS ciphersuites", o->suites);
+	return 0;
+}
+
 struct tls_context *
-tls_context_new(const char *cacert, const char *cert, const char *key)
+tls_context_new(const struct tls_options *o)
 {
 	struct tls_context *c = mem_new(sizeof *c);
 
@@ -176,9 +194,11 @@ tls_context_new(const char *cacert, const char *cert, const char *key)
 	c->method = make_method();
 	if (!c->ctx)
 		err_die("out of memory");
-	c->cacert = mem_str(cacert);
-	SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, explain_certificate);
-	SSL_CTX_set_min_proto_version(c->ctx, TLS1_2_VERSION);
+	c->cacert = mem_str(o->cacert);
+	SSL_CTX_set_verify(c->ctx,
+	    o->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+	    o->insecure ? NULL : explain_certificate);
+	c->insecure = o->insecure;
 	SSL_CTX_set_mode(c->ctx,
 	    SSL_MODE_ENABLE_PARTIAL_WRITE |
 		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
@@ -188,7 +208,8 @@ tls_context_new(const char *cacert, const char *cert, const char *key)
 	/* Valkey closes without an alert; replies state their length. */
 	SSL_CTX_set_options(c->ctx, SSL_OP_IGNORE_UNEXPECTED_EOF);
 #endif
-	if (load_certificates(c->ctx, cacert, cert, key) < 0) {
+	if (set_ciphers(c->ctx, o) < 0 ||
+	    load_certificates(c->ctx, o->cacert, o->cert, o->key) < 0) {
 		tls_context_free(c);
 		return NULL;
 	}
@@ -206,8 +227,16 @@ tls_context_free(struct tls_context *c)
 	free(c);
 }
 
+/* struct tls_session is never defined: it is OpenSSL's session. */
+static SSL_SESSION *
+cast_session(struct tls_session *s)
+{
+	return (void *)s;
+}
+
 struct tls *
-tls_new(struct tls_context *c, int fd, const char *servername)
+tls_new(struct tls_context *c, int fd, const char *servername,
+    struct tls_session *session)
 {
 	struct tls *t = mem_new(sizeof *t);
 	BIO *bio = BIO_new(c->method);
@@ -232,9 +261,31 @@ tls_new(struct tls_context *c, int fd, const char *servername)
 			    SSL_set_tlsext_host_name(t->ssl, servername) == 1;
 	}
 	ERR_clear_error(); /* set_ip_asc fails for a name */
-	if (!ok)
+	if (!ok || (session && !SSL_set_session(t->ssl, cast_session(session))))
 		err_die("out of memory");
 	return t;
+}
+
+/* OpenSSL resumes no session of a connection that ended without a shutdown. */
+struct tls_session *
+tls_end(struct tls *t)
+{
+	ERR_clear_error();
+	SSL_shutdown(t->ssl);
+	ERR_clear_error();
+	return (void *)SSL_get1_session(t->ssl);
+}
+
+void
+tls_session_free(struct tls_session *s)
+{
+	SSL_SESSION_free(cast_session(s));
+}
+
+bool
+tls_is_resumed(const struct tls *t)
+{
+	return SSL_session_reused(t->ssl);
 }
 
 void
@@ -263,6 +314,15 @@ explain_protocol(struct tls *t)
 		break;
 	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
 		text = "the server requires a client certificate";
+		break;
+	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+		text = "the server accepts none of the client's ciphers "
+		       "('tls_ciphers', 'tls_ciphersuites')";
+		break;
+	case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+	case SSL_R_UNSUPPORTED_PROTOCOL:
+		text = "the server accepts none of the client's versions of "
+		       "TLS ('tls_protocol')";
 		break;
 	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
 		text = "the server does not accept the authority of the "
@@ -306,7 +366,8 @@ convert_result(struct tls *t, int n)
 		    "the server closed the connection");
 		return 0;
 	default:
-		if (SSL_get_verify_result(t->ssl) != X509_V_OK)
+		if (!t->context->insecure &&
+		    SSL_get_verify_result(t->ssl) != X509_V_OK)
 			ERR_clear_error(); /* explain_certificate did it */
 		else
 			explain_protocol(t);

@@ -7,20 +7,42 @@
 
 struct tls_context;
 struct tls;
+struct tls_session;
+
+/* How to connect; NULL where OpenSSL's default is right. */
+struct tls_options {
+	const char *cacert;     /* the file to verify the server against; NULL:
+				 * the authorities of the system */
+	const char *cert, *key; /* of the client; key NULL: it is in cert */
+	const char *ciphers;    /* of TLS 1.2, as OpenSSL names them */
+	const char *suites;     /* of TLS 1.3 */
+	const char *protocol;   /* "TLSv1.2" or "TLSv1.3"; NULL: any */
+	bool insecure;          /* the server is not verified */
+};
 
 /*
- * Returns a client context that verifies the server against 'cacert' (NULL: the
- * authorities of the system). cert may be NULL; key NULL: the key is in cert.
- * Returns NULL after reporting that a file cannot be used.
+ * Returns a client context. Returns NULL after reporting that a file cannot be
+ * used, or that OpenSSL knows none of the ciphers.
  */
-struct tls_context *tls_context_new(
-    const char *cacert, const char *cert, const char *key);
+struct tls_context *tls_context_new(const struct tls_options *);
 void tls_context_free(struct tls_context *);
 
-/* A connection over 'fd' (borrowed, blocking or not) with a context, which must
- * outlive it. 'servername' NULL: accept any name. */
-struct tls *tls_new(struct tls_context *, int fd, const char *servername);
+/*
+ * A connection over 'fd' (borrowed, blocking or not) with a context, which must
+ * outlive it. 'servername' NULL: accept any name. 'session' to resume,
+ * borrowed, or NULL.
+ */
+struct tls *tls_new(struct tls_context *, int fd, const char *servername,
+    struct tls_session *session);
 void tls_free(struct tls *);
+
+/*
+ * Tells the server that the connection ends, and returns its session, which
+ * later ones can resume, or NULL. The caller frees both.
+ */
+struct tls_session *tls_end(struct tls *);
+void tls_session_free(struct tls_session *);
+bool tls_is_resumed(const struct tls *); /* after the handshake */
 
 /* Returns 0, or -1 with errno; EAGAIN: wait for tls_events, call again. */
 int tls_handshake(struct tls *);

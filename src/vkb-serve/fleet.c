@@ -91,7 +91,8 @@ prepare_tls(struct fleet *f, struct str *why)
 	ca = mem_printf("%s/ca.crt", f->tlsdir);
 	crt = mem_printf("%s/client.crt", f->tlsdir);
 	key = mem_printf("%s/client.key", f->tlsdir);
-	s->tls = tls_context_new(ca, crt, key);
+	s->tls = tls_context_new(
+	    &(struct tls_options){.cacert = ca, .cert = crt, .key = key});
 	free(ca);
 	free(crt);
 	free(key);

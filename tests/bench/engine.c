@@ -294,9 +294,8 @@ main(int argc, char **argv)
 	}
 	t.cluster = o.cluster;
 	t.tls = o.tls;
-	t.cacert = o.cacert;
-	t.cert = o.cert;
-	t.key = o.key;
+	t.how = (struct tls_options){
+	    .cacert = o.cacert, .cert = o.cert, .key = o.key};
 	t.servername = o.tls ? o.host : NULL;
 	t.user = o.user;
 	t.password = o.password;

@@ -57,6 +57,15 @@ ids(void)
 	    "SET-d16-P2-c3-k4-cluster2-r1-io2-rate9-unix-resp3-no_flush-bfb-"
 	    "profiled",
 	    "each axis has its word");
+	is_id("{" PLAIN ",\"tls_mode\":true,\"tls_protocol\":\"TLSv1.2\","
+	      "\"tls_ciphers\":\"A:B\",\"tls_ciphersuites\":\"C\","
+	      "\"tls_resumption\":true,\"reconnect\":1,\"storm_s\":0.5,"
+	      "\"idle_clients\":7,\"db\":2,\"tracking\":\"bcast\","
+	      "\"read_from\":\"replica\"}",
+	    false,
+	    "SET-d16-P2-c3-k4-tls-TLSv1.2-A:B-C-resumed-re1-storm0.5-idle7-db2-"
+	    "track_bcast-from_replica",
+	    "a case has a word for each key about connections");
 	is_id("{" PLAIN ",\"engine\":\"valkey-benchmark\","
 	      "\"latency\":\"request\"}",
 	    false, "SET-d16-P2-c3-k4-valkey_benchmark",

@@ -184,6 +184,13 @@ silence(void)
 	close(fd);
 }
 
+static struct tls_context *
+make_context(const char *ca, const char *cert, const char *key)
+{
+	return tls_context_new(
+	    &(struct tls_options){.cacert = ca, .cert = cert, .key = key});
+}
+
 static void
 encrypted(void)
 {
@@ -203,7 +210,7 @@ encrypted(void)
 	tap_ok(certificate_make(dir, "10.1.2.3") == 0, "certificates");
 	tap_ok(stat(key, &st) == 0 && (st.st_mode & 0777) == 0600,
 	    "keys are private");
-	tls = tls_context_new(ca, crt, key);
+	tls = make_context(ca, crt, key);
 	if (!tap_ok(tls != NULL, "a context"))
 		return;
 	p = start(&a, path, tls, &c);
@@ -229,7 +236,7 @@ encrypted(void)
 	mkdir(other, 0700);
 	tap_ok(certificate_make(other, NULL) == 0, "another CA");
 	snprintf(ca, sizeof ca, "%s/ca.crt", other);
-	stranger = tls_context_new(ca, crt, key);
+	stranger = make_context(ca, crt, key);
 	a.tls = stranger;
 	c = client_open(&a, 5000);
 	tap_ok(!c && errno == EPROTO, "a server of another CA is refused");
@@ -243,8 +250,8 @@ encrypted(void)
 	tls_context_free(tls);
 	if (!freopen("/dev/null", "w", stderr))
 		abort();
-	tap_ok(!tls_context_new("/nonexistent", NULL, NULL), "no CA file");
-	tap_ok(!tls_context_new(ca, crt, ca), "a file that is not a key");
+	tap_ok(!make_context("/nonexistent", NULL, NULL), "no CA file");
+	tap_ok(!make_context(ca, crt, ca), "a file that is not a key");
 	tap_ok(certificate_make("/nonexistent", NULL) < 0,
 	    "no folder to write into");
 }

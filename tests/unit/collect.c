@@ -206,6 +206,42 @@ sums(void)
 	engine_result_free(&o);
 }
 
+/* Connections that were made anew on purpose. */
+static void
+connects(void)
+{
+	struct engine_work work = {.duration_s = 2.5, .conns.reconnect = 10};
+	struct cmdsource c = {.items = 1};
+	struct worker w[2] = {{.connects = 3, .connect = HIST_LATENCY()},
+	    {.connects = 40, .resumed = 5, .connect = HIST_LATENCY()}};
+	struct run r = finished(w, &work, &c);
+	struct engine_result o = {0}, again = {0}, none = {0};
+
+	hist_add(w[0].connect, 1000000, 3);
+	hist_add(w[1].connect, 3000000, 41);
+	counters_collect(&r, &o);
+	tap_ok(o.connects == 43 && hist_count(o.connect) == 44 &&
+		hist_max(o.connect) == 3000000,
+	    "connects of the threads add up");
+	tap_ok(isnan(o.resumed), "without TLS no session is resumed");
+	free(r.intervals);
+	engine_result_free(&o);
+	r = finished(w, &work, &c);
+	r.setup.tls = (void *)&work;
+	counters_collect(&r, &again);
+	tap_ok(again.resumed == 5, "with TLS it is known how many are");
+	free(r.intervals);
+	engine_result_free(&again);
+	work.conns.reconnect = 0;
+	r = finished(w, &work, &c);
+	counters_collect(&r, &none);
+	tap_ok(!none.connect, "a load that keeps its connections has none");
+	free(r.intervals);
+	engine_result_free(&none);
+	hist_free(w[0].connect);
+	hist_free(w[1].connect);
+}
+
 /* By requests: it ends with the last answer. */
 static void
 ends(void)
@@ -311,6 +347,7 @@ main(void)
 	kinds();
 	seconds();
 	sums();
+	connects();
 	ends();
 	slices();
 	return tap_done();

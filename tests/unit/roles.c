@@ -283,6 +283,7 @@ fields(void)
 	    "\"keyspacelen\":4,\"pipeline\":5,\"clients\":6,"
 	    "\"benchmark_threads\":7,\"requests\":8,\"warmup_s\":9,"
 	    "\"sequential\":true,\"resp3\":true,\"rate\":10,"
+	    "\"reconnect\":13,\"storm_s\":1.4,\"tracking\":\"bcast\","
 	    "\"latency\":\"batch-first-byte\",\"arrivals\":\"poisson\"},"
 	    "\"client\":{\"cpus\":\"0\"}}";
 	static const char plain[] =
@@ -308,6 +309,9 @@ fields(void)
 		w->arrivals == ENGINE_POISSON && w->cpus &&
 		CPU_COUNT(w->cpus) == 1 && CPU_ISSET(0, w->cpus),
 	    "each choice is the one of its key");
+	tap_ok(w->conns.reconnect == 13 && w->conns.storm_s == 1.4 &&
+		w->conns.tracking && w->conns.bcast && !w->conns.replicas,
+	    "so is what its connections do");
 	roles_free(&r);
 	json_free(cas);
 	cas = json_parse(plain, sizeof plain - 1, NULL, NULL);

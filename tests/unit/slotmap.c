@@ -38,7 +38,7 @@ ask(const char *answer, struct slotmap *old, uint64_t space)
 	pid_t pid = answer_first(path, answer);
 	const char(*t)[3] = (const char(*)[3])tags;
 	struct slotmap *m = old ? slotmap_refresh(old, &target, NULL, space, t)
-				: slotmap_new(&target, NULL, space, t);
+				: slotmap_new(&target, NULL, space, t, false);
 
 	waitpid(pid, NULL, 0);
 	return m;
@@ -165,7 +165,7 @@ plain(void)
 	struct engine_node nodes[2] = {
 	    {.host = host, .port = 7}, {.unixsocket = "/a/b"}};
 	struct engine_target t = {.nodes = nodes, .nnodes = 2};
-	struct slotmap *m = slotmap_new(&t, NULL, 50, NULL);
+	struct slotmap *m = slotmap_new(&t, NULL, 50, NULL, false);
 
 	tap_ok(m->n == 2 && strcmp(m->nodes[0].name, "127.0.0.1:7") == 0 &&
 		strcmp(m->nodes[1].name, "/a/b") == 0 &&
@@ -177,7 +177,7 @@ plain(void)
 	    "and each has all keys");
 	slotmap_free(m);
 	t.nnodes = 0;
-	tap_ok(!slotmap_new(&t, NULL, 50, NULL), "there must be one");
+	tap_ok(!slotmap_new(&t, NULL, 50, NULL, false), "there must be one");
 }
 
 int

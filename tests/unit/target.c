@@ -60,9 +60,9 @@ nodes(void)
 		  "\"cacert\":\"/no/ca\",\"cert\":\"/no/cert\","
 		  "\"key\":\"/no/key\"}}");
 	tap_ok(target_make(&t, j, false) == -1 && t.e.tls &&
-		strcmp(t.e.cacert, "/no/ca") == 0 &&
-		strcmp(t.e.cert, "/no/cert") == 0 &&
-		strcmp(t.e.key, "/no/key") == 0 &&
+		strcmp(t.e.how.cacert, "/no/ca") == 0 &&
+		strcmp(t.e.how.cert, "/no/cert") == 0 &&
+		strcmp(t.e.how.key, "/no/key") == 0 &&
 		strcmp(t.e.servername, "n") == 0,
 	    "certificates must be there");
 	free(t.nodes);

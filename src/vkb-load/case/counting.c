@@ -30,8 +30,6 @@ enum {
 
 #define STILL "vkb-still.so"
 
-/* --- what can be counted ------------------------------------------------ */
-
 char *
 counting_find_obstacle(void)
 {
@@ -99,6 +97,8 @@ counting_refuse(const struct bench_case *c)
 		bool holds;
 		const char *why;
 	} v[] = {{l->replay != NULL, "it replays a trace"},
+	    {l->reconnect || l->storm_s > 0 || l->idle_clients || l->tracking,
+		"it has reconnects, idle connections or tracking"},
 	    {l->cluster, "it has a cluster"},
 	    {json_get_bool(c->server, "tls", false), "it has TLS"},
 	    {json_get_num(c->server, "io_threads", 1) > 1,

@@ -22,6 +22,7 @@ struct extserver {
 	struct json *record;
 	const struct json *config; /* of the case; borrowed */
 	struct target t;
+	const char *user; /* borrowed; NULL: that of VKB_USER */
 	bool local;
 	bool flush;   /* all data may be deleted */
 	bool joins;   /* others change it */
@@ -109,6 +110,8 @@ make_server_record(const struct extserver_opts *o)
 		json_set_str(t, "cert", o->cert);
 		json_set_str(t, "key", o->key);
 		json_set_str(t, "servername", o->host ? o->host : "127.0.0.1");
+		if (o->insecure)
+			json_set_bool(t, "insecure", true);
 		json_set(rec, "tls", t);
 	}
 	return rec;
@@ -164,7 +167,7 @@ set_node_pid(const struct target *t, size_t i, struct client *c, void *arg)
 void
 extserver_login(const struct extserver *r, struct target *t)
 {
-	t->e.user = getenv("VKB_USER");
+	t->e.user = r->user ? r->user : getenv("VKB_USER");
 	t->e.password = opt_password();
 	t->e.prefix = r->prefix;
 }
@@ -252,6 +255,7 @@ extserver_open(const struct extserver_opts *o)
 	int rc = -1;
 
 	r->record = make_server_record(o);
+	r->user = o->user;
 	r->flush = o->flush;
 	r->joins = o->joins;
 	r->prefix = o->no_flush ? make_prefix() : NULL;
@@ -397,6 +401,7 @@ extserver_prepare(
 {
 	r->config = config;
 	r->t.e.timeout_s = timeout_s;
+	r->t.e.db = (int)json_get_num(config, "db", 0);
 	if (target_each(&r->t, check_node, r) < 0)
 		return -1;
 	if (r->joins)

@@ -13,9 +13,9 @@ struct json;
 struct target;
 
 struct extserver_opts {
-	const char *host, *unixsocket;
+	const char *host, *unixsocket, *user;
 	long long port;
-	bool tls;
+	bool tls, insecure;
 	const char *cacert, *cert, *key;
 	bool flush;       /* delete all data of the server */
 	bool no_flush;    /* delete only keys with our prefix */

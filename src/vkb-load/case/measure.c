@@ -8,12 +8,14 @@
 #include "resultrecord.h"
 #include "json.h"
 #include "handle.h"
+#include "idle.h"
 #include "mem.h"
 #include "peers.h"
 #include "populate.h"
 #include "probe.h"
 #include "profiles.h"
 #include "provenance.h"
+#include "replicas.h"
 #include "record.h"
 #include "setup.h"
 #include "target.h"
@@ -330,7 +332,8 @@ prepare_server(struct measure *m, const struct target *t)
 	if (setup_run(t, m->cas->setup_commands, "setup command") == 0 &&
 	    populate(t, m->cas, &m->roles.works[0], &m->context->halt,
 		on_progress, m) == 0 &&
-	    probe(t, &m->roles, false, &m->context->halt) == 0)
+	    probe(t, &m->roles, false, &m->context->halt) == 0 &&
+	    idle_begin(m, t) == 0)
 		return 0;
 	return m->context->halt ? -1 : measure_fail(m, NULL);
 }
@@ -371,7 +374,8 @@ begin_load(struct measure *m, struct server_handle *l, struct target *t)
 	m->context->halt = 0;
 	l->used = true;
 	provenance_set_subject(m, l->server);
-	return handle_check_files(l) < 0 || handle_target(l, m->cas, t) < 0
+	return handle_check_files(l) < 0 || handle_target(l, m->cas, t) < 0 ||
+		target_check(t) < 0 || replicas_choose(m, t) < 0
 	    ? measure_fail(m, NULL)
 	    : 0;
 }
@@ -404,6 +408,7 @@ static int
 end_load(
     struct measure *m, struct server_handle *l, const struct target *t, int rc)
 {
+	rc = idle_end(m, rc);
 	if (!peers_leads(m->starting.peers))
 		return rc;
 	if (rc == 0 && probe(t, &m->roles, true, &m->context->halt) < 0)

@@ -31,6 +31,7 @@ struct measure {
 	struct slospec slo;    /* name NULL: no capacity is searched */
 	bool counted;          /* the only profile is that of the counts */
 	struct profiles *profiles;
+	struct idle *idle; /* connections beside the load, or NULL */
 	struct starting starting;
 	struct str error; /* why it failed */
 };

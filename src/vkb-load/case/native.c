@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "num.h"
 #include "peers.h"
+#include "replicas.h"
 #include "roles.h"
 #include "search.h"
 #include "slospec.h"
@@ -352,6 +353,8 @@ begin_job(struct datasets *datasets, struct running *x)
 	for (size_t i = 0; i < j->nwork && rc == 0 && peers_leads(peers); i++)
 		rc = engine_seed(
 		    &j->target->e, &x->works[i], j->stop, j->progress, j->arg);
+	if (rc == 0 && peers_leads(peers))
+		rc = replicas_wait(j, x->works);
 	if (rc == 0)
 		rc = peers_wait(peers, PEERS_FILLED);
 	if (rc != 0)

@@ -48,6 +48,7 @@ populate(const struct target *t, const struct bench_case *cas,
 	w.duration_s = w.warmup_s = w.rate = 0;
 	w.ttl_low = w.ttl_high = 0;
 	w.ramp = (struct ratespec){0};
+	w.conns = (struct engine_conns){0};
 	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);
 	check_result(&result, &rc);
 	free(name);

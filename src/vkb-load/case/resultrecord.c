@@ -1,4 +1,5 @@
 #include "resultrecord.h"
+#include "hist.h"
 #include "histcodec.h"
 #include "json.h"
 #include "str.h"
@@ -28,6 +29,23 @@ add_cost(struct json *m, const struct watch_cost *cost)
 		json_set(m, json_key(j), json_dup(j));
 }
 
+static void
+add_connects(struct json *m, const struct engine_result *r)
+{
+	const struct hist *h = r->connect;
+
+	if (!h)
+		return;
+	json_set_num(m, "connects", r->connects);
+	json_set_num(m, "connects_per_s", r->connects / r->elapsed_s);
+	json_set_num(m, "resumed", r->resumed);
+	if (!hist_count(h))
+		return;
+	json_set_num(m, "p50_connect_ms", (double)hist_quantile(h, .5) / 1e6);
+	json_set_num(m, "p99_connect_ms", (double)hist_quantile(h, .99) / 1e6);
+	json_set_num(m, "max_connect_ms", (double)hist_max(h) / 1e6);
+}
+
 static struct json *
 make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 {
@@ -53,6 +71,7 @@ make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 	json_set_num(m, "reconnects", r->reconnects);
 	json_set_num(m, "pushes", r->pushes);
 	json_set_num(m, "hit_rate_percent", r->hit_rate_percent);
+	add_connects(m, r);
 	if (cost)
 		add_cost(m, cost);
 	if (r->service) {
@@ -131,6 +150,8 @@ result_record_set(struct json *run, const struct engine_result *r,
 	json_set(run, "metrics", make_metrics(r, cost));
 	set_hist(hists, "latency_ns", r->latency);
 	set_hist(hists, "service_ns", r->service);
+	set_hist(hists, "connect_ns",
+	    r->connect && hist_count(r->connect) ? r->connect : NULL);
 	if (json_len(hists))
 		json_set(run, "hist", hists);
 	else
@@ -161,7 +182,8 @@ result_record_merge(const struct json *const *metrics, size_t n)
 	struct json *all = n ? json_dup(metrics[0]) : json_object();
 	const char *key;
 	static const char *const sums[] = {"rps", "requests", "errors", "lost",
-	    "unanswered", "reconnects", "pushes", NULL};
+	    "unanswered", "reconnects", "pushes", "connects", "connects_per_s",
+	    "resumed", NULL};
 	double a, b;
 
 	for (size_t i = 1; i < n; i++)

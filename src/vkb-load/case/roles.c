@@ -185,7 +185,11 @@ make_work(const struct roles *r, const struct bench_load *l, size_t share)
 	    .duration_s = l->duration_s,
 	    .warmup_s = l->warmup_apart ? 0 : l->warmup_s,
 	    .sequential = l->sequential,
-	    .resp3 = l->resp3,
+	    .resp3 = l->resp3 || l->tracking,
+	    .conns = {.reconnect = l->reconnect,
+		.storm_s = l->storm_s,
+		.tracking = l->tracking,
+		.bcast = l->tracking && strcmp(l->tracking, "bcast") == 0},
 	    .batch_first_byte =
 		l->latency && strcmp(l->latency, "request") != 0,
 	    .arrivals = poisson ? ENGINE_POISSON : ENGINE_CONSTANT,
@@ -397,6 +401,10 @@ add_result(struct engine_result *to, const struct engine_result *from)
 	to->unanswered += from->unanswered;
 	to->reconnects += from->reconnects;
 	to->pushes += from->pushes;
+	to->connects += from->connects;
+	to->resumed += from->resumed;
+	if (to->connect && from->connect)
+		hist_merge(to->connect, from->connect);
 	if (!*to->refusal)
 		memcpy(to->refusal, from->refusal, sizeof to->refusal);
 	if (to->latency && from->latency)

@@ -49,12 +49,12 @@ target_make(struct target *t, const struct json *server, bool unixsocket)
 	if (!tls)
 		return 0;
 	t->e.tls = true;
-	t->e.cacert = json_get_str(tls, "cacert");
-	t->e.cert = json_get_str(tls, "cert");
-	t->e.key = json_get_str(tls, "key");
+	t->e.how = (struct tls_options){.cacert = json_get_str(tls, "cacert"),
+	    .cert = json_get_str(tls, "cert"),
+	    .key = json_get_str(tls, "key"),
+	    .insecure = json_get_bool(tls, "insecure", false)};
 	t->e.servername = json_get_str(tls, "servername");
-	t->tls = tls_context_new(json_get_str(tls, "cacert"),
-	    json_get_str(tls, "cert"), json_get_str(tls, "key"));
+	t->tls = tls_context_new(&t->e.how);
 	return t->tls ? 0 : -1;
 }
 
@@ -76,7 +76,11 @@ target_client(const struct target *t, size_t i)
 
 	if (c)
 		return c;
-	if (errno == EACCES && t->e.password && !n->unixsocket)
+	if (errno == EDOM)
+		err_fail("the server at %s port %d refuses the database %d of "
+			 "the case ('db'): %s",
+		    n->host, n->port, t->e.db, why);
+	else if (errno == EACCES && t->e.password && !n->unixsocket)
 		err_fail("the server at %s:%d refuses the user or the password",
 		    n->host, n->port);
 	else if (n->unixsocket)
@@ -102,6 +106,22 @@ target_each(const struct target *t,
 		client_close(c);
 	}
 	return rc;
+}
+
+static int
+ignore_client(const struct target *t, size_t i, struct client *c, void *arg)
+{
+	(void)t;
+	(void)i;
+	(void)c;
+	(void)arg;
+	return 0;
+}
+
+int
+target_check(const struct target *t)
+{
+	return t->e.db ? target_each(t, ignore_client, NULL) : 0;
 }
 
 double

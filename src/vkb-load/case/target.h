@@ -25,6 +25,9 @@ struct target {
 int target_make(struct target *, const struct json *server, bool unixsocket);
 void target_free(struct target *);
 
+/* Fails if a primary refuses the database. 0, or -1, error reported. */
+int target_check(const struct target *);
+
 /*
  * Connects to the i-th primary for commands outside of the load. Returns NULL
  * after reporting an error.

@@ -77,6 +77,20 @@ conn_close(struct conn *c)
 	memset(&c->scan, 0, sizeof c->scan);
 }
 
+void
+conn_leave(struct conn *c)
+{
+	const struct linger reset = {.l_onoff = 1};
+
+	if (c->tls && c->loop->setup->resume) {
+		tls_session_free(c->session);
+		c->session = tls_end(c->tls);
+	}
+	if (!c->node->unixsocket)
+		setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+	conn_close(c);
+}
+
 static void
 report_loss(struct conn *c, const char *why, int64_t now)
 {
@@ -145,7 +159,7 @@ conn_open(struct conn *c, int64_t now)
 	c->scan.tell_nil = s->tell_nil;
 	c->scan.missed = s->missed ? on_missed : NULL;
 	if (s->tls)
-		c->tls = tls_new(s->tls, c->fd, s->servername);
+		c->tls = tls_new(s->tls, c->fd, s->servername, c->session);
 	await_writable(c);
 }
 
@@ -214,6 +228,23 @@ on_error_reply(void *arg, const char *line, uint32_t nth)
 	c->client->error(c, line, nth);
 }
 
+/*
+ * Takes an error that no request asked for: the server says why it closes a
+ * connection that it has just taken. Returns false if there is no error.
+ */
+static bool
+take_refusal(struct conn *c, size_t n, int64_t now)
+{
+	const char *line = c->loop->in, *end = memchr(line, '\r', n);
+	char why[SCAN_LINE];
+
+	if (c->awaited || *line != '-' || !end)
+		return false;
+	snprintf(why, sizeof why, "%.*s", (int)(end - line - 1), line + 1);
+	report_loss(c, why, now);
+	return true;
+}
+
 /* Scans replies in the buffer. Returns 0, or -1 if they are not RESP. */
 static int
 read_replies(struct conn *c, size_t n, int64_t now)
@@ -223,6 +254,8 @@ read_replies(struct conn *c, size_t n, int64_t now)
 	ptrdiff_t used;
 
 	used = scan_feed(&c->scan, c->loop->in, n, want, &t, on_error_reply, c);
+	if (used == 0 && take_refusal(c, n, now))
+		return -1;
 	if (used != (ptrdiff_t)n) {
 		c->client->nonsense(
 		    c, used < 0 ? c->scan.line : "more than was asked for");

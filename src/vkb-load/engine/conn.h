@@ -23,6 +23,7 @@ struct iovec;
 struct slotmap_node;
 struct tls;
 struct tls_context;
+struct tls_session;
 
 enum conn_state {
 	CONN_DOWN,
@@ -69,6 +70,7 @@ struct conn_setup {
 	int send_room;            /* bytes; 0: the system's default */
 	bool zero_miss, tell_nil; /* see scan.h */
 	bool missed;              /* conn_client.missed is called */
+	bool resume;              /* the TLS session of its last connection */
 };
 
 /* The connections of a thread. */
@@ -89,14 +91,17 @@ struct conn {
 	int fd;
 	enum conn_state state;
 	struct tls *tls;
+	struct tls_session *session;     /* to resume, or NULL; owned */
 	const struct slotmap_node *node; /* the current one */
-	const struct slotmap_node *next; /* NULL, or the node to move to */
+	const struct slotmap_node *next; /* NULL, or the node to move to; its
+					  * own: it is to be made anew */
 	const struct addrinfo *address;  /* being tried; NULL: the first */
 	uint32_t events;                 /* registered with epoll */
 	uint32_t awaited;                /* replies */
 	unsigned setup;   /* awaited replies of AUTH, HELLO, SELECT */
 	int64_t since_ns; /* connecting since */
 	int64_t down_ns, retry_ns;
+	int64_t anew_ns; /* being made anew on purpose since then, or 0 */
 	struct scan scan;
 	char *rest; /* kept bytes; the buffer is reused */
 	size_t nrest, rest_at, rest_cap;
@@ -109,6 +114,8 @@ struct conn {
 	uint32_t nredirected; /* its requests that were redirected */
 	uint32_t batch;       /* requests made in the last one */
 	bool counted;         /* the batch is part of the measured requests */
+	bool refused;         /* it could not be made anew, which was counted */
+	uint64_t served;      /* answers since it was made, see reconnect.h */
 	uint32_t pool;        /* index of its pool in the worker */
 	bool queued;          /* in the idle ring of its pool */
 	bool has_client;      /* a client of the cluster has a batch on it */
@@ -129,6 +136,11 @@ struct conn {
 
 void conn_open(struct conn *, int64_t now);
 void conn_close(struct conn *);
+/*
+ * Closes an idle connection that is opened again: its port is free at once, and
+ * its TLS session is kept if connections resume theirs.
+ */
+void conn_leave(struct conn *);
 void conn_event(struct conn *, uint32_t events);
 
 /* Returns true if kept bytes wait to be sent. */

@@ -31,6 +31,7 @@ control_open(const struct engine_target *t, struct tls_context *tls, size_t i,
 	    .servername = t->servername,
 	    .user = t->user,
 	    .password = t->password,
+	    .db = t->db,
 	    .why = why};
 
 	return client_open(&a, ms);
@@ -59,28 +60,47 @@ control_ask(struct client *c, int ms, const char *const *argv)
 	return NULL;
 }
 
+/* Reads a node: [host, port, ...]. Returns false if it has no address. */
+static bool
+read_node(
+    const struct reply *node, const char *asked, const char **host, int *port)
+{
+	long long v;
+
+	if (reply_len(node) < 2)
+		return false;
+	v = reply_integer(reply_at(node, 1));
+	*host = reply_text(reply_at(node, 0));
+	if (!*host || !**host)
+		*host = asked ? asked : "localhost";
+	*port = (int)v;
+	return v >= 1 && v <= 65535;
+}
+
 /* Reads one row: first, last, [host, port, ...], replicas. Returns 0 or -1. */
 static int
 read_range(const struct reply *r, const char *asked, struct control_range *to)
 {
-	const struct reply *primary = reply_len(r) > 2 ? reply_at(r, 2) : NULL;
-	long long first, last, port;
-	const char *host;
+	long long first, last;
 
-	if (!primary || reply_len(primary) < 2)
+	if (reply_len(r) < 3)
 		return -1;
 	first = reply_integer(reply_at(r, 0));
 	last = reply_integer(reply_at(r, 1));
-	port = reply_integer(reply_at(primary, 1));
-	if (first < 0 || last >= KEYS_SLOTS || first > last || port < 1 ||
-	    port > 65535)
+	if (first < 0 || last >= KEYS_SLOTS || first > last)
 		return -1;
-	host = reply_text(reply_at(primary, 0));
-	if (!host || !*host)
-		host = asked ? asked : "localhost";
-	*to = (struct control_range){
-	    (unsigned)first, (unsigned)last, host, (int)port};
-	return 0;
+	*to = (struct control_range){.first = (unsigned)first,
+	    .last = (unsigned)last,
+	    .nreplicas = reply_len(r) - 3,
+	    .row = r};
+	return read_node(reply_at(r, 2), asked, &to->host, &to->port) ? 0 : -1;
+}
+
+bool
+control_replica(const struct control_range *r, size_t i, const char *asked,
+    const char **host, int *port)
+{
+	return read_node(reply_at(r->row, 3 + i), asked, host, port);
 }
 
 const char *

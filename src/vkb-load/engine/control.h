@@ -5,6 +5,7 @@
 #ifndef CONTROL_H
 #define CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct client;
@@ -35,6 +36,8 @@ struct control_range {
 	unsigned first, last; /* below 16384 */
 	const char *host;     /* borrowed from the reply, or 'asked' */
 	int port;
+	size_t nreplicas;
+	const struct reply *row; /* for control_replica */
 };
 
 struct control_slots {
@@ -50,6 +53,9 @@ struct control_slots {
  */
 const char *control_slots(
     struct control_slots *, struct client *, int ms, const char *asked);
+/* Reads the ith replica of a range. Returns false if it has no address. */
+bool control_replica(const struct control_range *, size_t i, const char *asked,
+    const char **host, int *port);
 void control_slots_free(struct control_slots *);
 
 #endif

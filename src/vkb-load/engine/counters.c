@@ -2,6 +2,7 @@
 #include "dealer.h"
 #include "hist.h"
 #include "mem.h"
+#include "reconnect.h"
 #include "run.h"
 #include "slotmap.h"
 
@@ -318,6 +319,7 @@ counters_collect(struct run *r, struct engine_result *out)
 		out->offered_rps = (double)due / get_offered_s(r, out, cut);
 	else
 		out->max_backlog = NAN;
+	reconnect_collect(r, out);
 	if (!r->work->resp3)
 		out->pushes = NAN;
 	out->hit_rate_percent = NAN;
@@ -339,8 +341,9 @@ engine_result_free(struct engine_result *r)
 {
 	hist_free(r->latency);
 	hist_free(r->service);
+	hist_free(r->connect);
 	free(r->intervals);
-	r->latency = r->service = NULL;
+	r->latency = r->service = r->connect = NULL;
 	r->intervals = NULL;
 	r->nintervals = 0;
 	for (size_t i = 0; i < r->nparts; i++)

@@ -126,6 +126,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	work.duration_s = work.warmup_s = work.rate = 0;
 	work.ramp = (struct ratespec){0};
 	work.sequential = true;
+	work.conns = (struct engine_conns){0};
 	work.clients = w->in_turn ? 1 : work.threads * SEED_CONNECTIONS;
 	if (work.clients > work.requests)
 		work.clients = (int)work.requests;
@@ -159,12 +160,12 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
 	if (w->text || command_needs(w->command) == NEEDS_NOTHING)
 		return 0;
 	if (t->tls) {
-		tls = tls_context_new(t->cacert, t->cert, t->key);
+		tls = tls_context_new(&t->how);
 		if (!tls)
 			return -1;
 	}
 	tags = mem_array(KEYS_SLOTS, sizeof *tags);
-	m = slotmap_new(t, tls, run_space(w), tags);
+	m = slotmap_new(t, tls, run_space(w), tags, false);
 	if (!m)
 		goto out;
 	s.part = 1 / (double)m->n;

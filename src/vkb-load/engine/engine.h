@@ -29,6 +29,7 @@
 
 #include "keyspec.h"
 #include "ratespec.h"
+#include "tls.h"
 #include "valuespec.h"
 
 #include <sched.h>
@@ -53,8 +54,9 @@ struct engine_target {
 	size_t nnodes;
 	bool cluster; /* slots are read with CLUSTER SLOTS */
 	bool tls;
-	const char *cacert, *cert, *key; /* paths; NULL where not used */
-	const char *servername;          /* SNI and the name that is verified */
+	struct tls_options how;
+	bool resume; /* connections made anew resume their TLS session */
+	const char *servername; /* SNI and the name that is verified */
 	const char *user, *password;
 	int db;
 	double timeout_s;   /* of commands outside of the load; 0: 60 */
@@ -68,6 +70,19 @@ struct engine_part {
 	const char *command; /* a named test */
 	const char *text;    /* or a template if not NULL */
 	double weight;       /* above 0, relative to those of the others */
+};
+
+/* What the connections of a load do beside sending requests. */
+struct engine_conns {
+	/*
+	 * They are closed and made anew, see reconnect.h: each after so many
+	 * requests, rounded up to whole batches, and all at once every so many
+	 * seconds; 0: they stay.
+	 */
+	long long reconnect;
+	double storm_s;
+	bool tracking, bcast; /* CLIENT TRACKING ON, BCAST; needs RESP3 */
+	bool replicas;        /* go to replicas, for commands that only read */
 };
 
 struct engine_work {
@@ -124,6 +139,7 @@ struct engine_work {
 	const char *replay;
 	double replay_speed; /* of its times; 0: closed loop, as fast as
 			      * possible */
+	struct engine_conns conns;
 };
 
 struct engine_error {
@@ -174,6 +190,11 @@ struct engine_result {
 	struct engine_result *parts;
 	size_t nparts;
 	double capacity_rps; /* found by a search; 0: there was none */
+	/* Connections made anew on purpose; if there is no histogram, none is.
+	 */
+	struct hist *connect; /* ns until they were ready; owned */
+	double connects;      /* in the measured time */
+	double resumed;       /* of them, TLS sessions; NAN without TLS */
 	/* Commands of a trace that were not sent; the text says why. */
 	struct engine_error omitted[ENGINE_ERRORS];
 	size_t nomitted;

@@ -106,6 +106,22 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 	return 0;
 }
 
+/* Counts a connection that cannot be made anew on purpose, once. */
+static void
+count_refusal(struct worker *w, struct conn *c, const char *why)
+{
+	char text[192];
+
+	if (!c->anew_ns || c->refused || !w->external)
+		return;
+	c->refused = true;
+	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
+	counters_count_error(w, "connection failed", text);
+	w->reconnects++;
+	losses_add(w->run, 1, "cannot connect to '%s' again during %s: %s",
+	    c->node->name, run_command(w->run), why);
+}
+
 bool
 losses_count_break(
     struct worker *w, struct conn *c, uint32_t n, const char *why, int64_t now)
@@ -123,8 +139,10 @@ losses_count_break(
 	}
 	if (r->target->cluster) /* a failover may have replaced the node */
 		run_mark_stale(r);
-	if (c->state != CONN_READY)
+	if (c->state != CONN_READY) {
+		count_refusal(w, c, why);
 		return true;
+	}
 	snprintf(text, sizeof text, "%s: %s", c->node->name, why);
 	counters_count_error(w, "connection lost", text);
 	c->down_ns = now;

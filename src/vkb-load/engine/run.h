@@ -81,7 +81,11 @@ struct worker {
 	bool external;
 	bool ending;  /* no more requests are made */
 	bool cut;     /* 'ending' came before the measured time was over */
-	size_t again; /* connections that have requests to send again */
+	size_t again; /* connections that have requests to send again, or are
+		       * made anew */
+	struct hist *connect;       /* how long that took; or NULL */
+	uint64_t connects, resumed; /* measured; TLS sessions of them */
+	int64_t storm_ns;           /* the next one; INT64_MAX: none */
 	int64_t tick_ns, last_ns;
 	size_t slice; /* the one it runs or ran last */
 	int64_t interval_end;

@@ -4,6 +4,7 @@
 #include "connect.h"
 #include "engine.h"
 #include "mem.h"
+#include "num.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -47,14 +48,84 @@ add_node(struct slotmap *m, const char *host, int port, const char *unixsocket)
 }
 
 static void
-add_range(struct slotmap *m, const struct control_range *r)
+add_slots(struct slotmap_node *n, unsigned first, unsigned end)
 {
-	struct slotmap_node *n = add_node(m, r->host, r->port, NULL);
-
 	if (!n->turns)
 		n->turns = mem_array(KEYS_SLOTS, sizeof *n->turns);
-	for (unsigned k = r->first; k <= r->last && n->nturns < KEYS_SLOTS; k++)
+	for (unsigned k = first; k < end && n->nturns < KEYS_SLOTS; k++)
 		n->turns[n->nturns++] = (uint16_t)k;
+}
+
+/* Shares the slots of a range among its replicas. Returns false if none. */
+static bool
+add_replicas(
+    struct slotmap *m, const struct control_range *r, const char *asked)
+{
+	unsigned n = (unsigned)r->nreplicas, slots = r->last - r->first + 1;
+	const char *host;
+	int port;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!control_replica(r, i, asked, &host, &port))
+			return false;
+		add_slots(add_node(m, host, port, NULL),
+		    r->first + slots * i / n, r->first + slots * (i + 1) / n);
+	}
+	return n > 0;
+}
+
+static void
+add_range(struct slotmap *m, const struct control_range *r, const char *asked)
+{
+	if (!m->replicas || !add_replicas(m, r, asked))
+		add_slots(
+		    add_node(m, r->host, r->port, NULL), r->first, r->last + 1);
+}
+
+/* Returns why a range of a new map cannot be read from replicas, or NULL. */
+static const char *
+find_lonely(const struct control_slots *s, char why[CLIENT_WHY])
+{
+	for (size_t k = 0; k < s->n; k++)
+		if (!s->v[k].nreplicas) {
+			snprintf(why, CLIENT_WHY,
+			    "the primary %s:%d of the slots %u-%u has no "
+			    "replica to read from ('read_from')",
+			    s->v[k].host, s->v[k].port, s->v[k].first,
+			    s->v[k].last);
+			return why;
+		}
+	return NULL;
+}
+
+/* Adds the replicas of a single server. Returns 0, or -1 with 'why'. */
+static int
+ask_role(struct slotmap *m, const struct engine_target *t,
+    struct tls_context *tls, char why[CLIENT_WHY])
+{
+	int ms = control_ms(t, CONTROL_MS);
+	struct client *c = control_open(t, tls, 0, ms, why);
+	struct reply *r = c ? CLIENT_CALL(c, ms, "ROLE") : NULL;
+	const struct reply *list, *one;
+	long long port;
+
+	if (c && !r)
+		snprintf(why, CLIENT_WHY, "%s", client_error(c));
+	else if (r)
+		snprintf(why, CLIENT_WHY,
+		    "it has no replica to read from ('read_from')");
+	list = r && reply_len(r) > 2 ? reply_at(r, 2) : NULL;
+	for (size_t i = 0; list && i < reply_len(list); i++) {
+		one = reply_at(list, i);
+		if (reply_len(one) > 1 && reply_text(reply_at(one, 0)) &&
+		    reply_text(reply_at(one, 1)) &&
+		    num_int(reply_text(reply_at(one, 1)), &port) == 0)
+			add_node(
+			    m, reply_text(reply_at(one, 0)), (int)port, NULL);
+	}
+	reply_free(r);
+	client_close(c);
+	return m->n ? 0 : -1;
 }
 
 static int
@@ -71,8 +142,10 @@ ask_node(struct slotmap *m, const struct engine_target *t,
 	wrong = control_slots(&s, c, ms, t->nodes[i].host);
 	if (wrong)
 		snprintf(why, CLIENT_WHY, "%s", wrong);
+	else if (m->replicas && !m->older)
+		wrong = find_lonely(&s, why);
 	for (size_t k = 0; k < s.n && !wrong; k++)
-		add_range(m, &s.v[k]);
+		add_range(m, &s.v[k], t->nodes[i].host);
 	control_slots_free(&s);
 	client_close(c);
 	return wrong ? -1 : 0;
@@ -205,19 +278,24 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 
 struct slotmap *
 slotmap_new(const struct engine_target *t, struct tls_context *tls,
-    uint64_t space, const char (*tags)[3])
+    uint64_t space, const char (*tags)[3], bool replicas)
 {
 	struct slotmap *m = mem_new(sizeof *m);
 	char why[CLIENT_WHY] = "there are no nodes";
 	size_t i;
 	int rc;
 
-	rc = t->cluster ? ask_nodes(m, t, tls, why) : 0;
-	for (i = 0; i < t->nnodes && !t->cluster; i++)
+	m->replicas = replicas;
+	rc = t->cluster ? ask_nodes(m, t, tls, why)
+	    : replicas  ? ask_role(m, t, tls, why)
+			: 0;
+	for (i = 0; i < t->nnodes && !t->cluster && !replicas; i++)
 		add_node(m, t->nodes[i].host, t->nodes[i].port,
 		    t->nodes[i].unixsocket);
 	if (rc < 0 || !m->n) {
-		err_say("cannot read the slots of the cluster at '%s:%d': %s",
+		err_say("cannot read the %s at '%s:%d': %s",
+		    t->cluster ? "slots of the cluster"
+			       : "replicas of the server",
 		    t->nodes[0].host, t->nodes[0].port, why);
 		slotmap_free(m);
 		return NULL;
@@ -274,7 +352,10 @@ slotmap_refresh(struct slotmap *old, const struct engine_target *t,
 	char why[CLIENT_WHY];
 	size_t i;
 
+	m->replicas = old->replicas;
+	m->older = old;
 	if (ask_nodes(m, t, tls, why) < 0 || is_same_map(old, m)) {
+		m->older = NULL;
 		slotmap_free(m);
 		return old;
 	}
@@ -282,7 +363,6 @@ slotmap_refresh(struct slotmap *old, const struct engine_target *t,
 		share_key_space(&m->nodes[i], space, tags, old);
 	set_owners(m);
 	keep_places(m, old);
-	m->older = old;
 	return m;
 }
 

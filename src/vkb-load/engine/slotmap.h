@@ -8,6 +8,7 @@
 #include "keys.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,15 +35,18 @@ struct slotmap {
 	struct slotmap_node *nodes;
 	size_t n;
 	uint16_t *owners;      /* in a cluster: the node of each slot */
+	bool replicas;         /* the nodes are replicas, if there are some */
 	struct slotmap *older; /* kept: threads may still use it */
 };
 
 /*
  * Asks the nodes of the target in order if it is a cluster; 'tags' (of
- * keys_fill_tags) is borrowed. Returns NULL after reporting an error.
+ * keys_fill_tags) is borrowed. With 'replicas' the nodes are those instead of
+ * the primaries, whose slots are shared among them; after a refresh a primary
+ * that has lost its replicas is one. Returns NULL after reporting an error.
  */
 struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
-    uint64_t space, const char (*tags)[3]);
+    uint64_t space, const char (*tags)[3], bool replicas);
 
 /*
  * Reads the slots again; collections stay in their slots. Returns a map that

@@ -1,5 +1,6 @@
 #include "streams.h"
 #include "clock.h"
+#include "fdlimit.h"
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
@@ -11,29 +12,11 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #define LOOK_NS 250000000    /* between two looks at the run */
 #define METER_NS 20000000    /* to read the meter */
 #define REFRESH_NS 100000000 /* between two looks at the slots */
-
-/*
- * Raises the limit of file descriptors to what the connections need, if
- * allowed.
- */
-static void
-raise_fd_limit(uint64_t clients)
-{
-	struct rlimit l;
-	rlim_t need = (rlim_t)clients + 256;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= need)
-		return;
-	l.rlim_cur = l.rlim_max < need ? l.rlim_max : need;
-	/* If this fails, a connection will report the error. */
-	(void)setrlimit(RLIMIT_NOFILE, &l);
-}
 
 /* Waits for a change, at most until 'until'. Call with the lock held. */
 static void
@@ -357,7 +340,8 @@ start_threads(struct streams *s, const struct run_options *options)
 			    (r->by_key ? atomic_load(&r->map)->n : 1);
 		}
 	}
-	raise_fd_limit(clients);
+	if (fdlimit_raise(clients, "connections") < 0)
+		return -1;
 	for (i = 0; i < s->n; i++)
 		if (threads_start(&s->runs[i]) < 0)
 			return -1;

@@ -47,6 +47,9 @@ make_setup(struct run *r)
 	char db[16];
 	const char *const hello[] = {"HELLO", "3", NULL},
 			  *const select[] = {"SELECT", db, NULL},
+			  *const readonly[] = {"READONLY", NULL},
+			  *const track[] = {"CLIENT", "TRACKING", "ON",
+			      r->work->conns.bcast ? "BCAST" : NULL, NULL},
 			  *const auth[] = {"AUTH",
 			      t->user ? t->user : t->password,
 			      t->user ? t->password : NULL, NULL};
@@ -59,9 +62,14 @@ make_setup(struct run *r)
 		add_command(r, &s, hello);
 	if (t->db > 0)
 		add_command(r, &s, select);
+	if (r->work->conns.tracking)
+		add_command(r, &s, track);
+	if (r->work->conns.replicas && t->cluster)
+		add_command(r, &s, readonly);
 	r->setup.n = s.len;
 	r->setup.text = str_take(&s);
 	r->setup.servername = t->servername;
+	r->setup.resume = t->resume;
 	r->setup.zero_miss = r->source->zero_miss;
 	r->setup.tell_nil = r->source->execs;
 	r->setup.missed = r->source->mix != NULL;
@@ -134,7 +142,7 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	make_setup(r);
 	make_workers(r);
 	if (t->tls) {
-		r->setup.tls = tls_context_new(t->cacert, t->cert, t->key);
+		r->setup.tls = tls_context_new(&t->how);
 		if (!r->setup.tls)
 			return -1;
 	}
@@ -142,7 +150,8 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 		r->tags = mem_array(KEYS_SLOTS, sizeof *r->tags);
 		keys_fill_tags(r->tags);
 	}
-	m = slotmap_new(t, r->setup.tls, r->space, (const char(*)[3])r->tags);
+	m = slotmap_new(t, r->setup.tls, r->space, (const char(*)[3])r->tags,
+	    w->conns.replicas);
 	atomic_store(&r->map, m);
 	if (m && r->only_node != SIZE_MAX && r->only_node >= m->n)
 		return err_fail("the cluster changed while it was seeded");
@@ -159,6 +168,7 @@ free_worker(struct worker *w)
 		c = w->conns[i];
 		if (c->fd >= 0)
 			conn_close(c);
+		tls_session_free(c->session);
 		free(c->rest);
 		free(c->due);
 		free(c->written);
@@ -174,6 +184,7 @@ free_worker(struct worker *w)
 		close(w->loop.ep);
 	hist_free(w->latency);
 	hist_free(w->service);
+	hist_free(w->connect);
 	free(w->conns);
 	free(w->batch);
 	free(w->loop.in);

@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "mixparts.h"
 #include "pools.h"
+#include "reconnect.h"
 #include "redirect.h"
 #include "run.h"
 #include "sending.h"
@@ -30,12 +31,10 @@
 static void
 send_next_batch(struct worker *w, struct conn *c, int64_t now)
 {
-	if (c->next) {
-		conn_close(c);
-		conn_open(c, now);
-	} else {
+	if (c->next)
+		reconnect_open(w, c, now);
+	else
 		w->run->arrivals->pacing->idle(w, c, now);
-	}
 }
 
 /* Sends on a ready connection; lost requests first. */
@@ -55,8 +54,12 @@ begin_conn(struct conn *c, int64_t now)
 {
 	struct worker *w = c->owner;
 
-	/* Commands in turn begin with the first, others at any collection. */
-	c->cursor.turn = w->run->source->cycle > 1 ? 0 : c->index;
+	/*
+	 * Commands in turn begin with the first, others at any collection; what
+	 * is made anew on purpose continues where it was.
+	 */
+	if (!reconnect_finish(w, c))
+		c->cursor.turn = w->run->source->cycle > 1 ? 0 : c->index;
 	resume_conn(c, now);
 }
 
@@ -135,9 +138,26 @@ on_room(struct conn *c, int64_t now)
 	sending_continue(c->owner, c, now);
 }
 
+static void
+on_counted_replies(struct conn *c, int64_t now, const struct scan_counters *t)
+{
+	reconnect_count(c->owner, c, t->replies);
+	on_replies(c, now, t);
+}
+
 static const struct conn_client worker_client = {.ready = begin_conn,
     .resumed = resume_conn,
     .replies = on_replies,
+    .error = on_error,
+    .missed = on_missed,
+    .nonsense = on_nonsense,
+    .lost = on_loss,
+    .room = on_room};
+
+/* The same for connections that are made anew after a number of requests. */
+static const struct conn_client counted_client = {.ready = begin_conn,
+    .resumed = resume_conn,
+    .replies = on_counted_replies,
     .error = on_error,
     .missed = on_missed,
     .nonsense = on_nonsense,
@@ -158,6 +178,7 @@ run_tick(struct worker *w, int64_t now)
 		if (losses_check(w, w->conns[i], now))
 			losses_expire(w, w->conns[i], now);
 	redirect_check(w, now);
+	reconnect_check(w, now);
 	if (atomic_load(&r->gate->lost_too_much) && !w->ending) {
 		w->ending = true;
 		w->cut = now < r->t1;
@@ -234,7 +255,9 @@ prepare_worker(struct worker *w)
 	const struct cmdsource *s = r->source;
 	uint64_t from;
 
-	w->client = &worker_client;
+	w->client =
+	    work->conns.reconnect > 0 ? &counted_client : &worker_client;
+	reconnect_init(w);
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
@@ -307,6 +330,7 @@ run_loop(struct worker *w)
 	w->ending = atomic_load(&r->gate->lost_too_much);
 	w->interval_end = r->slice_s > 0 ? INT64_MAX : r->t0 + RUN_SECOND;
 	w->loop.now = clock_ns();
+	reconnect_start(w);
 	if (run_is_open(r))
 		pacing->start(w);
 	else if (!w->dealer)

@@ -57,9 +57,9 @@ push_target(struct list *l, const struct engine_target *t)
 	if (!t->tls)
 		return;
 	push_word(l, mem_str("--tls"));
-	push_option(l, "--cacert", t->cacert);
-	push_option(l, "--cert", t->cert);
-	push_option(l, "--key", t->key);
+	push_option(l, "--cacert", t->how.cacert);
+	push_option(l, "--cert", t->how.cert);
+	push_option(l, "--key", t->how.key);
 	/* An address is not allowed as a server name (RFC 6066, section 3). */
 	if (t->servername &&
 	    t->servername[strcspn(t->servername, ":")] != ':' &&

@@ -137,7 +137,13 @@ find_unsupported(const struct json *c)
 	    {"dataset", "datasets"}, {"keys", "distributions of keys"},
 	    {"values", "values that differ"}, {"ttl", "times to live"},
 	    {"mix", "mixes"}, {"slo", "searches of the capacity"},
-	    {"replay", "traces"}};
+	    {"replay", "traces"}, {"reconnect", "connections made anew"},
+	    {"storm_s", "connections made anew"}, {"db", "other databases"},
+	    {"tracking", "client tracking"},
+	    {"read_from", "reads from replicas"},
+	    {"tls_ciphers", "chosen ciphers"},
+	    {"tls_ciphersuites", "chosen ciphers"},
+	    {"tls_protocol", "chosen versions of TLS"}};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_get(c, keys[i].key))

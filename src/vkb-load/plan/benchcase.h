@@ -35,6 +35,14 @@ struct bench_load {
 	const char *mix;       /* see mixspec.h; NULL: there is one command */
 	const char *mix_order; /* "turn"; NULL: at random */
 	const char *replay, *speed; /* see replay.h; NULL: no trace, 1 */
+
+	/* How connections are made; 0 and NULL: as usual. */
+	long long reconnect, idle_clients, db;
+	double storm_s;
+	const char *tracking;  /* "on", "bcast" */
+	const char *read_from; /* "replica" */
+	const char *tls_ciphers, *tls_suites, *tls_protocol;
+	bool tls_resumption;
 };
 
 /* The command of a case with a mix; that of a part of it is its own. */

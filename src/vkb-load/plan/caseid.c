@@ -37,6 +37,15 @@ add_number(struct str *s, const char *letter, const struct json *v)
 		str_printf(s, "-%s%.15g", letter, json_num(v, 0));
 }
 
+static void
+add_word(struct str *s, const char *letter, const char *word)
+{
+	if (!word)
+		return;
+	str_printf(s, "-%s", letter);
+	add_plain(s, word);
+}
+
 /* search.reader-threads 8 becomes reader-threads8, as in the Python tool. */
 static void
 add_settings(struct str *s, const struct json *set)
@@ -127,23 +136,11 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 	add_test(s, c);
 	if (json_get_str(c, "mix_order"))
 		str_add(s, "-in_turn");
-	if (json_get_str(c, "keys")) {
-		str_addc(s, '-');
-		add_plain(s, json_get_str(c, "keys"));
-	}
+	add_word(s, "", json_get_str(c, "keys"));
 	add_values(s, json_get_str(c, "values"));
-	if (json_get_str(c, "ttl")) {
-		str_add(s, "-ttl");
-		add_plain(s, json_get_str(c, "ttl"));
-	}
-	if (json_get_str(c, "replay")) {
-		str_addc(s, '-');
-		add_plain(s, json_get_str(c, "replay"));
-	}
-	if (json_get_str(c, "replay_speed")) {
-		str_add(s, "-x");
-		add_plain(s, json_get_str(c, "replay_speed"));
-	}
+	add_word(s, "ttl", json_get_str(c, "ttl"));
+	add_word(s, "", json_get_str(c, "replay"));
+	add_word(s, "x", json_get_str(c, "replay_speed"));
 	if (json_get_bool(c, "cluster_mode", false)) {
 		str_add(s, "-cluster");
 		if (json_get_num(c, "cluster_nodes", 1) > 1)
@@ -153,12 +150,14 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 	}
 	if (json_get_bool(c, "tls_mode", false))
 		str_add(s, "-tls");
+	add_word(s, "", json_get_str(c, "tls_protocol"));
+	add_word(s, "", json_get_str(c, "tls_ciphers"));
+	add_word(s, "", json_get_str(c, "tls_ciphersuites"));
+	if (json_get_bool(c, "tls_resumption", false))
+		str_add(s, "-resumed");
 	if (json_get_num(c, "io_threads", 1) > 1)
 		add_number(s, "io", json_get(c, "io_threads"));
-	if (json_get_str(c, "slo")) {
-		str_addc(s, '-');
-		add_plain(s, json_get_str(c, "slo"));
-	}
+	add_word(s, "", json_get_str(c, "slo"));
 	if (json_get_str(c, "rate")) {
 		str_add(s, "-rate");
 		add_plain(s, json_get_str(c, "rate"));
@@ -168,6 +167,12 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-unix");
 	if (json_get_bool(c, "resp3", false))
 		str_add(s, "-resp3");
+	add_number(s, "re", json_get(c, "reconnect"));
+	add_number(s, "storm", json_get(c, "storm_s"));
+	add_number(s, "idle", json_get(c, "idle_clients"));
+	add_number(s, "db", json_get(c, "db"));
+	add_word(s, "track_", json_get_str(c, "tracking"));
+	add_word(s, "from_", json_get_str(c, "read_from"));
 	if (json_get_bool(c, "no_flush", false))
 		str_add(s, "-no_flush");
 	if (strcmp(bench_case_engine(c), BENCH_CASE_NATIVE) != 0) {

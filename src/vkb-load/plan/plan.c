@@ -3,6 +3,7 @@
 #include "benchcase.h"
 #include "config.h"
 #include "configwalk.h"
+#include "connections.h"
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
@@ -184,6 +185,7 @@ override_config(const struct plan_want *w, struct json *config)
 	}
 	if (w->unixsocket)
 		json_set_bool(config, "unixsocket", true);
+	connections_override(w, config);
 	if (w->latency)
 		json_set_str(config, "latency", w->latency);
 	if (w->engine)
@@ -268,6 +270,7 @@ normalize_config(struct json *config)
 	free(text);
 	if (!ratespec_read(json_get(config, "rate"), &rate))
 		json_set(config, "rate", ratespec_json(&rate));
+	connections_normalize(config);
 	normalize_parts(json_get(config, "writes"));
 	normalize_parts(json_get(config, "reads"));
 

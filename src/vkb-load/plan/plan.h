@@ -37,6 +37,10 @@ struct plan_want {
 	bool no_flush;            /* own keys have a prefix, others stay */
 	bool unixsocket;          /* connect through a unix socket */
 	const char *values, *ttl; /* see valuespec.h; NULL: unchanged */
+	long long reconnect, idle_clients; /* 0: unchanged */
+	double storm;                      /* 0: unchanged */
+	long long db;                      /* negative: unchanged */
+	const char *tracking, *read_from;  /* NULL: unchanged */
 };
 
 struct plan {

@@ -45,6 +45,10 @@ replay_find_conflict(const char *replay, const struct plan_want *w, bool count,
 	if (w->rate || w->keys || w->values || w->ttl || w->slo)
 		return "'--replay' excludes '--rate', '--slo', '--keys', "
 		       "'--values' and '--ttl'";
+	if (w->reconnect || w->storm > 0 || w->db > 0 || w->tracking ||
+	    w->read_from)
+		return "'--replay' excludes '--reconnect', '--storm', '--db', "
+		       "'--tracking' and '--read-from'";
 	if (count)
 		return "'--replay' excludes '--count' and '--count-only'";
 	if (no_flush)
@@ -128,7 +132,8 @@ set_trace(struct json *cas, const char *path, const char *speed)
 {
 	static const char *const others[] = {"data_size", "keyspacelen", "keys",
 	    "sequential", "rate", "arrivals", "values", "ttl", "mix",
-	    "mix_order", "slo"};
+	    "mix_order", "slo", "reconnect", "storm_s", "db", "tracking",
+	    "read_from"};
 	struct json *config = json_get(cas, "config");
 	const char *slash = strrchr(path, '/');
 	struct tracefile_totals totals = {0};

@@ -90,8 +90,8 @@ case_runner_run(struct case_runner *r, struct case_run *v)
 
 /*
  * Can the roles of a case be loaded in slices? Several roles need a duration,
- * to end together. A rate that changes goes by the time, each search chooses
- * rates of its own, and a trace is replayed without breaks.
+ * to end together. A rate that changes and storms go by the time, each search
+ * chooses rates of its own, and a trace is replayed without breaks.
  */
 static bool
 can_slice_parts(const struct roles *r)
@@ -100,7 +100,7 @@ can_slice_parts(const struct roles *r)
 
 	for (size_t i = 0; i < r->nown; i++)
 		if (ratespec_changes(&r->v[i].load.rate) || r->v[i].load.slo ||
-		    r->v[i].load.replay)
+		    r->v[i].load.replay || r->v[i].load.storm_s > 0)
 			return false;
 	for (size_t i = 0; i < r->nown && r->nown > 1; i++) {
 		l = &r->v[i].load;

@@ -1,0 +1,38 @@
+#include "connections.h"
+#include "json.h"
+#include "plan.h"
+
+#include <string.h>
+
+void
+connections_override(const struct plan_want *w, struct json *config)
+{
+	if (w->reconnect > 0)
+		json_set_num(config, "reconnect", (double)w->reconnect);
+	if (w->storm > 0)
+		json_set_num(config, "storm_s", w->storm);
+	if (w->idle_clients > 0)
+		json_set_num(config, "idle_clients", (double)w->idle_clients);
+	if (w->db >= 0)
+		json_set_num(config, "db", (double)w->db);
+	if (w->tracking)
+		json_set_str(config, "tracking", w->tracking);
+	if (w->read_from)
+		json_set_str(config, "read_from", w->read_from);
+}
+
+void
+connections_normalize(struct json *config)
+{
+	static const char *const tls[] = {"tls_ciphers", "tls_ciphersuites",
+	    "tls_protocol", "tls_resumption"};
+	const char *from = json_get_str(config, "read_from");
+
+	if (json_get_num(config, "db", 1) == 0)
+		json_del(config, "db");
+	if (from && strcmp(from, "primary") == 0)
+		json_del(config, "read_from");
+	for (size_t i = 0; i < sizeof tls / sizeof *tls; i++)
+		if (!json_get_bool(config, "tls_mode", false))
+			json_del(config, tls[i]);
+}
