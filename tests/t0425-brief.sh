@@ -174,6 +174,16 @@ sed 's/"SET"/"x ::error::a ##[error]b \\u001b[31m 111111111111111111111111111111
 judge evil
 test_empty "$(grep -E '^ *(::|##)' text)" 'no name is a command to a CI system'
 test_empty "$(tr -cd '\033' <text)" 'no name drives the terminal'
+long=$(printf '%055d' 0 | tr 0 A)
+{
+  runs old 100000 .001 "{\"command\":\"$long\"}"
+  runs new 80000 .001 "{\"command\":\"$long\"}"
+  runs old 100000 .001 '{"command":"x ::error::c"}'
+  runs new 90000 .001 '{"command":"x ::error::c"}'
+} >evil
+judge evil
+says "^Worse: $long \\(certain\\), x ::error::c" 'the summary names both cases'
+test_empty "$(grep -E '^ *::' text)" 'a line is not broken before a command'
 
 # --- the same server on both sides
 
