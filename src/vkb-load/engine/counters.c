@@ -1,5 +1,4 @@
 #include "counters.h"
-#include "dealer.h"
 #include "hist.h"
 #include "mem.h"
 #include "run.h"
@@ -298,7 +297,6 @@ counters_collect(struct run *r, struct engine_result *out)
 		if (w->last_ns > last)
 			last = w->last_ns;
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
-		dealer_report(w->dealer, out);
 		for (size_t k = 0; k < w->nerrors; k++) {
 			out->errors_total += w->errors[k].count;
 			engine_result_add_error(out, &w->errors[k]);
@@ -340,6 +338,8 @@ engine_result_free(struct engine_result *r)
 	hist_free(r->latency);
 	hist_free(r->service);
 	free(r->intervals);
+	free(r->name);
+	r->name = NULL;
 	r->latency = r->service = NULL;
 	r->intervals = NULL;
 	r->nintervals = 0;

@@ -170,9 +170,11 @@ struct engine_result {
 	/* In slices: between the meter's begin and end. */
 	double active_s;   /* time in which this load was running */
 	uint64_t answered; /* requests, those that are not measured as well */
-	/* Of each part of a mix, without intervals; owned. */
+	/* Of each part of a mix, or command of a trace, without intervals;
+	 * owned. */
 	struct engine_result *parts;
 	size_t nparts;
+	char *name;          /* of a command of a trace, else NULL; owned */
 	double capacity_rps; /* found by a search; 0: there was none */
 	/* Commands of a trace that were not sent; the text says why. */
 	struct engine_error omitted[ENGINE_ERRORS];

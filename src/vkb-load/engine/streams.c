@@ -3,6 +3,7 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
+#include "dealer.h"
 #include "mixparts.h"
 #include "run.h"
 #include "slotmap.h"
@@ -398,6 +399,8 @@ collect_result(struct run *r, struct engine_result *out)
 {
 	counters_collect(r, out);
 	mixparts_collect(r, out);
+	for (size_t i = 0; i < r->nworkers; i++)
+		dealer_report(r->workers[i].dealer, out);
 }
 
 int
