@@ -17,7 +17,7 @@ CC = gcc
 CFLAGS = -O2 -g
 WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wformat=2 -Wundef
-PKGS = expat libarchive libcjson libcurl libdw libelf libgit2 hiredis libpq openssl zlib
+PKGS = expat libarchive libcjson libcurl libdw libelf libgit2 hiredis libpcap libpq openssl zlib
 LIBS = -lcsv -liberty # they have no pkg-config files
 
 # SANITIZE=address,undefined (or thread) builds in a folder of its own, in half

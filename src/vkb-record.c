@@ -8,6 +8,7 @@
 #include "opt.h"
 #include "tls.h"
 #include "vkb-record/aof.h"
+#include "vkb-record/capture.h"
 #include "vkb-record/monitor.h"
 #include "vkb-record/recorder.h"
 #include "vkb-record/show.h"
@@ -42,7 +43,7 @@ static const struct opt option_table[] = {
     {0, "host", OPT_STR, AT(host), "HOST",
 	.help = "record the server on HOST; default 127.0.0.1"},
     {0, "port", OPT_INT, AT(port), "PORT", .min = 1, .max = 65535,
-	.help = "record the server on PORT; default 6379"},
+	.help = "port of the server, or in a capture; default 6379"},
     {0, "unixsocket", OPT_STR, AT(unixsocket), "PATH",
 	.help = "record the server on this unix socket"},
     {0, "tls", OPT_FLAG, AT(tls), .help = "connect with TLS"},
@@ -92,10 +93,18 @@ get_hash(const struct opts *o)
 					     : RECORDER_KEYS | RECORDER_VALUES;
 }
 
+/* A port alone may be that of a capture. */
 static bool
-uses_server(const struct opts *o)
+uses_server(const struct opts *o, const struct opt_args *args)
 {
-	return o->host || o->port || o->unixsocket || o->tls || o->duration > 0;
+	return o->host || (o->port && !args->n) || o->unixsocket || o->tls ||
+	    o->duration > 0;
+}
+
+static int
+get_port(const struct opts *o)
+{
+	return o->port ? (int)o->port : 6379;
 }
 
 static int
@@ -106,7 +115,7 @@ record_server(const struct opts *o)
 	struct client *c;
 	char why[CLIENT_WHY] = "";
 	struct client_address a = {.host = o->host ? o->host : "127.0.0.1",
-	    .port = o->port ? (int)o->port : 6379,
+	    .port = get_port(o),
 	    .unixsocket = o->unixsocket,
 	    .password = opt_password(),
 	    .user = getenv("VKB_USER"),
@@ -138,24 +147,50 @@ record_server(const struct opts *o)
 	return rc;
 }
 
+/* Says whether a file that begins with c can be recorded. Returns 0 or -1. */
+static int
+check_begin(const struct opts *o, FILE *in, const char *name, int c)
+{
+	if (ferror(in))
+		return err_fail_sys("cannot read '%s'", name);
+	if (o->port && !capture_is(c))
+		return err_fail("%s: '--port' with a FILE is for a network "
+				"capture, which this is not",
+		    name);
+	if (c == EOF || c == 'O' || (c >= '0' && c <= '9') || aof_is(c) ||
+	    capture_is(c))
+		return 0;
+	return err_fail("%s: offset 0: neither lines of MONITOR nor an "
+			"append-only file or a network capture",
+	    name);
+}
+
+/* Records what is in a file, and closes it. */
 static int
 record_stream(const struct opts *o, FILE *in, const char *name)
 {
-	int c = getc(in);
-	bool monitor = c == 'O' || (c >= '0' && c <= '9'), aof = aof_is(c);
+	int c = getc(in), rc;
+	bool aof = aof_is(c), capture = capture_is(c);
 	struct recorder *r;
-	int rc;
 
 	ungetc(c, in);
-	if (c != EOF && !monitor && !aof)
-		return err_fail("%s: offset 0: neither lines of MONITOR nor "
-				"an append-only file",
-		    name);
-	if (ferror(in))
-		return err_fail_sys("cannot read '%s'", name);
-	r = recorder_new(STDOUT_FILENO, aof ? "aof" : "monitor", get_hash(o));
-	rc = aof ? aof_read(r, in, name) : monitor_read(r, in, name);
-	return recorder_end(r, o->quiet) < 0 ? -1 : rc;
+	rc = check_begin(o, in, name, c);
+	if (rc == 0) {
+		r = recorder_new(STDOUT_FILENO,
+		    capture   ? "capture"
+			: aof ? "aof"
+			      : "monitor",
+		    get_hash(o));
+		rc = capture ? capture_read(r, in, name, (unsigned)get_port(o))
+		    : aof    ? aof_read(r, in, name)
+			     : monitor_read(r, in, name);
+		rc = recorder_end(r, o->quiet) < 0 ? -1 : rc;
+		if (capture)
+			return rc;
+	}
+	if (in != stdin)
+		fclose(in);
+	return rc;
 }
 
 static int
@@ -171,7 +206,6 @@ static int
 record_file(const struct opts *o, const char *path)
 {
 	FILE *in = stdin;
-	int rc;
 
 	if (strcmp(path, "-") == 0)
 		path = "stdin";
@@ -179,10 +213,7 @@ record_file(const struct opts *o, const char *path)
 		return record_folder(o, path);
 	else if (!(in = fopen(path, "re")))
 		return err_fail_sys("cannot open '%s'", path);
-	rc = record_stream(o, in, path);
-	if (in != stdin)
-		fclose(in);
-	return rc;
+	return record_stream(o, in, path);
 }
 
 static const char *
@@ -192,11 +223,13 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "only one FILE can be given";
 	if (o->show && o->monitor)
 		return "'--show' and '--monitor' exclude each other";
-	if ((o->show || o->monitor) && (uses_server(o) || o->hash))
+	if ((o->show || o->monitor) &&
+	    (uses_server(o, args) || o->port || o->hash))
 		return "'--show' and '--monitor' read a trace: options of a "
 		       "recording do not go with them";
-	if (uses_server(o) && args->n)
-		return "a FILE and a server exclude each other";
+	if (uses_server(o, args) && args->n)
+		return "a FILE and a server exclude each other; '--port' alone "
+		       "is that of a capture";
 	if (o->unixsocket && (o->host || o->port || o->tls))
 		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
 	if (!o->tls && (o->cacert || o->cert || o->key))
@@ -217,7 +250,7 @@ run_program(void *opts, struct opt_args *args)
 
 	if (wrong)
 		return opt_usage(&program, wrong);
-	if (uses_server(o))
+	if (uses_server(o, args))
 		return record_server(o);
 	if (!args->n && opt_stdin(&program) < 0)
 		return -1;

@@ -6,5 +6,5 @@ if [ ! -x "$engine" ]; then
   test_done
 fi
 
-# value NAME FILE: a figure of the engine's report.
-value() { awk -v n="$1" '$1 == n {print $2}' "$2"; }
+# value NAME FILE: a figure of the engine's report, of the whole load.
+value() { awk -v n="$1" '/^part / {exit} $1 == n {print $2}' "$2"; }

@@ -34,7 +34,7 @@ tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}
 : "${VKB_BIN:=$top/bin}" "${VKB_BUILD:=$top/build}"
 PATH=$VKB_BIN:$top/bin:$PATH
-export PATH
+export PATH VKB_BIN VKB_BUILD # for scripts that tests write, too
 acceptance=${VKB_ACCEPTANCE:-$top/../shared/acceptance}
 test_n=0 test_bad=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/vkb-test.XXXXXX") || exit 2

@@ -94,10 +94,13 @@ cat >stopped <<'END'
 . ./lib
 pid=$(valkey-cli -p "${2#*:}" info server | tr -d '\r' | sed -n 's/^process_id://p')
 for loop in '-R 3000 -c 12' '-R 3000 -c 12 -T 2 --poisson'; do
-  "$VKB_BUILD/bench/halt" --cycles 4 "$pid" >halted &
+  # Until the load has ended, however late it began.
+  "$VKB_BUILD/bench/halt" --cycles 1000000 "$pid" >/dev/null &
   halt=$!
   run -t SET -D 3 $loop >out
-  wait $halt
+  kill $halt || exit
+  wait $halt 2>/dev/null
+  kill -CONT "$pid"
   echo "$(value p99_ms out) $(value max_backlog out) $(value errors_total out)"
 done >waits
 END
@@ -117,7 +120,7 @@ cat >grown <<'END'
 for loop in '-P 3' '-R 5000'; do
   give 10922 16383 "${1#*:}"
   all config resetstat >/dev/null
-  run -t GET -D 4 -c 1 $loop >out &
+  "$ENGINE" $ports --cluster -t GET -D 120 -c 1 $loop >out & # until it was seen
   load=$!
   until valkey-cli -p "${2#*:}" info commandstats | grep -q cmdstat_get:; do :; done
   before=$(calls get)
@@ -127,8 +130,11 @@ for loop in '-P 3' '-R 5000'; do
   until valkey-cli -p "${3#*:}" client list | grep -c cmd=get >seen &&
     [ "$(cat seen)" -ge 2 ] || ! kill -0 $load 2>/dev/null; do :; done
   calls get >/dev/null
-  wait $load
+  until valkey-cli -p "${3#*:}" info commandstats | grep -Eq 'cmdstat_get:calls=[0-9]{3}' ||
+    ! kill -0 $load 2>/dev/null; do :; done
   echo "$before, $(calls get)"
+  kill $load
+  wait $load || :
 done >grown.calls
 END
 test_that 'a node that joins' vkb-serve -q --primaries 3 \

@@ -7,12 +7,14 @@ test_server 'parts of a load'
 printf '{"type":"spec","v":1,"id":"other"}\n' >spec
 test_other spec
 base='"data_sizes":[16],"clients":[5],"tls_mode":false,"cluster_mode":false'
-printf '[{"commands":["SET"],"keyspacelen":[3001],"pipelines":[1],"sequential":true,"requests":[3001],"rate":3001,"warmup":0,%s}]\n' \
+printf '[{"commands":["SET"],"keyspacelen":[3001],"pipelines":[1],"sequential":true,"requests":[3001],"rate":1000,"warmup":0,%s}]\n' \
   "$base" >keys.json
 printf '[{"commands":["SET"],"keyspacelen":[100],"pipelines":[2],"duration":1,"warmup":0,"rate":900,%s}]\n' \
   "$base" >rate.json
 printf '[{"commands":["SET"],"keyspacelen":[100],"pipelines":[2],"duration":2,"warmup":0,%s}]\n' \
   "$base" >time.json
+sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":3/; s/"requests":.3001/"requests":[1001/; s/"sequential":true,//' keys.json >cluster.json
+sed 's/"tls_mode":false/"tls_mode":true/; s/"requests":.3001/"requests":[1001/; s/"sequential":true,//' keys.json >tls.json
 part() { # I/N FILE OPTION...: in the background; its exit status is in FILE.status
   part_i=$1 part_f=$2
   shift 2
@@ -71,6 +73,10 @@ jq -c 'if .run.part.i == 2 then .run.part.begin_us += 9e8 | .run.part.end_us += 
   vkb-stats --join >apart
 test_match '"status":"failed".*its parts measured at the same time for [0-9.]+ % only' apart \
   'parts that did not measure at the same time fail the run'
+jq -c 'if .run.part.i == 2 then .run.part.begin_us = 101e5 else .run.part.begin_us = 1e7 end |
+  .run.part.end_us = 1.9998e7' k? | vkb-stats --join >apart
+test_match 'its parts measured at the same time for 98.99 % only, and 99 % are needed' apart \
+  'a little less than 99 % is not rounded up'
 jq -c 'if .run.part.i == 3 then .status = "failed" | .error = "no" else . end' k? |
   vkb-stats --join >broken
 test_match '"error":"part 3 of 3: no"' broken 'a part that failed fails the run'
@@ -111,6 +117,89 @@ fi
 test_same true "$(jq '.run.parts_overlap_percent >= 99' run)" \
   'all parts measured at the same time'
 
+# --- a part that comes late, a cluster, TLS
+
+part 1/2 l1 --duration .5s time.json
+wait_until 60 grep -q 'waiting for part 2 of 2' l1.err
+part 2/2 l2 --duration .5s time.json
+for i in 1 2; do wait_until 60 ended l$i; done
+test_same '0 0' "$(cat l1.status l2.status | xargs)" 'a part may come late'
+
+# another SPEC: another server is there, $record
+another() {
+  printf '%s\n' "$1" >&3
+  read -r record <&4
+}
+# at PATH: a member of that record
+at() { printf '%s' "$record" | jq -r "$1"; }
+first=$port
+another '{"type":"spec","v":1,"id":"cluster","primaries":3}'
+for i in 1 2; do
+  port=$(at ".nodes[$i].port")
+  part $i/2 c$i --cluster-mode true cluster.json
+done
+for i in 1 2; do wait_until 60 ended c$i; done
+cat c?.err | sed 's/^/# /'
+vkb-stats --join c1 c2 >run
+test_same '["ok",1001,5]' "$(jq -c '[.status, .metrics.requests, .config.clients]' run)" 'the parts of a load on a cluster, whatever node each was told of'
+another '{"type":"spec","v":1,"id":"tls","tls":true}'
+port=$(at '.nodes[0].port')
+for i in 1 2; do
+  part $i/2 t$i --tls --cacert "$(at .tls.cacert)" --cert "$(at .tls.cert)" --key "$(at .tls.key)" tls.json
+done
+for i in 1 2; do wait_until 60 ended t$i; done
+cat t?.err | sed 's/^/# /'
+vkb-stats --join t1 t2 >run
+test_same '["ok",1001]' "$(jq -c '[.status, .metrics.requests]' run)" 'and with TLS'
+rm t1 t2 t?.*
+port=$first
+
+# --- a part whose requests take long
+
+cat >slow.c <<'END'
+#define _GNU_SOURCE
+#include <poll.h>
+#include <sys/epoll.h>
+#include <time.h>
+int
+epoll_wait(int ep, struct epoll_event *e, int n, int ms)
+{
+	poll(NULL, 0, 100);
+	return epoll_pwait(ep, e, n, ms, NULL);
+}
+END
+gcc -shared -fPIC -o slow.so slow.c
+printf '[{"commands":["SET"],"keyspacelen":[100],"pipelines":[1],"requests":[160],"warmup":0,%s}]\n' \
+  "$base" >few.json
+part 1/2 w1 --timeout 2s few.json
+case ${SANITIZE:-} in *address*) slow= ;; *) slow=$scratch/slow.so ;; esac
+LD_PRELOAD=$slow part 2/2 w2 --timeout 2s few.json
+for i in 1 2; do wait_until 60 ended w$i; done
+sed 's/^/# /' w1.err
+test_same '0 0' "$(cat w1.status w2.status | xargs)" \
+  'a part that is done waits for one that is slower, longer than the timeout'
+[ -z "$slow" ] || test_same true "$(jq '.metrics.elapsed_s > 2' w2)" 'which it was'
+
+# --- what others write on the board is not trusted
+
+subscribed() { [ "$(cli pubsub channels 'vkb:part:*' | wc -l)" -ge "$1" ]; }
+valkey-cli -p "$port" subscribe vkb:part: 'vkb:part:[]' 'vkb:part:{"i":"x"}' 'vkb:part:{"i":-1,"n":2}' \
+  'vkb:part:{' "vkb:part:$(printf '[%.0s' $(seq 5000))" >heard </dev/null 3>&- 4<&- &
+others=$!
+wait_until 60 subscribed 6
+for i in 1 2; do part $i/2 b$i --duration .5s time.json; done
+for i in 1 2; do wait_until 60 ended b$i; done
+test_same '0 0' "$(cat b1.status b2.status | xargs)" 'channels that do not have the state of a part are ignored'
+kill "$others"
+wait "$others" 2>/dev/null
+valkey-cli -p "$port" subscribe 'vkb:part:{"i":2,"n":2,"token":"t","version":"9.9"}' >heard </dev/null 3>&- 4<&- &
+others=$!
+wait_until 60 subscribed 1
+test_status 2 'a part of another version' vkb-load --client 1/2 --port "$port" --runs 1 time.json
+test_match 'part 2 of 2 is vkb-load 9\.9, and this is ' .err 'both versions are named'
+kill "$others"
+wait "$others" 2>/dev/null
+
 # --- faults
 
 at=$(date -u -d '1 minute ago' +%FT%TZ)
@@ -122,6 +211,8 @@ wait_until 60 ended s1
 test_same true "$(jq --argjson at "$(date -u -d "$at" +%s%3N)" \
   '.run.part.begin_us / 1000 - $at | . > -1 and . < 2000' s1)" \
   '--start-at begins to measure at that time'
+test_status 2 '--slo with --client' vkb-load --client 1/1 --port "$port" --runs 1 --slo 'p99<=1ms' time.json
+test_match "each part of '--client' would search a capacity" .err 'it is refused, and the message says why'
 test_status 2 'a part that never comes' vkb-load --client 1/2 --port "$port" \
   --timeout .5s --runs 1 time.json
 test_match 'part 2 of 2 did not come within 0.5 s' .err 'it is named'

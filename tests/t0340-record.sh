@@ -306,11 +306,27 @@ test_that 'a case replays a trace' vkb-load --replay live --replay-speed closed 
   --runs 1 -q -o runs.jsonl
 test_match 'commands? of the trace (was|were) not sent: .*BLPOP 1 \(it blocks\)' .err \
   'it says what was not sent'
-test_same 'REPLAY live closed ok 1' "$(jq -r '"\(.config.command) \(.config.replay) \(.config.replay_speed) \(.status) \(.omitted.BLPOP)"' runs.jsonl)" \
+test_same 'REPLAY live closed ok 1' "$(jq -r 'select(.config.command == "REPLAY") | "\(.config.command) \(.config.replay) \(.config.replay_speed) \(.status) \(.omitted.BLPOP)"' runs.jsonl)" \
   'the record has the trace and what was not sent'
+jq -s -c 'map(select(.config.command == "REPLAY"))[0] as $all |
+  map(select(.config.command != "REPLAY")) |
+  [($all.metrics.requests == (map(.metrics.requests) | add)),
+   ($all.metrics.max_latency_ms == (map(.metrics.max_latency_ms) | max)),
+   all(.status == "ok" and .config.replay == "live" and .metrics.p99_latency_ms > 0 and
+     .metrics.server_cpu_us_per_req == null and .run.session == $all.run.session),
+   (map(.config.command) | sort | join(" "))]' runs.jsonl >each
+test_match '^\[true,true,true,"[^"]*EVAL EXEC HSET INCR [^"]*MSET MULTI [^"]*SADD SELECT SET"\]$' each \
+  'each command has a record, and their requests add up'
+for way in '--replay live --replay-speed 20' '--replay live --replay-speed closed -c 1'; do
+  # shellcheck disable=SC2086 # options
+  vkb-load $way --runs 1 -q >out 2>/dev/null
+  test_same true "$(jq -s 'map(select(.config.command == "REPLAY"))[0].metrics.requests ==
+    (map(select(.config.command != "REPLAY").metrics.requests) | add)' out)" \
+    "$way: the same"
+done
 test_that 'the first commands only' vkb-load --replay live --replay-speed closed \
   --requests 100 --runs 1 -q
-test_same 100 "$(jq .metrics.requests .out)" 'as many as were asked for'
+test_same 100 "$(jq 'select(.config.command == "REPLAY").metrics.requests' .out)" 'as many as were asked for'
 vkb-load --plan --replay live >case.jsonl
 test_that 'a case that was printed replays, too' vkb-load --runs 1 -q \
   --duration 200ms case.jsonl
@@ -360,6 +376,15 @@ for speed in 0.000001 1000000 '"closed"'; do
 done
 head -c 300 live >torn.trace
 refused 'torn.trace: offset 300: truncated' --replay torn.trace
+printf '%s\n' '1.000001 [0 a] "SET" "k" "v"' '1000000001.000001 [0 a] "SET" "k" "w"' |
+  vkb-record -q >far.trace
+test_that 'a command that is due long after the sun has gone out' vkb-load --replay far.trace \
+  --replay-speed 0.000001 --duration 300ms --runs 1 -q
+test_same 1 "$(jq 'select(.config.command == "REPLAY").metrics.requests' .out)" 'is not sent'
+printf '%s\n' '1.000001 [0 a] "SET" "k" "v"' '9999999999.000001 [0 a] "SET" "k" "w"' >text
+wrong text 'a command comes more than 140 years after the first' 'times that are too far apart'
+test_same '"SET" "k" "v"' "$(vkb-record -q text 2>/dev/null | vkb-record --monitor | cut -d' ' -f4-)" \
+  'the trace ends before them'
 grep -v '^#TS' -a alone >timeless
 vkb-record -q timeless >timeless.trace
 refused 'its commands have no times' --replay timeless.trace
@@ -386,7 +411,7 @@ ports=$(echo "$VKB_NODES" | tr ', ' '\n\n' | sed -n 's/.*://p')
 "$ENGINE" --cluster $(printf -- '-p %s ' $ports) "$@" >clustered 2>&1 || cat clustered
 for port in $ports; do valkey-cli -p "$port" --scan; done | sort >cluster.keys
 END_CLUSTER
-printf '{"id":"c","primaries":3}\n' >cluster.spec
+printf '{"id":"c","primaries":3,"config":{"cluster-allow-replica-migration":"no"}}\n' >cluster.spec
 for how in '--speed 0' '--speed 3 -P 50'; do
   # shellcheck disable=SC2086 # options
   test_that "a cluster is sent a trace: $how" vkb-serve cluster.spec -- \
@@ -401,4 +426,38 @@ for how in '--speed 0' '--speed 3 -P 50'; do
   test_match '^omitted .*: a cluster has no such database$' clustered \
     "$how: other databases are counted"
 done
+
+# The slots of a node go to another one while a transaction on it is sent: the map
+# has fewer nodes then.
+key=$(perl -e 'my @t = map { my $c = $_ << 8; $c = $c & 0x8000 ? $c << 1 ^ 0x1021 : $c << 1 for 1 .. 8;
+    $c & 0xffff } 0 .. 255;
+  for my $k ("a" .. "zz") { my $c = 0;
+    $c = ($c << 8 & 0xffff) ^ $t[($c >> 8 ^ ord) & 255] for split //, $k;
+    if (($c & 16383) > 12000) { print $k; last } }')
+{
+  echo "1.000001 [0 a] \"MULTI\""
+  i=100000
+  while [ $i -lt 600000 ]; do
+    echo "$((i / 100000)).${i#?}0 [0 b] \"GET\" \"$key\""
+    [ $((i % 50000)) -ne 0 ] || echo "$((i / 100000)).${i#?}0 [0 a] \"SET\" \"$key\" \"$i\""
+    i=$((i + 500))
+  done
+  echo '6.000001 [0 a] "EXEC"'
+} | vkb-record -q >moved.trace
+cat >move <<'END_MOVE'
+set -- $(echo "$VKB_NODES" | tr ', ' '\n\n' | sed -n 's/.*://p')
+"$ENGINE" --cluster -p "$1" -p "$2" -p "$3" --replay moved.trace -c 2 -P 50 >moved 2>&1 & load=$!
+until valkey-cli -p "$3" info commandstats | grep -q cmdstat_get: || ! kill -0 $load; do :; done
+valkey-cli -p "$1" cluster bumpepoch >/dev/null
+to=$(valkey-cli -p "$1" cluster myid)
+for port; do
+  seq 10923 16383 | sed "s/.*/cluster setslot & node $to/" | valkey-cli -p "$port" --pipe >/dev/null
+done
+wait $load
+echo $? >moved.status
+END_MOVE
+test_that 'a node loses its slots during a transaction' vkb-serve cluster.spec -- sh move
+test_same 0 "$(cat moved.status)" 'the replay ends with its trace'
+test_same 1012 "$(awk '/^part / { exit } $1 == "requests" { n += $2 }
+  $1 == "omitted" { n += $5 } END { print n }' moved)" 'all of it was answered or is counted'
 test_done

@@ -78,6 +78,22 @@ history 1 60 3 1.06 >better
 test_that 'an improvement is 0' vkb-detect better
 test_match '^improvement at' .out 'the improvement is shown'
 
+# searched FILE: the same history of searches, which find a capacity
+searched() {
+  jq -c 'if .type == "run" then .config.slo = "p99<=1ms" |
+    .metrics = {capacity_rps: .metrics.rps} else . end' "$1"
+}
+searched h >capacity
+test_status 1 'a capacity that falls is a regression' vkb-detect capacity
+test_match 'SET data_size=4 +capacity_rps .* -[56]\.[0-9]% \[.* NEW' .out 'it is named'
+found capacity >got
+test_same '3 regression capacity_rps 36 true gate
+3 spike capacity_rps 18 false gate' "$(sed 1d got | awk '{ print $1, $2, $3, $6, $7 }' |
+  sort | uniq -c | sed 's/^ *//')" 'capacity_rps is judged, as rps is'
+searched better >capacity
+test_that 'a capacity that rises is not one' vkb-detect capacity
+test_match '^improvement at' .out 'but an improvement'
+
 # --- the metrics that are judged if the server is the limit
 
 # limited BOUND CONFIG: p99.9, CPU and memory of runs with this limit; the last

@@ -184,9 +184,9 @@ check_overlap(const struct incomplete_run *w, struct json *run, struct span s,
 		return;
 	text = isnan(overlap)
 	    ? mem_str("it is not known when its parts measured")
-	    : mem_printf("its parts measured at the same time for %.3g %% "
+	    : mem_printf("its parts measured at the same time for %.4g %% "
 			 "only, and %d %% are needed",
-		  overlap, PARTS_OVERLAP_PERCENT);
+		  floor(overlap * 100) / 100, PARTS_OVERLAP_PERCENT);
 	add_complaint(why, text);
 	free(text);
 }

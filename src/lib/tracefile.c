@@ -238,7 +238,7 @@ read_command(struct tracefile *t, struct tracefile_command *c)
 	uint64_t gap, conn, db, n;
 
 	if (get_number(
-		t, UINT64_MAX / 4000, "broken: a time is too late", &gap) < 0 ||
+		t, TRACEFILE_US_MOST, "broken: a time is too late", &gap) < 0 ||
 	    get_number(t, UINT32_MAX, "broken: a connection", &conn) < 0 ||
 	    get_number(t, INT32_MAX, "broken: a database", &db) < 0 ||
 	    get_number(t, TRACEFILE_WORDS_MOST,
@@ -249,7 +249,7 @@ read_command(struct tracefile *t, struct tracefile_command *c)
 		    t, "broken: a command of an unknown connection");
 	if (!n)
 		return set_error(t, "broken: a command without words");
-	if (gap > UINT64_MAX / 4000 - t->at_us)
+	if (gap > TRACEFILE_US_MOST - t->at_us)
 		return set_error(t, "broken: a time is too late");
 	if (read_words(t, n) < 0)
 		return -1;

@@ -31,6 +31,8 @@ struct json;
 #define TRACEFILE_BYTES_MOST (1 << 29)    /* of a word */
 #define TRACEFILE_CONNS_MOST (10 << 20)   /* connections */
 #define TRACEFILE_COMMAND_MOST (1U << 30) /* bytes of a command's words */
+#define TRACEFILE_YEARS_MOST 140 /* from the first command to the last */
+#define TRACEFILE_US_MOST (TRACEFILE_YEARS_MOST * UINT64_C(31556952) * 1000000)
 
 struct tracefile_word {
 	const char *s; /* not a C string */

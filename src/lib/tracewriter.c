@@ -116,6 +116,10 @@ tracewriter_add(struct tracewriter *w, const struct tracefile_command *c)
 {
 	uint64_t at = c->at_us > w->last_us ? c->at_us : w->last_us;
 
+	if (at > TRACEFILE_US_MOST)
+		return err_fail("'%s': a command comes more than %d years "
+				"after the first",
+		    w->name, TRACEFILE_YEARS_MOST);
 	put_number(w, c->omitted ? 3 : 2);
 	put_number(w, at - w->last_us);
 	put_number(w, c->conn);

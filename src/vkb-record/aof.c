@@ -1,6 +1,5 @@
 #include "aof.h"
 #include "bytes.h"
-#include "cmdargs.h"
 #include "err.h"
 #include "mem.h"
 #include "num.h"
@@ -109,21 +108,6 @@ read_words(struct reading *x, size_t count)
 	return 0;
 }
 
-/* Takes over the database of a SELECT. */
-static void
-note_select(struct reading *x, size_t n)
-{
-	char *text;
-	long long db;
-
-	if (n != 2 || !cmdargs_is(&x->words[0], "SELECT"))
-		return;
-	text = mem_strn(x->words[1].s, x->words[1].n);
-	if (num_int(text, &db) == 0 && db >= 0 && db <= INT32_MAX)
-		x->db = (unsigned)db;
-	free(text);
-}
-
 /* "#TS:1700000000" is the time of what follows; other notes mean nothing. */
 static int
 read_note(struct reading *x)
@@ -155,7 +139,7 @@ read_command(struct reading *x)
 		return -1;
 	if (!x->words[0].n)
 		return bytes_fail(&x->b, "broken: a command without a name");
-	note_select(x, (size_t)n);
+	recorder_select(x->words, (size_t)n, &x->db);
 	return recorder_add(
 	    x->r, x->us, x->conn, x->db, false, x->words, (size_t)n);
 }

@@ -16,7 +16,7 @@
 #define ROUNDS 10      /* as many as FF1 (NIST SP 800-38G) has */
 #define PRINTABLE 92   /* characters of ASCII but space and braces */
 
-enum class { NUMBER, TEXT, BYTES, BRACES };
+enum kind { NUMBER, TEXT, BYTES, BRACES };
 
 struct privacy {
 	unsigned char salt[SALT];
@@ -68,13 +68,18 @@ is_number(const char *s, size_t n)
 	return i == n && digits <= DIGITS_MOST;
 }
 
-static enum class find_class(const char *s, size_t n) {
+static enum kind
+find_kind(const char *s, size_t n)
+{
 	bool text = true, braces = false;
 
-	if (is_number(s, n)) return NUMBER;
-	for (size_t i = 0; i < n; i++){braces |= s[i] == '{' || s[i] == '}';
-				       text &= s[i] > ' ' && s[i] < 127;}
-return braces ? BRACES : text ? TEXT : BYTES;
+	if (is_number(s, n))
+		return NUMBER;
+	for (size_t i = 0; i < n; i++) {
+		braces |= s[i] == '{' || s[i] == '}';
+		text &= s[i] > ' ' && s[i] < 127;
+	}
+	return braces ? BRACES : text ? TEXT : BYTES;
 }
 
 /* The printable characters as numbers below PRINTABLE, and back. */
@@ -160,40 +165,40 @@ permute_digits(
 }
 
 /*
- * Permutes a short text until the result is of its class: a bijection of the
- * class, since each result comes from one text only.
+ * Permutes a short text until the result is of its kind: a bijection of the
+ * kind, since each result comes from one text only.
  */
 static void
-permute_text(const struct privacy *p, enum class class, char *s, size_t n)
+permute_text(const struct privacy *p, enum kind kind, char *s, size_t n)
 {
-	unsigned radix = class == NUMBER ? 10 : class == TEXT ? PRINTABLE : 256;
+	unsigned radix = kind == NUMBER ? 10 : kind == TEXT ? PRINTABLE : 256;
 	unsigned char d[DIGITS_MOST];
 	size_t k;
 
 	do {
 		k = 0;
 		for (size_t i = 0; i < n; i++)
-			if (class == NUMBER && is_digit(s[i]))
+			if (kind == NUMBER && is_digit(s[i]))
 				d[k++] = (unsigned char)(s[i] - '0');
-			else if (class == TEXT)
+			else if (kind == TEXT)
 				d[k++] = (unsigned char)number_character(s[i]);
-			else if (class != NUMBER)
+			else if (kind != NUMBER)
 				d[k++] = (unsigned char)s[i];
 		permute_digits(p, radix, d, k);
 		k = 0;
 		for (size_t i = 0; i < n; i++)
-			if (class == NUMBER && is_digit(s[i]))
+			if (kind == NUMBER && is_digit(s[i]))
 				s[i] = (char)('0' + d[k++]);
-			else if (class == TEXT)
+			else if (kind == TEXT)
 				s[i] = get_character(d[k++]);
-			else if (class != NUMBER)
+			else if (kind != NUMBER)
 				s[i] = (char)d[k++];
-	} while (find_class(s, n) != class);
+	} while (find_kind(s, n) != kind);
 }
 
 /* Fills a long text with characters that its digest gives. */
 static void
-hash_text(const struct privacy *p, enum class class, char *s, size_t n)
+hash_text(const struct privacy *p, enum kind kind, char *s, size_t n)
 {
 	unsigned char sum[32], next[36];
 	uint32_t block = 0;
@@ -204,11 +209,11 @@ hash_text(const struct privacy *p, enum class class, char *s, size_t n)
 		memcpy(next + 32, &block, sizeof block);
 		hash_bytes(next, sizeof next, sum);
 		for (k = 0; k < 32 && i + k < n; k++)
-			s[i + k] = class == TEXT
+			s[i + k] = kind == TEXT
 			    ? get_character(sum[k] % PRINTABLE)
 			    : (char)sum[k];
 	}
-	for (i = 0; class == BYTES && i < n; i++)
+	for (i = 0; kind == BYTES && i < n; i++)
 		if (s[i] == '{' || s[i] == '}')
 			s[i] = '|';
 }
@@ -216,16 +221,16 @@ hash_text(const struct privacy *p, enum class class, char *s, size_t n)
 void
 privacy_add_value(struct privacy *p, const char *s, size_t n, struct str *to)
 {
-	enum class class = find_class(s, n);
+	enum kind kind = find_kind(s, n);
 	size_t at = to->len;
 
 	if (!n)
 		return;
 	str_addn(to, s, n);
-	if (class == NUMBER || n < SHORT)
-		permute_text(p, class, to->s + at, n);
+	if (kind == NUMBER || n < SHORT)
+		permute_text(p, kind, to->s + at, n);
 	else
-		hash_text(p, class, to->s + at, n);
+		hash_text(p, kind, to->s + at, n);
 }
 
 void

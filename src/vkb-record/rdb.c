@@ -39,7 +39,8 @@ enum {
 	QUICKLIST2 = 18,
 	STREAM2 = 19,
 	SET_LISTPACK = 20,
-	STREAM3 = 21
+	STREAM3 = 21,
+	HASH2 = 22 /* fields with times to live, of Valkey 9 */
 };
 
 bool
@@ -265,6 +266,8 @@ skip_value(struct bytes *b, int type, int version)
 		return skip_elements(b, 1, 8, false);
 	case HASH:
 		return skip_elements(b, 2, 0, false);
+	case HASH2:
+		return skip_elements(b, 2, 8, false);
 	case MODULE2:
 		return skip_numbers(b, 1) < 0 ? -1 : skip_module(b);
 	case QUICKLIST2:

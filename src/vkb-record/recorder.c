@@ -173,6 +173,20 @@ recorder_add(struct recorder *r, uint64_t us, long conn, unsigned db,
 	return tracewriter_add(r->writer, &c);
 }
 
+void
+recorder_select(const struct tracefile_word *w, size_t n, unsigned *db)
+{
+	char *text;
+	long long v;
+
+	if (n != 2 || !cmdargs_is(w, "SELECT"))
+		return;
+	text = mem_strn(w[1].s, w[1].n);
+	if (num_int(text, &v) == 0 && v >= 0 && v <= INT32_MAX)
+		*db = (unsigned)v;
+	free(text);
+}
+
 int
 recorder_flush(struct recorder *r)
 {

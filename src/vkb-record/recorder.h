@@ -35,6 +35,9 @@ long recorder_find_conn(
 int recorder_add(struct recorder *, uint64_t us, long conn, unsigned db,
     bool script, const struct tracefile_word *, size_t n);
 
+/* Sets *db to the database of a SELECT; other commands leave it. */
+void recorder_select(const struct tracefile_word *, size_t n, unsigned *db);
+
 /* Makes what was added readable in the file. */
 int recorder_flush(struct recorder *);
 

@@ -187,7 +187,8 @@ report_parts(const struct engine_result *r, const struct engine_part *parts)
 	    .memory_mb = NAN};
 
 	for (size_t i = 0; i < r->nparts; i++) {
-		printf("part %s\n", parts[i].command);
+		printf(
+		    "part %s\n", parts ? parts[i].command : r->parts[i].name);
 		report(&r->parts[i], &none, false);
 	}
 }

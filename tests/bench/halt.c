@@ -1,7 +1,8 @@
 /*
  * halt: stops a process for a while at the start of every second, by SIGSTOP
- * and SIGCONT on an absolute schedule, and lets it go on when it ends. Says on
- * stdout for how long it was stopped on average: a signal may come late.
+ * and SIGCONT, and lets it go on when it ends. A stop that comes late, on a
+ * busy machine, is as long as the others. Says on stdout for how long it was
+ * stopped on average.
  */
 #include "clock.h"
 #include "err.h"
@@ -69,7 +70,7 @@ main(int argc, char **argv)
 		if (kill(pid, SIGSTOP) < 0)
 			err_die(
 			    "cannot stop %d: %s", (int)pid, strerror(errno));
-		until(at + (int64_t)(o.pause * 1e9));
+		until(stopped + (int64_t)(o.pause * 1e9));
 		if (kill(pid, SIGCONT) < 0)
 			err_die("cannot go on: %s", strerror(errno));
 		sum += clock_ns() - stopped;

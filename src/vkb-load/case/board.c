@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "str.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
 
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #define CHANNEL "vkb:part:" /* and the state as JSON */
-#define MOST_MS 10000
 
 struct board {
 	struct client *own, *look; /* subscribed; for commands */
@@ -23,7 +23,7 @@ board_open(const struct target *t)
 {
 	struct board *b = mem_new(sizeof *b);
 
-	b->ms = control_ms(&t->e, MOST_MS);
+	b->ms = control_ms(&t->e, 0);
 	b->own = target_client(t, 0);
 	b->look = b->own ? target_client(t, 0) : NULL;
 	if (b->look)
@@ -96,9 +96,10 @@ board_read(struct board *b, int (*fn)(void *arg, struct json *state), void *arg)
 	}
 	for (size_t i = 0; i < reply_len(r) && rc == 0; i++) {
 		text = reply_text(reply_at(r, i));
-		state = text ? json_parse(text + strlen(CHANNEL),
-				   strlen(text + strlen(CHANNEL)), NULL, NULL)
-			     : NULL;
+		state = text && str_starts(text, CHANNEL)
+		    ? json_parse(text + strlen(CHANNEL),
+			  strlen(text + strlen(CHANNEL)), NULL, NULL)
+		    : NULL;
 		if (state)
 			rc = fn(arg, state);
 	}

@@ -180,26 +180,6 @@ make_job(struct measure *m, const struct target *t)
 	    .too_large = &m->context->too_large};
 }
 
-/* Copies what an engine added to 'run' and 'env' to the other roles. */
-static void
-copy_run_facts(struct measure *m)
-{
-	static const char *const sections[] = {"run", "env"};
-	const struct json *from;
-	struct json *to;
-
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 1; i < m->roles.n; i++) {
-			from = json_get(m->recs[0], sections[k]);
-			to = json_get(m->recs[i], sections[k]);
-			for (from = json_first(from); from;
-			     from = json_next(from))
-				if (!json_get(to, json_key(from)))
-					json_set(
-					    to, json_key(from), json_dup(from));
-		}
-}
-
 /* Sets the percentage of each role's time in which all roles ran. */
 static void
 set_overlap(struct measure *m, const struct engine_result *v)
@@ -232,6 +212,23 @@ measured_something(const struct engine_result *r)
 	return r->requests || r->lost + r->unanswered > 0;
 }
 
+/* Adds a record for each command of a trace. */
+static void
+add_replayed(struct measure *m, const struct engine_result *all)
+{
+	const struct json *run = json_get(m->recs[0], "run");
+	size_t n = m->roles.n;
+
+	if (!m->cas->trace)
+		return;
+	roles_add_replayed(&m->roles, all);
+	m->recs = mem_resize(m->recs, m->roles.n + 1, sizeof *m->recs);
+	for (; n < m->roles.n; n++)
+		m->recs[n] = make_record(m, &m->roles.v[n],
+		    (size_t)json_get_num(run, "index", 0),
+		    (size_t)json_get_num(run, "block", 0));
+}
+
 static void
 set_figures(struct measure *m, const struct target *t, struct engine_result *v,
     const struct watch_cost *cost, int rc)
@@ -243,6 +240,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	/* If a server of our own has ended, that is reported with its log. */
 	if (target_memory(t, memory) < 0 && rc != 0 && m->context->external)
 		measure_fail(m, NULL);
+	add_replayed(m, &v[0]);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
 		roles_merge(&v[role->first], role->n);
@@ -313,7 +311,7 @@ take_results(struct load *l, struct measure *m, int rc)
 		measure_fail(m, NULL); /* the load itself succeeded */
 	set_figures(m, &l->target, l->results, &l->cost, rc);
 	watch_cost_free(&l->cost);
-	copy_run_facts(m);
+	result_record_copy_facts(m->recs, m->roles.n);
 	for (size_t i = 0; i < m->roles.nworks; i++)
 		engine_result_free(&l->results[i]);
 	free(l->results);

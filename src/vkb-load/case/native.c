@@ -56,9 +56,9 @@ explain_search(const struct bench_load *l, const struct roles *r)
 	if (l->duration_s <= 0)
 		return "a search ('slo') needs a 'duration', that of its "
 		       "trials, not 'requests'";
-	if (r->nown > 1 || r->nworks > 1 || l->mix)
-		return "a search ('slo') has one load of one command, not "
-		       "writers and readers, clients in parallel or a mix";
+	if (r->nown > 1 || r->nworks > 1)
+		return "a search ('slo') has one load, not writers and readers "
+		       "or clients in parallel";
 	return NULL;
 }
 
@@ -201,7 +201,7 @@ check_result(
 		report_omitted(json_get_str(j->cas, "id"), r);
 	if (!r->nerrors)
 		return 0;
-	for (size_t k = 0; k < r->nparts; k++)
+	for (size_t k = 0; k < j->work[i].nmix && k < r->nparts; k++)
 		if (is_refused(&r->parts[k], j->work[i].mix[k].command))
 			return 1;
 	if (is_refused(r, part))

@@ -20,7 +20,7 @@
 #define LINGER_MS 300 /* before a part that does not fit leaves */
 #define BEAT_NS INT64_C(1000000000)
 #define TELL_NS INT64_C(2000000000) /* until it reports what it waits for */
-#define LEAD_US 300000 /* before the load begins: all see that time */
+#define LEAD_US 600000 /* before the load begins: all see that time */
 #define TIMEOUT_S 60
 
 struct peers {
@@ -433,15 +433,18 @@ peers_wait(struct peers *p, enum peers_step step)
 	return 0;
 }
 
+/* While the load runs it is disturbed as little as the others can bear. */
 void
 peers_beat(struct peers *p)
 {
-	int64_t now = clock_ns();
+	int64_t now = clock_ns(), quarter;
 
-	if (!p || p->broken || now < p->beat_ns ||
-	    get_step(p->state) >= number_step(p, PEERS_READY))
+	if (!p || p->broken || now < p->beat_ns)
 		return;
-	p->beat_ns = now + BEAT_NS;
+	quarter = (int64_t)(get_timeout(p) / 4 * 1e9);
+	p->beat_ns = now +
+	    (get_step(p->state) < number_step(p, PEERS_READY) ? BEAT_NS
+							      : quarter);
 	json_set_num(p->state, "beat", json_get_num(p->state, "beat", 0) + 1);
 	publish_state(p);
 }

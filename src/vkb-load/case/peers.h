@@ -63,7 +63,7 @@ void peers_begin(struct peers *, const char *name);
  */
 int peers_wait(struct peers *, enum peers_step);
 
-/* Tells the others that this part is alive, until its load begins. */
+/* Tells the others that this part is alive, now and then. */
 void peers_beat(struct peers *);
 
 /*

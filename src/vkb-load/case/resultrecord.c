@@ -176,6 +176,25 @@ is_listed(const char *const *list, const char *name)
 	return *list != NULL;
 }
 
+void
+result_record_copy_facts(struct json *const *recs, size_t n)
+{
+	static const char *const sections[] = {"run", "env"};
+	const struct json *from;
+	struct json *to;
+
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 1; i < n; i++) {
+			from = json_get(recs[0], sections[k]);
+			to = json_get(recs[i], sections[k]);
+			for (from = json_first(from); from;
+			     from = json_next(from))
+				if (!json_get(to, json_key(from)))
+					json_set(
+					    to, json_key(from), json_dup(from));
+		}
+}
+
 struct json *
 result_record_merge(const struct json *const *metrics, size_t n)
 {

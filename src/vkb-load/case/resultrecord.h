@@ -16,6 +16,12 @@ void result_record_set(
     struct json *run, const struct engine_result *, const struct watch_cost *);
 
 /*
+ * Copies what an engine added to 'run' and 'env' of the first of n records to
+ * the others.
+ */
+void result_record_copy_facts(struct json *const *recs, size_t n);
+
+/*
  * Combines the metrics of n loads that ran at the same time: throughput and
  * counts are summed, latencies and all else are the maximum. The caller frees
  * the result with json_free.

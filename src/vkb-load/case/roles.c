@@ -136,34 +136,52 @@ choose_cpus(const struct bench_case *c, size_t i, cpu_set_t *to)
 	return cpus && cpulist_parse(cpus, to, &why) == 0 ? to : NULL;
 }
 
-/* Adds a role for each command of the mix of the first role. */
+/* Adds a role for the i-th command of the first role. There is room. */
+static void
+add_command(struct roles *r, size_t i, const char *command)
+{
+	const struct role *all = &r->v[0];
+	struct role *part = &r->v[r->n++];
+
+	*part = (struct role){.config = json_dup(all->config),
+	    .name = mem_printf("%s:%s", all->name, command),
+	    .seed = -1,
+	    .part = i + 1};
+	json_set_str(part->config, "command", command);
+	bench_case_fill_load(&part->load, part->config);
+}
+
+/*
+ * Adds a role for each command of the mix of the first role, but not where a
+ * capacity is searched: that has no rates and latencies.
+ */
 static void
 add_mix(struct roles *r)
 {
-	const struct role *all = &r->v[0];
-	struct role *part;
 	const char *command;
 
 	r->nown = r->n;
-	if (!all->load.mix)
+	if (!r->v[0].load.mix)
 		return;
-	free(mixspec_parse(all->load.mix, &r->mix)); /* it was checked */
+	free(mixspec_parse(r->v[0].load.mix, &r->mix)); /* it was checked */
 	r->parts = mem_array(r->mix.n + 1, sizeof *r->parts);
 	r->v = mem_resize(r->v, r->n + r->mix.n, sizeof *r->v);
-	all = &r->v[0];
 	for (size_t i = 0; i < r->mix.n; i++) {
 		command = r->mix.v[i].command;
 		r->parts[i] = (struct engine_part){command,
 		    command_known(command) ? NULL : command,
 		    r->mix.v[i].weight};
-		part = &r->v[r->n++];
-		*part = (struct role){.config = json_dup(all->config),
-		    .name = mem_printf("%s:%s", all->name, command),
-		    .seed = -1,
-		    .part = i + 1};
-		json_set_str(part->config, "command", command);
-		bench_case_fill_load(&part->load, part->config);
+		if (!r->v[0].load.slo)
+			add_command(r, i, command);
 	}
+}
+
+void
+roles_add_replayed(struct roles *r, const struct engine_result *all)
+{
+	r->v = mem_resize(r->v, r->n + all->nparts, sizeof *r->v);
+	for (size_t i = 0; i < all->nparts; i++)
+		add_command(r, i, all->parts[i].name);
 }
 
 static struct engine_work

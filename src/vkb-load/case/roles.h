@@ -2,7 +2,8 @@
  * The roles of a case: one, or in a mixed case its writers and readers. Each
  * role has a config and a run record of its own. Each client that runs in
  * parallel for it is a stream of the engine. A role with a mix of commands is
- * followed by one for each command, without streams of its own.
+ * followed by one for each command, without streams of its own, unless its
+ * capacity is searched.
  */
 #ifndef ROLES_H
 #define ROLES_H
@@ -23,8 +24,9 @@ struct role {
 	struct bench_load load; /* the same; borrows from it */
 	long long seed;         /* from the case, or -1 */
 	size_t first, n;        /* its streams */
-	size_t part; /* 0; or the how manieth command of the mix of the streams
-		      * from 'first' on, none of which are its own */
+	size_t part; /* 0; or the how manieth command of the mix, or trace, of
+		      * the streams from 'first' on, none of which are its own
+		      */
 };
 
 struct roles {
@@ -48,6 +50,9 @@ struct roles {
 void roles_make(
     struct roles *, const struct bench_case *, uint64_t seed, double timeout_s);
 void roles_free(struct roles *);
+
+/* Adds a role for each command of the trace that the first role replayed. */
+void roles_add_replayed(struct roles *, const struct engine_result *);
 
 /* Drops all streams of each role but its first, and the parts of a mix. */
 void roles_keep_one_stream(struct roles *);

@@ -115,8 +115,10 @@ const struct pacing closedloop_mix = {.idle = send_next,
 static bool
 record_replayed(struct worker *w, struct conn *c, int64_t now, uint32_t n)
 {
+	bool counted = record_replies_of_mix(w, c, now, n);
+
 	outbox_answer(w->outbox, c, n);
-	return record_replies(w, c, now, n);
+	return counted;
 }
 
 static bool
@@ -129,5 +131,5 @@ is_replayed(struct worker *w)
 
 const struct pacing closedreplay = {.idle = dealer_next,
     .answered = record_replayed,
-    .redirected = record_redirected,
+    .redirected = record_redirected_of_mix,
     .done = is_replayed};

@@ -1,5 +1,4 @@
 #include "counters.h"
-#include "dealer.h"
 #include "hist.h"
 #include "mem.h"
 #include "reconnect.h"
@@ -299,7 +298,6 @@ counters_collect(struct run *r, struct engine_result *out)
 		if (w->last_ns > last)
 			last = w->last_ns;
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
-		dealer_report(w->dealer, out);
 		for (size_t k = 0; k < w->nerrors; k++) {
 			out->errors_total += w->errors[k].count;
 			engine_result_add_error(out, &w->errors[k]);
@@ -343,6 +341,8 @@ engine_result_free(struct engine_result *r)
 	hist_free(r->service);
 	hist_free(r->connect);
 	free(r->intervals);
+	free(r->name);
+	r->name = NULL;
 	r->latency = r->service = r->connect = NULL;
 	r->intervals = NULL;
 	r->nintervals = 0;

@@ -5,6 +5,7 @@
 #include "sendlist.h"
 #include "keys.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "omissions.h"
 #include "outbox.h"
 #include "placing.h"
@@ -139,6 +140,7 @@ deal_next(struct dealer *d)
 	d->read = false;
 	if (cmdargs_is(&c->words[0], "SELECT"))
 		return;
+	cmdargs_name(c->words, c->n, name);
 	why = find_obstacle(d, &x);
 	if (!why && d->seen++ == d->worker->run->requests) {
 		end_trace(d);
@@ -147,12 +149,12 @@ deal_next(struct dealer *d)
 	if (!placing_is_ours(d->placing, c->conn))
 		return;
 	if (why) {
-		cmdargs_name(c->words, c->n, name);
 		omissions_add(&d->omissions, name, why, 1);
 		return;
 	}
 	x.act = find_act(&c->words[0]);
 	x.item.due_ns = (int64_t)(c->at_us * 1000);
+	x.item.part = mixparts_name(d->worker, name);
 	placing_make_item(&x.item, c->words, c->n);
 	placing_put(d->placing, &x);
 }

@@ -186,9 +186,11 @@ struct engine_result {
 	/* In slices: between the meter's begin and end. */
 	double active_s;   /* time in which this load was running */
 	uint64_t answered; /* requests, those that are not measured as well */
-	/* Of each part of a mix, without intervals; owned. */
+	/* Of each part of a mix, or command of a trace, without intervals;
+	 * owned. */
 	struct engine_result *parts;
 	size_t nparts;
+	char *name;          /* of a command of a trace, else NULL; owned */
 	double capacity_rps; /* found by a search; 0: there was none */
 	/* Connections made anew on purpose; if there is no histogram, none is.
 	 */

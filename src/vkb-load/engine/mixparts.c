@@ -1,9 +1,11 @@
 #include "mixparts.h"
 #include "counters.h"
 #include "hist.h"
+#include "intern.h"
 #include "mem.h"
 #include "mix.h"
 #include "run.h"
+#include "sendlist.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,20 +15,40 @@
 #define FEW 16      /* replies that are counted one by one */
 #define FEW_STEPS 6 /* of a mix, each of which is counted by itself */
 
+static void
+init_part(const struct worker *w, struct part *p)
+{
+	*p = (struct part){.latency = HIST_LATENCY(),
+	    .service = run_is_open(w->run) ? HIST_LATENCY() : NULL};
+}
+
 void
 mixparts_init(struct worker *w)
 {
 	const struct mix *m = w->run->source->mix;
 
+	if (w->run->work->replay)
+		w->names = intern_new();
 	if (!m)
 		return;
 	w->nparts = m->nparts;
 	w->parts = mem_array(w->nparts, sizeof *w->parts);
-	for (size_t i = 0; i < w->nparts; i++) {
-		w->parts[i].latency = HIST_LATENCY();
-		if (run_is_open(w->run))
-			w->parts[i].service = HIST_LATENCY();
-	}
+	for (size_t i = 0; i < w->nparts; i++)
+		init_part(w, &w->parts[i]);
+}
+
+size_t
+mixparts_name(struct worker *w, const char *name)
+{
+	size_t i = intern_id(w->names, name);
+
+	i = i < MIXPARTS_MOST ? i : MIXPARTS_MOST;
+	if (i < w->nparts)
+		return i;
+	w->parts =
+	    mem_grow(w->parts, w->nparts, &w->parts_cap, sizeof *w->parts);
+	init_part(w, &w->parts[w->nparts++]);
+	return i;
 }
 
 void
@@ -37,12 +59,16 @@ mixparts_free(struct worker *w)
 		hist_free(w->parts[i].service);
 	}
 	free(w->parts);
+	if (w->names)
+		intern_free(w->names);
 }
 
 size_t
 mixparts_find(
     const struct worker *w, const struct conn *c, uint32_t nth, uint32_t n)
 {
+	if (c->list)
+		return sendlist_at(c->list, nth)->part;
 	return mix_step(w->run->source->mix, &c->ring, c->ring.at - n + nth)
 	    ->part;
 }
@@ -118,7 +144,10 @@ take_replies(struct worker *w, const struct conn *c, uint32_t n)
 	const struct mix *m = w->run->source->mix;
 	uint32_t at = c->ring.at - c->awaited - n;
 
-	if (n > FEW)
+	if (c->list)
+		for (uint32_t i = 0; i < n; i++)
+			w->parts[sendlist_at(c->list, i)->part].n++;
+	else if (n > FEW)
 		count_steps(w, &c->ring, at, n);
 	else
 		for (; n; n--)
@@ -236,12 +265,9 @@ add_part(struct engine_result *to, const struct part *p, uint64_t *misses)
 }
 
 static void
-collect_part(const struct run *r, const struct engine_result *all, size_t i)
+begin_result(const struct run *r, const struct engine_result *all,
+    struct engine_result *to)
 {
-	struct engine_result *to = &all->parts[i];
-	unsigned items = r->source->mix->items[i];
-	uint64_t misses = 0;
-
 	*to = (struct engine_result){.start_ns = all->start_ns,
 	    .end_ns = all->end_ns,
 	    .elapsed_s = all->elapsed_s,
@@ -253,15 +279,67 @@ collect_part(const struct run *r, const struct engine_result *all, size_t i)
 	    .hit_rate_percent = NAN,
 	    .offered_rps = NAN,
 	    .max_backlog = NAN};
-	for (size_t k = 0; k < r->nworkers; k++)
-		add_part(to, &r->workers[k].parts[i], &misses);
+}
+
+static void
+end_result(struct engine_result *to)
+{
 	to->rps =
 	    to->elapsed_s > 0 ? (double)to->requests / to->elapsed_s : NAN;
+	engine_result_set_latencies(to);
+}
+
+static void
+collect_part(const struct run *r, const struct engine_result *all, size_t i)
+{
+	struct engine_result *to = &all->parts[i];
+	unsigned items = r->source->mix->items[i];
+	uint64_t misses = 0;
+
+	begin_result(r, all, to);
+	for (size_t k = 0; k < r->nworkers; k++)
+		add_part(to, &r->workers[k].parts[i], &misses);
 	misses += to->refused * items;
 	if (items && to->requests)
 		to->hit_rate_percent =
 		    100 * (1 - (double)misses / ((double)to->requests * items));
-	engine_result_set_latencies(to);
+	end_result(to);
+}
+
+/* The threads of a trace have numbered its commands as they came. */
+static void
+collect_names(const struct run *r, struct engine_result *out)
+{
+	struct intern *names = intern_new();
+	const struct worker *w;
+	const char *name;
+	uint64_t misses = 0; /* not known */
+	size_t cap = 0, id, n;
+
+	for (w = r->workers; w < r->workers + r->nworkers; w++)
+		for (size_t i = 0; i < w->nparts; i++) {
+			name = i < MIXPARTS_MOST ? intern_text(w->names, i)
+						 : "others";
+			id = intern_id(names, name);
+			if (id == out->nparts) {
+				out->parts = mem_grow(
+				    out->parts, id, &cap, sizeof *out->parts);
+				begin_result(r, out, &out->parts[id]);
+				out->parts[id].name = mem_str(name);
+				out->nparts++;
+			}
+			add_part(&out->parts[id], &w->parts[i], &misses);
+		}
+	intern_free(names);
+	n = out->nparts;
+	out->nparts = 0;
+	for (size_t i = 0; i < n; i++) {
+		end_result(&out->parts[i]);
+		if (hist_count(out->parts[i].latency))
+			out->parts[out->nparts++] = out->parts[i];
+		else /* it was sent before the measured time alone */
+			engine_result_free(&out->parts[i]);
+	}
 }
 
 /* The hit rate of all parts that have one, each in proportion to its reads. */
@@ -287,6 +365,8 @@ mixparts_collect(struct run *r, struct engine_result *out)
 {
 	const struct mix *m = r->source->mix;
 
+	if (r->work->replay)
+		collect_names(r, out);
 	if (!m)
 		return;
 	out->nparts = m->nparts;

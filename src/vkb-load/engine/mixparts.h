@@ -1,7 +1,8 @@
 /*
- * What each part of a mix got: requests, latencies, misses and errors of each
- * thread. Private to the engine, like run.h. All but mixparts_init,
- * mixparts_free and mixparts_collect need a worker that has parts.
+ * What each part of a mix, or each command of a trace, got: requests,
+ * latencies, misses and errors of each thread. Private to the engine, like
+ * run.h. All but mixparts_init, mixparts_name, mixparts_free and
+ * mixparts_collect need a worker that has parts.
  */
 #ifndef MIXPARTS_H
 #define MIXPARTS_H
@@ -27,9 +28,14 @@ struct part {
 	size_t nerrors;
 };
 
-/* Does nothing unless the run has a mix. */
+/* Does nothing unless the run has a mix or a trace. */
 void mixparts_init(struct worker *);
 void mixparts_free(struct worker *);
+
+/* Returns the part of a trace's commands of this name, which may be new. Behind
+ * the first MIXPARTS_MOST names are all "others". */
+#define MIXPARTS_MOST 50
+size_t mixparts_name(struct worker *, const char *name);
 
 /* Returns the part of the nth request that a connection awaits, of 'n'. */
 size_t mixparts_find(

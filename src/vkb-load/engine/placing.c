@@ -1,5 +1,6 @@
 #include "placing.h"
 #include "mem.h"
+#include "mixparts.h"
 #include "omissions.h"
 #include "outbox.h"
 #include "run.h"
@@ -13,9 +14,8 @@
 /* A recorded connection. */
 struct origin {
 	bool script;
-	bool opening; /* MULTI waits for the node of the transaction */
-	bool open;    /* in a transaction */
-	size_t pool;  /* of the transaction */
+	bool opening;      /* MULTI waits for the node of the transaction */
+	struct conn *conn; /* of an open transaction, or NULL */
 	struct placing_command multi;
 };
 
@@ -130,17 +130,22 @@ select_db(struct placing *p, struct conn *c, const struct placing_command *x)
 		return;
 	w[1].s = text;
 	w[1].n = (size_t)snprintf(text, sizeof text, "%u", x->db);
+	item.part = mixparts_name(p->worker, "SELECT");
 	placing_make_item(&item, w, 2);
 	outbox_push(p->worker, c, &item);
 	c->list->db = x->db;
 }
 
-/* Gives a command to the connection of a client to a node. */
-static void
-push_to(struct placing *p, const struct placing_command *x, size_t pool)
+/* Returns the connection of the command's client to a node. */
+static struct conn *
+get_conn(const struct placing *p, const struct placing_command *x, size_t pool)
 {
-	struct conn *c = p->worker->pools[pool].conns[find_local(p, x->from)];
+	return p->worker->pools[pool].conns[find_local(p, x->from)];
+}
 
+static void
+push_to(struct placing *p, const struct placing_command *x, struct conn *c)
+{
 	select_db(p, c, x);
 	outbox_push(p->worker, c, &x->item);
 }
@@ -153,62 +158,62 @@ push_to_all(struct placing *p, const struct placing_command *x)
 	for (size_t i = 1; i < p->worker->npools; i++) {
 		copy = *x;
 		copy.item.bytes = mem_strn(x->item.bytes, x->item.n);
-		push_to(p, &copy, i);
+		push_to(p, &copy, get_conn(p, &copy, i));
 	}
-	push_to(p, x, 0);
+	push_to(p, x, get_conn(p, x, 0));
 }
 
 /*
- * Returns the pool of a command, or SIZE_MAX if its transaction is on another
- * node. MULTI waits for the first command behind it.
+ * Returns the connection of a command, or NULL if its transaction is on another
+ * node. MULTI waits for the first command behind it. A transaction keeps its
+ * connection, also when the slots move meanwhile.
  */
-static size_t
-choose_pool(struct placing *p, const struct placing_command *x)
+static struct conn *
+choose_conn(struct placing *p, const struct placing_command *x)
 {
 	const struct worker *w = p->worker;
 	struct origin *o = &p->origins[x->from];
-	size_t pool =
-	    x->slot < 0 ? x->from % w->npools : w->map->owners[x->slot];
+	size_t pool = w->npools == 1 ? 0
+	    : x->slot < 0            ? x->from % w->npools
+				     : w->map->owners[x->slot];
+	struct conn *c = get_conn(p, x, pool);
 
-	if (w->npools == 1)
-		return 0;
 	if (o->opening) {
 		o->opening = false;
-		o->open = true;
-		o->pool = pool;
-		push_to(p, &o->multi, pool);
+		o->conn = c;
+		push_to(p, &o->multi, c);
 	}
-	if (!o->open)
-		return pool;
-	return x->slot >= 0 && pool != o->pool ? SIZE_MAX : o->pool;
+	if (!o->conn)
+		return c;
+	return x->slot >= 0 && pool != o->conn->pool ? NULL : o->conn;
 }
 
 static void
 place_command(struct placing *p, const struct placing_command *x)
 {
 	struct origin *o = &p->origins[x->from];
-	size_t pool;
+	struct conn *c;
 
-	if (x->act == PLACING_ALL && !o->opening && !o->open) {
+	if (x->act == PLACING_ALL && !o->opening && !o->conn) {
 		push_to_all(p, x);
 		return;
 	}
-	if (x->act == PLACING_MULTI && !o->opening && !o->open &&
+	if (x->act == PLACING_MULTI && !o->opening && !o->conn &&
 	    p->worker->npools > 1) {
 		o->opening = true;
 		o->multi = *x;
 		return;
 	}
-	pool = choose_pool(p, x);
-	if (pool == SIZE_MAX) {
+	c = choose_conn(p, x);
+	if (!c) {
 		omissions_add(p->omissions, "in a transaction",
 		    "it is on another node", 1);
 		free(x->item.bytes);
 		return;
 	}
-	push_to(p, x, pool);
+	push_to(p, x, c);
 	if (x->act == PLACING_END)
-		o->open = false;
+		o->conn = NULL;
 }
 
 /* Notes the begin or the end of a transaction. */
@@ -275,6 +280,6 @@ placing_end(struct placing *p)
 		if (!o->opening)
 			continue;
 		o->opening = false;
-		push_to(p, &o->multi, 0);
+		push_to(p, &o->multi, get_conn(p, &o->multi, 0));
 	}
 }

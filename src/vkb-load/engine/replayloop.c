@@ -5,6 +5,7 @@
 #include "arrivals.h"
 #include "counters.h"
 #include "dealer.h"
+#include "mixparts.h"
 #include "sendlist.h"
 #include "hist.h"
 #include "outbox.h"
@@ -16,17 +17,22 @@
 #define AHEAD_NS 100000000 /* the trace is read so long before it is due */
 #define DRAIN_NS 100000000 /* what is due at the end may still be sent */
 
+/* No time is later: about 146 years. */
+#define LATEST_NS ((double)(INT64_MAX / 2))
+
 /* Return a time of the trace as one of the clock, and back. */
 static int64_t
 convert_due(const struct run *r, int64_t due)
 {
-	return r->start + (int64_t)((double)due / r->work->replay_speed);
+	return r->start +
+	    (int64_t)fmin((double)due / r->work->replay_speed, LATEST_NS);
 }
 
 static int64_t
 convert_time(const struct run *r, int64_t now)
 {
-	return (int64_t)((double)(now - r->start) * r->work->replay_speed);
+	return (int64_t)fmin(
+	    (double)(now - r->start) * r->work->replay_speed, LATEST_NS);
 }
 
 /* Returns the time of a request as it is recorded. */
@@ -104,7 +110,8 @@ dispatch_requests(struct worker *w, int64_t now)
 }
 
 static void
-record_reply(struct worker *w, int64_t now, int64_t due, int64_t written)
+record_reply(
+    struct worker *w, int64_t now, int64_t due, int64_t written, size_t part)
 {
 	if (due < 0)
 		return;
@@ -112,23 +119,27 @@ record_reply(struct worker *w, int64_t now, int64_t due, int64_t written)
 	w->measured++;
 	counters_record(w, now - due, 1);
 	hist_add(w->service, now - written, 1);
+	mixparts_record_one(w, part, true, now - due, now - written);
 }
 
 static bool
 record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 {
-	for (uint32_t n = replies; n; n--) {
-		record_reply(w, now, c->due[c->oldest], c->written[c->oldest]);
+	for (uint32_t i = 0; i < replies; i++) {
+		record_reply(w, now, c->due[c->oldest], c->written[c->oldest],
+		    sendlist_at(c->list, i)->part);
 		c->oldest = (c->oldest + 1) % w->run->pipeline;
 	}
 	outbox_answer(w->outbox, c, replies);
+	mixparts_count_answers(w, now >= w->run->from);
 	return now >= w->run->from;
 }
 
 static bool
 record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
-	record_reply(w, now, a->due, a->start_ns);
+	record_reply(w, now, a->due, a->start_ns, a->part);
+	mixparts_count_answers(w, now >= w->run->from);
 	return now >= w->run->from;
 }
 
@@ -156,16 +167,20 @@ record_unsent(struct worker *w, int64_t now)
 {
 	const struct run *r = w->run;
 	const struct sendlist *f;
+	const struct sendlist_item *item;
 	int64_t due;
 
 	for (size_t i = 0; i < w->nconns; i++) {
 		f = w->conns[i]->list;
 		for (size_t k = 0; k < f->late; k++) {
-			due = get_recorded_due(
-			    r, sendlist_at(f, f->nsent + k)->due_ns);
+			item = sendlist_at(f, f->nsent + k);
+			due = get_recorded_due(r, item->due_ns);
 			w->measured += due >= 0;
-			if (due >= 0)
-				hist_add(w->latency, now - due, 1);
+			if (due < 0)
+				continue;
+			hist_add(w->latency, now - due, 1);
+			mixparts_record_one(
+			    w, item->part, false, now - due, -1);
 		}
 	}
 }

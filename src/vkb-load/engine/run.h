@@ -24,6 +24,7 @@
 #define RUN_SLICE (256 * 1024) /* bytes made at once, to stay in the cache */
 
 struct hist;
+struct intern;
 struct part;
 struct slotmap;
 struct slotmap_node;
@@ -109,8 +110,10 @@ struct worker {
 	uint64_t measured; /* arrivals that count */
 	bool no_pwait2;    /* the kernel has none */
 	double max_backlog;
-	struct part *parts; /* of a mix, see mixparts.h; or NULL */
-	size_t nparts;
+	/* Of a mix or, as they come, of a trace, see mixparts.h; or NULL. */
+	struct part *parts;
+	size_t nparts, parts_cap;
+	struct intern *names;  /* of the parts of a trace, or NULL */
 	struct dealer *dealer; /* of a trace, or NULL */
 	struct outbox *outbox; /* the same; owned by the dealer */
 };

@@ -13,6 +13,7 @@
 struct sendlist_item {
 	int64_t due_ns; /* since the first command of the trace, as recorded */
 	size_t n;
+	size_t part; /* its command, see mixparts_name */
 	char *bytes; /* RESP; owned */
 };
 

@@ -4,6 +4,7 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
+#include "dealer.h"
 #include "mixparts.h"
 #include "run.h"
 #include "slotmap.h"
@@ -382,6 +383,8 @@ collect_result(struct run *r, struct engine_result *out)
 {
 	counters_collect(r, out);
 	mixparts_collect(r, out);
+	for (size_t i = 0; i < r->nworkers; i++)
+		dealer_report(r->workers[i].dealer, out);
 }
 
 int

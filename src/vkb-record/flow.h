@@ -1,0 +1,37 @@
+/*
+ * What a client sends over a connection, put together from TCP segments that
+ * may come twice, in another order, or not at all, and cut into commands.
+ */
+#ifndef FLOW_H
+#define FLOW_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+struct flow;
+struct packet_segment;
+struct recorder;
+
+/* Of all flows. */
+struct flow_counts {
+	size_t commands;
+	size_t gaps;   /* places where segments are missing */
+	size_t broken; /* what is not a command */
+};
+
+/* 'address' is that of the client, for the trace. */
+struct flow *flow_new(const char *address);
+/*
+ * Takes a segment and records the commands that are complete with it, with its
+ * time. Where segments are missing, or the connection began before, it
+ * continues with the next segment that begins with a command. Returns 0, or -1
+ * after reporting an error of the recorder.
+ */
+int flow_add(struct flow *, const struct packet_segment *, uint64_t us,
+    struct recorder *, struct flow_counts *);
+
+/* Frees the flow, after it has taken what waited for segments that did not
+ * come. Returns as flow_add. */
+int flow_end(struct flow *, struct recorder *, struct flow_counts *);
+
+#endif

@@ -1,0 +1,84 @@
+/* Foreign bytes as packets, and as segments in any order: the trace is valid.
+ */
+#include "tracefile.h"
+#include "vkb-record/flow.h"
+#include "vkb-record/packet.h"
+#include "vkb-record/recorder.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Each segment: what is special about it, where it begins, its length. */
+static void
+feed_segments(struct recorder *r, const uint8_t *p, size_t n)
+{
+	struct flow_counts counts = {0};
+	struct flow *f = flow_new("fuzz");
+	struct packet_segment s;
+
+	while (n >= 4) {
+		s = (struct packet_segment){.begins = *p & 1,
+		    .missing = *p >> 1 & 1,
+		    .seq = UINT32_MAX - 99 + (p[1] << 8 | p[2]),
+		    .n = p[3],
+		    .data = (const char *)p + 4};
+		p += 4;
+		n -= 4;
+		if (s.n > n)
+			s.n = n;
+		if (flow_add(f, &s, n, r, &counts) < 0)
+			abort();
+		p += s.n;
+		n -= s.n;
+	}
+	if (flow_end(f, r, &counts) < 0)
+		abort();
+}
+
+static void
+check_trace(int fd)
+{
+	struct tracefile_command c;
+	char path[64], *why = NULL;
+	struct tracefile *t;
+	const char *address;
+	int rc;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	t = tracefile_open(path, &why);
+	if (!t)
+		abort();
+	while ((rc = tracefile_next(t, &c, &address)) > 0)
+		continue;
+	if (rc < 0)
+		abort();
+	tracefile_close(t);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+	struct packet_segment s;
+	struct recorder *r;
+
+	if (fd < 0)
+		abort();
+	for (int link = PACKET_IP; link <= PACKET_COOKED2; link++)
+		if (packet_parse(&s, (enum packet_link)link, data, size) &&
+		    ((const uint8_t *)s.data < data ||
+			(const uint8_t *)s.data + s.n > data + size))
+			abort();
+	r = recorder_new(fd, "capture", RECORDER_KEYS);
+	feed_segments(r, data, size);
+	if (recorder_end(r, true) < 0)
+		abort();
+	check_trace(fd);
+	close(fd);
+	return 0;
+}
