@@ -32,6 +32,7 @@ const struct config_key config_keys[] = {
     {"config", "benchmark-threads", .rule = CONFIG_WHOLE, 1, 1024,
 	.identity = "benchmark_threads", .absent = 1},
     {"config", "resp3", .rule = CONFIG_BOOL, .identity = "resp3"},
+    {"config", "verify", .rule = CONFIG_BOOL, .identity = "verify"},
     {"config", "rate", .rule = CONFIG_RATES, 0, 1e9},
     {"config", "slo", .rule = CONFIG_SLO},
     {"config", "arrivals", .rule = CONFIG_CHOICE, .inner = "constant|poisson"},

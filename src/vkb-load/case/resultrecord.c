@@ -53,6 +53,11 @@ make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 	json_set_num(m, "reconnects", r->reconnects);
 	json_set_num(m, "pushes", r->pushes);
 	json_set_num(m, "hit_rate_percent", r->hit_rate_percent);
+	if (r->verified.on) {
+		json_set_num(m, "verify_checked", (double)r->verified.checked);
+		json_set_num(m, "verify_missing", (double)r->verified.missing);
+		json_set_num(m, "verify_errors", (double)r->verified.errors);
+	}
 	if (cost)
 		add_cost(m, cost);
 	if (r->service) {
@@ -161,7 +166,8 @@ result_record_merge(const struct json *const *metrics, size_t n)
 	struct json *all = n ? json_dup(metrics[0]) : json_object();
 	const char *key;
 	static const char *const sums[] = {"rps", "requests", "errors", "lost",
-	    "unanswered", "reconnects", "pushes", NULL};
+	    "unanswered", "reconnects", "pushes", "verify_checked",
+	    "verify_missing", "verify_errors", NULL};
 	double a, b;
 
 	for (size_t i = 1; i < n; i++)

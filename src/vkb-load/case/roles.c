@@ -186,6 +186,7 @@ make_work(const struct roles *r, const struct bench_load *l, size_t share)
 	    .warmup_s = l->warmup_apart ? 0 : l->warmup_s,
 	    .sequential = l->sequential,
 	    .resp3 = l->resp3,
+	    .verify = l->verify,
 	    .batch_first_byte =
 		l->latency && strcmp(l->latency, "request") != 0,
 	    .arrivals = poisson ? ENGINE_POISSON : ENGINE_CONSTANT,
@@ -397,6 +398,7 @@ add_result(struct engine_result *to, const struct engine_result *from)
 	to->unanswered += from->unanswered;
 	to->reconnects += from->reconnects;
 	to->pushes += from->pushes;
+	engine_verified_add(&to->verified, &from->verified);
 	if (!*to->refusal)
 		memcpy(to->refusal, from->refusal, sizeof to->refusal);
 	if (to->latency && from->latency)

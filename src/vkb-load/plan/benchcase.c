@@ -70,7 +70,8 @@ static const struct field load_fields[] = {
     {"warmup_apart", FLAG, AT(warmup_apart)},
     {"warmup_writes_only", FLAG, AT(warmup_writes_only)},
     {"sequential", FLAG, AT(sequential), .part = "sequential"},
-    {"resp3", FLAG, AT(resp3)}, {"cluster_mode", FLAG, AT(cluster)},
+    {"resp3", FLAG, AT(resp3)}, {"verify", FLAG, AT(verify)},
+    {"cluster_mode", FLAG, AT(cluster)},
     {"mix", TEXT, AT(mix), .limit = {"scenario", "mix"}},
     {"mix_order", TEXT, AT(mix_order), .limit = {"scenario", "mix_order"}}};
 

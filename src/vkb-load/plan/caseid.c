@@ -168,6 +168,8 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 		str_add(s, "-unix");
 	if (json_get_bool(c, "resp3", false))
 		str_add(s, "-resp3");
+	if (json_get_bool(c, "verify", false))
+		str_add(s, "-verify");
 	if (json_get_bool(c, "no_flush", false))
 		str_add(s, "-no_flush");
 	if (strcmp(bench_case_engine(c), BENCH_CASE_NATIVE) != 0) {
