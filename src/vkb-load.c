@@ -12,6 +12,8 @@
 #include "str.h"
 #include "uri.h"
 #include "vkb-load/case/engines.h"
+#include "vkb-load/case/hdrfile.h"
+#include "vkb-load/case/live.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/peers.h"
 #include "vkb-load/case/profiles.h"
@@ -46,7 +48,7 @@ struct opts {
 	struct extserver_opts external;
 	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
-	const char *again, *benchmark, *module, *logs;
+	const char *again, *benchmark, *module, *logs, *hdr, *live;
 	struct hosts hosts;
 	struct opt_list until;
 	struct quick quick;
@@ -137,6 +139,10 @@ static const struct opt option_table[] = {
 	.help = "profile every node of a cluster"},
     {0, "logs", OPT_STR, AT(logs), "DIR",
 	.help = "keep the log of each server, and all messages, in DIR"},
+    {0, "hdr", OPT_STR, AT(hdr), "FILE",
+	.help = "append the latencies of each second to an HdrHistogram log"},
+    {0, "live", OPT_STR, AT(live), "[ADDRESS:]PORT",
+	.help = "serve metrics of the run in progress for Prometheus"},
     {0, "lenient", OPT_FLAG, AT(want.lenient),
 	.help = "only warn about unknown keys"},
     {0, "duration", OPT_DURATION, AT(want.duration), "TIME", .min = .001,
@@ -167,6 +173,8 @@ static const struct opt option_table[] = {
 	.help = "set sizes of values: 64-1024, 16:80,1024:20 random, ..."},
     {0, "ttl", OPT_STR, AT(want.ttl), "TIME",
 	.help = "let what SET writes expire after 60 or 10-60 seconds"},
+    {0, "verify", OPT_FLAG, AT(want.verify),
+	.help = "compare each value that is read with what was written"},
     {0, "replay", OPT_STR, AT(quick.replay), "FILE",
 	.help = "send the commands of a trace of vkb-record"},
     {0, "replay-speed", OPT_STR, AT(want.speed), "N|closed",
@@ -298,9 +306,10 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--duration' and '--requests' exclude each other";
 	if (o->want.rate && o->want.slo)
 		return "'--rate' and '--slo' exclude each other";
-	if (o->plan && (o->output || o->resume || o->logs))
+	if (o->plan && (o->output || o->resume || o->logs || o->hdr || o->live))
 		return "'--plan' prints to stdout and runs nothing: "
-		       "'--output', '--resume' and '--logs' do not go with it";
+		       "'--output', '--resume', '--logs', '--hdr' and '--live' "
+		       "do not go with it";
 	if (o->output && o->resume)
 		return "'--output' and '--resume' exclude each other";
 	if (o->builds && (o->server || o->label))
@@ -500,6 +509,18 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 	return 0;
 }
 
+/* Opens what shows the runs besides their records. 0, or -1, error reported. */
+static int
+open_views(struct opts *o, bool builds)
+{
+	if (o->hdr && !(o->session.hdr = hdrfile_open(o->hdr, builds)))
+		return -1;
+	if (o->live &&
+	    !(o->session.live = live_open(o->live, o->session.quiet)))
+		return -1;
+	return 0;
+}
+
 static int
 run_session(struct opts *o, const struct plan *p)
 {
@@ -532,7 +553,7 @@ run_session(struct opts *o, const struct plan *p)
 	    results_open(&out, o->output, o->resume, o->hosts.part) < 0)
 		goto out;
 	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
-	if (!o->session.logs)
+	if (!o->session.logs || open_views(o, b.n > 1) < 0)
 		goto out;
 	rc = session_run(
 	    &o->session, p, &b, engines, &out, external, &stop_signal);
@@ -544,6 +565,9 @@ out:
 	vbench_close(vbench);
 	datasets_free(datasets);
 	results_close(&out);
+	live_close(o->session.live);
+	if (hdrfile_close(o->session.hdr) < 0)
+		rc = -1;
 	logs_close(o->session.logs);
 	builds_free(&b);
 	return rc;

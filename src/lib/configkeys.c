@@ -49,6 +49,7 @@ const struct config_key config_keys[] = {
 	.inner = "TLSv1.2|TLSv1.3", .identity = "tls_protocol"},
     {"config", "tls_resumption", .rule = CONFIG_BOOL,
 	.identity = "tls_resumption"},
+    {"config", "verify", .rule = CONFIG_BOOL, .identity = "verify"},
     {"config", "rate", .rule = CONFIG_RATES, 0, 1e9},
     {"config", "slo", .rule = CONFIG_SLO},
     {"config", "arrivals", .rule = CONFIG_CHOICE, .inner = "constant|poisson"},

@@ -19,10 +19,10 @@ static const char *const first_edition_keys[] = {
 static const char *const vkb_config_keys[] = {"keyspacelen", "engine",
     "cluster_nodes", "cluster_replicas", "server_config", "server_config_file",
     "modules", "rate", "arrivals", "sequential", "keys", "values", "ttl", "mix",
-    "mix_order", "slo", "replay", "trace", "replay_speed", "resp3", "latency",
-    "unixsocket", "timeout_s", "reconnect", "storm_s", "idle_clients", "db",
-    "tracking", "read_from", "tls_ciphers", "tls_ciphersuites", "tls_protocol",
-    "tls_resumption"};
+    "mix_order", "slo", "replay", "trace", "replay_speed", "resp3", "verify",
+    "latency", "unixsocket", "timeout_s", "reconnect", "storm_s",
+    "idle_clients", "db", "tracking", "read_from", "tls_ciphers",
+    "tls_ciphersuites", "tls_protocol", "tls_resumption"};
 
 /* Fast: most of many names differ in the first character. */
 static inline bool

@@ -73,7 +73,8 @@ join_metric(const struct joined *w, const char *key)
 {
 	static const char *const sums[] = {"rps", "requests", "errors", "lost",
 	    "unanswered", "reconnects", "pushes", "offered_rps", "connects",
-	    "connects_per_s", "resumed", NULL};
+	    "connects_per_s", "resumed", "verify_checked", "verify_missing",
+	    "verify_errors", NULL};
 	static const char *const means[] = {"avg_latency_ms",
 	    "hit_rate_percent", "client_cpu_us_per_req",
 	    "client_cycles_per_req", NULL};

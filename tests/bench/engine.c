@@ -30,7 +30,7 @@ struct opts {
 	    threads, db, seed;
 	double duration, warmup, rate, timeout, speed;
 	bool fill, only_fill, cluster, poisson, sequential, first_byte, tls;
-	bool resp3, in_order;
+	bool resp3, in_order, verify;
 	bool series, progress;
 };
 
@@ -93,6 +93,7 @@ static const struct opt table[] = {
     {'3', "resp3", OPT_FLAG, FIELD(resp3), NULL, .help = "HELLO 3"},
     {0, "sequential", OPT_FLAG, FIELD(sequential), NULL, .help = "keys"},
     {0, "first-byte", OPT_FLAG, FIELD(first_byte), NULL, .help = "latency"},
+    {0, "verify", OPT_FLAG, FIELD(verify), NULL, .help = "what is read"},
     {0, "series", OPT_FLAG, FIELD(series), NULL, .help = "each interval"},
     {0, "progress", OPT_FLAG, FIELD(progress), NULL, .help = "on stderr"}, {0}};
 
@@ -157,6 +158,13 @@ report(
 	show("pushes", r->pushes);
 	show("errors_total", (double)r->errors_total);
 	show("refused", (double)r->refused);
+	if (r->verified.on) {
+		show("checked", (double)r->verified.checked);
+		show("missing", (double)r->verified.missing);
+		show("wrong", (double)r->verified.errors);
+	}
+	for (i = 0; i < r->verified.nfirst; i++)
+		printf("differs %s\n", r->verified.first[i]);
 	for (i = 0; i < r->nerrors; i++)
 		printf("error %s: %llu: %s\n", r->errors[i].kind,
 		    (unsigned long long)r->errors[i].count, r->errors[i].text);
@@ -312,6 +320,7 @@ main(int argc, char **argv)
 	w.warmup_s = o.warmup;
 	w.sequential = o.sequential;
 	w.resp3 = o.resp3;
+	w.verify = o.verify;
 	w.seed = (uint64_t)o.seed;
 	w.cpus = o.cpus ? &cpus : NULL;
 	w.batch_first_byte = o.first_byte;

@@ -4,6 +4,7 @@
 #include "err.h"
 #include "json.h"
 #include "str.h"
+#include "vkb-load/case/servercounts.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/external/child.h"
@@ -242,9 +243,11 @@ served(void)
 	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 0 && r.errors_unknown &&
 		r.errors_total == 0 && r.hit_rate_percent == 7,
 	    "what servers do not count is not known");
-	tap_ok(!served_is_load("INFO", 4) && !served_is_load("psync", 5) &&
-		served_is_load("get", 3) && served_is_load("infox", 5) &&
-		served_is_load("information", 3),
+	tap_ok(!servercounts_is_load("INFO", 4) &&
+		!servercounts_is_load("psync", 5) &&
+		servercounts_is_load("get", 3) &&
+		servercounts_is_load("infox", 5) &&
+		servercounts_is_load("information", 3),
 	    "commands of control connections are not load");
 }
 

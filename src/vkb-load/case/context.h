@@ -11,7 +11,9 @@
 struct coproc;
 struct engine;
 struct extserver;
+struct hdrfile;
 struct json;
+struct live;
 struct logs;
 struct peers;
 struct profiles_opts;
@@ -39,6 +41,8 @@ struct case_context {
 	const struct serve *serve;  /* it is elsewhere, or NULL */
 	struct coproc *coproc;    /* NULL: started when needed; caller closes */
 	const struct json *env;   /* what each run repeats of the env record */
+	struct hdrfile *hdr;      /* log of latencies, or NULL */
+	struct live *live;        /* live metrics, or NULL */
 	engine_progress_fn *show; /* shows the run, called with 'progress' */
 	void *progress;
 	char session[16];

@@ -174,7 +174,7 @@ counting_adapt(struct engine_work *w, uint64_t seed)
 	w->requests = WINDOW;
 	w->duration_s = w->warmup_s = w->rate = 0;
 	w->ramp = (struct ratespec){0};
-	w->max_lost = 0;
+	w->max_lost = w->verify = 0;
 	w->seed = seed;
 }
 

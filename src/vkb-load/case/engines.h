@@ -25,7 +25,8 @@ struct engine_job {
 	size_t nwarmup;                   /* may be 0 */
 	const volatile int *stop; /* polled; ends the job with -1, no message */
 	engine_progress_fn *progress;
-	void *arg;
+	engine_ended_fn *ended;     /* NULL: intervals are not told */
+	void *arg;                  /* of both */
 	const struct json *counted; /* the record of the server whose
 				     * instructions are counted; NULL: none */
 	struct watch_cost *cost;    /* set to the cost of all streams */

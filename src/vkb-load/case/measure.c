@@ -1,3 +1,4 @@
+/* Over 500 lines: all steps of a run are here in order, with what shows it. */
 #include "measure.h"
 #include "clock.h"
 #include "context.h"
@@ -9,6 +10,8 @@
 #include "json.h"
 #include "handle.h"
 #include "idle.h"
+#include "hdrfile.h"
+#include "live.h"
 #include "mem.h"
 #include "peers.h"
 #include "populate.h"
@@ -137,6 +140,12 @@ measure_start_at(struct measure *m)
 }
 
 void
+measure_show(struct measure *m)
+{
+	m->shown = m->context->hdr || m->context->live;
+}
+
+void
 measure_free(struct measure *m)
 {
 	json_free(m->profiled);
@@ -160,7 +169,24 @@ on_progress(void *arg, const struct engine_progress *e)
 	if (*r->stop || coproc_has_news(r->coproc))
 		r->halt = 1;
 	peers_beat(r->peers);
+	live_progress(r->live, e);
 	r->show(r->progress, e);
+}
+
+/* Logs and shows an interval of a stream, under the name of its role. */
+static void
+on_ended(void *arg, const struct engine_ended *e)
+{
+	const struct measure *m = arg;
+	const struct role *role = m->roles.v;
+	char *build = record_subject_name(json_get(*m->recs, "subject"));
+
+	while (e->stream >= role->first + role->n)
+		role++;
+	if (m->context->hdr)
+		hdrfile_add(m->context->hdr, role->name, build, e);
+	live_add(m->context->live, role->name, build, e);
+	free(build);
 }
 
 static struct engine_job
@@ -172,6 +198,7 @@ make_job(struct measure *m, const struct target *t)
 	    .nwork = m->roles.nworks,
 	    .stop = &m->context->halt,
 	    .progress = on_progress,
+	    .ended = m->shown ? on_ended : NULL,
 	    .arg = m,
 	    .rec = m->recs[0],
 	    .raw = &m->raw,

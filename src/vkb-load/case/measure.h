@@ -30,6 +30,7 @@ struct measure {
 	struct json *profiled; /* profile records; NULL: not profiled */
 	struct slospec slo;    /* name NULL: no capacity is searched */
 	bool counted;          /* the only profile is that of the counts */
+	bool shown;            /* its intervals are */
 	struct profiles *profiles;
 	struct idle *idle; /* connections beside the load, or NULL */
 	struct starting starting;
@@ -46,6 +47,8 @@ void measure_profile(struct measure *);
 void measure_count(struct measure *);
 /* Its load begins when vkb-load was asked to begin. */
 void measure_start_at(struct measure *);
+/* It is measured and recorded: its intervals are logged and shown. */
+void measure_show(struct measure *);
 void measure_free(struct measure *);
 
 /*

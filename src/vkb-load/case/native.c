@@ -1,4 +1,5 @@
-/* The native load generator behind the interface of engines.h. */
+/* The native load generator behind the interface of engines.h. Over 500 lines:
+ * what it refuses, and why, is a third of them. */
 #include "clock.h"
 #include "counting.h"
 #include "engines.h"
@@ -12,6 +13,7 @@
 #include "replicas.h"
 #include "roles.h"
 #include "search.h"
+#include "servercounts.h"
 #include "slospec.h"
 #include "starting.h"
 #include "target.h"
@@ -20,6 +22,7 @@
 #include "vkb-load/engine/mix.h"
 #include "vkb-load/engine/share.h"
 #include "vkb-load/engine/template.h"
+#include "vkb-load/engine/verify.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
 #include "vkb-load/plan/benchcase.h"
@@ -77,7 +80,9 @@ explain_role(const struct json *config, const struct engine_work *w)
 			       "the latest keys cannot be found");
 	if (w->ttl_low && !json_get(config, "mix") && !command_expires(text))
 		return refuse_ttl(w, text);
-	if (w->values.n)
+	if (w->verify)
+		why = verify_explain_work(w);
+	if (w->values.n && !why)
 		why = memory_explain_requests(
 		    w, (size_t)json_get_num(config, "cluster_nodes", 1));
 	if (why || command_known(text) || json_get(config, "mix") ||
@@ -122,6 +127,17 @@ explain_mix(const struct engine_work *w, const struct json *config)
 	return why;
 }
 
+/* Returns why what fills the server cannot be verified, or NULL. */
+static char *
+explain_populating(const char *with)
+{
+	char *name = str_upper(with), *why;
+
+	why = verify_explain(command_known(name) ? name : with);
+	free(name);
+	return why;
+}
+
 static char *
 explain_case(const void *self, const struct json *cas)
 {
@@ -141,6 +157,8 @@ explain_case(const void *self, const struct json *cas)
 			  roles.v[i].config, &roles.works[roles.v[i].first]);
 	if (!why)
 		why = explain_mix(&roles.works[0], c.config);
+	if (!why && roles.works[0].verify && c.populate_with)
+		why = explain_populating(c.populate_with);
 	roles_free(&roles);
 	bench_case_free(&c);
 	return why;
@@ -184,6 +202,21 @@ report_omitted(const char *id, const struct engine_result *r)
 	str_free(&s);
 }
 
+/* Returns true after reporting that what was read is not what was written. */
+static bool
+is_corrupt(const char *id, const char *part, const struct engine_verified *v)
+{
+	for (size_t i = v->nfirst; i-- > 1;)
+		err_say("%s: %s", id, v->first[i]);
+	if (v->errors)
+		err_say("%s%s%llu of %llu values that were read are not what "
+			"was written: %s",
+		    part ? part : "", part ? ": " : "",
+		    (unsigned long long)v->errors,
+		    (unsigned long long)v->checked, v->first[0]);
+	return v->errors > 0;
+}
+
 static int
 check_result(
     const struct engine_job *j, size_t i, const struct engine_result *r)
@@ -199,6 +232,8 @@ check_result(
 	}
 	if (r->nomitted)
 		report_omitted(json_get_str(j->cas, "id"), r);
+	if (is_corrupt(json_get_str(j->cas, "id"), part, &r->verified))
+		return 1;
 	if (!r->nerrors)
 		return 0;
 	for (size_t k = 0; k < j->work[i].nmix && k < r->nparts; k++)
@@ -300,8 +335,13 @@ warm_up(const struct engine_job *j, const struct engine_work *works)
 	if (j->nwarmup)
 		rc = engine_run(&j->target->e, works, j->nwarmup, j->stop,
 		    j->progress, j->arg, NULL, v);
-	for (size_t i = 0; i < j->nwarmup; i++)
+	for (size_t i = 0; i < j->nwarmup; i++) {
+		if (rc == 0 &&
+		    is_corrupt(
+			json_get_str(j->cas, "id"), "warm-up", &v[i].verified))
+			rc = 1;
 		engine_result_free(&v[i]);
+	}
 	free(v);
 	return rc;
 }
@@ -311,6 +351,7 @@ struct running {
 	const struct engine_job *job;
 	struct engine_work *works, *warmup;
 	struct watch *watch;
+	struct servercounts *counts;
 	struct engine_meter meter;
 	struct engine_result *results;
 };
@@ -368,6 +409,10 @@ begin_watch(struct running *x)
 {
 	x->watch = watch_new(&x->job->target->e);
 	x->meter = watch_meter(x->watch);
+	x->meter.ended = x->job->ended;
+	x->meter.ended_arg = x->job->arg;
+	x->counts = servercounts_open(x->job->target);
+	servercounts_begin(x->counts);
 	if (x->job->starting->peers || x->job->starting->at_s > 0) {
 		x->meter.when = starting_when;
 		x->meter.when_arg = x->job->starting;
@@ -387,8 +432,12 @@ end_job(struct running *x, double others_ns, int rc)
 		    : x->results[i].requests;
 		load.active_s = fmax(load.active_s, x->results[i].active_s);
 	}
+	if (rc == 0) /* else a server may not answer */
+		servercounts_end(x->counts);
 	if (x->watch)
 		watch_report(x->watch, &load, j->cost);
+	servercounts_report(x->counts, j->cost);
+	servercounts_close(x->counts);
 	/* Stops at the first bad result: the last message is the reason. */
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
 		rc = check_result(j, i, &x->results[i]);

@@ -72,6 +72,11 @@ make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 	json_set_num(m, "pushes", r->pushes);
 	json_set_num(m, "hit_rate_percent", r->hit_rate_percent);
 	add_connects(m, r);
+	if (r->verified.on) {
+		json_set_num(m, "verify_checked", (double)r->verified.checked);
+		json_set_num(m, "verify_missing", (double)r->verified.missing);
+		json_set_num(m, "verify_errors", (double)r->verified.errors);
+	}
 	if (cost)
 		add_cost(m, cost);
 	if (r->service) {
@@ -202,7 +207,8 @@ result_record_merge(const struct json *const *metrics, size_t n)
 	const char *key;
 	static const char *const sums[] = {"rps", "requests", "errors", "lost",
 	    "unanswered", "reconnects", "pushes", "connects", "connects_per_s",
-	    "resumed", NULL};
+	    "resumed", "verify_checked", "verify_missing", "verify_errors",
+	    NULL};
 	double a, b;
 
 	for (size_t i = 1; i < n; i++)

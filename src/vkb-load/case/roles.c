@@ -204,6 +204,7 @@ make_work(const struct roles *r, const struct bench_load *l, size_t share)
 	    .warmup_s = l->warmup_apart ? 0 : l->warmup_s,
 	    .sequential = l->sequential,
 	    .resp3 = l->resp3 || l->tracking,
+	    .verify = l->verify,
 	    .conns = {.reconnect = l->reconnect,
 		.storm_s = l->storm_s,
 		.tracking = l->tracking,
@@ -423,6 +424,7 @@ add_result(struct engine_result *to, const struct engine_result *from)
 	to->resumed += from->resumed;
 	if (to->connect && from->connect)
 		hist_merge(to->connect, from->connect);
+	engine_verified_add(&to->verified, &from->verified);
 	if (!*to->refusal)
 		memcpy(to->refusal, from->refusal, sizeof to->refusal);
 	if (to->latency && from->latency)

@@ -94,6 +94,7 @@ add_errors(struct search *s, const struct engine_result *r)
 	s->all.lost += r->lost;
 	s->all.unanswered += r->unanswered;
 	s->all.reconnects += r->reconnects;
+	engine_verified_add(&s->all.verified, &r->verified);
 }
 
 /* Makes a trial at a rate; 0: a closed loop. Keeps its result in 'last'. */
@@ -235,6 +236,7 @@ make_result(struct search *s, int rc)
 	r.lost = s->all.lost;
 	r.unanswered = s->all.unanswered;
 	r.reconnects = s->all.reconnects;
+	r.verified = s->all.verified;
 	r.rps = r.avg_ms = r.min_ms = r.p50_ms = r.p95_ms = r.p99_ms = NAN;
 	r.p999_ms = r.max_ms = r.offered_rps = r.max_backlog = NAN;
 	return r;

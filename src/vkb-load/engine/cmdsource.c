@@ -4,17 +4,45 @@
 #include "engine.h"
 #include "mix.h"
 #include "template.h"
+#include "verify.h"
 
 #include <string.h>
 
-struct cmdsource *
-cmdsource_open(const struct engine_target *t, const struct engine_work *w)
+static struct cmdsource *
+open_plain(const struct engine_target *t, const struct engine_work *w)
 {
 	if (w->nmix)
 		return mix_open(t, w);
 	if (w->replay)
 		return dealer_open_source();
 	return w->text ? template_open(t, w) : template_open_named(t, w);
+}
+
+struct cmdsource *
+cmdsource_open(const struct engine_target *t, const struct engine_work *w)
+{
+	struct engine_work inner;
+	struct cmdsource *s;
+
+	if (!w->verify)
+		return open_plain(t, w);
+	inner = verify_inner_work(w);
+	s = open_plain(t, &inner);
+	return s ? verify_open(s, w, 0) : NULL;
+}
+
+struct cmdsource *
+cmdsource_open_seed(
+    const struct engine_target *t, const struct engine_work *w, unsigned many)
+{
+	struct engine_work inner;
+	struct cmdsource *s;
+
+	if (!w->verify)
+		return template_open_seed(t, w, many);
+	inner = verify_inner_work(w);
+	s = template_open_seed(t, &inner, many);
+	return verify_open(s, w, s->values);
 }
 
 char *

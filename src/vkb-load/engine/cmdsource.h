@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct checks_queue;
 struct chooser;
 struct engine_target;
 struct engine_work;
@@ -39,6 +40,8 @@ struct cursor {
 	/* Of a mix: the next command, in what was planned; see mix.h. */
 	uint32_t step;
 	const struct mix_ring *ring; /* borrowed from the connection */
+	/* What is made is added here; NULL: it is not verified. Borrowed. */
+	struct checks_queue *expected;
 };
 
 /* 'make' and 'takes' are NULL in the source of a trace, see dealer.h. */
@@ -105,5 +108,9 @@ cmdsource_place(const struct cmdsource *s, const struct cursor *c, char *buf)
  */
 struct cmdsource *cmdsource_open(
     const struct engine_target *, const struct engine_work *);
+
+/* The same for the commands that fill the server, see template_open_seed. */
+struct cmdsource *cmdsource_open_seed(
+    const struct engine_target *, const struct engine_work *, unsigned many);
 
 #endif

@@ -111,6 +111,15 @@ on_missed(void *arg, uint32_t nth, bool zero)
 		c->client->missed(c, nth, zero);
 }
 
+static void
+on_value(void *arg, uint32_t nth, const char *p, size_t n, uint64_t left)
+{
+	struct conn *c = arg;
+
+	if (c->state == CONN_READY)
+		c->client->value(c, nth, p, n, left);
+}
+
 /* Tries the next address of the node; reports the loss if there is none. */
 static void
 try_next_address(struct conn *c, const char *why, int64_t now)
@@ -158,6 +167,7 @@ conn_open(struct conn *c, int64_t now)
 	c->scan.zero_miss = s->zero_miss;
 	c->scan.tell_nil = s->tell_nil;
 	c->scan.missed = s->missed ? on_missed : NULL;
+	scan_tell_values(&c->scan, s->values ? on_value : NULL);
 	if (s->tls)
 		c->tls = tls_new(s->tls, c->fd, s->servername, c->session);
 	await_writable(c);

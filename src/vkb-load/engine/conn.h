@@ -17,6 +17,7 @@
 #define CONN_READ_SIZE (64 * 1024)
 
 struct addrinfo;
+struct checks_queue;
 struct conn;
 struct sendlist;
 struct iovec;
@@ -52,6 +53,12 @@ struct conn_client {
 	 * 'replies' if the setup asks for it; zero: by a 0.
 	 */
 	void (*missed)(struct conn *, uint32_t nth, bool zero);
+	/*
+	 * Bytes of a string in the nth reply, with 'left' more to come, called
+	 * before 'replies' if the setup asks for it.
+	 */
+	void (*value)(struct conn *, uint32_t nth, const char *p, size_t n,
+	    uint64_t left);
 	/* The bytes are not an awaited reply; the connection is then closed. */
 	void (*nonsense)(struct conn *, const char *why);
 	/* It broke, or could not be made. Returns false to keep it open. */
@@ -71,6 +78,7 @@ struct conn_setup {
 	bool zero_miss, tell_nil; /* see scan.h */
 	bool missed;              /* conn_client.missed is called */
 	bool resume;              /* the TLS session of its last connection */
+	bool values;              /* conn_client.value is called */
 };
 
 /* The connections of a thread. */
@@ -130,7 +138,8 @@ struct conn {
 	struct cursor from;
 	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;
-	struct mix_ring ring;  /* what was sent; of a mix only */
+	struct mix_ring ring;          /* what was sent; of a mix only */
+	struct checks_queue *expected; /* see checks.h, or NULL; owned */
 	struct sendlist *list; /* of a trace, or NULL; owned by the worker */
 };
 

@@ -1,4 +1,5 @@
 #include "counters.h"
+#include "checks.h"
 #include "hist.h"
 #include "mem.h"
 #include "reconnect.h"
@@ -49,6 +50,18 @@ counters_add_error(struct engine_error *v, size_t *n, const char *line)
 	add_error(v, n, kind, line);
 }
 
+/* Returns the errors since the last interval was handed over. */
+static uint64_t
+take_errors(struct worker *w)
+{
+	uint64_t sum = 0, before = w->errors_handed;
+
+	for (size_t i = 0; i < w->nerrors; i++)
+		sum += w->errors[i].count;
+	w->errors_handed = sum;
+	return sum - before;
+}
+
 /*
  * Hands the intervals before 'until' over to the run. Call with the lock held.
  */
@@ -61,7 +74,11 @@ hand_over(struct worker *w, size_t until)
 	while (r->nintervals <= w->interval || r->nintervals < until) {
 		r->intervals = mem_grow(r->intervals, r->nintervals,
 		    &r->intervals_cap, sizeof *r->intervals);
-		memset(&r->intervals[r->nintervals++], 0, sizeof *r->intervals);
+		in = &r->intervals[r->nintervals];
+		*in = (struct interval){.start_ns = r->slice_s > 0
+			? r->t0
+			: r->t0 + (int64_t)r->nintervals * RUN_SECOND};
+		r->nintervals++;
 	}
 	in = &r->intervals[w->interval];
 	if (hist_count(w->latency)) {
@@ -76,6 +93,7 @@ hand_over(struct worker *w, size_t until)
 		}
 	}
 	in->requests += w->interval_counted;
+	in->errors += take_errors(w);
 	in->length_s = r->slice_s;
 	r->answered += w->interval_counted;
 	w->interval_counted = 0;
@@ -137,8 +155,34 @@ counters_close_intervals(struct run *r, bool all)
 		in->p50_ms = (double)hist_quantile(in->hist, .5) / 1e6;
 		in->p99_ms = (double)hist_quantile(in->hist, .99) / 1e6;
 		in->max_ms = (double)hist_max(in->hist) / 1e6;
+		if (r->tells)
+			continue;
 		hist_free(in->hist);
 		in->hist = NULL;
+	}
+}
+
+void
+counters_tell_intervals(struct run *r, const struct engine_meter *m, size_t k)
+{
+	struct interval in;
+	bool more = m && m->ended;
+
+	while (more) {
+		pthread_mutex_lock(&r->gate->lock);
+		more = r->told < r->closed;
+		if (more) {
+			in = r->intervals[r->told];
+			r->intervals[r->told++].hist = NULL;
+		}
+		pthread_mutex_unlock(&r->gate->lock);
+		if (!more)
+			break;
+		m->ended(m->ended_arg,
+		    &(struct engine_ended){k, in.start_ns,
+			in.length_s > 0 ? in.length_s : 1, in.requests,
+			in.errors, in.hist});
+		hist_free(in.hist);
 	}
 }
 
@@ -193,6 +237,20 @@ engine_result_add_error(struct engine_result *r, const struct engine_error *e)
 		r->errors[i].count += e->count;
 	else
 		r->errors[r->nerrors++] = *e;
+}
+
+void
+engine_verified_add(
+    struct engine_verified *to, const struct engine_verified *from)
+{
+	to->on |= from->on;
+	to->checked += from->checked;
+	to->errors += from->errors;
+	to->missing += from->missing;
+	for (size_t i = 0; i < from->nfirst && to->nfirst < ENGINE_MISMATCHES;
+	     i++)
+		memcpy(
+		    to->first[to->nfirst++], from->first[i], sizeof *to->first);
 }
 
 void
@@ -298,6 +356,8 @@ counters_collect(struct run *r, struct engine_result *out)
 		if (w->last_ns > last)
 			last = w->last_ns;
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
+		if (w->checks)
+			engine_verified_add(&out->verified, &w->checks->found);
 		for (size_t k = 0; k < w->nerrors; k++) {
 			out->errors_total += w->errors[k].count;
 			engine_result_add_error(out, &w->errors[k]);

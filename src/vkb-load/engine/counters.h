@@ -11,6 +11,7 @@
 
 struct conn;
 struct engine_error;
+struct engine_meter;
 struct engine_result;
 struct run;
 struct worker;
@@ -46,6 +47,11 @@ void counters_end_slice(struct worker *);
  * of all. Call with the lock held.
  */
 void counters_close_intervals(struct run *, bool all);
+
+/* Gives closed intervals, of the kth stream, to the meter, which may be NULL.
+ */
+void counters_tell_intervals(
+    struct run *, const struct engine_meter *, size_t k);
 
 /*
  * Makes the result of a run from its threads' counts. Call it after the threads

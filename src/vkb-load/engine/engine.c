@@ -117,7 +117,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 
 	if (command_needs(w->command) == NEEDS_KEYS && many > k->space)
 		many = (unsigned)k->space;
-	o.source = template_open_seed(t, w, many);
+	o.source = cmdsource_open_seed(t, w, many);
 	n = count_elements(t, w, o.source, &m->nodes[node], m->n);
 	o.space =
 	    command_needs(w->command) == NEEDS_KEYS ? k->space : KEYS_NUMBERS;
@@ -234,6 +234,7 @@ find_same_template(const struct engine_work *works, size_t i)
 		v = &works[j];
 		if (!v->nmix && v->text && strcmp(v->text, w->text) == 0 &&
 		    v->rows == w->rows && v->data_size == w->data_size &&
+		    v->verify == w->verify &&
 		    valuespec_equal(&v->values, &w->values))
 			return j;
 	}
@@ -255,7 +256,7 @@ open_sources(struct run_options *o, size_t i, const struct engine_target *t,
 	o[i].source =
 	    first != SIZE_MAX ? o[first].source : cmdsource_open(t, w);
 	if (o[i].source && engine_refills(t, w))
-		o[i].refill = template_open_seed(t, w, count_per_command(w));
+		o[i].refill = cmdsource_open_seed(t, w, count_per_command(w));
 	return o[i].source ? 0 : -1;
 }
 

@@ -140,12 +140,22 @@ struct engine_work {
 	double replay_speed; /* of its times; 0: closed loop, as fast as
 			      * possible */
 	struct engine_conns conns;
+	bool verify; /* what is written depends on its key, and what is read is
+		      * compared with it, see verify.h */
 };
 
 struct engine_error {
 	char kind[64];  /* "MOVED", "OOM", "connection lost", ... */
 	char text[192]; /* the first one */
 	uint64_t count;
+};
+
+#define ENGINE_MISMATCHES 3
+struct engine_verified { /* values that were read, measured or not */
+	bool on;         /* the load was verified; else the rest is 0 */
+	uint64_t checked, errors, missing;
+	char first[ENGINE_MISMATCHES][512]; /* what the first errors were */
+	size_t nfirst;
 };
 
 struct engine_interval { /* about one second each, or one slice */
@@ -197,6 +207,7 @@ struct engine_result {
 	struct hist *connect; /* ns until they were ready; owned */
 	double connects;      /* in the measured time */
 	double resumed;       /* of them, TLS sessions; NAN without TLS */
+	struct engine_verified verified;
 	/* Commands of a trace that were not sent; the text says why. */
 	struct engine_error omitted[ENGINE_ERRORS];
 	size_t nomitted;
@@ -213,13 +224,25 @@ struct engine_progress {
 /* Called about four times a second from the calling thread; may be NULL. */
 typedef void engine_progress_fn(void *arg, const struct engine_progress *);
 
+/* An interval of a stream that has ended, see engine_interval. */
+struct engine_ended {
+	size_t stream;    /* its number in 'works' */
+	int64_t start_ns; /* by CLOCK_MONOTONIC */
+	double length_s;
+	uint64_t requests, errors;  /* errors also of what is not measured */
+	const struct hist *latency; /* NULL: nothing was answered; borrowed */
+};
+typedef void engine_ended_fn(void *arg, const struct engine_ended *);
+
 /*
  * Callbacks around the measured time of a run, in the calling thread:
  * 'connected' once, with the threads that make the load; then 'begin' and 'end'
  * while they live. 'when', if it is not NULL, is called after 'connected' and
  * returns the time, by CLOCK_MONOTONIC in ns, at which the measured time begins
  * after a warm-up of that many seconds; a time that is over is now. -1 ends the
- * run; the error was reported. It is not called in slices.
+ * run; the error was reported. It is not called in slices. 'ended', if it is
+ * not NULL, is called for the intervals of each stream in order, up to a second
+ * after they ended, and for the last ones after the run.
  */
 struct engine_meter {
 	void (*connected)(void *arg, const pid_t *tids, size_t n);
@@ -228,6 +251,8 @@ struct engine_meter {
 	void *arg;
 	int64_t (*when)(void *when_arg, double warmup_s);
 	void *when_arg;
+	engine_ended_fn *ended;
+	void *ended_arg;
 };
 
 /*
@@ -307,6 +332,10 @@ int engine_run_slices(const struct engine_load *, size_t n, uint64_t seed,
  */
 void engine_result_add_error(
     struct engine_result *, const struct engine_error *);
+
+/* Adds what another thread or stream found. */
+void engine_verified_add(
+    struct engine_verified *, const struct engine_verified *);
 
 /* Sets mean, extremes and percentiles to those of the histogram. */
 void engine_result_set_latencies(struct engine_result *);

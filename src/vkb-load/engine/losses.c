@@ -3,6 +3,7 @@
  * older than the timeout, and those still in flight when the run ends.
  */
 #include "losses.h"
+#include "checks.h"
 #include "hist.h"
 #include "mixparts.h"
 #include "run.h"
@@ -288,6 +289,8 @@ rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 			cmdsource_place(r->source, &c->cursor, w->batch), skip,
 			RUN_SLICE, &len);
 	c->from = c->cursor;
+	if (w->checks) /* those that were answered are not awaited again */
+		checks_forget(c->expected);
 }
 
 void

@@ -1,4 +1,5 @@
 #include "pools.h"
+#include "checks.h"
 #include "sendlist.h"
 #include "mem.h"
 #include "run.h"
@@ -378,6 +379,8 @@ new_conn(struct worker *w, size_t i)
 		    rng_next(&w->rng), c->index);
 		c->cursor.ring = &c->ring;
 	}
+	if (w->checks)
+		c->expected = c->cursor.expected = mem_new(sizeof *c->expected);
 	if (run_is_open(r)) {
 		c->due = mem_array(r->pipeline, sizeof *c->due);
 		c->written = mem_array(r->pipeline, sizeof *c->due);

@@ -1,4 +1,6 @@
+/* Over 500 lines: one client of a connection, whose callbacks are together. */
 #include "redirect.h"
+#include "checks.h"
 #include "connect.h"
 #include "hint.h"
 #include "sendlist.h"
@@ -9,6 +11,7 @@
 #include "slotmap.h"
 #include "together.h"
 #include "counters.h"
+#include "verify.h"
 
 #include <netdb.h>
 #include <stdio.h>
@@ -98,6 +101,8 @@ find_redirect(struct worker *w, const struct hint *h)
 	d->conn.loop = &w->loop;
 	d->conn.fd = -1;
 	d->conn.node = &d->node;
+	if (w->checks)
+		d->conn.expected = mem_new(sizeof *d->conn.expected);
 	find_addresses(w, d);
 	d->next = w->redirects;
 	w->redirects = d;
@@ -110,6 +115,10 @@ send_request(struct worker *w, struct redirect *d, const struct request *q)
 	struct conn *c = &d->conn;
 
 	conn_await(c, q->asking ? 2 : 1);
+	if (w->checks && q->asking)
+		checks_add_request(c->expected);
+	if (w->checks)
+		verify_await(c->expected, q->bytes, q->n);
 	if (q->asking)
 		conn_put(c, asking, sizeof asking - 1, w->loop.now);
 	if (c->state == CONN_READY)
@@ -174,6 +183,8 @@ on_ready(struct conn *c, int64_t now)
 
 	(void)now;
 	d->asked = false;
+	if (d->worker->checks)
+		checks_forget(c->expected);
 	for (i = d->head; i < d->n && c->state == CONN_READY; i++)
 		send_request(d->worker, d, &d->queue[i]);
 }
@@ -207,6 +218,7 @@ make_again(struct worker *w, const struct conn *c, uint32_t at, uint32_t step,
 	struct cursor cursor = c->batch ? c->from : c->cursor;
 	uint32_t i;
 
+	cursor.expected = NULL;
 	if (c->list) {
 		q->n = sendlist_at(c->list, at)->n;
 		q->bytes = mem_strn(sendlist_at(c->list, at)->bytes, q->n);
@@ -319,6 +331,8 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	uint32_t i;
 	struct request q;
 
+	if (w->checks)
+		checks_end(w->checks, c->expected, t->replies);
 	c->awaited -= t->replies;
 	if (!c->awaited)
 		w->loop.busy--;
@@ -355,6 +369,8 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	if (!counters_count_error_reply(w, c, line))
 		return;
 	q = find_answered(d, nth);
+	if (w->checks)
+		checks_excuse(w->checks, c->expected, nth);
 	if (w->parts && q)
 		mixparts_count_error(w, q->from.part, line);
 	if (read_hint(w, c, line, &to) && send_again(w, q, &to))
@@ -368,10 +384,21 @@ static void
 on_missed(struct conn *c, uint32_t nth, bool zero)
 {
 	struct redirect *d = c->owner;
+	struct worker *w = d->worker;
 	const struct request *q = find_answered(d, nth);
 
-	if (q)
-		mixparts_miss(d->worker, q->from.part, zero);
+	if (w->checks)
+		checks_miss(w->checks, c->expected, nth);
+	if (w->parts && q)
+		mixparts_miss(w, q->from.part, zero);
+}
+
+static void
+on_value(struct conn *c, uint32_t nth, const char *p, size_t n, uint64_t left)
+{
+	const struct redirect *d = c->owner;
+
+	checks_take(d->worker->checks, c->expected, nth, p, n, left);
 }
 
 static void
@@ -401,6 +428,7 @@ static const struct conn_client redirect_client = {.ready = on_ready,
     .replies = on_replies,
     .error = on_error,
     .missed = on_missed,
+    .value = on_value,
     .nonsense = on_nonsense,
     .lost = on_loss};
 
@@ -478,6 +506,7 @@ redirect_free(struct worker *w)
 		if (d->conn.fd >= 0)
 			conn_close(&d->conn);
 		free(d->conn.rest);
+		checks_free(d->conn.expected);
 		for (; d->head < d->n; d->head++)
 			free(d->queue[d->head].bytes);
 		free(d->queue);

@@ -23,6 +23,7 @@
 #define RUN_SECOND INT64_C(1000000000)
 #define RUN_SLICE (256 * 1024) /* bytes made at once, to stay in the cache */
 
+struct checks;
 struct hist;
 struct intern;
 struct part;
@@ -38,6 +39,8 @@ struct interval {
 	uint64_t requests;
 	double length_s; /* of a slice; 0: a second */
 	int handed;      /* threads that handed in their part */
+	int64_t start_ns;
+	uint64_t errors; /* of this time, measured or not */
 	double p50_ms, p99_ms, max_ms;
 };
 
@@ -93,7 +96,8 @@ struct worker {
 	size_t interval;
 	struct hist *latency, *service; /* of the interval */
 	uint64_t counted, interval_counted, misses, refused;
-	uint64_t answered;                     /* measured or not */
+	uint64_t errors_handed; /* errors that earlier intervals had */
+	uint64_t answered;      /* measured or not */
 	uint64_t lost, unanswered, reconnects; /* see losses.h */
 	uint32_t wrong; /* error replies that count, of this read */
 	char refusal[192];
@@ -116,6 +120,7 @@ struct worker {
 	struct intern *names;  /* of the parts of a trace, or NULL */
 	struct dealer *dealer; /* of a trace, or NULL */
 	struct outbox *outbox; /* the same; owned by the dealer */
+	struct checks *checks; /* of a load that is verified, or NULL */
 };
 
 /* What is measured of a slice, or of all, in ns since the thread's base. */
@@ -177,6 +182,8 @@ struct run {
 	size_t slice; /* begun so far; an ordinary run has one */
 	struct interval *intervals;
 	size_t nintervals, intervals_cap, closed;
+	size_t told; /* intervals given to engine_meter.ended */
+	bool tells;  /* it is there: histograms are kept until then */
 	struct hist *latency, *service;
 	uint64_t answered; /* handed in so far, for progress */
 

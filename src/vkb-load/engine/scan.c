@@ -4,10 +4,10 @@
 #include <string.h>
 
 /*
- * START must be 0: a zeroed struct begins a reply. PUSHED is the same inside a
- * push message.
+ * START must be 0: a zeroed struct begins a reply. APART is the same inside a
+ * push message, and where values are told: nothing is then skipped unseen.
  */
-enum state { START, TEXT, ERROR, NUMBER, SIGN, NIL, LF, PAYLOAD, PUSHED };
+enum state { START, TEXT, ERROR, NUMBER, SIGN, NIL, LF, PAYLOAD, APART };
 
 enum { TOO_LONG = -2 };
 
@@ -15,6 +15,27 @@ static bool
 is_string(const struct scan *s)
 {
 	return s->type == '$' || s->type == '=' || s->type == '!';
+}
+
+/* Returns the state in which an element begins. */
+static uint8_t
+get_start(const struct scan *s)
+{
+	return s->pushed || s->value ? APART : START;
+}
+
+void
+scan_tell_values(struct scan *s, scan_value_fn *value)
+{
+	s->value = value;
+	s->state = get_start(s);
+}
+
+/* Is it a string that is told, neither an error nor in a push message? */
+static bool
+is_told(const struct scan *s)
+{
+	return s->value && !s->pushed && s->type == '$';
 }
 
 static ptrdiff_t
@@ -214,7 +235,7 @@ begin_push(struct scan *s)
 	s->outer = s->left == 1 && !s->inside ? 0 : s->left;
 	s->left = s->number;
 	s->pushed = true;
-	s->state = PUSHED;
+	s->state = APART;
 }
 
 /* Begins an array, map, set, attribute or push message. */
@@ -253,7 +274,7 @@ end_line(
 {
 	bool nil = s->state == NIL;
 
-	s->state = s->pushed ? PUSHED : START;
+	s->state = get_start(s);
 	switch (s->type) {
 	case '-':
 		s->line[s->nline] = '\0';
@@ -282,6 +303,8 @@ end_line(
 			break;
 		s->skip = s->number + 2;
 		s->state = PAYLOAD;
+		if (!s->number && is_told(s))
+			s->value(arg, t->replies, "", 0, 0);
 		return 0;
 	case '>':
 	case '|':
@@ -332,7 +355,7 @@ scan_byte(struct scan *s, char c, struct scan_counters *t, scan_error_fn *error,
 {
 	switch (s->state) {
 	case START:
-	case PUSHED:
+	case APART:
 		return scan_type(s, c);
 	case TEXT:
 		if (c == '\r')
@@ -360,7 +383,7 @@ scan_byte(struct scan *s, char c, struct scan_counters *t, scan_error_fn *error,
 		if (c != (s->skip == 2 ? '\r' : '\n'))
 			return -1;
 		if (--s->skip == 0) {
-			s->state = s->pushed ? PUSHED : START;
+			s->state = get_start(s);
 			s->left--;
 		}
 		return 0;
@@ -379,7 +402,7 @@ end_reply(
 	}
 	counters->pushes++;
 	s->pushed = false;
-	s->state = START;
+	s->state = get_start(s);
 	s->left = s->outer;
 }
 
@@ -420,6 +443,8 @@ scan_feed(struct scan *s, const char *p, size_t n, uint32_t want,
 			if (jump > (uint64_t)(end - p))
 				jump = (uint64_t)(end - p);
 			s->skip -= jump;
+			if (is_told(s))
+				s->value(arg, t.replies, p, jump, s->skip - 2);
 			p += jump;
 			continue;
 		}

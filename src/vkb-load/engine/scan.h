@@ -19,6 +19,11 @@
 /* 'nth': whole replies before it in this piece; zero: it is a ":0". */
 typedef void scan_missed_fn(void *arg, uint32_t nth, bool zero);
 
+/* Bytes of a string in the nth reply, at any depth; 'left' more are to come. An
+ * empty string is told once. */
+typedef void scan_value_fn(
+    void *arg, uint32_t nth, const char *p, size_t n, uint64_t left);
+
 struct scan {
 	uint64_t left;   /* elements still to come; 0 between replies */
 	uint64_t outer;  /* 'left' of the reply that a push interrupts */
@@ -32,6 +37,7 @@ struct scan {
 	bool tell_nil;          /* a whole reply that is nil is reported; set by
 				 * the user */
 	scan_missed_fn *missed; /* called for each; NULL; set by the user */
+	scan_value_fn *value;   /* NULL; set by scan_tell_values */
 	uint16_t nline;
 	char line[SCAN_LINE]; /* of an error reply, cut; NUL-terminated */
 };
@@ -45,6 +51,9 @@ struct scan_counters {
 /* 'nth': whole replies before it in this piece. */
 #define SCAN_NIL "NIL reply to EXEC: a watched key had changed"
 typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
+
+/* Before the first reply: tells the bytes of all strings, which is slow. */
+void scan_tell_values(struct scan *, scan_value_fn *);
 
 /*
  * Scans at most 'want' replies, and the push messages before and after them.

@@ -67,7 +67,7 @@ forget_counts(struct run *r)
 	hist_clear(r->latency);
 	if (r->service)
 		hist_clear(r->service);
-	r->nintervals = r->closed = 0;
+	r->nintervals = r->closed = r->told = 0;
 	r->active_ns = r->sliced_ns = 0;
 }
 

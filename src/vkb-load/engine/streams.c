@@ -155,6 +155,20 @@ get_done_share(struct run *r, int64_t now, struct engine_progress *p)
 			      : (double)r->answered / (double)r->requests;
 }
 
+/* Tells the meters what has ended; a warm-up of slices is not told. */
+static void
+tell_intervals(struct streams *s)
+{
+	const struct side *side;
+
+	for (size_t i = 0; i < s->nsides; i++) {
+		side = &s->sides[i];
+		for (size_t k = 0; k < side->n; k++)
+			counters_tell_intervals(
+			    &side->runs[k], side->load->meter, k);
+	}
+}
+
 static void
 report_progress(struct streams *s, int64_t now)
 {
@@ -169,6 +183,8 @@ report_progress(struct streams *s, int64_t now)
 	if (s->now)
 		p.done = p.warmup ? 0 : s->done;
 	pthread_mutex_unlock(&s->gate.lock);
+	if (!s->now || !p.warmup)
+		tell_intervals(s);
 	if (s->progress)
 		s->progress(s->arg, &p);
 }
@@ -334,6 +350,7 @@ start_threads(struct streams *s, const struct run_options *options)
 		l = s->sides[i].load;
 		for (k = 0; k < l->n; k++) {
 			r = &s->sides[i].runs[k];
+			r->tells = l->meter && l->meter->ended;
 			if (threads_init(r, &s->gate, l->target, &l->works[k],
 				&options[r - s->runs]) < 0)
 				return -1;
@@ -427,6 +444,8 @@ streams_run(const struct engine_load *loads, size_t n,
 		for (k = 0; side->load->results && k < side->n; k++)
 			collect_result(&side->runs[k], &side->load->results[k]);
 	}
+	if (begun)
+		tell_intervals(&s);
 	for (i = 0; i < s.n; i++)
 		threads_free(&s.runs[i]);
 	free(s.runs);

@@ -1,4 +1,5 @@
 #include "threads.h"
+#include "checks.h"
 #include "dealer.h"
 #include "sendlist.h"
 #include "hist.h"
@@ -72,7 +73,8 @@ make_setup(struct run *r)
 	r->setup.resume = t->resume;
 	r->setup.zero_miss = r->source->zero_miss;
 	r->setup.tell_nil = r->source->execs;
-	r->setup.missed = r->source->mix != NULL;
+	r->setup.missed = r->source->mix || r->work->verify;
+	r->setup.values = r->work->verify;
 	r->setup.send_room = batch > BATCH_LARGE ? SEND_ROOM : 0;
 }
 
@@ -173,6 +175,7 @@ free_worker(struct worker *w)
 		free(c->due);
 		free(c->written);
 		free(c->ring.steps);
+		checks_free(c->expected);
 		sendlist_free(c->list);
 		free(c);
 	}
@@ -191,6 +194,7 @@ free_worker(struct worker *w)
 	free(w->refill);
 	free(w->refill_keys);
 	free(w->windows);
+	free(w->checks);
 }
 
 void

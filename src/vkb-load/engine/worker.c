@@ -1,4 +1,5 @@
 #include "worker.h"
+#include "checks.h"
 #include "chooser.h"
 #include "clock.h"
 #include "dealer.h"
@@ -14,6 +15,7 @@
 #include "share.h"
 #include "slotmap.h"
 #include "together.h"
+#include "verify.h"
 #include "counters.h"
 
 #include <errno.h>
@@ -54,6 +56,8 @@ begin_conn(struct conn *c, int64_t now)
 {
 	struct worker *w = c->owner;
 
+	if (w->checks)
+		checks_forget(c->expected);
 	/*
 	 * Commands in turn begin with the first, others at any collection; what
 	 * is made anew on purpose continues where it was.
@@ -70,6 +74,8 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	struct run *r = w->run;
 	uint32_t plain = c->awaited - c->refills;
 
+	if (w->checks)
+		checks_end(w->checks, c->expected, t->replies);
 	if (plain > t->replies)
 		plain = t->replies;
 	c->awaited -= t->replies;
@@ -101,6 +107,8 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	ok = counters_count_error_reply(w, c, line);
 	if (!ok)
 		return;
+	if (w->checks)
+		checks_excuse(w->checks, c->expected, nth);
 	if (w->parts) {
 		part = mixparts_find(w, c, nth, c->awaited);
 		mixparts_count_error(w, part, line);
@@ -117,7 +125,18 @@ on_missed(struct conn *c, uint32_t nth, bool zero)
 {
 	struct worker *w = c->owner;
 
-	mixparts_miss(w, mixparts_find(w, c, nth, c->awaited), zero);
+	if (w->checks)
+		checks_miss(w->checks, c->expected, nth);
+	if (w->parts)
+		mixparts_miss(w, mixparts_find(w, c, nth, c->awaited), zero);
+}
+
+static void
+on_value(struct conn *c, uint32_t nth, const char *p, size_t n, uint64_t left)
+{
+	const struct worker *w = c->owner;
+
+	checks_take(w->checks, c->expected, nth, p, n, left);
 }
 
 static void
@@ -150,6 +169,7 @@ static const struct conn_client worker_client = {.ready = begin_conn,
     .replies = on_replies,
     .error = on_error,
     .missed = on_missed,
+    .value = on_value,
     .nonsense = on_nonsense,
     .lost = on_loss,
     .room = on_room};
@@ -268,6 +288,11 @@ prepare_worker(struct worker *w)
 	mixparts_init(w);
 	w->loop.in = mem_new(CONN_READ_SIZE);
 	w->batch = cmdsource_buffer(s, RUN_SLICE);
+	if (work->verify) {
+		w->checks = mem_new(sizeof *w->checks);
+		w->checks->contents = verify_contents(s);
+		w->checks->found.on = true;
+	}
 	if (work->replay)
 		w->dealer = dealer_new(w);
 	if (!r->refill)

@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "proc.h"
 #include "vkb-load/case/engines.h"
+#include "vkb-load/case/servercounts.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/meter/watch.h"
 
@@ -139,6 +140,8 @@ run_child(struct waiting *w, struct child *c)
 	if (!w->served || served_read(w->served, &c->before) < 0)
 		return -1;
 	w->calls = c->before.calls;
+	c->counts = servercounts_open(s->job->target);
+	servercounts_begin(c->counts);
 	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (spec.in < 0)
 		return err_fail_sys("cannot open '/dev/null'");
@@ -155,6 +158,7 @@ run_child(struct waiting *w, struct child *c)
 	proc_signal(w->proc, SIGKILL); /* and its whole process group */
 	proc_wait(w->proc, -1, &c->status);
 	proc_free(w->proc);
+	servercounts_end(c->counts);
 	if (rc == 0 && c->status == 0)
 		rc = served_read(w->served, &c->after);
 	return rc;
@@ -184,6 +188,7 @@ void
 child_free(struct child *c)
 {
 	watch_free(c->watch);
+	servercounts_close(c->counts);
 	str_free(&c->out);
 	str_free(&c->err);
 }

@@ -12,6 +12,7 @@
 
 struct engine_job;
 struct reaper;
+struct servercounts;
 struct watch;
 
 /*
@@ -33,6 +34,7 @@ struct child {
 	int status;                         /* as from waitpid */
 	struct watch *watch;                /* of its whole life */
 	struct served_counts before, after; /* 'after' if it succeeded */
+	struct servercounts *counts;        /* of the same time, or NULL */
 };
 
 /*

@@ -2,6 +2,7 @@
 #include "client.h"
 #include "err.h"
 #include "mem.h"
+#include "vkb-load/case/servercounts.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/control.h"
 
@@ -9,22 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define REFUSED_PERCENT 1
-
-bool
-served_is_load(const char *name, size_t n)
-{
-	static const char *const control[] = {"info", "auth", "hello", "select",
-	    "client", "config", "cluster", "command", "replconf", "psync"};
-
-	for (size_t i = 0; i < sizeof control / sizeof *control; i++)
-		if (strlen(control[i]) == n &&
-		    !strncasecmp(control[i], name, n))
-			return false;
-	return true;
-}
 
 /* "cmdstat_config|get:calls=2,usec=..." */
 static double
@@ -36,7 +23,7 @@ count_calls(const char *info)
 	for (p = info; (p = strstr(p, "cmdstat_")); p = end) {
 		p += strlen("cmdstat_");
 		end = p + strcspn(p, "\r\n");
-		if (served_is_load(p, strcspn(p, "|:\r\n")) &&
+		if (servercounts_is_load(p, strcspn(p, "|:\r\n")) &&
 		    sscanf(p, "%*[^:\r\n]:calls=%lf", &v) == 1)
 			sum += v;
 	}

@@ -4,7 +4,6 @@
 #ifndef SERVED_H
 #define SERVED_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct engine_result;
@@ -38,11 +37,5 @@ int served_read(const struct served *, struct served_counts *);
 int served_check(const struct served_counts *before,
     const struct served_counts *after, double requests, double least,
     struct engine_result *);
-
-/*
- * Returns false for commands of control connections, replicas and connecting
- * clients, such as INFO.
- */
-bool served_is_load(const char *command, size_t n);
 
 #endif

@@ -11,6 +11,7 @@
 #include "vbcaps.h"
 #include "vbrefuse.h"
 #include "vbresult.h"
+#include "vkb-load/case/servercounts.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
@@ -369,6 +370,7 @@ measure_process(struct vbench *v, const struct engine_job *j,
 	vbresult_figures(metrics, r);
 	watch_report(
 	    c.watch, &(struct watch_load){.requests = r->requests}, j->cost);
+	servercounts_report(c.counts, j->cost);
 	asked = p->requests ? (double)p->requests : r->rps * p->duration_s;
 	rc = served_check(
 	    &c.before, &c.after, asked, p->requests ? asked : SEEN * asked, r);

@@ -1,10 +1,10 @@
 #include "vbrefuse.h"
 #include "json.h"
 #include "mem.h"
-#include "served.h"
 #include "vbargs.h"
 #include "vbcaps.h"
 #include "vbench.h"
+#include "vkb-load/case/servercounts.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/words.h"
@@ -71,7 +71,7 @@ explain_command(const struct vbcaps *v, const struct json *c)
 	/* The program takes a number as a repeat count. */
 	if (!n || words[0][0] == '-' || isdigit((unsigned char)words[0][0]))
 		why = "its command does not begin with a name";
-	else if (!served_is_load(words[0], strlen(words[0])))
+	else if (!servercounts_is_load(words[0], strlen(words[0])))
 		why = "its command is not only sent by the load, so the "
 		      "servers cannot count it";
 	for (size_t i = 0; i < n && !why; i++)
@@ -137,7 +137,8 @@ find_unsupported(const struct json *c)
 	    {"dataset", "datasets"}, {"keys", "distributions of keys"},
 	    {"values", "values that differ"}, {"ttl", "times to live"},
 	    {"mix", "mixes"}, {"slo", "searches of the capacity"},
-	    {"replay", "traces"}, {"reconnect", "connections made anew"},
+	    {"replay", "traces"}, {"verify", "loads that are verified"},
+	    {"reconnect", "connections made anew"},
 	    {"storm_s", "connections made anew"}, {"db", "other databases"},
 	    {"tracking", "client tracking"},
 	    {"read_from", "reads from replicas"},

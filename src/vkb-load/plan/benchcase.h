@@ -29,7 +29,7 @@ struct bench_load {
 	struct ratespec rate;
 	double warmup_s;
 	bool warmup_apart, warmup_writes_only;
-	bool sequential, resp3, cluster;
+	bool sequential, resp3, cluster, verify;
 	const char *values;    /* see valuespec.h; NULL: data_size, constant */
 	const char *ttl;       /* of SET: "60", "10-60" seconds; NULL: none */
 	const char *mix;       /* see mixspec.h; NULL: there is one command */

@@ -173,6 +173,8 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 	add_number(s, "db", json_get(c, "db"));
 	add_word(s, "track_", json_get_str(c, "tracking"));
 	add_word(s, "from_", json_get_str(c, "read_from"));
+	if (json_get_bool(c, "verify", false))
+		str_add(s, "-verify");
 	if (json_get_bool(c, "no_flush", false))
 		str_add(s, "-no_flush");
 	if (strcmp(bench_case_engine(c), BENCH_CASE_NATIVE) != 0) {

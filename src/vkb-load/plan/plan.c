@@ -165,6 +165,8 @@ override_config(const struct plan_want *w, struct json *config)
 		bench_case_set_values(config, w->values);
 	if (w->ttl)
 		json_set_str(config, "ttl", w->ttl);
+	if (w->verify)
+		json_set_bool(config, "verify", true);
 	if (w->mix) {
 		json_del(config, "mix_order");
 		bench_case_set_mix(config, w->mix);

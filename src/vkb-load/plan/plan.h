@@ -33,6 +33,7 @@ struct plan_want {
 	long long max_lost;             /* negative: unchanged */
 	const char *replay, *speed;     /* see replay.h; NULL: unchanged */
 	bool skip_config_set, skip_profiling;
+	bool verify; /* check what is read */
 	bool lenient;
 	bool no_flush;            /* own keys have a prefix, others stay */
 	bool unixsocket;          /* connect through a unix socket */

@@ -17,9 +17,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SHORT_S .5    /* shorter runs are warned of */
-#define DOUBLING .5   /* the change that halves, or doubles, a value */
-#define MOST_RUNS 100 /* advised to show a doubling */
+#define SHORT_S .5      /* shorter runs are warned of */
+#define DOUBLING .5     /* the change that halves, or doubles, a value */
+#define MOST_RUNS 100   /* advised to show a doubling */
+#define READS_LEAST 100 /* fewer reads are too few to judge */
+#define POOR .5         /* share of the reads that should hit */
 
 #define WHY "runs so short differ so much that only large changes are found"
 
@@ -147,13 +149,15 @@ advice_open(struct advice *v, const struct schedule *a, bool quiet)
 {
 	*v = (struct advice){.schedule = a,
 	    .quiet = quiet,
-	    .is_short = mem_array(a->ncases + 1, sizeof *v->is_short)};
+	    .is_short = mem_array(a->ncases + 1, sizeof *v->is_short),
+	    .misses = mem_array(a->ncases + 1, sizeof *v->misses)};
 }
 
 void
 advice_close(struct advice *v)
 {
 	free(v->is_short);
+	free(v->misses);
 }
 
 static void
@@ -222,6 +226,34 @@ advice_begin(struct advice *v, bool tell)
 	check_durations(v);
 }
 
+/* Says once that a load reads keys that are not there, and why. */
+static void
+check_misses(struct advice *v, size_t cas, const struct json *metrics)
+{
+	double hits = json_get_num(metrics, "keyspace_hits", NAN);
+	double all = hits + json_get_num(metrics, "keyspace_misses", NAN);
+	double evicted = json_get_num(metrics, "evicted_keys", 0);
+	const char *id = v->schedule->cases[cas].id;
+
+	if (v->quiet || v->misses[cas])
+		return;
+	v->misses[cas] = true;
+	if (evicted > 0)
+		err_say("%s: the server evicted %.0f keys, because its memory "
+			"was full (maxmemory): it did more than the commands "
+			"of the load, and reads of these keys found nothing; "
+			"use a smaller \"keyspacelen\" if that is not wanted",
+		    id, evicted);
+	else if (all >= READS_LEAST && hits < POOR * all)
+		err_say("%s: %.3g %% of the reads found their key: most of "
+			"what was measured is how fast the server says that "
+			"there is none; fill it first, as with "
+			"\"populate_with\", if that is not wanted",
+		    id, 100 * hits / all);
+	else
+		v->misses[cas] = false;
+}
+
 void
 advice_check_run(struct advice *v, size_t cas, const struct json *metrics)
 {
@@ -229,6 +261,7 @@ advice_check_run(struct advice *v, size_t cas, const struct json *metrics)
 	double done = json_get_num(metrics, "requests", 0);
 	double enough = done / s, digit = pow(10, floor(log10(enough)));
 
+	check_misses(v, cas, metrics);
 	if (v->quiet || s >= SHORT_S || v->is_short[cas])
 		return;
 	v->is_short[cas] = true;

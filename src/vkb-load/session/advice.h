@@ -1,6 +1,7 @@
 /*
  * What a session tells about its runs: before it measures, what their number
- * can show; and warnings about runs that are too short.
+ * can show; and warnings about runs that are too short, or read what is not
+ * there.
  */
 #ifndef ADVICE_H
 #define ADVICE_H
@@ -15,6 +16,7 @@ struct advice {
 	const struct schedule *schedule;
 	bool quiet;
 	bool *is_short;   /* of each case: its runs are, and it was counted */
+	bool *misses;     /* of each case: that reads miss was said */
 	size_t too_short; /* cases whose length was known by a run alone */
 };
 

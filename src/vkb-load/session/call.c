@@ -9,6 +9,7 @@
 #include "statusline.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/handle.h"
+#include "vkb-load/case/live.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
 #include "vkb-load/case/memory.h"
@@ -165,6 +166,7 @@ call_write_records(
 	} else
 		x->v->failed++;
 	progress_end(&x->a->progress, s->number, m->recs[0], x->together);
+	live_end(r->context.live, rc < 0);
 	if (rc == 0)
 		r->measured(r->arg, s->number, json_get(m->recs[0], "metrics"));
 	return 0;
@@ -238,8 +240,10 @@ call_run_step(struct call *x, const struct step *s, bool last)
 		r->context.order -= m.roles.n;
 	if (profiled)
 		measure_profile(&m);
-	else if (call_measures(s))
+	else if (call_measures(s)) {
 		measure_start_at(&m);
+		measure_show(&m);
+	}
 	begin_parts(x, s);
 	rc = call_prepare_server(x, s, &m);
 	rc = rc == 0 ? measure_run(&m, &x->handle) : measure_give_up(&m);

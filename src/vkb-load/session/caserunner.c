@@ -176,6 +176,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	for (size_t i = 0; i < n; i++) {
 		handles[i] = &x[i].handle;
 		call_start_measure(&x[i], &m[i], x[i].steps[k].cas);
+		measure_show(&m[i]);
 		rcs[i] = call_prepare_server(&x[i], &x[i].steps[k], &m[i]);
 	}
 	measure_run_slices(m, handles, n, rcs);

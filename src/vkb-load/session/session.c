@@ -16,6 +16,7 @@
 #include "str.h"
 #include "sysfile.h"
 #include "vkb-load/case/coproc.h"
+#include "vkb-load/case/live.h"
 #include "vkb-load/case/peers.h"
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/plan/builds.h"
@@ -106,6 +107,7 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 	free(s->name);
 	s->name = schedule_format_run(&s->a, turn, cas);
 	progress_begin(&s->a.progress, s->name, known ? time : -1);
+	live_begin(s->o->live, s->name, s->a.progress.total);
 }
 
 static void
@@ -483,6 +485,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	s.runner = (struct case_runner){.context = {.engines = engines,
 					    .profiles = o->profiles,
 					    .logs = o->logs,
+					    .hdr = o->hdr,
+					    .live = o->live,
 					    .external = external,
 					    .env = brief,
 					    .show = progress_draw,

@@ -17,6 +17,8 @@ struct plan;
 struct profiles_opts;
 struct results;
 struct extserver;
+struct hdrfile;
+struct live;
 
 struct session_opts {
 	const char *order; /* NULL: slices */
@@ -34,6 +36,8 @@ struct session_opts {
 	const struct serve *serve; /* the servers are elsewhere, or NULL */
 	struct peers *peers;       /* the other parts of the load, or NULL */
 	double start_at_s;         /* of the first run; 0: at once */
+	struct hdrfile *hdr;       /* log of latencies, or NULL */
+	struct live *live;         /* live metrics, or NULL */
 };
 
 /* Makes a name that differs for each session. 0, or -1, error reported. */

@@ -1,0 +1,288 @@
+#include "servercounts.h"
+#include "client.h"
+#include "json.h"
+#include "mem.h"
+#include "target.h"
+#include "vkb-load/engine/control.h"
+#include "vkb-load/meter/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define READ_MS 10000
+#define NAME_MOST 48
+#define NAME_CHARACTERS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+#define COMMANDS_MOST 64 /* different ones in a load; more are left out */
+
+static const char *const totals[] = {
+    "keyspace_hits", "keyspace_misses", "evicted_keys", "expired_keys"};
+
+#define TOTALS (sizeof totals / sizeof *totals)
+
+/* In the order of the fields of commandstats that are read. */
+enum { CALLS, USEC, REJECTED, FAILED, FIELDS };
+static const char *const fields[] = {
+    "calls=", "usec=", "rejected_calls=", "failed_calls="};
+
+static const char *const percentiles[][2] = {
+    {"p50=", "p50"}, {"p99=", "p99"}, {"p99.9=", "p999"}};
+
+#define PERCENTILES (sizeof percentiles / sizeof *percentiles)
+
+struct command {
+	char name[NAME_MOST];
+	double v[FIELDS]; /* sums */
+	double us[PERCENTILES];
+};
+
+struct reading {
+	bool known;
+	double totals[TOTALS];
+	struct command *commands;
+	size_t n, cap;
+};
+
+struct servercounts {
+	const struct target *target;
+	struct reading before, after;
+	size_t n;
+	struct client *v[]; /* of each primary */
+};
+
+void
+servercounts_close(struct servercounts *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		client_close(s->v[i]);
+	free(s->before.commands);
+	free(s->after.commands);
+	free(s);
+}
+
+struct servercounts *
+servercounts_open(const struct target *t)
+{
+	struct servercounts *s =
+	    mem_new(sizeof *s + t->e.nnodes * sizeof(struct client *));
+	char why[CLIENT_WHY];
+
+	s->target = t;
+	for (; s->n < t->e.nnodes; s->n++) {
+		s->v[s->n] = control_open(
+		    &t->e, t->tls, s->n, control_ms(&t->e, READ_MS), why);
+		if (!s->v[s->n]) {
+			servercounts_close(s);
+			return NULL;
+		}
+	}
+	return s;
+}
+
+/* Finds a command, or adds it. Returns NULL if its name is too long. */
+static struct command *
+find_command(struct reading *r, const char *name, size_t n)
+{
+	struct command *c;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (strncmp(r->commands[i].name, name, n) == 0 &&
+		    !r->commands[i].name[n])
+			return &r->commands[i];
+	if (n >= NAME_MOST)
+		return NULL;
+	r->commands = mem_grow(r->commands, r->n, &r->cap, sizeof *r->commands);
+	c = &r->commands[r->n++];
+	*c = (struct command){0};
+	memcpy(c->name, name, n);
+	for (size_t i = 0; i < PERCENTILES; i++)
+		c->us[i] = NAN;
+	return c;
+}
+
+/* Returns the number behind a name in a line, or NAN. */
+static double
+read_number(const char *line, const char *end, const char *name)
+{
+	const char *p = strstr(line, name);
+	double v;
+
+	/* "usec=" is also the end of no other name, as they come in order */
+	return p && p < end && sscanf(p + strlen(name), "%lf", &v) == 1 &&
+		isfinite(v)
+	    ? v
+	    : NAN;
+}
+
+/* Calls 'fn' for each line "PREFIXname:values" of an answer to INFO. */
+typedef void line_fn(struct command *, const char *line, const char *end);
+
+static void
+read_lines(struct reading *r, const char *info, const char *prefix, line_fn *fn)
+{
+	struct command *c;
+	const char *p, *end, *colon;
+
+	for (p = info; (p = strstr(p, prefix)); p = end) {
+		p += strlen(prefix);
+		end = p + strcspn(p, "\r\n");
+		colon = p + strcspn(p, ":\r\n");
+		c = *colon == ':' ? find_command(r, p, (size_t)(colon - p))
+				  : NULL;
+		if (c)
+			fn(c, colon, end);
+	}
+}
+
+static void
+add_counts(struct command *c, const char *line, const char *end)
+{
+	for (size_t i = 0; i < FIELDS; i++)
+		c->v[i] += read_number(line, end, fields[i]);
+}
+
+static void
+add_percentiles(struct command *c, const char *line, const char *end)
+{
+	for (size_t i = 0; i < PERCENTILES; i++)
+		c->us[i] =
+		    fmax(c->us[i], read_number(line, end, percentiles[i][0]));
+}
+
+static struct reply *
+ask_info(const struct servercounts *s, size_t i, const char *section)
+{
+	struct reply *r = CLIENT_CALL(
+	    s->v[i], control_ms(&s->target->e, READ_MS), "INFO", section);
+
+	if (r && reply_type(r) == REPLY_TEXT)
+		return r;
+	reply_free(r);
+	return NULL;
+}
+
+static void
+add_totals(struct reading *r, const struct reply *stats)
+{
+	for (size_t i = 0; i < TOTALS; i++)
+		r->totals[i] += reply_info_number(stats, totals[i]);
+}
+
+/* Old servers have no latencystats. */
+static void
+read_counts(const struct servercounts *s, struct reading *r)
+{
+	struct reply *commands, *stats, *latencies;
+
+	r->known = true;
+	for (size_t i = 0; i < s->n && r->known; i++) {
+		commands = ask_info(s, i, "commandstats");
+		stats = commands ? ask_info(s, i, "stats") : NULL;
+		latencies = stats ? ask_info(s, i, "latencystats") : NULL;
+		r->known = stats != NULL;
+		if (stats) {
+			read_lines(
+			    r, reply_text(commands), "cmdstat_", add_counts);
+			add_totals(r, stats);
+		}
+		if (latencies)
+			read_lines(r, reply_text(latencies),
+			    "latency_percentiles_usec_", add_percentiles);
+		reply_free(latencies);
+		reply_free(stats);
+		reply_free(commands);
+	}
+}
+
+void
+servercounts_begin(struct servercounts *s)
+{
+	if (s)
+		read_counts(s, &s->before);
+}
+
+void
+servercounts_end(struct servercounts *s)
+{
+	if (s)
+		read_counts(s, &s->after);
+}
+
+static void
+set_metric(struct json *m, const char *command, const char *what, double v)
+{
+	char *name = mem_printf("cmd_%s_%s", command, what);
+
+	for (char *p = name; *p; p++) /* such as "object|encoding" */
+		if (!strchr(NAME_CHARACTERS, *p))
+			*p = '_';
+	json_set_num(m, name, v); /* not if it is NAN */
+	free(name);
+}
+
+/* Adds what a command did between the readings. Returns false if nothing. */
+static bool
+report_command(
+    const struct servercounts *s, const struct command *after, struct json *m)
+{
+	const struct command none = {0}, *before = &none;
+	double d[FIELDS];
+
+	for (size_t i = 0; i < s->before.n; i++)
+		if (strcmp(s->before.commands[i].name, after->name) == 0)
+			before = &s->before.commands[i];
+	for (size_t i = 0; i < FIELDS; i++)
+		d[i] = after->v[i] - before->v[i];
+	if (!(d[CALLS] > 0 || d[REJECTED] > 0))
+		return false;
+	set_metric(m, after->name, "calls", d[CALLS]);
+	if (d[CALLS] > 0)
+		set_metric(m, after->name, "us_per_call", d[USEC] / d[CALLS]);
+	set_metric(m, after->name, "rejected_calls", d[REJECTED]);
+	set_metric(m, after->name, "failed_calls", d[FAILED]);
+	for (size_t i = 0; i < PERCENTILES && before == &none; i++) {
+		char *what = mem_printf("%s_us", percentiles[i][1]);
+
+		set_metric(m, after->name, what, after->us[i]);
+		free(what);
+	}
+	return true;
+}
+
+bool
+servercounts_is_load(const char *name, size_t n)
+{
+	static const char *const control[] = {"info", "auth", "hello", "select",
+	    "client", "config", "cluster", "command", "replconf", "psync",
+	    "asking"};
+
+	for (size_t i = 0; i < sizeof control / sizeof *control; i++)
+		if (strlen(control[i]) == n &&
+		    !strncasecmp(control[i], name, n))
+			return false;
+	return true;
+}
+
+void
+servercounts_report(const struct servercounts *s, struct watch_cost *cost)
+{
+	const struct command *c;
+	size_t n = 0;
+
+	if (!s || !s->before.known || !s->after.known)
+		return;
+	if (!cost->sampled)
+		cost->sampled = json_object();
+	for (size_t i = 0; i < TOTALS; i++)
+		json_set_num(cost->sampled, totals[i],
+		    s->after.totals[i] - s->before.totals[i]);
+	for (c = s->after.commands; c < s->after.commands + s->after.n; c++)
+		if (n < COMMANDS_MOST &&
+		    servercounts_is_load(c->name, strcspn(c->name, "|")))
+			n += report_command(s, c, cost->sampled);
+}

@@ -1,0 +1,219 @@
+#!/bin/sh
+# Loads that are verified: what was written depends on its key, what is read is
+# compared with it byte by byte, and what another client has changed is found.
+. "${0%/*}/lib.sh"
+. "$tests/engine.sh"
+test_server verification
+ENGINE=$engine
+export ENGINE
+
+# --- what can be verified
+
+# refused WHAT PATTERN OPTION...
+refused() {
+  what=$1 pattern=$2
+  shift 2
+  test_status 2 "$what is refused" vkb-load --plan --verify "$@"
+  test_match "$pattern" .err "$what: the message says why"
+}
+test_that 'a plan' vkb-load --plan --verify -t set,mget
+test_same '[true,true]' "$(jq -s -c 'map(.config.verify)' .out)" 'verification identifies a case'
+test_same 2 "$(jq -r .id .out | grep -c -- '-verify')" 'and is in its name'
+printf '[{"commands":["GET"],"verify":true,"keyspacelen":[10]}]\n' >key.json
+test_same true "$(vkb-load --plan key.json | jq .config.verify)" 'the key of a configuration'
+sed 's/true/"perhaps"/' key.json >bad.json
+test_status 2 'another value of it is an error' vkb-load --plan bad.json
+test_match 'bad.json: \$\[0\].verify: .*true or false' .err 'which names the path'
+run_refused() { # the checks of the engine come with the run
+  what=$1 pattern=$2
+  shift 2
+  test_status 2 "$what is refused" vkb-load --runs 1 -n 10 -r 10 --verify "$@"
+  test_match "$pattern" .err "$what: the message says why"
+}
+run_refused 'a command that cannot be verified' 'cannot check LRANGE: it checks GET, ' -t lrange_100
+run_refused 'one of several' 'cannot check INCR' --mix 'GET 9 INCR 1'
+run_refused 'a list of commands' 'cannot check LPUSH' --mix "'SET {key} __data__ ; LPUSH l x' 1"
+run_refused 'a value of your own' 'word 2 of SET must be __data__, not .own' --mix "'SET a own' 1"
+run_refused 'a name that is not known again' 'word 1 of SET cannot have __data__' \
+  --mix "'SET a__data__ __data__' 1"
+run_refused 'data that can be compressed' 'cannot be compressed' -t set --values '100 compressible:2'
+run_refused 'another engine' 'loads that are verified need the engine of vkb-load' -t get \
+  --engine valkey-benchmark --latency batch-first-byte
+
+# --- what was written is what is read
+
+# ok WHAT OPTION...: runs without errors, and reads something
+ok() {
+  what=$1
+  shift
+  case $1 in *.json) ;; *) set -- -r 50 -c 3 -P 7 "$@" ;; esac
+  test_that "$what" vkb-load -q --runs 1 -n 4000 --verify "$@"
+  test_same true "$(jq -s 'length > 0 and all(.[]; .status == "ok") and any(.[]; .metrics.verify_checked > 500) and
+    all(.[]; (.metrics | has("verify_errors") | not) or .metrics.verify_errors == 0)' .out)" \
+    "$what: all that was read is right"
+}
+ok 'a named test' -t get
+test_same '4000 0' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing)"' .out)" 'each read is checked'
+ok 'ten keys in a request' -t mget
+test_same '40000 0' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing)"' .out)" 'each of ten keys is'
+ok 'fields' -t hget
+ok 'a mix' --mix 'GET 50 SET 50'
+ok 'sizes that differ' --mix 'GET 50 SET 50' --values 1-3000
+ok 'sizes of a list' --mix 'MGET 50 MSET 50' --values '1:50,100:30,40000:20 random'
+ok 'values longer than a read' --mix 'GET 50 SET 50' --values '300000' -n 1500
+ok 'fields of several' --mix "'HSET h:{key} a __data__ b __data__' 1, 'HMGET h:{key} b a' 1, 'GETDEL {key}' 1, SET 1" --keys zipf
+ok 'a time to live' --mix 'GET 50 SET 50' --ttl 1-2
+ok 'commands that only look' --mix 'GET 50 SET 40 EXISTS 5' --values 10-20
+ok 'open loop' --mix 'GET 50 SET 50' --rate 20000
+ok 'keys in sequence' -t get --keys sequential
+printf '[{"mix":"GET 50 SET 50","verify":true,"resp3":true,"tls_mode":true,"keyspacelen":[50],"clients":[3],"pipelines":[7],
+  "values":["1-300"]}]\n' >other.json
+ok 'RESP3 with TLS' other.json
+printf '[{"mix":"GET 50 SET 50","verify":true,"cluster_mode":true,"cluster_nodes":3,
+  "keyspacelen":[50],"clients":[3],"pipelines":[7],"values":["1-300"]},
+  {"commands":["HGET"],"verify":true,"cluster_mode":true,"cluster_nodes":3,"keyspacelen":[50],"clients":[3]}]\n' >cluster.json
+ok 'a cluster' cluster.json
+ok 'what fills the server' -t get --warmup 0.1 --values 5-50
+test_that 'a run without --verify' vkb-load -q --runs 1 -n 100 -r 10 -t get
+test_same false "$(jq '.metrics | has("verify_checked")' .out)" 'has no such metrics'
+test_that 'a load that only writes' vkb-load -q --runs 1 -n 100 -r 10 -t set --verify
+test_same '0 0' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_errors)"' .out)" 'checks nothing'
+
+# --- what another client has changed
+
+# Seven keys of 100, each in its own way; one is deleted. Each key is read once.
+cat >changed.json <<'END'
+[{"verify": true, "test_groups": [{"group": 1, "scenarios": [
+  {"id": "write", "type": "write", "command": "SET key:__rand_int__ __data__",
+   "keyspacelen": 100, "sequential": true, "requests": 100, "values": "20-60"},
+  {"id": "read", "type": "read", "command": "GET key:__rand_int__",
+   "keyspacelen": 100, "sequential": true, "requests": 100, "clients": 3, "pipeline": 4,
+   "values": "20-60",
+   "setup_commands": [
+     "SETRANGE key:000000000003 5 X",
+     "APPEND key:000000000010 more",
+     "SET key:000000000011 short",
+     "COPY key:000000000012 key:000000000013 REPLACE",
+     "SET key:000000000050 \"\"",
+     "SETRANGE key:000000000099 19 X",
+     "DEL key:000000000020"]}]}]}]
+END
+test_status 2 'a load of keys that another client has changed' vkb-load -q --runs 1 -o changed changed.json
+test_same '[["ok",0,0,0],["failed",99,1,6]]' "$(jq -s -c 'map([.status] + (.metrics |
+  [.verify_checked, .verify_missing, .verify_errors]))' changed)" 'exactly those are found'
+test_same 100 "$(jq -s '.[1].metrics.requests' changed)" 'the record has what was measured'
+test_match "6 of 99 values that were read are not what was written: key 'key:0000000000[0-9]*': [0-9]+ bytes were written, [0-9]+ read" \
+  .err 'the message says how many, and how one differs'
+test_same 3 "$(grep -o "key 'key:[0-9]*'" .err | sort -u | wc -l | tr -d ' ')" 'three are named'
+test_same 1 "$(jq -s '.[1].error' changed | grep -c 'are not what was written')" 'the record has the message'
+# only one key differs, in one byte
+jq '.[0].test_groups[0].scenarios[1].setup_commands = ["SETRANGE key:000000000003 5 X"]' changed.json >one.json
+vkb-load -q --runs 1 one.json >one 2>one.err
+test_match "key 'key:000000000003': ([0-9]+) bytes were written, \\1 read, at offset 5 .x58 instead of .x[0-9a-f]{2}" \
+  one.err 'the offset and both bytes of a difference'
+# fields, and a name that must not control a terminal
+cat >types.json <<'END'
+[{"verify": true, "test_groups": [{"group": 1, "scenarios": [
+  {"id": "write", "type": "write",
+   "command": "HSET \"h\\x1b[31m':__rand_int__\" a __data__ b __data__", "keyspacelen": 10,
+   "sequential": true, "requests": 10, "data_size": 12},
+  {"id": "read", "type": "read",
+   "command": "HMGET \"h\\x1b[31m':__rand_int__\" a b c", "keyspacelen": 10,
+   "sequential": true, "requests": 10, "data_size": 12,
+   "setup_commands": ["HSET \"h\u001b[31m':000000000007\" b foreign"]}]}]}]
+END
+vkb-load -q --runs 1 types.json >types 2>types.err
+test_same '[["ok",0,0,0],["failed",20,10,1]]' "$(jq -s -c 'map([.status] + (.metrics |
+  [.verify_checked, .verify_missing, .verify_errors]))' types)" 'fields: one is wrong, ten never were'
+test_match "field 'b' of 'h.x1b\\[31m.x27:000000000007': 12 bytes were written, 7 read" types.err \
+  'its name is quoted'
+test_absent "$(printf '\033')" types.err 'so that no terminal obeys it'
+
+# --- the engine, while connections break and slots move
+
+cat >lib <<'END'
+run() { "$ENGINE" $ports --verify "$@"; }
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+END
+cat >single <<'END'
+. ./lib
+ports="-p $VKB_PORT"
+run -t SET -n 1000 -r 1000 --sequential -d 20 >/dev/null
+cli --raw strlen key:000000000007 >length
+run -t 'GET key:__rand_int__' -n 1000 -r 1000 --sequential -d 21 >sizes
+cli flushall >/dev/null
+run -t SET -n 1000 -r 1000 --sequential --values 10-20 >/dev/null
+run -t 'GET key:__rand_int__' -n 2000 -r 2000 --sequential --values 10-20 -3 >again
+# connections are killed while a pipeline is read
+for i in 1 2 3 4 5 6; do cli client kill type normal skipme yes >/dev/null; done
+run --mix 'GET 9 SET 1' -D 1 -c 5 -P 40 -r 1000 --values 10-20 --max-lost 100000 >killed 2>killed.err &
+load=$!
+until cli info commandstats | grep -q 'cmdstat_get:calls=[0-9]\{5\}' || ! kill -0 $load; do :; done
+for i in 1 2 3; do cli client kill type normal skipme yes >/dev/null; done
+wait $load
+run --mix 'GET 9 SET 1' -R 20000 -D 1 -c 5 -P 40 -r 1000 --values 10-20 --max-lost 100000 >open 2>open.err &
+load=$!
+until cli client list | grep -q cmd=get || ! kill -0 $load; do :; done
+for i in 1 2 3; do cli client kill type normal skipme yes >/dev/null; done
+wait $load
+cli set key:000000000001 wrong >/dev/null
+cli lpush list:000000000001 a >/dev/null
+run -t 'GET list:__rand_int__' -n 2 -r 2 --sequential >wrongtype
+cli config set maxmemory 1 >/dev/null
+run --mix 'GET 1 SET 1' -n 1000 -r 2 --values 10-20 >oom 2>&1
+END
+test_that 'one server' vkb-serve -q -- sh -u ./single
+test_same 20 "$(cat length)" 'values have the size that was asked for'
+test_same '1000 0 1000' "$(value checked sizes) $(value missing sizes) $(value wrong sizes)" \
+  'another size is another value'
+test_same '1000 1000 0' "$(value checked again) $(value missing again) $(value wrong again)" \
+  'another program knows what was written, and what was not'
+test_same '0 0' "$(value wrong killed) $(value wrong open)" 'connections that break confuse nothing'
+test_that 'they did break' test "$(value reconnects killed)" -gt 0 -a "$(value reconnects open)" -gt 0
+test_that 'and much was checked' test "$(value checked killed)" -gt 1000 -a "$(value checked open)" -gt 1000
+test_same '0 1 0 1' "$(value checked wrongtype) $(value missing wrongtype) $(value wrong wrongtype) $(
+  value errors_total wrongtype)" 'an error reply is an error, not a wrong value'
+test_that 'keys that were evicted are missing' test "$(value missing oom)" -gt 100
+test_same 0 "$(value wrong oom)" 'not wrong'
+vkb-load -q --runs 1 --duration 60s --mix 'GET 9 SET 1' -P 9 -r 1000 --values 10-20 --verify >dead 2>dead.err &
+load=$!
+is_loaded() { find_victim "$load" && [ "$(ps -o cputimes= -p "$victim")" -gt 0 ]; }
+wait_until 20 is_loaded
+kill -KILL "$victim"
+wait "$load"
+test_same 2 $? 'a server that dies fails the run'
+test_same '"failed"' "$(jq .status dead | sort -u)" 'and its record'
+test_match 'signal 9' dead.err 'the message says so'
+
+cat >moving <<'END'
+. ./lib
+ports=
+for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
+set -- $VKB_NODES
+run --cluster -t GET --only-fill -r 5000 --values 10-20
+slot=1
+for loop in '-P 9 -c 3' '-R 20000 -c 3'; do
+  run --cluster --mix 'GET 9 SET 1' -D 2 -r 5000 --values 10-20 $loop >moved 2>moved.err &
+  load=$!
+  until valkey-cli -p "${1#*:}" client list | grep -q cmd=get || ! kill -0 $load; do :; done
+  from=$(valkey-cli -p "${1#*:}" cluster myid) to=$(valkey-cli -p "${2#*:}" cluster myid)
+  last=$((slot + 60))
+  until [ $slot -gt $last ]; do
+    valkey-cli -p "${2#*:}" cluster setslot $slot importing "$from" >/dev/null
+    valkey-cli -p "${1#*:}" cluster setslot $slot migrating "$to" >/dev/null
+    while keys=$(valkey-cli -p "${1#*:}" --raw cluster getkeysinslot $slot 20 | xargs) && [ "$keys" ]; do
+      valkey-cli -p "${1#*:}" migrate 127.0.0.1 "${2#*:}" '' 0 5000 keys $keys >/dev/null
+    done
+    for node; do valkey-cli -p "${node#*:}" cluster setslot $slot node "$to" >/dev/null; done
+    slot=$((slot + 1))
+  done
+  wait $load
+  echo "$? $(awk '$1 == "wrong" {w = $2} $1 == "missing" {m = $2} $1 == "checked" {c = c > $2 ? c : $2}
+    /^error (MOVED|ASK)/ {e = 1} END {print w + 0, m + 0, (c > 1000), e}' moved)"
+done >moves
+END
+test_that 'slots that move' vkb-serve -q --primaries 3 -- sh -u ./moving
+test_same '0 0 0 1 1' "$(head -n 1 moves)" 'what is sent on is verified, too'
+test_same '0 0 0 1 1' "$(sed -n 2p moves)" 'also in open loop'
+test_litter 20 'nothing is left'
+test_done

@@ -1,0 +1,335 @@
+/* Verified loads: contents of keys, commands that hold them, and replies that
+ * are compared with them however the stream is cut. */
+#include "tap.h"
+
+#include "mem.h"
+#include "vkb-load/engine/checks.h"
+#include "vkb-load/engine/chooser.h"
+#include "vkb-load/engine/cmdsource.h"
+#include "vkb-load/engine/contents.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/scan.h"
+#include "vkb-load/engine/verify.h"
+
+#include <stdlib.h>
+
+static struct engine_work
+make_work(const char *text, const char *sizes)
+{
+	struct engine_work w = {.command = text,
+	    .text = text,
+	    .data_size = 20,
+	    .keyspacelen = 100,
+	    .verify = true};
+
+	if (sizes)
+		tap_ok(!valuespec_parse(sizes, &w.values), "sizes: %s", sizes);
+	return w;
+}
+
+static void
+check_contents(void)
+{
+	struct engine_work w = make_work("GET a", "20-60");
+	struct contents *c = contents_new(&w);
+	uint64_t id = contents_id("key", 3, NULL, 0), other;
+	char a[64], b[64];
+	bool found = true, sized = true, same = true;
+	size_t at, from, sizes[61] = {0};
+
+	tap_ok(id == contents_id("key", 3, NULL, 0) &&
+		id != contents_id("kez", 3, NULL, 0) &&
+		id != contents_id("", 0, "key", 3),
+	    "an id is that of a key");
+	tap_ok(contents_id("ab", 2, "c", 1) != contents_id("a", 1, "bc", 2) &&
+		contents_id("a", 1, "", 0) != contents_id("a", 1, NULL, 0),
+	    "or of a field and its key");
+	contents_write(id, a, sizeof a);
+	for (at = 0; at < sizeof a; at++)
+		for (from = 0; from <= at; from++) {
+			memcpy(b, a, sizeof a);
+			b[at] ^= 1;
+			found &= contents_compare(id, from, b + from,
+				     sizeof b - from) == at - from;
+			same &= contents_compare(
+				    id, from, a + from, at - from) == at - from;
+		}
+	tap_ok(found, "the first byte that differs is found from any offset");
+	tap_ok(same, "and equal parts are equal");
+	for (at = 0; at < sizeof a; at++)
+		same &= (unsigned char)a[at] == contents_byte(id, at);
+	tap_ok(same, "single bytes are those of the whole");
+	for (at = 0; at < 4000; at++) {
+		other = contents_id((const char *)&at, sizeof at, NULL, 0);
+		from = contents_size(c, other);
+		sized &=
+		    from >= 20 && from <= 60 && from == contents_size(c, other);
+		sizes[from < 61 ? from : 0]++;
+	}
+	for (from = 20; from <= 60; from++)
+		sized &= sizes[from] > 50;
+	tap_ok(sized, "sizes differ by key, and each of the range comes");
+	contents_free(c);
+}
+
+/* What a stream of replies had, by its cut. */
+struct reading {
+	struct checks checks;
+	struct checks_queue queue;
+	struct scan scan;
+};
+
+static void
+on_value(void *arg, uint32_t nth, const char *p, size_t n, uint64_t left)
+{
+	struct reading *r = arg;
+
+	checks_take(&r->checks, &r->queue, nth, p, n, left);
+}
+
+static void
+on_missed(void *arg, uint32_t nth, bool zero)
+{
+	struct reading *r = arg;
+
+	if (!zero)
+		checks_miss(&r->checks, &r->queue, nth);
+}
+
+static void
+on_error(void *arg, const char *line, uint32_t nth)
+{
+	struct reading *r = arg;
+
+	(void)line;
+	checks_excuse(&r->checks, &r->queue, nth);
+}
+
+static void
+await(struct reading *r, const char *words)
+{
+	char buf[512], *to = buf, *save, *copy = mem_str(words);
+	int n = 0;
+
+	for (const char *p = words; *p; p++)
+		n += *p == ' ';
+	to += sprintf(to, "*%d\r\n", n + 1);
+	for (char *w = strtok_r(copy, " ", &save); w;
+	     w = strtok_r(NULL, " ", &save))
+		to += sprintf(to, "$%zu\r\n%s\r\n", strlen(w), w);
+	verify_await(&r->queue, buf, (size_t)(to - buf));
+	free(copy);
+}
+
+/* Adds a bulk string with the value of a key, changed at an offset if >= 0. */
+static char *
+put_value(const struct contents *c, char *to, const char *key,
+    const char *field, int change)
+{
+	uint64_t id =
+	    contents_id(key, strlen(key), field, field ? strlen(field) : 0);
+	size_t n = contents_size(c, id);
+
+	to += sprintf(to, "$%zu\r\n", n);
+	contents_write(id, to, n);
+	if (change >= 0)
+		to[change] ^= 1;
+	to += n;
+	memcpy(to, "\r\n", 2);
+	return to + 2;
+}
+
+static char *
+put_text(char *to, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(to, text, n);
+	return to + n;
+}
+
+static void
+check_replies(void)
+{
+	struct engine_work w = make_work("GET a", "1-40");
+	struct contents *c = contents_new(&w);
+	char *all = mem_new(4096), *to = all;
+	bool same = true;
+	size_t n, step;
+
+	to = put_text(to, ">2\r\n$4\r\nmess\r\n$3\r\nabc\r\n+OK\r\n");
+	to = put_value(c, to, "a", NULL, -1);
+	to = put_value(c, to, "b", NULL, 0); /* wrong */
+	to = put_text(to, "$-1\r\n-ERR no\r\n*3\r\n");
+	to = put_value(c, to, "c", NULL, -1);
+	to = put_text(to, "_\r\n");
+	to = put_value(c, to, "d", NULL, -1); /* it is that of another key */
+	to = put_text(to, "*1\r\n"); /* one is missing, which is wrong */
+	to = put_value(c, to, "h", "f", -1);
+	to = put_text(to, ":5\r\n$0\r\n\r\n"); /* both wrong */
+	to = put_value(c, to, "h", "f", -1);
+	to = put_text(to, "-WRONGTYPE x\r\n");
+	to = put_value(c, to, "z", NULL, -1);
+	n = (size_t)(to - all);
+	for (step = 1; step <= n; step++) {
+		struct reading r = {.checks.contents = c};
+		struct scan_counters t;
+		const char *p = all;
+		size_t left = n, k;
+
+		r.scan.missed = on_missed;
+		scan_tell_values(&r.scan, on_value);
+		await(&r, "SET a x");
+		await(&r, "GET a");
+		await(&r, "GET b");
+		await(&r, "GET c");
+		await(&r, "GET d");
+		await(&r, "MGET c d e");
+		await(&r, "HMGET h f g");
+		await(&r, "GET i");
+		await(&r, "GETDEL j");
+		await(&r, "HGET h f");
+		await(&r, "MGET x y");
+		await(&r, "GETEX z");
+		for (; left; left -= k, p += k) {
+			k = left < step ? left : step;
+			t = (struct scan_counters){0};
+			same &= scan_feed(&r.scan, p, k, 99, &t, on_error,
+				    &r) == (ptrdiff_t)k;
+			checks_end(&r.checks, &r.queue, t.replies);
+		}
+		same &= r.checks.found.checked == 10 &&
+		    r.checks.found.errors == 5 && r.checks.found.missing == 2 &&
+		    r.queue.at == r.queue.end;
+		if (!same && step < n) {
+			printf("# step %zu: %llu checked, %llu wrong, %llu "
+			       "missing\n",
+			    step, (unsigned long long)r.checks.found.checked,
+			    (unsigned long long)r.checks.found.errors,
+			    (unsigned long long)r.checks.found.missing);
+			step = n;
+		}
+		if (step == 1) {
+			tap_ok(r.checks.found.nfirst == ENGINE_MISMATCHES &&
+				strncmp(r.checks.found.first[0],
+				    "key 'b': ", 9) == 0 &&
+				strstr(r.checks.found.first[0], "at offset 0"),
+			    "the first one is named: %s",
+			    r.checks.found.first[0]);
+			tap_ok(strncmp(r.checks.found.first[1],
+				   "key 'e': ", 9) == 0,
+			    "then the value of another key");
+			tap_str(r.checks.found.first[2],
+			    "field 'g' of 'h': the reply has no string",
+			    "and one that did not come");
+		}
+		free(r.queue.bytes);
+	}
+	tap_ok(same, "the same is found however the stream is cut");
+	free(all);
+	contents_free(c);
+}
+
+/* Connections that are opened again await what is sent again. */
+static void
+check_forgetting(void)
+{
+	struct engine_work w = make_work("GET a", NULL);
+	struct contents *c = contents_new(&w);
+	struct reading r = {.checks.contents = c};
+	char value[64];
+	bool same = true;
+
+	contents_write(contents_id("k", 1, NULL, 0), value, 20);
+	for (int i = 0; i < 1000; i++) {
+		await(&r, "GET other");
+		checks_take(&r.checks, &r.queue, 0, "abc", 3, 17);
+		checks_forget(&r.queue);
+		await(&r, "GET k");
+		await(&r, "GET k");
+		checks_take(&r.checks, &r.queue, 0, value, 20, 0);
+		checks_end(&r.checks, &r.queue, 1);
+		checks_take(&r.checks, &r.queue, 0, value, 20, 0);
+		checks_end(&r.checks, &r.queue, 1);
+		same &= !r.checks.found.errors;
+	}
+	tap_ok(same && r.checks.found.checked == 2000,
+	    "half of a value is forgotten with its connection");
+	tap_ok(r.queue.cap < 4096, "and the queue does not grow");
+	free(r.queue.bytes);
+	contents_free(c);
+}
+
+static void
+check_source(const char *text, const char *want)
+{
+	struct engine_work w = make_work(text, NULL);
+	struct engine_target t = {0};
+	struct cmdsource *s = cmdsource_open(&t, &w);
+	struct cursor cursor = {.chooser = &chooser_sequential};
+	struct keys keys = {.space = 100};
+	char *buf = cmdsource_buffer(s, 300), *got;
+	size_t len;
+
+	s->ops->make(s, &cursor, &keys, buf, 1, 300, &len);
+	got = mem_strn(buf, len);
+	for (char *p = got; (p = strstr(p, "$20\r\n")); p += 25) {
+		const char *key = strstr(text, "HSET") ? "h" : "a";
+		uint64_t id = contents_id(key, 1,
+		    *key == 'h' ? p == strstr(got, "$20") ? "f" : "g" : NULL,
+		    *key == 'h');
+
+		if (contents_compare(id, 0, p + 5, 20) == 20)
+			memset(p + 5, '#', 20);
+	}
+	tap_str(got, want, text);
+	free(got);
+	free(buf);
+	s->ops->free(s);
+}
+
+static void
+check_refusals(void)
+{
+	static const char *const good[] = {"SET", "GET", "MSET", "MGET", "HSET",
+	    "HGET", "PING", "EXISTS", "SET {key} __data__ EX 5",
+	    "3 GET a ; 2 SET a __data__", "get a", "MSET a __data__ b __data__",
+	    NULL},
+				 *const bad[] = {"PING_INLINE", "LPUSH", "ZADD",
+				     "SET a b", "SET __data__ __data__",
+				     "HSET h __data__ __data__",
+				     "MULTI ; GET a ; EXEC", "GET a ; INCR b",
+				     "MSET a __data__ b x", "GET __data__",
+				     NULL};
+	char *why;
+
+	for (size_t i = 0; good[i]; i++) {
+		why = verify_explain(good[i]);
+		tap_ok(!why, "%s can be verified", good[i]);
+		free(why);
+	}
+	for (size_t i = 0; bad[i]; i++) {
+		why = verify_explain(bad[i]);
+		tap_ok(why != NULL, "%s cannot: %s", bad[i], why ? why : "");
+		free(why);
+	}
+}
+
+int
+main(void)
+{
+	check_contents();
+	check_replies();
+	check_forgetting();
+	check_source("SET a __data__ EX 9",
+	    "*5\r\n$3\r\nSET\r\n$1\r\na\r\n$20\r\n####################\r\n"
+	    "$2\r\nEX\r\n$1\r\n9\r\n");
+	check_source("HSET h f __data__ g __data__",
+	    "*6\r\n$4\r\nHSET\r\n$1\r\nh\r\n$1\r\nf\r\n$20\r\n"
+	    "####################\r\n$1\r\ng\r\n$20\r\n"
+	    "####################\r\n");
+	check_source("GET a", "*2\r\n$3\r\nGET\r\n$1\r\na\r\n");
+	check_refusals();
+	return tap_done();
+}
