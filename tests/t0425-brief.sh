@@ -154,7 +154,7 @@ for name in 'SET 60B' 'SET data_size=60' 'S* 60?' 'SET *=60'; do
   vkb-compare --baseline old --explain "$name" names >explained
   test_match 'SET 60B' explained "--explain '$name' finds the case"
 done
-# A number of requests says nothing of runs that end by time.
+# Runs that end by time have no number of requests in their names.
 sed 's/"data_size":\([0-9]*\)/&,"requests":\1,"duration_s":1/' names >timed
 judge timed
 says '^- SET 59B ' 'a name does not have the requests where a duration is given'

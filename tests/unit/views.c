@@ -83,8 +83,7 @@ names(void)
 	    parse("{\"command\":\"GET\",\"pipeline\":1,\"tls\":false}"),
 	    parse("{\"other\":1,\"tls\":false}")};
 	static const char *const want[] = {"SET P1", "SET P10",
-	    "GET P1 set={\"a\":\"x\",\"b\":1}", "GET P1",
-	    "case"};
+	    "GET P1 set={\"a\":\"x\",\"b\":1}", "GET P1", "case"};
 	struct casename *c = casename_new((const struct json *const *)j, 5);
 	char *s;
 

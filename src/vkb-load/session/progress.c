@@ -119,3 +119,21 @@ progress_end(
 		    json_get_num(m, "p99_latency_ms", 0));
 	free(who);
 }
+
+void
+progress_report_stop(const struct progress *p, size_t before, const char *path,
+    const char *command)
+{
+	size_t kept = p->done + before, all = p->total + before;
+
+	if (!all)
+		return;
+	if (path)
+		err_say("%zu of %zu run%s kept; continue with: vkb-load "
+			"--resume '%s'%s",
+		    kept, all, num_plural((double)all), path, command);
+	else
+		err_say("%zu of %zu run%s kept: the records are on stdout; "
+			"with '--output FILE' a session can be continued",
+		    kept, all, num_plural((double)all));
+}

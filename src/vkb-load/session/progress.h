@@ -42,4 +42,9 @@ void progress_draw(void *progress, const struct engine_progress *);
 void progress_end(
     struct progress *, size_t cas, const struct json *rec, size_t together);
 
+/* Says what an interrupted session has kept, with the runs 'before' it, and how
+ * it is continued: 'path' has the records, 'command' the arguments. */
+void progress_report_stop(const struct progress *, size_t before,
+    const char *path, const char *command);
+
 #endif

@@ -389,26 +389,6 @@ check_pinning(const struct schedule *a, bool servers)
 	return 0;
 }
 
-/* Says what an interrupted session has kept, and how it is continued. */
-static void
-report_stop(const struct schedule *a, const char *command)
-{
-	const char *path = a->results->path;
-	size_t kept = a->progress.done + a->finished;
-	size_t all = a->progress.total + a->finished;
-
-	if (!all)
-		return;
-	if (path)
-		err_say("%zu of %zu run%s kept; continue with: vkb-load "
-			"--resume '%s'%s",
-		    kept, all, num_plural((double)all), path, command);
-	else
-		err_say("%zu of %zu run%s kept: the records are on stdout; "
-			"with '--output FILE' a session can be continued",
-		    kept, all, num_plural((double)all));
-}
-
 int
 session_name(char name[16])
 {
@@ -507,7 +487,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
 	k = run_parts(&s);
 	if (*stop && !o->quiet)
-		report_stop(a, o->command ? o->command : "");
+		progress_report_stop(&a->progress, a->finished,
+		    a->results->path, o->command ? o->command : "");
 	coproc_close(s.runner.context.coproc);
 	hostlock_release(s.lock);
 out:
