@@ -211,7 +211,7 @@ test_same '["GET-d3-P1-c50-k1000000",1]' "$(vkb-load --plan -t get | jq -c '[.id
   'the defaults'
 test_same '["SET-d3-P1-c50-k1000000","GET90+SET10-d3-P1-c50-k1000000"]' \
   "$(vkb-load --plan -t set --mix 'get 90, set 10' | jq -cs 'map(.id)')" 'a test and a mix'
-long=$(i=0; while [ $((i += 1)) -lt 41 ]; do printf "'HSET a-long-name-$i:{key} f __data__' 1 "; done)
+long=$(i=0; while [ $((i += 1)) -lt 41 ]; do printf "'HSET a-long-name-%s:{key} f __data__' 1 " "$i"; done)
 sizes=$(i=0; while [ $((i += 1)) -lt 32 ]; do printf '%d:1,' "$((i * 10000))"; done)
 printf '{"mix":["%s","%s%s"],"values":"%s9:1"}' "$long" "$long" "'PING a' 1" "$sizes" >long.json
 test_that 'mixes of 40 and of 41 commands' vkb-load --plan long.json

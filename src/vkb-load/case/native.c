@@ -80,7 +80,10 @@ explain_role(const struct json *config, const struct engine_work *w)
 			       "the latest keys cannot be found");
 	if (w->ttl_low && !json_get(config, "mix") && !command_expires(text))
 		return refuse_ttl(w, text);
-	if (w->verify)
+	if (w->verify && json_get(config, "read_from"))
+		why = mem_str("a replica may not have the newest values, so "
+			      "'verify' needs 'read_from' primary");
+	else if (w->verify)
 		why = verify_explain_work(w);
 	if (w->values.n && !why)
 		why = memory_explain_requests(

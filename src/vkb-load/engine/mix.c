@@ -102,17 +102,6 @@ mix_plan(const struct mix *m, struct mix_ring *r, uint32_t n)
 	}
 }
 
-uint32_t
-mix_count_begun(const struct mix *m, const struct mix_ring *r, uint32_t n)
-{
-	uint32_t more = 0;
-
-	while (mix_step(m, r, r->at - n)->whole &&
-	    !mix_step(m, r, r->at - n - more)->first)
-		more++;
-	return more;
-}
-
 void
 mix_ring_init(struct mix_ring *r, const struct mix *m, uint32_t n,
     uint64_t seed, uint64_t turn)
@@ -282,21 +271,6 @@ list_turns(struct mix *m, const struct engine_part *parts)
 	}
 	free(due);
 	return NULL;
-}
-
-void
-mix_free(struct mix *m)
-{
-	if (!m)
-		return;
-	mixshots_free(m->shots);
-	free(m->steps);
-	free(m->firsts);
-	free(m->items);
-	free(m->zero_misses);
-	free(m->until);
-	free(m->turns);
-	free(m);
 }
 
 static void

@@ -66,7 +66,6 @@ struct mix_ring {
  */
 struct template *mix_new(
     const struct engine_target *, const struct engine_work *, char **why);
-void mix_free(struct mix *); /* part of template_free */
 struct cmdsource *mix_open(
     const struct engine_target *, const struct engine_work *);
 
@@ -76,13 +75,6 @@ struct cmdsource *mix_open(
  */
 void mix_ring_init(struct mix_ring *, const struct mix *, uint32_t n,
     uint64_t seed, uint64_t turn);
-
-/*
- * Returns how many steps before the last n ones belong to the same transaction
- * as the first of these.
- */
-uint32_t mix_count_begun(
-    const struct mix *, const struct mix_ring *, uint32_t n);
 
 /* Chooses the next n steps. */
 void mix_plan(const struct mix *, struct mix_ring *, uint32_t n);
@@ -95,6 +87,21 @@ static inline const struct mix_step *
 mix_step(const struct mix *m, const struct mix_ring *r, uint32_t at)
 {
 	return &m->steps[r->steps[at & r->mask]];
+}
+
+/*
+ * Returns how many steps before the last n ones belong to the same transaction
+ * as the first of these.
+ */
+static inline uint32_t
+mix_count_begun(const struct mix *m, const struct mix_ring *r, uint32_t n)
+{
+	uint32_t more = 0;
+
+	while (mix_step(m, r, r->at - n)->whole &&
+	    !mix_step(m, r, r->at - n - more)->first)
+		more++;
+	return more;
 }
 
 #endif

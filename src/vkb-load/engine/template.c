@@ -5,6 +5,7 @@
 #include "err.h"
 #include "mem.h"
 #include "mix.h"
+#include "mixshots.h"
 #include "prerendered.h"
 #include "rowset.h"
 #include "together.h"
@@ -226,6 +227,21 @@ template_open_seed(const struct engine_target *target,
 	return open_named(text, target, &in_order, many);
 }
 
+static void
+free_mix(struct mix *m)
+{
+	if (!m)
+		return;
+	mixshots_free(m->shots);
+	free(m->steps);
+	free(m->firsts);
+	free(m->items);
+	free(m->zero_misses);
+	free(m->until);
+	free(m->turns);
+	free(m);
+}
+
 void
 template_free(struct template *t)
 {
@@ -242,7 +258,7 @@ template_free(struct template *t)
 		free(t->fields[i]);
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		free(t->before[i]);
-	mix_free(t->mix);
+	free_mix(t->mix);
 	free(t->ranges);
 	free(t->one);
 	free(t->commands);

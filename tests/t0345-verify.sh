@@ -36,6 +36,7 @@ run_refused 'a list of commands' 'cannot check LPUSH' --mix "'SET {key} __data__
 run_refused 'a value of your own' 'word 2 of SET must be __data__, not .own' --mix "'SET a own' 1"
 run_refused 'a name that is not known again' 'word 1 of SET cannot have __data__' \
   --mix "'SET a__data__ __data__' 1"
+run_refused 'reading from replicas' "'verify' needs 'read_from' primary" -t get --read-from replica
 run_refused 'data that can be compressed' 'cannot be compressed' -t set --values '100 compressible:2'
 run_refused 'another engine' 'loads that are verified need the engine of vkb-load' -t get \
   --engine valkey-benchmark --latency batch-first-byte
