@@ -180,6 +180,7 @@ static const struct conn_client counted_client = {.ready = begin_conn,
     .replies = on_counted_replies,
     .error = on_error,
     .missed = on_missed,
+    .value = on_value,
     .nonsense = on_nonsense,
     .lost = on_loss,
     .room = on_room};
