@@ -47,7 +47,7 @@ knows() {
 test_that 'instructions are bisected' bisect r instructions_per_req c4~1 c8
 test_same "first bad commit: $(head_of c6)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit with the loop is found'
-test_match '^More work: SET takes [0-9.]* more instructions per request .*, exactly: burn_loops \+[0-9]+$' .out \
+test_match '^-  SET  [0-9.]*K -> [0-9.]*K  *[0-9.]*% higher  *burn_loops [+][0-9]+  *more work$' .out \
   'the result says by how many instructions'
 test_match '^vkb-bisect: [0-9a-f]*: bad: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly: burn_loops \+[0-9]+$' \
   .err 'so does the line of a bad commit'
@@ -69,7 +69,8 @@ knows a r
 test_that 'allocations are bisected' bisect a allocations_per_req c1 c8
 test_same "first bad commit: $(head_of c3)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit that allocates once more is found'
-test_match '^More work: SET takes 1 more allocation per request .*, exactly' .out 'by one allocation'
+test_match '^-  SET  4[.]000 -> 5[.]000 .* more work$' .out 'by one allocation'
+test_match '^More work: SET [(]exactly[)][.]$' .out 'exactly'
 
 knows n r a
 test_status 1 'two commits that are the same' bisect n instructions_per_req c7 c8
@@ -77,7 +78,7 @@ test_match 'the bad commit is not worse: instructions_per_req is within its marg
   'are within the margin'
 knows w r a
 test_status 1 'the wrong way round' bisect w instructions_per_req c8 c1
-test_match "^of $(in_repo rev-parse c1 | cut -c 1-10) against " w/bounds-report \
+test_match "^Comparing $(in_repo rev-parse c1 | cut -c 1-10) against " w/bounds-report \
   'the report of both ends has the bad commit against the good one'
 test_match 'the good commit is worse than the bad one: swap GOOD and BAD\?' .err \
   'asks whether they should be swapped'

@@ -122,6 +122,16 @@ brief_is_change(const struct brief_case *b)
 	    (b->worst->waived || b->worst->verdict < VERDICT_EQUIVALENT);
 }
 
+/* Is it something that a server does for a request, counted exactly? */
+static bool
+is_work(const struct row *r)
+{
+	size_t n = strlen(r->name), end = strlen("_per_req");
+
+	return report_is_exact(r) && !r->builds_differ && n > end &&
+	    strcmp(r->name + n - end, "_per_req") == 0;
+}
+
 const char *
 brief_answer(const struct brief_case *b)
 {
@@ -141,9 +151,9 @@ brief_answer(const struct brief_case *b)
 		return "not judged";
 	if (r->waived)
 		return "waived";
-	if (together_is_work(r) && r->verdict == VERDICT_REGRESSION)
+	if (is_work(r) && r->verdict == VERDICT_REGRESSION)
 		return "more work";
-	if (together_is_work(r) && r->verdict == VERDICT_IMPROVEMENT)
+	if (is_work(r) && r->verdict == VERDICT_IMPROVEMENT)
 		return "less work";
 	if (r->verdict == VERDICT_INCONCLUSIVE && is_about_work(b))
 		return "time unclear";

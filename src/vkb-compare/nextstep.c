@@ -35,7 +35,10 @@ add_names(struct str *s, const struct brief_case *b, size_t n)
 	for (size_t i = 0; i < n && i < NAMED; i++) {
 		str_add(s, i ? ", " : "");
 		markup_cut(s, b[i].pair->name[0], LONGEST);
-		str_add(s, is_certain(&b[i]) ? " (certain)" : "");
+		if (is_certain(&b[i]))
+			str_add(s,
+			    report_is_exact(b[i].worst) ? " (exactly)"
+							: " (certain)");
 	}
 	if (n > NAMED)
 		str_printf(s, " and %zu more", n - NAMED);
