@@ -35,8 +35,12 @@ test_same '0 numbers' "$(numbers distinct deltas)" \
 test_same 'equivalent improvement inconclusive likely improvement regression' \
   "$(jq -r 'select(.type == "delta").verdict' deltas | sort -u | xargs)" \
   'the rows have the verdicts that the formats treat differently'
+for side in base new; do
+  jq -c 'if .type == "run" then .run += {session: "s", block: .run.index} else . end' $side >paired.$side
+done
+vkb-compare --margin p99_latency_ms=3.1% -f jsonl paired.base paired.new >paired
 test_same true "$(jq -s 'map(select(.needed)) | length > 0 and
-  all((.needed.minutes - (.needed.runs - 7) * (10 + 2 + 17 + 2) / 60) | fabs < 1e-9)' deltas)" \
+  all((.needed.minutes - (.needed.runs - 7) * (10 + 2 + 17 + 2) / 60) | fabs < 1e-9)' paired)" \
   'the minutes needed are those of the runs that lack, of both sides, with warm-up'
 
 # --- vkb-compare: each format

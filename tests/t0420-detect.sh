@@ -85,7 +85,7 @@ searched() {
 }
 searched h >capacity
 test_status 1 'a capacity that falls is a regression' vkb-detect capacity
-test_match 'SET data_size=4 +capacity_rps .* -[56]\.[0-9]% \[.* NEW' .out 'it is named'
+test_match 'SET 4B +capacity_rps .* -[56]\.[0-9]% \[.* NEW' .out 'it is named'
 found capacity >got
 test_same '3 regression capacity_rps 36 true gate
 3 spike capacity_rps 18 false gate' "$(sed 1d got | awk '{ print $1, $2, $3, $6, $7 }' |

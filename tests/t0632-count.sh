@@ -233,10 +233,10 @@ test_match 'bytes_per_key .*regression.*exact' .out 'exactly, in a case of a fix
 jq -c '.metrics.bytes_per_key *= 1.0029' timed.jsonl >larger.jsonl
 test_status 0 'less than .3 % is within the margin' vkb-compare timed.jsonl larger.jsonl
 jq -c '.metrics.bytes_per_key *= 1.016 + .run.index / 1e5' timed.jsonl >larger.jsonl
-test_status 0 'where two servers differ' vkb-compare timed.jsonl larger.jsonl
+test_status 0 'where two servers differ' vkb-compare -v timed.jsonl larger.jsonl
 test_match 'bytes_per_key .*the faster side may have more keys' .out 'they are not exact'
 runs b.jsonl | jq -c 'del(.counted, .metrics.instructions_per_req) | .metrics.bytes_per_key *= .8' >measured.jsonl
-test_status 0 'where one side alone was counted' vkb-compare measured.jsonl b.jsonl
+test_status 0 'where one side alone was counted' vkb-compare -v measured.jsonl b.jsonl
 test_match 'bytes_per_key .*\(info\).*one side alone was counted' .out \
   'other keys are compared, and not judged'
 

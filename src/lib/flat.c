@@ -98,7 +98,7 @@ place_value(struct json *run, const char *name, struct json *v)
 {
 	const struct metric *m = flatkeys_metric(name);
 
-	if (metric_is_core(name)) {
+	if (metric_is_family(name)) {
 		put_value(run, "metrics", name, v);
 		return;
 	}
@@ -355,7 +355,7 @@ is_among(const char *name, const char *const *names, size_t n)
 static bool
 is_measured(const char *metric)
 {
-	return metric_find(metric) || metric_is_core(metric);
+	return metric_find(metric) || metric_is_family(metric);
 }
 
 struct json *
@@ -477,7 +477,7 @@ flat_repair(struct json *run)
 
 	for (j = json_first(config); j; j = next) {
 		next = json_next(j);
-		if (!metric_is_core(json_key(j)))
+		if (!metric_is_family(json_key(j)))
 			continue;
 		put_value(run, "metrics", json_key(j), json_dup(j));
 		json_del(config, json_key(j));

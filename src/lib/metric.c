@@ -197,10 +197,12 @@ metric_better_name(enum metric_better better)
 }
 
 bool
-metric_is_core(const char *name)
+metric_is_family(const char *name)
 {
 	size_t n;
 
+	if (str_starts(name, "cmd_"))
+		return true;
 	if (!str_starts(name, "cpu"))
 		return false;
 	n = strspn(name + 3, "0123456789");

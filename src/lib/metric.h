@@ -36,8 +36,9 @@ extern const struct metric metric_table[]; /* .name NULL ends it */
 /* Returns the row of the table, or NULL if the name is unknown. */
 const struct metric *metric_find(const char *name);
 
-/* Is the name cpuN_busy_percent, the load of one CPU? The table lacks these. */
-bool metric_is_core(const char *name);
+/* Is the name one of a family, which the table lacks: cpuN_busy_percent, the
+ * load of one CPU, or cmd_NAME_..., a server's counters of a command? */
+bool metric_is_family(const char *name);
 
 /*
  * Returns the table's row of a name, or a row guessed from the unit in the name

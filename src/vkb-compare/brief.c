@@ -412,10 +412,10 @@ brief_write(struct str *s, const struct report *r, size_t which)
 	struct brief b = collect_cases(c);
 	struct str t = {0};
 
-	str_printf(&t, "%s against %s", c->name[1], c->name[0]);
-	write_line(s, "comparing ", &t, width);
 	report_caution(&t, c);
 	write_line(s, "", &t, width);
+	str_printf(&t, "%s against %s", c->name[1], c->name[0]);
+	write_line(s, "comparing ", &t, width);
 	shown = count_shown(&b);
 	write_rows(s, &b, r, shown, width);
 	write_left_out(s, &b, shown);

@@ -188,7 +188,7 @@ set_texts(struct json *rec, const struct comparison *c,
 	struct str s = {0};
 
 	report_same_server(&s, c);
-	json_set_str(rec, "same_server", s.s);
+	json_set_str(rec, "same_server", s.len ? s.s : NULL);
 	str_clear(&s);
 	report_headline(&s, c);
 	json_set_str(rec, "headline", s.s);

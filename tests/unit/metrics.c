@@ -95,13 +95,13 @@ guesses(void)
 	}
 	tap_ok(metric_guess("p99_latency_ms").margin == .05,
 	    "a metric of the table is not guessed");
-	tap_ok(metric_is_core("cpu0_busy_percent") &&
-		metric_is_core("cpu127_busy_percent"),
+	tap_ok(metric_is_family("cpu0_busy_percent") &&
+		metric_is_family("cpu127_busy_percent"),
 	    "the load of a core");
-	tap_ok(!metric_is_core("cpu_busy_percent") &&
-		!metric_is_core("cpu1_busy") &&
-		!metric_is_core("cpu1_busy_percents") &&
-		!metric_is_core("xcpu1_busy_percent"),
+	tap_ok(!metric_is_family("cpu_busy_percent") &&
+		!metric_is_family("cpu1_busy") &&
+		!metric_is_family("cpu1_busy_percents") &&
+		!metric_is_family("xcpu1_busy_percent"),
 	    "names that are not the load of a core");
 }
 

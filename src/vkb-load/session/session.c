@@ -166,10 +166,10 @@ static void
 check_all_precision(struct session *s)
 {
 	for (size_t c = 0; c < s->a.ncases; c++)
-		if (!has_build(s, c))
-			s->a.is_precise[c] = true;
-		else if (!s->a.is_precise[c])
+		if (has_build(s, c) && !s->a.is_precise[c])
 			check_precision(s, c);
+		else
+			s->a.is_precise[c] = true;
 }
 
 static int
@@ -187,9 +187,8 @@ begin_session(struct session *s)
 }
 
 static size_t
-count_runs(const struct session *s)
+count_runs(const struct schedule *a)
 {
-	const struct schedule *a = &s->a;
 	size_t n = a->progress.done;
 
 	for (size_t i = 0; i < a->nturns; i++)
@@ -209,7 +208,7 @@ run_schedule(struct session *s)
 
 	for (; a->look < l->n; a->look++) {
 		schedule_make_turns(a);
-		a->progress.total = count_runs(s);
+		a->progress.total = count_runs(&s->a);
 		if (a->nturns && !a->progress.done && begin_session(s) < 0)
 			return -1;
 		if (turns_run(&s->turns) < 0)
