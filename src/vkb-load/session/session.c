@@ -208,10 +208,9 @@ run_schedule(struct session *s)
 
 	for (; a->look < l->n; a->look++) {
 		schedule_make_turns(a);
-		a->progress.total = count_runs(&s->a);
-		if (a->nturns && !a->progress.done && begin_session(s) < 0)
-			return -1;
-		if (turns_run(&s->turns) < 0)
+		a->progress.total = count_runs(a);
+		if ((a->nturns && !a->progress.done && begin_session(s) < 0) ||
+		    turns_run(&s->turns) < 0)
 			return -1;
 		if (stopping_is_adaptive(l))
 			check_all_precision(s);
