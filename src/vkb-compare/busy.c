@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_SHARE .02
+#define LEAST_DIFFERENCE .02
+#define LEAST_LEFT .01 /* of the CPU time, to the load and the server */
 #define GUESS_DF 3
 
 void
@@ -24,10 +25,18 @@ busy_measure(struct pairing *p)
 	}
 }
 
+/* Returns ln of how many times more CPU time other programs left to one side.
+ */
 static double
 get_difference(const struct pairing *p)
 {
-	return fabs(p->busy[1] - p->busy[0]) / 100;
+	double left[2];
+
+	for (size_t j = 0; j < 2; j++)
+		left[j] = fmax(LEAST_LEFT, 1 - p->busy[j] / 100);
+	if (isnan(p->busy[0]) || isnan(p->busy[1]))
+		return NAN;
+	return fabs(log(left[1] / left[0]));
 }
 
 /* What other programs multiply it by; 0: nothing. */
@@ -50,14 +59,14 @@ find_weight(const struct metric *m)
 struct moderate
 busy_noise(const struct row *row)
 {
-	double by = find_weight(&row->metric), share;
+	double by = find_weight(&row->metric), ln;
 
 	if (row->facts.paired || row->exact || row->common || by == 0)
 		return (struct moderate){0, 0};
-	share = get_difference(row->pair);
-	if (!(share >= LEAST_SHARE))
+	ln = get_difference(row->pair);
+	if (!(ln >= LEAST_DIFFERENCE))
 		return (struct moderate){0, 0};
-	return (struct moderate){by * by * share * share, GUESS_DF};
+	return (struct moderate){by * by * ln * ln, GUESS_DF};
 }
 
 void

@@ -4,8 +4,9 @@
  *
  * On a machine with two CPUs, sessions of one server differed by .3 to .45 in
  * ln(rps) where others used 35 to 38 % of the CPU time in one and none in the
- * other, p99 by .6 and p99.9 by 1.2. So the difference of the shares, as a
- * fraction, is taken for the standard deviation of what they do to ln(value),
+ * other, p99 by .6 and p99.9 by 1.2, and by 3 to 4 where they used 92 %. So the
+ * difference of -ln(1 - share), which is ln of how many times less CPU time
+ * they left, is taken for the standard deviation of what they do to ln(value),
  * and twice that for p99 and beyond, with the 3 degrees of freedom of a guess.
  */
 #ifndef BUSY_H
@@ -25,8 +26,8 @@ void busy_measure(struct pairing *);
 
 /*
  * Returns the variance of ln(contender / baseline) that other programs cause;
- * 0: the sides ran in turns, or their shares are not known or differ by less
- * than 2 %, or the metric does not depend on time.
+ * 0: the sides ran in turns, or their shares are not known or nearly the same
+ * (.02 of that logarithm), or the metric does not depend on time.
  */
 struct moderate busy_noise(const struct row *);
 

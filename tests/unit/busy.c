@@ -81,7 +81,8 @@ weights(void)
 		struct row r = make_row(&w, of[i].metric);
 		struct moderate m = busy_noise(&r);
 
-		tap_near(m.var, pow(of[i].weight * .4, 2), 1e-12, of[i].metric);
+		tap_near(m.var, pow(of[i].weight * log(.95 / .55), 2), 1e-12,
+		    of[i].metric);
 		if (of[i].weight > 0)
 			tap_near(m.df, 3, 0, "known roughly");
 	}
@@ -91,11 +92,14 @@ weights(void)
 static void
 shares(void)
 {
-	static const struct {
+	const struct {
 		const char *what;
 		double base, contender, want;
-	} of[] = {{"busier", 0, 30, .3}, {"calmer", 30, 0, .3},
-	    {"2 %", 10, 12, .02}, {"less", 10, 11.9, 0},
+	} of[] = {{"busier", 0, 30, log(1 / .7)},
+	    {"calmer", 30, 0, log(1 / .7)},
+	    {"most of the time", 0, 92, log(1 / .08)},
+	    {"all of it", 100, 0, log(100)},
+	    {"enough", 10, 11.8, log(.9 / .882)}, {"less", 10, 11.7, 0},
 	    {"not known of the baseline", NAN, 30, 0},
 	    {"not known of the contender", 30, NAN, 0}};
 	double percent[2];
@@ -125,7 +129,7 @@ shares(void)
 static void
 widened(void)
 {
-	double a = .0004, b = .09,
+	double a = .0004, b = pow(log(.9 / .6), 2),
 	       df = (a + b) * (a + b) / (a * a / 9 + b * b / 3),
 	       se = sqrt(a + b);
 	double wide = se * tdist_quantile(.975, df);
