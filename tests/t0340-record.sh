@@ -400,8 +400,7 @@ until valkey-cli -p "$VKB_PORT" info commandstats | grep -q cmdstat_incr || [ $i
 kill -KILL "$VKB_PID"
 END_DIES
 vkb-serve fresh -- sh dies >/dev/null 2>&1
-i=0
-until [ -e died.status ] || [ $i -gt 100000 ]; do i=$((i + 1)); done
+wait_until 60 test -e died.status
 test_same 2 "$(cat died.status)" 'a server that dies during a replay fails it'
 test_match 'lost the connection .* during REPLAY' died.err 'and the reason is reported'
 
