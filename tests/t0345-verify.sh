@@ -66,7 +66,7 @@ ok 'fields of several' --mix "'HSET h:{key} a __data__ b __data__' 1, 'HMGET h:{
 ok 'a time to live' --mix 'GET 50 SET 50' --ttl 1-2
 ok 'commands that only look' --mix 'GET 50 SET 40 EXISTS 5' --values 10-20
 ok 'open loop' --mix 'GET 50 SET 50' --rate 20000
-ok 'connections made anew' --mix 'GET 50 SET 50' --values 10-200 --reconnect 7
+ok 'reopened connections' --mix 'GET 50 SET 50' --values 10-200 --reconnect 7
 ok 'keys in sequence' -t get --keys sequential
 printf '[{"mix":"GET 50 SET 50","verify":true,"resp3":true,"tls_mode":true,"keyspacelen":[50],"clients":[3],"pipelines":[7],
   "values":["1-300"]}]\n' >other.json

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Connections that are made anew on purpose: after a number of requests, all at
+# Connections that are reopened on purpose: after a number of requests, all at
 # once, or one for each request; and what happens when that fails.
 . "${0%/*}/lib.sh"
 
@@ -60,7 +60,7 @@ printf '{"test_groups":[{"scenarios":[{"id":"a","command":"INCR a ; DECR b","req
 cli config resetstat >/dev/null
 test_that 'commands in turn' run --reconnect 1 turn.json
 test_same '500 500' "$(calls incr) $(calls decr)" \
-  'a connection made anew continues with the next command'
+  'a reopened connection continues with the next command'
 
 test_that 'an open loop' run -r 1000 -t set -c 5 --rate 2000 --duration 1s --reconnect 5
 holds 'its requests are all sent' '.metrics.requests == 2000 and
@@ -93,7 +93,7 @@ printf '{"commands":["SET"],"requests":[2000],"clients":[3],"keyspacelen":[1000]
   >cluster.json
 test_that 'a cluster' vkb-load -q --runs 1 cluster.json
 test_same true "$(jq '.metrics.connects >= 380 and .metrics.errors == 0 and
-  .metrics.requests == 2000' .out)" 'each connection to each node is made anew'
+  .metrics.requests == 2000' .out)" 'each connection to each node is reopened'
 
 printf '{"commands":["SET"],"reconnect":0}' >zero.json
 test_status 2 'reconnect of 0' vkb-load --plan zero.json
@@ -103,7 +103,7 @@ test_status 2 'a trace' vkb-load --plan replay.json
 test_match "Cannot specify both 'replay' and 'reconnect'" .err 'has no reconnects'
 test_status 2 'valkey-benchmark' vkb-load --engine valkey-benchmark --runs 1 \
   -t set --latency batch-first-byte --reconnect 5
-test_match 'connections made anew need the engine of vkb-load' .err 'has none either'
+test_match 'reopened connections need the engine of vkb-load' .err 'has none either'
 
 # --- faults
 
@@ -155,7 +155,7 @@ test_same 2 $? 'a server that dies'
 test_match "lost the connection to|cannot connect to '127.0.0.1:[0-9]*' again during SET" \
   fault.err 'fails the run, and the message says so'
 test_same true "$(jq '.metrics.connects > 0 and .metrics.reconnects > 0' fault)" \
-  'what could not be made anew counts'
+  'what could not be reopened counts'
 end_other
 test_litter 10 'nothing is left'
 test_done

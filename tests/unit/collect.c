@@ -206,7 +206,7 @@ sums(void)
 	engine_result_free(&o);
 }
 
-/* Connections that were made anew on purpose. */
+/* Connections that were reopened on purpose. */
 static void
 connects(void)
 {

@@ -13,7 +13,7 @@ struct engine_ended;
 struct hist;
 struct str;
 
-#define LIVETEXT_MOST 256 /* loads of a run that are told apart */
+#define LIVETEXT_MOST 256 /* loads of a run that are distinguished */
 
 /* What a load has done so far, summed over its intervals. */
 struct livetext_load {

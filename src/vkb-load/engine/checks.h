@@ -43,7 +43,7 @@ void checks_add_request(struct checks_queue *);
 void checks_add_value(struct checks_queue *, const char *key, size_t nkey,
     const char *field, size_t nfield);
 
-/* The connection was opened anew: nothing is awaited. */
+/* The connection was opened again: nothing is awaited. */
 void checks_forget(struct checks_queue *);
 
 /*

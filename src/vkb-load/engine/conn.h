@@ -102,14 +102,14 @@ struct conn {
 	struct tls_session *session;     /* to resume, or NULL; owned */
 	const struct slotmap_node *node; /* the current one */
 	const struct slotmap_node *next; /* NULL, or the node to move to; its
-					  * own: it is to be made anew */
+					  * own: it is to be reopened */
 	const struct addrinfo *address;  /* being tried; NULL: the first */
 	uint32_t events;                 /* registered with epoll */
 	uint32_t awaited;                /* replies */
 	unsigned setup;   /* awaited replies of AUTH, HELLO, SELECT */
 	int64_t since_ns; /* connecting since */
 	int64_t down_ns, retry_ns;
-	int64_t anew_ns; /* being made anew on purpose since then, or 0 */
+	int64_t anew_ns; /* being reopened on purpose since then, or 0 */
 	struct scan scan;
 	char *rest; /* kept bytes; the buffer is reused */
 	size_t nrest, rest_at, rest_cap;
@@ -122,7 +122,7 @@ struct conn {
 	uint32_t nredirected; /* its requests that were redirected */
 	uint32_t batch;       /* requests made in the last one */
 	bool counted;         /* the batch is part of the measured requests */
-	bool refused;         /* it could not be made anew, which was counted */
+	bool refused;         /* it could not be reopened, which was counted */
 	uint64_t served;      /* answers since it was made, see reconnect.h */
 	uint32_t pool;        /* index of its pool in the worker */
 	bool queued;          /* in the idle ring of its pool */

@@ -55,7 +55,7 @@ struct engine_target {
 	bool cluster; /* slots are read with CLUSTER SLOTS */
 	bool tls;
 	struct tls_options how;
-	bool resume; /* connections made anew resume their TLS session */
+	bool resume; /* reopened connections resume their TLS session */
 	const char *servername; /* SNI and the name that is verified */
 	const char *user, *password;
 	int db;
@@ -75,7 +75,7 @@ struct engine_part {
 /* What the connections of a load do beside sending requests. */
 struct engine_conns {
 	/*
-	 * They are closed and made anew, see reconnect.h: each after so many
+	 * They are closed and opened again, see reconnect.h: each after so many
 	 * requests, rounded up to whole batches, and all at once every so many
 	 * seconds; 0: they stay.
 	 */
@@ -202,7 +202,7 @@ struct engine_result {
 	size_t nparts;
 	char *name;          /* of a command of a trace, else NULL; owned */
 	double capacity_rps; /* found by a search; 0: there was none */
-	/* Connections made anew on purpose; if there is no histogram, none is.
+	/* Reopened connections on purpose; if there is no histogram, none is.
 	 */
 	struct hist *connect; /* ns until they were ready; owned */
 	double connects;      /* in the measured time */

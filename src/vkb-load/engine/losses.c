@@ -107,7 +107,7 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 	return 0;
 }
 
-/* Counts a connection that cannot be made anew on purpose, once. */
+/* Counts a connection that cannot be reopened on purpose, once. */
 static void
 count_refusal(struct worker *w, struct conn *c, const char *why)
 {

@@ -158,7 +158,8 @@ write_places(struct prerendered *c, const struct template *t,
 	return end_requests(c);
 }
 
-/* Returns how many places a command has, or 0 if its values are made anew. */
+/* Returns how many places a command has, or 0 if its values are written for
+ * each request. */
 static size_t
 count_places(const struct template *t, const struct compiled *s,
     const struct engine_work *w)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Are connections of the run made anew? */
+/* Are connections of the run reopened? */
 static bool
 is_wanted(const struct run *r)
 {

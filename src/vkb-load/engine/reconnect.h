@@ -1,8 +1,8 @@
 /*
- * Connections that are made anew on purpose: each after a number of requests,
+ * Connections that are reopened on purpose: each after a number of requests,
  * or all at once every so many seconds. A connection is closed when it awaits
  * no reply, so no request is lost, and reset, so that its port is free at once.
- * While it is made anew it counts in worker.again, so that a run does not end
+ * While it is reopened it counts in worker.again, so that a run does not end
  * before all connections are back. Private to the engine, like run.h.
  */
 #ifndef RECONNECT_H
@@ -29,7 +29,7 @@ void reconnect_count(struct worker *, struct conn *, uint32_t n);
 /* Moves an idle connection to 'next', which is another node or its own. */
 void reconnect_open(struct worker *, struct conn *, int64_t now);
 
-/* The connection is ready. Returns true if it was made anew on purpose. */
+/* The connection is ready. Returns true if it was reopened on purpose. */
 bool reconnect_finish(struct worker *, struct conn *);
 
 /* Called at each tick: begins a storm that is due. */

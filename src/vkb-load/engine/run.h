@@ -86,7 +86,7 @@ struct worker {
 	bool ending;  /* no more requests are made */
 	bool cut;     /* 'ending' came before the measured time was over */
 	size_t again; /* connections that have requests to send again, or are
-		       * made anew */
+		       * reopened */
 	struct hist *connect;       /* how long that took; or NULL */
 	uint64_t connects, resumed; /* measured; TLS sessions of them */
 	int64_t storm_ns;           /* the next one; INT64_MAX: none */

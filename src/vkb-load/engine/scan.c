@@ -5,7 +5,7 @@
 
 /*
  * START must be 0: a zeroed struct begins a reply. APART is the same inside a
- * push message, and where values are told: nothing is then skipped unseen.
+ * push message, and where values are reported: nothing is then skipped.
  */
 enum state { START, TEXT, ERROR, NUMBER, SIGN, NIL, LF, PAYLOAD, APART };
 
@@ -31,7 +31,7 @@ scan_tell_values(struct scan *s, scan_value_fn *value)
 	s->state = get_start(s);
 }
 
-/* Is it a string that is told, neither an error nor in a push message? */
+/* Is it a string that is reported, neither an error nor in a push message? */
 static bool
 is_told(const struct scan *s)
 {

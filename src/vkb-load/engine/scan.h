@@ -20,7 +20,7 @@
 typedef void scan_missed_fn(void *arg, uint32_t nth, bool zero);
 
 /* Bytes of a string in the nth reply, at any depth; 'left' more are to come. An
- * empty string is told once. */
+ * empty string is reported once. */
 typedef void scan_value_fn(
     void *arg, uint32_t nth, const char *p, size_t n, uint64_t left);
 
@@ -52,7 +52,7 @@ struct scan_counters {
 #define SCAN_NIL "NIL reply to EXEC: a watched key had changed"
 typedef void scan_error_fn(void *arg, const char *line, uint32_t nth);
 
-/* Before the first reply: tells the bytes of all strings, which is slow. */
+/* Before the first reply: reports the bytes of all strings, which is slow. */
 void scan_tell_values(struct scan *, scan_value_fn *);
 
 /*

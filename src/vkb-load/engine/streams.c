@@ -155,7 +155,7 @@ get_done_share(struct run *r, int64_t now, struct engine_progress *p)
 			      : (double)r->answered / (double)r->requests;
 }
 
-/* Tells the meters what has ended; a warm-up of slices is not told. */
+/* Reports to the meters what has ended, but no warm-up of slices. */
 static void
 tell_intervals(struct streams *s)
 {

@@ -60,7 +60,7 @@ begin_conn(struct conn *c, int64_t now)
 		checks_forget(c->expected);
 	/*
 	 * Commands in turn begin with the first, others at any collection; what
-	 * is made anew on purpose continues where it was.
+	 * is reopened on purpose continues where it was.
 	 */
 	if (!reconnect_finish(w, c))
 		c->cursor.turn = w->run->source->cycle > 1 ? 0 : c->index;
@@ -174,7 +174,7 @@ static const struct conn_client worker_client = {.ready = begin_conn,
     .lost = on_loss,
     .room = on_room};
 
-/* The same for connections that are made anew after a number of requests. */
+/* The same for connections that are reopened after a number of requests. */
 static const struct conn_client counted_client = {.ready = begin_conn,
     .resumed = resume_conn,
     .replies = on_counted_replies,
