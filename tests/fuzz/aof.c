@@ -1,6 +1,6 @@
 /* Foreign bytes as an append-only file, hashed: the trace of it is valid. */
 #include "sink.h"
-#include "tracefile.h"
+#include "tracecheck.h"
 #include "vkb-record/aof.h"
 #include "vkb-record/recorder.h"
 
@@ -17,12 +17,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	FILE *in = size ? fmemopen((void *)(uintptr_t)data, size, "r") : NULL;
 	int fd = memfd_create("trace", MFD_CLOEXEC);
-	struct tracefile_command c;
 	struct recorder *r;
-	struct tracefile *t;
-	const char *address;
-	char path[64], *why = NULL;
-	int rc;
 
 	if (fd < 0)
 		abort();
@@ -31,15 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		aof_read(r, in, "fuzz");
 		if (recorder_end(r, true) < 0)
 			abort();
-		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-		t = tracefile_open(path, &why);
-		if (!t)
-			abort();
-		while ((rc = tracefile_next(t, &c, &address)) > 0)
-			continue;
-		if (rc < 0)
-			abort();
-		tracefile_close(t);
+		check_trace(fd);
 		fclose(in);
 	}
 	close(fd);

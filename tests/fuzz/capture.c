@@ -1,6 +1,6 @@
 /* Foreign bytes as packets, and as segments in any order: the trace is valid.
  */
-#include "tracefile.h"
+#include "tracecheck.h"
 #include "vkb-record/flow.h"
 #include "vkb-record/packet.h"
 #include "vkb-record/recorder.h"
@@ -38,26 +38,6 @@ feed_segments(struct recorder *r, const uint8_t *p, size_t n)
 	}
 	if (flow_end(f, r, &counts) < 0)
 		abort();
-}
-
-static void
-check_trace(int fd)
-{
-	struct tracefile_command c;
-	char path[64], *why = NULL;
-	struct tracefile *t;
-	const char *address;
-	int rc;
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	t = tracefile_open(path, &why);
-	if (!t)
-		abort();
-	while ((rc = tracefile_next(t, &c, &address)) > 0)
-		continue;
-	if (rc < 0)
-		abort();
-	tracefile_close(t);
 }
 
 int
