@@ -245,7 +245,7 @@ Encode/format=json-48 0.000' "$(jq -r 'select(.metric) | "\(.config.command) \(.
   go units >all
   printf '{"rules":[{"metric":"text_bytes","assume":"exact","class":"gate"}]}' >policy.json
   test_status 1 'assume=exact: 105 is more than 100' \
-    vkb-compare --policy policy.json --baseline before all
+    vkb-compare -v --policy policy.json --baseline before all
   test_match ' Size +text_bytes +1\+1 .*\+5\.0%.* regression' .out \
     'assume=exact judges one value a side'
   test_match ' NonExact .*equivalent.* the runs vary' .out \
