@@ -193,8 +193,7 @@ html_number(struct str *s, double v)
 void
 html_number_cell(struct str *s, double v)
 {
-	str_printf(
-	    s, "<td class=\"n\" data-v=\"%.9g\">", isnan(v) ? 0 : v);
+	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">", isnan(v) ? 0 : v);
 	html_number(s, v);
 	str_add(s, "</td>");
 }

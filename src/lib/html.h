@@ -10,7 +10,7 @@ struct str;
 /* A page with the style sheet and the script of all pages, and with its own. */
 struct html_page {
 	const char *title;
-	const char *program; /* that makes it */
+	const char *program;        /* that makes it */
 	const char *style, *script; /* its own; NULL: none */
 };
 
@@ -28,10 +28,11 @@ struct html_filter {
 };
 
 /*
- * Begins what holds a table, from html_table to html_table_end. The script sorts
- * the table by a column, which is its data-v as a number or else its text, and
- * shows 'page' rows at once. 'find' is the label of the field that searches the
- * first cells; NULL: no field, and no filters. Without the script all is shown.
+ * Begins what holds a table, from html_table to html_table_end. The script
+ * sorts the table by a column, which is its data-v as a number or else its
+ * text, and shows 'page' rows at once. 'find' is the label of the field that
+ * searches the first cells; NULL: no field, and no filters. Without the script
+ * all is shown.
  */
 void html_browse(struct str *, size_t page, const char *find,
     const struct html_filter *, size_t n);
