@@ -82,6 +82,28 @@ collect_case(struct changed *c, const struct kase *k, const struct headline *h)
 	return true;
 }
 
+/* Orders cases as vkb-compare does: what needs attention first. */
+static int
+compare_cases(const void *a, const void *b)
+{
+	const struct delta *x = ((const struct changed *)a)->worst;
+	const struct delta *y = ((const struct changed *)b)->worst;
+	enum model_verdict v = x->waived ? MODEL_DIFFERENT : x->verdict;
+	enum model_verdict w = y->waived ? MODEL_DIFFERENT : y->verdict;
+	double p = fabs(log(x->ratio)), q = fabs(log(y->ratio));
+
+	if (v != w)
+		return v < w ? -1 : 1;
+	p = isnan(p) ? 0 : p;
+	q = isnan(q) ? 0 : q;
+	if (p < q || p > q)
+		return p > q ? -1 : 1;
+	return ((const struct changed *)a)->kase->place <
+		((const struct changed *)b)->kase->place
+	    ? -1
+	    : 1;
+}
+
 static struct table
 collect_cases(const struct model *m, const struct headline *h)
 {
@@ -94,6 +116,8 @@ collect_cases(const struct model *m, const struct headline *h)
 			t.has[k] |= t.v[t.n].column[k] != NULL;
 		t.n++;
 	}
+	if (t.n)
+		qsort(t.v, t.n, sizeof *t.v, compare_cases);
 	return t;
 }
 
@@ -207,34 +231,35 @@ write_head(struct str *s, const struct table *t)
 
 /* Writes the cases that are judged by this metric first, if there are some. */
 static void
-write_metric(struct str *s, const struct page *p, const struct table *t,
-    const char *metric)
+write_metric(struct str *s, const struct table *t, const char *metric)
 {
-	struct forest f = forest_new(p->m, metric);
+	const struct delta **v = mem_array(t->n + 1, sizeof *v);
 	struct str title = {0};
-	bool begun = false;
+	struct forest f;
+	size_t n = 0;
 
-	for (size_t i = 0; i < t->n; i++) {
-		if (strcmp(t->v[i].first->metric, metric) != 0)
-			continue;
-		if (!begun) {
-			figure_label(&title, metric);
-			markup_printf(s,
-			    "<tbody><tr class=\"group\"><th scope=\"rowgroup\">"
-			    "%s</th><td class=\"wide\"></td><td></td>",
-			    title.s);
-			page_scale(s, &f);
-			for (size_t k = 0; k < COLUMNS; k++)
-				if (t->has[k])
-					str_add(s, "<td class=\"wide\"></td>");
-			str_add(s, "<td></td></tr>\n");
-			begun = true;
-		}
-		write_row(s, t, &f, &t->v[i]);
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->v[i].first->metric, metric) == 0)
+			v[n++] = t->v[i].first;
+	f = forest_new(v, n, metric);
+	if (n) {
+		figure_label(&title, metric);
+		markup_printf(s,
+		    "<tbody><tr class=\"group\"><th scope=\"rowgroup\">%s"
+		    "</th><td class=\"wide\"></td><td></td>",
+		    title.s);
+		page_scale(s, &f);
+		for (size_t k = 0; k < COLUMNS; k++)
+			if (t->has[k])
+				str_add(s, "<td class=\"wide\"></td>");
+		str_add(s, "<td></td></tr>\n");
 	}
-	if (begun)
-		str_add(s, "</tbody>\n");
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->v[i].first->metric, metric) == 0)
+			write_row(s, t, &f, &t->v[i]);
+	str_add(s, n ? "</tbody>\n" : "");
 	str_free(&title);
+	free(v);
 }
 
 void
@@ -253,7 +278,7 @@ page_changed(struct str *s, const struct page *p, const struct headline *h)
 		    h->contender->name, h->base->name);
 		write_head(s, &t);
 		for (size_t i = 0; i < n; i++)
-			write_metric(s, p, &t, metrics[i]);
+			write_metric(s, &t, metrics[i]);
 		str_add(s, "</table>\n</div>\n");
 		html_browse_end(s);
 	}

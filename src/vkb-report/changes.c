@@ -207,9 +207,15 @@ write_metric(struct str *s, const struct page *p, const char *name, size_t at,
     size_t most)
 {
 	const struct model *m = p->m;
-	struct forest f = forest_new(m, name);
+	const struct delta **v = mem_array(m->ndeltas + 1, sizeof *v);
 	struct str title = {0};
+	struct forest f;
 	size_t n = 0;
+
+	for (size_t i = 0; i < m->ndeltas && n < most; i++)
+		if (strcmp(m->deltas[i].metric, name) == 0)
+			v[n++] = &m->deltas[i];
+	f = forest_new(v, n, name);
 
 	figure_label(&title, name);
 	markup_printf(s,
@@ -218,13 +224,11 @@ write_metric(struct str *s, const struct page *p, const char *name, size_t at,
 	    title.s);
 	page_scale(s, &f);
 	str_add(s, "<td></td></tr>\n");
-	for (size_t i = 0; i < m->ndeltas && n < most; i++)
-		if (strcmp(m->deltas[i].metric, name) == 0) {
-			write_row(s, p, &f, &m->deltas[i], at);
-			n++;
-		}
+	for (size_t i = 0; i < n; i++)
+		write_row(s, p, &f, v[i], at);
 	str_add(s, "</tbody>\n");
 	str_free(&title);
+	free(v);
 	return n;
 }
 

@@ -46,11 +46,12 @@ void
 figure_label(struct str *s, const char *metric)
 {
 	struct metric m = metric_guess(metric);
+	struct str t = {0};
 
-	changetext_metric(s, metric);
-	str_cut(s, 60);
-	if (*m.unit)
-		str_printf(s, ", %s", m.unit);
+	changetext_metric(&t, metric);
+	str_cut(&t, 60);
+	str_printf(s, *m.unit ? "%s, %s" : "%s", t.s, m.unit);
+	str_free(&t);
 }
 
 /* Returns "throughput by subject", for example; caller frees. */

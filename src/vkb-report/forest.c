@@ -1,12 +1,12 @@
 #include "forest.h"
 #include "changetext.h"
 #include "figure.h"
-#include "intern.h"
 #include "json.h"
 #include "markup.h"
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
+#include "page.h"
 #include "plot.h"
 #include "stats.h"
 #include "str.h"
@@ -19,30 +19,28 @@
 
 /* The scale covers 97 % of the interval ends; a mark beyond it is an arrow. */
 struct forest
-forest_new(const struct model *m, const char *metric)
+forest_new(const struct delta *const *deltas, size_t n, const char *metric)
 {
-	double *v = mem_array(2 * m->ndeltas + 1, sizeof *v);
+	double *v = mem_array(2 * n + 1, sizeof *v);
 	enum metric_better better = metric_guess(metric).better;
 	struct forest f = {.span = .02,
 	    .mirrored = better == METRIC_LOWER,
 	    .judged = better != METRIC_NEITHER};
-	size_t n = 0;
+	size_t ends = 0;
 
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		const struct delta *d = &m->deltas[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct delta *d = deltas[i];
 		double lo = fabs(log(isnan(d->lo) ? d->ratio : d->lo));
 		double hi = fabs(log(isnan(d->hi) ? d->ratio : d->hi));
 
-		if (strcmp(d->metric, metric) != 0)
-			continue;
 		if (isfinite(lo))
-			v[n++] = lo;
+			v[ends++] = lo;
 		if (isfinite(hi))
-			v[n++] = hi;
+			v[ends++] = hi;
 	}
-	if (n) {
-		stats_sort(v, n);
-		f.span = fmax(f.span, 1.1 * v[(n - 1) * 97 / 100]);
+	if (ends) {
+		stats_sort(v, ends);
+		f.span = fmax(f.span, 1.1 * v[(97 * (ends - 1) + 99) / 100]);
 	}
 	free(v);
 	return f;
@@ -161,9 +159,9 @@ forest_row(struct str *s, const struct forest *f, const struct delta *d,
 
 enum { ROWS = 60, ROW = 26, NAMES = 408, LEFT = 420, PLOT_WIDTH = 980 };
 
-/* Returns the judged rows, or all if none is, of each metric. */
+/* Returns the *n rows of a metric: the judged ones, or all if none is. */
 static const struct delta **
-choose_rows(const struct model *m, struct intern *metrics, size_t *n)
+choose_rows(const struct model *m, const char *metric, size_t *n)
 {
 	const struct delta **v = mem_array(m->ndeltas + 1, sizeof *v);
 	bool gates = false;
@@ -172,10 +170,9 @@ choose_rows(const struct model *m, struct intern *metrics, size_t *n)
 	for (size_t i = 0; i < m->ndeltas; i++)
 		gates |= m->deltas[i].gate;
 	for (size_t i = 0; i < m->ndeltas; i++)
-		if (m->deltas[i].gate || !gates) {
-			intern_id(metrics, m->deltas[i].metric);
+		if ((m->deltas[i].gate || !gates) &&
+		    strcmp(m->deltas[i].metric, metric) == 0)
 			v[(*n)++] = &m->deltas[i];
-		}
 	return v;
 }
 
@@ -218,37 +215,33 @@ draw_scale(struct str *s, const struct forest *f, const char *metric, double y)
 	str_free(&t);
 }
 
-/* Draws the rows as a separate plot, with names and numbers, metric by metric.
- */
+/* Draws the rows as a separate plot, with names and numbers, metric by metric,
+ * at most ROWS. */
 void
 figure_comparison(struct str *s, const struct model *m, bool whole)
 {
-	struct intern *metrics = intern_new();
-	size_t all, n, left;
-	const struct delta **v = choose_rows(m, metrics, &all);
-	size_t groups = intern_count(metrics);
-	struct str t = {0};
+	size_t groups, n, shown = 0, all = 0;
+	const char **metrics = page_metrics(m, &groups);
+	struct str rows = {0}, title = {0};
 	double y = 26;
 
-	left = n = all < ROWS ? all : ROWS;
-	str_printf(&t, "Changes with 95%% intervals, %zu of %zu", n, all);
-	plot_head(
-	    s, PLOT_WIDTH, y + ROW * (double)(n + groups) + 20, t.s, whole);
-	for (size_t g = 0; g < groups && left; g++) {
-		const char *metric = intern_text(metrics, g);
-		struct forest f = forest_new(m, metric);
+	for (size_t g = 0; g < groups; g++) {
+		const struct delta **v = choose_rows(m, metrics[g], &n);
+		struct forest f = forest_new(v, n, metrics[g]);
 
-		y += ROW;
-		draw_scale(s, &f, metric, y);
-		for (size_t i = 0; i < all && left; i++)
-			if (strcmp(v[i]->metric, metric) == 0) {
-				y += ROW;
-				left--;
-				draw_named_row(s, &f, v[i], y);
-			}
+		if (n && shown < ROWS)
+			draw_scale(&rows, &f, metrics[g], y += ROW);
+		for (size_t i = 0; i < n && shown < ROWS; i++, shown++)
+			draw_named_row(&rows, &f, v[i], y += ROW);
+		all += n;
+		free(v);
 	}
+	str_printf(
+	    &title, "Changes with 95%% intervals, %zu of %zu", shown, all);
+	plot_head(s, PLOT_WIDTH, y + 20, title.s, whole);
+	str_addn(s, rows.s, rows.len);
 	str_add(s, "</svg>\n");
-	intern_free(metrics);
-	str_free(&t);
-	free(v);
+	str_free(&rows);
+	str_free(&title);
+	free(metrics);
 }

@@ -19,7 +19,9 @@ struct forest {
 	bool judged;   /* the left is worse */
 };
 
-struct forest forest_new(const struct model *, const char *metric);
+/* The scale of n changes of one metric. */
+struct forest forest_new(
+    const struct delta *const *, size_t n, const char *metric);
 
 enum { FOREST_WIDTH = 200, FOREST_HEIGHT = 20 };
 

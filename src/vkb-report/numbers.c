@@ -41,11 +41,12 @@ write_notes(struct str *s, const struct json *one)
 
 /* Writes a number that has no unit: a count, a percentage, a ratio. */
 static void
-write_plain(struct str *s, double v)
+write_plain(struct str *s, double v, int digits)
 {
-	str_printf(s,
-	    isnan(v) ? "<td class=\"n\">-</td>" : "<td class=\"n\">%.5g</td>",
-	    v);
+	if (isnan(v))
+		str_add(s, "<td class=\"n\">-</td>");
+	else
+		str_printf(s, "<td class=\"n\">%.*g</td>", digits, v);
 }
 
 static void
@@ -94,12 +95,12 @@ write_row(struct str *s, const struct page *p, const struct cell *c,
 {
 	begin_row(s, json_key(one));
 	page_subject_cell(s, p, c->subject);
-	write_plain(s, json_get_num(one, "n", NAN));
+	write_plain(s, json_get_num(one, "n", NAN), 12);
 	html_number_cell(s, json_get_num(one, "median", NAN));
 	if (with->ci)
 		write_interval(s, json_get(one, "ci95"));
 	if (with->cv)
-		write_plain(s, json_get_num(one, "cv_percent", NAN));
+		write_plain(s, json_get_num(one, "cv_percent", NAN), 2);
 	if (with->range) {
 		html_number_cell(s, json_get_num(one, "min", NAN));
 		html_number_cell(s, json_get_num(one, "max", NAN));
@@ -224,10 +225,10 @@ write_shift(struct str *s, const struct kase *k, const struct json *rec)
 	    ">percentile|>baseline|>contender|>ratio|>95% interval", NULL, 0);
 	for (; q; q = json_next(q)) {
 		str_add(s, "<tr>");
-		write_plain(s, json_get_num(q, "percentile", NAN));
+		write_plain(s, json_get_num(q, "percentile", NAN), 12);
 		html_number_cell(s, json_get_num(q, "baseline", NAN));
 		html_number_cell(s, json_get_num(q, "contender", NAN));
-		write_plain(s, json_get_num(q, "ratio", NAN));
+		write_plain(s, json_get_num(q, "ratio", NAN), 4);
 		write_interval(s, json_get(q, "ci95"));
 		str_add(s, "</tr>\n");
 	}
@@ -269,7 +270,7 @@ write_scaling_rows(
 
 			html_row(s, g->name);
 			html_tag(s, "td", NULL, g->key);
-			write_plain(s, g->points[i].x);
+			write_plain(s, g->points[i].x, 12);
 			html_tag(s, "td", NULL, c->subject->name);
 			for (size_t j = 0; j < SCALED; j++)
 				if (has[j])
@@ -296,8 +297,10 @@ page_scaling_numbers(struct str *s, const struct page *p)
 		for (size_t i = 0; i < p->m->ncells; i++)
 			has[j] |=
 			    model_metric(&p->m->cells[i], scaled[j]) != NULL;
-		if (has[j])
-			str_printf(&columns, "|>%s", scaled[j]);
+		if (!has[j])
+			continue;
+		str_add(&columns, "|>");
+		figure_label(&columns, scaled[j]);
 	}
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
 	begin_table(s, "Scaling, curves", all->n, columns.s, NULL, 0);

@@ -204,12 +204,16 @@ plot_open(struct plot *p)
 }
 
 void
-plot_row_name(struct plot *p, double y, const char *name)
+plot_row_name(struct plot *p, double y, const char *name, const char *brief)
 {
+	size_t most = (size_t)((GUTTER - 8) / LETTER);
 	struct str t = {0};
 
 	str_add(&t, "");
-	markup_cut(&t, name, (size_t)((GUTTER - 8) / LETTER));
+	if (strlen(name) > most)
+		markup_cut(&t, brief ? brief : name, most - 3);
+	else
+		str_visible(&t, name);
 	draw_text(p->to, p->left - 6, map_y(p, y) + 4, "tick end", t.s);
 	str_free(&t);
 }

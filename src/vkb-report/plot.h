@@ -53,8 +53,9 @@ void plot_vertical(
     struct plot *, double x, const char *class, const char *text);
 void plot_horizontal(struct plot *, double y, size_t look, const char *class);
 
-/* Writes the name of a row beside it; cut, if it is long. */
-void plot_row_name(struct plot *, double y, const char *name);
+/* Writes the name of a row beside it; of a long one 'brief', or a part. */
+void plot_row_name(
+    struct plot *, double y, const char *name, const char *brief);
 
 /* Draws one marker at a point in pixels. */
 void plot_marker(

@@ -114,7 +114,10 @@ draw_strip(struct plot *p, const struct cell *c, const char *metric, double y)
 	double *v = json_numbers(json_get(m, "values"), &n);
 	char text[96], class[16], value[NUM_BUF];
 
-	plot_row_name(p, y, c->subject->name);
+	plot_row_name(p, y, c->subject->name,
+	    c->subject->contender      ? "contender"
+		: c->subject->baseline ? "baseline"
+				       : NULL);
 	plot_band(p, (double[]){ci.lo, ci.hi}, (double[]){y - 9, y - 9},
 	    (double[]){y + 9, y + 9}, 2, look);
 	for (size_t i = 0; i < n; i++) /* apart from their neighbours */
@@ -162,10 +165,10 @@ name_order(struct plot *p, double y, size_t runs)
 {
 	char text[32];
 
-	plot_row_name(p, y, "run 1");
+	plot_row_name(p, y, "run 1", NULL);
 	snprintf(text, sizeof text, "run %zu", runs);
 	if (runs > 1)
-		plot_row_name(p, y - STEP * (double)(runs - 1), text);
+		plot_row_name(p, y - STEP * (double)(runs - 1), text, NULL);
 }
 
 static void

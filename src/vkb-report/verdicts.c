@@ -14,6 +14,7 @@
 #include "str.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { FACTS = 5 }; /* that are shown at first */
 
@@ -34,6 +35,20 @@ write_facts(struct str *s, const struct sentences *l)
 	str_add(s, l->n > FACTS + 1 ? "</details>\n" : "");
 }
 
+/* Writes what was compared, unless the title of the page says the same. */
+static void
+write_subjects(struct str *s, const struct page *p, const struct headline *h)
+{
+	struct str t = {0};
+
+	page_subject(&t, p, h->contender);
+	str_add(&t, " against ");
+	page_subject(&t, p, h->base);
+	if (p->title || p->m->npairs > 1 || strchr(t.s, '<'))
+		str_printf(s, "<p class=\"quiet\">%s</p>\n", t.s);
+	str_free(&t);
+}
+
 static void
 write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
@@ -43,13 +58,8 @@ write_headline(struct str *s, const struct page *p, const struct headline *h)
 	if (h->caution)
 		html_tag(s, "p", "caution", h->caution);
 	html_tag(s, "p", "lead", h->what);
-	if (h->contender) {
-		str_add(s, "<p class=\"quiet\">");
-		page_subject(s, p, h->contender);
-		str_add(s, " against ");
-		page_subject(s, p, h->base);
-		str_add(s, "</p>\n");
-	}
+	if (h->contender)
+		write_subjects(s, p, h);
 	write_facts(s, &h->facts);
 	if (h->next)
 		markup_printf(s, "<p>Next: <code>%s</code></p>\n", h->next);
