@@ -217,29 +217,34 @@ sub check_rows {
     }
 }
 
-# The table of vkb-report's page: medians and the change stand in data-v as well.
+# The table of vkb-report's page: the two values and the change stand in data-v as
+# well; the second is the median of the baseline, changed by the estimate.
 sub check_page {
     my ($all) = @_;
     my $page = join "\n", lines_of($report);
     my %rows;
-    while ($page =~ m{<tr[^>]*>\s*<th scope="row">(.*?)</tr>}gs) {
-        my ($row, $metric) = $1;
-        my ($case) = $row =~ /^(?:<[^>]*>)*\s*(\w+)/ or next;
-        ($metric) = $row =~ m{<td class="wide">(\w+)} or next;
-        $rows{"$case $metric"} = $row;
+    my %name = (throughput => 'rps', p50 => 'p50_latency_ms', p99 => 'p99_latency_ms');
+    my ($table) = $page =~ m{<table id="rows">(.*?)</table>}s;
+    for my $group (split /<tbody>/, $table // '') {
+        my ($metric) = $group =~ m{^<tr class="group"><th scope="rowgroup">(\w+)} or next;
+        while ($group =~ m{<tr[^>]*>\s*<th scope="row">(.*?)</tr>}gs) {
+            my $row = $1;
+            my ($case) = $row =~ /^(?:<[^>]*>)*\s*(\w+)/ or next;
+            $rows{"$case $name{$metric}"} = $row;
+        }
     }
     for my $r (@$all) {
         my ($label, %f) = (label_of($r), fields_of($r));
         my $row = $rows{$label} or complain("$label: no row") or next;
         my @data = $row =~ /data-v="([^"]*)">([^<]*)/g;
-        my @want = ($f{baseline_median}, $f{contender_median}, $f{ratio} - 1);
+        my @want = ($f{baseline_median}, $f{baseline_median} * $f{ratio}, $f{ratio} - 1);
         for my $i (0 .. 2) {
             $checked++;
             complain("$label: data-v is $data[2 * $i] and not $want[$i]")
               if abs($data[2 * $i] - $want[$i]) > 1e-8 * abs($want[$i]) + 1e-9;
         }
         check_shown($label, 'baseline median', $data[1], $f{baseline_median});
-        check_shown($label, 'contender median', $data[3], $f{contender_median});
+        check_shown($label, 'contender value', $data[3], $f{baseline_median} * $f{ratio});
         my ($change, $low, $high) = $data[5] =~ /^(\S+)% \[(\S+)%, (\S+)%\]/;
         check_shown($label, 'change', $change, 100 * ($f{ratio} - 1));
         check_shown($label, 'low end', $low, 100 * ($f{ci95_low} - 1));
@@ -262,7 +267,7 @@ sub check_terminal {
         my ($base, $new) = @{ $line{ $r->{config}{command} } // [] };
         complain("$label: no lines") or next if !defined $new;
         check_shown($label, 'baseline median', $base =~ /  ([\d.]+[KMG]?)  /, $f{baseline_median});
-        check_shown($label, 'contender median', $new =~ /  ([\d.]+[KMG]?)  /, $f{contender_median});
+        check_shown($label, 'contender value', $new =~ /  ([\d.]+[KMG]?)  /, $f{baseline_median} * $f{ratio});
         my ($change, $low, $high) = $new =~ /([-+][\d.]+)% \[([-+][\d.]+)%?, ([-+][\d.]+)%?\]/;
         check_shown($label, 'change', $change, 100 * ($f{ratio} - 1));
         check_shown($label, 'low end', $low, 100 * ($f{ci95_low} - 1));

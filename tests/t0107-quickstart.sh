@@ -50,7 +50,7 @@ vkb-compare --baseline baseline r/last.jsonl >want
 test_same "$(vkb-compare --baseline baseline r/last.jsonl >/dev/null
   echo $?)" "$status" 'its status is that of the comparison'
 test_same "$(cat want)" "$(cat second)" 'it prints the comparison'
-test_match '<strong>The same server</strong>' r/report.html 'the page says it first'
+test_match 'class="caution">Both sides are the same server' r/report.html 'the page says it first'
 test_same 'base.jsonl base.jsonl.server config.json last.jsonl report.html' \
   "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has nothing else'
 

@@ -104,9 +104,8 @@ test_match "$said" page 'so does the comment'
 most=$(jq -s 'map(select(.metric == "rps") | .ratio - 1 | fabs) | max * 1000 | round / 10' deltas)
 test_match "rps differs by up to $(printf %.1f "$most")%" text 'by the largest change'
 vkb-report -o page.html deltas
-test_match '<strong>The same server</strong>' page.html 'the page says it first'
-test_match '<li>Both sides are the same server, so differences in time are this machine.*rps differs' \
-  page.html 'with the size of the noise'
+test_match 'class="caution">Both sides are the same server, so differences in time are this machine.*rps differs' \
+  page.html 'the page says it first, with the size of the noise'
 
 # The same file is the same server only with the same module and configuration.
 same() { # same FILTER: of the new side; prints what the comparison calls it

@@ -53,7 +53,7 @@ test_same 2 "$(jq -r '.runs[].results[].message.text' sarif | sed 's/\\//g' | gr
 test_same 1 "$(sed 's/&#9[13];/_/g; s/\\//g' md | grep -cF "$(echo "$sentence" | tr '[]' '__')")" \
   'Markdown has it once'
 vkb-report -o page.html runs deltas
-test_match 'largest change: SET: 3\.3% more instructions \(exactly; setCommand \+155\) and' \
+test_match '<li>SET: 3\.3% more instructions \(exactly; setCommand \+155\) and' \
   page.html 'the page has it'
 test_same "$(sed -n 1p text)" "$(vkb-compare -v --deltas deltas | sed -n 1p)" \
   'it is the same from the records'
@@ -63,7 +63,7 @@ says 'less work, and faster' "Better: SET: 3\\.3% fewer instructions \\(exactly;
 both SET 5123 100000 .002 >runs
 says 'more work, as fast' 'More work: SET: 9\.0% more instructions \(exactly; setCommand \+423\), but not slower: rps is within 2%$'
 vkb-report -o page.html runs deltas
-test_match '<strong>More work</strong>' page.html 'the page says that in one word'
+test_match 'class="lead">More work: SET' page.html 'the page says that in two words'
 both SET 5123 104000 .002 >runs
 says 'more work, faster' "More work: SET: 9\\.0% more instructions \\(exactly; setCommand \\+423\\), but [34]\\.[0-9]% faster $T, certain$"
 both SET 4277 96000 .002 >runs
@@ -202,7 +202,7 @@ test_same '0 rps equivalent instructions_per_req regression waived' "$(verdicts 
 test_match '^More work, but waived: SET takes 155 more instructions' text 'the headline says so'
 jq -c 'select(.metric == null or .waiver)' deltas >waived
 vkb-report -o page.html runs waived
-test_match '<strong>More work, but waived' page.html 'and that of a page with nothing else'
+test_match 'class="lead">Waived: SET' page.html 'and that of a page with nothing else'
 sed -i 's/4%/3%/' policy.json
 test_same '1 rps equivalent instructions_per_req regression' "$(verdicts | xargs)" \
   'unless it is larger'

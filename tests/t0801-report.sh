@@ -9,7 +9,7 @@ b=$tests/data/b.jsonl
 # words FILE: the text of a page, a tag is a blank
 words() {
   perl -0777 -pe 's{<(style|script)>.*?</\1>}{}gs; s/\n/ /g' "$1" |
-    sed 's/<svg[^>]*aria-hidden[^>]*>//g; s/<[^>]*>/ /g; s/&amp;/\&/g; s/  */ /g'
+    sed 's/<svg[^>]*aria-hidden[^>]*>//g; s/<[^>]*>/ /g; s/&apos;/'"'"'/g; s/&rarr;/→/g; s/&amp;/\&/g; s/  */ /g'
 }
 # says TEXT FILE WHAT
 says() {
@@ -29,13 +29,16 @@ test_status 1 'a comparison' vkb-compare -f jsonl "$a" "$b"
 cp .out changes
 test_that 'the page of a comparison is written' vkb-report -o page changes "$a" "$b"
 test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file'
-says 'Worse : my-branch against unstable 3 of 9 results are worse; largest change: SET p99_latency_ms: +7.2% [+6.2%, +8.2%].' \
-  page 'the verdict is first'
-says 'What to do next Find the commit with vkb-bisect' page 'the page says to use vkb-bisect'
+says "my-branch against unstable All results Cases Environment $(vkb-compare "$a" "$b" | grep '^Worse: ')" \
+  page 'the verdict of vkb-compare is first, word for word'
+says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
+  'then its next command, then the cases'
+says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain All cases:' \
+  page 'a row for each case that changed'
 says 'All cases: benchmark_threads=2, clients=50,' page 'the page has what all cases have in common'
-test_same 9 "$(count '<tr class="[a-z]*"><th scope="row"><a href="#case' page)" \
-  'a row for each change'
-test_same 3 "$(count 'class="mark regression"' page)" 'drawn as what it is'
+test_same 9 "$(count '<tr data-kind="[a-z ]*" data-metric="m[0-2]"><th scope="row"><a href="#case' page)" \
+  'a row for each result'
+test_same 4 "$(count 'class="mark regression"' page)" 'drawn as what it is'
 test_same 3 "$(count '<details class="case"' page)" 'details for each case'
 test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' page)" \
   'a dot for each run and gate'
@@ -54,7 +57,7 @@ test_that 'summaries say the same' cmp page.body d.body
 vkb-report changes >alone
 test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' alone)" \
   'changes alone have their runs as well'
-says 'Nothing was compared 48 runs of 3 cases and 2 subjects.' \
+says 'Nothing was compared. 48 runs of 3 cases and 2 subjects.' \
   "$(vkb-report "$a" "$b" >two; echo two)" 'the page of runs says that nothing was compared'
 
 # --- its policy: the page as a browser checks it
@@ -215,21 +218,20 @@ jq -c '.status = "failed" | .error = "gone" | del(.metrics)' "$b" >dead
 test_status 2 'a side of failed runs alone is an error' vkb-compare -f jsonl "$a" dead
 cp .out none.jsonl
 vkb-report none.jsonl >none.html
-says 'Nothing was judged : my-branch against unstable What to do next 3 cases have failed runs' \
-  none.html 'is a comparison as well'
+says 'Nothing was judged. ' none.html 'is a comparison as well'
+says 'runs failed in the contender: SET' none.html 'the page has the warnings of the comparison'
 says 'SET my-branch 8 of 8 gone' none.html 'the page has the error of the failed runs'
 comparison() { # comparison KEYS
   printf '{"type":"comparison","v":1,"baseline":{"ref":"a"},"contender":{"ref":"b"},"cases":0,"verdicts":{},"alpha":0.05,"correction":"bh","tests":0,"overall":{},"failed":[],"one_sided":[{"side":"baseline","metric":"rps","cases":2}],"env":[{"name":"governor","baseline":"powersave","contender":"performance","cases":2}],%s}\n' "$1"
 }
-comparison '"unmatched":[],"canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
+comparison '"unmatched":[],"caution":"not to be relied on: a canary changed","summary":"worse: K.","outlook":"the contender lacks 2 cases","next":"vkb-why a b CONFIG K","warnings":[{"kind":"note","text":"only the baseline has rps (2 cases)"}],"canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
   vkb-report >canary.html
-says 'Not reliable : b against a Canary K: rps changed: these results are not reliable.' \
-  canary.html 'a canary comes before all'
-comparison '"unmatched":[],"same_server":"both sides are the same server","canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
-  vkb-report >same.html
-says 'Not reliable : b against a Both sides are the same server. Canary K: rps changed: these results are not reliable.' \
-  same.html 'also if both sides are the same server'
-says 'Only the baseline has rps (2 cases).' canary.html 'metrics of one side'
+says 'Not to be relied on: a canary changed Worse: K. The contender lacks 2 cases. Warning: only the baseline has rps (2 cases) Next: vkb-why a b CONFIG K' \
+  canary.html 'all texts of a comparison are there, a canary before all'
+test_match '<div class="verdict insufficient">' canary.html 'with a canary the verdict is in doubt'
+comparison '"unmatched":[{"side":"baseline","config":{"command":"GET","pipeline":10,"tls_mode":false},"n":3}]' |
+  vkb-report >lost.html
+says 'GET a 3 baseline' lost.html 'a case of one side has its short name'
 says 'governor powersave performance 2' canary.html 'differences of the environment are shown'
 for side in cases type nothing contender; do
   comparison '"unmatched":[{"side":"'$side'","config":{"command":"Q"},"n":3}]' >odd
@@ -259,7 +261,7 @@ vkb-compare -f jsonl "$tests/data/a.jsonl" "$tests/data/b.jsonl" >deltas
 jq -c 'select(.metric) | .verdict = "inconclusive" | .n = [5, 5] |
   .needed = {runs: 5083}' deltas | head -n 1 >noisy
 vkb-report -o noisy.html noisy
-test_match 'This machine is too noisy to tell for 1 result: more than ten times as many runs would be needed' \
+test_match '; this machine is too noisy to tell<' \
   noisy.html 'a row that no number of runs makes clear'
 test_absent '5083|any number of runs' noisy.html \
   'no number of runs is given for a row that none would decide'
@@ -272,12 +274,12 @@ for p in 1 8 64; do
       "$p" "$i" $((p * 1000 + i))
   done
 done >scale
-test_same 'scaling-1-rps	rps by pipeline: SET' \
+test_same 'scaling-1-rps	throughput by pipeline: SET' \
   "$(vkb-report --list scale | grep scaling)" 'a curve over the pipeline'
 test_same 3 "$(vkb-report --svg scaling-1-rps scale | grep -o '<title>x, pipeline [0-9]*: [0-9.]*' | wc -l)" \
   'a curve has a title for each point'
 
-says 'Numbers cases by value subject rps p99_latency_ms SET pipeline 1 x 1002.5 - SET pipeline 8 x 8002.5 -' \
+says 'Numbers cases by value subject throughput, req/s SET pipeline 1 x 1.00K SET pipeline 8 x 8.00K SET' \
   "$(vkb-report scale >scale.html; echo scale.html)" 'the points of a curve are in a table'
 
 # --- latency by rate
@@ -311,7 +313,7 @@ test_same 2 "$(grep -o 'class="line s[01]" d="M[0-9. L]*"' curve.svg | sort -u |
 test_match 'class="limit ' curve.svg 'the limit is a line'
 vkb-report --svg curve-1-p50_latency_ms searches >curve50.svg
 test_absent 'class="limit ' curve50.svg 'a percentile without a limit has no such line'
-says 'p99_latency_ms by rate' "$(vkb-report searches >searches.html; echo searches.html)" 'the page has the curve'
+says 'p99 by rate, of every trial' "$(vkb-report searches >searches.html; echo searches.html)" 'the page has the curve'
 
 # --- latencies: vkb-load wrote the histograms
 
@@ -327,7 +329,7 @@ test_same 'latency-1-latency_ns series-1-rps shift-1-latency_ns' \
   'percentiles, the runs over time, how percentiles moved'
 says 'percentile baseline contender ratio 95% interval 50 ' latency.html \
   'the percentiles are in a table'
-says 'of all requests x y p50_latency_ms ' latency.html \
+says 'of all requests x y p50, ms ' latency.html \
   'the percentiles of all requests are in a table'
 test_same 2 "$(vkb-report --svg latency-1-latency_ns hx hy | count 'class="line s[01]" d="M[0-9. L]*"' -)" \
   'a curve for each subject'
@@ -367,7 +369,9 @@ while read -r name; do
   xmllint --noout "$name.svg" || echo "$name"
 done <plots >bad 2>&1
 test_empty_file bad 'each plot is XML'
-test_match 'SET p99_latency_ms' comparison.svg 'the comparison has names'
+test_same 'throughput p50 p99' "$(grep -o 'class="title" x="12" y="[0-9.]*">[a-z0-9]*<' comparison.svg |
+  sed 's/.*>\(.*\)</\1/' | xargs)" 'the comparison has one scale for each metric'
+test_match '>SET</text>' comparison.svg 'the comparison has names'
 test_status 2 'a plot there is not' vkb-report --svg runs-9-rps changes
 test_match "no plot 'runs-9-rps'" .err 'the error names the plot that does not exist'
 test_status 2 'two at once' vkb-report --svg runs-1-rps --text "$a"
@@ -387,13 +391,13 @@ test_match 'cannot make a PNG: install rsvg-convert' .err 'the error says to ins
 # --- for a terminal
 
 test_that '--text' vkb-report --text changes
-test_same 'Worse: my-branch against unstable' "$(head -n 1 .out)" 'the verdict first'
+test_same "$(vkb-compare "$a" "$b" | grep '^Worse: ')" "$(head -n 1 .out)" 'the verdict first'
 test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'runs as bars'
-test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.6%, -5.8%\] regression$' \
+test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.6%, -5.8%\] worse$' \
   .out 'the text has the change beside the runs'
 test_that 'a history' vkb-report --text history found
 test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \
   .out 'a history in text is a line of bars'
 test_that 'empty input is accepted' vkb-report /dev/null
-says 'Nothing was compared 0 runs' .out 'a report of nothing has a page'
+says 'Nothing was compared. 0 runs' .out 'a report of nothing has a page'
 test_done

@@ -1,6 +1,7 @@
 #!/bin/sh
 # slow: the page of vkb-report as a browser shows it, at three widths, light and
-# dark: its controls under a hand and on a keyboard, and what axe-core says.
+# dark: its controls under a hand and on a keyboard, how long it is, and what
+# axe-core says.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 
@@ -31,11 +32,65 @@ done >history
 vkb-detect -f jsonl history >found
 vkb-report -o past.html history found
 
+
+# A thousand cases on each side, of which every 20th is slower.
+awk 'BEGIN { split("SET GET INCR LPUSH HSET", name, " ")
+  for (i = 0; i < 1000; i++) for (k = 1; k <= 6; k++) for (s = 0; s < 2; s++) {
+    rps = (100000 + 7 * i) * (s && i % 20 == 0 ? .9 : 1) * (1 + (k * (7 + s) + i) % 11 / 2000)
+    printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"%s\",\"pipeline\":%d,\"tls_mode\":false},\"run\":{\"session\":\"s\",\"index\":%d,\"block\":%d},\"metrics\":{\"rps\":%d,\"p50_latency_ms\":%.4f,\"p99_latency_ms\":%.4f},\"status\":\"ok\"}\n",
+      s ? "new" : "old", name[i % 5 + 1], i / 5 + 1, 2 * k + s, k, rps, 40000 / rps, 90000 / rps
+  } }' >thousand
+vkb-compare --baseline old -f jsonl thousand >differ
+vkb-report -o many.html thousand differ
+
+# Both sides have the same name, commit and all: two series for all that.
+jq -c 'select(.config.command == "SET") | .subject = {ref: "unstable", commit: "abc"}' "$a" >one
+jq -c 'select(.config.command == "SET") | .subject = {ref: "unstable", commit: "abc"}' "$b" >two
+vkb-compare -f jsonl one two >twins
+vkb-report -o same.html one two twins
+
+# One run a side, and names that want to be something else.
+jq -c 'select(.run.index == 1) | .config.command = "\(.config.command)<script>alert(1)</script>\u202e\"\u0027\("x" * 200)"' \
+  "$a" >one
+jq -c 'select(.run.index == 1) | .config.command = "\(.config.command)<script>alert(1)</script>\u202e\"\u0027\("x" * 200)"' \
+  "$b" >two
+vkb-compare --on-insufficient ok -f jsonl one two >odd
+vkb-report -o odd.html one two odd
+
 cat >hands.js <<'END'
 const { chromium } = require('playwright-core');
 const axe = require('fs').readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const [, , browser, dir] = process.argv;
 const log = (...a) => console.log(a.join(' '));
+
+/* Names of ticks that lie on another one of their plot. */
+function crowded() {
+  const out = [];
+  for (const plot of document.querySelectorAll('svg.plot')) {
+    const boxes = Array.from(plot.querySelectorAll('.tick'))
+      .map(t => [t.textContent, t.getBoundingClientRect()]).filter(([, r]) => r.width);
+    boxes.forEach(([name, r], i) => boxes.slice(0, i).forEach(([other, q]) => {
+      if (r.left < q.right && q.left < r.right && r.top + 2 < q.bottom && q.top + 2 < r.bottom)
+        out.push(plot.getAttribute('aria-label') + ': ' + name + ' on ' + other);
+    }));
+  }
+  return out;
+}
+
+/* What is there and says nothing: tables without rows, lists and folds without
+ * content, plots without marks. */
+function hollow() {
+  const out = [];
+  for (const t of document.querySelectorAll('table'))
+    if (!t.tBodies.length || Array.from(t.tBodies).every(b => !b.rows.length)) out.push('table');
+  for (const e of document.querySelectorAll('ul, dl, figure, p, h1, h2, h3'))
+    if (!e.textContent.trim()) out.push(e.tagName);
+  for (const d of document.querySelectorAll('details'))
+    if (d.children.length < 2) out.push('details');
+  for (const p of document.querySelectorAll('figure svg.plot'))
+    if (!p.querySelector('.dot, .line, .band, .thin')) out.push(p.getAttribute('aria-label'));
+  return out;
+}
 
 async function judged(p, what) {
   await p.evaluate(axe);
@@ -44,34 +99,42 @@ async function judged(p, what) {
     log(what, v.id, v.nodes.length, v.nodes[0].html.slice(0, 200));
   if (await p.evaluate('document.documentElement.scrollWidth > innerWidth'))
     log(what, 'is wider than the screen');
+  for (const t of await p.evaluate(crowded)) log(what, 'ticks:', t);
+  for (const t of await p.evaluate(hollow)) log(what, 'empty:', t);
 }
 
+const texts = rows => rows.evaluateAll(v => v.filter(r => r.offsetParent && r.className !== 'group')
+  .map(r => r.cells[0].textContent + ' ' + r.parentNode.rows[0].cells[0].textContent.split(',')[0]));
+
 async function controls(p) {
-  const rows = p.locator('#rows tbody tr');
+  const box = p.locator('#changes .browse');
   const seen = async () => {
-    const all = await rows.evaluateAll(v => v.filter(r => r.offsetParent)
-      .map(r => r.cells[0].firstChild.textContent + ' ' +
-        r.cells[1].textContent));
+    const all = await texts(p.locator('#rows tbody tr'));
     return all.length + ': ' + all.slice(0, 3).join(', ');
   };
+  log('changed', (await texts(p.locator('.changed tbody tr'))).join(', '));
+  await p.locator('#changes > summary').click();
   log('opened', await seen());
-  await p.locator('#find').click();
+  await box.locator('input').click();
   await p.keyboard.type('inc');
-  log('typed', await seen(), '|', await p.locator('#shown').textContent(),
-    '|', await p.locator('.case:visible').count(), 'case');
-  await p.locator('#find').fill('');
-  await p.locator('#metric').selectOption('rps');
-  log('rps', await seen());
-  await p.locator('#which').selectOption('regression');
+  log('typed', await seen(), '|', await box.locator('output').textContent());
+  await box.locator('input').fill('');
+  await box.locator('[data-key=metric]').selectOption({ label: 'throughput' });
+  log('throughput', await seen());
+  await box.locator('[data-key=kind]').selectOption('worse');
   log('worse', await seen());
-  await p.locator('#which').selectOption('');
-  await p.locator('#metric').selectOption('');
+  await box.locator('input').fill('inc');
+  log('none', await box.locator('output').textContent());
+  await box.locator('input').fill('');
+  await box.locator('[data-key=kind]').selectOption('');
+  await box.locator('[data-key=metric]').selectOption('');
   const head = p.locator('#rows thead button', { hasText: 'case' });
+  const way = async () => p.locator('#rows th[aria-sort]').getAttribute('aria-sort');
   await head.focus();
   await p.keyboard.press('Enter');
-  log('sorted', await seen(), '|', await p.locator('th[aria-sort]').getAttribute('aria-sort'));
+  log('sorted', await seen(), '|', await way());
   await p.keyboard.press('Enter');
-  log('turned', await seen(), '|', await p.locator('th[aria-sort]').getAttribute('aria-sort'));
+  log('turned', await seen(), '|', await way());
   const change = p.locator('#rows thead button', { hasText: 'change' });
   await change.focus();
   await p.keyboard.press(' ');
@@ -85,17 +148,42 @@ async function controls(p) {
   log('shown', await dots(0), await dots(1));
   const third = p.locator('#case-3');
   await third.locator('summary').first().click();
-  log('closed', await third.evaluate(d => d.open));
+  await p.locator('#cases > summary').click();
+  log('closed', await third.evaluate(d => d.open || d.parentNode.open));
   await p.locator('#rows a[href="#case-3"]').first().click();
   await p.waitForFunction('document.getElementById("case-3").open');
-  log('the link opens', await third.evaluate(d => d.open));
+  log('the link opens', await third.evaluate(d => d.open && d.parentNode.open));
+}
+
+async function pages(p) {
+  const screens = await p.evaluate('document.documentElement.scrollHeight / innerHeight');
+  log('screens', screens <= 3 ? 'at most 3' : screens);
+  const top = p.locator('#verdict .browse');
+  log('first', (await texts(top.locator('tbody tr'))).length, '|', await top.locator('.pager').innerText());
+  await top.locator('button', { hasText: 'Next' }).click();
+  log('second', (await texts(top.locator('tbody tr'))).length, '|', await top.locator('output').textContent());
+  await p.locator('#changes > summary').click();
+  const box = p.locator('#changes .browse'), shown = box.locator('output');
+  const next = box.locator('button', { hasText: 'Next' });
+  log('all', (await texts(p.locator('#rows tbody tr'))).length, '|', await shown.textContent());
+  await box.locator('[data-key=kind]').selectOption('changed');
+  log('changed', await shown.textContent());
+  await next.click();
+  await next.click();
+  log('last page', await shown.textContent(), '|', await next.isDisabled());
+  await box.locator('input').fill('set p21');
+  log('found', await shown.textContent(), '|', (await texts(p.locator('#rows tbody tr'))).join(', '));
+  await box.locator('input').fill('');
+  await box.locator('[data-key=kind]').selectOption('');
+  await p.locator('#rows thead button', { hasText: 'change' }).click();
+  log('sorted', (await texts(p.locator('#rows tbody tr'))).length, '|', await shown.textContent());
 }
 
 (async () => {
   const b = await chromium.launch({ executablePath: browser, timeout: 120000,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   for (const [width, colorScheme] of [[400, 'dark'], [800, 'light'], [1280, 'dark']])
-    for (const name of ['page', 'past']) {
+    for (const name of ['page', 'past', 'many', 'same', 'odd']) {
       const what = name + ' ' + width + ' ' + colorScheme;
       const p = await b.newPage({ viewport: { width, height: 900 }, colorScheme });
       p.setDefaultTimeout(120000);
@@ -110,36 +198,38 @@ async function controls(p) {
         await controls(p);
         await judged(p, what + ' afterwards');
       }
+      if (name === 'many') {
+        log('-- many ' + width);
+        await pages(p);
+      }
       await p.close();
     }
   const p = await b.newPage({ javaScriptEnabled: false });
   p.setDefaultTimeout(120000);
   await p.goto('file://' + dir + '/page.html');
-  log('without a script', await p.locator('#rows tbody tr:visible').count(),
+  await p.locator('#changes > summary').click();
+  log('without a script', (await texts(p.locator('#rows tbody tr'))).length,
     'rows', await p.locator('.controls:visible, input:visible').count(), 'controls');
   await p.emulateMedia({ media: 'print' });
   log('printed', await p.locator('nav:visible').count(), 'links');
+  await p.goto('file://' + dir + '/same.html');
+  log('two series', await p.locator('.legend li').count(), await p.locator('#case-1 .dot.s0').count(),
+    await p.locator('#case-1 .dot.s1').count());
   await b.close();
 })().catch(e => { log('error: ' + e); process.exit(1); });
 END
 timeout 600 node hands.js "$browser" "$scratch" >log 2>node.err </dev/null
 cat >want <<'END'
-opened 9: SET p99_latency_ms, SET rps, SET p50_latency_ms
-typed 3: INCR p50_latency_ms, INCR rps, INCR p99_latency_ms | 3 of 9 rows | 1 case
-rps 3: SET rps, INCR rps, GET rps
-worse 1: SET rps
-sorted 9: GET rps, GET p50_latency_ms, GET p99_latency_ms | ascending
-turned 9: SET p99_latency_ms, SET rps, SET p50_latency_ms | descending
-by change 9: SET rps, INCR p50_latency_ms, INCR p99_latency_ms
-dots 24 24
-hidden 24 0
-shown 24 24
-closed false
-the link opens true
+WANT
 END
-test_same "$(echo '-- 400'; cat want; echo '-- 1280'; cat want
-  echo 'without a script 9 rows 0 controls'; echo 'printed 0 links')" \
+cat >pages <<'END'
+PAGES
+END
+test_same "$(echo '-- 400'; cat want; echo '-- many 400'; cat pages
+  echo '-- many 800'; cat pages; echo '-- 1280'; cat want; echo '-- many 1280'; cat pages
+  echo 'without a script 9 rows 0 controls'; echo 'printed 0 links'
+  echo 'two series 2 48 48')" \
   "$(cat log)" \
-  'find, choose, sort, hide and follow; axe-core finds nothing; nothing is wanted'
+  'find, choose, sort, turn pages, hide and follow; axe-core finds nothing; nothing is wanted'
 sed 's/^/# /' node.err
 test_done

@@ -374,7 +374,9 @@ casename_common(const struct casename *c)
 	struct str s = {0};
 
 	for (size_t i = 0; i < c->n; i++)
-		if (c->keys[i].n == c->configs && !is_head_key(c->keys[i].name))
+		if (c->keys[i].n == c->configs &&
+		    !is_head_key(c->keys[i].name) &&
+		    strcmp(c->keys[i].text, "false") != 0)
 			append_word(&s, ", ", c->keys[i].name, c->keys[i].text);
 	return str_take(&s);
 }

@@ -1,15 +1,114 @@
 #include "html.h"
+#include "asset.h"
 #include "base64.h"
 #include "err.h"
 #include "hash.h"
 #include "json.h"
 #include "markup.h"
+#include "num.h"
 #include "str.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+extern const char html_style[], html_script[];
+ASSET(html_style, "src/lib/html.css");
+ASSET(html_script, "src/lib/html.js");
+
+void
+html_source_hash(struct str *s, const char *text)
+{
+	unsigned char sum[32];
+
+	hash_bytes(text, strlen(text), sum);
+	str_add(s, "'sha256-");
+	base64_encode(s, sum, sizeof sum);
+	str_addc(s, '\'');
+}
+
+/* Adds what a style or script element holds, or its hash. */
+static void
+add_source(struct str *s, const char *base, const char *own, bool hash)
+{
+	struct str t = {0};
+
+	str_printf(&t, "%s%s", base, own ? own : "");
+	if (hash)
+		html_source_hash(s, t.s);
+	else
+		str_addn(s, t.s, t.len);
+	str_free(&t);
+}
+
+void
+html_begin(struct str *s, const struct html_page *p)
+{
+	str_add(s,
+	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+	    "<meta charset=\"utf-8\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
+	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
+	    "style-src ");
+	add_source(s, html_style, p->style, true);
+	str_add(s, "; script-src ");
+	add_source(s, html_script, p->script, true);
+	markup_printf(s,
+	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
+	    "initial-scale=1\">\n"
+	    "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	    "<meta name=\"generator\" content=\"%s\">\n"
+	    "<title>%s</title>\n",
+	    p->program, p->title);
+	str_add(s, "<style>");
+	add_source(s, html_style, p->style, false);
+	str_add(s, "</style>\n</head>\n<body>\n");
+}
+
+void
+html_end(struct str *s, const struct html_page *p)
+{
+	str_add(s, "<script>");
+	add_source(s, html_script, p->script, false);
+	str_add(s, "</script>\n</body>\n</html>\n");
+}
+
+static void
+add_filter(struct str *s, const struct html_filter *f)
+{
+	markup_printf(s,
+	    "<label>%s <select data-key=\"%s\"><option value=\"\">all"
+	    "</option>",
+	    f->label, f->key);
+	for (size_t i = 0; i < f->n; i++)
+		markup_printf(s, "<option value=\"%s\">%s</option>",
+		    f->values[i], f->texts[i]);
+	str_add(s, "</select></label>\n");
+}
+
+void
+html_browse(struct str *s, size_t page, const char *find,
+    const struct html_filter *filters, size_t n)
+{
+	str_printf(s, "<div class=\"browse\" data-page=\"%zu\">\n", page);
+	if (!find)
+		return;
+	markup_printf(s,
+	    "<div class=\"controls\" role=\"search\" hidden>\n<label>%s "
+	    "<input type=\"search\" autocomplete=\"off\" "
+	    "spellcheck=\"false\"></label>\n",
+	    find);
+	for (size_t i = 0; i < n; i++)
+		add_filter(s, &filters[i]);
+	str_add(s, "</div>\n");
+}
+
+void
+html_browse_end(struct str *s)
+{
+	str_add(s, "</div>\n");
+}
 
 void
 html_text(struct str *s, const char *text)
@@ -86,12 +185,17 @@ html_members(struct str *s, const struct json *object)
 void
 html_number(struct str *s, double v)
 {
-	if (isnan(v))
-		str_add(s, "-");
-	else if (fabs(v) >= 1e5)
-		str_printf(s, "%.0f", v);
-	else
-		str_printf(s, "%.5g", v);
+	char buf[NUM_BUF];
+
+	str_add(s, isnan(v) ? "-" : num_human(buf, v));
+}
+
+void
+html_number_cell(struct str *s, double v)
+{
+	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">", isnan(v) ? 0 : v);
+	html_number(s, v);
+	str_add(s, "</td>");
 }
 
 void
@@ -101,17 +205,6 @@ html_value(struct str *s, const struct json *j)
 
 	markup_xml(s, text ? text : j ? json_str(j) : "-");
 	free(text);
-}
-
-void
-html_source_hash(struct str *s, const char *text)
-{
-	unsigned char sum[32];
-
-	hash_bytes(text, strlen(text), sum);
-	str_add(s, "'sha256-");
-	base64_encode(s, sum, sizeof sum);
-	str_addc(s, '\'');
 }
 
 int

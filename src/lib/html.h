@@ -7,6 +7,37 @@
 struct json;
 struct str;
 
+/* A page with the style sheet and the script of all pages, and with its own. */
+struct html_page {
+	const char *title;
+	const char *program;        /* that makes it */
+	const char *style, *script; /* its own; NULL: none */
+};
+
+/* Begins a page: all before the content of its body. A content security policy
+ * allows these styles and scripts alone. html_end ends it. */
+void html_begin(struct str *, const struct html_page *);
+void html_end(struct str *, const struct html_page *);
+
+/* A choice above a table: keeps rows that have one of the values among the
+ * words of their attribute data-KEY. Values have no blanks. */
+struct html_filter {
+	const char *key, *label;
+	const char *const *values, *const *texts; /* for people */
+	size_t n;
+};
+
+/*
+ * Begins what holds a table, from html_table to html_table_end. The script
+ * sorts the table by a column, which is its data-v as a number or else its
+ * text, and shows 'page' rows at once. 'find' is the label of the field that
+ * searches the first cells; NULL: no field, and no filters. Without the script
+ * all is shown.
+ */
+void html_browse(struct str *, size_t page, const char *find,
+    const struct html_filter *, size_t n);
+void html_browse_end(struct str *);
+
 /* Appends the text, escaped. */
 void html_text(struct str *, const char *);
 
@@ -29,8 +60,11 @@ void html_row(struct str *, const char *head);
 /* Appends each member of an object as a term and its definition. */
 void html_members(struct str *, const struct json *);
 
-/* Appends a number in the unit of its metric; "-" for NAN. */
+/* Appends a number for people, such as 1.04M; "-" for NAN. */
 void html_number(struct str *, double v);
+
+/* Appends a cell of a number, by which its column is sorted. */
+void html_number_cell(struct str *, double v);
 
 /* Appends a value of a record: strings without quotes, the rest as JSON. NULL
  * gives "-". */

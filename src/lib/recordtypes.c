@@ -215,6 +215,9 @@ static const struct record_key delta_keys[] = {
     {"verdict", S, true,
 	"regression, improvement, different (neither is better), likely and "
 	"one of these, equivalent, inconclusive, insufficient"},
+    {"answer", S, false,
+	"what became of the case, in the row that decides it: worse, no "
+	"change, ..."},
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
     {"visible", N, false, "smallest relative change that these runs detect"},
     {"needed", O, false,
@@ -256,8 +259,12 @@ static const struct record_key comparison_keys[] = {
 	"baseline), verdict, ratio, ok"},
     {"same_server", S, false,
 	"that both sides are the same server, and how much they differ"},
+    {"caution", S, false, "what limits all results, with same_server"},
     {"headline", S, false, "the result in one sentence"},
-    {"outlook", S, false, "its end: what would decide unclear results"},
+    {"summary", S, false, "the answers of all cases in one sentence"},
+    {"outlook", S, false,
+	"the end of headline: what would decide unclear results"},
+    {"next", S, false, "a command that says more about the result"},
     {"method", S, false, "how it was judged, in a few sentences"},
     {"warnings", A, false,
 	"about the data: kind (failed, unmatched, environment, note), text"},

@@ -328,6 +328,23 @@ estimate_ratio(const struct verdict_facts *f)
 }
 
 const char *
+verdict_word(enum verdict v)
+{
+	static const char *const words[VERDICTS] = {
+	    [VERDICT_REGRESSION] = "worse",
+	    [VERDICT_LIKELY_REGRESSION] = "likely worse",
+	    [VERDICT_IMPROVEMENT] = "better",
+	    [VERDICT_LIKELY_IMPROVEMENT] = "likely better",
+	    [VERDICT_DIFFERENT] = "different",
+	    [VERDICT_LIKELY_DIFFERENT] = "likely different",
+	    [VERDICT_EQUIVALENT] = "no change",
+	    [VERDICT_INCONCLUSIVE] = "unclear",
+	    [VERDICT_INSUFFICIENT] = "too few runs"};
+
+	return words[v];
+}
+
+const char *
 verdict_name_zero(double before, double now)
 {
 	if (before == 0 && now == 0)

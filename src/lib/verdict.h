@@ -33,6 +33,9 @@ enum verdict {
 
 const char *verdict_name(enum verdict);
 
+/* Returns "worse", "likely better", "no change", ...: for people. */
+const char *verdict_word(enum verdict);
+
 /* Returns "up from 0" or the like for a value that is 0 now or was, so that a
  * percentage is not defined; NULL: it has a ratio, or is below 0, or NAN. */
 const char *verdict_name_zero(double before, double now);

@@ -1,4 +1,5 @@
 #include "briefrow.h"
+#include "changetext.h"
 #include "mem.h"
 #include "num.h"
 #include "report.h"
@@ -91,9 +92,8 @@ finish_case(struct brief_case *b)
 	}
 }
 
-/* Collects the cases of a comparison. Caller frees with free(b.v). */
-static struct brief
-collect_cases(const struct comparison *c)
+struct brief
+brief_collect(const struct comparison *c)
 {
 	struct brief b = {c, mem_array(c->nrows + 1, sizeof *b.v), 0};
 
@@ -135,16 +135,6 @@ is_work(const struct row *r)
 const char *
 brief_answer(const struct brief_case *b)
 {
-	static const char *const words[VERDICTS] = {
-	    [VERDICT_REGRESSION] = "worse",
-	    [VERDICT_LIKELY_REGRESSION] = "likely worse",
-	    [VERDICT_IMPROVEMENT] = "better",
-	    [VERDICT_LIKELY_IMPROVEMENT] = "likely better",
-	    [VERDICT_DIFFERENT] = "different",
-	    [VERDICT_LIKELY_DIFFERENT] = "likely different",
-	    [VERDICT_EQUIVALENT] = "no change",
-	    [VERDICT_INCONCLUSIVE] = "unclear",
-	    [VERDICT_INSUFFICIENT] = "too few runs"};
 	const struct row *r = b->worst;
 
 	if (!r)
@@ -157,7 +147,7 @@ brief_answer(const struct brief_case *b)
 		return "less work";
 	if (r->verdict == VERDICT_INCONCLUSIVE && is_about_work(b))
 		return "time unclear";
-	return words[r->verdict];
+	return verdict_word(r->verdict);
 }
 
 /* --- the table */
@@ -213,7 +203,7 @@ add_titles(struct table *t, const struct layout *l)
 		else if (l->has[i]) {
 			str_add(&s, "");
 			if (l->title)
-				brief_write_metric(&s, l->title);
+				changetext_metric(&s, l->title);
 			table_column(t, s.s, TABLE_LEFT);
 		}
 	table_titles(t, "answer");
@@ -409,7 +399,7 @@ brief_write(struct str *s, const struct report *r, size_t which)
 	const struct comparison *c = &r->c[which];
 	const struct warnings *w = &r->warnings[which];
 	size_t width = r->width ? r->width : COLUMNS, shown;
-	struct brief b = collect_cases(c);
+	struct brief b = brief_collect(c);
 	struct str t = {0};
 
 	report_caution(&t, c);

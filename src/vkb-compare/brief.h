@@ -30,6 +30,9 @@ struct brief {
 	size_t n;
 };
 
+/* Collects the cases of a comparison. Caller frees with free(.v). */
+struct brief brief_collect(const struct comparison *);
+
 void brief_write(struct str *, const struct report *, size_t which);
 
 /* Returns "worse", "likely better", "no change", ...: the answer of a case. */

@@ -1,4 +1,5 @@
 #include "briefrow.h"
+#include "changetext.h"
 #include "markup.h"
 #include "num.h"
 #include "report.h"
@@ -31,47 +32,20 @@ brief_choose_row(const struct brief_case *b, enum column column)
 	return r == b->first ? NULL : r;
 }
 
-/* Writes 8.1 or 230: as many digits as a change has. */
-static void
-write_percent(struct str *s, double ratio)
-{
-	double v = 100 * fabs(ratio - 1);
-
-	str_printf(s, v < .095 ? "%.2f" : v < 99.95 ? "%.1f" : "%.0f", v);
-}
-
-/* Writes "+8.1%", or "up from 0". */
 static void
 write_change(struct str *s, const struct row *r)
 {
-	double v = r->facts.ratio;
+	struct changetext t = report_changetext(r);
 
-	if (!(v > 0)) {
-		report_factor(s, r);
-		return;
-	}
-	str_addc(s, v < 1 ? '-' : '+');
-	write_percent(s, v);
-	str_addc(s, '%');
+	changetext_percent(s, &t);
 }
 
-/* Writes "8.0% slower", "2.4x faster", "12% higher". */
 static void
 write_words(struct str *s, const struct row *r)
 {
-	double v = r->facts.ratio;
+	struct changetext t = report_changetext(r);
 
-	if (!(v > 0)) {
-		report_factor(s, r);
-		return;
-	}
-	if (v >= 2 || v <= .5) {
-		str_printf(s, "%.3gx", v < 1 ? 1 / v : v);
-	} else {
-		write_percent(s, v);
-		str_addc(s, '%');
-	}
-	str_printf(s, " %s", report_direction(r));
+	changetext_words(s, &t);
 }
 
 /* Writes what a column says of a row; 'words': with words. */
@@ -105,36 +79,6 @@ write_values(struct str *s, const struct layout *l, const struct row *r)
 	str_printf(s, "%s -> %s", num_human(a, v[0]), num_human(b, v[1]));
 	if (!l->title && *r->metric.unit)
 		str_printf(s, " %s", r->metric.unit);
-}
-
-void
-brief_write_metric(struct str *s, const char *name)
-{
-	static const struct {
-		const char *metric, *text;
-	} known[] = {{"rps", "throughput"}, {"capacity_rps", "capacity"},
-	    {"p999_latency_ms", "p99.9"},
-	    {"server_cpu_us_per_req", "CPU per request"},
-	    {"server_cycles_per_req", "cycles per request"},
-	    {"server_instructions_per_req", "instructions per request"},
-	    {"syscalls_per_req", "system calls per request"}};
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(name, known[i].metric) == 0) {
-			str_add(s, known[i].text);
-			return;
-		}
-	if (!metric_find(name)) { /* the name that options accept */
-		str_add(s, name);
-		return;
-	}
-	if (str_ends(name, "_latency_ms"))
-		n -= strlen("_latency_ms");
-	for (size_t i = 0; i < n; i++)
-		str_addc(s, name[i] == '_' ? ' ' : name[i]);
-	if (str_ends(name, "_per_req"))
-		str_add(s, "uest");
 }
 
 /* Does a column of the table show the row? */
@@ -172,7 +116,7 @@ brief_add_rest(
 			continue;
 		/* A name at the start could be a command to a CI system. */
 		str_add(s, s->len ? "; " : "also ");
-		brief_write_metric(s, r->name);
+		changetext_metric(s, r->name);
 		str_addc(s, ' ');
 		write_change(s, r);
 		str_printf(s, " %s", describe_verdict(r));

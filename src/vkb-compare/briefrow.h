@@ -29,9 +29,6 @@ struct layout {
 /* Returns the row that a column shows; NULL: none. */
 const struct row *brief_choose_row(const struct brief_case *, enum column);
 
-/* Writes "p99.9", "CPU per request", "bytes per key" for a metric. */
-void brief_write_metric(struct str *, const char *name);
-
 /* Adds the cells of a case: its sign and name, those of the columns, the
  * answer.
  */

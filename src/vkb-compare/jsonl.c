@@ -1,9 +1,12 @@
 #include "report.h"
+#include "brief.h"
 #include "json.h"
+#include "mem.h"
 #include "record.h"
 #include "str.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static struct json *
 make_numbers(const struct sample *s)
@@ -67,8 +70,9 @@ make_rest(const struct verdict_facts *f)
 	return j;
 }
 
+/* 'answer' is that of its case, if the row decides it; or NULL. */
 static struct json *
-make_delta(const struct comparison *c, const struct row *r)
+make_delta(const struct comparison *c, const struct row *r, const char *answer)
 {
 	const struct verdict_facts *f = &r->facts;
 	struct json *rec = record_new("delta"), *values = json_array(), *needed;
@@ -107,6 +111,7 @@ make_delta(const struct comparison *c, const struct row *r)
 	if (r->has_rest)
 		json_set(rec, "rest", make_rest(&r->rest));
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
+	json_set_str(rec, "answer", answer);
 	json_set_bool(rec, "certain", r->certain);
 	json_set_num(rec, "visible", r->visible);
 	if (r->needed || r->rounds) {
@@ -180,24 +185,34 @@ set_canaries(
 	set_unless_empty(rec, "canary", all);
 }
 
-/* Sets the texts of other formats, for vkb-compare --deltas. */
 static void
-set_texts(struct json *rec, const struct comparison *c,
+set_text(struct json *rec, const char *key, struct str *s)
+{
+	json_set_str(rec, key, s->len ? s->s : NULL);
+	str_clear(s);
+}
+
+/* Sets the texts of other formats, for vkb-compare --deltas and vkb-report. */
+static void
+set_texts(struct json *rec, const struct comparison *c, const struct brief *b,
     const struct warnings *w, const struct rules *r)
 {
 	struct str s = {0};
 
 	report_same_server(&s, c);
-	json_set_str(rec, "same_server", s.len ? s.s : NULL);
-	str_clear(&s);
+	set_text(rec, "same_server", &s);
+	report_caution(&s, c);
+	set_text(rec, "caution", &s);
 	report_headline(&s, c);
-	json_set_str(rec, "headline", s.s);
-	str_clear(&s);
+	set_text(rec, "headline", &s);
+	brief_add_summary(&s, b);
+	set_text(rec, "summary", &s);
 	report_outlook(&s, c);
-	json_set_str(rec, "outlook", s.len ? s.s : NULL);
-	str_clear(&s);
+	set_text(rec, "outlook", &s);
+	brief_add_next(&s, b);
+	set_text(rec, "next", &s);
 	report_method(&s, c, r);
-	json_set_str(rec, "method", s.s);
+	set_text(rec, "method", &s);
 	json_set(rec, "warnings", warnings_describe(w));
 	str_free(&s);
 }
@@ -215,8 +230,8 @@ set_family(struct json *to, const char *name, const struct comparison *c,
 
 /* The comparison record: cases not compared, environments, counts. */
 static struct json *
-make_comparison(
-    const struct comparison *c, const struct warnings *w, const struct rules *r)
+make_comparison(const struct comparison *c, const struct brief *b,
+    const struct warnings *w, const struct rules *r)
 {
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();
@@ -294,7 +309,7 @@ make_comparison(
 	json_set(rec, "one_sided", one_sided);
 	set_lapses(rec, c);
 	set_canaries(rec, c, r);
-	set_texts(rec, c, w, r);
+	set_texts(rec, c, b, w, r);
 	return rec;
 }
 
@@ -327,16 +342,39 @@ make_shift(const struct comparison *c, const struct shift *shift)
 	return rec;
 }
 
+/* Returns for each row the answer of the case that it decides, or NULL. Caller
+ * frees with free(). */
+static const char **
+list_answers(const struct comparison *c, const struct brief *b)
+{
+	const char **v = mem_array(c->nrows + 1, sizeof *v);
+
+	for (size_t i = 0; i < b->n; i++)
+		if (b->v[i].worst)
+			v[b->v[i].worst - c->rows] = brief_answer(&b->v[i]);
+	return v;
+}
+
+static void
+append_comparison(struct str *s, const struct report *r, size_t which)
+{
+	const struct comparison *c = &r->c[which];
+	const struct shifts *shifts = &r->shifts[which];
+	struct brief b = brief_collect(c);
+	const char **answers = list_answers(c, &b);
+
+	for (size_t k = 0; k < c->nrows; k++)
+		append_record(s, make_delta(c, &c->rows[k], answers[k]));
+	for (size_t k = 0; k < shifts->n; k++)
+		append_record(s, make_shift(c, &shifts->v[k]));
+	append_record(s, make_comparison(c, &b, &r->warnings[which], r->rules));
+	free(answers);
+	free(b.v);
+}
+
 void
 report_jsonl(struct str *s, const struct report *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		const struct comparison *c = &r->c[i];
-
-		for (size_t k = 0; k < c->nrows; k++)
-			append_record(s, make_delta(c, &c->rows[k]));
-		for (size_t k = 0; k < r->shifts[i].n; k++)
-			append_record(s, make_shift(c, &r->shifts[i].v[k]));
-		append_record(s, make_comparison(c, &r->warnings[i], r->rules));
-	}
+	for (size_t i = 0; i < r->n; i++)
+		append_comparison(s, r, i);
 }

@@ -99,7 +99,7 @@ struct comparison {
 	const struct json *record; /* it was read from; NULL: judged here */
 	const struct json *subject[2];
 	char *name[2];
-	char *common; /* what all cases share: "clients=50, tls_mode=false" */
+	char *common; /* what all cases share: "clients=50, pipeline=10" */
 	struct pairing *pairs;
 	size_t npairs;
 	struct row *rows; /* in the order of cases, then metrics */

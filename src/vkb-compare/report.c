@@ -95,43 +95,31 @@ report_number(struct str *s, double v)
 		str_printf(s, "%.12g", v);
 }
 
-/* Rates are "faster" or "slower"; all else is "higher" or "lower". */
-static bool
-is_speed(const struct row *r)
+struct changetext
+report_changetext(const struct row *r)
 {
-	return strcmp(r->name, "rps") == 0 || str_ends(r->name, "_per_s");
-}
+	const struct verdict_facts *f = &r->facts;
 
-const char *
-report_direction(const struct row *r)
-{
-	if (is_speed(r))
-		return r->facts.ratio > 1 ? "faster" : "slower";
-	return r->facts.ratio > 1 ? "higher" : "lower";
+	return (struct changetext){r->name, {f->median[0], f->median[1]},
+	    f->ratio, report_is_exact(r)};
 }
 
 void
 report_values(const struct row *r, double v[2])
 {
-	const struct verdict_facts *f = &r->facts;
+	struct changetext t = report_changetext(r);
 
-	v[0] = f->median[0];
-	v[1] = f->ratio > 0 ? f->median[0] * f->ratio : f->median[1];
+	changetext_values(&t, v);
 }
 
 void
 report_factor(struct str *s, const struct row *r)
 {
-	double v = r->facts.ratio;
-	bool from_0 = report_is_exact(r) && r->facts.median[0] == 0;
+	struct changetext t = report_changetext(r);
+	double v = t.ratio;
 
 	if (!(v > 0)) {
-		const char *zero = v == 0 || from_0
-		    ? verdict_name_zero(r->facts.median[0], r->facts.median[1])
-		    : NULL;
-
-		/* Single runs of 0 make a ratio of 0, too. */
-		str_add(s, zero ? zero : v == 0 ? "down to 0" : "no ratio");
+		changetext_zero(s, &t);
 		return;
 	}
 	v = v < 1 ? 1 / v : v;
@@ -139,7 +127,7 @@ report_factor(struct str *s, const struct row *r)
 		str_add(s, "1.00x");
 	else
 		str_printf(s, v < 100 ? "%.2fx %s" : "%.0fx %s", v,
-		    report_direction(r));
+		    changetext_direction(r->name, t.ratio));
 }
 
 void

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "changetext.h"
 #include "judge.h"
 #include "shift.h"
 
@@ -125,12 +126,10 @@ const struct row **report_order(const struct comparison *);
 
 /* Is a row decided by its change beside all cases, and not by the whole? */
 bool report_is_by_rest(const struct row *);
-/* The two values that are shown beside a change, and agree with it: the median
- * of the baseline, and this median changed by the estimate. They are the
- * medians if there is no ratio. */
+/* What changetext.h needs of a row; it borrows the name. */
+struct changetext report_changetext(const struct row *);
+/* The two values that are shown beside a change: see changetext_values. */
 void report_values(const struct row *, double v[2]);
-/* Returns "slower", "higher", ... for a row that has a ratio. */
-const char *report_direction(const struct row *);
 /* "1.07x slower": the larger value over the smaller; "up from 0" */
 void report_factor(struct str *, const struct row *);
 /* "1.07x slower -6.2% [-6.5, -5.9]" */

@@ -157,7 +157,7 @@ axis_text(const struct axis *a, double v, char buf[NUM_BUF])
 		    fabs(v) < 1e-9 * top ? 0 : v / by,
 		    by == 1e9       ? "G"
 			: by == 1e6 ? "M"
-			: by == 1e3 ? "k"
+			: by == 1e3 ? "K"
 				    : "");
 	return buf;
 }

@@ -124,17 +124,15 @@ write_difference(struct str *s, const struct json *j)
 
 /* Writes what a comparison found to differ between its sides. */
 static void
-write_differences(struct str *s, const struct page *p, const struct json *rec)
+write_differences(struct str *s, const struct pair *p)
 {
-	const struct json *j = json_first(json_get(rec, "env"));
-	const struct model *m = p->m;
+	const struct json *j = json_first(json_get(p->rec, "env"));
 	struct str t = {0};
 
 	if (!j)
 		return;
-	str_printf(&t, "What differs between %s and %s",
-	    model_subject(m, json_get(rec, "baseline"))->name,
-	    model_subject(m, json_get(rec, "contender"))->name);
+	str_printf(&t, "What differs between %s and %s", p->base->name,
+	    p->contender->name);
 	html_table(s, t.s, t.s, "property|baseline|contender|cases", NULL, 0);
 	for (; j; j = json_next(j))
 		write_difference(s, j);
@@ -165,8 +163,8 @@ page_environment(struct str *s, const struct page *p)
 
 	if (intern_count(keys) && width)
 		write_properties(s, p, keys, all, width);
-	for (size_t i = 0; i < m->comparisons.n; i++)
-		write_differences(s, p, m->comparisons.v[i]);
+	for (size_t i = 0; i < m->npairs; i++)
+		write_differences(s, &m->pairs[i]);
 	if (m->envs.n)
 		str_add(s, "<h3>Recorded machine states</h3>\n");
 	for (size_t i = 0; i < m->envs.n && i < 100; i++)

@@ -1,9 +1,12 @@
+#include "casename.h"
 #include "html.h"
 #include "json.h"
+#include "mem.h"
 #include "model.h"
 #include "page.h"
 #include "str.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,33 +39,57 @@ write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
 	str_add(s, "</tr>\n");
 }
 
+/* Returns the names of cases, which are not among those of the model. */
+static struct casename *
+name_unmatched(const struct model *m, const struct json *unmatched)
+{
+	const struct json *j = json_first(unmatched), **v;
+	struct casename *names;
+	size_t n = 0;
+
+	v = mem_array(m->ncases + json_len(unmatched) + 1, sizeof *v);
+	for (; n < m->ncases; n++)
+		v[n] = m->cases[n]->config;
+	for (; j; j = json_next(j))
+		if (json_type(json_get(j, "config")) == JSON_OBJECT)
+			v[n++] = json_get(j, "config");
+	names = casename_new(v, n);
+	free(v);
+	return names;
+}
+
 /* Writes the cases that a comparison found on one side only. */
 static void
-write_unmatched(struct str *s, const struct page *p, const struct json *rec)
+write_unmatched(struct str *s, const struct page *p, const struct pair *pair)
 {
 	static const char about[] = "Cases on one side only";
-	const struct json *j = json_first(json_get(rec, "unmatched"));
+	const struct json *all = json_get(pair->rec, "unmatched");
+	const struct json *j = json_first(all);
+	struct casename *names;
 
 	if (!j)
 		return;
+	names = name_unmatched(p->m, all);
 	html_table(s, about, about, "case|subject|>runs|side", NULL, 0);
 	for (; j; j = json_next(j)) {
-		const char *named = json_get_str(j, "side");
-		const char *side = named && strcmp(named, "contender") == 0
-		    ? "contender"
-		    : "baseline"; /* also the key in the record */
-		char *text = json_print(json_get(j, "config"));
+		const struct json *config = json_get(j, "config");
+		const char *side = json_get_str(j, "side");
+		bool contender = side && strcmp(side, "contender") == 0;
+		char *name = json_type(config) == JSON_OBJECT
+		    ? casename_of(names, config)
+		    : mem_str("-");
 
-		html_row(s, text ? text : "");
+		html_row(s, name);
 		page_subject_cell(
-		    s, p, model_subject(p->m, json_get(rec, side)));
+		    s, p, contender ? pair->contender : pair->base);
 		str_printf(
 		    s, "<td class=\"n\">%.0f</td>", json_get_num(j, "n", 0));
-		html_tag(s, "td", NULL, side);
+		html_tag(s, "td", NULL, contender ? "contender" : "baseline");
 		str_add(s, "</tr>\n");
-		free(text);
+		free(name);
 	}
 	html_table_end(s);
+	casename_free(names);
 }
 
 void
@@ -88,6 +115,6 @@ page_failed(struct str *s, const struct page *p)
 		html_table_end(s);
 	if (n > ROWS)
 		str_printf(s, "<p>and %zu more</p>\n", n - ROWS);
-	for (size_t i = 0; i < m->comparisons.n; i++)
-		write_unmatched(s, p, m->comparisons.v[i]);
+	for (size_t i = 0; i < m->npairs; i++)
+		write_unmatched(s, p, &m->pairs[i]);
 }

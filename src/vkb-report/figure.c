@@ -1,4 +1,5 @@
 #include "figure.h"
+#include "changetext.h"
 #include "json.h"
 #include "mem.h"
 #include "metric.h"
@@ -41,17 +42,27 @@ figure_fit(struct plot *p, const struct json *metric)
 	axis_fit(&p->y, ci.hi);
 }
 
-#define FIGURE_LABEL 96
-
-/* Writes "rps, req/s"; returns buf. */
-static char *
-format_label(char buf[FIGURE_LABEL], const char *metric)
+void
+figure_label(struct str *s, const char *metric)
 {
 	struct metric m = metric_guess(metric);
+	struct str t = {0};
 
-	snprintf(
-	    buf, FIGURE_LABEL, *m.unit ? "%.60s, %s" : "%.60s", metric, m.unit);
-	return buf;
+	changetext_metric(&t, metric);
+	str_cut(&t, 60);
+	str_printf(s, *m.unit ? "%s, %s" : "%s", t.s, m.unit);
+	str_free(&t);
+}
+
+/* Returns "throughput by subject", for example; caller frees. */
+static char *
+format_brief(const char *metric, const char *what)
+{
+	struct str s = {0};
+
+	changetext_metric(&s, metric);
+	str_add(&s, what);
+	return str_take(&s);
 }
 
 /* --- choice of figures */
@@ -98,8 +109,8 @@ add_metric(struct figures *f, const struct kase *k, const char *name)
 	    (struct figure){.kind = history ? FIGURE_HISTORY : FIGURE_RUNS,
 		.kase = k,
 		.metric = name,
-		.brief = mem_printf(
-		    history ? "%s by subject" : "%s of every run", name)});
+		.brief = format_brief(
+		    name, history ? " by subject" : " of every run")});
 }
 
 const char **
@@ -179,7 +190,7 @@ add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 				.brief = kind == FIGURE_LATENCY
 				    ? mem_printf("percentiles of %.*s",
 					  (int)strcspn(name, "_"), name)
-				    : mem_printf("%s over time", name)});
+				    : format_brief(name, " over time")});
 		}
 	}
 }
@@ -201,9 +212,8 @@ add_curves(struct figures *f, const struct kase *k)
 				    (struct figure){.kind = FIGURE_CURVE,
 					.kase = k,
 					.metric = all[i],
-					.brief = mem_printf(
-					    "%s by rate, of every trial",
-					    all[i])});
+					.brief = format_brief(all[i],
+					    " by rate, of every trial")});
 				break;
 			}
 }
@@ -230,6 +240,7 @@ add_scalings(struct figures *f)
 {
 	static const char *const all[] = {
 	    "rps", "p50_latency_ms", "p99_latency_ms", "capacity_rps"};
+	struct str t = {0};
 
 	f->scaling = scaling_new(f->m);
 	for (size_t i = 0; i < f->scaling->n; i++)
@@ -240,13 +251,16 @@ add_scalings(struct figures *f)
 			if (!c->ncells || !model_metric(c->cells[0], all[k]) ||
 			    (k == 1 && !scaling_is_by_rate(g)))
 				continue;
+			str_clear(&t);
+			changetext_metric(&t, all[k]);
+			str_printf(&t, " by %s: %s", g->key, g->name);
 			add_figure(f,
 			    (struct figure){.kind = FIGURE_SCALING,
 				.group = i,
 				.metric = all[k],
-				.title = mem_printf(
-				    "%s by %s: %s", all[k], g->key, g->name)});
+				.title = mem_str(t.s)});
 		}
+	str_free(&t);
 }
 
 void
@@ -315,7 +329,7 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	const struct model *m = all->m;
 	const struct cell *c[MODEL_LOOKS];
 	const char *names[MODEL_LOOKS];
-	char unit[FIGURE_LABEL];
+	struct str label = {0};
 	struct plot p = {.to = to, .label = f->title, .whole = whole};
 	size_t n = 0;
 
@@ -323,7 +337,8 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 		figure_comparison(to, m, whole);
 		return;
 	}
-	p.y = AXIS(AXIS_LINEAR, format_label(unit, f->metric));
+	figure_label(&label, f->metric);
+	p.y = AXIS(AXIS_LINEAR, label.s);
 	for (size_t i = 0; i < m->nsubjects; i++)
 		if (m->ordered[i]->look < MODEL_LOOKS)
 			names[p.nlegend++] = m->ordered[i]->name;
@@ -340,4 +355,5 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 		else
 			figure_history(&p, m, f->kase, f->metric);
 	}
+	str_free(&label);
 }

@@ -59,6 +59,9 @@ enum { FIGURE_DOTS = 200 };
 /* Collects the cells whose subject has a look. Returns their number. */
 size_t figure_cells(const struct kase *, const struct cell *to[MODEL_LOOKS]);
 
+/* Writes "throughput, req/s". */
+void figure_label(struct str *, const char *metric);
+
 /* Widens the y axis to include the median and the interval of a metric. */
 void figure_fit(struct plot *, const struct json *metric);
 

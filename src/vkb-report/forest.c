@@ -1,42 +1,46 @@
 #include "forest.h"
+#include "changetext.h"
 #include "figure.h"
 #include "json.h"
-#include "verdict.h"
 #include "markup.h"
 #include "mem.h"
+#include "metric.h"
 #include "model.h"
+#include "page.h"
 #include "plot.h"
 #include "stats.h"
 #include "str.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 60 }; /* of the plot */
-
 /* The scale covers 97 % of the interval ends; a mark beyond it is an arrow. */
 struct forest
-forest_new(const struct model *m)
+forest_new(const struct delta *const *deltas, size_t n, const char *metric)
 {
-	double *v = mem_array(2 * m->ndeltas + 1, sizeof *v);
-	struct forest f = {.span = .02};
-	size_t n = 0;
+	double *v = mem_array(2 * n + 1, sizeof *v);
+	enum metric_better better = metric_guess(metric).better;
+	struct forest f = {.span = .02,
+	    .mirrored = better == METRIC_LOWER,
+	    .judged = better != METRIC_NEITHER};
+	size_t ends = 0;
 
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		const struct delta *d = &m->deltas[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct delta *d = deltas[i];
 		double lo = fabs(log(isnan(d->lo) ? d->ratio : d->lo));
 		double hi = fabs(log(isnan(d->hi) ? d->ratio : d->hi));
 
 		if (isfinite(lo))
-			v[n++] = lo;
+			v[ends++] = lo;
 		if (isfinite(hi))
-			v[n++] = hi;
+			v[ends++] = hi;
 	}
-	if (n) {
-		stats_sort(v, n);
-		f.span = fmax(f.span, 1.1 * v[(n - 1) * 97 / 100]);
+	if (ends) {
+		stats_sort(v, ends);
+		f.span = fmax(f.span, 1.1 * v[(97 * (ends - 1) + 99) / 100]);
 	}
 	free(v);
 	return f;
@@ -45,10 +49,16 @@ forest_new(const struct model *m)
 void
 forest_ends(const struct forest *f, char lo[32], char hi[32])
 {
-	double down = 100 * expm1(-f->span), up = 100 * expm1(f->span);
+	double v[2] = {100 * expm1(-f->span), 100 * expm1(f->span)};
+	const char *words[2] = {
+	    f->judged ? " worse" : "", f->judged ? " better" : ""};
 
-	snprintf(lo, 32, "%+.*f%%", down > -10, down);
-	snprintf(hi, 32, "%+.*f%%", up < 10, up);
+	for (size_t i = 0; i < 2; i++) {
+		double end = v[f->mirrored ? !i : i];
+
+		snprintf(i ? hi : lo, 32, "%+.*f%%%s", fabs(end) < 10, end,
+		    words[i]);
+	}
 }
 
 void
@@ -79,94 +89,159 @@ forest_change(struct str *s, const struct delta *d)
 	forest_interval(s, d->lo, d->hi);
 }
 
+/* Returns where a ratio is, from -1 to 1 on the scale. */
 static double
-map_ratio(const struct forest *f, double left, double ratio)
+place_ratio(const struct forest *f, double ratio)
 {
-	double part = log(ratio) / f->span;
+	double part = log(fmax(ratio, 1e-300)) / f->span;
 
-	return left + FOREST_WIDTH / 2. * (1 + fmax(-1, fmin(1, part)));
+	return f->mirrored ? -part : part;
+}
+
+static double
+map_place(double left, double place)
+{
+	return left + FOREST_WIDTH / 2. * (1 + fmax(-1, fmin(1, place)));
+}
+
+/* Draws an arrow at the end of the scale, if the place is beyond it. */
+static void
+draw_arrow(struct str *s, double left, double y, double place, const char *name)
+{
+	int by = place > 0 ? -7 : 7;
+
+	if (fabs(place) > 1)
+		str_printf(s,
+		    "<path class=\"mark %s\" d=\"M%.1f %.1fl%d 5v-10z\"/>",
+		    name, map_place(left, place), y, by);
+}
+
+static void
+draw_margin(struct str *s, const struct forest *f, const struct delta *d,
+    double left, double top)
+{
+	double margin = json_get_num(d->rec, "margin", NAN), from, end;
+
+	if (!(margin > 0 && margin < 1))
+		return;
+	from = map_place(left, log1p(-margin) / f->span);
+	end = map_place(left, -log1p(-margin) / f->span);
+	str_printf(s, "<path class=\"margin\" d=\"M%.1f %.1fH%.1fv%dH%.1fz\"/>",
+	    from, top, end, FOREST_HEIGHT, from);
 }
 
 void
 forest_row(struct str *s, const struct forest *f, const struct delta *d,
     double left, double y)
 {
-	double margin = json_get_num(d->rec, "margin", NAN);
-	double lo = isnan(d->lo) ? d->ratio : d->lo;
-	double hi = isnan(d->hi) ? d->ratio : d->hi;
-	double x = map_ratio(f, left, d->ratio);
 	const char *name = model_verdict_name(d->verdict);
+	double lo = place_ratio(f, isnan(d->lo) ? d->ratio : d->lo);
+	double hi = place_ratio(f, isnan(d->hi) ? d->ratio : d->hi);
+	double at = place_ratio(f, d->ratio), top = y - FOREST_HEIGHT / 2.;
 
-	if (margin > 0 && margin < 1) {
-		double from = map_ratio(f, left, 1 - margin);
-
-		str_printf(s,
-		    "<rect class=\"margin\" x=\"%.1f\" y=\"%.1f\" "
-		    "width=\"%.1f\" height=\"%d\"/>",
-		    from, y - FOREST_HEIGHT / 2.,
-		    map_ratio(f, left, 1 / (1 - margin)) - from, FOREST_HEIGHT);
-	}
+	draw_margin(s, f, d, left, top);
 	str_printf(s, "<path class=\"zero\" d=\"M%.1f %.1fv%d\"/>",
-	    left + FOREST_WIDTH / 2., y - FOREST_HEIGHT / 2., FOREST_HEIGHT);
+	    left + FOREST_WIDTH / 2., top, FOREST_HEIGHT);
 	if (!(d->ratio > 0))
 		return;
 	str_printf(s, "<path class=\"span %s\" d=\"M%.1f %.1fH%.1f\"/>", name,
-	    map_ratio(f, left, fmax(lo, 1e-9)), y,
-	    map_ratio(f, left, fmax(hi, 1e-9)));
-	if (fabs(log(d->ratio)) <= f->span)
+	    map_place(left, lo), y, map_place(left, hi));
+	draw_arrow(s, left, y, fmin(lo, hi), name);
+	draw_arrow(s, left, y, fmax(lo, hi), name);
+	if (fabs(at) <= 1)
 		str_printf(s,
 		    "<path class=\"mark %s\" d=\"M%.1f %.1fl4.5 4.5l-4.5 "
 		    "4.5l-4.5 -4.5z\"/>",
-		    name, x, y - 4.5);
-	else /* an arrow that points off the scale */
-		str_printf(s,
-		    "<path class=\"mark %s\" d=\"M%.1f %.1fl%d 5l%d 5z\"/>",
-		    name, x, y - 5, d->ratio > 1 ? 7 : -7,
-		    d->ratio > 1 ? -7 : 7);
+		    name, map_place(left, at), y - 4.5);
 }
 
-/* Draws the same rows as a separate plot, with names and numbers. */
+/* --- the plot of all rows */
+
+enum { ROWS = 60, ROW = 26, NAMES = 408, LEFT = 420, PLOT_WIDTH = 980 };
+
+/* Returns the *n rows of a metric: the judged ones, or all if none is. */
+static const struct delta **
+choose_rows(const struct model *m, const char *metric, size_t *n)
+{
+	const struct delta **v = mem_array(m->ndeltas + 1, sizeof *v);
+	bool gates = false;
+
+	*n = 0;
+	for (size_t i = 0; i < m->ndeltas; i++)
+		gates |= m->deltas[i].gate;
+	for (size_t i = 0; i < m->ndeltas; i++)
+		if ((m->deltas[i].gate || !gates) &&
+		    strcmp(m->deltas[i].metric, metric) == 0)
+			v[(*n)++] = &m->deltas[i];
+	return v;
+}
+
+static void
+draw_named_row(
+    struct str *s, const struct forest *f, const struct delta *d, double y)
+{
+	struct str t = {0};
+
+	str_add(&t, "");
+	markup_cut(&t, d->kase->name, 60);
+	markup_printf(s,
+	    "<text class=\"name end\" x=\"%d\" y=\"%.1f\">%s</text>", NAMES,
+	    y + 4, t.s);
+	forest_row(s, f, d, LEFT, y);
+	str_clear(&t);
+	forest_change(&t, d);
+	str_printf(&t, "  %s", model_verdict_word(d->verdict));
+	markup_printf(s, "<text class=\"name\" x=\"%d\" y=\"%.1f\">%s</text>\n",
+	    LEFT + FOREST_WIDTH + 14, y + 4, t.s);
+	str_free(&t);
+}
+
+/* Draws the name of the metric and the ends of the scale of its rows. */
+static void
+draw_scale(struct str *s, const struct forest *f, const char *metric, double y)
+{
+	char lo[32], hi[32];
+	struct str t = {0};
+
+	changetext_metric(&t, metric);
+	forest_ends(f, lo, hi);
+	markup_printf(s,
+	    "<text class=\"title\" x=\"12\" y=\"%.1f\">%s</text>"
+	    "<text class=\"tick\" x=\"%d\" y=\"%.1f\">%s</text>"
+	    "<text class=\"tick mid\" x=\"%d\" y=\"%.1f\">0</text>"
+	    "<text class=\"tick end\" x=\"%d\" y=\"%.1f\">%s</text>\n",
+	    y + 4, t.s, LEFT, y + 4, lo, LEFT + FOREST_WIDTH / 2, y + 4,
+	    LEFT + FOREST_WIDTH, y + 4, hi);
+	str_free(&t);
+}
+
+/* Draws the rows as a separate plot, with names and numbers, metric by metric,
+ * at most ROWS. */
 void
 figure_comparison(struct str *s, const struct model *m, bool whole)
 {
-	struct forest f = forest_new(m);
-	size_t n = 0, gates = 0;
-	double y = 52, left = 420;
-	struct str t = {0}, cut = {0};
-	char lo[32], hi[32];
+	size_t groups, n, shown = 0, all = 0;
+	const char **metrics = page_metrics(m, &groups);
+	struct str rows = {0}, title = {0};
+	double y = 26;
 
-	for (size_t i = 0; i < m->ndeltas; i++)
-		gates += m->deltas[i].gate;
-	gates = gates ? gates : m->ndeltas;
-	n = gates < ROWS ? gates : ROWS;
-	str_printf(&t, "Changes with 95%% intervals, %zu of %zu", n, gates);
-	plot_head(s, 980, y + 26 * (double)n + 34, t.s, whole);
-	forest_ends(&f, lo, hi);
-	for (size_t i = 0; i < n; i++, y += 26) {
-		const struct delta *d = &m->deltas[i];
+	for (size_t g = 0; g < groups; g++) {
+		const struct delta **v = choose_rows(m, metrics[g], &n);
+		struct forest f = forest_new(v, n, metrics[g]);
 
-		str_clear(&t);
-		str_clear(&cut);
-		str_printf(&t, "%s ", d->kase->name);
-		str_add(&t, d->metric);
-		markup_cut(&cut, t.s, 60);
-		markup_printf(s,
-		    "<text class=\"name end\" x=\"408\" y=\"%.1f\">%s</text>",
-		    y + 4, cut.s);
-		forest_row(s, &f, d, left, y);
-		str_clear(&t);
-		forest_change(&t, d);
-		str_printf(&t, "  %s", model_verdict_name(d->verdict));
-		markup_printf(s,
-		    "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-		    left + FOREST_WIDTH + 14, y + 4, t.s);
+		if (n && shown < ROWS)
+			draw_scale(&rows, &f, metrics[g], y += ROW);
+		for (size_t i = 0; i < n && shown < ROWS; i++, shown++)
+			draw_named_row(&rows, &f, v[i], y += ROW);
+		all += n;
+		free(v);
 	}
-	str_printf(s,
-	    "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\">%s</text>"
-	    "<text class=\"tick mid\" x=\"%.1f\" y=\"%.1f\">0</text>"
-	    "<text class=\"tick end\" x=\"%.1f\" y=\"%.1f\">%s</text></svg>\n",
-	    left, y + 8, lo, left + FOREST_WIDTH / 2., y + 8,
-	    left + FOREST_WIDTH, y + 8, hi);
-	str_free(&t);
-	str_free(&cut);
+	str_printf(
+	    &title, "Changes with 95%% intervals, %zu of %zu", shown, all);
+	plot_head(s, PLOT_WIDTH, y + 20, title.s, whole);
+	str_addn(s, rows.s, rows.len);
+	str_add(s, "</svg>\n");
+	str_free(&rows);
+	str_free(&title);
+	free(metrics);
 }

@@ -1,9 +1,11 @@
 /*
- * A forest plot: one row for each change, with its interval, on a common scale.
+ * A forest plot of one metric: one row for each change, with its interval, on a
+ * common scale whose left half is worse, if one is.
  */
 #ifndef FOREST_H
 #define FOREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct delta;
@@ -12,18 +14,23 @@ struct model;
 struct str;
 
 struct forest {
-	double span; /* of |ln(ratio)|, on each side of no change */
+	double span;   /* of |ln(ratio)|, on each side of no change */
+	bool mirrored; /* lower is better: ratios above 1 are on the left */
+	bool judged;   /* the left is worse */
 };
 
-struct forest forest_new(const struct model *);
+/* The scale of n changes of one metric. */
+struct forest forest_new(
+    const struct delta *const *, size_t n, const char *metric);
 
 enum { FOREST_WIDTH = 200, FOREST_HEIGHT = 20 };
 
-/* Draws the marks of one change, FOREST_WIDTH wide, centred at height 'y'. */
+/* Draws the marks of one change, FOREST_WIDTH wide, centred at height 'y'. What
+ * is beyond the scale ends in an arrow. */
 void forest_row(struct str *, const struct forest *, const struct delta *,
     double left, double y);
 
-/* Formats the ends of the scale: "-8.3%", "+9%". */
+/* Formats the ends of the scale: "-8.3% worse", "+9% better". */
 void forest_ends(const struct forest *, char lo[32], char hi[32]);
 
 /* Appends "-2.1%", or words if the medians of the record have no ratio. */

@@ -1,10 +1,11 @@
 /*
- * The verdict in words for each pair of subjects that was compared: what
- * changed, by how much, how certain that is, and what to do next.
+ * The verdict in words for each pair of subjects that was compared, as
+ * vkb-compare wrote it into the record of the comparison.
  */
 #ifndef HEADLINE_H
 #define HEADLINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model.h"
@@ -19,9 +20,14 @@ struct sentences {
 struct headline {
 	const struct subject *base, *contender; /* NULL: nothing was compared */
 	enum model_verdict outcome; /* MODEL_VERDICTS: nothing was judged */
-	char *what;                 /* "Worse", in a few words */
-	struct sentences facts, advice;
+	char *caution;              /* what limits all results, or NULL */
+	char *what; /* "Worse: SET (certain); no change: 8 cases." */
+	char *next; /* a command that says more, or NULL */
+	struct sentences facts;
 };
+
+/* Is the delta of the same pair of subjects? */
+bool headline_has(const struct headline *, const struct delta *);
 
 /* Returns *n headlines, at least one; free them with headlines_free. */
 struct headline *headlines_new(const struct model *, size_t *n);

@@ -1,14 +1,17 @@
 #include "model.h"
 #include "caseset.h"
 #include "err.h"
+#include "gaps.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "metric.h"
 #include "intern.h"
 #include "order.h"
 #include "record.h"
 #include "str.h"
 #include "summary.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -17,29 +20,36 @@
 
 #define SPILL (64 * 1048576) /* bytes of values kept in memory */
 
-static const char *const verdict_names[MODEL_VERDICTS] = {"regression",
-    "likely regression", "improvement", "likely improvement", "different",
-    "likely different", "inconclusive", "insufficient", "equivalent"};
+static const enum verdict verdicts[MODEL_VERDICTS] = {VERDICT_REGRESSION,
+    VERDICT_LIKELY_REGRESSION, VERDICT_IMPROVEMENT, VERDICT_LIKELY_IMPROVEMENT,
+    VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
+    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
 
 const char *
 model_verdict_name(enum model_verdict v)
 {
-	return verdict_names[v];
+	return verdict_name(verdicts[v]);
+}
+
+const char *
+model_verdict_word(enum model_verdict v)
+{
+	return verdict_word(verdicts[v]);
 }
 
 static enum model_verdict
 parse_verdict(const char *s)
 {
 	for (size_t i = 0; s && i < MODEL_VERDICTS; i++)
-		if (strcmp(verdict_names[i], s) == 0)
+		if (strcmp(verdict_name(verdicts[i]), s) == 0)
 			return (enum model_verdict)i;
 	return MODEL_INCONCLUSIVE;
 }
 
 /* --- interned subjects, cases and cells */
 
-static struct subject *
-add_subject(struct model *m, const struct json *json)
+struct subject *
+model_add_subject(struct model *m, const struct json *json)
 {
 	size_t id = caseset_add_value(m->subject_set, json);
 	struct subject *s;
@@ -54,8 +64,42 @@ add_subject(struct model *m, const struct json *json)
 	return s;
 }
 
-static struct kase *
-add_case(struct model *m, const struct json *config)
+/* Adds the contender of a comparison of equal subjects: a subject of its own.
+ */
+static struct subject *
+add_twin(struct model *m, const struct subject *base)
+{
+	struct json *json = json_dup(base->json);
+	struct subject *s;
+
+	json_set_str(json, "side", "contender");
+	s = model_add_subject(m, json);
+	s->twin = base;
+	json_free(json);
+	return s;
+}
+
+/* Adds the pair of subjects of a delta or comparison record. */
+static struct pair *
+add_pair(struct model *m, const struct json *rec)
+{
+	struct subject *base = model_add_subject(m, json_get(rec, "baseline"));
+	struct subject *other =
+	    model_add_subject(m, json_get(rec, "contender"));
+
+	other = other == base ? add_twin(m, base) : other;
+	for (size_t i = m->npairs; i-- > 0;)
+		if (m->pairs[i].base == base && m->pairs[i].contender == other)
+			return &m->pairs[i];
+	base->baseline = true;
+	other->contender = true;
+	m->pairs = mem_grow(m->pairs, m->npairs, &m->pcap, sizeof *m->pairs);
+	m->pairs[m->npairs] = (struct pair){base, other, NULL};
+	return &m->pairs[m->npairs++];
+}
+
+struct kase *
+model_add_case(struct model *m, const struct json *config)
 {
 	size_t id = caseset_add_value(m->config_set, config);
 	struct kase *k;
@@ -68,8 +112,8 @@ add_case(struct model *m, const struct json *config)
 	return k;
 }
 
-static struct cell *
-add_cell(struct model *m, struct kase *kase, struct subject *subject)
+struct cell *
+model_add_cell(struct model *m, struct kase *kase, struct subject *subject)
 {
 	size_t id = intern_pair(m->cell_keys, (size_t)kase, (size_t)subject);
 
@@ -86,12 +130,12 @@ add_cell(struct model *m, struct kase *kase, struct subject *subject)
 static struct cell *
 add_cell_of(struct model *m, const struct json *rec)
 {
-	return add_cell(m, add_case(m, json_get(rec, "config")),
-	    add_subject(m, json_get(rec, "subject")));
+	return model_add_cell(m, model_add_case(m, json_get(rec, "config")),
+	    model_add_subject(m, json_get(rec, "subject")));
 }
 
-static void
-append_record(struct list *l, struct json *rec)
+void
+model_keep(struct list *l, struct json *rec)
 {
 	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
 	l->v[l->n++] = rec;
@@ -106,11 +150,11 @@ take_summary(struct model *m, struct json *rec)
 	struct cell *c;
 
 	if (!(json_get_num(rec, "n", 0) > 0)) {
-		append_record(&m->all_failed, rec);
+		model_keep(&m->all_failed, rec);
 		return;
 	}
 	c = add_cell_of(m, rec);
-	append_record(&m->others, rec);
+	model_keep(&m->others, rec);
 	m->duplicates += c->rec != NULL;
 	if (!c->rec || json_get_num(rec, "n", 0) > json_get_num(c->rec, "n", 0))
 		c->rec = rec;
@@ -126,12 +170,13 @@ static void
 take_delta(struct model *m, struct json *rec)
 {
 	struct range ci = model_range(json_get(rec, "ci95"));
+	const struct pair *pair = add_pair(m, rec);
 	const char *class = json_get_str(rec, "class");
 	struct delta d = {
 	    .rec = rec,
-	    .kase = add_case(m, json_get(rec, "config")),
-	    .base = add_subject(m, json_get(rec, "baseline")),
-	    .contender = add_subject(m, json_get(rec, "contender")),
+	    .kase = model_add_case(m, json_get(rec, "config")),
+	    .base = pair->base,
+	    .contender = pair->contender,
 	    .metric = json_get_str(rec, "metric"),
 	    .verdict = parse_verdict(json_get_str(rec, "verdict")),
 	    .gate = class && strcmp(class, "gate") == 0,
@@ -141,11 +186,9 @@ take_delta(struct model *m, struct json *rec)
 	    .hi = ci.hi,
 	};
 
-	append_record(&m->others, rec);
+	model_keep(&m->others, rec);
 	m->deltas = mem_grow(m->deltas, m->ndeltas, &m->dcap, sizeof d);
 	m->deltas[m->ndeltas++] = d;
-	d.base->baseline = true;
-	d.contender->contender = true;
 }
 
 static void
@@ -153,8 +196,8 @@ take_change(struct model *m, struct json *rec)
 {
 	struct change c = {
 	    .rec = rec,
-	    .kase = add_case(m, json_get(rec, "config")),
-	    .subject = add_subject(m, json_get(rec, "subject")),
+	    .kase = model_add_case(m, json_get(rec, "config")),
+	    .subject = model_add_subject(m, json_get(rec, "subject")),
 	    .metric = json_get_str(rec, "metric"),
 	    .kind = json_get_str(rec, "kind"),
 	    .ratio = json_get_num(rec, "ratio", NAN),
@@ -162,7 +205,7 @@ take_change(struct model *m, struct json *rec)
 
 	c.way = json_str(json_path(rec, "trend.direction"));
 	c.way = c.way ? c.way : c.kind;
-	append_record(&m->others, rec);
+	model_keep(&m->others, rec);
 	m->changes = mem_grow(m->changes, m->nchanges, &m->hcap, sizeof c);
 	m->changes[m->nchanges++] = c;
 	c.kase->changes++;
@@ -172,18 +215,19 @@ static void
 take_profile(struct model *m, struct json *rec)
 {
 	if (json_get(rec, "config"))
-		add_case(m, json_get(rec, "config"));
+		model_add_case(m, json_get(rec, "config"));
 	if (json_get(rec, "subject"))
-		add_subject(m, json_get(rec, "subject"));
-	append_record(&m->profiles, rec);
+		model_add_subject(m, json_get(rec, "subject"));
+	model_keep(&m->profiles, rec);
 }
 
 static void
 take_comparison(struct model *m, struct json *rec)
 {
-	add_subject(m, json_get(rec, "baseline"))->baseline = true;
-	add_subject(m, json_get(rec, "contender"))->contender = true;
-	append_record(&m->comparisons, rec);
+	struct pair *p = add_pair(m, rec);
+
+	p->rec = p->rec ? p->rec : rec;
+	model_keep(&m->others, rec);
 }
 
 static void
@@ -207,7 +251,7 @@ take_search(struct model *m, struct json *run)
 	struct cell *c = add_cell_of(m, run);
 
 	if (c->searches.n < MODEL_SERIES)
-		append_record(&c->searches, json_detach(run, "capacity"));
+		model_keep(&c->searches, json_detach(run, "capacity"));
 }
 
 static void
@@ -249,10 +293,10 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 		else if (record_is(rec, "change"))
 			take_change(m, rec);
 		else if (record_is(rec, "shift")) {
-			add_case(m, json_get(rec, "config"));
-			append_record(&m->shifts, rec);
+			model_add_case(m, json_get(rec, "config"));
+			model_keep(&m->shifts, rec);
 		} else if (record_is(rec, "env"))
-			append_record(&m->envs, rec);
+			model_keep(&m->envs, rec);
 		else if (record_is(rec, "profile"))
 			take_profile(m, rec);
 		else {
@@ -261,145 +305,6 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 		}
 	}
 	return rc;
-}
-
-/* --- data derived from all records */
-
-/* Returns the only known subject with these keys and more, else NULL. */
-static const struct json *
-find_fuller(const struct model *m, size_t known, const struct json *subject)
-{
-	const struct json *found = NULL;
-
-	for (size_t i = 0; i < known; i++) {
-		const struct json *other = m->subjects[i]->json;
-		const struct json *j = json_first(subject);
-
-		while (j && json_equal(j, json_get(other, json_key(j))))
-			j = json_next(j);
-		if (j)
-			continue;
-		if (found || json_len(other) == json_len(subject))
-			return NULL;
-		found = other;
-	}
-	return found;
-}
-
-static void
-add_failed(struct json *to, const struct json *rec)
-{
-	const struct json *j = json_first(json_get(rec, "errors"));
-	struct json *errors = json_dup(json_get(to, "errors"));
-
-	errors = errors ? errors : json_array();
-	for (; j; j = json_next(j))
-		json_push(errors, json_dup(j));
-	json_set(to, "errors", errors);
-	json_set_num(to, "failed",
-	    json_get_num(to, "failed", 0) + json_get_num(rec, "failed", 0));
-}
-
-/* Adds failures to the fuller subject: a failed run may lack keys of it. */
-static void
-take_failed_summaries(struct model *m)
-{
-	struct intern *seen = intern_new();
-	size_t known = m->nsubjects;
-
-	for (size_t i = 0; i < m->all_failed.n; i++) {
-		struct json *rec = m->all_failed.v[i];
-		const struct json *own = json_get(rec, "subject"), *whole;
-		struct str key = {0};
-		struct cell *c;
-		bool again;
-
-		json_canonical(&key, own);
-		json_canonical(&key, json_get(rec, "config"));
-		again = intern_id(seen, key.s) + 1 < intern_count(seen);
-		str_free(&key);
-		whole = again ? NULL : find_fuller(m, known, own);
-		c = add_cell(m, add_case(m, json_get(rec, "config")),
-		    add_subject(m, whole ? whole : own));
-		append_record(&m->others, rec);
-		m->duplicates += again;
-		if (c->rec && !again)
-			add_failed(c->rec, rec);
-		else if (!c->rec)
-			c->rec = rec;
-	}
-	intern_free(seen);
-}
-
-/* Takes failures from a comparison for cases that have no summary. */
-static void
-fill_failed(struct model *m, const struct json *comparison)
-{
-	const struct json *j = json_first(json_get(comparison, "failed"));
-
-	for (; j; j = json_next(j)) {
-		const char *side = json_get_str(j, "side");
-		bool contender = side && strcmp(side, "contender") == 0;
-		const struct json *who =
-		    json_get(comparison, contender ? "contender" : "baseline");
-		struct cell *c;
-
-		if (json_type(j) != JSON_OBJECT ||
-		    json_type(json_get(j, "config")) != JSON_OBJECT)
-			continue;
-		c = add_cell(
-		    m, add_case(m, json_get(j, "config")), add_subject(m, who));
-		if (json_get(c->rec, "failed"))
-			continue;
-		if (!c->rec) {
-			c->rec = json_object();
-			append_record(&m->others, c->rec);
-		}
-		json_set_num(c->rec, "n", json_get_num(j, "n", 0));
-		add_failed(c->rec, j);
-	}
-}
-
-/* Takes values from a delta for a side that has no summary. */
-static void
-fill_cell(struct model *m, const struct delta *d, size_t side)
-{
-	struct cell *c = add_cell(m, d->kase, side ? d->contender : d->base);
-	struct json *metrics = json_get(c->rec, "metrics"), *one;
-	const struct json *values = json_get(d->rec, "values");
-
-	if (!c->rec) {
-		c->rec = json_object();
-		json_set(c->rec, "subject", json_dup(c->subject->json));
-		json_set(c->rec, "metrics", json_object());
-		append_record(&m->others, c->rec);
-		metrics = json_get(c->rec, "metrics");
-	}
-	if (!d->metric || json_get(metrics, d->metric))
-		return;
-	one = json_object();
-	json_set_num(one, "n", get_at(json_get(d->rec, "n"), side));
-	json_set_num(one, "median", get_at(json_get(d->rec, "median"), side));
-	json_set(one, "values", json_dup(json_at(values, side)));
-	json_set(metrics, d->metric, one);
-}
-
-/* Completes the cells, then counts their runs. */
-static void
-fill_gaps(struct model *m)
-{
-	for (size_t i = 0; i < m->ndeltas; i++)
-		for (size_t side = 0; side < 2; side++)
-			fill_cell(m, &m->deltas[i], side);
-	for (size_t i = 0; i < m->comparisons.n; i++)
-		fill_failed(m, m->comparisons.v[i]);
-	for (size_t i = 0; i < m->ncells; i++) {
-		const struct json *rec = m->cells[i].rec;
-
-		if (record_is(rec, "summary"))
-			m->runs += json_get_num(rec, "n", 0);
-		m->failed += json_get_num(rec, "failed", 0);
-	}
 }
 
 int
@@ -422,8 +327,7 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 			rc = -1;
 	}
 	m->incomplete = rc < 0;
-	take_failed_summaries(m);
-	fill_gaps(m);
+	gaps_fill(m);
 	order_all(m);
 	summary_free(s);
 	return rc;
@@ -432,8 +336,7 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 void
 model_free(struct model *m)
 {
-	struct list *lists[] = {
-	    &m->comparisons, &m->shifts, &m->envs, &m->profiles, &m->others};
+	struct list *lists[] = {&m->shifts, &m->envs, &m->profiles, &m->others};
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
 		for (size_t k = 0; k < lists[i]->n; k++)
@@ -467,6 +370,7 @@ model_free(struct model *m)
 	free(m->order);
 	free(m->cells);
 	free(m->deltas);
+	free(m->pairs);
 	free(m->changes);
 	free(m->common);
 	caseset_free(m->subject_set);
@@ -496,4 +400,15 @@ const struct json *
 model_metric(const struct cell *c, const char *metric)
 {
 	return json_get(json_get(c->rec, "metrics"), metric);
+}
+
+struct changetext
+model_changetext(const struct delta *d)
+{
+	const struct json *median = json_get(d->rec, "median");
+
+	return (struct changetext){d->metric,
+	    {json_num(json_at(median, 0), NAN),
+		json_num(json_at(median, 1), NAN)},
+	    d->ratio, metric_guess(d->metric).exact};
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "changetext.h"
+
 struct caseset;
 struct json;
 struct jsonl;
@@ -30,6 +32,7 @@ enum model_verdict {
 };
 
 const char *model_verdict_name(enum model_verdict);
+const char *model_verdict_word(enum model_verdict); /* see verdict_word */
 
 struct subject {
 	struct json *json;
@@ -40,6 +43,7 @@ struct subject {
 	size_t look;      /* its colour and shape, or MODEL_LOOKS */
 	bool baseline;
 	bool contender;
+	const struct subject *twin; /* compared with this equal one, or NULL */
 };
 
 struct list { /* records */
@@ -55,6 +59,7 @@ struct cell { /* one case of one subject */
 	size_t nseries, cap;
 	size_t more;          /* runs whose series are not kept */
 	struct list searches; /* 'capacity' of its first runs */
+	bool split;           /* its runs are those of a delta's side */
 };
 
 struct delta {
@@ -65,6 +70,11 @@ struct delta {
 	enum model_verdict verdict;
 	bool gate, waived;
 	double ratio, lo, hi; /* NAN: absent */
+};
+
+struct pair { /* subjects that were compared: always two */
+	struct subject *base, *contender;
+	const struct json *rec; /* the comparison record, or NULL */
 };
 
 struct kase {
@@ -100,8 +110,10 @@ struct model {
 	size_t ndeltas, dcap;
 	struct change *changes;
 	size_t nchanges, hcap;
-	struct list comparisons, shifts, envs, profiles;
-	struct list others; /* summaries, deltas and changes, in input order */
+	struct pair *pairs; /* in input order */
+	size_t npairs, pcap;
+	struct list shifts, envs, profiles;
+	struct list others;     /* other records, in input order */
 	struct list all_failed; /* summaries whose runs all failed */
 	size_t duplicates;      /* summaries ignored: their cell has another */
 	bool incomplete;        /* some records could not be read */
@@ -119,6 +131,13 @@ struct model {
 int model_read(struct model *, struct jsonl *, const char *dir);
 void model_free(struct model *);
 
+/* Return that of the model, which is added unless it is there. */
+struct subject *model_add_subject(struct model *, const struct json *);
+struct kase *model_add_case(struct model *, const struct json *config);
+struct cell *model_add_cell(struct model *, struct kase *, struct subject *);
+/* Adds a record that the model frees. */
+void model_keep(struct list *, struct json *rec);
+
 /* The case or subject must occur in a record that was read. */
 const struct kase *model_case(const struct model *, const struct json *config);
 const struct subject *model_subject(
@@ -130,6 +149,9 @@ struct range {
 
 /* Returns an interval of two numbers such as "ci95". */
 struct range model_range(const struct json *pair);
+
+/* Returns what changetext.h needs of a delta; it borrows the name. */
+struct changetext model_changetext(const struct delta *);
 
 /* Returns the object of a metric in the summary, or NULL. */
 const struct json *model_metric(const struct cell *, const char *metric);

@@ -39,12 +39,14 @@ write_notes(struct str *s, const struct json *one)
 	}
 }
 
+/* Writes a number that has no unit: a count, a percentage, a ratio. */
 static void
-write_number(struct str *s, double v)
+write_plain(struct str *s, double v, int digits)
 {
-	str_add(s, "<td class=\"n\">");
-	html_number(s, v);
-	str_add(s, "</td>");
+	if (isnan(v))
+		str_add(s, "<td class=\"n\">-</td>");
+	else
+		str_printf(s, "<td class=\"n\">%.*g</td>", digits, v);
 }
 
 static void
@@ -71,21 +73,44 @@ begin_table(struct str *s, const char *what, size_t of, const char *columns,
 	html_table(s, label, NULL, columns, names, n);
 }
 
+/* Begins the row of a metric. */
+static void
+begin_row(struct str *s, const char *metric)
+{
+	struct str t = {0};
+
+	figure_label(&t, metric);
+	html_row(s, t.s);
+	str_free(&t);
+}
+
+/* The columns of the metrics that are not empty. */
+struct columns {
+	bool any, ci, cv, range, notes;
+};
+
 static void
 write_row(struct str *s, const struct page *p, const struct cell *c,
-    const struct json *one)
+    const struct json *one, const struct columns *with)
 {
-	html_row(s, json_key(one));
+	begin_row(s, json_key(one));
 	page_subject_cell(s, p, c->subject);
-	write_number(s, json_get_num(one, "n", NAN));
-	write_number(s, json_get_num(one, "median", NAN));
-	write_interval(s, json_get(one, "ci95"));
-	write_number(s, json_get_num(one, "cv_percent", NAN));
-	write_number(s, json_get_num(one, "min", NAN));
-	write_number(s, json_get_num(one, "max", NAN));
-	str_add(s, "<td>");
-	write_notes(s, one);
-	str_add(s, "</td></tr>\n");
+	write_plain(s, json_get_num(one, "n", NAN), 12);
+	html_number_cell(s, json_get_num(one, "median", NAN));
+	if (with->ci)
+		write_interval(s, json_get(one, "ci95"));
+	if (with->cv)
+		write_plain(s, json_get_num(one, "cv_percent", NAN), 2);
+	if (with->range) {
+		html_number_cell(s, json_get_num(one, "min", NAN));
+		html_number_cell(s, json_get_num(one, "max", NAN));
+	}
+	if (with->notes) {
+		str_add(s, "<td>");
+		write_notes(s, one);
+		str_add(s, "</td>");
+	}
+	str_add(s, "</tr>\n");
 }
 
 /* With many subjects, shows only the metrics that have a history plot. */
@@ -102,28 +127,61 @@ is_shown(const struct page *p, const struct kase *k, const char *metric)
 	return false;
 }
 
+/* Finds the columns that a metric of one subject fills. */
+static void
+add_columns(struct columns *to, const struct json *one)
+{
+	struct str notes = {0};
+
+	write_notes(&notes, one);
+	to->any = true;
+	to->ci |= json_get(one, "ci95") != NULL;
+	to->cv |= json_get(one, "cv_percent") != NULL;
+	to->range |= json_get(one, "min") != NULL;
+	to->notes |= notes.len > 0;
+	str_free(&notes);
+}
+
+static void
+write_metric_rows(struct str *s, const struct page *p, const struct kase *k,
+    const char **names, size_t n, struct columns *with, bool look)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t b = k->ncells > CELLS ? k->ncells - CELLS : 0;
+		     b < k->ncells && is_shown(p, k, names[i]); b++) {
+			const struct json *one =
+			    model_metric(k->cells[b], names[i]);
+
+			if (one && look)
+				add_columns(with, one);
+			else if (one)
+				write_row(s, p, k->cells[b], one, with);
+		}
+}
+
 /* With many subjects, writes the last CELLS. */
 static void
 write_metrics(struct str *s, const struct page *p, const struct kase *k)
 {
-	size_t from = k->ncells > CELLS ? k->ncells - CELLS : 0, n;
+	struct columns with = {0};
+	struct str columns = {0};
+	size_t n;
 	const char **names = figure_metrics(k, &n);
 
-	begin_table(s, "Metrics of case", k->place + 1,
-	    "metric|subject|>n|>median|>95% interval|>cv %|>min|>max|notes",
-	    NULL, 0);
-	for (size_t i = 0; i < n; i++)
-		for (size_t b = from; b < k->ncells && is_shown(p, k, names[i]);
-		     b++) {
-			const struct json *one =
-			    model_metric(k->cells[b], names[i]);
-
-			if (one)
-				write_row(s, p, k->cells[b], one);
-		}
+	write_metric_rows(NULL, p, k, names, n, &with, true);
+	if (!with.any) {
+		free(names);
+		return;
+	}
+	str_printf(&columns, "metric|subject|>n|>median%s%s%s%s",
+	    with.ci ? "|>95% interval" : "", with.cv ? "|>cv %" : "",
+	    with.range ? "|>min|>max" : "", with.notes ? "|notes" : "");
+	begin_table(s, "Metrics of case", k->place + 1, columns.s, NULL, 0);
+	write_metric_rows(s, p, k, names, n, &with, false);
 	free(names);
+	str_free(&columns);
 	html_table_end(s);
-	if (from)
+	if (k->ncells > CELLS)
 		str_printf(s, "<p>The last %d of %zu subjects.</p>\n", CELLS,
 		    k->ncells);
 }
@@ -148,9 +206,9 @@ write_merged(struct str *s, const struct kase *k)
 	    names, with);
 	for (j = json_first(json_get(c[0]->rec, "whole")); j;
 	     j = json_next(j)) {
-		html_row(s, json_key(j));
+		begin_row(s, json_key(j));
 		for (size_t i = 0; i < with; i++)
-			write_number(s,
+			html_number_cell(s,
 			    json_get_num(json_get(c[i]->rec, "whole"),
 				json_key(j), NAN));
 		str_add(s, "</tr>\n");
@@ -167,10 +225,10 @@ write_shift(struct str *s, const struct kase *k, const struct json *rec)
 	    ">percentile|>baseline|>contender|>ratio|>95% interval", NULL, 0);
 	for (; q; q = json_next(q)) {
 		str_add(s, "<tr>");
-		write_number(s, json_get_num(q, "percentile", NAN));
-		write_number(s, json_get_num(q, "baseline", NAN));
-		write_number(s, json_get_num(q, "contender", NAN));
-		write_number(s, json_get_num(q, "ratio", NAN));
+		write_plain(s, json_get_num(q, "percentile", NAN), 12);
+		html_number_cell(s, json_get_num(q, "baseline", NAN));
+		html_number_cell(s, json_get_num(q, "contender", NAN));
+		write_plain(s, json_get_num(q, "ratio", NAN), 4);
 		write_interval(s, json_get(q, "ci95"));
 		str_add(s, "</tr>\n");
 	}
@@ -181,36 +239,45 @@ void
 page_numbers(struct str *s, const struct page *p, const struct kase *k)
 {
 	const struct figures *f = p->figures;
+	struct str t = {0};
 
-	if (!k->ncells)
-		return;
-	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
-	write_metrics(s, p, k);
-	write_merged(s, k);
+	write_metrics(&t, p, k);
+	write_merged(&t, k);
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].kind == FIGURE_SHIFT && f->v[i].kase == k)
-			write_shift(s, k, p->m->shifts.v[f->v[i].group]);
-	str_add(s, "</details>\n");
+			write_shift(&t, k, p->m->shifts.v[f->v[i].group]);
+	if (t.len)
+		str_printf(s,
+		    "<details class=\"numbers\"><summary>Numbers</summary>\n"
+		    "%s</details>\n",
+		    t.s);
+	str_free(&t);
 }
 
+/* The metrics of the curves; a column that no case has is left out. */
+static const char *const scaled[] = {"rps", "p99_latency_ms"};
+enum { SCALED = sizeof scaled / sizeof *scaled };
+
 static size_t
-write_scaling_rows(struct str *s, const struct scaling_group *g)
+write_scaling_rows(
+    struct str *s, const struct scaling_group *g, const bool has[SCALED])
 {
 	size_t rows = 0;
 
 	for (size_t i = 0; i < g->n; i++)
 		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
 			const struct cell *c = g->points[i].kase->cells[k];
-			const struct json *rps = model_metric(c, "rps");
-			const struct json *p99 =
-			    model_metric(c, "p99_latency_ms");
 
 			html_row(s, g->name);
 			html_tag(s, "td", NULL, g->key);
-			write_number(s, g->points[i].x);
+			write_plain(s, g->points[i].x, 12);
 			html_tag(s, "td", NULL, c->subject->name);
-			write_number(s, json_get_num(rps, "median", NAN));
-			write_number(s, json_get_num(p99, "median", NAN));
+			for (size_t j = 0; j < SCALED; j++)
+				if (has[j])
+					html_number_cell(s,
+					    json_get_num(
+						model_metric(c, scaled[j]),
+						"median", NAN));
 			str_add(s, "</tr>\n");
 			rows++;
 		}
@@ -221,16 +288,28 @@ void
 page_scaling_numbers(struct str *s, const struct page *p)
 {
 	const struct scaling *all = p->figures->scaling;
+	struct str columns = {0};
+	bool has[SCALED] = {false};
 	size_t rows = 0, n = 0;
 
+	str_add(&columns, "cases|by|>value|subject");
+	for (size_t j = 0; j < SCALED; j++) {
+		for (size_t i = 0; i < p->m->ncells; i++)
+			has[j] |=
+			    model_metric(&p->m->cells[i], scaled[j]) != NULL;
+		if (!has[j])
+			continue;
+		str_add(&columns, "|>");
+		figure_label(&columns, scaled[j]);
+	}
 	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
-	begin_table(s, "Scaling, curves", all->n,
-	    "cases|by|>value|subject|>rps|>p99_latency_ms", NULL, 0);
+	begin_table(s, "Scaling, curves", all->n, columns.s, NULL, 0);
 	for (; n < all->n && rows < ROWS; n++)
-		rows += write_scaling_rows(s, &all->v[n]);
+		rows += write_scaling_rows(s, &all->v[n], has);
 	html_table_end(s);
 	if (n < all->n)
 		str_printf(
 		    s, "<p>The first %zu of %zu curves.</p>\n", n, all->n);
 	str_add(s, "</details>\n");
+	str_free(&columns);
 }

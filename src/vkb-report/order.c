@@ -106,7 +106,7 @@ choose_look(size_t place, size_t n)
 	return !place ? 0 : place > skip ? place - skip : MODEL_LOOKS;
 }
 
-/* Makes names unique: adds the commit, then a number. */
+/* Makes names unique: adds the commit or the side, then a number. */
 static void
 name_subjects(struct model *m)
 {
@@ -116,8 +116,12 @@ name_subjects(struct model *m)
 		struct subject *s = m->ordered[i];
 		const char *commit = json_get_str(s->json, "commit");
 		char *name = record_subject_name(s->json), *was = name;
+		bool again = intern_id(seen, name) != i;
 
-		if (commit && intern_id(seen, name) != i) {
+		if (again && (s->twin || (!commit && s->contender))) {
+			name = mem_printf("%s (contender)", was);
+			free(was);
+		} else if (again && commit) {
 			char *brief = record_commit_brief(commit, 8);
 
 			name = mem_printf("%s (%s)", was, brief);

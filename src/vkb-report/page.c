@@ -8,6 +8,7 @@
 #include "plot.h"
 #include "str.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,59 +76,16 @@ static void
 format_title(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
-	const struct subject *a = NULL, *b = NULL;
 
-	if (m->ndeltas) {
-		a = m->deltas[0].base;
-		b = m->deltas[0].contender;
-	} else if (m->comparisons.n) {
-		a = model_subject(m, json_get(m->comparisons.v[0], "baseline"));
-		b = model_subject(
-		    m, json_get(m->comparisons.v[0], "contender"));
-	}
 	if (p->title)
 		str_add(s, p->title);
-	else if (a)
-		str_printf(s, "%s against %s", b->name, a->name);
+	else if (m->npairs)
+		str_printf(s, "%s against %s", m->pairs[0].contender->name,
+		    m->pairs[0].base->name);
 	else if (m->nsubjects == 1)
 		str_printf(s, "Benchmarks of %s", m->ordered[0]->name);
 	else
 		str_add(s, "Benchmarks");
-}
-
-static void
-write_head(struct str *s, const struct page *p)
-{
-	struct str style = {0}, t = {0};
-
-	str_printf(&style, "%s%s", plot_style, page_style);
-	format_title(&t, p);
-	str_add(s,
-	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-	    "<meta charset=\"utf-8\">\n"
-	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
-	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
-	    "style-src ");
-	html_source_hash(s, style.s);
-	str_add(s, "; script-src ");
-	html_source_hash(s, page_script);
-	markup_printf(s,
-	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
-	    "initial-scale=1\">\n"
-	    "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	    "<meta name=\"generator\" "
-	    "content=\"vkb-report\">\n<title>%s</title>\n",
-	    t.s);
-	str_printf(s, "<style>%s</style>\n</head>\n", style.s);
-	markup_printf(s,
-	    "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
-	    "report</a>\n<header>\n<h1>%s</h1>\n",
-	    t.s);
-	if (*p->m->common)
-		markup_printf(
-		    s, "<p class=\"quiet\">All cases: %s</p>\n", p->m->common);
-	str_free(&style);
-	str_free(&t);
 }
 
 static void
@@ -165,54 +123,97 @@ write_legend(struct str *s, const struct page *p)
 	str_add(s, "</ul>\n");
 }
 
+enum fold { FOLD_NEVER, FOLD_MANY, FOLD_CHANGED, FOLD_ALWAYS };
+
 struct section {
 	const char *id, *title;
+	enum fold fold; /* at first */
 	void (*write)(struct str *, const struct page *);
 };
 
 static const struct section sections[] = {
-    {"changes", "Comparison", page_changes},
-    {"history", "History", page_history},
-    {"scaling", "Scaling", page_scaling},
-    {"cases", "Cases", page_cases},
-    {"profiles", "Profiles", page_profiles},
-    {"failed", "Failed", page_failed},
-    {"environment", "Environment", page_environment},
+    {"history", "History", FOLD_NEVER, page_history},
+    {"changes", "All results", FOLD_CHANGED, page_changes},
+    {"cases", "Cases", FOLD_MANY, page_cases},
+    {"scaling", "Scaling", FOLD_MANY, page_scaling},
+    {"profiles", "Profiles", FOLD_MANY, page_profiles},
+    {"failed", "Failed", FOLD_MANY, page_failed},
+    {"environment", "Environment", FOLD_ALWAYS, page_environment},
 };
 
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
+/* Is a section open at first? It is if the page is short, and the section is
+ * not about what the table above it has already. */
+static bool
+is_open(const struct model *m, const struct section *part)
+{
+	bool changed =
+	    m->ndeltas && m->deltas[0].verdict <= MODEL_LIKELY_DIFFERENT;
+
+	return part->fold == FOLD_NEVER ||
+	    (m->ncases <= PAGE_FEW &&
+		(part->fold == FOLD_MANY ||
+		    (part->fold == FOLD_CHANGED && !changed)));
+}
+
+static void
+write_section(struct str *s, const struct page *p, const struct section *part,
+    const struct str *text)
+{
+	str_printf(s,
+	    "<details class=\"section\" id=\"%s\"%s>\n"
+	    "<summary><h2>%s</h2></summary>\n",
+	    part->id, is_open(p->m, part) ? " open" : "", part->title);
+	str_addn(s, text->s, text->len);
+	str_add(s, "</details>\n");
+}
+
+static void
+write_links(struct str *s, const struct str *parts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < SECTIONS; i++) {
+		if (!parts[i].len)
+			continue;
+		str_add(s, n++ ? "" : "<nav aria-label=\"Sections\"><ul>\n");
+		str_printf(s, "<li><a href=\"#%s\">%s</a></li>\n",
+		    sections[i].id, sections[i].title);
+	}
+	str_add(s, n ? "</ul></nav>\n" : "");
+}
+
 void
 page_write(struct str *s, const struct page *p)
 {
-	struct str parts[SECTIONS] = {{0}};
+	struct str parts[SECTIONS] = {{0}}, style = {0}, title = {0};
+	struct html_page html;
 
-	write_head(s, p);
-	str_add(s, "<nav aria-label=\"Sections\"><ul>\n");
-	for (size_t i = 0; i < SECTIONS; i++) {
+	str_printf(&style, "%s%s", plot_style, page_style);
+	format_title(&title, p);
+	html = (struct html_page){title.s, "vkb-report", style.s, page_script};
+	html_begin(s, &html);
+	markup_printf(s,
+	    "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n"
+	    "<header>\n<h1>%s</h1>\n",
+	    title.s);
+	for (size_t i = 0; i < SECTIONS; i++)
 		sections[i].write(&parts[i], p);
-		if (parts[i].len)
-			str_printf(s, "<li><a href=\"#%s\">%s</a></li>\n",
-			    sections[i].id, sections[i].title);
-	}
-	str_add(s, "</ul></nav>\n</header>\n<main id=\"main\">\n");
+	write_links(s, parts);
+	str_add(s, "</header>\n<main id=\"main\">\n");
 	page_verdict(s, p);
 	write_legend(s, p);
 	for (size_t i = 0; i < SECTIONS; i++) {
-		if (parts[i].len) {
-			str_printf(s,
-			    "<section id=\"%s\" aria-labelledby=\"%s-title\">\n"
-			    "<h2 id=\"%s-title\">%s</h2>\n",
-			    sections[i].id, sections[i].id, sections[i].id,
-			    sections[i].title);
-			str_addn(s, parts[i].s, parts[i].len);
-			str_add(s, "</section>\n");
-		}
+		if (parts[i].len)
+			write_section(s, p, &sections[i], &parts[i]);
 		str_free(&parts[i]);
 	}
 	str_printf(s,
-	    "</main>\n<footer class=\"quiet\">%zu record%s, by "
-	    "vkb-report " VKB_VERSION
-	    ".</footer>\n<script>%s</script>\n</body>\n</html>\n",
-	    p->m->records, p->m->records == 1 ? "" : "s", page_script);
+	    "</main>\n<footer class=\"quiet\">%zu record%s, by vkb-report %s."
+	    "</footer>\n",
+	    p->m->records, p->m->records == 1 ? "" : "s", VKB_VERSION);
+	html_end(s, &html);
+	str_free(&style);
+	str_free(&title);
 }

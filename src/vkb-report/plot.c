@@ -9,6 +9,8 @@
 #define WIDTH 400
 #define HEIGHT 220
 #define LETTER 6.2
+#define TICK 13   /* least distance of ticks below each other */
+#define GUTTER 84 /* beside rows */
 
 extern const char plot_style[];
 ASSET(plot_style, "src/vkb-report/plot.css");
@@ -82,10 +84,14 @@ static void
 draw_y_ticks(struct plot *p, const double *v, size_t n)
 {
 	char buf[NUM_BUF];
+	double last = INFINITY;
 
 	for (size_t i = 0; i < n; i++) {
 		double y = map_y(p, v[i]);
 
+		if (last - y < TICK) /* it would be on that below it */
+			continue;
+		last = y;
 		str_printf(p->to,
 		    "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", p->left, y,
 		    p->right);
@@ -100,15 +106,19 @@ draw_x_ticks(struct plot *p)
 	double v[AXIS_TICKS];
 	size_t n = axis_ticks(&p->x, p->whole ? 8 : 5, v);
 	char buf[NUM_BUF];
+	double end = -INFINITY;
 
 	for (size_t i = 0; i < n; i++) {
 		double x = map_x(p, v[i]), half;
 
+		axis_text(&p->x, v[i], buf);
+		half = LETTER * (double)strlen(buf) / 2;
+		if (fmin(x, p->width - half - 1) - half < end + LETTER)
+			continue;
+		end = fmin(x, p->width - half - 1) + half;
 		str_printf(p->to,
 		    "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>", x, p->top,
 		    p->bottom);
-		axis_text(&p->x, v[i], buf);
-		half = LETTER * (double)strlen(buf) / 2;
 		draw_text(p->to, fmin(x, p->width - half - 1), p->bottom + 15,
 		    "tick mid", buf);
 	}
@@ -158,10 +168,16 @@ plot_open(struct plot *p)
 
 	if (p->width == 0)
 		p->width = p->whole ? 2 * WIDTH : WIDTH;
+	if (p->rows > 0)
+		p->height = p->rows + 56 +
+		    (p->whole ? 22 + 18 * (double)p->nlegend : 0);
 	if (p->height == 0)
 		p->height = p->whole ? 2 * HEIGHT : HEIGHT;
 	axis_add_margin(&p->x);
-	axis_add_margin(&p->y);
+	if (p->rows > 0)
+		p->y = (struct axis){AXIS_LINEAR, -p->rows, 0, NULL};
+	else
+		axis_add_margin(&p->y);
 	plot_head(p->to, p->width, p->height, p->label, p->whole);
 	p->top = 20;
 	if (p->whole) {
@@ -170,8 +186,10 @@ plot_open(struct plot *p)
 	}
 	p->right = p->width - 12;
 	p->bottom = p->height - (p->x.label ? 36 : 22);
-	n = axis_ticks(&p->y, p->whole ? 7 : 4, v);
-	p->left = 14 + widest_tick(p, v, n);
+	if (p->rows > 0)
+		p->bottom = p->top + p->rows;
+	n = p->rows > 0 ? 0 : axis_ticks(&p->y, p->whole ? 7 : 4, v);
+	p->left = p->rows > 0 ? GUTTER : 14 + widest_tick(p, v, n);
 	draw_y_ticks(p, v, n);
 	if (p->xnames)
 		draw_x_names(p);
@@ -180,9 +198,24 @@ plot_open(struct plot *p)
 	if (p->y.label)
 		draw_text(p->to, 4, p->top - 8, "axis", p->y.label);
 	if (p->x.label)
-		draw_text(p->to, (p->left + p->right) / 2, p->height - 5,
+		draw_text(p->to, (p->left + p->right) / 2, p->bottom + 31,
 		    "axis mid", p->x.label);
 	str_addc(p->to, '\n');
+}
+
+void
+plot_row_name(struct plot *p, double y, const char *name, const char *brief)
+{
+	size_t most = (size_t)((GUTTER - 8) / LETTER);
+	struct str t = {0};
+
+	str_add(&t, "");
+	if (strlen(name) > most)
+		markup_cut(&t, brief ? brief : name, most - 3);
+	else
+		str_visible(&t, name);
+	draw_text(p->to, p->left - 6, map_y(p, y) + 4, "tick end", t.s);
+	str_free(&t);
 }
 
 void

@@ -28,6 +28,8 @@ struct plot {
 	double width, height;      /* pixels; 0: default */
 	const char *const *legend; /* names by look, if whole, or NULL */
 	size_t nlegend;
+	double rows; /* pixels that rows take below each other: y is -1 for
+		      * each pixel from their top, without ticks; 0: no rows */
 	const char *const *xnames; /* names at x = 0, 1, ...; NULL: ticks */
 	size_t nxnames;
 	double left, top, right,
@@ -50,6 +52,10 @@ void plot_whisker(struct plot *, double x, double lo, double hi, size_t look);
 void plot_vertical(
     struct plot *, double x, const char *class, const char *text);
 void plot_horizontal(struct plot *, double y, size_t look, const char *class);
+
+/* Writes the name of a row beside it; of a long one 'brief', or a part. */
+void plot_row_name(
+    struct plot *, double y, const char *name, const char *brief);
 
 /* Draws one marker at a point in pixels. */
 void plot_marker(

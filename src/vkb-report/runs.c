@@ -1,7 +1,9 @@
 #include "figure.h"
 #include "json.h"
 #include "mem.h"
+#include "metric.h"
 #include "model.h"
+#include "num.h"
 #include "plot.h"
 #include "stats.h"
 #include "str.h"
@@ -9,6 +11,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum {
+	FEW = 40,   /* runs that are drawn below each other */
+	STRIP = 30, /* pixels of a side */
+	STEP = 10   /* pixels of a run */
+};
 
 /* Marks each run that begins another session. */
 static void
@@ -93,15 +101,122 @@ draw_interval(struct plot *p, const struct json *m, size_t place)
 	    p, x, (double[]){ci.lo, ci.lo}, (double[]){ci.hi, ci.hi}, 2, place);
 }
 
+/* --- few runs: a strip for each side, and the runs in their order below */
+
+/* Draws the interval, the median and all values of a side at this height. */
+static void
+draw_strip(struct plot *p, const struct cell *c, const char *metric, double y)
+{
+	const struct json *m = model_metric(c, metric);
+	struct range ci = model_range(json_get(m, "ci95"));
+	double median = json_get_num(m, "median", NAN);
+	size_t look = c->subject->look, n;
+	double *v = json_numbers(json_get(m, "values"), &n);
+	char text[96], class[16], value[NUM_BUF];
+
+	plot_row_name(p, y, c->subject->name,
+	    c->subject->contender      ? "contender"
+		: c->subject->baseline ? "baseline"
+				       : NULL);
+	plot_band(p, (double[]){ci.lo, ci.hi}, (double[]){y - 9, y - 9},
+	    (double[]){y + 9, y + 9}, 2, look);
+	for (size_t i = 0; i < n; i++) /* apart from their neighbours */
+		plot_dot(p, v[i], y + 4 * ((double)(i % 3) - 1), look, NULL);
+	plot_whisker(p, median, y - 11, y + 11, look);
+	snprintf(text, sizeof text, "median %s", num_human(value, median));
+	snprintf(class, sizeof class, "level s%zu", look);
+	plot_vertical(p, median, class, text);
+	free(v);
+}
+
+/* Draws the runs of a side below each other, from this height on. */
+static void
+draw_order(struct plot *p, const struct cell *c, const char *metric, double y)
+{
+	const struct json *m = model_metric(c, metric);
+	const struct json *session = json_first(json_get(m, "sessions"));
+	double was = json_num(session, NAN);
+	size_t look = c->subject->look, n;
+	double *v = json_numbers(json_get(m, "values"), &n);
+	double *at = mem_array(n + 1, sizeof *at);
+	char text[96];
+
+	for (size_t i = 0; i < n; i++) {
+		double now = json_num(session, NAN);
+
+		at[i] = y - STEP * (double)i;
+		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
+		plot_dot(p, v[i], at[i], look, text);
+		if (now != was && !isnan(now))
+			plot_line(p, (double[]){p->x.lo, p->x.hi},
+			    (double[]){at[i] + STEP / 2., at[i] + STEP / 2.}, 2,
+			    PLOT_LOOKS, "bound");
+		was = now;
+		session = session ? json_next(session) : NULL;
+	}
+	plot_line(p, v, at, n, look, "thin");
+	free(at);
+	free(v);
+}
+
+/* Names the first and the last run of an order. */
+static void
+name_order(struct plot *p, double y, size_t runs)
+{
+	char text[32];
+
+	plot_row_name(p, y, "run 1", NULL);
+	snprintf(text, sizeof text, "run %zu", runs);
+	if (runs > 1)
+		plot_row_name(p, y - STEP * (double)(runs - 1), text, NULL);
+}
+
+static void
+draw_few_runs(struct plot *p, const char *metric, const struct cell *const *c,
+    size_t n, size_t runs)
+{
+	enum metric_better better = metric_guess(metric).better;
+	double order = -(double)(STRIP * n + STEP);
+	struct str label = {0};
+
+	figure_label(&label, metric);
+	str_add(&label,
+	    better == METRIC_HIGHER      ? " (\342\206\220 worse)"
+		: better == METRIC_LOWER ? " (worse \342\206\222)"
+					 : "");
+	p->x = p->y;
+	p->x.label = label.s;
+	p->rows = STRIP * (double)n + STEP * (double)(runs + 1);
+	plot_open(p);
+	for (size_t i = 0; i < n; i++)
+		draw_strip(p, c[i], metric, -STRIP * ((double)i + .5));
+	name_order(p, order, runs);
+	for (size_t i = 0; i < n; i++)
+		draw_order(p, c[i], metric, order);
+	plot_close(p);
+	str_free(&label);
+}
+
 void
 figure_runs(
     struct plot *p, const char *metric, const struct cell *const *c, size_t n)
 {
+	size_t most = 0;
+
 	p->x = AXIS(AXIS_LINEAR, "run, in the order they were made");
 	p->y.scale = AXIS_LINEAR;
 	axis_fit(&p->x, 1);
-	for (size_t i = 0; i < n; i++)
-		fit_metric(p, model_metric(c[i], metric));
+	for (size_t i = 0; i < n; i++) {
+		const struct json *m = model_metric(c[i], metric);
+		size_t runs = json_len(json_get(m, "values"));
+
+		fit_metric(p, m);
+		most = runs > most ? runs : most;
+	}
+	if (most <= FEW) {
+		draw_few_runs(p, metric, c, n, most);
+		return;
+	}
 	plot_open(p);
 	for (size_t i = 0; i < n; i++)
 		draw_interval(

@@ -66,20 +66,15 @@ choose_metric(const struct kase *k)
 	return NULL;
 }
 
-static void
-format_verdict(struct str *s, const struct kase *k, const struct cell *c,
-    const char *metric)
+/* Returns the result of a contender, or NULL. */
+static const struct delta *
+find_delta(const struct kase *k, const struct cell *c, const char *metric)
 {
-	for (size_t i = 0; i < k->ndeltas; i++) {
-		const struct delta *d = k->deltas[i];
-
-		if (strcmp(d->metric, metric) != 0 ||
-		    d->contender != c->subject)
-			continue;
-		forest_change(s, d);
-		str_printf(s, " %s", model_verdict_name(d->verdict));
-		return;
-	}
+	for (size_t i = 0; i < k->ndeltas; i++)
+		if (strcmp(k->deltas[i]->metric, metric) == 0 &&
+		    k->deltas[i]->contender == c->subject)
+			return k->deltas[i];
+	return NULL;
 }
 
 /* Adds a row; takes the texts 'bars' and 'change'. */
@@ -107,14 +102,23 @@ add_subjects(struct table *t, const struct kase *k, const char *metric)
 		fit_values(&l, model_metric(k->cells[i], metric));
 	for (size_t i = 0; i < k->ncells; i++) {
 		const struct json *one = model_metric(k->cells[i], metric);
+		const struct delta *d = find_delta(k, k->cells[i], metric);
+		double value[2] = {0, json_get_num(one, "median", NAN)};
 		struct str bars = {0}, change = {0};
 		size_t n;
 		double *v = json_numbers(json_get(one, "values"), &n);
 
 		draw_bars(&bars, v, n, &l);
-		format_verdict(&change, k, k->cells[i], metric);
+		if (d) { /* the value that agrees with the change */
+			struct changetext text = model_changetext(d);
+
+			changetext_values(&text, value);
+			forest_change(&change, d);
+			str_printf(
+			    &change, " %s", model_verdict_word(d->verdict));
+		}
 		add_row(t, i ? "" : k->name, k->cells[i]->subject->name, metric,
-		    json_get_num(one, "median", NAN), &bars, &change);
+		    value[1], &bars, &change);
 		free(v);
 	}
 }
@@ -161,14 +165,15 @@ add_history(struct table *t, const struct model *m, const struct kase *k,
 	free(v);
 }
 
+/* Writes a line; nothing for NULL. */
 static void
-write_sentences(struct str *s, const char *mark, const struct sentences *l)
+write_line(struct str *s, const char *mark, const char *text)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		str_add(s, mark);
-		str_visible(s, l->v[i]);
-		str_addc(s, '\n');
-	}
+	if (!text)
+		return;
+	str_add(s, mark);
+	str_visible(s, text);
+	str_addc(s, '\n');
 }
 
 static void
@@ -178,16 +183,17 @@ write_headlines(struct str *s, const struct model *m)
 	struct headline *h = headlines_new(m, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		str_visible(s, h[i].what);
+		write_line(s, "", h[i].caution);
+		write_line(s, "", h[i].what);
 		if (h[i].contender) {
-			str_add(s, ": ");
 			str_visible(s, h[i].contender->name);
 			str_add(s, " against ");
 			str_visible(s, h[i].base->name);
+			str_addc(s, '\n');
 		}
-		str_addc(s, '\n');
-		write_sentences(s, "  ", &h[i].facts);
-		write_sentences(s, "> ", &h[i].advice);
+		for (size_t k = 0; k < h[i].facts.n; k++)
+			write_line(s, "  ", h[i].facts.v[k]);
+		write_line(s, "Next: ", h[i].next);
 		str_addc(s, '\n');
 	}
 	headlines_free(h, n);

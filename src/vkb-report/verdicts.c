@@ -1,3 +1,7 @@
+/*
+ * The top of the page: what came out of each comparison, and the cases that
+ * changed.
+ */
 #include "forest.h"
 #include "headline.h"
 #include "html.h"
@@ -10,59 +14,56 @@
 #include "str.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
+
+enum { FACTS = 5 }; /* that are shown at first */
 
 static void
-write_list(struct str *s, const struct sentences *l)
+write_facts(struct str *s, const struct sentences *l)
 {
-	if (!l->n)
-		return;
-	str_add(s, "<ul>\n");
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
+		if (i == FACTS && l->n > FACTS + 1)
+			str_printf(s,
+			    "</ul>\n<details><summary>%zu more notes"
+			    "</summary>\n<ul>\n",
+			    l->n - FACTS);
+		else if (!i)
+			str_add(s, "<ul>\n");
 		markup_printf(s, "<li>%s</li>\n", l->v[i]);
-	str_add(s, "</ul>\n");
+	}
+	str_add(s, l->n ? "</ul>\n" : "");
+	str_add(s, l->n > FACTS + 1 ? "</details>\n" : "");
+}
+
+/* Writes what was compared, unless the title of the page says the same. */
+static void
+write_subjects(struct str *s, const struct page *p, const struct headline *h)
+{
+	struct str t = {0};
+
+	page_subject(&t, p, h->contender);
+	str_add(&t, " against ");
+	page_subject(&t, p, h->base);
+	if (p->title || p->m->npairs > 1 || strchr(t.s, '<'))
+		str_printf(s, "<p class=\"quiet\">%s</p>\n", t.s);
+	str_free(&t);
 }
 
 static void
 write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
-	markup_printf(s,
-	    "<div class=\"verdict %s\">\n<p class=\"lead\"><strong>%s</strong>",
+	markup_printf(s, "<div class=\"verdict %s\">\n",
 	    h->outcome == MODEL_VERDICTS ? "none"
-					 : model_verdict_name(h->outcome),
-	    h->what);
-	if (h->contender) {
-		str_add(s, ": ");
-		page_subject(s, p, h->contender);
-		str_add(s, " against ");
-		page_subject(s, p, h->base);
-	}
-	str_add(s, "</p>\n");
-	write_list(s, &h->facts);
-	if (h->advice.n)
-		str_add(s, "<h3>What to do next</h3>\n");
-	write_list(s, &h->advice);
+					 : model_verdict_name(h->outcome));
+	if (h->caution)
+		html_tag(s, "p", "caution", h->caution);
+	html_tag(s, "p", "lead", h->what);
+	if (h->contender)
+		write_subjects(s, p, h);
+	write_facts(s, &h->facts);
+	if (h->next)
+		markup_printf(s, "<p>Next: <code>%s</code></p>\n", h->next);
 	str_add(s, "</div>\n");
-}
-
-static void
-write_card(struct str *s, const char *class, const char *what,
-    const char *value, const char *more)
-{
-	markup_printf(s, "<div class=\"card %s\"><dt>%s</dt><dd>%s</dd>", class,
-	    what, value);
-	if (more)
-		html_tag(s, "dd", "quiet", more);
-	str_add(s, "</div>\n");
-}
-
-static void
-write_count(struct str *s, const char *class, const char *what, double n)
-{
-	char text[32];
-
-	snprintf(text, sizeof text, "%.0f", n);
-	write_card(s, class, what, text, NULL);
 }
 
 /* Writes the geometric mean over all cases, for each gate metric. */
@@ -70,75 +71,66 @@ static void
 write_overall(struct str *s, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "overall"));
-	struct str value = {0}, more = {0};
 
 	for (; j; j = json_next(j)) {
 		struct range ci = model_range(json_get(j, "ci95_runs"));
 		double ratio = json_get_num(j, "ratio", NAN);
 		double n = json_get_num(j, "cases", 0);
+		struct str t = {0};
 
-		if (!metric_guess(json_key(j)).gate || isnan(ratio))
+		if (!metric_guess(json_key(j)).gate || isnan(ratio) || n < 2)
 			continue;
-		str_clear(&value);
-		str_clear(&more);
-		str_printf(&value, "%+.1f%%", 100 * (ratio - 1));
-		forest_interval(&more, ci.lo, ci.hi);
-		str_printf(&more, "%s mean of %.0f case%s", more.len ? "," : "",
-		    n, num_plural(n));
-		write_card(s, "overall", json_key(j), value.s, more.s);
+		str_add(&t, "Overall ");
+		changetext_metric(&t, json_key(j));
+		str_printf(&t, ": %+.1f%%", 100 * (ratio - 1));
+		forest_interval(&t, ci.lo, ci.hi);
+		str_printf(&t, ", geometric mean of %.0f cases.", n);
+		html_tag(s, "li", NULL, t.s);
+		str_free(&t);
 	}
-	str_free(&value);
-	str_free(&more);
 }
 
+/* Writes how a comparison was judged, folded. */
 static void
-write_cards(struct str *s, const struct model *m)
+write_method(struct str *s, const struct json *rec)
 {
-	static const char *const words[MODEL_VERDICTS] = {"worse",
-	    "likely worse", "better", "likely better", "different",
-	    "likely different", "unclear", "too few runs", "no change"};
-	size_t count[MODEL_VERDICTS] = {0};
+	const char *method = json_get_str(rec, "method");
+	struct str overall = {0};
 
-	str_add(s, "<dl class=\"cards\">\n");
-	for (size_t i = 0; i < m->ndeltas; i++)
-		if (m->deltas[i].gate && !m->deltas[i].waived)
-			count[m->deltas[i].verdict]++;
-	for (size_t v = 0; v < MODEL_VERDICTS; v++)
-		if (count[v])
-			write_count(s,
-			    model_verdict_name((enum model_verdict)v), words[v],
-			    (double)count[v]);
-	if (m->comparisons.n == 1)
-		write_overall(s, m->comparisons.v[0]);
-	if (m->ncases)
-		write_count(s, "count", "cases", (double)m->ncases);
-	if (m->runs > 0)
-		write_count(s, "count", "runs", m->runs);
-	if (m->failed > 0)
-		write_count(s, "regression", "runs failed", m->failed);
-	if (m->nchanges)
-		write_count(s, "count", "changes", (double)m->nchanges);
-	if (m->profiles.n)
-		write_count(s, "count", "profiles", (double)m->profiles.n);
-	str_add(s, "</dl>\n");
+	if (!method || !*method)
+		return;
+	str_add(s, "<details><summary>How this was judged</summary>\n");
+	html_tag(s, "p", "quiet", method);
+	write_overall(&overall, rec);
+	if (overall.len)
+		str_printf(s, "<ul class=\"quiet\">\n%s</ul>\n", overall.s);
+	str_add(s, "</details>\n");
+	str_free(&overall);
 }
 
 void
 page_verdict(struct str *s, const struct page *p)
 {
+	const struct model *m = p->m;
 	size_t n;
-	struct headline *h = headlines_new(p->m, &n);
+	struct headline *h = headlines_new(m, &n);
 	struct str left = {0};
 
-	str_add(s,
-	    "<section id=\"verdict\" aria-labelledby=\"verdict-title\">\n"
-	    "<h2 id=\"verdict-title\">Verdict</h2>\n");
-	for (size_t i = 0; i < n; i++)
+	str_add(s, "<section id=\"verdict\" aria-label=\"Verdict\">\n");
+	for (size_t i = 0; i < n; i++) {
 		write_headline(s, p, &h[i]);
-	headline_left_out(&left, p->m);
+		if (h[i].contender)
+			page_changed(s, p, &h[i]);
+	}
+	page_results(s, p);
+	if (*m->common)
+		markup_printf(
+		    s, "<p class=\"quiet\">All cases: %s</p>\n", m->common);
+	headline_left_out(&left, m);
 	if (*left.s)
 		html_tag(s, "p", NULL, left.s);
-	write_cards(s, p->m);
+	for (size_t i = 0; i < m->npairs; i++)
+		write_method(s, m->pairs[i].rec);
 	str_add(s, "</section>\n");
 	str_free(&left);
 	headlines_free(h, n);

@@ -92,7 +92,7 @@ texts(void)
 	axis_fit(&a, 756000);
 	axis_add_margin(&a);
 	tap_ok((int)axis_ticks(&a, 4, v) == 5, "five ticks of 0..756000");
-	tap_str(axis_text(&a, v[1], buf), "200k", "in thousands");
+	tap_str(axis_text(&a, v[1], buf), "200K", "in thousands");
 	a = AXIS(AXIS_TAIL, NULL);
 	tap_str(axis_text(&a, .999, buf), "99.9%", "a percentile");
 	axis_fit(&a, 0);

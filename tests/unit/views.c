@@ -76,12 +76,12 @@ static void
 names(void)
 {
 	struct json *j[] = {
-	    parse("{\"command\":\"SET\",\"pipeline\":1,\"tls\":false}"),
-	    parse("{\"command\":\"SET\",\"pipeline\":10,\"tls\":false}"),
-	    parse("{\"command\":\"GET\",\"pipeline\":1,\"tls\":false,"
+	    parse("{\"command\":\"SET\",\"pipeline\":1,\"tls\":false,\"io\":2}"),
+	    parse("{\"command\":\"SET\",\"pipeline\":10,\"tls\":false,\"io\":2}"),
+	    parse("{\"command\":\"GET\",\"pipeline\":1,\"tls\":false,\"io\":2,"
 		  "\"set\":{\"b\":1,\"a\":\"x\"}}"),
-	    parse("{\"command\":\"GET\",\"pipeline\":1,\"tls\":false}"),
-	    parse("{\"other\":1,\"tls\":false}")};
+	    parse("{\"command\":\"GET\",\"pipeline\":1,\"tls\":false,\"io\":2}"),
+	    parse("{\"other\":1,\"tls\":false,\"io\":2}")};
 	static const char *const want[] = {"SET P1", "SET P10",
 	    "GET P1 set={\"a\":\"x\",\"b\":1}", "GET P1", "case"};
 	struct casename *c = casename_new((const struct json *const *)j, 5);
@@ -93,7 +93,7 @@ names(void)
 		free(s);
 	}
 	s = casename_common(c);
-	tap_str(s, "tls=false", "what all have in common");
+	tap_str(s, "io=2", "what all have in common, if it is on");
 	free(s);
 	casename_free(c);
 	for (size_t i = 0; i < 5; i++)

@@ -1,0 +1,111 @@
+#include "changetext.h"
+#include "metric.h"
+#include "str.h"
+#include "verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+void
+changetext_values(const struct changetext *c, double v[2])
+{
+	v[0] = c->median[0];
+	v[1] = c->ratio > 0 ? c->median[0] * c->ratio : c->median[1];
+}
+
+/* Rates are "faster" or "slower"; all else is "higher" or "lower". */
+static bool
+is_speed(const char *metric)
+{
+	return strcmp(metric, "rps") == 0 || str_ends(metric, "_per_s");
+}
+
+const char *
+changetext_direction(const char *metric, double ratio)
+{
+	if (is_speed(metric))
+		return ratio > 1 ? "faster" : "slower";
+	return ratio > 1 ? "higher" : "lower";
+}
+
+void
+changetext_zero(struct str *s, const struct changetext *c)
+{
+	bool from_0 = c->exact && c->median[0] == 0;
+	const char *zero = c->ratio == 0 || from_0
+	    ? verdict_name_zero(c->median[0], c->median[1])
+	    : NULL;
+
+	/* Single runs of 0 make a ratio of 0, too. */
+	str_add(s, zero ? zero : c->ratio == 0 ? "down to 0" : "no ratio");
+}
+
+/* Writes 8.1 or 230: as many digits as a change has. */
+static void
+write_size(struct str *s, double ratio)
+{
+	double v = 100 * fabs(ratio - 1);
+
+	str_printf(s, v < .095 ? "%.2f" : v < 99.95 ? "%.1f" : "%.0f", v);
+}
+
+void
+changetext_percent(struct str *s, const struct changetext *c)
+{
+	if (!(c->ratio > 0)) {
+		changetext_zero(s, c);
+		return;
+	}
+	str_addc(s, c->ratio < 1 ? '-' : '+');
+	write_size(s, c->ratio);
+	str_addc(s, '%');
+}
+
+void
+changetext_words(struct str *s, const struct changetext *c)
+{
+	double v = c->ratio;
+
+	if (!(v > 0)) {
+		changetext_zero(s, c);
+		return;
+	}
+	if (v >= 2 || v <= .5) {
+		str_printf(s, "%.3gx", v < 1 ? 1 / v : v);
+	} else {
+		write_size(s, v);
+		str_addc(s, '%');
+	}
+	str_printf(s, " %s", changetext_direction(c->metric, v));
+}
+
+void
+changetext_metric(struct str *s, const char *name)
+{
+	static const struct {
+		const char *metric, *text;
+	} known[] = {{"rps", "throughput"}, {"capacity_rps", "capacity"},
+	    {"p999_latency_ms", "p99.9"},
+	    {"server_cpu_us_per_req", "CPU per request"},
+	    {"server_cycles_per_req", "cycles per request"},
+	    {"server_instructions_per_req", "instructions per request"},
+	    {"syscalls_per_req", "system calls per request"}};
+	size_t n = strlen(name);
+
+	str_add(s, "");
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(name, known[i].metric) == 0) {
+			str_add(s, known[i].text);
+			return;
+		}
+	if (!metric_find(name)) { /* the name that options accept */
+		str_add(s, name);
+		return;
+	}
+	if (str_ends(name, "_latency_ms"))
+		n -= strlen("_latency_ms");
+	for (size_t i = 0; i < n; i++)
+		str_addc(s, name[i] == '_' ? ' ' : name[i]);
+	if (str_ends(name, "_per_req"))
+		str_add(s, "uest");
+}

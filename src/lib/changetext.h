@@ -1,0 +1,40 @@
+/*
+ * How a metric changed, in words for people: the same on a terminal and on a
+ * page.
+ */
+#ifndef CHANGETEXT_H
+#define CHANGETEXT_H
+
+#include <stdbool.h>
+
+struct str;
+
+struct changetext {
+	const char *metric;
+	double median[2]; /* of the baseline, of the contender */
+	double ratio;     /* contender over baseline; NAN: not defined */
+	bool exact;       /* counts that are the same in all runs of a side */
+};
+
+/* The two values that are shown beside a change, and agree with it: the median
+ * of the baseline, and this median changed by the ratio. They are the medians
+ * if there is no ratio above 0. */
+void changetext_values(const struct changetext *, double v[2]);
+
+/* Returns "slower", "higher", ... for a ratio. */
+const char *changetext_direction(const char *metric, double ratio);
+
+/* Writes "8.0% slower", "2.4x faster", "12% higher", "up from 0". */
+void changetext_words(struct str *, const struct changetext *);
+
+/* Writes "+8.1%", or "up from 0". */
+void changetext_percent(struct str *, const struct changetext *);
+
+/* Writes "up from 0" or the like, for a ratio that is not above 0. */
+void changetext_zero(struct str *, const struct changetext *);
+
+/* Writes "throughput", "p99.9", "CPU per request", "bytes per key" for a
+ * metric, or its name if it is not a known one. */
+void changetext_metric(struct str *, const char *name);
+
+#endif

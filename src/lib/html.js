@@ -1,0 +1,126 @@
+'use strict';
+/* Tables in .browse are sorted by their heads, searched and filtered by the
+ * controls above them, and shown in pages. Rows begin with their name; a filter
+ * of the key K keeps rows with its value among the words of data-K. A row of
+ * class group is the head of its tbody, whose rows stay together. */
+(function () {
+  var order = new Intl.Collator('en', { numeric: true });
+
+  function button(text, parent, act) {
+    var b = document.createElement('button');
+    b.type = 'button';
+    b.append.apply(b, [].concat(text));
+    parent.append(b);
+    b.addEventListener('click', act);
+    return b;
+  }
+
+  function browse(box) {
+    var table = box.querySelector('table');
+    var size = +box.dataset.page, from = 0;
+    var find = box.querySelector('input');
+    var filters = Array.from(box.querySelectorAll('select'));
+    var groups = Array.from(table.tBodies).map(function (body) {
+      var rows = Array.from(body.rows);
+      var head = rows.length && rows[0].className === 'group' ? [rows.shift()] : [];
+      return { body: body, head: head, rows: rows.map(function (row) {
+        return { row: row, name: row.cells[0].textContent.toLowerCase() };
+      }) };
+    });
+    var pager = document.createElement('div'), shown, back, on;
+
+    function draw() {
+      var words = find ? find.value.toLowerCase().split(/\s+/) : [];
+      var kept = groups.map(function (g) {
+        return g.rows.filter(function (r) {
+          return words.every(function (w) { return r.name.includes(w); }) &&
+            filters.every(function (f) {
+              return !f.value ||
+                r.row.dataset[f.dataset.key].split(' ').includes(f.value);
+            });
+        });
+      });
+      var n = kept.reduce(function (sum, v) { return sum + v.length; }, 0);
+      var at = 0;
+      from = Math.min(from, n ? n - 1 - (n - 1) % size : 0);
+      groups.forEach(function (g, i) {
+        var part = kept[i].slice(Math.max(0, from - at), Math.max(0, from + size - at));
+        at += kept[i].length;
+        g.body.hidden = !part.length;
+        g.body.replaceChildren.apply(g.body,
+          g.head.concat(part.map(function (r) { return r.row; })));
+      });
+      table.hidden = !n;
+      shown.textContent = !n ? 'no row matches'
+        : n > size ? from + 1 + ' to ' + Math.min(from + size, n) + ' of ' + n
+        : n + (n === 1 ? ' row' : ' rows');
+      pager.hidden = n <= size;
+      back.disabled = !from;
+      on.disabled = from + size >= n;
+    }
+
+    function turn(by) {
+      from = Math.max(0, from + by);
+      draw();
+      box.scrollIntoView();
+    }
+
+    function sort(head, i) {
+      var down = head.getAttribute('aria-sort') === 'ascending';
+      Array.from(head.parentNode.cells).forEach(function (h) {
+        h.removeAttribute('aria-sort');
+      });
+      head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+      groups.forEach(function (g) {
+        g.rows.forEach(function (r) {
+          var cell = r.row.cells[i];
+          r.key = cell.dataset.v === undefined ? cell.textContent : +cell.dataset.v;
+        });
+        g.rows.sort(function (a, b) {
+          var c = typeof a.key === 'number' && typeof b.key === 'number' ?
+            a.key - b.key : order.compare(a.key, b.key);
+          return down ? -c : c;
+        });
+      });
+      from = 0;
+      draw();
+    }
+
+    function refilter() {
+      from = 0;
+      draw();
+    }
+
+    Array.from(table.tHead.rows[0].cells).forEach(function (head, i) {
+      if (head.textContent && !head.classList.contains('chart'))
+        button(Array.from(head.childNodes), head, function () { sort(head, i); });
+    });
+    filters.concat(find || []).forEach(function (e) {
+      e.addEventListener('input', refilter);
+    });
+    box.querySelectorAll('.controls').forEach(function (c) { c.hidden = false; });
+    shown = document.createElement('output');
+    pager.className = 'pager';
+    back = button('Previous', pager, function () { turn(-size); });
+    on = button('Next', pager, function () { turn(size); });
+    if (find)
+      box.querySelector('.controls').append(shown);
+    else
+      pager.append(shown);
+    box.append(pager);
+    draw();
+  }
+  document.querySelectorAll('.browse').forEach(browse);
+
+  /* Opens the folds around what a link leads to. */
+  function reveal() {
+    var to = document.getElementById(location.hash.slice(1));
+    for (var e = to; e; e = e.parentElement)
+      if (e.tagName === 'DETAILS')
+        e.open = true;
+    if (to)
+      to.scrollIntoView();
+  }
+  window.addEventListener('hashchange', reveal);
+  reveal();
+}());
