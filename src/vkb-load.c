@@ -560,6 +560,7 @@ run_session(struct opts *o, const struct plan *p)
 	if (b.failed)
 		rc = -1;
 out:
+	hosts_report_left(o->session.peers, external);
 	peers_part(o->session.peers);
 	extserver_close(external);
 	vbench_close(vbench);

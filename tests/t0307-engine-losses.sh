@@ -35,6 +35,20 @@ cli flushall >/dev/null
 start sequential -n 1000000 -r 1000000 --sequential -c 5 -P 40 --max-lost 500
 kick; end
 cli dbsize >sequential.keys
+# Numbers that count up, when those in flight are lost: the server waits with them.
+for loop in '' '-R 5000'; do
+  cli flushall >/dev/null
+  out=numbers$loop
+  "$ENGINE" ${how:--p "$VKB_PORT"} -t 'RPUSH numbers __seq__' $loop -D 1 -c 5 -P 10 --max-lost 1000000 \
+    >"numbers$loop" 2>"numbers$loop.err" & load=$!
+  until [ "$(cli llen numbers)" -gt 500 ] || ! kill -0 $load; do :; done
+  cli client pause 100000 write >/dev/null
+  until [ "$(cli info clients | tr -d '\r' | sed -n 's/^blocked_clients://p')" -ge 5 ] || ! kill -0 $load; do :; done
+  kick
+  cli client unpause >/dev/null
+  end
+  cli --raw lrange numbers 0 -1 | sort >"sent$loop"
+done
 # It does not answer at the end of the run, but later. The runs are long, since a
 # busy machine may take a second to stop the server.
 start late -D 2 -c 5 -P 3
@@ -105,6 +119,12 @@ for way in tcp unix; do
   status open 0
   is open unanswered 0 reconnects 5 requests 4000 recorded 4000
   status openkicked 2
+  for loop in '' '-R 5000'; do
+    status "numbers$loop" 0
+    test_that "$way: numbers$loop: requests were lost" test "$(value lost "numbers$loop")" -gt 0
+    test_that "$way: numbers$loop: many were sent" test "$(wc -l <"sent$loop")" -gt 1000
+    test_empty "$(uniq -d "sent$loop")" "$way: numbers$loop: none is used twice"
+  done
   status sequential 0
   is sequential lost 200 unanswered 0 reconnects 5 requests 1000000 \
     recorded 1000000

@@ -39,6 +39,30 @@ cli eval 'local n = 0
   return n' 0 >multi.odd
 run --mix "GET 1, 'GET none' 1" -d 300000 -r 3 --only-fill
 run --mix "GET 1, 'GET none' 1" -n 300 -P 5 -c 2 -r 3 >torn
+cli flushall >/dev/null
+cli monitor >monitor &
+monitor=$!
+until grep -q OK monitor; do :; done
+run --mix "GET 70 SET 20, 'HSET h:{key} a __data__ b __data__' 9.5, 'EXISTS {key}' 0.5" -n 20000 -P 9 -c 1 \
+  -r 10 -d 37 >shares
+run --mix "SET 1, 'SET e:{key} __data__ EX __int:30:50__' 1, 'EXPIRE h:{key} 900' 1" -n 3000 -r 10 \
+  --ttl 1000-2000 --values 21-34 >ttl
+cli echo finished >/dev/null
+until grep -q finished monitor; do :; done
+kill $monitor
+cli eval 'local bad, all = {}, redis.call("keys", "*")
+  for _, k in ipairs(all) do
+    local ttl, kind = redis.call("ttl", k), string.sub(k, 1, 2)
+    local low, high = 900, 2000
+    if kind == "e:" then low, high = 1, 50 elseif kind == "h:" then low, high = 800, 900 end
+    local n = kind == "h:" and redis.call("hstrlen", k, "b") or redis.call("strlen", k)
+    if ttl < low or ttl > high or n < (kind == "h:" and 37 or 21) or n > (kind == "h:" and 37 or 34) or
+      kind == "h:" and redis.call("hlen", k) ~= 2 then
+      bad[#bad + 1] = k .. " ttl " .. ttl .. " size " .. n
+    end
+  end
+  bad[#bad + 1] = #all .. " keys"
+  return bad' 0 >wrote
 start kicked --mix 'GET 9 SET 1' -D 30 -c 5 -P 4; kick; end
 start budget --mix 'GET 9 SET 1' -D 1 -c 5 -P 4 --max-lost 100; kick; end
 start open.kicked --mix 'GET 9 SET 1' -D 1 -R 4000 -c 5 -P 4 --max-lost 100; kick; end
@@ -118,6 +142,42 @@ wait_until 10 grep -q '^errors_total' dead
 test_match 'lost the connection to .* 5 lost' dead.err 'a dead server fails it, too'
 test_match "lost the connection to '.*' during GET 9 SET 1" kicked.err 'the message names the mix'
 test_that 'lost requests belong to commands' test "$(of GET lost budget)" -gt 0
+
+# What the server was sent, against what was asked for: chi-squared with 3 and 9
+# degrees of freedom is above 16.3 and 27.9 once in a thousand seeds.
+cat >shares.pl <<'END_PERL'
+my (%n, %keys, $all);
+while (<STDIN>) {
+  last if /"SET" "e:/ or /"(?:EX|EXPIRE)"/;
+  next unless /^\S+ \[0 \S+\] "(GET|SET|HSET|EXISTS)" "(?:h:)?key:0*?(\d)"/;
+  $n{$1}++; $keys{$2}++; $all++;
+}
+sub chi { my ($n, %share) = @_; my $x = 0;
+  $x += (($n->{$_} // 0) - $all * $share{$_}) ** 2 / ($all * $share{$_}) for keys %share; $x }
+my $x = chi(\%n, GET => .7, SET => .2, HSET => .095, EXISTS => .005);
+my $y = chi(\%keys, map { $_ => .1 } 0 .. 9);
+print "# ", join(' ', map { "$_ $n{$_}" } sort keys %n), ", chi-squared $x, of keys $y\n";
+print "$all ", ($x < 16.3 ? 1 : 0), ' ', ($y < 27.9 ? 1 : 0), "\n";
+END_PERL
+perl shares.pl <monitor >shares.got
+grep '^#' shares.got
+test_same '20000 1 1' "$(grep -v '^#' shares.got)" 'MONITOR shows the shares that were asked for, of commands and keys'
+test_same '30 keys' "$(xargs <wrote)" 'sizes, fields and times to live of what was written are those that were asked for'
+
+cat >threads <<'SCRIPT'
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+cli config get io-threads | xargs >io
+"$ENGINE" -p "$VKB_PORT" --mix 'GET 50 SET 45 MSET 5' --verify --values 10-2000 -n 40000 -P 16 -c 20 -T 2 -r 1000 >io.mix
+for name in get set mset; do
+  cli info commandstats | tr -d '\r' | sed -n "s/^cmdstat_$name:calls=\([0-9]*\),.*/\1/p"
+done | xargs >io.calls
+SCRIPT
+test_that 'a server with I/O threads' vkb-serve -q --config io-threads=3 -- sh -u ./threads
+test_same 'io-threads 3' "$(cat io)" 'which it has'
+test_same '0 0 0' "$(value errors_total io.mix) $(value wrong io.mix) $(value lost io.mix)" 'answers a mix'
+test_that 'with what was written' test "$(value checked io.mix)" -gt 10000
+test_same "$(of SET requests io.mix) $(of MSET requests io.mix)" "$(cut -d' ' -f2- io.calls)" \
+  'and has counted each write once'
 
 cat >nodes <<'SCRIPT'
 ports=
@@ -237,5 +297,16 @@ for file in "$top"/configs/ycsb-?.json "$top"/configs/cache.json "$top"/configs/
   vkb-load -q --runs 1 --warmup 0 -n 400 small.json >out 2>err
   test_same true "$(jq -s 'map(select(.type == "run")) | length > 1 and
     all(.status == "ok" and .metrics.errors == 0)' out)" "$name runs"
+  jq '.[0] += {cluster_mode: true, cluster_nodes: 3}' small.json >clustered.json
+  if [ "$name" = ycsb-d ]; then
+    test_status 2 "$name in a cluster" vkb-load -q --runs 1 clustered.json
+    test_match 'in a cluster __seq__ goes to any node, so the latest keys cannot be found' .err 'is refused, and why'
+    continue
+  fi
+  vkb-load -q --runs 1 --warmup 0 -n 400 clustered.json >out 2>err
+  test_same true "$(jq -s 'map(select(.type == "run")) | length > 1 and
+    all(.status == "ok" and .metrics.errors == 0)' out)" "$name runs in a cluster, and each key is found at once"
+  test_same 100 "$(jq -s 'map(.metrics.hit_rate_percent // 100) | min | if . > 90 then 100 else . end' out)" \
+    "$name: it is filled there"
 done
 test_done

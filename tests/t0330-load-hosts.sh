@@ -227,6 +227,33 @@ test_same 2 "$(cat d1.status)" 'a part that dies fails the others'
 test_match 'part 2 of 2 has ended' d1.err 'they name it'
 test_same failed "$(jq -r .status d1)" 'their record is failed'
 test_same 0 "$(cli dbsize)" 'and the server is empty'
+# The leader dies: nobody removes its keys.
+for how in '' --no-flush; do
+  rm -f e2 e2.*
+  cli config resetstat >/dev/null
+  # shellcheck disable=SC2086 # an option
+  part 2/2 e2 $how time.json
+  # shellcheck disable=SC2086
+  vkb-load --client 1/2 --port "$port" --runs 1 $how time.json >e1 2>e1.err 3>&- 4<&- &
+  dies=$!
+  wait_until 60 loaded
+  kill -9 "$dies"
+  wait_until 60 ended e2
+  test_same 2 "$(cat e2.status)" "part 1 dies, $how: the others fail"
+  test_match 'part 1, which removes the keys of the load, has ended; if it was killed, they are still there' e2.err \
+    'they say that its keys stay'
+  test_that 'which they do' test "$(cli dbsize)" -gt 0
+  cli set theirs 1 >/dev/null
+  sed -n 's/^vkb-load:   \(valkey-cli.*\)/\1/p' e2.err >remove
+  test_that 'the command that they print removes them' sh remove
+  if [ "$how" ]; then
+    test_same theirs "$(cli keys '*')" 'and leaves the data of others'
+  else
+    test_same 0 "$(cli dbsize)" 'and all of them'
+  fi
+  cli flushall >/dev/null
+done
+rm e1 e1.* e2 e2.*
 part 1/2 e1 time.json
 test_status 2 'a part with other cases' vkb-load --client 2/2 --port "$port" --runs 1 \
   --timeout 5s rate.json

@@ -68,6 +68,9 @@ ok 'commands that only look' --mix 'GET 50 SET 40 EXISTS 5' --values 10-20
 ok 'open loop' --mix 'GET 50 SET 50' --rate 20000
 ok 'reopened connections' --mix 'GET 50 SET 50' --values 10-200 --reconnect 7
 ok 'keys in sequence' -t get --keys sequential
+for b in a b; do
+  printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' $b
+done >builds
 printf '[{"mix":"GET 50 SET 50","verify":true,"resp3":true,"tls_mode":true,"keyspacelen":[50],"clients":[3],"pipelines":[7],
   "values":["1-300"]}]\n' >other.json
 ok 'RESP3 with TLS' other.json
@@ -78,8 +81,13 @@ ok 'a cluster' cluster.json
 ok 'what fills the server' -t get --warmup 0.1 --values 5-50
 test_that 'a run without --verify' vkb-load -q --runs 1 -n 100 -r 10 -t get
 test_same false "$(jq '.metrics | has("verify_checked")' .out)" 'has no such metrics'
-test_that 'a load that only writes' vkb-load -q --runs 1 -n 100 -r 10 -t set --verify
-test_same '0 0' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_errors)"' .out)" 'checks nothing'
+test_that 'a load that only writes' vkb-load -q --runs 1 -n 100 -r 100 -t set --keys sequential --verify
+test_same '100 0 0 null' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing) \(.verify_errors) \(.cmd_get_calls)"' .out)" \
+  'is read back when it has ended'
+test_that 'two builds that are written in slices' vkb-load -q --runs 1 --duration .3 -r 100 -t set,hset --verify \
+  --builds builds
+test_same '[true,true,true,true]' "$(jq -s -c 'map(select(.type == "run") |
+  .status == "ok" and .metrics.verify_checked > 0 and .metrics.verify_errors == 0)' .out)" 'each is read back'
 
 # --- what another client has changed
 
@@ -101,7 +109,7 @@ cat >changed.json <<'END'
      "DEL key:000000000020"]}]}]}]
 END
 test_status 2 'a load of keys that another client has changed' vkb-load -q --runs 1 -o changed changed.json
-test_same '[["ok",0,0,0],["failed",99,1,6]]' "$(jq -s -c 'map([.status] + (.metrics |
+test_same '[["ok",100,0,0],["failed",99,1,6]]' "$(jq -s -c 'map([.status] + (.metrics |
   [.verify_checked, .verify_missing, .verify_errors]))' changed)" 'exactly those are found'
 test_same 100 "$(jq -s '.[1].metrics.requests' changed)" 'the record has what was measured'
 test_match "6 of 99 values that were read are not what was written: key 'key:0000000000[0-9]*': [0-9]+ bytes were written, [0-9]+ read" \
@@ -125,11 +133,101 @@ cat >types.json <<'END'
    "setup_commands": ["HSET \"h\u001b[31m':000000000007\" b foreign"]}]}]}]
 END
 vkb-load -q --runs 1 types.json >types 2>types.err
-test_same '[["ok",0,0,0],["failed",20,10,1]]' "$(jq -s -c 'map([.status] + (.metrics |
+test_same '[["ok",20,0,0],["failed",20,10,1]]' "$(jq -s -c 'map([.status] + (.metrics |
   [.verify_checked, .verify_missing, .verify_errors]))' types)" 'fields: one is wrong, ten never were'
 test_match "field 'b' of 'h.x1b\\[31m.x27:000000000007': 12 bytes were written, 7 read" types.err \
   'its name is quoted'
 test_absent "$(printf '\033')" types.err 'so that no terminal obeys it'
+
+# --- a write that was answered and lost
+
+cat >lost <<'END'
+cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+# The keys come once each, in order; another client changes some behind the load.
+change() {
+  until [ "$(cli exists key:000000000300 h:key:000000000300)" -gt 0 ] || ! kill -0 $load; do :; done
+  cli del key:000000000007 key:000000000008 >/dev/null
+  cli setrange key:000000000009 3 X >/dev/null
+  cli hdel h:key:000000000010 b >/dev/null
+}
+load() { # FILE OPTION...
+  load_out=$1
+  shift
+  cli flushall >/dev/null
+  vkb-load -q --port "$VKB_PORT" --flush --runs 1 --verify --keys sequential -r 1000 -n 1000 --rate 700 -c 5 "$@" \
+    >"$load_out" 2>"$load_out.err" &
+  load=$!
+}
+load set -t set --values 8-40; change; wait $load; echo $? >set.status
+load hset --mix "'HSET h:{key} a __data__ b __data__' 1" -d 20; change; wait $load; echo $? >hset.status
+load removes --mix "'SET {key} __data__ EX 1000' 1" -d 20; change; wait $load; echo $? >removes.status
+cli config set maxmemory 300mb maxmemory-policy allkeys-lru >/dev/null
+load evicts -t set -d 20; change; wait $load; echo $? >evicts.status
+END
+test_that 'writes that are lost' vkb-serve -q -- sh -u ./lost
+verified() { jq -r '"\(.status) " + ([.metrics | .verify_checked, .verify_missing, .verify_errors] | map(tostring) | join(" "))' "$1" | head -n 1; }
+test_same '2 failed 1000 0 3' "$(cat set.status) $(verified set)" 'all are found'
+test_match "3 of 1000 values that were read are not what was written: key 'key:00000000000[789]': " set.err \
+  'the message says how many'
+test_match "key 'key:00000000000[78]': it was written, and is not there" set.err 'and which'
+test_same '2 failed 2000 0 1' "$(cat hset.status) $(verified hset)" 'also a field'
+test_match "field 'b' of 'h:key:000000000010': it was written, and is not there" hset.err 'which is named'
+test_same '2 failed 998 2 1' "$(cat removes.status) $(verified removes)" \
+  'where keys expire they are only missing; what is there must be right'
+test_same '2 failed 998 2 1' "$(cat evicts.status) $(verified evicts)" 'where the server may evict keys, too'
+ok 'keys that are written and deleted' --mix "SET 2, GET 1, 'DEL {key}' 1"
+
+# A primary has no room for its replica, which takes over: what was written in between
+# is lost.
+cat >failover <<'END'
+set -- $VKB_NODES
+ports=
+for node; do ports="$ports -p ${node#*:}"; done
+first=${1#*:}
+replica=$(valkey-cli -p "$first" info replication | tr -d '\r' | sed -n 's/^slave0:.*port=\([0-9]*\),.*/\1/p')
+"$ENGINE" $ports --cluster --verify -t SET -R 3000 -D 4 -c 3 -r 1000000 -d 20 --max-lost 1000000 \
+  >failover.out 2>failover.err &
+load=$!
+keys() { valkey-cli -p "${2#*:}" dbsize; } # of the second, which grows as fast
+until [ "$(keys "$@")" -gt 200 ] || ! kill -0 $load; do :; done
+printf 'config set maxclients 1\nclient kill type replica\n' | valkey-cli -p "$first" >/dev/null
+before=$(keys "$@")
+until [ "$(keys "$@")" -gt $((before + 500)) ] || ! kill -0 $load; do :; done
+valkey-cli -p "$replica" cluster failover takeover >/dev/null
+wait $load
+echo $? >failover.status
+END
+test_that 'a failover' vkb-serve -q --primaries 3 --replicas 1 -- sh -u ./failover
+test_same '0 0' "$(cat failover.status) $(value lost failover.out)" 'during a load that is verified'
+test_that 'all that was written is read back' awk -v n="$(value requests failover.out)" -v k="$(value checked failover.out)" \
+  'BEGIN {exit !(n == 12000 && k > 11500 && k <= n)}'
+test_that 'and what only the old primary had is found' test "$(value wrong failover.out)" -ge 250
+test_match "differs key '.*key:.*': it was written, and is not there" failover.out 'to be lost'
+
+# A primary that hangs is replaced: its clients find the new one.
+cat >hangs <<'END'
+set -- $VKB_NODES
+ports=
+for node; do ports="$ports -p ${node#*:}"; done
+first=${2#*:}
+replica=$(valkey-cli -p "$first" info replication | tr -d '\r' | sed -n 's/^slave0:.*port=\([0-9]*\),.*/\1/p')
+pid=$(valkey-cli -p "$first" info server | tr -d '\r' | sed -n 's/^process_id://p')
+"$ENGINE" $ports --cluster --verify -t SET -D 60 -c 3 -r 1000000 -d 20 --max-lost 1000000 --timeout 1 \
+  >hangs.out 2>hangs.err &
+load=$!
+calls() { valkey-cli -p "$replica" info commandstats | tr -d '\r' | sed -n 's/^cmdstat_set:calls=\([0-9]*\),.*/\1/p'; }
+until [ "0$(calls)" -gt 200 ] || ! kill -0 $load; do :; done
+kill -STOP "$pid"
+valkey-cli -p "$replica" cluster failover takeover >/dev/null
+valkey-cli -p "$replica" config resetstat >/dev/null
+until [ "0$(calls)" -gt 200 ] || ! kill -0 $load; do :; done
+kill -INT $load
+wait $load
+calls >hangs.calls
+kill -CONT "$pid"
+END
+test_that 'a primary that hangs and is replaced' vkb-serve -q --primaries 3 --replicas 1 -- sh -u ./hangs
+test_that 'the new one is written to' test "0$(cat hangs.calls)" -gt 200
 
 # --- the engine, while connections break and slots move
 

@@ -62,6 +62,17 @@ test_that 'commands in turn' run --reconnect 1 turn.json
 test_same '500 500' "$(calls incr) $(calls decr)" \
   'a reopened connection continues with the next command'
 
+for how in '--reconnect 1' '--reconnect 2 -P 4' '--reconnect 1 --rate 2000' '--storm 50ms --rate 2000'; do
+  cli config resetstat >/dev/null
+  # shellcheck disable=SC2086 # options
+  test_that "transactions of a mix, $how" run --mix "'MULTI ; INCR n:{key} ; INCR n:{key} ; EXEC' 1, 'GET n:{key}' 1" -r 10 \
+    -c 3 -n 2000 $how
+  test_same true "$(jq -s '.[0] | .status == "ok" and .metrics.connects > 3 and .metrics.errors == 0' run)" \
+    'connections are reopened'
+  # The end of the run may cut one of each client.
+  done=$(calls exec)
+  test_that 'between transactions, not within them' test "${done:=0}" -gt 100 -a $(($(calls multi) - done)) -le 3
+done
 test_that 'an open loop' run -r 1000 -t set -c 5 --rate 2000 --duration 1s --reconnect 5
 holds 'its requests are all sent' '.metrics.requests == 2000 and
   .metrics.connects >= 380 and .metrics.connects <= 400'

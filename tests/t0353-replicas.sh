@@ -38,8 +38,28 @@ test_same '0 4000' "$(calls get $primaries) $(calls get $replicas)" 'on replicas
 for p in $replicas; do
   test_that "the replica at $p has a part of them" test "$(calls get "$p")" -gt 500
 done
+test_same '4000 4000 null' "$(jq -r '.metrics | "\(.cmd_get_calls) \(.keyspace_hits) \(.cmd_set_calls)"' run)" \
+  'which the counters of the record know'
+# A replica that gets nearly all of the work shows in its CPU time.
+cpu() { # the CPU time of the nodes in ticks, by their ports
+  for p; do
+    awk '{print $14 + $15}' "/proc/$(printf '%s' "$other" | jq ".nodes[] | select(.port == $p) | .pid")/stat"
+  done | awk '{n += $1} END {print n}'
+}
+# shellcheck disable=SC2086 # several ports
+before=$(cpu $primaries)
+# shellcheck disable=SC2086
+replicas_before=$(cpu $replicas)
+config many.json '"commands":["GET"],"requests":[150000],"clients":[4],"pipelines":[10]'
+test_that 'a longer load' run --read-from replica many.json
+# shellcheck disable=SC2016,SC2086
+test_that 'the CPU time of replicas counts' awk -v all="$(jq '.metrics.server_cpu_us_per_req * 150000 / 1e4' run)" \
+  -v primaries=$(($(cpu $primaries) - before)) -v replicas=$(($(cpu $replicas) - replicas_before)) 'BEGIN {
+    print "# ticks:", all, "of primaries", primaries, "of replicas", replicas
+    exit !(all > replicas / 2 && replicas > primaries)}'
 reset
 test_that 'without it' run get.json
+test_same 4000 "$(jq -r .metrics.cmd_get_calls run)" 'and the counters are those of the primaries'
 # shellcheck disable=SC2086
 test_same '4000 0' "$(calls get $primaries) $(calls get $replicas)" 'primaries are read'
 test_same "$(vkb-load --plan get.json)" "$(vkb-load --plan --read-from primary get.json)" \

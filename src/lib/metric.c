@@ -77,7 +77,8 @@ const struct metric metric_table[] = {
     {"verify_missing", "", METRIC_NEITHER, .02, 0,
 	.help = "values that were to be compared, but were not there"},
     {"verify_errors", "", METRIC_LOWER, .02, 0,
-	.help = "values that were read and are not what was written"},
+	.help = "values that were read and are not what was written, "
+		"or are lost"},
     {"client_cpu_us_per_req", "us", METRIC_NEITHER, .05, 4,
 	.help = "CPU time of the load client per request"},
     {"server_cpu_us_per_req", "us", METRIC_LOWER, CPU_MARGIN, 4,

@@ -11,6 +11,7 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/readback.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/meter/watch.h"
 
@@ -367,6 +368,8 @@ main(int argc, char **argv)
 		watch_report(
 		    watch, &(struct watch_load){.requests = requests}, &cost);
 		watch_free(watch);
+		if (rc == 0)
+			rc = readback_run(&t, works, n, &stop, r);
 		for (i = 0; i < n; i++) {
 			if (n > 1)
 				printf("stream %zu\n", i + 1);

@@ -11,6 +11,7 @@
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/scan.h"
 #include "vkb-load/engine/verify.h"
+#include "vkb-load/engine/written.h"
 
 #include <stdlib.h>
 
@@ -261,6 +262,139 @@ check_forgetting(void)
 	contents_free(c);
 }
 
+static bool
+has_written(const struct written *w, const char *key, const char *field)
+{
+	const struct written_name *v;
+	size_t n = strlen(key), m = field ? strlen(field) : 0;
+
+	for (v = w->names; v < w->names + w->n; v++)
+		if (v->nkey == n && v->nfield == m && v->field == !!field &&
+		    memcmp(w->bytes + v->at, key, n) == 0 &&
+		    (!m || memcmp(w->bytes + v->at + n, field, m) == 0) &&
+		    v->id == contents_id(key, n, field, m))
+			return true;
+	return false;
+}
+
+/* Only writes that were answered, and not by an error or nil, are done. */
+static void
+check_acknowledged(void)
+{
+	struct engine_work w = make_work("GET a", NULL);
+	struct contents *c = contents_new(&w);
+	struct reading r = {
+	    .checks = {.contents = c, .written = written_new(100)}};
+	const struct written *v = r.checks.written;
+
+	await(&r, "SET a x");
+	await(&r, "SET b x");
+	await(&r, "SET c x NX");
+	await(&r, "MSET d x e x");
+	await(&r, "HSET h f x g x");
+	await(&r, "GET y");
+	await(&r, "SET z x");
+	checks_excuse(&r.checks, &r.queue, 1);
+	checks_miss(&r.checks, &r.queue, 2);
+	checks_take(&r.checks, &r.queue, 3, "OK", 2, 0);
+	checks_miss(&r.checks, &r.queue, 5);
+	checks_end(&r.checks, &r.queue, 6);
+	tap_ok(has_written(v, "a", NULL) && has_written(v, "d", NULL) &&
+		has_written(v, "e", NULL) && has_written(v, "h", "f") &&
+		has_written(v, "h", "g") && v->n == 5,
+	    "what was written is kept: %zu", v->n);
+	tap_ok(r.checks.found.checked == 0 && r.checks.found.errors == 0 &&
+		r.checks.found.missing == 1,
+	    "and not compared");
+	checks_forget(&r.queue);
+	tap_ok(v->n == 5, "what was not answered is not written");
+	r.checks.required = true;
+	await(&r, "GET a");
+	checks_miss(&r.checks, &r.queue, 0);
+	checks_end(&r.checks, &r.queue, 1);
+	tap_ok(r.checks.found.checked == 1 && r.checks.found.missing == 1 &&
+		r.checks.found.errors == 1,
+	    "a value that has to be there and is not is an error");
+	tap_str(r.checks.found.first[0],
+	    "key 'a': it was written, and is not there", "its message");
+	free(r.queue.bytes);
+	written_free(r.checks.written);
+	contents_free(c);
+}
+
+static void
+add_names(struct written *w, int from, int to)
+{
+	char name[16];
+
+	for (; from < to; from++) {
+		sprintf(name, "k%d", from);
+		written_add(w, contents_id(name, strlen(name), NULL, 0), name,
+		    strlen(name), NULL, 0);
+	}
+}
+
+/* Of too many names a part is kept, the same by whichever way they come. */
+static void
+check_written(void)
+{
+	struct written *all = written_new(100), *a = written_new(100),
+		       *b = written_new(100), *both = written_new(100);
+	char name[16];
+	bool same;
+
+	add_names(all, 0, 100);
+	tap_ok(all->n == 100, "as many names as there is room for");
+	add_names(all, 0, 1000);
+	tap_ok(all->n <= 100 && all->n > 25, "of more a part: %zu", all->n);
+	add_names(a, 0, 700);
+	add_names(b, 300, 1000);
+	written_merge(both, a);
+	written_merge(both, b);
+	same = both->n == all->n;
+	for (int i = 0; i < 1000; i++) {
+		sprintf(name, "k%d", i);
+		same &= has_written(both, name, NULL) ==
+		    has_written(all, name, NULL);
+	}
+	tap_ok(same, "two threads keep the same");
+	written_free(all);
+	written_free(a);
+	written_free(b);
+	written_free(both);
+}
+
+static void
+check_removing(void)
+{
+	static const char *const keeps[] = {"SET", "MGET", "SET EX __data__",
+	    "SET a __data__ NX", "3 HSET EX PX __data__", "GET a ; PERSIST b",
+	    NULL},
+				 *const removes[] = {"SET a __data__ EX 5",
+				     "SET a __data__ NX px 5", "DEL a",
+				     "GET a ; 2 UNLINK b", "getdel a",
+				     "GETEX a", "HDEL a b", "EXPIRE a 5", NULL};
+	struct engine_work w = {.nmix = 0};
+	struct engine_part parts[2] = {{.command = "GET", .weight = 1},
+	    {.text = "DEL a", .command = "DEL a", .weight = 1}};
+
+	for (size_t i = 0; keeps[i]; i++) {
+		w.command = keeps[i];
+		tap_ok(!verify_removes(&w), "%s keeps keys", keeps[i]);
+	}
+	for (size_t i = 0; removes[i]; i++) {
+		w.command = removes[i];
+		tap_ok(verify_removes(&w), "%s may remove one", removes[i]);
+	}
+	w.mix = parts;
+	w.nmix = 2;
+	tap_ok(verify_removes(&w), "a mix may");
+	w.nmix = 1;
+	tap_ok(!verify_removes(&w), "another may not");
+	w.ttl_low = 1;
+	tap_ok(verify_removes(&w), "but with a time to live");
+}
+
 static void
 check_source(const char *text, const char *want)
 {
@@ -331,5 +465,8 @@ main(void)
 	    "####################\r\n");
 	check_source("GET a", "*2\r\n$3\r\nGET\r\n$1\r\na\r\n");
 	check_refusals();
+	check_acknowledged();
+	check_written();
+	check_removing();
 	return tap_done();
 }

@@ -18,6 +18,9 @@
 #include <string.h>
 #include <sys/random.h>
 
+#define REPLICAS_MOST 1000 /* of a single server that are looked at */
+#define REPLICA_MS 2000    /* until one has to answer */
+
 struct extserver {
 	struct json *record;
 	const struct json *config; /* of the case; borrowed */
@@ -58,13 +61,20 @@ find_local_pid(const struct reply *info)
 	return (int)v;
 }
 
+/* Adds a node, if it is not there. The role is NULL for primaries. */
 static void
-add_node(struct json *nodes, const char *host, int port)
+add_node(struct json *nodes, const char *host, int port, const char *role)
 {
-	struct json *n = json_object();
+	struct json *n;
 
+	for (n = json_first(nodes); n; n = json_next(n))
+		if (json_get_num(n, "port", 0) == port &&
+		    strcmp(json_get_str(n, "host"), host) == 0)
+			return;
+	n = json_object();
 	json_set_str(n, "host", host);
 	json_set_num(n, "port", port);
+	json_set_str(n, "role", role);
 	json_push(nodes, n);
 }
 
@@ -75,20 +85,31 @@ list_primaries(struct extserver *r, struct client *c, struct json *nodes)
 	struct control_slots s;
 	const char *wrong =
 	    control_slots(&s, c, control_ms(&r->t.e, 0), r->t.nodes[0].host);
-	const struct json *j;
 
-	for (size_t i = 0; i < s.n && !wrong; i++) {
-		for (j = json_first(nodes); j; j = json_next(j))
-			if (json_get_num(j, "port", 0) == s.v[i].port &&
-			    strcmp(json_get_str(j, "host"), s.v[i].host) == 0)
-				break;
-		if (!j)
-			add_node(nodes, s.v[i].host, s.v[i].port);
-	}
+	for (size_t i = 0; i < s.n && !wrong; i++)
+		add_node(nodes, s.v[i].host, s.v[i].port, NULL);
 	if (wrong)
 		err_say("CLUSTER SLOTS: %s", wrong);
 	control_slots_free(&s);
 	return wrong ? -1 : 0;
+}
+
+/* Adds the replicas of a primary: CLUSTER SLOTS may not know them yet. */
+static void
+list_replicas(const struct reply *info, struct json *nodes)
+{
+	char name[32], host[256], *text;
+	int port;
+
+	for (int i = 0; i < REPLICAS_MOST; i++) {
+		snprintf(name, sizeof name, "slave%d", i);
+		text = reply_info(info, name);
+		if (!text)
+			break;
+		if (sscanf(text, "ip=%255[^,],port=%d", host, &port) == 2)
+			add_node(nodes, host, port, "replica");
+		free(text);
+	}
 }
 
 static struct json *
@@ -139,17 +160,20 @@ identify_server(struct extserver *r, struct client *c)
 		nodes = json_array();
 		rc = list_primaries(r, c, nodes);
 		json_set(r->record, "nodes", nodes);
-	} else if (pid)
-		json_set_num(first, "pid", pid);
+	} else {
+		if (pid)
+			json_set_num(first, "pid", pid);
+		list_replicas(info, json_get(r->record, "nodes"));
+	}
 	free(version);
 	free(cluster);
 	reply_free(info);
 	return rc;
 }
 
-/* Asks a node of a cluster for its pid. */
+/* Asks a primary of a cluster for its pid and its replicas. */
 static int
-set_node_pid(const struct target *t, size_t i, struct client *c, void *arg)
+ask_primary(const struct target *t, size_t i, struct client *c, void *arg)
 {
 	struct extserver *r = arg;
 	struct reply *info = CONTROL_ASK(c, control_ms(&r->t.e, 0), "INFO");
@@ -160,8 +184,39 @@ set_node_pid(const struct target *t, size_t i, struct client *c, void *arg)
 		    json_at(json_get(r->record, "nodes"), i), "pid", pid);
 		t->nodes[i].pid = pid;
 	}
+	if (info)
+		list_replicas(info, json_get(r->record, "nodes"));
 	reply_free(info);
 	return info ? 0 : -1;
+}
+
+/* Asks the replicas for their pids, until one does not answer: the pids of some
+ * are of no use. */
+static void
+set_replica_pids(struct extserver *r)
+{
+	struct target t = r->t;
+	size_t i = t.e.nnodes, end = i + t.nreplicas;
+	char why[CLIENT_WHY];
+	struct client *c;
+	struct reply *info;
+	bool answered = true;
+	int pid;
+
+	target_use_replicas(&t);
+	for (; i < end && answered; i++) {
+		c = control_open(
+		    &t.e, t.tls, i, control_ms(&t.e, REPLICA_MS), why);
+		info = c ? CLIENT_CALL(c, control_ms(&t.e, REPLICA_MS), "INFO")
+			 : NULL;
+		answered = info && reply_type(info) == REPLY_TEXT;
+		pid = answered ? find_local_pid(info) : 0;
+		if (pid)
+			json_set_num(json_at(json_get(r->record, "nodes"), i),
+			    "pid", pid);
+		reply_free(info);
+		client_close(c);
+	}
 }
 
 void
@@ -180,6 +235,14 @@ make_server_target(struct extserver *r, bool unixsocket, double timeout_s)
 	extserver_login(r, &r->t);
 	r->t.e.timeout_s = timeout_s;
 	return 0;
+}
+
+/* The record has other nodes now. */
+static int
+remake_target(struct extserver *r, bool unixsocket, double timeout_s)
+{
+	target_free(&r->t);
+	return make_server_target(r, unixsocket, timeout_s);
 }
 
 static int
@@ -252,6 +315,7 @@ extserver_open(const struct extserver_opts *o)
 {
 	struct extserver *r = mem_new(sizeof *r);
 	struct client *c = NULL;
+	bool cluster;
 	int rc = -1;
 
 	r->record = make_server_record(o);
@@ -264,11 +328,16 @@ extserver_open(const struct extserver_opts *o)
 	c = target_client(&r->t, 0);
 	if (!c || identify_server(r, c) < 0)
 		goto out;
-	if (json_get_bool(r->record, "cluster", false)) {
-		target_free(&r->t);
-		if (make_server_target(r, false, o->timeout_s) < 0 ||
-		    target_each(&r->t, set_node_pid, r) < 0)
+	cluster = json_get_bool(r->record, "cluster", false);
+	if (cluster &&
+	    (remake_target(r, false, o->timeout_s) < 0 ||
+		target_each(&r->t, ask_primary, r) < 0))
+		goto out;
+	if (json_len(json_get(r->record, "nodes")) > r->t.e.nnodes) {
+		if (remake_target(r, !cluster && o->unixsocket, o->timeout_s) <
+		    0)
 			goto out;
+		set_replica_pids(r);
 	}
 	rc = check_empty(r);
 out:

@@ -22,6 +22,7 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/mix.h"
+#include "vkb-load/engine/readback.h"
 #include "vkb-load/engine/share.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/engine/verify.h"
@@ -443,6 +444,9 @@ end_job(struct running *x, double others_ns, int rc)
 		watch_report(x->watch, &load, j->cost);
 	servercounts_report(x->counts, j->cost);
 	servercounts_close(x->counts);
+	if (rc == 0)
+		rc = readback_run(
+		    &j->target->e, x->works, j->nwork, j->stop, x->results);
 	/* Stops at the first bad result: the last message is the reason. */
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
 		rc = check_result(j, i, &x->results[i]);

@@ -31,6 +31,7 @@ struct peers {
 	char **tokens;      /* of those that met; NULL: not yet */
 	unsigned run;
 	bool broken;
+	bool leaderless; /* since part 1 has ended */
 	int64_t beat_ns;
 };
 
@@ -322,6 +323,12 @@ peers_is_broken(const struct peers *p)
 	return p && p->broken;
 }
 
+bool
+peers_is_leaderless(const struct peers *p)
+{
+	return p && p->leaderless;
+}
+
 void
 peers_begin(struct peers *p, const char *name)
 {
@@ -368,9 +375,11 @@ check_step(struct peers *p, double step, size_t *slow)
 	char name[64];
 
 	for (size_t i = 0; i < p->o.parts; i++) {
-		if (!p->seen[i])
+		if (!p->seen[i]) {
+			p->leaderless = i == 0;
 			return give_up(p,
 			    mem_printf("%s has ended", get_name(p, i, name)));
+		}
 		if (check_failure(p, i) < 0)
 			return -1;
 	}

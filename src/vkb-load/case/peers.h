@@ -52,6 +52,8 @@ bool peers_leads(const struct peers *);      /* Is it part 1, or alone? */
 bool peers_is_first_here(const struct peers *);
 /* Has a part ended, so that no further run can be made? */
 bool peers_is_broken(const struct peers *);
+/* Was it part 1, so that the server is not cleaned up? */
+bool peers_is_leaderless(const struct peers *);
 
 /* Begins a run, whose name must be the same in all parts. */
 void peers_begin(struct peers *, const char *name);

@@ -189,6 +189,9 @@ profiles_new(const struct profiles_opts *o, const struct bench_case *cas,
 	p->v = mem_array(json_len(nodes) + 1, sizeof *p->v);
 	for (j = json_first(nodes); j && (o->nodes || !p->n);
 	     j = json_next(j)) {
+		/* a replica on another host */
+		if (json_get(j, "role") && !json_get(j, "pid"))
+			continue;
 		p->v[p->n] = (struct node_profile){
 		    .pid = (pid_t)json_get_num(j, "pid", 0),
 		    .port = (int)json_get_num(j, "port", 0),

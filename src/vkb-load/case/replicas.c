@@ -78,7 +78,7 @@ check_work(const struct target *t, struct client *c,
 }
 
 int
-replicas_choose(struct measure *m, const struct target *t)
+replicas_choose(struct measure *m, struct target *t)
 {
 	struct engine_work *w;
 	bool any = false, some = false;
@@ -104,6 +104,8 @@ replicas_choose(struct measure *m, const struct target *t)
 	if (rc == 0 && !any)
 		rc = err_fail("'read_from': no command of the case only "
 			      "reads, so none goes to replicas");
+	if (any)
+		target_use_replicas(t);
 	client_close(c);
 	return rc;
 }

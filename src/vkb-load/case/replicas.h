@@ -9,10 +9,11 @@ struct target;
 
 /*
  * Sends those streams of the case to replicas whose commands only read: the
- * server says which commands do. Does nothing if the case does not ask for it.
- * Returns 0, or -1 after reporting an error, also if no stream only reads.
+ * server says which commands do. The cost of the replicas then counts, too.
+ * Does nothing if the case does not ask for it. Returns 0, or -1 after
+ * reporting an error, also if no stream only reads.
  */
-int replicas_choose(struct measure *, const struct target *);
+int replicas_choose(struct measure *, struct target *);
 
 /*
  * Waits until the replicas have what was written, and the cluster knows all of

@@ -226,9 +226,11 @@ make_result(struct search *s, int rc)
 {
 	struct engine_result r = s->last;
 
+	r.written = NULL;
 	engine_result_free(&r);
+	r.written = s->last.written;
 	if (rc != 0)
-		return (struct engine_result){0};
+		return (struct engine_result){.written = r.written};
 	for (size_t i = 0; i < s->all.nerrors; i++)
 		r.errors[i] = s->all.errors[i];
 	r.nerrors = s->all.nerrors;

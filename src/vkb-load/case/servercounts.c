@@ -46,11 +46,14 @@ struct reading {
 	size_t n, cap;
 };
 
+/* The primaries, and the replicas if the load reads from them. */
+enum { PRIMARIES, REPLICAS, GROUPS };
+
 struct servercounts {
 	const struct target *target;
-	struct reading before, after;
+	struct reading before[GROUPS], after[GROUPS];
 	size_t n;
-	struct client *v[]; /* of each primary */
+	struct client *v[]; /* of each primary, then of each replica */
 };
 
 void
@@ -60,20 +63,23 @@ servercounts_close(struct servercounts *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		client_close(s->v[i]);
-	free(s->before.commands);
-	free(s->after.commands);
+	for (size_t i = 0; i < GROUPS; i++) {
+		free(s->before[i].commands);
+		free(s->after[i].commands);
+	}
 	free(s);
 }
 
 struct servercounts *
 servercounts_open(const struct target *t)
 {
+	size_t all = t->e.nnodes + t->e.nreplicas;
 	struct servercounts *s =
-	    mem_new(sizeof *s + t->e.nnodes * sizeof(struct client *));
+	    mem_new(sizeof *s + all * sizeof(struct client *));
 	char why[CLIENT_WHY];
 
 	s->target = t;
-	for (; s->n < t->e.nnodes; s->n++) {
+	for (; s->n < all; s->n++) {
 		s->v[s->n] = control_open(
 		    &t->e, t->tls, s->n, control_ms(&t->e, READ_MS), why);
 		if (!s->v[s->n]) {
@@ -175,12 +181,13 @@ add_totals(struct reading *r, const struct reply *stats)
 
 /* Old servers have no latencystats. */
 static void
-read_counts(const struct servercounts *s, struct reading *r)
+read_counts(
+    const struct servercounts *s, struct reading *r, size_t i, size_t end)
 {
 	struct reply *commands, *stats, *latencies;
 
 	r->known = true;
-	for (size_t i = 0; i < s->n && r->known; i++) {
+	for (; i < end && r->known; i++) {
 		commands = ask_info(s, i, "commandstats");
 		stats = commands ? ask_info(s, i, "stats") : NULL;
 		latencies = stats ? ask_info(s, i, "latencystats") : NULL;
@@ -199,28 +206,46 @@ read_counts(const struct servercounts *s, struct reading *r)
 	}
 }
 
+static void
+read_groups(const struct servercounts *s, struct reading r[GROUPS])
+{
+	size_t nprimaries = s->target->e.nnodes;
+
+	read_counts(s, &r[PRIMARIES], 0, nprimaries);
+	read_counts(s, &r[REPLICAS], nprimaries, s->n);
+}
+
 void
 servercounts_begin(struct servercounts *s)
 {
 	if (s)
-		read_counts(s, &s->before);
+		read_groups(s, s->before);
 }
 
 void
 servercounts_end(struct servercounts *s)
 {
 	if (s)
-		read_counts(s, &s->after);
+		read_groups(s, s->after);
 }
 
-static void
-set_metric(struct json *m, const char *command, const char *what, double v)
+/* Returns the name of a metric of a command; the caller frees it. */
+static char *
+make_name(const char *command, const char *what)
 {
 	char *name = mem_printf("cmd_%s_%s", command, what);
 
 	for (char *p = name; *p; p++) /* such as "object|encoding" */
 		if (!strchr(NAME_CHARACTERS, *p))
 			*p = '_';
+	return name;
+}
+
+static void
+set_metric(struct json *m, const char *command, const char *what, double v)
+{
+	char *name = make_name(command, what);
+
 	json_set_num(m, name, v); /* not if it is NAN */
 	free(name);
 }
@@ -228,14 +253,14 @@ set_metric(struct json *m, const char *command, const char *what, double v)
 /* Adds what a command did between the readings. Returns false if nothing. */
 static bool
 report_command(
-    const struct servercounts *s, const struct command *after, struct json *m)
+    const struct reading *was, const struct command *after, struct json *m)
 {
 	const struct command none = {0}, *before = &none;
 	double d[FIELDS];
 
-	for (size_t i = 0; i < s->before.n; i++)
-		if (strcmp(s->before.commands[i].name, after->name) == 0)
-			before = &s->before.commands[i];
+	for (size_t i = 0; i < was->n; i++)
+		if (strcmp(was->commands[i].name, after->name) == 0)
+			before = &was->commands[i];
 	for (size_t i = 0; i < FIELDS; i++)
 		d[i] = after->v[i] - before->v[i];
 	if (!(d[CALLS] > 0 || d[REJECTED] > 0))
@@ -259,7 +284,7 @@ servercounts_is_load(const char *name, size_t n)
 {
 	static const char *const control[] = {"info", "auth", "hello", "select",
 	    "client", "config", "cluster", "command", "replconf", "psync",
-	    "asking"};
+	    "asking", "readonly"};
 
 	for (size_t i = 0; i < sizeof control / sizeof *control; i++)
 		if (strlen(control[i]) == n &&
@@ -268,21 +293,54 @@ servercounts_is_load(const char *name, size_t n)
 	return true;
 }
 
+/* Is there a metric of a command? */
+static bool
+is_reported(const struct json *m, const struct command *c)
+{
+	char *name = make_name(c->name, "calls");
+	bool yes = json_get(m, name) != NULL;
+
+	free(name);
+	return yes;
+}
+
+/*
+ * Adds the commands of a group. Replicas repeat what their primaries write, and
+ * answer their PING, so only the others are added.
+ */
+static void
+report_commands(
+    const struct servercounts *s, size_t group, struct json *m, size_t *n)
+{
+	const struct reading *after = &s->after[group];
+	const struct command *c = after->commands;
+
+	for (; c < after->commands + after->n; c++)
+		if (*n < COMMANDS_MOST &&
+		    servercounts_is_load(c->name, strcspn(c->name, "|")) &&
+		    (group == PRIMARIES ||
+			(strcmp(c->name, "ping") != 0 && !is_reported(m, c))))
+			*n += report_command(&s->before[group], c, m);
+}
+
 void
 servercounts_report(const struct servercounts *s, struct watch_cost *cost)
 {
-	const struct command *c;
-	size_t n = 0;
+	size_t n = 0, i, k;
+	double v;
 
-	if (!s || !s->before.known || !s->after.known)
+	if (!s)
 		return;
+	for (k = 0; k < GROUPS; k++)
+		if (!s->before[k].known || !s->after[k].known)
+			return;
 	if (!cost->sampled)
 		cost->sampled = json_object();
-	for (size_t i = 0; i < TOTALS; i++)
-		json_set_num(cost->sampled, totals[i],
-		    s->after.totals[i] - s->before.totals[i]);
-	for (c = s->after.commands; c < s->after.commands + s->after.n; c++)
-		if (n < COMMANDS_MOST &&
-		    servercounts_is_load(c->name, strcspn(c->name, "|")))
-			n += report_command(s, c, cost->sampled);
+	for (i = 0; i < TOTALS; i++) {
+		for (v = 0, k = 0; k < GROUPS; k++)
+			v += s->after[k].totals[i] - s->before[k].totals[i];
+		json_set_num(cost->sampled, totals[i], v);
+	}
+	for (k = 0; k < GROUPS; k++)
+		report_commands(s, k, cost->sampled, &n);
 }

@@ -16,31 +16,66 @@
 /* With fewer keys the server's fixed memory would dominate bytes_per_key. */
 #define MANY_KEYS 1000
 
+static bool
+is_replica(const struct json *node)
+{
+	const char *role = json_get_str(node, "role");
+
+	return role && strcmp(role, "replica") == 0;
+}
+
+/* Reads a node. Returns 0, or -1 after reporting an error. */
+static int
+read_node(struct engine_node *n, const struct json *j, bool unixsocket)
+{
+	const char *path = json_get_str(j, "unixsocket");
+
+	n->host = json_get_str(j, "host");
+	n->port = (int)json_get_num(j, "port", 0);
+	n->pid = (int)json_get_num(j, "pid", 0);
+	if (!n->host)
+		n->host = "127.0.0.1";
+	if (unixsocket && !path)
+		return err_fail("the server has no unix socket");
+	if (unixsocket)
+		n->unixsocket = path;
+	return 0;
+}
+
+/* Reads the primaries, and then the replicas. Returns 0 or -1. */
+static int
+read_nodes(struct target *t, const struct json *list, bool unixsocket)
+{
+	const struct json *j;
+
+	t->nodes = mem_array(json_len(list) + 1, sizeof *t->nodes);
+	for (j = json_first(list); j; j = json_next(j))
+		if (!is_replica(j) &&
+		    read_node(&t->nodes[t->e.nnodes++], j, unixsocket) < 0)
+			return -1;
+	for (j = json_first(list); j; j = json_next(j))
+		if (is_replica(j) &&
+		    read_node(
+			&t->nodes[t->e.nnodes + t->nreplicas++], j, false) < 0)
+			return -1;
+	return 0;
+}
+
+void
+target_use_replicas(struct target *t)
+{
+	t->e.replicas = t->nodes + t->e.nnodes;
+	t->e.nreplicas = t->nreplicas;
+}
+
 int
 target_make(struct target *t, const struct json *server, bool unixsocket)
 {
-	const struct json *list = json_get(server, "nodes"), *tls;
-	const char *role, *path;
-	struct engine_node *n;
+	const struct json *tls;
 
 	*t = (struct target){0};
-	t->nodes = mem_array(json_len(list) + 1, sizeof *t->nodes);
-	for (const struct json *j = json_first(list); j; j = json_next(j)) {
-		role = json_get_str(j, "role");
-		if (role && strcmp(role, "replica") == 0)
-			continue;
-		n = &t->nodes[t->e.nnodes++];
-		n->host = json_get_str(j, "host");
-		n->port = (int)json_get_num(j, "port", 0);
-		n->pid = (int)json_get_num(j, "pid", 0);
-		path = json_get_str(j, "unixsocket");
-		if (!n->host)
-			n->host = "127.0.0.1";
-		if (unixsocket && !path)
-			return err_fail("the server has no unix socket");
-		if (unixsocket)
-			n->unixsocket = path;
-	}
+	if (read_nodes(t, json_get(server, "nodes"), unixsocket) < 0)
+		return -1;
 	if (!t->e.nnodes)
 		return err_fail("the server record has no node");
 	t->e.nodes = t->nodes;

@@ -14,6 +14,7 @@ struct tls_context;
 struct target {
 	struct engine_target e; /* borrows from the record */
 	struct engine_node *nodes;
+	size_t nreplicas; /* of all nodes, the last ones */
 	struct tls_context *tls;
 };
 
@@ -24,6 +25,9 @@ struct target {
  */
 int target_make(struct target *, const struct json *server, bool unixsocket);
 void target_free(struct target *);
+
+/* The load reads from the replicas. */
+void target_use_replicas(struct target *);
 
 /* Fails if a primary refuses the database. 0, or -1, error reported. */
 int target_check(const struct target *);

@@ -1,6 +1,7 @@
 #include "checks.h"
 #include "contents.h"
 #include "mem.h"
+#include "written.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 struct request {
 	uint32_t bytes; /* all of it */
 	uint32_t values;
+	bool writes; /* them */
 };
 
 /* A value: this, the key and the field. */
@@ -75,9 +77,9 @@ add_bytes(struct checks_queue *q, size_t n)
 }
 
 void
-checks_add_request(struct checks_queue *q)
+checks_add_request(struct checks_queue *q, bool writes)
 {
-	struct request r = {sizeof r, 0};
+	struct request r = {.bytes = sizeof r, .writes = writes};
 
 	if (q->at == q->end)
 		begin_reply(q);
@@ -165,6 +167,17 @@ next_value(struct checks_queue *q, const struct value *v)
 	begin_value(q);
 }
 
+static void
+keep_written(
+    struct checks *k, const struct checks_queue *q, const struct value *v)
+{
+	const char *key = q->bytes + q->at + q->next + sizeof *v;
+
+	if (k->written)
+		written_add(k->written, v->id, key, v->nkey,
+		    v->field ? key + v->nkey : NULL, v->nfield);
+}
+
 /* Ends the oldest request: what it asked for and did not come is wrong. */
 static void
 pass_request(struct checks *k, struct checks_queue *q)
@@ -174,11 +187,14 @@ pass_request(struct checks *k, struct checks_queue *q)
 
 	if (!get_request(q, &r))
 		return;
-	while (q->values < r.values && !q->excused) {
+	for (; q->values < r.values && !q->excused; next_value(q, &v)) {
 		memcpy(&v, q->bytes + q->at + q->next, sizeof v);
+		if (r.writes) {
+			keep_written(k, q, &v);
+			continue;
+		}
 		k->found.checked++;
 		count_error(k, q, "the reply has no string");
-		next_value(q, &v);
 	}
 	q->at += r.bytes;
 	q->passed++;
@@ -200,7 +216,7 @@ find_value(
 	struct request r;
 
 	pass_until(k, q, nth);
-	if (!get_request(q, &r) || q->values >= r.values)
+	if (!get_request(q, &r) || r.writes || q->values >= r.values)
 		return false;
 	memcpy(v, q->bytes + q->at + q->next, sizeof *v);
 	return true;
@@ -256,11 +272,19 @@ checks_take(struct checks *k, struct checks_queue *q, uint32_t nth,
 void
 checks_miss(struct checks *k, struct checks_queue *q, uint32_t nth)
 {
+	struct request r;
 	struct value v;
 
-	if (!find_value(k, q, nth, &v))
+	if (!find_value(k, q, nth, &v)) {
+		q->excused |= get_request(q, &r) && r.writes;
 		return;
-	k->found.missing++;
+	}
+	if (k->required) {
+		k->found.checked++;
+		count_error(k, q, "it was written, and is not there");
+	} else {
+		k->found.missing++;
+	}
 	next_value(q, &v);
 }
 

@@ -13,10 +13,13 @@
 #include <stdint.h>
 
 struct contents;
+struct written;
 
 /* What was found by a thread. */
 struct checks {
 	const struct contents *contents; /* borrowed */
+	struct written *written; /* what was written is added; or NULL; owned */
+	bool required;           /* a value that is not there is an error */
 	struct engine_verified found;
 };
 
@@ -37,9 +40,13 @@ struct checks_queue {
 
 void checks_free(struct checks_queue *); /* NULL does nothing */
 
-/* Adds a request, and a value that the newest one asks for: that of a key, or
- * of a field of the hash at a key. The field is NULL for a key. */
-void checks_add_request(struct checks_queue *);
+/*
+ * Adds a request, which reads or writes values, and a value that the newest
+ * one reads or writes: that of a key, or of a field of the hash at a key. The
+ * field is NULL for a key. A write is done if its reply is neither an error nor
+ * nil.
+ */
+void checks_add_request(struct checks_queue *, bool writes);
 void checks_add_value(struct checks_queue *, const char *key, size_t nkey,
     const char *field, size_t nfield);
 

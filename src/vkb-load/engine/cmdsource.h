@@ -71,10 +71,12 @@ struct cmdsource {
 	bool counted[CMDSOURCE_COUNTERS]; /* it takes from this counter */
 	bool tagged;                      /* its keys have the tag of a slot */
 	bool keyed;                       /* a number decides the slot */
-	bool line;                        /* {key}: one number for a cycle */
-	bool counts;                      /* hits and misses are counted */
-	bool zero_miss;                   /* 0 is a miss, see scan.h */
-	unsigned items;                   /* possible misses per reply */
+	bool fixed;                       /* all keys are one, in 'slot' */
+	uint16_t slot;
+	bool line;       /* {key}: one number for a cycle */
+	bool counts;     /* hits and misses are counted */
+	bool zero_miss;  /* 0 is a miss, see scan.h */
+	unsigned items;  /* possible misses per reply */
 	unsigned values; /* keys or elements written by one command */
 	size_t places;   /* see cmdsource_place; 0: none */
 	/* Their requests, which begin at 'starts', and the first ones again. */

@@ -415,6 +415,35 @@ add_line(struct making *m)
 	list_patches(m->s);
 }
 
+/*
+ * In a single server a {key} that comes once in one command is a random number
+ * like any other, which is faster.
+ */
+static void
+simplify_key(struct making *m, const struct compile_text *x)
+{
+	struct compiled *s = &m->t->commands[x->first];
+	struct piece *key = NULL, *p;
+
+	if (m->cluster || x->end - x->first != 1 || s->times != 1 ||
+	    s->random || s->shared)
+		return;
+	for (p = s->pieces; p < s->pieces + s->npieces; p++) {
+		if (p->kind == PIECE_KEY && key)
+			return;
+		if (p->kind == PIECE_KEY)
+			key = p;
+	}
+	if (!key)
+		return;
+	key->kind = PIECE_RANDOM;
+	s->random = 1;
+	m->t->source.line = false;
+	free(s->patches);
+	s->npatches = 0;
+	list_patches(s);
+}
+
 static void
 compile_text(struct making *m, struct compile_text *x)
 {
@@ -429,9 +458,11 @@ compile_text(struct making *m, struct compile_text *x)
 	while (text && parse_command(m, &text) > 0)
 		continue;
 	x->end = t->ncommands;
-	x->line = t->source.line;
 	if (!m->why && x->end == x->first)
 		m->why = mem_str("it has no words");
+	if (!m->why)
+		simplify_key(m, x);
+	x->line = t->source.line;
 }
 
 char *

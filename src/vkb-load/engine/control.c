@@ -24,9 +24,11 @@ struct client *
 control_open(const struct engine_target *t, struct tls_context *tls, size_t i,
     int ms, char *why)
 {
-	struct client_address a = {.host = t->nodes[i].host,
-	    .port = t->nodes[i].port,
-	    .unixsocket = t->nodes[i].unixsocket,
+	const struct engine_node *n =
+	    i < t->nnodes ? &t->nodes[i] : &t->replicas[i - t->nnodes];
+	struct client_address a = {.host = n->host,
+	    .port = n->port,
+	    .unixsocket = n->unixsocket,
 	    .tls = tls,
 	    .servername = t->servername,
 	    .user = t->user,

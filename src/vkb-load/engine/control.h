@@ -17,7 +17,8 @@ struct tls_context;
 int control_ms(const struct engine_target *, int most);
 
 /*
- * Connects to node i. Returns NULL with errno, as client_open; 'why' as in
+ * Connects to node i, counted through the primaries and the replicas that are
+ * read. Returns NULL with errno, as client_open; 'why' as in
  * client_address.
  */
 struct client *control_open(const struct engine_target *, struct tls_context *,

@@ -5,6 +5,7 @@
 #include "reconnect.h"
 #include "run.h"
 #include "slotmap.h"
+#include "written.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -329,6 +330,15 @@ get_offered_s(const struct run *r, const struct engine_result *out, bool cut)
 	return r->active_ns ? (double)r->sliced_ns / 1e9 : r->work->duration_s;
 }
 
+static void
+collect_checks(const struct checks *k, struct engine_result *out)
+{
+	engine_verified_add(&out->verified, &k->found);
+	if (!out->written)
+		out->written = written_new(WRITTEN_MOST);
+	written_merge(out->written, k->written);
+}
+
 void
 counters_collect(struct run *r, struct engine_result *out)
 {
@@ -357,7 +367,7 @@ counters_collect(struct run *r, struct engine_result *out)
 			last = w->last_ns;
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
 		if (w->checks)
-			engine_verified_add(&out->verified, &w->checks->found);
+			collect_checks(w->checks, out);
 		for (size_t k = 0; k < w->nerrors; k++) {
 			out->errors_total += w->errors[k].count;
 			engine_result_add_error(out, &w->errors[k]);
@@ -402,7 +412,9 @@ engine_result_free(struct engine_result *r)
 	hist_free(r->connect);
 	free(r->intervals);
 	free(r->name);
+	written_free(r->written);
 	r->name = NULL;
+	r->written = NULL;
 	r->latency = r->service = r->connect = NULL;
 	r->intervals = NULL;
 	r->nintervals = 0;

@@ -41,6 +41,7 @@
 struct dataset_want;
 struct hist;
 struct rowset;
+struct written;
 
 struct engine_node {
 	const char *host;
@@ -52,6 +53,9 @@ struct engine_node {
 struct engine_target {
 	const struct engine_node *nodes; /* primaries; [0] is asked first */
 	size_t nnodes;
+	/* Replicas, if the load reads from them: their cost counts, too. */
+	const struct engine_node *replicas;
+	size_t nreplicas;
 	bool cluster; /* slots are read with CLUSTER SLOTS */
 	bool tls;
 	struct tls_options how;
@@ -208,6 +212,8 @@ struct engine_result {
 	double connects;      /* in the measured time */
 	double resumed;       /* of them, TLS sessions; NAN without TLS */
 	struct engine_verified verified;
+	struct written *written; /* by a verified load, for readback_run; or
+				  * NULL; owned */
 	/* Commands of a trace that were not sent; the text says why. */
 	struct engine_error omitted[ENGINE_ERRORS];
 	size_t nomitted;

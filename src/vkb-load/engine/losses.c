@@ -6,6 +6,7 @@
 #include "checks.h"
 #include "hist.h"
 #include "mixparts.h"
+#include "pools.h"
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
@@ -211,6 +212,8 @@ losses_count_unanswered(
 	w->unanswered += n;
 	losses_add(r, n, "no reply from '%s' to %s for %g s", c->node->name,
 	    run_command(r), (double)r->timeout_ns / 1e9);
+	if (r->target->cluster) /* another node may have replaced this one */
+		run_mark_stale(r);
 	conn_close(c);
 	c->down_ns = c->retry_ns = now;
 	if (w->ending || atomic_load(&r->gate->lost_too_much))
@@ -302,8 +305,11 @@ losses_resend(struct worker *w, struct conn *c, int64_t now)
 	c->again = 0;
 	w->again--;
 	rewind_batch(w, c, n);
-	if (run_is_open(w->run)) /* the same commands, with other keys */
+	if (run_is_open(w->run)) { /* the same commands, with other keys */
 		c->cursor.step = c->ring.at - n;
+		pools_advance(w, c, n);
+		sending_renew(w, c, &c->cursor, n);
+	}
 	sending_repeat(w, c, n, now);
 	c->start_ns = start;
 }

@@ -14,11 +14,14 @@
  * drawing a key uniformly, and the key is then drawn uniformly among those of
  * the node. Where some keys are more popular, a key is drawn indeed, and the
  * node that has it is taken. Named tests whose key has no number (mylist:{tag})
- * go by slots, and commands without a slot to all nodes equally.
+ * go by slots; of other commands, those with one key go to its node, and the
+ * rest to all nodes equally.
  */
 static uint64_t
 get_node_weight(const struct run *r, const struct slotmap_node *n)
 {
+	if (r->source->fixed)
+		return n->keys.owners[r->source->slot] == n->keys.node;
 	if (!r->source->tagged)
 		return 1;
 	return r->source->keyed ? n->nkeys : n->nturns;

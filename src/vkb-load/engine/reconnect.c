@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define OVERDUE ((uint64_t)1 << 62) /* served; at the end of the part */
+
 /* Are connections of the run reopened? */
 static bool
 is_wanted(const struct run *r)
@@ -40,15 +42,28 @@ reconnect_start(struct worker *w)
 	hasten_tick(w);
 }
 
+/*
+ * Ends the last request of a connection within a part of a mix, whose next
+ * commands have to follow on the same connection?
+ */
+static bool
+is_within_part(const struct worker *w, const struct conn *c)
+{
+	const struct mix *m = w->run->source->mix;
+
+	return m && !mix_step(m, &c->ring, c->ring.at - 1)->last;
+}
+
 void
 reconnect_count(struct worker *w, struct conn *c, uint32_t n)
 {
+	long long limit = w->run->work->conns.reconnect;
 	uint32_t flight = c->awaited - c->refills;
 
 	c->served += n < flight ? n : flight;
 	flight -= n < flight ? n : flight;
-	if (c->served + flight >= (uint64_t)w->run->work->conns.reconnect &&
-	    !c->next && !w->ending)
+	if (c->served + flight >= (limit > 0 ? (uint64_t)limit : OVERDUE) &&
+	    !c->next && !w->ending && !is_within_part(w, c))
 		c->next = c->node;
 }
 
@@ -101,6 +116,10 @@ reconnect_check(struct worker *w, int64_t now)
 			c = w->conns[i];
 			if (c->state != CONN_READY || c->next)
 				continue;
+			if (is_within_part(w, c)) {
+				c->served = OVERDUE;
+				continue;
+			}
 			c->next = c->node;
 			if (!c->awaited)
 				reconnect_open(w, c, now);

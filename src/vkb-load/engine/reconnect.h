@@ -22,7 +22,8 @@ void reconnect_start(struct worker *);
 
 /*
  * Counts n answers; after enough of them marks the connection by setting 'next'
- * to its own node. Only called for runs with such a number.
+ * to its own node, when a part of a mix ends. Only called for runs in which
+ * connections are reopened.
  */
 void reconnect_count(struct worker *, struct conn *, uint32_t n);
 

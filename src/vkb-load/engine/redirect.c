@@ -7,7 +7,9 @@
 #include "losses.h"
 #include "mem.h"
 #include "mixparts.h"
+#include "pools.h"
 #include "run.h"
+#include "sending.h"
 #include "slotmap.h"
 #include "together.h"
 #include "counters.h"
@@ -116,7 +118,7 @@ send_request(struct worker *w, struct redirect *d, const struct request *q)
 
 	conn_await(c, q->asking ? 2 : 1);
 	if (w->checks && q->asking)
-		checks_add_request(c->expected);
+		checks_add_request(c->expected, false);
 	if (w->checks)
 		verify_await(c->expected, q->bytes, q->n);
 	if (q->asking)
@@ -211,7 +213,7 @@ find_answered(struct redirect *d, uint32_t nth)
  * at'th unanswered one.
  */
 static void
-make_again(struct worker *w, const struct conn *c, uint32_t at, uint32_t step,
+make_again(struct worker *w, struct conn *c, uint32_t at, uint32_t step,
     struct request *q)
 {
 	const struct cmdsource *s = w->run->source;
@@ -229,6 +231,9 @@ make_again(struct worker *w, const struct conn *c, uint32_t at, uint32_t step,
 		cursor.in_slot = !q->to.later;
 		cursor.slot = q->to.slot;
 		cursor.step = step;
+		if (!cursor.in_slot)
+			pools_advance(w, c, 1);
+		sending_renew(w, c, &cursor, 1);
 	}
 	q->bytes = mem_new(s->ops->room(s, 1));
 	for (i = 0; i <= at; i++) {

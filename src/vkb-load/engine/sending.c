@@ -46,39 +46,63 @@ sending_continue(struct worker *w, struct conn *c, int64_t now)
 	}
 }
 
-/* Sets where the next n requests of a connection come from. */
+/* Takes what the next n requests need of the counters of all streams. */
 static inline void
-set_cursor(struct worker *w, struct conn *c, uint32_t n)
+take_counters(const struct run *r, struct cursor *to, uint32_t n)
 {
-	struct run *r = w->run;
 	const struct cmdsource *s = r->source;
-	struct cursor *to = &c->cursor;
 	int i;
 
-	if (s->mix) {
-		to->step = c->ring.at;
-		mix_plan(s->mix, &c->ring, n);
-	}
 	for (i = 0; i < CMDSOURCE_COUNTERS; i++)
 		if (s->counted[i])
 			to->next[i] = atomic_fetch_add_explicit(r->taken[i],
 			    s->ops->takes(s, (enum cmdsource_counter)i, to, n),
 			    memory_order_relaxed);
-	if (r->chooser->ordered) {
-		if (r->by_key && s->tagged && (c->counted || run_is_open(r))) {
-			to->number = c->first;
-		} else if (run_is_open(r)) {
-			to->number = atomic_fetch_add_explicit(
-			    &r->number, n, memory_order_relaxed);
-		} else if (!c->counted) {
-			to->number = w->warm;
-			w->warm += n;
-		} else {
-			to->number = w->at - n;
-		}
-		to->number += r->first;
+}
+
+/* Takes the next n keys in order. */
+static inline void
+take_keys(struct worker *w, const struct conn *c, struct cursor *to, uint32_t n)
+{
+	struct run *r = w->run;
+
+	if (r->by_key && r->source->tagged && (c->counted || run_is_open(r))) {
+		to->number = c->first;
+	} else if (run_is_open(r)) {
+		to->number = atomic_fetch_add_explicit(
+		    &r->number, n, memory_order_relaxed);
+	} else if (!c->counted) {
+		to->number = w->warm;
+		w->warm += n;
+	} else {
+		to->number = w->at - n;
 	}
+	to->number += r->first;
+}
+
+/* Sets where the next n requests of a connection come from. */
+static inline void
+set_cursor(struct worker *w, struct conn *c, uint32_t n)
+{
+	const struct run *r = w->run;
+	struct cursor *to = &c->cursor;
+
+	if (r->source->mix) {
+		to->step = c->ring.at;
+		mix_plan(r->source->mix, &c->ring, n);
+	}
+	take_counters(r, to, n);
+	if (r->chooser->ordered)
+		take_keys(w, c, to, n);
 	c->from = *to;
+}
+
+void
+sending_renew(struct worker *w, struct conn *c, struct cursor *to, uint32_t n)
+{
+	take_counters(w->run, to, n);
+	if (w->run->chooser->ordered && !to->in_slot)
+		take_keys(w, c, to, n);
 }
 
 /*

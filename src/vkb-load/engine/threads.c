@@ -13,6 +13,7 @@
 #include "str.h"
 #include "tls.h"
 #include "worker.h"
+#include "written.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,6 +195,8 @@ free_worker(struct worker *w)
 	free(w->refill);
 	free(w->refill_keys);
 	free(w->windows);
+	if (w->checks)
+		written_free(w->checks->written);
 	free(w->checks);
 }
 

@@ -20,7 +20,7 @@
 	"GET, GETEX, GETDEL, MGET, HGET and HMGET of what SET, MSET and " \
 	"HSET wrote"
 
-enum kind { WRITES, READS, NEITHER };
+enum kind { WRITES, READS, REMOVES, NEITHER };
 
 /*
  * The commands: which words are values that are written, or names of values
@@ -39,9 +39,9 @@ static const struct verb verbs[] = {{"SET", WRITES, false, 2, 0},
     {"GET", READS, false, 1, 0}, {"GETEX", READS, false, 1, 0},
     {"GETDEL", READS, false, 1, 0}, {"MGET", READS, false, 1, 1},
     {"HGET", READS, true, 2, 0}, {"HMGET", READS, true, 2, 1},
-    {"DEL", NEITHER, false, 0, 0}, {"UNLINK", NEITHER, false, 0, 0},
-    {"HDEL", NEITHER, false, 0, 0}, {"EXISTS", NEITHER, false, 0, 0},
-    {"EXPIRE", NEITHER, false, 0, 0}, {"PERSIST", NEITHER, false, 0, 0},
+    {"DEL", REMOVES, false, 0, 0}, {"UNLINK", REMOVES, false, 0, 0},
+    {"HDEL", REMOVES, false, 0, 0}, {"EXPIRE", REMOVES, false, 0, 0},
+    {"EXISTS", NEITHER, false, 0, 0}, {"PERSIST", NEITHER, false, 0, 0},
     {"PING", NEITHER, false, 0, 0}};
 
 static const struct verb *
@@ -57,7 +57,7 @@ find_verb(const char *name, size_t n)
 static bool
 is_chosen(const struct verb *v, size_t word)
 {
-	return v->kind != NEITHER &&
+	return v->kind < REMOVES &&
 	    (v->step ? word >= v->first && (word - v->first) % v->step == 0
 		     : word == v->first);
 }
@@ -141,6 +141,56 @@ verify_explain_work(const struct engine_work *w)
 		why = verify_explain(
 		    w->mix[i].text ? w->mix[i].text : w->mix[i].command);
 	return why;
+}
+
+/* Does a word of a command say that it removes a key, or lets it expire? */
+static bool
+is_removing(const struct verb *v, size_t at, const char *word)
+{
+	static const char *const words[] = {
+	    "GETDEL", "GETEX", "EX", "PX", "EXAT", "PXAT"};
+	bool option = at == 0 || (strcmp(v->name, "SET") == 0 && at > 2);
+
+	for (size_t i = 0; i < sizeof words / sizeof *words && option; i++)
+		if (strcasecmp(word, words[i]) == 0)
+			return true;
+	return v->kind == REMOVES;
+}
+
+static bool
+text_removes(const char *command)
+{
+	char *text = make_text(command), **words;
+	const struct verb *v = NULL;
+	bool removes = false;
+	const char *bad;
+	size_t n = 0, at = 0;
+
+	words = words_split(text ? text : command, &n, &bad);
+	for (size_t i = 0; i < n && words; i++) {
+		at = v ? at + 1 : 0;
+		if (strcmp(words[i], ";") == 0)
+			v = NULL;
+		else if (!v)
+			v = find_verb(words[i], strlen(words[i]));
+		removes |= v && is_removing(v, at, words[i]);
+	}
+	words_free(words);
+	free(text);
+	return removes;
+}
+
+bool
+verify_removes(const struct engine_work *w)
+{
+	bool removes = w->ttl_low > 0;
+
+	if (!w->nmix)
+		return removes || text_removes(w->text ? w->text : w->command);
+	for (size_t i = 0; i < w->nmix; i++)
+		removes |= text_removes(
+		    w->mix[i].text ? w->mix[i].text : w->mix[i].command);
+	return removes;
 }
 
 struct engine_work
@@ -273,9 +323,8 @@ is_kind(const char *command, enum kind kind)
 void
 verify_await(struct checks_queue *q, const char *command, size_t n)
 {
-	checks_add_request(q);
-	if (is_kind(command, READS))
-		visit_values(command, command + n, await_value, q);
+	checks_add_request(q, is_kind(command, WRITES));
+	visit_values(command, command + n, await_value, q);
 }
 
 /* Returns the room for commands, without that for one of the inner source. */

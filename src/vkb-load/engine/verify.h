@@ -6,6 +6,7 @@
 #ifndef VERIFY_H
 #define VERIFY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct checks_queue;
@@ -21,6 +22,9 @@ char *verify_explain(const char *command);
 
 /* The same for all commands of a work. */
 char *verify_explain_work(const struct engine_work *);
+
+/* Do commands of a work remove keys or fields, or let keys expire? */
+bool verify_removes(const struct engine_work *);
 
 /* Returns the work for the source inside: its values are empty. */
 struct engine_work verify_inner_work(const struct engine_work *);

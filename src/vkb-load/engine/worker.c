@@ -17,6 +17,7 @@
 #include "together.h"
 #include "verify.h"
 #include "counters.h"
+#include "written.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -174,7 +175,7 @@ static const struct conn_client worker_client = {.ready = begin_conn,
     .lost = on_loss,
     .room = on_room};
 
-/* The same for connections that are reopened after a number of requests. */
+/* The same for connections that are reopened on purpose. */
 static const struct conn_client counted_client = {.ready = begin_conn,
     .resumed = resume_conn,
     .replies = on_counted_replies,
@@ -276,8 +277,9 @@ prepare_worker(struct worker *w)
 	const struct cmdsource *s = r->source;
 	uint64_t from;
 
-	w->client =
-	    work->conns.reconnect > 0 ? &counted_client : &worker_client;
+	w->client = work->conns.reconnect > 0 || work->conns.storm_s > 0
+	    ? &counted_client
+	    : &worker_client;
 	reconnect_init(w);
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
@@ -293,6 +295,9 @@ prepare_worker(struct worker *w)
 		w->checks = mem_new(sizeof *w->checks);
 		w->checks->contents = verify_contents(s);
 		w->checks->found.on = true;
+		if (!r->strict)
+			w->checks->written =
+			    written_new(WRITTEN_MOST / r->nworkers);
 	}
 	if (work->replay)
 		w->dealer = dealer_new(w);

@@ -106,20 +106,31 @@ read_threads(struct watch *w, int at)
 		w->mains[at][i] = task_thread_time(w->pids[i], w->pids[i]);
 }
 
+/* Adds the processes of the servers that are on this host. */
+static void
+add_servers(struct watch *w, const struct engine_node *nodes, size_t n)
+{
+	w->pids = mem_resize(w->pids, w->npids + n + 1, sizeof *w->pids);
+	for (size_t i = 0; i < n; i++)
+		if (nodes[i].pid > 0)
+			w->pids[w->npids++] = nodes[i].pid;
+}
+
 struct watch *
 watch_new(const struct engine_target *t)
 {
 	struct watch *w = mem_new(sizeof *w);
-	size_t i, n;
+	size_t i, n, all = t->nnodes + t->nreplicas;
 	pid_t *tids;
 
 	w->threads = 1;
-	w->pids = mem_array(t->nnodes + 1, sizeof *w->pids);
-	for (i = 0; i < t->nnodes; i++)
-		if (t->nodes[i].pid > 0)
-			w->pids[w->npids++] = t->nodes[i].pid;
+	add_servers(w, t->nodes, t->nnodes);
+	add_servers(w, t->replicas, t->nreplicas);
+	/* Without the replicas that are read, the rest says nothing. */
+	if (t->nreplicas && w->npids < all)
+		w->npids = 0;
 	/* With a server on another host the sum would be incomplete. */
-	for (i = 0; i < w->npids && w->npids == t->nnodes; i++) {
+	for (i = 0; i < w->npids && w->npids == all; i++) {
 		tids = task_list_threads(w->pids[i], &n);
 		for (size_t k = 0; k < n; k++)
 			add_thread(&w->server, tids[k]);

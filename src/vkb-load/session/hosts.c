@@ -2,15 +2,18 @@
 #include "clock.h"
 #include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "session.h"
 #include "stopping.h"
 #include "str.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/peers.h"
+#include "vkb-load/case/target.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/plan/plan.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST 1000 /* parts */
@@ -147,4 +150,28 @@ hosts_meet(const struct hosts *h, struct session_opts *o, const char *runs,
 	if (peers_prefix(o->peers))
 		extserver_share_prefix(r, peers_prefix(o->peers));
 	return 0;
+}
+
+void
+hosts_report_left(const struct peers *p, const struct extserver *r)
+{
+	const struct engine_node *n;
+	char *cli;
+
+	if (!peers_is_leaderless(p))
+		return;
+	n = extserver_target(r)->e.nodes;
+	cli = n->unixsocket
+	    ? mem_printf("valkey-cli -s '%s'", n->unixsocket)
+	    : mem_printf("valkey-cli -h %s -p %d", n->host, n->port);
+	err_say("part 1, which removes the keys of the load, has ended; if it "
+		"was killed, they are still there. To remove them%s:",
+	    extserver_target(r)->e.cluster ? ", on each primary" : "");
+	if (extserver_prefix(r))
+		err_say("  %s --scan --pattern '%s*' | xargs -r -d '\\n' %s "
+			"unlink",
+		    cli, extserver_prefix(r), cli);
+	else
+		err_say("  %s flushall", cli);
+	free(cli);
 }

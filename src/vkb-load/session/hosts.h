@@ -11,6 +11,7 @@
 
 struct extserver;
 struct extserver_opts;
+struct peers;
 struct plan;
 struct session_opts;
 
@@ -43,5 +44,11 @@ const char *hosts_explain(const struct hosts *, const struct extserver_opts *,
 int hosts_meet(const struct hosts *, struct session_opts *, const char *runs,
     const struct plan *, struct extserver *, const struct extserver_opts *,
     const volatile int *stop);
+
+/*
+ * If part 1, which cleans up, has ended before the load: prints the command
+ * that removes its keys from the server.
+ */
+void hosts_report_left(const struct peers *, const struct extserver *);
 
 #endif

@@ -1,0 +1,24 @@
+/*
+ * After a load that is verified: reads what it has written, so that a write is
+ * found that was answered and then lost.
+ */
+#ifndef READBACK_H
+#define READBACK_H
+
+#include <stddef.h>
+
+struct engine_result;
+struct engine_target;
+struct engine_work;
+
+/*
+ * Reads the values that each of n streams has written and kept (written.h), and
+ * adds what was found to its result. A value that is not there is an error,
+ * unless the works remove or expire keys, or its server may evict them. Returns
+ * 0, or -1 after reporting that a server cannot be read; or silently when *stop
+ * is set.
+ */
+int readback_run(const struct engine_target *, const struct engine_work *works,
+    size_t n, const volatile int *stop, struct engine_result *results);
+
+#endif
