@@ -44,6 +44,10 @@ for of in good name authority expired; do
 done
 valkey-cli -s "$VKB_SOCKET" config set tls-cert-file "$PWD/good.crt" \
   tls-key-file "$PWD/key" >set
+for of in SET GET; do
+  "$ENGINE" -p "$VKB_PORT" $tls -t $of --fill -d 200000 -r 20 -P 20 -c 5 -n 400 \
+    --timeout 20 >"large.$of"; echo "exit $?" >>"large.$of"
+done
 "$ENGINE" -p "$VKB_PORT" --tls --cacert "$PWD/ours.crt" -n 10 \
   --timeout 10 >client.out 2>&1
 echo "exit $?" >>client.out
@@ -52,6 +56,11 @@ echo "exit $?" >>plain.err
 END
 test_that 'a server with TLS' vkb-serve -q --tls --unixsocket -- sh -u ./secure
 test_match '^exit 0' good.out 'a good certificate'
+for of in SET GET; do
+  test_same '400 0 exit 0' \
+    "$(value requests large.$of) $(value unanswered large.$of) $(tail -n 1 large.$of)" \
+    "$of of many records at once"
+done
 test_match '"status":"ok"' good.run 'and vkb-load'
 # says NAME PATTERN: the engine and vkb-load; the latter asks before it loads.
 says() {

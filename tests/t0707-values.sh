@@ -36,6 +36,9 @@ cli eval 'local seen, n = {}, 0
   return {n, redis.call("dbsize")}' 0 >mset.got
 cli flushall >/dev/null
 run -t LPOP --values 1-200 -n 3000 -P 7 >pop
+cli flushall >/dev/null
+run -t LPOP --values '30000 random' -P 100 -c 1 -D 0.2 --timeout 5 >refill
+cli llen mylist >refill.got
 run -t SET --values '400000 random' -n 50 -P 2 -c 2 >large
 cli flushall >/dev/null
 run -t SET --ttl 5000 --sequential -n 1000 -P 9 >ttl
@@ -50,7 +53,7 @@ ENGINE=$engine
 export ENGINE
 test_that 'a server to ask' vkb-serve -- sh script
 
-for f in set get get2 pieces mset pop large ttl ttls; do
+for f in set get get2 pieces mset pop refill large ttl ttls; do
   test_same 0 "$(value errors_total $f)" "no error of $f"
 done
 # Chi-squared of ten equal cells of 64-1024, 9 degrees of freedom, p = 1e-6.
@@ -62,6 +65,8 @@ test_same '1' "$(awk '{n[$1]++}
   END {chi = (n[16] - 800) ^ 2 / 800 + (n[1024] - 150) ^ 2 / 150 + (n[4096] - 50) ^ 2 / 50
     print (chi < 28)}' get.sizes)" 'in proportion to their weights, in what is read, too'
 test_that 'each key has the same size in every run' cmp get.sizes get2.sizes
+test_same '1 100' "$(awk '$1 == "requests" {print ($2 > 100)}' refill) $(cat refill.got)" \
+  'what was popped is refilled, also with more values than were made before'
 test_same 100 "$(value hit_rate_percent get)" 'all keys are there'
 test_same 0 "$(cat pieces.bad)" 'values are words or parts of words'
 test_same '1 1000' "$(xargs <mset.got | awk '{print ($1 > 700), $2}')" 'random values differ'

@@ -24,6 +24,9 @@ struct tls_context {
 
 struct tls {
 	SSL *ssl;
+	int fd;
+	bool emptied; /* the last read took all that the socket had */
+	bool ended;   /* it met the end of the stream */
 	const struct tls_context *context;
 	char *servername;
 	short events;
@@ -31,14 +34,15 @@ struct tls {
 };
 
 /*
- * A BIO that sends with MSG_NOSIGNAL. OpenSSL's own BIO does not, and a server
- * that closes would end the program with SIGPIPE.
+ * A BIO over a socket that sends with MSG_NOSIGNAL, since a server that closes
+ * would end the program with SIGPIPE, and that remembers whether a read took
+ * all that had arrived. OpenSSL's own BIO does neither.
  */
 static int
 send_without_signal(BIO *b, const char *buf, int n)
 {
-	ssize_t k =
-	    send((int)BIO_get_fd(b, NULL), buf, (size_t)n, MSG_NOSIGNAL);
+	const struct tls *t = BIO_get_data(b);
+	ssize_t k = send(t->fd, buf, (size_t)n, MSG_NOSIGNAL);
 
 	BIO_clear_retry_flags(b);
 	if (k < 0 && (errno == EAGAIN || errno == EINTR))
@@ -46,18 +50,40 @@ send_without_signal(BIO *b, const char *buf, int n)
 	return (int)k;
 }
 
-/* Returns OpenSSL's socket method with the function above to write. */
+static int
+receive_some(BIO *b, char *buf, int n)
+{
+	struct tls *t = BIO_get_data(b);
+	ssize_t k = recv(t->fd, buf, (size_t)n, 0);
+
+	BIO_clear_retry_flags(b);
+	if (k < 0 && (errno == EAGAIN || errno == EINTR))
+		BIO_set_retry_read(b);
+	t->emptied = k < n;
+	t->ended = k == 0;
+	return (int)k;
+}
+
+/* OpenSSL asks whether the stream has ended, and to send what is kept. */
+static long
+control_socket(BIO *b, int what, long number, void *p)
+{
+	const struct tls *t = BIO_get_data(b);
+
+	(void)number;
+	(void)p;
+	return what == BIO_CTRL_FLUSH || (what == BIO_CTRL_EOF && t->ended);
+}
+
 static BIO_METHOD *
 make_method(void)
 {
-	const BIO_METHOD *own = BIO_s_socket();
-	BIO_METHOD *m = BIO_meth_new(BIO_TYPE_SOCKET, "vkb socket");
+	BIO_METHOD *m = BIO_meth_new(
+	    BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "vkb socket");
 
 	if (!m || !BIO_meth_set_write(m, send_without_signal) ||
-	    !BIO_meth_set_read(m, BIO_meth_get_read(own)) ||
-	    !BIO_meth_set_ctrl(m, BIO_meth_get_ctrl(own)) ||
-	    !BIO_meth_set_create(m, BIO_meth_get_create(own)) ||
-	    !BIO_meth_set_destroy(m, BIO_meth_get_destroy(own)))
+	    !BIO_meth_set_read(m, receive_some) ||
+	    !BIO_meth_set_ctrl(m, control_socket))
 		err_die("out of memory");
 	return m;
 }
@@ -247,9 +273,11 @@ tls_new(struct tls_context *c, int fd, const char *servername,
 	if (!t->ssl || !bio)
 		err_die("out of memory");
 	t->context = c;
+	t->fd = fd;
 	t->servername = mem_str(servername);
 	SSL_set_app_data(t->ssl, t);
-	BIO_set_fd(bio, fd, BIO_NOCLOSE);
+	BIO_set_data(bio, t);
+	BIO_set_init(bio, 1);
 	SSL_set_bio(t->ssl, bio, bio); /* takes bio */
 	SSL_set_connect_state(t->ssl);
 	t->events = POLLOUT;
@@ -336,8 +364,12 @@ explain_protocol(struct tls *t)
 		copy_reason(t->error, sizeof t->error, "protocol error");
 }
 
-/* Converts OpenSSL's result n. Returns 0 at the end, or -1 with errno; EAGAIN
- * sets t->events, other errors set t->error. */
+/*
+ * Converts OpenSSL's result n. Returns 0 at the end, or -1 with errno; EAGAIN
+ * sets t->events, other errors set t->error. OpenSSL's queue of errors, which
+ * must be empty before a call, is empty again: to clear it for each call takes
+ * as long as to make a small record.
+ */
 static int
 convert_result(struct tls *t, int n)
 {
@@ -385,6 +417,7 @@ tls_handshake(struct tls *t)
 	errno = 0;
 	n = SSL_do_handshake(t->ssl);
 	if (n == 1) {
+		ERR_clear_error(); /* of what did not matter */
 		t->events = POLLIN;
 		return 0;
 	}
@@ -399,7 +432,6 @@ tls_read(struct tls *t, void *buf, size_t n)
 	size_t got;
 	int rc;
 
-	ERR_clear_error();
 	errno = 0;
 	rc = SSL_read_ex(t->ssl, buf, n, &got);
 	return rc == 1 ? (ssize_t)got : convert_result(t, rc);
@@ -413,7 +445,6 @@ tls_write(struct tls *t, const void *buf, size_t n)
 
 	if (!n)
 		return 0;
-	ERR_clear_error();
 	errno = 0;
 	rc = SSL_write_ex(t->ssl, buf, n, &put);
 	if (rc == 1)
@@ -430,9 +461,9 @@ tls_events(const struct tls *t)
 }
 
 bool
-tls_pending(const struct tls *t)
+tls_is_drained(const struct tls *t)
 {
-	return SSL_has_pending(t->ssl);
+	return t->emptied && !SSL_has_pending(t->ssl);
 }
 
 const char *

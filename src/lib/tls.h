@@ -50,7 +50,8 @@ int tls_handshake(struct tls *);
 ssize_t tls_read(struct tls *, void *buf, size_t n);
 ssize_t tls_write(struct tls *, const void *buf, size_t n);
 short tls_events(const struct tls *);      /* POLLIN or POLLOUT to wait for */
-bool tls_pending(const struct tls *);      /* bytes that poll does not see */
+/* After a read: had no more bytes arrived? Then poll reports those to come. */
+bool tls_is_drained(const struct tls *);
 const char *tls_error(const struct tls *); /* text of the last error */
 
 #endif

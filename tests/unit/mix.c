@@ -7,13 +7,16 @@
 #include "mem.h"
 #include "mixspec.h"
 #include "rng.h"
+#include "str.h"
 #include "valuespec.h"
 #include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/cmdsource.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/engine/compile.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/mix.h"
+#include "vkb-load/engine/prerendered.h"
 #include "vkb-load/engine/template.h"
 
 #include <math.h>
@@ -121,6 +124,69 @@ shares(void)
 	tap_ok(z > 6, "90.3 is not 90 (z = %.0f)", z);
 	z = compare_shares("GET 3333, SET 6667", "GET 1, SET 1.95", 10);
 	tap_ok(z > 6, "1:2 is not 1:1.95 (z = %.0f)", z);
+}
+
+/* The same of rows of 'length' steps, of which some are drawn at once; the first
+ * row begins behind 'skip' steps. */
+static double
+compare_rows(const char *text, uint32_t length, uint32_t skip)
+{
+	struct cmdsource *o = open_mix(text, false);
+	const struct mix *m = o->mix;
+	double got[256] = {0}, share[256], all = 0, rows = 0, chi = 0, d, e;
+	uint32_t i, k, row, n = 1;
+	struct mix_ring r;
+
+	for (i = 0; i < length; i++)
+		n *= (uint32_t)spec.n;
+	for (i = 0; i < spec.n; i++)
+		all += parts[i].weight;
+	for (i = 0; i < n; i++) {
+		share[i] = 1;
+		for (k = 0, row = i; k < length; k++, row /= (uint32_t)spec.n)
+			share[i] *= parts[row % spec.n].weight / all;
+	}
+	mix_ring_init(&r, m, 120, 9, 0);
+	for (i = 0; i < DRAWS / 120; i++) {
+		mix_plan(m, &r, 120);
+		for (k = row = 0; k < 116; k++) {
+			row = row * (uint32_t)spec.n +
+			    (uint32_t)mix_step(m, &r, r.at - 120 + skip + k)
+				->part;
+			if (k % length < length - 1)
+				continue;
+			got[row]++;
+			rows++;
+			row = 0;
+		}
+	}
+	o->ops->free(o);
+	free(r.steps);
+	for (i = 0; i < n; i++) {
+		e = rows * share[i];
+		chi += (got[i] - e) * (got[i] - e) / e;
+	}
+	d = (double)n - 1;
+	return (cbrt(chi / d) - (1 - 2 / (9 * d))) / sqrt(2 / (9 * d));
+}
+
+static void
+rows(void)
+{
+	static const char *const texts[] = {"GET 90, SET 10", "GET 1 SET 1",
+	    "GET 5, SET 3, INCR 2", "GET 1, SET 2, INCR 3, LPUSH 4",
+	    "GET 3, SET 2, INCR 2, LPUSH 3, SADD 3, ZADD 3, RPUSH 2"};
+	uint32_t length;
+	double z;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		for (uint32_t skip = 0; skip < 4; skip++) {
+			length = i < 4 ? 4 : 2;
+			z = compare_rows(texts[i], length, skip);
+			tap_ok(fabs(z) < 3.5,
+			    "rows of %u of %s, from the %uth on (z = %.2f)",
+			    length, texts[i], skip, z);
+		}
 }
 
 static void
@@ -262,6 +328,44 @@ values(const char *text)
 	free(a);
 	free(r.steps);
 	o->ops->free(o);
+}
+
+/* Returns the bytes of the requests of a mix that are made in advance. */
+static size_t
+count_bytes(size_t commands, const char *sizes)
+{
+	struct str text = {0};
+	const struct template *t;
+	struct cmdsource *o;
+	size_t sum = 0, i;
+
+	for (i = 0; i < commands; i++)
+		str_printf(&text, "%s'SET %zu:__rand_int__ __data__' 1",
+		    i ? ", " : "", i);
+	o = open_values(text.s, sizes, false);
+	t = (const struct template *)o;
+	for (i = 0; i < t->ncommands; i++)
+		if (t->commands[i].prerendered)
+			sum += t->commands[i].prerendered->at[
+			    t->commands[i].prerendered->count];
+	o->ops->free(o);
+	str_free(&text);
+	return sum;
+}
+
+/* Values of many commands take a bounded memory, too. */
+static void
+memory(void)
+{
+	size_t few = count_bytes(4, "1000 random"),
+	       many = count_bytes(60, "1000 random"),
+	       large = count_bytes(60, "200000 random");
+
+	tap_ok(few > 3 << 20 && few < 5 << 20,
+	    "4 commands have 1 MiB of values each (%zu bytes)", few);
+	tap_ok(many > 50 << 20 && many <= 64 << 20,
+	    "60 commands have no more than 64 MiB (%zu bytes)", many);
+	tap_ok(large == 0, "large values of 60 are made for each request");
 }
 
 static void
@@ -421,6 +525,7 @@ main(void)
 {
 	texts();
 	shares();
+	rows();
 	turns();
 	wire();
 	made_again(open_mix("GET 90, SET 10", false), "a mix");
@@ -430,6 +535,7 @@ main(void)
 	values_in_order();
 	values("20:3,50:1");
 	values("20:3,50:1 random");
+	memory();
 	units();
 	cut();
 	counters();

@@ -44,20 +44,17 @@ draw_scattered(const struct chooser *c, struct rng *rng, uint64_t at,
 	struct rng r = *rng;
 	uint64_t mask = c->mask, v;
 	unsigned half = c->half;
-	size_t i;
 
 	(void)at;
-	for (i = 0; i < n; i++)
-		to[i] = ranks_draw(k, &r);
-	*rng = r;
-	for (i = 0; i < n; i++) {
-		v = to[i];
+	for (; n; n--) {
+		v = ranks_draw(k, &r);
 		do {
 			v = (v * MULTIPLIER + INCREMENT) & mask;
 			v ^= v >> half;
 		} while (v >= space);
-		to[i] = v;
+		*to++ = v;
 	}
+	*rng = r;
 }
 
 /* The ranks alternate between the numbers below and above the middle. */

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -20,8 +19,7 @@
  * TCP is watched edge-triggered for both directions from the start: the kernel
  * reports writability only after a short write, so the events never change. A
  * unix socket would report it after each read of the server, so EPOLLOUT is
- * added when needed. TLS is level-triggered, since OpenSSL may read only a
- * part.
+ * added when needed.
  */
 static void
 set_events(struct conn *c, uint32_t events)
@@ -39,8 +37,6 @@ set_events(struct conn *c, uint32_t events)
 static uint32_t
 get_base_events(const struct conn *c)
 {
-	if (c->tls)
-		return EPOLLIN;
 	if (c->node->unixsocket)
 		return EPOLLIN | EPOLLRDHUP | EPOLLET;
 	return EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
@@ -180,11 +176,8 @@ continue_handshake(struct conn *c, int64_t now)
 		send_setup(c, now);
 		return;
 	}
-	if (errno != EAGAIN) {
+	if (errno != EAGAIN)
 		report_loss(c, tls_error(c->tls), now);
-		return;
-	}
-	set_events(c, tls_events(c->tls) & POLLOUT ? EPOLLOUT : EPOLLIN);
 }
 
 static void
@@ -264,9 +257,9 @@ read_replies(struct conn *c, size_t n, int64_t now)
 	ptrdiff_t used;
 
 	used = scan_feed(&c->scan, c->loop->in, n, want, &t, on_error_reply, c);
-	if (used == 0 && take_refusal(c, n, now))
-		return -1;
 	if (used != (ptrdiff_t)n) {
+		if (used == 0 && take_refusal(c, n, now))
+			return -1;
 		c->client->nonsense(
 		    c, used < 0 ? c->scan.line : "more than was asked for");
 		conn_close(c);
@@ -314,8 +307,8 @@ receive_replies(struct conn *c, uint32_t events)
 		 * A short read means that the socket is empty, except at the
 		 * end of the stream.
 		 */
-		if (c->tls ? !tls_pending(c->tls)
-			   : n < CONN_READ_SIZE && !(events & EPOLLRDHUP))
+		if ((c->tls ? tls_is_drained(c->tls) : n < CONN_READ_SIZE) &&
+		    !(events & EPOLLRDHUP))
 			return;
 	}
 }
@@ -463,14 +456,6 @@ send_rest(struct conn *c, int64_t now)
 		c->client->room(c, now);
 }
 
-static void
-flush_rest(struct conn *c)
-{
-	send_rest(c, c->loop->now);
-	if (c->tls && c->state != CONN_DOWN)
-		set_events(c, conn_waits(c) ? EPOLLIN | EPOLLOUT : EPOLLIN);
-}
-
 void
 conn_event(struct conn *c, uint32_t events)
 {
@@ -490,7 +475,8 @@ conn_event(struct conn *c, uint32_t events)
 		break;
 	}
 	if (events & EPOLLOUT && conn_waits(c))
-		flush_rest(c);
-	if (events & ~(uint32_t)EPOLLOUT && c->state >= CONN_SETUP)
+		send_rest(c, now);
+	/* OpenSSL may have to write before it can read on. */
+	if ((events & ~(uint32_t)EPOLLOUT || c->tls) && c->state >= CONN_SETUP)
 		receive_replies(c, events);
 }

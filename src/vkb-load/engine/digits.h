@@ -11,19 +11,26 @@
 #define DIGITS_12 12 /* the width of a number in a key */
 #define DIGITS_MOST 20
 
-/* Eight decimal digits at once: pairs, then single digits, in one word. */
+/* Puts the quotients q and remainders of lanes side by side: q by q, and v - q *
+ * by, shifted by 'bits', in one multiplication. */
+static inline uint64_t
+digits_split(uint64_t v, uint64_t q, uint64_t by, int bits)
+{
+	return (v << bits) + q * (1 - (by << bits));
+}
+
+/* Eight decimal digits at once: fours, pairs, then single digits, in one word. */
 static inline void
 digits_8(char *p, uint32_t v)
 {
-	uint64_t halves, pairs, digits;
+	uint64_t w = digits_split(v, v / 10000, 10000, 32);
 
-	halves = v / 10000 | (uint64_t)(v % 10000) << 32;
-	pairs = (halves * 10486 >> 20) & UINT64_C(0x7f0000007f);
-	pairs += (halves - 100 * pairs) << 16;
-	digits = (pairs * 103 >> 10) & UINT64_C(0xf000f000f000f);
-	digits += (pairs - 10 * digits) << 8;
-	digits = htole64(digits + UINT64_C(0x3030303030303030));
-	memcpy(p, &digits, sizeof digits);
+	w = digits_split(
+	    w, (w * 10486 >> 20) & UINT64_C(0x7f0000007f), 100, 16);
+	w = digits_split(
+	    w, (w * 103 >> 10) & UINT64_C(0xf000f000f000f), 10, 8);
+	w = htole64(w + UINT64_C(0x3030303030303030));
+	memcpy(p, &w, sizeof w);
 }
 
 /*

@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define CELLS ((size_t)1 << MIX_BITS)
-#define EACH (64 / MIX_BITS) /* parts that one random word chooses */
+#define EACH (64 / MIX_BITS) /* cells that one random word chooses */
+#define ROWS_MOST 256 /* of steps that one cell may choose */
 #define BEFOREHAND                                                 \
 	((size_t)256 << 20) /* bytes of rendered rows of a command \
 			     */
@@ -40,44 +41,74 @@ mix_draw_part(const struct mix *m, struct rng *rng)
 	return find_part(m, rng_unit(rng));
 }
 
-/* For a cell in which parts meet: further random bits say which it is. */
-static uint8_t
-draw_in_cell(const struct mix *m, size_t cell, struct rng *rng)
+/* Sets the first steps of parts in a row, by a share of all such rows. */
+static void
+find_steps(const struct mix *m, double share, uint8_t steps[MIX_AT_ONCE])
 {
-	double share = ((double)cell + rng_unit(rng)) / (double)CELLS;
+	double before;
+	size_t part;
 
-	return (uint8_t)m->firsts[find_part(m, share)];
+	for (uint32_t i = 0; i < m->at_once; i++) {
+		part = find_part(m, share);
+		steps[i] = (uint8_t)m->firsts[part];
+		before = part ? m->until[part - 1] : 0;
+		share = (share - before) / (m->until[part] - before);
+	}
 }
 
-static uint8_t
-draw_first(const struct mix *m, uint64_t bits, struct rng *rng)
+/* Returns the steps that MIX_BITS of a random word choose, or further bits if
+ * they are not the same for the whole cell; these are written to 'drawn'. */
+static inline const uint8_t *
+draw_steps(const struct mix *m, uint64_t bits, struct rng *rng,
+    uint8_t drawn[MIX_AT_ONCE])
 {
-	uint8_t step = m->cells[bits % CELLS];
+	size_t cell = bits % CELLS;
 
-	if (__builtin_expect(step == MIX_STEPS, 0))
-		return draw_in_cell(m, bits % CELLS, rng);
-	return step;
+	if (__builtin_expect(m->cells[cell][0] != MIX_STEPS, 1))
+		return m->cells[cell];
+	find_steps(
+	    m, ((double)cell + rng_unit(rng)) / (double)CELLS, drawn);
+	return drawn;
 }
 
-/* One random word is enough for several parts. */
+/* Draws n steps of parts that have one each. */
+static void
+plan_row(const struct mix *m, struct rng *from, uint8_t *to, uint32_t n)
+{
+	uint8_t *end = to + n, drawn[MIX_AT_ONCE] = {0};
+	struct rng rng = *from;
+	uint32_t each = m->at_once, k, i;
+	const uint8_t *steps;
+	uint64_t bits;
+
+	while (end - to >= EACH * MIX_AT_ONCE) {
+		bits = rng_next(&rng);
+#pragma GCC unroll 5
+		for (k = 0; k < EACH; k++, bits >>= MIX_BITS, to += each)
+			memcpy(to, draw_steps(m, bits, &rng, drawn),
+			    MIX_AT_ONCE);
+	}
+	while (to < end) {
+		bits = rng_next(&rng);
+		for (k = 0; k < EACH && to < end; k++, bits >>= MIX_BITS) {
+			steps = draw_steps(m, bits, &rng, drawn);
+			for (i = 0; i < each && to < end; i++)
+				*to++ = steps[i];
+		}
+	}
+	*from = rng;
+}
+
+/* The ring is one row or two. */
 static void
 plan_single(const struct mix *m, struct mix_ring *r, uint32_t n)
 {
-	uint32_t at = r->at, mask = r->mask, k;
-	uint8_t *steps = r->steps;
-	struct rng rng = r->rng;
-	uint64_t bits;
+	uint32_t begin = r->at & r->mask, first = r->mask + 1 - begin;
 
+	first = first < n ? first : n;
+	plan_row(m, &r->rng, r->steps + begin, first);
+	plan_row(m, &r->rng, r->steps, n - first);
 	r->at += n;
-	for (; n >= EACH; n -= EACH) {
-		bits = rng_next(&rng);
-#pragma GCC unroll 5
-		for (k = 0; k < EACH; k++, bits >>= MIX_BITS)
-			steps[at++ & mask] = draw_first(m, bits, &rng);
-	}
-	for (bits = rng_next(&rng); n; n--, bits >>= MIX_BITS)
-		steps[at++ & mask] = draw_first(m, bits, &rng);
-	r->rng = rng;
 }
 
 void
@@ -85,6 +116,8 @@ mix_plan(const struct mix *m, struct mix_ring *r, uint32_t n)
 {
 	uint8_t last = r->fresh ? (uint8_t)(m->nsteps - 1)
 				: r->steps[(r->at - 1) & r->mask];
+
+	uint8_t drawn[MIX_AT_ONCE] = {0};
 
 	r->fresh = false;
 	if (m->single && !m->turns) {
@@ -97,7 +130,8 @@ mix_plan(const struct mix *m, struct mix_ring *r, uint32_t n)
 		else if (m->turns)
 			last = m->turns[r->turn++ % m->nturns];
 		else
-			last = draw_first(m, rng_next(&r->rng), &r->rng);
+			last = *draw_steps(
+			    m, rng_next(&r->rng), &r->rng, drawn);
 		r->steps[r->at++ & r->mask] = last;
 	}
 }
@@ -111,7 +145,7 @@ mix_ring_init(struct mix_ring *r, const struct mix *m, uint32_t n,
 	while (size < n + m->nsteps)
 		size *= 2;
 	*r = (struct mix_ring){.mask = size - 1, .turn = turn};
-	r->steps = mem_array(size, 1);
+	r->steps = mem_array(size + MIX_SLACK, 1);
 	memset(r->steps, (int)m->nsteps - 1, size); /* the last of a part */
 	rng_seed(&r->rng, seed, 0);
 }
@@ -217,23 +251,41 @@ list_steps(
 	return NULL;
 }
 
-/* Sets which part each cell of random bits means. */
+/* Returns how many steps a cell has: few meet others in a cell if the rows of
+ * so many are few. */
+static uint32_t
+count_at_once(const struct mix *m)
+{
+	uint32_t n = 1;
+	size_t rows = m->nparts;
+
+	while (m->single && n < MIX_AT_ONCE && rows * rows <= ROWS_MOST) {
+		rows *= rows;
+		n *= 2;
+	}
+	return n;
+}
+
+/* Sets which steps each cell of random bits means. */
 static void
 fill_cells(struct mix *m, const struct engine_part *parts)
 {
+	uint8_t last[MIX_AT_ONCE] = {0};
 	double sum = 0, all = 0;
-	size_t i, low, high;
+	size_t i;
 
 	m->until = mem_array(m->nparts, sizeof *m->until);
 	for (i = 0; i < m->nparts; i++)
 		all += parts[i].weight;
 	for (i = 0; i < m->nparts; i++)
 		m->until[i] = (sum += parts[i].weight) / all;
+	m->at_once = count_at_once(m);
 	for (i = 0; i < CELLS; i++) {
-		low = find_part(m, (double)i / (double)CELLS);
-		high =
-		    find_part(m, nextafter((double)(i + 1) / (double)CELLS, 0));
-		m->cells[i] = low == high ? (uint8_t)m->firsts[low] : MIX_STEPS;
+		find_steps(m, (double)i / (double)CELLS, m->cells[i]);
+		find_steps(
+		    m, nextafter((double)(i + 1) / (double)CELLS, 0), last);
+		if (memcmp(m->cells[i], last, m->at_once) != 0)
+			m->cells[i][0] = MIX_STEPS;
 	}
 }
 

@@ -24,7 +24,9 @@ struct template;
 
 #define MIX_STEPS 255   /* most, of all parts */
 #define MIX_ROUND 10000 /* most units in turn, until they repeat */
-#define MIX_BITS 12     /* of a random number that choose a part, mostly */
+#define MIX_BITS 12     /* of a random number that choose steps, mostly */
+#define MIX_AT_ONCE 4   /* most steps that they choose */
+#define MIX_SLACK 8     /* bytes behind a ring that may be read */
 
 struct mix_step {
 	const struct compiled *command;
@@ -45,14 +47,17 @@ struct mix {
 	size_t nturns;
 	bool single;            /* each part has one step */
 	struct mixshots *shots; /* NULL: requests are made one by one */
-	/* The first step of the part that has all of this cell, or MIX_STEPS.
+	/*
+	 * A cell has so many steps in a row, as random bits choose them; the
+	 * first is MIX_STEPS if they are not the same for the whole cell.
 	 */
-	uint8_t cells[1 << MIX_BITS];
+	uint32_t at_once;
+	uint8_t cells[1 << MIX_BITS][MIX_AT_ONCE];
 };
 
 /* What a connection sends: steps, the newest at position 'at' - 1. */
 struct mix_ring {
-	uint8_t *steps; /* owned; NULL: not of a mix */
+	uint8_t *steps; /* owned, with MIX_SLACK more; NULL: not of a mix */
 	uint32_t mask, at;
 	bool fresh; /* a new connection: the next step begins a part */
 	uint64_t turn;

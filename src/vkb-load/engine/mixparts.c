@@ -7,6 +7,7 @@
 #include "run.h"
 #include "sendlist.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,51 +79,62 @@ mixparts_find(
 #define PAIRS UINT64_C(0x00ff00ff00ff00ff)
 #define WORDS_MOST 255 /* then a lane of a byte is full */
 
-/* Counts the bytes that are 'step' among n, eight at a time. */
+/* Counts the bytes that are 'step' among n, eight at a time; MIX_SLACK more may
+ * be read. */
 static uint32_t
 count_equal(const uint8_t *p, uint32_t n, uint8_t step)
 {
 	uint64_t x, others, same = step * ONES;
 	uint32_t count = 0, words, i;
 
-	while (n >= sizeof x) {
-		words = n / sizeof x < WORDS_MOST ? n / sizeof x : WORDS_MOST;
-		for (i = 0, others = 0; i < words; i++, p += sizeof x) {
+	for (; n; n -= words) {
+		words = n < WORDS_MOST * sizeof x ? n : WORDS_MOST * sizeof x;
+		count += words;
+		for (i = 0, others = 0; i < words; i += 8, p += sizeof x) {
 			memcpy(&x, p, sizeof x);
-			x ^= same;
+			x = le64toh(x) ^ same;
+			if (words - i < sizeof x) /* those behind count not */
+				x &= ((uint64_t)1 << 8 * (words - i)) - 1;
 			/* the high bit of each byte that is not 0 */
 			others += (((x & LOW) + LOW) | x) >> 7 & ONES;
 		}
 		others = (others & PAIRS) + (others >> 8 & PAIRS);
-		count += words * (uint32_t)sizeof x -
+		count -=
 		    (uint32_t)(others * UINT64_C(0x0001000100010001) >> 48);
-		n -= words * (uint32_t)sizeof x;
 	}
-	for (; n; n--)
-		count += *p++ == step;
 	return count;
 }
 
-/* Counts how often each step is among n steps in a row. */
+/* Counts how often each step is among n in a row, one by one. */
 static void
-count_row(struct worker *w, const uint8_t *steps, uint32_t n)
+count_many(struct worker *w, const uint8_t *steps, uint32_t n)
 {
 	const struct mix *m = w->run->source->mix;
-	uint32_t counts[MIX_STEPS + 1] = {0}, left = n, k;
+	uint32_t counts[MIX_STEPS + 1] = {0};
 
-	if (m->nsteps <= FEW_STEPS) {
-		for (size_t i = 1; i < m->nsteps; i++) {
-			k = count_equal(steps, n, (uint8_t)i);
-			w->parts[m->steps[i].part].n += k;
-			left -= k;
-		}
-		w->parts[m->steps[0].part].n += left;
-		return;
-	}
 	for (; n; n--)
 		counts[*steps++]++;
 	for (size_t i = 0; i < m->nsteps; i++)
 		w->parts[m->steps[i].part].n += counts[i];
+}
+
+/* The same, if they are few by counting each apart. */
+static void
+count_row(struct worker *w, const uint8_t *steps, uint32_t n)
+{
+	const struct mix *m = w->run->source->mix;
+	uint32_t left = n, k;
+
+	if (m->nsteps > FEW_STEPS) {
+		count_many(w, steps, n);
+		return;
+	}
+	for (size_t i = 1; i < m->nsteps; i++) {
+		k = count_equal(steps, n, (uint8_t)i);
+		w->parts[m->steps[i].part].n += k;
+		left -= k;
+	}
+	w->parts[m->steps[0].part].n += left;
 }
 
 /* The same in a ring, which is one row or two. */

@@ -16,7 +16,7 @@
 /* A request, with zeros for its number at 'at'; or 'len'. */
 struct shot {
 	const char *bytes;
-	uint32_t len, at;
+	size_t len, at;
 };
 
 /* The requests of a step: one, or several with values that differ. */
@@ -41,24 +41,20 @@ choose_shot(const struct deck *d, uint32_t turn)
 }
 
 /*
- * Writes n commands with one number of v each at most. 'small': none is longer
- * than a block; 'values': some have values that differ.
+ * Writes n commands with one number of v each at most, by their steps. 'small':
+ * none is longer than a block; 'values': some have values that differ.
  */
 __attribute__((always_inline)) static inline char *
-write_shots(const struct mixshots *m, const struct cursor *c, const uint64_t *v,
-    char *to, uint32_t n, bool wide, bool small, bool values)
+write_shots(const struct mixshots *m, const uint8_t *steps, uint32_t turn,
+    const uint64_t *v, char *to, uint32_t n, bool wide, bool small, bool values)
 {
-	const uint8_t *steps = c->ring->steps;
 	const struct shot *firsts = m->firsts, *s;
 	const struct deck *decks = m->decks;
-	uint32_t mask = c->ring->mask, at = c->step;
-	uint32_t turn = (uint32_t)(c->place + c->turn);
 	const uint64_t *end = v + n;
-	uint8_t step;
 
-	for (; v < end; v++) {
-		step = steps[at++ & mask];
-		s = values ? choose_shot(&decks[step], turn++) : &firsts[step];
+	for (; v < end; v++, steps++) {
+		s = values ? choose_shot(&decks[*steps], turn++)
+			   : &firsts[*steps];
 		if (small)
 			memcpy(to, s->bytes, BLOCKS_BYTES);
 		else
@@ -74,20 +70,28 @@ static char *
 make_some(const struct mixshots *m, struct cursor *c, const struct keys *keys,
     char *to, uint32_t n)
 {
+	const uint8_t *steps = c->ring->steps + (c->step & c->ring->mask);
 	bool wide = draw_is_wide(c->chooser, keys->space);
+	uint32_t turn = (uint32_t)(c->place + c->turn);
 	uint64_t v[AT_ONCE];
 
 	c->chooser->draw(c->chooser, &c->rng, c->number, keys->space, v, n);
 	if (m->values)
-		to = write_shots(m, c, v, to, n, wide, false, true);
+		to = write_shots(m, steps, turn, v, to, n, wide, false, true);
 	else if (m->longest <= BLOCKS_BYTES && !wide)
-		to = write_shots(m, c, v, to, n, false, true, false);
+		to = write_shots(m, steps, turn, v, to, n, false, true, false);
 	else
-		to = write_shots(m, c, v, to, n, wide, false, false);
+		to = write_shots(m, steps, turn, v, to, n, wide, false, false);
 	c->number += n;
 	c->turn += n;
 	c->step += n;
 	return to;
+}
+
+static uint32_t
+get_least(uint32_t a, size_t b)
+{
+	return a < b ? a : (uint32_t)b;
 }
 
 uint32_t
@@ -95,14 +99,16 @@ mixshots_make(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
 	const struct mixshots *m = source->mix->shots;
-	size_t most, used;
+	const struct mix_ring *r = c->ring;
+	size_t used;
 	char *to = buf;
 	uint32_t made = 0, k;
 
 	while (made < n && (used = (size_t)(to - buf)) < full) {
-		most = (full - used - 1) / m->longest + 1;
-		k = n - made < AT_ONCE ? n - made : AT_ONCE;
-		k = k < most ? k : (uint32_t)most;
+		k = get_least(n - made, AT_ONCE);
+		k = get_least(k, (full - used - 1) / m->longest + 1);
+		/* up to the end of the ring */
+		k = get_least(k, r->mask + 1 - (c->step & r->mask));
 		to = make_some(m, c, keys, to, k);
 		made += k;
 	}
@@ -148,10 +154,10 @@ list_requests(struct mixshots *m, const struct compiled *s)
 
 	for (size_t i = 0; i < k->places; i++, v++) {
 		v->bytes = k->bytes + k->at[i];
-		v->len = (uint32_t)(k->at[i + 1] - k->at[i]);
+		v->len = k->at[i + 1] - k->at[i];
 		v->at = !s->npatches ? v->len
 		    : k->offsets     ? k->offsets[i]
-				     : (uint32_t)s->patches->at;
+				     : s->patches->at;
 		if (v->len > m->longest)
 			m->longest = v->len;
 	}

@@ -14,6 +14,7 @@
 #define PLACES_LEAST 16
 #define PLACES_MOST 4096
 #define PLACES_LONGEST ((size_t)1 << 18) /* bytes of a command */
+#define PLACES_ALL ((size_t)1 << 26)     /* bytes of those of all commands */
 #define PLACES_MORE ((size_t)1 << 18)    /* bytes of the first ones again */
 
 /* Returns true if a patch follows what differs in length. */
@@ -149,7 +150,7 @@ write_places(struct prerendered *c, const struct template *t,
 		k = i % c->places;
 		if (i == c->places)
 			end = arena_size(c->bytes_file) +
-			    (s->data ? PLACES_MORE : 0);
+			    (s->data && !t->mix ? PLACES_MORE : 0);
 		d.sizes = sizes + k * each;
 		rng_seed(&d.own, DRAW_VALUES, k + 1);
 		if (add_request(c, t, s, 0, &d) < 0)
@@ -174,9 +175,10 @@ count_places(const struct template *t, const struct compiled *s,
 	if (render_room(&t->source, 0) > PLACES_LONGEST ||
 	    (ordered && values_vary(t->data)))
 		return 0;
-	return n < PLACES_LEAST ? PLACES_LEAST
-	    : n > PLACES_MOST   ? PLACES_MOST
-				: n;
+	n = n < PLACES_LEAST  ? PLACES_LEAST
+	    : n > PLACES_MOST ? PLACES_MOST
+			      : n;
+	return n * s->len <= PLACES_ALL / t->ncommands ? n : 0;
 }
 
 struct prerendered *

@@ -37,9 +37,10 @@ struct prerendered *prerendered_new(
 
 /*
  * The same for a command without fields. If its values differ from request to
- * request, as many as fit into 1 MiB, and the first ones again behind them;
- * otherwise one. Returns NULL if it has ranges, or if its values are too long,
- * have sizes too rare for that, or depend on keys that come in order.
+ * request, as many as fit into 1 MiB, and the first ones again behind them if
+ * it is not of a mix; otherwise one. Returns NULL if it has ranges, or if its
+ * values are too long, have sizes too rare for that, or depend on keys that
+ * come in order, or if all commands would take more than 64 MiB.
  */
 struct prerendered *prerendered_new_values(const struct template *,
     const struct compiled *, const struct engine_work *);

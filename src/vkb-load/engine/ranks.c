@@ -4,15 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PIECES ((size_t)1 << RANKS_BINS) /* at most */
-#define CHANGE .03125 /* of the logarithm of the density within a piece */
-#define WIDEST ((uint64_t)1 << 35) /* a piece: for the precision of scales */
-#define NEVER -45 /* this density, relative to the first, is not cut up */
+#define ROUNDS 24 /* halvings to find the area */
+#define MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
-struct piece {
-	uint64_t start, width;
-	double weight;
-};
+static const double one = (double)((uint64_t)1 << RANKS_FRACTION);
 
 /* Returns the logarithm of the density of a rank, but for a constant. */
 static double
@@ -38,141 +33,84 @@ get_log_density(const struct ranks *k, uint64_t rank)
 	}
 }
 
+/* Returns the density at a position, relative to that of the first rank. */
+static double
+get_density(const struct ranks *k, uint64_t at)
+{
+	return exp(get_log_density(k, at >> RANKS_FRACTION) -
+	    get_log_density(k, 0));
+}
+
+/* Returns the probability that a rank of a strip with this density is taken. */
+static double
+get_share(const struct ranks *k, const struct ranks_strip *s, double density)
+{
+	return density * (double)s->width / one / k->area;
+}
+
 bool
-ranks_take(
-    const struct ranks *k, uint64_t start, uint64_t rank, double fraction)
+ranks_take(const struct ranks *k, const struct ranks_strip *s, uint64_t rank,
+    uint64_t word)
 {
-	return fraction <
-	    exp(get_log_density(k, rank) - get_log_density(k, start));
+	/* Further bits, for a rank that is taken or not by the last one. */
+	double more = (double)(word * MULTIPLIER >> 11) * 0x1p-53;
+	double fraction = (double)(word % (1 << RANKS_TAKE)) + more;
+
+	return fraction / (1 << RANKS_TAKE) <
+	    get_share(k, s, get_density(k, rank << RANKS_FRACTION));
 }
 
-/* Returns the end of the piece that begins at 'start'. */
+/* Returns how wide a strip of this density is, at most 'most'. */
 static uint64_t
-find_end(const struct ranks *k, uint64_t start, double change)
+get_width(const struct ranks *k, double density, uint64_t most)
 {
-	double first = get_log_density(k, start);
-	uint64_t low = start + 1, high = k->n, middle;
+	double width = k->area / density * one;
 
-	if (high - start > WIDEST)
-		high = start + WIDEST;
-	if (first - get_log_density(k, 0) < NEVER)
-		return high;
-	while (low < high) { /* ranks below 'low' are in it */
-		middle = low + (high - low) / 2;
-		if (fabs(get_log_density(k, middle) - first) <= change)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return width < 1 ? 1
+	    : width < (double)most
+	    ? (uint64_t)width
+	    : most;
 }
 
-/* Cuts the ranks into pieces. Returns their number, or 0 if PIECES are not
- * enough. */
-static size_t
-cut_ranks(const struct ranks *k, double change, struct piece *v)
-{
-	double top = get_log_density(k, 0);
-	uint64_t start = 0, end;
-	size_t count = 0;
-
-	for (; start < k->n; start = end) {
-		if (count == PIECES)
-			return 0;
-		end = find_end(k, start, change);
-		v[count++] = (struct piece){start, end - start,
-		    (double)(end - start) *
-			exp(get_log_density(k, start) - top)};
-	}
-	return count;
-}
-
-/* Returns a share as a fraction of 2^64. */
+/* Makes the strip from a position on. Returns its end. */
 static uint64_t
-get_fraction(double share)
+cut_strip(const struct ranks *k, uint64_t start, struct ranks_strip *s)
 {
-	return share < 1 ? (uint64_t)(share * 0x1p63) * 2 : UINT64_MAX;
+	uint64_t end = k->n << RANKS_FRACTION;
+	double first = get_density(k, start), last;
+
+	*s = (struct ranks_strip){
+	    .start = start, .width = get_width(k, first, end - start)};
+	last = get_density(k, start + s->width - 1);
+	if (last > first) {
+		s->width = get_width(k, last, s->width);
+		last = first;
+	}
+	s->sure = (uint64_t)(fmin(get_share(k, s, last), 1) * (1 << RANKS_TAKE));
+	return start + s->width;
 }
 
-/* Makes the part of a bin that has the fractions from 'base' on. */
-static struct ranks_part
-make_part(const struct ranks *k, const struct piece *p, uint64_t base,
-    unsigned __int128 size)
+/* Cuts all ranks into strips. Returns false if there are not enough. */
+static bool
+cut_ranks(struct ranks *k, double area)
 {
-	unsigned __int128 scale = (unsigned __int128)p->width
-	    << (64 + RANKS_BITS);
-	double last = get_log_density(k, p->start + p->width - 1) -
-	    get_log_density(k, p->start);
+	uint64_t end = k->n << RANKS_FRACTION, at = 0;
+	size_t i;
 
-	scale = size ? scale / size : 0;
-	return (struct ranks_part){.base = base,
-	    .scale = scale > UINT64_MAX ? UINT64_MAX : (uint64_t)scale,
-	    .start = p->start,
-	    .squeeze =
-		last < 0 ? (uint64_t)(exp(last) * RANKS_ONE) : RANKS_ONE};
-}
-
-/* Sets a bin: the piece 'own' has 'share' of it, 'other' the rest. */
-static void
-set_bin(struct ranks *k, size_t i, const struct piece *own, double share,
-    const struct piece *other)
-{
-	uint64_t size = get_fraction(share);
-
-	k->bins[i].parts[0] = make_part(k, own, 0, size);
-	k->bins[i].parts[1] =
-	    make_part(k, other, size, ((unsigned __int128)1 << 64) - size);
-}
-
-/* Fills the bins by Vose's algorithm; pieces without weight are allowed. */
-static void
-fill_bins(struct ranks *k, const struct piece *v, size_t count)
-{
-	size_t n = PIECES, i, small = 0, large = 0;
-	double *share = mem_array(n, sizeof *share), sum = 0;
-	size_t *smalls = mem_array(n, sizeof *smalls);
-	size_t *larges = mem_array(n, sizeof *larges);
-	const struct piece *own;
-
-	for (i = 0; i < count; i++)
-		sum += v[i].weight;
-	for (i = 0; i < n; i++) {
-		share[i] = i < count ? v[i].weight / sum * (double)n : 0;
-		if (share[i] < 1)
-			smalls[small++] = i;
-		else
-			larges[large++] = i;
-	}
-	while (small && large) {
-		i = smalls[--small];
-		own = &v[i < count ? i : 0];
-		set_bin(k, i, own, share[i], &v[larges[large - 1]]);
-		share[larges[large - 1]] -= 1 - share[i];
-		if (share[larges[large - 1]] < 1)
-			smalls[small++] = larges[--large];
-	}
-	/* What is left is 1, but for rounding. */
-	while (large) {
-		i = larges[--large];
-		set_bin(k, i, &v[i], 1, &v[i]);
-	}
-	while (small) {
-		i = smalls[--small];
-		own = &v[i < count ? i : 0];
-		set_bin(k, i, own, 1, own);
-	}
-	free(share);
-	free(smalls);
-	free(larges);
+	k->area = area;
+	for (i = 0; i < RANKS_STRIPS && at < end; i++)
+		at = cut_strip(k, at, &k->strips[i]);
+	for (; i < RANKS_STRIPS; i++) /* no rank is taken */
+		k->strips[i] = (struct ranks_strip){0};
+	return at == end;
 }
 
 struct ranks *
 ranks_new(const struct keyspec *spec, uint64_t n)
 {
 	struct ranks *k = mem_new(sizeof *k);
-	struct piece *v = mem_array(PIECES, sizeof *v);
-	double change = spec->kind == KEYSPEC_HOT ? 0 : CHANGE;
-	size_t count;
+	double low = 0, high = 1. / RANKS_STRIPS, middle;
+	bool enough;
 
 	k->spec = *spec;
 	k->n = n;
@@ -180,19 +118,20 @@ ranks_new(const struct keyspec *spec, uint64_t n)
 		k->hot = (uint64_t)llround(spec->shape * (double)n);
 		k->hot = k->hot ? k->hot : 1;
 	}
-	while (!(count = cut_ranks(k, change, v)))
-		change *= 2;
-	k->bins = mem_array(PIECES, sizeof *k->bins);
-	fill_bins(k, v, count);
-	free(v);
+	for (; !cut_ranks(k, high); high *= 2)
+		low = high;
+	for (int i = 0; i < ROUNDS; i++) { /* the smallest area that is enough */
+		middle = (low + high) / 2;
+		enough = cut_ranks(k, middle);
+		low = enough ? low : middle;
+		high = enough ? middle : high;
+	}
+	cut_ranks(k, high);
 	return k;
 }
 
 void
 ranks_free(struct ranks *k)
 {
-	if (!k)
-		return;
-	free(k->bins);
 	free(k);
 }

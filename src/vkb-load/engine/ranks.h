@@ -3,14 +3,14 @@
  * distribution whose density falls or rises from rank to rank, without the sum
  * of all densities.
  *
- * The ranks are cut into pieces in which the density changes by a few percent.
- * A piece is drawn in proportion to its width times its first density, by the
- * alias method (Walker, "An Efficient Method for Generating Discrete Random
- * Variables with General Distributions", 1977; Vose, "A Linear Algorithm for
- * Generating Random Numbers with a Given Distribution", 1991). A rank is then
- * drawn uniformly in the piece and taken with the probability of its density
- * relative to the first (von Neumann's rejection), for which a logarithm is
- * needed in a few percent of the draws only. One random word serves all.
+ * The ranks are cut into strips of the same area: their width times at least
+ * the largest density in them. One of them is drawn, a position in it, and the
+ * rank there is taken with the probability of its density relative to the
+ * height of the strip (Ahrens, "A One-Table Method for Sampling from Continuous
+ * and Discrete Distributions", 1995). A position is a rank with a fraction: a
+ * frequent rank has several strips, and a strip may begin within a rank. The
+ * densities are computed in one or two percent of the draws only. One random
+ * word serves all.
  */
 #ifndef RANKS_H
 #define RANKS_H
@@ -19,61 +19,50 @@
 #include "rng.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* A piece, or the part of one, that a bin holds. */
-struct ranks_part {
-	uint64_t base;    /* the smallest fraction that means this part */
-	uint64_t scale;   /* from fractions to ranks, see RANKS_BITS */
-	uint64_t start;   /* the first rank of the piece */
-	uint64_t squeeze; /* below this fraction a rank is taken in any case */
-};
+#define RANKS_FRACTION 24 /* bits of a position; ranks have the other 40 */
+#define RANKS_BITS 10     /* of a random word that choose a strip: 24 KiB */
+#define RANKS_TAKE 16     /* and those that say whether the rank is taken */
+#define RANKS_STRIPS ((size_t)1 << RANKS_BITS)
 
-#define RANKS_BINS 9 /* 32 KiB */
-
-/* A fraction times its scale has 64 and so many bits behind the point. */
-#define RANKS_BITS 20
-#define RANKS_ONE ((uint64_t)1 << RANKS_BITS)
-
-struct ranks_bin {
-	struct ranks_part parts[2];
+struct ranks_strip {
+	uint64_t start, width; /* positions */
+	uint64_t sure;         /* below this a rank is taken in any case */
 };
 
 struct ranks {
 	struct keyspec spec;
-	uint64_t n, hot;        /* hot: how many ranks come first */
-	struct ranks_bin *bins; /* 2^RANKS_BINS */
+	uint64_t n, hot; /* hot: how many ranks come first */
+	double area;     /* of a strip, relative to that of the first rank */
+	struct ranks_strip strips[RANKS_STRIPS];
 };
 
-/* Not for uniform and sequential; n >= 1. Free with ranks_free. */
+/* Not for uniform and sequential; n from 1 to 2^40 - 1. Free with ranks_free. */
 struct ranks *ranks_new(const struct keyspec *, uint64_t n);
 void ranks_free(struct ranks *);
 
-/*
- * Is a rank of the piece that begins at 'start' taken? 'fraction' is below 1,
- * and uniform.
- */
-bool ranks_take(
-    const struct ranks *, uint64_t start, uint64_t rank, double fraction);
+/* Is the rank of a strip taken that was drawn by a random word? */
+bool ranks_take(const struct ranks *, const struct ranks_strip *, uint64_t rank,
+    uint64_t word);
 
 static inline uint64_t
 ranks_draw(const struct ranks *k, struct rng *r)
 {
-	const struct ranks_part *p;
-	unsigned __int128 m;
-	uint64_t x, high, rank;
+	const struct ranks_strip *s;
+	uint64_t x, rank;
 
 	do {
 		x = rng_next(r);
-		p = k->bins[x >> (64 - RANKS_BINS)].parts;
-		x <<= RANKS_BINS;
-		p += x >= p[1].base;
-		m = (unsigned __int128)(x - p->base) * p->scale;
-		high = (uint64_t)(m >> 64);
-		rank = p->start + (high >> RANKS_BITS);
-		high %= RANKS_ONE;
-	} while (__builtin_expect(high >= p->squeeze, 0) &&
-	    !ranks_take(k, p->start, rank,
-		((double)high + (double)(uint64_t)m * 0x1p-64) / RANKS_ONE));
+		s = &k->strips[x >> (64 - RANKS_BITS)];
+		rank = (s->start +
+			   (uint64_t)((unsigned __int128)(x << RANKS_BITS) *
+				   s->width >>
+			       64)) >>
+		    RANKS_FRACTION;
+	} while (
+	    __builtin_expect(x % (1 << RANKS_TAKE) >= s->sure, 0) &&
+	    !ranks_take(k, s, rank, x));
 	return rank;
 }
 

@@ -6,6 +6,22 @@
 
 #include <sys/uio.h>
 
+/* Makes the refills of a batch. Returns their length. */
+static size_t
+make_refills(struct worker *w, const struct conn *c)
+{
+	const struct cmdsource *s = w->run->refill;
+	uint32_t left = c->refills, n;
+	size_t used = 0, len;
+
+	for (; left; left -= n, used += len)
+		n = s->ops->make(s, &w->refill_cursor,
+		    w->refill_keys + (c->node - w->map->nodes),
+		    w->refill + used, left, SIZE_MAX, &len);
+	w->refilled += (uint64_t)c->refills * s->values;
+	return used;
+}
+
 /*
  * Makes and sends the batch in slices that stay in the cache, until all is sent
  * or the socket is full. Refills are sent with the last slice.
@@ -13,8 +29,7 @@
 void
 sending_continue(struct worker *w, struct conn *c, int64_t now)
 {
-	struct run *r = w->run;
-	const struct cmdsource *s = r->source;
+	const struct cmdsource *s = w->run->source;
 	struct iovec iov[2];
 	char *batch;
 	uint32_t n;
@@ -35,14 +50,8 @@ sending_continue(struct worker *w, struct conn *c, int64_t now)
 			continue;
 		}
 		iov[0] = (struct iovec){batch, len};
-		s = r->refill;
-		s->ops->make(s, &w->refill_cursor,
-		    w->refill_keys + (c->node - w->map->nodes), w->refill,
-		    c->refills, SIZE_MAX, &len);
-		w->refilled += (uint64_t)c->refills * s->values;
-		iov[1] = (struct iovec){w->refill, len};
+		iov[1] = (struct iovec){w->refill, make_refills(w, c)};
 		conn_put_parts(c, iov, 2, now);
-		s = r->source;
 	}
 }
 

@@ -75,8 +75,6 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	struct run *r = w->run;
 	uint32_t plain = c->awaited - c->refills;
 
-	if (w->checks)
-		checks_end(w->checks, c->expected, t->replies);
 	if (plain > t->replies)
 		plain = t->replies;
 	c->awaited -= t->replies;
@@ -158,10 +156,16 @@ on_room(struct conn *c, int64_t now)
 	sending_continue(c->owner, c, now);
 }
 
+/* The same where more is done for each: apart, so that others do not pay. */
 static void
-on_counted_replies(struct conn *c, int64_t now, const struct scan_counters *t)
+on_watched_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 {
-	reconnect_count(c->owner, c, t->replies);
+	struct worker *w = c->owner;
+
+	if (w->checks)
+		checks_end(w->checks, c->expected, t->replies);
+	if (w->connect)
+		reconnect_count(w, c, t->replies);
 	on_replies(c, now, t);
 }
 
@@ -175,10 +179,11 @@ static const struct conn_client worker_client = {.ready = begin_conn,
     .lost = on_loss,
     .room = on_room};
 
-/* The same for connections that are reopened on purpose. */
-static const struct conn_client counted_client = {.ready = begin_conn,
+/* The same for connections that are reopened on purpose, or whose replies are
+ * verified. */
+static const struct conn_client watched_client = {.ready = begin_conn,
     .resumed = resume_conn,
-    .replies = on_counted_replies,
+    .replies = on_watched_replies,
     .error = on_error,
     .missed = on_missed,
     .value = on_value,
@@ -277,10 +282,9 @@ prepare_worker(struct worker *w)
 	const struct cmdsource *s = r->source;
 	uint64_t from;
 
-	w->client = work->conns.reconnect > 0 || work->conns.storm_s > 0
-	    ? &counted_client
-	    : &worker_client;
 	reconnect_init(w);
+	w->client =
+	    w->connect || work->verify ? &watched_client : &worker_client;
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
