@@ -78,7 +78,7 @@ awk '
   }
   /^## Rules/ { on = 0 }' CONTRIBUTING.md >"$scratch/layers"
 # shellcheck disable=SC2012
-ls src/lib | sed 's/\.[ch]$//' | sort -u | while read -r m; do
+ls src/lib | sed 's/\.\([ch]\|css\|js\)$//' | sort -u | while read -r m; do
   grep -q "^$m " "$scratch/layers" || echo "$m"
 done >"$bad"
 empty 'CONTRIBUTING: every module of src/lib has a layer'

@@ -28,6 +28,7 @@
       }) };
     });
     var pager = document.createElement('div'), shown, back, on;
+    var compare; /* once the table is sorted */
 
     function draw() {
       var words = find ? find.value.toLowerCase().split(/\s+/) : [];
@@ -44,6 +45,8 @@
       var at = 0;
       from = Math.min(from, n ? n - 1 - (n - 1) % size : 0);
       groups.forEach(function (g, i) {
+        if (compare && at < from + size && at + kept[i].length > from)
+          kept[i].sort(compare);
         var part = kept[i].slice(Math.max(0, from - at), Math.max(0, from + size - at));
         at += kept[i].length;
         g.body.hidden = !part.length;
@@ -76,12 +79,12 @@
           var cell = r.row.cells[i];
           r.key = cell.dataset.v === undefined ? cell.textContent : +cell.dataset.v;
         });
-        g.rows.sort(function (a, b) {
-          var c = typeof a.key === 'number' && typeof b.key === 'number' ?
-            a.key - b.key : order.compare(a.key, b.key);
-          return down ? -c : c;
-        });
       });
+      compare = function (a, b) {
+        var c = typeof a.key === 'number' && typeof b.key === 'number' ?
+          a.key - b.key : order.compare(a.key, b.key);
+        return down ? -c : c;
+      };
       from = 0;
       draw();
     }

@@ -358,13 +358,16 @@ report_caution(struct str *s, const struct comparison *c)
 {
 	const char *canary = find_changed_canary(c);
 	size_t at = s->len;
+	struct str same = {0};
 
 	str_add(s, canary ? canary : "");
 	capitalise_at(s, at);
-	str_add(s, canary ? ". " : "");
-	at = s->len;
-	report_same_server(s, c);
-	capitalise_at(s, at);
+	str_add(s, canary ? "." : "");
+	report_same_server(&same, c);
+	capitalise_at(&same, 0);
+	if (same.len)
+		str_printf(s, "%s%s", canary ? " " : "", same.s);
+	str_free(&same);
 }
 
 void

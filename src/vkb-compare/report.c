@@ -112,8 +112,9 @@ report_values(const struct row *r, double v[2])
 	changetext_values(&t, v);
 }
 
-void
-report_factor(struct str *s, const struct row *r)
+/* Writes "1.07x slower", the larger value over the smaller; "up from 0". */
+static void
+write_factor(struct str *s, const struct row *r)
 {
 	struct changetext t = report_changetext(r);
 	double v = t.ratio;
@@ -135,7 +136,7 @@ report_change(struct str *s, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 
-	report_factor(s, r);
+	write_factor(s, r);
 	if (isnan(f->ratio))
 		return;
 	str_printf(s, " %+.1f%%", to_percent(f->ratio));

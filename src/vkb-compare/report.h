@@ -130,8 +130,6 @@ bool report_is_by_rest(const struct row *);
 struct changetext report_changetext(const struct row *);
 /* The two values that are shown beside a change: see changetext_values. */
 void report_values(const struct row *, double v[2]);
-/* "1.07x slower": the larger value over the smaller; "up from 0" */
-void report_factor(struct str *, const struct row *);
 /* "1.07x slower -6.2% [-6.5, -5.9]" */
 void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);

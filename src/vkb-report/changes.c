@@ -157,11 +157,11 @@ write_notes(struct str *s, const struct delta *d)
 
 	str_add(s, "<span class=\"wide\">");
 	if (json_get_bool(d->rec, "certain", false))
-		str_add(s, ", certain");
+		str_add(s, " certain");
 	if (d->waived)
-		markup_printf(s, ", waived: %s", why ? why : "no reason");
+		markup_printf(s, " waived: %s", why ? why : "no reason");
 	if (!d->gate)
-		str_add(s, ", for information");
+		str_add(s, " for information");
 	write_needs(s, d);
 	for (; j; j = json_next(j)) {
 		str_add(s, "; ");

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The scale covers 97 % of the interval ends; a mark beyond it is an arrow. */
+/* The scale covers all interval ends, but for a few that are three times as far
+ * as the others: a mark beyond it is an arrow. */
 struct forest
 forest_new(const struct delta *const *deltas, size_t n, const char *metric)
 {
@@ -40,7 +41,9 @@ forest_new(const struct delta *const *deltas, size_t n, const char *metric)
 	}
 	if (ends) {
 		stats_sort(v, ends);
-		f.span = fmax(f.span, 1.1 * v[(97 * (ends - 1) + 99) / 100]);
+		f.span = fmax(f.span,
+		    1.1 *
+			fmin(v[ends - 1], 3 * v[(97 * (ends - 1) + 99) / 100]));
 	}
 	free(v);
 	return f;

@@ -65,7 +65,7 @@ count_verdicts(const size_t *count)
 	return str_take(&s);
 }
 
-/* Adds what is said of count and time of a case, of the first cases. */
+/* Adds the sentences about count and time of a case, of the first cases. */
 static void
 describe_together(struct headline *h, const struct model *m)
 {

@@ -76,11 +76,14 @@ static void
 names(void)
 {
 	struct json *j[] = {
-	    parse("{\"command\":\"SET\",\"pipeline\":1,\"tls\":false,\"io\":2}"),
-	    parse("{\"command\":\"SET\",\"pipeline\":10,\"tls\":false,\"io\":2}"),
+	    parse(
+		"{\"command\":\"SET\",\"pipeline\":1,\"tls\":false,\"io\":2}"),
+	    parse(
+		"{\"command\":\"SET\",\"pipeline\":10,\"tls\":false,\"io\":2}"),
 	    parse("{\"command\":\"GET\",\"pipeline\":1,\"tls\":false,\"io\":2,"
 		  "\"set\":{\"b\":1,\"a\":\"x\"}}"),
-	    parse("{\"command\":\"GET\",\"pipeline\":1,\"tls\":false,\"io\":2}"),
+	    parse(
+		"{\"command\":\"GET\",\"pipeline\":1,\"tls\":false,\"io\":2}"),
 	    parse("{\"other\":1,\"tls\":false,\"io\":2}")};
 	static const char *const want[] = {"SET P1", "SET P10",
 	    "GET P1 set={\"a\":\"x\",\"b\":1}", "GET P1", "case"};
