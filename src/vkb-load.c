@@ -18,6 +18,7 @@
 #include "vkb-load/case/peers.h"
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/case/extserver.h"
+#include "vkb-load/case/target.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
@@ -46,6 +47,7 @@ struct opts {
 	struct plan_want want;
 	struct session_opts session;
 	struct extserver_opts external;
+	struct extserver *running; /* NULL: not connected */
 	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
 	const char *again, *benchmark, *module, *logs, *hdr, *live;
@@ -204,7 +206,7 @@ static const struct opt option_table[] = {
 	.help = "connect to this: valkey://USER@HOST:PORT/DB, unix:///PATH"},
     {0, "host", OPT_STR, AT(external.host), "HOST",
 	.help = "connect to HOST; default 127.0.0.1"},
-    {0, "port", OPT_INT, AT(external.port), "PORT", .min = 1, .max = 65535,
+    {'p', "port", OPT_INT, AT(external.port), "PORT", .min = 1, .max = 65535,
 	.help = "connect to PORT; default 6379"},
     {0, "unixsocket", OPT_STR, AT(external.unixsocket), "PATH",
 	.help = "connect to this unix socket"},
@@ -521,10 +523,28 @@ open_views(struct opts *o, bool builds)
 	return 0;
 }
 
+/* Connects to the running server. Cases from options fit what it is. 0, or -1,
+ * error reported. */
+static int
+open_running(struct opts *o)
+{
+	const struct target *t;
+
+	o->external.timeout_s = o->session.timeout_s;
+	o->external.joins = o->hosts.part > 1;
+	o->running = extserver_open(&o->external);
+	if (!o->running)
+		return -1;
+	t = extserver_target(o->running);
+	o->quick.primaries = t->e.cluster ? t->e.nnodes : 0;
+	o->quick.io_threads = extserver_io_threads(o->running);
+	o->quick.tls = t->e.tls;
+	return 0;
+}
+
 static int
 run_session(struct opts *o, const struct plan *p)
 {
-	struct extserver *external = NULL;
 	struct datasets *datasets = datasets_new();
 	struct vbench *vbench = NULL;
 	struct engine engines[3] = {0};
@@ -540,29 +560,25 @@ run_session(struct opts *o, const struct plan *p)
 		return err_fail_sys("cannot get a random seed");
 	if (read_builds(o, &b) < 0)
 		goto out;
-	if (uses_running_server(o)) {
-		o->external.timeout_s = o->session.timeout_s;
-		o->external.joins = o->hosts.part > 1;
-		external = extserver_open(&o->external);
-		if (!external ||
-		    hosts_meet(&o->hosts, &o->session, o->runs, p, external,
-			&o->external, &stop_signal) < 0)
-			goto out;
-	}
-	if (open_engines(o, p, &b, external, datasets, engines, &vbench) < 0 ||
+	if (uses_running_server(o) &&
+	    ((!o->running && open_running(o) < 0) ||
+		hosts_meet(&o->hosts, &o->session, o->runs, p, o->running,
+		    &o->external, &stop_signal) < 0))
+		goto out;
+	if (open_engines(o, p, &b, o->running, datasets, engines, &vbench) <
+		0 ||
 	    results_open(&out, o->output, o->resume, o->hosts.part) < 0)
 		goto out;
 	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
 	if (!o->session.logs || open_views(o, b.n > 1) < 0)
 		goto out;
 	rc = session_run(
-	    &o->session, p, &b, engines, &out, external, &stop_signal);
+	    &o->session, p, &b, engines, &out, o->running, &stop_signal);
 	if (b.failed)
 		rc = -1;
 out:
-	hosts_report_left(o->session.peers, external);
+	hosts_report_left(o->session.peers, o->running);
 	peers_part(o->session.peers);
-	extserver_close(external);
 	vbench_close(vbench);
 	datasets_free(datasets);
 	results_close(&out);
@@ -618,14 +634,17 @@ main(int argc, char **argv)
 	o.want.no_flush = o.external.no_flush;
 	o.want.mix = args.n ? o.quick.mix : NULL;
 	o.want.replay = args.n ? o.quick.replay : NULL;
-	rc = read_files(&p, &o, &args);
-	if (rc == 0 && o.plan)
-		rc = print_plan(&o, &p, &rule);
-	else if (rc == 0) {
+	if (!o.plan)
 		catch_signals();
-		rc = run_session(&o, &p);
-	}
+	if (!o.plan && !args.n && quick_is_given(&o.quick) &&
+	    uses_running_server(&o))
+		rc = open_running(&o);
+	if (rc == 0)
+		rc = read_files(&p, &o, &args);
+	if (rc == 0)
+		rc = o.plan ? print_plan(&o, &p, &rule) : run_session(&o, &p);
 out:
+	extserver_close(o.running);
 	hosts_free(&o.hosts);
 	uri_free(&o.uri);
 	free(folder);

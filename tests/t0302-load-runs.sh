@@ -303,15 +303,25 @@ test_match 'wants 2 primaries, the cluster has 3' .err \
   'the error names the size wanted and the size found'
 sed 's/"cluster_nodes":3/"cluster_nodes":1/' cluster.json >one.json
 test_status 2 'a cluster where one primary is wanted' vkb-load --port "$port" --runs 1 one.json
-test_match 'wants 1 primary, the cluster has 3' .err 'the error names one primary'
+test_match 'wants 1 primary, the cluster has 3: write "cluster_nodes": 3' .err \
+  'the error names one primary, and what to write'
+test_that 'commands of the command line fit a running cluster' \
+  vkb-load -p "$port" -t set -n 2000 --runs 1
+test_same 'true 3 ok' "$(jq -r '"\(.config.cluster_mode) \(.config.cluster_nodes) \(.status)"' .out)" \
+  'its mode and size are in the record'
 
-printf '{"type":"spec","v":1,"id":"tls","tls":true}\n' >&3
+printf '{"type":"spec","v":1,"id":"tls","tls":true,"io_threads":2}\n' >&3
 read -r other <&4
 port=$(printf '%s' "$other" | jq .nodes[0].port)
 tls() { printf '%s' "$other" | jq -r ".tls.$1"; }
 test_that 'a running server with TLS' vkb-load --port "$port" --tls \
   --cacert "$(tls cacert)" --cert "$(tls cert)" --key "$(tls key)" \
   --runs 1 tls.json
+test_that 'commands of the command line fit a server with TLS and io-threads' \
+  vkb-load -p "$port" --tls --cacert "$(tls cacert)" --cert "$(tls cert)" \
+  --key "$(tls key)" -t set -n 2000 --runs 1
+test_same 'true 2 ok' "$(jq -r '"\(.config.tls_mode) \(.config.io_threads) \(.status)"' .out)" \
+  'both are in the record'
 test_status 2 'plain to TLS' vkb-load --port "$port" --runs 1 c.json
 printf '{"type":"spec","v":1,"id":"auth","config":{"requirepass":"s3cret"}}\n' >&3
 read -r other <&4

@@ -373,6 +373,18 @@ extserver_local(const struct extserver *r)
 	return r->local;
 }
 
+int
+extserver_io_threads(const struct extserver *r)
+{
+	struct client *c = target_client(&r->t, 0);
+	char *has = c ? settings_read(&r->t, c, "io-threads") : NULL;
+	int n = has ? atoi(has) : 0;
+
+	free(has);
+	client_close(c);
+	return n;
+}
+
 /* Checks that the server is of the kind that the record would say. */
 static int
 check_topology(const struct extserver *r, struct client *c)
@@ -390,8 +402,10 @@ check_topology(const struct extserver *r, struct client *c)
 		    cluster ? "a cluster" : "a single server",
 		    cluster ? "not one" : "a cluster");
 	else if (cluster && nodes > 0 && nodes != (double)r->t.e.nnodes)
-		rc = err_fail("the case wants %g primar%s, the cluster has %zu",
-		    nodes, nodes == 1 ? "y" : "ies", r->t.e.nnodes);
+		rc = err_fail("the case wants %g primar%s, the cluster has "
+			      "%zu: write \"cluster_nodes\": %zu",
+		    nodes, nodes == 1 ? "y" : "ies", r->t.e.nnodes,
+		    r->t.e.nnodes);
 	else if (tls != r->t.e.tls)
 		rc = err_fail("the case wants %s, the connection is %s",
 		    tls ? "TLS" : "no TLS", tls ? "plain" : "TLS");

@@ -45,6 +45,9 @@ void extserver_login(const struct extserver *, struct target *);
 const struct json *extserver_record(const struct extserver *);
 bool extserver_local(const struct extserver *);
 
+/* Returns how many io-threads it has; 0: it does not say. */
+int extserver_io_threads(const struct extserver *);
+
 /*
  * Checks that the server matches the case and may still be emptied, empties it
  * and applies the config set. Returns 0, or -1 after reporting an error. In

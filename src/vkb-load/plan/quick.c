@@ -122,6 +122,14 @@ make_config(const struct quick *q)
 			json_free(cfg);
 			return NULL;
 		}
+	if (q->primaries) {
+		json_set_bool(cfg, "cluster_mode", true);
+		json_set_num(cfg, "cluster_nodes", (double)q->primaries);
+	}
+	if (q->io_threads)
+		json_set_num(cfg, "io-threads", q->io_threads);
+	if (q->tls)
+		json_set_bool(cfg, "tls_mode", true);
 	return cfg;
 }
 
