@@ -49,7 +49,7 @@ int tls_handshake(struct tls *);
 /* Like read(2) and write(2): -1 with errno (EAGAIN as above); 0 at the end. */
 ssize_t tls_read(struct tls *, void *buf, size_t n);
 ssize_t tls_write(struct tls *, const void *buf, size_t n);
-short tls_events(const struct tls *);      /* POLLIN or POLLOUT to wait for */
+short tls_events(const struct tls *); /* POLLIN or POLLOUT to wait for */
 /* After a read: had no more bytes arrived? Then poll reports those to come. */
 bool tls_is_drained(const struct tls *);
 const char *tls_error(const struct tls *); /* text of the last error */

@@ -126,8 +126,10 @@ shares(void)
 	tap_ok(z > 6, "1:2 is not 1:1.95 (z = %.0f)", z);
 }
 
-/* The same of rows of 'length' steps, of which some are drawn at once; the first
- * row begins behind 'skip' steps. */
+/*
+ * The same of rows of 'length' steps, of which some are drawn at once; the
+ * first row begins behind 'skip' steps.
+ */
 static double
 compare_rows(const char *text, uint32_t length, uint32_t skip)
 {
@@ -346,8 +348,9 @@ count_bytes(size_t commands, const char *sizes)
 	t = (const struct template *)o;
 	for (i = 0; i < t->ncommands; i++)
 		if (t->commands[i].prerendered)
-			sum += t->commands[i].prerendered->at[
-			    t->commands[i].prerendered->count];
+			sum += t->commands[i]
+				   .prerendered
+				   ->at[t->commands[i].prerendered->count];
 	o->ops->free(o);
 	str_free(&text);
 	return sum;

@@ -11,15 +11,19 @@
 #define DIGITS_12 12 /* the width of a number in a key */
 #define DIGITS_MOST 20
 
-/* Puts the quotients q and remainders of lanes side by side: q by q, and v - q *
- * by, shifted by 'bits', in one multiplication. */
+/*
+ * Puts the quotients q of lanes and, shifted by 'bits', their remainders side
+ * by side: v - q * by. One multiplication does both.
+ */
 static inline uint64_t
 digits_split(uint64_t v, uint64_t q, uint64_t by, int bits)
 {
 	return (v << bits) + q * (1 - (by << bits));
 }
 
-/* Eight decimal digits at once: fours, pairs, then single digits, in one word. */
+/*
+ * Eight decimal digits at once: fours, pairs, then single digits, in one word.
+ */
 static inline void
 digits_8(char *p, uint32_t v)
 {
@@ -27,8 +31,7 @@ digits_8(char *p, uint32_t v)
 
 	w = digits_split(
 	    w, (w * 10486 >> 20) & UINT64_C(0x7f0000007f), 100, 16);
-	w = digits_split(
-	    w, (w * 103 >> 10) & UINT64_C(0xf000f000f000f), 10, 8);
+	w = digits_split(w, (w * 103 >> 10) & UINT64_C(0xf000f000f000f), 10, 8);
 	w = htole64(w + UINT64_C(0x3030303030303030));
 	memcpy(p, &w, sizeof w);
 }

@@ -19,7 +19,7 @@
 
 #define CELLS ((size_t)1 << MIX_BITS)
 #define EACH (64 / MIX_BITS) /* cells that one random word chooses */
-#define ROWS_MOST 256 /* of steps that one cell may choose */
+#define ROWS_MOST 256        /* of steps that one cell may choose */
 #define BEFOREHAND                                                 \
 	((size_t)256 << 20) /* bytes of rendered rows of a command \
 			     */
@@ -66,8 +66,7 @@ draw_steps(const struct mix *m, uint64_t bits, struct rng *rng,
 
 	if (__builtin_expect(m->cells[cell][0] != MIX_STEPS, 1))
 		return m->cells[cell];
-	find_steps(
-	    m, ((double)cell + rng_unit(rng)) / (double)CELLS, drawn);
+	find_steps(m, ((double)cell + rng_unit(rng)) / (double)CELLS, drawn);
 	return drawn;
 }
 
@@ -85,8 +84,8 @@ plan_row(const struct mix *m, struct rng *from, uint8_t *to, uint32_t n)
 		bits = rng_next(&rng);
 #pragma GCC unroll 5
 		for (k = 0; k < EACH; k++, bits >>= MIX_BITS, to += each)
-			memcpy(to, draw_steps(m, bits, &rng, drawn),
-			    MIX_AT_ONCE);
+			memcpy(
+			    to, draw_steps(m, bits, &rng, drawn), MIX_AT_ONCE);
 	}
 	while (to < end) {
 		bits = rng_next(&rng);
@@ -130,8 +129,8 @@ mix_plan(const struct mix *m, struct mix_ring *r, uint32_t n)
 		else if (m->turns)
 			last = m->turns[r->turn++ % m->nturns];
 		else
-			last = *draw_steps(
-			    m, rng_next(&r->rng), &r->rng, drawn);
+			last =
+			    *draw_steps(m, rng_next(&r->rng), &r->rng, drawn);
 		r->steps[r->at++ & r->mask] = last;
 	}
 }

@@ -175,9 +175,7 @@ count_places(const struct template *t, const struct compiled *s,
 	if (render_room(&t->source, 0) > PLACES_LONGEST ||
 	    (ordered && values_vary(t->data)))
 		return 0;
-	n = n < PLACES_LEAST  ? PLACES_LEAST
-	    : n > PLACES_MOST ? PLACES_MOST
-			      : n;
+	n = n < PLACES_LEAST ? PLACES_LEAST : n > PLACES_MOST ? PLACES_MOST : n;
 	return n * s->len <= PLACES_ALL / t->ncommands ? n : 0;
 }
 

@@ -37,8 +37,8 @@ get_log_density(const struct ranks *k, uint64_t rank)
 static double
 get_density(const struct ranks *k, uint64_t at)
 {
-	return exp(get_log_density(k, at >> RANKS_FRACTION) -
-	    get_log_density(k, 0));
+	return exp(
+	    get_log_density(k, at >> RANKS_FRACTION) - get_log_density(k, 0));
 }
 
 /* Returns the probability that a rank of a strip with this density is taken. */
@@ -66,10 +66,7 @@ get_width(const struct ranks *k, double density, uint64_t most)
 {
 	double width = k->area / density * one;
 
-	return width < 1 ? 1
-	    : width < (double)most
-	    ? (uint64_t)width
-	    : most;
+	return width < 1 ? 1 : width < (double)most ? (uint64_t)width : most;
 }
 
 /* Makes the strip from a position on. Returns its end. */
@@ -86,7 +83,8 @@ cut_strip(const struct ranks *k, uint64_t start, struct ranks_strip *s)
 		s->width = get_width(k, last, s->width);
 		last = first;
 	}
-	s->sure = (uint64_t)(fmin(get_share(k, s, last), 1) * (1 << RANKS_TAKE));
+	s->sure =
+	    (uint64_t)(fmin(get_share(k, s, last), 1) * (1 << RANKS_TAKE));
 	return start + s->width;
 }
 
@@ -120,7 +118,8 @@ ranks_new(const struct keyspec *spec, uint64_t n)
 	}
 	for (; !cut_ranks(k, high); high *= 2)
 		low = high;
-	for (int i = 0; i < ROUNDS; i++) { /* the smallest area that is enough */
+	/* the smallest area that is enough */
+	for (int i = 0; i < ROUNDS; i++) {
 		middle = (low + high) / 2;
 		enough = cut_ranks(k, middle);
 		low = enough ? low : middle;

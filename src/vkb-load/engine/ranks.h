@@ -38,7 +38,9 @@ struct ranks {
 	struct ranks_strip strips[RANKS_STRIPS];
 };
 
-/* Not for uniform and sequential; n from 1 to 2^40 - 1. Free with ranks_free. */
+/*
+ * Not for uniform and sequential; n from 1 to 2^40 - 1. Free with ranks_free.
+ */
 struct ranks *ranks_new(const struct keyspec *, uint64_t n);
 void ranks_free(struct ranks *);
 
@@ -60,8 +62,7 @@ ranks_draw(const struct ranks *k, struct rng *r)
 				   s->width >>
 			       64)) >>
 		    RANKS_FRACTION;
-	} while (
-	    __builtin_expect(x % (1 << RANKS_TAKE) >= s->sure, 0) &&
+	} while (__builtin_expect(x % (1 << RANKS_TAKE) >= s->sure, 0) &&
 	    !ranks_take(k, s, rank, x));
 	return rank;
 }
