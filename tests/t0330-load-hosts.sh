@@ -227,7 +227,7 @@ test_same 2 "$(cat d1.status)" 'a part that dies fails the others'
 test_match 'part 2 of 2 has ended' d1.err 'they name it'
 test_same failed "$(jq -r .status d1)" 'their record is failed'
 test_same 0 "$(cli dbsize)" 'and the server is empty'
-# The leader dies: nobody removes its keys.
+# The leader dies: its keys stay.
 for how in '' --no-flush; do
   rm -f e2 e2.*
   cli config resetstat >/dev/null

@@ -39,11 +39,57 @@ for name in runs_planned 'runs_total{status="ok"}' 'run_info{run="SET-' 'phase{p
   test_same 1 "$(grep -cF "vkb_$name" metrics | sed 's/[2-9]/1/')" "the metric $name"
 done
 test_same '0.5 0.95 0.99 0.999' "$(sed -n 's/.*quantile="\([^"]*\)".*/\1/p' metrics | xargs)" 'four percentiles'
-test_empty "$(grep -Ev '^(# (HELP|TYPE) vkb_[a-z_]+ .+|vkb_[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)+\})? [-+.e0-9]+)$' metrics)" \
-  'each line is one of the text format'
-test_empty "$(awk '$1 == "#" && $2 == "TYPE" {t[$3] = 1}
-  $1 != "#" {n = $1; sub(/\{.*/, "", n); sub(/_(sum|count)$/, "", n); if (!(n in t)) print n}' metrics)" \
-  'each metric has a type'
+# A strict reader of the text format, version 0.0.4: prints what is wrong.
+cat >format.pl <<'END'
+local $/;
+my $text = <STDIN>;
+print "the last line has no end\n" if $text !~ /\n\z/;
+my ($group, %help, %type, %seen, %series);
+for (split /\n/, $text) {
+  if (/^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/) {
+    my ($what, $name, $rest) = ($1, $2, $3);
+    print "the group $name comes twice\n" if ($group // '') ne $name and $seen{$name}++;
+    $group = $name;
+    print "$what of $name comes twice\n" if ($what eq 'HELP' ? \%help : \%type)->{$name};
+    print "$what of $name comes behind its samples\n" if $series{$name};
+    print "HELP of $name: a backslash without n or backslash\n" if $what eq 'HELP' and $rest =~ /\\(?![\\n])/;
+    print "TYPE of $name: $rest\n" if $what eq 'TYPE' and $rest !~ /^(counter|gauge|summary|histogram|untyped)$/;
+    ($what eq 'HELP' ? \%help : \%type)->{$name} = $rest;
+    next;
+  }
+  unless (/^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\[\\"n])*",?)*)\})? (\S+)$/) {
+    print "not a line of the format: $_\n";
+    next;
+  }
+  my ($name, $labels, $value) = ($1, $2 // '', $3);
+  (my $base = $name) =~ s/_(sum|count)$//;
+  $base = $name unless ($type{$base} // '') eq 'summary';
+  my %labels = $labels =~ /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
+  my @names = $labels =~ /([a-zA-Z_][a-zA-Z0-9_]*)="/g;
+  print "$name: a label comes twice\n" if keys %labels != @names and $labels !~ /=\\"/;
+  print "$name is not in the group $group\n" if $base ne ($group // '');
+  print "$name has no HELP and TYPE\n" unless $help{$base} and $type{$base};
+  print "$name: not a number: $value\n"
+    if $value !~ /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/ and $value !~ /^([-+]?Inf|NaN)$/;
+  print "$name: a counter that goes down or is not whole\n" if $type{$base} eq 'counter' and $value !~ /^\d+$/;
+  print "$name: a counter that does not end in _total\n" if $type{$base} eq 'counter' and $name !~ /_total$/;
+  print "$name: quantile\n" if $type{$base} eq 'summary' and $name eq $base and ($labels{quantile} // '') !~ /^(0|1|0\.\d+)$/;
+  print "the series $name\{$labels\} comes twice\n" if $series{"$name\{" . join(',', map { "$_=$labels{$_}" } sort keys %labels) . '}'}++;
+  $series{$base}++;
+}
+END
+test_empty "$(perl format.pl <metrics)" 'they are what the text format asks for'
+for bad in 's/^# TYPE vkb_phase.*//' 's/"ok"/"o\\k"/' 's/vkb_runs_planned \([0-9]\)/vkb_runs_planned x\1/' \
+  's/^\(vkb_run_done_ratio .*\)/\1\n\1/' 's/^# HELP vkb_phase.*/&\n&/' 's/quantile="0.5"/quantile="p50"/' \
+  's/^\(vkb_requests_total{.*\) [0-9]*$/\1 -1/'; do
+  sed "$bad" metrics >broken
+  test_match . "$(perl format.pl <broken >found; echo found)" "and the reader of it finds a mistake: $bad"
+done
+printf '%s' "$(cat metrics)" | perl format.pl >found
+test_match 'the last line has no end' found 'and a last line that is cut'
+if command -v promtool >/dev/null; then
+  test_that 'promtool finds no fault' sh -c 'promtool check metrics <metrics'
+fi
 first=$(get requests_total | awk '{print $2}')
 goes_on() { [ "$(get requests_total | awk '{print $2}')" -gt "$first" ]; }
 test_that 'requests grow' wait_until 20 goes_on
@@ -103,8 +149,5 @@ for bad in x 70000 1.2.3.4.5:1 '[::1' ''; do
   test_match "cannot serve live metrics on '" .err 'and the message names it'
 done
 test_status 2 'no metrics without runs' vkb-load --plan --live 0 c.json
-if command -v promtool >/dev/null; then
-  test_that 'promtool finds no fault' sh -c 'promtool check metrics <metrics'
-fi
 test_litter 20 'nothing is left'
 test_done

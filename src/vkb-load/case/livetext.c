@@ -128,7 +128,8 @@ write_latencies(const struct livetext *t, struct str *s)
 
 	write_head(s, "latency_seconds", "summary",
 	    "Latency of the requests of the run so far.");
-	for (l = t->loads; l < t->loads + t->n; l++) {
+	for (size_t k = 0; k < t->n; k++) {
+		l = &t->loads[k];
 		n = hist_count(l->latency);
 		for (size_t i = 0;
 		     n && i < sizeof quantiles / sizeof *quantiles; i++) {
@@ -149,7 +150,7 @@ write_latencies(const struct livetext *t, struct str *s)
 void
 livetext_write(const struct livetext *t, struct str *s)
 {
-	const struct livetext_load *l, *end = t->loads + t->n;
+	const struct livetext_load *l, *end = t->n ? t->loads + t->n : NULL;
 
 	write_session(t, s);
 	write_head(s, "requests_total", "counter",

@@ -313,14 +313,15 @@ report_commands(
     const struct servercounts *s, size_t group, struct json *m, size_t *n)
 {
 	const struct reading *after = &s->after[group];
-	const struct command *c = after->commands;
+	const struct command *c;
 
-	for (; c < after->commands + after->n; c++)
-		if (*n < COMMANDS_MOST &&
-		    servercounts_is_load(c->name, strcspn(c->name, "|")) &&
+	for (size_t i = 0; i < after->n && *n < COMMANDS_MOST; i++) {
+		c = &after->commands[i];
+		if (servercounts_is_load(c->name, strcspn(c->name, "|")) &&
 		    (group == PRIMARIES ||
 			(strcmp(c->name, "ping") != 0 && !is_reported(m, c))))
 			*n += report_command(&s->before[group], c, m);
+	}
 }
 
 void

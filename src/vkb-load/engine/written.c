@@ -95,7 +95,8 @@ written_merge(struct written *to, const struct written *from)
 
 	if (from->limit < to->limit)
 		to->limit = from->limit;
-	for (x = from->names; x < from->names + from->n; x++) {
+	for (size_t i = 0; i < from->n; i++) {
+		x = &from->names[i];
 		key = from->bytes + x->at;
 		written_add(to, x->id, key, x->nkey,
 		    x->field ? key + x->nkey : NULL, x->nfield);

@@ -12,8 +12,9 @@
 
 struct hashset;
 
-#define WRITTEN_MOST 1000000 /* names kept of a stream, over all its threads \
-			      */
+#define WRITTEN_MOST                                            \
+	1000000 /* names kept of a stream, over all its threads \
+		 */
 
 /* A name: nkey bytes of a key, then nfield of a field of the hash there. */
 struct written_name {

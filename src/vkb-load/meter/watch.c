@@ -126,7 +126,7 @@ watch_new(const struct engine_target *t)
 	w->threads = 1;
 	add_servers(w, t->nodes, t->nnodes);
 	add_servers(w, t->replicas, t->nreplicas);
-	/* Without the replicas that are read, the rest says nothing. */
+	/* Unless all replicas that are read are here, the cost is unknown. */
 	if (t->nreplicas && w->npids < all)
 		w->npids = 0;
 	/* With a server on another host the sum would be incomplete. */
