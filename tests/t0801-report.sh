@@ -372,6 +372,40 @@ test_empty_file bad 'each plot is XML'
 test_same 'throughput p50 p99' "$(grep -o 'class="title" x="12" y="[0-9.]*">[a-z0-9]*<' comparison.svg |
   sed 's/.*>\(.*\)</\1/' | xargs)" 'the comparison has one scale for each metric'
 test_match '>SET</text>' comparison.svg 'the comparison has names'
+# The middle of the scale is at 520.
+test_same 'improvement right regression left' \
+  "$(grep -oE 'class="mark (regression|improvement)" d="M[0-9.]*' comparison.svg | tr -d '"M' |
+    awk '{ print $2, substr($3, 3) < 520 ? "left" : "right" }' | sort -u | xargs)" \
+  'worse is on the left, of throughput and of latency'
+awk 'BEGIN { for (i = 0; i < 60; i++) for (k = 1; k <= 4; k++) for (s = 0; s < 2; s++)
+  printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{\"session\":\"s\",\"index\":%d,\"block\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
+    s ? "b" : "a", i, 2 * k + s, k, 100000 * (s && i == 7 ? .5 : 1 - s * i % 3 / 100) + k * (99 + s) }' >far
+vkb-compare --baseline a -f jsonl far | vkb-report --svg comparison >far.svg
+test_same 1 "$(count '<path class="mark regression" d="M420.0 [0-9.]*l7 5v-10z"/>' far.svg)" \
+  'a change far beyond the others is an arrow at the end of the scale'
+
+# The medians say up, and the pairs down.
+awk 'BEGIN { split("10 20 30 40 50", x); split("9 19 33 36 45", y); for (k = 1; k <= 5; k++) for (s = 0; s < 2; s++)
+  printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C\"},\"run\":{\"session\":\"s\",\"index\":%d,\"block\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
+    s ? "b" : "a", 2 * k + s, k, s ? y[k] : x[k] }' >against
+vkb-compare --baseline a -f jsonl against >apart
+test_same '[30,33]' "$(jq -c 'select(.metric).median' apart)" 'medians that go up'
+vkb-report -o apart.html apart against
+says 'C 30.0 28.4 -5.3% [' apart.html 'the values beside a change agree with it'
+vkb-report --text apart against >apart.txt
+test_match '^ +b +rps +28\.4 .* -5\.3%' apart.txt 'also in the text'
+
+# --- equal subjects are two sides
+
+for f in "$a" "$b"; do
+  jq -c 'select(.config.command == "SET") | .subject = {ref: "unstable", commit: "abc"}' "$f" >"twin.${f##*/}"
+done
+vkb-compare -f jsonl twin.a.jsonl twin.b.jsonl >twins
+vkb-report -o twins.html twin.a.jsonl twin.b.jsonl twins
+says 'unstable (contender) against unstable ' twins.html 'equal subjects have two names'
+test_same '24 24' "$(count 'class="dot s0" d="[^"]*"><title>run ' twins.html) $(count 'class="dot s1" d="[^"]*"><title>run ' twins.html)" \
+  'and their runs are two series'
+
 test_status 2 'a plot there is not' vkb-report --svg runs-9-rps changes
 test_match "no plot 'runs-9-rps'" .err 'the error names the plot that does not exist'
 test_status 2 'two at once' vkb-report --svg runs-1-rps --text "$a"

@@ -24,10 +24,10 @@ enum { PAGE = 20 }; /* rows that are shown at once */
 /* The columns behind the change of the first metric, if cases have them. */
 enum { P50, P99, WORK, COLUMNS };
 static const struct {
-	const char *metric, *title;
-} columns[COLUMNS] = {[P50] = {"p50_latency_ms", "p50"},
-    [P99] = {"p99_latency_ms", "p99"},
-    [WORK] = {"instructions_per_req", "work (exact)"}};
+	const char *metric, *title, *class;
+} columns[COLUMNS] = {[P50] = {"p50_latency_ms", "p50", "wide"},
+    [P99] = {"p99_latency_ms", "p99", "wide"},
+    [WORK] = {"instructions_per_req", "work (exact)", "work"}};
 
 struct changed { /* a case of a pair of subjects */
 	const struct kase *kase;
@@ -153,7 +153,8 @@ write_column(struct str *s, const struct changed *c, size_t which)
 			str_addn(&t, functions, strcspn(functions, ","));
 		}
 	}
-	str_printf(s, "<td class=\"n wide %s\" data-v=\"%.9g\">",
+	str_printf(s, "<td class=\"n %s %s\" data-v=\"%.9g\">",
+	    columns[which].class,
 	    d && d->gate ? model_verdict_name(d->verdict) : "",
 	    d && !isnan(d->ratio) ? d->ratio : 1);
 	html_text(s, t.len ? t.s : "");
@@ -224,8 +225,8 @@ write_head(struct str *s, const struct table *t)
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (t->has[i])
 			str_printf(s,
-			    "<th scope=\"col\" class=\"n wide\">%s</th>",
-			    columns[i].title);
+			    "<th scope=\"col\" class=\"n %s\">%s</th>",
+			    columns[i].class, columns[i].title);
 	str_add(s, "<th scope=\"col\">answer</th></tr></thead>\n");
 }
 
@@ -251,7 +252,8 @@ write_metric(struct str *s, const struct table *t, const char *metric)
 		page_scale(s, &f);
 		for (size_t k = 0; k < COLUMNS; k++)
 			if (t->has[k])
-				str_add(s, "<td class=\"wide\"></td>");
+				str_printf(s, "<td class=\"%s\"></td>",
+				    columns[k].class);
 		str_add(s, "<td></td></tr>\n");
 	}
 	for (size_t i = 0; i < t->n; i++)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { OPEN = 4, SCALINGS = 40 };
+enum { OPEN = 2, SCALINGS = 40 };
 
 /* Adds the change that a comparison found to the runs of a metric. */
 static void

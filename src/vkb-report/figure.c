@@ -100,11 +100,35 @@ is_shown(const struct kase *k, const char *metric)
 	return false;
 }
 
+/* Are all runs of all subjects equal, as counts may be? */
+static bool
+is_constant(const struct kase *k, const char *metric)
+{
+	double first = NAN;
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->ncells; i++) {
+		const struct json *j = json_first(
+		    json_get(model_metric(k->cells[i], metric), "values"));
+
+		for (; j; j = json_next(j)) {
+			double v = json_num(j, NAN);
+
+			if (n++ && v != first)
+				return false;
+			first = v;
+		}
+	}
+	return n > 1;
+}
+
 static void
 add_metric(struct figures *f, const struct kase *k, const char *name)
 {
 	bool history = k->ncells >= HISTORY || k->changes;
 
+	if (!history && is_constant(k, name))
+		return;
 	add_figure(f,
 	    (struct figure){.kind = history ? FIGURE_HISTORY : FIGURE_RUNS,
 		.kase = k,

@@ -107,16 +107,12 @@ map_place(double left, double place)
 	return left + FOREST_WIDTH / 2. * (1 + fmax(-1, fmin(1, place)));
 }
 
-/* Draws an arrow at the end of the scale, if the place is beyond it. */
+/* Draws an arrow at the right end of the scale, or at the left one. */
 static void
-draw_arrow(struct str *s, double left, double y, double place, const char *name)
+draw_arrow(struct str *s, double left, double y, bool right, const char *name)
 {
-	int by = place > 0 ? -7 : 7;
-
-	if (fabs(place) > 1)
-		str_printf(s,
-		    "<path class=\"mark %s\" d=\"M%.1f %.1fl%d 5v-10z\"/>",
-		    name, map_place(left, place), y, by);
+	str_printf(s, "<path class=\"mark %s\" d=\"M%.1f %.1fl%d 5v-10z\"/>",
+	    name, left + (right ? FOREST_WIDTH : 0), y, right ? -7 : 7);
 }
 
 static void
@@ -149,8 +145,10 @@ forest_row(struct str *s, const struct forest *f, const struct delta *d,
 		return;
 	str_printf(s, "<path class=\"span %s\" d=\"M%.1f %.1fH%.1f\"/>", name,
 	    map_place(left, lo), y, map_place(left, hi));
-	draw_arrow(s, left, y, fmin(lo, hi), name);
-	draw_arrow(s, left, y, fmax(lo, hi), name);
+	if (fmin(lo, hi) < -1)
+		draw_arrow(s, left, y, false, name);
+	if (fmax(lo, hi) > 1)
+		draw_arrow(s, left, y, true, name);
 	if (fabs(at) <= 1)
 		str_printf(s,
 		    "<path class=\"mark %s\" d=\"M%.1f %.1fl4.5 4.5l-4.5 "

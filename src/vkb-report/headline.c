@@ -65,7 +65,7 @@ count_verdicts(const size_t *count)
 	return str_take(&s);
 }
 
-/* Adds the sentences about count and time of a case, of the first cases. */
+/* Adds the sentences about count and time of the first cases that changed. */
 static void
 describe_together(struct headline *h, const struct model *m)
 {
@@ -76,6 +76,7 @@ describe_together(struct headline *h, const struct model *m)
 		const char *text = json_get_str(d->rec, "together");
 
 		if (text && *text && headline_has(h, d) &&
+		    d->kase->deltas[0]->verdict <= MODEL_LIKELY_DIFFERENT &&
 		    metric_guess(d->metric).exact && n++ < TOGETHER)
 			add_sentence(&h->facts, "%s.", text);
 	}
@@ -139,9 +140,9 @@ describe_pair(struct headline *h, const struct model *m, const struct pair *p)
 	if (!h->what)
 		h->what = count_verdicts(count);
 	h->next = next && *next ? mem_str(next) : NULL;
-	describe_together(h, m);
 	if (outlook)
 		add_sentence(&h->facts, "%s.", outlook);
+	describe_together(h, m);
 	describe_warnings(h, p->rec);
 	free(outlook);
 }

@@ -167,7 +167,7 @@ name_order(struct plot *p, double y, size_t runs)
 
 	plot_row_name(p, y, "run 1", NULL);
 	snprintf(text, sizeof text, "run %zu", runs);
-	if (runs > 1)
+	if (runs > 2) /* apart from the first one */
 		plot_row_name(p, y - STEP * (double)(runs - 1), text, NULL);
 }
 
