@@ -70,7 +70,7 @@ const covered = p => p.evaluate(() => {
   }
 
   const p = await open(1280, 'light');
-  const text = async s => (await p.locator(s).innerText()).replace(/\s+/g, ' ');
+  const text = async s => (await p.locator(s).innerText()).replace(/\s+/g, ' ').trim();
   log(await text('.verdict'));
   log('charts:', await p.locator('.cases > figure').count());
   log('first cases:', (await p.locator('figcaption b').allTextContents()).slice(0, 3).join(', '));
@@ -144,6 +144,26 @@ cat >want <<'END'
 800 texts that cover each other: 0
 1280 texts that cover each other: 0
 1 open regression, 1 slow decline, 1 regression taken back, 2 improvements, 1 spike that went away.
+charts: 24
+first cases: HSET P1 16B, HSET P10 16B, HSET P10 256B
+hover: 930K req/s, 2026-03-07 56e27d59 Refactor the event loop, part II: timers & files (#41)
+left: false
+keys: 924K req/s, 2026-04-05 76c90bcb Refactor the event loop, part II: timers & files (#59)
+escaped: false
+page: 3c6ef362 Embed the key in the dict entry (#2)
+next: daa66d13 Revert "Prefetch the hash table" (#3)
+previous: 3c6ef362 Embed the key in the dict entry (#2)
+back: Benchmark history
+clicked: 56e27d59 Refactor the event loop, part II: timers & files (#41) | regression up to -7.3% in 9 cases
+change: -7.3%
+case: LPUSH P1 16B
+found: HSET P10 256B | 1 of 24 cases
+found: 0 of 24 cases
+commits: 60
+commits of a title: 10
+with changes: 6
+printed: 0 controls
+without scripts: 24 charts, 60 commits, 60 titles, 0 controls
 END
 test_same "$(cat want)" "$(cat log)" \
   'charts, keys, links and the search; axe-core finds nothing; nothing is fetched'

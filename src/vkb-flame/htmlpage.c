@@ -95,9 +95,10 @@ write_functions(struct str *s, const struct functions_of *f)
 	str_add(s, "<section id=\"functions\">\n<h2>Functions</h2>\n");
 	html_browse(s, ROWS, "Function", NULL, 0);
 	html_table(s, "Functions", caption.s,
-	    f->diff ? "function|>total before|>after|>change||>self before|"
-		      ">after|>change"
-		    : "function|>total|>self",
+	    f->diff
+		? "function|>total before|>after|>change|verdict|>self before|"
+		  ">after|>change"
+		: "function|>total|>self",
 	    NULL, 0);
 	for (size_t i = 0; i < n; i++)
 		write_row(s, f, &v[i]);

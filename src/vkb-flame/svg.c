@@ -72,7 +72,7 @@ static void
 append_change_colour(struct str *s, const struct diff_frame *f)
 {
 	double ratio = f->a > 0 && f->b > 0 ? fabs(log2(f->b / f->a)) : 2;
-	unsigned pale = (unsigned)lround(200 - 90 * fmin(ratio, 2));
+	unsigned pale = (unsigned)lround(200 - 45 * fmin(ratio, 2));
 
 	if (f->kind == DIFF_MOVED)
 		str_add(s, "#d9c8ea");
@@ -252,20 +252,20 @@ static const struct key sample_keys[] = {{GROWN, "larger share"},
 
 static const struct key count_keys[] = {{GROWN, "more"}, {SHRUNK, "less"},
     {GROWN NEW, "new"}, {SHRUNK VANISHED, "vanished"},
-    {GREY, "same within 0.01 %"}, {"", "exact counts; " UNFOLD_NOTE},
+    {GREY, "same within 0.01 %"}, {"", "exact counts"}, {"", UNFOLD_NOTE},
     {NULL, NULL}};
 
 /* Returns the legend; its text NULL ends it. */
 static const struct key *
 get_legend(const struct graph *g)
 {
-	enum { NOTE = sizeof count_keys / sizeof *count_keys - 2, NONE };
+	enum { NOTE = sizeof count_keys / sizeof *count_keys - 3 };
 
 	if (g->d && !g->d->unit)
 		return sample_keys;
 	if (g->d)
 		return count_keys;
-	return &count_keys[g->o->unit ? NOTE : NONE];
+	return &count_keys[g->o->unit ? NOTE : NOTE + 2];
 }
 
 /* Writes the legend on as many lines as it needs, from y on. Returns the y

@@ -166,10 +166,10 @@ function save(push) {
   s = s.toString();
   if (s === written) return;
   written = s;
-  try {
+  if (location.protocol !== 'about:') { /* else the text of another page */
     if (push) location.hash = s;
-    else location.replace('#' + s);
-  } catch (e) { /* a document that has no URL of its own */ }
+    else location.replace(location.href.split('#')[0] + '#' + s);
+  }
   if (window.parent !== window) window.parent.postMessage({ flame: s }, '*');
 }
 

@@ -102,26 +102,25 @@ write_navigation(struct str *s, const struct commitpage *p, bool profile)
 	str_add(s, "</nav>\n");
 }
 
-/* Puts the links at the top of a page that another program has written. */
+/* Puts the links above the header of a page that another program has written.
+ */
 static int
 add_navigation(const char *path, const struct commitpage *p, bool profile)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = -1;
 	struct str was = {0}, is = {0};
-	const char *body, *end;
+	const char *body, *header = NULL;
 
 	if (fd < 0 || str_read(&was, fd) < 0) {
 		rc = err_fail_sys("cannot read '%s'", path);
-	} else if (!was.len || !(body = strstr(was.s, "<body")) ||
-	    !(end = strchr(body, '>'))) {
-		rc = err_fail("'%s' is not an HTML page", path);
-	} else {
-		str_addn(&is, was.s, (size_t)(end + 1 - was.s));
-		str_addc(&is, '\n');
+	} else if (was.len && (body = strstr(was.s, "<body")) &&
+	    (header = strstr(body, "<header>"))) {
+		str_addn(&is, was.s, (size_t)(header - was.s));
 		write_navigation(&is, p, profile);
-		str_add(&is, end + 1);
+		str_add(&is, header);
 		rc = tempfile_write(path, is.s, is.len);
-	}
+	} else
+		rc = err_fail("'%s' is not a page with a header", path);
 	if (fd >= 0)
 		close(fd);
 	str_free(&was);

@@ -391,7 +391,8 @@ write_cases(struct str *s, const struct index *x)
 		qsort(v, n, sizeof *v, compare_items);
 		str_add(s,
 		    "<h2>Cases</h2>\n<div class=\"controls\" role=\"search\" "
-		    "hidden><label>Case <input type=\"search\" "
+		    "aria-label=\"Cases\" hidden><label>Case <input "
+		    "type=\"search\" "
 		    "id=\"find-case\" autocomplete=\"off\" "
 		    "spellcheck=\"false\"></label> <output "
 		    "id=\"found-cases\"></output></div>\n");

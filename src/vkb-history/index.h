@@ -27,7 +27,7 @@ struct index {
 void index_write(struct str *, const struct index *);
 
 /* Writes what the changes say about a commit, with links to them on the index,
- * whose URL is 'index'; nothing if they say nothing. */
+ * whose URL is 'index'; adds nothing if none is there. */
 void index_write_status(struct str *, const struct index *,
     const struct archive_entry *, const char *index);
 
