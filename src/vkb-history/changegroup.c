@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *
-changegroup_direction(const struct json *change)
+/* Returns "regression", "improvement" or "different", also of a slow change; or
+ * "spike". */
+static const char *
+get_direction(const struct json *change)
 {
 	const char *way = json_str(json_path(change, "trend.direction"));
 
@@ -28,7 +30,7 @@ is_kind(const struct json *change, const char *kind)
 static bool
 is_worse(const struct json *change)
 {
-	return strcmp(changegroup_direction(change), "regression") == 0;
+	return strcmp(get_direction(change), "regression") == 0;
 }
 
 static enum changegroup_state
@@ -37,7 +39,7 @@ find_state(const struct json *change)
 	if (is_kind(change, "spike"))
 		return CHANGEGROUP_SPIKE;
 	if (!is_worse(change))
-		return strcmp(changegroup_direction(change), "improvement") == 0
+		return strcmp(get_direction(change), "improvement") == 0
 		    ? CHANGEGROUP_BETTER
 		    : CHANGEGROUP_OTHER;
 	if (json_get(change, "waiver"))
@@ -136,7 +138,7 @@ find_back(const struct trends *t, const struct json *change,
 		double at = json_get_num(r, "index", 0);
 
 		if (at <= from || at >= first || is_kind(r, "spike") ||
-		    strcmp(changegroup_direction(r), "improvement") != 0 ||
+		    strcmp(get_direction(r), "improvement") != 0 ||
 		    strcmp(json_get_str(r, "metric"),
 			json_get_str(change, "metric")) != 0 ||
 		    !json_equal(
@@ -245,7 +247,7 @@ changegroup_kind(struct str *s, const struct changegroup *g)
 	    [CHANGEGROUP_WAIVED] = ", waived",
 	    [CHANGEGROUP_INFO] = ", does not count",
 	    [CHANGEGROUP_SPIKE] = ""};
-	const char *way = changegroup_direction(g->v[0].rec);
+	const char *way = get_direction(g->v[0].rec);
 
 	if (g->slow)
 		str_add(s,

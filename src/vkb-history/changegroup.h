@@ -55,12 +55,8 @@ void changegroup_make(struct changegroups *, const struct trends *,
     struct json *const *records, size_t n);
 void changegroup_free(struct changegroups *);
 
-/* Returns "regression", "improvement" or "different": the direction of a
- * change, also of a slow one; or "spike". */
-const char *changegroup_direction(const struct json *change);
-
-/* Returns the class of a badge: that, but "waived" and the like where it does
- * not count. */
+/* Returns the class of its badge: "regression" if it is open, "improvement",
+ * "spike", or "same" for all others. */
 const char *changegroup_class(const struct changegroup *);
 
 /* Writes "slow decline", "regression, taken back", "improvement", "spike". */
