@@ -87,6 +87,13 @@ const { chromium } = require('playwright-core');
       'document.documentElement.scrollWidth <= innerWidth'));
     await say('within', ['idle', 'parse']);
   }
+  await p.setViewportSize({ width: 400, height: 400 });
+  await p.locator('#search').fill('parse|hash|copy');
+  console.log('nothing covers the graph:', await p.evaluate(() =>
+    document.querySelector('.bar').getBoundingClientRect().bottom <= Math.min(
+      ...Array.from(document.querySelectorAll('svg.f')).map(f => f.getBoundingClientRect().top))));
+  await p.locator('#search').fill('');
+  await p.setViewportSize({ width: 1280, height: 400 });
 
   // The URL holds the state: another window shows the same, the way back is there.
   const state = async what =>
@@ -209,6 +216,7 @@ window 400: 400 72 true
 within, idle 40, parse 40
 window 1280: 1280 72 true
 within, idle 40, parse 40
+nothing covers the graph: true
 state #zoom=all.c;main;parse&search=ha&inverted=yes
 reopened, idle -, parse 100, hash 75
 reopened [30.00% in 1 match]

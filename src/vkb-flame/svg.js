@@ -65,21 +65,23 @@ function draw() {
     if (above) place(f, root.x, root.w);
     else if (inside) place(f, root.x + (f.x - zoomed.x) * k, f.w * k);
   });
-  reset.hidden = zoomed === root;
 }
+
+function measure() { return Math.ceil(bar.getBoundingClientRect().height); }
 
 /* Arranges what is above the frames for the width of the window. */
 function layout() {
   var x = pad, y = title ? 30 : 0, most;
   width = svg.getBoundingClientRect().width;
+  reset.hidden = zoomed === root;
   if (title) {
     most = Math.floor((width - 2 * pad) / TITLE_LETTER);
     title.textContent = heading.length <= most ? heading :
       heading.slice(0, Math.max(most - 2, 0)) + '..';
   }
   box.setAttribute('y', y);
-  y += bar.offsetHeight;
-  box.setAttribute('height', bar.offsetHeight);
+  box.setAttribute('height', measure());
+  y += measure();
   keys.forEach(function (key) {
     var w = num(key, 'data-width');
     if (x > pad && x + w > width - pad) {
@@ -97,7 +99,7 @@ function layout() {
 
 function zoom(f) {
   zoomed = f;
-  draw();
+  layout();
   save(true);
 }
 
@@ -134,6 +136,7 @@ function search(term) {
   share.textContent = !test ? '' : !n ? 'no match' :
     (100 * sum / root.w).toFixed(2) + '% in ' + n +
     (n === 1 ? ' match' : ' matches');
+  if (measure() !== num(box, 'height')) layout();
 }
 
 function invert() {
@@ -181,7 +184,7 @@ function restore(text) {
   input.value = s.get('search') || '';
   search(input.value);
   choose(null);
-  draw();
+  layout();
 }
 
 /* A link to another state, or a step in the browser's history. */
@@ -280,6 +283,5 @@ window.addEventListener('message', function (e) {
     restore(e.data.flame);
 });
 svg.setAttribute('width', '100%');
-layout();
 restore(location.hash.slice(1));
 }());

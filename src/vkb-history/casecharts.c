@@ -48,8 +48,9 @@ find_worst(const struct index *x, size_t kase)
 	return worst;
 }
 
-/* Returns the series of the primary metric, or if that was not measured, the
- * first of the case; NULL if there is none. */
+/* Returns the series of the primary metric, or if that was not measured, that
+ * of the counted instructions or the first of the case; NULL if there is none.
+ */
 static const struct trend_series *
 find_first(const struct trends *t, size_t kase)
 {
@@ -62,7 +63,8 @@ find_first(const struct trends *t, size_t kase)
 			continue;
 		if (strcmp(s->metric, t->cases[kase].primary) == 0)
 			return s;
-		first = first ? first : s;
+		if (!first || strcmp(s->metric, "instructions_per_req") == 0)
+			first = s;
 	}
 	return first;
 }
