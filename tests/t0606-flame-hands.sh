@@ -25,6 +25,11 @@ printf '%s\n' 'all.c;main;read 100' 'all.c;main;parse;hash 500' 'all.c;main;new 
   'all.c;idle 400' >after
 vkb-flame -b before after >diff.svg
 vkb-flame before >colours.svg
+for name in get put; do
+  printf '%s\n' 'version: 1' 'events: Ir' fn=main '1 100' "cfn=$name" 'calls=3 1' '1 300' \
+    "fn=$name" '3 300' >$name.out
+done
+vkb-flame -b get.out put.out >exact.svg
 vkb-flame -f html -b before -t 'A <b>title</b>' after >diff.html
 
 cat >hands.js <<'END'
@@ -165,7 +170,8 @@ const { chromium } = require('playwright-core');
   };
   for (const colorScheme of ['light', 'dark']) {
     await p.emulateMedia({ colorScheme });
-    for (const name of ['colours.svg', 'diff.svg', 'graph.svg#zoom=all.c%3Bmain%3Bparse&search=a|h'])
+    for (const name of ['colours.svg', 'diff.svg', 'exact.svg',
+      'graph.svg#zoom=all.c%3Bmain%3Bparse&search=a|h'])
       await contrast(name);
   }
 
@@ -227,9 +233,11 @@ a state of another graph, idle 40, parse 40
 within a page [40.00% in 1 match] search=parse
 readable: 10
 readable: 11
+readable: 4
 readable: 6
 readable: 10
 readable: 11
+readable: 4
 readable: 6
 page 400: true
 page 1280: true
