@@ -83,7 +83,7 @@ $(STILL): $(wildcard src/preload/*.c)
 	$(CC) $(STILLFLAGS) $(LDFLAGS) -o $@ $^
 
 # Style sheets and scripts of pages are in these objects as they are.
-$(foreach o,lib/html vkb-flame/svg vkb-history/index vkb-report/page vkb-report/plot,\
+$(foreach o,lib/html vkb-flame/htmlpage vkb-flame/svg vkb-history/index vkb-report/page vkb-report/plot,\
 $(BUILD)/$(o).o $(BUILD)/fuzz/obj/$(o).o): $(wildcard src/*/*.css src/*/*.js)
 
 # A program is src/NAME.c, and src/NAME/*.c where it outgrew one file; below

@@ -1,8 +1,8 @@
 /*
  * vkb-flame: reads profiles (perf.data, the output of `perf script`, folded
- * stacks, counts of callgrind); writes flame graphs, folded stacks, tables of
- * functions and speedscope's JSON, also of the difference between two sets of
- * profiles.
+ * stacks, counts of callgrind); writes flame graphs, alone or in a page, folded
+ * stacks, tables of functions and speedscope's JSON, also of the difference
+ * between two sets of profiles.
  */
 #include "err.h"
 #include "opt.h"
@@ -16,6 +16,7 @@
 #include "vkb-flame/folding.h"
 #include "vkb-flame/functions.h"
 #include "vkb-flame/input.h"
+#include "vkb-flame/htmlpage.h"
 #include "vkb-flame/speedscope.h"
 #include "vkb-flame/svg.h"
 #include "vkb-flame/unfold.h"
@@ -43,7 +44,7 @@ static const struct opt option_table[] = {
     {'e', "event", OPT_STR, AT(event), "NAME",
 	.help = "count this event; default: the first one"},
     {'f', "format", OPT_LIST, AT(formats), "NAME[:FILE]",
-	.help = "svg (default), folded, table or speedscope"},
+	.help = "svg (default), html, folded, table or speedscope"},
     {'i', "icicle", OPT_FLAG, AT(icicle),
 	.help = "draw the outermost frames on top"},
     {0, "inline", OPT_FLAG, AT(inlined),
@@ -60,15 +61,15 @@ static const struct opt option_table[] = {
     {'t', "title", OPT_STR, AT(title), "TEXT",
 	.help = "set the title of the graph"},
     {'w', "width", OPT_INT, AT(width), "PIXELS", 200, 100000,
-	.help = "set the width of the graph; default 1200"},
+	.help = "set the width without a window; default 1200"},
     {0}};
 
 static const struct opt_prog prog = {
     "vkb-flame", "[FILE ...]", "Draw flame graphs of profiles.", option_table};
 
-enum format { SVG, FOLDED, TABLE, SPEEDSCOPE };
+enum format { SVG, HTML, FOLDED, TABLE, SPEEDSCOPE };
 static const char *const format_names[] = {
-    "svg", "folded", "table", "speedscope", NULL};
+    "svg", "html", "folded", "table", "speedscope", NULL};
 
 /*
  * The profiles. Without a baseline, all files are added up in one column. Else
@@ -88,7 +89,13 @@ static void
 render_format(struct str *s, enum format f, const struct profiles *p,
     const struct opts *o)
 {
-	double min_share = o->min_percent / 100;
+	const struct svg_opts graph = {.title = o->title,
+	    .unit = p->unit,
+	    .icicle = o->icicle,
+	    .width = (double)o->width,
+	    .min_share = o->min_percent / 100};
+	const struct functions_of all = {
+	    p->t, p->d, p->unit, p->na, p->n, graph.min_share};
 	const double *self[2] = {p->t->self[0], NULL};
 
 	if (p->d) {
@@ -97,12 +104,10 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 	}
 	switch (f) {
 	case SVG:
-		svg_write(s, p->t, p->d,
-		    &(struct svg_opts){.title = o->title,
-			.unit = p->unit,
-			.icicle = o->icicle,
-			.width = (double)o->width,
-			.min_share = min_share});
+		svg_write(s, p->t, p->d, &graph);
+		break;
+	case HTML:
+		htmlpage_write(s, &all, &graph);
 		break;
 	case FOLDED:
 		folded_write(s, p->t, self, p->d ? 2 : 1);
@@ -110,9 +115,9 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 	case TABLE:
 		if (p->unit)
 			counts_write(s, p->na ? &p->counts[0] : NULL,
-			    &p->counts[1], min_share);
+			    &p->counts[1], graph.min_share);
 		else
-			functions_write(s, p->t, p->na, p->n, min_share);
+			functions_write(s, &all);
 		break;
 	case SPEEDSCOPE:
 		speedscope_write(s, p->t, self, p->d ? 2 : 1, o->title);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# slow: vkb-flame's SVG as a browser shows it: search, zoom, reset, keys, and
-# that names of others stay names.
+# slow: vkb-flame's SVG and page as a browser shows them: search, zoom, reset,
+# keys, and that names of others stay names.
 . "${0%/*}/lib.sh"
 
 cat >stacks <<'END'
@@ -18,23 +18,23 @@ test_same 'A <title> & more' \
   "$(xmllint --xpath 'string(/*[local-name()="svg"]/*[local-name()="title"])' graph.svg)" \
   'its title'
 titles() { # titles FILE: the tooltips, a line each
-  sed -n 'N; s/^.*<g class="f"><title>\([^<]*\)\n\([^<]*\)<.*/\1: \2/p; D' "$1"
+  sed -n 'N; s/^.*class="f"><title>\([^<]*\)\n\([^<]*\)<.*/\1: \2/p; D' "$1"
 }
-test_same 'all: 100.00% (100), itself 0.00%
-all.c: 100.00% (100), itself 0.00%
-idle: 40.00% (40), itself 40.00%
-main: 60.00% (60), itself 0.00%
-parse: 40.00% (40), itself 0.00%
-copy: 10.00% (10), itself 10.00%
-hash: 30.00% (30), itself 30.00%
-read: 20.00% (20), itself 20.00%' "$(titles graph.svg)" 'a tooltip for each frame'
+test_same 'all: total 100.00% (100), self 0.00%
+all.c: total 100.00% (100), self 0.00%
+idle: total 40.00% (40), self 40.00%
+main: total 60.00% (60), self 0.00%
+parse: total 40.00% (40), self 0.00%
+copy: total 10.00% (10), self 10.00%
+hash: total 30.00% (30), self 30.00%
+read: total 20.00% (20), self 20.00%' "$(titles graph.svg)" 'a tooltip for each frame'
 test_match '<text [^>]*>parse</text>' graph.svg 'names are in their frames'
 grep -E ' on[a-z]+=|style=|https?://|javascript:' graph.svg |
   grep -v 'xmlns=' | grep -v "ns = 'http\|createElementNS" >bad
 test_empty_file bad 'no attribute is a script or style, nothing is fetched'
 vkb-flame -i stacks >icicle.svg
-test_same '48 112' "$(for f in icicle graph; do
-  grep -A1 '<title>all$' $f.svg | sed -n 's/.* y="\([0-9]*\)" width.*/\1/p'
+test_same '30 94' "$(for f in icicle graph; do
+  sed -n 's/.* y="\([0-9]*\)" width.*<title>all$/\1/p' $f.svg
 done | tr '\n' ' ' | sed 's/ $//')" '--icicle: the root is on top'
 test_same 3 "$(vkb-flame --min-percent 50 stacks | grep -c 'class="f"')" \
   '--min-percent leaves frames out'
@@ -73,7 +73,7 @@ in_page() { # in_page SVG <STEPS
 var out = [];
 function log(s) { out.push(s); }
 function find(name) {
-  return Array.from(document.querySelectorAll('g.f')).find(function (g) {
+  return Array.from(document.querySelectorAll('svg.f')).find(function (g) {
     return g.querySelector('title').textContent.split('\n')[0] === name;
   });
 }
@@ -81,7 +81,7 @@ function rect(name) { return find(name).querySelector('rect'); }
 function share(name) {
   var r = rect(name);
   if (find(name).getAttribute('display') === 'none') return 'hidden';
-  return Math.round(100 * r.getBoundingClientRect().width / 1180) + '%';
+  return Math.round(100 * r.getBoundingClientRect().width / innerWidth) + '%';
 }
 function at(name) {
   var b = rect(name).getBoundingClientRect();
@@ -131,22 +131,22 @@ click(document.getElementById('reset'));
 log(share('parse'));
 END
 )" 'a click zooms, the button resets'
-test_same 'matched 40.00%|#e600e6|matched 20.00%|matched 0.00%||true' \
+test_same '40.00% in 2 matches|rgb(230, 122, 230)|20.00% in 1 match|no match||true' \
   "$(in_page graph.svg <<'END'
-var was = rect('parse').getAttribute('fill');
+var color = function (n) { return getComputedStyle(rect(n)).fill; }, was = color('parse');
 search('^(parse|hash)$');
 log(text('matched'));
-log(rect('hash').getAttribute('fill'));
+log(color('hash'));
 search('ea');
 log(text('matched'));
 search('(');
 log(text('matched'));
 key('Escape');
 log(text('matched'));
-log(rect('parse').getAttribute('fill') === was);
+log(color('parse') === was);
 END
 )" 'search: nested matches count once; Escape forgets'
-test_same 'all.c: 100.00% (100), itself 0.00%|idle: 40.00% (40), itself 40.00%|main: 60.00% (60), itself 0.00%|100%|hidden|60%|search|' \
+test_same 'all.c: total 100.00% (100), self 0.00%|idle: total 40.00% (40), self 40.00%|main: total 60.00% (60), self 0.00%|100%|hidden|60%|search|all: total 100.00% (100), self 0.00%' \
   "$(in_page graph.svg <<'END'
 key('ArrowUp');
 log(text('details'));
@@ -173,11 +173,11 @@ key('i');
 log(top('parse') < top('main'));
 END
 )" 'upside down'
-test_same '1|<script>alert(1)</script>: 33.33% (1), itself 0.00%' \
+test_same '1|<script>alert(1)</script>: total 33.33% (1), self 0.00%' \
   "$(in_page evil.svg <<'END' | sed 's/&lt;/</g; s/&gt;/>/g'
 var f = find('<script>alert(1)</script>');
 f.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
-log(document.querySelectorAll('g.f script, b').length + 1);
+log(document.querySelectorAll('svg.f script, svg.f b').length + 1);
 log(text('details'));
 END
 )" 'hostile names stay text'

@@ -36,7 +36,7 @@ test_match '^ +0.0000 +[0-9.]+ +\+[0-9.]+ +0.0000 +2.0[0-9]*  burn_memory$' out 
 test_same 'same same' "$(awk '
   /instructions per request/ { want = $(NF - 1) + 0 }
   /cause/ { list = 1; next }
-  /function itself/ { list = 2; next }
+  /^ *self  / { list = 2; next }
   /^$/ { list = 0 }
   list { for (i = 1; i <= NF; i++) if ($i ~ /^[+-]/) { sum[list] += $i; break } }
   function verdict(v) {

@@ -181,6 +181,25 @@ test_match "no commit 'nothing' in 'repo'" .err 'the error names the commit'
 # --- the site
 
 site() { vkb-history site "$@"; }
+# words PAGE: what a page says, without tags, a line for each heading and row.
+words() {
+  perl -0pe 's/<head>.*?<\/head>//s; s/<script>.*?<\/script>//gs; s/<defs>.*?<\/defs>//gs;
+    s/\s+/ /g; s/<(h1|h2|tr|p)\b/\n$&/g; s/<[^>]*>/ /g; s/ +/ /g; s/ *\n */\n/g; s/$/\n/' "$1"
+}
+# dead_links DIR: links within its pages that lead nowhere.
+dead_links() {
+  find "$1" -name '*.html' -exec perl -MFile::Basename -0ne '
+    my $here = dirname($ARGV);
+    while (/href="([^"#]*)(?:#([^"]*))?"/g) {
+      my ($file, $id) = ($1, $2);
+      next if $file =~ /^https:/ || ($id // "") =~ /=/;
+      my $to = $file eq "" ? $ARGV : "$here/$file";
+      print "$ARGV: $file\n" unless -f $to;
+      next unless defined $id && -f $to;
+      open my $in, "<", $to or die; local $/;
+      print "$ARGV: #$id\n" unless index(<$in>, "id=\"$id\"") >= 0;
+    }' {} +
+}
 for i in $(seq 25); do
   day=$(printf '2026-01-%02dT00:00:00Z' "$i")
   [ "$i" -eq 25 ] || runs "$(id "$i")" "$day" "s$i" 5 $((i > 16 ? 8000 : 10000)) ',"ref":"unstable"'
@@ -194,15 +213,25 @@ test_that 'a site' site --commit-url https://example.com/c/ y out
 test_match '^vkb-history: 25 pages made, 0 unchanged, 0 removed$' .err 'is made'
 test_same 24 "$(find out/commit -name '*.html' | wc -l | tr -d ' ')" 'a page for each commit'
 test_match '24 commits, 2 cases, 2026-01-01 to 2026-01-24' out/index.html 'what there is'
-test_match "<a href=\"commit/$(id 17).html\">.*<td>SET</td>.*rps.*-20\.[01]%.*regression" out/index.html \
-  'what changed, and where'
-test_match 'c17 &lt;b&gt;&amp;amp;' out/index.html 'titles are text'
-test_match "href=\"https://example.com/c/$(id 24)\"" out/index.html 'commits have links'
-grep -o 'href="[^"]*"' out/index.html | sed 's/href="//; s/"$//' | grep -v '^https://example.com/c/' |
-  sort -u | while read -r link; do
-  [ -e "out/$link" ] || echo "$link"
-done >dead
-test_empty_file dead 'all other links are files of it'
+words out/index.html >said
+test_same 'Open regressions' "$(grep -E '^(Open|Slow|[0-9]+ other|Cases|Commits)' said | head -n 1)" \
+  'the open regressions come first'
+test_match '^-20.[01]% throughput 1 case SET -20.[01]% throughput 00000000 c17 &lt;b&gt;&amp;amp; 2026-01-17' \
+  said 'with how much they are, of which cases, and which commit did it'
+test_match '^1 open regression\.$' said 'the page begins with their number'
+test_absent 'Slow declines|other changes' said 'nothing empty is shown'
+test_match '^00000000 c17 &lt;b&gt;&amp;amp; 2026-01-17 regression -20.[01]% in 1 case' said \
+  'the commit says what became of the performance'
+test_match 'c16 &lt;b&gt;&amp;amp; 2026-01-16 no change' said 'other commits changed nothing'
+test_match "href=\"https://example.com/c/$(id 24)\">Source" "out/commit/$(id 24).html" \
+  'the page of a commit leads to its source'
+test_empty "$(dead_links out)" 'all links lead somewhere'
+test_same "History Previous $(id 16) Next $(id 18) Source" "$(sed -n '/<nav aria-label="History">/,/<.nav>/p' \
+  "out/commit/$(id 17).html" | sed -n 's,.*href="\([^"]*\)">\([A-Z][a-z]*\)<.*,\2 \1,p' |
+  sed 's/\.html$//; s,History .*,History,; s,Source .*,Source,' | xargs)" \
+  'the page of a commit leads to the history, the commit before it, the next, and the source'
+words "out/commit/$(id 17).html" >said
+test_match 'regression -20.[01]% in 1 case' said 'and says what changed there'
 test_same "sha256-$(perl -0ne 'print $1 if m{<style>(.*)</style>}s' out/index.html |
   openssl dgst -sha256 -binary | base64)" \
   "$(grep -o "sha256-[^']*" out/index.html | head -n 1)" 'the style is the one that may be'
@@ -212,12 +241,17 @@ test_that 'once more' site --commit-url https://example.com/c/ y out
 test_match ' 0 pages made, 25 unchanged, 0 removed$' .err 'makes nothing'
 runs "$(id 25)" 2026-01-25T00:00:00Z s25 5 8000 ',"ref":"unstable"' | history add y
 test_that 'a new commit' site --commit-url https://example.com/c/ y out
-test_match ' 2 pages made, 24 unchanged, 0 removed$' .err 'is two pages'
-test_empty "$(inodes | grep -v "^commit/$(id 25)" | diff - was)" 'the others are untouched'
+test_match ' 3 pages made, 23 unchanged, 0 removed$' .err \
+  'is three pages: its own, that of the commit before it, and the index'
+others() { grep -v -e "^commit/$(id 25)" -e "^commit/$(id 24)"; }
+test_same "$(others <was)" "$(inodes | others)" 'the others are untouched'
 echo mine >out/commit/mine.html
+echo '{"history.html":"0"}' | jq -c --slurpfile was out/manifest.json '$was[0] + .' >manifest
+cp manifest out/manifest.json
+touch out/history.html
 vkb-history prune --keep 20 y >/dev/null
 test_that 'without the old ones' site --commit-url https://example.com/c/ y out
-test_match ' 5 removed$' .err 'their pages go'
+test_match ' 6 removed$' .err 'their pages go, and one that older versions made'
 test_same 'mine 20' "$(cat out/commit/mine.html) $(find out/commit -name '0*.html' | wc -l | tr -d ' ')" \
   'and nothing else'
 vkb-history prune --keep 19 y >/dev/null
@@ -261,18 +295,73 @@ test_that 'the next run makes the pages that are missing' \
   programs/vkb-history site --commit-url https://example.com/c/ all half
 test_empty "$(diff -r fresh half)" 'they are the pages of a run without trouble'
 test_that 'an empty history' site empty blank
-test_match '0 commits' blank/index.html 'is a site'
+test_match 'No commits yet' blank/index.html 'is a site'
 
-# A level that came back is a spike: the index and the trends say the same.
-for i in $(seq 24); do
-  runs "$(id "$i")" "$(printf '2026-01-%02dT00:00:00Z' "$i")" "s$i" 5 \
-    $((i == 12 ? 8000 : 10000)) ',"ref":"unstable"'
-done | history add spiky
-test_that 'a history with a spike' history site spiky spiked
-test_match 'No case changed its level for good' spiked/index.html 'has no change'
-test_match '1 spike that went away is in the ' spiked/index.html 'but one spike'
-test_match '0 changes in the history, 0 for the worse; 1 spike that went away' \
-  spiked/history.html 'and so the trends say'
+# levels NAME RPS ...: a history with these levels, its site and what that says.
+levels() {
+  levels_name=$1 levels_i=0
+  shift
+  for rps; do
+    levels_i=$((levels_i + 1))
+    runs "$(id $levels_i)" "$(date -u -d "2026-01-01 + $levels_i days" +%Y-%m-%dT%H:%M:%SZ)" \
+      "s$levels_i" 5 "$rps" ',"ref":"unstable"'
+  done | history add "$levels_name"
+  test_that "a site of $levels_name" history site "$levels_name" "$levels_name-site"
+  words "$levels_name-site/index.html" >said
+}
+repeat() { # repeat N TEXT
+  yes "$2" | head -n "$1"
+}
+# shellcheck disable=SC2046 # words
+levels spike $(repeat 11 10000) 8000 $(repeat 12 10000)
+test_match '^No open regression, 1 spike that went away\.$' said \
+  'a level that came back is a spike'
+test_match '&#9660;' spike-site/index.html 'which is an arrow, and does not stretch the axis'
+# shellcheck disable=SC2046 # words
+levels back $(repeat 14 10000) $(repeat 12 8000) $(repeat 14 10000)
+test_match '^No open regression, 1 regression taken back, 1 improvement\.$' said \
+  'a regression that was taken back is not open'
+test_match '^-20.[01]% throughput 1 case regression, taken back SET -20.[01]% throughput unstable .00000000. 2026-01-16 taken back by unstable .00000000. 2026-01-28$' \
+  said 'the page says which commit did it'
+test_match '<text class="label same middle" x="35.0%" y="11">-20.[01]%</text><text class="label improvement middle" x="65.0%" y="11">.2[45].[0-9]%</text>' \
+  back-site/index.html 'the chart says how much each change was, at its place'
+# shellcheck disable=SC2046 # words
+levels slow $(repeat 8 10000) $(seq 9980 -20 9000) $(repeat 8 9000)
+test_match '^1 slow decline\.$' said 'a slow decline is a kind of its own'
+test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughput from unstable .00000000. 2026-01-09 to unstable .00000000. 2026-02-28$' \
+  said 'with how fast it is, where it begins, and where it ends'
+
+# --- counted functions
+
+profile() { # profile COMMIT CASE SELF
+  jq -nc --arg commit "$1" --arg case "$2" --argjson self "$3" '{type: "profile", v: 1, case: $case,
+    subject: {commit: $commit, time: "2026-01-01T00:00:00Z"}, config: {command: "SET"},
+    target: {}, probed: {}, started: "2026-01-01T00:00:00Z", duration_s: 1,
+    status: "ok", mode: "count", requests: 10000, functions: [
+      {name: "main", object: "/x", self: 1.5, inclusive: 1, calls: 0},
+      {name: "set<b>", object: "/x", self: $self, inclusive: 1, calls: 1}],
+    edges: [{from: 0, to: 1, calls: 1, inclusive: $self}]}'
+}
+for i in 1 2 3; do
+  runs "$(id $i)" "2026-01-0${i}T00:00:00Z" "s$i" 5 10000
+done >counted
+{
+  profile "$(id 2)" SET-x 4
+  profile "$(id 2)" SET-x 5
+  profile "$(id 3)" SET-x 6
+  profile "$(id 3)" GET-x 6
+} >>counted
+history add counts counted
+test_that 'a site with counted functions' site counts counted-site
+test_match '^vkb-history: 6 pages made' .err 'has a page for each profile'
+test_empty "$(dead_links counted-site)" 'whose links lead somewhere'
+test_match "href=\"$(id 3)-profile.html\">Profile<" "counted-site/commit/$(id 3).html" \
+  'the page of the commit leads to it'
+test_absent 'Profile<' "counted-site/commit/$(id 1).html" 'if there is one'
+words "counted-site/commit/$(id 3)-profile.html" >said
+test_match 'Profile of 00000000 against 00000000' said 'it is compared with the commit before it'
+test_match '5.0000 -&gt; 6.0000 instructions per request' said 'of several profiles of a case the last counts'
+test_absent 'set<b>' "counted-site/commit/$(id 3)-profile.html" 'names of functions stay text'
 
 # --- names that are attacks
 

@@ -17,8 +17,10 @@ extern const char html_style[], html_script[];
 ASSET(html_style, "src/lib/html.css");
 ASSET(html_script, "src/lib/html.js");
 
-void
-html_source_hash(struct str *s, const char *text)
+/* Appends 'sha256-...', by which a content security policy allows a style or a
+ * script. */
+static void
+add_source_hash(struct str *s, const char *text)
 {
 	unsigned char sum[32];
 
@@ -36,7 +38,7 @@ add_source(struct str *s, const char *base, const char *own, bool hash)
 
 	str_printf(&t, "%s%s", base, own ? own : "");
 	if (hash)
-		html_source_hash(s, t.s);
+		add_source_hash(s, t.s);
 	else
 		str_addn(s, t.s, t.len);
 	str_free(&t);

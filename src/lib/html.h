@@ -70,10 +70,6 @@ void html_number_cell(struct str *, double v);
  * gives "-". */
 void html_value(struct str *, const struct json *);
 
-/* Appends 'sha256-...', by which a content security policy allows a style or a
- * script. */
-void html_source_hash(struct str *, const char *text);
-
 /* Returns 0 if the URL may be used in a link, else -1 after reporting that the
  * value of the option may not. */
 int html_check_url(const char *option, const char *url);

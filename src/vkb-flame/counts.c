@@ -60,7 +60,7 @@ write_profile(struct writing *w, const struct callgraph *g)
 	qsort(c->functions, c->nfunctions, sizeof *c->functions, compare_self);
 	str_printf(w->to, "%s%s%.*f %s\n\n", g->name, *g->name ? ": " : "",
 	    w->decimals, g->total, g->unit);
-	table_titles(t, ">itself|>|>calls|function");
+	table_titles(t, ">self|>|>calls|function");
 	for (size_t i = 0; i < c->nfunctions; i++) {
 		const struct cause_function *f = &c->functions[i];
 
@@ -170,7 +170,7 @@ write_functions(struct writing *w, struct causes *c)
 
 	qsort(
 	    c->functions, c->nfunctions, sizeof *c->functions, compare_change);
-	table_titles(t, ">before|>after|>change|>calls|>after|function itself");
+	table_titles(t, ">self|>after|>change|>calls|>after|function");
 	for (size_t i = 0; i < c->nfunctions; i++) {
 		const struct cause_function *f = &c->functions[i];
 

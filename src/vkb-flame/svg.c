@@ -14,14 +14,27 @@
 
 #define ROW 16
 #define PAD 10
-#define TOP 48    /* pixels above the frames */
-#define BOTTOM 28 /* pixels below the frames */
+#define TITLE 30 /* pixels of the title, and of a line of the legend */
+#define LINE 18
+#define BOTTOM 10 /* pixels below the frames */
 #define LETTER 7.2
 
-/* They make the graph interactive. */
-extern const char page_style[], page_script[];
-ASSET(page_style, "src/vkb-flame/page.css");
-ASSET(page_script, "src/vkb-flame/page.js");
+extern const char svg_style[], svg_script[];
+/* They give the graph its colours and make it interactive. */
+ASSET(svg_style, "src/vkb-flame/svg.css");
+ASSET(svg_script, "src/vkb-flame/svg.js");
+
+const char *
+svg_get_style(void)
+{
+	return svg_style;
+}
+
+const char *
+svg_get_script(void)
+{
+	return svg_script;
+}
 
 struct graph {
 	struct str *to;
@@ -31,7 +44,7 @@ struct graph {
 	const double *size; /* by node */
 	double all;
 	uint32_t *depth;
-	double height;
+	double top, height; /* pixels above the frames, and of all */
 };
 
 /* --- colours */
@@ -59,7 +72,7 @@ static void
 append_change_colour(struct str *s, const struct diff_frame *f)
 {
 	double ratio = f->a > 0 && f->b > 0 ? fabs(log2(f->b / f->a)) : 2;
-	unsigned pale = (unsigned)lround(200 - 90 * fmin(ratio, 2));
+	unsigned pale = (unsigned)lround(200 - 45 * fmin(ratio, 2));
 
 	if (f->kind == DIFF_MOVED)
 		str_add(s, "#d9c8ea");
@@ -116,65 +129,62 @@ write_tooltip(struct graph *g, uint32_t i)
 	if (g->d)
 		append_difference(&s, g, i);
 	else {
-		str_printf(&s, "%.2f%% (", 100 * g->size[i] / g->all);
+		str_printf(&s, "total %.2f%% (", 100 * g->size[i] / g->all);
 		str_printf(&s,
 		    g->size[i] == floor(g->size[i]) ? "%.0f" : "%.6g",
 		    g->size[i]);
 		if (g->o->unit)
 			str_printf(&s, " %s", g->o->unit);
 		str_printf(
-		    &s, "), itself %.2f%%", 100 * g->t->self[0][i] / g->all);
+		    &s, "), self %.2f%%", 100 * g->t->self[0][i] / g->all);
 	}
 	markup_printf(
 	    g->to, "<title>%s\n%s</title>", get_frame_name(g, i), s.s);
 	str_free(&s);
 }
 
+/* The border of frames that one side lacks. */
+#define NEW " stroke=\"#c00\" stroke-width=\"2\""
+#define VANISHED " stroke=\"#00c\" stroke-width=\"2\" stroke-dasharray=\"3 2\""
+
 static void
-write_rectangle(struct graph *g, uint32_t i, double x, double y, double w)
+write_rectangle(struct graph *g, uint32_t i)
 {
 	const struct diff_frame *f = g->d ? &g->d->v[i] : NULL;
 
-	str_printf(g->to,
-	    "<rect x=\"%.4f\" y=\"%.0f\" width=\"%.4f\" height=\"%d\" "
-	    "rx=\"1\" fill=\"",
-	    x, y, w, ROW - 1);
+	str_add(g->to, "<rect width=\"100%\" height=\"100%\" rx=\"1\" fill=\"");
 	if (f)
 		append_change_colour(g->to, f);
 	else
 		append_warm_colour(g->to, get_frame_name(g, i));
 	str_addc(g->to, '"');
 	if (f && i && f->b == 0)
-		str_add(g->to, " stroke=\"#00c\" stroke-dasharray=\"3 2\"");
+		str_add(g->to, VANISHED);
 	else if (f && i && f->a == 0)
-		str_add(g->to, " stroke=\"#c00\"");
+		str_add(g->to, NEW);
 	str_add(g->to, "/>");
 }
 
+/* A frame is an SVG element of its own, which clips its name. 'x' is a
+ * percentage. */
 static void
 write_frame(struct graph *g, uint32_t i, double x)
 {
-	double w = (g->o->width - 2 * PAD) * g->size[i] / g->all;
+	double w = 100 * g->size[i] / g->all;
 	double y = g->o->icicle
-	    ? TOP + g->depth[i] * (double)ROW
+	    ? g->top + g->depth[i] * (double)ROW
 	    : g->height - BOTTOM - (g->depth[i] + 1) * (double)ROW;
-	int letters = (int)((w - 6) / LETTER);
-	struct str s = {0};
 
-	str_add(g->to, "<g class=\"f\">");
+	str_printf(g->to,
+	    "<svg x=\"%.4f%%\" y=\"%.0f\" width=\"%.4f%%\" height=\"%d\" "
+	    "class=\"f\">",
+	    x, y, w, ROW - 1);
 	write_tooltip(g, i);
-	write_rectangle(g, i, x, y, w);
-	if (letters >= 3) {
-		if (strlen(get_frame_name(g, i)) <= (size_t)letters)
-			str_add(&s, get_frame_name(g, i));
-		else
-			markup_cut(
-			    &s, get_frame_name(g, i), (size_t)letters - 2);
-		markup_printf(g->to, "<text x=\"%.2f\" y=\"%.0f\">%s</text>",
-		    x + 3, y + ROW - 5, s.s);
-		str_free(&s);
-	}
-	str_add(g->to, "</g>\n");
+	write_rectangle(g, i);
+	if (w / 100 * g->o->width >= 2 * LETTER)
+		markup_printf(g->to, "<text x=\"3\" y=\"11\">%s</text>",
+		    get_frame_name(g, i));
+	str_add(g->to, "</svg>\n");
 }
 
 /* --- all frames */
@@ -205,10 +215,10 @@ static void
 write_frames(struct graph *g, uint32_t deepest)
 {
 	double *cursor = mem_array(deepest + 2, sizeof *cursor);
-	double k = (g->o->width - 2 * PAD) / g->all;
+	double k = 100 / g->all;
 	uint32_t i = 0;
 
-	cursor[0] = PAD;
+	cursor[0] = 0;
 	while (i != CALLTREE_NONE) {
 		uint32_t d = g->depth[i];
 		bool in = is_shown(g, i);
@@ -223,74 +233,136 @@ write_frames(struct graph *g, uint32_t deepest)
 	free(cursor);
 }
 
-/* The line below the title, or NULL. */
-static const char *
+/* --- what is above the frames */
+
+/* An entry of the legend: the attributes of its colour, or "", and its text. */
+struct key {
+	const char *look, *text;
+};
+
+#define GROWN "fill=\"#ff6e6e\""
+#define SHRUNK "fill=\"#6e82ff\""
+#define GREY "fill=\"#d4d4d4\""
+
+static const struct key sample_keys[] = {{GROWN, "larger share"},
+    {SHRUNK, "smaller share"}, {GROWN NEW, "new"},
+    {SHRUNK VANISHED, "vanished"},
+    {"fill=\"#d9c8ea\"", "offset by one sibling"},
+    {GREY, "no significant change"}, {NULL, NULL}};
+
+static const struct key count_keys[] = {{GROWN, "more"}, {SHRUNK, "less"},
+    {GROWN NEW, "new"}, {SHRUNK VANISHED, "vanished"},
+    {GREY, "same within 0.01 %"}, {"", "exact counts"}, {"", UNFOLD_NOTE},
+    {NULL, NULL}};
+
+/* Returns the legend; its text NULL ends it. */
+static const struct key *
 get_legend(const struct graph *g)
 {
-	if (g->d && g->d->unit)
-		return "exact counts; " UNFOLD_NOTE
-		       "; red: more, blue: less, outlined: new, dashed: "
-		       "vanished, grey: same within 0.01 %";
+	enum { NOTE = sizeof count_keys / sizeof *count_keys - 3 };
+
+	if (g->d && !g->d->unit)
+		return sample_keys;
 	if (g->d)
-		return "red: larger share than before, blue: smaller share, "
-		       "outlined: new, dashed: vanished, violet: offset by one "
-		       "sibling, grey: no significant difference";
-	return g->o->unit ? "exact counts; " UNFOLD_NOTE : NULL;
+		return count_keys;
+	return &count_keys[g->o->unit ? NOTE : NOTE + 2];
+}
+
+/* Writes the legend on as many lines as it needs, from y on. Returns the y
+ * below it. The script arranges it anew in a narrow window. */
+static double
+write_legend(struct graph *g, double y)
+{
+	const struct key *k = get_legend(g);
+	double x = PAD;
+
+	for (; k->text; k++) {
+		double swatch = *k->look ? 16 : 0,
+		       w = swatch + LETTER * (double)strlen(k->text);
+
+		if (x > PAD && x + w > g->o->width - PAD) {
+			x = PAD;
+			y += LINE;
+		}
+		str_printf(g->to,
+		    "<g class=\"key\" transform=\"translate(%.0f %.0f)\" "
+		    "data-width=\"%.0f\">",
+		    x, y, w);
+		if (swatch > 0)
+			str_printf(g->to,
+			    "<rect x=\"1\" y=\"1\" width=\"10\" height=\"10\" "
+			    "%s/>",
+			    k->look);
+		markup_printf(g->to,
+		    "<text class=\"ink\" x=\"%.0f\" y=\"11\">%s</text></g>\n",
+		    swatch, k->text);
+		x += w + 2 * LETTER;
+	}
+	return get_legend(g)->text ? y + LINE + 4 : y;
+}
+
+const char *
+svg_title(const struct diff *d, const struct svg_opts *o)
+{
+	return o->title ? o->title
+	    : d         ? "Differential flame graph"
+			: "Flame graph";
 }
 
 static void
-write_heading(struct graph *g, const char *title)
+write_opening(struct graph *g, const char *title)
 {
-	const char *legend = get_legend(g);
-
+	if (!g->o->inlined)
+		str_add(g->to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
 	markup_printf(g->to,
-	    "<text class=\"ink\" x=\"%.0f\" y=\"20\" text-anchor=\"middle\" "
-	    "font-size=\"16\">%s</text>\n",
-	    g->o->width / 2, title);
-	if (legend)
-		str_printf(g->to,
-		    "<text class=\"ink\" x=\"%.0f\" y=\"40\" "
-		    "text-anchor=\"middle\">%s</text>\n",
-		    g->o->width / 2, legend);
+	    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"vkb-flame\" "
+	    "role=\"group\" aria-label=\"%s\" width=\"%.0f\" height=\"%.0f\" "
+	    "font-family=\"monospace\" font-size=\"12\" data-top=\"%.0f\" "
+	    "data-bottom=\"%d\" data-row=\"%d\" data-pad=\"%d\"",
+	    title, g->o->width, g->height, g->top, BOTTOM, ROW, PAD);
+	str_add(g->to, g->o->icicle ? " data-icicle=\"\">\n" : ">\n");
+	if (g->o->inlined)
+		return;
+	markup_printf(g->to, "<title>%s", title);
+	str_add(g->to, g->o->unit ? " (" UNFOLD_NOTE ")" : "");
+	str_printf(g->to,
+	    "</title>\n<style>\n%s</style>\n"
+	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "
+	    "fill=\"#fff\"/>\n",
+	    svg_style);
+	markup_printf(g->to,
+	    "<text class=\"ink title\" x=\"%d\" y=\"22\" font-size=\"16\">"
+	    "%s</text>\n",
+	    PAD, title);
 }
 
 void
 svg_write(struct str *to, const struct calltree *t, const struct diff *d,
     const struct svg_opts *o)
 {
-	struct graph g = {.to = to, .t = t, .d = d, .o = o};
-	const char *title = o->title ? o->title
-	    : d                      ? "Differential flame graph"
-				     : "Flame graph";
+	struct str keys = {0};
+	struct graph g = {.to = &keys, .t = t, .d = d, .o = o};
 	uint32_t rows;
 
 	g.size = d ? d->width : t->total[0];
 	g.all = g.size[0];
 	rows = compute_depths(&g);
-	g.height = TOP + BOTTOM + rows * (double)ROW;
-	markup_printf(to,
-	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-	    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"vkb-flame\" "
-	    "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-	    "font-family=\"monospace\" font-size=\"12\" data-top=\"%d\" "
-	    "data-bottom=\"%d\" data-row=\"%d\" data-pad=\"%d\"",
-	    o->width, g.height, o->width, g.height, TOP, BOTTOM, ROW, PAD);
-	str_add(to, o->icicle ? " data-icicle=\"\"" : "");
-	markup_printf(to, ">\n<title>%s", title);
-	str_add(to, o->unit ? " (" UNFOLD_NOTE ")" : "");
-	str_printf(to,
-	    "</title>\n<style>\n%s</style>\n"
-	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "
-	    "fill=\"#fff\"/>\n",
-	    page_style);
-	write_heading(&g, title);
+	g.top = write_legend(&g, o->inlined ? 4 : TITLE);
+	g.height = g.top + BOTTOM + rows * (double)ROW;
+	g.to = to;
+	write_opening(&g, svg_title(d, o));
+	str_add(to, keys.s ? keys.s : "");
 	if (g.all > 0)
 		write_frames(&g, rows);
 	else
 		str_printf(to,
-		    "<text class=\"ink\" x=\"%d\" y=\"%d\">no samples</text>\n",
-		    PAD, TOP + ROW - 5);
-	str_printf(
-	    to, "<script><![CDATA[\n%s]]></script>\n</svg>\n", page_script);
+		    "<text class=\"ink\" x=\"%d\" y=\"%.0f\">no "
+		    "samples</text>\n",
+		    PAD, g.top + ROW - 5);
+	if (!o->inlined)
+		str_printf(
+		    to, "<script><![CDATA[\n%s]]></script>\n", svg_script);
+	str_add(to, "</svg>\n");
+	str_free(&keys);
 	free(g.depth);
 }

@@ -1,4 +1,8 @@
-/* Draws a call tree as a flame graph: one SVG without external resources. */
+/*
+ * Draws a call tree as a flame graph: an SVG document without external
+ * resources, or an element of an HTML page. Widths are percentages, so that the
+ * graph follows the width of the window, and letters keep their size.
+ */
 #ifndef SVG_H
 #define SVG_H
 
@@ -9,12 +13,21 @@ struct diff;
 struct str;
 
 struct svg_opts {
-	const char *title;
-	const char *unit; /* of counts; NULL: samples */
-	bool icicle;      /* root on top */
-	double width;     /* pixels */
+	const char *title; /* NULL: a default one */
+	const char *unit;  /* of counts; NULL: samples */
+	bool icicle;       /* root on top */
+	bool inlined; /* an element, which needs a page with the title, style
+		       * sheet and script */
+	double width; /* pixels where the window does not tell it */
 	double min_share; /* omit frames with less */
 };
+
+/* The style sheet and the script of a graph. */
+const char *svg_get_style(void);
+const char *svg_get_script(void);
+
+/* Returns the title of the graph; borrowed. */
+const char *svg_title(const struct diff *, const struct svg_opts *);
 
 /* 'd' is NULL, or gives the widths and colours of a differential graph. */
 void svg_write(struct str *, const struct calltree *, const struct diff *d,

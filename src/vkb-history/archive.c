@@ -122,6 +122,16 @@ get_count(const struct json *rec, const char *key)
 	return v > 0 && v < 1e15 ? (size_t)v : 0;
 }
 
+bool
+archive_is_profile(const struct json *rec)
+{
+	const char *mode = json_get_str(rec, "mode");
+
+	return record_is(rec, "profile") && mode &&
+	    strcmp(mode, "count") == 0 && json_get_str(rec, "case") &&
+	    json_get(rec, "functions") && json_get(rec, "edges");
+}
+
 static void
 count_record(struct reading *r, const struct json *rec)
 {
@@ -140,6 +150,7 @@ count_record(struct reading *r, const struct json *rec)
 		r->first = t;
 	if (isnan(e->measured) || t > e->measured)
 		e->measured = t;
+	e->profiles += archive_is_profile(rec);
 	if (record_is(rec, "run")) {
 		e->runs++;
 		e->failed += !status || strcmp(status, "ok") != 0;

@@ -29,6 +29,7 @@ struct archive_entry {
 	double time; /* of the commit, or of the first run; epoch s or NAN */
 	double measured; /* start of the last run; epoch s or NAN */
 	size_t runs, failed, cases;
+	size_t profiles;         /* records for archive_is_profile */
 	unsigned long long hash; /* of the file's lines */
 };
 
@@ -39,6 +40,9 @@ struct archive {
 	size_t nconfigs, ccap;
 	char *commits; /* path of the commit records, or NULL */
 };
+
+/* Is this a profile of exact counts, with the functions that call others? */
+bool archive_is_profile(const struct json *rec);
 
 /*
  * Reads the folder. Returns -1, after reporting it, if some files could not be

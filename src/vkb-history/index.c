@@ -1,198 +1,390 @@
 #include "index.h"
+#include "archive.h"
 #include "asset.h"
-#include "casename.h"
-#include "clock.h"
+#include "casecharts.h"
+#include "changegroup.h"
+#include "changetext.h"
+#include "entry.h"
 #include "html.h"
 #include "json.h"
 #include "markup.h"
-#include "mem.h"
 #include "num.h"
 #include "record.h"
-#include "archive.h"
 #include "str.h"
+#include "trends.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 100 /* changes in the list */
+enum {
+	SHOWN = 4,    /* changed series in a row; the others are folded */
+	COMMITS = 100 /* rows of commits that are shown at once */
+};
 
-extern const char index_style[];
+extern const char index_style[], index_script[];
 ASSET(index_style, "src/vkb-history/index.css");
+ASSET(index_script, "src/vkb-history/index.js");
+
+/* --- changes */
 
 static void
-write_day(struct str *s, double time)
+write_commit(struct str *s, const struct index *x, size_t at)
 {
-	char buf[CLOCK_ISO];
+	char day[CLOCK_ISO];
 
-	str_printf(s, "%.10s", isnan(time) ? "?" : clock_iso_of(buf, time));
+	entry_link(s, x->trends->commits[at], INDEX_PAGES "/");
+	entry_day(day, x->trends->commits[at]);
+	str_printf(s, " <span class=\"quiet\">%s</span>", day);
 }
 
-static const struct archive_entry *
-find_entry(const struct archive *archive, const char *commit)
+static void
+write_one(
+    struct str *s, const struct index *x, const struct changegroup_one *one)
 {
-	for (size_t i = archive->n; commit && i-- > 0;) {
-		const char *id = json_get_str(archive->v[i].subject, "commit");
+	const struct trends *t = x->trends;
+	struct str text = {0};
 
-		if (id && strcmp(id, commit) == 0)
-			return &archive->v[i];
+	changegroup_percent(&text, one->rec);
+	str_addc(&text, ' ');
+	changetext_metric(&text, json_get_str(one->rec, "metric"));
+	str_add(s, "<li>");
+	if (one->kase < t->ncases)
+		markup_printf(s, "<a href=\"#case-%zu\">%s</a> ", one->kase + 1,
+		    t->cases[one->kase].name);
+	markup_printf(s, "%s</li>\n", text.s);
+	str_free(&text);
+}
+
+static void
+write_series(struct str *s, const struct index *x, const struct changegroup *g)
+{
+	str_add(s, "<ul class=\"series\">\n");
+	for (size_t i = 0; i < g->n; i++) {
+		if (i == SHOWN && g->n > SHOWN + 1)
+			str_printf(s,
+			    "</ul><details><summary>%zu "
+			    "more</summary><ul class=\"series\">\n",
+			    g->n - SHOWN);
+		write_one(s, x, &g->v[i]);
 	}
-	return NULL;
+	str_add(s, "</ul>");
+	if (g->n > SHOWN + 1)
+		str_add(s, "</details>");
 }
 
-/* Keys need no escapes: archive_read takes plain file names only. */
+/* Writes the commits at which the change may be, if these are several. */
 static void
-write_page_link(struct str *s, const struct archive_entry *e)
+write_range(struct str *s, const struct changegroup *g)
 {
-	char *name = record_subject_title(e->subject);
+	const struct json *range = json_get(g->v[0].rec, "range");
+	const char *first = json_str(json_at(range, 0)),
+		   *last = json_str(json_at(range, 1));
+	char *from, *to;
 
-	markup_printf(
-	    s, "<a href=\"" INDEX_PAGES "/%s.html\">%s</a>", e->key, name);
-	free(name);
+	if (!first || !last || strcmp(first, last) == 0)
+		return;
+	from = record_commit_brief(first, 8);
+	to = record_commit_brief(last, 8);
+	markup_printf(s,
+	    "<br><span class=\"quiet\">or another one from %s to %s</span>",
+	    from, to);
+	free(from);
+	free(to);
 }
 
 static void
-write_change_row(struct str *s, const struct archive *archive,
-    const struct casename *names, const struct json *rec)
+write_place(struct str *s, const struct index *x, const struct changegroup *g)
 {
-	const char *kind = json_get_str(rec, "kind"),
-		   *commit = json_get_str(rec, "commit"),
-		   *seen = json_get_str(rec, "first_seen");
-	const struct archive_entry *e = find_entry(archive, commit);
-	char *name = casename_of(names, json_get(rec, "config"));
-	double ratio = json_get_num(rec, "ratio", NAN);
-	const char *way = json_str(json_path(rec, "trend.direction"));
+	const char *commit = json_get_str(g->v[0].rec, "commit");
+	size_t n = x->trends->n;
 
-	str_add(s, "<tr><td>");
-	str_printf(s, "%.10s",
-	    seen && str_utf8(seen, strlen(seen)) &&
-		    strspn(seen, "0123456789-") >= 10
-		? seen
-		: "?");
-	str_add(s, "</td><td>");
-	if (e)
-		write_page_link(s, e);
+	if (g->slow)
+		str_add(s, "from ");
+	if (g->at < n)
+		write_commit(s, x, g->at);
 	else
 		html_text(s, commit ? commit : "?");
-	markup_printf(s, "</td><td>%s</td><td>%s</td><td class=\"n %s\">", name,
-	    json_get_str(rec, "metric"), way ? way : kind);
-	if (isnan(ratio))
-		str_add(s, "?");
-	else
-		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
-	markup_printf(s, "</td><td>%s%s</td></tr>\n", way ? "slow " : "",
-	    way ? way : kind);
-	free(name);
-}
-
-static int
-compare_by_index(const void *a, const void *b)
-{
-	const struct json *x = *(struct json *const *)a,
-			  *y = *(struct json *const *)b;
-	double i = json_get_num(x, "index", 0), k = json_get_num(y, "index", 0);
-
-	return (i < k) - (i > k);
-}
-
-static void
-write_changes(struct str *s, const struct archive *archive,
-    struct json *const *changes, size_t n)
-{
-	struct json **v = mem_array(n + 1, sizeof *v);
-	struct casename *names;
-	size_t kept = 0, spikes;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *kind = json_get_str(changes[i], "kind");
-
-		if (kind && strcmp(kind, "spike") != 0)
-			v[kept++] = changes[i];
+	if (g->slow && g->v[0].end < n) {
+		str_add(s, "<br>to ");
+		write_commit(s, x, g->v[0].end);
+	} else if (!g->slow)
+		write_range(s, g);
+	if (g->state == CHANGEGROUP_BACK && g->back < n) {
+		str_add(s, "<br>taken back by ");
+		write_commit(s, x, g->back);
 	}
-	names = casename_new(
-	    (const struct json *const *)archive->configs, archive->nconfigs);
-	qsort(v, kept, sizeof *v, compare_by_index);
-	str_add(s, "<h2>Changes</h2>\n");
-	spikes = n - kept;
-	if (!kept)
-		str_add(s, "<p>No case changed its level for good.</p>\n");
-	if (spikes)
-		str_printf(s,
-		    "<p>%zu spike%s that went away %s in the <a "
-		    "href=\"" INDEX_TRENDS "\">trends</a>.</p>\n",
-		    spikes, num_plural((double)spikes),
-		    spikes == 1 ? "is" : "are");
-	if (kept)
-		html_table(s, "Changes", NULL,
-		    "First seen|Commit|Case|Metric|>Change|Kind", NULL, 0);
-	for (size_t i = 0; i < kept && i < MOST; i++)
-		write_change_row(s, archive, names, v[i]);
-	if (kept)
-		html_table_end(s);
-	if (kept > MOST)
-		str_printf(s,
-		    "<p>And %zu older ones, in the <a href=\"" INDEX_TRENDS
-		    "\">trends</a>.</p>\n",
-		    kept - MOST);
-	casename_free(names);
-	free(v);
+}
+
+/* Writes the largest change, of how many cases, and how fast a slow one is. */
+static void
+write_size(struct str *s, const struct changegroup *g)
+{
+	const struct json *rec = g->v[0].rec;
+	double pace = json_num(json_path(rec, "trend.per_point"), NAN);
+	size_t cases = changegroup_cases(g);
+	struct str size = {0}, metric = {0};
+
+	changegroup_percent(&size, rec);
+	changetext_metric(&metric, json_get_str(rec, "metric"));
+	markup_printf(s,
+	    "<span class=\"size %s\">%s</span> %s<br><span class=\"quiet\">",
+	    changegroup_class(g), size.s, metric.s);
+	if (!isnan(pace))
+		str_printf(s, "%+.2g%% every 10 commits, ", 1000 * pace);
+	str_printf(s, "%zu case%s</span>", cases, num_plural((double)cases));
+	str_free(&size);
+	str_free(&metric);
 }
 
 static void
-write_commit_row(struct str *s, const struct archive_entry *e, const char *url)
+write_kind(struct str *s, const struct changegroup *g)
 {
-	const char *id = json_get_str(e->subject, "commit"),
-		   *version = json_get_str(e->subject, "server_version");
+	struct str kind = {0};
 
-	str_add(s, "<tr><td>");
-	write_day(s, e->time);
+	changegroup_kind(&kind, g);
+	markup_printf(s, "<br><span class=\"badge %s\">%s</span>",
+	    changegroup_class(g), kind.s);
+	if (g->state == CHANGEGROUP_WAIVED)
+		markup_printf(s, "<br><span class=\"quiet\">%s</span>",
+		    json_get_str(json_get(g->v[0].rec, "waiver"), "reason"));
+	str_free(&kind);
+}
+
+static void
+write_group(struct str *s, const struct index *x, const struct changegroup *g)
+{
+	markup_printf(s, "<tr id=\"change-%s\"><td>", g->key);
+	write_size(s, g);
+	if (g->state != CHANGEGROUP_OPEN)
+		write_kind(s, g);
 	str_add(s, "</td><td>");
-	write_page_link(s, e);
-	if (url && id && strspn(id, "0123456789abcdef") == strlen(id))
-		markup_printf(s, " <a href=\"%s%s\">source</a>", url, id);
-	markup_printf(s,
-	    "</td><td>%s</td><td>%s</td><td class=\"n\">%zu</td>"
-	    "<td class=\"n\">%zu",
-	    e->title ? e->title : "", version ? version : "", e->cases,
-	    e->runs);
-	if (e->failed)
-		str_printf(s, ", <span class=\"regression\">%zu failed</span>",
-		    e->failed);
+	write_series(s, x, g);
+	str_add(s, "</td><td>");
+	write_place(s, x, g);
 	str_add(s, "</td></tr>\n");
 }
 
-void
-index_page(struct str *s, const struct archive *archive,
-    struct json *const *changes, size_t nchanges, const char *url)
+/* The tables of changes, in this order. */
+enum part { PART_OPEN, PART_SLOW, PART_REST, PARTS };
+
+static enum part
+find_part(const struct changegroup *g)
 {
-	str_add(s,
-	    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-	    "<meta http-equiv=\"Content-Security-Policy\" content=\""
-	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
-	    "style-src ");
-	html_source_hash(s, index_style);
-	str_printf(s,
-	    "\">"
-	    "<meta name=\"viewport\" content=\"width=device-width, "
-	    "initial-scale=1\"><title>Benchmark history</title><style>%s"
-	    "</style></head><body><main>\n<h1>Benchmark history</h1>\n<p>%zu "
-	    "commit%s",
-	    index_style, archive->n, num_plural((double)archive->n));
-	if (archive->n) {
-		str_printf(s, ", %zu case%s, ", archive->nconfigs,
-		    num_plural((double)archive->nconfigs));
-		write_day(s, archive->v[0].time);
-		str_add(s, " to ");
-		write_day(s, archive->v[archive->n - 1].time);
-		str_add(s, ". <a href=\"" INDEX_TRENDS "\">Trends</a>");
-	}
-	str_add(s, ".</p>\n");
-	write_changes(s, archive, changes, nchanges);
-	str_add(s, "<h2>Commits</h2>\n");
-	html_table(s, "Commits", NULL, "Date|Commit|Title|Version|>Cases|>Runs",
-	    NULL, 0);
-	for (size_t i = archive->n; i-- > 0;)
-		write_commit_row(s, &archive->v[i], url);
+	return g->state != CHANGEGROUP_OPEN ? PART_REST
+	    : g->slow                       ? PART_SLOW
+					    : PART_OPEN;
+}
+
+static size_t
+count_part(const struct changegroups *all, enum part part)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		n += find_part(&all->v[i]) == part;
+	return n;
+}
+
+static void
+write_part(struct str *s, const struct index *x, enum part part)
+{
+	static const char *const titles[] = {
+	    "Open regressions", "Slow declines", "Other changes"};
+	const struct changegroups *all = x->changes;
+	size_t n = count_part(all, part);
+
+	if (!n)
+		return;
+	if (part == PART_REST)
+		str_printf(s,
+		    "<details id=\"others\"><summary><h2>%zu other "
+		    "change%s</h2></summary>\n",
+		    n, num_plural((double)n));
+	else
+		markup_printf(s, "<h2>%s</h2>\n", titles[part]);
+	str_add(s, "<div class=\"changes\">\n");
+	html_table(s, titles[part], NULL, "Change|Cases|Commit", NULL, 0);
+	for (size_t i = 0; i < all->n; i++)
+		if (find_part(&all->v[i]) == part)
+			write_group(s, x, &all->v[i]);
 	html_table_end(s);
-	str_add(s, "</main></body></html>\n");
+	str_add(s, part == PART_REST ? "</div></details>\n" : "</div>\n");
+}
+
+/* --- the sentence at the top */
+
+static void
+add_count(struct str *s, size_t n, const char *one, const char *more)
+{
+	if (n)
+		str_printf(
+		    s, "%s%zu %s", s->len ? ", " : "", n, n == 1 ? one : more);
+}
+
+static void
+write_lead(struct str *s, const struct index *x)
+{
+	const struct changegroups *all = x->changes;
+	size_t open = count_part(all, PART_OPEN),
+	       slow = count_part(all, PART_SLOW), count[CHANGEGROUP_SPIKE + 1];
+	struct str text = {0};
+
+	memset(count, 0, sizeof count);
+	for (size_t i = 0; i < all->n; i++)
+		count[all->v[i].state]++;
+	add_count(&text, open, "open regression", "open regressions");
+	add_count(&text, slow, "slow decline", "slow declines");
+	if (!open && !slow)
+		str_add(&text,
+		    x->unknown ? "the changes could not be found"
+			       : "no open regression");
+	add_count(&text, count[CHANGEGROUP_BACK], "regression taken back",
+	    "regressions taken back");
+	add_count(&text, count[CHANGEGROUP_WAIVED], "waived", "waived");
+	add_count(
+	    &text, count[CHANGEGROUP_BETTER], "improvement", "improvements");
+	add_count(&text, count[CHANGEGROUP_SPIKE], "spike that went away",
+	    "spikes that went away");
+	*text.s = (char)(*text.s >= 'a' ? *text.s - 32 : *text.s);
+	markup_printf(s, "<p class=\"verdict %s\">%s.</p>\n",
+	    open + slow ? "regression" : "same", text.s);
+	str_free(&text);
+}
+
+static void
+write_facts(struct str *s, const struct index *x)
+{
+	const struct archive *a = x->archive;
+	char from[CLOCK_ISO], to[CLOCK_ISO];
+
+	if (!a->n) {
+		str_add(s, "<p>No commits yet.</p>\n");
+		return;
+	}
+	entry_day(from, &a->v[0]);
+	entry_day(to, &a->v[a->n - 1]);
+	str_printf(s, "<p class=\"quiet\">%zu commit%s, %zu case%s, %s to %s.",
+	    a->n, num_plural((double)a->n), a->nconfigs,
+	    num_plural((double)a->nconfigs), from, to);
+	if (*x->trends->common)
+		markup_printf(s, " All cases: %s.", x->trends->common);
+	if (a->n < 10)
+		str_add(s,
+		    " Changes are found from 10 commits on, those of exact "
+		    "counts from 2.");
+	str_add(s, "</p>\n");
+}
+
+/* --- commits */
+
+/* Returns the place of the commit in the trends, or n if it is of another
+ * branch. */
+static size_t
+find_place(const struct trends *t, const struct archive_entry *e)
+{
+	size_t at = 0;
+
+	while (at < t->n && t->commits[at] != e)
+		at++;
+	return at;
+}
+
+void
+index_write_status(struct str *s, const struct index *x,
+    const struct archive_entry *e, const char *index)
+{
+	const struct trends *t = x->trends;
+	size_t at = find_place(t, e);
+
+	for (size_t i = 0; at < t->n && i < x->changes->n; i++) {
+		const struct changegroup *g = &x->changes->v[i];
+		size_t cases = changegroup_cases(g);
+		struct str kind = {0}, size = {0};
+
+		if (g->at != at)
+			continue;
+		changegroup_kind(&kind, g);
+		changegroup_percent(&size, g->v[0].rec);
+		markup_printf(s,
+		    "<a class=\"badge %s\" href=\"%s#change-%s\">%s</a> %s%s "
+		    "in %zu case%s<br>\n",
+		    changegroup_class(g), index, g->key, kind.s,
+		    g->n > 1 ? "up to " : "", size.s, cases,
+		    num_plural((double)cases));
+		str_free(&kind);
+		str_free(&size);
+	}
+}
+
+static void
+write_commit_row(
+    struct str *s, const struct index *x, const struct archive_entry *e)
+{
+	struct str status = {0};
+	char day[CLOCK_ISO];
+
+	index_write_status(&status, x, e, "");
+	entry_day(day, e);
+	str_printf(s, "<tr data-status=\"%s%s\"><th scope=\"row\">",
+	    status.len ? "changed" : "same", e->failed ? " failed" : "");
+	entry_link(s, e, INDEX_PAGES "/");
+	str_printf(s, "</th><td class=\"day\">%s</td><td>", day);
+	if (status.len)
+		str_add(s, status.s);
+	else if (find_place(x->trends, e) == x->trends->n)
+		markup_printf(
+		    s, "<span class=\"quiet\">%s</span> ", trends_branch(e));
+	else if (!x->unknown && !e->failed)
+		str_add(s, "<span class=\"quiet\">no change</span>");
+	if (e->failed)
+		str_printf(s,
+		    "<span class=\"badge regression\">%zu failed run%s</span>",
+		    e->failed, num_plural((double)e->failed));
+	str_printf(s,
+	    "</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td></tr>\n",
+	    e->cases, e->runs);
+	str_free(&status);
+}
+
+static void
+write_commits(struct str *s, const struct index *x)
+{
+	static const char *const values[] = {"changed", "failed"},
+				 *const texts[] = {
+				     "with changes", "with failed runs"};
+	const struct html_filter filter = {
+	    "status", "Status", values, texts, 2};
+	const struct archive *a = x->archive;
+
+	if (!a->n)
+		return;
+	str_add(s, "<h2>Commits</h2>\n");
+	html_browse(s, COMMITS, "Commit", &filter, 1);
+	html_table(
+	    s, "Commits", NULL, "Commit|Date|Status|>Cases|>Runs", NULL, 0);
+	for (size_t i = a->n; i-- > 0;)
+		write_commit_row(s, x, &a->v[i]);
+	html_table_end(s);
+	html_browse_end(s);
+}
+
+void
+index_write(struct str *s, const struct index *x)
+{
+	const struct html_page page = {.title = "Benchmark history",
+	    .program = "vkb-history",
+	    .style = index_style,
+	    .script = index_script};
+
+	html_begin(s, &page);
+	str_add(s, "<main>\n<h1>Benchmark history</h1>\n");
+	write_lead(s, x);
+	write_facts(s, x);
+	for (size_t i = 0; i < PARTS; i++)
+		write_part(s, x, (enum part)i);
+	casecharts_write(s, x);
+	write_commits(s, x);
+	str_add(s, "</main>\n<p id=\"tip\" role=\"status\" hidden></p>\n");
+	html_end(s, &page);
 }

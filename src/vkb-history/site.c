@@ -1,4 +1,7 @@
 #include "site.h"
+#include "archive.h"
+#include "changegroup.h"
+#include "commitpage.h"
 #include "err.h"
 #include "folder.h"
 #include "html.h"
@@ -9,82 +12,38 @@
 #include "mem.h"
 #include "num.h"
 #include "opt.h"
-#include "proc.h"
+#include "program.h"
 #include "record.h"
-#include "archive.h"
 #include "str.h"
 #include "tempfile.h"
+#include "trends.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* The hash of the input of each page: {"commit/KEY.html": "HASH", ...}. */
 #define MANIFEST "manifest.json"
 #define WORK ".work" /* folder of temporary files */
-#define PATIENCE_MS (30 * 60 * 1000)
+#define INDEX "index.html"
+#define CHANGES "changes.jsonl"
+#define FORMER "history.html" /* a page that older versions made */
 
 struct site {
 	const char *out, *url;
 	struct archive archive;
+	struct trends trends;
+	struct json **records; /* of changes */
+	size_t nrecords;
+	struct changegroups changes;
 	struct json *was, *is; /* manifests */
-	char *work;
+	char *work, *pages;    /* folders */
 	size_t made, kept, gone;
 	int rc;
 };
-
-/* Runs a program that is installed beside this one. Returns its exit status, or
- * -1, after reporting it, if that is above 'worst'. */
-static int
-call_program(const char **argv, int worst)
-{
-	const char *name = argv[0];
-	char *program = proc_beside(name), buf[64];
-	struct str said = {0};
-	int status, rc;
-
-	argv[0] = program;
-	rc = proc_read(argv, false, PATIENCE_MS, &said, &status);
-	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) > worst))
-		rc = err_fail("%s %s%s%s", name,
-		    proc_ended(status, buf, sizeof buf), said.len ? ": " : "",
-		    said.len ? said.s : "");
-	else if (rc == 0)
-		rc = WEXITSTATUS(status);
-	str_free(&said);
-	free(program);
-	return rc;
-}
-
-/* Returns the ref of an entry; NULL if it is missing or the commit's id. */
-static const char *
-get_branch(const struct archive_entry *e)
-{
-	const char *ref = json_get_str(e->subject, "ref"),
-		   *commit = json_get_str(e->subject, "commit");
-
-	return ref && commit && str_starts(commit, ref) ? NULL : ref;
-}
-
-/* Returns the entry before 'at' in time, of the same branch if both have one;
- * or NULL. */
-static const struct archive_entry *
-find_previous(const struct archive *s, size_t at)
-{
-	const char *ref = get_branch(&s->v[at]);
-
-	for (size_t i = at; i-- > 0;) {
-		const char *other = get_branch(&s->v[i]);
-
-		if (!ref || !other || strcmp(ref, other) == 0)
-			return &s->v[i];
-	}
-	return NULL;
-}
 
 /* Was the page made of the input with this hash? Notes the hash in either case.
  */
@@ -121,84 +80,73 @@ fail_page(struct site *s, const char *name)
 	s->rc = err_fail("cannot make the page '%s/%s'", s->out, name);
 }
 
-/* Writes the page 'name' of n files, by vkb-report. */
-static void
-render_page(struct site *s, const char *name, const char *title,
-    const char *const *files, size_t n)
+/* Returns the next entry from 'at' on, in steps of 1 or -1, of the same branch
+ * if both have one; or NULL. */
+static const struct archive_entry *
+find_neighbour(const struct archive *a, size_t at, int step)
 {
-	char *path = mem_printf("%s/%s", s->out, name);
-	const char *begin[] = {"vkb-report", "-o", path, "--title", title,
-	    s->url ? "--commit-url" : "--", s->url, "--"};
-	size_t k = s->url ? 8 : 6;
-	const char **argv = mem_array(n + k + 1, sizeof *argv);
-
-	memcpy(argv, begin, k * sizeof *argv);
-	memcpy(argv + k, files, n * sizeof *argv);
-	if (call_program(argv, 0) < 0)
-		fail_page(s, name);
-	else
-		s->made++;
-	free(argv);
-	free(path);
+	for (size_t i = at + (size_t)step; i < a->n; i += (size_t)step)
+		if (trends_same_branch(&a->v[at], &a->v[i]))
+			return &a->v[i];
+	return NULL;
 }
 
-/* Writes the page of a commit, compared with the one before it, if possible. */
+/* Makes a page unless it is up to date. */
 static void
-write_commit_page(struct site *s, size_t at)
+make_page(struct site *s, const struct commitpage *p, const char *end,
+    int (*write)(const struct commitpage *))
 {
-	const struct archive_entry *e = &s->archive.v[at],
-				   *base = find_previous(&s->archive, at);
-	char *page = mem_printf(INDEX_PAGES "/%s.html", e->key),
-	     *title = record_subject_title(e->subject), *deltas, *format;
-	unsigned long long h = start_hash(s);
-	const char *files[2] = {e->path};
-	size_t n = 1;
-	int rc = 0;
+	char *name = mem_printf(INDEX_PAGES "/%s%s", p->entry->key, end);
 
-	h = str_hash(h, &e->hash, sizeof e->hash);
-	if (base)
-		h = str_hash(h, &base->hash, sizeof base->hash);
-	if (!is_up_to_date(s, page, h)) {
-		deltas = mem_printf("%s/%s.jsonl", s->work, e->key);
-		format = mem_printf("jsonl:%s", deltas);
-		unlink(deltas);
-		if (base) {
-			const char *argv[] = {"vkb-compare", "-f", format, "--",
-			    base->path, e->path, NULL};
-
-			/* 2 may be too few runs */
-			rc = call_program(argv, 2);
-		}
-		if (access(deltas, F_OK) == 0)
-			files[n++] = deltas;
-		if (rc < 0)
-			fail_page(s, page);
+	if (!is_up_to_date(s, name, commitpage_hash(p, start_hash(s)))) {
+		if (write(p) < 0)
+			fail_page(s, name);
 		else
-			render_page(s, page, title, files, n);
-		free(format);
-		free(deltas);
+			s->made++;
 	}
-	free(page);
-	free(title);
+	free(name);
+}
+
+static void
+make_commit_pages(struct site *s, const struct index *index, size_t at)
+{
+	const struct archive *a = &s->archive;
+	struct commitpage p = {.entry = &a->v[at],
+	    .previous = find_neighbour(a, at, -1),
+	    .next = find_neighbour(a, at, 1),
+	    .folder = s->pages,
+	    .work = s->work,
+	    .url = s->url};
+	struct str status = {0};
+
+	str_add(&status, "");
+	index_write_status(&status, index, p.entry, "../" INDEX);
+	p.status = status.s;
+	make_page(s, &p, ".html", commitpage_write);
+	if (commitpage_has_profile(p.entry))
+		make_page(s, &p, COMMITPAGE_PROFILE, commitpage_write_profile);
+	str_free(&status);
 }
 
 /* Writes the change records and the text report of the whole history. Returns
  * -1 on error, after reporting it. */
 static int
-detect_changes(
-    struct site *s, const char *changes, const char *const *files, size_t n)
+detect_changes(struct site *s, const char *changes)
 {
+	const struct archive *a = &s->archive;
 	char *records = mem_printf("jsonl:%s", changes),
 	     *text = mem_printf("text:%s/" INDEX_TEXT, s->out);
 	const char *begin[] = {"vkb-detect", "-f", records, "-f", text, "--"};
-	size_t k = sizeof begin / sizeof *begin;
-	const char **argv = mem_array(n + k + 1, sizeof *argv);
+	size_t n = sizeof begin / sizeof *begin;
+	const char **argv = mem_array(n + a->n + 2, sizeof *argv);
 	int rc;
 
 	memcpy(argv, begin, sizeof begin);
-	memcpy(argv + k, files, n * sizeof *argv);
-	unlink(changes);
-	rc = call_program(argv, 1);
+	if (a->commits)
+		argv[n++] = a->commits;
+	for (size_t i = 0; i < a->n; i++)
+		argv[n++] = a->v[i].path;
+	rc = program_call(argv, 1);
 	if (rc < 0)
 		s->rc = err_fail("cannot find the changes of the history");
 	free(argv);
@@ -208,70 +156,93 @@ detect_changes(
 }
 
 static void
-write_index(struct site *s, const char *changes)
+read_changes(struct site *s, const char *changes)
 {
-	char *path = mem_printf("%s/index.html", s->out);
-	struct json **v = NULL, *rec;
-	size_t n = 0, cap = 0;
-	struct str text = {0};
 	struct jsonl *in;
+	struct json *rec;
+	size_t cap = 0;
 	int got;
 
-	if (access(changes, F_OK) == 0) {
-		in = jsonl_open(&changes, 1);
-		while ((got = record_next(in, &rec)) != 0) {
-			if (got < 0) {
-				s->rc = -1;
-				continue;
-			}
-			v = mem_grow(v, n, &cap, sizeof *v);
-			v[n++] = rec;
+	if (access(changes, F_OK) < 0)
+		return;
+	in = jsonl_open(&changes, 1);
+	while ((got = record_next(in, &rec)) != 0) {
+		if (got < 0) {
+			s->rc = -1;
+			continue;
 		}
-		jsonl_close(in);
+		if (!record_is(rec, "change")) {
+			json_free(rec);
+			continue;
+		}
+		s->records =
+		    mem_grow(s->records, s->nrecords, &cap, sizeof *s->records);
+		s->records[s->nrecords++] = rec;
 	}
-	index_page(&text, &s->archive, v, n, s->url);
+	jsonl_close(in);
+}
+
+/* Returns a hash of the whole history. */
+static unsigned long long
+hash_history(struct site *s)
+{
+	const struct archive *a = &s->archive;
+	unsigned long long h = start_hash(s);
+
+	if (a->commits) {
+		struct str text = {0};
+
+		if (jsonfile_text(a->commits, &text) < 0)
+			s->rc = -1;
+		h = str_hash(h, text.s, text.len);
+		str_free(&text);
+	}
+	for (size_t i = 0; i < a->n; i++)
+		h = str_hash(h, &a->v[i].hash, sizeof a->v[i].hash);
+	return h;
+}
+
+static void
+write_index(struct site *s, const struct index *index)
+{
+	char *path = mem_printf("%s/" INDEX, s->out);
+	struct str text = {0};
+
+	index_write(&text, index);
 	if (tempfile_write(path, text.s, text.len) < 0)
-		s->rc = -1;
-	for (size_t i = 0; i < n; i++)
-		json_free(v[i]);
-	free(v);
+		fail_page(s, INDEX);
+	else
+		s->made++;
 	str_free(&text);
 	free(path);
 }
 
-/* Writes the page with the trends of all cases, and the index. The change
- * records stay in the site. */
+/* Makes the index and the pages of all commits. The change records stay in the
+ * site. */
 static void
-write_overview(struct site *s)
+make_pages(struct site *s)
 {
-	const struct archive *archive = &s->archive;
-	const char **files = mem_array(archive->n + 3, sizeof *files);
-	char *changes = mem_printf("%s/changes.jsonl", s->out);
-	unsigned long long h = start_hash(s);
-	size_t n = 0;
+	struct index index = {.archive = &s->archive,
+	    .trends = &s->trends,
+	    .changes = &s->changes};
+	bool kept = is_up_to_date(s, INDEX, hash_history(s));
+	char *changes = mem_printf("%s/" CHANGES, s->out);
 
-	if (archive->commits) {
-		struct str text = {0};
-
-		if (jsonfile_text(archive->commits, &text) < 0)
-			s->rc = -1;
-		h = str_hash(h, text.s, text.len);
-		str_free(&text);
-		files[n++] = archive->commits;
-	}
-	for (size_t i = 0; i < archive->n; i++) {
-		h = str_hash(h, &archive->v[i].hash, sizeof archive->v[i].hash);
-		files[n++] = archive->v[i].path;
-	}
-	if (archive->n && !is_up_to_date(s, INDEX_TRENDS, h)) {
-		if (detect_changes(s, changes, files, n) == 0 &&
-		    access(changes, F_OK) == 0)
-			files[n++] = changes;
-		render_page(s, INDEX_TRENDS, "Trends", files, n);
-	}
-	write_index(s, changes);
+	if (!kept)
+		unlink(changes);
+	if (!kept && s->archive.n && detect_changes(s, changes) < 0)
+		index.unknown = true;
+	read_changes(s, changes);
+	if (trends_read(&s->trends, &s->archive) < 0)
+		s->rc = -1;
+	changegroup_make(&s->changes, &s->trends, s->records, s->nrecords);
+	for (size_t i = 0; i < s->archive.n; i++)
+		make_commit_pages(s, &index, i);
+	if (!kept)
+		write_index(s, &index);
+	if (index.unknown)
+		json_del(s->is, INDEX); /* the next run tries it again */
 	free(changes);
-	free(files);
 }
 
 /* Removes pages of commits that were pruned. After an error, or if one cannot
@@ -287,7 +258,7 @@ remove_stale(struct site *s)
 
 		if (json_get(s->is, name))
 			continue;
-		if (sure &&
+		if (sure && strcmp(name, FORMER) != 0 &&
 		    (!str_starts(name, INDEX_PAGES "/") ||
 			strchr(name + strlen(INDEX_PAGES "/"), '/')))
 			continue;
@@ -307,27 +278,30 @@ remove_stale(struct site *s)
 static int
 render_all(struct site *s, const char *dir)
 {
-	char *manifest = mem_printf("%s/" MANIFEST, s->out),
-	     *pages = mem_printf("%s/" INDEX_PAGES, s->out);
+	char *manifest = mem_printf("%s/" MANIFEST, s->out);
 
+	s->pages = mem_printf("%s/" INDEX_PAGES, s->out);
 	s->work = mem_printf("%s/" WORK, s->out);
 	folder_remove(s->work);
-	if (folder_make(pages) < 0 || folder_make(s->work) < 0)
+	if (folder_make(s->pages) < 0 || folder_make(s->work) < 0)
 		s->rc = -1;
 	else if (archive_read(&s->archive, dir) < 0)
 		s->rc = -1;
 	if (access(manifest, F_OK) == 0)
 		s->was = jsonfile_read(manifest);
 	s->is = json_object();
-	for (size_t i = 0; i < s->archive.n; i++)
-		write_commit_page(s, i);
-	write_overview(s);
+	make_pages(s);
 	remove_stale(s);
 	if (jsonfile_write(manifest, s->is) < 0)
 		s->rc = -1;
 	folder_remove(s->work);
-	free(pages);
+	for (size_t i = 0; i < s->nrecords; i++)
+		json_free(s->records[i]);
+	free(s->records);
+	changegroup_free(&s->changes);
+	trends_free(&s->trends);
 	free(manifest);
+	free(s->pages);
 	free(s->work);
 	json_free(s->was);
 	json_free(s->is);

@@ -1,6 +1,6 @@
 /*
- * Writes a history as a static site: an index, a page with the trends of all
- * cases, and a page for each commit. All links within it are relative.
+ * Writes a history as a static site: an index with the changes and a chart of
+ * each case, and the pages of each commit. All links within it are relative.
  */
 #ifndef SITE_H
 #define SITE_H

@@ -1,0 +1,289 @@
+#include "changegroup.h"
+#include "archive.h"
+#include "changetext.h"
+#include "json.h"
+#include "mem.h"
+#include "metric.h"
+#include "str.h"
+#include "trends.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns "regression", "improvement" or "different", also of a slow change; or
+ * "spike". */
+static const char *
+get_direction(const struct json *change)
+{
+	const char *way = json_str(json_path(change, "trend.direction"));
+
+	return way ? way : json_get_str(change, "kind");
+}
+
+static bool
+is_kind(const struct json *change, const char *kind)
+{
+	return strcmp(json_get_str(change, "kind"), kind) == 0;
+}
+
+static bool
+is_worse(const struct json *change)
+{
+	return strcmp(get_direction(change), "regression") == 0;
+}
+
+static enum changegroup_state
+find_state(const struct json *change)
+{
+	if (is_kind(change, "spike"))
+		return CHANGEGROUP_SPIKE;
+	if (!is_worse(change))
+		return strcmp(get_direction(change), "improvement") == 0
+		    ? CHANGEGROUP_BETTER
+		    : CHANGEGROUP_OTHER;
+	if (json_get(change, "waiver"))
+		return CHANGEGROUP_WAIVED;
+	if (strcmp(json_get_str(change, "class"), "gate") != 0)
+		return CHANGEGROUP_INFO;
+	return json_get_bool(change, "new", false) ? CHANGEGROUP_OPEN
+						   : CHANGEGROUP_BACK;
+}
+
+static double
+find_size(const struct json *change)
+{
+	double ratio = json_get_num(change, "ratio", 0);
+
+	return ratio > 0 ? fabs(log(ratio)) : INFINITY;
+}
+
+static struct changegroup *
+find_group(struct changegroups *all, const struct json *change)
+{
+	const char *key = json_get_str(change, "group");
+	struct changegroup *g;
+
+	if (!key)
+		key = "";
+	for (size_t i = all->n; i-- > 0;)
+		if (*key && strcmp(all->v[i].key, key) == 0)
+			return &all->v[i];
+	all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
+	g = &all->v[all->n++];
+	*g = (struct changegroup){.key = key,
+	    .slow = is_kind(change, "trend"),
+	    .state = CHANGEGROUP_SPIKE};
+	return g;
+}
+
+static int
+compare_sizes(const void *a, const void *b)
+{
+	const struct changegroup_one *x = a, *y = b;
+
+	if (x->primary != y->primary)
+		return x->primary ? -1 : 1;
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	if (x->kase != y->kase)
+		return x->kase < y->kase ? -1 : 1;
+	return strcmp(
+	    json_get_str(x->rec, "metric"), json_get_str(y->rec, "metric"));
+}
+
+static int
+compare_groups(const void *a, const void *b)
+{
+	const struct changegroup *x = a, *y = b;
+
+	if (x->state != y->state)
+		return x->state < y->state ? -1 : 1;
+	if (x->slow != y->slow)
+		return x->slow ? 1 : -1;
+	if (x->at != y->at)
+		return x->at < y->at ? 1 : -1;
+	return strcmp(x->key, y->key);
+}
+
+/* Returns the commit of most changes, the first of equally many. */
+static size_t
+find_common_commit(const struct changegroup *g)
+{
+	size_t best = g->v[0].at, most = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		size_t k = 0;
+
+		for (size_t j = 0; j < g->n; j++)
+			k += g->v[j].at == g->v[i].at;
+		if (k > most || (k == most && g->v[i].at < best)) {
+			best = g->v[i].at;
+			most = k;
+		}
+	}
+	return best;
+}
+
+/* Returns the commit of the next improvement of the same series, or n. */
+static size_t
+find_back(const struct trends *t, const struct json *change,
+    struct json *const *records, size_t n)
+{
+	double from = json_get_num(change, "index", 0), first = INFINITY;
+	size_t found = t->n;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct json *r = records[i];
+		double at = json_get_num(r, "index", 0);
+
+		if (at <= from || at >= first || is_kind(r, "spike") ||
+		    strcmp(get_direction(r), "improvement") != 0 ||
+		    strcmp(json_get_str(r, "metric"),
+			json_get_str(change, "metric")) != 0 ||
+		    !json_equal(
+			json_get(r, "config"), json_get(change, "config")))
+			continue;
+		first = at;
+		found = trends_find_commit(t, json_get(r, "subject"));
+	}
+	return found;
+}
+
+/* Returns the last commit of a slow change or a spike that begins at 'at'. */
+static size_t
+find_end(const struct trends *t, const struct json *change, size_t at)
+{
+	const char *last = json_str(json_at(json_get(change, "range"), 1));
+	double points = json_num(json_at(json_get(change, "n"), 1), 1);
+	size_t i = t->n;
+
+	if (at == t->n)
+		return at;
+	while (is_kind(change, "trend") && last && --i > at) {
+		const char *id = json_get_str(t->commits[i]->subject, "commit");
+
+		if (id && strcmp(id, last) == 0)
+			return i;
+	}
+	return points >= 1 && points <= (double)(t->n - at)
+	    ? at + (size_t)points - 1
+	    : at;
+}
+
+static void
+add_change(
+    struct changegroup *g, const struct trends *t, const struct json *rec)
+{
+	enum changegroup_state state = find_state(rec);
+	struct changegroup_one one = {.rec = rec,
+	    .kase = trends_find_case(t, json_get(rec, "config")),
+	    .at = trends_find_commit(t, json_get(rec, "subject")),
+	    .size = find_size(rec)};
+
+	one.primary = one.kase < t->ncases &&
+	    strcmp(json_get_str(rec, "metric"), t->cases[one.kase].primary) ==
+		0;
+	one.end = g->slow || state == CHANGEGROUP_SPIKE
+	    ? find_end(t, rec, one.at)
+	    : one.at;
+	g->v = mem_grow(g->v, g->n, &g->cap, sizeof *g->v);
+	g->v[g->n++] = one;
+	g->state = state < g->state ? state : g->state;
+}
+
+static void
+complete_group(struct changegroup *g, const struct trends *t,
+    struct json *const *records, size_t n)
+{
+	qsort(g->v, g->n, sizeof *g->v, compare_sizes);
+	g->at = find_common_commit(g);
+	g->back = t->n;
+	for (size_t i = 0; g->state == CHANGEGROUP_BACK && i < g->n; i++)
+		if (g->back == t->n)
+			g->back = find_back(t, g->v[i].rec, records, n);
+}
+
+void
+changegroup_make(struct changegroups *all, const struct trends *t,
+    struct json *const *records, size_t n)
+{
+	*all = (struct changegroups){0};
+	for (size_t i = 0; i < n; i++)
+		add_change(find_group(all, records[i]), t, records[i]);
+	for (size_t i = 0; i < all->n; i++)
+		complete_group(&all->v[i], t, records, n);
+	if (all->n)
+		qsort(all->v, all->n, sizeof *all->v, compare_groups);
+}
+
+void
+changegroup_free(struct changegroups *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		free(all->v[i].v);
+	free(all->v);
+}
+
+const char *
+changegroup_class(const struct changegroup *g)
+{
+	switch (g->state) {
+	case CHANGEGROUP_OPEN:
+		return "regression";
+	case CHANGEGROUP_BETTER:
+		return "improvement";
+	case CHANGEGROUP_SPIKE:
+		return "spike";
+	default:
+		return "same";
+	}
+}
+
+void
+changegroup_kind(struct str *s, const struct changegroup *g)
+{
+	static const char *const ends[] = {[CHANGEGROUP_BACK] = ", taken back",
+	    [CHANGEGROUP_WAIVED] = ", waived",
+	    [CHANGEGROUP_INFO] = ", does not count",
+	    [CHANGEGROUP_SPIKE] = ""};
+	const char *way = get_direction(g->v[0].rec);
+
+	if (g->slow)
+		str_add(s,
+		    strcmp(way, "regression") == 0        ? "slow decline"
+			: strcmp(way, "improvement") == 0 ? "slow improvement"
+							  : "slow change");
+	else
+		str_add(s, strcmp(way, "different") == 0 ? "change" : way);
+	str_add(s, ends[g->state] ? ends[g->state] : "");
+}
+
+void
+changegroup_percent(struct str *s, const struct json *change)
+{
+	const struct json *median = json_get(change, "median");
+	const char *metric = json_get_str(change, "metric");
+	const struct changetext t = {.metric = metric,
+	    .median = {json_num(json_at(median, 0), NAN),
+		json_num(json_at(median, 1), NAN)},
+	    .ratio = json_get_num(change, "ratio", NAN),
+	    .exact = metric_guess(metric).exact};
+
+	changetext_percent(s, &t);
+}
+
+size_t
+changegroup_cases(const struct changegroup *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		size_t k = 0;
+
+		while (k < i && g->v[k].kase != g->v[i].kase)
+			k++;
+		n += k == i;
+	}
+	return n;
+}

@@ -1,0 +1,75 @@
+#include "entry.h"
+#include "archive.h"
+#include "clock.h"
+#include "json.h"
+#include "markup.h"
+#include "record.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL = 100 /* bytes */ };
+
+void
+entry_day(char buf[CLOCK_ISO], const struct archive_entry *e)
+{
+	if (isnan(e->time))
+		strcpy(buf, "?");
+	else
+		clock_iso_of(buf, e->time)[10] = '\0';
+}
+
+static const char *
+get_title(const struct archive_entry *e)
+{
+	if (json_get_bool(e->subject, "dirty", false))
+		return "uncommitted changes";
+	return e->title ? e->title : "";
+}
+
+/* Returns what is shown before the title; caller frees. */
+static char *
+format_id(const struct archive_entry *e)
+{
+	const char *commit = json_get_str(e->subject, "commit");
+
+	return commit && *get_title(e) ? record_commit_brief(commit, 8)
+				       : record_subject_title(e->subject);
+}
+
+void
+entry_name(struct str *s, const struct archive_entry *e)
+{
+	char *id = format_id(e);
+	const char *title = get_title(e);
+
+	str_printf(s, "%s%s%s", id, *title ? " " : "", title);
+	free(id);
+}
+
+void
+entry_label(struct str *s, const struct archive_entry *e)
+{
+	char day[CLOCK_ISO];
+	size_t from = s->len;
+
+	entry_day(day, e);
+	if (!isnan(e->time))
+		str_printf(s, "%s ", day);
+	entry_name(s, e);
+	str_cut(s, from + LABEL);
+}
+
+void
+entry_link(struct str *s, const struct archive_entry *e, const char *folder)
+{
+	char *id = format_id(e);
+
+	/* Keys need no escapes: archive_read takes plain file names only. */
+	str_printf(s, "<a href=\"%s%s.html\">", folder, e->key);
+	markup_printf(s, "%s</a> %s", id, get_title(e));
+	free(id);
+}

@@ -1,0 +1,171 @@
+#!/bin/sh
+# slow: the site of vkb-history as a browser shows it, at three widths, light and
+# dark: what the pointer, the keyboard, links and the search do, and what axe-core
+# says.
+. "${0%/*}/lib.sh"
+. "$tests/npm.sh"
+
+browser=$(command -v chromium || command -v google-chrome)
+if [ -z "$browser" ]; then
+  test_skip 'in a browser' chromium
+  test_done
+fi
+npm_need playwright-core@1.48.2 axe-core@4.10.2
+
+perl "$tests/planted.pl" >planted
+vkb-history -q add results planted
+test_that 'a site of 60 commits and 24 cases' vkb-history site results site
+test_match '^vkb-history: 61 pages made' .err 'has a page for each commit'
+
+cat >hands.js <<'END'
+const { chromium } = require('playwright-core');
+const axe = require('fs').readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const [, , browser, dir] = process.argv;
+const log = (...a) => console.log(a.join(' '));
+
+async function judged(p, what) {
+  await p.evaluate(axe);
+  const r = await p.evaluate('axe.run(document)');
+  for (const v of r.violations)
+    log(what, v.id, v.nodes.length, v.nodes[0].html.slice(0, 200));
+  if (await p.evaluate('document.documentElement.scrollWidth > innerWidth'))
+    log(what, 'is wider than the screen');
+}
+
+// Texts of a chart that cover each other, or leave the window.
+const covered = p => p.evaluate(() => {
+  let bad = 0;
+  document.querySelectorAll('.spark').forEach(chart => {
+    const v = Array.from(chart.querySelectorAll('text')).map(t => t.getBoundingClientRect());
+    v.forEach((a, i) => {
+      if (a.left < 0 || a.right > innerWidth) bad++;
+      v.slice(i + 1).forEach(b => {
+        if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+          bad++;
+      });
+    });
+  });
+  return bad;
+});
+
+(async () => {
+  const b = await chromium.launch({ executablePath: browser, timeout: 120000,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+  const open = async (width, colorScheme) => {
+    const p = await b.newPage({ viewport: { width, height: 900 }, colorScheme });
+    p.setDefaultTimeout(120000);
+    p.on('pageerror', e => log('error:', e));
+    p.on('dialog', d => { log('dialog:', d.message()); d.dismiss(); });
+    p.on('request', r => r.url().startsWith('file://' + dir) || log('wants', r.url()));
+    await p.goto('file://' + dir + '/index.html');
+    return p;
+  };
+  for (const [width, scheme] of [[400, 'dark'], [800, 'light'], [1280, 'dark']]) {
+    const p = await open(width, scheme);
+    await judged(p, 'index ' + width);
+    log(width, 'texts that cover each other:', await covered(p));
+    await p.locator('#others summary').first().click();
+    await judged(p, 'index with all changes ' + width);
+    await p.close();
+  }
+
+  const p = await open(1280, 'light');
+  const text = async s => (await p.locator(s).innerText()).replace(/\s+/g, ' ').trim();
+  log(await text('.verdict'));
+  log('charts:', await p.locator('.cases > figure').count());
+  log('first cases:', (await p.locator('figcaption b').allTextContents()).slice(0, 3).join(', '));
+
+  // The pointer and the keyboard.
+  const chart = p.locator('figure', { has: p.locator('b', { hasText: /^HSET P10 16B$/ }) })
+    .locator('.spark').first();
+  await chart.scrollIntoViewIfNeeded();
+  const box = await chart.boundingBox();
+  await p.mouse.move(box.x + box.width * 40.5 / 60, box.y + 50);
+  log('hover:', await text('#tip'));
+  await p.mouse.move(box.x + box.width / 2, box.y - 60);
+  log('left:', await p.locator('#tip').isVisible());
+  await chart.focus();
+  await p.keyboard.press('End');
+  await p.keyboard.press('ArrowLeft');
+  log('keys:', await text('#tip'));
+  await p.keyboard.press('Escape');
+  log('escaped:', await p.locator('#tip').isVisible());
+  await p.keyboard.press('Home');
+  await p.keyboard.press('ArrowRight');
+  await p.keyboard.press('Enter');
+  await p.waitForURL(/commit/);
+  log('page:', await text('h1'));
+  await p.locator('a[rel=next]').click();
+  log('next:', await text('h1'));
+  await p.locator('a[rel=prev]').click();
+  log('previous:', await text('h1'));
+  await judged(p, 'commit');
+  await p.getByRole('link', { name: 'History', exact: true }).click();
+  log('back:', await text('h1'));
+  await chart.scrollIntoViewIfNeeded();
+  const again = await chart.boundingBox();
+  await p.mouse.click(again.x + again.width * 40.5 / 60, again.y + 50);
+  await p.waitForURL(/commit/);
+  log('clicked:', await text('h1'), '|', await text('nav p'));
+  await p.locator('nav p a').first().click();
+  log('change:', await p.locator('tr:target .size').innerText());
+
+  // Links, search, and the table of commits.
+  await p.locator('tr:target .series a').first().click();
+  log('case:', await p.locator('figure:target b').innerText());
+  await p.locator('#find-case').fill('hset 256');
+  log('found:', await p.locator('.cases > figure:visible b').allTextContents(), '|',
+    await text('#found-cases'));
+  await p.locator('#find-case').fill('nothing');
+  log('found:', await text('#found-cases'));
+  const rows = p.locator('.browse tbody tr');
+  log('commits:', await rows.count());
+  await p.locator('.browse input').fill('leak');
+  log('commits of a title:', await rows.count());
+  await p.locator('.browse input').fill('');
+  await p.locator('.browse select').selectOption('changed');
+  log('with changes:', await rows.count());
+  await p.emulateMedia({ media: 'print' });
+  log('printed:', await p.locator('.controls:visible').count(), 'controls');
+  await p.close();
+
+  const q = await b.newPage({ javaScriptEnabled: false });
+  await q.goto('file://' + dir + '/index.html');
+  log('without scripts:', await q.locator('.cases > figure:visible').count(), 'charts,',
+    await q.locator('.browse tbody tr:visible').count(), 'commits,',
+    await q.locator('#columns title').count(), 'titles,',
+    await q.locator('.controls:visible').count(), 'controls');
+  await b.close();
+})().catch(e => { log('error: ' + e); process.exit(1); });
+END
+timeout 600 node hands.js "$browser" "$scratch/site" >log 2>node.err </dev/null
+cat >want <<'END'
+400 texts that cover each other: 0
+800 texts that cover each other: 0
+1280 texts that cover each other: 0
+1 open regression, 1 slow decline, 1 regression taken back, 2 improvements, 1 spike that went away.
+charts: 24
+first cases: HSET P1 16B, HSET P10 16B, HSET P10 256B
+hover: 930K req/s, 2026-03-07 56e27d59 Refactor the event loop, part II: timers & files (#41)
+left: false
+keys: 924K req/s, 2026-04-05 76c90bcb Refactor the event loop, part II: timers & files (#59)
+escaped: false
+page: 3c6ef362 Embed the key in the dict entry (#2)
+next: daa66d13 Revert "Prefetch the hash table" (#3)
+previous: 3c6ef362 Embed the key in the dict entry (#2)
+back: Benchmark history
+clicked: 56e27d59 Refactor the event loop, part II: timers & files (#41) | regression up to -7.3% in 9 cases
+change: -7.3%
+case: LPUSH P1 16B
+found: HSET P10 256B | 1 of 24 cases
+found: 0 of 24 cases
+commits: 60
+commits of a title: 10
+with changes: 6
+printed: 0 controls
+without scripts: 24 charts, 60 commits, 60 titles, 0 controls
+END
+test_same "$(cat want)" "$(cat log)" \
+  'charts, keys, links and the search; axe-core finds nothing; nothing is fetched'
+sed 's/^/# /' node.err
+test_done
