@@ -278,7 +278,7 @@ test_status 2 'one run a side has no sd' vkb-compare --spread -f csv:c.out -f te
   --on-missing ok "$(two a '{"command":"S"}' 5 >one; echo one)" \
   "$(two b '{"command":"S"}' 6 >other; echo other)"
 test_same ',5,,,6,,' "$(sed -n 's/.*\(,5,,,6,,\)$/\1/p' c.out)" 'csv: the columns are empty'
-test_match '1+1 +5.000 +6.000 +5.000 +6.000 +1.20x' t.out 'text: the mean alone'
+test_match '1[+]1 +5.000 +6.000 +5.000 +6.000 +1.20x' t.out 'text: the mean alone'
 test_status 2 '--spread and --deltas' vkb-compare --deltas --spread one
 test_match '[-]-spread needs the runs' .err 'the error says what is missing'
 

@@ -278,7 +278,7 @@ bad() { # bad WHAT PATTERN ARGUMENT...
   test_status 2 "$what" bench "$@"
   test_match "^vkb-bench: .*$pattern" .err "$what: the error says why"
 }
-bad 'no such mode' "'--mode': 'server' is neither" --mode server
+bad 'no such mode' "'--mode': 'servers' is neither" --mode servers
 bad 'no such level' "'--log-level': 'x'" --log-level x
 bad 'no commit' "'--commits' lacks its argument" --commits
 bad 'no commit but an option' "'--commits' lacks its argument" --commits --runs 1

@@ -238,8 +238,9 @@ add_shifts(struct figures *f)
 static void
 add_scalings(struct figures *f)
 {
-	static const char *const all[] = {
-	    "rps", "p50_latency_ms", "p99_latency_ms", "capacity_rps"};
+	static const char *const all[] = {"rps", "p50_latency_ms",
+	    "p99_latency_ms", "capacity_rps", "stored_bytes_per_key",
+	    "memory_overhead_ratio"};
 	struct str t = {0};
 
 	f->scaling = scaling_new(f->m);
@@ -249,7 +250,8 @@ add_scalings(struct figures *f)
 			const struct kase *c = g->points[0].kase;
 
 			if (!c->ncells || !model_metric(c->cells[0], all[k]) ||
-			    (k == 1 && !scaling_is_by_rate(g)))
+			    (k == 1 && !scaling_is_by_rate(g)) ||
+			    (k > 3 && !scaling_is_by_size(g)))
 				continue;
 			str_clear(&t);
 			changetext_metric(&t, all[k]);
