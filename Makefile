@@ -178,6 +178,10 @@ lint: all
 completion: all
 	sh bin/vkb-completion $(BIN) $(COMPLETION)
 
+# What is in a clone; others in this folder were made by vkb-gendata.
+DATASETS = $(addprefix datasets/,README.md recipe.json search_terms.csv \
+	proximity_phrases.csv mixed_match.csv field_text.csv)
+
 # What install puts where, and uninstall takes away: mode, folder, files. Below
 # configs the folders are kept.
 define places
@@ -188,6 +192,7 @@ $(call $(1),644,$(MANDIR)/man1,$(wildcard man/*.1))
 $(call $(1),644,$(MANDIR)/man5,$(wildcard man/*.5))
 $(call $(1),644,$(MANDIR)/man7,$(wildcard man/*.7))
 $(foreach d,$(shell find configs -type d),$(call $(1),644,$(DATADIR)/$(d),$(shell find $(d) -maxdepth 1 -type f))$(newline))
+$(call $(1),644,$(DATADIR)/datasets,$(DATASETS))
 $(call $(1),644,$(BASHDIR),$(COMPLETION)/bash/vkb $(PROGRAMS:%=$(COMPLETION)/bash/%))
 $(call $(1),644,$(ZSHDIR),$(COMPLETION)/zsh/_vkb $(PROGRAMS:%=$(COMPLETION)/zsh/_%))
 endef
@@ -214,6 +219,7 @@ dist:
 	@mkdir -p build
 	@if [ -e .git ]; then git ls-files -z; else find . -type f \
 	! -path './build/*' ! -path './lib/*' ! -path './results/*' \
+	\( ! -path './datasets/*' $(DATASETS:%=-o -path './%') \) \
 	$(PROGRAMS:%=! -path './bin/%') -printf '%P\0'; fi \
 	>build/dist.list
 	@LC_ALL=C sort -z -o build/dist.list build/dist.list

@@ -31,7 +31,7 @@ struct opts {
 	const char *explain;
 	const char *on_insufficient, *on_inconclusive, *on_likely, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
-	bool strict, ci, verbose, shift, check, deltas;
+	bool strict, ci, verbose, shift, spread, check, deltas;
 	long long calibrate;
 };
 
@@ -77,6 +77,8 @@ static const struct opt option_table[] = {
 	.help = "text: write a row for each metric, with its interval"},
     {0, "shift", OPT_FLAG, AT(shift),
 	.help = "text: show how the latency percentiles moved"},
+    {0, "spread", OPT_FLAG, AT(spread),
+	.help = "text, markdown, csv: show mean, sd and CV of each side"},
     {0, "explain", OPT_STR, AT(explain), "CASE",
 	.help = "text: explain the verdicts of this case, step by step"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
@@ -200,6 +202,7 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .rules = rules,
 		    .verbose = o->verbose,
 		    .shift = o->shift,
+		    .spread = o->spread,
 		    .explain = o->explain,
 		    .colour = output_has_colour(&out[i]),
 		    .width = find_width(&out[i])};
@@ -452,6 +455,9 @@ run_compare(void *opts, struct opt_args *args)
 		return opt_usage(&program, "no BASE, and no --baseline");
 	if (args->n < (one_input ? 1 : 2) && opt_stdin(&program) < 0)
 		return -1;
+	if (o->deltas && o->spread)
+		return opt_usage(&program,
+		    "--spread needs the runs, which --deltas does not read");
 	if (o->deltas)
 		return report_deltas(o, args);
 	if (o->check)

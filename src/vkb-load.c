@@ -107,7 +107,8 @@ static const struct opt option_table[] = {
     {0, "scenarios", OPT_STR, AT(want.scenarios), "LIST",
 	.help = "run only these scenarios"},
     {0, "case", OPT_STR, AT(want.pattern), "PATTERN",
-	.help = "run only cases of this id or name, a shell pattern"},
+	.help =
+	    "run only cases of this id or name, a pattern; !PATTERN: others"},
     {0, "shard", OPT_STR, AT(shard), "I/N",
 	.help = "run only each Nth case, from the Ith"},
     {0, "client", OPT_STR, AT(hosts.client), "I/N",
@@ -137,6 +138,8 @@ static const struct opt option_table[] = {
 	.help = "also profile each case, in one more run"},
     {0, "profile-time", OPT_DURATION, AT(profiles.time_s), "TIME", .min = .1,
 	.max = 86400, .help = "profile each case for TIME, measure nothing"},
+    {0, "profile-freq", OPT_INT, AT(profiles.freq), "HZ", .min = 1,
+	.max = 100000, .help = "take this many samples per second and CPU"},
     {0, "profile-nodes", OPT_FLAG, AT(profiles.nodes),
 	.help = "profile every node of a cluster"},
     {0, "logs", OPT_STR, AT(logs), "DIR",
@@ -341,9 +344,10 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--insecure' does not verify the server: '--cacert' "
 		       "does not go with it";
 	if (!o->profiles.dir &&
-	    (o->profiles.extra || o->profiles.nodes || o->profiles.time_s > 0))
-		return "'--profile', '--profile-time' and '--profile-nodes' "
-		       "need '--profiles'";
+	    (o->profiles.extra || o->profiles.nodes || o->profiles.freq ||
+		o->profiles.time_s > 0))
+		return "'--profile', '--profile-time', '--profile-freq' and "
+		       "'--profile-nodes' need '--profiles'";
 	if (!r->cert != !r->key)
 		return "'--cert' and '--key' go together";
 	if (count_stdin(o, args) > 1)

@@ -3,8 +3,10 @@
  * its plots as SVG or PNG, or a summary for a terminal.
  */
 #include "err.h"
+#include "folder.h"
 #include "html.h"
 #include "jsonl.h"
+#include "num.h"
 #include "opt.h"
 #include "output.h"
 #include "str.h"
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 
 struct opts {
-	const char *out, *title, *commit_url, *svg, *png;
+	const char *out, *title, *commit_url, *svg, *png, *graphs;
 	bool list, text;
 };
 
@@ -27,6 +29,8 @@ struct opts {
 static const struct opt option_table[] = {
     {0, "commit-url", OPT_STR, AT(commit_url), "URL",
 	.help = "link commits to URL followed by their id"},
+    {0, "graph-dir", OPT_STR, AT(graphs), "DIR",
+	.help = "write each plot as DIR/PLOT.svg, without the page"},
     {'l', "list", OPT_FLAG, AT(list), .help = "list the available plots"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write to FILE instead of stdout"},
@@ -71,6 +75,29 @@ draw_figure(struct str *s, const struct figures *f, const char *name, bool png)
 	return rc;
 }
 
+/* Writes each figure to a file of its own in 'dir'. */
+static int
+write_graphs(const struct figures *f, const char *dir)
+{
+	int rc = folder_make(dir);
+
+	for (size_t i = 0; rc == 0 && i < f->n; i++) {
+		struct str s = {0}, path = {0};
+
+		str_printf(&path, "%s/", dir);
+		folder_add_part(&path, f->v[i].name);
+		str_add(&path, ".svg");
+		figure_draw(&s, f, &f->v[i], true);
+		rc = output_write(&(struct output){.file = path.s}, &s);
+		str_free(&path);
+		str_free(&s);
+	}
+	if (rc == 0)
+		err_say(
+		    "wrote %zu plot%s to '%s'", f->n, num_plural(f->n), dir);
+	return rc;
+}
+
 static int
 render_output(struct str *s, const struct opts *o, const struct model *m)
 {
@@ -81,6 +108,8 @@ render_output(struct str *s, const struct opts *o, const struct model *m)
 	str_add(s, "");
 	if (o->list)
 		list_figures(s, &f);
+	else if (o->graphs)
+		rc = write_graphs(&f, o->graphs);
 	else if (o->svg || o->png)
 		rc = draw_figure(s, &f, o->svg ? o->svg : o->png, !o->svg);
 	else if (o->text)
@@ -105,16 +134,23 @@ run_report(void *opts, struct opt_args *args)
 	struct str s = {0};
 	int rc;
 
-	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) > 1)
+	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) +
+		(o->graphs != NULL) >
+	    1)
 		return opt_usage(&prog,
-		    "--list, --png, --svg and --text exclude each other");
+		    "--graph-dir, --list, --png, --svg and --text exclude each "
+		    "other");
+	if (o->graphs && o->out)
+		return opt_usage(
+		    &prog, "--graph-dir writes files: -o does not go with it");
 	if (o->commit_url && html_check_url("--commit-url", o->commit_url) < 0)
 		return -1;
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
 	rc = model_read(&m, in, opt_tmpdir());
-	if (render_output(&s, o, &m) < 0 || output_write(&out, &s) < 0)
+	if (render_output(&s, o, &m) < 0 ||
+	    (!o->graphs && output_write(&out, &s) < 0))
 		rc = -1;
 	str_free(&s);
 	model_free(&m);

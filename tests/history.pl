@@ -55,6 +55,8 @@ for my $c (0 .. 39) {
         env => {arch => 'x86_64'},
         $module ? (about => {config_name => 'fts', group_description => "it's, all"}) : (),
         metrics => {rps => int $rps, cpu_avg_percent => 50 + $k,
+          $module ? () : (stored_bytes_per_key => $case->{data_size} + 60.5 - $c / 4,
+            memory_overhead_ratio => 2 - $c / 100),
           map { ("${_}_latency_ms", int(1e6 / $rps * 100) / 1000) } qw(avg min p50 p95 p99 max)},
         status => 'ok');
     }

@@ -38,6 +38,16 @@ test_that 'the shards together are the whole plan' cmp sorted shards
 test_same 32 "$(planned --case 'GET*' c.json | wc -l | tr -d ' ')" '--case'
 test_same 32 "$(planned --case '*-cluster3*' c.json | wc -l | tr -d ' ')" \
   '--case: clusters'
+test_same 34 "$(planned --case '!GET*' c.json | wc -l | tr -d ' ')" \
+  '--case with ! before the pattern excludes cases by their ids'
+test_same 'SET 1' "$(planned "$tests/../configs/quick.json" --case '!* P10' |
+  jq -r 'select(.config.command == "SET") | .config | "\(.command) \(.pipeline)"')" \
+  'and by the names that reports give them'
+test_status 2 '--case that excludes no case is an error' vkb-load --plan --case '!X' c.json
+test_match "no case matches 'X'; the 66 cases are: " .err 'as is one that matches none'
+test_status 2 '--case that excludes all cases is an error' vkb-load --plan --case '!*' c.json
+test_match "no case is left, all match '[*]'; the 66 cases are: " .err \
+  'the error says that none is left'
 test_status 2 '--case without a match is an error' vkb-load --plan --case X c.json
 test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err \
   'the error lists some of the cases that there are'
@@ -289,7 +299,7 @@ done
 for option in --cacert --cert --key; do
   conflict "'--cacert', '--cert' and '--key' need '--tls'" --port 1 $option x
 done
-for option in --profile '--profile-time 1s' --profile-nodes; do
+for option in --profile '--profile-time 1s' --profile-nodes '--profile-freq 99'; do
   # shellcheck disable=SC2086
   conflict "need '--profiles'" $option
 done

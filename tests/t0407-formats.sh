@@ -252,6 +252,36 @@ test_same 'false [false,"error","1 of 1 runs failed in the contender: INCR: it <
     (.toolExecutionNotifications[] | select(.message.text | test("INCR")) |
       [.level, .message.text])' s.out)" 'sarif: and says what was not compared'
 
+# --- mean, sd and CV of each side
+
+test_status 1 '--spread' vkb-compare --spread -f text:t.out -f markdown:m.out \
+  -f csv:c.out "$a" "$b"
+perl -MJSON::PP -ne '$r = decode_json($_); next unless $r->{type} eq "run";
+  push @{$v{$r->{config}{command}}}, $r->{metrics}{rps};
+  END { for (sort keys %v) { my @x = @{$v{$_}}; my $n = @x; my ($m, $q) = (0, 0);
+    $m += $_ / $n for @x; $q += ($_ - $m) ** 2 for @x; my $sd = sqrt($q / ($n - 1));
+    printf "%s %.3f %.3f %.6f\n", $_, $m, $sd, $sd / $m } }' "$a" >want.a
+awk -F , '$4 == "rps" { printf "%s %.3f %.3f %.6f\n", $3, $(NF - 5), $(NF - 4), $(NF - 3) }' \
+  c.out | sort >got.a
+test_that 'csv has mean, sd and CV of the baseline' cmp want.a got.a
+test_same 'contender_mean,contender_sd,contender_cv' \
+  "$(head -n 1 c.out | cut -d , -f 32-)" 'and then those of the contender'
+test_same "$(vkb-compare -f csv "$a" "$b")" "$(cut -d , -f -28 c.out)" \
+  'the columns before them are the same as without --spread'
+test_match 'SET .* rps .* 613K, sd 3.67K, CV 0.6% +575K, sd 3.11K, CV 0.5% +1.07x' t.out \
+  'text has them in a row for each metric'
+test_match '^[|] [^|]* [|] SET [|] rps [|] 612K [|] 574K [|] 613K, sd 3.67K, CV 0.6% [|] 575K, sd 3.11K, CV 0.5% [|] 1.07x' \
+  m.out 'Markdown as well'
+test_same 1 "$(awk -F '|' '/^[|]/ { print NF }' m.out | sort -u | wc -l | tr -d ' ')" \
+  'all rows of Markdown have as many columns'
+test_status 2 'one run a side has no sd' vkb-compare --spread -f csv:c.out -f text:t.out \
+  --on-missing ok "$(two a '{"command":"S"}' 5 >one; echo one)" \
+  "$(two b '{"command":"S"}' 6 >other; echo other)"
+test_same ',5,,,6,,' "$(sed -n 's/.*\(,5,,,6,,\)$/\1/p' c.out)" 'csv: the columns are empty'
+test_match '1[+]1 +5.000 +6.000 +5.000 +6.000 +1.20x' t.out 'text: the mean alone'
+test_status 2 '--spread and --deltas' vkb-compare --deltas --spread one
+test_match '[-]-spread needs the runs' .err 'the error says what is missing'
+
 # --- a judged metric that one side lacks
 
 perl -e 'for my $s ("a", "b") { for my $k (1 .. 6) {

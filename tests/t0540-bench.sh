@@ -208,6 +208,9 @@ test_same null "$(jq -r .subject.label run/HEAD/runs/*.jsonl | sort -u)" \
 test_that '--mode client is accepted' running --mode client --commits mine --results-dir run
 test_same mine "$(jq -r .subject.label run/mine/runs/*.jsonl | sort -u)" \
   '--mode client uses the name given by --commits'
+test_status 2 '--mode server is refused' vkb-bench --mode server --config cfg.json
+test_match "'vkb-serve start' starts a server .*'--mode client' then measures it" .err \
+  'the error names what starts a server'
 # shellcheck disable=SC2016 # for that shell
 beside() { # beside ARGUMENT...: the same, on a server with a key
   vkb-serve -- sh -c 'valkey-cli -p "$VKB_PORT" set theirs 1 >/dev/null
@@ -275,7 +278,7 @@ bad() { # bad WHAT PATTERN ARGUMENT...
   test_status 2 "$what" bench "$@"
   test_match "^vkb-bench: .*$pattern" .err "$what: the error says why"
 }
-bad 'no such mode' "'--mode': 'server' is neither" --mode server
+bad 'no such mode' "'--mode': 'servers' is neither" --mode servers
 bad 'no such level' "'--log-level': 'x'" --log-level x
 bad 'no commit' "'--commits' lacks its argument" --commits
 bad 'no commit but an option' "'--commits' lacks its argument" --commits --runs 1

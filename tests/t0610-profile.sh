@@ -20,7 +20,11 @@ test_status 2 'a command without --' vkb-profile -o o true
 test_status 2 'no folder' vkb-profile --pid 1
 test_match 'option -o DIR is required' .err 'the error names the missing option'
 test_status 2 'an unknown set of counters is an error' vkb-profile -o o --stat ipx -- true
-test_match "unknown set 'ipx'; the sets are" .err 'it is named'
+test_match "'ipx' is not a set .software,.*, and perf does not know such an event: event syntax error" \
+  .err 'it is named, with what perf says'
+test_status 2 'an unknown event beside known ones' \
+  vkb-profile -o o --stat 'ipc,page-faults,{minor-faults,ipx},tlb' -- true
+test_match "'[{]minor-faults,ipx[}]' is not a set" .err 'the group is named'
 test_status 2 'an empty set of counters' vkb-profile -o o --stat ipc,,tlb -- true
 test_status 2 'an unknown mode is an error' vkb-profile -o o -m on -- true
 test_same tmp "$(ls)" 'nothing was made'
@@ -117,6 +121,13 @@ test_that 'all counters, whatever there is' \
   vkb-profile -q --stat all -o s2 -- perl -e "$busy"
 test_same 0 "$(jq '[.counters[], .derived[] | select(. == null or . < 0)] |
   length' s2/profile.json)" 'what is absent is absent'
+test_that 'events of perf beside sets, some of them twice' \
+  vkb-profile -q --stat 'minor-faults,software,page-faults,{major-faults,faults}' \
+  -o s4 -- perl -e "$busy"
+test_same true "$(jq '.counters | .page_faults < 100000 and
+  .minor_faults > 0 and .faults == .page_faults and
+  .minor_faults + .major_faults == .page_faults' s4/profile.json)" \
+  'each is counted once'
 test_that 'stacks and counters' \
   vkb-profile -q -m wall --stat ipc -o s3 -- perl -e "$busy"
 test_same 'wall us true true' "$(jq -r '[.mode, .sampling.unit,

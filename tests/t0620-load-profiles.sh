@@ -68,6 +68,10 @@ test_that 'a profile of another program is accepted' \
   vkb-load -q --profiles again --profile-time 500ms get.json
 test_same 1 "$(grep -c '"type":"profile"' .out)" \
   'a profile of another program is made again'
+test_that 'a rate of samples' vkb-load -q --profiles rate --profile-freq 99 \
+  --profile-time 500ms get.json
+test_same 99 "$(jq -r .sampling.freq_hz rate/*/profile.json)" \
+  '--profile-freq sets the samples per second'
 test_that 'an existing profile is accepted' \
   vkb-load --profiles again --profile-time 500ms get.json
 test_match '^vkb-load: GET-.*: is profiled already$' .err \

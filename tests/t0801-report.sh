@@ -408,6 +408,34 @@ test_same '24 24' "$(count 'class="dot s0" d="[^"]*"><title>run ' twins.html) $(
 
 test_status 2 'a plot there is not' vkb-report --svg runs-9-rps changes
 test_match "no plot 'runs-9-rps'" .err 'the error names the plot that does not exist'
+test_that '--graph-dir' vkb-report --graph-dir deep/graphs changes "$a" "$b"
+test_match "wrote $(wc -l <plots | tr -d ' ') plots to 'deep/graphs'" .err \
+  'the message says how many plots were written'
+test_empty_file .out '--graph-dir writes no page'
+while read -r name; do
+  cmp "$name.svg" "deep/graphs/$name.svg"
+done <plots >bad 2>&1
+test_empty_file bad 'the files are the plots of --svg'
+test_same "$(wc -l <plots | tr -d ' ')" "$(find deep/graphs -type f | wc -l | tr -d ' ')" \
+  'there is a file for each plot, and no other'
+test_status 2 '--graph-dir and -o' vkb-report --graph-dir deep -o x "$a"
+test_status 2 '--graph-dir where a file is' vkb-report --graph-dir plots "$a"
+test_same 'values-rps values-p50_latency_ms values-p99_latency_ms' \
+  "$(grep ^values plots | xargs)" 'the gates of all cases have plots'
+test_same "$(vkb-stats "$a" "$b" | jq -r '.metrics.rps | "\(.median) \(.ci95[0]) \(.ci95[1])"' |
+  awk '{ printf "%.6g [%.6g, %.6g]\n", $1, $2, $3 }' | sort)" \
+  "$(grep -o '<title>[^:<]*: [^<]*' values-rps.svg | sed 's/.*: //' | sort)" \
+  'a plot of all cases has the median and the interval of each side'
+two_cases() { # two_cases A B: a metric that is A in one case and B in the other
+  printf '{"type":"run","v":1,"subject":{"label":"x"},"config":{"command":"%s"},"run":{},"metrics":{"rps":%s},"status":"ok"}\n' \
+    S "$1" S "$1" G "$2" G "$2"
+}
+two_cases 1 1e6 | vkb-report --svg values-rps - >far.svg
+two_cases 0 1e6 | vkb-report --svg values-rps - >zero.svg
+test_same '2 2' "$(grep -o '<path class="dot s0" d="M[0-9.]*[^>]*><title>' far.svg | wc -l | tr -d ' ') $(
+  grep -o '<path class="dot s0" d="M[0-9.]*[^>]*><title>' zero.svg | wc -l | tr -d ' ')" \
+  'values that are far apart, and 0, are drawn'
+test_match '>100k<' far.svg 'far apart: the scale has powers of ten'
 test_status 2 'two at once' vkb-report --svg runs-1-rps --text "$a"
 if command -v rsvg-convert >/dev/null; then
   test_that '--png' vkb-report -o plot.png --png comparison changes

@@ -332,12 +332,28 @@ casename_old(const struct casename *c, const struct json *config)
 	return write_name(c, config, true, false);
 }
 
+const char *
+casename_pattern(const char *pattern, bool *excludes)
+{
+	*excludes = *pattern == '!';
+	return pattern + *excludes;
+}
+
+static bool
+matches_name(const char *pattern, const char *name)
+{
+	return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0;
+}
+
 bool
 casename_matches(const char *pattern, const char *name, const char *old)
 {
-	return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0 ||
-	    (old &&
-		(strcmp(pattern, old) == 0 || fnmatch(pattern, old, 0) == 0));
+	bool excludes;
+
+	pattern = casename_pattern(pattern, &excludes);
+	return excludes !=
+	    (matches_name(pattern, name) ||
+		(old && matches_name(pattern, old)));
 }
 
 bool

@@ -24,7 +24,12 @@ char *casename_of(const struct casename *, const struct json *config);
  * The caller frees it. */
 char *casename_old(const struct casename *, const struct json *config);
 
-/* Is the pattern one of both names, or does it match one? 'old' may be NULL. */
+/* Returns the part of a pattern that names cases. A '!' before it excludes
+ * them: the pattern means all others. */
+const char *casename_pattern(const char *pattern, bool *excludes);
+
+/* Is the pattern one of both names, or does it match one? 'old' may be NULL.
+ * For a pattern that excludes, the answer is the opposite. */
 bool casename_matches(const char *pattern, const char *name, const char *old);
 
 /* Are all words of the pattern among those of a name with all keys? So names of

@@ -127,6 +127,17 @@ const struct metric metric_table[] = {
 	.help = "used_memory_dataset of the servers over their keys, from "
 		"1,000 keys on",
 	.gate = true, .grows = true, .exact_margin = COUNT_MARGIN},
+    {"stored_bytes_per_key", "B", METRIC_LOWER, .02, 1,
+	.help = "memory of keys, values and their tables over the keys: "
+		"used_memory without that of an empty server, of connections "
+		"and of replication",
+	.grows = true},
+    {"payload_bytes_per_key", "B", METRIC_NEITHER, .02, 1,
+	.help = "bytes of names and values of a sample of 64 keys of each "
+		"primary; 8 for each score"},
+    {"memory_overhead_ratio", "", METRIC_LOWER, .02, 3,
+	.help = "stored_bytes_per_key over payload_bytes_per_key",
+	.grows = true},
     {"cpu_avg_percent", "%", METRIC_NEITHER, .05, 1,
 	.help = "CPU of all servers over the run; 100 is one CPU"},
     {"cpu_peak_percent", "%", METRIC_NEITHER, .05, 1,

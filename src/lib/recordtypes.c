@@ -124,6 +124,8 @@ static const struct record_key run_keys[] = {
     {"samples", O, false,
 	"the machine meanwhile: at_s, NAME: array, core_busy_percent, threads, "
 	"cost_percent"},
+    {"encodings", O, false,
+	"ENCODING: keys of a sample that the server stores so"},
     {"artifacts", O, false, "NAME: path"},
     {"errors", O, false, "error kind: count"},
     {"omitted", O, false, "command of a trace that was not sent: count"},

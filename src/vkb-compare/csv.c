@@ -10,7 +10,10 @@ static const char csv_header[] =
     "contender,baseline,case,metric,unit,better,class,baseline_runs,"
     "contender_runs,baseline_median,contender_median,ratio,ci95_low,"
     "ci95_high,ci90_low,ci90_high,p,p_adjusted,method,paired,margin,verdict,"
-    "certain,visible,needed_runs,needed_minutes,waiver,notes\n";
+    "certain,visible,needed_runs,needed_minutes,waiver,notes";
+static const char spread_header[] =
+    ",baseline_mean,baseline_sd,baseline_cv,contender_mean,contender_sd,"
+    "contender_cv";
 
 static void
 write_csv_text(struct str *s, const char *t)
@@ -28,7 +31,22 @@ write_csv_number(struct str *s, double v)
 }
 
 static void
-write_csv_row(struct str *s, const struct comparison *c, const struct row *r)
+write_csv_spread(struct str *s, const struct row *r)
+{
+	for (size_t side = 0; side < 2; side++) {
+		double v[REPORT_SPREAD];
+
+		report_get_spread(r, side, v);
+		for (size_t i = 0; i < REPORT_SPREAD; i++) {
+			str_addc(s, ',');
+			report_number(s, v[i]);
+		}
+	}
+}
+
+static void
+write_csv_row(
+    struct str *s, const struct comparison *c, const struct row *r, bool spread)
 {
 	const struct verdict_facts *f = &r->facts;
 	struct str notes = {0};
@@ -59,6 +77,8 @@ write_csv_row(struct str *s, const struct comparison *c, const struct row *r)
 	write_csv_text(s, r->waiver.reason ? r->waiver.reason : "");
 	report_notes(&notes, r);
 	markup_csv(s, notes.s ? notes.s : "");
+	if (spread)
+		write_csv_spread(s, r);
 	str_addc(s, '\n');
 	str_free(&notes);
 }
@@ -66,11 +86,11 @@ write_csv_row(struct str *s, const struct comparison *c, const struct row *r)
 void
 report_csv(struct str *s, const struct report *r)
 {
-	str_add(s, csv_header);
+	str_printf(s, "%s%s\n", csv_header, r->spread ? spread_header : "");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct comparison *c = &r->c[i];
 
 		for (size_t k = 0; k < c->nrows; k++)
-			write_csv_row(s, c, &c->rows[k]);
+			write_csv_row(s, c, &c->rows[k], r->spread);
 	}
 }

@@ -18,6 +18,7 @@ enum { LIMIT = 65000, SLACK = 1500, NAME = 60, CONTENDERS = 8 };
 struct page {
 	struct str *s;
 	size_t start, room;
+	bool spread; /* rows have mean, sd and CV of each side */
 };
 
 /* Is the text so far within 'percent' of the room? */
@@ -57,7 +58,7 @@ choose_mark(const struct row *r)
 }
 
 static void
-write_markdown_row(struct str *s, const struct row *r)
+write_markdown_row(struct str *s, const struct row *r, bool spread)
 {
 	char a[NUM_BUF], b[NUM_BUF];
 	struct str verdict = {0}, notes = {0};
@@ -69,6 +70,10 @@ write_markdown_row(struct str *s, const struct row *r)
 	str_add(s, " | ");
 	markup_markdown(s, r->name);
 	str_printf(s, " | %s | %s | ", num_human(a, v[0]), num_human(b, v[1]));
+	for (size_t side = 0; spread && side < 2; side++) {
+		report_spread(s, r, side);
+		str_add(s, " | ");
+	}
 	report_change(s, r);
 	str_printf(s, " | %zu+%zu | ", r->facts.m, r->facts.n);
 	report_verdict(&verdict, r);
@@ -83,11 +88,13 @@ write_markdown_row(struct str *s, const struct row *r)
 }
 
 static void
-write_table_head(struct str *s)
+write_table_head(struct str *s, bool spread)
 {
-	str_add(s,
-	    "| | Case | Metric | Baseline | Contender | Change [95%] | Runs | "
-	    "Verdict |\n|---|---|---|--:|--:|---|--:|---|\n");
+	str_printf(s,
+	    "| | Case | Metric | Baseline | Contender |%s Change [95%%] | "
+	    "Runs | Verdict |\n|---|---|---|--:|--:|%s---|--:|---|\n",
+	    spread ? " Baseline mean | Contender mean |" : "",
+	    spread ? "---|---|" : "");
 }
 
 static void
@@ -108,11 +115,11 @@ write_markdown_rows(const struct page *p, const struct row **order, size_t from,
 
 	if (from == to)
 		return;
-	write_table_head(p->s);
+	write_table_head(p->s, p->spread);
 	for (i = from; i < to; i++) {
 		size_t before = p->s->len;
 
-		write_markdown_row(p->s, order[i]);
+		write_markdown_row(p->s, order[i], p->spread);
 		if (is_within_room(p, percent))
 			continue;
 		truncate_page(p, before);
@@ -357,7 +364,7 @@ write_markdown_comparison(
 	const struct comparison *c = &r->c[which];
 	const struct warnings *w = &r->warnings[which];
 	const struct row **order = report_order(c);
-	struct page p = {s, s->len, limit - s->len - SLACK};
+	struct page p = {s, s->len, limit - s->len - SLACK, r->spread};
 	struct str summary = {0};
 	size_t n = 0;
 

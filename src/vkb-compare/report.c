@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "num.h"
 #include "sessions.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
@@ -178,6 +179,30 @@ report_is_hopeless(const struct row *r)
 
 	return verdict_is_hopeless(
 	    (double)(r->needed ? r->needed : r->rounds), (double)have);
+}
+
+void
+report_get_spread(const struct row *r, size_t side, double v[REPORT_SPREAD])
+{
+	const struct sample *of = &r->used[side];
+
+	v[0] = stats_mean(of->v, of->n);
+	v[1] = stats_sd(of->v, of->n);
+	v[2] = v[0] > 0 ? v[1] / v[0] : NAN;
+}
+
+void
+report_spread(struct str *s, const struct row *r, size_t side)
+{
+	double v[REPORT_SPREAD];
+	char buf[NUM_BUF];
+
+	report_get_spread(r, side, v);
+	str_add(s, num_human(buf, v[0]));
+	if (!isnan(v[1]))
+		str_printf(s, ", sd %s", num_human(buf, v[1]));
+	if (!isnan(v[2]))
+		str_printf(s, ", CV %.1f%%", 100 * v[2]);
 }
 
 void

@@ -37,6 +37,7 @@ struct report {
 	const char *explain;  /* text: the case that is explained; or NULL */
 	bool verbose;         /* text has a row for each metric */
 	bool shift;           /* text shows the shifts */
+	bool spread;          /* rows have mean, sd and CV of each side */
 	bool colour;          /* text has colours */
 	size_t width;         /* of the terminal; 0: no limit */
 };
@@ -133,6 +134,12 @@ void report_values(const struct row *, double v[2]);
 /* "1.07x slower -6.2% [-6.5, -5.9]" */
 void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);
+/* Fills mean, standard deviation and coefficient of variation, as a fraction,
+ * of the runs of a side; NAN: unknown, as the last two for one run. */
+enum { REPORT_SPREAD = 3 };
+void report_get_spread(const struct row *, size_t side, double[REPORT_SPREAD]);
+/* "100K, sd 1.20K, CV 1.2%" */
+void report_spread(struct str *, const struct row *, size_t side);
 /* "1 regression, 5 equivalent (6 results of 3 cases)" */
 void report_counts(struct str *, const struct comparison *);
 /* "Judged: rps, p50_latency_ms."; nothing if no metric was judged. */

@@ -66,7 +66,8 @@ add_verdict_cell(struct table *t, const struct row *r, enum omitted narrow)
 }
 
 static void
-add_text_row(struct table *t, const struct row *r, enum omitted narrow)
+add_text_row(
+    struct table *t, const struct row *r, enum omitted narrow, bool spread)
 {
 	struct str s = {0};
 	double v[2];
@@ -82,6 +83,10 @@ add_text_row(struct table *t, const struct row *r, enum omitted narrow)
 		add_number_cell(t, v[0]);
 		add_number_cell(t, v[1]);
 	}
+	for (size_t side = 0; spread && side < 2; side++) {
+		report_spread(&s, r, side);
+		table_take(t, str_take(&s));
+	}
 	report_change(&s, r);
 	if (narrow >= NO_INTERVAL && strchr(s.s, '['))
 		strchr(s.s, '[')[-1] = '\0';
@@ -95,8 +100,8 @@ add_text_row(struct table *t, const struct row *r, enum omitted narrow)
 }
 
 static struct table *
-make_table(
-    const struct comparison *c, const struct row **rows, enum omitted narrow)
+make_table(const struct comparison *c, const struct row **rows,
+    enum omitted narrow, bool spread)
 {
 	struct table *t = table_new();
 
@@ -105,12 +110,14 @@ make_table(
 		table_titles(t, ">runs");
 	if (narrow < NO_MEDIANS)
 		table_titles(t, ">baseline|>contender");
+	if (spread)
+		table_titles(t, "baseline mean|contender mean");
 	table_titles(t,
 	    narrow < NO_INTERVAL ? "change [95%]|verdict" : "change|verdict");
 	if (narrow < NO_NOTES)
 		table_titles(t, "");
 	for (size_t i = 0; i < c->nrows; i++)
-		add_text_row(t, rows[i], narrow);
+		add_text_row(t, rows[i], narrow, spread);
 	return t;
 }
 
@@ -121,12 +128,12 @@ write_text_rows(
 {
 	const struct row **order = report_order(c);
 	enum omitted narrow = ALL;
-	struct table *t = make_table(c, order, narrow);
+	struct table *t = make_table(c, order, narrow, r->spread);
 
 	while (
 	    r->width && table_columns(t) > r->width && narrow < NO_INTERVAL) {
 		table_free(t);
-		t = make_table(c, order, ++narrow);
+		t = make_table(c, order, ++narrow, r->spread);
 	}
 	table_print(t, s, r->colour);
 	table_free(t);
@@ -250,7 +257,8 @@ write_text_comparison(struct str *s, const struct report *r, size_t which)
 static void
 write_either(struct str *s, const struct report *r, size_t which)
 {
-	(r->verbose ? write_text_comparison : brief_write)(s, r, which);
+	(r->verbose || r->spread ? write_text_comparison : brief_write)(
+	    s, r, which);
 	for (size_t i = 0; r->shift && i < r->shifts[which].n; i++)
 		write_text_shift(s, &r->shifts[which].v[i]);
 }

@@ -37,83 +37,162 @@ static const struct set set_table[] = {
 	true},
     {0}};
 
-int
-counters_check(const char *sets)
-{
-	static const char known[] =
-	    "software,ipc,stalls,cache,tlb,branch,topdown,all";
-	char *all = mem_str(sets), *rest = all, *name;
-	int rc = *sets ? 0 : err_fail("option '--stat': no set is named");
+static const char set_names[] =
+    "software,ipc,stalls,cache,tlb,branch,topdown,all";
 
-	while (rc == 0 && rest && *rest) {
-		name = strsep(&rest, ",");
-		if (!str_has_part(known, name, ','))
-			rc = err_fail("option '--stat': unknown set '%s'; "
-				      "the sets are %s",
-			    name, known);
+/* Cuts the first part off *list, as strsep does; a comma between slashes or in
+ * braces belongs to an event. */
+static char *
+cut_part(char **list)
+{
+	char *part = *list, *p = part;
+	bool slashes = false;
+	int braces = 0;
+
+	for (; *p && (*p != ',' || slashes || braces > 0); p++) {
+		slashes = slashes != (*p == '/');
+		braces += (*p == '{') - (*p == '}');
 	}
+	*list = *p && p[1] ? p + 1 : NULL;
+	*p = '\0';
+	return part;
+}
+
+/* Asks perf whether it can count all events on this machine. Returns 1 or 0,
+ * then with its answer, or -1 after reporting that perf cannot be run. */
+static int
+ask_perf(const char *events, struct str *answer)
+{
+	const char *const argv[] = {
+	    "perf", "stat", "-x;", "-e", events, "--", "true", NULL};
+	int status = -1;
+
+	str_add(answer, "");
+	if (proc_read(argv, false, 20000, answer, &status) < 0)
+		return -1;
+	return status == 0;
+}
+
+/* Returns 0 if a part is a set or an event, or -1 after reporting an error. */
+static int
+check_part(const char *part)
+{
+	struct str answer = {0};
+	int rc = 0, known;
+
+	if (str_has_part(set_names, part, ','))
+		return 0;
+	if (!*part)
+		return err_fail("option '--stat': a name is empty; name sets "
+				"(%s) or events",
+		    set_names);
+	known = ask_perf(part, &answer);
+	if (known == 0)
+		rc = err_fail("option '--stat': '%s' is not a set (%s), and "
+			      "perf does not know such an event: %.*s",
+		    part, set_names, (int)strcspn(answer.s, "\n"), answer.s);
+	str_free(&answer);
+	return known < 0 ? -1 : rc;
+}
+
+int
+counters_check(const char *list)
+{
+	char *all = mem_str(list), *rest = all;
+	int rc = 0;
+
+	while (rc == 0 && rest)
+		rc = check_part(cut_part(&rest));
 	free(all);
 	return rc;
 }
 
-/* Asks perf whether it can count all events on this machine. */
-static bool
-are_events_known(const char *events)
+/* Adds the events that are not in the list yet: the counts of an event that is
+ * there twice would be added up. */
+static void
+add_events(struct str *to, const char *events)
 {
-	const char *const argv[] = {
-	    "perf", "stat", "-x;", "-e", events, "--", "true", NULL};
-	struct str s = {0};
-	int status = -1;
-	bool is =
-	    proc_read(argv, false, 20000, &s, &status) == 0 && status == 0;
+	char *all = mem_str(events), *rest = all;
 
-	str_free(&s);
-	return is;
+	while (rest) {
+		const char *event = cut_part(&rest);
+
+		if (!str_has_part(to->s, event, ','))
+			str_printf(to, ",%s", event);
+	}
+	free(all);
+}
+
+/* Adds the events of a set, if perf has them. */
+static void
+add_set(struct str *to, const struct set *s, bool user_only)
+{
+	struct str answer = {0};
+
+	if (s->probed && ask_perf(s->events, &answer) != 1)
+		err_say(
+		    "this machine cannot count '%s'; it is left out", s->name);
+	else
+		add_events(to, s->events);
+	/* perf adds ":u" itself, but not to groups in braces. */
+	if (user_only && s->probed && str_ends(to->s, "}"))
+		str_add(to, ":u");
+	str_free(&answer);
+}
+
+/* Adds the events of a part, which is a set or one event. */
+static void
+add_part(struct str *to, const char *part, bool user_only)
+{
+	if (!str_has_part(set_names, part, ','))
+		add_events(to, part);
+	for (const struct set *s = set_table; s->name; s++)
+		if (strcmp(part, s->name) == 0 || strcmp(part, "all") == 0)
+			add_set(to, s, user_only);
 }
 
 struct perf *
-counters_start(const char *sets, bool user_only, pid_t pid)
+counters_start(const char *list, bool user_only, pid_t pid)
 {
 	struct str events = {0};
-	char id[32];
+	char id[32], *all = mem_str(list), *rest = all;
 	const char *argv[] = {"stat", "-x;", "-e", NULL, "-p", id, NULL};
 	struct perf *p;
 
 	snprintf(id, sizeof id, "%ld", (long)pid);
 	str_add(&events, SOFTWARE);
-	for (const struct set *s = set_table; s->name; s++) {
-		if (!str_has_part(sets, s->name, ',') &&
-		    !str_has_part(sets, "all", ','))
-			continue;
-		if (s->probed && !are_events_known(s->events)) {
-			err_say("this machine cannot count '%s'; it is left "
-				"out",
-			    s->name);
-			continue;
-		}
-		str_addc(&events, ',');
-		str_add(&events, s->events);
-		/* perf adds ":u" itself, but not to groups in braces. */
-		if (user_only && s->probed)
-			str_add(&events, ":u");
-	}
+	while (rest)
+		add_part(&events, cut_part(&rest), user_only);
 	argv[3] = events.s;
 	p = perf_start("stat", argv);
 	str_free(&events);
+	free(all);
 	return p;
 }
 
-/* Makes a key of an event: "L1-dcache-loads:u" becomes "l1_dcache_loads". */
+/* Makes a key of an event: "L1-dcache-loads:u" becomes "l1_dcache_loads",
+ * "uops_executed.thread" uops_executed_thread, "sched:sched_switch"
+ * sched_sched_switch. */
 static char *
 make_key(const char *event, const char *unit)
 {
+	const char *colon = strrchr(event, ':');
+	size_t n = strlen(event);
 	struct str s = {0};
 
-	for (const char *p = event; *p && *p != ':'; p++)
+	/* Modifiers: of perf, "u", "k", "pp" and others, after the last colon.
+	 */
+	if (colon && strspn(colon + 1, "ukhGHpPSDIWe") == strlen(colon + 1))
+		n = (size_t)(colon - event);
+	for (size_t i = 0; i < n; i++) {
+		char c = event[i];
+
 		str_addc(&s,
-		    *p == '-'                    ? '_'
-			: *p >= 'A' && *p <= 'Z' ? (char)(*p + 'a' - 'A')
-						 : *p);
+		    c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A')
+			: (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+			? c
+			: '_');
+	}
 	if (strcmp(unit, "msec") == 0)
 		str_add(&s, "_ms");
 	return str_take(&s);

@@ -8,13 +8,14 @@
 struct json;
 struct perf;
 
-/* Checks a list of set names, "ipc,cache". Returns 0, or -1 after reporting an
- * error. */
-int counters_check(const char *sets);
+/* Checks a list of sets and of events that perf knows, such as
+ * "ipc,cache,uops_executed.thread". Returns 0, or -1 after reporting an error.
+ */
+int counters_check(const char *list);
 
 /* Starts perf stat, not counting yet. Returns NULL after reporting an error.
  * Caller frees with perf_free. */
-struct perf *counters_start(const char *sets, bool user_only, pid_t);
+struct perf *counters_start(const char *list, bool user_only, pid_t);
 
 /*
  * Parses the output of 'perf stat -x;' into an object of EVENT: count (caller

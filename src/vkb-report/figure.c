@@ -19,7 +19,7 @@ _Static_assert((int)MODEL_LOOKS == (int)PLOT_LOOKS, "all can be drawn");
 enum { HISTORY = 4 }; /* a case with this many subjects gets a history plot */
 
 static const char *const kind_names[FIGURE_KINDS] = {"comparison", "runs",
-    "latency", "shift", "series", "curve", "history", "scaling"};
+    "latency", "shift", "series", "curve", "history", "scaling", "values"};
 
 size_t
 figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
@@ -76,7 +76,7 @@ add_figure(struct figures *f, struct figure one)
 	str_add(&s, kind_names[one.kind]);
 	snprintf(number, sizeof number, "-%zu",
 	    (one.kase ? one.kase->place : one.group) + 1);
-	if (one.kind != FIGURE_COMPARISON)
+	if (one.kind != FIGURE_COMPARISON && one.kind != FIGURE_VALUES)
 		str_add(&s, number);
 	if (one.metric)
 		str_printf(&s, "-%s", one.metric);
@@ -262,8 +262,9 @@ add_shifts(struct figures *f)
 static void
 add_scalings(struct figures *f)
 {
-	static const char *const all[] = {
-	    "rps", "p50_latency_ms", "p99_latency_ms", "capacity_rps"};
+	static const char *const all[] = {"rps", "p50_latency_ms",
+	    "p99_latency_ms", "capacity_rps", "stored_bytes_per_key",
+	    "memory_overhead_ratio"};
 	struct str t = {0};
 
 	f->scaling = scaling_new(f->m);
@@ -273,7 +274,8 @@ add_scalings(struct figures *f)
 			const struct kase *c = g->points[0].kase;
 
 			if (!c->ncells || !model_metric(c->cells[0], all[k]) ||
-			    (k == 1 && !scaling_is_by_rate(g)))
+			    (k == 1 && !scaling_is_by_rate(g)) ||
+			    (k > 3 && !scaling_is_by_size(g)))
 				continue;
 			str_clear(&t);
 			changetext_metric(&t, all[k]);
@@ -285,6 +287,24 @@ add_scalings(struct figures *f)
 				.title = mem_str(t.s)});
 		}
 	str_free(&t);
+}
+
+/* Adds a figure of all cases for each gate that two or more have. */
+static void
+add_values(struct figures *f)
+{
+	for (const struct metric *t = metric_table; t->name; t++) {
+		size_t n = t->gate ? figure_count_values(f->m, t->name) : 0;
+
+		if (n > 1)
+			add_figure(f,
+			    (struct figure){.kind = FIGURE_VALUES,
+				.metric = t->name,
+				.title =
+				    mem_printf("%s of all cases, with 95%% "
+					       "intervals",
+					t->name)});
+	}
 }
 
 void
@@ -303,6 +323,7 @@ figures_new(struct figures *f, const struct model *m)
 	}
 	add_shifts(f);
 	add_scalings(f);
+	add_values(f);
 }
 
 void
@@ -370,7 +391,9 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	if (draw[f->kind]) {
 		n = filter_cells(f, c, figure_cells(f->kase, c));
 		draw[f->kind](&p, f->metric, c, n);
-	} else if (f->kind == FIGURE_SCALING)
+	} else if (f->kind == FIGURE_VALUES)
+		figure_values(&p, m, f->metric);
+	else if (f->kind == FIGURE_SCALING)
 		scaling_draw(&p, m, &all->scaling->v[f->group], f->metric);
 	else {
 		p.nlegend = 0;

@@ -22,6 +22,7 @@ enum figure_kind {
 	FIGURE_CURVE,
 	FIGURE_HISTORY,
 	FIGURE_SCALING,
+	FIGURE_VALUES,
 	FIGURE_KINDS
 };
 
@@ -79,6 +80,11 @@ void figure_curve(
     struct plot *, const char *metric, const struct cell *const *, size_t n);
 void figure_history(struct plot *, const struct model *, const struct kase *,
     const char *metric);
+/* Draws the label, legend and label of y of the plot; returns how many cases
+ * have the metric. */
+void figure_values(
+    const struct plot *, const struct model *, const char *metric);
+size_t figure_count_values(const struct model *, const char *metric);
 void figure_comparison(struct str *, const struct model *, bool whole);
 
 /* Tell whether a cell has a histogram or a series of that name. */

@@ -82,6 +82,12 @@ add_groups(struct scaling *s, const struct model *m, const char *key)
 			continue;
 		config = json_dup(k->config);
 		json_del(config, key);
+		/* A scenario of another size has another name. */
+		if (strcmp(key, "data_size") == 0 &&
+		    json_get(config, "command")) {
+			json_del(config, "test_id");
+			json_del(config, "scenario");
+		}
 		id = caseset_add_value(ids, config);
 		if (id == nrest) {
 			s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
@@ -149,6 +155,12 @@ bool
 scaling_is_by_rate(const struct scaling_group *g)
 {
 	return strcmp(g->key, "rate") == 0;
+}
+
+bool
+scaling_is_by_size(const struct scaling_group *g)
+{
+	return strcmp(g->key, "data_size") == 0;
 }
 
 /* Returns where a cell is drawn. */

@@ -39,6 +39,9 @@ void scaling_free(struct scaling *);
  */
 bool scaling_is_by_rate(const struct scaling_group *);
 
+/* Do the cases differ in the size of their values? */
+bool scaling_is_by_size(const struct scaling_group *);
+
 void scaling_draw(struct plot *, const struct model *,
     const struct scaling_group *, const char *metric);
 

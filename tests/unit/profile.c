@@ -157,8 +157,17 @@ counting(void)
 	tap_ok(json_len(r) == 0, "no request, no count of each");
 	json_free(r);
 	json_free(c);
-	tap_ok(counters_check("ipc,all") == 0 && counters_check("ipd") < 0 &&
-		counters_check("") < 0,
+	c = counters_parse("4;;uops_executed.thread:u;1;100;;\n"
+			   "5;;sched:sched_switch;1;100;;\n"
+			   "6;;cpu/event=0x3c/pp;1;100;;\n",
+	    &shared);
+	tap_ok(json_get_num(c, "uops_executed_thread", 0) == 4 &&
+		json_get_num(c, "sched_sched_switch", 0) == 5 &&
+		json_get_num(c, "cpu_event_0x3c_pp", 0) == 6,
+	    "keys of events");
+	json_free(c);
+	tap_ok(counters_check("ipc,all,") == 0 && counters_check("") < 0 &&
+		counters_check("ipc,,tlb") < 0,
 	    "names of sets");
 }
 

@@ -21,6 +21,7 @@
 #include "replicas.h"
 #include "record.h"
 #include "setup.h"
+#include "sizes.h"
 #include "target.h"
 #include "vkb-load/meter/watch.h"
 
@@ -260,13 +261,14 @@ static void
 set_figures(struct measure *m, const struct target *t, struct engine_result *v,
     const struct watch_cost *cost, int rc)
 {
-	struct json *memory = json_object(), *metrics;
+	struct json *memory = json_object(), *metrics, *encodings;
 	const struct engine_result *r;
 	struct role *role;
 
 	/* If a server of our own has ended, that is reported with its log. */
 	if (target_memory(t, memory) < 0 && rc != 0 && m->context->external)
 		measure_fail(m, NULL);
+	encodings = rc == 0 ? sizes_measure(t, memory) : NULL;
 	add_replayed(m, &v[0]);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];
@@ -282,7 +284,10 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 		for (const struct json *j = json_first(memory);
 		     !role->part && j; j = json_next(j))
 			json_set(metrics, json_key(j), json_dup(j));
+		if (!role->part && json_len(encodings))
+			json_set(m->recs[i], "encodings", json_dup(encodings));
 	}
+	json_free(encodings);
 	json_free(memory);
 	set_overlap(m, v);
 }

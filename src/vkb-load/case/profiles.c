@@ -240,7 +240,8 @@ start_profile(struct profiles *p, struct node_profile *x)
 
 	snprintf(pid, sizeof pid, "%ld", (long)x->pid);
 	snprintf(port, sizeof port, "%d", x->port);
-	snprintf(freq, sizeof freq, "%lld", p->cas->sampling_freq);
+	snprintf(freq, sizeof freq, "%lld",
+	    p->o->freq ? p->o->freq : p->cas->sampling_freq);
 	snprintf(delay, sizeof delay, "%.3fs", get_delays(p->cas)->delay_s);
 	snprintf(
 	    duration, sizeof duration, "%.3fs", get_duration(p->o, p->cas));

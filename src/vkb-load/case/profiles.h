@@ -18,6 +18,7 @@ struct profiles_opts {
 	const char *dir; /* output folder; NULL: no profiles */
 	bool extra;      /* profile each case, after measuring */
 	bool nodes;      /* all nodes of a cluster, not just the first */
+	long long freq;  /* samples per second; 0: as the case says */
 	double time_s;   /* seconds, and measure nothing; 0: as the case says */
 };
 

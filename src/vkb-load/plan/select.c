@@ -69,14 +69,19 @@ is_named(const char *pattern, const struct casename *names,
 	return is;
 }
 
-/* Sets keep[i] for each selected case. Returns how many these are. */
+/* Sets keep[i] for each selected case, none if no case matches the pattern.
+ * Returns how many are selected. */
 static size_t
-select_cases(const struct plan *p, bool *keep)
+select_cases(const struct plan *p, bool *keep, size_t *matched)
 {
 	const struct json **configs = mem_array(p->n + 1, sizeof *configs);
 	const char *pattern = p->want->pattern;
 	struct casename *names = NULL;
-	size_t n = 0;
+	bool excludes = false;
+	size_t n = 0, listed = 0;
+
+	if (pattern)
+		pattern = casename_pattern(pattern, &excludes);
 
 	for (size_t i = 0; pattern && i < p->n; i++)
 		configs[i] = json_get(p->cases[i], "config");
@@ -87,9 +92,15 @@ select_cases(const struct plan *p, bool *keep)
 			n += keep[i] = !json_get(p->cases[i], "unlisted") &&
 			    (!pattern ||
 				is_named(pattern, names, p->cases[i], words));
+	for (size_t i = 0; excludes && n && i < p->n; i++)
+		if (!json_get(p->cases[i], "unlisted")) {
+			keep[i] = !keep[i];
+			listed++;
+		}
 	casename_free(names);
 	free(configs);
-	return n;
+	*matched = n;
+	return excludes && n ? listed - n : n;
 }
 
 /* Moves the 'before' list that a case has from an earlier --plan. */
@@ -165,21 +176,24 @@ select_shard(struct plan *p, const struct scenes *s, bool *keep)
 	free(number);
 }
 
-/* Reports that the pattern matches no case, with ids that it could match.
+/* Reports that the pattern selects no case, with ids that it could match.
  * Returns -1. */
 static int
-report_no_match(const struct plan *p, size_t listed)
+report_no_match(const struct plan *p, size_t listed, size_t matched)
 {
 	struct str ids = {0};
 	size_t n = 0;
+	bool excludes;
+	const char *pattern = casename_pattern(p->want->pattern, &excludes);
 
 	for (size_t i = 0; i < p->n && n < LISTED_MOST; i++)
 		if (!json_get(p->cases[i], "unlisted"))
 			str_printf(&ids, "%s%s", n++ ? ", " : "",
 			    json_get_str(p->cases[i], "id"));
-	err_say("no case matches '%s'; the %zu case%s %s: %s%s",
-	    p->want->pattern, listed, num_plural(listed),
-	    listed == 1 ? "is" : "are", ids.s, n < listed ? ", ..." : "");
+	err_say("%s '%s'; the %zu case%s %s: %s%s",
+	    matched ? "no case is left, all match" : "no case matches", pattern,
+	    listed, num_plural(listed), listed == 1 ? "is" : "are", ids.s,
+	    n < listed ? ", ..." : "");
 	str_free(&ids);
 	return -1;
 }
@@ -188,7 +202,7 @@ int
 plan_finish(struct plan *p)
 {
 	const struct plan_want *w = p->want;
-	size_t kept = 0, listed = 0, selected = 0;
+	size_t kept = 0, listed = 0, selected = 0, matched = 0;
 	struct scenes s;
 	bool *keep;
 	int rc = 0;
@@ -206,9 +220,9 @@ plan_finish(struct plan *p)
 	scenes_make(&s, p->cases, p->n);
 	for (size_t i = 0; i < p->n; i++)
 		listed += !json_get(p->cases[i], "unlisted");
-	selected = select_cases(p, keep);
+	selected = select_cases(p, keep, &matched);
 	if (listed && !selected && !w->shards)
-		rc = report_no_match(p, listed);
+		rc = report_no_match(p, listed, matched);
 	else if (!listed && (w->groups || w->scenarios))
 		rc = err_fail("no case matches '--groups' and '--scenarios': "
 			      "check the names in the configuration");
