@@ -32,7 +32,7 @@ test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file
 says 'Worse : my-branch against unstable 3 of 9 results are worse; largest change: SET p99_latency_ms: +7.2% [+6.2%, +8.2%].' \
   page 'the verdict is first'
 says 'What to do next Find the commit with vkb-bisect' page 'the page says to use vkb-bisect'
-says 'All cases: benchmark_threads=2, clients=50,' page 'the page has what all cases have in common'
+says 'All cases: 50 clients, ' page 'the page has what all cases have in common'
 test_same 9 "$(count '<tr class="[a-z]*"><th scope="row"><a href="#case' page)" \
   'a row for each change'
 test_same 3 "$(count 'class="mark regression"' page)" 'drawn as what it is'

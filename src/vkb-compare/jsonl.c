@@ -108,6 +108,8 @@ make_delta(const struct comparison *c, const struct row *r)
 		json_set(rec, "rest", make_rest(&r->rest));
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	json_set_bool(rec, "certain", r->certain);
+	if (r->noise)
+		json_set_bool(rec, "noise", true);
 	json_set_num(rec, "visible", r->visible);
 	if (r->needed || r->rounds) {
 		needed = json_object();

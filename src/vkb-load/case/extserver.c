@@ -270,7 +270,8 @@ extserver_open(const struct extserver_opts *o)
 		    target_each(&r->t, set_node_pid, r) < 0)
 			goto out;
 	}
-	rc = check_empty(r);
+	rc = r->prefix && !r->joins ? keyspace_check_removal(&r->t)
+				    : check_empty(r);
 out:
 	client_close(c);
 	if (rc == 0)
