@@ -31,6 +31,7 @@ struct opts {
 	const char *explain;
 	const char *on_insufficient, *on_inconclusive, *on_likely, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
+	const char *base; /* the file of the baseline; NULL: it is inside */
 	bool strict, ci, verbose, shift, spread, check, deltas;
 	long long calibrate;
 };
@@ -204,6 +205,9 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .shift = o->shift,
 		    .spread = o->spread,
 		    .explain = o->explain,
+		    .config = getenv("VKB_CONFIG"),
+		    .base = o->base,
+		    .repository = getenv("VKB_REPOSITORY"),
 		    .colour = output_has_colour(&out[i]),
 		    .width = find_width(&out[i])};
 		struct str s = {0};
@@ -458,6 +462,8 @@ run_compare(void *opts, struct opt_args *args)
 	if (o->deltas && o->spread)
 		return opt_usage(&program,
 		    "--spread needs the runs, which --deltas does not read");
+	if (!one_input && strcmp(args->v[0], "-") != 0)
+		o->base = args->v[0];
 	if (o->deltas)
 		return report_deltas(o, args);
 	if (o->check)

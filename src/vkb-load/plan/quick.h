@@ -15,7 +15,8 @@ struct quick {
 	const char *tests, *pipelines, *data_sizes, *clients, *keyspacelen;
 	const char *mix;
 	const char *replay; /* path of a trace */
-	/* Of the running server that is measured, which the cases have to fit. */
+	/* Of the running server that is measured, which the cases have to fit.
+	 */
 	size_t primaries; /* of a cluster; 0: it is a single server */
 	int io_threads;   /* 0: not known */
 	bool tls;
