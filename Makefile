@@ -12,6 +12,7 @@ DATADIR = $(PREFIX)/share/vkb
 LIBDIR = $(PREFIX)/lib
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
+FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 CC = gcc
 CFLAGS = -O2 -g
@@ -188,8 +189,9 @@ $(call $(1),644,$(MANDIR)/man1,$(wildcard man/*.1))
 $(call $(1),644,$(MANDIR)/man5,$(wildcard man/*.5))
 $(call $(1),644,$(MANDIR)/man7,$(wildcard man/*.7))
 $(foreach d,$(shell find configs -type d),$(call $(1),644,$(DATADIR)/$(d),$(shell find $(d) -maxdepth 1 -type f))$(newline))
-$(call $(1),644,$(BASHDIR),$(COMPLETION)/bash/vkb $(PROGRAMS:%=$(COMPLETION)/bash/%))
-$(call $(1),644,$(ZSHDIR),$(COMPLETION)/zsh/_vkb $(PROGRAMS:%=$(COMPLETION)/zsh/_%))
+$(call $(1),644,$(BASHDIR),$(addprefix $(COMPLETION)/bash/,vkb $(PROGRAMS) $(WORKFLOWS)))
+$(call $(1),644,$(ZSHDIR),$(addprefix $(COMPLETION)/zsh/_,vkb $(PROGRAMS) $(WORKFLOWS)))
+$(call $(1),644,$(FISHDIR),$(addprefix $(COMPLETION)/fish/,$(addsuffix .fish,vkb $(PROGRAMS) $(WORKFLOWS))))
 endef
 define newline
 

@@ -2,6 +2,7 @@
  * vkb-build: builds commits and writes build records. Each commit is built
  * once, in a tree of the cache, and kept. Exit status 2: a build failed.
  */
+#include "clock.h"
 #include "err.h"
 #include "reaper.h"
 #include "halt.h"
@@ -11,6 +12,8 @@
 #include "opt.h"
 #include "record.h"
 #include "redact.h"
+#include "statusline.h"
+#include "str.h"
 #include "tarball.h"
 #include "vkb-build/build.h"
 #include "vkb-build/cache.h"
@@ -27,7 +30,8 @@
 
 #define REPO "https://github.com/valkey-io/valkey.git"
 #define JOBS_MAX 1024
-#define BUSY_MS 50 /* interval of checks on other builds */
+#define BUSY_MS 50   /* interval of checks on other builds */
+#define DRAW_MS 1000 /* interval of drawings of the progress */
 
 struct opts {
 	const char *repo, *dir, *cache, *prune;
@@ -84,7 +88,8 @@ struct job {
 	const struct buildstep *now; /* 'server' or 'module' */
 	struct build *build;
 	struct json *rec;
-	bool made; /* something was not in the cache */
+	bool made;     /* something was not in the cache */
+	int64_t began; /* ns of clock_ns; 0: nothing was built yet */
 	enum state state;
 };
 
@@ -96,12 +101,63 @@ struct queue {
 	const struct flags *flags;
 	struct module *module; /* or NULL */
 	int free_jobs;         /* the job pipe, non-blocking */
+	struct statusline line;
 };
 
 static bool
 is_stopped(const struct queue *q)
 {
 	return halt_reason(q->shop.cache->halt, NULL) != 0;
+}
+
+/* --- progress */
+
+/* Writes "1/2 8.0.1". */
+static void
+write_job(struct str *s, const struct queue *q, const struct job *j)
+{
+	const struct build_target *t = &j->target;
+
+	str_printf(s, "%td/%zu ", j - q->v + 1, q->n);
+	str_visible(s, t->label ? t->label : t->ref);
+}
+
+/* Says that a build begins, for a log: a terminal shows what is running. */
+static void
+announce_job(const struct queue *q, struct job *j)
+{
+	struct str s = {0};
+
+	if (j->began)
+		return;
+	j->began = clock_ns();
+	if (q->line.live)
+		return;
+	write_job(&s, q, j);
+	err_say("building %s", s.s);
+	str_free(&s);
+}
+
+/* Draws "building 1/2 8.0.1 ... 42 s" for each build that runs. */
+static void
+draw_progress(struct queue *q)
+{
+	struct str s = {0};
+
+	if (!q->running || !statusline_is_due(&q->line))
+		return;
+	for (size_t i = 0; i < q->n; i++) {
+		const struct job *j = &q->v[i];
+
+		if (j->state != RUNNING)
+			continue;
+		str_add(&s, s.len ? ", " : "building ");
+		write_job(&s, q, j);
+		str_printf(&s, " ... %lld s",
+		    (long long)((clock_ns() - j->began) / 1000000000));
+	}
+	statusline_draw(s.s);
+	str_free(&s);
 }
 
 /* --- jobs */
@@ -167,6 +223,7 @@ start_job(struct queue *q, struct job *j, bool *busy)
 	if (j->build) {
 		j->state = RUNNING;
 		q->running++;
+		announce_job(q, j);
 		return 0;
 	}
 	*busy |= taken;
@@ -228,8 +285,10 @@ wait_for_builds(struct queue *q, bool busy)
 			: -1,
 		    .events = POLLIN};
 	/* A running make may also have returned a token. */
-	poll(
-	    p, q->n + 1, busy || q->running < q->n - q->written ? BUSY_MS : -1);
+	poll(p, q->n + 1,
+	    busy || q->running < q->n - q->written ? BUSY_MS
+		: q->line.live                     ? DRAW_MS
+						   : -1);
 	if (is_stopped(q))
 		rc = -1;
 	for (size_t i = 0; rc == 0 && i < q->n; i++)
@@ -253,6 +312,7 @@ run_queue(struct queue *q)
 			return -1;
 		if (q->written == q->n)
 			return 0;
+		draw_progress(q);
 		if (wait_for_builds(q, busy) < 0)
 			return -1;
 	}
@@ -378,8 +438,10 @@ build_targets(const struct opts *o, const struct opt_args *args)
 		if (module.target.error)
 			goto out;
 	}
+	statusline_open(&q.line, false);
 	if (resolve_targets(&q, o, args, &origin) == 0 && run_queue(&q) == 0)
 		rc = q.trouble ? 2 : 0;
+	statusline_close(&q.line);
 out:
 	close_queue(&q);
 	target_free(&module.target);

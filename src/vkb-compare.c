@@ -31,6 +31,7 @@ struct opts {
 	const char *explain;
 	const char *on_insufficient, *on_inconclusive, *on_likely, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
+	const char *base; /* the file of the baseline; NULL: it is inside */
 	bool strict, ci, verbose, shift, check, deltas;
 	long long calibrate;
 };
@@ -201,6 +202,9 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .verbose = o->verbose,
 		    .shift = o->shift,
 		    .explain = o->explain,
+		    .config = getenv("VKB_CONFIG"),
+		    .base = o->base,
+		    .repository = getenv("VKB_REPOSITORY"),
 		    .colour = output_has_colour(&out[i]),
 		    .width = find_width(&out[i])};
 		struct str s = {0};
@@ -452,6 +456,8 @@ run_compare(void *opts, struct opt_args *args)
 		return opt_usage(&program, "no BASE, and no --baseline");
 	if (args->n < (one_input ? 1 : 2) && opt_stdin(&program) < 0)
 		return -1;
+	if (!one_input && strcmp(args->v[0], "-") != 0)
+		o->base = args->v[0];
 	if (o->deltas)
 		return report_deltas(o, args);
 	if (o->check)

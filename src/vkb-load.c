@@ -32,6 +32,7 @@
 #include "vkb-load/session/results.h"
 #include "vkb-load/session/hosts.h"
 #include "vkb-load/session/session.h"
+#include "vkb-load/session/shown.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -530,6 +531,7 @@ run_session(struct opts *o, const struct plan *p)
 	struct engine engines[3] = {0};
 	struct builds b = {0};
 	struct results out = {.fd = -1};
+	char *shown = NULL; /* the file of a session on a terminal */
 	const char *env = getenv("VKB_ENV_RECORD");
 	int rc = -1;
 
@@ -549,8 +551,12 @@ run_session(struct opts *o, const struct plan *p)
 			&o->external, &stop_signal) < 0)
 			goto out;
 	}
-	if (open_engines(o, p, &b, external, datasets, engines, &vbench) < 0 ||
-	    results_open(&out, o->output, o->resume, o->hosts.part) < 0)
+	if (open_engines(o, p, &b, external, datasets, engines, &vbench) < 0)
+		goto out;
+	if (!o->output && !o->resume && isatty(STDOUT_FILENO) &&
+	    !(o->output = shown = shown_make_file(o->session.quiet)))
+		goto out;
+	if (results_open(&out, o->output, o->resume, o->hosts.part) < 0)
 		goto out;
 	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
 	if (!o->session.logs || open_views(o, b.n > 1) < 0)
@@ -566,11 +572,14 @@ out:
 	vbench_close(vbench);
 	datasets_free(datasets);
 	results_close(&out);
+	if (shown && !stop_signal && shown_write_table(shown) < 0)
+		rc = -1;
 	live_close(o->session.live);
 	if (hdrfile_close(o->session.hdr) < 0)
 		rc = -1;
 	logs_close(o->session.logs);
 	builds_free(&b);
+	free(shown);
 	return rc;
 }
 

@@ -243,6 +243,24 @@ for p in $programs; do
     "$p: the page lists the options"
 done
 
+# The examples are second, and reference comes after the options.
+for f in man/*.1; do
+  sections=$(sed -n 's/^\.Sh //p' "$f" | tr '\n' '|')
+  case $sections in
+  'NAME|SYNOPSIS|DESCRIPTION|EXAMPLES|OPERATIONS|OPTIONS|EXIT STATUS|'*) ;;
+  'NAME|SYNOPSIS|DESCRIPTION|EXAMPLES|OPTIONS|EXIT STATUS|'*) ;;
+  *)
+    echo "$f: $sections"
+    continue
+    ;;
+  esac
+  case ${sections#*EXIT STATUS|} in
+  ?*ENVIRONMENT\|* | *'SEE ALSO|'[!SC]* | *'SEE ALSO|S'[!T]*) echo "$f: $sections" ;;
+  esac
+done >"$bad"
+empty 'man: NAME, SYNOPSIS, DESCRIPTION, EXAMPLES, OPERATIONS, OPTIONS, EXIT STATUS, ENVIRONMENT, others'
+test_that 'man: vkb(7) has at most 150 lines' test "$(wc -l <man/vkb.7)" -le 150
+
 # Cross references go somewhere.
 grep -hoE '^\.Xr vkb[a-z-]* [0-9]' man/* | sort -u |
   while read -r _ name section; do

@@ -1,9 +1,14 @@
 #!/bin/sh
-# slow: bash and zsh take the completion and offer every option and choice.
+# slow: bash, zsh and fish take the completion of all programs and workflows, and offer
+# every option and choice.
 . "${0%/*}/lib.sh"
 
 test_that 'completion is written' vkb-completion "$VKB_BIN" out
-test_status 2 'one operand is usage' vkb-completion "$VKB_BIN"
+test_status 2 'one operand that is not a shell is usage' vkb-completion "$VKB_BIN"
+for shell in bash zsh fish; do
+  test_that "completion for $shell is printed" vkb-completion $shell
+  cp .out printed.$shell
+done
 
 # complete PROGRAM WORD...: what bash would offer for the last word.
 cat >complete.bash <<'END'
@@ -33,17 +38,34 @@ zpty -d z
 END
 typed() { timeout 30 zsh -f typed.zsh "$@"; }
 
-for f in "$VKB_BIN"/vkb-*; do
-  [ -x "$f" ] || continue
-  case $(head -c 2 "$f") in
-  '#!') continue ;;
-  esac
-  p=${f##*/}
+# told PROGRAM: the options that its --help tells, one a line
+told() {
+  "$1" --help >help
+  if grep -q '^  ' help; then
+    sed -n 'h; s/^  \(-[a-zA-Z]\), .*/\1/p; g; s/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z0-9][a-z0-9-]*\).*/\2/p' help
+  else # a workflow: [-hq] [-C DIR | --repo URL]
+    grep -oE '(^|[[ ])(-[a-zA-Z]+|--[a-z][a-z0-9-]*)' help | sed 's/^[[ ]//' |
+      sed '/^-[^-]/{s/^-//;s/./-&\n/g;}' | sed '/^$/d; s/^-h$/-h\n--help/'
+  fi | sort -u
+}
+# longs: of options those that have a long name, and letters that have none
+longs() { awk -F '\t' '{ print $2 == "-" ? "-" $1 : "--" $2 }' options | sort; }
+
+for f in "$VKB_BIN"/vkb-* "$top"/bin/vkb-*; do
+  [ ! -x "$f" ] || [ "${f##*/}" = vkb-sh-setup ] || printf '%s\n' "${f##*/}"
+done | sort -u >programs
+test_match '^vkb-ab$' programs 'the programs include the workflows'
+while read -r p; do
   "$p" --dump-options >options
+  awk -F '\t' '{ if ($1 != "-") print "-" $1; if ($2 != "-") print "--" $2 }' options | sort -u >known
+  test_same "$(told "$p")" "$(cat known)" "$p: --dump-options has the options of --help"
+  [ -e "out/bash/$p" ] || { vkb-completion "$top/bin" out; }
   test_that "$p: bash takes it" bash -n "out/bash/$p"
-  test_same "$(cut -f 2 options | sed 's/^/--/' | sort)" "$(offered "$p" --)" \
-    "$p: bash offers every option"
+  test_same "$(longs)" "$(offered "$p" -)" "$p: bash offers every option"
   test_same --help "$(offered "$p" --hel)" "$p: bash completes an option"
+  test_same "$(cat known)" "$(sed -n "s/^complete -c $p //p" printed.fish |
+    grep -oE -- '-[sl] [a-zA-Z0-9-]+' | sed 's/^-s /-/; s/^-l /--/' | sort -u)" \
+    "$p: fish has every option"
   while IFS='	' read -r letter name _ _ choices _; do
     [ "$choices" != - ] || continue
     all=$(printf '%s\n' "$choices" | tr '|' '\n' | sort)
@@ -64,14 +86,40 @@ for f in "$VKB_BIN"/vkb-*; do
   # _arguments itself, told to print, sees what it is given.
   zsh -f -c '_arguments() { print -rl -- "$@" }; . "$1"' zsh "out/zsh/_$p" \
     >zsh.out 2>&1
-  test_same "$(cut -f 2 options | sort)" \
-    "$(grep -oE -- '--[a-z0-9][a-z0-9-]*=?\[' zsh.out | tr -d '=[' |
-      sed 's/^--//' | sort -u)" "$p: zsh knows every option"
-  test_that "$p: zsh completes an option" typed "$p --versi" "$p --version"
+  test_same "$(cat known)" "$(grep -oE -- '(^|[*)])(-[a-zA-Z]|--[a-z0-9][a-z0-9-]*)[=+]?\[' zsh.out |
+    tr -d '*)=[+' | sort -u)" "$p: zsh knows every option"
+  test_that "$p: zsh completes an option" typed "$p --hel" "$p --help"
   name=$(awk -F '\t' '$5 != "-" { print $2; exit }' options)
   [ "$name" ] || continue
   word=$(awk -F '\t' '$5 != "-" { sub(/.*\|/, "", $5); print $5; exit }' options)
   test_that "$p: zsh completes a choice" typed "$p --$name=${word%?}" \
     "$p --$name=$word"
-done
+done <programs
+
+# --- what is printed is taken by a shell as it says
+
+cat >eval.bash <<'END'
+compopt() { :; }
+. ./printed.bash
+COMP_WORDS=(vkb "$@") COMP_CWORD=$#
+_vkb
+printf '%s\n' "${COMPREPLY[@]}"
+END
+test_same '--no-count' "$(bash eval.bash ab --no-c)" 'bash: vkb ab has the options of vkb-ab'
+test_same '--text' "$(bash eval.bash stats --te)" 'bash: and vkb stats those of vkb-stats'
+if command -v zsh >/dev/null 2>&1; then
+  sed 's/zpty -w z "compinit/zpty -w z "compinit -u -D; . .\/printed.zsh; : compinit/' typed.zsh >eval.zsh
+  test_that 'zsh: an option of a workflow' timeout 30 zsh -f eval.zsh 'vkb-ab --no-c' 'vkb-ab --no-count'
+  test_that 'zsh: of vkb with its name' timeout 30 zsh -f eval.zsh 'vkb ab --no-c' 'vkb ab --no-count'
+fi
+if command -v fish >/dev/null 2>&1; then
+  test_that 'fish takes it' fish --no-config -n printed.fish
+  fished() { HOME=$scratch fish --no-config -c "source printed.fish; complete -C '$1'" | cut -f 1; }
+  test_same --no-count "$(fished 'vkb-ab --no-c')" 'fish: an option of a workflow'
+  test_same --no-count "$(fished 'vkb ab --no-c')" 'fish: of vkb with its name'
+  test_same stats "$(fished 'vkb sta')" 'fish: the name of a program'
+  test_same 'slices' "$(fished 'vkb-load --order sli')" 'fish: a choice'
+else
+  test_skip 'fish takes it' fish
+fi
 test_done

@@ -10,7 +10,8 @@ printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' "$base" >c.json
 # --- a server of its own for each run
 
 test_that 'runs' vkb-load --runs 2 c.json
-test_absent 'run [12] of 2|req/s' .err 'no progress is printed without a terminal'
+test_absent 'run [12]/2|req/s' .err 'no progress of each run is printed without a terminal'
+test_same 1 "$(grep -cE '^vkb-load: round 1/2 done, [0-9]+ s left$' .err)" 'but each round has a line'
 cp .out runs
 test_same 4 "$(wc -l <runs | tr -d ' ')" '2 cases, 2 runs'
 test_same '"ok"' "$(jq -c .status runs | sort -u)" 'all runs are ok'
@@ -63,7 +64,7 @@ test_that '-o appends' vkb-load -o out --runs 1 --case 'SET*' c.json
 test_that '-o appends again' vkb-load -o out --runs 1 --case 'SET*' c.json
 test_same 2 "$(wc -l <out | tr -d ' ')" 'two runs are there'
 test_that '-v' vkb-load -v --runs 1 --case 'SET*' c.json
-test_match '^vkb-load: 1/1 SET-d16-P4-c3-k100 run 1 of 1: .* req/s' .err \
+test_match '^vkb-load: SET run 1/1: .* req/s, p50 .* ms, p99' .err \
   '-v prints a line for each run'
 test_that '--duration and --warmup are accepted' \
   vkb-load --runs 1 --duration 1s --warmup 100ms \
@@ -388,12 +389,12 @@ if command -v script >/dev/null; then
     screen >/dev/null </dev/null
   test_same 2 "$(grep -c '"status":"ok"' tty.runs)" 'terminal: the runs'
   tr '\r' '\n' <screen >lines
-  test_match '^.\[K1/2 SET-d16-P4-c3-k100 run 1 of 2 .*ETA ' lines \
-    'terminal: progress'
+  test_match '^.\[KSET run 1/2 .* req/s p99 [0-9.]* ms, [0-9]+ s left' lines 'terminal: progress'
+  test_absent 'round' lines 'terminal: and no lines of rounds'
   test_match '2 runs of 1 case, about 2' lines 'terminal: how long it takes'
   script -qc "vkb-load -q --runs 1 --case 'SET*' c.json >tty.runs" screen \
     >/dev/null </dev/null
-  test_same 0 "$(grep -c 'ETA' screen)" 'terminal: -q'
+  test_same 0 "$(grep -c 'left' screen)" 'terminal: -q'
 else
   test_skip 'progress' script
 fi

@@ -57,7 +57,7 @@ test_same 'PING 6 SET 3' "$(jq -r .config.command .out | sort | uniq -c |
   awk '{ print $2, $1 }' | xargs)" 'does not hold the others'
 test_match 'SET.*: look 1 of 3, after 3 runs: requests \+-0 %, wanted 0.001 %: enough' \
   .err '-v says each look'
-test_match 'PING.* run 4 of 3..6, \+-.* %: .* req/s' .err \
+test_match 'PING run 4/6, \+-.* %: .* req/s' .err \
   'and where it stands'
 test_that 'a fixed number' vkb-load --runs 2 --case 'SET*' c.json
 test_same 'false false' "$(jq -r '.run | has("looks"), has("until")' .out |
@@ -81,9 +81,9 @@ if command -v script >/dev/null; then
     lines 'terminal: each look'
   test_match 'looks after 3, 4 and 6 runs of each case, until requests' lines \
     'terminal: when it looks'
-  test_match '^.\[K1/6 PING.* run 1 of 3..6 .*ETA <[0-9]' lines \
+  test_match '^.\[KPING run 1/6 .*, at most [0-9]+ s left' lines \
     'terminal: how long at most'
-  test_match '^.\[K4/6 PING.* run 4 of 3..6, \+-[^ ]* % ' lines \
+  test_match '^.\[KPING run 4/6, \+-[^ ]* %[ ,]' lines \
     'terminal: what is known'
 else
   test_skip 'progress' script

@@ -49,7 +49,7 @@ END
 sed 's/GET/INCR/' c.json >two.json
 cat >intruder <<'END'
 while read -r line; do
-  case $line in *'run 1 of 3'*) valkey-cli -p "$1" set intruder 1 >/dev/null ;; esac
+  case $line in *'run 1/3'*) valkey-cli -p "$1" set intruder 1 >/dev/null ;; esac
 done
 END
 mkfifo said

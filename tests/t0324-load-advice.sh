@@ -29,7 +29,7 @@ test_same '[50,null]' "$(jq -c -s '[.[0].config | .requests, .duration_s]' fifty
 # said OPTION...: what vkb-load prints about short runs of c.json, and not else
 said() {
   vkb-load --requests 60 "$@" >out 2>err || cat err
-  sed -n 's/^vkb-load: //p' err | grep -v 'requests took\|runs of less than'
+  sed -n 's/^vkb-load: //p' err | grep -v 'requests took\|runs of less than\|^round \|^SET run '
 }
 show='is found in 4 of 5 comparisons'
 noise='if runs vary by 3 %'
@@ -77,7 +77,7 @@ test_match "'--until' needs '--runs MIN..MAX'" .err 'they do not go together'
 # warned OPTION...: what vkb-load prints about them
 warned() {
   vkb-load --runs 4 "$@" >out 2>err || cat err
-  sed -n 's/^vkb-load: //p' err
+  sed -n 's/^vkb-load: //p' err | grep -v '^round '
 }
 why='runs so short differ so much that only large changes are found'
 warned --requests 60 c.json >got

@@ -445,7 +445,7 @@ test_absent 'all cases: .*scenario=a' text \
   'vkb-stats does not show that key as common to all cases either'
 grep -v failed partly >wholly
 vkb-compare -v --baseline a wholly >text
-test_match '^all cases: scenario=a$' text 'without it they are'
+test_match '^all cases: scenario a$' text 'without it they are'
 
 # --- one run a side has no interval
 
@@ -509,9 +509,9 @@ for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' 'www
   fi
 done
 test_empty "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows stay rows'
-# nine bars: eight cells, all others are escaped
-test_same 9 "$(grep '^| [^|]* | &#' .out | head -n 1 | tr -cd '|' | wc -c |
-  tr -d ' ')" 'with as many cells as there are columns'
+# five bars: four cells; nine: eight, all others are escaped
+test_same '5 9' "$(grep '^| [^|]* | &#' .out | tr -cd '|\n' | awk '{ print length }' |
+  sort -nu | xargs)" 'with as many cells as there are columns'
 turned=$(printf '\342\200[\250-\256]\|\342\201[\246-\251]')
 test_same 0 "$(grep -c "$turned" .out)" 'Markdown has no characters that change the direction'
 test_that 'hostile text in text' vkb-compare -v base new
@@ -527,7 +527,7 @@ test_status 1 'a thousand cases' vkb-compare -f markdown base new
 size=$(wc -c <.out)
 test_same 1 "$((size <= 65000 && size > 30000))" "fit in one comment ($size)"
 test_match 'rows left out: too long' .out 'the comment counts the rows that were left out'
-test_same 1 "$(grep -c '^</details>' .out)" 'the fold is closed'
+test_same "$(grep -c '^<details>' .out)" "$(grep -c '^</details>' .out)" 'each fold is closed'
 test_that 'a thousand equal ones' vkb-compare base base
 test_match '^\(1000 cases: no change\)' .out 'a thousand equal cases are counted'
 test_same 1 "$(($(wc -l <.out) < 10))" 'a thousand equal cases are not listed'

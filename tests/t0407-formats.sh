@@ -349,8 +349,8 @@ for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' \
   test_same 0 "$(grep -cF -- "$bad" markdown.out)" "markdown: no raw $bad"
 done
 test_empty "$(sed -n '/^|/{/| *$/!p;}' markdown.out)" 'markdown: rows stay rows'
-test_same 9 "$(grep '^| [^|]* | =1' markdown.out | tr -cd '|\n' |
-  awk '{ print length }' | sort -u)" 'with as many cells as there are columns'
+test_same '5 9' "$(grep '^| [^|]* | =1' markdown.out | tr -cd '|\n' |
+  awk '{ print length }' | sort -nu | xargs)" 'with as many cells as there are columns'
 
 # --- a long report of hostile names, and of many contenders
 

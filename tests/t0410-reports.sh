@@ -90,6 +90,10 @@ same sessions.explained --baseline a --explain '[Ca]*' sessions
 for f in uneven uncalm constant busy busier counted zeros still single; do
   same $f --baseline a -f text -f jsonl:records $f
 done
+jq -c '.subject.binary_sha256 = "00"' rounds >sameserver
+same sameserver --baseline a -f text -f jsonl:records sameserver
+same sameserver.markdown --baseline a -f markdown sameserver
+same sameserver.explained --baseline a --explain 'DEL*' sameserver
 same counted.explained --baseline a --explain '[SE]*' counted
 
 for n in 4 6; do

@@ -43,7 +43,7 @@ SET   h        4  1.00K  -                  -       -       -
 SET   i        4  1.00K  -                  -       -       -  2 not steady, warm-up 7 s, 1 more run for 1.5%
 SET   j        4  1.00K  -                  -       -       -  1 not steady, 12 more runs for 2%
 SET   k        4  1.00K  -                  -       -       -  warm-up 1 s
-all cases: clients=50, pipeline=1
+all cases: 50 clients, pipeline 1
 EOF2
 summary a 8 '' | sed 's/"rps":{"n":8/"rps":{"n":6/' | vkb-stats -t >.out
 test_match '^SET +a +6 ' .out 'of 8 runs, 6 of which have a throughput, the table says 6'
@@ -55,7 +55,7 @@ test_same "$(cat want)" "$(cat .out)" 'each note stands behind the number that r
 } | vkb-stats -t >.out
 test_match '^SET +a +5 ' .out 'a failed case that says more does not name the others'
 test_match '^SET +b +0 ' .out 'a failed case is not named by a key that it alone has'
-test_match '^all cases: pipeline=1$' .out 'a key with another value in a failed case is not common'
+test_match '^all cases: pipeline 1$' .out 'a key with another value in a failed case is not common'
 test_empty "$(vkb-stats -t </dev/null)" 'a table of nothing is empty'
 {
   summary a 4 ''

@@ -12,6 +12,8 @@ same() {
   test_that "$name: the records can be reported" \
     vkb-compare --deltas -f markdown:again.md -f text:again.txt deltas
   test_that "$name: the Markdown is the same" cmp direct.md again.md
+  # The records do not know the file of the baseline, which a command proposes.
+  sed -i 's/--again [^ ]* CONFIG/--again BASE CONFIG/' direct.txt
   test_that "$name: the text is the same" cmp direct.txt again.txt
 }
 # runs LABEL CONFIG ENV VALUE...
@@ -90,7 +92,7 @@ for bad in '<script' '<!--' '`' '@all' '@me' '&#64;me' '&commat;' 'r#12' 'GH-3' 
   test_same 0 "$(grep -cF -- "$bad" out.md)" "the Markdown has no raw $bad"
 done
 test_absent '^ *(/|# |\[)' out.md 'no line starts with a command, a heading or a reference'
-test_same 9 "$(grep '^|.*=1' out.md | tr -cd '|\n' | awk '{ print length }' | sort -u)" \
+test_same '6 9' "$(grep '^|.*=1' out.md | tr -cd '|\n' | awk '{ print length }' | sort -nu | xargs)" \
   'a row has as many cells as the head'
 test_same "$(grep -c '<details>' out.md)" "$(grep -c '^</details>' out.md)" \
   'each folded part ends'

@@ -52,7 +52,20 @@ says '^= GET 100K -> 100K = = = no change$' 'a case without a change says so'
 says '^Comparing new \(b+\) against old \(a+\)$' 'the sides are named first'
 says '^All cases: 8 runs a side in turns$' 'what all cases share is one line'
 says '^Worse: SET \(certain\); no change: 1 case\.$' 'the summary counts cases'
-says "^Next: vkb-why a{12} b{12} CONFIG 'SET'$" 'the report says what to do next'
+says '^Next: vkb-why a{12} b{12} CONFIG SET$' 'the report says what to do next'
+mkdir here
+VKB_CONFIG="my set's.json" VKB_REPOSITORY=here judge two
+says "^Next: vkb-why -C here a{12} b{12} 'my set'.''s.json' SET$" 'with the file and the folder of the workflow, quoted'
+VKB_CONFIG=-x VKB_REPOSITORY=https://a.b/c.git judge two
+says "^Next: vkb-why --repo 'https://a.b/c.git' a{12} b{12} '-x' SET$" 'or the URL'
+jq -c 'if .subject.label == "new" then .subject.dirty = true else . end' two >dirty
+judge dirty
+says '^Next: commit the change, then vkb-why a{12} HEAD CONFIG SET$' 'a work tree with changes cannot be built by its commit'
+runs old 100000 .001 '{"command":"SET"}' | jq -c 'del(.run.block)' >base.jsonl
+runs new 99000 .001 '{"command":"SET"}' | jq -c 'del(.run.block, .subject.commit) | .run.session = "t"' >new.jsonl
+vkb-compare base.jsonl new.jsonl >text
+says '^Next: vkb-load --again base\.jsonl CONFIG \| vkb-compare --baseline baseline$' 'the file of the baseline is known'
+judge two
 fits 'two cases'
 test_same "$(cat text)" "$(vkb-compare --baseline old -f jsonl two | vkb-compare --deltas)" \
   'it is the same from the records'
@@ -187,9 +200,64 @@ test_empty "$(grep -E '^ *::' text)" 'a line is not broken before a command'
 
 # --- the same server on both sides
 
-sed 's/"commit":"[ab]*"/"binary_sha256":"0"/' two >same
+# hashed: the sides have the same file in place of two commits
+hashed() { sed 's/"commit":"[ab]*"/"binary_sha256":"0","server_version":"8"/'; }
+{
+  runs old 100000 .01 '{"command":"SET"}' ',"p50_latency_ms":0.5*RUN'
+  runs new 92000 .01 '{"command":"SET"}' ',"p50_latency_ms":0.5*RUN'
+} | hashed >same
 judge same
-test_match '^Both sides are the same server' text 'the report says that both sides are the same server'
-test_same 1 "$(grep -n '^Both sides' text | cut -d: -f1)" 'first'
-test_absent '^Next' text 'and no cause of a difference is looked for'
+test_same 0 $? 'a difference of the same server does not fail'
+test_same 1 "$(grep -n '^Both sides are the same server' text | cut -d: -f1)" \
+  'the report says first that both sides are the same server'
+says '^= SET 100K -> 9[12]\.[0-9]K [78]\.[0-9]% slower = noise$' 'its case is noise, with the size'
+says '^Noise: the one case\.$' 'so the summary says'
+test_absent '^Next|[Ww]orse|needed|would decide' text 'no cause of a difference is looked for'
+test_same "$(cat text)" "$(vkb-compare --baseline old -f jsonl same | vkb-compare --deltas)" \
+  'it is the same from the records'
+# strict ARGUMENT ...: with the options that make most fail
+strict() { vkb-compare --baseline old --ci --on-inconclusive fail --on-likely fail --canary SET "$@"; }
+for f in text markdown csv junit openmetrics annotations sarif; do
+  test_that "nothing fails ($f)" strict -f $f:report.$f same
+done
+vkb-compare -v --baseline old same >long
+test_match '^Both sides .* by up to [78]\.[0-9]%\. No change$' long '-v says so in its first line'
+test_match '^= +SET +rps .* equivalent .*noise: both sides are the same server' long 'and in the row'
+test_match '\| equivalent; noise: both sides are the same server \|' report.markdown 'so does the comment'
+test_same '{"kind":"pass","level":"none"}' \
+  "$(jq -c '.runs[0].results | map({kind, level}) | unique[]' report.sarif)" 'sarif: the row passes'
+test_match 'failures="0" errors="0" skipped="0"' report.junit 'junit: all tests pass'
+test_match '^vkb_regression\{.*metric="rps".*\} 0$' report.openmetrics 'openmetrics: no regression'
+test_absent 'error|warning' report.annotations 'annotations: no error'
+test_same '["equivalent",true,true]' "$(vkb-compare --baseline old -f jsonl same |
+  jq -c 'select(.metric == "rps") | [.verdict, .noise, .p_adjusted < .05]')" \
+  'the record has p as it is'
+vkb-compare --baseline old --explain SET same >explained
+test_match '^  reason +both sides are the same server, measured in turns, so what differs is noise$' \
+  explained '--explain says why'
+# otherwise WHAT FILTER: with this difference it is a regression
+otherwise() {
+  jq -c "$2" same >other
+  test_status 1 "not if $1" judge other
+}
+otherwise 'the files differ' 'if .subject.label == "new" then .subject.binary_sha256 = "1" else . end'
+otherwise 'only the version is the same' 'del(.subject.binary_sha256)'
+otherwise 'a script starts them' '.subject.script_sha256 = "2"'
+otherwise 'the runs took no turns' 'del(.run.block)'
+otherwise 'the environment differs' '.env = {governor: .subject.label}'
+otherwise 'the value differs by the same factor in all rounds' \
+  '.metrics.bytes_per_key = if .subject.label == "new" then 60 else 50 end * (1 + .run.index / 100)'
+jq -c '.metrics.rps = if .subject.label == "new" then [40, 300, 90, 200][.run.index % 4]
+  else 100 end' same >unclear
+test_that 'an unclear difference is noise, too' strict unclear
+jq -c 'select(.run.index < 4)' same >few
+test_status 1 'not if there are too few runs' judge --ci few
+{
+  cat same
+  { counted old '{"command":"SET"}' 4700 && counted new '{"command":"SET"}' 4855; } | hashed
+} >work
+test_status 1 'an exact count that differs is not noise' judge work
+says '^- SET 100K -> 9[12]\.[0-9]K [78]\.[0-9]% slower = \+3\.3% .*more work$' 'it is shown'
+vkb-compare -v --baseline old work >long
+test_match 'SET: 3\.3% more instructions \(.*\); what differs in time is noise' long 'and told'
 test_done

@@ -57,7 +57,7 @@ test_same "$base" "$(flat '.[0].commit' results/feature/x)" \
 
 # --- logs and profiles, where the Python tool has them
 
-test_match 'vkb-load: .*SET.* run 1 of 2, base' results/base/logs.txt 'the messages are kept'
+test_match 'vkb-load: .*SET.* run 1/2, base' results/base/logs.txt 'the messages are kept'
 test_same 'GET SET' "$(find results/base/logs -name run-1.log | sed 's,.*/\([A-Z]*\)-.*,\1,' |
   sort -u | xargs)" 'and the logs of the servers'
 test_that 'each commit has a folder of logs' test -d "results/$main/logs"

@@ -35,7 +35,7 @@ says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
   'then its next command, then the cases'
 says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain All cases:' \
   page 'a row for each case that changed'
-says 'All cases: benchmark_threads=2, clients=50,' page 'the page has what all cases have in common'
+says 'All cases: 50 clients, ' page 'the page has what all cases have in common'
 test_same 9 "$(count '<tr data-kind="[a-z ]*" data-metric="m[0-2]"><th scope="row"><a href="#case' page)" \
   'a row for each result'
 test_same 4 "$(count 'class="mark regression"' page)" 'drawn as what it is'

@@ -23,7 +23,7 @@ pr() { # pr DIR OPTION... BASE HEAD
   vkb-pr --results "$dir" -C repo "$@" -- --runs 8 cfg.json -- $judged
 }
 lines() { cat "$@" 2>/dev/null | wc -l | tr -d ' '; }
-all='asked deltas.jsonl junit.xml metrics.txt report.html report.md runs.jsonl summaries.jsonl verdict'
+all='asked cases.jsonl deltas.jsonl junit.xml metrics.txt report.html report.md runs.jsonl summaries.jsonl verdict'
 files() { find "$1" -type f | sed "s,^$1/,," | sort | xargs; }
 
 # --- a slower change
@@ -52,7 +52,7 @@ mv r/runs.jsonl again/ab/runs.jsonl
 cp r/asked again/asked
 test_status 1 'killed before the reports' pr again --baseline none.jsonl base main
 test_match '^::error .*server_cpu_us_per_req' .out 'in an action of GitHub'
-test_same "before$(printf '\n.')$(cat r/report.md)" "$(head -n 1 summary; printf .; tail -n +2 summary)" \
+test_same "before$(printf '\n.')$(sed 's,-- r/cases,-- again/cases,' r/report.md)" "$(head -n 1 summary; printf .; tail -n +2 summary)" \
   'the comment is the summary of the job'
 test_same "$(cat history.jsonl)" "$(cat again/runs.jsonl)" 'nothing was measured again'
 unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY
@@ -116,7 +116,7 @@ test_result "$(($(wc -c <"it's/report.md") > 65000))" 'the comment fits'
 
 burn 'no number' 'does not build <script>alert(1)</script>'
 test_status 2 'a commit that does not build' pr b base main
-test_same "$(printf 'trouble\nasked error.txt report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
+test_same "$(printf 'trouble\nasked cases.jsonl error.txt report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
   'is trouble'
 test_match '^### Nothing was measured$' b/report.md 'the comment says so'
 test_match '^    vkb-build: .*main' b/report.md 'and why'

@@ -79,10 +79,13 @@ for on in github gitlab; do
   run=https://forge.example/o/r/actions/runs/99
   [ $on = github ] || run=$CI_PIPELINE_URL
   test_same "<sub>[the run]($run)</sub>" "$(ours | tail -n 1)" "$on: with its run"
+  test_that "$on: with a page" vkb-comment --page https://pages.example/r.html $on well.jsonl
+  test_same "<sub>[the page](https://pages.example/r.html) · [the run]($run)</sub>" \
+    "$(ours | tail -n 1)" "$on: has a link to it"
   test_that "$on: the next" vkb-comment --verdict regression.word $on bad.jsonl
   test_same '### bad against old' "$(ours | sed -n 2p)" "$on: takes its place"
   test_same 121 "$(jq '.comments | length' state)" "$on: and there is one"
-  test_same 2 "$(asked 'per_page=100&page=2')" "$on: it is found on the second page"
+  test_same 3 "$(asked 'per_page=100&page=2')" "$on: it is found on the second page"
   test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" "$on: the label"
   test_that "$on: trouble" vkb-comment --verdict trouble.word $on well.jsonl
   test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" "$on: leaves it"
@@ -98,6 +101,11 @@ for on in github gitlab; do
   test_empty_file log "$on: and asks nothing"
   test_same 'not ours' "$(jq -r '.comments[3].body' state | tail -n 1)" \
     "$on: the comments of others are as they were"
+done
+
+for url in 'javascript:x' 'https://a/ b' 'https://a)[x](https://b' https:// 'https://a<b'; do
+  test_status 2 "--page $url" vkb-comment --dry-run --page "$url" github well.jsonl
+  test_match "option '--page': " .err "--page $url: is an error"
 done
 
 # --- which pull request a finished workflow was of

@@ -105,10 +105,11 @@ package() {
       echo "$p"
     [ -s "deb/usr/share/man/man1/$p.1.gz" ] || echo "$p.1"
   done >lacks
-  for f in "$top"/src/vkb-*.c; do
+  for f in "$top"/src/vkb-*.c "$top/bin/vkb-ab"; do
     p=$(basename "$f" .c)
     [ -s "deb/usr/share/bash-completion/completions/$p" ] || echo "$p (bash)"
     [ -s "deb/usr/share/zsh/vendor-completions/_$p" ] || echo "$p (zsh)"
+    [ -s "deb/usr/share/fish/vendor_completions.d/$p.fish" ] || echo "$p (fish)"
   done >>lacks
   (cd copy && find configs -type f) | while read -r f; do
     cmp "copy/$f" "deb/usr/share/vkb/$f" || echo "$f"
@@ -139,7 +140,8 @@ root=$scratch/dest/opt/vkb
 for f in "$top"/src/vkb-*.c; do
   p=$(basename "$f" .c)
   for want in "bin/$p" "share/man/man1/$p.1" \
-    "share/bash-completion/completions/$p" "share/zsh/site-functions/_$p"; do
+    "share/bash-completion/completions/$p" "share/zsh/site-functions/_$p" \
+    "share/fish/vendor_completions.d/$p.fish"; do
     [ -s "$root/$want" ] || echo "$want"
   done
   env -i PATH="$root/bin:/usr/bin:/bin" "$p" --version >/dev/null || echo "$p"

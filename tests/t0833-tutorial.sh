@@ -1,5 +1,5 @@
 #!/bin/sh
-# slow: what the TUTORIAL of vkb(7) says is typed gives what it says is printed.
+# slow: what vkb-tutorial(7) says is typed gives what it says is printed.
 # In its literal blocks "$ " and "> " are typed, all in one shell; below
 # `.\" varies' stands what another machine prints otherwise, up to `.\" the same';
 # "..." is anything, at the end of a line its rest. Lines may be broken for the page.
@@ -16,7 +16,7 @@ awk '
   { gsub(/\\&/, ""); gsub(/\\e/, "\\") }
   { sub(/"duration": 1,/, "\"requests\": [20000],") } # the test is not to take a minute
   /^\$ / { print "echo \"@ " NR "\"\n" substr($0, 3); next }
-  /^> / { print substr($0, 3) }' "$top/man/vkb.7" >typed
+  /^> / { print substr($0, 3) }' "$top/man/vkb-tutorial.7" >typed
 awk '
   /^\.Sh / { on = $0 == ".Sh TUTORIAL" }
   /^\.Bd -literal/ { block = on; varies = 0; next }
@@ -26,7 +26,7 @@ awk '
   /^\.\\" varies/ { varies = 1; next }
   /^\.\\" the same/ { varies = 0; next }
   /^\$ / { print "@ " NR "\t" $0; next }
-  !varies' "$top/man/vkb.7" >printed
+  !varies' "$top/man/vkb-tutorial.7" >printed
 test_result "$(($(grep -c '^@' printed) < 10))" 'there are commands'
 
 mkdir folder

@@ -368,15 +368,76 @@ casename_differs(struct casename *c, const struct json *config)
 	}
 }
 
+/* How what all cases share is told; of 1 the s at the end is left out. */
+static const struct {
+	const char *name, *before, *after;
+} key_words[] = {{"clients", "", " clients"}, {"pipeline", "pipeline ", ""},
+    {"data_size", "", "-byte values"}, {"keyspacelen", "", " keys"},
+    {"io_threads", "", " I/O threads"}, {"requests", "", " requests"},
+    {"duration_s", "", " s"}, {"warmup_s", "", " s of warm-up"},
+    {"benchmark_threads", "", " client threads"}};
+
+enum { KEY_WORDS = sizeof key_words / sizeof *key_words };
+
+static size_t
+find_words(const char *name)
+{
+	size_t i = 0;
+
+	while (i < KEY_WORDS && strcmp(key_words[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* Appends a key's name with blanks, without "_mode". */
+static void
+append_key_name(struct str *s, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (str_ends(name, "_mode"))
+		n -= strlen("_mode");
+	append_word(s, ", ", NULL, "");
+	for (size_t i = 0; i < n; i++)
+		str_addc(s, name[i] == '_' ? ' ' : name[i]);
+}
+
+/* Appends "50 clients", "TLS", "reconnect 10"; nothing for what is not so. */
+static void
+append_words(struct str *s, const struct key *k)
+{
+	size_t i = find_words(k->name);
+
+	if (strcmp(k->text, "false") == 0 ||
+	    (i < KEY_WORDS && strcmp(k->text, "0") == 0))
+		return;
+	if (i < KEY_WORDS) {
+		append_word(s, ", ", NULL, key_words[i].before);
+		str_printf(s, "%s%s", k->text, key_words[i].after);
+		if (strcmp(k->text, "1") == 0 && str_ends(s->s, "s") &&
+		    key_words[i].after[0] == ' ' && key_words[i].after[2])
+			s->s[--s->len] = '\0';
+	} else if (strcmp(k->name, "tls_mode") == 0 &&
+	    strcmp(k->text, "true") == 0) {
+		append_word(s, ", ", NULL, "TLS");
+	} else {
+		append_key_name(s, k->name);
+		if (strcmp(k->text, "true") != 0)
+			str_printf(s, " %s", k->text);
+	}
+}
+
 char *
 casename_common(const struct casename *c)
 {
 	struct str s = {0};
 
-	for (size_t i = 0; i < c->n; i++)
-		if (c->keys[i].n == c->configs &&
-		    !is_head_key(c->keys[i].name) &&
-		    strcmp(c->keys[i].text, "false") != 0)
-			append_word(&s, ", ", c->keys[i].name, c->keys[i].text);
+	str_add(&s, "");
+	for (size_t w = 0; w <= KEY_WORDS; w++)
+		for (size_t i = 0; i < c->n; i++)
+			if (find_words(c->keys[i].name) == w &&
+			    c->keys[i].n == c->configs &&
+			    !is_head_key(c->keys[i].name))
+				append_words(&s, &c->keys[i]);
 	return str_take(&s);
 }

@@ -36,8 +36,8 @@ bool casename_has_words(
  * failed case, which may be incomplete, adds no keys to names. */
 void casename_differs(struct casename *, const struct json *config);
 
-/* Returns what all share, but nothing that is off: "clients=50, pipeline=10".
- * Caller frees. */
+/* Returns what all share, in words: "50 clients, 64-byte values, TLS", without
+ * what is not so; may be empty. Caller frees. */
 char *casename_common(const struct casename *);
 
 #endif

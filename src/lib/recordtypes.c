@@ -219,6 +219,8 @@ static const struct record_key delta_keys[] = {
 	"what became of the case, in the row that decides it: worse, no "
 	"change, ..."},
     {"certain", B, false, "the whole 90% interval lies beyond the margin"},
+    {"noise", B, false,
+	"equivalent as both sides are the same server, whatever the tests say"},
     {"visible", N, false, "smallest relative change that these runs detect"},
     {"needed", O, false,
 	"runs a side (and minutes) that would decide it; rounds in turns, of "

@@ -1,4 +1,5 @@
 #include "table.h"
+#include "markup.h"
 #include "mem.h"
 #include "str.h"
 
@@ -180,6 +181,43 @@ table_print(const struct table *t, struct str *out, bool colour)
 	for (size_t i = 0; i + t->columns <= t->n; i += t->columns)
 		print_row(t, t->cells + i, width, out, colour);
 	free(width);
+}
+
+static void
+add_markdown_row(
+    const struct table *t, const struct cell *cells, struct str *out)
+{
+	str_addc(out, '|');
+	for (size_t i = 0; i < t->columns; i++) {
+		str_addc(out, ' ');
+		markup_markdown(out, cells[i].text);
+		str_add(out, *cells[i].text ? " |" : "|");
+	}
+	str_addc(out, '\n');
+}
+
+size_t
+table_markdown(const struct table *t, struct str *out, size_t limit)
+{
+	size_t start = out->len, rows = 0;
+
+	add_markdown_row(t, t->titles, out);
+	str_addc(out, '|');
+	for (size_t i = 0; i < t->columns; i++)
+		str_add(out, t->align[i] == TABLE_RIGHT ? "--:|" : "---|");
+	str_addc(out, '\n');
+	for (size_t i = 0; i + t->columns <= t->n; i += t->columns, rows++) {
+		size_t before = out->len;
+
+		add_markdown_row(t, t->cells + i, out);
+		if (out->len <= limit)
+			continue;
+		out->s[out->len = before] = '\0';
+		break;
+	}
+	if (!rows)
+		out->s[out->len = start] = '\0';
+	return rows;
 }
 
 size_t

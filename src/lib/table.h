@@ -33,6 +33,13 @@ void table_style(struct table *, const char *sgr);
 /* Adds the lines, titles first; adds nothing if there are no rows. */
 void table_print(const struct table *, struct str *, bool colour);
 
+/*
+ * Adds a table of Markdown, up to the row that would make the string longer
+ * than 'limit' bytes. Returns how many rows it has; without any it adds
+ * nothing.
+ */
+size_t table_markdown(const struct table *, struct str *, size_t limit);
+
 /* Returns how many terminal columns the widest line takes. */
 size_t table_columns(const struct table *);
 

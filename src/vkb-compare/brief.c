@@ -141,6 +141,8 @@ brief_answer(const struct brief_case *b)
 		return "not judged";
 	if (r->waived)
 		return "waived";
+	if (r->noise)
+		return "noise";
 	if (is_work(r) && r->verdict == VERDICT_REGRESSION)
 		return "more work";
 	if (is_work(r) && r->verdict == VERDICT_IMPROVEMENT)
@@ -152,9 +154,8 @@ brief_answer(const struct brief_case *b)
 
 /* --- the table */
 
-/* Returns the title of the values, NULL if the cases have several metrics. */
-static const char *
-choose_title(const struct brief *b)
+const char *
+brief_choose_title(const struct brief *b)
 {
 	const struct row *one = NULL;
 
@@ -194,7 +195,7 @@ add_titles(struct table *t, const struct layout *l)
 	    [WORK] = "work (exact)"};
 	struct str s = {0};
 
-	table_titles(t, "|");
+	table_titles(t, l->marks ? "answer|case" : "|");
 	for (enum column i = 0; i < OPTIONAL; i++)
 		if (l->has[i] && i != VALUES)
 			table_titles(t,
@@ -206,17 +207,34 @@ add_titles(struct table *t, const struct layout *l)
 				changetext_metric(&s, l->title);
 			table_column(t, s.s, TABLE_LEFT);
 		}
-	table_titles(t, "answer");
+	if (l->rest || !l->marks)
+		table_titles(t, l->rest ? "also" : "answer");
 	str_free(&s);
 }
 
-static struct table *
-make_table(const struct brief *b, struct layout *l, size_t n)
+/* Has a case more than its columns show? */
+static bool
+has_rest(const struct layout *l, const struct brief *b, size_t n)
+{
+	struct str s = {0};
+	bool any = false;
+
+	for (size_t i = 0; i < n && !any; i++) {
+		brief_add_rest(&s, l, &b->v[i]);
+		any = s.len > 0;
+	}
+	str_free(&s);
+	return any;
+}
+
+struct table *
+brief_make_table(const struct brief *b, struct layout *l, size_t n)
 {
 	struct table *t = table_new();
 
 	choose_columns(l, b, n);
 	l->legend = false;
+	l->rest = l->marks && has_rest(l, b, n);
 	add_titles(t, l);
 	for (size_t i = 0; i < n; i++)
 		brief_add_row(t, l, &b->v[i]);
@@ -289,14 +307,14 @@ write_rows(struct str *s, const struct brief *b, const struct report *r,
     size_t n, size_t width)
 {
 	struct layout l = {
-	    .title = choose_title(b), .width = width, .name = SIZE_MAX};
-	struct table *t = make_table(b, &l, n);
+	    .title = brief_choose_title(b), .width = width, .name = SIZE_MAX};
+	struct table *t = brief_make_table(b, &l, n);
 	size_t wide, longest = 0;
 
 	while (table_columns(t) > width && l.narrow < NO_NAMES) {
 		table_free(t);
 		l.narrow++;
-		t = make_table(b, &l, n);
+		t = brief_make_table(b, &l, n);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (strlen(b->v[i].pair->name[0]) > longest)
@@ -308,7 +326,7 @@ write_rows(struct str *s, const struct brief *b, const struct report *r,
 		    ? longest + width - wide - 3
 		    : NAME_LEAST;
 		table_free(t);
-		t = make_table(b, &l, n);
+		t = brief_make_table(b, &l, n);
 	}
 	write_table(s, b, &l, t, r->colour);
 	if (l.legend)
@@ -350,9 +368,8 @@ write_left_out(struct str *s, const struct brief *b, size_t shown)
 	}
 }
 
-/* Adds ", 8 runs a side, in turns" if that is so of all cases. */
-static void
-add_runs(struct str *s, const struct brief *b)
+void
+brief_add_runs(struct str *s, const struct brief *b)
 {
 	const struct row *one = NULL;
 
@@ -411,7 +428,7 @@ brief_write(struct str *s, const struct report *r, size_t which)
 	write_left_out(s, &b, shown);
 	if (*c->common)
 		str_add(&t, c->common);
-	add_runs(&t, &b);
+	brief_add_runs(&t, &b);
 	write_line(s, "all cases: ", &t, width);
 	brief_add_summary(&t, &b);
 	write_line(s, "", &t, width);
@@ -422,7 +439,7 @@ brief_write(struct str *s, const struct report *r, size_t which)
 		str_visible(s, w->v[i].text);
 		str_addc(s, '\n');
 	}
-	brief_add_next(&t, &b);
+	brief_add_next(&t, &b, r);
 	if (t.len) {
 		str_add(s, "Next: ");
 		str_visible(s, t.s);

@@ -30,10 +30,16 @@ struct brief {
 	size_t n;
 };
 
-/* Collects the cases of a comparison. Caller frees with free(.v). */
+void brief_write(struct str *, const struct report *, size_t which);
+
+/* Collects the cases of a comparison. Caller frees with free(b.v). */
 struct brief brief_collect(const struct comparison *);
 
-void brief_write(struct str *, const struct report *, size_t which);
+/* Adds ", 8 runs a side in turns" if that is so of all cases. */
+void brief_add_runs(struct str *, const struct brief *);
+
+/* Adds the command that measures both sides again, or nothing. */
+void brief_add_again(struct str *, const struct brief *, const struct report *);
 
 /* Returns "worse", "likely better", "no change", ...: the answer of a case. */
 const char *brief_answer(const struct brief_case *);
@@ -45,6 +51,6 @@ bool brief_is_change(const struct brief_case *);
 void brief_add_summary(struct str *, const struct brief *);
 
 /* Adds a command that says more about the result, or nothing. */
-void brief_add_next(struct str *, const struct brief *);
+void brief_add_next(struct str *, const struct brief *, const struct report *);
 
 #endif

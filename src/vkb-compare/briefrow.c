@@ -52,8 +52,9 @@ write_words(struct str *s, const struct row *r)
 static void
 write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
 {
-	if (report_is_exact(r) ? r->facts.ratio == 1
-			       : r->verdict == VERDICT_EQUIVALENT) {
+	if (report_is_exact(r)
+		? r->facts.ratio == 1
+		: r->verdict == VERDICT_EQUIVALENT && !r->noise) {
 		str_addc(s, '=');
 		return;
 	}
@@ -144,16 +145,32 @@ add_work_cell(struct str *s, struct layout *l, const struct brief_case *b)
 	str_addn(s, functions, strcspn(functions, ","));
 }
 
+/* Adds the first cells: the sign, or the answer with its mark, and the name. */
+static void
+add_head_cells(
+    struct table *t, const struct layout *l, const struct brief_case *b)
+{
+	struct str s = {0};
+
+	if (l->marks) {
+		str_printf(&s, "%s %s", b->worst ? report_mark(b->worst) : "",
+		    brief_answer(b));
+		table_take(t, str_take(&s));
+	} else {
+		table_cell(t, b->worst ? report_sign(b->worst) : " ");
+		table_style(t, b->worst ? report_colour(b->worst) : NULL);
+	}
+	str_add(&s, "");
+	markup_cut(&s, b->pair->name[0], l->name);
+	table_take(t, str_take(&s));
+}
+
 void
 brief_add_row(struct table *t, struct layout *l, const struct brief_case *b)
 {
-	const char *colour = b->worst ? report_colour(b->worst) : NULL;
 	struct str s = {0};
 
-	table_cell(t, b->worst ? report_sign(b->worst) : " ");
-	table_style(t, colour);
-	markup_cut(&s, b->pair->name[0], l->name);
-	table_take(t, str_take(&s));
+	add_head_cells(t, l, b);
 	for (enum column i = 0; i < OPTIONAL; i++) {
 		const struct row *r = brief_choose_row(b, i);
 
@@ -170,6 +187,34 @@ brief_add_row(struct table *t, struct layout *l, const struct brief_case *b)
 		if (r && (r == b->worst || brief_is_change(b)))
 			table_style(t, report_colour(r));
 	}
+	if (l->rest) {
+		str_add(&s, "");
+		brief_add_rest(&s, l, b);
+		table_cell(t, s.s + (str_starts(s.s, "also ") ? 5 : 0));
+		str_free(&s);
+	}
+	if (l->marks)
+		return;
 	table_cell(t, brief_answer(b));
-	table_style(t, colour);
+	table_style(t, b->worst ? report_colour(b->worst) : NULL);
+}
+
+void
+brief_write_change(struct str *s, const struct row *r)
+{
+	struct str t = {0};
+
+	write_words(&t, r);
+	if (together_is_work(r) && r->facts.ratio > 0) {
+		/* "3.3% higher" */
+		str_addn(s, t.s, strcspn(t.s, " "));
+		str_add(s, r->facts.ratio > 1 ? " more work" : " less work");
+	} else {
+		if (strcmp(r->name, "rps") != 0) {
+			changetext_metric(s, r->name);
+			str_addc(s, ' ');
+		}
+		str_add(s, t.s);
+	}
+	str_free(&t);
 }

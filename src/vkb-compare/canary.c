@@ -134,6 +134,9 @@ decide_canaries(
 			continue;
 		k->verdict = verdict_decide(&k->facts, rows[i]->metric.better,
 		    rows[i]->margin, adjusted[i], JUDGE_ALPHA, &certain);
+		if (!r->history && rows[i]->unchanged &&
+		    k->verdict != VERDICT_INSUFFICIENT)
+			k->verdict = VERDICT_EQUIVALENT;
 		if (!isnan(p[i]) && is_underpowered(k, rows[i], tests, r))
 			k->verdict = VERDICT_INSUFFICIENT;
 		k->ok =

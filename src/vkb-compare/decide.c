@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "needs.h"
 #include "part.h"
+#include "sameserver.h"
 #include "stats.h"
 #include "tdist.h"
 
@@ -299,6 +300,11 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 				? JUDGE_ALPHA
 				: family_next_level(c[i].alpha[k],
 				      c[i].tests[k], found[k], r->strict));
+		}
+		sameserver_decide(&c[i]);
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			const struct row *row = &c[i].rows[j];
+
 			if (row->waived)
 				c[i].waived += row->gate;
 			else

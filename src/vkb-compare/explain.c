@@ -279,8 +279,11 @@ explain_reason(struct str *s, const struct row *r)
 		break;
 	case VERDICT_EQUIVALENT:
 		str_add(s,
-		    tested ? "the whole 90% interval is within the margin"
-			   : "the change is within the margin");
+		    r->noise
+			? "both sides are the same server, measured in turns, "
+			  "so what differs is noise"
+			: tested ? "the whole 90% interval is within the margin"
+				 : "the change is within the margin");
 		break;
 	case VERDICT_INCONCLUSIVE:
 		str_printf(s,

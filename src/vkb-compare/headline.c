@@ -1,8 +1,6 @@
 #include "report.h"
-#include "intern.h"
 #include "json.h"
 #include "markup.h"
-#include "mem.h"
 #include "num.h"
 #include "str.h"
 
@@ -221,15 +219,19 @@ add_no_change(struct str *s, const struct comparison *c)
 {
 	size_t open =
 	    c->count[VERDICT_INCONCLUSIVE] + c->count[VERDICT_INSUFFICIENT];
-	size_t same = c->count[VERDICT_EQUIVALENT];
+	size_t same = c->count[VERDICT_EQUIVALENT], noise = 0;
 
 	if (s->len)
 		return;
+	for (size_t i = 0; i < c->nrows; i++)
+		noise += c->rows[i].gate && c->rows[i].noise;
 	if (open)
 		str_printf(s,
 		    "no slowdown shown; %zu of %zu result%s %s unclear", open,
 		    open + same, num_plural(open + same),
 		    open == 1 ? "is" : "are");
+	else if (noise)
+		str_add(s, "no change");
 	else if (same == 1)
 		str_add(s, "no change: the one result is within its margin");
 	else if (same)
@@ -257,71 +259,6 @@ report_count_missing(const struct comparison *c)
 	for (size_t i = 0; i < c->one_sided_count; i++)
 		n += c->one_sided[i].side == 0 && !c->one_sided[i].optional;
 	return n;
-}
-
-/* Have both subjects this value, or neither? */
-static bool
-is_same_value(const struct comparison *c, const char *key)
-{
-	const struct json *a = json_get(c->subject[0], key);
-	const struct json *b = json_get(c->subject[1], key);
-
-	return a && b ? json_equal(a, b) : a == b;
-}
-
-static bool
-is_same_server(const struct comparison *c)
-{
-	for (size_t i = 0; i < c->npairs; i++)
-		if (c->pairs[i].note) /* their configurations may differ */
-			return false;
-	return json_get(c->subject[0], "binary_sha256") &&
-	    is_same_value(c, "binary_sha256") &&
-	    is_same_value(c, "script_sha256") &&
-	    is_same_value(c, "module_sha256");
-}
-
-/* Adds ": rps differs by up to 4.2%", with each primary metric. */
-static void
-add_size_of_noise(struct str *s, const struct comparison *c)
-{
-	struct intern *names = intern_new();
-	double *most = mem_array(c->nrows + 1, sizeof *most);
-
-	for (size_t i = 0; i < c->nrows; i++) {
-		const struct row *r = &c->rows[i];
-		size_t k;
-
-		if (!r->primary || r->common || r->exact ||
-		    isnan(r->facts.ratio))
-			continue;
-		k = intern_id(names, r->name);
-		most[k] = fmax(most[k], fabs(r->facts.ratio - 1));
-	}
-	for (size_t k = 0; k < intern_count(names); k++) {
-		str_add(s, k ? ", " : ": ");
-		markup_cut(s, intern_text(names, k), LONGEST);
-		str_printf(s, " differs by up to %.1f%%", 100 * most[k]);
-	}
-	free(most);
-	intern_free(names);
-}
-
-void
-report_same_server(struct str *s, const struct comparison *c)
-{
-	const char *recorded = json_get_str(c->record, "same_server");
-
-	str_add(s, recorded ? recorded : "");
-	if (c->record || !is_same_server(c))
-		return;
-	str_add(
-	    s, "both sides are the same server, so differences in time are ");
-	str_add(s,
-	    c->ndifferences ? "noise or come from the environment, which "
-			      "differs too"
-			    : "this machine's noise");
-	add_size_of_noise(s, c);
 }
 
 static void

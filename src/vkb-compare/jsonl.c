@@ -113,6 +113,8 @@ make_delta(const struct comparison *c, const struct row *r, const char *answer)
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	json_set_str(rec, "answer", answer);
 	json_set_bool(rec, "certain", r->certain);
+	if (r->noise)
+		json_set_bool(rec, "noise", true);
 	json_set_num(rec, "visible", r->visible);
 	if (r->needed || r->rounds) {
 		needed = json_object();
@@ -195,7 +197,7 @@ set_text(struct json *rec, const char *key, struct str *s)
 /* Sets the texts of other formats, for vkb-compare --deltas and vkb-report. */
 static void
 set_texts(struct json *rec, const struct comparison *c, const struct brief *b,
-    const struct warnings *w, const struct rules *r)
+    const struct warnings *w, const struct report *r)
 {
 	struct str s = {0};
 
@@ -209,9 +211,9 @@ set_texts(struct json *rec, const struct comparison *c, const struct brief *b,
 	set_text(rec, "summary", &s);
 	report_outlook(&s, c);
 	set_text(rec, "outlook", &s);
-	brief_add_next(&s, b);
+	brief_add_next(&s, b, r);
 	set_text(rec, "next", &s);
-	report_method(&s, c, r);
+	report_method(&s, c, r->rules);
 	set_text(rec, "method", &s);
 	json_set(rec, "warnings", warnings_describe(w));
 	str_free(&s);
@@ -231,8 +233,9 @@ set_family(struct json *to, const char *name, const struct comparison *c,
 /* The comparison record: cases not compared, environments, counts. */
 static struct json *
 make_comparison(const struct comparison *c, const struct brief *b,
-    const struct warnings *w, const struct rules *r)
+    const struct warnings *w, const struct report *report)
 {
+	const struct rules *r = report->rules;
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();
 	struct json *env = json_array(), *overall = json_object();
@@ -309,7 +312,7 @@ make_comparison(const struct comparison *c, const struct brief *b,
 	json_set(rec, "one_sided", one_sided);
 	set_lapses(rec, c);
 	set_canaries(rec, c, r);
-	set_texts(rec, c, b, w, r);
+	set_texts(rec, c, b, w, report);
 	return rec;
 }
 
@@ -367,7 +370,7 @@ append_comparison(struct str *s, const struct report *r, size_t which)
 		append_record(s, make_delta(c, &c->rows[k], answers[k]));
 	for (size_t k = 0; k < shifts->n; k++)
 		append_record(s, make_shift(c, &shifts->v[k]));
-	append_record(s, make_comparison(c, &b, &r->warnings[which], r->rules));
+	append_record(s, make_comparison(c, &b, &r->warnings[which], r));
 	free(answers);
 	free(b.v);
 }

@@ -44,6 +44,8 @@ struct row {
 	bool looked;           /* a side ended when it was precise enough */
 	enum verdict verdict;
 	bool certain;
+	bool unchanged; /* known from the servers (sameserver.h) */
+	bool noise;     /* hence equivalent, whatever the tests say */
 	size_t needed;  /* runs per side (rounds); 0: not known */
 	size_t rounds;  /* in turns, of autocorrelated runs; 0: as 'needed' */
 	double visible; /* smallest relative change it can show; NAN */
@@ -99,7 +101,7 @@ struct comparison {
 	const struct json *record; /* it was read from; NULL: judged here */
 	const struct json *subject[2];
 	char *name[2];
-	char *common; /* what all cases share: "clients=50, pipeline=10" */
+	char *common; /* what all cases share: "50 clients, 64-byte values" */
 	struct pairing *pairs;
 	size_t npairs;
 	struct row *rows; /* in the order of cases, then metrics */

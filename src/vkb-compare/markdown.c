@@ -1,40 +1,22 @@
-#include "report.h"
+#include "brief.h"
 #include "markup.h"
+#include "mdcases.h"
+#include "mdpage.h"
 #include "mem.h"
 #include "num.h"
+#include "report.h"
 #include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * GitHub takes comments of up to 65,536 characters. Names may be of any length,
- * so each part of the report ends at a share of the room; what does not fit is
- * left out and counted. SLACK is for the fixed texts.
- */
-enum { LIMIT = 65000, SLACK = 1500, NAME = 60, CONTENDERS = 8 };
+/* GitHub takes comments of up to 65,536 characters; SLACK is for the fixed
+ * texts. */
+enum { LIMIT = 65000, SLACK = 1500, CONTENDERS = 8 };
 
-struct page {
-	struct str *s;
-	size_t start, room;
-};
-
-/* Is the text so far within 'percent' of the room? */
-static bool
-is_within_room(const struct page *p, size_t percent)
-{
-	return p->s->len <= p->start + p->room * percent / 100;
-}
-
-static void
-truncate_page(const struct page *p, size_t before)
-{
-	p->s->s[p->s->len = before] = '\0';
-}
-
-static const char *
-choose_mark(const struct row *r)
+const char *
+report_mark(const struct row *r)
 {
 	switch (r->verdict) {
 	case VERDICT_REGRESSION:
@@ -64,7 +46,7 @@ write_markdown_row(struct str *s, const struct row *r)
 	double v[2];
 
 	report_values(r, v);
-	str_printf(s, "| %s | ", choose_mark(r));
+	str_printf(s, "| %s | ", report_mark(r));
 	markup_markdown(s, r->pair->name[0]);
 	str_add(s, " | ");
 	markup_markdown(s, r->name);
@@ -90,19 +72,10 @@ write_table_head(struct str *s)
 	    "Verdict |\n|---|---|---|--:|--:|---|--:|---|\n");
 }
 
-static void
-write_left_out(const struct page *p, size_t n, const char *what)
-{
-	if (n)
-		str_printf(p->s,
-		    "\n%zu more %s%s left out: too long for one comment.\n", n,
-		    what, num_plural(n));
-}
-
 /* Writes rows from..to-1, as many as fit. */
 static void
-write_markdown_rows(const struct page *p, const struct row **order, size_t from,
-    size_t to, size_t percent)
+write_markdown_rows(const struct mdpage *p, const struct row **order,
+    size_t from, size_t to, size_t percent)
 {
 	size_t i;
 
@@ -113,18 +86,18 @@ write_markdown_rows(const struct page *p, const struct row **order, size_t from,
 		size_t before = p->s->len;
 
 		write_markdown_row(p->s, order[i]);
-		if (is_within_room(p, percent))
+		if (mdpage_has_room(p, percent))
 			continue;
-		truncate_page(p, before);
+		mdpage_truncate(p, before);
 		break;
 	}
-	write_left_out(p, to - i, "row");
+	mdpage_left_out(p, to - i, "row");
 	str_addc(p->s, '\n');
 }
 
 /* Writes the warnings of one kind below a heading. */
 static void
-write_markdown_warnings(const struct page *p, const struct warnings *w,
+write_markdown_warnings(const struct mdpage *p, const struct warnings *w,
     enum report_kind kind, size_t percent)
 {
 	static const char *const headings[] = {
@@ -146,12 +119,12 @@ write_markdown_warnings(const struct page *p, const struct warnings *w,
 		str_add(p->s, "- ");
 		markup_markdown(p->s, w->v[i].text);
 		str_addc(p->s, '\n');
-		if (is_within_room(p, percent))
+		if (mdpage_has_room(p, percent))
 			continue;
-		truncate_page(p, before);
+		mdpage_truncate(p, before);
 		left_out++;
 	}
-	write_left_out(p, left_out, "line");
+	mdpage_left_out(p, left_out, "line");
 	str_add(p->s, n ? "\n" : "");
 }
 
@@ -161,18 +134,6 @@ is_notable(const struct row *r)
 	return report_is_judged(r) &&
 	    (r->verdict == VERDICT_REGRESSION ||
 		r->verdict == VERDICT_IMPROVEMENT);
-}
-
-static void
-open_details(struct str *s, const char *summary)
-{
-	str_printf(s, "<details><summary>%s</summary>\n\n", summary);
-}
-
-static void
-close_details(struct str *s)
-{
-	str_add(s, "</details>\n\n");
 }
 
 /* Has the case a regression or an improvement? */
@@ -186,7 +147,7 @@ has_notable_row(const struct comparison *c, const struct pairing *p)
 }
 
 static void
-write_markdown_shift(const struct page *p, const struct shift *t)
+write_markdown_shift(const struct mdpage *p, const struct shift *t)
 {
 	size_t before = p->s->len;
 	char a[NUM_BUF], b[NUM_BUF];
@@ -212,31 +173,31 @@ write_markdown_shift(const struct page *p, const struct shift *t)
 	str_addc(p->s, '\n');
 	report_distance(p->s, t);
 	str_add(p->s, "\n\n");
-	if (!is_within_room(p, 85))
-		truncate_page(p, before);
+	if (!mdpage_has_room(p, 88))
+		mdpage_truncate(p, before);
 }
 
 /* Writes the shifts of the cases that changed. */
 static void
 write_markdown_shifts(
-    const struct page *p, const struct report *r, size_t which)
+    const struct mdpage *p, const struct report *r, size_t which)
 {
 	const struct shifts *all = &r->shifts[which];
 	size_t before = p->s->len, start;
 
-	open_details(p->s, "How the latencies moved");
+	mdpage_open(p, "How the latencies moved");
 	start = p->s->len;
 	for (size_t i = 0; i < all->n; i++)
 		if (has_notable_row(&r->c[which], all->v[i].pair))
 			write_markdown_shift(p, &all->v[i]);
 	if (p->s->len > start)
-		close_details(p->s);
+		mdpage_close(p);
 	else
-		truncate_page(p, before);
+		mdpage_truncate(p, before);
 }
 
 static void
-write_markdown_overall(const struct page *p, const struct comparison *c)
+write_markdown_overall(const struct mdpage *p, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
 		size_t before = p->s->len;
@@ -247,73 +208,22 @@ write_markdown_overall(const struct page *p, const struct comparison *c)
 			markup_markdown_whole(p->s, text.s);
 			str_add(p->s, ".\n");
 		}
-		if (!is_within_room(p, 95))
-			truncate_page(p, before);
+		if (!mdpage_has_room(p, 95))
+			mdpage_truncate(p, before);
 		str_free(&text);
 	}
 	str_addc(p->s, '\n');
 }
 
-/* Writes a paragraph if it fits. */
+/* Writes what counts and times say of each case together. */
 static void
-write_paragraph(
-    const struct page *p, const char *before, const char *text, size_t percent)
-{
-	size_t len = p->s->len;
-
-	str_add(p->s, before);
-	markup_markdown_whole(p->s, text);
-	str_add(p->s, "\n\n");
-	if (!is_within_room(p, percent))
-		truncate_page(p, len);
-}
-
-static void
-write_markdown_name(struct str *s, const char *text)
-{
-	struct str t = {0};
-
-	markup_cut(&t, text, NAME);
-	markup_markdown(s, t.s ? t.s : "");
-	str_free(&t);
-}
-
-static void
-write_markdown_head(const struct page *p, const struct comparison *c)
-{
-	struct str text = {0};
-	size_t before;
-
-	str_add(p->s, "### ");
-	write_markdown_name(p->s, c->name[1]);
-	str_add(p->s, " against ");
-	write_markdown_name(p->s, c->name[0]);
-	str_add(p->s, "\n\n");
-	before = p->s->len;
-	str_add(p->s, "**");
-	report_headline(&text, c);
-	markup_markdown_whole(p->s, text.s);
-	str_add(p->s, "**\n\n");
-	if (!is_within_room(p, 40))
-		truncate_page(p, before);
-	report_counts(p->s, c);
-	str_add(p->s, "\n\n");
-	str_clear(&text);
-	report_judged(&text, c);
-	if (c->noverall)
-		write_paragraph(p, "", text.s, 44);
-	str_free(&text);
-}
-
-/* Writes what counts and times say of each case, if that is of several. */
-static void
-write_markdown_together(const struct page *p, const struct comparison *c)
+write_markdown_together(const struct mdpage *p, const struct comparison *c)
 {
 	size_t n = 0, left_out = 0;
 
 	for (size_t i = 0; i < c->npairs; i++)
 		n += c->pairs[i].together != NULL;
-	for (size_t i = 0; i < c->npairs && n > 1; i++) {
+	for (size_t i = 0; i < c->npairs; i++) {
 		size_t before = p->s->len;
 
 		if (!c->pairs[i].together)
@@ -321,32 +231,51 @@ write_markdown_together(const struct page *p, const struct comparison *c)
 		str_add(p->s, "- ");
 		markup_markdown_whole(p->s, c->pairs[i].together);
 		str_addc(p->s, '\n');
-		if (is_within_room(p, 48))
+		if (mdpage_has_room(p, 76))
 			continue;
-		truncate_page(p, before);
+		mdpage_truncate(p, before);
 		left_out++;
 	}
-	write_left_out(p, left_out, "sentence");
-	str_add(p->s, n > 1 ? "\n" : "");
+	mdpage_left_out(p, left_out, "sentence");
+	str_add(p->s, n ? "\n" : "");
+}
+
+/* Writes a row for each metric of each case, and what counts and times say of
+ * each case. */
+static void
+write_markdown_metrics(const struct mdpage *p, const struct comparison *c)
+{
+	const struct row **order = report_order(c);
+	struct str text = {0};
+
+	mdpage_open(p, "Each metric, with the 95 % interval of its change");
+	report_counts(p->s, c);
+	str_add(p->s, "\n\n");
+	report_judged(&text, c);
+	if (c->noverall)
+		mdpage_paragraph(p, "", text.s, 74);
+	write_markdown_together(p, c);
+	write_markdown_rows(p, order, 0, c->nrows, 84);
+	mdpage_close(p);
+	str_free(&text);
+	free(order);
 }
 
 static void
 write_markdown_method(
-    const struct page *p, const struct report *r, size_t which)
+    const struct mdpage *p, const struct report *r, size_t which)
 {
 	const struct comparison *c = &r->c[which];
 	const struct warnings *w = &r->warnings[which];
 	struct str text = {0};
 
-	open_details(p->s, "What was measured, and how this was judged");
+	mdpage_open(p, "How this was judged");
 	write_markdown_warnings(p, w, REPORT_ENV, 88);
 	write_markdown_warnings(p, w, REPORT_NOTE, 91);
 	write_markdown_overall(p, c);
-	if (*c->common)
-		write_paragraph(p, "All cases: ", c->common, 97);
 	report_method(&text, c, r->rules);
-	write_paragraph(p, "", text.s, 100);
-	close_details(p->s);
+	mdpage_paragraph(p, "", text.s, 100);
+	mdpage_close(p);
 	str_free(&text);
 }
 
@@ -356,29 +285,19 @@ write_markdown_comparison(
 {
 	const struct comparison *c = &r->c[which];
 	const struct warnings *w = &r->warnings[which];
-	const struct row **order = report_order(c);
-	struct page p = {s, s->len, limit - s->len - SLACK};
-	struct str summary = {0};
-	size_t n = 0;
+	struct brief b = brief_collect(c);
+	struct mdpage p = {s, s->len, limit - s->len - SLACK};
 
-	write_markdown_head(&p, c);
-	write_markdown_together(&p, c);
-	write_markdown_warnings(&p, w, REPORT_FAILED, 52);
-	while (n < c->nrows && is_notable(order[n]))
-		n++;
-	write_markdown_rows(&p, order, 0, n, 65);
-	write_markdown_warnings(&p, w, REPORT_UNMATCHED, 70);
-	if (n < c->nrows) {
-		str_printf(&summary, "%zu other row%s", c->nrows - n,
-		    num_plural(c->nrows - n));
-		open_details(s, summary.s);
-		write_markdown_rows(&p, order, n, c->nrows, 80);
-		close_details(s);
-	}
+	mdcases_write_head(&p, &b);
+	mdcases_write_worst(&p, &b);
+	write_markdown_warnings(&p, w, REPORT_FAILED, 46);
+	write_markdown_warnings(&p, w, REPORT_UNMATCHED, 52);
+	mdcases_write_others(&p, &b);
+	mdcases_write_origin(&p, &b, r);
+	write_markdown_metrics(&p, c);
 	write_markdown_shifts(&p, r, which);
 	write_markdown_method(&p, r, which);
-	str_free(&summary);
-	free(order);
+	free(b.v);
 }
 
 void

@@ -10,6 +10,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* What a word of a shell may have without quotes. */
+#define WORD                                                   \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+	"0123456789._/-"
 
 enum {
 	NAMED = 4,    /* cases of an answer that are named */
@@ -89,10 +95,7 @@ find_ref(const struct json *subject)
 	const char *ref = commit ? commit : json_get_str(subject, "ref");
 
 	ref = ref ? ref : json_get_str(subject, "server_version");
-	if (!ref || !*ref || *ref == '-' ||
-	    strspn(ref,
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789._/-") != strlen(ref))
+	if (!ref || !*ref || *ref == '-' || strspn(ref, WORD) != strlen(ref))
 		return NULL;
 	if (commit)
 		return record_commit_brief(commit, DIGITS);
@@ -100,10 +103,14 @@ find_ref(const struct json *subject)
 	return str_take(&s);
 }
 
-/* Adds a text as one word of a shell. */
+/* Adds a text as one word of a shell, in quotes unless it needs none. */
 static void
-add_quoted(struct str *s, const char *text)
+add_word(struct str *s, const char *text)
 {
+	if (*text && *text != '-' && strspn(text, WORD) == strlen(text)) {
+		str_add(s, text);
+		return;
+	}
 	str_addc(s, '\'');
 	for (; *text; text++)
 		if (*text == '\'')
@@ -111,6 +118,30 @@ add_quoted(struct str *s, const char *text)
 		else
 			str_addc(s, *text);
 	str_addc(s, '\'');
+}
+
+/* Adds a file, or the word that stands for one that is not known. */
+static void
+add_file(struct str *s, const char *file, const char *unknown)
+{
+	if (file && *file)
+		add_word(s, file);
+	else
+		str_add(s, unknown);
+}
+
+/* Adds "vkb-why -C valkey", with the option if the repository is known. */
+static void
+add_program(struct str *s, const char *program, const struct report *r)
+{
+	struct stat st;
+
+	str_printf(s, "%s ", program);
+	if (!r->repository || !*r->repository)
+		return;
+	str_add(s, stat(r->repository, &st) == 0 ? "-C " : "--repo ");
+	add_word(s, r->repository);
+	str_addc(s, ' ');
 }
 
 /* Returns the first case that more runs or other ones would decide, or NULL. */
@@ -152,11 +183,12 @@ is_worse(const struct brief_case *b)
 }
 
 void
-brief_add_next(struct str *s, const struct brief *b)
+brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 {
 	char *base = find_ref(b->c->subject[0]);
 	char *ref = find_ref(b->c->subject[1]);
 	bool known = base && ref && strcmp(base, ref) != 0;
+	bool dirty = json_get_bool(b->c->subject[1], "dirty", false);
 	const struct brief_case *open = find_unclear(b);
 	size_t rounds = count_rounds(b), i = 0;
 	struct str same = {0};
@@ -166,18 +198,49 @@ brief_add_next(struct str *s, const struct brief *b)
 	report_same_server(&same, b->c);
 	if (same.len)
 		;
-	else if (i < b->n && b->v[i].worst && known) {
-		str_printf(s, "vkb-why %s %s CONFIG ", base, ref);
-		add_quoted(s, b->v[i].pair->name[0]);
-	} else if (open && known) {
-		str_printf(s, "vkb-ab %s %s -- CONFIG", base, ref);
+	else if (i < b->n && b->v[i].worst && (known || (base && dirty))) {
+		str_add(s, dirty ? "commit the change, then " : "");
+		add_program(s, "vkb-why", r);
+		str_printf(s, "%s %s ", base, dirty ? "HEAD" : ref);
+		add_file(s, r->config, "CONFIG");
+		str_addc(s, ' ');
+		add_word(s, b->v[i].pair->name[0]);
+	} else if (open && known && !dirty) {
+		add_program(s, "vkb-ab", r);
+		str_printf(s, "%s %s -- ", base, ref);
+		add_file(s, r->config, "CONFIG");
 		if (rounds)
 			str_printf(s, " --runs %zu", rounds);
-	} else if (open && !open->worst->facts.paired)
-		str_add(s,
-		    "vkb-load --again BASE CONFIG | "
-		    "vkb-compare --baseline baseline");
+	} else if (open && !open->worst->facts.paired) {
+		str_add(s, "vkb-load --again ");
+		add_file(s, r->base, "BASE");
+		str_addc(s, ' ');
+		add_file(s, r->config, "CONFIG");
+		str_add(s, " | vkb-compare --baseline baseline");
+	}
 	str_free(&same);
+	free(base);
+	free(ref);
+}
+
+void
+brief_add_again(struct str *s, const struct brief *b, const struct report *r)
+{
+	char *base = find_ref(b->c->subject[0]);
+	char *ref = find_ref(b->c->subject[1]);
+	size_t runs = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (b->v[i].first->facts.n > runs &&
+		    !report_is_exact(b->v[i].first) && !b->v[i].first->common)
+			runs = b->v[i].first->facts.n;
+	if (base && ref && strcmp(base, ref) != 0 &&
+	    !json_get_bool(b->c->subject[1], "dirty", false)) {
+		str_printf(s, "vkb-ab -C . %s %s -- ", base, ref);
+		add_file(s, r->config, "CONFIG");
+		if (runs)
+			str_printf(s, " --runs %zu", runs);
+	}
 	free(base);
 	free(ref);
 }

@@ -24,7 +24,9 @@ report_rank(const struct row *r)
 
 	while (report_verdicts[rank] != v)
 		rank++;
-	return rank + (r->gate ? 0 : VERDICTS);
+	if (v == VERDICT_EQUIVALENT && !r->noise)
+		rank++;
+	return rank + (r->gate ? 0 : VERDICTS + 1);
 }
 
 /* Returns |ln ratio| of a row that changed; 0 without a ratio or change. */
@@ -277,7 +279,8 @@ report_notes(struct str *s, const struct row *r)
 	const struct {
 		bool holds;
 		const char *text;
-	} notes[] = {{r->client_bound, "client-bound"},
+	} notes[] = {{r->noise, "noise: both sides are the same server"},
+	    {r->client_bound, "client-bound"},
 	    {r->keys_differ, "the faster side may have more keys"},
 	    {r->loads_differ, "one side alone was counted"},
 	    {r->builds_differ, "the builds were made in different ways"},

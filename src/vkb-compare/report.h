@@ -39,6 +39,10 @@ struct report {
 	bool shift;           /* text shows the shifts */
 	bool colour;          /* text has colours */
 	size_t width;         /* of the terminal; 0: no limit */
+	/* For the commands that are proposed; NULL: not known. */
+	const char *config;     /* file of what was measured */
+	const char *base;       /* file of the baseline */
+	const char *repository; /* folder or URL of the commits */
 };
 
 typedef void report_write(struct str *, const struct report *);
@@ -70,6 +74,9 @@ extern const enum verdict report_verdicts[VERDICTS];
 
 /* Does the row make the exit status 1? */
 bool report_row_fails(const struct report *, const struct row *);
+
+/* The symbol of a row in Markdown (markdown.c) */
+const char *report_mark(const struct row *);
 
 /* "-" for a regression, "+", "~", "=" or "?"; its colour, or NULL (text.c) */
 const char *report_sign(const struct row *);

@@ -172,6 +172,10 @@ add_time_of_change(struct str *s, const struct row *time, enum direction work)
 
 	switch (c) {
 	case SAME:
+		if (time->noise) {
+			str_add(s, "; what differs in time is noise");
+			return kind;
+		}
 		str_printf(s, ", but not %s: %s is within %.3g%%",
 		    work == WORSE ? "slower" : "faster", time->name,
 		    100 * time->margin);

@@ -30,45 +30,61 @@ write_markdown_cell(struct str *s, struct str *one)
 	str_clear(one);
 }
 
-/* Adds a table of at most 'most' rows, which ends when the string is longer
- * than 'limit' bytes. */
+/* Is it the number of requests a second, or the highest rate? */
+static bool
+is_throughput(const struct finding *f)
+{
+	return str_ends(f->metric.name, "rps");
+}
+
+static void
+write_finding(struct str *s, const struct branch *b, const struct finding *f)
+{
+	struct str one = {0};
+	char v[NUM_BUF];
+
+	str_add(s, "| ");
+	markup_markdown(s, f->name);
+	str_add(&one, f->metric.name);
+	write_markdown_cell(s, &one);
+	str_add(&one, num_human(v, f->facts.median[0]));
+	write_markdown_cell(s, &one);
+	str_add(&one, num_human(v, f->facts.median[1]));
+	write_markdown_cell(s, &one);
+	phrase_change(&one, f);
+	write_markdown_cell(s, &one);
+	str_printf(&one, "%zu+%zu", f->n[0], f->n[1]);
+	write_markdown_cell(s, &one);
+	str_printf(&one, isnan(f->p) ? "-" : "%.2g", f->p);
+	write_markdown_cell(s, &one);
+	phrase_standing(&one, b, f);
+	write_markdown_cell(s, &one);
+	str_add(s, " |\n");
+	str_free(&one);
+}
+
+/* Adds a table of at most 'most' rows, throughput first, which ends when the
+ * string is longer than 'limit' bytes. */
 static void
 write_table(struct str *s, const struct branch *b, const struct findings *all,
     size_t group, size_t most, size_t limit)
 {
-	struct str one = {0};
 	size_t k = 0;
 
 	str_add(s,
 	    "| case | metric | before | after | change [95%] | n | p | |\n"
 	    "|---|---|---:|---:|---|---:|---:|---|\n");
-	for (size_t i = finding_find_next(all, group, 0);
-	     i < all->n && k < most && s->len < limit;
-	     i = finding_find_next(all, group, i + 1), k++) {
-		const struct finding *f = &all->v[i];
-		char v[NUM_BUF];
-
-		str_add(s, "| ");
-		markup_markdown(s, f->name);
-		str_add(&one, f->metric.name);
-		write_markdown_cell(s, &one);
-		str_add(&one, num_human(v, f->facts.median[0]));
-		write_markdown_cell(s, &one);
-		str_add(&one, num_human(v, f->facts.median[1]));
-		write_markdown_cell(s, &one);
-		phrase_change(&one, f);
-		write_markdown_cell(s, &one);
-		str_printf(&one, "%zu+%zu", f->n[0], f->n[1]);
-		write_markdown_cell(s, &one);
-		str_printf(&one, isnan(f->p) ? "-" : "%.2g", f->p);
-		write_markdown_cell(s, &one);
-		phrase_standing(&one, b, f);
-		write_markdown_cell(s, &one);
-		str_add(s, " |\n");
-	}
+	for (int others = 0; others < 2; others++)
+		for (size_t i = finding_find_next(all, group, 0);
+		     i < all->n && k < most && s->len < limit;
+		     i = finding_find_next(all, group, i + 1)) {
+			if (is_throughput(&all->v[i]) == others)
+				continue;
+			write_finding(s, b, &all->v[i]);
+			k++;
+		}
 	if (all->groups[group].n > k)
 		str_printf(s, "\n%zu more series\n", all->groups[group].n - k);
-	str_free(&one);
 }
 
 static void
@@ -160,7 +176,8 @@ write_commit(struct str *s, const struct point *p)
 		    s, "](https://github.com/%s/commit/%s)", where, p->commit);
 }
 
-/* Returns the largest change of those that count, or NULL. */
+/* Returns the largest change of those that count, of throughput if some are; or
+ * NULL. */
 static const struct finding *
 find_worst(const struct findings *all, size_t group)
 {
@@ -176,7 +193,9 @@ find_worst(const struct findings *all, size_t group)
 			continue;
 		if (isnan(size))
 			size = f->facts.median[0] == 0 ? INFINITY : 0;
-		if (size > most) {
+		if (best && is_throughput(f) != is_throughput(best)
+			? is_throughput(f)
+			: size > most) {
 			best = f;
 			most = size;
 		}

@@ -192,6 +192,12 @@ tests(void)
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == -1 &&
 		w.c.canaries[0].verdict == VERDICT_DIFFERENT,
 	    "a change that is neither better nor worse is one");
+	w.rows[0].unchanged = true;
+	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == 0,
+	    "the same server on both sides has not changed");
+	w.rows[0].facts.m = 3;
+	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == -1,
+	    "but it may have too few runs");
 	free(w.c.canaries);
 }
 

@@ -293,21 +293,21 @@ plans(void)
 		a.turns[3].index == 4 && a.turns[3].scene == 0,
 	    "up to it the runs behind the first, of what is not precise");
 	t.index = 3;
-	is_text(schedule_format_run(&a, &t, 0), "x b run 3 of 2..5, +-10 %");
-	is_text(schedule_format_run(&a, &t, 1), "y b run 3 of 2..5, +-10 %");
+	is_text(schedule_format_run(&a, &t, 0), "x b run 3/5, +-10 %");
+	is_text(schedule_format_run(&a, &t, 1), "y b run 3/5, +-10 %");
 	goals[0].now = .0123;
 	goals[1].now = .147;
-	is_text(schedule_format_run(&a, &t, 0), "x b run 3 of 2..5, +-1.2 %");
-	is_text(schedule_format_run(&a, &t, 1), "y b run 3 of 2..5, +-15 %");
-	is_text(schedule_format_run(&a, &t, 2), "z b run 3 of 2..5");
+	is_text(schedule_format_run(&a, &t, 0), "x b run 3/5, +-1.2 %");
+	is_text(schedule_format_run(&a, &t, 1), "y b run 3/5, +-15 %");
+	is_text(schedule_format_run(&a, &t, 2), "z b run 3/5");
 	a.look = 0;
 	t.build = SIZE_MAX;
-	is_text(schedule_format_run(&a, &t, 0), "x in slices run 3 of 2..5");
+	is_text(schedule_format_run(&a, &t, 0), "x in slices run 3/5");
 	rule.nuntil = 0;
 	rule.n = 1;
 	b.n = 1;
 	t.build = 0;
-	is_text(schedule_format_run(&a, &t, 0), "x run 3 of 2");
+	is_text(schedule_format_run(&a, &t, 0), "x run 3/2");
 	free(a.turns);
 	json_free(one);
 	json_free(two);

@@ -110,61 +110,82 @@ lines(void)
 	tap_near(progress_estimate(&p, 0, &cold), 3.5, 1e-12, "or no warm-up");
 	tap_ok(progress_estimate(&p, 0, &counted) < 0,
 	    "how long requests take is not known before");
-	progress_begin(&p, "SET", -1);
+	progress_begin(&p, "SET", 1, 3, -1);
 	progress_draw(&p, &(struct engine_progress){.seeding = true});
-	check_screen(WIPE "1/3 SET  seeding", "a run that is prepared");
+	check_screen(WIPE "SET seeding", "a run that is prepared");
 	progress_draw(&p, &(struct engine_progress){.warmup = true});
 	check_screen("", "nothing is drawn again at once");
 	p.line.drawn -= SECOND / 5;
 	progress_draw(
 	    &p, &(struct engine_progress){.warmup = true, .done = .041});
-	check_screen(
-	    WIPE "1/3 SET  warm-up 4%", "but a fifth of a second later");
+	check_screen(WIPE "SET warm-up 4%", "but a fifth of a second later");
 	p.left_s = 65;
 	p.started = clock_ns() - 60 * SECOND;
 	draw(&p,
 	    (struct engine_progress){
 		.done = .5, .rps = 12345, .p99_ms = 1.2346});
-	check_screen(WIPE "1/3 SET 50%  ETA 5.0s  12.3K req/s  p99 1.235 ms",
+	check_screen(WIPE "SET 12.3K req/s p99 1.23 ms, 5 s left",
 	    "a run that is measured");
+	p.left_s = 60 + 131.6;
+	p.started = clock_ns() - 60 * SECOND;
+	draw(&p, (struct engine_progress){.done = .5, .p99_ms = .0456});
+	check_screen(WIPE "SET p99 .0456 ms, 2 min 12 s left",
+	    "minutes and microseconds");
+	p.left_s = 60 + 7500;
+	p.started = clock_ns() - 60 * SECOND;
+	draw(&p,
+	    (struct engine_progress){
+		.seeding = true, .done = .25, .p99_ms = 120.4});
+	check_screen(WIPE "SET seeding 25% p99 120 ms, 2 h 5 min left",
+	    "hours and a tenth of a second");
+	p.left_s = 65;
 	p.most = true;
 	p.started = clock_ns() - 70 * SECOND;
 	draw(&p, (struct engine_progress){.done = 1});
-	check_screen(WIPE "1/3 SET 100%  ETA <0.0s",
+	check_screen(WIPE "SET, at most 0 s left",
 	    "what is late has no time left; it may be less");
 	p.name = "a name of forty characters, not one less";
 	p.left_s = -1;
 	draw(&p, (struct engine_progress){.done = .25, .rps = 1e6});
-	check_screen(WIPE "1/3 a name of forty characters, not one less 25%  "
-			  "1.00M req/s",
+	check_screen(WIPE "a name of forty characters, not one less 25% 1.00M "
+			  "req/s",
 	    "eighty columns where the terminal does not say");
 	set_columns(30);
 	draw(&p, (struct engine_progress){.done = .25});
-	check_screen(WIPE "1/3 a name of forty character",
+	check_screen(WIPE "a name of forty characters, n",
 	    "one column of a narrow terminal stays free");
 	p.name = "SET";
 	p.started = clock_ns() - 4 * SECOND;
-	progress_end(&p, 1, rec, 1);
-	check_screen(WIPE
-	    "vkb: 1/3 SET: 12.3K req/s, p50 0.250 ms, p99 4.500 ms\n",
+	progress_end(&p, 1, &timed, rec, 1);
+	check_screen(WIPE "vkb: SET: 12.3K req/s, p50 0.250 ms, p99 4.500 ms\n",
 	    "the end of a run is reported, after the line is wiped");
 	tap_ok(
 	    p.done == 1 && p.took[1] >= 4 && p.took[1] < 100 && p.took[0] == 0,
 	    "it took its time");
 	tap_near(progress_estimate(&p, 1, &timed), p.took[1], 1e-12,
 	    "which is what the next one will take");
+	tap_ok(progress_estimate(&p, 0, &cold) == 3.5 &&
+		progress_estimate(&p, 0, &counted) < 0,
+	    "a run shorter than its load is not used for other cases");
+	p.done = 0;
+	p.started = clock_ns() - 9 * SECOND;
+	progress_end(&p, 1, &timed, rec, 1);
+	check_screen("vkb: SET: 12.3K req/s, p50 0.250 ms, p99 4.500 ms\n",
+	    "it took 9 seconds");
+	tap_near(progress_estimate(&p, 0, &cold), 3 + 4, .5,
+	    "its keys and its server are expected of another case, too");
 	p.took[1] = 7;
-	progress_end(&p, 1, bad, 1);
-	check_screen("vkb: 2/3 SET: failed\n", "a failed run is reported");
+	progress_end(&p, 1, &timed, bad, 1);
+	check_screen("vkb: SET: failed\n", "a failed run is reported");
 	tap_ok(p.done == 2 && p.took[1] == 7, "and says no time");
-	progress_end(&p, 1, NULL, 1);
+	progress_end(&p, 1, &timed, NULL, 1);
 	check_screen("", "a run that was not finished is not");
 	tap_ok(p.done == 2, "nor is it counted");
 	draw(&p, (struct engine_progress){.done = 0});
 	progress_close(&p);
-	check_screen(WIPE "3/3 SET" WIPE, "nothing stays on the terminal");
+	check_screen(WIPE "SET" WIPE, "nothing stays on the terminal");
 	progress_open(&p, true, false, 1);
-	progress_begin(&p, "SET", 1);
+	progress_begin(&p, "SET", 1, 3, 1);
 	draw(&p, (struct engine_progress){.done = .5});
 	check_screen("", "a quiet session shows nothing");
 	progress_close(&p);

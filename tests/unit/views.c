@@ -68,6 +68,19 @@ tables(void)
 		   "\033[31ma\\x1b"
 		   "b\033[0m   2  x\n") != NULL,
 	    "a colour does not move the columns");
+	str_clear(&s);
+	tap_ok(table_markdown(t, &s, 1000) == 2, "Markdown has both rows");
+	tap_str(s.s,
+	    "| name | n | |\n"
+	    "|---|--:|---|\n"
+	    "| \xc3\xa4 | 10 | |\n"
+	    "| a&#92;x1bb | 2 | x |\n",
+	    "its columns are aligned, and nothing in a cell is markup");
+	tap_ok(table_markdown(t, &s, s.len + 50) == 1,
+	    "a row that does not fit is left out");
+	str_clear(&s);
+	tap_ok(table_markdown(t, &s, 30) == 0 && s.len == 0,
+	    "without a row there is no table");
 	table_free(t);
 	str_free(&s);
 }
@@ -96,11 +109,47 @@ names(void)
 		free(s);
 	}
 	s = casename_common(c);
-	tap_str(s, "io=2", "what all have in common, if it is on");
+	tap_str(s, "io 2", "what all have in common, if it is on");
 	free(s);
 	casename_free(c);
 	for (size_t i = 0; i < 5; i++)
 		json_free(j[i]);
+}
+
+/* What the cases have in common, in words. */
+static void
+check_common(const char *config, const char *want, const char *what)
+{
+	struct json *j = parse(config);
+	const struct json *one = j;
+	struct casename *c = casename_new(&one, 1);
+	char *s = casename_common(c);
+
+	tap_str(s, want, what);
+	free(s);
+	casename_free(c);
+	json_free(j);
+}
+
+static void
+common(void)
+{
+	check_common("{\"command\":\"SET\",\"test_id\":\"x\",\"warmup_s\":3,"
+		     "\"data_size\":64,\"clients\":50,\"keyspacelen\":1000,"
+		     "\"duration_s\":5,\"pipeline\":10,\"io_threads\":4,"
+		     "\"requests\":2000,\"benchmark_threads\":2}",
+	    "50 clients, pipeline 10, 64-byte values, 1000 keys, 4 I/O "
+	    "threads, 2000 requests, 5 s, 3 s of warm-up, 2 client threads",
+	    "numbers have words");
+	check_common("{\"clients\":1,\"data_size\":1,\"duration_s\":1,"
+		     "\"io_threads\":1,\"warmup_s\":0}",
+	    "1 client, 1-byte values, 1 I/O thread, 1 s",
+	    "one of them is singular, and none of them is left out");
+	check_common("{\"tls_mode\":true,\"cluster_mode\":true,"
+		     "\"reconnect\":false,\"resp3\":true,\"db\":0,"
+		     "\"read_from\":\"replica\",\"idle_clients\":7}",
+	    "cluster, db 0, idle clients 7, read from replica, resp3, TLS",
+	    "other keys are told by their names");
 }
 
 static char *
@@ -194,11 +243,11 @@ differences(void)
 	struct casename *c = casename_new((const struct json *const *)j, 2);
 	char *s = casename_common(c);
 
-	tap_str(s, "a=1, b=2", "keys that two cases share, by name");
+	tap_str(s, "a 1, b 2", "keys that two cases share, by name");
 	free(s);
 	casename_differs(c, j[2]);
 	s = casename_common(c);
-	tap_str(s, "a=1", "without one that a third case has otherwise");
+	tap_str(s, "a 1", "without one that a third case has otherwise");
 	free(s);
 	casename_free(c);
 	for (size_t i = 0; i < 3; i++)
@@ -210,6 +259,7 @@ main(void)
 {
 	tables();
 	names();
+	common();
 	name_length(NULL, 96, 96);
 	name_length(NULL, 97, 95);
 	name_length(NULL, 98, 96);

@@ -339,7 +339,8 @@ extserver_open(const struct extserver_opts *o)
 			goto out;
 		set_replica_pids(r);
 	}
-	rc = check_empty(r);
+	rc = r->prefix && !r->joins ? keyspace_check_removal(&r->t)
+				    : check_empty(r);
 out:
 	client_close(c);
 	if (rc == 0)

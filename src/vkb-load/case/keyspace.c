@@ -232,6 +232,43 @@ remove_node(const struct target *t, size_t i, struct client *c, void *arg)
 	return rc;
 }
 
+/* Asks for what removing keys needs; changes nothing. */
+static int
+check_node_removal(
+    const struct target *t, size_t i, struct client *c, void *arg)
+{
+	const char *key = arg, *error;
+	struct reply *r = CONTROL_ASK(c, get_flush_ms(t), "SCAN", "0");
+	int rc = r ? 0 : -1;
+
+	(void)i;
+	reply_free(r);
+	if (rc < 0)
+		return -1;
+	r = CLIENT_CALL(c, get_flush_ms(t), "UNLINK", key);
+	error = r && reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
+	if (!r)
+		rc = err_fail("UNLINK: %s", client_error(c));
+	else if (error && !str_starts(error, "MOVED") &&
+	    !str_starts(error, "CLUSTERDOWN"))
+		rc = err_fail("UNLINK: %s", error);
+	reply_free(r);
+	return rc;
+}
+
+int
+keyspace_check_removal(const struct target *t)
+{
+	char *key = mem_printf("%snone", t->e.prefix);
+	int rc = target_each(t, check_node_removal, key);
+
+	if (rc < 0)
+		err_say("keys of the load could not be removed: nothing is "
+			"measured");
+	free(key);
+	return rc;
+}
+
 int
 keyspace_remove_own(const struct target *t)
 {

@@ -21,6 +21,10 @@ int keyspace_read(const struct target *, char **text, char **ids);
  */
 int keyspace_empty(const struct target *);
 
+/* Checks that keys with the prefix of the target could be removed. Returns 0,
+ * or -1 after reporting that SCAN or UNLINK is not allowed. */
+int keyspace_check_removal(const struct target *);
+
 /*
  * Deletes the keys and search indexes whose names begin with the prefix of the
  * target, by SCAN and UNLINK. Returns 0, or -1 after reporting an error; then

@@ -165,7 +165,8 @@ call_write_records(
 		*s->wanted = false;
 	} else
 		x->v->failed++;
-	progress_end(&x->a->progress, s->number, m->recs[0], x->together);
+	progress_end(
+	    &x->a->progress, s->number, &s->cas->load, m->recs[0], x->together);
 	live_end(r->context.live, rc < 0);
 	if (rc == 0)
 		r->measured(r->arg, s->number, json_get(m->recs[0], "metrics"));

@@ -1,6 +1,6 @@
 /*
- * Progress of a session on stderr: on a terminal one line that is redrawn, with
- * -v also a line for each finished run.
+ * Progress of a session on stderr: on a terminal one line that is redrawn, else
+ * one for each round; with -v a line for each finished run.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -17,9 +17,12 @@ struct engine_progress;
 
 struct progress {
 	struct statusline line;
-	bool lines;
+	bool lines, quiet;
 	size_t total, done; /* runs */
+	size_t round;       /* of the last run */
 	double *took;  /* seconds of the last run of each case; 0: unknown */
+	double beside; /* seconds of the runs so far beside load and warm-up */
+	size_t timed;  /* number of these runs */
 	bool most;     /* total and left_s are upper limits */
 	double left_s; /* from this run on; < 0: unknown */
 	const char *name;
@@ -29,18 +32,22 @@ struct progress {
 void progress_open(struct progress *, bool quiet, bool verbose, size_t ncases);
 void progress_close(struct progress *);
 
-/* Returns the seconds that a run of a case takes; < 0 if unknown. */
+/* Returns the seconds that a run of a case takes, with what the server and the
+ * keys before it took in the runs so far; < 0 if unknown. */
 double progress_estimate(
     const struct progress *, size_t cas, const struct bench_load *);
 
-void progress_begin(struct progress *, const char *name, double left_s);
+/* 'round' is that of the run, of so many; 0: there are no rounds. Without a
+ * terminal a line says that the round before it has ended. */
+void progress_begin(struct progress *, const char *name, size_t round,
+    size_t rounds, double left_s);
 void progress_draw(void *progress, const struct engine_progress *);
 /*
  * 'rec' is the run record; NULL: the run was not finished. 'together': how many
  * runs have been going on since progress_begin.
  */
-void progress_end(
-    struct progress *, size_t cas, const struct json *rec, size_t together);
+void progress_end(struct progress *, size_t cas, const struct bench_load *,
+    const struct json *rec, size_t together);
 
 /* Says what an interrupted session has kept, with the runs 'before' it, and how
  * it is continued: 'path' has the records, 'command' the arguments. */

@@ -1,4 +1,5 @@
 #include "schedule.h"
+#include "casename.h"
 #include "err.h"
 #include "json.h"
 #include "stopping.h"
@@ -112,6 +113,24 @@ check_scene(struct schedule *a, const struct plan *p, const struct scene *s,
 	return rc;
 }
 
+/* Returns the names of the cases for people. */
+static char **
+name_cases(const struct bench_case *cases, size_t n)
+{
+	const struct json **configs = mem_array(n + 1, sizeof *configs);
+	char **v = mem_array(n + 1, sizeof *v);
+	struct casename *names;
+
+	for (size_t i = 0; i < n; i++)
+		configs[i] = json_get(cases[i].record, "config");
+	names = casename_new(configs, n);
+	for (size_t i = 0; i < n; i++)
+		v[i] = casename_of(names, configs[i]);
+	casename_free(names);
+	free(configs);
+	return v;
+}
+
 int
 schedule_init(
     struct schedule *a, const struct plan *p, const volatile int *stop)
@@ -140,6 +159,7 @@ schedule_init(
 		roles_make(&a->roles[a->ncases], &a->cases[a->ncases], 0, 0);
 		a->ncases++;
 	}
+	a->names = name_cases(a->cases, a->ncases);
 	scenes_make(&a->scenes, kept, a->ncases);
 	free(kept);
 	free(good);
@@ -162,8 +182,10 @@ schedule_free(struct schedule *a)
 {
 	for (size_t i = 0; i < a->ncases; i++) {
 		roles_free(&a->roles[i]);
+		free(a->names[i]);
 		bench_case_free(&a->cases[i]);
 	}
+	free(a->names);
 	ci_width_free(a->widths);
 	scenes_free(&a->scenes);
 	free(a->roles);
@@ -302,6 +324,15 @@ schedule_dropped_builds(const struct schedule *a, size_t cas)
 }
 
 bool
+schedule_has_build(const struct schedule *a, size_t cas)
+{
+	for (size_t b = 0; b < a->builds->n; b++)
+		if (!schedule_dropped_builds(a, cas)[b])
+			return true;
+	return false;
+}
+
+bool
 schedule_is_wanted(
     const struct schedule *a, const struct turn *turn, size_t cas)
 {
@@ -399,16 +430,13 @@ char *
 schedule_format_run(
     const struct schedule *a, const struct turn *turn, size_t cas)
 {
-	const struct stopping_rule *l = a->rule;
 	const struct ci_width_goal *p = &a->goals[cas];
 	char *who = schedule_format_build(a, turn);
 	struct str name = {0};
 
-	str_printf(
-	    &name, "%s%s run %zu of ", a->cases[cas].id, who, turn->index);
-	if (stopping_is_adaptive(l))
-		str_printf(&name, "%.0f..", l->at[0]);
-	str_printf(&name, "%zu", stopping_max_runs(l));
+	str_visible(&name, a->names ? a->names[cas] : a->cases[cas].id);
+	str_printf(&name, "%s run %zu/%zu", who, turn->index,
+	    stopping_max_runs(a->rule));
 	if (isfinite(p->now) && a->look > 0)
 		str_printf(&name, p->now < .1 ? ", +-%.2g %%" : ", +-%.0f %%",
 		    100 * p->now);

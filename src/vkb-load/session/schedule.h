@@ -47,6 +47,7 @@ struct schedule {
 	enum order_how order;
 	uint64_t seed;
 	struct bench_case *cases; /* those that can be run */
+	char **names;             /* of these, for people; NULL: their ids */
 	size_t ncases;
 	const struct json *others; /* cases of other shards; NULL: none */
 	struct roles *roles;       /* roles of each case */
@@ -113,6 +114,9 @@ size_t schedule_count_wanted(const struct schedule *, const struct turn *);
 /* Which builds are not to be run for a case. */
 bool *schedule_dropped_builds(const struct schedule *, size_t cas);
 
+/* Is there a build that is run for a case? */
+bool schedule_has_build(const struct schedule *, size_t cas);
+
 /* Runs of a case after the next look, if it does not become precise. */
 size_t schedule_count_later(const struct schedule *, size_t cas);
 
@@ -124,7 +128,7 @@ size_t schedule_count_later(const struct schedule *, size_t cas);
 double schedule_estimate(
     const struct schedule *, size_t first, size_t cas, bool *all);
 
-/* "SET-d16 b run 2 of 5"; " b" if there are several builds. Caller frees. */
+/* "SET 16B b run 2/5"; " b" if there are several builds. Caller frees. */
 char *schedule_format_run(
     const struct schedule *, const struct turn *, size_t cas);
 char *schedule_format_build(const struct schedule *, const struct turn *);

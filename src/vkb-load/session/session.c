@@ -106,7 +106,9 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 
 	free(s->name);
 	s->name = schedule_format_run(&s->a, turn, cas);
-	progress_begin(&s->a.progress, s->name, known ? time : -1);
+	progress_begin(&s->a.progress, s->name,
+	    schedule_has_rounds(&s->a) ? turn->index : 0,
+	    stopping_max_runs(s->a.rule), known ? time : -1);
 	live_begin(s->o->live, s->name, s->a.progress.total);
 }
 
@@ -127,15 +129,6 @@ take_lock(struct session *s)
 		    ? HOSTLOCK_NONE
 		    : hostlock_take(s->runner.context.stop);
 	return s->lock == -1 ? -1 : 0;
-}
-
-static bool
-has_build(const struct session *s, size_t cas)
-{
-	for (size_t b = 0; b < s->a.builds->n; b++)
-		if (!schedule_dropped_builds(&s->a, cas)[b])
-			return true;
-	return false;
 }
 
 /* Checks and reports the precision of a case after a look. */
@@ -166,7 +159,7 @@ static void
 check_all_precision(struct session *s)
 {
 	for (size_t c = 0; c < s->a.ncases; c++)
-		if (has_build(s, c) && !s->a.is_precise[c])
+		if (schedule_has_build(&s->a, c) && !s->a.is_precise[c])
 			check_precision(s, c);
 		else
 			s->a.is_precise[c] = true;

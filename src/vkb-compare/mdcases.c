@@ -1,0 +1,185 @@
+#include "mdcases.h"
+#include "briefrow.h"
+#include "markup.h"
+#include "mdpage.h"
+#include "num.h"
+#include "report.h"
+#include "str.h"
+#include "table.h"
+
+#include <string.h>
+
+/* Cases that are not folded, and bytes of a name in their rows. */
+enum { WORST = 10, NAME = 100 };
+
+static size_t
+count_worst(const struct brief *b)
+{
+	return b->n < WORST ? b->n : WORST;
+}
+
+static const char *
+describe_certainty(const struct row *r)
+{
+	if (r->waived)
+		return " (waived)";
+	if (verdict_is_likely(r->verdict))
+		return " (likely)";
+	if (report_is_exact(r))
+		return " (exactly)";
+	return r->certain ? " (certain)" : "";
+}
+
+/* Writes "**SET P10: 8.0% slower** (certain)", or what there is instead. */
+static void
+write_worst(const struct mdpage *p, const struct brief *b)
+{
+	const struct row *r = b->n ? b->v[0].worst : NULL;
+	struct str t = {0}, *s = p->s;
+
+	if (!r) {
+		str_add(s, "**Nothing was judged**");
+		return;
+	}
+	if (r->verdict >= VERDICT_EQUIVALENT) {
+		str_printf(s, "**%s**",
+		    r->verdict == VERDICT_EQUIVALENT ? "No change"
+						     : "No slowdown shown");
+		return;
+	}
+	str_add(s, "**");
+	mdpage_name(p, b->v[0].pair->name[0]);
+	str_add(s, ": ");
+	brief_write_change(&t, r);
+	markup_markdown(s, t.s);
+	str_printf(s, "**%s", describe_certainty(r));
+	str_free(&t);
+}
+
+/* Adds " · 1 case better · 5 unclear" for the cases beside the first, which a
+ * sentence names if it has changed. */
+static void
+write_answers(struct str *s, const struct brief *b)
+{
+	bool named = b->n && brief_is_change(&b->v[0]), first = true, more;
+	size_t n;
+
+	for (size_t i = named; i < b->n; i += n) {
+		const char *answer = brief_answer(&b->v[i]);
+
+		for (n = 0; i + n < b->n &&
+		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
+		     n++)
+			;
+		more = named && i == 1 &&
+		    strcmp(answer, brief_answer(&b->v[0])) == 0;
+		str_printf(s, " \xc2\xb7 %zu %s", n, more ? "more " : "");
+		if (n == b->n &&
+		    b->v[i].worst) /* the sentence has the answer */
+			str_printf(s, "case%s", num_plural((double)n));
+		else
+			str_printf(s, "%s%s",
+			    !first       ? ""
+				: n == 1 ? "case "
+					 : "cases ",
+			    answer);
+		first = false;
+	}
+	str_add(s, "\n\n");
+}
+
+void
+mdcases_write_head(const struct mdpage *p, const struct brief *b)
+{
+	const struct comparison *c = b->c;
+	struct str text = {0};
+	size_t before;
+
+	str_add(p->s, "### ");
+	mdpage_name(p, c->name[1]);
+	str_add(p->s, " against ");
+	mdpage_name(p, c->name[0]);
+	str_add(p->s, "\n\n");
+	before = p->s->len;
+	report_caution(&text, c);
+	if (text.len) {
+		str_add(p->s, "**");
+		markup_markdown_whole(p->s, text.s);
+		str_add(p->s, ".**\n\n");
+	}
+	if (!mdpage_has_room(p, 10))
+		mdpage_truncate(p, before);
+	write_worst(p, b);
+	write_answers(p->s, b);
+	str_free(&text);
+}
+
+/* Writes a row for each of the first n cases, as many as fit. */
+static void
+write_cases(
+    const struct mdpage *p, const struct brief *b, size_t n, size_t percent)
+{
+	struct layout l = {
+	    .title = brief_choose_title(b), .name = NAME, .marks = true};
+	struct table *t = brief_make_table(b, &l, n);
+	size_t rows =
+	    table_markdown(t, p->s, p->start + p->room * percent / 100);
+
+	if (rows && l.legend)
+		str_add(p->s, "\n=: no change, \\~: unclear\n");
+	mdpage_left_out(p, n - rows, "case");
+	str_addc(p->s, '\n');
+	table_free(t);
+}
+
+void
+mdcases_write_worst(const struct mdpage *p, const struct brief *b)
+{
+	write_cases(p, b, count_worst(b), 40);
+}
+
+void
+mdcases_write_others(const struct mdpage *p, const struct brief *b)
+{
+	size_t shown = count_worst(b);
+	struct brief rest = {b->c, b->v + shown, b->n - shown};
+	struct str summary = {0};
+
+	if (!rest.n)
+		return;
+	str_printf(
+	    &summary, "%zu other case%s", rest.n, num_plural((double)rest.n));
+	mdpage_open(p, summary.s);
+	write_cases(p, &rest, rest.n, 68);
+	mdpage_close(p);
+	str_free(&summary);
+}
+
+void
+mdcases_write_origin(
+    const struct mdpage *p, const struct brief *b, const struct report *r)
+{
+	const struct comparison *c = b->c;
+	struct str text = {0}, command = {0};
+
+	brief_add_runs(&text, b);
+	if (*c->common)
+		str_printf(&text, "%s%s", text.len ? "; " : "", c->common);
+	if (text.len)
+		mdpage_paragraph(p, "Measured: ", text.s, 71);
+	str_clear(&text);
+	report_outlook(&text, c);
+	if (text.len)
+		mdpage_paragraph(p, "", text.s, 73);
+	str_clear(&text);
+	brief_add_again(&command, b, r);
+	if (command.len) {
+		str_visible(&text, command.s);
+		str_printf(p->s,
+		    "The same again, in a clone that has both commits:\n\n"
+		    "    %s\n\n",
+		    text.s);
+	}
+	str_free(&command);
+	str_free(&text);
+}

@@ -1,0 +1,115 @@
+#include "sameserver.h"
+#include "intern.h"
+#include "json.h"
+#include "judge.h"
+#include "markup.h"
+#include "mem.h"
+#include "report.h"
+#include "str.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ROUNDING 1e-9 /* standard deviation of what is not noise */
+
+enum { LONGEST = 100 }; /* bytes of a name */
+
+/* Have both subjects this value, or neither? */
+static bool
+is_same_value(const struct comparison *c, const char *key)
+{
+	const struct json *a = json_get(c->subject[0], key);
+	const struct json *b = json_get(c->subject[1], key);
+
+	return a && b ? json_equal(a, b) : a == b;
+}
+
+/* Is the file of the server the same, by its SHA-256? What a script starts is
+ * not known: it may use other files. */
+static bool
+is_same_server(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->npairs; i++)
+		if (c->pairs[i].note) /* their configurations may differ */
+			return false;
+	return json_get(c->subject[0], "binary_sha256") &&
+	    is_same_value(c, "binary_sha256") &&
+	    !json_get(c->subject[0], "script_sha256") &&
+	    !json_get(c->subject[1], "script_sha256") &&
+	    is_same_value(c, "module_sha256");
+}
+
+/*
+ * Is the true change of the row known to be none? It is if its runs took turns:
+ * these share the session, the machine and its drift. A value that differs by
+ * the same factor in all rounds is not noise, nor is an exact count.
+ */
+static bool
+has_only_noise(const struct row *r)
+{
+	return r->facts.paired && r->facts.sd > ROUNDING && !r->exact &&
+	    !r->common;
+}
+
+void
+sameserver_decide(struct comparison *c)
+{
+	if (c->ndifferences || !is_same_server(c))
+		return;
+	for (size_t i = 0; i < c->nrows; i++) {
+		struct row *r = &c->rows[i];
+
+		r->unchanged = has_only_noise(r);
+		if (!r->unchanged || r->verdict == VERDICT_EQUIVALENT ||
+		    r->verdict == VERDICT_INSUFFICIENT)
+			continue;
+		r->noise = true;
+		r->verdict = VERDICT_EQUIVALENT;
+		r->certain = r->waived = false;
+		r->needed = r->rounds = 0;
+		r->minutes = NAN;
+	}
+}
+
+/* Adds ": rps differs by up to 4.2%", with each primary metric. */
+static void
+add_size_of_noise(struct str *s, const struct comparison *c)
+{
+	struct intern *names = intern_new();
+	double *most = mem_array(c->nrows + 1, sizeof *most);
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *r = &c->rows[i];
+		size_t k;
+
+		if (!r->primary || r->common || r->exact ||
+		    isnan(r->facts.ratio))
+			continue;
+		k = intern_id(names, r->name);
+		most[k] = fmax(most[k], fabs(r->facts.ratio - 1));
+	}
+	for (size_t k = 0; k < intern_count(names); k++) {
+		str_add(s, k ? ", " : ": ");
+		markup_cut(s, intern_text(names, k), LONGEST);
+		str_printf(s, " differs by up to %.1f%%", 100 * most[k]);
+	}
+	free(most);
+	intern_free(names);
+}
+
+void
+report_same_server(struct str *s, const struct comparison *c)
+{
+	const char *recorded = json_get_str(c->record, "same_server");
+
+	str_add(s, recorded ? recorded : "");
+	if (c->record || !is_same_server(c))
+		return;
+	str_add(
+	    s, "both sides are the same server, so differences in time are ");
+	str_add(s,
+	    c->ndifferences ? "noise or come from the environment, which "
+			      "differs too"
+			    : "this machine's noise");
+	add_size_of_noise(s, c);
+}

@@ -1,0 +1,90 @@
+#!/bin/sh
+# The comment on a pull request, as GitHub renders it: a sentence, a row for each of the
+# worst ten cases, the rest folded, how it was measured and the command that repeats it.
+. "${0%/*}/lib.sh"
+
+# suite CASES WORSE BETTER NOISY [NAME]: eight rounds of two commits; of the cases the
+# first are slower by 5 % and more, the next faster, the next vary by 30 %
+suite() {
+  perl -e 'my ($cases, $worse, $better, $noisy, $name) = @ARGV;
+    srand 1;
+    for my $c (1 .. $cases) {
+      my $by = $c <= $worse ? .95 - $c / 10000 : $c <= $worse + $better ? 1.06 : 1;
+      my $noise = $c > $worse + $better && $c <= $worse + $better + $noisy ? .3 : .001;
+      for my $k (1 .. 8) { for my $side ("base", "head") {
+        my $v = ($side eq "head" ? $by : 1) * (1 + $noise * (rand() - .5));
+        printf qq({"type":"run","v":1,"subject":{"label":"%s","commit":"%s"},"config":{"command":"%s%d","clients":50,"tls_mode":false},"run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%.6g,"p50_latency_ms":%.6g,"p99_latency_ms":%.6g},"status":"ok"}\n),
+          $side, join("", ($side eq "base" ? "a" : "b") x 40), $name, $c, $k, $k, 100000 * $v, .5 / $v, 2 / $v;
+      } } }' "$1" "$2" "$3" "$4" "${5:-C}"
+}
+comment() { vkb-compare --baseline base -f markdown:comment.md -f jsonl:deltas "$@"; }
+# seen FILE: renders it; page.html has all, seen.html what is not folded
+seen() {
+  { echo '<html>' && cmark-gfm -e table --unsafe "$1" && echo '</html>'; } >page.html
+  perl -0pe 's,<details>.*?</details>,<p>folded</p>,gs' page.html >seen.html
+}
+rows() { grep -c '^<tr>$' "$1"; }
+
+suite 8 2 1 3 >runs
+test_status 1 'a slower change' comment runs
+test_match '^\*\*C2: 5\.[0-9]% slower\*\* \(certain\) · 1 more case worse · 1 better · 3 unclear · 2 no change$' \
+  comment.md 'the sentence has the worst case, and counts the others by their answer'
+test_match '^\| answer \| case \| throughput \| change \| p50 \| p99 \|$' comment.md 'the table has a column for each metric that people ask for'
+test_match '^\| 🔴 worse \| C2 \| 100K .*9[45]\.[0-9]K \| 5\.[0-9]% slower \| &#43;5\.[0-9]% \| &#43;5\.[0-9]% \|$' comment.md \
+  'a case is one row; its symbol has a word'
+test_match '^Measured: 8 runs a side in turns; 50 clients$' comment.md 'one line says how it was measured'
+test_match '^    vkb-ab -C \. a{12} b{12} -- CONFIG --runs 8$' comment.md 'and a command measures it again'
+VKB_CONFIG=set.json vkb-compare --deltas -f markdown deltas >again.md
+test_same "$(sed 's/CONFIG/set.json/' comment.md)" "$(cat again.md)" \
+  'from the records it is the same, with the configuration that the job names'
+suite 4 0 1 0 >runs
+comment runs
+test_match '^\*\*C1: 6\.[0-9]% faster\*\* \(certain\) · 3 cases no change$' comment.md 'a faster case'
+suite 4 0 0 1 >runs
+comment runs
+test_match '^\*\*No slowdown shown\*\* · 1 case unclear · 3 no change$' comment.md 'unclear cases'
+suite 4 0 0 0 >runs
+comment runs
+test_match '^\*\*No change\*\* · 4 cases$' comment.md 'no change'
+sed 's/"commit":"[ab]*"/"binary_sha256":"0"/' runs >same
+comment same
+test_match '^\*\*Both sides are the same server, .* differs by up to [0-9.]*%\.\*\*$' comment.md \
+  'the first sentence names the same server'
+test_same 3 "$(grep -n '^\*\*Both' comment.md | cut -d: -f1)" 'below the title'
+test_absent 'vkb-ab' comment.md 'and nothing is to be measured again'
+
+if ! command -v cmark-gfm >/dev/null; then
+  test_skip 'rendered comments' cmark-gfm
+  test_done
+fi
+
+# --- a thousand cases
+
+for name in C A.VERY.LONG.NAME.OF.A.COMMAND.WITH.MORE.THAN.SIXTY.CHARACTERS.IN.IT; do
+  suite 1000 20 5 40 $name >runs
+  test_status 1 "a thousand cases ($name)" comment runs
+  test_same 1 "$(wc -m <comment.md | awk '{ print ($1 < 65536) }')" "they fit into a comment ($name)"
+  test_same 1 "$(wc -c <comment.md | awk '{ print ($1 < 65536) }')" "and into as many bytes ($name)"
+  seen comment.md
+  test_same 11 "$(rows seen.html)" "ten cases are not folded ($name)"
+  test_that "what is folded is closed ($name)" xmllint --noout page.html
+  test_same '11 folded' "$(rows seen.html) $(grep -o folded seen.html | sort -u)" "the others are folded ($name)"
+done
+test_match '>[0-9]+ more cases left out: too long for one comment' page.html 'what does not fit is counted'
+test_match '19 more cases worse · 5 better · .* · 935 no change' comment.md 'the sentence counts all'
+
+# --- nothing of a name becomes markup
+
+# shellcheck disable=SC2016 # Markdown
+suite 12 12 0 0 'a|b <img src=x> [x](https://e.example) `c` *d* @me #1 :bug: ' >runs
+test_status 1 'hostile names' comment runs
+seen comment.md
+test_that 'the page is well formed' xmllint --noout page.html
+test_absent '<img|<a |<em>d' page.html 'and has no markup of a name'
+test_same '1 11' "$(perl -0ne 'my %n; while (/<tr>(.*?)<\/tr>/gs) { my $r = $1; $n{() = $r =~ /<t[dh]/g}++ }
+  print scalar(keys %n)' seen.html) $(rows seen.html)" 'each row has all columns'
+VKB_CONFIG='x
+<b>`</b>' vkb-compare --deltas -f markdown deltas >again.md
+seen again.md
+test_absent '<b>' page.html 'nor of the configuration'
+test_done
