@@ -30,10 +30,16 @@ struct brief {
 	size_t n;
 };
 
-/* Collects the cases of a comparison. Caller frees with free(.v). */
+void brief_write(struct str *, const struct report *, size_t which);
+
+/* Collects the cases of a comparison. Caller frees with free(b.v). */
 struct brief brief_collect(const struct comparison *);
 
-void brief_write(struct str *, const struct report *, size_t which);
+/* Adds ", 8 runs a side in turns" if that is so of all cases. */
+void brief_add_runs(struct str *, const struct brief *);
+
+/* Adds the command that measures both sides again, or nothing. */
+void brief_add_again(struct str *, const struct brief *, const struct report *);
 
 /* Collects the cases of a comparison. Caller frees with free(b.v). */
 struct brief brief_collect(const struct comparison *);

@@ -202,18 +202,19 @@ brief_add_row(struct table *t, struct layout *l, const struct brief_case *b)
 void
 brief_write_change(struct str *s, const struct row *r)
 {
-	if (together_is_work(r) && r->facts.ratio > 0) {
-		struct str percent = {0};
+	struct str t = {0};
 
-		write_change(&percent, r);
-		str_printf(s, "%s %s work", percent.s + 1, /* the sign */
-		    r->facts.ratio > 1 ? "more" : "less");
-		str_free(&percent);
-		return;
+	write_words(&t, r);
+	if (together_is_work(r) && r->facts.ratio > 0) {
+		/* "3.3% higher" */
+		str_addn(s, t.s, strcspn(t.s, " "));
+		str_add(s, r->facts.ratio > 1 ? " more work" : " less work");
+	} else {
+		if (strcmp(r->name, "rps") != 0) {
+			changetext_metric(s, r->name);
+			str_addc(s, ' ');
+		}
+		str_add(s, t.s);
 	}
-	if (strcmp(r->name, "rps") != 0) {
-		changetext_metric(s, r->name);
-		str_addc(s, ' ');
-	}
-	write_words(s, r);
+	str_free(&t);
 }

@@ -233,8 +233,9 @@ set_family(struct json *to, const char *name, const struct comparison *c,
 /* The comparison record: cases not compared, environments, counts. */
 static struct json *
 make_comparison(const struct comparison *c, const struct brief *b,
-    const struct warnings *w, const struct report *r)
+    const struct warnings *w, const struct report *report)
 {
+	const struct rules *r = report->rules;
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();
 	struct json *env = json_array(), *overall = json_object();
@@ -251,7 +252,7 @@ make_comparison(const struct comparison *c, const struct brief *b,
 		json_set_num(counts, "waived", (double)c->waived);
 	json_set(rec, "verdicts", counts);
 	json_set_num(rec, "alpha", JUDGE_ALPHA);
-	json_set_str(rec, "correction", r->rules->strict ? "holm" : "bh");
+	json_set_str(rec, "correction", r->strict ? "holm" : "bh");
 	json_set_num(rec, "tests",
 	    (double)(c->tests[FAMILY_PRIMARY] + c->tests[FAMILY_OTHER] +
 		c->tests[FAMILY_COMMON]));
@@ -310,8 +311,8 @@ make_comparison(const struct comparison *c, const struct brief *b,
 	}
 	json_set(rec, "one_sided", one_sided);
 	set_lapses(rec, c);
-	set_canaries(rec, c, r->rules);
-	set_texts(rec, c, b, w, r);
+	set_canaries(rec, c, r);
+	set_texts(rec, c, b, w, report);
 	return rec;
 }
 
