@@ -12,12 +12,12 @@ for name in $names; do
   cmp "again/$name" "$top/datasets/$name"
 done >differs 2>&1
 test_empty_file differs 'it gives the files in datasets, byte by byte'
-printf '%s\n' README.md recipe.json $names | LC_ALL=C sort >want
+printf '%s\n' README.md recipe.json "$names" | LC_ALL=C sort >want
 sed -n 's|^!/datasets/||p' "$top/.gitignore" | LC_ALL=C sort >kept
 test_that 'git keeps these files and no others' cmp want kept
 make -s -pn -C "$top" 2>/dev/null | sed -n 's/^DATASETS = //p' >listed
 test_same 1 "$(wc -l <listed | tr -d ' ')" 'make has a list of them'
-test_that 'they are small' [ "$(cd "$top/datasets" && cat $(cat "$scratch/want") | wc -c)" -lt 300000 ]
+test_that 'they are small' [ "$(cd "$top/datasets" && xargs cat <"$scratch/want" | wc -c)" -lt 300000 ]
 test_match 'under the licence' "$top/datasets/README.md" 'the licence is named'
 test_same '8 4' "$(jq '.dataset_generation["mixed_match.csv"].fields[0].transforms[0].token_set[]' \
   "$top/datasets/recipe.json" | tr -d '"' | while read -r word; do
