@@ -293,18 +293,20 @@ add_scalings(struct figures *f)
 static void
 add_values(struct figures *f)
 {
-	for (const struct metric *t = metric_table; t->name; t++) {
-		size_t n = t->gate ? figure_count_values(f->m, t->name) : 0;
+	struct str t = {0};
 
-		if (n > 1)
-			add_figure(f,
-			    (struct figure){.kind = FIGURE_VALUES,
-				.metric = t->name,
-				.title =
-				    mem_printf("%s of all cases, with 95%% "
-					       "intervals",
-					t->name)});
+	for (const struct metric *k = metric_table; k->name; k++) {
+		if (!k->gate || figure_count_values(f->m, k->name) < 2)
+			continue;
+		str_clear(&t);
+		changetext_metric(&t, k->name);
+		str_add(&t, " of all cases, with 95% intervals");
+		add_figure(f,
+		    (struct figure){.kind = FIGURE_VALUES,
+			.metric = k->name,
+			.title = mem_str(t.s)});
 	}
+	str_free(&t);
 }
 
 void
