@@ -39,11 +39,13 @@ struct opts {
 	struct opt_list worktrees;
 	struct flags_wanted flags;
 	long long jobs;
+	bool quiet;
 };
 
 #define AT(f) offsetof(struct opts, f)
 
 static const struct opt option_table[] = {
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print no progress"},
     {'C', "directory", OPT_STR, AT(dir), "DIR",
 	.help = "take commits from this local repository"},
     {0, "repo", OPT_STR, AT(repo), "URL|PATH",
@@ -96,7 +98,7 @@ struct job {
 struct queue {
 	struct job *v;
 	size_t n, written, running;
-	bool trouble;
+	bool trouble, quiet;
 	struct build_context shop;
 	const struct flags *flags;
 	struct module *module; /* or NULL */
@@ -131,7 +133,7 @@ announce_job(const struct queue *q, struct job *j)
 	if (j->began)
 		return;
 	j->began = clock_ns();
-	if (q->line.live)
+	if (q->quiet || q->line.live)
 		return;
 	write_job(&s, q, j);
 	err_say("building %s", s.s);
@@ -415,7 +417,7 @@ build_targets(const struct opts *o, const struct opt_args *args)
 	struct module module = {
 	    .command = o->module_build, .file = o->module_file};
 	struct flags flags = {0};
-	struct queue q = {0};
+	struct queue q = {.quiet = o->quiet};
 	struct halt *halt = halt_open(false);
 	int rc = 2;
 
@@ -438,7 +440,7 @@ build_targets(const struct opts *o, const struct opt_args *args)
 		if (module.target.error)
 			goto out;
 	}
-	statusline_open(&q.line, false);
+	statusline_open(&q.line, o->quiet);
 	if (resolve_targets(&q, o, args, &origin) == 0 && run_queue(&q) == 0)
 		rc = q.trouble ? 2 : 0;
 	statusline_close(&q.line);
