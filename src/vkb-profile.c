@@ -72,8 +72,8 @@ static const struct opt table[] = {
 	.max = 864000,
 	.help = "profile for TIME (10s; a COMMAND: until it ends)"},
     {0, "stat", OPT_STR, AT(stat), "LIST",
-	.help = "count ipc,stalls,cache,tlb,branch,topdown,software,all, or "
-		"events of perf"},
+	.help = "count ipc, stalls, cache, tlb, branch, topdown, software, "
+		"all, or events of perf"},
     {0, "calls", OPT_LIST, AT(calls), "PATTERN",
 	.help = "count calls of functions that match PATTERN"},
     {0, "archive", OPT_STR, AT(archive), "FILE",

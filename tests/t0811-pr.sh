@@ -23,7 +23,7 @@ pr() { # pr DIR OPTION... BASE HEAD
   vkb-pr --results "$dir" -C repo "$@" -- --runs 8 cfg.json -- $judged
 }
 lines() { cat "$@" 2>/dev/null | wc -l | tr -d ' '; }
-all='asked cases.jsonl deltas.jsonl junit.xml metrics.txt report.html report.md runs.jsonl summaries.jsonl verdict'
+all='.gitignore asked cases.jsonl deltas.jsonl junit.xml metrics.txt report.html report.md runs.jsonl summaries.jsonl verdict'
 files() { find "$1" -type f | sed "s,^$1/,," | sort | xargs; }
 
 # --- a slower change
@@ -38,7 +38,7 @@ test_same 'head base 16' "$(jq -r '[.contender.label, .baseline.label] | join(" 
   r/deltas.jsonl | head -n 1) $(grep -c '"type":"run"' r/runs.jsonl)" 'and the records'
 test_match 'vkb_regression\{.*\} 1$' r/metrics.txt 'the metrics'
 test_same 1 "$(xmllint --xpath 'count(//failure)' r/junit.xml)" 'and the test report'
-test_match 'server_cpu_us_per_req' r/report.html 'there is a page'
+test_match 'CPU per request' r/report.html 'there is a page'
 test_empty "$(grep -n '^::' .out)" 'and no annotation, but'
 
 # What was measured is judged again with a history, in an action of GitHub.
@@ -76,7 +76,7 @@ test_that 'the same commit, and a history' pr n --commit-url https://example.com
 test_same none "$(cat n/verdict)" 'equal builds have the verdict none'
 test_same "$(echo "$all" changes.jsonl history.html | xargs -n 1 | sort)" \
   "$(files n | xargs -n 1)" 'and the history is there'
-test_match 'server_cpu_us_per_req' n/history.html 'with a page'
+test_match 'CPU per request' n/history.html 'with a page'
 test_match "https://example.com/$(head_of base)" n/report.html 'with links'
 
 # --- names that are attacks
@@ -116,7 +116,7 @@ test_result "$(($(wc -c <"it's/report.md") > 65000))" 'the comment fits'
 
 burn 'no number' 'does not build <script>alert(1)</script>'
 test_status 2 'a commit that does not build' pr b base main
-test_same "$(printf 'trouble\nasked cases.jsonl error.txt report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
+test_same "$(printf 'trouble\n.gitignore asked cases.jsonl error.txt report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
   'is trouble'
 test_match '^### Nothing was measured$' b/report.md 'the comment says so'
 test_match '^    vkb-build: .*main' b/report.md 'and why'
