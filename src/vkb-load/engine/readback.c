@@ -207,8 +207,8 @@ make_batch(struct readback *x, const struct slotmap_node *node, size_t *at,
 static void
 report_progress(struct readback *x, size_t nread)
 {
-	struct engine_progress p = {.done = (double)nread /
-		(double)x->written->n,
+	struct engine_progress p = {
+	    .done = (double)nread / (double)x->written->n,
 	    .rps = NAN,
 	    .p99_ms = NAN,
 	    .reading = true};
