@@ -203,7 +203,7 @@ make_batch(struct readback *x, const struct slotmap_node *node, size_t *at,
 #define READ UINT32_MAX
 
 /* Reports that so many values are read; a load of several parts lets the others
- * know that this one goes on. */
+ * know that this one is alive. */
 static void
 report_progress(struct readback *x, size_t nread)
 {
