@@ -315,9 +315,15 @@ printf '{"type":"spec","v":1,"id":"tls","tls":true,"io_threads":2}\n' >&3
 read -r other <&4
 port=$(printf '%s' "$other" | jq .nodes[0].port)
 tls() { printf '%s' "$other" | jq -r ".tls.$1"; }
-test_that 'a running server with TLS' vkb-load --port "$port" --tls \
+sed 's/"tls_mode":true/&,"io-threads":2/' tls.json >threads.json
+test_status 2 'a server with other io-threads' vkb-load --port "$port" --tls \
   --cacert "$(tls cacert)" --cert "$(tls cert)" --key "$(tls key)" \
   --runs 1 tls.json
+test_match 'wants io-threads 1, the server has 2: write "io-threads": 2' .err \
+  'the error names both, and what to write'
+test_that 'a running server with TLS' vkb-load --port "$port" --tls \
+  --cacert "$(tls cacert)" --cert "$(tls cert)" --key "$(tls key)" \
+  --runs 1 threads.json
 test_that 'commands of the command line fit a server with TLS and io-threads' \
   vkb-load -p "$port" --tls --cacert "$(tls cacert)" --cert "$(tls cert)" \
   --key "$(tls key)" -t set -n 2000 --runs 1
@@ -395,13 +401,13 @@ test_result $? 'a server that hangs is stopped'
 # --- a terminal
 
 if command -v script >/dev/null; then
-  script -qc "vkb-load --runs 2 --duration 500ms --case 'SET*' c.json >tty.runs" \
+  script -qc "vkb-load --runs 2 --duration 1500ms --case 'SET*' c.json >tty.runs" \
     screen >/dev/null </dev/null
   test_same 2 "$(grep -c '"status":"ok"' tty.runs)" 'terminal: the runs'
   tr '\r' '\n' <screen >lines
   test_match '^.\[KSET run 1/2 .* req/s p99 [0-9.]* ms, [0-9]+ s left' lines 'terminal: progress'
   test_absent 'round' lines 'terminal: and no lines of rounds'
-  test_match '2 runs of 1 case, about 2' lines 'terminal: how long it takes'
+  test_match '2 runs of 1 case, about 4' lines 'terminal: how long it takes'
   script -qc "vkb-load -q --runs 1 --case 'SET*' c.json >tty.runs" screen \
     >/dev/null </dev/null
   test_same 0 "$(grep -c 'left' screen)" 'terminal: -q'
