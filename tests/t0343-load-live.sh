@@ -33,7 +33,7 @@ curl -s -D heads "$url" >metrics
 test_match '^HTTP/1.1 200 OK' heads 'an answer'
 test_match '^Content-Type: text/plain; version=0.0.4; charset=utf-8' heads 'in the format of Prometheus'
 test_same "$(wc -c <metrics | tr -d ' ')" "$(tr -d '\r' <heads | sed -n 's/^Content-Length: //p')" 'of the length it says'
-for name in runs_planned 'runs_total{status="ok"}' 'run_info{run="SET-' 'phase{phase="measuring"} 1' run_done_ratio \
+for name in runs_planned 'runs_total{status="ok"}' 'run_info{run="SET ' 'phase{phase="measuring"} 1' run_done_ratio \
   'requests_total{case="SET' 'errors_total{case="SET' 'requests_per_second{case="SET' \
   'latency_seconds{case="SET'; do
   test_same 1 "$(grep -cF "vkb_$name" metrics | sed 's/[2-9]/1/')" "the metric $name"

@@ -163,6 +163,10 @@ load hset --mix "'HSET h:{key} a __data__ b __data__' 1" -d 20; change; wait $lo
 load removes --mix "'SET {key} __data__ EX 1000' 1" -d 20; change; wait $load; echo $? >removes.status
 cli config set maxmemory 300mb maxmemory-policy allkeys-lru >/dev/null
 load evicts -t set -d 20; change; wait $load; echo $? >evicts.status
+cli acl setuser writer on '>secret' '~*' '&*' +@all -get >/dev/null
+VKB_USER=writer VKB_PASSWORD=secret
+export VKB_USER VKB_PASSWORD
+load unread -t set -d 20; wait $load; echo $? >unread.status
 END
 test_that 'writes that are lost' vkb-serve -q -- sh -u ./lost
 verified() { jq -r '"\(.status) " + ([.metrics | .verify_checked, .verify_missing, .verify_errors] | map(tostring) | join(" "))' "$1" | head -n 1; }
@@ -175,6 +179,8 @@ test_match "field 'b' of 'h:key:000000000010': it was written, and is not there"
 test_same '2 failed 998 2 1' "$(cat removes.status) $(verified removes)" \
   'where keys expire they are only missing; what is there must be right'
 test_same '2 failed 998 2 1' "$(cat evicts.status) $(verified evicts)" 'where the server may evict keys, too'
+test_same '2 failed 1000 0 1000' "$(cat unread.status) $(verified unread)" 'what cannot be read is not verified'
+test_match "key 'key:000000000[0-9]*': it was written, and cannot be read: NOPERM .*'get'" unread.err 'the message says why'
 ok 'keys that are written and deleted' --mix "SET 2, GET 1, 'DEL {key}' 1"
 
 # A primary has no room for its replica, which takes over: what was written in between
@@ -238,7 +244,7 @@ END
 cat >single <<'END'
 . ./lib
 ports="-p $VKB_PORT"
-run -t SET -n 1000 -r 1000 --sequential -d 20 >/dev/null
+run -t SET -n 1000 -r 1000 --sequential -d 20 --progress >/dev/null 2>progress
 cli --raw strlen key:000000000007 >length
 run -t 'GET key:__rand_int__' -n 1000 -r 1000 --sequential -d 21 >sizes
 cli flushall >/dev/null
@@ -263,6 +269,7 @@ cli config set maxmemory 1 >/dev/null
 run --mix 'GET 1 SET 1' -n 1000 -r 2 --values 10-20 >oom 2>&1
 END
 test_that 'one server' vkb-serve -q -- sh -u ./single
+test_match '^reading back +[0-9]+ % ' progress 'progress is reported while values are read back'
 test_same 20 "$(cat length)" 'values have the size that was asked for'
 test_same '1000 0 1000' "$(value checked sizes) $(value missing sizes) $(value wrong sizes)" \
   'another size is another value'

@@ -219,9 +219,10 @@ progress(void *arg, const struct engine_progress *p)
 {
 	(void)arg;
 	fprintf(stderr, "%s%3.0f %% %.0f requests/s p99 %.3f ms\n",
-	    p->seeding      ? "seeding "
-		: p->warmup ? "warming up "
-			    : "",
+	    p->seeding       ? "seeding "
+		: p->warmup  ? "warming up "
+		: p->reading ? "reading back "
+			     : "",
 	    100 * p->done, p->rps, p->p99_ms);
 }
 
@@ -369,7 +370,8 @@ main(int argc, char **argv)
 		    watch, &(struct watch_load){.requests = requests}, &cost);
 		watch_free(watch);
 		if (rc == 0)
-			rc = readback_run(&t, works, n, &stop, r);
+			rc = readback_run(&t, works, n, &stop,
+			    o.progress ? progress : NULL, NULL, r);
 		for (i = 0; i < n; i++) {
 			if (n > 1)
 				printf("stream %zu\n", i + 1);

@@ -185,7 +185,7 @@ distributions(void)
 {
 	static const char *const specs[] = {"zipf", "zipf:1", "zipf:0.5",
 	    "zipf:0.01", "zipf:2.5", "zipf:10", "hot:20%:80%", "hot:1%:100%",
-	    "hot:90%:10%", "hot:50%:50%", "latest", "latest:1.3"};
+	    "hot:90%:10%", "hot:99%:1%", "hot:50%:50%", "latest", "latest:1.3"};
 	static const uint64_t spaces[] = {2, 7, 100, 4096, 1000000};
 
 	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
@@ -222,6 +222,32 @@ mistakes(void)
 		}
 	z = draw("gaussian:0.103", "gaussian:0.1", 500, 0);
 	tap_ok(z > 6, "gaussian:0.103 is not gaussian:0.1 (z = %.0f)", z);
+}
+
+/* Random words are seldom drawn in vain, also where the hot keys are the less
+ * popular ones. */
+static void
+costs(void)
+{
+	static const char *const specs[] = {"zipf", "zipf:0.01", "zipf:10",
+	    "hot:20%:80%", "hot:99%:1%", "hot:50%:0.001%", "hot:1%:100%",
+	    "gaussian", "gaussian:0.001"};
+	uint64_t v[1000];
+
+	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+		const struct chooser *c = make(specs[i], 5000, NULL);
+		struct rng r, from;
+		unsigned words = 0;
+
+		rng_seed(&r, 3, i);
+		from = r;
+		c->draw(c, &r, 0, 5000, v, 1000);
+		for (; memcmp(&from, &r, sizeof r) != 0; words++)
+			rng_next(&from);
+		tap_ok(words < 1030, "%s: %u random words for 1000 keys",
+		    specs[i], words);
+		chooser_free(c);
+	}
 }
 
 /* Each node of three has the part of the distribution that its keys have. */
@@ -338,6 +364,7 @@ main(void)
 	texts();
 	distributions();
 	mistakes();
+	costs();
 	scattering();
 	cluster(1000);
 	cluster(20000);

@@ -138,6 +138,11 @@ lines(void)
 		.seeding = true, .done = .25, .p99_ms = 120.4});
 	check_screen(WIPE "SET seeding 25% p99 120 ms, 2 h 5 min left",
 	    "hours and a tenth of a second");
+	p.left_s = 60 + 10;
+	p.started = clock_ns() - 60 * SECOND;
+	draw(&p, (struct engine_progress){.reading = true, .done = .25});
+	check_screen(WIPE "SET reading back 25%, 10 s left",
+	    "what was written is read back");
 	p.left_s = 65;
 	p.most = true;
 	p.started = clock_ns() - 70 * SECOND;

@@ -414,8 +414,9 @@ check_topology(const struct extserver *r, struct client *c)
 	    !r->t.nodes[0].unixsocket)
 		rc = err_fail("the case wants a unix socket");
 	else if (has && want > 0 && atof(has) != want)
-		rc = err_fail(
-		    "the case has io-threads %g, the server %s", want, has);
+		rc = err_fail("the case wants io-threads %g, the server has "
+			      "%s: write \"io-threads\": %s",
+		    want, has, has);
 	free(has);
 	return rc;
 }

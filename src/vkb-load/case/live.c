@@ -416,8 +416,9 @@ live_progress(struct live *l, const struct engine_progress *e)
 		return;
 	l->text.phase = e->seeding ? "seeding"
 	    : e->warmup            ? "warmup"
+	    : e->reading           ? "ending"
 				   : "measuring";
-	l->text.done = e->done;
+	l->text.done = e->reading ? 1 : e->done;
 	publish_text(l);
 }
 

@@ -445,8 +445,8 @@ end_job(struct running *x, double others_ns, int rc)
 	servercounts_report(x->counts, j->cost);
 	servercounts_close(x->counts);
 	if (rc == 0)
-		rc = readback_run(
-		    &j->target->e, x->works, j->nwork, j->stop, x->results);
+		rc = readback_run(&j->target->e, x->works, j->nwork, j->stop,
+		    j->progress, j->arg, x->results);
 	/* Stops at the first bad result: the last message is the reason. */
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
 		rc = check_result(j, i, &x->results[i]);

@@ -289,6 +289,19 @@ checks_miss(struct checks *k, struct checks_queue *q, uint32_t nth)
 }
 
 void
+checks_refuse(
+    struct checks *k, struct checks_queue *q, uint32_t nth, const char *why)
+{
+	struct value v;
+
+	if (!find_value(k, q, nth, &v))
+		return;
+	k->found.checked++;
+	count_error(k, q, why);
+	next_value(q, &v);
+}
+
+void
 checks_excuse(struct checks *k, struct checks_queue *q, uint32_t nth)
 {
 	pass_until(k, q, nth);

@@ -61,6 +61,9 @@ void checks_take(struct checks *, struct checks_queue *, uint32_t nth,
     const char *p, size_t n, uint64_t left);
 void checks_miss(struct checks *, struct checks_queue *, uint32_t nth);
 void checks_excuse(struct checks *, struct checks_queue *, uint32_t nth);
+/* The value cannot be read, which counts as an error: 'why' says how. */
+void checks_refuse(
+    struct checks *, struct checks_queue *, uint32_t nth, const char *why);
 
 /* n requests were answered, which are no longer awaited. */
 void checks_end(struct checks *, struct checks_queue *, uint32_t n);

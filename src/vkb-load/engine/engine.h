@@ -223,6 +223,7 @@ struct engine_progress {
 	double done;        /* 0..1, warm-up included */
 	double rps, p99_ms; /* of the last interval */
 	bool seeding, warmup;
+	bool reading;     /* back what was written, see readback.h */
 	size_t trial;     /* of a search, from 1; 0: there is none */
 	double low, high; /* the capacity is between them; 0: not known yet */
 };

@@ -73,14 +73,14 @@ get_width(const struct ranks *k, double density, uint64_t most)
 static uint64_t
 cut_strip(const struct ranks *k, uint64_t start, struct ranks_strip *s)
 {
-	uint64_t end = k->n << RANKS_FRACTION;
+	uint64_t end = k->n << RANKS_FRACTION, hot = k->hot << RANKS_FRACTION;
 	double first = get_density(k, start), last;
 
 	*s = (struct ranks_strip){
 	    .start = start, .width = get_width(k, first, end - start)};
 	last = get_density(k, start + s->width - 1);
-	if (last > first) {
-		s->width = get_width(k, last, s->width);
+	if (start < hot && last > first) { /* the rest is more popular */
+		s->width = hot - start;
 		last = first;
 	}
 	s->sure =

@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "contents.h"
 #include "control.h"
-#include "engine.h"
 #include "err.h"
 #include "hint.h"
 #include "keys.h"
@@ -15,6 +14,7 @@
 #include "verify.h"
 #include "written.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +23,15 @@
 #define BATCH 200           /* requests */
 #define BATCH_BYTES 1000000 /* of their replies */
 #define AGAIN_MS 100        /* before what was not answered is asked again */
+#define REPORT_NS 250000000 /* between two reports of progress */
 
 struct readback {
 	const struct engine_target *target;
 	struct tls_context *tls;
 	const volatile int *stop;
+	engine_progress_fn *progress;
+	void *arg;
+	int64_t reported_ns;
 	bool removes; /* the load does: a value may be gone */
 	struct slotmap *map;
 	/* Of the stream. */
@@ -100,7 +104,7 @@ check_reply(
 	const char *key = x->written->bytes + v->at;
 	struct checks *k = &x->checks;
 	struct checks_queue *q = &x->awaited;
-	struct engine_error e = {.count = 1};
+	char why[256];
 
 	checks_add_request(q, false);
 	checks_add_value(
@@ -113,13 +117,9 @@ check_reply(
 		checks_miss(k, q, 0);
 		break;
 	case REPLY_ERROR:
-		checks_excuse(k, q, 0);
-		snprintf(e.kind, sizeof e.kind, "not read back");
-		snprintf(e.text, sizeof e.text,
-		    "a value that was written cannot be read: %s",
-		    reply_text(r));
-		engine_result_add_error(x->result, &e);
-		x->result->errors_total++;
+		snprintf(why, sizeof why,
+		    "it was written, and cannot be read: %s", reply_text(r));
+		checks_refuse(k, q, 0, why);
 		break;
 	default:
 		break;
@@ -202,18 +202,37 @@ make_batch(struct readback *x, const struct slotmap_node *node, size_t *at,
 
 #define READ UINT32_MAX
 
+/* Reports that so many values are read; a load of several parts lets the others
+ * know that this one is alive. */
+static void
+report_progress(struct readback *x, size_t nread)
+{
+	struct engine_progress p = {
+	    .done = (double)nread / (double)x->written->n,
+	    .rps = NAN,
+	    .p99_ms = NAN,
+	    .reading = true};
+	int64_t now = clock_ns();
+
+	if (!x->progress || now - x->reported_ns < REPORT_NS)
+		return;
+	x->reported_ns = now;
+	x->progress(x->arg, &p);
+}
+
 /* Reads the values that are on a node. Returns why that failed, or NULL. */
 static const char *
 read_node(struct readback *x, const struct slotmap_node *node, struct client *c,
     char why[CLIENT_WHY])
 {
 	int ms = control_ms(x->target, 0);
-	size_t at = 0, n, i, asked[BATCH];
+	size_t at = 0, n, i, nread = x->written->n - x->nleft, asked[BATCH];
 	struct str s = {0};
 	struct reply *r;
 
 	x->checks.required = !x->removes && !may_evict(x, c);
 	while ((n = make_batch(x, node, &at, asked, &s)) && !*x->stop) {
+		report_progress(x, nread);
 		for (i = 0; i < n; i++) {
 			r = i ? client_next(c, ms)
 			      : client_send(c, ms, s.s, s.len);
@@ -228,6 +247,7 @@ read_node(struct readback *x, const struct slotmap_node *node, struct client *c,
 			    *client_error(c) ? client_error(c) : "no reply");
 			break;
 		}
+		nread += n;
 		str_clear(&s);
 	}
 	str_free(&s);
@@ -290,6 +310,7 @@ read_all(struct readback *x)
 					"that were written: %s",
 			    x->nleft, x->written->n,
 			    failed ? failed : "no node has their slots");
+		report_progress(x, x->written->n - x->nleft);
 		poll(NULL, 0, AGAIN_MS);
 		x->map = slotmap_refresh(
 		    x->map, x->target, x->tls, KEYS_SLOTS, NULL);
@@ -328,10 +349,14 @@ open_map(struct readback *x)
 
 int
 readback_run(const struct engine_target *t, const struct engine_work *works,
-    size_t n, const volatile int *stop, struct engine_result *results)
+    size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,
+    struct engine_result *results)
 {
 	static const volatile int never;
-	struct readback x = {.target = t, .stop = stop ? stop : &never};
+	struct readback x = {.target = t,
+	    .stop = stop ? stop : &never,
+	    .progress = progress,
+	    .arg = arg};
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++)

@@ -5,11 +5,9 @@
 #ifndef READBACK_H
 #define READBACK_H
 
-#include <stddef.h>
+#include "engine.h"
 
-struct engine_result;
-struct engine_target;
-struct engine_work;
+#include <stddef.h>
 
 /*
  * Reads the values that each of n streams has written and kept (written.h), and
@@ -19,6 +17,7 @@ struct engine_work;
  * is set.
  */
 int readback_run(const struct engine_target *, const struct engine_work *works,
-    size_t n, const volatile int *stop, struct engine_result *results);
+    size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,
+    struct engine_result *results);
 
 #endif

@@ -115,7 +115,10 @@ progress_draw(void *arg, const struct engine_progress *e)
 		str_add(&s, " seeding");
 	else if (e->warmup)
 		str_add(&s, " warm-up");
-	if (e->done > 0 && (e->seeding || e->warmup || p->left_s < 0))
+	else if (e->reading)
+		str_add(&s, " reading back");
+	if (e->done > 0 &&
+	    (e->seeding || e->warmup || e->reading || p->left_s < 0))
 		str_printf(&s, " %.0f%%", e->done * 100);
 	if (e->trial)
 		str_printf(&s, " trial %zu", e->trial);
