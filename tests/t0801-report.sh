@@ -345,8 +345,8 @@ profile() { # profile PATH
   printf '{"type":"profile","v":1,"case":"GET","mode":"cpu","target":{"comm":"valkey-server"},"probed":{},"started":"2026-01-01T00:00:00Z","duration_s":1,"artifacts":{"svg":"%s"},"per_req":{"cycles_per_req":1234},"status":"ok"}\n' "$1"
 }
 profile flame.svg | vkb-report >flames
-test_same 1 "$(count '<iframe sandbox="" loading="lazy" height="[0-9]*" title="cpu of GET" srcdoc="&lt;' flames)" \
-  'a flame graph may run nothing'
+test_same 1 "$(count '<iframe id="flame-1" sandbox="allow-scripts" loading="lazy" height="[0-9]*" title="cpu of GET" srcdoc="&lt;' flames)" \
+  'a flame graph is in a sandbox'
 says 'cycles_per_req 1234' flames 'the page has the counts for each request'
 perl -0777 -ne '/srcdoc="([^"]*)"/ and print $1' flames |
   sed 's/&quot;/"/g; s/&lt;/</g; s/&amp;/\&/g' >again.svg
