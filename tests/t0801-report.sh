@@ -33,8 +33,15 @@ says "my-branch against unstable All results Cases Environment $(vkb-compare "$a
   page 'the verdict of vkb-compare is first, word for word'
 says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
   'then its next command, then the cases'
-says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain All cases:' \
+says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain =: no change, ~: unclear All cases:' \
   page 'a row for each case that changed'
+# 'slower' or 'faster' of an unclear throughput is no answer.
+jq -c '.metrics.rps *= if .run.index % 2 == 1 then .6 else 1 end' "$a" >wild
+vkb-compare -f jsonl wild "$b" >unclear
+vkb-report unclear >other
+test_match '>~[0-9.]*% (slower|faster)</td>' other 'what is unclear has a mark'
+vkb-compare wild "$b" | grep -o '~[0-9.]*% [a-z]*' >want
+test_that 'as the terminal has it' grep -qF "$(head -n 1 want)" other
 says 'All cases: 50 clients, ' page 'the page has what all cases have in common'
 test_same 9 "$(count '<tr data-kind="[a-z ]*" data-metric="m[0-2]"><th scope="row"><a href="#case' page)" \
   'a row for each result'

@@ -121,21 +121,25 @@ collect_cases(const struct model *m, const struct headline *h)
 	return t;
 }
 
-/* Writes the change of a further metric: "=" if there is none, "~" if that is
- * unclear. */
+/* Writes a change as the text report of vkb-compare does: "=" if there is none,
+ * "~" before one that is unclear; that of a further metric without words. */
 static void
-write_change(struct str *s, const struct delta *d)
+write_change(struct str *s, const struct delta *d, bool words)
 {
 	struct changetext text = model_changetext(d);
 
 	if (text.exact ? d->ratio == 1
 		       : d->verdict == MODEL_EQUIVALENT &&
-		    !json_get_bool(d->rec, "noise", false))
+		    !json_get_bool(d->rec, "noise", false)) {
 		str_addc(s, '=');
-	else if (d->verdict == MODEL_INCONCLUSIVE ||
+		return;
+	}
+	if (d->verdict == MODEL_INCONCLUSIVE ||
 	    d->verdict == MODEL_INSUFFICIENT)
 		str_addc(s, '~');
-	else
+	if (words)
+		changetext_words(s, &text);
+	else if (d->verdict != MODEL_INCONCLUSIVE)
 		changetext_percent(s, &text);
 }
 
@@ -147,7 +151,7 @@ write_column(struct str *s, const struct changed *c, size_t which)
 	struct str t = {0};
 
 	if (d) {
-		write_change(&t, d);
+		write_change(&t, d, false);
 		if (functions) { /* the first of them */
 			str_addc(&t, ' ');
 			str_addn(&t, functions, strcspn(functions, ","));
@@ -183,7 +187,6 @@ static void
 write_row(struct str *s, const struct table *t, const struct forest *f,
     const struct changed *c)
 {
-	struct changetext text = model_changetext(c->first);
 	const char *answer = json_get_str(c->worst->rec, "answer");
 	struct str change = {0};
 
@@ -191,10 +194,7 @@ write_row(struct str *s, const struct table *t, const struct forest *f,
 	page_case_link(s, c->kase);
 	str_add(s, "</th>");
 	write_values(s, c->first);
-	if (c->first->verdict == MODEL_EQUIVALENT)
-		str_addc(&change, '=');
-	else
-		changetext_words(&change, &text);
+	write_change(&change, c->first, true);
 	str_printf(s, "<td class=\"n %s\" data-v=\"%.9g\">",
 	    model_verdict_name(c->first->verdict),
 	    isnan(c->first->ratio) ? 0 : c->first->ratio - 1);
@@ -281,7 +281,9 @@ page_changed(struct str *s, const struct page *p, const struct headline *h)
 		write_head(s, &t);
 		for (size_t i = 0; i < n; i++)
 			write_metric(s, &t, metrics[i]);
-		str_add(s, "</table>\n</div>\n");
+		str_add(s,
+		    "</table>\n</div>\n<p class=\"quiet\">=: no change, "
+		    "~: unclear</p>\n");
 		html_browse_end(s);
 	}
 	free(metrics);
