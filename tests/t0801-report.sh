@@ -42,6 +42,11 @@ vkb-report unclear >other
 test_match '>~[0-9.]*% (slower|faster)</td>' other 'what is unclear has a mark'
 vkb-compare wild "$b" | grep -o '~[0-9.]*% [a-z]*' >want
 test_that 'as the terminal has it' grep -qF "$(head -n 1 want)" other
+jq -c '.metrics.server_cpu_us_per_req = 8 + .run.index / 1000' "$a" >cpu.a
+jq -c '.metrics.server_cpu_us_per_req = 9 + .run.index / 1000' "$b" >cpu.b
+vkb-compare -f jsonl cpu.a cpu.b | vkb-report >other
+test_match '<br><span class="quiet">also CPU per request \+12\.[0-9]% worse</span></td></tr>' other \
+  'a change without a column is in the row'
 says 'All cases: 50 clients, ' page 'the page has what all cases have in common'
 test_same 9 "$(count '<tr data-kind="[a-z ]*" data-metric="m[0-2]"><th scope="row"><a href="#case' page)" \
   'a row for each result'

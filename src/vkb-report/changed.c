@@ -183,9 +183,45 @@ write_values(struct str *s, const struct delta *d)
 	str_add(s, "</td>");
 }
 
+/* Has the row of the case this result in a column? */
+static bool
+is_in_column(
+    const struct table *t, const struct changed *c, const struct delta *d)
+{
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (t->has[i] && c->column[i] == d)
+			return true;
+	return d == c->first;
+}
+
+/* Writes "also CPU per request +11.2% worse": changes without a column. */
 static void
-write_row(struct str *s, const struct table *t, const struct forest *f,
+write_others(struct str *s, const struct table *t, const struct headline *h,
     const struct changed *c)
+{
+	struct str text = {0};
+
+	for (size_t i = 0; i < c->kase->ndeltas; i++) {
+		const struct delta *d = c->kase->deltas[i];
+
+		if (!headline_has(h, d) || !d->gate || is_in_column(t, c, d) ||
+		    (!d->waived && d->verdict > MODEL_LIKELY_DIFFERENT))
+			continue;
+		str_add(&text, text.len ? "; " : "also ");
+		changetext_metric(&text, d->metric);
+		str_addc(&text, ' ');
+		write_change(&text, d, false);
+		str_printf(&text, " %s",
+		    d->waived ? "waived" : model_verdict_word(d->verdict));
+	}
+	if (text.len)
+		markup_printf(s, "<br><span class=\"quiet\">%s</span>", text.s);
+	str_free(&text);
+}
+
+static void
+write_row(struct str *s, const struct table *t, const struct headline *h,
+    const struct forest *f, const struct changed *c)
 {
 	const char *answer = json_get_str(c->worst->rec, "answer");
 	struct str change = {0};
@@ -211,6 +247,7 @@ write_row(struct str *s, const struct table *t, const struct forest *f,
 		str_add(s,
 		    metric_guess(c->worst->metric).exact ? " exactly"
 							 : " certain");
+	write_others(s, t, h, c);
 	str_add(s, "</td></tr>\n");
 	str_free(&change);
 }
@@ -232,7 +269,8 @@ write_head(struct str *s, const struct table *t)
 
 /* Writes the cases that are judged by this metric first, if there are some. */
 static void
-write_metric(struct str *s, const struct table *t, const char *metric)
+write_metric(struct str *s, const struct table *t, const struct headline *h,
+    const char *metric)
 {
 	const struct delta **v = mem_array(t->n + 1, sizeof *v);
 	struct str title = {0};
@@ -258,7 +296,7 @@ write_metric(struct str *s, const struct table *t, const char *metric)
 	}
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].first->metric, metric) == 0)
-			write_row(s, t, &f, &t->v[i]);
+			write_row(s, t, h, &f, &t->v[i]);
 	str_add(s, n ? "</tbody>\n" : "");
 	str_free(&title);
 	free(v);
@@ -280,7 +318,7 @@ page_changed(struct str *s, const struct page *p, const struct headline *h)
 		    h->contender->name, h->base->name);
 		write_head(s, &t);
 		for (size_t i = 0; i < n; i++)
-			write_metric(s, &t, metrics[i]);
+			write_metric(s, &t, h, metrics[i]);
 		str_add(s,
 		    "</table>\n</div>\n<p class=\"quiet\">=: no change, "
 		    "~: unclear</p>\n");
