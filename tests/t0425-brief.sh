@@ -244,6 +244,8 @@ otherwise 'the files differ' 'if .subject.label == "new" then .subject.binary_sh
 otherwise 'only the version is the same' 'del(.subject.binary_sha256)'
 otherwise 'a script starts them' '.subject.script_sha256 = "2"'
 otherwise 'the runs took no turns' 'del(.run.block)'
+says '^what changed between the measurements: rps differs' \
+  'nor is it called noise'
 otherwise 'the environment differs' '.env = {governor: .subject.label}'
 otherwise 'the value differs by the same factor in all rounds' \
   '.metrics.bytes_per_key = if .subject.label == "new" then 60 else 50 end * (1 + .run.index / 100)'

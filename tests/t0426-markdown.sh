@@ -43,6 +43,9 @@ test_match '^\*\*C1: 6\.[0-9]% faster\*\* \(certain\) · 3 cases no change$' com
 suite 4 0 0 1 >runs
 comment runs
 test_match '^\*\*No slowdown shown\*\* · 1 case unclear · 3 no change$' comment.md 'unclear cases'
+suite 4 0 0 4 >runs
+comment runs
+test_match '^\*\*No slowdown shown\*\* · 4 cases unclear$' comment.md 'all are unclear'
 suite 4 0 0 0 >runs
 comment runs
 test_match '^\*\*No change\*\* · 4 cases$' comment.md 'no change'

@@ -33,8 +33,20 @@ says "my-branch against unstable All results Cases Environment $(vkb-compare "$a
   page 'the verdict of vkb-compare is first, word for word'
 says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
   'then its next command, then the cases'
-says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain All cases:' \
+says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain =: no change, ~: unclear All cases:' \
   page 'a row for each case that changed'
+# 'slower' or 'faster' of an unclear throughput is no answer.
+jq -c '.metrics.rps *= if .run.index % 2 == 1 then .6 else 1 end' "$a" >wild
+vkb-compare -f jsonl wild "$b" >unclear
+vkb-report unclear >other
+test_match '>~[0-9.]*% (slower|faster)</td>' other 'what is unclear has a mark'
+vkb-compare wild "$b" | grep -o '~[0-9.]*% [a-z]*' >want
+test_that 'as the terminal has it' grep -qF "$(head -n 1 want)" other
+jq -c '.metrics.server_cpu_us_per_req = 8 + .run.index / 1000' "$a" >cpu.a
+jq -c '.metrics.server_cpu_us_per_req = 9 + .run.index / 1000' "$b" >cpu.b
+vkb-compare -f jsonl cpu.a cpu.b | vkb-report >other
+test_match '<br><span class="quiet">also CPU per request \+12\.[0-9]% worse</span></td></tr>' other \
+  'a change without a column is in the row'
 says 'All cases: 50 clients, ' page 'the page has what all cases have in common'
 test_same 9 "$(count '<tr data-kind="[a-z ]*" data-metric="m[0-2]"><th scope="row"><a href="#case' page)" \
   'a row for each result'
@@ -345,8 +357,8 @@ profile() { # profile PATH
   printf '{"type":"profile","v":1,"case":"GET","mode":"cpu","target":{"comm":"valkey-server"},"probed":{},"started":"2026-01-01T00:00:00Z","duration_s":1,"artifacts":{"svg":"%s"},"per_req":{"cycles_per_req":1234},"status":"ok"}\n' "$1"
 }
 profile flame.svg | vkb-report >flames
-test_same 1 "$(count '<iframe sandbox="" loading="lazy" height="[0-9]*" title="cpu of GET" srcdoc="&lt;' flames)" \
-  'a flame graph may run nothing'
+test_same 1 "$(count '<iframe id="flame-1" sandbox="allow-scripts" loading="lazy" height="[0-9]*" title="cpu of GET" srcdoc="&lt;' flames)" \
+  'a flame graph is in a sandbox'
 says 'cycles_per_req 1234' flames 'the page has the counts for each request'
 perl -0777 -ne '/srcdoc="([^"]*)"/ and print $1' flames |
   sed 's/&quot;/"/g; s/&lt;/</g; s/&amp;/\&/g' >again.svg

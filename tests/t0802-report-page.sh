@@ -17,8 +17,14 @@ b=$tests/data/b.jsonl
 vkb-compare -f jsonl "$a" "$b" >changes
 printf '%s\n' 'all;main;read 20' 'all;idle 40' >stacks
 vkb-flame stacks >flame.svg
+sed 's|</svg>$|<script>parent.postMessage({flame: "evil"}, "*"); alert(1)</script><rect onclick="alert(2)" width="9" height="9"/>&|
+  s|<rect |<rect onmouseover="alert(3)" |' flame.svg >evil.svg
+profile() { # profile CASE PATH
+  printf '{"type":"profile","v":1,"case":"%s","mode":"cpu","target":{"comm":"valkey-server"},"probed":{},"started":"2026-01-01T00:00:00Z","duration_s":1,"artifacts":{"svg":"%s"},"per_req":{"cycles_per_req":1234},"status":"ok"}\n' "$@"
+}
 {
-  printf '{"type":"profile","v":1,"case":"GET","mode":"cpu","target":{"comm":"valkey-server"},"probed":{},"started":"2026-01-01T00:00:00Z","duration_s":1,"artifacts":{"svg":"flame.svg"},"per_req":{"cycles_per_req":1234},"status":"ok"}\n'
+  profile GET flame.svg
+  profile EVIL evil.svg
   printf '{"type":"env","v":1,"time":"2026-01-01T00:00:00Z","env":{"arch":"x86_64"},"now":{"load1":0.5}}\n'
   printf '{"type":"run","v":1,"subject":{"ref":"my-branch"},"config":{"command":"<b>L</b>"},"run":{},"status":"failed","error":"<script>alert(1)</script>"}\n'
 } >others
@@ -150,7 +156,7 @@ async function controls(p) {
   await p.locator('#cases > summary').click();
   log('closed', await third.evaluate(d => d.open || d.parentNode.open));
   await p.locator('#rows a[href="#case-3"]').first().click();
-  await p.waitForFunction('document.getElementById("case-3").open');
+  await p.locator('#case-3[open]').waitFor();
   log('the link opens', await third.evaluate(d => d.open && d.parentNode.open));
 }
 
@@ -177,6 +183,41 @@ async function pages(p) {
   log('sorted', (await texts(p.locator('#rows tbody tr'))).length, '|', await shown.textContent());
 }
 
+/* The graph of a profile is under the hand; its state is in the URL. */
+async function graph(p) {
+  const f = p.frameLocator('#flame-1'), share = f.locator('#matched');
+  const state = async () => decodeURIComponent(new URL(p.url()).hash);
+  const frame = name => f.locator('svg.f', { has: p.locator('title', { hasText: name }) });
+  await p.locator('#profiles').evaluate(d => { d.open = true; });
+  await p.locator('#flame-1').scrollIntoViewIfNeeded();
+  log('letters', await frame('idle').locator('text').evaluate(
+    t => getComputedStyle(t).fontFamily + ' ' + getComputedStyle(t).fontSize));
+  await f.locator('#search').fill('idle');
+  await p.waitForURL(u => u.hash.includes('search'));
+  log('searched', await share.textContent(), await state());
+  await frame('idle').locator('rect').click();
+  await p.waitForURL(u => u.hash.includes('zoom'));
+  const link = p.url();
+  log('zoomed', await share.textContent(), await state());
+  await p.goto('about:blank');
+  await p.goto(link);
+  await share.getByText('match').waitFor();
+  await frame('main').waitFor({ state: 'hidden' });
+  log('again', await share.textContent(), await f.locator('#search').inputValue());
+  await p.goto(link.split('#')[0] + '#flame-1?search=main');
+  await frame('main').waitFor();
+  log('another state', await share.textContent());
+
+  /* Another script does not run, nor do attributes. */
+  const evil = p.frameLocator('#flame-2');
+  await p.locator('#flame-2').scrollIntoViewIfNeeded();
+  await evil.locator('#search').fill('main');
+  await p.waitForURL(u => u.hash.startsWith('#flame-2'));
+  await evil.locator('rect').last().dispatchEvent('click');
+  await evil.locator('rect').last().dispatchEvent('mouseover');
+  log('evil', await state());
+}
+
 (async () => {
   const b = await chromium.launch({ executablePath: browser, timeout: 120000,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
@@ -195,6 +236,7 @@ async function pages(p) {
         log('-- ' + width);
         await controls(p);
         await judged(p, what + ' afterwards');
+        await graph(p);
       }
       if (name === 'many') {
         log('-- many ' + width);
@@ -232,6 +274,12 @@ hidden 48 0
 shown 48 48
 closed false
 the link opens true
+letters monospace 12px
+searched 66.67% in 1 match #flame-1?search=idle
+zoomed 66.67% in 1 match #flame-1?zoom=all;idle&search=idle
+again 66.67% in 1 match idle
+another state 33.33% in 1 match
+evil #flame-2?search=main
 END
 cat >pages <<'END'
 screens at most 3

@@ -1,8 +1,8 @@
 /*
  * Embeds a file, such as a style sheet, as a NUL-ended text of this module:
  *
- *	extern const char svg_style[];
- *	ASSET(svg_style, "src/vkb-flame/svg.css");
+ *	extern const char html_style[];
+ *	ASSET(html_style, "src/lib/html.css");
  */
 #ifndef ASSET_H
 #define ASSET_H

@@ -2,6 +2,7 @@
 #include "asset.h"
 #include "base64.h"
 #include "err.h"
+#include "flame.h"
 #include "hash.h"
 #include "json.h"
 #include "markup.h"
@@ -18,7 +19,7 @@ ASSET(html_style, "src/lib/html.css");
 ASSET(html_script, "src/lib/html.js");
 
 /* Appends 'sha256-...', by which a content security policy allows a style or a
- * script. */
+ * script. It is also the policy of frames whose content is in the page. */
 static void
 add_source_hash(struct str *s, const char *text)
 {
@@ -54,8 +55,16 @@ html_begin(struct str *s, const struct html_page *p)
 	    "default-src 'none'; base-uri 'none'; form-action 'none'; "
 	    "style-src ");
 	add_source(s, html_style, p->style, true);
+	if (p->flames) {
+		str_addc(s, ' ');
+		add_source_hash(s, flame_get_style());
+	}
 	str_add(s, "; script-src ");
 	add_source(s, html_script, p->script, true);
+	if (p->flames) {
+		str_addc(s, ' ');
+		add_source_hash(s, flame_get_script());
+	}
 	markup_printf(s,
 	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\">\n"

@@ -2,6 +2,7 @@
 #ifndef HTML_H
 #define HTML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json;
@@ -12,10 +13,12 @@ struct html_page {
 	const char *title;
 	const char *program;        /* that makes it */
 	const char *style, *script; /* its own; NULL: none */
+	bool flames;                /* has flame graphs in frames */
 };
 
 /* Begins a page: all before the content of its body. A content security policy
- * allows these styles and scripts alone. html_end ends it. */
+ * allows these styles and scripts alone, and in frames those of flame graphs.
+ * html_end ends it. */
 void html_begin(struct str *, const struct html_page *);
 void html_end(struct str *, const struct html_page *);
 

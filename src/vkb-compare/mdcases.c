@@ -74,8 +74,9 @@ write_answers(struct str *s, const struct brief *b)
 		more = named && i == 1 &&
 		    strcmp(answer, brief_answer(&b->v[0])) == 0;
 		str_printf(s, " \xc2\xb7 %zu %s", n, more ? "more " : "");
-		if (n == b->n &&
-		    b->v[i].worst) /* the sentence has the answer */
+		if (n == b->n && b->v[i].worst &&
+		    b->v[i].worst->verdict == VERDICT_EQUIVALENT)
+			/* the sentence has the answer */
 			str_printf(s, "case%s", num_plural((double)n));
 		else
 			str_printf(s, "%s%s",

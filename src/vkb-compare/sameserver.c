@@ -97,6 +97,17 @@ add_size_of_noise(struct str *s, const struct comparison *c)
 	intern_free(names);
 }
 
+/* Took the sides turns in all that is not counted? */
+static bool
+has_turns(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->nrows; i++)
+		if (!c->rows[i].facts.paired && !c->rows[i].exact &&
+		    !c->rows[i].common)
+			return false;
+	return true;
+}
+
 void
 report_same_server(struct str *s, const struct comparison *c)
 {
@@ -108,8 +119,10 @@ report_same_server(struct str *s, const struct comparison *c)
 	str_add(
 	    s, "both sides are the same server, so differences in time are ");
 	str_add(s,
-	    c->ndifferences ? "noise or come from the environment, which "
-			      "differs too"
-			    : "this machine's noise");
+	    c->ndifferences    ? "noise or come from the environment, which "
+				 "differs too"
+		: has_turns(c) ? "this machine's noise"
+			       : "noise or come from what changed between the "
+				 "measurements");
 	add_size_of_noise(s, c);
 }

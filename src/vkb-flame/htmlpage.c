@@ -1,6 +1,7 @@
 #include "htmlpage.h"
 #include "asset.h"
 #include "diff.h"
+#include "flame.h"
 #include "functions.h"
 #include "html.h"
 #include "markup.h"
@@ -113,11 +114,11 @@ void
 htmlpage_write(
     struct str *s, const struct functions_of *f, const struct svg_opts *o)
 {
-	char *style = mem_printf("%s%s", svg_get_style(), own_style);
+	char *style = mem_printf("%s%s", flame_get_style(), own_style);
 	const struct html_page page = {.title = svg_title(f->diff, o),
 	    .program = "vkb-flame",
 	    .style = style,
-	    .script = svg_get_script()};
+	    .script = flame_get_script()};
 	struct svg_opts within = *o;
 
 	within.inlined = true;

@@ -1,7 +1,7 @@
 #include "svg.h"
-#include "asset.h"
 #include "calltree.h"
 #include "diff.h"
+#include "flame.h"
 #include "markup.h"
 #include "mem.h"
 #include "str.h"
@@ -18,23 +18,6 @@
 #define LINE 18
 #define BOTTOM 10 /* pixels below the frames */
 #define LETTER 7.2
-
-extern const char svg_style[], svg_script[];
-/* They give the graph its colours and make it interactive. */
-ASSET(svg_style, "src/vkb-flame/svg.css");
-ASSET(svg_script, "src/vkb-flame/svg.js");
-
-const char *
-svg_get_style(void)
-{
-	return svg_style;
-}
-
-const char *
-svg_get_script(void)
-{
-	return svg_script;
-}
 
 struct graph {
 	struct str *to;
@@ -326,10 +309,10 @@ write_opening(struct graph *g, const char *title)
 	markup_printf(g->to, "<title>%s", title);
 	str_add(g->to, g->o->unit ? " (" UNFOLD_NOTE ")" : "");
 	str_printf(g->to,
-	    "</title>\n<style>\n%s</style>\n"
+	    "</title>\n<style>%s</style>\n"
 	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "
 	    "fill=\"#fff\"/>\n",
-	    svg_style);
+	    flame_get_style());
 	markup_printf(g->to,
 	    "<text class=\"ink title\" x=\"%d\" y=\"22\" font-size=\"16\">"
 	    "%s</text>\n",
@@ -360,8 +343,8 @@ svg_write(struct str *to, const struct calltree *t, const struct diff *d,
 		    "samples</text>\n",
 		    PAD, g.top + ROW - 5);
 	if (!o->inlined)
-		str_printf(
-		    to, "<script><![CDATA[\n%s]]></script>\n", svg_script);
+		str_printf(to, "<script><![CDATA[%s]]></script>\n",
+		    flame_get_script());
 	str_add(to, "</svg>\n");
 	str_free(&keys);
 	free(g.depth);

@@ -16,15 +16,11 @@ struct svg_opts {
 	const char *title; /* NULL: a default one */
 	const char *unit;  /* of counts; NULL: samples */
 	bool icicle;       /* root on top */
-	bool inlined; /* an element, which needs a page with the title, style
-		       * sheet and script */
-	double width; /* pixels where the window does not tell it */
-	double min_share; /* omit frames with less */
+	bool inlined;      /* an element, which needs a page with the title, and
+			    * with the style sheet and the script of flame.h */
+	double width;      /* pixels where the window does not tell it */
+	double min_share;  /* omit frames with less */
 };
-
-/* The style sheet and the script of a graph. */
-const char *svg_get_style(void);
-const char *svg_get_script(void);
 
 /* Returns the title of the graph; borrowed. */
 const char *svg_title(const struct diff *, const struct svg_opts *);

@@ -121,21 +121,25 @@ collect_cases(const struct model *m, const struct headline *h)
 	return t;
 }
 
-/* Writes the change of a further metric: "=" if there is none, "~" if that is
- * unclear. */
+/* Writes a change as the text report of vkb-compare does: "=" if there is none,
+ * "~" before one that is unclear; that of a further metric without words. */
 static void
-write_change(struct str *s, const struct delta *d)
+write_change(struct str *s, const struct delta *d, bool words)
 {
 	struct changetext text = model_changetext(d);
 
 	if (text.exact ? d->ratio == 1
 		       : d->verdict == MODEL_EQUIVALENT &&
-		    !json_get_bool(d->rec, "noise", false))
+		    !json_get_bool(d->rec, "noise", false)) {
 		str_addc(s, '=');
-	else if (d->verdict == MODEL_INCONCLUSIVE ||
+		return;
+	}
+	if (d->verdict == MODEL_INCONCLUSIVE ||
 	    d->verdict == MODEL_INSUFFICIENT)
 		str_addc(s, '~');
-	else
+	if (words)
+		changetext_words(s, &text);
+	else if (d->verdict != MODEL_INCONCLUSIVE)
 		changetext_percent(s, &text);
 }
 
@@ -147,7 +151,7 @@ write_column(struct str *s, const struct changed *c, size_t which)
 	struct str t = {0};
 
 	if (d) {
-		write_change(&t, d);
+		write_change(&t, d, false);
 		if (functions) { /* the first of them */
 			str_addc(&t, ' ');
 			str_addn(&t, functions, strcspn(functions, ","));
@@ -179,11 +183,46 @@ write_values(struct str *s, const struct delta *d)
 	str_add(s, "</td>");
 }
 
+/* Has the row of the case this result in a column? */
+static bool
+is_in_column(
+    const struct table *t, const struct changed *c, const struct delta *d)
+{
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (t->has[i] && c->column[i] == d)
+			return true;
+	return d == c->first;
+}
+
+/* Writes "also CPU per request +11.2% worse": changes without a column. */
 static void
-write_row(struct str *s, const struct table *t, const struct forest *f,
+write_others(struct str *s, const struct table *t, const struct headline *h,
     const struct changed *c)
 {
-	struct changetext text = model_changetext(c->first);
+	struct str text = {0};
+
+	for (size_t i = 0; i < c->kase->ndeltas; i++) {
+		const struct delta *d = c->kase->deltas[i];
+
+		if (!headline_has(h, d) || !d->gate || is_in_column(t, c, d) ||
+		    (!d->waived && d->verdict > MODEL_LIKELY_DIFFERENT))
+			continue;
+		str_add(&text, text.len ? "; " : "also ");
+		changetext_metric(&text, d->metric);
+		str_addc(&text, ' ');
+		write_change(&text, d, false);
+		str_printf(&text, " %s",
+		    d->waived ? "waived" : model_verdict_word(d->verdict));
+	}
+	if (text.len)
+		markup_printf(s, "<br><span class=\"quiet\">%s</span>", text.s);
+	str_free(&text);
+}
+
+static void
+write_row(struct str *s, const struct table *t, const struct headline *h,
+    const struct forest *f, const struct changed *c)
+{
 	const char *answer = json_get_str(c->worst->rec, "answer");
 	struct str change = {0};
 
@@ -191,10 +230,7 @@ write_row(struct str *s, const struct table *t, const struct forest *f,
 	page_case_link(s, c->kase);
 	str_add(s, "</th>");
 	write_values(s, c->first);
-	if (c->first->verdict == MODEL_EQUIVALENT)
-		str_addc(&change, '=');
-	else
-		changetext_words(&change, &text);
+	write_change(&change, c->first, true);
 	str_printf(s, "<td class=\"n %s\" data-v=\"%.9g\">",
 	    model_verdict_name(c->first->verdict),
 	    isnan(c->first->ratio) ? 0 : c->first->ratio - 1);
@@ -211,6 +247,7 @@ write_row(struct str *s, const struct table *t, const struct forest *f,
 		str_add(s,
 		    metric_guess(c->worst->metric).exact ? " exactly"
 							 : " certain");
+	write_others(s, t, h, c);
 	str_add(s, "</td></tr>\n");
 	str_free(&change);
 }
@@ -232,7 +269,8 @@ write_head(struct str *s, const struct table *t)
 
 /* Writes the cases that are judged by this metric first, if there are some. */
 static void
-write_metric(struct str *s, const struct table *t, const char *metric)
+write_metric(struct str *s, const struct table *t, const struct headline *h,
+    const char *metric)
 {
 	const struct delta **v = mem_array(t->n + 1, sizeof *v);
 	struct str title = {0};
@@ -258,7 +296,7 @@ write_metric(struct str *s, const struct table *t, const char *metric)
 	}
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].first->metric, metric) == 0)
-			write_row(s, t, &f, &t->v[i]);
+			write_row(s, t, h, &f, &t->v[i]);
 	str_add(s, n ? "</tbody>\n" : "");
 	str_free(&title);
 	free(v);
@@ -280,8 +318,10 @@ page_changed(struct str *s, const struct page *p, const struct headline *h)
 		    h->contender->name, h->base->name);
 		write_head(s, &t);
 		for (size_t i = 0; i < n; i++)
-			write_metric(s, &t, metrics[i]);
-		str_add(s, "</table>\n</div>\n");
+			write_metric(s, &t, h, metrics[i]);
+		str_add(s,
+		    "</table>\n</div>\n<p class=\"quiet\">=: no change, "
+		    "~: unclear</p>\n");
 		html_browse_end(s);
 	}
 	free(metrics);

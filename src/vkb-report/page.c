@@ -192,7 +192,8 @@ page_write(struct str *s, const struct page *p)
 
 	str_printf(&style, "%s%s", plot_style, page_style);
 	format_title(&title, p);
-	html = (struct html_page){title.s, "vkb-report", style.s, page_script};
+	html = (struct html_page){
+	    title.s, "vkb-report", style.s, page_script, p->m->profiles.n > 0};
 	html_begin(s, &html);
 	markup_printf(s,
 	    "<a class=\"skip\" href=\"#main\">Skip to the report</a>\n"

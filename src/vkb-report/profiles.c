@@ -1,3 +1,4 @@
+#include "flame.h"
 #include "html.h"
 #include "json.h"
 #include "markup.h"
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +17,8 @@
 
 /* Limits in bytes, of one graph and of all: browsers must open the page. */
 enum { GRAPH = 4 * 1048576, GRAPHS = 24 * 1048576 };
+
+enum { BAR = 90 }; /* pixels of what the script adds above a graph */
 
 /* Reads regular files only: the path comes from a record and is not trusted.
  * Returns 0, or -1 with the reason in *why. */
@@ -41,19 +45,21 @@ read_graph(struct str *to, const char *path, const char **why)
 }
 
 /*
- * Embeds the graph in a sandbox without scripts and network. Tooltips work;
- * search and zoom need the file itself.
+ * Embeds the graph in a sandbox without network and without access to the page.
+ * The policy of the page allows the script of vkb-flame there, and no other
+ * one. Page.js keeps the state of the graph in the URL.
  */
 static void
-write_iframe(struct str *s, const struct str *graph, const char *title)
+write_iframe(
+    struct str *s, const struct str *graph, const char *title, size_t number)
 {
 	const char *at = strstr(graph->s, " height=\"");
 	double height = at ? strtod(at + 9, NULL) : 0;
 
 	markup_printf(s,
-	    "<iframe sandbox=\"\" loading=\"lazy\" height=\"%.0f\" "
-	    "title=\"%s\" srcdoc=\"",
-	    fmax(120, fmin(800, height + 20)), title);
+	    "<iframe id=\"flame-%zu\" sandbox=\"allow-scripts\" "
+	    "loading=\"lazy\" height=\"%.0f\" title=\"%s\" srcdoc=\"",
+	    number, fmax(200, fmin(800, height + BAR)), title);
 	for (size_t i = 0; i < graph->len; i++)
 		if (graph->s[i] == '"')
 			str_add(s, "&quot;");
@@ -85,26 +91,39 @@ format_profile_name(
 		    model_subject(m, json_get(rec, "subject"))->name);
 }
 
+/* What the page has of graphs so far. */
+struct embedded {
+	size_t n, bytes;
+};
+
 static void
-write_graph(struct str *s, const char *path, const char *title, size_t *bytes)
+write_graph(
+    struct str *s, const char *path, const char *title, struct embedded *sum)
 {
 	struct str g = {0};
 	const char *why = "the page already has 24 MB of graphs";
+	bool own = false;
 
-	if (*bytes < GRAPHS && read_graph(&g, path, &why) == 0) {
-		*bytes += g.len;
-		write_iframe(s, &g, title);
+	if (sum->bytes < GRAPHS && read_graph(&g, path, &why) == 0) {
+		sum->bytes += g.len;
+		write_iframe(s, &g, title, ++sum->n);
+		own = strstr(g.s, flame_get_script());
 		why = NULL;
 	}
-	markup_printf(s, "<p class=\"quiet\">%s%s%s</p>\n", path,
-	    why ? " is not shown: " : ": ",
-	    why ? why : "open the file itself to search and zoom.");
+	if (why)
+		markup_printf(s, "<p class=\"quiet\">%s is not shown: %s</p>\n",
+		    path, why);
+	else
+		markup_printf(s, "<p class=\"quiet\">%s%s</p>\n", path,
+		    own ? ""
+			: ": made by another version of vkb-flame; open the "
+			  "file itself to search and zoom.");
 	str_free(&g);
 }
 
 static void
-write_profile(
-    struct str *s, const struct model *m, const struct json *rec, size_t *bytes)
+write_profile(struct str *s, const struct model *m, const struct json *rec,
+    struct embedded *sum)
 {
 	const char *svg = json_get_str(json_get(rec, "artifacts"), "svg");
 	struct str t = {0};
@@ -117,7 +136,7 @@ write_profile(
 		    "\n",
 		    json_get_str(rec, "error"));
 	if (svg)
-		write_graph(s, svg, t.s, bytes);
+		write_graph(s, svg, t.s, sum);
 	if (json_first(json_get(rec, "per_req")) ||
 	    json_first(json_get(rec, "derived"))) {
 		str_add(s, "<dl class=\"list\">\n");
@@ -131,8 +150,8 @@ write_profile(
 void
 page_profiles(struct str *s, const struct page *p)
 {
-	size_t bytes = 0;
+	struct embedded sum = {0};
 
 	for (size_t i = 0; i < p->m->profiles.n; i++)
-		write_profile(s, p->m, p->m->profiles.v[i], &bytes);
+		write_profile(s, p->m, p->m->profiles.v[i], &sum);
 }
