@@ -17,7 +17,7 @@ field() { jq -r "$1" .out; }
 gives() {
   want=$1 what=$2
   shift 2
-  test_that "$what" vkb-build "$@"
+  test_that "$what" vkb-build -q "$@"
   test_same "ok $want" "$(field '"\(.status) \(.subject.commit)"')" \
     "$what: the commit"
   test_empty_file .err "$what: nothing is printed on stderr"

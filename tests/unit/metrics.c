@@ -111,7 +111,8 @@ table(void)
 {
 	static const char grows[] =
 	    ",memory_mb,used_memory_bytes,bytes_per_key,"
-	    "memory_peak_mb,used_memory_peak_bytes,";
+	    "memory_peak_mb,used_memory_peak_bytes,"
+	    "stored_bytes_per_key,memory_overhead_ratio,";
 	char name[64];
 
 	for (const struct metric *m = metric_table; m->name; m++) {
