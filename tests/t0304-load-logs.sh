@@ -21,7 +21,7 @@ for log in keep/here/*/run-?.log; do
     grep -Eq 'User requested shutdown|Received SIGTERM' "$log" || echo "$log"
 done >incomplete
 test_empty_file incomplete 'each log is whole, from the start to the end'
-test_same 4 "$(grep -Ec '^20[0-9-]+T[0-9:.]+Z vkb-load: [1-4]/4 .* req/s' \
+test_same 4 "$(grep -Ec '^20[0-9-]+T[0-9:.]+Z vkb-load: [A-Z]+ run [12]/2: .* req/s' \
   keep/here/logs.txt)" 'logs.txt has a line with the time for each run'
 test_absent 'req/s' .err 'stderr has none of them'
 test_that 'a second session in the same folder' \

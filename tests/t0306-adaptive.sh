@@ -81,7 +81,7 @@ if command -v script >/dev/null; then
     lines 'terminal: each look'
   test_match 'looks after 3, 4 and 6 runs of each case, until requests' lines \
     'terminal: when it looks'
-  test_match '^.\[KPING run 1/6 .*, at most [0-9]+ s left' lines \
+  test_match '^.\[KPING run 1/6.*, at most [0-9]+ s left' lines \
     'terminal: how long at most'
   test_match '^.\[KPING run 4/6, \+-[^ ]* %[ ,]' lines \
     'terminal: what is known'
