@@ -234,7 +234,7 @@ test_that 'more clients than files that may be open' \
 sed 's/"requests"/"io-threads":[3],"requests"/' c.json >io.json
 test_status 2 'running: io-threads cannot be set on a running server' \
   vkb-load --port "$port" --runs 1 io.json
-test_match 'has io-threads 3, the server 1' .err 'running: io-threads'
+test_match 'wants io-threads 3, the server has 1' .err 'running: io-threads'
 sed 's/"config_sets":.*]/"custom-server-configs":{"maxmemory":"54mb"}}]/' \
   set.json >own.json
 test_status 2 'running: maxmemory cannot be set on a running server' \
