@@ -23,7 +23,7 @@ pr() { # pr DIR OPTION... BASE HEAD
   vkb-pr --results "$dir" -C repo "$@" -- --runs 8 cfg.json -- $judged
 }
 lines() { cat "$@" 2>/dev/null | wc -l | tr -d ' '; }
-all='.gitignore asked cases.jsonl deltas.jsonl junit.xml metrics.txt report.html report.md runs.jsonl summaries.jsonl verdict'
+all='asked cases.jsonl deltas.jsonl junit.xml metrics.txt report.html report.md runs.jsonl summaries.jsonl verdict'
 files() { find "$1" -type f | sed "s,^$1/,," | sort | xargs; }
 
 # --- a slower change
@@ -116,7 +116,7 @@ test_result "$(($(wc -c <"it's/report.md") > 65000))" 'the comment fits'
 
 burn 'no number' 'does not build <script>alert(1)</script>'
 test_status 2 'a commit that does not build' pr b base main
-test_same "$(printf 'trouble\n.gitignore asked cases.jsonl error.txt report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
+test_same "$(printf 'trouble\nasked cases.jsonl error.txt report.md verdict')" "$(cat b/verdict; files b | sed 's,ab/[^ ]* *,,g')" \
   'is trouble'
 test_match '^### Nothing was measured$' b/report.md 'the comment says so'
 test_match '^    vkb-build: .*main' b/report.md 'and why'
