@@ -35,7 +35,7 @@ says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
   'then its next command, then the cases'
 says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain =: no change, ~: unclear All cases:' \
   page 'a row for each case that changed'
-# 'slower' or 'faster' of an unclear throughput is no answer.
+# An unclear throughput is neither slower nor faster.
 jq -c '.metrics.rps *= if .run.index % 2 == 1 then .6 else 1 end' "$a" >wild
 vkb-compare -f jsonl wild "$b" >unclear
 vkb-report unclear >other
