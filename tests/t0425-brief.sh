@@ -144,6 +144,10 @@ sed 's/"SET"/"A.COMMAND.WITH.A.NAME.THAT.IS.LONGER.THAN.ANY.LINE.OF.A.TERMINAL.M
 judge long
 fits 'a long name'
 says '^- A\.COMMAND\.WITH.*\.\.\. ' 'a long name is cut'
+tabs=$(printf '%040d' 0 | sed 's/0/\\\\t/g')
+sed "s/\"SET\"/\"$tabs\"/" two >long
+judge long
+test_empty "$(grep '^[-=] ' text | awk 'length > 80')" 'rows fit with a name that is escaped'
 if command -v script >/dev/null 2>&1; then
   script -qec 'stty cols 50; vkb-compare --baseline old two' /dev/null </dev/null |
     sed "s/$(printf '\033')\[[0-9;]*m//g; s/\r//" >text

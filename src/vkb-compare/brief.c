@@ -328,6 +328,13 @@ write_rows(struct str *s, const struct brief *b, const struct report *r,
 		table_free(t);
 		t = brief_make_table(b, &l, n);
 	}
+	/* A byte that is escaped takes four columns or more. */
+	while (table_columns(t) > width && l.name != SIZE_MAX &&
+	    l.name > NAME_LEAST / 4) {
+		table_free(t);
+		l.name--;
+		t = brief_make_table(b, &l, n);
+	}
 	write_table(s, b, &l, t, r->colour);
 	if (l.legend)
 		str_add(s, "(=: no change, ~: unclear)\n");

@@ -41,15 +41,6 @@ void brief_add_runs(struct str *, const struct brief *);
 /* Adds the command that measures both sides again, or nothing. */
 void brief_add_again(struct str *, const struct brief *, const struct report *);
 
-/* Collects the cases of a comparison. Caller frees with free(b.v). */
-struct brief brief_collect(const struct comparison *);
-
-/* Adds ", 8 runs a side in turns" if that is so of all cases. */
-void brief_add_runs(struct str *, const struct brief *);
-
-/* Adds the command that measures both sides again, or nothing. */
-void brief_add_again(struct str *, const struct brief *, const struct report *);
-
 /* Returns "worse", "likely better", "no change", ...: the answer of a case. */
 const char *brief_answer(const struct brief_case *);
 
