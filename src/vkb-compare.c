@@ -31,7 +31,7 @@ struct opts {
 	const char *explain;
 	const char *on_insufficient, *on_inconclusive, *on_likely, *on_missing;
 	struct opt_list baselines, formats, margins, history, canaries;
-	const char *base; /* the file of the baseline; NULL: it is inside */
+	const char *base; /* path of the baseline; NULL: it is in the input */
 	bool strict, ci, verbose, shift, spread, check, deltas;
 	long long calibrate;
 };

@@ -48,7 +48,7 @@ struct opts {
 	struct plan_want want;
 	struct session_opts session;
 	struct extserver_opts external;
-	struct extserver *running; /* NULL: not connected */
+	struct extserver *running; /* NULL before vkb-load connects */
 	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
 	const char *again, *benchmark, *module, *logs, *hdr, *live;

@@ -75,7 +75,7 @@ draw_figure(struct str *s, const struct figures *f, const char *name, bool png)
 	return rc;
 }
 
-/* Writes each figure to a file of its own in 'dir'. */
+/* Writes one file for each figure to 'dir'. */
 static int
 write_graphs(const struct figures *f, const char *dir)
 {

@@ -384,7 +384,7 @@ casename_differs(struct casename *c, const struct json *config)
 	}
 }
 
-/* How what all cases share is told; of 1 the s at the end is left out. */
+/* The words for what all cases share; the plural s is left out after 1. */
 static const struct {
 	const char *name, *before, *after;
 } key_words[] = {{"clients", "", " clients"}, {"pipeline", "pipeline ", ""},

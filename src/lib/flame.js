@@ -159,7 +159,7 @@ function find(names) {
   }, root);
 }
 
-/* Within another page, that page is told the state, and may set it. A new entry
+/* Within another page, the state is sent to that page, which may set it. An entry
  * of the browser's history is made only if 'push' is set. */
 function save(push) {
   var s = new URLSearchParams();

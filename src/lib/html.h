@@ -12,7 +12,7 @@ struct str;
 struct html_page {
 	const char *title;
 	const char *program;        /* that makes it */
-	const char *style, *script; /* its own; NULL: none */
+	const char *style, *script; /* of this page only; may be NULL */
 	bool flames;                /* has flame graphs in frames */
 };
 

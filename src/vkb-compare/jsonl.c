@@ -70,7 +70,7 @@ make_rest(const struct verdict_facts *f)
 	return j;
 }
 
-/* 'answer' is that of its case, if the row decides it; or NULL. */
+/* 'answer' is the answer of the case if this row decides it, or NULL. */
 static struct json *
 make_delta(const struct comparison *c, const struct row *r, const char *answer)
 {

@@ -40,7 +40,7 @@ struct report {
 	bool spread;          /* rows have mean, sd and CV of each side */
 	bool colour;          /* text has colours */
 	size_t width;         /* of the terminal; 0: no limit */
-	/* For the commands that are proposed; NULL: not known. */
+	/* For the proposed commands; NULL if not known. */
 	const char *config;     /* file of what was measured */
 	const char *base;       /* file of the baseline */
 	const char *repository; /* folder or URL of the commits */

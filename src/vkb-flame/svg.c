@@ -148,7 +148,7 @@ write_rectangle(struct graph *g, uint32_t i)
 	str_add(g->to, "/>");
 }
 
-/* A frame is an SVG element of its own, which clips its name. 'x' is a
+/* Each frame is a nested SVG element, which clips its name. 'x' is a
  * percentage. */
 static void
 write_frame(struct graph *g, uint32_t i, double x)
@@ -252,7 +252,7 @@ get_legend(const struct graph *g)
 }
 
 /* Writes the legend on as many lines as it needs, from y on. Returns the y
- * below it. The script arranges it anew in a narrow window. */
+ * below it. The script lays it out again in a narrow window. */
 static double
 write_legend(struct graph *g, double y)
 {

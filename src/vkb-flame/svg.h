@@ -13,8 +13,8 @@ struct diff;
 struct str;
 
 struct svg_opts {
-	const char *title; /* NULL: a default one */
-	const char *unit;  /* of counts; NULL: samples */
+	const char *title; /* NULL for the default title */
+	const char *unit;  /* unit of the counts; NULL for samples */
 	bool icicle;       /* root on top */
 	bool inlined;      /* an element, which needs a page with the title, and
 			    * with the style sheet and the script of flame.h */

@@ -18,7 +18,7 @@ enum { CASES = 100 }; /* that are shown; the others are folded */
 
 struct item { /* a case to show */
 	size_t kase;
-	const struct trend_series *first; /* NULL: none was measured */
+	const struct trend_series *first; /* NULL if nothing was measured */
 	enum changegroup_state state;     /* of its worst change */
 	const char *name;
 };

@@ -18,7 +18,7 @@ void chart_write_columns(struct str *, const struct trends *);
 void chart_write(struct str *, const struct trends *,
     const struct trend_series *, const struct changegroups *);
 
-/* Returns the last value that is there; NAN: none. */
+/* Returns the last value that is not NAN, or NAN. */
 double chart_find_last(const struct trends *, const struct trend_series *);
 
 #endif

@@ -11,7 +11,7 @@
 struct archive_entry;
 
 struct commitpage {
-	const struct archive_entry *entry, *previous, *next; /* NULL: none */
+	const struct archive_entry *entry, *previous, *next; /* may be NULL */
 	const char *folder;                                  /* of the pages */
 	const char *work;   /* a folder for temporary files */
 	const char *status; /* HTML: what the history says about it */

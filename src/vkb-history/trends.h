@@ -21,7 +21,7 @@ struct trend_series {
 struct trend_case {
 	struct json *config;
 	char *name;
-	const char *primary; /* the metric by which it is judged first */
+	const char *primary; /* name of the case's primary metric */
 };
 
 struct trends {

@@ -31,7 +31,7 @@ static const struct {
 
 struct changed { /* a case of a pair of subjects */
 	const struct kase *kase;
-	const struct delta *first; /* by which it is judged first */
+	const struct delta *first; /* of the primary metric */
 	const struct delta *worst; /* that decides its answer */
 	const struct delta *column[COLUMNS];
 };

@@ -99,7 +99,7 @@ describe_warnings(struct headline *h, const struct json *rec)
 	}
 }
 
-/* Returns a copy of a text that begins with a capital; NULL if there is none.
+/* Returns a copy of the text with a capital first letter; NULL for NULL.
  */
 static char *
 take_text(const struct json *rec, const char *key)

@@ -22,7 +22,7 @@ struct request {
 struct value {
 	uint64_t id;
 	uint32_t nkey, nfield;
-	bool field; /* it is that of a field */
+	bool field; /* the value is stored in a field of a hash */
 };
 
 void

@@ -109,7 +109,7 @@ struct conn {
 	unsigned setup;   /* awaited replies of AUTH, HELLO, SELECT */
 	int64_t since_ns; /* connecting since */
 	int64_t down_ns, retry_ns;
-	int64_t anew_ns; /* being reopened on purpose since then, or 0 */
+	int64_t anew_ns; /* time when a planned reopening began, or 0 */
 	struct scan scan;
 	char *rest; /* kept bytes; the buffer is reused */
 	size_t nrest, rest_at, rest_cap;

@@ -57,7 +57,7 @@ struct mix {
 
 /* What a connection sends: steps, the newest at position 'at' - 1. */
 struct mix_ring {
-	uint8_t *steps; /* owned, with MIX_SLACK more; NULL: not of a mix */
+	uint8_t *steps; /* owned, plus MIX_SLACK bytes; NULL without a mix */
 	uint32_t mask, at;
 	bool fresh; /* a new connection: the next step begins a part */
 	uint64_t turn;

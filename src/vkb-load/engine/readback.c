@@ -32,7 +32,7 @@ struct readback {
 	engine_progress_fn *progress;
 	void *arg;
 	int64_t reported_ns;
-	bool removes; /* the load does: a value may be gone */
+	bool removes; /* the load deletes keys: a value may be missing */
 	struct slotmap *map;
 	/* Of the stream. */
 	const struct written *written;

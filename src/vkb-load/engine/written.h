@@ -21,7 +21,7 @@ struct written_name {
 	uint64_t id; /* see contents_id */
 	size_t at;   /* in 'bytes' */
 	uint32_t nkey, nfield;
-	bool field; /* it is that of a field */
+	bool field; /* the value is stored in a field of a hash */
 };
 
 struct written {

@@ -37,8 +37,8 @@ void progress_close(struct progress *);
 double progress_estimate(
     const struct progress *, size_t cas, const struct bench_load *);
 
-/* 'round' is that of the run, of so many; 0: there are no rounds. Without a
- * terminal a line says that the round before it has ended. */
+/* 'round' is the round of the run, 'rounds' their number; 0 without rounds.
+ * Without a terminal a line says that the round before it has ended. */
 void progress_begin(struct progress *, const char *name, size_t round,
     size_t rounds, double left_s);
 void progress_draw(void *progress, const struct engine_progress *);

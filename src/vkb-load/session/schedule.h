@@ -47,7 +47,7 @@ struct schedule {
 	enum order_how order;
 	uint64_t seed;
 	struct bench_case *cases; /* those that can be run */
-	char **names;             /* of these, for people; NULL: their ids */
+	char **names;             /* names of the cases for people; NULL: ids */
 	size_t ncases;
 	const struct json *others; /* cases of other shards; NULL: none */
 	struct roles *roles;       /* roles of each case */
