@@ -1,8 +1,13 @@
 #!/bin/sh
 # push.sh [RUNS]: runs per second of vkb-pgpush (default 100,000 runs) beside
-# plain COPY of the same rows into a table with the same indexes. PG* say where,
-# in an empty database that may be written to. Prints a table.
+# plain COPY of the same rows into a table with the same indexes, in a PostgreSQL
+# server that it starts, or in the empty database that PG* name. Prints a table.
 set -eu
+if [ -z "${PGHOST:-}" ]; then
+  exec 3>&1
+  exec pg_virtualenv -t sh "$0" "$@" >&2
+fi
+[ ! -e /dev/fd/3 ] || exec >&3
 cd "${0%/*}/../.."
 PATH=$PWD/bin:$PATH
 n=${1:-100000}
