@@ -170,6 +170,7 @@ unfold_counts(struct profiles *p)
 	const struct callgraphs *c = p->counts;
 	const struct callgraph *first = c[1].n ? c[1].v : c[0].v;
 
+	callgraph_name_cases(p->counts);
 	if (p->t->n > 1 || (p->na && !c[0].n) || !c[1].n)
 		return err_fail("samples and counts cannot be added up or "
 				"compared");

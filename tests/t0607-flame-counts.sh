@@ -314,6 +314,23 @@ test_match "the case 'GET-x' is only in the baseline" .err 'a case of one side i
 vkb-flame -b one.jsonl before.jsonl >.out 2>.err
 test_match "the case 'GET-x' is not in the baseline" .err 'on either side'
 
+# add_config CONFIG: adds it to the record on stdin.
+add_config() { jq -c --argjson config "$1" '.config = $config'; }
+{
+  profile a 4 | add_config '{"command": "SET", "pipeline": 1, "clients": 50}'
+  profile b 5 | add_config '{"command": "SET", "pipeline": 10, "clients": 50}'
+} >named.jsonl
+profile b 6 | add_config '{"command": "SET", "pipeline": 10, "clients": 50}' >other.jsonl
+test_same 'SET P1
+SET P10' "$(vkb-flame -f folded named.jsonl | cut -d';' -f1 | sort -u)" \
+  'with their configurations, cases have the names of reports'
+vkb-flame -f folded -b named.jsonl other.jsonl >.out 2>.err
+test_match '^SET P10;main;set 5 6$' .out 'the same name on both sides'
+test_match "the case 'SET P1' is only in the baseline" .err 'in messages too'
+profile c 4 | add_config '{"command": "EVAL \"a;b\" 0"}' >hostile.jsonl
+test_match '^EVAL "a:b" 0;main;set 4$' "$(vkb-flame -f folded hostile.jsonl >.out && echo .out)" \
+  'a semicolon in a command separates no frames'
+
 # --- what is wrong
 
 refuse() { # refuse WHAT MESSAGE ARGUMENT...

@@ -1,5 +1,6 @@
 #include "callgraph.h"
 #include "callgrind.h"
+#include "casename.h"
 #include "err.h"
 #include "intern.h"
 #include "json.h"
@@ -40,6 +41,7 @@ drop_last(struct callgraphs *all)
 
 	free(g->name);
 	free(g->unit);
+	json_free(g->config);
 	free(g->functions);
 	free(g->edges);
 	intern_free(g->names);
@@ -248,6 +250,7 @@ read_profile(struct callgraphs *all, const struct json *rec, const char *where,
 	g = add_graph(all);
 	g->name = mem_str(name ? name : "");
 	g->unit = mem_str("instructions per request");
+	g->config = json_dup(json_get(rec, "config"));
 	g->per_request = true;
 	if (!read_functions(g, json_get(rec, "functions"), o))
 		wrong = "'functions' is not a list of functions with name, "
@@ -304,4 +307,34 @@ callgraph_read_records(
 				"'vkb-load --count' writes them",
 		    lines_name(l));
 	return rc < 0 || bad ? -1 : 0;
+}
+
+void
+callgraph_name_cases(struct callgraphs sides[2])
+{
+	const struct json **configs =
+	    mem_array(sides[0].n + sides[1].n + 1, sizeof *configs);
+	struct casename *names;
+	size_t n = 0;
+
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < sides[side].n; i++)
+			if (sides[side].v[i].config)
+				configs[n++] = sides[side].v[i].config;
+	names = casename_new(configs, n);
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < sides[side].n; i++) {
+			struct callgraph *g = &sides[side].v[i];
+
+			if (!g->config)
+				continue;
+			free(g->name);
+			g->name = casename_of(names, g->config);
+			/* It is a frame of stacks that ';' separates. */
+			for (char *c = g->name; *c; c++)
+				if (*c == ';')
+					*c = ':';
+		}
+	casename_free(names);
+	free(configs);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct json;
 struct lines;
 
 struct callgraph_function {
@@ -26,6 +27,7 @@ struct callgraph_edge {
 
 struct callgraph {
 	char *name; /* of the case; "" for a file of callgrind */
+	struct json *config; /* of the case; NULL: not known */
 	char *unit; /* "instructions per request", ... */
 	bool per_request;
 	double total; /* sum of all functions' self */
@@ -63,6 +65,10 @@ int callgraph_read_callgrind(struct callgraphs *, FILE *in, const char *name,
  */
 int callgraph_read_records(
     struct callgraphs *, struct lines *, const struct callgraph_opts *);
+
+/* Names the profiles of both sides as reports do: "SET P10". One without a
+ * configuration keeps its name. */
+void callgraph_name_cases(struct callgraphs sides[2]);
 
 /* Returns the profile of this name, or NULL. */
 const struct callgraph *callgraph_find(
