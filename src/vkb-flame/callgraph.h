@@ -26,9 +26,9 @@ struct callgraph_edge {
 };
 
 struct callgraph {
-	char *name; /* of the case; "" for a file of callgrind */
+	char *name;          /* of the case; "" for a file of callgrind */
 	struct json *config; /* of the case; NULL: not known */
-	char *unit; /* "instructions per request", ... */
+	char *unit;          /* "instructions per request", ... */
 	bool per_request;
 	double total; /* sum of all functions' self */
 	struct callgraph_function *functions;
