@@ -8,7 +8,8 @@ bool
 configreplay_check(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const others[] = {"commands", "data_sizes",
-	    "keyspacelen", "keys", "values", "ttl", "mix", "mix_order", "slo",
+	    "keyspacelen", "keys", "values", "ttl", "mix", "mix_order",
+	    "populate_with", "slo",
 	    "sequential", "rate", "arrivals", "count", "max_lost",
 	    "test_groups", "scenarios", "reconnect", "storm", "db", "tracking",
 	    "read_from"};

@@ -132,7 +132,7 @@ set_trace(struct json *cas, const char *path, const char *speed)
 {
 	static const char *const others[] = {"data_size", "keyspacelen", "keys",
 	    "sequential", "rate", "arrivals", "values", "ttl", "mix",
-	    "mix_order", "slo", "reconnect", "storm_s", "db", "tracking",
+	    "mix_order", "populate_with", "slo", "reconnect", "storm_s", "db", "tracking",
 	    "read_from"};
 	struct json *config = json_get(cas, "config");
 	const char *slash = strrchr(path, '/');
