@@ -692,7 +692,8 @@ main(int argc, char **argv)
 		rc = read_files(&p, &o, &args);
 	if (rc == 0 && o.request)
 		rc = request_check(&p,
-		    rule.automatic ? SAMPLESIZE_MOST : stopping_max_runs(&rule));
+		    rule.automatic ? SAMPLESIZE_MOST
+				   : stopping_max_runs(&rule));
 	if (rc == 0)
 		rc = o.plan ? print_plan(&o, &p, &rule) : run_session(&o, &p);
 out:

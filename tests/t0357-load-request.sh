@@ -43,6 +43,7 @@ done
 refuses 'no I/O threads are refused' "option '--io-threads': '0' is not an integer from 1 to 1024" \
   -t set --io-threads 0
 refuses 'half a thread is refused' "option '--threads': '1.5' is not a whole number" -t set --threads 1.5
+refuses 'a test with blanks is refused' "option '-t': 'set get' is not the name of a test: '--command'" -t 'ping,set get'
 refuses 'an unknown test is refused' "unknown command 'GETT', did you mean 'GET'" --command gett
 refuses 'a blank command is refused' "must be a non-empty list of non-blank strings" --command ' '
 
@@ -55,18 +56,18 @@ test_same '["ok",2000,0,2000,0]' "$(jq -c 'select(.type == "run") | [.status, .m
   .metrics.keyspace_hits, .metrics.keyspace_misses]' own)" 'it finds what the server was filled with'
 test_same '"SET key:__rand_int__ __data__"' "$(jq -c 'select(.type == "run").config.populate_with' own)" \
   'the filling is part of the case'
-test_that 'a named test fills, too' run --command 'STRLEN key:{key}' --populate-with set -o named
+test_that 'a named test fills, too' run --command 'STRLEN key:__rand_int__' --populate-with set -o named
 test_same 2000 "$(jq 'select(.type == "run").metrics.keyspace_hits' named)" 'each read finds its key'
-test_that 'a mix is filled' run --mix "'GETRANGE key:{key} 0 1' 3, 'APPEND key:{key} x' 1" --populate-with set -o mixed
+test_that 'a mix is filled' run --mix "'GETRANGE key:__rand_int__ 0 1' 3, 'APPEND key:__rand_int__ x' 1" --populate-with set -o mixed
 test_same 0 "$(jq 'select(.config.command == "mix").metrics.keyspace_misses' mixed)" 'it finds its keys'
 cat >own.json <<'END'
-[{"commands": ["SET", "GETRANGE key:{key} 0 1"], "populate_with": "SET", "keyspacelen": [100],
+[{"commands": ["SET", "GETRANGE key:__rand_int__ 0 1"], "populate_with": "SET", "keyspacelen": [100],
   "requests": [1000], "clients": [2], "cluster_mode": [false, true]}]
 END
 test_that 'a configuration has the same' vkb-load -q --runs 1 -o configured own.json
 test_same 'ok ok ok ok' "$(jq -r 'select(.type == "run").status' configured | xargs)" 'on a cluster, too'
 printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' a b >builds
-test_that 'two builds are measured in slices' run --builds builds --command 'STRLEN key:{key}' --populate-with set -o two
+test_that 'two builds are measured in slices' run --builds builds --command 'STRLEN key:__rand_int__' --populate-with set -o two
 test_same '2000 2000' "$(jq 'select(.type == "run").metrics.keyspace_hits' two | xargs)" 'each has been filled'
 test_status 2 'a command that is no command fails its run' run --command 'NOSUCH a b'
 test_match 'refused: ERR unknown command' .err 'the error of the server is shown'
@@ -130,7 +131,7 @@ bad 'an open quote' "request 'request' cannot be read: a quote is not closed" "-
 bad 'an option without its value' "option '-P' needs an argument: LIST" -P
 bad 'a wrong value' "option '-P': '1x' is not an integer from 1 to 1000000" -P 1x
 # shellcheck disable=SC2016 # as it is
-bad 'a text for a shell' 'unknown command|not an option' '-t "$(touch evil)`touch evil`;touch evil|touch evil"'
+bad 'a text for a shell' "option '-t': .* is not the name of a test" '-t "$(touch evil)`touch evil`;touch evil|touch evil"'
 test_empty "$(find . -name evil)" 'nothing of it is executed'
 bad 'an escape' 'it has a control character' "$(printf -- '-t \033[31mset')"
 bad 'a text that is not UTF-8' 'it is not UTF-8' "$(printf -- '-t \377')"

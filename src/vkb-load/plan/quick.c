@@ -38,12 +38,31 @@ quick_find_conflict(const struct quick *q, bool files)
 	return NULL;
 }
 
+/* A test in the list has no blanks in its name. 0, or -1, error reported. */
+static int
+check_tests(const char *text)
+{
+	size_t n;
+
+	for (; text; text = text[n] ? text + n + 1 : NULL) {
+		text += strspn(text, " ");
+		n = strcspn(text, ",");
+		if (strcspn(text, " \t\r\n\f\v") < n)
+			return err_fail(
+			    "option '-t': '%.*s' is not the name of "
+			    "a test: '--command' is for commands "
+			    "with arguments",
+			    (int)n, text);
+	}
+	return 0;
+}
+
 int
 quick_check(const struct quick *q)
 {
 	struct mixspec m;
 	char *wrong = q->mix ? mixspec_parse(q->mix, &m) : NULL;
-	int rc = 0;
+	int rc = wrong ? 0 : check_tests(q->tests);
 
 	if (wrong)
 		rc = err_fail(

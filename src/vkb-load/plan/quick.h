@@ -30,7 +30,7 @@ struct quick {
  */
 const char *quick_find_conflict(const struct quick *, bool files);
 
-/* Checks the text of the mix. 0, or -1, error reported. */
+/* Checks the texts of the tests and the mix. 0, or -1, error reported. */
 int quick_check(const struct quick *);
 
 /* Is a configuration given, so that stdin is not read for one? */

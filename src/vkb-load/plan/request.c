@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MOST 8192            /* bytes */
-#define CASES_MOST 200            /* of a request */
-#define VALUES_MOST 4294967296.0  /* bytes of all keys of a case */
-#define SECONDS_MOST 7200         /* of load on each build */
-#define AROUND_S 1                /* of a run, before and after its load */
+#define TEXT_MOST 8192           /* bytes */
+#define CASES_MOST 200           /* of a request */
+#define VALUES_MOST 4294967296.0 /* bytes of all keys of a case */
+#define SECONDS_MOST 7200        /* of load on each build */
+#define AROUND_S 1               /* of a run, before and after its load */
 
 /* The options of a request, the key of a case that each sets, and its limit. */
 static const struct {
@@ -24,10 +24,10 @@ static const struct {
 } allowed[] = {{"tests", NULL, 0}, {"command", NULL, 0}, {"mix", NULL, 0},
     {"populate-with", NULL, 0}, {"clients", "clients", 10000},
     {"pipeline", "pipeline", 1000}, {"data-size", "data_size", 1 << 20},
-    {"keyspacelen", "keyspacelen", 10000000},
-    {"io-threads", "io_threads", 128}, {"threads", "benchmark_threads", 128},
-    {"cluster-mode", NULL, 0}, {"duration", "duration_s", 300},
-    {"warmup", "warmup_s", 300}, {"runs", NULL, 0}};
+    {"keyspacelen", "keyspacelen", 10000000}, {"io-threads", "io_threads", 128},
+    {"threads", "benchmark_threads", 128}, {"cluster-mode", NULL, 0},
+    {"duration", "duration_s", 300}, {"warmup", "warmup_s", 300},
+    {"runs", NULL, 0}};
 
 enum { ALLOWED = sizeof allowed / sizeof *allowed };
 
@@ -87,13 +87,12 @@ parse_options(char **words, size_t n, const struct opt *table, void *opts)
 	int rc;
 
 	select_options(own, table);
-	argv[0] = "vkb-load";
 	for (size_t i = 0; i < n; i++)
 		argv[i + 1] = words[i];
 	rc = opt_parse(&prog, (int)n + 1, argv, opts, &args);
 	if (rc == 0 && args.n)
-		rc = err_fail("the request has '%s', which is not an option",
-		    args.v[0]);
+		rc = err_fail(
+		    "the request has '%s', which is not an option", args.v[0]);
 	else if (rc > 0)
 		rc = err_fail("a request cannot ask for help");
 	if (rc < 0)
@@ -103,8 +102,8 @@ parse_options(char **words, size_t n, const struct opt *table, void *opts)
 }
 
 int
-request_read(struct request *r, const char *file, const struct opt *table,
-    void *opts)
+request_read(
+    struct request *r, const char *file, const struct opt *table, void *opts)
 {
 	struct str s = {0};
 	const char *why;
@@ -134,7 +133,8 @@ request_free(struct request *r)
 static int
 check_case(const struct json *config)
 {
-	double v, bytes = json_get_num(config, "keyspacelen", 0) *
+	double v,
+	    bytes = json_get_num(config, "keyspacelen", 0) *
 	    json_get_num(config, "data_size", 0);
 
 	for (size_t i = 0; i < ALLOWED; i++) {
