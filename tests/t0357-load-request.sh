@@ -33,7 +33,7 @@ refuses() { # refuses WHAT PATTERN WORD...
   test_empty_file .out "$what: there is no plan"
 }
 echo '[{"commands": ["SET"]}]' >set.json
-refuses '--command with a FILE is refused' "'-t' or '--command' is a configuration of its own" \
+refuses '--command with a FILE is refused' "'-t' and '--command' are a configuration of their own" \
   --command 'GET a' set.json
 for option in '--io-threads 2' '--threads 2' '--populate-with set'; do
   # shellcheck disable=SC2086 # words

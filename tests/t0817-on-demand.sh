@@ -112,9 +112,9 @@ test_status 2 'a commit that is not an id is an error' read_it
 
 # --- nothing of a request does anything: it is an error, and the answer is code
 
-nasty() { # nasty WHAT: the body is on stdin
+nasty() { # nasty WHAT: the options are in the file body
   fresh
-  { printf '/benchmark '; cat; } | comment ada
+  { printf '/benchmark '; cat body; } | comment ada
   test_status 2 "$1 is refused" read_it
   posted >text
   test_same '<!-- vkb-comment: request-55 -->' "$(head -n 1 text)" "$1: the answer is marked"
@@ -122,31 +122,40 @@ nasty() { # nasty WHAT: the body is on stdin
   test_empty "$(sed -e 1,3d -e '/^<sub>/d' text | grep -v '^    [ -~]*$')" "$1: it is code in ASCII"
   test_empty "$(cat output; reactions)" "$1: nothing is handed on"
 }
-# shellcheck disable=SC2016 # as it is
-{
-  printf '%s' '-t $(touch evil)' | nasty 'a command of a shell'
-  printf '%s' '-t `touch evil`' | nasty 'a backquote'
-  printf '%s' '-t set; touch evil' | nasty 'a semicolon'
-  printf '%s' '-t set | touch evil > evil' | nasty 'a pipe'
-  printf '%s' "-t 'set" | nasty 'an open quote'
-  printf '%s' '-t set\' | nasty 'a backslash at the end'
-}
+while IFS='|' read -r what options; do
+  printf '%s' "$options" >body
+  nasty "$what"
+done <<'END'
+a command of a shell|-t $(touch evil)
+a backquote|-t `touch evil`
+a semicolon|-t set; touch evil
+a pipe|-t set | touch evil > evil
+an open quote|-t 'set
+Markdown|![x](https://evil.example) @all <script>alert(1)</script> /merge ```
+a pipeline above the limit|-P 100000
+a request that takes hours|--duration 300 --runs 100
+END
 for option in '-o evil' '--server /bin/sh' '--serve "touch evil"' '--builds -' '--hdr evil' \
   '--module evil' '--replay /etc/passwd' '--logs evil' '--engine valkey-benchmark' '-n 5' \
   '--live 80' '--no-lock' '--request request' '--help' '-h' '-V' '--version' '--dump-options' \
   '-- /etc/passwd' - quick.json '--requests=9' '--unixsocket x' '-vq' '--flush'; do
-  printf '%s' "-t set $option" | nasty "the option $option"
+  printf '%s' "-t set $option" >body
+  nasty "the option $option"
 done
-printf '![x](https://evil.example) @all <script>alert(1)</script> /merge ```\n' | nasty 'Markdown'
-printf -- '-t set\000get' | nasty 'a NUL'
-printf -- '-t \033[31mred\007' | nasty 'a control character'
-jq -n '"/benchmark -t \ud83d\ude00 \u202e"' | jq -r . | sed 's,^/benchmark ,,' | nasty 'a text in another script'
-perl -e 'print "-t ", "set,get," x 5000' | nasty 'a text of 40,000 bytes'
-perl -e 'print "\x27 \x22 \\ " x 999' | nasty 'many quotes'
-perl -e 'srand 7; print join "", map { chr(32 + rand 95) } 1 .. 300' | nasty 'characters by chance'
-printf -- '-P 100000' | nasty 'a pipeline above the limit'
-printf -- '--duration 300 --runs 100' | nasty 'a request that takes hours'
-printf -- '-t gett' | nasty 'an unknown test'
+printf -- '-t set\000get' >body
+nasty 'a NUL'
+printf -- '-t \033[31mred\007' >body
+nasty 'a control character'
+printf -- '-t \360\237\230\200 \342\200\256' >body
+nasty 'a text in another script'
+perl -e 'print "-t ", "set,get," x 5000' >body
+nasty 'a text of 40,000 bytes'
+perl -e 'print "\x27 \x22 \\ " x 999' >body
+nasty 'many quotes'
+perl -e 'srand 7; print join "", map { chr(32 + rand 95) } 1 .. 300' >body
+nasty 'characters by chance'
+printf -- '-t gett' >body
+nasty 'an unknown test'
 test_match "did you mean 'GET'" text 'the answer says what may be meant'
 test_match '\[the request\]\(https://forge.example/o/r/pull/7#issuecomment-55\)' text \
   'and has a link to the request'
@@ -155,7 +164,7 @@ test_empty "$(find . -name evil)" 'no text of a comment is executed, or names a 
 # --- a form
 
 GITHUB_EVENT_NAME=workflow_dispatch
-form() { jq -n "{inputs: {base: \"8.0.1\", head: \"a/b\", issue: \"7\", tests: \"\"} + $1}" >event; }
+form() { jq -n "{inputs: ({base: \"8.0.1\", head: \"a/b\", issue: \"7\", tests: \"\"} + $1)}" >event; }
 fresh
 form '{"populate-with": "SET key:{key} \u0027a b\u0027 \"c\"", command: "GET key:{key}",
   "cluster-mode": "true", runs: ""}'
@@ -168,7 +177,7 @@ head=a/b' "$(cat output)" 'its versions are handed on'
 test_empty_file log 'the forge is not asked'
 form '{"tests": "set\n--server /bin/sh"}'
 test_status 2 'a line end in an input is an error' read_it
-test_empty "$(grep -c output log)$(cat output | sed 1,3d)" 'and nothing is handed on'
+test_same 3 "$(wc -l <output | tr -d ' ')" 'and nothing more is handed on'
 for edit in '{base: ""}' '{head: ""}' '{base: "--repo=x"}' '{head: "x\nref=evil"}' '{issue: "7/x"}' \
   '{pr: "7;x"}' '{server: "/bin/sh"}' '{runs: "1000000"}'; do
   fresh
@@ -307,8 +316,8 @@ test_same '<!-- vkb-comment: request-55 -->' "$(head -n 1 text)" 'the report is 
 test_match '^### head ' text 'it compares the merge with its base'
 test_match 'HGET h:.*20B' text 'with the command and the sizes of the comment'
 test_same '1 eyes to 55' "$(posted | grep -c 'vkb-comment') $(reactions)" 'there is one comment and a reaction'
-test_same '12 12' "$(jq -rs 'map(select(.type == "run" and .status == "ok" and .metrics.hits == .metrics.requests)
-  | .subject.label) | group_by(.) | map(length) | join(" ")' work/report/runs.jsonl)" \
+test_same '12 12' "$(jq -rs 'map(select(.type == "run" and .status == "ok" and .metrics.keyspace_hits > 0 and
+  .metrics.keyspace_misses == 0).subject.label) | group_by(.) | map(length | tostring) | join(" ")' work/report/runs.jsonl)" \
   'both builds have been measured, and each read has found its key'
 
 GITHUB_EVENT_NAME=workflow_dispatch

@@ -27,8 +27,8 @@ quick_find_conflict(const struct quick *q, bool files)
 		return "no configuration is given: name a FILE, pipe one to "
 		       "stdin, or use '-t'";
 	if (files && (q->tests || q->commands.n))
-		return "'-t' or '--command' is a configuration of its own: it "
-		       "does not go with a FILE";
+		return "'-t' and '--command' are a configuration of their "
+		       "own: they do not go with a FILE";
 	if ((files || !quick_is_given(q)) &&
 	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen ||
 		q->io_threads || q->threads || q->populate_with))
