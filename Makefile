@@ -188,6 +188,7 @@ DATASETS = $(addprefix datasets/,README.md recipe.json search_terms.csv \
 define places
 $(call $(1),755,$(BINDIR),$(PROGBIN) bin/vkb $(addprefix bin/,$(WORKFLOWS)))
 $(call $(1),644,$(BINDIR),bin/vkb-sh-setup)
+$(call $(1),644,$(BINDIR),bin/vkb-forge-setup)
 $(call $(1),644,$(LIBDIR)/vkb,$(STILL))
 $(call $(1),644,$(MANDIR)/man1,$(wildcard man/*.1))
 $(call $(1),644,$(MANDIR)/man5,$(wildcard man/*.5))

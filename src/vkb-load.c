@@ -9,6 +9,7 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
+#include "samplesize.h"
 #include "str.h"
 #include "uri.h"
 #include "vkb-load/case/engines.h"
@@ -29,6 +30,7 @@
 #include "vkb-load/plan/plan.h"
 #include "vkb-load/plan/quick.h"
 #include "vkb-load/plan/replay.h"
+#include "vkb-load/plan/request.h"
 #include "vkb-load/session/stopping.h"
 #include "vkb-load/session/results.h"
 #include "vkb-load/session/hosts.h"
@@ -55,6 +57,7 @@ struct opts {
 	struct hosts hosts;
 	struct opt_list until;
 	struct quick quick;
+	const char *request; /* file */
 	const char *address; /* --uri */
 	struct uri uri;
 	long long seed;
@@ -71,16 +74,26 @@ static const struct opt option_table[] = {
 	.help = "print a line for each run"},
     {'t', "tests", OPT_STR, AT(quick.tests), "LIST",
 	.help = "run these commands, without a FILE: set,get"},
+    {0, "command", OPT_LIST, AT(quick.commands), "TEXT",
+	.help = "run this one, 'GETRANGE key:__rand_int__ 0 9'; repeatable"},
     {0, "mix", OPT_STR, AT(quick.mix), "TEXT",
 	.help = "run a mix, 'GET 90 SET 10'; with a FILE in its cases"},
     {'c', "clients", OPT_STR, AT(quick.clients), "LIST",
-	.help = "with -t or --mix: connections; default 50"},
+	.help = "without a FILE: connections; default 50"},
     {'P', "pipeline", OPT_STR, AT(quick.pipelines), "LIST",
-	.help = "with -t or --mix: requests in a batch; default 1"},
+	.help = "without a FILE: requests in a batch; default 1"},
     {'d', "data-size", OPT_STR, AT(quick.data_sizes), "LIST",
-	.help = "with -t or --mix: bytes of a value; default 3"},
+	.help = "without a FILE: bytes of a value; default 3"},
     {'r', "keyspacelen", OPT_STR, AT(quick.keyspacelen), "LIST",
-	.help = "with -t or --mix: number of keys; default 1000000"},
+	.help = "without a FILE: number of keys; default 1000000"},
+    {0, "populate-with", OPT_STR, AT(quick.populate_with), "TEXT",
+	.help = "without a FILE: fill each key by this command first"},
+    {0, "io-threads", OPT_STR, AT(quick.io_threads), "LIST",
+	.help = "without a FILE: I/O threads of the server; default 1"},
+    {0, "threads", OPT_INT, AT(quick.threads), "N", .min = 1, .max = 1024,
+	.help = "without a FILE: threads of the load; default 1"},
+    {0, "request", OPT_STR, AT(request), "FILE",
+	.help = "read the load from the options in FILE, within limits"},
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
     {0, "resume", OPT_STR, AT(resume), "FILE",
 	.help = "run what is missing in FILE and append it"},
@@ -277,6 +290,23 @@ take_uri(struct opts *o)
 	return 0;
 }
 
+/* Adds the options of --request. 0, or -1, error reported. */
+static int
+take_request(struct opts *o, struct request *r, const struct opt_args *args)
+{
+	if (!o->request)
+		return 0;
+	if (args->n || quick_is_given(&o->quick))
+		return err_fail("'--request' has the commands: it does not go "
+				"with a FILE, '-t', '--command', '--mix' or "
+				"'--replay'");
+	if (request_read(r, o->request, option_table, o) < 0)
+		return -1;
+	if (!quick_is_given(&o->quick))
+		o->quick.tests = "set,get";
+	return 0;
+}
+
 /* Is a running server measured? Then vkb-load does not start any. */
 static bool
 uses_running_server(const struct opts *o)
@@ -293,6 +323,7 @@ count_stdin(const struct opts *o, const struct opt_args *args)
 {
 	size_t n = !args->n && !quick_is_given(&o->quick);
 
+	n += o->request && strcmp(o->request, "-") == 0;
 	n += o->builds && strcmp(o->builds, "-") == 0;
 	n += o->again && strcmp(o->again, "-") == 0;
 	for (size_t i = 0; i < args->n; i++)
@@ -325,6 +356,9 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--builds', '--again', '--server' and '--module' do "
 		       "not go with a running server, which vkb-load does not "
 		       "start";
+	if (running && o->quick.io_threads)
+		return "'--io-threads' does not go with a running server, "
+		       "which has its own number";
 	if (running && (o->session.count.all || o->session.count.only))
 		return "'--count' and '--count-only' do not go with a running "
 		       "server, which vkb-load does not start";
@@ -542,7 +576,7 @@ open_running(struct opts *o)
 		return -1;
 	t = extserver_target(o->running);
 	o->quick.primaries = t->e.cluster ? t->e.nnodes : 0;
-	o->quick.io_threads = extserver_io_threads(o->running);
+	o->quick.running_io_threads = extserver_io_threads(o->running);
 	o->quick.tls = t->e.tls;
 	return 0;
 }
@@ -609,6 +643,7 @@ main(int argc, char **argv)
 	    .want = {.warmup = -1, .max_lost = -1, .db = -1}, .runs = "auto"};
 	struct stopping_rule rule = {0};
 	struct plan p = {.want = &o.want, .commands = command_names()};
+	struct request request = {0};
 	struct opt_args args;
 	const char *wrong;
 	char *folder = NULL, *command = NULL;
@@ -619,6 +654,8 @@ main(int argc, char **argv)
 	closed = (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY;
 	o.session.command = command = format_command(argc, argv);
 	rc = opt_parse(&program, argc, argv, &o, &args);
+	if (rc == 0)
+		rc = take_request(&o, &request, &args);
 	if (rc == 0)
 		rc = take_uri(&o);
 	if (rc)
@@ -653,6 +690,10 @@ main(int argc, char **argv)
 		rc = open_running(&o);
 	if (rc == 0)
 		rc = read_files(&p, &o, &args);
+	if (rc == 0 && o.request)
+		rc = request_check(&p,
+		    rule.automatic ? SAMPLESIZE_MOST
+				   : stopping_max_runs(&rule));
 	if (rc == 0)
 		rc = o.plan ? print_plan(&o, &p, &rule) : run_session(&o, &p);
 out:
@@ -664,6 +705,8 @@ out:
 	plan_free(&p);
 	stopping_free(&rule);
 	free(o.until.v);
+	free(o.quick.commands.v);
+	request_free(&request);
 	if (stop_signal) {
 		signal(stop_signal, SIG_DFL);
 		raise(stop_signal);

@@ -57,7 +57,17 @@ sub github {
 	$path =~ s|^/repos/o/r/|| or return (404, {message => 'Not Found'});
 	if ($path eq 'pulls') {
 		return page([grep { $_->{head}{label} eq $q->{head} &&
-		    $_->{state} eq $q->{state} } @{$state->{pulls}}], $q);
+		    ($q->{state} eq 'all' || $_->{state} eq $q->{state}) } @{$state->{pulls}}], $q);
+	} elsif ($path eq 'pulls/7') {
+		# The merge is made some time after it was first asked for.
+		my %pull = %{$state->{pull}};
+		$pull{mergeable} = undef if $state->{asked}++ < ($state->{busy} // 0);
+		return (200, \%pull);
+	} elsif ($path =~ m|^collaborators/([^/]*)/permission$|) {
+		my $may = $state->{may}{unquote($1)};
+		return defined $may ? (200, {permission => $may}) : (404, {message => 'Not Found'});
+	} elsif ($path =~ m|^issues/comments/(\d+)/reactions$| && $method eq 'POST') {
+		return add($state->{reactions}, 'id', {%$body, to => $1});
 	} elsif ($path =~ m|^issues/7/comments$|) {
 		return page($state->{comments}, $q) if $method eq 'GET';
 		return add($state->{comments}, 'id', {%$body, user => $me});
@@ -67,6 +77,9 @@ sub github {
 		$state->{labels}{$_} = 1 for @{$body->{labels}};
 		return (200, []);
 	} elsif ($path =~ m|^issues/7/labels/(.*)$| && $method eq 'DELETE') {
+		for my $pull (@{$state->{pulls} // []}) {
+			@{$pull->{labels}} = grep { $_->{name} ne $1 } @{$pull->{labels} // []};
+		}
 		return delete $state->{labels}{$1} ? (200, []) : (404, {message => 'Label does not exist'});
 	} elsif ($path eq 'issues' && $method eq 'GET') {
 		my $label = $q->{labels};

@@ -52,7 +52,8 @@ told() {
 longs() { awk -F '\t' '{ print $2 == "-" ? "-" $1 : "--" $2 }' options | sort; }
 
 for f in "$VKB_BIN"/vkb-* "$top"/bin/vkb-*; do
-  [ ! -x "$f" ] || [ "${f##*/}" = vkb-sh-setup ] || printf '%s\n' "${f##*/}"
+  case $f in *-setup) continue ;; esac
+  [ ! -x "$f" ] || printf '%s\n' "${f##*/}"
 done | sort -u >programs
 test_match '^vkb-ab$' programs 'the programs include the workflows'
 while read -r p; do

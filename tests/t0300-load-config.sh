@@ -53,6 +53,11 @@ refused "$p: commands: unknown command 'set', did you mean 'SET'" \
   'a command in lower case' '"commands":["set"]'
 refused "$p: Cannot specify both 'commands' and 'mix'" 'commands and a mix' '"mix":"GET 1"'
 refused "$p: 'mix_order' needs a 'mix'" 'an order without a mix' '"mix_order":"turn"'
+accepted 'a command with blanks' '"commands":["SET","GETRANGE key:{key} 0 9"],"populate_with":"SET"'
+refused "$p: 'populate_with' goes into each scenario" 'a filling of all scenarios' \
+  '"commands":"GONE","populate_with":"SET","scenarios":[{"test":"get"}]'
+refused "$p: Cannot specify both 'replay' and 'populate_with'" 'a filling for a trace' \
+  '"commands":"GONE","keyspacelen":"GONE","data_sizes":"GONE","replay":"x","populate_with":"SET"'
 accepted 'a mix instead of commands' '"commands":"GONE","mix":"get 90 SET 10"'
 accepted 'a list of mixes' '"commands":"GONE","mix":["GET 9,SET 1","GET 1"],"mix_order":"turn"'
 accepted 'a mix in the long form' \

@@ -280,7 +280,7 @@ test_same '[true,2,true]' "$(jq -cs '[all(.id | length < 200), (map(.id) | uniqu
 test_status 2 'one test under two names' vkb-load --plan --mix 'LRANGE 1 lrange_100 2'
 test_match "invalid mix .*: 'LRANGE_100' comes twice" .err 'it is one test'
 test_status 2 '-t with a FILE' vkb-load --plan -t set mixed.json
-test_match "'-t' is a configuration of its own" .err 'why'
+test_match "'-t' and '--command' are a configuration of their own" .err 'why'
 test_status 2 '-P with a FILE' vkb-load --plan -P 5 mixed.json
 test_status 2 'a pipeline of 0' vkb-load --plan -t set -P 1,0
 test_match "option '-P': '0' is not an integer from 1 to 1000000" .err 'the option is named'

@@ -73,8 +73,8 @@ export REAL_PATH CALLS
 # wrap WORKFLOW: a copy of it in WORKFLOW.d, where it finds nothing but fails.
 wrap() {
   mkdir "$1.d"
-  cp "$top/bin/$1" "$top/bin/vkb-sh-setup" "$1.d"
-  tr -c 'A-Za-z0-9_-' '\n' <"$top/bin/$1" | cat - "$top/bin/vkb-sh-setup" |
+  cp "$top/bin/$1" "$top"/bin/vkb-*-setup "$1.d"
+  tr -c 'A-Za-z0-9_-' '\n' <"$top/bin/$1" | cat - "$top"/bin/vkb-*-setup |
     tr -c 'A-Za-z0-9_-' '\n' | sort -u |
     grep -v ^- >words
   while read -r word; do

@@ -38,6 +38,13 @@ git -C clone add -A
 git -C clone -c user.name=x -c user.email=x@example.org commit -qm tree
 test_server 'runs in a clone'
 cd clone && mkdir results || exit 2
+# Where programs write unless they are told otherwise.
+sed -nE 's/.*(^|[ ;])results=([a-z][a-z-]*)( .*|$)/\2/p' bin/vkb-* | sort -u >../folders
+test_that 'the workflows have folders of results' test "$(wc -l <../folders)" -ge 5
+for name in runs.jsonl runs-2.jsonl runs.jsonl.logs $(cat ../folders); do
+  git check-ignore -q "$name" || echo "$name"
+done >../lacks
+test_empty_file ../lacks 'git ignores what is written by default'
 module=/usr/lib/redis/modules/redisearch.so
 
 # run CONFIG OPTION...: one short run of its first case, or of those chosen. A

@@ -24,7 +24,7 @@ all="$flows $copied action.yml"
   grep -n 'pull_request_target' $all >"$bad"
   empty 'nothing of a pull request runs where there are secrets'
   grep -nE '^ *-? *uses: ' $all |
-    grep -vE 'uses: [a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9.]+$|uses: \./vkb$|uses: OWNER/vkb(/\.github/workflows/pr-(benchmark|report)\.yml)?@COMMIT$' >"$bad"
+    grep -vE 'uses: [a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9.]+$|uses: \./vkb$|uses: OWNER/vkb(/\.github/workflows/(pr-benchmark|pr-report|on-demand)\.yml)?@COMMIT$' >"$bad"
   empty 'each action is pinned to a commit'
   grep -ho 'uses: [a-z-]*/.*' $all | sort -u | sed 's/@.*//' | uniq -d >"$bad"
   empty 'and everywhere to the same one'
@@ -66,12 +66,12 @@ for f in $flows $copied; do
       if (checkouts != credentials) print f ": job " job " leaves its credentials"
       timeout = called = measures = jobsecret = jobwrite = checkouts = credentials = 0
     }
-    part == "jobs:" && /^  [a-z]+:$/ { done(); job = $1 }
+    part == "jobs:" && /^  [a-z-]+:$/ { done(); job = $1 }
     /^    timeout-minutes:/ { timeout = 1 }
     /^    uses:/ { called = 1 }
     /secrets\./ { jobsecret = 1 }
     /^      [a-z-]+: write/ { jobwrite = 1 }
-    /bin\/vkb-(load|bench|build|continuous|pr)( |$)|uses: \.\/vkb/ { measures = 1 }
+    /(run: |vkb\/)bin\/vkb-(load|bench|build|continuous|pr)( |$)|uses: \.\/vkb/ { measures = 1 }
     /uses: actions\/checkout/ { checkouts++ }
     /persist-credentials: false/ { credentials++ }
     END {
@@ -81,6 +81,30 @@ for f in $flows $copied; do
     }' "$f"
 done >"$bad"
 empty 'a job may do little, and not measure where it may do more'
+
+# A measurement starts by its own label alone, and what starts by another one, or by
+# a comment, has another group or none, so that it cancels nothing.
+copy=configs/ci/github/pr-benchmark.yml
+test_same 'types: [labeled]' "$(sed -n 's/^ *\(types: .*\)/\1/p' $copy)" 'only labels start a measurement'
+test_same "$(printf "github.event.label.name == '%s'\n" run-benchmark run-cluster-benchmark)" \
+  "$(sed -n 's/^ *if: //p' $copy)" 'each job has a label of its own'
+# shellcheck disable=SC2016 # of YAML
+test_match '^  group: .*\$\{\{ github.event.label.name \}\}$' $copy 'other labels are in other groups'
+# shellcheck disable=SC2016
+test_match '^run-name: .\$\{\{ github.event.label.name \}\}: ' $copy 'the title of a run begins with its label'
+test_absent '^ *(concurrency|cancel-in-progress):' configs/ci/github/on-demand.yml 'requests do not cancel each other'
+test_absent '^ *(concurrency|cancel-in-progress):' .github/workflows/on-demand.yml 'nor do they here'
+test_same 'if: always() --remove-label' "$(sed -n '/always/{N;s/.*\(if: always()\).*\(--remove-label\).*/\1 \2/p;}' \
+  .github/workflows/pr-report.yml)" 'the label is removed whatever happens'
+# The inputs of the forms, besides the commits and where to post, are options.
+for f in configs/ci/github/on-demand.yml .github/workflows/on-demand.yml; do
+  sed -n '/workflow_dispatch:/,/^permissions\|workflow_call:/s/^      \([a-z-]*\):$/\1/p' $f |
+    grep -vx 'base\|head\|pr\|issue' | while read -r name; do
+    printf -- '--%s=1' "$name" >"$scratch/request"
+    vkb-load --plan --request "$scratch/request" 2>&1 | grep -q 'unknown option' && echo "$f: $name"
+  done
+done >"$bad"
+empty 'the inputs of a form are options that a request may have'
 
 # What is called is there, and knows its options; those behind "--" are of others.
 calls() { # calls FILE: its commands are on stdin
@@ -138,7 +162,8 @@ inputs() { awk '/^ *inputs:$/ { on = index($0, "i"); next }
   on && match($0, /[^ ]/) <= on { on = 0 }
   on && match($0, /[^ ]/) == on + 2 { print $1 }' "$1" | sort; }
 for pair in configs/ci/github/pr-benchmark.yml:.github/workflows/pr-benchmark.yml \
-  configs/ci/github/pr-report.yml:.github/workflows/pr-report.yml; do
+  configs/ci/github/pr-report.yml:.github/workflows/pr-report.yml \
+  configs/ci/github/on-demand.yml:.github/workflows/on-demand.yml; do
   with "${pair%:*}" >"$scratch/given"
   inputs "${pair#*:}" >"$scratch/taken"
   [ -s "$scratch/given" ] || echo "$pair: nothing"

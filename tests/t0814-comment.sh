@@ -361,7 +361,7 @@ test_match "^vkb-detect: .*'none.jsonl'" .err 'the error of vkb-detect names the
 mkdir silent
 printf '#!/bin/sh\nexit 1\n' >silent/vkb-detect
 chmod +x silent/vkb-detect
-cp "$top/bin/vkb-comment" "$top/bin/vkb-sh-setup" silent
+cp "$top/bin/vkb-comment" "$top"/bin/vkb-*-setup silent
 chmod +x silent/*
 test_status 2 'vkb-detect that fails with status 1' silent/vkb-comment --issue github one.jsonl
 test_match 'ended with status 1 but without an issue' .err 'status 1 without an issue is an error'

@@ -49,7 +49,8 @@ files() {
     (cd "$top" && find . -type f ! -path './build/*' ! -path './results/*' \
       ! -path './bin/vkb-*' -printf '%P\n'
       sed -n 's/^WORKFLOWS = //p' Makefile | tr ' ' '\n' | sed 's|^|bin/|'
-      echo bin/vkb-sh-setup)
+      echo bin/vkb-sh-setup
+      echo bin/vkb-forge-setup)
   fi | LC_ALL=C sort
 }
 SOURCE_DATE_EPOCH=1767225600
@@ -158,7 +159,7 @@ sed -n "s/^WORKFLOWS = //p" "$top/Makefile" | tr " " "\n" | while read -r w; do
 done >>lacks
 test_empty_file lacks 'everything is installed and starts'
 test_empty "$(find "$root/bin" -type f ! -perm -111 \
-  ! -name vkb-sh-setup)" 'programs can be run'
+  ! -name 'vkb-*-setup')" 'programs can be run'
 test_empty "$(find "$root/share" -type f -perm /111)" 'data can not'
 test_empty "$(find "$scratch/dest" -type f ! -path "$root/*")" \
   'nothing is outside PREFIX'

@@ -428,6 +428,10 @@ check_config(struct configwalk *w, struct json *cfg)
 	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios"))
 		configwalk_problem(w,
 		    "neither 'commands' nor 'mix' nor 'test_groups' is given");
+	if (json_get(cfg, "populate_with") &&
+	    (json_get(cfg, "test_groups") || json_get(cfg, "scenarios")))
+		configwalk_problem(
+		    w, "'populate_with' goes into each scenario");
 	check_elements(w, cfg, "scenarios", check_scenario);
 	check_elements(w, cfg, "test_groups", check_group);
 	check_keys(w, cfg);

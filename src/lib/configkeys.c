@@ -14,6 +14,8 @@ const struct config_key config_keys[] = {
     {"config", "mix", .rule = CONFIG_MIXES},
     {"config", "mix_order", .rule = CONFIG_CHOICE, .inner = "random|turn",
 	.identity = "mix_order"},
+    {"config", "populate_with", .rule = CONFIG_TEXT,
+	.identity = "populate_with"},
     {"config", "data_sizes", .rule = CONFIG_WHOLES, 1, 1 << 29},
     {"config", "pipelines", .rule = CONFIG_WHOLES, 1, 1e6},
     {"config", "clients", .rule = CONFIG_WHOLES, 1, 1e6},

@@ -8,10 +8,10 @@ bool
 configreplay_check(struct configwalk *w, const struct json *cfg)
 {
 	static const char *const others[] = {"commands", "data_sizes",
-	    "keyspacelen", "keys", "values", "ttl", "mix", "mix_order", "slo",
-	    "sequential", "rate", "arrivals", "count", "max_lost",
-	    "test_groups", "scenarios", "reconnect", "storm", "db", "tracking",
-	    "read_from"};
+	    "keyspacelen", "keys", "values", "ttl", "mix", "mix_order",
+	    "populate_with", "slo", "sequential", "rate", "arrivals", "count",
+	    "max_lost", "test_groups", "scenarios", "reconnect", "storm", "db",
+	    "tracking", "read_from"};
 
 	if (!json_get(cfg, "replay")) {
 		if (json_get(cfg, "replay_speed"))

@@ -17,6 +17,7 @@
 /* Ids become names of folders, so bytes of long texts are left out. */
 #define PART_MOST 24 /* of a command of a mix */
 #define MIX_MOST 72  /* then further commands are only counted */
+#define COMMAND_MOST 96
 #define VALUES_MOST 48
 
 /* Appends text, with "_" for characters that a shell or a path may not have. */
@@ -91,16 +92,17 @@ add_mix(struct str *s, const char *text)
 	mixspec_free(&m);
 }
 
+/* Appends a text that may be long. */
 static void
-add_values(struct str *s, const char *text)
+add_cut(struct str *s, const char *letter, const char *text, size_t most)
 {
 	struct str part = {0};
 
 	if (!text)
 		return;
 	str_add(&part, text);
-	str_cut(&part, VALUES_MOST);
-	str_add(s, "-v");
+	str_cut(&part, most);
+	str_add(s, letter);
 	add_plain(s, part.s);
 	str_free(&part);
 }
@@ -119,9 +121,7 @@ add_test(struct str *s, const struct json *c)
 	if (json_get_str(c, "mix"))
 		add_mix(s, json_get_str(c, "mix"));
 	else
-		add_plain(s,
-		    json_get_str(c, "command") ? json_get_str(c, "command")
-					       : "");
+		add_cut(s, "", json_get_str(c, "command"), COMMAND_MOST);
 	add_number(s, "d", json_get(c, "data_size"));
 	add_number(s, "P", json_get(c, "pipeline"));
 	add_number(s, "c", json_get(c, "clients"));
@@ -137,7 +137,7 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 	if (json_get_str(c, "mix_order"))
 		str_add(s, "-in_turn");
 	add_word(s, "", json_get_str(c, "keys"));
-	add_values(s, json_get_str(c, "values"));
+	add_cut(s, "-v", json_get_str(c, "values"), VALUES_MOST);
 	add_word(s, "ttl", json_get_str(c, "ttl"));
 	add_word(s, "", json_get_str(c, "replay"));
 	add_word(s, "x", json_get_str(c, "replay_speed"));

@@ -346,8 +346,9 @@ expand_config(struct plan *p, const struct json *cfg)
 	    groups ? NULL : json_first(json_get(cfg, "commands"));
 
 	for (; m; m = json_next(m))
-		plan_check_command(
-		    p, json_str(m), "commands", "command", json_str(m));
+		if (mixspec_is_test(json_str(m)))
+			plan_check_command(
+			    p, json_str(m), "commands", "command", json_str(m));
 	m = groups ? NULL : json_get(cfg, "mix");
 	if (json_str(m))
 		plan_check_mix(p, json_str(m), "mix");

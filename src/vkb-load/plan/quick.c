@@ -17,7 +17,7 @@
 bool
 quick_is_given(const struct quick *q)
 {
-	return q->tests || q->mix || q->replay;
+	return q->tests || q->commands.n || q->mix || q->replay;
 }
 
 const char *
@@ -26,14 +26,35 @@ quick_find_conflict(const struct quick *q, bool files)
 	if (!files && !quick_is_given(q) && isatty(STDIN_FILENO))
 		return "no configuration is given: name a FILE, pipe one to "
 		       "stdin, or use '-t'";
-	if (files && q->tests)
-		return "'-t' is a configuration of its own: it does not go "
-		       "with a FILE";
+	if (files && (q->tests || q->commands.n))
+		return "'-t' and '--command' are a configuration of their "
+		       "own: they do not go with a FILE";
 	if ((files || !quick_is_given(q)) &&
-	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen))
-		return "'-P', '-d', '-c' and '-r' go with '-t', '--mix' or "
-		       "'--replay', without a FILE";
+	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen ||
+		q->io_threads || q->threads || q->populate_with))
+		return "'-P', '-d', '-c', '-r', '--io-threads', '--threads' "
+		       "and '--populate-with' go with '-t', '--command', "
+		       "'--mix' or '--replay', without a FILE";
 	return NULL;
+}
+
+/* A test in the list has no blanks in its name. 0, or -1, error reported. */
+static int
+check_tests(const char *text)
+{
+	size_t n;
+
+	for (; text; text = text[n] ? text + n + 1 : NULL) {
+		text += strspn(text, " ");
+		n = strcspn(text, ",");
+		if (strcspn(text, " \t\r\n\f\v") < n)
+			return err_fail(
+			    "option '-t': '%.*s' is not the name of "
+			    "a test: '--command' is for commands "
+			    "with arguments",
+			    (int)n, text);
+	}
+	return 0;
 }
 
 int
@@ -41,7 +62,7 @@ quick_check(const struct quick *q)
 {
 	struct mixspec m;
 	char *wrong = q->mix ? mixspec_parse(q->mix, &m) : NULL;
-	int rc = 0;
+	int rc = wrong ? 0 : check_tests(q->tests);
 
 	if (wrong)
 		rc = err_fail(
@@ -52,30 +73,41 @@ quick_check(const struct quick *q)
 	return rc;
 }
 
-/* Returns the words of a list as an array of texts, tests in upper case. */
+/* Adds a command to a list, the name of a test in upper case. */
+static void
+add_command(struct json *list, const char *text)
+{
+	char *upper = str_upper(text);
+
+	json_push(list, json_string(mixspec_is_test(text) ? upper : text));
+	free(upper);
+}
+
+/* Returns the tests and the commands as an array of texts. */
 static struct json *
-list_tests(const char *text)
+list_commands(const struct quick *q)
 {
 	struct json *list = json_array();
-	char *word, *upper;
+	const char *text = q->tests;
 	size_t n;
+	char *word;
 
-	for (;; text += n + 1) {
+	for (; text; text = text[n] ? text + n + 1 : NULL) {
 		text += strspn(text, " ");
 		n = strcspn(text, ",");
 		word = mem_strn(text, n);
-		upper = str_upper(word);
-		json_push(list, json_string(upper));
-		free(upper);
+		add_command(list, word);
 		free(word);
-		if (!text[n])
-			return list;
 	}
+	for (size_t i = 0; i < q->commands.n; i++)
+		add_command(list, q->commands.v[i]);
+	return list;
 }
 
 /* Adds the numbers of a list under a key. 0, or -1, error reported. */
 static int
-add_numbers(struct json *cfg, char letter, const char *key, const char *text)
+add_numbers(
+    struct json *cfg, const char *option, const char *key, const char *text)
 {
 	const struct config_key *k = config_find("config", key);
 	struct json *list;
@@ -92,9 +124,9 @@ add_numbers(struct json *cfg, char letter, const char *key, const char *text)
 		word = mem_strn(text, n);
 		if (num_int(word, &v) < 0 || (double)v < k->min ||
 		    (double)v > k->max)
-			rc = err_fail("option '-%c': '%s' is not an integer "
+			rc = err_fail("option '%s': '%s' is not an integer "
 				      "from %.0f to %.0f",
-			    letter, word, k->min, k->max);
+			    option, word, k->min, k->max);
 		json_push_num(list, (double)v);
 		free(word);
 		if (!text[n])
@@ -109,15 +141,15 @@ static struct json *
 make_config(const struct quick *q)
 {
 	const struct {
-		char letter;
-		const char *key, *text;
-	} lists[] = {{'P', "pipelines", q->pipelines},
-	    {'d', "data_sizes", q->data_sizes}, {'c', "clients", q->clients},
-	    {'r', "keyspacelen", q->keyspacelen}};
+		const char *option, *key, *text;
+	} lists[] = {{"-P", "pipelines", q->pipelines},
+	    {"-d", "data_sizes", q->data_sizes}, {"-c", "clients", q->clients},
+	    {"-r", "keyspacelen", q->keyspacelen},
+	    {"--io-threads", "io-threads", q->io_threads}};
 	struct json *cfg = json_object();
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		if (add_numbers(cfg, lists[i].letter, lists[i].key,
+		if (add_numbers(cfg, lists[i].option, lists[i].key,
 			lists[i].text) < 0) {
 			json_free(cfg);
 			return NULL;
@@ -126,8 +158,12 @@ make_config(const struct quick *q)
 		json_set_bool(cfg, "cluster_mode", true);
 		json_set_num(cfg, "cluster_nodes", (double)q->primaries);
 	}
-	if (q->io_threads)
-		json_set_num(cfg, "io-threads", q->io_threads);
+	if (q->running_io_threads)
+		json_set_num(cfg, "io-threads", q->running_io_threads);
+	if (q->threads)
+		json_set_num(cfg, "benchmark-threads", (double)q->threads);
+	if (q->populate_with)
+		json_set_str(cfg, "populate_with", q->populate_with);
 	if (q->tls)
 		json_set_bool(cfg, "tls_mode", true);
 	return cfg;
@@ -139,7 +175,8 @@ quick_plan(struct plan *p, const struct quick *q)
 	struct json *doc = json_array(), *cfg;
 
 	for (int i = 0; i < 3; i++) {
-		if (!(i == 0 ? q->tests : i == 1 ? q->mix : q->replay))
+		if (!(i == 0 ? q->tests || q->commands.n
+			     : (i == 1 ? q->mix : q->replay) != NULL))
 			continue;
 		cfg = make_config(q);
 		if (!cfg) {
@@ -147,7 +184,7 @@ quick_plan(struct plan *p, const struct quick *q)
 			return -1;
 		}
 		if (i == 0)
-			json_set(cfg, "commands", list_tests(q->tests));
+			json_set(cfg, "commands", list_commands(q));
 		else
 			json_set_str(cfg, i == 1 ? "mix" : "replay",
 			    i == 1 ? q->mix : q->replay);

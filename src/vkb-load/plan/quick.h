@@ -1,24 +1,26 @@
 /*
  * A configuration on the command line, with the letters of valkey-benchmark:
- * -t set,get -P 10 -d 256 -c 50 -r 10000, and --mix or --replay.
+ * -t set,get -P 10 -d 256 -c 50 -r 10000, and --command, --mix or --replay.
  */
 #ifndef QUICK_H
 #define QUICK_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "opt.h"
 
 struct plan;
 
-/* As given; NULL: not given. Each is a list, separated by commas, but 'mix'. */
+/* As given; NULL: not given. The first are lists, separated by commas. */
 struct quick {
 	const char *tests, *pipelines, *data_sizes, *clients, *keyspacelen;
-	const char *mix;
+	const char *io_threads;
+	struct opt_list commands; /* each is a test or a command */
+	const char *mix, *populate_with;
 	const char *replay; /* path of a trace */
+	long long threads;  /* of the load; 0: not given */
 	/* Of the running server that is measured, which the cases have to fit.
 	 */
-	size_t primaries; /* of a cluster; 0: it is a single server */
-	int io_threads;   /* 0: not known */
+	size_t primaries;       /* of a cluster; 0: it is a single server */
+	int running_io_threads; /* 0: not known */
 	bool tls;
 };
 
@@ -28,7 +30,7 @@ struct quick {
  */
 const char *quick_find_conflict(const struct quick *, bool files);
 
-/* Checks the text of the mix. 0, or -1, error reported. */
+/* Checks the texts of the tests and the mix. 0, or -1, error reported. */
 int quick_check(const struct quick *);
 
 /* Is a configuration given, so that stdin is not read for one? */

@@ -132,8 +132,8 @@ set_trace(struct json *cas, const char *path, const char *speed)
 {
 	static const char *const others[] = {"data_size", "keyspacelen", "keys",
 	    "sequential", "rate", "arrivals", "values", "ttl", "mix",
-	    "mix_order", "slo", "reconnect", "storm_s", "db", "tracking",
-	    "read_from"};
+	    "mix_order", "populate_with", "slo", "reconnect", "storm_s", "db",
+	    "tracking", "read_from"};
 	struct json *config = json_get(cas, "config");
 	const char *slash = strrchr(path, '/');
 	struct tracefile_totals totals = {0};

@@ -1,0 +1,178 @@
+#include "request.h"
+#include "err.h"
+#include "json.h"
+#include "jsonfile.h"
+#include "mem.h"
+#include "opt.h"
+#include "plan.h"
+#include "str.h"
+#include "vkb-load/engine/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MOST 8192           /* bytes */
+#define CASES_MOST 200           /* of a request */
+#define VALUES_MOST 4294967296.0 /* bytes of all keys of a case */
+#define SECONDS_MOST 7200        /* of load on each build */
+#define AROUND_S 1               /* of a run, before and after its load */
+
+/* The options of a request, the key of a case that each sets, and its limit. */
+static const struct {
+	const char *option, *key;
+	double most;
+} allowed[] = {{"tests", NULL, 0}, {"command", NULL, 0}, {"mix", NULL, 0},
+    {"populate-with", NULL, 0}, {"clients", "clients", 10000},
+    {"pipeline", "pipeline", 1000}, {"data-size", "data_size", 1 << 20},
+    {"keyspacelen", "keyspacelen", 10000000}, {"io-threads", "io_threads", 128},
+    {"threads", "benchmark_threads", 128}, {"cluster-mode", NULL, 0},
+    {"duration", "duration_s", 300}, {"warmup", "warmup_s", 300},
+    {"runs", NULL, 0}};
+
+enum { ALLOWED = sizeof allowed / sizeof *allowed };
+
+/* Returns why the text cannot be options, or NULL. Makes line ends "\n". */
+static const char *
+check_text(struct str *s)
+{
+	if (s->len > TEXT_MOST)
+		return "it is longer than 8192 bytes";
+	if (!str_utf8(s->s, s->len))
+		return "it is not UTF-8";
+	for (size_t i = 0; i < s->len; i++)
+		if (s->s[i] == '\r')
+			s->s[i] = ' ';
+		else if (((unsigned char)s->s[i] < ' ' &&
+			     !strchr("\t\n", s->s[i])) ||
+		    !s->s[i])
+			return "it has a control character";
+	return NULL;
+}
+
+/* Fills 'to' with the rows of the table that a request may have. */
+static void
+select_options(struct opt to[ALLOWED + 1], const struct opt *table)
+{
+	size_t n = 0;
+
+	for (; table->name; table++)
+		for (size_t i = 0; i < ALLOWED; i++)
+			if (strcmp(table->name, allowed[i].option) == 0)
+				to[n++] = *table;
+	to[n] = (struct opt){0};
+}
+
+static void
+list_options(void)
+{
+	struct str s = {0};
+
+	for (size_t i = 0; i < ALLOWED; i++)
+		str_printf(&s, "%s--%s", i ? ", " : "", allowed[i].option);
+	err_say("the options of a request are %s", s.s);
+	str_free(&s);
+}
+
+/* Parses the n words as options. 0, or -1, error reported. */
+static int
+parse_options(char **words, size_t n, const struct opt *table, void *opts)
+{
+	struct opt own[ALLOWED + 1];
+	struct opt_prog prog = {.name = "vkb-load",
+	    .operands = "",
+	    .purpose = "Options of a request.",
+	    .table = own};
+	char **argv = mem_array(n + 2, sizeof *argv);
+	struct opt_args args;
+	int rc;
+
+	select_options(own, table);
+	for (size_t i = 0; i < n; i++)
+		argv[i + 1] = words[i];
+	rc = opt_parse(&prog, (int)n + 1, argv, opts, &args);
+	if (rc == 0 && args.n)
+		rc = err_fail(
+		    "the request has '%s', which is not an option", args.v[0]);
+	else if (rc > 0)
+		rc = err_fail("a request cannot ask for help");
+	if (rc < 0)
+		list_options();
+	free(argv);
+	return rc;
+}
+
+int
+request_read(
+    struct request *r, const char *file, const struct opt *table, void *opts)
+{
+	struct str s = {0};
+	const char *why;
+	size_t n;
+	int rc = -1;
+
+	if (jsonfile_text(file, &s) < 0)
+		goto out;
+	why = check_text(&s);
+	r->words = why ? NULL : words_split(s.s, &n, &why);
+	if (r->words)
+		rc = parse_options(r->words, n, table, opts);
+	else
+		err_say("the request '%s' cannot be read: %s", file, why);
+out:
+	str_free(&s);
+	return rc;
+}
+
+void
+request_free(struct request *r)
+{
+	words_free(r->words);
+}
+
+/* 0, or -1, error reported. */
+static int
+check_case(const struct json *config)
+{
+	double v,
+	    bytes = json_get_num(config, "keyspacelen", 0) *
+	    json_get_num(config, "data_size", 0);
+
+	for (size_t i = 0; i < ALLOWED; i++) {
+		v = allowed[i].key ? json_get_num(config, allowed[i].key, 0)
+				   : 0;
+		if (v > allowed[i].most)
+			return err_fail("option '--%s': %.15g is more than a "
+					"request may ask for, which is %.0f",
+			    allowed[i].option, v, allowed[i].most);
+	}
+	if (bytes > VALUES_MOST)
+		return err_fail("'--keyspacelen' times '--data-size' are %.15g "
+				"bytes, and a request may ask for %.0f",
+		    bytes, VALUES_MOST);
+	return 0;
+}
+
+int
+request_check(const struct plan *p, size_t runs)
+{
+	const struct json *config;
+	double seconds = 0;
+
+	if (p->n > CASES_MOST)
+		return err_fail("the request has %zu cases, and may have %d",
+		    p->n, CASES_MOST);
+	for (size_t i = 0; i < p->n; i++) {
+		config = json_get(p->cases[i], "config");
+		if (check_case(config) < 0)
+			return -1;
+		seconds += AROUND_S + json_get_num(config, "duration_s", 0) +
+		    json_get_num(config, "warmup_s", 0);
+	}
+	seconds *= (double)runs;
+	if (seconds > SECONDS_MOST)
+		return err_fail("the request takes about %.0f minutes for each "
+				"build, and may take %d: ask for fewer cases "
+				"or runs, or a shorter duration",
+		    seconds / 60, SECONDS_MOST / 60);
+	return 0;
+}

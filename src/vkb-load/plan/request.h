@@ -1,0 +1,31 @@
+/*
+ * Requests: options of vkb-load that come from somebody else, as from a comment
+ * on a pull request. They are data: only some options are allowed, and the load
+ * has limits.
+ */
+#ifndef REQUEST_H
+#define REQUEST_H
+
+#include <stddef.h>
+
+struct opt;
+struct plan;
+
+struct request {
+	char **words; /* the options point to them */
+};
+
+/*
+ * Reads the options of a file, "-" is stdin, into the struct at 'opts'. They
+ * are written as in a shell, which is not asked; 'table' has all options of the
+ * program. 0, or -1, error reported; call request_free in either case.
+ */
+int request_read(
+    struct request *, const char *file, const struct opt *table, void *opts);
+void request_free(struct request *);
+
+/* Checks the limits of the cases with so many runs. 0, or -1, error reported.
+ */
+int request_check(const struct plan *, size_t runs);
+
+#endif

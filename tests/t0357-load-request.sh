@@ -1,0 +1,188 @@
+#!/bin/sh
+# A load without a configuration: commands of your own, what fills the server for
+# them, threads; and requests: options in a file that others wrote, of which only
+# some are allowed, with limits.
+. "${0%/*}/lib.sh"
+test_server 'a load of options'
+
+planned() { vkb-load --plan "$@" </dev/null 2>.err; }
+ids() { planned "$@" | jq -r .id | xargs; }
+
+# --- options
+
+test_same 'SET-d3-P1-c50-k1000000 GETRANGE_key:__rand_int___0_9-d3-P1-c50-k1000000 LRANGE_100-d3-P1-c50-k1000000' \
+  "$(ids -t set --command 'GETRANGE key:__rand_int__ 0 9' --command lrange)" \
+  'commands of your own are cases beside named tests'
+test_same 'SET-d16-P1-c50-k1000000-io9 SET-d16-P1-c50-k1000000' "$(ids -t set -d 16 --io-threads 9,1)" \
+  'I/O threads are cases each'
+test_same '[[1,1],[9,9]]' "$(planned -t set --io-threads 1,9 |
+  jq -sc 'map([.config.io_threads, .server.io_threads])')" 'the server gets its threads'
+test_same 3 "$(planned -t set --threads 3 | jq .config.benchmark_threads)" 'so does the load'
+test_same '[true,1]' "$(planned -t set --cluster-mode true | jq -c '[.config.cluster_mode, .server.primaries]')" \
+  'a cluster needs no configuration'
+long=$(printf 'SET key:{key} %0300d' 0)
+test_that 'the id of a long command is short enough for a name' \
+  test "$(planned --command "$long" | jq '.id | length')" -lt 160
+test_same 2 "$(planned --command "$long" --command "${long}1" | jq -r .id | sort -u | wc -l | tr -d ' ')" \
+  'two long commands have two ids'
+refuses() { # refuses WHAT PATTERN WORD...
+  what=$1 pattern=$2
+  shift 2
+  test_status 2 "$what" vkb-load --plan "$@"
+  test_match "$pattern" .err "$what: the message"
+  test_empty_file .out "$what: there is no plan"
+}
+echo '[{"commands": ["SET"]}]' >set.json
+refuses '--command with a FILE is refused' "'-t' and '--command' are a configuration of their own" \
+  --command 'GET a' set.json
+for option in '--io-threads 2' '--threads 2' '--populate-with set'; do
+  # shellcheck disable=SC2086 # words
+  refuses "$option with a FILE is refused" "'--io-threads', '--threads' and '--populate-with' go with '-t'" \
+    $option set.json
+done
+refuses 'no I/O threads are refused' "option '--io-threads': '0' is not an integer from 1 to 1024" \
+  -t set --io-threads 0
+refuses 'half a thread is refused' "option '--threads': '1.5' is not a whole number" -t set --threads 1.5
+refuses 'a test with blanks is refused' "option '-t': 'set get' is not the name of a test: '--command'" -t 'ping,set get'
+refuses 'an unknown test is refused' "unknown command 'GETT', did you mean 'GET'" --command gett
+refuses 'a blank command is refused' "must be a non-empty list of non-blank strings" --command ' '
+
+# --- what they measure
+
+run() { vkb-load -q --runs 1 -c 2 -n 2000 -r 100 "$@"; }
+test_that 'a command of your own is measured' run --command 'GETRANGE key:__rand_int__ 0 9' \
+  --populate-with 'SET key:__rand_int__ __data__' -d 50 -o own
+test_same '["ok",2000,0,2000,0]' "$(jq -c 'select(.type == "run") | [.status, .metrics.requests, .metrics.errors,
+  .metrics.keyspace_hits, .metrics.keyspace_misses]' own)" 'it finds what the server was filled with'
+test_same '"SET key:__rand_int__ __data__"' "$(jq -c 'select(.type == "run").config.populate_with' own)" \
+  'the filling is part of the case'
+test_that 'a named test fills, too' run --command 'STRLEN key:__rand_int__' --populate-with set -o named
+test_same 2000 "$(jq 'select(.type == "run").metrics.keyspace_hits' named)" 'each read finds its key'
+test_that 'a mix is filled' run --mix "'GETRANGE key:__rand_int__ 0 1' 3, 'APPEND key:__rand_int__ x' 1" --populate-with set -o mixed
+test_same 0 "$(jq 'select(.config.command == "mix").metrics.keyspace_misses' mixed)" 'it finds its keys'
+cat >own.json <<'END'
+[{"commands": ["SET", "GETRANGE key:__rand_int__ 0 1"], "populate_with": "SET", "keyspacelen": [100],
+  "requests": [1000], "clients": [2], "cluster_mode": [false, true]}]
+END
+test_that 'a configuration has the same' vkb-load -q --runs 1 -o configured own.json
+test_same 'ok ok ok ok' "$(jq -r 'select(.type == "run").status' configured | xargs)" 'on a cluster, too'
+printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' a b >builds
+test_that 'two builds are measured in slices' run --builds builds --command 'STRLEN key:__rand_int__' --populate-with set -o two
+test_same '2000 2000' "$(jq 'select(.type == "run").metrics.keyspace_hits' two | xargs)" 'each has been filled'
+test_status 2 'a command that is no command fails its run' run --command 'NOSUCH a b'
+test_match 'refused: ERR unknown command' .err 'the error of the server is shown'
+test_status 2 'a command that cannot be read is not run' run --command "SET 'a b"
+test_match "a quote is not closed" .err 'the message gives the reason'
+
+# --- a request
+
+asked() { printf '%s\n' "$@" >request; }
+asked '-t set,get' "-d '16,1024'" '  --pipeline=1 "--runs" 5' "--command 'SET a \"b c\"'"
+test_that 'a request is read' planned --request request
+test_same "$(ids -t set,get -d 16,1024 -P 1 --command 'SET a "b c"')" "$(ids --request request)" \
+  'it is what the options are'
+test_same "$(ids --request request)" "$(vkb-load --plan --request - <request | jq -r .id | xargs)" \
+  'it may come from stdin'
+printf -- '-t\r\nset\r\n' >request
+test_same SET-d3-P1-c50-k1000000 "$(ids --request request)" 'lines may end as on Windows'
+for empty in '' ' ' "$(printf '\n\t\n')"; do
+  printf %s "$empty" >request
+  test_same 'SET-d3-P1-c50-k1000000 GET-d3-P1-c50-k1000000' "$(ids --request request)" \
+    'a request without options is SET and GET'
+done
+asked '--duration 7' '-c 3'
+test_same '[[7,3,10],[7,3,10]]' "$(planned --duration 9 -P 10 -c 5 --request request |
+  jq -sc 'map([.config.duration_s, .config.clients, .config.pipeline])')" \
+  'its options replace those of the command line, and others stay'
+asked '-t set --runs 2 --duration 0.1 -c 2 -r 100'
+test_that 'a request is measured' vkb-load -q --runs 9 --request request -o asked
+test_same 2 "$(grep -c '"type":"run"' asked)" 'as often as it asks for'
+
+bad() { # bad WHAT PATTERN WORD...: a request of these lines
+  what=$1 pattern=$2
+  shift 2
+  asked "$@"
+  test_status 2 "$what is refused" vkb-load --plan --request request
+  test_match "$pattern" .err "$what: the message gives the reason"
+  test_absent '[^ -~]' .err "$what: the message is ASCII"
+}
+allowed=$(asked x; vkb-load --plan --request request 2>&1 | sed -n 's/.*options of a request are //p' | tr -d ',-')
+test_same 'tests command mix populatewith clients pipeline datasize keyspacelen iothreads threads clustermode duration warmup runs' \
+  "$allowed" 'the message lists the options that a request may have'
+vkb-load --dump-options | awk -F '\t' '{ print $2, $4 }' >options
+tried=0
+while read -r name arg; do
+  case " $allowed " in *" $(echo "$name" | tr -d -) "*) continue ;; esac
+  asked "-t set --$name$([ "$arg" = - ] || echo ' 1')"
+  vkb-load --plan --request request >.out 2>.err
+  [ $? -eq 2 ] && grep -q "unknown option '--$name'\|cannot ask for help" .err || echo "$name"
+  tried=$((tried + 1))
+done <options >passed
+test_empty_file passed 'every other option of vkb-load is refused'
+test_that 'these are many' test "$tried" -gt 50
+for letter in o q v n p h V; do
+  bad "the letter $letter" "unknown option '-$letter'|cannot ask for help" "-$letter 5"
+done
+bad 'a word' "has 'x', which is not an option" x
+bad 'a FILE' "has 'set.json', which is not an option" set.json
+bad 'a FILE behind --' "has 'set.json', which is not an option" '-- set.json'
+bad 'a FILE that is stdin' "has '-', which is not an option" '-'
+bad 'an open quote' "request 'request' cannot be read: a quote is not closed" "-t 'set"
+bad 'an option without its value' "option '-P' needs an argument: LIST" -P
+bad 'a wrong value' "option '-P': '1x' is not an integer from 1 to 1000000" -P 1x
+# shellcheck disable=SC2016 # as it is
+bad 'a text for a shell' "option '-t': .* is not the name of a test" '-t "$(touch evil)`touch evil`;touch evil|touch evil"'
+test_empty "$(find . -name evil)" 'nothing of it is executed'
+bad 'an escape' 'it has a control character' "$(printf -- '-t \033[31mset')"
+bad 'a text that is not UTF-8' 'it is not UTF-8' "$(printf -- '-t \377')"
+printf -- '-t set\000get' >request
+test_status 2 'a NUL is refused' vkb-load --plan --request request
+test_match 'it has a control character' .err 'the message names control characters'
+for n in 8192 8193; do
+  perl -e 'print "-t set", " " x ($ARGV[0] - 6)' $n >request
+  vkb-load --plan --request request >.out 2>long.$n
+  echo $? >>long
+done
+test_same '0 2' "$(xargs <long)" 'a request has at most 8192 bytes'
+test_match 'it is longer than 8192 bytes' long.8193 'the message has the limit'
+
+# limit OPTION MOST BEYOND [WORD...]: the one passes, the other does not.
+limit() {
+  option=$1 most=$2 beyond=$3
+  shift 3
+  asked "$* $option $most"
+  test_that "a request may have $option $most" planned --request request
+  bad "$option $beyond" "option '$option': $beyond is more than a request may ask for, which is $most" \
+    "$* $option $beyond"
+}
+limit --clients 10000 10001
+limit --pipeline 1000 1001
+limit --data-size 1048576 1048577 -r 100
+limit --keyspacelen 10000000 10000001
+limit --io-threads 128 129
+limit --threads 128 129
+limit --duration 300 300.5 --runs 1
+limit --warmup 300 300.5 --runs 1
+bad 'a limit within a list' "option '--pipeline': 5000 is more" -P 1,5000,2
+asked '-t set -r 4096 -d 1048576'
+test_that 'values of 4 GiB pass' planned --request request
+bad 'one more' 'bytes, and a request may ask for 4294967296' '-t set -r 4097 -d 1048576'
+numbers() { seq -s , "$1"; }
+asked "-t set --runs 1 --duration 0.1 -P $(numbers 200)"
+test_that '200 cases pass' planned --request request
+bad '201 cases' 'the request has 201 cases, and may have 200' "-t set --runs 1 -P $(numbers 201)"
+asked '-t set --runs 72 --duration 89 --warmup 10'
+test_that 'two hours pass' planned --request request
+bad 'more than two hours' 'takes about 122 minutes for each build, and may take 120' \
+  '-t set --runs 73 --duration 89 --warmup 10'
+bad 'more than two hours without a number of runs' 'takes about 200 minutes' \
+  '-t set,get --duration 300 --warmup 299'
+for words in 'set.json' '-t set' '--mix GET' '--command ping' '--replay x'; do
+  asked '-t get'
+  # shellcheck disable=SC2086 # words
+  refuses "--request with $words is refused" "'--request' has the commands" --request request $words
+done
+test_status 2 'a request that is missing is an error' vkb-load --plan --request none
+test_match "'none'" .err 'the error names the file'
+test_litter 10 'nothing is left'
+test_done
