@@ -69,7 +69,7 @@ test_same 'ok ok ok ok' "$(jq -r 'select(.type == "run").status' configured | xa
 printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' a b >builds
 test_that 'two builds are measured in slices' run --builds builds --command 'STRLEN key:__rand_int__' --populate-with set -o two
 test_same '2000 2000' "$(jq 'select(.type == "run").metrics.keyspace_hits' two | xargs)" 'each has been filled'
-test_status 2 'a command that is no command fails its run' run --command 'NOSUCH a b'
+test_status 2 'a command that the server does not have fails its run' run --command 'NOSUCH a b'
 test_match 'refused: ERR unknown command' .err 'the error of the server is shown'
 test_status 2 'a command that cannot be read is not run' run --command "SET 'a b"
 test_match "a quote is not closed" .err 'the message gives the reason'

@@ -99,7 +99,7 @@ test_same 'if: always() --remove-label' "$(sed -n '/always/{N;s/.*\(if: always()
 # The inputs of the forms, besides the commits and where to post, are options.
 for f in configs/ci/github/on-demand.yml .github/workflows/on-demand.yml; do
   sed -n '/workflow_dispatch:/,/^permissions\|workflow_call:/s/^      \([a-z-]*\):$/\1/p' $f |
-    grep -vx 'base\|head\|pr\|issue' | while read -r name; do
+    grep -vx 'base\|head\|pr\|issue\|options' | while read -r name; do
     printf -- '--%s=1' "$name" >"$scratch/request"
     vkb-load --plan --request "$scratch/request" 2>&1 | grep -q 'unknown option' && echo "$f: $name"
   done
@@ -157,7 +157,7 @@ empty 'nothing is done with files that are not there'
 # with FILE: the inputs it gives; inputs FILE: those that are taken.
 with() { awk '/^ *with:$/ { on = index($0, "w"); next }
   on && match($0, /[^ ]/) <= on { on = 0 }
-  on { print $1 }' "$1" | sort; }
+  on { print $1 }' "$1" | sort -u; }
 inputs() { awk '/^ *inputs:$/ { on = index($0, "i"); next }
   on && match($0, /[^ ]/) <= on { on = 0 }
   on && match($0, /[^ ]/) == on + 2 { print $1 }' "$1" | sort; }

@@ -46,7 +46,7 @@ comment() {
       html_url: "https://forge.example/o/r/pull/7#issuecomment-55",
       user: {login: $login}}}' >event
 }
-# asks WORD...: a comment of somebody who may write.
+# asks WORD...: a comment of a user who may write.
 asks() { printf '/benchmark %s' "$*" | comment ada; }
 reactions() { jq -r '.reactions[] | "\(.content) to \(.to)"' state; }
 posted() { jq -r '.comments[] | .body' state; }
@@ -175,6 +175,17 @@ test_same 'ref=
 base=8.0.1
 head=a/b' "$(cat output)" 'its versions are handed on'
 test_empty_file log 'the forge is not asked'
+form '{"options": "--mix \u0027GET 3 SET 1\u0027 -c 7", "data-size": "9"}'
+test_that 'a form with options is taken' read_it
+test_same 'GET3+SET1-d9-P1-c7-k1000000' "$(vkb-load --plan --request request | jq -r .id)" \
+  'they are added to its inputs'
+fresh
+form '{"options": "--server /bin/sh"}'
+test_status 2 'an option that a request may not have is an error in a form' read_it
+test_empty_file output 'its commits are not handed on'
+fresh
+form '{}'
+read_it >.out 2>.err
 form '{"tests": "set\n--server /bin/sh"}'
 test_status 2 'a line end in an input is an error' read_it
 test_same 3 "$(wc -l <output | tr -d ' ')" 'and nothing more is handed on'
@@ -322,8 +333,8 @@ test_same '12 12' "$(jq -rs 'map(select(.type == "run" and .status == "ok" and .
 
 GITHUB_EVENT_NAME=workflow_dispatch
 fresh
-form '{base: "base", head: "main", tests: "", mix: "GET 3 SET 1", clients: "2", keyspacelen: "50", duration: "0.2",
-  runs: "6", threads: "2", "cluster-mode": "true"}'
+form '{base: "base", head: "main", tests: "", "cluster-mode": "true",
+  options: "--mix \u0027GET 3 SET 1\u0027 -c 2 -r 50 --duration 0.2 --runs 6 --threads 2"}'
 workflow >out 2>err
 test_match '^[01]$' "$(echo $? >code; echo code)" 'two versions are compared'
 sed 's/^/# /' err | tail -n 5

@@ -1,5 +1,5 @@
 /*
- * Requests: options of vkb-load that come from somebody else, as from a comment
+ * Requests: options of vkb-load that others have written, as in a comment
  * on a pull request. They are data: only some options are allowed, and the load
  * has limits.
  */
