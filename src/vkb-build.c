@@ -331,9 +331,8 @@ static void
 add_job(struct queue *q)
 {
 	struct job *j = &q->v[q->n++];
-	const struct build_target *server = q->module
-	    ? modulebuild_server(q->module, &j->target)
-	    : &j->target;
+	const struct build_target *server =
+	    q->module ? modulebuild_server(q->module, &j->target) : &j->target;
 
 	j->rec = record_new("build");
 	json_set(j->rec, "subject",
@@ -372,8 +371,8 @@ resolve_targets(struct queue *q, const struct opts *o,
 	for (size_t i = 0; i < args->n; i++)
 		refs += !is_archive(o, args->v[i]);
 	if (refs &&
-	    !(*origin = target_open_origin(q->shop.cache,
-		  o->repo ? o->repo : TARGET_VALKEY, o->dir)))
+	    !(*origin = target_open_origin(
+		  q->shop.cache, o->repo ? o->repo : TARGET_VALKEY, o->dir)))
 		return -1;
 	if (o->repo) /* argv is visible in 'ps' while the build runs */
 		redact_text((char *)(size_t)o->repo);
@@ -429,7 +428,8 @@ build_targets(const struct opts *o, const struct opt_args *args)
 		rc = 0;
 		goto out;
 	}
-	if (flags_init(&flags, &o->flags) < 0 || build_open_jobs(&q.shop, o->jobs) < 0 ||
+	if (flags_init(&flags, &o->flags) < 0 ||
+	    build_open_jobs(&q.shop, o->jobs) < 0 ||
 	    (certificates && *certificates &&
 		gitrepo_certificates(certificates) < 0))
 		goto out;

@@ -10,7 +10,8 @@
 void
 rebuild_add_word(struct str *s, const char *text)
 {
-	if (*text && *text != '-' && strspn(text, REBUILD_WORD) == strlen(text)) {
+	if (*text && *text != '-' &&
+	    strspn(text, REBUILD_WORD) == strlen(text)) {
 		str_add(s, text);
 		return;
 	}

@@ -197,9 +197,8 @@ record_subject_commit(const struct json *subject)
 const char *
 record_subject_time(const struct json *subject)
 {
-	const char *time = is_of_module(subject)
-	    ? json_get_str(subject, "module_time")
-	    : NULL;
+	const char *time =
+	    is_of_module(subject) ? json_get_str(subject, "module_time") : NULL;
 
 	return time ? time : json_get_str(subject, "time");
 }

@@ -66,8 +66,9 @@ bool record_is_hash(const char *commit);
 char *record_commit_brief(const char *commit, size_t digits);
 
 /*
- * The commit that names a subject and its time: those of the module, unless that
- * is the same in all builds (module_fixed), or of the server. NULL: not known.
+ * The commit that names a subject and its time: those of the module, unless
+ * that is the same in all builds (module_fixed), or of the server. NULL: not
+ * known.
  */
 const char *record_subject_commit(const struct json *subject);
 const char *record_subject_time(const struct json *subject);

@@ -1,6 +1,6 @@
 /*
- * How to build something from sources; and the step of valkey-server, valkey-cli
- * and valkey-benchmark.
+ * How to build something from sources; and the step of valkey-server,
+ * valkey-cli and valkey-benchmark.
  */
 #ifndef BUILDSTEP_H
 #define BUILDSTEP_H
@@ -30,8 +30,8 @@ void buildstep_free(struct buildstep *); /* what it owns */
 
 /*
  * Notes the hash of the program and what it says of itself, which must be this
- * commit, unless that is "", and this allocator, unless that is NULL. Returns 0,
- * or -1 after reporting the error.
+ * commit, unless that is "", and this allocator, unless that is NULL. Returns
+ * 0, or -1 after reporting the error.
  */
 int buildstep_describe_server(const char *server, const char *commit,
     const char *allocator, struct json *note);

@@ -12,6 +12,7 @@
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *
 modulebuild_check(struct modulebuild_wanted *w)
@@ -33,20 +34,31 @@ modulebuild_check(struct modulebuild_wanted *w)
 		return "'--server-repo' needs '--server'";
 	if (w->command)
 		return NULL;
-	return w->dir    ? "'--module-dir' needs '--module-build'"
-	    : w->server  ? "'--server' needs '--module-build'"
-	    : w->file    ? "'--module-file' needs '--module-build'"
-			 : NULL;
+	return w->dir   ? "'--module-dir' needs '--module-build'"
+	    : w->server ? "'--server' needs '--module-build'"
+	    : w->file   ? "'--module-file' needs '--module-build'"
+			: NULL;
 }
 
-/* Describes an installed server. Returns 0, or -1 after reporting the error. */
+/* Describes an installed server. Its path stays a link if it is one: some
+ * servers are what their name says. Returns 0, or -1 after reporting the error.
+ */
 static int
 find_program(struct modulebuild *m)
 {
-	m->path = realpath(m->wanted.server, NULL);
-	if (!m->path)
+	const char *name = strrchr(m->wanted.server, '/');
+	char *dir = name
+	    ? mem_strn(m->wanted.server, (size_t)(name + 1 - m->wanted.server))
+	    : mem_str(".");
+	char *real = realpath(dir, NULL);
+
+	name = name ? name + 1 : m->wanted.server;
+	m->path = mem_printf("%s/%s", real ? real : "", name);
+	free(dir);
+	free(real);
+	if (access(m->path, X_OK) < 0)
 		return err_fail_sys(
-		    "cannot read the server '%s'", m->wanted.server);
+		    "cannot run the server '%s'", m->wanted.server);
 	m->program = json_object();
 	json_set_str(m->program, "server", m->path);
 	return buildstep_describe_server(m->path, "", NULL, m->program);
@@ -193,8 +205,10 @@ modulebuild_make_step(struct buildstep *r, const struct modulebuild *m,
 	    module->tree, command, file ? file : "", NULL};
 	const char *const compatible[] = {"module", command, NULL};
 
-	*r = (struct buildstep){
-	    .target = module, .fresh = true, .collect = collect_module, .arg = m};
+	*r = (struct buildstep){.target = module,
+	    .fresh = true,
+	    .collect = collect_module,
+	    .arg = m};
 	r->argv = mem_array(4, sizeof *r->argv);
 	r->argv[0] = "/bin/sh";
 	r->argv[1] = "-c";

@@ -20,17 +20,18 @@ struct modulebuild_wanted {
 
 struct modulebuild {
 	struct modulebuild_wanted wanted;
-	struct build_target fixed; /* the module or server that is the same for all */
-	struct origin *origin;     /* of a server */
-	struct json *program;      /* members of build records; NULL: it is built */
-	char *path;                /* of the program */
+	struct build_target
+	    fixed; /* the module or server that is the same for all */
+	struct origin *origin; /* of a server */
+	struct json *program;  /* members of build records; NULL: it is built */
+	char *path;            /* of the program */
 };
 
 /* Drops empty values. Returns what is wrong, or NULL. */
 const char *modulebuild_check(struct modulebuild_wanted *);
 
-/* Returns 0, or -1 after reporting the error; then, too, call modulebuild_close.
- * Hides a login in server_repo. */
+/* Returns 0, or -1 after reporting the error; then, too, call
+ * modulebuild_close. Hides a login in server_repo. */
 int modulebuild_open(struct modulebuild *, const struct modulebuild_wanted *,
     const struct cache *);
 void modulebuild_close(struct modulebuild *);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 enum {
-	NAMED = 4,    /* cases of an answer that are named */
+	NAMED = 4,   /* cases of an answer that are named */
 	LONGEST = 60 /* bytes of a name */
 };
 
@@ -90,7 +90,8 @@ find_ref(const struct json *subject)
 	const char *ref = commit ? commit : json_get_str(subject, "ref");
 
 	ref = ref ? ref : json_get_str(subject, "server_version");
-	if (!ref || !*ref || *ref == '-' || strspn(ref, REBUILD_WORD) != strlen(ref))
+	if (!ref || !*ref || *ref == '-' ||
+	    strspn(ref, REBUILD_WORD) != strlen(ref))
 		return NULL;
 	if (!rebuild_is_known(subject))
 		return NULL;

@@ -149,13 +149,14 @@ subjects(void)
 	static const struct {
 		const char *members, *title, *commit, *time;
 		bool dirty;
-	} v[] = {
-	    {"\"commit\":\"" SERVER "\",\"time\":\"s\"", "1f9c0ab2", SERVER,
-		"s", false},
-	    {"\"commit\":\"" SERVER "\",\"time\":\"s\",\"module_commit\":\"" MODULE
+	} v[] = {{"\"commit\":\"" SERVER "\",\"time\":\"s\"", "1f9c0ab2",
+		     SERVER, "s", false},
+	    {"\"commit\":\"" SERVER
+	     "\",\"time\":\"s\",\"module_commit\":\"" MODULE
 	     "\",\"module_time\":\"m\"",
 		"abcd0123", MODULE, "m", false},
-	    {"\"commit\":\"" SERVER "\",\"time\":\"s\",\"module_commit\":\"" MODULE
+	    {"\"commit\":\"" SERVER
+	     "\",\"time\":\"s\",\"module_commit\":\"" MODULE
 	     "\",\"module_time\":\"m\",\"module_fixed\":true",
 		"1f9c0ab2", SERVER, "s", false},
 	    {"\"label\":\"new\",\"ref\":\"main\",\"module_commit\":\"" MODULE
