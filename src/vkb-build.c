@@ -19,6 +19,7 @@
 #include "vkb-build/cache.h"
 #include "vkb-build/flags.h"
 #include "vkb-build/buildstep.h"
+#include "vkb-build/modulebuild.h"
 #include "vkb-build/target.h"
 
 #include <fcntl.h>
@@ -28,14 +29,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define REPO "https://github.com/valkey-io/valkey.git"
-#define JOBS_MAX 1024
 #define BUSY_MS 50   /* interval of checks on other builds */
 #define DRAW_MS 1000 /* interval of drawings of the progress */
 
 struct opts {
 	const char *repo, *dir, *cache, *prune;
-	const char *module_dir, *module_build, *module_file;
+	struct modulebuild_wanted module;
 	struct opt_list worktrees;
 	struct flags_wanted flags;
 	long long jobs;
@@ -53,7 +52,7 @@ static const struct opt option_table[] = {
 	    "take commits from a mirror of this repository; default: Valkey's"},
     {0, "worktree", OPT_LIST, AT(worktrees), "[LABEL=]DIR",
 	.help = "build a work tree as it is; repeatable"},
-    {'j', "jobs", OPT_INT, AT(jobs), "N", .min = 1, .max = JOBS_MAX,
+    {'j', "jobs", OPT_INT, AT(jobs), "N", .min = 1, .max = BUILD_JOBS_MAX,
 	.help = "run up to N compilers at once; default: one per CPU"},
     {0, "tls", OPT_FLAG, AT(flags.tls), .help = "build with TLS"},
     {0, "debug-symbols", OPT_FLAG, AT(flags.debug_symbols),
@@ -67,12 +66,16 @@ static const struct opt option_table[] = {
 	.help = "use this memory allocator"},
     {0, "make-arg", OPT_LIST, AT(flags.make_args), "NAME=VALUE",
 	.help = "pass a variable to make; repeatable"},
-    {0, "module-dir", OPT_STR, AT(module_dir), "DIR",
+    {0, "module-dir", OPT_STR, AT(module.dir), "DIR",
 	.help = "also build the module in this work tree"},
-    {0, "module-build", OPT_STR, AT(module_build), "COMMAND",
+    {0, "module-build", OPT_STR, AT(module.command), "COMMAND",
 	.help = "build the module with this shell command"},
-    {0, "module-file", OPT_STR, AT(module_file), "FILE",
+    {0, "module-file", OPT_STR, AT(module.file), "FILE",
 	.help = "file of the built module; default: the only *.so"},
+    {0, "server", OPT_STR, AT(module.server), "REF|PATH",
+	.help = "take REFs as commits of the module, for this server"},
+    {0, "server-repo", OPT_STR, AT(module.server_repo), "URL|PATH",
+	.help = "take that server from this repository; default: Valkey's"},
     {0, "cache", OPT_STR, AT(cache), "DIR",
 	.help = "keep builds in DIR; default: ~/.cache/vkb"},
     {0, "prune", OPT_STR, AT(prune), "AGE|SIZE",
@@ -101,8 +104,7 @@ struct queue {
 	bool trouble, quiet;
 	struct build_context shop;
 	const struct flags *flags;
-	struct module *module; /* or NULL */
-	int free_jobs;         /* the job pipe, non-blocking */
+	const struct modulebuild *module; /* or NULL */
 	struct statusline line;
 };
 
@@ -172,13 +174,15 @@ fail_job(struct job *j, const char *error, const char *log)
 	j->state = FAILED;
 }
 
-/* Returns a job token to the pipe: make holds one token without reading it. */
-static int
-release_token(struct queue *q)
+/* Fails the job and those that wait for the same build. */
+static void
+fail_jobs(struct queue *q, struct job *j, const char *error, const char *log)
 {
-	return write(q->shop.tokens[1], "+", 1) == 1
-	    ? 0
-	    : err_fail_sys("cannot write to a pipe");
+	for (size_t i = 0; i < q->n; i++)
+		if (q->v[i].state == WAITING &&
+		    strcmp(q->v[i].now->key, j->now->key) == 0)
+			fail_job(&q->v[i], error, log);
+	fail_job(j, error, log);
 }
 
 static bool
@@ -200,7 +204,8 @@ finish_stage(struct queue *q, struct job *j)
 		j->state = OK;
 		return;
 	}
-	buildstep_make_module(&j->module, q->module, j->rec, j->server.key);
+	modulebuild_make_step(
+	    &j->module, q->module, &j->target, j->rec, j->server.key);
 	j->state = WAITING;
 	j->now = &j->module;
 }
@@ -210,7 +215,7 @@ static int
 start_job(struct queue *q, struct job *j, bool *busy)
 {
 	bool taken = false;
-	char *error, token;
+	char *error;
 
 	while (j->state == WAITING && !is_same_running(q, j) &&
 	    build_find(&q->shop, j->now, j->rec))
@@ -219,7 +224,7 @@ start_job(struct queue *q, struct job *j, bool *busy)
 		return 0;
 	if (!q->shop.reaper && !(q->shop.reaper = reaper_start()))
 		return -1;
-	if (read(q->free_jobs, &token, 1) != 1)
+	if (!build_take_job(&q->shop))
 		return 0;
 	j->build = build_start(&q->shop, j->now, &taken, &error);
 	if (j->build) {
@@ -232,7 +237,7 @@ start_job(struct queue *q, struct job *j, bool *busy)
 	if (!taken)
 		fail_job(j, error, NULL);
 	free(error);
-	return release_token(q);
+	return build_release_job(&q->shop);
 }
 
 static int
@@ -246,14 +251,14 @@ step_job(struct queue *q, struct job *j)
 	if (rc > 0 && build_find(&q->shop, j->now, j->rec))
 		finish_stage(q, j);
 	else
-		fail_job(j,
+		fail_jobs(q, j,
 		    rc > 0 ? "the finished build has vanished from the cache"
 			   : build_error(j->build),
 		    build_log(j->build));
 	build_free(j->build);
 	j->build = NULL;
 	q->running--;
-	return release_token(q);
+	return build_release_job(&q->shop);
 }
 
 /* Writes records in the order of the command line, each as soon as possible. */
@@ -326,19 +331,34 @@ static void
 add_job(struct queue *q)
 {
 	struct job *j = &q->v[q->n++];
+	const struct build_target *server =
+	    q->module ? modulebuild_server(q->module, &j->target) : &j->target;
 
 	j->rec = record_new("build");
-	json_set(
-	    j->rec, "subject", target_describe_subject(&j->target, q->flags));
+	json_set(j->rec, "subject",
+	    target_describe_subject(&j->target, server, q->flags));
 	json_set_str(j->rec, "status", "failed");
 	j->now = &j->server;
-	if (!j->target.error && q->module)
-		buildstep_describe_module(
-		    q->module, json_get(j->rec, "subject"));
-	if (j->target.error)
+	if (j->target.error) {
 		fail_job(j, j->target.error, NULL);
-	else
-		buildstep_make_server(&j->server, &j->target, q->flags);
+		return;
+	}
+	if (q->module)
+		modulebuild_describe(
+		    q->module, &j->target, json_get(j->rec, "subject"));
+	if (server)
+		buildstep_make_server(&j->server, server, q->flags);
+	else {
+		modulebuild_add_program(q->module, j->rec, j->server.key);
+		finish_stage(q, j);
+	}
+}
+
+/* With a fixed server, all operands are commits of the module. */
+static bool
+is_archive(const struct opts *o, const char *text)
+{
+	return !o->module.server && tarball_named(text);
 }
 
 static int
@@ -349,15 +369,15 @@ resolve_targets(struct queue *q, const struct opts *o,
 
 	q->v = mem_array(args->n + o->worktrees.n + 1, sizeof *q->v);
 	for (size_t i = 0; i < args->n; i++)
-		refs += !tarball_named(args->v[i]);
+		refs += !is_archive(o, args->v[i]);
 	if (refs &&
 	    !(*origin = target_open_origin(
-		  q->shop.cache, o->repo ? o->repo : REPO, o->dir)))
+		  q->shop.cache, o->repo ? o->repo : TARGET_VALKEY, o->dir)))
 		return -1;
 	if (o->repo) /* argv is visible in 'ps' while the build runs */
 		redact_text((char *)(size_t)o->repo);
 	for (size_t i = 0; i < args->n && !is_stopped(q); i++) {
-		if (tarball_named(args->v[i]))
+		if (is_archive(o, args->v[i]))
 			target_find_archive(
 			    &q->v[q->n].target, q->shop.cache, args->v[i]);
 		else
@@ -371,27 +391,6 @@ resolve_targets(struct queue *q, const struct opts *o,
 		add_job(q);
 	}
 	return is_stopped(q) ? -1 : 0;
-}
-
-static int
-open_workshop(struct queue *q, const struct opts *o)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	char again[40];
-
-	q->shop.jobs = o->jobs ? (int)o->jobs : cpus > 0 ? (int)cpus : 1;
-	if (q->shop.jobs > JOBS_MAX)
-		q->shop.jobs = JOBS_MAX;
-	if (pipe(q->shop.tokens) < 0)
-		return err_fail_sys("cannot make a pipe");
-	snprintf(again, sizeof again, "/proc/self/fd/%d", q->shop.tokens[0]);
-	q->free_jobs = open(again, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (q->free_jobs < 0)
-		return err_fail_sys("cannot open '%s'", again);
-	for (int i = 0; i < q->shop.jobs; i++)
-		if (release_token(q) < 0)
-			return -1;
-	return 0;
 }
 
 static void
@@ -414,8 +413,7 @@ build_targets(const struct opts *o, const struct opt_args *args)
 	const char *certificates = getenv("SSL_CERT_FILE");
 	struct origin *origin = NULL;
 	struct cache cache = {0};
-	struct module module = {
-	    .command = o->module_build, .file = o->module_file};
+	struct modulebuild module = {0};
 	struct flags flags = {0};
 	struct queue q = {.quiet = o->quiet};
 	struct halt *halt = halt_open(false);
@@ -430,14 +428,14 @@ build_targets(const struct opts *o, const struct opt_args *args)
 		rc = 0;
 		goto out;
 	}
-	if (flags_init(&flags, &o->flags) < 0 || open_workshop(&q, o) < 0 ||
+	if (flags_init(&flags, &o->flags) < 0 ||
+	    build_open_jobs(&q.shop, o->jobs) < 0 ||
 	    (certificates && *certificates &&
 		gitrepo_certificates(certificates) < 0))
 		goto out;
-	if (o->module_dir) {
+	if (o->module.command) {
 		q.module = &module;
-		target_find_worktree(&module.target, &cache, o->module_dir);
-		if (module.target.error)
+		if (modulebuild_open(&module, &o->module, &cache) < 0)
 			goto out;
 	}
 	statusline_open(&q.line, o->quiet);
@@ -446,7 +444,7 @@ build_targets(const struct opts *o, const struct opt_args *args)
 	statusline_close(&q.line);
 out:
 	close_queue(&q);
-	target_free(&module.target);
+	modulebuild_close(&module);
 	target_free_origin(origin);
 	flags_free(&flags);
 	cache_close(&cache);
@@ -457,18 +455,20 @@ out:
 static int
 run_build(void *opts, struct opt_args *args)
 {
-	const struct opts *o = opts;
+	struct opts *o = opts;
+	const char *wrong = modulebuild_check(&o->module);
 
 	if (!args->n && !o->worktrees.n && !o->prune)
 		return opt_usage(&prog, "nothing to build: no REF or ARCHIVE");
 	if (o->dir && o->repo)
 		return opt_usage(
 		    &prog, "options '-C' and '--repo' exclude each other");
-	if (!o->module_dir != !o->module_build)
+	if (wrong)
+		return opt_usage(&prog, wrong);
+	if (o->module.server && args->n && !o->dir && !o->repo)
 		return opt_usage(&prog,
-		    "'--module-dir' and '--module-build' need each other");
-	if (o->module_file && !o->module_dir)
-		return opt_usage(&prog, "'--module-file' needs '--module-dir'");
+		    "'--server' needs '-C' or '--repo', the repository of the "
+		    "module");
 	return build_targets(o, args);
 }
 

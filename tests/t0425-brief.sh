@@ -61,6 +61,26 @@ says "^Next: vkb-why --repo 'https://a.b/c.git' a{12} b{12} '-x' SET$" 'or the U
 jq -c 'if .subject.label == "new" then .subject.dirty = true else . end' two >dirty
 judge dirty
 says '^Next: commit the change, then vkb-why a{12} HEAD CONFIG SET$' 'a work tree with changes cannot be built by its commit'
+# module BUILD: the sides are commits of a module, which is built so
+module() {
+  jq -c --argjson build "$1" '.subject |= (.module_commit = .commit | .commit = "c" * 40 |
+    .build = {module: "make -j"} + $build)' two >module
+  judge module
+}
+module '{"module_file":"out/x.so","server_repo":"a b"}'
+says "^Next: vkb-why a{12} b{12} CONFIG SET -- --module-build 'make -j' --module-file out/x.so --server c{12} --server-repo 'a b'$" \
+  'the module of two commits is built for their server'
+module '{"server":"/opt/valkey-server"}'
+says "^Next: vkb-why .* SET -- --module-build 'make -j' --server /opt/valkey-server$" 'or for the installed one'
+vkb-compare --baseline old -f markdown module >module.md
+test_match "^ *vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG" module.md \
+  'so it is where the whole is to be measured again'
+jq -c '.subject |= (.module_commit = "c" * 40 | .module_fixed = true | .build.module = "make")' two >fixed
+judge fixed
+test_absent '^Next' text 'a module that is the same for both has no folder to name'
+jq -c '.subject.build |= del(.module)' module >unknown
+judge unknown
+test_absent '^Next' text 'nor has one that is built by others a command'
 runs old 100000 .001 '{"command":"SET"}' | jq -c 'del(.run.block)' >base.jsonl
 runs new 99000 .001 '{"command":"SET"}' | jq -c 'del(.run.block, .subject.commit) | .run.session = "t"' >new.jsonl
 vkb-compare base.jsonl new.jsonl >text
@@ -245,6 +265,7 @@ otherwise() {
   test_status 1 "not if $1" judge other
 }
 otherwise 'the files differ' 'if .subject.label == "new" then .subject.binary_sha256 = "1" else . end'
+otherwise 'the modules differ' '.subject.module_sha256 = .subject.label'
 otherwise 'only the version is the same' 'del(.subject.binary_sha256)'
 otherwise 'a script starts them' '.subject.script_sha256 = "2"'
 otherwise 'the runs took no turns' 'del(.run.block)'
@@ -253,6 +274,9 @@ says '^what changed between the measurements: rps differs' \
 otherwise 'the environment differs' '.env = {governor: .subject.label}'
 otherwise 'the value differs by the same factor in all rounds' \
   '.metrics.bytes_per_key = if .subject.label == "new" then 60 else 50 end * (1 + .run.index / 100)'
+jq -c '.subject.module_sha256 = "2"' same >with
+test_that 'with the same module' judge with
+says '^Both sides are the same server and module, so differences in time are ' 'it is named as well'
 jq -c '.metrics.rps = if .subject.label == "new" then [40, 300, 90, 200][.run.index % 4]
   else 100 end' same >unclear
 test_that 'an unclear difference is noise, too' strict unclear

@@ -48,9 +48,9 @@ ok false' "$(how)" 'are built'
 test_same "$mod $mod" "$(field .subject.module_commit | xargs)" 'its commit'
 test_same "$(in_mod show -s --format=%ct)" \
   "$(field '.subject.module_time | fromdate' | head -n 1)" 'its time'
-test_same "false $cc" \
-  "$(field '"\(.subject.module_dirty) \(.subject.build.module)"' | head -n 1)" \
-  'clean, by the command'
+test_same "false true $cc" \
+  "$(field '"\(.subject.module_dirty) \(.subject.module_fixed) \(.subject.build.module)"' | head -n 1)" \
+  'clean, the same for both, by the command'
 so=$(field .module | head -n 1)
 test_same "mod.so $(sha256sum <"$so" | cut -d ' ' -f 1)" \
   "$(basename "$so") $(field .module_sha256 | head -n 1)" 'the file'
@@ -103,9 +103,9 @@ test_status 2 'no work tree' build --module-dir home 1
 test_match "repository 'home'" .err 'it is named'
 test_empty_file .out 'and nothing is built'
 test_status 2 'no command' vkb-build -C repo --module-dir mod 1
-test_match 'need each other' .err 'the error says that the options need each other'
+test_match "'--module-dir' needs '--module-build'" .err 'the error names the option that is missing'
 test_status 2 'no folder' vkb-build -C repo --module-file x 1
-test_match "'--module-file' needs '--module-dir'" .err 'the error names the option that is missing'
+test_match "'--module-file' needs '--module-build'" .err 'the error names the option that is missing'
 test_status 2 'a server that is not there' build nothing
 test_same 'failed null' "$(field '"\(.status) \(.subject.module_commit)"')" 'has no module'
 

@@ -182,6 +182,9 @@ name_commit(const struct json *run)
 	struct json *name;
 	char *text;
 
+	/* The ref of a module says nothing of an installed server. */
+	if (!commit && json_path(subject, "build.server"))
+		return json_dup(json_get(subject, "server_version"));
 	if (commit && json_get_bool(subject, "dirty", false)) {
 		text = mem_printf("%s+dirty", commit);
 		name = json_string(text);

@@ -179,32 +179,61 @@ record_commit_brief(const char *commit, size_t digits)
 				      : mem_str(commit);
 }
 
+/* Does the commit of the module, not that of the server, name the subject? */
+static bool
+is_of_module(const struct json *subject)
+{
+	return json_get_str(subject, "module_commit") &&
+	    !json_get_bool(subject, "module_fixed", false);
+}
+
+const char *
+record_subject_commit(const struct json *subject)
+{
+	return json_get_str(
+	    subject, is_of_module(subject) ? "module_commit" : "commit");
+}
+
+const char *
+record_subject_time(const struct json *subject)
+{
+	const char *time =
+	    is_of_module(subject) ? json_get_str(subject, "module_time") : NULL;
+
+	return time ? time : json_get_str(subject, "time");
+}
+
+bool
+record_subject_is_dirty(const struct json *subject)
+{
+	return json_get_bool(subject, "dirty", false) ||
+	    json_get_bool(subject, "module_dirty", false);
+}
+
 char *
 record_subject_name(const struct json *subject)
 {
-	static const char *const keys[] = {
-	    "label", "ref", "commit", "server_version"};
+	static const char *const keys[] = {"label", "ref"};
 	const char *s;
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		s = json_get_str(subject, keys[i]);
-		if (!s || !*s)
-			continue;
-		return strcmp(keys[i], "commit") == 0
-		    ? record_commit_brief(s, HASH_BRIEF)
-		    : mem_str(s);
+		if (s && *s)
+			return mem_str(s);
 	}
-	return mem_str("unknown");
+	s = record_subject_commit(subject);
+	if (s && *s)
+		return record_commit_brief(s, HASH_BRIEF);
+	s = json_get_str(subject, "server_version");
+	return mem_str(s && *s ? s : "unknown");
 }
 
 char *
 record_subject_title(const struct json *subject)
 {
 	char *name = record_subject_name(subject), *brief, *both = NULL;
-	const char *commit = json_get_str(subject, "module_commit");
+	const char *commit = record_subject_commit(subject);
 
-	if (!commit)
-		commit = json_get_str(subject, "commit");
 	if (!commit)
 		return name;
 	brief = record_commit_brief(commit, HASH_BRIEF);

@@ -66,13 +66,24 @@ bool record_is_hash(const char *commit);
 char *record_commit_brief(const char *commit, size_t digits);
 
 /*
+ * The commit that names a subject and its time: those of the module, unless
+ * that is the same in all builds (module_fixed), or of the server. NULL: not
+ * known.
+ */
+const char *record_subject_commit(const struct json *subject);
+const char *record_subject_time(const struct json *subject);
+
+/* Has the server or the module uncommitted changes? */
+bool record_subject_is_dirty(const struct json *subject);
+
+/*
  * Returns a short name of a subject: its label, ref, shortened commit, server
  * version, or "unknown". Caller frees with free().
  */
 char *record_subject_name(const struct json *subject);
 
-/* Returns the name followed by the commit (the module's, if any), unless the
- * name is the commit: "unstable (1f9c0ab2)". Caller frees with free(). */
+/* Returns the name followed by the commit, unless the name is the commit:
+ * "unstable (1f9c0ab2)". Caller frees with free(). */
 char *record_subject_title(const struct json *subject);
 
 #endif

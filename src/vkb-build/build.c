@@ -44,6 +44,45 @@ keep_error(struct build *b)
 	return -1;
 }
 
+/* --- jobs */
+
+int
+build_open_jobs(struct build_context *w, long long jobs)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	char again[40];
+
+	w->jobs = jobs ? (int)jobs : cpus > 0 ? (int)cpus : 1;
+	if (w->jobs > BUILD_JOBS_MAX)
+		w->jobs = BUILD_JOBS_MAX;
+	if (pipe(w->tokens) < 0)
+		return err_fail_sys("cannot make a pipe");
+	snprintf(again, sizeof again, "/proc/self/fd/%d", w->tokens[0]);
+	w->free_jobs = open(again, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (w->free_jobs < 0)
+		return err_fail_sys("cannot open '%s'", again);
+	for (int i = 0; i < w->jobs; i++)
+		if (build_release_job(w) < 0)
+			return -1;
+	return 0;
+}
+
+bool
+build_take_job(struct build_context *w)
+{
+	char token;
+
+	return read(w->free_jobs, &token, 1) == 1;
+}
+
+int
+build_release_job(struct build_context *w)
+{
+	return write(w->tokens[1], "+", 1) == 1
+	    ? 0
+	    : err_fail_sys("cannot write to a pipe");
+}
+
 /* --- make */
 
 static void

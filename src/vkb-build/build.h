@@ -15,7 +15,19 @@ struct build_context {
 	struct reaper *reaper;
 	int jobs;
 	int tokens[2]; /* GNU make's job server: a pipe of free jobs */
+	int free_jobs; /* its end to read, non-blocking */
 };
+
+#define BUILD_JOBS_MAX 1024
+
+/* Makes the pipe of jobs; 0: one per CPU. Returns 0, or -1 after reporting the
+ * error. */
+int build_open_jobs(struct build_context *, long long jobs);
+/* Takes a job from the pipe, if one is free. */
+bool build_take_job(struct build_context *);
+/* Returns it: make holds one job without reading it. Returns 0, or -1 after
+ * reporting the error. */
+int build_release_job(struct build_context *);
 
 struct build;
 

@@ -1,13 +1,14 @@
 /*
- * What to build: valkey-server, valkey-cli and valkey-benchmark from a tree of
- * Valkey, and a module by a command of the user against a finished server.
+ * How to build something from sources; and the step of valkey-server,
+ * valkey-cli and valkey-benchmark.
  */
 #ifndef BUILDSTEP_H
 #define BUILDSTEP_H
 
 #include "target.h"
 
-/* How to build something from sources. */
+#define BUILDSTEP_INCLUDE "include" /* folder of valkeymodule.h in a build */
+
 struct buildstep {
 	const struct build_target *target; /* the sources */
 	char key[65];                      /* of the finished build */
@@ -22,20 +23,17 @@ struct buildstep {
 	const void *arg; /* for collect */
 };
 
-struct module {
-	struct build_target target; /* its work tree; free with target_free */
-	const char *command, *file; /* file: what it makes, or NULL */
-};
-
-/* Make the step of the server, and of a module for the server in the build
- * record; free with buildstep_free. */
+/* Makes the step of the server; free with buildstep_free. */
 void buildstep_make_server(
     struct buildstep *, const struct build_target *, const struct flags *);
-void buildstep_make_module(struct buildstep *, struct module *,
-    const struct json *build, const char *server_key);
 void buildstep_free(struct buildstep *); /* what it owns */
 
-/* Adds the module to the subject of a build record. */
-void buildstep_describe_module(const struct module *, struct json *subject);
+/*
+ * Notes the hash of the program and what it says of itself, which must be this
+ * commit, unless that is "", and this allocator, unless that is NULL. Returns
+ * 0, or -1 after reporting the error.
+ */
+int buildstep_describe_server(const char *server, const char *commit,
+    const char *allocator, struct json *note);
 
 #endif

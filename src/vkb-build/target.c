@@ -302,7 +302,8 @@ target_free(struct build_target *t)
 }
 
 struct json *
-target_describe_subject(const struct build_target *t, const struct flags *f)
+target_describe_subject(const struct build_target *t,
+    const struct build_target *server, const struct flags *f)
 {
 	struct json *j = json_object();
 
@@ -313,12 +314,16 @@ target_describe_subject(const struct build_target *t, const struct flags *f)
 		json_set_str(j, "archive_sha256", t->archive);
 	if (!t->repo)
 		return j;
-	if (*t->commit.id)
-		json_set_str(j, "commit", t->commit.id);
-	json_set_str(j, "time", t->commit.time);
-	if (t->worktree) {
-		json_set_bool(j, "dirty", t->dirty);
-		json_set_str(j, "tree", t->tree);
+	if (!server) {
+		json_set(j, "build", json_object());
+		return j;
+	}
+	if (*server->commit.id)
+		json_set_str(j, "commit", server->commit.id);
+	json_set_str(j, "time", server->commit.time);
+	if (server->worktree) {
+		json_set_bool(j, "dirty", server->dirty);
+		json_set_str(j, "tree", server->tree);
 	}
 	json_set(j, "build", flags_describe(f));
 	return j;

@@ -7,6 +7,8 @@
 #include "flags.h"
 #include "gitrepo.h"
 
+#define TARGET_VALKEY "https://github.com/valkey-io/valkey.git"
+
 struct cache;
 struct json;
 struct origin;
@@ -39,8 +41,10 @@ void target_find_archive(
     struct build_target *, const struct cache *, const char *text);
 void target_free(struct build_target *);
 
-/* Returns the subject for records; the caller frees it. */
-struct json *target_describe_subject(
-    const struct build_target *, const struct flags *);
+/* Returns the subject for records, of a target and the server that it is, or
+ * that a module of it is built for; NULL: one that is not built. The caller
+ * frees it. */
+struct json *target_describe_subject(const struct build_target *,
+    const struct build_target *server, const struct flags *);
 
 #endif

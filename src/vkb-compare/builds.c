@@ -1,6 +1,7 @@
 #include "builds.h"
 #include "json.h"
 #include "mem.h"
+#include "record.h"
 #include "str.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ add_value(struct str *s, const struct json *j)
 char *
 builds_describe_difference(const struct json *base, const struct json *other)
 {
-	static const char *const keys[] = {"compiler", "make"};
+	static const char *const keys[] = {"compiler", "make", "module"};
 	const struct json *a = json_get(base, "build");
 	const struct json *b = json_get(other, "build");
 	struct str s = {0};
@@ -47,15 +48,23 @@ builds_describe_difference(const struct json *base, const struct json *other)
 	return s.len ? str_take(&s) : NULL;
 }
 
+/* Have both subjects the same commits, of the server and of the module? */
 static bool
 are_same_commit(const struct json *a, const struct json *b)
 {
-	const struct json *x = json_get(a, "commit");
-	const struct json *y = json_get(b, "commit");
+	static const char *const keys[] = {"commit", "module_commit"};
+	bool any = false;
 
-	return x && y && json_equal(x, y) &&
-	    !json_get_bool(a, "dirty", false) &&
-	    !json_get_bool(b, "dirty", false);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const struct json *x = json_get(a, keys[i]);
+		const struct json *y = json_get(b, keys[i]);
+
+		if (x && y ? !json_equal(x, y) : x != y)
+			return false;
+		any |= x != NULL;
+	}
+	return any && !record_subject_is_dirty(a) &&
+	    !record_subject_is_dirty(b);
 }
 
 bool

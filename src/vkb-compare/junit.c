@@ -2,6 +2,7 @@
 #include "json.h"
 #include "markup.h"
 #include "part.h"
+#include "record.h"
 #include "str.h"
 
 #include <math.h>
@@ -169,7 +170,7 @@ static const char *
 format_timestamp(const struct comparison *c, char buf[20])
 {
 	static const char like[] = "0000-00-00T00:00:00";
-	const char *t = json_get_str(c->subject[1], "time");
+	const char *t = record_subject_time(c->subject[1]);
 	size_t n = 0;
 
 	for (; t && like[n]; n++)

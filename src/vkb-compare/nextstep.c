@@ -4,6 +4,7 @@
 #include "json.h"
 #include "markup.h"
 #include "num.h"
+#include "rebuild.h"
 #include "record.h"
 #include "report.h"
 #include "str.h"
@@ -12,15 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What a word of a shell may have without quotes. */
-#define WORD                                                   \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
-	"0123456789._/-"
-
 enum {
-	NAMED = 4,    /* cases of an answer that are named */
-	LONGEST = 60, /* bytes of a name */
-	DIGITS = 12   /* of a commit */
+	NAMED = 4,   /* cases of an answer that are named */
+	LONGEST = 60 /* bytes of a name */
 };
 
 /* Has the case a certain result like the one that decides it? */
@@ -86,38 +81,24 @@ brief_add_summary(struct str *s, const struct brief *b)
 }
 
 /* Returns the commit, ref or version by which a subject can be built again, or
- * NULL. Caller frees. */
+ * NULL, as for a module that rebuild_add_module cannot name. Caller frees. */
 static char *
 find_ref(const struct json *subject)
 {
-	const char *commit = json_get_str(subject, "commit");
+	const char *commit = record_subject_commit(subject);
 	struct str s = {0};
 	const char *ref = commit ? commit : json_get_str(subject, "ref");
 
 	ref = ref ? ref : json_get_str(subject, "server_version");
-	if (!ref || !*ref || *ref == '-' || strspn(ref, WORD) != strlen(ref))
+	if (!ref || !*ref || *ref == '-' ||
+	    strspn(ref, REBUILD_WORD) != strlen(ref))
+		return NULL;
+	if (!rebuild_is_known(subject))
 		return NULL;
 	if (commit)
-		return record_commit_brief(commit, DIGITS);
+		return record_commit_brief(commit, REBUILD_DIGITS);
 	str_add(&s, ref);
 	return str_take(&s);
-}
-
-/* Adds a text as one word of a shell, in quotes unless it needs none. */
-static void
-add_word(struct str *s, const char *text)
-{
-	if (*text && *text != '-' && strspn(text, WORD) == strlen(text)) {
-		str_add(s, text);
-		return;
-	}
-	str_addc(s, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			str_add(s, "'\\''");
-		else
-			str_addc(s, *text);
-	str_addc(s, '\'');
 }
 
 /* Adds a file, or the word that stands for one that is not known. */
@@ -125,7 +106,7 @@ static void
 add_file(struct str *s, const char *file, const char *unknown)
 {
 	if (file && *file)
-		add_word(s, file);
+		rebuild_add_word(s, file);
 	else
 		str_add(s, unknown);
 }
@@ -140,7 +121,7 @@ add_program(struct str *s, const char *program, const struct report *r)
 	if (!r->repository || !*r->repository)
 		return;
 	str_add(s, stat(r->repository, &st) == 0 ? "-C " : "--repo ");
-	add_word(s, r->repository);
+	rebuild_add_word(s, r->repository);
 	str_addc(s, ' ');
 }
 
@@ -188,7 +169,7 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 	char *base = find_ref(b->c->subject[0]);
 	char *ref = find_ref(b->c->subject[1]);
 	bool known = base && ref && strcmp(base, ref) != 0;
-	bool dirty = json_get_bool(b->c->subject[1], "dirty", false);
+	bool dirty = record_subject_is_dirty(b->c->subject[1]);
 	const struct brief_case *open = find_unclear(b);
 	size_t rounds = count_rounds(b), i = 0;
 	struct str same = {0};
@@ -204,10 +185,13 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 		str_printf(s, "%s %s ", base, dirty ? "HEAD" : ref);
 		add_file(s, r->config, "CONFIG");
 		str_addc(s, ' ');
-		add_word(s, b->v[i].pair->name[0]);
+		rebuild_add_word(s, b->v[i].pair->name[0]);
+		rebuild_add_module(s, " --", b->c->subject[1]);
 	} else if (open && known && !dirty) {
 		add_program(s, "vkb-ab", r);
-		str_printf(s, "%s %s -- ", base, ref);
+		str_printf(s, "%s %s", base, ref);
+		rebuild_add_module(s, "", b->c->subject[1]);
+		str_add(s, " -- ");
 		add_file(s, r->config, "CONFIG");
 		if (rounds)
 			str_printf(s, " --runs %zu", rounds);
@@ -235,8 +219,10 @@ brief_add_again(struct str *s, const struct brief *b, const struct report *r)
 		    !report_is_exact(b->v[i].first) && !b->v[i].first->common)
 			runs = b->v[i].first->facts.n;
 	if (base && ref && strcmp(base, ref) != 0 &&
-	    !json_get_bool(b->c->subject[1], "dirty", false)) {
-		str_printf(s, "vkb-ab -C . %s %s -- ", base, ref);
+	    !record_subject_is_dirty(b->c->subject[1])) {
+		str_printf(s, "vkb-ab -C . %s %s", base, ref);
+		rebuild_add_module(s, "", b->c->subject[1]);
+		str_add(s, " -- ");
 		add_file(s, r->config, "CONFIG");
 		if (runs)
 			str_printf(s, " --runs %zu", runs);

@@ -24,8 +24,8 @@ is_same_value(const struct comparison *c, const char *key)
 	return a && b ? json_equal(a, b) : a == b;
 }
 
-/* Is the file of the server the same, by its SHA-256? What a script starts is
- * not known: it may use other files. */
+/* Are the files of the server and its module the same, by their SHA-256? What a
+ * script starts is not known: it may use other files. */
 static bool
 is_same_server(const struct comparison *c)
 {
@@ -116,8 +116,9 @@ report_same_server(struct str *s, const struct comparison *c)
 	str_add(s, recorded ? recorded : "");
 	if (c->record || !is_same_server(c))
 		return;
-	str_add(
-	    s, "both sides are the same server, so differences in time are ");
+	str_printf(s,
+	    "both sides are the same server%s, so differences in time are ",
+	    json_get(c->subject[0], "module_sha256") ? " and module" : "");
 	str_add(s,
 	    c->ndifferences    ? "noise or come from the environment, which "
 				 "differs too"

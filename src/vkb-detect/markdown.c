@@ -2,6 +2,7 @@
 #include "markup.h"
 #include "num.h"
 #include "phrase.h"
+#include "rebuild.h"
 #include "show.h"
 #include "str.h"
 
@@ -313,6 +314,30 @@ write_issue_place(
 	str_free(&one);
 }
 
+/* Writes the command that measures both sides again. Returns false, and writes
+ * nothing, if that is not known or cannot stand in a span of code. */
+static bool
+write_command(struct str *s, const struct point *old, const struct point *last)
+{
+	const struct json *subject = last->subject;
+	bool known = rebuild_is_known(subject);
+	struct str module = {0};
+
+	rebuild_add_module(&module, "", subject);
+	for (size_t i = 0; i < module.len; i++)
+		known &= module.s[i] >= ' ' && module.s[i] <= '~' &&
+		    module.s[i] != '`';
+	if (known)
+		str_printf(s,
+		    ":\n  `vkb-build %.12s %.12s%s | vkb-load --builds - "
+		    "--runs 10 CONFIG | vkb-stats | vkb-compare --baseline "
+		    "%.12s`\n",
+		    old->commit, last->commit, module.len ? module.s : "",
+		    old->commit);
+	str_free(&module);
+	return known;
+}
+
 static void
 write_issue_steps(
     struct str *s, const struct branch *b, const struct finding_group *g)
@@ -321,17 +346,10 @@ write_issue_steps(
 	const char *last = b->points[g->hi].commit;
 
 	str_add(s, "\n**What to do**\n\n");
-	if (old)
-		str_printf(s,
-		    "- Measure both sides again, interleaved, on the same "
-		    "machine:\n  `vkb-build %.12s %.12s | vkb-load --builds - "
-		    "--runs 10 CONFIG | vkb-stats | vkb-compare --baseline "
-		    "%.12s`\n",
-		    old->commit, last, old->commit);
-	else
-		str_add(s,
-		    "- Measure both sides again, interleaved, on the same "
-		    "machine.\n");
+	str_add(
+	    s, "- Measure both sides again, interleaved, on the same machine");
+	if (!old || !write_command(s, old, &b->points[g->hi]))
+		str_add(s, ".\n");
 	if (branch_count_suspects(b, g->lo, g->hi) > 1)
 		str_add(s,
 		    "- Measure more of the commits between them, to find the "

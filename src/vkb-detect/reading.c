@@ -67,34 +67,18 @@ reading_free(struct reading *in)
 	free(in);
 }
 
-static bool
-is_dirty(const struct json *subject)
-{
-	return json_get_bool(subject, "dirty", false) ||
-	    json_get_bool(subject, "module_dirty", false);
-}
-
 /*
- * Returns the commit of the module, if there is one, or of the server, with a
- * suffix for uncommitted changes. Caller frees; NULL: not known.
+ * Returns the commit that names the subject, with a suffix for uncommitted
+ * changes. Caller frees; NULL: not known.
  */
 static char *
 make_commit_name(const struct json *subject)
 {
-	const char *s = json_get_str(subject, "module_commit");
+	const char *s = record_subject_commit(subject);
 
-	s = s ? s : json_get_str(subject, "commit");
-	if (s && is_dirty(subject))
+	if (s && record_subject_is_dirty(subject))
 		return mem_printf("%s" BRANCH_DIRTY, s);
 	return mem_str(s);
-}
-
-static const char *
-get_commit_time(const struct json *subject)
-{
-	const char *s = json_get_str(subject, "module_time");
-
-	return s ? s : json_get_str(subject, "time");
 }
 
 /* Gives a point a subject. Of several, the first by its text stays, and the
@@ -103,7 +87,7 @@ static void
 update_point(struct point *p, const struct json *subject)
 {
 	struct str s = {0}, t = {0};
-	const char *time = get_commit_time(subject);
+	const char *time = record_subject_time(subject);
 
 	if (p->subject && json_equal(p->subject, subject))
 		return;
@@ -129,7 +113,7 @@ get_tree(const struct json *subject, const char *key)
 {
 	const char *tree = json_get_str(subject, key);
 
-	return tree && is_dirty(subject) ? tree : "";
+	return tree && record_subject_is_dirty(subject) ? tree : "";
 }
 
 /* Returns the number of the point of a subject: that of its commit. */
@@ -143,7 +127,8 @@ intern_point(struct reading *in, struct branch *h, const struct json *subject)
 
 	if (commit || module)
 		str_printf(&key, "%s %s%s%s%s", commit ? commit : "",
-		    module ? module : "", is_dirty(subject) ? " dirty " : "",
+		    module ? module : "",
+		    record_subject_is_dirty(subject) ? " dirty " : "",
 		    get_tree(subject, "tree"),
 		    get_tree(subject, "module_tree"));
 	else

@@ -46,12 +46,15 @@ archive_file(const struct json *subject)
 		   *module = json_get_str(subject, "module_commit");
 	struct str s = {0};
 
-	if (!is_commit(commit) || (module && !is_commit(module)))
+	if ((!commit && !module) || (commit && !is_commit(commit)) ||
+	    (module && !is_commit(module)))
 		return mem_printf("subject-%016llx" END, json_hash(subject));
-	str_add(&s, commit);
-	add_dirty(&s, subject, "dirty", "tree");
+	if (commit) {
+		str_add(&s, commit);
+		add_dirty(&s, subject, "dirty", "tree");
+	}
 	if (module) {
-		str_printf(&s, "-%s", module);
+		str_printf(&s, "%s%s", commit ? "-" : "", module);
 		add_dirty(&s, subject, "module_dirty", "module_tree");
 	}
 	str_add(&s, END);
@@ -77,11 +80,10 @@ archive_lock(const char *dir, bool make)
 	return fd;
 }
 
-/* Returns the time of a key in seconds since the epoch, or NAN. */
+/* Returns a time in seconds since the epoch, or NAN. */
 static double
-get_time(const struct json *j, const char *key)
+read_time(const char *s)
 {
-	const char *s = json_get_str(j, key);
 	char utc[CLOCK_ISO];
 	double t;
 
@@ -136,7 +138,7 @@ static void
 count_record(struct reading *r, const struct json *rec)
 {
 	const struct json *subject = json_get(rec, "subject");
-	double t = get_time(json_get(rec, "run"), "started");
+	double t = read_time(json_get_str(json_get(rec, "run"), "started"));
 	const char *status = json_get_str(rec, "status");
 	struct archive_entry *e = r->e;
 
@@ -144,7 +146,7 @@ count_record(struct reading *r, const struct json *rec)
 		return;
 	if (!e->subject) {
 		e->subject = json_dup(subject);
-		e->time = get_time(subject, "time");
+		e->time = read_time(record_subject_time(subject));
 	}
 	if (isnan(r->first) || t < r->first)
 		r->first = t;
@@ -264,7 +266,7 @@ read_titles(struct archive *s)
 	}
 	n = intern_count(ids);
 	for (size_t i = 0; i < s->n; i++) {
-		const char *commit = json_get_str(s->v[i].subject, "commit");
+		const char *commit = record_subject_commit(s->v[i].subject);
 
 		if (commit && (id = intern_id(ids, commit)) < n)
 			s->v[i].title = mem_str(titles[id]);

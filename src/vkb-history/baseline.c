@@ -5,6 +5,7 @@
 #include "jsonfile.h"
 #include "mem.h"
 #include "archive.h"
+#include "record.h"
 #include "sink.h"
 #include "str.h"
 
@@ -23,11 +24,11 @@ struct choice {
 static bool
 is_entry_of(const struct archive_entry *e, const char *id)
 {
-	const char *commit = json_get_str(e->subject, "commit");
+	const char *commit = record_subject_commit(e->subject);
 
 	return commit && strlen(commit) >= 7 && strlen(id) >= 7 &&
 	    (str_starts(id, commit) || str_starts(commit, id)) &&
-	    !json_get_bool(e->subject, "dirty", false);
+	    !record_subject_is_dirty(e->subject);
 }
 
 static int

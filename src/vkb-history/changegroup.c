@@ -4,6 +4,7 @@
 #include "json.h"
 #include "mem.h"
 #include "metric.h"
+#include "record.h"
 #include "str.h"
 #include "trends.h"
 
@@ -161,7 +162,7 @@ find_end(const struct trends *t, const struct json *change, size_t at)
 	if (at == t->n)
 		return at;
 	while (is_kind(change, "trend") && last && --i > at) {
-		const char *id = json_get_str(t->commits[i]->subject, "commit");
+		const char *id = record_subject_commit(t->commits[i]->subject);
 
 		if (id && strcmp(id, last) == 0)
 			return i;

@@ -77,7 +77,7 @@ static void
 write_navigation(struct str *s, const struct commitpage *p, bool profile)
 {
 	const struct archive_entry *e = p->entry;
-	const char *id = json_get_str(e->subject, "commit");
+	const char *id = record_subject_commit(e->subject);
 
 	str_add(s,
 	    "<nav aria-label=\"History\"><ul>\n"

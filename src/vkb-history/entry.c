@@ -25,7 +25,7 @@ entry_day(char buf[CLOCK_ISO], const struct archive_entry *e)
 static const char *
 get_title(const struct archive_entry *e)
 {
-	if (json_get_bool(e->subject, "dirty", false))
+	if (record_subject_is_dirty(e->subject))
 		return "uncommitted changes";
 	return e->title ? e->title : "";
 }
@@ -34,7 +34,7 @@ get_title(const struct archive_entry *e)
 static char *
 format_id(const struct archive_entry *e)
 {
-	const char *commit = json_get_str(e->subject, "commit");
+	const char *commit = record_subject_commit(e->subject);
 
 	return commit && *get_title(e) ? record_commit_brief(commit, 8)
 				       : record_subject_title(e->subject);

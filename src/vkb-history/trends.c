@@ -19,7 +19,7 @@ const char *
 trends_branch(const struct archive_entry *e)
 {
 	const char *ref = json_get_str(e->subject, "ref"),
-		   *commit = json_get_str(e->subject, "commit");
+		   *commit = record_subject_commit(e->subject);
 
 	return ref && commit && str_starts(commit, ref) ? NULL : ref;
 }
@@ -214,12 +214,12 @@ trends_find_case(const struct trends *t, const struct json *config)
 size_t
 trends_find_commit(const struct trends *t, const struct json *subject)
 {
-	const char *commit = json_get_str(subject, "commit");
+	const char *commit = record_subject_commit(subject);
 	size_t found = t->n;
 
 	for (size_t i = t->n; i-- > 0;) {
 		const struct json *own = t->commits[i]->subject;
-		const char *id = json_get_str(own, "commit");
+		const char *id = record_subject_commit(own);
 
 		if (json_equal(own, subject))
 			return i;

@@ -60,7 +60,7 @@ model_add_subject(struct model *m, const struct json *json)
 	    mem_grow(m->subjects, m->nsubjects, &m->scap, sizeof *m->subjects);
 	s = m->subjects[m->nsubjects++] = mem_new(sizeof *s);
 	s->json = json_dup(json);
-	s->time = json_get_str(s->json, "time");
+	s->time = record_subject_time(s->json);
 	return s;
 }
 

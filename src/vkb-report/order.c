@@ -114,7 +114,7 @@ name_subjects(struct model *m)
 
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		struct subject *s = m->ordered[i];
-		const char *commit = json_get_str(s->json, "commit");
+		const char *commit = record_subject_commit(s->json);
 		char *name = record_subject_name(s->json), *was = name;
 		bool again = intern_id(seen, name) != i;
 

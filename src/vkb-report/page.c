@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "model.h"
 #include "plot.h"
+#include "record.h"
 #include "str.h"
 
 #include <stdbool.h>
@@ -51,7 +52,7 @@ format_commit_url(const struct json *subject)
 void
 page_subject(struct str *s, const struct page *p, const struct subject *subject)
 {
-	const char *commit = json_get_str(subject->json, "commit");
+	const char *commit = record_subject_commit(subject->json);
 	char *page = p->commit_url ? mem_str(p->commit_url)
 				   : format_commit_url(subject->json);
 

@@ -248,10 +248,14 @@ subjects(void)
 	add_run(&s, "\"label\":\"x\"", SET, "\"rps\":9");
 	add_run(&s, "\"label\":\"y\"", SET, "\"rps\":10");
 	add_run(&s, "\"label\":\"x\"", SET, "\"rps\":11");
+	add_run(&s,
+	    COMMIT(3) ",\"module_commit\":\"" C(2) "\",\"module_fixed\":"
+						   "true",
+	    SET, "\"rps\":12");
 	tap_ok(read_branch(&b, &s, 0) == 0, "runs of one commit are read");
 	check_names(&b,
 	    "10000000 10000000+dirty 10000000+dirty 20000000 20000000+dirty x "
-	    "y",
+	    "y 30000000",
 	    "each work tree with changes, module and label is a point");
 	check_values(&b, "SET", "rps", 0, "1 2 3 6",
 	    "labels, times and trees of one commit make no further points");

@@ -7,6 +7,7 @@
 #include "record.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define PAGE "man/vkb-record.5"
 #define MAXROWS 512
@@ -138,12 +139,59 @@ briefs(void)
 	}
 }
 
+#define SERVER "1f9c0ab27d5e4386b1c2d3e4f5061728394a5b6c"
+#define MODULE "abcd01230123012301230123012301230123abcd"
+
+/* Which commit, server or module, names a subject. */
+static void
+subjects(void)
+{
+	static const struct {
+		const char *members, *title, *commit, *time;
+		bool dirty;
+	} v[] = {{"\"commit\":\"" SERVER "\",\"time\":\"s\"", "1f9c0ab2",
+		     SERVER, "s", false},
+	    {"\"commit\":\"" SERVER
+	     "\",\"time\":\"s\",\"module_commit\":\"" MODULE
+	     "\",\"module_time\":\"m\"",
+		"abcd0123", MODULE, "m", false},
+	    {"\"commit\":\"" SERVER
+	     "\",\"time\":\"s\",\"module_commit\":\"" MODULE
+	     "\",\"module_time\":\"m\",\"module_fixed\":true",
+		"1f9c0ab2", SERVER, "s", false},
+	    {"\"label\":\"new\",\"ref\":\"main\",\"module_commit\":\"" MODULE
+	     "\",\"time\":\"s\",\"module_dirty\":true",
+		"new (abcd0123)", MODULE, "s", true},
+	    {"\"ref\":\"main\",\"commit\":\"" SERVER "\",\"dirty\":true",
+		"main (1f9c0ab2)", SERVER, NULL, true},
+	    {"\"server_version\":\"8.0.1\"", "8.0.1", NULL, NULL, false},
+	    {"\"label\":\"\"", "unknown", NULL, NULL, false}};
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		char *text = mem_printf("{%s}", v[i].members), *title;
+		struct json *j = json_parse(text, strlen(text), NULL, NULL);
+
+		title = record_subject_title(j);
+		tap_str(title, v[i].title, "a subject has its title");
+		tap_str(record_subject_commit(j), v[i].commit,
+		    "it is named by the commit of the server or module");
+		tap_str(record_subject_time(j), v[i].time,
+		    "it has the time of that commit");
+		tap_ok(record_subject_is_dirty(j) == v[i].dirty,
+		    "subject %zu has uncommitted changes, or none", i);
+		free(title);
+		json_free(j);
+		free(text);
+	}
+}
+
 int
 main(void)
 {
 	struct rows keys = {.n = 0}, metrics = {.n = 0};
 	char row[256];
 
+	subjects();
 	if (!tap_ok(page_read(&keys, &metrics), "%s can be read", PAGE))
 		return tap_done();
 	for (const struct record_type *t = record_types; t->name; t++)

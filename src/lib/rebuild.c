@@ -1,0 +1,63 @@
+#include "rebuild.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+rebuild_add_word(struct str *s, const char *text)
+{
+	if (*text && *text != '-' &&
+	    strspn(text, REBUILD_WORD) == strlen(text)) {
+		str_add(s, text);
+		return;
+	}
+	str_addc(s, '\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			str_add(s, "'\\''");
+		else
+			str_addc(s, *text);
+	str_addc(s, '\'');
+}
+
+/* Adds an option with the text as its argument, unless that is NULL. */
+static void
+add_option(struct str *s, const char *option, const char *text)
+{
+	if (!text)
+		return;
+	str_printf(s, " %s ", option);
+	rebuild_add_word(s, text);
+}
+
+bool
+rebuild_is_known(const struct json *subject)
+{
+	return !json_get(subject, "module_commit") ||
+	    (!json_get(subject, "module_fixed") &&
+		json_path(subject, "build.module"));
+}
+
+void
+rebuild_add_module(
+    struct str *s, const char *before, const struct json *subject)
+{
+	const struct json *build = json_get(subject, "build");
+	const char *program = json_get_str(build, "server");
+	const char *commit = json_get_str(subject, "commit");
+	char *brief;
+
+	if (!json_get_str(build, "module"))
+		return;
+	str_add(s, before);
+	add_option(s, "--module-build", json_get_str(build, "module"));
+	add_option(s, "--module-file", json_get_str(build, "module_file"));
+	brief = commit ? record_commit_brief(commit, REBUILD_DIGITS) : NULL;
+	add_option(s, "--server", program ? program : brief);
+	add_option(s, "--server-repo", json_get_str(build, "server_repo"));
+	free(brief);
+}

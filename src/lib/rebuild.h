@@ -1,0 +1,30 @@
+/*
+ * Parts of commands for people, by which vkb-build makes a build again.
+ */
+#ifndef REBUILD_H
+#define REBUILD_H
+
+#include <stdbool.h>
+
+struct json;
+struct str;
+
+/* What a word of a shell may have without quotes. */
+#define REBUILD_WORD                                           \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+	"0123456789._/-"
+
+enum { REBUILD_DIGITS = 12 }; /* of a commit */
+
+/* Adds a text as one word of a shell, in quotes unless it needs none. */
+void rebuild_add_word(struct str *, const char *text);
+
+/* Has the subject no module, or one of which rebuild_add_module says all? */
+bool rebuild_is_known(const struct json *subject);
+
+/* Adds the text 'before' and the options for the module of the subject, as in
+ * " --module-build make --server 1f9c0ab21f9c"; nothing without a module. */
+void rebuild_add_module(
+    struct str *, const char *before, const struct json *subject);
+
+#endif
