@@ -55,7 +55,8 @@ test_same 'spec.nodeName /etc/machine-id' "$(jq -r "$job.template.spec |
   (.containers[0].env[] | select(.name == \"VKB_OWNER\").valueFrom.fieldRef.fieldPath),
   (.volumes[] | select(.name == \"machine-id\").hostPath.path)" cron.json | xargs)" \
   'claims and results tell the machines apart'
-{ jq -r "$job.template.spec.containers[0] | (.command + .args)[]" cron.json; echo --help; } >words
+jq -r "$job.template.spec.containers[0] | (.command + .args)[]" cron.json |
+  sed 's,^/config/.*,--help,' >words
 test_that 'vkb-continuous takes its arguments' xargs -a words env
 . "$tests/repo.sh"
 days origin 2

@@ -87,6 +87,21 @@ grep '"host":"a"' shared >.a
 vkb-detect -f jsonl shared | jq -c '.machines[] | select(.machine == "a").n' >n
 test_same '[21,19]' "$(cat n)" 'each machine has the points that it measured'
 
+# --- the site of a history
+
+# charts FILE: the machine of each chart
+charts() { grep -o 'req/s on [^<]*</span>' "$1" | sed 's/.* on //; s/<.*//' | sort | xargs; }
+test_that 'a history is kept' vkb-history -q add kept single
+test_that 'its site is written' vkb-history -q site kept site
+test_same 'a b c' "$(charts site/index.html)" 'it has a chart for each machine'
+test_match 'on only 1 of 3 machines: b' site/index.html 'and says which machine shows a change'
+test_same 1 "$(grep -o '<path class="step ' site/index.html | wc -l | tr -d ' ')" \
+  'the change is drawn in the chart of that machine alone'
+vkb-history -q add kept2 all
+vkb-history -q site kept2 site2
+test_same 'a b c' "$(charts site2/index.html)" 'also of commits that several machines measured'
+test_match '100K req/s on a|9[0-9][.0-9]*K req/s on a' site2/index.html 'with the values of each'
+
 # --- what is a machine
 
 fleet 7 40 0 a,4,1e5,25,.92 | perl -pe 's{"host":"a"}{sprintf "\"host\":\"h%d\"", $. / 3}e' >runners
