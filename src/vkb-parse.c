@@ -61,9 +61,9 @@ run_parse(void *opts, struct opt_args *args)
 	if (!runs)
 		return -1;
 	for (size_t i = 0; i < args->n && !runs_have_failed(runs); i++)
-		rc |= (is_folder(args->v[i]) ? formats_read_folder
-					     : formats_read)(
-		    args->v[i], f, o->raw, runs);
+		rc |= (is_folder(args->v[i])
+			? formats_read_folder
+			: formats_read)(args->v[i], f, o->raw, runs);
 	if (!args->n)
 		rc = formats_read("-", f, o->raw, runs);
 	return runs_end(runs) < 0 ? -1 : rc;

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define PERMUTATIONS 999 /* more if the limit needs them */
-#define NEARLY .95 /* of the maximum of Q */
-#define BLOCKS 8   /* blocks of points, at least */
+#define NEARLY .95       /* of the maximum of Q */
+#define BLOCKS 8         /* blocks of points, at least */
 
 void
 energy_sums(const double *x, size_t n, double *g)

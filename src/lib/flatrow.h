@@ -13,8 +13,8 @@ struct json;
  * NULLs and the columns of the row itself, such as its id, are left out. */
 struct json *flatrow_to_run(struct json *row);
 
-/* Returns the value of a column from its text in PostgreSQL's CSV; caller frees.
- * NULL: there is none. */
+/* Returns the value of a column from its text in PostgreSQL's CSV; caller
+ * frees. NULL: there is none. */
 struct json *flatrow_parse(const char *column, const char *text);
 
 #endif

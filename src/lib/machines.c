@@ -86,7 +86,8 @@ machines_free(struct machines *m)
 	free(m);
 }
 
-/* Returns a copy of a text of the environment, without one that says nothing. */
+/* Returns a copy of a text of the environment; NULL if it is empty, "unknown"
+ * or absent. Caller frees. */
 static char *
 copy_text(const struct json *env, const char *key)
 {
@@ -138,8 +139,8 @@ machines_saw(struct machines *m, size_t kind, size_t point)
 	m->v[kind].seen = true;
 	if (hashset_add(m->seen, hash_pair(kind, point)))
 		return;
-	m->sights = mem_grow(
-	    m->sights, m->nsights, &m->sightcap, sizeof *m->sights);
+	m->sights =
+	    mem_grow(m->sights, m->nsights, &m->sightcap, sizeof *m->sights);
 	m->sights[m->nsights++] = (struct sight){kind, point};
 }
 
@@ -171,7 +172,7 @@ classify_hosts(struct machines *m, size_t least)
 		owner[i] = intern_id(names, m->v[i].name ? m->v[i].name : "");
 	count = count_points(m, owner, intern_count(names));
 	for (size_t i = 0; i < m->n; i++)
-		m->v[i].host = !m->v[i].name ? HOST_UNKNOWN
+		m->v[i].host = !m->v[i].name  ? HOST_UNKNOWN
 		    : count[owner[i]] < least ? HOST_SOME
 					      : HOST_OWN;
 	free(count);

@@ -1,11 +1,11 @@
 /*
  * The machines that measured a history, by the environments of its runs.
  *
- * A host that measured enough commits to be judged by itself is a machine. Hosts
- * with fewer, such as the runners of CI that are new for each job, are taken
- * together if they have the same processor. A run whose environment does not
- * name its host belongs to the one machine that it fits, as far as is known;
- * if it fits several, or none, such runs are a machine of their own.
+ * A host that measured enough commits to be judged by itself is a machine.
+ * Hosts with fewer, such as the runners of CI that are new for each job, are
+ * taken together if they have the same processor. A run whose environment does
+ * not name its host belongs to the one machine that it fits, as far as is
+ * known; if it fits several, or none, such runs are a machine of their own.
  */
 #ifndef MACHINES_H
 #define MACHINES_H

@@ -71,8 +71,7 @@ read_run_files(
 
 /* Reads the results of one folder. Returns 1, 0 if there are none, or -1. */
 static int
-read_results(
-    const char *dir, const char *ref, resultsdir_file *read, void *arg)
+read_results(const char *dir, const char *ref, resultsdir_file *read, void *arg)
 {
 	char *path = mem_printf("%s/metrics.json", dir);
 	int rc = access(path, F_OK) == 0 ? 1 : check_missing(path);

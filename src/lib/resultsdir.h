@@ -1,6 +1,6 @@
 /*
- * A folder of results, as the Python tool and vkb-bench leave it: REF/metrics.json
- * for each commit.
+ * A folder of results, as the Python tool and vkb-bench leave it:
+ * REF/metrics.json for each commit.
  */
 #ifndef RESULTSDIR_H
 #define RESULTSDIR_H

@@ -156,8 +156,8 @@ branch_free(struct branch *h)
 	*h = (struct branch){0};
 }
 
-/* Reads the runs and values of a series; a value of another machine becomes NAN.
- * Sets .session of the runs to the index of their point. */
+/* Reads the runs and values of a series; a value of another machine becomes
+ * NAN. Sets .session of the runs to the index of their point. */
 static int
 read_series(const struct branch *h, const struct series *s,
     struct rows_run *runs, double *v)

@@ -84,8 +84,8 @@ int branch_read_values(
     const struct branch *, const struct series *, struct branch_values *);
 void branch_free_values(struct branch_values *);
 
-/* Returns the runs of all machines that have the metric: not those that are only
- * counted. 0 on error, after reporting it. */
+/* Returns the runs of all machines that have the metric: not those that are
+ * only counted. 0 on error, after reporting it. */
 double branch_count_runs(const struct branch *, const struct series *);
 
 /* Returns the number of points lo..p - 1 that have values, or 0 if one of them

@@ -226,12 +226,13 @@ find_trends(struct findings *all, const struct finding *frame, const double *v,
 }
 
 /*
- * Returns for each change whether it would not be found if one of so many series
- * may give a false alarm. Caller frees. NULL: none.
+ * Returns for each change whether it would not be found if one of so many
+ * series may give a false alarm. Caller frees. NULL: none.
  */
 static bool *
 find_weak_changes(const double *v, size_t npoints,
-    const struct changepoint_rules *rules, const struct changepoint *c, size_t n)
+    const struct changepoint_rules *rules, const struct changepoint *c,
+    size_t n)
 {
 	struct changepoint *strict;
 	bool *weak;
@@ -401,8 +402,7 @@ read_judged(struct judged *j, const struct branch *b, const struct series *s,
 	*j = (struct judged){.series = s};
 	if (counted_may_be(&m) && branch_read_values(b, s, &j->v) < 0)
 		rc = -1;
-	j->shown =
-	    init_finding(&j->frame, b, s, r, j->v.counted, &j->exact);
+	j->shown = init_finding(&j->frame, b, s, r, j->v.counted, &j->exact);
 	if (j->shown && !j->v.v && branch_read_values(b, s, &j->v) < 0)
 		rc = -1;
 	return rc;

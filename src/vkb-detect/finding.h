@@ -133,9 +133,9 @@ enum finding_kind finding_direction(const struct finding *);
 
 /*
  * By how much levels are divided if one of its tests, one for each machine, may
- * be a false alarm: their number to the power of 1.5, since a test of points that
- * resemble their neighbours gives more false alarms than its level; simulated by
- * tests/bench/machines.c.
+ * be a false alarm: their number to the power of 1.5, since a test of points
+ * that resemble their neighbours gives more false alarms than its level;
+ * simulated by tests/bench/machines.c.
  */
 size_t finding_strictness(const struct finding *);
 

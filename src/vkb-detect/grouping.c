@@ -121,7 +121,8 @@ group_findings(struct findings *all)
 	for (size_t i = 0; i < all->n; i++)
 		v[i] = &all->v[i];
 	if (all->n)
-		qsort(v, all->n, sizeof(struct finding *), grouping_compare_ends);
+		qsort(
+		    v, all->n, sizeof(struct finding *), grouping_compare_ends);
 	all->groups = mem_array(all->n + 1, sizeof *all->groups);
 	for (size_t i = 0, k; i < all->n; i += k) {
 		struct finding_group *g = &all->groups[all->ngroups];

@@ -48,8 +48,8 @@ read_bundle(struct bundle *u)
 		return;
 	u->values = mem_array(u->last - u->first, sizeof *u->values);
 	for (size_t i = u->first; i < u->last; i++)
-		if (branch_read_values(u->b, &u->b->series[i],
-			&u->values[i - u->first]) < 0)
+		if (branch_read_values(
+			u->b, &u->b->series[i], &u->values[i - u->first]) < 0)
 			u->rc = -1;
 }
 

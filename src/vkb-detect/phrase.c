@@ -70,7 +70,7 @@ phrase_ordering(struct str *s, const struct branch *b)
 {
 	str_printf(s, "%zu commit%s in the order of the%s", b->npoints,
 	    num_plural(b->npoints),
-	    b->length	    ? "ir ancestry"
+	    b->length      ? "ir ancestry"
 		: b->timed ? "ir time"
 			   : " input");
 	if (b->npoints > 1)
@@ -241,8 +241,9 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 			all->others, num_plural((double)all->others)));
 	if (b->reading && b->reading->mixed)
 		say_line(say, arg,
-		    mem_printf("%zu summar%s of runs of several machines, which "
-			       "cannot be told apart: read the runs instead",
+		    mem_printf(
+			"%zu summar%s of runs of several machines, which "
+			"cannot be told apart: read the runs instead",
 			b->reading->mixed,
 			b->reading->mixed == 1 ? "y" : "ies"));
 	if (all->absent)

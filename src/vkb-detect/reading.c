@@ -301,7 +301,8 @@ is_listed(const struct json *list, const char *text)
 static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
-	size_t point = intern_point(in, h, json_get(rec, "subject")), kase, kind;
+	size_t point = intern_point(in, h, json_get(rec, "subject")), kase,
+	       kind;
 	const struct json *bound = json_get(rec, "bound");
 	struct reading_case *k;
 
@@ -334,8 +335,8 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 	if (id < n)
 		return id;
 	new = caseset_value(in->envs, id);
-	in->kinds = mem_grow(
-	    in->kinds, in->nkinds, &in->kindcap, sizeof *in->kinds);
+	in->kinds =
+	    mem_grow(in->kinds, in->nkinds, &in->kindcap, sizeof *in->kinds);
 	in->kinds[in->nkinds++] = machines_add(in->machines, new);
 	in->is_virtual |= json_get_bool(new, "virtual", false);
 	json_free(new);

@@ -44,8 +44,8 @@ struct reading {
 	struct machines *machines;
 	size_t *kinds; /* of 'machines', by environment */
 	size_t nkinds, kindcap;
-	size_t bare; /* the kind of runs without an environment */
-	size_t mixed; /* summaries of the runs of several hosts */
+	size_t bare;     /* the kind of runs without an environment */
+	size_t mixed;    /* summaries of the runs of several hosts */
 	bool is_virtual; /* runs of a virtual machine */
 	struct scratch *scratch;
 	size_t bytes, most; /* of rows in memory; most 0: no limit */

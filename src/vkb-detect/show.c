@@ -164,8 +164,8 @@ set_machines(struct json *rec, const struct branch *b, const struct finding *f)
 		json_push(with, j);
 	}
 	for (size_t i = 0; i < f->nwithout; i++)
-		json_push(without,
-		    json_string(machines_name(names, f->without[i])));
+		json_push(
+		    without, json_string(machines_name(names, f->without[i])));
 	json_set_filled(rec, "machines", with);
 	json_set_filled(rec, "machines_without", without);
 }

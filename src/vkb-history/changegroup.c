@@ -286,8 +286,8 @@ changegroup_machines(struct str *s, const struct json *change)
 	if (of == 1)
 		str_add(s, "on ");
 	else
-		str_printf(s, "on %s%zu of %zu machines: ",
-		    n == 1 ? "only " : "", n, of);
+		str_printf(s,
+		    "on %s%zu of %zu machines: ", n == 1 ? "only " : "", n, of);
 	for (j = json_first(with); j; j = json_next(j)) {
 		const char *name = json_get_str(j, "machine");
 

@@ -49,8 +49,7 @@ compare_marks(const void *a, const void *b)
 static bool
 is_shown(const struct chart *c, const struct json *rec)
 {
-	const char *name =
-	    machines_name(c->t->machines, c->s->machine);
+	const char *name = machines_name(c->t->machines, c->s->machine);
 	const struct json *j = json_first(json_get(rec, "machines"));
 
 	if (!j || machines_count(c->t->machines) < 2)

@@ -205,10 +205,10 @@ compare_values(const void *a, const void *b, void *arg)
 {
 	const struct trend_value *x = a, *y = b;
 	const struct trends *t = arg;
-	size_t p[] = {x->kase, x->metric, machines_find(t->machines, x->kind),
-	    x->commit};
-	size_t q[] = {y->kase, y->metric, machines_find(t->machines, y->kind),
-	    y->commit};
+	size_t p[] = {
+	    x->kase, x->metric, machines_find(t->machines, x->kind), x->commit};
+	size_t q[] = {
+	    y->kase, y->metric, machines_find(t->machines, y->kind), y->commit};
 
 	for (size_t i = 0; i < sizeof p / sizeof *p; i++)
 		if (p[i] != q[i])

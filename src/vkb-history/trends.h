@@ -15,7 +15,7 @@ struct json;
 enum { TRENDS_LEAST = 10 }; /* commits of a machine, as vkb-detect */
 
 struct trend_series {
-	size_t kase; /* of 'cases' */
+	size_t kase;        /* of 'cases' */
 	const char *metric; /* borrowed from the trends */
 	size_t machine;
 	double *v; /* by commit; NAN: not measured */

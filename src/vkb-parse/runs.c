@@ -30,7 +30,7 @@ struct runs {
 	bool warned;         /* of warn_merged_cases */
 	struct intern *keys; /* see find_known */
 	struct known *known;
-	size_t cap, n; /* capacity of 'known'; runs written */
+	size_t cap, n;   /* capacity of 'known'; runs written */
 	const char *ref; /* see runs_set_ref */
 };
 

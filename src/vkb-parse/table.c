@@ -1,5 +1,5 @@
-/* Parses the tables of the Python tool, as psql writes them as CSV: each row is a
- * run. */
+/* Parses the tables of the Python tool, as psql writes them as CSV: each row is
+ * a run. */
 #include "csvrows.h"
 #include "flat.h"
 #include "flatrow.h"
@@ -73,8 +73,7 @@ copy_names(struct source *s, const char *const *f, size_t n)
 		for (size_t k = 0; k < i; k++) {
 			if (strcmp(names[k], names[i]) != 0)
 				continue;
-			source_fail(
-			    s, "two columns are called '%s'", names[i]);
+			source_fail(s, "two columns are called '%s'", names[i]);
 			free_names(names, i + 1);
 			return NULL;
 		}

@@ -123,8 +123,8 @@ make_key(const char *event, const char *unit)
 	return str_take(&s);
 }
 
-/* Returns the next event of a list, also within braces, and moves *at behind it;
- * NULL at the end. Caller frees. */
+/* Returns the next event of a list, also within braces, and moves *at behind
+ * it; NULL at the end. Caller frees. */
 static char *
 copy_event(const char **at)
 {

@@ -2,10 +2,9 @@
  * machines: what several machines in one history do to the reports of
  * vkb-detect, simulated through its code: the share of reports of noise with a
  * change, which must not grow with the machines; and the share in which a step
- * is found that all machines have, or only one. The machines measure all commits
- * each, or share them. Tests nothing.
- * machines [REPORTS [KINDS]]: of each kind, the default is 400; the first so many
- * kinds.
+ * is found that all machines have, or only one. The machines measure all
+ * commits each, or share them. Tests nothing. machines [REPORTS [KINDS]]: of
+ * each kind, the default is 400; the first so many kinds.
  */
 #include "changepoint.h"
 #include "jsonl.h"
@@ -28,10 +27,10 @@ static size_t reports = 400;
 
 struct kind {
 	const char *what;
-	double ar;     /* lag-1 autocorrelation */
-	double step;   /* standard deviations, from commit STEP on, of case 0 */
-	bool one;      /* only the first machine has the step */
-	bool shared;   /* each commit is measured by one machine */
+	double ar;   /* lag-1 autocorrelation */
+	double step; /* standard deviations, from commit STEP on, of case 0 */
+	bool one;    /* only the first machine has the step */
+	bool shared; /* each commit is measured by one machine */
 };
 
 static double
@@ -68,8 +67,8 @@ make_history(
 				continue;
 			for (size_t i = 0; i < CASES; i++) {
 				double *x = &e[m * CASES + i];
-				bool has = c >= step && i == 0 &&
-				    (m == 0 || !k->one);
+				bool has =
+				    c >= step && i == 0 && (m == 0 || !k->one);
 
 				*x = k->ar * *x +
 				    sqrt(1 - k->ar * k->ar) * draw_normal(r);

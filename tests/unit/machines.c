@@ -23,8 +23,7 @@
 static size_t
 add_kind(struct machines *m, const char *env)
 {
-	struct json *j =
-	    env ? json_parse(env, strlen(env), NULL, NULL) : NULL;
+	struct json *j = env ? json_parse(env, strlen(env), NULL, NULL) : NULL;
 	size_t kind = machines_add(m, j);
 
 	json_free(j);
@@ -70,7 +69,7 @@ test_kinds(void)
 		add_kind(m, A) == 0 && add_kind(m, NULL) == 2 &&
 		add_kind(m, "{\"cpu_model\":\"unknown\"}") == 2,
 	    "equal environments are of one kind; 'unknown' is not known");
-	check_machines(m, " () 0", "what measured nothing is no machine");
+	check_machines(m, " () 0", "a kind without points makes no machine");
 	m = machines_new();
 	see_points(m, B, 0, 10);
 	see_points(m, A, 0, 10);
@@ -127,8 +126,7 @@ test_unknown_hosts(void)
 	see_points(m, A, 10, 20);
 	see_points(m, B, 10, 20);
 	see_points(m, C, 10, 20);
-	check_machines(m,
-	    "a (X, 4 CPUs) 10|b (X, 4 CPUs) 10|c (N, 1 CPU) 18",
+	check_machines(m, "a (X, 4 CPUs) 10|b (X, 4 CPUs) 10|c (N, 1 CPU) 18",
 	    "the architecture may say which one it is");
 	m = machines_new();
 	see_points(m, "{\"arch\":\"riscv64\",\"cpus\":2}", 0, 8);
@@ -147,12 +145,12 @@ draw_normal(struct rng *r)
 	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
-/* Noise of 10 %, with this lag-1 autocorrelation, so that the margin of 2 % hides nothing. The machines from
- * 'first' on have a step of case 0 at commit 25. */
+/* Noise of 10 %, with this lag-1 autocorrelation, so that the margin of 2 %
+ * hides nothing. The machines from 'first' on have a step of case 0 at
+ * commit 25. */
 static void
-make_history(
-    struct str *s, size_t machines, size_t first, double step, double ar,
-    struct rng *r)
+make_history(struct str *s, size_t machines, size_t first, double step,
+    double ar, struct rng *r)
 {
 	double e[MOST][CASES] = {0};
 
@@ -172,8 +170,7 @@ make_history(
 				    1e5 * (double)(m + 1) *
 					exp(.1 *
 					    (e[m][k] -
-						(k == 0 && c >= 25 &&
-							    m >= first
+						(k == 0 && c >= 25 && m >= first
 							? step
 							: 0))));
 			}
@@ -211,8 +208,8 @@ count_changes(const struct str *s, size_t nparts)
 
 /* Returns how many reports have a change. */
 static size_t
-count_reports(size_t machines, size_t first, double step, double ar,
-    size_t nparts)
+count_reports(
+    size_t machines, size_t first, double step, double ar, size_t nparts)
 {
 	size_t reports = 0;
 	struct rng r;
