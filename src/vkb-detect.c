@@ -70,7 +70,7 @@ make_rules(const struct opts *o, struct finding_rules *r)
 {
 	*r = (struct finding_rules){.metrics = o->metrics,
 	    .latest = (size_t)o->latest,
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false, 0}};
 	if (!o->compat && (o->window || o->p > 0 || o->magnitude > 0))
 		return err_fail("options '--window', '--p' and '--magnitude' "
 				"need '--compat otava'");
@@ -261,7 +261,7 @@ read_history(
 		rc |= reading_add(b->reading, b, in);
 		jsonl_close(in);
 	}
-	branch_end(b);
+	branch_end(b, o->latest ? 2 : CHANGEPOINT_LEAST);
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 struct opts {
 	const char *from;
@@ -32,8 +33,16 @@ static const struct opt option_table[] = {
 	.help = "with --flat: add the whole record of each run as 'vkb'"},
     {0}};
 
-static const struct opt_prog program = {"vkb-parse", "[FILE ...]",
+static const struct opt_prog program = {"vkb-parse", "[FILE|DIR ...]",
     "Convert the output of benchmark tools to run records.", option_table};
+
+static bool
+is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
 
 static int
 run_parse(void *opts, struct opt_args *args)
@@ -52,7 +61,9 @@ run_parse(void *opts, struct opt_args *args)
 	if (!runs)
 		return -1;
 	for (size_t i = 0; i < args->n && !runs_have_failed(runs); i++)
-		rc |= formats_read(args->v[i], f, o->raw, runs);
+		rc |= (is_folder(args->v[i])
+			? formats_read_folder
+			: formats_read)(args->v[i], f, o->raw, runs);
 	if (!args->n)
 		rc = formats_read("-", f, o->raw, runs);
 	return runs_end(runs) < 0 ? -1 : rc;

@@ -1,9 +1,10 @@
 #!/bin/sh
-# configs/slurm/vkb-load.sbatch on a Slurm cluster of three nodes, which all run
-# here: the tasks are the parts of one load.
+# configs/slurm on a Slurm cluster of three nodes, which all run here: the tasks
+# are the parts of one load; and they share the commits of a branch.
 . "${0%/*}/lib.sh"
 
 test_server 'a load by Slurm'
+. "$tests/repo.sh"
 PATH=$PATH:/usr/sbin
 for need in munged slurmctld slurmd sbatch srun; do
   command -v $need >/dev/null && continue
@@ -70,12 +71,13 @@ start munged --foreground --force --num-threads=2 --key-file="$scratch/munge/key
 wait_until 60 test -S munge/socket
 start slurmctld -D
 for i in 1 2 3; do start slurmd -D -N n$i; done
-test_cleanup() {
+stop_slurm() {
   # shellcheck disable=SC2086 # a list
   kill $daemons
   exec 3>&- 4<&-
   wait
 }
+test_cleanup() { stop_slurm; }
 idle() { [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | sort -u | wc -l)" -eq 3 ]; }
 test_that 'three nodes are ready' wait_until 60 idle
 
@@ -87,4 +89,42 @@ test_same '["ok",2997,3] ["ok",2997,3]' "$(jq -c '[.status, .metrics.requests,
   (.run.parts | length)]' runs.jsonl | xargs -d '\n')" 'its runs are of three parts in step'
 test_same '999 999 999 999 999 999' \
   "$(jq .metrics.requests part-?.jsonl | xargs)" 'which made equal shares'
+
+# --- the commits of a branch, by one database
+
+test_postgres 'a branch by Slurm'
+test_cleanup() {
+  postgres_stop
+  stop_slurm
+}
+mkdir -p repo/src
+cat >repo/src/server.sh <<'END'
+#!/bin/sh
+exec valkey-server "$@"
+END
+printf 'valkey-server:\n\tinstall server.sh $@\n%%:\n\t@:\n' >repo/src/Makefile
+git init -q -b unstable repo
+for i in 1 2 3 4 5; do
+  echo "# $i" >>repo/src/server.sh
+  commit "c$i"
+done
+cat >set.json <<'END'
+[{"commands":["SET"],"keyspacelen":[99],"data_sizes":[16],"pipelines":[4],
+  "clients":[2],"tls_mode":false,"cluster_mode":false,"warmup":0,"requests":[500]}]
+END
+# Five commits, of which each task measures two at most: all three are needed.
+test_that 'an array of three tasks ends well' sbatch --wait --quiet --array=0-2 \
+  --export=ALL --output='task-%a.out' "$top/configs/slurm/vkb-continuous.sbatch" \
+  -C repo --max-commits 2 set.json -- --runs 2 -- --cache cache
+sed 's/^/# /' task-?.out
+test_same '5 complete' "$(vkb-trackcommits query --format jsonl | jq -r .status | sort | uniq -c |
+  sed 's/^ *//')" 'they have measured all five commits'
+test_same '10|5|10' "$(sql "SELECT count(*), count(DISTINCT commit),
+  count(DISTINCT (commit, vkb_index)) FROM benchmark_metrics")" 'each of them once'
+test_same 'n1 n2 n3' "$(vkb-trackcommits query --format jsonl | jq -r .owner |
+  sed 's/.*continuous-results.//' | sort -u | xargs)" 'each node has measured some'
+test_that 'a next array finds nothing to do' sbatch --wait --quiet --array=0-2 \
+  --export=ALL --output='task-%a.out' "$top/configs/slurm/vkb-continuous.sbatch" \
+  -C repo -q set.json -- --runs 2 -- --cache cache
+test_empty "$(cat task-?.out)" 'and prints nothing'
 test_done

@@ -1,19 +1,19 @@
 #!/bin/sh
-# configs/kubernetes: the manifest by the schema of Kubernetes, and what it runs.
+# configs/kubernetes: the manifests by the schema of Kubernetes, and what they run.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 
 npm_need kubernetes-models@4.4.2 yaml@2.9.1
 cat >check.js <<'END'
 const fs = require('fs'), yaml = require('yaml');
-const m = yaml.parse(fs.readFileSync(process.argv[2], 'utf8'));
+const m = yaml.parse(fs.readFileSync(process.argv[2], 'utf8'), {merge: true});
 if (process.argv[3] === 'print') {
   console.log(JSON.stringify(m));
   process.exit(0);
 }
-if (m.apiVersion !== 'batch/v1' || m.kind !== 'Job') throw new Error('no Job');
-const { Job } = require('kubernetes-models/batch/v1');
-new Job(m).validate();
+const kinds = require('kubernetes-models/batch/v1');
+if (m.apiVersion !== 'batch/v1' || !kinds[m.kind]) throw new Error('no Job or CronJob');
+new kinds[m.kind](m).validate();
 END
 job=$top/configs/kubernetes/vkb-load.yaml
 test_that 'the manifest is a Job of Kubernetes' node check.js "$job"
@@ -30,4 +30,39 @@ jq -r '.spec.template.spec.containers[0] | (.command + .args)[]' job.json |
   sed "s/(PART)/0/; s/\\\$0/0/; s,/case/case.json,case.json," >words
 echo --plan >>words
 test_that 'vkb-load takes its arguments' xargs -a words env
+
+# --- the commits of a branch, on a schedule
+
+cron=$top/configs/kubernetes/vkb-continuous.yaml
+test_that 'the manifest is a CronJob of Kubernetes' node check.js "$cron"
+sed 's/concurrencyPolicy: Forbid/concurrencyPolicy: Never/' "$cron" >bad.yaml
+test_status 1 'a mistake in it would be found' node check.js bad.yaml
+node check.js "$cron" print >cron.json
+job='.spec.jobTemplate.spec'
+test_same '["Forbid",true,0,"Never"]' "$(jq -c "[.spec.concurrencyPolicy,
+  ($job.completions == $job.parallelism), $job.backoffLimitPerIndex,
+  $job.template.spec.restartPolicy]" cron.json)" \
+  'one job runs at a time, and a pod that fails does not end the others'
+test_same 'true true' "$(jq "$job.template.spec | .containers + .initContainers |
+  all(.resources.requests == .resources.limits), all(.securityContext.allowPrivilegeEscalation == false)" \
+  cron.json | xargs)" 'the pods are of the class Guaranteed, without further rights'
+test_same '["vkb-database"]' "$(jq -c "[$job.template.spec.containers[].envFrom[].secretRef.name]" cron.json)" \
+  'the database is named by a secret'
+test_empty "$(jq -r "$job.template.spec | .containers + .initContainers |
+  .[] | (.command + .args)[], (.env[] | .value // empty)" cron.json | grep -iE 'pass|@')" \
+  'no password is an argument'
+test_same 'spec.nodeName /etc/machine-id' "$(jq -r "$job.template.spec |
+  (.containers[0].env[] | select(.name == \"VKB_OWNER\").valueFrom.fieldRef.fieldPath),
+  (.volumes[] | select(.name == \"machine-id\").hostPath.path)" cron.json | xargs)" \
+  'claims and results tell the machines apart'
+jq -r "$job.template.spec.containers[0] | (.command + .args)[]" cron.json |
+  sed 's,^/config/.*,--help,' >words
+test_that 'vkb-continuous takes its arguments' xargs -a words env
+. "$tests/repo.sh"
+days origin 2
+jq -r "$job.template.spec.initContainers[0].args[0]" cron.json >fetch.sh
+for what in 'the first start clones the repository' 'the next ones fetch'; do
+  test_that "$what" env "REPOSITORY=$PWD/origin" sh fetch.sh
+done
+test_same 2 "$(git -C valkey.git rev-list --count unstable)" 'it has the commits'
 test_done

@@ -107,7 +107,7 @@ python 1
 test_that 'rows of the Python tool without a regression are accepted' \
   detect --table core --latest 1
 test_match '^[0-9]+ equivalent' .out 'rows of the Python tool get a verdict'
-test_match '^15 commits in the order of the input' .out \
+test_match '^15 commits in the order of their time' .out \
   'rows of the Python tool are in the order of their times'
 python .78
 test_status 1 'a drop of 22 %' detect --table core --latest 1

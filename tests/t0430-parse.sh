@@ -524,7 +524,7 @@ test_same "$(cat ours.jsonl)" "$(jq -s . ours.jsonl | vkb-parse |
 
 printf 'hello, world\n' >unknown
 test_status 2 'an unknown format is an error' vkb-parse unknown
-test_match "unknown: unknown format: the input begins with 'hello, world'; the formats for --from are records, flat, valkey-csv" \
+test_match "unknown: unknown format: the input begins with 'hello, world'; the formats for --from are records, flat, table, valkey-csv" \
   .err 'the error has the beginning of the input and all formats'
 printf 'a\377b\302\233c\342\200\256d\n' >unseen
 test_status 2 'an unknown format with bytes that are not text is an error' vkb-parse unseen

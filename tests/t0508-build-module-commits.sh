@@ -114,7 +114,7 @@ chmod +x bin/check-rdb && ln -s check-rdb bin/other-server
 test_that 'a link, as Debian has it,' installed --server ./bin/other-server main
 test_same "$scratch/bin/other-server 1.2.3" "$(field '"\(.server) \(.version)"')" 'keeps its name'
 test_status 2 'a folder' installed --server / main
-test_match "the server '.*' does not run|cannot" .err 'is no server'
+test_match "the server '.*' does not run|cannot" .err 'cannot be run'
 printf '#!/bin/sh\nexit 3\n' >bin/broken && chmod +x bin/broken
 test_status 2 'a program that does not run' installed --server ./bin/broken main
 test_match "the server '$scratch/bin/broken' does not run" .err 'is reported'
@@ -138,9 +138,9 @@ usage "'--module-file' needs '--module-build'" -C mod --module-file x main
 usage "'--module-dir' and '--server' exclude" -C mod --module-dir mod --server 1 --module-build make main
 usage "'--server' needs '-C' or '--repo'" --module-build make --server 1 main
 usage "'x.tar.gz' in 'me/words'" -C mod --module-build make --server 1 --server-repo repo x.tar.gz
-test_that 'empty values, as a form of CI has them,' vkb-build -C repo --module-build '' \
+test_that 'empty values of a form of CI' vkb-build -C repo --module-build '' \
   --module-file '' --server '' --server-repo '' --module-dir '' 1
-test_same 'ok null' "$(field '"\(.status) \(.module)"')" 'are none'
+test_same 'ok null' "$(field '"\(.status) \(.module)"')" 'count as not given'
 test_status 2 'a login in the URL of the server' build --server-repo https://me:sesame@127.0.0.1:1/x main
 test_absent sesame .err 'is not shown'
 test_done

@@ -25,6 +25,10 @@ test_match "'ipx' is not a set .software,.*, and perf does not know such an even
 test_status 2 'an unknown event beside known ones' \
   vkb-profile -o o --stat 'ipc,page-faults,{minor-faults,ipx},tlb' -- true
 test_match "'[{]minor-faults,ipx[}]' is not a set" .err 'the group is named'
+test_status 2 'an event that is counted already, with other modifiers' \
+  vkb-profile -o o --stat 'ipc,{minor-faults,page-faults:u}' -- true
+test_match "the counts of 'page-faults' and 'page-faults:u' would both be called 'page_faults'" \
+  .err 'the error names both'
 test_status 2 'an empty set of counters' vkb-profile -o o --stat ipc,,tlb -- true
 test_status 2 'an unknown mode is an error' vkb-profile -o o -m on -- true
 test_same tmp "$(ls)" 'nothing was made'

@@ -29,6 +29,20 @@ test_status 2 'an operand is usage' vkb-env --check x
 
 # --- a whole record, of a tree
 
+# host LEFT-OUT...: the id of the host of a tree without these files.
+host() {
+  machine host
+  put /sys/class/dmi/id/product_uuid 4c4c4544-0042-4c10-8052-b4c04f4c5a32
+  for f; do rm "$tree$f"; done
+  env_of host | jq -r .env.host
+}
+id=/etc/machine-id uuid=/sys/class/dmi/id/product_uuid
+test_same 3 "$({ host; host $id; host $id $uuid; } | sort -u | wc -l | tr -d ' ')" \
+  'the id of a host comes from its machine-id, else its hardware, else its boot'
+test_same "$(host)" "$(host $uuid)" 'the hardware does not matter where there is a machine-id'
+test_same "$(host $id)" "$(host $id /proc/sys/kernel/random/boot_id)" \
+  'a restart does not matter where the hardware is known'
+
 machine quiet
 env_of quiet >quiet.json
 jq -S '.env | del(.arch, .host)' quiet.json >got

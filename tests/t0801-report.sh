@@ -430,6 +430,18 @@ done <plots >bad 2>&1
 test_empty_file bad 'the files are the plots of --svg'
 test_same "$(wc -l <plots | tr -d ' ')" "$(find deep/graphs -type f | wc -l | tr -d ' ')" \
   'there is a file for each plot, and no other'
+test_that '--graph-dir again, into the same folder' vkb-report --graph-dir deep/graphs changes "$a" "$b"
+test_same "$(wc -l <plots | tr -d ' ')" "$(find deep/graphs -type f | wc -l | tr -d ' ')" \
+  'it replaces the files'
+for i in $(seq 70); do
+  printf '{"type":"run","v":1,"subject":{"label":"x"},"config":{"command":"C%d"},"run":{},"metrics":{"rps":%d},"status":"ok"}\n' "$i" "$i"
+done >many
+vkb-report --svg values-rps many >many.svg
+test_match '>60 of 70 cases<' many.svg 'a plot of more cases than it shows says so'
+printf '{"type":"run","v":1,"subject":{"label":"<script>x"},"config":{"command":"../../<b>%d"},"run":{},"metrics":{"rps":0,"a/../../b<i>":%d},"status":"ok"}\n' 1 1 2 2 >odd
+test_that 'zero, one run, and names that are attacks' vkb-report --graph-dir odd-graphs odd
+test_empty "$(grep -lE '<script|<b>|<i>|nan|inf' odd-graphs/*.svg)" 'are drawn as what they are'
+test_empty "$(find odd-graphs -mindepth 2)" 'and no file is outside of the folder'
 test_status 2 '--graph-dir and -o' vkb-report --graph-dir deep -o x "$a"
 test_status 2 '--graph-dir where a file is' vkb-report --graph-dir plots "$a"
 test_same 'values-rps values-p50_latency_ms values-p99_latency_ms' \

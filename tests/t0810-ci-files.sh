@@ -159,7 +159,7 @@ empty 'nothing is done with files that are not there'
 # with FILE: the inputs it gives; inputs FILE: those that are taken.
 with() { awk '/^ *with:$/ { on = index($0, "w"); next }
   on && match($0, /[^ ]/) <= on { on = 0 }
-  on { print $1 }' "$1" | sort -u; }
+  on && $1 != "#" { print $1 }' "$1" | sort -u; }
 inputs() { awk '/^ *inputs:$/ { on = index($0, "i"); next }
   on && match($0, /[^ ]/) <= on { on = 0 }
   on && match($0, /[^ ]/) == on + 2 { print $1 }' "$1" | sort; }

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PERMUTATIONS 999
-#define NEARLY .95 /* of the maximum of Q */
-#define BLOCKS 8   /* blocks of points, at least */
+#define PERMUTATIONS 999 /* more if the limit needs them */
+#define NEARLY .95       /* of the maximum of Q */
+#define BLOCKS 8         /* blocks of points, at least */
 
 void
 energy_sums(const double *x, size_t n, double *g)
@@ -185,19 +185,26 @@ permute_blocks(
 	}
 }
 
+/* Returns how many permutations can give a p up to the limit. */
+static size_t
+count_permutations(double limit)
+{
+	return (size_t)fmax(PERMUTATIONS, ceil(1 / limit) - 1);
+}
+
 /* Returns p by permutation. Stops once p is certain to be above the limit
  * (Besag & Clifford, Biometrika 78, 1991). */
 static double
 estimate_p(struct pairs *p, size_t length, double q, double limit)
 {
-	size_t as_good = 0, tried = 0;
+	size_t as_good = 0, tried = 0, most = count_permutations(limit);
 	size_t *order = mem_array(p->n, sizeof *order);
 	size_t *blocks = mem_array(p->n, sizeof *blocks);
-	size_t enough = (size_t)(limit * (PERMUTATIONS + 1) + .5);
+	size_t enough = (size_t)(limit * (double)(most + 1) + .5);
 	struct rng r;
 
 	seed_from_ranks(&r, p);
-	while (tried < PERMUTATIONS && as_good < enough) {
+	while (tried < most && as_good < enough) {
 		permute_blocks(order, blocks, p->n, length, &r);
 		as_good += find_max_q(p, order) >= q * (1 - 1e-9);
 		tried++;
@@ -242,7 +249,7 @@ energy_test_split(const double *x, size_t n, size_t at, double limit)
 		}
 	length = choose_block_length(&p, at);
 	if (q > 0 && is_beyond_chance(&p, at, length))
-		d.p = 1. / (PERMUTATIONS + 1);
+		d.p = 1 / (double)(count_permutations(limit) + 1);
 	else if (q > 0)
 		d.p = estimate_p(&p, length, q, limit);
 	free_pairs(&p);

@@ -182,7 +182,7 @@ name_commit(const struct json *run)
 	struct json *name;
 	char *text;
 
-	/* The ref of a module says nothing of an installed server. */
+	/* The ref is that of the module; an installed server has none. */
 	if (!commit && json_path(subject, "build.server"))
 		return json_dup(json_get(subject, "server_version"));
 	if (commit && json_get_bool(subject, "dirty", false)) {

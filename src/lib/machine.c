@@ -153,6 +153,8 @@ add_host_id(struct json *env, const char *root)
 {
 	char *id = sysfile_line(root, "/etc/machine-id"), text[24];
 
+	if (!id) /* a container, where root may read it */
+		id = sysfile_line(root, "/sys/class/dmi/id/product_uuid");
 	if (!id)
 		id = sysfile_line(root, "/proc/sys/kernel/random/boot_id");
 	if (id) {

@@ -336,6 +336,11 @@ static const struct record_key change_keys[] = {
     {"ratio", N, false, "after over before"},
     {"ci95", A, false, "of the ratio"}, {"p", N, false, "of the change"},
     {"method", S, true, "permutation, t, moderated-t, rank or exact"},
+    {"machines", A, false,
+	"of several machines, those that show it: machine, n, median, ratio, "
+	"ci95, p"},
+    {"machines_without", A, false,
+	"names of those that were measured on both sides and do not show it"},
     {"class", S, true, "gate or info"}, {"margin", N, true, "relative"},
     {"first_seen", S, false, "time of that subject or its first run"},
     {"new", B, false,

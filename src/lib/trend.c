@@ -198,6 +198,13 @@ measure_interval(
 }
 
 bool
+trend_is_certain(const struct trend *t, size_t tests)
+{
+	return t->p * (double)tests < CHANCE &&
+	    t->better > BETTER + log((double)tests);
+}
+
+bool
 trend_find(const double *x, size_t n, struct trend *t)
 {
 	double inflation, count, df, se;
@@ -223,8 +230,8 @@ trend_find(const double *x, size_t n, struct trend *t)
 		se = sqrt(f.rss / ((double)n - FITTED * inflation) * inflation /
 		    f.uu);
 		t->p = se > 0 ? 2 * tdist_sf(fabs(f.slope) / se, df) : 0;
-		found = t->p < CHANCE &&
-		    count / 2 * log(fit_best_step(&s) / f.rss) > BETTER;
+		t->better = count / 2 * log(fit_best_step(&s) / f.rss);
+		found = trend_is_certain(t, 1);
 	}
 	if (found)
 		measure_interval(t, &s, inflation, df);

@@ -6,6 +6,8 @@
 #include "reading.h"
 #include "json.h"
 #include "kinds.h"
+#include "listing.h"
+#include "machines.h"
 #include "measured.h"
 #include "mem.h"
 #include "intern.h"
@@ -45,6 +47,17 @@ struct turn {
 	size_t was;
 };
 
+/* Points with equal times stay in the order of the input. */
+static int
+compare_by_time(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+	int c = strcmp(x->point.time, y->point.time);
+
+	c = c ? c : is_dirty(&x->point) - is_dirty(&y->point);
+	return c ? c : (x->was > y->was) - (x->was < y->was);
+}
+
 /* Lost points come last; equal places stay in the order of the input. */
 static int
 compare_by_place(const void *a, const void *b)
@@ -70,6 +83,9 @@ place_points(struct branch *h)
 		ids[i] = h->points[i].commit;
 	ancestry_choose(a, ids, h->npoints);
 	free(ids);
+	h->timed = h->npoints && !ancestry_length(a);
+	for (size_t i = 0; i < h->npoints; i++)
+		h->timed &= h->points[i].time != NULL;
 	for (size_t i = 0; i < h->npoints && ancestry_length(a); i++) {
 		struct point *p = &h->points[i];
 
@@ -93,7 +109,8 @@ order_points(struct branch *h)
 	for (size_t i = 0; i < all; i++)
 		t[i] = (struct turn){h->points[i], i};
 	if (all)
-		qsort(t, all, sizeof *t, compare_by_place);
+		qsort(t, all, sizeof *t,
+		    h->timed ? compare_by_time : compare_by_place);
 	for (size_t i = 0; i < all; i++) {
 		h->points[i] = t[i].point;
 		h->places[t[i].was] = i;
@@ -104,118 +121,6 @@ order_points(struct branch *h)
 	free(t);
 }
 
-struct rank {
-	const char *text;
-	size_t was;
-};
-
-static int
-compare_by_version(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-	int c = strverscmp(x->text, y->text); /* 64 before 4096 */
-
-	return c ? c : strcmp(x->text, y->text);
-}
-
-/* Adds a series for each metric of a case. */
-static void
-add_series(struct branch *h, const struct reading_case *k)
-{
-	struct rank *r = mem_array(k->rows.ncols + 1, sizeof *r);
-
-	for (size_t i = 0; i < k->rows.ncols; i++)
-		r[i] = (struct rank){k->rows.cols[i].name, i};
-	if (k->rows.ncols)
-		qsort(r, k->rows.ncols, sizeof *r, compare_by_version);
-	for (size_t i = 0; i < k->rows.ncols; i++)
-		h->series[h->nseries++] =
-		    (struct series){k, k->config, r[i].text, r[i].was};
-	free(r);
-}
-
-/* Lists the series by case. Cases without values do not affect the names. */
-static void
-list_series(struct branch *h)
-{
-	const struct reading *in = h->reading;
-	struct rank *r = mem_array(in->n + 1, sizeof *r);
-	const struct json **ok = mem_array(in->n + 1, sizeof *ok);
-	size_t n = 0, nok = 0;
-
-	for (size_t i = 0; i < in->n; i++) {
-		r[i] = (struct rank){caseset_text(in->configs, i), i};
-		n += in->v[i].rows.ncols;
-		if (in->v[i].rows.n)
-			ok[nok++] = in->v[i].config;
-	}
-	if (in->n)
-		qsort(r, in->n, sizeof *r, compare_by_version);
-	h->series = mem_array(n + 1, sizeof *h->series);
-	for (size_t i = 0; i < in->n; i++)
-		add_series(h, &in->v[r[i].was]);
-	h->names = casename_new(ok, nok);
-	for (size_t i = 0; i < in->n; i++)
-		if (!in->v[i].rows.n)
-			casename_differs(h->names, in->v[i].config);
-	free(ok);
-	free(r);
-}
-
-static int
-compare_failures(const void *a, const void *b, void *arg)
-{
-	const struct reading_failure *x = a, *y = b;
-	const struct reading *in = arg;
-	int c = strverscmp(caseset_text(in->configs, x->kase),
-	    caseset_text(in->configs, y->kase));
-
-	c = c ? c : (x->kase > y->kase) - (x->kase < y->kase);
-	c = c ? c : (x->point > y->point) - (x->point < y->point);
-	return c ? c
-		 : strcmp(x->error ? x->error : "", y->error ? y->error : "");
-}
-
-/* By case, then by failed runs, most first. */
-static int
-compare_losses(const void *a, const void *b)
-{
-	const struct loss *x = a, *y = b;
-	int c = (x->kase > y->kase) - (x->kase < y->kase);
-
-	c = c ? c : (x->failed < y->failed) - (x->failed > y->failed);
-	return c ? c
-		 : strcmp(x->error ? x->error : "", y->error ? y->error : "");
-}
-
-/* Sums the failed runs of each case at each point. */
-static void
-collect_losses(struct branch *h)
-{
-	struct reading *in = h->reading;
-	struct reading_failure *f = in->failures;
-	size_t order = 0;
-
-	if (!in->nfailures)
-		return;
-	qsort_r(f, in->nfailures, sizeof *f, compare_failures, in);
-	h->losses = mem_array(in->nfailures, sizeof *h->losses);
-	for (size_t i = 0; i < in->nfailures; i++) {
-		struct loss *l = &h->losses[h->nlosses];
-		bool same = i && f[i].kase == f[i - 1].kase;
-
-		order += i && !same;
-		if (same && f[i].point == f[i - 1].point) {
-			l[-1].failed += f[i].failed;
-			continue;
-		}
-		*l = (struct loss){
-		    in->v[f[i].kase].config, f[i].error, f[i].failed, order};
-		h->nlosses++;
-	}
-	qsort(h->losses, h->nlosses, sizeof *h->losses, compare_losses);
-}
-
 void
 branch_begin(struct branch *h, const char *dir)
 {
@@ -223,11 +128,12 @@ branch_begin(struct branch *h, const char *dir)
 }
 
 void
-branch_end(struct branch *h)
+branch_end(struct branch *h, size_t least)
 {
 	order_points(h);
-	list_series(h);
-	collect_losses(h);
+	machines_make(h->reading->machines, least);
+	h->machines = machines_count(h->reading->machines);
+	listing_make(h);
 	if (h->npoints && ancestry_length(h->reading->ancestry))
 		h->length = branch_count_suspects(h, 0, h->npoints - 1);
 }
@@ -250,15 +156,24 @@ branch_free(struct branch *h)
 	*h = (struct branch){0};
 }
 
-/* Reads the runs, and sets .session to the index of their point. */
+/* Reads the runs and values of a series; a value of another machine becomes
+ * NAN. Sets .session of the runs to the index of their point. */
 static int
-locate_runs(const struct branch *h, const struct rows *r, struct rows_run *runs)
+read_series(const struct branch *h, const struct series *s,
+    struct rows_run *runs, double *v)
 {
-	int rc = rows_runs(r, h->reading->scratch, runs);
+	const struct reading *in = h->reading;
+	const struct rows *r = &s->kase->rows;
 
-	for (size_t i = 0; i < r->n && rc == 0; i++)
+	if (rows_runs(r, in->scratch, runs) < 0 ||
+	    rows_values(r, in->scratch, s->column, v) < 0)
+		return -1;
+	for (size_t i = 0; i < r->n; i++) {
+		if (machines_find(in->machines, runs[i].block) != s->machine)
+			v[i] = NAN;
 		runs[i].session = (uint32_t)h->places[runs[i].session];
-	return rc;
+	}
+	return 0;
 }
 
 /* Groups values by point and sorts each group; drops those of lost points. */
@@ -296,8 +211,7 @@ branch_read_values(
 	int rc = -1;
 
 	*to = (struct branch_values){0};
-	if (locate_runs(h, r, runs) == 0 &&
-	    rows_values(r, h->reading->scratch, s->column, v) == 0 &&
+	if (read_series(h, s, runs, v) == 0 &&
 	    kinds_keep_one(h, s, runs, v, to) == 0) {
 		to->v = mem_array(h->npoints + 1, sizeof *to->v);
 		to->all = mem_array(r->n + 1, sizeof *to->all);

@@ -28,7 +28,8 @@ struct series {
 	const struct reading_case *kase;
 	const struct json *config;
 	const char *metric;
-	size_t column; /* of the case */
+	size_t column;  /* of the case */
+	size_t machine; /* of the reading's machines */
 };
 
 /* The values of one series. */
@@ -51,13 +52,15 @@ struct loss { /* failed runs of a case */
 struct branch {
 	struct point *points;
 	size_t npoints, nlost; /* points[npoints..] are lost */
-	struct series *series; /* by the order of cases, then metrics */
+	struct series *series; /* in the order of cases, metrics, machines */
 	size_t nseries;
 	struct loss *losses;
 	size_t nlosses;
 	size_t length;  /* commits on the line from the first to the last
-			 * point; 0: points are in the order of the input */
+			 * point; 0: there is no line */
 	size_t by_time; /* points that are placed by their time */
+	bool timed;     /* without a line: all are in the order of their time */
+	size_t machines; /* that measured it */
 	struct casename *names;
 	struct reading *reading;
 	size_t *places; /* of points, by their number in the reading */
@@ -67,8 +70,9 @@ struct branch {
  * unnamed file in 'dir'. */
 void branch_begin(struct branch *, const char *dir);
 
-/* Makes the points and series, after all is read. */
-void branch_end(struct branch *);
+/* Makes the points, machines and series, after all is read. A host with 'least'
+ * points is a machine of its own, see machines.h. */
+void branch_end(struct branch *, size_t least);
 void branch_free(struct branch *);
 
 /*
@@ -80,8 +84,8 @@ int branch_read_values(
     const struct branch *, const struct series *, struct branch_values *);
 void branch_free_values(struct branch_values *);
 
-/* Returns the runs that have the metric: not those that are only counted. 0 on
- * error, after reporting it. */
+/* Returns the runs of all machines that have the metric: not those that are
+ * only counted. 0 on error, after reporting it. */
 double branch_count_runs(const struct branch *, const struct series *);
 
 /* Returns the number of points lo..p - 1 that have values, or 0 if one of them

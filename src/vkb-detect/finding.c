@@ -3,6 +3,7 @@
 #include "counted.h"
 #include "deciding.h"
 #include "grouping.h"
+#include "joining.h"
 #include "json.h"
 #include "mem.h"
 #include "reading.h"
@@ -34,6 +35,12 @@ enum finding_kind
 finding_direction(const struct finding *f)
 {
 	return f->kind == FINDING_TREND ? f->way : f->kind;
+}
+
+size_t
+finding_strictness(const struct finding *f)
+{
+	return (size_t)ceil(pow((double)f->tests, 1.5));
 }
 
 bool
@@ -218,6 +225,34 @@ find_trends(struct findings *all, const struct finding *frame, const double *v,
 	return found;
 }
 
+/*
+ * Returns for each change whether it would not be found if one of so many
+ * series may give a false alarm. Caller frees. NULL: none.
+ */
+static bool *
+find_weak_changes(const double *v, size_t npoints,
+    const struct changepoint_rules *rules, const struct changepoint *c,
+    size_t n)
+{
+	struct changepoint *strict;
+	bool *weak;
+	size_t k;
+
+	if (rules->tests < 2 || rules->otava || !n)
+		return NULL;
+	weak = mem_array(n, sizeof *weak);
+	k = changepoint_find(v, npoints, rules, &strict);
+	for (size_t i = 0; i < n; i++) {
+		weak[i] = !c[i].spike;
+		for (size_t j = 0; j < k; j++)
+			if (!strict[j].spike && strict[j].lo <= c[i].hi &&
+			    c[i].lo <= strict[j].hi)
+				weak[i] = false;
+	}
+	free(strict);
+	return weak;
+}
+
 static void
 find_changes(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s, bool exact,
@@ -227,6 +262,7 @@ find_changes(struct findings *all, const struct branch *b,
 	struct changepoint *c;
 	double now = NAN;
 	size_t n, first = all->n, last = first;
+	bool *weak = NULL;
 
 	if (rules.magnitude < 0)
 		rules.magnitude = frame->margin;
@@ -234,6 +270,9 @@ find_changes(struct findings *all, const struct branch *b,
 		drop_vague_counts(all, s, b->npoints);
 	n = exact ? find_steps(s->v, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
+	rules.tests = finding_strictness(frame);
+	if (!exact)
+		weak = find_weak_changes(s->v, b->npoints, &rules, c, n);
 	for (size_t i = 0; i < n; i++) {
 		struct finding *f = add_finding(all, frame);
 
@@ -243,6 +282,7 @@ find_changes(struct findings *all, const struct branch *b,
 		f->n[0] = c[i].n[0];
 		f->n[1] = c[i].n[1];
 		f->p = c[i].p;
+		f->weak = weak && weak[i];
 		if (exact)
 			f->method = "exact";
 		else if (c[i].t)
@@ -272,6 +312,7 @@ find_changes(struct findings *all, const struct branch *b,
 			all->shortest_points = s->n;
 		}
 	}
+	free(weak);
 	free(c);
 }
 
@@ -299,8 +340,9 @@ predict_newest(struct finding *f, const double *v, size_t lo, size_t end)
 	return verdict_use_t(&f->facts, false, ALPHA, 2 * ALPHA);
 }
 
-/* Compares the newest point with the last 'before' ones that have values. */
-static void
+/* Compares the newest point with the last 'before' ones that have values.
+ * Returns 1 if it has values, -1 if only these have some, 0 if neither. */
+static int
 compare_newest(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s, bool exact,
     size_t before)
@@ -336,61 +378,118 @@ compare_newest(struct findings *all, const struct branch *b,
 		f->p = f->facts.p;
 		f->fresh = f->stands = true;
 		f->waived = policy_waives(&f->waiver, f->facts.ratio);
-	} else if (m) {
-		all->absent++;
 	}
+	return n ? 1 : m ? -1 : 0;
+}
+
+/* A series, what is known of it before it is judged, and its values. */
+struct judged {
+	const struct series *series;
+	struct finding frame;
+	struct branch_values v;
+	bool shown, exact;
+};
+
+/* Reads the series, if it is shown: whether a metric is exact may depend on its
+ * values. */
+static int
+read_judged(struct judged *j, const struct branch *b, const struct series *s,
+    const struct finding_rules *r)
+{
+	const struct metric m = metric_guess(s->metric);
+	int rc = 0;
+
+	*j = (struct judged){.series = s};
+	if (counted_may_be(&m) && branch_read_values(b, s, &j->v) < 0)
+		rc = -1;
+	j->shown = init_finding(&j->frame, b, s, r, j->v.counted, &j->exact);
+	if (j->shown && !j->v.v && branch_read_values(b, s, &j->v) < 0)
+		rc = -1;
+	return rc;
+}
+
+/* Judges the series of one case and metric, of which each machine has one. */
+static void
+judge_series(struct findings *all, const struct branch *b, struct judged *v,
+    size_t n, const struct finding_rules *r)
+{
+	size_t tests = 0, missing = 0;
+	bool newest = false;
+	int has;
+
+	for (size_t i = 0; i < n; i++)
+		tests += v[i].v.n >= CHANGEPOINT_LEAST;
+	for (size_t i = 0; i < n; i++) {
+		struct judged *j = &v[i];
+
+		all->others += j->v.others;
+		if (!j->shown || !j->v.n)
+			continue;
+		all->series++;
+		j->frame.tests = tests ? tests : 1;
+		if (!r->latest) {
+			find_changes(all, b, &j->frame, &j->v, j->exact, r);
+			continue;
+		}
+		has = compare_newest(
+		    all, b, &j->frame, &j->v, j->exact, r->latest);
+		newest |= has > 0;
+		missing += has < 0;
+	}
+	if (!newest)
+		all->absent += missing;
 }
 
 int
 finding_find_all(
     struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
+	struct judged *v = mem_array(b->machines + 1, sizeof *v);
 	const struct json *config = NULL;
-	struct branch_values v;
-	struct finding f;
-	bool exact;
 	int rc = 0;
 
-	*all = (struct findings){0};
-	for (size_t i = 0; i < b->nseries; i++) {
+	*all = (struct findings){.machines = b->machines};
+	for (size_t i = 0, n; i < b->nseries; i += n) {
 		const struct series *s = &b->series[i];
+		size_t before = all->series;
 
-		/* Values are read if the series is shown; if the metric may be
-		 * exact, they decide that first. */
-		f.metric = metric_guess(s->metric);
-		v = (struct branch_values){0};
-		if (counted_may_be(&f.metric) &&
-		    branch_read_values(b, s, &v) < 0)
-			rc = -1;
-		if (!init_finding(&f, b, s, r, v.counted, &exact)) {
-			branch_free_values(&v);
-			continue;
+		for (n = 0; i + n < b->nseries && s[n].kase == s->kase &&
+		     s[n].column == s->column;
+		     n++)
+			if (read_judged(&v[n], b, &s[n], r) < 0)
+				rc = -1;
+		judge_series(all, b, v, n, r);
+		all->cases += all->series > before && s->config != config;
+		config = all->series > before ? s->config : config;
+		for (size_t k = 0; k < n; k++) {
+			branch_free_values(&v[k].v);
+			if (v[k].shown)
+				free(v[k].frame.name);
 		}
-		if (!v.v && branch_read_values(b, s, &v) < 0)
-			rc = -1;
-		all->others += v.others;
-		all->series += v.n > 0;
-		all->cases += v.n > 0 && s->config != config;
-		config = v.n ? s->config : config;
-		if (v.n && r->latest)
-			compare_newest(all, b, &f, &v, exact, r->latest);
-		else if (v.n)
-			find_changes(all, b, &f, &v, exact, r);
-		branch_free_values(&v);
-		free(f.name);
 	}
+	free(v);
 	if (r->latest)
 		deciding_judge(all,
 		    b->reading->is_virtual ? SESSIONS_SD_VIRTUAL : SESSIONS_SD);
+	if (joining_make(all, b, r->latest > 0) < 0)
+		rc = -1;
 	grouping_make(all, b, r->latest > 0);
 	return rc;
+}
+
+void
+finding_drop(struct finding *f)
+{
+	free(f->name);
+	free(f->parts);
+	free(f->without);
 }
 
 void
 finding_free(struct findings *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		free(all->v[i].name);
+		finding_drop(&all->v[i]);
 	free(all->v);
 	free(all->groups);
 	*all = (struct findings){0};

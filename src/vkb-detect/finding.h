@@ -31,6 +31,13 @@ enum finding_kind {
 
 const char *finding_name_kind(enum finding_kind);
 
+/* What one machine shows of a change. */
+struct finding_part {
+	size_t machine;
+	size_t n[2];
+	double median[2], ratio, lo95, hi95, p;
+};
+
 struct finding {
 	const struct series *series;
 	char *name; /* of the case */
@@ -54,6 +61,14 @@ struct finding {
 	struct policy_waiver waiver;
 	bool waived;
 	bool rebuilt; /* a count, and compiler or flags changed with it */
+	size_t tests; /* series of the case and metric, one for each machine */
+	bool weak;    /* not found if one of so many may be a false alarm */
+	/* Of several machines, see joining.h; else NULL and 0. */
+	struct finding_part *parts;
+	size_t nparts;
+	size_t *without; /* machines that do not show the change */
+	size_t nwithout;
+	bool twin; /* another machine has one there, in another direction */
 	size_t group;
 };
 
@@ -92,6 +107,7 @@ struct findings {
 	size_t n, cap;
 	struct finding_group *groups; /* the newest first */
 	size_t ngroups;
+	size_t machines;               /* that measured the history */
 	size_t series;                 /* with values */
 	size_t cases;                  /* of these series */
 	size_t tooshort;               /* series too short for a change */
@@ -101,7 +117,8 @@ struct findings {
 	size_t vague;  /* counts of a commit that differ, left out */
 	size_t others; /* measured values beside counts, or counts beside
 			* measured values, left out */
-	size_t absent; /* with 'latest': series the newest point lacks */
+	size_t absent; /* with 'latest': series the newest point lacks, on all
+			* machines */
 };
 
 /* Returns -1, after reporting it, if some series could not be read; the others
@@ -109,9 +126,18 @@ struct findings {
 int finding_find_all(
     struct findings *, const struct branch *, const struct finding_rules *);
 void finding_free(struct findings *);
+void finding_drop(struct finding *); /* frees what one finding owns */
 
 /* Regression, improvement or different; of a spike its kind. */
 enum finding_kind finding_direction(const struct finding *);
+
+/*
+ * By how much levels are divided if one of its tests, one for each machine, may
+ * be a false alarm: their number to the power of 1.5, since a test of points
+ * that resemble their neighbours gives more false alarms than its level;
+ * simulated by tests/bench/machines.c.
+ */
+size_t finding_strictness(const struct finding *);
 
 /* Does the finding make the exit status 1? */
 bool finding_is_counted(const struct finding *);

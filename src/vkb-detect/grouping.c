@@ -1,7 +1,9 @@
 #include "grouping.h"
 #include "finding.h"
 #include "json.h"
+#include "machines.h"
 #include "mem.h"
+#include "reading.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -9,8 +11,8 @@
 
 #define MARKS 8 /* one point of so many is a mark */
 
-static int
-compare_by_end(const void *a, const void *b)
+int
+grouping_compare_ends(const void *a, const void *b)
 {
 	const struct finding *x = *(const struct finding *const *)a;
 	const struct finding *y = *(const struct finding *const *)b;
@@ -119,7 +121,8 @@ group_findings(struct findings *all)
 	for (size_t i = 0; i < all->n; i++)
 		v[i] = &all->v[i];
 	if (all->n)
-		qsort(v, all->n, sizeof(struct finding *), compare_by_end);
+		qsort(
+		    v, all->n, sizeof(struct finding *), grouping_compare_ends);
 	all->groups = mem_array(all->n + 1, sizeof *all->groups);
 	for (size_t i = 0, k; i < all->n; i += k) {
 		struct finding_group *g = &all->groups[all->ngroups];
@@ -176,6 +179,9 @@ finding_make_key(const struct finding *f, const struct branch *b)
 	add_point_name(&s, &b->points[f->at]);
 	if (f->kind == FINDING_TREND)
 		str_add(&s, "\ntrend");
+	if (f->twin)
+		str_printf(&s, "\n%s",
+		    machines_name(b->reading->machines, f->series->machine));
 	key = mem_printf("%016llx", str_hash(STR_HASH, s.s, s.len));
 	str_free(&s);
 	return key;

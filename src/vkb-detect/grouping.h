@@ -13,4 +13,8 @@ struct findings;
 /* Makes the groups of all findings; 'latest' as in struct finding_group. */
 void grouping_make(struct findings *, const struct branch *, bool latest);
 
+/* For qsort of pointers to findings: by kind, direction, and end of the range.
+ */
+int grouping_compare_ends(const void *, const void *);
+
 #endif

@@ -118,6 +118,13 @@ show_markdown(struct str *s, const struct branch *b, const struct findings *all,
 	phrase_ordering(&one, b);
 	markup_markdown(s, one.s);
 	str_addc(s, '\n');
+	str_clear(&one);
+	phrase_machines(&one, b);
+	if (one.len) {
+		str_add(s, "\n");
+		markup_markdown(s, one.s);
+		str_addc(s, '\n');
+	}
 	for (; i < all->ngroups && s->len < LIMIT - 20000; i++)
 		write_markdown_group(s, b, all, i);
 	if (i < all->ngroups)
@@ -239,8 +246,9 @@ write_issue_title(struct str *s, const struct branch *b,
 }
 
 static void
-write_issue_change(struct str *s, const struct findings *all,
-    const struct finding *f, const struct finding_rules *r)
+write_issue_change(struct str *s, const struct branch *b,
+    const struct findings *all, const struct finding *f,
+    const struct finding_rules *r)
 {
 	const char *unit = r->latest ? "run" : "commit";
 	struct str one = {0};
@@ -266,6 +274,13 @@ write_issue_change(struct str *s, const struct findings *all,
 	str_add(s, ".\nThe brackets hold the 95 % confidence interval.\n");
 	if (all->groups[f->group].n > 1)
 		str_printf(s, "%zu series show it.\n", all->groups[f->group].n);
+	str_clear(&one);
+	phrase_shown_by(&one, b, f);
+	if (one.len) {
+		str_add(s, "Seen ");
+		markup_markdown(s, one.s);
+		str_add(s, ".\n");
+	}
 	str_free(&one);
 }
 
@@ -339,13 +354,18 @@ write_command(struct str *s, const struct point *old, const struct point *last)
 }
 
 static void
-write_issue_steps(
-    struct str *s, const struct branch *b, const struct finding_group *g)
+write_issue_steps(struct str *s, const struct branch *b,
+    const struct finding_group *g, const struct finding *f)
 {
 	const struct point *old = get_old_point(b, g);
 	const char *last = b->points[g->hi].commit;
 
 	str_add(s, "\n**What to do**\n\n");
+	if (f->nparts == 1 && f->nwithout)
+		str_add(s,
+		    "- Only one machine shows it: look at what changed on that "
+		    "machine at that time, such as its kernel, its settings or "
+		    "its other work.\n");
 	str_add(
 	    s, "- Measure both sides again, interleaved, on the same machine");
 	if (!old || !write_command(s, old, &b->points[g->hi]))
@@ -373,12 +393,12 @@ show_issue(struct str *s, const struct branch *b, const struct findings *all,
 	str_add(s, "# ");
 	write_issue_title(s, b, f, g);
 	str_printf(s, "\n<!-- vkb-key: %s -->\n\n", g->key);
-	write_issue_change(s, all, f, r);
+	write_issue_change(s, b, all, f, r);
 	str_addc(s, '\n');
 	write_issue_place(s, b, g);
 	str_addc(s, '\n');
 	write_table(s, b, all, group, all->n, ISSUE);
-	write_issue_steps(s, b, g);
+	write_issue_steps(s, b, g, f);
 	str_printf(s,
 	    "\nThe key of this change is `%s`; it stays when more commits are "
 	    "measured.\n",

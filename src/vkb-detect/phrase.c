@@ -1,7 +1,9 @@
 #include "phrase.h"
 #include "casename.h"
+#include "machines.h"
 #include "mem.h"
 #include "num.h"
+#include "reading.h"
 #include "record.h"
 #include "str.h"
 
@@ -9,6 +11,7 @@
 #include <stdlib.h>
 
 #define LISTED 10 /* lines of one kind */
+#define NAMED 5   /* machines of one change */
 
 void
 phrase_headline(
@@ -55,15 +58,21 @@ phrase_headline(
 		    num_plural(count[FINDING_SPIKE]));
 		str_add(s, " in all");
 	}
-	str_printf(s, " (%zu series of %zu case%s)", all->series, all->cases,
+	str_printf(s, " (%zu series of %zu case%s", all->series, all->cases,
 	    num_plural(all->cases));
+	if (all->machines > 1)
+		str_printf(s, " on %zu machines", all->machines);
+	str_addc(s, ')');
 }
 
 void
 phrase_ordering(struct str *s, const struct branch *b)
 {
 	str_printf(s, "%zu commit%s in the order of the%s", b->npoints,
-	    num_plural(b->npoints), b->length ? "ir ancestry" : " input");
+	    num_plural(b->npoints),
+	    b->length      ? "ir ancestry"
+		: b->timed ? "ir time"
+			   : " input");
 	if (b->npoints > 1)
 		str_printf(s, ", %s to %s", b->points[0].name,
 		    b->points[b->npoints - 1].name);
@@ -72,6 +81,72 @@ phrase_ordering(struct str *s, const struct branch *b)
 		    b->length - b->npoints);
 	if (b->by_time)
 		str_printf(s, "; %zu placed by time", b->by_time);
+}
+
+void
+phrase_machines(struct str *s, const struct branch *b)
+{
+	const struct machines *m = b->reading ? b->reading->machines : NULL;
+
+	if (b->machines < 2)
+		return;
+	str_printf(s, "%zu machines, each judged by itself: ", b->machines);
+	for (size_t i = 0; i < b->machines && i < LISTED; i++) {
+		size_t n = machines_points(m, i);
+		const char *is = machines_processor(m, i);
+
+		str_printf(s, "%s%s (%s%s%zu commit%s)", i ? "; " : "",
+		    machines_name(m, i), is, *is ? "; " : "", n, num_plural(n));
+	}
+	if (b->machines > LISTED)
+		str_add(s, "; ...");
+}
+
+/* Adds the names of the machines, which 'at' gives by the index. */
+static void
+add_machine_names(struct str *s, const struct branch *b,
+    size_t (*at)(const struct finding *, size_t), const struct finding *f,
+    size_t n)
+{
+	for (size_t i = 0; i < n && i < NAMED; i++)
+		str_printf(s, "%s%s", i ? "; " : "",
+		    machines_name(b->reading->machines, at(f, i)));
+	if (n > NAMED)
+		str_add(s, "; ...");
+}
+
+static size_t
+get_part(const struct finding *f, size_t i)
+{
+	return f->parts[i].machine;
+}
+
+static size_t
+get_without(const struct finding *f, size_t i)
+{
+	return f->without[i];
+}
+
+void
+phrase_shown_by(struct str *s, const struct branch *b, const struct finding *f)
+{
+	size_t of = f->nparts + f->nwithout;
+
+	if (!f->nparts)
+		return;
+	if (of == 1)
+		str_add(s, "on ");
+	else if (f->nparts == 1)
+		str_printf(s, "on only 1 of %zu machines: ", of);
+	else if (!f->nwithout)
+		str_printf(s, "on all %zu machines: ", of);
+	else
+		str_printf(s, "on %zu of %zu machines: ", f->nparts, of);
+	add_machine_names(s, b, get_part, f, f->nparts);
+	if (!f->nwithout)
+		return;
+	str_add(s, "; not on ");
+	add_machine_names(s, b, get_without, f, f->nwithout);
 }
 
 /* Takes the text. */
@@ -164,6 +239,13 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 			       "and measured runs have other keys, and those "
 			       "of the newest commit decide which are compared",
 			all->others, num_plural((double)all->others)));
+	if (b->reading && b->reading->mixed)
+		say_line(say, arg,
+		    mem_printf(
+			"%zu summar%s of runs of several machines, which "
+			"cannot be told apart: read the runs instead",
+			b->reading->mixed,
+			b->reading->mixed == 1 ? "y" : "ies"));
 	if (all->absent)
 		say_line(say, arg,
 		    mem_printf("%zu series not measured at the newest commit",
@@ -258,6 +340,8 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 		    s->len ? ", " : "");
 	if (!f->gate)
 		str_add(s, s->len ? ", info" : "info");
+	str_add(s, f->nparts && s->len ? ", " : "");
+	phrase_shown_by(s, b, f);
 }
 
 void

@@ -13,6 +13,13 @@ void phrase_headline(
     struct str *, const struct findings *, const struct finding_rules *);
 void phrase_ordering(struct str *, const struct branch *);
 
+/* The machines of a history; nothing if there is one. */
+void phrase_machines(struct str *, const struct branch *);
+
+/* "on 2 of 3 machines: a; b; not on c"; nothing if the history is of one. */
+void phrase_shown_by(
+    struct str *, const struct branch *, const struct finding *);
+
 /* Warnings about the data: calls 'say' with one line each. */
 typedef void phrase_say(void *arg, const char *text);
 void phrase_warnings(const struct branch *, const struct findings *,

@@ -4,6 +4,7 @@
 #include "caseset.h"
 #include "err.h"
 #include "json.h"
+#include "machines.h"
 #include "measured.h"
 #include "jsonhash.h"
 #include "jsonl.h"
@@ -34,6 +35,8 @@ reading_new(const char *dir)
 	in->envs = caseset_new();
 	in->seen = hashset_new();
 	in->measured = measured_new();
+	in->machines = machines_new();
+	in->bare = machines_add(in->machines, NULL);
 	in->reader = run_record_reader_new();
 	in->scratch = scratch_new(dir);
 	in->most = SPILL;
@@ -62,6 +65,8 @@ reading_free(struct reading *in)
 	run_record_reader_free(in->reader);
 	hashset_free(in->seen);
 	measured_free(in->measured);
+	machines_free(in->machines);
+	free(in->kinds);
 	scratch_free(in->scratch);
 	ancestry_free(in->ancestry);
 	free(in);
@@ -190,16 +195,17 @@ add_failure(struct reading *in, size_t kase, size_t point, double failed,
 	    (struct reading_failure){kase, point, (size_t)failed, error};
 }
 
-/* Adds a row of values of the case at the point; limit_memory must follow. */
+/* Adds a row of values of the case at the point, measured in this kind of
+ * environment; limit_memory must follow. */
 static struct rows *
-add_row(struct reading *in, size_t kase, size_t point)
+add_row(struct reading *in, size_t kase, size_t point, size_t kind)
 {
 	struct rows *r = &in->v[kase].rows;
 
 	in->bytes -= rows_bytes(r);
 	rows_add(r,
 	    (struct rows_run){
-		(uint32_t)point, ROWS_UNKNOWN, ROWS_UNKNOWN, ROWS_UNKNOWN});
+		(uint32_t)point, (uint32_t)kind, ROWS_UNKNOWN, ROWS_UNKNOWN});
 	return r;
 }
 
@@ -229,7 +235,8 @@ is_duplicate(struct reading *in, bool session, uint64_t hash)
 
 /* Adds a row for each value of a summary, or for its median. */
 static int
-add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
+add_values(struct reading *in, size_t kase, size_t point, size_t kind,
+    const struct json *m)
 {
 	size_t n = json_len(m), most = 0, k = 0, at, *len;
 	double **v = mem_array(n + 1, sizeof *v);
@@ -246,7 +253,7 @@ add_values(struct reading *in, size_t kase, size_t point, const struct json *m)
 		most = len[k] > most ? len[k] : most;
 	}
 	for (size_t i = 0; i < most && rc == 0; i++) {
-		struct rows *r = add_row(in, kase, point);
+		struct rows *r = add_row(in, kase, point, kind);
 
 		k = at = 0;
 		for (const struct json *j = json_first(m); j;
@@ -280,10 +287,22 @@ add_sessions(struct reading *in, size_t point, const struct json *rec)
 	}
 }
 
+/* Is the text among the elements of the array, which may be NULL? */
+static bool
+is_listed(const struct json *list, const char *text)
+{
+	const struct json *j = json_first(list);
+
+	while (j && !(json_str(j) && strcmp(json_str(j), text) == 0))
+		j = json_next(j);
+	return j != NULL;
+}
+
 static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
-	size_t point = intern_point(in, h, json_get(rec, "subject")), kase;
+	size_t point = intern_point(in, h, json_get(rec, "subject")), kase,
+	       kind;
 	const struct json *bound = json_get(rec, "bound");
 	struct reading_case *k;
 
@@ -296,10 +315,13 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	if (!(json_get_num(rec, "n", 0) > 0))
 		return 0;
 	add_sessions(in, point, rec);
+	kind = machines_add(in->machines, json_get(rec, "env"));
+	machines_saw(in->machines, kind, point);
+	in->mixed += is_listed(json_get(rec, "env_varied"), "host");
 	k = &in->v[kase];
 	k->server_bound += json_get_num(bound, "server", 0);
 	k->client_bound += json_get_num(bound, "client", 0);
-	return add_values(in, kase, point, json_get(rec, "metrics"));
+	return add_values(in, kase, point, kind, json_get(rec, "metrics"));
 }
 
 /* Interns the environment of a run, and looks at a new one. */
@@ -313,6 +335,9 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 	if (id < n)
 		return id;
 	new = caseset_value(in->envs, id);
+	in->kinds =
+	    mem_grow(in->kinds, in->nkinds, &in->kindcap, sizeof *in->kinds);
+	in->kinds[in->nkinds++] = machines_add(in->machines, new);
 	in->is_virtual |= json_get_bool(new, "virtual", false);
 	json_free(new);
 	return id;
@@ -345,7 +370,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	size_t point, subject = intern_subject(in, h, &r->subject, &point);
 	size_t kase =
 	    make_case(in, caseset_add(in->configs, r->config.s, r->config.n));
-	size_t at = 0;
+	size_t at = 0, kind;
 	struct rows *rows;
 	char *error;
 
@@ -359,9 +384,11 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		return 0;
 	}
 	measured_add(in->measured, point, r->session.s, r->session.n);
+	kind = r->env.s ? in->kinds[intern_env(in, &r->env)] : in->bare;
+	machines_saw(in->machines, kind, point);
 	in->v[kase].server_bound += is_text(&r->bound, "server");
 	in->v[kase].client_bound += is_text(&r->bound, "client");
-	rows = add_row(in, kase, point);
+	rows = add_row(in, kase, point, kind);
 	for (size_t i = 0; i < r->nmetrics; i++)
 		rows_set(rows, in->names, r->metrics[i].name.s,
 		    r->metrics[i].name.n, r->metrics[i].value, &at);

@@ -18,7 +18,8 @@ struct jsonl;
 
 struct reading_case {
 	struct json *config;
-	struct rows rows; /* session: the number of the point */
+	struct rows rows; /* session: the number of the point, block: the kind
+			   * of environment in 'machines' */
 	double server_bound, client_bound; /* runs, by what limited them */
 };
 
@@ -40,6 +41,11 @@ struct reading {
 	struct run_record_reader *reader;
 	struct hashset *seen;
 	struct measured *measured;
+	struct machines *machines;
+	size_t *kinds; /* of 'machines', by environment */
+	size_t nkinds, kindcap;
+	size_t bare;     /* the kind of runs without an environment */
+	size_t mixed;    /* summaries of the runs of several hosts */
 	bool is_virtual; /* runs of a virtual machine */
 	struct scratch *scratch;
 	size_t bytes, most; /* of rows in memory; most 0: no limit */

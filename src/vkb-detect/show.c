@@ -1,9 +1,11 @@
 #include "show.h"
 #include "casename.h"
 #include "json.h"
+#include "machines.h"
 #include "mem.h"
 #include "num.h"
 #include "phrase.h"
+#include "reading.h"
 #include "record.h"
 #include "str.h"
 #include "table.h"
@@ -85,6 +87,12 @@ show_text(struct str *s, const struct branch *b, const struct findings *all,
 	phrase_ordering(&one, b);
 	str_visible(s, one.s);
 	str_addc(s, '\n');
+	str_clear(&one);
+	phrase_machines(&one, b);
+	if (one.len) {
+		str_visible(s, one.s);
+		str_addc(s, '\n');
+	}
 	for (size_t i = 0; i < all->ngroups; i++) {
 		str_clear(&one);
 		phrase_place(&one, b, &all->groups[i]);
@@ -134,6 +142,34 @@ make_trend(const struct finding *f)
 	return j;
 }
 
+/* Sets which machines show the change, the first as in the record itself, and
+ * which do not. */
+static void
+set_machines(struct json *rec, const struct branch *b, const struct finding *f)
+{
+	const struct machines *names = b->reading->machines;
+	struct json *with = json_array(), *without = json_array();
+
+	for (size_t i = 0; i < f->nparts; i++) {
+		const struct finding_part *p = &f->parts[i];
+		struct json *j = json_object();
+
+		json_set_str(j, "machine", machines_name(names, p->machine));
+		json_set(j, "n", json_pair((double)p->n[0], (double)p->n[1]));
+		json_set(j, "median", json_pair(p->median[0], p->median[1]));
+		json_set_num(j, "ratio", p->ratio);
+		if (!isnan(p->lo95))
+			json_set(j, "ci95", json_pair(p->lo95, p->hi95));
+		json_set_num(j, "p", p->p);
+		json_push(with, j);
+	}
+	for (size_t i = 0; i < f->nwithout; i++)
+		json_push(
+		    without, json_string(machines_name(names, f->without[i])));
+	json_set_filled(rec, "machines", with);
+	json_set_filled(rec, "machines_without", without);
+}
+
 static struct json *
 make_change(
     const struct branch *b, const struct findings *all, const struct finding *f)
@@ -164,6 +200,8 @@ make_change(
 		json_set(rec, "ci95", json_pair(f->facts.lo95, f->facts.hi95));
 	json_set_num(rec, "p", f->p);
 	json_set_str(rec, "method", f->method);
+	if (f->nparts)
+		set_machines(rec, b, f);
 	json_set_str(rec, "class", f->gate ? "gate" : "info");
 	json_set_num(rec, "margin", f->margin);
 	json_set_str(rec, "first_seen", p->time);

@@ -4,6 +4,7 @@
 #include "chart.h"
 #include "html.h"
 #include "index.h"
+#include "machines.h"
 #include "markup.h"
 #include "mem.h"
 #include "metric.h"
@@ -11,6 +12,7 @@
 #include "str.h"
 #include "trends.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,11 +82,33 @@ write_chart(struct str *s, const struct index *x,
 	changetext_metric(&metric, series->metric);
 	if (name)
 		html_tag(s, "b", NULL, name);
-	markup_printf(s, " <span class=\"quiet\">%s %s %s</span>", metric.s,
+	markup_printf(s, " <span class=\"quiet\">%s %s %s", metric.s,
 	    num_human(buf, chart_find_last(x->trends, series)), m.unit);
+	if (machines_count(x->trends->machines) > 1)
+		markup_printf(s, " on %s",
+		    machines_name(x->trends->machines, series->machine));
+	str_add(s, "</span>");
 	str_free(&metric);
 }
 
+static void
+write_next_chart(
+    struct str *s, const struct index *x, const struct trend_series *series)
+{
+	str_add(s, "<p>");
+	write_chart(s, x, series, NULL);
+	str_add(s, "</p>\n");
+	chart_write(s, x->trends, series, x->changes);
+}
+
+/* Are both of one case and metric, of different machines? */
+static bool
+is_same_metric(const struct trend_series *a, const struct trend_series *b)
+{
+	return a->kase == b->kase && strcmp(a->metric, b->metric) == 0;
+}
+
+/* The chart of the first metric of each machine, then the others, folded. */
 static void
 write_case(struct str *s, const struct index *x, const struct item *item)
 {
@@ -98,16 +122,19 @@ write_case(struct str *s, const struct index *x, const struct item *item)
 	for (size_t i = 0; i < t->nseries; i++) {
 		const struct trend_series *o = &t->v[i];
 
-		if (o->kase != item->kase || o == item->first)
+		if (o != item->first && is_same_metric(o, item->first))
+			write_next_chart(s, x, o);
+	}
+	for (size_t i = 0; i < t->nseries; i++) {
+		const struct trend_series *o = &t->v[i];
+
+		if (o->kase != item->kase || is_same_metric(o, item->first))
 			continue;
 		if (!folded)
 			str_add(
 			    s, "<details><summary>other metrics</summary>\n");
 		folded = true;
-		str_add(s, "<p>");
-		write_chart(s, x, o, NULL);
-		str_add(s, "</p>\n");
-		chart_write(s, t, o, x->changes);
+		write_next_chart(s, x, o);
 	}
 	str_add(s, folded ? "</details></figure>\n" : "</figure>\n");
 }

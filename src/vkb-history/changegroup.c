@@ -274,6 +274,28 @@ changegroup_percent(struct str *s, const struct json *change)
 	changetext_percent(s, &t);
 }
 
+void
+changegroup_machines(struct str *s, const struct json *change)
+{
+	const struct json *with = json_get(change, "machines"), *j;
+	size_t n = json_len(with);
+	size_t of = n + json_len(json_get(change, "machines_without"));
+
+	if (!n)
+		return;
+	if (of == 1)
+		str_add(s, "on ");
+	else
+		str_printf(s,
+		    "on %s%zu of %zu machines: ", n == 1 ? "only " : "", n, of);
+	for (j = json_first(with); j; j = json_next(j)) {
+		const char *name = json_get_str(j, "machine");
+
+		str_printf(s, "%s%s", j == json_first(with) ? "" : "; ",
+		    name ? name : "?");
+	}
+}
+
 size_t
 changegroup_cases(const struct changegroup *g)
 {

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "entry.h"
 #include "json.h"
+#include "machines.h"
 #include "markup.h"
 #include "mem.h"
 #include "metric.h"
@@ -44,6 +45,24 @@ compare_marks(const void *a, const void *b)
 	return (x->one->at > y->one->at) - (x->one->at < y->one->at);
 }
 
+/* Was the change seen on the machine of the series? */
+static bool
+is_shown(const struct chart *c, const struct json *rec)
+{
+	const char *name = machines_name(c->t->machines, c->s->machine);
+	const struct json *j = json_first(json_get(rec, "machines"));
+
+	if (!j || machines_count(c->t->machines) < 2)
+		return true;
+	for (; j; j = json_next(j)) {
+		const char *one = json_get_str(j, "machine");
+
+		if (one && strcmp(one, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void
 collect_marks(struct chart *c, const struct changegroups *all)
 {
@@ -55,7 +74,8 @@ collect_marks(struct chart *c, const struct changegroups *all)
 
 			if (one->kase != c->s->kase || one->at >= c->t->n ||
 			    strcmp(json_get_str(one->rec, "metric"),
-				c->s->metric) != 0)
+				c->s->metric) != 0 ||
+			    !is_shown(c, one->rec))
 				continue;
 			c->v = mem_grow(c->v, c->n, &cap, sizeof *c->v);
 			c->v[c->n++] = (struct mark){&all->v[i], one};

@@ -52,7 +52,14 @@ write_one(
 	if (one->kase < t->ncases)
 		markup_printf(s, "<a href=\"#case-%zu\">%s</a> ", one->kase + 1,
 		    t->cases[one->kase].name);
-	markup_printf(s, "%s</li>\n", text.s);
+	html_text(s, text.s);
+	str_clear(&text);
+	changegroup_machines(&text, one->rec);
+	if (text.len) {
+		str_addc(s, ' ');
+		html_tag(s, "span", "quiet", text.s);
+	}
+	str_add(s, "</li>\n");
 	str_free(&text);
 }
 

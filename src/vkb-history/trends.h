@@ -1,6 +1,6 @@
 /*
  * The series of a history: the median of each metric of each case at each
- * commit of the newest commit's branch.
+ * commit of the newest commit's branch, for each machine (machines.h).
  */
 #ifndef TRENDS_H
 #define TRENDS_H
@@ -12,9 +12,12 @@ struct archive;
 struct archive_entry;
 struct json;
 
+enum { TRENDS_LEAST = 10 }; /* commits of a machine, as vkb-detect */
+
 struct trend_series {
-	size_t kase; /* of 'cases' */
-	char *metric;
+	size_t kase;        /* of 'cases' */
+	const char *metric; /* borrowed from the trends */
+	size_t machine;
 	double *v; /* by commit; NAN: not measured */
 };
 
@@ -30,7 +33,9 @@ struct trends {
 	struct trend_case *cases;
 	size_t ncases;
 	struct trend_series *v;
-	size_t nseries;
+	size_t nseries; /* in the order of cases, metrics, machines */
+	struct machines *machines;
+	struct intern *metrics;
 	char *common; /* what all cases have in common, for people */
 };
 

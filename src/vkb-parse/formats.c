@@ -4,6 +4,7 @@
 #include "json.h"
 #include "mem.h"
 #include "record.h"
+#include "resultsdir.h"
 #include "str.h"
 #include "parsers.h"
 #include "runs.h"
@@ -20,6 +21,8 @@ const struct format formats[] = {
 	.parse_text = records_parse_text},
     {"flat", "metrics.json of the Python tool", .is_json = records_is_flat,
 	.parse_json = records_parse_flat},
+    {"table", "rows of the tables of the Python tool, as CSV",
+	.is_text = table_is, .parse_text = table_parse_text},
     {"valkey-csv", "valkey-benchmark --csv", .is_text = benchcsv_is,
 	.parse_text = benchcsv_parse_text},
     {"valkey-text", "what valkey-benchmark prints", .is_text = benchtext_is,
@@ -185,6 +188,34 @@ read_source(
 	free(all);
 	free(head);
 	return rc;
+}
+
+/* What formats_read needs for each file of a folder. */
+struct folder_reader {
+	const struct format *f;
+	bool raw;
+	struct runs *runs;
+};
+
+static int
+read_results_file(void *arg, const char *path, const char *ref)
+{
+	const struct folder_reader *r = arg;
+	int rc;
+
+	runs_set_ref(r->runs, ref);
+	rc = formats_read(path, r->f, r->raw, r->runs);
+	runs_set_ref(r->runs, NULL);
+	return rc;
+}
+
+int
+formats_read_folder(
+    const char *dir, const struct format *f, bool raw, struct runs *runs)
+{
+	struct folder_reader r = {f, raw, runs};
+
+	return resultsdir_each(dir, read_results_file, &r);
 }
 
 int

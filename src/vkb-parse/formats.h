@@ -40,5 +40,8 @@ int formats_find(const char *name, const struct format **f);
  */
 int formats_read(
     const char *file, const struct format *, bool raw, struct runs *);
+/* The same for a folder of results, see resultsdir.h. */
+int formats_read_folder(
+    const char *dir, const struct format *, bool raw, struct runs *);
 
 #endif

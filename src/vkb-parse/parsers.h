@@ -19,6 +19,10 @@ int records_parse_text(struct source *, struct runs *);
 bool records_is_flat(const struct json *);
 int records_parse_flat(const struct json *, struct source *, struct runs *);
 
+/* rows of its tables in PostgreSQL, as CSV */
+bool table_is(const char *head);
+int table_parse_text(struct source *, struct runs *);
+
 /* valkey-benchmark and redis-benchmark: with --csv, and their text */
 int benchcsv_parse_text(struct source *, struct runs *);
 bool benchtext_is(const char *head);

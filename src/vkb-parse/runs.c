@@ -8,6 +8,7 @@
 #include "intern.h"
 #include "num.h"
 #include "record.h"
+#include "resultsdir.h"
 #include "str.h"
 
 #include <math.h>
@@ -29,7 +30,8 @@ struct runs {
 	bool warned;         /* of warn_merged_cases */
 	struct intern *keys; /* see find_known */
 	struct known *known;
-	size_t cap, n; /* capacity of 'known'; runs written */
+	size_t cap, n;   /* capacity of 'known'; runs written */
+	const char *ref; /* see runs_set_ref */
 };
 
 static const char *const sections[] = {
@@ -174,6 +176,12 @@ runs_new(const struct runs_opts *o)
 		return r;
 	free_runs(r);
 	return NULL;
+}
+
+void
+runs_set_ref(struct runs *r, const char *ref)
+{
+	r->ref = ref;
 }
 
 const struct runs_keys *
@@ -402,6 +410,8 @@ runs_add(struct runs *r, struct json *run, const char *where)
 			json_set(run, s->section, json_object());
 		json_set(json_get(run, s->section), s->key, json_dup(s->value));
 	}
+	if (r->ref)
+		resultsdir_set_ref(run, r->ref);
 	if (r->write_failed || check_run(run, where) < 0)
 		goto out;
 	timed = convert_times(run, where);

@@ -38,6 +38,10 @@ struct runs *runs_new(const struct runs_opts *);
 /* Ends the output and frees. Returns 0, or -1 (error reported). */
 int runs_end(struct runs *);
 
+/* Sets the name of the subjects that have none in the runs to come; NULL: they
+ * get none. Borrowed. */
+void runs_set_ref(struct runs *, const char *ref);
+
 /* Returns the columns of --columns; borrowed. */
 const struct runs_keys *runs_columns(const struct runs *);
 

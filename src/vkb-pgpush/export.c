@@ -1,6 +1,7 @@
 #include "export.h"
 #include "err.h"
 #include "flat.h"
+#include "flatrow.h"
 #include "json.h"
 #include "mem.h"
 #include "pg.h"
@@ -13,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Columns that describe the row, not the run. */
-static const char *const row_columns[] = {"id", "created_at", "test_type",
-    "vkb_session", "vkb_case", "vkb_subject", "vkb_index"};
 
 /* Rows without vkb_session are other tools'; the rest comes from vkb_runs. */
 static void
@@ -51,22 +48,6 @@ append_export_query(struct str *sql, const struct schema *s)
 		str_add(sql, ", record COLLATE \"C\"");
 }
 
-/* Converts a row of the Python tool, which it takes over, to a run. */
-static struct json *
-convert_row(struct json *row)
-{
-	const struct json *next;
-
-	for (size_t i = 0; i < sizeof row_columns / sizeof *row_columns; i++)
-		json_del(row, row_columns[i]);
-	for (const struct json *j = json_first(row); j; j = next) {
-		next = json_next(j);
-		if (json_type(j) == JSON_NULL)
-			json_del(row, json_key(j));
-	}
-	return flat_to_run(row);
-}
-
 /* The state of an export. */
 struct export
 {
@@ -90,7 +71,7 @@ write_exported_row(void *arg, const struct pg_rows *rows, size_t i)
 		    "%s: bad record: %s", where, rec ? "not an object" : why);
 	else {
 		if (strcmp(origin, "vkb_runs") != 0)
-			rec = convert_row(rec);
+			rec = flatrow_to_run(rec);
 		else
 			flat_repair(rec);
 		rc = record_check(rec, where);

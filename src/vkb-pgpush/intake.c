@@ -8,16 +8,14 @@
 #include "intern.h"
 #include "others.h"
 #include "record.h"
+#include "resultsdir.h"
 #include "spool.h"
 #include "str.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* The file that is being read. */
 struct file {
@@ -100,20 +98,6 @@ put_key(struct file *f, const struct json *run)
 	spool_put_own(sp, SPOOL_INDEX, COLTYPE_NUMBER, number, strlen(number));
 }
 
-/* Sets subject.ref to the folder's name, unless the subject is known. */
-static void
-put_ref(const char *ref, struct json *run)
-{
-	static const char *const names[] = {
-	    "commit", "ref", "label", "server_version"};
-	struct json *subject = json_get(run, "subject");
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (json_get(subject, names[i]))
-			return;
-	json_set_str(subject, "ref", ref);
-}
-
 static int
 put_run(struct file *f, struct json *run, const char *where)
 {
@@ -121,7 +105,7 @@ put_run(struct file *f, struct json *run, const char *where)
 	struct json *flat;
 
 	if (f->ref)
-		put_ref(f->ref, run);
+		resultsdir_set_ref(run, f->ref);
 	flat = flat_columns(run);
 	if (f->to->releases)
 		frames_set_release(flat, run);
@@ -188,90 +172,9 @@ read_records(struct intake *to, const char *path, const char *ref, bool results)
 }
 
 static int
-is_visible(const struct dirent *e)
+read_results_file(void *to, const char *path, const char *ref)
 {
-	return e->d_name[0] != '.';
-}
-
-static int
-is_record_file(const struct dirent *e)
-{
-	return is_visible(e) && str_ends(e->d_name, ".jsonl");
-}
-
-/* Returns 0 if the path is missing, or -1 after reporting an error. */
-static int
-check_missing(const char *path)
-{
-	return errno == ENOENT || errno == ENOTDIR
-	    ? 0
-	    : err_fail_sys("cannot read '%s'", path);
-}
-
-/* Reads vkb-bench's DIR/runs. Returns 1, 0 if empty, -1 (errors reported). */
-static int
-read_run_files(struct intake *to, const char *dir, const char *ref)
-{
-	char *runs = mem_printf("%s/runs", dir), *path;
-	struct dirent **all = NULL;
-	int n = scandir(runs, &all, is_record_file, alphasort);
-	int rc = n < 0 ? check_missing(runs) : n > 0;
-
-	for (int i = 0; i < n; i++) {
-		path = mem_printf("%s/%s", runs, all[i]->d_name);
-		if (read_records(to, path, ref, true) < 0)
-			rc = -1;
-		free(path);
-		free(all[i]);
-	}
-	free(all);
-	free(runs);
-	return rc;
-}
-
-/* Reads the results of one folder. Returns 1, 0 if there are none, or -1. */
-static int
-read_results(struct intake *to, const char *dir, const char *ref)
-{
-	char *path = mem_printf("%s/metrics.json", dir);
-	int rc = access(path, F_OK) == 0 ? 1 : check_missing(path);
-
-	/* Records have more details than the metrics.json made of them. */
-	if (rc > 0 && (rc = read_run_files(to, dir, ref)) == 0)
-		rc = read_records(to, path, ref, true) < 0 ? -1 : 1;
-	free(path);
-	return rc;
-}
-
-static int
-read_folder(struct intake *to, const char *dir)
-{
-	struct dirent **all;
-	int n = scandir(dir, &all, is_visible, alphasort), rc = 0, found, got;
-	char *path;
-
-	if (n < 0)
-		return err_fail_sys("cannot read '%s'", dir);
-	found = read_results(to, dir, NULL);
-	if (found < 0)
-		rc = -1;
-	for (int i = 0; i < n; i++) {
-		path = mem_printf("%s/%s", dir, all[i]->d_name);
-		got = read_results(to, path,
-		    str_utf8(all[i]->d_name, strlen(all[i]->d_name))
-			? all[i]->d_name
-			: NULL);
-		if (got)
-			found = 1;
-		if (got < 0)
-			rc = -1;
-		free(path);
-		free(all[i]);
-	}
-	free(all);
-	if (!found)
-		rc = err_fail("no metrics.json in '%s' or its subfolders", dir);
-	return rc;
+	return read_records(to, path, ref, true);
 }
 
 int
@@ -281,6 +184,6 @@ intake_read(struct intake *to, const char *path)
 
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 &&
 	    S_ISDIR(st.st_mode))
-		return read_folder(to, path);
+		return resultsdir_each(path, read_results_file, to);
 	return read_records(to, path, NULL, false);
 }

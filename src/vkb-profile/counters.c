@@ -95,14 +95,121 @@ check_part(const char *part)
 	return known < 0 ? -1 : rc;
 }
 
+/* Makes a key of an event: "L1-dcache-loads:u" becomes "l1_dcache_loads",
+ * "uops_executed.thread" uops_executed_thread, "sched:sched_switch"
+ * sched_sched_switch. */
+static char *
+make_key(const char *event, const char *unit)
+{
+	const char *colon = strrchr(event, ':');
+	size_t n = strlen(event);
+	struct str s = {0};
+
+	/* Modifiers: of perf, "u", "k", "pp" and others, after the last colon.
+	 */
+	if (colon && strspn(colon + 1, "ukhGHpPSDIWe") == strlen(colon + 1))
+		n = (size_t)(colon - event);
+	for (size_t i = 0; i < n; i++) {
+		char c = event[i];
+
+		str_addc(&s,
+		    c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A')
+			: (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+			? c
+			: '_');
+	}
+	if (strcmp(unit, "msec") == 0)
+		str_add(&s, "_ms");
+	return str_take(&s);
+}
+
+/* Returns the next event of a list, also within braces, and moves *at behind
+ * it; NULL at the end. Caller frees. */
+static char *
+copy_event(const char **at)
+{
+	const char *p = *at, *from;
+	bool slashes = false;
+
+	for (;;) {
+		p += strspn(p, ",{}");
+		if (*p != ':')
+			break;
+		p += strcspn(p, ",{}"); /* modifiers of a group */
+	}
+	for (from = p; *p && (slashes || !strchr(",{}", *p)); p++)
+		slashes = slashes != (*p == '/');
+	*at = p;
+	return p > from ? mem_strn(from, (size_t)(p - from)) : NULL;
+}
+
+/* Fails if two different events would have one key, so that their counts would
+ * be added up. */
+static int
+check_keys(const char *events)
+{
+	struct {
+		char *event, *key;
+	} *v = NULL;
+	size_t n = 0, cap = 0;
+	char *event;
+	int rc = 0;
+
+	while ((event = copy_event(&events))) {
+		char *key = make_key(event, "");
+
+		for (size_t i = 0; i < n && rc == 0; i++)
+			if (strcmp(v[i].key, key) == 0 &&
+			    strcmp(v[i].event, event) != 0)
+				rc = err_fail(
+				    "option '--stat': the counts of '%s' and "
+				    "'%s' would both be called '%s'; name one "
+				    "of them",
+				    v[i].event, event, key);
+		v = mem_grow(v, n, &cap, sizeof *v);
+		v[n].event = event;
+		v[n++].key = key;
+	}
+	while (n-- > 0) {
+		free(v[n].event);
+		free(v[n].key);
+	}
+	free(v);
+	return rc;
+}
+
+/* Adds what a part stands for to a list of events. */
+static void
+expand_part(struct str *to, const char *part)
+{
+	bool set = false;
+
+	for (const struct set *s = set_table; s->name; s++)
+		if (strcmp(part, s->name) == 0 || strcmp(part, "all") == 0) {
+			str_printf(to, ",%s", s->events);
+			set = true;
+		}
+	if (!set)
+		str_printf(to, ",%s", part);
+}
+
 int
 counters_check(const char *list)
 {
 	char *all = mem_str(list), *rest = all;
+	struct str events = {0};
 	int rc = 0;
 
-	while (rc == 0 && rest)
-		rc = check_part(cut_part(&rest));
+	str_add(&events, SOFTWARE);
+	while (rc == 0 && rest) {
+		const char *part = cut_part(&rest);
+
+		rc = check_part(part);
+		expand_part(&events, part);
+	}
+	if (rc == 0)
+		rc = check_keys(events.s);
+	str_free(&events);
 	free(all);
 	return rc;
 }
@@ -168,34 +275,6 @@ counters_start(const char *list, bool user_only, pid_t pid)
 	str_free(&events);
 	free(all);
 	return p;
-}
-
-/* Makes a key of an event: "L1-dcache-loads:u" becomes "l1_dcache_loads",
- * "uops_executed.thread" uops_executed_thread, "sched:sched_switch"
- * sched_sched_switch. */
-static char *
-make_key(const char *event, const char *unit)
-{
-	const char *colon = strrchr(event, ':');
-	size_t n = strlen(event);
-	struct str s = {0};
-
-	/* Modifiers: of perf, "u", "k", "pp" and others, after the last colon.
-	 */
-	if (colon && strspn(colon + 1, "ukhGHpPSDIWe") == strlen(colon + 1))
-		n = (size_t)(colon - event);
-	for (size_t i = 0; i < n; i++) {
-		char c = event[i];
-
-		str_addc(&s,
-		    c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A')
-			: (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
-			? c
-			: '_');
-	}
-	if (strcmp(unit, "msec") == 0)
-		str_add(&s, "_ms");
-	return str_take(&s);
 }
 
 struct json *

@@ -152,6 +152,11 @@ figure_values(const struct plot *p, const struct model *m, const char *metric)
 		    p->legend[i]);
 	}
 	draw_axis(p->to, &x, top, top + height, p->y.label);
+	if (shown < figure_count_values(m, metric))
+		markup_printf(p->to,
+		    "<text class=\"tick\" x=\"28\" y=\"%.1f\">%zu of "
+		    "%zu cases</text>",
+		    top + height + 30, shown, figure_count_values(m, metric));
 	y = top + GAP / 2. + STEP / 2.;
 	shown = 0;
 	for (size_t i = 0; i < m->ncases && shown < ROWS; i++)

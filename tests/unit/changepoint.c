@@ -21,8 +21,8 @@
 #define N(v) (sizeof(v) / sizeof *(v))
 
 static const struct changepoint_rules ours = {
-    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false};
-static const struct changepoint_rules otava = {50, .001, 0, true};
+    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false, 0};
+static const struct changepoint_rules otava = {50, .001, 0, true, 0};
 
 /* "5 8 ~11": where the changes are, spikes with a tilde. */
 static const char *
@@ -393,7 +393,7 @@ power(double sigmas, size_t after, double ar, size_t series)
 			v[i] = 100 + e + (i >= 120 - after ? sigmas : 0);
 		}
 		n = changepoint_find(v, 120,
-		    &(struct changepoint_rules){50, .001, 0, false}, &c);
+		    &(struct changepoint_rules){50, .001, 0, false, 0}, &c);
 		for (size_t i = 0; i < n; i++)
 			if (!c[i].spike && c[i].at + 2 >= 120 - after &&
 			    c[i].at <= 122 - after) {
@@ -408,7 +408,7 @@ power(double sigmas, size_t after, double ar, size_t series)
 static void
 simulated(void)
 {
-	static const struct changepoint_rules any = {50, .001, 0, false};
+	static const struct changepoint_rules any = {50, .001, 0, false, 0};
 	static const double ar[] = {0, .3, .6};
 	double got;
 
@@ -456,7 +456,7 @@ otava_case(const char *id, const struct json *in, const struct json *want,
 {
 	struct changepoint_rules r = {(size_t)json_get_num(in, "window_len", 0),
 	    json_get_num(in, "max_pvalue", 0),
-	    json_get_num(in, "min_magnitude", 0), true};
+	    json_get_num(in, "min_magnitude", 0), true, 0};
 	const struct json *s = json_first(json_get(want, "stats"));
 	struct changepoint *c;
 	size_t n = changepoint_find(p.v, p.n, &r, &c), i = 0;

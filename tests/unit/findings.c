@@ -68,7 +68,7 @@ read_branch(struct branch *b, const struct str *s, size_t most)
 	b->reading->most = most;
 	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
-	branch_end(b);
+	branch_end(b, CHANGEPOINT_LEAST);
 	return rc;
 }
 
@@ -386,7 +386,7 @@ static void
 unreadable(void)
 {
 	struct finding_rules rules = {.metrics = "all",
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false, 0}};
 	struct branch_values v;
 	struct findings all;
 	struct branch b;
@@ -595,7 +595,7 @@ too_short(void)
 {
 	double v[10] = {1, 1, 1, 1, NAN, 1, 1, 1, 1, NAN};
 	struct finding_rules rules = {.metrics = "rps",
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false, 0}};
 	struct findings all;
 	struct branch b;
 
@@ -729,7 +729,7 @@ common_place(void)
 {
 	struct finding_rules rules = {.metrics = "rps",
 	    .today = "2026-11-21",
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false, 0}};
 	struct findings all;
 	struct branch b;
 	struct str s = {0};

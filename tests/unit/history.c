@@ -53,7 +53,7 @@ reading(struct branch *b, size_t most, const char *dir, int from)
 	b->reading->most = most;
 	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
-	branch_end(b);
+	branch_end(b, 10);
 	return rc;
 }
 
@@ -113,7 +113,7 @@ main(void)
 	    "no room for the file is trouble, and nothing is lost");
 	branch_free(&b);
 	branch_begin(&b, "/tmp");
-	branch_end(&b);
+	branch_end(&b, 10);
 	tap_ok(b.npoints == 0 && b.nseries == 0, "nothing is nothing");
 	branch_free(&b);
 	return tap_done();

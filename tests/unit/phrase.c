@@ -92,6 +92,10 @@ orderings(void)
 	phrase_ordering(&s, &b);
 	check(&s, "2 commits in the order of the input, a to b",
 	    "the first and the last are named");
+	b.timed = true;
+	phrase_ordering(&s, &b);
+	check(&s, "2 commits in the order of their time, a to b",
+	    "commits may be in the order of their time");
 	b.length = 2;
 	b.by_time = 1;
 	phrase_ordering(&s, &b);
