@@ -225,34 +225,6 @@ find_trends(struct findings *all, const struct finding *frame, const double *v,
 	return found;
 }
 
-/*
- * Returns for each change whether it would not be found if one of so many
- * series may give a false alarm. Caller frees. NULL: none.
- */
-static bool *
-find_weak_changes(const double *v, size_t npoints,
-    const struct changepoint_rules *rules, const struct changepoint *c,
-    size_t n)
-{
-	struct changepoint *strict;
-	bool *weak;
-	size_t k;
-
-	if (rules->tests < 2 || rules->otava || !n)
-		return NULL;
-	weak = mem_array(n, sizeof *weak);
-	k = changepoint_find(v, npoints, rules, &strict);
-	for (size_t i = 0; i < n; i++) {
-		weak[i] = !c[i].spike;
-		for (size_t j = 0; j < k; j++)
-			if (!strict[j].spike && strict[j].lo <= c[i].hi &&
-			    c[i].lo <= strict[j].hi)
-				weak[i] = false;
-	}
-	free(strict);
-	return weak;
-}
-
 static void
 find_changes(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s, bool exact,
@@ -272,7 +244,7 @@ find_changes(struct findings *all, const struct branch *b,
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
 	rules.tests = finding_strictness(frame);
 	if (!exact)
-		weak = find_weak_changes(s->v, b->npoints, &rules, c, n);
+		weak = joining_find_weak(s->v, b->npoints, &rules, c, n);
 	for (size_t i = 0; i < n; i++) {
 		struct finding *f = add_finding(all, frame);
 

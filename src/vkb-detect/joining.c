@@ -1,5 +1,6 @@
 #include "joining.h"
 #include "branch.h"
+#include "changepoint.h"
 #include "finding.h"
 #include "grouping.h"
 #include "mem.h"
@@ -11,6 +12,30 @@
 #include <string.h>
 
 #define SHARE 3 /* one machine of so many that show a change confirm it */
+
+bool *
+joining_find_weak(const double *v, size_t npoints,
+    const struct changepoint_rules *rules, const struct changepoint *c,
+    size_t n)
+{
+	struct changepoint *strict;
+	bool *weak;
+	size_t k;
+
+	if (rules->tests < 2 || rules->otava || !n)
+		return NULL;
+	weak = mem_array(n, sizeof *weak);
+	k = changepoint_find(v, npoints, rules, &strict);
+	for (size_t i = 0; i < n; i++) {
+		weak[i] = !c[i].spike;
+		for (size_t j = 0; j < k; j++)
+			if (!strict[j].spike && strict[j].lo <= c[i].hi &&
+			    c[i].lo <= strict[j].hi)
+				weak[i] = false;
+	}
+	free(strict);
+	return weak;
+}
 
 /* The series of one case and metric: v[first..last-1] of the branch. */
 struct bundle {

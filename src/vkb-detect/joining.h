@@ -12,8 +12,11 @@
 #define JOINING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct branch;
+struct changepoint;
+struct changepoint_rules;
 struct findings;
 
 /*
@@ -25,5 +28,13 @@ struct findings;
  * read. Does nothing if the history is of one machine.
  */
 int joining_make(struct findings *, const struct branch *, bool latest);
+
+/*
+ * Returns for each of the n changes of a series whether it is weak: not found
+ * at the level of the rules, of which 'tests' are set. Caller frees. NULL: none
+ * is.
+ */
+bool *joining_find_weak(const double *v, size_t npoints,
+    const struct changepoint_rules *, const struct changepoint *, size_t n);
 
 #endif

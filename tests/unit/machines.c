@@ -229,16 +229,20 @@ static void
 test_false_alarms(void)
 {
 	size_t one = count_reports(1, 0, 0, .6, 0);
+	size_t three = count_reports(3, 0, 0, .6, 0);
 	size_t many = count_reports(MOST, 0, 0, .6, 0);
 	size_t all = count_reports(3, 0, 3, 0, 3);
 	size_t last = count_reports(3, 2, 4, 0, 1);
 
-	printf("# false alarms in %d reports: %zu of one machine, %zu of six\n",
-	    REPORTS, one, many);
+	printf(
+	    "# false alarms in %d reports: %zu of one machine, %zu of three, "
+	    "%zu of six\n",
+	    REPORTS, one, three, many);
 	printf("# steps found: %zu of 3 sd on three, %zu of 4 sd on one\n", all,
 	    last);
 	tap_ok(one > 0 && many <= one + 2,
 	    "six machines give no more false alarms than one");
+	tap_ok(three <= one, "nor do three");
 	tap_ok(all > REPORTS * 2 / 3, "a step on three machines is joined");
 	tap_ok(last > REPORTS * 2 / 3, "a large one on one machine is found");
 }
