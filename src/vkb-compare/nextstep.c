@@ -103,29 +103,12 @@ find_ref(const struct json *subject)
 	return str_take(&s);
 }
 
-/* Adds a text as one word of a shell, in quotes unless it needs none. */
-static void
-add_word(struct str *s, const char *text)
-{
-	if (*text && *text != '-' && strspn(text, WORD) == strlen(text)) {
-		str_add(s, text);
-		return;
-	}
-	str_addc(s, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			str_add(s, "'\\''");
-		else
-			str_addc(s, *text);
-	str_addc(s, '\'');
-}
-
 /* Adds a file, or the word that stands for one that is not known. */
 static void
 add_file(struct str *s, const char *file, const char *unknown)
 {
 	if (file && *file)
-		add_word(s, file);
+		str_word(s, file);
 	else
 		str_add(s, unknown);
 }
@@ -140,7 +123,7 @@ add_program(struct str *s, const char *program, const struct report *r)
 	if (!r->repository || !*r->repository)
 		return;
 	str_add(s, stat(r->repository, &st) == 0 ? "-C " : "--repo ");
-	add_word(s, r->repository);
+	str_word(s, r->repository);
 	str_addc(s, ' ');
 }
 
@@ -204,7 +187,7 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 		str_printf(s, "%s %s ", base, dirty ? "HEAD" : ref);
 		add_file(s, r->config, "CONFIG");
 		str_addc(s, ' ');
-		add_word(s, b->v[i].pair->name[0]);
+		str_word(s, b->v[i].pair->name[0]);
 	} else if (open && known && !dirty) {
 		add_program(s, "vkb-ab", r);
 		str_printf(s, "%s %s -- ", base, ref);
