@@ -15,9 +15,9 @@ same() {
   shift 2
   printf '{%s,"%s":%s}\n' "$base" "$same_key" "$same_json" >key.json
   printf '{%s}\n' "$base" >plain.json
-  vkb-load --plan key.json >by.key
-  vkb-load --plan "$@" plain.json >by.option
-  vkb-load --plan plain.json >by.none
+  vkb-load --plan key.json | jq -S . >by.key
+  vkb-load --plan "$@" plain.json | jq -S . >by.option
+  vkb-load --plan plain.json | jq -S . >by.none
   test_that "$same_key: $same_json is $*" cmp by.key by.option
   test_status 1 "$same_key: which changes something" cmp -s by.key by.none
   test_match "\"$same_key\": *[^ ]" examples "$same_key: vkb-config(5) has an example"
@@ -27,8 +27,8 @@ quick() {
   quick_key=$1 quick_json=$2
   shift 2
   printf '{"commands":["SET"],"%s":%s}\n' "$quick_key" "$quick_json" >key.json
-  vkb-load --plan key.json >by.key
-  vkb-load --plan -t set "$@" >by.option
+  vkb-load --plan key.json | jq -S . >by.key
+  vkb-load --plan -t set "$@" | jq -S . >by.option
   test_that "$quick_key: $quick_json is -t set $*" cmp by.key by.option
   test_match "\"$quick_key\": *[^ ]" examples "$quick_key: vkb-config(5) has an example"
 }

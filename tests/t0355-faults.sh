@@ -22,8 +22,8 @@ node() { printf '%s' "$nodes" | jq -r ".nodes[$1].port"; }
 awk 'BEGIN {for (i = 0; i < 12000; i++) printf "%d.%06d [0 a:%d] \"SET\" \"k%d\" \"%d\"\n", 1 + i / 200, i % 200 * 5000, i % 3, i % 50, i}' |
   vkb-record -q >trace
 
-# A proxy: "torn" passes replies on in small pieces, "nonsense" sends some on a connection
-# over which 3000 bytes were asked.
+# A proxy: "torn" passes replies on in small pieces, "nonsense" sends some in place of
+# replies to the load when 3000 bytes of it were seen.
 cat >proxy.pl <<'END'
 use strict;
 use IO::Select;
@@ -37,7 +37,8 @@ print $f $listener->sockport;
 close $f;
 rename "$file.new", $file;
 my $select = IO::Select->new($listener);
-my (%to, %asked, %is_server);
+my (%to, %is_load, %is_server);
+my $seen = 0;
 while (1) {
   for my $s ($select->can_read) {
     if ($s == $listener) {
@@ -53,15 +54,17 @@ while (1) {
     if (!$n) {
       $select->remove($s, $peer);
       delete @to{$s, $peer};
+      delete @is_load{$s, $peer};
       close $s, close $peer;
       next;
     }
     if (!$is_server{$s}) {
-      $asked{$s} += $n;
+      $is_load{$s} ||= $bytes =~ /[SG]ET\r\n\$\d+\r\n(?:key:|k\d)/;
+      $seen += $n if $is_load{$s};
       syswrite $peer, $bytes;
       next;
     }
-    $bytes = "?\r\n" if $mode eq 'nonsense' && ($asked{$peer} // 0) > 3000;
+    $bytes = "?\r\n" if $mode eq 'nonsense' && $is_load{$peer} && $seen > 3000;
     while (length $bytes) {
       my $piece = $mode eq 'torn' ? 1 + int rand(length($bytes) / 4 + 1) : length $bytes;
       my $sent = syswrite $peer, substr $bytes, 0, $piece;
@@ -72,11 +75,15 @@ while (1) {
 }
 END
 
-# load FEATURE PORT OPTION...: a load with that feature; its status is in the file status.
+# load FEATURE PORT TIME OPTION...: a load with that feature; its status is in the file status.
 load() {
-  load_of=$1 load_port=$2
-  shift 2
-  [ "$load_of" = replay ] || set -- -r 500 "$@"
+  load_of=$1 load_port=$2 load_time=$3
+  shift 3
+  # a search has many trials
+  [ "$load_of" != slo ] || [ "$load_time" = 60s ] || load_time=100ms
+  set -- --duration "$load_time" "$@"
+  # a trace is whole, or it has failed
+  [ "$load_of" = replay ] || set -- -r 500 --max-lost "$lost" "$@"
   case $load_of in
   keys) set -- -t set --keys zipf "$@" ;;
   values) set -- -t set --values '64-1024 random' "$@" ;;
@@ -123,7 +130,7 @@ hurt() {
   killed) wait_until 60 begun "$3" "$2"; kill -KILL "$4" ;;
   esac
 }
-# try FAULT FEATURE PORT PID OPTION...: in a folder of its own.
+# try FAULT FEATURE PORT PID TIME OPTION...: in a folder of its own.
 try() {
   try_fault=$1 try_feature=$2 try_port=$3 try_pid=$4
   shift 4
@@ -145,7 +152,7 @@ try() {
   [ -z "$try_proxy" ] || kill $try_proxy
   [ "$try_fault" != hung ] || kill -CONT "$try_pid"
 }
-# try_all FAULT OPTION...: all features at the same time.
+# try_all FAULT TIME OPTION...: all features at the same time.
 try_all() {
   all_fault=$1 all_jobs=
   shift
@@ -163,8 +170,9 @@ ends() {
     cd "$1.$feature" || exit
     ends_got="$(cat status status.2 2>/dev/null | sort -u | xargs) $(
       jq -sc 'map(select(.type == "run" or .type == "part").status) | unique' run)"
-    case $1.$feature in # a trace is whole, or it has failed
+    case $1.$feature in
     cut.replay) test_same '2 ["failed"]' "$ends_got" "$1, $feature: fails, as its commands have an order" ;;
+    cut.hosts) test_same '2 ["failed"]' "$ends_got" "$1, $feature: fails, as a part does not see the others" ;;
     *) test_same "$2 [\"$3\"]" "$ends_got" "$1, $feature: the load ends with $2, its record is $3" ;;
     esac
     [ "$2 [\"$3\"]" = "$ends_got" ] || sed 's/^/# /' err
@@ -173,17 +181,20 @@ ends() {
   done
 }
 
-try_all torn --flush --duration 1s
+lost=0
+try_all torn 1s --flush
 ends torn 0 ok
-try_all nonsense --flush --duration 60s
+try_all nonsense 60s --flush
 ends nonsense 2 failed 'bad reply from|another part|part [12] of 2'
-try_all cut --flush --duration 3s --max-lost 100000
+lost=100000
+try_all cut 2s --flush
 ends cut 0 ok
-try_all loading --flush --duration 3s
+lost=0
+try_all loading 2s --flush
 ends loading 0 ok
-try_all hung --flush --duration 60s --timeout 1s
+try_all hung 60s --flush --timeout 1s
 ends hung 2 failed 'no reply from|cannot connect|part [12] of 2|timed out'
-try_all killed --flush --duration 60s
+try_all killed 60s --flush
 ends killed 2 failed 'lost the connection|cannot connect|closed|part [12] of 2|refused'
 
 # --- a cluster, on which all features but replays are tried at once (t0340 has those)
@@ -216,7 +227,7 @@ for fault in down moved; do
   jobs=
   for feature in $features; do
     mkdir $fault.$feature
-    (cd "$fault.$feature" && load "$feature" "$(node 0)" --no-flush --duration 4s) 3>&- 4<&- &
+    (cd "$fault.$feature" && load "$feature" "$(node 0)" 3s --no-flush) 3>&- 4<&- &
     jobs="$jobs $!"
   done
   hurt_cluster $fault
@@ -224,7 +235,7 @@ for fault in down moved; do
   wait $jobs
   ends $fault 0 ok
   for feature in $features; do
-    [ $feature = slo ] ||
+    [ $feature = slo ] || [ $feature = hosts ] || # a search has no errors, a part may begin late
       test_that "$fault, $feature: which met the fault" sh -c \
         "jq '.metrics.errors > 0' $fault.$feature/run | grep -q true"
   done

@@ -81,7 +81,8 @@ draw_latest(const struct chooser *c, struct rng *rng, uint64_t at,
 	(void)at;
 	(void)space;
 	while (n--)
-		*to++ = (last - ranks_draw(c->ranks, &rng->quick)) % KEYS_NUMBERS;
+		*to++ =
+		    (last - ranks_draw(c->ranks, &rng->quick)) % KEYS_NUMBERS;
 }
 
 const struct chooser chooser_sequential = {

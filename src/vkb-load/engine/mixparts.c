@@ -120,8 +120,8 @@ count_second(const uint8_t *p, uint32_t n)
 		}
 		memcpy(&x, p + i, sizeof x);
 		if (i < words) /* those behind count not */
-			sum += le64toh(x) &
-			    (((uint64_t)1 << 8 * (words - i)) - 1);
+			sum +=
+			    le64toh(x) & (((uint64_t)1 << 8 * (words - i)) - 1);
 		sum = (sum & PAIRS) + (sum >> 8 & PAIRS);
 		count += (uint32_t)(sum * UINT64_C(0x0001000100010001) >> 48);
 		p += words;

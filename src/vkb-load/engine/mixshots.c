@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE 64         /* numbers drawn at once */
+#define AT_ONCE 64 /* numbers drawn at once */
 #define FOURS 10000
-#define SHORT 48 /* bytes of a request that is copied with fewer instructions */
+#define SHORT 48 /* bytes of a request that is copied with fewer instructions \
+		  */
 #define GOLDEN 0x9e3779b1u /* its multiples lie evenly, at any distance */
 
 /* A request, with zeros for its number at 'at'; or 'len'. */
@@ -30,9 +31,9 @@ struct deck {
 struct mixshots {
 	struct deck *decks; /* of each step */
 	size_t ndecks;
-	struct shot *firsts; /* the first of each deck */
-	bool values;         /* a deck has several */
-	size_t longest;      /* request */
+	struct shot *firsts;  /* the first of each deck */
+	bool values;          /* a deck has several */
+	size_t longest;       /* request */
 	char fours[FOURS][4]; /* the digits of 0000 to 9999 */
 };
 

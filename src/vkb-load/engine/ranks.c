@@ -56,8 +56,8 @@ ranks_take(const struct ranks *k, uint64_t rank, uint64_t word)
 	double fraction = (double)((uint32_t)word >> RANKS_BITS) + more;
 
 	return fraction / (1 << RANKS_TAKE) <
-	    get_share(k, word % RANKS_STRIPS,
-		get_density(k, rank << RANKS_FRACTION));
+	    get_share(
+		k, word % RANKS_STRIPS, get_density(k, rank << RANKS_FRACTION));
 }
 
 /* Returns how wide a strip of this density is, at most 'most'. */
@@ -84,8 +84,8 @@ cut_strip(struct ranks *k, size_t i, uint64_t start)
 		last = first;
 	}
 	/* If all are taken, ranks_take says so of the one word that is left. */
-	k->sure[i] = (uint32_t)fmin(
-	    get_share(k, i, last) * 0x1p32, UINT32_MAX) >>
+	k->sure[i] =
+	    (uint32_t)fmin(get_share(k, i, last) * 0x1p32, UINT32_MAX) >>
 	    RANKS_BITS << RANKS_BITS;
 	return start + k->width[i];
 }

@@ -55,9 +55,9 @@ ranks_draw(const struct ranks *k, struct rng_quick *q)
 	do {
 		x = rng_quick(q);
 		i = x % RANKS_STRIPS;
-		rank = (k->start[i] +
-			   (uint64_t)((unsigned __int128)x * k->width[i] >>
-			       64)) >>
+		rank =
+		    (k->start[i] +
+			(uint64_t)((unsigned __int128)x * k->width[i] >> 64)) >>
 		    RANKS_FRACTION;
 	} while (__builtin_expect((uint32_t)x >= k->sure[i], 0) &&
 	    !ranks_take(k, rank, x));

@@ -135,7 +135,7 @@ scan_element(struct scan *s, const char *p, const char *end,
 /* A whole bulk reply, of eight bytes or more, like which others are sought. */
 struct model {
 	const char *first;
-	size_t whole, head; /* bytes of it, and of its first line */
+	size_t whole, head;   /* bytes of it, and of its first line */
 	uint64_t start, mask; /* the line, or its first eight bytes */
 };
 
@@ -194,7 +194,8 @@ skip_same_bulks(const char *first, const char *p, const char *end,
 	m.start = load_start(first, m.mask);
 	for (; t->replies < want && is_alike(&m, p, end); t->replies++)
 		p += m.whole;
-	return p < end && *p == '+' ? skip_bulks_and_oks(m, p, end, want, t) : p;
+	return p < end && *p == '+' ? skip_bulks_and_oks(m, p, end, want, t)
+				    : p;
 }
 
 /* Skips +OK replies. Returns the end of the last. */

@@ -202,8 +202,8 @@ add_removal(struct str *s, const struct engine_target *e,
 	if (prefix) {
 		str_printf(&pattern, "%s*", prefix);
 		add_option(s, "--scan --pattern", pattern.s);
-		str_printf(s, " | %sxargs -r -d '\\n' %s unlink", login.s,
-		    client.s);
+		str_printf(
+		    s, " | %sxargs -r -d '\\n' %s unlink", login.s, client.s);
 	} else {
 		str_add(s, " flushall");
 	}
