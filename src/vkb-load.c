@@ -78,6 +78,9 @@ static const struct opt option_table[] = {
 	.help = "run this one, 'GETRANGE key:__rand_int__ 0 9'; repeatable"},
     {0, "mix", OPT_STR, AT(quick.mix), "TEXT",
 	.help = "run a mix, 'GET 90 SET 10'; with a FILE in its cases"},
+    {0, "mix-order", OPT_CHOICE, AT(want.mix_order), "HOW",
+	.choices = "random|turn",
+	.help = "choose the commands of a mix at random, or in turn"},
     {'c', "clients", OPT_STR, AT(quick.clients), "LIST",
 	.help = "without a FILE: connections; default 50"},
     {'P', "pipeline", OPT_STR, AT(quick.pipelines), "LIST",
@@ -174,6 +177,9 @@ static const struct opt option_table[] = {
 	.help = "send N, or A-B or A-B/STEPS, requests per second (open loop)"},
     {0, "slo", OPT_STR, AT(want.slo), "LIMIT",
 	.help = "search the highest rate with a latency such as p99<=1ms"},
+    {0, "arrivals", OPT_CHOICE, AT(want.arrivals), "HOW",
+	.choices = "constant|poisson",
+	.help = "spread the requests of a rate evenly, or at random"},
     {0, "reconnect", OPT_INT, AT(want.reconnect), "N", .min = 1, .max = 9e15,
 	.help = "reopen each connection after N requests"},
     {0, "storm", OPT_DURATION, AT(want.storm), "TIME", .min = .001, .max = 1e7,
@@ -186,6 +192,14 @@ static const struct opt option_table[] = {
 	.help = "switch client tracking on"},
     {0, "read-from", OPT_CHOICE, AT(want.read_from), "ROLE",
 	.choices = "primary|replica", .help = "read from these servers"},
+    {0, "tls-ciphers", OPT_STR, AT(want.tls_ciphers), "LIST",
+	.help = "offer these ciphers of TLS 1.2"},
+    {0, "tls-ciphersuites", OPT_STR, AT(want.tls_suites), "LIST",
+	.help = "offer these ciphers of TLS 1.3"},
+    {0, "tls-protocol", OPT_CHOICE, AT(want.tls_protocol), "VERSION",
+	.choices = "TLSv1.2|TLSv1.3", .help = "offer this version of TLS only"},
+    {0, "tls-resumption", OPT_FLAG, AT(want.tls_resumption),
+	.help = "resume the TLS session of a connection that is reopened"},
     {0, "keys", OPT_STR, AT(want.keys), "SPEC",
 	.help = "choose keys by uniform, sequential, zipf:0.99, ..."},
     {0, "values", OPT_STR, AT(want.values), "SPEC",
@@ -485,13 +499,8 @@ format_command(int argc, char **argv)
 		if (str_starts(word, "--output=") ||
 		    str_starts(word, "--resume="))
 			continue;
-		str_add(&s, " '");
-		for (; *word; word++)
-			if (*word == '\'')
-				str_add(&s, "'\\''");
-			else
-				str_addc(&s, *word);
-		str_addc(&s, '\'');
+		str_addc(&s, ' ');
+		str_word(&s, word);
 	}
 	return str_take(&s);
 }

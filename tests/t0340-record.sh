@@ -292,6 +292,17 @@ test_that 'commands that come late' vkb-serve fresh -- sh replay --replay late.t
 test_that 'latencies count from the recorded times' \
   awk '{ v[$1] = $2 } END { exit !(v["requests"] == 101 && v["elapsed_s"] >= 2 &&
     v["max_ms"] > 0 && v["p50_ms"] <= 1000 * (v["elapsed_s"] - 2) + 1) }' replayed
+# Twice as slow takes four seconds, and an hour at 10,000 times the speed not half of one.
+test_that 'half of the speed' vkb-serve fresh -- sh replay --replay late.trace -c 1 -P 100 --speed 0.5
+# shellcheck disable=SC2016 # for awk
+test_that 'takes twice as long, and latencies count from the scaled times' \
+  awk '{ v[$1] = $2 } END { exit !(v["requests"] == 101 && v["elapsed_s"] >= 4 &&
+    v["p50_ms"] <= 1000 * (v["elapsed_s"] - 4) + 1) }' replayed
+printf '%s [0 a] "SET" "late" "0"\n' 1.000001 3601.000001 | vkb-record -q >hour.trace
+test_that 'an hour' vkb-serve fresh -- sh replay --replay hour.trace -c 1 --speed 10000
+# shellcheck disable=SC2016 # for awk
+test_that 'at 10,000 times its speed is not one' \
+  awk '{ v[$1] = $2 } END { exit !(v["requests"] == 2 && v["elapsed_s"] >= .36 && v["elapsed_s"] < 1800) }' replayed
 replayed 'a closed replay of an append-only file' --replay aof.trace --speed 0
 # The first SELECT is that of database 0, where connections begin.
 test_same "$(($(wc -l <from.folder) - 1))" "$(value requests replayed)" \

@@ -75,6 +75,14 @@ test_same '["ok","ok"]' "$(jq -s -c 'map(.status)' run)" 'reads and writes'
 # shellcheck disable=SC2086
 test_same '0 1000' "$(calls get $primaries) $(($(calls get $replicas) + $(calls strlen $replicas)))" \
   'its readers go to replicas, as the server says of each command'
+printf '{"cluster_mode":true,"cluster_nodes":2,"keyspacelen":[2000],"read_from":"replica","scenarios":[{"id":"m","type":"mixed","requests":1000,"populate_with":"SET","writes":[{"command":"GET {key} ; SET {key} v"}],"reads":[{"command":"GET {key}"}]}]}\n' \
+  >both.json
+reset
+test_that 'a command that primaries and replicas read' run both.json
+# shellcheck disable=SC2086
+test_same '500 1000' "$(calls get $primaries) $(calls get $replicas)" 'is sent to both'
+test_same 1500 "$(jq -s 'map(.metrics.cmd_get_calls // 0) | max' run)" 'and the record has the sum'
+test_same 500 "$(jq -s 'map(.metrics.cmd_set_calls // 0) | max' run)" 'but what is written only once'
 config mix.json '"mix":"GET 50 SET 50","requests":[100]'
 test_status 2 'a mix that writes, too' run --read-from replica mix.json
 test_match 'make it a mixed scenario' run.err 'is refused, and the message says what to do'

@@ -367,15 +367,26 @@ opt_tmpdir(void)
 }
 
 const char *
-opt_password(void)
+opt_password_name(void)
 {
 	static const char *const names[] = {
 	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
-	const char *v = NULL;
+	const char *v;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names && !(v && *v); i++)
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		v = getenv(names[i]);
-	return v && *v ? v : NULL;
+		if (v && *v)
+			return names[i];
+	}
+	return NULL;
+}
+
+const char *
+opt_password(void)
+{
+	const char *name = opt_password_name();
+
+	return name ? getenv(name) : NULL;
 }
 
 bool

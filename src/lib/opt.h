@@ -83,6 +83,8 @@ bool opt_allows_colour(void); /* NO_COLOR (no-color.org) is unset or empty */
  * else VALKEYCLI_AUTH, else REDISCLI_AUTH, or NULL. Passwords are never taken
  * from arguments, which every user can read. */
 const char *opt_password(void);
+/* Returns the name of that variable, or NULL. */
+const char *opt_password_name(void);
 
 /* Reports what is wrong with the operands, and the usage. Returns -1. */
 int opt_usage(const struct opt_prog *, const char *wrong);

@@ -7,23 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-rebuild_add_word(struct str *s, const char *text)
-{
-	if (*text && *text != '-' &&
-	    strspn(text, REBUILD_WORD) == strlen(text)) {
-		str_add(s, text);
-		return;
-	}
-	str_addc(s, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			str_add(s, "'\\''");
-		else
-			str_addc(s, *text);
-	str_addc(s, '\'');
-}
-
 /* Adds an option with the text as its argument, unless that is NULL. */
 static void
 add_option(struct str *s, const char *option, const char *text)
@@ -31,7 +14,7 @@ add_option(struct str *s, const char *option, const char *text)
 	if (!text)
 		return;
 	str_printf(s, " %s ", option);
-	rebuild_add_word(s, text);
+	str_word(s, text);
 }
 
 bool

@@ -9,15 +9,12 @@
 struct json;
 struct str;
 
-/* What a word of a shell may have without quotes. */
+/* What the name of a commit in a command may have. */
 #define REBUILD_WORD                                           \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
 	"0123456789._/-"
 
 enum { REBUILD_DIGITS = 12 }; /* of a commit */
-
-/* Adds a text as one word of a shell, in quotes unless it needs none. */
-void rebuild_add_word(struct str *, const char *text);
 
 /* Has the subject no module, or one of which rebuild_add_module says all? */
 bool rebuild_is_known(const struct json *subject);

@@ -22,6 +22,8 @@ rng_seed(struct rng *r, uint64_t seed, uint64_t stream)
 		x = next_splitmix64(&x) ^ next_splitmix64(&stream);
 	for (i = 0; i < 4; i++)
 		r->s[i] = next_splitmix64(&x);
+	r->quick.lower = next_splitmix64(&x) | 1; /* odd, for a full period */
+	r->quick.upper = next_splitmix64(&x);
 }
 
 double

@@ -8,9 +8,16 @@
 
 #include <stdint.h>
 
+struct rng_quick {
+	uint64_t lower, upper;
+};
+
 struct rng {
 	uint64_t s[4];
+	struct rng_quick quick; /* see rng_quick */
 };
+
+#define RNG_QUICK UINT64_C(0xda942042e4dd58b5) /* Steele and Vigna, 2021 */
 
 /* Streams of one seed are independent: use one for each thread. */
 void rng_seed(struct rng *, uint64_t seed, uint64_t stream);
@@ -28,6 +35,21 @@ rng_next(struct rng *r)
 	s[2] ^= t;
 	s[3] = s[3] << 45 | s[3] >> 19;
 	return x;
+}
+
+/*
+ * The same in a third of the instructions, for what is drawn for each request:
+ * the upper half of a congruential generator modulo 2^128 (L'Ecuyer, "Tables of
+ * Linear Congruential Generators", 1999), with a state of its own.
+ */
+static inline uint64_t
+rng_quick(struct rng_quick *q)
+{
+	unsigned __int128 lower = (unsigned __int128)q->lower * RNG_QUICK;
+
+	q->lower = (uint64_t)lower;
+	q->upper = q->upper * RNG_QUICK + (uint64_t)(lower >> 64);
+	return q->upper;
 }
 
 /*

@@ -319,6 +319,26 @@ compute_distance(const char *a, const char *b)
 	return row[n];
 }
 
+void
+str_word(struct str *to, const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=.,:/@%";
+
+	if (*s && !s[strspn(s, plain)]) {
+		str_add(to, s);
+		return;
+	}
+	str_addc(to, '\'');
+	for (; *s; s++)
+		if (*s == '\'')
+			str_add(to, "'\\''");
+		else
+			str_addc(to, *s);
+	str_addc(to, '\'');
+}
+
 const char *
 str_nearest(const char *s, const char *const *names)
 {

@@ -40,8 +40,11 @@ void str_free(struct str *);
  */
 void str_visible(struct str *, const char *s);
 
-/* The same for the first character of 's', which is not empty. Returns the
- * number of bytes of that character. Allocates nothing. */
+/* Adds 's' as one word of a POSIX shell, in quotes unless it needs none. */
+void str_word(struct str *, const char *s);
+
+/* As str_visible, for the first character of 's', which is not empty. Returns
+ * the number of bytes of that character. Allocates nothing. */
 #define STR_SHOWN 12
 size_t str_show(char to[STR_SHOWN], const char *s);
 

@@ -106,7 +106,7 @@ static void
 add_file(struct str *s, const char *file, const char *unknown)
 {
 	if (file && *file)
-		rebuild_add_word(s, file);
+		str_word(s, file);
 	else
 		str_add(s, unknown);
 }
@@ -121,7 +121,7 @@ add_program(struct str *s, const char *program, const struct report *r)
 	if (!r->repository || !*r->repository)
 		return;
 	str_add(s, stat(r->repository, &st) == 0 ? "-C " : "--repo ");
-	rebuild_add_word(s, r->repository);
+	str_word(s, r->repository);
 	str_addc(s, ' ');
 }
 
@@ -185,7 +185,7 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 		str_printf(s, "%s %s ", base, dirty ? "HEAD" : ref);
 		add_file(s, r->config, "CONFIG");
 		str_addc(s, ' ');
-		rebuild_add_word(s, b->v[i].pair->name[0]);
+		str_word(s, b->v[i].pair->name[0]);
 		rebuild_add_module(s, " --", b->c->subject[1]);
 	} else if (open && known && !dirty) {
 		add_program(s, "vkb-ab", r);

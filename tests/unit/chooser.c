@@ -243,10 +243,40 @@ costs(void)
 		from = r;
 		c->draw(c, &r, 0, 5000, v, 1000);
 		for (; memcmp(&from, &r, sizeof r) != 0; words++)
-			rng_next(&from);
+			rng_quick(&from.quick);
 		tap_ok(words < 1030, "%s: %u random words for 1000 keys",
 		    specs[i], words);
 		chooser_free(c);
+	}
+}
+
+/* The random words are those that rng.h says, and each byte of them comes
+ * equally often. */
+static void
+words(void)
+{
+	static double got[8][256], weight[256];
+	unsigned __int128 state;
+	struct rng r;
+	bool same = true;
+	uint64_t x;
+	double z;
+
+	rng_seed(&r, 11, 2);
+	state = (unsigned __int128)r.quick.upper << 64 | r.quick.lower;
+	for (size_t i = 0; i < 256; i++)
+		weight[i] = 1;
+	for (size_t i = 0; i < DRAWS; i++) {
+		state *= UINT64_C(0xda942042e4dd58b5);
+		x = rng_quick(&r.quick);
+		same &= x == (uint64_t)(state >> 64);
+		for (size_t k = 0; k < 8; k++, x >>= 8)
+			got[k][x & 255]++;
+	}
+	tap_ok(same && state % 2, "random words are those of the generator");
+	for (size_t k = 0; k < 8; k++) {
+		z = compare(got[k], weight, 256);
+		tap_ok(fabs(z) < 3.5, "byte %zu is uniform (z = %.2f)", k, z);
 	}
 }
 
@@ -365,6 +395,7 @@ main(void)
 	distributions();
 	mistakes();
 	costs();
+	words();
 	scattering();
 	cluster(1000);
 	cluster(20000);

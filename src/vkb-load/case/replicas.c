@@ -18,23 +18,6 @@
 
 #define LOOK_MS 20
 
-/* Does the server say that a command only reads? */
-static bool
-is_readonly(const struct target *t, struct client *c, const char *name)
-{
-	struct reply *r =
-	    CLIENT_CALL(c, control_ms(&t->e, 0), "COMMAND", "INFO", name);
-	const struct reply *info = r && reply_len(r) ? reply_at(r, 0) : NULL;
-	const struct reply *flags =
-	    info && reply_len(info) > 2 ? reply_at(info, 2) : NULL;
-	bool yes = false;
-
-	for (size_t i = 0; flags && i < reply_len(flags); i++)
-		yes |= reply_is(reply_at(flags, i), "readonly");
-	reply_free(r);
-	return yes;
-}
-
 /* Do all commands of a text, with ';' between them, only read? */
 static bool
 only_reads(const struct target *t, struct client *c, const char *text)
@@ -51,7 +34,8 @@ only_reads(const struct target *t, struct client *c, const char *text)
 		if (strcmp(words[i], ";") == 0)
 			first = true;
 		else if (first && words[i][strspn(words[i], "0123456789")]) {
-			yes = is_readonly(t, c, words[i]);
+			yes = control_only_reads(
+			    c, control_ms(&t->e, 0), words[i]);
 			first = false;
 		}
 	}

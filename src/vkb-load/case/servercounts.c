@@ -222,11 +222,52 @@ servercounts_begin(struct servercounts *s)
 		read_groups(s, s->before);
 }
 
+static void
+merge_command(struct reading *r, const struct command *from)
+{
+	struct command *to = find_command(r, from->name, strlen(from->name));
+
+	for (size_t i = 0; i < FIELDS; i++)
+		to->v[i] += from->v[i];
+	for (size_t i = 0; i < PERCENTILES; i++)
+		to->us[i] = fmax(to->us[i], from->us[i]);
+}
+
+/*
+ * Adds what replicas read to what primaries did, of commands that both know:
+ * replicas repeat only what was written.
+ */
+static void
+merge_reads(struct servercounts *s)
+{
+	struct reading *all = &s->after[PRIMARIES];
+	struct reading *was = &s->before[REPLICAS];
+	int ms = control_ms(&s->target->e, READ_MS);
+	struct command *c;
+	size_t primaries = all->n, i, k;
+
+	for (k = 0; k < s->after[REPLICAS].n; k++) {
+		c = &s->after[REPLICAS].commands[k];
+		for (i = 0; i < primaries; i++)
+			if (strcmp(all->commands[i].name, c->name) == 0)
+				break;
+		if (i == primaries || !control_only_reads(s->v[0], ms, c->name))
+			continue;
+		merge_command(all, c);
+		for (i = 0; i < was->n; i++)
+			if (strcmp(was->commands[i].name, c->name) == 0)
+				merge_command(
+				    &s->before[PRIMARIES], &was->commands[i]);
+	}
+}
+
 void
 servercounts_end(struct servercounts *s)
 {
-	if (s)
-		read_groups(s, s->after);
+	if (!s)
+		return;
+	read_groups(s, s->after);
+	merge_reads(s);
 }
 
 /* Returns the name of a metric of a command; the caller frees it. */
@@ -306,7 +347,8 @@ is_reported(const struct json *m, const struct command *c)
 
 /*
  * Adds the commands of a group. Replicas repeat what their primaries write, and
- * answer their PING, so only the others are added.
+ * answer their PING, so only those are added that primaries did not do; what
+ * both read is with the primaries, see merge_reads.
  */
 static void
 report_commands(

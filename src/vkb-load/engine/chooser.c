@@ -41,20 +41,20 @@ draw_scattered(const struct chooser *c, struct rng *rng, uint64_t at,
     uint64_t space, uint64_t *to, size_t n)
 {
 	const struct ranks *k = c->ranks;
-	struct rng r = *rng;
+	struct rng_quick q = rng->quick;
 	uint64_t mask = c->mask, v;
 	unsigned half = c->half;
 
 	(void)at;
 	for (; n; n--) {
-		v = ranks_draw(k, &r);
+		v = ranks_draw(k, &q);
 		do {
 			v = (v * MULTIPLIER + INCREMENT) & mask;
 			v ^= v >> half;
 		} while (v >= space);
 		*to++ = v;
 	}
-	*rng = r;
+	rng->quick = q;
 }
 
 /* The ranks alternate between the numbers below and above the middle. */
@@ -66,7 +66,7 @@ draw_around_middle(const struct chooser *c, struct rng *rng, uint64_t at,
 
 	(void)at;
 	while (n--) {
-		v = ranks_draw(c->ranks, rng);
+		v = ranks_draw(c->ranks, &rng->quick);
 		*to++ = v % 2 ? space / 2 - (v + 1) / 2 : space / 2 + v / 2;
 	}
 }
@@ -81,7 +81,8 @@ draw_latest(const struct chooser *c, struct rng *rng, uint64_t at,
 	(void)at;
 	(void)space;
 	while (n--)
-		*to++ = (last - ranks_draw(c->ranks, rng)) % KEYS_NUMBERS;
+		*to++ =
+		    (last - ranks_draw(c->ranks, &rng->quick)) % KEYS_NUMBERS;
 }
 
 const struct chooser chooser_sequential = {

@@ -62,6 +62,21 @@ control_ask(struct client *c, int ms, const char *const *argv)
 	return NULL;
 }
 
+bool
+control_only_reads(struct client *c, int ms, const char *command)
+{
+	struct reply *r = CLIENT_CALL(c, ms, "COMMAND", "INFO", command);
+	const struct reply *info = r && reply_len(r) ? reply_at(r, 0) : NULL;
+	const struct reply *flags =
+	    info && reply_len(info) > 2 ? reply_at(info, 2) : NULL;
+	bool yes = false;
+
+	for (size_t i = 0; flags && i < reply_len(flags); i++)
+		yes |= reply_is(reply_at(flags, i), "readonly");
+	reply_free(r);
+	return yes;
+}
+
 /* Reads a node: [host, port, ...]. Returns false if it has no address. */
 static bool
 read_node(

@@ -32,6 +32,9 @@ struct reply *control_ask(struct client *, int ms, const char *const *argv);
 #define CONTROL_ASK(c, ms, ...) \
 	control_ask(c, ms, (const char *const[]){__VA_ARGS__, NULL})
 
+/* Does the server say that a command only reads? */
+bool control_only_reads(struct client *, int ms, const char *command);
+
 /* CLUSTER SLOTS: the ranges, each with its primary. */
 struct control_range {
 	unsigned first, last; /* below 16384 */

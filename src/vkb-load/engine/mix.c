@@ -141,7 +141,8 @@ mix_ring_init(struct mix_ring *r, const struct mix *m, uint32_t n,
 {
 	uint32_t size = 1;
 
-	while (size < n + m->nsteps)
+	/* Large, since a batch that lies on the end is planned in two parts. */
+	while (size < 4 * n + m->nsteps)
 		size *= 2;
 	*r = (struct mix_ring){.mask = size - 1, .turn = turn};
 	r->steps = mem_array(size + MIX_SLACK, 1);

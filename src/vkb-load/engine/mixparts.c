@@ -105,6 +105,30 @@ count_equal(const uint8_t *p, uint32_t n, uint8_t step)
 	return count;
 }
 
+/* The same of two steps, 0 and 1: counts the second, which is their sum. */
+static uint32_t
+count_second(const uint8_t *p, uint32_t n)
+{
+	uint64_t x, sum;
+	uint32_t count = 0, words, i;
+
+	for (; n; n -= words) {
+		words = n < WORDS_MOST * sizeof x ? n : WORDS_MOST * sizeof x;
+		for (i = sum = 0; i + sizeof x <= words; i += 8) {
+			memcpy(&x, p + i, sizeof x);
+			sum += x;
+		}
+		memcpy(&x, p + i, sizeof x);
+		if (i < words) /* those behind count not */
+			sum +=
+			    le64toh(x) & (((uint64_t)1 << 8 * (words - i)) - 1);
+		sum = (sum & PAIRS) + (sum >> 8 & PAIRS);
+		count += (uint32_t)(sum * UINT64_C(0x0001000100010001) >> 48);
+		p += words;
+	}
+	return count;
+}
+
 /* Counts how often each step is among n in a row, one by one. */
 static void
 count_many(struct worker *w, const uint8_t *steps, uint32_t n)
@@ -130,7 +154,8 @@ count_row(struct worker *w, const uint8_t *steps, uint32_t n)
 		return;
 	}
 	for (size_t i = 1; i < m->nsteps; i++) {
-		k = count_equal(steps, n, (uint8_t)i);
+		k = m->nsteps == 2 ? count_second(steps, n)
+				   : count_equal(steps, n, (uint8_t)i);
 		w->parts[m->steps[i].part].n += k;
 		left -= k;
 	}

@@ -10,13 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE 64         /* numbers drawn at once */
+#define AT_ONCE 64 /* numbers drawn at once */
+#define FOURS 10000
+#define SHORT 48 /* bytes of a request that is copied with fewer instructions \
+		  */
 #define GOLDEN 0x9e3779b1u /* its multiples lie evenly, at any distance */
 
 /* A request, with zeros for its number at 'at'; or 'len'. */
 struct shot {
 	const char *bytes;
-	size_t len, at;
+	uint32_t len, at;
 };
 
 /* The requests of a step: one, or several with values that differ. */
@@ -28,9 +31,10 @@ struct deck {
 struct mixshots {
 	struct deck *decks; /* of each step */
 	size_t ndecks;
-	struct shot *firsts; /* the first of each deck */
-	bool values;         /* a deck has several */
-	size_t longest;      /* request */
+	struct shot *firsts;  /* the first of each deck */
+	bool values;          /* a deck has several */
+	size_t longest;       /* request */
+	char fours[FOURS][4]; /* the digits of 0000 to 9999 */
 };
 
 /* Chooses a request, each equally often. */
@@ -40,26 +44,44 @@ choose_shot(const struct deck *d, uint32_t turn)
 	return d->shots + ((uint64_t)(turn * GOLDEN) * d->count >> 32);
 }
 
+/* As digits_12, but half of the instructions: four digits at once. */
+static inline void
+put_number(const char (*fours)[4], char *to, uint64_t v, bool wide)
+{
+	uint32_t high = (uint32_t)v / FOURS;
+
+	if (wide) {
+		digits_12(to, v, true);
+		return;
+	}
+	memcpy(to + 4, fours[high], 4);
+	memcpy(to + 8, fours[(uint32_t)v - high * FOURS], 4);
+}
+
 /*
- * Writes n commands with one number of v each at most, by their steps. 'small':
- * none is longer than a block; 'values': some have values that differ.
+ * Writes n commands with one number of v each at most, by their steps. None is
+ * longer than 'block' bytes, if that is not 0; 'values': some have values that
+ * differ.
  */
 __attribute__((always_inline)) static inline char *
 write_shots(const struct mixshots *m, const uint8_t *steps, uint32_t turn,
-    const uint64_t *v, char *to, uint32_t n, bool wide, bool small, bool values)
+    const uint64_t *v, char *to, uint32_t n, bool wide, size_t block,
+    bool values)
 {
 	const struct shot *firsts = m->firsts, *s;
+	const char(*fours)[4] = m->fours;
 	const struct deck *decks = m->decks;
 	const uint64_t *end = v + n;
 
+#pragma GCC unroll 4
 	for (; v < end; v++, steps++) {
 		s = values ? choose_shot(&decks[*steps], turn++)
 			   : &firsts[*steps];
-		if (small)
-			memcpy(to, s->bytes, BLOCKS_BYTES);
+		if (block)
+			memcpy(to, s->bytes, block);
 		else
 			blocks_copy(to, s->bytes, s->len);
-		digits_12(to + s->at, *v, wide);
+		put_number(fours, to + s->at, *v, wide);
 		to += s->len;
 	}
 	return to;
@@ -77,11 +99,14 @@ make_some(const struct mixshots *m, struct cursor *c, const struct keys *keys,
 
 	c->chooser->draw(c->chooser, &c->rng, c->number, keys->space, v, n);
 	if (m->values)
-		to = write_shots(m, steps, turn, v, to, n, wide, false, true);
-	else if (m->longest <= BLOCKS_BYTES && !wide)
-		to = write_shots(m, steps, turn, v, to, n, false, true, false);
+		to = write_shots(m, steps, turn, v, to, n, wide, 0, true);
+	else if (m->longest > BLOCKS_BYTES || wide)
+		to = write_shots(m, steps, turn, v, to, n, wide, 0, false);
+	else if (m->longest > SHORT)
+		to = write_shots(
+		    m, steps, turn, v, to, n, false, BLOCKS_BYTES, false);
 	else
-		to = write_shots(m, steps, turn, v, to, n, wide, false, false);
+		to = write_shots(m, steps, turn, v, to, n, false, SHORT, false);
 	c->number += n;
 	c->turn += n;
 	c->step += n;
@@ -154,10 +179,10 @@ list_requests(struct mixshots *m, const struct compiled *s)
 
 	for (size_t i = 0; i < k->places; i++, v++) {
 		v->bytes = k->bytes + k->at[i];
-		v->len = k->at[i + 1] - k->at[i];
+		v->len = (uint32_t)(k->at[i + 1] - k->at[i]);
 		v->at = !s->npatches ? v->len
 		    : k->offsets     ? k->offsets[i]
-				     : s->patches->at;
+				     : (uint32_t)s->patches->at;
 		if (v->len > m->longest)
 			m->longest = v->len;
 	}
@@ -178,6 +203,12 @@ mixshots_new(struct template *t, const struct engine_work *w)
 			return NULL;
 		}
 	m = mem_new(sizeof *m);
+	for (uint32_t v = 0; v < FOURS; v++) {
+		char eight[8];
+
+		digits_8(eight, v);
+		memcpy(m->fours[v], eight + 4, 4);
+	}
 	m->ndecks = mix->nsteps;
 	m->decks = mem_array(m->ndecks, sizeof *m->decks);
 	m->firsts = mem_array(m->ndecks, sizeof *m->firsts);

@@ -41,23 +41,23 @@ get_density(const struct ranks *k, uint64_t at)
 	    get_log_density(k, at >> RANKS_FRACTION) - get_log_density(k, 0));
 }
 
-/* Returns the probability that a rank of a strip with this density is taken. */
+/* Returns the probability that a rank with this density is taken in a strip. */
 static double
-get_share(const struct ranks *k, const struct ranks_strip *s, double density)
+get_share(const struct ranks *k, size_t strip, double density)
 {
-	return density * (double)s->width / one / k->area;
+	return density * (double)k->width[strip] / one / k->area;
 }
 
 bool
-ranks_take(const struct ranks *k, const struct ranks_strip *s, uint64_t rank,
-    uint64_t word)
+ranks_take(const struct ranks *k, uint64_t rank, uint64_t word)
 {
 	/* Further bits, for a rank that is taken or not by the last one. */
 	double more = (double)(word * MULTIPLIER >> 11) * 0x1p-53;
-	double fraction = (double)(word % (1 << RANKS_TAKE)) + more;
+	double fraction = (double)((uint32_t)word >> RANKS_BITS) + more;
 
 	return fraction / (1 << RANKS_TAKE) <
-	    get_share(k, s, get_density(k, rank << RANKS_FRACTION));
+	    get_share(
+		k, word % RANKS_STRIPS, get_density(k, rank << RANKS_FRACTION));
 }
 
 /* Returns how wide a strip of this density is, at most 'most'. */
@@ -69,23 +69,25 @@ get_width(const struct ranks *k, double density, uint64_t most)
 	return width < 1 ? 1 : width < (double)most ? (uint64_t)width : most;
 }
 
-/* Makes the strip from a position on. Returns its end. */
+/* Makes a strip from a position on. Returns its end. */
 static uint64_t
-cut_strip(const struct ranks *k, uint64_t start, struct ranks_strip *s)
+cut_strip(struct ranks *k, size_t i, uint64_t start)
 {
 	uint64_t end = k->n << RANKS_FRACTION, hot = k->hot << RANKS_FRACTION;
 	double first = get_density(k, start), last;
 
-	*s = (struct ranks_strip){
-	    .start = start, .width = get_width(k, first, end - start)};
-	last = get_density(k, start + s->width - 1);
+	k->start[i] = start;
+	k->width[i] = get_width(k, first, end - start);
+	last = get_density(k, start + k->width[i] - 1);
 	if (start < hot && last > first) { /* the rest is more popular */
-		s->width = hot - start;
+		k->width[i] = hot - start;
 		last = first;
 	}
-	s->sure =
-	    (uint64_t)(fmin(get_share(k, s, last), 1) * (1 << RANKS_TAKE));
-	return start + s->width;
+	/* If all are taken, ranks_take says so of the one word that is left. */
+	k->sure[i] =
+	    (uint32_t)fmin(get_share(k, i, last) * 0x1p32, UINT32_MAX) >>
+	    RANKS_BITS << RANKS_BITS;
+	return start + k->width[i];
 }
 
 /* Cuts all ranks into strips. Returns false if there are not enough. */
@@ -97,9 +99,9 @@ cut_ranks(struct ranks *k, double area)
 
 	k->area = area;
 	for (i = 0; i < RANKS_STRIPS && at < end; i++)
-		at = cut_strip(k, at, &k->strips[i]);
+		at = cut_strip(k, i, at);
 	for (; i < RANKS_STRIPS; i++) /* no rank is taken */
-		k->strips[i] = (struct ranks_strip){0};
+		k->start[i] = k->width[i] = k->sure[i] = 0;
 	return at == end;
 }
 

@@ -1,5 +1,6 @@
 #include "scan.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -131,22 +132,45 @@ scan_element(struct scan *s, const char *p, const char *end,
 	return p;
 }
 
+/* A whole bulk reply, of eight bytes or more, like which others are sought. */
+struct model {
+	const char *first;
+	size_t whole, head;   /* bytes of it, and of its first line */
+	uint64_t start, mask; /* the line, or its first eight bytes */
+};
+
+static inline uint64_t
+load_start(const char *p, uint64_t mask)
+{
+	uint64_t x;
+
+	memcpy(&x, p, sizeof x);
+	return le64toh(x) & mask;
+}
+
+/* Does a reply begin at p that is like the model, and is it whole? */
+static inline bool
+is_alike(const struct model *m, const char *p, const char *end)
+{
+	return (size_t)(end - p) >= m->whole &&
+	    load_start(p, m->mask) == m->start &&
+	    (m->head <= 8 || memcmp(p, m->first, m->head) == 0) &&
+	    p[m->whole - 2] == '\r' && p[m->whole - 1] == '\n';
+}
+
 /*
- * Skips bulk replies that have the first line of 'first' and are 'whole' bytes
- * long, and +OK between them. Returns the end of the last. Apart from
- * skip_same_bulks, whose loop is faster alone.
+ * Skips bulk replies like the model, and +OK between them. Returns the end of
+ * the last. Apart from skip_same_bulks, whose loop is faster alone.
  */
 __attribute__((noinline)) static const char *
-skip_bulks_and_oks(const char *first, size_t whole, size_t head, const char *p,
-    const char *end, uint32_t want, struct scan_counters *t)
+skip_bulks_and_oks(struct model m, const char *p, const char *end,
+    uint32_t want, struct scan_counters *t)
 {
 	for (; t->replies < want; t->replies++)
-		if (end - p >= 5 && memcmp(p, "+OK\r\n", 5) == 0)
+		if (is_alike(&m, p, end))
+			p += m.whole;
+		else if (end - p >= 5 && memcmp(p, "+OK\r\n", 5) == 0)
 			p += 5;
-		else if ((size_t)(end - p) >= whole &&
-		    memcmp(p, first, head) == 0 && p[whole - 2] == '\r' &&
-		    p[whole - 1] == '\n')
-			p += whole;
 		else
 			break;
 	return p;
@@ -160,21 +184,18 @@ static const char *
 skip_same_bulks(const char *first, const char *p, const char *end,
     uint32_t want, struct scan_counters *t)
 {
-	size_t whole = (size_t)(p - first), head;
-	const char *payload = memchr(first, '\n', whole);
+	struct model m = {.first = first, .whole = (size_t)(p - first)};
+	const char *payload = memchr(first, '\n', m.whole);
 
-	if (!payload || whole < 8)
+	if (!payload || m.whole < 8)
 		return p;
-	head = (size_t)(payload + 1 - first);
-	while ((size_t)(end - p) >= whole && t->replies < want &&
-	    memcmp(p, first, head) == 0 && p[whole - 2] == '\r' &&
-	    p[whole - 1] == '\n') {
-		p += whole;
-		t->replies++;
-	}
-	return p < end && *p == '+'
-	    ? skip_bulks_and_oks(first, whole, head, p, end, want, t)
-	    : p;
+	m.head = (size_t)(payload + 1 - first);
+	m.mask = m.head < 8 ? ((uint64_t)1 << 8 * m.head) - 1 : UINT64_MAX;
+	m.start = load_start(first, m.mask);
+	for (; t->replies < want && is_alike(&m, p, end); t->replies++)
+		p += m.whole;
+	return p < end && *p == '+' ? skip_bulks_and_oks(m, p, end, want, t)
+				    : p;
 }
 
 /* Skips +OK replies. Returns the end of the last. */

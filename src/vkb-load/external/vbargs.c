@@ -202,25 +202,12 @@ vbargs_make(const struct vbcaps *caps, const struct engine_target *t,
 char *
 vbargs_text(char *const *argv)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-+=.,:/@%";
 	struct str s = {0};
 
 	for (; *argv; argv++) {
 		if (s.len)
 			str_addc(&s, ' ');
-		if (**argv && !(*argv)[strspn(*argv, plain)]) {
-			str_add(&s, *argv);
-			continue;
-		}
-		str_addc(&s, '\'');
-		for (const char *p = *argv; *p; p++)
-			if (*p == '\'')
-				str_add(&s, "'\\''");
-			else
-				str_addc(&s, *p);
-		str_addc(&s, '\'');
+		str_word(&s, *argv);
 	}
 	return str_take(&s);
 }

@@ -15,10 +15,13 @@ connections_override(const struct plan_want *w, struct json *config)
 		json_set_num(config, "idle_clients", (double)w->idle_clients);
 	if (w->db >= 0)
 		json_set_num(config, "db", (double)w->db);
-	if (w->tracking)
-		json_set_str(config, "tracking", w->tracking);
-	if (w->read_from)
-		json_set_str(config, "read_from", w->read_from);
+	json_set_str(config, "tracking", w->tracking);
+	json_set_str(config, "read_from", w->read_from);
+	json_set_str(config, "tls_ciphers", w->tls_ciphers);
+	json_set_str(config, "tls_ciphersuites", w->tls_suites);
+	json_set_str(config, "tls_protocol", w->tls_protocol);
+	if (w->tls_resumption)
+		json_set_bool(config, "tls_resumption", true);
 }
 
 void

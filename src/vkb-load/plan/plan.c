@@ -171,6 +171,8 @@ override_config(const struct plan_want *w, struct json *config)
 		json_del(config, "mix_order");
 		bench_case_set_mix(config, w->mix);
 	}
+	if (json_get(config, "mix"))
+		json_set_str(config, "mix_order", w->mix_order);
 	if (w->rate || w->slo) {
 		json_del(config, "rate");
 		json_del(config, "slo");
@@ -179,6 +181,8 @@ override_config(const struct plan_want *w, struct json *config)
 		if (!json_get(config, "arrivals"))
 			json_set_str(config, "arrivals", "constant");
 	}
+	if (json_get(config, "rate") || json_get(config, "slo"))
+		json_set_str(config, "arrivals", w->arrivals);
 	if (w->no_flush)
 		json_set_bool(config, "no_flush", true);
 	else {

@@ -24,6 +24,8 @@ struct plan_want {
 	const char *mix;                /* see mixspec.h; NULL: unchanged */
 	const char *rate;               /* see ratespec.h; NULL: unchanged */
 	const char *slo;                /* see slospec.h; NULL: unchanged */
+	const char *arrivals;           /* of a rate; NULL: unchanged */
+	const char *mix_order;          /* NULL: unchanged */
 	const char *latency;            /* NULL: unchanged */
 	const char *engine;             /* NULL: unchanged */
 	long long shard, shards;        /* 1..shards; 0: all */
@@ -42,6 +44,9 @@ struct plan_want {
 	double storm;                      /* 0: unchanged */
 	long long db;                      /* negative: unchanged */
 	const char *tracking, *read_from;  /* NULL: unchanged */
+	/* Of cases with TLS; NULL: unchanged. */
+	const char *tls_ciphers, *tls_suites, *tls_protocol;
+	bool tls_resumption;
 };
 
 struct plan {

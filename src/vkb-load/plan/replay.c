@@ -42,9 +42,9 @@ replay_find_conflict(const char *replay, const struct plan_want *w, bool count,
 {
 	if (!replay)
 		return NULL;
-	if (w->rate || w->keys || w->values || w->ttl || w->slo)
-		return "'--replay' excludes '--rate', '--slo', '--keys', "
-		       "'--values' and '--ttl'";
+	if (w->rate || w->keys || w->values || w->ttl || w->slo || w->arrivals)
+		return "'--replay' excludes '--rate', '--slo', '--arrivals', "
+		       "'--keys', '--values' and '--ttl'";
 	if (w->reconnect || w->storm > 0 || w->db > 0 || w->tracking ||
 	    w->read_from)
 		return "'--replay' excludes '--reconnect', '--storm', '--db', "

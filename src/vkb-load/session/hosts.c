@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "opt.h"
 #include "session.h"
 #include "stopping.h"
 #include "str.h"
@@ -152,26 +153,81 @@ hosts_meet(const struct hosts *h, struct session_opts *o, const char *runs,
 	return 0;
 }
 
+static void
+add_option(struct str *s, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	str_printf(s, " %s ", name);
+	str_word(s, value);
+}
+
+/* Adds valkey-cli with the options that reach a node of the target. */
+static void
+add_client(
+    struct str *s, const struct engine_target *e, const struct engine_node *n)
+{
+	str_add(s, "valkey-cli");
+	if (n->unixsocket) {
+		add_option(s, "-s", n->unixsocket);
+	} else {
+		add_option(s, "-h", n->host);
+		str_printf(s, " -p %d", n->port);
+	}
+	if (e->tls) {
+		str_add(s, e->how.insecure ? " --tls --insecure" : " --tls");
+		add_option(s, "--cacert", e->how.cacert);
+		add_option(s, "--cert", e->how.cert);
+		add_option(s, "--key", e->how.key);
+	}
+	add_option(s, "--user", e->user);
+	if (e->db)
+		str_printf(s, " -n %d", e->db);
+}
+
+/* Makes the command that removes the keys of the load from a node. A password
+ * is where it was taken from, and is not shown. */
+static void
+add_removal(struct str *s, const struct engine_target *e,
+    const struct engine_node *n, const char *prefix)
+{
+	const char *name = opt_password_name();
+	struct str login = {0}, client = {0}, pattern = {0};
+
+	str_add(&login, "");
+	if (name && strcmp(name, "REDISCLI_AUTH") != 0)
+		str_printf(&login, "REDISCLI_AUTH=\"$%s\" ", name);
+	add_client(&client, e, n);
+	str_printf(s, "%s%s", login.s, client.s);
+	if (prefix) {
+		str_printf(&pattern, "%s*", prefix);
+		add_option(s, "--scan --pattern", pattern.s);
+		str_printf(
+		    s, " | %sxargs -r -d '\\n' %s unlink", login.s, client.s);
+	} else {
+		str_add(s, " flushall");
+	}
+	str_free(&login);
+	str_free(&client);
+	str_free(&pattern);
+}
+
 void
 hosts_report_left(const struct peers *p, const struct extserver *r)
 {
-	const struct engine_node *n;
-	char *cli;
+	const struct engine_target *e;
+	struct str s = {0};
 
 	if (!peers_is_leaderless(p))
 		return;
-	n = extserver_target(r)->e.nodes;
-	cli = n->unixsocket
-	    ? mem_printf("valkey-cli -s '%s'", n->unixsocket)
-	    : mem_printf("valkey-cli -h %s -p %d", n->host, n->port);
+	e = &extserver_target(r)->e;
 	err_say("part 1, which removes the keys of the load, has ended; if it "
 		"was killed, they are still there. To remove them%s:",
-	    extserver_target(r)->e.cluster ? ", on each primary" : "");
-	if (extserver_prefix(r))
-		err_say("  %s --scan --pattern '%s*' | xargs -r -d '\\n' %s "
-			"unlink",
-		    cli, extserver_prefix(r), cli);
-	else
-		err_say("  %s flushall", cli);
-	free(cli);
+	    e->cluster ? " from all primaries" : "");
+	for (size_t i = 0; i < e->nnodes; i++) {
+		str_clear(&s);
+		add_removal(&s, e, &e->nodes[i], extserver_prefix(r));
+		err_say("  %s", s.s);
+	}
+	str_free(&s);
 }

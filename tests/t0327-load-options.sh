@@ -1,0 +1,87 @@
+#!/bin/sh
+# Each key of a configuration that says what the load does has an option that means the
+# same, and is in an example of vkb-config(5) that t0101 runs.
+. "${0%/*}/lib.sh"
+
+# The examples with vkb-load, of which t0101 runs each.
+awk '/^\.Bd -literal/ {s = ""; inside = 1; next} /^\.Ed/ {if (s ~ /vkb-load/) printf "%s", s; inside = 0}
+  inside {s = s $0 "\n"}' "$top/man/vkb-config.5" >examples
+test_that 'vkb-config(5) has examples' test "$(grep -c vkb-load examples)" -gt 15
+
+# same KEY JSON OPTION...: a configuration of $base with the key, and one without with the
+# option, have the same cases, which are others than without both.
+same() {
+  same_key=$1 same_json=$2
+  shift 2
+  printf '{%s,"%s":%s}\n' "$base" "$same_key" "$same_json" >key.json
+  printf '{%s}\n' "$base" >plain.json
+  vkb-load --plan key.json | jq -S . >by.key
+  vkb-load --plan "$@" plain.json | jq -S . >by.option
+  vkb-load --plan plain.json | jq -S . >by.none
+  test_that "$same_key: $same_json is $*" cmp by.key by.option
+  test_status 1 "$same_key: which changes something" cmp -s by.key by.none
+  test_match "\"$same_key\": *[^ ]" examples "$same_key: vkb-config(5) has an example"
+}
+# quick KEY JSON OPTION...: the same of -t.
+quick() {
+  quick_key=$1 quick_json=$2
+  shift 2
+  printf '{"commands":["SET"],"%s":%s}\n' "$quick_key" "$quick_json" >key.json
+  vkb-load --plan key.json | jq -S . >by.key
+  vkb-load --plan -t set "$@" | jq -S . >by.option
+  test_that "$quick_key: $quick_json is -t set $*" cmp by.key by.option
+  test_match "\"$quick_key\": *[^ ]" examples "$quick_key: vkb-config(5) has an example"
+}
+
+quick clients '[3,4]' -c 3,4
+quick pipelines '[1,10]' -P 1,10
+quick data_sizes '[100]' -d 100
+quick keyspacelen '[5000]' -r 5000
+base='"commands":["SET"]'
+same requests '[300]' -n 300
+same duration 2 --duration 2s
+same warmup 3 --warmup 3s
+same keys '"zipf:0.8"' --keys zipf:0.8
+same values '"64-100 random"' --values '64-100 random'
+same ttl '"10-60"' --ttl 10-60
+same latency '"batch-first-byte"' --latency batch-first-byte
+same reconnect 5 --reconnect 5
+same storm 0.5 --storm 500ms
+same idle_clients 7 --idle-clients 7
+same db 3 --db 3
+same tracking '"bcast"' --tracking bcast
+same rate '"100-200/4"' --rate 100-200/4
+same slo '"p95<=2ms"' --slo 'p95<=2ms'
+same verify true --verify
+same cluster_mode true --cluster-mode true
+base='"commands":["GET"],"cluster_mode":true,"cluster_replicas":1'
+same read_from '"replica"' --read-from replica
+base='"commands":["SET"],"duration":1,"rate":1000'
+same arrivals '"poisson"' --arrivals poisson
+base='"commands":["SET"],"duration":1,"slo":"p99<=1ms"'
+same arrivals '"poisson"' --arrivals poisson
+base='"mix":"GET 9 SET 1"'
+same mix_order '"turn"' --mix-order turn
+base='"commands":["SET"],"tls_mode":true'
+same tls_ciphers '"ECDHE-RSA-AES256-GCM-SHA384"' --tls-ciphers ECDHE-RSA-AES256-GCM-SHA384
+same tls_ciphersuites '"TLS_AES_128_GCM_SHA256"' --tls-ciphersuites TLS_AES_128_GCM_SHA256
+same tls_protocol '"TLSv1.2"' --tls-protocol TLSv1.2
+same tls_resumption true --tls-resumption
+base='"commands":["SET"]'
+printf '{%s}\n' "$base" >plain.json
+vkb-load --plan plain.json >by.none
+test_same "$(cat by.none)" "$(vkb-load --plan --arrivals poisson --mix-order turn --tls-protocol TLSv1.2 \
+  --tls-ciphers X --tls-ciphersuites X --tls-resumption plain.json)" \
+  'cases without a rate, a mix or TLS ignore what is about these'
+printf '{"mix":"GET 9 SET 1"}\n' >key.json
+test_same "$(vkb-load --plan key.json)" "$(vkb-load --plan --mix 'GET 9 SET 1')" 'mix: is --mix'
+test_match '"mix": *[^ ]' examples 'mix: vkb-config(5) has an example'
+printf '1700000000.000100 [0 127.0.0.1:5] "SET" "k" "v"\n' | vkb-record -q >trace
+printf '{"replay":"trace","replay_speed":3}\n' >key.json
+test_same "$(vkb-load --plan key.json)" "$(vkb-load --plan --replay trace --replay-speed 3)" \
+  'replay, replay_speed: are --replay and --replay-speed'
+test_match '"replay": *[^ ]' examples 'replay: vkb-config(5) has an example'
+test_match '"replay_speed": *[^ ]' examples 'replay_speed: vkb-config(5) has an example'
+test_status 2 '--replay with --arrivals' vkb-load --plan --replay trace --arrivals poisson
+test_match "'--replay' excludes .*'--arrivals'" .err 'is refused, and the message says why'
+test_done

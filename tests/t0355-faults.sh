@@ -1,0 +1,246 @@
+#!/bin/sh
+# Each feature of the load while its server dies, hangs, breaks connections, loads its data,
+# sends torn replies or nonsense, and while slots of a cluster are missing or move. Each
+# feature has a server of its own; all are tried at the same time.
+. "${0%/*}/lib.sh"
+test_server 'features and faults'
+
+features='keys values mix rate slo reconnect storm tracking verify replay hosts live hdr'
+printf '{"type":"spec","v":1,"id":"keys","config":{"enable-debug-command":"yes"}}\n' >spec
+test_other spec
+for feature in $features; do
+  if [ "$feature" != keys ]; then
+    sed "s/keys/$feature/" spec >&3
+    read -r other <&4
+  fi
+  printf '%s' "$other" | jq -r '"\(.nodes[0].port) \(.nodes[0].pid)"' >"at.$feature"
+  [ "$(wc -w <"at.$feature")" -eq 2 ] || printf '# %s\n' "$other"
+done
+printf '{"type":"spec","v":1,"id":"nodes","primaries":3}\n' >&3
+read -r nodes <&4
+node() { printf '%s' "$nodes" | jq -r ".nodes[$1].port"; }
+awk 'BEGIN {for (i = 0; i < 12000; i++) printf "%d.%06d [0 a:%d] \"SET\" \"k%d\" \"%d\"\n", 1 + i / 200, i % 200 * 5000, i % 3, i % 50, i}' |
+  vkb-record -q >trace
+
+# A proxy: "torn" passes replies on in small pieces, "nonsense" sends some in place of
+# replies to the load when 3000 bytes of it were seen.
+cat >proxy.pl <<'END'
+use strict;
+use IO::Select;
+use IO::Socket::INET;
+use Socket qw(IPPROTO_TCP TCP_NODELAY);
+my ($mode, $port, $file) = @ARGV;
+$SIG{PIPE} = 'IGNORE';
+my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 50) or die;
+open my $f, '>', "$file.new" or die;
+print $f $listener->sockport;
+close $f;
+rename "$file.new", $file;
+my $select = IO::Select->new($listener);
+my (%to, %is_load, %is_server);
+my $seen = 0;
+while (1) {
+  for my $s ($select->can_read) {
+    if ($s == $listener) {
+      my $c = $listener->accept;
+      my $v = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port") or do { close $c; next };
+      setsockopt $_, IPPROTO_TCP, TCP_NODELAY, 1 for $c, $v;
+      ($to{$c}, $to{$v}, $is_server{$v}) = ($v, $c, 1);
+      $select->add($c, $v);
+      next;
+    }
+    my $peer = $to{$s} or next;
+    my $n = sysread $s, my $bytes, 65536;
+    if (!$n) {
+      $select->remove($s, $peer);
+      delete @to{$s, $peer};
+      delete @is_load{$s, $peer};
+      close $s, close $peer;
+      next;
+    }
+    if (!$is_server{$s}) {
+      $is_load{$s} ||= $bytes =~ /[SG]ET\r\n\$\d+\r\n(?:key:|k\d)/;
+      $seen += $n if $is_load{$s};
+      syswrite $peer, $bytes;
+      next;
+    }
+    $bytes = "?\r\n" if $mode eq 'nonsense' && $is_load{$peer} && $seen > 3000;
+    while (length $bytes) {
+      my $piece = $mode eq 'torn' ? 1 + int rand(length($bytes) / 4 + 1) : length $bytes;
+      my $sent = syswrite $peer, substr $bytes, 0, $piece;
+      last unless $sent;
+      substr $bytes, 0, $sent, '';
+    }
+  }
+}
+END
+
+# load FEATURE PORT TIME OPTION...: a load with that feature; its status is in the file status.
+load() {
+  load_of=$1 load_port=$2 load_time=$3
+  shift 3
+  # a search has many trials
+  [ "$load_of" != slo ] || [ "$load_time" = 60s ] || load_time=100ms
+  set -- --duration "$load_time" "$@"
+  # a trace is whole, or it has failed
+  [ "$load_of" = replay ] || set -- -r 500 --max-lost "$lost" "$@"
+  case $load_of in
+  keys) set -- -t set --keys zipf "$@" ;;
+  values) set -- -t set --values '64-1024 random' "$@" ;;
+  mix) set -- --mix 'GET 50 SET 50' "$@" ;;
+  rate) set -- -t set --rate 500-1500 --arrivals poisson "$@" ;;
+  slo) set -- -t set --slo 'p50<=50ms' "$@" ;;
+  reconnect) set -- -t set --reconnect 3 "$@" ;;
+  storm) set -- -t set --storm 50ms "$@" ;;
+  tracking) set -- --mix 'GET 50 SET 50' --tracking on "$@" ;;
+  verify) set -- --mix 'GET 50 SET 50' --verify "$@" ;;
+  replay) set -- --replay ../trace "$@" ;;
+  live) set -- -t set --live 0 "$@" ;;
+  hdr) set -- -t set --hdr log.hlog "$@" ;;
+  hosts) set -- -t set --client 1/2 "$@" ;;
+  esac
+  set -- -q --no-lock --runs 1 --port "$load_port" -c 4 --warmup 0 "$@"
+  if [ "$load_of" = hosts ]; then
+    { vkb-load "$@" --client 2/2 >run.2 2>err.2; echo $? >status.2; } &
+  fi
+  vkb-load "$@" >run 2>err
+  echo $? >status
+  wait
+}
+# begun PORT FEATURE: the load of the feature is under way.
+begun() {
+  case $2 in mix | tracking | verify) begun_of=get ;; *) begun_of=set ;; esac
+  ! [ -e status ] || return 0
+  valkey-cli -p "$1" info commandstats 2>/dev/null | tr -d '\r' |
+    awk -F'[:=,]' -v c="cmdstat_$begun_of" '$1 == c {n = $3} END {exit !(n > 60)}'
+}
+# hurt FAULT FEATURE PORT PID: while the load is under way.
+hurt() {
+  case $1 in
+  cut)
+    wait_until 60 begun "$3" "$2"
+    valkey-cli -p "$3" client kill type normal skipme yes >/dev/null
+    ;;
+  loading)
+    wait_until 60 begun "$3" "$2"
+    valkey-cli -p "$3" config set key-load-delay 500 loading-process-events-interval-bytes 1024 >/dev/null
+    valkey-cli -p "$3" debug reload >/dev/null
+    ;;
+  hung) wait_until 60 begun "$3" "$2"; kill -STOP "$4" ;;
+  killed) wait_until 60 begun "$3" "$2"; kill -KILL "$4" ;;
+  esac
+}
+# try FAULT FEATURE PORT PID TIME OPTION...: in a folder of its own.
+try() {
+  try_fault=$1 try_feature=$2 try_port=$3 try_pid=$4
+  shift 4
+  mkdir "$try_fault.$try_feature"
+  cd "$try_fault.$try_feature" || exit
+  valkey-cli -p "$try_port" config resetstat >/dev/null
+  try_at=$try_port try_proxy=
+  case $try_fault in
+  torn | nonsense)
+    perl ../proxy.pl "$try_fault" "$try_port" proxy & try_proxy=$!
+    wait_until 30 test -e proxy
+    try_at=$(cat proxy)
+    ;;
+  esac
+  load "$try_feature" "$try_at" "$@" &
+  try_load=$!
+  hurt "$try_fault" "$try_feature" "$try_port" "$try_pid"
+  wait $try_load
+  [ -z "$try_proxy" ] || kill $try_proxy
+  [ "$try_fault" != hung ] || kill -CONT "$try_pid"
+}
+# try_all FAULT TIME OPTION...: all features at the same time.
+try_all() {
+  all_fault=$1 all_jobs=
+  shift
+  for feature in $features; do
+    read -r port pid <"at.$feature"
+    try "$all_fault" "$feature" "$port" "$pid" "$@" 3>&- 4<&- &
+    all_jobs="$all_jobs $!"
+  done
+  # shellcheck disable=SC2086 # several
+  wait $all_jobs
+}
+# ends FAULT STATUS RECORD [PATTERN]: how the loads of all features end.
+ends() {
+  for feature in $features; do
+    cd "$1.$feature" || exit
+    ends_got="$(cat status status.2 2>/dev/null | sort -u | xargs) $(
+      jq -sc 'map(select(.type == "run" or .type == "part").status) | unique' run)"
+    case $1.$feature in
+    cut.replay) test_same '2 ["failed"]' "$ends_got" "$1, $feature: fails, as its commands have an order" ;;
+    cut.hosts) test_same '2 ["failed"]' "$ends_got" "$1, $feature: fails, as a part does not see the others" ;;
+    *) test_same "$2 [\"$3\"]" "$ends_got" "$1, $feature: the load ends with $2, its record is $3" ;;
+    esac
+    [ "$2 [\"$3\"]" = "$ends_got" ] || sed 's/^/# /' err
+    [ -z "${4:-}" ] || test_match "$4" err "$1, $feature: the message says why"
+    cd ..
+  done
+}
+
+lost=0
+try_all torn 1s --flush
+ends torn 0 ok
+try_all nonsense 60s --flush
+ends nonsense 2 failed 'bad reply from|another part|part [12] of 2'
+lost=100000
+try_all cut 2s --flush
+ends cut 0 ok
+lost=0
+try_all loading 2s --flush
+ends loading 0 ok
+try_all hung 60s --flush --timeout 1s
+ends hung 2 failed 'no reply from|cannot connect|part [12] of 2|timed out'
+try_all killed 60s --flush
+ends killed 2 failed 'lost the connection|cannot connect|closed|part [12] of 2|refused'
+
+# --- a cluster, on which all features but replays are tried at once (t0340 has those)
+
+features=${features% replay*}${features#*replay}
+busy() { # their connections are there
+  [ "$(valkey-cli -p "$(node 0)" client list | grep -cE 'cmd=(get|set) ')" -ge 30 ]
+}
+is_up() { valkey-cli -p "$(node 0)" cluster info | grep -q cluster_state:ok; }
+says() { valkey-cli -p "$(node 0)" info errorstats | grep -q "errorstat_$1:"; }
+# hurt_cluster FAULT
+hurt_cluster() {
+  wait_until 60 busy
+  case $1 in
+  down)
+    valkey-cli -p "$(node 0)" cluster delslots 0 >/dev/null
+    wait_until 60 says CLUSTERDOWN
+    valkey-cli -p "$(node 0)" cluster addslots 0 >/dev/null
+    ;;
+  moved)
+    valkey-cli --cluster reshard "127.0.0.1:$(node 0)" --cluster-yes --cluster-slots 800 --cluster-pipeline 100 \
+      --cluster-from "$(valkey-cli -p "$(node 0)" cluster myid)" \
+      --cluster-to "$(valkey-cli -p "$(node 1)" cluster myid)" >reshard 2>&1
+    ;;
+  esac
+}
+for fault in down moved; do
+  wait_until 60 is_up
+  for i in 0 1 2; do valkey-cli -p "$(node $i)" config resetstat >/dev/null; done
+  jobs=
+  for feature in $features; do
+    mkdir $fault.$feature
+    (cd "$fault.$feature" && load "$feature" "$(node 0)" 3s --no-flush) 3>&- 4<&- &
+    jobs="$jobs $!"
+  done
+  hurt_cluster $fault
+  # shellcheck disable=SC2086 # several
+  wait $jobs
+  ends $fault 0 ok
+  for feature in $features; do
+    [ $feature = slo ] || [ $feature = hosts ] || # a search has no errors, a part may begin late
+      test_that "$fault, $feature: which met the fault" sh -c \
+        "jq '.metrics.errors > 0' $fault.$feature/run | grep -q true"
+  done
+done
+
+end_other
+test_litter 20 'nothing is left'
+test_done
