@@ -57,7 +57,7 @@ mkdir here
 VKB_CONFIG="my set's.json" VKB_REPOSITORY=here judge two
 says "^Next: vkb-why -C here a{12} b{12} 'my set'.''s.json' SET$" 'with the file and the folder of the workflow, quoted'
 VKB_CONFIG=-x VKB_REPOSITORY=https://a.b/c.git judge two
-says "^Next: vkb-why --repo 'https://a.b/c.git' a{12} b{12} '-x' SET$" 'or the URL'
+says "^Next: vkb-why --repo https://a.b/c.git a{12} b{12} -x SET$" 'or the URL'
 jq -c 'if .subject.label == "new" then .subject.dirty = true else . end' two >dirty
 judge dirty
 says '^Next: commit the change, then vkb-why a{12} HEAD CONFIG SET$' 'a work tree with changes cannot be built by its commit'

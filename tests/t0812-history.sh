@@ -335,7 +335,7 @@ test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughpu
 
 profile() { # profile COMMIT CASE SELF
   jq -nc --arg commit "$1" --arg case "$2" --argjson self "$3" '{type: "profile", v: 1, case: $case,
-    subject: {commit: $commit, time: "2026-01-01T00:00:00Z"}, config: {command: "SET"},
+    subject: {commit: $commit, time: "2026-01-01T00:00:00Z"}, config: {command: $case[:3]},
     target: {}, probed: {}, started: "2026-01-01T00:00:00Z", duration_s: 1,
     status: "ok", mode: "count", requests: 10000, functions: [
       {name: "main", object: "/x", self: 1.5, inclusive: 1, calls: 0},

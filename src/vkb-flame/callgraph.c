@@ -309,6 +309,41 @@ callgraph_read_records(
 	return rc < 0 || bad ? -1 : 0;
 }
 
+/* Returns the name of the profile's case as a frame of stacks. Caller frees. */
+static char *
+format_case(const struct casename *names, const struct callgraph *g)
+{
+	char *name = g->config ? casename_of(names, g->config) : NULL;
+
+	if (!name)
+		return mem_str(g->name);
+	for (char *c = name; *c; c++)
+		if (*c == ';') /* separates frames */
+			*c = ':';
+	return name;
+}
+
+/* Gives the profiles of a side their names, unless two would have the same. */
+static void
+name_side(struct callgraphs *side, const struct casename *names)
+{
+	struct intern *given = intern_new();
+	char **texts = mem_array(side->n + 1, sizeof *texts);
+	bool differ = true;
+
+	for (size_t i = 0; i < side->n; i++) {
+		texts[i] = format_case(names, &side->v[i]);
+		differ = differ && intern_id(given, texts[i]) == i;
+	}
+	for (size_t i = 0; i < side->n; i++) {
+		free(differ ? side->v[i].name : texts[i]);
+		if (differ)
+			side->v[i].name = texts[i];
+	}
+	free(texts);
+	intern_free(given);
+}
+
 void
 callgraph_name_cases(struct callgraphs sides[2])
 {
@@ -322,19 +357,8 @@ callgraph_name_cases(struct callgraphs sides[2])
 			if (sides[side].v[i].config)
 				configs[n++] = sides[side].v[i].config;
 	names = casename_new(configs, n);
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < sides[side].n; i++) {
-			struct callgraph *g = &sides[side].v[i];
-
-			if (!g->config)
-				continue;
-			free(g->name);
-			g->name = casename_of(names, g->config);
-			/* It is a frame of stacks that ';' separates. */
-			for (char *c = g->name; *c; c++)
-				if (*c == ';')
-					*c = ':';
-		}
+	name_side(&sides[0], names);
+	name_side(&sides[1], names);
 	casename_free(names);
 	free(configs);
 }

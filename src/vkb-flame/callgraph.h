@@ -67,7 +67,8 @@ int callgraph_read_records(
     struct callgraphs *, struct lines *, const struct callgraph_opts *);
 
 /* Names the profiles of both sides as reports do: "SET P10". One without a
- * configuration keeps its name. */
+ * configuration keeps its name, and so do all of a side if two would be the
+ * same. */
 void callgraph_name_cases(struct callgraphs sides[2]);
 
 /* Returns the profile of this name, or NULL. */
