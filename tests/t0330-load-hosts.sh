@@ -24,7 +24,9 @@ part() { # I/N FILE OPTION...: in the background; its exit status is in FILE.sta
     echo $? >"$part_f.status"
   } 3>&- 4<&- &
 }
-cli() { valkey-cli -p "$port" "$@"; }
+reach='' # options of the client and the load
+# shellcheck disable=SC2086 # several words
+cli() { valkey-cli -p "$port" $reach "$@"; }
 loaded() { cli info commandstats | grep -qE 'cmdstat_set:calls=[0-9]{4}'; }
 ended() { [ -e "$1.status" ]; }
 
@@ -256,16 +258,17 @@ done
 # The same of a user of a server with TLS, in another database.
 another '{"type":"spec","v":1,"id":"login","tls":true}'
 port=$(at '.nodes[0].port')
-set -- --tls --cacert "$(at .tls.cacert)" --cert "$(at .tls.cert)" --key "$(at .tls.key)"
-cli() { valkey-cli -p "$port" --tls --cacert "$(at .tls.cacert)" --cert "$(at .tls.cert)" --key "$(at .tls.key)" "$@"; }
-cli acl setuser "it's" on '>se cret$HOME' '~*' '&*' +@all >/dev/null
+reach="--tls --cacert $(at .tls.cacert) --cert $(at .tls.cert) --key $(at .tls.key)"
+secret="se cret\$HOME"
+cli acl setuser "it's" on ">$secret" '~*' '&*' +@all >/dev/null
 sed 's/"tls_mode":false/"tls_mode":true/' time.json >login.json
 rm -f e1 e1.* e2 e2.*
 cli config resetstat >/dev/null
+# shellcheck disable=SC2086 # several words
 (
-  export VKB_USER="it's" VKB_PASSWORD='se cret$HOME'
-  part 2/2 e2 --no-flush --db 2 "$@" login.json
-  vkb-load --client 1/2 --port "$port" --runs 1 --no-flush --db 2 "$@" login.json >e1 2>e1.err 3>&- 4<&- &
+  export VKB_USER="it's" VKB_PASSWORD="$secret"
+  part 2/2 e2 --no-flush --db 2 $reach login.json
+  vkb-load --client 1/2 --port "$port" --runs 1 --no-flush --db 2 $reach login.json >e1 2>e1.err 3>&- 4<&- &
   echo $! >dies
 )
 wait_until 60 loaded
@@ -276,10 +279,9 @@ test_absent 'se cret' e2.err 'no message has the password'
 test_that 'its keys stay' test "$(cli -n 2 dbsize)" -gt 0
 cli -n 2 set theirs 1 >/dev/null
 sed -n 's/^vkb-load:   \(.*valkey-cli.*\)/\1/p' e2.err >remove
-test_that 'the command that they print removes them' env VKB_PASSWORD='se cret$HOME' sh remove
+test_that 'the command that they print removes them' env VKB_PASSWORD="$secret" sh remove
 test_same theirs "$(cli -n 2 keys '*')" 'and leaves the data of others'
-port=$first
-cli() { valkey-cli -p "$port" "$@"; }
+port=$first reach=
 rm e1 e1.* e2 e2.*
 part 1/2 e1 time.json
 test_status 2 'a part with other cases' vkb-load --client 2/2 --port "$port" --runs 1 \

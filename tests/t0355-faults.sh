@@ -109,7 +109,7 @@ load() {
 }
 # begun PORT FEATURE: the load of the feature is under way.
 begun() {
-  case $2 in mix | tracking | verify) begun_of=get ;; *) begun_of=set ;; esac
+  case $2 in mix | tracking | verify) begun_of='get' ;; *) begun_of='set' ;; esac
   ! [ -e status ] || return 0
   valkey-cli -p "$1" info commandstats 2>/dev/null | tr -d '\r' |
     awk -F'[:=,]' -v c="cmdstat_$begun_of" '$1 == c {n = $3} END {exit !(n > 60)}'
@@ -217,7 +217,7 @@ hurt_cluster() {
   moved)
     valkey-cli --cluster reshard "127.0.0.1:$(node 0)" --cluster-yes --cluster-slots 800 --cluster-pipeline 100 \
       --cluster-from "$(valkey-cli -p "$(node 0)" cluster myid)" \
-      --cluster-to "$(valkey-cli -p "$(node 1)" cluster myid)" >reshard 2>&1
+      --cluster-to "$(valkey-cli -p "$(node 1)" cluster myid)" >reshard.out 2>&1
     ;;
   esac
 }
@@ -226,16 +226,17 @@ for fault in down moved; do
   for i in 0 1 2; do valkey-cli -p "$(node $i)" config resetstat >/dev/null; done
   jobs=
   for feature in $features; do
-    mkdir $fault.$feature
+    mkdir "$fault.$feature"
     (cd "$fault.$feature" && load "$feature" "$(node 0)" 3s --no-flush) 3>&- 4<&- &
     jobs="$jobs $!"
   done
-  hurt_cluster $fault
+  hurt_cluster "$fault"
   # shellcheck disable=SC2086 # several
   wait $jobs
-  ends $fault 0 ok
+  ends "$fault" 0 ok
   for feature in $features; do
-    [ $feature = slo ] || [ $feature = hosts ] || # a search has no errors, a part may begin late
+    # a search has no errors, and a part may begin late
+    [ "$feature" = slo ] || [ "$feature" = hosts ] ||
       test_that "$fault, $feature: which met the fault" sh -c \
         "jq '.metrics.errors > 0' $fault.$feature/run | grep -q true"
   done

@@ -12,8 +12,7 @@
 
 #define AT_ONCE 64 /* numbers drawn at once */
 #define FOURS 10000
-#define SHORT 48 /* bytes of a request that is copied with fewer instructions \
-		  */
+#define SHORT 48           /* bytes that are copied with fewer instructions */
 #define GOLDEN 0x9e3779b1u /* its multiples lie evenly, at any distance */
 
 /* A request, with zeros for its number at 'at'; or 'len'. */
