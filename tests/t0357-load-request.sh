@@ -167,6 +167,11 @@ bad 'a limit within a list' "option '--pipeline': 5000 is more" -P 1,5000,2
 asked '-t set -r 4096 -d 1048576'
 test_that 'values of 4 GiB pass' planned --request request
 bad 'one more' 'bytes, and a request may ask for 4294967296' '-t set -r 4097 -d 1048576'
+long=$(printf '%07000d' 0)
+bad 'a long command for each key' 'bytes, and a request may ask for' \
+  "--command 'GET k:{key}' --populate-with 'SET k:{key} $long' -r 10000000"
+bad 'several values for each key' 'command is 4420000000 bytes' \
+  "--command 'MSET a{key} __data__ b{key} __data__ c{key} __data__ d{key} __data__' -r 1000000 -d 1088"
 numbers() { seq -s , "$1"; }
 asked "-t set --runs 1 --duration 0.1 -P $(numbers 200)"
 test_that '200 cases pass' planned --request request

@@ -68,13 +68,26 @@ module() {
   judge module
 }
 module '{"module_file":"out/x.so","server_repo":"a b"}'
-says "^Next: vkb-why a{12} b{12} CONFIG SET -- --module-build 'make -j' --module-file out/x.so --server c{12} --server-repo 'a b'$" \
+says "^Next: vkb-why -C \\. a{12} b{12} CONFIG SET -- --module-build 'make -j' --module-file out/x.so --server c{12} --server-repo 'a b'$" \
   'the module of two commits is built for their server'
 module '{"server":"/opt/valkey-server"}'
 says "^Next: vkb-why .* SET -- --module-build 'make -j' --server /opt/valkey-server$" 'or for the installed one'
 vkb-compare --baseline old -f markdown module >module.md
 test_match "^ *vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG" module.md \
   'so it is where the whole is to be measured again'
+module '{}'
+test_absent 'different servers' text 'two commits of a module with one server have no warning'
+for other in '.commit = "d" * 40' '.binary_sha256 = "d" * 64'; do
+  jq -c "if .subject.label == \"new\" then .subject |= ($other) else .subject.binary_sha256 = \"c\" * 64 end" module >other
+  judge other
+  test_match 'commits of the module ran in different servers, so a change may come from the server' text \
+    "another server is named as a reason: $other"
+done
+for other in '.commit = "d" * 40' '.build.server = "/opt/other"' '.build.module = "make"' 'del(.module_commit, .build.module)'; do
+  jq -c "if .subject.label == \"new\" then .subject |= ($other) else . end" module >other
+  judge other
+  test_absent '^Next: vkb-why' text "no one command builds both sides: $other"
+done
 jq -c '.subject |= (.module_commit = "c" * 40 | .module_fixed = true | .build.module = "make")' two >fixed
 judge fixed
 test_absent '^Next' text 'a module that is the same for both has no folder to name'

@@ -109,6 +109,8 @@ test_empty_file .out 'and nothing is built'
 test_status 2 'a program that is not there' installed --server /none/server main
 test_match "cannot run the server '/none/server': No such file" .err 'is named as well'
 test_empty_file .out 'and nothing is built for it'
+test_status 2 'a folder that is not there' installed --server ./none/bin main
+test_match "cannot run the server './none/bin': No such file" .err 'does not name a file of /'
 printf '#!/bin/sh\ncase $0 in *-server) echo "Valkey server v=1.2.3 sha=0" ;; *) exit 4 ;; esac\n' >bin/check-rdb
 chmod +x bin/check-rdb && ln -s check-rdb bin/other-server
 test_that 'a link, as Debian has it,' installed --server ./bin/other-server main

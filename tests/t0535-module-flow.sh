@@ -155,7 +155,7 @@ test_same "regression $(id c5)" "$(jq -r 'select(.type == "change") | "\(.kind) 
   'and the one with the loop is the change'
 test_match "https://github.com/me/words/commit/$(id c5)" "$(echo r/issues/*.md)" 'the issue links it'
 test_match "github.com/me/words/compare/$(id c4)\\.\\.\\.$(id c5)" "$(echo r/issues/*.md)" 'and what changed'
-test_match "vkb-build $(short c4 12) $(short c5 12) --module-build make --server $server \\| vkb-load" \
+test_match "vkb-build -C \\. $(short c4 12) $(short c5 12) --module-build make --server $server \\| vkb-load" \
   "$(echo r/issues/*.md)" 'and the command that measures both'
 test_that 'the next time' continuous
 test_empty "$(cat .out .err)" 'nothing is left to do'

@@ -74,6 +74,13 @@ printf '/benchmark' | comment ada
 test_that 'a request without options is taken' read_it
 test_same 'SET GET' "$(vkb-load --plan --request request | jq -r .config.command | xargs)" \
   'without options SET and GET are measured'
+for body in '/benchmarks -t set' 'x /benchmark' "$(printf 'x\n/benchmark')" ''; do
+  fresh
+  printf %s "$body" | comment ada
+  test_status 2 "the comment '$body' is not a request" read_it
+  test_match "does not begin with the word '/benchmark'" .err "'$body': the message says so"
+  test_empty "$(cat output log)" "'$body': the forge is not asked"
+done
 for who in eve mallory 'x/../../ada' 'a?b=c'; do
   fresh
   asks '-t set'
@@ -105,6 +112,8 @@ refused '.pull.state = "closed"' 'is closed' 'a closed pull request is refused'
 refused '.pull.mergeable = false' 'has conflicts' 'a pull request with conflicts is refused'
 refused '.pull.head.repo.pushed_at = "2026-01-02T00:00:01Z"' 'newer commits than the request' \
   'a fork that was pushed to after the comment is refused'
+refused '.pull.head.repo.pushed_at = "2026-01-02T00:00:00Z"' 'newer commits than the request' \
+  'a fork that was pushed to in the same second is refused'
 fresh '.pull.head.repo = {full_name: "o/r", pushed_at: "2026-01-02T00:00:01Z"}'
 test_that 'a branch of the repository itself is not' read_it
 fresh '.pull.merge_commit_sha = "x;touch evil"'

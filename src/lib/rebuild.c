@@ -25,6 +25,22 @@ rebuild_is_known(const struct json *subject)
 		json_path(subject, "build.module"));
 }
 
+bool
+rebuild_is_same(const struct json *a, const struct json *b)
+{
+	struct str x = {0}, y = {0};
+	bool same;
+
+	str_add(&x, "");
+	str_add(&y, "");
+	rebuild_add_module(&x, "", a);
+	rebuild_add_module(&y, "", b);
+	same = strcmp(x.s, y.s) == 0;
+	str_free(&x);
+	str_free(&y);
+	return same;
+}
+
 void
 rebuild_add_module(
     struct str *s, const char *before, const struct json *subject)

@@ -19,6 +19,9 @@ enum { REBUILD_DIGITS = 12 }; /* of a commit */
 /* Has the subject no module, or one of which rebuild_add_module says all? */
 bool rebuild_is_known(const struct json *subject);
 
+/* Does the same command build both, apart from their commits? */
+bool rebuild_is_same(const struct json *, const struct json *);
+
 /* Adds the text 'before' and the options for the module of the subject, as in
  * " --module-build make --server 1f9c0ab21f9c"; nothing without a module. */
 void rebuild_add_module(

@@ -53,7 +53,8 @@ find_program(struct modulebuild *m)
 	char *real = realpath(dir, NULL);
 
 	name = name ? name + 1 : m->wanted.server;
-	m->path = mem_printf("%s/%s", real ? real : "", name);
+	m->path = real ? mem_printf("%s/%s", real[1] ? real : "", name)
+		       : mem_str(m->wanted.server);
 	free(dir);
 	free(real);
 	if (access(m->path, X_OK) < 0)

@@ -48,6 +48,29 @@ builds_describe_difference(const struct json *base, const struct json *other)
 	return s.len ? str_take(&s) : NULL;
 }
 
+/* Have both subjects this value, or neither? */
+static bool
+is_same(const struct json *a, const struct json *b, const char *key)
+{
+	const struct json *x = json_get(a, key), *y = json_get(b, key);
+
+	return x && y ? json_equal(x, y) : x == y;
+}
+
+bool
+builds_have_other_servers(const struct json *base, const struct json *other)
+{
+	return json_get(base, "module_commit") &&
+	    json_get(other, "module_commit") &&
+	    !json_get(base, "module_fixed") &&
+	    !json_get(other, "module_fixed") &&
+	    !is_same(base, other, "module_commit") &&
+	    (!is_same(base, other, "commit") ||
+		(json_get(base, "binary_sha256") &&
+		    json_get(other, "binary_sha256") &&
+		    !is_same(base, other, "binary_sha256")));
+}
+
 /* Have both subjects the same commits, of the server and of the module? */
 static bool
 are_same_commit(const struct json *a, const struct json *b)
@@ -56,12 +79,9 @@ are_same_commit(const struct json *a, const struct json *b)
 	bool any = false;
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const struct json *x = json_get(a, keys[i]);
-		const struct json *y = json_get(b, keys[i]);
-
-		if (x && y ? !json_equal(x, y) : x != y)
+		if (!is_same(a, b, keys[i]))
 			return false;
-		any |= x != NULL;
+		any |= json_get(a, keys[i]) != NULL;
 	}
 	return any && !record_subject_is_dirty(a) &&
 	    !record_subject_is_dirty(b);

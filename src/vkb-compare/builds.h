@@ -16,6 +16,11 @@ struct json;
  */
 bool builds_are_comparable(const struct json *base, const struct json *other);
 
+/* Are they commits of a module that ran in two servers? Then a change may come
+ * from the server. */
+bool builds_have_other_servers(
+    const struct json *base, const struct json *other);
+
 /* Returns how they differ, or which of them is not known: "compiler: gcc 12 ->
  * gcc 13; make: CFLAGS=-O2 -> CFLAGS=-O3"; NULL if they do not differ, or both
  * are not known. Caller frees. */

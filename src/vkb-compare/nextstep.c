@@ -113,13 +113,17 @@ add_file(struct str *s, const char *file, const char *unknown)
 
 /* Adds "vkb-why -C valkey", with the option if the repository is known. */
 static void
-add_program(struct str *s, const char *program, const struct report *r)
+add_program(struct str *s, const char *program, const struct brief *b,
+    const struct report *r)
 {
 	struct stat st;
 
 	str_printf(s, "%s ", program);
-	if (!r->repository || !*r->repository)
+	if (!r->repository || !*r->repository) {
+		if (json_path(b->c->subject[1], "build.module"))
+			str_add(s, "-C . ");
 		return;
+	}
 	str_add(s, stat(r->repository, &st) == 0 ? "-C " : "--repo ");
 	str_word(s, r->repository);
 	str_addc(s, ' ');
@@ -168,7 +172,8 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 {
 	char *base = find_ref(b->c->subject[0]);
 	char *ref = find_ref(b->c->subject[1]);
-	bool known = base && ref && strcmp(base, ref) != 0;
+	bool known = base && ref && strcmp(base, ref) != 0 &&
+	    rebuild_is_same(b->c->subject[0], b->c->subject[1]);
 	bool dirty = record_subject_is_dirty(b->c->subject[1]);
 	const struct brief_case *open = find_unclear(b);
 	size_t rounds = count_rounds(b), i = 0;
@@ -181,14 +186,14 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 		;
 	else if (i < b->n && b->v[i].worst && (known || (base && dirty))) {
 		str_add(s, dirty ? "commit the change, then " : "");
-		add_program(s, "vkb-why", r);
+		add_program(s, "vkb-why", b, r);
 		str_printf(s, "%s %s ", base, dirty ? "HEAD" : ref);
 		add_file(s, r->config, "CONFIG");
 		str_addc(s, ' ');
 		str_word(s, b->v[i].pair->name[0]);
 		rebuild_add_module(s, " --", b->c->subject[1]);
 	} else if (open && known && !dirty) {
-		add_program(s, "vkb-ab", r);
+		add_program(s, "vkb-ab", b, r);
 		str_printf(s, "%s %s", base, ref);
 		rebuild_add_module(s, "", b->c->subject[1]);
 		str_add(s, " -- ");
@@ -219,6 +224,7 @@ brief_add_again(struct str *s, const struct brief *b, const struct report *r)
 		    !report_is_exact(b->v[i].first) && !b->v[i].first->common)
 			runs = b->v[i].first->facts.n;
 	if (base && ref && strcmp(base, ref) != 0 &&
+	    rebuild_is_same(b->c->subject[0], b->c->subject[1]) &&
 	    !record_subject_is_dirty(b->c->subject[1])) {
 		str_printf(s, "vkb-ab -C . %s %s", base, ref);
 		rebuild_add_module(s, "", b->c->subject[1]);

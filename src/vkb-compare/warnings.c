@@ -190,7 +190,8 @@ warn_differences(struct warnings *w, const struct comparison *c)
 			c->ndifferences - LISTED));
 }
 
-/* Warns if the builds were made in different ways, which changes counts. */
+/* Warns if the builds were made in different ways, which changes counts, or
+ * modules ran in different servers. */
 static void
 warn_builds(struct warnings *w, const struct comparison *c)
 {
@@ -209,6 +210,10 @@ warn_builds(struct warnings *w, const struct comparison *c)
 			       "changes counts%s: %s",
 			judged ? "" : ", so they are not judged", what));
 	free(what);
+	if (builds_have_other_servers(c->subject[0], c->subject[1]))
+		add_warning(w, REPORT_ENV,
+		    mem_str("the commits of the module ran in different "
+			    "servers, so a change may come from the server"));
 }
 
 static void

@@ -335,7 +335,8 @@ static bool
 write_command(struct str *s, const struct point *old, const struct point *last)
 {
 	const struct json *subject = last->subject;
-	bool known = rebuild_is_known(subject);
+	bool known = rebuild_is_known(subject) &&
+	    rebuild_is_same(old->subject, subject);
 	struct str module = {0};
 
 	rebuild_add_module(&module, "", subject);
@@ -344,10 +345,11 @@ write_command(struct str *s, const struct point *old, const struct point *last)
 		    module.s[i] != '`';
 	if (known)
 		str_printf(s,
-		    ":\n  `vkb-build %.12s %.12s%s | vkb-load --builds - "
+		    ":\n  `vkb-build %s%.12s %.12s%s | vkb-load --builds - "
 		    "--runs 10 CONFIG | vkb-stats | vkb-compare --baseline "
 		    "%.12s`\n",
-		    old->commit, last->commit, module.len ? module.s : "",
+		    module.len ? "-C . " : "", old->commit, last->commit,
+		    module.len ? module.s : "",
 		    old->commit);
 	str_free(&module);
 	return known;

@@ -15,7 +15,8 @@
 #define CASES_MOST 200           /* of a request */
 #define VALUES_MOST 4294967296.0 /* bytes of all keys of a case */
 #define SECONDS_MOST 7200        /* of load on each build */
-#define AROUND_S 1               /* of a run, before and after its load */
+#define DATA "__data__"
+#define AROUND_S 1 /* of a run, before and after its load */
 
 /* The options of a request, the key of a case that each sets, and its limit. */
 static const struct {
@@ -129,13 +130,40 @@ request_free(struct request *r)
 	words_free(r->words);
 }
 
+/* Returns the bytes of a command, whose '__data__' are values. */
+static double
+measure_text(const char *text, double size)
+{
+	double bytes = text ? (double)strlen(text) : 0;
+
+	while (text && (text = strstr(text, DATA))) {
+		bytes += size;
+		text += strlen(DATA);
+	}
+	return bytes;
+}
+
+/* Returns the bytes that a case can store for each key. */
+static double
+find_key_size(const struct json *config)
+{
+	static const char *const keys[] = {"command", "mix", "populate_with"};
+	double size = json_get_num(config, "data_size", 0), most = size, v;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		v = measure_text(json_get_str(config, keys[i]), size);
+		most = v > most ? v : most;
+	}
+	return most;
+}
+
 /* 0, or -1, error reported. */
 static int
 check_case(const struct json *config)
 {
 	double v,
-	    bytes = json_get_num(config, "keyspacelen", 0) *
-	    json_get_num(config, "data_size", 0);
+	    bytes =
+		json_get_num(config, "keyspacelen", 0) * find_key_size(config);
 
 	for (size_t i = 0; i < ALLOWED; i++) {
 		v = allowed[i].key ? json_get_num(config, allowed[i].key, 0)
@@ -146,8 +174,9 @@ check_case(const struct json *config)
 			    allowed[i].option, v, allowed[i].most);
 	}
 	if (bytes > VALUES_MOST)
-		return err_fail("'--keyspacelen' times '--data-size' are %.15g "
-				"bytes, and a request may ask for %.0f",
+		return err_fail("'--keyspacelen' times the size of a value or "
+				"command is %.15g bytes, and a request may ask "
+				"for %.0f",
 		    bytes, VALUES_MOST);
 	return 0;
 }
