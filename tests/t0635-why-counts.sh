@@ -24,7 +24,7 @@ why() {
 test_that 'vkb-why' why base main
 cp .out out
 test_match '^Counted, exactly. Counts are not time: ' out 'the counts come with a warning'
-test_match '^SET-[^ ]*: [0-9.]+ -> [0-9.]+ instructions per request, \+[0-9.]+ \(\+[0-9.]+%\)$' \
+test_match '^SET: [0-9.]+ -> [0-9.]+ instructions per request, \+[0-9.]+ \(\+[0-9.]+%\)$' \
   out 'the totals are there'
 # There are two functions read: that of the library calls that of libc.
 test_match '^\+[0-9.]+  read calls burn_memory: 1 time, not 0$' out \
