@@ -13,8 +13,8 @@ printf '[{"commands":["SET"],"keyspacelen":[100],"pipelines":[2],"duration":1,"w
   "$base" >rate.json
 printf '[{"commands":["SET"],"keyspacelen":[100],"pipelines":[2],"duration":2,"warmup":0,%s}]\n' \
   "$base" >time.json
-sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":3/; s/"requests":.3001/"requests":[1001/; s/"sequential":true,//' keys.json >cluster.json
-sed 's/"tls_mode":false/"tls_mode":true/; s/"requests":.3001/"requests":[1001/; s/"sequential":true,//' keys.json >tls.json
+sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":3/; s/"sequential":true,//' keys.json >cluster.json
+sed 's/"tls_mode":false/"tls_mode":true/; s/"sequential":true,//' keys.json >tls.json
 part() { # I/N FILE OPTION...: in the background; its exit status is in FILE.status
   part_i=$1 part_f=$2
   shift 2
@@ -143,7 +143,7 @@ done
 for i in 1 2; do wait_until 60 ended c$i; done
 cat c?.err | sed 's/^/# /'
 vkb-stats --join c1 c2 >run
-test_same '["ok",1001,5]' "$(jq -c '[.status, .metrics.requests, .config.clients]' run)" 'the parts of a load on a cluster, whatever node each was told of'
+test_same '["ok",3001,5]' "$(jq -c '[.status, .metrics.requests, .config.clients]' run)" 'the parts of a load on a cluster, whatever node each was told of'
 another '{"type":"spec","v":1,"id":"tls","tls":true}'
 port=$(at '.nodes[0].port')
 for i in 1 2; do
@@ -152,7 +152,7 @@ done
 for i in 1 2; do wait_until 60 ended t$i; done
 cat t?.err | sed 's/^/# /'
 vkb-stats --join t1 t2 >run
-test_same '["ok",1001]' "$(jq -c '[.status, .metrics.requests]' run)" 'and with TLS'
+test_same '["ok",3001]' "$(jq -c '[.status, .metrics.requests]' run)" 'and with TLS'
 rm t1 t2 t?.*
 port=$first
 
