@@ -192,9 +192,9 @@ decide_status(const struct branch *b, const struct findings *all,
 	for (size_t i = 0; i < VERDICTS; i++)
 		judged += i == VERDICT_INSUFFICIENT ? 0 : all->verdicts[i];
 	if (r->latest && !judged) {
-		err_say("nothing was judged: no case has %d runs at the newest "
-			"commit '%s' and before it",
-		    VERDICT_RUNS,
+		err_say("nothing was judged: no case has %d runs%s at the "
+			"newest commit '%s' and before it",
+		    VERDICT_RUNS, b->machines > 1 ? " of one machine" : "",
 		    b->npoints ? b->points[b->npoints - 1].name : "");
 		return 2;
 	}

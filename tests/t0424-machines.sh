@@ -102,6 +102,14 @@ vkb-history -q site kept2 site2
 test_same 'a b c' "$(charts site2/index.html)" 'also of commits that several machines measured'
 test_match '100K req/s on a|9[0-9][.0-9]*K req/s on a' site2/index.html 'with the values of each'
 
+fleet 13 45 0 a,4,1e5,99,1 b,8,7e4,36,.8 | perl -ne 'next if /"c00(\d\d)000".*"b"/ && $1 > 31 && $1 < 36;
+  s/"commit":"c00(\d\d)000"/$& . sprintf q(,"ref":"%s","time":"2026-03-01T00:%s:00Z"), $1 < 32 ? "old" : "new", $1/e; print' >branches
+vkb-history -q add kept3 branches
+vkb-history -q site kept3 site3
+test_same 'a other hosts with Xeon, 8 CPUs' "$(charts site3/index.html)" \
+  'a host with few commits of the branch has a chart of another name'
+test_match '<path class="step ' site3/index.html 'which has the changes of that host'
+
 # --- what is a machine
 
 fleet 7 40 0 a,4,1e5,25,.92 | perl -pe 's{"host":"a"}{sprintf "\"host\":\"h%d\"", $. / 3}e' >runners
@@ -133,6 +141,14 @@ test_match '^warning: 45 summaries of runs of several machines, which cannot be 
 for h in a b c; do grep "\"host\":\"$h\"" all | vkb-stats; done >summaries
 test_same "$(changes all)" "$(changes summaries)" 'those of each machine are as its runs'
 
+# --- the order without commit records
+
+fleet 11 40 0 a,4,1e5,25,.92 | perl -pe 's{"commit":"c00(\d\d)000"}{$& . sprintf q(,"time":"2026-03-%02dT%s"), int($1 / 2) + ($1 % 2 ? 1 : 2), $1 % 2 ? "18:00:00-04:00" : "01:00:00+04:00"}e' >zones
+tac zones >backwards
+test_status 1 'commits whose times have zones' vkb-detect backwards
+test_match '^40 commits in the order of their time' .out 'are ordered by their time'
+test_same 'c0025000 25-25' "$(changes backwards | cut -d ' ' -f 2,3)" 'in one zone'
+
 # --- the newest commit, and counts
 
 fleet 10 12 0 a,4,1e5,11,.8 b,8,7e4,11,.8 >newest
@@ -144,6 +160,11 @@ grep -v '"commit":"c0011000".*"host":"b"' newest >absent
 test_status 1 'a newest commit that one machine measured' vkb-detect --latest 3 absent
 test_match ' NEW, on a$' .out 'is compared with that machine alone'
 test_absent 'not measured at the newest' .out 'and no series is missed'
+fleet 12 12 0 a,4,1e5,99,1 | head -n 11 >replaced
+for i in 1 2 3 4 5; do fleet "2$i" 12 0 n,4,1e5,99,1 | tail -n 1 | sed "s/\"index\":1/\"index\":1$i/"; done >>replaced
+test_status 2 'a newest commit that only a new machine measured is not judged' vkb-detect --latest 3 replaced
+test_match '^vkb-detect: nothing was judged: no case has [0-9]+ runs of one machine at the newest' .err \
+  'the error says why'
 counts() { # counts HOST COUNT FIRST STEP: every second commit
   for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
     [ $((i % 2)) -eq "$3" ] || continue

@@ -150,6 +150,11 @@ test_match "twice.csv:1: two columns are called 'clients'" .err 'the error names
 sed '1s/"*timestamp"*/zeit/; 2,$s/2026-[^,]*/0/' few.csv >untimed.csv
 test_that 'a table without times' vkb-parse untimed.csv
 test_same 'null' "$(jq -c .subject.time .out | uniq)" 'has runs without a time'
+perl -e 'print join(",", "commit", "command", "rps", map "c$_", 1 .. 300000), "\n"' >wide.csv
+test_status 2 'a table with more columns than PostgreSQL allows is an error' timeout 20 vkb-parse -f table wide.csv
+test_match 'wide.csv:1: 300003 columns, but a table in PostgreSQL has at most 1600' .err 'the error says so'
+printf '"commit,command\n' >open.csv
+test_status 2 'a quote that is never closed is an error' vkb-parse -f table open.csv
 head -n 1 few.csv >header.csv
 test_status 2 'a table without rows is an error' vkb-parse header.csv
 test_match 'header.csv: there are no results' .err 'the error says so'

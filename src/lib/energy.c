@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PERMUTATIONS 999 /* more if the limit needs them */
+#define PERMUTATIONS 999 /* more if the limit needs them, */
+#define MOST 99999       /* at most this many */
 #define NEARLY .95       /* of the maximum of Q */
 #define BLOCKS 8         /* blocks of points, at least */
 
@@ -189,7 +190,7 @@ permute_blocks(
 static size_t
 count_permutations(double limit)
 {
-	return (size_t)fmax(PERMUTATIONS, ceil(1 / limit) - 1);
+	return (size_t)fmin(fmax(PERMUTATIONS, ceil(1 / limit) - 1), MOST);
 }
 
 /* Returns p by permutation. Stops once p is certain to be above the limit
@@ -249,7 +250,7 @@ energy_test_split(const double *x, size_t n, size_t at, double limit)
 		}
 	length = choose_block_length(&p, at);
 	if (q > 0 && is_beyond_chance(&p, at, length))
-		d.p = 1 / (double)(count_permutations(limit) + 1);
+		d.p = fmin(limit, 1 / (double)(count_permutations(limit) + 1));
 	else if (q > 0)
 		d.p = estimate_p(&p, length, q, limit);
 	free_pairs(&p);

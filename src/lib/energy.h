@@ -34,7 +34,7 @@ struct energy_split {
 /*
  * Tests whether x[0..at-1] and x[at..n-1] differ by more than chance, 0 < at <
  * n. Q is the maximum over all places. p = (1 + #{Q* >= Q}) / (1 + 999), by
- * permutations of all points (more than 999 if 'limit' is below .001); a p
+ * permutations of all points (up to 99999 if 'limit' is below .001); a p
  * above 'limit' is estimated from fewer, as soon as that is certain (Besag &
  * Clifford, Biometrika 78, 1991). Where neighbours resemble each other (lag-1
  * autocorrelation of the residuals r >= .1), blocks of ceil((2 r / (1 -

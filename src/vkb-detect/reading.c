@@ -2,6 +2,7 @@
 #include "ancestry.h"
 #include "branch.h"
 #include "caseset.h"
+#include "clock.h"
 #include "err.h"
 #include "json.h"
 #include "machines.h"
@@ -93,7 +94,10 @@ update_point(struct point *p, const struct json *subject)
 {
 	struct str s = {0}, t = {0};
 	const char *time = record_subject_time(subject);
+	char utc[CLOCK_ISO];
 
+	if (time && clock_utc(utc, time) == 0)
+		time = utc; /* times are compared as texts */
 	if (p->subject && json_equal(p->subject, subject))
 		return;
 	json_canonical(&s, subject);

@@ -45,22 +45,28 @@ compare_marks(const void *a, const void *b)
 	return (x->one->at > y->one->at) - (x->one->at < y->one->at);
 }
 
-/* Was the change seen on the machine of the series? */
+/* Was the change seen on the machine of the series, or on none of those that
+ * have one? vkb-detect reads all branches, by which a host with few commits here
+ * may be a machine of its own there. */
 static bool
 is_shown(const struct chart *c, const struct json *rec)
 {
-	const char *name = machines_name(c->t->machines, c->s->machine);
+	const struct machines *m = c->t->machines;
 	const struct json *j = json_first(json_get(rec, "machines"));
+	bool known = false;
 
-	if (!j || machines_count(c->t->machines) < 2)
-		return true;
 	for (; j; j = json_next(j)) {
 		const char *one = json_get_str(j, "machine");
 
-		if (one && strcmp(one, name) == 0)
-			return true;
+		for (size_t i = 0; one && i < machines_count(m); i++) {
+			if (strcmp(one, machines_name(m, i)) != 0)
+				continue;
+			if (i == c->s->machine)
+				return true;
+			known = true;
+		}
 	}
-	return false;
+	return !known;
 }
 
 static void

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COLUMNS_MOST = 1600 }; /* of a table in PostgreSQL */
+
 /* Has the first line this name, with or without quotes? */
 static bool
 has_column(const char *head, const char *name)
@@ -61,13 +63,20 @@ free_names(char **names, size_t n)
 	free(names);
 }
 
-/* Copies the names of the header. Returns NULL, after reporting it, if a name
- * is there twice. */
+/* Copies the names of the header. Returns NULL, after reporting it, if they are
+ * too many, or a name is there twice. */
 static char **
 copy_names(struct source *s, const char *const *f, size_t n)
 {
-	char **names = mem_array(n + 1, sizeof *names);
+	char **names;
 
+	if (n > COLUMNS_MOST) {
+		source_fail(s,
+		    "%zu columns, but a table in PostgreSQL has at most %d", n,
+		    COLUMNS_MOST);
+		return NULL;
+	}
+	names = mem_array(n + 1, sizeof *names);
 	for (size_t i = 0; i < n; i++) {
 		names[i] = mem_str(f[i]);
 		for (size_t k = 0; k < i; k++) {

@@ -180,9 +180,27 @@ permutations(void)
 	    all);
 }
 
+/* A limit that would need 10^12 permutations, which no one would wait for. */
+static void
+tiny_limits(void)
+{
+	double x[MOST], limit = 1e-12;
+
+	for (size_t i = 0; i < 40; i++)
+		x[i] = (double)(i % 2) + (i >= 20) * 1.2;
+	tap_ok(energy_test_split(x, 40, 20, .01).p < .01 &&
+		energy_test_split(x, 40, 20, limit).p > limit,
+	    "a step that too few permutations could confirm is not confirmed");
+	for (size_t i = 20; i < 40; i++)
+		x[i] += 10;
+	tap_ok(energy_test_split(x, 40, 20, limit).p <= limit,
+	    "one that needs none is");
+}
+
 int
 main(void)
 {
 	permutations();
+	tiny_limits();
 	return tap_done();
 }

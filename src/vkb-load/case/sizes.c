@@ -35,9 +35,11 @@ static double
 compute_stored(const struct reply *info)
 {
 	static const char *const others[] = {"used_memory_startup",
-	    "mem_clients_normal", "mem_clients_slaves", "mem_aof_buffer",
-	    "mem_total_replication_buffers", "mem_cluster_links"};
+	    "mem_clients_normal", "mem_aof_buffer", "mem_cluster_links"};
 	double stored = reply_info_number(info, "used_memory");
+	/* It has the buffers of replicas, and servers before 7.0 lack it. */
+	double shared =
+	    reply_info_number(info, "mem_total_replication_buffers");
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		double v = reply_info_number(info, others[i]);
@@ -45,7 +47,9 @@ compute_stored(const struct reply *info)
 		if (v > 0) /* an older server may not have it */
 			stored -= v;
 	}
-	return stored;
+	if (!(shared >= 0))
+		shared = reply_info_number(info, "mem_clients_slaves");
+	return shared > 0 ? stored - shared : stored;
 }
 
 static const struct type *
