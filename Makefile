@@ -21,8 +21,8 @@ WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
 PKGS = expat libarchive libcjson libcurl libdw libelf libgit2 hiredis libpcap libpq openssl zlib
 LIBS = -lcsv -liberty # they have no pkg-config files
 
-# SANITIZE=address,undefined (or thread) builds in a folder of its own, in half
-# the time of -O2 -g; a report still names functions and lines.
+# SANITIZE=address,undefined (or thread) builds in another folder, without -O2, which
+# takes half the time; reports still name functions and lines.
 comma = ,
 ifdef SANITIZE
 BUILD = build/$(subst $(comma),-,$(SANITIZE))
@@ -35,7 +35,7 @@ BUILD = build
 BIN = bin
 endif
 
-# pkg-config is asked once; a missing library is an error that names it.
+# Run pkg-config once; it reports a library that is missing.
 PKGMK = $(BUILD)/pkg.mk
 STD = -std=c11 -D_GNU_SOURCE -DVKB_VERSION='"$(VERSION)"'
 ALLCFLAGS = $(STD) $(WARN) $(CFLAGS) $(SANFLAGS) -Isrc -Isrc/lib -pthread \
@@ -50,9 +50,9 @@ BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
 	$(wildcard tests/bench/*.c))
 COMPLETION = $(BUILD)/completion
 
-# Preloaded into servers whose instructions are counted. It belongs to them: the
-# flags are its own, it replaces functions that compilers know, and it is found
-# from bin, in the tree as where it is installed.
+# vkb-still.so is preloaded into servers whose instructions are counted. It has other
+# flags than the programs, because it replaces functions of libc. The programs find it
+# at ../lib/vkb, in the tree and where they are installed.
 STILL = $(dir $(BIN))lib/vkb/vkb-still.so
 STILLFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -fno-builtin \
 	-fno-tree-loop-distribute-patterns
@@ -83,12 +83,12 @@ $(STILL): $(wildcard src/preload/*.c)
 	@mkdir -p $(@D)
 	$(CC) $(STILLFLAGS) $(LDFLAGS) -o $@ $^
 
-# Style sheets and scripts of pages are in these objects as they are.
+# These objects contain the style sheets and scripts of pages.
 $(foreach o,lib/html vkb-flame/htmlpage vkb-flame/svg vkb-history/index vkb-report/page vkb-report/plot,\
 $(BUILD)/$(o).o $(BUILD)/fuzz/obj/$(o).o): $(wildcard src/*/*.css src/*/*.js)
 
-# A program is src/NAME.c, and src/NAME/*.c where it outgrew one file; below
-# that may be folders.
+# A program is src/NAME.c and, if it has more than one file, src/NAME/*.c and
+# src/NAME/*/*.c.
 define program
 $(1)_OBJ = $(BUILD)/$(1).o \
 	$$(patsubst src/%.c,$(BUILD)/%.o,\
@@ -99,7 +99,7 @@ $(BIN)/$(1): $$($(1)_OBJ) $(LIB)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 
-# Unit tests and benchmarks may reach the private modules of programs as well.
+# Unit tests and benchmarks are also linked with the private modules of programs.
 PRIVATE = $(BUILD)/libprivate.a
 $(PRIVATE): $(patsubst src/%.c,$(BUILD)/%.o,\
 	$(wildcard src/vkb-*/*.c src/vkb-*/*/*.c))
@@ -116,9 +116,9 @@ $(BUILD)/bench/%: tests/bench/%.c $(PRIVATE) $(LIB)
 	$(CC) $(ALLCFLAGS) -MMD -MP -MF $@.d -o $@ $< $(PRIVATE) $(LIB) \
 	$(ALLLIBS)
 
-# All fuzz targets are one program, which asks the name it is called by. Of the
-# library and the private modules it needs what a trial link of the targets takes
-# from the archives: that is built by clang a second time.
+# All fuzz targets are one program, which chooses the target by the name it is called
+# by. A trial link lists the objects of the library and of private modules that the
+# targets need; clang builds these again.
 FUZZSRC = $(filter-out tests/fuzz/main.c,$(wildcard tests/fuzz/*.c))
 FUZZ = $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZCC = clang $(STD) -O1 -gline-tables-only -fno-sanitize-recover=all -Isrc \
@@ -162,7 +162,7 @@ unit: $(UNIT)
 bench: all $(BENCH)
 fuzz: $(FUZZ)
 
-# What the tests named by T run, or everything.
+# Build what the tests named by T run, or everything.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 NEEDED := $(shell sh tests/check --needs $(T))
 CHECKED := $(filter all,$(NEEDED)) \
@@ -179,12 +179,12 @@ lint: all
 completion: all
 	sh bin/vkb-completion $(BIN) $(COMPLETION)
 
-# What is in a clone; others in this folder were made by vkb-gendata.
+# The files of a clone; other files in this folder were made by vkb-gendata.
 DATASETS = $(addprefix datasets/,README.md recipe.json search_terms.csv \
 	proximity_phrases.csv mixed_match.csv field_text.csv)
 
-# What install puts where, and uninstall takes away: mode, folder, files. Below
-# configs the folders are kept.
+# What install copies and uninstall removes: mode, folder, files. The folders below
+# configs are kept.
 define places
 $(call $(1),755,$(BINDIR),$(PROGBIN) bin/vkb $(addprefix bin/,$(WORKFLOWS)))
 $(call $(1),644,$(BINDIR),bin/vkb-sh-setup)
@@ -215,8 +215,8 @@ uninstall:
 	find $(DESTDIR)$(DATADIR) -depth -type d -empty -delete
 	[ ! -d $(DESTDIR)$(LIBDIR)/vkb ] || rmdir $(DESTDIR)$(LIBDIR)/vkb
 
-# The same bytes from the same files: of a clone what git tracks, of an unpacked
-# one what is there.
+# The same files make the same tarball. In a clone these are the files that git
+# tracks, in an unpacked tarball all that are not built.
 DIST = vkb-$(VERSION)
 dist:
 	@mkdir -p build

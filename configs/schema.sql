@@ -1,12 +1,12 @@
--- The tables of vkb-pgpush and vkb-trackcommits, and who may do what with them,
--- for plain PostgreSQL and a managed one:
+-- The tables of vkb-pgpush and vkb-trackcommits, and the roles that may use them, for
+-- PostgreSQL on a machine of your own or a managed one:
 --
 --	psql -X -v ON_ERROR_STOP=1 -f schema.sql perf
 --
--- It may be run again at any time, also over tables of the Python tool, which
--- keep their rows. Who may not create roles gets the tables alone. psql 14 or
--- newer; the passwords of vkb_reader and vkb_ci are set where the environment
--- has VKB_READER_PASSWORD and VKB_CI_PASSWORD.
+-- It may be run again at any time, also on tables of the Python tool, which keep their
+-- rows. A user who may not create roles gets only the tables. It needs psql 14 or
+-- newer. VKB_READER_PASSWORD and VKB_CI_PASSWORD in the environment set the passwords
+-- of vkb_reader and vkb_ci.
 --
 --	vkb_owner   owns the tables; no user logs in as it
 --	vkb_ci      stores runs and claims commits, by IAM where there is rds_iam
@@ -14,7 +14,7 @@
 
 BEGIN;
 SET LOCAL client_min_messages = warning;
--- One at a time: two could make the same role.
+-- Lock, because two of these scripts could make the same role.
 SELECT pg_advisory_xact_lock(hashtext('vkb-schema')) \g /dev/null
 
 CREATE TABLE IF NOT EXISTS vkb_runs (
@@ -59,7 +59,7 @@ CREATE TABLE IF NOT EXISTS vkb_changes (
   PRIMARY KEY (metrics_table, vkb_key)
 );
 
--- The runs, with what dashboards ask for; vkb-pgpush adds what else there is.
+-- The runs, with the columns that the dashboards need; vkb-pgpush adds the others.
 DO $$
 DECLARE
   t TEXT;
@@ -94,8 +94,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- The commits; a table of the Python tool is left to vkb-trackcommits, which
--- gives its rows their hashes.
+-- The commits. vkb-trackcommits migrates a table of the Python tool: it computes the
+-- hashes of its rows.
 DO $$
 BEGIN
   IF to_regclass('benchmark_commits') IS NOT NULL THEN RETURN; END IF;
@@ -124,21 +124,21 @@ BEGIN
     (sha, config_hash, architecture);
 END $$;
 
--- Roles. On a managed server the master user is no superuser, and must never
--- be a member of vkb_ci: by rds_iam it could not log in by password any more.
+-- Roles. On a managed server the master user is not a superuser. It must never become
+-- a member of vkb_ci: through rds_iam it could then no longer log in by password.
 DO $$
 DECLARE
   t RECORD;
 BEGIN
   IF NOT (SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user) THEN
-    RAISE WARNING '''%'' may not create roles: the tables stay its own', current_user;
+    RAISE WARNING '''%'' may not create roles: it owns the tables', current_user;
     RETURN;
   END IF;
   IF to_regrole('vkb_owner') IS NULL THEN CREATE ROLE vkb_owner NOLOGIN; END IF;
   IF to_regrole('vkb_ci') IS NULL THEN CREATE ROLE vkb_ci LOGIN; END IF;
   IF to_regrole('vkb_reader') IS NULL THEN CREATE ROLE vkb_reader LOGIN; END IF;
   IF to_regrole('rds_iam') IS NOT NULL THEN GRANT rds_iam TO vkb_ci; END IF;
-  -- What vkb_ci makes belongs to vkb_owner, as what others made before.
+  -- Tables that vkb_ci makes belong to vkb_owner.
   GRANT vkb_owner TO vkb_ci;
   ALTER ROLE vkb_ci SET role = vkb_owner;
   IF NOT pg_has_role(current_user, 'vkb_owner', 'USAGE') THEN

@@ -360,22 +360,22 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if (o->plan && (o->output || o->resume || o->logs || o->hdr || o->live))
 		return "'--plan' prints to stdout and runs nothing: "
 		       "'--output', '--resume', '--logs', '--hdr' and '--live' "
-		       "do not go with it";
+		       "cannot be combined with it";
 	if (o->output && o->resume)
 		return "'--output' and '--resume' exclude each other";
 	if (o->builds && (o->server || o->label))
 		return "'--builds' names the servers, '--server' and "
-		       "'--label' do not go with it";
+		       "'--label' cannot be combined with it";
 	if (running && (o->builds || o->again || o->server || o->module))
-		return "'--builds', '--again', '--server' and '--module' do "
-		       "not go with a running server, which vkb-load does not "
-		       "start";
+		return "'--builds', '--again', '--server' and '--module' "
+		       "cannot be combined with a running server, which "
+		       "vkb-load does not start";
 	if (running && o->quick.io_threads)
-		return "'--io-threads' does not go with a running server, "
-		       "which has its own number";
+		return "'--io-threads' cannot be combined with a running "
+		       "server, which has its own number";
 	if (running && (o->session.count.all || o->session.count.only))
-		return "'--count' and '--count-only' do not go with a running "
-		       "server, which vkb-load does not start";
+		return "'--count' and '--count-only' cannot be combined with "
+		       "a running server, which vkb-load does not start";
 	if (r->flush && r->no_flush)
 		return "'--flush' and '--no-flush' exclude each other";
 	if ((r->flush || r->no_flush) && !running && !o->plan)
@@ -391,7 +391,7 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--insecure' needs '--tls', or a '--uri' with TLS";
 	if (r->insecure && r->cacert)
 		return "'--insecure' does not verify the server: '--cacert' "
-		       "does not go with it";
+		       "cannot be combined with it";
 	if (!o->profiles.dir &&
 	    (o->profiles.extra || o->profiles.nodes || o->profiles.freq ||
 		o->profiles.time_s > 0))

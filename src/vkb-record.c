@@ -226,7 +226,7 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if ((o->show || o->monitor) &&
 	    (uses_server(o, args) || o->port || o->hash))
 		return "'--show' and '--monitor' read a trace: options of a "
-		       "recording do not go with them";
+		       "recording cannot be combined with them";
 	if (uses_server(o, args) && args->n)
 		return "a FILE and a server exclude each other; '--port' alone "
 		       "is that of a capture";

@@ -141,8 +141,8 @@ run_report(void *opts, struct opt_args *args)
 		    "--graph-dir, --list, --png, --svg and --text exclude each "
 		    "other");
 	if (o->graphs && o->out)
-		return opt_usage(
-		    &prog, "--graph-dir writes files: -o does not go with it");
+		return opt_usage(&prog,
+		    "--graph-dir writes files: -o cannot be combined with it");
 	if (o->commit_url && html_check_url("--commit-url", o->commit_url) < 0)
 		return -1;
 	if (!args->n && opt_stdin(&prog) < 0)

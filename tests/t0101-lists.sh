@@ -34,6 +34,12 @@ test_same "$both" "$(ls man | sed -n 's/\.1$//p' | sort)" \
 test_same "$both" \
   "$(sed -n 's/^| \[*\(vkb-[a-z]*\).*/\1/p' README.md | sort)" \
   'README: the table of programs and workflows'
+grep -oE '\]\([^)#:]+\)' README.md | sed 's/^](//; s/)$//' | while read -r f; do
+  git ls-files --error-unmatch "$f" >/dev/null 2>&1 || [ -s "$f" ] || echo "$f"
+done >"$bad"
+empty 'README: the files and pictures that it links to exist'
+test_same 3 "$(grep -c '^!\[.*[a-z].*\](pictures/.*\.svg)$' README.md)" \
+  'README: each picture has a text for readers who cannot see it'
 sed -n 's/^PKGS = //p' Makefile | tr ' ' '\n' | while read -r p; do
   grep -q "^build pkg:$p " bin/vkb-needs || echo "$p"
 done >"$bad"
@@ -242,6 +248,20 @@ for p in $programs; do
         s/ Ar / /g' | sort)" \
     "$p: the page lists the options"
 done
+
+# A workflow's page has the names of its options; --help has a line for each.
+for p in $workflows; do
+  test_same "$("$p" --dump-options |
+    awk -F '\t' '{ print ($2 == "-" ? "-" $1 : "--" $2) }' | sort)" \
+    "$(sed -n 's/^\.It Fl //p' "man/$p.1" | perl -ne \
+      'for (split / , (?:Fl )?/) { /^(\S+)/; print "-$1\n" unless $1 eq "h" }' | sort)" \
+    "$p: the page lists the options"
+done
+for p in $both; do
+  "$p" --help | awk -v p="$p" 'length > 79 { print p ": " $0 }'
+  "$p" --dump-options | awk -F '\t' -v p="$p" '$6 !~ /[a-z]/ { print p ": " $0 }'
+done >"$bad"
+empty '--help has a line for each option, and fits in 79 columns'
 
 # The examples are second, and reference comes after the options.
 for f in man/*.1; do

@@ -40,13 +40,9 @@ typed() { timeout 30 zsh -f typed.zsh "$@"; }
 
 # told PROGRAM: the options that its --help tells, one a line
 told() {
-  "$1" --help >help
-  if grep -q '^  ' help; then
-    sed -n 'h; s/^  \(-[a-zA-Z]\), .*/\1/p; g; s/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z0-9][a-z0-9-]*\).*/\2/p' help
-  else # a workflow: [-hq] [-C DIR | --repo URL]
-    grep -oE '(^|[[ ])(-[a-zA-Z]+|--[a-z][a-z0-9-]*)' help | sed 's/^[[ ]//' |
-      sed '/^-[^-]/{s/^-//;s/./-&\n/g;}' | sed '/^$/d; s/^-h$/-h\n--help/'
-  fi | sort -u
+  "$1" --help |
+    sed -n 'h; s/^  \(-[a-zA-Z]\)[, ].*/\1/p; g; s/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z0-9][a-z0-9-]*\).*/\2/p' |
+    sort -u
 }
 # longs: of options those that have a long name, and letters that have none
 longs() { awk -F '\t' '{ print $2 == "-" ? "-" $1 : "--" $2 }' options | sort; }

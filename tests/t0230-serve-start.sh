@@ -28,7 +28,7 @@ test_empty "$(ls "$TMPDIR")" 'nothing is left'
 test_that 'stop twice' vkb-serve stop
 test_status 1 'status after stop' vkb-serve status
 
-# A folder of one's own: two at once.
+# Two servers at once, each with its own folder.
 test_that 'start in a folder' vkb-serve start --dir run --tls -o b.json
 test_that 'and another one' vkb-serve start
 test_that 'stop the first' vkb-serve stop --dir run

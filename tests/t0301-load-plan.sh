@@ -70,7 +70,7 @@ test_same '[["0-1","2-3","4-5"],"6-8"]' \
 test_same '[3,4,4]' \
   "$(pick SET-d16-P1-c5-k100-cluster3-io4 \
     '[.server.primaries, .server.io_threads, .config.io_threads]')" \
-  'the server it wants'
+  'the case has the server that it needs'
 test_same '{"warmup_s":2,"requests":1000,"keyspacelen":100,"data_size":16,"pipeline":1,"clients":5,"command":"SET","cluster_mode":false,"tls_mode":false,"io_threads":1,"engine":"native","benchmark_threads":1}' \
   "$(pick SET-d16-P1-c5-k100 .config)" 'every value is explicit'
 test_same '[6,3,true,["0"],"1",null]' \
@@ -262,7 +262,7 @@ jq -c '.config.reads[1].keys = "late"' plan >bad
 test_status 2 'an edited part' vkb-load --plan bad
 test_match "'keys' in 'config.reads' is missing or invalid" .err 'and that of a part'
 
-# --- options that do not go together
+# --- options that cannot be combined
 
 # conflict PATTERN OPTION...: they are refused, and the error says why.
 conflict() {
@@ -283,10 +283,10 @@ for option in '--server x' '--label x'; do
 done
 for option in '--builds x' '--again x' '--server x' '--module x'; do
   # shellcheck disable=SC2086
-  conflict 'do not go with a running server' --port 1 $option
+  conflict 'cannot be combined with a running server' --port 1 $option
 done
 for option in --count --count-only; do
-  conflict "'--count' and '--count-only' do not go with a running server" --port 1 $option
+  conflict "'--count' and '--count-only' cannot be combined with a running server" --port 1 $option
 done
 conflict "'--flush' and '--no-flush' exclude each other" --port 1 --flush --no-flush
 for option in --flush --no-flush; do

@@ -216,14 +216,14 @@ test_same true "$(jq -c .config.unixsocket .out | sort -u)" \
   'runs over a unix socket are recorded as such'
 test_status 2 'a cluster is not to be had there' vkb-load --port "$port" \
   --runs 1 cluster.json
-test_match 'wants a cluster, the server is not one' .err 'running: cluster'
+test_match 'needs a cluster, the server is not one' .err 'running: cluster'
 test_status 2 'running: a TLS case on a server without TLS is an error' \
   vkb-load --port "$port" --runs 1 tls.json
-test_match 'wants TLS' .err 'running: TLS'
+test_match 'needs TLS' .err 'running: TLS'
 sed 's/"requests"/"unixsocket":true,"requests"/' c.json >socket.json
 test_status 2 'running: a case over a socket needs one' \
   vkb-load --port "$port" --runs 1 socket.json
-test_match 'the case wants a unix socket' .err 'running: a missing socket is told'
+test_match 'the case needs a unix socket' .err 'the error says that the case needs a unix socket'
 sed 's/"requests"/"client_cpu_range":"0","benchmark-threads":2,"requests"/' c.json >one.json
 test_that 'two threads of the load share a CPU' \
   vkb-load --port "$port" --runs 1 one.json
@@ -234,7 +234,7 @@ test_that 'more clients than files that may be open' \
 sed 's/"requests"/"io-threads":[3],"requests"/' c.json >io.json
 test_status 2 'running: io-threads cannot be set on a running server' \
   vkb-load --port "$port" --runs 1 io.json
-test_match 'wants io-threads 3, the server has 1' .err 'running: io-threads'
+test_match 'needs io-threads 3, the server has 1' .err 'running: io-threads'
 sed 's/"config_sets":.*]/"custom-server-configs":{"maxmemory":"54mb"}}]/' \
   set.json >own.json
 test_status 2 'running: maxmemory cannot be set on a running server' \
@@ -300,11 +300,11 @@ test_same 3 "$(for i in 0 1 2; do
 done | grep -c '^cmdstat_set:calls=')" 'running cluster: each node is loaded'
 sed 's/"cluster_nodes":3/"cluster_nodes":2/' cluster.json >two.json
 test_status 2 'a cluster of another size' vkb-load --port "$port" --runs 1 two.json
-test_match 'wants 2 primaries, the cluster has 3' .err \
+test_match 'needs 2 primaries, the cluster has 3' .err \
   'the error names the size wanted and the size found'
 sed 's/"cluster_nodes":3/"cluster_nodes":1/' cluster.json >one.json
 test_status 2 'a cluster where one primary is wanted' vkb-load --port "$port" --runs 1 one.json
-test_match 'wants 1 primary, the cluster has 3: write "cluster_nodes": 3' .err \
+test_match 'needs 1 primary, the cluster has 3: write "cluster_nodes": 3' .err \
   'the error names one primary, and what to write'
 test_that 'commands of the command line fit a running cluster' \
   vkb-load -p "$port" -t set -n 2000 --runs 1
@@ -329,7 +329,7 @@ printf '{"type":"spec","v":1,"id":"auth","config":{"requirepass":"s3cret"}}\n' >
 read -r other <&4
 port=$(printf '%s' "$other" | jq .nodes[0].port)
 test_status 2 'without password' vkb-load --port "$port" --runs 1 c.json
-test_match 'the server wants a password: set VKB_PASSWORD' .err \
+test_match 'the server needs a password: set VKB_PASSWORD' .err \
   'without a password VKB_PASSWORD is named'
 VKB_PASSWORD=wrong
 export VKB_PASSWORD

@@ -76,7 +76,7 @@ says expired "the server's certificate expired on [A-Z][a-z][a-z] +[0-9]+ "
 test_match "connect.* '127.0.0.1:[0-9]+'.*: (the server requires a client certificate|Connection reset by peer|Broken pipe)" \
   client.out 'no certificate of the client'
 test_match '^exit 2' client.out 'which fails'
-test_match 'does this port want TLS\?$' plain.err 'a TLS port spoken to in plain'
+test_match 'does this port use TLS\?$' plain.err 'a TLS port spoken to in plain'
 test_match '^exit 2' plain.err 'which fails'
 
 cat >insecure <<'END'

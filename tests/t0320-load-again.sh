@@ -194,7 +194,7 @@ test_same failed "$(jq -r 'select(.type == "run").status' .out | sort -u)" \
 test_match "the server '.*/new' is not the one that is wanted: it was replaced; its SHA-256 is $new instead of $old" \
   .out 'with both hashes'
 
-# --- options that do not go with it
+# --- options that cannot be combined with it
 
 test_status 2 'a running server' vkb-load --port "$port" --again base.jsonl c.json
 test_match 'which vkb-load does not start' .err 'is not started'

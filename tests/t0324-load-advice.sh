@@ -70,7 +70,7 @@ test_absent 'runs of each case' err 'an adaptive session finds its number itself
 test_status 2 'neither a number nor auto' vkb-load --runs many one.json
 test_match "'many' is not auto, N or MIN..MAX" .err 'is refused'
 test_status 2 'auto with --until' vkb-load --until 5% one.json
-test_match "'--until' needs '--runs MIN..MAX'" .err 'they do not go together'
+test_match "'--until' needs '--runs MIN..MAX'" .err 'they cannot be combined'
 
 # --- runs that are too short
 

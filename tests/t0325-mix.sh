@@ -250,7 +250,7 @@ cat >mixed.json <<'END_JSON'
 {"scenarios": [{"id": "m", "type": "mixed", "requests": 9, "writes": [{"test": "set"}], "reads": [{"test": "get"}]}]}
 END_JSON
 test_status 2 '--mix for a mixed scenario' vkb-load --plan --mix 'GET 1' mixed.json
-test_match "'--mix' does not go with the writers and readers of scenario 'm'" .err 'it is refused by name'
+test_match "'--mix' cannot be combined with the writers and readers of scenario 'm'" .err 'it is refused by name'
 # The library that counting needs is built with all programs, as vkb-bench needs them.
 if command -v valgrind >/dev/null; then
   test_that 'a mix is counted' vkb-load -q --count-only -o counts "$@"
@@ -280,7 +280,7 @@ test_same '[true,2,true]' "$(jq -cs '[all(.id | length < 200), (map(.id) | uniqu
 test_status 2 'one test under two names' vkb-load --plan --mix 'LRANGE 1 lrange_100 2'
 test_match "invalid mix .*: 'LRANGE_100' comes twice" .err 'it is one test'
 test_status 2 '-t with a FILE' vkb-load --plan -t set mixed.json
-test_match "'-t' and '--command' are a configuration of their own" .err 'why'
+test_match "'-t' and '--command' say what to measure, and so does FILE" .err 'the error says that one of both is enough'
 test_status 2 '-P with a FILE' vkb-load --plan -P 5 mixed.json
 test_status 2 'a pipeline of 0' vkb-load --plan -t set -P 1,0
 test_match "option '-P': '0' is not an integer from 1 to 1000000" .err 'the option is named'

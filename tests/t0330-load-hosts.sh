@@ -143,7 +143,7 @@ done
 for i in 1 2; do wait_until 60 ended c$i; done
 cat c?.err | sed 's/^/# /'
 vkb-stats --join c1 c2 >run
-test_same '["ok",3001,5]' "$(jq -c '[.status, .metrics.requests, .config.clients]' run)" 'the parts of a load on a cluster, whatever node each was told of'
+test_same '["ok",3001,5]' "$(jq -c '[.status, .metrics.requests, .config.clients]' run)" 'the parts of a load on a cluster may each be given another node'
 another '{"type":"spec","v":1,"id":"tls","tls":true}'
 port=$(at '.nodes[0].port')
 for i in 1 2; do
@@ -286,13 +286,13 @@ rm e1 e1.* e2 e2.*
 part 1/2 e1 time.json
 test_status 2 'a part with other cases' vkb-load --client 2/2 --port "$port" --runs 1 \
   --timeout 5s rate.json
-test_match 'part 1 of 2 has other cases or options' .err 'it is told'
+test_match 'part 1 of 2 has other cases or options' .err 'it is reported'
 wait_until 60 ended e1
 test_same 2 "$(cat e1.status)" 'the others fail as well'
 part 1/2 t1 --timeout 3s time.json
 wait_until 60 sh -c "valkey-cli -p $port pubsub channels | grep -q vkb:part"
 test_status 2 'two of one part' vkb-load --client 1/2 --port "$port" --runs 1 time.json
-test_match 'two of part 1 of 2' .err 'they are told'
+test_match 'two of part 1 of 2' .err 'both are reported'
 wait_until 60 ended t1
 sed 's/"clients":\[5\]/"clients":[1]/' time.json >one.json
 for i in 0 1; do part $i/2 o$i one.json; done

@@ -16,13 +16,13 @@ none_alive() { ! alive "$1"; }
 test_status 2 '--serve without an address' vkb-load --serve 'ssh x vkb-serve --follow' c.json
 test_match "'--serve' needs '--host', the address of that machine" .err 'it says what is missing'
 test_status 2 '--serve with a count' vkb-load --serve x --host 127.0.0.1 --count c.json
-test_match "'--serve' do not go with '--count', '--profiles', '--logs'" .err 'it is refused by name'
+test_match "'--serve' cannot be combined with '--count', '--profiles', '--logs'" .err 'it is refused by name'
 test_status 2 '--serve with TLS' vkb-load --serve "$serve --follow" --host 127.0.0.1 tls.json
 test_match 'with TLS its certificates would be on the other machine' .err 'it is refused by name'
 test_status 2 'a command that is invalid' vkb-load --serve "'" --host 127.0.0.1 c.json
 test_match "option '--serve': ''' is not a command" .err 'it is shown'
 test_status 2 'a command that ends' vkb-load --serve false --host 127.0.0.1 --runs 1 c.json
-test_match "the command of '--serve' exited with 1" .err 'its status is told'
+test_match "the command of '--serve' exited with 1" .err 'its status is reported'
 
 # --- another network namespace
 
@@ -62,7 +62,7 @@ sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || {
   test_skip 'a server by ssh' openssh-server
   test_done
 }
-[ "$(id -u)" -eq 0 ] && mkdir -p /run/sshd # sshd wants it, where no init made it
+[ "$(id -u)" -eq 0 ] && mkdir -p /run/sshd # sshd needs it, and no init has made it
 ssh-keygen -q -t ed25519 -N '' -f host
 ssh-keygen -q -t ed25519 -N '' -f user
 port=$(perl -MIO::Socket::INET -e \
@@ -89,7 +89,7 @@ test_that 'a server by ssh is measured' vkb-load \
 test_same '["ok",null]' "$(jq -c '[.status, .metrics.server_cpu_us_per_req]' ssh.jsonl)" \
   'its run is a run'
 test_that 'no server is left' wait_until 60 none_alive 127.0.0.7
-test_status 2 'ssh that wants a password' vkb-load \
+test_status 2 'ssh that asks for a password' vkb-load \
   --serve "$ssh -i $scratch/host 127.0.0.1 $serve --follow" --host 127.0.0.7 --runs 1 c.json
 test_match 'Permission denied' .err 'it cannot ask, and ssh says so'
 test_match "the command of '--serve' exited with 255" .err 'the run fails'

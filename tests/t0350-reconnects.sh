@@ -138,7 +138,7 @@ test_match 'ERR max number of clients reached' fault.err \
   'the message has what the server said'
 test_same failed "$(jq -r .status fault)" 'the run has failed'
 
-# A connection that waits for its next request is told as well.
+# A connection that waits for its next request is reported as well.
 cli config resetstat >/dev/null
 vkb-load -q --port "$port" --flush --runs 1 -t set -c 4 -r 1000 --duration 60s \
   --rate 100 --storm 100ms >fault 2>fault.err &

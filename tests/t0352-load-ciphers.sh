@@ -97,6 +97,6 @@ test_same '[null,"X"]' "$(vkb-load --plan both.json | jq -s -c 'map(.config.tls_
 test_status 2 '--insecure without TLS' vkb-load --host h --insecure -t set
 test_match "'--insecure' needs '--tls', or a '--uri' with TLS" .err 'is refused'
 test_status 2 '--insecure with an authority' vkb-load --tls --insecure --cacert x -t set
-test_match "'--cacert' does not go with it" .err 'is refused as well'
+test_match "'--cacert' cannot be combined with it" .err 'is refused as well'
 test_litter 10 'nothing is left'
 test_done

@@ -133,7 +133,7 @@ test_same '0.1 equivalent' "$(jq -r 'select(.common) | "\(.margin) \(.verdict)"'
 echo '{"rules":[{"metric":"rps","waiver":{"reason":"wanted","expires":"2999-01-01"}}]}' >policy
 test_that 'a waiver of all cases covers it, too' \
   vkb-compare -v --baseline base --policy policy -f text:text -f jsonl:deltas runs
-test_match 'all cases .* regression, waived until 2999-01-01: wanted' text 'and is told'
+test_match 'all cases .* regression, waived until 2999-01-01: wanted' text 'and is reported'
 
 report base:a,new:a -.05 >runs
 judge >/dev/null 2>&1

@@ -40,7 +40,7 @@ test_same 'exit 0' "$(found h | xargs)" 'there is no change within the margin'
 
 counts 0 3 >h
 test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'a rise from 0 is a change'
-test_match ' 0\.000 -> 3\.000 instr +up from 0 ' text 'which is told in words'
+test_match ' 0\.000 -> 3\.000 instr +up from 0 ' text 'which is reported in words'
 vkb-detect -f issue:md h >text
 test_match 'up from 0 since' md 'in the title of an issue, too'
 vkb-report -o page.html h records

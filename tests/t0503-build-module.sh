@@ -153,6 +153,6 @@ test_match "gone.jsonl: cannot read '/nowhere.so', which was measured: .*; put t
 test_status 2 'one that is not there' vkb-load -q --module x.so --runs 1 args.json
 test_match "cannot read the module 'x.so': No such file" .err 'is named'
 test_status 2 'for a running server' vkb-load --port 1 --module "$so" args.json
-test_match "'--module' do not go with a running server" .err 'is refused'
+test_match "'--module' cannot be combined with a running server" .err 'is refused'
 test_litter 0 'nothing is left'
 test_done

@@ -68,7 +68,7 @@ test_match "invalid URL.* write '/' in a password as %2F" \
   "$(login_of 'https://user:pa/ss@host/a' >login; echo login)" \
   'a password with a slash is refused'
 
-# --- a repository that wants a login
+# --- a repository that asks for a login
 
 secret=s3cret-$$-$(date +%s)
 small_repo

@@ -146,8 +146,9 @@ in_repo reset -q --hard "$main"
 
 # --- what is wrong
 
-test_status 2 'no configuration' vkb-ab base main
-test_match "'--' and a configuration are missing" .err 'the error says what is missing'
+test_status 2 'no configuration, and a commit that does not exist' vkb-ab --results q -C repo base nothing
+test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat q/cases.jsonl)" \
+  'without a configuration the cases are those of quick.json'
 test_status 2 'an empty one' vkb-ab --results e -C repo base main --
 test_match 'there is no case to measure' .err 'the error says that there is no case'
 test_status 2 'no ref' vkb-ab --results e -C repo -- cfg.json

@@ -6,8 +6,13 @@ cat >workflow <<'END'
 set -eu
 here=$top/bin
 . "$here/vkb-sh-setup"
-usage=x results=none policy='' since=''
-parse_options 'results=/ policy=/ since= C=/' "$@"
+results=none policy='' since='' operands=''
+options='
+--results DIR  the folder of the results
+--policy FILE  the rules
+--since REF    the first commit
+-C DIR         the repository'
+parse_options "$@"
 printf '%s\n' "$results" "$policy" "$since"
 succeed
 END

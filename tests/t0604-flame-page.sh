@@ -57,11 +57,9 @@ test_that 'a hostile differential graph is XML' xmllint --noout evil-diff.svg
 
 # --- in a browser
 
-browser=$(command -v chromium || command -v google-chrome)
-if [ -z "$browser" ]; then
-  test_skip 'in a browser' chromium
-  test_done
-fi
+. "$tests/npm.sh"
+# shellcheck disable=SC2119 # no packages
+browser_need
 
 # Runs steps in the page; what they log is in the file 'log'.
 in_page() { # in_page SVG <STEPS

@@ -5,12 +5,7 @@
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 
-browser=$(command -v chromium || command -v google-chrome)
-if [ -z "$browser" ]; then
-  test_unable 'a graph under a hand' 'no chromium'
-  test_done
-fi
-npm_need playwright-core@1.48.2 axe-core@4.10.2
+browser_need playwright-core@1.48.2 axe-core@4.10.2
 
 cat >stacks <<'END'
 all.c;main;read 20
@@ -33,15 +28,10 @@ vkb-flame -b get.out put.out >exact.svg
 vkb-flame -f html -b before -t 'A <b>title</b>' after >diff.html
 
 cat >hands.js <<'END'
-const { chromium } = require('playwright-core');
-(async () => {
-  const b = await chromium.launch({
-    executablePath: process.argv[2], timeout: 120000,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
-  const p = await b.newPage({ viewport: { width: 1280, height: 400 } });
-  p.setDefaultTimeout(120000);
-  p.on('pageerror', e => console.log('error: ' + e));
-  await p.goto('file://' + process.argv[3]);
+const { browse, dir, judge, log, open } = require('browser');
+browse(async b => {
+  const p = await open(b, 'graph', { viewport: { width: 1280, height: 400 } });
+  await p.goto('file://' + dir + '/graph.svg');
   const rect = name => p.locator('svg.f', { has: p.locator('title',
     { hasText: new RegExp('^' + name + '\\n') }) }).locator('rect');
   const click = async name => {
@@ -54,10 +44,10 @@ const { chromium } = require('playwright-core');
       const r = await rect(n).isVisible() && await rect(n).boundingBox();
       shown.push(n + ' ' + (r ? Math.round(100 * r.width / p.viewportSize().width) : '-'));
     }
-    console.log([what, ...shown].join(', '));
+    log([what, ...shown].join(', '));
   };
   const matched = async what =>
-    console.log(what + ' [' + await p.locator('#matched').textContent() + ']');
+    log(what + ' [' + await p.locator('#matched').textContent() + ']');
 
   await say('opened', ['idle', 'parse', 'hash']);
   await click('parse');
@@ -72,7 +62,7 @@ const { chromium } = require('playwright-core');
   await p.keyboard.press('/');
   await p.keyboard.type('ir/');
   await matched('slash, typed');
-  console.log('in the box: ' + await p.locator('#search').evaluate(e => e.value));
+  log('in the box: ' + await p.locator('#search').evaluate(e => e.value));
   await p.keyboard.press('Escape');
   await p.keyboard.press('ArrowUp');
   await p.keyboard.press('ArrowUp');
@@ -88,13 +78,13 @@ const { chromium } = require('playwright-core');
     const root = await p.locator('svg.vkb-flame').boundingBox();
     const letter = await rect('main').locator('..').locator('text').evaluate(
       t => Math.round(10 * t.getComputedTextLength() / t.textContent.length));
-    console.log('window', width + ':', root.width, letter, await p.evaluate(
+    log('window', width + ':', root.width, letter, await p.evaluate(
       'document.documentElement.scrollWidth <= innerWidth'));
     await say('within', ['idle', 'parse']);
   }
   await p.setViewportSize({ width: 400, height: 400 });
   await p.locator('#search').fill('parse|hash|copy');
-  console.log('nothing covers the graph:', await p.evaluate(() =>
+  log('nothing covers the graph:', await p.evaluate(() =>
     document.querySelector('.bar').getBoundingClientRect().bottom <= Math.min(
       ...Array.from(document.querySelectorAll('svg.f')).map(f => f.getBoundingClientRect().top))));
   await p.locator('#search').fill('');
@@ -102,30 +92,30 @@ const { chromium } = require('playwright-core');
 
   // The URL holds the state: another window shows the same, the way back is there.
   const state = async what =>
-    console.log(what, decodeURIComponent(await p.evaluate('location.hash')));
-  const open = async file => {
+    log(what, decodeURIComponent(await p.evaluate('location.hash')));
+  const visit = async file => {
     await p.goto('about:blank');
-    await p.goto('file://' + process.argv[4] + '/' + file);
+    await p.goto('file://' + dir + '/' + file);
   };
   await click('parse');
   await p.locator('#search').fill('ha');
   await p.locator('#invert').click();
   await state('state');
-  await open('graph.svg#zoom=all.c%3Bmain%3Bparse&search=ha&inverted=yes');
+  await visit('graph.svg#zoom=all.c%3Bmain%3Bparse&search=ha&inverted=yes');
   await say('reopened', ['idle', 'parse', 'hash']);
   await matched('reopened');
-  console.log('root on top:', (await rect('all').boundingBox()).y <
+  log('root on top:', (await rect('all').boundingBox()).y <
     (await rect('hash').boundingBox()).y);
   await click('all');
   await state('zoomed out');
   await p.goBack();
   await rect('idle').waitFor({ state: 'hidden' });
   await say('back', ['idle', 'parse']);
-  await open('graph.svg#zoom=nothing%3Bhere&search=%28');
+  await visit('graph.svg#zoom=nothing%3Bhere&search=%28');
   await say('a state of another graph', ['idle', 'parse']);
 
   // Within another page, that page is told the state and can set it.
-  const inner = require('fs').readFileSync(process.argv[3], 'utf8');
+  const inner = require('fs').readFileSync(dir + '/graph.svg', 'utf8');
   await p.goto('about:blank');
   await p.evaluate(svg => {
     window.told = [];
@@ -139,14 +129,14 @@ const { chromium } = require('playwright-core');
   }, inner);
   const f = p.frameLocator('iframe');
   await f.locator('#search').fill('parse');
-  console.log('within a page [' + await f.locator('#matched').textContent() + ']',
+  log('within a page [' + await f.locator('#matched').textContent() + ']',
     await p.waitForFunction('told.at(-1)').then(h => h.jsonValue()));
   await p.evaluate('frames[0].postMessage({ flame: "search=idle" }, "*")');
   await f.locator('#matched', { hasText: /^40.00% in 1 match$/ }).waitFor();
 
   // Names are readable on all colours.
   const contrast = async name => {
-    await open(name);
+    await visit(name);
     const found = await p.evaluate(() => {
       const lum = c => {
         const v = c.match(/[\d.]+/g).slice(0, 3).map(x => x / 255)
@@ -166,7 +156,7 @@ const { chromium } = require('playwright-core');
       });
       return [n, ...poor];
     });
-    console.log('readable:', found.join(', '));
+    log('readable:', found.join(', '));
   };
   for (const colorScheme of ['light', 'dark']) {
     await p.emulateMedia({ colorScheme });
@@ -176,20 +166,14 @@ const { chromium } = require('playwright-core');
   }
 
   // The page: the table is searched, and leads to the graph.
-  const axe = require('fs').readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
   for (const width of [400, 1280]) {
     await p.setViewportSize({ width, height: 700 });
-    await open('diff.html');
-    await p.evaluate(axe);
-    const r = await p.evaluate('axe.run(document)');
-    for (const v of r.violations)
-      console.log(v.id, v.nodes[0].html.slice(0, 200));
-    console.log('page', width + ':', await p.evaluate(
-      'document.documentElement.scrollWidth <= innerWidth'));
+    await visit('diff.html');
+    await judge(p, 'page ' + width);
   }
   const rows = p.locator('#functions tbody tr');
   const names = async what =>
-    console.log(what, (await rows.locator('th').allTextContents()).join(' '));
+    log(what, (await rows.locator('th').allTextContents()).join(' '));
   await names('rows');
   await p.locator('#functions input').fill('rea');
   await names('found');
@@ -200,14 +184,12 @@ const { chromium } = require('playwright-core');
 
   // Without scripts the names and the table are there.
   const q = await b.newPage({ javaScriptEnabled: false });
-  await q.goto('file://' + process.argv[4] + '/diff.html');
-  console.log('without scripts', await q.locator('svg.f text:visible').count(),
+  await q.goto('file://' + dir + '/diff.html');
+  log('without scripts', await q.locator('svg.f text:visible').count(),
     'names,', await q.locator('#functions tbody tr:visible').count(), 'rows');
-  await b.close();
-})().catch(e => { console.log('error: ' + e); process.exit(1); });
+});
 END
-timeout 300 node hands.js "$browser" \
-  "$scratch/graph.svg" "$scratch" >log 2>node.err </dev/null
+run_hands hands.js "$scratch"
 cat >want <<'END'
 opened, idle 40, parse 40, hash 30
 clicked, idle -, parse 100, hash 75
@@ -239,8 +221,6 @@ readable: 10
 readable: 11
 readable: 4
 readable: 6
-page 400: true
-page 1280: true
 rows hash parse main read <b>x</b>_[j] _[k] new h_[i] idle all.c
 found read
 followed [13.99% in 1 match]

@@ -286,7 +286,7 @@ test_same '[false,false,true,true]' \
 printf '#!/bin/sh\nexec valkey-server "$@"\n' >script && chmod +x script
 refuse 'a script' "'count' needs the server program itself, '.*/script' is a script: name the program that it starts" \
   --server ./script set.json
-refuse 'a running server' 'do not go with a running server, which vkb-load does not start' \
+refuse 'a running server' 'cannot be combined with a running server, which vkb-load does not start' \
   --use-running-server --no-flush set.json
 mkdir -p bare
 ln -s "$(command -v valkey-server)" bare

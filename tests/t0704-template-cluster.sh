@@ -81,7 +81,7 @@ test_same '3000 3000' "$(value requests keys) $(cat keys.size)" 'one command wit
 
 # Twenty keys on three nodes: chi-squared of their counts, with 19 degrees of
 # freedom, against 1 / rank^.9 and against an exponent that is wrong by
-# 10 %. Threads take turns as they like, so no two runs are equal: the unit test of
+# 10 %. The order of the threads is not fixed, so no two runs are equal: the unit test of
 # the chooser looks closer.
 cat >chi.pl <<'END'
 my ($space, %count) = 20;

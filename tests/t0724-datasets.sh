@@ -38,7 +38,7 @@ git -C clone add -A
 git -C clone -c user.name=x -c user.email=x@example.org commit -qm tree
 test_server 'runs in a clone'
 cd clone && mkdir results || exit 2
-# Where programs write unless they are told otherwise.
+# Where programs write by default.
 sed -nE 's/.*(^|[ ;])results=([a-z][a-z-]*)( .*|$)/\2/p' bin/vkb-* | sort -u | sed 's,$,/,' >../folders
 test_that 'the workflows have folders of results' test "$(wc -l <../folders)" -ge 5
 for name in runs.jsonl runs-2.jsonl runs.jsonl.logs $(cat ../folders); do

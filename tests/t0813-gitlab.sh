@@ -38,17 +38,19 @@ step() { # step N: the N-th command, with the inputs that follow as variables
 test_same 5 "$(grep -c ' run: ' "$top/action.yml")" 'the action has its steps'
 mkdir temp
 inputs() { # inputs N: the step, with all of them
-  step "$1" GITHUB_OUTPUT="$scratch/output" RUNNER_TEMP="$scratch/temp" \
+  step "$1" GITHUB_SERVER_URL=https://github.com GITHUB_REPOSITORY=me/server GITHUB_OUTPUT="$scratch/output" RUNNER_TEMP="$scratch/temp" \
     HISTORY='' DIR=repo BASE="$base" HEAD=HEAD BUILD='-j 2' \
     LOAD='--runs 8 repo/cfg.json' COMPARE="$judged" RESULTS=action
 }
-test_that 'the action: there is no history' inputs 3
-test_that 'nor a baseline' inputs 4
+test_that 'the action accepts that there is no history' inputs 3
+test_that 'the action accepts that there is no baseline' inputs 4
 test_empty_file temp/baseline.jsonl 'a missing baseline is not an error'
-test_status 1 'it measures' inputs 5
+test_status 1 'the action fails for a slower commit' inputs 5
 test_same 'regression verdict=regression' "$(cat action/verdict output | xargs)" \
-  'finds what is slower'
-test_match 'server_cpu_us_per_req' action/report.md 'and says it'
+  'the verdict is a regression'
+test_match 'server_cpu_us_per_req' action/report.md 'the report names the metric that is worse'
+test_match "href=\"https://github.com/me/server/commit/$base\"" action/report.html \
+  'the page links to the commits of the repository'
 
 # --- GitLab, with a forge of our own
 
@@ -101,24 +103,24 @@ test_same 'vkb-pr' "$(jobs merge_request_event --variable VKB_GITLAB_TOKEN=)" \
   'without a token no comment'
 test_empty "$(jobs push)" 'a push starts no job'
 test_status 1 'a slower merge request' pipeline merge_request_event
-test_match 'vkb-pr.*FAIL' .err 'fails'
-test_match '<!-- vkb-comment: report -->' state 'its comment is posted'
-test_match 'server_cpu_us_per_req' state 'with what is slower'
-test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" 'and the label'
+test_match 'vkb-pr.*FAIL' .err 'the job fails'
+test_match '<!-- vkb-comment: report -->' state 'a comment is posted'
+test_match 'server_cpu_us_per_req' state 'the comment names the metric that is worse'
+test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" 'the request gets the label'
 done_in=repo/.gitlab-ci-local/artifacts/vkb-pr/pr-results
-test_same 1 "$(xmllint --xpath 'count(//failure)' $done_in/junit.xml)" 'junit is kept'
-test_match '^# EOF' $done_in/metrics.txt 'so are the metrics'
+test_same 1 "$(xmllint --xpath 'count(//failure)' $done_in/junit.xml)" 'the junit report is an artifact'
+test_match '^# EOF' $done_in/metrics.txt 'the metrics report is an artifact'
 
 test_that 'a schedule' pipeline schedule
 test_match '^[0-9a-f]{40}.*\.jsonl' "$(git --git-dir=history.git ls-tree -r --name-only vkb-history >names; echo names)" \
-  'what was measured is kept'
+  'the measured commits are in the branch'
 completed() {
   git --git-dir=history.git show vkb-history:continuous/state.jsonl >commits.jsonl
   jq -r 'select(.status == "complete").commit' commits.jsonl | sort -u | wc -l
 }
 test_same 3 "$(completed)" 'three commits are complete'
 test_that 'the next one' pipeline schedule
-test_same 4 "$(completed)" 'does the rest'
+test_same 4 "$(completed)" 'the next schedule measures the rest'
 test_empty_file forge.err 'the forge reports no error'
 
 # --- this repository's own

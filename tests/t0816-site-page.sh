@@ -5,12 +5,7 @@
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 
-browser=$(command -v chromium || command -v google-chrome)
-if [ -z "$browser" ]; then
-  test_skip 'in a browser' chromium
-  test_done
-fi
-npm_need playwright-core@1.48.2 axe-core@4.10.2
+browser_need playwright-core@1.48.2 axe-core@4.10.2
 
 perl "$tests/planted.pl" >planted
 vkb-history -q add results planted
@@ -18,19 +13,7 @@ test_that 'a site of 60 commits and 24 cases' vkb-history site results site
 test_match '^vkb-history: 61 pages made' .err 'has a page for each commit'
 
 cat >hands.js <<'END'
-const { chromium } = require('playwright-core');
-const axe = require('fs').readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const [, , browser, dir] = process.argv;
-const log = (...a) => console.log(a.join(' '));
-
-async function judged(p, what) {
-  await p.evaluate(axe);
-  const r = await p.evaluate('axe.run(document)');
-  for (const v of r.violations)
-    log(what, v.id, v.nodes.length, v.nodes[0].html.slice(0, 200));
-  if (await p.evaluate('document.documentElement.scrollWidth > innerWidth'))
-    log(what, 'is wider than the screen');
-}
+const { browse, dir, judge, log, open } = require('browser');
 
 // Texts of a chart that cover each other, or leave the window.
 const covered = p => p.evaluate(() => {
@@ -48,28 +31,22 @@ const covered = p => p.evaluate(() => {
   return bad;
 });
 
-(async () => {
-  const b = await chromium.launch({ executablePath: browser, timeout: 120000,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
-  const open = async (width, colorScheme) => {
-    const p = await b.newPage({ viewport: { width, height: 900 }, colorScheme });
-    p.setDefaultTimeout(120000);
-    p.on('pageerror', e => log('error:', e));
-    p.on('dialog', d => { log('dialog:', d.message()); d.dismiss(); });
-    p.on('request', r => r.url().startsWith('file://' + dir) || log('wants', r.url()));
+browse(async b => {
+  const openIndex = async (width, colorScheme) => {
+    const p = await open(b, 'index', { viewport: { width, height: 900 }, colorScheme });
     await p.goto('file://' + dir + '/index.html');
     return p;
   };
   for (const [width, scheme] of [[400, 'dark'], [800, 'light'], [1280, 'dark']]) {
-    const p = await open(width, scheme);
-    await judged(p, 'index ' + width);
+    const p = await openIndex(width, scheme);
+    await judge(p, 'index ' + width);
     log(width, 'texts that cover each other:', await covered(p));
     await p.locator('#others summary').first().click();
-    await judged(p, 'index with all changes ' + width);
+    await judge(p, 'index with all changes ' + width);
     await p.close();
   }
 
-  const p = await open(1280, 'light');
+  const p = await openIndex(1280, 'light');
   const text = async s => (await p.locator(s).innerText()).replace(/\s+/g, ' ').trim();
   log(await text('.verdict'));
   log('charts:', await p.locator('.cases > figure').count());
@@ -99,7 +76,7 @@ const covered = p => p.evaluate(() => {
   log('next:', await text('h1'));
   await p.locator('a[rel=prev]').click();
   log('previous:', await text('h1'));
-  await judged(p, 'commit');
+  await judge(p, 'commit');
   await p.getByRole('link', { name: 'History', exact: true }).click();
   log('back:', await text('h1'));
   await chart.scrollIntoViewIfNeeded();
@@ -135,10 +112,9 @@ const covered = p => p.evaluate(() => {
     await q.locator('.browse tbody tr:visible').count(), 'commits,',
     await q.locator('#columns title').count(), 'titles,',
     await q.locator('.controls:visible').count(), 'controls');
-  await b.close();
-})().catch(e => { log('error: ' + e); process.exit(1); });
+});
 END
-timeout 600 node hands.js "$browser" "$scratch/site" >log 2>node.err </dev/null
+run_hands hands.js "$scratch/site"
 cat >want <<'END'
 400 texts that cover each other: 0
 800 texts that cover each other: 0

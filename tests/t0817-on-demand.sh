@@ -353,7 +353,7 @@ test_match 'GET 3, SET 1' text 'with the mix of the form'
 test_same 'true 2' "$(jq -rs 'map(select(.type == "run").config | "\(.cluster_mode) \(.benchmark_threads)") |
   unique[]' work/report/runs.jsonl)" 'on a cluster, with two threads'
 
-# A server that does not build is told, too.
+# A server that does not build is reported, too.
 in_repo checkout -q main
 burn 'no number' broken
 form '{base: "base", head: "main", tests: "set", runs: "2", duration: "0.1"}'

@@ -33,7 +33,7 @@ struct client {
 static const char *
 get_tls_hint(const struct client *c)
 {
-	return c->plain && !c->answered ? "; does this port want TLS?" : "";
+	return c->plain && !c->answered ? "; does this port use TLS?" : "";
 }
 
 static int

@@ -5,7 +5,7 @@
 struct configwalk;
 struct json;
 
-/* Reports keys that do not go together, or lack what they are about. */
+/* Reports keys that cannot be combined, or lack what they are about. */
 void configconn_check(struct configwalk *, const struct json *cfg);
 
 #endif

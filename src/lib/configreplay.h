@@ -7,8 +7,8 @@
 struct configwalk;
 struct json;
 
-/* Returns true if the configuration replays a trace, after reporting what does
- * not go with it. */
+/* Returns true if the configuration replays a trace, after reporting keys that
+ * cannot be combined with that. */
 bool configreplay_check(struct configwalk *, const struct json *cfg);
 
 #endif

@@ -4,7 +4,15 @@
  * of the key K keeps rows with its value among the words of data-K. A row of
  * class group is the head of its tbody, whose rows stay together. */
 (function () {
-  var order = new Intl.Collator('en', { numeric: true });
+  /* What a cell is sorted by: a number, or a text in which numbers have zeros in
+   * front, so that its order is that of its letters. */
+  function sortKey(cell) {
+    if (cell.dataset.v !== undefined)
+      return +cell.dataset.v;
+    return cell.textContent.toLowerCase().replace(/\d+/g, function (d) {
+      return d.padStart(20, '0');
+    });
+  }
 
   function button(text, parent, act) {
     var b = document.createElement('button');
@@ -75,15 +83,13 @@
       });
       head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
       groups.forEach(function (g) {
-        g.rows.forEach(function (r) {
-          var cell = r.row.cells[i];
-          r.key = cell.dataset.v === undefined ? cell.textContent : +cell.dataset.v;
-        });
+        g.rows.forEach(function (r) { r.key = sortKey(r.row.cells[i]); });
       });
       compare = function (a, b) {
-        var c = typeof a.key === 'number' && typeof b.key === 'number' ?
-          a.key - b.key : order.compare(a.key, b.key);
-        return down ? -c : c;
+        var x = down ? b.key : a.key, y = down ? a.key : b.key;
+        if (typeof x !== typeof y)
+          return typeof x === 'number' ? -1 : 1;
+        return x < y ? -1 : x > y ? 1 : 0;
       };
       from = 0;
       draw();

@@ -394,6 +394,8 @@ static const struct record_key profile_keys[] = {
 	"on; of each request calls and their inclusive instructions"},
     {"artifacts", O, false,
 	"paths: perf_data, folded, svg, functions, archive"},
+    {"stacks", S, false,
+	"the most frequent stacks of artifacts.folded, kept by vkb-history"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};
 

@@ -241,26 +241,67 @@ brief_make_table(const struct brief *b, struct layout *l, size_t n)
 	return t;
 }
 
-/* Adds the text in lines of at most 'width' columns, broken at blanks, but not
- * before what could be a command to a CI system that reads the log. */
+/* May a line begin so? A CI system that reads the log takes some words as
+ * commands. */
+static bool
+may_begin_line(const char *s)
+{
+	return !strchr(":# ", *s) && ((unsigned char)*s & 0xc0) != 0x80;
+}
+
+/* Returns the length of a word, including words after it that may not begin a
+ * line. */
+static size_t
+measure_word(const char *s)
+{
+	size_t n = strcspn(s, " ");
+
+	while (s[n] && !may_begin_line(s + n + strspn(s + n, " "))) {
+		n += strspn(s + n, " ");
+		n += strcspn(s + n, " ");
+	}
+	return n;
+}
+
+/* Returns how many of the n bytes of a word fit in the columns; n if it cannot
+ * be broken. */
+static size_t
+fit_word(const char *s, size_t n, size_t columns)
+{
+	for (size_t at = columns; at > 0; at--)
+		if (may_begin_line(s + at))
+			return at;
+	return n;
+}
+
+/* Adds the text in lines of at most 'width' columns, broken at blanks, and
+ * within words that are longer than a line. */
 static void
 add_wrapped(struct str *s, const char *text, size_t indent, size_t width)
 {
-	size_t left = 0;
+	size_t room = width > indent ? width - indent : 1, left = room;
 
+	str_printf(s, "%*s", (int)indent, "");
 	for (const char *word = text; *word;) {
-		size_t n = strcspn(word, " ");
+		size_t n = measure_word(word), part;
 
-		if (word == text || (n + 1 > left && !strchr(":#", *word))) {
-			str_add(s, word == text ? "" : "\n");
-			str_printf(s, "%*s", (int)indent, "");
-			left = width > indent ? width - indent : 1;
-		} else {
+		if (word != text && n + 1 > left) {
+			str_printf(s, "\n%*s", (int)indent, "");
+			left = room;
+		} else if (word != text) {
 			str_addc(s, ' ');
 			left--;
 		}
+		for (; n > left; left = room) {
+			part = fit_word(word, n, left);
+			str_addn(s, word, part);
+			word += part;
+			n -= part;
+			if (n)
+				str_printf(s, "\n%*s", (int)indent, "");
+		}
 		str_addn(s, word, n);
-		left = n > left ? 0 : left - n;
+		left -= n;
 		word += n;
 		word += strspn(word, " ");
 	}

@@ -56,12 +56,12 @@ write_worst(const struct mdpage *p, const struct brief *b)
 	str_free(&t);
 }
 
-/* Adds " · 1 case better · 5 unclear" for the cases beside the first, which a
- * sentence names if it has changed. */
+/* Adds " · 1 more case: worse · 5 cases: unclear" for the cases beside the
+ * first, which a sentence names if it has changed. */
 static void
 write_answers(struct str *s, const struct brief *b)
 {
-	bool named = b->n && brief_is_change(&b->v[0]), first = true, more;
+	bool named = b->n && brief_is_change(&b->v[0]), more;
 	size_t n;
 
 	for (size_t i = named; i < b->n; i += n) {
@@ -73,18 +73,12 @@ write_answers(struct str *s, const struct brief *b)
 			;
 		more = named && i == 1 &&
 		    strcmp(answer, brief_answer(&b->v[0])) == 0;
-		str_printf(s, " \xc2\xb7 %zu %s", n, more ? "more " : "");
-		if (n == b->n && b->v[i].worst &&
-		    b->v[i].worst->verdict == VERDICT_EQUIVALENT)
-			/* the sentence has the answer */
-			str_printf(s, "case%s", num_plural((double)n));
-		else
-			str_printf(s, "%s%s",
-			    !first       ? ""
-				: n == 1 ? "case "
-					 : "cases ",
-			    answer);
-		first = false;
+		str_printf(s, " \xc2\xb7 %zu %scase%s", n, more ? "more " : "",
+		    num_plural((double)n));
+		if (n < b->n || !b->v[i].worst ||
+		    b->v[i].worst->verdict != VERDICT_EQUIVALENT)
+			/* else the sentence has the answer */
+			str_printf(s, ": %s", answer);
 	}
 	str_add(s, "\n\n");
 }

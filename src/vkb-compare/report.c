@@ -221,7 +221,7 @@ report_verdict(struct str *s, const struct row *r)
 	str_add(s, verdict_name(r->verdict));
 	if (r->certain)
 		str_add(s, ", certain");
-	if (!isnan(r->visible))
+	if (!isnan(r->visible) && !r->noise)
 		str_printf(s,
 		    r->visible < .1 ? ", changes below %.2g%% would be missed"
 				    : ", changes below %.0f%% would be missed",

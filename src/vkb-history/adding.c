@@ -9,6 +9,7 @@
 #include "record.h"
 #include "hashset.h"
 #include "archive.h"
+#include "stacks.h"
 #include "str.h"
 #include "tempfile.h"
 
@@ -56,6 +57,22 @@ mix_hash(unsigned long long h, unsigned long long v)
 	return str_hash(h, &v, sizeof v);
 }
 
+/* Returns a hash of the record without the stacks that stacks_keep adds. */
+static unsigned long long
+hash_record(const struct json *rec)
+{
+	struct json *copy;
+	unsigned long long h;
+
+	if (!json_get(rec, "stacks"))
+		return json_hash(rec);
+	copy = json_dup(rec);
+	json_del(copy, "stacks");
+	h = json_hash(copy);
+	json_free(copy);
+	return h;
+}
+
 /* Returns the key that tells whether a record was added before: of a successful
  * run its session, case and index, of a commit its id. A failed run may be
  * repeated, so that its key is the whole record and how many equal ones came
@@ -76,7 +93,7 @@ make_key(const struct json *rec, struct hashset *equal)
 	}
 	if (!record_is(rec, "run") || !session || !*session || index < 1 ||
 	    !status || strcmp(status, "ok") != 0) {
-		h = mix_hash(h, json_hash(rec));
+		h = mix_hash(h, hash_record(rec));
 		while (record_is(rec, "run") && hashset_add(equal, h))
 			h = mix_hash(h, h);
 		return h;
@@ -186,6 +203,8 @@ dispatch_record(struct adding *a, struct json *rec)
 {
 	const char *session = json_get_str(rec, "session");
 
+	if (record_is(rec, "profile"))
+		stacks_keep(rec);
 	if (record_is(rec, "commit"))
 		append_to_target(a, intern_target(a, ARCHIVE_COMMITS), rec,
 		    make_key(rec, a->equal));

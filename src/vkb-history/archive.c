@@ -134,6 +134,13 @@ archive_is_profile(const struct json *rec)
 	    json_get(rec, "functions") && json_get(rec, "edges");
 }
 
+bool
+archive_is_sampled(const struct json *rec)
+{
+	return record_is(rec, "profile") && json_get_str(rec, "case") &&
+	    json_get_str(rec, "stacks");
+}
+
 static void
 count_record(struct reading *r, const struct json *rec)
 {
@@ -153,6 +160,7 @@ count_record(struct reading *r, const struct json *rec)
 	if (isnan(e->measured) || t > e->measured)
 		e->measured = t;
 	e->profiles += archive_is_profile(rec);
+	e->sampled += archive_is_sampled(rec);
 	if (record_is(rec, "run")) {
 		e->runs++;
 		e->failed += !status || strcmp(status, "ok") != 0;

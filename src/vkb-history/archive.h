@@ -29,8 +29,8 @@ struct archive_entry {
 	double time; /* of the commit, or of the first run; epoch s or NAN */
 	double measured; /* start of the last run; epoch s or NAN */
 	size_t runs, failed, cases;
-	size_t profiles;         /* records for archive_is_profile */
-	unsigned long long hash; /* of the file's lines */
+	size_t profiles, sampled; /* records of both kinds of profiles */
+	unsigned long long hash;  /* of the file's lines */
 };
 
 struct archive {
@@ -43,6 +43,9 @@ struct archive {
 
 /* Is this a profile of exact counts, with the functions that call others? */
 bool archive_is_profile(const struct json *rec);
+
+/* Is this a profile of samples, with stacks? */
+bool archive_is_sampled(const struct json *rec);
 
 /*
  * Reads the folder. Returns -1, after reporting it, if some files could not be

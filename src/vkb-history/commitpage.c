@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "program.h"
 #include "record.h"
+#include "stacks.h"
 #include "str.h"
 #include "tempfile.h"
 
@@ -21,7 +22,7 @@
 bool
 commitpage_has_profile(const struct archive_entry *e)
 {
-	return e->profiles > 0;
+	return e->profiles + e->sampled > 0;
 }
 
 static unsigned long long
@@ -196,45 +197,62 @@ commitpage_write(const struct commitpage *p)
 	return rc;
 }
 
+/* Returns the profile of a record for vkb-flame, or NULL if it is not of this
+ * kind: exact counts are its line, samples are folded stacks. Caller frees. */
+static char *
+make_profile(const struct json *rec, const char *text, size_t len, bool exact)
+{
+	struct str s = {0};
+
+	if (exact && archive_is_profile(rec)) {
+		str_addn(&s, text, len);
+		str_addc(&s, '\n');
+	} else if (!exact && archive_is_sampled(rec)) {
+		stacks_add(&s, rec);
+	}
+	return s.len ? str_take(&s) : NULL;
+}
+
 /* Writes the last profile of each case of a commit to 'path'. */
 static int
-write_profiles(const struct archive_entry *e, const char *path)
+write_profiles(const struct archive_entry *e, bool exact, const char *path)
 {
 	const char *from = e->path, *text;
 	struct jsonl *in = jsonl_open(&from, 1);
 	struct intern *cases = intern_new();
-	char **lines = NULL;
+	char **profiles = NULL;
 	struct str all = {0};
 	struct json *rec;
 	size_t cap = 0, n = 0, id, len;
 	int rc;
 
 	while ((rc = jsonl_text(in, &text, &len)) > 0) {
-		char *line = mem_strn(text, len);
+		char *line = mem_strn(text, len), *profile;
 
 		if (record_tree(in, &rec) < 0)
 			rec = NULL;
-		if (rec && archive_is_profile(rec)) {
+		profile = rec ? make_profile(rec, line, len, exact) : NULL;
+		if (profile) {
 			id = intern_id(cases, json_get_str(rec, "case"));
 			if (id == n) {
-				lines = mem_grow(lines, n, &cap, sizeof *lines);
-				lines[n++] = NULL;
+				profiles = mem_grow(
+				    profiles, n, &cap, sizeof *profiles);
+				profiles[n++] = NULL;
 			}
-			free(lines[id]);
-			lines[id] = line;
-			line = NULL;
+			free(profiles[id]);
+			profiles[id] = profile;
 		}
 		free(line);
 		json_free(rec);
 	}
 	for (size_t i = 0; i < n; i++) {
-		str_printf(&all, "%s\n", lines[i]);
-		free(lines[i]);
+		str_add(&all, profiles[i]);
+		free(profiles[i]);
 	}
 	if (rc == 0)
 		rc = tempfile_write(path, all.s, all.len);
 	str_free(&all);
-	free(lines);
+	free(profiles);
 	intern_free(cases);
 	jsonl_close(in);
 	return rc;
@@ -243,7 +261,9 @@ write_profiles(const struct archive_entry *e, const char *path)
 int
 commitpage_write_profile(const struct commitpage *p)
 {
-	bool both = p->previous && commitpage_has_profile(p->previous);
+	bool exact = p->entry->profiles > 0;
+	bool both = p->previous &&
+	    (exact ? p->previous->profiles : p->previous->sampled) > 0;
 	const char *key = p->entry->key;
 	char *draft = mem_printf("%s/%s" COMMITPAGE_PROFILE, p->work, key),
 	     *path = mem_printf("%s/%s" COMMITPAGE_PROFILE, p->folder, key),
@@ -254,10 +274,10 @@ commitpage_write_profile(const struct commitpage *p)
 	const char *argv[] = {"vkb-flame", "-f", format, "-t", NULL,
 	    both ? "-b" : "--", both ? base : own, both ? "--" : NULL, own,
 	    NULL};
-	int rc = write_profiles(p->entry, own);
+	int rc = write_profiles(p->entry, exact, own);
 
 	if (rc == 0 && both)
-		rc = write_profiles(p->previous, base);
+		rc = write_profiles(p->previous, exact, base);
 	str_add(&title, "Profile of ");
 	entry_name(&title, p->entry);
 	if (both) {

@@ -245,8 +245,7 @@ write_row(struct str *s, const struct table *t, const struct headline *h,
 	    answer ? answer : model_verdict_word(c->worst->verdict));
 	if (json_get_bool(c->worst->rec, "certain", false))
 		str_add(s,
-		    metric_guess(c->worst->metric).exact ? " exactly"
-							 : " certain");
+		    model_changetext(c->worst).exact ? " exactly" : " certain");
 	write_others(s, t, h, c);
 	str_add(s, "</td></tr>\n");
 	str_free(&change);

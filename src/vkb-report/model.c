@@ -406,9 +406,14 @@ struct changetext
 model_changetext(const struct delta *d)
 {
 	const struct json *median = json_get(d->rec, "median");
+	const struct metric metric = metric_guess(d->metric);
+	const char *method = json_get_str(d->rec, "method");
+	/* Counted runs that agree have an interval, without a test. */
+	bool counted = metric.exact_margin > 0 && method &&
+	    strcmp(method, "assumed") == 0 && json_get(d->rec, "ci95");
 
 	return (struct changetext){d->metric,
 	    {json_num(json_at(median, 0), NAN),
 		json_num(json_at(median, 1), NAN)},
-	    d->ratio, metric_guess(d->metric).exact};
+	    d->ratio, metric.exact || counted};
 }

@@ -3,14 +3,12 @@
 #include "html.h"
 #include "json.h"
 #include "markup.h"
-#include "mem.h"
 #include "model.h"
 #include "plot.h"
 #include "record.h"
 #include "str.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const char plot_style[], page_style[], page_script[];
@@ -18,50 +16,18 @@ ASSET(plot_style, "src/vkb-report/plot.css");
 ASSET(page_style, "src/vkb-report/page.css");
 ASSET(page_script, "src/vkb-report/page.js");
 
-static bool
-is_plain(const char *s, const char *more)
-{
-	static const char letters[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	size_t n = 0;
-
-	while (s[n] && (strchr(letters, s[n]) || strchr(more, s[n])))
-		n++;
-	return n && !s[n];
-}
-
-/* Returns the URL before a commit id (caller frees), or NULL if unknown. */
-static char *
-format_commit_url(const struct json *subject)
-{
-	const char *r = json_get_str(subject, "repository");
-	size_t n = r ? strlen(r) : 0;
-
-	if (!n || str_starts(r, "/") || str_starts(r, "."))
-		return NULL;
-	if (str_ends(r, ".git"))
-		n -= 4;
-	if (str_starts(r, "https://"))
-		return mem_printf("%.*s/commit/", (int)n, r);
-	if (is_plain(r, "/-_.") && strchr(r, '/') &&
-	    !strchr(strchr(r, '/') + 1, '/'))
-		return mem_printf("https://github.com/%.*s/commit/", (int)n, r);
-	return NULL;
-}
-
+/* Links only to the URL of the caller, since a record could name any host. */
 void
 page_subject(struct str *s, const struct page *p, const struct subject *subject)
 {
 	const char *commit = record_subject_commit(subject->json);
-	char *page = p->commit_url ? mem_str(p->commit_url)
-				   : format_commit_url(subject->json);
 
-	if (commit && is_plain(commit, "") && page)
+	if (p->commit_url && commit && *commit &&
+	    strspn(commit, "0123456789abcdef") == strlen(commit))
 		markup_printf(s, "<a rel=\"noreferrer\" href=\"%s%s\">%s</a>",
-		    page, commit, subject->name);
+		    p->commit_url, commit, subject->name);
 	else
 		html_text(s, subject->name);
-	free(page);
 }
 
 void

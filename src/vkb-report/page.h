@@ -16,7 +16,7 @@ struct page {
 	const struct model *m;
 	const struct figures *figures;
 	const char *title;      /* NULL: made from the subjects */
-	const char *commit_url; /* NULL: from the repositories */
+	const char *commit_url; /* NULL: no links to commits */
 };
 
 void page_write(struct str *, const struct page *);

@@ -232,7 +232,7 @@ read_count(struct spec *s, struct str *why)
 	s->seed = (long long)seed;
 	s->unixsocket = true; /* and no port: its number has 4 or 5 digits */
 	if (s->cluster || s->tls || s->io_threads > 1)
-		return str_fail(why, "'count' does not go with '%s'",
+		return str_fail(why, "'count' cannot be combined with '%s'",
 		    s->cluster   ? "primaries"
 			: s->tls ? "tls"
 				 : "io_threads");

@@ -113,7 +113,7 @@ check_exact(void)
 	s.capacity = 1e-9;
 	a = search(&s, 20000);
 	tap_ok(a.held == 0 && a.trials <= CAPACITY_TRIALS,
-	    "if no trial holds, that is told");
+	    "if no trial holds, that is reported");
 	s.capacity = 1e99;
 	a = search(&s, 20000);
 	tap_ok(a.held == a.trials, "and if all hold, that, too");

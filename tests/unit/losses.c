@@ -134,13 +134,13 @@ fails(void)
 	tap_str(err_last(),
 	    "why (the server answered 'ERR max number of clients reached'); "
 	    "11 lost, 22 unanswered, 33 reconnects, where --max-lost allows 3",
-	    "the losses of all threads of all streams are told");
+	    "the losses of all threads of all streams are reported");
 	*two[1].refusal = '\0';
 	losses_fail(runs, 1);
 	tap_str(err_last(),
 	    "why; 1 lost, 2 unanswered, 3 reconnects, where --max-lost allows "
 	    "3",
-	    "what the server answered is told if it did");
+	    "what the server answered is reported if it did");
 	end(&s);
 }
 
@@ -187,7 +187,7 @@ expires(void)
 		s.gate.losses == 3,
 	    "late requests and the connection are losses, refills are not");
 	tap_str(s.gate.cause, "no reply from 'n:7' to GET for 1.5 s",
-	    "a late reply is told with the timeout");
+	    "a late reply is reported with the timeout");
 	tap_ok(s.conn.state == CONN_DOWN && s.conn.down_ns == NOW + 5 &&
 		s.conn.retry_ns == NOW + 5 && s.worker.loop.busy == 0 &&
 		s.worker.loop.nready == 0,
@@ -270,7 +270,7 @@ unfinished(void)
 		hist_count(s.worker.latency) == 2,
 	    "what is in flight at the end is unanswered");
 	tap_str(s.gate.cause, "no reply from 'n:7' to GET until the end",
-	    "and is told as such");
+	    "and is reported as such");
 	tap_near((double)hist_min(s.worker.latency), 5000, .01,
 	    "its age is a latency");
 	end(&s);
@@ -320,7 +320,7 @@ breaks(void)
 		s.worker.again == 1 && s.conn.down_ns == NOW - 7,
 	    "its requests are lost and will be sent again");
 	tap_str(s.gate.cause, "lost the connection to 'n:7' during GET: gone",
-	    "a lost connection is told with its command");
+	    "a lost connection is reported with its command");
 	tap_ok(s.worker.nerrors == 1 && s.worker.errors[0].count == 1,
 	    "a lost connection is an error");
 	tap_str(s.worker.errors[0].kind, "connection lost",
@@ -353,14 +353,14 @@ breaks(void)
 	tap_ok(!losses_break(&s.worker, &s.conn, "no", NOW) && s.run.failed,
 	    "one that cannot be opened at first ends the run");
 	tap_str(err_last(), "cannot connect to 'n:7': no",
-	    "a node that cannot be reached is told");
+	    "a node that cannot be reached is reported");
 	end(&s);
 	begin(&s, 0);
 	s.run.strict = true;
 	tap_ok(!losses_break(&s.worker, &s.conn, "gone", NOW) && s.run.failed,
 	    "a server that is filled must not go away");
 	tap_str(err_last(), "connection lost to 'n:7': gone",
-	    "a server that goes away is told");
+	    "a server that goes away is reported");
 	end(&s);
 }
 
@@ -372,14 +372,14 @@ nonsense(void)
 	begin(&s, 0);
 	losses_fail_on_nonsense(&s.worker, &s.conn, "HTTP/1.1");
 	tap_str(err_last(), "bad reply from 'n:7' to GET: HTTP/1.1",
-	    "nonsense is told");
+	    "nonsense is reported");
 	end(&s);
 	begin(&s, 0);
 	s.conn.state = CONN_SETUP;
 	losses_fail_on_nonsense(&s.worker, &s.conn, "HTTP/1.1");
 	tap_str(err_last(),
 	    "bad reply from 'n:7' to AUTH, HELLO or SELECT: HTTP/1.1",
-	    "nonsense after the first commands is told");
+	    "nonsense after the first commands is reported");
 	end(&s);
 }
 
@@ -461,7 +461,7 @@ later(void)
 		s.gate.losses == 1 && hist_count(s.worker.latency) == 1,
 	    "at the end it is unanswered");
 	tap_str(s.gate.cause, "no reply to GET from another node for 1.5 s",
-	    "a request that waited until the end is told");
+	    "a request that waited until the end is reported");
 	o->ops->free(o);
 	chooser_free(s.run.chooser);
 	end(&s);

@@ -202,7 +202,7 @@ missed(void)
 		scan_feed(&s, text + i, 1, 99, &t, ignore_error, got);
 		same &= (strlen(got) - n) / 2 == t.misses - before;
 	}
-	tap_ok(same && t.misses == 7, "byte by byte each is told as well");
+	tap_ok(same && t.misses == 7, "byte by byte each is reported as well");
 }
 
 static void

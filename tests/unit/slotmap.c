@@ -155,7 +155,7 @@ moves(void)
 	tap_ok(!ask("-ERR no\r\n", NULL, 3), "at first there must be slots");
 	tap_str(err_last(),
 	    "cannot read the slots of the cluster at 'asked:6379': ERR no",
-	    "a cluster without slots is told");
+	    "a cluster without slots is reported");
 }
 
 static void

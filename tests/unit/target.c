@@ -47,13 +47,13 @@ nodes(void)
 	free(t.nodes);
 	tap_ok(target_make(&t, j, true) == -1, "each must have a socket");
 	tap_str(err_last(), "the server has no unix socket",
-	    "a missing socket is told");
+	    "a missing socket is reported");
 	free(t.nodes);
 	json_free(j);
 	j = parse("{\"nodes\":[{\"port\":10,\"role\":\"replica\"}]}");
 	tap_ok(target_make(&t, j, false) == -1, "replicas alone are refused");
 	tap_str(err_last(), "the server record has no node",
-	    "a missing node is told");
+	    "a missing node is reported");
 	free(t.nodes);
 	json_free(j);
 	j = parse("{\"nodes\":[{\"port\":10}],\"tls\":{\"servername\":\"n\","

@@ -156,7 +156,7 @@ checks(void)
 	tap_ok(run_check(&t, &w) == -1, "an unknown test is refused");
 	tap_str(err_last(),
 	    "the engine has no test 'GETT'; did you mean 'GET'?",
-	    "a test with a similar name is told");
+	    "a test with a similar name is reported");
 	w.command = "no test of this name at all";
 	run_check(&t, &w);
 	tap_str(err_last(),
@@ -171,7 +171,7 @@ checks(void)
 	w.keyspacelen++;
 	tap_ok(run_check(&t, &w) == -1, "and not thirteen");
 	tap_str(err_last(), "keyspacelen 1000000000001 has more than 12 digits",
-	    "which is told");
+	    "which is reported");
 	tap_ok(run_space(&w) == 1000000000001, "the key space is that length");
 	w.keyspacelen = 0;
 	tap_ok(run_space(&w) == 1, "or one key");
@@ -394,7 +394,7 @@ errors(void)
 	r.strict = true;
 	tap_ok(!counters_count_error_reply(&v, &c, "OOM no") && r.failed,
 	    "servers that are filled must not answer errors");
-	tap_str(err_last(), "'n:7' answered: OOM no", "which are told");
+	tap_str(err_last(), "'n:7' answered: OOM no", "which are reported");
 	r.strict = r.failed = false;
 	c.state = CONN_SETUP;
 	tap_ok(!counters_count_error_reply(&v, &c, "NOAUTH") && r.failed,

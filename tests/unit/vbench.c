@@ -229,7 +229,7 @@ served(void)
 	b.errors = 16;
 	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 1, "one more may not");
 	tap_str(err_last(), "11 of 1000 requests were refused",
-	    "refusals are told");
+	    "refusals are reported");
 	b.errors = 4;
 	tap_ok(served_check(&a, &b, 1010, 1000, &r) == 0 && r.errors_total == 0,
 	    "there are never less than none");
@@ -237,7 +237,7 @@ served(void)
 	tap_ok(served_check(&a, &b, 1010, 1000, &r) == 1,
 	    "so many must be served");
 	tap_str(err_last(), "the servers served only 999 of 1010 requests",
-	    "missing requests are told");
+	    "missing requests are reported");
 	b = (struct served_counts){1100, NAN, 1000, 2000};
 	r = (struct engine_result){.hit_rate_percent = 7};
 	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 0 && r.errors_unknown &&

@@ -149,7 +149,7 @@ common(void)
 		     "\"reconnect\":false,\"resp3\":true,\"db\":0,"
 		     "\"read_from\":\"replica\",\"idle_clients\":7}",
 	    "cluster, db 0, idle clients 7, read from replica, resp3, TLS",
-	    "other keys are told by their names");
+	    "other keys have their names");
 }
 
 static char *

@@ -400,22 +400,22 @@ check_topology(const struct extserver *r, struct client *c)
 	int rc = 0;
 
 	if (cluster != r->t.e.cluster)
-		rc = err_fail("the case wants %s, the server is %s",
+		rc = err_fail("the case needs %s, the server is %s",
 		    cluster ? "a cluster" : "a single server",
 		    cluster ? "not one" : "a cluster");
 	else if (cluster && nodes > 0 && nodes != (double)r->t.e.nnodes)
-		rc = err_fail("the case wants %g primar%s, the cluster has "
+		rc = err_fail("the case needs %g primar%s, the cluster has "
 			      "%zu: write \"cluster_nodes\": %zu",
 		    nodes, nodes == 1 ? "y" : "ies", r->t.e.nnodes,
 		    r->t.e.nnodes);
 	else if (tls != r->t.e.tls)
-		rc = err_fail("the case wants %s, the connection is %s",
+		rc = err_fail("the case needs %s, the connection is %s",
 		    tls ? "TLS" : "no TLS", tls ? "plain" : "TLS");
 	else if (json_get_bool(config, "unixsocket", false) &&
 	    !r->t.nodes[0].unixsocket)
-		rc = err_fail("the case wants a unix socket");
+		rc = err_fail("the case needs a unix socket");
 	else if (has && want > 0 && atof(has) != want)
-		rc = err_fail("the case wants io-threads %g, the server has "
+		rc = err_fail("the case needs io-threads %g, the server has "
 			      "%s: write \"io-threads\": %s",
 		    want, has, has);
 	free(has);

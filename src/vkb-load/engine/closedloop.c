@@ -68,7 +68,7 @@ record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 	return record_answers(w, a->counted, now, now - a->start_ns, 1);
 }
 
-/* The same of a mix: apart, so that other loads do not pay for it. */
+/* The same for a mix; a function of its own keeps other loads fast. */
 static bool
 record_replies_of_mix(struct worker *w, struct conn *c, int64_t now, uint32_t n)
 {

@@ -53,7 +53,7 @@ control_ask(struct client *c, int ms, const char *const *argv)
 		return r;
 	error = reply_text(r);
 	if (str_starts(error, "NOAUTH"))
-		err_fail("the server wants a password: set VKB_PASSWORD, and "
+		err_fail("the server needs a password: set VKB_PASSWORD, and "
 			 "VKB_USER for a user other than 'default'");
 	else
 		err_fail("%s%s%s: %s", argv[0], argv[1] ? " " : "",

@@ -156,7 +156,8 @@ on_room(struct conn *c, int64_t now)
 	sending_continue(c->owner, c, now);
 }
 
-/* The same where more is done for each: apart, so that others do not pay. */
+/* The same where each needs more work; a function of its own keeps others
+ * fast. */
 static void
 on_watched_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 {

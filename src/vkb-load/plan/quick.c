@@ -27,14 +27,14 @@ quick_find_conflict(const struct quick *q, bool files)
 		return "no configuration is given: name a FILE, pipe one to "
 		       "stdin, or use '-t'";
 	if (files && (q->tests || q->commands.n))
-		return "'-t' and '--command' are a configuration of their "
-		       "own: they do not go with a FILE";
+		return "'-t' and '--command' say what to measure, and so does "
+		       "FILE: give one of them";
 	if ((files || !quick_is_given(q)) &&
 	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen ||
 		q->io_threads || q->threads || q->populate_with))
 		return "'-P', '-d', '-c', '-r', '--io-threads', '--threads' "
-		       "and '--populate-with' go with '-t', '--command', "
-		       "'--mix' or '--replay', without a FILE";
+		       "and '--populate-with' are for '-t', '--command', "
+		       "'--mix' or '--replay', not for a FILE";
 	return NULL;
 }
 

@@ -210,8 +210,9 @@ plan_finish(struct plan *p)
 	for (size_t i = 0; i < p->n && w->mix; i++)
 		if (json_path(p->cases[i], "config.writes") ||
 		    json_path(p->cases[i], "config.reads"))
-			return err_fail("'--mix' does not go with the writers "
-					"and readers of scenario '%s'",
+			return err_fail("'--mix' cannot be combined with "
+					"the writers and readers of scenario "
+					"'%s'",
 			    json_str(
 				json_path(p->cases[i], "config.scenario")));
 	if (plan_name_cases(p) < 0)

@@ -87,7 +87,7 @@ hosts_explain(const struct hosts *h, const struct extserver_opts *r,
 
 	if (h->command && (running || r->unixsocket || r->tls))
 		return "'--serve' starts servers: a running one, "
-		       "'--unixsocket' and '--tls' do not go with it";
+		       "'--unixsocket' and '--tls' cannot be combined with it";
 	if (h->command && !r->host)
 		return "'--serve' needs '--host', the address of that machine, "
 		       "to which servers bind";
@@ -97,8 +97,8 @@ hosts_explain(const struct hosts *h, const struct extserver_opts *r,
 	if ((h->client || h->command) &&
 	    (needs_host || o->count.all || o->count.only || o->count.possible ||
 		(order && strcmp(order, "slices") == 0)))
-		return "'--client' and '--serve' do not go with '--count', "
-		       "'--profiles', '--logs', '--again' and "
+		return "'--client' and '--serve' cannot be combined with "
+		       "'--count', '--profiles', '--logs', '--again' and "
 		       "'--order slices', which need all on one host";
 	return NULL;
 }
@@ -138,7 +138,7 @@ hosts_meet(const struct hosts *h, struct session_opts *o, const char *runs,
 	if (!h->part)
 		return 0;
 	if (stopping_is_adaptive(o->rule))
-		return err_fail("'--client' does not go with '--runs "
+		return err_fail("'--client' cannot be combined with '--runs "
 				"MIN..MAX': parts would stop at different "
 				"numbers of runs");
 	if (session_name(name) < 0)
