@@ -42,6 +42,18 @@ test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9
   text 'the issue lists what changed between the two commits'
 test_same 3 "$(grep -c '^| SET [124]B | rps ' text)" 'the issue has a row for each case'
 test_match '`vkb-build [0-9a-f]{12} [0-9a-f]{12} \|' text 'the issue has the next command'
+# of_module COMMIT: the commits are those of a module, this one with another server
+of_module() {
+  jq -c --arg other "$1" 'if .type != "run" then . else .subject |= (.module_commit = .commit |
+    del(.commit) | .build = {module: "make", server: (if .module_commit[:12] == $other
+      then "/opt/two" else "/opt/one" end)}) end' h >modules
+  issue modules >text.module
+}
+of_module none
+test_match '`vkb-build -C \. .* --module-build make --server /opt/one \|' text.module \
+  'commits of a module are built for their server'
+of_module "$(sed -n 's/.*`vkb-build -C \. \([0-9a-f]*\) .*/\1/p' text.module)"
+test_absent 'vkb-build' text.module 'no command builds commits for two servers'
 vkb-detect -f jsonl h >records
 test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records | sort -u)" \
   'the records name the key too'

@@ -335,8 +335,8 @@ static bool
 write_command(struct str *s, const struct point *old, const struct point *last)
 {
 	const struct json *subject = last->subject;
-	bool known = rebuild_is_known(subject) &&
-	    rebuild_is_same(old->subject, subject);
+	bool known =
+	    rebuild_is_known(subject) && rebuild_is_same(old->subject, subject);
 	struct str module = {0};
 
 	rebuild_add_module(&module, "", subject);
@@ -349,8 +349,7 @@ write_command(struct str *s, const struct point *old, const struct point *last)
 		    "--runs 10 CONFIG | vkb-stats | vkb-compare --baseline "
 		    "%.12s`\n",
 		    module.len ? "-C . " : "", old->commit, last->commit,
-		    module.len ? module.s : "",
-		    old->commit);
+		    module.len ? module.s : "", old->commit);
 	str_free(&module);
 	return known;
 }
