@@ -77,16 +77,16 @@ test_match "^ *vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/
   'so it is where the whole is to be measured again'
 module '{}'
 test_absent 'different servers' text 'two commits of a module with one server have no warning'
-for other in '.commit = "d" * 40' '.binary_sha256 = "d" * 64'; do
-  jq -c "if .subject.label == \"new\" then .subject |= ($other) else .subject.binary_sha256 = \"c\" * 64 end" module >other
-  judge other
+for edit in '.commit = "d" * 40' '.binary_sha256 = "d" * 64'; do
+  jq -c "if .subject.label == \"new\" then .subject |= ($edit) else .subject.binary_sha256 = \"c\" * 64 end" module >edited
+  judge edited
   test_match 'commits of the module ran in different servers, so a change may come from the server' text \
-    "another server is named as a reason: $other"
+    "another server is named as a reason: $edit"
 done
-for other in '.commit = "d" * 40' '.build.server = "/opt/other"' '.build.module = "make"' 'del(.module_commit, .build.module)'; do
-  jq -c "if .subject.label == \"new\" then .subject |= ($other) else . end" module >other
-  judge other
-  test_absent '^Next: vkb-why' text "no one command builds both sides: $other"
+for edit in '.commit = "d" * 40' '.build.server = "/opt/other"' '.build.module = "make"' 'del(.module_commit, .build.module)'; do
+  jq -c "if .subject.label == \"new\" then .subject |= ($edit) else . end" module >edited
+  judge edited
+  test_absent '^Next: vkb-why' text "no one command builds both sides: $edit"
 done
 jq -c '.subject |= (.module_commit = "c" * 40 | .module_fixed = true | .build.module = "make")' two >fixed
 judge fixed
