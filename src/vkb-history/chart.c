@@ -46,8 +46,8 @@ compare_marks(const void *a, const void *b)
 }
 
 /* Was the change seen on the machine of the series, or on none of those that
- * have one? vkb-detect reads all branches, by which a host with few commits here
- * may be a machine of its own there. */
+ * have one? vkb-detect reads all branches, by which a host with few commits
+ * here may be a machine of its own there. */
 static bool
 is_shown(const struct chart *c, const struct json *rec)
 {
