@@ -219,7 +219,7 @@ may_be_of(const struct kind *k, const struct machine *to)
 static size_t
 find_machine(const struct machines *m, const struct kind *k)
 {
-	size_t fits = 0, unnamed = 0, last = m->count, last_unnamed = m->count;
+	size_t fits = 0, unnamed = 0, last = m->count, last_unnamed = last;
 
 	for (size_t i = 0; i < m->count; i++) {
 		if (!may_be_of(k, &m->machines[i]))
