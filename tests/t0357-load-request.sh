@@ -33,11 +33,11 @@ refuses() { # refuses WHAT PATTERN WORD...
   test_empty_file .out "$what: there is no plan"
 }
 echo '[{"commands": ["SET"]}]' >set.json
-refuses '--command with a FILE is refused' "'-t' and '--command' are a configuration of their own" \
+refuses '--command with a FILE is refused' "'-t' and '--command' say what to measure, and so does FILE" \
   --command 'GET a' set.json
 for option in '--io-threads 2' '--threads 2' '--populate-with set'; do
   # shellcheck disable=SC2086 # words
-  refuses "$option with a FILE is refused" "'--io-threads', '--threads' and '--populate-with' go with '-t'" \
+  refuses "$option with a FILE is refused" "'--io-threads', '--threads' and '--populate-with' are for '-t'" \
     $option set.json
 done
 refuses 'no I/O threads are refused' "option '--io-threads': '0' is not an integer from 1 to 1024" \

@@ -233,7 +233,7 @@ if test_reference python-tool 'metrics.json of the Python tool'; then
 fi
 
 mkdir folder
-for tool in vkb-stats vkb-detect vkb-parse 'vkb-compare one'; do
+for tool in vkb-stats vkb-detect 'vkb-compare one'; do
   # shellcheck disable=SC2086 # a program and its baseline
   test_status 2 "$tool: a folder for a file" $tool folder
   test_match "cannot read 'folder': Is a directory" .err "$tool: says why"
