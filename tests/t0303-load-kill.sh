@@ -56,7 +56,7 @@ job=$!
 wait_until 30 test -s cut.jsonl
 kill "$job"
 wait "$job"
-test_match "^vkb-load: [1-5] of 6 runs kept; continue with: vkb-load --resume 'cut.jsonl' .*--runs 3 --duration 1s c.json$" \
+test_match "^vkb-load: [1-5] of 6 runs kept; continue with: vkb-load --resume cut.jsonl .*--runs 3 --duration 1s c.json$" \
   said 'an interrupted session says what it kept, and how it is continued'
 sed -n 's/.*continue with: //p' said >continue.sh
 test_that 'this command runs' sh continue.sh

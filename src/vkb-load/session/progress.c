@@ -186,14 +186,17 @@ progress_report_stop(const struct progress *p, size_t before, const char *path,
     const char *command)
 {
 	size_t kept = p->done + before, all = p->total + before;
+	struct str word = {0};
 
 	if (!all)
 		return;
-	if (path)
+	if (path) {
+		str_word(&word, path);
 		err_say("%zu of %zu run%s kept; continue with: vkb-load "
-			"--resume '%s'%s",
-		    kept, all, num_plural((double)all), path, command);
-	else
+			"--resume %s%s",
+		    kept, all, num_plural((double)all), word.s, command);
+		str_free(&word);
+	} else
 		err_say("%zu of %zu run%s kept: the records are on stdout; "
 			"with '--output FILE' a session can be continued",
 		    kept, all, num_plural((double)all));
