@@ -115,8 +115,8 @@ test_match "^Comparing mine \\($(short c7 8)\\) against base " .out 'the sides a
 in_words checkout -q -- .
 
 # shellcheck disable=SC2086
-test_status 1 'a pull request of the module' vkb-pr --results pr -C words c1 c7 $module -- \
-  --runs 4 cfg.json -- -m instructions_per_req
+test_status 1 'a pull request of the module' vkb-pr --results pr -C words \
+  --commit-url https://github.com/me/words/commit/ c1 c7 $module -- --runs 4 cfg.json -- -m instructions_per_req
 test_same regression "$(cat pr/verdict)" 'is a regression'
 test_match 'spin_words' pr/report.md 'the comment names the function'
 test_match "vkb-ab -C \\. $(short c1 12) $(short c7 12) --module-build make --server $server -- " pr/report.md \

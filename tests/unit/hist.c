@@ -322,7 +322,7 @@ random_numbers(void)
 	bool flat = true;
 
 	/* By the definition of xoshiro256**: state {1, 2, 3, 4}. */
-	a = (struct rng){{1, 2, 3, 4}};
+	a = (struct rng){.s = {1, 2, 3, 4}};
 	x = rng_next(&a);
 	tap_ok(x == 11520 && rng_next(&a) == 0 && rng_next(&a) == 1509978240,
 	    "xoshiro256**: its first numbers");

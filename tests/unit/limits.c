@@ -22,7 +22,7 @@ generators(void)
 {
 	static const uint64_t split[] = {0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4,
 	    0x06c45d188009454f, 0xf88bb8a8724c81ec};
-	struct rng r = {{1, 2, 3, 4}}, same;
+	struct rng r = {.s = {1, 2, 3, 4}}, same;
 
 	tap_ok(rng_next(&r) == 11520 && rng_next(&r) == 0 &&
 		rng_next(&r) == 1509978240 &&
@@ -34,10 +34,10 @@ generators(void)
 	rng_seed(&same, 0, 1);
 	tap_ok(same.s[0] != r.s[0] && same.s[3] != r.s[3],
 	    "another stream of this seed is another sequence");
-	same = r = (struct rng){{1, 2, 3, 4}};
+	same = r = (struct rng){.s = {1, 2, 3, 4}};
 	tap_near(rng_unit(&same), ldexp(11520 >> 11, -53), 1e-15,
 	    "a number below 1 is of the upper 53 bits");
-	same = r = (struct rng){{5, UINT64_C(1) << 60, 7, 8}};
+	same = r = (struct rng){.s = {5, UINT64_C(1) << 60, 7, 8}};
 	tap_near(rng_exponential(&r), -log(1 - rng_unit(&same)), 1e-12,
 	    "a gap is the negative logarithm of what is left of 1");
 }
