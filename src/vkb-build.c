@@ -469,6 +469,13 @@ run_build(void *opts, struct opt_args *args)
 		return opt_usage(&prog,
 		    "'--server' needs '-C' or '--repo', the repository of the "
 		    "module");
+	if (modulebuild_is_program(o->module.server) &&
+	    (o->flags.tls || o->flags.cflags || o->flags.allocator ||
+		o->flags.make_args.n))
+		return opt_usage(&prog,
+		    "'--tls', '--cflags', '--allocator' and '--make-arg' are "
+		    "for a server that is built, and '--server' names one that "
+		    "is installed");
 	return build_targets(o, args);
 }
 

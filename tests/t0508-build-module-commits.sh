@@ -136,6 +136,11 @@ usage() { # usage PATTERN ARGUMENT...
 usage "'--module-build' needs '--server', .* or '--module-dir'" -C mod --module-build make main
 usage "'--server' needs '--module-build'" -C mod --server 1 main
 usage "'--server-repo' needs '--server'" -C mod --server-repo repo main
+for option in --tls '--make-arg A=b' '--cflags -O1' '--allocator libc'; do
+  # shellcheck disable=SC2086 # an option and its argument
+  usage "for a server that is built, and '--server' names one that is installed" \
+    -C mod $option --module-build make --server /bin/true main
+done
 usage "'--module-file' needs '--module-build'" -C mod --module-file x main
 usage "'--module-dir' and '--server' exclude" -C mod --module-dir mod --server 1 --module-build make main
 usage "'--server' needs '-C' or '--repo'" --module-build make --server 1 main

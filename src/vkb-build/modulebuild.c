@@ -40,6 +40,12 @@ modulebuild_check(struct modulebuild_wanted *w)
 			: NULL;
 }
 
+bool
+modulebuild_is_program(const char *server)
+{
+	return server && (*server == '/' || *server == '.');
+}
+
 /* Describes an installed server. Its path stays a link if it is one: some
  * servers are what their name says. Returns 0, or -1 after reporting the error.
  */
@@ -72,7 +78,7 @@ modulebuild_open(struct modulebuild *m, const struct modulebuild_wanted *w,
 	*m = (struct modulebuild){.wanted = *w};
 	if (w->dir)
 		target_find_worktree(&m->fixed, cache, w->dir);
-	else if (*w->server == '/' || *w->server == '.')
+	else if (modulebuild_is_program(w->server))
 		return find_program(m);
 	else {
 		m->origin = target_open_origin(cache,

@@ -30,6 +30,9 @@ struct modulebuild {
 /* Drops empty values. Returns what is wrong, or NULL. */
 const char *modulebuild_check(struct modulebuild_wanted *);
 
+/* Is the text of '--server' an installed program? It may be NULL. */
+bool modulebuild_is_program(const char *server);
+
 /* Returns 0, or -1 after reporting the error; then, too, call
  * modulebuild_close. Hides a login in server_repo. */
 int modulebuild_open(struct modulebuild *, const struct modulebuild_wanted *,
