@@ -313,3 +313,15 @@ test_done() {
   [ "$test_bad" -eq 0 ] || exit 1
   exit 0
 }
+
+# start_forge: a server with the interfaces of GitHub and GitLab that we use. Its port
+# is in the file port, what it has in state, the requests in log.
+start_forge() {
+  perl "$tests/forge.pl" port state log 2>forge.err &
+  forge=$!
+  test_cleanup() { kill "$forge" 2>/dev/null; }
+  wait_until 60 test -s port && return
+  test_result 1 'the forge starts'
+  sed 's/^/# /' forge.err
+  test_done
+}

@@ -184,3 +184,13 @@ burn() {
   echo "#define BURN $1" >repo/src/burn.h
   commit "$2"
 }
+
+# two_servers: a small_repo with the tags 1 and 2, whose headers for modules differ.
+two_servers() {
+  small_repo
+  for i in 1 2; do
+    echo "#define API $i" >repo/src/valkeymodule.h
+    commit "server $i"
+    in_repo tag $i
+  done
+}

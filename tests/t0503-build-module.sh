@@ -4,13 +4,7 @@
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 
-small_repo
-echo '#define API 1' >repo/src/valkeymodule.h
-commit one
-in_repo tag 1
-echo '#define API 2' >repo/src/valkeymodule.h
-commit two
-in_repo tag 2
+two_servers
 
 # It says with what it was compiled and how it was loaded.
 mkdir mod

@@ -5,13 +5,7 @@
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 
-small_repo
-echo '#define API 1' >repo/src/valkeymodule.h
-commit one
-in_repo tag 1
-echo '#define API 2' >repo/src/valkeymodule.h
-commit two
-in_repo tag 2
+two_servers
 
 git init -q mod
 in_mod() { git -C mod "$@"; }

@@ -57,14 +57,7 @@ test_match "href=\"https://github.com/me/server/commit/$base\"" action/report.ht
 . "$tests/npm.sh"
 npm_need gitlab-ci-local@4.61.1
 
-perl "$tests/forge.pl" port state log 2>forge.err &
-forge=$!
-test_cleanup() { kill "$forge" 2>/dev/null; }
-if ! wait_until 60 test -s port; then
-  test_result 1 'the forge starts'
-  sed 's/^/# /' forge.err
-  test_done
-fi
+start_forge
 echo '{"login": "bot", "labels": {}, "comments": [], "issues": [], "fail": {}}' >state
 
 cp "$top/configs/ci/gitlab.yml" repo/vkb.yml

@@ -11,14 +11,7 @@ for tool in curl jq perl; do
 done
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
-perl "$tests/forge.pl" port state log 2>forge.err &
-forge=$!
-test_cleanup() { kill "$forge" 2>/dev/null; }
-if ! wait_until 60 test -s port; then
-  test_result 1 'the forge starts'
-  sed 's/^/# /' forge.err
-  test_done
-fi
+start_forge
 at=http://127.0.0.1:$(cat port)
 
 state() { # state FILTER: changes it

@@ -14,14 +14,7 @@ for tool in curl jq perl; do
 done
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
-perl "$tests/forge.pl" port state log 2>forge.err &
-forge=$!
-test_cleanup() { kill "$forge" 2>/dev/null; }
-if ! wait_until 60 test -s port; then
-  test_result 1 'the forge starts'
-  sed 's/^/# /' forge.err
-  test_done
-fi
+start_forge
 GITHUB_API_URL=http://127.0.0.1:$(cat port)/github GITHUB_SERVER_URL=https://forge.example
 GITHUB_REPOSITORY=o/r GITHUB_TOKEN=secret-1 GITHUB_RUN_ID=99
 GITHUB_EVENT_NAME=issue_comment GITHUB_EVENT_PATH=$scratch/event
