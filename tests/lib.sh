@@ -325,3 +325,14 @@ start_forge() {
   sed 's/^/# /' forge.err
   test_done
 }
+
+# test_programs WHAT PROGRAM ...: ends the script, WHAT skipped, unless all are there.
+test_programs() {
+  test_programs_what=$1
+  shift
+  for program; do
+    command -v "$program" >/dev/null && continue
+    test_skip "$test_programs_what" "$program"
+    test_done
+  done
+}

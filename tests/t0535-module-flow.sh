@@ -4,12 +4,7 @@
 # which the fifth of seven commits has a loop too many, and the installed server.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
-for program in perf valgrind; do
-  if ! command -v $program >/dev/null; then
-    test_skip 'the flow of a module' $program
-    test_done
-  fi
-done
+test_programs 'the flow of a module' perf valgrind
 test_server 'the flow of a module'
 . "$tests/repo.sh"
 unset VKB_COUNT

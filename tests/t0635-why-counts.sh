@@ -3,12 +3,7 @@
 # and who causes it, to the last instruction.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
-for program in perf valgrind; do
-  if ! command -v $program >/dev/null; then
-    test_skip 'counts of vkb-why' $program
-    test_done
-  fi
-done
+test_programs 'counts of vkb-why' perf valgrind
 test_server 'counts of vkb-why'
 . "$tests/repo.sh"
 

@@ -6,12 +6,7 @@
 . "${0%/*}/lib.sh"
 test_server 'a pipeline'
 . "$tests/repo.sh"
-for tool in curl jq perl rsync; do
-  command -v $tool >/dev/null || {
-    test_skip 'a pipeline' $tool
-    test_done
-  }
-done
+test_programs 'a pipeline' curl jq perl rsync
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
 real_repo

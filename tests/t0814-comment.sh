@@ -3,12 +3,7 @@
 # right request; labels; issues; nothing of hostile records does anything.
 # slow: a shell script; vkb-compare --deltas and vkb-detect are tested elsewhere
 . "${0%/*}/lib.sh"
-for tool in curl jq perl; do
-  command -v $tool >/dev/null || {
-    test_skip 'comments' $tool
-    test_done
-  }
-done
+test_programs 'comments' curl jq perl
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
 start_forge

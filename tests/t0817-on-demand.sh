@@ -6,12 +6,7 @@
 . "${0%/*}/lib.sh"
 test_server 'a request'
 . "$tests/repo.sh"
-for tool in curl jq perl; do
-  command -v $tool >/dev/null || {
-    test_skip 'a request' $tool
-    test_done
-  }
-done
+test_programs 'a request' curl jq perl
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
 start_forge
