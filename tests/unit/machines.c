@@ -120,7 +120,7 @@ test_unknown_hosts(void)
 	check_machines(m,
 	    "a (X, 4 CPUs) 10|a host with x86_64 () 8|b (X, 4 CPUs) 10|"
 	    "c (N, 1 CPU) 10",
-	    "if it fits two it is a machine of its own");
+	    "if it fits two machines it is a machine of its own");
 	m = machines_new();
 	see_points(m, "{\"arch\":\"aarch64\"}", 0, 8);
 	see_points(m, A, 10, 20);
@@ -132,7 +132,7 @@ test_unknown_hosts(void)
 	see_points(m, "{\"arch\":\"riscv64\",\"cpus\":2}", 0, 8);
 	see_points(m, A, 10, 20);
 	check_machines(m, "a (X, 4 CPUs) 10|a host with riscv64, 2 CPUs () 8",
-	    "if it fits none it is one of its own");
+	    "if it fits no machine it is a machine of its own");
 }
 
 /* --- false alarms */
