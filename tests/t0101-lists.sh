@@ -32,8 +32,9 @@ test_same "$workflows" \
 test_same "$both" "$(ls man | sed -n 's/\.1$//p' | sort)" \
   'man: one page for each program and workflow'
 test_same "$both" \
-  "$(sed -n 's/^| \[*\(vkb-[a-z]*\).*/\1/p' README.md | sort)" \
-  'README: the table of programs and workflows'
+  "$(sed -n 's/^| \(vkb-[a-z]*\) .*/\1/p' CONTRIBUTING.md | sort)" \
+  'CONTRIBUTING: the table of programs and workflows'
+test_that 'README: it has at most 150 lines' test "$(wc -l <README.md)" -le 150
 grep -oE '\]\([^)#:]+\)' README.md | sed 's/^](//; s/)$//' | while read -r f; do
   git ls-files --error-unmatch "$f" >/dev/null 2>&1 || [ -s "$f" ] || echo "$f"
 done >"$bad"
