@@ -132,6 +132,16 @@ done <plots
 test_empty "$bad" 'each plot is XML without a script'
 test_that 'the page has more than five plots' test "$(wc -l <plots)" -gt 5
 
+# --- the order of the input
+
+vkb-compare -f jsonl "$a" "$b" >deltas.in
+for f in "$a" "$b" deltas.in; do tac "$f" >"${f##*/}.back"; done
+vkb-report "$a" "$b" deltas.in >page
+vkb-report deltas.in.back b.jsonl.back a.jsonl.back >page.back
+test_that 'the order of the input does not matter to the page' cmp page page.back
+test_same 'SET INCR' "$(grep -oE '>(SET|INCR|GET)</a>.*(slower|faster)' page | grep -oE '^>[A-Z]*' | tr -d '>' | xargs)" \
+  'of the cases that changed the worse one comes first'
+
 # --- links
 
 links() { grep -oE '(href|src|action)="[a-z]*:?//[^"]*"' | sort -u | cut -d '"' -f 2; }

@@ -47,7 +47,7 @@ cp r/runs.jsonl history.jsonl
 GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=$scratch/summary
 export GITHUB_ACTIONS GITHUB_STEP_SUMMARY
 echo before >summary
-mkdir -p again/ab
+mkdir -p again/ab again/history
 mv r/runs.jsonl again/ab/runs.jsonl
 cp r/asked again/asked
 test_status 1 'killed before the reports' pr again --baseline none.jsonl base main
@@ -55,6 +55,7 @@ test_match '^::error .*server_cpu_us_per_req' .out 'in an action of GitHub'
 test_same "before$(printf '\n.')$(sed 's,-- r/cases,-- again/cases,' r/report.md)" "$(head -n 1 summary; printf .; tail -n +2 summary)" \
   'the comment is the summary of the job'
 test_same "$(cat history.jsonl)" "$(cat again/runs.jsonl)" 'nothing was measured again'
+test_that 'the pages of an older history are removed' test ! -e again/history
 unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY
 
 # A report that cannot be written is trouble, not a regression or its absence.
@@ -80,6 +81,8 @@ test_match 'class="spark"' n/history/index.html 'the history has a chart of the 
 test_match '^<title>.*base' "n/history/commit/$(in_repo rev-parse base).html" \
   'the commit that was measured is in the history'
 test_match "https://example.com/$(head_of base)" n/report.html 'with links'
+test_match "https://example.com/$(head_of base)" "n/history/commit/$(head_of base).html" \
+  'the page of the commit in the history has the link as well'
 
 # --- names that are attacks
 
