@@ -146,7 +146,10 @@ in_repo reset -q --hard "$main"
 
 # --- what is wrong
 
-test_status 2 'no configuration, and a commit that does not exist' vkb-ab --results q -C repo base nothing
+test_status 2 'no configuration, and a commit that does not exist' sh -c 'cd repo &&
+  exec vkb-ab --results ../q base nothing'
+test_match "^vkb-ab: taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are compared'
+test_match "'nothing'" .err 'the error names the commit that is not in it'
 test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat q/cases.jsonl)" \
   'without a configuration the cases are those of quick.json'
 test_status 2 'an empty one' vkb-ab --results e -C repo base main --

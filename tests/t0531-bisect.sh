@@ -135,6 +135,9 @@ in_repo checkout -q trunk
 
 test_status 2 'no commit' bisect e nothing c2
 test_match "no commit 'nothing' in 'repo'" .err 'is named'
+test_status 2 'the same in a clone, which is not named' sh -c 'cd repo &&
+  exec vkb-bisect --results ../n c1 nothing -- ../cfg.json'
+test_match "no commit 'nothing' in '$PWD/repo'" .err 'its commits are meant'
 test_status 2 'one that is hostile' bisect e c1 "$(printf 'a\n\033[31mb')"
 test_match "no commit 'a\\?\\?\\[31mb' in 'repo'" .err 'is named in one line'
 test_status 2 'an attack' bisect e c1 "'; touch evil; '"

@@ -125,6 +125,7 @@ test_same "$(printf 'trouble\nasked cases.jsonl error.txt report.md verdict')" "
   'is trouble'
 test_match '^### Nothing was measured$' b/report.md 'the comment says so'
 test_match '^    vkb-build: .*main' b/report.md 'and why'
+test_match '^     .*error' b/report.md 'a tab before the output of make is a blank'
 test_empty "$(tail -n +3 b/report.md | grep -v '^    ')" 'in code alone'
 in_repo reset -q --hard HEAD~1
 test_status 1 'the next one' pr b base main
@@ -166,6 +167,10 @@ for words in '' 'base -- cfg.json' 'base main' 'base main --' \
   test_status 2 "vkb-pr $words" vkb-pr -C repo --results e $words
   test_match 'usage: ' .err 'the error shows the usage'
 done
+test_status 2 'a commit that is not in the clone' sh -c 'cd repo &&
+  exec vkb-pr --results ../n base nothing -- ../cfg.json'
+test_match "taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are meant'
+test_match "'nothing'" n/error.txt 'the error names the commit that is not in it'
 test_status 2 'no history' pr e --baseline none base main
 test_match "cannot read 'none'" .err 'the error names the history'
 test_status 2 'a wrong option of vkb-compare' vkb-pr -C repo --results e base main \

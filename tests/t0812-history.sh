@@ -173,7 +173,7 @@ test_same side "$(commits)" 'the newest'
 test_match 'the newest commits are taken' .err 'a warning says that only the newest commits are taken'
 mkdir empty
 test_that 'of nothing' vkb-history baseline empty
-test_match "nothing to compare with in 'empty'" .err 'a message says that there is nothing to compare with'
+test_match "no earlier results in 'empty'; a comparison works without them" .err 'a message says that nothing is missing'
 test_empty_file .out 'and empty'
 test_status 2 'a commit that is not there' vkb-history baseline -C repo --commit nothing g
 test_match "no commit 'nothing' in 'repo'" .err 'the error names the commit'
