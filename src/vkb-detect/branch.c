@@ -2,6 +2,7 @@
 #include "ancestry.h"
 #include "casename.h"
 #include "caseset.h"
+#include "column.h"
 #include "err.h"
 #include "reading.h"
 #include "json.h"
@@ -124,7 +125,8 @@ order_points(struct branch *h)
 void
 branch_begin(struct branch *h, const char *dir)
 {
-	*h = (struct branch){.reading = reading_new(dir)};
+	*h = (struct branch){
+	    .reading = reading_new(dir), .column = column_new()};
 }
 
 void
@@ -153,27 +155,8 @@ branch_free(struct branch *h)
 	free(h->losses);
 	casename_free(h->names);
 	reading_free(h->reading);
+	column_free(h->column);
 	*h = (struct branch){0};
-}
-
-/* Reads the runs and values of a series; a value of another machine becomes
- * NAN. Sets .session of the runs to the index of their point. */
-static int
-read_series(const struct branch *h, const struct series *s,
-    struct rows_run *runs, double *v)
-{
-	const struct reading *in = h->reading;
-	const struct rows *r = &s->kase->rows;
-
-	if (rows_runs(r, in->scratch, runs) < 0 ||
-	    rows_values(r, in->scratch, s->column, v) < 0)
-		return -1;
-	for (size_t i = 0; i < r->n; i++) {
-		if (machines_find(in->machines, runs[i].block) != s->machine)
-			v[i] = NAN;
-		runs[i].session = (uint32_t)h->places[runs[i].session];
-	}
-	return 0;
 }
 
 /* Groups values by point and sorts each group; drops those of lost points. */
@@ -205,22 +188,21 @@ int
 branch_read_values(
     const struct branch *h, const struct series *s, struct branch_values *to)
 {
-	const struct rows *r = &s->kase->rows;
-	struct rows_run *runs = mem_array(r->n + 1, sizeof *runs);
-	double *v = mem_array(r->n + 1, sizeof *v);
-	int rc = -1;
+	struct column_part c;
+	double *v;
 
 	*to = (struct branch_values){0};
-	if (read_series(h, s, runs, v) == 0 &&
-	    kinds_keep_one(h, s, runs, v, to) == 0) {
-		to->v = mem_array(h->npoints + 1, sizeof *to->v);
-		to->all = mem_array(r->n + 1, sizeof *to->all);
-		group_values(h, runs, v, r->n, to);
-		rc = 0;
-	}
-	free(runs);
+	if (column_read(h, s, &c) < 0)
+		return -1;
+	v = mem_array(c.n + 1, sizeof *v);
+	for (size_t i = 0; i < c.n; i++)
+		v[i] = c.values[i];
+	kinds_keep_one(&c, h->npoints, v, to);
+	to->v = mem_array(h->npoints + 1, sizeof *to->v);
+	to->all = mem_array(c.n + 1, sizeof *to->all);
+	group_values(h, c.runs, v, c.n, to);
 	free(v);
-	return rc;
+	return 0;
 }
 
 void
@@ -235,14 +217,9 @@ branch_free_values(struct branch_values *v)
 double
 branch_count_runs(const struct branch *h, const struct series *s)
 {
-	const struct rows *r = &s->kase->rows;
-	double *v = mem_array(r->n + 1, sizeof *v), n = 0;
+	struct column_part c;
 
-	if (rows_values(r, h->reading->scratch, s->column, v) == 0)
-		for (size_t i = 0; i < r->n; i++)
-			n += !isnan(v[i]);
-	free(v);
-	return n;
+	return column_read(h, s, &c) < 0 ? 0 : (double)c.measured;
 }
 
 /* Is it "2026-03-02", or this and a time? */

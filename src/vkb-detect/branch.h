@@ -10,6 +10,7 @@
 
 struct json;
 struct casename;
+struct column;
 struct reading;
 struct reading_case;
 
@@ -63,6 +64,7 @@ struct branch {
 	size_t machines; /* that measured it */
 	struct casename *names;
 	struct reading *reading;
+	struct column *column; /* the last that was read */
 	size_t *places; /* of points, by their number in the reading */
 };
 

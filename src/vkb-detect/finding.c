@@ -234,7 +234,6 @@ find_changes(struct findings *all, const struct branch *b,
 	struct changepoint *c;
 	double now = NAN;
 	size_t n, first = all->n, last = first;
-	bool *weak = NULL;
 
 	if (rules.magnitude < 0)
 		rules.magnitude = frame->margin;
@@ -242,9 +241,6 @@ find_changes(struct findings *all, const struct branch *b,
 		drop_vague_counts(all, s, b->npoints);
 	n = exact ? find_steps(s->v, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
-	rules.tests = finding_strictness(frame);
-	if (!exact)
-		weak = joining_find_weak(s->v, b->npoints, &rules, c, n);
 	for (size_t i = 0; i < n; i++) {
 		struct finding *f = add_finding(all, frame);
 
@@ -254,7 +250,8 @@ find_changes(struct findings *all, const struct branch *b,
 		f->n[0] = c[i].n[0];
 		f->n[1] = c[i].n[1];
 		f->p = c[i].p;
-		f->weak = weak && weak[i];
+		f->doubtful = !exact && !rules.otava && !c[i].spike &&
+		    frame->tests > 1;
 		if (exact)
 			f->method = "exact";
 		else if (c[i].t)
@@ -284,7 +281,6 @@ find_changes(struct findings *all, const struct branch *b,
 			all->shortest_points = s->n;
 		}
 	}
-	free(weak);
 	free(c);
 }
 
@@ -443,7 +439,7 @@ finding_find_all(
 	if (r->latest)
 		deciding_judge(all,
 		    b->reading->is_virtual ? SESSIONS_SD_VIRTUAL : SESSIONS_SD);
-	if (joining_make(all, b, r->latest > 0) < 0)
+	if (joining_make(all, b, r) < 0)
 		rc = -1;
 	grouping_make(all, b, r->latest > 0);
 	return rc;
