@@ -110,6 +110,9 @@ test_absent '^Next' text 'a module that is the same for both has no folder to na
 jq -c '.subject.build |= del(.module)' module >unknown
 judge unknown
 test_absent '^Next' text 'nor has one that is built by others a command'
+jq -c 'del(.subject.commit) | .subject.server_version = if .subject.label == "old" then "7.0.15" else "7.2.4" end' two >versions
+judge versions
+test_absent '^Next' text 'a version may be that of Redis, so no command builds it'
 runs old 100000 .001 '{"command":"SET"}' | jq -c 'del(.run.block)' >base.jsonl
 runs new 99000 .001 '{"command":"SET"}' | jq -c 'del(.run.block, .subject.commit) | .run.session = "t"' >new.jsonl
 vkb-compare base.jsonl new.jsonl >text

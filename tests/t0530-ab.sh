@@ -162,6 +162,8 @@ test_match 'not all commits could be built; nothing was measured' .err 'ends it'
 test_status 2 'a wrong option of vkb-load' vkb-ab --results e -C repo base main \
   -- --nonsense cfg.json
 test_match "^vkb-load: unknown option '--nonsense'" .err 'is named'
+test_status 2 'an option of vkb-ab after a commit' vkb-ab -C repo base main --results e -- cfg.json
+test_match "^vkb-ab: option '--results' must come before the operands; usage: " .err 'the error says where it belongs'
 test_status 2 'a ref that is an attack' vkb-ab --results e -C repo base \
   "\$(touch evil)'; touch evil; '" -- cfg.json
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'

@@ -149,6 +149,8 @@ test_status 2 'no BAD' vkb-bisect -C repo --results e c1 -- cfg.json
 test_match 'GOOD, BAD and what to measure are missing; usage:' .err 'the error says what is missing'
 test_status 2 'an option' vkb-bisect --nonsense c1 c2 -- cfg.json
 test_match "unknown option '--nonsense'" .err 'is named'
+test_status 2 'a late option' vkb-bisect -C repo c1 c2 --metric=instructions_per_req -- cfg.json
+test_match "option '--metric' must come before the operands" .err 'the error says where it belongs'
 test_status 2 'a wrong one of vkb-compare' vkb-bisect -C repo --results e c1 c2 \
   -- cfg.json -- --nonsense
 test_match "^vkb-compare: unknown option '--nonsense'" .err 'is named'

@@ -171,6 +171,8 @@ test_status 2 'a commit that is not in the clone' sh -c 'cd repo &&
   exec vkb-pr --results ../n base nothing -- ../cfg.json'
 test_match "taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are meant'
 test_match "'nothing'" n/error.txt 'the error names the commit that is not in it'
+test_status 2 'a late option' vkb-pr -C repo base main --anew -- cfg.json
+test_match "option '--anew' must come before the operands" .err 'the error says where it belongs'
 test_status 2 'no history' pr e --baseline none base main
 test_match "cannot read 'none'" .err 'the error names the history'
 test_status 2 'a wrong option of vkb-compare' vkb-pr -C repo --results e base main \

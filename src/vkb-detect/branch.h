@@ -39,8 +39,10 @@ struct branch_values {
 	size_t n;  /* measured points */
 	double *all;
 	size_t *first; /* all[first[i]..first[i + 1]) are of point i, sorted */
-	bool counted;  /* all are of counted runs, of a metric of counted.h */
-	size_t others; /* values left out since they are not, or alone are */
+	bool counted;  /* all are of counted runs, and the metric is one of
+			  counted.h */
+	size_t others; /* values left out because others were counted and these
+			  were not, or the reverse */
 };
 
 struct loss { /* failed runs of a case */

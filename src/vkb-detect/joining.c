@@ -210,8 +210,9 @@ is_strict(const struct finding *f, struct bundle *u)
 	return false;
 }
 
-/* May the findings of one change be false alarms? They are alone or of less
- * than a third of the machines, and none is found at the stricter level. */
+/* May the findings of one change be false alarms? They may if only one machine,
+ * or less than a third of them, shows the change, and none shows it at the
+ * stricter level. */
 static bool
 is_chance(struct finding *const *v, size_t n, struct bundle *u)
 {
@@ -248,8 +249,8 @@ join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
 }
 
 int
-joining_make(struct findings *all, const struct branch *b,
-    const struct finding_rules *r)
+joining_make(
+    struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	struct finding **v, *out;
 	size_t kept = 0;
