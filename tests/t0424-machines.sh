@@ -70,6 +70,9 @@ fleet 5 45 0 a,4,1e5,25,.92 b,8,7e4,25,1.08 >apart
 test_same 'improvement c0025000 25-25 108 b a
 regression c0025000 25-25 92 a b' "$(changes apart | sort)" 'opposite steps are two changes'
 test_same 2 "$(vkb-detect -f jsonl apart | jq -r .key | sort -u | wc -l | tr -d ' ')" 'with two keys'
+fleet 5 60 0 a,4,1e5,20,.92 b,8,7e4,40,.92 >later
+test_same 'regression c0020000 a b
+regression c0040000 b a' "$(changes later | cut -d ' ' -f 1,2,5,6 | sort)" 'steps at other commits are other changes'
 test_same "$(changes all)" "$(tac all | sort >s; grep -h . s | sort -t '"' -k 10 | changes)" \
   'the order of the input does not matter to the machines'
 
@@ -126,6 +129,9 @@ test_match '^2 machines, each judged by itself: a \(Xeon, 4 CPUs; 30 commits\); 
 { fleet 9 20 0 a,4,1e5,99,1 | sed 's/"host":"a",//'; fleet 9 40 0 a,4,1e5,99,1 | tail -n 20; } >older
 vkb-detect older >.out
 test_absent machines .out 'older runs without a host are of the one machine that they fit'
+sed 's/"env":{"arch"/"env":{"host":"unknown","arch"/' older >unknown
+vkb-detect unknown >.out
+test_absent machines .out 'so are runs of a host that is called unknown'
 { cat older; fleet 9 40 0 b,4,1e5,99,1; } >older2
 vkb-detect older2 >.out
 test_match 'a \(Xeon, 4 CPUs; 20 commits\); a host with Xeon, 4 CPUs \(20 commits\)' .out 'and a machine of their own if they fit two'
