@@ -54,6 +54,12 @@ says '^All cases: 8 runs a side in turns$' 'what all cases share is one line'
 says '^Worse: SET \(certain\); no change: 1 case\.$' 'the summary counts cases'
 says '^Next: vkb-why a{12} b{12} CONFIG SET$' 'the report says what to do next'
 mkdir here
+jq -c 'del(.subject.commit) | .subject.server_version = {old: "6.3.4", new: "7.0.15"}[.subject.label]' two >other
+judge other
+test_absent '^Next:' text 'no commits of running servers are proposed'
+jq -c '.subject.binary_sha256 = .subject.label' other >installed
+judge installed
+says '^Next: vkb-why 6\.3\.4 7\.0\.15 CONFIG SET$' 'the versions of installed ones are'
 VKB_CONFIG="my set's.json" VKB_REPOSITORY=here judge two
 says "^Next: vkb-why -C here a{12} b{12} 'my set'.''s.json' SET$" 'with the file and the folder of the workflow, quoted'
 VKB_CONFIG=-x VKB_REPOSITORY=https://a.b/c.git judge two

@@ -89,7 +89,9 @@ find_ref(const struct json *subject)
 	struct str s = {0};
 	const char *ref = commit ? commit : json_get_str(subject, "ref");
 
-	ref = ref ? ref : json_get_str(subject, "server_version");
+	/* The version of a running server may be that of another one than Valkey. */
+	if (!ref && json_get_str(subject, "binary_sha256"))
+		ref = json_get_str(subject, "server_version");
 	if (!ref || !*ref || *ref == '-' ||
 	    strspn(ref, REBUILD_WORD) != strlen(ref))
 		return NULL;
