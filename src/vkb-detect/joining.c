@@ -154,6 +154,7 @@ join_findings(struct finding *const *v, size_t n, struct bundle *u)
 			continue;
 		f.parts[f.nparts++] = make_part(v[i]);
 		free(v[i]->name);
+		free(v[i]->setup);
 		if (f.kind == FINDING_TREND)
 			continue;
 		f.lo = v[i]->lo > f.lo ? v[i]->lo : f.lo;
@@ -248,8 +249,8 @@ join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
 }
 
 int
-joining_make(struct findings *all, const struct branch *b,
-    const struct finding_rules *r)
+joining_make(
+    struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	struct finding **v, *out;
 	size_t kept = 0;
