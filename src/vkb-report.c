@@ -86,8 +86,8 @@ add_file_name(struct str *path, struct intern *used, const char *figure)
 
 	folder_add_part(&name, figure);
 	length = name.len;
-	for (size_t i = 2; (n = intern_count(used), intern_id(used, name.s) < n);
-	     i++) {
+	for (size_t i = 2;
+	     (n = intern_count(used), intern_id(used, name.s) < n); i++) {
 		name.len = length;
 		str_printf(&name, "-%zu", i);
 	}

@@ -192,6 +192,16 @@ test_status 1 'commits whose times have zones' vkb-detect backwards
 test_match '^40 commits in the order of their time' .out 'are ordered by their time'
 test_same 'c0025000 25-25' "$(changes backwards | cut -d ' ' -f 2,3)" 'in one zone'
 
+{
+  printf '{"type":"commit","v":1,"commit":"%s","parents":[%s],"time":"%s"}\n' \
+    a1111111 '' 2026-03-01T23:00:00-04:00 b2222222 '"a1111111"' 2026-03-02T02:00:00-04:00
+  printf '{"type":"run","v":1,"subject":{"commit":"%s","time":"%s"},"config":{"command":"SET"},"run":{},"metrics":{"rps":1},"status":"ok"}\n' \
+    a1111111 '' b2222222 '' c3333333 2026-03-02T01:00:00Z
+} >placed
+vkb-detect placed >.out
+test_match '^3 commits in the order of their ancestry, c3333333 to b2222222; 1 placed by time' .out \
+  'commit records with zones give the place of a commit that they do not have'
+
 # --- the newest commit, and counts
 
 fleet 10 12 0 a,4,1e5,11,.8 b,8,7e4,11,.8 >newest
