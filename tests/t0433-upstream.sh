@@ -157,6 +157,9 @@ test_same 5 "$(jq .metrics.rps .out)" 'the row with a result is read'
 sed '1s/pipeline/clients/' few.csv >twice.csv
 test_status 2 'a column that is there twice is an error' vkb-parse twice.csv
 test_match "twice.csv:1: two columns are called 'clients'" .err 'the error names it'
+sed '1s/pipeline//' few.csv >nameless.csv
+test_status 2 'a column without a name is an error' vkb-parse nameless.csv
+test_match 'nameless.csv:1: column [0-9]+ of the header has no name: ' .err 'the error says which'
 sed '1s/"*timestamp"*/zeit/; 2,$s/2026-[^,]*/0/' few.csv >untimed.csv
 test_that 'a table without times' vkb-parse untimed.csv
 test_same 'null' "$(jq -c .subject.time .out | uniq)" 'has runs without a time'

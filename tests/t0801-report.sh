@@ -204,6 +204,16 @@ jq -c '.range[0] = "c000008"' found | vkb-report >ranged
 test_match '<td>c000008 to c000010</td>' ranged 'the range of commits is a cell'
 test_same 16 "$(count '<title>c0000[0-9]*: ' past)" 'a point for each commit'
 
+perl -pe '/c0000(\d\d)/; my $h = $1 % 2 ? "a" : "b"; s/"run":/"env":{"host":"$h","cpus":4},$&/' history >fleet
+vkb-detect -f jsonl fleet >found2
+test_that 'a history of two machines' vkb-report fleet found2
+test_same 'a b' "$(grep -oE '>[ab]</text>' .out | tr -dc 'ab\n' | xargs)" 'has a line for each, with its name'
+test_same '8 8' "$(count '<title>c0000[0-9]*: [0-9]* on a' .out) $(count '<title>c0000[0-9]*: [0-9]* on b' .out)" \
+  'whose points name it'
+sed '/"index":3/s/"host":"a"/"host":"c"/' fleet >pooled
+test_that 'commits that several machines measured' vkb-report pooled
+test_match ' on several machines together' .out 'are a line of their own'
+
 # --- what failed, and where
 
 {
@@ -458,6 +468,15 @@ printf '{"type":"run","v":1,"subject":{"label":"<script>x"},"config":{"command":
 test_that 'zero, one run, and names that are attacks' vkb-report --graph-dir odd-graphs odd
 test_empty "$(grep -lE '<script|<b>|<i>|nan|inf' odd-graphs/*.svg)" 'are drawn as what they are'
 test_empty "$(find odd-graphs -mindepth 2)" 'and no file is outside of the folder'
+for i in 1 2 3 4 5; do
+  printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"index":%d},"metrics":{"x/y":%d,"x_y":%d},"status":"ok"}\n' \
+    a $i 1$i 1$i b $i 9$i 8$i
+done >alike
+vkb-compare -m x/y,x_y -f jsonl --baseline a alike >>alike.d
+cat alike.d >>alike
+test_that 'metrics whose names differ in a slash' vkb-report --graph-dir alike-graphs alike
+test_same "$(vkb-report --list alike | wc -l | tr -d ' ')" "$(find alike-graphs -name '*.svg' | wc -l | tr -d ' ')" \
+  'have a file each'
 test_status 2 '--graph-dir and -o' vkb-report --graph-dir deep -o x "$a"
 test_status 2 '--graph-dir where a file is' vkb-report --graph-dir plots "$a"
 test_same 'values-rps values-p50_latency_ms values-p99_latency_ms' \

@@ -337,6 +337,12 @@ machines_name(const struct machines *m, size_t machine)
 	return m->count ? m->machines[machine].name : "";
 }
 
+bool
+machines_is_host(const struct machines *m, size_t machine)
+{
+	return m->count && m->machines[machine].like->host == HOST_OWN;
+}
+
 const char *
 machines_processor(const struct machines *m, size_t machine)
 {

@@ -11,6 +11,7 @@
 #ifndef MACHINES_H
 #define MACHINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json;
@@ -37,6 +38,8 @@ size_t machines_count(const struct machines *);
 size_t machines_find(const struct machines *, size_t kind);
 /* Returns the id of its host, or what its hosts have in common. Borrowed. */
 const char *machines_name(const struct machines *, size_t machine);
+/* Is it one host? */
+bool machines_is_host(const struct machines *, size_t machine);
 /* Returns its processor, or "" if the name contains that. Borrowed. */
 const char *machines_processor(const struct machines *, size_t machine);
 /* Returns how many points it measured. */

@@ -159,11 +159,20 @@ branch_free(struct branch *h)
 	*h = (struct branch){0};
 }
 
+/* Keeps the number of the text that is last by strcmp. */
+static void
+keep_last_text(const struct intern *in, uint32_t *kept, uint32_t new)
+{
+	if (strcmp(intern_text(in, *kept), intern_text(in, new)) < 0)
+		*kept = new;
+}
+
 /* Groups values by point and sorts each group; drops those of lost points. */
 static void
 group_values(const struct branch *h, const struct rows_run *runs,
     const double *v, size_t n, struct branch_values *to)
 {
+	const struct reading *in = h->reading;
 	size_t *first = mem_array(h->npoints + 2, sizeof *first);
 
 	for (size_t i = 0; i < n; i++)
@@ -172,8 +181,18 @@ group_values(const struct branch *h, const struct rows_run *runs,
 	for (size_t i = 2; i < h->npoints + 2; i++)
 		first[i] += first[i - 1];
 	for (size_t i = 0; i < n; i++)
-		if (runs[i].session < h->npoints && !isnan(v[i]))
-			to->all[first[runs[i].session + 1]++] = v[i];
+		if (runs[i].session < h->npoints && !isnan(v[i])) {
+			struct branch_setup *s = &to->setups[runs[i].session];
+			size_t *at = &first[runs[i].session + 1];
+
+			if (*at == *(at - 1))
+				*s = (struct branch_setup){
+				    runs[i].index, runs[i].order};
+			keep_last_text(in->servers, &s->server, runs[i].index);
+			keep_last_text(
+			    in->settings, &s->settings, runs[i].order);
+			to->all[(*at)++] = v[i];
+		}
 	to->first = first;
 	for (size_t i = 0; i < h->npoints; i++) {
 		size_t k = first[i + 1] - first[i];
@@ -200,6 +219,7 @@ branch_read_values(
 	kinds_keep_one(&c, h->npoints, v, to);
 	to->v = mem_array(h->npoints + 1, sizeof *to->v);
 	to->all = mem_array(c.n + 1, sizeof *to->all);
+	to->setups = mem_array(h->npoints + 1, sizeof *to->setups);
 	group_values(h, c.runs, v, c.n, to);
 	free(v);
 	return 0;
@@ -210,6 +230,7 @@ branch_free_values(struct branch_values *v)
 {
 	free(v->v);
 	free(v->all);
+	free(v->setups);
 	free(v->first);
 	*v = (struct branch_values){0};
 }

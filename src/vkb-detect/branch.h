@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct json;
 struct casename;
@@ -33,10 +34,16 @@ struct series {
 	size_t machine; /* of the reading's machines */
 };
 
+struct branch_setup { /* numbers of the reading's texts */
+	uint32_t server, settings;
+};
+
 /* The values of one series. */
 struct branch_values {
 	double *v; /* median of each point; NAN: not measured */
 	size_t n;  /* measured points */
+	struct branch_setup *setups; /* of each point with values; of several
+				      * the last by its text */
 	double *all;
 	size_t *first; /* all[first[i]..first[i + 1]) are of point i, sorted */
 	bool counted;  /* all are of counted runs, and the metric is one of
@@ -67,7 +74,7 @@ struct branch {
 	struct casename *names;
 	struct reading *reading;
 	struct column *column; /* the last that was read */
-	size_t *places; /* of points, by their number in the reading */
+	size_t *places;        /* of points, by their number in the reading */
 };
 
 /* Records are read by reading_add(branch.reading, ...). Large histories use an

@@ -154,6 +154,7 @@ join_findings(struct finding *const *v, size_t n, struct bundle *u)
 			continue;
 		f.parts[f.nparts++] = make_part(v[i]);
 		free(v[i]->name);
+		free(v[i]->setup);
 		if (f.kind == FINDING_TREND)
 			continue;
 		f.lo = v[i]->lo > f.lo ? v[i]->lo : f.lo;
