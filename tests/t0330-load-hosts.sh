@@ -35,16 +35,38 @@ ended() { [ -e "$1.status" ]; }
 valkey-cli -p "$port" monitor >seen </dev/null 3>&- 4<&- &
 monitor=$!
 wait_until 60 grep -q OK seen
-for i in 1 2 3; do part $i/3 k$i keys.json; done
+case ${SANITIZE:-} in
+*address*) virtual= ;;
+*)
+  gcc -O2 -shared -fPIC -o virtual.so "$tests/virtual.c"
+  virtual=$scratch/virtual.so
+  ;;
+esac
+for i in 1 2 3; do LD_PRELOAD=$virtual part $i/3 k$i keys.json; done
 for i in 1 2 3; do wait_until 60 ended k$i; done
 test_same '0 0 0' "$(cat k1.status k2.status k3.status | xargs)" 'three parts measure'
 cat k?.err | sed 's/^/# /'
 wait_until 60 \
   sh -c "[ \$(grep -c '\"SET\"' seen) -ge 3001 ]"
-kill "$monitor"
-grep -o '"SET" "[^"]*"' seen >sent
+grep -o '"SET" "[^"]*"' seen | sort >sent
 test_same '3001 3001' "$(wc -l <sent | xargs) $(sort -u sent | wc -l | xargs)" \
   'in sequence the parts use each key exactly once'
+if [ "$virtual" ]; then
+  LD_PRELOAD=$virtual part 1/1 whole keys.json
+  wait_until 60 ended whole
+  wait_until 60 sh -c "[ \$(grep -c '\"SET\"' seen) -ge 6002 ]"
+  grep -o '"SET" "[^"]*"' seen | tail -n 3001 | sort >sent.whole
+  test_that 'one host sends the same' cmp sent sent.whole
+  # latencies N(FILE...): the histogram of their run and what is computed from it
+  latencies() {
+    vkb-stats --join "$@" | jq -c '[.status, .metrics.requests, .hist, .metrics.avg_latency_ms,
+      .metrics.max_latency_ms, .metrics.p50_latency_ms, .metrics.p999_latency_ms]'
+  }
+  test_same "$(latencies whole)" "$(latencies k1 k2 k3)" \
+    'with the same latencies, the histogram of three parts is that of one host'
+  test_that 'which has many latencies' test "$(jq '.metrics | .max_latency_ms > .89 and .p50_latency_ms < .5' whole)" = true
+fi
+kill "$monitor"
 test_same 0 "$(cli dbsize)" 'the server is empty again'
 test_same '["part",1000] ["part",1000] ["part",1001]' \
   "$(jq -c '[.type, .metrics.requests]' k? | sort | xargs -d '\n')" 'the parts share the requests'

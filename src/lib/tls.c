@@ -46,8 +46,8 @@ static int
 send_without_signal(BIO *b, const char *buf, int n)
 {
 	const struct tls *t = BIO_get_data(b);
-	ssize_t k = syscall(
-	    SYS_sendto, t->fd, buf, (size_t)n, MSG_NOSIGNAL, NULL, 0);
+	ssize_t k =
+	    syscall(SYS_sendto, t->fd, buf, (size_t)n, MSG_NOSIGNAL, NULL, 0);
 
 	if (k > 0) /* OpenSSL reads the flags of failures only */
 		return (int)k;
@@ -61,8 +61,7 @@ static int
 receive_some(BIO *b, char *buf, int n)
 {
 	struct tls *t = BIO_get_data(b);
-	ssize_t k =
-	    syscall(SYS_recvfrom, t->fd, buf, (size_t)n, 0, NULL, NULL);
+	ssize_t k = syscall(SYS_recvfrom, t->fd, buf, (size_t)n, 0, NULL, NULL);
 
 	t->emptied = k < n;
 	if (k > 0)

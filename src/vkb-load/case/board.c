@@ -13,7 +13,8 @@
 #define CHANNEL "vkb:part:" /* and the state as JSON */
 
 struct board {
-	struct client *own, *look; /* subscribed; for commands */
+	const struct target *target;
+	struct client *own, *look; /* subscribed; for commands, or NULL */
 	char *channel;             /* of our state, or NULL */
 	int ms;                    /* of each command */
 };
@@ -23,6 +24,7 @@ board_open(const struct target *t)
 {
 	struct board *b = mem_new(sizeof *b);
 
+	b->target = t;
 	b->ms = control_ms(&t->e, 0);
 	b->own = target_client(t, 0);
 	b->look = b->own ? target_client(t, 0) : NULL;
@@ -78,15 +80,33 @@ board_publish(struct board *b, const struct json *state)
 	return rc;
 }
 
+static struct reply *
+list_channels(struct board *b)
+{
+	return CLIENT_CALL(b->look, b->ms, "PUBSUB", "CHANNELS", CHANNEL "*");
+}
+
+/* Connects once more if the connection is lost. Returns 0, or -1. */
+static int
+look_again(struct board *b)
+{
+	client_close(b->look);
+	b->look = target_client(b->target, 0);
+	return b->look ? 0 : -1;
+}
+
 int
 board_read(struct board *b, int (*fn)(void *arg, struct json *state), void *arg)
 {
-	struct reply *r =
-	    CLIENT_CALL(b->look, b->ms, "PUBSUB", "CHANNELS", CHANNEL "*");
+	struct reply *r = b->look ? list_channels(b) : NULL;
 	const char *text;
 	struct json *state;
 	int rc = 0;
 
+	if (!r && look_again(b) < 0)
+		return -1;
+	if (!r)
+		r = list_channels(b);
 	if (!r || reply_type(r) != REPLY_ARRAY) {
 		text = r ? reply_text(r) : client_error(b->look);
 		err_say("cannot see what the other parts do: %s",

@@ -11,7 +11,10 @@ struct board;
 struct json;
 struct target;
 
-/* Connects to the first node. Returns NULL after reporting an error. */
+/*
+ * Connects to the first node of the target, which must outlive the board.
+ * Returns NULL after reporting an error.
+ */
 struct board *board_open(const struct target *);
 void board_close(struct board *); /* NULL does nothing */
 
@@ -21,7 +24,7 @@ int board_publish(struct board *, const struct json *state);
 /*
  * Calls 'fn', which takes it, with each state, until it returns -1: then, or
  * after reporting an error, returns -1, else 0. While a state is replaced there
- * may be two of a program.
+ * may be two of a program. A connection that was lost is made anew once.
  */
 int board_read(
     struct board *, int (*fn)(void *arg, struct json *state), void *arg);
