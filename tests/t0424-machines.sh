@@ -147,7 +147,7 @@ test_match '^warning: 45 summaries of runs of several machines, which cannot be 
 for h in a b c; do grep "\"host\":\"$h\"" all | vkb-stats; done >summaries
 test_same "$(changes all)" "$(changes summaries)" 'those of each machine are as its runs'
 
-# --- what changes beside the commit
+# --- what changes besides the commit
 
 # served FROM [NAME]: the commits are those of a module, from commit FROM on with
 # another server; with NAME another setting of the host.
