@@ -173,7 +173,8 @@ start_make(struct build *b)
 	return b->make ? 0 : -1;
 }
 
-/* A server is built by "make -C src". Fails with a clearer message than that of make. */
+/* A server is built by "make -C src". Fails with a clearer message than that of
+ * make. */
 static int
 check_source(const struct build *b)
 {
@@ -181,10 +182,11 @@ check_source(const struct build *b)
 	int rc = b->step->fresh || access(makefile, F_OK) == 0 ? 0 : -1;
 
 	free(makefile);
-	return rc == 0 ? 0
-		       : err_fail("'%s' has no src/Makefile: it is not the source of "
-				  "Valkey or of a server that is built as Valkey is",
-			     b->step->target->ref);
+	return rc == 0
+	    ? 0
+	    : err_fail("'%s' has no src/Makefile: it is not the source of "
+		       "Valkey or of a server that is built as Valkey is",
+		  b->step->target->ref);
 }
 
 /* Checks out the sources and starts make. */
