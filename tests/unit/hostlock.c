@@ -165,8 +165,8 @@ held_locks(void)
 	close(next);
 	fd = take(&stopped);
 	got = read_message(messages);
-	want = mem_printf("(pid %ld), which measures on this host; use "
-			  "--no-lock not to wait",
+	want = mem_printf("(pid %ld), which measures on this host; --no-lock or "
+			  "VKB_LOCK=no in the environment measures beside it",
 	    (long)pid);
 	name = strstr(got, "waiting for '");
 	tap_ok(name && strstr(name, "hostlock' (pid") && str_ends(got, want),
