@@ -55,6 +55,9 @@ test_same '.gitignore asked builds.jsonl cases.jsonl report.html runs.jsonl summ
 test_same 16 "$(lines r/runs.jsonl)" 'all runs'
 test_same true "$(jq -s 'group_by(.run.block) | all(length == 2)' r/runs.jsonl)" \
   'side by side'
+test_status 2 'a server that cannot be counted' vkb-ab --results none -C repo base main -- --count-only cfg.json
+test_match 'the server program itself' .err 'is reported'
+test_absent 'no subject' .err 'and nothing is compared'
 test_that 'the same twice' ab same a=base b=base
 test_status 1 'several' ab three -j 2 a=base again=base main
 test_match '^Comparing again' .out 'each'
