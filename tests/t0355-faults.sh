@@ -134,7 +134,7 @@ load() {
 }
 # begun PORT FEATURE: the load of the feature is under way.
 begun() {
-  case $2 in mix | tracking | verify) begun_of=get ;; *) begun_of=set ;; esac
+  case $2 in mix | tracking | verify) begun_of='get' ;; *) begun_of='set' ;; esac
   ! [ -e status ] || return 0
   valkey-cli -p "$1" info commandstats 2>/dev/null | tr -d '\r' |
     awk -F'[:=,]' -v c="cmdstat_$begun_of" '$1 == c {n = $3} END {exit !(n > 60)}'
