@@ -5,6 +5,7 @@
 #include "err.h"
 #include "folder.h"
 #include "html.h"
+#include "intern.h"
 #include "jsonl.h"
 #include "num.h"
 #include "opt.h"
@@ -75,18 +76,37 @@ draw_figure(struct str *s, const struct figures *f, const char *name, bool png)
 	return rc;
 }
 
+/* Adds the name of a file: that of the figure, with a number if the file of
+ * another figure has that name. */
+static void
+add_file_name(struct str *path, struct intern *used, const char *figure)
+{
+	struct str name = {0};
+	size_t n, length;
+
+	folder_add_part(&name, figure);
+	length = name.len;
+	for (size_t i = 2;
+	     (n = intern_count(used), intern_id(used, name.s) < n); i++) {
+		name.len = length;
+		str_printf(&name, "-%zu", i);
+	}
+	str_printf(path, "%s.svg", name.s);
+	str_free(&name);
+}
+
 /* Writes one file for each figure to 'dir'. */
 static int
 write_graphs(const struct figures *f, const char *dir)
 {
+	struct intern *used = intern_new();
 	int rc = folder_make(dir);
 
 	for (size_t i = 0; rc == 0 && i < f->n; i++) {
 		struct str s = {0}, path = {0};
 
 		str_printf(&path, "%s/", dir);
-		folder_add_part(&path, f->v[i].name);
-		str_add(&path, ".svg");
+		add_file_name(&path, used, f->v[i].name);
 		figure_draw(&s, f, &f->v[i], true);
 		rc = output_write(&(struct output){.file = path.s}, &s);
 		str_free(&path);
@@ -95,6 +115,7 @@ write_graphs(const struct figures *f, const char *dir)
 	if (rc == 0)
 		err_say(
 		    "wrote %zu plot%s to '%s'", f->n, num_plural(f->n), dir);
+	intern_free(used);
 	return rc;
 }
 

@@ -14,16 +14,15 @@ exec </dev/null # whatever it is where the tests are run, or closed
 umask 022
 LC_ALL=C TZ=UTC
 export LC_ALL TZ
-# The streams of vkb-load that are looked at here have runs alone, but where a
-# script says otherwise.
+# vkb-load writes only runs, unless a script sets this variable otherwise.
 VKB_ENV_RECORD=no
 export VKB_ENV_RECORD
 unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
 unset NO_COLOR COLUMNS CDPATH SOURCE_DATE_EPOCH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 unset VKB_OWNER VKB_USER VKB_PASSWORD VKB_HOST VKB_PORT
-VKB_LOCK=no # tests run beside each other; what they measure does not matter
+VKB_LOCK=no # tests run at the same time, and do not depend on measured times
 export VKB_LOCK
-VKB_COUNT=no # as vkb-ab would, which takes seconds for each case
+VKB_COUNT=no # vkb-ab would count, which takes seconds for each case
 export VKB_COUNT
 unset VALKEYCLI_AUTH REDISCLI_AUTH
 unset CI
@@ -38,13 +37,13 @@ export PATH VKB_BIN VKB_BUILD # for scripts that tests write, too
 acceptance=${VKB_ACCEPTANCE:-$top/../shared/acceptance}
 test_n=0 test_bad=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/vkb-test.XXXXXX") || exit 2
-test_cleanup() { :; } # a script may say what else is to be stopped
+test_cleanup() { :; } # a script may redefine this to stop more processes
 trap 'test_cleanup; cd /; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 cd "$scratch" || exit 2
 
-# test_result STATUS WHAT: the bare verdict; the others end here.
+# test_result STATUS WHAT: prints a result; the other functions call it.
 test_result() {
   test_n=$((test_n + 1))
   if [ "$1" -eq 0 ]; then

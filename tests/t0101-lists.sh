@@ -12,13 +12,12 @@ bad=$scratch/bad
 # empty WHAT: $bad, the lines that break the rule, is empty.
 empty() { test_empty_file "$bad" "$1"; }
 
-# code FILE: without comments, each line with its file in front.
+# code PATTERN FOLDER: the lines of its files that have the pattern besides comments
+# and strings, each with its file in front. Only files that hold it anywhere are read.
 code() {
-  gcc -fpreprocessed -dD -E -P "$1" 2>/dev/null | sed "s|^|$1: |"
-}
-
-all_code() {
-  find "$@" -name '*.[ch]' | sort | while read -r f; do code "$f"; done
+  grep -rlE --include='*.[ch]' -e "$1" "$2" | sort | while read -r f; do
+    gcc -fpreprocessed -dD -E -P "$f" 2>/dev/null | sed "s|^|$f: |; s/\"[^\"]*\"//g"
+  done | grep -E -e "$1"
 }
 
 # --- lists
@@ -32,8 +31,9 @@ test_same "$workflows" \
 test_same "$both" "$(ls man | sed -n 's/\.1$//p' | sort)" \
   'man: one page for each program and workflow'
 test_same "$both" \
-  "$(sed -n 's/^| \[*\(vkb-[a-z]*\).*/\1/p' README.md | sort)" \
-  'README: the table of programs and workflows'
+  "$(sed -n 's/^| \(vkb-[a-z]*\) .*/\1/p' CONTRIBUTING.md | sort)" \
+  'CONTRIBUTING: the table of programs and workflows'
+test_that 'README: it has at most 150 lines' test "$(wc -l <README.md)" -le 150
 grep -oE '\]\([^)#:]+\)' README.md | sed 's/^](//; s/)$//' | while read -r f; do
   git ls-files --error-unmatch "$f" >/dev/null 2>&1 || [ -s "$f" ] || echo "$f"
 done >"$bad"
@@ -116,9 +116,8 @@ ci_width_ratio a unit test computes its widths by hand, and simulates sessions
 sampled_intervals a unit test gives it times that no clock would
 watch_bound a unit test gives it loads that no machine would have
 EOF
-for o in $(find src -name '*.c' ! -path 'src/preload/*' | sed 's/^src\///; s/c$/o/'); do
-  nm -g "$VKB_BUILD/$o" | sed "s|^|$o |"
-done | awk '
+find src -name '*.c' ! -path 'src/preload/*' | sed 's/^src\///; s/c$/o/' >"$scratch/objects"
+(cd "$VKB_BUILD" && xargs nm -A -g <"$scratch/objects") | sed 's/:/ /' | awk '
   NR == FNR { inner[$1] = 1; next }
   {
     program = $1
@@ -173,8 +172,8 @@ test_same arrivals \
 nm -A "$VKB_BUILD"/vkb-load/engine/*.o | grep ' U json_' >"$bad"
 empty 'src/vkb-load/engine: no module uses JSON'
 
-all_code src/lib | grep -Ev '^src/lib/(err|opt)\.c' | sed 's/"[^"]*"//g' |
-  grep -E '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' >"$bad"
+code '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' src/lib |
+  grep -Ev '^src/lib/(err|opt)\.c' >"$bad"
 empty 'src/lib: no exit, getenv or stdout but in err and opt'
 grep -rlE 'cJSON_' src | grep -v '^src/lib/json\.c$' >"$bad"
 empty 'cJSON_ stands in json.c alone'
@@ -192,13 +191,21 @@ done >"$bad"
   grep -rlE '#include <git2' src | grep -Ev '^src/lib/gitrepo(_write)?\.c$'
 } >>"$bad"
 empty 'a third-party header is included by one .c file, or by those that are named'
-all_code src | grep -E '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' >"$bad"
+code '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' src >"$bad"
 empty 'src: nothing sleeps'
 grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \
   tests/run bin/* 2>/dev/null | grep -v '^Binary' | grep -v ':[[:blank:]]*#' |
   grep -v '^tests/t0101-lists.sh:' | grep -v '# between calls of GitHub' >"$bad"
 empty 'tests and bin: nothing sleeps, except between calls of GitHub'
-find src -name '*.h' | sort | while read -r h; do
+# What NAME.c includes first, NAME.h, the build has compiled alone.
+find src -name '*.c' -exec awk 'FNR == 1 { first = 1 }
+  first && /^#include/ {
+    first = 0
+    gsub(/.*[ \/]|["<>]/, "")
+    if (FILENAME ~ "/" substr($0, 1, length($0) - 2) "\\.c$") print substr(FILENAME, 1, length(FILENAME) - 1) "h"
+  }' {} + | sort >"$scratch/first"
+test_that 'the build compiles most headers alone' test "$(wc -l <"$scratch/first")" -gt 200
+find src -name '*.h' | sort | comm -23 - "$scratch/first" | while read -r h; do
   gcc -std=c11 -D_GNU_SOURCE -Wall -fsyntax-only -Isrc -Isrc/lib -x c "$h" \
     2>&1 | head -n 2
 done >"$bad"
@@ -208,10 +215,8 @@ empty 'each header has a guard'
 
 # A file has at most 500 lines, or its first comment says "Over 500 lines: " and
 # why.
-find src -name '*.[ch]' | sort | while read -r f; do
-  lines=$(wc -l <"$f")
-  [ "$lines" -le 500 ] ||
-    awk '/^#include/ { exit } { print }' "$f" | grep -q 'Over 500 lines: ' ||
+find src -name '*.[ch]' -exec wc -l {} + | awk '$1 > 500 && $2 != "total"' | while read -r lines f; do
+  awk '/^#include/ { exit } { print }' "$f" | grep -q 'Over 500 lines: ' ||
     echo "$f: $lines lines: split it, or say why not"
 done >"$bad"
 empty 'src: a file has at most 500 lines, or a reason to have more'

@@ -64,6 +64,7 @@ in_folder() { # in_folder DIR COMMAND...
   (cd "$1" && shift && "$@")
 }
 
+shell='sh'
 run_blocks() { # run_blocks PREFIX NAME
   for block in "$1".*; do
     [ -e "$block" ] || continue
@@ -73,8 +74,9 @@ run_blocks() { # run_blocks PREFIX NAME
     ln -s "$top/tests/data" "$dir/tests-data"
     shorten "$block" >"$dir/.block"
     expected "$dir/.block" >"$dir/.script"
+    # shellcheck disable=SC2086 # words
     test_that "$2: example ${block##*.}: $(head -n 1 "$block")" \
-      in_folder "$dir" sh .script
+      in_folder "$dir" $shell .script
   done
 }
 
@@ -92,5 +94,6 @@ for page in "$top"/man/*.[1-8]; do
 done
 readme_blocks "$top/README.md" "$scratch/README.md"
 [ -e "$scratch/README.md.1" ] || test_result 1 'README.md has a pipeline'
+shell='bash -o pipefail' # a load that fails in front of a pipe is a failure
 run_blocks "$scratch/README.md" README.md
 test_done

@@ -53,6 +53,16 @@ test_that 'a process that is named there lives' kill -0 "$(cat bystander)"
 kill "$(cat bystander)"
 rm -rf "$TMPDIR/x"*
 
+# KeyDB and Redis 6 do not know what is written into the file of settings.
+cat >old-server <<'END'
+#!/bin/sh
+printf '*** FATAL CONFIG FILE ERROR (KeyDB 6.3.4) ***\n>>> %s\nBad directive\n' "'$(grep '^shutdown-on-sigterm' "$1")'"
+exit 1
+END
+chmod +x old-server
+test_status 125 'a server that is neither Valkey nor a new Redis' vkb-serve --server "$PWD/old-server" -- true
+test_match 'only Valkey, and Redis 7.0 or newer, are started; start another' .err 'the error says what to do'
+
 # The same port at once: nothing waits.
 test_that 'a fixed port' vkb-serve -p "$port" -- true
 test_that 'the same port again' vkb-serve -p "$port" -- true

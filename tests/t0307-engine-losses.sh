@@ -97,7 +97,10 @@ status() {
   test_same "$2" "$(cat "$1.status")" "$way: $1: exit status"
 }
 
-for way in tcp unix; do
+# A socket and TCP differ in the call that connects: the sanitizers need one of them.
+ways='tcp unix'
+[ -z "${VKB_TEST_FAST:-}" ] || ways=unix
+for way in $ways; do
   VKB_UNIX=
   [ $way = tcp ] || VKB_UNIX=yes
   export VKB_UNIX

@@ -19,7 +19,13 @@ start() {
   wait_until 20 is_announced
   url=$(sed -n 's/.*live metrics: \(http:.*\)/\1/p' err)
 }
-stop() { kill -INT "$load"; wait "$load"; }
+# stop: what runs in the background of a script ignores SIGINT, and would go on to
+# the end of its minute.
+stop() {
+  kill -TERM "$load"
+  wait "$load"
+  test_same 143 $? 'a signal ends the session'
+}
 # get NAME: lines of a metric
 get() { curl -sf --max-time 10 "$url" | grep "^vkb_$1"; }
 is_measuring() { get phase | grep -q '"measuring"} 1'; }

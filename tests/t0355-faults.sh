@@ -126,9 +126,9 @@ load() {
   esac
   set -- -q --no-lock --runs 1 --port "$load_port" -c 4 --warmup 0 "$@"
   if [ "$load_of" = hosts ]; then
-    { vkb-load "$@" --client 2/2 >run.2 2>err.2; echo $? >status.2; } &
+    { nice vkb-load "$@" --client 2/2 >run.2 2>err.2; echo $? >status.2; } &
   fi
-  vkb-load "$@" >run 2>err
+  nice vkb-load "$@" >run 2>err # what hurts it comes first
   echo $? >status
   wait
 }
@@ -275,7 +275,9 @@ hurt_cluster() {
   esac
 }
 for fault in down moved tryagain; do
+  time=3s
   if [ "$fault" = tryagain ]; then
+    time=5s
     write='MSET __prefix__{tag}a:__rand_1st__ __data__ __prefix__{tag}b:__rand_1st__ __data__'
     read='MGET __prefix__{tag}a:__rand_1st__ __prefix__{tag}b:__rand_1st__'
   fi
@@ -284,7 +286,7 @@ for fault in down moved tryagain; do
   jobs=
   for feature in $features; do
     mkdir "$fault.$feature"
-    (cd "$fault.$feature" && load "$feature" "$(node 0)" 3s --no-flush) 3>&- 4<&- &
+    (cd "$fault.$feature" && load "$feature" "$(node 0)" "$time" --no-flush) 3>&- 4<&- &
     jobs="$jobs $!"
   done
   hurt_cluster "$fault"

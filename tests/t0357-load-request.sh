@@ -135,6 +135,7 @@ bad 'a text for a shell' "option '-t': .* is not the name of a test" '-t "$(touc
 test_empty "$(find . -name evil)" 'nothing of it is executed'
 bad 'an escape' 'it has a control character' "$(printf -- '-t \033[31mset')"
 bad 'a text that is not UTF-8' 'it is not UTF-8' "$(printf -- '-t \377')"
+bad 'a form feed' 'it has a control character' "$(printf -- '-t set\f-P 1')"
 printf -- '-t set\000get' >request
 test_status 2 'a NUL is refused' vkb-load --plan --request request
 test_match 'it has a control character' .err 'the message names control characters'
@@ -170,6 +171,7 @@ bad 'one more' 'bytes, and a request may ask for 4294967296' '-t set -r 4097 -d 
 long=$(printf '%07000d' 0)
 bad 'a long command for each key' 'bytes, and a request may ask for' \
   "--command 'GET k:{key}' --populate-with 'SET k:{key} $long' -r 10000000"
+bad 'a long mix for each key' 'command is 70[0-9]* bytes' "--mix \"'SET k:{key} $long' 1\" -r 10000000"
 bad 'several values for each key' 'command is 4420000000 bytes' \
   "--command 'MSET a{key} __data__ b{key} __data__ c{key} __data__ d{key} __data__' -r 1000000 -d 1088"
 numbers() { seq -s , "$1"; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Whole reports of always the same records: a number or a condition that changes in
-# vkb-compare shows here; whether it should is for whoever changed it.
-# VKB_REPORTS=FOLDER sh tests/t0410-reports.sh also writes the reports to FOLDER.
+# Whole reports of the same records: shows each number or text that a change of
+# vkb-compare alters. If that was intended, write the reports anew. VKB_REPORTS=FOLDER
+# sh tests/t0410-reports.sh also writes the reports to FOLDER.
 . "${0%/*}/lib.sh"
 
 SOURCE_DATE_EPOCH=1795000000 # 2026-11-18

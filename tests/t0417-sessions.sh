@@ -47,10 +47,10 @@ test_same 'all cases [8,8] true {"clients":50,"command":"all cases"}' \
   'what the cases have in common is a row with what they share'
 test_same 8,1 "$(jq -r 'select(.families) | "\(.families.primary.tests),\(.families.common.tests)"' deltas)" \
   'the common row is a family of tests by itself'
-test_match '^Worse: C3 rps -[78]\.[0-9]% \[.*\] beside all cases; all cases moved by -[0-9.]+% \[.*\] together, which may be the machine; measured in different sessions, assumed to differ by 3% on a virtual machine, so changes of all cases together below about [0-9]+% cannot be told from the machine; vkb-ab and vkb-load --again measure both sides in turns$' \
+test_match '^Worse: C3 rps -[78]\.[0-9]% \[.*\] relative to all cases; all cases moved by -[0-9.]+% \[.*\] together, which may be the machine; measured in different sessions, assumed to differ by 3% on a virtual machine, so changes of all cases together below about [0-9]+% cannot be told from the machine; vkb-ab and vkb-load --again measure both sides in turns$' \
   text 'the first line gives the smallest visible change and what to do'
-test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] beside all cases' text \
-  'the row says what changed beside all cases'
+test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] relative to all cases' text \
+  'the row says what changed relative to all cases'
 test_match '^\? +all cases .*what the 8 cases have in common; may be the machine' text \
   'the note of the common row explains it'
 test_match '; t tests of logarithms, .*intervals allow for different sessions, assumed to differ by 3% on a virtual machine; p-values corrected for 8 tests \(Benjamini-Hochberg, level 0.03\) and 1 of all cases together \(level 0.02\)\.' \
@@ -299,7 +299,7 @@ test_status 1 'one of five cases takes twice the time' judge_all
 test_same 'C1 regression' "$(jq -r 'select(.metric and
   (.verdict | test("regression|improvement"))) | "\(.config.command) \(.verdict)"' deltas)" \
   'the others are not better, nor are all cases worse'
-test_match '^Worse: C1 rps -[45][0-9.]+% \[.*\] beside all cases' text 'the first line says which'
+test_match '^Worse: C1 rps -[45][0-9.]+% \[.*\] relative to all cases' text 'the first line says which'
 { for c in 1 2 3 4 5 6 7 8 9 10; do
     side base a C$c 100000
     side new x C$c "$(test $c -gt 8 && echo 100000 || echo 92000)"

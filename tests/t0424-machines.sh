@@ -70,6 +70,9 @@ fleet 5 45 0 a,4,1e5,25,.92 b,8,7e4,25,1.08 >apart
 test_same 'improvement c0025000 25-25 108 b a
 regression c0025000 25-25 92 a b' "$(changes apart | sort)" 'opposite steps are two changes'
 test_same 2 "$(vkb-detect -f jsonl apart | jq -r .key | sort -u | wc -l | tr -d ' ')" 'with two keys'
+fleet 5 60 0 a,4,1e5,20,.92 b,8,7e4,40,.92 >later
+test_same 'regression c0020000 a b
+regression c0040000 b a' "$(changes later | cut -d ' ' -f 1,2,5,6 | sort)" 'steps at other commits are other changes'
 test_same "$(changes all)" "$(tac all | sort >s; grep -h . s | sort -t '"' -k 10 | changes)" \
   'the order of the input does not matter to the machines'
 
@@ -126,6 +129,9 @@ test_match '^2 machines, each judged by itself: a \(Xeon, 4 CPUs; 30 commits\); 
 { fleet 9 20 0 a,4,1e5,99,1 | sed 's/"host":"a",//'; fleet 9 40 0 a,4,1e5,99,1 | tail -n 20; } >older
 vkb-detect older >.out
 test_absent machines .out 'older runs without a host are of the one machine that they fit'
+sed 's/"env":{"arch"/"env":{"host":"unknown","arch"/' older >unknown
+vkb-detect unknown >.out
+test_absent machines .out 'so are runs of a host that is called unknown'
 { cat older; fleet 9 40 0 b,4,1e5,99,1; } >older2
 vkb-detect older2 >.out
 test_match 'a \(Xeon, 4 CPUs; 20 commits\); a host with Xeon, 4 CPUs \(20 commits\)' .out 'and a machine of their own if they fit two'
@@ -141,6 +147,49 @@ test_match '^warning: 45 summaries of runs of several machines, which cannot be 
 for h in a b c; do grep "\"host\":\"$h\"" all | vkb-stats; done >summaries
 test_same "$(changes all)" "$(changes summaries)" 'those of each machine are as its runs'
 
+# --- what changes beside the commit
+
+# served FROM [NAME]: the commits are those of a module, from commit FROM on with
+# another server; with NAME another setting of the host.
+served() {
+  perl -pe '/"commit":"c(\d+)000"/; my $new = $1 >= '"$1"'; my $x = $new ? "9.0.0" : "8.0.1";
+    s/"subject":\{"commit"/"subject":{"server_version":"$x","binary_sha256":"${\ ($x x 8)}","module_commit"/ unless "'"${2:-}"'";
+    s/"env":\{/"env":{"'"${2:-}"'":"$x",/ if "'"${2:-}"'"'
+}
+fleet 14 45 0 a,4,1e5,25,.92 >plain
+served 25 <plain >server
+test_that 'a module whose server changed with it' vkb-detect server
+test_match '^0 regressions that count; 1 change ' .out 'has no regression'
+test_match '^different at c0025000' .out 'it has a change'
+test_match ' SET +rps .* the server changed from 8\.0\.1 \(SHA-256 8\.0\.18\.0\.18\.\) to 9\.0\.0 \(' .out 'which names the servers'
+test_same 'different c0025000 25-25 92' "$(changes server | cut -d ' ' -f 1-4)" 'as does its record'
+test_same 'the server changed from' "$(vkb-detect -f jsonl server | jq -r .setup | cut -d ' ' -f 1-4)" 'with both servers'
+served 20 <plain >earlier
+test_status 1 'a server that changed earlier' vkb-detect earlier
+test_same 'regression c0025000 25-25 92' "$(changes earlier | cut -d ' ' -f 1-4)" 'leaves the change to the commit'
+test_absent 'the server changed' .out 'and is not named'
+{ served 25 <plain; for i in 1 2 3; do fleet "14$i" 45 0 a,4,1e5,25,.92 | sed "s/\"index\":1/\"index\":1$i/" | served 25; done; } |
+  grep -E '"c00(2[0-5])000"' >newest
+test_that 'a newest commit with another server' vkb-detect --latest 5 newest
+test_match ' the server changed from 8\.0\.1 ' .out 'is not a regression either'
+sed 's/"module_commit"/"commit":"4711","module_fixed":true,&/' server | perl -pe 's/4711/"s" . (\/"c00(..)000"\/ ? $1 : 0)/e' >fixed
+test_status 1 'servers that are compared with one module' vkb-detect fixed
+served 25 kernel <plain >kernel
+test_that 'a host with another kernel' vkb-detect kernel
+test_match ' the kernel changed from 8\.0\.1 to 9\.0\.0' .out 'is named as well'
+perl -pe 's{"host":"a"}{sprintf "\"host\":\"h%d\"", $. / 3}e' kernel >runners
+test_status 1 'runners of CI with different kernels' vkb-detect runners
+vkb-history -q add kept4 server
+vkb-history -q site kept4 site4
+test_match 'the server changed from 8\.0\.1 ' site4/index.html 'the site names the servers'
+sed 's/"8\.0\.1"/"<b>\\n\\u001b[31m"/' server kernel >evil
+vkb-detect evil >.out
+test_match 'changed from .*<b>' .out 'a name with an escape is shown'
+test_empty "$(tr -d '[:print:]\n' <.out)" 'and harmless on a terminal'
+vkb-history -q add kept5 evil
+vkb-history -q site kept5 site5
+test_empty "$(grep -rF --include='*.html' 'from <b>' site5)" 'and on the site'
+
 # --- the order without commit records
 
 fleet 11 40 0 a,4,1e5,25,.92 | perl -pe 's{"commit":"c00(\d\d)000"}{$& . sprintf q(,"time":"2026-03-%02dT%s"), int($1 / 2) + ($1 % 2 ? 1 : 2), $1 % 2 ? "18:00:00-04:00" : "01:00:00+04:00"}e' >zones
@@ -148,6 +197,16 @@ tac zones >backwards
 test_status 1 'commits whose times have zones' vkb-detect backwards
 test_match '^40 commits in the order of their time' .out 'are ordered by their time'
 test_same 'c0025000 25-25' "$(changes backwards | cut -d ' ' -f 2,3)" 'in one zone'
+
+{
+  printf '{"type":"commit","v":1,"commit":"%s","parents":[%s],"time":"%s"}\n' \
+    a1111111 '' 2026-03-01T23:00:00-04:00 b2222222 '"a1111111"' 2026-03-02T02:00:00-04:00
+  printf '{"type":"run","v":1,"subject":{"commit":"%s","time":"%s"},"config":{"command":"SET"},"run":{},"metrics":{"rps":1},"status":"ok"}\n' \
+    a1111111 '' b2222222 '' c3333333 2026-03-02T01:00:00Z
+} >placed
+vkb-detect placed >.out
+test_match '^3 commits in the order of their ancestry, c3333333 to b2222222; 1 placed by time' .out \
+  'commit records with zones give the place of a commit that they do not have'
 
 # --- the newest commit, and counts
 

@@ -61,10 +61,10 @@ says "^Next: vkb-why --repo https://a.b/c.git a{12} b{12} -x SET$" 'or the URL'
 jq -c 'if .subject.label == "new" then .subject.dirty = true else . end' two >dirty
 judge dirty
 says '^Next: commit the change, then vkb-why a{12} HEAD CONFIG SET$' 'a work tree with changes cannot be built by its commit'
-# module BUILD: the sides are commits of a module, which is built so
+# module BUILD [FILE]: the sides are commits of a module, which is built so
 module() {
   jq -c --argjson build "$1" '.subject |= (.module_commit = .commit | .commit = "c" * 40 |
-    .build = {module: "make -j"} + $build)' two >module
+    .build = {module: "make -j"} + $build)' "${2:-two}" >module
   judge module
 }
 module '{"module_file":"out/x.so","server_repo":"a b"}'
@@ -75,6 +75,20 @@ says "^Next: vkb-why .* SET -- --module-build 'make -j' --server /opt/valkey-ser
 vkb-compare --baseline old -f markdown module >module.md
 test_match "^ *vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG" module.md \
   'so it is where the whole is to be measured again'
+{
+  runs old 100000 .03 '{"command":"SET"}'
+  runs new 99000 .03 '{"command":"SET"}'
+} >noisy
+judge noisy
+says '^Next: vkb-ab a{12} b{12} -- CONFIG --runs [0-9]+$' 'what is unclear is measured again, with as many runs as are needed'
+module '{"server":"/opt/valkey-server"}' noisy
+says "^Next: vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG --runs [0-9]+$" \
+  'by a command that builds the module'
+jq -c 'if .subject.label == "new" then .subject |= (.dirty = true | .build.module = "make new") else . end' module >dirty
+jq -c 'if .metrics.rps and .subject.label == "new" then .metrics.rps *= .5 else . end' dirty >edited
+judge edited
+says "^Next: commit the change, then vkb-why -C \\. a{12} HEAD CONFIG SET -- --module-build 'make new' --server /opt/valkey-server$" \
+  'a module with changes is built as the side with the changes was'
 module '{}'
 test_absent 'different servers' text 'two commits of a module with one server have no warning'
 for edit in '.commit = "d" * 40' '.binary_sha256 = "d" * 64'; do
@@ -87,6 +101,8 @@ for edit in '.commit = "d" * 40' '.build.server = "/opt/other"' '.build.module =
   jq -c "if .subject.label == \"new\" then .subject |= ($edit) else . end" module >edited
   judge edited
   test_absent '^Next: vkb-why' text "no one command builds both sides: $edit"
+  test_absent 'vkb-ab' "$(vkb-compare --baseline old -f markdown edited >edited.md; echo edited.md)" \
+    "nor measures both again: $edit"
 done
 jq -c '.subject |= (.module_commit = "c" * 40 | .module_fixed = true | .build.module = "make")' two >fixed
 judge fixed
@@ -94,6 +110,9 @@ test_absent '^Next' text 'a module that is the same for both has no folder to na
 jq -c '.subject.build |= del(.module)' module >unknown
 judge unknown
 test_absent '^Next' text 'nor has one that is built by others a command'
+jq -c 'del(.subject.commit) | .subject.server_version = if .subject.label == "old" then "7.0.15" else "7.2.4" end' two >versions
+judge versions
+test_absent '^Next' text 'a version may be that of Redis, so no command builds it'
 runs old 100000 .001 '{"command":"SET"}' | jq -c 'del(.run.block)' >base.jsonl
 runs new 99000 .001 '{"command":"SET"}' | jq -c 'del(.run.block, .subject.commit) | .run.session = "t"' >new.jsonl
 vkb-compare base.jsonl new.jsonl >text

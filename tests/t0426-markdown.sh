@@ -27,7 +27,7 @@ rows() { grep -c '^<tr>$' "$1"; }
 
 suite 8 2 1 3 >runs
 test_status 1 'a slower change' comment runs
-test_match '^\*\*C2: 5\.[0-9]% slower\*\* \(certain\) · 1 more case: worse · 1 case: better · 3 cases: unclear · 2 cases: no change$' \
+test_match '^\*\*C2: 5\.[0-9]% slower\*\* \(certain\) · worse: 1 other case · better: 1 case · unclear: 3 cases · no change: 2 cases$' \
   comment.md 'the sentence has the worst case, and counts the others by their answer'
 test_match '^\| answer \| case \| throughput \| change \| p50 \| p99 \|$' comment.md 'the table has a column for each metric that people ask for'
 test_match '^\| 🔴 worse \| C2 \| 100K .*9[45]\.[0-9]K \| 5\.[0-9]% slower \| &#43;5\.[0-9]% \| &#43;5\.[0-9]% \|$' comment.md \
@@ -39,13 +39,13 @@ test_same "$(sed 's/CONFIG/set.json/' comment.md)" "$(cat again.md)" \
   'from the records it is the same, with the configuration that the job names'
 suite 4 0 1 0 >runs
 comment runs
-test_match '^\*\*C1: 6\.[0-9]% faster\*\* \(certain\) · 3 cases: no change$' comment.md 'a faster case'
+test_match '^\*\*C1: 6\.[0-9]% faster\*\* \(certain\) · no change: 3 cases$' comment.md 'a faster case'
 suite 4 0 0 1 >runs
 comment runs
-test_match '^\*\*No slowdown shown\*\* · 1 case: unclear · 3 cases: no change$' comment.md 'unclear cases'
+test_match '^\*\*No slowdown shown\*\* · unclear: 1 case · no change: 3 cases$' comment.md 'unclear cases'
 suite 4 0 0 4 >runs
 comment runs
-test_match '^\*\*No slowdown shown\*\* · 4 cases: unclear$' comment.md 'all are unclear'
+test_match '^\*\*No slowdown shown\*\* · unclear: 4 cases$' comment.md 'all are unclear'
 suite 4 0 0 0 >runs
 comment runs
 test_match '^\*\*No change\*\* · 4 cases$' comment.md 'no change'
@@ -58,7 +58,7 @@ for c in A B; do
   done
 done >counted
 comment counted
-test_match '^\*\*A: 3\.3% more work\*\* \(exactly\) · 1 more case: more work$' comment.md \
+test_match '^\*\*A: 3\.3% more work\*\* \(exactly\) · more work: 1 other case$' comment.md \
   'cases that do more work are counted'
 sed 's/"commit":"[ab]*"/"binary_sha256":"0"/' runs >same
 comment same
@@ -85,7 +85,7 @@ for name in C A.VERY.LONG.NAME.OF.A.COMMAND.WITH.MORE.THAN.SIXTY.CHARACTERS.IN.I
   test_same '11 folded' "$(rows seen.html) $(grep -o folded seen.html | sort -u)" "the others are folded ($name)"
 done
 test_match '>[0-9]+ more cases left out: too long for one comment' page.html 'what does not fit is counted'
-test_match '19 more cases: worse · 5 cases: better · .* · 935 cases: no change' comment.md 'the sentence counts all'
+test_match 'worse: 19 other cases · better: 5 cases · .* · no change: 935 cases' comment.md 'the sentence counts all'
 
 # --- nothing of a name becomes markup
 

@@ -144,9 +144,22 @@ test_same "$(printf "x\n<b>\033[31m\"'; DROP TABLE benchmark_metrics")" "$(head 
 test_status 2 'a row that is too short is an error' vkb-parse short.csv
 test_match 'short.csv:2: 2 columns where there should be ' .err 'the error names its line'
 test_same 1 "$(wc -l <.out | tr -d ' ')" 'the next row is read'
+{ cat few.csv; tail -n 1 few.csv | sed 's/$/,1/'; } >long.csv
+test_status 2 'a row that is too long is an error' vkb-parse long.csv
+test_match 'long.csv:4: [0-9]* columns where there should be ' .err 'the error names the line of the long row'
+sed '1s/[^,]*/"&"/g' few.csv >names.csv
+test_that 'names of columns may be in quotes' vkb-parse names.csv
+test_same 2 "$(wc -l <.out | tr -d ' ')" 'its rows are runs'
+printf 'commit,command,rps\nc,SET,5\nc,SET,\n' >none.csv
+test_status 2 'a row without a result is an error' vkb-parse none.csv
+test_match "none.csv:3: not a result with 'command' and 'rps'" .err 'the error says what is missing'
+test_same 5 "$(jq .metrics.rps .out)" 'the row with a result is read'
 sed '1s/pipeline/clients/' few.csv >twice.csv
 test_status 2 'a column that is there twice is an error' vkb-parse twice.csv
 test_match "twice.csv:1: two columns are called 'clients'" .err 'the error names it'
+sed '1s/pipeline//' few.csv >nameless.csv
+test_status 2 'a column without a name is an error' vkb-parse nameless.csv
+test_match 'nameless.csv:1: column [0-9]+ of the header has no name: ' .err 'the error says which'
 sed '1s/"*timestamp"*/zeit/; 2,$s/2026-[^,]*/0/' few.csv >untimed.csv
 test_that 'a table without times' vkb-parse untimed.csv
 test_same 'null' "$(jq -c .subject.time .out | uniq)" 'has runs without a time'

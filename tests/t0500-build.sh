@@ -333,6 +333,11 @@ test_that 'a build whose server is cut short is accepted' \
 test_same false "$(field .cached)" \
   'a build whose server is cut short is made again'
 
+git init -q other
+git -C other commit -q --allow-empty -m 'no server'
+test_status 2 'a repository without a server' vkb-build --cache slow -C other HEAD
+test_match "^vkb-build: 'HEAD' has no src/Makefile: it is not the source of Valkey" .err 'the error says what is missing'
+
 # --- pruning
 
 test_that '--prune 1h is accepted' vkb-build --cache slow --prune 1h

@@ -146,7 +146,10 @@ in_repo reset -q --hard "$main"
 
 # --- what is wrong
 
-test_status 2 'no configuration, and a commit that does not exist' vkb-ab --results q -C repo base nothing
+test_status 2 'no configuration, and a commit that does not exist' sh -c 'cd repo &&
+  exec vkb-ab --results ../q base nothing'
+test_match "^vkb-ab: taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are compared'
+test_match "'nothing'" .err 'the error names the commit that is not in it'
 test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat q/cases.jsonl)" \
   'without a configuration the cases are those of quick.json'
 test_status 2 'an empty one' vkb-ab --results e -C repo base main --
@@ -159,6 +162,8 @@ test_match 'not all commits could be built; nothing was measured' .err 'ends it'
 test_status 2 'a wrong option of vkb-load' vkb-ab --results e -C repo base main \
   -- --nonsense cfg.json
 test_match "^vkb-load: unknown option '--nonsense'" .err 'is named'
+test_status 2 'an option of vkb-ab after a commit' vkb-ab -C repo base main --results e -- cfg.json
+test_match "^vkb-ab: option '--results' must come before the operands; usage: " .err 'the error says where it belongs'
 test_status 2 'a ref that is an attack' vkb-ab --results e -C repo base \
   "\$(touch evil)'; touch evil; '" -- cfg.json
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'

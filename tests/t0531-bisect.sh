@@ -34,6 +34,8 @@ test_that 'it ends' bisect r c1 c16
 test_same "first bad commit: $(head_of c11)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'with the commit'
 test_match '^-  SET .* worse' .out 'and the numbers'
+test_match "^Next: vkb-why -C repo $(in_repo rev-parse --short=12 c10) $(in_repo rev-parse --short=12 c11) r/cases.jsonl SET$" .out \
+  'and the whole command that shows why'
 test_same "$(head_of c8) it cannot be built" \
   "$(sed -n 's/^skip //p' r/verdicts)" 'the one that does not compile is left out'
 test_result "$(($(wc -l <r/verdicts) > 6))" 'in few steps'
@@ -135,6 +137,9 @@ in_repo checkout -q trunk
 
 test_status 2 'no commit' bisect e nothing c2
 test_match "no commit 'nothing' in 'repo'" .err 'is named'
+test_status 2 'the same in a clone, which is not named' sh -c 'cd repo &&
+  exec vkb-bisect --results ../unnamed c1 nothing -- ../cfg.json'
+test_match "no commit 'nothing' in '$PWD/repo'" .err 'its commits are meant'
 test_status 2 'one that is hostile' bisect e c1 "$(printf 'a\n\033[31mb')"
 test_match "no commit 'a\\?\\?\\[31mb' in 'repo'" .err 'is named in one line'
 test_status 2 'an attack' bisect e c1 "'; touch evil; '"
@@ -146,6 +151,8 @@ test_status 2 'no BAD' vkb-bisect -C repo --results e c1 -- cfg.json
 test_match 'GOOD, BAD and what to measure are missing; usage:' .err 'the error says what is missing'
 test_status 2 'an option' vkb-bisect --nonsense c1 c2 -- cfg.json
 test_match "unknown option '--nonsense'" .err 'is named'
+test_status 2 'a late option' vkb-bisect -C repo c1 c2 --metric=instructions_per_req -- cfg.json
+test_match "option '--metric' must come before the operands" .err 'the error says where it belongs'
 test_status 2 'a wrong one of vkb-compare' vkb-bisect -C repo --results e c1 c2 \
   -- cfg.json -- --nonsense
 test_match "^vkb-compare: unknown option '--nonsense'" .err 'is named'

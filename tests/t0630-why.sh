@@ -29,7 +29,8 @@ test_status 2 'fewer rounds than show something' \
   vkb-why --rounds 4 -C repo base main none.json
 test_match '4 rounds are too few .*: 5 are needed .--rounds 5.$' .err \
   'too few rounds are an error before anything is built'
-test_status 2 'no such case' vkb-why -C repo base main cfg.json 'LPOP*'
+test_status 2 'no such case' sh -c 'cd repo && exec vkb-why base main ../cfg.json "LPOP*"'
+test_match "taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are meant'
 test_match "LPOP" .err 'it is named'
 test_status 2 'several cases' vkb-why -C repo base main cfg.json
 test_match 'several cases match' .err 'the error says that several cases match'

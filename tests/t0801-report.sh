@@ -132,6 +132,21 @@ done <plots
 test_empty "$bad" 'each plot is XML without a script'
 test_that 'the page has more than five plots' test "$(wc -l <plots)" -gt 5
 
+# --- the order of the input
+
+vkb-compare -f jsonl "$a" "$b" >deltas.in
+for f in "$a" "$b" deltas.in; do tac "$f" >"${f##*/}.back"; done
+vkb-report "$a" "$b" deltas.in >page
+vkb-report deltas.in.back b.jsonl.back a.jsonl.back >page.back
+test_that 'the order of the input does not matter to the page' cmp page page.back
+# changed PAGE: the cases of the table of what changed
+changed() { grep -oE '>(SET|INCR|GET)</a>.*(slower|faster)' "$1" | grep -oE '^>[A-Z]*' | tr -d '>' | xargs; }
+test_same 'SET INCR' "$(changed page)" 'of the cases that changed the worse one comes first'
+jq -c 'if .config.command == "SET" and .metric == "p99_latency_ms" then .ratio = 1.5
+  elif .config.command == "INCR" and .metric == "rps" then .ratio = .9 | .verdict = "regression"
+  else . end' deltas.in | vkb-report "$a" "$b" - >page
+test_same 'INCR SET' "$(changed page)" 'and that whose decisive metric changed most, whatever others did'
+
 # --- links
 
 links() { grep -oE '(href|src|action)="[a-z]*:?//[^"]*"' | sort -u | cut -d '"' -f 2; }
@@ -188,6 +203,16 @@ test_match 'class="change worse".*<title>regression at c000010: -' past \
 jq -c '.range[0] = "c000008"' found | vkb-report >ranged
 test_match '<td>c000008 to c000010</td>' ranged 'the range of commits is a cell'
 test_same 16 "$(count '<title>c0000[0-9]*: ' past)" 'a point for each commit'
+
+perl -pe '/c0000(\d\d)/; my $h = $1 % 2 ? "a" : "b"; s/"run":/"env":{"host":"$h","cpus":4},$&/' history >fleet
+vkb-detect -f jsonl fleet >found2
+test_that 'a history of two machines' vkb-report fleet found2
+test_same 'a b' "$(grep -oE '>[ab]</text>' .out | tr -dc 'ab\n' | xargs)" 'has a line for each, with its name'
+test_same '8 8' "$(count '<title>c0000[0-9]*: [0-9]* on a' .out) $(count '<title>c0000[0-9]*: [0-9]* on b' .out)" \
+  'whose points name it'
+sed '/"index":3/s/"host":"a"/"host":"c"/' fleet >pooled
+test_that 'commits that several machines measured' vkb-report pooled
+test_match ' on several machines together' .out 'are a line of their own'
 
 # --- what failed, and where
 
@@ -443,6 +468,15 @@ printf '{"type":"run","v":1,"subject":{"label":"<script>x"},"config":{"command":
 test_that 'zero, one run, and names that are attacks' vkb-report --graph-dir odd-graphs odd
 test_empty "$(grep -lE '<script|<b>|<i>|nan|inf' odd-graphs/*.svg)" 'are drawn as what they are'
 test_empty "$(find odd-graphs -mindepth 2)" 'and no file is outside of the folder'
+for i in 1 2 3 4 5; do
+  printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"index":%d},"metrics":{"x/y":%d,"x_y":%d},"status":"ok"}\n' \
+    a $i 1$i 1$i b $i 9$i 8$i
+done >alike
+vkb-compare -m x/y,x_y -f jsonl --baseline a alike >>alike.d
+cat alike.d >>alike
+test_that 'metrics whose names differ in a slash' vkb-report --graph-dir alike-graphs alike
+test_same "$(vkb-report --list alike | wc -l | tr -d ' ')" "$(find alike-graphs -name '*.svg' | wc -l | tr -d ' ')" \
+  'have a file each'
 test_status 2 '--graph-dir and -o' vkb-report --graph-dir deep -o x "$a"
 test_status 2 '--graph-dir where a file is' vkb-report --graph-dir plots "$a"
 test_same 'values-rps values-p50_latency_ms values-p99_latency_ms' \

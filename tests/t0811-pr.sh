@@ -47,7 +47,7 @@ cp r/runs.jsonl history.jsonl
 GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=$scratch/summary
 export GITHUB_ACTIONS GITHUB_STEP_SUMMARY
 echo before >summary
-mkdir -p again/ab
+mkdir -p again/ab again/history
 mv r/runs.jsonl again/ab/runs.jsonl
 cp r/asked again/asked
 test_status 1 'killed before the reports' pr again --baseline none.jsonl base main
@@ -55,6 +55,7 @@ test_match '^::error .*server_cpu_us_per_req' .out 'in an action of GitHub'
 test_same "before$(printf '\n.')$(sed 's,-- r/cases,-- again/cases,' r/report.md)" "$(head -n 1 summary; printf .; tail -n +2 summary)" \
   'the comment is the summary of the job'
 test_same "$(cat history.jsonl)" "$(cat again/runs.jsonl)" 'nothing was measured again'
+test_that 'the pages of an older history are removed' test ! -e again/history
 unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY
 
 # A report that cannot be written is trouble, not a regression or its absence.
@@ -80,6 +81,8 @@ test_match 'class="spark"' n/history/index.html 'the history has a chart of the 
 test_match '^<title>.*base' "n/history/commit/$(in_repo rev-parse base).html" \
   'the commit that was measured is in the history'
 test_match "https://example.com/$(head_of base)" n/report.html 'with links'
+test_match "https://example.com/$(head_of base)" "n/history/commit/$(head_of base).html" \
+  'the page of the commit in the history has the link as well'
 
 # --- names that are attacks
 
@@ -122,6 +125,7 @@ test_same "$(printf 'trouble\nasked cases.jsonl error.txt report.md verdict')" "
   'is trouble'
 test_match '^### Nothing was measured$' b/report.md 'the comment says so'
 test_match '^    vkb-build: .*main' b/report.md 'and why'
+test_match '^     .*error' b/report.md 'a tab before the output of make is a blank'
 test_empty "$(tail -n +3 b/report.md | grep -v '^    ')" 'in code alone'
 in_repo reset -q --hard HEAD~1
 test_status 1 'the next one' pr b base main
@@ -163,6 +167,12 @@ for words in '' 'base -- cfg.json' 'base main' 'base main --' \
   test_status 2 "vkb-pr $words" vkb-pr -C repo --results e $words
   test_match 'usage: ' .err 'the error shows the usage'
 done
+test_status 2 'a commit that is not in the clone' sh -c 'cd repo &&
+  exec vkb-pr --results ../n base nothing -- ../cfg.json'
+test_match "taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are meant'
+test_match "'nothing'" n/error.txt 'the error names the commit that is not in it'
+test_status 2 'a late option' vkb-pr -C repo base main --anew -- cfg.json
+test_match "option '--anew' must come before the operands" .err 'the error says where it belongs'
 test_status 2 'no history' pr e --baseline none base main
 test_match "cannot read 'none'" .err 'the error names the history'
 test_status 2 'a wrong option of vkb-compare' vkb-pr -C repo --results e base main \

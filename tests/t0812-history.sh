@@ -173,7 +173,7 @@ test_same side "$(commits)" 'the newest'
 test_match 'the newest commits are taken' .err 'a warning says that only the newest commits are taken'
 mkdir empty
 test_that 'of nothing' vkb-history baseline empty
-test_match "nothing to compare with in 'empty'" .err 'a message says that there is nothing to compare with'
+test_match "no earlier results in 'empty'; a comparison works without them" .err 'a message says that nothing is missing'
 test_empty_file .out 'and empty'
 test_status 2 'a commit that is not there' vkb-history baseline -C repo --commit nothing g
 test_match "no commit 'nothing' in 'repo'" .err 'the error names the commit'
@@ -330,6 +330,31 @@ levels slow $(repeat 8 10000) $(seq 9980 -20 9000) $(repeat 8 9000)
 test_match '^1 slow decline\.$' said 'a slow decline is a kind of its own'
 test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughput from unstable .00000000. 2026-01-09 to unstable .00000000. 2026-02-28$' \
   said 'with how fast it is, where it begins, and where it ends'
+
+# --- the order of the input, and that of the page
+
+# The site of a history takes two programs for each page: the sanitizers have seen it.
+ordered() {
+  perl -e 'srand 3; for my $i (1 .. 20) {
+  for my $c (["SET", 1e5, 8, .9], ["GET", 9e4, 8, .8], ["APPEND", 5e4, 14, .85], ["INCR", 7e4, 99, 1]) {
+      for my $host (1, 2) {
+        my $f = $i >= $c->[2] ? $c->[3] : 1; my $x = 1 + .002 * rand;
+        printf qq({"type":"run","v":1,"subject":{"commit":"%040x","time":"2026-01-%02dT00:00:00Z"},"config":{"command":"%s"},"run":{"session":"s%d","index":%d},"env":{"host":"m%d"},"metrics":{"rps":%.1f,"p50_latency_ms":%.4f},"status":"ok"}\n),
+          $i, $i, $c->[0], $i, $host, $host, $c->[1] * $f * $x, 50 / $f * $x } } }' >forwards
+  tac forwards >backwards
+  for way in forwards backwards; do
+    mkdir $way.d
+    (cd $way.d && history add h ../$way && history site h site)
+  done
+  test_empty "$(diff -r -x manifest.json forwards.d/site backwards.d/site)" 'the order of the records does not matter to the site'
+  words forwards.d/site/index.html >said
+  test_same 'APPEND throughput APPEND p50 GET throughput SET throughput GET p50 SET p50' \
+    "$(grep -o '[A-Z]* [-+][0-9.]*% [a-z0-9]* on ' said | cut -d ' ' -f 1,3 | xargs)" \
+    'the newest change comes first, of one commit the larger one, and throughput before latency'
+  test_same 'APPEND GET SET INCR' "$(grep -o '[A-Z]\{3,\} throughput [0-9.]*K req' said | cut -d ' ' -f 1 | xargs)" \
+    'cases with a regression come before others, both by name'
+}
+[ "${VKB_TEST_FAST:-}" ] || ordered
 
 # --- counted functions
 

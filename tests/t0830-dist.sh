@@ -100,7 +100,7 @@ package() {
     newer-standards-version,out-of-date-standards-version vkb_*.dsc "$deb"
   test_that 'it can be unpacked' dpkg-deb -x "$deb" deb
 
-  sed -n 's/^| \(vkb-[a-z]*\) |.*/\1/p' "$top/README.md" | while read -r p; do
+  sed -n 's/^| \(vkb-[a-z]*\) |.*/\1/p' "$top/CONTRIBUTING.md" | while read -r p; do
     env -i PATH="$scratch/deb/usr/bin:/usr/bin:/bin" "$p" --help </dev/null \
       >/dev/null ||
       echo "$p"

@@ -1,5 +1,6 @@
 /*
- * Runs that fall into two groups, as of a server that sometimes starts slow.
+ * Finds runs that form two groups, such as those of a server that is slow after
+ * some of its starts.
  */
 #ifndef BIMODAL_H
 #define BIMODAL_H

@@ -17,14 +17,16 @@
 struct callgrind_function {
 	const char *name, *object; /* "???" where unknown; borrowed */
 	uint64_t self[CALLGRIND_EVENTS];
-	uint64_t inclusive; /* of the first event, with all it called */
+	uint64_t inclusive; /* of the first event, with those of all functions
+			       it called */
 	uint64_t calls;     /* how often it was called */
 };
 
 struct callgrind_call {
 	size_t from, to; /* functions */
 	uint64_t count;
-	uint64_t cost[CALLGRIND_EVENTS]; /* with all that was called then */
+	uint64_t cost[CALLGRIND_EVENTS]; /* with all functions that these calls
+					    ran */
 };
 
 struct callgrind {

@@ -227,8 +227,8 @@ find_form(const char *name)
 	return i;
 }
 
-/* Appends "P10", "256B", "cluster", "key=value", or nothing for what is not so
- * if each config says whether it is. */
+/* Appends "P10", "256B", "cluster", "key=value", or nothing for a boolean that
+ * is false if each config has it. */
 static void
 append_value(struct str *s, const struct casename *c, const struct key *k,
     const struct json *j, const char *text)
@@ -307,7 +307,7 @@ write_name(
 		append_word(&s, " ", NULL, command);
 		str_cut(&s, id ? 48 : 96);
 	}
-	/* The keys that have a form of their own come first. */
+	/* The keys of the table key_forms come first. */
 	for (size_t i = 0; !old && i < KEY_FORMS; i++)
 		append_key(&s, c, find_key(c, key_forms[i].name), config, all);
 	for (size_t i = 0; i < c->n; i++)
@@ -418,7 +418,8 @@ append_key_name(struct str *s, const char *name)
 		str_addc(s, name[i] == '_' ? ' ' : name[i]);
 }
 
-/* Appends "50 clients", "TLS", "reconnect 10"; nothing for what is not so. */
+/* Appends "50 clients", "TLS", "reconnect 10"; nothing for a boolean that is
+ * false. */
 static void
 append_words(struct str *s, const struct key *k)
 {

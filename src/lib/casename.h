@@ -42,7 +42,7 @@ bool casename_has_words(
 void casename_differs(struct casename *, const struct json *config);
 
 /* Returns what all share, in words: "50 clients, 64-byte values, TLS", without
- * what is not so; may be empty. Caller frees. */
+ * booleans that are false; may be empty. Caller frees. */
 char *casename_common(const struct casename *);
 
 #endif

@@ -14,8 +14,8 @@
 
 #define CHANCE .01 /* highest p of a change in permutations */
 #define REACH 100  /* points of each side that are tested */
-#define FEW 10     /* so many points of a side have few permutations, */
-#define RARE .0001 /* and this is the highest p of their t test */
+#define FEW 10     /* a side of so many points has few permutations */
+#define RARE .0001 /* highest p of the t test of such a side */
 
 struct series {
 	const struct changepoint_rules *rules;

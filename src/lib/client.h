@@ -46,7 +46,7 @@ struct reply *client_send(
     struct client *, int timeout_ms, const char *bytes, size_t n);
 /*
  * Returns the next reply of a server that sends them without being asked, as
- * after MONITOR. NULL with errno ETIMEDOUT: there is none yet; otherwise as
+ * after MONITOR. NULL with errno ETIMEDOUT: none has arrived yet; otherwise as
  * client_call.
  */
 struct reply *client_next(struct client *, int timeout_ms);

@@ -11,19 +11,20 @@
 
 struct metric;
 
-/* The metric that counted runs have, and only they. */
+/* The metric that only counted runs have. */
 #define COUNTED_METRIC "instructions_per_req"
 
-/* Is the metric exact in counted runs, and are there others? */
+/* Can the metric be exact, because counted runs have it as well as measured
+ * ones? */
 bool counted_may_be(const struct metric *);
 
 /* Makes it exact, with its margin: all its values are of counted runs. */
 void counted_make_exact(struct metric *);
 
 /*
- * Of the values of runs, some NAN, keeps those that were counted, or those that
- * were not: makes the others NAN. 'counts' are the values of COUNTED_METRIC of
- * the same runs. Returns how many were left out.
+ * Of the values of runs, which may be NAN, keeps those that were counted, or
+ * those that were not, and sets the others to NAN. 'counts' are the values of
+ * COUNTED_METRIC of the same runs. Returns how many were left out.
  */
 size_t counted_keep(bool counted, double *v, const double *counts, size_t n);
 

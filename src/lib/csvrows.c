@@ -34,6 +34,7 @@ start_parser(struct csvrows *r)
 	if (csv_init(&r->p, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) !=
 	    0)
 		err_die("cannot set up a CSV parser");
+	csv_set_blk_size(&r->p, 1 << 16); /* its room for a row grows by this */
 	csv_set_delim(&r->p, (unsigned char)r->delimiter);
 	if (r->blanks)
 		csv_set_space_func(&r->p, is_never_blank);

@@ -2,11 +2,11 @@
  * Diagnostics: one line on stderr, "program: message".
  *
  * A module reports a failure once, where the name of the thing is known, and
- * returns -1; callers pass the -1 on in silence. Characters that cannot be seen
- * are shown as str_visible does, and lines after a line break are indented, so
- * that foreign text can neither control the terminal nor pass for another
- * message. Passwords and tokens in URLs and settings are hidden as redact.h
- * says, in err_last() as well.
+ * returns -1; callers return -1 as well, without a message. Characters that
+ * cannot be seen are shown as str_visible does, and lines after a line break
+ * are indented, so that foreign text can neither control the terminal nor pass
+ * for another message. Passwords and tokens in URLs and settings are hidden as
+ * redact.h says, in err_last() as well.
  */
 #ifndef ERR_H
 #define ERR_H

@@ -24,7 +24,7 @@ static const char *const vkb_config_keys[] = {"keyspacelen", "engine",
     "idle_clients", "db", "tracking", "read_from", "tls_ciphers",
     "tls_ciphersuites", "tls_protocol", "tls_resumption"};
 
-/* Fast: most of many names differ in the first character. */
+/* Compares the first characters first, since most names differ there. */
 static inline bool
 is_same(const char *x, const char *y)
 {

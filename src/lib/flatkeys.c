@@ -76,7 +76,7 @@ static const char *const command_titles[][2] = {
 bool
 flatkeys_has(const char *section, const char *key)
 {
-	/* Fast: most of the many keys differ in the first character. */
+	/* Compares the first characters first, since most keys differ there. */
 	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++)
 		if (k->key && *k->key == *key && strcmp(k->key, key) == 0 &&
 		    strcmp(k->section, section) == 0)

@@ -40,8 +40,8 @@ int gitrepo_certificates(const char *file);
 
 /*
  * Fetches the refspecs (ended by NULL) into a repository of our own. With 'all'
- * they are everything: refs that vanished there are removed here, and HEAD is
- * taken over. Returns 0 or -1.
+ * they must cover all refs: refs that the remote no longer has are removed, and
+ * HEAD is set to that of the remote. Returns 0 or -1.
  */
 int gitrepo_fetch(
     struct gitrepo *, const char *url, const char *const *specs, bool all);

@@ -15,8 +15,9 @@ void halt_close(struct halt *);
 int halt_fd(const struct halt *); /* readable once there is a reason */
 
 enum { HALT_CALLER = -1 };
-/* Returns 0, a signal number or HALT_CALLER; a reason stays. *tty (or NULL):
- * the signal came from the terminal, so other processes have it too. */
+/* Returns 0, a signal number or HALT_CALLER, and from then on always the same.
+ * *tty (or NULL): the signal came from the terminal, so other processes have it
+ * too. */
 int halt_reason(struct halt *, bool *tty);
 
 /* Ends the program by that signal; returns for HALT_CALLER: exit with 2. */

@@ -102,7 +102,7 @@ join_metrics(const struct joined *w, struct json *run)
 			if (!json_get(all, json_key(m)))
 				json_set_num(all, json_key(m),
 				    join_metric(w, json_key(m)));
-	if (w->seconds > 0) { /* as of one load: until the last has ended */
+	if (w->seconds > 0) { /* until the last part had ended */
 		json_set_num(all, "elapsed_s", w->seconds);
 		json_set_num(all, "rps", add_up(w, "requests") / w->seconds);
 	}
@@ -204,8 +204,8 @@ count_intervals(const struct joined *w, const double *at, size_t n)
 	return n;
 }
 
-/* Joins the rates of the seconds that all have. Percentiles of a second cannot
- * be made of those of the parts. */
+/* Adds up the rates of the seconds that all parts have. The percentiles of a
+ * second cannot be computed from those of the parts. */
 static void
 join_series(const struct joined *w, struct json *run)
 {

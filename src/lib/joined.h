@@ -8,9 +8,10 @@ struct json;
 struct str;
 
 struct joined {
-	struct json *const *v; /* the part records; all are there */
+	struct json *const *v; /* the records of all parts */
 	size_t n;
-	double seconds; /* of a number of requests: until all were made; or 0 */
+	double
+	    seconds; /* time until a given number of requests was made; or 0 */
 };
 
 /*

@@ -56,7 +56,8 @@ size_t json_len(const struct json *);
 struct json *json_first(const struct json *);
 struct json *json_next(const struct json *);
 const char *json_key(const struct json *);
-struct json *json_at(const struct json *, size_t i); /* walks: not for loops */
+struct json *json_at(
+    const struct json *, size_t i); /* takes linear time: not for loops */
 /* Returns the number of each element; NAN: not a number. Caller frees. */
 double *json_numbers(const struct json *, size_t *n);
 

@@ -8,7 +8,8 @@
 
 static const struct {
 	const char *name;
-	double absent, min, max; /* of the number; max 0: there is none */
+	double absent, min,
+	    max; /* of the number; max 0: the name takes no number */
 	const char *why;
 } kinds[] = {[KEYSPEC_UNIFORM] = {"uniform", 0, 0, 0, NULL},
     [KEYSPEC_SEQUENTIAL] = {"sequential", 0, 0, 0, NULL},

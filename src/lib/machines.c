@@ -17,7 +17,7 @@ enum host {
 };
 
 struct kind {
-	char *text; /* of all that follows, to sort by */
+	char *text; /* name, arch, model and cpus as one text, to sort by */
 	char *name; /* of the host; NULL: not known */
 	char *arch, *model;
 	double cpus;
@@ -36,7 +36,7 @@ struct machine {
 	size_t was; /* index before sorting */
 };
 
-struct sight {
+struct observation {
 	size_t kind, point;
 };
 
@@ -44,9 +44,9 @@ struct machines {
 	struct intern *texts; /* of kinds */
 	struct kind *v;
 	size_t n, cap;
-	struct hashset *seen; /* sights */
-	struct sight *sights;
-	size_t nsights, sightcap;
+	struct hashset *seen; /* observations */
+	struct observation *observations;
+	size_t nobservations, observations_cap;
 	struct machine *machines;
 	size_t count;
 };
@@ -80,7 +80,7 @@ machines_free(struct machines *m)
 	}
 	free(m->v);
 	free(m->machines);
-	free(m->sights);
+	free(m->observations);
 	hashset_free(m->seen);
 	intern_free(m->texts);
 	free(m);
@@ -139,9 +139,9 @@ machines_saw(struct machines *m, size_t kind, size_t point)
 	m->v[kind].seen = true;
 	if (hashset_add(m->seen, hash_pair(kind, point)))
 		return;
-	m->sights =
-	    mem_grow(m->sights, m->nsights, &m->sightcap, sizeof *m->sights);
-	m->sights[m->nsights++] = (struct sight){kind, point};
+	m->observations = mem_grow(m->observations, m->nobservations,
+	    &m->observations_cap, sizeof *m->observations);
+	m->observations[m->nobservations++] = (struct observation){kind, point};
 }
 
 /* Counts the different points of each owner; 'owner' is by kind. Caller frees.
@@ -152,11 +152,11 @@ count_points(const struct machines *m, const size_t *owner, size_t n)
 	struct hashset *seen = hashset_new();
 	size_t *count = mem_array(n + 1, sizeof *count);
 
-	for (size_t i = 0; i < m->nsights; i++) {
-		size_t who = owner[m->sights[i].kind];
+	for (size_t i = 0; i < m->nobservations; i++) {
+		size_t who = owner[m->observations[i].kind];
 
-		count[who] +=
-		    !hashset_add(seen, hash_pair(who, m->sights[i].point));
+		count[who] += !hashset_add(
+		    seen, hash_pair(who, m->observations[i].point));
 	}
 	hashset_free(seen);
 	return count;
@@ -180,7 +180,7 @@ classify_hosts(struct machines *m, size_t least)
 	intern_free(names);
 }
 
-/* Kinds that say most come first. */
+/* Kinds with the most known values come first. */
 static int
 compare_kinds(const void *a, const void *b)
 {
@@ -200,7 +200,8 @@ is_same_text(const char *a, const char *b)
 	return !a || !b || strcmp(a, b) == 0;
 }
 
-/* May the kind be one of the machine, by what is known of both? */
+/* Can the kind belong to the machine? Values that are not known agree with any.
+ */
 static bool
 may_be_of(const struct kind *k, const struct machine *to)
 {
@@ -214,8 +215,8 @@ may_be_of(const struct kind *k, const struct machine *to)
 	    (isnan(k->cpus) || isnan(to->cpus) || k->cpus == to->cpus);
 }
 
-/* Returns the machine that the kind is of, the number of machines if it is of
- * none of these. */
+/* Returns the index of the machine to which the kind belongs, or the number of
+ * machines if there is none. */
 static size_t
 find_machine(const struct machines *m, const struct kind *k)
 {
@@ -334,6 +335,12 @@ const char *
 machines_name(const struct machines *m, size_t machine)
 {
 	return m->count ? m->machines[machine].name : "";
+}
+
+bool
+machines_is_host(const struct machines *m, size_t machine)
+{
+	return m->count && m->machines[machine].like->host == HOST_OWN;
 }
 
 const char *

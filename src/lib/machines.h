@@ -4,12 +4,14 @@
  * A host that measured enough commits to be judged by itself is a machine.
  * Hosts with fewer, such as the runners of CI that are new for each job, are
  * taken together if they have the same processor. A run whose environment does
- * not name its host belongs to the one machine that it fits, as far as is
- * known; if it fits several, or none, such runs are a machine of their own.
+ * not name its host belongs to the only machine whose known values agree with
+ * it; if several machines agree, or none, such runs form a machine of their
+ * own.
  */
 #ifndef MACHINES_H
 #define MACHINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json;
@@ -36,7 +38,9 @@ size_t machines_count(const struct machines *);
 size_t machines_find(const struct machines *, size_t kind);
 /* Returns the id of its host, or what its hosts have in common. Borrowed. */
 const char *machines_name(const struct machines *, size_t machine);
-/* Returns its processor, if the name does not say that, or "". Borrowed. */
+/* Is it one host? */
+bool machines_is_host(const struct machines *, size_t machine);
+/* Returns its processor, or "" if the name contains that. Borrowed. */
 const char *machines_processor(const struct machines *, size_t machine);
 /* Returns how many points it measured. */
 size_t machines_points(const struct machines *, size_t machine);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run of which not all parts have come. */
+/* A run that still lacks parts. */
 struct incomplete_run {
 	struct json **v; /* by the number of the part; NULL: missing */
 	size_t n, have;
@@ -52,8 +52,8 @@ parts_free(struct parts *p)
 	free(p);
 }
 
-/* Returns what joins the parts of one run, which have nothing else in common
- * with those of others. */
+/* Returns the run of a part. The key has all that the parts of one run, and no
+ * others, have in common. */
 static struct incomplete_run *
 find_run(struct parts *p, const struct json *part)
 {
@@ -214,7 +214,7 @@ find_missing(const struct incomplete_run *w, struct str *why)
 	str_free(&s);
 }
 
-/* Makes the run of all parts that there are, and forgets them. */
+/* Makes the run of the parts that were read, and frees them. */
 static struct json *
 join_parts(struct incomplete_run *w)
 {
@@ -261,7 +261,7 @@ parts_add(struct parts *p, struct json *part)
 		w->v = mem_array(w->n, sizeof *w->v);
 	}
 	if (w->n != (size_t)n || w->v[(size_t)i - 1]) {
-		json_free(part); /* it is there already */
+		json_free(part); /* a part with this number was read before */
 		return NULL;
 	}
 	w->v[(size_t)i - 1] = part;

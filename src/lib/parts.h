@@ -25,7 +25,8 @@ void parts_free(struct parts *);
  */
 struct json *parts_add(struct parts *, struct json *part);
 
-/* Returns a run that lacks parts, failed, and forgets it; NULL: there is none.
+/* Removes a run that lacks parts and returns it with the status failed; NULL:
+ * there is none.
  */
 struct json *parts_next_incomplete(struct parts *);
 

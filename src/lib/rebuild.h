@@ -16,7 +16,8 @@ struct str;
 
 enum { REBUILD_DIGITS = 12 }; /* of a commit */
 
-/* Has the subject no module, or one of which rebuild_add_module says all? */
+/* Can the subject be built again: has it no module, or one for which
+ * rebuild_add_module knows all options? */
 bool rebuild_is_known(const struct json *subject);
 
 /* Does the same command build both, apart from their commits? */

@@ -1,6 +1,6 @@
 /*
  * The sessions that runs name, and the machine of each session; and how much
- * sessions of one build differ where nothing says it.
+ * sessions of one build are assumed to differ.
  */
 #ifndef SESSIONS_H
 #define SESSIONS_H
@@ -14,7 +14,8 @@ struct sessions;
  * SESSIONS_DF degrees of freedom, where it was not measured. */
 #define SESSIONS_SD .01
 #define SESSIONS_SD_VIRTUAL .03
-#define SESSIONS_SD_MEMORY .002 /* of what grows with the keys */
+#define SESSIONS_SD_MEMORY \
+	.002 /* of metrics that grow with the number of keys */
 
 enum { SESSIONS_DF = 3 };
 

@@ -14,10 +14,11 @@ spike_size(double a, double b)
 	return a == b ? 0 : fmax(fabs(b / a - 1), fabs(a / b - 1));
 }
 
-/* Is another marked point on the same side of the middle so near that both
- * could be of one level? */
+/* Is another marked point on the same side of the middle less than SPIKE_POINTS
+ * away, so that both may belong to one level? */
 static bool
-has_company(const double *x, const bool *out, size_t n, size_t i, double middle)
+has_neighbour(
+    const double *x, const bool *out, size_t n, size_t i, double middle)
 {
 	size_t from = i < SPIKE_POINTS ? 0 : i - SPIKE_POINTS + 1;
 
@@ -27,20 +28,20 @@ has_company(const double *x, const bool *out, size_t n, size_t i, double middle)
 	return false;
 }
 
-/* Unmarks outliers with company if there are others: without the others, what
- * they hide may be a level. */
+/* If some outliers have no such neighbour, unmarks those that have one: they
+ * may belong to a level, which shows once the isolated ones are removed. */
 static void
-keep_lone_outliers(const double *x, bool *out, size_t n, double middle)
+keep_isolated_outliers(const double *x, bool *out, size_t n, double middle)
 {
-	bool *lone = mem_array(n, sizeof *lone), any = false;
+	bool *isolated = mem_array(n, sizeof *isolated), any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		lone[i] = out[i] && !has_company(x, out, n, i, middle);
-		any = any || lone[i];
+		isolated[i] = out[i] && !has_neighbour(x, out, n, i, middle);
+		any = any || isolated[i];
 	}
 	if (any)
-		memcpy(out, lone, n * sizeof *out);
-	free(lone);
+		memcpy(out, isolated, n * sizeof *out);
+	free(isolated);
 }
 
 /* Sets the median of the points, and returns their MAD. */
@@ -76,7 +77,7 @@ spike_mark(const double *x, size_t n, double size, bool *out)
 		    spike_size(median, v) > size)
 			out[far[i].at] = true;
 	}
-	keep_lone_outliers(x, out, n, median);
+	keep_isolated_outliers(x, out, n, median);
 	free(far);
 }
 

@@ -311,7 +311,7 @@ summary_write(struct summary *s, size_t i, int fd)
 	sort_groups(s);
 	rc = groupout_write(o, &s->common, s->groups[i], false);
 	if (rc < 0)
-		str_clear(&o->s); /* a line that was begun stays torn */
+		str_clear(&o->s); /* a line that was begun is left incomplete */
 	if (rc == 0 || o->begun)
 		str_addc(&o->s, '\n');
 	return sink_flush(o) < 0 ? -1 : rc;

@@ -250,7 +250,7 @@ tarball_step(struct tarball *t, struct tarball_file *f)
 		rc = archive_read_next_header(t->in, &e);
 		if (rc == ARCHIVE_EOF)
 			return t->top ? 0 : err_fail("'%s' is empty", t->name);
-		/* A warning is about names that the locale cannot show. */
+		/* A warning concerns names that the locale cannot show. */
 		if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
 			return report_corrupt(t);
 		rc = read_entry(t, e, f);

@@ -429,7 +429,8 @@ tls_handshake(struct tls *t)
 	errno = 0;
 	n = SSL_do_handshake(t->ssl);
 	if (n == 1) {
-		ERR_clear_error(); /* of what did not matter */
+		ERR_clear_error(); /* of errors that did not end the handshake
+				    */
 		t->events = POLLIN;
 		return 0;
 	}

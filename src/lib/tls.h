@@ -9,7 +9,7 @@ struct tls_context;
 struct tls;
 struct tls_session;
 
-/* How to connect; NULL where OpenSSL's default is right. */
+/* How to connect; NULL: OpenSSL's default. */
 struct tls_options {
 	const char *cacert;     /* the file to verify the server against; NULL:
 				 * the authorities of the system */

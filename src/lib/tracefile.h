@@ -10,8 +10,8 @@
  * number, its kind, and then
  *
  *	0  END      nothing
- *	1  CONN     the client's address, a text; the next number of a
- *	            connection, from 0, is its
+ *	1  CONN     the client's address, a text; connections are numbered from
+ *	            0 in the order of these records
  *	2  COMMAND  microseconds since the record before, connection, database,
  *	            number of words, each word a text
  *	3  OMITTED  the same for a command of which only the name was kept
@@ -61,7 +61,7 @@ struct tracewriter;
 
 /*
  * Writes to 'fd', which is borrowed; 'name' is for messages, borrowed.
- * tracewriter_begin writes the first line: 'head' (borrowed) has what it says
+ * tracewriter_begin writes the first line: 'head' (borrowed) has its members
  * besides type, v and id. Without it tracewriter_add and _end begin themselves.
  * Functions return 0, or -1 after reporting an error.
  */

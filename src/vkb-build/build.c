@@ -173,6 +173,20 @@ start_make(struct build *b)
 	return b->make ? 0 : -1;
 }
 
+/* A server is built by "make -C src". Fails with a clearer message than that of make. */
+static int
+check_source(const struct build *b)
+{
+	char *makefile = mem_printf("%s/src/Makefile", b->tree.dir);
+	int rc = b->step->fresh || access(makefile, F_OK) == 0 ? 0 : -1;
+
+	free(makefile);
+	return rc == 0 ? 0
+		       : err_fail("'%s' has no src/Makefile: it is not the source of "
+				  "Valkey or of a server that is built as Valkey is",
+			     b->step->target->ref);
+}
+
 /* Checks out the sources and starts make. */
 static int
 begin_build(struct build *b, bool empty)
@@ -180,6 +194,7 @@ begin_build(struct build *b, bool empty)
 	const struct build_target *t = b->step->target;
 
 	if (tree_fill(&b->tree, t->files, t->tree, empty) < 0 ||
+	    check_source(b) < 0 ||
 	    gitrepo_fake_checkout(
 		t->repo, t->commit.id, t->dirty, b->tree.dir) < 0 ||
 	    start_make(b) < 0)

@@ -47,7 +47,8 @@ modulebuild_is_program(const char *server)
 }
 
 /* Describes an installed server. Its path stays a link if it is one: some
- * servers are what their name says. Returns 0, or -1 after reporting the error.
+ * programs behave differently under another name. Returns 0, or -1 after
+ * reporting the error.
  */
 static int
 find_program(struct modulebuild *m)

@@ -153,7 +153,8 @@ void
 tree_release(struct tree *t)
 {
 	if (t->dir) {
-		folder_remove(t->tmp); /* else the next user does */
+		folder_remove(t->tmp); /* if this fails, the next user of the
+					  tree removes it */
 		cache_unlock(t->lock);
 	}
 	free(t->tmp);

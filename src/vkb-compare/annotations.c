@@ -42,7 +42,7 @@ annotate_row(struct notes *a, const struct report *report, const struct row *r)
 	    [VERDICT_IMPROVEMENT] = LEVEL_NOTICE,
 	    [VERDICT_DIFFERENT] = LEVEL_NOTICE,
 	    [VERDICT_LIKELY_REGRESSION] = LEVEL_WARNING,
-	    [VERDICT_LIKELY_IMPROVEMENT] = LEVELS, /* the headline has it */
+	    [VERDICT_LIKELY_IMPROVEMENT] = LEVELS, /* the headline names it */
 	    [VERDICT_LIKELY_DIFFERENT] = LEVELS,
 	    [VERDICT_EQUIVALENT] = LEVELS,
 	    [VERDICT_INCONCLUSIVE] = LEVELS,

@@ -208,8 +208,8 @@ set_session_noise(
 	}
 }
 
-/* What other programs do to one case beside what they do to all, which is
- * 'mean' as a standard deviation. */
+/* Returns the variance that other programs add to one case beyond their effect
+ * on all cases, whose standard deviation is 'mean'. */
 static struct moderate
 find_own_busy(const struct part_row *v, double mean)
 {
@@ -240,7 +240,7 @@ split_by_median(struct part_row *v, size_t n)
 	/* pi/2: the variance of a median beside that of a mean. */
 	all.noise = effect;
 	all.noise.var += rests.var * M_PI / 2 / (double)n;
-	/* What remains without the noise of runs is known less well. */
+	/* The variance less that of the runs has fewer degrees of freedom. */
 	rests.df *= pow(fmax(0, rests.var - own) / rests.var, 2);
 	rests.var = fmax(0, rests.var - own);
 	/* Runs without noise get the variance of all rests. */

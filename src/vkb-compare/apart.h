@@ -11,7 +11,7 @@
  * fewer, the policy says it (vkb-compare --calibrate measures it), or builds of
  * the history with several sessions do (between.h). Else the standard deviation
  * of a session is assumed to be 3 % on a virtual machine and 1 % on another,
- * known as well as by SESSIONS_DF degrees of freedom.
+ * with SESSIONS_DF degrees of freedom.
  */
 #ifndef APART_H
 #define APART_H

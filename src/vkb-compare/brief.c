@@ -38,7 +38,7 @@ find_first(const struct brief_case *b)
 	return b->rows;
 }
 
-/* Is the case counted, and takes no more work than before? */
+/* Was the case counted, and does it take no more work than before? */
 static bool
 has_no_more_work(const struct brief_case *b)
 {
@@ -122,7 +122,7 @@ brief_is_change(const struct brief_case *b)
 	    (b->worst->waived || b->worst->verdict < VERDICT_EQUIVALENT);
 }
 
-/* Is it something that a server does for a request, counted exactly? */
+/* Is the row an exact count of what a server does for a request? */
 static bool
 is_work(const struct row *r)
 {
@@ -212,7 +212,7 @@ add_titles(struct table *t, const struct layout *l)
 	str_free(&s);
 }
 
-/* Has a case more than its columns show? */
+/* Does a case have changes that its columns do not show? */
 static bool
 has_rest(const struct layout *l, const struct brief *b, size_t n)
 {
@@ -241,8 +241,8 @@ brief_make_table(const struct brief *b, struct layout *l, size_t n)
 	return t;
 }
 
-/* May a line begin so? A CI system that reads the log takes some words as
- * commands. */
+/* May a line begin with this text? A CI system that reads the log takes some
+ * words as commands. */
 static bool
 may_begin_line(const char *s)
 {

@@ -1,6 +1,6 @@
 /*
- * The text report for people: a row for each case, what became of it in words,
- * and what to do next. The long report has a row for each metric (text.c).
+ * The text report for people: a row for each case with its answer in words, and
+ * what to do next. The long report has a row for each metric (text.c).
  */
 #ifndef BRIEF_H
 #define BRIEF_H
@@ -20,13 +20,13 @@ struct brief_case {
 	const struct row *rows;
 	size_t n;
 	const struct row *first; /* the metric by which it is judged first */
-	const struct row *worst; /* that needs most attention; NULL: no row is
-				  * judged */
+	const struct row *
+	    worst; /* the row that decides the answer; NULL: no row is judged */
 };
 
 struct brief {
 	const struct comparison *c;
-	struct brief_case *v; /* what needs attention first */
+	struct brief_case *v; /* the cases, the worst first */
 	size_t n;
 };
 
@@ -35,7 +35,7 @@ void brief_write(struct str *, const struct report *, size_t which);
 /* Collects the cases of a comparison. Caller frees with free(b.v). */
 struct brief brief_collect(const struct comparison *);
 
-/* Adds ", 8 runs a side in turns" if that is so of all cases. */
+/* Adds ", 8 runs a side in turns" if all cases have the same number of runs. */
 void brief_add_runs(struct str *, const struct brief *);
 
 /* Adds the command that measures both sides again, or nothing. */

@@ -11,7 +11,7 @@
 
 struct table;
 
-/* What a narrow terminal moves below the row, one after the other. */
+/* The columns that a narrow terminal moves below the row, in this order. */
 enum narrow { ALL, NO_FUNCTIONS, NO_WORDS, NO_P50, NO_P99, NO_NAMES };
 
 /* A column that not all reports have. */

@@ -11,8 +11,8 @@ struct json;
 
 /*
  * Can counts of these subjects be judged? They cannot if compiler or flags are
- * known and differ, unless both are the same commit: then the flags are what is
- * compared.
+ * known and differ, unless both subjects are the same commit: then the
+ * comparison is about the flags.
  */
 bool builds_are_comparable(const struct json *base, const struct json *other);
 

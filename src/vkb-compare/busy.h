@@ -1,6 +1,6 @@
 /*
  * Other programs on the machine: a side that was measured while they used its
- * CPUs is slower by an amount that no run shows.
+ * CPUs is slower, and the runs do not show by how much.
  *
  * On a machine with two CPUs, sessions of one server differed by .3 to .45 in
  * ln(rps) where others used 35 to 38 % of the CPU time in one and none in the

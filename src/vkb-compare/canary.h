@@ -1,6 +1,6 @@
 /*
- * Canaries: cases that no build should change. If one changed, the machine did,
- * and the comparison of the other cases is not valid.
+ * Canaries: cases that no build should change. If one changed, the machine has
+ * changed, and the comparison of the other cases is not valid.
  */
 #ifndef CANARY_H
 #define CANARY_H

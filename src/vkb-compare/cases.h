@@ -32,12 +32,12 @@ struct cases {
 	struct functions *functions;   /* of counted cases */
 };
 
-/* What to read: the values, the histograms too, which are large, or the
- * subjects only, of build records too: they are not measured yet. */
+/* What to read: the values; also the histograms, which are large; or only the
+ * subjects, also those of build records, which are not measured yet. */
 enum cases_of { CASES_VALUES, CASES_HISTS, CASES_SUBJECTS };
 
 /* Reads all files ("-" is stdin). Returns -1, after reporting it, if some could
- * not be read; the rest is there. */
+ * not be read; the others are read. */
 int cases_read(
     struct cases *, const char *const *files, size_t n, enum cases_of);
 void cases_free(struct cases *);

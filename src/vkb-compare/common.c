@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Returns what the configurations of all cases on both sides share, so that
- * names tell this one from them by the command alone. */
+/* Returns what the configurations of all cases on both sides share, so that the
+ * name of the row for all cases differs from theirs only in the command. */
 static struct json *
 share_config(const struct comparison *c)
 {

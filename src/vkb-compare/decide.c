@@ -312,5 +312,5 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 			c[i].paired += row->gate && row->facts.paired;
 		}
 	}
-	rules_add_lapses(r, c, n);
+	rules_add_issues(r, c, n);
 }

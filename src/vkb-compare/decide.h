@@ -10,7 +10,7 @@ struct comparison;
 struct rules;
 
 /* Tests the rows, adjusts p in each family over all comparisons, and sets the
- * verdicts, counts and lapses. */
+ * verdicts, the counts and the rules without effect. */
 void decide_all(struct comparison *, size_t n, const struct rules *);
 
 /* Sets the overall change of each judged metric of each comparison; rows

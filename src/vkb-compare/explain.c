@@ -229,7 +229,7 @@ explain_changes(struct str *s, const struct row *r)
 	str_addc(s, '\n');
 	if (!r->has_rest)
 		return;
-	str_add(s, "  rest       the change beside all cases: ");
+	str_add(s, "  rest       the change relative to all cases: ");
 	explain_change(s, &r->rest);
 	str_add(s, "; ");
 	explain_error(s, &r->rest);
@@ -267,7 +267,7 @@ static void
 explain_reason(struct str *s, const struct row *r)
 {
 	const char *rest =
-	    r->has_rest && report_is_by_rest(r) ? " beside all cases" : "";
+	    r->has_rest && report_is_by_rest(r) ? " relative to all cases" : "";
 	bool tested = judge_family(r) != FAMILIES;
 	bool small = tested && r->p < JUDGE_ALPHA;
 
@@ -305,7 +305,7 @@ explain_reason(struct str *s, const struct row *r)
 		else if (r->has_rest && !*rest)
 			str_add(s,
 			    "the whole 95% interval is beyond the margin, but "
-			    "beside all cases nothing is shown");
+			    "relative to all cases nothing is shown");
 		else
 			str_printf(s,
 			    "the 95%% interval%s has one sign and the change "

@@ -121,7 +121,7 @@ tell_row(struct str *s, const struct row *r)
 	markup_cut(s, r->name, LONGEST);
 	str_addc(s, ' ');
 	if (report_is_by_rest(r))
-		str_printf(s, "%+.1f%% [%+.1f, %+.1f] beside all cases",
+		str_printf(s, "%+.1f%% [%+.1f, %+.1f] relative to all cases",
 		    100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
 		    100 * (r->rest.hi95 - 1));
 	else

@@ -149,12 +149,12 @@ make_lost_case(const struct kase *k, size_t side)
 }
 
 static void
-set_lapses(struct json *rec, const struct comparison *c)
+set_rule_issues(struct json *rec, const struct comparison *c)
 {
 	struct json *all = json_array();
 
-	for (size_t i = 0; i < c->nlapses; i++) {
-		const struct lapse *l = &c->lapses[i];
+	for (size_t i = 0; i < c->nrule_issues; i++) {
+		const struct rule_issue *l = &c->rule_issues[i];
 		struct json *j = json_object();
 
 		json_set_str(j, "rule", l->rule);
@@ -310,7 +310,7 @@ make_comparison(const struct comparison *c, const struct brief *b,
 		json_push(one_sided, j);
 	}
 	json_set(rec, "one_sided", one_sided);
-	set_lapses(rec, c);
+	set_rule_issues(rec, c);
 	set_canaries(rec, c, r);
 	set_texts(rec, c, b, w, report);
 	return rec;

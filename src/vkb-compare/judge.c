@@ -384,7 +384,7 @@ judge_free(struct comparison *c)
 		for (size_t i = 0; i < 2; i++)
 			free(c->levels[j][i].looks);
 	free(c->canaries);
-	free(c->lapses);
+	free(c->rule_issues);
 	free(c->one_sided);
 	free(c->rows);
 	free(c->differences);

@@ -68,7 +68,7 @@ struct one_sided_gate { /* a gate that one side lacks */
 	char *name;
 	size_t side; /* the one that has it */
 	size_t cases;
-	bool optional; /* a count beside what was measured: it may lack */
+	bool optional; /* a counted metric, which one side may lack */
 };
 
 struct overall { /* geometric mean over the cases, of one metric */
@@ -78,7 +78,7 @@ struct overall { /* geometric mean over the cases, of one metric */
 	double lo_runs, hi_runs; /* interval of these cases; NAN */
 };
 
-struct lapse { /* a rule or waiver of the policy without effect */
+struct rule_issue { /* a rule or waiver of the policy without effect */
 	const char *rule, *what;      /* "unused", "expired", "exceeded" */
 	const char *reason, *expires; /* NULL: it has no waiver */
 };
@@ -112,8 +112,9 @@ struct comparison {
 	size_t one_sided_count;
 	struct overall *overall;
 	size_t noverall;
-	struct lapse *lapses; /* of the whole report, in the first comparison */
-	size_t nlapses;
+	struct rule_issue
+	    *rule_issues; /* of the whole report, in the first comparison */
+	size_t nrule_issues;
 	struct canary *canaries;
 	size_t ncanaries;
 	size_t count[VERDICTS]; /* gate rows that are not waived */

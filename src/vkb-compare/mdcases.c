@@ -30,7 +30,8 @@ describe_certainty(const struct row *r)
 	return r->certain ? " (certain)" : "";
 }
 
-/* Writes "**SET P10: 8.0% slower** (certain)", or what there is instead. */
+/* Writes "**SET P10: 8.0% slower** (certain)", or the sentence for a report
+ * without a change. */
 static void
 write_worst(const struct mdpage *p, const struct brief *b)
 {
@@ -56,12 +57,12 @@ write_worst(const struct mdpage *p, const struct brief *b)
 	str_free(&t);
 }
 
-/* Adds " · 1 more case: worse · 5 cases: unclear" for the cases beside the
+/* Adds " · worse: 1 other case · unclear: 5 cases" for the cases beside the
  * first, which a sentence names if it has changed. */
 static void
 write_answers(struct str *s, const struct brief *b)
 {
-	bool named = b->n && brief_is_change(&b->v[0]), more;
+	bool named = b->n && brief_is_change(&b->v[0]), other;
 	size_t n;
 
 	for (size_t i = named; i < b->n; i += n) {
@@ -71,14 +72,15 @@ write_answers(struct str *s, const struct brief *b)
 		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
 		     n++)
 			;
-		more = named && i == 1 &&
+		other = named && i == 1 &&
 		    strcmp(answer, brief_answer(&b->v[0])) == 0;
-		str_printf(s, " \xc2\xb7 %zu %scase%s", n, more ? "more " : "",
-		    num_plural((double)n));
+		str_add(s, " \xc2\xb7 ");
 		if (n < b->n || !b->v[i].worst ||
 		    b->v[i].worst->verdict != VERDICT_EQUIVALENT)
 			/* else the sentence has the answer */
-			str_printf(s, ": %s", answer);
+			str_printf(s, "%s: ", answer);
+		str_printf(s, "%zu %scase%s", n, other ? "other " : "",
+		    num_plural((double)n));
 	}
 	str_add(s, "\n\n");
 }

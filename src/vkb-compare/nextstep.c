@@ -1,5 +1,5 @@
-/* What is written below the rows of the brief text: the answers summed up, and
- * a command that says more. */
+/* The lines below the rows of the brief text: a summary of the answers, and a
+ * command that tells more. */
 #include "brief.h"
 #include "json.h"
 #include "markup.h"
@@ -18,7 +18,8 @@ enum {
 	LONGEST = 60 /* bytes of a name */
 };
 
-/* Has the case a certain result like the one that decides it? */
+/* Does the case have a certain result with the verdict of the one that decides
+ * it? */
 static bool
 is_certain(const struct brief_case *b)
 {
@@ -80,8 +81,9 @@ brief_add_summary(struct str *s, const struct brief *b)
 	str_add(s, ".");
 }
 
-/* Returns the commit, ref or version by which a subject can be built again, or
- * NULL, as for a module that rebuild_add_module cannot name. Caller frees. */
+/* Returns the commit or ref by which a subject can be built again, or NULL, as
+ * for a server of which only the version is known, which may be that of Redis,
+ * or a module that rebuild_add_module cannot name. Caller frees. */
 static char *
 find_ref(const struct json *subject)
 {
@@ -89,7 +91,6 @@ find_ref(const struct json *subject)
 	struct str s = {0};
 	const char *ref = commit ? commit : json_get_str(subject, "ref");
 
-	ref = ref ? ref : json_get_str(subject, "server_version");
 	if (!ref || !*ref || *ref == '-' ||
 	    strspn(ref, REBUILD_WORD) != strlen(ref))
 		return NULL;
@@ -101,7 +102,7 @@ find_ref(const struct json *subject)
 	return str_take(&s);
 }
 
-/* Adds a file, or the word that stands for one that is not known. */
+/* Adds a file, or the word for it if it is not known. */
 static void
 add_file(struct str *s, const char *file, const char *unknown)
 {

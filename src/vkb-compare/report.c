@@ -339,8 +339,8 @@ report_notes(struct str *s, const struct row *r)
 		sep = ", ";
 	}
 	if (r->has_rest) {
-		str_printf(s, "%s%+.1f%% [%+.1f, %+.1f] beside all cases", sep,
-		    100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
+		str_printf(s, "%s%+.1f%% [%+.1f, %+.1f] relative to all cases",
+		    sep, 100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
 		    100 * (r->rest.hi95 - 1));
 		sep = ", ";
 	}

@@ -76,7 +76,7 @@ extern const enum verdict report_verdicts[VERDICTS];
 /* Does the row make the exit status 1? */
 bool report_row_fails(const struct report *, const struct row *);
 
-/* The symbol of a row in Markdown (markdown.c) */
+/* Returns the symbol of a row in Markdown (markdown.c). */
 const char *report_mark(const struct row *);
 
 /* "-" for a regression, "+", "~", "=" or "?"; its colour, or NULL (text.c) */
@@ -132,7 +132,8 @@ int report_compare(const struct row *, const struct row *);
 /* The rows sorted for people: changes first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);
 
-/* Is a row decided by its change beside all cases, and not by the whole? */
+/* Is a row decided by its change relative to all cases, and not by the whole
+ * change? */
 bool report_is_by_rest(const struct row *);
 /* What changetext.h needs of a row; it borrows the name. */
 struct changetext report_changetext(const struct row *);

@@ -176,10 +176,11 @@ rules_is_waived(const struct row *row)
 }
 
 static void
-add_lapse(struct comparison *c, const struct lapse *l)
+add_rule_issue(struct comparison *c, const struct rule_issue *l)
 {
-	c->lapses = mem_resize(c->lapses, c->nlapses + 1, sizeof *c->lapses);
-	c->lapses[c->nlapses++] = *l;
+	c->rule_issues = mem_resize(
+	    c->rule_issues, c->nrule_issues + 1, sizeof *c->rule_issues);
+	c->rule_issues[c->nrule_issues++] = *l;
 }
 
 /* The effect of a waiver in the whole report. */
@@ -208,7 +209,7 @@ count_waiver(struct waiver_count **t, size_t *n, const struct row *row)
 }
 
 void
-rules_add_lapses(const struct rules *r, struct comparison *c, size_t n)
+rules_add_issues(const struct rules *r, struct comparison *c, size_t n)
 {
 	struct waiver_count *t = NULL;
 	size_t nt = 0;
@@ -221,17 +222,19 @@ rules_add_lapses(const struct rules *r, struct comparison *c, size_t n)
 			count_waiver(&t, &nt, &c[i].rows[k]);
 	for (size_t i = 0; i < nt; i++) {
 		const struct policy_waiver *w = t[i].waiver;
-		struct lapse l = {w->rule, "unused", w->reason, w->expires};
+		struct rule_issue l = {
+		    w->rule, "unused", w->reason, w->expires};
 
 		if (w->expired)
 			l.what = "expired";
 		else if (t[i].exceeded)
 			l.what = "exceeded";
 		if (w->expired || t[i].exceeded || !t[i].waived)
-			add_lapse(c, &l);
+			add_rule_issue(c, &l);
 	}
 	for (size_t i = 0; (rule = policy_unused_rule(r->policy, i)); i++)
-		add_lapse(c, &(struct lapse){rule, "unused", NULL, NULL});
+		add_rule_issue(
+		    c, &(struct rule_issue){rule, "unused", NULL, NULL});
 	free(t);
 }
 

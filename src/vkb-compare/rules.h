@@ -47,6 +47,6 @@ int rules_check_names(
     const struct rules *, const struct comparison *, size_t n);
 
 /* Adds rules and waivers without effect to the first comparison. */
-void rules_add_lapses(const struct rules *, struct comparison *, size_t n);
+void rules_add_issues(const struct rules *, struct comparison *, size_t n);
 
 #endif

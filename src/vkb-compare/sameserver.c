@@ -40,7 +40,7 @@ is_same_server(const struct comparison *c)
 }
 
 /*
- * Is the true change of the row known to be none? It is if its runs took turns:
+ * Is it known that the row did not really change? It is if its runs took turns:
  * these share the session, the machine and its drift. A value that differs by
  * the same factor in all rounds is not noise, nor is an exact count.
  */
@@ -97,7 +97,7 @@ add_size_of_noise(struct str *s, const struct comparison *c)
 	intern_free(names);
 }
 
-/* Took the sides turns in all that is not counted? */
+/* Did the sides take turns in all rows that are not counted? */
 static bool
 has_turns(const struct comparison *c)
 {

@@ -12,7 +12,7 @@
 
 #define TOGETHER 20 /* sentences about count and time of a case */
 
-/* What is left out on a narrow terminal, one after the other. */
+/* The columns that are left out on a narrow terminal, in this order. */
 enum omitted { ALL, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
 
 static const struct {
@@ -199,8 +199,8 @@ write_text_head(struct str *s, const struct comparison *c, bool colour)
 	str_free(&t);
 }
 
-/* Writes what counts and times say of each case, unless the headline, which
- * tells of one, says it all. */
+/* Writes for each case the sentence about its count and its time, unless the
+ * headline has the only one. */
 static void
 write_together(struct str *s, const struct comparison *c)
 {

@@ -156,7 +156,7 @@ add_time(struct str *s, const struct row *r)
 	if (!isnan(f->lo95))
 		str_printf(s, " [%.1f, %.1f]", lo, hi);
 	if (r->has_rest)
-		str_add(s, " beside all cases");
+		str_add(s, " relative to all cases");
 	if (r->certain)
 		str_add(s, ", certain");
 }

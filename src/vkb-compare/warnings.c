@@ -102,7 +102,7 @@ warn_unsure_pairs(struct warnings *w, const struct comparison *c)
 
 		if (!note || !n)
 			continue;
-		count[id] = 0; /* it is written now */
+		count[id] = 0; /* the first case of this note */
 		add_warning(w, REPORT_NOTE,
 		    n == 1
 			? mem_printf("%s: %s", name, note)
@@ -150,10 +150,10 @@ warn_canaries(struct warnings *w, const struct comparison *c)
 }
 
 static void
-warn_lapses(struct warnings *w, const struct comparison *c)
+warn_rule_issues(struct warnings *w, const struct comparison *c)
 {
-	for (size_t i = 0; i < c->nlapses; i++) {
-		const struct lapse *l = &c->lapses[i];
+	for (size_t i = 0; i < c->nrule_issues; i++) {
+		const struct rule_issue *l = &c->rule_issues[i];
 		struct str s = {0};
 
 		str_add(&s, l->rule);
@@ -317,7 +317,7 @@ warnings_new(struct warnings *w, const struct comparison *c)
 			       "margin (%d changes are needed)",
 			c->short_history, num_plural(c->short_history),
 			HISTORY_LEAST));
-	warn_lapses(w, c);
+	warn_rule_issues(w, c);
 	warn_client_bound(w, c);
 }
 

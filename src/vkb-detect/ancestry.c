@@ -1,4 +1,5 @@
 #include "ancestry.h"
+#include "clock.h"
 #include "json.h"
 #include "mem.h"
 #include "str.h"
@@ -10,12 +11,13 @@
 
 struct node {
 	struct json *rec;
-	const char *id, *time; /* borrowed from it; time may be NULL */
-	size_t parent;         /* index of the first parent; NONE: not known */
-	size_t line;           /* index on the line, or NONE */
-	size_t measured;       /* measured commits from here to the root */
-	bool child;            /* it is the first parent of another commit */
-	bool own, counted;     /* it is measured; 'measured' is set */
+	const char *id;    /* borrowed from it */
+	char *time;        /* UTC, to be compared as text; or NULL */
+	size_t parent;     /* index of the first parent; NONE: not known */
+	size_t line;       /* index on the line, or NONE */
+	size_t measured;   /* measured commits from here to the root */
+	bool child;        /* it is the first parent of another commit */
+	bool own, counted; /* it is measured; 'measured' is set */
 };
 
 struct ancestry {
@@ -31,13 +33,20 @@ ancestry_new(void)
 	return mem_new(sizeof(struct ancestry));
 }
 
+static void
+free_node(struct node *c)
+{
+	json_free(c->rec);
+	free(c->time);
+}
+
 void
 ancestry_free(struct ancestry *a)
 {
 	if (!a)
 		return;
 	for (size_t i = 0; i < a->n; i++)
-		json_free(a->v[i].rec);
+		free_node(&a->v[i]);
 	free(a->v);
 	free(a->line);
 	free(a);
@@ -46,10 +55,15 @@ ancestry_free(struct ancestry *a)
 void
 ancestry_add(struct ancestry *a, struct json *rec)
 {
+	const char *time = json_get_str(rec, "time");
+	char utc[CLOCK_ISO];
+
+	if (time && clock_utc(utc, time) == 0)
+		time = utc;
 	a->v = mem_grow(a->v, a->n, &a->cap, sizeof *a->v);
 	a->v[a->n++] = (struct node){.rec = rec,
 	    .id = json_get_str(rec, "commit"),
-	    .time = json_get_str(rec, "time"),
+	    .time = mem_str(time),
 	    .parent = NONE,
 	    .line = NONE};
 }
@@ -111,7 +125,7 @@ link_parents(struct ancestry *a)
 		qsort(a->v, a->n, sizeof *a->v, compare_by_id);
 	for (size_t i = 0; i < a->n; i++)
 		if (kept && strcmp(a->v[kept - 1].id, a->v[i].id) == 0)
-			json_free(a->v[i].rec);
+			free_node(&a->v[i]);
 		else
 			a->v[kept++] = a->v[i];
 	a->n = kept;

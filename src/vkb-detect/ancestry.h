@@ -29,8 +29,8 @@ enum ancestry_place {
 	ANCESTRY_UNKNOWN /* *at is between the indexes, by its time */
 };
 
-/* Finds a commit. 'time' is used if its record has none; it may be NULL. *at is
- * -1 if it has no place. */
+/* Finds a commit. 'time', in UTC, is used if its record has none; it may be
+ * NULL. *at is -1 if it has no place. */
 enum ancestry_place ancestry_find(
     const struct ancestry *, const char *id, const char *time, double *at);
 

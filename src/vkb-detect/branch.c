@@ -2,6 +2,7 @@
 #include "ancestry.h"
 #include "casename.h"
 #include "caseset.h"
+#include "column.h"
 #include "err.h"
 #include "reading.h"
 #include "json.h"
@@ -124,7 +125,8 @@ order_points(struct branch *h)
 void
 branch_begin(struct branch *h, const char *dir)
 {
-	*h = (struct branch){.reading = reading_new(dir)};
+	*h = (struct branch){
+	    .reading = reading_new(dir), .column = column_new()};
 }
 
 void
@@ -153,27 +155,16 @@ branch_free(struct branch *h)
 	free(h->losses);
 	casename_free(h->names);
 	reading_free(h->reading);
+	column_free(h->column);
 	*h = (struct branch){0};
 }
 
-/* Reads the runs and values of a series; a value of another machine becomes
- * NAN. Sets .session of the runs to the index of their point. */
-static int
-read_series(const struct branch *h, const struct series *s,
-    struct rows_run *runs, double *v)
+/* Keeps the number of the text that is last by strcmp. */
+static void
+keep_last_text(const struct intern *in, uint32_t *kept, uint32_t new)
 {
-	const struct reading *in = h->reading;
-	const struct rows *r = &s->kase->rows;
-
-	if (rows_runs(r, in->scratch, runs) < 0 ||
-	    rows_values(r, in->scratch, s->column, v) < 0)
-		return -1;
-	for (size_t i = 0; i < r->n; i++) {
-		if (machines_find(in->machines, runs[i].block) != s->machine)
-			v[i] = NAN;
-		runs[i].session = (uint32_t)h->places[runs[i].session];
-	}
-	return 0;
+	if (strcmp(intern_text(in, *kept), intern_text(in, new)) < 0)
+		*kept = new;
 }
 
 /* Groups values by point and sorts each group; drops those of lost points. */
@@ -181,6 +172,7 @@ static void
 group_values(const struct branch *h, const struct rows_run *runs,
     const double *v, size_t n, struct branch_values *to)
 {
+	const struct reading *in = h->reading;
 	size_t *first = mem_array(h->npoints + 2, sizeof *first);
 
 	for (size_t i = 0; i < n; i++)
@@ -189,8 +181,18 @@ group_values(const struct branch *h, const struct rows_run *runs,
 	for (size_t i = 2; i < h->npoints + 2; i++)
 		first[i] += first[i - 1];
 	for (size_t i = 0; i < n; i++)
-		if (runs[i].session < h->npoints && !isnan(v[i]))
-			to->all[first[runs[i].session + 1]++] = v[i];
+		if (runs[i].session < h->npoints && !isnan(v[i])) {
+			struct branch_setup *s = &to->setups[runs[i].session];
+			size_t *at = &first[runs[i].session + 1];
+
+			if (*at == *(at - 1))
+				*s = (struct branch_setup){
+				    runs[i].index, runs[i].order};
+			keep_last_text(in->servers, &s->server, runs[i].index);
+			keep_last_text(
+			    in->settings, &s->settings, runs[i].order);
+			to->all[(*at)++] = v[i];
+		}
 	to->first = first;
 	for (size_t i = 0; i < h->npoints; i++) {
 		size_t k = first[i + 1] - first[i];
@@ -205,22 +207,22 @@ int
 branch_read_values(
     const struct branch *h, const struct series *s, struct branch_values *to)
 {
-	const struct rows *r = &s->kase->rows;
-	struct rows_run *runs = mem_array(r->n + 1, sizeof *runs);
-	double *v = mem_array(r->n + 1, sizeof *v);
-	int rc = -1;
+	struct column_part c;
+	double *v;
 
 	*to = (struct branch_values){0};
-	if (read_series(h, s, runs, v) == 0 &&
-	    kinds_keep_one(h, s, runs, v, to) == 0) {
-		to->v = mem_array(h->npoints + 1, sizeof *to->v);
-		to->all = mem_array(r->n + 1, sizeof *to->all);
-		group_values(h, runs, v, r->n, to);
-		rc = 0;
-	}
-	free(runs);
+	if (column_read(h, s, &c) < 0)
+		return -1;
+	v = mem_array(c.n + 1, sizeof *v);
+	for (size_t i = 0; i < c.n; i++)
+		v[i] = c.values[i];
+	kinds_keep_one(&c, h->npoints, v, to);
+	to->v = mem_array(h->npoints + 1, sizeof *to->v);
+	to->all = mem_array(c.n + 1, sizeof *to->all);
+	to->setups = mem_array(h->npoints + 1, sizeof *to->setups);
+	group_values(h, c.runs, v, c.n, to);
 	free(v);
-	return rc;
+	return 0;
 }
 
 void
@@ -228,6 +230,7 @@ branch_free_values(struct branch_values *v)
 {
 	free(v->v);
 	free(v->all);
+	free(v->setups);
 	free(v->first);
 	*v = (struct branch_values){0};
 }
@@ -235,14 +238,9 @@ branch_free_values(struct branch_values *v)
 double
 branch_count_runs(const struct branch *h, const struct series *s)
 {
-	const struct rows *r = &s->kase->rows;
-	double *v = mem_array(r->n + 1, sizeof *v), n = 0;
+	struct column_part c;
 
-	if (rows_values(r, h->reading->scratch, s->column, v) == 0)
-		for (size_t i = 0; i < r->n; i++)
-			n += !isnan(v[i]);
-	free(v);
-	return n;
+	return column_read(h, s, &c) < 0 ? 0 : (double)c.measured;
 }
 
 /* Is it "2026-03-02", or this and a time? */

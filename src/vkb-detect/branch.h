@@ -7,9 +7,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct json;
 struct casename;
+struct column;
 struct reading;
 struct reading_case;
 
@@ -32,14 +34,22 @@ struct series {
 	size_t machine; /* of the reading's machines */
 };
 
+struct branch_setup { /* numbers of the reading's texts */
+	uint32_t server, settings;
+};
+
 /* The values of one series. */
 struct branch_values {
 	double *v; /* median of each point; NAN: not measured */
 	size_t n;  /* measured points */
+	struct branch_setup *setups; /* of each point with values; of several
+				      * the last by its text */
 	double *all;
 	size_t *first; /* all[first[i]..first[i + 1]) are of point i, sorted */
-	bool counted;  /* all are of counted runs, of a metric of counted.h */
-	size_t others; /* values left out since they are not, or alone are */
+	bool counted;  /* all are of counted runs, and the metric is one of
+			  counted.h */
+	size_t others; /* values left out because others were counted and these
+			  were not, or the reverse */
 };
 
 struct loss { /* failed runs of a case */
@@ -63,7 +73,8 @@ struct branch {
 	size_t machines; /* that measured it */
 	struct casename *names;
 	struct reading *reading;
-	size_t *places; /* of points, by their number in the reading */
+	struct column *column; /* the last that was read */
+	size_t *places;        /* of points, by their number in the reading */
 };
 
 /* Records are read by reading_add(branch.reading, ...). Large histories use an

@@ -135,9 +135,13 @@ deciding_judge(struct findings *all, double sd)
 			f->p = adjusted[i];
 		v = verdict_decide(&f->facts, f->metric.better, f->margin, f->p,
 		    ALPHA, &certain);
+		if (f->setup && v <= VERDICT_LIKELY_DIFFERENT)
+			v = v < VERDICT_LIKELY_REGRESSION
+			    ? VERDICT_DIFFERENT
+			    : VERDICT_LIKELY_DIFFERENT;
 		all->verdicts[v] += f->gate;
 		if (v > VERDICT_LIKELY_DIFFERENT) {
-			free(f->name);
+			finding_drop(f);
 			continue;
 		}
 		f->kind = (enum finding_kind)v;

@@ -9,6 +9,7 @@
 #include "reading.h"
 #include "record.h"
 #include "sessions.h"
+#include "setup.h"
 #include "slow.h"
 #include "stats.h"
 #include "str.h"
@@ -201,11 +202,28 @@ still_stands(const struct finding *f, double now)
 	    before <= 0;
 }
 
+/* If the setup changed with it, the change is not one of the commit. */
+static void
+find_setup(
+    struct finding *f, const struct branch *b, const struct branch_values *s)
+{
+	if (f->kind == FINDING_SPIKE)
+		return;
+	f->setup = setup_find_change(b, s, f->series->machine, 1, f->lo, f->hi);
+	if (f->setup && f->kind == FINDING_TREND)
+		f->way = FINDING_DIFFERENT;
+	else if (f->setup)
+		f->kind = FINDING_DIFFERENT;
+}
+
 /* Adds the trends of all levels. Returns true if the last level has one. */
 static bool
-find_trends(struct findings *all, const struct finding *frame, const double *v,
-    size_t npoints, const struct changepoint *c, size_t n, size_t since)
+find_trends(struct findings *all, const struct branch *b,
+    const struct finding *frame, const struct branch_values *s,
+    const struct changepoint *c, size_t n, size_t since)
 {
+	const double *v = s->v;
+	size_t npoints = b->npoints;
 	bool found = false;
 	size_t from = 0;
 
@@ -220,6 +238,7 @@ find_trends(struct findings *all, const struct finding *frame, const double *v,
 			continue;
 		f.fresh = f.hi >= since;
 		f.waived = policy_waives(&f.waiver, f.facts.ratio);
+		find_setup(&f, b, s);
 		add_finding(all, &f);
 	}
 	return found;
@@ -234,7 +253,6 @@ find_changes(struct findings *all, const struct branch *b,
 	struct changepoint *c;
 	double now = NAN;
 	size_t n, first = all->n, last = first;
-	bool *weak = NULL;
 
 	if (rules.magnitude < 0)
 		rules.magnitude = frame->margin;
@@ -242,9 +260,6 @@ find_changes(struct findings *all, const struct branch *b,
 		drop_vague_counts(all, s, b->npoints);
 	n = exact ? find_steps(s->v, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
-	rules.tests = finding_strictness(frame);
-	if (!exact)
-		weak = joining_find_weak(s->v, b->npoints, &rules, c, n);
 	for (size_t i = 0; i < n; i++) {
 		struct finding *f = add_finding(all, frame);
 
@@ -254,7 +269,8 @@ find_changes(struct findings *all, const struct branch *b,
 		f->n[0] = c[i].n[0];
 		f->n[1] = c[i].n[1];
 		f->p = c[i].p;
-		f->weak = weak && weak[i];
+		f->doubtful =
+		    !exact && !rules.otava && !c[i].spike && frame->tests > 1;
 		if (exact)
 			f->method = "exact";
 		else if (c[i].t)
@@ -263,6 +279,7 @@ find_changes(struct findings *all, const struct branch *b,
 		    frame->metric.exact && is_rebuilt(b, s->v, c[i].at);
 		f->gate = f->gate && !f->rebuilt;
 		measure_finding(f, s->v, &c[i]);
+		find_setup(f, b, s);
 		f->fresh = f->hi >= r->since;
 		f->waived = policy_waives(&f->waiver, f->facts.ratio);
 		if (c[i].spike)
@@ -271,7 +288,7 @@ find_changes(struct findings *all, const struct branch *b,
 		last = all->n - 1;
 	}
 	if (!exact && !rules.otava &&
-	    find_trends(all, frame, s->v, b->npoints, c, n, r->since)) {
+	    find_trends(all, b, frame, s, c, n, r->since)) {
 		last = all->n - 1;
 		now = all->v[last].facts.median[1];
 	}
@@ -284,7 +301,6 @@ find_changes(struct findings *all, const struct branch *b,
 			all->shortest_points = s->n;
 		}
 	}
-	free(weak);
 	free(c);
 }
 
@@ -345,6 +361,8 @@ compare_newest(struct findings *all, const struct branch *b,
 		f->at = f->hi = end;
 		for (f->lo = end; f->lo > 0 && isnan(s->v[f->lo - 1]);)
 			f->lo--;
+		f->setup = setup_find_change(
+		    b, s, f->series->machine, before, end, end);
 		f->n[0] = m;
 		f->n[1] = n;
 		f->p = f->facts.p;
@@ -443,7 +461,7 @@ finding_find_all(
 	if (r->latest)
 		deciding_judge(all,
 		    b->reading->is_virtual ? SESSIONS_SD_VIRTUAL : SESSIONS_SD);
-	if (joining_make(all, b, r->latest > 0) < 0)
+	if (joining_make(all, b, r) < 0)
 		rc = -1;
 	grouping_make(all, b, r->latest > 0);
 	return rc;
@@ -453,6 +471,7 @@ void
 finding_drop(struct finding *f)
 {
 	free(f->name);
+	free(f->setup);
 	free(f->parts);
 	free(f->without);
 }

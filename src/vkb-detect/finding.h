@@ -60,9 +60,11 @@ struct finding {
 	bool stands; /* the last level is still beyond the margin */
 	struct policy_waiver waiver;
 	bool waived;
-	bool rebuilt; /* a count, and compiler or flags changed with it */
-	size_t tests; /* series of the case and metric, one for each machine */
-	bool weak;    /* not found if one of so many may be a false alarm */
+	char *setup;   /* what changed beside the commit (setup.h), or NULL */
+	bool rebuilt;  /* a count, and compiler or flags changed with it */
+	size_t tests;  /* series of the case and metric, one for each machine */
+	bool doubtful; /* it may be a false alarm of one of many tests; of a
+			* step: unless the stricter level has it as well */
 	/* Of several machines, see joining.h; else NULL and 0. */
 	struct finding_part *parts;
 	size_t nparts;

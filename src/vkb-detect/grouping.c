@@ -109,8 +109,9 @@ set_group_keys(struct findings *all, const struct branch *b, bool latest)
 }
 
 /*
- * Groups changes of one kind with overlapping ranges: each group takes all that
- * reach its first end, so that they have a common point.
+ * Groups changes of one kind with overlapping ranges: each group takes all
+ * changes whose range contains the earliest end of a range, so that they have a
+ * common point.
  */
 static void
 group_findings(struct findings *all)

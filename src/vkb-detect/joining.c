@@ -13,37 +13,20 @@
 
 #define SHARE 3 /* one machine of so many that show a change confirm it */
 
-bool *
-joining_find_weak(const double *v, size_t npoints,
-    const struct changepoint_rules *rules, const struct changepoint *c,
-    size_t n)
-{
-	struct changepoint *strict;
-	bool *weak;
-	size_t k;
-
-	if (rules->tests < 2 || rules->otava || !n)
-		return NULL;
-	weak = mem_array(n, sizeof *weak);
-	k = changepoint_find(v, npoints, rules, &strict);
-	for (size_t i = 0; i < n; i++) {
-		weak[i] = !c[i].spike;
-		for (size_t j = 0; j < k; j++)
-			if (!strict[j].spike && strict[j].lo <= c[i].hi &&
-			    c[i].lo <= strict[j].hi)
-				weak[i] = false;
-	}
-	free(strict);
-	return weak;
-}
-
 /* The series of one case and metric: v[first..last-1] of the branch. */
 struct bundle {
 	const struct branch *b;
+	const struct finding_rules *r;
 	size_t first, last;
 	struct branch_values *values; /* by series; NULL: not read yet */
-	bool latest;
+	struct strict *strict;        /* by series, as soon as needed */
 	int rc;
+};
+
+/* The changes of a series at the stricter level. */
+struct strict {
+	struct changepoint *v; /* NULL: not known yet */
+	size_t n;
 };
 
 static bool
@@ -53,10 +36,10 @@ is_same_metric(const struct series *a, const struct series *b)
 }
 
 static struct bundle
-find_bundle(const struct branch *b, const struct series *s, bool latest)
+find_bundle(const struct branch *b, const struct series *s,
+    const struct finding_rules *r)
 {
-	struct bundle u = {
-	    .b = b, .first = (size_t)(s - b->series), .latest = latest};
+	struct bundle u = {.b = b, .r = r, .first = (size_t)(s - b->series)};
 
 	while (u.first > 0 && is_same_metric(s, &b->series[u.first - 1]))
 		u.first--;
@@ -83,7 +66,10 @@ free_bundle(struct bundle *u)
 {
 	for (size_t i = 0; u->values && i < u->last - u->first; i++)
 		branch_free_values(&u->values[i]);
+	for (size_t i = 0; u->strict && i < u->last - u->first; i++)
+		free(u->strict[i].v);
 	free(u->values);
+	free(u->strict);
 }
 
 /* Has the series enough points on both sides of the finding to show it? */
@@ -93,7 +79,7 @@ could_show(const struct bundle *u, const struct branch_values *v,
 {
 	size_t before = 0, after = 0;
 	size_t least =
-	    u->latest || strcmp(f->method, "exact") == 0 ? 1 : SPIKE_POINTS;
+	    u->r->latest || strcmp(f->method, "exact") == 0 ? 1 : SPIKE_POINTS;
 
 	for (size_t i = 0; i < u->b->npoints && v->v; i++) {
 		before += i < f->lo && !isnan(v->v[i]);
@@ -168,6 +154,7 @@ join_findings(struct finding *const *v, size_t n, struct bundle *u)
 			continue;
 		f.parts[f.nparts++] = make_part(v[i]);
 		free(v[i]->name);
+		free(v[i]->setup);
 		if (f.kind == FINDING_TREND)
 			continue;
 		f.lo = v[i]->lo > f.lo ? v[i]->lo : f.lo;
@@ -196,15 +183,46 @@ count_joined(struct finding *const *v, size_t n)
 	return k;
 }
 
-/* May the findings of one change be false alarms? Each is weak, and they are
- * alone or of less than a third of the machines. */
+/* Is the change of this finding also found at the stricter level? */
 static bool
-is_chance(struct finding *const *v, size_t n)
+is_strict(const struct finding *f, struct bundle *u)
 {
+	struct changepoint_rules rules = u->r->points;
+	size_t at = (size_t)(f->series - u->b->series) - u->first;
+	struct strict *s;
+
+	if (f->kind == FINDING_TREND)
+		return false;
+	read_bundle(u);
+	if (!u->strict)
+		u->strict = mem_array(u->last - u->first, sizeof *u->strict);
+	s = &u->strict[at];
+	if (!s->v && u->values[at].v) {
+		if (rules.magnitude < 0)
+			rules.magnitude = f->margin;
+		rules.tests = finding_strictness(f);
+		s->n = changepoint_find(
+		    u->values[at].v, u->b->npoints, &rules, &s->v);
+	}
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->v[i].spike && s->v[i].lo <= f->hi &&
+		    f->lo <= s->v[i].hi)
+			return true;
+	return false;
+}
+
+/* May the findings of one change be false alarms? They may if only one machine,
+ * or less than a third of them, shows the change, and none shows it at the
+ * stricter level. */
+static bool
+is_chance(struct finding *const *v, size_t n, struct bundle *u)
+{
+	if (n > 1 && SHARE * n >= v[0]->tests)
+		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!v[i]->weak)
+		if (!v[i]->doubtful || is_strict(v[i], u))
 			return false;
-	return n == 1 || SHARE * n < v[0]->tests;
+	return true;
 }
 
 /* Joins the n findings of a bundle to 'out'. Returns their new number. */
@@ -216,7 +234,7 @@ join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
 	qsort(v, n, sizeof *v, grouping_compare_ends);
 	for (size_t i = 0, k; i < n; i += k) {
 		k = count_joined(v + i, n - i);
-		if (is_chance(v + i, k)) {
+		if (is_chance(v + i, k, u)) {
 			for (size_t j = i; j < i + k; j++)
 				finding_drop(v[j]);
 			continue;
@@ -232,7 +250,8 @@ join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
 }
 
 int
-joining_make(struct findings *all, const struct branch *b, bool latest)
+joining_make(
+    struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	struct finding **v, *out;
 	size_t kept = 0;
@@ -243,7 +262,7 @@ joining_make(struct findings *all, const struct branch *b, bool latest)
 	v = mem_array(all->n + 1, sizeof(struct finding *));
 	out = mem_array(all->n + 1, sizeof *out);
 	for (size_t i = 0, n; i < all->n; i += n) {
-		struct bundle u = find_bundle(b, all->v[i].series, latest);
+		struct bundle u = find_bundle(b, all->v[i].series, r);
 
 		for (n = 0; i + n < all->n &&
 		     is_same_metric(all->v[i].series, all->v[i + n].series);

@@ -15,8 +15,7 @@
 #include <stddef.h>
 
 struct branch;
-struct changepoint;
-struct changepoint_rules;
+struct finding_rules;
 struct findings;
 
 /*
@@ -24,17 +23,10 @@ struct findings;
  * direction and overlapping ranges. Of those the one that counts, or has the
  * smallest p, stands for all, with the range that they share. Sets its parts,
  * and the machines without the change: those with enough points on both sides,
- * or one if 'latest'. Returns -1, after reporting it, if some could not be
+ * or one with --latest. Returns -1, after reporting it, if some could not be
  * read. Does nothing if the history is of one machine.
  */
-int joining_make(struct findings *, const struct branch *, bool latest);
-
-/*
- * Returns for each of the n changes of a series whether it is weak: not found
- * at the level of the rules, of which 'tests' are set. Caller frees. NULL: none
- * is.
- */
-bool *joining_find_weak(const double *v, size_t npoints,
-    const struct changepoint_rules *, const struct changepoint *, size_t n);
+int joining_make(
+    struct findings *, const struct branch *, const struct finding_rules *);
 
 #endif

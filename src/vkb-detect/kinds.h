@@ -2,17 +2,18 @@
 #ifndef KINDS_H
 #define KINDS_H
 
-struct branch;
+#include <stddef.h>
+
 struct branch_values;
-struct rows_run;
-struct series;
+struct column_part;
 
 /*
- * Of a metric that is exact in counted runs, keeps the values 'v' of counted or
- * of other runs, as those of the newest point are, counted ones first. Sets
- * 'counted' and 'others'. Returns 0, or -1 after reporting an error.
+ * Of a metric that is exact in counted runs, keeps those of its values 'v', one
+ * for each run of the part, that are of counted or of other runs, as those of
+ * the newest of 'npoints' points are, counted ones first. Sets 'counted' and
+ * 'others'.
  */
-int kinds_keep_one(const struct branch *, const struct series *,
-    const struct rows_run *, double *v, struct branch_values *);
+void kinds_keep_one(const struct column_part *, size_t npoints, double *v,
+    struct branch_values *);
 
 #endif

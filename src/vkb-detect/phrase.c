@@ -335,6 +335,8 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 		str_add(s, "NEW");
 	if (f->waiver.expired && finding_direction(f) == FINDING_REGRESSION)
 		str_printf(s, ", waiver expired %s", f->waiver.expires);
+	if (f->setup)
+		str_printf(s, "%s%s", s->len ? ", " : "", f->setup);
 	if (f->rebuilt)
 		str_printf(s, "%sbuilt with another compiler or other flags",
 		    s->len ? ", " : "");

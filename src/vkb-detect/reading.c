@@ -14,6 +14,7 @@
 #include "record.h"
 #include "runrecord.h"
 #include "scratch.h"
+#include "setup.h"
 #include "hashset.h"
 
 #include <math.h>
@@ -31,6 +32,8 @@ reading_new(const char *dir)
 	in->keys = intern_new();
 	in->errors = intern_new();
 	in->names = intern_new();
+	in->servers = intern_new();
+	in->settings = intern_new();
 	in->subjects = caseset_new();
 	in->configs = caseset_new();
 	in->envs = caseset_new();
@@ -38,6 +41,7 @@ reading_new(const char *dir)
 	in->measured = measured_new();
 	in->machines = machines_new();
 	in->bare = machines_add(in->machines, NULL);
+	intern_id(in->settings, ""); /* 0: not known */
 	in->reader = run_record_reader_new();
 	in->scratch = scratch_new(dir);
 	in->most = SPILL;
@@ -59,15 +63,19 @@ reading_free(struct reading *in)
 	intern_free(in->keys);
 	intern_free(in->errors);
 	intern_free(in->names);
+	intern_free(in->servers);
+	intern_free(in->settings);
 	caseset_free(in->subjects);
 	caseset_free(in->configs);
 	caseset_free(in->envs);
 	free(in->points);
+	free(in->serving);
 	run_record_reader_free(in->reader);
 	hashset_free(in->seen);
 	measured_free(in->measured);
 	machines_free(in->machines);
 	free(in->kinds);
+	free(in->set);
 	scratch_free(in->scratch);
 	ancestry_free(in->ancestry);
 	free(in);
@@ -153,6 +161,16 @@ intern_point(struct reading *in, struct branch *h, const struct json *subject)
 	return id;
 }
 
+/* Returns the number of a text of setup.h, which it takes. */
+static size_t
+intern_setup(struct intern *to, char *text)
+{
+	size_t id = intern_id(to, text);
+
+	free(text);
+	return id;
+}
+
 /* Returns the number of the subject, and sets *point to that of its point. */
 static size_t
 intern_subject(struct reading *in, struct branch *h,
@@ -162,9 +180,14 @@ intern_subject(struct reading *in, struct branch *h,
 	struct json *j;
 
 	if (id == in->npoints) {
-		in->points = mem_grow(in->points, in->npoints, &in->subjectcap,
-		    sizeof *in->points);
+		size_t cap = in->subjectcap;
+
+		in->points =
+		    mem_grow(in->points, in->npoints, &cap, sizeof *in->points);
+		in->serving = mem_grow(in->serving, in->npoints,
+		    &in->subjectcap, sizeof *in->serving);
 		j = caseset_value(in->subjects, id);
+		in->serving[id] = intern_setup(in->servers, setup_server(j));
 		in->points[in->npoints++] = intern_point(in, h, j);
 		json_free(j);
 	}
@@ -199,17 +222,14 @@ add_failure(struct reading *in, size_t kase, size_t point, double failed,
 	    (struct reading_failure){kase, point, (size_t)failed, error};
 }
 
-/* Adds a row of values of the case at the point, measured in this kind of
- * environment; limit_memory must follow. */
+/* Adds a row of values of the case; limit_memory must follow. */
 static struct rows *
-add_row(struct reading *in, size_t kase, size_t point, size_t kind)
+add_row(struct reading *in, size_t kase, struct rows_run run)
 {
 	struct rows *r = &in->v[kase].rows;
 
 	in->bytes -= rows_bytes(r);
-	rows_add(r,
-	    (struct rows_run){
-		(uint32_t)point, (uint32_t)kind, ROWS_UNKNOWN, ROWS_UNKNOWN});
+	rows_add(r, run);
 	return r;
 }
 
@@ -239,8 +259,8 @@ is_duplicate(struct reading *in, bool session, uint64_t hash)
 
 /* Adds a row for each value of a summary, or for its median. */
 static int
-add_values(struct reading *in, size_t kase, size_t point, size_t kind,
-    const struct json *m)
+add_values(
+    struct reading *in, size_t kase, struct rows_run run, const struct json *m)
 {
 	size_t n = json_len(m), most = 0, k = 0, at, *len;
 	double **v = mem_array(n + 1, sizeof *v);
@@ -257,7 +277,7 @@ add_values(struct reading *in, size_t kase, size_t point, size_t kind,
 		most = len[k] > most ? len[k] : most;
 	}
 	for (size_t i = 0; i < most && rc == 0; i++) {
-		struct rows *r = add_row(in, kase, point, kind);
+		struct rows *r = add_row(in, kase, run);
 
 		k = at = 0;
 		for (const struct json *j = json_first(m); j;
@@ -305,10 +325,12 @@ is_listed(const struct json *list, const char *text)
 static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
-	size_t point = intern_point(in, h, json_get(rec, "subject")), kase,
-	       kind;
+	const struct json *subject = json_get(rec, "subject");
+	const struct json *env = json_get(rec, "env");
+	size_t point = intern_point(in, h, subject), kase;
 	const struct json *bound = json_get(rec, "bound");
 	struct reading_case *k;
+	struct rows_run run = {.session = (uint32_t)point};
 
 	if (is_duplicate(in, json_get(rec, "sessions") != NULL, json_hash(rec)))
 		return 0;
@@ -319,13 +341,15 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	if (!(json_get_num(rec, "n", 0) > 0))
 		return 0;
 	add_sessions(in, point, rec);
-	kind = machines_add(in->machines, json_get(rec, "env"));
-	machines_saw(in->machines, kind, point);
+	run.block = (uint32_t)machines_add(in->machines, env);
+	run.index = (uint32_t)intern_setup(in->servers, setup_server(subject));
+	run.order = (uint32_t)intern_setup(in->settings, setup_settings(env));
+	machines_saw(in->machines, run.block, point);
 	in->mixed += is_listed(json_get(rec, "env_varied"), "host");
 	k = &in->v[kase];
 	k->server_bound += json_get_num(bound, "server", 0);
 	k->client_bound += json_get_num(bound, "client", 0);
-	return add_values(in, kase, point, kind, json_get(rec, "metrics"));
+	return add_values(in, kase, run, json_get(rec, "metrics"));
 }
 
 /* Interns the environment of a run, and looks at a new one. */
@@ -339,8 +363,10 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 	if (id < n)
 		return id;
 	new = caseset_value(in->envs, id);
-	in->kinds =
-	    mem_grow(in->kinds, in->nkinds, &in->kindcap, sizeof *in->kinds);
+	n = in->kindcap;
+	in->kinds = mem_grow(in->kinds, in->nkinds, &n, sizeof *in->kinds);
+	in->set = mem_grow(in->set, in->nkinds, &in->kindcap, sizeof *in->set);
+	in->set[id] = intern_setup(in->settings, setup_settings(new));
 	in->kinds[in->nkinds++] = machines_add(in->machines, new);
 	in->is_virtual |= json_get_bool(new, "virtual", false);
 	json_free(new);
@@ -374,7 +400,9 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	size_t point, subject = intern_subject(in, h, &r->subject, &point);
 	size_t kase =
 	    make_case(in, caseset_add(in->configs, r->config.s, r->config.n));
-	size_t at = 0, kind;
+	size_t at = 0, env;
+	struct rows_run run = {(uint32_t)point, (uint32_t)in->bare,
+	    (uint32_t)in->serving[subject], 0};
 	struct rows *rows;
 	char *error;
 
@@ -388,11 +416,15 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		return 0;
 	}
 	measured_add(in->measured, point, r->session.s, r->session.n);
-	kind = r->env.s ? in->kinds[intern_env(in, &r->env)] : in->bare;
-	machines_saw(in->machines, kind, point);
+	if (r->env.s) {
+		env = intern_env(in, &r->env);
+		run.block = (uint32_t)in->kinds[env];
+		run.order = (uint32_t)in->set[env];
+	}
+	machines_saw(in->machines, run.block, point);
 	in->v[kase].server_bound += is_text(&r->bound, "server");
 	in->v[kase].client_bound += is_text(&r->bound, "client");
-	rows = add_row(in, kase, point, kind);
+	rows = add_row(in, kase, run);
 	for (size_t i = 0; i < r->nmetrics; i++)
 		rows_set(rows, in->names, r->metrics[i].name.s,
 		    r->metrics[i].name.n, r->metrics[i].value, &at);

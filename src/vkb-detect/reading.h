@@ -19,7 +19,8 @@ struct jsonl;
 struct reading_case {
 	struct json *config;
 	struct rows rows; /* session: the number of the point, block: the kind
-			   * of environment in 'machines' */
+			   * of environment in 'machines', index: of the
+			   * server, order: of the settings */
 	double server_bound, client_bound; /* runs, by what limited them */
 };
 
@@ -32,7 +33,8 @@ struct reading {
 	struct intern *keys, *errors;              /* of points, of failures */
 	struct intern *names;                      /* of metrics */
 	struct caseset *subjects, *configs, *envs; /* a config is a case */
-	size_t *points;                            /* by subject */
+	struct intern *servers, *settings;         /* of setup.h */
+	size_t *points, *serving;                  /* by subject */
 	size_t npoints, subjectcap;
 	struct reading_case *v;
 	size_t n, cap, pointcap;
@@ -43,6 +45,7 @@ struct reading {
 	struct measured *measured;
 	struct machines *machines;
 	size_t *kinds; /* of 'machines', by environment */
+	size_t *set;   /* of 'settings', by environment */
 	size_t nkinds, kindcap;
 	size_t bare;     /* the kind of runs without an environment */
 	size_t mixed;    /* summaries of the runs of several hosts */

@@ -200,6 +200,7 @@ make_change(
 		json_set(rec, "ci95", json_pair(f->facts.lo95, f->facts.hi95));
 	json_set_num(rec, "p", f->p);
 	json_set_str(rec, "method", f->method);
+	json_set_str(rec, "setup", f->setup);
 	if (f->nparts)
 		set_machines(rec, b, f);
 	json_set_str(rec, "class", f->gate ? "gate" : "info");

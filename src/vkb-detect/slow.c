@@ -71,7 +71,7 @@ slow_find(struct finding *f, const double *v, size_t from, size_t to,
 		f->hi = at[t.last];
 		f->n[0] = t.first;
 		f->n[1] = t.last - t.first + 1;
-		f->weak = !trend_is_certain(&t, finding_strictness(f));
+		f->doubtful = !trend_is_certain(&t, finding_strictness(f));
 		describe_slope(f, &t);
 	}
 	free(x);

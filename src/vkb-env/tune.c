@@ -134,7 +134,8 @@ tune_restore(const struct tune *t)
 	return rc;
 }
 
-/* Restores what an earlier process left. Returns 0 if nothing is in the way. */
+/* Restores the settings that an earlier process has left changed. Returns 0 if
+ * settings can be applied now. */
 static int
 clear_earlier(const struct tune *t)
 {

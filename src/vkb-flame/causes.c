@@ -92,8 +92,8 @@ count_calls(const struct finding *f, size_t i, int side)
 	return f->runs[side][i] ? 1 : 0;
 }
 
-/* The side that says what function i does in a call: a new one does in A what
- * it does in B. */
+/* Returns the side whose numbers describe a call of function i: a function that
+ * A lacks is assumed to do in A what it does in B. */
 static int
 choose_side(const struct finding *f, size_t i, int side)
 {

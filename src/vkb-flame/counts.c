@@ -108,7 +108,8 @@ describe_cause(const struct causes *c, const struct cause *v)
 	    v->times[1], v->times[0]);
 }
 
-/* The last cell of a row for what is too small for rows of their own. */
+/* The last cell of the row that sums up what is too small for a separate row.
+ */
 static char *
 count_smaller(size_t n)
 {

@@ -16,7 +16,7 @@
 struct callgraph;
 struct calltree;
 
-/* The sentence about that for those who look at a graph. */
+/* A sentence about this for readers of a graph. */
 #define UNFOLD_NOTE "chains of three or more functions are estimates"
 
 /* A part of all counts below which the calls of a function are not followed. */
@@ -24,7 +24,7 @@ struct calltree;
 
 /*
  * Calls that are followed for each graph, beside one for each of its functions
- * and calls, the most costly ones first. A graph of diamonds has more ways from
+ * and calls, the most costly ones first. Some graphs have more paths from
  * function to function than can be shown.
  */
 #define UNFOLD_STEPS 1000000

@@ -124,7 +124,9 @@ baseline_print(const char *dir, const struct baseline *f)
 		chosen =
 		    f->repo ? choose_ancestors(&c, f) : choose_older(&c, f);
 	if (chosen == 0 && c.n == 0)
-		err_say("there is nothing to compare with in '%s'", dir);
+		err_say("there are no earlier results in '%s'; a comparison "
+			"works without them",
+		    dir);
 	if (chosen < 0 || print_choice(&c) < 0)
 		rc = -1;
 	free(c.at);

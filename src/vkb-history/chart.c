@@ -45,9 +45,9 @@ compare_marks(const void *a, const void *b)
 	return (x->one->at > y->one->at) - (x->one->at < y->one->at);
 }
 
-/* Was the change seen on the machine of the series, or on none of those that
- * have one? vkb-detect reads all branches, by which a host with few commits
- * here may be a machine of its own there. */
+/* Was the change seen on the machine of the series, or on none of the machines
+ * that have a series here? vkb-detect reads all branches, so a host with few
+ * commits of this branch may be a separate machine there. */
 static bool
 is_shown(const struct chart *c, const struct json *rec)
 {

@@ -10,7 +10,7 @@ struct str;
 /* Writes the day of a commit, "2026-03-01", or "?" if it is not known. */
 void entry_day(char buf[CLOCK_ISO], const struct archive_entry *);
 
-/* Writes the first digits of its id and its title, or what is known of them.
+/* Writes the first digits of its id and its title, or the part that is known.
  * Nothing is escaped. */
 void entry_name(struct str *, const struct archive_entry *);
 

@@ -54,6 +54,8 @@ write_one(
 		    t->cases[one->kase].name);
 	html_text(s, text.s);
 	str_clear(&text);
+	if (json_get_str(one->rec, "setup"))
+		str_printf(&text, "%s ", json_get_str(one->rec, "setup"));
 	changegroup_machines(&text, one->rec);
 	if (text.len) {
 		str_addc(s, ' ');

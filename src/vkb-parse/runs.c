@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is known of a case, a subject or a configuration in the flat form. */
+/* The known facts about a case, a subject or a configuration in the flat form.
+ */
 struct known {
 	size_t runs;         /* of the case */
 	char *since;         /* start time of the subject's first run */

@@ -64,7 +64,7 @@ free_names(char **names, size_t n)
 }
 
 /* Copies the names of the header. Returns NULL, after reporting it, if they are
- * too many, or a name is there twice. */
+ * too many, a column has none, or two have the same. */
 static char **
 copy_names(struct source *s, const char *const *f, size_t n)
 {
@@ -78,14 +78,22 @@ copy_names(struct source *s, const char *const *f, size_t n)
 	}
 	names = mem_array(n + 1, sizeof *names);
 	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
 		names[i] = mem_str(f[i]);
-		for (size_t k = 0; k < i; k++) {
-			if (strcmp(names[k], names[i]) != 0)
-				continue;
+		while (strcmp(names[k], names[i]) != 0)
+			k++;
+		if (*names[i] && k == i)
+			continue;
+		if (*names[i])
 			source_fail(s, "two columns are called '%s'", names[i]);
-			free_names(names, i + 1);
-			return NULL;
-		}
+		else
+			source_fail(s,
+			    "column %zu of the header has no name: name it, or "
+			    "remove the column",
+			    i + 1);
+		free_names(names, i + 1);
+		return NULL;
 	}
 	return names;
 }

@@ -108,7 +108,8 @@ read_words(struct reading *x, size_t count)
 	return 0;
 }
 
-/* "#TS:1700000000" is the time of what follows; other notes mean nothing. */
+/* "#TS:1700000000" is the time of the commands that follow; other notes are
+ * ignored. */
 static int
 read_note(struct reading *x)
 {

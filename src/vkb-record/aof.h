@@ -1,7 +1,6 @@
 /*
  * The append-only file of a server: one file, perhaps behind an RDB, or a
- * folder with a manifest. What an RDB holds is data, not commands: it is passed
- * over.
+ * folder with a manifest. An RDB holds data and no commands, so it is skipped.
  */
 #ifndef AOF_H
 #define AOF_H

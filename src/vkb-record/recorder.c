@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCRIPT "script" /* the name of what a script sent */
+#define SCRIPT "script" /* the connection of commands that a script sent */
 
 struct recorder {
 	struct tracewriter *writer;

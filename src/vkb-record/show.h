@@ -1,4 +1,4 @@
-/* What is in a trace, as text. */
+/* Describes the contents of a trace as text. */
 #ifndef SHOW_H
 #define SHOW_H
 

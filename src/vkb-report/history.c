@@ -1,5 +1,6 @@
 #include "figure.h"
 #include "forest.h"
+#include "intern.h"
 #include "json.h"
 #include "mem.h"
 #include "model.h"
@@ -14,6 +15,9 @@
 #include <string.h>
 
 enum { STEPS = 400 };
+
+#define SEVERAL "several machines together"
+#define OTHERS "other machines"
 
 /* Orders cells by time, also those of the baseline. */
 static int
@@ -109,9 +113,96 @@ thin_points(struct points *v)
 		}
 		stats_sort(v->median + from, len);
 		v->median[i] = v->median[from + len / 2];
-		v->x[i] = (double)from + (double)(len - 1) / 2;
+		v->x[i] = (v->x[from] + v->x[from + len - 1]) / 2;
 	}
 	return n;
+}
+
+static void
+free_points(struct points *v)
+{
+	free(v->c);
+	free(v->x);
+	free(v->names);
+}
+
+/* Returns the host whose runs the cell has; "" if it is not known. */
+static const char *
+find_host(const struct cell *c)
+{
+	const struct json *varied = json_get(c->rec, "env_varied"), *j;
+	const char *host = json_get_str(json_get(c->rec, "env"), "host");
+
+	for (j = json_first(varied); j; j = json_next(j))
+		if (json_str(j) && strcmp(json_str(j), "host") == 0)
+			return SEVERAL;
+	return host ? host : "";
+}
+
+/* Sets the look of each point, one for each host, and the legend. Returns the
+ * number of looks. Caller frees *look. */
+static size_t
+tell_hosts_apart(struct plot *p, const struct points *v,
+    const char *legend[MODEL_LOOKS], size_t **look)
+{
+	struct intern *seen = intern_new();
+	size_t n;
+
+	*look = mem_array(v->n + 1, sizeof **look);
+	for (size_t i = 0; i < v->n; i++) {
+		const char *host = find_host(v->c[i]);
+		size_t id = intern_id(seen, host);
+
+		(*look)[i] = id < MODEL_LOOKS ? id : MODEL_LOOKS - 1;
+		if (id < MODEL_LOOKS)
+			legend[id] = *host ? host : "unknown machine";
+		else
+			legend[MODEL_LOOKS - 1] = OTHERS;
+	}
+	n = intern_count(seen) < MODEL_LOOKS ? intern_count(seen) : MODEL_LOOKS;
+	if (n > 1) {
+		p->legend = legend;
+		p->nlegend = n;
+		p->own_legend = true;
+	}
+	intern_free(seen);
+	return n;
+}
+
+/* Draws the points with this look, in the order of v. */
+static void
+draw_host(
+    struct plot *p, const struct points *v, const size_t *look, size_t which)
+{
+	struct points one = {.x = mem_array(4 * v->n + 1, sizeof *one.x)};
+	struct str t = {0};
+	size_t n;
+
+	one.median = one.x + v->n;
+	one.lo = one.median + v->n;
+	one.hi = one.lo + v->n;
+	for (size_t i = 0; i < v->n; i++) {
+		if (look[i] != which)
+			continue;
+		one.x[one.n] = v->x[i];
+		one.median[one.n] = v->median[i];
+		one.lo[one.n] = v->lo[i];
+		one.hi[one.n++] = v->hi[i];
+	}
+	n = thin_points(&one);
+	plot_band(p, one.x, one.lo, one.hi, n, which);
+	plot_line(p, one.x, one.median, n, which, "line");
+	for (size_t i = 0; i < v->n && v->n <= FIGURE_DOTS; i++) {
+		if (look[i] != which)
+			continue;
+		str_clear(&t);
+		str_printf(&t, "%s: %.6g", v->names[i], v->median[i]);
+		if (p->nlegend)
+			str_printf(&t, " on %s", find_host(v->c[i]));
+		plot_dot(p, v->x[i], v->median[i], which, t.s);
+	}
+	str_free(&t);
+	free_points(&one);
 }
 
 void
@@ -119,10 +210,11 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
     const char *metric)
 {
 	struct points v;
-	struct str t = {0};
-	size_t n;
+	const char *legend[MODEL_LOOKS];
+	size_t *look, n;
 
 	collect_points(&v, k, metric);
+	n = tell_hosts_apart(p, &v, legend, &look);
 	p->x = AXIS(AXIS_LINEAR, NULL);
 	p->y.scale = AXIS_LINEAR;
 	p->xnames = v.names;
@@ -133,19 +225,11 @@ figure_history(struct plot *p, const struct model *m, const struct kase *k,
 		axis_fit(&p->y, v.lo[i]);
 		axis_fit(&p->y, v.hi[i]);
 	}
-	n = thin_points(&v);
 	plot_open(p);
-	plot_band(p, v.x, v.lo, v.hi, n, 0);
 	draw_changes(p, m, k, metric, &v);
-	plot_line(p, v.x, v.median, n, 0, "line");
-	for (size_t i = 0; i < v.n && v.n <= FIGURE_DOTS; i++) {
-		str_clear(&t);
-		str_printf(&t, "%s: %.6g", v.names[i], v.median[i]);
-		plot_dot(p, v.x[i], v.median[i], 0, t.s);
-	}
+	for (size_t i = 0; i < n; i++)
+		draw_host(p, &v, look, i);
 	plot_close(p);
-	str_free(&t);
-	free(v.c);
-	free(v.x);
-	free(v.names);
+	free(look);
+	free_points(&v);
 }

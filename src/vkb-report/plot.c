@@ -183,6 +183,8 @@ plot_open(struct plot *p)
 	if (p->whole) {
 		y += 18;
 		p->top = y + 18 * draw_legend(p, y) + 4;
+	} else if (p->own_legend) {
+		p->top += 18 * draw_legend(p, 12);
 	}
 	p->right = p->width - 12;
 	p->bottom = p->height - (p->x.label ? 36 : 22);

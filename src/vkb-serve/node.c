@@ -84,8 +84,8 @@ static const char *const simulation[] = {"--cache-sim=yes", "--branch-sim=yes",
 /*
  * Callgrind gets no debugger stub: that would leave pipes in /tmp, and wake the
  * server by ptrace. The library has a socket instead. The launcher of valgrind
- * passes the environment on to the server, which asks what time it is in its
- * time zone: libc then looks into a file of the zone, with its string
+ * passes the environment on to the server. When the server converts a time to
+ * local time, libc would read the file of the time zone, with its string
  * functions.
  */
 static void
@@ -275,6 +275,11 @@ node_append_end(struct node *n, struct str *why)
 		str_visible(&plain, line);
 		str_addn(why, plain.s ? plain.s : "", plain.len);
 	}
+	if (strstr(text, "'shutdown-on-sigterm")) /* we write it, Redis 7.0 has it */
+		str_add(why,
+		    "\nonly Valkey, and Redis 7.0 or newer, are started; start "
+		    "another server yourself and measure it running, with --port "
+		    "(vkb-servers(7))");
 	str_free(&clean);
 	str_free(&plain);
 	free(text);
@@ -385,7 +390,8 @@ request_end(struct node *n)
 	struct reply *pong;
 	struct client *c;
 
-	if (n->spec->count) { /* its time stands still: it handles no signal */
+	if (n->spec->count) { /* its time does not advance, so that it handles
+				 no signal */
 		n->answered = true;
 		proc_signal(n->proc, SIGKILL);
 		return;

@@ -432,7 +432,8 @@ spec_print_configuration(const struct spec *s, struct str *c, int port,
 	}
 	if (s->rdb)
 		str_add(c, "dbfilename dump.rdb\n");
-	if (s->count) /* it would wake up by a clock that is not ours */
+	if (s->count) /* its thread would wake up by a clock that is not fixed
+		       */
 		str_add(c, "jemalloc-bg-thread no\n");
 	for (m = json_first(json_get(s->json, "modules")); m;
 	     m = json_next(m)) {

@@ -6,19 +6,13 @@
  * commits each, or share them. Tests nothing. machines [REPORTS [KINDS]]: of
  * each kind, the default is 400; the first so many kinds.
  */
-#include "changepoint.h"
-#include "jsonl.h"
+#include "../unit/readbranch.h"
 #include "rng.h"
-#include "str.h"
-#include "vkb-detect/branch.h"
 #include "vkb-detect/finding.h"
-#include "vkb-detect/reading.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { CASES = 4, COMMITS = 60, STEP = 40 };
 #define NOISE .1 /* so large that the margin of 2 % hides nothing */
@@ -87,22 +81,12 @@ judge_history(const struct str *s, size_t step, bool *wrong, bool *hit)
 {
 	const struct finding_rules rules = {
 	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false, 0}};
-	int fd = memfd_create("records", 0);
 	struct branch b;
 	struct findings all;
-	struct jsonl *in;
 
 	*wrong = *hit = false;
-	if (fd < 0 || write(fd, s->s, s->len) != (ssize_t)s->len)
-		exit(2);
-	lseek(fd, 0, SEEK_SET);
-	branch_begin(&b, "/tmp");
-	in = jsonl_fd(fd, "records");
-	if (reading_add(b.reading, &b, in) < 0)
-		exit(2);
-	jsonl_close(in);
-	branch_end(&b, CHANGEPOINT_LEAST);
-	if (finding_find_all(&all, &b, &rules) < 0)
+	if (read_branch(&b, s, 0) != 0 ||
+	    finding_find_all(&all, &b, &rules) < 0)
 		exit(2);
 	for (size_t i = 0; i < all.n; i++) {
 		const struct finding *f = &all.v[i];

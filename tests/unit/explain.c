@@ -118,7 +118,7 @@ rows_in_words(void)
 	    "(lag-1 0.12)\n"
 	    "  sessions   2 and 3, none shared, assumed to differ by 3% on a "
 	    "virtual machine: 2.74% of the error\n" CHANGE ERROR
-	    "  rest       the change beside all cases: +2.00%" ERROR
+	    "  rest       the change relative to all cases: +2.00%" ERROR
 	    "  p          0.0123 of the rest by t-sessions; 0.21 after "
 	    "correction for 7 tests of other judged results "
 	    "(Benjamini-Hochberg) and scaling from their level 0.02 to 0.05\n"
@@ -266,7 +266,8 @@ reasons(void)
 	r.has_rest = true;
 	r.rest = r.facts;
 	reason(r, VERDICT_IMPROVEMENT,
-	    "p is below 0.05, and the change beside all cases is beyond the "
+	    "p is below 0.05, and the change relative to all cases is beyond "
+	    "the "
 	    "margin");
 	reason(r, VERDICT_INCONCLUSIVE,
 	    "p is below 0.05, and the 90% interval is not within the margin; "
@@ -275,7 +276,8 @@ reasons(void)
 	r.rest.hi95 = 1.1;
 	r.p = .5;
 	reason(r, VERDICT_LIKELY_REGRESSION,
-	    "the whole 95% interval is beyond the margin, but beside all cases "
+	    "the whole 95% interval is beyond the margin, but relative to all "
+	    "cases "
 	    "nothing is shown");
 	r.has_rest = false;
 	r.facts.p = NAN;

@@ -1,17 +1,13 @@
 /* vkb-detect: what is read of records, its order, and what is found in it, with
  * numbers that are made by hand. */
+#include "readbranch.h"
 #include "tap.h"
 
 #include "json.h"
-#include "jsonl.h"
 #include "policy.h"
-#include "str.h"
-#include "vkb-detect/branch.h"
 #include "vkb-detect/finding.h"
-#include "vkb-detect/reading.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,25 +47,6 @@ add_commit(struct str *s, const char *id, const char *parent, const char *time)
 	    "s]"
 	    ",\"time\":\"%s\"}\n",
 	    id, *parent ? "\"" : "", parent, *parent ? "\"" : "", time);
-}
-
-/* Reads the text, with at most so many bytes of values in memory (0: all). */
-static int
-read_branch(struct branch *b, const struct str *s, size_t most)
-{
-	int fd = memfd_create("records", 0), rc;
-	struct jsonl *in;
-
-	if (write(fd, s->s, s->len) != (ssize_t)s->len)
-		return -2;
-	lseek(fd, 0, SEEK_SET);
-	in = jsonl_fd(fd, "records");
-	branch_begin(b, "/tmp");
-	b->reading->most = most;
-	rc = reading_add(b->reading, b, in);
-	jsonl_close(in);
-	branch_end(b, CHANGEPOINT_LEAST);
-	return rc;
 }
 
 static void

@@ -1,22 +1,16 @@
 /* The machines of a history: which environments are of one, and that more
  * machines do not give more false alarms in the reports of vkb-detect. */
+#include "readbranch.h"
 #include "tap.h"
 
-#include "changepoint.h"
 #include "json.h"
-#include "jsonl.h"
 #include "machines.h"
 #include "rng.h"
-#include "str.h"
-#include "vkb-detect/branch.h"
 #include "vkb-detect/finding.h"
-#include "vkb-detect/reading.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* --- which environments are of one machine */
 
@@ -183,20 +177,12 @@ count_changes(const struct str *s, size_t nparts)
 {
 	const struct finding_rules rules = {
 	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false, 0}};
-	int fd = memfd_create("records", 0);
 	struct branch b;
 	struct findings all;
-	struct jsonl *in;
 	size_t n = 0;
 
-	if (write(fd, s->s, s->len) != (ssize_t)s->len)
+	if (read_branch(&b, s, 0) != 0)
 		return (size_t)-1;
-	lseek(fd, 0, SEEK_SET);
-	branch_begin(&b, "/tmp");
-	in = jsonl_fd(fd, "records");
-	reading_add(b.reading, &b, in);
-	jsonl_close(in);
-	branch_end(&b, CHANGEPOINT_LEAST);
 	finding_find_all(&all, &b, &rules);
 	for (size_t i = 0; i < all.n; i++)
 		n += all.v[i].kind != FINDING_SPIKE &&

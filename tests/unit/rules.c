@@ -317,7 +317,7 @@ counted_sides(void)
 
 /* What a report says of four rows with waivers. */
 static void
-lapses(void)
+test_rule_issues(void)
 {
 	static const char text[] = "{\"rules\":["
 				   "{\"metric\":\"rps\",\"margin\":\"1%\"},"
@@ -357,36 +357,40 @@ lapses(void)
 	rows[1][1].waived = false;
 	policy_find_answer(
 	    rules.policy, NULL, "x", NULL, "rps", "2026-11-21", &a);
-	rules_add_lapses(&rules, c, 2);
+	rules_add_issues(&rules, c, 2);
 	for (size_t i = 0; i < N; i++) {
-		const struct lapse *l = &c[0].lapses[at];
+		const struct rule_issue *l = &c[0].rule_issues[at];
 
 		if (!of[i].what)
 			continue;
-		if (!tap_ok(at++ < c[0].nlapses, "the waiver '%s' is listed",
-			of[i].waiver))
+		if (!tap_ok(at++ < c[0].nrule_issues,
+			"the waiver '%s' is listed", of[i].waiver))
 			break;
 		tap_str(l->what, of[i].what, "why");
 		tap_str(l->reason, of[i].waiver, "its reason");
 		tap_str(l->rule, of[i].waiver, "its rule");
 		tap_str(l->expires, "2026-12-31", "its end");
 	}
-	if (tap_ok(c[0].nlapses == at + 2 && c[1].nlapses == 0,
+	if (tap_ok(c[0].nrule_issues == at + 2 && c[1].nrule_issues == 0,
 		"two rules were not used; the first comparison says it")) {
-		tap_str(c[0].lapses[at].rule, "f: rules[1]", "the first");
-		tap_str(c[0].lapses[at].what, "unused", "is unused");
-		tap_ok(!c[0].lapses[at].reason && !c[0].lapses[at].expires,
+		tap_str(c[0].rule_issues[at].rule, "f: rules[1]", "the first");
+		tap_str(c[0].rule_issues[at].what, "unused", "is unused");
+		tap_ok(!c[0].rule_issues[at].reason &&
+			!c[0].rule_issues[at].expires,
 		    "and no waiver");
-		tap_str(c[0].lapses[at + 1].rule, "f: rules[2]", "the second");
+		tap_str(
+		    c[0].rule_issues[at + 1].rule, "f: rules[2]", "the second");
 	}
-	c[0].nlapses = 0;
-	rules_add_lapses(&rules, c, 0);
-	tap_ok(c[0].nlapses == 0, "without comparisons there are no lapses");
+	c[0].nrule_issues = 0;
+	rules_add_issues(&rules, c, 0);
+	tap_ok(c[0].nrule_issues == 0,
+	    "without comparisons there are no issues of rules");
 	policy_free(rules.policy);
 	rules.policy = NULL;
-	rules_add_lapses(&rules, c, 2);
-	tap_ok(c[0].nlapses == 0, "without a policy there are no lapses");
-	free(c[0].lapses);
+	rules_add_issues(&rules, c, 2);
+	tap_ok(c[0].nrule_issues == 0,
+	    "without a policy there are no issues of rules");
+	free(c[0].rule_issues);
 }
 
 static void
@@ -449,7 +453,7 @@ main(void)
 	classes();
 	exactness();
 	counted_sides();
-	lapses();
+	test_rule_issues();
 	checked_names();
 	waived();
 	return tap_done();

@@ -150,7 +150,8 @@ notes(void)
 	    {.name = "C1", .verdict = VERDICT_INSUFFICIENT},
 	    {.name = "C2", .metric = "rps", .verdict = VERDICT_INSUFFICIENT},
 	    {.name = "C3", .metric = "rps", .verdict = VERDICT_REGRESSION}};
-	struct lapse lapses[] = {{"f: rules[0]", "unused", NULL, NULL},
+	struct rule_issue rule_issues[] = {
+	    {"f: rules[0]", "unused", NULL, NULL},
 	    {"f: rules[1]", "expired", "known", "2026-11-21"},
 	    {"f: rules[2]", "exceeded", "known", "2026-12-31"},
 	    {"f: rules[3]", "unused", "known", "2026-12-31"}};
@@ -171,8 +172,8 @@ notes(void)
 	w.kases[1][1].nagain = 1;
 	w.c.canaries = canaries;
 	w.c.ncanaries = 4;
-	w.c.lapses = lapses;
-	w.c.nlapses = 4;
+	w.c.rule_issues = rule_issues;
+	w.c.nrule_issues = 4;
 	w.c.short_history = 1;
 	check_warnings(&w.c,
 	    "failed: canary C1: it is missing: nothing here can be relied on\n"
@@ -193,7 +194,7 @@ notes(void)
 	    "the server\n",
 	    "canaries, pairs, doubles, history, waivers, the client");
 	w.c.short_history = 2;
-	w.c.ncanaries = w.c.nlapses = 0;
+	w.c.ncanaries = w.c.nrule_issues = 0;
 	w.c.npairs = 1;
 	check_warnings(&w.c,
 	    "note: SET: paired by common keys\n"

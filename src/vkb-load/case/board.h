@@ -1,8 +1,8 @@
 /*
- * A board on a server, where programs tell each other what they do: each is
- * subscribed to one channel, whose name is its state, and lists those of all.
- * No message is sent and no key written, and the state of a program that ends
- * is gone.
+ * A board on a server, by which programs know each other's states: each is
+ * subscribed to one channel, whose name is its state, and lists the channels of
+ * all. No message is sent and no key written, and the state of a program that
+ * ends is gone.
  */
 #ifndef BOARD_H
 #define BOARD_H

@@ -63,8 +63,8 @@ needs_others(const struct bench_case *c)
 }
 
 /*
- * Returns a number of commands that are sent together and do not divide what is
- * counted, or 0.
+ * Returns the length of a transaction if the number of counted requests is not
+ * a multiple of it, or 0.
  */
 static unsigned
 find_odd_transaction(const struct bench_case *c)
@@ -140,7 +140,7 @@ open_control(const char *path)
 	return fd;
 }
 
-/* Sends one byte and waits until it was obeyed. 0, or -1, error reported. */
+/* Sends one byte and waits for the answer. 0, or -1, error reported. */
 static int
 command_server(const struct json *server, char command)
 {
@@ -183,7 +183,7 @@ struct window {
 	int rc;
 };
 
-/* All are connected, and no request was sent: what came before is left out. */
+/* All are connected, and no request was sent: starts the counting here. */
 static void
 begin_window(void *arg, const pid_t *tids, size_t n)
 {

@@ -30,8 +30,8 @@ char *counting_refuse(const struct bench_case *);
 double counting_cost(const struct bench_case *, size_t parts);
 
 /*
- * Makes the work what is counted: one connection, a number of requests. The
- * requests are those of the case, drawn by the seed.
+ * Changes the work to what is counted: one connection, a number of requests.
+ * The requests are those of the case, drawn by the seed.
  */
 void counting_adapt(struct engine_work *, uint64_t seed);
 

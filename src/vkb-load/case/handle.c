@@ -100,11 +100,11 @@ set_failure(const struct json *server, char **why)
 }
 
 /*
- * Removes from the record of a server elsewhere what is true there only: its
- * processes and files. What is measured of them is unknown then.
+ * Removes from the record of a server on another machine the processes and
+ * files, which exist only there. Metrics of them are then unknown.
  */
 static void
-forget_local_facts(struct json *server)
+remove_local_facts(struct json *server)
 {
 	struct json *n = json_first(json_get(server, "nodes"));
 
@@ -150,7 +150,7 @@ handle_start(struct server_handle *l, const struct bench_case *cas, char **why)
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
 		l->server = server;
 		if (r->serve)
-			forget_local_facts(server);
+			remove_local_facts(server);
 		logs_forget_server(l->logs);
 		l->logs = r->serve
 		    ? NULL

@@ -29,7 +29,7 @@
 
 #define PATH "/metrics"
 
-/* One that asks, and what is left of the answer. */
+/* A client, and the part of the answer that was not sent yet. */
 struct asker {
 	int fd;
 	int64_t since_ns;
@@ -168,7 +168,8 @@ send_answer(struct asker *a)
 	a->sent += (size_t)n;
 	if (a->sent < a->out.len)
 		return true;
-	a->answered = true; /* the client closes, lest its data be reset */
+	a->answered = true; /* the client closes first, or the rest of the
+			       answer could be lost in a reset */
 	return shutdown(a->fd, SHUT_WR) == 0;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Metrics of the run in progress for Prometheus (--live), over HTTP, read-only.
- * A thread of its own answers, with the lowest priority; the threads of the
- * load know nothing of it. All other functions are for the calling thread.
+ * A separate thread answers, with the lowest priority, and does not use the
+ * threads of the load. All other functions are for the calling thread.
  */
 #ifndef LIVE_H
 #define LIVE_H

@@ -34,7 +34,7 @@ struct livetext {
 
 void livetext_free(struct livetext *);
 
-/* A run begins: what is known of the last one is forgotten. */
+/* A run begins: clears the numbers of the last one. */
 void livetext_begin(struct livetext *, const char *run);
 void livetext_add(struct livetext *, const char *name, const char *build,
     const struct engine_ended *);

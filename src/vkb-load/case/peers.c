@@ -79,7 +79,8 @@ is_known(const struct peers *p, const struct json *state, size_t i)
 	return i < p->o.parts && token && strcmp(token, p->tokens[i]) == 0;
 }
 
-/* Keeps a state: of two of a part, the later one. Takes it. */
+/* Stores a state, which it takes. If a part has two, the later one is stored.
+ */
 static int
 keep_state(struct peers *p, struct json *state)
 {
@@ -405,13 +406,13 @@ wait_for_step(struct peers *p, double step)
 		if (k)
 			break;
 		if (!was || !json_equal(was, p->seen[slow])) {
-			json_free(was); /* a sign of life */
+			json_free(was); /* its state has changed */
 			was = json_dup(p->seen[slow]);
 			until = clock_ns() + patience;
 		}
 		if (clock_ns() > until)
 			k = give_up(p,
-			    mem_printf("%s gave no sign of life for %g s",
+			    mem_printf("%s did not report its state for %g s",
 				get_name(p, slow, name), get_timeout(p)));
 		else
 			wait_ms(LOOK_MS);
@@ -442,7 +443,8 @@ peers_wait(struct peers *p, enum peers_step step)
 	return 0;
 }
 
-/* While the load runs it is disturbed as little as the others can bear. */
+/* Before the load begins the state is published every BEAT_NS, then only four
+ * times per timeout, to disturb the load as little as possible. */
 void
 peers_beat(struct peers *p)
 {

@@ -24,7 +24,7 @@ struct peers_opts {
 	const char *session;     /* proposals: those of part 1 are taken */
 	uint64_t seed;
 	const char *prefix; /* or NULL */
-	double timeout_s;   /* without a sign of life of a part; 0: 60 */
+	double timeout_s;   /* without a change of the state of a part; 0: 60 */
 	bool quiet;
 	const volatile int *stop;
 };
@@ -65,7 +65,7 @@ void peers_begin(struct peers *, const char *name);
  */
 int peers_wait(struct peers *, enum peers_step);
 
-/* Tells the others that this part is alive, now and then. */
+/* Publishes from time to time that this part still runs. */
 void peers_beat(struct peers *);
 
 /*

@@ -1,4 +1,4 @@
-/* The state of a part of a load, as the parts tell it each other; see peers.h.
+/* The state of a part of a load, which the parts publish; see peers.h.
  */
 #ifndef PEERSTATE_H
 #define PEERSTATE_H

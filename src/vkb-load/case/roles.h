@@ -24,8 +24,9 @@ struct role {
 	struct bench_load load; /* the same; borrows from it */
 	long long seed;         /* from the case, or -1 */
 	size_t first, n;        /* its streams */
-	size_t part; /* 0; or the how manieth command of the mix, or trace, of
-		      * the streams from 'first' on, none of which are its own
+	size_t part; /* the number, from 1, of the command in the mix or trace
+		      * that the streams from 'first' on send; 0: the role has
+		      * streams of its own
 		      */
 };
 
@@ -43,9 +44,9 @@ struct roles {
 
 /*
  * Makes the roles of a case that was checked. All run at the same time and stop
- * after the shortest of their durations, so that each meets the others during
- * all of its time. A rate is shared in proportion to the connections. The
- * caller calls roles_free in any case.
+ * after the shortest of their durations, so that all loads overlap for their
+ * whole time. A rate is shared in proportion to the connections. The caller
+ * calls roles_free in any case.
  */
 void roles_make(
     struct roles *, const struct bench_case *, uint64_t seed, double timeout_s);

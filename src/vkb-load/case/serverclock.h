@@ -1,6 +1,6 @@
 /*
- * The clock of a server against that of this program. Hosts whose clocks differ
- * agree on a time by that of a server which they all reach.
+ * Compares the clock of a server with that of this program. Hosts whose clocks
+ * differ agree on a time by the clock of a server that they all reach.
  */
 #ifndef SERVERCLOCK_H
 #define SERVERCLOCK_H

@@ -119,7 +119,7 @@ get_request(const struct checks_queue *q, struct request *r)
 	return true;
 }
 
-/* Writes a name in quotes, so that no terminal obeys it; cut if it is long. */
+/* Writes a name in quotes, escaped for a terminal; cut if it is long. */
 static void
 add_name(char *to, size_t room, const char *s, size_t n)
 {
@@ -178,7 +178,8 @@ keep_written(
 		    v->field ? key + v->nkey : NULL, v->nfield);
 }
 
-/* Ends the oldest request: what it asked for and did not come is wrong. */
+/* Ends the oldest request: values that it asked for and that did not arrive are
+ * errors. */
 static void
 pass_request(struct checks *k, struct checks_queue *q)
 {

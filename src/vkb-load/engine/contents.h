@@ -1,6 +1,6 @@
 /*
  * What keys hold where a load is verified: bytes, and where sizes differ also
- * how many, that depend on nothing but the name. So any program that knows the
+ * how many, that depend only on the name. So any program that knows the
  * name and the sizes knows the value, in this run and in later ones.
  */
 #ifndef CONTENTS_H

@@ -14,7 +14,7 @@
  * counted, see cmdargs_refuse.
  *
  * The file is read as it is needed: DEALER_COMMANDS commands and DEALER_BYTES
- * bytes are kept at most, and what transactions keep back.
+ * bytes are kept at most, and the commands that transactions hold back.
  */
 #ifndef DEALER_H
 #define DEALER_H

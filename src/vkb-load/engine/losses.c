@@ -1,5 +1,5 @@
 /*
- * Requests without an answer: those that a broken connection took along, those
+ * Requests without an answer: those of a broken connection, those
  * older than the timeout, and those still in flight when the run ends.
  */
 #include "losses.h"

@@ -251,8 +251,8 @@ list_steps(
 	return NULL;
 }
 
-/* Returns how many steps a cell has: few meet others in a cell if the rows of
- * so many are few. */
+/* Returns how many steps a cell has: as many as keep the number of possible
+ * rows at ROWS_MOST or below. */
 static uint32_t
 count_at_once(const struct mix *m)
 {

@@ -77,7 +77,7 @@ mixparts_find(
 #define ONES UINT64_C(0x0101010101010101)
 #define LOW (127 * ONES)
 #define PAIRS UINT64_C(0x00ff00ff00ff00ff)
-#define WORDS_MOST 255 /* then a lane of a byte is full */
+#define WORDS_MOST 255 /* after so many words a lane of one byte is full */
 
 /* Counts the bytes that are 'step' among n, eight at a time; MIX_SLACK more may
  * be read. */

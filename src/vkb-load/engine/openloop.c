@@ -219,7 +219,7 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 		c->written[(first + i) % r->pipeline] = c->start_ns;
 }
 
-/* Is the time over in which what was due is sent? */
+/* Has the time ended in which overdue requests are sent? */
 static bool
 is_drained(const struct run *r, int64_t now)
 {

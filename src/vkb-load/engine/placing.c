@@ -228,7 +228,8 @@ place_in_turn(
 		l->owner = -1;
 }
 
-/* Gives away what was kept back, as far as no transaction is in its way. */
+/* Passes on the commands that were held back, up to the next one that must wait
+ * for a transaction. */
 static void
 release_held(struct placing *p, struct local *l)
 {

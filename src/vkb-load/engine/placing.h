@@ -41,7 +41,7 @@ bool placing_is_ours(const struct placing *, uint32_t from);
  * has ended that keeps it back. Takes its bytes. */
 void placing_put(struct placing *, const struct placing_command *);
 
-/* No command follows: gives away those that are kept back. */
+/* No command follows: passes on those that were held back. */
 void placing_end(struct placing *);
 
 /* Makes the RESP of a command of 'n' words. */

@@ -297,7 +297,7 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 	return true;
 }
 
-/* Free clients go on. */
+/* Lets clients without a batch continue. */
 static void
 serve_clients(struct worker *w, int64_t now)
 {

@@ -180,8 +180,9 @@ find_node(const struct readback *x, const struct written_name *v)
 	    : x->map->nodes;
 }
 
-/* Asks for the next values of a node, from the *at'th that is left on. Returns
- * how many were asked for; 'asked' has their places in 'left'. */
+/* Asks for the next values of a node, beginning with number *at of those that
+ * are left. Returns how many were asked for; 'asked' has their places in
+ * 'left'. */
 static size_t
 make_batch(struct readback *x, const struct slotmap_node *node, size_t *at,
     size_t *asked, struct str *s)
@@ -202,8 +203,8 @@ make_batch(struct readback *x, const struct slotmap_node *node, size_t *at,
 
 #define READ UINT32_MAX
 
-/* Reports that so many values are read; a load of several parts lets the others
- * know that this one is alive. */
+/* Reports how many values were read; in a load of several parts, also publishes
+ * that this part still runs. */
 static void
 report_progress(struct readback *x, size_t nread)
 {

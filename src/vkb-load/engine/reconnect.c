@@ -6,7 +6,9 @@
 
 #include <math.h>
 
-#define OVERDUE ((uint64_t)1 << 62) /* served; at the end of the part */
+#define OVERDUE                                                                \
+	((uint64_t)1 << 62) /* enough requests were served; reopen it when the \
+			       part ends */
 
 /* Are connections of the run reopened? */
 static bool

@@ -132,7 +132,8 @@ scan_element(struct scan *s, const char *p, const char *end,
 	return p;
 }
 
-/* A whole bulk reply, of eight bytes or more, like which others are sought. */
+/* A complete bulk reply of eight bytes or more, with which others are compared.
+ */
 struct model {
 	const char *first;
 	size_t whole, head;   /* bytes of it, and of its first line */
@@ -148,7 +149,8 @@ load_start(const char *p, uint64_t mask)
 	return le64toh(x) & mask;
 }
 
-/* Does a reply begin at p that is like the model, and is it whole? */
+/* Does a complete reply begin at p whose first line equals that of the model?
+ */
 static inline bool
 is_alike(const struct model *m, const char *p, const char *end)
 {

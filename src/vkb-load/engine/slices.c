@@ -223,7 +223,8 @@ set_rate(const struct roles *x, size_t k, double rate)
 			scale_rate(&v[i], rate / sum);
 }
 
-/* Does one load have clearly more slices without an answer than another? */
+/* Does one load have significantly more slices without an answer than another?
+ */
 static bool
 is_one_sided(const size_t *silent, size_t n)
 {

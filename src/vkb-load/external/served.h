@@ -10,7 +10,7 @@ struct engine_result;
 struct served;
 struct target;
 
-/* Totals since the servers started; NAN: unknown. */
+/* Totals since the start of the servers; NAN: unknown. */
 struct served_counts {
 	double calls; /* of commands that are load, not control */
 	double errors, hits, misses;

@@ -152,7 +152,7 @@ find_files(struct json *rec, const char *file)
 	return rc;
 }
 
-/* Are the files of a new build those of the old one? */
+/* Does a new build have the same files as the old one? */
 static bool
 is_same_server(const struct json *build, const struct json *old)
 {

@@ -1,7 +1,7 @@
 /*
- * What a session tells about its runs: before it measures, what their number
- * can show; and warnings about runs that are too short, or read what is not
- * there.
+ * Messages of a session about its runs: before it measures, what changes their
+ * number can show; and warnings about runs that are too short, or that read
+ * keys which do not exist.
  */
 #ifndef ADVICE_H
 #define ADVICE_H
@@ -15,8 +15,9 @@ struct schedule;
 struct advice {
 	const struct schedule *schedule;
 	bool quiet;
-	bool *is_short;   /* of each case: its runs are, and it was counted */
-	bool *misses;     /* of each case: that reads miss was said */
+	bool *is_short; /* of each case: its runs are, and it was counted */
+	bool
+	    *misses; /* of each case: the warning that reads miss was printed */
 	size_t too_short; /* cases whose length was known by a run alone */
 };
 

@@ -1,6 +1,6 @@
 /*
- * A call: what one build does in a turn, step by step, on one server, and the
- * records of it. Private to the case runner.
+ * A call: the steps of one build in a turn, on one server, and their records.
+ * Private to the case runner.
  */
 #ifndef CALL_H
 #define CALL_H
@@ -40,7 +40,8 @@ void call_begin(
     struct call *, struct case_runner *, struct case_run *, size_t n);
 void call_end(struct call *);
 
-/* Is a run of this step wanted? Others are only made for their data. */
+/* Is a run of this step wanted? Other steps are run only for the data that they
+ * write. */
 bool call_measures(const struct step *);
 
 /* Runs a step. Returns 0, or -1: stop. */

@@ -177,7 +177,7 @@ write_records(
 	return 0;
 }
 
-/* Says so if this server needed another number than the one before. */
+/* Prints a message if this server needed another number than the one before. */
 static void
 compare_servers(struct counted *c, const struct measure *m)
 {

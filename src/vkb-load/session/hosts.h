@@ -46,8 +46,8 @@ int hosts_meet(const struct hosts *, struct session_opts *, const char *runs,
     const volatile int *stop);
 
 /*
- * If part 1, which cleans up, has ended before the load: prints the command
- * that removes its keys from the server.
+ * If part 1, which removes the keys of the load at the end, has ended too
+ * early: prints the command that removes them from the server.
  */
 void hosts_report_left(const struct peers *, const struct extserver *);
 

@@ -46,10 +46,11 @@ make_sequential(
 }
 
 /*
- * Each round has all scenes: a session that is killed has measured each, and a
- * slow drift of the machine affects all equally. In as many rounds as there are
- * builds each build comes once at each place (a Latin square, whose first row
- * is shuffled for each scene), so that the effect of a place cancels.
+ * Each round has all scenes, so that a session that is killed has measured each
+ * of them, and a slow drift of the machine affects all equally. In as many
+ * rounds as there are builds each build comes once at each place (a Latin
+ * square, whose first row is shuffled for each scene), so that the effect of a
+ * place cancels.
  */
 static void
 make_interleaved(

@@ -1,0 +1,29 @@
+/*
+ * What may change a result beside the commit: the server of a module, and the
+ * settings of a host.
+ */
+#ifndef SETUP_H
+#define SETUP_H
+
+#include <stddef.h>
+
+struct branch;
+struct branch_values;
+struct json;
+
+/* Return the server of a commit of a module, and the settings of an
+ * environment, as texts that differ if these do; "" if they are not known.
+ * Caller frees. */
+char *setup_server(const struct json *subject);
+char *setup_settings(const struct json *env);
+
+/*
+ * Returns "the server changed from 8.0.1 to 9.0.0" if a point of lo..hi with
+ * values was measured with another server, or on a named host with other
+ * settings, than one of the last 'before' points with values before lo. Caller
+ * frees; NULL if none was.
+ */
+char *setup_find_change(const struct branch *, const struct branch_values *,
+    size_t machine, size_t before, size_t lo, size_t hi);
+
+#endif
