@@ -1,5 +1,6 @@
 #include "keyspace.h"
 #include "client.h"
+#include "clock.h"
 #include "err.h"
 #include "mem.h"
 #include "num.h"
@@ -7,12 +8,15 @@
 #include "target.h"
 #include "vkb-load/engine/control.h"
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FLUSH_MS 600000 /* unless the target has a timeout */
+#define MOVING_MS 20000 /* to remove keys while slots move */
+#define AGAIN_MS 100    /* until the next attempt */
 #define DATABASES 1024  /* further ones are counted, not listed */
 
 struct count {
@@ -169,16 +173,30 @@ keyspace_empty(const struct target *t)
 	return target_each(t, empty_node, NULL);
 }
 
+static bool
+is_redirect(const char *error)
+{
+	return str_starts(error, "MOVED ") || str_starts(error, "ASK ") ||
+	    str_starts(error, "TRYAGAIN ");
+}
+
+struct removal {
+	const char *pattern;
+	bool moved; /* keys went to another node meanwhile */
+};
+
 /*
  * Sends one UNLINK for each key, in one write: in a cluster a command may only
- * use keys of one slot.
+ * use keys of one slot. Sets *moved if some are on their way to another node.
  */
 static int
-unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
+unlink_keys(const struct target *t, struct client *c, const struct reply *keys,
+    bool *moved)
 {
 	size_t n = reply_len(keys);
 	struct str s = {0};
 	const struct reply *key;
+	const char *error;
 	struct reply *r;
 	int rc = 0;
 
@@ -192,10 +210,14 @@ unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		r = client_send(
 		    c, get_flush_ms(t), i ? "" : s.s, i ? 0 : s.len);
+		error =
+		    r && reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
 		if (!r)
 			rc = err_fail("UNLINK: %s", client_error(c));
-		else if (reply_type(r) == REPLY_ERROR)
-			rc = err_fail("UNLINK: %s", reply_text(r));
+		else if (error && is_redirect(error))
+			*moved = true;
+		else if (error)
+			rc = err_fail("UNLINK: %s", error);
 		reply_free(r);
 	}
 	str_free(&s);
@@ -205,7 +227,8 @@ unlink_keys(const struct target *t, struct client *c, const struct reply *keys)
 static int
 remove_node(const struct target *t, size_t i, struct client *c, void *arg)
 {
-	const char *pattern = arg, *next;
+	struct removal *x = arg;
+	const char *next;
 	char *cursor = mem_str("0");
 	struct reply *r;
 	int rc = drop_indexes(t, c, t->e.prefix);
@@ -213,7 +236,7 @@ remove_node(const struct target *t, size_t i, struct client *c, void *arg)
 	(void)i;
 	while (rc == 0) {
 		r = CONTROL_ASK(c, get_flush_ms(t), "SCAN", cursor, "MATCH",
-		    pattern, "COUNT", "1000");
+		    x->pattern, "COUNT", "1000");
 		next =
 		    r && reply_len(r) == 2 ? reply_text(reply_at(r, 0)) : NULL;
 		if (!r)
@@ -221,7 +244,7 @@ remove_node(const struct target *t, size_t i, struct client *c, void *arg)
 		else if (!next)
 			rc = err_fail("SCAN: unexpected answer");
 		else
-			rc = unlink_keys(t, c, reply_at(r, 1));
+			rc = unlink_keys(t, c, reply_at(r, 1), &x->moved);
 		free(cursor);
 		cursor = mem_str(next ? next : "0");
 		reply_free(r);
@@ -273,8 +296,20 @@ int
 keyspace_remove_own(const struct target *t)
 {
 	char *pattern = mem_printf("%s*", t->e.prefix);
-	int rc = target_each(t, remove_node, pattern);
+	struct removal x = {.pattern = pattern};
+	int64_t until =
+	    clock_ns() + control_ms(&t->e, MOVING_MS) * INT64_C(1000000);
+	int rc;
 
+	do {
+		if (x.moved)
+			poll(NULL, 0, AGAIN_MS);
+		x.moved = false;
+		rc = target_each(t, remove_node, &x);
+	} while (rc == 0 && x.moved && clock_ns() < until);
+	if (x.moved && rc == 0)
+		rc = err_fail("keys of the load are in slots of the cluster "
+			      "that move");
 	if (rc < 0)
 		err_say("keys '%s' may be left on the server", pattern);
 	free(pattern);
