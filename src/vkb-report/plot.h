@@ -30,7 +30,7 @@ struct plot {
 	size_t nlegend;
 	bool own_legend; /* the legend is not that of the page: draw it */
 	double rows;     /* pixels that rows take below each other: y is -1 for
-			  * each pixel from their top, without ticks; 0: no rows */
+			  * each pixel from their top, without ticks; or 0 */
 	const char *const *xnames; /* names at x = 0, 1, ...; NULL: ticks */
 	size_t nxnames;
 	double left, top, right,
