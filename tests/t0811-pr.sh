@@ -30,6 +30,7 @@ files() { find "$1" -type f | sed "s,^$1/,," | sort | xargs; }
 
 test_status 1 'a slower change' pr r base main
 test_match '^-  SET .* worse' .out 'is found'
+test_absent 'the page is' .err 'no page of vkb-ab is named, as its folder is removed'
 test_same regression "$(cat r/verdict)" 'the verdict is a regression'
 test_same "$all" "$(files r)" 'all is there'
 test_match '^### head .* against base ' r/report.md 'the comment names both'
