@@ -162,14 +162,15 @@ unit: $(UNIT)
 bench: all $(BENCH)
 fuzz: $(FUZZ)
 
-# Build what the tests named by T run, or everything.
+# Build what the tests named by T run, or everything; with the sanitizers not the
+# benchmarks that no test runs.
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 NEEDED := $(shell sh tests/check --needs $(T))
 CHECKED := $(filter all,$(NEEDED)) \
-	$(patsubst bin/%,$(BIN)/%,$(filter bin/%,$(NEEDED))) \
+	$(patsubst bin/%,$(BIN)/%,$(filter $(addprefix bin/,$(PROGRAMS)),$(NEEDED))) \
 	$(addprefix $(BUILD)/,$(filter unit/% bench/%,$(NEEDED)))
 endif
-check: $(if $(T),$(CHECKED),all $(UNIT) $(BENCH))
+check: $(if $(T)$(VKB_TEST_FAST),$(CHECKED),all $(UNIT) $(BENCH))
 	VKB_BIN=$(abspath $(BIN)) VKB_BUILD=$(abspath $(BUILD)) \
 	sh tests/check $(T)
 

@@ -85,6 +85,9 @@ while read -r p; do
     >zsh.out 2>&1
   test_same "$(cat known)" "$(grep -oE -- '(^|[*)])(-[a-zA-Z]|--[a-z0-9][a-z0-9-]*)[=+]?\[' zsh.out |
     tr -d '*)=[+' | sort -u)" "$p: zsh knows every option"
+  awk -F '\t' '$3 == "list" { if ($1 != "-") print "-" $1; if ($2 != "-") print "--" $2 }' options | sort >lists
+  [ ! -s lists ] || test_same "$(cat lists)" "$(sed -nE 's/^\*(-[a-zA-Z]|--[a-z0-9-]*).*/\1/p' zsh.out | sort -u)" \
+    "$p: zsh offers again what may be given more than once"
   test_that "$p: zsh completes an option" typed "$p --hel" "$p --help"
   name=$(awk -F '\t' '$5 != "-" { print $2; exit }' options)
   [ "$name" ] || continue

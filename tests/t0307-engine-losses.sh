@@ -102,7 +102,7 @@ ways='tcp unix'
 [ -z "${VKB_TEST_FAST:-}" ] || ways=unix
 for way in $ways; do
   VKB_UNIX=
-  [ $way = tcp ] || VKB_UNIX=yes
+  [ "$way" = tcp ] || VKB_UNIX=yes
   export VKB_UNIX
   rm -f ./*.status dead
   vkb-serve -q --unixsocket -- sh -u ./single 2>serve.err

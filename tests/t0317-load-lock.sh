@@ -25,7 +25,7 @@ vkb-load --runs 2 -o second c.json 2>second.err &
 second=$!
 wait_until 30 waits second.err
 test_result $? 'a second session waits'
-test_match "^vkb-load: waiting for 'vkb-load --runs 1 --duration 600s c.json' \(pid $holder\), which measures on this host; use --no-lock not to wait" \
+test_match "^vkb-load: waiting for 'vkb-load --runs 1 --duration 600s c.json' \(pid $holder\), which measures on this host; --no-lock or VKB_LOCK=no in the environment measures beside it" \
   second.err 'the message names the process that measures, and --no-lock'
 test_same 0 "$(runs second)" 'a session that waits measures nothing'
 test_that '--no-lock does not wait' vkb-load --no-lock --runs 1 c.json

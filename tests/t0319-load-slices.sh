@@ -22,7 +22,7 @@ test_same true "$(jq -s 'map(select(.type == "run")) | [_nwise(3)] |
   'the runs of a turn have one block and one seed'
 test_same true "$(jq -s 'map(select(.type == "run")) |
   all((.series.rps | length) == .run.slices and .metrics.requests > 0 and
-    .metrics.elapsed_s >= 0.5 and .metrics.elapsed_s < 0.7 and
+    .metrics.elapsed_s >= 0.5 and .metrics.elapsed_s < 0.9 and
     (.series.at_s[-1] - .metrics.elapsed_s | fabs) < 1e-6)' runs)" \
   'a run consists of slices'
 # A machine that is so busy that 200 batches take more than .2 s has one long slice.
@@ -55,7 +55,7 @@ printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":0.4,"rate":1000},
 test_that 'a rate' vkb-load --builds builds --order slices --runs 1 c2.json
 test_same true "$(jq -s 'map(select(.config.duration_s)) |
   length == 3 and all(.run.slices == 3 and
-    (.metrics.elapsed_s - .54 | . >= -1e-6 and . < .1) and
+    (.metrics.elapsed_s - .54 | . >= -1e-6 and . < .25) and
     (.metrics.offered_rps - 1000 | fabs) < 10)' .out)" \
   'slices of 200 ms, each at the rate of the case'
 test_same true "$(jq -s 'map(select(.config.requests)) |

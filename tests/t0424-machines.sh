@@ -147,7 +147,7 @@ test_match '^warning: 45 summaries of runs of several machines, which cannot be 
 for h in a b c; do grep "\"host\":\"$h\"" all | vkb-stats; done >summaries
 test_same "$(changes all)" "$(changes summaries)" 'those of each machine are as its runs'
 
-# --- what changes beside the commit
+# --- what changes besides the commit
 
 # served FROM [NAME]: the commits are those of a module, from commit FROM on with
 # another server; with NAME another setting of the host.
@@ -174,15 +174,15 @@ test_that 'a newest commit with another server' vkb-detect --latest 5 newest
 test_match ' the server changed from 8\.0\.1 ' .out 'is not a regression either'
 sed 's/"module_commit"/"commit":"4711","module_fixed":true,&/' server | perl -pe 's/4711/"s" . (\/"c00(..)000"\/ ? $1 : 0)/e' >fixed
 test_status 1 'servers that are compared with one module' vkb-detect fixed
-served 25 kernel <plain >kernel
-test_that 'a host with another kernel' vkb-detect kernel
+served 25 kernel <plain >updated
+test_that 'a host with another kernel' vkb-detect updated
 test_match ' the kernel changed from 8\.0\.1 to 9\.0\.0' .out 'is named as well'
-perl -pe 's{"host":"a"}{sprintf "\"host\":\"h%d\"", $. / 3}e' kernel >runners
+perl -pe 's{"host":"a"}{sprintf "\"host\":\"h%d\"", $. / 3}e' updated >runners
 test_status 1 'runners of CI with different kernels' vkb-detect runners
 vkb-history -q add kept4 server
 vkb-history -q site kept4 site4
 test_match 'the server changed from 8\.0\.1 ' site4/index.html 'the site names the servers'
-sed 's/"8\.0\.1"/"<b>\\n\\u001b[31m"/' server kernel >evil
+sed 's/"8\.0\.1"/"<b>\\n\\u001b[31m"/' server updated >evil
 vkb-detect evil >.out
 test_match 'changed from .*<b>' .out 'a name with an escape is shown'
 test_empty "$(tr -d '[:print:]\n' <.out)" 'and harmless on a terminal'

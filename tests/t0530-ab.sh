@@ -48,11 +48,16 @@ next=$(sed -n 's/^Next: //p' .out)
 test_same "vkb-why -C repo $(git -C repo rev-parse --short=12 base) $(git -C repo rev-parse --short=12 main) r/cases.jsonl SET" \
   "$next" 'it proposes a command with the repository and what was measured'
 test_same SET "$(vkb-load --plan --case SET r/cases.jsonl | jq -r .config.command)" 'its file has the case'
-test_same '.gitignore asked builds.jsonl cases.jsonl runs.jsonl summaries.jsonl' \
+test_match "^vkb-ab: the page is 'r/report.html'" .err 'a page is written'
+test_match 'Worse: SET ' r/report.html 'which has the answer'
+test_same '.gitignore asked builds.jsonl cases.jsonl report.html runs.jsonl summaries.jsonl' \
   "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'keeps what it saw'
 test_same 16 "$(lines r/runs.jsonl)" 'all runs'
 test_same true "$(jq -s 'group_by(.run.block) | all(length == 2)' r/runs.jsonl)" \
   'side by side'
+test_status 2 'a server that cannot be counted' vkb-ab --results none -C repo base main -- --count-only cfg.json
+test_match 'the server program itself' .err 'is reported'
+test_absent 'no subject' .err 'and nothing is compared'
 test_that 'the same twice' ab same a=base b=base
 test_status 1 'several' ab three -j 2 a=base again=base main
 test_match '^Comparing again' .out 'each'

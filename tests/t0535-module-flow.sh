@@ -120,10 +120,19 @@ test_match "href=\"https://github.com/me/words/commit/$(id c7)\"" pr/report.html
 
 # --- the commit and the function
 
-# shellcheck disable=SC2086
+# The branch of the server moves with each build.
+git init -q -b trunk moving && mkdir moving/src
+printf 'valkey-server:\n\tcp %s $@\n%%:\n\t@:\n' "$server" >moving/src/Makefile
+git -C moving add -A && git -C moving commit -qm one
+first=$(git -C moving rev-parse trunk)
 test_that 'a bisection of the module' vkb-bisect -C words --results bisect \
-  --metric instructions_per_req c1 c7 $module -- cfg.json
+  --metric instructions_per_req c1 c7 --server trunk --server-repo moving --module-build \
+  "make && git -c user.name=me -c user.email=me@here -C $scratch/moving commit -q --allow-empty -m next" -- cfg.json
 test_same "first bad commit: $(id c5)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" 'finds the commit'
+test_differs() { [ "$1" != "$2" ]; }
+test_that 'the branch of its server moved' test_differs "$first" "$(git -C moving rev-parse trunk)"
+test_same "$first" "$(cat bisect/counts/*/build | jq -r .subject.commit | sort -u)" \
+  'the bisection kept the server of its first build'
 # shellcheck disable=SC2086
 test_that 'the cause of it' vkb-why -C words --results why --rounds 1 --time 1s c4 c5 cfg.json -- $module
 test_match '^\+[0-9.]+  count_words calls spin_words|^\+[0-9.]+  spin_words' .out 'is a function of the module'

@@ -268,6 +268,12 @@ test_match '460.0000 -&gt; 610.0000 instructions, \+150.0000, \+32.6%' d.svg \
 test_absent ', p = |too few samples' d.svg 'nothing is tested'
 colours() { grep '</title><rect' | grep -o 'fill="#[0-9a-f]*"' | sort -u | tr -dc 'a-z0-9#' | sed 's/fill//g'; }
 test_same '#d4d4d4' "$(vkb-flame -b a.out a.out | colours)" 'what is the same is grey'
+# each SELF: two functions that only call each other
+each() { printf '# callgrind format\nevents: Ir\nfn=a\n1 10\ncfn=b\ncalls=1 1\n1 %d\nfn=b\n1 %d\ncfn=a\ncalls=1 1\n1 10\n' "$1" "$1"; }
+each 5 >before.out
+each 8 >after.out
+test_that 'a circle without an entry' vkb-flame -f table -b before.out after.out
+test_match '^ *\+3  b itself: 8, not 5' .out 'shows what its functions execute themselves'
 vkb-flame -f table -b a.out circle.out >other
 cat >want <<'END2'
 change  cause (numbers in each call of the first function)

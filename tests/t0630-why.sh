@@ -47,6 +47,7 @@ test_that 'vkb-why' why base main
 cp .out out
 test_match '(^|[^a-z_])read([^a-z_]|$)' out 'the function is in the table'
 test_match 'task_clock_ms_per_req' out 'and what a request costs'
+test_match '^Counters of perf during the profiles' out 'under a title of its own'
 test_match 'the functions are not counted, see above; their times follow' .err \
   'a server that cannot be counted is measured all the same'
 test_match '<svg' r/diff.svg 'the differential flame graph'

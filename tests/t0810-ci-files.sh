@@ -145,6 +145,11 @@ for f in $flows; do
 done >"$bad"
 empty 'the configurations that can be chosen exist'
 
+# cron knows only /usr/bin and /bin, and what it starts must need no editing.
+test_same "PATH=$(sed -n 's/^PREFIX = //p' Makefile)/bin:/usr/bin:/bin" "$(grep '^PATH=' $ci/cron/crontab)" \
+  'cron finds what make install installs'
+test_empty "$(grep -E '^[0-9].*[A-Z]{4}' $ci/cron/crontab)" 'no line that runs has a word to be replaced'
+
 # Where no commit could be measured yet, there are no files of runs.
 # shellcheck disable=SC2086
 awk '/ vkb-|bin\/vkb-/ && /\*\.jsonl/ {

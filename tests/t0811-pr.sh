@@ -80,6 +80,8 @@ test_same "$(echo "$all" history/index.html | xargs -n 1 | sort)" \
 test_match 'class="spark"' n/history/index.html 'the history has a chart of the case'
 test_match '^<title>.*base' "n/history/commit/$(in_repo rev-parse base).html" \
   'the commit that was measured is in the history'
+test_same 24 "$(sed -n "s/.*commit.$(head_of base)[.]html.*>\([0-9]*\)<.td><.tr>.*/\1/p" n/history/index.html)" \
+  'with the 16 new runs beside 8 older ones'
 test_match "https://example.com/$(head_of base)" n/report.html 'with links'
 test_match "https://example.com/$(head_of base)" "n/history/commit/$(head_of base).html" \
   'the page of the commit in the history has the link as well'

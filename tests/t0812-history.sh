@@ -325,6 +325,8 @@ test_match '^-20.[01]% throughput 1 case regression, taken back SET -20.[01]% th
   said 'the page says which commit did it'
 test_match '<text class="label same middle" x="35.0%" y="11">-20.[01]%</text><text class="label improvement middle" x="65.0%" y="11">.2[45].[0-9]%</text>' \
   back-site/index.html 'the chart says how much each change was, at its place'
+test_same 'taken back, improvement' "$(grep -oE 'case (regression, taken back|improvement)' said | sed 's/.* //; s/back/taken back,/' | xargs)" \
+  'what was worse comes before what is better, though that is newer'
 # shellcheck disable=SC2046 # words
 levels slow $(repeat 8 10000) $(seq 9980 -20 9000) $(repeat 8 9000)
 test_match '^1 slow decline\.$' said 'a slow decline is a kind of its own'
@@ -336,7 +338,7 @@ test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughpu
 # The site of a history takes two programs for each page: the sanitizers have seen it.
 ordered() {
   perl -e 'srand 3; for my $i (1 .. 20) {
-  for my $c (["SET", 1e5, 8, .9], ["GET", 9e4, 8, .8], ["APPEND", 5e4, 14, .85], ["INCR", 7e4, 99, 1]) {
+    for my $c (["SET", 1e5, 8, .9], ["GET", 9e4, 8, .8], ["APPEND", 5e4, 14, .85], ["INCR", 7e4, 99, 1]) {
       for my $host (1, 2) {
         my $f = $i >= $c->[2] ? $c->[3] : 1; my $x = 1 + .002 * rand;
         printf qq({"type":"run","v":1,"subject":{"commit":"%040x","time":"2026-01-%02dT00:00:00Z"},"config":{"command":"%s"},"run":{"session":"s%d","index":%d},"env":{"host":"m%d"},"metrics":{"rps":%.1f,"p50_latency_ms":%.4f},"status":"ok"}\n),

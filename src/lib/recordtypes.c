@@ -337,7 +337,8 @@ static const struct record_key change_keys[] = {
     {"ci95", A, false, "of the ratio"}, {"p", N, false, "of the change"},
     {"method", S, true, "permutation, t, moderated-t, rank or exact"},
     {"setup", S, false,
-	"what changed beside the commit, so that it is not named a regression"},
+	"what changed besides the commit, so that it is not named a "
+	"regression"},
     {"machines", A, false,
 	"of several machines, those that show it: machine, n, median, ratio, "
 	"ci95, p"},

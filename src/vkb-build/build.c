@@ -173,18 +173,19 @@ start_make(struct build *b)
 	return b->make ? 0 : -1;
 }
 
-/* A server is built by "make -C src". Fails with a clearer message than that of make. */
+/* A server is built by "make -C src", whose message would be less clear. */
 static int
 check_source(const struct build *b)
 {
 	char *makefile = mem_printf("%s/src/Makefile", b->tree.dir);
-	int rc = b->step->fresh || access(makefile, F_OK) == 0 ? 0 : -1;
+	bool found = b->step->fresh || access(makefile, F_OK) == 0;
 
 	free(makefile);
-	return rc == 0 ? 0
-		       : err_fail("'%s' has no src/Makefile: it is not the source of "
-				  "Valkey or of a server that is built as Valkey is",
-			     b->step->target->ref);
+	if (found)
+		return 0;
+	return err_fail("'%s' has no src/Makefile: it is not the source of "
+			"Valkey or of a server that is built as Valkey is",
+	    b->step->target->ref);
 }
 
 /* Checks out the sources and starts make. */

@@ -62,7 +62,7 @@ read_counts(struct column *c, const struct branch *h, const struct series *s)
 /* Reorders n elements of this size: element i becomes that of number order[i].
  */
 static void
-reorder(void *v, const uint32_t *order, size_t n, size_t size)
+reorder_array(void *v, const uint32_t *order, size_t n, size_t size)
 {
 	char *to = v, *from = mem_array(n + 1, size);
 
@@ -94,10 +94,10 @@ divide_rows(struct column *c, const struct branch *h, size_t n)
 		order[c->first[machine + 1]++] = (uint32_t)i;
 	}
 	if (count > 1) {
-		reorder(c->runs, order, n, sizeof *c->runs);
-		reorder(c->v, order, n, sizeof *c->v);
+		reorder_array(c->runs, order, n, sizeof *c->runs);
+		reorder_array(c->v, order, n, sizeof *c->v);
 		if (c->counts)
-			reorder(c->counts, order, n, sizeof *c->counts);
+			reorder_array(c->counts, order, n, sizeof *c->counts);
 	}
 	free(order);
 }

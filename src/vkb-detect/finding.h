@@ -60,7 +60,7 @@ struct finding {
 	bool stands; /* the last level is still beyond the margin */
 	struct policy_waiver waiver;
 	bool waived;
-	char *setup;   /* what changed beside the commit (setup.h), or NULL */
+	char *setup;   /* what changed besides the commit (setup.h), or NULL */
 	bool rebuilt;  /* a count, and compiler or flags changed with it */
 	size_t tests;  /* series of the case and metric, one for each machine */
 	bool doubtful; /* it may be a false alarm of one of many tests; of a

@@ -107,8 +107,8 @@ setup_find_change(const struct branch *b, const struct branch_values *v,
 		before -= !isnan(v->v[i]);
 		for (size_t k = lo; k <= hi && !s.len; k++)
 			if (!isnan(v->v[i]) && !isnan(v->v[k]))
-				add_changes(&s, b->reading, host,
-				    &v->setups[i], &v->setups[k]);
+				add_changes(&s, b->reading, host, &v->setups[i],
+				    &v->setups[k]);
 	}
 	return s.len ? str_take(&s) : NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * What may change a result beside the commit: the server of a module, and the
+ * What may change a result besides the commit: the server of a module, and the
  * settings of a host.
  */
 #ifndef SETUP_H

@@ -249,6 +249,26 @@ list_causes(struct finding *f)
 	free(unnamed);
 }
 
+/* Lists what each function itself executes more or less. */
+static void
+list_selves(struct finding *f)
+{
+	struct causes *c = f->c;
+	double times[2];
+
+	c->v = mem_array(c->nfunctions + 1, sizeof *c->v);
+	for (size_t i = 0; i < c->nfunctions; i++) {
+		const double *self = c->functions[i].self;
+
+		for (int k = 0; k < 2; k++) {
+			double calls = count_calls(f, i, k);
+
+			times[k] = calls > 0 ? self[k] / calls : 0;
+		}
+		add_cause(c, i, CAUSES_NONE, times, self[1] - self[0]);
+	}
+}
+
 static int
 compare_causes(const void *a, const void *b)
 {
@@ -275,10 +295,11 @@ causes_find(const struct callgraph *a, const struct callgraph *b)
 		mark_functions(&f, sides[k], k);
 		collect_pairs(&f, sides[k], k);
 	}
-	if (compute_costs(&f)) {
+	if (compute_costs(&f))
 		list_causes(&f);
-		qsort(f.c->v, f.c->n, sizeof *f.c->v, compare_causes);
-	}
+	else
+		list_selves(&f);
+	qsort(f.c->v, f.c->n, sizeof *f.c->v, compare_causes);
 	for (int k = 0; k < 2; k++) {
 		free(f.runs[k]);
 		free(f.called[k]);

@@ -48,9 +48,9 @@ struct causes {
 
 /*
  * Returns the causes. What functions without a name cause is one cause, because
- * they cannot be told apart in two builds. There are no causes, n = 0, if the
- * cost of a call cannot be computed, as in a circle without an entry. The
- * caller calls causes_free.
+ * they cannot be told apart in two builds. If the cost of a call cannot be
+ * computed, as where a stripped server and a module call each other, each cause
+ * is what a function itself executes. The caller calls causes_free.
  */
 struct causes *causes_find(
     const struct callgraph *a, const struct callgraph *b);

@@ -28,11 +28,11 @@ struct plot {
 	double width, height;      /* pixels; 0: default */
 	const char *const *legend; /* names by look, if whole, or NULL */
 	size_t nlegend;
-	bool own_legend; /* the legend is not that of the page: draw it */
-	double rows;     /* pixels that rows take below each other: y is -1 for
-			  * each pixel from their top, without ticks; 0: no rows */
+	double rows; /* pixels that rows take below each other: y is -1 for
+		      * each pixel from their top, without ticks; 0: no rows */
 	const char *const *xnames; /* names at x = 0, 1, ...; NULL: ticks */
 	size_t nxnames;
+	bool own_legend; /* the legend is not that of the page: draw it */
 	double left, top, right,
 	    bottom; /* of the plotting area, set by plot_open */
 };

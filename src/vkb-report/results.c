@@ -58,16 +58,21 @@ static void
 write_row(struct str *s, const struct page *p, const struct cell *c,
     const bool has[METRICS])
 {
+	double runs = 0; /* without those that are only counted */
+
 	str_add(s, "<tr><th scope=\"row\">");
 	page_case_link(s, c->kase);
 	str_add(s, "</th>");
 	if (p->m->nsubjects > 1)
 		page_subject_cell(s, p, c->subject);
-	for (size_t i = 0; i < METRICS; i++)
+	for (size_t i = 0; i < METRICS; i++) {
+		const struct json *one = model_metric(c, metrics[i]);
+
 		if (has[i])
-			write_median(s, model_metric(c, metrics[i]));
-	str_printf(s, "<td class=\"n\">%.0f</td></tr>\n",
-	    json_get_num(c->rec, "n", 0));
+			write_median(s, one);
+		runs = fmax(runs, json_get_num(one, "n", 0));
+	}
+	str_printf(s, "<td class=\"n\">%.0f</td></tr>\n", runs);
 }
 
 void

@@ -275,11 +275,12 @@ node_append_end(struct node *n, struct str *why)
 		str_visible(&plain, line);
 		str_addn(why, plain.s ? plain.s : "", plain.len);
 	}
-	if (strstr(text, "'shutdown-on-sigterm")) /* we write it, Redis 7.0 has it */
+	/* A setting that we write, and that Redis knows since 7.0. */
+	if (strstr(text, "'shutdown-on-sigterm"))
 		str_add(why,
 		    "\nonly Valkey, and Redis 7.0 or newer, are started; start "
-		    "another server yourself and measure it running, with --port "
-		    "(vkb-servers(7))");
+		    "another server yourself and measure it running, with "
+		    "--port (vkb-servers(7))");
 	str_free(&clean);
 	str_free(&plain);
 	free(text);

@@ -165,9 +165,10 @@ held_locks(void)
 	close(next);
 	fd = take(&stopped);
 	got = read_message(messages);
-	want = mem_printf("(pid %ld), which measures on this host; use "
-			  "--no-lock not to wait",
-	    (long)pid);
+	want =
+	    mem_printf("(pid %ld), which measures on this host; --no-lock or "
+		       "VKB_LOCK=no in the environment measures beside it",
+		(long)pid);
 	name = strstr(got, "waiting for '");
 	tap_ok(name && strstr(name, "hostlock' (pid") && str_ends(got, want),
 	    "the process that has it is named: %s", got);

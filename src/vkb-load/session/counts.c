@@ -188,7 +188,8 @@ compare_servers(struct counted *c, const struct measure *m)
 		    json_path(m->recs[i], "metrics.instructions_per_req"), NAN);
 		if (!isnan(c->before[i]) && now != c->before[i])
 			err_say("%s: its instructions are not exact: %.4f and "
-				"%.4f per request on two fresh servers",
+				"%.4f per request on two fresh servers; "
+				"vkb-counting(7) says what can be done",
 			    m->roles.v[i].name, c->before[i], now);
 		c->before[i] = now;
 	}

@@ -78,11 +78,13 @@ say_waiting(int fd)
 			command[i] = ' ';
 	if (pid)
 		err_say("waiting for '%s' (pid %ld), which measures on this "
-			"host; use --no-lock not to wait",
+			"host; --no-lock or VKB_LOCK=no in the "
+			"environment measures beside it",
 		    n > 0 ? command : "another program", pid);
 	else
 		err_say("waiting for another program, which measures on this "
-			"host; use --no-lock not to wait");
+			"host; --no-lock or VKB_LOCK=no in the "
+			"environment measures beside it");
 	if (in >= 0)
 		close(in);
 	free(path);
