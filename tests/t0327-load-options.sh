@@ -84,4 +84,42 @@ test_match '"replay": *[^ ]' examples 'replay: vkb-config(5) has an example'
 test_match '"replay_speed": *[^ ]' examples 'replay_speed: vkb-config(5) has an example'
 test_status 2 '--replay with --arrivals' vkb-load --plan --replay trace --arrivals poisson
 test_match "'--replay' excludes .*'--arrivals'" .err 'is refused, and the message says why'
+
+# --- what is sent when, by a clock that the machine does not disturb
+
+case ${SANITIZE:-} in
+*address*) ;;
+*)
+  gcc -O2 -shared -fPIC -o virtual.so "$tests/virtual.c"
+  cat >sent <<'END'
+cd "$1"
+shift
+LD_PRELOAD=$SCRATCH/virtual.so VIRTUAL_LOG=$PWD/log vkb-load -q --no-lock --flush --runs 1 --warmup 0 \
+  --port "$VKB_PORT" --timeout 20s -c 1 -r 100 -n 1000 --rate 1000 "$@" >run
+END
+  export SCRATCH="$scratch"
+  # sent NAME OPTION...: what a load with these options sends is in NAME/log
+  sent() {
+    mkdir "$1"
+    test_that "$1" vkb-serve -q -- sh "$scratch/sent" "$@"
+  }
+  vary() { # LOG: the standard deviation of the gaps by their mean, in percent
+    awk 'NR > 1 {d = $1 - l; n++; s += d; q += d * d} {l = $1}
+      END {v = q / n - (s / n) ^ 2; printf "%.0f\n", 100 * sqrt(v > 0 ? v : 0) / (s / n)}' "$1"
+  }
+  orders() { # LOG: what four commands in a row are, and how often; the server is filled before
+    tail -n 800 "$1" | awk '{a = a ($3 ~ /474554/ ? "G" : "S")} END {for (i = 1; i < length(a); i += 4) print substr(a, i, 4)}' |
+      sort | uniq -c | xargs
+  }
+  sent constant -t set
+  test_same 0 "$(vary constant/log)" 'constant arrivals: all gaps are equal'
+  sent poisson -t set --arrivals poisson
+  vary poisson/log >varies
+  test_match '^(9[0-9]|10[0-9])$' varies 'Poisson arrivals: gaps vary as much as they are long'
+  sent turn --mix 'GET 3 SET 1' --mix-order turn
+  test_same 1 "$(orders turn/log | wc -w | awk '{print $1 / 2}')" 'a mix in turn: four commands are always the same'
+  sent random --mix 'GET 3 SET 1'
+  test_that 'a mix at random: they are not' test "$(orders random/log | wc -w)" -gt 10
+  ;;
+esac
 test_done

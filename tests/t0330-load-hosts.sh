@@ -59,7 +59,7 @@ if [ "$virtual" ]; then
   test_that 'one host sends the same' cmp sent sent.whole
   # latencies N(FILE...): the histogram of their run and what is computed from it
   latencies() {
-    vkb-stats --join "$@" | jq -c '[.status, .metrics.requests, .hist, .metrics.avg_latency_ms,
+    vkb-stats --join "$@" | jq -c 'select(.type == "run") | [.status, .metrics.requests, .hist, (.metrics.avg_latency_ms * 1e6 | round),
       .metrics.max_latency_ms, .metrics.p50_latency_ms, .metrics.p999_latency_ms]'
   }
   test_same "$(latencies whole)" "$(latencies k1 k2 k3)" \
