@@ -114,7 +114,7 @@ load() {
   values) set -- --command "$write" --values '64-1024 random' "$@" ;;
   mix) set -- --mix "'$read' 50 '$write' 50" "$@" ;;
   rate) set -- --command "$write" --rate 500-1500 --arrivals poisson "$@" ;;
-  slo) set -- --command "$write" --slo 'p50<=50ms' "$@" ;;
+  slo) set -- --command "$write" --slo 'p50<=500ms' "$@" ;;
   reconnect) set -- --command "$write" --reconnect 3 "$@" ;;
   storm) set -- --command "$write" --storm 50ms "$@" ;;
   tracking) set -- --mix "'$read' 50 '$write' 50" --tracking on "$@" ;;
