@@ -20,9 +20,19 @@ part() { # I/N FILE OPTION...: in the background; its exit status is in FILE.sta
   shift 2
   {
     vkb-load --client "$part_i" --port "$port" --runs 1 --timeout 30s "$@" \
-      >"$part_f" 2>"$part_f.err"
+      >"$part_f" 2>"$part_f.err" &
+    echo $! >"$part_f.pid"
+    wait $!
     echo $? >"$part_f.status"
   } 3>&- 4<&- &
+}
+# If the script is interrupted, the parts that still run are killed.
+test_cleanup() {
+  for f in *.pid; do
+    [ ! -e "$f" ] || [ -e "${f%.pid}.status" ] || kill -9 "$(cat "$f")" 2>/dev/null
+  done
+  exec 3>&- 4<&-
+  wait "$serve"
 }
 reach='' # options of the client and the load
 # shellcheck disable=SC2086 # several words

@@ -6,6 +6,9 @@
  * its latency, depend on the load alone, not on the machine. With VIRTUAL_LOG,
  * replies take no time, and the file of that name gets what is sent: time in
  * ns, descriptor, bytes in hexadecimal.
+ *
+ * A timeout of the load never passes while the clock does not move, so a load
+ * whose test has gone away would run for ever: a signal ends it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,6 +28,7 @@
 
 #define FDS 4096
 #define NS INT64_C(1000000000)
+#define SECONDS_MOST 120 /* of the real clock; a load here takes a few */
 
 static atomic_llong stopped_at, moved; /* of the real clock; since then */
 static long long apart;                /* of that clock from the date */
@@ -34,6 +38,12 @@ static struct {
 } fds[FDS];
 static atomic_bool has_begun;
 static FILE *file;
+
+__attribute__((constructor)) static void
+limit_time(void)
+{
+	alarm(SECONDS_MOST);
+}
 
 static long long
 get_real(clockid_t id)

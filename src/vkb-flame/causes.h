@@ -9,9 +9,9 @@
  *	(root_B(f) - root_A(f)) v_A(f)         f has no caller on a side.
  *
  * This separates the callers that cause a change from those that only pass it
- *on. A function that A lacks has s and r of B in A, too, which does not change
- *A's total: so its caller is the cause of all that it does. A call of g is
- *assumed to cost the same whoever makes it.
+ * on. A function that A lacks has s and r of B in A, too, which does not change
+ * A's total: so its caller is the cause of all that it does. A call of g is
+ * assumed to cost the same whoever makes it.
  */
 #ifndef CAUSES_H
 #define CAUSES_H

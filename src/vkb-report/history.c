@@ -18,6 +18,7 @@ enum { STEPS = 400 };
 
 #define SEVERAL "several machines together"
 #define OTHERS "other machines"
+#define UNKNOWN "unknown machine"
 
 /* Orders cells by time, also those of the baseline. */
 static int
@@ -126,7 +127,7 @@ free_points(struct points *v)
 	free(v->names);
 }
 
-/* Returns the host whose runs the cell has; "" if it is not known. */
+/* Returns the host whose runs the cell has. */
 static const char *
 find_host(const struct cell *c)
 {
@@ -136,7 +137,7 @@ find_host(const struct cell *c)
 	for (j = json_first(varied); j; j = json_next(j))
 		if (json_str(j) && strcmp(json_str(j), "host") == 0)
 			return SEVERAL;
-	return host ? host : "";
+	return host && *host ? host : UNKNOWN;
 }
 
 /* Sets the look of each point, one for each host, and the legend. Returns the
@@ -155,11 +156,13 @@ tell_hosts_apart(struct plot *p, const struct points *v,
 
 		(*look)[i] = id < MODEL_LOOKS ? id : MODEL_LOOKS - 1;
 		if (id < MODEL_LOOKS)
-			legend[id] = *host ? host : "unknown machine";
-		else
-			legend[MODEL_LOOKS - 1] = OTHERS;
+			legend[id] = host;
 	}
-	n = intern_count(seen) < MODEL_LOOKS ? intern_count(seen) : MODEL_LOOKS;
+	n = intern_count(seen);
+	if (n > MODEL_LOOKS) {
+		legend[MODEL_LOOKS - 1] = OTHERS;
+		n = MODEL_LOOKS;
+	}
 	if (n > 1) {
 		p->legend = legend;
 		p->nlegend = n;

@@ -251,8 +251,8 @@ list_steps(
 	return NULL;
 }
 
-/* Returns how many steps a cell has: as many as keep the number of possible
- * rows at ROWS_MOST or below. */
+/* Returns how many steps a cell has: 1, or a power of 2 up to MIX_AT_ONCE with
+ * which there are at most ROWS_MOST possible rows. */
 static uint32_t
 count_at_once(const struct mix *m)
 {
