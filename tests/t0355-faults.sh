@@ -55,6 +55,7 @@ use IO::Socket::INET;
 use Socket qw(IPPROTO_TCP TCP_NODELAY);
 my ($mode, $port, $file) = @ARGV;
 $SIG{PIPE} = 'IGNORE';
+alarm 300; # it ends also if the script that should end it was killed
 my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 50) or die;
 open my $f, '>', "$file.new" or die;
 print $f $listener->sockport;
