@@ -85,7 +85,7 @@ test_match '"replay_speed": *[^ ]' examples 'replay_speed: vkb-config(5) has an 
 test_status 2 '--replay with --arrivals' vkb-load --plan --replay trace --arrivals poisson
 test_match "'--replay' excludes .*'--arrivals'" .err 'is refused, and the message says why'
 
-# --- what is sent when, by a clock that the machine does not disturb
+# --- what is sent when, by a clock that the machine does not disturb, always with one seed
 
 case ${SANITIZE:-} in
 *address*) ;;
@@ -94,7 +94,7 @@ case ${SANITIZE:-} in
   cat >sent <<'END'
 cd "$1"
 shift
-LD_PRELOAD=$SCRATCH/virtual.so VIRTUAL_LOG=$PWD/log vkb-load -q --no-lock --flush --runs 1 --warmup 0 \
+LD_PRELOAD=$SCRATCH/virtual.so VIRTUAL_LOG=$PWD/log vkb-load -q --no-lock --flush --runs 1 --seed 1 --warmup 0 \
   --port "$VKB_PORT" --timeout 20s -c 1 -r 100 -n 1000 --rate 1000 "$@" >run
 END
   export SCRATCH="$scratch"
