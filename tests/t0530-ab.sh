@@ -155,6 +155,9 @@ test_status 2 'no configuration, and a commit that does not exist' sh -c 'cd rep
   exec vkb-ab --results ../q base nothing'
 test_match "^vkb-ab: taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are compared'
 test_match "'nothing'" .err 'the error names the commit that is not in it'
+test_status 2 'a clone that git does not trust' env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 \
+  GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null sh -c 'cd repo && exec vkb-ab --results ../q base nothing'
+test_match 'git cannot read the clone .*dubious ownership' .err 'no other repository is taken for it'
 test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat q/cases.jsonl)" \
   'without a configuration the cases are those of quick.json'
 test_status 2 'an empty one' vkb-ab --results e -C repo base main --
