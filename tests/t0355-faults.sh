@@ -252,7 +252,7 @@ hurt_cluster() {
   case $1 in
   down)
     valkey-cli -p "$(node 0)" cluster delslots 0 >/dev/null
-    wait_until 60 says CLUSTERDOWN 1
+    wait_until 60 says CLUSTERDOWN 1000
     valkey-cli -p "$(node 0)" cluster addslots 0 >/dev/null
     ;;
   tryagain) # slots go to another node: of two keys of a request one is there, and then both

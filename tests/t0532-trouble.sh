@@ -13,7 +13,7 @@ test_server 'workflows'
 harmless() { # harmless WORKFLOW COMMAND CALL
   case "$1 $2" in
   # Files that are removed at the end are not results.
-  'vkb-publish rm' | 'vkb-comment rm' | 'vkb-dashboards rm') return 0 ;;
+  'vkb-ab rm' | 'vkb-publish rm' | 'vkb-comment rm' | 'vkb-dashboards rm') return 0 ;;
   # What git cannot archive, add or show is found by the comparison; the first
   # of these is asked whether there is a commit, and the index a difference.
   'vkb-publish tar' | 'vkb-publish git') return 0 ;;

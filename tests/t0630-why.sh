@@ -45,7 +45,9 @@ why() {
 }
 test_that 'vkb-why' why base main
 cp .out out
-test_match '(^|[^a-z_])read([^a-z_]|$)' out 'the function is in the table'
+test_match '(^|[^a-z_])read([^a-z_]|$)' r/time.txt 'the function is in the table'
+test_absent 'not significant|too few samples' out 'only what changed is printed'
+test_match '^[0-9]+ functions? did not change significantly: r/time.txt$' out 'and where the rest is'
 test_match 'task_clock_ms_per_req' out 'and what a request costs'
 test_match '^Counters of perf during the profiles' out 'under a title of its own'
 test_match 'the functions are not counted, see above; their times follow' .err \
@@ -66,7 +68,7 @@ for file in r/round-*/*/profile.json; do
   jq -c 'del(.per_req, .derived)' "$file" >bare && mv bare "$file"
 done
 test_that 'where no requests were counted' why base main
-test_match '(^|[^a-z_])read([^a-z_]|$)' .out 'the functions are listed nevertheless'
+test_match '(^|[^a-z_])read([^a-z_]|$)' r/time.txt 'the functions are listed nevertheless'
 test_match 'there is no table of counters' .err 'and why there is no more'
 test_status 2 'another command in its place' why main base
 test_match 'of another command: --anew deletes them' .err 'is refused'
