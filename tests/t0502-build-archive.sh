@@ -152,7 +152,7 @@ ln -sfn . x/top/dir
 pack swap --transform 's,^top/file,top/dir/file,' top/dir top/file
 test_status 2 'a link that becomes a folder inside the archive fails' \
   vkb-build swap.tar.gz
-test_match 'make exited with 2' .err \
+test_match "'swap.tar.gz' has no src/Makefile" .err \
   'a link that becomes a folder leaves nothing to make'
 test_same false "$(find cache/vkb/trees -name dir -type l | grep -q . && echo true ||
   echo false)" 'and no link'
