@@ -12,7 +12,7 @@ bad=$scratch/bad
 # empty WHAT: $bad, the lines that break the rule, is empty.
 empty() { test_empty_file "$bad" "$1"; }
 
-# code PATTERN FOLDER: the lines of its files that have the pattern besides comments
+# code PATTERN FOLDER: the lines of its files that have the pattern outside comments
 # and strings, each with its file in front. Only files that hold it anywhere are read.
 code() {
   grep -rlE --include='*.[ch]' -e "$1" "$2" | sort | while read -r f; do

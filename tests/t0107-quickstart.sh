@@ -1,5 +1,5 @@
 #!/bin/sh
-# slow: vkb-quickstart: first time, second time, stopped and gone on.
+# slow: vkb-quickstart: a first start, a second one, and one that is interrupted and resumed.
 . "${0%/*}/lib.sh"
 
 mkdir tmp

@@ -25,8 +25,8 @@ cells 100 '-5% in 1 of 10 two sessions' 1
 cells 100 'A/A adaptive apart' 1
 cells 100 'A/A n=8 rounds, 15% of runs fail' 1
 cells 100 'A/A n=10 and 5 apart' 1
-# What a report says of a second one: that it would show this change, or settle the
-# result with so many runs, in 4 of 5.
+# A report says which change a second measurement would show, or how many runs it would
+# need for an answer. That has to hold in 4 of 5 second measurements.
 cells 200 'visible: rounds n=5' 2
 cells 150 'visible: rounds n=12' 1
 cells 200 'visible: two sessions' 4

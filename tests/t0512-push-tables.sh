@@ -326,7 +326,7 @@ push -q --table search alike
 test_same 'one|2
 two|1
 a "quoted" one|1' "$(sql 'SELECT group_description, count(*) FROM benchmark_metrics_search GROUP BY 1 ORDER BY min(id)')" \
-  'descriptions of runs that are otherwise alike'
+  'descriptions of runs that are otherwise equal'
 push -q --table search --export >out
 test_same "$(jq -cS . alike)" "$(jq -cS . out)" 'come back'
 

@@ -219,7 +219,7 @@ sed 's/"host":"a",//' fleet >unknown
 test_that 'commits of a machine that is not known' vkb-report unknown
 test_same 8 "$(count '<title>c0000[0-9]*: [0-9]* on unknown machine' .out)" 'have points that say so'
 perl -pe '/c0000(\d\d)/; my $h = $1 > 8 ? 6 : $1 + 0; s/"run":/"env":{"host":"m$h","cpus":4},$&/' history >many
-test_that 'a history of more machines than there are looks' vkb-report many
+test_that 'a history of more machines than there are colours' vkb-report many
 test_same 'm1 m2 m3 m4 m5 other machines' "$(grep -oE '>(m[0-9]|other machines)</text>' .out | sed 's/^>//; s/<.*//' | xargs)" \
   'has one line for the last ones, which has the name of none'
 

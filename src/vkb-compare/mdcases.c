@@ -57,8 +57,8 @@ write_worst(const struct mdpage *p, const struct brief *b)
 	str_free(&t);
 }
 
-/* Adds " · worse: 1 other case · unclear: 5 cases" for the cases beside the
- * first, which a sentence names if it has changed. */
+/* Adds " · worse: 1 other case · unclear: 5 cases" for the cases other
+ * than the first, which the headline names if it has changed. */
 static void
 write_answers(struct str *s, const struct brief *b)
 {

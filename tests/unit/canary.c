@@ -135,8 +135,8 @@ tests(void)
 		{LIKELY, LIKELY}},
 	    {"Holm lets the first pass", {.02, .04}, .001, .05, 8, 9, true,
 		{WORSE, WORSE}},
-	    {"looks leave half of the level", {.03, .03}, .001, .025, 8, 9,
-		false, {LIKELY, LIKELY}},
+	    {"sequential looks leave half of the level", {.03, .03}, .001, .025,
+		8, 9, false, {LIKELY, LIKELY}},
 	    {"one of two does not pass", {.06, .02}, .001, .05, 8, 9, false,
 		{LIKELY, WORSE}},
 	    {"three runs are not tested", {.04, .04}, .03, .05, 3, 9, false,
@@ -147,8 +147,8 @@ tests(void)
 		{FEW, FEW}},
 	    {"so many could", {.06, .06}, .024, .05, 8, 9, false,
 		{LIKELY, LIKELY}},
-	    {"looks make them few", {.06, .06}, .024, .045, 8, 9, false,
-		{FEW, FEW}}};
+	    {"sequential looks leave too few runs", {.06, .06}, .024, .045, 8,
+		9, false, {FEW, FEW}}};
 	struct world w;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -304,7 +304,7 @@ main(void)
 		mark[keys_slot((uint64_t)i)] = 1;
 	for (i = 0; i < KEYS_SLOTS; i++)
 		n += mark[i];
-	tap_ok(n == KEYS_SLOTS, "the numbers go to all slots alike");
+	tap_ok(n == KEYS_SLOTS, "the numbers have keys in all slots");
 	for (i = n = 0; i < KEYS_SLOTS; i++)
 		n += tags[i][0] != '\0';
 	tap_ok(n == KEYS_SLOTS, "each slot has a tag");

@@ -217,12 +217,13 @@ stripped(void)
 	tap_ok(report(1, &run, &profiles) == 0, "the second part is read");
 	is_text(json_get(run, "metrics"),
 	    "{\"instructions_per_req\":1,\"branch_misses_per_req\":0.001}",
-	    "with half of the names nothing is known of allocations");
+	    "without the names of half of the instructions, allocations are "
+	    "unknown");
 	is_text(json_get(json_at(profiles, 0), "functions"),
 	    "[{\"name\":\"0x10\",\"object\":\"/bin/x\",\"self\":0.5,"
 	    "\"inclusive\":0.5,\"calls\":0},{\"name\":\"main\",\"object\":"
 	    "\"/bin/x\",\"self\":0.5,\"inclusive\":0.5,\"calls\":0}]",
-	    "functions that are alike come by name");
+	    "functions with equal counts are sorted by name");
 	json_free(run);
 	json_free(profiles);
 	write_dump(4, "Ir",
@@ -230,7 +231,7 @@ stripped(void)
 	report(1, &run, &profiles);
 	is_text(json_get(run, "metrics"),
 	    "{\"instructions_per_req\":1.001,\"allocations_per_req\":0}",
-	    "with most of them there are none");
+	    "with the names of most of them, no calls are 0 allocations");
 	json_free(run);
 	json_free(profiles);
 	write_dump(4, "Dr Ir", "ob=/bin/x\nfn=main\n1 5000 7\n");

@@ -522,7 +522,7 @@ exact(void)
 	check_history(beyond, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>110 "
 	    "fresh stands",
-	    "a level beyond the margin on the other side: it is gone");
+	    "a level beyond the margin on the other side resolves the change");
 	policy_free(rules.policy);
 }
 

@@ -120,7 +120,7 @@ static const char *const types[][2] = {{"boolean", "BOOLEAN"},
     {"json", "JSON"}};
 #define TYPES (sizeof types / sizeof *types)
 
-/* Whatever the server may call a type that is none of these. */
+/* Names of types that a server may give and that are not supported. */
 static const char *const strange[] = {"", "bytea", "integer[]",
     "numeric(15,6)[]", "character varying(50)[]", "time with time zone",
     "timestamp(0) with", "\"char\"", "public.text", "tex", "texts", "(",

@@ -218,7 +218,7 @@ together(void)
 	    "\"unanswered\":55,\"reconnects\":66,\"pushes\":77,"
 	    "\"p99_latency_ms\":80,\"elapsed_s\":9,\"memory_mb\":10,"
 	    "\"max_backlog\":5}",
-	    "what several did adds up, and the worst of them counts else");
+	    "counts and rates are summed, latencies are the maximum");
 	json_set(run, "one", result_record_merge(list, 1));
 	is_section(run, "one",
 	    "{\"rps\":1,\"requests\":2,\"errors\":3,\"lost\":4,"

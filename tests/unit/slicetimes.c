@@ -124,7 +124,7 @@ warm_ups(void)
 	tap_ok(slicetimes_warm_up(&l, &s) && l.ns == 100 * MS && l.head == l.ns,
 	    "a server runs for 100 ms before it is measured");
 	tap_ok(!r[0].idle && !r[1].idle && r[2].idle,
-	    "but a number of requests includes the first");
+	    "a stream with a number of requests waits until then");
 	longer.warmup_s = 1.5;
 	tap_ok(
 	    slicetimes_warm_up(&l, &s) && l.ns == 1500 * MS && l.head == l.ns,
@@ -132,11 +132,12 @@ warm_ups(void)
 	part.warmup_s = .01;
 	r[2].work = &part;
 	tap_ok(slicetimes_warm_up(&l, &s) && !r[2].idle,
-	    "in which a number of requests takes part if it has one");
+	    "a stream with a number of requests runs in it if it has a "
+	    "warm-up");
 	r[0] = stream(&made);
 	s.n = 1;
 	tap_ok(!slicetimes_warm_up(&l, &s) && r[0].idle,
-	    "there is none where all begin with what counts");
+	    "without a warm-up there is none before the measurement");
 }
 
 static void

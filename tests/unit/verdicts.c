@@ -95,7 +95,7 @@ student(void)
 	wide = w.se * tdist_quantile(.995, w.df);
 	tap_ok(fabs(f.lo95 - exp(w.diff - wide)) < 1e-12 &&
 		strcmp(f.method, "moderated-t") == 0,
-	    "the levels of looks make it wider");
+	    "the levels of sequential looks make the interval wider");
 	for (int j = 0; j < 2; j++) {
 		s[j] = moderate_shrink(f.noise[j], &prior);
 		s[j].var /= j ? 3 : 4;
@@ -450,7 +450,7 @@ needs(void)
 	tap_ok(needs_rounds(&f, .02, .05) < n, "fewer of them in few tests");
 	f.wider[0] = f.wider[1] = 8;
 	tap_ok(needs_rounds(&f, .02, .003) == 0,
-	    "none for runs worth three independent ones");
+	    "no number of rounds if the effective sample size is 3");
 	f = (struct verdict_facts){.m = 4, .n = 4, .method = "exact"};
 	tap_ok(needs_runs(&f, .02, .05 / 100) == 6,
 	    "without noise of a clock: what a hundred tests need");

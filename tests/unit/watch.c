@@ -45,7 +45,7 @@ verdicts(void)
 		bound(0, 0, 50, 90) == WATCH_CLIENT,
 	    "or one that wanted as much");
 	tap_ok(bound(50, 90, 50, 90) == WATCH_SERVER,
-	    "the server is named where both are alike");
+	    "the server is named if both names are equal");
 	tap_ok(bound(NAN, NAN, 50, 97) == WATCH_CLIENT, "no server is known");
 	tap_ok(bound(NAN, NAN, 50, NAN) == WATCH_UNKNOWN &&
 		bound(NAN, NAN, 50, 60) == WATCH_UNKNOWN &&
@@ -115,7 +115,7 @@ waits(void)
 	}
 	tap_ok(isnan(task_process_time(pids[0]).waited_ns) &&
 		isnan(task_thread_time(pids[0], pids[0]).waited_ns),
-	    "what is gone is not known");
+	    "a process that has ended is unknown");
 }
 
 /* What a number must lie between: what surely was within the time that was
