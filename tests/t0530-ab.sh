@@ -155,6 +155,14 @@ test_status 2 'no configuration, and a commit that does not exist' sh -c 'cd rep
   exec vkb-ab --results ../q base nothing'
 test_match "^vkb-ab: taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are compared'
 test_match "'nothing'" .err 'the error names the commit that is not in it'
+for archive in tar tar.gz tgz tar.bz2 tbz2 tar.xz txz tar.zst zip; do
+  test_status 2 "an archive .$archive that is not there" sh -c "cd repo &&
+    exec vkb-ab --results ../q --anew a.$archive b=../b.$archive"
+  test_match "'a.$archive'" .err 'the error names it'
+  test_absent 'this clone' .err 'of archives, no commits are taken from the clone'
+done
+test_status 2 'an archive and a commit' sh -c "cd repo && exec vkb-ab --results ../q --anew a.tar nothing"
+test_match 'taking the commits from this clone' .err 'that one is'
 test_status 2 'a clone that git does not trust' env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 \
   GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null sh -c 'cd repo && exec vkb-ab --results ../q base nothing'
 test_match 'git cannot read the clone .*dubious ownership' .err 'no other repository is taken for it'
