@@ -70,8 +70,8 @@ texts(void)
 	    "*4\r\n$6\r\nLRANGE\r\n$6\r\nmylist\r\n$1\r\n0\r\n$3\r\n499\r\n");
 }
 
-/* Returns the number of command i behind "}:" or ":", in the argument at
- * 'place'. */
+/* Returns the number of command i that stands behind "}:" or ":"; 'which'
+ * numbers are skipped. */
 static uint64_t
 number(const struct cmdsource *o, const char *buf, size_t i, size_t which)
 {
