@@ -264,8 +264,8 @@ check_common(
 	row = &w->c.commons[0];
 	tap_str(row->facts.method, "t-sessions", "the method");
 	tap_near(row->level, .05, 1e-12, "without looks the level is .05");
-	tap_near(row->level10, .1, 1e-12,
-	    "the level of the 90 % interval is .10");
+	tap_near(
+	    row->level10, .1, 1e-12, "the level of the 90 % interval is .10");
 	check_t(&row->facts, change, noise, whole, "the common change");
 	tap_near(
 	    row->facts.p, p_of(change, noise), 1e-6, "p of the common change");
