@@ -13,8 +13,7 @@
 
 #define CELLS 3000
 /* A build with sanitizers runs the same code, ten times as slowly, and draws
- * less. That a wrong distribution is noticed is shown by the plain build alone.
- * */
+ * less. Only the plain build shows that a wrong distribution is noticed. */
 #ifdef __SANITIZE_ADDRESS__
 #define DRAWS 125000
 #else

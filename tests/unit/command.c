@@ -218,8 +218,7 @@ cluster(uint64_t space)
 	free(seen);
 }
 
-/* The tag of a member is that of its collection, also after a slot has moved.
- * */
+/* A member has the tag of its collection, also after a slot has moved. */
 static void
 members(void)
 {

@@ -1,5 +1,4 @@
-/* How an answer to CLUSTER SLOTS is read, and how long the load waits for one.
- * */
+/* How answers to CLUSTER SLOTS are read, and how long the load waits. */
 #include "answer.h"
 #include "tap.h"
 
@@ -15,8 +14,7 @@
 static char dir[] = "/tmp/vkb-unit.XXXXXX";
 static char path[64];
 
-/* Returns what is wrong with the answer, "" if nothing is. The caller frees it.
- * */
+/* Returns what is wrong with the answer, "" if it is valid. Caller frees. */
 static char *
 ask(const char *answer, double timeout_s, struct control_slots *s)
 {

@@ -142,8 +142,7 @@ estimate(const struct world *w)
 	return serial_estimate(sums, 2);
 }
 
-/* Computes what infer_rows should make of row i from 'facts', those before it.
- * */
+/* Computes what infer_rows should make of row i from its facts before. */
 static struct verdict_facts
 infer(const struct world *w, size_t i, const struct verdict_facts *facts,
     double r)
