@@ -29,7 +29,7 @@ static const char make[] =
     "at 6 E commit -q --allow-empty -m E;"
     "at 1 F commit -q --allow-empty -m F";
 
-struct visit {
+struct walked {
 	struct gitrepo *r;
 	struct str titles;
 	int ends_at; /* after so many commits the walk returns 7; 0: never */
@@ -38,7 +38,7 @@ struct visit {
 static int
 see(void *arg, const char *id)
 {
-	struct visit *s = arg;
+	struct walked *s = arg;
 	struct gitrepo_commit c;
 
 	if (gitrepo_commit(s->r, id, &c) < 0)
@@ -55,7 +55,7 @@ walk(struct gitrepo *r, const char *from, const char *until, bool first_parent,
     int ends_at)
 {
 	char a[GITREPO_ID], b[GITREPO_ID];
-	struct visit s = {.r = r, .ends_at = ends_at};
+	struct walked s = {.r = r, .ends_at = ends_at};
 	int rc;
 
 	if (gitrepo_find(r, from, a) != 1 ||
@@ -105,7 +105,7 @@ static void
 wrong(struct gitrepo *r)
 {
 	static const char none[] = "0123456789012345678901234567890123456789";
-	struct visit s = {.r = r};
+	struct walked s = {.r = r};
 	char id[GITREPO_ID];
 
 	tap_ok(gitrepo_walk(r, none, NULL, false, see, &s) == -1 &&
