@@ -161,7 +161,8 @@ checks(void)
 	w.command = "no test of this name at all";
 	run_check(&t, &w);
 	tap_str(err_last(),
-	    "the engine has no test 'no test of this name at all'", "or none");
+	    "the engine has no test 'no test of this name at all'",
+	    "without a similar name none is suggested");
 	w.text = "GET a";
 	tap_ok(
 	    run_check(&t, &w) == 0, "a template needs no test of the engine");
@@ -389,7 +390,7 @@ errors(void)
 		v.nerrors == 1 && v.errors[0].count == 1 && !r.stale,
 	    "an error reply is counted");
 	tap_str(v.errors[0].kind, "OOM", "its kind is the first word");
-	tap_str(v.errors[0].text, "OOM no memory", "with its text");
+	tap_str(v.errors[0].text, "OOM no memory", "its text is kept");
 	counters_count_error_reply(&v, &c, "MOVED 1 h:1");
 	tap_ok(atomic_load(&r.stale), "after MOVED the slots are read again");
 	counters_count_refused(&v, "OOM first");

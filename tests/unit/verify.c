@@ -167,8 +167,7 @@ check_replies(void)
 	to = put_text(to, "$-1\r\n-ERR no\r\n*3\r\n");
 	to = put_value(c, to, "c", NULL, -1);
 	to = put_text(to, "_\r\n");
-	to = put_value(
-	    c, to, "d", NULL, -1);   /* the value of key "d" instead of "e" */
+	to = put_value(c, to, "d", NULL, -1); /* another key's value */
 	to = put_text(to, "*1\r\n"); /* a missing element is an error */
 	to = put_value(c, to, "h", "f", -1);
 	to = put_text(to, ":5\r\n$0\r\n\r\n"); /* two values of wrong types */
