@@ -133,7 +133,7 @@ passes_unknown() {
   shift
   cat unknown.jsonl "$good" >types
   test_that "$*: records of an unknown type are accepted" "$@" types
-  test_empty_file .err "$*: quietly"
+  test_empty_file .err "$*: nothing is printed on stderr"
 }
 
 # Input that is not records: stacks FILE COMMAND...

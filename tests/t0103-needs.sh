@@ -30,9 +30,9 @@ fake id <<'END'
 echo 0
 END
 test_status 2 'without a known package manager' needs build run
-test_match 'dnf install gcc.*cjson-devel.*valkey valgrind$' .err 'dnf names'
-test_match 'pacman -S --needed gcc.*cjson.*valkey valgrind$' .err 'pacman names'
-test_match 'apk add gcc.*cjson-dev.*valkey-cli valgrind$' .err 'apk names'
+test_match 'dnf install gcc.*cjson-devel.*valkey valgrind$' .err 'the advice for dnf has its package names'
+test_match 'pacman -S --needed gcc.*cjson.*valkey valgrind$' .err 'the advice for pacman has its package names'
+test_match 'apk add gcc.*cjson-dev.*valkey-cli valgrind$' .err 'the advice for apk has its package names'
 
 # An apt that finds valkey only with backports among its sources.
 cat >root/etc/os-release <<'END'
@@ -127,7 +127,7 @@ END
 test_status 2 'no terminal to ask the user on' needs run
 test_empty_file log 'without a terminal nothing is installed'
 test_that '--yes installs without a question' needs --yes run
-test_match '^sudo env DEBIAN_FRONTEND=noninteractive apt-get' log 'with sudo'
+test_match '^sudo env DEBIAN_FRONTEND=noninteractive apt-get' log 'the packages are installed with sudo'
 rm -f bin/valkey-*
 ci=true
 test_that 'in CI nothing is asked' needs run

@@ -136,7 +136,7 @@ cp r/base.jsonl s/part.jsonl
 config 5000 >other.json
 test_that 'another configuration' \
   vkb-quickstart --rebase --runs 1 --results s other.json
-test_same 2 "$(lines s/base.jsonl)" 'begins anew'
+test_same 2 "$(lines s/base.jsonl)" 'a new session begins'
 
 # With so many runs a case that became slower is seen among all cases.
 runs=6

@@ -9,7 +9,7 @@ test_server vkb-serve
 test_that 'a server for a command' vkb-serve -o r.json -- \
   sh -c 'valkey-cli -h "$VKB_HOST" -p "$VKB_PORT" ping; echo "$VKB_PID"'
 test_match '^PONG$' .out 'the server answers at VKB_HOST and VKB_PORT'
-test_same "$(sed -n 2p .out)" "$(jq '.nodes[0].pid' r.json)" 'VKB_PID'
+test_same "$(sed -n 2p .out)" "$(jq '.nodes[0].pid' r.json)" 'VKB_PID is the process of the server'
 test_same "$(sha256sum <"$(readlink -f "$(command -v valkey-server)")" |
   cut -d' ' -f1)" "$(jq -r .binary.sha256 r.json)" 'the record has the hash of the binary'
 test_same 'server ok false primary string allkeys-lru no' \
@@ -45,14 +45,14 @@ test_same '104857600 20 321 2 3600 1 60 1000' \
     join(" ")' r.json)" 'effective settings'
 test_that 'an option replaces a setting of the file' vkb-serve --config maxmemory=1mb \
   -o r.json spec.json -- true
-test_same 1048576 "$(jq -r .config.maxmemory r.json)" 'as asked'
+test_same 1048576 "$(jq -r .config.maxmemory r.json)" 'the setting has the value of the option'
 echo '{"maxmemry":1}' | vkb-serve - -- true 2>err
 test_match "unknown key 'maxmemry'" err 'an unknown key is an error'
 
 refused() { # refused WHAT SPEC PATTERN
   printf '%s\n' "$2" >bad.json
   test_status 125 "$1" vkb-serve bad.json -- true
-  test_match "$3" .err '... and why'
+  test_match "$3" .err '$1: the error has the reason'
 }
 refused 'a bad value' '{"config":{"maxmemory":"zz"}}' "maxmemory .zz"
 refused 'an unknown setting' '{"config":{"nonsense":"1"}}' 'nonsense'
@@ -119,14 +119,14 @@ vkb-serve -- sh -c 'for i in 1 2 3; do
 test_that 'an RDB' vkb-serve --rdb dump.rdb -- sh -c '
   valkey-cli -p "$VKB_PORT" dbsize; valkey-cli -p "$VKB_PORT" flushall
   valkey-cli -p "$VKB_PORT" save'
-test_match '^3$' .out 'is loaded'
+test_match '^3$' .out 'the data of the RDB are loaded'
 test_that 'the original file is not changed' vkb-serve --rdb dump.rdb -- sh -c '
   [ "$(valkey-cli -p "$VKB_PORT" dbsize)" = 3 ]'
 
 test_that 'logs are kept with --logs' vkb-serve --logs logs -- true
-test_match 'Ready to accept' logs/server-1.log '... where the caller asks'
+test_match 'Ready to accept' logs/server-1.log 'a log is in the given folder'
 test_that 'the run directory is kept with --dir' vkb-serve --dir run -- true
-test_match 'Ready to accept' run/s1/n1/server.log '... with the log'
-test_same 700 "$(stat -c %a run)" '... and is private'
+test_match 'Ready to accept' run/s1/n1/server.log 'the log is in the given run directory'
+test_same 700 "$(stat -c %a run)" 'the run directory is private'
 test_empty "$(ls "$TMPDIR")" 'no other file is left'
 test_done

@@ -149,18 +149,18 @@ test_match "was killed by signal 11|exited with" .err 'the error has the signal'
 test_match 'crashed by signal' .err 'the error has the end of its log'
 test_same before "$(cat .out)" 'the command is stopped'
 test_status 125 'a server that ends while it starts' vkb-serve --server false -- true
-test_match 'exited with 1' .err 'how'
+test_match 'exited with 1' .err 'the error has the exit status'
 printf '#!/bin/sh\nprintf "a\\033[31mb\\377\\n"; exit 3\n' >loud
 chmod +x loud
 test_status 125 'the output of a server that ends is reported' vkb-serve -o l.json \
   --server ./loud -- true
-test_match 'a.x1b.31mb' .err '... harmless'
-test_same 'failed' "$(jq -r .status l.json)" '... and recorded'
+test_match 'a.x1b.31mb' .err 'its control characters are escaped'
+test_same 'failed' "$(jq -r .status l.json)" 'the record has the status failed'
 echo 'no module' >bad.so
 chmod +x bad.so
 test_status 125 'a module that cannot be loaded' \
   vkb-serve --module "$scratch/bad.so 1" -- true
-test_match 'bad.so' .err 'which'
+test_match 'bad.so' .err 'the error names the module'
 printf '#!/bin/sh\nexec tail -f /dev/null\n' >mute
 chmod +x mute
 test_status 125 'a server that does not become ready' \

@@ -39,7 +39,7 @@ test_same 'c failed z failed d failed e failed  failed f failed g failed  failed
   "$(jq -r '.id + " " + .status' c | paste -sd' ' -)" 'each refused line has an answer'
 test_match 'c.*already running' c 'an id that is running is refused'
 test_match 'maxmemory' c 'the answer has the end of the log'
-test_same 8 "$(jq -r 'select(.error | length > 0) | .id' c | wc -l)" 'each why'
+test_same 8 "$(jq -r 'select(.error | length > 0) | .id' c | wc -l)" 'each refused line has a reason'
 
 # The end of a server is reported at once, without a line on stdin.
 pid=$(sed -n 2p b | jq '.nodes[0].pid')
@@ -93,7 +93,7 @@ wait $serve
 test_same 141 $? 'a closed stdout ends vkb-serve by SIGPIPE'
 test_empty_file err 'nothing is printed on stderr'
 wait_until 10 gone "$(jq '.nodes[0].pid' f)"
-test_result $? '... and stops all'
+test_result $? 'a closed stdout stops all servers'
 exec 3>&-
 echo '{"type":"spec","v":1,"id":"a"}' | vkb-serve --follow >/dev/full 2>err
 test_same 2 $? 'a full disk'

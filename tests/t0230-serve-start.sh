@@ -9,19 +9,19 @@ test_cleanup() {
   vkb-serve -q stop --dir "$scratch/run" >/dev/null 2>&1
 }
 
-test_status 1 'nothing runs' vkb-serve status
+test_status 1 'status without a server' vkb-serve status
 test_that 'start' vkb-serve start
 cp .out a
 test_same ok "$(jq -r .status a)" 'start prints the record of the server'
 test_that 'it answers' valkey-cli -p "$(jq '.nodes[0].port' a)" ping
 test_that 'status' vkb-serve status
-test_same "$(cat a)" "$(cat .out)" '... is the same record'
+test_same "$(cat a)" "$(cat .out)" 'status prints the same record'
 test_status 2 'start twice' vkb-serve start
-test_match 'already running' .err 'why'
+test_match 'already running' .err 'the error says that a server runs already'
 test_that 'the server that runs still answers' valkey-cli -p \
   "$(jq '.nodes[0].port' a)" ping
 test_that 'stop' vkb-serve stop
-test_same 'server stopped' "$(jq -r '.id + " " + .status' .out)" 'a record'
+test_same 'server stopped' "$(jq -r '.id + " " + .status' .out)" 'stop prints a record'
 wait_until 10 gone "$(jq '.nodes[0].pid' a)"
 test_result $? 'the server has ended'
 test_empty "$(ls "$TMPDIR")" 'no run directory is left'
@@ -55,9 +55,9 @@ wait_until 10 gone "$pid"
 test_result $? 'kill -9 of the supervisor: no server is left'
 wait_until 10 test ! -e "$(jq -r .dir c)"
 test_result $? 'kill -9 of the supervisor: no run directory is left'
-test_status 1 'status knows' vkb-serve status
+test_status 1 'status after the supervisor was killed' vkb-serve status
 test_that 'start after that' vkb-serve start
-test_that 'and stopped' vkb-serve stop
+test_that 'stop after the second start' vkb-serve stop
 
 # vkb-serve start does not keep open files of its caller.
 {
@@ -67,7 +67,7 @@ test_that 'and stopped' vkb-serve stop
 wait_until 20 test -e ended
 test_result $? 'a pipe of the caller is closed'
 wait
-test_that 'stop again' vkb-serve stop
+test_that 'stop of the server' vkb-serve stop
 
 test_status 2 'start with an invalid setting' vkb-serve start --config maxmemory=zz
 test_same failed "$(jq -r .status .out)" 'start prints a record with the status failed'

@@ -84,7 +84,7 @@ jq -c '.[0] + {"modules":[], "custom-server-configs":{}}' c.json >e.json
 test_same "$(head -n 64 plan)" "$(planned e.json)" \
   'empty modules and server settings have no effect'
 test_same 1 "$(planned --skip-config-set c.json | grep -c LPUSH)" \
-  '--skip-config-set'
+  '--skip-config-set leaves out config sets'
 test_same 32 "$(planned --cluster-mode false c.json |
   jq -c 'select(.config.command != "LPUSH")' | wc -l | tr -d ' ')" \
   '--cluster-mode false'
@@ -124,7 +124,7 @@ jq -c '.client.max_lost = 3' plan >lossy
 test_that 'a case with max_lost' vkb-load --plan lossy
 test_same 3 "$(jq .client.max_lost .out | sort -u)" 'max_lost of the plan is kept'
 test_that '--max-lost' vkb-load --max-lost 0 --plan lossy
-test_same 0 "$(jq .client.max_lost .out | sort -u)" 'overrides it'
+test_same 0 "$(jq .client.max_lost .out | sort -u)" '--max-lost replaces max_lost of the plan'
 for edit in '.config.cluster_mode = true' '.config.tls_mode |= not' \
   '.config.io_threads = 7' '.config.config_set = {"hz": 3}' \
   '.config.unixsocket = true' '.server.primaries = 3'; do

@@ -9,7 +9,7 @@ printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' "$base" >c.json
 
 # --- a new server for each run
 
-test_that 'runs' vkb-load --runs 2 c.json
+test_that 'two cases are run twice' vkb-load --runs 2 c.json
 test_absent 'run [12]/2|req/s' .err 'no progress of each run is printed without a terminal'
 test_same 1 "$(grep -cE '^vkb-load: round 1/2 done, [0-9]+ s left$' .err)" 'a line is printed for each round'
 cp .out runs
@@ -95,7 +95,7 @@ test_same '["failed",2000,true]' "$(jq -c '[.status, .metrics.requests,
 test_that 'open loop' vkb-load --rate 2000 --duration 500ms --runs 1 \
   --case 'SET*' c.json
 test_same true "$(jq '(.hist | has("service_ns")) and
-  (.metrics.offered_rps - 2000 | fabs) < 20' .out)" 'offers the rate'
+  (.metrics.offered_rps - 2000 | fabs) < 20' .out)" 'an open loop offers its rate'
 
 printf '[{"commands":["SET"],%s,"requests":[2000],"config_sets":[{"maxmemory":"77mb"}],"custom-server-configs":{"maxclients":100},"unixsocket":true,"aslr":false,"server_cpu_range":"0","client_cpu_range":"1"}]\n' \
   "$base" >full.json
@@ -116,13 +116,13 @@ printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' \
   "$base" | sed 's/"tls_mode":false/"tls_mode":true/' >tls.json
 test_that 'TLS' vkb-load --runs 1 tls.json
 test_same '[true,"ok"]' "$(jq -c '[.config.tls_mode, .status]' .out |
-  sort -u)" 'TLS: ok'
+  sort -u)" 'all runs with TLS are ok'
 printf '[{"commands":["SET","GET","MSET"],%s,"requests":[2000],"cluster_nodes":3}]\n' \
   "$base" | sed 's/"cluster_mode":false/"cluster_mode":true/' >cluster.json
 test_that 'cluster' vkb-load --runs 1 cluster.json
 test_same '[true,3,"ok",0]' "$(jq -c '[.config.cluster_mode,
   .config.cluster_nodes, .status, .metrics.errors]' .out | sort -u)" \
-  'cluster: ok'
+  'all runs on a cluster are ok'
 
 odd="$scratch/it's \"odd\""
 mkdir "$odd"
@@ -132,7 +132,7 @@ sed 's/"requests"/"unixsocket":true,"requests"/' c.json >unix.json
 sed 's/"requests"/"resp3":true,"requests"/' c.json >resp3.json
 test_that 'RESP3' vkb-load --runs 1 resp3.json
 test_same '["ok",0,true]' \
-  "$(jq -c '[.status, .metrics.errors, .config.resp3]' .out | sort -u)" 'without errors'
+  "$(jq -c '[.status, .metrics.errors, .config.resp3]' .out | sort -u)" 'all runs with RESP3 are without errors'
 test_that 'a unix socket is used in a folder with an odd name' \
   env TMPDIR="$odd" vkb-load --runs 1 unix.json
 
@@ -173,7 +173,7 @@ test_same 8 "$(jq -c '[.config, .subject.label, .run.index]' .out | sort -u |
   wc -l | tr -d ' ')" 'random: there are all runs'
 
 { build a ok "$server"; build bad ok /bin/false; build c failed x; } >builds
-test_status 2 'bad builds' vkb-load --builds builds --runs 1 --case 'SET*' c.json
+test_status 2 'one of two builds cannot be started' vkb-load --builds builds --runs 1 --case 'SET*' c.json
 test_match "build 'c' failed" .err 'the error names the build that failed'
 test_same '["a","ok"] ["bad","failed"]' "$(jq -c '[.subject.label, .status]' \
   .out | sort | xargs -0 | tr '\n' ' ' | sed 's/ *$//')" \
@@ -219,7 +219,7 @@ test_status 2 'a case that needs a cluster on a server without one' vkb-load --p
 test_match 'needs a cluster, the server is not one' .err 'a running server: the error says that it is not a cluster'
 test_status 2 'running: a TLS case on a server without TLS is an error' \
   vkb-load --port "$port" --runs 1 tls.json
-test_match 'needs TLS' .err 'running: TLS'
+test_match 'needs TLS' .err 'a running server: the error says that it has no TLS'
 sed 's/"requests"/"unixsocket":true,"requests"/' c.json >socket.json
 test_status 2 'running: a case over a socket needs one' \
   vkb-load --port "$port" --runs 1 socket.json
@@ -234,7 +234,7 @@ test_that 'more clients than files that may be open' \
 sed 's/"requests"/"io-threads":[3],"requests"/' c.json >io.json
 test_status 2 'running: io-threads cannot be set on a running server' \
   vkb-load --port "$port" --runs 1 io.json
-test_match 'needs io-threads 3, the server has 1' .err 'running: io-threads'
+test_match 'needs io-threads 3, the server has 1' .err 'a running server: the error has both numbers of io-threads'
 sed 's/"config_sets":.*]/"custom-server-configs":{"maxmemory":"54mb"}}]/' \
   set.json >own.json
 test_status 2 'running: maxmemory cannot be set on a running server' \
@@ -270,7 +270,7 @@ valkey-cli -p "$port" config set maxmemory 55mb >/dev/null
 sed 's/maxmemory/no-such/' set.json >no.json
 test_status 2 'running: a setting that the server does not know is an error' \
   vkb-load --port "$port" --runs 1 no.json
-test_match "no setting 'no-such'" .err 'running: setting'
+test_match "no setting 'no-such'" .err 'a running server: the error names the unknown setting'
 sed 's/77mb/much/' set.json >much.json
 test_status 2 'running: a value that the server refuses is an error' \
   vkb-load --port "$port" --runs 1 much.json

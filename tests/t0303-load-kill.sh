@@ -24,7 +24,7 @@ test_same 6 "$(wc -l <r.jsonl | tr -d ' ')" 'all runs are there'
 cp r.jsonl whole
 load --runs 3 --resume r.jsonl c.json 2>said
 test_same 0 $? '--resume with all runs finished'
-test_that 'adds nothing' cmp whole r.jsonl
+test_that 'no run is added' cmp whole r.jsonl
 test_match '6 of 6 runs are finished already' said 'a message says that all runs are finished'
 head -n 4 whole >r.jsonl
 sed -n 5p whole | head -c 300 >>r.jsonl
@@ -33,7 +33,7 @@ test_same 2 $? 'vkb-load -o does not append to a file with a torn record'
 test_match "ends in a torn record: '--resume' repairs it" said 'the error names the option that repairs it'
 load --runs 3 --resume r.jsonl c.json 2>said
 test_same 0 $? '--resume with a torn record'
-test_match 'cut off a torn last line of 300 bytes' said 'repairs it'
+test_match 'cut off a torn last line of 300 bytes' said 'a message says that the torn record was removed'
 key() { jq -c '[.config.command, .run.index, .status]' "$1" | sort; }
 test_same "$(key whole)" "$(key r.jsonl)" 'the missing runs are made'
 load --runs 4 --resume r.jsonl c.json 2>said
@@ -103,7 +103,7 @@ for sig in INT TERM; do
   [ "$sig" = TERM ] || {
     load --resume s.jsonl c.json 2>said
     test_same 2 $? 'a second session with the same file, which it would resume'
-    test_match "another vkb-load writes to 's.jsonl'" said 'is refused'
+    test_match "another vkb-load writes to 's.jsonl'" said 'the second session is refused'
   }
   kill -s "$sig" "$pid"
   wait "$pid"
