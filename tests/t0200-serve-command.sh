@@ -15,7 +15,7 @@ test_same "$(sha256sum <"$(readlink -f "$(command -v valkey-server)")" |
 test_same 'server ok false primary string allkeys-lru no' \
   "$(jq -r '[.type, .status, .cluster, .nodes[0].role,
     (.nodes[0].run_id | type), .config["maxmemory-policy"],
-    .config.appendonly] | join(" ")' r.json)" 'the record'
+    .config.appendonly] | join(" ")' r.json)" 'the record has the properties of the server'
 test_empty "$(ls "$TMPDIR")" 'no run directory is left'
 
 test_status 7 "the exit status is that of the command" vkb-serve -- sh -c 'exit 7'
