@@ -10,19 +10,19 @@
 #	test_done
 
 set -u
-exec </dev/null # whatever it is where the tests are run, or closed
+exec </dev/null # the same input wherever the tests run
 umask 022
 LC_ALL=C TZ=UTC
 export LC_ALL TZ
 # vkb-load writes only runs, unless a script sets this variable otherwise.
 VKB_ENV_RECORD=no
 export VKB_ENV_RECORD
-unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
+unset MAKEFLAGS MFLAGS MAKELEVEL # set by the make that runs the tests
 unset NO_COLOR COLUMNS CDPATH SOURCE_DATE_EPOCH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 unset VKB_OWNER VKB_USER VKB_PASSWORD VKB_HOST VKB_PORT
-VKB_LOCK=no # tests run at the same time, and do not depend on measured times
+VKB_LOCK=no # tests run at the same time; none depends on measured times
 export VKB_LOCK
-VKB_COUNT=no # vkb-ab would count, which takes seconds for each case
+VKB_COUNT=no # counting takes seconds for each case
 export VKB_COUNT
 unset VALKEYCLI_AUTH REDISCLI_AUTH
 unset CI
@@ -33,7 +33,7 @@ tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}
 : "${VKB_BIN:=$top/bin}" "${VKB_BUILD:=$top/build}"
 PATH=$VKB_BIN:$top/bin:$PATH
-export PATH VKB_BIN VKB_BUILD # for scripts that tests write, too
+export PATH VKB_BIN VKB_BUILD # also for scripts that tests write
 acceptance=${VKB_ACCEPTANCE:-$top/../shared/acceptance}
 test_n=0 test_bad=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/vkb-test.XXXXXX") || exit 2
@@ -151,8 +151,9 @@ test_skip() {
   fi
 }
 
-# test_server WHAT: the rest of the script needs a real server. Run directories
-# and sockets of ours go to a folder of its own, so that litter is seen.
+# test_server WHAT: the rest of the script needs a real server. Run directories and
+# sockets are made in a folder of the script, so that files that are left over are
+# found.
 # shellcheck disable=SC2034 # $server is for the script
 test_server() {
   if ! server=$(command -v valkey-server); then
@@ -164,8 +165,8 @@ test_server() {
   mkdir "$TMPDIR"
 }
 
-# test_other SPEC: a server that is not ours; it ends with the test, or by end_other;
-# $other is its record, $port where it listens.
+# test_other SPEC: starts a server that vkb-load did not start. It ends with the test,
+# or with end_other; $other is its record, $port is its port.
 # shellcheck disable=SC2034 # $port is for the script
 test_other() {
   mkfifo ask answer
@@ -185,9 +186,9 @@ test_other() {
   port=$(printf '%s' "$other" | jq .nodes[0].port)
 }
 
-# test_postgres WHAT: the rest of the script needs PostgreSQL. It gets a server
-# of its own, on a unix socket in the scratch folder, and PG* say where. As root
-# the server runs as the user postgres.
+# test_postgres WHAT: the rest of the script needs PostgreSQL. A server is started for
+# it, on a unix socket in the scratch folder, and the PG* variables name it. As root the
+# server runs as the user postgres.
 test_postgres() {
   for pg_bin in "$(dirname "$(command -v initdb || echo /none/initdb)")" \
     /usr/lib/postgresql/*/bin; do
@@ -226,7 +227,7 @@ as_postgres() {
   fi
 }
 
-# The server is a child that dies with the script, even when that is killed.
+# The server is a child that ends with the script, even if that is killed.
 postgres_start() {
   pg_user=
   [ "$(id -u)" -ne 0 ] ||
@@ -246,7 +247,7 @@ postgres_stop() {
   pg_pid=
 }
 
-# sql STATEMENT...: one after the other; rows as a|b.
+# sql STATEMENT...: runs the statements one after the other; prints rows as a|b.
 sql() {
   for sql_text; do
     psql -X -q -A -t -v ON_ERROR_STOP=1 -c "$sql_text" || return
@@ -273,28 +274,29 @@ gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
 # The logs that vkb-load keeps of failed runs do not count.
 litter() { find "$TMPDIR" -mindepth 1 ! -path "$TMPDIR/vkb-logs.*"; }
 no_litter() { [ -z "$(litter)" ]; }
-# test_litter SECONDS WHAT: no litter is left by then; else it is listed.
+# test_litter SECONDS WHAT: fails if files are still left after this time, and lists
+# them.
 test_litter() {
   [ "$1" -eq 0 ] || wait_until "$1" no_litter
   test_empty "$(litter)" "$2"
 }
 
-# test_unable WHAT WHY: a skip that no package could avoid, in CI as well.
+# test_unable WHAT WHY: skips a test, also in CI, for a reason that no package removes.
 test_unable() {
   test_n=$((test_n + 1))
   printf 'ok %d - %s # SKIP %s\n' "$test_n" "$1" "$2"
 }
 
-# test_reference NAME WHAT: is a third-party case there? Those may be absent
-# everywhere: they are never committed.
+# test_reference NAME WHAT: skips WHAT unless the third-party case NAME is there. Such
+# cases are never committed, and may be missing anywhere.
 test_reference() {
   [ -e "$acceptance/$1" ] && return 0
   test_unable "$2" 'no reference cases here'
   return 1
 }
 
-# wait_until SECONDS COMMAND...: polls until it succeeds. However few seconds it
-# should take, a busy machine gets two minutes.
+# wait_until SECONDS COMMAND...: repeats the command until it succeeds. A busy machine
+# gets two minutes, whatever SECONDS is.
 wait_until() {
   wait_end=$(($(date +%s) + ($1 < 120 ? 120 : $1)))
   shift
@@ -304,7 +306,7 @@ wait_until() {
   done
 }
 
-# A twentieth of a second without a race: used by wait_until alone.
+# Waits a twentieth of a second; only wait_until uses it.
 nap() { perl -e 'select undef, undef, undef, 0.05'; }
 
 test_done() {
@@ -313,8 +315,9 @@ test_done() {
   exit 0
 }
 
-# start_forge: a server with the interfaces of GitHub and GitLab that we use. Its port
-# is in the file port, what it has in state, the requests in log.
+# start_forge: starts a server with the parts of the APIs of GitHub and GitLab that we
+# use. Its port is in the file port, its state in the file state, its requests in the
+# file log.
 start_forge() {
   perl "$tests/forge.pl" port state log 2>forge.err &
   forge=$!
@@ -325,7 +328,8 @@ start_forge() {
   test_done
 }
 
-# test_programs WHAT PROGRAM ...: ends the script, WHAT skipped, unless all are there.
+# test_programs WHAT PROGRAM ...: skips WHAT and ends the script unless all programs are
+# there.
 test_programs() {
   test_programs_what=$1
   shift

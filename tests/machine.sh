@@ -4,14 +4,14 @@
 
 cpu=/sys/devices/system/cpu
 
-# put FILE TEXT: a file below $tree, with its folders.
+# put FILE TEXT: writes a file below $tree, and makes its folders.
 put() {
   mkdir -p "$tree${1%/*}"
   printf '%s\n' "$2" >"$tree$1"
 }
 
-# machine DIR: a server with 4 CPUs where nothing is noisy; sets $tree. It is a copy of
-# a tree that is made once.
+# machine DIR: makes the files of a server with 4 CPUs and no noise; sets $tree. It
+# copies a tree that is made only once.
 machine() {
   if [ ! -d "$scratch/.machine" ]; then
     tree=$scratch/.machine

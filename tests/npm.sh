@@ -2,9 +2,9 @@
 # Sourced after lib.sh by scripts that need packages of npm's registry.
 # shellcheck disable=SC2154 # $scratch and $tests are of lib.sh
 
-# npm_need NAME@VERSION ...: they are in $scratch/node_modules, and node and
-# PATH find them; none of their install scripts was run. Where they cannot be
-# had, or are not for this node, the script ends here.
+# npm_need NAME@VERSION ...: installs these packages in $scratch/node_modules, where
+# node and PATH find them; their install scripts are not run. If they cannot be
+# installed, or node is too old for them, the script ends here.
 npm_need() {
   if command -v node >/dev/null && command -v npm >/dev/null &&
     timeout 120 npm install --prefix "$scratch" --cache "$scratch/npm" \
@@ -23,8 +23,8 @@ npm_need() {
 }
 
 # browser_need PACKAGE ...: the script needs a browser and these packages. run_hands
-# FILE DIR runs FILE, which uses tests/browser.js, on the pages in DIR: its output is
-# in 'log'.
+# FILE DIR runs FILE, which uses tests/browser.js, on the pages in DIR; the output is in
+# 'log'.
 browser_need() {
   browser=$(command -v chromium || command -v google-chrome)
   if [ -z "$browser" ]; then

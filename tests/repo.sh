@@ -15,7 +15,7 @@ in_repo() { git -C repo "$@"; }
 commit() { in_repo add -A && in_repo commit -qm "$1"; }
 head_of() { in_repo rev-parse "$1"; }
 
-# days REPO N: a branch unstable, with an empty commit cI of each of N days.
+# days REPO N: makes a branch unstable with an empty commit cI on each of N days.
 days() {
   git init -q -b unstable "$1"
   for i in $(seq "$2"); do
@@ -24,7 +24,7 @@ days() {
   done
 }
 
-# small_repo: one that behaves as Valkey's does, without a commit.
+# small_repo: makes a repository that builds like Valkey's, without a commit.
 small_repo() {
   mkdir -p repo/src repo/deps
   cat >repo/src/valkey-server.c <<'END'
@@ -62,8 +62,8 @@ END
   git init -q repo
 }
 
-# real_repo: the installed server, slower by what src/burn.h says for each read.
-# What is called valkey-benchmark is the library that makes it so.
+# real_repo: makes a repository whose server is the installed one, slowed down for each
+# read as src/burn.h says. A library does that, which is built as valkey-benchmark.
 real_repo() {
   mkdir -p repo/src
   cat >repo/src/burn.c <<'END'
@@ -98,10 +98,10 @@ END
   burn 0 fast
 }
 
-# exact_repo: the installed server itself, because a script cannot be counted, with
-# burn.h behind its end. A library that is preloaded into all programs reads there
-# how many loops and allocations each read() takes, and whether the loops depend on
-# the number of the process, so that no two servers do the same.
+# exact_repo: makes a repository whose server is a copy of the installed one with burn.h
+# appended, because a script cannot be counted. A library that is preloaded into all
+# programs reads there how many loops and allocations each read() takes, and whether the
+# loops depend on the process id, so that no two servers do the same.
 exact_repo() {
   mkdir -p repo/src
   cat >burn.c <<'END'
@@ -179,13 +179,14 @@ END
   burn 0 fast
 }
 
-# burn LOOPS TEXT: a commit whose server is so slow.
+# burn LOOPS TEXT: commits a server that is slower by so many loops.
 burn() {
   echo "#define BURN $1" >repo/src/burn.h
   commit "$2"
 }
 
-# two_servers: a small_repo with the tags 1 and 2, whose headers for modules differ.
+# two_servers: makes a small_repo with the tags 1 and 2, which have different headers
+# for modules.
 two_servers() {
   small_repo
   for i in 1 2; do

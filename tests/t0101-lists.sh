@@ -1,6 +1,6 @@
 #!/bin/sh
-# slow: the lists agree with each other, the layers hold, pages and programs
-# say the same. Nothing here runs a benchmark.
+# slow: lists agree with each other, layers use only what they may, pages and programs
+# agree. Nothing here runs a benchmark.
 . "${0%/*}/lib.sh"
 
 cd "$top" || exit 2
@@ -9,11 +9,12 @@ workflows=$(sed -n 's/^WORKFLOWS = //p' Makefile | tr ' ' '\n' | sort)
 both=$(printf '%s\n' "$programs" "$workflows" | sort)
 
 bad=$scratch/bad
-# empty WHAT: $bad, the lines that break the rule, is empty.
+# empty WHAT: $bad, the list of lines that break a rule, is empty.
 empty() { test_empty_file "$bad" "$1"; }
 
-# code PATTERN FOLDER: the lines of its files that have the pattern outside comments
-# and strings, each with its file in front. Only files that hold it anywhere are read.
+# code PATTERN FOLDER: prints the lines of the folder's files that match the pattern
+# outside of comments and strings, after the name of the file. Only files with a match
+# anywhere are read.
 code() {
   grep -rlE --include='*.[ch]' -e "$1" "$2" | sort | while read -r f; do
     gcc -fpreprocessed -dD -E -P "$f" 2>/dev/null | sed "s|^|$f: |; s/\"[^\"]*\"//g"
@@ -39,18 +40,18 @@ grep -oE '\]\([^)#:]+\)' README.md | sed 's/^](//; s/)$//' | while read -r f; do
 done >"$bad"
 empty 'README: the files and pictures that it links to exist'
 test_same 3 "$(grep -c '^!\[.*[a-z].*\](pictures/.*\.svg)$' README.md)" \
-  'README: each picture has a text for readers who cannot see it'
+  'README: each picture has an alternative text'
 sed -n 's/^PKGS = //p' Makefile | tr ' ' '\n' | while read -r p; do
   grep -q "^build pkg:$p " bin/vkb-needs || echo "$p"
 done >"$bad"
-empty 'vkb-needs knows every library of the Makefile'
+empty 'vkb-needs lists every library of the Makefile'
 for f in configs/*.json; do
   grep -rq "${f##*/}" README.md man bin || echo "$f"
 done >"$bad"
-empty 'configs: each is named in a page or workflow'
+empty 'configs: each file is named in a page or a workflow'
 
 find tests -name 't[0-9]*.sh' ! -perm -111 >"$bad"
-empty 'tests: each script can be run'
+empty 'tests: each script is executable'
 find tests -name 't[0-9]*.sh' | sed 's,.*/,,; s,-.*,,' | sort | uniq -d >"$bad"
 empty 'tests: no two scripts have the same number'
 perl -0ne 'while (/(unit|scripts) *=> *\[qw\((.*?)\)/gs) { print "$1 $_\n" for split " ", $2 }' \
@@ -60,18 +61,18 @@ perl -0ne 'while (/(unit|scripts) *=> *\[qw\((.*?)\)/gs) { print "$1 $_\n" for s
     *) find tests -name "$t-*.sh" | grep -q . || echo "$t" ;;
   esac
 done >"$bad"
-empty 'tests/mutants: each test that it names is there'
+empty 'tests/mutants: each test that it names exists'
 grep -v '^#' tests/mutants.skip | while IFS=$(printf '\t') read -r file text why; do
   test "$file" = '*' || grep -qF -e "$text" "src/$file" || echo "$file: $text ($why)"
 done >"$bad"
-empty 'tests/mutants.skip: each text is in the source that it names'
+empty 'tests/mutants.skip: each text is in the source file that it names'
 
-# What CI runs is one file, which a person can run as well.
+# CI runs one file, which a person can run as well.
 test_same '      - run: bash .ci/run' \
   "$(grep 'run:' .github/workflows/ci.yml)" 'CI: the workflow runs .ci/run'
-test_that 'CI: it can be run' test -x .ci/run
+test_that 'CI: this file is executable' test -x .ci/run
 
-# --- layers, as CONTRIBUTING.md has them: "    NAME  MODULE ...  (uses NAME ...)"
+# --- layers, as CONTRIBUTING.md lists them: "    NAME  MODULE ...  (uses NAME ...)"
 
 awk '
   /^Layers in src\/lib/ { on = 1 }
@@ -99,7 +100,7 @@ grep -H '^#include "' src/lib/*.[ch] |
     $1 != $2 && !(($1, layer[$2]) in may) {
       print $1 " (" layer[$1] ") includes " $2 " (" layer[$2] ")"
     }' "$scratch/layers" - | sort -u >"$bad"
-empty 'src/lib: the layers hold'
+empty 'src/lib: a layer uses only the layers that it may use'
 
 # What a module exports is used outside of its file: by an object of the same
 # program, or where it is of src/lib by one of any program. Left out are:
@@ -140,7 +141,7 @@ find src -name '*.c' ! -path 'src/preload/*' | sed 's/^src\///; s/c$/o/' >"$scra
     }
     for (rest in inner) print rest ": is listed as an exception, but is not one"
   }' "$scratch/inner" - >"$bad"
-empty 'src: what is exported is used by another file of a program'
+empty 'src: what a module exports is used by another file'
 test_that 'src: the list of exports is not empty' \
   test "$(nm -g "$VKB_BUILD"/lib/*.o | grep -c ' T ')" -gt 300
 
@@ -162,10 +163,10 @@ awk '{
   }' "$scratch/load" >"$bad"
 empty 'src/vkb-load: a layer uses only layers above it in the list'
 tests/layers engine | tsort 2>"$bad" >/dev/null
-empty 'src/vkb-load/engine: no modules use each other in a circle'
+empty 'src/vkb-load/engine: no modules depend on each other in a circle'
 test_same 'connect scan' \
   "$(tests/layers engine | awk '$1 == "conn" { print $2 }' | xargs)" \
-  'src/vkb-load/engine: a connection uses no worker, request or node map'
+  'src/vkb-load/engine: connections do not use workers, requests or node maps'
 test_same arrivals \
   "$(tests/layers engine | awk '$2 ~ /loop$/ { print $1 }' | sort -u | xargs)" \
   'src/vkb-load/engine: only the table of arrivals uses the loops'
@@ -174,9 +175,9 @@ empty 'src/vkb-load/engine: no module uses JSON'
 
 code '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' src/lib |
   grep -Ev '^src/lib/(err|opt)\.c' >"$bad"
-empty 'src/lib: no exit, getenv or stdout but in err and opt'
+empty 'src/lib: only err and opt use exit, getenv or stdout'
 grep -rlE 'cJSON_' src | grep -v '^src/lib/json\.c$' >"$bad"
-empty 'cJSON_ stands in json.c alone'
+empty 'only json.c uses cJSON'
 for lib in archive cjson/ curl/ hiredis/ libpq csv.h; do
   n=$(grep -rlE "#include <$lib" src | grep -c '\.c$')
   h=$(grep -rlE "#include <$lib" src | grep -c '\.h$')
@@ -190,21 +191,21 @@ done >"$bad"
   grep -rlE '#include <zlib' src | grep -Ev '^src/lib/(histcodec|gzip)\.c$'
   grep -rlE '#include <git2' src | grep -Ev '^src/lib/gitrepo(_write)?\.c$'
 } >>"$bad"
-empty 'a third-party header is included by one .c file, or by those that are named'
+empty 'each third-party header is included by one .c file, or by those that are listed here'
 code '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' src >"$bad"
-empty 'src: nothing sleeps'
+empty 'src: no code sleeps'
 grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \
   tests/run bin/* 2>/dev/null | grep -v '^Binary' | grep -v ':[[:blank:]]*#' |
   grep -v '^tests/t0101-lists.sh:' | grep -v '# between calls of GitHub' >"$bad"
-empty 'tests and bin: nothing sleeps, except between calls of GitHub'
-# What NAME.c includes first, NAME.h, the build has compiled alone.
+empty 'tests and bin: no script sleeps, except between calls of GitHub'
+# A header that a .c file includes first has been compiled alone by the build.
 find src -name '*.c' -exec awk 'FNR == 1 { first = 1 }
   first && /^#include/ {
     first = 0
     gsub(/.*[ \/]|["<>]/, "")
     if (FILENAME ~ "/" substr($0, 1, length($0) - 2) "\\.c$") print substr(FILENAME, 1, length(FILENAME) - 1) "h"
   }' {} + | sort >"$scratch/first"
-test_that 'the build compiles most headers alone' test "$(wc -l <"$scratch/first")" -gt 200
+test_that 'most headers are compiled alone by the build' test "$(wc -l <"$scratch/first")" -gt 200
 find src -name '*.h' | sort | comm -23 - "$scratch/first" | while read -r h; do
   gcc -std=c11 -D_GNU_SOURCE -Wall -fsyntax-only -Isrc -Isrc/lib -x c "$h" \
     2>&1 | head -n 2
@@ -213,11 +214,10 @@ empty 'each header compiles alone'
 find src -name '*.h' -exec grep -LE '^#ifndef [A-Z0-9_]+_H$' {} + >"$bad"
 empty 'each header has a guard'
 
-# A file has at most 500 lines, or its first comment says "Over 500 lines: " and
-# why.
+# A file has at most 500 lines, or a comment "Over 500 lines: " with the reason.
 find src -name '*.[ch]' -exec wc -l {} + | awk '$1 > 500 && $2 != "total"' | while read -r lines f; do
   awk '/^#include/ { exit } { print }' "$f" | grep -q 'Over 500 lines: ' ||
-    echo "$f: $lines lines: split it, or say why not"
+    echo "$f: $lines lines: split it, or give the reason"
 done >"$bad"
 empty 'src: a file has at most 500 lines, or a reason to have more'
 
@@ -225,7 +225,7 @@ empty 'src: a file has at most 500 lines, or a reason to have more'
 
 squeeze() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
 
-# section NAME FILE: as a reader sees it.
+# section NAME FILE: prints a section of a page as text.
 section() {
   mandoc -T ascii -O width=200 "$2" | sed 's/.\x08//g' |
     awk -v s="$1" '/^[A-Z]/ { on = $0 == s; next } on'
@@ -236,13 +236,14 @@ if command -v mandoc >/dev/null 2>&1; then
     [ -e "man/$p.1" ] || continue
     test_same "$("$p" --help | sed 's/^usage: //; /^$/q' | squeeze)" \
       "$(section SYNOPSIS "man/$p.1" | squeeze)" \
-      "$p: the usage is the SYNOPSIS"
+      "$p: the usage of --help is that of the SYNOPSIS"
   done
 else
   test_skip 'SYNOPSIS' mandoc
 fi
 
-# ".It Fl o , -output Ar FILE" is what the table says, no more, no less.
+# The options of a page, ".It Fl o , -output Ar FILE", are exactly those of
+# --dump-options.
 for p in $programs; do
   [ -e "man/$p.1" ] || continue
   test_same "$("$p" --dump-options | awk -F '\t' '{
@@ -251,16 +252,16 @@ for p in $programs; do
     "$(sed -n 's/^\.It Fl //p' "man/$p.1" |
       sed 's/^/-/; s/ ,/,/; s/ Fl / -/; s/, -\([^-]\)/, --\1/; s/, --*/, --/
         s/ Ar / /g' | sort)" \
-    "$p: the page lists the options"
+    "$p: the page lists exactly the options of the program"
 done
 
-# A workflow's page has the names of its options; --help has a line for each.
+# The page of a workflow lists its options, and --help has a line for each.
 for p in $workflows; do
   test_same "$("$p" --dump-options |
     awk -F '\t' '{ print ($2 == "-" ? "-" $1 : "--" $2) }' | sort)" \
     "$(sed -n 's/^\.It Fl //p' "man/$p.1" | perl -ne \
       'for (split / , (?:Fl )?/) { /^(\S+)/; print "-$1\n" unless $1 eq "h" }' | sort)" \
-    "$p: the page lists the options"
+    "$p: the page lists exactly the options of the workflow"
 done
 for p in $both; do
   "$p" --help | awk -v p="$p" 'length > 79 { print p ": " $0 }'
@@ -268,7 +269,7 @@ for p in $both; do
 done >"$bad"
 empty '--help has a line for each option, and fits in 79 columns'
 
-# The examples are second, and reference comes after the options.
+# EXAMPLES follow DESCRIPTION, and details follow OPTIONS.
 for f in man/*.1; do
   sections=$(sed -n 's/^\.Sh //p' "$f" | tr '\n' '|')
   case $sections in
@@ -286,18 +287,18 @@ done >"$bad"
 empty 'man: NAME, SYNOPSIS, DESCRIPTION, EXAMPLES, OPERATIONS, OPTIONS, EXIT STATUS, ENVIRONMENT, others'
 test_that 'man: vkb(7) has at most 150 lines' test "$(wc -l <man/vkb.7)" -le 150
 
-# Cross references go somewhere.
+# Cross references lead to pages that exist.
 grep -hoE '^\.Xr vkb[a-z-]* [0-9]' man/* | sort -u |
   while read -r _ name section; do
     [ -e "man/$name.$section" ] || echo "$name($section)"
   done >"$bad"
-empty 'man: every reference to a page of ours is good'
+empty 'man: every reference to a page of vkb leads to a page'
 
 for f in man/*.[157]; do
   f=${f##*/}
   [ "$f" = vkb.7 ] ||
     grep -q "^\.\(It \)*Xr ${f%.*} ${f##*.}" man/vkb.7 || echo "$f"
 done >"$bad"
-empty 'man: vkb(7) leads to every page'
+empty 'man: vkb(7) refers to every page'
 
 test_done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What every tool does, always, from one table: options of all programs, and
-# for those that read records also good, torn, wrong and hostile input.
+# What all programs have in common, from one table: options of all programs, and good,
+# torn, wrong and hostile input of those that read records.
 . "${0%/*}/lib.sh"
 
 for i in 1 2 3 4 5; do
@@ -10,7 +10,7 @@ done >run.jsonl
 printf '%s\n' '[{"commands":["SET","GET"],"requests":[1000],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]' >config.json
 printf '{"type":"unheard-of","v":7,"x":[1]}\n' >unknown.jsonl
 
-no_control() { # no_control FILE WHAT: nothing in FILE drives a terminal
+no_control() { # no_control FILE WHAT: FILE has no control characters
   if LC_ALL=C grep -aq "$(printf '[\001-\010\013-\037\177]\\|\302[\200-\237]')" \
     "$1"; then
     test_result 1 "$2"
@@ -20,7 +20,8 @@ no_control() { # no_control FILE WHAT: nothing in FILE drives a terminal
   fi
 }
 
-# to_closed COMMAND...: stdout is a pipe whose reader has closed it.
+# to_closed COMMAND...: runs the command with a pipe as stdout whose reader has closed
+# it.
 to_closed() {
   perl -e 'pipe R, W; close R; open STDOUT, ">&W"; close W;
     $SIG{PIPE} = "DEFAULT"; exec @ARGV or exit 127' "$@"
@@ -43,12 +44,12 @@ for program in "$VKB_BIN"/vkb-*; do
   esac
   p=${program##*/}
   test_status 2 "$p: unknown option" "$p" --no-such-option
-  test_match "^$p: unknown option '--no-such-option'" .err "$p: it is named"
-  test_empty_file .out "$p: and stdout is empty"
+  test_match "^$p: unknown option '--no-such-option'" .err "$p: the error names the unknown option"
+  test_empty_file .out "$p: nothing is printed on stdout"
   test_status 2 "$p: unknown letter" "$p" -Z
   test_that "$p: --help" "$p" --help
-  test_match "^usage: $p" .out "$p: the usage is on stdout"
-  test_empty "$(awk 'length > 79' .out)" "$p: it fits in 79 columns"
+  test_match "^usage: $p" .out "$p: --help prints the usage on stdout"
+  test_empty "$(awk 'length > 79' .out)" "$p: --help has at most 79 columns"
   test_that "$p: -h" "$p" -h
   test_that "$p: -V" "$p" -V
   test_match "^$p [0-9.]+$" .out "$p: its version"
@@ -59,21 +60,21 @@ for program in "$VKB_BIN"/vkb-*; do
   test_status 2 "$p: --version to a closed stdout" to_nothing "$p" --version
   printf '\033[31m' >word
   test_status 2 "$p: hostile option" "$p" "--x$(cat word)"
-  no_control .err "$p: is not echoed raw"
+  no_control .err "$p: control characters of an option are escaped"
 done
 
-# reads COMMAND...: $good, however it comes.
+# reads COMMAND...: the input $good is read from a file and from stdin.
 reads() {
   test_that "$name: good input" "$@" "$good"
   test_empty_file .err "$name: nothing is printed on stderr"
   cp .out want
   test_that "$name: stdin" from "$good" "$@"
-  test_same "$(cat want)" "$(cat .out)" "$name: gives the same"
+  test_same "$(cat want)" "$(cat .out)" "$name: input from stdin gives the same output"
   test_that "$name: - is stdin" from "$good" "$@" -
-  test_same "$(cat want)" "$(cat .out)" "$name: - gives the same"
+  test_same "$(cat want)" "$(cat .out)" "$name: - gives the same output"
 }
 
-# --- those that read records: filter GOOD COMMAND...
+# --- programs that read records: filter GOOD COMMAND...
 
 filter() {
   good=$1
@@ -84,24 +85,24 @@ filter() {
 
   { cat "$good"; head -n 1 "$good" | tr -d '\n'; } >torn
   test_status 2 "$name: a last line without its newline" "$@" torn
-  test_match "torn:$n" .err "$name: it is named"
+  test_match "torn:$n" .err "$name: the error has the torn line"
   { cat "$good"; printf '{"type":"run","v":1,"subj'; } >short
-  test_status 2 "$name: a line cut short" "$@" short
-  test_match "short:$n" .err "$name: it is named"
+  test_status 2 "$name: a line that is cut off" "$@" short
+  test_match "short:$n" .err "$name: the error has the line that is cut off"
   sed '2s/"config":/"config":7,"x":/' "$good" >wrong
   test_status 2 "$name: a key of a wrong type" "$@" wrong
-  test_match "wrong:2: .*'config' is not of type object" .err "$name: both named"
+  test_match "wrong:2: .*'config' is not of type object" .err "$name: the error has the line and the key"
   sed '2s/"config":/"konfig":/' "$good" >lacks
   test_status 2 "$name: a missing key" "$@" lacks
-  test_match "lacks:2: .* lacks 'config'" .err "$name: it is named"
+  test_match "lacks:2: .* lacks 'config'" .err "$name: the error has the line with a missing key"
   sed '2s/"v":1/"v":2/' "$good" >newer
-  test_status 2 "$name: a newer version" "$@" newer
-  test_match "newer:2: " .err "$name: it is named"
+  test_status 2 "$name: a newer version of a record" "$@" newer
+  test_match "newer:2: " .err "$name: the error has the line with a newer version"
   sed 's/"v":1,/"v":1,"unheard_of":{"a":1},/' "$good" >keys.more
-  test_that "$name: an unknown key passes" "$@" keys.more
+  test_that "$name: an unknown key is accepted" "$@" keys.more
 
   test_status 2 "$name: a missing file" "$@" no-such-file
-  test_match "no-such-file.*No such file" .err "$name: it is named"
+  test_match "no-such-file.*No such file" .err "$name: the error names the missing file"
   test_status 2 "$name: a folder" "$@" /
   test_status 2 "$name: a full disk" to_full "$@" "$good"
   test_match 'No space left' .err "$name: an error says that the disk is full"
@@ -113,29 +114,29 @@ filter() {
   hostile=$(printf 'a\033[31mb')
   cp torn "$hostile"
   test_status 2 "$name: a hostile file name" "$@" "$hostile"
-  no_control .err "$name: is not echoed raw"
+  no_control .err "$name: control characters of a file name are escaped"
   printf '{"type":"run","v":1,"subject":{},"config":{},"run":{},"metrics":{"\\u001b]0;x\\u0007\\u009b":"1"},"status":"ok"}\n' >keys
   "$@" keys >.out 2>.err </dev/null
-  no_control .err "$name: a hostile key is not echoed raw"
+  no_control .err "$name: control characters of a key are escaped"
   printf '{"a\033[31mb":}\n' >raw
   test_status 2 "$name: a hostile line" "$@" raw
-  no_control .err "$name: is not echoed raw"
+  no_control .err "$name: control characters of a line are escaped"
   head -c 20000 /dev/zero | tr '\0' '[' >deep
-  test_status 2 "$name: very deep nesting" "$@" deep
+  test_status 2 "$name: deeply nested records" "$@" deep
   printf '\377\376\n' >bytes
   test_status 2 "$name: no UTF-8" "$@" bytes
 }
 
-# What only executes records refuses other ones; a filter does not.
+# Programs that execute records refuse unknown ones; filters do not.
 passes_unknown() {
   good=$1
   shift
   cat unknown.jsonl "$good" >types
-  test_that "$*: an unknown type passes" "$@" types
-  test_empty_file .err "$*: quietly"
+  test_that "$*: records of an unknown type are accepted" "$@" types
+  test_empty_file .err "$*: nothing is printed on stderr"
 }
 
-# A text of another kind: stacks FILE COMMAND...
+# Input that is not records: stacks FILE COMMAND...
 stacks() {
   good=$1
   shift
@@ -143,12 +144,12 @@ stacks() {
   reads "$@"
   printf %s "$(cat "$good")" >torn
   test_status 2 "$name: a last line without its newline" "$@" torn
-  test_match "torn:$(wc -l <"$good")" .err "$name: it is named"
+  test_match "torn:$(wc -l <"$good")" .err "$name: the error has the torn line"
   { cat "$good"; echo nonsense; } >wrong
-  test_status 2 "$name: a wrong line" "$@" wrong
-  test_match "wrong:$(($(wc -l <"$good") + 1))" .err "$name: it is named"
+  test_status 2 "$name: an invalid line" "$@" wrong
+  test_match "wrong:$(($(wc -l <"$good") + 1))" .err "$name: the error has the invalid line"
   test_status 2 "$name: a missing file" "$@" no-such-file
-  test_match "no-such-file.*No such file" .err "$name: it is named"
+  test_match "no-such-file.*No such file" .err "$name: the error names the missing file"
   test_status 2 "$name: a folder" "$@" /
   test_status 2 "$name: a full disk" to_full "$@" "$good"
   test_match 'No space left' .err "$name: an error says that the disk is full"
@@ -158,7 +159,7 @@ stacks() {
   test_empty_file .err "$name: nothing is printed on stderr"
   printf 'a\033[31mb;c\033]0;x\007 1\n\377\376\302\233 2\n' >evil
   test_that "$name: hostile names" "$@" evil
-  no_control .out "$name: are not shown raw"
+  no_control .out "$name: control characters of names are escaped"
   head -c 20000 /dev/zero | tr '\0' ';' >deep
   echo ' 1' >>deep
   test_that "$name: very deep stacks" "$@" deep
@@ -187,17 +188,17 @@ if has vkb-pgpush; then
   filter run.jsonl vkb-pgpush --dry-run
   passes_unknown run.jsonl vkb-pgpush --dry-run
 fi
-# Of a flood of bad lines the first few and a count.
+# Of many bad lines the first three are reported, and the others are counted.
 if has vkb-compare; then
   jq . run.jsonl >pretty
   lines=$(wc -l <pretty)
   test_status 2 'a pretty-printed file' vkb-compare pretty run.jsonl
   test_same 3 "$(grep -c '^vkb-compare: pretty:[0-9]*: bad record' .err)" \
-    'three of its lines are named'
+    'three lines of a pretty-printed file are reported'
   test_match "^vkb-compare: pretty: [0-9]+ more bad lines: the file looks pretty-printed; 'jq -c . pretty' writes one record per line" \
-    .err 'the others are counted, with what to do'
+    .err 'the other lines are counted, with advice'
   test_same "$((lines - 3))" "$(sed -n 's/.*pretty: \([0-9]*\) more.*/\1/p' .err)" \
-    'all of them'
+    'the count has all other lines'
   for tool in vkb-stats vkb-report vkb-detect; do
     test_status 2 "$tool: a pretty-printed file" "$tool" pretty
     test_same 1 "$(grep -c 'looks pretty-printed' .err)" "$tool: the same"
@@ -205,8 +206,8 @@ if has vkb-compare; then
   for i in 1 2 3 4 5 6; do echo '{"metrics":{"rps":1}}'; done >foreign
   test_status 2 'objects of another tool' vkb-compare foreign run.jsonl
   test_match "^vkb-compare: foreign:1: record lacks 'type'; .*use vkb-parse" .err \
-    'are sent to vkb-parse'
-  test_match '^vkb-compare: foreign: 3 more bad records$' .err 'the rest is counted'
+    'the error for such objects suggests vkb-parse'
+  test_match '^vkb-compare: foreign: 3 more bad records$' .err 'the other bad records are counted'
 fi
 if has vkb-compare; then
   filter run.jsonl vkb-compare run.jsonl
@@ -222,12 +223,12 @@ if has vkb-record; then
   for good in '--show trace' lines; do
     # shellcheck disable=SC2086 # an option
     test_status 2 "vkb-record $good: a full disk" to_full vkb-record -q $good
-    test_match 'No space left' .err "vkb-record $good: an error says that the disk is full"
+    test_match 'No space left' .err "vkb-record $good: the error says that the disk is full"
     # shellcheck disable=SC2086
     test_status 141 "vkb-record $good: a closed pipe" to_closed vkb-record -q $good
   done
   test_status 2 'vkb-record: a missing file' vkb-record no-such-file
-  test_match 'no-such-file.*No such file' .err 'vkb-record: it is named'
+  test_match 'no-such-file.*No such file' .err 'vkb-record: the error names the missing file'
 fi
 if has vkb-env; then
   filter run.jsonl vkb-env --compare run.jsonl
@@ -250,7 +251,7 @@ if has vkb-flame; then
   stacks stacks.txt vkb-flame -f folded
 fi
 
-# A view shows what stands in the records, but never as it is.
+# A program that prints texts of records escapes their control characters.
 sed 's/mine/\\u001b[31mm\\u009b\\u0007/; s/"SET"/"S\\u001b[2JT"/' run.jsonl >evil
 for view in 'vkb-stats --text evil' 'vkb-compare run.jsonl evil' \
   'vkb-compare evil evil' 'vkb-detect evil' 'vkb-report evil' \

@@ -1,12 +1,12 @@
 #!/bin/sh
-# slow: vkb-needs with a PATH and an /etc of its own; apt-get is recorded.
+# slow: vkb-needs with its own PATH and /etc; calls of apt-get are recorded.
 . "${0%/*}/lib.sh"
 
 mkdir -p bin root/etc/apt/sources.list.d
 for c in sh awk sed tr grep install mktemp rm cat env ln; do
   ln -s "$(command -v $c)" bin/$c
 done
-fake() { # fake NAME: a program that does what stdin says
+fake() { # fake NAME: writes a program, whose text is stdin
   {
     echo '#!/bin/sh'
     cat
@@ -19,22 +19,22 @@ needs() {
     CI="${ci:-}" "$top/bin/vkb-needs" "$@"
 }
 
-test_status 2 'no set is usage' needs
-test_status 2 'an unknown word is usage' needs build nonsense
+test_status 2 'no set is a usage error' needs
+test_status 2 'an unknown word is a usage error' needs build nonsense
 test_that '--help answers' needs --help
 test_status 2 'missing things with --keep-system' needs --keep-system build run
-test_match 'missing: gcc .*libcjson .*valkey-server' .err 'all are named'
-test_empty_file log 'nothing was run'
+test_match 'missing: gcc .*libcjson .*valkey-server' .err 'all missing things are listed'
+test_empty_file log 'with --keep-system nothing is installed'
 
 fake id <<'END'
 echo 0
 END
 test_status 2 'without a known package manager' needs build run
-test_match 'dnf install gcc.*cjson-devel.*valkey valgrind$' .err 'dnf names'
-test_match 'pacman -S --needed gcc.*cjson.*valkey valgrind$' .err 'pacman names'
-test_match 'apk add gcc.*cjson-dev.*valkey-cli valgrind$' .err 'apk names'
+test_match 'dnf install gcc.*cjson-devel.*valkey valgrind$' .err 'the advice for dnf has its package names'
+test_match 'pacman -S --needed gcc.*cjson.*valkey valgrind$' .err 'the advice for pacman has its package names'
+test_match 'apk add gcc.*cjson-dev.*valkey-cli valgrind$' .err 'the advice for apk has its package names'
 
-# An apt that knows valkey only once backports are among the sources.
+# An apt that finds valkey only with backports among its sources.
 cat >root/etc/os-release <<'END'
 ID=debian
 VERSION_ID="12"
@@ -83,13 +83,13 @@ Suites: bookworm-backports
 Components: main
 Signed-By: /usr/share/keyrings/k.gpg' \
   "$(cat root/etc/apt/sources.list.d/vkb-backports.sources)" \
-  'the source is derived from the one of the release'
+  'the source of backports is made from that of the release'
 test_match 'install -y --no-install-recommends valkey-server valkey-tools' log \
-  'both are installed'
-test_match 'DPkg::Lock::Timeout=300' log 'it waits for the lock'
-test_match 'port 6379' .err 'it warns of a started server'
-test_that 'once more' needs run
-test_empty_file log 'nothing to do does nothing'
+  'server and tools are installed'
+test_match 'DPkg::Lock::Timeout=300' log 'apt-get waits for the lock of another one'
+test_match 'port 6379' .err 'a warning says that a server was started'
+test_that 'a second call' needs run
+test_empty_file log 'a second call installs nothing'
 
 rm -f bin/valkey-* root/etc/apt/sources.list.d/*
 cat >root/etc/apt/sources.list <<'END'
@@ -99,19 +99,19 @@ deb [signed-by=/k.gpg] http://example.org/debian bookworm main contrib
 END
 test_that 'one-line sources' needs run
 test_same 'deb [signed-by=/k.gpg] http://example.org/debian bookworm-backports main contrib' \
-  "$(cat root/etc/apt/sources.list.d/vkb-backports.list)" 'one derived line'
+  "$(cat root/etc/apt/sources.list.d/vkb-backports.list)" 'one line is made for backports'
 
 rm -f bin/valkey-* root/etc/apt/sources.list.d/* root/etc/apt/sources.list
-test_status 2 'no source to derive from' needs run
+test_status 2 'no source to make that of backports from' needs run
 test_match "no source of 'bookworm'" .err 'the error names the release that has no source'
 
-# Another release without such packages.
+# Another release, which has no such packages.
 sed -i 's/^VERSION_ID=.*/VERSION_ID="11"/' root/etc/os-release
 test_status 2 'a release without valkey' needs run
 test_match "no package 'valkey-server' in the sources" .err 'the error names the missing package'
 test_match 'still missing: valkey-server valkey-cli' .err 'the error lists what is still missing'
 
-# Not root: sudo only when asked, told, or in CI.
+# Without root sudo is used only if the user agrees, with --yes, or in CI.
 sed -i 's/^VERSION_ID=.*/VERSION_ID="13"/' root/etc/os-release
 touch root/etc/apt/sources.list.d/vkb-backports.list
 fake id <<'END'
@@ -124,11 +124,11 @@ fake sudo <<'END'
 echo "sudo $*" >>"$HERE/log"
 exec "$@"
 END
-test_status 2 'no terminal to ask on' needs run
-test_empty_file log 'nothing was run'
-test_that '--yes does not ask' needs --yes run
-test_match '^sudo env DEBIAN_FRONTEND=noninteractive apt-get' log 'with sudo'
+test_status 2 'no terminal to ask the user on' needs run
+test_empty_file log 'without a terminal nothing is installed'
+test_that '--yes installs without a question' needs --yes run
+test_match '^sudo env DEBIAN_FRONTEND=noninteractive apt-get' log 'the packages are installed with sudo'
 rm -f bin/valkey-*
 ci=true
-test_that 'CI does not ask' needs run
+test_that 'in CI nothing is asked' needs run
 test_done

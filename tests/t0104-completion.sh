@@ -1,19 +1,19 @@
 #!/bin/sh
-# slow: bash, zsh and fish take the completion of all programs and workflows, and offer
-# every option and choice.
+# slow: bash, zsh and fish can read the completion of all programs and workflows, and
+# offer every option and choice.
 . "${0%/*}/lib.sh"
 
 test_that 'completion is written' vkb-completion "$VKB_BIN" out
-test_status 2 'one operand that is not a shell is usage' vkb-completion "$VKB_BIN"
+test_status 2 'one operand that is not a shell is a usage error' vkb-completion "$VKB_BIN"
 for shell in bash zsh fish; do
   test_that "completion for $shell is printed" vkb-completion $shell
   cp .out printed.$shell
 done
 
-# complete PROGRAM WORD...: what bash would offer for the last word.
+# complete PROGRAM WORD...: prints what bash would offer for the last word.
 cat >complete.bash <<'END'
 set -u
-compopt() { :; } # only allowed while a person completes
+compopt() { :; } # bash allows it only during a completion
 prog=$1
 shift
 . "out/bash/$prog"
@@ -25,7 +25,7 @@ f=$(complete -p "$prog" | sed 's/.*-F \([^ ]*\).*/\1/')
 END
 offered() { bash complete.bash "$@" | sort; }
 
-# typed TEXT SEEN: in a real zsh, TEXT and a tab bring up SEEN.
+# typed TEXT SEEN: in a real zsh, a tab after TEXT completes it to SEEN.
 cat >typed.zsh <<'END'
 zmodload zsh/zpty
 zpty z zsh -f -i
@@ -38,13 +38,13 @@ zpty -d z
 END
 typed() { timeout 30 zsh -f typed.zsh "$@"; }
 
-# told PROGRAM: the options that its --help tells, one a line
+# told PROGRAM: prints the options of its --help, one a line
 told() {
   "$1" --help |
     sed -n 'h; s/^  \(-[a-zA-Z]\)[, ].*/\1/p; g; s/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z0-9][a-z0-9-]*\).*/\2/p' |
     sort -u
 }
-# longs: of options those that have a long name, and letters that have none
+# longs: prints the long name of each option, or its letter
 longs() { awk -F '\t' '{ print $2 == "-" ? "-" $1 : "--" $2 }' options | sort; }
 
 for f in "$VKB_BIN"/vkb-* "$top"/bin/vkb-*; do
@@ -57,7 +57,7 @@ while read -r p; do
   awk -F '\t' '{ if ($1 != "-") print "-" $1; if ($2 != "-") print "--" $2 }' options | sort -u >known
   test_same "$(told "$p")" "$(cat known)" "$p: --dump-options has the options of --help"
   [ -e "out/bash/$p" ] || { vkb-completion "$top/bin" out; }
-  test_that "$p: bash takes it" bash -n "out/bash/$p"
+  test_that "$p: bash can read the completion" bash -n "out/bash/$p"
   test_same "$(longs)" "$(offered "$p" -)" "$p: bash offers every option"
   test_same --help "$(offered "$p" --hel)" "$p: bash completes an option"
   test_same "$(cat known)" "$(sed -n "s/^complete -c $p //p" printed.fish |
@@ -76,18 +76,18 @@ while read -r p; do
   touch 'a file'
   test_same 'a file' "$(offered "$p" 'a f')" "$p: bash completes a file"
   if ! command -v zsh >/dev/null 2>&1; then
-    test_skip "$p: zsh takes it" zsh
+    test_skip "$p: zsh can read the completion" zsh
     continue
   fi
-  test_that "$p: zsh takes it" zsh -n "out/zsh/_$p"
-  # _arguments itself, told to print, sees what it is given.
+  test_that "$p: zsh can read the completion" zsh -n "out/zsh/_$p"
+  # _arguments is replaced by a function that prints what it is given.
   zsh -f -c '_arguments() { print -rl -- "$@" }; . "$1"' zsh "out/zsh/_$p" \
     >zsh.out 2>&1
   test_same "$(cat known)" "$(grep -oE -- '(^|[*)])(-[a-zA-Z]|--[a-z0-9][a-z0-9-]*)[=+]?\[' zsh.out |
     tr -d '*)=[+' | sort -u)" "$p: zsh knows every option"
   awk -F '\t' '$3 == "list" { if ($1 != "-") print "-" $1; if ($2 != "-") print "--" $2 }' options | sort >lists
   [ ! -s lists ] || test_same "$(cat lists)" "$(sed -nE 's/^\*(-[a-zA-Z]|--[a-z0-9-]*).*/\1/p' zsh.out | sort -u)" \
-    "$p: zsh offers again what may be given more than once"
+    "$p: zsh offers an option again if it may be given more than once"
   test_that "$p: zsh completes an option" typed "$p --hel" "$p --help"
   name=$(awk -F '\t' '$5 != "-" { print $2; exit }' options)
   [ "$name" ] || continue
@@ -96,7 +96,7 @@ while read -r p; do
     "$p --$name=$word"
 done <programs
 
-# --- what is printed is taken by a shell as it says
+# --- the completion can be printed, and read by a shell as the page says
 
 cat >eval.bash <<'END'
 compopt() { :; }
@@ -106,19 +106,19 @@ _vkb
 printf '%s\n' "${COMPREPLY[@]}"
 END
 test_same '--no-count' "$(bash eval.bash ab --no-c)" 'bash: vkb ab has the options of vkb-ab'
-test_same '--text' "$(bash eval.bash stats --te)" 'bash: and vkb stats those of vkb-stats'
+test_same '--text' "$(bash eval.bash stats --te)" 'bash: vkb stats has the options of vkb-stats'
 if command -v zsh >/dev/null 2>&1; then
   sed 's/zpty -w z "compinit/zpty -w z "compinit -u -D; . .\/printed.zsh; : compinit/' typed.zsh >eval.zsh
-  test_that 'zsh: an option of a workflow' timeout 30 zsh -f eval.zsh 'vkb-ab --no-c' 'vkb-ab --no-count'
-  test_that 'zsh: of vkb with its name' timeout 30 zsh -f eval.zsh 'vkb ab --no-c' 'vkb ab --no-count'
+  test_that 'zsh: an option of a workflow is completed' timeout 30 zsh -f eval.zsh 'vkb-ab --no-c' 'vkb-ab --no-count'
+  test_that 'zsh: an option after vkb and the name is completed' timeout 30 zsh -f eval.zsh 'vkb ab --no-c' 'vkb ab --no-count'
 fi
 if command -v fish >/dev/null 2>&1; then
-  test_that 'fish takes it' fish --no-config -n printed.fish
+  test_that 'fish can read the completion' fish --no-config -n printed.fish
   fished() { HOME=$scratch fish --no-config -c "source printed.fish; complete -C '$1'" | cut -f 1; }
-  test_same --no-count "$(fished 'vkb-ab --no-c')" 'fish: an option of a workflow'
-  test_same --no-count "$(fished 'vkb ab --no-c')" 'fish: of vkb with its name'
-  test_same stats "$(fished 'vkb sta')" 'fish: the name of a program'
-  test_same 'slices' "$(fished 'vkb-load --order sli')" 'fish: a choice'
+  test_same --no-count "$(fished 'vkb-ab --no-c')" 'fish: an option of a workflow is completed'
+  test_same --no-count "$(fished 'vkb ab --no-c')" 'fish: an option after vkb and the name is completed'
+  test_same stats "$(fished 'vkb sta')" 'fish: the name of a program is completed'
+  test_same 'slices' "$(fished 'vkb-load --order sli')" 'fish: a choice is completed'
 else
   test_skip 'fish takes it' fish
 fi

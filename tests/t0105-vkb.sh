@@ -1,22 +1,23 @@
 #!/bin/sh
-# The command vkb: what it prints alone, that it runs the programs, and its completion.
+# The command vkb: what it prints without arguments, that it runs the programs, and its
+# completion.
 . "${0%/*}/lib.sh"
 
 test_that 'vkb alone succeeds' vkb
 cp .out alone
-test_match '^Is my branch slower[?] +vkb ab' alone 'it prints which program answers which question'
+test_match '^Is my branch slower[?] +vkb ab' alone 'it prints questions and the programs that answer them'
 sed -n '/^| question/,/^$/p' "$top/README.md" | sed -n 's/^| \([A-Z][^|]*[?]\) |.*/\1/p' >questions
 sed -n 's/^\([A-Z].*[?]\)  .*/\1/p' alone >printed
 test_same "$(cat questions)" "$(cat printed)" 'the questions are those of the README'
-test_empty "$(awk 'length > 80' alone)" 'it fits in 80 columns'
+test_empty "$(awk 'length > 80' alone)" 'its output has at most 80 columns'
 grep -o 'vkb [a-z]*' alone | grep -v 'vkb is\|vkb help' | sort -u | while read -r _ name; do
   command -v "vkb-$name" >/dev/null || echo "$name"
 done >bad
-test_empty_file bad 'all programs that it names are there'
-test_same "$(vkb-stats --version)" "$(vkb stats --version)" 'a program is run by its name'
-test_same "$(vkb-stats --version)" "$(vkb vkb-stats --version)" 'or by its whole name'
+test_empty_file bad 'all programs that it lists exist'
+test_same "$(vkb-stats --version)" "$(vkb stats --version)" 'a program is run by its short name'
+test_same "$(vkb-stats --version)" "$(vkb vkb-stats --version)" 'a program is run by its whole name'
 test_status 2 'the exit status is that of the program' vkb stats --nonsense
-test_match '^vkb-stats: unknown option' .err 'and so is the message'
+test_match '^vkb-stats: unknown option' .err 'the message is that of the program'
 for bad in nonsense sh-setup ../bin/vkb-stats -x; do
   test_status 2 "the name '$bad' is refused" vkb "$bad"
   test_match "^vkb: no program is called 'vkb-.*'; the programs are: ab bench .* why$" .err \
@@ -24,11 +25,11 @@ for bad in nonsense sh-setup ../bin/vkb-stats -x; do
 done
 mkdir link
 ln -s "$top/bin/vkb" link/vkb
-test_same "$(vkb-stats --version)" "$(link/vkb stats --version)" 'it is found behind a link'
+test_same "$(vkb-stats --version)" "$(link/vkb stats --version)" 'it finds its programs through a link'
 for page in ab config quiet ''; do
   test_that "the page '$page' opens" env MANPAGER=cat PAGER=cat vkb help $page
 done
-test_status 2 'a page that is not there' vkb help ../x
+test_status 2 'a page that does not exist' vkb help ../x
 
 vkb-completion "$VKB_BIN" out
 cat >complete.bash <<'END'
@@ -40,9 +41,9 @@ _vkb
 printf '%s\n' "${COMPREPLY[@]}"
 END
 test_same 'stats' "$(bash complete.bash sta)" 'bash completes the name of a program'
-test_same '--text' "$(bash complete.bash stats --te)" 'and then its options'
+test_same '--text' "$(bash complete.bash stats --te)" 'bash completes an option of this program'
 if command -v zsh >/dev/null 2>&1; then
-  test_that 'zsh takes the completion' zsh -n out/zsh/_vkb
+  test_that 'zsh can read the completion' zsh -n out/zsh/_vkb
 else
   test_skip 'zsh takes the completion' zsh
 fi

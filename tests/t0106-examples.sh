@@ -1,13 +1,13 @@
 #!/bin/sh
-# The EXAMPLES of every page and the sh blocks of README.md do what they say.
-# Each literal block is one script, run in an empty folder with configs and
-# tests-data (our tests/data) in it. "# exits N" at the end of a line: it does;
-# "; echo $?": that is the answer, yes or no, of a machine that may be busy.
-# So that this is done in minutes, runs have 2000 requests, not a second and more.
+# The EXAMPLES of every page and the sh blocks of README.md do what they say. Each
+# literal block is one script, run in an empty folder with configs and tests-data (our
+# tests/data) in it. "# exits N" at the end of a line is the expected exit status; after
+# "; echo $?" it may be 0 or 1, as the machine may be busy. So that this takes minutes,
+# runs have 2000 requests instead of a second and more.
 # slow: what the examples run is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 
-# blocks FILE PREFIX: each block into PREFIX.N
+# blocks FILE PREFIX: writes each block to PREFIX.N
 page_blocks() {
   awk -v out="$2" '
     /^\.Sh / { in_examples = $0 ~ /^\.Sh EXAMPLES/; next }
@@ -30,12 +30,12 @@ readme_blocks() {
     file { print > file }' "$1"
 }
 
-# shorten FILE: the same with short runs, which no busy machine starves
+# shorten FILE: prints the file with short runs, which a busy machine can do, too
 shorten() {
   sed 's/"duration": [0-9]*/"requests": [2000]/; s/--duration [0-9]*s/--requests 2000/' "$1"
 }
 
-# expected FILE: the script that fails where the block does not do as it says.
+# expected FILE: prints a script that fails if a command of the block does.
 expected() {
   echo 'set -e'
   awk '
@@ -94,6 +94,6 @@ for page in "$top"/man/*.[1-8]; do
 done
 readme_blocks "$top/README.md" "$scratch/README.md"
 [ -e "$scratch/README.md.1" ] || test_result 1 'README.md has a pipeline'
-shell='bash -o pipefail' # a load that fails in front of a pipe is a failure
+shell='bash -o pipefail' # a load that fails before a pipe is a failure
 run_blocks "$scratch/README.md" README.md
 test_done

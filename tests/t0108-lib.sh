@@ -1,9 +1,9 @@
 #!/bin/sh
-# tests/lib.sh: its checks fail when they should.
+# The functions of tests/lib.sh fail when they should.
 . "${0%/*}/lib.sh"
 
-# check_fails WHAT CHECK...: the check, in a script of its own, says "not ok".
-# check_passes likewise.
+# check_fails WHAT CHECK...: runs the check in a script of its own, which prints "not
+# ok". check_passes: it prints "ok".
 run_check() {
   (
     test_n=0
@@ -21,7 +21,7 @@ check_passes 'test_same: equal texts pass' test_same a a t
 check_fails 'test_same: two texts that differ fail' test_same a b t
 check_fails 'test_same: two empty texts fail' test_same '' '' t
 check_fails 'test_same: an empty result fails' test_same a '' t
-check_fails 'test_same: a result where none was wanted fails' test_same '' a t
+check_fails 'test_same: a result where none was wanted fails' test_same 'test_same: a result that should be empty fails' a t
 check_passes 'test_empty: an empty text passes' test_empty '' t
 check_fails 'test_empty: any other text fails' test_empty a t
 check_passes 'test_empty_file: an empty file passes' test_empty_file empty t

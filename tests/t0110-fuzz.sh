@@ -1,5 +1,5 @@
 #!/bin/sh
-# slow: each fuzz target for a few thousand inputs, from the same seed always.
+# slow: each fuzz target runs a few thousand inputs, always from the same seed.
 . "${0%/*}/lib.sh"
 
 dir=$(clang -print-resource-dir 2>/dev/null)/lib
@@ -7,12 +7,12 @@ if ! find "$dir" -name 'libclang_rt.fuzzer*' 2>/dev/null | grep -q .; then
   test_skip 'fuzz targets' "clang's fuzzer runtime"
   test_done
 fi
-test_that 'the targets build' make -s -j2 -C "$top" fuzz
+test_that 'the targets are built' make -s -j2 -C "$top" fuzz
 for f in "$top"/tests/fuzz/*.c; do
   name=${f##*/}
   name=${name%.c}
   [ "$name" != main ] || continue
-  # The libraries behind these two take and clear megabytes for each input.
+  # These two use libraries that allocate megabytes for each input.
   case $name in
   dataset | dump) runs=1000 ;;
   *) runs=5000 ;;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-serve: whatever ends, no server and no run directory is left.
+# vkb-serve: however it ends, no server and no run directory is left.
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
@@ -12,7 +12,7 @@ all_gone() { # WHAT PID
   test_litter 10 "$1: no run directory is left"
 }
 
-# A port that is taken by another valkey.
+# A port that another valkey-server has.
 vkb-serve -- sh -c 'echo "$VKB_PORT $VKB_PID" >a.new; mv a.new a
   exec tail -f /dev/null' &
 serve=$!
@@ -20,16 +20,17 @@ wait_until 20 has a
 read -r port pid <a
 test_status 125 'a port that is taken' vkb-serve -p "$port" -- \
   sh -c 'touch never'
-test_match "port $port is taken by valkey .*, process $pid" .err 'by whom'
-test_that 'and the command was not run' test ! -e never
-test_that 'the other one is unharmed' valkey-cli -p "$port" ping
+test_match "port $port is taken by valkey .*, process $pid" .err 'the error names the process that has the port'
+test_that 'the command is not run' test ! -e never
+test_that 'the other server still answers' valkey-cli -p "$port" ping
 
 # kill -9 of vkb-serve
 kill -9 $serve
 wait $serve 2>/dev/null
 all_gone 'kill -9 of vkb-serve' "$pid"
 
-# A name of a folder is a name: none of it is an order to kill or to remove.
+# A line break in the name of a folder cannot make vkb-serve kill a process or remove a
+# folder.
 mkdir foreign
 setsid sh -c 'echo $$ >bystander.new; mv bystander.new bystander
   exec tail -f /dev/null' &
@@ -47,23 +48,23 @@ read -r _ pid <a
 wait_until 10 gone "$pid"
 empty() { [ -z "$(ls "$odd")" ]; }
 wait_until 10 empty
-test_result $? 'a line break in TMPDIR: the run directory is gone'
-test_that 'a folder that is named there stays' test -d foreign
-test_that 'a process that is named there lives' kill -0 "$(cat bystander)"
+test_result $? 'a line break in TMPDIR: the run directory is removed'
+test_that 'the folder that the second line names stays' test -d foreign
+test_that 'the process that the second line names lives' kill -0 "$(cat bystander)"
 kill "$(cat bystander)"
 rm -rf "$TMPDIR/x"*
 
-# KeyDB and Redis 6 do not know what is written into the file of settings.
+# KeyDB and Redis 6 do not know some settings of the configuration file.
 cat >old-server <<'END'
 #!/bin/sh
 printf '*** FATAL CONFIG FILE ERROR (KeyDB 6.3.4) ***\n>>> %s\nBad directive\n' "'$(grep '^shutdown-on-sigterm' "$1")'"
 exit 1
 END
 chmod +x old-server
-test_status 125 'a server that is neither Valkey nor a new Redis' vkb-serve --server "$PWD/old-server" -- true
-test_match 'only Valkey, and Redis 7.0 or newer, are started; start another' .err 'the error says what to do'
+test_status 125 'a server that is neither Valkey nor Redis 7' vkb-serve --server "$PWD/old-server" -- true
+test_match 'only Valkey, and Redis 7.0 or newer, are started; start another' .err 'the error says which servers can be started'
 
-# The same port at once: nothing waits.
+# A port can be used again at once.
 test_that 'a fixed port' vkb-serve -p "$port" -- true
 test_that 'the same port again' vkb-serve -p "$port" -- true
 
@@ -112,10 +113,10 @@ for sig in INT TERM HUP; do
   wait $serve 2>/dev/null
   test_same "$((128 + $(kill -l $sig 2>/dev/null || case $sig in
     INT) echo 2 ;; TERM) echo 15 ;; *) echo 1 ;; esac)))" $? \
-    "SIG$sig ends it as that signal" 2>/dev/null
+    "SIG$sig ends vkb-serve with this signal" 2>/dev/null
   all_gone "SIG$sig" "$pid"
   wait_until 10 gone "$command"
-  test_result $? "SIG$sig: the command is gone"
+  test_result $? "SIG$sig: the command has ended"
 done
 
 # A server that ignores SIGTERM
@@ -126,7 +127,7 @@ valkey-server "$@" &
 while :; do wait; done
 E
 chmod +x stubborn
-test_that 'a wrapper that ignores SIGTERM' vkb-serve --grace 200ms \
+test_that 'a server that ignores SIGTERM' vkb-serve --grace 200ms \
   --server ./stubborn -- sh -c 'echo "$VKB_PID" >f'
 test_match 'did not end in 200 ms' .err 'a warning says that it did not end in time'
 all_gone 'a wrapper' "$(cat f)"
@@ -141,39 +142,40 @@ kill -9 $serve
 wait $serve 2>/dev/null
 all_gone 'kill -9 above a wrapper' "$(cat g)"
 
-# A server that dies
+# A server that ends by itself
 test_status 125 'a server that dies under its command' vkb-serve -- \
   sh -c 'echo before; kill -SEGV "$VKB_PID"; exec tail -f /dev/null'
-test_match "was killed by signal 11|exited with" .err 'how it ended'
-test_match 'crashed by signal' .err 'the end of its log'
+test_match "was killed by signal 11|exited with" .err 'the error has the signal'
+test_match 'crashed by signal' .err 'the error has the end of its log'
 test_same before "$(cat .out)" 'the command is stopped'
-test_status 125 'a server that ends at start' vkb-serve --server false -- true
-test_match 'exited with 1' .err 'how'
+test_status 125 'a server that ends while it starts' vkb-serve --server false -- true
+test_match 'exited with 1' .err 'the error has the exit status'
 printf '#!/bin/sh\nprintf "a\\033[31mb\\377\\n"; exit 3\n' >loud
 chmod +x loud
-test_status 125 'what it says is shown' vkb-serve -o l.json \
+test_status 125 'the output of a server that ends is reported' vkb-serve -o l.json \
   --server ./loud -- true
-test_match 'a.x1b.31mb' .err '... harmless'
-test_same 'failed' "$(jq -r .status l.json)" '... and recorded'
+test_match 'a.x1b.31mb' .err 'its control characters are escaped'
+test_same 'failed' "$(jq -r .status l.json)" 'the record has the status failed'
 echo 'no module' >bad.so
 chmod +x bad.so
 test_status 125 'a module that cannot be loaded' \
   vkb-serve --module "$scratch/bad.so 1" -- true
-test_match 'bad.so' .err 'which'
+test_match 'bad.so' .err 'the error names the module'
 printf '#!/bin/sh\nexec tail -f /dev/null\n' >mute
 chmod +x mute
-test_status 125 'a server that never answers' \
+test_status 125 'a server that does not become ready' \
   vkb-serve --wait 300ms --server ./mute -- true
-test_match 'not ready after 300 ms' .err 'it is given up'
+test_match 'not ready after 300 ms' .err 'the error has the time that was waited'
 test_litter 10 'no run directory is left'
 
-# All killed at once: the next one cleans up, what lives is let alone.
+# If all processes are killed at once, the next vkb-serve removes the run directory. Run
+# directories of living processes are kept.
 mkdir sweep sweep/vkb-run.0123456789 sweep/vkb-run.012345678 sweep/vkb-kept.0123456789
 touch -d '1 hour ago' sweep/*
 TMPDIR=$scratch/sweep vkb-serve -- sh -c 'top=${VKB_DIR%/*}
   touch -d "1 hour ago" "$top"; vkb-serve -- true
   [ -f "$VKB_DIR/n1/valkey.conf" ] && echo there' >.out 2>.err
-test_same there "$(cat .out)" 'the run directory of one that lives is let alone'
+test_same there "$(cat .out)" 'the run directory of a living process is kept'
 test_same 'vkb-kept.0123456789 vkb-run.012345678' "$(cd sweep && echo *)" \
-  'one whose owner is gone is removed'
+  'the run directory of a process that has ended is removed'
 test_done

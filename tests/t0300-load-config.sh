@@ -1,10 +1,11 @@
 #!/bin/sh
-# vkb-load reads configurations strictly: every problem is named by its path.
+# vkb-load checks configurations strictly: every error has the path of the key.
 . "${0%/*}/lib.sh"
 
 good='"commands":["SET"],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[10]'
 
-# config MEMBERS...: the good configuration with those instead of its own.
+# config MEMBERS...: writes the valid configuration with these members instead of its
+# own.
 config() {
   printf '[{%s}]' "$good" >base.json
   printf '{%s}' "$1" >over.json
@@ -29,7 +30,7 @@ accepted() { # accepted WHAT MEMBERS
 p='\$\[0\]'
 refused "$p\\.piplines: unknown key, did you mean 'pipelines'\\?$" \
   'an unknown key' '"piplines":[1]'
-refused "$p\\.zzzz: unknown key$" 'a key like no other' '"zzzz":[1]'
+refused "$p\\.zzzz: unknown key$" 'a key like no other' 'an unknown key without a similar one'
 refused "$p: neither 'commands' nor 'mix' nor 'test_groups'" 'no commands' '"commands":"GONE"'
 for key in warmup keyspacelen data_sizes pipelines clients cluster_mode \
   tls_mode; do
@@ -54,9 +55,9 @@ refused "$p: commands: unknown command 'set', did you mean 'SET'" \
 refused "$p: Cannot specify both 'commands' and 'mix'" 'commands and a mix' '"mix":"GET 1"'
 refused "$p: 'mix_order' needs a 'mix'" 'an order without a mix' '"mix_order":"turn"'
 accepted 'a command with blanks' '"commands":["SET","GETRANGE key:{key} 0 9"],"populate_with":"SET"'
-refused "$p: 'populate_with' goes into each scenario" 'a filling of all scenarios' \
+refused "$p: 'populate_with' goes into each scenario" 'populate_with for all scenarios' \
   '"commands":"GONE","populate_with":"SET","scenarios":[{"test":"get"}]'
-refused "$p: Cannot specify both 'replay' and 'populate_with'" 'a filling for a trace' \
+refused "$p: Cannot specify both 'replay' and 'populate_with'" 'populate_with for a trace' \
   '"commands":"GONE","keyspacelen":"GONE","data_sizes":"GONE","replay":"x","populate_with":"SET"'
 accepted 'a mix instead of commands' '"commands":"GONE","mix":"get 90 SET 10"'
 accepted 'a list of mixes' '"commands":"GONE","mix":["GET 9,SET 1","GET 1"],"mix_order":"turn"'
@@ -174,21 +175,21 @@ refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not" \
 g='"commands":"GONE","test_groups"'
 refused "$p\\.test_groups: .* not \\[\\]" 'no groups' "$g:[]"
 refused "$p\\.test_groups\\[0\\]: Missing required key: scenarios" \
-  'a group of nothing' "$g:[{\"group\":1}]"
+  'a group of nothing' "a group without scenarios"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: Missing required key: command" \
-  'a scenario that does nothing' "$g:[{\"scenarios\":[{\"id\":\"a\"}]}]"
+  'a scenario that does nothing' "a scenario without a command"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]\\.pipelin: unknown key, did you mean 'pipeline'" \
-  'a wrong key in a scenario' \
+  'an unknown key in a scenario' \
   "$g:[{\"scenarios\":[{\"command\":\"PING\",\"pipelin\":1}]}]"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: a mixed scenario needs" \
-  'a mixed scenario of nothing' "$g:[{\"scenarios\":[{\"type\":\"mixed\"}]}]"
+  'a mixed scenario of nothing' "a mixed scenario without reads and writes"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: Cannot specify both 'warmup' and 'warmup_inline'" \
   'a scenario that is warmed up twice' \
   "$g:[{\"scenarios\":[{\"command\":\"PING\",\"warmup\":1,\"warmup_inline\":1}]}]"
 config "$g:[{\"scenarios\":[{\"command\":\"PING\",\"warmup\":0,\"warmup_inline\":1},{\"command\":\"PING\",\"warmup\":0.5,\"warmup_inline\":0}]}]"
 test_that 'a warm-up of no seconds, and one of half a second, are accepted' \
   vkb-load --plan c.json
-refused "$p\\.scenarios\\[0\\]\\.test: .* not 1" 'a scenario at the top' \
+refused "$p\\.scenarios\\[0\\]\\.test: .* not 1" 'a scenario outside of a group' \
   '"commands":"GONE","scenarios":[{"test":1}]'
 refused "$p: scenario 'a': unknown test 'gett', did you mean 'GET'" \
   'a wrong test' "$g:[{\"scenarios\":[{\"id\":\"a\",\"test\":\"gett\"}]}]"
@@ -202,9 +203,9 @@ test_match "\\[.a.x0avkb-load: done.x1b\\[31m.\\]: unknown key" .err \
 accepted 'x- keys' '"x-note":{"any":1}'
 accepted 'words for modes' '"cluster_mode":"YES","tls_mode":["no","True"]'
 accepted 'null for requests' '"requests":null,"duration":5'
-accepted 'keys that do nothing here' \
+accepted 'keys of the Python tool that have no effect' \
   '"monitoring":{"cpu_enabled":true},"test_name":"x","socket_timeout":5,"dataset_generation":{"a":{}}'
-accepted 'empty lists that mean none' \
+accepted 'empty lists where none is needed' \
   '"modules":[],"x-more":[]'
 accepted 'a module without arguments' \
   '"modules":[{"path":"x.so","startup_args":[]}]'
@@ -212,13 +213,13 @@ accepted 'blanks in CPU lists' '"server_cpu_range":" 0 , 2-3 "'
 
 config '"piplines":[1],"warmup":-1,"clients":5'
 test_status 2 'three mistakes in one configuration are an error' vkb-load --plan c.json
-test_same 3 "$(wc -l <.err | tr -d ' ')" 'each of three mistakes has its line'
+test_same 3 "$(wc -l <.err | tr -d ' ')" 'each of three errors has its line'
 config '"piplines":[1]'
 test_that '--lenient accepts an unknown key' vkb-load --plan --lenient c.json
 test_match 'unknown key, ignored, did you mean' .err '--lenient prints a warning for an unknown key'
 
-# Inside profiling_sets, a scenario's profiling and monitoring.
-# inside KEY VALUE PATH MESSAGE
+# profiling and monitoring in profiling_sets and in a scenario. inside KEY VALUE PATH
+# MESSAGE
 inside() {
   printf '[{%s,"%s":%s}]' "$good" "$1" "$2" >c.json
   test_status 2 "$1: $2" vkb-load --plan c.json
@@ -256,12 +257,12 @@ test_match 'scenarios\[0\]\.profiling\.mod: unknown key, did you mean .mode.' .e
   "a scenario's profiling is checked"
 printf '[{%s,"profiling_sets":[{"enabled":"yes","delays":{"ingestion":{"delay":2},"search":{"duration":3}}}]}]' \
   "$good" >c.json
-test_that 'delays by the older words' vkb-load --plan c.json
+test_that 'delays with older names' vkb-load --plan c.json
 test_same '{"enabled":true,"delays":{"write":{"delay":2},"read":{"duration":3}}}' \
   "$(jq -c '.config.profiling | {enabled, delays: {write: .delays.write, read: .delays.read}}' .out | sort -u)" \
-  'ingestion and search are write and read'
+  'the older names ingestion and search mean write and read'
 test_same '["read","write"]' "$(jq -c '.config.profiling.delays | keys' .out | sort -u)" \
-  'the older words do not stay beside them'
+  'the older names are not in the plan'
 
 test_status 2 'a missing configuration is an error' vkb-load --plan nowhere.json
 test_match "cannot read 'nowhere.json'" .err 'the error names the missing configuration'
@@ -276,7 +277,7 @@ test_status 2 'a number instead of a configuration is an error' vkb-load --plan 
 echo '"x"' >c.json
 test_status 2 'a string instead of a configuration is an error' vkb-load --plan c.json
 printf '{%s}' "$good" >c.json
-test_that 'a configuration without a list around it is accepted' vkb-load --plan c.json
+test_that 'a configuration that is not in an array is accepted' vkb-load --plan c.json
 
 # vkb-config(5) lists the same keys as the table in the source.
 "$VKB_BUILD/unit/config" --keys >table
@@ -287,10 +288,10 @@ awk '/^\.\\" section: / { section = $3 }
     gsub(/\\\(dq/, "\"")
     print
   }' "$top/man/vkb-config.5" | sort >page
-test_same "$(sort table)" "$(cat page)" 'vkb-config(5) lists each key that is accepted'
-# Words for true and false, as the Python tool has them, in each key.
+test_same "$(sort table)" "$(cat page)" 'vkb-config(5) lists exactly the keys that are accepted'
+# Words for true and false, as the Python tool accepts them, for each key.
 printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":"no","tls_mode":"0","warmup":0,"resp3":"yes","sequential":"1"}]\n' >words.json
 test_same '[true,true,false,false]' "$(vkb-load --plan words.json |
   jq -c '.config | [.resp3, .sequential, .cluster_mode, .tls_mode]')" \
-  'a word for true is true in each key that may be true'
+  'a word for true or false is accepted for each key that is one'
 test_done

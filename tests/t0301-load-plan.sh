@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-load --plan: the cases of a configuration, and the laws they obey.
+# vkb-load --plan: the cases of a configuration, and properties that every plan has.
 . "${0%/*}/lib.sh"
 
 cat >c.json <<'END'
@@ -17,24 +17,24 @@ END
 planned() { vkb-load --plan "$@" </dev/null; }
 
 planned c.json >plan
-test_same 66 "$(wc -l <plan | tr -d ' ')" '2 x 2 x 2 x 2 x 2 x 2 + 2 cases'
+test_same 66 "$(wc -l <plan | tr -d ' ')" 'there are 2 x 2 x 2 x 2 x 2 x 2 + 2 cases'
 test_same 66 "$(jq -r .id plan | sort -u | wc -l | tr -d ' ')" 'no two cases have the same id'
 test_same SET-d16-P1-c5-k100 "$(jq -r .id plan | head -n 1)" 'an id is readable'
 test_same 66 "$(jq -c .config plan | sort -u | wc -l | tr -d ' ')" \
   'no two cases have the same identity'
 vkb-load --plan - <plan >again
-test_that 'a plan read from stdin is planned as itself' cmp plan again
+test_that 'a plan from stdin is planned unchanged' cmp plan again
 vkb-load --plan plan >again
-test_that 'a plan read from a file is planned as itself' cmp plan again
+test_that 'a plan from a file is planned unchanged' cmp plan again
 jq -s . plan >array.json
 vkb-load --plan array.json >again
-test_that 'a plan read as an array is planned as itself' cmp plan again
+test_that 'a plan in an array is planned unchanged' cmp plan again
 planned c.json c.json >again 2>said
-test_that 'the same configuration twice gives each case once' cmp plan again
+test_that 'a configuration that is given twice gives each case once' cmp plan again
 test_match 'duplicate case.* dropped' said 'a warning is printed for each duplicate case'
 for i in 1 2 3; do planned --shard $i/3 c.json; done | sort >shards
 sort plan >sorted
-test_that 'the shards together are the whole plan' cmp sorted shards
+test_that 'the shards together are the plan' cmp sorted shards
 test_same 32 "$(planned --case 'GET*' c.json | wc -l | tr -d ' ')" '--case'
 test_same 32 "$(planned --case '*-cluster3*' c.json | wc -l | tr -d ' ')" \
   '--case: clusters'
@@ -42,21 +42,21 @@ test_same 34 "$(planned --case '!GET*' c.json | wc -l | tr -d ' ')" \
   '--case with ! before the pattern excludes cases by their ids'
 test_same 'SET 1' "$(planned "$tests/../configs/quick.json" --case '!* P10' |
   jq -r 'select(.config.command == "SET") | .config | "\(.command) \(.pipeline)"')" \
-  'and by the names that reports give them'
+  '--case with ! also excludes cases by the names of reports'
 test_status 2 '--case that excludes no case is an error' vkb-load --plan --case '!X' c.json
-test_match "no case matches 'X'; the 66 cases are: " .err 'as is one that matches none'
+test_match "no case matches 'X'; the 66 cases are: " .err 'the error lists the cases'
 test_status 2 '--case that excludes all cases is an error' vkb-load --plan --case '!*' c.json
 test_match "no case is left, all match '[*]'; the 66 cases are: " .err \
-  'the error says that none is left'
+  'the error says that no case is left'
 test_status 2 '--case without a match is an error' vkb-load --plan --case X c.json
 test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err \
   'the error lists some of the cases that there are'
 test_empty_file .out 'nothing is printed on stdout'
-test_that 'an empty file is nothing' vkb-load --plan /dev/null
+test_that 'an empty file has no cases' vkb-load --plan /dev/null
 
-# in the order of the Python tool: the command is the innermost
+# The order is that of the Python tool: commands are the innermost loop.
 test_same 'SET GET SET GET' \
-  "$(jq -r .config.command plan | head -n 4 | xargs)" 'commands turn first'
+  "$(jq -r .config.command plan | head -n 4 | xargs)" 'commands vary first'
 test_same '1 1 10 10 1 1 10 10' \
   "$(jq -r .config.pipeline plan | head -n 8 | xargs)" 'pipelines vary after commands'
 
@@ -66,25 +66,25 @@ test_same '[["0-1"],"2-4"]' \
   'cpu_allocation of a single server'
 test_same '[["0-1","2-3","4-5"],"6-8"]' \
   "$(pick SET-d16-P1-c5-k100-cluster3 '[.server.cpus, .client.cpus]')" \
-  'cpu_allocation of the cluster beside it'
+  'cpu_allocation of a cluster in the same configuration'
 test_same '[3,4,4]' \
   "$(pick SET-d16-P1-c5-k100-cluster3-io4 \
     '[.server.primaries, .server.io_threads, .config.io_threads]')" \
-  'the case has the server that it needs'
+  'the server of a case agrees with its configuration'
 test_same '{"warmup_s":2,"requests":1000,"keyspacelen":100,"data_size":16,"pipeline":1,"clients":5,"command":"SET","cluster_mode":false,"tls_mode":false,"io_threads":1,"engine":"native","benchmark_threads":1}' \
-  "$(pick SET-d16-P1-c5-k100 .config)" 'every value is explicit'
+  "$(pick SET-d16-P1-c5-k100 .config)" 'every setting of a case is in its record'
 test_same '[6,3,true,["0"],"1",null]' \
   "$(jq -c 'select(.config.command == "LPUSH") | [.config.io_threads,
      .config.duration_s, .server.tls, .server.cpus, .client.cpus,
      .config.config_set]' plan | head -n 1)" 'a custom io-threads is not hidden'
 test_same LPUSH-d16-P1-c5-k100-tls-io6-reader_threads8_maxmemory1gb \
-  "$(jq -r .id plan | tail -n 1)" 'a config set has its name'
+  "$(jq -r .id plan | tail -n 1)" 'the id of a case has its config set'
 
 jq -c '.[0] + {"modules":[], "custom-server-configs":{}}' c.json >e.json
 test_same "$(head -n 64 plan)" "$(planned e.json)" \
-  'empty modules and server settings are the same as none'
+  'empty modules and server settings have no effect'
 test_same 1 "$(planned --skip-config-set c.json | grep -c LPUSH)" \
-  '--skip-config-set'
+  '--skip-config-set leaves out config sets'
 test_same 32 "$(planned --cluster-mode false c.json |
   jq -c 'select(.config.command != "LPUSH")' | wc -l | tr -d ' ')" \
   '--cluster-mode false'
@@ -110,7 +110,7 @@ test_status 2 'a case with a wrong value' vkb-load --plan bad
 test_match "bad:1: case .*'config.clients' is not an integer" .err \
   'the error names the line and the wrong value'
 head -n 1 plan | sed 's/"requests":1000,//' >bad
-test_status 2 'a case without an end' vkb-load --plan bad
+test_status 2 'a case without requests and duration' vkb-load --plan bad
 for edit in '.config.pipeline = 1e300' '.config.clients = 0.5' \
   '.config.data_size = 0' '.config.keyspacelen = -1' '.client.seed = -1' \
   '.config.warmup_s = -1' '.config.rate = 0' '.client.cpus = "x"' \
@@ -121,21 +121,21 @@ for edit in '.config.pipeline = 1e300' '.config.clients = 0.5' \
   test_match 'bad:1: case ' .err "the line of a case with $edit is named"
 done
 jq -c '.client.max_lost = 3' plan >lossy
-test_that 'a case that may lose requests' vkb-load --plan lossy
+test_that 'a case with max_lost' vkb-load --plan lossy
 test_same 3 "$(jq .client.max_lost .out | sort -u)" 'max_lost of the plan is kept'
 test_that '--max-lost' vkb-load --max-lost 0 --plan lossy
-test_same 0 "$(jq .client.max_lost .out | sort -u)" 'overrides it'
+test_same 0 "$(jq .client.max_lost .out | sort -u)" '--max-lost replaces max_lost of the plan'
 for edit in '.config.cluster_mode = true' '.config.tls_mode |= not' \
   '.config.io_threads = 7' '.config.config_set = {"hz": 3}' \
   '.config.unixsocket = true' '.server.primaries = 3'; do
   head -n 1 plan | jq -c "$edit" >bad
-  test_status 2 "a case with $edit alone" vkb-load --plan bad
+  test_status 2 "a case in which only one of two equal settings is edited: $edit" vkb-load --plan bad
   test_match "bad:1: case .*'server' does not agree with 'config" .err \
-    "$edit alone: the error names both settings"
+    "$edit: the error names both settings"
 done
 { head -n 1 plan; head -n 1 plan; } >bad
-test_that 'a case given twice is accepted' vkb-load --plan bad
-test_same 1 "$(wc -l <.out | tr -d ' ')" 'a case given twice is planned once'
+test_that 'a case that is given twice is accepted' vkb-load --plan bad
+test_same 1 "$(wc -l <.out | tr -d ' ')" 'a case that is given twice is planned once'
 { head -n 1 plan; head -n 1 plan | sed 's/"clients":5/"clients":6/'; } >bad
 test_status 2 'two cases of one id' vkb-load --plan bad
 test_match "two different cases have the id 'SET-d16-P1-c5-k100'" .err \
@@ -178,13 +178,13 @@ test_same '["SET a b",5,"GET a X",7,"GET"]' \
   "$(jq -c 'select(.config.scenario=="d_x") | .config | [.writes[0].command,
     .writes[0].duration, .reads[0].command, .reads[0].duration,
     .reads[1].command]' plan)" \
-  'scenarios: mixed: options are for reads, durations are inherited'
+  'scenarios: mixed: options are added to reads, durations are inherited'
 test_same 3 "$(planned --groups 1 --skip-profiling s.json | wc -l |
   tr -d ' ')" '--groups'
 test_same b_nc "$(planned --scenarios b_nc --skip-profiling s.json |
   jq -r .config.scenario)" '--scenarios: the expanded id'
 vkb-load --plan plan >again
-test_that 'scenarios: round trip' cmp plan again
+test_that 'scenarios: a plan is planned unchanged' cmp plan again
 jq 'del(.test_groups[0].scenarios[1].command) | .test_groups[0].scenarios[1].test = "get"' \
   s.json >bad
 test_status 2 'scenarios: options without a command' vkb-load --plan bad
@@ -201,9 +201,9 @@ test_status 2 'a profiled scenario without --profiles is an error' \
 test_match "not run: its config.profiling needs '--profiles DIR'" .err \
   'the error says that --profiles DIR is needed'
 printf '[{"commands":["LRANGE","LRANGE_100"],"keyspacelen":[9],"data_sizes":[3],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[9]}]\n' >lrange.json
-test_that 'two names of the same work' vkb-load --plan lrange.json
+test_that 'two names of one command' vkb-load --plan lrange.json
 test_same '["LRANGE_100"]' "$(jq -s -c 'map(.config.command)' .out)" \
-  'LRANGE_100 by its two names is one case'
+  'both names of LRANGE_100 give one case'
 
 # --- values and times to live
 
@@ -220,14 +220,14 @@ test_same '[6,"4:50,8:50","5",[10,null,null],[7,null,null],[5,"4-6 random","1-9"
 test_same '[16,"16 random","3",[null,null,null]]' "$(planned --values '16 random' --ttl 3 mixed.json |
   jq -c '.config | [.data_size, .values, .ttl] +
     ([(.writes[], .reads[]) | [.data_size, .values, .ttl]] | unique)')" \
-  '--values and --ttl are for all parts'
+  '--values and --ttl apply to all parts'
 vkb-load --plan mixed.json >plan
 jq -c '.config.values = "x"' plan >bad
-test_status 2 'an edited case' vkb-load --plan bad
-test_match "'config.values' is not sizes such as" .err 'edited values are refused'
+test_status 2 'a plan with an invalid value' vkb-load --plan bad
+test_match "'config.values' is not sizes such as" .err 'invalid values in a plan are refused'
 jq -c '.config.writes[2].ttl = "x"' plan >bad
-test_status 2 'an edited part' vkb-load --plan bad
-test_match "'ttl' in 'config.writes' is missing or invalid" .err 'and those of a part'
+test_status 2 'a plan with an invalid value in a part' vkb-load --plan bad
+test_match "'ttl' in 'config.writes' is missing or invalid" .err 'invalid values of a part are refused'
 
 # --- distributions of keys
 
@@ -236,14 +236,14 @@ jq -c '.[0].commands = ["GET"] | .[0].keys = ["uniform", "zipf", "zipf:.990",
 test_that 'distributions of keys' vkb-load --plan keys.json
 test_same '["GET-d3-P1-c1-k9",null,null] ["GET-d3-P1-c1-k9-zipf:0.99","zipf:0.99",null] ["GET-d3-P1-c1-k9-hot:10_:90_","hot:10%:90%",null] ["GET-d3-P1-c1-k9-n9-w0-T1-seq",null,true]' \
   "$(jq -c '[.id, .config.keys, .config.sequential]' .out | sed 's/k9-n9-w0-T1",/k9",/' | xargs -d '\n')" \
-  'the default is not named, and equal distributions are one case'
+  'the default is not part of the id, and equal distributions are one case'
 test_same '["zipf:1.2",null]' "$(planned --keys zipf:1.2 keys.json |
   jq -c '[.config.keys, .config.sequential]' | sort -u)" '--keys replaces all'
 test_same '[null,null]' "$(planned --keys uniform keys.json |
   jq -c '[.config.keys, .config.sequential]' | sort -u)" '--keys uniform'
 test_status 2 '--keys with nonsense' vkb-load --keys zipf:x --plan keys.json
 test_match "^vkb-load: option '--keys': invalid distribution 'zipf:x': zipf:THETA" .err \
-  'nonsense is named'
+  'the error has the invalid distribution'
 cat >mixed.json <<'END'
 [{"keyspacelen": [100], "test_groups": [{"group": 1, "scenarios": [
   {"id": "m", "type": "mixed", "requests": 9, "keys": "zipf",
@@ -256,15 +256,16 @@ test_same '["hot:5%:95%",null,null,null,null]' "$(planned --keys hot:5%:95% mixe
   [.keys, .writes[].keys, .reads[].keys]')" '--keys is for all parts'
 vkb-load --plan mixed.json >plan
 jq -c '.config.keys = "zipf:x"' plan >bad
-test_status 2 'an edited case' vkb-load --plan bad
-test_match "'config.keys' is not a distribution" .err 'an edited distribution is refused'
+test_status 2 'a plan with an invalid distribution' vkb-load --plan bad
+test_match "'config.keys' is not a distribution" .err 'an invalid distribution in a plan is refused'
 jq -c '.config.reads[1].keys = "late"' plan >bad
-test_status 2 'an edited part' vkb-load --plan bad
-test_match "'keys' in 'config.reads' is missing or invalid" .err 'and that of a part'
+test_status 2 'a plan with an invalid distribution in a part' vkb-load --plan bad
+test_match "'keys' in 'config.reads' is missing or invalid" .err 'an invalid distribution of a part is refused'
 
 # --- options that cannot be combined
 
-# conflict PATTERN OPTION...: they are refused, and the error says why.
+# conflict PATTERN OPTION...: these options are refused, and the error matches the
+# pattern.
 conflict() {
   pattern=$1
   shift
@@ -307,8 +308,8 @@ for option in --cert --key; do
   conflict "'--cert' and '--key' go together" --port 1 --tls $option x
 done
 conflict 'stdin can be only one of builds, runs and cases' --builds - -
-test_that 'a plan may be of a server that is emptied' vkb-load --plan --flush c.json
-test_that 'nothing was written by what is refused' test ! -e x
+test_that '--plan with --flush is accepted' vkb-load --plan --flush c.json
+test_that 'commands that were refused wrote no file' test ! -e x
 
 # --- more cases than the limit
 
@@ -326,8 +327,8 @@ test_status 2 'a million iterations' timeout 60 vkb-load --plan iterations.json
 test_match 'more than 100000 cases' .err 'a million iterations are too many cases'
 jq -c '.[0].test_groups[0].iterations = 20000' iterations.json >many.json
 test_that '20,000 iterations are planned at once' timeout 60 vkb-load --plan many.json
-test_same 20000 "$(wc -l <.out | tr -d ' ')" '20,000 iterations are as many cases'
+test_same 20000 "$(wc -l <.out | tr -d ' ')" '20,000 iterations give 20,000 cases'
 sed -n 's/.*Pq //; s/^All configurations together may have up to \([0-9]*\) cases.*/\1/p' \
   "$top/man/vkb-config.5" >limit
-test_same 100000 "$(cat limit)" 'the page says the limit'
+test_same 100000 "$(cat limit)" 'vkb-config(5) has this limit'
 test_done

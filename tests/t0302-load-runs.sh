@@ -1,17 +1,17 @@
 #!/bin/sh
-# vkb-load measures: fresh servers, clusters, TLS, several builds, servers of
-# others. Small runs; what they measure is not judged here.
+# vkb-load measures new servers, clusters, TLS, several builds, and servers that it did
+# not start. The runs are short, and their results are not judged here.
 . "${0%/*}/lib.sh"
 
 test_server vkb-load
 base='"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"cluster_mode":false,"tls_mode":false,"warmup":0'
 printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' "$base" >c.json
 
-# --- a server of its own for each run
+# --- a new server for each run
 
-test_that 'runs' vkb-load --runs 2 c.json
+test_that 'two cases are run twice' vkb-load --runs 2 c.json
 test_absent 'run [12]/2|req/s' .err 'no progress of each run is printed without a terminal'
-test_same 1 "$(grep -cE '^vkb-load: round 1/2 done, [0-9]+ s left$' .err)" 'but each round has a line'
+test_same 1 "$(grep -cE '^vkb-load: round 1/2 done, [0-9]+ s left$' .err)" 'a line is printed for each round'
 cp .out runs
 test_same 4 "$(wc -l <runs | tr -d ' ')" '2 cases, 2 runs'
 test_same '"ok"' "$(jq -c .status runs | sort -u)" 'all runs are ok'
@@ -29,7 +29,7 @@ test_same true "$(jq -s 'all(.[]; .subject.server_version and
   .run.seed < 4294967296 and
   .env.arch and .env.cpus > 0 and (.run | has("block") | not))' runs)" \
   'a run has its subject, host, times and machine'
-test_same '[1,2,3,4]' "$(jq -c -s 'map(.run.order)' runs)" 'the order is kept'
+test_same '[1,2,3,4]' "$(jq -c -s 'map(.run.order)' runs)" 'run.order is the order of the runs'
 test_same true "$(jq -s 'all(.[]; .metrics | has("bytes_per_key") | not)' runs)" \
   'with 100 keys no bytes per key are given'
 jq '.[0].commands = ["SET"] | .[0].keyspacelen = [4000] | .[0].requests = [40000] |
@@ -38,7 +38,7 @@ vkb-load --runs 1 keys.json >keyed
 test_same true "$(jq -s 'sort_by(.config.data_size) | map(.metrics.bytes_per_key) |
   length == 2 and .[0] > 30 and .[0] < 300 and .[1] - .[0] > 30 and
   .[1] - .[0] < 80' keyed)" 'bytes per key, 48 more where values are so much larger'
-# No /dev/urandom, and each session is the first process of its name space.
+# Without /dev/urandom, and with each session as the first process of its PID namespace.
 cat >bare.sh <<'END'
 mount --bind /dev/null /dev/urandom || exit
 exec vkb-load --seed 1 --runs 1 --server false c.json 2>/dev/null
@@ -55,14 +55,14 @@ test_same 1 "$(jq -r .run.session runs | sort -u | wc -l | tr -d ' ')" \
   'all runs are of one session'
 vkb-load --plan c.json </dev/null | jq -c .config | sort >want
 jq -c .config runs | sort -u >got
-test_that 'the identity is that of the plan' cmp want got
+test_that 'the configurations of the runs are those of the plan' cmp want got
 vkb-load --plan c.json </dev/null >plan
-test_that 'a plan runs' vkb-load --runs 1 plan
+test_that 'the cases of a plan are run' vkb-load --runs 1 plan
 test_same 2 "$(grep -c '"status":"ok"' .out)" \
   'a plan runs the same cases as its configuration'
 test_that '-o appends' vkb-load -o out --runs 1 --case 'SET*' c.json
 test_that '-o appends again' vkb-load -o out --runs 1 --case 'SET*' c.json
-test_same 2 "$(wc -l <out | tr -d ' ')" 'two runs are there'
+test_same 2 "$(wc -l <out | tr -d ' ')" 'the file has both runs'
 test_that '-v' vkb-load -v --runs 1 --case 'SET*' c.json
 test_match '^vkb-load: SET run 1/1: .* req/s, p50 .* ms, p99' .err \
   '-v prints a line for each run'
@@ -75,7 +75,7 @@ test_same true "$(jq '.metrics | def near(a; b): a > .8 * b and a < 1.25 * b;
   (.requests / .elapsed_s / 1e4) as $k |
   near(.client_cpu_us_per_req * $k; .client_busy_percent) and
   near(.server_cpu_us_per_req * $k; .server_busy_percent)' .out)" \
-  'CPU time of all requests is the share of the time that one thread was busy'
+  'the CPU time of all requests is the busy share of a thread'
 test_that '--seed' vkb-load --seed 7 --runs 2 --case 'SET*' c.json
 jq -c .run.seed .out >seeds
 test_that '--seed is accepted a second time' \
@@ -95,12 +95,12 @@ test_same '["failed",2000,true]' "$(jq -c '[.status, .metrics.requests,
 test_that 'open loop' vkb-load --rate 2000 --duration 500ms --runs 1 \
   --case 'SET*' c.json
 test_same true "$(jq '(.hist | has("service_ns")) and
-  (.metrics.offered_rps - 2000 | fabs) < 20' .out)" 'offers the rate'
+  (.metrics.offered_rps - 2000 | fabs) < 20' .out)" 'an open loop offers its rate'
 
 printf '[{"commands":["SET"],%s,"requests":[2000],"config_sets":[{"maxmemory":"77mb"}],"custom-server-configs":{"maxclients":100},"unixsocket":true,"aslr":false,"server_cpu_range":"0","client_cpu_range":"1"}]\n' \
   "$base" >full.json
 if [ "$(nproc)" -gt 1 ]; then
-  test_that 'everything at once' vkb-load --runs 1 full.json
+  test_that 'many settings in one configuration' vkb-load --runs 1 full.json
   test_same '["ok","0","1","disabled"]' "$(jq -c '[.status, .env.server_cpus,
     .env.client_cpus, .env.aslr]' .out)" 'the pinning is in env'
 else
@@ -116,13 +116,13 @@ printf '[{"commands":["SET","GET"],%s,"requests":[2000]}]\n' \
   "$base" | sed 's/"tls_mode":false/"tls_mode":true/' >tls.json
 test_that 'TLS' vkb-load --runs 1 tls.json
 test_same '[true,"ok"]' "$(jq -c '[.config.tls_mode, .status]' .out |
-  sort -u)" 'TLS: ok'
+  sort -u)" 'all runs with TLS are ok'
 printf '[{"commands":["SET","GET","MSET"],%s,"requests":[2000],"cluster_nodes":3}]\n' \
   "$base" | sed 's/"cluster_mode":false/"cluster_mode":true/' >cluster.json
 test_that 'cluster' vkb-load --runs 1 cluster.json
 test_same '[true,3,"ok",0]' "$(jq -c '[.config.cluster_mode,
   .config.cluster_nodes, .status, .metrics.errors]' .out | sort -u)" \
-  'cluster: ok'
+  'all runs on a cluster are ok'
 
 odd="$scratch/it's \"odd\""
 mkdir "$odd"
@@ -132,7 +132,7 @@ sed 's/"requests"/"unixsocket":true,"requests"/' c.json >unix.json
 sed 's/"requests"/"resp3":true,"requests"/' c.json >resp3.json
 test_that 'RESP3' vkb-load --runs 1 resp3.json
 test_same '["ok",0,true]' \
-  "$(jq -c '[.status, .metrics.errors, .config.resp3]' .out | sort -u)" 'without errors'
+  "$(jq -c '[.status, .metrics.errors, .config.resp3]' .out | sort -u)" 'all runs with RESP3 are without errors'
 test_that 'a unix socket is used in a folder with an odd name' \
   env TMPDIR="$odd" vkb-load --runs 1 unix.json
 
@@ -140,7 +140,7 @@ sed 's/"requests"/"custom-server-configs":{"requirepass":"s3cret"},"requests"/' 
   c.json >auth.json
 VKB_PASSWORD=other
 export VKB_PASSWORD
-test_that 'a server with a password' vkb-load --runs 1 auth.json
+test_that 'a server that has a password' vkb-load --runs 1 auth.json
 unset VKB_PASSWORD
 test_same '{"requirepass":"***"}' "$(jq -c .config.server_config .out |
   sort -u)" 'the password is not in the records'
@@ -156,37 +156,37 @@ build() { # build LABEL STATUS SERVER
 { build a ok "$server"; build b ok "$server"; } >builds
 test_that 'two builds' vkb-load --builds builds --runs 3 c.json
 cp .out runs
-test_same 12 "$(wc -l <runs | tr -d ' ')" 'two builds: 2 x 2 x 3 runs'
+test_same 12 "$(wc -l <runs | tr -d ' ')" 'two builds: there are 2 x 2 x 3 runs'
 test_same true "$(jq -s '[range(0; length; 2) as $i | .[$i], .[$i + 1]] as $r |
   [range(0; 12; 2)] | all(. as $i | $r[$i].run.block == $r[$i + 1].run.block
     and $r[$i].run.index == $r[$i].run.block
     and $r[$i].config == $r[$i + 1].config
     and $r[$i].run.seed == $r[$i + 1].run.seed
     and $r[$i].subject.label != $r[$i + 1].subject.label)' runs)" \
-  'two builds: pairs stand side by side, with one seed'
+  'two builds: the runs of a pair follow each other and have one seed'
 test_that 'sequential' vkb-load --builds builds --order sequential --runs 2 c.json
 test_same 'a a a a b b b b' "$(jq -r .subject.label .out | xargs)" \
-  'sequential: one after the other'
+  'sequential: the builds run one after the other'
 test_same null "$(jq -c .run.block .out | sort -u)" 'sequential: no blocks'
 test_that 'random' vkb-load --builds builds --order random --seed 1 --runs 2 c.json
 test_same 8 "$(jq -c '[.config, .subject.label, .run.index]' .out | sort -u |
-  wc -l | tr -d ' ')" 'random: all of them'
+  wc -l | tr -d ' ')" 'random: there are all runs'
 
 { build a ok "$server"; build bad ok /bin/false; build c failed x; } >builds
-test_status 2 'bad builds' vkb-load --builds builds --runs 1 --case 'SET*' c.json
+test_status 2 'one of two builds cannot be started' vkb-load --builds builds --runs 1 --case 'SET*' c.json
 test_match "build 'c' failed" .err 'the error names the build that failed'
 test_same '["a","ok"] ["bad","failed"]' "$(jq -c '[.subject.label, .status]' \
   .out | sort | xargs -0 | tr '\n' ' ' | sed 's/ *$//')" \
   'the builds that work are run'
 test_same true "$(jq 'select(.status == "failed") |
   (.error | test("exited with 1")) and (has("metrics") | not)' .out)" \
-  'a failed run says why'
+  'a failed run has an error and no metrics'
 { build a ok "$server"; build a ok "$server"; } >builds
-test_status 2 'two builds of one name' vkb-load --builds builds c.json
+test_status 2 'two builds with one name' vkb-load --builds builds c.json
 test_match "two builds are called 'a'" .err \
   'the error names the build that is given twice'
 test_status 2 'stdin twice' vkb-load --builds - -
-test_status 2 'a server that is not there' vkb-load --server ./nowhere \
+test_status 2 'a server that does not exist' vkb-load --server ./nowhere \
   --runs 1 c.json
 test_same failed "$(jq -r .status .out | sort -u)" \
   'a missing server makes its runs fail'
@@ -194,7 +194,7 @@ test_that '--label' vkb-load --server "$server" --label mine --runs 1 \
   --case 'SET*' c.json
 test_same mine "$(jq -r .subject.label .out)" '--label names the subject'
 
-# --- a server that is not ours
+# --- a server that vkb-load did not start
 
 printf '{"type":"spec","v":1,"id":"other","unixsocket":true,"config":{"maxclients":99}}\n' >spec
 test_other spec
@@ -203,38 +203,38 @@ valkey-cli -p "$port" set left over >/dev/null
 valkey-cli -p "$port" config set maxmemory 55mb >/dev/null
 printf '[{"commands":["SET","GET"],%s,"requests":[2000],"config_sets":[{"maxmemory":"77mb"},{}]}]\n' \
   "$base" >set.json
-test_that 'a running server' vkb-load --port "$port" --flush --runs 2 set.json
-test_same 8 "$(grep -c '"status":"ok"' .out)" 'running: all are ok'
+test_that 'a running server with --flush' vkb-load --port "$port" --flush --runs 2 set.json
+test_same 8 "$(grep -c '"status":"ok"' .out)" 'a running server: all runs are ok'
 test_same '[null,true]' "$(jq -c '[.env.remote, .metrics.server_cpu_us_per_req > 0]' \
-  .out | sort -u)" 'running: it is on this machine'
+  .out | sort -u)" 'a running server: the CPU time of a server on this host is known'
 test_same '57671680' "$(valkey-cli -p "$port" config get maxmemory | tail -n 1)" \
-  'running: settings are put back'
-test_same 0 "$(valkey-cli -p "$port" exists left)" 'running: it was emptied'
+  'a running server: its settings are restored'
+test_same 0 "$(valkey-cli -p "$port" exists left)" 'a running server: it was emptied'
 test_that '--unixsocket chooses a running server' \
   vkb-load --unixsocket "$socket" --runs 1 c.json
 test_same true "$(jq -c .config.unixsocket .out | sort -u)" \
   'runs over a unix socket are recorded as such'
-test_status 2 'a cluster is not to be had there' vkb-load --port "$port" \
+test_status 2 'a case that needs a cluster on a server without one' vkb-load --port "$port" \
   --runs 1 cluster.json
-test_match 'needs a cluster, the server is not one' .err 'running: cluster'
+test_match 'needs a cluster, the server is not one' .err 'a running server: the error says that it is not a cluster'
 test_status 2 'running: a TLS case on a server without TLS is an error' \
   vkb-load --port "$port" --runs 1 tls.json
-test_match 'needs TLS' .err 'running: TLS'
+test_match 'needs TLS' .err 'a running server: the error says that it has no TLS'
 sed 's/"requests"/"unixsocket":true,"requests"/' c.json >socket.json
 test_status 2 'running: a case over a socket needs one' \
   vkb-load --port "$port" --runs 1 socket.json
 test_match 'the case needs a unix socket' .err 'the error says that the case needs a unix socket'
 sed 's/"requests"/"client_cpu_range":"0","benchmark-threads":2,"requests"/' c.json >one.json
-test_that 'two threads of the load share a CPU' \
+test_that 'a load with two threads on one CPU' \
   vkb-load --port "$port" --runs 1 one.json
-test_same '"ok"' "$(jq -c .status .out | sort -u)" 'threads that share a CPU make their load'
+test_same '"ok"' "$(jq -c .status .out | sort -u)" 'the runs are ok'
 sed 's/"clients":\[3\]/"clients":[90]/' c.json >many.json
 test_that 'more clients than files that may be open' \
   sh -c 'ulimit -Sn 80 && exec vkb-load "$@"' - --port "$port" --runs 1 --case 'SET*' many.json
 sed 's/"requests"/"io-threads":[3],"requests"/' c.json >io.json
 test_status 2 'running: io-threads cannot be set on a running server' \
   vkb-load --port "$port" --runs 1 io.json
-test_match 'needs io-threads 3, the server has 1' .err 'running: io-threads'
+test_match 'needs io-threads 3, the server has 1' .err 'a running server: the error has both numbers of io-threads'
 sed 's/"config_sets":.*]/"custom-server-configs":{"maxmemory":"54mb"}}]/' \
   set.json >own.json
 test_status 2 'running: maxmemory cannot be set on a running server' \
@@ -244,7 +244,7 @@ test_match "the case has maxmemory '54mb', the server '57671680'" .err \
 sed 's/54mb/55mb/' own.json >own2.json
 test_that 'running: maxmemory is accepted if the server has it' \
   vkb-load --port "$port" --runs 1 own2.json
-# Each unit of memory that a server knows, of the sizes that it reports.
+# All units of memory, for settings that a server reports in several ways.
 units='maxmemory 3gb
 repl-backlog-size 70000k
 client-query-buffer-limit 2g
@@ -256,7 +256,7 @@ stream-node-max-bytes 4096'
 echo "$units" | while read -r name value; do
   valkey-cli -p "$port" config set "$name" "$value"
 done >set.said
-test_same 8 "$(grep -c OK set.said)" 'a server takes all units of memory'
+test_same 8 "$(grep -c OK set.said)" 'the server accepts all units of memory'
 sed "s/{\"maxmemory\":\"54mb\"}/$(echo "$units" |
   jq -Rnc '[inputs / " " | {(.[0]): (.[1] | tonumber? // .)}] | add')/" own.json >units.json
 test_that 'settings agree whatever the unit' \
@@ -265,20 +265,20 @@ valkey-cli -p "$port" config set proto-max-bulk-len 3mb >/dev/null
 test_status 2 'running: a different size of a setting is an error' \
   vkb-load --port "$port" --runs 1 units.json
 test_match "has proto-max-bulk-len '3m', the server '3145728'" .err \
-  'a thousand is not 1024'
+  'the error has the two sizes: 3m are not 3145728'
 valkey-cli -p "$port" config set maxmemory 55mb >/dev/null
 sed 's/maxmemory/no-such/' set.json >no.json
 test_status 2 'running: a setting that the server does not know is an error' \
   vkb-load --port "$port" --runs 1 no.json
-test_match "no setting 'no-such'" .err 'running: setting'
+test_match "no setting 'no-such'" .err 'a running server: the error names the unknown setting'
 sed 's/77mb/much/' set.json >much.json
 test_status 2 'running: a value that the server refuses is an error' \
   vkb-load --port "$port" --runs 1 much.json
 test_match "^vkb-load: CONFIG SET: ERR .*'maxmemory'" .err \
   'the error has the answer of the server'
 test_same 'failed failed ok ok' "$(jq -r .status .out | sort | xargs)" \
-  'nothing is measured with a value that was refused'
-test_status 2 'a server and a running one' vkb-load --port 1 --server x c.json
+  'with a setting that was refused nothing is measured'
+test_status 2 '--server and a running server' vkb-load --port 1 --server x c.json
 test_status 2 'a port without a listener is an error' \
   vkb-load --port 1 --runs 1 c.json
 test_match 'cannot reach the server at 127.0.0.1:1' .err \
@@ -299,11 +299,11 @@ test_same 3 "$(for i in 0 1 2; do
     info commandstats
 done | grep -c '^cmdstat_set:calls=')" 'running cluster: each node is loaded'
 sed 's/"cluster_nodes":3/"cluster_nodes":2/' cluster.json >two.json
-test_status 2 'a cluster of another size' vkb-load --port "$port" --runs 1 two.json
+test_status 2 'a case that needs a cluster of another size' vkb-load --port "$port" --runs 1 two.json
 test_match 'needs 2 primaries, the cluster has 3' .err \
   'the error names the size wanted and the size found'
 sed 's/"cluster_nodes":3/"cluster_nodes":1/' cluster.json >one.json
-test_status 2 'a cluster where one primary is wanted' vkb-load --port "$port" --runs 1 one.json
+test_status 2 'a case that needs one primary, on a cluster' vkb-load --port "$port" --runs 1 one.json
 test_match 'needs 1 primary, the cluster has 3: write "cluster_nodes": 3' .err \
   'the error names one primary, and what to write'
 test_that 'commands of the command line fit a running cluster' \
@@ -323,8 +323,8 @@ test_that 'commands of the command line fit a server with TLS and io-threads' \
   vkb-load -p "$port" --tls --cacert "$(tls cacert)" --cert "$(tls cert)" \
   --key "$(tls key)" -t set -n 2000 --runs 1
 test_same 'true 2 ok' "$(jq -r '"\(.config.tls_mode) \(.config.io_threads) \(.status)"' .out)" \
-  'both are in the record'
-test_status 2 'plain to TLS' vkb-load --port "$port" --runs 1 c.json
+  'TLS and io_threads are in the record'
+test_status 2 'a plain connection to a TLS port' vkb-load --port "$port" --runs 1 c.json
 printf '{"type":"spec","v":1,"id":"auth","config":{"requirepass":"s3cret"}}\n' >&3
 read -r other <&4
 port=$(printf '%s' "$other" | jq .nodes[0].port)
@@ -362,22 +362,22 @@ test_status 2 'a running server that hangs is an error' \
 kill -CONT "$pid"
 test_match 'timed out' .err 'vkb-load ends when a server has hung for --timeout'
 
-# --- a server that dies
+# --- a server that is killed
 
-# begin OPTION...: a long run; its server is $victim.
+# begin OPTION...: begins a long run; $victim is its server.
 begin() {
   vkb-load --runs 1 --duration 30 --case 'SET*' "$@" c.json >dead 2>dead.err &
   load=$!
   wait_until 10 find_victim "$load"
 }
-connected() { # three clients and the coprocess
+connected() { # three clients and a control connection
   [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 4 ]
 }
 begin
 wait_until 10 connected
 kill -9 "$victim"
 wait "$load"
-test_same 2 $? 'a server that dies'
+test_same 2 $? 'a server that is killed'
 test_same failed "$(jq -r .status dead)" 'a server that dies makes its run fail'
 test_match 'killed by signal 9' dead \
   'a failed run records the signal that killed the server'
@@ -401,8 +401,8 @@ if command -v script >/dev/null; then
   test_same 2 "$(grep -c '"status":"ok"' tty.runs)" 'terminal: the runs'
   tr '\r' '\n' <screen >lines
   test_match '^.\[KSET run 1/2 .* req/s p99 [0-9.]* ms, [0-9]+ s left' lines 'terminal: progress'
-  test_absent 'round' lines 'terminal: and no lines of rounds'
-  test_match '2 runs of 1 case, about 5' lines 'terminal: how long it takes'
+  test_absent 'round' lines 'terminal: rounds are not printed'
+  test_match '2 runs of 1 case, about 5' lines 'terminal: the expected time is printed'
   script -qc "vkb-load -q --runs 1 --case 'SET*' c.json >tty.runs" screen \
     >/dev/null </dev/null
   test_same 0 "$(grep -c 'left' screen)" 'terminal: -q'

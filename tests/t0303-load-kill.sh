@@ -1,14 +1,14 @@
 #!/bin/sh
-# vkb-load: whatever kills it, what is finished is on disk, nothing is left
-# behind, and --resume continues.
+# vkb-load: whatever kills it, finished runs are on disk, no server and no file is left,
+# and --resume continues.
 . "${0%/*}/lib.sh"
 
 test_server vkb-load
-VKB_TEST_MARK=$scratch # in the environment of all that belongs to us
+VKB_TEST_MARK=$scratch # in the environment of all processes of vkb-load
 printf '[{"commands":["SET","GET"],"keyspacelen":[50],"data_sizes":[16],"pipelines":[1],"clients":[2],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[200]}]\n' >c.json
 sed 's/"requests":\[200\]/"duration":30/' c.json >long.json
 
-ours() { # processes with the mark, but not of those that are dead
+ours() { # living processes with this mark
   grep -lzs "^VKB_TEST_MARK=$scratch" /proc/[0-9]*/environ
 }
 nothing_left() {
@@ -19,36 +19,36 @@ load() { env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load "$@" </dev/null; }
 # --- resume
 
 load --runs 3 --resume r.jsonl c.json 2>.err
-test_same 0 $? 'resume of nothing begins'
+test_same 0 $? '--resume with a file that does not exist'
 test_same 6 "$(wc -l <r.jsonl | tr -d ' ')" 'all runs are there'
 cp r.jsonl whole
 load --runs 3 --resume r.jsonl c.json 2>said
-test_same 0 $? 'resume of the whole'
-test_that 'adds nothing' cmp whole r.jsonl
+test_same 0 $? '--resume with all runs finished'
+test_that 'no run is added' cmp whole r.jsonl
 test_match '6 of 6 runs are finished already' said 'a message says that all runs are finished'
 head -n 4 whole >r.jsonl
 sed -n 5p whole | head -c 300 >>r.jsonl
 load -o r.jsonl c.json 2>said
-test_same 2 $? 'a torn file is not appended to'
+test_same 2 $? 'vkb-load -o does not append to a file with a torn record'
 test_match "ends in a torn record: '--resume' repairs it" said 'the error names the option that repairs it'
 load --runs 3 --resume r.jsonl c.json 2>said
-test_same 0 $? 'resume after a torn line'
-test_match 'cut off a torn last line of 300 bytes' said 'repairs it'
+test_same 0 $? '--resume with a torn record'
+test_match 'cut off a torn last line of 300 bytes' said 'a message says that the torn record was removed'
 key() { jq -c '[.config.command, .run.index, .status]' "$1" | sort; }
-test_same "$(key whole)" "$(key r.jsonl)" 'and completes the set'
+test_same "$(key whole)" "$(key r.jsonl)" 'the missing runs are made'
 load --runs 4 --resume r.jsonl c.json 2>said
-test_same 8 "$(wc -l <r.jsonl | tr -d ' ')" 'more runs are two more'
+test_same 8 "$(wc -l <r.jsonl | tr -d ' ')" 'with --runs 4 two more runs are made'
 load --label x --runs 1 --resume r.jsonl c.json 2>said
-test_same 10 "$(wc -l <r.jsonl | tr -d ' ')" 'another subject is another run'
+test_same 10 "$(wc -l <r.jsonl | tr -d ' ')" 'runs of another subject are made'
 sed '2s/"status":"ok"/"status":"failed"/' whole >r.jsonl
 load --runs 3 --resume r.jsonl c.json 2>said
-test_same 7 "$(wc -l <r.jsonl | tr -d ' ')" 'a failed run is run again'
+test_same 7 "$(wc -l <r.jsonl | tr -d ' ')" 'a failed run is made again'
 sed '2s/"run"/7/' whole >r.jsonl
 cp r.jsonl kept
 load --runs 3 --resume r.jsonl c.json 2>said
 test_same 2 $? 'a file with a bad line is not resumed'
 test_match 'r.jsonl:2: ' said 'the error names the file and the line'
-test_that 'and not touched' cmp kept r.jsonl
+test_that 'the file is not changed' cmp kept r.jsonl
 
 rm -f cut.jsonl
 env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load --runs 3 --duration 1s -o cut.jsonl c.json 2>said &
@@ -57,10 +57,10 @@ wait_until 30 test -s cut.jsonl
 kill "$job"
 wait "$job"
 test_match "^vkb-load: [1-5] of 6 runs kept; continue with: vkb-load --resume cut.jsonl .*--runs 3 --duration 1s c.json$" \
-  said 'an interrupted session says what it kept, and how it is continued'
+  said 'an interrupted session prints the number of its runs, and the command that resumes it'
 sed -n 's/.*continue with: //p' said >continue.sh
-test_that 'this command runs' sh continue.sh
-test_same 6 "$(grep -c '"status":"ok"' cut.jsonl)" 'and completes the set'
+test_that 'this command succeeds' sh continue.sh
+test_same 6 "$(grep -c '"status":"ok"' cut.jsonl)" 'all runs are made'
 
 mkdir gone
 load --runs 3 --duration 1s -o gone/r.jsonl c.json 2>said &
@@ -73,15 +73,15 @@ test_match "'gone/r.jsonl' was removed while runs were appended to it: they are 
   said 'the message says that the runs are lost'
 
 load --runs 1 c.json >&- 2>said
-test_same 2 $? 'stdout is closed'
+test_same 2 $? 'with stdout closed there is an error'
 test_match 'stdout is closed' said 'the error says that stdout is closed'
 rm -f r.jsonl
 load --runs 1 --resume r.jsonl c.json >&- 2>&- <&-
-test_same 0 $? 'everything is closed, there is a file'
-test_same '"ok"' "$(jq -c .status r.jsonl | sort -u)" 'which is good'
+test_same 0 $? 'with stdin, stdout and stderr closed, runs are written to a file'
+test_same '"ok"' "$(jq -c .status r.jsonl | sort -u)" 'all runs of this file are ok'
 load --duration 100ms --rate 1234.7 --runs 1 --resume f.jsonl c.json
 load --duration 100ms --rate 1234.7 --runs 1 --resume f.jsonl c.json 2>said
-test_match '2 of 2 runs are finished' said 'fractions are found again'
+test_match '2 of 2 runs are finished' said 'runs with fractions in their configuration are found again'
 load --plan -o x.jsonl c.json 2>said
 test_same 2 $? '--plan and -o exclude each other'
 load --runs 1 c.json >/dev/full 2>said
@@ -95,31 +95,31 @@ running() { [ -n "$(ls tmp)" ] && [ "$(ours | wc -l)" -gt 2 ]; }
 for sig in INT TERM; do
   rm -f s.jsonl
   load --runs 2 -o s.jsonl c.json
-  # perl resets what sh ignores for background jobs.
+  # The shell ignores SIGINT in background jobs; perl resets that.
   perl -e '$SIG{INT} = "DEFAULT"; $ENV{VKB_TEST_MARK} = shift; exec @ARGV' \
     "$scratch" vkb-load --runs 1 -o s.jsonl long.json 2>first &
   pid=$!
   wait_until 10 running
   [ "$sig" = TERM ] || {
     load --resume s.jsonl c.json 2>said
-    test_same 2 $? 'two sessions, one to resume'
-    test_match "another vkb-load writes to 's.jsonl'" said 'is refused'
+    test_same 2 $? 'a second session with the same file, which it would resume'
+    test_match "another vkb-load writes to 's.jsonl'" said 'the second session is refused'
   }
   kill -s "$sig" "$pid"
   wait "$pid"
   got=$?
   test_same "$((128 + $(kill -l "$sig" 2>/dev/null | grep -x '[0-9]*' ||
     case $sig in INT) echo 2 ;; TERM) echo 15 ;; esac)))" "$got" \
-    "SIG$sig: ends by it"
+    "SIG$sig ends vkb-load with this signal"
   wait_until 10 nothing_left
-  test_result $? "SIG$sig: nothing is left"
+  test_result $? "SIG$sig: no process and no file is left"
   test_same 4 "$(jq -c .status s.jsonl | wc -l | tr -d ' ')" \
-    "SIG$sig: what was finished is there"
+    "SIG$sig: finished runs are in the file"
 done
 
 # --- kill -9 at any moment
 
-# killed USEC COMMAND...: SIGKILL to the command after so many microseconds.
+# killed USEC COMMAND...: sends SIGKILL to the command after so many microseconds.
 killed() {
   perl -e '
     my $t = shift; my $pid = fork // die;
@@ -135,16 +135,16 @@ while [ $i -lt 20 ]; do
     env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load -q --runs 20 \
     --resume k.jsonl c.json 2>>said
   wait_until 10 nothing_left || left=$((left + 1))
-  # all but the last line are whole
+  # all lines but the last one are whole
   sed '$d' k.jsonl | jq -c .status >/dev/null 2>&1 || bad=$((bad + 1))
 done
-test_same 0 $left 'killed 20 times: no server, no temporary file is left'
-test_same 0 $bad 'killed 20 times: the file is good but for its last line'
+test_same 0 $left 'killed 20 times: no server and no temporary file is left'
+test_same 0 $bad 'killed 20 times: all lines but the last one are whole'
 load --runs 20 --resume k.jsonl c.json 2>said
-test_same 0 $? 'resumed at last'
+test_same 0 $? '--resume after that'
 test_same 40 "$(jq -c '[.config.command, .run.index, .status]' k.jsonl |
-  grep -c ok)" 'it is complete'
+  grep -c ok)" 'all runs are ok'
 test_same 40 "$(jq -c '[.config.command, .run.index]' k.jsonl | sort -u |
-  wc -l | tr -d ' ')" 'and no run is there twice'
-test_that 'nothing is left' nothing_left
+  wc -l | tr -d ' ')" 'no run is there twice'
+test_that 'no process and no file is left' nothing_left
 test_done

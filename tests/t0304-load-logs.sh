@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-load --logs: the logs of servers, and all messages, in a folder; the logs
-# of failed runs are kept without that option.
+# vkb-load --logs: the logs of servers and all messages are written to a folder. The
+# logs of failed runs are kept without that option, too.
 . "${0%/*}/lib.sh"
 
 test_server 'vkb-load --logs'
@@ -15,19 +15,19 @@ keep/here/$get/run-2.log
 keep/here/$set/run-1.log
 keep/here/$set/run-2.log
 keep/here/logs.txt" "$(find keep -type f | sort)" \
-  'every server has left its log in the folder of its case'
+  'each server has a log in the folder of its case'
 for log in keep/here/*/run-?.log; do
   grep -q 'Ready to accept connections' "$log" &&
     grep -Eq 'User requested shutdown|Received SIGTERM' "$log" || echo "$log"
 done >incomplete
-test_empty_file incomplete 'each log is whole, from the start to the end'
+test_empty_file incomplete 'each log has the start and the end of its server'
 test_same 4 "$(grep -Ec '^20[0-9-]+T[0-9:.]+Z vkb-load: [A-Z]+ run [12]/2: .* req/s' \
   keep/here/logs.txt)" 'logs.txt has a line with the time for each run'
-test_absent 'req/s' .err 'stderr has none of them'
+test_absent 'req/s' .err 'the results of runs are not printed on stderr'
 test_that 'a second session in the same folder' \
   vkb-load -q --runs 1 --case 'SET*' --logs keep/here c.json
 test_same 2 "$(grep -c 'Ready to accept' "keep/here/$set/run-1.log")" \
-  'a second session appends to what is there'
+  'a second session appends to the logs'
 
 printf '[{"commands":["SET"],%s,"cluster_mode":true,"cluster_nodes":3,"requests":[500]}]\n' \
   "$base" >cluster.json
@@ -39,7 +39,7 @@ test_same 'run-1-node2.log run-1-node3.log run-1.log' \
 
 test_status 2 'a folder that cannot be made' vkb-load --logs c.json/x c.json
 test_match "cannot make the folder 'c.json/?x?'" .err \
-  'a folder that cannot be made is named'
+  'the error names the folder'
 test_empty_file .out 'nothing is measured without the folder'
 test_status 2 '--plan and --logs' vkb-load --plan --logs x c.json
 
@@ -47,9 +47,9 @@ test_status 2 '--plan and --logs' vkb-load --plan --logs x c.json
 
 printf '[{"commands":["SET"],%s,"cluster_mode":false,"requests":[2000],"config_sets":[{"maxmemory":"1","maxmemory-policy":"noeviction"}]}]\n' \
   "$base" >oom.json
-test_that 'a run that is all right' vkb-load --runs 1 -o runs --case 'SET*' c.json
+test_that 'a run that is ok' vkb-load --runs 1 -o runs --case 'SET*' c.json
 test_same no "$([ -e runs.logs ] && echo yes || echo no)" \
-  'no log is kept of a run that is all right'
+  'no log of such a run is kept'
 test_status 2 'a failed run with -o' vkb-load --runs 2 -o runs oom.json
 kept=$(sed -n "s/.*run 2 failed; the log of its server is kept in '\(.*\)'/\1/p" .err)
 case $kept in runs.logs/SET-*/run-2.log) test_result 0 'the message names the log beside the results' ;;
@@ -63,7 +63,7 @@ case $kept in "$TMPDIR"/vkb-logs.*/SET-*/run-1.log) test_result 0 'the message n
 *) test_result 1 "the message names the log in TMPDIR, not '$kept'" ;; esac
 test_match 'Ready to accept connections' "$kept" 'the log in TMPDIR is kept'
 
-# A server that is killed: its run directory goes before vkb-load hears of it.
+# The run directory of a server that is killed is removed before vkb-load knows it.
 under_load() {
   find_victim "$load" && [ "$(find "/proc/$load/fd" -lname 'socket:*' | wc -l)" -ge 3 ]
 }
@@ -76,5 +76,5 @@ test_same 2 $? 'a server that crashes fails its run'
 kept=$(sed -n "s/.*the log of its server is kept in '\(.*\)'/\1/p" killed.err)
 test_match 'BUG REPORT START|crashed by signal' "${kept:-/dev/null}" \
   'the whole report of the crash is kept'
-test_litter 10 'nothing else is left'
+test_litter 10 'no other file is left'
 test_done

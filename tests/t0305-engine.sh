@@ -1,15 +1,15 @@
 #!/bin/sh
-# The load engine against real servers: every command, cluster, TLS, trouble.
+# The load engine with real servers: every command, clusters, TLS, and faults.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
-# The named commands.
+# The tests by name.
 named='PING_INLINE PING_MBULK PING SET GET EXISTS INCR LPUSH RPUSH LPOP RPOP
   SADD SISMEMBER SPOP HSET HGET ZADD ZSCORE ZRANGE ZPOPMIN LRANGE_100
   LRANGE_300 LRANGE_500 LRANGE_600 LRANGE MSET MGET XADD XRANGE'
 export named
 
-# A script for vkb-serve to run; its lines are "what: got" for below.
+# A script that vkb-serve runs; it writes the results that are checked below.
 cat >plain <<'END'
 run() { "$ENGINE" -p "$VKB_PORT" --pid "$VKB_PID" "$@"; }
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
@@ -79,22 +79,22 @@ while read -r name requests recorded errors hits; do
   n=$((n + 1))
   test_same '2011 2011 0 100' "$requests $recorded $errors $hits" "$name"
 done <commands
-test_same "$(echo "$named" | wc -w | tr -d ' ')" "$n" 'all commands were run'
+test_same "$(echo "$named" | wc -w | tr -d ' ')" "$n" 'all tests were run'
 test_same 3000 "$(cat dbsize)" 'keys in sequence: each key is set once'
 test_same '10 10' "$(xargs <dbsize.rate)" \
-  'keys in sequence: at a given rate, too, all threads share them'
+  'keys in sequence: at a given rate all threads share them, too'
 test_same 20011 "$(value requests counted)" \
-  'as many requests are sent as were asked for'
+  'the requested number of requests is sent'
 test_match 'cmdstat_set:calls=20011,' stats \
   'the server has seen as many requests as were sent'
 test_same 0.3 "$(value elapsed_s duration)" 'the warm-up is not measured'
-# Requests in flight when the time was over have a latency, but do not count.
+# Requests in flight at the end have a latency, but do not count.
 n=$(($(value recorded duration) - $(value requests duration)))
-test_result "$((n < 0 || n > 50))" "a latency for each request ($n more)"
-test_match '^server_cpu_us_per_req [0-9.]+$' duration 'CPU time of the server'
-test_match '^client_busy_percent [0-9.]+$' duration 'use of the client'
+test_result "$((n < 0 || n > 50))" "each request has a latency ($n in flight at the end)"
+test_match '^server_cpu_us_per_req [0-9.]+$' duration 'the output has the CPU time of the server'
+test_match '^client_busy_percent [0-9.]+$' duration 'the output has the busy share of the client'
 test_match '^bound (server|client|neither)$' duration \
-  'the output names what the load was bound by'
+  'the output names the limit of the load'
 test_match '^interval 0.3 0.3 [1-9]' duration \
   'the output has a line for each interval'
 test_match '^error WRONGTYPE: 1000: WRONGTYPE Operation' wrongtype \
@@ -104,22 +104,22 @@ test_same 0 "$(value hit_rate_percent nolist)" \
 test_same 100 "$(value hit_rate_percent pops)" \
   'a pop from a filled list is a hit'
 test_match '^refilled [1-9]' pops 'popped elements are put back during the run'
-test_same 0 "$(value hit_rate_percent empty)" 'a pop of nothing is a miss'
-# A busy machine may hold up the last of them beyond the end.
+test_same 0 "$(value hit_rate_percent empty)" 'a pop from an empty list is a miss'
+# On a busy machine the last ones may be sent after the end.
 n=$(value requests constant)
-test_result "$((n < 1900 || n > 2000))" "open loop: what is due is sent ($n)"
-test_same 4000 "$(value offered_rps constant)" 'open loop: the rate'
-# Replies after the end are latencies, but no requests of the measured time.
+test_result "$((n < 1900 || n > 2000))" "open loop: all requests that are due are sent ($n)"
+test_same 4000 "$(value offered_rps constant)" 'open loop: the rate is offered'
+# Replies after the end have a latency, but do not count as requests.
 n=$(($(value recorded poisson) - $(value requests poisson)))
-test_result "$((n < 0 || n > 100))" "open loop: a latency for each request ($n late)"
-test_same 2000 "$(value requests openn)" 'open loop: requests, not counting warm-up'
-test_match '^paused_ms [12]' halt 'a server that stops for 200 ms a second'
+test_result "$((n < 0 || n > 100))" "open loop: each request has a latency ($n late)"
+test_same 2000 "$(value requests openn)" 'open loop: requests of the warm-up do not count'
+test_match '^paused_ms [12]' halt 'a server that is stopped for 200 ms in each second'
 test_result "$(awk '$1 == "p50_ms" {a = $2} $1 == "p99_ms" {b = $2} END {
   print !(a < 200 && b > 120 && b < 1900)}' paused)" \
-  'open loop: requests wait from when they were due'
+  'open loop: the latency begins when a request is due'
 test_same 300 "$(value requests large)" 'large values'
 test_same 100 "$(value hit_rate_percent largeget)" 'large values are read'
-test_same 0 "$(cat killed.status)" 'lost connections do not end a run'
+test_same 0 "$(cat killed.status)" 'lost connections do not end a run with --max-lost'
 test_match '^error connection lost: [1-9]' killed \
   'requests on lost connections are counted as errors'
 test_match '^error NOAUTH: 10:' noauth 'no password'
@@ -131,7 +131,7 @@ test_same 100 "$(cat auth.size)" 'AUTH and SELECT'
 test_same 5000 "$(value requests unix)" 'a unix socket'
 test_same '200 0' "$(value requests unixlarge) $(value errors_total unixlarge)" \
   'values larger than a socket holds'
-test_same '2 1000001' "$(awk 'END {print NR, $1}' values)" 'arrive whole'
+test_same '2 1000001' "$(awk 'END {print NR, $1}' values)" 'values larger than a socket buffer arrive whole'
 test_same '20000 20000 0' "$(value requests many) $(value recorded many) \
 $(value errors_total many)" 'a thousand connections'
 test_result "$(awk '$1 == "p50_ms" {a = $2} $1 == "max_ms" {b = $2} END {
@@ -161,7 +161,7 @@ run -t SET --only-fill
 run -t GET --only-fill -r 5000
 for node; do valkey-cli -p ${node#*:} dbsize; done >sizes
 for node; do valkey-cli -p ${node#*:} flushall >/dev/null; done
-# calls COMMAND: how many of them all nodes did.
+# calls COMMAND: prints how many of these commands all nodes executed.
 calls() {
   for node; do valkey-cli -p "${node#*:}" info commandstats; done |
     tr -d '\r' | sed -n "s/^cmdstat_$what:calls=\([0-9]*\),.*/\1/p" |
@@ -170,7 +170,7 @@ calls() {
 all() { for at in $VKB_NODES; do valkey-cli -p "${at#*:}" "$@"; done; }
 from=$(valkey-cli -p ${1#*:} cluster myid)
 to=$(valkey-cli -p ${2#*:} cluster myid)
-# A collection goes to another node while it is read.
+# A set is moved to another node while it is read.
 run -t SISMEMBER --only-fill -r 2000
 "$ENGINE" $ports --cluster -t SISMEMBER -D 30 -r 2000 -c 6 >members 2>interrupted &
 engine=$!
@@ -185,13 +185,13 @@ valkey-cli -p ${1#*:} migrate ${2%:*} ${2#*:} "$key" 0 5000 >migrated
 for node in "$2" "$1" "$3"; do
   valkey-cli -p ${node#*:} cluster setslot $slot node $to >/dev/null
 done
-n=$(($(calls "$2") + 3000)) # some of them for the key that moved
+n=$(($(calls "$2") + 3000)) # some of the reads are of the key that moved
 i=0
 until [ "$(calls "$2")" -gt $n ] || [ $i -gt 500 ]; do i=$((i + 1)); done
 kill -INT $engine
 wait $engine
-# Slots go from the first node to the second while they are written: what is
-# sent to the wrong node is sent again, so none is lost.
+# Slots are moved from the first node to the second while they are written. Requests to
+# the wrong node are sent again, so that none is lost.
 all config resetstat >/dev/null
 run -t SET -n 150000 -c 6 >moved &
 engine=$!
@@ -205,7 +205,7 @@ for node in "$2" "$1" "$3"; do
 done
 wait $engine; echo $? >moved.status
 calls "$@" >moved.calls
-# The slot of number 5 is on its way all the time: new keys are written where it goes.
+# The slot of number 5 is migrating all the time: new keys are written to its new node.
 all flushall >/dev/null
 all config resetstat >/dev/null
 valkey-cli -p ${2#*:} cluster setslot 1473 importing $from >/dev/null
@@ -217,7 +217,7 @@ run -t SET -D 0.5 -R 20000 -r 100 -c 6 -P 5 >askedopen
 for node in "$1" "$2"; do
   valkey-cli -p ${node#*:} cluster setslot 1473 stable >/dev/null
 done
-# The node that a key is on its way to stops while requests for it are sent there.
+# The node that a slot migrates to stops while requests are sent there.
 all flushall >/dev/null
 all config resetstat >/dev/null
 valkey-cli -p ${2#*:} cluster setslot 0 importing $from >/dev/null
@@ -245,39 +245,39 @@ for how in plain tls; do
     test_same '2011 2011 0 100' "$requests $recorded $errors $hits" \
       "cluster, $how: $name"
   done <commands
-  test_same 12 "$n" "cluster, $how: all commands were run"
-  test_same 2000 "$(value requests one)" "cluster, $how: one key"
+  test_same 12 "$n" "cluster, $how: all tests were run"
+  test_same 2000 "$(value requests one)" "cluster, $how: requests for one key"
   test_same '100 0' "$(value requests large) $(value errors_total large)" \
-    "cluster, $how: large values"
+    "cluster, $how: requests with large values"
 done
 test_same '3 5000' "$(awk '$1 > 1500 {n++} {s += $1} END {print n, s}' sizes)" \
-  'the keys are spread over the nodes'
-test_same 0 "$(cat moved.status)" 'slots that move do not end a run'
+  'the keys are on all nodes'
+test_same 0 "$(cat moved.status)" 'moving slots does not end a run'
 test_match '^error MOVED: [1-9]' moved 'MOVED is counted'
 test_same 0 "$(value refused moved)" \
-  'requests that were sent on after MOVED are not refused'
+  'requests that MOVED redirected are not refused'
 test_same '150000 150000 150000' "$(value requests moved) $(value recorded moved) \
 $(cat moved.calls)" 'MOVED: each request is answered once'
 test_match '^error ASK: [1-9]' asked 'ASK is counted'
 test_same '30000 30000 30000' "$(value requests asked) $(value recorded asked) \
 $(cat asked.calls)" 'ASK: each request is answered once'
-test_result "$(($(cat asked.keys) == 0))" 'ASK: the keys are where the slot goes'
+test_result "$(($(cat asked.keys) == 0))" 'ASK: keys are on the new node of the slot'
 n=$(value recorded askedopen)
 test_result "$((n < $(value requests askedopen) || n < 9000 || n > 10000))" \
   "ASK in open loop: each request is answered once ($n of 10000)"
 test_match '^error ASK: [1-9]' askedopen 'ASK in open loop is counted'
-test_same 2 "$(cat hung.status)" 'ASK: a node that stops fails the run'
+test_same 2 "$(cat hung.status)" 'ASK: a node that hangs fails the run'
 test_match "no reply from '127.0.0.1:$(cat hung.port)' to GET for 1.5 s" hung.err \
-  'ASK: the node that stopped is named'
+  'ASK: the error names the node that hangs'
 test_match '^error MOVED: [1-9]' members \
-  'requests for a key that moves get MOVED'
+  'requests for a key that moved get MOVED'
 test_same OK "$(cat migrated)" 'a key is migrated while it is read'
 test_same 0 "$(value refused members)" \
-  'requests for a key of a slot below 10 are sent on after ASK'
+  'requests for a slot that migrates are redirected by ASK'
 test_same 100 "$(value hit_rate_percent members)" \
-  'the members of a set that moved are still found'
+  'all members of a set that moved are found'
 
-# The first node gives its slots to its replica.
+# The replica of the first node takes over its slots.
 cat >failover <<'END'
 set -- $VKB_NODES
 me=$(valkey-cli -p "${1#*:}" cluster myid)
@@ -294,8 +294,8 @@ END
 test_that 'a cluster with replicas' vkb-serve -q --primaries 3 --replicas 1 -- \
   sh -u ./failover
 test_same '0 100000 0' "$(cat failed.status) $(value recorded failed) \
-$(value refused failed)" 'a failover loses no request'
-test_match '^error MOVED: [1-9]' failed 'the replica has taken over'
+$(value refused failed)" 'no request is lost in a failover'
+test_match '^error MOVED: [1-9]' failed 'requests are redirected to the replica'
 
 # A port without a listener, and a server that talks nonsense.
 test_status 2 'a port without a listener is an error' "$engine" -p 1 -n 10
@@ -310,7 +310,7 @@ while (my $c = $s->accept) {
   my $b;
   sysread $c, $b, 1;
   syswrite $c, "HTTP/1.1 400\r\n";
-  1 while sysread $c, $b, 100; # until the other side has enough
+  1 while sysread $c, $b, 100; # until the load closes the connection
 }
 END
 perl nonsense.pl >port &

@@ -1,13 +1,13 @@
 #!/bin/sh
-# The load engine and servers that die, hang or close connections: requests
+# The load engine with servers that are killed, hang or close connections: requests
 # without a reply are counted, recorded with their age, and fail the run.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
 test_server 'requests without a reply'
 
-# A script for vkb-serve to run. start OUT OPTION... starts the engine and
-# returns when its load has arrived at the server.
+# A script that vkb-serve runs. start OUT OPTION... starts the engine and returns when
+# the server has got requests.
 cat >single <<'END'
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
 calls() { cli info commandstats | tr -d '\r' |
@@ -20,7 +20,7 @@ start() {
   i=0
   until [ "$(calls)" -gt 500 ] || [ $i -gt 2000 ]; do i=$((i + 1)); done
 }
-# Waits for the engine, and keeps its exit status.
+# Waits for the engine, and writes its exit status to a file.
 end() { wait $load; echo $? >"$out.status"; }
 kick() { cli client kill type normal skipme yes >/dev/null; }
 if [ "$VKB_UNIX" ]; then how="-s $VKB_SOCKET"; fi
@@ -31,11 +31,11 @@ start few -D 30 -c 5 -P 4 --max-lost 3; kick; end
 start open -D 1 -c 5 -R 4000 -P 4 --max-lost 100; kick; end
 start openkicked -D 30 -c 5 -R 4000; kick; end
 cli flushall >/dev/null
-# Long enough to go on when the connections are closed.
+# This run is long enough to continue after the connections were closed.
 start sequential -n 1000000 -r 1000000 --sequential -c 5 -P 40 --max-lost 500
 kick; end
 cli dbsize >sequential.keys
-# Numbers that count up, when those in flight are lost: the server waits with them.
+# Numbers in sequence while requests in flight are lost: the server is paused meanwhile.
 for loop in '' '-R 5000'; do
   cli flushall >/dev/null
   out=numbers$loop
@@ -49,8 +49,8 @@ for loop in '' '-R 5000'; do
   end
   cli --raw lrange numbers 0 -1 | sort >"sent$loop"
 done
-# It does not answer at the end of the run, but later. The runs are long, since a
-# busy machine may take a second to stop the server.
+# The server is stopped until after the end of the run. The runs are long, since a busy
+# machine may take a second to stop the server.
 start late -D 2 -c 5 -P 3
 kill -STOP "$VKB_PID"
 perl -e 'select undef, undef, undef, 2.7'
@@ -59,12 +59,13 @@ start hung -D 2 -c 5 -P 3 --timeout 1
 kill -STOP "$VKB_PID"; end; kill -CONT "$VKB_PID"
 start openhung -D 2 -c 5 -R 4000 --timeout 3
 kill -STOP "$VKB_PID"; end; kill -CONT "$VKB_PID"
-# In the middle of a run that may lose that much and so continues.
+# The server is stopped during a run that may lose as many requests, and so continues.
 start middle -D 3 -c 5 -P 3 --timeout 0.3 --max-lost 50
 kill -STOP "$VKB_PID"
 perl -e 'select undef, undef, undef, 0.45'
 kill -CONT "$VKB_PID"; end
-# Refills that are lost again and again must not pile up: their buffer is small.
+# Refills that are lost again and again are not sent several times: their buffer is
+# small.
 "$ENGINE" ${how:--p "$VKB_PORT"} -t LPOP -D 1 -c 2 -P 20 -d 9000 \
   --max-lost 1000000 >refills 2>refills.err &
 load=$! out=refills
@@ -77,7 +78,7 @@ END
 ENGINE=$engine
 export ENGINE
 
-# is FILE NAME VALUE...: figures of a run.
+# is FILE NAME VALUE...: compares numbers of a run.
 is() {
   is_file=$1
   shift
@@ -86,9 +87,9 @@ is() {
     is_want="$is_want $1=$2" is_got="$is_got $1=$(value "$1" "$is_file")"
     shift 2
   done
-  test_same "$is_want" "$is_got" "$way: $is_file: what was lost"
+  test_same "$is_want" "$is_got" "$way: $is_file: the losses"
 }
-# holds FILE WHAT AWK: a statement about the figures v[...] of a run.
+# holds FILE WHAT AWK: checks a condition on the numbers v[...] of a run.
 holds() {
   awk "{v[\$1] = \$2} END {exit !($3)}" "$1"
   test_result $? "$way: $1: $2"
@@ -97,7 +98,8 @@ status() {
   test_same "$2" "$(cat "$1.status")" "$way: $1: exit status"
 }
 
-# A socket and TCP differ in the call that connects: the sanitizers need one of them.
+# The only difference between a unix socket and TCP is the call that connects: with the
+# sanitizers one of them is enough.
 ways='tcp unix'
 [ -z "${VKB_TEST_FAST:-}" ] || ways=unix
 for way in $ways; do
@@ -106,17 +108,17 @@ for way in $ways; do
   export VKB_UNIX
   rm -f ./*.status dead
   vkb-serve -q --unixsocket -- sh -u ./single 2>serve.err
-  test_match 'killed by signal 9' serve.err "$way: the server of the last one"
+  test_match 'killed by signal 9' serve.err "$way: the last script ended with its server"
   status kicked 2
   is kicked lost 5 unanswered 0 reconnects 5 errors_total 5
-  holds kicked 'it ends at once' 'v["elapsed_s"] < 10'
-  holds kicked 'what was lost has an age' 'v["recorded"] == v["requests"] + 5'
+  holds kicked 'it ends at once' 'the run ends at once'
+  holds kicked 'what was lost has an age' 'lost requests have an age'
   test_match "lost the connection to '[^']*' during SET: .*; 5 lost, 0 unanswered, 5 reconnects, where --max-lost allows 0" \
-    kicked.err "$way: what happened, to whom, how often"
+    kicked.err "$way: the error has the cause, the address and the counts"
   status budget 0
   is budget lost 20 unanswered 0 reconnects 5
-  # They are asked again after .1 s, and their latency is that from the start.
-  holds budget 'the first start counts' 'v["max_ms"] >= 100'
+  # They are sent again after .1 s, and their latency begins with the first time.
+  holds budget 'the first start counts' 'the latency begins when a request is sent the first time'
   status few 2
   is few lost 20 reconnects 5
   status open 0
@@ -125,40 +127,40 @@ for way in $ways; do
   for loop in '' '-R 5000'; do
     status "numbers$loop" 0
     test_that "$way: numbers$loop: requests were lost" test "$(value lost "numbers$loop")" -gt 0
-    test_that "$way: numbers$loop: many were sent" test "$(wc -l <"sent$loop")" -gt 1000
-    test_empty "$(uniq -d "sent$loop")" "$way: numbers$loop: none is used twice"
+    test_that "$way: numbers$loop: many requests were sent" test "$(wc -l <"sent$loop")" -gt 1000
+    test_empty "$(uniq -d "sent$loop")" "$way: numbers$loop: no number is used twice"
   done
   status sequential 0
   is sequential lost 200 unanswered 0 reconnects 5 requests 1000000 \
     recorded 1000000
-  test_same 1000000 "$(cat sequential.keys)" "$way: the same keys again"
+  test_same 1000000 "$(cat sequential.keys)" "$way: all keys are written, lost ones again"
   status late 0
   is late lost 0 unanswered 0 reconnects 0
-  holds late 'the last latencies are long' \
+  holds late 'requests that the stop delayed have their latency' \
     'v["max_ms"] > 500 && v["recorded"] == v["requests"] + 15'
   status hung 2
   is hung lost 0 unanswered 15 reconnects 0 errors_total 0
-  holds hung 'their age is recorded' \
+  holds hung 'unanswered requests have an age' \
     'v["max_ms"] >= 1000 && v["recorded"] == v["requests"] + 15'
   test_match "no reply from '[^']*' to SET for 1 s; 0 lost, 15 unanswered, 0 reconnects" \
     hung.err "$way: a server that hangs"
   status openhung 2
   is openhung lost 0 unanswered 5 reconnects 0
-  holds openhung 'their age is recorded' \
+  holds openhung 'unanswered requests of the open loop have an age' \
     'v["max_ms"] >= 1000 && v["recorded"] == 8000'
   status middle 0
   is middle lost 0 unanswered 15 reconnects 5
-  holds middle 'the load continues' 'v["elapsed_s"] >= 3 && v["max_ms"] >= 300'
+  holds middle 'the load continues' 'the load continues after the stop'
   status refills 0
-  holds refills 'what was popped is refilled, lost refills again' \
+  holds refills 'popped elements are refilled, and lost refills are sent again' \
     'v["reconnects"] >= 4 && v["refilled"] > v["requests"] - 100 && v["refilled"] < v["requests"] + 21 * v["reconnects"] + 100'
   status two 2
-  # The first stream that loses a request ends the run: the other may see less.
+  # The first stream that loses a request ends the run: the other one may lose fewer.
   test_same '1 2 0' "$(grep -c '^lost 3$' two | sed 's/2/1/') $(grep -c '^lost [0-3]$' two) $(grep -c '^unanswered [1-9]' two)" \
-    "$way: two streams that lose: each counts its own three connections"
-  # Its script ends with the server.
+    "$way: two streams that lose requests: each counts its own three connections"
+  # This script ends with its server.
   wait_until 10 grep -q '^errors_total' dead
-  test_match 'lost the connection to .* 5 lost' dead.err "$way: a dead server"
+  test_match 'lost the connection to .* 5 lost' dead.err "$way: a server that is killed"
   is dead lost 5 unanswered 0 reconnects 5
 done
 test_done

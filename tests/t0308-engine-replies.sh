@@ -1,10 +1,10 @@
 #!/bin/sh
-# The load engine and replies that are out of the ordinary: push messages,
-# a server that drips, lengths beyond reason.
+# The load engine with unusual replies: push messages, a reply that arrives slowly, and
+# lengths that are too large.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
-# --- client tracking on a real server: one stream hears what another writes
+# --- client tracking on a real server: one stream gets the invalidations of another
 
 if command -v valkey-server >/dev/null; then
   TMPDIR=$scratch/tmp
@@ -18,7 +18,7 @@ END
   export ENGINE
   test_that 'tracked clients under load' vkb-serve -q -- sh -u ./tracking
   cp .out tracked
-  # Each of the four connections hears of the keys of the other stream.
+  # Each of four connections gets invalidations of the keys of the other stream.
   test_result "$(awk '$1 == "pushes" && !n++ {print !($2 > 100)}' tracked)" \
     'push messages are counted'
   test_same '0 0 ' "$(value errors_total tracked | tr '\n' ' ')" 'push messages are not errors'
@@ -27,7 +27,7 @@ else
   test_skip 'client tracking' valkey-server
 fi
 
-# --- what a real server does not do: fake MODE, its port in ./port
+# --- what a real server does not send: fake MODE writes its port to ./port
 
 cat >fake.pl <<'END'
 use IO::Socket::INET;
@@ -48,7 +48,8 @@ while (my $c = $s->accept) {
     for ($b =~ /^\*\d+\r\n\$\d+\r\n(\w+)/mg) {
       if ($mode eq 'drip') {
         syswrite $c, "\$100000\r\n" unless $n++;
-        # A byte in each twentieth of a second, until the other side is gone.
+        # Sends a byte every twentieth of a second until the load closes the
+        # connection.
         $SIG{PIPE} = 'IGNORE';
         1 while syswrite($c, 'x') && !select undef, undef, undef, 0.05;
         last;
@@ -75,22 +76,22 @@ for how in '-n 100 -P 1' '-n 100 -P 10' '-n 100 -R 10000 -P 3' ; do
   # shellcheck disable=SC2086 # several words
   test_that "push messages around each reply: $how" "$engine" -p "$port" -3 \
     -t GET -c 1 $how
-  # Two with each reply and two with HELLO; the last may not have come yet.
+  # Two with each reply and two with HELLO; the last one may be missing.
   test_same '100 100 0' "$(value requests .out) $(value hit_rate_percent .out) \
 $(value errors_total .out)" 'push messages are neither replies, misses nor errors'
   n=$(value pushes .out)
   test_result "$((n < 201 || n > 202))" "push messages are counted ($n)"
 done
 fake drip
-test_status 2 'a reply that drips' timeout 20 "$engine" -p "$port" -n 10 -c 1 -t GET \
+test_status 2 'a reply that arrives slowly' timeout 20 "$engine" -p "$port" -n 10 -c 1 -t GET \
   --timeout 0.5
 test_match "no reply from '127.0.0.1:$port' to GET for 0.5 s; 0 lost, 1 unanswered" \
-  .err 'the time without a reply is that of the request'
+  .err 'the timeout is that of the whole request'
 fake mute
-test_status 2 'a server that does not answer while it is filled' \
+test_status 2 'a server that does not answer while it is populated' \
   "$engine" -p "$port" -n 10 -c 1 -t GET --only-fill --timeout 0.5
 test_match "no reply from '127.0.0.1:$port' for 0.5 s\$" .err \
-  'the time without a reply is that of the filling'
+  'the timeout is that of populating'
 fake string
 test_status 2 'a string without end' "$engine" -p "$port" -n 10 -c 1 -t GET
 test_match "bad reply from '127.0.0.1:$port' to GET: it announces more than 1073741824 bytes in a string \('\\\$9999999999\.\.\.'\)" \

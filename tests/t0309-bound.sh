@@ -1,5 +1,5 @@
 #!/bin/sh
-# What was the limit of a run where a server, the load and others share a CPU.
+# What limited a run in which a server shares a CPU with the load and another process.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
@@ -12,8 +12,8 @@ fi
 ENGINE=$engine
 export ENGINE first last
 
-# Each request is work for the server, and half a second of it is always in its
-# sockets: it waits for the CPU, which another process has half of, but hardly
+# Each request is work for the server, and half a second of requests is always in its
+# sockets: it waits for the CPU, which another process uses half of the time, but hardly
 # ever for the load.
 cat >slow <<'END'
 run() { "$ENGINE" -p "$VKB_PORT" --pid "$VKB_PID" "$@"; }
@@ -29,8 +29,8 @@ END
 test_that 'a server that shares its CPU' vkb-serve -q -- sh -u ./slow
 for how in apart together; do
   busy=$(value server_busy_percent $how)
-  test_result "$((${busy%.*} >= 90))" "$how: it has less than 90 % of it ($busy)"
-  test_same server "$(value bound $how)" "$how: is the limit nevertheless"
+  test_result "$((${busy%.*} >= 90))" "$how: the server used less than 90 % of a CPU ($busy)"
+  test_same server "$(value bound $how)" "$how: the server was the limit"
 done
-test_same neither "$(value bound idle)" 'but not where it rests'
+test_same neither "$(value bound idle)" 'an idle server was not the limit'
 test_done

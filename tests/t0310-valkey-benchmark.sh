@@ -1,7 +1,8 @@
 #!/bin/sh
-# vkb-load --engine valkey-benchmark: the installed one makes the load, is
-# probed, refused and survived; its output is kept. Other versions are stood
-# for by scripts that have their --help and pass the work to the real one.
+# vkb-load --engine valkey-benchmark: the installed program makes the load. Its options
+# are probed, cases that it cannot do are refused, its failures are failed runs, and its
+# output is kept. Other versions are scripts that have their --help and call the real
+# program.
 . "${0%/*}/lib.sh"
 
 test_server '--engine valkey-benchmark'
@@ -11,7 +12,7 @@ if ! real=$(command -v valkey-benchmark); then
 fi
 version=$("$real" --version)
 
-# config FILE COMMANDS REST: a configuration of one case for each command.
+# config FILE COMMANDS REST: writes a configuration with one case for each command.
 config() {
   printf '[{"commands":[%s],"keyspacelen":[100],"data_sizes":[16],' "$2" >"$1"
   printf '"pipelines":[4],"clients":[4],%s}]\n' "$3" >>"$1"
@@ -21,7 +22,8 @@ config c.json '"SET","GET"' "$plain,\"requests\":[2000]"
 config set.json '"SET"' "$plain,\"requests\":[2000]"
 vb() { vkb-load --engine valkey-benchmark "$@"; }
 
-# program NAME: a script from stdin, as valkey-benchmark with its own --help.
+# program NAME: writes a script from stdin that replaces valkey-benchmark, with a --help
+# of its own.
 program() {
   {
     printf '#!/bin/sh\nreal=%s\n' "$real"
@@ -32,7 +34,7 @@ program() {
   chmod +x "$1"
 }
 
-# --- a run is a run
+# --- runs
 
 test_that 'runs' vb -q --runs 2 c.json
 test_empty_file .err 'nothing is printed on stderr'
@@ -50,9 +52,9 @@ test_same true "$(jq -s 'all(.[]; .status == "ok" and .metrics.rps > 0 and
   (.bound | IN("server","client","neither")))' runs)" 'the figures are there'
 test_same true "$(jq -s 'all(.[]; (has("hist") or has("series") or
   (.metrics | has("p999_latency_ms") or has("client_cycles_per_req"))) | not)' \
-  runs)" 'what it does not say is absent'
+  runs)" 'metrics that it does not print are absent'
 test_same 100 "$(jq 'select(.config.command == "GET").metrics.hit_rate_percent' \
-  runs | sort -u)" 'what is read is there: the server has seen it'
+  runs | sort -u)" 'reads find their keys, by the counts of the server'
 test_same "[\"valkey-benchmark\",\"batch-first-byte\",\"$version\"]" \
   "$(jq -c '[.config.engine, .config.latency, .env.benchmark_tool_version]' \
     runs | sort -u)" 'the engine, its latency and its version are named'
@@ -61,7 +63,7 @@ test_same "$(sha256sum <"$real" | cut -d ' ' -f 1)" \
   'the hash of valkey-benchmark is recorded'
 test_same true "$(jq -s 'all(.[]; .env | has("emulated") | not)' runs)" \
   'no option of valkey-benchmark is emulated'
-test_that 'the plan says the engine' vb --plan c.json
+test_that 'the plan has the engine' vb --plan c.json
 test_same '["valkey-benchmark","SET-d16-P4-c4-k100-valkey_benchmark"]' \
   "$(jq -c '[.config.engine, .id]' .out | head -n 1)" 'the id of a case names its engine'
 cp .out plan
@@ -73,7 +75,7 @@ test_same '"valkey-benchmark"' \
 test_that 'vkb-stats reads it' vkb-stats out
 test_that 'vkb-compare too' vkb-compare --on-insufficient ok out out
 
-# --- what it printed
+# --- the output of valkey-benchmark
 
 grep '"type":"raw"' out >raws
 test_same 4 "$(wc -l <raws | tr -d ' ')" 'the output of each run is kept'
@@ -85,9 +87,9 @@ test_same "$(jq -c '[.run.session, .run.order]' runs)" \
 head -n 1 raws | jq -j .text | vkb-parse >parsed
 test_same "$(head -n 1 runs | jq -c '.metrics | [.rps, .p50_latency_ms]')" \
   "$(jq -c '.metrics | [.rps, .p50_latency_ms]' parsed)" \
-  'vkb-parse reads the same out of it'
+  'vkb-parse reads the same metrics from the output'
 test_match "\"source\":\"$real -h 127.0.0.1 -p [0-9]+ -n 2000 -r 100 -d 16" \
-  raws 'its command line is the source'
+  raws 'the source of the output is the command line'
 
 # --- all the tests
 
@@ -100,14 +102,14 @@ test_same '28 ok' "$(jq -r .status all | sort | uniq -c | sed 's/^ *//')" \
 test_empty "$(jq -r 'select(.metrics.hit_rate_percent // 100 | . < 99) |
   .config.command' all)" 'what is read is found'
 
-# --- every way to reach a server
+# --- all ways to connect to a server
 
 config tls.json '"SET"' '"cluster_mode":false,"tls_mode":true,"warmup":0,"requests":[500]'
 test_that 'TLS' vb --runs 1 tls.json
 config cluster.json '"SET","GET","MSET"' '"cluster_mode":true,"cluster_nodes":3,"tls_mode":false,"warmup":0,"requests":[500]'
 test_status 2 'a cluster' vb --runs 1 cluster.json
 test_match 'GET.*not run: in a cluster .* so GET would find nothing' .err \
-  'no read is measured that finds nothing'
+  'a read that would find no keys is not measured'
 test_same '["SET","ok",0] ["MSET","ok",0]' "$(jq -c 'select(.type == "run") |
   [.config.command, .status, .metrics.errors]' .out | paste -s -d ' ' -)" \
   'SET and MSET are run in a cluster'
@@ -128,14 +130,14 @@ exec "$real" "$@"
 END
 test_that 'valkey-benchmark runs on no other CPUs' \
   vb --valkey-benchmark-path ./mask --runs 1 unix.json
-test_that 'a seed of its own' vb --seed 5 --runs 1 set.json
+test_that '--seed with valkey-benchmark' vb --seed 5 --runs 1 set.json
 test_match '"source":"[^"]*--seed [0-9]+ .*' .out \
   'the seed is passed to valkey-benchmark'
 test_same "$(jq -r 'select(.type == "run").run.seed' .out)" \
   "$(sed -n 's/.*--seed \([0-9]*\) .*/\1/p' .out)" \
   'the seed in the record is the one that was passed'
 
-# --- a password is never shown
+# --- a password is not visible
 
 config pass.json '"SET"' "$plain,\"requests\":[500],\"custom-server-configs\":{\"requirepass\":\"geheim\"}"
 test_status 2 'a password' vb --runs 1 pass.json
@@ -155,9 +157,9 @@ test_that 'a password is passed in the environment if it is read' \
   --valkey-benchmark-path ./auth2 --runs 1 pass.json
 test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" \
   'the server accepts the password of the environment'
-test_same 0 "$(grep -c geheim .out)" 'no record has it'
+test_same 0 "$(grep -c geheim .out)" 'no record has the password'
 
-# --- commands of the user
+# --- commands of a configuration
 
 cat >own.json <<'END'
 [{"test_groups":[{"group":1,"scenarios":[
@@ -175,18 +177,18 @@ test_status 2 'commands' vb --runs 1 own.json
 test_match '1_r-.*not run: it reads what another scenario wrote' .err \
   'a read of what another scenario wrote is refused'
 test_match "1_p-.*not run: $version does not know '__rand_9th__'" .err \
-  'a placeholder it does not know'
-test_match '2_m-.*not run: mixed scenarios need' .err 'a mixed one'
-test_match '2_n-.*not run: clients in parallel need' .err 'several clients'
-test_match '1_q-.*not run: its command: a quote is not closed' .err 'a quote'
-test_match '1_s-.*not run: it is a sequence of commands' .err 'a sequence'
+  'a placeholder that it does not know is refused'
+test_match '2_m-.*not run: mixed scenarios need' .err 'a mixed scenario is refused'
+test_match '2_n-.*not run: clients in parallel need' .err 'parallel clients are refused'
+test_match '1_q-.*not run: its command: a quote is not closed' .err 'an open quote is refused'
+test_match '1_s-.*not run: it is a sequence of commands' .err 'a sequence of commands is refused'
 test_same "[\"HSET doc:__rand_int__ title 'a  b' n \\\"it's\\\"\",\"ok\"]" \
   "$(jq -c 'select(.config.scenario == "w") | [.config.command, .status]' .out)" \
   'scenarios with quotes and blanks are run'
 test_match "\"status\":\"failed\",\"error\":\"$version exited with 1: .*NOSUCH" \
-  .out 'a command that the server refuses fails with its words'
+  .out 'a command that the server refuses fails with its message'
 
-# --- what 8.0.1 cannot do
+# --- what version 8.0.1 cannot do
 
 lacks() { ! "$real" --help | grep -q -- "^ $1 "; }
 if lacks --duration && lacks --warmup; then
@@ -195,12 +197,12 @@ if lacks --duration && lacks --warmup; then
   grep '"type":"run"' .out >runs
   test_same '["duration, warmup",1,0.3]' "$(jq -c \
     '[.env.emulated, .config.duration_s, .config.warmup_s]' runs | sort -u)" \
-    'a duration becomes a number of requests, a warm-up another process'
+    'a duration is emulated by a number of requests, a warm-up by another process'
   test_same '2' "$(jq -c '[.config.command, .metrics.requests]' runs |
-    sort -u | wc -l | tr -d ' ')" 'the same number in each repetition'
+    sort -u | wc -l | tr -d ' ')" 'all repetitions have the same number of requests'
   test_same true "$(jq -s 'all(.[]; .metrics.elapsed_s > 0.1)' runs)" \
     'runs of an emulated duration take some time'
-  test_same 4 "$(grep -c '"type":"raw"' .out)" 'the warm-up is dropped'
+  test_same 4 "$(grep -c '"type":"raw"' .out)" 'the output of the warm-up is dropped'
 fi
 if lacks --sequential; then
   config seq.json '"SET"' "$plain,\"requests\":[500],\"sequential\":true"
@@ -241,14 +243,14 @@ test_status 2 'more pops than are seeded' vb --runs 1 many.json
 test_match 'not run: LPOP needs more elements than can be seeded' .err \
   'more pops than are seeded are refused'
 config much.json '"SET"' "$plain,\"requests\":[3000000000]"
-test_status 2 'more than an int' vb --runs 1 much.json
+test_status 2 'more requests than an int holds' vb --runs 1 much.json
 test_match 'not run: .* to 2147483647' .err \
   'more requests than an int holds are refused'
 
-# --- newer and older versions, by their help
+# --- newer and older versions, recognized by their --help
 
-# What 9.0 has more, by its documentation; the script does the work of the
-# options it was given, as 9.0 would, with those of the real one.
+# What 9.0 adds according to its documentation. The script does what these options ask
+# for with those of the real program.
 cat >new <<END
 #!/bin/sh
 real=$real
@@ -281,7 +283,7 @@ for word; do
   [ -z "${skip-}" ] || { skip= && continue; }
   set -- "$@" "$word"
 done
-# so many seconds are so many requests here
+# so many seconds become as many requests
 while [ "${1-}" != -n ]; do set -- "$@" "$1" && shift; done
 n=$2 && shift 2
 [ "$n" -gt 99 ] || n=3000
@@ -290,7 +292,7 @@ END
 chmod +x new
 config new.json '"SET"' "$plain,\"duration\":2,\"sequential\":true"
 sed -i 's/"warmup":0/"warmup":1/' new.json
-test_status 2 'a newer one' vb --valkey-benchmark-path ./new --runs 1 new.json
+test_status 2 'a newer valkey-benchmark' vb --valkey-benchmark-path ./new --runs 1 new.json
 test_match '"source":"./new [^"]*--duration 2 .*--warmup 1 --sequential ' .out \
   'a newer valkey-benchmark gets its own options'
 test_match 'served only 3[0-9]{3} of [0-9]{5,} requests' .out \
@@ -298,13 +300,13 @@ test_match 'served only 3[0-9]{3} of [0-9]{5,} requests' .out \
 test_same false "$(jq 'select(.type == "run").env | has("emulated")' .out)" \
   'no option of a newer valkey-benchmark is emulated'
 config frac.json '"SET"' "$plain,\"duration\":0.4"
-test_that 'a fraction of a second' \
+test_that 'a duration with a fraction' \
   vb --valkey-benchmark-path ./new --runs 1 frac.json
 test_same '"duration"' "$(jq 'select(.type == "run").env.emulated' .out)" \
   'a fraction of a second is emulated, not passed as a duration'
 
-# Redis 5: real help text, two columns without a header, no --version, no
-# --seed, errors are not its business.
+# Redis 5: its real help text; its CSV has two columns without a header; it has no
+# --version and no --seed, and ignores errors.
 cat >old <<END
 #!/bin/sh
 real=$real
@@ -342,7 +344,7 @@ case $* in *--seed*) exit 9 ;; esac
 "$real" "$@" | sed -n '2s/^\("[^"]*","[^"]*"\).*/\1/p'
 END
 chmod +x old
-test_that 'an older one' vb --valkey-benchmark-path ./old --runs 1 set.json
+test_that 'an older valkey-benchmark' vb --valkey-benchmark-path ./old --runs 1 set.json
 test_same '[true,false,false,false,null]' "$(jq -c 'select(.type == "run") |
   [.metrics.rps > 0, (.metrics | has("p50_latency_ms")), (.run | has("seed")),
   (.env | has("emulated")), .env.benchmark_tool_version]' .out)" \
@@ -353,11 +355,11 @@ for f in tls cluster unix; do
 done
 test_match "not run: ./old has no '--threads'" .err 'a missing option is named'
 
-# --- which program
+# --- which program is used
 
 mkdir -p bin2
 ln -s "$real" bin2/valkey-benchmark
-test_that 'a path with a folder is found' \
+test_that 'a path with a folder is used' \
   vb --valkey-benchmark-path bin2/valkey-benchmark \
   --runs 1 set.json
 for f in /bin/true /dev/null /nowhere nowhere .; do
@@ -366,7 +368,7 @@ for f in /bin/true /dev/null /nowhere nowhere .; do
 done
 test_match "no program|cannot start|no valkey-benchmark" .err \
   'a valkey-benchmark that cannot be started is an error'
-test_status 2 'a path without its engine' \
+test_status 2 '--valkey-benchmark-path without its engine' \
   vkb-load --valkey-benchmark-path "$real" --runs 1 set.json
 test_match "'--valkey-benchmark-path': no case has the engine" .err \
   '--valkey-benchmark-path without its engine is an error'
@@ -383,9 +385,9 @@ test_that 'a build has its own valkey-benchmark if PATH has none' \
   env PATH="$PWD/only" \
   vkb-load --engine valkey-benchmark --builds builds --runs 1 set.json
 
-# --- what goes wrong is a failed run, and the others go on
+# --- a failure is a failed run, and other runs are made
 
-# once NAME: the first run is done by what stdin says, the others are real.
+# once NAME: the first call runs the script on stdin, others run the real program.
 once() {
   { printf '[ -e ok ] && exec "%s" "$@"\n>ok\n' "$real" && cat; } >body
   program "$1" <body
@@ -394,7 +396,7 @@ once() {
 failing() {
   once bad
   test_status 2 "$1" vb --valkey-benchmark-path ./bad --runs 2 set.json
-  test_match "$2" .out "$1: the record says why"
+  test_match "$2" .out "$1: the record has the reason"
   test_same 'failed ok' "$(jq -r 'select(.type == "run").status' .out |
     paste -s -d ' ' -)" "$1: the others go on"
 }
@@ -432,7 +434,7 @@ test_status 2 'a valkey-benchmark that hangs is an error' \
 test_match "'./hang' sent nothing for 0.5 s" .out \
   'a valkey-benchmark that hangs is ended after --timeout'
 test_same 'failed ok' "$(jq -r 'select(.type == "run").status' .out |
-  paste -s -d ' ' -)" 'and the others go on'
+  paste -s -d ' ' -)" 'other runs are made after a program that hangs'
 once spin <<'END'
 while :; do :; done
 END
@@ -452,9 +454,9 @@ at=$(printf '%s\n' "$@" | grep -A 1 -x -e -p | tail -n 1)
 } | valkey-cli -p "$at" >said
 exec "$real" "$@"
 END
-test_that 'a load that takes all connections is measured' \
+test_that 'a load that uses all connections is measured' \
   vb --valkey-benchmark-path ./full --runs 1 --timeout 500ms set.json
-test_match '^OK' said 'there were no more connections'
+test_match '^OK' said 'the server had no more connections'
 program spawn <<'END'
 tail -f /dev/null & echo $! >child
 exec tail -f /dev/null
@@ -464,7 +466,7 @@ test_status 2 'a valkey-benchmark whose child hangs is an error' \
 test_that 'the child of valkey-benchmark is ended as well' \
   wait_until 10 gone "$(cat child)"
 
-# --- the program never outlives vkb-load
+# --- the program does not outlive vkb-load
 
 program slow <<'END'
 echo $$ >pid
@@ -478,12 +480,12 @@ for sig in TERM KILL; do
   test_that "$sig: it runs" wait_until 20 test -s pid
   kill -$sig "$load"
   wait "$load" 2>/dev/null
-  test_that "$sig: it is gone" wait_until 10 gone "$(cat pid)"
-  test_litter 10 "$sig: nothing is left"
-  test_empty_file k "$sig: nothing is written"
+  test_that "$sig: the program has ended" wait_until 10 gone "$(cat pid)"
+  test_litter 10 "$sig: no file is left"
+  test_empty_file k "$sig: no run is written"
 done
 
-# --- the session is the native one's
+# --- sessions work as with the native engine
 
 # shellcheck disable=SC2016 # for that shell
 test_that 'builds are interleaved' sh -c 'for l in old new; do
@@ -503,7 +505,7 @@ test_that 'adaptive runs are accepted' vb --runs 3..5 --until 90% set.json
 test_same true "$(jq -s 'map(select(.type == "run")) | all(.[]; .run.looks)' \
   .out)" 'adaptive runs record their looks'
 
-# --- a profile lasts long enough, whatever the case asks for
+# --- a profile has enough time, whatever the case has
 
 if command -v perf >/dev/null; then
   test_that 'a case with requests is profiled' \
@@ -516,14 +518,14 @@ else
   test_skip 'a case with requests is profiled' perf
 fi
 
-# --- a server that is not ours
+# --- a server that vkb-load did not start
 
 # shellcheck disable=SC2016 # for that shell
 test_status 0 'a running server' vkb-serve --unixsocket -- sh -c '
   vkb-load --engine valkey-benchmark --host $VKB_HOST --port $VKB_PORT \
     --runs 1 --case "SET*" '"$scratch"'/c.json'
 test_same '"ok"' "$(jq 'select(.type == "run").status' .out)" \
-  'a running server is measured'
+  'the run on the running server is ok'
 test_status 2 'a password for a running server is refused' env VKB_PASSWORD=x \
   vkb-load --engine valkey-benchmark --port 1 --runs 1 set.json
 test_litter 0 'no server, socket or folder is left'

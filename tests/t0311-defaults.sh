@@ -1,12 +1,12 @@
 #!/bin/sh
-# vkb-config(5) and the program agree about defaults and limits: each default that
-# the page names is what a configuration without the key gives, and each limit is
-# the last value that passes. What the page names and this script does not know
-# is an error, so that a new key cannot be forgotten.
+# vkb-config(5) and the program agree about defaults and limits. Each default of the
+# page is what a configuration without the key has, and each limit is the last valid
+# value. A default or limit of the page that this script does not know is an error, so
+# that no new key is forgotten.
 . "${0%/*}/lib.sh"
 page=$top/man/vkb-config.5
 
-# What the page says of a key that is absent, as "PLACE.KEY DEFAULT".
+# The defaults of the page, as "PLACE.KEY DEFAULT".
 perl -e 'my ($section, $key, %text);
   while (<>) {
     $section = $1 if /^\.\\" section: (\S+)/;
@@ -23,11 +23,11 @@ perl -e 'my ($section, $key, %text);
     print "$_ $default\n";
   }' "$page" >said
 
-# The plan of a configuration, given as "KEY":VALUE texts: PLACE and those.
+# plan PLACE TEXTS: prints the plan of a configuration with these "KEY":VALUE texts.
 plain='"commands":["SET"],"keyspacelen":[1000],"data_sizes":[16],"pipelines":[1],"clients":[1],"requests":[10],"cluster_mode":false,"tls_mode":false,"warmup":0'
 mixed='"mix":"GET 1"'
 write='"command":"SET key:__rand_int__ __data__"'
-# Keys given twice count last, where the base has them already: jq merges.
+# Of a key that is there twice the last one counts; jq removes the other.
 plan() {
   case $1 in
   config) jq -c -n "[{$plain} * {$2} | if .mix then del(.commands) else . end]" ;;
@@ -43,16 +43,16 @@ plan() {
   vkb-load --plan c.json | jq -cS 'del(.scene)'
 }
 
-# same_default PLACE KEY DEFAULT OTHER [MORE]: a configuration with the default
-# has the plan of one without the key; one with another value has not. MORE is
-# what the key needs beside it.
+# same_default PLACE KEY DEFAULT OTHER [MORE]: a configuration with the default has the
+# plan of one without the key; a configuration with another value does not. MORE is what
+# the key needs.
 same_default() {
   more=${5:+$5,}
   without=$(plan "$1" "${more%,}")
   test_that "$1 $2: a configuration without it has a plan" test "$without"
   test_same "$without" "$(plan "$1" "$more\"$2\":$3")" \
-    "$2: what is done without it is $3, as the page says"
-  test_that "$2: $4 is another plan" test "$without" != "$(plan "$1" "$more\"$2\":$4")"
+    "$2: the default is $3, as on the page"
+  test_that "$2: $4 gives another plan" test "$without" != "$(plan "$1" "$more\"$2\":$4")"
 }
 
 number() { jq -n "$1 | tonumber" 2>/dev/null; }
@@ -64,37 +64,38 @@ while read -r name default; do
     same_default "$section" "$key" "$default" 2
     ;;
   part.clients)
-    # What a part has not is inherited, but for this: it is not in the record.
+    # A part inherits keys that it does not have, except for this one: it is not in
+    # the record.
     of_part='del(.config.writes[].clients)'
     test_same "$(plan part '')" "$(plan part '"clients":1' | jq -cS "$of_part")" \
-      'clients of a part: nothing else depends on them'
+      'clients of a part: the default changes nothing else'
     test_same 1 "$default" 'clients of a part: the page says 1'
     ;;
   config.max_lost)
-    # It does not identify a case; t0307 measures what is lost.
-    test_same 0 "$default" 'the page: no request may be lost'
+    # It is not part of the identity of a case; t0307 tests lost requests.
+    test_same 0 "$default" 'the page has 0 lost requests as the default'
     ;;
   scenario.data_size | scenario.keyspacelen)
     same_default "$section" "$key" "$default" 77
     ;;
   config.cluster_nodes) same_default cluster "$key" "$default" 3 ;;
   config.cluster_replicas)
-    test_same none "$default" 'the page: there are no replicas'
+    test_same none "$default" 'the page has 0 replicas as the default'
     same_default cluster "$key" 0 1
     ;;
   config.bind_ip)
-    # It does not identify a case: a server listens on it.
-    test_same 127.0.0.1 "$default" 'the page: the address is that of the machine itself'
+    # It is not part of the identity of a case: the server listens on it.
+    test_same 127.0.0.1 "$default" 'the page has the loopback address as the default'
     ;;
   config.mix_order)
     same_default config mix_order "\"$default\"" '"turn"' "$mixed"
     ;;
   scenario.mix_order) same_default scenario mix_order "\"$default\"" '"turn"' "$mixed" ;;
   config.data_sizes | config.pipelines | config.clients | config.keyspacelen)
-    # Beside 'mix', since the base has these lists.
+    # Without 'mix', since the base has these lists.
     test_same "$default" "$(jq -cn '[{commands: ["SET"]}]' | vkb-load --plan |
       jq --arg k "$key" '.config[{data_sizes: "data_size", pipelines: "pipeline"}[$k] // $k]')" \
-      "$key: what is done without it is $default, as the page says"
+      "$key: the default is $default, as on the page"
     ;;
   config.arrivals) same_default config "$key" "\"$default\"" '"poisson"' '"rate":500' ;;
   config.db) same_default config "$key" "$default" 1 ;;
@@ -103,11 +104,11 @@ while read -r name default; do
   scenario.id) same_default scenario id "\"$unquoted\"" '"other"' ;;
   group.group)
     test_same "$(plan group '' | jq .id)" "$(plan group "\"group\":\"$unquoted\"" | jq .id)" \
-      "group: without a name it is called $default, as the page says"
+      "group: the default name is $default, as on the page"
     ;;
   config.timeout)
-    # It does not identify a case, and a minute is too long to wait for: each
-    # place of the source that stands in for it.
+    # It is not part of the identity of a case, and a minute is too long for a test.
+    # So the default is read from the source, wherever it has one.
     grep -rhoE 'timeout_s > 0 \? [a-z>_-]+ : ([A-Z_]+|[0-9]+)' "$top/src/vkb-load" |
       sed 's/.*: //' | sort -u | while read -r word; do
       case $word in
@@ -116,33 +117,34 @@ while read -r name default; do
       esac
     done | sort -u >seconds
     test_same "$default" "$(cat seconds)" \
-      'timeout: the seconds of the source are those of the page'
+      'timeout: the source has the seconds of the page'
     ;;
   profiling.enabled)
     set='"profiling_sets":[{"mode":"wall"'
     test_same "$(plan config "$set}]")" "$(plan config "$set,\"enabled\":$default}]")" \
-      "enabled: what is done without it is $default, as the page says"
-    test_that 'enabled: true is another plan' \
+      "enabled: the default is $default, as on the page"
+    test_that 'enabled: true gives another plan' \
       test "$(plan config "$set}]")" != "$(plan config "$set,\"enabled\":true}]")"
     ;;
   profiling.sampling_freq | delay.delay | delay.duration)
-    # A plan has what was given: the source stands in for the rest, at one place.
+    # The plan has only what was configured: the default is read from the source,
+    # which has it in one place.
     test_same "$default" "$(sed -n "/\(DELAY\|profiling\).*$key\"/s/.*AT([a-z_.]*), \([0-9]*\),/\1/p" \
       "$top/src/vkb-load/plan/benchcase.c" | sort -u)" "$name: the number of the source is that of the page"
     ;;
   profiling.mode)
     test_same "$default" "$(sed -n '/^get_mode/,/^}/s/.*return "\(.*\)";/\1/p' \
-      "$top/src/vkb-load/case/profiles.c")" 'mode: the word of the source is that of the page'
+      "$top/src/vkb-load/case/profiles.c")" 'mode: the source has the word of the page'
     ;;
   config.cluster_ports | config.port | scenario.on_iterations | part.duration)
-    : # no value: free ports; each iteration; inherited
+    : # no fixed default: free ports; each iteration; inherited
     ;;
   *)
     test_same 'a check in this script' "$name: $default" 'each default of the page is tested'
     ;;
   esac
 done <said
-test_that 'the page names 16 defaults at least' test "$(wc -l <said)" -ge 16
+test_that 'the page has at least 16 defaults' test "$(wc -l <said)" -ge 16
 
 # A scenario without duration, requests and maxdocs.
 seconds=$(sed -n 's/^of the configuration, or \([0-9]*\) seconds\.$/\1/p' "$page")
@@ -150,15 +152,16 @@ same_default scenario duration "$seconds" 61
 
 # --- limits
 
-# limit PLACE KEY VALUE BEYOND: the one passes, the other is refused by its path.
+# limit PLACE KEY VALUE BEYOND: VALUE is valid, BEYOND is refused with the path of the
+# key.
 limit() {
   test_that "$2: $3 passes" test "$(plan "$1" "\"$2\":$3")"
   plan "$1" "\"$2\":$4" >out 2>err
   test_empty_file out "$2: $4 has no plan"
-  test_match "$2.*: " err "$2: $4 is refused by its path"
+  test_match "$2.*: " err "$2: the error for $4 has the path"
 }
 
-# Each kind of value that the page has, with its limits.
+# The kinds of values of the page, each with its limits.
 sed -n 's/^\.It Ic \([^ ]*\) Pq \(.*\)/\1 \2/p' "$page" >keys
 sed 's/^[^ ]* //; s/^a list of /a /; s/, or a list of them$//; s/ or a list of .*//' keys |
   sed 's/positive integers/positive integer/' | sort -u >kinds
@@ -208,8 +211,8 @@ while read -r kind; do
     [ "$first" != single ] || section=scenario
     test_that "$key: $first passes" test "$(plan $section "$more\"$key\":\"$first\"$end")"
     plan $section "$more\"$key\":\"x$first\"$end" >out 2>err
-    test_empty_file out "$key: another word has no plan"
-    test_match "$key.*$first" err "$key: another word is refused, with those there are"
+    test_empty_file out "$key: another word is refused"
+    test_match "$key.*$first" err "$key: the error lists the valid words"
     ;;
   'a non-blank string') limit config description '"x"' '" "' ;;
   'a non-empty list of objects' | 'a non-empty list of objects of strings and numbers')
@@ -231,7 +234,7 @@ while read -r kind; do
   'commands and weights such as '*)
     limit scenario mix '"SET 1000000000"' '"SET 1000000001"'
     ;;
-  'a number from 0.000001 to '*) : ;; # goes with a trace, see t0340
+  'a number from 0.000001 to '*) : ;; # it needs a trace, see t0340
   'a CPU list such as '*) limit config server_cpu_range '"0"' '"0-"' ;;
   'a non-empty list of CPU lists') limit cluster cluster_cpu_ranges '["0"]' '[]' ;;
   'a non-empty list of non-blank strings')
@@ -239,10 +242,10 @@ while read -r kind; do
     ;;
   'a non-blank strings' | 'a objects' | 'an object' | 'an object of strings' | \
     'an object of strings and numbers' | anything)
-    : # types without a limit: t0300 refuses other types
+    : # types without a limit: t0300 tests values of other types
     ;;
   *) test_same 'a check in this script' "$kind" 'each kind of value of the page is tested' ;;
   esac
 done <kinds
-test_that 'the page has 15 kinds of values at least' test "$(wc -l <kinds)" -ge 15
+test_that 'the page has at least 15 kinds of values' test "$(wc -l <kinds)" -ge 15
 test_done

@@ -1,7 +1,7 @@
 #!/bin/sh
-# vkb-load --engine valkey-benchmark with versions that lack options: what is
-# emulated, and how that is recorded; sessions that are resumed. The load
-# is real; rates that a test depends on are printed by a script.
+# vkb-load --engine valkey-benchmark with versions that lack options: what is emulated,
+# how that is recorded, and sessions that are resumed. The load is real; rates that a
+# test needs are printed by a script.
 . "${0%/*}/lib.sh"
 
 test_server 'versions of valkey-benchmark'
@@ -18,19 +18,20 @@ config() {
 config set.json '"SET"' '"requests":[2000]'
 config second.json '"SET"' '"duration":1'
 
-# vb PROGRAM ARGUMENT...
+# vb PROGRAM ARGUMENT...: runs vkb-load with this valkey-benchmark.
 vb() {
   vb_program=$1
   shift
   vkb-load --engine valkey-benchmark --valkey-benchmark-path "$vb_program" "$@"
 }
-# of FILTER: of the runs of the last command, as one line
+# of FILTER: prints the result of the filter for the runs of the last command, as one
+# line
 of() { jq -c "select(.type == \"run\") | $1" .out | sort -u | paste -s -d ' ' -; }
 calls() { wc -l <calls | tr -d ' '; }
 name=SET-d16-P4-c4-k100-valkey_benchmark
 
-# program NAME OPTIONS: a script from stdin, as one that lacks the options that
-# match the pattern; $n is the number of the call.
+# program NAME OPTIONS: writes a script from stdin that lacks the options that match the
+# pattern; $n is the number of the call.
 # shellcheck disable=SC2016 # the text is a script
 program() {
   "$real" --help | grep -v -E "^ ($2)( |\$)" >"$1.help"
@@ -44,7 +45,7 @@ program() {
   chmod +x "$1"
   rm -f calls
 }
-# timed NAME: at the rate $r, which stdin sets.
+# timed NAME: writes a script that prints the rate $r, which stdin sets.
 # shellcheck disable=SC2016 # as above
 timed() {
   {
@@ -55,7 +56,7 @@ timed() {
   program "$1" '--duration|--warmup' <body
 }
 
-# --- a duration as so many requests
+# --- a duration is emulated by a number of requests
 
 timed busy <<'END'
 r=1000.00
@@ -64,15 +65,15 @@ END
 test_that 'a trial' vb ./busy --runs 2 second.json
 test_same '[1000,2.5,400,1,"duration"]' "$(of '[.metrics.requests,
   .metrics.elapsed_s, .metrics.rps, .config.duration_s, .env.emulated]')" \
-  'the trial gives the number of requests, the record their time'
+  'the trial determines the number of requests, and the record has the measured time'
 test_same "vkb-load: $name: 1000 requests took 2.5 s instead of 1 s" \
-  "$(grep -v 'too few to show\|round 1/2 done' .err)" 'a duration far from the wanted one is reported once'
+  "$(grep -v 'too few to show\|round 1/2 done' .err)" 'a measured time far from the duration is reported once'
 test_same 4 "$(calls)" 'there is one trial for all runs'
 timed near <<'END'
 r=1000.00
 [ "$n" -le 2 ] || r=900.00
 END
-test_that 'a duration near the wanted one is accepted' \
+test_that 'a measured time near the duration is accepted' \
   vb ./near -q --runs 1 second.json
 test_empty_file .err 'nothing is printed on stderr'
 timed quick <<'END'
@@ -104,14 +105,14 @@ test_same '[2000,2,0.5,"warmup"]' "$(of '[.metrics.requests,
 test_same '3 1' "$(calls) $(grep -c '"type":"raw"' .out)" \
   'the emulated warm-up is a process whose output is dropped'
 
-# --- a session is resumed
+# --- sessions that are resumed
 
 timed again <<'END'
 r=1000.00
 [ "$n" -le 3 ] || r=1100.00
 END
-test_that 'a first session' vb ./again --runs 1 --resume part second.json
-test_that 'a second one' vb ./again --runs 3 --resume part second.json
+test_that 'the first part of a session' vb ./again --runs 1 --resume part second.json
+test_that 'the second part of a session' vb ./again --runs 3 --resume part second.json
 test_same '5 1000' "$(calls) $(jq 'select(.type == "run").metrics.requests' \
   part | sort -u)" 'a resumed session uses the same number, without a trial'
 test_status 2 'another valkey-benchmark in a resumed session is an error' \
@@ -144,16 +145,16 @@ cat >group.json <<'END'
     {"id":"fill","test":"SET","data_size":16,"pipeline":4,"clients":4,"requests":2000,"warmup":0.5},
     {"id":"read","test":"GET","data_size":16,"pipeline":4,"clients":4,"requests":2000}]}]}]
 END
-test_that 'a case that is not selected has a warm-up by requests' \
+test_that 'a case after one that is not selected and has an emulated warm-up' \
   vb "$real" --runs 1 --case '*read*' group.json
 test_same '["read","ok",100]' \
   "$(of '[.config.scenario, .status, .metrics.hit_rate_percent]')" \
-  'its data are there'
+  'the data of the first case are there'
 
 test_that 'a shard' vb ./hangs --plan --shard 2/2 set.json
 test_empty_file .out 'the second of two shards of one case is empty'
 
-# --- what builds have of their own is not used
+# --- valkey-benchmark of a build is not used
 
 for l in old new; do
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok",' "$l"
@@ -165,7 +166,7 @@ test_same "\"$(sha256sum <"$real" | cut -d ' ' -f 1)\"" \
   "$(of .env.benchmark_tool_sha256)" \
   'one valkey-benchmark makes the load of both builds'
 
-# --- tests that a version has not, or others by that name
+# --- tests that a version does not have, or has under another meaning
 
 config tests.json '"PING","HSET","ZADD","ZPOPMIN","XADD"' '"requests":[400]'
 program five '--seed|--threads|--cluster|--duration' <<'END'
@@ -176,7 +177,7 @@ echo
   sed 's/","[0-9.]*","[0-9.]*$/"/; s/PING_MBULK/PING_BULK/' |
   sed 's/^\("[^,]*","[0-9.]*"\).*/\1/'
 END
-test_that 'tests that it has not' vb ./five --runs 1 tests.json
+test_that 'tests that a version does not have' vb ./five --runs 1 tests.json
 test_same '["HSET","ok"] ["PING","ok"] ["XADD","ok"] ["ZADD","ok"] ["ZPOPMIN","ok"]' \
   "$(of '[.config.command, .status]')" \
   'tests that a version lacks are sent as commands'
@@ -187,7 +188,7 @@ test_match "--csv XADD mystream '\\*' myfield 'VXK" sources \
   'XADD is sent as a command'
 test_same 4 "$(grep -c -v -e ' -t ' sources)" 'PING is sent as a test'
 
-# --- a command that its CSV does not quote
+# --- a command that is not quoted in its CSV
 
 cat >own.json <<'END'
 [{"test_groups":[{"group":1,"scenarios":[
@@ -198,7 +199,7 @@ test_that 'a command with quotes and commas is accepted' \
   vb "$real" --runs 1 own.json
 test_same '"ok"' "$(of .status)" 'a command with quotes and commas is run'
 
-# --- errors among the results
+# --- an error among the results
 
 program oom '' <<'END'
 printf '"test","rps"\nError from server: OOM\n"SET","9.00"\n'

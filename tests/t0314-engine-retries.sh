@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a server cannot answer for the moment is asked again: CLUSTERDOWN,
+# Requests that a server cannot answer at the moment are sent again: CLUSTERDOWN,
 # TRYAGAIN, LOADING.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
@@ -19,13 +19,13 @@ for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
 run() { "$ENGINE" $ports --cluster "$@"; }
 all() { for at in $VKB_NODES; do valkey-cli -p "${at#*:}" "$@"; done; }
 set -- $VKB_NODES
-# seen KIND PORT: waits until the node has said so.
+# seen KIND PORT: waits until the node has sent such an error.
 seen() {
   i=0
   until valkey-cli -p "$2" info errorstats | grep -q "errorstat_$1:" ||
     [ $i -gt 2000 ]; do i=$((i + 1)); done
 }
-# The first node loses a slot and says that the cluster is down, until it has it.
+# The first node loses a slot and answers CLUSTERDOWN, until it gets the slot back.
 while IFS=, read -r what how; do
   all config resetstat >/dev/null
   run -t "$what" $how -c 6 >out &
@@ -40,12 +40,12 @@ while IFS=, read -r what how; do
   all flushall >/dev/null
   until valkey-cli -p "${1#*:}" cluster info | grep -q cluster_state:ok; do :; done
 done <ways >down
-# For good: the errors are the answers then.
+# Here the slot stays lost: the errors are the answers.
 valkey-cli -p "${1#*:}" cluster delslots 0 >/dev/null
 run -t SET -n 60 -c 6 --timeout 1 >forever
 echo $? >>forever
 valkey-cli -p "${1#*:}" cluster addslots 0 >/dev/null
-# Of two keys of a slot that goes to another node one is still here.
+# A slot is migrating, and one of two keys of a request is still on its old node.
 slot=$(valkey-cli -p "${1#*:}" cluster keyslot x)
 from='' to=''
 for node in $VKB_NODES; do
@@ -63,20 +63,20 @@ valkey-cli -p "$to" cluster setslot "$slot" stable >/dev/null
 wait $load
 echo $? >>again
 END
-test_that 'a cluster that is down for a while' vkb-serve -q --primaries 3 -- sh -u ./cluster
+test_that 'a cluster that is down for some time' vkb-serve -q --primaries 3 -- sh -u ./cluster
 while read -r what; do
-  test_same '0 0 0 0 CLUSTERDOWN: ' "${what%%SET*}" "$what: all are answered"
+  test_same '0 0 0 0 CLUSTERDOWN: ' "${what%%SET*}" "$what: all requests are answered"
 done <down
-test_same 5 "$(wc -l <down | tr -d ' ')" 'all kinds of load'
-test_match '^refused [1-9]' forever 'what does not pass is refused'
-test_same "60 0" "$(value recorded forever) $(tail -n 1 forever)" 'when its time is over'
+test_same 5 "$(wc -l <down | tr -d ' ')" 'all kinds of load were tried'
+test_match '^refused [1-9]' forever 'a cluster that stays down refuses requests'
+test_same "60 0" "$(value recorded forever) $(tail -n 1 forever)" 'each request gets an answer'
 longest=$(value max_ms forever)
-test_result "$((${longest%.*} < 350))" "which is half of the timeout ($longest ms)"
-test_match '^error TRYAGAIN: [1-9]' again 'keys on their way'
+test_result "$((${longest%.*} < 350))" "it is sent again for at most half of the timeout ($longest ms)"
+test_match '^error TRYAGAIN: [1-9]' again 'requests for keys that are migrating get TRYAGAIN'
 test_same '600 0 0' "$(value recorded again) $(value refused again) $(tail -n 1 again)" \
-  'are asked for again'
+  'they are sent again until they are answered'
 
-# The server reads its data anew, one key in a millisecond.
+# The server reloads its data, one key per millisecond.
 cat >loading <<'END'
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
 "$ENGINE" -p "$VKB_PORT" -t SET -n 300 -r 300 --sequential >/dev/null
@@ -93,8 +93,8 @@ for how in "-p $VKB_PORT" "-s $VKB_SOCKET"; do
   cli config resetstat >/dev/null
 done >loads
 END
-test_that 'a server that loads' vkb-serve -q --unixsocket \
+test_that 'a server that loads its data' vkb-serve -q --unixsocket \
   --config enable-debug-command=yes -- sh -u ./loading
 test_same '0 100 0 LOADING: 0 100 0 LOADING:' "$(xargs <loads)" \
-  'is asked again when it is ready'
+  'requests are sent again until it is ready'
 test_done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-load on a server with data of others: refused, or --flush, or --no-flush,
-# which leaves that data and nothing of its own.
+# vkb-load on a server with data that it did not write: it refuses, or with --flush
+# deletes all data, or with --no-flush keeps that data and removes its own.
 . "${0%/*}/lib.sh"
 
 test_server 'data of others'
@@ -12,16 +12,16 @@ test_other spec
 cli() { valkey-cli -p "$port" "$@"; }
 keys() { cli info keyspace | sed -n 's/^\(db[0-9]*:keys=[0-9]*\).*/\1/p' | xargs; }
 
-# --- neither option
+# --- without --flush and --no-flush
 
 test_that 'an empty server needs no option' vkb-load --port "$port" --runs 1 c.json
 cli config set maxclients 2 >/dev/null
-test_status 2 'fewer connections than clients' \
+test_status 2 'a server that allows fewer connections than clients' \
   vkb-load --port "$port" --runs 1 --case 'SET*' c.json
 cli config set maxclients 10000 >/dev/null
 test_match "the server answered 'ERR max number of clients reached'.* lost" .err \
-  'a lost connection names the answer of the server'
-test_empty "$(keys)" 'an empty server is empty again'
+  'the error has the answer of the server'
+test_empty "$(keys)" 'an empty server is emptied afterwards'
 cli -n 3 set theirs 1 >/dev/null
 cli -n 3 set other 1 >/dev/null
 cli set first 1 >/dev/null
@@ -32,17 +32,17 @@ test_match "the server at 127.0.0.1:$port holds 3 keys \(1 in db0, 2 in db3\), a
 test_same 'db0:keys=1 db3:keys=2' "$(keys)" 'a refused server keeps its keys'
 test_same no "$([ -e refused ] && echo yes || echo no)" 'a refusal leaves no file'
 cli del first >/dev/null
-test_status 2 'a key in another database counts' vkb-load --host localhost \
+test_status 2 'a key in another database counts, too' vkb-load --host localhost \
   --port "$port" --runs 1 c.json
-test_match 'holds 2 keys \(2 in db3\)' .err 'keys of another database are named'
+test_match 'holds 2 keys \(2 in db3\)' .err 'the error has the number of keys in that database'
 test_status 2 '--flush with --no-flush' vkb-load --port "$port" --flush \
   --no-flush c.json
 test_status 2 '--flush without a running server' vkb-load --flush c.json
-test_match "are for a running server" .err '--flush says what it is for'
+test_match "are for a running server" .err 'the error says that --flush is for a running server'
 test_that '--flush measures' vkb-load --port "$port" --flush --runs 1 c.json
 test_empty "$(keys)" '--flush deletes everything'
 
-# Another client writes during a session.
+# Another client writes a key during a session.
 cat >slow.json <<END
 [{"commands":["SET"],$base,"cluster_mode":false,"duration":0.2}]
 END
@@ -58,15 +58,15 @@ vkb-load -v --port "$port" --runs 3 slow.json >out 2>said
 status=$?
 wait $!
 if [ "$(cli exists intruder)" = 1 ]; then
-  test_same 2 $status 'keys that appear between two runs stop the next'
+  test_same 2 $status 'a key that appears between two runs makes the next run fail'
   test_match 'holds 1 key \(1 in db0\), and measuring would delete' out \
-    'the failed run names the reason'
-else # it came while the second run was going on, and went with its keys
-  test_same 0 $status 'keys that come during a run go with its keys'
+    'the failed run has the reason'
+else # the key came during the second run, and was deleted with the others
+  test_same 0 $status 'a key that appears during a run is deleted with the others'
 fi
 cli flushall >/dev/null
 
-# It is restarted during a run, and loads data of others.
+# The server is restarted during a run, and loads data of others.
 sed 's/0\.2/2/' slow.json >long.json
 cli set theirs 1 >/dev/null
 cli save >/dev/null
@@ -77,12 +77,12 @@ filled() { [ "$(cli dbsize)" -gt 0 ]; }
 wait_until 30 filled
 cli debug restart >/dev/null 2>&1
 wait "$load"
-test_same 2 $? 'a server that is started anew during a run fails it'
-test_same 1 "$(cli exists theirs)" 'what it has loaded is not deleted'
+test_same 2 $? 'a server that is restarted during a run makes the run fail'
+test_same 1 "$(cli exists theirs)" 'the loaded data are not deleted'
 test_match 'was restarted since it was seen empty, so it is not emptied' err \
-  'the message says why'
+  'the message has the reason'
 test_match 'holds [0-9]* keys .*--flush allows that' err \
-  'and what to do about the keys'
+  'a message says what to do about the keys'
 cli flushall >/dev/null
 
 # --- --no-flush
@@ -93,7 +93,7 @@ cli rpush mylist a b >/dev/null
 cli acl setuser default -flushall -flushdb >/dev/null
 printf '[{"commands":["SET","GET","INCR","LPUSH","RPUSH","LPOP","RPOP","SADD","SISMEMBER","SPOP","HSET","HGET","ZADD","ZSCORE","ZRANGE","ZPOPMIN","LRANGE","MSET","MGET","XADD","XRANGE","EXISTS","PING_INLINE"],%s,"cluster_mode":false,"requests":[500]}]\n' \
   "$base" >all.json
-test_status 2 'a server that does not let itself be emptied' \
+test_status 2 'a server that does not allow FLUSHALL' \
   vkb-load --port "$port" --flush --runs 1 c.json
 test_match 'FLUSHALL: NOPERM.*; --no-flush measures without emptying' .out \
   'a failed FLUSHALL points to --no-flush'
@@ -103,16 +103,16 @@ test_that '--no-flush measures every test' \
 test_same 23 "$(grep -c '"status":"ok"' .out)" '--no-flush: every run is ok'
 test_same '[100,true]' "$(jq -c 'select(.config.command == "GET") |
   [.metrics.hit_rate_percent, .config.no_flush]' .out)" \
-  '--no-flush: what is read has been filled, and the case says how'
+  '--no-flush: reads find their keys, and the record has no_flush'
 test_match '^GET-.*-no_flush$' "$(jq -r .id .out >/dev/null 2>&1; vkb-load --plan --no-flush c.json | jq -r .id >ids; echo ids)" \
-  '--no-flush is in the name of a case'
+  '--no-flush: it is part of the id of a case'
 test_same 'kept kept a b' "$(cli get theirs) $(cli -n 3 get theirs) $(cli lrange mylist 0 -1 | xargs)" \
-  '--no-flush: the keys of others are as they were'
-test_same 'db0:keys=2 db3:keys=1' "$(keys)" '--no-flush: no key of ours is left'
+  '--no-flush: the keys of others are unchanged'
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" '--no-flush: no key of vkb-load is left'
 test_empty "$(cli info commandstats | grep cmdstat_flush)" \
-  '--no-flush: nothing is flushed'
+  '--no-flush: no FLUSHALL is sent'
 
-# begin: a long run with keys of ours, which are there when it returns.
+# begin: starts a long run, and returns when its keys exist.
 ours() { [ "$(cli --scan --pattern 'vkb:*' | head -n 1)" ]; }
 begin() {
   vkb-load --port "$port" --no-flush --runs 1 --duration 60s --case 'SET*' \
@@ -121,7 +121,7 @@ begin() {
   wait_until 30 ours
 }
 begin
-test_same 0 $? 'keys of ours begin with vkb:'
+test_same 0 $? 'the keys of vkb-load begin with vkb:'
 kill -TERM "$load"
 wait "$load"
 test_same 143 $? 'a session is interrupted'
@@ -135,13 +135,13 @@ jq 'del(.[0].test_groups[0].scenarios[0])' scenes.json >good.json
 test_that 'commands with __prefix__' \
   vkb-load --port "$port" --no-flush --runs 1 good.json
 test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out)" \
-  'commands with __prefix__ are good'
+  'runs of commands with __prefix__ are ok'
 test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'their keys are removed'
 
 printf '[{"test_groups":[{"scenarios":[{"id":"nul","command":"SET \\"__prefix__a\\\\x00b__rand_int__\\" v","requests":50}]}]}]\n' >nul.json
 test_that 'keys with a NUL byte' vkb-load --port "$port" --no-flush --runs 1 nul.json
-test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out)" 'are written'
-test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'and removed'
+test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out)" 'their runs are ok'
+test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'their keys are removed'
 
 for text in '"command":"SET k:__rand_int__ v"' \
   '"command":"SET __prefix__k v ; GET k"' \
@@ -194,11 +194,11 @@ test_that 'commands with several keys of ours' \
   vkb-load --port "$port" --no-flush --runs 1 keys.json
 test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'their keys are removed too'
 
-# __prefix__ is nothing where the server is emptied or is one of our own.
-test_that 'a server of our own with __prefix__ in the commands' \
+# __prefix__ is empty if the server is emptied, or started by vkb-load.
+test_that 'commands with __prefix__ on a server that vkb-load starts' \
   vkb-load --runs 1 good.json
 test_match '"command":"LPUSH x __data__ ; 2 SET k:__rand_int__ v"' .out \
-  'without --no-flush the placeholder is not there'
+  'without --no-flush the placeholder is removed'
 
 # --- clusters
 
@@ -220,7 +220,7 @@ test_that 'a cluster with --no-flush' \
   vkb-load --port "$port" --no-flush --runs 1 cluster.json
 test_same '["ok",0]' "$(jq -c '[.status, .metrics.errors]' .out | sort -u)" \
   'a cluster with --no-flush is measured'
-test_same "$had" "$(total)" 'only the key of others is left on its nodes'
+test_same "$had" "$(total)" 'only the key of others is left on the nodes'
 test_that 'a cluster with --flush' \
   vkb-load --port "$port" --flush --runs 1 cluster.json
 test_same '0 0 0' "$(total)" 'every node of the cluster is emptied'

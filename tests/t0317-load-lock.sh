@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-load waits while another one measures on this host.
+# vkb-load waits while another vkb-load measures on this host.
 . "${0%/*}/lib.sh"
 
 test_server 'the lock of a host'
@@ -7,7 +7,8 @@ VKB_LOCK=$scratch/lock
 export VKB_LOCK
 printf '[{"commands":["SET"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[2],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[200]}]\n' >c.json
 
-# hold: a session that measures for a long time, in the background; $holder.
+# hold: starts a session that measures for a long time in the background; $holder is its
+# pid.
 held() { ! flock -n "$VKB_LOCK" true; }
 hold() {
   vkb-load --runs 1 --duration 600s c.json >holder.out 2>holder.err &
@@ -38,10 +39,10 @@ wait "$holder"
 wait "$second"
 test_same '0 2' "$? $(runs second)" 'a waiting session measures when the other one is killed'
 test_same 1 "$(grep -c 'waiting for' second.err)" 'the message about waiting is printed once'
-test_that 'a session that is finished does not wait' \
+test_that 'a session whose runs are all finished does not wait' \
   vkb-load --runs 2 --resume second c.json
 
-# Several at once: their runs do not overlap.
+# Several sessions at once: their runs do not overlap.
 for i in 1 2 3; do
   vkb-load --runs 3 -o "many.$i" c.json 2>>many.err &
 done
@@ -52,17 +53,17 @@ test_same 1 "$(jq -s -r 'map(select(.type == "run")) | sort_by(.run.started) |
 test_same 9 "$(cat many.1 many.2 many.3 | jq -r .status | grep -c ok)" \
   'the runs of all three sessions are ok'
 
-# A signal ends the waiting.
+# A signal ends the wait.
 hold
 vkb-load --runs 1 -o third c.json 2>third.err &
 third=$!
 wait_until 30 waits third.err
 kill -TERM $third
 wait $third
-test_same '143 0' "$? $(runs third)" 'a signal ends the waiting'
+test_same '143 0' "$? $(runs third)" 'a signal ends the wait'
 
-# Two file systems, whose first files have the same inode: only the lock of the
-# other one is held for writing, and it is not the one that is waited for.
+# Two file systems whose first files have the same inode number. A process holds the
+# lock on the other one: it must not be named as the process that is waited for.
 cat >decoy.sh <<'END'
 mkdir one two && mount -t tmpfs one one && mount -t tmpfs two two || exit
 : >one/lock && : >two/lock
@@ -76,13 +77,13 @@ END
 if unshare -rm true 2>/dev/null; then
   unshare -rm sh decoy.sh
   test_match '^vkb-load: waiting for another program, which measures on this host' \
-    decoy.err 'a lock on another file system is not the one that is waited for'
+    decoy.err 'a process that holds a lock on another file system is not named'
 else
   test_skip 'a lock on another file system' unshare
 fi
 
-# A workflow, where a child of the process that measures would wait for it.
-test_that 'a program that a session starts does not wait for it' \
+# A workflow, whose child processes would wait for the lock that it holds.
+test_that 'programs that a session starts do not wait for its lock' \
   flock "$scratch/outer" env VKB_LOCK=no vkb-load --runs 1 c.json
 tr '\0' '\n' <"/proc/$(ps -o pid= --ppid "$holder" | head -n 1 | tr -d ' ')/environ" >environment
 test_match '^VKB_LOCK=no$' environment 'programs of a session take no lock'
@@ -96,6 +97,6 @@ test_match "'pipe', is not a file: set VKB_LOCK to another path or use --no-lock
 test_status 2 'a lock that cannot be made' \
   env VKB_LOCK="$scratch/none/lock" vkb-load --runs 1 c.json
 test_match 'cannot take the lock of this host.*No such file' .err \
-  'a lock that cannot be made is named, with what to do'
-test_litter 30 'nothing is left'
+  'the error names the lock that cannot be made'
+test_litter 30 'no file is left'
 test_done

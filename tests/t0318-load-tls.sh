@@ -1,5 +1,5 @@
 #!/bin/sh
-# A TLS connection that cannot be made: which of the many reasons it is.
+# A TLS connection that cannot be made: the error has the reason.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
@@ -7,7 +7,8 @@ test_server 'TLS errors'
 ENGINE=$engine
 export ENGINE
 
-# certificate NAME AUTHORITY SUBJECT-ALTERNATIVE-NAME DAYS...: NAME.crt, of key.
+# certificate NAME AUTHORITY SUBJECT-ALTERNATIVE-NAME DAYS...: makes NAME.crt for the
+# key.
 certificate() {
   certificate_of=$1 authority=$2
   printf 'subjectAltName=%s\n' "$3" >extensions
@@ -24,7 +25,7 @@ certificate() {
   certificate good ours IP:127.0.0.1 -days 2
   certificate name ours DNS:elsewhere.example -days 2
   certificate authority other IP:127.0.0.1 -days 2
-  # OpenSSL 3.4 has options for the dates, and none before it refuses this.
+  # OpenSSL has options for the dates from 3.4 on.
   certificate expired ours IP:127.0.0.1 -not_before 20200101000000Z \
     -not_after 20200102000000Z || certificate expired ours IP:127.0.0.1 -days -1
 } >openssl.log 2>&1
@@ -59,25 +60,27 @@ test_match '^exit 0' good.out 'a good certificate'
 for of in SET GET; do
   test_same '400 0 exit 0' \
     "$(value requests large.$of) $(value unanswered large.$of) $(tail -n 1 large.$of)" \
-    "$of of many records at once"
+    "$of with replies of many TLS records"
 done
-test_match '"status":"ok"' good.run 'and vkb-load'
-# says NAME PATTERN: the engine and vkb-load; the latter asks before it loads.
+test_match '"status":"ok"' good.run 'vkb-load measures with a valid certificate'
+# says NAME PATTERN: the errors of the engine, and of vkb-load, which connects before
+# the load.
 says() {
   test_match "cannot connect to '127.0.0.1:[0-9]+': $2" "$1.out" "$1: the engine"
-  test_match '^exit 2' "$1.out" "$1: the engine gives up"
+  test_match '^exit 2' "$1.out" "$1: the engine exits with 2"
   test_match "cannot reach the server at 127.0.0.1:[0-9]+: $2" "$1.err" \
     "$1: vkb-load"
 }
 says name "the server's certificate is not for the name '127.0.0.1'"
 says authority "the server's certificate is not signed by the authority in '.*/ours.crt'"
 says expired "the server's certificate expired on [A-Z][a-z][a-z] +[0-9]+ "
-# The alert of TLS 1.3 comes after the first request, and a reset may overtake it.
+# With TLS 1.3 the alert comes after the first request, and the connection may be reset
+# before.
 test_match "connect.* '127.0.0.1:[0-9]+'.*: (the server requires a client certificate|Connection reset by peer|Broken pipe)" \
-  client.out 'no certificate of the client'
-test_match '^exit 2' client.out 'which fails'
-test_match 'does this port use TLS\?$' plain.err 'a TLS port spoken to in plain'
-test_match '^exit 2' plain.err 'which fails'
+  client.out 'a load without a certificate'
+test_match '^exit 2' client.out 'without a certificate the engine exits with 2'
+test_match 'does this port use TLS\?$' plain.err 'a plain connection to a TLS port'
+test_match '^exit 2' plain.err 'with a plain connection the engine exits with 2'
 
 cat >insecure <<'END'
 "$ENGINE" -p "$VKB_PORT" --tls --cacert "$PWD/ours.crt" -n 10 --timeout 0.5 2>engine.err
@@ -86,11 +89,12 @@ vkb-load --port "$VKB_PORT" --tls --cacert "$PWD/ours.crt" --timeout 500ms \
 echo "exit $?" >>load.err
 END
 test_that 'a server without TLS' vkb-serve -q -- sh -u ./insecure
-# It takes a TLS greeting for the beginning of a command, and most often waits.
+# Such a server takes a TLS handshake for the beginning of a command, and usually waits
+# for the rest.
 for said in engine.err load.err; do
   test_match "cannot (connect to|reach).*127.0.0.1:.*(no answer to the TLS handshake.*; does this port speak TLS\?|does not speak TLS on this port)" \
-    $said "$said: a plain port spoken to with TLS"
+    $said "$said: a TLS connection to a plain port"
 done
-test_match '^exit 2' load.err 'which fails'
-test_litter 10 'nothing is left'
+test_match '^exit 2' load.err 'a TLS connection to a plain port exits with 2'
+test_litter 10 'no server and no file is left'
 test_done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-load --order slices: the servers of several builds are loaded in turns.
+# vkb-load --order slices: the servers of several builds get their load in turns.
 . "${0%/*}/lib.sh"
 
 test_server vkb-load
@@ -15,22 +15,22 @@ printf '[{"commands":["SET","LPOP"],"pipelines":[1,4],%s,"duration":0.5}]\n' "$b
 test_that 'three builds in slices' vkb-load --builds builds --order slices \
   --runs 2 c.json
 cp .out runs
-test_same 24 "$(grep -c '"status":"ok"' runs)" 'each build has each run of each case'
+test_same 24 "$(grep -c '"status":"ok"' runs)" 'there are all runs of all builds'
 test_same true "$(jq -s 'map(select(.type == "run")) | [_nwise(3)] |
   all((map(.subject.label) | sort) == ["a", "b", "c"]
     and (map([.run.block, .run.seed, .config]) | unique | length) == 1)' runs)" \
-  'the runs of a turn have one block and one seed'
+  'the runs of a turn have the same block and seed'
 test_same true "$(jq -s 'map(select(.type == "run")) |
   all((.series.rps | length) == .run.slices and .metrics.requests > 0 and
     .metrics.elapsed_s >= 0.5 and .metrics.elapsed_s < 0.9 and
     (.series.at_s[-1] - .metrics.elapsed_s | fabs) < 1e-6)' runs)" \
-  'a run consists of slices'
-# A machine that is so busy that 200 batches take more than .2 s has one long slice.
+  'a run has an interval for each slice'
+# On a machine so busy that 200 batches take more than .2 s there is one long slice.
 test_same true "$(jq -s 'map(select(.type == "run") |
     {n: .run.slices, each: (.metrics.elapsed_s / .run.slices)}) |
   any(.n >= 3) and all(if .n == 1 then .each - 0.5 | fabs < 1e-6
     else .each > 0.017 and .each < 0.181 and (.n - 1) * .each < 0.5 end)' runs)" \
-  'of 20 to 200 ms each, a tenth of which is not measured'
+  'a slice has 20 to 200 ms, a tenth of which is not measured'
 test_same true "$(jq -s 'def median: sort | .[(length - 1) / 2];
   def near($x): . / $x - 1 | fabs < 1e-6;
   map(select(.type == "run")) | [_nwise(3)] | all(map(.series.rps) as $r |
@@ -39,13 +39,13 @@ test_same true "$(jq -s 'def median: sort | .[(length - 1) / 2];
      (.[1].metrics.rps / .[0].metrics.rps | near(
        ([$t[] | (.[1] | log) - ((map(log) | add) / 3)] | median | exp) /
        ([$t[] | (.[0] | log) - ((map(log) | add) / 3)] | median | exp)))))' runs)" \
-  'the ratio of two builds is that of their shares in the turns'
+  'the ratio of two builds is that of their slices'
 test_same true "$(jq -s 'map(select(.type == "run" and .env.remote == null)) |
   all(.metrics.server_cpu_us_per_req > 0 and .metrics.client_busy_percent <= 100
     and .metrics.server_busy_percent <= 100 and (has("samples") | not))' runs)" \
-  'the cost of a run is that of its own slices'
+  'the CPU time of a run is that of its own slices'
 vkb-compare -b a --on-insufficient ok runs >.out 2>.err
-test_absent 'Not paired' .out 'the runs of a turn are paired'
+test_absent 'Not paired' .out 'vkb-compare pairs the runs of a turn'
 
 # --- a rate
 
@@ -57,38 +57,38 @@ test_same true "$(jq -s 'map(select(.config.duration_s)) |
   length == 3 and all(.run.slices == 3 and
     (.metrics.elapsed_s - .54 | . >= -1e-6 and . < .25) and
     (.metrics.offered_rps - 1000 | fabs) < 10)' .out)" \
-  'slices of 200 ms, each at the rate of the case'
+  'with a rate a slice has 200 ms, at the rate of the case'
 test_same true "$(jq -s 'map(select(.config.requests)) |
   length == 3 and all(.run.slices > 1 and .metrics.requests == 500 and
     (.metrics.offered_rps | . > 900 and . < 1800))' .out)" \
-  'a number of requests at a rate is made exactly'
+  'with a rate a number of requests is made exactly'
 
 # --- memory
 
 printf '[{"commands":["SET","INCR"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
   sed 's/"keyspacelen":\[100\]/"keyspacelen":[100000000000]/' >large.json
-test_that 'more keys than fit into memory' vkb-load --builds builds --order slices \
+test_that 'data that do not fit into memory several times' vkb-load --builds builds --order slices \
   --runs 2 large.json
 test_match 'not in slices: the values of 3 servers take 4.80TB of memory, and .*B are available; its builds are measured one after the other in each round' \
-  .err 'a message has the figures'
-test_same 1 "$(grep -c 'not in slices' .err)" 'once'
+  .err 'a message has the sizes'
+test_same 1 "$(grep -c 'not in slices' .err)" 'the message is printed once'
 test_same '1 1 1 2 2 2' "$(jq -r 'select(.status == "ok" and .run.slices == null) |
   .run.block' .out | xargs)" 'the runs of a round are pairs'
 test_same 6 "$(jq -r 'select(.run.slices >= 1).config.command' .out | grep -c INCR)" \
-  'a command that writes no value of its own is in slices'
+  'a command that writes no values of its own is measured in slices'
 
-# The servers are filled before this shows. A control group is the only real limit
-# on what they have together; only root can make one.
+# Here the size is known only after servers were populated. A control group is the only
+# limit that can be set on their memory; only root can make one.
 group=/sys/fs/cgroup/memory/vkb-test-$$
 if mkdir "$group" 2>.err && echo 200M >"$group/memory.limit_in_bytes"; then
   printf '[{"commands":["GET"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
     sed 's/"keyspacelen":\[100\]/"keyspacelen":[1000000]/' >large.json
   # shellcheck disable=SC2016 # sh expands them
-  test_that 'servers that turn out to be large' \
+  test_that 'servers that turn out to be too large' \
     sh -c 'echo $$ >"$0/cgroup.procs"; shift; exec vkb-load "$@"' "$group" - \
     --builds builds --order slices --runs 1 large.json
   test_match 'not in slices: the servers of 2 further builds need another 2[0-9]*MB of memory, and [0-9.]*MB are available' \
-    .err 'are measured first'
+    .err 'the first builds are measured before'
   test_same 3 "$(jq -r 'select(.status == "ok" and .run.block == 1) |
     .run.order' .out | sort -n | tail -n 1)" 'and their runs are numbered as if that had not been tried'
   rmdir "$group"
@@ -104,23 +104,23 @@ cp .out made
 test_same 15 "$(jq -s 'map(select(.type == "run" and .status == "ok" and
   .metrics.requests == .config.requests and .metrics.errors == 0 and
   .run.slices >= 1)) | length' made)" \
-  'each build makes exactly that many'
+  'each build makes exactly this number'
 test_same true "$(jq -s 'map(select(.config.command == "LPOP")) |
   length == 6 and all(.metrics.hit_rate_percent == 100)' made)" \
-  'no request more is sent: each of so many elements is popped once'
+  'each of these elements is popped once'
 test_same true "$(jq -s 'map(select(.config.requests == 30001 and .config.pipeline == 1)) |
   length == 6 and all(.run.slices > 1 and (.series.rps | length) == .run.slices)' made)" \
-  'the load goes from one to the next until all are made'
+  'the load alternates between the builds until all requests are made'
 printf '[{"commands":["SET"],"pipelines":[1],%s,"requests":[3,100]}]\n' "$base" |
   sed 's/"warmup":0/"warmup":0.1/' >c5.json
-test_that 'few requests after a warm-up' vkb-load --builds builds --order slices \
+test_that 'a small number of requests after a warm-up' vkb-load --builds builds --order slices \
   --runs 1 c5.json
 test_same true "$(jq -s 'map(select(.type == "run")) | length == 6 and
   all(.run.slices >= 1 and .metrics.min_latency_ms > 0 and
     .metrics.avg_latency_ms <= .metrics.elapsed_s * 1e3)' .out)" \
-  'the first slice, which has them all, is measured'
+  'the first slice, which makes them all, is measured'
 
-# --- scenarios in order, parts at the same time, clusters
+# --- scenarios in order, mixed scenarios, clusters
 
 cat >scene.json <<'END'
 {"keyspacelen": [100], "test_groups": [{"group": 1, "description": "G", "scenarios": [
@@ -132,18 +132,18 @@ cat >scene.json <<'END'
   {"id": "last", "type": "read", "test": "get", "requests": 500,
    "setup_commands": ["RENAMENX mark1 mark2"]}]}]}
 END
-test_that 'scenarios of a group' vkb-load --builds builds --order slices --runs 2 scene.json
+test_that 'scenarios of a group in slices' vkb-load --builds builds --order slices --runs 2 scene.json
 cp .out scene
 test_same true "$(jq -s 'map(select(.type == "run")) | [_nwise(12)] | length == 2 and
   all(all(.run.slices >= 1) and ([group_by(.config.test_id)[] |
     {n: length, same: (map([.run.block, .run.seed]) | unique | length)}] |
     length == 4 and all(.n == 3 and .same == 1)))' scene)" \
-  'all are in slices, in pairs, on servers that have the data of those before'
+  'all scenarios run in slices, in pairs, on servers with the data of earlier scenarios'
 test_same true "$(jq -s 'map(select(.config.test_phase // "" | test("mixed"))) |
   group_by([.run.block, .subject.label]) | length == 6 and all(
     length == 2 and all(.run.overlap_percent > 50 and .metrics.requests > 0
       and (.run.slices | . > 1)) and .[0].run.slices == .[1].run.slices)' scene)" \
-  'the parts of a mixed scenario are in the same slices'
+  'the parts of a mixed scenario have the same slices'
 test_same true "$(jq -s 'def median: sort | .[(length - 1) / 2];
   def near($x): . / $x - 1 | fabs < 1e-6;
   map(select(.config.test_phase // "" | test("mixed"))) |
@@ -153,24 +153,24 @@ test_same true "$(jq -s 'def median: sort | .[(length - 1) / 2];
      (.[1].metrics.rps / .[0].metrics.rps | near(
        ([$t[] | (.[1] | log) - ((map(log) | add) / 3)] | median | exp) /
        ([$t[] | (.[0] | log) - ((map(log) | add) / 3)] | median | exp)))))' scene)" \
-  'each part has a rate of its own'
-jq -c 'select((.run.order // 0) <= 5)' scene >part # half of the mixed scenario's builds
-test_that 'resumed between the builds of a scenario' vkb-load --builds builds \
+  'each part has its own rate'
+jq -c 'select((.run.order // 0) <= 5)' scene >part # the runs of half of the builds of the mixed scenario
+test_that 'a session that is resumed between the builds of a scenario' vkb-load --builds builds \
   --order slices --runs 2 --resume part scene.json
-test_match 'is not in slices, since some builds have it already' .err 'a message says so'
+test_match 'is not in slices, since some builds have it already' .err 'a message says that it is not run in slices, since some builds have it already'
 test_same 24 "$(jq -r 'select(.status == "ok") |
   "\(.subject.label) \(.config.test_id) \(.run.index)"' part | sort -u | grep -c .)" \
-  'each run is there'
-test_same 24 "$(grep -c '"status":"ok"' part)" 'once'
-test_that 'what is only made for its data' vkb-load --builds builds --order slices \
+  'all runs are there'
+test_same 24 "$(grep -c '"status":"ok"' part)" 'no run is there twice'
+test_that 'a case that only prepares data' vkb-load --builds builds --order slices \
   --runs 1 --scenarios last scene.json
 test_same '1_last 1_last 1_last' \
-  "$(jq -r 'select(.run.slices >= 1) | .config.test_id' .out | xargs)" 'is not recorded'
+  "$(jq -r 'select(.run.slices >= 1) | .config.test_id' .out | xargs)" 'such a case is not recorded'
 jq '.test_groups[0].scenarios[1].reads[0].requests = 500' scene.json >uneven.json
 test_that 'parts that end at different times' vkb-load --builds builds \
   --order slices --runs 1 uneven.json
 test_same 12 "$(jq -r 'select(.status == "ok" and .run.slices == null) | .run.block' .out |
-  grep -c 1)" 'are interleaved'
+  grep -c 1)" 'such parts are run in slices'
 
 { build a "$server"; build b "$server"; } >builds
 printf '[{"commands":["SET","LPOP"],"pipelines":[1,8],%s,"duration":0.3},
@@ -193,28 +193,28 @@ test_same 'a ok
 b ok
 bad failed' "$(jq -r '.subject.label + " " + .status' .out | sort)" \
   'the other builds are measured'
-test_match 'run 1 failed' .err 'the failure is reported'
+test_match 'run 1 failed' .err 'a message reports the failure'
 
 printf '#!/bin/sh\nexec %s "$@" --rename-command SET ""\n' "$server" >noset
 chmod +x noset
 { build a "$server"; build bad "$scratch/noset"; } >builds
-test_status 2 'a build that refuses the load' vkb-load --builds builds \
+test_status 2 'a build that refuses the commands' vkb-load --builds builds \
   --order slices --runs 1 --case 'SET*P1-*' c.json
 test_same 'a ok null
 bad failed null' "$(jq -r '.subject.label + " " + .status + " \(.run.block)"' .out |
   sort)" 'the other build is measured alone, without a pair'
 test_match 'failed in slices: .*unknown command .*; each build is measured alone' \
-  .err 'a message says so'
+  .err 'a message says that builds are measured alone'
 
-# --- round trips that are long
+# --- a case with long batches
 
 printf '[{"commands":["LRANGE_600"],"pipelines":[100],"keyspacelen":[10],"data_sizes":[16],"clients":[50],"cluster_mode":false,"tls_mode":false,"warmup":0,"duration":1}]\n' >c3.json
 { build a "$server"; build b "$server"; } >builds
 test_that 'a slow case' vkb-load --builds builds --order slices --runs 1 c3.json
 test_same '1 1' "$(jq -r 'select(.type == "run") | .run.slices' .out | xargs)" \
-  'each build has the whole time at once'
+  'each build gets all of its time at once'
 
-# --- a server that dies
+# --- a server that is killed
 
 cp "$server" second
 { build a "$server"; build b "$PWD/second"; } >builds
@@ -227,8 +227,8 @@ loaded() { # the clients of both builds are connected
 wait_until 20 loaded
 kill -9 "$(ps -eo pid=,comm= | awk '$2 == "second" {print $1}')"
 wait "$pid"
-test_same 2 $? 'a server that dies is trouble'
-test_match 'killed by signal 9' .err 'the reason is reported'
+test_same 2 $? 'a server that is killed'
+test_match 'killed by signal 9' .err 'the message has the signal'
 test_same 'a ok
 b failed' "$(jq -r '.subject.label + " " + .status' dead | sort)" \
   'its run has failed, and only the other build is measured alone'
@@ -237,14 +237,14 @@ b failed' "$(jq -r '.subject.label + " " + .status' dead | sort)" \
 
 { build a "$server"; build b "$server"; } >builds
 printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":60}]\n' "$base" >long.json
-rm -rf tmp/vkb-logs.* # of the failed runs above
+rm -rf tmp/vkb-logs.* # from the failed runs above
 env VKB_TEST_MARK="$scratch" vkb-load --builds builds --order slices --runs 1 \
   long.json >.out 2>.err </dev/null &
 pid=$!
 ours() {
   grep -lzs "^VKB_TEST_MARK=$scratch" /proc/[0-9]*/environ
 }
-both_run() { # two servers among the descendants of vkb-load
+both_run() { # vkb-load has two servers among its descendants
   ps -eo pid=,ppid=,comm= | awk -v top="$pid" '{parent[$1] = $2; name[$1] = $3}
     END {for (p in name) {
       for (q = p; q && q != top; q = parent[q]);

@@ -63,12 +63,12 @@ widths(void)
 	    "no noise, not paired");
 	tap_near(ci_width_ratio(base, up, 5, true, .05),
 	    ci_width_ratio(base, up, 5, false, .05), 0,
-	    "five pairs show nothing: they are not paired");
+	    "five pairs are too few: the interval is the unpaired one");
 	tap_ok(ci_width_ratio(nine, up, 7, true, .01) ==
 		    ci_width_ratio(nine, up, 7, false, .01) &&
 		ci_width_ratio(nine, up, 8, true, .01) !=
 		    ci_width_ratio(nine, up, 8, false, .01),
-	    "nor seven at .01, but eight do");
+	    "seven pairs are too few at .01, eight are enough");
 	w = ci_width_ratio(base, up, 3, false, .05);
 	tap_ok(w > .1 && isfinite(w), "three a side: Welch: %g", w);
 	tap_ok(isinf(ci_width_ratio(base, up, 1, true, .05)) &&
@@ -76,7 +76,7 @@ widths(void)
 		isinf(ci_width_ratio(base, up, 1, false, .05)) &&
 		isinf(ci_width_ratio(base, up, 2, false, .05)) &&
 		isinf(ci_width_ratio(base, up, 0, false, .05)),
-	    "up to two: nothing is known");
+	    "fewer than three runs have no interval");
 	tap_ok(isinf(ci_width_ratio(zeros, up, 8, true, .05)) &&
 		isinf(ci_width_ratio(up, zeros, 8, false, .05)),
 	    "no ratio to zero");
@@ -88,7 +88,7 @@ widths(void)
 		gap[i] = up[2 * i];
 	}
 	tap_near(w, ci_width_ratio(base, gap, 4, true, .05), 1e-12,
-	    "a pair needs both");
+	    "a pair with a missing run is left out");
 }
 
 static int
@@ -120,7 +120,7 @@ parsing(void)
 	tap_ok(parse(&l, "5..5", "p99_latency_ms=100%") == 0 && l.n == 1 &&
 		stopping_is_adaptive(&l),
 	    "one look");
-	tap_near(l.level[0], .05, 1e-12, "has all of alpha");
+	tap_near(l.level[0], .05, 1e-12, "one look has all of alpha");
 	tap_ok(parse(&l, "5..30", NULL) < 0, "no precision");
 	tap_ok(parse(&l, "5", "1%") < 0, "no range");
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -191,7 +191,7 @@ recorded(void)
 	json_del(other, "until");
 	json_set(other, "until", json_dup(json_get(run, "until")));
 	tap_ok(stopping_hash(run) == stopping_hash(other),
-	    "the same looks and conditions have the same");
+	    "equal looks and conditions have equal hashes");
 	json_free(config);
 	json_free(run);
 	json_free(other);
@@ -298,7 +298,7 @@ conditions(void)
 	parse(&l, "3..6", "10%");
 	p = ci_width_new(&l, cases, 2, 3, true);
 	tap_ok(!ci_width_reached(p, 0, 0, out, &worst) && isinf(worst.now),
-	    "nothing is measured");
+	    "without runs no width is reached");
 	for (size_t i = 1; i <= 6; i++)
 		for (size_t b = 0; b < 3; b++) {
 			m = json_object();
@@ -311,18 +311,19 @@ conditions(void)
 		}
 	tap_ok(!ci_width_reached(p, 0, 1, out, &worst) && worst.now > .1 &&
 		worst.wanted == .1 && strcmp(worst.metric, "rps") == 0,
-	    "the worst contender counts");
+	    "the widest interval of the contenders decides");
 	tap_ok(ci_width_reached(p, 1, 0, out, &worst) &&
 		strcmp(worst.metric, "p50_latency_ms") == 0,
-	    "with a rate it is the latency that counts");
+	    "with a fixed rate the latency decides");
 	out[2] = true;
 	tap_ok(ci_width_reached(p, 0, 0, out, &worst) && worst.now == 0,
-	    "a build that failed does not");
+	    "a build that failed is left out");
 	out[1] = true;
-	tap_ok(
-	    ci_width_reached(p, 0, 0, out, &worst), "one is left: its median");
+	tap_ok(ci_width_reached(p, 0, 0, out, &worst),
+	    "if one build is left, its median decides");
 	out[0] = true;
-	tap_ok(!ci_width_reached(p, 0, 0, out, &worst), "none is left");
+	tap_ok(!ci_width_reached(p, 0, 0, out, &worst),
+	    "if no build is left, no width is reached");
 	ci_width_free(p);
 	json_free(config);
 	stopping_free(&l);

@@ -15,7 +15,7 @@ struct commit {
 	bool measured;
 };
 
-/* A record; of a part of it only the id is there. */
+/* A commit record; a record that is not whole has only the id. */
 static void
 add(struct ancestry *a, const struct commit *all, int i, bool part)
 {
@@ -212,16 +212,17 @@ starts_of_ids(void)
 
 	tap_ok(ancestry_length(a) == 7, "a chain of seven is the line");
 	tap_ok(is_at(a, "abcd1000", 6) && is_at(a, "ffff0000", 0),
-	    "the root has place 0");
+	    "the root is commit 0 of the line");
 	tap_ok(
 	    is_at(a, "abcd1", 6) && is_at(a, "abcd2", 5) && is_at(a, "ffff", 0),
 	    "four characters that one commit alone starts with are enough");
-	tap_ok(is_at(a, "abcd", -1), "a start of two commits finds neither");
+	tap_ok(is_at(a, "abcd", -1),
+	    "an abbreviation of two commits finds neither");
 	tap_ok(is_at(a, "fff", -1), "three characters are too few");
 	tap_ok(is_at(a, NULL, -1), "without an id no commit is found");
 	tap_ok(is_at(a, "12345678", 4),
-	    "a record that knows seven characters is found by more");
-	tap_ok(is_at(a, "6543210", -1), "six are too few for that");
+	    "a longer id finds a record whose id has seven characters");
+	tap_ok(is_at(a, "6543210", -1), "six characters do not find it");
 	tap_ok(is_at(a, "beefbee", 2) && is_at(a, "beefbeef", 1),
 	    "the whole id comes before the start of another");
 	tap_ok(is_at(a, "gggg", -1) && is_at(a, "0000", -1),

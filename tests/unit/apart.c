@@ -29,7 +29,7 @@ struct world {
 	size_t next[CASES + 1];
 };
 
-/* The levels of the rows, which were looked at, and of the common one. */
+/* The levels of rows of adaptive runs, and those of the common row. */
 static const double looked[] = {.03, .07}, whole[] = {.05, .10};
 
 static const struct rules no_rules;
@@ -152,7 +152,7 @@ sessions(void)
 		tap_ok(apart_find(&w.c) == cases[k].apart, "%s: %s",
 		    cases[k].what,
 		    cases[k].apart ? "no session is shared"
-				   : "there is nothing to allow for");
+				   : "the sides share a session");
 		tap_ok(w.c.sessions[0] == cases[k].n[0] &&
 			w.c.sessions[1] == cases[k].n[1],
 		    "%s: %zu and %zu sessions", cases[k].what, w.c.sessions[0],
@@ -174,7 +174,7 @@ sessions(void)
 		if (cases[k].apart && cases[k].sd > 0)
 			apart_widen(&w.c, &no_rules, 0, w.next);
 		tap_near(w.c.session_sd, cases[k].sd, 1e-12,
-		    "what a session is assumed to differ by");
+		    "the standard deviation between sessions that is assumed");
 		end(&w);
 	}
 }
@@ -195,7 +195,7 @@ counted_rows(void)
 	    "a row without noise is not asked for its sessions");
 	tap_ok(w.c.sessions[0] == 1 && w.c.sessions[1] == 1 &&
 		w.c.rows[1].sessions[0] == 0,
-	    "nor are they counted");
+	    "its sessions are not counted");
 	end(&w);
 }
 
@@ -263,30 +263,35 @@ check_common(
 		return;
 	row = &w->c.commons[0];
 	tap_str(row->facts.method, "t-sessions", "the method");
-	tap_near(row->level, .05, 1e-12, "no looks: the level is .05");
-	tap_near(row->level10, .1, 1e-12, "and .10");
+	tap_near(row->level, .05, 1e-12, "without looks the level is .05");
+	tap_near(
+	    row->level10, .1, 1e-12, "the level of the 90 % interval is .10");
 	check_t(&row->facts, change, noise, whole, "the common change");
-	tap_near(row->facts.p, p_of(change, noise), 1e-6, "and its p");
+	tap_near(
+	    row->facts.p, p_of(change, noise), 1e-6, "p of the common change");
 	tap_ok(row->facts.m == cases && row->facts.n == cases,
 	    "its values are the cases");
-	tap_ok(row->facts.median[0] == 1, "in units of the baseline");
+	tap_ok(row->facts.median[0] == 1,
+	    "its values are relative to the baseline");
 	tap_near(row->facts.median[1], exp(change), 1e-6, "the contender");
 	tap_ok(row->gate && row->common && row->primary, "it is judged");
-	tap_near(row->margin, .05, 0, "by the widest margin of a case");
-	tap_str(row->margin_from, "policy", "and its source");
+	tap_near(row->margin, .05, 0, "its margin is the widest of a case");
+	tap_str(row->margin_from, "policy", "the source of its margin");
 	tap_ok(!row->waiver.reason, "it is not waived");
-	tap_str(row->name, "rps", "it is of the metric");
+	tap_str(row->name, "rps", "it has the name of the metric");
 	tap_ok(isnan(row->p) && isnan(row->visible) && isnan(row->minutes) &&
 		isnan(row->facts.cliff),
-	    "what is not known yet is not a number");
-	tap_str(row->pair->name[0], "all cases", "its name");
-	tap_str(row->pair->name[1], "all cases", "on both sides");
+	    "p, the visible change, the minutes and delta are not known yet");
+	tap_str(
+	    row->pair->name[0], "all cases", "the name of the baseline's case");
+	tap_str(row->pair->name[1], "all cases",
+	    "the name of the contender's case");
 	tap_ok(row->pair->rows == 1, "there is one row");
-	tap_near(
-	    cases_sum(row->pair->side[1], "n"), 1, 0, "it is not a failed one");
+	tap_near(cases_sum(row->pair->side[1], "n"), 1, 0,
+	    "it has one run, which did not fail");
 	config = json_print(row->pair->side[0]->config);
 	tap_str(config, "{\"clients\":50,\"command\":\"all cases\"}",
-	    "its config is what all share");
+	    "its configuration has what all cases share");
 	free(config);
 	common_append(&w->c);
 	tap_ok(w->c.nrows == w->c.npairs + 1 && w->c.ncommons == 0 &&
@@ -368,7 +373,7 @@ few_sessions(double se, bool noisy)
 		check_t(&row->facts, changes[i], add(beside, assumed), looked,
 		    "the change that was measured");
 		check_t(&row->rest, rest[i], beside, looked,
-		    "the change beside the other cases");
+		    "the change relative to the other cases");
 		tap_near(row->facts.p, p_of(rest[i], beside), 1e-6,
 		    "p is that of the rest");
 		tap_str(row->facts.method, "t-sessions", "the method");
@@ -398,17 +403,20 @@ few_cases(void)
 		    pow(.01 * (1 + (double)i), 2), 8 + (double)i};
 		check_t(&w.c.rows[i].facts, changes[i], add(runs, assumed),
 		    looked, "four cases: the change");
-		tap_ok(!w.c.rows[i].has_rest, "four cases have no rest");
+		tap_ok(!w.c.rows[i].has_rest,
+		    "with four cases there is no change relative to the "
+		    "others");
 		tap_near(w.c.rows[i].facts.p,
 		    p_of(changes[i], add(runs, assumed)), 1e-6,
 		    "p is that of the change");
 	}
 	tap_str(w.c.rows[2].facts.method, "exact",
-	    "a row without noise and ratio stays as it is");
-	tap_ok(w.c.ncommons == 0, "and nothing in common");
+	    "a row without noise and ratio is not changed");
+	tap_ok(w.c.ncommons == 0, "there is no common change");
 	w.c.rows[2].facts.ratio = .93;
 	apart_widen(&w.c, &no_rules, 3, w.next);
-	tap_str(w.c.rows[2].facts.method, "exact", "so do rows before 'first'");
+	tap_str(w.c.rows[2].facts.method, "exact",
+	    "rows before 'first' are not changed");
 	w.c.rows[2].facts.change = NAN;
 	w.next[2] = w.c.nrows;
 	apart_widen(&w.c, &no_rules, 2, w.next);
@@ -420,15 +428,16 @@ few_cases(void)
 	w.c.rows[3].facts.method = "moderated-t";
 	apart_widen(&w.c, &no_rules, 0, w.next);
 	tap_str(w.c.rows[3].facts.method, "moderated-t",
-	    "a row whose sides share a session stays as it is");
+	    "a row whose sides share a session is not changed");
 	set_sessions(&w, 1, 4);
 	w.c.rows[1].primary = false;
 	apart_widen(&w.c, &no_rules, 0, w.next);
-	tap_ok(w.c.rows[2].has_rest, "five cases have rests");
+	tap_ok(w.c.rows[2].has_rest,
+	    "with five cases there is a change relative to the others");
 	tap_ok(w.c.ncommons == 1 && !w.c.commons[0].primary,
-	    "a metric that is not primary has a row that is not");
+	    "the common row of a metric that is not primary is not primary");
 	tap_ok(judge_family(&w.c.commons[0]) == FAMILY_OTHER,
-	    "of the other family");
+	    "it belongs to the other family");
 	common_append(&w.c);
 	w.c.nrows--;
 	free(w.c.rows[w.c.nrows].name);
@@ -436,20 +445,22 @@ few_cases(void)
 		w.c.rows[i].waiver.reason = "known";
 	apart_widen(&w.c, &no_rules, 0, w.next);
 	tap_ok(w.c.ncommons == 1 && w.c.commons[0].waiver.reason,
-	    "a waiver of all cases covers what they have in common");
+	    "if all cases are waived, so is the common change");
 	common_append(&w.c);
 	w.c.nrows--;
 	free(w.c.rows[w.c.nrows].name);
 	w.c.rows[4].waiver.reason = NULL;
 	apart_widen(&w.c, &no_rules, 0, w.next);
-	tap_ok(!w.c.commons[0].waiver.reason, "one of four does not");
+	tap_ok(!w.c.commons[0].waiver.reason,
+	    "if only three of four are, it is not");
 	common_append(&w.c);
 	w.c.nrows--;
 	free(w.c.rows[w.c.nrows].name);
 	for (size_t i = 0; i < w.c.nrows; i++)
 		w.c.rows[i].gate = false;
 	apart_widen(&w.c, &no_rules, 0, w.next);
-	tap_ok(w.c.ncommons == 0, "a metric that is not judged has none");
+	tap_ok(w.c.ncommons == 0,
+	    "a metric that is not judged has no common change");
 	end(&w);
 }
 
@@ -457,7 +468,8 @@ few_cases(void)
 
 static const double effects[] = {.01, -.02, .03, 0, .015, -.01, .02, -.005};
 
-/* The logarithm of run k: its session, its case, and what is of both. */
+/* The logarithm of run k: the effects of its session, its case, both together,
+ * and the run. */
 static double
 value(size_t i, size_t j, size_t session, size_t k)
 {
@@ -541,7 +553,8 @@ many_sessions(void)
 		change[i] = sorted[i] = new - mean[i];
 		alone[i] = predict(had, n, i == 3 ? 1 : 2);
 	}
-	/* One of five, that which is farthest from the median, is odd. */
+	/* Of the five cases, the one farthest from the median counts as
+	 * changed. */
 	stats_sort(sorted, N);
 	for (size_t i = 0; i < N; i++)
 		off[i] = fabs(change[i] - sorted[N / 2]);
@@ -580,12 +593,12 @@ many_sessions(void)
 		check_t(&row->facts, change[i], alone[i], looked,
 		    "the predicted change");
 		check_t(&row->rest, change[i] - common, beside, looked,
-		    "the change beside the other cases");
+		    "the change relative to the other cases");
 		tap_near(row->facts.p, p_of(change[i] - common, beside), 1e-6,
 		    "p is that of the rest");
 	}
 	tap_ok(!w.c.session_from && !w.c.commons[0].facts.assumed_se,
-	    "nothing is assumed");
+	    "the differences between sessions are measured, not assumed");
 	check_common(&w, common, all, N);
 	w.c.rows[4].sessions[0] = 4;
 	set_noise(&w, .01);

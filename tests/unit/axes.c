@@ -58,13 +58,13 @@ servers(void)
 	is_json(axes_make_server(&p, &x),
 	    "{\"primaries\":2,\"replicas\":1,\"cpus\":[\"5\",\"5\",\"5\","
 	    "\"5\"]}",
-	    "one range of CPUs is that of each node, and aslr is the default");
+	    "one range of CPUs is for every node, and aslr is the default");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":2,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
 	is_json(axes_make_server(&p, &x),
 	    "{\"primaries\":2,\"cpus\":[\"1\",\"2\"]}",
-	    "ranges of a cluster are those of its nodes");
+	    "each node of a cluster has the range in its place");
 	x.cluster = false;
 	is_json(axes_make_server(&p, &x), "{}",
 	    "ranges of a cluster do not apply to one server");
@@ -109,13 +109,13 @@ clients(void)
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"client_cpu_range\":\"3\"}");
 	is_json(axes_make_client(&x), "{\"cpus\":\"3\"}",
-	    "without an allocation the range counts");
+	    "without cpu_allocation the client has client_cpu_range");
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"cpu_allocation\":{\"x\":1}}");
 	is_json(axes_make_server(NULL, &x), "{\"cpus\":[\"0-0\"]}",
-	    "an allocation gives one core to a server unless it says more");
+	    "by default cpu_allocation gives a server one core");
 	is_json(axes_make_client(&x), "{\"cpus\":\"1-1\"}",
-	    "an allocation gives one core to each unless it says more");
+	    "by default cpu_allocation gives the client one core");
 	json_free(cfg);
 }
 
@@ -152,7 +152,8 @@ identities(void)
 	    "\"cluster_nodes\":2,\"cluster_replicas\":1,"
 	    "\"benchmark_threads\":5,"
 	    "\"server_config_file\":\"/c/d\",\"rdb\":\"b\"}",
-	    "a file of the server's own may say how many threads it has");
+	    "io_threads is absent if a configuration file of the server may "
+	    "set it");
 	is_json(config("{\"custom-server-configs\":{\"io-threads\":\"6\","
 		       "\"requirepass\":\"x\"},\"arrivals\":\"poisson\","
 		       "\"sequential\":true,\"unixsocket\":true,"
@@ -173,7 +174,8 @@ identities(void)
 	    "\"engine\":\"native\",\"benchmark_threads\":1,"
 	    "\"modules\":[{\"path\":\"x.so\",\"args\":[\"a\"]},"
 	    "{\"path\":\"y.so\",\"args\":[]}]}",
-	    "a module is its name, and arrivals need a rate");
+	    "a module is recorded by its file name; arrivals are recorded only "
+	    "with a rate");
 }
 
 static char order[256];
@@ -221,7 +223,7 @@ combinations(void)
 	    all, "11001 11004 ", "skipped settings are not combined");
 	is_order((struct plan_want){.cluster_mode = "false"},
 	    "{\"cluster_mode\":true}", "00000 ",
-	    "the command line says whether there is a cluster");
+	    "--cluster-mode replaces cluster_mode");
 }
 
 int

@@ -72,7 +72,8 @@ numbers_out(void)
 	}
 	tap_ok(near && printed(0) && printed(-0.) && printed(DBL_MAX) &&
 		printed(5e-324) && printed(0x1p53) && printed(0x1p53 + 2),
-	    "numbers beside a power of 2 or 10 and the extremes are read back");
+	    "powers of 2 and 10, their neighbours and the extremes are read "
+	    "back");
 }
 
 static void
@@ -125,10 +126,10 @@ strings(void)
 		!str_has_part("one|two", "tw", '|') &&
 		!str_has_part("one|two", "wo", '|') &&
 		!str_has_part(NULL, "one", '|'),
-	    "the parts of a list are its parts");
+	    "each element of a list is a part of it");
 	tap_ok(!str_has_part("one|two", "one|two", '|') &&
 		!str_has_part("one|two|three", "two|three", '|'),
-	    "several parts of a list are not a part");
+	    "several elements together are not a part");
 	str_visible(&s,
 	    "a\033[31m\xc2\x9b"
 	    "b");
@@ -187,9 +188,9 @@ values(void)
 	tap_ok(!json_get(j, "n"), "a number that is NAN is left out");
 	json_free(j);
 	str_free(&s);
-	tap_ok(!parse("{\"a\":1,\"a\":2}", &why), "a doubled key: %s", why);
-	tap_ok(!parse("{\"a\":1} x", &why), "something behind: %s", why);
-	tap_ok(!parse("{\"a\":", &why), "cut short: %s", why);
+	tap_ok(!parse("{\"a\":1,\"a\":2}", &why), "a key twice: %s", why);
+	tap_ok(!parse("{\"a\":1} x", &why), "text behind the value: %s", why);
+	tap_ok(!parse("{\"a\":", &why), "text that is cut off: %s", why);
 	tap_ok(!parse("{\"a\":1e999}", &why), "too large: %s", why);
 	tap_ok(!parse("\"a\\u0000b\"", &why), "an escaped NUL: %s", why);
 	tap_ok(!parse("\"\xff\"", &why), "not UTF-8: %s", why);
@@ -336,7 +337,8 @@ hashes(void)
 	for (int again = 0; again < 2; again++)
 		for (unsigned long long i = 0; i < 5000; i++)
 			wrong += hashset_add(s, i << (i % 3 * 20)) != again;
-	tap_ok(wrong <= 1, "hashes are new once: 0 and 1 are one");
+	tap_ok(wrong <= 1,
+	    "a hash is new the first time only; 0 and 1 count as equal");
 	hashset_free(s);
 }
 
@@ -353,21 +355,22 @@ numbered(void)
 			wrong += intern_id(t, text) != i ||
 			    strcmp(intern_text(t, i), text) != 0;
 		}
-	tap_ok(wrong == 0, "texts keep their numbers");
-	tap_ok(intern_id(t, "") == 1000, "an empty one is one too");
+	tap_ok(wrong == 0, "a text keeps its number");
+	tap_ok(intern_id(t, "") == 1000, "the empty text has a number");
 	intern_free(t);
 	t = intern_new();
 	wrong = 0;
 	for (int again = 0; again < 2; again++)
 		for (size_t i = 0; i < 1000; i++)
 			wrong += intern_pair(t, i / 10, i % 10) != i;
-	tap_ok(wrong == 0, "so do pairs of numbers");
+	tap_ok(wrong == 0, "a pair of numbers keeps its number");
 	tap_ok(intern_pair(t, 0, 1) == 1 && intern_pair(t, 1, 0) == 10,
-	    "of which the order counts");
+	    "a pair in the other order has another number");
 	intern_free(t);
 }
 
-/* What is read is written as it stood: numbers, escapes, empty things. */
+/* A value that is read is printed in the same way: numbers, escapes, empty
+ * arrays and objects. */
 static void
 written(void)
 {
@@ -388,7 +391,7 @@ written(void)
 		tap_str(s, same[i], "a text is printed as it was read");
 		str_clear(&c);
 		json_canonical(&c, j);
-		tap_str(c.s, same[i], "canonical too");
+		tap_str(c.s, same[i], "its canonical form is the same");
 		free(s);
 		json_free(j);
 	}

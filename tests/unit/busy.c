@@ -10,7 +10,7 @@
 
 enum { RUNS = 3 };
 
-/* Both sides of a case, with the shares of other programs. */
+/* Both sides of a case, with the CPU shares of other programs. */
 struct world {
 	struct pairing pair;
 	struct kase kases[2];
@@ -19,7 +19,7 @@ struct world {
 	double v[2][RUNS];
 };
 
-/* The median of each side is the given one; NAN: not known. */
+/* Sets the median of each side; NAN means not known. */
 static void
 begin(struct world *w, double base, double contender)
 {
@@ -84,7 +84,8 @@ weights(void)
 		tap_near(m.var, pow(of[i].weight * log(.95 / .55), 2), 1e-12,
 		    of[i].metric);
 		if (of[i].weight > 0)
-			tap_near(m.df, 3, 0, "known roughly");
+			tap_near(m.df, 3, 0,
+			    "the variance has 3 degrees of freedom");
 	}
 	end(&w);
 }
@@ -113,13 +114,16 @@ shares(void)
 		tap_near(
 		    sqrt(busy_noise(&r).var), of[i].want, 1e-12, of[i].what);
 		r.facts.paired = true;
-		tap_near(busy_noise(&r).var, 0, 0, "but not of runs in turns");
+		tap_near(busy_noise(&r).var, 0, 0,
+		    "runs in turns have no such variance");
 		r.facts.paired = false;
 		r.exact = true;
-		tap_near(busy_noise(&r).var, 0, 0, "nor without noise");
+		tap_near(
+		    busy_noise(&r).var, 0, 0, "rows without noise have none");
 		r.exact = false;
 		r.common = true;
-		tap_near(busy_noise(&r).var, 0, 0, "nor of all cases, again");
+		tap_near(busy_noise(&r).var, 0, 0,
+		    "the row of all cases has none, since its cases have it");
 		end(&w);
 	}
 	tap_ok(busy_find(&(struct comparison){0}, percent) == 0, "no rows");
@@ -143,18 +147,19 @@ widened(void)
 	tap_near(r.facts.df, df, 1e-9, "the degrees of freedom");
 	tap_near(r.facts.lo95, exp(-.1 - wide), 1e-6, "the lower end");
 	tap_near(r.facts.hi95, exp(-.1 + wide), 1e-6, "the upper end");
-	tap_near(r.facts.p, 2 * tdist_sf(.1 / se, df), 1e-9, "and p");
-	tap_ok(r.facts.assumed_se, "it is assumed, so that none is certain");
+	tap_near(r.facts.p, 2 * tdist_sf(.1 / se, df), 1e-9, "p");
+	tap_ok(r.facts.assumed_se,
+	    "the error is assumed: the verdict is not 'certain'");
 	r = make_row(&w, "bytes_per_key");
 	busy_widen(&r);
 	tap_ok(r.facts.se == .02 && r.facts.df == 9 && !r.facts.assumed_se &&
 		r.facts.p == .01,
-	    "memory stays as it is");
+	    "a memory metric is not changed");
 	r = make_row(&w, "rps");
 	r.facts.se = NAN;
 	busy_widen(&r);
 	tap_ok(isnan(r.facts.se) && !r.facts.assumed_se,
-	    "so does a row without an error");
+	    "a row without a standard error is not changed");
 	end(&w);
 }
 
@@ -176,7 +181,7 @@ found(void)
 	rows[4] = make_row(&w[2], "rps");
 	tap_ok(busy_find(&c, percent) == 2, "two cases are widened");
 	tap_ok(percent[0] == 41 && percent[1] == 4,
-	    "the shares are those of the one that differs most");
+	    "the shares are those of the row whose sides differ most");
 	for (size_t i = 0; i < 3; i++)
 		end(&w[i]);
 }

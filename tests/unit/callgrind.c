@@ -89,13 +89,14 @@ test_functions(void)
 	tap_ok(g.nfunctions == 3, "it has three functions");
 	f = find(&g, "/bin/x", "main");
 	tap_ok(f && f->self[0] == 12 && f->self[1] == 4,
-	    "what a function counts itself is the sum of its lines");
+	    "the cost of a function itself is the sum of its lines");
 	tap_ok(f && f->inclusive == 612,
-	    "what it calls is added, but not what it calls of itself");
-	tap_ok(f && f->calls == 1, "a call by itself is a call");
+	    "the calls of other functions are added, recursive calls are not");
+	tap_ok(f && f->calls == 1, "a recursive call is counted as a call");
 	f = find(&g, "/bin/x", "get");
 	tap_ok(f && f->self[0] == 35 && f->inclusive == 605 && f->calls == 3,
-	    "the line after 'calls=' is the cost of the call, not its own");
+	    "the line after 'calls=' is the cost of the call, not of the "
+	    "caller");
 	f = find(&g, "/lib/libc.so", "malloc");
 	tap_ok(f && f->calls == 6 && f->self[0] == 0,
 	    "a function of another object that counted nothing has its calls");
@@ -115,13 +116,13 @@ test_parts(void)
 	snprintf(both, sizeof both, "%s%s", PROFILE, SECOND_PART);
 	tap_ok(read_text(&g, both) == 0, "a second part is read");
 	f = find(&g, "/lib/libc.so", "malloc");
-	tap_ok(
-	    f && f->self[0] == 100, "with the numbers of names of the first");
+	tap_ok(f && f->self[0] == 100,
+	    "it uses the numbers of names of the first part");
 	f = find(&g, "/bin/x", "main");
-	tap_ok(
-	    f && f->inclusive == 653 && g.total[0] == 148, "and added to it");
+	tap_ok(f && f->inclusive == 653 && g.total[0] == 148,
+	    "its costs are added to those of the first part");
 	f = find(&g, "/bin/x", "get");
-	tap_ok(f && f->calls == 4, "calls too");
+	tap_ok(f && f->calls == 4, "its calls are added too");
 	callgrind_free(&g);
 }
 
@@ -134,7 +135,7 @@ test_bad(void)
 	    {"", "text: not a callgrind profile: it has no 'events:'",
 		"an empty text is not a profile"},
 	    {"events: Ir\n", "text: callgrind counted nothing",
-		"nor is one without costs"},
+		"a profile without costs"},
 	    {"hello\n", "text:1: not a callgrind profile: this line is unknown",
 		"a foreign line is refused by its number"},
 	    {"fn=f\n3 4\n",
@@ -142,52 +143,52 @@ test_bad(void)
 		"costs need events"},
 	    {"events: Ir\n3 4\n",
 		"text:2: not a callgrind profile: costs come before 'fn='",
-		"and a function"},
+		"costs need a function"},
 	    {"events: Ir\nfn=(1)\n",
 		"text:2: not a callgrind profile: a number has no name yet",
-		"a number that was not named is refused"},
+		"a number without a name is refused"},
 	    {"events: Ir\nfn=f\n3 4 5\n",
 		"text:3: not a callgrind profile: there are more costs than "
 		"events",
-		"so are more costs than events"},
+		"more costs than events"},
 	    {"events: Ir\nfn=f\n3 -4\n",
 		"text:3: not a callgrind profile: a number is expected",
-		"negative costs"},
+		"a negative cost is refused"},
 	    {"events: Ir\nfn=f\n3 18446744073709551616\n",
 		"text:3: not a callgrind profile: a number is too large",
-		"numbers of more than 64 bits"},
+		"a number of more than 64 bits is refused"},
 	    {"events: Ir\nfn=f\n1 18446744073709551615\n2 1\n",
 		"text:4: not a callgrind profile: the sum is too large",
-		"sums of more than 64 bits"},
+		"a sum of more than 64 bits is refused"},
 	    {"events: Ir\nfn=f\ncalls=1 2\n",
 		"text:3: not a callgrind profile: 'calls=' lacks its functions",
-		"a call of no function"},
+		"'calls=' needs a function"},
 	    {"events: Ir\nfn=f\ncfn=g\ncalls=1 2\nfn=h\n",
 		"text:5: not a callgrind profile: the costs of a call are "
 		"missing",
-		"a call without its costs"},
+		"'calls=' needs a line of costs"},
 	    {"events: Ir\nfn=f\ncfn=g\ncalls=1 2\n",
 		"text:4: not a callgrind profile: it ends within a call",
-		"a file that was cut within a call"},
+		"a file that is cut off within a call"},
 	    {"events: Ir\nfn=f\n1 23",
 		"text:3: not a callgrind profile: it is cut off within this "
 		"line",
-		"one that was cut within a number"},
+		"a file that is cut off within a number"},
 	    {"creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 2\n",
 		"text:4: not a callgrind profile: it is cut off: 'totals:' is "
 		"missing",
-		"one that was cut behind a line"},
+		"a file that is cut off at the end of a line"},
 	    {"creator: callgrind-3.19.0\nevents: Ir\nfn=f\n1 2\ntotals: 2\n"
 	     "events: Ir\nfn=f\n1 2\n",
 		"text:8: not a callgrind profile: it is cut off: 'totals:' is "
 		"missing",
-		"and one whose last part was cut"},
+		"a file whose last part is cut off"},
 	    {"events: Ir Dr\nfn=f\n1 2\nevents: Ir\n",
 		"text:4: not a callgrind profile: an event is missing",
-		"parts with fewer events"},
+		"a part with fewer events than the first"},
 	    {"events: Ir\nfn=f\n1 2\nevents: Ir Dr\n",
 		"text:4: not a callgrind profile: its parts have other events",
-		"and parts with more"},
+		"a part with more events than the first"},
 	};
 	struct callgrind g;
 

@@ -1,6 +1,6 @@
 /*
- * Canaries: which rows they are, how many tests their p pays for, and what is
- * reported of one that does not hold.
+ * Canaries: which rows are canaries, how many tests their p is corrected for,
+ * and what is reported of a canary that changed.
  */
 #include "rows.h"
 
@@ -24,7 +24,7 @@ enum { ROWS = 3 };
 static char *const names[ROWS] = {
     (char *)(size_t) "PING", (char *)(size_t) "PONG", (char *)(size_t) "ECHO"};
 
-/* One row for each case, 'facts' of which a table says. */
+/* One row for each case, with the facts that a table gives. */
 struct world {
 	struct comparison c;
 	struct pairing pairs[ROWS];
@@ -50,7 +50,7 @@ begin(struct world *w)
 	}
 }
 
-/* A change of 20 % that is seen by its own interval. */
+/* Sets a change of 20 % whose interval excludes 0. */
 static void
 change(struct row *r, double p, double p_min)
 {
@@ -89,16 +89,17 @@ which(void)
 	    "two of four canaries have no row");
 	k = w.c.canaries;
 	if (tap_ok(w.c.ncanaries == 4, "each case is one canary at most")) {
-		tap_str(k[0].name, "PING", "a case that two patterns match");
-		tap_str(k[0].metric, "rps", "with its metric");
-		tap_ok(k[0].ok && k[0].verdict == VERDICT_EQUIVALENT,
-		    "which holds");
-		tap_str(k[1].name, "PONG", "a case without a judged row");
-		tap_ok(!k[1].metric && !k[1].ok, "has no metric");
-		tap_str(k[2].name, "[x]",
-		    "a name that does not match itself as a pattern");
-		tap_str(k[2].metric, "rps", "is matched as it is");
-		tap_str(k[3].name, "NONE", "a pattern without a case");
+		tap_str(k[0].name, "PING",
+		    "a case that two patterns match is one canary");
+		tap_str(k[0].metric, "rps", "it has a metric");
+		tap_ok(
+		    k[0].ok && k[0].verdict == VERDICT_EQUIVALENT, "it passes");
+		tap_str(k[1].name, "PONG",
+		    "a case without a judged row is a canary");
+		tap_ok(!k[1].metric && !k[1].ok, "it has no metric");
+		tap_str(k[2].name, "[x]", "a name with characters of patterns");
+		tap_str(k[2].metric, "rps", "is found as a name");
+		tap_str(k[3].name, "NONE", "a pattern that matches no case");
 		tap_ok(!k[3].metric && !k[3].ok &&
 			k[3].verdict == VERDICT_INSUFFICIENT,
 		    "is a canary that was not measured");
@@ -112,14 +113,15 @@ which(void)
 	w.c.nrows = 0;
 	tap_ok(check_canaries(&w, "PING", &rules) == -1 && w.c.ncanaries == 1 &&
 		!w.c.canaries[0].metric,
-	    "a case that the baseline lacks has its other name");
+	    "a case that the baseline lacks is found by its name in the "
+	    "contender");
 	w.c.npairs = w.c.ncanaries = 0;
 	list.n = 0;
 	tap_ok(canary_check(&w.c, &list, &rules) == 0, "no canaries, no error");
 	free(w.c.canaries);
 }
 
-/* What two canaries beside each other become; the third row is not a canary. */
+/* Sets the verdicts of two canaries; the third row is not a canary. */
 static void
 tests(void)
 {
@@ -129,24 +131,26 @@ tests(void)
 		size_t m, n; /* of the second */
 		bool strict;
 		enum verdict want[2];
-	} cases[] = {{"both pass together", {.04, .04}, .001, .05, 8, 9, false,
-			 {WORSE, WORSE}},
-	    {"Holm counts each", {.04, .04}, .001, .05, 8, 9, true,
-		{LIKELY, LIKELY}},
-	    {"Holm lets the first pass", {.02, .04}, .001, .05, 8, 9, true,
-		{WORSE, WORSE}},
+	} cases[] = {{"both are corrected by Benjamini-Hochberg", {.04, .04},
+			 .001, .05, 8, 9, false, {WORSE, WORSE}},
+	    {"Holm corrects each for two tests", {.04, .04}, .001, .05, 8, 9,
+		true, {LIKELY, LIKELY}},
+	    {"Holm corrects the larger p for one test", {.02, .04}, .001, .05,
+		8, 9, true, {WORSE, WORSE}},
 	    {"sequential looks leave half of the level", {.03, .03}, .001, .025,
 		8, 9, false, {LIKELY, LIKELY}},
-	    {"one of two does not pass", {.06, .02}, .001, .05, 8, 9, false,
-		{LIKELY, WORSE}},
-	    {"three runs are not tested", {.04, .04}, .03, .05, 3, 9, false,
-		{WORSE, FEW}},
-	    {"on either side", {.04, .04}, .03, .05, 9, 3, false, {WORSE, FEW}},
-	    {"four are one", {.03, .03}, .03, .05, 4, 4, true, {FEW, FEW}},
-	    {"so few runs could not pass", {.06, .06}, .026, .05, 8, 9, false,
-		{FEW, FEW}},
-	    {"so many could", {.06, .06}, .024, .05, 8, 9, false,
-		{LIKELY, LIKELY}},
+	    {"the smaller p passes, the larger does not", {.06, .02}, .001, .05,
+		8, 9, false, {LIKELY, WORSE}},
+	    {"3 runs of the baseline are too few", {.04, .04}, .03, .05, 3, 9,
+		false, {WORSE, FEW}},
+	    {"3 runs of the contender are too few", {.04, .04}, .03, .05, 9, 3,
+		false, {WORSE, FEW}},
+	    {"4 runs a side are too few for two tests", {.03, .03}, .03, .05, 4,
+		4, true, {FEW, FEW}},
+	    {"too few runs to reach the level", {.06, .06}, .026, .05, 8, 9,
+		false, {FEW, FEW}},
+	    {"enough runs to reach the level", {.06, .06}, .024, .05, 8, 9,
+		false, {LIKELY, LIKELY}},
 	    {"sequential looks leave too few runs", {.06, .06}, .024, .045, 8,
 		9, false, {FEW, FEW}}};
 	struct world w;
@@ -167,7 +171,8 @@ tests(void)
 		tap_ok(check_canaries(&w, "P*", &rules) ==
 			(ok[0] && ok[1] ? 0 : -1),
 		    "%s: %s", cases[i].what,
-		    ok[0] && ok[1] ? "the machine holds" : "refused");
+		    ok[0] && ok[1] ? "no change: the canaries pass"
+				   : "refused");
 		for (size_t k = 0; k < 2 && w.c.ncanaries == 2; k++)
 			tap_ok(w.c.canaries[k].verdict == cases[i].want[k] &&
 				w.c.canaries[k].ok == ok[k],
@@ -180,7 +185,7 @@ tests(void)
 	w.rows[0].facts.ratio = .99;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == 0 &&
 		w.c.canaries[0].verdict == VERDICT_INCONCLUSIVE,
-	    "a change within the margin does not depend on few runs");
+	    "a change within the margin is inconclusive, not too few runs");
 	change(&w.rows[0], .06, .04);
 	w.rows[0].margin = .25;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == 0 &&
@@ -191,13 +196,13 @@ tests(void)
 	w.rows[0].facts.p = .01;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == -1 &&
 		w.c.canaries[0].verdict == VERDICT_DIFFERENT,
-	    "a change that is neither better nor worse is one");
+	    "a change of a metric without a direction is reported");
 	w.rows[0].unchanged = true;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == 0,
-	    "the same server on both sides has not changed");
+	    "the same server on both sides is no change");
 	w.rows[0].facts.m = 3;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == -1,
-	    "but it may have too few runs");
+	    "3 runs of the same server are too few");
 	free(w.c.canaries);
 }
 
@@ -277,7 +282,8 @@ histories(void)
 	w.k = (struct kase){.key = (char *)(size_t) "{\"command\":\"PING\"}",
 	    .parts = &part,
 	    .nparts = 1};
-	w.rows[0].level = .01; /* the looks of the row are not its history's */
+	w.rows[0].level =
+	    .01; /* the level of adaptive runs does not apply to the history */
 	tap_ok(check_canaries(&w, "PING", &rules) == -1,
 	    "a canary that is worse than its history");
 	f = &w.c.canaries[0].facts;
@@ -295,15 +301,15 @@ histories(void)
 	tap_ok(check_canaries(&w, "PING", &rules) == -1 &&
 		w.c.canaries[0].verdict == VERDICT_INSUFFICIENT &&
 		isnan(w.c.canaries[0].facts.ratio),
-	    "without runs of its own it is refused");
+	    "a canary without runs is refused");
 	metric.values.n = 4;
 	w.k.key = (char *)(size_t) "{}";
-	tap_ok(
-	    check_canaries(&w, "PING", &rules) == -1, "and without a history");
+	tap_ok(check_canaries(&w, "PING", &rules) == -1,
+	    "a canary without a history is refused");
 	tap_str(err_last(),
 	    "canary 'PING': too few runs of rps, or of its history: the "
 	    "comparison is refused",
-	    "the message says that");
+	    "the message says that runs or history are missing");
 	free(w.c.canaries);
 	json_free(part.rest);
 	history_free(rules.history);

@@ -1,6 +1,7 @@
 /*
- * The search for a capacity, through a simulated server: how far it is off, and
- * how often its interval of 95 % holds the truth. Limits of the latency.
+ * The search for a capacity on a simulated server: the error of its results,
+ * and how often the 95 % interval contains the true value. Limits of the
+ * latency.
  */
 #include "capacity.h"
 #include "rng.h"
@@ -72,7 +73,8 @@ compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Searches often; the interval covers, and 95 % of the answers are near. */
+/* Searches many times: the interval covers the true value, and 95 % of the
+ * results are near it. */
 static void
 check_coverage(const char *what, struct server like, double near)
 {
@@ -92,11 +94,12 @@ check_coverage(const char *what, struct server like, double near)
 	}
 	qsort(off, SEARCHES, sizeof *off, compare_numbers);
 	tap_ok(covered >= 88,
-	    "%s: the interval of 95 %% holds the truth in %zu of %d searches",
+	    "%s: the interval of 95 %% contains the true value in %zu of %d "
+	    "searches",
 	    what, covered, SEARCHES);
 	tap_ok(off[SEARCHES * 95 / 100] < near && most <= CAPACITY_TRIALS,
-	    "%s: 95 of 100 searches are off by less than %g %% (%.2g %%)", what,
-	    100 * near, 100 * off[SEARCHES * 95 / 100]);
+	    "%s: the error of 95 of 100 searches is less than %g %% (%.2g %%)",
+	    what, 100 * near, 100 * off[SEARCHES * 95 / 100]);
 }
 
 static void
@@ -105,26 +108,28 @@ check_exact(void)
 	struct server s = {.capacity = 12345};
 	struct capacity_answer a = search(&s, 20000);
 
-	tap_near(a.rate, 12345, .005, "a limit without noise is found");
+	tap_near(a.rate, 12345, .005, "a capacity without noise is found");
 	tap_ok(a.low < 12345 && 12345 < a.high && a.high / a.low < 1.035,
-	    "with an interval of about 3 %% around it");
+	    "its interval is about 3 %% wide");
 	tap_ok(a.trials < CAPACITY_TRIALS,
-	    "in %zu trials, fewer than are allowed", a.trials);
+	    "it takes %zu trials, fewer than the limit", a.trials);
 	s.capacity = 1e-9;
 	a = search(&s, 20000);
 	tap_ok(a.held == 0 && a.trials <= CAPACITY_TRIALS,
-	    "if no trial holds, that is reported");
+	    "no trial is within the limit: the result says so");
 	s.capacity = 1e99;
 	a = search(&s, 20000);
-	tap_ok(a.held == a.trials, "and if all hold, that, too");
+	tap_ok(a.held == a.trials,
+	    "all trials are within the limit: the result says so");
 	s.capacity = 30;
 	tap_near(search(&s, 20000).rate, 30, .01,
 	    "a capacity far below the start is found");
 	s.capacity = 60000;
-	tap_near(search(&s, 20000).rate, 60000, .01, "and one above it");
+	tap_near(search(&s, 20000).rate, 60000, .01,
+	    "a capacity above the start is found");
 }
 
-/* A looser limit gives no lower capacity. */
+/* A larger limit does not give a lower capacity. */
 static void
 check_order(void)
 {
@@ -141,7 +146,7 @@ check_order(void)
 		rises &= a.high >= last;
 		last = a.low;
 	}
-	tap_ok(rises, "a looser limit gives no lower capacity");
+	tap_ok(rises, "a larger limit does not give a lower capacity");
 }
 
 static void

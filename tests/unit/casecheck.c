@@ -77,12 +77,12 @@ limits(void)
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
 		tap_ok(passes(v[i].section, v[i].key, v[i].least) &&
 			passes(v[i].section, v[i].key, v[i].most),
-		    "%s.%s may be %s to %s", v[i].section, v[i].key, v[i].least,
-		    v[i].most);
+		    "%s.%s may be from %s to %s", v[i].section, v[i].key,
+		    v[i].least, v[i].most);
 		tap_ok(!passes(v[i].section, v[i].key, v[i].under),
-		    "%s is less than that", v[i].under);
-		tap_ok(!passes(v[i].section, v[i].key, v[i].over), "%s is more",
-		    v[i].over);
+		    "%s is too small", v[i].under);
+		tap_ok(!passes(v[i].section, v[i].key, v[i].over),
+		    "%s is too large", v[i].over);
 	}
 }
 
@@ -103,21 +103,23 @@ rules(void)
 	    "the seed of a part may be true");
 	tap_ok(!passes("config", "command", "7") &&
 		!passes("writes", "command", "7"),
-	    "a command is a text");
+	    "a command must be a text");
 	tap_ok(passes("client", "cpus", "\"0-1\"") &&
 		!passes("client", "cpus", "\"x\"") &&
 		!passes("client", "cpus", "1"),
-	    "CPUs are a list of them");
+	    "'cpus' must be a list of CPUs");
 	tap_ok(passes("client", "each", "[\"0\",\"1\"]") &&
 		!passes("client", "each", "[\"0\",1]") &&
 		!passes("client", "each", "[\"0\",\"x\"]"),
-	    "those of several clients are a list of such");
+	    "'each' must be an array of lists of CPUs");
 	tap_ok(passes("config", "unixsocket", "true"),
 	    "a unix socket may be used");
-	tap_ok(!passes("config", "requests", "null"), "a case needs an end");
+	tap_ok(!passes("config", "requests", "null"),
+	    "a case must have requests or a duration");
 }
 
-/* Does the plain case pass if a case with this configuration is before it? */
+/* Returns whether the plain case is valid with a case of this configuration in
+ * 'before'. */
 static bool
 passes_after(const char *config)
 {
@@ -151,17 +153,19 @@ earlier(void)
 	    "[{\"type\":\"case\",\"v\":1,\"id\":\"b\"}]"};
 	struct json *cas;
 
-	tap_ok(passes_after(LOAD("\"SET\"", "1")), "a case may be before one");
-	tap_ok(!passes_after(LOAD("5", "1")), "its command is a text");
+	tap_ok(
+	    passes_after(LOAD("\"SET\"", "1")), "a case in 'before' is valid");
+	tap_ok(!passes_after(LOAD("5", "1")),
+	    "the command of a case in 'before' must be a text");
 	tap_ok(!passes_after(LOAD("\"SET\"", "-5")) &&
 		!passes_after(LOAD("\"SET\"", "1e300")),
-	    "its clients have the same limits");
+	    "the clients of a case in 'before' have the same limits");
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		cas = json_parse(plain, sizeof plain - 1, NULL, NULL);
 		json_set(cas, "before",
 		    json_parse(wrong[i], strlen(wrong[i]), NULL, NULL));
 		tap_ok(bench_case_check(cas, "here") < 0,
-		    "%s before it is refused", wrong[i]);
+		    "'before' with %s is refused", wrong[i]);
 		json_free(cas);
 	}
 }

@@ -37,17 +37,17 @@ static void
 ids(void)
 {
 	is_id("{" PLAIN "}", false, "SET-d16-P2-c3-k4",
-	    "a command is named by its four sizes");
+	    "a name has the command and its four sizes");
 	is_id("{" PLAIN "," REST "}", false, "SET-d16-P2-c3-k4",
-	    "the rest of them is left out");
+	    "other keys are left out of the short name");
 	is_id("{" PLAIN "," REST "}", true, "SET-d16-P2-c3-k4-n5-w7-T8-seq",
-	    "unless more is needed");
+	    "the long name has them");
 	is_id("{\"command\":\"GET\",\"duration_s\":1.5}", true, "GET-t1.5",
 	    "a time is in seconds");
 	is_id("{" PLAIN ",\"cluster_mode\":true,\"cluster_nodes\":1,"
 	      "\"tls_mode\":true,\"io_threads\":1}",
 	    false, "SET-d16-P2-c3-k4-cluster-tls",
-	    "one node and one thread are not worth a number");
+	    "the number 1 of nodes and threads is left out");
 	is_id("{" PLAIN ",\"cluster_mode\":true,\"cluster_nodes\":2,"
 	      "\"cluster_replicas\":1,\"io_threads\":2,\"rate\":9,"
 	      "\"unixsocket\":true,\"resp3\":true,\"no_flush\":true,"
@@ -56,7 +56,7 @@ ids(void)
 	    false,
 	    "SET-d16-P2-c3-k4-cluster2-r1-io2-rate9-unix-resp3-no_flush-bfb-"
 	    "profiled",
-	    "each axis has its word");
+	    "each axis has a word");
 	is_id("{" PLAIN ",\"tls_mode\":true,\"tls_protocol\":\"TLSv1.2\","
 	      "\"tls_ciphers\":\"A:B\",\"tls_ciphersuites\":\"C\","
 	      "\"tls_resumption\":true,\"reconnect\":1,\"storm_s\":0.5,"
@@ -73,7 +73,7 @@ ids(void)
 	is_id("{\"command\":\"a b/c.d_e+f:g=h\",\"config_set\":"
 	      "{\"search.reader-threads\":8,\"maxmemory\":\"1 gb\"}}",
 	    false, "a_b_c.d_e+f:g=h-reader_threads8_maxmemory1_gb",
-	    "what no file name can bear becomes _");
+	    "a character that file names cannot have becomes _");
 	is_id("{\"test_id\":\"1_a\",\"iteration\":2,\"occurrence\":3," PLAIN
 	      "}",
 	    false, "1_a-i2-again3", "a scenario has its own name");
@@ -115,15 +115,16 @@ unique(void)
 	static const char *const twice[] = {"{\"command\":\"B\"}",
 	    "{\"command\":\"A\"}", "{\"command\":\"B\"}"};
 
-	is_named(short_ones, 2, "A B ", "short names where they differ");
+	is_named(short_ones, 2, "A B ", "short names if they differ");
 	is_named(longer, 3, "A-n1 B A-n2 ",
-	    "a longer name only for cases that would have the same");
+	    "only cases whose short names are equal get long names");
 	is_named(numbered, 3, "A-1 B A-2 ",
-	    "a number, from 1, where nothing else tells them apart");
-	is_named(twice, 3, "B A ", "the same case twice is one, the first");
+	    "cases whose long names are equal too get numbers from 1");
+	is_named(twice, 3, "B A ",
+	    "a case that is there twice keeps the first place");
 }
 
-/* One identity on other CPUs would be pooled: it is refused. */
+/* A case with two lists of CPUs would be measured as one: it is refused. */
 static void
 pooled(void)
 {

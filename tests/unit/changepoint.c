@@ -1,7 +1,7 @@
 /*
- * Change points: published series, answers that must hold whatever the series,
- * and what is found by chance in noise. The reference cases are read where
- * they are: $VKB_ACCEPTANCE, else beside the repository.
+ * Change points: published series, properties that hold for every series, and
+ * how many changes are found in noise. The reference cases are read from
+ * $VKB_ACCEPTANCE or from beside the repository.
  */
 #include "tap.h"
 
@@ -24,7 +24,7 @@ static const struct changepoint_rules ours = {
     CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false, 0};
 static const struct changepoint_rules otava = {50, .001, 0, true, 0};
 
-/* "5 8 ~11": where the changes are, spikes with a tilde. */
+/* "5 8 ~11": the places of the changes; ~ marks a spike. */
 static const char *
 found(const double *v, size_t n, const struct changepoint_rules *r)
 {
@@ -82,8 +82,8 @@ published(void)
 	    found(v, 30, &ours), "", "a point near its level is not a spike");
 }
 
-/* Three commits, a point far off, and then a higher level: the point must not
- * hide that the three were a level. */
+/* A spike after a level of three commits and before a higher level does not
+ * hide that these three were a level. */
 static void
 hidden_level(void)
 {
@@ -137,10 +137,11 @@ short_series(void)
 	    "differ",
 	    bad);
 	v[3] = v[2];
-	tap_str(found(v, 15, &ours), "~2 11", "nor does one of two points");
+	tap_str(found(v, 15, &ours), "~2 11",
+	    "a spike of two points does not hide it either");
 }
 
-/* How often the last k of 60 points of noise differ by a p below .01. */
+/* How often the last k of 60 points of noise have a p below .01. */
 static double
 stretched(size_t k, double ar)
 {
@@ -202,10 +203,10 @@ spikes(void)
 		!spike_is_beyond(level, 4, 15, 0) &&
 		spike_is_beyond(level, 4, 25, 0) &&
 		!spike_is_beyond(level, 2, 25, 0),
-	    "a spike is beyond a level by its z, its size and its t");
+	    "a spike has a limit of its z, its size and its t each");
 }
 
-/* What comes last is a spike before three points of it are seen. */
+/* The end of a series: fewer than three points beyond the level are a spike. */
 static void
 at_the_end(void)
 {
@@ -214,17 +215,20 @@ at_the_end(void)
 	calm(v, 80);
 	for (size_t i = 77; i < 80; i++)
 		v[i] -= 6;
-	tap_str(found(v, 80, &ours), "77", "three points at the end");
+	tap_str(found(v, 80, &ours), "77",
+	    "three points beyond the level at the end are a change");
 	calm(v, 80);
 	v[77] -= 20;
-	tap_str(found(v, 80, &ours), "~77", "a spike and two points");
+	tap_str(found(v, 80, &ours), "~77",
+	    "one point beyond the level before two points at it is a spike");
 	calm(v, 80);
 	v[77] = v[78] = 80;
-	tap_str(found(v, 80, &ours), "~77", "two points of a spike and one");
+	tap_str(found(v, 80, &ours), "~77",
+	    "two points beyond the level before one point at it are a spike");
 	calm(v, 80);
 	v[78] = v[79] = 80;
 	tap_str(
-	    found(v, 80, &ours), "~78", "two points of a level, or a spike");
+	    found(v, 80, &ours), "~78", "two points at the end are a spike");
 }
 
 static void
@@ -295,7 +299,7 @@ defined(void)
 	n = changepoint_find(v, 60, &ours, &c);
 	tap_ok(n == 1 && c->at == 30 && c->lo == 30 && c->hi == 30 &&
 		c->from == 0 && c->to == 60 && c->n[0] == 30 && c->n[1] == 30,
-	    "a step has its place, its range and the points of both sides");
+	    "a step has its index, its range and the points of both sides");
 	free(c);
 	v[3] = NAN;
 	v[28] = v[29] = NAN;
@@ -304,27 +308,29 @@ defined(void)
 	n = changepoint_find(v, 60, &ours, &c);
 	tap_ok(n == 1 && c->at == 31 && c->lo == 28 && c->hi == 31 &&
 		c->n[0] == 27 && c->n[1] == 28,
-	    "missing points may be where it was");
+	    "missing points before a step belong to its range");
 	free(c);
 	for (size_t i = 0; i < 60; i++)
 		v[i] = NAN;
-	tap_str(found(v, 60, &ours), "", "nothing is there");
+	tap_str(
+	    found(v, 60, &ours), "", "a series without values has no change");
 
 	for (size_t i = 0; i < 60; i++)
 		v[i] = 100 + (double)(i * 7 % 5) / 5;
 	v[59] = 150;
 	n = changepoint_find(v, 60, &ours, &c);
 	tap_ok(n == 1 && c->spike && c->at == 59 && c->to == 60,
-	    "seen once at the end: a spike for now");
+	    "one point beyond the level at the end is a spike");
 	free(c);
 	v[20] = v[21] = 80;
-	tap_str(found(v, 60, &ours), "~20 ~59", "two points are a spike");
+	tap_str(found(v, 60, &ours), "~20 ~59",
+	    "two points beyond the level are a spike");
 	for (size_t i = 22; i < 40; i++)
 		v[i] = 80;
 	for (size_t i = 0; i < 60; i++)
 		w[i] = v[i] * 1e-3;
 	tap_ok(strcmp(found(w, 60, &ours), "20 40 ~59") == 0,
-	    "more are a level, in any unit: %s", found(v, 60, &ours));
+	    "more points are a level, in any unit: %s", found(v, 60, &ours));
 }
 
 static void
@@ -418,16 +424,16 @@ simulated(void)
 		    "noise, AR %g: %g false changes in 300 points", ar[i], got);
 	}
 	got = false_points(.6, &otava, 20);
-	tap_ok(got > 3, "Otava there: %g", got);
+	tap_ok(got > 3, "Otava's settings, AR 0.6: %g false changes", got);
 	got = power(3, 60, 0, 100);
-	tap_ok(got >= .97, "a step of 3 sigma is found: %g", got);
+	tap_ok(got >= .97, "a step of 3 sd is found: %g", got);
 	got = power(3, 6, 0, 100);
-	tap_ok(got >= .93, "with 6 points after it as well: %g", got);
+	tap_ok(got >= .93, "with 6 points after it: %g", got);
 	got = power(2, 60, 0, 100);
-	tap_ok(got >= .8, "one of 2 sigma: %g", got);
+	tap_ok(got >= .8, "a step of 2 sd: %g", got);
 	got = power(5, 3, .3, 100);
-	tap_ok(got >= .9,
-	    "a step of 5 sigma is found from 3 points, AR 0.3: %g", got);
+	tap_ok(got >= .9, "a step of 5 sd is found from 3 points, AR 0.3: %g",
+	    got);
 	got = power(5, 3, .6, 100);
 	tap_ok(got >= .6, "and AR 0.6: %g", got);
 	got = power(5, 2, .3, 100);
@@ -520,11 +526,11 @@ set_case(const char *id, const struct json *want, struct points p)
 		good = good && w && json_num(w, -1) == (double)c[i].at;
 		w = json_next(w);
 	}
-	tap_ok(good && !w, "%s: exactly those", id);
+	tap_ok(good && !w, "%s: these changes and no others", id);
 	free(c);
 }
 
-/* What statistics say of our mode on Otava's series. */
+/* What changepoint_find finds in Otava's series with our settings. */
 static void
 ours_too(const char *id, struct points p)
 {

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 
 #define CELLS 3000
-/* A build with sanitizers runs the same code, ten times as slowly. What so few
- * draws cannot show, that a wrong distribution is noticed, the plain build
- * shows. */
+/* A build with sanitizers runs the same code, ten times as slowly, and draws
+ * less. Only the plain build shows that a wrong distribution is noticed. */
 #ifdef __SANITIZE_ADDRESS__
 #define DRAWS 125000
 #else
@@ -26,7 +25,8 @@ parse(const char *text)
 {
 	struct keyspec k = {0};
 
-	tap_ok(keyspec_parse(text, &k) == NULL, "%s is a distribution", text);
+	tap_ok(keyspec_parse(text, &k) == NULL, "%s is a valid distribution",
+	    text);
 	return k;
 }
 
@@ -99,8 +99,9 @@ weigh(const struct keyspec *k, uint64_t space, uint64_t first, uint64_t end)
 	return sum;
 }
 
-/* How many standard deviations chi-squared lies above its mean, as if normal
- * (Wilson and Hilferty, 1931). Cells with less than ten are left together. */
+/* How many standard deviations chi-squared lies above its mean, as if it were
+ * normal (Wilson and Hilferty, 1931). Neighbouring cells that expect fewer than
+ * ten draws are joined. */
 static double
 compare(const double *got, const double *weight, size_t n)
 {
@@ -231,8 +232,8 @@ mistakes(void)
 	tap_ok(z > 6, "gaussian:0.103 is not gaussian:0.1 (z = %.0f)", z);
 }
 
-/* Random words are seldom drawn in vain, also where the hot keys are the less
- * popular ones. */
+/* Few random words are rejected, also if the hot keys are the less popular
+ * ones. */
 static void
 costs(void)
 {
@@ -251,14 +252,15 @@ costs(void)
 		c->draw(c, &r, 0, 5000, v, 1000);
 		for (; memcmp(&from, &r, sizeof r) != 0; words++)
 			rng_quick(&from.quick);
-		tap_ok(words < 1030, "%s: %u random words for 1000 keys",
-		    specs[i], words);
+		tap_ok(words < 1030,
+		    "%s: %u random words are drawn for 1000 keys", specs[i],
+		    words);
 		chooser_free(c);
 	}
 }
 
-/* The random words are those that rng.h says, and each byte of them comes
- * equally often. */
+/* The random words are those that rng.h describes, and all values of each byte
+ * are equally frequent. */
 static void
 words(void)
 {
@@ -287,7 +289,7 @@ words(void)
 	}
 }
 
-/* Each node of three has the part of the distribution that its keys have. */
+/* Each of three nodes has the share of the draws that its keys have. */
 static void
 cluster(uint64_t space)
 {
@@ -346,7 +348,7 @@ cluster(uint64_t space)
 	chooser_free(c);
 }
 
-/* The most popular keys are neither neighbours nor on one node. */
+/* The most popular keys are not neighbours, and not all on one node. */
 static void
 scattering(void)
 {
@@ -392,7 +394,7 @@ texts(void)
 	}
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		tap_ok(keyspec_parse(wrong[i], &k) != NULL,
-		    "'%s' is not a distribution", wrong[i]);
+		    "'%s' is not a valid distribution", wrong[i]);
 }
 
 int

@@ -56,7 +56,7 @@ server(int port, const char *socket, bool tls)
 	return proc_start(&spec);
 }
 
-/* Until it answers or ends. */
+/* Connects, again and again, until the server answers or ends. */
 static struct client *
 reach(struct proc *p, const struct client_address *a)
 {
@@ -85,7 +85,7 @@ commands(struct client *c, const char *how)
 	tap_ok(r && reply_is(r, "OK"), "%s: SET of a megabyte", how);
 	reply_free(r);
 	r = CLIENT_CALL(c, 5000, "GET", "big");
-	tap_ok(r && reply_is(r, big), "%s: GET gives it back", how);
+	tap_ok(r && reply_is(r, big), "%s: GET returns the same megabyte", how);
 	reply_free(r);
 	r = CLIENT_CALL(c, 5000, "GET", "none");
 	tap_ok(
@@ -93,7 +93,7 @@ commands(struct client *c, const char *how)
 	reply_free(r);
 	r = CLIENT_CALL(c, 5000, "NONSENSE");
 	tap_ok(r && reply_type(r) == REPLY_ERROR && reply_text(r),
-	    "%s: an error reply is a reply", how);
+	    "%s: an error reply is returned as a reply", how);
 	reply_free(r);
 	r = CLIENT_CALL(c, 5000, "DBSIZE");
 	tap_ok(r && reply_integer(r) == 1, "%s: an integer", how);
@@ -106,7 +106,8 @@ commands(struct client *c, const char *how)
 	s = reply_info(r, "tcp_port");
 	tap_ok(s && *s, "%s: a field of INFO", how);
 	free(s);
-	tap_ok(!reply_info(r, "cp_port"), "%s: no such field", how);
+	tap_ok(!reply_info(r, "cp_port"), "%s: a field that INFO does not have",
+	    how);
 	tap_ok(reply_info_number(r, "process_id") > 0 &&
 		isnan(reply_info_number(r, "executable")) &&
 		isnan(reply_info_number(r, "rocess_id")),
@@ -115,7 +116,8 @@ commands(struct client *c, const char *how)
 	free(big);
 }
 
-/* A server on a free port; another may take it first, hence the turns. */
+/* Starts a server on a free port. Another program may take the port first, so
+ * there are several attempts. */
 static struct proc *
 start(struct client_address *a, const char *socket, struct tls_context *tls,
     struct client **c)
@@ -158,12 +160,13 @@ plain(void)
 	if (tap_ok(c != NULL, "a unix socket"))
 		commands(c, "unix");
 	a.password = "wrong";
-	tap_ok(!client_open(&a, 5000) && errno == EACCES, "a wrong password");
+	tap_ok(!client_open(&a, 5000) && errno == EACCES,
+	    "a wrong password is refused");
 	proc_stop(p, 5000);
 	r = CLIENT_CALL(c, 5000, "PING");
-	tap_ok(!r && *client_error(c), "it went away: %s", client_error(c));
+	tap_ok(!r && *client_error(c), "the server ended: %s", client_error(c));
 	r = CLIENT_CALL(c, 5000, "PING");
-	tap_ok(!r, "and stays so");
+	tap_ok(!r, "the error stays");
 	client_close(c);
 	proc_free(p);
 	a.unixsocket = NULL;
@@ -209,7 +212,7 @@ encrypted(void)
 	snprintf(path, sizeof path, "%s/sock2", dir);
 	tap_ok(certificate_make(dir, "10.1.2.3") == 0, "certificates");
 	tap_ok(stat(key, &st) == 0 && (st.st_mode & 0777) == 0600,
-	    "keys are private");
+	    "only the owner can read the key");
 	tls = make_context(ca, crt, key);
 	if (!tap_ok(tls != NULL, "a context"))
 		return;
@@ -222,15 +225,16 @@ encrypted(void)
 	client_close(c);
 	a.servername = "10.1.2.3";
 	c = client_open(&a, 5000);
-	tap_ok(c != NULL, "valid for the address that was named");
+	tap_ok(c != NULL,
+	    "the certificate is valid for the address it was made for");
 	client_close(c);
 	a.servername = "127.0.0.1";
 	c = client_open(&a, 5000);
-	tap_ok(c != NULL, "and for loopback");
+	tap_ok(c != NULL, "it is valid for the loopback address");
 	client_close(c);
 	a.servername = "example.org";
 	c = client_open(&a, 5000);
-	tap_ok(!c && errno == EPROTO, "not for another name");
+	tap_ok(!c && errno == EPROTO, "it is not valid for another name");
 	a.servername = NULL;
 	snprintf(other, sizeof other, "%s/other", dir);
 	mkdir(other, 0700);
@@ -243,7 +247,7 @@ encrypted(void)
 	tls_context_free(stranger);
 	a.tls = NULL;
 	c = client_open(&a, 300);
-	tap_ok(!c, "plain to a TLS port");
+	tap_ok(!c, "a plain connection to a TLS port fails");
 	client_close(c);
 	proc_stop(p, 5000);
 	proc_free(p);
@@ -251,9 +255,10 @@ encrypted(void)
 	if (!freopen("/dev/null", "w", stderr))
 		abort();
 	tap_ok(!make_context("/nonexistent", NULL, NULL), "no CA file");
-	tap_ok(!make_context(ca, crt, ca), "a file that is not a key");
+	tap_ok(
+	    !make_context(ca, crt, ca), "a file that is not a key is refused");
 	tap_ok(certificate_make("/nonexistent", NULL) < 0,
-	    "no folder to write into");
+	    "a folder that does not exist is refused");
 }
 
 int

@@ -1,4 +1,5 @@
-/* What threads count, second by second, and the result of a run made of it. */
+/* What threads count in each second, and the result of a run that is made of
+ * it. */
 #include "tap.h"
 
 #include "hist.h"
@@ -37,20 +38,22 @@ kinds(void)
 	    "errors of one kind are one row");
 	tap_str(w.errors[0].kind, "OOM", "a row of errors has its kind");
 	tap_str(w.errors[0].text, "OOM first",
-	    "a row of errors has the text of the first");
+	    "a row of errors has the text of the first error");
 	for (int i = 1; i < ENGINE_ERRORS + 3; i++) {
 		snprintf(kind, sizeof kind, "kind %d", i);
 		counters_count_error(&w, kind, "text");
 	}
-	tap_ok(w.nerrors == ENGINE_ERRORS, "there are 32 rows of errors");
+	tap_ok(
+	    w.nerrors == ENGINE_ERRORS, "there are at most 32 rows of errors");
 	tap_str(w.errors[ENGINE_ERRORS - 1].kind, "other",
-	    "the last is for all other kinds");
+	    "the last row is for all other kinds");
 	tap_ok(w.errors[ENGINE_ERRORS - 1].count == 4 &&
 		w.errors[ENGINE_ERRORS - 2].count == 1,
 	    "the last row counts all other kinds together");
 }
 
-/* One thread: 2 requests in the first second, none, 1 in the third. */
+/* One thread answers 2 requests in the first second, none in the second, and 1
+ * in the third. */
 static void
 seconds(void)
 {
@@ -71,21 +74,21 @@ seconds(void)
 	counters_record(&w, 3000, 1);
 	tap_ok(r.nintervals == 2 && r.intervals[0].requests == 2 &&
 		r.intervals[1].requests == 0 && r.answered == 2,
-	    "a second is handed over when the next one begins");
+	    "a second is added to the run when the next one begins");
 	tap_ok(r.intervals[0].handed == 1 && r.intervals[1].handed == 1,
-	    "a second without replies is handed over too");
+	    "a second without replies is added too");
 	tap_ok(w.interval == 2 && w.interval_end == r.t0 + 3 * RUN_SECOND &&
 		w.interval_counted == 1,
-	    "the thread starts a second of its own");
+	    "the thread has begun a new second");
 	tap_ok(hist_count(r.latency) == 3 && hist_count(r.service) == 1 &&
 		hist_count(w.latency) == 1 && hist_count(w.service) == 0,
-	    "the latencies of a thread go to the run");
+	    "the latencies of a thread are added to those of the run");
 	tap_ok(hist_count(r.intervals[0].hist) == 3 && !r.intervals[1].hist,
-	    "the latencies of a thread go to their second");
+	    "the latencies of a thread are added to those of their second");
 	counters_end_slice(&w);
 	tap_ok(r.nintervals == 3 && r.intervals[2].requests == 1 &&
 		r.answered == 3 && r.ndone == 1 && w.interval_counted == 0,
-	    "at the end the last second is handed over");
+	    "at the end the last second is added");
 	hist_free(r.intervals[0].hist);
 	hist_free(r.intervals[2].hist);
 	free(r.intervals);
@@ -166,35 +169,35 @@ sums(void)
 
 	counters_collect(&r, &o);
 	tap_ok(o.requests == 400 && o.refilled == 11 && o.refused == 33,
-	    "requests, refills and refusals of the threads add up");
+	    "requests, refills and refusals of the threads are summed");
 	tap_ok(o.lost == 45 && o.unanswered == 56 && o.reconnects == 67 &&
 		o.pushes == 78,
-	    "losses and pushes of the threads add up");
+	    "losses and pushes of the threads are summed");
 	tap_ok(o.errors_total == 19 && o.nerrors == 2 &&
 		o.errors[0].count == 10 && o.errors[1].count == 9,
-	    "errors of the threads add up by kind");
-	tap_str(o.refusal, "ERR no", "a refusal of any thread is kept");
+	    "errors of the threads are summed by kind");
+	tap_str(o.refusal, "ERR no", "the refusal of a thread is kept");
 	tap_ok(o.start_ns == 1000 && o.end_ns == 2500001000,
-	    "a run by duration ends when its time is over");
-	tap_near(
-	    o.elapsed_s, 2.5, 1e-12, "a run by duration lasts its duration");
-	tap_near(o.rps, 160, 1e-12, "the rate follows");
-	/* 400 requests of 2 items; 60 misses, and 33 refused with both. */
+	    "a run with a duration ends after it");
+	tap_near(o.elapsed_s, 2.5, 1e-12, "its elapsed time is its duration");
+	tap_near(o.rps, 160, 1e-12, "its rate is its requests by this time");
+	/* 400 requests of 2 keys: 60 misses, and 33 refused requests, which
+	 * count as two misses each. */
 	tap_near(o.hit_rate_percent, 100 * (1 - 126. / 800), 1e-12,
 	    "requests that were refused count as misses");
 	tap_ok(isnan(o.offered_rps) && isnan(o.max_backlog),
-	    "closed loop offers no rate and has no backlog");
+	    "closed loop has no offered rate and no backlog");
 	tap_near(o.avg_ms, 500.5, .01, "the mean latency");
-	tap_near(o.min_ms, 1, .01, "the least");
+	tap_near(o.min_ms, 1, .01, "the smallest latency");
 	tap_near(o.p50_ms, 500, .01, "the median");
 	tap_near(o.p95_ms, 950, .003, "the 95th percentile");
 	tap_near(o.p99_ms, 990, .003, "the 99th percentile");
 	tap_near(o.p999_ms, 999, .003, "the 99.9th percentile");
-	tap_near(o.max_ms, 1000, .01, "the largest");
+	tap_near(o.max_ms, 1000, .01, "the largest latency");
 	tap_ok(o.nintervals == 3 && o.intervals[0].at_s == 1 &&
 		o.intervals[2].at_s == 2.5 && o.intervals[2].length_s == .5 &&
 		o.intervals[1].length_s == 1 && o.intervals[2].requests == 12,
-	    "the last second is as short as what is left of the run");
+	    "the last second ends with the run");
 	tap_near(o.intervals[1].p50_ms, 2, .01, "a second has its median");
 	tap_near(
 	    o.intervals[1].p99_ms, 7, .01, "a second has its 99th percentile");
@@ -222,27 +225,28 @@ connects(void)
 	counters_collect(&r, &o);
 	tap_ok(o.connects == 43 && hist_count(o.connect) == 44 &&
 		hist_max(o.connect) == 3000000,
-	    "connects of the threads add up");
+	    "connects of the threads are summed");
 	tap_ok(isnan(o.resumed), "without TLS no session is resumed");
 	free(r.intervals);
 	engine_result_free(&o);
 	r = finished(w, &work, &c);
 	r.setup.tls = (void *)&work;
 	counters_collect(&r, &again);
-	tap_ok(again.resumed == 5, "with TLS it is known how many are");
+	tap_ok(again.resumed == 5, "with TLS the resumed sessions are summed");
 	free(r.intervals);
 	engine_result_free(&again);
 	work.conns.reconnect = 0;
 	r = finished(w, &work, &c);
 	counters_collect(&r, &none);
-	tap_ok(!none.connect, "a load that keeps its connections has none");
+	tap_ok(
+	    !none.connect, "a load that keeps its connections has no connects");
 	free(r.intervals);
 	engine_result_free(&none);
 	hist_free(w[0].connect);
 	hist_free(w[1].connect);
 }
 
-/* By requests: it ends with the last answer. */
+/* A run with a number of requests ends with the last answer. */
 static void
 ends(void)
 {
@@ -262,35 +266,37 @@ ends(void)
 	r.t1 = INT64_MAX;
 	r.requests = 250;
 	counters_collect(&r, &o);
-	tap_near(o.elapsed_s, 2, 1e-12, "by requests the last answer ends it");
+	tap_near(o.elapsed_s, 2, 1e-12,
+	    "a run with a number of requests lasts until the last answer");
 	tap_near(o.offered_rps, 125, 1e-12,
-	    "the offered rate is that of the time until the last answer");
-	tap_near(o.max_backlog, 9, 0, "the longest backlog of a thread");
+	    "its offered rate is its requests by this time");
+	tap_near(o.max_backlog, 9, 0, "its backlog is the longest of a thread");
 	tap_ok(isnan(o.pushes) && isnan(o.hit_rate_percent),
 	    "there are no pushes without RESP3 and no hits without reads");
 
 	restart(&r, &o);
 	counters_collect(&r, &o);
 	tap_near(o.elapsed_s, 2.5, 1e-12,
-	    "by duration it lasts until the end at least");
+	    "a run with a duration lasts at least as long");
 	tap_near(o.offered_rps, 100, 1e-12,
-	    "the offered rate is that of the duration");
+	    "its offered rate is its requests by the duration");
 
 	restart(&r, &o);
 	w[0].last_ns = 1000 + 3 * RUN_SECOND;
 	counters_collect(&r, &o);
-	tap_near(o.elapsed_s, 3, 1e-12, "open loop waits for what was due");
+	tap_near(o.elapsed_s, 3, 1e-12,
+	    "in open loop a run lasts until all that was due is answered");
 	tap_near(o.offered_rps, 100, 1e-12,
-	    "the offered rate is that of the time in which requests were due");
+	    "the offered rate is what was due by the duration");
 
 	restart(&r, &o);
 	w[1].cut = true;
 	w[0].last_ns = 2000001000;
 	counters_collect(&r, &o);
+	tap_near(o.elapsed_s, 2, 1e-12,
+	    "a run that is interrupted lasts until then");
 	tap_near(
-	    o.elapsed_s, 2, 1e-12, "a run that was cut ends when it was cut");
-	tap_near(o.offered_rps, 125, 1e-12,
-	    "the offered rate of a cut run is that of its time");
+	    o.offered_rps, 125, 1e-12, "its offered rate is that of this time");
 
 	restart(&r, &o);
 	hist_clear(r.latency);
@@ -305,7 +311,8 @@ ends(void)
 	engine_result_free(&o);
 }
 
-/* In slices other servers are loaded meanwhile: only its own time counts. */
+/* In slices the run takes turns with the loads of other servers: only its own
+ * time counts. */
 static void
 slices(void)
 {
@@ -320,23 +327,24 @@ slices(void)
 	r.active_ns = 5 * RUN_SECOND / 2;
 	counters_collect(&r, &o);
 	tap_near(o.active_s, 2.5, 1e-12,
-	    "in slices it was running in all of them, heads too");
+	    "in slices the active time is that of all slices with their heads");
 	tap_near(o.elapsed_s, 2, 1e-12,
-	    "in slices by duration only their measured time counts");
+	    "with a duration the elapsed time is without the heads");
 
 	restart(&r, &o);
 	r.t1 = INT64_MAX;
 	r.requests = 100;
 	r.active_ns = 4 * RUN_SECOND;
 	counters_collect(&r, &o);
-	tap_near(o.active_s, 4, 1e-12, "in slices by requests it was running");
-	tap_near(
-	    o.elapsed_s, 4, 1e-12, "in slices by requests all of it counts");
-	tap_near(o.rps, 25, 1e-12, "and the rate is that of this time");
+	tap_near(o.active_s, 4, 1e-12,
+	    "with a number of requests the active time is that of all slices");
+	tap_near(o.elapsed_s, 4, 1e-12,
+	    "with a number of requests the elapsed time is the same");
+	tap_near(o.rps, 25, 1e-12, "the rate is the requests by this time");
 
 	restart(&r, &o);
 	counters_collect(&r, &o);
-	tap_near(o.active_s, 0, 0, "an ordinary run has no time in slices");
+	tap_near(o.active_s, 0, 0, "a run without slices has no active time");
 	free(r.intervals);
 	engine_result_free(&o);
 }

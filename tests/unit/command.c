@@ -70,7 +70,8 @@ texts(void)
 	    "*4\r\n$6\r\nLRANGE\r\n$6\r\nmylist\r\n$1\r\n0\r\n$3\r\n499\r\n");
 }
 
-/* The number of the ith command, behind "}:" or ":", at some place. */
+/* Returns the number of command i that stands behind "}:" or ":"; 'which'
+ * numbers are skipped. */
 static uint64_t
 number(const struct cmdsource *o, const char *buf, size_t i, size_t which)
 {
@@ -118,7 +119,8 @@ digits(uint64_t space, bool sequential)
 	o->ops->free(o);
 }
 
-/* The score and the member of ZADD: the same in order, else each drawn. */
+/* ZADD: score and member are equal with numbers in order, and drawn separately
+ * otherwise. */
 static void
 pairs(void)
 {
@@ -135,9 +137,9 @@ pairs(void)
 			equal += memcmp(buf + i * o->len + 32,
 				     buf + i * o->len + 59, 12) == 0;
 		tap_ok(ordered ? equal == 300 : equal < 3,
-		    "%d of 300 members equal their score", equal);
+		    "%d of 300 members are equal to their score", equal);
 		tap_ok(!ordered || number(o, buf, 299, 0) == 306,
-		    "a pair takes one number in order");
+		    "score and member in order take one number together");
 		free(buf);
 		c.chooser = &chooser_uniform;
 		rng_seed(&c.rng, 1, 0);
@@ -151,7 +153,7 @@ has_tag(const char *buf, unsigned slot)
 	return memcmp(strchr(buf, '{') + 1, tags[slot], 3) == 0;
 }
 
-/* A node with every third slot: its own numbers, all of them, each once. */
+/* A node with every third slot draws each of its own numbers once. */
 static void
 cluster(uint64_t space)
 {
@@ -186,7 +188,8 @@ cluster(uint64_t space)
 	}
 	for (v = n = 0; v < space; v++)
 		n += keys_slot(v) % 3 == 1;
-	tap_ok(right && n == k.count, "cluster: each of %u keys once", n);
+	tap_ok(right && n == k.count,
+	    "cluster: each of the %u keys of the node is sent once", n);
 	free(buf);
 	c.in_slot = true;
 	for (i = 0; i < 100; i++) {
@@ -197,7 +200,7 @@ cluster(uint64_t space)
 		    (v < space || v < KEYS_SLOTS);
 		free(buf);
 	}
-	tap_ok(slot, "cluster: a number for a slot");
+	tap_ok(slot, "cluster: the number lies in the given slot");
 	c.in_slot = false;
 	c.chooser = &chooser_uniform;
 	buf = write_some(many, &c, &k, 100);
@@ -215,7 +218,7 @@ cluster(uint64_t space)
 	free(seen);
 }
 
-/* A member is in the collection of its part, also if that has moved. */
+/* A member has the tag of its collection, also after a slot has moved. */
 static void
 members(void)
 {
@@ -240,12 +243,13 @@ members(void)
 		good &= v < 1000 && (has_tag(at, 7) || has_tag(at, 9)) &&
 		    v % KEYS_COLLECTIONS == (has_tag(at, 7) ? 0 : 5);
 	}
-	tap_ok(good, "cluster: a member's number says its collection");
+	tap_ok(
+	    good, "cluster: the number of a member determines its collection");
 	free(buf);
 	o->ops->free(o);
 }
 
-/* Numbers worked out apart from the program, by the formulas of keys.h. */
+/* Numbers that another program computed by the formulas of keys.h. */
 static void
 places(void)
 {
@@ -267,20 +271,20 @@ places(void)
 		good &= keys_number(&k, want[i].position, &residue) ==
 			want[i].number &&
 		    residue == want[i].number % KEYS_SLOTS;
-	tap_ok(good, "the numbers of a node follow each other by residue");
+	tap_ok(good, "the numbers of a node are ordered by their residue");
 	tap_ok(keys_slot(0) == 0 && keys_slot(1) == 10125 &&
 		keys_slot(2) == 3866 && keys_slot(123456789012) == 10500,
 	    "the slot of a number is 10125 times it, modulo 16384");
 	tap_ok(keys_residue(0) == 0 && keys_residue(10125) == 1 &&
 		keys_residue(5000) == 7080 && keys_residue(16383) == 3259,
-	    "the residue of a slot is what has that slot");
-	/* By CRC-16/XMODEM of all tags in their order. */
+	    "the residue of a slot is that of the numbers in it");
+	/* Computed as CRC-16/XMODEM of all tags in order. */
 	tap_ok(memcmp(tags[0], "06S", 3) == 0 &&
 		memcmp(tags[1], "2Gx", 3) == 0 &&
 		memcmp(tags[5061], "bar", 3) == 0 &&
 		memcmp(tags[12182], "9Le", 3) == 0 &&
 		memcmp(tags[16383], "6ZJ", 3) == 0,
-	    "the tag of a slot is the first of three letters that is in it");
+	    "the tag of a slot is the first of three letters with this slot");
 }
 
 int

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* --keys: the table, for the test that compares it with vkb-config(5). */
+/* --keys prints the table, for the test that compares it with vkb-config(5). */
 static int
 keys(void)
 {
@@ -29,8 +29,8 @@ section_exists(const char *section)
 	return strcmp(section, "any") == 0;
 }
 
-/* Limits are round numbers or those of others; what has none says 0, or -1
- * where a list may be empty, or a number 0. */
+/* Limits are round numbers or limits of other programs. The table says 0 for
+ * keys without a limit, and -1 for numbers or lists that may be 0 or empty. */
 static void
 limits(void)
 {
@@ -66,7 +66,7 @@ fits(const struct config_key *k, double d)
 	return is;
 }
 
-/* Each number is taken up to its limits, and not beyond them. */
+/* Each number is accepted up to its limits, and not beyond them. */
 static void
 bounds(void)
 {
@@ -90,10 +90,11 @@ bounds(void)
 			    fits(k, 0) == (k->min < 0);
 	}
 	tap_ok(all > 20 && right == all,
-	    "numbers fit up to their limits: %zu of %zu keys", right, all);
+	    "numbers are accepted up to their limits: %zu of %zu keys", right,
+	    all);
 }
 
-/* A value in a message is cut behind 57 bytes where it has more than 60. */
+/* A value of more than 60 bytes is cut after 57 bytes in a message. */
 static void
 shown(void)
 {
@@ -126,7 +127,7 @@ shown(void)
 	str_free(&wide);
 }
 
-/* Sets of CPUs as they were written, one by one, and as ranges. */
+/* Sets of CPUs that are printed as single CPUs or as ranges are read back. */
 static void
 cpus(void)
 {
@@ -156,8 +157,7 @@ cpus(void)
 		free(ranges);
 		str_free(&one);
 	}
-	tap_ok(
-	    right == 200, "%zu of 200 sets of CPUs are there and back", right);
+	tap_ok(right == 200, "%zu of 200 sets of CPUs are read back", right);
 	tap_ok(cpulist_parse("1024", &set, &why) < 0 &&
 		strcmp(why, "a core number is too large") == 0,
 	    "CPU 1024 is too large");
@@ -165,9 +165,9 @@ cpus(void)
 		strcmp(why, "a core number is negative") == 0 &&
 		cpulist_parse("0,a", &set, &why) < 0 &&
 		strcmp(why, "a part is not a number or a range") == 0,
-	    "the reason tells a negative number from another word");
+	    "a negative number and a word have different reasons");
 	tap_ok(cpulist_parse("5-5", &set, &why) == 0 && CPU_COUNT(&set) == 1,
-	    "a range of one is one");
+	    "a range may have one CPU");
 }
 
 int

@@ -1,5 +1,4 @@
-/* What is made of an answer to CLUSTER SLOTS, and how long one is waited for.
- */
+/* How answers to CLUSTER SLOTS are read, and how long the load waits. */
 #include "answer.h"
 #include "tap.h"
 
@@ -15,7 +14,7 @@
 static char dir[] = "/tmp/vkb-unit.XXXXXX";
 static char path[64];
 
-/* What is wrong with the answer; "" when nothing is. Caller frees. */
+/* Returns what is wrong with the answer, "" if it is valid. Caller frees. */
 static char *
 ask(const char *answer, double timeout_s, struct control_slots *s)
 {
@@ -75,16 +74,16 @@ answers(void)
 		  "*2\r\n$1\r\nr\r\n:7002\r\n"
 		  "*3\r\n:7\r\n:16383\r\n*2\r\n$-1\r\n:7003\r\n",
 	    20, &s);
-	tap_str(why, "", "three ranges");
+	tap_str(why, "", "three ranges are read");
 	free(why);
 	tap_ok(s.n == 3 && s.v[0].first == 0 && s.v[0].last == 5 &&
 		strcmp(s.v[0].host, "host") == 0 && s.v[0].port == 7000,
-	    "the first");
+	    "the first range has its node");
 	tap_ok(s.v[1].first == 6 && s.v[1].last == 6 &&
 		strcmp(s.v[1].host, "asked") == 0 && s.v[1].port == 7001,
-	    "of a node that does not know its name");
+	    "a node without a host is the one that was asked");
 	tap_ok(s.v[2].last == 16383 && strcmp(s.v[2].host, "asked") == 0,
-	    "or says nil");
+	    "a host that is nil is the one that was asked");
 	control_slots_free(&s);
 	why = ask("", .05, &s);
 	tap_ok(strstr(why, "timed out") != NULL, "no answer: %s", why);
@@ -98,17 +97,18 @@ deadlines(void)
 	struct engine_target t = {0};
 
 	tap_ok(control_ms(&t, 0) == 60000 && control_ms(&t, 5000) == 5000,
-	    "a minute by default");
+	    "the default is a minute, or the limit of the caller");
 	t.timeout_s = 1.5;
 	tap_ok(control_ms(&t, 0) == 1500 && control_ms(&t, 5000) == 1500,
-	    "the timeout otherwise");
+	    "a shorter timeout of the load replaces both");
 	t.timeout_s = 90;
 	tap_ok(control_ms(&t, 0) == 90000 && control_ms(&t, 5000) == 5000,
-	    "also a longer one");
+	    "a longer timeout replaces only the default");
 	t.timeout_s = 1e-9;
-	tap_ok(control_ms(&t, 0) == 1, "never none at all");
+	tap_ok(control_ms(&t, 0) == 1, "a timeout is at least 1 ms");
 	t.timeout_s = 1e300;
-	tap_ok(control_ms(&t, 0) > 1000000000, "nor more than there are");
+	tap_ok(control_ms(&t, 0) > 1000000000,
+	    "a timeout is at most the largest number");
 }
 
 int

@@ -1,4 +1,4 @@
-/* Which cases are counted, and what is made of the counts of callgrind. */
+/* Which cases are counted, and which metrics the counts of callgrind become. */
 #include "vkb-load/case/counting.h"
 #include "tap.h"
 
@@ -20,7 +20,7 @@ parse(const char *s)
 	return json_parse(s, strlen(s), NULL, NULL);
 }
 
-/* Why a case is not counted, by its record. */
+/* Returns why a case is not counted, from its record. */
 static void
 refuse(const char *record, const char *want)
 {
@@ -76,17 +76,20 @@ loads(void)
 	    .seed = 5,
 	    .pipeline = 6};
 
-	tap_near(counting_cost(&c, 1), 1, 1e-12, "a count takes a second");
-	tap_near(counting_cost(&c, 3), 2, 1e-12, "half of one for each part");
+	tap_near(counting_cost(&c, 1), 1, 1e-12,
+	    "a count is expected to take a second");
+	tap_near(counting_cost(&c, 3), 2, 1e-12,
+	    "each further part takes half a second more");
 	c.load.keyspacelen = 1000000;
-	tap_near(
-	    counting_cost(&c, 1), 7, 1e-12, "and six for a million of keys");
+	tap_near(counting_cost(&c, 1), 7, 1e-12,
+	    "a million keys take six seconds more");
 	counting_adapt(&w, 9);
 	tap_ok(w.clients == 1 && w.threads == 1 && w.in_turn &&
 		w.requests == 10000 && w.duration_s == 0 && w.warmup_s == 0 &&
 		w.rate == 0 && w.max_lost == 0 && w.seed == 9 &&
 		w.pipeline == 6,
-	    "one connection makes 10000 requests, nothing else changes");
+	    "one connection makes 10000 requests; other settings are not "
+	    "changed");
 }
 
 /*
@@ -162,24 +165,27 @@ reports(void)
 	    "{\"instructions_per_req\":13.2,\"allocations_per_req\":0.8,"
 	    "\"syscalls_per_req\":0.5,\"l1_misses_per_req\":0.06,"
 	    "\"ll_misses_per_req\":0.007}",
-	    "what was counted is divided by 10000 requests; an allocator that "
-	    "calls itself allocates once, the library that waits makes no "
-	    "system calls, and what was not simulated is absent");
+	    "counts are divided by 10000 requests; an allocator that calls "
+	    "itself counts once, system calls of a library that waits are left "
+	    "out, and counters that were not simulated are absent");
 	p = json_at(profiles, 0);
 	tap_ok(json_len(profiles) == 1 &&
 		json_get_num(p, "requests", 0) == 10000 &&
 		json_get_num(p, "duration_s", 0) == 1.5,
-	    "the profile is that of so many requests and so long");
-	tap_str(json_get_str(p, "case"), "GET-x", "the profile has its case");
-	tap_str(json_get_str(p, "mode"), "count", "it was counted");
-	tap_str(json_get_str(p, "started"), "now", "it began with the run");
-	tap_str(json_get_str(p, "status"), "ok", "nothing is wrong with it");
+	    "the profile has the requests and the duration of the run");
+	tap_str(json_get_str(p, "case"), "GET-x",
+	    "the profile has the case of the run");
+	tap_str(json_get_str(p, "mode"), "count",
+	    "the mode of the profile is 'count'");
+	tap_str(json_get_str(p, "started"), "now",
+	    "the profile has the start of the run");
+	tap_str(json_get_str(p, "status"), "ok", "the profile is ok");
 	is_text(json_get(p, "target"), "{\"exe\":\"/bin/x\"}",
 	    "the profile names its program");
 	is_text(json_get(p, "subject"), "{\"label\":\"a\"}",
-	    "the profile is of the build of the run");
+	    "the profile has the subject of the run");
 	is_text(json_get(p, "config"), "{\"command\":\"GET\"}",
-	    "the profile is of the load of the run");
+	    "the profile has the configuration of the run");
 	is_text(json_get(p, "functions"),
 	    "[{\"name\":\"get\",\"object\":\"/bin/x\",\"self\":7,"
 	    "\"inclusive\":11.1,\"calls\":3},"
@@ -195,14 +201,14 @@ reports(void)
 	    "\"inclusive\":0.03,\"calls\":0},"
 	    "{\"name\":\"je_calloc\",\"object\":\"/lib/libc.so\",\"self\":0.01,"
 	    "\"inclusive\":0.01,\"calls\":0.7}]",
-	    "functions come by what they execute themselves");
+	    "functions are sorted by their own instructions");
 	is_text(json_get(p, "edges"),
 	    "[{\"from\":2,\"to\":0,\"calls\":3,\"inclusive\":11.1},"
 	    "{\"from\":2,\"to\":4,\"calls\":0.3,\"inclusive\":0.07},"
 	    "{\"from\":0,\"to\":1,\"calls\":0.5,\"inclusive\":4.01},"
 	    "{\"from\":0,\"to\":3,\"calls\":0.4,\"inclusive\":0.09},"
 	    "{\"from\":1,\"to\":6,\"calls\":0.7,\"inclusive\":0.01}]",
-	    "calls name the places of functions in that list");
+	    "edges refer to functions by their index");
 	json_free(run);
 	json_free(profiles);
 }
@@ -240,10 +246,10 @@ stripped(void)
 		strstr(err_last(),
 		    "dump.4: instructions ('Ir') are not "
 		    "what it has first"),
-	    "instructions must come first");
+	    "instructions must be the first event");
 	json_free(run);
 	json_free(profiles);
-	tap_ok(report(2, &run, &profiles) == -1, "a dump must be there");
+	tap_ok(report(2, &run, &profiles) == -1, "a missing dump is an error");
 	json_free(run);
 	json_free(profiles);
 }

@@ -1,4 +1,4 @@
-/* The formats of datasets, and what is wrong with them. */
+/* The formats of datasets, and the errors in them. */
 #include "tap.h"
 
 #include "err.h"
@@ -28,7 +28,7 @@ put(const char *name, const char *bytes, size_t n)
 	return path;
 }
 
-/* "[a|b]" for each row. */
+/* Returns the rows as "[a|b]" each. */
 static char *
 show(const struct rowset *d, size_t fields)
 {
@@ -260,20 +260,20 @@ cache(void)
 
 	w.fields = a;
 	tap_ok(d && datasets_get(all, &w, NULL, NULL) == d,
-	    "a dataset is read once");
+	    "a dataset that was read is not read again");
 	w.maxdocs = 1;
 	tap_ok(datasets_get(all, &w, NULL, NULL) != d,
 	    "another number of rows is another dataset");
 	free(put("c.csv", "a,b\n1,2\n3,4\n", 12));
 	w.maxdocs = 0;
 	d = datasets_get(all, &w, NULL, NULL);
-	tap_ok(d && rowset_count(d) == 2, "a new file is read anew");
+	tap_ok(d && rowset_count(d) == 2, "a file that changed is read again");
 	tap_ok(rowset_count(old) == 1 &&
 		memcmp(rowset_row(old, 0).bytes, "$1\r\n1\r\n", 7) == 0,
-	    "while another stream may still use the old rows");
+	    "the old rows stay until the other streams do not need them");
 	datasets_drop_stale(all);
 	tap_ok(datasets_get(all, &w, NULL, NULL) == d,
-	    "later only the old ones are freed");
+	    "then the old rows are freed, and the new ones are kept");
 	tap_ok(!dataset_read(&w, second, &rows) && rows == 2,
 	    "reading can be stopped after some rows");
 	w.path = "/nonexistent/x.csv";
@@ -282,7 +282,7 @@ cache(void)
 	free(path);
 }
 
-/* A row that is longer than all the room there is at first. */
+/* A row that is longer than the first buffer. */
 static void
 long_row(void)
 {
@@ -302,7 +302,7 @@ long_row(void)
 	str_free(&want);
 }
 
-/* What moves out of memory stays what it is. */
+/* Data that moves from memory to a file does not change. */
 static void
 growing(void)
 {
@@ -330,17 +330,19 @@ growing(void)
 	getrlimit(RLIMIT_FSIZE, &old);
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){16, old.rlim_max});
 	good = !arena_room(s, 10);
-	setrlimit(RLIMIT_FSIZE, &old); /* which holds for stdout, too */
-	tap_ok(good, "a file without room");
+	setrlimit(
+	    RLIMIT_FSIZE, &old); /* the limit would apply to stdout, too */
+	tap_ok(good, "a file that cannot grow is reported");
 	setenv("TMPDIR", "/nonexistent", 1);
-	tap_ok(!arena_room(s, 10), "the next attempt needs a file again");
+	tap_ok(!arena_room(s, 10),
+	    "the next attempt needs a folder for the file again");
 	setenv("TMPDIR", folder, 1);
 	good = true;
 	for (i = 0; i < n && good; i++)
 		good = arena_add(s, &i, sizeof i) == 0;
 	tap_ok(good &&
 		memcmp(arena_bytes(s) + sizeof i, &(size_t){1}, sizeof i) == 0,
-	    "which it gets when there is room");
+	    "with a folder the data is added");
 	arena_free(s);
 }
 

@@ -1,11 +1,11 @@
-/* The way from the runs to a verdict, in words: whole texts of whole rows. */
+/* The way from the runs to a verdict, in words: the whole texts of rows. */
 #include "rows.h"
 
 #include "err.h"
 
 enum { MANY = 14 };
 
-/* What several rows say. */
+/* Lines that several rows have. */
 #define CHANGE                                                             \
 	"  change     -5.00%, 95% interval -6.00 to -3.90%, 90% -5.75 to " \
 	"-4.25%"
@@ -89,7 +89,7 @@ rows_in_words(void)
 	    "  contender  13 runs: 1001 2002 3003 4004 5005 6006 7007 "
 	    "8008 9009 10010 11011 12012 ...; median 950\n" APART CHANGE ERROR
 		PRIMARY,
-	    "the judged row of the case; the shown one is left out");
+	    "the judged row of the case; a row that is only shown is left out");
 	rows[0].primary = false;
 	rows[0].facts.prior = (struct moderate){.0001, 4.25};
 	rows[0].facts.serial = .125;
@@ -139,7 +139,7 @@ rows_in_words(void)
 	    "  others     other programs used 2% of the CPUs beside the "
 	    "baseline and 17% beside the contender; part of the "
 	    "error\n" CHANGE ERROR PRIMARY,
-	    "other programs beside one side");
+	    "other programs used the CPUs on one side");
 	set.busy[0] = NAN;
 	rows[0].facts.paired = true;
 	explain(&c, "SET",
@@ -152,7 +152,7 @@ rows_in_words(void)
 	    "  others     other programs used an unknown share of the CPUs "
 	    "beside the baseline and 17% beside the contender\n" CHANGE ERROR
 		PRIMARY,
-	    "other programs while both sides ran in turns");
+	    "other programs used the CPUs while both sides ran in turns");
 	set.busy[1] = 1.9;
 	rows[0].facts.paired = true;
 	c.tests[1] = 1;
@@ -181,8 +181,9 @@ rows_in_words(void)
 	    "  p          0.0123 by t-sessions; 0.21 after correction for 2 "
 	    "tests of common results (Benjamini-Hochberg) and scaling from "
 	    "their level 0.02 to 0.05\n" UNCLEAR,
-	    "what all cases have in common; sessions that are measured");
-	rows[0].sessions[0] = 7; /* but it is not tested by them */
+	    "the common change of all cases; differences of sessions that are "
+	    "measured");
+	rows[0].sessions[0] = 7; /* a method that does not use the sessions */
 	rows[0].facts.method = "moderated-t";
 	rows[0].gate = false;
 	rows[0].common = rows[0].primary = false;
@@ -193,7 +194,7 @@ rows_in_words(void)
 	    "  contender  2 runs: 1001 2002; median 950\n" APART CHANGE ERROR
 	    "  p          0.0123 by moderated-t; 0.21 after correction for 9 "
 	    "tests of shown results (Benjamini-Hochberg)\n" UNCLEAR,
-	    "a case without judged rows has its first row");
+	    "of a case without judged rows the first row");
 	rows[0] = rows[1];
 	rows[0].gate = true;
 	rows[0].facts.p = NAN;
@@ -213,7 +214,7 @@ rows_in_words(void)
 	    "  baseline   2 runs: 1001 2002; median 1000\n"
 	    "  contender  2 runs: 1001 2002; median 950\n" APART CHANGE ERROR
 		PRIMARY,
-	    "all judged rows of all cases; one without a test");
+	    "all judged rows of all cases; one row has no test");
 }
 
 /* The part of the rule that decided, of a row with a verdict. */
@@ -300,7 +301,8 @@ checked_names(void)
 	    {.pairs = pairs, .npairs = 2}, {.rows = &r, .nrows = 1}};
 
 	r.pair = &pairs[0];
-	tap_ok(explain_check(c, 2, NULL) == 0, "nothing is to be explained");
+	tap_ok(explain_check(c, 2, NULL) == 0,
+	    "without rows there is nothing to explain");
 	tap_ok(explain_check(c, 2, "SET") == 0, "a case of the second");
 	tap_ok(explain_check(c, 2, "S*") == 0, "a pattern");
 	tap_ok(

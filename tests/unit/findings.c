@@ -28,7 +28,7 @@ add_run(
 	    subject, config, ++index, metrics);
 }
 
-/* A failed one, of no session. */
+/* Appends a failed run without a session. */
 static void
 add_failure(
     struct str *s, const char *subject, const char *config, const char *error)
@@ -122,44 +122,50 @@ orders(void)
 	}
 	add_commit(&s, C(a), C(1), "2026-01-03T08:00:00Z");
 	tap_ok(read_branch(&b, &s, 0) == 0 && b.npoints == 5 && b.nlost == 1,
-	    "a commit of another branch has no place");
+	    "a commit of another branch is left out");
 	check_names(&b,
 	    "10000000 10000000+dirty 70000000 80000000 40000000 a0000000",
-	    "ancestry, then time, then changes of a work tree give the order");
-	tap_ok(b.by_time == 2, "two are placed by their time");
-	tap_ok(b.length == 4, "from commit 1 to 4 are four commits");
+	    "points are ordered by ancestry, then by time, then by changes of "
+	    "the work tree");
+	tap_ok(b.by_time == 2, "two points are placed by their time");
+	tap_ok(
+	    b.length == 4, "from commit 1 to commit 4 there are four commits");
 	tap_ok(branch_count_suspects(&b, 4, 4) == 2 &&
 		branch_count_suspects(&b, 2, 4) == 3 &&
 		branch_count_suspects(&b, 0, 4) == 4,
-	    "commits that were not measured count in a width");
+	    "suspects include commits that were not measured");
 	tap_ok(branch_count_suspects(&b, 1, 1) == 1 &&
 		branch_count_suspects(&b, 1, 2) == 1 &&
 		branch_count_suspects(&b, 2, 3) == 1,
-	    "points between two commits count as far as these go");
+	    "points placed by time have the suspects of the commits around "
+	    "them");
 	tap_str(branch_first_suspect(&b, 4), C(3),
 	    "the first suspect is the child of the point before");
 	tap_str(branch_first_suspect(&b, 2), C(2),
-	    "also of a work tree with changes");
+	    "for a work tree with changes it is the child, too");
 	tap_str(branch_first_suspect(&b, 1), C(1) "+dirty",
-	    "behind its commit a work tree itself is suspected");
-	tap_str(
-	    branch_first_suspect(&b, 0), C(1), "the first point is its own");
+	    "for a work tree with changes after its own commit it is the work "
+	    "tree");
+	tap_str(branch_first_suspect(&b, 0), C(1),
+	    "for the first point it is the point itself");
 	tap_ok(branch_find_since(&b, "2026-01-02") == 0 &&
 		branch_find_since(&b, "2026-01-03") == 2 &&
 		branch_find_since(&b, "2026-01-03T10:00:01Z") == 3 &&
 		branch_find_since(&b, "2026-01-04") == 4 &&
 		branch_find_since(&b, "2026-01-06") == 5,
-	    "since a day: the first point of it or behind it, or none");
+	    "--since with a day: the first point on that day or later, or "
+	    "none");
 	tap_ok(branch_find_since(&b, C(3)) == 4 &&
 		branch_find_since(&b, C(4)) == 4 &&
 		branch_find_since(&b, C(5)) == 5 &&
 		branch_find_since(&b, C(0)) == 0,
-	    "since a commit that was not measured: the next that was");
+	    "--since with a commit that was not measured: the next measured "
+	    "one");
 	tap_ok(branch_find_since(&b, "rc") == 4 &&
 		branch_find_since(&b, "br") == 4 &&
 		branch_find_since(&b, "1000") == 0 &&
 		branch_find_since(&b, "7000") == 2,
-	    "since a label, a ref, four characters of a commit");
+	    "--since with a label, a ref or four characters of a commit");
 	tap_ok(branch_find_since(&b, "100") == -1 &&
 		branch_find_since(&b, "r") == -1 &&
 		branch_find_since(&b, "9000") == -1 &&
@@ -175,15 +181,15 @@ orders(void)
 	tap_ok(read_branch(&b, &s, 0) == 0 && b.length == 0 &&
 		branch_count_suspects(&b, 0, 1) == 2 &&
 		branch_count_suspects(&b, 1, 1) == 1,
-	    "in the order of the input only points are counted");
-	tap_str(
-	    branch_first_suspect(&b, 1), C(2), "and only they are suspected");
+	    "in the order of the input only points are suspects");
+	tap_str(branch_first_suspect(&b, 1), C(2),
+	    "in that order the first suspect is a point");
 	tap_ok(branch_find_since(&b, "2026-01-01") == -1,
-	    "a day is an error where no commit says its time");
+	    "--since with a day is an error if no commit has a time");
 	branch_free(&b);
 	str_clear(&s);
 
-	/* The record of the line is known by seven characters. */
+	/* The commit record of the line has an id of seven characters. */
 	add_run(&s, COMMIT(1), SET, "\"rps\":1");
 	add_commit(&s, "1000000", "", "2026-01-01T08:00:00Z");
 	tap_ok(read_branch(&b, &s, 0) == 0 && b.length == 1 &&
@@ -235,13 +241,19 @@ subjects(void)
 	    "y 30000000",
 	    "each work tree with changes, module and label is a point");
 	check_values(&b, "SET", "rps", 0, "1 2 3 6",
-	    "labels, times and trees of one commit make no further points");
-	check_values(&b, "SET", "rps", 5, "9 11", "one label is one point");
+	    "runs with other labels, times and trees of one commit are one "
+	    "point");
+	check_values(
+	    &b, "SET", "rps", 5, "9 11", "runs of one label are one point");
 	tap_str(json_get_str(b.points[0].subject, "label"), "a",
-	    "of several subjects the first by its text speaks");
-	tap_str(b.points[0].time, "2026-01-01", "the earliest time holds");
-	tap_str(b.points[3].time, "2026-02-01", "a module has its own time");
-	tap_str(b.points[3].commit, C(2), "and its own commit");
+	    "of several subjects the point has the first in the order of their "
+	    "texts");
+	tap_str(
+	    b.points[0].time, "2026-01-01", "the point has the earliest time");
+	tap_str(b.points[3].time, "2026-02-01",
+	    "with a module the point has the time of the module");
+	tap_str(b.points[3].commit, C(2),
+	    "with a module the point has the commit of the module");
 	branch_free(&b);
 	str_free(&s);
 }
@@ -271,14 +283,14 @@ numbers(void)
 	tap_ok(
 	    read_branch(&b, &s, 0) == 0 && b.npoints == 2, "a summary is read");
 	check_values(&b, "SET", "rps", 0, "1 2 3",
-	    "it has the values of its runs, once");
+	    "the point has the values of the summary once");
 	check_values(&b, "SET", "p50_latency_ms", 0, "7",
-	    "or a median, where it says no values");
+	    "it has the median if the summary has no values");
 	check_values(&b, "SET", "p99_latency_ms", 0, "5",
-	    "or less values than another metric");
-	check_values(&b, "SET", "rps", 1, "9", "a run stands beside it");
-	check_values(
-	    &b, "SET", "p50_latency_ms", 1, "", "and has what it measured");
+	    "it has the median if values are missing");
+	check_values(&b, "SET", "rps", 1, "9", "a run is a point of its own");
+	check_values(&b, "SET", "p50_latency_ms", 1, "",
+	    "the run has only the metrics that it measured");
 	branch_free(&b);
 	str_clear(&s);
 
@@ -294,7 +306,8 @@ numbers(void)
 	    head);
 	tap_ok(read_branch(&b, &s, 0) == 0, "runs with and without env");
 	check_values(&b, "SET", "rps", 0, "1 1 1",
-	    "runs that differ in their env are several, however written");
+	    "runs with different env are different runs, however it is "
+	    "written");
 	branch_free(&b);
 	str_clear(&s);
 
@@ -303,8 +316,9 @@ numbers(void)
 		    "%s\"index\":1},\"metrics\":{\"rps\":4},\"status\":\"ok\"}"
 		    "\n",
 		    head);
-	tap_ok(read_branch(&b, &s, 0) == 0, "runs of no session");
-	check_values(&b, "SET", "rps", 0, "4 4", "may be equal");
+	tap_ok(read_branch(&b, &s, 0) == 0,
+	    "two equal runs without a session are read");
+	check_values(&b, "SET", "rps", 0, "4 4", "they are different runs");
 	branch_free(&b);
 	str_free(&s);
 }
@@ -333,21 +347,23 @@ losses(void)
 		2) "},\"config\":{\"command\":\"A11\"},\"n\":0,\"failed\":4,"
 		   "\"errors\":[\"e\",\"f\"],\"metrics\":{}}\n");
 	tap_ok(read_branch(&b, &s, 0) == 0 && b.nlosses == 5 && b.nseries == 0,
-	    "failed runs, also of a summary of nothing else");
+	    "failed runs are read, also from a summary without metrics");
 	for (size_t i = 0; i < b.nlosses && i < 5; i++) {
 		tap_ok(b.losses[i].failed == want[i].failed &&
 			b.losses[i].kase == want[i].kase,
 		    "%s: %zu of case %zu", want[i].command, want[i].failed,
 		    want[i].kase);
 		tap_str(json_get_str(b.losses[i].config, "command"),
-		    want[i].command, "by the number in the name of the case");
-		tap_str(b.losses[i].error, want[i].error, "with their error");
+		    want[i].command,
+		    "they are sorted by the number in the name of the case");
+		tap_str(
+		    b.losses[i].error, want[i].error, "they have their error");
 	}
 	branch_free(&b);
 	str_free(&s);
 }
 
-/* The file without a name loses what was written to it. */
+/* Truncates the file without a name that values were written to. */
 static void
 lose_file(void)
 {
@@ -379,20 +395,21 @@ unreadable(void)
 	    "what does not fit into memory is read from a file");
 	branch_free_values(&v);
 	branch_free(&b);
-	tap_ok(read_branch(&b, &s, 1 << 20) == 0, "what fits is read");
+	tap_ok(read_branch(&b, &s, 1 << 20) == 0,
+	    "values that fit into memory are read");
 	lose_file();
 	tap_ok(branch_read_values(&b, &b.series[0], &v) == 0 && v.n == 1 &&
 		v.all[19999] == 19999,
-	    "what fits into memory is in no file");
+	    "values that fit into memory are not in a file");
 	branch_free_values(&v);
 	branch_free(&b);
 	read_branch(&b, &s, 1000);
 	lose_file();
 	tap_ok(branch_read_values(&b, &b.series[0], &v) == -1,
-	    "a file that lost its end is trouble");
+	    "a truncated file is an error");
 	branch_free_values(&v);
 	tap_ok(finding_find_all(&all, &b, &rules) == -1 && all.series == 0,
-	    "nothing is found in it");
+	    "then no changes are reported");
 	finding_free(&all);
 	branch_free(&b);
 	str_free(&s);
@@ -484,25 +501,25 @@ exact(void)
 	history(&b, jumps, 10);
 	tap_ok(finding_find_all(&all, &b, &rules) == 0 && all.series == 2 &&
 		all.cases == 2 && all.tooshort == 0,
-	    "two cases, and none is too short without noise");
+	    "two cases have enough points without noise");
 	check_found(&all,
 	    "regression 3 3-3 3+2 96>90 fresh, improvement 6 5-6 2+4 90>117 "
 	    "fresh stands",
-	    "steps of more than 5 %, and not of 4 % or 5 %");
+	    "steps of more than 5 % are found, and not those of 4 % or 5 %");
 	tap_ok(all.n == 2 && isnan(all.v[0].p) &&
 		strcmp(all.v[0].method, "exact") == 0,
-	    "there is no test");
+	    "without noise there is no test");
 	tap_ok(all.ngroups == 2 && all.groups[0].at == 6 &&
 		all.groups[1].at == 3 && all.groups[1].n == 1 &&
 		!all.groups[1].counts,
-	    "each is a change, the newest first");
+	    "each change is a group, the newest first");
 	finding_free(&all);
 	rules.since = 4;
 	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 3 3-3 3+2 96>90, improvement 6 5-6 2+4 90>117 fresh "
 	    "stands",
-	    "before --since it is not fresh");
+	    "a change before --since is not fresh");
 	finding_free(&all);
 	branch_free(&b);
 
@@ -510,15 +527,16 @@ exact(void)
 	check_history(back, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>97 "
 	    "fresh stands",
-	    "a level within the margin of the first: it was taken back");
+	    "a change is gone if the level is back within the margin");
 	check_history(edge, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>95 "
 	    "fresh stands",
-	    "a level at the margin of the first is within it");
+	    "a level at the margin is within it");
 	check_history(partly, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh stands counts, improvement 4 "
 	    "4-4 2+2 80>94 fresh stands",
-	    "beyond the margin a part of it still stands");
+	    "a change stands if the level is back in part, but not within the "
+	    "margin");
 	check_history(beyond, &rules,
 	    "regression 2 2-2 2+2 100>80 fresh, improvement 4 4-4 2+2 80>110 "
 	    "fresh stands",
@@ -581,21 +599,22 @@ too_short(void)
 		all.shortest_points == 8 && all.shortest &&
 		strcmp(json_get_str(all.shortest->config, "command"), "SET") ==
 		    0,
-	    "nine and eight points are too few, eight are the fewest");
+	    "series of nine and eight points are too short; the shortest has "
+	    "eight");
 	finding_free(&all);
 	branch_free(&b);
 	history(&b, v, 10);
 	finding_find_all(&all, &b, &rules);
-	tap_ok(all.tooshort == 1, "ten points are enough");
+	tap_ok(all.tooshort == 1, "a series of ten points is long enough");
 	finding_free(&all);
 	rules.points.otava = true;
 	finding_find_all(&all, &b, &rules);
-	tap_ok(all.tooshort == 0, "Otava takes what there is");
+	tap_ok(all.tooshort == 0, "Otava's settings have no shortest length");
 	finding_free(&all);
 	branch_free(&b);
 }
 
-/* n runs of the command at commit c, i * step above the level. */
+/* Appends n runs of the command at commit c, whose values rise by 'step'. */
 static void
 add_runs(
     struct str *s, int c, const char *command, int n, double level, double step)
@@ -646,17 +665,17 @@ newest(void)
 		all.verdicts[VERDICT_EQUIVALENT] == 1 &&
 		all.verdicts[VERDICT_INSUFFICIENT] == 1 && all.series == 4 &&
 		all.cases == 4,
-	    "each series that was measured has a verdict");
+	    "each series that was measured at it has a verdict");
 	if (all.n == 1) {
 		tap_near(all.v[0].p, 4. / 3003, 1e-9,
 		    "p is corrected for the two series that are tested");
-		tap_str(all.v[0].method, "rank", "of a rank test");
+		tap_str(all.v[0].method, "rank", "p is that of a rank test");
 		tap_ok(all.ngroups == 1 && all.groups[0].n == 1 &&
 			all.groups[0].counts,
-		    "a group of one change that counts counts");
+		    "a group counts if its change counts");
 		tap_ok(
 		    all.v[0].facts.lo95 < .8995 && all.v[0].facts.ratio > .8995,
-		    "the interval goes further than the ratio");
+		    "the interval contains the ratio");
 	}
 	finding_free(&all);
 	rules.policy = policy(
@@ -665,21 +684,21 @@ newest(void)
 	finding_find_all(&all, &b, &rules);
 	check_found(&all,
 	    "regression 3 2-3 10+5 1002.25>902 fresh stands waived",
-	    "a waiver is compared with the ratio");
+	    "a waiver up to the size of the change covers it");
 	finding_free(&all);
 	policy_free(rules.policy);
 	rules.policy = policy("{\"rules\":[{\"metric\":\"rps\",\"better\":"
 			      "\"neither\"}]}");
 	finding_find_all(&all, &b, &rules);
 	check_found(&all, "different 3 2-3 10+5 1002.25>902 fresh stands",
-	    "a change of a metric of which neither way is better is shown");
+	    "a change of a metric without a direction is shown");
 	finding_free(&all);
 	policy_free(rules.policy);
 	rules.policy = NULL;
 	rules.latest = 1;
 	finding_find_all(&all, &b, &rules);
 	check_found(&all, "regression 3 2-3 5+5 1002.5>902 fresh stands counts",
-	    "one commit before is the last that has the series");
+	    "with one earlier commit the newest is compared with that");
 	finding_free(&all);
 	rules.policy = policy("{\"rules\":[{\"assume\":\"exact\"},{\"case\":"
 			      "\"SLOW*\",\"class\":\"info\"}]}");
@@ -688,11 +707,11 @@ newest(void)
 	check_found(&all,
 	    "regression 3 3-3 5+3 1002>901 fresh stands counts, regression 3 "
 	    "2-3 5+5 1002.5>902 fresh stands",
-	    "without noise three runs are enough; what is not judged does not "
-	    "count");
+	    "without noise three runs are enough; a metric that is not judged "
+	    "does not count");
 	tap_ok(all.verdicts[VERDICT_REGRESSION] == 1 &&
 		all.verdicts[VERDICT_INSUFFICIENT] == 0,
-	    "and has no verdict");
+	    "a series without enough runs has no verdict");
 	finding_free(&all);
 	policy_free(rules.policy);
 	branch_free(&b);
@@ -736,7 +755,7 @@ common_place(void)
 	str_free(&s);
 }
 
-/* The key depends on the kind and the number of the change, and a mark. */
+/* The key of a change depends on its kind, its number and a mark. */
 static void
 keys(void)
 {
@@ -765,7 +784,7 @@ keys(void)
 	branch_free(&b);
 }
 
-/* A metric that is not a gate changes: it is not looked at unless it is named.
+/* A metric that is not a gate is not examined unless it is named.
  */
 static void
 not_gated(void)
@@ -786,12 +805,12 @@ not_gated(void)
 	read_branch(&b, &s, 0);
 	finding_find_all(&all, &b, &rules);
 	tap_ok(all.n == 0 && all.series == 1,
-	    "a metric that is not a gate is left out");
+	    "a metric that is not a gate is not examined by default");
 	finding_free(&all);
 	rules.metrics = "all";
 	finding_find_all(&all, &b, &rules);
 	tap_ok(all.n == 1 && all.series == 2 && !finding_is_counted(&all.v[0]),
-	    "it is found where all are looked at, and does not count");
+	    "with all metrics it is examined, and its changes do not count");
 	finding_free(&all);
 	branch_free(&b);
 	str_free(&s);

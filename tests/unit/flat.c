@@ -1,7 +1,7 @@
 /*
- * The flat metrics.json, on random runs: what is written has only keys of the
- * Python tool, reading gives back what they can hold, and with the record in it
- * all of the run.
+ * The flat metrics.json, on random runs: it has only keys of the Python tool,
+ * reading it gives what these keys can hold, and with the record in it the
+ * whole run.
  */
 #include "tap.h"
 
@@ -16,7 +16,7 @@
 
 #define RUNS 2000
 
-/* What the Python tool writes. */
+/* The keys that the Python tool writes. */
 static const char *const python[] = {"timestamp", "commit", "repository",
     "command", "data_size", "pipeline", "clients", "rps", "avg_latency_ms",
     "min_latency_ms", "p50_latency_ms", "p95_latency_ms", "p99_latency_ms",
@@ -40,7 +40,7 @@ is_python(const char *key)
 	return false;
 }
 
-/* Keys of each section; the first ones have a place in the flat form. */
+/* Keys of each section; only the first ones have a key in the flat form. */
 static const char *const subject[] = {"commit", "module_commit", "time",
     "repository", "label", "ref", "server_version", "binary_sha256", NULL};
 static const char *const config[] = {"command", "data_size", "pipeline",
@@ -118,7 +118,8 @@ random_run(struct rng *r)
 	return run;
 }
 
-/* Does the section of the run that was read hold only what was written? */
+/* Returns whether the section of the run that was read has only what was
+ * written. */
 static bool
 is_part(const struct json *read, const struct json *run, const char *section)
 {
@@ -154,7 +155,7 @@ differ(const struct json *a, const struct json *b)
 	return true;
 }
 
-/* Bits of what is wrong with the run. */
+/* What is wrong with the run, as bits. */
 enum { KEYS = 1, PARTS = 2, TWICE = 4, WHOLE = 8, IDENTITY = 16 };
 
 static unsigned
@@ -200,14 +201,16 @@ property(void)
 		json_free(run);
 	}
 	tap_ok(!(wrong & KEYS), "only keys of the Python tool are written");
-	tap_ok(!(wrong & PARTS), "what is read again is part of the run");
-	tap_ok(!(wrong & TWICE), "what was read is written unchanged");
-	tap_ok(!(wrong & WHOLE), "a run with its record comes back whole");
+	tap_ok(
+	    !(wrong & PARTS), "the run that is read has only what was written");
+	tap_ok(!(wrong & TWICE), "a file that was read is written unchanged");
+	tap_ok(!(wrong & WHOLE),
+	    "a run with its record in the file is read back whole");
 	tap_ok(!(wrong & IDENTITY),
-	    "a run and what metrics.json has of it have one identity");
+	    "a run and its form in metrics.json have the same identity");
 }
 
-/* Two of a text, as a record each; the caller's. */
+/* Returns an array with two records of one text, which the caller frees. */
 static struct json *
 read_text(const char *text)
 {
@@ -225,10 +228,10 @@ first_edition(void)
 
 	tap_ok(json_num(json_path(run, "metrics.cpu0_busy_percent"), 0) == 2 &&
 		json_len(json_get(run, "config")) == 3,
-	    "the first edition: the load of a CPU is a metric");
+	    "the load of a CPU in an old file is a metric");
 	flat = flat_from_run(run, false);
 	tap_ok(is_known(flat) && !json_get(run, "flat"),
-	    "the first edition: its keys are not written again");
+	    "keys of an old file are not written again");
 	json_free(flat);
 	json_free(run);
 	run = read_text("{\"command\":\"SET\",\"rps\":1,\"odd\":\"x\"}");
@@ -238,7 +241,8 @@ first_edition(void)
 	json_set_str(json_get(run, "config"), "odd", "y");
 	json_free(flat);
 	flat = flat_from_run(run, false);
-	tap_str(json_get_str(flat, "odd"), "y", "as it is now");
+	tap_str(json_get_str(flat, "odd"), "y",
+	    "an unknown key is written with its current value");
 	json_free(flat);
 	json_free(run);
 }
@@ -255,8 +259,9 @@ repair(void)
 		json_num(json_path(run, "metrics.cpu1_busy_percent"), 0) == 5 &&
 		json_num(json_path(run, "config.cpu_busy_percent"), 0) == 6 &&
 		!json_path(run, "config.cpu1_busy_percent"),
-	    "the load of a CPU leaves the configuration, other keys stay");
-	tap_ok(!flat_repair(run), "a second time there is nothing to do");
+	    "the load of a CPU is removed from the configuration, other keys "
+	    "stay");
+	tap_ok(!flat_repair(run), "a second repair changes nothing");
 	json_free(run);
 }
 
@@ -297,26 +302,28 @@ identity(void)
 	struct json *id = flat_identity(run);
 
 	tap_str(json_get_str(id, "cpu_mode"), "m",
-	    "identity: another key of the configuration is in it");
+	    "identity: other keys of the configuration are part of it");
 	tap_ok(!json_get(id, "engine") && !json_get(id, "keyspacelen") &&
 		!json_get(id, "env_os"),
-	    "identity: keys that only vkb-load records and the environment "
-	    "are not");
+	    "identity: keys that only vkb-load records, and the environment, "
+	    "are not part of it");
 	tap_ok(json_get_num(id, "rps", 0) == 1 &&
 		json_get_num(id, "new_metric", 0) == 4,
-	    "identity: metrics of the Python tool and unknown ones are in it");
+	    "identity: metrics of the Python tool and unknown metrics are part "
+	    "of it");
 	tap_ok(!json_get(id, "p999_latency_ms"),
-	    "identity: other metrics of vkb-load are not");
+	    "identity: other metrics of vkb-load are not part of it");
 	json_free(id);
 	json_del(json_get(run, "metrics"), "avg_latency_ms");
 	id = flat_identity(run);
 	tap_ok(json_get_num(id, "p999_latency_ms", 0) == 3,
-	    "identity: they are where a metric of the Python tool is missing");
+	    "identity: they are part of it if a metric of the Python tool is "
+	    "missing");
 	json_free(id);
 	json_free(run);
 }
 
-/* The columns of a table, where names of a section meet those of others. */
+/* The columns of a table if keys of two sections have the same name. */
 static void
 columns(void)
 {
@@ -330,8 +337,8 @@ columns(void)
 
 	tap_ok(json_get_num(obj, "requests", 0) == 10 &&
 		json_get_num(obj, "requests_done", 0) == 11,
-	    "columns: requests are those of the configuration, and those that "
-	    "were measured have a name of their own");
+	    "columns: 'requests' is that of the configuration; the metric is "
+	    "'requests_done'");
 	tap_str(json_get_str(obj, "env_host"), "h",
 	    "columns: a key of the environment has a prefix");
 	tap_ok(json_get_num(obj, "rate", 0) == 5 &&

@@ -33,7 +33,8 @@ next_number(void)
 	return (double)(state >> 11) / 9007199254740992.;
 }
 
-/* n values between 1 and 3, in no order; in 'sorted' they rise. */
+/* Sets n values between 1 and 3 in random order; 'sorted' has them in rising
+ * order. */
 static void
 fill_sample(double *v, double *sorted, size_t n)
 {
@@ -92,19 +93,23 @@ check_moments(void)
 				s[i] + (h - (double)i) * (up - s[i]));
 		}
 	}
-	tap_ok(mean && sd, "mean and standard deviation follow their sums");
+	tap_ok(mean && sd,
+	    "mean and standard deviation are computed from their sums");
 	tap_ok(mad, "the MAD is the median of the deviations");
-	tap_ok(lag, "the autocorrelation follows its sums, from 4 values on");
+	tap_ok(lag,
+	    "the autocorrelation is computed from its sums, from 4 values on");
 	tap_ok(quantile, "quantiles are those of Hyndman and Fan, type 7");
-	/* 1 / the quartile of the normal distribution, to the digits it has. */
+	/* 1 / the quartile of the normal distribution, as precise as a double.
+	 * */
 	tap_near(stats_modified_z(12, 10, 1) * 1.482602218505602 / 2, 1, 2e-6,
-	    "modified z: a MAD is .6745 sd");
+	    "modified z: the MAD is .6745 standard deviations");
 	tap_ok(stats_modified_z(8, 10, 1) == stats_modified_z(12, 10, 1),
-	    "modified z: below and above alike");
+	    "modified z: a value below the median has the same z as one above "
+	    "it");
 }
 
-/* The part of samples whose median lies between the l-th value from each end.
- */
+/* The part of samples whose median lies between the values in place l from each
+ * end. */
 static double
 cover_of(size_t n, size_t l)
 {
@@ -133,7 +138,7 @@ check_median_intervals(void)
 	}
 	tap_ok(right,
 	    "the interval of a median is the narrowest that covers 95 %%");
-	tap_ok(covers, "and says how much it covers");
+	tap_ok(covers, "it has the level that it covers");
 }
 
 static void
@@ -209,7 +214,7 @@ check_courses(void)
 		cut = cut && steady_mser5(v, n, &got) == 5 * best &&
 		    is_near(got, least);
 	}
-	tap_ok(cut, "MSER-5 cuts where the squares are least");
+	tap_ok(cut, "MSER-5 cuts where the mean square is the smallest");
 	for (size_t n = 2; n <= MOST; n++) {
 		struct steady_trend t;
 		size_t k = 0;
@@ -265,8 +270,10 @@ check_quantiles(void)
 		free(v);
 		hist_free(h);
 	}
-	tap_ok(right, "a quantile of a histogram is that of the nearest rank");
-	tap_ok(mean && ends, "its mean is near, its ends and count are exact");
+	tap_ok(right,
+	    "a quantile of a histogram is the value of the nearest rank");
+	tap_ok(mean && ends,
+	    "the mean of a histogram is near, its ends and count are exact");
 }
 
 static void

@@ -23,7 +23,7 @@
 #define DIMS 64
 #define ROWS 2000
 
-/* All 32 bits: only a word of ones would be drawn again. */
+/* Gives all 32 bits: only a word of ones would be rejected. */
 static uint32_t
 draw_word(struct pyrandom *r)
 {
@@ -58,7 +58,7 @@ python(void)
 	pyrandom_draw_letters(&r, "abc", 3, letters, 10);
 	tap_str(letters, "bcccccabcb", "pyrandom: choices()");
 
-	/* The 248th is 2 as its second word carries into the first. */
+	/* Letter 248 is a '2' only if the second word of its number counts. */
 	pyrandom_seed(&r, 9712);
 	pyrandom_draw_letters(&r, all, 36, many, 312);
 	tap_ok(memcmp(many + 240, "h9hamwc286fmk8an", 16) == 0,
@@ -70,7 +70,7 @@ python(void)
 	pyrandom_draw_letters(&r, all, 36, many + 3, 700);
 	pyrandom_draw_letters(&r, all, 36, many + 703, 130);
 	tap_ok(str_hash(STR_HASH, many, 833) == UINT64_C(0x89cff43f24a728f9),
-	    "pyrandom: choices() of many, from an odd word on");
+	    "pyrandom: choices() of many letters, from an odd word on");
 }
 
 static size_t
@@ -113,12 +113,13 @@ misspelt(void)
 			three = three && distance(w.s, v.s) <= 3 * (i > 0);
 		}
 	}
-	tap_ok(base, "fuzzy: words have the length asked for");
-	tap_ok(one, "fuzzy: one edit is a distance of one, variant 0 none");
-	tap_ok(three, "fuzzy: three edits are a distance of three at most");
+	tap_ok(base, "fuzzy: words have the requested length");
+	tap_ok(one,
+	    "fuzzy: one edit has an edit distance of 1, variant 0 has none");
+	tap_ok(three, "fuzzy: three edits have an edit distance of at most 3");
 	str_clear(&v);
 	fuzzy_append_variant(&v, &r, "a", 1, 1, 3, 0);
-	tap_str(v.s, "a", "fuzzy: a word of one letter stays");
+	tap_str(v.s, "a", "fuzzy: a word of one letter is not changed");
 	str_free(&w);
 	str_free(&v);
 }
@@ -164,28 +165,31 @@ vocabulary(const struct vocabulary *v)
 	for (size_t i = 0; i < VOCABULARY_WORDS; i++)
 		sum += pow((double)(i + 1) + 2.7, -1.07);
 	tap_near(100 * pow(3.7, -1.07) / sum, 3.8, .01,
-	    "vocabulary: the share that the page gives");
+	    "vocabulary: the most frequent word has the share that the manual "
+	    "gives");
 	for (size_t i = 0; i < 200; i++) { /* five sigma */
 		double p = pow((double)(i + 1) + 2.7, -1.07) / sum;
 
 		wrong +=
 		    fabs((double)seen[i] - DRAWS * p) > 5 * sqrt(DRAWS * p);
 	}
-	tap_ok(wrong == 0, "vocabulary: the head is as frequent as it should");
+	tap_ok(wrong == 0,
+	    "vocabulary: the 200 most frequent words are as frequent as they "
+	    "should be");
 	sum = 0;
 	for (size_t i = 0; i < VOCABULARY_WORDS; i++)
 		sum += seen[i] > 0;
-	tap_ok(
-	    sum > .995 * VOCABULARY_WORDS, "vocabulary: the tail is drawn too");
+	tap_ok(sum > .995 * VOCABULARY_WORDS,
+	    "vocabulary: rare words are drawn too");
 	free(seen);
 	tap_ok(is_stemmable(v, "training") && is_stemmable(v, "hipkerts") &&
 		is_stemmable(v, "hipkerted") && is_stemmable(v, "series") &&
 		!is_stemmable(v, "spring") && !is_stemmable(v, "glass") &&
 		!is_stemmable(v, "virus") && !is_stemmable(v, "speed") &&
 		!is_stemmable(v, "was"),
-	    "vocabulary: which words a stemmer changes");
+	    "vocabulary: words that a stemmer changes are known");
 	tap_ok(vocabulary_count_stemmable(v) > 10000,
-	    "vocabulary: many words are so");
+	    "vocabulary: a stemmer changes more than 10000 words");
 }
 
 static int
@@ -196,7 +200,7 @@ by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What the page says of texts. */
+/* What the manual says about natural texts. */
 static void
 natural(const struct vocabulary *v)
 {
@@ -219,9 +223,11 @@ natural(const struct vocabulary *v)
 			str_printf(&all, "%s ", s.s);
 	}
 	qsort(words, TEXTS, sizeof *words, by_number);
-	tap_near(words[TEXTS / 2], NATURAL_WORDS, .03, "natural: the median");
-	tap_near(mean, 413, .03, "natural: the mean");
-	tap_near((double)longer / TEXTS, 1. / 6, .05, "natural: one in six");
+	tap_near(words[TEXTS / 2], NATURAL_WORDS, .03,
+	    "natural: the median number of words");
+	tap_near(mean, 413, .03, "natural: the mean number of words");
+	tap_near((double)longer / TEXTS, 1. / 6, .05,
+	    "natural: one text in six is longer than 660 words");
 	for (char *p = strtok(all.s, " .,"); p && n < 100000;
 	     p = strtok(NULL, " .,")) {
 		*p = (char)(*p | 0x20);
@@ -230,15 +236,17 @@ natural(const struct vocabulary *v)
 	qsort(w, n, sizeof *w, by_text);
 	for (size_t i = 0; i < n; i++)
 		distinct += i == 0 || strcmp(w[i - 1], w[i]) != 0;
-	tap_near(
-	    (double)distinct, 16000, .05, "natural: distinct words of 100000");
+	tap_near((double)distinct, 16000, .05,
+	    "natural: distinct words among 100000");
 	str_clear(&s);
 	for (size_t i = 0; i < 200; i++) {
 		size_t from = s.len;
 
 		natural_append_text(&s, v, &r, NATURAL_WORDS, i);
 		if (s.len - from > i)
-			tap_ok(false, "natural: %zu of %zu", s.len, i);
+			tap_ok(false,
+			    "natural: a text has %zu of at most %zu bytes",
+			    s.len, i);
 	}
 	free(words);
 	free(w);
@@ -262,9 +270,10 @@ letters(void)
 		    &(struct transform){.kind = TRANSFORM_UNIQUE, .count = 1},
 		    &(struct cell){.row = t[i].n + 1, .size = 100}, &s);
 		if (t[i].want)
-			tap_str(s.s, t[i].want, "letters of a number");
+			tap_str(
+			    s.s, t[i].want, "unique: the letters of a number");
 		else
-			tap_ok(s.len == 14, "letters: the greatest number");
+			tap_ok(s.len == 14, "unique: the largest number");
 	}
 	str_free(&s);
 }
@@ -296,7 +305,7 @@ sums(void)
 		add(&b, text + cut, sizeof text - cut);
 		same = same && checksum_end(&b) == want;
 	}
-	tap_ok(same, "checksum: however it is cut");
+	tap_ok(same, "checksum: it does not depend on how the text is cut");
 	for (size_t i = 0; i < sizeof text; i++) {
 		text[i] ^= 1;
 		checksum_init(&b, fd, "/dev/null");
@@ -304,7 +313,7 @@ sums(void)
 		same = same && checksum_end(&b) != want;
 		text[i] ^= 1;
 	}
-	tap_ok(same, "checksum: any changed bit is noticed");
+	tap_ok(same, "checksum: every changed bit is noticed");
 	checksum_init(&b, fd, "/dev/null");
 	add(&b, zero, 1);
 	checksum_init(&a, fd, "/dev/null");
@@ -377,17 +386,21 @@ directions(void)
 		worst = fmax(worst, fabs(norm - 1));
 	}
 	tap_ok(worst < 1e-6, "vectors: of length 1");
-	tap_ok(fabs(one) < 5 * sqrt(ROWS * DIMS), "vectors: no side");
+	tap_ok(fabs(one) < 5 * sqrt(ROWS * DIMS),
+	    "vectors: the components have the mean 0");
 	tap_near(two, ROWS * DIMS, 1e-6, "vectors: variance");
 	tap_near(four / (ROWS * DIMS), 3. * DIMS / (DIMS + 2), .02,
 	    "vectors: kurtosis of a sphere");
 	vectors_make_row(t, 1, 1, 0, DIMS, v);
 	vectors_make_row(t, 1, 1, 0, DIMS, w);
-	tap_ok(memcmp(v, w, sizeof v) == 0, "vectors: repeat");
+	tap_ok(memcmp(v, w, sizeof v) == 0,
+	    "vectors: the same row twice is equal");
 	vectors_make_row(t, 2, 1, 0, DIMS, w);
-	tap_ok(memcmp(v, w, sizeof v) != 0, "vectors: another file's differ");
+	tap_ok(memcmp(v, w, sizeof v) != 0,
+	    "vectors: rows of another file differ");
 	vectors_make_row(t, 1, 1, 1, DIMS, w);
-	tap_ok(memcmp(v, w, sizeof v) != 0, "vectors: another field's differ");
+	tap_ok(memcmp(v, w, sizeof v) != 0,
+	    "vectors: rows of another field differ");
 	vectors_free(t);
 }
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A - B - D - E, with C between A and D as well, later than B; then F, of E
- * alone and older than all, as a clock that is wrong makes it.
+ * A - B - D - E, and C between A and D, later than B; then F, a child of E that
+ * has the oldest time, as from a wrong clock.
  */
 static const char make[] =
     "set -e; export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1;"
@@ -29,16 +29,16 @@ static const char make[] =
     "at 6 E commit -q --allow-empty -m E;"
     "at 1 F commit -q --allow-empty -m F";
 
-struct hashset {
+struct walked {
 	struct gitrepo *r;
 	struct str titles;
-	int ends_at; /* so many, then 7; 0 never */
+	int ends_at; /* after so many commits the walk returns 7; 0: never */
 };
 
 static int
 see(void *arg, const char *id)
 {
-	struct hashset *s = arg;
+	struct walked *s = arg;
 	struct gitrepo_commit c;
 
 	if (gitrepo_commit(s->r, id, &c) < 0)
@@ -48,13 +48,14 @@ see(void *arg, const char *id)
 	return s->ends_at && (int)s->titles.len == s->ends_at ? 7 : 0;
 }
 
-/* The titles from 'from' back, and what it returned: "FED 0". Caller frees. */
+/* Returns the titles from 'from' back, and what the walk returned: "FED 0". The
+ * caller frees it. */
 static char *
 walk(struct gitrepo *r, const char *from, const char *until, bool first_parent,
     int ends_at)
 {
 	char a[GITREPO_ID], b[GITREPO_ID];
-	struct hashset s = {.r = r, .ends_at = ends_at};
+	struct walked s = {.r = r, .ends_at = ends_at};
 	int rc;
 
 	if (gitrepo_find(r, from, a) != 1 ||
@@ -74,19 +75,21 @@ walks(struct gitrepo *r)
 		bool first_parent;
 	} cases[] = {
 	    {"A", NULL, "A 0", "a root", 0, false},
-	    {"A", NULL, "A 0", "a root by first parents", 0, true},
+	    {"A", NULL, "A 0", "a root along first parents", 0, true},
 	    {"F", NULL, "FEDCBA 0",
-		"children first, whatever the time of the commit", 0, false},
-	    {"F", NULL, "FEDBA 0", "by first parents", 0, true},
-	    {"F", "D", "FE 0", "without D and what it descends from", 0, false},
+		"children come before parents, whatever their times", 0, false},
+	    {"F", NULL, "FEDBA 0", "along first parents", 0, true},
+	    {"F", "D", "FE 0", "without D and its ancestors", 0, false},
 	    {"F", "B", "FEDC 0", "without B and A", 0, false},
-	    {"F", "B", "FED 0", "the same by first parents", 0, true},
+	    {"F", "B", "FED 0",
+		"without B and its ancestors, along first parents", 0, true},
 	    {"F", "C", "FEDB 0", "without C and A", 0, false},
 	    {"D", "D", " 0", "nothing", 0, false},
-	    {"B", "F", " 0", "nothing: it is an ancestor", 0, false},
-	    {"F", NULL, "F 7", "ends after one", 1, false},
-	    {"F", NULL, "FED 7", "ends after three", 3, false},
-	    {"F", "D", "FE 7", "ends at the last", 2, false},
+	    {"B", "F", " 0", "nothing, since the end is a descendant", 0,
+		false},
+	    {"F", NULL, "F 7", "the walk ends after one commit", 1, false},
+	    {"F", NULL, "FED 7", "the walk ends after three commits", 3, false},
+	    {"F", "D", "FE 7", "the walk ends at the last commit", 2, false},
 	};
 	char *got;
 
@@ -102,22 +105,22 @@ static void
 wrong(struct gitrepo *r)
 {
 	static const char none[] = "0123456789012345678901234567890123456789";
-	struct hashset s = {.r = r};
+	struct walked s = {.r = r};
 	char id[GITREPO_ID];
 
 	tap_ok(gitrepo_walk(r, none, NULL, false, see, &s) == -1 &&
 		strstr(err_last(), none),
-	    "a commit that is not there: %s", err_last());
+	    "a commit that does not exist is an error: %s", err_last());
 	gitrepo_find(r, "F", id);
 	tap_ok(gitrepo_walk(r, id, none, false, see, &s) == -1 &&
 		strstr(err_last(), id),
-	    "an end that is not there: %s", err_last());
+	    "an end that does not exist is an error: %s", err_last());
 	tap_ok(gitrepo_walk(r, "no id", NULL, false, see, &s) == -1 &&
 		strstr(err_last(), "no id"),
 	    "no id: %s", err_last());
 	tap_ok(gitrepo_walk(r, id, "no id", false, see, &s) == -1,
 	    "an end that is not an id is an error");
-	tap_ok(s.titles.len == 0, "nothing was seen");
+	tap_ok(s.titles.len == 0, "no commit was visited");
 	str_free(&s.titles);
 }
 

@@ -48,17 +48,17 @@ headlines(void)
 	c.one_sided_count = 2;
 	c.unmatched[1] = 5;
 	tap_ok(report_count_missing(&c) == 2,
-	    "only what the contender lacks is missing");
+	    "only results that the contender lacks are missing");
 	c.one_sided_count = 0;
 	c.failed_runs = 0;
 	c.unmatched[0] = 0;
 	c.canaries = &canary;
 	c.ncanaries = 1;
 	say(&c, "Not to be relied on: a canary was not measured",
-	    "a canary that was not measured comes first");
+	    "a canary that was not measured is the headline");
 	canary.verdict = VERDICT_REGRESSION;
 	say(&c, "Not to be relied on: a canary changed",
-	    "a canary that changed");
+	    "a canary that changed is the headline");
 	canary.ok = true;
 	rows[0].verdict = rows[1].verdict = rows[2].verdict =
 	    VERDICT_REGRESSION;
@@ -67,7 +67,7 @@ headlines(void)
 	say(&c,
 	    "Worse: GET rps 1.25x slower -20.0%, certain, and 1 more "
 	    "regression",
-	    "the largest judged regression is named, the others counted");
+	    "the largest judged regression is named, the others are counted");
 	c.count[VERDICT_REGRESSION] = 3;
 	rows[3].verdict = VERDICT_IMPROVEMENT;
 	rows[3].facts.ratio = NAN;
@@ -75,15 +75,15 @@ headlines(void)
 	say(&c,
 	    "Worse: GET rps 1.25x slower -20.0%, certain, and 1 more "
 	    "regression; better: GET p50_latency_ms no ratio",
-	    "another, and an improvement without a ratio");
+	    "one more regression, and an improvement without a ratio");
 	tap_ok(report_outcome(&c) == VERDICT_REGRESSION,
-	    "a regression says more than an improvement");
+	    "with regressions and improvements the outcome is a regression");
 	rows[0].facts.ratio = .8;
 	rows[2].certain = false;
 	say(&c,
 	    "Worse: SET rps 1.25x slower -20.0%, and 1 more regression; "
 	    "better: GET p50_latency_ms no ratio",
-	    "of two that are as large the first is named");
+	    "of two equally large regressions the first is named");
 	rows[0].facts.ratio = .95;
 	rows[2].certain = true;
 	rows[2].waived = true;
@@ -92,10 +92,10 @@ headlines(void)
 	say(&c,
 	    "Worse: SET rps 1.05x slower -5.0%; better: GET p50_latency_ms no "
 	    "ratio; worse, but waived: GET rps 1.25x slower -20.0%, certain",
-	    "what is waived is apart");
+	    "a waived regression is named separately");
 }
 
-/* Rows that are open: what would decide them. */
+/* Unclear rows: what would decide them. */
 static void
 advice(void)
 {
@@ -121,8 +121,8 @@ advice(void)
 	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
 	    "(about 2m30s) would decide 2 results; 2 more rounds are needed "
 	    "to judge 1 result",
-	    "the most rounds of all rows, the longest of each case added; "
-	    "rows of too few runs by themselves");
+	    "the most rounds of all rows, the longest time of each case "
+	    "summed; rows with too few runs are counted separately");
 	rows[1].facts.paired = false;
 	rows[1].facts.n = 9;
 	rows[1].needed = 9;
@@ -130,7 +130,7 @@ advice(void)
 	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
 	    "(about 2m30s) would decide 2 results; 1 more run a side is "
 	    "needed to judge 1 result",
-	    "one run is one run");
+	    "one run is singular");
 	rows[0].facts.m = 6;
 	rows[0].facts.n = 7;
 	rows[1].needed = 8;
@@ -139,39 +139,39 @@ advice(void)
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 14 more runs a "
 	    "side would decide 2 results",
-	    "runs a side where a row is not paired, and no time that is not "
-	    "known");
+	    "runs a side, because a row is not paired; a time that is unknown "
+	    "is left out");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
 	    "would decide 1 result",
-	    "one run; a row that nothing is known of is not counted");
+	    "one run; a row without an advice is not counted");
 	rows[0].needed = 101;
 	say(&c,
 	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
 	    "would decide 1 result; this machine is too noisy to tell for 1 "
 	    "result",
-	    "a row that needs too many runs");
+	    "a row that needs too many runs is too noisy");
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
 	    "No slowdown shown; 1 of 1 result is unclear; this machine is too "
 	    "noisy to tell for 1 result",
-	    "rows that are only shown need nothing");
+	    "rows that are only shown are not counted");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.count[VERDICT_INCONCLUSIVE] = 3;
 	say(&c,
 	    "No slowdown shown; 3 of 5 results are unclear; this machine is "
 	    "too noisy to tell for 1 result",
-	    "several results of which one less is clear");
+	    "several unclear results");
 	c.count[VERDICT_EQUIVALENT] = 1;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
 	    "No slowdown shown; 1 of 2 results is unclear; this machine is "
 	    "too noisy to tell for 1 result",
-	    "one of two");
+	    "one unclear result of two");
 	rows[0].needed = rows[1].needed = 0;
 	rows[0].facts.paired = false;
 	rows[0].facts.serial = .4;
@@ -180,7 +180,7 @@ advice(void)
 	    "runs resemble each other, so more runs add little information; "
 	    "measure both sides in "
 	    "turns (vkb-ab)",
-	    "autocorrelated runs, of which nothing more is known");
+	    "autocorrelated runs without a known number of rounds");
 	rows[0].rounds = 9;
 	rows[1].facts.serial = .4;
 	rows[1].rounds = 12;

@@ -1,4 +1,5 @@
-/* hist, histcodec, rng: laws, the codec's text, and a log of another tool. */
+/* hist, histcodec, rng: their properties, the text of the codec, and a log of
+ * another tool. */
 #include "tap.h"
 
 #include "hist.h"
@@ -49,10 +50,11 @@ values(void)
 	hist_add(h, -1, 2);
 	tap_ok(hist_over(h) == 5 && hist_count(h) == 10007 &&
 		hist_min(h) == 0 && hist_max(h) == 3600000001,
-	    "above and below the range");
+	    "values above and below the range");
 	while (hist_cell(h, &i, &low, &high, &count))
 		sum += low <= high ? count : 0;
-	tap_ok(sum == 10002, "the cells hold all but what is above");
+	tap_ok(sum == 10002,
+	    "the cells hold all values but those above the range");
 	hist_clear(h);
 	tap_ok(hist_count(h) == 0 && hist_over(h) == 0, "clear");
 	hist_free(h);
@@ -97,7 +99,7 @@ edges(void)
 	tap_ok(right && i > 20000, "the bounds of each cell lead to it");
 	hist_add(wide, INT64_MAX, 3);
 	tap_ok(hist_quantile(wide, .5) == INT64_MAX && !hist_over(wide),
-	    "the largest value there is");
+	    "the largest value");
 	hist_free(h);
 	hist_free(wide);
 }
@@ -120,20 +122,21 @@ merging(void)
 	hist_merge(a, b);
 	tap_ok(same(a, all) && hist_min(a) == hist_min(all) &&
 		hist_max(a) == hist_max(all),
-	    "parts merge to the whole");
-	tap_ok(hist_over(a) > 0, "with what lies above");
+	    "merged parts equal the whole");
+	tap_ok(hist_over(a) > 0, "values above the range are merged too");
 	hist_merge(other, b);
-	tap_ok(hist_count(other) == hist_count(b), "another layout: the count");
+	tap_ok(hist_count(other) == hist_count(b),
+	    "merged into another layout: the count is kept");
 	v = hist_quantile(other, .3);
 	tap_near((double)v, (double)hist_quantile(b, .3), .02,
-	    "another layout: a quantile");
+	    "merged into another layout: a quantile is near");
 	hist_free(a);
 	hist_free(b);
 	hist_free(all);
 	hist_free(other);
 }
 
-/* A wide range takes the room of what it holds. */
+/* A histogram with a wide range takes the memory that its counts need. */
 static void
 sparse(void)
 {
@@ -161,7 +164,8 @@ coding(void)
 
 	histcodec_encode(&s, h);
 	back = histcodec_decode(s.s, s.len, &why);
-	tap_ok(back && hist_count(back) == 0, "nothing, there and back");
+	tap_ok(
+	    back && hist_count(back) == 0, "an empty histogram is read back");
 	hist_free(back);
 	rng_seed(&r, 1, 0);
 	for (i = 0; i < 50000; i++)
@@ -169,17 +173,20 @@ coding(void)
 	hist_add(h, 59999999999, UINT64_C(1) << 40);
 	str_clear(&s);
 	histcodec_encode(&s, h);
-	tap_ok(str_starts(s.s, "HISTFAAA"), "begins as the others do");
+	tap_ok(str_starts(s.s, "HISTFAAA"),
+	    "the text begins as that of other tools does");
 	back = histcodec_decode(s.s, s.len, &why);
-	tap_ok(back && same(h, back), "there and back (%s)", why);
+	tap_ok(back && same(h, back), "a histogram is read back (%s)", why);
 	hist_free(back);
 	for (i = 0; i < s.len; i += 7) {
 		back = histcodec_decode(s.s, i, &why);
 		refused += !back;
 		hist_free(back);
 	}
-	tap_ok(refused == (int)((s.len + 6) / 7), "a cut text is refused");
-	for (i = 0; i < s.len; i++) { /* broken in any way: no crash */
+	tap_ok(refused == (int)((s.len + 6) / 7),
+	    "a text that is cut off is refused");
+	for (i = 0; i < s.len;
+	     i++) { /* no corrupted text may crash the decoder */
 		s.s[i] ^= (char)(1 << (i % 8));
 		hist_free(histcodec_decode(s.s, s.len, &why));
 		s.s[i] ^= (char)(1 << (i % 8));
@@ -193,13 +200,13 @@ coding(void)
 	histcodec_encode(&s, h);
 	back = histcodec_decode(s.s, s.len, &why);
 	tap_ok(back && hist_count(back) == hist_count(h) && !hist_over(back),
-	    "what lay above is in the last cell");
+	    "values above the range are in the last cell");
 	hist_free(back);
 	str_free(&s);
 	hist_free(h);
 }
 
-/* A log of jHiccup's, and what other tools read in it. */
+/* A log of jHiccup, and the values that other tools read from it. */
 static double
 want(const struct json *e, const char *a, const char *b)
 {
@@ -298,7 +305,8 @@ reference(void)
 		goto out;
 	all = read_log(f, &n);
 	fclose(f);
-	tap_near(n, want(e, "histograms", NULL), 0, "all its histograms");
+	tap_near(n, want(e, "histograms", NULL), 0,
+	    "all histograms of the log are read");
 	if (!all)
 		goto out;
 	tap_near((double)hist_count(all), want(e, "total", NULL), 0, "total");

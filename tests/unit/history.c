@@ -16,7 +16,8 @@ value(int commit, int kase, int run)
 	return 1000 + 100 * kase + commit + (run * 7 % RUNS) * .25;
 }
 
-/* A record for each run; from commit "from" on with one metric more. */
+/* Writes a record for each run; those from commit "from" on have one metric
+ * more. */
 static int
 history(int from)
 {
@@ -42,7 +43,7 @@ history(int from)
 	return fd;
 }
 
-/* Reads it with at most so many bytes in memory; what was read. */
+/* Reads the history with at most so many bytes of values in memory. */
 static int
 reading(struct branch *b, size_t most, const char *dir, int from)
 {
@@ -57,7 +58,7 @@ reading(struct branch *b, size_t most, const char *dir, int from)
 	return rc;
 }
 
-/* Everything that the series hold is what was written. */
+/* Returns whether the series hold all values that were written. */
 static bool
 whole(const struct branch *b, size_t i, int kase)
 {
@@ -101,20 +102,23 @@ main(void)
 	struct branch b;
 
 	tap_ok(reading(&b, 0, "/tmp", 10) == 0 && all_whole(&b),
-	    "in memory: each value, sorted at its point, and the medians");
-	tap_ok(b.series[0].kase->rows.nblocks == 0, "nothing goes to a file");
+	    "in memory: all values, sorted at each point, and the medians");
+	tap_ok(b.series[0].kase->rows.nblocks == 0, "no file is written");
 	branch_free(&b);
 	tap_ok(reading(&b, 4000, "/tmp", 10) == 0 && all_whole(&b),
-	    "in a file: the same");
-	tap_ok(b.series[0].kase->rows.nblocks > 1, "in several pieces");
-	tap_ok(b.reading->bytes <= 4000, "so much is in memory");
+	    "in a file: all values, sorted at each point, and the medians");
+	tap_ok(b.series[0].kase->rows.nblocks > 1,
+	    "the values are in several pieces");
+	tap_ok(b.reading->bytes <= 4000,
+	    "memory holds at most the given number of bytes");
 	branch_free(&b);
 	tap_ok(reading(&b, 4000, "/nonexistent", 10) < 0 && all_whole(&b),
-	    "no room for the file is trouble, and nothing is lost");
+	    "a file that cannot be made is an error, and no value is lost");
 	branch_free(&b);
 	branch_begin(&b, "/tmp");
 	branch_end(&b, 10);
-	tap_ok(b.npoints == 0 && b.nseries == 0, "nothing is nothing");
+	tap_ok(b.npoints == 0 && b.nseries == 0,
+	    "an empty history has no points and no series");
 	branch_free(&b);
 	return tap_done();
 }

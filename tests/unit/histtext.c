@@ -139,7 +139,7 @@ headers(void)
 		if (t.digits < 1 || t.digits > 5)
 			refuses(&t, range, "a precision of 0 or 6 digits");
 		else
-			reads(&t, 0, 0, 0, "one of 1 to 5");
+			reads(&t, 0, 0, 0, "a precision of 1 to 5 digits");
 	t = small;
 	t.low = 0;
 	refuses(&t, range, "a lowest value of 0");
@@ -181,30 +181,31 @@ counts(void)
 	put_count(&t, 5);
 	reads(&t, 5, 124, 127, "a count in the last of 64 cells");
 	t.trailing = true;
-	reads(&t, 5, 124, 127, "one with bytes behind it");
+	reads(&t, 5, 124, 127,
+	    "a count in the last cell, and bytes behind the text");
 	t = small;
 	put_count(&t, -64);
-	reads(&t, 0, 0, 0, "a step behind the last cell");
+	reads(&t, 0, 0, 0, "a step to the end of the cells");
 	put_count(&t, 1);
 	refuses(&t, broken, "a count behind the last cell");
 	t = small;
 	put_count(&t, -65);
-	refuses(&t, broken, "a step further than that");
+	refuses(&t, broken, "a step beyond the end of the cells");
 	t = small;
 	put_count(&t, 3);
 	put_count(&t, 0);
 	put_count(&t, 4);
-	reads(&t, 7, 0, 2, "a zero as one empty cell");
+	reads(&t, 7, 0, 2, "a zero counts as one empty cell");
 	t = small;
 	put_count(&t, -33);
 	put_count(&t, INT64_MAX);
-	reads(&t, INT64_MAX, 34, 35, "the largest count there is");
+	reads(&t, INT64_MAX, 34, 35, "the largest count");
 	put_count(&t, 1);
 	refuses(&t, broken, "a sum of counts above 2^63 - 1");
 	t = small;
 	t.counts[0] = 128;
 	t.n = t.length = 1;
-	refuses(&t, broken, "half a number");
+	refuses(&t, broken, "a number that is cut off");
 }
 
 /* V1: words of 2, 4 or 8 bytes, the highest byte first. */
@@ -226,7 +227,8 @@ words(void)
 		refuses(&t, "its counts are broken", "a part of a word");
 		t.n = 65 * bytes[i];
 		t.length = (uint32_t)t.n;
-		refuses(&t, "it has too many counts", "a word for 65 of 64");
+		refuses(
+		    &t, "it has too many counts", "a word for cell 65 of 64");
 	}
 }
 
@@ -244,10 +246,10 @@ word_sums(void)
 	reads(&t, INT64_MAX, 0, 1, "a sum of words of 2^63 - 1");
 	t.counts[15]--;
 	t.counts[7] = 2;
-	refuses(&t, "its counts are broken", "one above that");
+	refuses(&t, "its counts are broken", "a sum of words above 2^63 - 1");
 }
 
-/* What is written of a count in any one cell, and in any two, is read. */
+/* A count in any one cell, and in any two cells, is written and read back. */
 static void
 each_cell(void)
 {
@@ -275,11 +277,12 @@ each_cell(void)
 			hist_free(h);
 		}
 	tap_ok(right == all,
-	    "counts in any two of 64 cells are there and back: %zu of %zu",
-	    right, all);
+	    "counts in any two of 64 cells are read back: %zu of %zu", right,
+	    all);
 }
 
-/* Merged by the middle of each cell where one thing of the layout differs. */
+/* Histograms whose layouts differ in one number are merged by the middle of
+ * each cell. */
 static void
 layouts(void)
 {
@@ -306,16 +309,16 @@ layouts(void)
 		    other[i].digits, (long long)low, (long long)high);
 		/* 100 lay in 100..103, whose middle is 101. */
 		tap_ok(hist_over(to) == (other[i].high < 101 ? 3 : 2),
-		    "what is above its range is counted there: %llu",
+		    "values above its range are counted as such: %llu",
 		    (unsigned long long)hist_over(to));
 		tap_ok(hist_max(to) == 101 && hist_min(to) == 69,
-		    "the ends stay exact");
+		    "the smallest and the largest value are exact");
 		hist_free(from);
 		hist_free(to);
 	}
 }
 
-/* Does the program end where such a histogram is asked for? */
+/* Returns whether the program ends if such a histogram is made. */
 static bool
 dies(int64_t lowest, int64_t highest, int digits)
 {
@@ -337,12 +340,13 @@ dies(int64_t lowest, int64_t highest, int digits)
 static void
 ranges(void)
 {
-	tap_ok(dies(0, 100, 2) && !dies(1, 100, 2), "values are from 1 on");
+	tap_ok(dies(0, 100, 2) && !dies(1, 100, 2),
+	    "the lowest value is at least 1");
 	tap_ok(dies(50, 99, 2) && !dies(50, 100, 2),
-	    "the highest is twice the lowest at least");
+	    "the highest value is at least twice the lowest");
 	tap_ok(dies(1, 100, 0) && dies(1, 100, 6) && !dies(1, 100, 1) &&
 		!dies(1, 100, 5),
-	    "there are one to five digits");
+	    "a precision has one to five digits");
 	/* 2^(7 + 1) cells of 2^53 are 2^61, of 2^54 too many. */
 	tap_ok(!dies(INT64_C(1) << 53, INT64_MAX, 2) &&
 		dies(INT64_C(1) << 54, INT64_MAX, 2),
@@ -358,7 +362,8 @@ figures(void)
 	hist_add(h, 6, 1);
 	tap_near(hist_mean(h), 3, 1e-15, "2, 2, 2, 6 have the mean 3");
 	hist_add(h, 2000, 4);
-	tap_near(hist_mean(h), 1001.5, 1e-15, "what is above counts as itself");
+	tap_near(hist_mean(h), 1001.5, 1e-15,
+	    "a value above the range counts with its value in the mean");
 	tap_ok(hist_cells(h) == 2048, "1000 has its place in 2048 cells");
 	hist_free(h);
 }

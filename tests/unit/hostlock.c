@@ -1,4 +1,5 @@
-/* The lock of a host: who waits for whom, and what a trouble with it is. */
+/* The lock of a host: which process waits for which, and the errors of its
+ * file. */
 #include "tap.h"
 
 #include "err.h"
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/vkb-hostlock.XXXXXX";
-static char *path, *other; /* the lock, and a file that takes its place */
+static char *path, *other; /* the lock, and a file that replaces it */
 static const volatile int go_on = 0, stopped = 1;
 
 static int
@@ -41,7 +42,7 @@ is_same_file(int fd, const char *name)
 	    a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
-/* From now on the pipe's end gets what is printed on stderr. */
+/* Redirects stderr to a pipe, whose other end is returned. */
 static int
 catch_messages(int *was)
 {
@@ -55,7 +56,7 @@ catch_messages(int *was)
 	return fd[0];
 }
 
-/* Returns the line that was printed, or is printed within ten seconds. */
+/* Returns the next line that is printed, at latest after ten seconds. */
 static char *
 read_message(int fd)
 {
@@ -106,7 +107,8 @@ sleep_on(void *arg)
 		pause();
 }
 
-/* When the other one waits, the file makes room for another. */
+/* Waits for the other process to wait, and replaces the file of the lock by
+ * another. */
 static void
 replace_file(void *arg)
 {
@@ -125,27 +127,30 @@ free_locks(void)
 	fd = take(&go_on);
 	tap_ok(fd >= 0 && is_same_file(fd, path), "the file is made");
 	tap_ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0666,
-	    "every user can take it, whatever the umask is");
-	tap_str(
-	    getenv("VKB_LOCK"), "no", "programs that it starts do not wait");
-	tap_ok(hostlock_take(&go_on) == HOSTLOCK_NONE, "'no' takes none");
+	    "every user can take the lock, whatever the umask is");
+	tap_str(getenv("VKB_LOCK"), "no",
+	    "programs that it starts do not wait for the lock");
+	tap_ok(hostlock_take(&go_on) == HOSTLOCK_NONE,
+	    "VKB_LOCK=no takes no lock");
 	hostlock_release(fd);
 	fd = take(&stopped);
-	tap_ok(fd >= 0, "a lock that is given back is free");
+	tap_ok(fd >= 0, "a lock that was released is free");
 	hostlock_release(fd);
 	hostlock_release(-1);
-	tap_ok(fcntl(fd, F_GETFD) < 0, "and its file is closed");
+	tap_ok(fcntl(fd, F_GETFD) < 0, "its file is closed");
 
-	/* Not so in programs, where err_init keeps the number in use. */
+	/* Programs always have descriptor 0 open (err_init): only this test
+	 * closes it. */
 	fd = dup(STDIN_FILENO);
 	close(STDIN_FILENO);
 	again = take(&go_on);
-	tap_ok(
-	    again == 0 && is_same_file(0, path), "0 is a descriptor as well");
+	tap_ok(again == 0 && is_same_file(0, path),
+	    "the lock may have descriptor 0");
 	hostlock_release(again);
 	unlink(path);
 	again = take(&go_on);
-	tap_ok(again == 0 && is_same_file(0, path), "of a new file, too");
+	tap_ok(again == 0 && is_same_file(0, path),
+	    "the lock may have descriptor 0 if its file is new");
 	hostlock_release(again);
 	if (fd >= 0) {
 		dup2(fd, STDIN_FILENO);
@@ -174,10 +179,10 @@ held_locks(void)
 	    "the process that has it is named: %s", got);
 	free(want);
 	free(got);
-	tap_ok(fd == -1, "who is stopped does not wait");
-	tap_ok(fcntl(next, F_GETFD) < 0, "and leaves no file open");
+	tap_ok(fd == -1, "a process that is stopped does not wait");
+	tap_ok(fcntl(next, F_GETFD) < 0, "it leaves no file open");
 	once = poll(&(struct pollfd){messages, POLLIN, 0}, 1, 0) == 0;
-	tap_ok(once, "and prints nothing more");
+	tap_ok(once, "it prints nothing more");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 
@@ -187,7 +192,7 @@ held_locks(void)
 	dup2(was, STDERR_FILENO);
 	waitpid(pid, NULL, 0);
 	tap_ok(fd >= 0 && is_same_file(fd, path) && access(other, F_OK) < 0,
-	    "the lock is that of the file which is there");
+	    "the lock is that of the current file");
 	hostlock_release(fd);
 	close(messages);
 	close(was);
@@ -218,7 +223,7 @@ check_trouble(const char *want)
 	fd = take(&go_on);
 	dup2(was, STDERR_FILENO);
 	tap_ok(fd == -1 && strstr(err_last(), want), "%s", want);
-	tap_ok(fcntl(next, F_GETFD) < 0, "and no file is left open");
+	tap_ok(fcntl(next, F_GETFD) < 0, "no file is left open");
 	close(messages);
 	close(was);
 }

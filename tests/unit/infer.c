@@ -21,8 +21,9 @@ enum { CASES = 4, METRICS = 3, ROWS = CASES * METRICS, RUNS = 8 };
 static const char *const metrics[METRICS] = {
     "rps", "p50_latency_ms", "requests"};
 
-/* Of each case and side. The smallest p of 6 and 6 runs passes if the level is
- * not that of looks, and that of 7 and 5 in the primary family alone. */
+/* The runs of each case and side. The smallest p of 6 and 6 runs passes unless
+ * its level is that of a sequential look; that of 7 and 5 runs passes only in
+ * the primary family. */
 static const size_t runs[CASES][2] = {{8, 8}, {8, 8}, {6, 6}, {7, 5}};
 
 /* Rows of four cases; those of the second are paired. */
@@ -45,8 +46,9 @@ draw_normal(struct rng *r)
 	return sum;
 }
 
-/* Sets the runs of row i of case k, and its facts: noise of 2 %, of which runs
- * that follow each other share 'alike'; a change of 1 % for each row before. */
+/* Sets the runs and the facts of row i of case k: noise of 2 %, of which
+ * neighbouring runs share 'alike'; each row changes by 1 % more than the one
+ * before. */
 static void
 add_row(struct world *w, size_t i, size_t k, double alike, struct rng *r)
 {
@@ -126,7 +128,7 @@ end(struct world *w)
 	free(w->c.rows);
 }
 
-/* The autocorrelation that the unpaired rows of judged metrics show. */
+/* Returns the autocorrelation of the unpaired rows of judged metrics. */
 static double
 estimate(const struct world *w)
 {
@@ -140,7 +142,7 @@ estimate(const struct world *w)
 	return serial_estimate(sums, 2);
 }
 
-/* What infer_rows should make of row i: 'facts' are those before. */
+/* Computes what infer_rows should make of row i from its facts before. */
 static struct verdict_facts
 infer(const struct world *w, size_t i, const struct verdict_facts *facts,
     double r)
@@ -204,7 +206,8 @@ inferred(double alike, uint64_t seed, bool serial)
 	for (size_t i = 0; i < ROWS; i++)
 		want[i] = infer(&w, i, before, r);
 	decide_all(&w.c, 1, &rules);
-	tap_near(w.c.serial, r, 1e-9, "that of unpaired judged rows");
+	tap_near(w.c.serial, r, 1e-9,
+	    "the autocorrelation is that of unpaired judged rows");
 	for (size_t i = 0; i < ROWS; i++)
 		check_facts(&w.c.rows[i].facts, &want[i], i);
 	tap_ok(w.c.paired == 2, "two judged rows are paired");
@@ -283,10 +286,10 @@ decided(bool strict)
 		    r->needed);
 		tap_ok(r->rounds ==
 			(open ? needs_rounds(&r->facts, r->margin, level) : 0),
-		    "and %zu rounds", r->rounds);
+		    "it needs %zu rounds", r->rounds);
 		tap_near(r->visible,
 		    open ? needs_change(&r->facts, r->margin, level) : NAN,
-		    1e-9, "the change that it can show");
+		    1e-9, "the visible change");
 		tap_near(r->minutes,
 		    (double)r->needed > have
 			? ((double)r->needed - have) * 2 * (10 + 2) / 60
@@ -333,7 +336,7 @@ families(void)
 				    "%s: %zu tests of family %zu",
 				    cases[n].what, c[k].tests[i], i);
 				tap_near(c[k].alpha[i], cases[n].alpha[i],
-				    1e-12, "and its level");
+				    1e-12, "the level of the family");
 			}
 			w[k].c = c[k];
 			end(&w[k]);
@@ -341,8 +344,8 @@ families(void)
 	}
 }
 
-/* The mean over the cases of a metric, from the estimates and intervals of its
- * rows. */
+/* Checks the mean over the cases of a metric, from the estimates and intervals
+ * of its rows. */
 static void
 check_overall(const struct world *w, const struct overall *o, size_t metric)
 {
@@ -361,14 +364,15 @@ check_overall(const struct world *w, const struct overall *o, size_t metric)
 	    CASES;
 	tap_str(o->name, metrics[metric], "a judged metric");
 	tap_ok(o->cases == CASES, "the mean of all cases");
-	tap_near(log(o->ratio), mean, 1e-9, "of their estimates");
+	tap_near(log(o->ratio), mean, 1e-9,
+	    "the mean is that of the logarithms of their ratios");
 	tap_near(log(o->lo_runs), mean - wide, 1e-9, "its lower end");
 	tap_near(log(o->hi_runs), mean + wide, 1e-9, "its upper end");
 	tap_ok(o->lo < o->ratio && o->ratio < o->hi,
-	    "the interval over cases is around it as well");
+	    "the interval over cases contains the mean, too");
 }
 
-/* Judges rows, after 'change' has changed the second one. */
+/* Judges rows after calling 'change' for the second one. */
 static void
 overall(void (*change)(struct row *), bool shown, const char *what)
 {

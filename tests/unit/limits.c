@@ -1,5 +1,5 @@
 /*
- * Where an answer of the maths becomes another one: limits, levels and numbers
+ * The values at which results of the maths change: limits, levels and numbers
  * of runs, from published tables or computed again from their formulas.
  */
 #include "outlier.h"
@@ -36,10 +36,10 @@ generators(void)
 	    "another stream of this seed is another sequence");
 	same = r = (struct rng){.s = {1, 2, 3, 4}};
 	tap_near(rng_unit(&same), ldexp(11520 >> 11, -53), 1e-15,
-	    "a number below 1 is of the upper 53 bits");
+	    "a number below 1 has the upper 53 bits");
 	same = r = (struct rng){.s = {5, UINT64_C(1) << 60, 7, 8}};
 	tap_near(rng_exponential(&r), -log(1 - rng_unit(&same)), 1e-12,
-	    "a gap is the negative logarithm of what is left of 1");
+	    "a gap is the negative logarithm of 1 less such a number");
 }
 
 /* Rosner (1983) as the NIST handbook has him, 1.3.5.17.3: 54 values, the last
@@ -63,7 +63,8 @@ rosner(void)
 	    "the limits of ten outliers are those of the handbook");
 }
 
-/* How far apart the best two groups are, in standard deviations within. */
+/* Returns the distance of the two groups that are farthest apart, in standard
+ * deviations within the groups. */
 static double
 distance(const double *v, size_t n)
 {
@@ -90,7 +91,8 @@ distance(const double *v, size_t n)
 	return best;
 }
 
-/* The distance at which n values, 'low' of them below, become two groups. */
+/* Returns the distance from which on n values, 'low' of them below, are two
+ * groups. */
 static double
 flip(size_t n, size_t low, bool ties, struct rng *r)
 {
@@ -112,7 +114,8 @@ flip(size_t n, size_t low, bool ties, struct rng *r)
 	return distance(v, n);
 }
 
-/* The limits that were simulated for 4.3 % of all shapes of noise. */
+/* The limits, from simulations: 4.3 % of the samples of each shape of noise
+ * exceed them. */
 static void
 groups(void)
 {
@@ -151,7 +154,7 @@ width_of(size_t n)
 	    : tdist_quantile(.975, (double)n - 1) / sqrt((double)n);
 }
 
-/* As many more as make the width that is wanted, tried one by one. */
+/* Returns how many more runs give the wanted width, tried one by one. */
 static size_t
 more_of(double now, double wanted, size_t n)
 {
@@ -176,7 +179,9 @@ widths(void)
 			more = more &&
 			    power_more_runs(by, 1, n, .95) == more_of(by, 1, n);
 	}
-	tap_ok(more, "more runs are as many as make the width wanted");
+	tap_ok(more,
+	    "the number of further runs is the smallest that gives the wanted "
+	    "width");
 	/* far = pi / 2 (1.96 / goal)^2 */
 	for (int i = 0; i < 2; i++) {
 		double far = i ? 1.01e9 : .99e9;
@@ -184,13 +189,13 @@ widths(void)
 		size_t n = power_more_runs(width_of(100), goal, 100, .95);
 
 		tap_ok(n == (i ? SIZE_MAX : 989999900),
-		    "of a billion more runs none are asked for: %zu", n);
+		    "more than a billion further runs are not advised: %zu", n);
 	}
-	tap_ok(
-	    power_more_runs(1, 1, 10, .95) == 0, "as wide as wanted is enough");
+	tap_ok(power_more_runs(1, 1, 10, .95) == 0,
+	    "no further runs if the width is small enough");
 }
 
-/* The interval of Theil's slope (Hollander & Wolfe 9.3), ties of v allowed. */
+/* The interval of Theil's slope (Hollander & Wolfe 9.3); v may have ties. */
 static bool
 is_trend(const double *v, size_t n, struct steady_trend t)
 {
@@ -231,7 +236,7 @@ courses(void)
 		tied = tied && is_trend(v, n, steady_trend(v, n, n));
 	}
 	tap_ok(plain, "the interval of a slope is by Kendall's variance");
-	tap_ok(tied, "equal values make it narrower");
+	tap_ok(tied, "with ties the interval is narrower");
 	for (size_t i = 0; i < 122; i++)
 		v[i] = rng_unit(&r) + .01 * (double)i;
 	for (size_t i = 0; i < 40; i++)
@@ -241,11 +246,12 @@ courses(void)
 	thin = fabs(t.slope / steady_slope(mid, 40, 40) - 1) < 1e-12 &&
 	    fabs(t.lo / steady_trend(mid, 40, 40).lo - 1) < 1e-12 &&
 	    fabs(t.hi / steady_trend(mid, 40, 40).hi - 1) < 1e-12;
-	tap_ok(thin, "of 122 values at most 41: medians of three each");
+	tap_ok(thin,
+	    "of 122 values the medians of three each are used, 41 of them");
 }
 
-/* A level of 'a' up to the place 'to', and then of 'b', give or take 'width'
- * at every other value. */
+/* A level of 'a' up to value 'to', and then a level of 'b'; every other value
+ * is 'width' higher or lower. */
 static const char *
 kind(size_t to, double a, double b, double width, bool more)
 {
@@ -263,19 +269,21 @@ levels(void)
 	struct steady s;
 
 	tap_str(kind(60, 90, 100, 0, true), "warmup",
-	    "a level from the last quarter on is a level");
+	    "a level that begins at the last quarter counts");
 	tap_str(kind(61, 90, 100, 0, true), "unsteady",
 	    "a level that begins later does not count");
-	tap_str(kind(40, 98, 100, 0, true), "flat", "2 % below is equal");
-	tap_str(kind(40, 97.9, 100, 0, true), "warmup", "2.1 % is not");
 	tap_str(
-	    kind(40, 102.1, 100, 0, true), "slowdown", "nor is 2.1 % above");
+	    kind(40, 98, 100, 0, true), "flat", "a level 2 % lower is equal");
+	tap_str(kind(40, 97.9, 100, 0, true), "warmup",
+	    "a level 2.1 % lower is not equal");
+	tap_str(kind(40, 102.1, 100, 0, true), "slowdown",
+	    "a level 2.1 % higher is not equal");
 	tap_str(kind(40, 110, 100, 5, true), "flat",
-	    "a level within the distance of the quartiles is equal");
+	    "a level that differs by the distance of the quartiles is equal");
 	tap_str(kind(40, 110.1, 100, 5, true), "slowdown",
-	    "what lies beyond it is not");
+	    "a level that differs by more is not equal");
 	tap_str(kind(40, -97.9, -100, 0, true), "slowdown",
-	    "2 % are of the size of the last level");
+	    "the 2 % are of the absolute value of the last level");
 	for (int turn = 0; turn < 2; turn++) {
 		double by = turn ? .041 : .040;
 
@@ -297,7 +305,7 @@ levels(void)
 	}
 }
 
-/* Products of neighbours and squares, of ranks less their mean. */
+/* The edges of the domain of the incomplete beta function. */
 static void
 domains(void)
 {

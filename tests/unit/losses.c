@@ -1,4 +1,5 @@
-/* Requests without an answer: how they count, and the messages about them. */
+/* Requests without an answer: how they are counted, and the messages about
+ * them. */
 #include "tap.h"
 
 #include "err.h"
@@ -22,7 +23,7 @@
 
 static char name[] = "n:7", host[] = "n";
 
-/* A thread with one connection, of a run that is being measured. */
+/* A thread with one connection, in a run that is being measured. */
 struct scene {
 	struct gate gate;
 	struct engine_target target;
@@ -81,7 +82,7 @@ end(struct scene *s)
 	pthread_mutex_destroy(&s->gate.lock);
 }
 
-/* Makes n requests of the connection unanswered, in closed loop. */
+/* Sends n requests on the connection that get no answer, in closed loop. */
 static void
 send(struct scene *s, uint32_t n, int64_t start)
 {
@@ -99,14 +100,13 @@ limits(void)
 	begin(&s, 0);
 	s.work.max_lost = 3;
 	losses_add(&s.run, 0, "nothing");
-	tap_ok(s.gate.losses == 0 && !*s.gate.cause,
-	    "losing nothing is not a loss");
+	tap_ok(s.gate.losses == 0 && !*s.gate.cause, "0 losses are not a loss");
 	losses_add(&s.run, 3, "the first of %d", 2);
 	tap_ok(s.gate.losses == 3 && !atomic_load(&s.gate.lost_too_much),
-	    "as much may be lost as is allowed");
+	    "as many losses as the limit are allowed");
 	losses_add(&s.run, 1, "the second");
 	tap_ok(s.gate.losses == 4 && atomic_load(&s.gate.lost_too_much),
-	    "one more is too much");
+	    "one more loss is too many");
 	tap_str(s.gate.cause, "the first of 2", "the first loss is the cause");
 	end(&s);
 }
@@ -128,9 +128,9 @@ fails(void)
 	runs[0] = runs[1] = s.run;
 	runs[0].workers = &two[0];
 	runs[1].workers = &two[1];
-	tap_ok(!losses_fail(runs, 2), "without losses a run goes well");
+	tap_ok(!losses_fail(runs, 2), "a run without losses is ok");
 	losses_add(&s.run, 4, "why");
-	tap_ok(losses_fail(runs, 2), "with too many it fails");
+	tap_ok(losses_fail(runs, 2), "a run with too many losses fails");
 	tap_str(err_last(),
 	    "why (the server answered 'ERR max number of clients reached'); "
 	    "11 lost, 22 unanswered, 33 reconnects, where --max-lost allows 3",
@@ -140,7 +140,8 @@ fails(void)
 	tap_str(err_last(),
 	    "why; 1 lost, 2 unanswered, 3 reconnects, where --max-lost allows "
 	    "3",
-	    "what the server answered is reported if it did");
+	    "the message begins with the server's answer, or with the first "
+	    "loss");
 	end(&s);
 }
 
@@ -151,22 +152,22 @@ timeouts(void)
 
 	begin(&s, 0);
 	tap_ok(!losses_is_expired(&s.worker, &s.conn, 0, NOW),
-	    "a connection without requests is never late");
+	    "a connection without requests does not time out");
 	s.conn.awaited = 1;
 	tap_ok(!losses_is_expired(&s.worker, &s.conn, NOW - TIMEOUT, NOW),
-	    "a reply may take as long as the timeout");
+	    "a reply at the timeout is in time");
 	tap_ok(losses_is_expired(&s.worker, &s.conn, NOW - TIMEOUT - 1, NOW),
-	    "and not longer");
+	    "a reply after the timeout is late");
 	s.run.strict = true;
 	tap_ok(!s.run.failed &&
 		!losses_is_expired(&s.worker, &s.conn, NOW - TIMEOUT, NOW) &&
 		!s.run.failed,
-	    "when servers are filled as well");
+	    "while servers are filled a reply at the timeout is in time");
 	losses_is_expired(&s.worker, &s.conn, NOW - TIMEOUT - 1, NOW);
 	tap_ok(s.run.failed && atomic_load(&s.run.halt) == 2,
-	    "but then the run fails");
+	    "while servers are filled a late reply fails the run");
 	tap_str(err_last(), "no reply from 'n:7' for 1.5 s",
-	    "with the seconds of the timeout");
+	    "the message has the timeout in seconds");
 	end(&s);
 }
 
@@ -181,11 +182,12 @@ expires(void)
 	s.conn.refills = 1;
 	losses_expire(&s.worker, &s.conn, NOW);
 	tap_ok(s.conn.awaited == 3 && s.worker.unanswered == 0,
-	    "what is not late is awaited");
+	    "a request that is not late is waited for");
 	losses_expire(&s.worker, &s.conn, NOW + 5);
 	tap_ok(s.worker.unanswered == 2 && s.worker.reconnects == 1 &&
 		s.gate.losses == 3,
-	    "late requests and the connection are losses, refills are not");
+	    "late requests and the connection are counted as losses, refills "
+	    "are not");
 	tap_str(s.gate.cause, "no reply from 'n:7' to GET for 1.5 s",
 	    "a late reply is reported with the timeout");
 	tap_ok(s.conn.state == CONN_DOWN && s.conn.down_ns == NOW + 5 &&
@@ -195,7 +197,7 @@ expires(void)
 	tap_ok(hist_count(s.worker.latency) == 2 &&
 		hist_max(s.worker.latency) >= TIMEOUT &&
 		hist_max(s.worker.latency) < TIMEOUT + TIMEOUT / 50,
-	    "the age of a late request is its latency");
+	    "the latency of a late request is its age");
 	end(&s);
 	begin(&s, 0);
 	s.work.max_lost = 100;
@@ -204,18 +206,18 @@ expires(void)
 	losses_expire(&s.worker, &s.conn, NOW);
 	tap_ok(s.worker.unanswered == 3 && s.worker.reconnects == 0 &&
 		s.gate.losses == 3,
-	    "at the end of a run no connection is opened again");
+	    "at the end of a run the connection is not opened again");
 	end(&s);
 	begin(&s, 0);
 	s.work.max_lost = 2;
 	send(&s, 3, NOW - TIMEOUT - 1);
 	losses_expire(&s.worker, &s.conn, NOW);
 	tap_ok(s.worker.unanswered == 3 && s.worker.reconnects == 0,
-	    "nor after too many losses");
+	    "after too many losses the connection is not opened again");
 	end(&s);
 }
 
-/* In open loop each request has times of its own, in a ring. */
+/* In open loop the times of each request are in a ring. */
 static void
 open_loop(void)
 {
@@ -234,14 +236,15 @@ open_loop(void)
 	s.due[1] = NOW - 4000;
 	s.written[0] = s.written[1] = NOW - 400;
 	losses_expire(&s.worker, &s.conn, NOW - 100 + TIMEOUT);
-	tap_ok(s.worker.unanswered == 0, "a request is as old as its writing");
+	tap_ok(s.worker.unanswered == 0,
+	    "the timeout begins when a request is written");
 	losses_expire(&s.worker, &s.conn, NOW - 99 + TIMEOUT);
 	tap_ok(s.worker.unanswered == 3 && s.conn.oldest == 2,
-	    "all requests of the ring are given up");
+	    "all late requests of the ring are given up");
 	tap_ok(hist_count(l) == 2 && hist_count(v) == 2,
-	    "what is not counted has no latency");
+	    "requests that are not counted have no latency");
 	tap_near((double)hist_max(l), (double)(TIMEOUT + 3901), .01,
-	    "the latency begins when a request is due");
+	    "their latency begins when they are due");
 	end(&s);
 	begin(&s, 1000);
 	l = s.worker.latency;
@@ -251,9 +254,9 @@ open_loop(void)
 	s.written[0] = NOW - 1000000;
 	losses_count_unfinished(&s.worker, NOW);
 	tap_near((double)hist_max(l), 1e7, .01,
-	    "at the end what is in flight has its age as latency");
+	    "at the end the latency of a request in flight is its age");
 	tap_near((double)hist_max(v), 1e6, .01,
-	    "and the time since it was written as time of service");
+	    "its service time is the time since it was written");
 	end(&s);
 }
 
@@ -268,9 +271,9 @@ unfinished(void)
 	losses_count_unfinished(&s.worker, NOW);
 	tap_ok(s.worker.unanswered == 2 && s.gate.losses == 2 &&
 		hist_count(s.worker.latency) == 2,
-	    "what is in flight at the end is unanswered");
+	    "a request in flight at the end is unanswered");
 	tap_str(s.gate.cause, "no reply from 'n:7' to GET until the end",
-	    "and is reported as such");
+	    "the message says 'until the end'");
 	tap_near((double)hist_min(s.worker.latency), 5000, .01,
 	    "its age is a latency");
 	end(&s);
@@ -281,26 +284,29 @@ unfinished(void)
 	losses_count_unfinished(&s.worker, NOW);
 	tap_ok(s.worker.unanswered == 0 && s.worker.again == 0 &&
 		s.conn.again == 0 && hist_count(s.worker.latency) == 2,
-	    "what was lost with a connection is not counted a second time");
+	    "a request that was lost with its connection is not counted again");
 	end(&s);
 	begin(&s, 0);
 	s.run.t0 = NOW + 1;
 	send(&s, 1, NOW - 5000);
 	losses_count_unfinished(&s.worker, NOW);
 	tap_ok(hist_count(s.worker.latency) == 0,
-	    "by duration the warm-up has no latencies");
+	    "with a duration, requests of the warm-up have no latency");
 	s.run.t0 = NOW;
 	send(&s, 1, NOW - 5000);
 	losses_count_unfinished(&s.worker, NOW);
 	tap_ok(hist_count(s.worker.latency) == 1,
-	    "the measured time begins with its first nanosecond");
+	    "with a duration, latencies begin with the first nanosecond of the "
+	    "measured time");
 	s.run.requests = 10;
 	losses_count_unfinished(&s.worker, NOW);
 	tap_ok(hist_count(s.worker.latency) == 1,
-	    "by requests only those that count have one");
+	    "with a number of requests, those that do not count have no "
+	    "latency");
 	s.conn.counted = true;
 	losses_count_unfinished(&s.worker, NOW);
-	tap_ok(hist_count(s.worker.latency) == 2, "and they do");
+	tap_ok(hist_count(s.worker.latency) == 2,
+	    "with a number of requests, those that count have a latency");
 	end(&s);
 }
 
@@ -314,53 +320,54 @@ breaks(void)
 	send(&s, 5, NOW - 5000);
 	s.conn.refills = 2;
 	tap_ok(losses_break(&s.worker, &s.conn, "gone", NOW - 7),
-	    "a connection may break");
+	    "a run goes on after a connection broke");
 	tap_ok(s.worker.lost == 3 && s.worker.reconnects == 1 &&
 		s.gate.losses == 4 && s.conn.again == 3 &&
 		s.worker.again == 1 && s.conn.down_ns == NOW - 7,
-	    "its requests are lost and will be sent again");
+	    "its requests are counted as lost, and will be sent again");
 	tap_str(s.gate.cause, "lost the connection to 'n:7' during GET: gone",
-	    "a lost connection is reported with its command");
+	    "the message names the command");
 	tap_ok(s.worker.nerrors == 1 && s.worker.errors[0].count == 1,
-	    "a lost connection is an error");
+	    "a lost connection is counted as an error");
 	tap_str(s.worker.errors[0].kind, "connection lost",
-	    "a lost connection is an error of its kind");
-	tap_str(s.worker.errors[0].text, "n:7: gone",
-	    "a lost connection names its node");
-	tap_ok(!atomic_load(&s.run.stale), "a plain server has no slots");
+	    "the error has the kind 'connection lost'");
+	tap_str(
+	    s.worker.errors[0].text, "n:7: gone", "the error names the node");
+	tap_ok(!atomic_load(&s.run.stale),
+	    "without a cluster the slots are not read again");
 	s.target.cluster = true;
 	s.worker.external = false;
 	losses_break(&s.worker, &s.conn, "gone", NOW);
 	tap_ok(s.worker.lost == 3 && s.worker.reconnects == 1 &&
 		s.gate.losses == 4 && s.worker.errors[0].count == 2,
-	    "outside of a run it is an error, and no loss");
-	tap_ok(atomic_load(&s.run.stale),
-	    "in a cluster another node may have the slots now");
+	    "outside of a run a lost connection is an error, but no loss");
+	tap_ok(
+	    atomic_load(&s.run.stale), "in a cluster the slots are read again");
 	end(&s);
 	begin(&s, 0);
 	send(&s, 0, NOW);
 	losses_break(&s.worker, &s.conn, "gone", NOW);
 	tap_ok(s.conn.again == 0 && s.worker.again == 0 && s.gate.losses == 1 &&
 		s.worker.reconnects == 1,
-	    "a connection that awaits nothing is one loss");
+	    "a connection without requests is one loss");
 	end(&s);
 	begin(&s, 0);
 	s.conn.state = CONN_CONNECTING;
 	tap_ok(losses_break(&s.worker, &s.conn, "no", NOW) &&
 		s.worker.nerrors == 0 && !s.run.failed,
-	    "one that cannot be opened again is tried again");
+	    "a connection that cannot be reopened is tried again");
 	s.run.slice = 0;
 	tap_ok(!losses_break(&s.worker, &s.conn, "no", NOW) && s.run.failed,
-	    "one that cannot be opened at first ends the run");
+	    "a connection that cannot be opened the first time fails the run");
 	tap_str(err_last(), "cannot connect to 'n:7': no",
-	    "a node that cannot be reached is reported");
+	    "the message names the node");
 	end(&s);
 	begin(&s, 0);
 	s.run.strict = true;
 	tap_ok(!losses_break(&s.worker, &s.conn, "gone", NOW) && s.run.failed,
-	    "a server that is filled must not go away");
+	    "while servers are filled a lost connection fails the run");
 	tap_str(err_last(), "connection lost to 'n:7': gone",
-	    "a server that goes away is reported");
+	    "the message names the server");
 	end(&s);
 }
 
@@ -372,18 +379,18 @@ nonsense(void)
 	begin(&s, 0);
 	losses_fail_on_nonsense(&s.worker, &s.conn, "HTTP/1.1");
 	tap_str(err_last(), "bad reply from 'n:7' to GET: HTTP/1.1",
-	    "nonsense is reported");
+	    "the message quotes a reply that is not RESP");
 	end(&s);
 	begin(&s, 0);
 	s.conn.state = CONN_SETUP;
 	losses_fail_on_nonsense(&s.worker, &s.conn, "HTTP/1.1");
 	tap_str(err_last(),
 	    "bad reply from 'n:7' to AUTH, HELLO or SELECT: HTTP/1.1",
-	    "nonsense after the first commands is reported");
+	    "the message names the first commands of a connection");
 	end(&s);
 }
 
-/* What a tick does with a connection that is not ready. */
+/* What a tick does with a connection that is not ready yet. */
 static void
 ticks(void)
 {
@@ -406,16 +413,18 @@ ticks(void)
 		s.conn.since_ns = s.conn.down_ns = NOW - TIMEOUT;
 		s.conn.retry_ns = NOW + 1;
 		tap_ok(!losses_check(&s.worker, &s.conn, NOW) && !s.run.failed,
-		    "state %zu: it may last as long as the timeout", i);
+		    "state %zu: a wait as long as the timeout is allowed", i);
 		s.conn.since_ns--;
 		s.conn.down_ns--;
 		losses_check(&s.worker, &s.conn, NOW);
-		tap_ok(s.run.failed, "state %zu: and not longer", i);
+		tap_ok(
+		    s.run.failed, "state %zu: a longer wait fails the run", i);
 		tap_str(err_last(), v[i].says, v[i].says);
 		end(&s);
 	}
 	begin(&s, 0);
-	tap_ok(losses_check(&s.worker, &s.conn, NOW), "one is ready");
+	tap_ok(losses_check(&s.worker, &s.conn, NOW),
+	    "a ready connection is not waited for");
 	s.conn.state = CONN_DOWN;
 	s.conn.down_ns = NOW - TIMEOUT - 1;
 	atomic_store(&s.gate.lost_too_much, true);
@@ -443,18 +452,18 @@ later(void)
 	send(&s, 1, NOW - TIMEOUT / 2 + 50000000);
 	s.worker.loop.now = NOW + 1;
 	tap_ok(!redirect_take(&s.worker, c, "LOADING it", 0),
-	    "after half of the timeout an error is the answer");
+	    "after half of the timeout LOADING is an error");
 	s.worker.loop.now = NOW;
-	tap_ok(
-	    !redirect_take(&s.worker, c, "ERR it", 0), "so is any other error");
+	tap_ok(!redirect_take(&s.worker, c, "ERR it", 0),
+	    "another error is not sent again");
 	tap_ok(!redirect_take(&s.worker, c, "LOADING it", 1),
-	    "and one of a refill");
+	    "an error of a refill is not sent again");
 	tap_ok(redirect_take(&s.worker, c, "LOADING it", 0) &&
 		s.worker.nlater == 1 && s.worker.nredirected == 1 &&
 		c->nredirected == 1 && s.worker.taken == 1,
-	    "before that the request waits");
+	    "before half of the timeout the request is sent again later");
 	redirect_check(&s.worker, NOW + 49999999);
-	tap_ok(s.worker.nlater == 1, "it waits for 50 ms");
+	tap_ok(s.worker.nlater == 1, "it is sent after 50 ms");
 	redirect_end(&s.worker, NOW + 1000);
 	tap_ok(s.worker.nlater == 0 && s.worker.nredirected == 0 &&
 		c->nredirected == 0 && s.worker.unanswered == 1 &&

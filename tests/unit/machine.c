@@ -41,7 +41,7 @@ sysfiles(void)
 	put("/info", "key\t: \"the value\"\nkeys: 7 kB\n");
 	put("/number", "12.5 and more\n");
 	s = sysfile_line(root, "/a1/x");
-	tap_str(s, "one", "a line without blanks");
+	tap_str(s, "one", "a line without its white space");
 	free(s);
 	tap_ok(!sysfile_line(root, "/none"), "an empty file has no line");
 	tap_ok(!sysfile_line(root, "/blank"), "a blank file has no line");
@@ -49,13 +49,13 @@ sysfiles(void)
 	s = sysfile_value(root, "/info", "key");
 	tap_str(s, "the value", "a value without quotes");
 	free(s);
-	tap_ok(!sysfile_value(root, "/info", "lacks"), "a key that lacks");
+	tap_ok(!sysfile_value(root, "/info", "lacks"), "a key that is missing");
 	tap_near(sysfile_num(root, "/number"), 12.5, 0, "a number");
 	tap_ok(isnan(sysfile_num(root, "/a2/x")), "a text is not a number");
 	tap_ok(isnan(sysfile_num(root, "/missing")),
 	    "a missing file is not a number");
 	s = sysfile_all(root, "/a*/x");
-	tap_str(s, "one,two", "different lines, a10 after a2");
+	tap_str(s, "one,two", "the different lines of all files, a10 after a2");
 	free(s);
 	tap_ok(!sysfile_all(root, "/b*/x"),
 	    "a pattern that matches no file has no lines");
@@ -67,7 +67,8 @@ cgroups(void)
 	struct cgroup c;
 
 	cgroup_read(&c, root);
-	tap_ok(c.version == 0 && isnan(c.cpus) && !c.cpuset, "no groups");
+	tap_ok(c.version == 0 && isnan(c.cpus) && !c.cpuset,
+	    "without control groups nothing is known");
 	cgroup_free(&c);
 
 	put("/proc/self/cgroup", "0::/a/b\n");
@@ -82,14 +83,14 @@ cgroups(void)
 	    "usage_usec 5\nnr_throttled 3\nthrottled_usec 2500000\n");
 	cgroup_read(&c, root);
 	tap_ok(c.version == 2, "v2");
-	tap_near(c.cpus, 1.5, 0, "v2: the limit of the group above counts");
+	tap_near(c.cpus, 1.5, 0, "v2: the limit of the parent group counts");
 	tap_near(c.memory_bytes, 1073741824, 0, "v2: memory");
 	tap_str(c.cpuset, "0-1,4", "v2: cpuset");
-	tap_near(c.throttled, 3, 0, "v2: times stopped");
-	tap_near(c.throttled_s, 2.5, 1e-12, "v2: so long");
+	tap_near(c.throttled, 3, 0, "v2: how often it was throttled");
+	tap_near(c.throttled_s, 2.5, 1e-12, "v2: how long it was throttled");
 	cgroup_free(&c);
 
-	/* A container sees its own group at the mount. */
+	/* A container sees its own group at the mount point. */
 	put("/proc/self/cgroup", "0::/docker/1234\n");
 	put("/proc/self/mountinfo",
 	    "30 20 0:26 /docker/1234 /sys/fs/cgroup rw - cgroup2 c rw\n");
@@ -112,10 +113,11 @@ cgroups(void)
 	    "nr_periods 9\nnr_throttled 2\nthrottled_time 1500000000\n");
 	put("/cg/memory/m/memory.limit_in_bytes", "9223372036854771712\n");
 	cgroup_read(&c, root);
-	tap_ok(c.version == 1, "v1, though v2 is mounted as well");
-	tap_near(c.cpus, 2, 0, "v1: the limit of the group above");
-	tap_ok(isnan(c.memory_bytes), "v1: the huge number means no limit");
-	tap_near(c.throttled_s, 1.5, 1e-12, "v1: stopped so long");
+	tap_ok(c.version == 1, "v1 is read even if v2 is mounted as well");
+	tap_near(c.cpus, 2, 0, "v1: the limit of the parent group counts");
+	tap_ok(isnan(c.memory_bytes),
+	    "v1: the huge number means that there is no limit");
+	tap_near(c.throttled_s, 1.5, 1e-12, "v1: how long it was throttled");
 	cgroup_free(&c);
 }
 
@@ -135,14 +137,16 @@ cpustats(void)
 	cpustat_read(&b, root);
 	tap_near(cpustat_busy(&a.whole, &b.whole), 50, 1e-12, "busy");
 	tap_near(cpustat_steal(&a.whole, &b.whole), 10, 1e-12, "steal");
-	tap_ok(a.n == 3 && isnan(a.cpu[1].all), "a CPU that is off");
+	tap_ok(a.n == 3 && isnan(a.cpu[1].all),
+	    "a CPU that is offline has no times");
 	tap_near(cpustat_busy(&a.cpu[0], &b.cpu[0]), 100, 1e-12,
-	    "the busy time of one CPU is 100 percent");
+	    "a CPU that was always busy is 100 percent busy");
 	tap_ok(b.n == 1, "the second reading has one CPU");
 	cpustat_read(&a, root);
 	tap_ok(a.n == 3 && isnan(a.cpu[2].all),
-	    "a CPU that went off has no times");
-	tap_ok(isnan(cpustat_busy(&a.whole, &b.whole)), "no time, no share");
+	    "a CPU that went offline has no times");
+	tap_ok(isnan(cpustat_busy(&a.whole, &b.whole)),
+	    "without time between the readings there is no share");
 	put("/proc/stat", "cpu 1 2\n");
 	cpustat_read(&a, root);
 	tap_ok(isnan(a.whole.all), "a short line gives no times");

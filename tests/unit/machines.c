@@ -1,5 +1,5 @@
-/* The machines of a history: which environments are of one, and that more
- * machines do not give more false alarms in the reports of vkb-detect. */
+/* The machines of a history: which environments are of one machine, and that
+ * more machines do not raise more false alarms in the reports of vkb-detect. */
 #include "readbranch.h"
 #include "tap.h"
 
@@ -24,7 +24,7 @@ add_kind(struct machines *m, const char *env)
 	return kind;
 }
 
-/* The environment measured the points from..to-1. */
+/* Records that the points from..to-1 were measured in this environment. */
 static void
 see_points(struct machines *m, const char *env, size_t from, size_t to)
 {
@@ -34,7 +34,7 @@ see_points(struct machines *m, const char *env, size_t from, size_t to)
 		machines_saw(m, kind, i);
 }
 
-/* The machines as "NAME (PROCESSOR) POINTS|..."; frees them. */
+/* Compares the machines, as "NAME (PROCESSOR) POINTS|...", and frees them. */
 static void
 check_machines(struct machines *m, const char *want, const char *what)
 {
@@ -62,34 +62,35 @@ test_kinds(void)
 	tap_ok(add_kind(m, A) == 0 && add_kind(m, B) == 1 &&
 		add_kind(m, A) == 0 && add_kind(m, NULL) == 2 &&
 		add_kind(m, "{\"cpu_model\":\"unknown\"}") == 2,
-	    "equal environments are of one kind; 'unknown' is not known");
-	check_machines(m, " () 0", "a kind without points makes no machine");
+	    "equal environments are one kind; 'unknown' means that a value is "
+	    "not known");
+	check_machines(m, " () 0", "a kind without points is not a machine");
 	m = machines_new();
 	see_points(m, B, 0, 10);
 	see_points(m, A, 0, 10);
 	see_points(m, A, 5, 15);
 	check_machines(m, "a (X, 4 CPUs) 15|b (X, 4 CPUs) 10",
-	    "hosts with 10 points are machines, in the order of their names");
+	    "hosts with 10 points are machines, sorted by their names");
 	m = machines_new();
 	see_points(m, A, 0, 9);
 	see_points(m, B, 5, 14);
 	see_points(m, C, 0, 9);
 	check_machines(m,
 	    "other hosts with N, 1 CPU () 9|other hosts with X, 4 CPUs () 14",
-	    "hosts with fewer are taken together by their processor");
+	    "hosts with fewer points are grouped by their processor");
 	m = machines_new();
 	see_points(m, A, 0, 10);
 	see_points(m, B, 0, 9);
 	check_machines(m, "a (X, 4 CPUs) 10|other hosts with X, 4 CPUs () 9",
-	    "but not with a machine of the same processor");
+	    "they are not added to a machine with the same processor");
 	m = machines_new();
 	see_points(m, A, 0, 10);
 	see_points(m,
 	    "{\"host\":\"a\",\"arch\":\"x86_64\",\"cpu_model\":\"Y\","
 	    "\"cpus\":8}",
 	    10, 15);
-	check_machines(
-	    m, "a (X, 4 CPUs) 15", "a host may get another processor");
+	check_machines(m, "a (X, 4 CPUs) 15",
+	    "a host stays one machine if its processor changes");
 }
 
 static void
@@ -98,14 +99,16 @@ test_unknown_hosts(void)
 	struct machines *m = machines_new();
 
 	see_points(m, NULL, 0, 5);
-	check_machines(m, "unknown machine () 5", "nothing is known");
+	check_machines(m, "unknown machine () 5",
+	    "points without an environment are of an unknown machine");
 	m = machines_new();
 	see_points(m, NULL, 0, 5);
 	see_points(m, "{\"arch\":\"x86_64\"}", 5, 8);
 	see_points(m, "{\"arch\":\"x86_64\",\"cpu_model\":\"X\"}", 8, 10);
 	see_points(m, A, 10, 20);
 	check_machines(m, "a (X, 4 CPUs) 20",
-	    "without a host it is the one machine that fits");
+	    "an environment without a host belongs to the only machine that "
+	    "fits");
 	m = machines_new();
 	see_points(m, "{\"arch\":\"x86_64\"}", 0, 8);
 	see_points(m, A, 10, 20);
@@ -114,19 +117,19 @@ test_unknown_hosts(void)
 	check_machines(m,
 	    "a (X, 4 CPUs) 10|a host with x86_64 () 8|b (X, 4 CPUs) 10|"
 	    "c (N, 1 CPU) 10",
-	    "if it fits two machines it is a machine of its own");
+	    "if two machines fit, it is a machine of its own");
 	m = machines_new();
 	see_points(m, "{\"arch\":\"aarch64\"}", 0, 8);
 	see_points(m, A, 10, 20);
 	see_points(m, B, 10, 20);
 	see_points(m, C, 10, 20);
 	check_machines(m, "a (X, 4 CPUs) 10|b (X, 4 CPUs) 10|c (N, 1 CPU) 18",
-	    "the architecture may say which one it is");
+	    "the architecture may tell which machine fits");
 	m = machines_new();
 	see_points(m, "{\"arch\":\"riscv64\",\"cpus\":2}", 0, 8);
 	see_points(m, A, 10, 20);
 	check_machines(m, "a (X, 4 CPUs) 10|a host with riscv64, 2 CPUs () 8",
-	    "if it fits no machine it is a machine of its own");
+	    "if no machine fits, it is a machine of its own");
 }
 
 /* --- false alarms */
@@ -170,8 +173,8 @@ make_history(struct str *s, size_t machines, size_t first, double step,
 			}
 }
 
-/* Returns the number of changes of the report, of those on 'nparts' machines.
- * 0: all. */
+/* Returns the number of changes in the report that are on 'nparts' machines; 0
+ * means all changes. */
 static size_t
 count_changes(const struct str *s, size_t nparts)
 {
@@ -192,7 +195,7 @@ count_changes(const struct str *s, size_t nparts)
 	return n;
 }
 
-/* Returns how many reports have a change. */
+/* Returns in how many reports there is a change. */
 static size_t
 count_reports(
     size_t machines, size_t first, double step, double ar, size_t nparts)
@@ -227,10 +230,11 @@ test_false_alarms(void)
 	printf("# steps found: %zu of 3 sd on three, %zu of 4 sd on one\n", all,
 	    last);
 	tap_ok(one > 0 && many <= one + 2,
-	    "six machines give no more false alarms than one");
-	tap_ok(three <= one, "nor do three");
-	tap_ok(all > REPORTS * 2 / 3, "a step on three machines is joined");
-	tap_ok(last > REPORTS * 2 / 3, "a large one on one machine is found");
+	    "six machines raise no more false alarms than one");
+	tap_ok(
+	    three <= one, "three machines raise no more false alarms than one");
+	tap_ok(all > REPORTS * 2 / 3, "a step on three machines is one change");
+	tap_ok(last > REPORTS * 2 / 3, "a large step on one machine is found");
 }
 
 int

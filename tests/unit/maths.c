@@ -1,4 +1,4 @@
-/* The maths behind verdicts and advice: small cases, edges, laws. */
+/* The maths behind verdicts and advice: small cases, edges and properties. */
 #include "tap.h"
 
 #include "hist.h"
@@ -23,7 +23,7 @@ normal(struct rng *r)
 	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
-/* Worked out with 40 digits by another program (mpmath). */
+/* Computed with 40 digits by another program (mpmath). */
 static void
 distributions(void)
 {
@@ -32,19 +32,20 @@ distributions(void)
 	tap_near(tdist_sf(40, 1000.5), 4.811699031778364e-210, 1e-11,
 	    "P(T > 40), 1000.5 df");
 	tap_near(tdist_sf(2, INFINITY), tdist_normal_cdf(-2), 1e-14,
-	    "without end of df it is normal");
+	    "with infinitely many degrees of freedom it is normal");
 	tap_near(tdist_quantile(1e-20, 1), -1 / M_PI / 1e-20, 1e-12,
 	    "a quantile of the far tail");
 	tap_near(tdist_quantile(.5 + 1e-9, 1), tan(M_PI * (.5 + 1e-9 - .5)),
-	    1e-12, "a quantile next to the middle");
-	tap_ok(isinf(tdist_quantile(1e-300, .5)), "beyond all numbers");
+	    1e-12, "a quantile near the median");
+	tap_ok(isinf(tdist_quantile(1e-300, .5)),
+	    "a quantile that is too large for a number");
 	tap_ok(tdist_quantile(.5, 7) == 0 && isinf(tdist_quantile(1, 7)) &&
 		tdist_quantile(0, 7) < 0 && isnan(tdist_quantile(1.5, 7)) &&
 		isnan(tdist_quantile(.9, 0)),
 	    "the ends of the t quantile");
 	tap_ok(isnan(tdist_sf(NAN, 3)) && isnan(tdist_sf(1, -1)) &&
 		isnan(tdist_betainc(1, 1, 2)),
-	    "outside of the domain: NAN");
+	    "outside of its domain a function is NAN");
 	tap_near(tdist_normal_quantile(1e-300), -37.047096299361199, 1e-12,
 	    "the normal quantile of 1e-300");
 	tap_near(tdist_normal_quantile(.5 + 1e-10),
@@ -68,7 +69,7 @@ rising(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Median of |x - median| as it is defined. */
+/* Returns the median of |x - median|, by its definition. */
 static double
 mad_of(const double *v, size_t n, double *room)
 {
@@ -89,7 +90,8 @@ order(void)
 
 	rng_seed(&r, 77, 0);
 	for (size_t n = 1; n <= 2000; n += n < 200 ? 1 : 97) {
-		/* In turn: many ties, none, few large ones, nearly sorted. */
+		/* In turn: many ties, no ties, few large values, and nearly
+		 * sorted values. */
 		for (size_t i = 0; i < n; i++)
 			sorted[i] = n % 4 == 0 ? (double)rng_below(&r, 7)
 			    : n % 4 == 1       ? rng_unit(&r)
@@ -105,7 +107,7 @@ order(void)
 		mad &= stats_mad(sorted, n) == mad_of(sorted, n, want);
 		middle &= stats_middle(v, n) == stats_median(sorted, n);
 	}
-	tap_ok(same, "sorted as qsort does");
+	tap_ok(same, "sorted in the same order as by qsort");
 	tap_ok(right, "the k-th of n, sorted or selected");
 	tap_ok(
 	    middle, "the median of an unsorted list is that of the sorted one");
@@ -115,8 +117,8 @@ order(void)
 	for (size_t i = 0; i < 9; i++)
 		v[i] = i % 3 ? (double)i : NAN;
 	stats_select(v, 9, 4);
-	tap_ok(true, "a search among values one of which is not a number ends");
-	/* The sample of 88 of the 2000 values does not represent the rest. */
+	tap_ok(true, "a selection with a value that is not a number ends");
+	/* The 88 values that are sampled do not represent the other ones. */
 	for (size_t i = 0; i < 2000; i++)
 		v[i] = (double)i;
 	for (size_t i = 0; i < 88; i++)
@@ -124,7 +126,7 @@ order(void)
 	memcpy(sorted, v, sizeof v);
 	stats_sort(sorted, 2000);
 	tap_ok(stats_middle(v, 2000) == stats_median(sorted, 2000),
-	    "whatever the sample says");
+	    "the median is right whatever the sample is");
 }
 
 static void
@@ -133,13 +135,14 @@ powers(void)
 	tap_ok(power_more_runs(.01, .02, 10, .95) == 0 &&
 		power_more_runs(INFINITY, .02, 1, .95) == 2 &&
 		power_more_runs(.1, 0, 10, .95) == SIZE_MAX,
-	    "enough, too few, never");
+	    "no more runs, one more run, and no number of runs");
 	tap_ok(power_more_runs(.02, .01, 100, .95) >= 250 &&
 		power_more_runs(.02, .01, 100, .95) <= 350,
-	    "half the width takes about four times the runs: %zu more",
+	    "half the width needs about four times the runs: %zu more",
 	    power_more_runs(.02, .01, 100, .95));
 	tap_ok(power_more_runs(.02, .001, 100, .95) > 30000,
-	    "and a tenth 100: %zu", power_more_runs(.02, .001, 100, .95));
+	    "a tenth of the width needs 100 times the runs: %zu more",
+	    power_more_runs(.02, .001, 100, .95));
 }
 
 static struct hist *
@@ -179,19 +182,20 @@ histograms(void)
 	for (int i = 0; i < 20000; i++)
 		hist_add(big, (int64_t)(100000 * exp(normal(&r) / 4)), 1);
 	d = histdiff_ks(big, big);
-	tap_ok(d.d == 0 && d.w1 == 0, "nothing differs from itself");
+	tap_ok(
+	    d.d == 0 && d.w1 == 0, "a histogram does not differ from itself");
 	twice = shifted(big, 2, 1, 3);
 	d = histdiff_ks(big, twice);
 	e = histdiff_ks(twice, big);
 	tap_ok(d.d == e.d && d.at == e.at && d.w1 == e.w1,
-	    "the sides may be swapped");
-	tap_near(d.w1, hist_mean(big), 2e-3, "twice as slow: by its mean");
+	    "swapping the sides changes nothing");
+	tap_near(d.w1, hist_mean(big), 2e-3,
+	    "twice as slow: the distance of the means");
 	tap_near(d.d, 2 * tdist_normal_cdf(2 * log(2)) - 1, .02,
-	    "twice as slow: D is that of two lognormals");
+	    "twice as slow: D is that of two lognormal distributions");
 	coarse = shifted(big, 1, 64, 1);
 	d = histdiff_ks(big, coarse);
-	tap_ok(
-	    d.d < 1e-3, "another layout does not make a difference: %g", d.d);
+	tap_ok(d.d < 1e-3, "another layout makes no difference: %g", d.d);
 	e = histdiff_ks(coarse, twice);
 	tap_near(e.d, histdiff_ks(big, twice).d, .02,
 	    "another layout does not hide a difference");
@@ -206,7 +210,8 @@ histograms(void)
 	hist_free(twice);
 }
 
-/* Is each the farthest of all that are left, as Rosner wrote it? */
+/* Returns whether each outlier is the farthest of the values that are left, as
+ * Rosner defines it. */
 static bool
 step_by_step(const double *v, size_t n, const struct outlier *o, size_t looked)
 {
@@ -256,14 +261,15 @@ outlier_laws(void)
 		same += step_by_step(v, n, first, looked);
 		moved += outlier_gesd(w, n, n, .05, out, &looked) == k;
 	}
-	tap_ok(same == 200, "%zu of 200 as if all were looked at", same);
-	tap_ok(moved == 200, "neither order nor unit matter: %zu", moved);
+	tap_ok(
+	    same == 200, "%zu of 200 are as if all values were tested", same);
+	tap_ok(moved == 200, "order and unit do not matter: %zu", moved);
 	for (size_t i = 0; i < 40; i++)
 		v[i] = i % 2 ? 1 : -1;
 	v[10] = v[20] = v[30] = 50;
 	n = outlier_gesd(v, 40, 5, .001, out, &looked);
 	tap_ok(n == 3 && out[0].at == 10 && out[1].at == 20 && out[2].at == 30,
-	    "three equal ones hide each other no more, the first is first");
+	    "three equal outliers are found, in their order");
 }
 
 static void
@@ -276,15 +282,15 @@ outliers(void)
 
 	tap_ok(outlier_gesd(v, N(v), 3, .05, out, &looked) == 2 &&
 		looked == 3 && out[0].at == 7 && out[1].at == 12,
-	    "two do not belong");
+	    "two outliers are found");
 	tap_ok(outlier_gesd(v, 0, 3, .05, out, &looked) == 0 && looked == 0 &&
 		outlier_gesd(v, 1, 3, .05, out, &looked) == 0 && looked == 0 &&
 		outlier_gesd(v, 2, 3, .05, out, &looked) == 0 && looked == 0,
-	    "none, one and two values have no outlier");
+	    "zero, one and two values have no outlier");
 	tap_ok(outlier_gesd(flat, 4, 3, .05, out, &looked) == 0 && looked == 0,
 	    "equal values have no outlier");
 	tap_ok(outlier_gesd(one, 5, 3, .05, out, &looked) == 1 && looked == 1,
-	    "one value beside equal ones is an outlier, and the search ends");
+	    "one value among equal ones is an outlier, and the search ends");
 	v[0] = INFINITY;
 	tap_ok(outlier_gesd(v, N(v), 3, .05, out, &looked) == 0 && looked == 0,
 	    "values that are not finite are left out");
@@ -304,12 +310,12 @@ courses(void)
 		v[i] = 100 - 60 * exp(-i / 10.) + normal(&r);
 	s = steady_judge(v, 120);
 	tap_ok(s.verdict == STEADY_STEADY && s.cut >= 20 && s.cut <= 60,
-	    "a start that warms up is cut: %zu", s.cut);
+	    "a warm-up at the start is cut: %zu", s.cut);
 	for (int i = 0; i < 120; i++)
 		v[i] = 100 - .1 * i + normal(&r) / 4;
 	s = steady_judge(v, 120);
 	tap_ok(s.verdict == STEADY_DRIFTING && s.drift < -.05,
-	    "down by a tenth drifts: %g", s.drift);
+	    "a decrease by a tenth is a drift: %g", s.drift);
 	tap_ok(steady_judge(v, 29).verdict == STEADY_NONE &&
 		steady_judge(v, 0).verdict == STEADY_NONE &&
 		isnan(steady_judge(v, 29).drift),
@@ -326,25 +332,27 @@ courses(void)
 	    "equal values are steady from the start");
 	for (int i = 0; i < 100; i++)
 		v[i] = 0;
-	tap_ok(steady_judge(v, 100).verdict == STEADY_STEADY, "zeros as well");
+	tap_ok(steady_judge(v, 100).verdict == STEADY_STEADY,
+	    "zeros are steady from the start");
 	t = steady_trend(up, 6, 512);
-	tap_ok(t.slope == 1 && t.lo == 1 && t.hi == 1, "1..6 rises by 1");
+	tap_ok(t.slope == 1 && t.lo == 1 && t.hi == 1, "1..6 has the slope 1");
 	tap_near(steady_drift(up, 5, 1), 4. / 3, 1e-15, "by 4, over 3");
 	t = steady_trend(up, 5, 512);
-	tap_ok(t.slope == 1 && isnan(t.lo), "five have no interval");
+	tap_ok(t.slope == 1 && isnan(t.lo),
+	    "the slope of five values has no interval");
 	tap_ok(isnan(steady_slope(up, 1, 512)) &&
 		isnan(steady_drift(flat, 2, 1)) &&
 		steady_slope(up, 2, 512) == 1,
-	    "two have a slope, one has none");
+	    "two values have a slope, one value has none");
 	for (int i = 0; i < 2000; i++)
 		v[i] = i + 1000 + 5 * normal(&r);
 	t = steady_trend(v, 2000, 512);
 	tap_near(t.slope, 1, 1e-3,
-	    "the trend of many values is that of medians of neighbours");
+	    "the trend of many values is that of the medians of neighbours");
 	tap_ok(steady_slope(v, 2000, 512) == t.slope,
-	    "the slope alone is that of the trend");
+	    "steady_slope returns the same slope");
 	tap_ok(t.lo < 1 && 1 < t.hi,
-	    "the interval of the trend holds the true slope");
+	    "the interval of the trend contains the true slope");
 	for (int i = 0; i < 120; i++)
 		v[i] = (i < 40 ? 80 : 100) + normal(&r) / 2;
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
@@ -361,7 +369,7 @@ courses(void)
 	for (int i = 0; i < 120; i++)
 		v[i] = (i < 40 ? 100 : 101) + normal(&r) / 2;
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
-	    "flat", "1 %% is no other level");
+	    "flat", "1 %% is not another level");
 }
 
 static double
@@ -382,7 +390,7 @@ square_sd(const double *v, size_t n)
 static void
 splits(void)
 {
-	/* A session of two runs and one of three, by hand. */
+	/* A session of two runs and one of three, computed by hand. */
 	struct variance_run v[] = {{1, NAN, 1, 0}, {3, NAN, 1, 0},
 	    {5, NAN, 2, 0}, {7, NAN, 2, 0}, {3, NAN, 2, 0}};
 	struct variance_run equal[] = {
@@ -397,12 +405,13 @@ splits(void)
 
 	variance_split(v, 5, p);
 	/* SS: 2 (2 - 3.8)^2 + 3 (5 - 3.8)^2 = 10.8; 2 + 8 = 10, / 3. */
-	tap_near(p[VARIANCE_RESTART].var, 10. / 3, 1e-14, "within groups");
+	tap_near(p[VARIANCE_RESTART].var, 10. / 3, 1e-14,
+	    "the variance within groups");
 	tap_near(p[VARIANCE_SESSION].var, (10.8 - 10. / 3) / (5 - 13. / 5),
-	    1e-14, "between groups of two and three");
+	    1e-14, "the variance between groups of two and three");
 	tap_ok(p[VARIANCE_SESSION].n == 2 && p[VARIANCE_RESTART].n == 5 &&
 		p[VARIANCE_MACHINE].n == 1 && p[VARIANCE_WITHIN].n == 0,
-	    "how many of each");
+	    "the numbers of sessions, runs and machines");
 	tap_ok(isnan(p[VARIANCE_MACHINE].var) && isnan(p[VARIANCE_WITHIN].var),
 	    "one machine gives no variance between machines");
 	variance_split(equal, 4, p);
@@ -419,9 +428,11 @@ splits(void)
 	    "one run gives no variance between runs");
 	variance_split(single, 4, p);
 	tap_near(p[VARIANCE_SESSION].var + p[VARIANCE_WITHIN].var, 5. / 3,
-	    1e-14, "sessions of one run: what is within counts once");
-	tap_near(
-	    variance_of_mean(p), 5. / 12, 1e-14, "the mean errs by s^2 / n");
+	    1e-14,
+	    "with sessions of one run each the variance within is counted "
+	    "once");
+	tap_near(variance_of_mean(p), 5. / 12, 1e-14,
+	    "the variance of the mean is s^2 / n");
 	rng_seed(&r, 21, 0);
 	for (size_t i = 0; i < 600; i++) {
 		if (i % 60 == 0)
@@ -436,10 +447,11 @@ splits(void)
 		sqrt(p[VARIANCE_MACHINE].var) < 5 &&
 		sqrt(p[VARIANCE_SESSION].var) > 1.5 &&
 		sqrt(p[VARIANCE_SESSION].var) < 2.5,
-	    "3 between machines, 2 between sessions: %.2f, %.2f",
+	    "standard deviation 3 between machines, 2 between sessions: %.2f, "
+	    "%.2f",
 	    sqrt(p[VARIANCE_MACHINE].var), sqrt(p[VARIANCE_SESSION].var));
 	tap_near(p[VARIANCE_RESTART].var + p[VARIANCE_WITHIN].var, 1, .15,
-	    "1 between runs, of which a quarter within");
+	    "variance 1 between runs, a quarter of it within runs");
 	for (size_t i = 0; i < 600; i++) {
 		other[i] = many[599 - i];
 		other[i].value = 1000 - 10 * other[i].value;
@@ -452,22 +464,23 @@ splits(void)
 	before = 1.959963984540054 * sqrt(variance_of_mean(p));
 	half = before / 2;
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, half * 1.0001, .95) == 40,
-	    "half the width: four times the machines");
+	    "half the width needs four times the machines");
 	tap_ok(variance_needed(p, VARIANCE_RESTART, half, .95) == 0,
-	    "no number of runs on those machines does it");
+	    "no number of runs on those machines is enough");
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, before * 1.0001, .95) == 10,
-	    "for what there is, as many as there are");
+	    "for the present width the present number of machines is enough");
 	tap_ok(isnan(of(many, 10, VARIANCE_SESSION)) &&
 		of(many, 10, VARIANCE_RESTART) > 0,
-	    "ten runs of one session");
+	    "of ten runs of one session only the variance of runs is known");
 	tap_ok(isnan(variance_within(saw, 7)) && variance_within(flat, 10) == 0,
-	    "seven intervals are too few; equal ones have no noise");
+	    "seven intervals are too few; equal intervals have no noise");
 	tap_near(variance_within(saw, 8), 1. / 7, 1e-14,
-	    "neighbours that differ do not make it less than s^2 / n");
+	    "neighbours that alternate do not reduce the variance below s^2 / "
+	    "n");
 	for (int i = 0; i < 100; i++)
 		block[i] = i % 10 ? block[i - 1] : normal(&r);
 	tap_ok(variance_within(block, 100) > 4 * square_sd(block, 100) / 100,
-	    "autocorrelated neighbours make it larger");
+	    "autocorrelated neighbours increase the variance");
 	/* z sqrt(p / n) = half: n = p (z / half)^2 */
 	p[VARIANCE_MACHINE] = (struct variance_part){1, 5, false};
 	for (int i = 1; i < VARIANCE_SOURCES; i++)
@@ -476,17 +489,18 @@ splits(void)
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, half, .95) == 999999999 &&
 		variance_needed(p, VARIANCE_MACHINE,
 		    1.959963984540054 / sqrt(1e9 - .5), .95) == 0,
-	    "a billion machines are too many to ask for");
+	    "a billion machines are not advised");
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, 0, .95) == 0 &&
 		variance_needed(p, VARIANCE_MACHINE, 100, .95) == 1,
-	    "no number makes it exact, and one machine is the least");
+	    "no number of machines gives a width of 0, and one machine is the "
+	    "least");
 	p[VARIANCE_MACHINE].var = 0;
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, 1, .95) == 1 &&
 		variance_needed(p, VARIANCE_MACHINE, 0, .95) == 0,
-	    "without noise it is one as well");
+	    "without noise one machine is enough");
 	variance_split(v, 5, p);
 	tap_ok(variance_needed(p, VARIANCE_MACHINE, 1, .95) == 0,
-	    "with one machine no number of machines is known");
+	    "with one machine the number that is needed is unknown");
 }
 
 int

@@ -39,7 +39,7 @@ units(void)
 	    {"bytes_per_sec", "", "bytes_per_s", 1},
 	    {"--a--b (c)", "", "a_b_c", 1}, {"a_ b", "", "a_b", 1},
 	    {"a", "furlongs", "a_furlongs", 1}};
-	/* What one is called, and its other names, which all are the same. */
+	/* The name of a unit, and its other names, which mean the same. */
 	static const char *const alike[][8] = {{"ns", "nsec", "nanoseconds"},
 	    {"us", "usec", "\302\265s", "\316\274s", "microseconds"},
 	    {"ms", "msec", "milliseconds"},
@@ -94,10 +94,10 @@ guesses(void)
 		    "%s is guessed by its end", of[i].name);
 	}
 	tap_ok(metric_guess("p99_latency_ms").margin == .05,
-	    "a metric of the table is not guessed");
+	    "a metric of the table has its class from there");
 	tap_ok(metric_is_family("cpu0_busy_percent") &&
 		metric_is_family("cpu127_busy_percent"),
-	    "the load of a core");
+	    "names of the load of a core");
 	tap_ok(!metric_is_family("cpu_busy_percent") &&
 		!metric_is_family("cpu1_busy") &&
 		!metric_is_family("cpu1_busy_percents") &&
@@ -122,7 +122,8 @@ table(void)
 	}
 }
 
-/* What --metrics asks for: shown and judged as "10", say; policy as there. */
+/* What --metrics NAMES and a policy make of a metric: whether it is shown,
+ * and\n * whether it is judged. */
 static void
 wanted(void)
 {
@@ -157,7 +158,7 @@ wanted(void)
 	}
 }
 
-/* In which cases the faster build ends with more keys. */
+/* Cases in which the faster build ends with more keys. */
 static void
 keys(void)
 {

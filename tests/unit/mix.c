@@ -1,6 +1,6 @@
 /*
- * Mixes: how often each command comes against its weight (chi-squared, fixed
- * seeds), their order, and that a cursor makes the same commands again.
+ * Mixes: how often each command is sent compared with its weight (chi-squared,
+ * fixed seeds), their order, and that a copied cursor makes the same commands.
  */
 #include "tap.h"
 
@@ -38,8 +38,8 @@ make_work(const char *text, bool turn)
 
 	mixspec_free(&spec);
 	why = mixspec_parse(text, &spec);
-	tap_ok(
-	    !why, "'%s' is a mix%s%s", text, why ? ": " : "", why ? why : "");
+	tap_ok(!why, "'%s' is a valid mix%s%s", text, why ? ": " : "",
+	    why ? why : "");
 	for (size_t i = 0; i < spec.n; i++)
 		parts[i] = (struct engine_part){spec.v[i].command,
 		    command_known(spec.v[i].command) ? NULL : spec.v[i].command,
@@ -48,14 +48,15 @@ make_work(const char *text, bool turn)
 	return w;
 }
 
-/* A mix of requests with values, in order or not. */
+/* Returns a mix of requests with values, in order or not. */
 static struct cmdsource *
 open_values(const char *text, const char *values, bool ordered)
 {
 	struct engine_target t = {0};
 	struct engine_work w = make_work(text, false);
 
-	tap_ok(!valuespec_parse(values, &w.values), "'%s' are values", values);
+	tap_ok(!valuespec_parse(values, &w.values),
+	    "'%s' is a valid option of values", values);
 	w.sequential = ordered;
 	return cmdsource_open(&t, &w);
 }
@@ -116,14 +117,15 @@ shares(void)
 		for (size_t k = 0; k < 3; k++) {
 			z = compare_shares(texts[i], texts[i], batches[k]);
 			tap_ok(fabs(z) < 3.5,
-			    "shares of %s by their weights, %u at once "
-			    "(z = %.2f)",
+			    "the shares of %s match their weights, %u steps at "
+			    "once (z = %.2f)",
 			    texts[i], batches[k], z);
 		}
 	z = compare_shares("GET 90.3, SET 9.7", "GET 90, SET 10", 10);
-	tap_ok(z > 6, "90.3 is not 90 (z = %.0f)", z);
+	tap_ok(
+	    z > 6, "a weight of 90.3 is distinguished from 90 (z = %.0f)", z);
 	z = compare_shares("GET 3333, SET 6667", "GET 1, SET 1.95", 10);
-	tap_ok(z > 6, "1:2 is not 1:1.95 (z = %.0f)", z);
+	tap_ok(z > 6, "1:2 is distinguished from 1:1.95 (z = %.0f)", z);
 }
 
 /*
@@ -205,7 +207,7 @@ turns(void)
 		got[i] = "GSI"[mix_step(m, &r, r.at - 1)->part];
 	}
 	tap_str(got, "GIGSIGGIGSIGGIGSIGGIGSIG",
-	    "in turn each is spread over the round");
+	    "in turn the steps of each command are spread over the round");
 	free(r.steps);
 	mix_ring_init(&r, m, 8, 1, 1);
 	for (int i = 0; i < 24; i++) {
@@ -213,12 +215,12 @@ turns(void)
 		first[i] = "GSI"[mix_step(m, &r, r.at - 1)->part];
 	}
 	tap_ok(strncmp(first, got + 1, 23) == 0,
-	    "another connection begins one later");
+	    "the second connection begins one step later");
 	free(r.steps);
 	o->ops->free(o);
 }
 
-/* Makes n commands, at most 'full' bytes at once; returns them. */
+/* Makes n commands, at most 'full' bytes at once, and returns them. */
 static char *
 make_all(const struct cmdsource *o, struct cursor *c, const struct keys *k,
     uint32_t n, size_t full)
@@ -234,7 +236,8 @@ make_all(const struct cmdsource *o, struct cursor *c, const struct keys *k,
 	return all;
 }
 
-/* A copy of the cursor makes the same, in pieces as well. Frees the source. */
+/* Checks that a copy of the cursor makes the same commands, also in pieces.
+ * Frees the source. */
 static void
 made_again(struct cmdsource *o, const char *text)
 {
@@ -252,14 +255,15 @@ made_again(struct cmdsource *o, const char *text)
 	c = from;
 	b = make_all(o, &c, &keys, 100, 1);
 	tap_ok(strcmp(a, b) == 0 && strlen(a) > 2000,
-	    "%s: a copy of the cursor makes the same, in pieces as well", text);
+	    "%s: a copy of the cursor makes the same commands, also in pieces",
+	    text);
 	free(a);
 	free(b);
 	free(r.steps);
 	o->ops->free(o);
 }
 
-/* In order, values depend on the number of the request only. */
+/* With numbers in order a value depends only on the number of its request. */
 static void
 values_in_order(void)
 {
@@ -283,14 +287,15 @@ values_in_order(void)
 	b = make_all(o, &d, &keys, 20, SIZE_MAX);
 	end = strstr(a, "key:000000000139");
 	tap_ok(end && strcmp(a, b) == 0,
-	    "in order a value depends on the number of its request only");
+	    "with numbers in order a value depends only on the number of its "
+	    "request");
 	free(a);
 	free(b);
 	free(r.steps);
 	o->ops->free(o);
 }
 
-/* Sizes and contents of the values of a mix, those of SET in turn. */
+/* Sizes and contents of the values of a mix; those of SET in their order. */
 static void
 values(const char *text)
 {
@@ -326,13 +331,13 @@ values(const char *text)
 		fabs(got[1] / (double)sets - .25) < .03,
 	    "%s: %.0f values of 20 bytes and %.0f of 50", text, got[0], got[1]);
 	tap_ok(strstr(text, "random") ? same < 20 : same > 4000,
-	    "%s: values differ if they should (%zu are equal)", text, same);
+	    "%s: only random values differ (%zu are equal)", text, same);
 	free(a);
 	free(r.steps);
 	o->ops->free(o);
 }
 
-/* Returns the bytes of the requests of a mix that are made in advance. */
+/* Returns the size of the requests of a mix that are made in advance. */
 static size_t
 count_bytes(size_t commands, const char *sizes)
 {
@@ -356,7 +361,7 @@ count_bytes(size_t commands, const char *sizes)
 	return sum;
 }
 
-/* Values of many commands take a bounded memory, too. */
+/* The memory for values of many commands is limited. */
 static void
 memory(void)
 {
@@ -368,7 +373,8 @@ memory(void)
 	    "4 commands have 1 MiB of values each (%zu bytes)", few);
 	tap_ok(many > 50 << 20 && many <= 64 << 20,
 	    "60 commands have no more than 64 MiB (%zu bytes)", many);
-	tap_ok(large == 0, "large values of 60 are made for each request");
+	tap_ok(large == 0,
+	    "large values of 60 commands are made for each request");
 }
 
 static void
@@ -395,7 +401,7 @@ wire(void)
 	o->ops->free(o);
 }
 
-/* The steps of a part follow each other, with one number for {key}. */
+/* The steps of a part follow each other and have the same {key}. */
 static void
 units(void)
 {
@@ -410,7 +416,7 @@ units(void)
 	mix_ring_init(&r, o->mix, 1000, 3, 0);
 	rng_seed(&c.rng, 5, 0);
 	c.ring = &r;
-	for (int i = 0; i < 100; i++) /* batches cut the parts */
+	for (int i = 0; i < 100; i++) /* batches end within a part */
 		mix_plan(o->mix, &r, 10);
 	a = make_all(o, &c, &keys, 1000, SIZE_MAX);
 	for (p = a; (p = strstr(p, "MULTI\r\n")); p++) {
@@ -422,15 +428,16 @@ units(void)
 		differ += strcmp(key, before) != 0;
 		memcpy(before, key, 17);
 	}
-	tap_ok(found > 100 && !alone, "commands of a part stay together");
+	tap_ok(
+	    found > 100 && !alone, "the commands of a part follow each other");
 	tap_ok(same >= found - 1, "{key} is the same in all of them");
-	tap_ok(differ >= found - 1, "and another in the next");
+	tap_ok(differ >= found - 1, "{key} is another one in the next part");
 	free(a);
 	free(r.steps);
 	o->ops->free(o);
 }
 
-/* Where a connection breaks in the middle of a part. */
+/* What happens when a connection breaks within a part. */
 static void
 cut(void)
 {
@@ -445,17 +452,17 @@ cut(void)
 	tap_ok(mix_count_begun(o->mix, &r, 1) == 2 &&
 		mix_count_begun(o->mix, &r, 3) == 0 &&
 		mix_count_begun(o->mix, &r, 5) == 2,
-	    "a transaction that is cut begins with its first step");
+	    "a transaction that is cut is sent again from its first step");
 	r.fresh = true;
 	mix_plan(o->mix, &r, 2);
 	tap_ok(mix_step(o->mix, &r, r.at - 2)->first &&
 		!mix_step(o->mix, &r, r.at - 1)->first,
-	    "a new connection begins another one");
+	    "a new connection begins with a new transaction");
 	free(r.steps);
 	mix_ring_init(&r, other->mix, 4, 3, 0);
 	mix_plan(other->mix, &r, 2);
 	tap_ok(mix_count_begun(other->mix, &r, 1) == 0,
-	    "other parts go on where they were");
+	    "parts that are not transactions are continued");
 	free(r.steps);
 	o->ops->free(o);
 	other->ops->free(other);
@@ -504,7 +511,7 @@ texts(void)
 	}
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		why = mixspec_parse(wrong[i], &m);
-		tap_ok(why != NULL, "'%s' is not a mix: %s", wrong[i],
+		tap_ok(why != NULL, "'%s' is not a valid mix: %s", wrong[i],
 		    why ? why : "");
 		free(why);
 	}

@@ -1,5 +1,5 @@
-/* Variances shrunk towards those of other rows: exact values, and samples whose
- * distribution is known. */
+/* Variances that are moderated by those of other rows: exact values, and
+ * samples whose distribution is known. */
 #include "tap.h"
 
 #include "moderate.h"
@@ -38,39 +38,43 @@ exact(void)
 	/* digamma(2) is 1 - Euler's constant. */
 	tap_near(p.var, 3 * exp(log(2) - (1 - .57721566490153286)), 1e-9,
 	    "equal variances: the mean of a logarithm is corrected");
-	tap_near(p.df, 20, 0, "what varies less than chance counts as one");
+	tap_near(p.df, 20, 0,
+	    "variances that differ less than by chance count as equal");
 	p = moderate_prior(v, 2);
-	tap_ok(p.df == 0, "two rows suggest nothing");
+	tap_ok(p.df == 0, "two rows are too few for a prior");
 	v[1].df = v[3].df = v[4].df = 0;
 	p = moderate_prior(v, 5);
 	tap_ok(p.df == 0, "rows without degrees of freedom do not count");
 	p = moderate_shrink(v[0], &p);
-	tap_ok(p.var == 3 && p.df == 4, "without a prior nothing is shrunk");
+	tap_ok(
+	    p.var == 3 && p.df == 4, "without a prior no variance is changed");
 	p = moderate_shrink((struct moderate){3, 4}, &(struct moderate){1, 6});
-	tap_near(p.var, 1.8, 1e-12, "a variance is shrunk by weights of df");
-	tap_near(p.df, 10, 0, "and has the degrees of freedom of both");
+	tap_near(p.var, 1.8, 1e-12,
+	    "the moderated variance is the mean by degrees of freedom");
+	tap_near(p.df, 10, 0, "it has the sum of the degrees of freedom");
 	/* F of 4 and 6 degrees of freedom: 4.534 is its 95th percentile. */
 	p = moderate_shrink(
 	    (struct moderate){4.52, 4}, &(struct moderate){1, 6});
 	tap_near(
-	    p.df, 10, 0, "a variance that one of 20 rows may have is, too");
+	    p.df, 10, 0, "a variance that one row in 20 may have is moderated");
 	p = moderate_shrink(
 	    (struct moderate){4.55, 4}, &(struct moderate){1, 6});
-	tap_ok(p.var == 4.55 && p.df == 4, "a larger variance is not shrunk");
+	tap_ok(
+	    p.var == 4.55 && p.df == 4, "a larger variance is not moderated");
 	for (int i = 0; i < 5; i++)
 		v[i] = (struct moderate){i < 2 ? 0 : 2, 4};
 	p = moderate_prior(v, 5);
 	tap_ok(p.var > 0 && isfinite(p.var) && p.df > 0,
-	    "constant values count as the least variance of others");
+	    "a variance of 0 counts as the smallest variance of other rows");
 	p = moderate_add((struct moderate){2, 4}, (struct moderate){1, 2});
-	tap_near(p.var, 3, 1e-12, "variances are added");
+	tap_near(p.var, 3, 1e-12, "the variance of a source is added");
 	tap_near(p.df, 9 / (4. / 4 + 1. / 2), 1e-12, "Welch, Satterthwaite");
 	p = moderate_add((struct moderate){2, 4}, (struct moderate){0, 0});
-	tap_ok(p.var == 2 && p.df == 4, "nothing is added");
+	tap_ok(p.var == 2 && p.df == 4, "without a source nothing is added");
 }
 
-/* The prior's df and variance, of rows of 'df' whose variances differ as those
- * of a scaled F distribution; prior 0: they do not differ. */
+/* Estimates the prior's df and variance from rows of 'df' whose variances
+ * follow a scaled F distribution; prior 0: the true variances are equal. */
 static void
 check_fit(int prior, int df)
 {
@@ -84,11 +88,13 @@ check_fit(int prior, int df)
 			(prior ? draw_chi2(&r, prior) : 1),
 		    df};
 	p = moderate_prior(v, ROWS);
-	tap_near(p.var, .25, .06, "the prior variance of a known one");
+	tap_near(p.var, .25, .06, "the variance of a known prior is found");
 	if (prior)
-		tap_near(p.df, prior, .15 * prior, "its degrees of freedom");
+		tap_near(p.df, prior, .15 * prior,
+		    "its degrees of freedom are found");
 	else
-		tap_ok(p.df > 40, "equal variances: many, %g", p.df);
+		tap_ok(p.df > 40,
+		    "equal variances give many degrees of freedom: %g", p.df);
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * Every allocation that json makes may fail: the program ends with status 2 and
- * says why, whichever allocation it was. The allocator of cJSON is replaced.
+ * Any allocation of json may fail: the program then ends with status 2 and a
+ * message. The allocator of cJSON is replaced.
  */
 #include "tap.h"
 
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int left; /* allocations that succeed */
+static int left; /* how many more allocations succeed */
 
 static void *
 allocate_some(size_t n)
@@ -20,7 +20,7 @@ allocate_some(size_t n)
 	return left-- > 0 ? malloc(n) : NULL;
 }
 
-/* Ends the child: no allocation failed. */
+/* Ends the child with a status that says that no allocation failed. */
 _Noreturn static void
 end(bool good, struct json *j)
 {
@@ -81,7 +81,8 @@ parse(void)
 	end(obj != NULL, obj);
 }
 
-/* The status of a child whose allocation number 'n', from 0, fails. */
+/* Returns the exit status of a child whose allocation number 'n', from 0,
+ * fails. */
 static int
 status_of(void (*work)(void), int n)
 {
@@ -100,7 +101,7 @@ status_of(void (*work)(void), int n)
 	return WEXITSTATUS(status);
 }
 
-/* All of its allocations are made to fail, one at a time. */
+/* Lets each allocation of a function fail, one at a time. */
 static void
 fails_at_each(void (*work)(void), const char *name)
 {

@@ -1,8 +1,8 @@
 /*
- * The reply scanner against hiredis: the same replies, errors and missing
- * elements in streams of random RESP2, and with a hiredis that knows it RESP3
- * and push messages, whole and cut anywhere, and the same number of replies in
- * streams with a wrong byte.
+ * The reply scanner against hiredis. In streams of random RESP2, and RESP3 with
+ * push messages if hiredis knows it, both find the same replies, errors and
+ * missing elements, whole and cut anywhere. In streams with one wrong byte both
+ * find the same number of replies.
  */
 #include "tap.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define STREAMS 3000
-#define REPLIES 12 /* of a stream */
+#define REPLIES 12 /* replies of a stream */
 #define DEPTH 4
 
 #ifdef REDIS_REPLY_MAP
@@ -96,7 +96,7 @@ take_error(void *arg, const char *line, uint32_t nth)
 	add_line(arg, line, strlen(line));
 }
 
-/* Feeds pieces of at most 'most' bytes. */
+/* Scans the text in pieces of at most 'most' bytes. */
 static struct seen
 read_by_scanner(const struct str *text, struct rng *rng, size_t most)
 {
@@ -235,7 +235,8 @@ main(void)
 		errors += by.errors;
 		pushes += by.pushes;
 	}
-	tap_ok(same, "%d streams hold what hiredis reads in them", STREAMS);
+	tap_ok(same, "in %d streams the scanner finds what hiredis finds",
+	    STREAMS);
 	tap_ok(misses > 1000 && errors > 1000 && (!resp3 || pushes > 1000),
 	    "%u missing elements, %u errors, %u push messages", misses, errors,
 	    pushes);
@@ -261,12 +262,12 @@ main(void)
 			alike = false;
 		}
 	}
-	printf("# a wrong byte in %d streams: %u pass both, %u the scanner "
-	       "alone\n",
+	printf("# a wrong byte in %d streams: both accept %u, the scanner "
+	       "alone %u\n",
 	    STREAMS, both, strict);
 	tap_ok(alike && both > 500,
-	    "with a wrong byte both find the same replies, where both find "
-	    "some");
+	    "with a wrong byte both find the same replies, if both accept the "
+	    "stream");
 	str_free(&text);
 	str_free(&odd);
 	return tap_done();

@@ -22,7 +22,7 @@ each_once(const struct turn *s)
 	return true;
 }
 
-/* A block is one case over all builds, side by side. */
+/* Returns whether each block has one case with all builds one by one. */
 static bool
 blocks(const struct turn *s)
 {
@@ -61,7 +61,7 @@ make(enum order_how how, size_t nscenes, size_t nbuilds, size_t runs,
 	return s;
 }
 
-/* Runs 3..5 of two cases and two builds. */
+/* Prints the order of runs 3..5 of two cases and two builds. */
 static void
 later(enum order_how how)
 {
@@ -82,7 +82,8 @@ later(enum order_how how)
 	free(s);
 }
 
-/* Build by build, case by case, run by run: nothing is left to chance. */
+/* In sequence: build by build, case by case, run by run, without random
+ * choices. */
 static void
 in_turn(void)
 {
@@ -97,7 +98,7 @@ in_turn(void)
 	free(s);
 }
 
-/* Interleaved, a round has every case once, in the order of the plan. */
+/* Interleaved: each round has every case once, in the order of the plan. */
 static void
 in_rounds(void)
 {
@@ -111,7 +112,7 @@ in_rounds(void)
 	free(s);
 }
 
-/* In as many rounds as there are builds each comes once at each place. */
+/* In as many rounds as there are builds, each build has each place once. */
 static void
 balanced(void)
 {
@@ -125,12 +126,12 @@ balanced(void)
 			     [i % BUILDS]++;
 	for (size_t c = 1; c < CASES; c++)
 		firsts += s[c * BUILDS].build != s[0].build;
-	tap_ok(good, "each build comes once at each place of a square");
+	tap_ok(good, "each build has each place of a square once");
 	tap_ok(firsts > 0, "the cases do not begin with the same build");
 	free(s);
 }
 
-/* Any order: the first place goes to each of 4 runs in its share. */
+/* Random: each of 4 runs is first equally often. */
 static void
 at_random(void)
 {
@@ -146,11 +147,12 @@ at_random(void)
 	for (size_t i = 0; i < 4; i++)
 		tap_ok(first[i] > 60 && first[i] < 140 && last[i] > 60 &&
 			last[i] < 140,
-		    "run %zu is the first %d times of 400, the last %d", i,
+		    "run %zu is first %d times of 400 and last %d times", i,
 		    first[i], last[i]);
 }
 
-/* A later look has numbers of its own: rounds do not repeat. */
+/* A later look uses other random numbers: its rounds do not repeat earlier
+ * ones. */
 static void
 goes_on(void)
 {
@@ -166,7 +168,8 @@ goes_on(void)
 	b = schedule_make_order(&s, 2, 2, &n);
 	for (size_t i = 0; i < n; i++)
 		equal &= a[i].build == b[i].build;
-	tap_ok(n == 20 && !equal, "two looks of one seed have two orders");
+	tap_ok(
+	    n == 20 && !equal, "two looks with one seed have different orders");
 	free(a);
 	free(b);
 }
@@ -175,7 +178,7 @@ static void
 names(void)
 {
 	tap_ok(schedule_parse_order(NULL) == ORDER_SLICES,
-	    "builds are loaded in slices unless something else is asked for");
+	    "the default order is slices");
 	tap_ok(schedule_parse_order("interleaved") == ORDER_INTERLEAVED &&
 		schedule_parse_order("slices") == ORDER_SLICES &&
 		schedule_parse_order("random") == ORDER_RANDOM &&
@@ -190,7 +193,7 @@ estimate(const struct schedule *a, size_t first, size_t cas, bool all)
 	double s = schedule_estimate(a, first, cas, &known);
 
 	tap_ok(known == all, "the time of %s run is known from turn %zu on",
-	    all ? "each" : "not each", first);
+	    all ? "every" : "not every", first);
 	return s;
 }
 
@@ -201,7 +204,8 @@ is_text(char *got, const char *want)
 	free(got);
 }
 
-/* Two scenes of three cases on two builds, looked at after 2, 4 and 5 runs. */
+/* Two scenes of three cases on two builds; the stopping rule looks after 2, 4
+ * and 5 runs. */
 static void
 plans(void)
 {
@@ -243,55 +247,57 @@ plans(void)
 	tap_ok(a.nturns == 8 && a.turns[7].index == 2 &&
 		a.turns[7].build == 1 && a.turns[7].scene == 1,
 	    "up to the first look each scene has its turns");
-	/* x takes 2 s with half a second for its server, y took 3, z ?. */
+	/* x takes 2 s and half a second for its server, y took 3 s; the time of
+	 * z is unknown. */
 	tap_near(estimate(&a, 7, SIZE_MAX, false), 6 * 5, 1e-12,
-	    "behind the last turn there are three runs on two builds");
+	    "after the last turn there are three more runs on two builds");
 	tap_near(estimate(&a, 5, SIZE_MAX, false), 30 + 5, 1e-12,
-	    "before it the runs of one more turn");
-	tap_near(
-	    estimate(&a, 5, 0, false), 30 + 5, 1e-12, "from its first case on");
-	tap_near(
-	    estimate(&a, 5, 1, false), 30 + 3, 1e-12, "or from its second");
+	    "before the last turn there are also the runs of that turn");
+	tap_near(estimate(&a, 5, 0, false), 30 + 5, 1e-12,
+	    "in a turn the runs from the first case on");
+	tap_near(estimate(&a, 5, 1, false), 30 + 3, 1e-12,
+	    "in a turn the runs from the second case on");
 	tap_near(estimate(&a, 0, 1, false), 30 + 4 * 5 - 2, 1e-12,
-	    "of the first turn the first case is made already");
+	    "a run of the first turn that is finished takes no time");
 	took[2] = 10;
 	tap_near(estimate(&a, 0, SIZE_MAX, true), 30 + 20 + 60 + 40, 1e-12,
-	    "what a run took is what the next ones take");
+	    "later runs take as long as the last one took");
 	took[2] = 0;
 	precise[2] = true;
 	tap_near(estimate(&a, 0, SIZE_MAX, true), 30 + 20, 1e-12,
-	    "what is precise takes no time");
+	    "a case that is precise enough takes no time");
 	tap_ok(!schedule_is_wanted(&a, &t, 2) &&
 		schedule_is_wanted(&a, &t, 1) &&
 		schedule_count_later(&a, 2) == 0 &&
 		schedule_count_later(&a, 1) == 6,
-	    "and is not run again");
+	    "a case that is precise enough is not run again");
 	done[(1 * 2 + 1) * 3 + 1] = true; /* y on b, the second run */
 	tap_ok(!schedule_is_wanted(&a, &t, 1) &&
 		schedule_is_wanted(&a, &t, 0) &&
 		schedule_count_wanted(&a, &t) == 1,
-	    "a run that is finished is not wanted");
+	    "a run that is finished is not made again");
 	t.index = 3;
-	tap_ok(schedule_is_wanted(&a, &t, 1), "the one behind it is");
+	tap_ok(schedule_is_wanted(&a, &t, 1), "the next run is made");
 	t.index = 4;
 	tap_ok(schedule_count_wanted(&a, &t) == 2,
-	    "as are those behind all that are finished");
+	    "runs after all finished ones are made");
 	t = (struct turn){.build = 0, .index = 2};
-	tap_ok(schedule_is_wanted(&a, &t, 1), "and that of another build");
+	tap_ok(schedule_is_wanted(&a, &t, 1), "a run on another build is made");
 	dropped[1] = true; /* x on b */
 	t.build = 1;
 	tap_ok(!schedule_is_wanted(&a, &t, 0) &&
 		schedule_count_wanted(&a, &t) == 0 &&
 		schedule_count_later(&a, 0) == 3,
-	    "a build that is left out of a case has no runs of it");
+	    "a build that a case leaves out has no runs of the case");
 	a.look = 1;
 	tap_ok(schedule_count_later(&a, 0) == 1 &&
 		schedule_count_later(&a, 1) == 2,
-	    "behind the second look there is one run each");
+	    "after the second look there is one more run");
 	schedule_make_turns(&a);
 	tap_ok(a.nturns == 4 && a.turns[0].index == 3 &&
 		a.turns[3].index == 4 && a.turns[3].scene == 0,
-	    "up to it the runs behind the first, of what is not precise");
+	    "until the second look there are the runs after the first, without "
+	    "cases that are precise enough");
 	t.index = 3;
 	is_text(schedule_format_run(&a, &t, 0), "x b run 3/5, +-10 %");
 	is_text(schedule_format_run(&a, &t, 1), "y b run 3/5, +-10 %");
@@ -326,11 +332,13 @@ main(void)
 		b = make(hows[i], CASES, BUILDS, RUNS, 1);
 		c = make(hows[i], CASES, BUILDS, RUNS, 2);
 		tap_ok(each_once(a), "order %zu: each run once", i);
-		tap_ok(same(a, b), "order %zu: repeats with its seed", i);
+		tap_ok(same(a, b), "order %zu: a seed repeats it", i);
 		tap_ok(same(a, c) == (hows[i] == ORDER_SEQUENTIAL),
-		    "order %zu: another seed, another order", i);
-		tap_ok(blocks(a) == (i < 2), "order %zu: blocks only in rounds",
+		    "order %zu: another seed changes it, unless it is "
+		    "sequential",
 		    i);
+		tap_ok(blocks(a) == (i < 2),
+		    "order %zu: only rounds have blocks", i);
 		free(a);
 		free(b);
 		free(c);
@@ -339,7 +347,7 @@ main(void)
 	a = make(ORDER_INTERLEAVED, 2, 1, 3, 1);
 	tap_ok(!a[0].block && a[0].scene == 0 && a[1].scene == 1 &&
 		a[2].index == 2,
-	    "one build: rounds without blocks");
+	    "with one build rounds have no blocks");
 	free(a);
 	for (size_t i = 0; i < 400; i++) {
 		a = make(ORDER_INTERLEAVED, 1, BUILDS, 1, i);
@@ -348,8 +356,8 @@ main(void)
 	}
 	for (size_t i = 0; i < BUILDS; i++)
 		tap_ok(first[i] > 60 && first[i] < 140,
-		    "build %zu begins its share of blocks: %d of 400", i,
-		    first[i]);
+		    "build %zu begins as many blocks as the others: %d of 400",
+		    i, first[i]);
 	in_turn();
 	in_rounds();
 	balanced();

@@ -1,4 +1,4 @@
-/* A summary read without a tree. */
+/* A summary that is read without a tree of JSON. */
 #include "tap.h"
 
 #include "json.h"
@@ -35,29 +35,29 @@ lists(void)
 	m = part_metric(&p, "rps");
 	tap_ok(m && m->mean == 1.5 && m->values.n == 2 && m->blocks.n == 2 &&
 		m->values.v[1] == 2 && m->blocks.v[0] == 3 && !m->sessions.n,
-	    "a metric has its lists");
+	    "a metric has its values and blocks");
 	m = part_metric(&p, "a\"b");
 	tap_ok(m && isnan(m->mean) && m->values.n == 5 && m->values.v[0] == 1 &&
 		isnan(m->values.v[1]) && isnan(m->values.v[2]) &&
 		isnan(m->values.v[3]) && m->values.v[4] == -5,
-	    "a value that is not a number is NAN, and names may have escapes");
+	    "a value that is not a number is NAN; names may have escapes");
 	m = part_metric(&p, "seven");
 	tap_ok(
 	    m && !m->values.n, "a metric that is not an object has no values");
 	tap_ok(!part_metric(&p, "p50"),
-	    "a metric that the summary lacks is not found");
+	    "a metric that the summary does not have is not found");
 	tap_ok(p.nquantiles == 2 &&
 		strcmp(p.quantiles[0].percentile, "50") == 0 &&
 		p.quantiles[0].values.v[1] == 2 && p.quantiles[1].values.n == 2,
-	    "quantiles by name");
+	    "quantiles are found by name");
 	tap_ok(!json_get(p.rest, "metrics") && !json_get(p.rest, "quantiles") &&
 		!json_get(p.rest, "hist") && json_get(p.rest, "sessions"),
-	    "the rest is a tree");
+	    "other members are in a tree");
 	tap_near(part_seconds(&p), 7, 0,
-	    "without a clock the wanted seconds are returned");
+	    "without a measured time the requested seconds are returned");
 	part_free(&p);
 	tap_ok(reads(&p, good, true) && json_get(p.rest, "hist"),
-	    "histograms are in the rest if asked for");
+	    "histograms are in that tree if they are requested");
 	part_free(&p);
 }
 
@@ -111,7 +111,7 @@ alike(void)
 	part_free(&r);
 }
 
-/* Two summaries that differ in one place. */
+/* Pairs of summaries that differ in one place. */
 static void
 different(void)
 {
@@ -119,20 +119,20 @@ different(void)
 	"{\"type\":\"summary\"," REST ",\"metrics\":{" metrics "}" more "}"
 	static const struct {
 		const char *what, *a, *b;
-		bool metrics; /* they differ for part_compare_metrics as well */
-	} pairs[] = {{"a metric more", SUMMARY("\"a\":{}", ""),
+		bool metrics; /* part_compare_metrics finds a difference, too */
+	} pairs[] = {{"one more metric", SUMMARY("\"a\":{}", ""),
 			 SUMMARY("\"a\":{},\"b\":{}", ""), true},
 	    {"the name of a metric", SUMMARY("\"a\":{}", ""),
 		SUMMARY("\"b\":{}", ""), true},
-	    {"a value more", SUMMARY("\"a\":{\"values\":[2]}", ""),
+	    {"one more value", SUMMARY("\"a\":{\"values\":[2]}", ""),
 		SUMMARY("\"a\":{\"values\":[2,2]}", ""), true},
 	    {"a block", SUMMARY("\"a\":{\"blocks\":[1,2]}", ""),
 		SUMMARY("\"a\":{\"blocks\":[1,3]}", ""), true},
 	    {"a session", SUMMARY("\"a\":{\"sessions\":[1,2]}", ""),
 		SUMMARY("\"a\":{\"sessions\":[1,1]}", ""), true},
-	    {"a member of the rest", SUMMARY("\"a\":{}", ",\"x\":1"),
+	    {"another member", SUMMARY("\"a\":{}", ",\"x\":1"),
 		SUMMARY("\"a\":{}", ",\"x\":2"), false},
-	    {"a percentile more",
+	    {"one more percentile",
 		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1]}}"),
 		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1],\"99\":[1]}}"),
 		false},
@@ -151,12 +151,13 @@ different(void)
 
 		if (!tap_ok(reads(&p, pairs[i].a, false) &&
 			    reads(&q, pairs[i].b, false),
-			"two summaries that differ in %s", pairs[i].what))
+			"two summaries are read: %s", pairs[i].what))
 			continue;
 		tap_ok(part_compare(&p, &q) * part_compare(&q, &p) < 0,
-		    "%s makes summaries differ", pairs[i].what);
+		    "part_compare finds %s", pairs[i].what);
 		tap_ok((part_compare_metrics(&p, &q) != 0) == pairs[i].metrics,
-		    "%s makes metrics differ only if it is of a metric",
+		    "part_compare_metrics finds %s only if it belongs to a "
+		    "metric",
 		    pairs[i].what);
 		part_free(&p);
 		part_free(&q);
@@ -184,7 +185,8 @@ seconds(void)
 			cases[i].text))
 			continue;
 		tap_near(part_seconds(&p), cases[i].want, 0,
-		    "the measured seconds are returned, else the wanted ones");
+		    "the measured seconds are returned, or else the requested "
+		    "ones");
 		part_free(&p);
 	}
 }

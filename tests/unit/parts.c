@@ -1,4 +1,5 @@
-/* Parts of a run joined: bucket by bucket equal to one histogram of all. */
+/* Parts of a run that are joined: their histogram equals that of all values,
+ * cell by cell. */
 #include "parts.h"
 #include "hist.h"
 #include "histcodec.h"
@@ -88,40 +89,40 @@ main(void)
 	early += parts_add(p, json_dup(v[2])) != NULL;
 	early += parts_add(p, json_dup(v[0])) != NULL;
 	run = parts_add(p, json_dup(v[1]));
-	tap_ok(!early && run, "the last missing part gives the run");
+	tap_ok(!early && run, "the part that was missing completes the run");
 	tap_ok(parts_add(p, json_dup(v[1])) == NULL &&
 		parts_next_incomplete(p) == NULL,
-	    "a part that comes again gives nothing");
+	    "a part that is there twice is ignored");
 	tap_ok(strcmp(json_get_str(run, "type"), "run") == 0 &&
 		strcmp(json_get_str(run, "status"), "ok") == 0 &&
 		!json_get(run, "error"),
-	    "it is a run that is ok");
+	    "the run is ok");
 	text = json_str(json_path(run, "hist.latency_ns"));
 	h = histcodec_decode(text, strlen(text), &why);
 	tap_ok(h && is_equal(h, all),
 	    "its histogram is that of all values, cell by cell");
 	tap_ok(get(run, "metrics.p99_latency_ms") ==
 		(double)hist_quantile(h, .99) / 1e6,
-	    "its percentiles are of that histogram");
+	    "its percentiles are those of this histogram");
 	tap_ok(get(run, "metrics.requests") == VALUES * 6 &&
 		get(run, "metrics.rps") == 600 &&
 		get(run, "metrics.errors") == 3 && get(run, "errors.OOM") == 3,
 	    "requests, rates and errors are added");
 	tap_ok(fabs(get(run, "metrics.server_cpu_us_per_req") - 1) < 1e-9,
-	    "the server's cost is shared by all requests");
+	    "the CPU time of the server is divided by all requests");
 	tap_ok(fabs(get(run, "metrics.client_cpu_us_per_req") - 14. / 6) < 1e-9,
-	    "the clients' cost is a mean over all requests");
+	    "the CPU time of the clients is a mean over all requests");
 	tap_ok(json_len(json_path(run, "series.rps")) == 2 &&
 		json_num(json_at(json_path(run, "series.rps"), 0), 0) == 6 &&
 		!json_path(run, "series.p99_latency_ms"),
 	    "the series has the seconds that all parts have, without "
 	    "percentiles");
 	tap_ok(strcmp(json_get_str(run, "bound"), "client") == 0,
-	    "a client that is the limit limits all");
+	    "if one client was the limit, the client is the limit of the run");
 	tap_ok(json_len(json_path(run, "run.parts")) == PARTS &&
 		!json_path(run, "run.part") &&
 		get(run, "run.parts_overlap_percent") > 99.99,
-	    "it lists its parts");
+	    "the run lists its parts");
 	json_free(run);
 	parts_free(p);
 

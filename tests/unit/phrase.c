@@ -1,4 +1,4 @@
-/* How vkb-detect tells what it found. */
+/* The texts of vkb-detect about what it found. */
 #include "tap.h"
 
 #include "casename.h"
@@ -56,7 +56,7 @@ headlines(void)
 	check(&s,
 	    "nothing was judged; the newest commit is compared with the one "
 	    "before it (7 series of 3 cases)",
-	    "the newest commit, of which nothing was judged");
+	    "nothing of the newest commit was judged");
 	rules.latest = 2;
 	all.verdicts[VERDICT_REGRESSION] = 2;
 	all.verdicts[VERDICT_INSUFFICIENT] = 1;
@@ -73,7 +73,7 @@ headlines(void)
 	    "3 likely regressions, 2 likely different, 1 insufficient; the "
 	    "newest commit is compared with up to 2 before it (7 series "
 	    "of 3 cases)",
-	    "likely ones are plural, too");
+	    "likely regressions have a plural, too");
 	str_free(&s);
 }
 
@@ -87,22 +87,22 @@ orderings(void)
 
 	phrase_ordering(&s, &b);
 	check(&s, "1 commit in the order of the input",
-	    "the ordering of one commit");
+	    "the order of one commit");
 	b.npoints = 2;
 	phrase_ordering(&s, &b);
 	check(&s, "2 commits in the order of the input, a to b",
-	    "the first and the last are named");
+	    "the first and the last commit are named");
 	b.timed = true;
 	phrase_ordering(&s, &b);
 	check(&s, "2 commits in the order of their time, a to b",
-	    "commits may be in the order of their time");
+	    "commits are in the order of their time");
 	b.length = 2;
 	b.by_time = 1;
 	phrase_ordering(&s, &b);
 	check(&s,
 	    "2 commits in the order of their ancestry, a to b; 1 placed by "
 	    "time",
-	    "the ordering of commits that were all measured");
+	    "all commits of the order were measured");
 	b.npoints = 3;
 	b.length = 8;
 	b.by_time = 0;
@@ -128,18 +128,18 @@ places(void)
 
 	phrase_place(&s, &b, &g);
 	check(&s, "regression at b of 2026-11-21, 2 of 4",
-	    "a change at one point has its day and place");
+	    "a change at one point has its day and its place");
 	g.kind = FINDING_IMPROVEMENT;
 	g.at = g.hi = 2;
 	phrase_place(&s, &b, &g);
 	check(&s, "improvement at c, 3 of 4; at any of 2, b to c",
-	    "the place of one of two points");
+	    "a change at one of two points");
 	points[1].commit = (char *)"0123456789abcdef0123456789abcdef01234567";
 	g.hi = 3;
 	phrase_place(&s, &b, &g);
 	check(&s,
 	    "improvement at c, 3 of 4; at any of 3 commits, 01234567 to d",
-	    "a commit is abbreviated");
+	    "a commit id is abbreviated");
 	g = (struct finding_group){.kind = FINDING_TREND,
 	    .way = FINDING_DIFFERENT,
 	    .at = 1,
@@ -147,7 +147,7 @@ places(void)
 	    .hi = 3};
 	phrase_place(&s, &b, &g);
 	check(&s, "slow change from b of 2026-11-21, 2 of 4 to d, 4 of 4",
-	    "a trend is from one point to another");
+	    "a trend has its first and last point");
 	g.way = FINDING_REGRESSION;
 	phrase_place(&s, &b, &g);
 	check(&s, "slow regression from b of 2026-11-21, 2 of 4 to d, 4 of 4",
@@ -174,21 +174,22 @@ findings(void)
 	struct str s = {0};
 
 	phrase_change(&s, &f);
-	check(&s, "-7.0% [-8.0, -5.5]", "the lower end comes first");
+	check(
+	    &s, "-7.0% [-8.0, -5.5]", "the lower end of the interval is first");
 	phrase_numbers(&s, &f);
-	check(&s, "100K -> 93.0K req/s", "the level before comes first");
+	check(&s, "100K -> 93.0K req/s", "the old level is first");
 	phrase_standing(&s, &b, &f);
 	check(&s, "NEW", "a regression of new commits");
 	f.kind = FINDING_TREND;
 	f.pace = -.0012;
 	phrase_change(&s, &f);
 	check(&s, "-7.0% [-8.0, -5.5], -1.2% per 10 commits",
-	    "a trend says how fast it is");
+	    "a trend has its change per 10 commits");
 	phrase_standing(&s, &b, &f);
-	check(&s, "NEW", "a trend for the worse is a regression");
+	check(&s, "NEW", "a trend for the worse is new");
 	f.way = FINDING_IMPROVEMENT;
 	phrase_standing(&s, &b, &f);
-	check(&s, "", "a trend for the better needs no words");
+	check(&s, "", "a trend for the better has no note");
 	f.kind = FINDING_REGRESSION;
 	f.gate = false;
 	phrase_standing(&s, &b, &f);
@@ -197,7 +198,7 @@ findings(void)
 	f.fresh = false;
 	phrase_standing(&s, &b, &f);
 	check(
-	    &s, "known before", "a change of an older commit is known before");
+	    &s, "known before", "a change of an older commit was known before");
 	f.stands = false;
 	f.waiver.expired = true;
 	f.waiver.expires = "2026-11-01";
@@ -209,11 +210,11 @@ findings(void)
 	f.waiver.reason = "known";
 	phrase_standing(&s, &b, &f);
 	check(&s, "waived until 2026-11-01: known",
-	    "a change that is waived has its day and reason");
+	    "a waived change has the day and the reason");
 	f.kind = FINDING_IMPROVEMENT;
 	f.waiver.expired = true;
 	phrase_standing(&s, &b, &f);
-	check(&s, "", "an improvement needs no words");
+	check(&s, "", "an improvement has no note");
 	f.gate = false;
 	phrase_standing(&s, &b, &f);
 	check(&s, "info", "a change of a metric that is not judged is info");
@@ -221,10 +222,10 @@ findings(void)
 	f.kind = FINDING_SPIKE;
 	phrase_standing(&s, &b, &f);
 	check(&s, "at the end: a spike or a new level",
-	    "a spike up to the last point");
+	    "a spike at the last point");
 	f.n[1] = 5;
 	phrase_standing(&s, &b, &f);
-	check(&s, "went away", "a spike that ends before it");
+	check(&s, "went away", "a spike before the last point");
 	phrase_change(&s, &f);
 	check(&s, "-7.0%", "a spike has no interval");
 	f.kind = FINDING_REGRESSION;
@@ -275,7 +276,7 @@ warnings(void)
 	check(&s,
 	    "1 commit left out, not on this line of commits: b|SET: 3 failed "
 	    "runs at 2 commits: it fell|SET: 1 failed run",
-	    "failed runs are added up for each case");
+	    "failed runs are summed for each case");
 	b.nlost = LOST;
 	b.nlosses = 0;
 	all.tooshort = 2;
@@ -297,22 +298,21 @@ warnings(void)
 	check(&s,
 	    "10 commits left out, not on this line of commits: b, c, d, e, f, "
 	    "g, h, i, j, k",
-	    "the newest commit needs no long series");
+	    "the comparison of the newest commit needs no long series");
 	b.nlost = 0;
 	b.nlosses = LOSSES;
 	phrase_warnings(&b, &all, &rules, collect, &s);
 	tap_ok(s.s &&
 		strstr(s.s,
 		    "SET: 1 failed run|2 more cases with failed runs") != NULL,
-	    "ten cases are listed of twelve, the others counted");
+	    "ten of twelve cases are listed, the others are counted");
 	for (const char *c = s.s; c && (c = strchr(c, '|')); c++)
 		lines++;
-	tap_ok(
-	    lines == 10, "these are ten lines and the count: %d bars", lines);
+	tap_ok(lines == 10, "ten cases and the count are %d more lines", lines);
 	b.nlosses = LOSSES - 2;
 	str_clear(&s);
 	phrase_warnings(&b, &all, &rules, collect, &s);
-	tap_ok(s.s && !strstr(s.s, "more"), "ten of ten are all");
+	tap_ok(s.s && !strstr(s.s, "more"), "ten of ten cases are listed");
 	casename_free(b.names);
 	json_free(config);
 	str_free(&s);

@@ -37,10 +37,11 @@ answers(void)
 
 	tap_str(policy_unused_rule(p, 1), "f: rules[1]", "unused at first");
 	policy_find_answer(p, c, "GET", NULL, "p50_latency_ms", day, &a);
-	tap_near(a.margin, .03, 1e-12, "a rule without patterns is of all");
+	tap_near(a.margin, .03, 1e-12,
+	    "a rule without patterns applies to all cases");
 	tap_ok(a.better == -1 && a.gate == -1 && a.exact == -1 &&
 		!a.waiver.reason && !a.margin_auto,
-	    "and the rest is left out");
+	    "it sets nothing else");
 	policy_find_answer(p, c, "GET", NULL, "p99_latency_ms", day, &a);
 	tap_near(a.margin, .08, 1e-12, "a later rule wins");
 	tap_ok(a.gate == 0, "info");
@@ -49,14 +50,14 @@ answers(void)
 	tap_str(a.waiver.reason, "one", "a waiver");
 	tap_str(a.waiver.rule, "f: rules[2]", "of this rule");
 	tap_ok(!a.waiver.expired && isinf(a.waiver.limit),
-	    "holds on its last day, for any size");
+	    "it covers changes of any size, and its last day");
 	policy_find_answer(
 	    p, d, "SET pipeline=1", NULL, "rps", "2026-11-22", &a);
-	tap_ok(a.waiver.expired, "not on the next day");
+	tap_ok(a.waiver.expired, "on the next day it has expired");
 	policy_find_answer(
 	    p, c, "SET pipeline=10", NULL, "rps", "2026-11-22", &a);
 	tap_str(a.waiver.reason, "two", "keys of the config");
-	tap_ok(a.margin_auto, "leave the rest to earlier rules");
+	tap_ok(a.margin_auto, "other settings are those of earlier rules");
 	tap_near(a.waiver.limit, .1, 1e-12, "its limit");
 	policy_find_answer(p, c, "x", NULL, "time_s", day, &a);
 	tap_near(a.margin, .2, 1e-12, "+25% is 1 - 1/1.25");
@@ -67,13 +68,13 @@ answers(void)
 	tap_near(a.session_df, 4, 0, "with four degrees of freedom");
 	tap_str(
 	    policy_unused_rule(p, 0), "f: rules[6]", "the one that is unused");
-	tap_ok(!policy_unused_rule(p, 1), "and no other");
+	tap_ok(!policy_unused_rule(p, 1), "no other rule is unused");
 	policy_free(p);
 	json_free(c);
 	json_free(d);
 }
 
-/* "+10%" says that more is worse, until a later rule says otherwise. */
+/* "+10%" means that more is worse, until a later rule sets something else. */
 static void
 signs(void)
 {
@@ -113,7 +114,7 @@ signs(void)
 	    "without a policy nothing is set");
 }
 
-/* A policy whose only waiver ends on this day. */
+/* Returns whether a policy can be read whose only waiver ends on this day. */
 static bool
 day_is_taken(const char *day)
 {
@@ -146,20 +147,21 @@ waivers(void)
 	char next[32];
 
 	for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
-		tap_ok(day_is_taken(last[i]), "%s is a day", last[i]);
+		tap_ok(day_is_taken(last[i]), "%s is a valid day", last[i]);
 		snprintf(next, sizeof next, "%.8s%02d", last[i],
 		    atoi(last[i] + 8) + 1);
-		tap_ok(!day_is_taken(next), "%s is not a day", next);
+		tap_ok(!day_is_taken(next), "%s is not a valid day", next);
 	}
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		tap_ok(!day_is_taken(wrong[i]), "%s is not a day", wrong[i]);
+		tap_ok(
+		    !day_is_taken(wrong[i]), "%s is not a valid day", wrong[i]);
 	tap_ok(policy_waives(&w, .9) && policy_waives(&w, 1.1),
-	    "a change of 10%% is within a limit of 10%%, whichever way");
+	    "a change of 10%% in either direction is within a limit of 10%%");
 	tap_ok(!policy_waives(&w, .899) && !policy_waives(&w, 1.101),
-	    "one of 10.1%% is beyond it");
+	    "a change of 10.1%% is beyond this limit");
 	w.limit = INFINITY;
 	tap_ok(policy_waives(&w, NAN) && policy_waives(&w, 100),
-	    "without a limit any change is covered");
+	    "without a limit a change of any size is covered");
 	w.expired = true;
 	tap_ok(!policy_waives(&w, 1), "a waiver that expired covers nothing");
 	w.expired = false;
@@ -177,10 +179,10 @@ margins(void)
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		tap_ok(policy_parse_margin(bad[i], &a) < 0,
-		    "'%s' is not a margin", bad[i]);
+		    "'%s' is not a valid margin", bad[i]);
 	tap_ok(
 	    policy_parse_margin("0%", &a) == 0 && a.margin == 0, "0%% is one");
-	tap_ok(a.better == -1, "that gives no direction");
+	tap_ok(a.better == -1, "it has no direction");
 	tap_ok(policy_parse_margin("-10%", &a) == 0 &&
 		a.better == METRIC_HIGHER && fabs(a.margin - .1) < 1e-12,
 	    "-10%%: less is worse");
@@ -196,10 +198,10 @@ days(void)
 
 	tap_ok(clock_today(buf, "0") == 0, "0 is a day");
 	tap_str(buf, "1970-01-01", "the first day");
-	tap_ok(clock_today(buf, "1709251199") == 0, "a later second is a day");
+	tap_ok(clock_today(buf, "1709251199") == 0, "seconds of a later day");
 	tap_str(buf, "2024-02-29", "a leap day");
 	tap_ok(clock_today(buf, NULL) == 0 && clock_today(buf, "") == 0,
-	    "without a number it is today");
+	    "without a number the day is today");
 	tap_ok(clock_today(buf, "x") < 0 && clock_today(buf, "-1") < 0 &&
 		clock_today(buf, "999999999999") < 0,
 	    "a word, a negative number and the year 33658 are refused");

@@ -1,4 +1,4 @@
-/* The connections of a thread by node, and when open loop has what to send. */
+/* The connections of a thread by node, and when open loop sends requests. */
 #include "tap.h"
 
 #include "vkb-load/engine/arrivals.h"
@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A ring that grows while it is not at its beginning. */
+/* A ring that grows when its first element is not at its beginning. */
 static void
 backlogs(void)
 {
@@ -30,10 +30,11 @@ backlogs(void)
 		for (int i = 0; i < 60; i++)
 			good &= pools_take_due(&p) == oldest++;
 	}
-	tap_ok(good && p.ndue == 200, "what is due comes out oldest first");
+	tap_ok(good && p.ndue == 200,
+	    "requests that are due are taken oldest first");
 	while (p.ndue)
 		good &= pools_take_due(&p) == oldest++;
-	tap_ok(good && oldest == next, "and none of it is lost");
+	tap_ok(good && oldest == next, "no request is lost");
 	free(p.due);
 }
 
@@ -50,11 +51,11 @@ draws(void)
 	for (int i = 0; i < 4000; i++)
 		n[pools_draw(&w) - pools]++;
 	/* The standard deviation is 27. */
-	tap_ok(
-	    n[0] > 890 && n[0] < 1110, "a node is drawn by its part: %d", n[0]);
-	tap_ok(n[1] == 0, "one without keys is never drawn");
+	tap_ok(n[0] > 890 && n[0] < 1110,
+	    "a node is drawn as often as its share of the keys: %d", n[0]);
+	tap_ok(n[1] == 0, "a node without keys is never drawn");
 	w.npools = 1;
-	tap_ok(pools_draw(&w) == pools, "one pool is drawn always");
+	tap_ok(pools_draw(&w) == pools, "with one node it is always drawn");
 }
 
 /* Three connections; one is not ready, one waits for a reply. */
@@ -70,21 +71,24 @@ idle(void)
 	for (int i = 0; i < 3; i++)
 		pools_add_idle(&w, &c[i]);
 	pools_add_idle(&w, &c[0]);
-	tap_ok(p.nidle == 3 && !p.full, "a connection is idle once only");
-	tap_ok(pools_take_idle(&p) == &c[0], "the one that is ready is taken");
+	tap_ok(p.nidle == 3 && !p.full, "a connection is idle only once");
+	tap_ok(pools_take_idle(&p) == &c[0], "the ready connection is taken");
 	tap_ok(!pools_take_idle(&p) && p.nidle == 0 && !c[1].queued &&
 		!c[2].queued,
-	    "what is not ready, or awaits a reply, is not");
+	    "a connection that is not ready, or waits for a reply, is not "
+	    "taken");
 	c[0].next = (const struct slotmap_node *)&w;
 	pools_add_idle(&w, &c[0]);
-	tap_ok(!pools_take_idle(&p), "nor is what belongs to another node");
+	tap_ok(!pools_take_idle(&p),
+	    "a connection that belongs to another node now is not taken");
 	c[0].next = NULL;
 	for (int i = 0; i < 7; i++) {
 		pools_add_idle(&w, &c[0]);
 		if (pools_take_idle(&p) != &c[0])
 			break;
 	}
-	tap_ok(p.nidle == 0 && p.idle_at < 3, "the ring goes round");
+	tap_ok(p.nidle == 0 && p.idle_at < 3,
+	    "the ring of idle connections wraps around");
 }
 
 /* Two threads at 1000 requests/s, from a start at 5000 on. */
@@ -109,21 +113,24 @@ schedule(void)
 	    .share = RUN_ENDLESS};
 
 	openloop.start(&w);
-	tap_near(w.seen.gap_ns, 2e6, 0, "a thread has each second request");
+	tap_near(w.seen.gap_ns, 2e6, 0,
+	    "of two threads each has every other request");
 	tap_ok(openloop.next(&w) == 1005000, "the second thread begins later");
 	openloop.dispatch(&w, 1005000 - 1);
 	tap_ok(w.seen.n == 0, "nothing is due before its time");
 	openloop.dispatch(&w, 1005000);
 	tap_ok(w.seen.n == 1 && openloop.next(&w) == 3005000,
-	    "at its time it is, and the next one a gap later");
+	    "at its time a request is due, and the next one a gap later");
 	tap_ok(w.measured == 0 && w.max_backlog == 0,
 	    "the warm-up is not measured");
 	openloop.dispatch(&w, 7005000);
-	tap_ok(w.seen.n == 4 && w.measured == 3, "from 2.5 ms on it is");
-	tap_near(w.max_backlog, 4, 0, "no client sends: all requests wait");
+	tap_ok(w.seen.n == 4 && w.measured == 3,
+	    "from 2.5 ms on requests are measured");
+	tap_near(
+	    w.max_backlog, 4, 0, "without idle connections all requests wait");
 	openloop.dispatch(&w, 20005000);
 	tap_ok(w.seen.n == 5 && openloop.next(&w) == INT64_MAX,
-	    "nothing is due at the end or after it");
+	    "no request is due at the end or later");
 	w.seen = w.sent = (struct schedule){0};
 	w.nwindows = 0;
 	r.requests = 4;
@@ -134,26 +141,31 @@ schedule(void)
 	openloop.dispatch(&w, 100000000);
 	tap_ok(
 	    w.measured == 2 && w.seen.n == 3 && openloop.next(&w) == INT64_MAX,
-	    "a share of 2 requests ends it as well");
-	tap_ok(!openloop.done(&w), "which is not done while some wait");
+	    "after its share of 2 requests nothing is due");
+	tap_ok(
+	    !openloop.done(&w), "the thread is not done while requests wait");
 	w.sent.n = 3;
-	tap_ok(openloop.done(&w), "and is when all are sent");
+	tap_ok(
+	    openloop.done(&w), "the thread is done when all requests are sent");
 	w.nredirected = 1;
-	tap_ok(!openloop.done(&w), "unless one is redirected");
+	tap_ok(!openloop.done(&w),
+	    "the thread is not done while a request is redirected");
 	w.nredirected = 0;
 	w.loop.busy = 1;
-	tap_ok(!openloop.done(&w), "or awaits its reply");
+	tap_ok(!openloop.done(&w),
+	    "the thread is not done while a reply is missing");
 	w.loop.busy = 0;
 	w.again = 1;
-	tap_ok(!openloop.done(&w), "or is to be sent again");
+	tap_ok(!openloop.done(&w),
+	    "the thread is not done while a request is to be sent again");
 	w.ending = true;
-	tap_ok(openloop.done(&w), "but not when the run has failed");
+	tap_ok(openloop.done(&w), "the thread is done if the run has failed");
 	free(w.windows);
 }
 
 /*
- * A connection awaits five replies, and three of commands that are sent again
- * for the sake of their transaction: these have no times in the rings.
+ * A connection waits for five replies, and for three of commands that are sent
+ * again because of their transaction: these have no times in the rings.
  */
 static void
 repeats(void)
@@ -213,7 +225,7 @@ repeats(void)
 	template_free(t);
 }
 
-/* Begins a slice of 10 ms, the first 'head' of which are not measured. */
+/* Begins a slice of 10 ms, whose first 'head' nanoseconds are not measured. */
 static void
 begin_slice(struct worker *w, int64_t start, int64_t head)
 {
@@ -227,7 +239,7 @@ begin_slice(struct worker *w, int64_t start, int64_t head)
 	openloop.start(w);
 }
 
-/* The clock of a thread at 1000 requests/s stands still between slices. */
+/* The clock of a thread at 1000 requests/s stops between slices. */
 static void
 pauses(bool by_duration)
 {
@@ -245,38 +257,42 @@ pauses(bool by_duration)
 	begin_slice(&w, at, 10000000); /* a warm-up */
 	openloop.dispatch(&w, at + 11500000);
 	tap_ok(w.seen.n == 10 && w.measured == 0,
-	    "the end of a slice ends its arrivals");
+	    "after the end of a slice no request is due");
 	openloop.stop(&w, at + 11500000);
 	tap_ok(w.seen.n == 10 && w.sent.n == 0,
-	    "and what waits is left to the next slice");
+	    "requests that wait are left to the next slice");
 	at = 1000000000;
 	begin_slice(&w, at, 1000000);
 	openloop.dispatch(&w, at);
-	tap_ok(w.seen.n == 12, "as is what was due until the last reply");
+	tap_ok(w.seen.n == 12,
+	    "requests that were due before the last reply are left, too");
 	tap_ok(openloop.next(&w) == at + 500000,
-	    "the next slice continues when that ended");
+	    "the next slice continues from the last reply");
 	openloop.dispatch(&w, at + 999999);
 	tap_ok(w.seen.n == 13 && w.measured == (by_duration ? 0 : 1),
-	    "a number of requests counts from its begin on");
+	    "with a number of requests those from the begin of the slice "
+	    "count");
 	openloop.dispatch(&w, at + 10000000);
-	tap_ok(w.measured == (by_duration ? 9 : 10), "a time after its head");
+	tap_ok(w.measured == (by_duration ? 9 : 10),
+	    "with a duration those after its head count");
 	openloop.stop(&w, at + 10000000);
 	at *= 2;
 	begin_slice(&w, at, 1000000);
 	openloop.dispatch(&w, at + 10000000);
-	tap_ok(w.measured == (by_duration ? 18 : 20), "and so on");
+	tap_ok(w.measured == (by_duration ? 18 : 20),
+	    "so it is in the next slice");
 	openloop.stop(&w, at + 10000000);
 	r.pauses = false;
 	w.latency = HIST_LATENCY();
 	openloop.stop(&w, at + 10000000);
 	tap_ok(hist_count(w.latency) == 18 && hist_max(w.latency) < 20000000,
-	    "the last slice records what was never sent in the measured parts, "
-	    "with its age without the pauses");
+	    "the last slice records requests that were never sent, with their "
+	    "age without the pauses");
 	hist_free(w.latency);
 	free(w.windows);
 }
 
-/* By duration: 0.1 s more for what is due and not sent. */
+/* With a duration requests that are due have 0.1 s more to be sent. */
 static void
 drains(void)
 {
@@ -287,20 +303,23 @@ drains(void)
 	    .run = &r, .pools = &p, .npools = 1, .share = RUN_ENDLESS};
 
 	w.loop.now = r.t1;
-	tap_ok(openloop.done(&w), "at the end all is done if nothing waits");
+	tap_ok(openloop.done(&w),
+	    "at the end the thread is done if nothing waits");
 	w.loop.now = r.t1 - 1;
-	tap_ok(!openloop.done(&w), "before the end it is not");
+	tap_ok(!openloop.done(&w), "before the end the thread is not done");
 	w.seen.n = 1;
 	w.loop.now = r.t1 + 99999999;
-	tap_ok(!openloop.done(&w), "what waits has 0.1 s more");
+	tap_ok(!openloop.done(&w),
+	    "requests that wait are sent until 0.1 s after the end");
 	w.loop.now++;
-	tap_ok(openloop.done(&w), "and not longer");
+	tap_ok(openloop.done(&w), "requests that wait longer are not sent");
 	r.pauses = true;
 	w.loop.now = r.t1;
-	tap_ok(openloop.done(&w), "before a pause what waits is left");
+	tap_ok(openloop.done(&w), "before a pause requests that wait are left");
 }
 
-/* What is due looks for a connection until 0.1 s after the end, no longer. */
+/* Requests that are due look for a connection until 0.1 s after the end, not
+ * longer. */
 static void
 tries(void)
 {
@@ -325,13 +344,13 @@ tries(void)
 		openloop.start(&w);
 		openloop.dispatch(&w, r.t1 + v[i].at_ns);
 		tap_ok(w.seen.n == 1000 && p.nidle == v[i].left,
-		    "%lld ns after the end: %zu connections are left alone",
+		    "%lld ns after the end %zu connections are not used",
 		    (long long)v[i].at_ns, v[i].left);
 		free(w.windows);
 	}
 }
 
-/* Requests of one byte, which names the node. */
+/* Sends requests of one byte, which names the node. */
 static uint32_t
 make_bytes(const struct cmdsource *s, struct cursor *c, const struct keys *k,
     char *buf, uint32_t n, size_t full, size_t *len)
@@ -427,8 +446,8 @@ read_sent(const struct cluster *k, char *s, size_t size)
 }
 
 /*
- * Two clients: at the begin of a slice all six connections are idle, and the
- * first client to send may use any of them.
+ * Two clients of a cluster with three nodes. When a slice begins all six
+ * connections are idle, and the first client that sends may use any of them.
  */
 static void
 clients(void)
@@ -451,7 +470,7 @@ clients(void)
 		most = sent > most ? sent : most;
 	}
 	tap_ok(most == 2,
-	    "a client has one batch on its way when a slice begins: %d of 2",
+	    "at the begin of a slice a client has one batch in flight: %d of 2",
 	    most);
 	stop_cluster(k);
 }

@@ -1,4 +1,4 @@
-/* Hashed keys and values: lengths, identities, numbers and tags are kept. */
+/* Hashed keys and values keep their lengths, identities, numbers and tags. */
 #include "vkb-record/privacy.h"
 #include "intern.h"
 #include "str.h"
@@ -24,7 +24,8 @@ hide(struct privacy *p, const char *s, size_t n, bool key, struct str *to)
 	to->len--;
 }
 
-/* Are n different texts still n different texts of their lengths? */
+/* Returns whether n different texts become n different texts of the same
+ * lengths. */
 static bool
 is_injective(struct privacy *p, void (*make)(char[32], size_t i), size_t n)
 {
@@ -67,7 +68,7 @@ make_name(char to[32], size_t i)
 	snprintf(to, 32, "k:%zu", 100000 + i);
 }
 
-/* Bytes that are not printable: all of one length. */
+/* Makes bytes that are not printable, all of one length. */
 static void
 make_bytes(char to[32], size_t i)
 {
@@ -93,11 +94,16 @@ main(void)
 	struct str a = {0}, b = {0};
 	bool ok;
 
-	tap_ok(is_injective(p, make_number, 20000), "numbers stay different");
-	tap_ok(is_injective(p, make_letter, 26), "single letters do");
-	tap_ok(is_injective(p, make_pair, 26 * 26), "pairs of letters do");
-	tap_ok(is_injective(p, make_name, 20000), "short names do");
-	tap_ok(is_injective(p, make_bytes, 10000), "short bytes do");
+	tap_ok(is_injective(p, make_number, 20000),
+	    "different numbers stay different");
+	tap_ok(is_injective(p, make_letter, 26),
+	    "different letters stay different");
+	tap_ok(is_injective(p, make_pair, 26 * 26),
+	    "different pairs of letters stay different");
+	tap_ok(is_injective(p, make_name, 20000),
+	    "different short names stay different");
+	tap_ok(is_injective(p, make_bytes, 10000),
+	    "different short bytes stay different");
 
 	ok = true;
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -107,14 +113,14 @@ main(void)
 		    (a.s[0] != '0' || a.len == 1 || a.s[1] == '.') &&
 		    strcspn(a.s, ".") == strcspn(numbers[i], ".");
 	}
-	tap_ok(ok, "numbers stay numbers, with their digits and sign");
+	tap_ok(ok, "numbers keep their number of digits and their sign");
 
 	hide(p, "a key of some length", 20, true, &a);
 	hide(q, "a key of some length", 20, true, &b);
-	tap_ok(strcmp(a.s, b.s) == 0, "one salt gives one result");
+	tap_ok(strcmp(a.s, b.s) == 0, "the same salt gives the same result");
 	hide(other, "a key of some length", 20, true, &b);
 	tap_ok(a.len == b.len && strcmp(a.s, b.s) != 0,
-	    "another salt gives another");
+	    "another salt gives another result");
 	hide(p, "a key of some lengtH", 20, true, &b);
 	tap_ok(strcmp(a.s, b.s) != 0, "similar texts have different results");
 
@@ -122,10 +128,10 @@ main(void)
 	hide(p, "{user:1}:b", 10, true, &b);
 	tap_ok(a.s[0] == '{' && a.s[7] == '}' && strncmp(a.s, b.s, 8) == 0 &&
 		strcmp(a.s, b.s) != 0 && !strstr(a.s, "user"),
-	    "keys of one tag have one tag");
+	    "keys with the same tag keep a common tag");
 	hide(p, "user:1", 6, true, &b);
 	tap_ok(strncmp(a.s + 1, b.s, 6) == 0,
-	    "and it is what the same text becomes alone");
+	    "the tag is replaced as if it were alone");
 	hide(p, "", 0, true, &a);
 	tap_ok(a.len == 0, "an empty key stays empty");
 	str_free(&a);

@@ -1,4 +1,4 @@
-/* Child processes: what reaches them of the signals of their parent's group. */
+/* Child processes: which signals to the parent's process group reach them. */
 #include "proc.h"
 
 #include <signal.h>
@@ -9,7 +9,8 @@
 
 #include "tap.h"
 
-/* Sends interrupts to the group of the parent until that ends it. */
+/* Sends interrupts to the process group of the parent until that ends this
+ * process. */
 static pid_t
 start_interrupts(void)
 {
@@ -49,8 +50,8 @@ test_interrupts(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	tap_ok(ended == 50,
-	    "a child of its own group takes no interrupt of its parent's "
-	    "group (%d of 50)",
+	    "a child in its own process group gets no interrupt of its "
+	    "parent's group (%d of 50)",
 	    ended);
 }
 

@@ -1,4 +1,4 @@
-/* The parts of vkb-profile that need neither perf nor a process. */
+/* Parts of vkb-profile that need neither perf nor a process. */
 #include "elffile.h"
 #include "json.h"
 #include "tap.h"
@@ -26,7 +26,7 @@ folded(bool by_time, const char *text)
 	return f;
 }
 
-/* "STACK WEIGHT" of all, a line each. */
+/* Returns all stacks as lines "STACK WEIGHT". */
 static char *
 text_of(const struct fold *f)
 {
@@ -69,11 +69,12 @@ stacks(void)
 	is_folded(false, two,
 	    "srv;main;leaf 1\na_b_c;a:b;op(int, char (*)());[unknown];"
 	    "[my lib.so] 1\n",
-	    "samples, names with anything in them, no last empty line");
+	    "stacks, with any characters in their names, and without an empty "
+	    "line at the end");
 	is_folded(true, two, "srv;main;leaf 1001\n",
-	    "by time: microseconds, and other lines are left out");
+	    "with their times in microseconds; other lines are left out");
 	is_folded(false, "srv 1 1.0: 1 cycles: \n\nsrv 1 1.1: 1 cycles: \n\n",
-	    "srv 2\n", "samples without a stack");
+	    "srv 2\n", "samples without a stack are left out");
 	is_folded(false, "", "", "nothing");
 	f = folded(false,
 	    "nonsense\nsrv x 1.0: 1 cycles:\n# no\n"
@@ -81,7 +82,7 @@ stacks(void)
 	    "srv 1 1.0: PERF_RECORD_LOST lost 4\n");
 	s = text_of(f);
 	tap_ok(fold_sum(f).unparsed == 4 && fold_sum(f).lost == 4 && !*s,
-	    "strange lines are counted, lost records as well");
+	    "unknown lines and lost records are counted");
 	free(s);
 	fold_free(f);
 }
@@ -108,8 +109,9 @@ waits(void)
 	is_folded(true, text,
 	    "srv;fsync;schedule 250000\nbio;work 200000\nsrv;run 1000\n"
 	    "srv;poll 100000\n",
-	    "off the CPU until the thread runs again, or to the end");
-	tap_ok(s.switches == 3 && s.samples == 1, "switches are not samples");
+	    "a wait ends when the thread runs again, or with the profile");
+	tap_ok(s.switches == 3 && s.samples == 1,
+	    "switches are not counted as samples");
 	tap_ok(fabs(s.blocked_s - .35) < 1e-9 &&
 		fabs(s.preempted_s - .2) < 1e-9 && fabs(s.cpu_s - .001) < 1e-9,
 	    "sums: %g %g %g", s.blocked_s, s.preempted_s, s.cpu_s);
@@ -118,7 +120,7 @@ waits(void)
 	    "srv 7 10.0: 1 cs: \n\t 1 a (x)\n\n"
 	    "srv 7 20.0: 1 cs: \n\t 1 b (x)\n\n"
 	    "srv 7 21.0: PERF_RECORD_SWITCH IN\n",
-	    "srv;b 1000000\n", "a switch back that was lost is not a wait");
+	    "srv;b 1000000\n", "a wait whose end was lost is left out");
 }
 
 static void
@@ -138,23 +140,25 @@ counting(void)
 
 	tap_ok(json_len(c) == 3 && json_get_num(c, "cycles", 0) == 2000 &&
 		json_get_num(c, "task_clock_ms", 0) == 12.5,
-	    "counters: what is not supported is absent");
-	tap_ok(shared == .5, "the least share of the time");
+	    "counters that are not supported are absent");
+	tap_ok(shared == .5,
+	    "the smallest share of the time that a counter was active");
 	tap_ok(json_get_num(d, "ipc", 0) == 1.5 &&
 		fabs(json_get_num(d, "ghz", 0) - .00016) < 1e-12 &&
 		json_len(d) == 2,
-	    "what can be derived, and no more");
+	    "only what the counters allow is derived");
 	tap_ok(json_get_num(r, "instructions_per_req", 0) == 30 &&
 		json_len(r) == 3,
-	    "for each request");
+	    "counts are divided by the requests");
 	json_free(r);
 	json_free(d);
 	json_free(c);
 	c = counters_parse(
 	    "1;;cycles:u;1;100;;\n2;;cycles:u;1;100;;\n", &shared);
-	tap_ok(json_get_num(c, "cycles", 0) == 3, "two kinds of cores");
+	tap_ok(json_get_num(c, "cycles", 0) == 3,
+	    "counts of two kinds of cores are added");
 	r = counters_per_request(c, 0, "");
-	tap_ok(json_len(r) == 0, "no request, no count of each");
+	tap_ok(json_len(r) == 0, "without requests no count is divided");
 	json_free(r);
 	json_free(c);
 	c = counters_parse("4;;uops_executed.thread:u;1;100;;\n"
@@ -164,11 +168,11 @@ counting(void)
 	tap_ok(json_get_num(c, "uops_executed_thread", 0) == 4 &&
 		json_get_num(c, "sched_sched_switch", 0) == 5 &&
 		json_get_num(c, "cpu_event_0x3c_pp", 0) == 6,
-	    "keys of events");
+	    "names of events become keys");
 	json_free(c);
 	tap_ok(counters_check("ipc,all,") == 0 && counters_check("") < 0 &&
 		counters_check("ipc,,tlb") < 0,
-	    "names of sets");
+	    "unknown and empty names of sets are refused");
 }
 
 static void
@@ -177,7 +181,8 @@ allowed(void)
 	struct access a = {.paranoid = 2, .own_uid = 1, .target_uid = 1};
 	char *s;
 
-	tap_ok(access_decide(&a) == ACCESS_USER, "2: without the kernel");
+	tap_ok(access_decide(&a) == ACCESS_USER,
+	    "perf_event_paranoid 2: without the kernel");
 	a.paranoid = 1;
 	tap_ok(access_decide(&a) == ACCESS_ALL, "1: all");
 	a.paranoid = 3;
@@ -185,25 +190,29 @@ allowed(void)
 	s = access_explain_refusal(&a);
 	tap_ok(strstr(s, "perf_event_paranoid is 3") &&
 		strstr(s, "sysctl kernel.perf_event_paranoid=1"),
-	    "the setting is named");
+	    "the message names the setting");
 	free(s);
 	a.perfmon = a.ptrace = true;
-	tap_ok(access_decide(&a) == ACCESS_ALL, "3 with the capability: all");
+	tap_ok(access_decide(&a) == ACCESS_ALL,
+	    "perf_event_paranoid 3 with the capabilities: with the kernel");
 	a.target_uid = 2;
-	tap_ok(access_decide(&a) == ACCESS_ALL, "of another user as well");
+	tap_ok(access_decide(&a) == ACCESS_ALL,
+	    "with the capabilities also the process of another user");
 	a.perfmon = a.ptrace = false;
 	a.paranoid = -1;
 	s = access_explain_refusal(&a);
 	tap_ok(access_decide(&a) == ACCESS_NONE && strstr(s, "to user 2"),
-	    "another user's process, without it");
+	    "a process of another user is refused without them");
 	free(s);
 	a.kptr_restrict = 1;
 	tap_ok(access_explain_hidden(&a) != NULL,
-	    "names of the kernel are hidden");
+	    "names of the kernel are hidden from users");
 	a.own_uid = 0;
-	tap_ok(access_explain_hidden(&a) == NULL, "but not from root");
+	tap_ok(access_explain_hidden(&a) == NULL,
+	    "names of the kernel are not hidden from root");
 	a.kptr_restrict = 2;
-	tap_ok(access_explain_hidden(&a) != NULL, "or from root as well");
+	tap_ok(access_explain_hidden(&a) != NULL,
+	    "with kptr_restrict 2 they are hidden from root, too");
 }
 
 static void
@@ -212,17 +221,18 @@ pointers(void)
 	unsigned char code[8000] = {0};
 
 	tap_ok(!frames_detect(code, 0) && !frames_detect(code, sizeof code),
-	    "no prologue, no frame pointers");
+	    "without a prologue there are no frame pointers");
 	memcpy(code + 100, "\x55\x48\x89\xe5", 4);
-	tap_ok(!frames_detect(code, sizeof code), "one by chance");
+	tap_ok(!frames_detect(code, sizeof code), "one prologue may be chance");
 	for (size_t i = 0; i < sizeof code; i += 400)
 		memcpy(code + i, "\x55\x48\x89\xe5", 4);
-	tap_ok(frames_detect(code, sizeof code), "many are a rule");
-	tap_ok(
-	    !frames_detect(code + sizeof code - 3, 3), "none behind the end");
+	tap_ok(frames_detect(code, sizeof code),
+	    "many prologues show frame pointers");
+	tap_ok(!frames_detect(code + sizeof code - 3, 3),
+	    "a prologue that is cut off does not count");
 }
 
-/* The file of this test is a program. */
+/* The file of this test is used as a program with functions. */
 static void
 functions(void)
 {
@@ -250,7 +260,7 @@ count_descriptors(void)
 	return n;
 }
 
-/* perf is not in an empty PATH. */
+/* With an empty PATH there is no perf. */
 static void
 no_perf(void)
 {
@@ -261,9 +271,10 @@ no_perf(void)
 
 	setenv("PATH", "", 1);
 	tap_ok(sampler_read(&s, "title", NULL, j, j) < 0,
-	    "stacks cannot be read without perf");
+	    "without perf stacks cannot be read");
 	s.call_graph = "fp";
-	tap_ok(!sampler_start(&s, getpid()), "nor recorded without perf");
+	tap_ok(!sampler_start(&s, getpid()),
+	    "without perf stacks cannot be recorded");
 	setenv("PATH", path, 1);
 	tap_ok(count_descriptors() == before,
 	    "a perf that cannot be started leaves no descriptor open");

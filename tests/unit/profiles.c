@@ -1,4 +1,4 @@
-/* Which cases are profiled, where to, and how long their load is made. */
+/* Which cases are profiled, in which folder, and how long their load is. */
 #include "tap.h"
 
 #include "err.h"
@@ -30,24 +30,28 @@ wanted(void)
 			     timed = {.dir = "d", .time_s = .5},
 			     nodes = {.dir = "d", .nodes = true};
 
-	tap_ok(!profiles_wanted(&none, &asks), "no profile without a folder");
+	tap_ok(
+	    !profiles_wanted(&none, &asks), "no profile without --profile-dir");
 	tap_ok(
 	    !profiles_wanted(&dir, &plain) && !profiles_wanted(&nodes, &plain),
-	    "nor of a case that does not ask for one");
-	tap_ok(profiles_wanted(&dir, &asks), "but of one that does");
-	tap_ok(profiles_wanted(&extra, &plain), "or of each, with --profile");
-	tap_ok(profiles_wanted(&timed, &plain), "or with --profile-time");
+	    "a case without profiling is not profiled");
+	tap_ok(
+	    profiles_wanted(&dir, &asks), "a case with profiling is profiled");
+	tap_ok(profiles_wanted(&extra, &plain),
+	    "with --profile every case is profiled");
+	tap_ok(profiles_wanted(&timed, &plain),
+	    "with --profile-time every case is profiled");
 	tap_ok(!profiles_replace_runs(&dir, &plain) &&
 		!profiles_replace_runs(&extra, &plain),
-	    "--profile leaves the runs as they are");
+	    "--profile does not replace the measured runs");
 	tap_ok(profiles_replace_runs(&timed, &plain) &&
 		profiles_replace_runs(&dir, &asks),
-	    "a case that asks for a profile is not measured, nor one with "
-	    "--profile-time");
+	    "profiling in the configuration and --profile-time replace the "
+	    "measured runs");
 	json_free(set);
 }
 
-/* The load of a case, as it is stretched: "requests seconds". */
+/* Checks the load of a case that is extended: "requests seconds". */
 static void
 check_load(double time_s, const struct bench_case *c, long long requests,
     double duration_s, const char *want)
@@ -62,12 +66,12 @@ check_load(double time_s, const struct bench_case *c, long long requests,
 		    .requests = requests, .duration_s = duration_s};
 	profiles_stretch(&o, c, w, 2);
 	snprintf(got, sizeof got, "%lld %g", w[0].requests, w[0].duration_s);
-	tap_str(got, want, "a load is stretched");
+	tap_str(got, want, "a load is extended");
 	alike = w[1].requests == w[0].requests &&
 	    fabs(w[1].duration_s - w[0].duration_s) < 1e-12;
 	tap_ok(alike && w[2].requests == requests &&
 		fabs(w[2].duration_s - duration_s) < 1e-12,
-	    "each stream of it, and no other");
+	    "each stream of the case is extended, and no other");
 }
 
 static void
@@ -101,7 +105,7 @@ stretched(void)
 
 static char folder[] = "/tmp/vkb-profiles.XXXXXX";
 
-/* A folder with such a profile.json, or with none. */
+/* Makes a folder with this profile.json, or without one. */
 static void
 put(const char *name, const char *text)
 {
@@ -144,32 +148,40 @@ existing(void)
 		tap_ok(false, "a folder can be made");
 		return;
 	}
-	tap_ok(!profiles_exist(&one, &a, build, 1), "nothing is there");
+	tap_ok(!profiles_exist(&one, &a, build, 1),
+	    "without a folder there is no profile");
 	put("a@x", NULL);
 	tap_ok(!profiles_exist(&one, &a, build, 1),
-	    "an empty folder does not count");
+	    "in an empty folder there is no profile");
 	put("a@x", torn);
 	tap_ok(!profiles_exist(&one, &a, build, 1),
-	    "nor is that of a session that was interrupted");
+	    "the folder of an interrupted session has no profile");
 	put("a@x", whole);
-	tap_ok(profiles_exist(&one, &a, build, 1), "a profile is there");
-	tap_ok(!profiles_exist(&one, &b, build, 1), "of that case alone");
-	tap_ok(!profiles_exist(&one, &a, NULL, 1), "and of that build");
+	tap_ok(profiles_exist(&one, &a, build, 1),
+	    "a folder with profile.json has a profile");
+	tap_ok(!profiles_exist(&one, &b, build, 1),
+	    "the profile is not of another case");
+	tap_ok(!profiles_exist(&one, &a, NULL, 1),
+	    "the profile is not of another build");
 	tap_ok(profiles_exist(&one, &a, build, 3),
-	    "one node is profiled where not all are asked for");
-	tap_ok(!profiles_exist(&all, &a, build, 2), "or all of them");
+	    "the profile of one node is enough unless all are requested");
+	tap_ok(!profiles_exist(&all, &a, build, 2),
+	    "the profile of one node is not enough if all are requested");
 	put("a@x-node2", whole);
-	tap_ok(profiles_exist(&all, &a, build, 2), "those of two nodes");
-	tap_ok(!profiles_exist(&all, &a, build, 3), "are not those of three");
+	tap_ok(profiles_exist(&all, &a, build, 2),
+	    "the profiles of two nodes are there");
+	tap_ok(!profiles_exist(&all, &a, build, 3),
+	    "the profile of a third node is missing");
 	drop("a@x");
 	tap_ok(!profiles_exist(&all, &a, build, 2),
-	    "that of the first node is missing");
+	    "the profile of the first node is missing");
 	drop("a@x-node2");
 	rmdir(folder);
 	json_free(build);
 }
 
-/* Does a server have what is needed to profile it, or its first node? */
+/* Checks whether a server has processes to profile: its first node, or all
+ * nodes. */
 static void
 check_server(const char *text, bool nodes, bool want, const char *what)
 {
@@ -193,13 +205,14 @@ static void
 servers(void)
 {
 	check_server("{\"nodes\":[{\"pid\":1}]}", false, true, "a process");
-	check_server("{\"nodes\":[{\"port\":1}]}", false, false, "no process");
+	check_server("{\"nodes\":[{\"port\":1}]}", false, false,
+	    "a node without a process");
 	check_server("{\"nodes\":[{\"pid\":7},{\"port\":1}]}", false, true,
-	    "the first node is enough");
+	    "by default the first node needs a process");
 	check_server("{\"nodes\":[{\"pid\":7},{\"port\":1}]}", true, false,
-	    "where not all are asked for");
+	    "with all nodes each node needs a process");
 	check_server("{\"nodes\":[{\"port\":1},{\"pid\":7}]}", true, false,
-	    "a node without a process is not left out");
+	    "with all nodes the first node needs a process, too");
 	check_server("{\"nodes\":[{\"pid\":7},{\"pid\":8}]}", true, true,
 	    "all nodes are processes");
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a value of JSON is in a column. */
+/* The type of column that each value of JSON needs. */
 static void
 see(struct coltype_summary *s, const char *text)
 {
@@ -137,7 +137,7 @@ of_names(void)
 	}
 	for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
 		tap_ok(coltype_parse(strange[i]).kind == COLTYPE_STRANGE,
-		    "'%s' is not one of them", strange[i]);
+		    "the type '%s' is not supported", strange[i]);
 }
 
 static const char *const values[] = {"true", "0", "1", "-32768", "40000",
@@ -148,7 +148,8 @@ static const char *const values[] = {"true", "0", "1", "-32768", "40000",
     "[1]"};
 #define VALUES (sizeof values / sizeof *values)
 
-/* Once wide enough it stays so, whatever came first and how often. */
+/* A type that is wide enough for values stays so, whatever their order and
+ * number. */
 static void
 lattice(void)
 {
@@ -176,7 +177,7 @@ lattice(void)
 				    coltype_fits(y, &both);
 			}
 	tap_ok(bad == 0 && wider > 100,
-	    "what is wide enough stays so: %zu are not, of %zu", bad, wider);
+	    "widened types fit their values: %zu of %zu do not", bad, wider);
 }
 
 static void
@@ -251,10 +252,11 @@ quoting(void)
 	tap_str(s.s, "\"\"", "an empty one");
 	str_clear(&s);
 	pg_copy_value(&s, copied, sizeof copied - 1);
-	tap_str(s.s, "a\\tb\\nc\\rd\\\\e\\\\.", "a value of COPY");
+	tap_str(s.s, "a\\tb\\nc\\rd\\\\e\\\\.",
+	    "a value in the text format of COPY");
 	str_clear(&s);
 	pg_copy_value(&s, "\\N", 2);
-	tap_str(s.s, "\\\\N", "what looks like a null");
+	tap_str(s.s, "\\\\N", "a text that looks like NULL in COPY");
 	str_clear(&s);
 	pg_copy_value(&s, "", 0);
 	tap_ok(s.len == 0, "nothing");
@@ -265,7 +267,7 @@ quoting(void)
 	for (size_t i = 0; i < 6; i++)
 		tap_ok(pg_table_id((const char *const[]){
 			   "", "1a", "_", "A", "a b", "a\""}[i]) < 0,
-		    "no table");
+		    "an invalid name of a table is refused");
 }
 
 static void
@@ -273,7 +275,8 @@ name_is(struct spool *s, const char *key, const char *want)
 {
 	size_t n, at = spool_get_column(s, key);
 
-	tap_str(spool_get_columns(s, &n)[at].name, want, "the name of a key");
+	tap_str(spool_get_columns(s, &n)[at].name, want,
+	    "the name of the column of a key");
 }
 
 static void
@@ -308,13 +311,14 @@ names(void)
 		for (size_t k = 0; k < i; k++)
 			good &= strcmp(c[i].name, c[k].name) != 0;
 	}
-	tap_ok(good, "no two share a name, and none is too long");
-	/* A key that is the name of another. */
+	tap_ok(good, "the names are different, and none is too long");
+	/* A key that is the name of another key's column. */
 	key = mem_str(c[own + 3].name);
 	spool_get_column(s, key);
 	free(key);
 	c = spool_get_columns(s, &n);
-	tap_ok(strcmp(c[own + 3].name, c[n - 1].name) != 0, "nor is taken");
+	tap_ok(strcmp(c[own + 3].name, c[n - 1].name) != 0,
+	    "that name is not used again");
 	spool_free(s);
 }
 

@@ -1,7 +1,7 @@
 /*
- * The rank tests against every way in which ranks could have fallen, and, of
- * more values than that, against the formulas of their normal approximation
- * (Hollander & Wolfe, Nonparametric Statistical Methods, 3.1 and 4.1).
+ * The rank tests against all ways in which the ranks could be distributed; for
+ * larger samples against the formulas of the normal approximation (Hollander &
+ * Wolfe, Nonparametric Statistical Methods, 3.1 and 4.1).
  */
 #include "mem.h"
 #include "ranktest.h"
@@ -24,7 +24,7 @@ normal_below(double z)
 	return erfc(-z / sqrt(2)) / 2;
 }
 
-/* What is counted over all ways of a statistic that lies around 'middle'. */
+/* Counts over all ways, of a statistic that lies around 'middle'. */
 struct tally {
 	double all, far, farthest, most_off;
 };
@@ -50,8 +50,8 @@ is_tally(const struct tally *t, const struct ranktest *r, double seen)
 	    is_near(r->p_min, t->farthest / t->all);
 }
 
-/* How often a value of y is above one of x; half where they are equal. The
- * bits of 'in_y' say which of n values are y. */
+/* How often a value of y is above a value of x; equal values count half. The
+ * bits of 'in_y' are set for the values of y among the n values. */
 static double
 u_of(const double *v, size_t n, unsigned in_y)
 {
@@ -96,12 +96,13 @@ two_samples(void)
 			tied += check_two(v, m, n, &u);
 		}
 	tap_ok(plain == all,
-	    "Mann-Whitney counts all ways to mix two samples: %zu of %zu",
+	    "Mann-Whitney is exact over all ways to mix two samples: %zu of "
+	    "%zu",
 	    plain, all);
-	tap_ok(tied == all, "with equal values as well: %zu", tied);
+	tap_ok(tied == all, "it is exact with ties, too: %zu", tied);
 }
 
-/* The sum of the midranks of |d| where the bit in 'up' is set. */
+/* The sum of the midranks of |d| whose bit in 'up' is set. */
 static double
 signed_sum(const double *d, size_t n, unsigned up)
 {
@@ -146,10 +147,12 @@ pairs(void)
 			right += is_tally(&t, &got, w) && got.n == n;
 		}
 	tap_ok(right == all,
-	    "the signed rank test counts all signs: %zu of %zu", right, all);
+	    "the signed rank test is exact over all signs: %zu of %zu", right,
+	    all);
 }
 
-/* The size of the group of each value, cubed less itself, over the groups. */
+/* The sum over groups of equal values of t^3 - t, where t is the size of the
+ * group. */
 static double
 tie_sum(const double *v, size_t n)
 {
@@ -196,7 +199,7 @@ large_samples(void)
 	check_normal("20 against 31", &t, M * N - u, M * N / 2. - u, sd);
 	tap_ok(t.n == M + N, "all 51 values are used");
 	t = ranktest_mwu(v, 30, v + M, N);
-	tap_ok(t.exact, "30 a side with ties are still counted");
+	tap_ok(t.exact, "30 a side with ties are computed exactly");
 	for (size_t m = 29; m <= 31; m++)
 		for (size_t k = 29; k <= 31; k++) {
 			double flat[31] = {0}, rising[31];
@@ -223,11 +226,11 @@ large_samples(void)
 	check_normal(
 	    "101 pairs", &t, w, w - PAIRS * (PAIRS + 1) / 4., sqrt(var));
 	t = ranktest_signed(d, PAIRS - 1);
-	tap_ok(t.exact, "100 pairs are still counted");
+	tap_ok(t.exact, "100 pairs are computed exactly");
 	for (size_t i = 0; i < 60; i++)
 		v[i % (M + N)] = (double)i;
 	t = ranktest_mwu(v, 50, v, 1);
-	tap_ok(!t.exact, "50 against one of them: ties, no counts");
+	tap_ok(!t.exact, "50 against 1 with ties are not computed exactly");
 }
 
 static int
@@ -238,7 +241,8 @@ rising(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The k-th ratio from each end of all is what the interval should be. */
+/* Checks that the interval ends at the k-th smallest and the k-th largest
+ * ratio. */
 static void
 check_interval(const char *what, const struct ranktest_pairs *p, double *all,
     size_t count, double want, size_t k)
@@ -265,15 +269,16 @@ intervals(void)
 		x[i] = 1 + rng_unit(&r);
 		y[i] = 2 + rng_unit(&r);
 	}
-	/* Of 252 ways to mix five and five, 1, 1, 2, 3, 5, ... have U = 0, 1,
-	 * 2, 3, 4: 4 of 252 are below .025, 7 are above. */
+	/* Of the 252 ways to mix five and five, 1, 1, 2, 3, 5, ... have U = 0,
+	 * 1, 2, 3, 4: 4 of 252 are below .025, 7 are above. */
 	p = ranktest_ratios(x, 5, y, 5);
 	for (size_t i = k = 0; i < 5; i++)
 		for (size_t j = 0; j < 5; j++)
 			all[k++] = y[j] / x[i];
 	check_interval("five against five", p, all, k, .95, 3);
 	ranktest_pairs_free(p);
-	/* Of 2^8 signs, 1, 1, 1, 2 have the sums 0, 1, 2, 3: 5 are .0195. */
+	/* Of the 2^8 signs, 1, 1, 1, 2 have the sums 0, 1, 2, 3: 5 of 256 are
+	 * .0195. */
 	p = ranktest_walsh(x, 8);
 	for (size_t i = k = 0; i < 8; i++)
 		for (size_t j = i; j < 8; j++)

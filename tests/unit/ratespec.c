@@ -1,4 +1,4 @@
-/* Rates that change: their grammar, and the schedule that follows. */
+/* Rates that change: their grammar, and the schedule of requests. */
 #include "json.h"
 #include "ratespec.h"
 #include "tap.h"
@@ -23,7 +23,7 @@ check_form(const char *text, const char *form)
 	json_free(j);
 }
 
-/* Sums the rate in small steps, as no formula does. */
+/* Sums the rate in small steps, without the formulas of the library. */
 static double
 integrate(const struct ratespec_timing *c, double end)
 {
@@ -60,10 +60,12 @@ check_timing(const char *text)
 		rises &= ratespec_due(&c, t + .01) > due;
 	}
 	snprintf(name, sizeof name,
-	    "%s: what is due is the integral of the rate, within .1 %%", text);
+	    "%s: the requests that are due are the integral of the rate, "
+	    "within .1 %%",
+	    text);
 	tap_ok(worst < .001 && rises, "%s", name);
 	snprintf(name, sizeof name,
-	    "%s: the time of an arrival is the inverse of what is due", text);
+	    "%s: the time of an arrival is the inverse of this integral", text);
 	tap_ok(back < 1e-9, "%s", name);
 	tap_near(ratespec_due(&c, 2.5) - ratespec_due(&c, .5),
 	    2 * ratespec_mean(&c.rate), 1e-9,

@@ -12,7 +12,7 @@
 #define PAGE "man/vkb-record.5"
 #define MAXROWS 512
 
-/* The rows of one .Bl -column list: "run: status string required". */
+/* The rows of one .Bl -column list, as "run: status string required". */
 struct rows {
 	char *row[MAXROWS];
 	bool met[MAXROWS];
@@ -102,7 +102,7 @@ rest(struct rows *r, const char *what)
 		}
 		free(r->row[i]);
 	}
-	tap_ok(left == 0, "the page has no more %s than the table", what);
+	tap_ok(left == 0, "all %s of the page are in the table", what);
 }
 
 static const char *
@@ -119,7 +119,7 @@ better(const struct metric *m)
 	return m->better == METRIC_HIGHER ? "higher" : "lower";
 }
 
-/* What a commit is called where there is little room. */
+/* The short form of a commit. */
 static void
 briefs(void)
 {
@@ -142,7 +142,7 @@ briefs(void)
 #define SERVER "1f9c0ab27d5e4386b1c2d3e4f5061728394a5b6c"
 #define MODULE "abcd01230123012301230123012301230123abcd"
 
-/* Which commit, server or module, names a subject. */
+/* Which commit is that of a subject: the server's or the module's. */
 static void
 subjects(void)
 {
@@ -174,11 +174,11 @@ subjects(void)
 		title = record_subject_title(j);
 		tap_str(title, v[i].title, "a subject has its title");
 		tap_str(record_subject_commit(j), v[i].commit,
-		    "it is named by the commit of the server or module");
+		    "its commit is that of the server or the module");
 		tap_str(record_subject_time(j), v[i].time,
-		    "it has the time of that commit");
+		    "its time is that of this commit");
 		tap_ok(record_subject_is_dirty(j) == v[i].dirty,
-		    "subject %zu has uncommitted changes, or none", i);
+		    "subject %zu: whether it has uncommitted changes", i);
 		free(title);
 		json_free(j);
 		free(text);

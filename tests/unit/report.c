@@ -1,5 +1,5 @@
-/* vkb-report's axes: whatever the values, ticks are few, rise, lie on the axis,
- * and are distinguished. */
+/* vkb-report's axes: for all values, ticks are few, rise, lie on the axis, and
+ * have different labels. */
 #include "rng.h"
 #include "tap.h"
 #include "vkb-report/axis.h"
@@ -55,8 +55,8 @@ many(enum axis_scale scale, const char *what)
 		bad += !good(&a, 4 + (size_t)i % 5);
 		none += !axis_ticks(&a, 5, v) && scale != AXIS_TAIL;
 	}
-	tap_ok(bad == 0, "%s: %d are bad", what, bad);
-	tap_ok(none == 0, "%s: %d have no ticks", what, none);
+	tap_ok(bad == 0, "%s: %d axes are wrong", what, bad);
+	tap_ok(none == 0, "%s: %d axes have no ticks", what, none);
 }
 
 static void
@@ -78,7 +78,7 @@ ends(void)
 				axis_add_margin(&a);
 				bad += axis_ticks(&a, 5, v) > AXIS_TICKS;
 			}
-	tap_ok(bad == 0, "values at the ends of what there is");
+	tap_ok(bad == 0, "the smallest and the largest values");
 }
 
 static void
@@ -92,13 +92,13 @@ texts(void)
 	axis_fit(&a, 756000);
 	axis_add_margin(&a);
 	tap_ok((int)axis_ticks(&a, 4, v) == 5, "five ticks of 0..756000");
-	tap_str(axis_text(&a, v[1], buf), "200K", "in thousands");
+	tap_str(axis_text(&a, v[1], buf), "200K", "a tick is in thousands");
 	a = AXIS(AXIS_TAIL, NULL);
 	tap_str(axis_text(&a, .999, buf), "99.9%", "a percentile");
 	axis_fit(&a, 0);
 	axis_fit(&a, .9999);
-	tap_ok(
-	    (int)axis_ticks(&a, 4, v) == 5, "one of 50%%, one for each nine");
+	tap_ok((int)axis_ticks(&a, 4, v) == 5,
+	    "percentiles: one tick for 50%%, one for each further nine");
 }
 
 int

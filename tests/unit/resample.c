@@ -1,6 +1,6 @@
 /*
- * The permutations of a step, computed again the slow and obvious way with the
- * same random numbers.
+ * The permutation test of a step, computed again with simple loops and the same
+ * random numbers.
  */
 #include "energy.h"
 #include "rng.h"
@@ -23,7 +23,7 @@ fnv(uint64_t h, const void *data, size_t n)
 
 #define FNV_START 14695981039346656037u
 
-/* The sum of |a_i - b_k|. */
+/* The sum of all |a_i - b_k|. */
 static double
 distances(const double *a, size_t m, const double *b, size_t n)
 {
@@ -172,15 +172,14 @@ permutations(void)
 			ends += got.lo == want.lo && got.hi == want.hi;
 		}
 	tap_ok(same == all,
-	    "the chance of a step is that of 999 permutations: %zu of %zu",
-	    same, all);
-	tap_ok(blocks > 5, "in %zu of them blocks were moved", blocks);
+	    "p of a step is that of 999 permutations: %zu of %zu", same, all);
+	tap_ok(blocks > 5, "%zu of them permuted blocks", blocks);
 	tap_ok(ends == all,
-	    "its place lies where Q is .95 of its largest: %zu of %zu", ends,
-	    all);
+	    "its range is where Q is at least .95 of its maximum: %zu of %zu",
+	    ends, all);
 }
 
-/* A limit that would need 10^12 permutations, which no one would wait for. */
+/* A limit that 10^12 permutations would be needed for. */
 static void
 tiny_limits(void)
 {
@@ -190,11 +189,11 @@ tiny_limits(void)
 		x[i] = (double)(i % 2) + (i >= 20) * 1.6;
 	tap_ok(energy_test_split(x, 40, 20, .01).p < .01 &&
 		energy_test_split(x, 40, 20, limit).p > limit,
-	    "a step that too few permutations could confirm is not confirmed");
+	    "a step is not confirmed if that would take too many permutations");
 	for (size_t i = 20; i < 40; i++)
 		x[i] += 10;
 	tap_ok(energy_test_split(x, 40, 20, limit).p <= limit,
-	    "one that needs none is");
+	    "a step that is larger than all permutations is confirmed");
 }
 
 int

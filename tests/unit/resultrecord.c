@@ -1,4 +1,4 @@
-/* What the engine measured, as the sections of a run record, field by field. */
+/* What the engine measured, as the sections of a run record. */
 #include "tap.h"
 
 #include "hist.h"
@@ -26,7 +26,7 @@ is_section(const struct json *run, const char *section, const char *want,
 	free(text);
 }
 
-/* Each number is another one, so that none can stand in for its neighbour. */
+/* All numbers are different, so that a mix-up of two is seen. */
 static struct engine_result
 whole(void)
 {
@@ -100,17 +100,18 @@ closed_loop(void)
 	    "{\"rps\":13," LATENCIES
 	    ",\"requests\":11,\"elapsed_s\":12,\"errors\":21," COSTS
 	    ",\"cpu_peak_percent\":39}",
-	    "each figure of the engine stands under its metric");
+	    "each number of the engine has its metric");
 	is_section(run, "series",
 	    "{\"at_s\":[1,2.5],\"rps\":[500,200],\"p50_latency_ms\":[0.25,0.5],"
 	    "\"p99_latency_ms\":[0.75,1.25]}",
-	    "the rate of an interval is its requests by its own length");
+	    "the rate of an interval is its requests divided by its own "
+	    "length");
 	is_section(run, "errors", "{\"OOM\":3,\"MOVED\":4}",
 	    "errors are counted by kind");
 	is_section(run, "samples", "{\"at_s\":[1]}", "the samples are copied");
 	tap_str(json_get_str(run, "bound"), "client", "the client was busy");
 	tap_ok(!json_get(run, "hist"),
-	    "a run without histograms has no section for them");
+	    "a run without histograms has no section 'hist'");
 	watch_cost_free(&cost);
 	json_free(run);
 }
@@ -130,14 +131,14 @@ open_loop(void)
 	cost.bound = WATCH_SERVER;
 	result_record_set(run, &r, &cost);
 	tap_near(json_get_num(json_get(run, "metrics"), "offered_rps", 0), 37,
-	    0, "open loop has a rate that was offered");
+	    0, "open loop has the offered rate");
 	tap_near(json_get_num(json_get(run, "metrics"), "max_backlog", 0), 38,
-	    0, "and what waited to be sent at most");
+	    0, "open loop has the largest backlog");
 	hist = json_get(run, "hist");
 	tap_ok(json_len(hist) == 2 &&
 		strcmp(json_get_str(hist, "latency_ns"),
 		    json_get_str(hist, "service_ns")) != 0,
-	    "response and service times are two histograms");
+	    "open loop has histograms of response and service times");
 	tap_str(json_get_str(run, "bound"), "server", "the server was busy");
 	json_free(run);
 	hist_free(r.service);
@@ -147,14 +148,15 @@ open_loop(void)
 	result_record_set(run, &r, &cost);
 	tap_ok(!json_get(json_get(run, "metrics"), "offered_rps") &&
 		!json_get(json_get(run, "metrics"), "max_backlog"),
-	    "closed loop has neither");
-	tap_ok(json_len(json_get(run, "hist")) == 1, "but one histogram");
+	    "closed loop has no offered rate and no backlog");
+	tap_ok(json_len(json_get(run, "hist")) == 1,
+	    "closed loop has one histogram");
 	tap_str(json_get_str(run, "bound"), "neither", "neither side was busy");
 	json_free(run);
 	hist_free(r.latency);
 }
 
-/* What is not known stays absent; it is not zero. */
+/* Unknown values are absent, not zero. */
 static void
 unknown(void)
 {
@@ -173,13 +175,14 @@ unknown(void)
 	result_record_set(run, &r, &cost);
 	m = json_get(run, "metrics");
 	tap_ok(!json_get(m, "requests"),
-	    "0 requests at a rate above 0 are not known");
-	tap_ok(!json_get(m, "errors"), "nor are the errors of such a run");
-	tap_ok(!json_get(m, "lost"), "nor is what is not a number");
+	    "0 requests at a rate above 0 are unknown");
+	tap_ok(!json_get(m, "errors"), "the errors of such a run are unknown");
+	tap_ok(!json_get(m, "lost"), "a value that is not a number is unknown");
 	tap_ok(!json_get(run, "errors"),
-	    "without an error there is no section for errors");
+	    "without errors there is no section 'errors'");
 	is_section(run, "series", "{\"at_s\":[1,2],\"rps\":[500,0]}",
-	    "an interval without requests has no percentile: no column has");
+	    "if an interval has no requests, there is no column of "
+	    "percentiles");
 	json_free(run);
 	gap[1].length_s = 0;
 	run = json_object();
@@ -187,14 +190,15 @@ unknown(void)
 	result_record_set(run, &r, &cost);
 	m = json_get(run, "metrics");
 	tap_ok(json_get(m, "requests") && json_get_num(m, "requests", 1) == 0,
-	    "0 requests at the rate 0 are a figure");
+	    "0 requests at the rate 0 are known");
 	is_section(run, "series", "{\"at_s\":[1,2]}",
-	    "an interval without length has no rate");
+	    "an interval without length gives no rate");
 	json_free(run);
 	r.nintervals = 0;
 	run = json_object();
 	result_record_set(run, &r, &cost);
-	tap_ok(!json_get(run, "series"), "no interval, no series");
+	tap_ok(
+	    !json_get(run, "series"), "without intervals there is no series");
 	json_free(run);
 }
 
@@ -224,9 +228,9 @@ together(void)
 	    "{\"rps\":1,\"requests\":2,\"errors\":3,\"lost\":4,"
 	    "\"unanswered\":5,\"reconnects\":6,\"pushes\":7,"
 	    "\"p99_latency_ms\":8,\"elapsed_s\":9,\"memory_mb\":10}",
-	    "one alone is what it was");
+	    "a single record is not changed");
 	json_set(run, "none", result_record_merge(list, 0));
-	is_section(run, "none", "{}", "no records give an empty one");
+	is_section(run, "none", "{}", "no records give an empty object");
 	json_free(run);
 	json_free(v[0]);
 	json_free(v[1]);

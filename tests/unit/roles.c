@@ -1,4 +1,4 @@
-/* Who makes the load of a case, and several streams as one result. */
+/* The streams that make the load of a case, and their results as one. */
 #include "tap.h"
 
 #include "hist.h"
@@ -50,25 +50,27 @@ blends(void)
 	v[1] = stream(&r, 3000, 4000000, 8000000000, all);
 	v[2] = stream(&r, 2000, 6000000, 7000000, all);
 	roles_merge(v, STREAMS);
-	tap_ok(v[0].requests == 6000, "requests add up");
-	tap_near(v[0].elapsed_s, 7.996, 1e-9, "from the first to the last");
+	tap_ok(v[0].requests == 6000, "requests are summed");
+	tap_near(v[0].elapsed_s, 7.996, 1e-9,
+	    "the time is from the first start to the last end");
 	tap_near(
 	    v[0].rps, 6000 / 7.996, 1e-9, "the rate is that of all streams");
-	tap_ok(hist_count(v[0].latency) == 6000, "each latency is there");
+	tap_ok(hist_count(v[0].latency) == 6000, "all latencies are merged");
 	tap_near(v[0].p99_ms, (double)hist_quantile(all, .99) / 1e6, 1e-12,
 	    "a percentile is that of all latencies");
 	tap_near(v[0].p50_ms, (double)hist_quantile(all, .5) / 1e6, 1e-12,
-	    "the median too");
-	tap_near(v[0].max_ms, (double)hist_max(all) / 1e6, 1e-12, "the worst");
+	    "the median is that of all latencies");
+	tap_near(v[0].max_ms, (double)hist_max(all) / 1e6, 1e-12,
+	    "the maximum is that of all latencies");
 	tap_ok(v[0].nerrors == 1 && v[0].errors[0].count == 6 &&
 		v[0].errors_total == 6,
-	    "errors add up by kind");
+	    "errors are summed by kind");
 	tap_ok(v[0].nintervals == 3 && v[0].intervals[0].requests == 3000 &&
 		v[0].intervals[2].requests == 1000,
-	    "so do the intervals, as far as each goes");
-	tap_ok(
-	    isnan(v[0].intervals[0].p50_ms), "whose percentiles are not known");
-	tap_ok(!v[1].latency && !v[2].latency, "the others are gone");
+	    "intervals are summed, the longest stream has the last ones");
+	tap_ok(isnan(v[0].intervals[0].p50_ms),
+	    "percentiles of summed intervals are unknown");
+	tap_ok(!v[1].latency && !v[2].latency, "the other results are freed");
 	hist_free(all);
 	engine_result_free(&v[0]);
 }
@@ -88,11 +90,11 @@ hit_rates(void)
 
 	roles_merge(v, 3);
 	tap_near(v[0].hit_rate_percent, 25, 1e-12,
-	    "a stream without answers leaves the hit rate of the others");
+	    "a stream without answers does not change the hit rate");
 	engine_result_free(&v[0]);
 }
 
-/* Two streams whose numbers differ in each field. */
+/* Two streams with a different number in each field. */
 static void
 sums(void)
 {
@@ -146,22 +148,24 @@ sums(void)
 	hist_add(v[1].service, 5000, 3);
 	roles_merge(v, 2);
 	tap_near(v[0].hit_rate_percent, 80, 1e-12,
-	    "each stream's hits count by its requests");
+	    "hit rates are weighted by requests");
 	tap_ok(v[0].start_ns == 10 && v[0].end_ns == 50,
-	    "it begins with the first and ends with the last");
-	tap_near(v[0].elapsed_s, 40e-9, 1e-12, "that is how long it took");
-	tap_near(v[0].rps, 400 / 40e-9, 1e-12, "the rate follows from it");
+	    "the result begins with the first stream and ends with the last");
+	tap_near(v[0].elapsed_s, 40e-9, 1e-12,
+	    "its elapsed time is between the two");
+	tap_near(v[0].rps, 400 / 40e-9, 1e-12,
+	    "its rate is its requests by this time");
 	tap_ok(v[0].offered_rps == 11 && v[0].max_backlog == 22 &&
 		v[0].refilled == 33 && v[0].refused == 44,
-	    "what was offered, waited, refilled and refused adds up");
+	    "offered rate, backlog, refills and refusals are summed");
 	tap_ok(v[0].lost == 55 && v[0].unanswered == 66 &&
 		v[0].reconnects == 77 && v[0].pushes == 88 &&
 		v[0].errors_total == 99 && v[0].errors_unknown,
-	    "so do losses and errors; unknown of one is unknown of both");
+	    "losses and errors are summed; if one is unknown, so is the sum");
 	tap_ok(v[0].nerrors == 2 && v[0].errors[0].count == 19 &&
 		strcmp(v[0].errors[1].kind, "b") == 0 &&
 		v[0].errors[1].count == 80,
-	    "a kind that only one has seen is listed behind");
+	    "a kind of errors of the second stream is appended");
 	tap_str(v[0].refusal, "ERR second", "the first refusal is kept");
 	tap_ok(v[0].nintervals == 2 && v[0].intervals[0].requests == 30 &&
 		v[0].intervals[0].at_s == 1.1 &&
@@ -169,24 +173,24 @@ sums(void)
 		v[0].intervals[0].max_ms == 7 &&
 		isnan(v[0].intervals[0].p50_ms) &&
 		isnan(v[0].intervals[0].p99_ms),
-	    "an interval of both has the longer time and the worse latency");
+	    "a summed interval has the later end and the larger latency");
 	tap_ok(v[0].intervals[1].requests == 30 &&
 		v[0].intervals[1].at_s == 2 && v[0].intervals[1].p50_ms == .1 &&
 		v[0].intervals[1].p99_ms == .2,
-	    "one that only the second has is taken as it is");
+	    "an interval of the second stream alone is copied");
 	/* 1 to 1000 ms, in buckets of less than 1 %. */
 	tap_near(v[0].avg_ms, 500.5, .01, "the mean of all latencies");
-	tap_near(v[0].min_ms, 1, .01, "the least of them");
+	tap_near(v[0].min_ms, 1, .01, "the smallest of all latencies");
 	tap_near(v[0].p50_ms, 500, .01, "their median");
 	tap_near(v[0].p95_ms, 950, .003, "their 95th percentile");
 	tap_near(v[0].p99_ms, 990, .003, "their 99th percentile");
 	tap_near(v[0].p999_ms, 999, .003, "their 99.9th percentile");
-	tap_near(v[0].max_ms, 1000, .01, "the largest of them");
-	tap_ok(hist_count(v[0].service) == 3, "service times add up as well");
+	tap_near(v[0].max_ms, 1000, .01, "the largest of all latencies");
+	tap_ok(hist_count(v[0].service) == 3, "service times are merged");
 	engine_result_free(&v[0]);
 }
 
-/* A table of errors is full: what is new counts in its last row. */
+/* A full table of errors: new kinds are counted in its last row. */
 static void
 overflow(void)
 {
@@ -204,13 +208,13 @@ overflow(void)
 	tap_ok(v[0].nerrors == ENGINE_ERRORS &&
 		v[0].errors[ENGINE_ERRORS - 1].count == 42 &&
 		v[0].errors[ENGINE_ERRORS - 2].count == 1,
-	    "one kind too many counts with the last one");
+	    "a new kind is counted in the last row");
 	tap_ok(isnan(v[0].hit_rate_percent) && isnan(v[0].rps),
 	    "without requests and time there is no rate");
 	engine_result_free(&v[0]);
 }
 
-/* What the roles borrow is of the record, not of the case. */
+/* The strings of roles belong to the record: the case may be freed. */
 static void
 make_roles(
     struct roles *r, const struct json *record, uint64_t seed, double timeout_s)
@@ -240,40 +244,44 @@ plays(void)
 	size_t n;
 
 	make_roles(&r, cas, 42, 1);
-	if (!tap_ok(r.n == 2 && r.nworks == 4, "a writer, three readers"))
+	if (!tap_ok(r.n == 2 && r.nworks == 4,
+		"there are a writer and three readers"))
 		goto out;
 	tap_str(json_get_str(r.v[0].config, "test_id"), "g_m_write_w", "id");
 	tap_str(json_get_str(r.v[1].config, "test_id"), "g_m_read_r", "id");
 	tap_ok(r.works[0].requests == 7 && r.works[0].duration_s == 0,
-	    "the writer has so many requests");
+	    "the writer has a number of requests");
 	tap_ok(r.works[1].duration_s == 5 && !r.works[1].requests,
-	    "the readers a time");
-	/* One connection writes, three times four read. */
-	tap_near(r.works[0].rate, 30.0 / 13, 1e-9, "a rate is shared");
-	tap_near(r.works[1].rate, 30.0 * 4 / 13, 1e-9, "as connections are");
+	    "the readers have a duration");
+	/* One connection writes, three readers have four each. */
+	tap_near(r.works[0].rate, 30.0 / 13, 1e-9,
+	    "the writer has its share of the rate, by connections");
+	tap_near(r.works[1].rate, 30.0 * 4 / 13, 1e-9,
+	    "a reader has its share of the rate");
 	tap_near(r.works[0].rate + r.works[1].rate + r.works[2].rate +
 		r.works[3].rate,
-	    30, 1e-9, "and all of it is given out");
+	    30, 1e-9, "the shares add up to the rate");
 	tap_near(json_get_num(r.v[1].config, "rate", 0), 30.0 * 12 / 13, 1e-9,
-	    "the config of a part says its share");
-	tap_ok(r.works[0].text && !r.works[1].text, "a template, a test");
+	    "the configuration of a part has its share");
+	tap_ok(r.works[0].text && !r.works[1].text,
+	    "the writer has a template, a reader has a test");
 	tap_ok(r.works[0].seed == 42 && r.works[1].seed != r.works[2].seed &&
 		r.works[3].seed != r.works[2].seed,
-	    "each has a seed");
+	    "all streams have different seeds");
 	tap_ok(r.works[2].cpus && CPU_ISSET(0, r.works[2].cpus) &&
 		CPU_ISSET(1, r.works[3].cpus),
-	    "and its CPUs");
-	tap_ok(r.works[0].warmup_s == 0, "the warm-up is apart");
+	    "readers have their own CPUs");
+	tap_ok(r.works[0].warmup_s == 0, "the warm-up is not part of the run");
 	warm = roles_warmup(&r, &n);
 	tap_ok(n == 1 && warm[0].duration_s == 2 && !warm[0].requests,
-	    "of the writer alone");
+	    "the warm-up is that of the writer");
 	free(warm);
 out:
 	roles_free(&r);
 	json_free(cas);
 }
 
-/* Each field of the work against the key of the config it comes from. */
+/* Each field of the work has the value of its key of the configuration. */
 static void
 fields(void)
 {
@@ -295,23 +303,24 @@ fields(void)
 
 	make_roles(&r, cas, 11, 12);
 	w = r.works;
-	tap_ok(r.n == 1 && r.nworks == 1, "a plain case is one stream");
-	tap_str(w->command, "GET", "its command");
-	tap_str(w->data->path, "d.xml", "its dataset");
-	tap_str(w->data->xml_element, "page", "the element of that");
+	tap_ok(r.n == 1 && r.nworks == 1, "a case without parts is one stream");
+	tap_str(w->command, "GET", "it has the command");
+	tap_str(w->data->path, "d.xml", "it has the dataset");
+	tap_str(
+	    w->data->xml_element, "page", "it has the element of the dataset");
 	tap_ok(!w->text && w->data->maxdocs == 2 && w->data_size == 3000 &&
 		w->keyspacelen == 4 && w->pipeline == 5 && w->clients == 6 &&
 		w->threads == 7 && w->requests == 8 && w->duration_s == 0 &&
 		w->warmup_s == 9 && w->rate == 10 && w->seed == 11 &&
 		w->timeout_s == 12,
-	    "each number is the one of its key");
+	    "the numbers are those of their keys");
 	tap_ok(w->sequential && w->resp3 && w->batch_first_byte &&
 		w->arrivals == ENGINE_POISSON && w->cpus &&
 		CPU_COUNT(w->cpus) == 1 && CPU_ISSET(0, w->cpus),
-	    "each choice is the one of its key");
+	    "the choices are those of their keys");
 	tap_ok(w->conns.reconnect == 13 && w->conns.storm_s == 1.4 &&
 		w->conns.tracking && w->conns.bcast && !w->conns.replicas,
-	    "so is what its connections do");
+	    "the settings of connections are those of their keys");
 	roles_free(&r);
 	json_free(cas);
 	cas = json_parse(plain, sizeof plain - 1, NULL, NULL);
@@ -324,12 +333,13 @@ fields(void)
 		!w->resp3 && !w->batch_first_byte &&
 		w->arrivals == ENGINE_CONSTANT && !w->cpus && !w->data->path &&
 		!w->data->xml_element,
-	    "what a config does not say is the least there is");
+	    "what a configuration does not set is 0");
 	roles_free(&r);
 	json_free(cas);
 }
 
-/* A part has its own values; what it has not is the scenario's, but clients. */
+/* A part has its own settings and, except for clients, those of the scenario
+ * that it does not set. */
 static void
 parts(void)
 {
@@ -351,42 +361,44 @@ parts(void)
 	size_t n;
 
 	make_roles(&r, cas, 42, 1);
-	if (!tap_ok(r.n == 4 && r.nworks == 5, "two writers, three readers"))
+	if (!tap_ok(r.n == 4 && r.nworks == 5,
+		"there are two writers and three readers"))
 		goto out;
 	w = r.works;
 	tap_str(json_get_str(r.v[0].config, "test_id"), "mixed_write_unknown",
-	    "a part without an id has a name all the same");
+	    "a part without an id has a name, too");
 	tap_str(json_get_str(r.v[0].config, "test_phase"), "mixed_write",
-	    "a writer is in the phase of writes");
+	    "a writer has the phase of writes");
 	tap_str(json_get_str(r.v[3].config, "test_phase"), "mixed_read",
-	    "a reader in that of reads");
+	    "a reader has the phase of reads");
 	tap_ok(!json_get(r.v[0].config, "writes") &&
 		!json_get(r.v[0].config, "reads"),
-	    "a part has no parts");
+	    "the configuration of a part has no parts");
 	tap_ok(w[0].requests == 70 && w[0].duration_s == 0 &&
 		w[0].data->maxdocs == 70 && w[0].pipeline == 3 &&
 		w[0].data_size == 5 && w[0].sequential && w[0].clients == 1,
-	    "a writer with so many rows ends with them");
-	tap_str(w[1].data->path, "d", "its second client has its rows");
-	tap_str(w[1].data->xml_element, "x", "and their element");
+	    "a writer with a number of rows writes so many");
+	tap_str(w[1].data->path, "d", "its second client has the same dataset");
+	tap_str(w[1].data->xml_element, "x",
+	    "its second client has the same element");
 	tap_ok(w[0].seed == 77 && w[1].seed != 77 && w[2].seed != 42,
-	    "a part may have a seed of its own");
+	    "a part may set its seed");
 	tap_ok(w[2].duration_s == 5 && w[3].duration_s == 5 &&
 		w[2].pipeline == 2 && w[2].data_size == 16 &&
 		w[2].clients == 1 && w[2].requests == 0,
-	    "those with a time share the shortest of them");
+	    "parts with a duration have the shortest of them");
 	tap_ok(w[4].requests == 20 && w[4].duration_s == 0,
-	    "requests count before a time");
+	    "a number of requests replaces a duration");
 	tap_ok(r.v[0].first == 0 && r.v[0].n == 2 && r.v[1].first == 2 &&
 		r.v[3].first == 4 && r.v[3].n == 1,
-	    "each part knows its streams; parallel needs a cluster");
+	    "each part has its streams; 'parallel' needs a cluster");
 	warm = roles_warmup(&r, &n);
 	tap_ok(n == 2 && warm[0].duration_s == 6 && warm[1].duration_s == 6 &&
 		warm[0].requests == 0 && warm[0].seed != w[0].seed &&
 		warm[0].seed != warm[1].seed,
-	    "a warm-up of its own has other seeds, and its own time");
+	    "a separate warm-up has other seeds, and its own duration");
 	tap_ok(w[0].warmup_s == 0 && w[2].warmup_s == 4,
-	    "the others warm up within their run");
+	    "other parts warm up within their run");
 	free(warm);
 out:
 	roles_free(&r);

@@ -1,4 +1,4 @@
-/* Rows of a comparison for the unit tests of what vkb-compare writes. */
+/* Rows of a comparison, for unit tests of the output of vkb-compare. */
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -7,11 +7,11 @@
 #include "str.h"
 #include "vkb-compare/report.h"
 
-/* An unpaired row of a metric, judged, without advice. */
+/* A row of a metric that is judged, not paired, and has no advice. */
 __attribute__((unused)) static struct row
 row(const char *metric, double ratio)
 {
-	static struct pairing alone; /* without other rows */
+	static struct pairing alone; /* there are no other rows */
 
 	return (struct row){.name = (char *)metric,
 	    .pair = &alone,
@@ -33,7 +33,7 @@ row(const char *metric, double ratio)
 		.p = .01}};
 }
 
-/* Compares the text, and empties it. */
+/* Compares the text with the expected one, and empties it. */
 __attribute__((unused)) static void
 check(struct str *s, const char *want, const char *what)
 {

@@ -1,5 +1,5 @@
-/* The texts that all reports of vkb-compare share: a row, counts, the method.
- */
+/* Texts that all reports of vkb-compare have in common: a row, counts, the
+ * method. */
 #include "rows.h"
 
 #include <stdlib.h>
@@ -36,20 +36,20 @@ changes(void)
 	r.facts.hi95 = .945;
 	report_change(&s, &r);
 	check(&s, "1.08x slower -7.0% [-8.0, -5.5]",
-	    "the interval follows the change, its lower end first");
+	    "the change is followed by its interval, the lower end first");
 	r.facts.median[0] = 100000;
 	r.facts.median[1] = 93000;
 	r.verdict = VERDICT_REGRESSION;
 	report_sentence(&s, &r);
 	check(&s,
 	    "1.08x slower -7.0% [-8.0, -5.5], 100K -> 93.0K req/s: regression",
-	    "a sentence has the values of both sides with their unit");
+	    "a sentence has the values of both sides and their unit");
 	r = row("max_backlog", .5);
 	r.client_bound = true;
 	report_sentence(&s, &r);
 	check(&s,
 	    "2.00x lower -50.0%, 1.000 -> 0.500: inconclusive; client-bound",
-	    "a sentence without a unit, with a note");
+	    "a sentence without a unit and with a note");
 	str_free(&s);
 }
 
@@ -76,7 +76,7 @@ verdicts(void)
 	check(&s,
 	    "inconclusive, changes below 2.5% would be missed, needs 12 runs a "
 	    "side",
-	    "a small change that is missed has two digits");
+	    "a small visible change has two digits");
 	r.visible = 1.234;
 	r.minutes = 5;
 	r.facts.paired = true;
@@ -84,21 +84,24 @@ verdicts(void)
 	check(&s,
 	    "inconclusive, changes below 123% would be missed, needs 12 rounds "
 	    "(5m00s more)",
-	    "a large one is whole percents, and the minutes are shown");
+	    "a large visible change is a whole percent; the minutes are "
+	    "printed");
 	r = row("rps", 1);
 	r.facts.m = 8;
 	r.facts.n = 20;
 	r.needed = 150;
-	tap_ok(report_is_hopeless(&r), "150 runs are hopeless for 8 and 20");
+	tap_ok(report_is_hopeless(&r),
+	    "150 runs are too many for sides of 8 and 20 runs");
 	report_verdict(&s, &r);
 	check(&s, "inconclusive, too noisy to tell",
-	    "no number of runs is advised");
+	    "then no number of runs is printed");
 	r.facts.m = 20;
 	r.facts.n = 8;
-	tap_ok(report_is_hopeless(&r), "150 runs are hopeless for 20 and 8");
+	tap_ok(report_is_hopeless(&r),
+	    "150 runs are too many for sides of 20 and 8 runs");
 	r.facts.n = 15;
-	tap_ok(
-	    !report_is_hopeless(&r), "150 runs are not hopeless for 20 and 15");
+	tap_ok(!report_is_hopeless(&r),
+	    "150 runs are not too many for sides of 20 and 15 runs");
 	str_free(&s);
 }
 
@@ -114,8 +117,7 @@ counts(void)
 	check(&s, "nothing was judged (0 results of 1 case)", "no counts");
 	c.waived = 1;
 	report_counts(&s, &c);
-	check(&s, "1 waived (1 result of 1 case)",
-	    "the counts of a waived row alone");
+	check(&s, "1 waived (1 result of 1 case)", "a waived row alone");
 	c.matched = 4;
 	c.count[VERDICT_REGRESSION] = 2;
 	c.count[VERDICT_IMPROVEMENT] = 1;
@@ -144,7 +146,8 @@ methods(void)
 {
 	struct overall of[] = {
 	    {.name = (char *)"rps"}, {.name = (char *)"p50_latency_ms"}};
-	/* The last one is behind those of the comparison: it is never read. */
+	/* The last row is behind those of the comparison and must not be
+	 * read. */
 	struct row rows[] = {row("rps", 1), row("p50_latency_ms", 1),
 	    row("rps", 1), row("p50_latency_ms", 1), row("rps", 1)};
 	struct canary canaries[] = {
@@ -168,7 +171,7 @@ methods(void)
 	    "Not paired: the sides did not run in the same rounds; rank "
 	    "tests; p-values corrected for 1 test (Benjamini-Hochberg, level "
 	    "0.05).",
-	    "nothing is paired");
+	    "no row is paired");
 	c.count[VERDICT_EQUIVALENT] = 3;
 	c.waived = 1;
 	c.paired = 4;
@@ -188,7 +191,7 @@ methods(void)
 	    "over the results of a metric; p-values corrected for 3 tests of "
 	    "primary metrics (Benjamini-Hochberg, level 0.03) and 7 of others "
 	    "(level 0.02). Margins: rps 0.5%.",
-	    "every row is paired, waived ones too");
+	    "all rows are paired, waived ones too");
 	c.paired = 3;
 	rows[0].facts.method = "t";
 	rows[1].facts.method = "mwu-exact";
@@ -229,7 +232,8 @@ methods(void)
 	    "p50_latency_ms +10 to +20%. 1 result of adaptive runs: p and "
 	    "intervals allow for all looks. Canaries: 2 of 3 results "
 	    "unchanged.",
-	    "signs that differ are left out; looks and canaries are counted");
+	    "a sign that not all margins have is left out; looks and canaries "
+	    "are counted");
 	for (size_t i = 0; i < 4; i++)
 		rows[i].facts.p = NAN;
 	c.tests[1] = c.noverall = c.ncanaries = 0;
@@ -237,7 +241,7 @@ methods(void)
 	check(&s,
 	    "3 of 4 results paired by round; no test. 1 result of adaptive "
 	    "runs: p and intervals allow for all looks.",
-	    "p-values are not mentioned where there is no test");
+	    "without tests p-values are not mentioned");
 	for (size_t i = 0; i < 4; i++) {
 		rows[i].facts.p = .1;
 		rows[i].facts.p_min = 0;
@@ -250,7 +254,7 @@ methods(void)
 	    "3 of 4 results paired by round; t tests of logarithms; p-values "
 	    "corrected for 3 tests (Benjamini-Hochberg, level 0.03). 1 result "
 	    "of adaptive runs: p and intervals allow for all looks.",
-	    "plain t tests; what all cases have in common has no runs");
+	    "plain t tests; the common change of all cases has no runs");
 	str_free(&s);
 }
 
@@ -264,7 +268,7 @@ notes(void)
 	check(&s, "values of 0 or below: no ratio", "no ratio");
 	r.facts.ratio = 1;
 	report_notes(&s, &r);
-	check(&s, "", "a plain row has no notes");
+	check(&s, "", "an ordinary row has no notes");
 	r.client_bound = r.keys_differ = true;
 	r.facts.method = "exact";
 	r.dropped = 1;
@@ -272,18 +276,19 @@ notes(void)
 	check(&s,
 	    "client-bound, the faster side may have more keys, no noise, "
 	    "1 run without a partner left out",
-	    "notes are a list");
+	    "notes are separated by commas");
 	r = row("rps", 1);
 	r.facts.method = "identical";
 	r.exact = true;
 	r.facts.sd = 0;
 	report_notes(&s, &r);
-	check(&s, "identical values, assumed exact", "an exact metric");
+	check(&s, "identical values, assumed exact",
+	    "a metric that is assumed to be exact");
 	r.facts.method = "assumed";
 	r.facts.sd = NAN;
 	report_notes(&s, &r);
 	check(&s, "assumed exact, but the runs vary",
-	    "a metric that is not as exact as assumed");
+	    "a metric that is assumed to be exact, but varies");
 	r.exact = false;
 	r.facts.serial = .25;
 	r.dropped = 2;
@@ -291,7 +296,7 @@ notes(void)
 	check(&s,
 	    "runs are autocorrelated (lag-1 0.25 in this report): the interval "
 	    "is wider, 2 runs without a partner left out",
-	    "the autocorrelation that is allowed for");
+	    "autocorrelation that the interval allows for");
 	str_free(&s);
 }
 
@@ -323,17 +328,18 @@ orders(void)
 	rows[5].waived = true;
 	at = report_order(&c);
 	for (size_t i = 0; i < ROWS; i++)
-		tap_ok(at[i] == &rows[want[i]], "place %zu is row %zu's", i,
+		tap_ok(at[i] == &rows[want[i]], "place %zu has row %zu", i,
 		    want[i]);
 	free(at);
-	tap_ok(report_row_fails(&report, &rows[3]), "a regression fails");
+	tap_ok(report_row_fails(&report, &rows[3]),
+	    "a regression fails the comparison");
 	tap_ok(!report_row_fails(&report, &rows[1]),
-	    "a row for information does not fail");
+	    "a row of class info does not fail it");
 	tap_ok(!report_row_fails(&report, &rows[5]),
-	    "a waived regression does not fail");
+	    "a waived regression does not fail it");
 	tap_ok(!report_row_fails(&report, &rows[2]),
-	    "an improvement does not fail");
-	tap_ok(report_is_judged(&rows[2]), "an improvement counts");
+	    "an improvement does not fail it");
+	tap_ok(report_is_judged(&rows[2]), "an improvement is judged");
 }
 
 static void
@@ -371,10 +377,10 @@ shifts(void)
 	}
 	t.hist = "size";
 	tap_str(shift_unit(&t, &by), "",
-	    "a histogram that is not of a time has no unit");
-	tap_near(by, 1, 0, "a shift without a unit is not divided");
+	    "a histogram that is not of times has no unit");
+	tap_near(by, 1, 0, "its values are not scaled");
 	report_number(&s, 1.23456789012345);
-	check(&s, "1.23456789012", "a number has 12 digits");
+	check(&s, "1.23456789012", "a number is printed with 12 digits");
 	report_number(&s, NAN);
 	check(&s, "", "an unknown number is an empty text");
 	str_free(&s);

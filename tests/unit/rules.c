@@ -1,6 +1,6 @@
 /*
- * By which rules a row is judged: table, policy and options in this order;
- * rules and waivers without effect; names that no row has.
+ * The rules by which a row is judged: table, policy and options, in this order;
+ * rules and waivers that had no effect; names that no row has.
  */
 #include "rows.h"
 
@@ -21,12 +21,13 @@ margin(const char *name, const char *text)
 {
 	struct margin m = {name, POLICY_NO_ANSWER};
 
-	tap_ok(
-	    policy_parse_margin(text, &m.answer) == 0, "a margin of %s", text);
+	tap_ok(policy_parse_margin(text, &m.answer) == 0,
+	    "the margin %s is valid", text);
 	return m;
 }
 
-/* Two sides of one configuration, each of one part with runs of one metric. */
+/* Two sides of one configuration, which have one part each with runs of one
+ * metric. */
 struct world {
 	struct pairing pair;
 	struct kase kases[2];
@@ -83,20 +84,20 @@ margins(void)
 		METRIC_HIGHER},
 	    {"a policy with a sign", "p99_latency_ms", 0, true, false, .09, '-',
 		"policy", METRIC_HIGHER},
-	    {"auto keeps what there was", "p50_latency_ms", 0, true, true, .02,
-		'\0', "table", METRIC_LOWER},
-	    {"an option for all", "p99_latency_ms", 1, true, false, .03, '\0',
+	    {"auto in a policy keeps the margin of the table", "p50_latency_ms",
+		0, true, true, .02, '\0', "table", METRIC_LOWER},
+	    {"an option for all metrics", "p99_latency_ms", 1, true, false, .03,
+		'\0', "option", METRIC_HIGHER},
+	    {"an option for all metrics replaces auto", "p50_latency_ms", 1,
+		true, false, .03, '\0', "option", METRIC_LOWER},
+	    {"an option for this metric", "rps", 2, true, false, .04, '\0',
 		"option", METRIC_HIGHER},
-	    {"an option for all ends auto", "p50_latency_ms", 1, true, false,
-		.03, '\0', "option", METRIC_LOWER},
-	    {"the option of its name", "rps", 2, true, false, .04, '\0',
-		"option", METRIC_HIGHER},
-	    {"the name comes before a later option for all", "rps", 3, true,
-		false, .04, '\0', "option", METRIC_HIGHER},
-	    {"the last option for all", "p50_latency_ms", 3, false, false, .05,
-		'\0', "option", METRIC_LOWER},
-	    {"the last option of its name", "rps", 4, false, false, 1 - 1 / 1.1,
-		'+', "option", METRIC_LOWER}};
+	    {"an option for this metric comes before a later one for all",
+		"rps", 3, true, false, .04, '\0', "option", METRIC_HIGHER},
+	    {"the last option for all metrics", "p50_latency_ms", 3, false,
+		false, .05, '\0', "option", METRIC_LOWER},
+	    {"the last option for this metric", "rps", 4, false, false,
+		1 - 1 / 1.1, '+', "option", METRIC_LOWER}};
 	struct margin options[] = {margin(NULL, "3%"), margin("rps", "4%"),
 	    margin(NULL, "5%"), margin("rps", "+10%")};
 	struct policy *policy = policy_new(parse(text), "f");
@@ -110,20 +111,22 @@ margins(void)
 		    .policy = cases[i].policy ? policy : NULL,
 		    .today = "2026-11-21"};
 
-		/* 2 % of the table is that of all metrics but p99 and more. */
+		/* A margin of the table is that of the metric. */
 		r = (struct row){
 		    .pair = &w.pair, .name = (char *)(size_t)cases[i].metric};
 		tap_ok(rules_apply(&rules, &r) && r.gate, "%s: %s is judged",
 		    cases[i].what, cases[i].metric);
 		tap_near(r.margin,
 		    cases[i].from[0] == 't' ? r.metric.margin : cases[i].want,
-		    1e-12, "its margin");
-		tap_str(r.margin_from, cases[i].from, "where that is from");
+		    1e-12, "the margin of this rule");
+		tap_str(
+		    r.margin_from, cases[i].from, "the source of the margin");
 		tap_ok(r.margin_sign == cases[i].sign &&
 			r.margin_auto == cases[i].automatic &&
 			r.metric.better == cases[i].better,
-		    "%s: sign, direction", cases[i].what);
-		tap_ok(!r.exact && !r.waiver.reason, "nothing else");
+		    "%s: sign and direction", cases[i].what);
+		tap_ok(!r.exact && !r.waiver.reason,
+		    "the row is not exact and not waived");
 	}
 	r = (struct row){.pair = &w.pair, .name = (char *)(size_t) "requests"};
 	tap_ok(
@@ -131,7 +134,7 @@ margins(void)
 		&(struct rules){.policy = policy, .today = "2026-11-22"}, &r),
 	    "a metric that is not a gate is not shown");
 	tap_ok(r.exact && r.waiver.expired && r.metric.better == METRIC_LOWER,
-	    "but its waiver has ended, and it is exact");
+	    "its waiver has expired, and it is exact");
 	policy_free(policy);
 	end(&w);
 }
@@ -150,51 +153,52 @@ classes(void)
 		bool shown, gate, keys_differ;
 	} cases[] = {{"throughput", timed, {"{}", "{}"}, {3, 3}, "rps", NULL,
 			 NULL, true, true, false},
-	    {"a policy that shows it only", timed, {"{}", "{}"}, {3, 3}, "rps",
-		NULL, "info", true, false, false},
+	    {"throughput with class info in a policy", timed, {"{}", "{}"},
+		{3, 3}, "rps", NULL, "info", true, false, false},
 	    {"a count", timed, {"{}", "{}"}, {3, 3}, "requests", NULL, NULL,
 		false, false, false},
 	    {"all metrics", timed, {"{}", "{}"}, {3, 3}, "requests", "all",
 		NULL, true, false, false},
-	    {"CPU where the server was the limit", counted,
+	    {"CPU, the server was the limit of both sides", counted,
 		{"{\"n\":3,\"bound\":{\"server\":3}}",
 		    "{\"n\":3,\"bound\":{\"server\":2}}"},
 		{3, 3}, cpu, NULL, NULL, true, true, false},
-	    {"CPU where it was not on one side", counted,
+	    {"CPU, the server was not the limit of the contender", counted,
 		{"{\"n\":3,\"bound\":{\"server\":3}}",
 		    "{\"n\":3,\"bound\":{\"server\":1}}"},
 		{3, 3}, cpu, "all", NULL, true, false, false},
-	    {"nor on the other", counted,
+	    {"CPU, the server was not the limit of the baseline", counted,
 		{"{\"n\":3,\"bound\":{\"server\":1}}",
 		    "{\"n\":3,\"bound\":{\"server\":3}}"},
 		{3, 3}, cpu, "all", NULL, true, false, false},
-	    {"nor where the client was, once", counted,
+	    {"CPU, the client was the limit of one run", counted,
 		{"{\"n\":3,\"bound\":{\"server\":2,\"client\":1}}",
 		    "{\"n\":3,\"bound\":{\"server\":3}}"},
 		{3, 3}, cpu, "all", NULL, true, false, false},
-	    {"runs that are only counted do not matter", counted,
+	    {"CPU, runs without the metric do not matter", counted,
 		{"{\"n\":9,\"bound\":{\"server\":3}}",
 		    "{\"n\":9,\"bound\":{\"server\":3}}"},
 		{4, 5}, cpu, NULL, NULL, true, true, false},
-	    {"but half of those that have it are too few", counted,
+	    {"CPU, the server was the limit of half of the runs", counted,
 		{"{\"n\":9,\"bound\":{\"server\":3}}",
 		    "{\"n\":9,\"bound\":{\"server\":3}}"},
 		{6, 5}, cpu, "all", NULL, true, false, false},
-	    {"the side that lacks it is not asked", counted,
+	    {"CPU, the contender has no runs with the metric", counted,
 		{"{\"n\":3,\"bound\":{\"server\":3}}", "{\"n\":3}"}, {3, 0},
 		cpu, NULL, NULL, true, true, false},
-	    {"no run with the metric", counted,
+	    {"CPU, no side has runs with the metric", counted,
 		{"{\"n\":3,\"bound\":{\"server\":3}}",
 		    "{\"n\":3,\"bound\":{\"server\":3}}"},
 		{0, 0}, cpu, "all", NULL, true, false, false},
-	    {"memory of counted writes", counted, {"{}", "{}"}, {3, 3}, memory,
-		memory, NULL, true, true, false},
-	    {"memory of timed writes", timed, {"{}", "{}"}, {3, 3}, memory,
-		memory, NULL, true, false, true},
-	    {"unless a policy judges it", timed, {"{}", "{}"}, {3, 3}, memory,
-		memory, "gate", true, true, true},
-	    {"a policy says what is known", timed, {"{}", "{}"}, {3, 3}, memory,
-		memory, "info", true, false, true}};
+	    {"memory, a number of writes", counted, {"{}", "{}"}, {3, 3},
+		memory, memory, NULL, true, true, false},
+	    {"memory, a duration of writes", timed, {"{}", "{}"}, {3, 3},
+		memory, memory, NULL, true, false, true},
+	    {"memory, a duration of writes, class gate in a policy", timed,
+		{"{}", "{}"}, {3, 3}, memory, memory, "gate", true, true, true},
+	    {"memory, a duration of writes, class info in a policy", timed,
+		{"{}", "{}"}, {3, 3}, memory, memory, "info", true, false,
+		true}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rules rules = {.metrics = cases[i].metrics};
@@ -227,8 +231,8 @@ classes(void)
 	}
 }
 
-/* Bytes per key are exact where two counted runs or more of each side agree:
- * measured ones may do so by chance. */
+/* Bytes per key are exact if two or more counted runs of each side agree.
+ * Measured runs may agree by chance. */
 static void
 exactness(void)
 {
@@ -239,20 +243,22 @@ exactness(void)
 		size_t n[2];
 		bool exact;
 		size_t measured; /* on each side */
-	} cases[] = {{"two that agree", "bytes_per_key", {{5, 5}, {6, 6}},
-			 {2, 2}, true, 0},
-	    {"measured ones", "bytes_per_key", {{5, 5}, {6, 6}}, {2, 2}, false,
-		2},
-	    {"one measured, two counted", "bytes_per_key",
+	} cases[] = {{"two counted runs a side that agree", "bytes_per_key",
+			 {{5, 5}, {6, 6}}, {2, 2}, true, 0},
+	    {"two measured runs a side that agree", "bytes_per_key",
+		{{5, 5}, {6, 6}}, {2, 2}, false, 2},
+	    {"one measured and two counted runs", "bytes_per_key",
 		{{5, 5, 5}, {6, 6, 6}}, {3, 3}, false, 1},
-	    {"one against two", "bytes_per_key", {{5}, {6, 6}}, {1, 2}, false,
+	    {"one run against two", "bytes_per_key", {{5}, {6, 6}}, {1, 2},
+		false, 0},
+	    {"two runs against one", "bytes_per_key", {{5, 5}, {6}}, {2, 1},
+		false, 0},
+	    {"a third run that differs", "bytes_per_key",
+		{{5, 5, 5}, {6, 6, 7}}, {3, 3}, false, 0},
+	    {"runs of one side only", "bytes_per_key", {{5, 5}}, {2, 0}, false,
 		0},
-	    {"two against one", "bytes_per_key", {{5, 5}, {6}}, {2, 1}, false,
-		0},
-	    {"a third that differs", "bytes_per_key", {{5, 5, 5}, {6, 6, 7}},
-		{3, 3}, false, 0},
-	    {"one side alone", "bytes_per_key", {{5, 5}}, {2, 0}, false, 0},
-	    {"other memory", "memory_mb", {{5, 5}, {6, 6}}, {2, 2}, false, 0}};
+	    {"another metric of memory", "memory_mb", {{5, 5}, {6, 6}}, {2, 2},
+		false, 0}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct row r = {.name = (char *)(size_t)cases[i].metric};
@@ -279,12 +285,12 @@ exactness(void)
 		    cases[i].exact ? "exact" : "not exact");
 		if (cases[i].metric[0] == 'b')
 			tap_near(r.margin, cases[i].exact ? .003 : .02, 1e-12,
-			    "its margin");
+			    "the margin");
 		end(&w);
 	}
 }
 
-/* Servers that are counted have other keys than those that are measured. */
+/* Servers of counted runs have other keys than those of measured runs. */
 static void
 counted_sides(void)
 {
@@ -315,7 +321,7 @@ counted_sides(void)
 	}
 }
 
-/* What a report says of four rows with waivers. */
+/* What a report lists about four rows with waivers. */
 static void
 test_rule_issues(void)
 {
@@ -367,19 +373,22 @@ test_rule_issues(void)
 			"the waiver '%s' is listed", of[i].waiver))
 			break;
 		tap_str(l->what, of[i].what, "why");
-		tap_str(l->reason, of[i].waiver, "its reason");
-		tap_str(l->rule, of[i].waiver, "its rule");
-		tap_str(l->expires, "2026-12-31", "its end");
+		tap_str(l->reason, of[i].waiver, "the reason of the waiver");
+		tap_str(l->rule, of[i].waiver, "the rule of the waiver");
+		tap_str(l->expires, "2026-12-31", "the end of the waiver");
 	}
 	if (tap_ok(c[0].nrule_issues == at + 2 && c[1].nrule_issues == 0,
-		"two rules were not used; the first comparison says it")) {
-		tap_str(c[0].rule_issues[at].rule, "f: rules[1]", "the first");
-		tap_str(c[0].rule_issues[at].what, "unused", "is unused");
+		"two rules were not used; only the first comparison lists "
+		"them")) {
+		tap_str(c[0].rule_issues[at].rule, "f: rules[1]",
+		    "the first unused rule");
+		tap_str(c[0].rule_issues[at].what, "unused",
+		    "it is listed as unused");
 		tap_ok(!c[0].rule_issues[at].reason &&
 			!c[0].rule_issues[at].expires,
-		    "and no waiver");
-		tap_str(
-		    c[0].rule_issues[at + 1].rule, "f: rules[2]", "the second");
+		    "it has no waiver");
+		tap_str(c[0].rule_issues[at + 1].rule, "f: rules[2]",
+		    "the second unused rule");
 	}
 	c[0].nrule_issues = 0;
 	rules_add_issues(&rules, c, 0);
@@ -441,9 +450,11 @@ waived(void)
 	struct row r = row("rps", .92);
 
 	r.waiver = (struct policy_waiver){.reason = "r", .limit = .1};
-	tap_ok(rules_is_waived(&r), "a waiver of 10 %% covers 8 %%");
+	tap_ok(
+	    rules_is_waived(&r), "a waiver of 10 %% covers a change of 8 %%");
 	r.facts.ratio = .88;
-	tap_ok(!rules_is_waived(&r), "and not 12 %%");
+	tap_ok(!rules_is_waived(&r),
+	    "a waiver of 10 %% does not cover a change of 12 %%");
 }
 
 int

@@ -1,5 +1,6 @@
-/* Run records: what is read from a line, what is refused, and that what a
- * reader saw before changes nothing. Objects in a set: equal ones are one. */
+/* Run records: what is read from a line, what is refused, and that earlier
+ * lines do not change what a reader reads. A set of objects: equal objects are
+ * one. */
 #include "tap.h"
 
 #include "caseset.h"
@@ -44,12 +45,12 @@ test_values(void)
 		text_is(&r.session, "t") && text_is(&r.started, "2026") &&
 		text_is(&r.bound, "client") && r.index == 2 && r.block == -1 &&
 		r.order == 7 && r.ok,
-	    "members of the record and of its run, and those it lacks");
+	    "members of the record and of its run, also absent ones");
 	tap_ok(r.nmetrics == 2 && text_is(&r.metrics[0].name, "rps") &&
 		r.metrics[0].value == 7.25 &&
 		text_is(&r.metrics[1].name, "p") &&
 		r.metrics[1].value == 1000 && !r.nhists && !r.error.s,
-	    "its metrics in their order");
+	    "metrics in their order");
 	tap_ok(read_line(in, &r,
 		   A "\"run\":{\"looks\":[4,8],\"until\":{\"rps\":.0}},"
 		     "\"series\":{\"rps\":[1]}" TAIL) == false,
@@ -65,7 +66,7 @@ test_values(void)
 		text_is(&r.errors, "{\"e\":1}") && r.artifacts.s &&
 		r.nhists == 2 && text_is(&r.hists[0].text, "zz") &&
 		text_is(&r.hists[1].name, "b") && !r.hists[1].text.s,
-	    "looks, series and histograms; one that is not a string");
+	    "looks, series and histograms; a histogram that is not a string");
 	tap_ok(
 	    read_line(in, &r,
 		HEAD "\"subject\":{},\"config\":{},\"run\":{\"session\":"
@@ -81,7 +82,7 @@ test_values(void)
 			     "\"b\\\"c\":2},\"status\":\"ok\"}") &&
 			text_is(&r.metrics[0].name, "rps") &&
 			text_is(&r.metrics[1].name, "b\"c"),
-		    "a metric's name with an escape, also when it comes again");
+		    "the name of a metric with an escape, also a second time");
 	tap_ok(read_line(in, &r,
 		   "{\"status\":\"ok\",\"metrics\":{\"rps\":5},"
 		   "\"run\":{\"index\":2,\"session\":\"s\"},"
@@ -114,7 +115,7 @@ check_refused(const char *line, const char *what)
 	    read_line(in, &r,
 		A "\"run\":{\"session\":\"s\",\"index\":1},\"env\":{}" TAIL) &&
 		!read_line(in, &r, line) && !read_line(in, &r, line),
-	    "refused, also when it comes again: %s", what);
+	    "refused, also a second time: %s", what);
 	run_record_reader_free(in);
 }
 
@@ -122,7 +123,8 @@ static void
 test_refusals(void)
 {
 #define AND(run, env) "\"run\":{\"session\":" run "},\"env\":{" env "}" TAIL
-	check_refused(A AND("\"s\",\"index\":01", ""), "no number");
+	check_refused(
+	    A AND("\"s\",\"index\":01", ""), "a number with a leading zero");
 	check_refused(A AND("\"s\",\"index\":1e999", ""), "a huge number");
 	check_refused(
 	    A AND("\"s\",\"index\":\"1\"", ""), "a string, not number");
@@ -138,10 +140,12 @@ test_refusals(void)
 	    A AND("\"s\",\"x\":1,\"x\":2", ""), "an unknown key twice");
 	check_refused(A AND("\"s\",\"index\":1,\"inde\\u0078\":2", ""),
 	    "a key twice, once with an escape");
-	check_refused(A AND("\"s\"", "\"a\":1,\"a\":2"), "twice in an object");
+	check_refused(
+	    A AND("\"s\"", "\"a\":1,\"a\":2"), "a key twice in an object");
 	check_refused(A AND("\"s\"", "\"a\"}"), "a member without a value");
-	check_refused(A AND("\"s\"", "\"a\":{"), "an object without an end");
-	check_refused(A AND("\"s\"", "") "x", "something behind the object");
+	check_refused(
+	    A AND("\"s\"", "\"a\":{"), "an object that is not closed");
+	check_refused(A AND("\"s\"", "") "x", "text behind the object");
 	check_refused(HEAD
 	    "\"subject\":{\"a\":{},\"config\":{}," AND("\"s\"", ""),
 	    "an object within another");
@@ -150,14 +154,16 @@ test_refusals(void)
 	    "a metric twice");
 	check_refused(A "\"run\":{},\"metrics\":{\"b\":1,\"a\":1,\"b\":2},"
 			"\"status\":\"ok\"}",
-	    "a metric twice, not side by side");
+	    "a metric twice, with another one between");
 	check_refused(A
 	    "\"run\":{},\"metrics\":{\"a\":\"1\"},\"status\":\"ok\"}",
 	    "a metric that is not a number");
 	check_refused(
-	    A "\"run\":{},\"status\":\"ok\"}", "no metrics though ok");
-	check_refused(A "\"metrics\":{},\"status\":\"ok\"}", "no run");
-	check_refused(HEAD "\"config\":{},\"run\":{}" TAIL, "no subject");
+	    A "\"run\":{},\"status\":\"ok\"}", "status ok without metrics");
+	check_refused(
+	    A "\"metrics\":{},\"status\":\"ok\"}", "a record without run");
+	check_refused(
+	    HEAD "\"config\":{},\"run\":{}" TAIL, "a record without subject");
 	check_refused("{\"type\":\"run\",\"v\":2,\"subject\":{},\"config\":{},"
 		      "\"run\":{}" TAIL,
 	    "another version");
@@ -183,12 +189,12 @@ test_names(void)
 		!read_line(in, &r,
 		    A "\"run\":{},\"metrics\":{\"b\":1,\"a\":1,\"b\":2},"
 		      "\"status\":\"ok\"}"),
-	    "a metric stands twice, and the names of runs before are like it");
+	    "a metric that is there twice, after runs with the same names");
 	run_record_reader_free(in);
 }
 
-/* A few bytes of two lines changed: a reader that knows other lines reads what
- * record_check accepts, and nothing else. */
+/* With a few bytes of two lines changed, a reader reads the lines that
+ * record_check accepts, and no others. */
 static void
 test_noise(void)
 {
@@ -201,7 +207,7 @@ test_noise(void)
 	struct run_record r;
 	struct rng g;
 
-	/* record_check says of each refused line what is wrong. */
+	/* record_check reports an error for each refused line. */
 	if (!freopen("/dev/null", "w", stderr))
 		exit(2);
 	rng_seed(&g, 7, 0);
@@ -229,8 +235,9 @@ test_noise(void)
 		read += good;
 		json_free(rec);
 	}
-	tap_ok(wrong == 0, "noise: read where it is a run, and there only");
-	tap_ok(read > 30000 && read < 90000, "noise: both were tried");
+	tap_ok(wrong == 0, "noise: exactly the valid lines are read");
+	tap_ok(read > 30000 && read < 90000,
+	    "noise: some lines are valid, others are not");
 	run_record_reader_free(in);
 }
 
@@ -253,7 +260,7 @@ test_hash(void)
 	    caseset_member_hash(
 		set, caseset_add(set, r.config.s, r.config.n), "config");
 	tap_ok(jsonhash_object(sum) == json_hash(rec),
-	    "the hash of a line is that of the tree");
+	    "the hash of a line is that of its tree");
 	caseset_free(set);
 	json_free(rec);
 	run_record_reader_free(in);
@@ -277,16 +284,18 @@ test_set(void)
 		add(s, "{\"\\u0061\":1,\"b\":[3]}") == 1 && add(s, "{}") == 2 &&
 		caseset_count(s) == 3,
 	    "equal objects are one, however they are written");
-	tap_str(caseset_text(s, 0), "{\"a\":1,\"b\":[2]}", "its text");
+	tap_str(
+	    caseset_text(s, 0), "{\"a\":1,\"b\":[2]}", "the text of an object");
 	j = caseset_value(s, 1);
-	tap_ok(json_num(json_at(json_get(j, "b"), 0), 0) == 3, "its value");
-	tap_ok(caseset_add_value(s, j) == 1, "by which it is found again");
+	tap_ok(json_num(json_at(json_get(j, "b"), 0), 0) == 3,
+	    "the value of an object");
+	tap_ok(caseset_add_value(s, j) == 1, "a value is found again");
 	json_set_num(j, "c", 4);
 	tap_ok(caseset_add_value(s, j) == 3 &&
 		add(s, "{\"c\":4,\"b\":[3],\"a\":1}") == 3 &&
 		caseset_member_hash(s, 3, "x") ==
 		    jsonhash_member("x", 1, json_hash(j)),
-	    "a new value gets the number and the hash that its text gets");
+	    "a new value has the number and the hash of its text");
 	json_free(j);
 	caseset_free(s);
 }

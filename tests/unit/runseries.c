@@ -1,7 +1,7 @@
 /*
- * What runs say beyond their metrics: the trends of their series, merged
- * histograms, and the places where they were made, each against what the
- * headers promise.
+ * What runs have besides metrics: the trends of their series, merged
+ * histograms, and the machines they ran on, compared with what the headers
+ * promise.
  */
 #include "tap.h"
 
@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-/* A run record with these members. */
+/* Returns a run record with these members. */
 static struct json *
 parse(const char *text)
 {
@@ -30,7 +30,7 @@ parse(const char *text)
 	return j;
 }
 
-/* The text of a member of the record, as a line would have it. Caller frees. */
+/* Returns a member of the record as text. The caller frees it. */
 static char *
 member(const struct json *rec, const char *path, struct jsonscan_text *t)
 {
@@ -57,7 +57,7 @@ add(struct run_series *c, size_t run, const char *text, bool ok)
 	json_free(j);
 }
 
-/* The summary of n runs in their order and 'failed' more is this text. */
+/* Checks the summary of n runs in their order, and of 'failed' failed runs. */
 static void
 says(const struct run_series *c, size_t n, size_t failed, const char *want,
     const char *what)
@@ -80,13 +80,13 @@ looks(void)
 	    "{\"run\":{\"until\":{\"rps\":2}}}", "{\"run\":{}}"};
 	struct run_series *c = run_series_new();
 
-	says(c, 0, 0, "{}", "without runs there are no members");
+	says(c, 0, 0, "{}", "without runs the summary has no such members");
 	add(c, 0, "{\"run\":{\"looks\":[9,4,30]}}", true);
 	add(c, 1, "{\"run\":{\"looks\":[]}}", true);
 	add(c, 2, "{\"run\":{\"looks\":[4,\"x\",1,9]}}", false);
 	add(c, 2, "{\"run\":{\"looks\":[12,30,40]}}", true);
 	says(c, 3, 1, "{\"looks\":[1,4,9,12,30,40]}",
-	    "the looks of all runs rise, each stands once");
+	    "the looks of all runs are sorted, without duplicates");
 	run_series_free(c);
 	for (size_t i = 0; i < 3; i++) {
 		c = run_series_new();
@@ -94,18 +94,19 @@ looks(void)
 		add(c, 1, until[i], true);
 		add(c, 2, until[0], false);
 		says(c, 2, 1, i ? "{}" : "{\"until\":{\"rps\":1}}",
-		    "a condition that is not that of all runs is left out");
+		    "a condition that differs between runs is left out");
 		run_series_free(c);
 	}
 	c = run_series_new();
 	add(c, 0, until[1], false);
 	says(c, 1, 1, "{}", "a condition of one of two runs is left out");
 	says(c, 0, 1, "{\"until\":{\"rps\":2}}",
-	    "a condition of failed runs is kept");
+	    "without other runs a condition of failed runs is kept");
 	run_series_free(c);
 }
 
-/* A series of n values of rps, their ends by .5 s, as v says. */
+/* Returns a series of n values of rps at intervals of .5 s; v computes a
+ * value. */
 static char *
 series(size_t n, double (*v)(size_t i))
 {
@@ -143,8 +144,8 @@ falling(size_t i)
 	return 100 - (double)i;
 }
 
-/* The variance of the mean of these intervals is known of the first two runs.
- */
+/* The variance of the mean of these intervals is known for the first two
+ * runs. */
 static void
 steadiness(void)
 {
@@ -156,17 +157,17 @@ steadiness(void)
 	size_t n;
 
 	tap_ok(!run_series_within(c, "rps", &n) && n == 0,
-	    "without a series nothing is known of it");
+	    "without a series it has no intervals");
 	add(c, 0, runs[0], true);
 	says(c, 1, 0,
 	    "{\"steady\":{\"steady\":1,\"drifting\":0,\"none\":0,"
 	    "\"warmup_s\":0,\"kinds\":{\"flat\":1}}}",
-	    "a run that goes up and down is steady from the start");
+	    "a run that alternates is steady from the start");
 	add(c, 1, runs[1], true);
 	says(c, 3, 0,
 	    "{\"steady\":{\"steady\":2,\"drifting\":0,\"none\":1,"
 	    "\"warmup_s\":2.5,\"kinds\":{\"flat\":1,\"warmup\":1}}}",
-	    "the warm-up is the median: 0 s and the 5 s to the tenth value");
+	    "the warm-up is the median of 0 s and 5 s");
 	add(c, 2, runs[2], true);
 	add(c, 3, runs[3], true);
 	add(c, 4, runs[0], false);
@@ -177,25 +178,25 @@ steadiness(void)
 	tap_ok(n == 4 && within[0] == variance_within(v, 40) &&
 		fabs(within[1] - variance_within(v, 50)) < 1e-12 &&
 		within[2] == variance_within(v, 29) && within[3] > 0,
-	    "the variance within a run is that of the values after the cut");
-	tap_ok(!run_series_within(c, "at_s", &n),
-	    "the time of a series is not a metric");
+	    "the variance within a run is that of its intervals after the "
+	    "warm-up");
+	tap_ok(!run_series_within(c, "at_s", &n), "at_s is not a metric");
 	says(c, 5, 1,
 	    "{\"steady\":{\"steady\":2,\"drifting\":1,\"none\":2,"
 	    "\"warmup_s\":5,\"kinds\":{\"flat\":1,\"warmup\":1,"
 	    "\"unsteady\":1}}}",
-	    "drifting, short and failed runs have no warm-up");
+	    "runs that drift, are short or failed have no warm-up");
 	run_series_free(c);
 	c = run_series_new();
 	add(c, 0, runs[2], true);
 	says(c, 1, 0, "{\"steady\":{\"steady\":0,\"drifting\":0,\"none\":1}}",
-	    "a short series has neither a kind nor a warm-up");
+	    "a short series has no kind and no warm-up");
 	add(c, 1, "{\"series\":{\"at_s\":[1,2],\"rps\":[1,\"x\"]}}", true);
 	add(c, 1, "{\"series\":{\"rps\":[],\"other\":[1,2,3]}}", true);
 	says(c, 2, 0, "{\"steady\":{\"steady\":0,\"drifting\":0,\"none\":2}}",
 	    "a series without numbers of rps has no verdict");
 	run_series_within(c, "other", &n);
-	tap_ok(n == 0, "three values give no variance within a run");
+	tap_ok(n == 0, "three intervals give no variance within a run");
 	run_series_free(c);
 	for (size_t i = 0; i < 5; i++)
 		free(runs[i]);
@@ -222,7 +223,8 @@ quantiles(void)
 
 	add_hist(c, 0, "b_ns", 20);
 	says(c, 1, 0, "{\"quantiles\":{\"b_ns\":{\"50\":[10]}}}",
-	    "20 counts have ten beyond the median, but not beyond others");
+	    "of 20 counts ten are beyond the median, fewer beyond other "
+	    "percentiles");
 	add_hist(c, 0, "a_ns", 10000);
 	add_hist(c, 1, "b_ns", 400);
 	says(c, 2, 0, "{\"quantiles\":{\"b_ns\":{\"50\":[10,200]}}}",
@@ -235,11 +237,12 @@ quantiles(void)
 	    "{\"a_ns\":{\"50\":[5000,5000],\"75\":[7499,7500],"
 	    "\"90\":[8999,9000],\"95\":[9499,9500],\"99\":[9899,9900]},"
 	    "\"b_ns\":{\"50\":[200,10]}}",
-	    "names and quantiles are in order, values in that of the runs");
+	    "names and percentiles are sorted; values are in the order of the "
+	    "runs");
 	free(text);
 	json_free(rec);
 	says(c, 3, 0, "{}",
-	    "a third run without histograms leaves no quantiles");
+	    "if a run has no histograms, the summary has no quantiles");
 	run_series_free(c);
 }
 
@@ -251,7 +254,7 @@ static const struct {
 	int digits;
 } layouts[LAYOUTS] = {{1, 1000, 2}, {1, 5000, 1}, {4, 1000, 2}, {1, 2000, 2}};
 
-/* Few cells with counts. */
+/* Returns a histogram with counts in a few cells. */
 static struct hist *
 drawn(struct rng *r, size_t layout)
 {
@@ -283,9 +286,9 @@ is_alike(const struct hist *a, const struct hist *b)
 }
 
 /*
- * Histograms of two names and of the first 'kinds' layouts, some of them put
- * into a file on the way: each name is the sum of all of its own, in the layout
- * that holds all.
+ * Histograms of two names in the first 'kinds' layouts, some of them written to
+ * a file meanwhile: each name becomes the sum of its histograms, in the layout
+ * that holds them all.
  */
 static bool
 merges(struct rng *r, struct scratch *s, size_t kinds)
@@ -345,17 +348,18 @@ merging(void)
 	for (size_t k = 0; k < 100; k++)
 		right += merges(&r, s, 1 + k % LAYOUTS);
 	tap_ok(right == 100,
-	    "histograms merge to the sum of each name: %zu of 100", right);
+	    "the histograms of each name are summed: %zu of 100", right);
 	merged_add(&m, "a", h);
 	tap_ok(merged_spill(&m, none) == 0 && merged_bytes(&m) == 0,
-	    "a histogram without counts needs no file");
+	    "a histogram without counts is not written to a file");
 	h = hist_new(1, 1000, 2);
 	hist_add(h, 7, 2);
 	merged_add(&m, "a", h);
 	tap_ok(merged_bytes(&m) == hist_bytes(h),
-	    "memory is that of the histograms");
+	    "the memory is that of the histograms");
 	tap_ok(merged_spill(&m, none) == -1 && merged_bytes(&m) > 0,
-	    "histograms that cannot be written to a file are kept, with -1");
+	    "histograms that cannot be written to a file are kept, and -1 is "
+	    "returned");
 	merged_free(&m);
 	scratch_free(none);
 	scratch_free(s);
@@ -380,7 +384,7 @@ machines(void)
 		right = right && got == (i < 6 ? i : id[i % 6]);
 		id[i % 6] = got;
 	}
-	tap_ok(right, "a session keeps its number");
+	tap_ok(right, "a session that is added again has the same number");
 	tap_ok(sessions_add(p, NULL, 0, "ant") == SESSIONS_UNKNOWN,
 	    "a run without a session has no machine");
 	rank = sessions_order(p);
@@ -393,14 +397,14 @@ machines(void)
 	tap_ok(right, "sessions are ordered by their names");
 	tap_ok(m[0] == m[2] && m[1] == m[5] && m[3] < m[1] && m[1] < m[4] &&
 		m[4] < m[0],
-	    "machines as well, and what is not known is before all");
+	    "machines are ordered by their names, the unknown one is first");
 	sessions_add(p, "s6", 2, "bee");
 	tap_ok(sessions_machine(p, 6) > sessions_machine(p, 1) &&
 		sessions_machine(p, 6) < sessions_machine(p, 4),
-	    "a machine that comes later has its place");
+	    "the order includes a machine that is added later");
 	sessions_add(p, "s0", 2, "bee");
 	tap_ok(sessions_machine(p, 4) == sessions_machine(p, 3),
-	    "a session of two machines has an unknown machine");
+	    "the machine of a session with two machines is unknown");
 	sessions_free(p);
 	sessions_free(NULL);
 }
@@ -411,7 +415,8 @@ main(void)
 	looks();
 	steadiness();
 	quantiles();
-	if (!freopen("/dev/null", "w", stderr)) /* what cannot go to a file */
+	if (!freopen("/dev/null", "w",
+		stderr)) /* for files that cannot be written */
 		return 2;
 	merging();
 	machines();

@@ -1,6 +1,6 @@
 /*
- * The table of runs, in memory and in a file, and what the runs of a metric
- * say of its noise: numbers worked out by hand.
+ * The table of runs, in memory and in a file, and the noise of a metric that
+ * follows from its runs: numbers computed by hand.
  */
 #include "hist.h"
 #include "intern.h"
@@ -20,7 +20,7 @@
 
 enum { RUNS = 6 };
 
-/* Six runs out of order; "b" comes with the third of them. */
+/* Six runs out of order; the third is the first with a value of "b". */
 static const struct rows_run runs[RUNS] = {{1, 0, 1, 0}, {0, 1, 0, 0},
     {0, 0, 5, 2}, {ROWS_UNKNOWN, 0, 0, 0}, {0, 0, 5, 1}, {0, 0, 5, 1}};
 
@@ -41,7 +41,7 @@ same_number(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* Are these the six runs and their values, in either column? */
+/* Returns whether the table has the six runs and the values of both columns. */
 static bool
 holds_all(const struct rows *r, struct scratch *s)
 {
@@ -67,9 +67,9 @@ holds_all(const struct rows *r, struct scratch *s)
 static void
 table(size_t spill_after)
 {
-	/* Session 1 stands before session 0; unknown ones are last. Of two runs
-	 * that are alike in all but their values, the last has the less of "b"
-	 * first: 4 before 5. */
+	/* Session 1 comes before session 0; unknown sessions are last. Of two
+	 * runs that differ only in their values, the last one has the smaller
+	 * value of "b": 4 before 5. */
 	static const uint32_t rank[] = {1, 0}, want[] = {0, 4, 5, 2, 1, 3};
 	struct scratch *s =
 	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
@@ -84,27 +84,27 @@ table(size_t spill_after)
 			continue;
 		before = rows_bytes(&r);
 		tap_ok(rows_spill(&r, s) == 0 && rows_spill(&r, s) == 0,
-		    "%zu rows go to the file", i + 1);
+		    "%zu rows are written to the file", i + 1);
 		after = rows_bytes(&r);
 		tap_ok(after < before && r.spilled == i + 1 && !r.runs && !r.v,
-		    "they take no memory there: %zu bytes, then %zu", before,
-		    after);
+		    "rows in the file take no memory: %zu bytes, then %zu",
+		    before, after);
 	}
 	tap_ok(r.nblocks == RUNS / spill_after,
-	    "each time is a block, except for nothing");
+	    "each write of at least one row is a block");
 	tap_ok(holds_all(&r, s), "all runs and values are read back");
 	at = rows_order(&r, s, runs, rank);
 	tap_ok(at && memcmp(at, want, sizeof want) == 0,
-	    "they are ordered by session, block, index, order and values");
+	    "the runs are ordered by session, block, index, order and values");
 	tap_ok(strcmp(r.cols[0].name, "b") == 0 && holds_all(&r, s),
-	    "the columns are in order of their names, and hold the same");
+	    "the columns are ordered by name, and have the same values");
 	free(at);
 	rows_free(&r);
 	intern_free(names);
 	scratch_free(s);
 }
 
-/* What precision_append writes, as a tree. */
+/* Returns what precision_append writes, as a tree. */
 static struct json *
 read_precision(const struct precision *m, double wanted)
 {
@@ -119,7 +119,7 @@ read_precision(const struct precision *m, double wanted)
 	return j;
 }
 
-/* The same without an interval. */
+/* The same for runs without an interval. */
 static struct json *
 noise(double mean, double median, const struct variance_run *v, size_t n,
     bool timed, double wanted)
@@ -145,35 +145,36 @@ splits(void)
 	const struct json *a, *b;
 
 	tap_str(json_get_str(m, "advice"), text,
-	    "the advice names the source, its part and how many it takes");
+	    "the advice names the source, its share and how many of it are "
+	    "needed");
 	a = json_at(json_get(m, "split"), 0);
 	b = json_at(json_get(m, "split"), 1);
 	tap_ok(json_len(json_get(m, "split")) == 2 &&
 		strcmp(json_get_str(a, "source"), "session") == 0 &&
 		strcmp(json_get_str(b, "source"), "restart") == 0 &&
 		json_get_num(a, "n", 0) == 2 && json_get_num(b, "n", 0) == 5,
-	    "sources that are known are listed with their numbers");
+	    "known sources are listed with their numbers");
 	tap_near(json_get_num(a, "sd_percent", 0),
 	    100 * sqrt((10.8 - 10 / 3.) / 2.4) / 103.8, 1e-12,
-	    "sessions differ by 1.7 % of the mean");
+	    "the standard deviation between sessions is 1.7 % of the mean");
 	tap_near(json_get_num(b, "sd_percent", 0), 100 * sqrt(10 / 3.) / 103.8,
-	    1e-12, "and runs by 1.8 %");
+	    1e-12, "the standard deviation between runs is 1.8 %");
 	tap_ok(
-	    !json_get(m, "drift_percent"), "what was not timed has no drift");
+	    !json_get(m, "drift_percent"), "without times there is no drift");
 	json_free(m);
 	m = noise(103.8, 103, v, 2, false, 0);
 	tap_ok(!json_get(m, "split") && !json_get(m, "precision"),
-	    "one session has no sources, and no precision was asked for");
+	    "one session has no sources; without --precision there is none");
 	json_free(m);
 	m = noise(-103.8, 103, v, 5, false, 0);
 	tap_str(json_get_str(m, "advice"),
 	    "add a session: the variation between sessions (1.7 %) is 70 % of "
 	    "the error",
-	    "a mean below 0 counts by its size");
+	    "a mean below 0 counts by its absolute value");
 	json_free(m);
 }
 
-/* Machines, sessions, runs and what is within them; in any unit. */
+/* The variances of machines, sessions, runs and within runs, in two units. */
 static void
 sources(void)
 {
@@ -206,7 +207,7 @@ sources(void)
 				    1e-9 &&
 				json_get_num(s, "n", 0) == (double)p[i].n &&
 				!json_get(s, "below") == !p[i].below,
-			    "source %zu has its share of the spread", i);
+			    "source %zu has its part of the variance", i);
 		}
 		text = mem_str(json_get_str(m, "advice"));
 		if (u)
@@ -217,18 +218,21 @@ sources(void)
 		free(text);
 		json_free(m);
 	}
-	/* Sessions: SS 2 x 24 / 2, less runs of 1, over 3: 23 / 3; machines:
-	 * 75 / 1, less 1 and 3 x 23 / 3, over 6: 8.5; below by none. */
+	/* Sessions: SS 2 x 24 / 2, less the variance 1 of runs, over 3: 23 / 3.
+	 * Machines: 75 / 1, less 1 and 3 x 23 / 3, over 6: 8.5. No estimate is
+	 * below 0. */
 	tap_near(p[VARIANCE_RESTART].var + p[VARIANCE_WITHIN].var, 1e8, 1e-9,
-	    "runs differ by 1");
-	tap_near(p[VARIANCE_SESSION].var, 23e8 / 3, 1e-9, "sessions by 23 / 3");
-	tap_near(p[VARIANCE_MACHINE].var, 8.5e8, 1e-9, "machines by 8.5");
+	    "the variance of runs is 1");
+	tap_near(p[VARIANCE_SESSION].var, 23e8 / 3, 1e-9,
+	    "the variance of sessions is 23 / 3");
+	tap_near(p[VARIANCE_MACHINE].var, 8.5e8, 1e-9,
+	    "the variance of machines is 8.5");
 	tap_ok(strncmp(first, "add a machine: ", 15) == 0,
-	    "most of the error is that of two machines");
+	    "most of the error is between the two machines");
 	free(first);
 }
 
-/* Rows of runs that have no metric at all. */
+/* Rows of runs that have no metric. */
 static void
 without_columns(void)
 {
@@ -241,12 +245,12 @@ without_columns(void)
 	rows_add(&r, runs[1]);
 	tap_ok(rows_spill(&r, s) == 0 && rows_runs(&r, s, got) == 0 &&
 		memcmp(got, runs, sizeof got) == 0,
-	    "runs without a metric go to the file and come back");
+	    "runs without a metric are written to the file and read back");
 	rows_free(&r);
 	scratch_free(s);
 }
 
-/* Cuts the file without a name that this program has open to nothing. */
+/* Truncates the file without a name that this program has open. */
 static bool
 cut_scratch_file(void)
 {
@@ -266,7 +270,7 @@ cut_scratch_file(void)
 	return false;
 }
 
-/* What cannot be read back is an error, and not a run of zeros. */
+/* Rows that cannot be read back are an error, and not runs of zeros. */
 static void
 cut_file(void)
 {
@@ -289,14 +293,15 @@ cut_file(void)
 		rows_set(&r, names, "z", 1, (double)k, &at);
 	}
 	tap_ok(merged_spill(&m, s) == 0 && rows_spill(&r, s) == 0,
-	    "a histogram and 20000 runs go to the file");
+	    "a histogram and 20000 runs are written to the file");
 	tap_ok(rows_runs(&r, s, got) == 0 && rows_values(&r, s, 0, v) == 0 &&
 		v[MANY - 1] == MANY - 1,
-	    "and are read back");
+	    "the runs are read back");
 	tap_ok(cut_scratch_file(), "the file is truncated by another program");
 	tap_ok(rows_runs(&r, s, got) < 0, "the runs cannot be read");
-	tap_ok(rows_values(&r, s, 0, v) < 0, "nor can their values");
-	tap_ok(merged_next(&m, s, &i, &name, &h) < 0, "nor the histogram");
+	tap_ok(rows_values(&r, s, 0, v) < 0, "the values cannot be read");
+	tap_ok(merged_next(&m, s, &i, &name, &h) < 0,
+	    "the histogram cannot be read");
 	merged_free(&m);
 	rows_free(&r);
 	intern_free(names);
@@ -305,7 +310,8 @@ cut_file(void)
 	free(v);
 }
 
-/* Sessions that each rise by slope[i], of six runs and a last one of five. */
+/* Sessions of six runs whose values rise by slope[i], and a last session of
+ * five runs. */
 static struct json *
 drift_of(const double *slope, size_t sessions)
 {
@@ -339,9 +345,10 @@ drifts(void)
 		tap_ok(fabs(json_get_num(m, "drift_percent", NAN) -
 			   cases[i].percent) < 1e-9 &&
 			!json_get(m, "drifting") == !cases[i].drifting,
-		    "%zu sessions of six drift by %.3g %%: %s",
+		    "%zu sessions of six runs drift by %.3g %%: %s",
 		    cases[i].sessions, cases[i].percent,
-		    cases[i].drifting ? "most do" : "it is not shown");
+		    cases[i].drifting ? "drifting is true"
+				      : "drifting is absent");
 		json_free(m);
 	}
 }
@@ -355,14 +362,14 @@ precisions(void)
 	const struct json *p = json_get(m, "precision");
 
 	tap_near(json_get_num(p, "now", NAN), .03, 1e-12,
-	    "98 to 104 around 100 is 3 % to each side");
+	    "98 to 104 around 100 is a precision of 3 %");
 	tap_ok(json_get_num(p, "wanted", 0) == .01 &&
 		json_get_num(p, "runs", 0) == 3,
-	    "of no runs three are the first that have an interval");
+	    "without runs three are needed for an interval");
 	json_free(m);
 	m = noise(100, 100, NULL, 0, false, .01);
 	tap_ok(isnan(json_get_num(json_get(m, "precision"), "now", NAN)),
-	    "without an interval it is not known");
+	    "without an interval the precision is unknown");
 	json_free(m);
 }
 

@@ -13,7 +13,8 @@
 #define MS 1000000
 #define START INT64_C(7000000000)
 
-/* The ends as text, of readings at so many ms. */
+/* Compares the ends of the intervals of readings that were made at these
+ * times. */
 static void
 ends(const char *want, const int *ms, size_t n)
 {
@@ -46,7 +47,7 @@ is_number(const struct json *all, const char *name, double want)
 	tap_near(json_get_num(all, name, NAN), want, 1e-9, name);
 }
 
-/* Readings whose metrics can be worked out by hand. */
+/* Readings whose metrics can be computed by hand. */
 static void
 figures(void)
 {
@@ -85,7 +86,8 @@ figures(void)
 	cpu_set_t own, one;
 	int cpu = 0;
 
-	/* Servers on one CPU: the load of others is not told. */
+	/* If servers have one CPU, the load of other programs is not
+	 * reported. */
 	sched_getaffinity(0, sizeof own, &own);
 	while (!CPU_ISSET(cpu, &own))
 		cpu++;
@@ -99,7 +101,7 @@ figures(void)
 	is_number(m, "cpu_peak_percent", 160 / 1.4);
 	peak = json_get_num(m, "memory_peak_mb", NAN);
 	tap_ok(peak >= 2 * least && peak <= 2 * task_peak_mb(getpid()),
-	    "the peak of memory is that of all servers");
+	    "the memory peak is that of all servers");
 	is_number(m, "server_voluntary_switches_per_s", 10);
 	is_number(m, "server_involuntary_switches_per_s", 5);
 	is_number(m, "client_voluntary_switches_per_s", 20);
@@ -124,14 +126,17 @@ figures(void)
 	json_free(m);
 	json_free(c);
 	tap_near(sampled_steal_percent(&v[0], &v[3]), tick * 12 / 24e6 / cpus,
-	    1e-9, "what the host took is a share of all CPUs");
+	    1e-9, "the time that the host took is a share of all CPUs");
 	tap_near(sampled_foreign_percent(&v[0], &v[3], 300 * tick - 24e8),
-	    100 / cpus, 1e-9, "what is not ours is of other programs");
+	    100 / cpus, 1e-9,
+	    "CPU time that is not of the load or the servers is of other "
+	    "programs");
 	tap_ok(sampled_foreign_percent(&v[0], &v[3], 300 * tick + 1) == 0,
-	    "others never use less than nothing");
+	    "the CPU time of other programs is at least 0");
 	tap_ok(isnan(sampled_foreign_percent(&v[0], &v[3], NAN)),
-	    "of an unknown time of ours nothing follows");
-	/* What goes down, or is not limited, is not known. */
+	    "if the time of the servers is unknown, so is that of other "
+	    "programs");
+	/* Counters that decrease, and limits that do not exist, are unknown. */
 	s.throttles[1] = 2;
 	s.group[1].cpus = NAN;
 	s.server[1].voluntary = 10;
@@ -166,7 +171,7 @@ figures(void)
 	json_free(c);
 }
 
-/* This process as server and client: it burns CPU for a while. */
+/* This process is server and client, and burns CPU time for a while. */
 static void
 sample(void)
 {
@@ -185,7 +190,7 @@ sample(void)
 	avg = json_get_num(m, "cpu_avg_percent", NAN);
 	peak = json_get_num(m, "cpu_peak_percent", NAN);
 	tap_ok(avg > 0 && avg <= 110, "CPU: %g", avg);
-	tap_near(peak, avg, 1e-9, "of one interval the peak is the mean");
+	tap_near(peak, avg, 1e-9, "with one interval the peak is the mean");
 	tap_ok(json_get_num(m, "memory_peak_mb", 0) > .5, "memory");
 	tap_ok(json_get(m, "server_voluntary_switches_per_s") &&
 		json_get(m, "client_involuntary_switches_per_s"),
@@ -193,14 +198,16 @@ sample(void)
 	tap_ok(json_len(json_get(c, "at_s")) == 1 &&
 		json_len(json_get(c, "server_cpu_percent")) == 1,
 	    "one sample");
-	/* That which sampled may still be on its way out. */
-	tap_ok(json_len(json_get(c, "threads")) >= 1, "of its thread");
+	/* The thread that sampled may not have ended yet. */
+	tap_ok(json_len(json_get(c, "threads")) >= 1,
+	    "the sample has the number of threads");
 	json_free(m);
 	json_free(c);
 	sampler_free(s);
 }
 
-/* A server that is elsewhere, or gone: what is not known is absent. */
+/* A server that is not on this machine, or has ended: its metrics are
+ * absent. */
 static void
 fail_without_processes(void)
 {
@@ -216,9 +223,9 @@ fail_without_processes(void)
 		!json_get(m, "memory_peak_mb") &&
 		!json_get(m, "server_voluntary_switches_per_s") &&
 		!json_get(m, "server_involuntary_switches_per_s"),
-	    "no server, no figures of it");
+	    "without a server on this machine its metrics are absent");
 	tap_ok(!json_get(c, "server_cpu_percent") && json_get(c, "at_s"),
-	    "nor a course");
+	    "its columns are absent");
 	json_free(m);
 	json_free(c);
 	sampler_free(s);
@@ -229,12 +236,12 @@ fail_without_processes(void)
 	tap_ok(!json_get(m, "cpu_avg_percent") &&
 		!json_get(m, "memory_peak_mb") &&
 		!json_get(m, "server_voluntary_switches_per_s"),
-	    "nor of one that is gone");
+	    "metrics of a server that has ended are absent");
 	json_free(m);
 	sampler_free(s);
 }
 
-/* Returns the CPU time of all threads but the caller's. */
+/* Returns the CPU time of all threads except the caller's. */
 static double
 read_others_ns(void)
 {
@@ -246,8 +253,8 @@ read_others_ns(void)
 	    (double)(all.tv_nsec - own.tv_nsec);
 }
 
-/* So many servers that a reading takes longer than to begin and end a thread.
- */
+/* There are so many servers that a reading takes longer than starting and
+ * ending a thread. */
 static void
 report_cost(void)
 {
@@ -270,9 +277,9 @@ report_cost(void)
 	sampled_ends(sampler_data(s), &a, &b);
 	cost = json_get_num(c, "cost_percent", NAN) / 100 *
 	    (double)(b->at_ns - a->at_ns);
-	/* On a busy machine beginning and ending the thread takes a tenth. */
+	/* On a busy machine starting and ending the thread takes a tenth. */
 	if (!tap_ok(cost > .8 * spent && cost < 1.01 * spent,
-		"sampling costs the CPU time of its thread"))
+		"the cost of sampling is the CPU time of its thread"))
 		printf("# %g ns of %g\n", cost, spent);
 	json_free(c);
 	sampler_free(s);
@@ -282,9 +289,10 @@ int
 main(void)
 {
 	ends("1 2 3", (int[]){0, 1000, 2000, 3000}, 4);
-	ends("1 3", (int[]){0, 1000, 2000, 2400}, 4); /* the last is short */
+	ends("1 3", (int[]){0, 1000, 2000, 2400},
+	    4); /* the last interval is short */
 	ends("1 2 3", (int[]){0, 1000, 2000, 2500}, 4);
-	ends("1", (int[]){0, 200}, 2); /* a short run */
+	ends("1", (int[]){0, 200}, 2); /* the whole run is short */
 	ends("2", (int[]){0, 300, 1000}, 3);
 	ends("1 3", (int[]){0, 1000, 1300, 2000}, 4);
 	ends("2", (int[]){0, 100, 200}, 3);

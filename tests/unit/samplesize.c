@@ -1,6 +1,7 @@
 /*
- * How many runs are planned: the levels of the families, and the changes that
- * runs find by the rule of the other modules, simulated.
+ * How many runs are planned: the levels of the families, and that as many runs
+ * find the change they should, by simulation with the rules of the other
+ * modules.
  */
 #include "family.h"
 #include "ranktest.h"
@@ -21,44 +22,47 @@ levels(void)
 	double sum = 0;
 
 	tap_near(family_level(FAMILY_PRIMARY, false, false), .05, 0,
-	    "a family that is alone has the whole level");
+	    "if there is one family, it has the whole level");
 	tap_ok(family_level(FAMILY_PRIMARY, true, false) == .03 &&
 		family_level(FAMILY_OTHER, true, false) == .02 &&
 		family_level(FAMILY_SHOWN, true, true) == .05,
-	    "two families share it; what is only shown takes nothing");
+	    "two families share the level; metrics that are only shown take no "
+	    "part of it");
 	for (size_t i = 0; i < 3; i++)
 		sum += family_level(judged[i], true, true);
-	tap_near(sum, .05, 1e-15, "the common part takes its share first");
+	tap_near(sum, .05, 1e-15, "the levels of three families add up to .05");
 	tap_near(family_next_level(.03, 10, 0, false), .003, 1e-15,
 	    "Benjamini and Hochberg: the first of ten");
 	tap_near(family_next_level(.03, 10, 4, false), .015, 1e-15,
 	    "the fifth of ten");
 	tap_near(family_next_level(.03, 10, 10, false), .03, 1e-15,
-	    "all were found");
+	    "Benjamini and Hochberg: after ten of ten");
 	tap_near(family_next_level(.03, 10, 4, true), .005, 1e-15,
 	    "Holm: the fifth of ten");
 	tap_near(family_next_level(.03, 10, 10, true), .03, 1e-15,
 	    "Holm: all were found");
 	tap_near(family_rank_limit(.03, 10), .0015, 1e-15,
-	    "a rank test needs half of the level");
+	    "a rank test can reach half of the level");
 }
 
-/* With one case there is no prior: the change is that of a paired t test. */
+/* With one case there is no prior variance: the change is that of a paired t
+ * test. */
 static void
 one_case(void)
 {
 	struct samplesize s = {1, 2, .03, .02};
 	double change, power;
 
-	tap_ok(
-	    isnan(samplesize_visible_change(&s, 3)), "three runs find nothing");
+	tap_ok(isnan(samplesize_visible_change(&s, 3)),
+	    "three runs find no change");
 	change = -log1p(-samplesize_visible_change(&s, 6));
 	power = power_of(6, change / (.03 * sqrt(2)), true, .03);
-	tap_near(power, .8, .005, "six rounds of one case have power .8");
+	tap_near(
+	    power, .8, .005, "six rounds of one case find it with power .8");
 	s.margin = .05;
 	s.noise = .001;
 	tap_ok(samplesize_visible_change(&s, 6) > .05,
-	    "no change within the margin is found");
+	    "a change within the margin is not found");
 }
 
 static void
@@ -71,22 +75,24 @@ numbers(void)
 		    samplesize_visible_change(&two, 6) &&
 		samplesize_visible_change(&three, 6) >
 		    samplesize_visible_change(&two, 6),
-	    "a third build adds tests, the second does not");
+	    "a third build adds tests and makes the change larger, two builds "
+	    "do not");
 	tap_ok(samplesize_find_runs(&s, SAMPLESIZE_CHANGE, SAMPLESIZE_LEAST,
 		   SAMPLESIZE_MOST) == 6,
-	    "six runs for 24 cases");
+	    "six runs are enough for 24 cases");
 	s.noise = .042;
 	tap_ok(samplesize_find_runs(&s, .1, 6, 10) == 7 &&
 		samplesize_visible_change(&s, 6) > .1 &&
 		samplesize_visible_change(&s, 7) <= .1,
-	    "more for more noise, and no more than it takes");
+	    "with more noise there are more runs, and not more than necessary");
 	s.noise = .2;
-	tap_ok(samplesize_find_runs(&s, .1, 6, 10) == 10, "at most ten");
+	tap_ok(samplesize_find_runs(&s, .1, 6, 10) == 10,
+	    "there are at most ten runs");
 	tap_ok(samplesize_find_runs(&s, .1, 10, 6) == 10,
-	    "and at least the least");
+	    "there are at least as many as the smallest number");
 }
 
-/* A round of a case: ln of the contender over the baseline. */
+/* Returns ln(contender / baseline) for a round of a case. */
 static double
 draw_round(struct rng *r, double change, double noise)
 {
@@ -95,7 +101,8 @@ draw_round(struct rng *r, double change, double noise)
 	return change + sqrt(2) * noise * z;
 }
 
-/* The share of reports of n rounds that find the change of the first case. */
+/* Returns the share of reports with n rounds that find the change of the first
+ * case. */
 static double
 simulate(const struct samplesize *s, size_t n, double change, int reports)
 {
@@ -145,13 +152,13 @@ simulated(void)
 		double change =
 		    log1p(-samplesize_visible_change(&s, v[i].runs));
 
-		/* Two standard deviations of a share of 1,000 are .025. */
+		/* The standard deviation of a share of 1,000 is at most
+		 * .0125. */
 		double found = simulate(&s, v[i].runs, change, 1000);
 
 		tap_ok(fabs(found - .8) < .05,
-		    "simulated: %zu runs of %zu cases find the stated change "
-		    "in .8: "
-		    "%g",
+		    "simulated: %zu runs of %zu cases find the change with "
+		    "power .8: %g",
 		    v[i].runs, v[i].cases, found);
 	}
 }

@@ -1,4 +1,4 @@
-/* The reply scanner: the same counts however the stream is cut. */
+/* The reply scanner counts the same however the stream is cut. */
 #include "tap.h"
 
 #include "rng.h"
@@ -6,26 +6,26 @@
 
 #include <stdlib.h>
 
-struct hashset {
+struct errors {
 	unsigned errors;
-	uint32_t last; /* replies before it */
+	uint32_t last; /* replies before the last error */
 	char first[SCAN_LINE];
 };
 
 static void
 error(void *arg, const char *line, uint32_t nth)
 {
-	struct hashset *s = arg;
+	struct errors *s = arg;
 
 	s->last = nth;
 	if (s->errors++ == 0)
 		snprintf(s->first, sizeof s->first, "%s", line);
 }
 
-/* Feeds pieces of 'step' bytes; -1 when it was refused. */
+/* Scans pieces of 'step' bytes; returns -1 if the stream is refused. */
 static long
 feed(const char *p, size_t n, size_t step, bool zero, struct scan_counters *t,
-    struct hashset *seen)
+    struct errors *seen)
 {
 	struct scan s = {.zero_miss = zero};
 	size_t at = 0, k;
@@ -36,7 +36,8 @@ feed(const char *p, size_t n, size_t step, bool zero, struct scan_counters *t,
 	memset(seen, 0, sizeof *seen);
 	while (at < n) {
 		k = n - at < step ? n - at : step;
-		copy = malloc(k); /* so that no byte beyond may be read */
+		copy = malloc(
+		    k); /* the sanitizer reports reads beyond the piece */
 		memcpy(copy, p + at, k);
 		used = scan_feed(&s, copy, k, 1000000, t, error, seen);
 		free(copy);
@@ -52,7 +53,7 @@ counts(const char *text, unsigned replies, unsigned misses, unsigned errors,
     bool zero, const char *what)
 {
 	struct scan_counters t;
-	struct hashset seen;
+	struct errors seen;
 	size_t step, n = strlen(text);
 	bool same = true;
 
@@ -70,7 +71,7 @@ static void
 refused(const char *text, const char *what)
 {
 	struct scan_counters t;
-	struct hashset seen;
+	struct errors seen;
 	size_t step, n = strlen(text);
 	bool all = true;
 
@@ -83,17 +84,18 @@ static void
 replies(void)
 {
 	struct scan_counters t;
-	struct hashset seen;
+	struct errors seen;
 
 	counts("+OK\r\n+OK\r\n+PONG\r\n+\r\n", 4, 0, 0, false, "texts");
 	counts(":1\r\n:0\r\n:-5\r\n:9223372036854775807\r\n", 4, 0, 0, false,
 	    "integers");
-	counts(":1\r\n:0\r\n:-1\r\n", 3, 1, 0, true, "0 is a miss if asked");
+	counts(":1\r\n:0\r\n:-1\r\n", 3, 1, 0, true,
+	    "0 is a miss if the caller says so");
 	counts("$3\r\nabc\r\n$0\r\n\r\n$-1\r\n$4\r\n\r\n\r\n\r\n", 4, 1, 0,
-	    false, "payloads, an empty one, nil, one of line ends");
+	    false, "payloads: a text, an empty one, nil, line ends");
 	counts("$3\r\nabc\r\n$3\r\n$3\r\r\n$3\r\n\r\n\r\r\n$3\r\nxyz\r\n"
 	       "$4\r\nabcd\r\n$4\r\nefgh\r\n$3\r\nabc\r\n$-1\r\n",
-	    8, 1, 0, false, "payloads of one length, of another");
+	    8, 1, 0, false, "payloads of equal and of different lengths");
 	counts("*2\r\n$1\r\na\r\n$-1\r\n*0\r\n*-1\r\n*1\r\n*0\r\n", 4, 3, 0,
 	    false, "arrays");
 	counts("*2\r\n*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n"
@@ -112,21 +114,22 @@ replies(void)
 	       "|1\r\n+ttl\r\n:3\r\n$1\r\na\r\n*2\r\n|1\r\n+a\r\n+b\r\n"
 	       ":1\r\n:2\r\n",
 	    3, 0, 0, false,
-	    "pushed data and attributes do not count as replies");
+	    "push messages and attributes do not count as replies");
 	counts(">2\r\n+invalidate\r\n_\r\n>1\r\n-ERR\r\n>0\r\n:0\r\n"
 	       ">3\r\n$-1\r\n*0\r\n:0\r\n",
 	    1, 1, 0, true,
-	    "pushed data count neither as a miss nor as an error");
+	    "push messages count neither as misses nor as errors");
 	counts("*2\r\n$1\r\na\r\n>2\r\n+x\r\n*1\r\n_\r\n$1\r\nb\r\n"
 	       "*1\r\n>1\r\n$4\r\n\r\n:1\r\n:2\r\n",
-	    2, 0, 0, false, "a push message inside of a reply");
+	    2, 0, 0, false, "a push message within a reply");
 	feed("-OOM it is full\r\n", 17, 3, false, &t, &seen);
-	tap_str(seen.first, "OOM it is full", "the line of an error");
+	tap_str(seen.first, "OOM it is full", "the text of an error");
 	counts("$15\r\n+OK\r\n-ERR\r\n:0\r\n\r\n+OK\r\n", 2, 0, 0, false,
-	    "a payload is not looked into");
+	    "the content of a payload is not scanned");
 }
 
-/* A stream of two replies and four pushes, where so many replies are due. */
+/* A stream of two replies and four push messages, scanned up to a number of
+ * replies. */
 static void
 pushes(void)
 {
@@ -139,7 +142,7 @@ pushes(void)
 	for (step = 1; step <= n; step++) {
 		struct scan s = {0};
 		struct scan_counters t = {0};
-		struct hashset seen = {0};
+		struct errors seen = {0};
 
 		for (at = 0; at < n; at += k) {
 			k = n - at < step ? n - at : step;
@@ -148,7 +151,8 @@ pushes(void)
 		}
 		same &= t.replies == 2 && t.pushes == 4 && s.left == 0;
 	}
-	tap_ok(same, "push messages around the last reply that is due");
+	tap_ok(
+	    same, "push messages before and after the last reply are counted");
 }
 
 static void
@@ -156,14 +160,14 @@ too_long(const char *text, const char *why)
 {
 	struct scan_counters t = {0};
 	struct scan s = {0};
-	struct hashset seen = {0};
+	struct errors seen = {0};
 
 	tap_ok(scan_feed(&s, text, strlen(text), 1, &t, error, &seen) < 0,
 	    "refused: %.20s", why);
-	tap_str(s.line, why, "the error says what was announced");
+	tap_str(s.line, why, "the error has the announced length");
 }
 
-/* 'z' or 'm' for each missing element, after the number of its reply. */
+/* Appends the number of the reply and 'z' or 'm' for each missing element. */
 static void
 note_missed(void *arg, uint32_t nth, bool zero)
 {
@@ -192,7 +196,7 @@ missed(void)
 	bool same = true;
 
 	scan_feed(&s, text, strlen(text), 99, &t, ignore_error, got);
-	tap_str(got, "1z2m4m4m5m7m8z", "which reply has what missing");
+	tap_str(got, "1z2m4m4m5m7m8z", "each reply has its missing elements");
 	memset(got, 0, sizeof got);
 	memset(&t, 0, sizeof t);
 	for (size_t i = 0; i < strlen(text); i++) {
@@ -202,7 +206,7 @@ missed(void)
 		scan_feed(&s, text + i, 1, 99, &t, ignore_error, got);
 		same &= (strlen(got) - n) / 2 == t.misses - before;
 	}
-	tap_ok(same && t.misses == 7, "byte by byte each is reported as well");
+	tap_ok(same && t.misses == 7, "the same is reported byte by byte");
 }
 
 static void
@@ -210,26 +214,29 @@ limits(void)
 {
 	struct scan_counters t = {0};
 	struct scan s = {0};
-	struct hashset seen = {0};
+	struct errors seen = {0};
 
 	tap_ok(scan_feed(&s, "+OK\r\n+OK\r\n+OK\r\n", 15, 2, &t, error,
 		   &seen) == 10 &&
 		t.replies == 2,
-	    "no more replies are read than wanted");
+	    "no more replies are read than the caller wants");
 	memset(&s, 0, sizeof s);
 	scan_feed(&s, "$1\r\nx\r\n$1\r\ny\r\n+OK\r\n-E x\r\n+OK\r\n", 31, 9, &t,
 	    error, &seen);
-	tap_ok(seen.last == 3, "how many replies were before an error");
-	refused("x\r\n", "another type");
+	tap_ok(seen.last == 3, "the number of replies before an error");
+	refused("x\r\n", "an unknown type");
 	refused("$x\r\n", "a length that is not a number");
-	refused("$\r\n", "no length");
-	refused("$-2\r\n", "a length below nil's");
-	refused("$3\r\nabcde", "a payload that is too long");
-	refused("$99999999999999999999\r\n", "a length beyond all");
-	refused("$3\r\nabc\r\n$3\r\nabc\rx", "no LF after a second payload");
-	refused("$3\r\nabc\r\n$3\r\nabcx\n", "no CR after a second payload");
+	refused("$\r\n", "a length without digits");
+	refused("$-2\r\n", "a length below that of nil");
+	refused("$3\r\nabcde", "a payload longer than its length");
+	refused("$99999999999999999999\r\n",
+	    "a length that is too large for a number");
+	refused(
+	    "$3\r\nabc\r\n$3\r\nabc\rx", "a payload that repeats, without LF");
+	refused(
+	    "$3\r\nabc\r\n$3\r\nabcx\n", "a payload that repeats, without CR");
 	refused(":12x\r\n", "letters in an integer");
-	refused(":-\r\n", "a sign alone");
+	refused(":-\r\n", "a sign without digits");
 	refused("+OK\rx", "CR without LF");
 	refused("+OK\n+OK\r\n", "LF without CR");
 	refused("*1\r\n*1\r\n*1\r\n^1\r\n", "an unknown type");
@@ -240,11 +247,12 @@ limits(void)
 	    "it announces more than 134217728 elements ('*200000000...')");
 	too_long("*134217728\r\n*134217728\r\n*134217728\r\n",
 	    "it announces more than 134217728 elements ('*134217728...')");
-	refused("%-2\r\n", "a map of no length");
-	refused(">-1\r\n", "pushed nothing");
+	refused("%-2\r\n", "a map with a negative length");
+	refused(">-1\r\n", "a push message with a negative length");
 }
 
-/* Whatever comes: whole and byte by byte agree, and nothing is overrun. */
+/* Random bytes: scanned as a whole and byte by byte the results agree, and no
+ * byte beyond the end is read. */
 static void
 noise(void)
 {
@@ -253,7 +261,7 @@ noise(void)
 	    "*1\r\n", ":0\r\n", "$-1\r\n", "*0\r\n", "-E x\r\n", "%1\r\n",
 	    "_\r\n", "|1\r\n"};
 	struct scan_counters a, b;
-	struct hashset sa, sb;
+	struct errors sa, sb;
 	char text[256];
 	struct rng r;
 	size_t n, k;
@@ -264,7 +272,7 @@ noise(void)
 	for (i = 0; i < 20000; i++) {
 		for (n = 0; n < 40;) {
 			k = rng_below(&r, sizeof parts / sizeof parts[0]);
-			if (i % 2) /* mostly whole replies */
+			if (i % 2) /* every other stream is mostly valid */
 				k = 14 + k % 10;
 			memcpy(text + n, parts[k], strlen(parts[k]));
 			n += strlen(parts[k]);
@@ -277,7 +285,8 @@ noise(void)
 			(a.replies != b.replies || a.misses != b.misses ||
 			    sa.errors != sb.errors));
 	}
-	tap_ok(!differ && good > 1000, "noise: whole and in bytes agree");
+	tap_ok(!differ && good > 1000,
+	    "random bytes: results as a whole and byte by byte agree");
 }
 
 int

@@ -29,14 +29,14 @@ static void
 traces(void)
 {
 	tap_ok(holds(scene_resets_server, "{\"flush_before\":true}"),
-	    "a case that flushes begins anew");
+	    "a case that flushes resets the server");
 	tap_ok(holds(scene_resets_server, "{\"restart_before\":true}"),
-	    "a case that restarts the server begins anew");
+	    "a case that restarts the server resets it");
 	tap_ok(!holds(scene_resets_server, "{}") &&
 		!holds(scene_resets_server, "{\"flush_before\":false}"),
-	    "other cases keep what is there");
+	    "other cases keep the data");
 	tap_ok(!holds(scene_changes_server, "{\"test_phase\":\"read\"}"),
-	    "a read leaves the server unchanged");
+	    "a read does not change the server");
 	tap_ok(holds(scene_changes_server, "{\"test_phase\":\"write\"}") &&
 		holds(scene_changes_server, "{}"),
 	    "a case that is not a read changes the server");
@@ -49,7 +49,8 @@ traces(void)
 		    "\"teardown_commands\":[\"a\"]}") &&
 		holds(scene_changes_server,
 		    "{\"test_phase\":\"read\",\"populate_with\":\"a\"}"),
-	    "a read that flushes, sets up, tears down or fills changes it");
+	    "a read that flushes, sets up, tears down or populates changes the "
+	    "server");
 }
 
 /* Six cases: scene b out of order, a in two places, two without a scene. */
@@ -70,21 +71,22 @@ grouped(void)
 	for (size_t i = 0; i < 6; i++)
 		cases[i] = parse(texts[i]);
 	scenes_make(&s, cases, 6);
-	tap_ok(s.n == 4, "two scenes, and two cases without one");
+	tap_ok(s.n == 4, "there are two scenes, and two cases without one");
 	good = s.n == 4;
 	for (size_t i = 0, at = 0; good && i < 4; i++) {
 		good = s.v[i].n == sizes[i] && s.v[i].v == &s.all[at];
 		at += sizes[i];
 	}
-	tap_ok(good, "scenes stand in the order of their first cases");
+	tap_ok(good, "scenes are in the order of their first cases");
 	good = true;
 	for (size_t i = 0; i < 6; i++)
 		good &= s.of[i] == of[i] && s.all[i] == all[i];
-	tap_ok(good, "the cases of a scene are sorted by step, then as given");
+	tap_ok(good,
+	    "the cases of a scene are sorted by step, then by their order");
 	scenes_free(&s);
-	tap_ok(!s.v && !s.n, "nothing is left of scenes that were freed");
+	tap_ok(!s.v && !s.n, "scenes that were freed are empty");
 	scenes_make(&s, cases, 0);
-	tap_ok(s.n == 0, "no case, no scene");
+	tap_ok(s.n == 0, "without cases there are no scenes");
 	scenes_free(&s);
 	for (size_t i = 0; i < 6; i++)
 		json_free(cases[i]);
@@ -113,15 +115,15 @@ names(void)
 	char *v[8];
 	bool good = true;
 
-	tap_ok(
-	    named(&axes[0], "g", 0, "g-"), "a scene is called like its group");
+	tap_ok(named(&axes[0], "g", 0, "g-"),
+	    "the name of a scene begins with its group");
 	for (size_t i = 0; i < n; i++)
 		v[i] = scene_name(&axes[i], "g", 0);
 	v[n] = scene_name(&axes[0], "g", 1);
 	for (size_t i = 0; i <= n; i++)
 		for (size_t k = 0; k < i; k++)
 			good &= strcmp(v[i], v[k]) != 0;
-	tap_ok(good, "whatever differs gives another name");
+	tap_ok(good, "every difference between groups gives another name");
 	for (size_t i = 0; i <= n; i++)
 		free(v[i]);
 	json_free(cfg);

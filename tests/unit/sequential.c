@@ -1,4 +1,4 @@
-/* Looking more than once: the levels, and that they keep their promise. */
+/* Sequential looks: the levels, and that they keep the error rate. */
 #include "tap.h"
 
 #include "ranktest.h"
@@ -25,9 +25,9 @@ z_of(double level)
 }
 
 /*
- * Bounds of the Pocock-like function, alpha .05 two-sided, equal parts: as
+ * Bounds of the Pocock-like function, alpha .05 two-sided, equal parts, as in
  * Lan & DeMets (1983) and Reboussin et al., Controlled Clinical Trials 21
- * (2000) have them.
+ * (2000).
  */
 static void
 published(void)
@@ -45,7 +45,7 @@ published(void)
 		sequential_levels(t, k, .05, level);
 		for (size_t i = 0; i < k; i++)
 			good &= fabs(z_of(level[i]) - bound[k - 1][i]) < 6e-4;
-		tap_ok(good, "%zu equal parts: as published", k);
+		tap_ok(good, "%zu equal parts: the published bounds", k);
 	}
 }
 
@@ -56,33 +56,36 @@ edges(void)
 	double none[] = {-1, 0, .5, 1}, half[] = {.5, 1};
 
 	sequential_levels(&(double){7}, 1, .05, level);
-	tap_near(
-	    level[0], .05, 1e-12, "after the end no more than all is spent");
+	tap_near(level[0], .05, 1e-12,
+	    "a look after the end spends all of alpha, not more");
 	sequential_levels(t, 0, .05, level);
 	sequential_levels(two + 1, 1, .01, level);
-	tap_near(level[0], .01, 1e-12, "one look has all of alpha");
+	tap_near(level[0], .01, 1e-12, "a single look has all of alpha");
 	sequential_levels(two, 2, .05, other);
-	tap_near(level[0] * 5, .05, 1e-12, "and alpha is any");
+	tap_near(level[0] * 5, .05, 1e-12,
+	    "looks have levels for other values of alpha, too");
 	sequential_levels(t, 4, .05, level);
 	tap_ok(level[0] == other[0] && level[1] == other[0] &&
 		level[2] == other[0],
-	    "looks at the same time are one");
-	tap_near(level[3], other[1], 1e-4, "and cost nothing");
+	    "looks at the same time have the same level");
+	tap_near(
+	    level[3], other[1], 1e-4, "such looks do not reduce later levels");
 	sequential_levels(none, 4, .05, level);
 	sequential_levels(half, 2, .05, other);
 	tap_ok(level[0] == 0 && level[1] == 0 && level[2] == other[0] &&
 		level[3] == other[1],
-	    "a look at nothing finds nothing");
+	    "a look without runs has the level 0");
 	sequential_levels(half, 2, 1e-12, level);
 	tap_ok(level[0] > 0 && level[0] < 1e-12 && level[1] > 0 &&
 		level[1] < 1e-12,
-	    "a tiny alpha");
+	    "a very small alpha");
 	sequential_levels(half, 2, .9, level);
 	tap_ok(level[0] < .9 && level[1] < .9 && level[0] + level[1] > .9,
-	    "a large one");
+	    "a large alpha");
 }
 
-/* Paths of many unequal looks: what leaves the bounds is alpha. */
+/* Paths with many looks at unequal distances leave the bounds with probability
+ * alpha. */
 static void
 integrates(void)
 {
@@ -109,9 +112,10 @@ integrates(void)
 			}
 		}
 	}
-	/* Standard deviation of 2000: 44. */
+	/* The standard deviation of the count is 44. */
 	tap_ok(abs(out - PATHS / 20) < 110,
-	    "of %d paths with %d looks 5 %% leave: %d", PATHS, LOOKS, out);
+	    "of %d paths with %d looks 5 %% leave the bounds: %d", PATHS, LOOKS,
+	    out);
 }
 
 static void
@@ -130,16 +134,18 @@ one_level(void)
 	tap_ok(good, "each look has its level");
 	tap_ok(sequential_level(looks, 6, 0, .05) == level[0] &&
 		sequential_level(looks, 6, 4, .05) == level[0],
-	    "before the first look that of the first");
+	    "a number of runs before the first look has the level of the "
+	    "first");
 	tap_ok(sequential_level(looks, 6, 31, .05) == level[5] &&
 		sequential_level(looks, 6, 1000, .05) == level[5],
-	    "after the last one that of the last");
+	    "a number of runs after the last look has the level of the last");
 	tap_ok(sequential_level(looks, 6, 6, .05) == fmin(level[0], level[1]) &&
 		sequential_level(looks, 6, 29, .05) == level[4],
-	    "between two the smaller of both");
-	tap_near(sequential_level(NULL, 0, 9, .05), .05, 0, "no looks: alpha");
-	tap_near(
-	    sequential_level(looks, 1, 5, .05), .05, 1e-12, "one look: alpha");
+	    "a number of runs between two looks has the smaller level of both");
+	tap_near(sequential_level(NULL, 0, 9, .05), .05, 0,
+	    "without looks the level is alpha");
+	tap_near(sequential_level(looks, 1, 5, .05), .05, 1e-12,
+	    "with one look the level is alpha");
 }
 
 static void
@@ -161,7 +167,9 @@ schedule(void)
 	good = n <= SEQUENTIAL_LOOKS && v[0] == 1 && v[n - 1] == 1e6;
 	for (size_t i = 1; i < n; i++)
 		good &= v[i] > v[i - 1] && v[i] < v[i - 1] * 1.5 + 1;
-	tap_ok(good, "1..1000000: %zu looks, rising by half at most", n);
+	tap_ok(good,
+	    "1..1000000: %zu looks, each at most half more than the one before",
+	    n);
 }
 
 static double
@@ -170,7 +178,8 @@ normal(struct rng *r)
 	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
-/* Stops as soon as the test says that two equal sides differ. */
+/* Returns how many sessions of two equal sides stop because the test finds a
+ * difference. */
 static int
 alarms(double level_at_all, bool paired, int times)
 {
@@ -214,12 +223,15 @@ main(void)
 	integrates();
 	one_level();
 	schedule();
-	/* 5 % of 2000 are 100, with a standard deviation of 10. */
+	/* The expected value is 100 of 2000, with a standard deviation of
+	 * 10. */
 	n = alarms(0, false, 2000);
-	tap_ok(n <= 120 && n > 20, "Mann-Whitney at six looks: %d of 2000", n);
+	tap_ok(n <= 120 && n > 20,
+	    "Mann-Whitney at six looks: %d of 2000 sessions alarm", n);
 	n = alarms(0, true, 2000);
-	tap_ok(n <= 120 && n > 20, "signed rank at six looks: %d of 2000", n);
+	tap_ok(n <= 120 && n > 20,
+	    "signed rank at six looks: %d of 2000 sessions alarm", n);
 	n = alarms(.05, false, 2000);
-	tap_ok(n > 160, "at .05 each time there are too many: %d of 2000", n);
+	tap_ok(n > 160, "at .05 for each look too many alarm: %d of 2000", n);
 	return tap_done();
 }

@@ -1,5 +1,5 @@
-/* Runs that resemble their neighbours: what is expected of them, what is
- * estimated, and what it does to false alarms. */
+/* Autocorrelated runs: their expected values, their estimates, and their effect
+ * on false alarms. */
 #include "tap.h"
 
 #include "rng.h"
@@ -16,7 +16,7 @@ normal(struct rng *r)
 	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
-/* A first-order autoregression of variance 1, from any place. */
+/* A stationary first-order autoregression with variance 1. */
 static void
 walk(struct rng *rng, double r, double *v, size_t n)
 {
@@ -28,7 +28,7 @@ walk(struct rng *rng, double r, double *v, size_t n)
 	}
 }
 
-/* n times the variance of the mean, by all correlations. */
+/* n times the variance of the mean, from all correlations. */
 static double
 inflation_of(double r, int n)
 {
@@ -50,10 +50,10 @@ inflations(void)
 			right = right &&
 			    fabs(serial_inflation(r, n) - inflation_of(r, n)) <
 				1e-9;
-	tap_ok(right, "the inflation is the sum of all correlations");
+	tap_ok(right, "the inflation is the sum over all correlations");
 }
 
-/* The mean of r as estimated in reports of ROWS rows with two sides of n. */
+/* The mean estimate of r over reports of ROWS rows with two sides of n runs. */
 static void
 check_estimate(double r, size_t n, double at_least, double at_most)
 {
@@ -74,7 +74,8 @@ check_estimate(double r, size_t n, double at_least, double at_most)
 	}
 	sum /= REPORTS;
 	tap_ok(at_least <= sum && sum <= at_most,
-	    "runs of lag-1 %g, %zu in each series: %.3f on average", r, n, sum);
+	    "runs with lag-1 %g, %zu a side: the mean estimate is %.3f", r, n,
+	    sum);
 }
 
 static void
@@ -90,11 +91,11 @@ bounds(void)
 	    "one run has no neighbours");
 	serial_add(&s, flat, 4);
 	tap_ok(
-	    serial_estimate(&s, 1) == 0, "equal runs show no autocorrelation");
+	    serial_estimate(&s, 1) == 0, "equal runs have no autocorrelation");
 	s = (struct serial){0};
 	serial_add(&s, saw, 10);
 	tap_ok(serial_estimate(&s, 1) == 0,
-	    "runs that avoid their neighbours' values count as independent");
+	    "a negative autocorrelation counts as none");
 	s = (struct serial){0};
 	for (int i = 0; i < 10; i++)
 		serial_add(&s, up, 10);
@@ -106,11 +107,11 @@ bounds(void)
 	two[1].runs = 10;
 	two[1].series = 1;
 	tap_ok(serial_estimate(two, 2) < serial_estimate(two, 1),
-	    "each metric has the same weight, whatever its noise");
+	    "each row has the same weight, whatever its noise");
 }
 
-/* The share of rows with p below .05, of equal sides of n runs with this lag-1
- * correlation, which is known or, if 'known' is false, taken for 0. */
+/* The share of equal rows with p below .05, with n autocorrelated runs a side;
+ * if 'known' is false, the test takes them for independent. */
 static double
 alarms(uint64_t seed, size_t n, double r, bool known)
 {
@@ -147,8 +148,8 @@ rates(void)
 		plain = alarms(n, n, .6, false);
 		allowed = alarms(n, n, .6, true);
 		tap_ok(plain > .15 && allowed < .09,
-		    "%zu runs of .6: p below .05 in %.3f of equal rows, %.3f "
-		    "if it is known",
+		    "%zu runs with lag-1 .6: p is below .05 in %.3f of equal "
+		    "rows, %.3f if lag-1 is known",
 		    n, plain, allowed);
 	}
 	allowed = alarms(3, 10, 0, true);

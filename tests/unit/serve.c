@@ -39,32 +39,35 @@ configuration(void)
 		   &why) == 0,
 	    "a spec: %s", why.s ? why.s : "");
 	tap_ok(s.nodes == 4 && s.cluster && s.tls && s.aslr && !s.port,
-	    "what it says");
+	    "a spec is read");
 	spec_print_configuration(&s, &conf, 7000, "/d", "/t");
 	tap_ok(strstr(conf.s, "\nport 0\ntls-port 7000\n") != NULL, "TLS");
 	tap_ok(
 	    strstr(conf.s, "\nrequirepass \"p\\\"\\\\\\x0aport 1\"\n") != NULL,
-	    "a value stays one value: %s", strstr(conf.s, "requirepass"));
+	    "a value with quotes and newlines is one value: %s",
+	    strstr(conf.s, "requirepass"));
 	tap_ok(strstr(conf.s, "\nmasterauth \"p") != NULL,
-	    "replicas have the password");
+	    "replicas have the password of their primary");
 	tap_ok(strstr(conf.s, "io-threads 3\n") < strstr(conf.s, "hz \"20\""),
-	    "its own settings come last");
+	    "settings of the spec come last");
 	spec_redact(&s, &out, "a p\"\\\nport 1 b");
-	tap_str(out.s, "a *** b", "secrets are not shown");
-	tap_str(spec_connect_host(&s), "127.0.0.1", "where it is reached");
+	tap_str(out.s, "a *** b", "secrets are replaced in messages");
+	tap_str(spec_connect_host(&s), "127.0.0.1",
+	    "clients connect to the address of the spec");
 	spec_free(&s);
 	tap_ok(read_spec(&s, "{\"id\":\"a\",\"server\":\"sh\",\"host\":\"::\"}",
 		   &why) == 0,
-	    "another host");
-	tap_str(spec_connect_host(&s), "::1", "a wildcard is loopback");
+	    "a spec with another host");
+	tap_str(spec_connect_host(&s), "::1",
+	    "clients connect to a wildcard address by loopback");
 	spec_free(&s);
 	tap_ok(read_spec(&s,
 		   "{\"id\":\"a\",\"server\":\"sh\",\"primaries\":3,"
 		   "\"port\":55534}",
 		   &why) < 0,
-	    "too high for the bus: %s", why.s);
+	    "a port that is too high for the cluster bus: %s", why.s);
 	tap_ok(read_spec(&s, "{\"id\":\"a\",\"server\":\"/\"}", &why) < 0,
-	    "a folder is not a server: %s", why.s);
+	    "a folder as server is refused: %s", why.s);
 	str_free(&conf);
 	str_free(&why);
 	str_free(&out);
@@ -84,14 +87,14 @@ ports(void)
 		abort();
 	port = ntohs(a.sin_port);
 	tap_ok(!port_is_free("127.0.0.1", port) && errno == EADDRINUSE,
-	    "a port that is taken");
-	tap_ok(!port_is_free("*", port), "on any address");
+	    "a port that is taken is not free");
+	tap_ok(!port_is_free("*", port), "it is not free on all addresses");
 	port_describe_owner(&s, "127.0.0.1", port);
-	tap_str(s.s, "another program", "by whom");
+	tap_str(s.s, "another program", "the program that has it is described");
 	close(fd);
-	tap_ok(port_is_free("127.0.0.1", port), "it is free again");
+	tap_ok(port_is_free("127.0.0.1", port), "the port is free again");
 	tap_ok(!port_is_free("192.0.2.1", port) && errno == EADDRNOTAVAIL,
-	    "not an address of ours");
+	    "an address of another host is not free");
 	port = port_choose("127.0.0.1", true);
 	tap_ok(port > 0 && port <= 55535 && port_is_free("127.0.0.1", port),
 	    "a free port");
@@ -111,17 +114,17 @@ folders(void)
 		abort();
 	tap_ok(g && rundir_make(&r, g, NULL, false) == 0, "a run directory");
 	tap_ok(stat(r.path, &st) == 0 && (st.st_mode & 07777) == 0700,
-	    "for the owner alone");
+	    "only the owner can read it");
 	sub = rundir_make_folder(&r);
-	tap_ok(sub && access(sub, W_OK) == 0, "a folder inside");
+	tap_ok(sub && access(sub, W_OK) == 0, "it has a folder");
 	/* A link inside must not lead the removal outside. */
 	snprintf(link, sizeof link, "%s/out", sub);
 	tap_ok(symlink(tmp, link) == 0, "a link to the outside");
 	path = strdup(r.path);
 	rundir_close(&r);
-	tap_ok(access(path, F_OK) < 0, "it is gone");
-	tap_ok(access(tmp, F_OK) == 0, "what it linked to is not");
-	tap_ok(folder_remove(path) == 0, "removing twice is not a failure");
+	tap_ok(access(path, F_OK) < 0, "the run directory is removed");
+	tap_ok(access(tmp, F_OK) == 0, "the target of the link is not removed");
+	tap_ok(folder_remove(path) == 0, "removing it again is not an error");
 	free(path);
 	free(sub);
 	reaper_dismiss(g);

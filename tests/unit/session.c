@@ -1,4 +1,5 @@
-/* vkb-load: what a terminal shows of a session, and the file its runs go to. */
+/* vkb-load: what a terminal shows of a session, and the file that its runs are
+ * written to. */
 #include "tap.h"
 
 #include "clock.h"
@@ -30,9 +31,9 @@ parse(const char *s)
 
 /* ---- the terminal */
 
-static int screen; /* the other end of the terminal that stderr is */
+static int screen; /* the other end of the terminal that is stderr */
 
-/* stderr becomes a terminal of so many columns; what it was is returned. */
+/* Makes stderr a terminal with so many columns; returns the old stderr. */
 static int
 open_screen(void)
 {
@@ -60,7 +61,7 @@ set_columns(unsigned short n)
 	ioctl(screen, TIOCSWINSZ, &w);
 }
 
-/* What the terminal shows arrives soon, in pieces. */
+/* Compares what the terminal shows. It arrives soon, and in pieces. */
 static void
 check_screen(const char *want, const char *what)
 {
@@ -106,93 +107,97 @@ lines(void)
 	progress_open(&p, false, true, 2);
 	p.total = 3;
 	tap_near(progress_estimate(&p, 0, &timed), 5.5, 1e-12,
-	    "a run takes its time, its warm-up, and half a second");
-	tap_near(progress_estimate(&p, 0, &cold), 3.5, 1e-12, "or no warm-up");
+	    "the estimate is the time, the warm-up and half a second");
+	tap_near(progress_estimate(&p, 0, &cold), 3.5, 1e-12,
+	    "the estimate of a run without a warm-up");
 	tap_ok(progress_estimate(&p, 0, &counted) < 0,
-	    "how long requests take is not known before");
+	    "a run with a number of requests has no estimate at first");
 	progress_begin(&p, "SET", 1, 3, -1);
 	progress_draw(&p, &(struct engine_progress){.seeding = true});
-	check_screen(WIPE "SET seeding", "a run that is prepared");
+	check_screen(WIPE "SET seeding", "a run that is being prepared");
 	progress_draw(&p, &(struct engine_progress){.warmup = true});
-	check_screen("", "nothing is drawn again at once");
+	check_screen("", "a line is not drawn again at once");
 	p.line.drawn -= SECOND / 5;
 	progress_draw(
 	    &p, &(struct engine_progress){.warmup = true, .done = .041});
-	check_screen(WIPE "SET warm-up 4%", "but a fifth of a second later");
+	check_screen(WIPE "SET warm-up 4%",
+	    "a line is drawn again a fifth of a second later");
 	p.left_s = 65;
 	p.started = clock_ns() - 60 * SECOND;
 	draw(&p,
 	    (struct engine_progress){
 		.done = .5, .rps = 12345, .p99_ms = 1.2346});
 	check_screen(WIPE "SET 12.3K req/s p99 1.23 ms, 5 s left",
-	    "a run that is measured");
+	    "a run that is being measured");
 	p.left_s = 60 + 131.6;
 	p.started = clock_ns() - 60 * SECOND;
 	draw(&p, (struct engine_progress){.done = .5, .p99_ms = .0456});
 	check_screen(WIPE "SET p99 .0456 ms, 2 min 12 s left",
-	    "minutes and microseconds");
+	    "minutes, and microseconds");
 	p.left_s = 60 + 7500;
 	p.started = clock_ns() - 60 * SECOND;
 	draw(&p,
 	    (struct engine_progress){
 		.seeding = true, .done = .25, .p99_ms = 120.4});
 	check_screen(WIPE "SET seeding 25% p99 120 ms, 2 h 5 min left",
-	    "hours and a tenth of a second");
+	    "hours, and tenths of a second");
 	p.left_s = 60 + 10;
 	p.started = clock_ns() - 60 * SECOND;
 	draw(&p, (struct engine_progress){.reading = true, .done = .25});
 	check_screen(WIPE "SET reading back 25%, 10 s left",
-	    "what was written is read back");
+	    "a run that reads back what was written");
 	p.left_s = 65;
 	p.most = true;
 	p.started = clock_ns() - 70 * SECOND;
 	draw(&p, (struct engine_progress){.done = 1});
 	check_screen(WIPE "SET, at most 0 s left",
-	    "what is late has no time left; it may be less");
+	    "a late run has no time left; an adaptive session may end earlier");
 	p.name = "a name of forty characters, not one less";
 	p.left_s = -1;
 	draw(&p, (struct engine_progress){.done = .25, .rps = 1e6});
 	check_screen(WIPE "a name of forty characters, not one less 25% 1.00M "
 			  "req/s",
-	    "eighty columns where the terminal does not say");
+	    "a terminal that does not report its width has 80 columns");
 	set_columns(30);
 	draw(&p, (struct engine_progress){.done = .25});
 	check_screen(WIPE "a name of forty characters, n",
-	    "one column of a narrow terminal stays free");
+	    "the last column of a narrow terminal is not used");
 	p.name = "SET";
 	p.started = clock_ns() - 4 * SECOND;
 	progress_end(&p, 1, &timed, rec, 1);
 	check_screen(WIPE "vkb: SET: 12.3K req/s, p50 0.250 ms, p99 4.500 ms\n",
-	    "the end of a run is reported, after the line is wiped");
+	    "the line is erased before the result of a run is printed");
 	tap_ok(
 	    p.done == 1 && p.took[1] >= 4 && p.took[1] < 100 && p.took[0] == 0,
-	    "it took its time");
+	    "the time of the run is recorded");
 	tap_near(progress_estimate(&p, 1, &timed), p.took[1], 1e-12,
-	    "which is what the next one will take");
+	    "the estimate of the next run is that time");
 	tap_ok(progress_estimate(&p, 0, &cold) == 3.5 &&
 		progress_estimate(&p, 0, &counted) < 0,
-	    "a run shorter than its load is not used for other cases");
+	    "the time of a run that is shorter than its load is not used for "
+	    "other cases");
 	p.done = 0;
 	p.started = clock_ns() - 9 * SECOND;
 	progress_end(&p, 1, &timed, rec, 1);
 	check_screen("vkb: SET: 12.3K req/s, p50 0.250 ms, p99 4.500 ms\n",
-	    "it took 9 seconds");
+	    "a run that took 9 seconds");
 	tap_near(progress_estimate(&p, 0, &cold), 3 + 4, .5,
-	    "its keys and its server are expected of another case, too");
+	    "its preparation time is expected of other cases, too");
 	p.took[1] = 7;
 	progress_end(&p, 1, &timed, bad, 1);
-	check_screen("vkb: SET: failed\n", "a failed run is reported");
-	tap_ok(p.done == 2 && p.took[1] == 7, "and says no time");
+	check_screen("vkb: SET: failed\n", "a failed run is printed");
+	tap_ok(p.done == 2 && p.took[1] == 7,
+	    "the time of a failed run is not recorded");
 	progress_end(&p, 1, &timed, NULL, 1);
-	check_screen("", "a run that was not finished is not");
-	tap_ok(p.done == 2, "nor is it counted");
+	check_screen("", "a run that was interrupted is not printed");
+	tap_ok(p.done == 2, "a run that was interrupted is not counted");
 	draw(&p, (struct engine_progress){.done = 0});
 	progress_close(&p);
-	check_screen(WIPE "SET" WIPE, "nothing stays on the terminal");
+	check_screen(WIPE "SET" WIPE, "at the end the line is erased");
 	progress_open(&p, true, false, 1);
 	progress_begin(&p, "SET", 1, 3, 1);
 	draw(&p, (struct engine_progress){.done = .5});
-	check_screen("", "a quiet session shows nothing");
+	check_screen("", "with --quiet nothing is printed");
 	progress_close(&p);
 	dup2(was, STDERR_FILENO);
 	close(was);
@@ -215,22 +220,24 @@ data_made(void)
 	statusline_open(&m.line, false);
 	meter_begin(&m, "a.csv", 200);
 	meter_draw(&m, 50, 1e6);
-	check_screen("", "a file that is made at once shows nothing");
+	check_screen("", "nothing is shown of a file at first");
 	m.line.drawn -= SECOND / 5;
 	m.started = clock_ns() - 10 * SECOND;
 	meter_draw(&m, 50, 1e6);
 	check_screen(WIPE "a.csv  25%  ETA 30s  1.00MB, 100KB/s",
-	    "how much of it is made, how long the rest takes, and how fast");
+	    "later its share, the time that is left and the speed are shown");
 	meter_draw(&m, 51, 1e6);
-	check_screen("", "nothing is drawn again at once");
+	check_screen("", "a line is not drawn again at once");
 	set_columns(22);
 	m.line.drawn = 0;
 	meter_draw(&m, 0, 1e6);
-	check_screen(WIPE "a.csv  1.00MB, 100KB/", "a narrow terminal cuts it");
+	check_screen(
+	    WIPE "a.csv  1.00MB, 100KB/", "a narrow terminal cuts the line");
 	err_say("a message");
-	check_screen(WIPE "vkb: a message\n", "a message wipes it");
+	check_screen(
+	    WIPE "vkb: a message\n", "the line is erased before a message");
 	statusline_close(&m.line);
-	check_screen("", "then nothing is left to wipe");
+	check_screen("", "after the message there is no line to erase");
 	dup2(was, STDERR_FILENO);
 	close(was);
 	close(screen);
@@ -261,7 +268,8 @@ add_run(struct str *s, const char *label, const char *command, int index,
 	    strcmp(status, "ok") == 0 ? "" : ",\"error\":\"it broke\"");
 }
 
-/* What stands behind the last newline goes, however long it is. */
+/* A record that is cut off at the end of the file is removed, however long it
+ * is. */
 static void
 torn(void)
 {
@@ -294,7 +302,8 @@ torn(void)
 	}
 	tap_ok(good == 2 * n, "a torn last line is cut off: %zu of %zu lengths",
 	    good, 2 * n);
-	tap_ok(refused == 2 * (n - 1), "without --resume it is an error");
+	tap_ok(refused == 2 * (n - 1),
+	    "without --resume a torn last line is an error");
 	str_free(&s);
 }
 
@@ -320,12 +329,12 @@ resumed(void)
 	add_run(&s, "b", "GET", 9, "failed");
 	write_file(&s);
 	tap_ok(results_open(&r, NULL, path, 0) == 0 && r.n == 3 && r.last == 7,
-	    "runs that went well are done, each once");
+	    "runs that are ok are done, each once");
 	f = results_find(&r, a, set, 2, false);
-	tap_ok(f == &r.done[0], "the first of its kind in the file counts");
+	tap_ok(f == &r.done[0], "of equal runs the first in the file counts");
 	f = results_find(&r, a, set, 1, false);
 	tap_ok(f == &r.done[1] && !f->rule && !f->tool && !f->metrics,
-	    "of a plain session the place is enough");
+	    "a run of a plain session is found by its place");
 	tap_ok(results_find(&r, b, set, 7, false) &&
 		!results_find(&r, b, set, 2, false) &&
 		!results_find(&r, a, set, 7, false) &&
@@ -333,18 +342,19 @@ resumed(void)
 		!results_find(&r, b, get, 9, false) &&
 		!results_find(&r, b, set, 0, false) &&
 		!results_find(&r, a, set, 3, false),
-	    "others are to be done");
+	    "other runs are not done");
 	tap_ok(!results_find(&r, a, set, 1, true),
-	    "a measured run is not a counted one");
+	    "a measured run is not a counted run");
 	tap_ok(results_open(&second, NULL, path, 0) == -1,
-	    "a second program cannot resume the same file");
+	    "a second session cannot resume the same file");
 	results_close(&second);
-	tap_ok(results_open(&second, path, NULL, 0) == -1, "nor appends to it");
+	tap_ok(results_open(&second, path, NULL, 0) == -1,
+	    "a second session cannot append to it meanwhile");
 	results_close(&second);
 	rec = parse("{\"type\":\"run\"}");
 	tap_ok(results_write(&r, rec) == 0 && stat(path, &st) == 0 &&
 		(size_t)st.st_size == s.len + strlen("{\"type\":\"run\"}\n"),
-	    "a run is written behind the others");
+	    "a run is appended");
 	unlink(path);
 	tap_ok(results_write(&r, rec) == -1 &&
 		strstr(err_last(), "was removed while runs were appended"),
@@ -352,12 +362,12 @@ resumed(void)
 	results_close(&r);
 	tap_ok(results_open(&r, path, NULL, 0) == 0 && r.n == 0 &&
 		results_open(&second, path, NULL, 0) == 0,
-	    "two may append to one file, which is not read");
+	    "two sessions may append to one file, which they do not read");
 	results_close(&r);
 	results_close(&second);
 	tap_ok(results_open(&r, NULL, NULL, 0) == 0 && r.fd == STDOUT_FILENO &&
 		!results_find(&r, a, set, 1, false),
-	    "without a file all is to be done");
+	    "without a file no run is done");
 	results_close(&r);
 	json_free(rec);
 	json_free(a);

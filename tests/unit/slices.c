@@ -14,7 +14,7 @@ struct loaded {
 	struct engine_load load;
 };
 
-/* Sets the requests of each slice of a tenth of a second. */
+/* Sets the requests of each slice; a slice lasts a tenth of a second. */
 static void
 fill(struct loaded *l, const double *requests)
 {
@@ -71,20 +71,20 @@ ratios(void)
 
 	tap_ok(is_near(compare(calm, slower, l), .95) &&
 		is_near(l[0].result.rps * l[1].result.rps, 950. * 1000),
-	    "steady slices: the ratio of the rates, at their level");
+	    "steady slices: the ratio and the mean of the rates");
 	tap_ok(is_near(compare(calm, rising, l), sqrt(1.04 * 1.05)) &&
 		is_near(compare(calm, falling, l), sqrt(1.04 * 1.05)) &&
 		is_near(
 		    l[0].result.rps * l[1].result.rps, 1e6 * sqrt(1.04 * 1.05)),
-	    "each slice counts for the median, the first and the last too");
+	    "every slice counts for the median, the first and the last too");
 	tap_ok(is_near(compare(drift, drift2, l), 2),
-	    "what disturbs both does not count");
+	    "noise that both servers have does not change the ratio");
 	tap_ok(is_near(compare(calm, hit, l), .95),
-	    "what disturbs a few slices of one does not count");
+	    "noise in a few slices of one server does not change the ratio");
 	tap_ok(is_near(compare(other, silent, l), .95),
-	    "a turn in which one answered nothing is left out");
+	    "a turn in which one server answered nothing is left out");
 	tap_ok(is_near(compare(calm, hung, l), 95. / 1000),
-	    "a server that answers in no other slice keeps its own rate");
+	    "a server that answers in one slice only keeps its own rate");
 }
 
 /* A number of requests: the last slice ends when they are made. */
@@ -107,10 +107,12 @@ counted(void)
 		slices_set_rates(both, 2);
 		if (n == TURNS)
 			tap_ok(is_near(l[1].result.rps / l[0].result.rps, .9),
-			    "the last slice is left out");
+			    "with a number of requests the last slice is left "
+			    "out");
 		else
 			tap_ok(is_near(l[0].result.rps, 1000),
-			    "three slices are too few to take a rate from");
+			    "three slices are too few: the rate is that of the "
+			    "whole run");
 	}
 }
 
@@ -131,7 +133,7 @@ several(void)
 	slices_set_rates(all, 3);
 	tap_ok(is_near(l[1].result.rps / l[0].result.rps, 1.1) &&
 		is_near(l[2].result.rps / l[0].result.rps, 1.21),
-	    "three loads: each has its share of the turn");
+	    "three loads are compared slice by slice");
 }
 
 static void
@@ -155,10 +157,10 @@ streams(void)
 	slices_set_rates(loads, 2);
 	tap_ok(is_near((two[0].rps + two[1].rps) / l[0].result.rps, .9) &&
 		is_near(two[0].rps / two[1].rps, 2),
-	    "two streams share the rate of their load");
+	    "the streams of a load share its rate");
 }
 
-/* The parts of a mixed scenario, of which only one is slower. */
+/* The parts of a mixed scenario, one of which is slower. */
 static void
 roles(void)
 {
@@ -182,7 +184,7 @@ roles(void)
 	slices_set_rates(loads, 2);
 	tap_ok(is_near(v[1][0].rps / v[0][0].rps, .8) &&
 		is_near(v[1][1].rps, v[0][1].rps) && is_near(v[0][1].rps, 300),
-	    "each role has a rate of its own");
+	    "each role has its own rate");
 }
 
 int

@@ -1,4 +1,5 @@
-/* How long slices are, what of them is measured, and when the work is done. */
+/* How long slices are, which part of them is measured, and when a run is
+ * done. */
 #include "vkb-load/engine/slicetimes.h"
 #include "tap.h"
 
@@ -37,11 +38,11 @@ lengths(void)
 	tap_ok(l.ns == 50 * MS && l.head == 5 * MS,
 	    "the first tenth of a slice is its head");
 	slicetimes_set(&l, .2);
-	tap_ok(
-	    l.ns == 200 * MS && l.head == 20 * MS, "a slice may have 200 ms");
+	tap_ok(l.ns == 200 * MS && l.head == 20 * MS,
+	    "the longest slice is 200 ms");
 	slicetimes_set(&l, .2001);
 	tap_ok(l.ns == INT64_MAX && l.head == 20 * MS,
-	    "with more there is one turn, whose head is that of 200 ms");
+	    "a longer one means one turn, with the head of 200 ms");
 }
 
 static double
@@ -65,18 +66,20 @@ choices(void)
 	struct streams s = {.sides = sides, .nsides = 2};
 
 	tap_near(choose(r, 1), .02, 1e-12,
-	    "what has not run yet has slices of 20 ms");
+	    "before the first slice the length is 20 ms");
 	r[0].workers = w;
 	r[0].nworkers = 2;
 	r[0].active_ns = RUN_SECOND / 2;
 	/* 8000 requests are 4000 batches, in half a second. */
-	tap_near(choose(r, 1), .025, 1e-12, "a slice has 200 batches");
+	tap_near(choose(r, 1), .025, 1e-12,
+	    "a slice is as long as 200 batches take");
 	r[0].active_ns = RUN_SECOND / 4;
-	tap_near(choose(r, 1), .02, 1e-12, "and 20 ms at least");
+	tap_near(choose(r, 1), .02, 1e-12, "a slice is at least 20 ms long");
 	r[0].active_ns = RUN_SECOND / 2;
 	many.clients = 40;
 	r[0].work = &many;
-	tap_near(choose(r, 1), .025, 1e-12, "40 clients have five each in 200");
+	tap_near(choose(r, 1), .025, 1e-12,
+	    "40 clients make five batches each of these 200");
 	many.clients = 60;
 	tap_near(choose(r, 1), .0375, 1e-12, "60 need 300");
 	r[1].workers = &w[2];
@@ -84,33 +87,36 @@ choices(void)
 	r[1].active_ns = 3 * RUN_SECOND / 4;
 	/* 4250 batches of 70 clients in the longer of both times. */
 	tap_near(choose(r, 2), 350 * .75 / 4250, 1e-12,
-	    "the streams of a server have their batches together");
+	    "the batches of all streams of a server are added");
 	tap_near(slicetimes_choose(&s), 200 * .75 / 250, 1e-12,
-	    "the slowest server decides");
+	    "the slowest server determines the length");
 	sides[1].runs = &r[0];
 	sides[0].runs = &r[1];
 	tap_near(slicetimes_choose(&s), 200 * .75 / 250, 1e-12,
-	    "be it the first or the last");
+	    "the order of the servers does not matter");
 	r[1] = stream(&rated);
 	tap_near(choose(&r[1], 1), .1, 1e-12,
-	    "with a rate a slice has 200 requests");
+	    "with a rate a slice is as long as 200 requests are apart");
 	slow.rate = 1000;
 	r[1].work = &slow;
-	tap_near(choose(&r[1], 1), .2, 1e-12, "in up to 200 ms");
+	tap_near(choose(&r[1], 1), .2, 1e-12,
+	    "with a low rate a slice is 200 ms long");
 	slower.rate = 500;
 	r[1].work = &slower;
-	tap_near(choose(&r[1], 1), .2, 1e-12, "and not in more");
+	tap_near(choose(&r[1], 1), .2, 1e-12,
+	    "with a lower rate a slice is not longer");
 	slower.rate = 20000;
-	tap_near(choose(&r[1], 1), .02, 1e-12, "nor in less than 20 ms");
+	tap_near(choose(&r[1], 1), .02, 1e-12,
+	    "with a high rate a slice is at least 20 ms long");
 	slower.rate = 4000;
 	r[1].workers = &w[2];
 	r[1].nworkers = 1;
 	r[1].active_ns = RUN_SECOND;
 	tap_near(choose(&r[1], 1), .05, 1e-12,
-	    "what it did so far does not matter then");
+	    "with a rate earlier slices do not matter");
 	r[0] = stream(&rated);
-	tap_near(
-	    choose(r, 2), 200. / 6000, 1e-12, "the rates of a server add up");
+	tap_near(choose(r, 2), 200. / 6000, 1e-12,
+	    "the rates of the streams of a server are added");
 }
 
 static void
@@ -122,13 +128,13 @@ warm_ups(void)
 	struct slicetimes l;
 
 	tap_ok(slicetimes_warm_up(&l, &s) && l.ns == 100 * MS && l.head == l.ns,
-	    "a server runs for 100 ms before it is measured");
+	    "the warm-up of a server without one is 100 ms");
 	tap_ok(!r[0].idle && !r[1].idle && r[2].idle,
-	    "a stream with a number of requests waits until then");
+	    "a stream with a number of requests does not run in it");
 	longer.warmup_s = 1.5;
 	tap_ok(
 	    slicetimes_warm_up(&l, &s) && l.ns == 1500 * MS && l.head == l.ns,
-	    "or for the longest warm-up of its streams");
+	    "the warm-up is the longest of its streams");
 	part.warmup_s = .01;
 	r[2].work = &part;
 	tap_ok(slicetimes_warm_up(&l, &s) && !r[2].idle,
@@ -157,30 +163,31 @@ begins(void)
 		r.from == r.t0,
 	    "a slice is measured after its head");
 	tap_near(r.slice_s, .09, 1e-12, "its measured time in seconds");
-	tap_ok(r.began == AT + 10 * MS, "the first one begins the run");
+	tap_ok(r.began == AT + 10 * MS, "the first slice begins the run");
 	r.active_ns = 100 * MS;
 	slicetimes_begin(&r, 2 * AT, &plain);
-	tap_ok(r.began == AT + 10 * MS, "and no later one");
+	tap_ok(r.began == AT + 10 * MS,
+	    "a later slice does not change the begin of the run");
 	r.sliced_ns = 2410 * MS - 1;
 	slicetimes_begin(&r, AT, &plain);
-	tap_ok(r.pauses, "another one follows if a nanosecond is missing");
+	tap_ok(r.pauses, "another slice follows if a nanosecond is missing");
 	r.sliced_ns = 2410 * MS;
 	slicetimes_begin(&r, AT, &plain);
-	tap_ok(!r.pauses, "and none when all of the time is measured");
+	tap_ok(!r.pauses, "no slice follows after all of the time");
 	r.sliced_ns = 0;
 	slicetimes_begin(&r, AT, &all);
 	tap_ok(r.t0 == AT + 20 * MS && r.t1 == AT + 2520 * MS && !r.pauses,
 	    "in one turn all of the time is measured at once");
-	tap_near(r.slice_s, 2.5, 1e-12, "which is the duration");
+	tap_near(r.slice_s, 2.5, 1e-12, "its measured time is the duration");
 	r = stream(&made);
 	slicetimes_begin(&r, AT, &plain);
 	tap_ok(r.from == AT && r.t0 == AT + 10 * MS && r.pauses,
-	    "a number of requests counts from the begin of a slice on");
+	    "with a number of requests all of the slice counts");
 	slicetimes_begin(&r, AT, &warm);
-	tap_ok(r.from == INT64_MAX, "but not in the warm-up");
+	tap_ok(r.from == INT64_MAX, "in the warm-up requests do not count");
 	slicetimes_begin(&r, AT, &all);
 	tap_ok(r.t1 == INT64_MAX && r.t0 == AT + 20 * MS && r.from == AT,
-	    "in one turn it ends when its requests are made");
+	    "in one turn a number of requests has no end in time");
 }
 
 /* A run in a slice of 100 ms, the first ten of which are its head. */
@@ -219,31 +226,32 @@ ends(void)
 
 	slicetimes_end(&r, AT, AT + 103 * MS);
 	tap_ok(r.active_ns == 1103 * MS && r.sliced_ns == 990 * MS,
-	    "a slice lasts until its last reply, its measured time does not");
+	    "a slice includes the time until its last reply, its measured time "
+	    "does not");
 	tap_near(r.intervals[1].length_s, .09, 1e-12,
-	    "its interval has its measured time");
+	    "the length of its interval is the measured time");
 	free_sliced(&r);
 	r = sliced(&made, w);
 	w[0].at = 1;
 	w[0].end = 2;
 	slicetimes_end(&r, AT, AT + 103 * MS);
 	tap_ok(r.active_ns == 1103 * MS && r.sliced_ns == 990 * MS,
-	    "nor that of a number of requests which are not all made");
+	    "with requests left the measured time does not include it either");
 	free_sliced(&r);
 	w[0].at = 2;
 	r = sliced(&made, w);
 	slicetimes_end(&r, AT, AT + 103 * MS);
 	tap_ok(r.active_ns == 1040 * MS && r.sliced_ns == 930 * MS &&
 		r.nintervals == 2,
-	    "the last slice ends with its last reply");
-	tap_near(
-	    r.intervals[1].length_s, .03, 1e-12, "and so does its interval");
+	    "with all requests made a slice ends with its last reply");
+	tap_near(r.intervals[1].length_s, .03, 1e-12,
+	    "its interval ends with its last reply");
 	free_sliced(&r);
 	r = sliced(&made, w);
 	w[1].last_ns = AT + 100 * MS;
 	slicetimes_end(&r, AT, AT + 103 * MS);
 	tap_ok(r.active_ns == 1103 * MS && r.sliced_ns == 990 * MS,
-	    "a last reply at the end of the slice makes it a whole one");
+	    "a last reply at the end of the slice makes it a whole slice");
 	free_sliced(&r);
 	r = sliced(&made, w);
 	w[0].last_ns = w[1].last_ns = AT + 10 * MS;
@@ -258,7 +266,8 @@ ends(void)
 	slicetimes_end(&r, AT, AT + 103 * MS);
 	tap_ok(r.active_ns == 1103 * MS && r.sliced_ns == 900 * MS &&
 		r.nintervals == 1 && r.closed == 0,
-	    "one without a reply was running until it was over");
+	    "a slice without replies has its active time, but no measured "
+	    "time");
 	free_sliced(&r);
 }
 
@@ -272,22 +281,26 @@ shares(void)
 	r[1].workers = &w;
 	r[1].nworkers = 1;
 	r[0].sliced_ns = 2500 * MS - 1;
-	tap_ok(!slicetimes_is_over(&r[0]), "a time is not over before it is");
+	tap_ok(!slicetimes_is_over(&r[0]),
+	    "a duration is not over a nanosecond before its end");
 	r[0].sliced_ns++;
-	tap_ok(slicetimes_is_over(&r[0]), "and then it is");
+	tap_ok(slicetimes_is_over(&r[0]), "a duration is over at its end");
 	r[1].next = 999;
-	tap_ok(!slicetimes_is_over(&r[1]), "nor are requests before the last");
+	tap_ok(!slicetimes_is_over(&r[1]),
+	    "a number of requests is not over before the last one");
 	r[1].next = 1000;
-	tap_ok(slicetimes_is_over(&r[1]), "and then they are");
+	tap_ok(slicetimes_is_over(&r[1]),
+	    "a number of requests is over with the last one");
 	r[1].answered = 750;
 	tap_near(slicetimes_get_done(&s), .75, 1e-12,
-	    "the share of requests that is done");
+	    "the progress is the share of the requests");
 	r[0].sliced_ns = 1000 * MS;
 	tap_near(slicetimes_get_done(&s), .4, 1e-12,
-	    "the least share of all streams");
+	    "the progress is the smallest share of the streams");
 	r[0].sliced_ns = 2600 * MS;
 	r[1].answered = 2000;
-	tap_near(slicetimes_get_done(&s), 1, 1e-12, "no more than all");
+	tap_near(
+	    slicetimes_get_done(&s), 1, 1e-12, "the progress is at most 1");
 }
 
 int

@@ -24,7 +24,7 @@ static struct engine_target target = {
 	"*3\r\n:" #first "\r\n:" #last "\r\n*2\r\n$9\r\n127.0.0.1\r\n:" #port \
 	"\r\n"
 
-/* Of 7001 in the wrong order; all others are of 7002. */
+/* The ranges of 7001 are out of order; other slots belong to 7002. */
 static const char two[] = "*4\r\n" RANGE(200, 299, 7001) RANGE(0, 99, 7001)
     RANGE(100, 199, 7002) RANGE(300, 16383, 7002);
 static const char moved[] =
@@ -44,7 +44,8 @@ ask(const char *answer, struct slotmap *old, uint64_t space)
 	return m;
 }
 
-/* Has each number one node, that of its slot, and one position there? */
+/* Checks that each number has one node, that of its slot, and one position
+ * there. */
 static void
 covers(const struct slotmap *m, uint64_t space)
 {
@@ -70,7 +71,7 @@ covers(const struct slotmap *m, uint64_t space)
 		}
 	}
 	tap_ok(good && sum == space,
-	    "each of %llu numbers has its place on the node of its slot",
+	    "each of %llu numbers has a position on the node of its slot",
 	    (unsigned long long)space);
 	free(seen);
 }
@@ -85,22 +86,23 @@ maps(void)
 	tap_ok(m->n == 2 && a == &m->nodes[0] &&
 		slotmap_find(m, "127.0.0.1:7002") == &m->nodes[1] &&
 		!slotmap_find(m, "127.0.0.1:7003"),
-	    "a node is known by its address");
+	    "a node is found by its address");
 	tap_ok(a->port == 7001 && strcmp(a->host, "127.0.0.1") == 0 &&
 		a->addresses && !a->unixsocket && a->nturns == 200 &&
 		m->nodes[1].nturns == KEYS_SLOTS - 200,
-	    "it has its slots");
+	    "a node has its address and the number of its slots");
 	for (size_t i = 0; i < 200; i++)
 		good &= a->turns[i] == (i < 100 ? i : i + 100);
 	for (size_t i = 0; i < KEYS_SLOTS; i++)
 		good &= m->owners[i] == (i >= 100 && (i < 200 || i >= 300));
-	tap_ok(good, "in order, whatever the order of the answer");
+	tap_ok(
+	    good, "the slots are in order, whatever the order of the answer");
 	good = a->keys.ncollections == KEYS_COLLECTIONS &&
 	    m->nodes[1].keys.ncollections == KEYS_COLLECTIONS;
 	for (size_t i = 0; i < KEYS_COLLECTIONS; i++)
 		good &= a->collections[i].slot == a->turns[i * 200 / 16] &&
 		    a->collections[i].part == i;
-	tap_ok(good, "its collections are spread over them");
+	tap_ok(good, "the collections of a node are spread over its slots");
 	covers(m, 40000);
 	slotmap_free(m);
 	m = ask(two, NULL, KEYS_SLOTS);
@@ -112,7 +114,7 @@ maps(void)
 	tap_ok(a->nkeys == 0 && a->keys.count == 1 && a->keys.nlong == 1 &&
 		a->keys.nresidues == 1 && keys_slot(a->residues[0]) >= 100 &&
 		keys_slot(a->residues[0]) < 200 && a->residues[0] >= 3,
-	    "a node without keys has one outside of the key space");
+	    "a node without keys has one key outside of the key space");
 	tap_ok(m->nodes[1].nkeys == 2 && m->nodes[1].keys.count == 2 &&
 		m->nodes[1].residues[0] == 1 && m->nodes[1].residues[1] == 2,
 	    "a slot without a node has no keys");
@@ -129,11 +131,13 @@ moves(void)
 
 	atomic_store(&m->nodes[0].place, 1000);
 	atomic_store(&m->nodes[1].place, 9000);
-	tap_ok(ask(two, m, 40000) == m, "the same slots are the same map");
+	tap_ok(ask(two, m, 40000) == m,
+	    "if the slots have not changed, the map is the same");
 	tap_ok(ask("-ERR no\r\n", m, 40000) == m,
-	    "a missing answer leaves the map as well");
+	    "after an error the map is the same");
 	now = ask(moved, m, 40000);
-	tap_ok(now != m && now->older == m, "other slots are another one");
+	tap_ok(now != m && now->older == m,
+	    "if slots have moved, there is a new map");
 	a = &now->nodes[0];
 	b = &now->nodes[1];
 	covers(now, 40000);
@@ -145,14 +149,15 @@ moves(void)
 		    b->collections[i].part == i &&
 		    b->collections[i].slot == m->nodes[0].turns[i * 200 / 16] &&
 		    b->collections[8 + i].part == i;
-	tap_ok(good, "collections go with their slots");
-	/* A quarter of all keys were used. */
+	tap_ok(good, "collections move with their slots");
+	/* A quarter of all keys had been used. */
 	keys = a->keys.count;
 	tap_ok(keys > 200 && atomic_load(&now->nodes[0].place) == keys / 4 &&
 		atomic_load(&now->nodes[1].place) == (40000 - keys) / 4,
-	    "both nodes go on where all are");
+	    "both nodes continue at the position of all nodes together");
 	slotmap_free(now);
-	tap_ok(!ask("-ERR no\r\n", NULL, 3), "at first there must be slots");
+	tap_ok(!ask("-ERR no\r\n", NULL, 3),
+	    "without slots there is no first map");
 	tap_str(err_last(),
 	    "cannot read the slots of the cluster at 'asked:6379': ERR no",
 	    "a cluster without slots is reported");
@@ -174,10 +179,11 @@ plain(void)
 	    "without a cluster the nodes are those of the target");
 	tap_ok(m->nodes[0].keys.count == 50 && m->nodes[1].keys.count == 50 &&
 		!m->nodes[1].keys.cluster && m->nodes[1].keys.node == 1,
-	    "and each has all keys");
+	    "each of them has all keys");
 	slotmap_free(m);
 	t.nnodes = 0;
-	tap_ok(!slotmap_new(&t, NULL, 50, NULL, false), "there must be one");
+	tap_ok(!slotmap_new(&t, NULL, 50, NULL, false),
+	    "a target without nodes has no map");
 }
 
 int
@@ -194,7 +200,7 @@ main(void)
 	    "each slot has a tag");
 	for (unsigned i = 0; i < KEYS_SLOTS; i++)
 		good &= keys_slot(keys_residue(i)) == i;
-	tap_ok(good, "each slot has a residue of numbers");
+	tap_ok(good, "each slot has a residue whose numbers lie in it");
 	maps();
 	moves();
 	plain();

@@ -1,6 +1,6 @@
 /*
- * The maths against the reference cases with known answers, where they are:
- * $VKB_ACCEPTANCE/stat-cases.jsonl, else beside the repository.
+ * The maths against reference cases with known answers, from
+ * $VKB_ACCEPTANCE/stat-cases.jsonl or from beside the repository.
  */
 #include "slowpower.h"
 #include "tap.h"
@@ -52,7 +52,7 @@ near(const struct json *c, const char *key, const struct json *room, double got)
 		tap_near(got, json_num(want, NAN), tolerance, what);
 }
 
-/* Differences up to 'nothing' count as 0. */
+/* Differences of at most 'nothing' count as 0. */
 static void
 rows(const struct json *c, double (*of)(double, double), bool two,
     double nothing)
@@ -112,7 +112,7 @@ static void
 mwu(const struct json *c, const struct json *want, struct sample first,
     struct sample second)
 {
-	/* Wins of 'second' over 'first'. */
+	/* Counts how often 'second' is above 'first'. */
 	struct ranktest t = ranktest_mwu(first.v, first.n, second.v, second.n);
 
 	near(c, "U", want, t.stat);
@@ -190,7 +190,7 @@ signed_rank(const struct json *c, const struct json *want, struct sample x,
 	for (size_t i = 0; i < x.n; i++)
 		x.v[i] = y.v[i] - x.v[i];
 	t = ranktest_signed(x.v, x.n);
-	/* V of a source may be the ranks of x > y or of y > x. */
+	/* V of the source may be the rank sum of x > y or of y > x. */
 	near(c, "V", want, t.stat);
 	near(c, "n", want, (double)t.n);
 	near(c, "p_two", want, t.p);
@@ -206,9 +206,9 @@ walsh(const struct json *c, const struct json *want, struct sample x,
 }
 
 /*
- * Differences are log ratios of exponentials. The median of an even number is
- * the mean of two there and of two exponentials here: so the two are asked for,
- * by an interval that covers next to nothing.
+ * Differences are logarithms of ratios. For an even number of values their
+ * median is the mean of two logarithms there, and the mean of two ratios here.
+ * So both values are asked for, by an interval that covers next to nothing.
  */
 static void
 shift(const struct json *c, const struct json *want, struct sample x,
@@ -252,7 +252,8 @@ adjust(const struct json *c, const struct json *want)
 	free(bh);
 }
 
-/* The n a side, not whole and at least 2, of which power_of makes 'power'. */
+/* The number of runs a side, at least 2 and not rounded, for which power_of
+ * returns 'power'. */
 static double
 sample_size_of(double d, double alpha, double power)
 {
@@ -271,7 +272,7 @@ sample_size_of(double d, double alpha, double power)
 	return hi;
 }
 
-/* Of the slow power, which tests/unit/limits.c holds power_runs against. */
+/* Uses the slow power, with which tests/unit/limits.c compares power_runs. */
 static void
 power(const struct json *c, const struct json *want)
 {
@@ -317,9 +318,9 @@ verdict(const struct json *c, const struct json *want, struct sample x,
 	near(c, "ratio", tost, exp(w.diff));
 	near(c, "df", tost, w.df);
 	tap_near(exp(w.lo), json_num(json_at(json_get(tost, "ci90"), 0), NAN),
-	    1e-9, "its interval, from");
+	    1e-9, "the lower end of its interval");
 	tap_near(exp(w.hi), json_num(json_at(json_get(tost, "ci90"), 1), NAN),
-	    1e-9, "its interval, to");
+	    1e-9, "the upper end of its interval");
 }
 
 static void
@@ -366,7 +367,7 @@ ks(const struct json *c, const struct json *want, struct hist *a,
 	hist_free(b);
 }
 
-/* D of plain values is that of their histograms. */
+/* D of values is that of their histograms. */
 static void
 ks_values(const struct json *c, const struct json *want, struct sample x,
     struct sample y)
@@ -398,14 +399,14 @@ gesd(const struct json *c, const struct json *want, struct sample x)
 		    json_num(json_at(json_get(want, "lam"), i), NAN), 1e-9,
 		    "lambda");
 		tap_ok(out[i].at == json_num(json_at(removed, i), -1),
-		    "what is taken away: %zu", out[i].at);
+		    "the removed value is number %zu", out[i].at);
 	}
 	free(out);
 }
 
 /*
- * The energy distance with the mean over all pairs, a point with itself among
- * them; what E-divisive takes is without those. Both are of the same sums.
+ * The energy distance with means over all pairs, including a point with itself;
+ * E-divisive leaves those out. Both follow from the same sums.
  */
 static void
 energy(const struct json *c, const struct json *want)
@@ -445,7 +446,7 @@ mser(const struct json *c, const struct json *want, struct sample x)
 	near(c, "mean_after_cut", want, stats_mean(x.v + cut, x.n - cut));
 	tap_ok((s.verdict == STEADY_STEADY) ==
 		json_bool(json_get(want, "steady"), false),
-	    "%s: is it steady", json_get_str(c, "id"));
+	    "%s: whether it is steady", json_get_str(c, "id"));
 }
 
 static void
@@ -477,7 +478,7 @@ one(const struct json *c)
 	} else if (strcmp(fn, "t_sf") == 0) {
 		rows(c, tdist_sf, true, 0);
 	} else if (strcmp(fn, "t_ppf") == 0) {
-		/* Their t of .5 is not 0 but nearly. */
+		/* The reference for t at .5 is not exactly 0. */
 		rows(c, tdist_quantile, true, 1e-15);
 	} else if (strcmp(fn, "norm_cdf") == 0) {
 		rows(c, normal_cdf, false, 0);
@@ -505,7 +506,7 @@ one(const struct json *c)
 		double lo, hi, mean = stats_geomean(r.v, r.n, .95, &lo, &hi);
 
 		near(c, "geomean", want, mean);
-		/* The t quantile behind these is good to 4e-10. */
+		/* The t quantile of the reference is exact to 4e-10. */
 		tap_near(lo, json_get_num(want, "lo", 0), 1e-9, "from");
 		tap_near(hi, json_get_num(want, "hi", 0), 1e-9, "to");
 		free(r.v);
@@ -521,10 +522,11 @@ one(const struct json *c)
 		near(c, "p_two_normal_cc", want,
 		    ranktest_mwu(x.v, x.n, y.v, y.n).p);
 	} else if (strcmp(fn, "bca_ratio_of_medians") == 0) {
-		printf("# %s: nothing is resampled\n", json_get_str(c, "id"));
+		printf("# %s: not applicable, there is no bootstrap\n",
+		    json_get_str(c, "id"));
 	} else {
-		tap_ok(
-		    false, "%s: '%s' is not known", json_get_str(c, "id"), fn);
+		tap_ok(false, "%s: the function '%s' is unknown",
+		    json_get_str(c, "id"), fn);
 	}
 	free(x.v);
 	free(y.v);

@@ -1,4 +1,4 @@
-/* The maths, on cases with answers published or worked out by hand. */
+/* The maths, on cases with published answers or answers computed by hand. */
 #include "tap.h"
 
 #include "mem.h"
@@ -56,21 +56,25 @@ one_sample(void)
 	tap_near(stats_mad(wild, N(wild)), 1, 1e-15, "MAD of five");
 	tap_ok(stats_mad(c, N(c)) == 0, "MAD of equal values");
 	tap_ok(stats_modified_z(100, 3, 1) > 10, "an outlier");
-	tap_ok(isinf(stats_modified_z(4, 3, 0)), "off a MAD of 0");
+	tap_ok(isinf(stats_modified_z(4, 3, 0)),
+	    "a value beside a MAD of 0 has an infinite z");
 	tap_ok(stats_modified_z(3, 3, 0) == 0,
-	    "a value on a MAD of 0 has a z of 0");
-	tap_ok(stats_median_ci(5, .95, &conf) == 0, "five runs: no interval");
+	    "a value equal to the median has a z of 0 with a MAD of 0");
+	tap_ok(
+	    stats_median_ci(5, .95, &conf) == 0, "five runs have no interval");
 	tap_ok(stats_median_ci(6, .95, &conf) == 1 && conf == .96875,
-	    "six: from the first to the last, 96.875 %%");
-	tap_ok(stats_median_ci(10, .95, &conf) == 2, "ten: the second");
+	    "the interval of six runs is from the first to the last, 96.875 "
+	    "%%");
+	tap_ok(stats_median_ci(10, .95, &conf) == 2,
+	    "the interval of ten runs begins with the second");
 	tap_ok(stats_median_ci(1000000, .95, &conf) == 499020,
-	    "a million: the 499020th");
+	    "the interval of a million runs begins with number 499020");
 }
 
 static void
 ranks(void)
 {
-	/* The tied case of which benchstat says p = 0. */
+	/* A case with ties for which benchstat prints p = 0. */
 	double x[] = {2, 1, 3, 5}, y[] = {1, 1, 1, 1, 1};
 	double a[] = {1, 2, 3}, b[] = {4, 5, 6}, flat[] = {7, 7, 7};
 	double d[] = {1, 2, 3, 4, 5, 6}, none[] = {0, 0, 0};
@@ -85,10 +89,10 @@ ranks(void)
 	tap_near(t.p, 6. / 126, 1e-15, "the exact tied test: 6/126");
 	tap_ok(t.exact, "the tied test is exact");
 	t = ranktest_mwu(a, 3, b, 3);
-	tap_ok(t.stat == 9, "every contender wins: U = 9");
-	tap_near(t.p, .1, 1e-15, "three a side: never below .1");
-	tap_near(
-	    t.p_min, .1, 1e-15, "the least possible p of three a side is .1");
+	tap_ok(t.stat == 9, "U = 9 if every value of the contender is higher");
+	tap_near(t.p, .1, 1e-15, "the smallest p of three a side is .1");
+	tap_near(t.p_min, .1, 1e-15,
+	    "the smallest possible p of three a side is .1");
 	t = ranktest_mwu(flat, 3, flat, 3);
 	tap_ok(t.p == 1, "all values equal: p = 1");
 	t = ranktest_mwu(early, N(early), term, N(term));
@@ -98,9 +102,11 @@ ranks(void)
 	tap_near(t.p, 2. / 64, 1e-15, "six pairs up: p = 2/64");
 	t = ranktest_signed(none, 3);
 	tap_ok(t.p == 1 && t.n == 0, "no differences: p = 1");
-	tap_ok(ranktest_mwu(holes, 3, holes, 3).n == 6, "NAN has an end, too");
+	tap_ok(ranktest_mwu(holes, 3, holes, 3).n == 6,
+	    "the test of values with NAN ends");
 	p = ranktest_ratios(a, 3, b, 3);
-	tap_near(ranktest_pairs_median(p), 2.5, 1e-15, "median of ratios");
+	tap_near(
+	    ranktest_pairs_median(p), 2.5, 1e-15, "the median of the ratios");
 	tap_ok(!ranktest_pairs_ci(p, .95, &lo, &hi),
 	    "three a side have no 95%% interval");
 	tap_ok(ranktest_pairs_ci(p, .90, &lo, &hi),
@@ -120,14 +126,17 @@ shapes(void)
 	double clock[] = {99, 99, 99, 99, 99, 100, 100, 100, 100, 100};
 
 	tap_near(stats_lag1(up, 8), .625, 1e-12, "lag 1 of 1..8");
-	tap_near(stats_lag1(saw, 6), -5. / 6, 1e-12, "lag 1 of a saw");
+	tap_near(
+	    stats_lag1(saw, 6), -5. / 6, 1e-12, "lag 1 of alternating values");
 	tap_ok(isnan(stats_lag1(up, 3)), "three values have no lag 1");
 	tap_ok(bimodal_detect(halves, 10), "two halves are two groups");
 	tap_ok(bimodal_detect(few, 10), "seven and three are two groups");
-	tap_ok(!bimodal_detect(up, 8), "equal steps are not");
-	tap_ok(!bimodal_detect(flat, 10), "equal values are not");
+	tap_ok(
+	    !bimodal_detect(up, 8), "equally spaced values are not two groups");
+	tap_ok(!bimodal_detect(flat, 10), "equal values are not two groups");
 	tap_ok(bimodal_detect(two_values, 10), "two values are two groups");
-	tap_ok(!bimodal_detect(clock, 10), "steps of a coarse clock are not");
+	tap_ok(!bimodal_detect(clock, 10),
+	    "steps of a coarse clock are not two groups");
 }
 
 /* One value of noise that has one mode: normal, uniform, exponential, and
@@ -149,7 +158,7 @@ draw_noise(struct rng *r, int shape)
 
 enum { NOISE = 5, TWO_POINTS = 5, UNEQUAL = 6 };
 
-/* How many of 1,000 samples of n values look like two groups. */
+/* Returns how many of 1,000 samples of n values look like two groups. */
 static int
 count_bimodal(struct rng *r, int shape, size_t n)
 {
@@ -202,7 +211,8 @@ two_groups(void)
 	}
 }
 
-/* Laid out or searched for: the same order statistics. */
+/* All values computed and sorted, or searched for: the same order
+ * statistics. */
 static void
 many(void)
 {
@@ -307,34 +317,35 @@ verdicts(void)
 	    "-10%% is different where neither is better");
 	tap_ok(judge(x, 6, near_, 6, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
-	    "much the same is equivalent");
+	    "nearly equal values are equivalent");
 	tap_ok(judge(x, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INCONCLUSIVE,
-	    "noise makes it inconclusive");
+	    "a noisy difference is inconclusive");
 	tap_ok(judge(x, 3, low, 3, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs are too few");
 	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
 		VERDICT_INCONCLUSIVE,
-	    "equal values of two noisy measurements are inconclusive");
+	    "two noisy samples with equal values are inconclusive");
 	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, true, &certain) ==
 		VERDICT_EQUIVALENT,
-	    "unless they are equal pair by pair");
+	    "two noisy samples that are equal pair by pair are equivalent");
 	f = verdict_measure_same(wide, 6, false);
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, f.p, .05, &certain) ==
 		VERDICT_EQUIVALENT,
-	    "a measurement is equivalent to itself, however noisy");
+	    "a noisy measurement is equivalent to itself");
 	tap_ok(judge(c, 4, cl, 4, METRIC_HIGHER, false, &certain) ==
 		    VERDICT_REGRESSION &&
 		certain,
 	    "zero variance: 100 to 70 is a regression");
 	f = verdict_measure(c, 4, cl, 4, false);
-	tap_near(f.p, 2. / 256, 1e-14, "by chance, for a coarse clock: 2/2^8");
+	tap_near(f.p, 2. / 256, 1e-14,
+	    "p of two sides without noise, as with a coarse clock: 2/2^8");
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, .06, .05, &certain) ==
 		VERDICT_LIKELY_REGRESSION,
-	    "among many tests it is likely");
-	tap_ok(
-	    needs_runs(&f, .02, .05 / 100) == 6, "six runs a side are enough");
+	    "with more tests this is a likely regression");
+	tap_ok(needs_runs(&f, .02, .05 / 100) == 6,
+	    "with 100 tests six runs a side are enough");
 	tap_ok(judge(c, 4, ci, 4, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
 	    "zero variance: 100 to 99.5 is within the margin");
@@ -351,23 +362,24 @@ verdicts(void)
 	    "up from zero is a regression of a latency");
 	tap_ok(judge(zero, 4, zero, 4, METRIC_HIGHER, false, &certain) ==
 		VERDICT_EQUIVALENT,
-	    "zero to zero is equivalent");
+	    "no change from zero is equivalent");
 	f = verdict_measure(c, 3, c, 4, false);
 	tap_ok(isnan(f.p) && f.ratio == 1,
-	    "equal without variance, 3 against 4: there is no test");
+	    "3 equal values against 4: there is no test");
 	f = verdict_measure(zero, 4, zero, 3, false);
 	tap_ok(
-	    isnan(f.p) && f.ratio == 1, "zeros, 4 against 3: there is no test");
+	    isnan(f.p) && f.ratio == 1, "4 zeros against 3: there is no test");
 	f = verdict_measure(half, 4, c, 4, false);
-	tap_ok(isnan(f.ratio) && !isnan(f.p), "zeros in part: p, no ratio");
+	tap_ok(isnan(f.ratio) && !isnan(f.p),
+	    "a side with some zeros has a p, but no ratio");
 	f = verdict_measure(x, 6, low, 6, true);
 	tap_near(f.p, 2. / 64, 1e-15, "paired: signed rank");
 	tap_str(
 	    f.method, "signed-rank", "paired runs have the method signed-rank");
 	f = verdict_measure(up, 6, down, 6, true);
-	tap_near(f.p, 30. / 64, 1e-15, "99 to 100 ties with 100 to 99");
+	tap_near(f.p, 30. / 64, 1e-15, "99 to 100 counts as much as 100 to 99");
 	f = verdict_measure(down, 6, up, 6, true);
-	tap_near(f.p, 30. / 64, 1e-15, "100 to 99 ties with 99 to 100");
+	tap_near(f.p, 30. / 64, 1e-15, "100 to 99 counts as much as 99 to 100");
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * The numbers of one step and of one spike of a series, by their formulas, and
- * from where on a point is a spike.
+ * The numbers of a step and of a spike in a series, by their formulas, and the
+ * limit from which a point is a spike.
  */
 #include "tap.h"
 
@@ -14,8 +14,8 @@ static const struct changepoint_rules ours = {
     CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false, 0};
 static const struct changepoint_rules otava = {50, .001, 0, true, 0};
 
-/* Student's t of the means of x[0..m-1] and of the n behind them, by the
- * variances of populations. */
+/* Student's t of the means of x[0..m-1] and of the n values after them, with
+ * the variances of populations. */
 static double
 t_of(const double *x, size_t m, size_t n)
 {
@@ -42,13 +42,13 @@ numbers(void)
 		v[i] = (i < 8 ? 100 : 104) + (double)(i * 7 % 5) / 2;
 	n = changepoint_find(v, 20, &otava, &c);
 	tap_ok(n == 1 && c->at == 8 && c->n[0] == 8 && c->n[1] == 12,
-	    "a step after 8 of 20 points is found as by Otava");
+	    "Otava's settings find a step after 8 of 20 points");
 	tap_near(c->p, 2 * tdist_sf(t_of(v, 8, 12), 18), 1e-9,
-	    "its p is by the variances of populations, as Otava's");
+	    "its p is computed with the variances of populations, as in Otava");
 	free(c);
 	n = changepoint_find(v, 20, &ours, &c);
 	tap_ok(n == 1 && c->at == 8 && c->p == .001,
-	    "ours has no smaller p than .001");
+	    "with our settings the smallest p is .001");
 	free(c);
 	for (size_t i = 0; i < 40; i++)
 		v[i] = i % 2 ? 101 : 99;
@@ -58,15 +58,15 @@ numbers(void)
 	tap_ok(n == 1 && c->spike && c->at == 30 && c->to == 32 &&
 		c->from == 0 && c->lo == 30 && c->hi == 30 && c->n[0] == 38 &&
 		c->n[1] == 2,
-	    "a spike of two points has its place");
-	/* 38 and 2 around their means are squares of 38 and 2. */
+	    "a spike of two points has its range and the points of both sides");
+	/* The squared deviations from the means add up to 38 and 2. */
 	tap_near(c->p,
 	    2 * tdist_sf(21 / sqrt(40. / 38 * (1. / 38 + 1. / 2)), 38), 1e-9,
 	    "its p is that of Student's t");
 	free(c);
 }
 
-/* Is the point at 20 all that is found, as a spike? */
+/* Returns whether the point at 20 is the only change, and a spike. */
 static bool
 is_spike(const double *v, size_t n)
 {
@@ -78,8 +78,8 @@ is_spike(const double *v, size_t n)
 	return is;
 }
 
-/* The least value of the point at 20 that is a spike, the others as they are.
- */
+/* Returns the smallest value of the point at 20 that is a spike; other points
+ * are not changed. */
 static double
 least_spike(double *v, size_t n)
 {
@@ -102,17 +102,18 @@ spike_limits(void)
 
 	for (size_t i = 0; i < 41; i++)
 		v[i] = i % 2 ? 101 : 99;
-	/* Of 19 times 99, 20 times 101 and the point the median is 101, and
+	/* Of 19 points of 99, 20 of 101 and this point the median is 101, and
 	 * the MAD is 1. */
 	tap_near(least_spike(v, 40), 101 + 5 * 1.4826, 1e-9,
-	    "a spike is more than 5 MADs of a normal deviation away");
+	    "a spike is more than 5 standard deviations from the median, by "
+	    "its MAD");
 	for (size_t i = 0; i < 41; i++)
 		v[i] = 100 + (i % 2 ? .01 : -.01);
 	tap_near(least_spike(v, 41), 102, 1e-3,
-	    "and more than 2 % where the level is quieter than that");
+	    "if the noise is smaller, it is more than 2 % away");
 }
 
-/* How many changes there are from 100 to this level. */
+/* Returns how many changes a step from 100 to this level is. */
 static size_t
 changes_to(double level)
 {
@@ -131,9 +132,9 @@ static void
 magnitudes(void)
 {
 	tap_ok(changes_to(101.99) == 0 && changes_to(102.01) == 1,
-	    "a level is new from 2 %% above on");
+	    "2 %% above the old level are a change");
 	tap_ok(changes_to(98.05) == 0 && changes_to(98.03) == 1,
-	    "downwards 2 %% are of the lower level");
+	    "2 %% of the lower level below the old one are a change");
 }
 
 int

@@ -1,4 +1,5 @@
-/* Summaries: merged histograms, and nothing that depends on the order. */
+/* Summaries: merged histograms, and that nothing depends on the order of the
+ * input. */
 #include "tap.h"
 
 #include "hist.h"
@@ -12,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* A run whose latencies are from..to microseconds, one each. */
+/* Returns a run whose latencies are from..to microseconds, one each. */
 static struct json *
 run(int index, int64_t from, int64_t to, struct hist *h)
 {
@@ -55,9 +56,9 @@ summarise(struct json *const *runs, size_t n, bool backwards)
 	for (size_t i = 0; i < n; i++)
 		if (summary_add(s, runs[backwards ? n - 1 - i : i], "test") < 0)
 			abort();
-	tap_ok(summary_count(s) == 1, "one summary");
+	tap_ok(summary_count(s) == 1, "there is one summary");
 	rec = summary_record(s, 0, false);
-	tap_ok(record_check(rec, "test") == 0, "it is a good record");
+	tap_ok(record_check(rec, "test") == 0, "it is a valid record");
 	text = json_print(rec);
 	json_free(rec);
 	summary_free(s);
@@ -73,11 +74,12 @@ layouts(void)
 	char *one = summarise(runs, 3, false), *two = summarise(runs, 3, true);
 	struct json *rec = json_parse(one, strlen(one), NULL, NULL);
 
-	tap_str(two, one, "several layouts: the order is nothing");
+	tap_str(two, one,
+	    "histograms of several layouts: the order does not matter");
 	tap_near(json_num(json_path(rec, "whole.p50_latency_ms"), 0), 2, 1e-2,
-	    "and their median is good");
+	    "their median is right");
 	tap_ok(json_num(json_path(rec, "whole.latency_count"), 0) == 4000,
-	    "nothing is lost");
+	    "no value is lost");
 	json_free(rec);
 	free(one);
 	free(two);
@@ -85,7 +87,7 @@ layouts(void)
 		json_free(runs[i]);
 }
 
-/* Of each run, in the order of the values. */
+/* Quantiles of each run, in the order of its values. */
 static void
 quantiles(void)
 {
@@ -102,7 +104,8 @@ quantiles(void)
 	struct json *rec = json_parse(text, strlen(text), NULL, NULL), *q;
 
 	q = json_path(rec, "quantiles.latency_ns");
-	tap_ok(json_len(q) == 5, "those that ten requests lie beyond");
+	tap_ok(json_len(q) == 5,
+	    "the quantiles are those with ten requests beyond them");
 	for (size_t i = 0; i < 5; i++)
 		for (size_t k = 0; k < 3; k++)
 			tap_near(
@@ -114,14 +117,14 @@ quantiles(void)
 	text = summarise(runs, 3, false);
 	rec = json_parse(text, strlen(text), NULL, NULL);
 	tap_ok(!json_get(rec, "quantiles"),
-	    "one run without quantiles: the summary has no quantiles");
+	    "if one run has no quantiles, the summary has none");
 	json_free(rec);
 	free(text);
 	for (size_t i = 0; i < 3; i++)
 		json_free(runs[i]);
 }
 
-/* Cases by turns. */
+/* Runs of a hundred cases in turn. */
 static void
 many(void)
 {
@@ -147,7 +150,9 @@ many(void)
 			1.5) < .002;
 		json_free(rec);
 	}
-	tap_ok(good == 100, "a hundred cases by turns: %zu are right", good);
+	tap_ok(good == 100,
+	    "the runs of a hundred cases in turn: %zu summaries are right",
+	    good);
 	summary_free(s);
 	s = summary_new();
 	for (size_t i = 0; i < 4; i++) {
@@ -159,13 +164,14 @@ many(void)
 	for (size_t i = 0; i < 4; i++) {
 		rec = summary_record(s, i, false);
 		tap_near(json_num(json_path(rec, "config.pipeline"), 0),
-		    sorted[i], 0, "cases are in the order of their numbers");
+		    sorted[i], 0, "cases are ordered by their numbers");
 		json_free(rec);
 	}
 	summary_free(s);
 }
 
-/* Few counts of a wide range, in one of two layouts. */
+/* Returns a histogram with few counts in a wide range, in one of two
+ * layouts. */
 static struct json *
 drawn_hist(struct rng *r)
 {
@@ -184,7 +190,7 @@ drawn_hist(struct rng *r)
 	return j;
 }
 
-/* A run with what is drawn: many are alike in all but a value. */
+/* Returns a random run; many of them differ only in a value. */
 static struct json *
 drawn(struct rng *r)
 {
@@ -228,7 +234,7 @@ shuffle(struct json **v, size_t n, struct rng *r)
 	}
 }
 
-/* All of the summaries as text; most 0: nothing goes to a file. */
+/* Returns all summaries as text; with most = 0 nothing is written to a file. */
 static char *
 written(struct json *const *runs, size_t n, size_t most)
 {
@@ -250,11 +256,12 @@ written(struct json *const *runs, size_t n, size_t most)
 		str_addc(&text, (char)c);
 	fclose(f);
 	summary_free(s);
-	tap_ok(!bad, "%zu runs, %zu bytes at most: no trouble", n, most);
+	tap_ok(
+	    !bad, "%zu runs, at most %zu bytes in memory: no error", n, most);
 	return str_take(&text);
 }
 
-/* Neither the order nor where the rows are changes a byte. */
+/* Neither the order nor the place of the rows changes a byte of the output. */
 static void
 spilled(void)
 {
@@ -276,7 +283,8 @@ spilled(void)
 		same &= strcmp(got, want) == 0;
 		free(got);
 	}
-	tap_ok(same, "in a file or in memory, in any order: the same bytes");
+	tap_ok(same,
+	    "in a file or in memory, in any order, the output is the same");
 	for (size_t i = 0; i < RUNS; i++)
 		summary_add(s, runs[i], "test");
 	for (size_t i = 0; i < summary_count(s); i++) {
@@ -286,7 +294,7 @@ spilled(void)
 		str_addc(&trees, '\n');
 		json_free(rec);
 	}
-	tap_str(trees.s, want, "and as trees");
+	tap_str(trees.s, want, "the records as trees are the same");
 	str_free(&trees);
 	summary_free(s);
 	for (size_t i = 0; i < RUNS; i++)
@@ -295,7 +303,7 @@ spilled(void)
 	free(want);
 }
 
-/* A run of a session of which only some things are known. */
+/* Returns a run of a session with or without a place in it. */
 static struct json *
 bare(const char *session, size_t i, const char *env, bool timed)
 {
@@ -313,8 +321,8 @@ bare(const char *session, size_t i, const char *env, bool timed)
 	return j ? j : (abort(), NULL);
 }
 
-/* Two sessions of seven runs: sources by session; a drift only where their
- * order in time is known. */
+/* Two sessions of seven runs: the sources of noise include sessions; there is a
+ * drift only if the order of the runs is known. */
 static void
 places(void)
 {
@@ -334,17 +342,20 @@ places(void)
 			strcmp(json_get_str(
 				   json_at(json_get(m, "split"), 0), "source"),
 			    "session") == 0,
-		    "runs without a place in their session have a session");
+		    "runs without a place in their session are runs of a "
+		    "session");
 		tap_ok(!json_get(m, "lag1") == !timed &&
 			!json_get(m, "drift_percent") == !timed,
-		    "runs with an order have a trend, others do not");
-		tap_ok(!json_get(m, "blocks"), "and no block");
+		    "only runs with an order have an autocorrelation and a "
+		    "drift");
+		tap_ok(!json_get(m, "blocks"), "no run has a block");
 		json_free(rec);
 		summary_free(s);
 	}
 }
 
-/* Settings in any order: of all runs, of some, and those that vary. */
+/* Keys of env in any order: those that all runs have, those of some runs, and
+ * those that differ. */
 static void
 settings(void)
 {
@@ -368,21 +379,21 @@ settings(void)
 	json_free(rec);
 	rec = bare("s", 4, envs[1], true);
 	json_set_str(rec, "status", "failed");
-	tap_ok(summary_add(s, rec, "test") == 0, "a failed run is counted");
+	tap_ok(summary_add(s, rec, "test") == 0, "a failed run is added");
 	json_free(rec);
 	rec = summary_record(s, 0, false);
 	text = json_print(json_get(rec, "env"));
 	tap_str(text, "{\"a\":{\"x\":2,\"y\":1},\"c\":3}",
-	    "a setting of all runs is known, in the order of names");
+	    "keys with equal values in all runs are listed, sorted by name");
 	free(text);
 	text = json_print(json_get(rec, "env_varied"));
-	tap_str(text, "[\"d\"]", "one that is not the same is named");
+	tap_str(text, "[\"d\"]", "keys with different values are named");
 	free(text);
 	json_free(rec);
 	summary_free(s);
 }
 
-/* A missing folder is reported once, and all is counted in memory. */
+/* A missing folder is reported once, and all rows stay in memory. */
 static void
 no_room(void)
 {
@@ -405,7 +416,7 @@ no_room(void)
 		n += rec != NULL;
 		json_free(rec);
 	}
-	tap_ok(n == summary_count(s), "the summaries are there");
+	tap_ok(n == summary_count(s), "the summaries are complete");
 	summary_free(s);
 }
 
@@ -421,13 +432,13 @@ main(void)
 	const char *text = json_str(json_path(rec, "hist.latency_ns")), *why;
 	struct hist *h;
 
-	tap_str(two, one, "the other way round it is the same");
+	tap_str(two, one, "the other order of the input gives the same");
 	tap_near(json_get_num(whole, "p50_latency_ms", 0), 2, 1e-3,
 	    "the median of all requests of all runs");
 	tap_near(json_get_num(whole, "p99_latency_ms", 0), 3.96, 1e-3,
-	    "their 99th percentile");
+	    "the 99th percentile of all requests");
 	tap_ok(!json_get(whole, "p999_latency_ms"),
-	    "fewer than ten lie beyond the next: it is not shown");
+	    "a percentile with fewer than ten requests beyond it is left out");
 	tap_near(json_get_num(whole, "max_latency_ms", 0), 4, 1e-3, "largest");
 	tap_ok(json_get_num(whole, "latency_count", 0) == 4000, "count");
 	h = text ? histcodec_decode(text, strlen(text), &why) : NULL;
@@ -439,7 +450,7 @@ main(void)
 	json_free(rec);
 	rec = json_parse(one, strlen(one), NULL, NULL);
 	tap_near(json_num(json_path(rec, "whole.p50_latency_ms"), 0), .5, 2e-3,
-	    "one run alone");
+	    "the same of one run");
 	json_free(rec);
 	free(one);
 	for (size_t i = 0; i < 3; i++)

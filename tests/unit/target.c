@@ -1,4 +1,5 @@
-/* The servers of a load as the engine knows them, and how much they hold. */
+/* The servers of a load as the engine knows them, and how much data they
+ * hold. */
 #include "vkb-load/case/target.h"
 #include "tap.h"
 
@@ -33,19 +34,19 @@ nodes(void)
 	    "a node has its host, port and process");
 	tap_ok(strcmp(t.nodes[1].host, "127.0.0.1") == 0 &&
 		t.nodes[1].port == 10 && t.nodes[1].pid == 0,
-	    "a node without a host is on this one");
+	    "a node without a host is on this host");
 	free(t.nodes);
 	tap_ok(target_make(&t, j, true) == 0 &&
 		strcmp(t.nodes[0].unixsocket, "/s") == 0 &&
 		strcmp(t.nodes[1].unixsocket, "/t") == 0,
-	    "a load over sockets uses those of the nodes");
+	    "a load over unix sockets uses those of the nodes");
 	free(t.nodes);
 	json_free(j);
 	j = parse("{\"nodes\":[{\"port\":10}]}");
 	tap_ok(target_make(&t, j, false) == 0 && !t.e.cluster,
-	    "a server is alone unless it says that it is a cluster");
+	    "a server is not a cluster by default");
 	free(t.nodes);
-	tap_ok(target_make(&t, j, true) == -1, "each must have a socket");
+	tap_ok(target_make(&t, j, true) == -1, "every node must have a socket");
 	tap_str(err_last(), "the server has no unix socket",
 	    "a missing socket is reported");
 	free(t.nodes);
@@ -64,7 +65,7 @@ nodes(void)
 		strcmp(t.e.how.cert, "/no/cert") == 0 &&
 		strcmp(t.e.how.key, "/no/key") == 0 &&
 		strcmp(t.e.servername, "n") == 0,
-	    "certificates must be there");
+	    "a certificate that does not exist is an error");
 	free(t.nodes);
 	json_free(j);
 }
@@ -81,14 +82,16 @@ keys(void)
 	tap_near(target_count_keys(info, v, 2), 44, 0,
 	    "keys are counted over all databases");
 	tap_ok(v[0] == 11 && v[1] == 4 && v[2] == 0,
-	    "and for each of the first ones");
-	tap_near(target_count_keys("", NULL, 0), 0, 0, "none is 0");
+	    "keys are counted for each of the first databases");
+	tap_near(target_count_keys("", NULL, 0), 0, 0,
+	    "without databases there are 0 keys");
 	tap_near(target_count_keys(
 		     "# Keyspace\r\ndb7:keys=3,expires=0\r\n", NULL, 0),
-	    3, 0, "a heading does not matter");
+	    3, 0, "the heading is ignored");
 }
 
-/* How much the values of a case take, which is more than there is. */
+/* Checks the message that the values of a case need more memory than there
+ * is. */
 static void
 values(const char *command, long long keyspacelen, long long requests,
     const char *want)

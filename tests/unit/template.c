@@ -1,4 +1,4 @@
-/* Requests from texts with placeholders. */
+/* Requests made from templates: texts with placeholders. */
 #include "tap.h"
 
 #include "mem.h"
@@ -29,7 +29,8 @@ make(const char *text, long long size)
 	return t;
 }
 
-/* What n commands are, in pieces of at most 'full' bytes; caller frees. */
+/* Returns n commands, made in pieces of at most 'full' bytes. The caller frees
+ * them. */
 static char *
 write_all(
     struct template *t, struct cursor *c, uint32_t n, size_t full, size_t *len)
@@ -49,7 +50,7 @@ write_all(
 	}
 	free(buf);
 	*len = s.len;
-	tap_ok(n == 0 && c->turn == turn, "a cursor counts its turns");
+	tap_ok(n == 0 && c->turn == turn, "the cursor counts the turns");
 	return str_take(&s);
 }
 
@@ -63,7 +64,7 @@ is(const char *text, const char *want, size_t nwant)
 	size_t n;
 
 	str_visible(&name, text);
-	if (!tap_ok(t != NULL, "%s is one", name.s))
+	if (!tap_ok(t != NULL, "%s is a valid template", name.s))
 		goto out;
 	rng_seed(&c.rng, 1, 1);
 	got = write_all(t, &c, 1, 1000, &n);
@@ -82,8 +83,8 @@ is_none(const char *text, const char *want)
 	struct template *t = template_new(
 	    text, &(struct engine_work){.data_size = 3}, false, &why);
 
-	tap_ok(!t, "'%s' is not a template", text);
-	tap_ok(why && strstr(why, want), "the error has the reason: %s",
+	tap_ok(!t, "'%s' is not a valid template", text);
+	tap_ok(why && strstr(why, want), "the message has the reason: %s",
 	    why ? why : "");
 	free(why);
 	template_free(t);
@@ -120,7 +121,7 @@ words(void)
 	IS("GET my__file:3", "*2\r\n$3\r\nGET\r\n$10\r\nmy__file:3\r\n");
 }
 
-/* Patched where they stand, or composed as one of two commands. */
+/* Requests of one command are patched in place, those of two are composed. */
 static void
 same(const char *text)
 {
@@ -135,7 +136,8 @@ same(const char *text)
 	template_free(t);
 	t = make(twice, 0);
 	again = write_all(t, &d, 5000, 77, &m);
-	tap_ok(n == m && memcmp(got, again, n) == 0, "%s: in any pieces", text);
+	tap_ok(n == m && memcmp(got, again, n) == 0,
+	    "%s: pieces of any size give the same", text);
 	free(twice);
 	free(again);
 	free(got);
@@ -196,9 +198,11 @@ turns(void)
 			good &= o->ops->takes(o, CMDSOURCE_SEQ, &c, i) == seq;
 			good &= o->ops->takes(o, CMDSOURCE_ROWS, &c, i) == rows;
 		}
-	tap_ok(good, "the numbers that commands in turn take");
+	tap_ok(good,
+	    "the cursor takes the numbers that the commands of each turn need");
 	tap_str(template_fields(t)[0], "x", "a field");
-	tap_ok(!template_fields(t)[1], "named twice is one");
+	tap_ok(!template_fields(t)[1],
+	    "a field that is named twice is listed once");
 	template_free(t);
 }
 
@@ -232,13 +236,13 @@ rows(size_t most)
 	    "*4\r\n$1\r\nS\r\n$5\r\nx22yz\r\n$0\r\n\r\n$2\r\n22\r\n"
 	    "*4\r\n$1\r\nS\r\n$11\r\nx3ya \"q\"\nbz\r\n$7\r\na \"q\"\nb\r\n"
 	    "$1\r\n3\r\n",
-	    "rows in order, around and around");
+	    "rows are used in order and again from the first");
 	free(got);
 	rowset_free(d);
 	template_free(t);
 }
 
-/* Requests written beforehand are the others, in whatever pieces. */
+/* Requests that are written in advance are the same, in pieces of any size. */
 static void
 beforehand(const char *text)
 {
@@ -272,7 +276,7 @@ beforehand(const char *text)
 	unlink(path);
 	tap_ok(
 	    n[0] > 30000 && n[0] == n[1] && memcmp(got[0], got[1], n[0]) == 0,
-	    "%s: written beforehand, %zu bytes", text, n[0]);
+	    "%s: written in advance, %zu bytes are the same", text, n[0]);
 	free(got[0]);
 	free(got[1]);
 	str_free(&s);
@@ -313,7 +317,7 @@ both_sides(size_t most)
 	template_free(t);
 }
 
-/* A cursor with its first number, row and turn. */
+/* Returns a cursor with this first number, row and turn. */
 static struct cursor
 make_cursor(uint64_t number, uint64_t seq, uint64_t turn)
 {
@@ -340,27 +344,27 @@ is_text(const char *text, bool cluster, struct cursor c, uint32_t n,
 	template_free(t);
 }
 
-/* In sequence each command takes as many numbers as it has places. */
+/* In sequence a command takes a number for each of its placeholders. */
 static void
 in_sequence(void)
 {
 	is_text("X __rand_int__ __rand_int__", false, make_cursor(499, 0, 0), 2,
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000998\r\n$12\r\n000000000999\r\n"
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000000\r\n$12\r\n000000000001\r\n",
-	    "two numbers of a command follow each other, around the space");
+	    "two numbers of a command follow each other, modulo the key space");
 	is_text("X __rand_1st__ __rand_2nd__", false, make_cursor(998, 0, 0), 3,
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000998\r\n$12\r\n000000000998\r\n"
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000999\r\n$12\r\n000000000999\r\n"
 	    "*3\r\n$1\r\nX\r\n$12\r\n000000000000\r\n$12\r\n000000000000\r\n",
-	    "shared ones are the number of the command");
+	    "a shared number is the number of the command");
 	is_text("X __seq__", false, make_cursor(0, KEYS_NUMBERS - 1, 0), 2,
 	    "*2\r\n$1\r\nX\r\n$12\r\n999999999999\r\n"
 	    "*2\r\n$1\r\nX\r\n$12\r\n000000000000\r\n",
-	    "twelve digits are followed by zero");
+	    "the number after the last one with twelve digits is 0");
 	is_text("X __seq__", false, make_cursor(0, 99999999, 0), 2,
 	    "*2\r\n$1\r\nX\r\n$12\r\n000099999999\r\n"
 	    "*2\r\n$1\r\nX\r\n$12\r\n000100000000\r\n",
-	    "the ninth digit is written when there is one");
+	    "a number of nine digits is written with nine digits");
 	keys.space = 123456789012;
 	is_text("X __rand_int__", false, make_cursor(123456789011, 0, 0), 2,
 	    "*2\r\n$1\r\nX\r\n$12\r\n123456789011\r\n"
@@ -370,10 +374,10 @@ in_sequence(void)
 	is_text("A ; 2 B __seq__", false, make_cursor(0, 5, 2), 3,
 	    "*2\r\n$1\r\nB\r\n$12\r\n000000000005\r\n*1\r\n$1\r\nA\r\n"
 	    "*2\r\n$1\r\nB\r\n$12\r\n000000000006\r\n",
-	    "the turn says which command is the next");
+	    "the turn determines the next command");
 }
 
-/* The text of SISMEMBER, whose number is that of a member. */
+/* Compares the text of SISMEMBER for the member with the cursor's number. */
 static void
 is_member(struct cursor c, const char *tag, uint64_t number, const char *what)
 {
@@ -393,7 +397,7 @@ is_member(struct cursor c, const char *tag, uint64_t number, const char *what)
 	o->ops->free(o);
 }
 
-/* The collections of in_cluster hold the numbers that are 0 and 1 modulo 16. */
+/* The collections of in_cluster have the numbers that are 0 and 1 modulo 16. */
 static void
 members(void)
 {
@@ -401,40 +405,45 @@ members(void)
 	struct cursor c;
 
 	is_member(make_cursor(18, 0, 0), "ddd", 16,
-	    "an even number selects the first collection, and gets its part");
-	is_member(make_cursor(5, 0, 0), "eee", 1, "an odd one the second");
+	    "an even number selects the first collection, and becomes a number "
+	    "of it");
+	is_member(make_cursor(5, 0, 0), "eee", 1,
+	    "an odd number selects the second collection");
 	is_member(make_cursor(33, 0, 0), "eee", 33,
-	    "a number that has the part already is kept");
+	    "a number of the collection is not changed");
 	c = make_cursor(34, 0, 0);
 	c.in_slot = true;
 	c.slot = 9;
-	is_member(c, "eee", 33, "a given slot has its own of two collections");
+	is_member(c, "eee", 33,
+	    "with a given slot the collection in this slot is used");
 	keys.collections = last;
 	keys.ncollections = 1;
-	is_member(make_cursor(32, 0, 0), "eee", 47, "a greater part is added");
+	is_member(make_cursor(32, 0, 0), "eee", 47,
+	    "the number is raised to the next one of the collection");
 	is_member(make_cursor(KEYS_SLOTS + 10, 0, 0), "eee", KEYS_SLOTS - 1,
-	    "but no number lies beyond the key space");
+	    "the number is not raised beyond the key space");
 	is_member(make_cursor(KEYS_SLOTS, 0, 0), "eee", KEYS_SLOTS - 1,
-	    "not even by five");
+	    "the number is not raised beyond the key space by 5");
 	keys.space = KEYS_SLOTS + 16;
 	is_member(make_cursor(KEYS_SLOTS, 0, 0), "eee", KEYS_SLOTS + 15,
-	    "the last number of the key space is in it");
+	    "the last number of the key space may be used");
 	keys.space = KEYS_SLOTS + 15;
 	is_member(make_cursor(KEYS_SLOTS, 0, 0), "eee", KEYS_SLOTS - 1,
-	    "the number of the space is not");
+	    "the size of the key space itself is not a number");
 	keys.space = 8;
 	is_member(make_cursor(7, 0, 0), "eee", 15,
-	    "a space of less than 16 numbers lacks most parts");
+	    "in a key space of less than 16 the number may be beyond it");
 	keys.space = KEYS_SLOTS + 11;
 	c = make_cursor(34, 0, 0);
 	c.in_slot = true;
 	c.slot = 9;
-	is_member(c, "eee", 47, "a given slot has its collection");
+	is_member(c, "eee", 47, "a given slot selects its collection");
 	c.slot = 7;
-	is_member(c, "ddd", 34, "or none, and any number");
+	is_member(c, "ddd", 34,
+	    "a slot without a collection: the number is not changed");
 }
 
-/* Keys of a given slot are the numbers of one residue, once or twice. */
+/* Keys of a given slot have the numbers of one residue, once or twice. */
 static void
 in_slot(unsigned slot, bool twice, unsigned residue)
 {
@@ -462,13 +471,13 @@ in_slot(unsigned slot, bool twice, unsigned residue)
 			others++;
 	}
 	tap_ok(seen[0] > 0 && (seen[1] > 0) == twice && others == 0,
-	    "slot %u: %u times its number, %u times that of the next round",
+	    "slot %u: %u times its number, %u times the number plus 16384",
 	    slot, seen[0], seen[1]);
 	free(buf);
 	template_free(t);
 }
 
-/* Numbers 3, 10 and 20 of each 16384; keys_slot says their slots. */
+/* Numbers 3, 10 and 20 of each 16384; their slots are those of keys_slot. */
 static void
 in_cluster(void)
 {
@@ -498,22 +507,22 @@ in_cluster(void)
 	    "*2\r\n$1\r\nX\r\n$17\r\n{aaa}000000016387\r\n"
 	    "*2\r\n$1\r\nX\r\n$17\r\n{bbb}000000016394\r\n"
 	    "*2\r\n$1\r\nX\r\n$17\r\n{aaa}000000000003\r\n",
-	    "the tag is that of the number, which lies on the node");
+	    "the tag is that of a number on the node");
 	is_text("X {tag}__seq__", true, make_cursor(0, 4, 0), 2,
 	    "*2\r\n$1\r\nX\r\n$17\r\n{bbb}000000000004\r\n"
 	    "*2\r\n$1\r\nX\r\n$17\r\n{ccc}000000000005\r\n",
-	    "with numbers in sequence the slots of the node take turns");
+	    "with numbers in sequence the slots of the node are used in turn");
 	is_text("X {tag}", true, make_cursor(0, 0, 1), 3,
 	    "*2\r\n$1\r\nX\r\n$5\r\n{eee}\r\n*2\r\n$1\r\nX\r\n$5\r\n{ddd}\r\n"
 	    "*2\r\n$1\r\nX\r\n$5\r\n{eee}\r\n",
-	    "without a number the collections of the node do");
+	    "without a number the collections of the node are used in turn");
 	members();
 	in_slot(2946, true, 10);
 	in_slot(13071, false, 11);
 	keys = old;
 }
 
-/* What the engine's parts see of a template. */
+/* Properties of a template that the engine uses. */
 static void
 commands(void)
 {
@@ -524,26 +533,27 @@ commands(void)
 
 	tap_ok(c->tagged && c->keyed && c->counts && c->items == 2 &&
 		!c->zero_miss && c->values == 1,
-	    "two keys may be missed, and a number says the slot");
+	    "two keys may be missing, and the slot follows from a number");
 	tap_ok(c->len == 45 && c->constant == 36,
-	    "behind its last number a command never changes");
+	    "a command is constant after its last number");
 	template_free(t);
 	t = template_new(
 	    "EXISTS {tag}", &(struct engine_work){.data_size = 0}, true, &why);
 	c = template_source(t);
 	tap_ok(c->tagged && !c->keyed && c->counts && c->zero_miss,
-	    "a tag alone says no number, and 0 is a miss of EXISTS");
+	    "a tag alone has no number, and a reply of 0 to EXISTS is a miss");
 	template_free(t);
 	t = template_new("3 GET ab ; SET a b",
 	    &(struct engine_work){.data_size = 0}, false, &why);
 	c = template_source(t);
 	/* (3 * 21 + 27) / 4 is 22. */
 	tap_ok(c->len == 23 && c->constant == 23 && !c->counts && !c->tagged,
-	    "several have a length on average, and no misses");
+	    "of several commands the length is the mean, and misses are not "
+	    "counted");
 	template_free(t);
 	t = template_new(
 	    "10000 PING", &(struct engine_work){.data_size = 0}, false, &why);
-	tap_ok(t != NULL, "10000 commands in turn are the most");
+	tap_ok(t != NULL, "10000 commands in turn are allowed");
 	template_free(t);
 	t = template_new(
 	    "10001 PING", &(struct engine_work){.data_size = 0}, false, &why);
@@ -551,7 +561,7 @@ commands(void)
 	free(why);
 }
 
-/* {key}, 'each' times in a text, is one number in it, also in pieces. */
+/* All {key} of a text, 'each' in number, are one number, also in pieces. */
 static void
 lines(const char *text, int each)
 {
@@ -567,7 +577,8 @@ lines(const char *text, int each)
 	got = write_all(t, &c, 4000, 100000, &n);
 	again = write_all(t, &d, 4000, 50, &m);
 	p = got;
-	tap_ok(n == m && memcmp(got, again, n) == 0, "%s: in any pieces", text);
+	tap_ok(n == m && memcmp(got, again, n) == 0,
+	    "%s: pieces of any size give the same", text);
 	for (int i = 0; i < 1000 * each; i++) {
 		p = strstr(p, "key:") + 4;
 		number = (unsigned)strtoul(p, NULL, 10);
@@ -578,9 +589,9 @@ lines(const char *text, int each)
 		}
 		equal &= number == first;
 	}
-	tap_ok(equal, "a line has one key");
-	tap_ok(different > 550 && different < 710, "%zu of 1000 keys in 1000",
-	    different);
+	tap_ok(equal, "all {key} of a command are equal");
+	tap_ok(different > 550 && different < 710,
+	    "%zu different keys in 1000 commands, of 1000", different);
 	free(got);
 	free(again);
 	template_free(t);
@@ -596,7 +607,7 @@ lines_of_texts(void)
 	    "*2\r\n$3\r\nGET\r\n$18\r\nakey:000000000000b\r\n");
 }
 
-/* Integers without zeros, and the lengths of their words. */
+/* Integers without leading zeros, and their lengths. */
 static void
 integers(void)
 {
@@ -623,10 +634,10 @@ integers(void)
 		    strtoul(p - 3, NULL, 10) == len - 2;
 		p += len;
 	}
-	tap_ok(good && p == got + n, "integers have the digits they need");
+	tap_ok(good && p == got + n, "integers have no leading zeros");
 	for (int i = 0; i < 4; i++)
 		tap_ok(counts[i] > 890 && counts[i] < 1110,
-		    "%u comes %u times of 4000", 98 + i, counts[i]);
+		    "%u is drawn %u times of 4000", 98 + i, counts[i]);
 	free(got);
 	template_free(t);
 	IS("INCRBY k __int:123:123__",
@@ -637,7 +648,7 @@ integers(void)
 	is_none("X __int:1:1__ __int:1:2:__", "'__int:1:2:__'");
 }
 
-/* Texts with MULTI are sent whole. */
+/* Texts with MULTI are sent as a whole. */
 static void
 transactions(void)
 {
@@ -646,11 +657,12 @@ transactions(void)
 
 	o = template_source(t);
 	tap_ok(o->together == 5 && o->execs[4] && !o->execs[1] && !o->execs[3],
-	    "a transaction belongs together with all of its text");
+	    "the commands of a transaction are sent together");
 	template_free(t);
 	t = make("SET {key} MULTI ; GET {key}", 0);
 	o = template_source(t);
-	tap_ok(o->together == 1 && !o->execs, "other texts do not");
+	tap_ok(o->together == 1 && !o->execs,
+	    "a text without MULTI is not sent together");
 	template_free(t);
 	is_none("MULTI ; SET a b", "EXEC is missing");
 	is_none("MULTI ; MULTI ; EXEC", "MULTI comes again");

@@ -1,4 +1,4 @@
-/* How a run is shared among its threads, and which of their answers count. */
+/* How a run is divided among its threads, and which of their answers count. */
 #include "tap.h"
 
 #include "err.h"
@@ -29,7 +29,7 @@ begin(struct run *r, const struct engine_target *t, const struct engine_work *w)
 	    .only_node = SIZE_MAX};
 
 	*r = (struct run){.gate = NULL};
-	tap_ok(threads_init(r, &gate, t, w, &o) == 0, "%s: a run is made",
+	tap_ok(threads_init(r, &gate, t, w, &o) == 0, "%s: a run is prepared",
 	    w->command);
 }
 
@@ -58,21 +58,21 @@ shares(void)
 	begin(&r, &t, &w);
 	tap_ok(r.nworkers == 3 && r.workers[0].nclients == 3 &&
 		r.workers[1].nclients == 3 && r.workers[2].nclients == 2,
-	    "eight clients are those of three threads");
+	    "eight clients are divided among three threads");
 	tap_ok(r.workers[0].share == 34 && r.workers[1].share == 33 &&
 		r.workers[2].share == 33,
-	    "as are a hundred requests");
+	    "a hundred requests are divided among them");
 	tap_ok(r.workers[2].index == 2 && r.workers[2].run == &r &&
 		r.workers[2].loop.ep == -1 &&
 		r.workers[2].loop.setup == &r.setup,
-	    "each thread knows its place");
+	    "each thread has its number");
 	tap_ok(r.timeout_ns == 1500000000 && r.requests == 100 &&
 		r.pipeline == 5 && r.space == 77 && !r.by_key && !r.strict &&
 		r.only_node == SIZE_MAX && r.latency && !r.service,
-	    "a run has the numbers of its work");
+	    "a run has the settings of its work");
 	tap_ok(r.setup.n == 0 && r.setup.replies == 0 && r.setup.send_room == 0,
-	    "a connection begins with what is measured");
-	tap_ok(atomic_load(&r.map)->n == 2, "it has all nodes");
+	    "a connection without settings sends nothing before its requests");
+	tap_ok(atomic_load(&r.map)->n == 2, "the run has all nodes");
 	end(&r);
 	w.clients = 2;
 	w.requests = 0;
@@ -81,11 +81,11 @@ shares(void)
 	w.rate = 10;
 	begin(&r, &t, &w);
 	tap_ok(r.nworkers == 2 && r.workers[1].nclients == 1,
-	    "no thread is without a client");
+	    "there are no more threads than clients");
 	tap_ok(r.requests == RUN_ENDLESS && r.workers[0].share == RUN_ENDLESS,
-	    "by duration requests have no end");
+	    "with a duration the number of requests is not limited");
 	tap_ok(r.timeout_ns == 60 * RUN_SECOND && r.service,
-	    "a reply has a minute unless the work says more");
+	    "the default timeout is a minute");
 	end(&r);
 }
 
@@ -103,9 +103,10 @@ is_setup(struct engine_target t, bool resp3, unsigned replies, const char *want)
 	t.nodes = nodes;
 	t.nnodes = 1;
 	begin(&r, &t, &w);
-	tap_str(r.setup.text, want, "what a connection sends first");
+	tap_str(
+	    r.setup.text, want, "the commands that a connection sends first");
 	tap_ok(r.setup.n == strlen(want) && r.setup.replies == replies,
-	    "it awaits %u replies", replies);
+	    "it waits for %u replies to them", replies);
 	end(&r);
 }
 
@@ -138,7 +139,7 @@ setups(void)
 	w.data_size -= (long long)len - 65536;
 	begin(&r, &t, &w);
 	tap_ok(r.source->len == 65536 && r.setup.send_room == 0,
-	    "batches of 512 KB are not: %zu", r.source->len);
+	    "batches of 512 KB are sent as a whole: %zu", r.source->len);
 	end(&r);
 }
 
@@ -160,24 +161,28 @@ checks(void)
 	w.command = "no test of this name at all";
 	run_check(&t, &w);
 	tap_str(err_last(),
-	    "the engine has no test 'no test of this name at all'", "or none");
+	    "the engine has no test 'no test of this name at all'",
+	    "without a similar name none is suggested");
 	w.text = "GET a";
-	tap_ok(run_check(&t, &w) == 0, "a template needs no test");
+	tap_ok(
+	    run_check(&t, &w) == 0, "a template needs no test of the engine");
 	tap_str(run_command(&(struct run){.work = &w}), "GET a",
-	    "and is its own name");
+	    "the name of a template is its text");
 	w.text = NULL;
 	w.command = "GET";
 	tap_ok(run_check(&t, &w) == 0, "keys may have twelve digits");
 	w.keyspacelen++;
-	tap_ok(run_check(&t, &w) == -1, "and not thirteen");
+	tap_ok(run_check(&t, &w) == -1, "keys of thirteen digits are refused");
 	tap_str(err_last(), "keyspacelen 1000000000001 has more than 12 digits",
-	    "which is reported");
-	tap_ok(run_space(&w) == 1000000000001, "the key space is that length");
+	    "the message has the number of digits");
+	tap_ok(run_space(&w) == 1000000000001,
+	    "the key space has the configured size");
 	w.keyspacelen = 0;
-	tap_ok(run_space(&w) == 1, "or one key");
+	tap_ok(run_space(&w) == 1, "the key space has at least one key");
 }
 
-/* Does a work that no configuration asks for end the program? */
+/* Checks that the program ends if its work is one that no configuration
+ * allows. */
 static void
 dies(size_t nnodes, struct engine_work w, const char *what)
 {
@@ -193,7 +198,7 @@ dies(size_t nnodes, struct engine_work w, const char *what)
 	}
 	waitpid(pid, &status, 0);
 	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == (*what ? 2 : 0),
-	    "a run needs %s", *what ? what : "no more than this");
+	    "a run needs %s", *what ? what : "nothing else");
 }
 
 static void
@@ -215,24 +220,24 @@ deaths(void)
 	dies(1, w, "a thread");
 	w = good;
 	w.pipeline = 0;
-	dies(1, w, "a request at a time");
+	dies(1, w, "at least one request in a batch");
 	w = good;
 	w.data_size = -1;
-	dies(1, w, "values of a size");
+	dies(1, w, "values of at least 0 bytes");
 	w = good;
 	w.warmup_s = -1;
-	dies(1, w, "a warm-up of a time");
+	dies(1, w, "a warm-up of at least 0 s");
 	w = good;
 	w.rate = -1;
-	dies(1, w, "a rate above 0");
+	dies(1, w, "a rate of at least 0");
 	w = good;
 	w.requests = 0;
-	dies(1, w, "an end");
+	dies(1, w, "requests or a duration");
 	w.duration_s = .1;
 	dies(1, w, "");
 }
 
-/* A quarter of what is left to each thread, in whole batches. */
+/* A thread takes a part of the requests that are left, in whole batches. */
 static void
 takes(void)
 {
@@ -251,40 +256,44 @@ takes(void)
 
 	r.workers = v;
 	tap_ok(run_take_share(&v[0]) && v[0].at == 0 && v[0].end == 120,
-	    "a thread takes an eighth of 1000 requests in whole batches");
+	    "the first of two threads takes an eighth of 1000 requests, in "
+	    "whole batches");
 	tap_ok(run_take_share(&v[1]) && v[1].at == 120 && v[1].end == 230,
-	    "the next one an eighth of the rest");
+	    "the second thread takes an eighth of the rest");
 	r.next = 995;
 	tap_ok(run_take_share(&v[0]) && v[0].at == 995 && v[0].end == 1000,
-	    "the last batch may be shorter");
+	    "the last batch may be smaller");
 	v[1].at = v[1].end;
-	tap_ok(!run_is_made(&r), "requests that are taken are not made yet");
+	tap_ok(!run_is_made(&r), "requests that were taken are not made yet");
 	v[0].at = 1000;
 	r.next = 999;
-	tap_ok(!run_is_made(&r), "nor are those that no thread has taken");
+	tap_ok(
+	    !run_is_made(&r), "requests that no thread has taken are not made");
 	r.next = 1000;
-	tap_ok(run_is_made(&r), "when all are, the run is made");
-	tap_ok(!run_take_share(&v[0]), "then nothing is left");
+	tap_ok(run_is_made(&r), "the run is made when all requests were sent");
+	tap_ok(!run_take_share(&v[0]), "then no requests can be taken");
 	tap_ok(run_take(&v[0], &c, 49) == 10 && !c.counted && !v[0].ending,
-	    "before the measured time all is sent that fits");
+	    "before the measured time a full batch is sent, which does not "
+	    "count");
 	tap_ok(run_take(&v[0], &c, 50) == 0 && c.counted && v[0].ending,
-	    "in it what is left");
+	    "in the measured time only requests that were taken are sent");
 	v[0].ending = false;
 	v[0].at = 993;
 	tap_ok(run_take(&v[0], &c, 99) == 7 && v[0].at == 1000,
-	    "a batch has no more than the thread has taken");
+	    "a batch has at most the requests that the thread has taken");
 	v[0].at = 990;
 	tap_ok(run_take(&v[0], &c, 100) == 0 && v[0].ending,
-	    "at the end nothing is sent");
+	    "at the end no request is sent");
 	v[0].ending = false;
 	r.requests = RUN_ENDLESS;
 	v[0].at = v[0].end = r.next = 0;
 	tap_ok(run_take(&v[0], &c, 60) == 10 && c.counted && v[0].end == 0,
-	    "by duration nothing is shared");
+	    "with a duration no requests are taken");
 	tap_ok(run_take_share(&v[0]) && v[0].end == 65530,
-	    "but of keys in order, in large parts");
+	    "keys in order are taken with a duration too, many at a time");
 	v[0].at = v[0].end;
-	tap_ok(!run_is_made(&r), "a run by duration is never made");
+	tap_ok(!run_is_made(&r),
+	    "a run with a duration is not made by its requests");
 }
 
 /* Closed loop: which answers count, and which have a latency. */
@@ -309,23 +318,23 @@ answers(void)
 	    "an answer before the measured time does not count");
 	tap_ok(closedloop.answered(&v, &c, 1000, 3) && v.counted == 2 &&
 		v.interval_counted == 2 && hist_count(v.latency) == 2,
-	    "an answer within it does, but for those that go elsewhere");
+	    "an answer in the measured time counts; redirected ones do not");
 	tap_ok(hist_min(v.latency) == 100 && hist_max(v.latency) == 100,
 	    "its latency is the time since its batch was sent");
 	tap_ok(closedloop.answered(&v, &c, 1999, 2) && v.counted == 3,
-	    "up to its last nanosecond");
+	    "an answer in the last nanosecond counts");
 	tap_ok(!closedloop.answered(&v, &c, 2000, 2) && v.counted == 3 &&
 		v.interval_counted == 3 && hist_count(v.latency) == 4,
-	    "a late one has a latency and does not count");
+	    "a late answer has a latency and does not count");
 	r.requests = 10;
 	c.counted = false;
 	tap_ok(!closedloop.answered(&v, &c, 1500, 2) && v.counted == 3 &&
 		hist_count(v.latency) == 4,
-	    "by requests an answer counts by its batch");
+	    "with a number of requests an answer counts if its batch does");
 	c.counted = true;
 	tap_ok(closedloop.answered(&v, &c, 990, 2) && v.counted == 4 &&
 		hist_count(v.latency) == 4,
-	    "in the head of a slice it counts and has no latency");
+	    "in the head of a slice an answer counts and has no latency");
 	w.batch_first_byte = true;
 	v.taken = 0;
 	hist_clear(v.latency);
@@ -333,33 +342,38 @@ answers(void)
 	closedloop.answered(&v, &c, 1900, 1);
 	tap_ok(hist_count(v.latency) == 2 && hist_max(v.latency) < 220 &&
 		c.first_ns == 1100,
-	    "the latency of a batch may be that of its first byte");
+	    "the latency of a batch may end with its first byte");
 	tap_ok(closedloop.redirected(&v,
 		   &(struct redirected){.start_ns = 1000, .counted = true},
 		   1500) &&
 		v.counted == 7 && hist_max(v.latency) > 450,
-	    "one that went elsewhere counts alone");
+	    "a redirected request counts by itself");
 	v.loop.now = 1999;
-	tap_ok(!closedloop.done(&v) && !v.ending, "it is not over");
+	tap_ok(!closedloop.done(&v) && !v.ending,
+	    "before its end the run is not done");
 	v.loop.now = 2000;
 	v.loop.busy = 1;
 	tap_ok(!closedloop.done(&v) && v.ending,
-	    "when it is, replies are waited for");
+	    "after its end the run waits for replies");
 	v.loop.busy = 0;
 	v.nredirected = 1;
-	tap_ok(!closedloop.done(&v), "from other nodes as well");
+	tap_ok(!closedloop.done(&v),
+	    "after its end the run waits for redirected requests");
 	v.nredirected = 0;
 	v.again = 1;
-	tap_ok(!closedloop.done(&v), "and what was lost is sent again");
+	tap_ok(
+	    !closedloop.done(&v), "after its end lost requests are sent again");
 	atomic_store(&gate.lost_too_much, true);
-	tap_ok(closedloop.done(&v), "unless too much was");
+	tap_ok(
+	    closedloop.done(&v), "with too many losses the run does not wait");
 	atomic_store(&gate.lost_too_much, false);
 	v.again = 0;
-	tap_ok(closedloop.done(&v), "then it is done");
+	tap_ok(closedloop.done(&v), "without open requests the run is done");
 	hist_free(v.latency);
 }
 
-/* Error replies: those of the first commands end a run, others are counted. */
+/* Error replies to the first commands of a connection end a run, other error
+ * replies are counted. */
 static void
 errors(void)
 {
@@ -375,8 +389,8 @@ errors(void)
 	tap_ok(counters_count_error_reply(&v, &c, "OOM no memory") &&
 		v.nerrors == 1 && v.errors[0].count == 1 && !r.stale,
 	    "an error reply is counted");
-	tap_str(v.errors[0].kind, "OOM", "by its first word");
-	tap_str(v.errors[0].text, "OOM no memory", "with its text");
+	tap_str(v.errors[0].kind, "OOM", "its kind is the first word");
+	tap_str(v.errors[0].text, "OOM no memory", "its text is kept");
 	counters_count_error_reply(&v, &c, "MOVED 1 h:1");
 	tap_ok(atomic_load(&r.stale), "after MOVED the slots are read again");
 	counters_count_refused(&v, "OOM first");
@@ -385,20 +399,21 @@ errors(void)
 	counters_count_answers(&v, false, 5, 99);
 	tap_ok(
 	    v.misses == 0 && v.refused == 0 && v.last_ns == 0 && v.wrong == 0,
-	    "what is not counted is forgotten");
+	    "counts of answers that do not count are dropped");
 	counters_count_refused(&v, "OOM");
 	counters_count_answers(&v, true, 5, 99);
 	tap_ok(
 	    v.misses == 5 && v.refused == 1 && v.last_ns == 99 && v.wrong == 0,
-	    "what is counted is kept with its time");
+	    "counts of answers that count are kept with their time");
 	r.strict = true;
 	tap_ok(!counters_count_error_reply(&v, &c, "OOM no") && r.failed,
-	    "servers that are filled must not answer errors");
-	tap_str(err_last(), "'n:7' answered: OOM no", "which are reported");
+	    "while servers are filled an error reply fails the run");
+	tap_str(
+	    err_last(), "'n:7' answered: OOM no", "the message has the reply");
 	r.strict = r.failed = false;
 	c.state = CONN_SETUP;
 	tap_ok(!counters_count_error_reply(&v, &c, "NOAUTH") && r.failed,
-	    "nor may the first commands be refused");
+	    "an error reply to the first commands fails the run");
 }
 
 int

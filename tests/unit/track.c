@@ -1,4 +1,5 @@
-/* vkb-trackcommits: the order of commits, and what a configuration covers. */
+/* vkb-trackcommits: the order of commits, and which commits a configuration
+ * covers. */
 #include "tap.h"
 
 #include "err.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 'states' of f(ree), l(ate), k(nown); the places in their order. */
+/* Checks the order of commits whose 'states' are f(ree), l(ate) or k(nown). */
 static void
 order_is(enum order o, const char *states, const char *want)
 {
@@ -86,7 +87,7 @@ footprints(void)
 	within("[{\"warmup\":1,\"clients\":[2],\"commands\":[\"GET\"]}]", c,
 	    false);
 	within("[{\"clients\":[2],\"commands\":[\"GET\"]}]", c, false);
-	/* the product, not the lists alone */
+	/* all combinations have to be there, not only all values */
 	within(c,
 	    "[{\"commands\":[\"SET\"],\"clients\":[1,2],\"warmup\":0},"
 	    "{\"commands\":[\"GET\"],\"clients\":[1],\"warmup\":0}]",
@@ -102,14 +103,14 @@ footprints(void)
 	within("{\"scenarios\":[{\"id\":\"a\"}]}",
 	    "{\"scenarios\":[{\"id\":\"a\"},{\"id\":\"b\"}]}", false);
 	tap_ok(a.n == 0 && !footprint_is_within(&a, &a),
-	    "no object covers nothing");
-	tap_ok(
-	    b.n == 0 && !footprint_is_within(&b, &b), "nor does an empty list");
+	    "a configuration that is not an object covers nothing");
+	tap_ok(b.n == 0 && !footprint_is_within(&b, &b),
+	    "an empty list covers nothing");
 	footprint_free(&a);
 	footprint_free(&b);
 }
 
-/* Python's rows: no owner, no lease. */
+/* Rows of the Python tool have no owner and no lease. */
 static void
 rules(void)
 {
@@ -119,27 +120,28 @@ rules(void)
 	char *why;
 
 	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
-	    "a claim without a lease");
+	    "a claim without a lease is valid");
 	r.updated = u.now - 86400;
-	tap_ok(rules_find_chance(&u, &r) == RULES_FREE, "ends in a day");
+	tap_ok(rules_find_chance(&u, &r) == RULES_FREE,
+	    "a claim without a lease ends after a day");
 	why = rules_claim(&u, &r);
 	tap_ok(
 	    !why && r.attempts == 1 && r.lease_until == u.now + 60, "claimed");
 	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
-	    "held, even to its owner");
+	    "a claim is valid for its owner, too");
 	u.now = r.lease_until;
 	tap_ok(rules_find_chance(&u, &r) == RULES_FREE,
-	    "at its very end it is free");
+	    "a claim ends exactly with its lease");
 	r.attempts = 2;
 	tap_ok(rules_find_chance(&u, &r) == RULES_LATE,
-	    "after all others in the end");
+	    "a commit with too many claims comes after all others");
 	r.status = RULES_FAILED;
 	tap_ok(rules_find_chance(&u, &r) == RULES_TAKEN,
-	    "a failed one is left then");
+	    "a failed commit with too many claims is not claimed again");
 	rules_free_row(&r);
 }
 
-/* A claim that another process of the owner makes after the first query. */
+/* Makes a claim as another process of the same owner, after the first query. */
 static int
 read_late_claim(
     struct store *s, const struct wanted *wanted, struct rowlist *rows)
@@ -184,7 +186,7 @@ late_claims(void)
 
 	work_commits_add(&c, "1234", 0, NULL);
 	tap_ok(work_prolong(&w, &c) == 0 && !*err_last(),
-	    "a claim made meanwhile is prolonged: '%s'", err_last());
+	    "a claim that was made meanwhile is extended: '%s'", err_last());
 	work_commits_free(&c);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Trends: slopes are found, with their ends and their size, and steps, noise
- * that wanders and what is too short are not trends.
+ * Trends: slopes are found, with their ends and their size. Steps, wandering
+ * noise and short series are not trends.
  */
 #include "tap.h"
 
@@ -18,7 +18,7 @@ normal(struct rng *r)
 	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
-/* Sets v to 100, 'all' lower along first..last, with noise of 1. */
+/* Sets v to 100, falling by 'all' from first to last, with noise of 1. */
 static void
 make_slope(double *v, size_t n, double first, double last, double all,
     double ar, struct rng *r)
@@ -33,8 +33,8 @@ make_slope(double *v, size_t n, double first, double last, double all,
 	}
 }
 
-/* Shares of series: with a trend; with a step; whose interval of the trend
- * holds the truth. */
+/* Shares of series with a trend, with a step, and with an interval that
+ * contains the true slope. */
 struct shares {
 	double trends, steps, covered;
 	double first, last; /* on average */
@@ -79,17 +79,20 @@ simulated(void)
 
 	tap_ok(s.trends >= .98 && s.steps <= .05,
 	    "9 sd over 60 points are a trend: %g, steps %g", s.trends, s.steps);
-	tap_ok(s.covered >= .85, "the interval of the change covers: %g",
+	tap_ok(s.covered >= .85,
+	    "the interval of the change contains the true value: %g",
 	    s.covered);
 	s = simulate(60, 0, 59, 9, .3);
 	tap_ok(s.trends >= .9 && s.steps <= .1, "with AR 0.3: %g, steps %g",
 	    s.trends, s.steps);
 	s = simulate(120, 60, 119, 9, .3);
 	tap_ok(s.trends >= .95 && s.steps <= .06,
-	    "after 60 points on a level: %g, steps %g", s.trends, s.steps);
+	    "a slope after 60 points at one level: %g, steps %g", s.trends,
+	    s.steps);
 	tap_ok(fabs(s.first - 60) < 4 && s.last > 112,
-	    "where it begins and ends: %g, %g", s.first, s.last);
-	tap_ok(s.covered >= .88, "the interval covers there: %g", s.covered);
+	    "its first and last point: %g, %g", s.first, s.last);
+	tap_ok(s.covered >= .88, "its interval contains the true value: %g",
+	    s.covered);
 	for (int ar = 0; ar <= 6; ar += 3) {
 		s = simulate(60, 0, 59, 0, ar / 10.);
 		tap_ok(s.trends <= .01, "noise, AR 0.%d: %g", ar, s.trends);
@@ -111,16 +114,16 @@ exact(void)
 		v[i] += 1e-6;
 	tap_ok(trend_find(v, 60, &t), "a slope between two levels");
 	tap_ok(labs((long)t.first - 15) <= 1 && labs((long)t.last - 45) <= 1,
-	    "it has its ends: %zu, %zu", t.first, t.last);
-	tap_near(t.begin, 8, .02, "the value where it begins");
-	tap_near(t.end, 23, .02, "the value where it ends");
+	    "its first and last point: %zu, %zu", t.first, t.last);
+	tap_near(t.begin, 8, .02, "the value at its first point");
+	tap_near(t.end, 23, .02, "the value at its last point");
 	tap_ok(t.lo <= 15 && t.hi >= 15 && t.hi - t.lo < 1,
-	    "the interval: %g to %g", t.lo, t.hi);
+	    "its interval: %g to %g", t.lo, t.hi);
 	for (size_t i = 0; i < 60; i++)
 		v[i] = 7 - .25 * (double)i;
 	tap_ok(trend_find(v, 60, &t) && t.first == 0 && t.last == 59 &&
 		fabs(t.begin - 7) < 1e-9 && fabs(t.end + 7.75) < 1e-9,
-	    "a line without noise is a trend from end to end");
+	    "a line without noise is one trend");
 	tap_ok(trend_find(v, TREND_LEAST, &t), "25 points are enough");
 	tap_ok(!trend_find(v, TREND_LEAST - 1, &t), "24 points are too few");
 	for (size_t i = 0; i < 60; i++)

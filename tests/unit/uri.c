@@ -1,11 +1,11 @@
-/* Addresses of servers as URIs. */
+/* Servers as URIs. */
 #include "tap.h"
 
 #include "uri.h"
 
 #include <stdlib.h>
 
-/* user, host, socket: NULL where not given. */
+/* Checks the parts of a URI; user, host and socket are NULL if absent. */
 static void
 is_uri(const char *text, const char *user, const char *host, int port, int db,
     const char *unixsocket, bool tls)
@@ -13,7 +13,7 @@ is_uri(const char *text, const char *user, const char *host, int port, int db,
 	struct uri u;
 	const char *why = uri_parse(text, &u);
 
-	tap_ok(!why, "%s is a URI", text);
+	tap_ok(!why, "%s is a valid URI", text);
 	tap_str(u.user, user, "its user");
 	tap_str(u.host, host, "its host");
 	tap_str(u.unixsocket, unixsocket, "its socket");
@@ -29,7 +29,7 @@ is_wrong(const char *text, const char *part)
 	const char *why = uri_parse(text, &u);
 
 	tap_ok(why && strstr(why, part), "%s: %s", text, why ? why : "good");
-	tap_ok(!why || !strstr(why, "s3cret"), "no secret is shown");
+	tap_ok(!why || !strstr(why, "s3cret"), "the message shows no secret");
 	uri_free(&u);
 }
 

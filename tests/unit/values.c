@@ -1,4 +1,5 @@
-/* Values against theory: sizes and bytes by chi-squared, ratios by zlib. */
+/* Values against theory: sizes and bytes by chi-squared, compression ratios by
+ * zlib. */
 #include "tap.h"
 
 #include "mem.h"
@@ -20,7 +21,8 @@ make_work(const char *text)
 {
 	struct engine_work w = {.command = "SET"};
 
-	tap_ok(!valuespec_parse(text, &w.values), "'%s' are values", text);
+	tap_ok(!valuespec_parse(text, &w.values),
+	    "'%s' is a valid option of values", text);
 	w.data_size = (long long)(valuespec_mean(&w.values) + .5);
 	return w;
 }
@@ -31,7 +33,8 @@ is_form(const char *text, const char *want, double mean)
 	struct valuespec v;
 	char *got;
 
-	if (!tap_ok(!valuespec_parse(text, &v), "'%s' are values", text))
+	if (!tap_ok(!valuespec_parse(text, &v),
+		"'%s' is a valid option of values", text))
 		return;
 	got = valuespec_format(&v);
 	tap_str(got, want, text);
@@ -89,12 +92,12 @@ forms(void)
 	tap_ok(!valuespec_parse_ttl("60", &low, &high) && low == 60 &&
 		high == 60 && !valuespec_parse_ttl("10-60", &low, &high) &&
 		low == 10 && high == 60,
-	    "60 and 10-60 are times to live");
+	    "60 and 10-60 are valid times to live");
 	tap_ok(valuespec_parse_ttl("0", &low, &high) &&
 		valuespec_parse_ttl("60-10", &low, &high) &&
 		valuespec_parse_ttl("1m", &low, &high) &&
 		valuespec_parse_ttl("1000000001", &low, &high),
-	    "others are not");
+	    "0, 60-10, 1m and 1000000001 are not valid");
 }
 
 /* How many standard deviations chi-squared lies above its mean, as if normal
@@ -116,8 +119,8 @@ compare(const double *got, const double *share, size_t n)
 }
 
 /*
- * Makes n commands "SET x __data__" by a cursor, in pieces of 'full' bytes, and
- * adds their values to 'values', their sizes to 'sizes'.
+ * Makes n commands "SET x __data__" with a cursor, in pieces of 'full' bytes.
+ * Appends their values to 'values', and counts their sizes in 'sizes'.
  */
 static void
 make_values(const struct cmdsource *o, struct cursor *c, uint32_t n,
@@ -153,7 +156,7 @@ make_values(const struct cmdsource *o, struct cursor *c, uint32_t n,
 	free(buf);
 }
 
-/* Lists the share of each size. */
+/* Computes the share of each size. */
 static void
 list_shares(const struct valuespec *v, double share[4096])
 {
@@ -164,7 +167,8 @@ list_shares(const struct valuespec *v, double share[4096])
 			    (double)(v->sizes[i].high - v->sizes[i].low + 1);
 }
 
-/* Returns the largest difference of the shares of sizes up to any. */
+/* Returns the largest difference between two cumulative distributions of
+ * sizes. */
 static double
 get_distance(const double *got, const double *share, size_t n)
 {
@@ -179,7 +183,8 @@ get_distance(const double *got, const double *share, size_t n)
 	return most;
 }
 
-/* Sizes of values in places; 'in order' they are drawn for each request. */
+/* Values in prepared places have their sizes; with numbers in order they are
+ * drawn for each request. */
 static void
 sizes(const char *text, bool ordered)
 {
@@ -196,18 +201,19 @@ sizes(const char *text, bool ordered)
 	memset(got, 0, sizeof got);
 	list_shares(&w.values, share);
 	rng_seed(&c.rng, 7, 7);
-	tap_ok((o->places > 0) == !ordered, "%s: there are %zu places", text,
+	tap_ok((o->places > 0) == !ordered, "%s: %zu places are prepared", text,
 	    o->places);
 	make_values(o, &c, o->places ? 20 * (uint32_t)o->places : 50000, 9999,
 	    NULL, got, 4096);
 	z = ordered ? compare(got, share, 4096)
 		    : get_distance(got, share, 4096) * (double)o->places;
-	tap_ok(z < (ordered ? 3 : 1),
-	    "%s: sizes are as often as they should be (%.2f)", text, z);
+	tap_ok(z < (ordered ? 3 : 1), "%s: the sizes have their shares (%.2f)",
+	    text, z);
 	o->ops->free(o);
 }
 
-/* A size that would come in less than eight places is drawn. */
+/* If a size would be in fewer than eight places, values are made for each
+ * request. */
 static void
 rare(void)
 {
@@ -221,7 +227,7 @@ rare(void)
 	rng_seed(&c.rng, 7, 7);
 	make_values(o, &c, 100000, 9999, NULL, got, 4096);
 	tap_ok(o->places == 0 && compare(got, share, 4096) < 3,
-	    "rare sizes are drawn: %.0f", got[4000]);
+	    "rare sizes are drawn for each request: %.0f", got[4000]);
 	o->ops->free(o);
 }
 
@@ -242,7 +248,8 @@ moving(void)
 	o = cmdsource_open(&target, &w);
 	buf = cmdsource_buffer(o, 99999);
 	rng_seed(&c.rng, 7, 7);
-	c.turn = o->places - 50; /* to the end, and on from the begin */
+	c.turn = o->places -
+	    50; /* to the end of the places, and on from the first */
 	at = cmdsource_place(o, &c, buf);
 	k = o->ops->make(o, &c, &keys, at, 100, 99999, &len);
 	for (i = 0, p = at; i < k; i++, p += 16 + 2) {
@@ -258,12 +265,13 @@ moving(void)
 	}
 	tap_ok(o->places > 100 && k == 100 && whole == k && below == k &&
 		p == at + len,
-	    "numbers behind values are written where they belong");
+	    "numbers behind values are written in their place");
 	free(buf);
 	o->ops->free(o);
 }
 
-/* All bytes of random values are equally often, in places or not. */
+/* All values of a byte are equally frequent in random values, prepared or
+ * not. */
 static void
 bytes(const char *text)
 {
@@ -281,13 +289,13 @@ bytes(const char *text)
 	for (size_t i = 0; i < 256; i++)
 		share[i] = 1. / 256;
 	z = compare(got, share, 256);
-	tap_ok(s.len > 50000 && z < 3,
-	    "%s: bytes are as often as they should be (%.2f)", text, z);
+	tap_ok(s.len > 50000 && z < 3, "%s: the bytes have their shares (%.2f)",
+	    text, z);
 	str_free(&s);
 	o->ops->free(o);
 }
 
-/* No two of many values are equal. */
+/* All values are different. */
 static void
 differ(const char *text, size_t size)
 {
@@ -305,12 +313,12 @@ differ(const char *text, size_t size)
 		for (size_t k = i + 1; k < n; k++)
 			same +=
 			    memcmp(s.s + i * size, s.s + k * size, size) == 0;
-	tap_ok(n == 100 && same == 0, "%s: each value is another one", text);
+	tap_ok(n == 100 && same == 0, "%s: all values are different", text);
 	str_free(&s);
 	o->ops->free(o);
 }
 
-/* A copy of a cursor makes the same, in any pieces and any buffer. */
+/* A copied cursor makes the same values, in pieces and buffers of any size. */
 static void
 again(const char *text)
 {
@@ -327,15 +335,15 @@ again(const char *text)
 	make_values(o, &c, 300, 9999, &s, NULL, 0);
 	make_values(o, &d, 300, 1, &t, NULL, 0);
 	tap_ok(s.len && s.len == t.len && memcmp(s.s, t.s, s.len) == 0,
-	    "%s: a copy of a cursor makes the same values", text);
+	    "%s: a copied cursor makes the same values", text);
 	tap_ok(memcmp(&c.rng, &d.rng, sizeof c.rng) == 0 && c.turn == d.turn,
-	    "%s: and is then where the other one is", text);
+	    "%s: then both cursors are in the same state", text);
 	str_free(&s);
 	str_free(&t);
 	o->ops->free(o);
 }
 
-/* Commands that begin at any place of a buffer are whole. */
+/* At every place of a buffer a whole command begins. */
 static void
 anywhere(const char *text)
 {
@@ -356,12 +364,13 @@ anywhere(const char *text)
 			whole +=
 			    memcmp(at + i * len / k, "*3\r\n$3\r\n", 8) == 0;
 	}
-	tap_ok(n > 20 && whole == n, "%s: all places hold commands", text);
+	tap_ok(
+	    n > 20 && whole == n, "%s: at every place a command begins", text);
 	free(buf);
 	o->ops->free(o);
 }
 
-/* In order, a value depends on the number of its key only. */
+/* With numbers in order a value depends only on the number of its key. */
 static void
 in_order(const char *text)
 {
@@ -380,7 +389,8 @@ in_order(const char *text)
 	d.number = d.turn = 20;
 	make_values(o, &d, 20, 9999, &t, NULL, 0);
 	tap_ok(s.len && s.len == t.len && memcmp(s.s, t.s, s.len) == 0,
-	    "%s: in order, a key gets the same value from any connection",
+	    "%s: with numbers in order all connections write the same value to "
+	    "a key",
 	    text);
 	str_free(&s);
 	str_free(&t);
@@ -402,14 +412,14 @@ ratio(size_t size, double want)
 	for (int i = 0; i < 4; i++) {
 		len = room;
 		tap_ok(values_write(v, value, size, &rng) == value + size,
-		    "a value is as long as it should be");
+		    "a value has its length");
 		compress((Bytef *)packed, &len, (Bytef *)value, size);
 		all += len;
 	}
 	got = 4. * (double)size / (double)all;
 	tap_ok(fabs(got / want - 1) < .1,
-	    "%zu bytes are compressed to one part in %.3f, should be %g", size,
-	    got, want);
+	    "the compression ratio of %zu bytes is %.3f, and should be %g",
+	    size, got, want);
 	free(packed);
 	free(value);
 	free(text);
@@ -432,7 +442,7 @@ ratios(void)
 	ratio(1024, 1.0001);
 }
 
-/* Memory is bounded, whatever the values are. */
+/* The memory is limited, whatever the values are. */
 static void
 memory(void)
 {
@@ -455,7 +465,7 @@ memory(void)
 	w = make_work("536870912 random");
 	o = cmdsource_open(&target, &w);
 	tap_ok(o->places == 0 && o->constant == o->len,
-	    "values of 512 MB are made where they are sent");
+	    "values of 512 MB are made for each request");
 	o->ops->free(o);
 }
 
@@ -471,8 +481,7 @@ equals(void)
 			tap_ok(!valuespec_parse(texts[i], &a) &&
 				!valuespec_parse(texts[j], &b) &&
 				valuespec_equal(&a, &b) == (i == j),
-			    "'%s' and '%s' are equal or not", texts[i],
-			    texts[j]);
+			    "'%s' and '%s' are compared", texts[i], texts[j]);
 }
 
 int

@@ -1,4 +1,5 @@
-/* Command lines of valkey-benchmark by what a version knows, and its output. */
+/* Command lines of valkey-benchmark for what each version can do, and its
+ * output. */
 #include "tap.h"
 
 #include "err.h"
@@ -16,7 +17,7 @@
 
 #include <stdlib.h>
 
-/* By what their helps have. */
+/* Help texts of versions that can do different things. */
 static char oldest[] = " -n <requests>\n --csv\n __rand_int__\n";
 static char six[] =
     " -n <requests>\n --csv\n --threads <n>\n --cluster\n __rand_int__\n";
@@ -27,7 +28,7 @@ static char nine[] = " -n <n>\n --csv\n --threads <n>\n --cluster\n"
 		     "__rand_1st__  __rand_2nd__ through __rand_9th__ are too\n"
 		     " __data__ {tag}\n";
 
-/* The arguments that follow the common options. */
+/* Compares the arguments that follow the common options. */
 static void
 does(char *help, const char *command, bool cluster, const char *want)
 {
@@ -49,7 +50,7 @@ does(char *help, const char *command, bool cluster, const char *want)
 
 	tap_ok(str_starts(text, same), "%s: %s", command, text);
 	if (strlen(text) > sizeof same)
-		tap_str(text + sizeof same - 1, want, "and it does that");
+		tap_str(text + sizeof same - 1, want, "the other arguments");
 	free(text);
 	words_free(argv);
 }
@@ -80,13 +81,13 @@ arguments(void)
 		!vbargs_fits(&caps, "HSET", 131072) &&
 		vbargs_fits(&caps, "SET", 131072) &&
 		vbargs_fits(&caps, "ZADD", 131072),
-	    "a value is no longer than an argument can be");
+	    "a value that is an argument has at most the length of one");
 	caps.help = nine;
-	tap_ok(
-	    vbargs_fits(&caps, "HSET", 131072), "where it must be one at all");
+	tap_ok(vbargs_fits(&caps, "HSET", 131072),
+	    "a version that needs no argument has no such limit");
 }
 
-/* The throughput, or why it is unknown. */
+/* Checks the throughput, or why it is unknown. */
 static void
 says(const char *out, const char *command, const char *words, const char *want)
 {
@@ -101,7 +102,8 @@ says(const char *out, const char *command, const char *words, const char *want)
 		str_printf(&s, "%g", json_get_num(m, "rps", -1));
 	got = str_take(&s);
 	tap_str(got, want, want);
-	tap_ok(quick == (strstr(want, "millisecond") != NULL), "it took time");
+	tap_ok(quick == (strstr(want, "millisecond") != NULL),
+	    "only a time below a millisecond is too short");
 	json_free(m);
 	words_free(list);
 	free(got);
@@ -192,7 +194,7 @@ refusals(void)
 	    "vb has no '--cluster'");
 }
 
-/* Each number of its output is another one. */
+/* All numbers of the output are different. */
 static void
 figures(void)
 {
@@ -208,12 +210,12 @@ figures(void)
 	tap_ok(r.rps == 50 && r.avg_ms == 1 && r.min_ms == 2 && r.p50_ms == 3 &&
 		r.p95_ms == 4 && r.p99_ms == 5 && r.p999_ms == 6 &&
 		r.max_ms == 7,
-	    "each latency of the program is that of its name");
-	tap_near(r.elapsed_s, 4, 1e-12, "requests and rate tell the time");
+	    "each latency is that of its name");
+	tap_near(r.elapsed_s, 4, 1e-12, "the time is the requests by the rate");
 	json_free(m);
 }
 
-/* What the servers counted between two readings. */
+/* What the servers counted between two readings of INFO. */
 static void
 served(void)
 {
@@ -222,33 +224,35 @@ served(void)
 	struct engine_result r = {.requests = 0};
 
 	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 0,
-	    "one in a hundred may be refused");
+	    "one refused request in a hundred is allowed");
 	tap_ok(r.errors_total == 10 && !r.errors_unknown,
-	    "errors are those between two readings");
-	tap_near(r.hit_rate_percent, 75, 1e-12, "so are hits and misses");
+	    "the errors are those between the two readings");
+	tap_near(r.hit_rate_percent, 75, 1e-12,
+	    "the hit rate is that between the two readings");
 	b.errors = 16;
-	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 1, "one more may not");
+	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 1,
+	    "more refused requests are not allowed");
 	tap_str(err_last(), "11 of 1000 requests were refused",
 	    "refusals are reported");
 	b.errors = 4;
 	tap_ok(served_check(&a, &b, 1010, 1000, &r) == 0 && r.errors_total == 0,
-	    "there are never less than none");
+	    "errors are at least 0");
 	b.calls = 1099;
 	tap_ok(served_check(&a, &b, 1010, 1000, &r) == 1,
-	    "so many must be served");
+	    "fewer served requests than sent ones are an error");
 	tap_str(err_last(), "the servers served only 999 of 1010 requests",
 	    "missing requests are reported");
 	b = (struct served_counts){1100, NAN, 1000, 2000};
 	r = (struct engine_result){.hit_rate_percent = 7};
 	tap_ok(served_check(&a, &b, 1000, 1000, &r) == 0 && r.errors_unknown &&
 		r.errors_total == 0 && r.hit_rate_percent == 7,
-	    "what servers do not count is not known");
+	    "without counts of the servers errors and hit rate are unknown");
 	tap_ok(!servercounts_is_load("INFO", 4) &&
 		!servercounts_is_load("psync", 5) &&
 		servercounts_is_load("get", 3) &&
 		servercounts_is_load("infox", 5) &&
 		servercounts_is_load("information", 3),
-	    "commands of control connections are not load");
+	    "commands of control connections are not part of the load");
 }
 
 static void
@@ -265,7 +269,7 @@ ended(int status, const char *out, const char *err, const char *want)
 	child_free(&c);
 }
 
-/* How a program ended, with the end of what it printed. */
+/* The message about a program that ended, with the end of its output. */
 static void
 ends(void)
 {
@@ -278,7 +282,7 @@ ends(void)
 	text[799] = '\0';
 	snprintf(want, sizeof want, "vb exited with 1: %.400s", text);
 	ended(256, text, "", want);
-	text[398] = '\n'; /* 400 characters follow */
+	text[398] = '\n'; /* the last 400 characters begin here */
 	ended(256, text, "", want);
 	text[398] = 'x';
 	text[500] = '\n';

@@ -1,6 +1,6 @@
 /*
- * Verdicts by their definition: the facts by their formulas, the margin and
- * the numbers of runs at which the answer becomes another one.
+ * Verdicts by their definition: the facts by their formulas, the margin, and
+ * the numbers of runs at which the verdict changes.
  */
 #include "needs.h"
 #include "ranktest.h"
@@ -42,11 +42,11 @@ facts(void)
 	tap_ok(f.p == t.p && f.p_min == t.p_min &&
 		fabs(f.cliff + 62. / 63) < 1e-12 &&
 		strcmp(f.method, "mwu-exact") == 0,
-	    "62 of 63 pairs are down, one of them ties: p and delta");
+	    "62 of 63 pairs are lower, one is equal: p and delta");
 	ranktest_pairs_ci(p, .95, &lo, &hi);
 	tap_ok(
 	    f.ratio == ranktest_pairs_median(p) && f.lo95 == lo && f.hi95 == hi,
-	    "the ratio and its 95 %% interval are of all pairs");
+	    "the ratio and its 95 %% interval are those of all pairs");
 	ranktest_pairs_ci(p, .9, &lo, &hi);
 	tap_ok(f.lo90 == lo && f.hi90 == hi && f.lo95 < lo && hi < f.hi95,
 	    "the 90 %% interval is narrower");
@@ -58,7 +58,7 @@ facts(void)
 		f.noise[0].df == 8 && f.noise[1].df == 6,
 	    "the noise of a side is the variance of its logarithms");
 	tap_near(f.sd, sqrt((sd[0] * sd[0] + sd[1] * sd[1]) / 2), 1e-12,
-	    "the deviation is that of the logarithms of both sides");
+	    "the standard deviation is that of the logarithms of both sides");
 }
 
 /* Student's t on logarithms, by its formulas. */
@@ -82,7 +82,7 @@ student(void)
 	    "without a prior the error is Welch's");
 	tap_ok(verdict_use_t(&f, false, .05, .1) && fabs(f.p - w.p) < 1e-12 &&
 		f.p_min == 0 && strcmp(f.method, "t") == 0,
-	    "p is Welch's, without a least one");
+	    "p is Welch's, without a smallest p");
 	tap_ok(fabs(f.lo95 - exp(w.lo)) < 1e-12 &&
 		fabs(f.hi95 - exp(w.hi)) < 1e-12 &&
 		fabs(f.ratio - exp(w.diff)) < 1e-12,
@@ -102,25 +102,25 @@ student(void)
 	}
 	verdict_set_error(&f, &prior);
 	tap_near(f.se, sqrt(s[0].var + s[1].var), 1e-12,
-	    "the variances of the sides are shrunk");
+	    "the variances of the sides are moderated");
 	f = verdict_measure(x, 4, y, 3, false);
 	verdict_set_serial(&f, r, (size_t[]){1, 3});
 	w.se = serial_inflation(r, n);
 	tap_near(f.wider[0], w.se * (n - 1) / (n - w.se), 1e-12,
-	    "autocorrelated runs have a wider mean");
+	    "autocorrelated runs increase the error of the mean");
 	tap_near(f.noise[0].df, fmax(1, 3 * (n / w.se - 1) / (n - 1)), 1e-12,
-	    "and fewer degrees of freedom");
+	    "autocorrelated runs reduce the degrees of freedom");
 	tap_ok(f.wider[1] == 1 && f.noise[1].df == 2,
 	    "a series of one run has no neighbours");
 	f = verdict_measure(x, 3, y, 3, true);
 	verdict_set_error(&f, &none);
 	tap_ok(fabs(f.se - sqrt(f.noise[0].var / 3)) < 1e-12 && f.df == 2,
-	    "pairs have the error of their differences");
+	    "the error of pairs is that of their differences");
 	f = verdict_measure(x, 3, z, 3, false);
 	verdict_set_error(&f, &prior);
 	tap_ok(isnan(f.se) && !verdict_use_t(&f, false, .05, .1) &&
 		strcmp(f.method, "mwu-exact") == 0,
-	    "a value of 0 has no logarithm: the rank test stays");
+	    "a value of 0 has no logarithm: the rank test is used");
 	f = verdict_measure(
 	    (double[]){1, 2, 3}, 3, (double[]){2, 4, 6}, 3, true);
 	f.noise[0].var = 0;
@@ -141,10 +141,10 @@ without_noise(void)
 	tap_near(f.p, 2 * pow(.6, 6) * pow(.4, 4), 1e-12,
 	    "6 against 4 without noise: 2 q^6 (1 - q)^4 at q = .6");
 	tap_ok(f.ratio == .9 && f.lo95 == .9 && f.hi90 == .9 && f.cliff == -1,
-	    "the ratio is the one there is");
+	    "the ratio has no uncertainty");
 	f = verdict_measure(x, 6, y, 3, false);
 	tap_ok(strcmp(f.method, "mwu-exact") == 0,
-	    "three of a side are too few to be without noise");
+	    "three runs of a side are too few to assume that it has no noise");
 	f = verdict_measure(x, 3, y, 4, false);
 	tap_ok(strcmp(f.method, "mwu-exact") == 0,
 	    "three runs of the contender are too few to be without noise");
@@ -154,28 +154,28 @@ without_noise(void)
 	tap_ok(f.ratio == 0 && f.cliff == -1, "down to 0 has the ratio 0");
 	f = verdict_measure(one, 4, one, 4, true);
 	tap_ok(strcmp(f.method, "identical") == 0 && f.paired && f.ratio == 1,
-	    "pairs that are equal one by one are identical");
+	    "pairs that are all equal are identical");
 	f = verdict_measure(one, 4, one, 4, false);
 	tap_ok(strcmp(f.method, "mwu-exact") == 0,
-	    "equal values that are not pairs are tested");
+	    "equal values that are not paired are tested");
 	f = verdict_measure(x, 1, one, 4, false);
 	tap_ok(isnan(f.sd) && isnan(verdict_measure(one, 4, x, 1, false).sd),
-	    "with one run of a side the noise is not known");
+	    "with one run a side the noise is unknown");
 	f = verdict_measure(x, 1, x, 1, false);
 	tap_ok(f.ratio == 1 && isnan(f.lo95) && isnan(f.hi90),
 	    "one run of a side has no interval");
 	f = verdict_measure(x, 2, x, 2, false);
 	tap_ok(f.lo95 == 1 && f.hi95 == 1 && f.lo90 == 1 && f.hi90 == 1,
-	    "two equal ones have");
+	    "two equal runs a side have an interval");
 	f = verdict_measure_exact(x, 4, y, 3);
 	tap_ok(f.assumed && f.ratio == .9 && f.lo90 == .9 && f.sd == 0,
-	    "values assumed to be without noise have their ratio");
+	    "values without noise have a ratio without uncertainty");
 	f = verdict_measure_exact(one, 4, y, 4);
 	tap_ok(f.ratio == .9 && isnan(f.lo90) && isnan(f.sd),
-	    "values with noise have no interval if assumed without");
+	    "if values have noise, they have no interval");
 	tap_ok(isnan(verdict_measure_exact(z, 4, y, 4).ratio) &&
 		verdict_measure_exact(y, 4, z, 4).ratio == 0,
-	    "from 0 there is no ratio, to 0 there is");
+	    "a change from 0 has no ratio, a change to 0 has the ratio 0");
 }
 
 static void
@@ -205,7 +205,8 @@ paired(void)
 	ranktest_pairs_free(p);
 }
 
-/* The verdict of facts with this ratio, p and 90 % interval, at 10 %. */
+/* Returns the verdict for this ratio, p and 90 % interval, with a margin of 10
+ * %. */
 static const char *
 decided(double ratio, double p, double lo, double hi, bool *certain)
 {
@@ -223,7 +224,8 @@ decided(double ratio, double p, double lo, double hi, bool *certain)
 	    verdict_decide(&f, METRIC_HIGHER, .1, p, .05, certain));
 }
 
-/* The verdict at 10 % of a change that is not significant among all tests. */
+/* Returns the verdict for a change that is not significant after the
+ * correction, with a margin of 10 %. */
 static const char *
 likely(double ratio, double lo, double hi)
 {
@@ -249,7 +251,8 @@ decisions(void)
 
 	tap_str(decided(.89, .049, .8, .95, &certain), "regression",
 	    "a ratio below .9 with p below .05 is a regression");
-	tap_ok(!certain, "whose interval reaches into the margin");
+	tap_ok(!certain,
+	    "it is not certain if its interval reaches into the margin");
 	tap_str(decided(.89, .05, .8, .95, &certain), "inconclusive",
 	    "with a p of .05 a regression is inconclusive");
 	decided(.89, .01, .8, .8999, &certain);
@@ -264,9 +267,11 @@ decisions(void)
 	    "a ratio of .9 is within the margin");
 	tap_str(decided(1.12, .01, 1.10, 1.2, &certain), "improvement",
 	    "a ratio above 1 / .9 is an improvement");
-	tap_ok(!certain, "from 1.10 on it is not certain");
+	tap_ok(!certain,
+	    "an improvement whose interval begins at 1.10 is not certain");
 	decided(1.12, .01, 1.1112, 1.2, &certain);
-	tap_ok(certain, "from 1.1112 on it is");
+	tap_ok(certain,
+	    "an improvement whose interval begins at 1.1112 is certain");
 	tap_str(decided(1.11, .01, 1.05, 1.2, &certain), "inconclusive",
 	    "a ratio of 1.11 is within the margin");
 	tap_str(decided(1, .5, .901, 1.11, &certain), "equivalent",
@@ -280,18 +285,21 @@ decisions(void)
 	tap_str(decided(1, .5, .901, 1 / (1 - .1), &certain), "inconclusive",
 	    "an interval that ends at 1 / .9 is inconclusive");
 	tap_str(likely(.89, .8, .999), "likely regression",
-	    "a change beyond the margin whose own interval is below 1");
-	tap_str(likely(.89, .8, 1), "inconclusive", "not if it ends at 1");
+	    "a change beyond the margin whose own interval is below 1 is "
+	    "likely");
+	tap_str(likely(.89, .8, 1), "inconclusive",
+	    "a change whose own interval ends at 1 is not likely");
 	tap_str(likely(.91, .85, .99), "inconclusive",
-	    "not if the change is within the margin");
+	    "a change within the margin is not likely");
 	tap_str(likely(1.2, 1.001, 1.3), "likely improvement",
-	    "an improvement is likely above 1");
-	tap_str(likely(1.2, 1, 1.3), "inconclusive", "not if it begins at 1");
+	    "an improvement whose own interval is above 1 is likely");
+	tap_str(likely(1.2, 1, 1.3), "inconclusive",
+	    "an improvement whose own interval begins at 1 is not likely");
 	tap_ok(verdict_is_likely(VERDICT_LIKELY_REGRESSION) &&
 		verdict_is_likely(VERDICT_LIKELY_DIFFERENT) &&
 		!verdict_is_likely(VERDICT_DIFFERENT) &&
 		!verdict_is_likely(VERDICT_EQUIVALENT),
-	    "three verdicts are likely ones");
+	    "the likely verdicts are known as such");
 	tap_ok(verdict_decide(&f, METRIC_HIGHER, .1, .01, .05, &certain) ==
 		VERDICT_INSUFFICIENT,
 	    "three runs of the base are too few");
@@ -303,35 +311,35 @@ decisions(void)
 	f.assumed = true;
 	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
 		VERDICT_IMPROVEMENT,
-	    "an assumed change needs no number of runs");
+	    "a change that is assumed to be exact needs no number of runs");
 	f.ratio = NAN;
 	f.median[0] = 10;
 	f.median[1] = 12;
 	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
 		VERDICT_REGRESSION,
-	    "without a ratio the medians speak");
+	    "without a ratio the medians are compared");
 	f.median[1] = 11;
 	f.lo90 = .95;
 	f.hi90 = 1.05;
 	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
 		VERDICT_EQUIVALENT,
-	    "10 to 11 is within 10 %%");
+	    "10 to 11 is within a margin of 10 %%");
 	f.median[0] = .5;
 	f.median[1] = .49;
 	tap_ok(verdict_decide(&f, METRIC_LOWER, .1, .01, .05, &certain) ==
 		VERDICT_EQUIVALENT,
-	    "medians below 1 have a ratio, too");
+	    "medians below 1 are compared by their ratio, too");
 }
 
-/* Values that are normal with variance 1, and independent. */
+/* Returns an independent normal value with variance 1. */
 static double
 draw_normal(struct rng *r)
 {
 	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
-/* The share of 4,000 reports that find a change which an earlier report said it
- * would find: 'k' times the standard error that it estimated. */
+/* Returns the share of 4,000 reports that find a change of 'k' times the
+ * standard error which an earlier report estimated. */
 static double
 power_of(double k, double df, double later, double level)
 {
@@ -387,53 +395,54 @@ needs(void)
 	f.se = .001;
 	tap_near(needs_change(&f, .02, .05),
 	    1 - .98 * exp(-.001 * tdist_quantile(.8, 40)), 1e-12,
-	    "its estimate has to be beyond the margin as well");
+	    "the visible change is beyond the margin if the noise is small");
 	f.se = .02;
 	tap_ok(needs_runs(&f, .02, .003) == 0,
-	    "no number of runs where they are not paired");
+	    "autocorrelated runs that are not paired need rounds, not runs");
 	n = needs_rounds(&f, .02, .003);
 	tap_near(power_of(.03 / (.02 * sqrt(5 / (double)n)), 40, (double)n - 1,
 		     .003),
-	    .83, .05, "but one of rounds");
+	    .83, .05, "they need this number of rounds");
 	f.paired = true;
 	n = needs_runs(&f, .02, .003);
 	tap_near(
 	    power_of(.03 / .02 * sqrt((double)n / 5), 40, 8. * (double)n, .003),
 	    .83, .05,
-	    "a change beyond the margin needs the runs to show it, "
-	    "a few more for a rank test");
-	tap_ok(needs_runs(&f, .02, .05) < n, "fewer if there are fewer tests");
+	    "the runs that show a change beyond the margin, a few more for a "
+	    "rank test");
+	tap_ok(needs_runs(&f, .02, .05) < n, "fewer tests need fewer runs");
 	f.m = 50;
 	tap_ok(needs_runs(&f, .02, .003) > n,
-	    "more on the smaller side if the error comes from that side");
+	    "more runs are needed if the smaller side causes the error");
 	f.m = 5;
 	tap_ok(needs_rounds(&f, .02, .003) == 0,
-	    "no rounds in turns for what is measured in turns");
+	    "paired runs need no rounds in turns");
 	f.ratio = exp(-.001);
 	n = needs_runs(&f, .02, .003);
 	tap_ok(n == needs_runs(&f, .02, .05) && n > 20 && n < 60,
-	    "a change within the margin needs the runs to show that: %zu", n);
+	    "the runs that show a change within the margin: %zu", n);
 	f.ratio = 1 / .98;
 	tap_ok(needs_runs(&f, .02, .05) == 0,
-	    "a change as large as the margin needs any number");
+	    "for a change as large as the margin no number of runs is known");
 	f.se = NAN;
 	tap_ok(
 	    needs_runs(&f, .02, .05) == 0 && isnan(needs_change(&f, .02, .05)),
-	    "without noise that is known: nothing is known");
+	    "without a standard error no number of runs and no visible change "
+	    "is known");
 	f.se = .02;
 	f.m = 3;
 	tap_ok(isnan(needs_change(&f, .02, .05)),
-	    "three runs a side show nothing");
+	    "with three runs a side the visible change is unknown");
 	f.m = f.n = 7;
 	f.df = 12;
 	f.serial = .5;
 	tap_ok(isnan(needs_change(&f, .02, .05)),
-	    "seven autocorrelated runs do not say what would be missed");
+	    "with seven autocorrelated runs the visible change is unknown");
 	f.m = f.n = 8;
-	tap_ok(
-	    needs_change(&f, .02, .05) > .02, "eight autocorrelated runs do");
-	/* 20 runs a side of sd .03 and r = .5 are worth 6.9 independent ones.
-	 */
+	tap_ok(needs_change(&f, .02, .05) > .02,
+	    "with eight autocorrelated runs the visible change is known");
+	/* 20 runs a side with sd .03 and r = .5 have an effective sample size
+	 * of 6.9. */
 	f = (struct verdict_facts){.m = 20,
 	    .n = 20,
 	    .ratio = exp(-.05),
@@ -446,18 +455,20 @@ needs(void)
 	n = needs_rounds(&f, .02, .003);
 	tap_near(power_of(.05 / (.03 * sqrt(2 * (1 - .5) / (double)n)), 1000,
 		     (double)n - 1, .003),
-	    .83, .05, "rounds in turns: the sd of a pair of neighbours is .03");
-	tap_ok(needs_rounds(&f, .02, .05) < n, "fewer of them in few tests");
+	    .83, .05,
+	    "rounds in turns: the standard deviation of a pair of neighbours "
+	    "is .03");
+	tap_ok(needs_rounds(&f, .02, .05) < n, "fewer tests need fewer rounds");
 	f.wider[0] = f.wider[1] = 8;
 	tap_ok(needs_rounds(&f, .02, .003) == 0,
 	    "no number of rounds if the effective sample size is 3");
 	f = (struct verdict_facts){.m = 4, .n = 4, .method = "exact"};
 	tap_ok(needs_runs(&f, .02, .05 / 100) == 6,
-	    "without noise of a clock: what a hundred tests need");
+	    "equal values: the runs that a hundred tests need");
 	tap_ok(!verdict_is_hopeless(100, 1) && verdict_is_hopeless(101, 10) &&
 		!verdict_is_hopeless(101, 10.1) &&
 		!verdict_is_hopeless(200, 20) && verdict_is_hopeless(201, 20),
-	    "more than 100 runs and ten times those there are: hopeless");
+	    "more than 100 runs and ten times the present number are hopeless");
 }
 
 /* Holm (1979) and Benjamini & Hochberg (1995) by their definitions. */
@@ -495,8 +506,12 @@ families(void)
 			bh = bh && fabs(b[i] - least) < 1e-12;
 		}
 	}
-	tap_ok(holm, "Holm's p are by how many are as large or larger");
-	tap_ok(bh, "those of Benjamini and Hochberg by how many are smaller");
+	tap_ok(holm,
+	    "p of Holm is computed from the number of p that are as large or "
+	    "larger");
+	tap_ok(bh,
+	    "p of Benjamini and Hochberg is computed from the number of p that "
+	    "are smaller");
 }
 
 int

@@ -1,5 +1,5 @@
-/* Verified loads: contents of keys, commands that hold them, and replies that
- * are compared with them however the stream is cut. */
+/* Verified loads: contents of keys, commands whose values can be verified, and
+ * replies that are compared with them however the stream is cut. */
 #include "tap.h"
 
 #include "mem.h"
@@ -42,10 +42,10 @@ check_contents(void)
 	tap_ok(id == contents_id("key", 3, NULL, 0) &&
 		id != contents_id("kez", 3, NULL, 0) &&
 		id != contents_id("", 0, "key", 3),
-	    "an id is that of a key");
+	    "an id belongs to a key");
 	tap_ok(contents_id("ab", 2, "c", 1) != contents_id("a", 1, "bc", 2) &&
 		contents_id("a", 1, "", 0) != contents_id("a", 1, NULL, 0),
-	    "or of a field and its key");
+	    "an id belongs to a field and its key");
 	contents_write(id, a, sizeof a);
 	for (at = 0; at < sizeof a; at++)
 		for (from = 0; from <= at; from++) {
@@ -57,10 +57,10 @@ check_contents(void)
 				    id, from, a + from, at - from) == at - from;
 		}
 	tap_ok(found, "the first byte that differs is found from any offset");
-	tap_ok(same, "and equal parts are equal");
+	tap_ok(same, "equal parts are found equal");
 	for (at = 0; at < sizeof a; at++)
 		same &= (unsigned char)a[at] == contents_byte(id, at);
-	tap_ok(same, "single bytes are those of the whole");
+	tap_ok(same, "a single byte is that of the whole content");
 	for (at = 0; at < 4000; at++) {
 		other = contents_id((const char *)&at, sizeof at, NULL, 0);
 		from = contents_size(c, other);
@@ -70,11 +70,12 @@ check_contents(void)
 	}
 	for (from = 20; from <= 60; from++)
 		sized &= sizes[from] > 50;
-	tap_ok(sized, "sizes differ by key, and each of the range comes");
+	tap_ok(
+	    sized, "sizes depend on the key, and all sizes of the range occur");
 	contents_free(c);
 }
 
-/* What a stream of replies had, by its cut. */
+/* What was found in a stream of replies, however it was cut. */
 struct reading {
 	struct checks checks;
 	struct checks_queue queue;
@@ -123,7 +124,8 @@ await(struct reading *r, const char *words)
 	free(copy);
 }
 
-/* Adds a bulk string with the value of a key, changed at an offset if >= 0. */
+/* Appends a bulk string with the value of a key; an offset of at least 0
+ * changes one byte. */
 static char *
 put_value(const struct contents *c, char *to, const char *key,
     const char *field, int change)
@@ -161,14 +163,14 @@ check_replies(void)
 
 	to = put_text(to, ">2\r\n$4\r\nmess\r\n$3\r\nabc\r\n+OK\r\n");
 	to = put_value(c, to, "a", NULL, -1);
-	to = put_value(c, to, "b", NULL, 0); /* wrong */
+	to = put_value(c, to, "b", NULL, 0); /* a wrong byte */
 	to = put_text(to, "$-1\r\n-ERR no\r\n*3\r\n");
 	to = put_value(c, to, "c", NULL, -1);
 	to = put_text(to, "_\r\n");
-	to = put_value(c, to, "d", NULL, -1); /* it is that of another key */
-	to = put_text(to, "*1\r\n"); /* one is missing, which is wrong */
+	to = put_value(c, to, "d", NULL, -1); /* another key's value */
+	to = put_text(to, "*1\r\n"); /* a missing element is an error */
 	to = put_value(c, to, "h", "f", -1);
-	to = put_text(to, ":5\r\n$0\r\n\r\n"); /* both wrong */
+	to = put_text(to, ":5\r\n$0\r\n\r\n"); /* two values of wrong types */
 	to = put_value(c, to, "h", "f", -1);
 	to = put_text(to, "-WRONGTYPE x\r\n");
 	to = put_value(c, to, "z", NULL, -1);
@@ -216,23 +218,23 @@ check_replies(void)
 				strncmp(r.checks.found.first[0],
 				    "key 'b': ", 9) == 0 &&
 				strstr(r.checks.found.first[0], "at offset 0"),
-			    "the first one is named: %s",
+			    "the first error is reported: %s",
 			    r.checks.found.first[0]);
 			tap_ok(strncmp(r.checks.found.first[1],
 				   "key 'e': ", 9) == 0,
-			    "then the value of another key");
+			    "the value of another key is reported");
 			tap_str(r.checks.found.first[2],
 			    "field 'g' of 'h': the reply has no string",
-			    "and one that did not come");
+			    "a value that is missing is reported");
 		}
 		free(r.queue.bytes);
 	}
-	tap_ok(same, "the same is found however the stream is cut");
+	tap_ok(same, "the same errors are found however the stream is cut");
 	free(all);
 	contents_free(c);
 }
 
-/* Connections that are opened again await what is sent again. */
+/* Connections that are opened again expect replies to what is sent again. */
 static void
 check_forgetting(void)
 {
@@ -256,8 +258,8 @@ check_forgetting(void)
 		same &= !r.checks.found.errors;
 	}
 	tap_ok(same && r.checks.found.checked == 2000,
-	    "half of a value is forgotten with its connection");
-	tap_ok(r.queue.cap < 4096, "and the queue does not grow");
+	    "half a value is dropped with its connection");
+	tap_ok(r.queue.cap < 4096, "the queue does not grow");
 	free(r.queue.bytes);
 	contents_free(c);
 }
@@ -277,7 +279,7 @@ has_written(const struct written *w, const char *key, const char *field)
 	return false;
 }
 
-/* Only writes that were answered, and not by an error or nil, are done. */
+/* Only writes with a reply that is neither an error nor nil are done. */
 static void
 check_acknowledged(void)
 {
@@ -302,19 +304,19 @@ check_acknowledged(void)
 	tap_ok(has_written(v, "a", NULL) && has_written(v, "d", NULL) &&
 		has_written(v, "e", NULL) && has_written(v, "h", "f") &&
 		has_written(v, "h", "g") && v->n == 5,
-	    "what was written is kept: %zu", v->n);
+	    "keys that were written are kept: %zu", v->n);
 	tap_ok(r.checks.found.checked == 0 && r.checks.found.errors == 0 &&
 		r.checks.found.missing == 1,
-	    "and not compared");
+	    "writes are not compared");
 	checks_forget(&r.queue);
-	tap_ok(v->n == 5, "what was not answered is not written");
+	tap_ok(v->n == 5, "a write without a reply is not done");
 	r.checks.required = true;
 	await(&r, "GET a");
 	checks_miss(&r.checks, &r.queue, 0);
 	checks_end(&r.checks, &r.queue, 1);
 	tap_ok(r.checks.found.checked == 1 && r.checks.found.missing == 1 &&
 		r.checks.found.errors == 1,
-	    "a value that has to be there and is not is an error");
+	    "a value that should exist and is missing is an error");
 	tap_str(r.checks.found.first[0],
 	    "key 'a': it was written, and is not there", "its message");
 	free(r.queue.bytes);
@@ -334,7 +336,7 @@ add_names(struct written *w, int from, int to)
 	}
 }
 
-/* Of too many names a part is kept, the same by whichever way they come. */
+/* Of too many names the same part is kept, whatever their order. */
 static void
 check_written(void)
 {
@@ -344,9 +346,10 @@ check_written(void)
 	bool same;
 
 	add_names(all, 0, 100);
-	tap_ok(all->n == 100, "as many names as there is room for");
+	tap_ok(all->n == 100, "names are kept up to the limit");
 	add_names(all, 0, 1000);
-	tap_ok(all->n <= 100 && all->n > 25, "of more a part: %zu", all->n);
+	tap_ok(all->n <= 100 && all->n > 25,
+	    "of more names a part is kept: %zu", all->n);
 	add_names(a, 0, 700);
 	add_names(b, 300, 1000);
 	written_merge(both, a);
@@ -357,7 +360,7 @@ check_written(void)
 		same &= has_written(both, name, NULL) ==
 		    has_written(all, name, NULL);
 	}
-	tap_ok(same, "two threads keep the same");
+	tap_ok(same, "two threads keep the same part");
 	written_free(all);
 	written_free(a);
 	written_free(b);
@@ -380,19 +383,20 @@ check_removing(void)
 
 	for (size_t i = 0; keeps[i]; i++) {
 		w.command = keeps[i];
-		tap_ok(!verify_removes(&w), "%s keeps keys", keeps[i]);
+		tap_ok(
+		    !verify_removes(&w), "%s does not remove keys", keeps[i]);
 	}
 	for (size_t i = 0; removes[i]; i++) {
 		w.command = removes[i];
-		tap_ok(verify_removes(&w), "%s may remove one", removes[i]);
+		tap_ok(verify_removes(&w), "%s may remove keys", removes[i]);
 	}
 	w.mix = parts;
 	w.nmix = 2;
-	tap_ok(verify_removes(&w), "a mix may");
+	tap_ok(verify_removes(&w), "a mix with such a command may remove keys");
 	w.nmix = 1;
-	tap_ok(!verify_removes(&w), "another may not");
+	tap_ok(!verify_removes(&w), "a mix without such commands does not");
 	w.ttl_low = 1;
-	tap_ok(verify_removes(&w), "but with a time to live");
+	tap_ok(verify_removes(&w), "a load with a time to live may");
 }
 
 static void

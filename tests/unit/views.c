@@ -20,7 +20,7 @@ parse(const char *s)
 	return j;
 }
 
-/* By the width of a table of this one cell. */
+/* Checks the width of a table with this one cell. */
 static void
 is_as_wide(const char *text, size_t want, const char *what)
 {
@@ -39,7 +39,8 @@ tables(void)
 	struct str s = {0};
 
 	is_as_wide("abc", 3, "three letters take three columns");
-	is_as_wide("\xc3\xa4\xe2\x82\xac", 2, "umlaut and euro take one each");
+	is_as_wide("\xc3\xa4\xe2\x82\xac", 2,
+	    "an umlaut and a euro sign take one column each");
 	is_as_wide("\xe6\xbc\xa2\xf0\x9f\x98\x80", 4,
 	    "wide letters take two columns each");
 	is_as_wide("e\xcc\x81", 1, "a combining accent takes none");
@@ -61,13 +62,14 @@ tables(void)
 	    "\xc3\xa4       10\n"
 	    "a\\x1b"
 	    "b   2  x\n",
-	    "columns, no blanks at the end, nothing raw");
+	    "columns are aligned, lines have no trailing blanks, control "
+	    "characters are escaped");
 	str_clear(&s);
 	table_print(t, &s, true);
 	tap_ok(strstr(s.s,
 		   "\033[31ma\\x1b"
 		   "b\033[0m   2  x\n") != NULL,
-	    "a colour does not move the columns");
+	    "a colour does not change the columns");
 	str_clear(&s);
 	tap_ok(table_markdown(t, &s, 1000) == 2, "Markdown has both rows");
 	tap_str(s.s,
@@ -75,7 +77,7 @@ tables(void)
 	    "|---|--:|---|\n"
 	    "| \xc3\xa4 | 10 | |\n"
 	    "| a&#92;x1bb | 2 | x |\n",
-	    "its columns are aligned, and nothing in a cell is markup");
+	    "Markdown columns are aligned, and cells cannot contain markup");
 	tap_ok(table_markdown(t, &s, s.len + 50) == 1,
 	    "a row that does not fit is left out");
 	str_clear(&s);
@@ -109,14 +111,14 @@ names(void)
 		free(s);
 	}
 	s = casename_common(c);
-	tap_str(s, "io 2", "what all have in common, if it is on");
+	tap_str(s, "io 2", "settings that all cases have, if they are on");
 	free(s);
 	casename_free(c);
 	for (size_t i = 0; i < 5; i++)
 		json_free(j[i]);
 }
 
-/* What the cases have in common, in words. */
+/* The settings that all cases have, in words. */
 static void
 check_common(const char *config, const char *want, const char *what)
 {
@@ -144,7 +146,7 @@ common(void)
 	check_common("{\"clients\":1,\"data_size\":1,\"duration_s\":1,"
 		     "\"io_threads\":1,\"warmup_s\":0}",
 	    "1 client, 1-byte values, 1 I/O thread, 1 s",
-	    "one of them is singular, and none of them is left out");
+	    "1 has a singular; settings that are 0 are left out");
 	check_common("{\"tls_mode\":true,\"cluster_mode\":true,"
 		     "\"reconnect\":false,\"resp3\":true,\"db\":0,"
 		     "\"read_from\":\"replica\",\"idle_clients\":7}",
@@ -158,9 +160,9 @@ flat(const char *text)
 	struct json *j = parse(text), *run;
 	char *s;
 
-	tap_ok(flat_is(j), "a result of the Python tool");
+	tap_ok(flat_is(j), "a result of the Python tool is recognized");
 	run = flat_to_run(j);
-	tap_ok(record_check(run, "test") == 0, "becomes a good run");
+	tap_ok(record_check(run, "test") == 0, "it becomes a valid run");
 	s = json_print(run);
 	json_free(run);
 	return s;
@@ -204,11 +206,11 @@ results(void)
 	    "{\"type\":\"run\",\"v\":1,\"subject\":{},\"config\":{\"command\":"
 	    "\"SET\",\"config_set\":{\"a\":1}},\"run\":{},\"env\":{},"
 	    "\"metrics\":{},\"status\":\"failed\",\"error\":\"b\"}",
-	    "a failed one");
+	    "a failed result");
 	free(s);
 }
 
-/* A command of n bytes, the last of them a character of two; and a test_id. */
+/* A command of n bytes that ends in a character of two bytes, and a test_id. */
 static void
 name_length(const char *id, size_t n, size_t kept)
 {
@@ -233,7 +235,7 @@ name_length(const char *id, size_t n, size_t kept)
 	json_free(config);
 }
 
-/* Configurations that are not among those that names come from. */
+/* Configurations other than those of the cases that have names. */
 static void
 differences(void)
 {
@@ -243,11 +245,13 @@ differences(void)
 	struct casename *c = casename_new((const struct json *const *)j, 2);
 	char *s = casename_common(c);
 
-	tap_str(s, "a 1, b 2", "keys that two cases share, by name");
+	tap_str(s, "a 1, b 2",
+	    "the settings that two cases have in common, sorted by name");
 	free(s);
 	casename_differs(c, j[2]);
 	s = casename_common(c);
-	tap_str(s, "a 1", "without one that a third case has otherwise");
+	tap_str(s, "a 1",
+	    "a setting that a third case has with another value is left out");
 	free(s);
 	casename_free(c);
 	for (size_t i = 0; i < 3; i++)

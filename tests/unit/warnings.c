@@ -15,7 +15,7 @@ parse(const char *s)
 	return json_parse(s, strlen(s), NULL, NULL);
 }
 
-/* Are these the warnings, each "kind: text" and a newline? */
+/* Compares the warnings, each as "kind: text" and a newline. */
 static void
 check_warnings(const struct comparison *c, const char *want, const char *what)
 {
@@ -80,7 +80,7 @@ lost(void)
 	    {(char *)(size_t) "p50_latency_ms", 1, 2, true}};
 
 	add_case(&w, "SET", ok, ok);
-	check_warnings(&w.c, "", "both sides are there");
+	check_warnings(&w.c, "", "a case that both sides have");
 	add_case(&w, "GET", ok, NULL);
 	add_case(&w, "DEL", NULL, ok);
 	add_case(&w, "INCR", failed, ok);
@@ -117,12 +117,12 @@ limits(void)
 	check_warnings(&w.c, s.s, "twenty cases are listed");
 	add_case(&w, "more", NULL, "{\"n\":1}");
 	str_add(&s, "unmatched: 1 more case failed or on one side only\n");
-	check_warnings(&w.c, s.s, "one more is counted");
+	check_warnings(&w.c, s.s, "one more case is counted");
 	add_case(&w, "again", NULL, "{\"n\":1}");
 	s.s[s.len - strlen("1 more case failed or on one side only\n")] = '\0';
 	s.len = strlen(s.s);
 	str_add(&s, "2 more cases failed or on one side only\n");
-	check_warnings(&w.c, s.s, "two more are");
+	check_warnings(&w.c, s.s, "two more cases are counted");
 	end(&w);
 	str_clear(&s);
 	for (size_t i = 0; i < CASES; i++)
@@ -139,7 +139,7 @@ limits(void)
 	check_warnings(&w.c, s.s, "twenty differences are listed");
 	w.c.ndifferences = 23;
 	str_add(&s, "environment: environment differs: 3 more\n");
-	check_warnings(&w.c, s.s, "three more are counted");
+	check_warnings(&w.c, s.s, "three more differences are counted");
 	str_free(&s);
 }
 
@@ -223,7 +223,7 @@ recorded(void)
 	check_warnings(&c,
 	    "failed: a\nunmatched: b\nenvironment: c\nnote: d\nnote: e\n"
 	    "note: f\n",
-	    "those of a record are copied, and nothing else");
+	    "the warnings of a record are copied, others are not");
 	json_free(record);
 }
 

@@ -1,4 +1,4 @@
-/* Which side was the limit of a run, and how long a thread waits for a CPU. */
+/* What limited a run, and how long a thread waited for a CPU. */
 #include "tap.h"
 
 #include "json.h"
@@ -26,15 +26,18 @@ bound(double server_ran, double server_wanted, double client_ran,
 static void
 verdicts(void)
 {
-	tap_ok(bound(95, 95, 95, 99) == WATCH_SERVER, "the server comes first");
+	tap_ok(bound(95, 95, 95, 99) == WATCH_SERVER,
+	    "both are busy: the server is the limit");
 	tap_ok(bound(60, 60, 95, 99) == WATCH_CLIENT, "the client is busy");
-	tap_ok(bound(60, 60, 50, 70) == WATCH_NEITHER, "both have time left");
-	tap_ok(bound(50, 97, 30, 40) == WATCH_SERVER, "the server waits");
-	tap_ok(bound(30, 40, 50, 97) == WATCH_CLIENT, "the client waits");
+	tap_ok(bound(60, 60, 50, 70) == WATCH_NEITHER, "neither is busy");
+	tap_ok(bound(50, 97, 30, 40) == WATCH_SERVER,
+	    "the server waited for a CPU");
+	tap_ok(bound(30, 40, 50, 97) == WATCH_CLIENT,
+	    "the client waited for a CPU");
 	tap_ok(bound(60, 97, 40, 98) == WATCH_SERVER,
-	    "both wait, the server does more");
+	    "both waited, the server was busier");
 	tap_ok(bound(40, 97, 60, 98) == WATCH_CLIENT,
-	    "both wait, the client does more");
+	    "both waited, the client was busier");
 	tap_ok(bound(90, 90, 0, 0) == WATCH_SERVER &&
 		bound(89.9, 89.9, 0, 0) == WATCH_NEITHER,
 	    "a server that used 90 %% of a CPU is the limit");
@@ -43,15 +46,16 @@ verdicts(void)
 	    "a client that used 90 %% of a CPU is the limit");
 	tap_ok(bound(50, 90, 0, 0) == WATCH_SERVER &&
 		bound(0, 0, 50, 90) == WATCH_CLIENT,
-	    "or one that wanted as much");
+	    "one that waited as much is the limit");
 	tap_ok(bound(50, 90, 50, 90) == WATCH_SERVER,
-	    "the server is named if both names are equal");
-	tap_ok(bound(NAN, NAN, 50, 97) == WATCH_CLIENT, "no server is known");
+	    "if both waited equally, the server is the limit");
+	tap_ok(bound(NAN, NAN, 50, 97) == WATCH_CLIENT,
+	    "without values of the server a client that waited is the limit");
 	tap_ok(bound(NAN, NAN, 50, NAN) == WATCH_UNKNOWN &&
 		bound(NAN, NAN, 50, 60) == WATCH_UNKNOWN &&
 		bound(50, 60, NAN, NAN) == WATCH_UNKNOWN,
-	    "what limits is unknown if one side is and the other has time "
-	    "left");
+	    "if one side is unknown and the other is not busy, the limit is "
+	    "unknown");
 }
 
 /* A server on another host: its CPU time is unknown, and not 100 %. */
@@ -75,12 +79,12 @@ remote_server(void)
 	    "the CPU time of a remote server is unknown");
 	/* The client, if it had to wait for a CPU of a busy machine. */
 	tap_ok(r.bound == WATCH_UNKNOWN || r.bound == WATCH_CLIENT,
-	    "a server of which nothing is known is not named as the limit");
+	    "a server on another host is not named as the limit");
 	watch_cost_free(&r);
 	watch_free(w);
 }
 
-/* Two processes that never rest on one CPU: each waits while the other runs. */
+/* Two processes on one CPU that never rest: each waits while the other runs. */
 static void
 waits(void)
 {
@@ -108,7 +112,7 @@ waits(void)
 	waited = task_process_time(pids[0]).waited_ns;
 	tap_ok(waited > ran / 4, "a process waits for its CPU");
 	tap_ok(task_thread_time(pids[0], pids[0]).waited_ns >= waited,
-	    "its only thread waits as long");
+	    "its only thread waited as long");
 	for (i = 0; i < 2; i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
@@ -118,8 +122,8 @@ waits(void)
 	    "a process that has ended is unknown");
 }
 
-/* What a number must lie between: what surely was within the time that was
- * watched, and what was in a time around it. */
+/* Bounds of a number: what was surely within the watched time, and what was in
+ * a slightly longer time. */
 struct bounds {
 	double lo, hi;
 };
@@ -156,7 +160,7 @@ read_all(struct readings *r, int at, pid_t child)
 	r->v[at][SWITCHES] = (double)usage.ru_nvcsw;
 }
 
-/* schedstat is brought up to date once a tick: 10 ms more or less. */
+/* schedstat is updated with each tick: 10 ms more or less. */
 static struct bounds
 bounds_of(const struct readings *r, enum reading what)
 {
@@ -192,7 +196,7 @@ struct helper {
 	int to[2], from[2];
 };
 
-/* Burns 150 ms, and answers each byte. */
+/* Burns 150 ms of CPU time, and answers each byte. */
 static void *
 help(void *arg)
 {
@@ -206,8 +210,8 @@ help(void *arg)
 }
 
 /*
- * This process as server and client: its first thread, which is the client,
- * burns 300 ms of CPU time and waits 100 times, and another one 150 ms.
+ * This process is server and client. Its first thread is the client: it burns
+ * 300 ms of CPU time and waits 100 times; another thread burns 150 ms.
  */
 static void
 costs(void)
@@ -228,7 +232,7 @@ costs(void)
 	if (pipe(h.to) < 0 || pipe(h.from) < 0)
 		return;
 	meter.connected(meter.arg, &self, 1);
-	burn(CLOCK_THREAD_CPUTIME_ID, 5e7); /* before it is watched */
+	burn(CLOCK_THREAD_CPUTIME_ID, 5e7); /* before the watched time */
 	read_all(&at, 0, 0);
 	watch_begin(w);
 	read_all(&at, 1, 0);
@@ -251,30 +255,33 @@ costs(void)
 	busy.hi = fmin(busy.hi, 100);
 	check_within(r.client_cpu_us_per_req,
 	    (struct bounds){client.lo / 1e6, client.hi / 1e6},
-	    "the client costs the time of its thread, in us for each request");
+	    "the CPU time of the client is that of its thread, in us per "
+	    "request");
 	check_within(r.server_cpu_us_per_req,
 	    (struct bounds){server.lo / 1e6, server.hi / 1e6},
-	    "the server costs the time of all its threads");
+	    "the CPU time of the server is that of all its threads");
 	check_within(r.client_busy_percent, busy,
 	    "the client is busy while its thread runs");
 	check_within(r.server_busy_percent, busy,
 	    "the server is busy while its first thread runs");
-	tap_near(r.memory_mb, resident, .1, "memory is what is resident");
+	tap_near(
+	    r.memory_mb, resident, .1, "the memory is the resident memory");
 	tap_ok(isnan(r.steal_percent) ||
 		(r.steal_percent >= 0 && r.steal_percent <= 100),
-	    "what the host took is a share");
+	    "the time that the host took is a share");
 	tap_ok(isnan(r.foreign_cpu_percent) ||
 		(r.foreign_cpu_percent >= 0 && r.foreign_cpu_percent <= 100),
-	    "what others used is a share");
+	    "the time that other programs used is a share");
 	check_within(json_get_num(r.sampled, "cpu_avg_percent", NAN),
 	    divide(server, wall, 100), "CPU of the server in percent of one");
 	check_within(
 	    json_get_num(r.sampled, "client_voluntary_switches_per_s", NAN),
 	    divide(bounds_of(&at, SWITCHES), wall, 1e9),
-	    "the client waited so often in a second");
+	    "the context switches of the client are those per second");
 	tap_ok(json_get_num(r.sampled, "client_voluntary_switches_per_s", 0) <
 		json_get_num(r.sampled, "server_voluntary_switches_per_s", 0),
-	    "the server more often: all its threads count");
+	    "the server has more context switches, since all its threads "
+	    "count");
 	check_within(json_num(json_at(json_get(r.samples, "at_s"),
 				  json_len(json_get(r.samples, "at_s")) - 1),
 			 NAN),
@@ -285,27 +292,27 @@ costs(void)
 		if (json_get_num(j, "pid", 0) == self)
 			sum = fmax(sum, json_get_num(j, "cpu_percent", 0));
 	check_within(sum, divide(client, wall, 100),
-	    "the thread that ran most was the first");
+	    "the CPU share of the busiest thread is that of the first thread");
 	check_within(json_get_num(r.samples, "cost_percent", NAN),
 	    (struct bounds){
 		1e-4, 100 * (server.hi - client.lo - 1.4e8) / wall.lo},
-	    "sampling costs less than what is left");
+	    "the cost of sampling is less than the rest of the CPU time");
 	watch_cost_free(&r);
-	/* Of slices in which it ran for 4 s: 300 ms are about 7.5 %. */
+	/* In slices in which the load ran for 4 s: 300 ms are about 7.5 %. */
 	watch_report(
 	    w, &(struct watch_load){.requests = 1000, .active_s = 4}, &r);
 	tap_near(r.client_busy_percent, r.client_cpu_us_per_req / 40, 1e-9,
-	    "in slices the client's share is that of their time");
+	    "in slices the client's share is that of its active time");
 	check_within(r.server_busy_percent,
 	    (struct bounds){client.lo / 4e7, client.hi / 4e7},
-	    "in slices so is the server's");
-	tap_ok(!json_len(r.samples), "in slices there are no samples in time");
+	    "in slices the server's share is that of its active time");
+	tap_ok(!json_len(r.samples), "in slices there are no samples");
 	watch_cost_free(&r);
 	watch_report(w, &(struct watch_load){.requests = 0}, &r);
 	tap_ok(isnan(r.client_cpu_us_per_req) &&
 		isnan(r.server_cpu_us_per_req) &&
 		isnan(r.client_cycles_per_req),
-	    "without requests nothing is the cost of one");
+	    "without requests there is no cost per request");
 	watch_cost_free(&r);
 	watch_free(w);
 	close(h.to[0]);
@@ -313,7 +320,8 @@ costs(void)
 	close(h.from[1]);
 }
 
-/* Another program of two threads as the client, and no server on this host. */
+/* The client is another program with two threads, and there is no server on
+ * this host. */
 static void
 child_costs(void)
 {
@@ -346,12 +354,12 @@ child_costs(void)
 	client = bounds_of(&at, CHILD);
 	check_within(r.client_cpu_us_per_req,
 	    (struct bounds){client.lo / 5e5, client.hi / 5e5},
-	    "another program costs the time of its process");
+	    "the CPU time of another program is that of its process");
 	check_within(r.client_busy_percent, divide(client, wall, 50),
-	    "each of its two threads was busy for half of that");
+	    "each of its two threads was busy for half of that time");
 	tap_ok(isnan(r.server_cpu_us_per_req) && isnan(r.server_busy_percent) &&
 		isnan(r.memory_mb) && !json_get(r.sampled, "cpu_avg_percent"),
-	    "of a server elsewhere nothing is known");
+	    "nothing is known about a server on another host");
 	watch_cost_free(&r);
 	watch_free(w);
 }

@@ -1,4 +1,4 @@
-/* Words of a command line as a POSIX shell has them. */
+/* Words of a command line, split as by a POSIX shell. */
 #include "tap.h"
 
 #include "str.h"
@@ -19,7 +19,7 @@ show(char *const *list)
 	return str_take(&s);
 }
 
-/* 'want' are the words; they are the same after they were quoted again. */
+/* Checks the words, and that they are the same after quoting them. */
 static void
 is(const char *text, const char *want)
 {
@@ -58,8 +58,8 @@ is_none(const char *text, const char *want)
 	size_t n;
 	char **list = words_split(text, &n, &why);
 
-	tap_ok(!list, "<%s> has no words", text);
-	tap_str(why, want, "the error says why there are no words");
+	tap_ok(!list, "<%s> cannot be split", text);
+	tap_str(why, want, "the message has the reason");
 	words_free(list);
 }
 
