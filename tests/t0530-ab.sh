@@ -58,7 +58,10 @@ test_same true "$(jq -s 'group_by(.run.block) | all(length == 2)' r/runs.jsonl)"
 test_status 2 'a server that cannot be counted' vkb-ab --results none -C repo base main -- --count-only cfg.json
 test_match 'the server program itself' .err 'is reported'
 test_absent 'no subject' .err 'and nothing is compared'
-test_that 'the same twice' ab same a=base b=base
+# shellcheck disable=SC2086 # words
+test_that 'the same twice, without a page' vkb-ab --results same --no-page -C repo \
+  a=base b=base -- --runs 8 cfg.json -- $judged
+test_that '--no-page writes no page' test ! -e same/report.html
 test_status 1 'several' ab three -j 2 a=base again=base main
 test_match '^Comparing again' .out 'each'
 test_match '^Comparing main' .out 'is compared with the first'
