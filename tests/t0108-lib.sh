@@ -21,7 +21,7 @@ check_passes 'test_same: equal texts pass' test_same a a t
 check_fails 'test_same: two texts that differ fail' test_same a b t
 check_fails 'test_same: two empty texts fail' test_same '' '' t
 check_fails 'test_same: an empty result fails' test_same a '' t
-check_fails 'test_same: a result where none was wanted fails' test_same 'test_same: a result that should be empty fails' a t
+check_fails 'test_same: a result that should be empty fails' test_same '' a t
 check_passes 'test_empty: an empty text passes' test_empty '' t
 check_fails 'test_empty: any other text fails' test_empty a t
 check_passes 'test_empty_file: an empty file passes' test_empty_file empty t

@@ -58,7 +58,7 @@ refused 'a bad value' '{"config":{"maxmemory":"zz"}}' "maxmemory .zz"
 refused 'an unknown setting' '{"config":{"nonsense":"1"}}' 'nonsense'
 refused 'a bad CONFIG SET' '{"config_set":{"maxmemory":"zz"}}' \
   "config_set 'maxmemory'"
-refused 'the port twice' '{"config":{"port":1}}' "the port as a setting"
+refused 'the port as a setting' '{"config":{"port":1}}' "config.port.*'port'"
 refused 'bind' '{"config":{"BIND":"::"}}' "config.BIND.*'host'"
 refused 'bind later' '{"config_set":{"bind":"::"}}' "config_set.bind"
 refused 'io-threads twice' '{"io_threads":2,"config":{"io-threads":1}}' \
@@ -71,7 +71,7 @@ refused 'two lines' '{"config":{"a\nb":"1"}}' 'invalid setting name'
 refused 'cpus' '{"cpus":["0","1"]}' "'cpus' has 2 lists for 1 nodes"
 refused 'not a CPU list' '{"cpus":["0-"]}' "'cpus': '0-'"
 refused 'replicas alone' '{"replicas":1}' "'replicas' needs 'primaries'"
-refused 'half a port' '{"port":1.5}' "a port that is not an integer"
+refused 'a port that is not an integer' '{"port":1.5}' "'port'"
 refused 'a wrong type' '{"port":"6379"}' "'port' is not of type"
 refused 'no binary' '{"server":"vkb-no-such-server"}' 'vkb-no-such-server'
 refused 'no module' '{"modules":[{"path":"none.so"}]}' "module 'none.so'"

@@ -30,7 +30,7 @@ accepted() { # accepted WHAT MEMBERS
 p='\$\[0\]'
 refused "$p\\.piplines: unknown key, did you mean 'pipelines'\\?$" \
   'an unknown key' '"piplines":[1]'
-refused "$p\\.zzzz: unknown key$" 'a key like no other' 'an unknown key without a similar one'
+refused "$p\\.zzzz: unknown key$" 'an unknown key without a similar one' '"zzzz":[1]'
 refused "$p: neither 'commands' nor 'mix' nor 'test_groups'" 'no commands' '"commands":"GONE"'
 for key in warmup keyspacelen data_sizes pipelines clients cluster_mode \
   tls_mode; do
@@ -175,14 +175,14 @@ refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not" \
 g='"commands":"GONE","test_groups"'
 refused "$p\\.test_groups: .* not \\[\\]" 'no groups' "$g:[]"
 refused "$p\\.test_groups\\[0\\]: Missing required key: scenarios" \
-  'a group of nothing' "a group without scenarios"
+  'a group without scenarios' "$g:[{\"group\":1}]"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: Missing required key: command" \
-  'a scenario that does nothing' "a scenario without a command"
+  'a scenario without a command' "$g:[{\"scenarios\":[{\"id\":\"a\"}]}]"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]\\.pipelin: unknown key, did you mean 'pipeline'" \
   'an unknown key in a scenario' \
   "$g:[{\"scenarios\":[{\"command\":\"PING\",\"pipelin\":1}]}]"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: a mixed scenario needs" \
-  'a mixed scenario of nothing' "a mixed scenario without reads and writes"
+  'a mixed scenario without reads and writes' "$g:[{\"scenarios\":[{\"type\":\"mixed\"}]}]"
 refused "$p\\.test_groups\\[0\\]\\.scenarios\\[0\\]: Cannot specify both 'warmup' and 'warmup_inline'" \
   'a scenario that is warmed up twice' \
   "$g:[{\"scenarios\":[{\"command\":\"PING\",\"warmup\":1,\"warmup_inline\":1}]}]"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A run whose requests a server refuses: valid up to one in a hundred, and what
-# it says then.
+# A run whose requests the server refuses: it is valid up to one in a hundred, and a
+# message reports the errors.
 . "${0%/*}/lib.sh"
 
 test_server 'requests that are refused'
@@ -8,12 +8,13 @@ for n in 1 2; do
   seq 100 | awk -v n="$n" 'BEGIN { print "v" } { print NR <= n ? "x" : $1 }' >"$n.csv"
 done
 
-# scenario ID DATASET: adds each number to a sum; a letter is refused.
+# scenario ID DATASET: prints a scenario that adds each number to a sum; the server
+# refuses a letter.
 scenario() {
   printf '{"id":"%s","command":"INCRBY sum __field:v__","dataset":"%s.csv",' "$1" "$2"
   printf '"requests":100,"clients":1,"pipeline":1}'
 }
-# group SCENARIO...: a file of them.
+# group SCENARIO...: writes a configuration with these scenarios.
 group() {
   printf '[{"keyspacelen":[1],"test_groups":[{"group":1,"scenarios":['
   printf '%s' "$1"
@@ -34,9 +35,9 @@ test_status 2 'two of a hundred requests are refused' vkb-load --runs 1 two.json
 test_same '["failed",100,2]' "$(jq -c '[.status, .metrics.requests, .metrics.errors]' .out)" \
   'a run with two refused of a hundred is not valid, and keeps its metrics'
 test_same '2 of 100 requests were refused: ERR value is not an integer or out of range' \
-  "$(jq -r .error .out)" 'its error has no command, where there is one alone'
+  "$(jq -r .error .out)" 'the error does not repeat the only command'
 
-# Of the parts of a mixed scenario, the one that failed is named.
+# The error names the part of a mixed scenario that failed.
 mixed() {
   printf '{"id":"m","type":"mixed","clients":1,"pipeline":1,"writes":[%s,%s]}' \
     "$(scenario a "$1")" "$(scenario b "$2")"
@@ -51,18 +52,18 @@ test_same 'failed 2' "$(jq -r .status .out | uniq -c | awk '{ print $2, $1 }')" 
   'it is not valid either'
 test_match '1 errors in 100 requests' .err 'the message about the valid part is printed'
 
-# What no request can be made of is refused before.
+# Cases that no request can be made for are refused before the session.
 printf '[{"commands":["SET"],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[10]}]\n' >set.json
 test_that 'a plan' vkb-load --plan set.json
 jq -c '.config.command = "NOSUCH"' .out >none.jsonl
-test_status 2 'a test that is not there' vkb-load --runs 1 none.jsonl
+test_status 2 'a test that does not exist' vkb-load --runs 1 none.jsonl
 test_match ": not run: it has no test 'NOSUCH'" .err 'the message names the test'
 group '{"id":"f","command":"SET k __field:v__","requests":10}' >field.json
 test_status 2 'a field without a dataset' vkb-load --runs 1 field.json
 test_match "1_f: not run: 'SET k __field:v__' uses a field, but the case has no dataset" .err \
   'the message names the command with the field'
 group "$(scenario gone none)" >gone.json
-test_status 2 'a dataset that is not there' vkb-load --runs 1 gone.json
+test_status 2 'a dataset that does not exist' vkb-load --runs 1 gone.json
 test_match 'none.csv' .err 'the message names the dataset'
-test_litter 10 'nothing is left'
+test_litter 10 'no server and no file is left'
 test_done

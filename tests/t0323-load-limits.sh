@@ -1,6 +1,6 @@
 #!/bin/sh
-# The limits of vkb-load's options: the least and the most are accepted, what is
-# beyond is refused.
+# The limits of vkb-load's options: the smallest and the largest value are accepted,
+# values beyond are refused.
 . "${0%/*}/lib.sh"
 
 printf '[{"commands":["SET"],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[10]}]\n' >c.json

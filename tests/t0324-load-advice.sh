@@ -1,7 +1,7 @@
 #!/bin/sh
-# vkb-load tells how many runs it makes and what they can show, and warns of runs
-# that can show nothing: too few, or too short. Without requests and duration a run
-# lasts a second.
+# vkb-load prints how many runs it makes and what they can show, and warns if they can
+# show nothing because they are too few or too short. Without requests and duration a
+# run lasts a second.
 . "${0%/*}/lib.sh"
 
 test_server 'vkb-load tells what runs can show'
@@ -10,23 +10,24 @@ config() { printf '[{"commands":[%s],%s%s}]\n' "$1" "$base" "${2:-}"; }
 config '"SET","GET"' >c.json
 config '"SET"' >one.json
 
-# --- the duration where none is given
+# --- the default duration
 
 config '"SET","GET"' ',"duration":1' >second.json
 vkb-load --plan c.json >plan
 test_same '[1,1]' "$(jq -c -s 'map(.config.duration_s)' plan)" \
   'without requests and duration a run lasts a second'
 test_same '["SET-d16-P4-c3-k100","GET-d16-P4-c3-k100"]' \
-  "$(jq -c -s 'map(.id)' plan)" 'and the name does not hold it'
+  "$(jq -c -s 'map(.id)' plan)" 'this duration is not part of the id'
 vkb-load --plan second.json >same
-test_that 'and is the same case as with "duration": 1' cmp plan same
+test_that 'it is the same case as with "duration": 1' cmp plan same
 vkb-load --plan --requests 50 c.json >fifty
 test_same '[50,null]' "$(jq -c -s '[.[0].config | .requests, .duration_s]' fifty)" \
-  '--requests is used in its place'
+  '--requests replaces the default duration'
 
 # --- what the runs show
 
-# said OPTION...: what vkb-load prints about short runs of c.json, and not else
+# said OPTION...: prints the messages of vkb-load about short runs of c.json, without
+# others
 said() {
   vkb-load --requests 60 "$@" >out 2>err || cat err
   sed -n 's/^vkb-load: //p' err | grep -v 'requests took\|runs of less than\|^round \|^SET run '
@@ -35,65 +36,65 @@ show='is found in 4 of 5 comparisons'
 noise='if runs vary by 3 %'
 test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a build of the same session $noise" \
   "$(said c.json)" 'by default there are six runs, and a message says what they can show'
-test_same 12 "$(wc -l <out | tr -d ' ')" 'there are six of each case'
+test_same 12 "$(wc -l <out | tr -d ' ')" 'there are six runs of each case'
 test_same "6 runs of each case: a change by 6.7 % $show with a build of the same session $noise" \
-  "$(said --runs auto one.json)" '--runs auto is the default, here with one case'
+  "$(said --runs auto one.json)" '--runs auto is the default; with one case the change is smaller'
 test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a build of the same session $noise" \
   "$(said --shard 1/2 c.json)" 'the cases of other shards count, too'
-test_same 6 "$(wc -l <out | tr -d ' ')" 'but are not run'
+test_same 6 "$(wc -l <out | tr -d ' ')" 'only the cases of this shard are run'
 test_empty "$(said -q one.json)" '-q prints no such message'
-test_same 6 "$(wc -l <out | tr -d ' ')" 'but as many runs are made'
+test_same 6 "$(wc -l <out | tr -d ' ')" 'with -q the same number of runs is made'
 for label in old new; do
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' $label
 done >builds
 test_same "6 runs of each case and build: a change by 6.7 % $show $noise" \
-  "$(said --builds builds one.json)" 'two builds are compared with each other'
-test_same 12 "$(wc -l <out | tr -d ' ')" 'each has six runs'
+  "$(said --builds builds one.json)" 'with two builds the message is about their comparison'
+test_same 12 "$(wc -l <out | tr -d ' ')" 'each build has six runs'
 test_same "5 runs of each case: a change by 8 % $show with a build of the same session $noise" \
   "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case')" \
-  'of a number that is given -v tells it'
+  'with -v the message is printed for a given number of runs'
 test_empty "$(said --runs 4 one.json)" 'without -v no message is printed for a given number of runs'
 vkb-load --runs 6 --requests 60 one.json >six 2>err
-test_that 'auto continues a session of as many' vkb-load --requests 60 --resume six one.json
+test_that '--runs auto resumes a session with six runs' vkb-load --requests 60 --resume six one.json
 test_same 6 "$(wc -l <six | tr -d ' ')" 'no run is added to six'
 
 enough="at least 4 are needed, and '--runs auto' makes 6"
 test_same "1 run of each case is too few to show any change of speed: $enough" \
-  "$(said --runs 1 one.json)" 'one run can show nothing'
-test_same 1 "$(wc -l <out | tr -d ' ')" 'and is made nevertheless'
+  "$(said --runs 1 one.json)" 'a message says that one run shows nothing'
+test_same 1 "$(wc -l <out | tr -d ' ')" 'one run is made'
 test_empty "$(vkb-load -q --runs 1 --requests 60 one.json 2>&1 >/dev/null)" \
-  '-q prints neither message'
+  'with -q there is no such message'
 test_same "3 runs of each case and build are too few to show any change of speed: $enough" \
-  "$(said --runs 3 --builds builds one.json)" 'three runs can show nothing either'
+  "$(said --runs 3 --builds builds one.json)" 'a message says that three runs show nothing'
 said --runs 2..4 --until 99% one.json >adaptive
-test_absent 'runs of each case' err 'an adaptive session finds its number itself'
-test_status 2 'neither a number nor auto' vkb-load --runs many one.json
-test_match "'many' is not auto, N or MIN..MAX" .err 'is refused'
+test_absent 'runs of each case' err 'in an adaptive session there is no such message'
+test_status 2 'a number of runs that is a word' vkb-load --runs many one.json
+test_match "'many' is not auto, N or MIN..MAX" .err 'the error lists the valid values'
 test_status 2 'auto with --until' vkb-load --until 5% one.json
-test_match "'--until' needs '--runs MIN..MAX'" .err 'they cannot be combined'
+test_match "'--until' needs '--runs MIN..MAX'" .err '--runs auto and --until are refused together'
 
 # --- runs that are too short
 
-# warned OPTION...: what vkb-load prints about them
+# warned OPTION...: prints the warnings about these runs
 warned() {
   vkb-load --runs 4 "$@" >out 2>err || cat err
   sed -n 's/^vkb-load: //p' err | grep -v '^round '
 }
 why='runs so short differ so much that only large changes are found'
 warned --requests 60 c.json >got
-test_same 2 "$(wc -l <got | tr -d ' ')" 'short runs: two lines for two cases'
+test_same 2 "$(wc -l <got | tr -d ' ')" 'two lines warn about short runs of two cases'
 test_match "^SET-d16-P4-c3-k100: its 60 requests took 0\\.[0-9]* s: $why; use '--duration 1s', or \"requests\": [1-9]0* in the configuration\$" \
-  got 'the first one with what it measured and what to do'
-test_match '^2 of 2 cases had runs of less than 0\.5 s$' got 'and how many there were'
-test_same 1 "$(warned --requests 60 one.json | wc -l | tr -d ' ')" 'one case, one line'
+  got 'the first line has the time of a case, and what to do'
+test_match '^2 of 2 cases had runs of less than 0\.5 s$' got 'the second line has the number of such cases'
+test_same 1 "$(warned --requests 60 one.json | wc -l | tr -d ' ')" 'one line warns about one case'
 test_same "2 of 2 cases run for less than 0.5 s, SET-d16-P4-c3-k100 for 0.2 s: $why; use '--duration 1s', or a longer \"duration\" in the configuration" \
-  "$(warned --duration 200ms c.json)" 'a short duration is known before'
+  "$(warned --duration 200ms c.json)" 'a short duration is warned about before the runs'
 test_empty "$(warned --rate 20 --requests 14 --case 'SET*' c.json)" \
-  'few requests that take long are not short'
-test_empty "$(warned --duration 500ms one.json)" 'half a second is long enough'
+  'few requests at a low rate are not too short'
+test_empty "$(warned --duration 500ms one.json)" 'half a second is not too short'
 printf '[{"test_groups":[{"group":1,"scenarios":[{"id":"a","type":"mixed",
   "writes":[{"command":"SET k v","duration":0.2}],"reads":[{"command":"GET k"}]}]}],
   "keyspacelen":[100],"cluster_mode":false,"tls_mode":false,"duration":2}]\n' >mixed.json
 test_same 1 "$(warned mixed.json | grep -c '^1 of 1 case runs for less than 0.5 s, .* for 0.2 s')" \
-  'writers and readers stop after the shortest duration'
+  'the warning about writers and readers uses the shortest duration'
 test_done

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Each key of a configuration that says what the load does has an option that means the
-# same, and is in an example of vkb-config(5) that t0101 runs.
+# Each key of a configuration that says what the load does has an option with the same
+# meaning, and is in an example of vkb-config(5), which t0106 runs.
 . "${0%/*}/lib.sh"
 
-# The examples with vkb-load, of which t0101 runs each.
+# The examples of vkb-config(5) that use vkb-load.
 awk '/^\.Bd -literal/ {s = ""; inside = 1; next} /^\.Ed/ {if (s ~ /vkb-load/) printf "%s", s; inside = 0}
   inside {s = s $0 "\n"}' "$top/man/vkb-config.5" >examples
 test_that 'vkb-config(5) has examples' test "$(grep -c vkb-load examples)" -gt 15
 
-# same KEY JSON OPTION...: a configuration of $base with the key, and one without with the
-# option, have the same cases, which are others than without both.
+# same KEY JSON OPTION...: $base with the key has the same cases as $base with the
+# option, and other cases than $base alone.
 same() {
   same_key=$1 same_json=$2
   shift 2
@@ -19,10 +19,10 @@ same() {
   vkb-load --plan "$@" plain.json | jq -S . >by.option
   vkb-load --plan plain.json | jq -S . >by.none
   test_that "$same_key: $same_json is $*" cmp by.key by.option
-  test_status 1 "$same_key: which changes something" cmp -s by.key by.none
+  test_status 1 "$same_key: the key changes the cases" cmp -s by.key by.none
   test_match "\"$same_key\": *[^ ]" examples "$same_key: vkb-config(5) has an example"
 }
-# quick KEY JSON OPTION...: the same of -t.
+# quick KEY JSON OPTION...: the same for cases of -t.
 quick() {
   quick_key=$1 quick_json=$2
   shift 2
@@ -72,7 +72,7 @@ printf '{%s}\n' "$base" >plain.json
 vkb-load --plan plain.json >by.none
 test_same "$(cat by.none)" "$(vkb-load --plan --arrivals poisson --mix-order turn --tls-protocol TLSv1.2 \
   --tls-ciphers X --tls-ciphersuites X --tls-resumption plain.json)" \
-  'cases without a rate, a mix or TLS ignore what is about these'
+  'options about rates, mixes and TLS do not change cases without them'
 printf '{"mix":"GET 9 SET 1"}\n' >key.json
 test_same "$(vkb-load --plan key.json)" "$(vkb-load --plan --mix 'GET 9 SET 1')" 'mix: is --mix'
 test_match '"mix": *[^ ]' examples 'mix: vkb-config(5) has an example'
@@ -83,9 +83,9 @@ test_same "$(vkb-load --plan key.json)" "$(vkb-load --plan --replay trace --repl
 test_match '"replay": *[^ ]' examples 'replay: vkb-config(5) has an example'
 test_match '"replay_speed": *[^ ]' examples 'replay_speed: vkb-config(5) has an example'
 test_status 2 '--replay with --arrivals' vkb-load --plan --replay trace --arrivals poisson
-test_match "'--replay' excludes .*'--arrivals'" .err 'is refused, and the message says why'
+test_match "'--replay' excludes .*'--arrivals'" .err 'the error says that a replay has recorded times'
 
-# --- what is sent when, by a clock that the machine does not disturb, always with one seed
+# --- what is sent and when, with a virtual clock and always with one seed
 
 case ${SANITIZE:-} in
 *address*) ;;
@@ -98,16 +98,16 @@ LD_PRELOAD=$SCRATCH/virtual.so VIRTUAL_LOG=$PWD/log vkb-load -q --no-lock --flus
   --port "$VKB_PORT" --timeout 20s -c 1 -r 100 -n 1000 --rate 1000 "$@" >run
 END
   export SCRATCH="$scratch"
-  # sent NAME OPTION...: what a load with these options sends is in NAME/log
+  # sent NAME OPTION...: writes what a load with these options sends to NAME/log
   sent() {
     mkdir "$1"
     test_that "$1" vkb-serve -q -- sh "$scratch/sent" "$@"
   }
-  vary() { # LOG: the standard deviation of the gaps by their mean, in percent
+  vary() { # vary LOG: prints the standard deviation of the gaps by their mean, in percent
     awk 'NR > 1 {d = $1 - l; n++; s += d; q += d * d} {l = $1}
       END {v = q / n - (s / n) ^ 2; printf "%.0f\n", 100 * sqrt(v > 0 ? v : 0) / (s / n)}' "$1"
   }
-  orders() { # LOG: what four commands in a row are, and how often; the server is filled before
+  orders() { # orders LOG: prints the sequences of four commands and how often each occurs, without those that fill the server
     tail -n 800 "$1" | awk '{a = a ($3 ~ /474554/ ? "G" : "S")} END {for (i = 1; i < length(a); i += 4) print substr(a, i, 4)}' |
       sort | uniq -c | xargs
   }
@@ -115,11 +115,11 @@ END
   test_same 0 "$(vary constant/log)" 'constant arrivals: all gaps are equal'
   sent poisson -t set --arrivals poisson
   vary poisson/log >varies
-  test_match '^(9[0-9]|10[0-9])$' varies 'Poisson arrivals: gaps vary as much as they are long'
+  test_match '^(9[0-9]|10[0-9])$' varies 'Poisson arrivals: the standard deviation of the gaps is about their mean'
   sent turn --mix 'GET 3 SET 1' --mix-order turn
-  test_same 1 "$(orders turn/log | wc -w | awk '{print $1 / 2}')" 'a mix in turn: four commands are always the same'
+  test_same 1 "$(orders turn/log | wc -w | awk '{print $1 / 2}')" 'a mix in turn: the sequence of four commands is always the same'
   sent random --mix 'GET 3 SET 1'
-  test_that 'a mix at random: they are not' test "$(orders random/log | wc -w)" -gt 10
+  test_that 'a mix at random: the sequence of four commands varies' test "$(orders random/log | wc -w)" -gt 10
   ;;
 esac
 test_done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Rates that change during a run, and the search for a capacity, against a server
-# whose capacity is known.
+# Rates that change during a run, and searches for the capacity of a server whose
+# capacity is known.
 . "${0%/*}/lib.sh"
 
 base='"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[8],"cluster_mode":false,"tls_mode":false,"warmup":0'
@@ -11,7 +11,8 @@ test_cleanup() {
   done
 }
 
-# paced NAME OPTION...: starts a paced server, whose port is in the file NAME.
+# paced NAME OPTION...: starts a server with a limited rate, whose port is in the file
+# NAME.
 paced() {
   paced_name=$1
   shift
@@ -31,41 +32,41 @@ on() {
 # --- the plan
 
 printf '[{"commands":["SET"],%s,"duration":1,"rate":["1e3-5000","5000-1000/4","700"]}]\n' "$base" >ramp.json
-test_that 'ramps and steps are planned' vkb-load --plan ramp.json
+test_that 'ramps and steps can be planned' vkb-load --plan ramp.json
 test_same '"1000-5000" "5000-1000/4" 700' "$(jq -c .config.rate .out | xargs -d '\n')" \
-  'a rate has one form, and a list of rates is an axis'
+  'rates are written in one form, and a list of rates gives several cases'
 test_same 'SET-d16-P1-c8-k100-rate1000_5000' "$(jq -r .id .out | head -n 1)" 'the id has the ramp'
 vkb-load --plan ramp.json >plan
-test_that 'cases with ramps are read again' vkb-load --plan plan
+test_that 'a plan with ramps can be planned' vkb-load --plan plan
 mv .out again
-test_that 'they are the same' cmp plan again
+test_that 'it is not changed' cmp plan again
 test_same '"9-7/2"' "$(vkb-load -q --plan --rate 9-7/2 ramp.json 2>/dev/null | jq -c .config.rate)" \
   '--rate takes steps'
 for rate in 5- 5-5 5-9/1 0 5-9/2000 -1 x; do
   test_status 2 "--rate $rate is refused" vkb-load --plan --rate="$rate" ramp.json
-  test_match "option '--rate': invalid rate '$rate': " .err "the error names the rate $rate"
+  test_match "option '--rate': invalid rate '$rate': " .err "the error quotes the rate $rate"
 done
 test_status 2 'a ramp over a number of requests is refused' \
   vkb-load -q --requests 10 --rate 5-9 --runs 1 ramp.json
 test_match "not run: a rate that changes needs a 'duration', not 'requests'" .err \
-  'the error names the duration'
+  'the error says that a duration is needed'
 
 printf '[{"commands":["SET"],%s,"duration":1,"slo":"p99 <= 1.0 ms"}]\n' "$base" >slo.json
-test_that 'a search is planned' vkb-load --plan slo.json
+test_that 'a search can be planned' vkb-load --plan slo.json
 test_same '["SET-d16-P1-c8-k100-p99_=1ms","p99<=1ms",null]' "$(jq -c '[.id, .config.slo, .config.rate]' .out)" \
-  'its limit has one form'
+  'its limit is written in one form'
 test_same '[null,100]' "$(vkb-load --plan --rate 100 slo.json | jq -c '[.config.slo, .config.rate]')" \
   '--rate replaces a limit'
 test_same '["p95<=2ms",null]' \
   "$(vkb-load -q --plan --slo 'p95<=2ms' ramp.json 2>/dev/null | jq -c '[.config.slo, .config.rate]')" '--slo replaces a rate'
 test_status 2 '--slo with nonsense' vkb-load --plan --slo 'p98<=1ms' slo.json
-test_match "option '--slo': invalid limit 'p98<=1ms': use p50, p95" .err 'the error says what is allowed'
+test_match "option '--slo': invalid limit 'p98<=1ms': use p50, p95" .err 'the error lists the valid percentiles'
 test_status 2 '--rate and --slo exclude each other' vkb-load --plan --slo 'p95<=2ms' --rate 5 slo.json
-refused() { # PATTERN WHAT OPTION...
+refused() { # refused PATTERN WHAT OPTION...
   refused_want=$1 refused_what=$2
   shift 2
   test_status 2 "$refused_what is refused" vkb-load -q --runs 1 "$@"
-  test_match "$refused_want" .err "$refused_what: the error names it"
+  test_match "$refused_want" .err "$refused_what: the error has the reason"
 }
 refused "a search \\('slo'\\) needs a 'duration'" 'a search with --requests' --requests 10 slo.json
 jq -c '.[0].slo = "p99<=1ms" | .[0].duration = 1 |
@@ -80,13 +81,14 @@ else
   test_skip 'a search by valkey-benchmark' valkey-benchmark
 fi
 
-# --- capacities. The servers make 500 requests/s. By theory a rate r holds in a trial of
-# T and a warm-up of W while the delay, which is (r / 500 - 1) * t, is below the limit at
-# the median, t = W + T / 2, and at the end, t = W + T, not above the limit and .01 T.
-# Pauses of the machine of up to 100 ms are made up for, and hardly change a median; longer
-# ones disturb a search: so there are up to three. What follows runs beside the first.
+# --- capacities. The servers make 500 requests/s. In theory a rate r holds in a trial
+# of T seconds after a warm-up of W seconds if the delay, (r / 500 - 1) * t, is below
+# the limit at the median, t = W + T / 2, and at the end, t = W + T, is at most the
+# limit and .01 T. The servers make up for pauses of the machine of up to 100 ms, which
+# hardly change a median. Longer pauses disturb a search, so there are up to three
+# searches. The following tests run at the same time as the first search.
 
-truth() { # LIMIT, in s: the capacity for the median, by theory
+truth() { # LIMIT, in s: the theoretical capacity for the median
   awk -v l="$1" 'BEGIN {
     w = .2; t = .8
     x = l / (w + t / 2); y = (l + .01 * t) / (w + t)
@@ -112,25 +114,25 @@ for search in 's2 20ms' 's3 200ms' 's4 20ms'; do
   searches="$searches $!"
 done
 
-# --- a ramp: what is due is its integral, whatever the machine does
+# --- a ramp: the requests that are due are its integral, however busy the machine is
 
 paced s1 --rate 100000
-test_that 'a ramp and steps by three threads' on s1 --runs 1 \
+test_that 'a ramp and steps with three threads' on s1 --runs 1 \
   --duration 900ms -o ramps ramp.json
 jq -c '.[0]["benchmark-threads"] = 3 | .[0].arrivals = "poisson" | .[0].rate = "1000-3000"' ramp.json >threads.json
 test_that 'a ramp of Poisson arrivals' on s1 --runs 1 -o ramps threads.json
 jq -c '.[0]["benchmark-threads"] = 3 | .[0].rate = "500-2500" | .[0].duration = 2' ramp.json >threads.json
-test_that 'a ramp by three threads' on s1 --runs 1 -o ramps threads.json
+test_that 'a ramp with three threads' on s1 --runs 1 -o ramps threads.json
 test_same '3000 3000 700' "$(jq 'select(.config.arrivals == "constant" and .config.duration_s == 0.9) |
   .metrics.offered_rps | . + 0.5 | floor' ramps | xargs)" 'the offered rate is the mean of the ramp'
 test_same true "$(jq 'select(.config.duration_s == 2).metrics.offered_rps | . > 1498 and . < 1502' ramps)" \
   'three threads share the schedule, within .1 %'
 test_same true "$(jq 'select(.config.arrivals == "poisson").metrics.offered_rps | . > 1750 and . < 2250' ramps)" \
-  'Poisson arrivals have the mean rate on average'
+  'the mean rate of Poisson arrivals is that of the ramp'
 test_same '[1000,2000]' "$(jq -c 'select(.config.duration_s == 2) |
   [.series.offered_rps[0:2][] | . + 0.5 | floor]' ramps)" 'the series has the rate of each second'
 
-# --- what was found
+# --- results
 
 for job in $searches; do
   wait "$job"
@@ -138,34 +140,34 @@ done
 for _ in 1 2; do
   is_near s2 .02 || search s2 20ms
 done
-test_same '0 0' "$(cat s2.status s3.status | xargs)" 'two searches succeed'
+test_same '0 0' "$(cat s2.status s3.status | xargs)" 'two searches have results'
 is_near s2 .02
 test_result $? 'the capacity of a server is found within 3 %'
 test_same true "$(jq -s '.[1].metrics.capacity_rps > .[0].metrics.capacity_rps' s2.jsonl s3.jsonl)" \
-  'a higher limit has a higher capacity'
+  'with a higher limit the capacity is higher'
 test_same true "$(jq '.capacity | .ci95[0] < .ci95[1] and (.trials.held | length) <= 26 and
   (.trials | [.[] | length] | unique | length) == 1 and .closed_rps > 0' s2.jsonl)" \
-  'the record has an interval and the trials'
+  'the record has the interval and the trials'
 test_same true "$(jq '.metrics.capacity_rps as $c | .capacity.ci95 | .[0] < $c and $c < .[1]' s2.jsonl)" \
-  'the capacity is inside of its interval'
+  'the interval contains the capacity'
 test_same null "$(jq '.metrics | .rps // .p99_latency_ms' s2.jsonl)" \
-  'a search has no rate or latency of its own, which would depend on its trials'
+  'the record has no rate and no latency, which would depend on the trials'
 
-# A mix is one load, too.
-test_that 'the capacity of a mix is searched' on s2 --runs 1 --duration 100ms --warmup 0 \
+# A search with a mix.
+test_that 'a search with a mix has a capacity' on s2 --runs 1 --duration 100ms --warmup 0 \
   --slo 'p50<=100ms' --mix "SET 3, 'SET key:__rand_int__ x' 1" -c 8 -o mix.jsonl
 test_same '[["ok","mix",true,null]]' "$(jq -s -c 'map([.status, .config.command,
   .metrics.capacity_rps > 250, .metrics.rps])' mix.jsonl)" 'there is one record, of the whole mix'
 
 # --- failures
 
-test_same 2 "$(cat s4.status)" 'a server that ends during a search fails the run'
+test_same 2 "$(cat s4.status)" 'a server that is stopped during a search fails the run'
 test_same '["failed",null]' "$(jq -c '[.status, .metrics.capacity_rps]' s4.jsonl)" 'its record has no capacity'
 test_match '"error":"[^"]*(lost|connect|closed|reset)' s4.jsonl 'its record has the reason'
-test_same true "$(jq '(.capacity.trials.rps | length) > 0' s4.jsonl)" 'and the trials before'
+test_same true "$(jq '(.capacity.trials.rps | length) > 0' s4.jsonl)" 'its record has the trials before'
 test_status 2 'a limit that never holds fails the run' on s1 --runs 1 --duration 20ms --slo 'max<=0.1us' -o never slo.json
 test_match 'no capacity was found: max<=0.1us does not hold even at ' .err 'the error names the limit'
-test_same failed "$(jq -r .status never)" 'its record is a failed one'
+test_same failed "$(jq -r .status never)" 'its record has the status failed'
 
 vkb-load --flush --port "$(cat s1)" --runs 1 --duration 20s --slo 'p99<=1ms' -o stopped slo.json 2>said &
 job=$!
@@ -174,9 +176,9 @@ kill -TERM $job
 wait $job
 test_same 143 $? 'a signal ends a search at once'
 test_match '1 case searches a capacity: at most 27 trials, of 20 s for p99<=1ms, and 9m00s in each run' said \
-  'a message before it names what a search takes at most'
+  'a message has the longest time that a search may take'
 
-# --- the other programs
+# --- other programs
 
 printf '%s\n' 2000 2010 1990 2005 1995 2002 >values
 for side in a b; do
@@ -190,12 +192,12 @@ done
 test_status 1 'a lower capacity is a regression' vkb-compare -f jsonl a.jsonl b.jsonl
 test_same '["capacity_rps","regression"]' "$(jq -c 'select(.type == "delta" and .class == "gate" and
   .metric == "capacity_rps") | [.metric, .verdict]' .out)" 'capacity_rps is judged'
-test_status 1 'a table names it' vkb-compare a.jsonl b.jsonl
-test_match '20.*slower|capacity' .out 'and its change'
+test_status 1 'the text of a comparison' vkb-compare a.jsonl b.jsonl
+test_match '20.*slower|capacity' .out 'it has the capacity'
 test_same 2001 "$(vkb-stats a.jsonl | jq '.metrics.capacity_rps.median | floor')" \
   'vkb-stats summarises capacities'
 cp s2.jsonl resumed
-test_that 'a finished search is not searched again' on s1 --runs 1 --warmup 200ms --duration 800ms \
+test_that 'a search that is finished is not repeated' on s1 --runs 1 --warmup 200ms --duration 800ms \
   --slo 'p50<=20ms' --resume resumed slo.json
-test_same 1 "$(wc -l <resumed | tr -d ' ')" 'its record is kept'
+test_same 1 "$(wc -l <resumed | tr -d ' ')" 'its record is not changed'
 test_done

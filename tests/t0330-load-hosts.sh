@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-load --client: parts of one load in step, records of parts, and vkb-stats
-# that joins them; parts that die, do not come, or have another clock.
+# vkb-load --client: parts of one load at the same time, records of parts, and vkb-stats
+# that joins them; parts that are killed, do not start, or have another clock.
 . "${0%/*}/lib.sh"
 
 test_server 'parts of a load'
@@ -15,7 +15,7 @@ printf '[{"commands":["SET"],"keyspacelen":[100],"pipelines":[2],"duration":2,"w
   "$base" >time.json
 sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":3/; s/"sequential":true,//' keys.json >cluster.json
 sed 's/"tls_mode":false/"tls_mode":true/; s/"sequential":true,//' keys.json >tls.json
-part() { # I/N FILE OPTION...: in the background; its exit status is in FILE.status
+part() { # part I/N FILE OPTION...: starts a part in the background; its exit status is then in FILE.status
   part_i=$1 part_f=$2
   shift 2
   {
@@ -34,13 +34,13 @@ test_cleanup() {
   exec 3>&- 4<&-
   wait "$serve"
 }
-reach='' # options of the client and the load
+reach='' # options that reach the server, for valkey-cli and vkb-load
 # shellcheck disable=SC2086 # several words
 cli() { valkey-cli -p "$port" $reach "$@"; }
 loaded() { cli info commandstats | grep -qE 'cmdstat_set:calls=[0-9]{4}'; }
 ended() { [ -e "$1.status" ]; }
 
-# --- each key once, and what is joined
+# --- each key is used once, and parts are joined
 
 valkey-cli -p "$port" monitor >seen </dev/null 3>&- 4<&- &
 monitor=$!
@@ -66,34 +66,35 @@ if [ "$virtual" ]; then
   wait_until 60 ended whole
   wait_until 60 sh -c "[ \$(grep -c '\"SET\"' seen) -ge 6002 ]"
   grep -o '"SET" "[^"]*"' seen | tail -n 3001 | sort >sent.whole
-  test_that 'one host sends the same' cmp sent sent.whole
-  # latencies N(FILE...): the histogram of their run and what is computed from it
+  test_that 'one host alone sends the same commands' cmp sent sent.whole
+  # latencies N(FILE...): prints the histogram of their run and the numbers computed
+  # from it
   latencies() {
     vkb-stats --join "$@" | jq -c 'select(.type == "run") | [.status, .metrics.requests, .hist, (.metrics.avg_latency_ms * 1e6 | round),
       .metrics.min_latency_ms, .metrics.max_latency_ms, .metrics.p50_latency_ms, .metrics.p999_latency_ms]'
   }
   test_same "$(latencies whole)" "$(latencies k1 k2 k3)" \
-    'with the same latencies, the histogram of three parts is that of one host'
+    'with the same latencies three parts have the histogram of one host'
   test_same '2997 2998 3002' "$(jq '.metrics.elapsed_s * 1000 | floor' k1 k2 k3 | xargs)" \
     'the requests of the parts are due in turn, one in each millisecond'
-  test_that 'which has many latencies' test "$(jq '.metrics | .max_latency_ms > .89 and .p50_latency_ms < .5' whole)" = true
+  test_that 'there are many different latencies' test "$(jq '.metrics | .max_latency_ms > .89 and .p50_latency_ms < .5' whole)" = true
 fi
 kill "$monitor"
-test_same 0 "$(cli dbsize)" 'the server is empty again'
+test_same 0 "$(cli dbsize)" 'at the end the server is empty'
 test_same '["part",1000] ["part",1000] ["part",1001]' \
   "$(jq -c '[.type, .metrics.requests]' k? | sort | xargs -d '\n')" 'the parts share the requests'
 vkb-stats --join k3 k1 k2 >run
 test_same '["run","ok",3001,[1,2,3],null,null]' "$(jq -c '[.type, .status,
   .metrics.requests, [.run.parts[].i], .run.part, .error]' run)" \
   'the parts are joined to one run, in any order'
-test_same 1 "$(jq -s '[.[].run.session] | unique | length' k?)" 'all parts are of one session'
+test_same 1 "$(jq -s '[.[].run.session] | unique | length' k?)" 'all parts have the same session'
 test_same "$(jq -s -c 'map(.config)[0]' k?)" "$(jq -c .config run)" \
   'the run has the configuration of the whole case'
 test_same true "$(jq -s '(.[0].metrics) as $all | .[1:] | map(.metrics) |
   ((map(.max_latency_ms) | max) == $all.max_latency_ms) and
   ((map(.min_latency_ms) | min) == $all.min_latency_ms) and
   ((map(.p99_latency_ms) | max) >= $all.p99_latency_ms)' run k?)" \
-  'the extremes of the run are those of the parts'
+  'the smallest and the largest latency are those of the parts'
 test_same '4 numbers' "$(perl "$tests/histogram.pl" <run | sed 's/^[5-9] /4 /')" \
   'its percentiles are those of its histogram'
 jq -c '.run.part.begin_us = 1e7 + 1e4 * .run.part.i | .run.part.end_us = 2e7 + 1e4 * .run.part.i |
@@ -107,8 +108,8 @@ vkb-stats --join k1 k2 k3 k2 >again
 test_that 'a part that is there twice counts once' cmp run again
 vkb-stats --join k1 k3 >less 2>said
 test_same '["failed","part 2 of 3 is missing"]' "$(jq -c '[.status, .error]' less)" \
-  'a run that lacks a part is failed by name'
-test_match 'part 2 of 3 is missing' said 'a message says so'
+  'a run with a missing part has failed, and names the part'
+test_match 'part 2 of 3 is missing' said 'a message names the missing part'
 jq -c 'if .run.part.i == 2 then .run.part.begin_us += 9e8 | .run.part.end_us += 9e8 else . end' k? |
   vkb-stats --join >apart
 test_match '"status":"failed".*its parts measured at the same time for [0-9.]+ % only' apart \
@@ -116,7 +117,7 @@ test_match '"status":"failed".*its parts measured at the same time for [0-9.]+ %
 jq -c 'if .run.part.i == 2 then .run.part.begin_us = 101e5 else .run.part.begin_us = 1e7 end |
   .run.part.end_us = 1.9998e7' k? | vkb-stats --join >apart
 test_match 'its parts measured at the same time for 98.99 % only, and 99 % are needed' apart \
-  'a little less than 99 % is not rounded up'
+  'an overlap just below 99 % is not rounded up'
 jq -c 'if .run.part.i == 3 then .status = "failed" | .error = "no" else . end' k? |
   vkb-stats --join >broken
 test_match '"error":"part 3 of 3: no"' broken 'a part that failed fails the run'
@@ -149,28 +150,28 @@ for i in 1 2 3; do wait_until 60 ended r$i; done
 cat r?.err | sed 's/^/# /'
 vkb-stats --join r? >run
 test_same '["ok",900,900]' "$(jq -c '[.status, .metrics.requests, .metrics.offered_rps]' run)" \
-  'the parts hold the rate together, one with a clock an hour ahead'
+  'the parts keep the rate together, one with a clock an hour ahead'
 if [ "$hour" ]; then
   test_same '0 0 3600' "$(jq -r '.run.parts[] | (.clock_ahead_ms / 1000 | round) + 0' run |
-    sort -n | xargs)" 'the record says how far the clocks are ahead'
+    sort -n | xargs)" 'the record has the differences of the clocks'
 fi
 test_same true "$(jq '.run.parts_overlap_percent >= 99' run)" \
   'all parts measured at the same time'
 
-# --- a part that comes late, a cluster, TLS
+# --- a part that starts late, a cluster, TLS
 
 part 1/2 l1 --duration .5s time.json
 wait_until 60 grep -q 'waiting for part 2 of 2' l1.err
 part 2/2 l2 --duration .5s time.json
 for i in 1 2; do wait_until 60 ended l$i; done
-test_same '0 0' "$(cat l1.status l2.status | xargs)" 'a part may come late'
+test_same '0 0' "$(cat l1.status l2.status | xargs)" 'a part waits for one that starts late'
 
-# another SPEC: another server is there, $record
+# another SPEC: starts another server; $record is its record
 another() {
   printf '%s\n' "$1" >&3
   read -r record <&4
 }
-# at PATH: a member of that record
+# at PATH: prints a member of that record
 at() { printf '%s' "$record" | jq -r "$1"; }
 first=$port
 another '{"type":"spec","v":1,"id":"cluster","primaries":3}'
@@ -181,7 +182,7 @@ done
 for i in 1 2; do wait_until 60 ended c$i; done
 cat c?.err | sed 's/^/# /'
 vkb-stats --join c1 c2 >run
-test_same '["ok",3001,5]' "$(jq -c '[.status, .metrics.requests, .config.clients]' run)" 'the parts of a load on a cluster may each be given another node'
+test_same '["ok",3001,5]' "$(jq -c '[.status, .metrics.requests, .config.clients]' run)" 'parts of a load on a cluster may be given different nodes'
 another '{"type":"spec","v":1,"id":"tls","tls":true}'
 port=$(at '.nodes[0].port')
 for i in 1 2; do
@@ -194,7 +195,7 @@ test_same '["ok",3001]' "$(jq -c '[.status, .metrics.requests]' run)" 'and with 
 rm t1 t2 t?.*
 port=$first
 
-# --- a part whose requests take long
+# --- a part that takes long
 
 cat >slow.c <<'END'
 #define _GNU_SOURCE
@@ -217,10 +218,10 @@ LD_PRELOAD=$slow part 2/2 w2 --timeout 2s few.json
 for i in 1 2; do wait_until 60 ended w$i; done
 sed 's/^/# /' w1.err
 test_same '0 0' "$(cat w1.status w2.status | xargs)" \
-  'a part that is done waits for one that is slower, longer than the timeout'
-[ -z "$slow" ] || test_same true "$(jq '.metrics.elapsed_s > 2' w2)" 'which it was'
+  'a part that has finished waits for a slower part longer than the timeout'
+[ -z "$slow" ] || test_same true "$(jq '.metrics.elapsed_s > 2' w2)" 'the slower part took longer than the timeout'
 
-# --- what others write on the board is not trusted
+# --- what other clients publish is not trusted
 
 subscribed() { [ "$(cli pubsub channels 'vkb:part:*' | wc -l)" -ge "$1" ]; }
 valkey-cli -p "$port" subscribe vkb:part: 'vkb:part:[]' 'vkb:part:{"i":"x"}' 'vkb:part:{"i":-1,"n":2}' \
@@ -235,27 +236,27 @@ wait "$others" 2>/dev/null
 valkey-cli -p "$port" subscribe 'vkb:part:{"i":2,"n":2,"token":"t","version":"9.9"}' >heard </dev/null 3>&- 4<&- &
 others=$!
 wait_until 60 subscribed 1
-test_status 2 'a part of another version' vkb-load --client 1/2 --port "$port" --runs 1 time.json
-test_match 'part 2 of 2 is vkb-load 9\.9, and this is ' .err 'both versions are named'
+test_status 2 'a part with another version of vkb-load' vkb-load --client 1/2 --port "$port" --runs 1 time.json
+test_match 'part 2 of 2 is vkb-load 9\.9, and this is ' .err 'the error has both versions'
 kill "$others"
 wait "$others" 2>/dev/null
 
 # --- faults
 
 at=$(date -u -d '1 minute ago' +%FT%TZ)
-test_status 2 'a time that is over' vkb-load --port "$port" --runs 1 --start-at "$at" time.json
-test_match '[0-9]\.[0-9]{3} s too late to begin at 20' .err 'it says by how much it is late'
+test_status 2 '--start-at with a time in the past' vkb-load --port "$port" --runs 1 --start-at "$at" time.json
+test_match '[0-9]\.[0-9]{3} s too late to begin at 20' .err 'the error has the delay'
 at=$(date -u -d '3 seconds' +%FT%T.%3NZ)
 part 1/1 s1 --start-at "$at" rate.json
 wait_until 60 ended s1
 test_same true "$(jq --argjson at "$(date -u -d "$at" +%s%3N)" \
   '.run.part.begin_us / 1000 - $at | . > -1 and . < 2000' s1)" \
-  '--start-at begins to measure at that time'
+  'with --start-at the measurement begins at that time'
 test_status 2 '--slo with --client' vkb-load --client 1/1 --port "$port" --runs 1 --slo 'p99<=1ms' time.json
-test_match "each part of '--client' would search a capacity" .err 'it is refused, and the message says why'
-test_status 2 'a part that never comes' vkb-load --client 1/2 --port "$port" \
+test_match "each part of '--client' would search a capacity" .err 'the error says that each part would search'
+test_status 2 'a part that does not start' vkb-load --client 1/2 --port "$port" \
   --timeout .5s --runs 1 time.json
-test_match 'part 2 of 2 did not come within 0.5 s' .err 'it is named'
+test_match 'part 2 of 2 did not come within 0.5 s' .err 'the error names the missing part'
 cli config resetstat >/dev/null
 part 1/2 d1 time.json
 vkb-load --client 2/2 --port "$port" --runs 1 time.json >d2 2>d2.err 3>&- 4<&- &
@@ -263,11 +264,11 @@ dies=$!
 wait_until 60 loaded
 kill -9 "$dies"
 wait_until 60 ended d1
-test_same 2 "$(cat d1.status)" 'a part that dies fails the others'
-test_match 'part 2 of 2 has ended' d1.err 'they name it'
-test_same failed "$(jq -r .status d1)" 'their record is failed'
-test_same 0 "$(cli dbsize)" 'and the server is empty'
-# The leader dies: its keys stay.
+test_same 2 "$(cat d1.status)" 'a part that is killed fails the other part'
+test_match 'part 2 of 2 has ended' d1.err 'the error names the killed part'
+test_same failed "$(jq -r .status d1)" 'the record of the other part has failed'
+test_same 0 "$(cli dbsize)" 'the server is emptied'
+# If part 1 is killed, the keys of the load are left.
 for how in '' --no-flush; do
   rm -f e2 e2.*
   cli config resetstat >/dev/null
@@ -279,21 +280,21 @@ for how in '' --no-flush; do
   wait_until 60 loaded
   kill -9 "$dies"
   wait_until 60 ended e2
-  test_same 2 "$(cat e2.status)" "part 1 dies, $how: the others fail"
+  test_same 2 "$(cat e2.status)" "part 1 is killed, $how: the other part fails"
   test_match 'part 1, which removes the keys of the load, has ended; if it was killed, they are still there' e2.err \
-    'they say that its keys stay'
-  test_that 'which they do' test "$(cli dbsize)" -gt 0
+    'the error says that keys are left'
+  test_that 'keys are left on the server' test "$(cli dbsize)" -gt 0
   cli set theirs 1 >/dev/null
   sed -n 's/^vkb-load:   \(valkey-cli.*\)/\1/p' e2.err >remove
-  test_that 'the command that they print removes them' sh remove
+  test_that 'the error has a command that removes them' sh remove
   if [ "$how" ]; then
-    test_same theirs "$(cli keys '*')" 'and leaves the data of others'
+    test_same theirs "$(cli keys '*')" 'the command does not remove other data'
   else
-    test_same 0 "$(cli dbsize)" 'and all of them'
+    test_same 0 "$(cli dbsize)" 'the command removes all of them'
   fi
   cli flushall >/dev/null
 done
-# The same of a user of a server with TLS, in another database.
+# The same on a server with TLS and a user, in another database.
 another '{"type":"spec","v":1,"id":"login","tls":true}'
 port=$(at '.nodes[0].port')
 reach="--tls --cacert $(at .tls.cacert) --cert $(at .tls.cert) --key $(at .tls.key)"
@@ -312,32 +313,32 @@ cli config resetstat >/dev/null
 wait_until 60 loaded
 kill -9 "$(cat dies)"
 wait_until 60 ended e2
-test_same 2 "$(cat e2.status)" 'part 1 dies, TLS and a user: the others fail'
+test_same 2 "$(cat e2.status)" 'part 1 is killed, TLS and a user: the other part fails'
 test_absent 'se cret' e2.err 'no message has the password'
-test_that 'its keys stay' test "$(cli -n 2 dbsize)" -gt 0
+test_that 'keys are left in the database' test "$(cli -n 2 dbsize)" -gt 0
 cli -n 2 set theirs 1 >/dev/null
 sed -n 's/^vkb-load:   \(.*valkey-cli.*\)/\1/p' e2.err >remove
-test_that 'the command that they print removes them' env VKB_PASSWORD="$secret" sh remove
-test_same theirs "$(cli -n 2 keys '*')" 'and leaves the data of others'
+test_that 'the error has a command that removes them, too' env VKB_PASSWORD="$secret" sh remove
+test_same theirs "$(cli -n 2 keys '*')" 'this command does not remove other data'
 port=$first reach=
 rm e1 e1.* e2 e2.*
 part 1/2 e1 time.json
 test_status 2 'a part with other cases' vkb-load --client 2/2 --port "$port" --runs 1 \
   --timeout 5s rate.json
-test_match 'part 1 of 2 has other cases or options' .err 'it is reported'
+test_match 'part 1 of 2 has other cases or options' .err 'the error says that the other part has other cases'
 wait_until 60 ended e1
-test_same 2 "$(cat e1.status)" 'the others fail as well'
+test_same 2 "$(cat e1.status)" 'the other part fails as well'
 part 1/2 t1 --timeout 3s time.json
 wait_until 60 sh -c "valkey-cli -p $port pubsub channels | grep -q vkb:part"
-test_status 2 'two of one part' vkb-load --client 1/2 --port "$port" --runs 1 time.json
-test_match 'two of part 1 of 2' .err 'both are reported'
+test_status 2 'a second part 1' vkb-load --client 1/2 --port "$port" --runs 1 time.json
+test_match 'two of part 1 of 2' .err 'the error says that there are two of part 1'
 wait_until 60 ended t1
 sed 's/"clients":\[5\]/"clients":[1]/' time.json >one.json
 for i in 0 1; do part $i/2 o$i one.json; done
 for i in 0 1; do wait_until 60 ended o$i; done
 test_match 'not run: it has 1 client, fewer than the 2 parts' o0.err \
   'a case with fewer clients than parts is refused'
-test_same '2 2' "$(cat o0.status o1.status | xargs)" 'by all parts'
+test_same '2 2' "$(cat o0.status o1.status | xargs)" 'both parts refuse it'
 cli set theirs 1 >/dev/null
 for i in 1 2; do part $i/2 n$i --no-flush --duration .5s time.json; done
 for i in 1 2; do wait_until 60 ended n$i; done
@@ -348,6 +349,6 @@ for bad in 4/3 a/b 1/0 1 -1/2 1/2x 1/9999; do
   test_status 2 "--client $bad" vkb-load --client "$bad" --port "$port" time.json
 done
 test_status 2 '--client without a server' vkb-load --client 1/2 time.json
-test_match "'--client' needs a server that all parts reach" .err 'it says what it needs'
+test_match "'--client' needs a server that all parts reach" .err 'the error says that a server is needed'
 test_status 2 '--client with --count' vkb-load --client 1/2 --port "$port" --count time.json
 test_done

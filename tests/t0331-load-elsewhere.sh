@@ -1,9 +1,9 @@
 #!/bin/sh
 # vkb-load --serve: servers on another machine, by ssh on loopback and in another
-# network namespace; nothing is left there, whatever ends.
+# network namespace. No server is left there, whatever ends.
 . "${0%/*}/lib.sh"
 
-test_server 'a server elsewhere'
+test_server 'a server on another machine'
 printf '[{"commands":["SET"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"cluster_mode":false,"warmup":0,"duration":1}]\n' >c.json
 sed 's/"duration":1/"duration":60/' c.json >long.json
 sed 's/"tls_mode":false/"tls_mode":true/' c.json >tls.json
@@ -13,16 +13,16 @@ none_alive() { ! alive "$1"; }
 
 # --- options
 
-test_status 2 '--serve without an address' vkb-load --serve 'ssh x vkb-serve --follow' c.json
-test_match "'--serve' needs '--host', the address of that machine" .err 'it says what is missing'
+test_status 2 '--serve without --host' vkb-load --serve 'ssh x vkb-serve --follow' c.json
+test_match "'--serve' needs '--host', the address of that machine" .err 'the error names --host'
 test_status 2 '--serve with a count' vkb-load --serve x --host 127.0.0.1 --count c.json
-test_match "'--serve' cannot be combined with '--count', '--profiles', '--logs'" .err 'it is refused by name'
+test_match "'--serve' cannot be combined with '--count', '--profiles', '--logs'" .err 'the error lists the options'
 test_status 2 '--serve with TLS' vkb-load --serve "$serve --follow" --host 127.0.0.1 tls.json
-test_match 'with TLS its certificates would be on the other machine' .err 'it is refused by name'
-test_status 2 'a command that is invalid' vkb-load --serve "'" --host 127.0.0.1 c.json
-test_match "option '--serve': ''' is not a command" .err 'it is shown'
+test_match 'with TLS its certificates would be on the other machine' .err 'the error names the certificates'
+test_status 2 'a command that cannot be read' vkb-load --serve "'" --host 127.0.0.1 c.json
+test_match "option '--serve': ''' is not a command" .err 'the error quotes the command'
 test_status 2 'a command that ends' vkb-load --serve false --host 127.0.0.1 --runs 1 c.json
-test_match "the command of '--serve' exited with 1" .err 'its status is reported'
+test_match "the command of '--serve' exited with 1" .err 'the error has the exit status'
 
 # --- another network namespace
 
@@ -41,15 +41,15 @@ if ip netns add $ns 2>ns.err; then
     -o ns.jsonl c.json
   test_same '["ok",true,"10.213.77.2",null,null]' "$(jq -c '[.status, .env.remote,
     .env.server_host, .metrics.server_cpu_us_per_req, .metrics.memory_mb]' ns.jsonl)" \
-    'what is not known of a server elsewhere is absent'
-  test_that 'no server is left there' wait_until 60 none_alive 10.213.77.2
+    'metrics that are unknown on another machine are absent'
+  test_that 'no server is left in the namespace' wait_until 60 none_alive 10.213.77.2
   vkb-load --serve "ip netns exec $ns $serve --follow" --host 10.213.77.2 \
     --runs 1 long.json >/dev/null 2>&1 &
   load=$!
   wait_until 60 alive 10.213.77.2
   kill -9 $load
   wait $load 2>/dev/null
-  test_that 'after SIGKILL no server is left there' wait_until 60 none_alive 10.213.77.2
+  test_that 'after SIGKILL of vkb-load no server is left in the namespace' wait_until 60 none_alive 10.213.77.2
   test_cleanup
   test_cleanup() { :; }
 else
@@ -62,7 +62,7 @@ sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || {
   test_skip 'a server by ssh' openssh-server
   test_done
 }
-[ "$(id -u)" -eq 0 ] && mkdir -p /run/sshd # sshd needs it, and no init has made it
+[ "$(id -u)" -eq 0 ] && mkdir -p /run/sshd # sshd needs this folder, which an init would make
 ssh-keygen -q -t ed25519 -N '' -f host
 ssh-keygen -q -t ed25519 -N '' -f user
 port=$(perl -MIO::Socket::INET -e \
@@ -87,12 +87,12 @@ wait_until 60 sh -c "$by_key true 2>/dev/null"
 test_that 'a server by ssh is measured' vkb-load \
   --serve "$by_key $serve --follow" --host 127.0.0.7 --runs 1 -o ssh.jsonl c.json
 test_same '["ok",null]' "$(jq -c '[.status, .metrics.server_cpu_us_per_req]' ssh.jsonl)" \
-  'its run is a run'
+  'the run by ssh is ok'
 test_that 'no server is left' wait_until 60 none_alive 127.0.0.7
 test_status 2 'ssh that asks for a password' vkb-load \
   --serve "$ssh -i $scratch/host 127.0.0.1 $serve --follow" --host 127.0.0.7 --runs 1 c.json
-test_match 'Permission denied' .err 'it cannot ask, and ssh says so'
-test_match "the command of '--serve' exited with 255" .err 'the run fails'
+test_match 'Permission denied' .err 'ssh cannot ask for a password, and reports that'
+test_match "the command of '--serve' exited with 255" .err 'the run fails with the exit status of ssh'
 vkb-load --serve "$by_key $serve --follow" --host 127.0.0.7 --runs 1 long.json \
   >cut.jsonl 2>cut.err &
 load=$!
@@ -100,9 +100,9 @@ wait_until 60 alive 127.0.0.7
 wait_until 60 sh -c "pgrep -P $load ssh >ssh.pid"
 kill "$(cat ssh.pid)"
 wait $load
-test_same 2 $? 'ssh that dies ends the session'
-test_match "the command of '--serve' (was killed|exited)" cut.err 'it says why'
-test_that 'and leaves no server' wait_until 60 none_alive 127.0.0.7
+test_same 2 $? 'a session fails if ssh is killed'
+test_match "the command of '--serve' (was killed|exited)" cut.err 'the error says that ssh was killed'
+test_that 'no server is left when ssh was killed' wait_until 60 none_alive 127.0.0.7
 vkb-load --serve "$by_key $serve --follow" --host 127.0.0.7 --runs 1 long.json >/dev/null 2>&1 &
 load=$!
 wait_until 60 alive 127.0.0.7

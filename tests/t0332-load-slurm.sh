@@ -1,6 +1,6 @@
 #!/bin/sh
-# configs/slurm on a Slurm cluster of three nodes, which all run here: the tasks
-# are the parts of one load; and they share the commits of a branch.
+# configs/slurm on a Slurm cluster of three nodes, which all run on this machine: the
+# tasks are the parts of a load, or share the commits of a branch.
 . "${0%/*}/lib.sh"
 
 test_server 'a load by Slurm'
@@ -23,7 +23,7 @@ cat >case.json <<'END'
   "rate":999}]
 END
 
-# A folder for munge must not be one that others may write to.
+# munge needs a folder that no other user can write to.
 chmod 755 "$scratch"
 mkdir munge state spool
 dd if=/dev/urandom of=munge/key bs=128 count=1 2>/dev/null
@@ -81,16 +81,16 @@ test_cleanup() { stop_slurm; }
 idle() { [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | sort -u | wc -l)" -eq 3 ]; }
 test_that 'three nodes are ready' wait_until 60 idle
 
-test_that 'the job of three tasks measures' sbatch --wait --quiet --nodes=3 \
+test_that 'a job of three tasks succeeds' sbatch --wait --quiet --nodes=3 \
   --export=ALL --output=job.out "$top/configs/slurm/vkb-load.sbatch" \
   --host 127.0.0.1 --port "$port" --runs 2 --timeout 30s case.json
 sed 's/^/# /' job.out
 test_same '["ok",2997,3] ["ok",2997,3]' "$(jq -c '[.status, .metrics.requests,
   (.run.parts | length)]' runs.jsonl | xargs -d '\n')" 'its runs are of three parts in step'
 test_same '999 999 999 999 999 999' \
-  "$(jq .metrics.requests part-?.jsonl | xargs)" 'which made equal shares'
+  "$(jq .metrics.requests part-?.jsonl | xargs)" 'the parts made equal shares'
 
-# --- the commits of a branch, by one database
+# --- the commits of a branch, with one database
 
 test_postgres 'a branch by Slurm'
 test_cleanup() {
@@ -112,19 +112,19 @@ cat >set.json <<'END'
 [{"commands":["SET"],"keyspacelen":[99],"data_sizes":[16],"pipelines":[4],
   "clients":[2],"tls_mode":false,"cluster_mode":false,"warmup":0,"requests":[500]}]
 END
-# Five commits, of which each task measures two at most: all three are needed.
-test_that 'an array of three tasks ends well' sbatch --wait --quiet --array=0-2 \
+# Five commits, of which each task measures at most two: all three tasks are needed.
+test_that 'an array of three tasks succeeds' sbatch --wait --quiet --array=0-2 \
   --export=ALL --output='task-%a.out' "$top/configs/slurm/vkb-continuous.sbatch" \
   -C repo --max-commits 2 set.json -- --runs 2 -- --cache cache
 sed 's/^/# /' task-?.out
 test_same '5 complete' "$(vkb-trackcommits query --format jsonl | jq -r .status | sort | uniq -c |
-  sed 's/^ *//')" 'they have measured all five commits'
+  sed 's/^ *//')" 'the tasks have measured all five commits'
 test_same '10|5|10' "$(sql "SELECT count(*), count(DISTINCT commit),
-  count(DISTINCT (commit, vkb_index)) FROM benchmark_metrics")" 'each of them once'
+  count(DISTINCT (commit, vkb_index)) FROM benchmark_metrics")" 'each commit was measured once'
 test_same 'n1 n2 n3' "$(vkb-trackcommits query --format jsonl | jq -r .owner |
-  sed 's/.*continuous-results.//' | sort -u | xargs)" 'each node has measured some'
-test_that 'a next array finds nothing to do' sbatch --wait --quiet --array=0-2 \
+  sed 's/.*continuous-results.//' | sort -u | xargs)" 'each node has measured commits'
+test_that 'a second array succeeds without work' sbatch --wait --quiet --array=0-2 \
   --export=ALL --output='task-%a.out' "$top/configs/slurm/vkb-continuous.sbatch" \
   -C repo -q set.json -- --runs 2 -- --cache cache
-test_empty "$(cat task-?.out)" 'and prints nothing'
+test_empty "$(cat task-?.out)" 'it prints nothing'
 test_done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-record turns what clients sent into a trace, and the load engine sends it
-# again: the same commands in the same order at the same times, to the same data.
+# vkb-record writes the commands of clients to a trace, and the load engine sends them
+# again: the same commands in the same order at the same times, on the same data.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
@@ -18,22 +18,22 @@ EOF
 test_that 'lines of MONITOR become a trace' vkb-record text
 cp .out trace
 test_match '^vkb-record: 6 commands of 4 connections in 1 s$' .err \
-  'what was recorded is reported'
+  'a message has the numbers of commands and connections'
 vkb-record --monitor trace >again
 test_same "$(sed -n '2,3p;6p' text)" "$(sed -n '1,2p;5p' again)" \
-  'all escapes, times, databases and addresses come back'
+  'escapes, times, databases and addresses are kept'
 test_same '[0 lua] "script"
 [0 unix:/a b] "CLIENT" "SETNAME"
 [0 unix:/a b] "BLPOP"' "$(sed -n '3,4p;6p' again | cut -d' ' -f2-)" \
-  'of what cannot be sent again only the name is kept'
-test_that 'a trace is summed up' vkb-record --show trace
+  'only the names of commands that cannot be sent again are kept'
+test_that 'vkb-record --show prints a summary of a trace' vkb-record --show trace
 for line in 'duration +1\.000202 s' 'connections +4' 'databases +2' \
   'commands +6, of which 3 are not sent again' \
   'BLPOP +1 +5 +it blocks' 'SCRIPT +1 +6 +a script sent it'; do
-  test_match "^$line\$" .out "the summary says: $line"
+  test_match "^$line\$" .out "the summary has: $line"
 done
 test_same "$(vkb-record -q - <text | vkb-record --monitor)" "$(cat again)" \
-  'stdin is read as a file is'
+  'stdin is read in the same way'
 
 # wrong FILE PATTERN WHAT
 wrong() {
@@ -49,7 +49,7 @@ for line in 'x.1 [0 a] "b"' '1.000001 [0 a]' '1.000001 [0 a] "b' \
   wrong torn '^vkb-record: torn: offset 25: not a line of MONITOR' "refused: $line"
 done
 test_same '1.000001 [0 a] "GET" "k"' "$(vkb-record -q torn 2>err | vkb-record --monitor)" \
-  'what came before the wrong line is recorded'
+  'commands before the wrong line are recorded'
 printf 'hello\n' >torn
 wrong torn '^vkb-record: torn: offset 0: neither' 'another file'
 n=$(wc -c <trace)
@@ -57,10 +57,10 @@ for k in 20 150 $((n - 70)) $((n - 20)) $((n - 1)); do
   head -c "$k" trace >torn
   test_status 2 "a trace of $k of $n bytes" vkb-record --show torn
   test_match '^vkb-record: torn: offset [0-9]+: (truncated|broken)' .err \
-    "a trace of $k bytes: file and offset are named"
+    "a trace of $k bytes: the error has the file and the offset"
 done
-test_status 2 'a file without a trace' vkb-record --show text
-test_status 2 'a file and a server' vkb-record --port 1 text
+test_status 2 'a file that is not a trace' vkb-record --show text
+test_status 2 'a file and a server together' vkb-record --port 1 text
 
 # --- hashes
 
@@ -81,18 +81,18 @@ for what in keys values all; do
   values) none='mumble|grumble|secret:[*]' ;;
   all) none='secret|zecret|mumble' ;;
   esac
-  test_absent "$none" bytes "--hash $what: nothing of it is in the trace"
+  test_absent "$none" bytes "--hash $what: the trace has no text that was to be replaced"
   test_same "$(perl -pe 's/\\(x..|.)/./g; s/[^" ]/./g' plain)" \
     "$(perl -pe 's/\\(x..|.)/./g; s/[^" ]/./g' hidden)" \
-    "--hash $what: all words keep their lengths"
+    "--hash $what: all words have their lengths"
   test_same "$(sort -u plain | wc -l)" "$(sort -u hidden | wc -l)" \
-    "--hash $what: what differed still differs, what was equal still is"
+    "--hash $what: equal words stay equal, different words stay different"
 done
-c='([^\\{}]|\\.)' # a character, perhaps escaped
+c='([^\\{}]|\\.)' # a character, which may be escaped
 test_match "^\"SET\" \"$c{7}\{$c{3}\}$c{2}\" \"[0-9]+\"" hidden \
-  'tags of keys and numbers stay such'
-test_match '"NX" "1.5" "[^ ]+" "2" "' hidden 'options and scores stay'
-test_absent '"MATCH" "secret' hidden 'a pattern is hidden'
+  'hash tags and numbers are kept as such'
+test_match '"NX" "1.5" "[^ ]+" "2" "' hidden 'options and scores are not replaced'
+test_absent '"MATCH" "secret' hidden 'a pattern is replaced'
 
 # --- a real server
 
@@ -140,7 +140,7 @@ printf '%s\n' 'SELECT 3' MULTI 'SET a b' 'SADD s x y' EXEC 'SET "" empty' \
 cli eval 'server.call("SET", KEYS[1], 1)' 1 script >/dev/null
 cli -n 5 incr incremented >/dev/null
 cli mset slot1 1 slot2 2 >/dev/null
-# What was sent before has reached the recorder when it sees this.
+# When the recorder has got this command, it has got all before it.
 cli echo finished >/dev/null
 until vkb-record --monitor live 2>/dev/null | grep -q finished; do :; done
 kill -INT $recorder; wait $recorder; echo $? >live.status
@@ -189,12 +189,12 @@ ENGINE=$engine
 export ENGINE
 printf '%s\n' '{"id":"a","config":{"enable-debug-command":"yes","save":"","appendonly":"yes","aof-timestamp-enabled":"yes"}}' >spec
 test_that 'a server is recorded' vkb-serve spec -- sh record
-test_same 0 "$(cat live.status)" 'a signal ends a recording, which is complete'
+test_same 0 "$(cat live.status)" 'a signal ends a recording, and the trace is complete'
 test_same 0 "$(cat guarded.status)" \
-  'an empty VKB_PASSWORD leaves the password to VALKEYCLI_AUTH'
+  'with an empty VKB_PASSWORD the password is that of VALKEYCLI_AUTH'
 sed 's/.*/1.000001 [0 a] "&"/' commands | vkb-record -q | vkb-record --show >shown
-test_absent 'it is not known' shown 'all commands of the server are known'
-test_match '^FLUSHALL ' shown 'and there are commands'
+test_absent 'it is not known' shown 'vkb-record knows all commands of the server'
+test_match '^FLUSHALL ' shown 'all commands were tried'
 sed 's/ /" "/g; s/.*/1.000001 [0 a] "&"/' samples | vkb-record -q --hash keys |
   vkb-record --monitor | cut -d' ' -f4- | tr -d '"' >hidden
 test_same "$(cat server.keys)" "$(paste -d' ' samples hidden | awk '{
@@ -207,16 +207,16 @@ test_match '^BLPOP +1 .*it blocks$' shown 'the live recording has all commands'
 test_that 'the folder of an append-only file is recorded' vkb-record -q aof
 cp .out aof.trace
 cat aof/*.base.rdb aof/*.incr.aof >single
-test_that 'an append-only file behind an RDB is recorded' vkb-record -q single
+test_that 'an append-only file after an RDB is recorded' vkb-record -q single
 cp .out single.trace
 cat aof/*.incr.aof >alone
 vkb-record -q alone | vkb-record --monitor >from.alone
 vkb-record --monitor aof.trace >from.folder
 vkb-record --monitor single.trace >from.single
-test_that 'the RDB is passed over exactly' cmp from.alone from.single
-test_that 'the files of the manifest are read in order' cmp from.alone from.folder
+test_that 'the RDB is skipped exactly' cmp from.alone from.single
+test_that 'the files of a manifest are read in their order' cmp from.alone from.folder
 test_match '^1[0-9]{9}\.000000 \[0 aof\] "INCR" "count:' from.alone \
-  'the timestamps of an append-only file are its times'
+  'the times of commands are the timestamps of the append-only file'
 base=$(echo aof/*.base.rdb)
 for k in 9 100 3000 8000 "$(wc -c <"$base")"; do
   head -c "$k" single >torn
@@ -243,12 +243,12 @@ fi
 END_REPLAY
 sed 's/"appendonly":"yes"/"appendonly":"no"/' spec | jq -c --arg rdb "$base" '.rdb=$rdb' >fresh
 
-# replayed WHAT OPTION...
+# replayed WHAT OPTION...: checks a replay on a new server
 replayed() {
   what=$1
   shift
   test_that "$what" vkb-serve fresh -- sh replay "$@"
-  test_same "$(cat digest)" "$(cat digest.again)" "$what: the data are the same"
+  test_same "$(cat digest)" "$(cat digest.again)" "$what: the server has the same data"
   test_same 0 "$(value errors_total replayed)" "$what: no errors"
 }
 MONITOR=yes VIRTUAL='' VIRTUAL_LOG=$PWD/log
@@ -263,7 +263,7 @@ esac
 replayed 'a replay at recorded times' --replay live -c 20 -P 100
 vkb-record --monitor live >from
 vkb-record --monitor again.live >to
-# The commands of each connection, and the time since the one before.
+# The commands of each connection, and the times between them.
 cat >sequences.pl <<'END_PERL'
 my (%of, %times, %last);
 while (<STDIN>) {
@@ -282,7 +282,7 @@ perl sequences.pl <from >from.sequences 2>from.times
 perl sequences.pl <to >to.sequences 2>to.times
 test_that 'each connection sends the same commands in the same order' \
   cmp from.sequences to.sequences
-# What was sent when, by a clock that the machine does not disturb, as lines of MONITOR.
+# What was sent and when, with a virtual clock, as lines of MONITOR.
 cat >sent.pl <<'END_PERL'
 my %rest;
 while (<STDIN>) {
@@ -308,61 +308,62 @@ while (<STDIN>) {
 END_PERL
 if [ "$VIRTUAL" ]; then
   perl sent.pl <log | perl sequences.pl >sent.sequences 2>sent.times
-  test_that 'what it sends is what the server has seen' cmp to.sequences sent.sequences
-  test_that 'and all gaps are the recorded ones within 1 ms' sh -c \
+  test_that 'the load sends what the server got' cmp to.sequences sent.sequences
+  test_that 'the gaps are the recorded ones, within 1 ms' sh -c \
     "paste from.times sent.times | awk '{ d = \$1 - \$2; n += d > .001 || d < -.001 } END { exit NR < 1000 || n }'"
 fi
 VIRTUAL=''
-test_match '^omitted BLPOP: 1: it blocks$' replayed 'what was not sent is counted'
+test_match '^omitted BLPOP: 1: it blocks$' replayed 'commands that are not sent are counted'
 MONITOR=
-# A command, and 100 more two seconds later: from there to the end of the run is as long
-# as any of them can take, however busy the machine is.
+# A command, and 100 more two seconds later. None of them can take longer than the time
+# from then to the end of the run, however busy the machine is.
 {
   echo '1.000001 [0 a] "SET" "late" "0"'
   i=0
   while [ $((i += 1)) -le 100 ]; do echo "3.000001 [0 a] \"SET\" \"late\" \"$i\""; done
 } | vkb-record -q >late.trace
-test_that 'commands that come late' vkb-serve fresh -- sh replay --replay late.trace -c 1 -P 100
+test_that 'a trace with late commands' vkb-serve fresh -- sh replay --replay late.trace -c 1 -P 100
 # shellcheck disable=SC2016 # for awk
-test_that 'latencies count from the recorded times' \
+test_that 'latencies begin at the recorded times' \
   awk '{ v[$1] = $2 } END { exit !(v["requests"] == 101 && v["elapsed_s"] >= 2 &&
     v["max_ms"] > 0 && v["p50_ms"] <= 1000 * (v["elapsed_s"] - 2) + 1) }' replayed
-# Twice as slow takes four seconds, and an hour at 10,000 times the speed not half of one.
-test_that 'half of the speed' vkb-serve fresh -- sh replay --replay late.trace -c 1 -P 100 --speed 0.5
+# At half the speed the trace takes four seconds. An hour at 10,000 times the speed
+# takes less than half a second.
+test_that 'a replay at half the speed' vkb-serve fresh -- sh replay --replay late.trace -c 1 -P 100 --speed 0.5
 # shellcheck disable=SC2016 # for awk
-test_that 'takes twice as long, and latencies count from the scaled times' \
+test_that 'a replay at half the speed takes twice as long, and latencies begin at these times' \
   awk '{ v[$1] = $2 } END { exit !(v["requests"] == 101 && v["elapsed_s"] >= 4 &&
     v["p50_ms"] <= 1000 * (v["elapsed_s"] - 4) + 1) }' replayed
 printf '%s [0 a] "SET" "late" "0"\n' 1.000001 3601.000001 | vkb-record -q >hour.trace
-test_that 'an hour' vkb-serve fresh -- sh replay --replay hour.trace -c 1 --speed 10000
+test_that 'a trace of an hour at 10,000 times the speed' vkb-serve fresh -- sh replay --replay hour.trace -c 1 --speed 10000
 # shellcheck disable=SC2016 # for awk
-test_that 'at 10,000 times its speed is not one' \
+test_that 'it does not take an hour' \
   awk '{ v[$1] = $2 } END { exit !(v["requests"] == 2 && v["elapsed_s"] >= .36 && v["elapsed_s"] < 1800) }' replayed
 replayed 'a closed replay of an append-only file' --replay aof.trace --speed 0
-# The first SELECT is that of database 0, where connections begin.
+# The first SELECT is that of database 0, which connections have at first.
 test_same "$(($(wc -l <from.folder) - 1))" "$(value requests replayed)" \
   'all commands of the file were answered'
 replayed 'a fast replay by two threads' --replay live -c 20 -T 2 -P 100 --speed 4
 
-# Two connections in transactions, and one without, are sent by one client.
+# Two connections with transactions, and one without, are replayed by one client.
 for line in 'a "MULTI"' 'b "MULTI"' 'c "INCR" "c"' 'a "SET" "a" "1"' 'b "SET" "b" "1"' \
   'a "EXEC"' 'c "INCR" "c"' 'b "EXEC"' 'c "MULTI"' 'a "INCR" "a"'; do
   echo "1.000001 [0 $line" | sed 's/ "/] "/'
 done >text
 vkb-record -q text >shared.trace
-test_that 'transactions that share a client' vkb-serve fresh -- \
+test_that 'a replay of several transactions by one client' vkb-serve fresh -- \
   sh replay --replay shared.trace -c 1 --speed 0 -P 20
 test_same '10 0' "$(value requests replayed) $(value errors_total replayed)" \
-  'are sent one after the other'
+  'their commands are not mixed'
 
 # --- vkb-load
 
 test_that 'a case replays a trace' vkb-load --replay live --replay-speed closed \
   --runs 1 -q -o runs.jsonl
 test_match 'commands? of the trace (was|were) not sent: .*BLPOP 1 \(it blocks\)' .err \
-  'it says what was not sent'
+  'a message lists the commands that are not sent'
 test_same 'REPLAY live closed ok 1' "$(jq -r 'select(.config.command == "REPLAY") | "\(.config.command) \(.config.replay) \(.config.replay_speed) \(.status) \(.omitted.BLPOP)"' runs.jsonl)" \
-  'the record has the trace and what was not sent'
+  'the record has the trace and the commands that are not sent'
 jq -s -c 'map(select(.config.command == "REPLAY"))[0] as $all |
   map(select(.config.command != "REPLAY")) |
   [($all.metrics.requests == (map(.metrics.requests) | add)),
@@ -371,7 +372,7 @@ jq -s -c 'map(select(.config.command == "REPLAY"))[0] as $all |
      .metrics.server_cpu_us_per_req == null and .run.session == $all.run.session),
    (map(.config.command) | sort | join(" "))]' runs.jsonl >each
 test_match '^\[true,true,true,"[^"]*EVAL EXEC HSET INCR [^"]*MSET MULTI [^"]*SADD SELECT SET"\]$' each \
-  'each command has a record, and their requests add up'
+  'each command has a record, and the numbers of requests add up'
 for way in '--replay live --replay-speed 20' '--replay live --replay-speed closed -c 1'; do
   # shellcheck disable=SC2086 # options
   vkb-load $way --runs 1 -q >out 2>/dev/null
@@ -379,30 +380,30 @@ for way in '--replay live --replay-speed 20' '--replay live --replay-speed close
     (map(select(.config.command != "REPLAY").metrics.requests) | add)' out)" \
     "$way: the same"
 done
-test_that 'the first commands only' vkb-load --replay live --replay-speed closed \
+test_that 'a replay of the first commands' vkb-load --replay live --replay-speed closed \
   --requests 100 --runs 1 -q
-test_same 100 "$(jq 'select(.config.command == "REPLAY").metrics.requests' .out)" 'as many as were asked for'
+test_same 100 "$(jq 'select(.config.command == "REPLAY").metrics.requests' .out)" 'as many requests as requested are sent'
 vkb-load --plan --replay live >case.jsonl
-test_that 'a case that was printed replays, too' vkb-load --runs 1 -q \
+test_that 'a planned case can be replayed' vkb-load --runs 1 -q \
   --duration 200ms case.jsonl
 vkb-record -q text >live2
 sed "s,$(pwd)/live,$(pwd)/live2,g" case.jsonl >other.jsonl
-test_status 2 'another trace is not taken for it' vkb-load --plan other.jsonl
-test_match 'not the trace of the case' .err 'and the message says so'
+test_status 2 'a case with another trace' vkb-load --plan other.jsonl
+test_match 'not the trace of the case' .err 'the error says that the trace is another one'
 
 # refused PATTERN OPTION...
 refused() {
   refused_pattern=$1
   shift
   test_status 2 "refused: $*" vkb-load "$@"
-  test_match "$refused_pattern" .err "refused: $*: the message"
+  test_match "$refused_pattern" .err "refused: $*: the error has the reason"
 }
 printf '%s\n' '[{"commands":["SET"],"requests":[10],"keyspacelen":[9],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]' >set.json
 refused 'is for cases that replay a trace' --replay-speed 2 --plan set.json
 test_same REPLAY-P1-c1-live-x2 "$(vkb-load --replay live --replay-speed 2 --plan \
-  set.json | jq -r .id)" 'a trace replaces the commands of a configuration'
+  set.json | jq -r .id)" '--replay replaces the commands of a configuration'
 test_same 3 "$(vkb-load --replay-speed 3 --plan case.jsonl | jq -r .config.replay_speed)" \
-  'a speed replaces that of a case'
+  '--replay-speed replaces that of a case'
 refused "excludes '--rate'" --replay live --rate 5
 refused "excludes '--no-flush'" --replay live --no-flush --port 1
 refused "excludes '--order slices'" --replay live --order slices
@@ -411,7 +412,7 @@ refused "excludes '--max-lost'" --replay live --max-lost 1
 refused "excludes '--count'" --replay live --count
 refused 'invalid speed' --replay live --replay-speed 0
 refused 'No such file' --replay nothing
-# configured MEMBERS PATTERN: a configuration is refused.
+# configured MEMBERS PATTERN: a configuration with these members is refused.
 configured() {
   printf '{"replay":"live","pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,%s}' \
     "$1" >c.json
@@ -433,21 +434,22 @@ head -c 300 live >torn.trace
 refused 'torn.trace: offset 300: truncated' --replay torn.trace
 printf '%s\n' '1.000001 [0 a] "SET" "k" "v"' '1000000001.000001 [0 a] "SET" "k" "w"' |
   vkb-record -q >far.trace
-test_that 'a command that is due long after the sun has gone out' vkb-load --replay far.trace \
+test_that 'a replay in which a command is due after millions of years' vkb-load --replay far.trace \
   --replay-speed 0.000001 --duration 300ms --runs 1 -q
-test_same 1 "$(jq 'select(.config.command == "REPLAY").metrics.requests' .out)" 'is not sent'
+test_same 1 "$(jq 'select(.config.command == "REPLAY").metrics.requests' .out)" 'this command is not sent'
 printf '%s\n' '1.000001 [0 a] "SET" "k" "v"' '9999999999.000001 [0 a] "SET" "k" "w"' >text
-wrong text 'a command comes more than 140 years after the first' 'times that are too far apart'
+wrong text 'a command comes more than 140 years after the first' 'times with a gap that is too long'
 test_same '"SET" "k" "v"' "$(vkb-record -q text 2>/dev/null | vkb-record --monitor | cut -d' ' -f4-)" \
-  'the trace ends before them'
+  'the trace has the commands before'
 grep -v '^#TS' -a alone >timeless
 vkb-record -q timeless >timeless.trace
 refused 'its commands have no times' --replay timeless.trace
 
-# --- servers that die, and clusters
+# --- servers that are killed, and clusters
 
 cat >dies <<'END_DIES'
-# In a session of its own: vkb-serve ends what it runs when the server has died.
+# In a session of its own, because vkb-serve stops its command when the server has
+# ended.
 setsid sh -c '"$ENGINE" -p "$VKB_PORT" --replay live -c 20 --speed 0.05 >died 2>died.err
   echo $? >status && mv status died.status' &
 i=0
@@ -456,8 +458,8 @@ kill -KILL "$VKB_PID"
 END_DIES
 vkb-serve fresh -- sh dies >/dev/null 2>&1
 wait_until 60 test -e died.status
-test_same 2 "$(cat died.status)" 'a server that dies during a replay fails it'
-test_match 'lost the connection .* during REPLAY' died.err 'and the reason is reported'
+test_same 2 "$(cat died.status)" 'a server that is killed during a replay fails it'
+test_match 'lost the connection .* during REPLAY' died.err 'the error says that the connection is lost'
 
 cat >cluster <<'END_CLUSTER'
 ports=$(echo "$VKB_NODES" | tr ', ' '\n\n' | sed -n 's/.*://p')
@@ -468,7 +470,7 @@ END_CLUSTER
 printf '{"id":"c","primaries":3,"config":{"cluster-allow-replica-migration":"no"}}\n' >cluster.spec
 for how in '--speed 0' '--speed 3 -P 50'; do
   # shellcheck disable=SC2086 # options
-  test_that "a cluster is sent a trace: $how" vkb-serve cluster.spec -- \
+  test_that "a replay on a cluster: $how" vkb-serve cluster.spec -- \
     sh cluster --replay live -c 10 $how
   test_same 0 "$(value errors_total clustered)" "$how: without errors"
   perl -ne 'print "$1\n" if
@@ -476,13 +478,13 @@ for how in '--speed 0' '--speed 3 -P 50'; do
     sort -u >wanted.keys
   test_that "$how: all keys of database 0 are there" diff wanted.keys cluster.keys
   test_match '^omitted MSET: 1: its keys are in several slots$' clustered \
-    "$how: keys in several slots are counted"
+    "$how: commands whose keys are in several slots are counted"
   test_match '^omitted .*: a cluster has no such database$' clustered \
-    "$how: other databases are counted"
+    "$how: commands in other databases are counted"
 done
 
-# The slots of a node go to another one while a transaction on it is sent: the map
-# has fewer nodes then.
+# All slots of a node move to another one during a transaction: the map of slots then
+# has fewer nodes.
 key=$(perl -e 'my @t = map { my $c = $_ << 8; $c = $c & 0x8000 ? $c << 1 ^ 0x1021 : $c << 1 for 1 .. 8;
     $c & 0xffff } 0 .. 255;
   for my $k ("a" .. "zz") { my $c = 0;
@@ -511,7 +513,7 @@ wait $load
 echo $? >moved.status
 END_MOVE
 test_that 'a node loses its slots during a transaction' vkb-serve cluster.spec -- sh move
-test_same 0 "$(cat moved.status)" 'the replay ends with its trace'
+test_same 0 "$(cat moved.status)" 'the replay sends the whole trace'
 test_same 1012 "$(awk '/^part / { exit } $1 == "requests" { n += $2 }
   $1 == "omitted" { n += $5 } END { print n }' moved)" 'all of it was answered or is counted'
 test_done

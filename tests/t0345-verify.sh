@@ -1,6 +1,6 @@
 #!/bin/sh
-# Loads that are verified: what was written depends on its key, what is read is
-# compared with it byte by byte, and what another client has changed is found.
+# Verified loads: the value of a key depends on its name, each value that is read is
+# compared byte by byte, and changes by other clients are found.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 test_server verification
@@ -17,33 +17,33 @@ refused() {
   test_match "$pattern" .err "$what: the message says why"
 }
 test_that 'a plan' vkb-load --plan --verify -t set,mget
-test_same '[true,true]' "$(jq -s -c 'map(.config.verify)' .out)" 'verification identifies a case'
-test_same 2 "$(jq -r .id .out | grep -c -- '-verify')" 'and is in its name'
+test_same '[true,true]' "$(jq -s -c 'map(.config.verify)' .out)" 'verify is part of the identity of a case'
+test_same 2 "$(jq -r .id .out | grep -c -- '-verify')" 'verify is part of the id'
 printf '[{"commands":["GET"],"verify":true,"keyspacelen":[10]}]\n' >key.json
-test_same true "$(vkb-load --plan key.json | jq .config.verify)" 'the key of a configuration'
+test_same true "$(vkb-load --plan key.json | jq .config.verify)" 'the key verify of a configuration'
 sed 's/true/"perhaps"/' key.json >bad.json
 test_status 2 'another value of it is an error' vkb-load --plan bad.json
-test_match 'bad.json: \$\[0\].verify: .*true or false' .err 'which names the path'
-run_refused() { # the checks of the engine come with the run
+test_match 'bad.json: \$\[0\].verify: .*true or false' .err 'the error has the path of the key'
+run_refused() { # these are checked only when a run begins
   what=$1 pattern=$2
   shift 2
   test_status 2 "$what is refused" vkb-load --runs 1 -n 10 -r 10 --verify "$@"
   test_match "$pattern" .err "$what: the message says why"
 }
 run_refused 'a command that cannot be verified' 'cannot check LRANGE: it checks GET, ' -t lrange_100
-run_refused 'one of several' 'cannot check INCR' --mix 'GET 9 INCR 1'
+run_refused 'a command of a mix that cannot be verified' 'cannot check INCR' --mix 'GET 9 INCR 1'
 run_refused 'a list of commands' 'cannot check LPUSH' --mix "'SET {key} __data__ ; LPUSH l x' 1"
-run_refused 'a value of your own' 'word 2 of SET must be __data__, not .own' --mix "'SET a own' 1"
-run_refused 'a name that is not known again' 'word 1 of SET cannot have __data__' \
+run_refused 'a literal value' 'word 2 of SET must be __data__, not .own' --mix "'SET a own' 1"
+run_refused 'a key with __data__ in its name' 'word 1 of SET cannot have __data__' \
   --mix "'SET a__data__ __data__' 1"
 run_refused 'reading from replicas' "'verify' needs 'read_from' primary" -t get --read-from replica
 run_refused 'data that can be compressed' 'cannot be compressed' -t set --values '100 compressible:2'
 run_refused 'another engine' 'loads that are verified need the engine of vkb-load' -t get \
   --engine valkey-benchmark --latency batch-first-byte
 
-# --- what was written is what is read
+# --- what is read is what was written
 
-# ok WHAT OPTION...: runs without errors, and reads something
+# ok WHAT OPTION...: the runs have no errors, and have read values
 ok() {
   what=$1
   shift
@@ -51,12 +51,12 @@ ok() {
   test_that "$what" vkb-load -q --runs 1 -n 4000 --verify "$@"
   test_same true "$(jq -s 'length > 0 and all(.[]; .status == "ok") and any(.[]; .metrics.verify_checked > 500) and
     all(.[]; (.metrics | has("verify_errors") | not) or .metrics.verify_errors == 0)' .out)" \
-    "$what: all that was read is right"
+    "$what: all values that were read are right"
 }
 ok 'a named test' -t get
 test_same '4000 0' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing)"' .out)" 'each read is checked'
 ok 'ten keys in a request' -t mget
-test_same '40000 0' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing)"' .out)" 'each of ten keys is'
+test_same '40000 0' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing)"' .out)" 'each of ten keys in a request is checked'
 ok 'fields' -t hget
 ok 'a mix' --mix 'GET 50 SET 50'
 ok 'sizes that differ' --mix 'GET 50 SET 50' --values 1-3000
@@ -80,18 +80,19 @@ printf '[{"mix":"GET 50 SET 50","verify":true,"cluster_mode":true,"cluster_nodes
 ok 'a cluster' cluster.json
 ok 'what fills the server' -t get --warmup 0.1 --values 5-50
 test_that 'a run without --verify' vkb-load -q --runs 1 -n 100 -r 10 -t get
-test_same false "$(jq '.metrics | has("verify_checked")' .out)" 'has no such metrics'
+test_same false "$(jq '.metrics | has("verify_checked")' .out)" 'it has no metrics of verification'
 test_that 'a load that only writes' vkb-load -q --runs 1 -n 100 -r 100 -t set --keys sequential --verify
 test_same '100 0 0 null' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing) \(.verify_errors) \(.cmd_get_calls)"' .out)" \
-  'is read back when it has ended'
+  'its values are read back at the end'
 test_that 'two builds that are written in slices' vkb-load -q --runs 1 --duration .3 -r 100 -t set,hset --verify \
   --builds builds
 test_same '[true,true,true,true]' "$(jq -s -c 'map(select(.type == "run") |
   .status == "ok" and .metrics.verify_checked > 0 and .metrics.verify_errors == 0)' .out)" 'each is read back'
 
-# --- what another client has changed
+# --- changes by another client
 
-# Seven keys of 100, each in its own way; one is deleted. Each key is read once.
+# Seven keys of 100 are changed, in different ways; one of them is deleted. Each key is
+# read once.
 cat >changed.json <<'END'
 [{"verify": true, "test_groups": [{"group": 1, "scenarios": [
   {"id": "write", "type": "write", "command": "SET key:__rand_int__ __data__",
@@ -108,20 +109,20 @@ cat >changed.json <<'END'
      "SETRANGE key:000000000099 19 X",
      "DEL key:000000000020"]}]}]}]
 END
-test_status 2 'a load of keys that another client has changed' vkb-load -q --runs 1 -o changed changed.json
+test_status 2 'a load whose keys another client has changed' vkb-load -q --runs 1 -o changed changed.json
 test_same '[["ok",100,0,0],["failed",99,1,6]]' "$(jq -s -c 'map([.status] + (.metrics |
   [.verify_checked, .verify_missing, .verify_errors]))' changed)" 'exactly those are found'
-test_same 100 "$(jq -s '.[1].metrics.requests' changed)" 'the record has what was measured'
+test_same 100 "$(jq -s '.[1].metrics.requests' changed)" 'the record has the measured metrics'
 test_match "6 of 99 values that were read are not what was written: key 'key:0000000000[0-9]*': [0-9]+ bytes were written, [0-9]+ read" \
-  .err 'the message says how many, and how one differs'
-test_same 3 "$(grep -o "key 'key:[0-9]*'" .err | sort -u | wc -l | tr -d ' ')" 'three are named'
-test_same 1 "$(jq -s '.[1].error' changed | grep -c 'are not what was written')" 'the record has the message'
+  .err 'the error has the number of wrong values and the first difference'
+test_same 3 "$(grep -o "key 'key:[0-9]*'" .err | sort -u | wc -l | tr -d ' ')" 'three wrong keys are listed'
+test_same 1 "$(jq -s '.[1].error' changed | grep -c 'are not what was written')" 'the record has the error'
 # only one key differs, in one byte
 jq '.[0].test_groups[0].scenarios[1].setup_commands = ["SETRANGE key:000000000003 5 X"]' changed.json >one.json
 vkb-load -q --runs 1 one.json >one 2>one.err
 test_match "key 'key:000000000003': ([0-9]+) bytes were written, \\1 read, at offset 5 .x58 instead of .x[0-9a-f]{2}" \
-  one.err 'the offset and both bytes of a difference'
-# fields, and a name that must not control a terminal
+  one.err 'the error has the offset and both bytes'
+# fields, and a key whose name has control characters
 cat >types.json <<'END'
 [{"verify": true, "test_groups": [{"group": 1, "scenarios": [
   {"id": "write", "type": "write",
@@ -136,14 +137,14 @@ vkb-load -q --runs 1 types.json >types 2>types.err
 test_same '[["ok",20,0,0],["failed",20,10,1]]' "$(jq -s -c 'map([.status] + (.metrics |
   [.verify_checked, .verify_missing, .verify_errors]))' types)" 'fields: one is wrong, ten never were'
 test_match "field 'b' of 'h.x1b\\[31m.x27:000000000007': 12 bytes were written, 7 read" types.err \
-  'its name is quoted'
-test_absent "$(printf '\033')" types.err 'so that no terminal obeys it'
+  'the name of the key is quoted'
+test_absent "$(printf '\033')" types.err 'no control character is printed'
 
-# --- a write that was answered and lost
+# --- writes that were answered and are lost
 
 cat >lost <<'END'
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
-# The keys come once each, in order; another client changes some behind the load.
+# The keys are written once, in order; another client changes some of them after that.
 change() {
   until [ "$(cli exists key:000000000300 h:key:000000000300)" -gt 0 ] || ! kill -0 $load; do :; done
   cli del key:000000000007 key:000000000008 >/dev/null
@@ -168,22 +169,22 @@ VKB_USER=writer VKB_PASSWORD=secret
 export VKB_USER VKB_PASSWORD
 load unread -t set -d 20; wait $load; echo $? >unread.status
 END
-test_that 'writes that are lost' vkb-serve -q -- sh -u ./lost
+test_that 'lost writes, on a server whose keys another client changes' vkb-serve -q -- sh -u ./lost
 verified() { jq -r '"\(.status) " + ([.metrics | .verify_checked, .verify_missing, .verify_errors] | map(tostring) | join(" "))' "$1" | head -n 1; }
-test_same '2 failed 1000 0 3' "$(cat set.status) $(verified set)" 'all are found'
+test_same '2 failed 1000 0 3' "$(cat set.status) $(verified set)" 'all changed keys are found'
 test_match "3 of 1000 values that were read are not what was written: key 'key:00000000000[789]': " set.err \
-  'the message says how many'
-test_match "key 'key:00000000000[78]': it was written, and is not there" set.err 'and which'
-test_same '2 failed 2000 0 1' "$(cat hset.status) $(verified hset)" 'also a field'
-test_match "field 'b' of 'h:key:000000000010': it was written, and is not there" hset.err 'which is named'
+  'the error has the number of wrong values'
+test_match "key 'key:00000000000[78]': it was written, and is not there" set.err 'the error names a lost key'
+test_same '2 failed 2000 0 1' "$(cat hset.status) $(verified hset)" 'a changed field is found'
+test_match "field 'b' of 'h:key:000000000010': it was written, and is not there" hset.err 'the error names the lost field'
 test_same '2 failed 998 2 1' "$(cat removes.status) $(verified removes)" \
-  'where keys expire they are only missing; what is there must be right'
-test_same '2 failed 998 2 1' "$(cat evicts.status) $(verified evicts)" 'where the server may evict keys, too'
-test_same '2 failed 1000 0 1000' "$(cat unread.status) $(verified unread)" 'what cannot be read is not verified'
-test_match "key 'key:000000000[0-9]*': it was written, and cannot be read: NOPERM .*'get'" unread.err 'the message says why'
+  'with a time to live keys may be missing, but not wrong'
+test_same '2 failed 998 2 1' "$(cat evicts.status) $(verified evicts)" 'with maxmemory keys may be missing, but not wrong'
+test_same '2 failed 1000 0 1000' "$(cat unread.status) $(verified unread)" 'keys that cannot be read back are errors'
+test_match "key 'key:000000000[0-9]*': it was written, and cannot be read: NOPERM .*'get'" unread.err 'the error has the answer of the server'
 ok 'keys that are written and deleted' --mix "SET 2, GET 1, 'DEL {key}' 1"
 
-# A primary has no room for its replica, which takes over: what was written in between
+# A primary has no connection to its replica, which takes over: what was written between
 # is lost.
 cat >failover <<'END'
 set -- $VKB_NODES
@@ -203,14 +204,14 @@ valkey-cli -p "$replica" cluster failover takeover >/dev/null
 wait $load
 echo $? >failover.status
 END
-test_that 'a failover' vkb-serve -q --primaries 3 --replicas 1 -- sh -u ./failover
-test_same '0 0' "$(cat failover.status) $(value lost failover.out)" 'during a load that is verified'
-test_that 'all that was written is read back' awk -v n="$(value requests failover.out)" -v k="$(value checked failover.out)" \
+test_that 'a failover during a verified load' vkb-serve -q --primaries 3 --replicas 1 -- sh -u ./failover
+test_same '0 0' "$(cat failover.status) $(value lost failover.out)" 'the load continues'
+test_that 'all keys are read back' awk -v n="$(value requests failover.out)" -v k="$(value checked failover.out)" \
   'BEGIN {exit !(n == 12000 && k > 11500 && k <= n)}'
-test_that 'and what only the old primary had is found' test "$(value wrong failover.out)" -ge 250
-test_match "differs key '.*key:.*': it was written, and is not there" failover.out 'to be lost'
+test_that 'keys that only the old primary had are wrong' test "$(value wrong failover.out)" -ge 250
+test_match "differs key '.*key:.*': it was written, and is not there" failover.out 'they are reported as lost'
 
-# A primary that hangs is replaced: its clients find the new one.
+# A primary hangs, and its replica takes over: clients find the new primary.
 cat >hangs <<'END'
 set -- $VKB_NODES
 ports=
@@ -233,9 +234,9 @@ calls >hangs.calls
 kill -CONT "$pid"
 END
 test_that 'a primary that hangs and is replaced' vkb-serve -q --primaries 3 --replicas 1 -- sh -u ./hangs
-test_that 'the new one is written to' test "0$(cat hangs.calls)" -gt 200
+test_that 'the new primary gets writes' test "0$(cat hangs.calls)" -gt 200
 
-# --- the engine, while connections break and slots move
+# --- the engine while connections break and slots move
 
 cat >lib <<'END'
 run() { "$ENGINE" $ports --verify "$@"; }
@@ -250,7 +251,7 @@ run -t 'GET key:__rand_int__' -n 1000 -r 1000 --sequential -d 21 >sizes
 cli flushall >/dev/null
 run -t SET -n 1000 -r 1000 --sequential --values 10-20 >/dev/null
 run -t 'GET key:__rand_int__' -n 2000 -r 2000 --sequential --values 10-20 -3 >again
-# connections are killed while a pipeline is read
+# connections are killed during pipelines of reads
 for i in 1 2 3 4 5 6; do cli client kill type normal skipme yes >/dev/null; done
 run --mix 'GET 9 SET 1' -D 1 -c 5 -P 40 -r 1000 --values 10-20 --max-lost 100000 >killed 2>killed.err &
 load=$!
@@ -270,18 +271,18 @@ run --mix 'GET 1 SET 1' -n 1000 -r 2 --values 10-20 >oom 2>&1
 END
 test_that 'one server' vkb-serve -q -- sh -u ./single
 test_match '^reading back +[0-9]+ % ' progress 'progress is reported while values are read back'
-test_same 20 "$(cat length)" 'values have the size that was asked for'
+test_same 20 "$(cat length)" 'values have the requested size'
 test_same '1000 0 1000' "$(value checked sizes) $(value missing sizes) $(value wrong sizes)" \
-  'another size is another value'
+  'values of another size are wrong'
 test_same '1000 1000 0' "$(value checked again) $(value missing again) $(value wrong again)" \
-  'another program knows what was written, and what was not'
-test_same '0 0' "$(value wrong killed) $(value wrong open)" 'connections that break confuse nothing'
-test_that 'they did break' test "$(value reconnects killed)" -gt 0 -a "$(value reconnects open)" -gt 0
-test_that 'and much was checked' test "$(value checked killed)" -gt 1000 -a "$(value checked open)" -gt 1000
+  'another load knows which keys were written'
+test_same '0 0' "$(value wrong killed) $(value wrong open)" 'lost connections cause no wrong values'
+test_that 'connections were lost' test "$(value reconnects killed)" -gt 0 -a "$(value reconnects open)" -gt 0
+test_that 'many values were compared' test "$(value checked killed)" -gt 1000 -a "$(value checked open)" -gt 1000
 test_same '0 1 0 1' "$(value checked wrongtype) $(value missing wrongtype) $(value wrong wrongtype) $(
   value errors_total wrongtype)" 'an error reply is an error, not a wrong value'
 test_that 'keys that were evicted are missing' test "$(value missing oom)" -gt 100
-test_same 0 "$(value wrong oom)" 'not wrong'
+test_same 0 "$(value wrong oom)" 'evicted keys are not wrong'
 vkb-load -q --runs 1 --duration 60s --mix 'GET 9 SET 1' -P 9 -r 1000 --values 10-20 --verify >dead 2>dead.err &
 load=$!
 is_loaded() { find_victim "$load" && [ "$(ps -o cputimes= -p "$victim")" -gt 0 ]; }
@@ -289,8 +290,8 @@ wait_until 20 is_loaded
 kill -KILL "$victim"
 wait "$load"
 test_same 2 $? 'a server that dies fails the run'
-test_same '"failed"' "$(jq .status dead | sort -u)" 'and its record'
-test_match 'signal 9' dead.err 'the message says so'
+test_same '"failed"' "$(jq .status dead | sort -u)" 'the record has failed'
+test_match 'signal 9' dead.err 'the error has the signal'
 
 cat >moving <<'END'
 . ./lib
@@ -319,8 +320,8 @@ for loop in '-P 9 -c 3' '-R 20000 -c 3'; do
     /^error (MOVED|ASK)/ {e = 1} END {print w + 0, m + 0, (c > 1000), e}' moved)"
 done >moves
 END
-test_that 'slots that move' vkb-serve -q --primaries 3 -- sh -u ./moving
-test_same '0 0 0 1 1' "$(head -n 1 moves)" 'what is sent on is verified, too'
-test_same '0 0 0 1 1' "$(sed -n 2p moves)" 'also in open loop'
-test_litter 20 'nothing is left'
+test_that 'a verified load while slots move' vkb-serve -q --primaries 3 -- sh -u ./moving
+test_same '0 0 0 1 1' "$(head -n 1 moves)" 'closed loop: redirected reads are compared, too'
+test_same '0 0 0 1 1' "$(sed -n 2p moves)" 'open loop: redirected reads are compared, too'
+test_litter 20 'no server and no file is left'
 test_done

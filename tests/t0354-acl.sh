@@ -1,7 +1,7 @@
 #!/bin/sh
-# vkb-load on servers that allow little, as managed services do: which commands are
-# needed, what works without others, and that nothing is written that could not be
-# removed. vkb-servers(7) lists them.
+# vkb-load on servers that allow few commands, as managed services do: which commands it
+# needs, what works without others, and that it writes nothing that it could not remove.
+# vkb-servers(7) has the list.
 . "${0%/*}/lib.sh"
 
 test_server 'a server that allows little'
@@ -12,13 +12,13 @@ test_other spec
 cli() { valkey-cli -p "$port" "$@"; }
 VKB_PASSWORD=secret
 export VKB_PASSWORD
-# user NAME RULE ...: a user with these rights
+# user NAME RULE ...: makes a user with these rights
 user() {
   name=$1
   shift
   test_same OK "$(cli acl setuser "$name" reset on '>secret' '~*' '&*' "$@")" "a user '$name'"
 }
-# as NAME ARGUMENT ...: measures as this user
+# as NAME ARGUMENT ...: runs vkb-load as this user
 as() {
   VKB_USER=$1
   export VKB_USER
@@ -28,38 +28,38 @@ as() {
 keys() { cli info keyspace | sed -n 's/^\(db[0-9]*:keys=[0-9]*\).*/\1/p' | xargs; }
 cli set theirs kept >/dev/null
 
-# --- a managed service: no CONFIG, no FLUSHALL, no KEYS
+# --- a managed service without CONFIG, FLUSHALL and KEYS
 
 user managed +@all -@admin -@dangerous +info
 test_that 'a managed service is measured with --no-flush' as managed --no-flush c.json
 cp .out runs
 test_same 'ok ok' "$(jq -r .status runs | xargs)" 'all runs are ok'
 test_same '2' "$(jq -s 'map(select(.metrics.used_memory_bytes > 0 and .metrics.cmd_get_calls + .metrics.cmd_set_calls > 0)) | length' runs)" \
-  'with its memory and what it counts'
-test_same 'db0:keys=1' "$(keys)" 'no key of ours is left'
-test_status 2 'with a key and without --no-flush' as managed c.json
-test_match 'holds 1 key .*--no-flush leaves it' .err 'it is refused'
+  'the records have the memory and the counters of the server'
+test_same 'db0:keys=1' "$(keys)" 'no key of vkb-load is left'
+test_status 2 'a managed service with a key, without --no-flush' as managed c.json
+test_match 'holds 1 key .*--no-flush leaves it' .err 'the error suggests --no-flush'
 cli del theirs >/dev/null
-test_status 2 'an empty service that cannot be emptied' as managed c.json
-test_match 'FLUSHALL: NOPERM.*--no-flush measures without emptying' .out 'the message says what to do'
+test_status 2 'an empty managed service, without --no-flush' as managed c.json
+test_match 'FLUSHALL: NOPERM.*--no-flush measures without emptying' .out 'the error suggests --no-flush'
 cli flushall >/dev/null
 cli set theirs kept >/dev/null
 printf '[{"commands":["SET"],%s,"custom-server-configs":{"maxmemory-policy":"allkeys-lru"}}]\n' "$base" >set.json
-test_status 2 'a case with settings of the server' as managed --no-flush set.json
-test_match "maxmemory-policy 'allkeys-lru', the server does not say" .out 'is refused where CONFIG is not allowed'
+test_status 2 'a case with server settings on a managed service' as managed --no-flush set.json
+test_match "maxmemory-policy 'allkeys-lru', the server does not say" .out 'the error says that the setting is unknown'
 
-# --- the least that is needed, as the page has it
+# --- the smallest set of commands, from the page
 
 rules=$(mandoc -T utf8 -O width=200 "$top/man/vkb-servers.7" 2>/dev/null | sed 's/.\x08//g' |
   sed -n 's/^ *ACL SETUSER bench on >secret //p')
-test_match '-@all \+info' "$(echo "$rules" >least; echo least)" 'the page has a user'
+test_match '-@all \+info' "$(echo "$rules" >least; echo least)" 'the page has the rules of a user'
 cli acl setuser least reset on '>secret' >/dev/null
 # shellcheck disable=SC2086 # rules
-test_same OK "$(cli acl setuser least $rules)" 'the server takes it'
-test_that 'that user measures' as least --no-flush c.json
+test_same OK "$(cli acl setuser least $rules)" 'the server accepts these rules'
+test_that 'a load with this user succeeds' as least --no-flush c.json
 test_same '["ok",100] ["ok",null]' "$(jq -c '[.status, .metrics.hit_rate_percent]' .out | sort -r | xargs -n 1 | sort | xargs |
-  sed 's/\[ok/["ok"/g')" 'what is read was written'
-test_same 'db0:keys=1' "$(keys)" 'and nothing is left'
+  sed 's/\[ok/["ok"/g')" 'reads find what was written'
+test_same 'db0:keys=1' "$(keys)" 'no key is left'
 for command in info scan unlink get set; do
   # shellcheck disable=SC2086 # rules
   cli acl setuser less reset on '>secret' $rules "-$command" >/dev/null
@@ -76,7 +76,7 @@ for command in info scan unlink get set; do
     ;;
   esac
 done
-test_match "could not be removed: nothing is measured|answered" said 'the last message says what happened'
+test_match "could not be removed: nothing is measured|answered" said 'the last error says what happened'
 
 # --- Redis
 
@@ -84,14 +84,14 @@ if command -v redis-server >/dev/null; then
   unset VKB_PASSWORD VKB_USER
   test_that 'Redis is started like Valkey' vkb-load -q --runs 1 --server redis-server c.json
   test_same '["ok",7]' "$(jq -c '[.status, (.subject.server_version | split(".")[0] | tonumber)]' .out | sort -u)" \
-    'and says its version'
+    'the record has the version of Redis'
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"%s"}\n' \
     valkey "$server" redis "$(command -v redis-server)" >servers.jsonl
   vkb-load -q --runs 4 --builds servers.jsonl c.json >both
-  test_same 16 "$(grep -c '"status":"ok"' both)" 'both are measured in turns'
+  test_same 16 "$(grep -c '"status":"ok"' both)" 'Valkey and Redis are measured in turns'
   vkb-compare --baseline valkey both >text
-  test_result "$(($? > 1))" 'and compared'
-  test_match '^Comparing redis against valkey$' text 'by their names'
+  test_result "$(($? > 1))" 'vkb-compare compares them'
+  test_match '^Comparing redis against valkey$' text 'the report has their names'
 else
   test_skip 'Redis' redis-server
 fi

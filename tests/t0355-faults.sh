@@ -1,8 +1,8 @@
 #!/bin/sh
-# Each feature of the load while its server dies, hangs, breaks connections, loads its data,
-# sends torn replies, nonsense or absurd lengths, or has a certificate that expires, and
-# while slots of a cluster are missing or move, with some of their keys. Each feature has a
-# server of its own; all are tried at the same time.
+# Each feature of the load while its server is killed, hangs, breaks connections, loads
+# its data, sends replies in pieces, invalid replies or absurd lengths, or has an
+# expired certificate; and while slots of a cluster are missing or move, with some of
+# their keys. Each feature has its own server; all are tried at the same time.
 . "${0%/*}/lib.sh"
 test_server 'features and faults'
 
@@ -23,7 +23,7 @@ node() { printf '%s' "$nodes" | jq -r ".nodes[$1].port"; }
 awk 'BEGIN {for (i = 0; i < 12000; i++) printf "%d.%06d [0 a:%d] \"SET\" \"k%d\" \"%d\"\n", 1 + i / 200, i % 200 * 5000, i % 3, i % 50, i}' |
   vkb-record -q >trace
 
-# The servers speak TLS on another port each; "expired" is a certificate of the same key.
+# Each server also has a port with TLS. The certificate "expired" has the same key.
 {
   openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ours -keyout ca.key -out ca.crt
   openssl req -newkey rsa:2048 -nodes -subj /CN=server -keyout key -out request
@@ -45,9 +45,9 @@ for feature in $features; do
   grep -q OK tls.out || sed 's/^/# /' tls.out
 done 5<ports
 
-# A proxy: "torn" passes replies on in small pieces, "nonsense" sends some in place of
-# replies to the load when 3000 bytes of it were seen, "absurd" the beginning of one that is
-# larger than any.
+# A proxy. "torn" forwards replies in small pieces; "nonsense" sends some in place of
+# replies after 3000 bytes of the load; "absurd" sends the beginning of a reply that is
+# too large.
 cat >proxy.pl <<'END'
 use strict;
 use IO::Select;
@@ -55,7 +55,7 @@ use IO::Socket::INET;
 use Socket qw(IPPROTO_TCP TCP_NODELAY);
 my ($mode, $port, $file) = @ARGV;
 $SIG{PIPE} = 'IGNORE';
-alarm 300; # it ends also if the script that should end it was killed
+alarm 300; # it ends even if the script was killed before it could stop it
 my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 50) or die;
 open my $f, '>', "$file.new" or die;
 print $f $listener->sockport;
@@ -101,14 +101,15 @@ while (1) {
 }
 END
 
-# load FEATURE PORT TIME OPTION...: a load with that feature; its status is in the file status.
+# load FEATURE PORT TIME OPTION...: runs a load with this feature; its exit status is in
+# the file status.
 load() {
   load_of=$1 load_port=$2 load_time=$3
   shift 3
   # a search has many trials
   [ "$load_of" != slo ] || [ "$load_time" = 60s ] || load_time=100ms
   set -- --duration "$load_time" "$@"
-  # a trace is whole, or it has failed
+  # a replay sends its whole trace, or fails
   [ "$load_of" = replay ] || set -- -r 500 --max-lost "$lost" "$@"
   case $load_of in
   keys) set -- --command "$write" --keys zipf "$@" ;;
@@ -129,18 +130,18 @@ load() {
   if [ "$load_of" = hosts ]; then
     { nice vkb-load "$@" --client 2/2 >run.2 2>err.2; echo $? >status.2; } &
   fi
-  nice vkb-load "$@" >run 2>err # what hurts it comes first
+  nice vkb-load "$@" >run 2>err # the fault should come before the end
   echo $? >status
   wait
 }
-# begun PORT FEATURE: the load of the feature is under way.
+# begun PORT FEATURE: whether the load of the feature has begun.
 begun() {
   case $2 in mix | tracking | verify) begun_of='get' ;; *) begun_of='set' ;; esac
   ! [ -e status ] || return 0
   valkey-cli -p "$1" info commandstats 2>/dev/null | tr -d '\r' |
     awk -F'[:=,]' -v c="cmdstat_$begun_of" '$1 == c {n = $3} END {exit !(n > 60)}'
 }
-# hurt FAULT FEATURE PORT PID: while the load is under way.
+# hurt FAULT FEATURE PORT PID: causes the fault during the load.
 hurt() {
   case $1 in
   cut)
@@ -161,7 +162,7 @@ hurt() {
     ;;
   esac
 }
-# try FAULT FEATURE PORT PID TIME OPTION...: in a folder of its own.
+# try FAULT FEATURE PORT PID TIME OPTION...: runs a load with a fault in its own folder.
 try() {
   try_fault=$1 try_feature=$2 try_port=$3 try_pid=$4
   shift 4
@@ -187,7 +188,7 @@ try() {
   [ -z "$try_proxy" ] || kill $try_proxy
   [ "$try_fault" != hung ] || kill -CONT "$try_pid"
 }
-# try_all FAULT TIME OPTION...: all features at the same time.
+# try_all FAULT TIME OPTION...: tries all features at the same time.
 try_all() {
   all_fault=$1 all_jobs=
   shift
@@ -199,20 +200,20 @@ try_all() {
   # shellcheck disable=SC2086 # several
   wait $all_jobs
 }
-# ends FAULT STATUS RECORD [PATTERN]: how the loads of all features end.
+# ends FAULT STATUS RECORD [PATTERN]: checks how the loads of all features ended.
 ends() {
   for feature in $features; do
     cd "$1.$feature" || exit
     ends_got="$(cat status status.2 2>/dev/null | sort -u | xargs) $(
       jq -sc 'map(select(.type == "run" or .type == "part").status) | unique' run)"
-    # a busy machine may have no capacity: a search that says so has met the fault, too
+    # a busy machine may have no capacity: a search that reports this is right, too
     [ "$2.$feature" != 0.slo ] || ! grep -q 'no capacity was found: p50<=50ms' err || ends_got='0 ["ok"]'
     case $1.$feature in
-    cut.replay) test_same '2 ["failed"]' "$ends_got" "$1, $feature: fails, as its commands have an order" ;;
+    cut.replay) test_same '2 ["failed"]' "$ends_got" "$1, $feature: the load fails, since its commands have an order" ;;
     *) test_same "$2 [\"$3\"]" "$ends_got" "$1, $feature: the load ends with $2, its record is $3" ;;
     esac
     [ "$2 [\"$3\"]" = "$ends_got" ] || sed 's/^/# /' err
-    [ -z "${4:-}" ] || test_match "$4" err "$1, $feature: the message says why"
+    [ -z "${4:-}" ] || test_match "$4" err "$1, $feature: the error has the reason"
     cd ..
   done
 }
@@ -237,18 +238,18 @@ ends hung 2 failed 'no reply from|cannot connect|part [12] of 2|timed out'
 try_all killed 60s --flush
 ends killed 2 failed 'lost the connection|cannot connect|closed|part [12] of 2|refused'
 
-# --- a cluster, on which all features but replays are tried at once (t0340 has those)
+# --- a cluster, with all features except replays (for those see t0340)
 
 features=${features% replay*}${features#*replay}
-busy() { # their connections are there
+busy() { # their connections are open
   [ "$(valkey-cli -p "$(node 0)" client list | grep -cE 'cmd=m?(get|set) ')" -ge 30 ]
 }
 is_up() { valkey-cli -p "$(node 0)" cluster info | grep -q cluster_state:ok; }
-says() { # WHAT TIMES
+says() { # says ERROR TIMES: node 0 has sent this error as often
   valkey-cli -p "$(node 0)" info errorstats | tr -d '\r' | awk -F= -v e="errorstat_$1:count" -v n="$2" \
     '$1 == e && $2 >= n {found = 1} END {exit !found}'
 }
-# hurt_cluster FAULT
+# hurt_cluster FAULT: causes the fault
 hurt_cluster() {
   wait_until 60 busy
   case $1 in
@@ -257,7 +258,7 @@ hurt_cluster() {
     wait_until 60 says CLUSTERDOWN 1000
     valkey-cli -p "$(node 0)" cluster addslots 0 >/dev/null
     ;;
-  tryagain) # slots go to another node: of two keys of a request one is there, and then both
+  tryagain) # slots migrate to another node: first one of two keys of a request is there, then both
     from=$(valkey-cli -p "$(node 0)" cluster myid) to=$(valkey-cli -p "$(node 1)" cluster myid)
     valkey-cli -p "$(node 0)" --scan | sed -n 's/.*\({.*}\)a:.*/\1/p' | sort -u | head -n 60 >tags
     sed 's/^/cluster keyslot /' tags | valkey-cli -p "$(node 0)" | sed 's/.*/cluster setslot &/' >slots
@@ -297,13 +298,13 @@ for fault in down moved tryagain; do
   wait $jobs
   ends "$fault" 0 ok
   for feature in $features; do
-    # a search has no errors, and a part may begin late
+    # a search counts no errors, and a part may begin after the fault
     [ "$feature" = slo ] || [ "$feature" = hosts ] ||
-      test_that "$fault, $feature: which met the fault" sh -c \
+      test_that "$fault, $feature: the load has met the fault" sh -c \
         "jq '.metrics.errors > 0' $fault.$feature/run | grep -q true"
   done
 done
 
 end_other
-test_litter 20 'nothing is left'
+test_litter 20 'no server and no file is left'
 test_done

@@ -1,34 +1,34 @@
 #!/bin/sh
-# Memory of a key: what the server stores, its payload and encodings, by the numbers
-# of a real server.
+# The memory of a key: what the server stores, its payload and encodings, compared with
+# the numbers of a real server.
 . "${0%/*}/lib.sh"
 
 test_server 'memory of keys'
 
-# --- the shipped configuration
+# --- configs/memory.json
 
 jq 'map(.keyspacelen = [2000] | .test_groups[].scenarios[].requests = 2000 |
   .test_groups[].scenarios |= map(select(.data_size == 16 or .data_size == 4096)))' \
   "$top/configs/memory.json" >memory.json
 test_that 'configs/memory.json' vkb-load -q --runs 1 -o runs memory.json
 ran() { jq -rc 'select(.type == "run") | '"$1" runs; }
-# Names have 12 digits after "TYPE:"; a hash has four names of a byte, members of sets
-# begin with a letter, a score counts as 8 bytes.
+# Names are "TYPE:" and 12 digits. A hash has four names of one byte, members of sets
+# begin with a letter, and a score counts as 8 bytes.
 test_same 'string_16 35 hash_16 85 set_16 84 zset_16 117 list_16 81' \
   "$(ran 'select(.config.data_size == 16) | "\(.config.test_id) \(.metrics.payload_bytes_per_key)"' | xargs)" \
   'the payload of each type is exact'
 test_same 'string_4096 4115 hash_4096 16405 set_4096 16404 zset_4096 16437 list_4096 16401' \
   "$(ran 'select(.config.data_size == 4096) | "\(.config.test_id) \(.metrics.payload_bytes_per_key)"' | xargs)" \
-  'also of large values'
+  'the payload of large values is exact, too'
 test_same 'embstr 64 raw 64 listpack 64 hashtable 64 listpack 64 hashtable 64 listpack 64 skiplist 64 listpack 64 quicklist 64' \
   "$(ran '.encodings | to_entries[] | "\(.key) \(.value)"' | xargs)" \
   'both encodings of each type occur'
 test_same true "$(jq -s '[.[] | select(.type == "run").metrics] | length == 10 and all(.[];
   .stored_bytes_per_key > .bytes_per_key and .stored_bytes_per_key > .payload_bytes_per_key and
   (.memory_overhead_ratio - .stored_bytes_per_key / .payload_bytes_per_key | fabs) < 1e-9)' runs)" \
-  'the overhead is what is stored over the payload'
+  'the overhead is the stored bytes by the payload'
 
-# --- the arithmetic of INFO, of a server that another program filled with the same
+# --- the numbers of INFO, on a server that another program filled with the same keys
 
 cat >one.json <<'END'
 [{"keyspacelen": [4000], "cluster_mode": false, "tls_mode": false, "test_groups": [{"group": 1,
@@ -44,25 +44,25 @@ valkey-cli -p "$VKB_PORT" info memory | tr -d '\r' >info
 valkey-cli -p "$VKB_PORT" dbsize >dbsize
 valkey-cli -p "$VKB_PORT" memory stats >stats
 END
-test_that 'a server is filled by valkey-cli' vkb-serve -q -- sh -u ./fill
-test_same 4000 "$(cat dbsize)" 'it has as many keys'
+test_that 'valkey-cli fills a server' vkb-serve -q -- sh -u ./fill
+test_same 4000 "$(cat dbsize)" 'it has the same number of keys'
 awk -F : '/^(used_memory|used_memory_startup|mem_clients_normal|mem_clients_slaves|mem_aof_buffer|mem_total_replication_buffers|mem_cluster_links):/ {
     sum += $1 == "used_memory" ? $2 : -$2 } END { printf "%.6f\n", sum / 4000 }' info >want
-# The data, and the tables of the database, which MEMORY STATS has.
+# The data and the tables of the database, from MEMORY STATS.
 {
   sed -n 's/^used_memory_dataset://p' info
   awk '/overhead.hashtable.(main|expires)/ { getline v; print v }' stats
 } | awk '{ sum += $1 } END { printf "%.6f\n", sum / 4000 }' >tables
 for from in want tables; do
-  test_that "stored_bytes_per_key is what the server says ($from)" \
+  test_that "stored_bytes_per_key is that of the server ($from)" \
     awk -v a="$(cat $from)" -v b="$stored" 'BEGIN { exit !(a - b < .2 && b - a < .2) }'
 done
 test_same 114 "$(jq .metrics.payload_bytes_per_key filled.jsonl)" 'the payload is 14 and 100 bytes'
 test_same raw "$(jq -r '.encodings | keys[]' filled.jsonl)" 'the encoding is recorded'
 
-# --- what has no payload
+# --- types without a payload
 
-# payload COMMAND: metrics and encodings of a load of 2000 keys.
+# payload COMMAND: prints metrics and encodings of a load with 2000 keys.
 payload() {
   jq --arg c "$1" 'map(.keyspacelen = [2000] | .test_groups[].scenarios[] |= (.command = $c |
     .requests = 2000))' one.json >other.json
@@ -72,22 +72,22 @@ payload() {
 }
 test_same '["ok",true,false,["stream"]]' "$(payload 'XADD x:__rand_int__ * f v')" \
   'a stream has no payload, but an encoding'
-test_same '["ok",true,true,["int"]]' "$(payload 'SET n:__rand_int__ 5')" 'numbers have one'
+test_same '["ok",true,true,["int"]]' "$(payload 'SET n:__rand_int__ 5')" 'numbers have a payload'
 test_same '["ok",false,false,null]' "$(jq 'map(.keyspacelen = [999] |
     .test_groups[].scenarios[].requests = 999)' one.json >few.json
   vkb-load -q --runs 1 few.json </dev/null 2>/dev/null | jq -c 'select(.type == "run") |
     [.status, (.metrics | has("stored_bytes_per_key"), has("payload_bytes_per_key")), .encodings]')" \
   'fewer than 1,000 keys are not sampled'
 
-# --- by size, for releases beside each other
+# --- by size, for the comparison of releases
 
 jq -c 'select(.type == "run")' runs >old
 jq -c '.subject = {label: "new"} | .metrics.stored_bytes_per_key *= .9' old >new
 vkb-report --list old new | cut -f 1 >plots
 test_same 5 "$(grep -c '^scaling-[0-9]*-stored_bytes_per_key$' plots)" \
   'each type has a plot of its memory by size'
-test_same 5 "$(grep -c '^scaling-[0-9]*-memory_overhead_ratio$' plots)" 'and of its overhead'
+test_same 5 "$(grep -c '^scaling-[0-9]*-memory_overhead_ratio$' plots)" 'each type has a plot of its overhead by size'
 vkb-report --svg "$(grep -m 1 'stored_bytes_per_key$' plots)" old new >plot.svg
 test_same '16 16 4096 4096' "$(grep -o '<title>[^<]*data_size [0-9]*:' plot.svg |
-  sed 's/.*data_size //; s/://' | sort -n | xargs)" 'both releases are in it'
+  sed 's/.*data_size //; s/://' | sort -n | xargs)" 'a plot has both releases'
 test_done

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A load without a configuration: commands of your own, what fills the server for
-# them, threads; and requests: options in a file that others wrote, of which only
-# some are allowed, with limits.
+# A load without a configuration: commands, how the server is populated for them, and
+# threads. And requests: options in a file that others wrote, of which only some are
+# allowed, within limits.
 . "${0%/*}/lib.sh"
 test_server 'a load of options'
 
@@ -12,25 +12,25 @@ ids() { planned "$@" | jq -r .id | xargs; }
 
 test_same 'SET-d3-P1-c50-k1000000 GETRANGE_key:__rand_int___0_9-d3-P1-c50-k1000000 LRANGE_100-d3-P1-c50-k1000000' \
   "$(ids -t set --command 'GETRANGE key:__rand_int__ 0 9' --command lrange)" \
-  'commands of your own are cases beside named tests'
+  '--command can be combined with -t'
 test_same 'SET-d16-P1-c50-k1000000-io9 SET-d16-P1-c50-k1000000' "$(ids -t set -d 16 --io-threads 9,1)" \
-  'I/O threads are cases each'
+  'each value of --io-threads is a case'
 test_same '[[1,1],[9,9]]' "$(planned -t set --io-threads 1,9 |
-  jq -sc 'map([.config.io_threads, .server.io_threads])')" 'the server gets its threads'
-test_same 3 "$(planned -t set --threads 3 | jq .config.benchmark_threads)" 'so does the load'
+  jq -sc 'map([.config.io_threads, .server.io_threads])')" 'the server has these threads'
+test_same 3 "$(planned -t set --threads 3 | jq .config.benchmark_threads)" 'the load has its threads'
 test_same '[true,1]' "$(planned -t set --cluster-mode true | jq -c '[.config.cluster_mode, .server.primaries]')" \
-  'a cluster needs no configuration'
+  'a load on a cluster'
 long=$(printf 'SET key:{key} %0300d' 0)
-test_that 'the id of a long command is short enough for a name' \
+test_that 'the id of a long command has less than 160 characters' \
   test "$(planned --command "$long" | jq '.id | length')" -lt 160
 test_same 2 "$(planned --command "$long" --command "${long}1" | jq -r .id | sort -u | wc -l | tr -d ' ')" \
   'two long commands have two ids'
-refuses() { # refuses WHAT PATTERN WORD...
+refuses() { # refuses WHAT PATTERN WORD...: these options are an error.
   what=$1 pattern=$2
   shift 2
   test_status 2 "$what" vkb-load --plan "$@"
   test_match "$pattern" .err "$what: the message"
-  test_empty_file .out "$what: there is no plan"
+  test_empty_file .out "$what: no plan is printed"
 }
 echo '[{"commands": ["SET"]}]' >set.json
 refuses '--command with a FILE is refused' "'-t' and '--command' say what to measure, and so does FILE" \
@@ -47,30 +47,30 @@ refuses 'a test with blanks is refused' "option '-t': 'set get' is not the name 
 refuses 'an unknown test is refused' "unknown command 'GETT', did you mean 'GET'" --command gett
 refuses 'a blank command is refused' "must be a non-empty list of non-blank strings" --command ' '
 
-# --- what they measure
+# --- runs of such loads
 
 run() { vkb-load -q --runs 1 -c 2 -n 2000 -r 100 "$@"; }
-test_that 'a command of your own is measured' run --command 'GETRANGE key:__rand_int__ 0 9' \
+test_that 'a load with --command' run --command 'GETRANGE key:__rand_int__ 0 9' \
   --populate-with 'SET key:__rand_int__ __data__' -d 50 -o own
 test_same '["ok",2000,0,2000,0]' "$(jq -c 'select(.type == "run") | [.status, .metrics.requests, .metrics.errors,
   .metrics.keyspace_hits, .metrics.keyspace_misses]' own)" 'it finds what the server was filled with'
 test_same '"SET key:__rand_int__ __data__"' "$(jq -c 'select(.type == "run").config.populate_with' own)" \
-  'the filling is part of the case'
-test_that 'a named test fills, too' run --command 'STRLEN key:__rand_int__' --populate-with set -o named
+  '--populate-with is in the configuration of the case'
+test_that '--populate-with with a named test' run --command 'STRLEN key:__rand_int__' --populate-with set -o named
 test_same 2000 "$(jq 'select(.type == "run").metrics.keyspace_hits' named)" 'each read finds its key'
 test_that 'a mix is filled' run --mix "'GETRANGE key:__rand_int__ 0 1' 3, 'APPEND key:__rand_int__ x' 1" --populate-with set -o mixed
-test_same 0 "$(jq 'select(.config.command == "mix").metrics.keyspace_misses' mixed)" 'it finds its keys'
+test_same 0 "$(jq 'select(.config.command == "mix").metrics.keyspace_misses' mixed)" 'the reads of a mix find their keys'
 cat >own.json <<'END'
 [{"commands": ["SET", "GETRANGE key:__rand_int__ 0 1"], "populate_with": "SET", "keyspacelen": [100],
   "requests": [1000], "clients": [2], "cluster_mode": [false, true]}]
 END
-test_that 'a configuration has the same' vkb-load -q --runs 1 -o configured own.json
-test_same 'ok ok ok ok' "$(jq -r 'select(.type == "run").status' configured | xargs)" 'on a cluster, too'
+test_that 'a configuration with populate_with' vkb-load -q --runs 1 -o configured own.json
+test_same 'ok ok ok ok' "$(jq -r 'select(.type == "run").status' configured | xargs)" 'its runs are ok, on a cluster, too'
 printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' a b >builds
 test_that 'two builds are measured in slices' run --builds builds --command 'STRLEN key:__rand_int__' --populate-with set -o two
-test_same '2000 2000' "$(jq 'select(.type == "run").metrics.keyspace_hits' two | xargs)" 'each has been filled'
+test_same '2000 2000' "$(jq 'select(.type == "run").metrics.keyspace_hits' two | xargs)" 'each build has been populated'
 test_status 2 'a command that the server does not have fails its run' run --command 'NOSUCH a b'
-test_match 'refused: ERR unknown command' .err 'the error of the server is shown'
+test_match 'refused: ERR unknown command' .err 'the error has the answer of the server'
 test_status 2 'a command that cannot be read is not run' run --command "SET 'a b"
 test_match "a quote is not closed" .err 'the message gives the reason'
 
@@ -80,25 +80,25 @@ asked() { printf '%s\n' "$@" >request; }
 asked '-t set,get' "-d '16,1024'" '  --pipeline=1 "--runs" 5' "--command 'SET a \"b c\"'"
 test_that 'a request is read' planned --request request
 test_same "$(ids -t set,get -d 16,1024 -P 1 --command 'SET a "b c"')" "$(ids --request request)" \
-  'it is what the options are'
+  'its plan is that of the options'
 test_same "$(ids --request request)" "$(vkb-load --plan --request - <request | jq -r .id | xargs)" \
-  'it may come from stdin'
+  'a request may come from stdin'
 printf -- '-t\r\nset\r\n' >request
 test_same SET-d3-P1-c50-k1000000 "$(ids --request request)" 'lines may end as on Windows'
 for empty in '' ' ' "$(printf '\n\t\n')"; do
   printf %s "$empty" >request
   test_same 'SET-d3-P1-c50-k1000000 GET-d3-P1-c50-k1000000' "$(ids --request request)" \
-    'a request without options is SET and GET'
+    'an empty request is SET and GET'
 done
 asked '--duration 7' '-c 3'
 test_same '[[7,3,10],[7,3,10]]' "$(planned --duration 9 -P 10 -c 5 --request request |
   jq -sc 'map([.config.duration_s, .config.clients, .config.pipeline])')" \
-  'its options replace those of the command line, and others stay'
+  'options of a request replace those of the command line; other options stay'
 asked '-t set --runs 2 --duration 0.1 -c 2 -r 100'
-test_that 'a request is measured' vkb-load -q --runs 9 --request request -o asked
-test_same 2 "$(grep -c '"type":"run"' asked)" 'as often as it asks for'
+test_that 'a load from a request' vkb-load -q --runs 9 --request request -o asked
+test_same 2 "$(grep -c '"type":"run"' asked)" 'it has as many runs as requested'
 
-bad() { # bad WHAT PATTERN WORD...: a request of these lines
+bad() { # bad WHAT PATTERN WORD...: a request with these lines is refused
   what=$1 pattern=$2
   shift 2
   asked "$@"
@@ -118,8 +118,8 @@ while read -r name arg; do
   [ $? -eq 2 ] && grep -q "unknown option '--$name'\|cannot ask for help" .err || echo "$name"
   tried=$((tried + 1))
 done <options >passed
-test_empty_file passed 'every other option of vkb-load is refused'
-test_that 'these are many' test "$tried" -gt 50
+test_empty_file passed 'each other option of vkb-load is refused'
+test_that 'there are more than 50 such options' test "$tried" -gt 50
 for letter in o q v n p h V; do
   bad "the letter $letter" "unknown option '-$letter'|cannot ask for help" "-$letter 5"
 done
@@ -131,8 +131,8 @@ bad 'an open quote' "request 'request' cannot be read: a quote is not closed" "-
 bad 'an option without its value' "option '-P' needs an argument: LIST" -P
 bad 'a wrong value' "option '-P': '1x' is not an integer from 1 to 1000000" -P 1x
 # shellcheck disable=SC2016 # as it is
-bad 'a text for a shell' "option '-t': .* is not the name of a test" '-t "$(touch evil)`touch evil`;touch evil|touch evil"'
-test_empty "$(find . -name evil)" 'nothing of it is executed'
+bad 'shell text as the name of a test' "option '-t': .* is not the name of a test" '-t "$(touch evil)`touch evil`;touch evil|touch evil"'
+test_empty "$(find . -name evil)" 'it is not executed'
 bad 'an escape' 'it has a control character' "$(printf -- '-t \033[31mset')"
 bad 'a text that is not UTF-8' 'it is not UTF-8' "$(printf -- '-t \377')"
 bad 'a form feed' 'it has a control character' "$(printf -- '-t set\f-P 1')"
@@ -147,7 +147,7 @@ done
 test_same '0 2' "$(xargs <long)" 'a request has at most 8192 bytes'
 test_match 'it is longer than 8192 bytes' long.8193 'the message has the limit'
 
-# limit OPTION MOST BEYOND [WORD...]: the one passes, the other does not.
+# limit OPTION MOST BEYOND [WORD...]: MOST is accepted, BEYOND is refused.
 limit() {
   option=$1 most=$2 beyond=$3
   shift 3
@@ -191,5 +191,5 @@ for words in 'set.json' '-t set' '--mix GET' '--command ping' '--replay x'; do
 done
 test_status 2 'a request that is missing is an error' vkb-load --plan --request none
 test_match "'none'" .err 'the error names the file'
-test_litter 10 'nothing is left'
+test_litter 10 'no file is left'
 test_done

@@ -5,7 +5,7 @@
 a=$tests/data/a.jsonl
 b=$tests/data/b.jsonl
 
-# runs LABEL COMMAND SESSION VALUE...: run records, one block after the other
+# runs LABEL COMMAND SESSION VALUE...: prints run records, one block after the other
 runs() {
   label=$1 command=$2 session=$3 block=0
   shift 3
@@ -16,7 +16,8 @@ runs() {
   done
 }
 
-# deltas [OPTION...]: of base and new; "verdict ratio method paired" a line
+# deltas [OPTION...]: compares base and new; prints "verdict ratio method paired" for
+# each delta
 deltas() {
   vkb-compare -f jsonl "$@" base new >deltas
   echo "exit $?"
@@ -24,7 +25,7 @@ deltas() {
     "\(.verdict) \(.ratio // "none") \(.method)"' deltas
 }
 
-# --- exit status and laws
+# --- exit status and properties
 
 test_status 1 'a regression is exit 1' vkb-compare -v "$a" "$b"
 test_match 'SET +rps .* 1\.07x slower -6\.2% \[-6\.6, -5\.8\] +regression, certain' \
@@ -43,20 +44,20 @@ vkb-compare -f jsonl "$a" "$b" >runs95
 test_same "$(cat first)" "$(cat .out)" 'the same comparison has the same bytes again'
 test_same 'true true' "$(jq -r 'select(.type == "comparison").overall.rps |
   "\(.ci95_runs[0] < .ratio and .ratio < .ci95_runs[1]) \(.ci95_runs[0] > .ci95[0] and .ci95_runs[1] < .ci95[1])"' runs95)" \
-  'the mean of just these cases is surer than that of others'
+  'the mean of these cases is more precise than that of other cases'
 jq -c 'select(.config.command == "SET" or .run.index <= 4)' "$b" >four
 vkb-compare -f jsonl "$a" four | jq 'select(.type == "comparison").overall.rps.ci95_runs' >runs95
 test_same 2 "$(jq length runs95)" 'four runs a side have a ci95_runs'
 jq -c 'select(.config.command == "SET" or .run.index <= 1)' "$b" >one
 vkb-compare -f jsonl "$a" one | jq 'select(.type == "comparison").overall.rps.ci95_runs' >runs95
 test_same null "$(cat runs95)" 'there is no ci95_runs if a case has one run'
-# Two skewed cases: the geometric mean is far from the ratio of medians.
+# Two skewed cases: their geometric mean is far from the ratio of medians.
 awk 'BEGIN { for (c = 1; c <= 2; c++) for (i = 0; i < 24; i++)
   printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
     i % 2 ? "y" : "x", c, (i % 2 && i % 8 > 2 ? 2000 + i : 1000 + c * i) }' >skewed
 vkb-compare -f jsonl --baseline x skewed | jq 'select(.type == "comparison").overall.rps |
   .ci95_runs[0] < .ratio and .ratio < .ci95_runs[1]' >runs95
-test_same true "$(cat runs95)" 'an interval is around its own estimate where medians are not'
+test_same true "$(cat runs95)" 'an interval contains its own estimate even if the medians do not lie in it'
 vkb-stats "$b" | vkb-compare -v "$a" >second
 test_same "$(cat first)" "$(cat second)" 'summaries on stdin are the same'
 vkb-stats "$a" >base.json
@@ -71,7 +72,7 @@ for f in text markdown jsonl; do
 done
 test_same '9 equivalent' \
   "$(jq -r 'select(.type == "delta").verdict' .out | sort | uniq -c |
-    sed 's/^ *//')" 'all are equivalent'
+    sed 's/^ *//')" 'all results are equivalent'
 vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric) | [.config.command, .metric, .ratio]' >there
 vkb-compare -f jsonl "$b" "$a" | jq -c 'select(.metric) | [.config.command, .metric, 1 / .ratio]' >back
 test_same "$(jq -c '.[2] |= (. * 10000 | round)' there)" \
@@ -83,7 +84,7 @@ test_same 'improvement regression' \
 test_that 'a wide margin' vkb-compare -v --margin 12% "$a" "$b"
 test_status 1 'a margin for another metric' \
   vkb-compare -v --margin 12% --margin rps=3% "$a" "$b"
-test_that '--metrics chooses' vkb-compare -v -m avg_latency_ms,rps \
+test_that '--metrics with names' vkb-compare -v -m avg_latency_ms,rps \
   --margin 12% -f jsonl "$a" "$b"
 test_same 'avg_latency_ms rps' \
   "$(jq -r 'select(.metric).metric' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
@@ -91,14 +92,14 @@ test_same 'avg_latency_ms rps' \
 test_status 1 '--metrics all' vkb-compare -m all -f jsonl "$a" "$b"
 test_same 'gate info' \
   "$(jq -r 'select(.metric).class' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
-  'gates and information'
+  'all metrics are shown, with their class'
 test_same 'p50_latency_ms p99_latency_ms rps' \
   "$(jq -r 'select(.class == "gate").metric' .out | sort -u | tr '\n' ' ' | sed 's/ $//')" \
-  'the gates stay what they are'
-test_status 1 '--strict: eight rounds show it among nine tests' \
+  'other metrics stay gates'
+test_status 1 '--strict: eight rounds show the change among nine tests' \
   vkb-compare -v --strict "$a" "$b"
 test_match 'corrected for 3 tests of primary metrics \(Holm, level 0.03\) and 6 of others \(level 0.02\)' \
-  .out 'the report says for how many tests it corrects'
+  .out 'the report has the numbers of corrected tests'
 
 test_status 2 'a metric that no case has is an error' vkb-compare -v -m rps,rsp "$a" "$a"
 test_match "no case that is on both sides has 'rsp'" .err \
@@ -131,7 +132,7 @@ insufficient 0.900037974230901 t-sessions' "$(deltas 2>.err)" 'three runs are to
 test_match 'nothing was judged: fewer than 4 runs' .err \
   'the error says that fewer than 4 runs were not judged'
 test_same 'exit 1' "$(deltas --on-insufficient fail | sed 1q)" \
-  '--on-insufficient fail'
+  '--on-insufficient fail: the status is 1'
 test_same 'exit 0' "$(deltas --on-insufficient ok | sed 1q)" \
   '--on-insufficient ok'
 runs x GET s1 90 91 89 90 >>base
@@ -176,7 +177,7 @@ equivalent 1 identical' "$(deltas)" 'the same measurement'
 
 # --- pairing
 
-two() { # two LABEL CONFIG VALUE...: runs of any config
+two() { # two LABEL CONFIG VALUE...: prints runs with any configuration
   label=$1 config=$2
   shift 2
   for v; do
@@ -192,13 +193,13 @@ two() { # two LABEL CONFIG VALUE...: runs of any config
   two y '{"command":"DEL","pipeline":1}' 10 11 10 11
   two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11
 } >new
-test_that 'a key that one side lacks' vkb-compare -v base new
+test_that 'a key that one side does not have' vkb-compare -v base new
 test_match "warning: SET: paired by common keys: keyspacelen unknown in the baseline" \
-  .out 'pairs, with a note'
+  .out 'a case without this key is paired, with a note'
 two x '{"command":"SET","pipeline":1}' 10 11 10 11 >base
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
 two y '{"command":"SET","pipeline":1,"keyspacelen":6}' 10 11 10 11 >>new
-test_status 2 'two that fit: neither' vkb-compare -v base new
+test_status 2 'if two cases fit, no case is paired' vkb-compare -v base new
 {
   two x '{"command":"SET","pipeline":1}' 10 11 10 11
   two x '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11
@@ -209,17 +210,17 @@ test_same '[1,["baseline"]]' "$(vkb-compare -f jsonl base new |
   'a case with an exact partner is not paired with another case'
 two x '{"command":"SET","pipeline":1,"a":2}' 10 11 10 11 >base
 two y '{"command":"SET","pipeline":1,"keyspacelen":5}' 10 11 10 11 >new
-test_that 'cases with keys that the other side lacks are paired' vkb-compare -v base new
+test_that 'cases without keys of the other side are paired' vkb-compare -v base new
 test_match ': paired by common keys: a unknown in the contender; keyspacelen unknown in the baseline$' \
-  .out 'the report names the keys that either side lacks'
+  .out 'the report names the keys that a side does not have'
 two x '{"command":"SET"}' 10 11 10 11 | sed 's/"rps":/"p50_latency_ms":1,&/' >base
 two y '{"command":"SET"}' 10 11 10 11 >new
-test_that 'a metric that one side lacks' vkb-compare -v base new
+test_that 'a metric that one side does not have' vkb-compare -v base new
 test_match '^warning: only the baseline has p50_latency_ms .1 case.$' .out \
-  'a warning names the metric that one side lacks'
+  'a warning names the metric that one side does not have'
 two x '{"command":"SET","requests":100}' 10 11 10 11 >base
 two y '{"command":"SET","duration_s":3}' 10 11 10 11 >new
-test_status 2 'requests and duration do not pair' vkb-compare -v base new
+test_status 2 'cases with requests and with a duration are not paired' vkb-compare -v base new
 test_match 'nothing to compare' .err 'the error says that there is nothing to compare'
 test_match '^warning: only in the baseline: SET' .out \
   'a warning lists the case of the baseline alone'
@@ -243,7 +244,7 @@ test_same '[1,1,1]' \
   'the records have the failed case, the unmatched one and the environment'
 two y '{"command":"SET"}' 5 5.1 5 5.2 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
-test_status 1 'a regression wins over a failed case' vkb-compare -v base new
+test_status 1 'with a regression and a failed case the status is that of the regression' vkb-compare -v base new
 two y '{"command":"SET"}' 10 11 10 11 >new
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"SET"},"run":{},"status":"failed","error":"it fell"}\n' >>new
 test_status 2 'one failed run of the contender is an error' vkb-compare -v base new
@@ -254,11 +255,11 @@ test_match 'warning: 1 of 5 runs failed in the baseline: SET: it fell' .out \
   'a warning counts the failed runs of the baseline'
 two y '{"command":"SET"}' 10 11 10 11 >new
 two x '{"command":"GET"}' 10 11 10 11 >>base
-test_that 'a case that the contender lacks' vkb-compare -v base new
+test_that 'a case that the contender does not have' vkb-compare -v base new
 test_match '^warning: only in the baseline: GET' .out \
-  'a warning names the case that the contender lacks'
+  'a warning names the case that the contender does not have'
 test_status 1 '--on-missing fail' vkb-compare -v --on-missing fail base new
-test_that 'a case that the baseline lacks does not count as missing' \
+test_that 'a case that the baseline does not have does not count as missing' \
   vkb-compare -v --on-missing fail new base
 two x '{"command":"SET"}' 10 11 10 11 >base
 : >empty
@@ -267,7 +268,7 @@ test_match 'there is no contender' .err 'the error says that there is no contend
 test_status 2 'an empty baseline' vkb-compare -v empty base
 test_match 'empty: no runs and no summaries' .err 'the error names the empty baseline'
 
-# --- what is given twice
+# --- runs that are given twice
 
 test_status 1 'a contender given twice' vkb-compare -f jsonl "$a" "$b" "$b"
 jq -c 'select(.metric)' .out >twice
@@ -301,31 +302,31 @@ test_same 2 "$(grep -c '^of .* against ' .out)" 'each contender is compared with
 
 # --- the baseline
 
-test_status 2 'a name of no subject' vkb-compare -v --baseline q base new
+test_status 2 'a name that no subject has' vkb-compare -v --baseline q base new
 test_match "no subject matches 'q'; the subjects are: 'x', 'y', 'z'" .err \
   'the error lists the subjects for an unknown name'
-test_status 2 'a name of two subjects' vkb-compare -v --baseline 8.1.0 "$a" "$b"
+test_status 2 'a name that two subjects have' vkb-compare -v --baseline 8.1.0 "$a" "$b"
 test_match "several subjects match '8.1.0'" .err 'the error says that two subjects match a name'
 sed 's/"subject":{/&"label":"8.1.0",/' "$a" >labelled
 cat labelled "$b" >two
-test_that 'a label that is the version of another' \
+test_that 'a label that is also the version of another subject' \
   vkb-compare -v --baseline 8.1.0 --margin 20% two
 test_match '^of .* against 8.1.0 ' .out 'a label comes before the version of another subject'
-# A branch says the version of the release it was cut from: ref and commit
-# decide before the version, and a label before them.
+# A branch reports the version of the release that it was cut from. So refs and commits
+# come before versions, and labels come before refs.
 sed 's/"ref":"unstable"/"ref":"8.1.0"/' "$a" >tagged
 cat "$b" tagged >two
-test_that 'a ref that is the version of both' \
+test_that 'a ref that is also the version of both subjects' \
   vkb-compare -v --baseline 8.1.0 --margin 20% two
 test_match '^of my-branch .* against 8.1.0 ' .out \
   'a ref comes before the version of another subject'
 sed 's/"ref":"my-branch"/"ref":"8.1.0"/; s/"subject":{/&"label":"x",/' "$b" >both
 cat "$b" tagged both >three
-test_status 2 'a ref of two' vkb-compare -v --baseline 8.1.0 three
+test_status 2 'a ref that two subjects have' vkb-compare -v --baseline 8.1.0 three
 test_match "several subjects match '8.1.0'" .err 'a ref of two subjects is an error'
 sed 's/"server_version":"8.1.0"/"server_version":"1f9c"/' "$b" >versioned
 cat versioned "$a" >two
-test_that 'a version that begins the commit of another' \
+test_that 'a version that is also the beginning of a commit' \
   vkb-compare -v --baseline 1f9c --margin 20% two
 test_match '^of my-branch .* against unstable ' .out \
   'a commit comes before the version of another subject'
@@ -337,7 +338,7 @@ test_match "no subject matches '9.0.0-rc'; the subjects are: .*'9.0.0-rc1'" \
   .err 'the error shows the whole commit that is not a hash'
 test_that 'the whole of a commit that is not a hash names its subject' \
   vkb-compare -v --baseline 9.0.0-rc1 --margin 20% two
-test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'a commit that is not a hash is shown once'
+test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'a commit that is not a hash is shown without a version'
 
 test_status 2 'three characters of a commit are too few' vkb-compare -v --baseline 1f9 "$a" "$b"
 test_match "no subject matches '1f9'" .err 'the error names the start that is too short'
@@ -353,9 +354,9 @@ test_status 2 'a baseline file with a line that cannot be read is an error' \
   vkb-compare -v --margin 20% torn "$b"
 test_match '^vkb-compare: torn:[0-9]+: ' .err 'the error names the line of the baseline'
 
-# --- the sides, before anything is measured
+# --- --check-sides, before a measurement
 
-built() { # built SUBJECT [STATUS]
+built() { # built SUBJECT [STATUS]: prints a build record
   printf '{"type":"build","v":1,"subject":%s,"status":"%s","server":"s","version":"8.0.1"}\n' \
     "$1" "${2:-ok}"
 }
@@ -410,9 +411,9 @@ test_same 10 "$(wc -l <d.jsonl | tr -d ' ')" 'JSONL is written into its file'
 test_status 2 'a file that cannot be written' \
   vkb-compare -f markdown:/no/such/folder "$a" "$b"
 
-# --- what the reports state is true
+# --- statements of the reports are true
 
-# each_value LABEL CONFIG KEY VALUE...: a run for each value
+# each_value LABEL CONFIG KEY VALUE...: prints a run for each value
 each_value() {
   label=$1 config=$2 metric=$3
   shift 3
@@ -426,11 +427,11 @@ each_value() {
   each_value b '{"command":"SET"}' t_ms 10.1 10.2 10.1 10
 } >timed
 vkb-compare -v --baseline a -m t_ms --margin t_ms=+10% timed >text
-test_match 'Margins: t_ms \+10%\.' text 'a margin with a sign is shown as it was given'
+test_match 'Margins: t_ms \+10%\.' text 'a margin with a sign is printed as it was given'
 vkb-compare -v --baseline a -m t_ms --margin t_ms=-10% timed >text
-test_match 'Margins: t_ms -10%\.' text 'a negative margin is shown as it was given'
+test_match 'Margins: t_ms -10%\.' text 'a negative margin is printed as it was given'
 vkb-compare -v --baseline a -m t_ms --margin t_ms=10% timed >text
-test_match 'Margins: t_ms 10%\.' text 'a margin without a sign is shown as it was given'
+test_match 'Margins: t_ms 10%\.' text 'a margin without a sign is printed as it was given'
 {
   each_value a '{"command":"SET","scenario":"a"}' rps 100 101 102 103
   each_value b '{"command":"SET","scenario":"a"}' rps 100 101 102 103
@@ -439,15 +440,15 @@ test_match 'Margins: t_ms 10%\.' text 'a margin without a sign is shown as it wa
 vkb-compare -v --baseline a partly >text 2>&1
 test_match 'warning: 1 of 1 runs failed in the contender: SET' text \
   'a case of another scenario failed'
-test_absent 'scenario=a' text 'a key that a failed case differs in is not common to all cases'
+test_absent 'scenario=a' text 'a key with another value in a failed case is not common to all cases'
 vkb-stats --text partly >text
 test_absent 'all cases: .*scenario=a' text \
-  'vkb-stats does not show that key as common to all cases either'
+  'vkb-stats does not print that key as common to all cases either'
 grep -v failed partly >wholly
 vkb-compare -v --baseline a wholly >text
-test_match '^all cases: scenario a$' text 'without it they are'
+test_match '^all cases: scenario a$' text 'without the failed case the key is common to all cases'
 
-# --- one run a side has no interval
+# --- with one run a side there is no interval
 
 {
   each_value a '{"command":"SET"}' rps 100
@@ -478,7 +479,7 @@ test_absent 'the runs vary' text 'the text does not say that a single run varies
 vkb-stats single >summary
 test_absent 'ci95' summary 'summaries have no interval then'
 
-# --- colour
+# --- colours
 
 if command -v script >/dev/null 2>&1; then
   script -qec "vkb-compare -v $a $b" /dev/null >terminal </dev/null
@@ -486,7 +487,7 @@ if command -v script >/dev/null 2>&1; then
   NO_COLOR=1 script -qec "vkb-compare -v $a $b" /dev/null >terminal </dev/null
   test_empty "$(tr -cd '\033' <terminal)" 'NO_COLOR turns colours off'
 else
-  test_skip 'colour' script
+  test_skip 'colours on a terminal' script
 fi
 vkb-compare -v "$a" "$b" >file
 test_empty "$(tr -cd '\033' <file)" 'a file gets no colours'
@@ -505,36 +506,36 @@ for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' 'www
   if grep -qF -- "$bad" .out; then
     test_result 1 "markdown holds no raw $bad"
   else
-    test_result 0 "markdown holds no raw $bad"
+    test_result 0 "Markdown has no raw $bad"
   fi
 done
-test_empty "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows stay rows'
-# five bars: four cells; nine: eight, all others are escaped
+test_empty "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows are not broken'
+# five bars are four cells, nine are eight; all other bars are escaped
 test_same '5 9' "$(grep '^| [^|]* | &#' .out | tr -cd '|\n' | awk '{ print length }' |
-  sort -nu | xargs)" 'with as many cells as there are columns'
+  sort -nu | xargs)" 'rows have as many cells as there are columns'
 turned=$(printf '\342\200[\250-\256]\|\342\201[\246-\251]')
 test_same 0 "$(grep -c "$turned" .out)" 'Markdown has no characters that change the direction'
 test_that 'hostile text in text' vkb-compare -v base new
 test_same 0 "$(grep -c "$turned" .out)" 'text has no characters that change the direction'
-test_empty "$(tr -cd '\033' <.out)" 'drives no terminal'
+test_empty "$(tr -cd '\033' <.out)" 'no name controls the terminal'
 
-# --- a long report
+# --- long reports
 
 perl -e 'for my $c (1 .. 1000) { for my $i (1 .. 5) {
   printf qq({"type":"run","v":1,"subject":{"label":"$ARGV[0]"},"config":{"command":"SET","a_rather_long_key":%d},"run":{},"env":{},"metrics":{"rps":%g},"status":"ok"}\n), $c, $ARGV[1] + $i / 10 } }' x 100 >base
 sed 's/"x"/"y"/; s/"rps":100/"rps":50/' base >new
 test_status 1 'a thousand cases' vkb-compare -f markdown base new
 size=$(wc -c <.out)
-test_same 1 "$((size <= 65000 && size > 30000))" "fit in one comment ($size)"
+test_same 1 "$((size <= 65000 && size > 30000))" "it fits in one comment ($size)"
 test_match 'rows left out: too long' .out 'the comment counts the rows that were left out'
-test_same "$(grep -c '^<details>' .out)" "$(grep -c '^</details>' .out)" 'each fold is closed'
-test_that 'a thousand equal ones' vkb-compare base base
+test_same "$(grep -c '^<details>' .out)" "$(grep -c '^</details>' .out)" 'each folded part is closed'
+test_that 'a thousand equivalent cases' vkb-compare base base
 test_match '^\(1000 cases: no change\)' .out 'a thousand equal cases are counted'
 test_same 1 "$(($(wc -l <.out) < 10))" 'a thousand equal cases are not listed'
 sed 's/"command":"SET"/&,"more":1/' new >other
-test_status 1 'a thousand cases of one note' vkb-compare -v base other
+test_status 1 'a thousand cases with the same note' vkb-compare -v base other
 test_same 1 "$(grep -c 'and 999 more: paired by common keys: more unknown' .out)" \
-  'share a line'
+  'the note is printed once'
 sed 's/"command":"SET"/"command":"GET"/' base >other
 test_status 2 'two thousand cases without a partner' vkb-compare -v base other
 test_match '^warning: 1980 more cases failed or on one side only' .out \

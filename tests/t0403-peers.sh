@@ -1,8 +1,8 @@
 #!/bin/sh
-# What other tools get wrong, and real rounds of a noisy machine.
+# Mistakes that other tools make, and real rounds of a noisy machine.
 . "${0%/*}/lib.sh"
 
-# runs LABEL CONFIG ENV VALUE...
+# runs LABEL CONFIG ENV VALUE...: prints run records
 runs() {
   label=$1 config=$2 env=$3
   shift 3
@@ -18,7 +18,7 @@ verdicts() {
   jq -r 'select(.type == "delta") | "\(.config.command) \(.verdict)"' out
 }
 
-# --- a tied exact test that says p = 0
+# --- an exact test with ties for which benchstat prints p = 0
 
 runs x '{"command":"SET"}' '{}' 2 1 3 5 >base
 runs y '{"command":"SET"}' '{}' 1 1 1 1 1 >new
@@ -27,7 +27,7 @@ test_same 0.087531 \
   "$(jq 'select(.metric) | .p * 1000000 | round / 1000000' out)" \
   'the tied case has the p of Welch, as 6/126 is more than half of .05'
 
-# --- intervals that must not overlap, and zero variance
+# --- intervals that need not be separate, and zero variance
 
 runs x '{"command":"SET"}' '{}' 100 100 100 100 100 >base
 runs y '{"command":"SET"}' '{}' 70 70 70 70 70 >new
@@ -38,7 +38,7 @@ runs y '{"command":"SET"}' '{}' 93 90 96 92 97 91 >new
 test_same 'exit 1
 SET regression' "$(verdicts)" 'overlapping ranges may still be a regression'
 
-# --- environment is not configuration
+# --- the environment is not part of the configuration
 
 runs x '{"command":"SET"}' '{"tool":"1","mhz":"2000"}' 100 101 99 100 >base
 runs y '{"command":"SET"}' '{"tool":"2","mhz":"2001"}' 80 81 79 80 >new
@@ -61,7 +61,7 @@ test_same 'exit 1
 SET regression
 SET regression' "$(verdicts)" 'config sets are cases of their own'
 
-# --- one failure un-pairs nothing, one key more neither
+# --- a failure or an additional key does not separate pairs
 
 runs x '{"command":"SET","pipeline":1}' '{}' 100 101 99 100 >base
 runs x '{"command":"GET","pipeline":1}' '{}' 100 101 99 100 >>base
@@ -74,7 +74,7 @@ SET regression' "$(verdicts)" 'a failure and a new key un-pair nothing'
 test_same 1 "$(jq 'select(.type == "comparison").failed | length' out)" \
   'the failure is listed'
 
-# --- unmatched cases have no part in the overall change
+# --- cases without a partner are not part of the overall change
 
 runs x '{"command":"A"}' '{}' 100 101 99 100 >base
 runs x '{"command":"B"}' '{}' 100 101 99 100 >>base
@@ -85,9 +85,9 @@ runs y '{"command":"D"}' '{}' 900 900 900 900 >>new
 verdicts >/dev/null
 test_same '[2,1]' \
   "$(jq -c 'select(.type == "comparison").overall.rps | [.cases, .ratio]' out)" \
-  'the overall change is that of the matched cases'
+  'the overall change is that of the paired cases'
 
-# --- cases that differ in one number are not repetitions, and sort as numbers
+# --- cases that differ in one number are not repetitions, and are sorted as numbers
 
 for k in 16 64 4096; do
   runs x "{\"command\":\"SET\",\"keyspacelen\":$k}" '{}' ${k}0 ${k}1 ${k}2 ${k}3 ${k}4
@@ -98,17 +98,17 @@ for k in 16 64 4096; do
 done >new
 vkb-compare -v base new >text
 test_same '16 64 4096' "$(verdicts >/dev/null; jq -r 'select(.metric).config.keyspacelen' out | xargs)" \
-  'sizes of the keyspace are cases, in the order of numbers'
-test_match ' SET k4096 ' text 'the name of a case has the size of its keyspace'
+  'sizes of the key space are cases, sorted as numbers'
+test_match ' SET k4096 ' text 'the name of a case has the size of its key space'
 test_same 'regression' "$(jq -r 'select(.metric and .config.keyspacelen == 64).verdict' out)" \
-  'a regression at one size of the keyspace is found'
-test_absent '10\^|×10|1e[0-9]' text 'no number has an exponent'
+  'a regression at one size of the key space is found'
+test_absent '10\^|×10|1e[0-9]' text 'no number is printed with an exponent'
 runs x '{"command":"SET","client":"a"}' '{}' 100 101 99 100 >base
 runs x '{"command":"SET","client":"b"}' '{}' 200 201 199 200 >>base
 sed 's/"x"/"y"/; s/"rps":10/"rps":8/' base >new
 test_same 2 "$(verdicts | grep -c SET)" 'cases of different client binaries are not merged'
 
-# --- a failure in front, a key of which some cases know nothing
+# --- a failed run at the beginning, and a key that some cases do not have
 
 {
   printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"GET"},"run":{"started":"2026-01-01T00:00:00Z"},"env":{},"status":"failed","error":"boom"}\n'
@@ -123,9 +123,9 @@ test_same 'exit 1
 SET regression
 SET regression' "$(verdicts)" 'io_threads here and there'
 vkb-compare -v base new >text
-test_match 'y against x: 2 regressions' text 'the failure in front does not name the report'
+test_match 'y against x: 2 regressions' text 'the report is not named after the failed run'
 
-# --- missing is not -100 %, zero is not missing
+# --- a missing result is not -100 %, and 0 is not a missing result
 
 runs x '{"command":"SET"}' '{}' 100 101 99 100 >base
 runs x '{"command":"GET"}' '{}' 100 101 99 100 >>base
@@ -139,7 +139,7 @@ GET regression' "$(verdicts | grep -v SET)" 'a drop to nothing is a regression'
 
 # --- latency counts as much as throughput
 
-both() { # both LABEL FACTOR...: rps stays, p99 is multiplied
+both() { # both LABEL FACTOR...: prints runs with the same rps and p99 multiplied by each factor
   label=$1
   shift
   for f; do
@@ -149,15 +149,15 @@ both() { # both LABEL FACTOR...: rps stays, p99 is multiplied
 }
 both older 1 1.01 0.99 1 1.02 >base
 both newer 1.3 1.31 1.29 1.3 1.32 >new
-test_same 'exit 1' "$(verdicts | sed 1q)" 'p99 +30% at the same rps is found'
-# The baseline is the one that is named, not the older one.
+test_same 'exit 1' "$(verdicts | sed 1q)" 'a p99 30 % higher at the same rps is found'
+# The baseline is the given one, not the older one.
 year=27
 both older 1 1.01 0.99 1 1.02 >later
 cat new later >all
-test_status 1 'a baseline that was measured later' \
+test_status 1 'a baseline that was measured after the contender' \
   vkb-compare --baseline older all
 
-# --- many tests: few false alarms; a real but tiny change is not an alarm
+# --- with many tests there are few false alarms, and a real but tiny change is no alarm
 
 perl -e '
   my $s = 5;
@@ -172,12 +172,12 @@ perl -e '
   }' >all
 grep '"x"' all >base
 grep '"y"' all >new
-test_that 'a hundred cases without a change: no alarm' vkb-compare base new
+test_that 'a hundred cases without a change raise no alarm' vkb-compare base new
 vkb-compare -f jsonl base new >out
 test_same true "$(jq -s 'map(select(.metric and .p < 0.05)) | length > 0' out)" \
-  'though some p, looked at alone, are below .05'
+  'some p are below .05 before the correction'
 test_same 1 "$(jq -s 'map(select(.metric and .p < 0.05 and (.ratio < 0.98 or .ratio > 1.02))) | length > 0' out |
-  grep -c true)" 'and some of these changes beyond the margin'
+  grep -c true)" 'some changes are beyond the margin'
 runs x '{"command":"SET"}' '{}' 1000 1000.1 999.9 1000 1000.2 999.8 >base
 runs y '{"command":"SET"}' '{}' 995 995.1 994.9 995 995.2 994.8 >new
 test_same 'exit 0
@@ -186,24 +186,24 @@ test_same true "$(jq 'select(.metric) | .p < 0.01 and .cliff == -1 and
   (.ratio - 0.995 | fabs) < 0.001 and (.ci95 | length == 2) and
   (.median | length == 2)' out)" 'p, effect size, interval and medians are there'
 
-# --- one wild run, two levels
+# --- one outlier, and two levels
 
 runs x '{"command":"SET"}' '{}' 100 101 99 100 102 98 101 100 >base
 runs y '{"command":"SET"}' '{}' 100 101 99 100 102 98 101 10 >new
-test_same 'exit 0' "$(verdicts | sed 1q)" 'one wild run does not make a regression'
+test_same 'exit 0' "$(verdicts | sed 1q)" 'one outlier is no regression'
 test_same true "$(jq 'select(.metric) | .ratio > 0.98' out)" \
-  'one wild run hardly moves the estimate'
+  'one outlier hardly changes the estimate'
 runs x '{"command":"SET"}' '{}' 100 120 101 121 99 119 100 120 >base
 runs y '{"command":"SET"}' '{}' 120 100 121 101 119 99 120 100 >new
-test_same 'exit 0' "$(verdicts | sed 1q)" 'two levels on both sides do not make a regression'
+test_same 'exit 0' "$(verdicts | sed 1q)" 'two levels on both sides are no regression'
 
-# --- blocks hours apart get a warning; one value against one is not judged
+# --- sides that did not take turns have a warning; one run a side is not judged
 
 runs x '{"command":"SET"}' '{}' 100 101 99 100 >base
 runs y '{"command":"SET"}' '{}' 100 101 99 100.5 >new
 vkb-compare -v base new >text
 test_match '^Not paired: the sides did not run in the same rounds' text \
-  'a warning says that the sides ran apart'
+  'a warning says that the sides took no turns'
 runs x '{"command":"SET"}' '{}' 100 >base
 runs y '{"command":"SET"}' '{}' 210 >new
 test_same 'exit 2
@@ -211,7 +211,8 @@ SET insufficient' "$(verdicts)" 'one value against one is insufficient, neither 
 
 # --- benchstat: p and exact units, from its own files
 
-# go FILE [LABEL]: Go benchmark lines as runs; a note is the label
+# go FILE [LABEL]: prints lines of Go benchmarks as runs; the label may be a note of the
+# file
 go() {
   awk -v label="${2:-}" '
     /^note: / { label = $2 }
@@ -226,18 +227,18 @@ if test_reference benchstat 'files of benchstat'; then
   # shellcheck disable=SC2094 # the one named new lies elsewhere
   go new after >new
   vkb-compare -m op_ns -f jsonl base new >out
-  test_same 0 $? 'old and new: nothing became slower'
+  test_same 0 $? 'no result of old and new became slower'
   test_same 'Encode/format=gob-48 0.446
 Encode/format=json-48 0.000' "$(jq -r 'select(.metric) | "\(.config.command) \(.p)"' out |
-    awk '{ printf "%s %.3f\n", $1, $2 }' | sort)" 'the same p'
+    awk '{ printf "%s %.3f\n", $1, $2 }' | sort)" 'p is the same'
   go issue19634 >all
   vkb-compare -m op_ns -f jsonl --baseline before all >out
   test_same '0.008 improvement' "$(jq -r 'select(.metric) | "\(.p * 1000 | round / 1000) \(.verdict)"' out)" \
-    'a constant side against one that is nearly so'
+    'a constant side and one that is nearly constant'
   go issue19565 >all
   vkb-compare -v -m op_ns --baseline before all >text
   test_match ' A +op_ns +6\+6 .* equivalent' text 'two sides of equal values are equivalent'
-  test_same 0 "$(grep -c '^overall' text)" 'no mean over what does not match'
+  test_same 0 "$(grep -c '^overall' text)" 'no mean over results without a partner'
   test_match '^warning: only in the baseline: B' text \
     'a warning lists the case of the baseline alone'
   go smallSample >all
@@ -249,27 +250,27 @@ Encode/format=json-48 0.000' "$(jq -r 'select(.metric) | "\(.config.command) \(.
   test_match ' Size +text_bytes +1\+1 .*\+5\.0%.* regression' .out \
     'assume=exact judges one value a side'
   test_match ' NonExact .*equivalent.* the runs vary' .out \
-    'values that vary are warned of'
+    'a note says that the values vary'
 fi
 
-# --- Google Benchmark: its own files, matched and unmatched
+# --- Google Benchmark: its own files, with and without partners
 
 if test_reference gbench 'files of Google Benchmark'; then
   for i in 0 1; do
     vkb-parse -s subject.label=run$i "$acceptance/gbench/test3_run$i.json" >run$i
   done
   vkb-compare -m cpu_time_ns,real_time_ns -f jsonl run0 run1 >out 2>err
-  test_same 2 $? 'two or three repetitions judge nothing'
-  # Its U test of two and three values has p = 0.2, the least that they can have.
+  test_same 2 $? 'two or three repetitions are too few to judge'
+  # Its U test of two and three values has p = 0.2, the smallest possible value.
   test_same 0.312382525 \
     "$(jq 'select(.config.command == "short" and .metric == "cpu_time_ns").p * 1e9 |
       round / 1e9' out)" 'p by Welch, since the U test has no small one'
   test_same "$(jq -r '."test3_run0/test3_run1"[].name | select(. != "OVERALL_GEOMEAN")' \
     "$acceptance/gbench/expect.json" | sort -u | xargs)" "$(jq -r 'select(.metric).config.command' out | sort -u | xargs)" \
-    'the cases that it matches, and no others'
+    'the same cases are paired as by its tool, and no others'
 fi
 
-# --- the Python tool's own pairs
+# --- pairs of the Python tool
 
 if test_reference python-tool/compare 'pairs of the Python tool'; then
   dir=$acceptance/python-tool/compare
@@ -278,7 +279,7 @@ if test_reference python-tool/compare 'pairs of the Python tool'; then
     cp "$d/new.json" new
     verdicts >got
     d=$(basename "$d")
-    test_same 'exit 2' "$(sed 1q got)" "$d: exit 2: three runs judge nothing"
+    test_same 'exit 2' "$(sed 1q got)" "$d: exit status 2: three runs are too few to judge"
     test_same 0 "$(jq 'select(.type == "comparison").unmatched | length' out)" \
       "$d: all cases are paired"
     test_empty "$(grep -v insufficient got | grep -v exit)" \
@@ -299,21 +300,21 @@ HSET equivalent
 SET regression' "$(cat rows)" '02: SET lost 12%, GET won 9%, HSET is equal'
 fi
 
-# --- real interleaved rounds: A1 and A2 are one build, B is slower in truth
+# --- real interleaved rounds: A1 and A2 are one build, B is slower
 
-rounds() { # rounds SIDE LABEL
+rounds() { # rounds SIDE LABEL: prints runs of this side
   jq -c --arg s "$1" --arg l "$2" 'select(.side == $s) |
     {type: "run", v: 1, subject: {label: $l}, config: {command: "SET"},
      run: {session: "s", block: .round}, env: {}, metrics: {rps: .value},
      status: "ok"}' "$acceptance/aa-rounds-calm.jsonl"
 }
-# row: ratio, interval and p of the only delta, to nine digits
+# row: prints ratio, interval and p of the only delta, to nine digits
 row() {
   jq -r '[.ratio, .ci95[0], .ci95[1], .p] | @tsv' |
     perl -ane 'printf "%s\n", join " ", map { sprintf "%.9g", $_ } @F'
 }
-# paired PAIR: the same from the expectations. Their signed rank
-# test is of differences, not of ratios: only ratio and interval are compared.
+# paired PAIR: prints the same from the reference. Its signed rank test is of
+# differences, not of ratios: only ratio and interval are compared.
 paired() {
   jq -r --arg p "$1" '.expect[$p] | [.paired.ratio, .paired.lo, .paired.hi] |
     @tsv' "$acceptance/aa-rounds-calm.expect.json" |
@@ -323,12 +324,13 @@ if test_reference aa-rounds-calm.jsonl 'rounds of a real machine'; then
   rounds A1 one >base
   for side in A2 B; do
     rounds $side two >new
-    test_that "A1 and $side: no alarm" vkb-compare base new
+    test_that "A1 and $side: no regression" vkb-compare base new
     vkb-compare -f jsonl base new | jq -c 'select(.metric)' >out
     test_same "$(paired A1_$side)" "$(row <out | cut -d ' ' -f 1-3)" "A1 and $side, paired"
     sed 's/"session":"s"/"session":"t"/' new >other
     vkb-compare -f jsonl base other | jq -c 'select(.metric)' >out
-    # The reference takes two sessions for one: its interval has no effect of them.
+    # The reference takes two sessions for one: its interval does not include their
+    # effect.
     test_same true "$(jq '.p > 0.05 and .ci95[0] < 1 and .ci95[1] > 1 and
       .method == "t-sessions"' out)" "A1 and $side, of two sessions: no alarm"
   done

@@ -1,9 +1,9 @@
 #!/bin/sh
-# vkb-compare: margins from the history, canaries, several baselines, --ci,
-# runs that were looked at as they came.
+# vkb-compare: margins from a history, canaries, several baselines, --ci, and adaptive
+# runs.
 . "${0%/*}/lib.sh"
 
-# runs LABEL COMMAND VALUE...
+# runs LABEL COMMAND VALUE...: prints run records
 runs() {
   label=$1 command=$2
   shift 2
@@ -15,7 +15,7 @@ runs() {
 
 # --- margins from the history
 
-# history MEDIAN...: earlier subjects of one run each
+# history MEDIAN...: prints earlier subjects with one run each
 history() {
   i=0
   for m; do
@@ -25,17 +25,17 @@ history() {
 }
 runs base SET 100 100.5 99.5 100 100.2 >base.jsonl
 runs new SET 90 90.5 89.5 90 90.2 >new.jsonl
-margin() { # margin OPTION...: "margin from verdict", to four digits
+margin() { # margin OPTION...: prints "margin source verdict", the margin to four digits
   vkb-compare -f jsonl "$@" base.jsonl new.jsonl >out 2>err
   jq -r 'select(.metric) | "\(.margin * 10000 | round / 10000) \(.margin_from) \(.verdict)"' out
 }
-test_same '0.02 table regression' "$(margin)" 'without a history'
+test_same '0.02 table regression' "$(margin)" 'without a history the margin is that of the table'
 # |ln| of the neighbours: .05 five times, so Q3 + 3 IQR = .05
 history 100 105.12711 100 105.12711 100 105.12711 >history.jsonl
 test_same '0.0488 history regression' \
   "$(margin --margin auto --history history.jsonl)" \
-  'equal changes: the margin is their size'
-# .01 .02 .03 .04 .05: Q1 .02, Q3 .04, so .10
+  'with equal changes in the history the margin is their size'
+# The changes are .01 .02 .03 .04 .05: Q1 is .02, Q3 is .04, so the margin is .10.
 perl -e '$v = 100; print "$v"; for (1 .. 5) { $v *= exp($_ / 100); print " $v" }' >values
 # shellcheck disable=SC2046 # words
 history $(cat values) >history.jsonl
@@ -45,7 +45,7 @@ test_same '0.0952 history regression' \
 history $(perl -e '$v = 100; print "$v"; for (1 .. 5) { $v *= exp($_ / 50); print " $v" }') >wide.jsonl
 test_same '0.1813 history equivalent' \
   "$(margin --margin auto --history wide.jsonl)" \
-  'a history with twice the noise gives a wide margin, no alarm'
+  'with a noisy history the margin is wide, and there is no regression'
 test_same '0.1813 history equivalent' \
   "$(margin --margin rps=auto --history wide.jsonl)" \
   '--margin rps=auto sets the margin of rps alone'
@@ -54,31 +54,31 @@ test_same '0.1813 history equivalent' \
   "$(margin --policy policy.json --history wide.jsonl)" \
   'a policy with the margin auto uses the history'
 test_same '0.02 table regression' "$(margin --policy policy.json)" \
-  'a policy without a history'
+  'a policy with the margin auto and without a history'
 vkb-compare -v --policy policy.json base.jsonl new.jsonl >text
 test_match 'warning: 1 result: the history is too short for a margin \(5 changes' \
-  text 'is warned of'
+  text 'a warning says that the history is too short'
 vkb-stats wide.jsonl >wide.sum
 sed -n 1,3p wide.jsonl >first
 sed -n 4,6p wide.jsonl | vkb-stats >second
 test_same '0.1813 history equivalent' \
   "$(margin --margin auto --history first --history second)" \
-  'two files, one of summaries'
+  'a history in two files, one of summaries'
 sed 5q wide.jsonl >short
 test_same '0.02 table regression' "$(margin --margin auto --history short)" \
-  'four changes are too few'
+  'four changes are too few for a margin'
 history 100 100 100 100 100 100 >still
 test_same '0.02 table regression' "$(margin --margin auto --history still)" \
-  'no noise: never below the table'
-# the 20 last count: a wild youth is forgotten
+  'a history without noise: the margin is that of the table'
+# Only the last 20 subjects count: earlier noise is ignored.
 # shellcheck disable=SC2046
 history 1 1000 1 1000 1 1000 $(perl -e 'print join " ", map { $_ % 2 ? 100 : 105.12711 } 1 .. 21') >youth
 test_same '0.0488 history regression' \
-  "$(margin --margin auto --history youth)" 'the oldest runs of the history do not count'
-test_status 2 'auto without a history' vkb-compare -v --margin auto base.jsonl new.jsonl
+  "$(margin --margin auto --history youth)" 'older subjects of the history do not count'
+test_status 2 '--margin auto without --history' vkb-compare -v --margin auto base.jsonl new.jsonl
 test_match "option '--margin': 'auto' needs --history" .err \
   'the error says that auto needs --history'
-test_status 2 'a history that is not there' \
+test_status 2 'a history that does not exist' \
   vkb-compare -v --margin auto --history no-such base.jsonl new.jsonl
 
 # --- canaries
@@ -86,13 +86,13 @@ test_status 2 'a history that is not there' \
 runs base PING 50 50.1 49.9 50 >>base.jsonl
 cp new.jsonl quiet
 runs new PING 50.1 50 49.9 50.1 >>new.jsonl
-test_status 1 'a canary that holds' vkb-compare -v --canary 'PI*' base.jsonl new.jsonl
+test_status 1 'a canary that did not change' vkb-compare -v --canary 'PI*' base.jsonl new.jsonl
 test_match 'Canaries: 1 of 1 result unchanged' .out \
   'the report counts the canaries that did not change'
 for side in base new; do
   sed 's/"PING"/"EVAL [x]"/' $side.jsonl >$side.brackets
 done
-test_status 1 'a canary is found by its name, also where this does not match itself as a pattern' \
+test_status 1 'a canary is found by its name, even if its characters mean another pattern' \
   vkb-compare -v --canary 'EVAL [x]' base.brackets new.brackets
 test_match 'Canaries: 1 of 1 result unchanged' .out \
   'a canary with brackets in its name is counted'
@@ -121,7 +121,7 @@ test_match "canary 'PING': too few runs of rps" .err 'the error names the canary
   runs base PING 50 50.1 49.9 50
   runs new PING 40 40.1 39.9 40
 } >four
-test_status 1 'four runs show a regression beside a canary that holds' \
+test_status 1 'with an unchanged canary four runs show a regression' \
   vkb-compare -v -b base --canary PONG four
 test_status 2 'four runs show that one of two canaries changed' \
   vkb-compare -v -b base --canary 'P*NG' four
@@ -144,7 +144,7 @@ test_same 1 $? '--on-likely fail: a likely regression fails'
 vkb-compare -b base --on-likely fail --policy policy.json -f jsonl:deltas likely >/dev/null
 test_same 0 $? 'a waiver covers a likely regression, too'
 test_same '[] known' "$(jq -r 'select(.waivers // .tests) | .waivers // [] | tojson' deltas) $(jq -r 'select(.waiver).waiver.reason' deltas)" \
-  'and counts as used'
+  'such a waiver is not reported as unused'
 test_status 2 'a canary that was not measured is an error' \
   vkb-compare -v --canary PING base.jsonl quiet
 test_match "canary 'PING': no judged metric" .err 'the error names the canary that was not measured'
@@ -160,9 +160,9 @@ test_match "canary 'X\*': no judged metric" .err \
   runs base PING 60 60.1 59.9 60
 } >both
 for i in 1 2 3; do runs "h$i" PING 50 50.1 49.9 50; done >history.jsonl
-test_status 1 'a canary that moved on both sides holds against the baseline' \
+test_status 1 'a canary that changed on both sides passes against the baseline' \
   vkb-compare -v --canary PING both new.jsonl
-test_status 2 'a canary that moved on both sides fails against the history' \
+test_status 2 'a canary that changed on both sides fails against the history' \
   vkb-compare -v --canary PING --history history.jsonl both new.jsonl
 test_match "rps changed by \\+20\\.0% against its history" .err \
   'the error has the change of the canary against its history'
@@ -187,53 +187,53 @@ v1 yours equivalent
 v2 mine improvement
 v2 yours improvement' \
   "$(jq -r 'select(.metric) | "\(.baseline.label) \(.contender.label) \(.verdict)"' out |
-    sed 's/yours inconclusive/yours equivalent/')" 'each with each'
+    sed 's/yours inconclusive/yours equivalent/')" 'each contender is compared with each baseline'
 test_same '[4,0]' "$(jq -c 'select(.tests) | [.families[].tests]' out | sort -u)" \
   'all comparisons are one family of tests'
 vkb-compare --strict --baseline v1 --baseline v2 -f jsonl all |
   jq -r 'select(.metric) | .p_adjusted / .p * 1000 | round' | sort -n >factors
 test_same true "$(jq -s 'max == 4000' factors)" \
-  'Holm counts all four'
+  'Holm corrects for all four tests'
 vkb-compare --baseline v1 --baseline v1 -f jsonl all | jq -c 'select(.metric)' >twice
 vkb-compare --baseline v1 -f jsonl all | jq -c 'select(.metric)' >once
 test_same "$(cat once)" "$(cat twice)" 'the same baseline given twice is compared once'
-test_status 2 'a baseline that is not there' \
+test_status 2 'a baseline that does not exist' \
   vkb-compare -v --baseline v1 --baseline v9 all
 
-# --- --ci: what was not measured fails
+# --- --ci: results that are missing fail
 
 runs base SET 10 11 10 11 >base.jsonl
 runs base GET 10 11 10 11 >>base.jsonl
 runs new SET 10 11 10 11 >new.jsonl
-test_that 'a case is missing' vkb-compare -v base.jsonl new.jsonl
+test_that 'a case that is missing' vkb-compare -v base.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare -v --ci base.jsonl new.jsonl
-test_that '--ci: another option overrides it' vkb-compare -v --ci --on-missing ok base.jsonl new.jsonl
+test_that '--ci: --on-missing replaces it' vkb-compare -v --ci --on-missing ok base.jsonl new.jsonl
 runs new GET 10 11 10 >>new.jsonl
-test_that 'a case has too few runs' vkb-compare -v base.jsonl new.jsonl
+test_that 'a case with too few runs' vkb-compare -v base.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare -v --ci base.jsonl new.jsonl
-test_that '--ci: another option overrides it' \
+test_that '--ci: --on-insufficient replaces it' \
   vkb-compare -v --ci --on-insufficient ok base.jsonl new.jsonl
 runs new GET 11 >>new.jsonl
-test_that '--ci: all was measured' vkb-compare -v --ci base.jsonl new.jsonl
+test_that '--ci: nothing is missing' vkb-compare -v --ci base.jsonl new.jsonl
 sed 1q .out >first
 test_match '; likely regressions do not fail the job \(--on-likely ok\)$' first \
-  '--ci: the first line says that likely regressions pass'
+  '--ci: the first line says that likely regressions do not fail'
 test_that '--ci: likely regressions fail' \
   vkb-compare -v --ci --on-likely fail base.jsonl new.jsonl
 sed 1q .out >first
 test_match '; likely regressions fail the job \(--on-likely fail\)$' first \
-  '--ci: the first line says that they fail'
-test_that 'without --ci' vkb-compare -v --on-likely fail base.jsonl new.jsonl
-test_empty "$(grep on-likely .out)" 'without --ci the first line leaves that out'
+  '--ci: the first line says that likely regressions fail'
+test_that 'without --ci likely regressions do not fail' vkb-compare -v --on-likely fail base.jsonl new.jsonl
+test_empty "$(grep on-likely .out)" 'without --ci the first line says nothing about likely regressions'
 sed 's/"rps":/"p50_latency_ms":1,&/' base.jsonl >more.jsonl
-test_that 'a judged metric is missing' vkb-compare -v more.jsonl new.jsonl
+test_that 'a judged metric that is missing' vkb-compare -v more.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare -v --ci more.jsonl new.jsonl
-test_that '--ci: not one that only the contender has' \
+test_that '--ci: a metric that only the contender has does not fail' \
   vkb-compare -v --ci new.jsonl more.jsonl
 
-# --- looks
+# --- adaptive runs
 
-looked() { # looked LABEL VALUE...: a session that looked at 4, 8 and 16 runs
+looked() { # looked LABEL VALUE...: prints runs of a session that looked after 4, 8 and 16 runs
   label=$1 i=0
   shift
   for v; do
@@ -247,8 +247,9 @@ looked new 90 91 89 90.5 >new.jsonl
 vkb-compare -f jsonl base.jsonl new.jsonl >out
 test_same true "$(jq 'select(.metric) | .level > 0 and .level < 0.05 and
   (.p_adjusted / .p - 0.05 / .level | fabs) < 1e-9' out)" \
-  'p pays for the looks'
-# Two cases that looked as often, at other runs: each has the level of its own.
+  'p is compared with the level of the look'
+# Two cases with the same number of looks after different numbers of runs: each has its
+# own level.
 for side in base new; do
   jq -c '.looks = [4, 6] | .config.command = "GET"' $side.jsonl >$side.get
   cat $side.jsonl $side.get | jq -c 'if .config.command == "SET" then .looks = [4, 16] else . end' \
@@ -259,18 +260,18 @@ for one in set get; do
   vkb-compare -f jsonl base.$one new.$one | jq -r 'select(.metric) | "\(.config.command) \(.level)"'
 done | sort >alone
 test_same 2 "$(cut -d ' ' -f 2 alone | sort -u | grep -c .)" \
-  'the level depends on when a session looked'
+  'the level depends on the number of runs at a look'
 test_same "$(cat alone)" "$(vkb-compare -f jsonl base.both new.both |
   jq -r 'select(.metric) | "\(.config.command) \(.level)"' | sort)" \
-  'cases that looked as often, at other runs, have the level of their own looks'
+  'cases with looks after different numbers of runs have their own levels'
 jq -c 'del(.looks)' base.jsonl >base0.jsonl
 jq -c 'del(.looks)' new.jsonl >new0.jsonl
 vkb-compare -f jsonl base0.jsonl new0.jsonl >out0
 test_same '[null,true]' \
   "$(jq -c 'select(.metric) | [.level, .p_adjusted == .p]' out0)" \
-  'without looks it does not'
+  'without looks the level is not changed'
 test_same true "$(jq -s 'map(select(.metric)) | .[0].p == .[1].p and
-  .[0].p_adjusted > 2 * .[1].p_adjusted' out out0)" 'an early look must see more'
+  .[0].p_adjusted > 2 * .[1].p_adjusted' out out0)" 'an early look needs a larger change'
 looked base 100 101 99 100.5 100.2 99.3 100.4 100.9 >base.jsonl
 looked new 90 91 89 90.5 90.2 89.3 90.4 90.9 >new.jsonl
 test_status 1 'twice the runs show the regression' vkb-compare -v base.jsonl new.jsonl
@@ -282,13 +283,13 @@ vkb-compare -f jsonl base0.jsonl new0.jsonl >out0
 test_same true "$(jq -s '[.[] | select(.metric)] | .[0].ci95[0] <= .[1].ci95[0]
   and .[0].ci95[1] >= .[1].ci95[1] and
   .[0].ci95[1] - .[0].ci95[0] > .[1].ci95[1] - .[1].ci95[0]' out out0)" \
-  'the interval is wider'
+  'the interval of a look is wider'
 test_same true "$(jq -s '[.[] | select(.metric) | .ratio] | .[0] == .[1]' out out0)" \
-  'around the same estimate'
+  'the estimate is the same'
 
-# 7 signed ranks give no p below .0156, and the look has .0084: the t test can show
-# the change.
-interleaved() { # interleaved LABEL VALUE...
+# Seven signed ranks have no p below .0156, and the look has the level .0084: the t test
+# can show the change.
+interleaved() { # interleaved LABEL VALUE...: prints runs of an adaptive session in rounds
   label=$1 i=0
   shift
   for v; do
@@ -310,13 +311,13 @@ test_same '["t",true,"regression"]' \
   interleaved base 100 101 99 100.5 99.5 100.2 99.8 100 100.1 99.9
   interleaved new 90 91 89 90.5 89.5 90.2 89.8 90 90.1 89.9
 } >ten
-test_status 1 'ten are' vkb-compare -b base -f jsonl ten
+test_status 1 'ten rounds are paired' vkb-compare -b base -f jsonl ten
 test_same '["signed-rank",true,"regression"]' \
-  "$(jq -c 'select(.metric) | [.method, .paired, .verdict]' .out)" 'paired'
+  "$(jq -c 'select(.metric) | [.method, .paired, .verdict]' .out)" 'ten adaptive rounds are paired'
 
-# --- a regression framework's results: thresholds with sign, named baselines
+# --- results of a regression framework: margins with a sign, named baselines
 
-results() { # results LABEL MINUTES GB_PER_S...: one file each, as runs
+results() { # results LABEL MINUTES GB_PER_S...: prints one file each, as runs
   name=$1
   shift
   while [ $# -gt 0 ]; do
@@ -332,10 +333,10 @@ results() { # results LABEL MINUTES GB_PER_S...: one file each, as runs
   results mine 1.62 1.70 1.63 1.71 1.61 1.69 1.62 1.7 1.64 1.72
 } >framework.jsonl
 printf '{"rules":[{"metric":"*time*","margin":"+10%%","class":"gate"},{"metric":"throughput*","margin":"-10%%","class":"gate"}]}' >signs.json
-test_status 1 'a throughput that fell by more than 10 %' vkb-compare -v --ci \
+test_status 1 'a throughput that is more than 10 % lower' vkb-compare -v --ci \
   --policy signs.json --baseline main --baseline release framework.jsonl
 cp .out text
-test_same 2 "$(grep -c 'mine against' text)" 'against both baselines'
+test_same 2 "$(grep -c 'mine against' text)" 'it is compared with both baselines'
 vkb-compare --policy signs.json --baseline main --baseline release -f jsonl \
   framework.jsonl >out
 test_same 'main put_time_s equivalent
@@ -343,13 +344,13 @@ main throughput_bytes_per_s regression
 release put_time_s improvement
 release throughput_bytes_per_s improvement' \
   "$(jq -r 'select(.metric) | "\(.baseline.label) \(.metric) \(.verdict)"' out)" \
-  'the time rose by less than 10 %, the rest is as it should be'
-test_match 'throughput_bytes_per_s .*1\.70x faster' text 'the speed-up in words'
+  'a time less than 10 % higher is no regression, other results are improvements'
+test_match 'throughput_bytes_per_s .*1\.70x faster' text 'the text has the speed-up in words'
 
-# --- what is judged without options
+# --- metrics that are judged without options
 
-# sides FACTOR BOUND MORE_CONFIG METRIC: eight runs a side of quiet noise, METRIC of
-# the second FACTOR times that of the first
+# sides FACTOR BOUND MORE_CONFIG METRIC: prints eight runs a side with little noise;
+# METRIC of the second side is FACTOR times that of the first
 sides() {
   perl -e 'my ($f, $bound, $config, $metric) = @ARGV; srand 3;
     for my $s ("a", "b") { for my $k (1 .. 8) {
@@ -362,7 +363,7 @@ sides() {
         $s, $config, $k, $k,
         join(",", map { "\"$_\":$m{$_}" } sort keys %m), $bound } }' "$@"
 }
-worse() { # worse METRIC FACTOR [BOUND [CONFIG [OPTION...]]]: is it a regression?
+worse() { # worse METRIC FACTOR [BOUND [CONFIG [OPTION...]]]: exits with 1 if this is a regression
   metric=$1 factor=$2 bound=${3-server} config=${4-,\"requests\":1000}
   shift 2
   [ $# -lt 1 ] || shift
@@ -370,17 +371,17 @@ worse() { # worse METRIC FACTOR [BOUND [CONFIG [OPTION...]]]: is it a regression
   sides "$factor" "$bound" "$config" "$metric" >both-sides
   vkb-compare -v --baseline a "$@" -f text:text -f jsonl:deltas both-sides
 }
-test_status 1 'more CPU for each request' worse server_cpu_us_per_req 1.044
+test_status 1 'more CPU time per request' worse server_cpu_us_per_req 1.044
 test_match '^- .*server_cpu_us_per_req.* regression, certain' text \
   'more CPU for each request is shown as a regression'
 test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, p999_latency_ms, server_cpu_us_per_req, bytes_per_key.' \
   "$(sed -n 3p text)" 'the third line of the report lists the judged metrics'
-test_status 1 'a larger key' worse bytes_per_key 1.16
+test_status 1 'more memory per key' worse bytes_per_key 1.16
 test_match '^- .*bytes_per_key.* regression, certain' text \
-  'more memory for each key is shown as a regression'
-test_status 1 'a longer tail' worse p999_latency_ms 1.5
-test_that 'a longer tail within its wide margin is not a regression' worse p999_latency_ms 1.2
-test_that 'where the client was the limit, CPU is for information' \
+  'more memory per key is printed as a regression'
+test_status 1 'a higher p99.9' worse p999_latency_ms 1.5
+test_that 'a higher p99.9 within its wide margin is no regression' worse p999_latency_ms 1.2
+test_that 'if the client was the limit, CPU is info' \
   worse server_cpu_us_per_req 1.044 client
 test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, bytes_per_key.' \
   "$(sed -n 3p text)" 'CPU is not in the list of judged metrics if client-bound'
@@ -394,23 +395,23 @@ test_that 'CPU is not judged if neither side was the limit' \
   worse server_cpu_us_per_req 1.044 neither
 test_that 'CPU is not judged at a fixed rate' \
   worse server_cpu_us_per_req 1.044 server ',"rate":1000'
-test_status 1 'a larger key is one whoever was the limit' worse bytes_per_key 1.16 client
-test_status 1 '--metrics judges it all the same' \
+test_status 1 'memory per key is judged whatever the limit was' worse bytes_per_key 1.16 client
+test_status 1 '--metrics judges CPU nevertheless' \
   worse server_cpu_us_per_req 1.044 client ',"requests":1000' -m server_cpu_us_per_req
-# The throughput of one of ten cases is halved in five runs: further metrics, as
-# noisy, must not make it harder to find.
+# The throughput of one of ten cases is halved in five runs: other metrics with the same
+# noise must not make it harder to find.
 perl -e 'srand 5; for my $s ("a", "b") { for my $c (1 .. 10) { for my $k (1 .. 5) {
   my $v = 100 * exp(.03 * (rand() + rand() + rand() - 1.5));
   my $rps = $c > 1 || $s eq "a" ? $v : $v / 2;
   printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET","clients":%d},"run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%f,"p50_latency_ms":%f,"p99_latency_ms":%f,"p999_latency_ms":%f},"bound":"server","status":"ok"}\n),
     $s, $c, $k, $k, $rps, $v, $v, $v } } }' >both-sides
-family() { # family OPTION...: verdict, adjusted p and method of the changed row
+family() { # family OPTION...: prints verdict, adjusted p and method of the changed row
   vkb-compare --baseline a -f jsonl "$@" both-sides >deltas
   jq -c 'select(.config.clients == 1 and .metric == "rps") |
     [.verdict, .primary, .p_adjusted * 1e12, .method]' deltas
 }
 all=$(family)
-test_match '^\["regression",true,' /dev/stdin 'one of ten cases at half its throughput' <<END
+test_match '^\["regression",true,' /dev/stdin 'half the throughput in one of ten cases' <<END
 $all
 END
 test_same '[10,30] [0.03,0.02]' \
@@ -425,26 +426,26 @@ test_same true "$(jq -n --argjson all "$all" --argjson few "$few" \
   'without other metrics the level is .05'
 sed 's/"clients"/"rate":1000,"clients"/' both-sides >at-rate
 test_same p99_latency_ms "$(vkb-compare --baseline a -f jsonl at-rate |
-  jq -r 'select(.primary).metric' | sort -u)" 'p99 is primary at a given rate'
+  jq -r 'select(.primary).metric' | sort -u)" 'with a rate p99 is the primary metric'
 echo '{"rules":[{"metric":"server_cpu_us_per_req","class":"info"}]}' >policy.json
-test_that 'a policy does not' \
+test_that 'a policy with class info does not judge CPU' \
   worse server_cpu_us_per_req 1.044 server ',"requests":1000' --policy policy.json
 
-# --- memory that grows with the keys
+# --- memory that grows with the number of keys
 
 worse used_memory_bytes .8 server ',"duration_s":10' -m used_memory_bytes,rps
 test_same '["info","the faster side may have more keys"]' \
   "$(jq -c 'select(.metric == "used_memory_bytes") | [.class, .notes[0]]' deltas)" \
-  'memory of runs of a fixed duration that write is not judged'
-test_that 'memory for each key is not judged in runs of a fixed duration' \
+  'memory of loads with a duration that write is not judged'
+test_that 'memory per key of loads with a duration is not judged' \
   worse bytes_per_key 1.16 server ',"duration_s":10'
 worse used_memory_bytes .8 server ',"requests":10' -m used_memory_bytes,rps
 test_same '["gate","improvement"]' \
   "$(jq -c 'select(.metric == "used_memory_bytes") | [.class, .verdict]' deltas)" \
-  'memory of a fixed number of requests is judged'
+  'memory of a load with a number of requests is judged'
 sides .8 server ',"duration_s":10' used_memory_bytes | sed 's/"SET"/"GET"/' >both-sides
 vkb-compare --baseline a -m used_memory_bytes,rps -f jsonl both-sides >deltas
 test_same gate "$(jq -r 'select(.metric == "used_memory_bytes").class' deltas)" \
-  'memory of runs that only read is judged'
+  'memory of a load that only reads is judged'
 
 test_done

@@ -1,5 +1,6 @@
 #!/bin/sh
-# vkb-policy(5): margins, directions, classes, waivers, exact metrics; refusals.
+# vkb-policy(5): margins, directions, classes, waivers, exact metrics, and policies that
+# are refused.
 . "${0%/*}/lib.sh"
 
 a=$tests/data/a.jsonl
@@ -9,7 +10,8 @@ export SOURCE_DATE_EPOCH
 
 policy() { printf '{"rules":[%s]}\n' "$1" >policy.json; }
 
-# judged FILE...: "case metric verdict waived" a line, without equivalents
+# judged FILE...: prints "case metric verdict waived" for each row that is not
+# equivalent
 judged() {
   vkb-compare --policy policy.json -f jsonl "$@" >out 2>err
   echo "exit $?"
@@ -17,9 +19,9 @@ judged() {
     "\(.config.command) \(.metric) \(.verdict) \(.waiver.reason // "-")"' out
 }
 
-# --- refusals
+# --- policies that are refused
 
-# refuse TEXT PATTERN WHAT
+# refuse TEXT PATTERN WHAT: such a policy is an error
 refuse() {
   printf '%s\n' "$1" >policy.json
   test_status 2 "refused: $3" vkb-compare -v --policy policy.json "$a" "$b"
@@ -79,17 +81,17 @@ refuse '{"rules":[}' '*' 'no JSON'
 test_match '^vkb-compare: policy\.json:1:11: not JSON' .err \
   'an error of JSON has its line and column'
 printf '{"rules": [{"metric": "rps",\n "metric": "p50"}]}' >policy.json
-test_status 2 'a key that stands twice is an error' vkb-compare -v --policy policy.json "$a" "$b"
+test_status 2 'a key that is there twice is an error' vkb-compare -v --policy policy.json "$a" "$b"
 test_match '^vkb-compare: policy\.json:2:2: not JSON: duplicate key' .err \
   'the error has the place of the second key'
 perl -e 'print "{", (map qq("k$_":1,\n ), 1 .. 40), qq("\\u006b7":1}\n)' >policy.json
-test_status 2 'a key that stands twice by its escapes is an error' \
+test_status 2 'a key that is there twice with escapes is an error' \
   vkb-compare -v --policy policy.json "$a" "$b"
 test_match '^vkb-compare: policy\.json:41:2: not JSON: duplicate key' .err \
   'the error has the place of the escaped key'
 test_status 2 'a missing policy is an error' vkb-compare -v --policy no-such "$a" "$b"
 refuse '{"rules":[{"margin":"x"},{"class":"x"}]}' 'rules\[1\]' 'two problems'
-test_same 2 "$(wc -l <.err | tr -d ' ')" 'two problems are two errors'
+test_same 2 "$(wc -l <.err | tr -d ' ')" 'two mistakes are two errors'
 SOURCE_DATE_EPOCH=today test_status 2 'a SOURCE_DATE_EPOCH that is not a number is an error' \
   vkb-compare -v "$a" "$b"
 test_match "SOURCE_DATE_EPOCH: 'today'" .err 'the error names SOURCE_DATE_EPOCH and its value'
@@ -99,27 +101,27 @@ test_match "SOURCE_DATE_EPOCH: 'today'" .err 'the error names SOURCE_DATE_EPOCH 
 policy ''
 test_same "$(vkb-compare -f jsonl "$a" "$b" | jq -c 'select(.metric)')" \
   "$(vkb-compare --policy policy.json -f jsonl "$a" "$b" | jq -c 'select(.metric)')" \
-  'no rules change nothing'
+  'a policy without rules changes nothing'
 policy '{"margin":"15%"}'
-test_same 'exit 0' "$(judged "$a" "$b")" 'a margin for all'
+test_same 'exit 0' "$(judged "$a" "$b")" 'a margin for all metrics'
 test_same '"policy"' "$(jq '.margin_from // empty' out | sort -u)" \
   'the records say that the margin is from the policy'
 test_same 'option policy' "$(vkb-compare -v --policy policy.json --margin rps=3% \
   -f jsonl "$a" "$b" | jq -r '.margin_from // empty' | sort -u | xargs)" \
-  'an option wins'
+  '--margin replaces the policy'
 policy '{"case":"SET*","margin":"15%"}, {"metric":"p[59]?_*","margin":"15%"}'
-test_same 0 "$(judged "$a" "$b" | grep -c 'SET')" 'a pattern of cases'
+test_same 0 "$(judged "$a" "$b" | grep -c 'SET')" 'a rule with a pattern of cases'
 policy '{"case":{"command":"SET"},"class":"info"}'
-test_same 'exit 0' "$(judged "$a" "$b" | sed 1q)" 'metrics of class info decide nothing'
+test_same 'exit 0' "$(judged "$a" "$b" | sed 1q)" 'a regression of class info does not fail'
 test_same 'info' "$(jq -r 'select(.config.command == "SET").class' out | sort -u)" \
   'metrics of class info are shown'
 policy '{"metric":"avg_latency_ms","class":"gate"}'
 judged "$a" "$b" >/dev/null
 test_same 'gate' \
   "$(jq -r 'select(.metric == "avg_latency_ms").class' out | sort -u)" \
-  'a gate of its own'
+  'a metric becomes a gate by a rule'
 
-# one LABEL METRIC VALUE...: run records of one case
+# one LABEL METRIC VALUE...: prints run records of one case
 one() {
   label=$1 metric=$2
   shift 2
@@ -143,21 +145,21 @@ X load improvement -' "$(judged base new)" '-10%: more is better'
 one y load 89 88 90 89 >new
 test_same 'exit 1
 X load regression -' "$(judged base new)" '11% less is not'
-test_status 1 'a signed margin as option' \
+test_status 1 '--margin with a sign' \
   vkb-compare -v -m load --margin load=-10% base new
 one x load 100 101 99 100 >base
 one y load 180 182 179 181 >new
 policy '{"metric":"load","margin":"+100%","class":"gate"}'
-test_same 'exit 0' "$(judged base new | sed 1q)" '+100%: not twice as much'
+test_same 'exit 0' "$(judged base new | sed 1q)" '+100%: less than twice as much is no regression'
 
 # --- waivers
 
 policy '{"case":{"command":"SET"},"waiver":{"reason":"known","expires":"2026-11-18"}}'
 test_same 'exit 0
 SET rps regression known' "$(judged "$a" "$b" | grep 'exit\|SET rps')" \
-  'a waived regression decides nothing'
+  'a waived regression does not fail'
 test_same true "$(jq 'select(.type == "comparison") | .verdicts.waived > 0 and (.verdicts | has("regression") | not)' out)" \
-  'waived regressions have a count of their own'
+  'waived regressions are counted separately'
 vkb-compare -v --policy policy.json "$a" "$b" >text
 test_match 'SET +rps .*regression, waived until 2026-11-18: known' text \
   'the row of a waived regression has the day and the reason'
@@ -179,24 +181,24 @@ grep '"command":"[SG]ET"' "$a" >base
 cat new >both
 grep '"command":"GET"' "$a" | sed 's/"ref":"unstable","commit":"[^"]*"/"ref":"my-branch","commit":"'"$(jq -r .subject.commit new | sed 1q)"'"/' >>both
 vkb-compare -v --policy policy.json -m rps base both >text 2>err
-test_match '^Worse, but waived: SET rps' text 'rows that did not change hide none'
+test_match '^Worse, but waived: SET rps' text 'an unchanged case does not hide a waived regression'
 policy '{"case":{"command":"SET"},"waiver":{"reason":"known","expires":"2026-11-18"}}'
 test_same 'exit 1' "$(SOURCE_DATE_EPOCH=1795100000 judged "$a" "$b" | sed 1q)" \
-  'the day after, it counts'
+  'on the next day the waiver has expired'
 test_same '["policy.json: rules[0]","expired","known","2026-11-18"]' \
   "$(jq -c 'select(.waivers).waivers[] | [.rule, .what, .reason, .expires]' out)" \
   'an expired waiver is listed with its rule'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"6%"}}'
 test_same 'SET rps regression -' "$(judged "$a" "$b" | grep 'SET rps')" \
-  'more than the limit counts'
+  'a regression beyond the limit of its waiver fails'
 test_same exceeded "$(jq -r 'select(.waivers).waivers[].what' out)" \
   'a waiver whose limit is exceeded is listed'
 vkb-compare -v --policy policy.json "$a" "$b" >text
 test_match '^warning: policy\.json: rules\[0\]: the regression exceeds its waiver: known' text \
-  'a warning is printed if more than is waived changed'
+  'a warning is printed if the regression exceeds its waiver'
 policy '{"case":"SET","metric":"rps","waiver":{"reason":"known","expires":"2026-12-31","limit":"7%"}}'
 test_same 'SET rps regression known' "$(judged "$a" "$b" | grep 'SET rps')" \
-  'a regression up to the limit does not count'
+  'a regression within the limit does not fail'
 policy '{"case":"SET","waiver":{"reason":"known","expires":"2026-12-31"}},{"case":"NONE","margin":"3%"}'
 test_that 'a waiver without a regression is accepted' vkb-compare -v --policy policy.json "$a" "$a"
 test_match '^warning: policy\.json: rules\[0\]: there is nothing to waive: known' .out \
@@ -207,11 +209,11 @@ test_match '^warning: policy\.json: rules\[1\] matches nothing here' .out \
 policy '{"case":"SET","waiver":{"reason":"a|b `c` <d> @e \u001b[31m","expires":"2026-12-31"}}'
 for f in text markdown; do
   vkb-compare --policy policy.json -f $f "$a" "$b" >hostile
-  test_empty "$(tr -cd '\033' <hostile)" "a reason drives no terminal ($f)"
+  test_empty "$(tr -cd '\033' <hostile)" "the control characters of a reason are escaped ($f)"
 done
 # shellcheck disable=SC2016
 test_empty "$(grep -F -e '<d>' -e '`c`' -e ' @e' hostile)" \
-  'the text of a waiver is harmless in Markdown'
+  'the reason of a waiver is escaped in Markdown'
 
 one x p99_latency_ms 1 1 1 1 >base
 one y p99_latency_ms 1.1 1.1 1.1 1.1 >new
@@ -219,7 +221,7 @@ policy '{"waiver":{"reason":"known","expires":"2026-12-31","limit":"10%"}}'
 test_same 'exit 0
 X p99_latency_ms regression known' "$(judged base new)" 'the limit itself is covered'
 policy '{"class":"info"}'
-test_status 2 'a comparison of information alone is an error' \
+test_status 2 'a comparison of info metrics only is an error' \
   vkb-compare -v --policy policy.json -m all base new
 test_match 'nothing was judged: no gate metric is on both sides' .err \
   'the error says that there was no gate metric'
@@ -232,15 +234,15 @@ policy '{"metric":"size_bytes","assume":"exact","class":"gate"}'
 test_same 'exit 1
 X size_bytes regression -' "$(judged base new)" 'one run a side is enough'
 one y size_bytes 1019 >new
-test_same 'exit 0' "$(judged base new)" 'within the margin it is equivalent'
+test_same 'exit 0' "$(judged base new)" 'one run a side within the margin is equivalent'
 one y size_bytes 1030 1031 1032 >new
 vkb-compare -v --policy policy.json base new >text
-test_match 'regression +assumed exact, but the runs vary' text 'runs that vary'
+test_match 'regression +assumed exact, but the runs vary' text 'runs that vary have a note'
 one x size_bytes 0 >base
 test_same 'exit 1
-X size_bytes regression -' "$(judged base new)" 'up from zero'
+X size_bytes regression -' "$(judged base new)" 'a rise from zero is a regression'
 one y size_bytes 0 >new
-test_same 'exit 0' "$(judged base new)" 'zero and zero'
+test_same 'exit 0' "$(judged base new)" 'zero on both sides is equivalent'
 
 
 # --- the primary metric of a case
@@ -254,23 +256,23 @@ want=$(primary | sed 's/SET rps/SET p50_latency_ms/')
 test_same "$(vkb-compare -f jsonl "$a" "$b" | jq -r 'select(.primary) |
   "\(.config.command) \(.metric)"' | sed 's/SET rps/SET p50_latency_ms/' | sort)" "$want" \
   'the policy names the primary metric of a case'
-test_match '^SET p50_latency_ms$' /dev/stdin 'which is that one' <<END
+test_match '^SET p50_latency_ms$' /dev/stdin 'SET is judged by this metric' <<END
 $want
 END
 policy '{"case":"SET*","metric":"p50_latency_ms","class":"primary"},
   {"metric":"p50_latency_ms","class":"gate"}'
-test_match '^SET rps$' /dev/stdin 'a later class replaces it' <<END
+test_match '^SET rps$' /dev/stdin 'a later rule replaces the class' <<END
 $(primary)
 END
 policy '{"metric":"avg_latency_ms","class":"primary"}'
 primary >names
 test_same 'avg_latency_ms' "$(cut -d ' ' -f 2 names | sort -u)" \
-  'a metric of class info is judged first if the policy says so'
+  'a metric of class info becomes primary by a policy'
 test_same "$(grep -c . names)" "$(jq 'select(.families).families.primary.tests' out)" \
-  'and makes up the first family'
+  'it is the first family of tests'
 policy '{"metric":"p[59]?_*","class":"primary"}'
 primary >names
-test_same 'p50_latency_ms p95_latency_ms p99_latency_ms' "$(sed -n 's/^SET //p' names | sort | paste -sd ' ' -)" 'a case may have several'
+test_same 'p50_latency_ms p95_latency_ms p99_latency_ms' "$(sed -n 's/^SET //p' names | sort | paste -sd ' ' -)" 'a case may have several primary metrics'
 test_same "$(grep -c . names)" "$(jq 'select(.families).families.primary.tests' out)" \
-  'each of which is a test of the first family'
+  'each of them is a test of the first family'
 test_done

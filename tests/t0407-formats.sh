@@ -1,13 +1,13 @@
 #!/bin/sh
-# What vkb-compare writes: each format is what its readers expect, with hostile
-# names as well, and several are written at once.
+# What vkb-compare writes: each format is valid for its readers, also with hostile
+# names, and several formats can be written at once.
 . "${0%/*}/lib.sh"
 
 a=$tests/data/a.jsonl
 b=$tests/data/b.jsonl
 all='text markdown jsonl csv junit openmetrics annotations sarif'
 
-# two LABEL CONFIG VALUE...: runs of any config
+# two LABEL CONFIG VALUE...: prints runs with any configuration
 two() {
   label=$1 config=$2
   shift 2
@@ -16,54 +16,54 @@ two() {
       "$label" "$config" "${kernel:-6.1}" "$v"
   done
 }
-failed() { # failed LABEL CONFIG ERROR
+failed() { # failed LABEL CONFIG ERROR: prints a failed run
   printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"status":"failed","error":"%s"}\n' \
     "$1" "$2" "$3"
 }
-# each COMMAND...: a format and what checks it, for every format
+# each COMMAND...: calls the command with the name of each format.
 each() {
   for f in $all; do
     "$@" "$f"
   done
 }
 
-# --- what lacks fails in every format, as the status has it
+# --- missing results fail in every format, as in the exit status
 
 {
   printf '{"type":"run","v":1,"subject":{"label":"b"},"config":{"command":"S"},"run":{},"metrics":{"rps":%s,"p99_latency_ms":1},"status":"ok"}\n' \
     1 1.01 1 1.01
 } >base
 two c '{"command":"S"}' 1 1.01 1 1.01 >new
-test_status 1 'a metric that lacks' vkb-compare -v --ci -f junit:j -f annotations:n \
+test_status 1 'a metric that the contender does not have' vkb-compare -v --ci -f junit:j -f annotations:n \
   -f text:t base new
 test_match '<failure type="missing" message="only the baseline has p99_latency_ms' j \
-  'is a failure of the test report'
-test_match '^::error .*the contender lacks 1 case or metric' n 'an annotation'
-test_match '^[A-Z].*; the contender lacks 1 case or metric;' t 'and in the first line'
+  'JUnit has a failure'
+test_match '^::error .*the contender lacks 1 case or metric' n 'the annotations have an error'
+test_match '^[A-Z].*; the contender lacks 1 case or metric;' t 'the first line of the text has it'
 
-# --- subjects of one name
+# --- subjects with the same label
 
 for o in O2 O3; do
   two c '{"command":"S"}' 1 1.01 1 1.01 |
     sed "s/\"label\":\"c\"/\"label\":\"c\",\"build\":\"$o\"/"
 done >twins
 test_same 'c [build=O2] c [build=O3]' "$(vkb-compare -v -m rps -f jsonl:d -f text base twins |
-  sed -n 's/^of \(.*\) against .*/\1/p' | xargs)" 'builds of one label have different names'
+  sed -n 's/^of \(.*\) against .*/\1/p' | xargs)" 'builds with one label have different names'
 
-# --- several at once, into files, pipes and nowhere
+# --- several formats at once, to files, pipes and devices
 
 set --
 for f in $all; do set -- "$@" -f "$f:$f.out"; done
-test_status 1 'every format at once' vkb-compare "$@" "$a" "$b"
-test_empty "$(cat .out .err)" 'and nothing else is printed'
+test_status 1 'all formats at once' vkb-compare "$@" "$a" "$b"
+test_empty "$(cat .out .err)" 'nothing is printed on stdout and stderr'
 alone() {
   vkb-compare -f "$1" "$a" "$b" >again
-  test_that "$1: to stdout it is the same" cmp again "$1.out"
+  test_that "$1: the output on stdout is the same" cmp again "$1.out"
 }
 each alone
-test_status 2 'two to stdout' vkb-compare -f csv -f junit "$a" "$b"
+test_status 2 'two formats to stdout' vkb-compare -f csv -f junit "$a" "$b"
 test_match 'only one output can go to stdout' .err 'the error says that stdout is taken'
-test_status 2 'two into one file' vkb-compare -f csv:x -f junit:x "$a" "$b"
+test_status 2 'two formats to one file' vkb-compare -f csv:x -f junit:x "$a" "$b"
 test_match "only one output can go to 'x'" .err 'the error names the file that is taken'
 test_status 2 'two names of one file are an error' \
   vkb-compare -f csv:x -f junit:./x "$a" "$b"
@@ -74,32 +74,32 @@ test_status 2 'two names of one file, by a link, are an error' \
 test_status 2 'an unknown format' vkb-compare -f html "$a" "$b"
 test_match "'html' is not one of $(echo "$all" | sed 's/ /, /g')," .err \
   'the error lists the formats'
-test_status 2 'no name of a file' vkb-compare -f csv: "$a" "$b"
+test_status 2 'a format without the name of its file' vkb-compare -f csv: "$a" "$b"
 full() {
   test_status 2 "$1: a full device" vkb-compare -f "$1:/dev/full" "$a" "$b"
   test_match "cannot write '/dev/full'" .err 'the error names the full device'
 }
 each full
-test_that 'a device stays one' test -c /dev/full
+test_that 'a device is not replaced' test -c /dev/full
 vkb-compare -f csv:/no/such/x -f jsonl:kept "$a" "$b" 2>.err
 test_same '2 10' "$? $(wc -l <kept | tr -d ' ')" \
-  'a file that cannot be written does not stop the others'
+  'other outputs are written if one cannot be'
 : >target
 ln -s target link
 vkb-compare -f csv:link "$a" "$b"
-test_same 10 "$(wc -l <target | tr -d ' ')" 'a link stays a link'
-test_that 'really' test -L link
+test_same 10 "$(wc -l <target | tr -d ' ')" 'a link is not replaced'
+test_that 'the target of the link is written' test -L link
 test_same 10 "$(vkb-compare -f csv:/dev/stderr "$a" "$b" 2>&1 >/dev/null |
   wc -l | tr -d ' ')" 'a pipe is written to'
 
 # --- csv
 
 test_same 'contender,baseline,case,metric,unit,better,class,baseline_runs,contender_runs,baseline_median,contender_median,ratio,ci95_low,ci95_high,ci90_low,ci90_high,p,p_adjusted,method,paired,margin,verdict,certain,visible,needed_runs,needed_minutes,waiver,notes' \
-  "$(sed 1q csv.out)" 'csv: the columns are what they were'
+  "$(sed 1q csv.out)" 'csv: the columns have not changed'
 test_same 27 "$(sed 1d csv.out | tr -dc ',\n' | awk '{ print length }' |
-  sort -u)" 'csv: every line has them all'
+  sort -u)" 'csv: every line has all columns'
 test_match '^my-branch \(7be2d904\),unstable \(1f9c0ab2\),SET,rps,req/s,higher,gate,8,8,611939.27,574414.28,0.937[0-9]*,.*,moderated-t,yes,0.02,regression,yes,,,,,$' \
-  csv.out 'csv: numbers are numbers'
+  csv.out 'csv: numbers are not rounded'
 
 # --- junit
 
@@ -111,19 +111,19 @@ xml() {
     test_skip "xml: $1 is well-formed" xmllint
   fi
 }
-# of XPATH FILE
+# of XPATH FILE: prints what the path selects
 of() { xmllint --xpath "string($1)" "$2" 2>/dev/null; }
 xml junit.out
 test_same '9 3 0 1' \
   "$(sed -n 's/.*<testsuite .* tests="\([0-9]*\)" failures="\([0-9]*\)" errors="\([0-9]*\)" skipped="\([0-9]*\)".*/\1 \2 \3 \4/p' junit.out)" \
-  'junit: a test for each judged row'
+  'junit: there is a test case for each judged row'
 test_match '<testsuite name="my-branch [^"]* against unstable ' junit.out \
-  'junit: the contender is named first'
-test_same 9 "$(grep -c '<testcase ' junit.out)" 'junit: as many as it says'
+  'junit: the contender comes before the baseline'
+test_same 9 "$(grep -c '<testcase ' junit.out)" 'junit: the number of test cases is right'
 test_same 3 "$(grep -c '<failure type="regression" message="1.07x ' junit.out)" \
   'junit: a regression fails'
 test_match '<skipped message="1.05x lower .* inconclusive' junit.out \
-  'junit: what is not known is skipped'
+  'junit: an inconclusive row is skipped'
 test_match 'timestamp="2026-03-01T18:40:02"' junit.out \
   'junit: the time is that of the contender'
 test_match '<testcase classname="SET" name="SET rps" time="26.667">' junit.out \
@@ -159,7 +159,7 @@ eof { bad("something behind # EOF") }
 }
 END { if (!eof) { print "no # EOF"; n++ } exit n > 0 }
 AWK
-metrics() { test_that "openmetrics: $1 keeps the rules" awk -f openmetrics.awk "$1"; }
+metrics() { test_that "openmetrics: $1 is valid" awk -f openmetrics.awk "$1"; }
 metrics openmetrics.out
 test_match '^vkb_change_ratio\{case="SET",metric="rps",baseline="unstable \(1f9c0ab2\)",contender="my-branch \(7be2d904\)"\} 0.937[0-9]*$' \
   openmetrics.out 'openmetrics: a ratio'
@@ -172,14 +172,14 @@ test_match '^vkb_rows\{verdict="regression",.*\} 3$' openmetrics.out \
 
 against='my-branch (7be2d904) against unstable (1f9c0ab2)'
 for f in text markdown junit annotations; do
-  test_that "$f: the contender is named before the baseline" grep -qF "$against" $f.out
+  test_that "$f: the contender comes before the baseline" grep -qF "$against" $f.out
 done
 test_same "$against" \
   "$(jq -r '.runs[0].results[0].properties | "\(.contender) against \(.baseline)"' sarif.out)" \
-  'sarif: a result names both sides'
-test_match '<property name="baseline" value="unstable' junit.out 'junit: so do the properties'
+  'sarif: a result has both sides'
+test_match '<property name="baseline" value="unstable' junit.out 'sarif: the properties have both sides'
 
-# --- more contenders than one comment has room for
+# --- more contenders than fit in a comment
 
 two b '{"command":"S"}' 1 1.01 1 1.01 >base
 for n in 1 2 3 4 5 6 7 8 9; do two "c$n" '{"command":"S"}' 1 1.01 1 1.02; done >new
@@ -189,21 +189,21 @@ test_same '8 1 more contender left out: too long for one comment.' \
   'markdown: eight contenders are shown, the ninth is counted'
 two cx '{"command":"S"}' 1 1.01 1 1.02 >>new
 test_same '2 more contenders left out: too long for one comment.' \
-  "$(vkb-compare -f markdown base new | tail -n 1)" 'markdown: two of them'
+  "$(vkb-compare -f markdown base new | tail -n 1)" 'markdown: with two more, both are counted'
 
 # --- annotations
 
 test_empty "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
-  annotations.out)" 'annotations: commands and nothing else'
+  annotations.out)" 'annotations: all lines are commands'
 test_same '3 3' "$(grep -c '^::error' annotations.out) $(grep -c '^::notice' \
   annotations.out)" 'annotations: regressions are errors'
 
 # --- sarif
 
-# sarif FILE: what SARIF 2.1.0 requires, as far as it is used
+# sarif FILE: checks what SARIF 2.1.0 requires of the parts that are used
 sarif() {
   # shellcheck disable=SC2016 # jq's
-  test_that "sarif: $1 has what is required" jq -e '
+  test_that "sarif: $1 is valid" jq -e '
     .version == "2.1.0" and (.runs | type) == "array" and all(.runs[];
       (.tool.driver.name | type) == "string" and
       (.tool.driver.rules | map(.id) | length == (unique | length)) and
@@ -219,9 +219,9 @@ sarif sarif.out
 test_same '["error","none"]' "$(jq -c '[.runs[].results[].level] | unique' sarif.out)" \
   'sarif: regressions are errors'
 test_same '3 9' "$(jq -r '.runs[0].results | "\(map(select(.level == "error")) | length) \(length)"' sarif.out)" \
-  'sarif: three of nine rows'
+  'sarif: three of nine results are errors'
 
-# --- what fails is the same everywhere
+# --- all formats agree about what fails
 
 two x '{"command":"SET"}' 10 11 10 11 >base
 two x '{"command":"GET"}' 10 11 10 11 >>base
@@ -231,28 +231,28 @@ failed x '{"command":"DEL"}' 'a' >>base
   failed y '{"command":"INCR"}' 'it <fell>'
 } >new
 set -- -f junit:j.out -f annotations:a.out -f sarif:s.out -f csv:c.out
-test_status 2 'too few runs, a case of one side, a failed one' \
+test_status 2 'too few runs, a case of one side, and a failed run' \
   vkb-compare "$@" base new
 xml j.out
 test_same '0 1 3' "$(grep -c '<failure' j.out) $(grep -c '<error' j.out) $(
-  grep -c '<skipped' j.out)" 'junit: skipped, but the failed run is an error'
+  grep -c '<skipped' j.out)" 'junit: such cases are skipped, and the failed run is an error'
 test_match '<error type="failed" message="1 of 1 runs failed in the contender: INCR: it &lt;fell&gt;"/>' \
-  j.out 'junit: and says why'
+  j.out 'junit: the error has the reason'
 test_match '^::error title=.*::1 of 1 runs failed in the contender: INCR: it <fell>$' \
-  a.out 'annotations: it is an error'
+  a.out 'annotations: the failed run is an error'
 test_status 1 '--on-insufficient fail' vkb-compare "$@" --on-insufficient fail \
   --on-missing fail base new
 test_same '2 3' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
-  'the formats tell the same, and the failed run'
+  'junit and annotations agree with the status'
 test_same 1 "$(jq '[.runs[].results[] | select(.level == "error")] | length' s.out)" \
-  'sarif as well'
+  'sarif agrees with the status'
 test_same 'false [false,"error","1 of 1 runs failed in the contender: INCR: it <fell>"]' \
   "$(jq -r '.runs[0].invocations[0].executionSuccessful' s.out) $(jq -c '
     .runs[0].invocations[0] | [.executionSuccessful] +
     (.toolExecutionNotifications[] | select(.message.text | test("INCR")) |
-      [.level, .message.text])' s.out)" 'sarif: and says what was not compared'
+      [.level, .message.text])' s.out)" 'sarif: the invocation has the failed run'
 
-# --- mean, sd and CV of each side
+# --- --spread: mean, standard deviation and CV of each side
 
 test_status 1 '--spread' vkb-compare --spread -f text:t.out -f markdown:m.out \
   -f csv:c.out "$a" "$b"
@@ -265,24 +265,24 @@ awk -F , '$4 == "rps" { printf "%s %.3f %.3f %.6f\n", $3, $(NF - 5), $(NF - 4), 
   c.out | sort >got.a
 test_that 'csv has mean, sd and CV of the baseline' cmp want.a got.a
 test_same 'contender_mean,contender_sd,contender_cv' \
-  "$(head -n 1 c.out | cut -d , -f 32-)" 'and then those of the contender'
+  "$(head -n 1 c.out | cut -d , -f 32-)" 'csv has mean, sd and CV of the contender after them'
 test_same "$(vkb-compare -f csv "$a" "$b")" "$(cut -d , -f -28 c.out)" \
   'the columns before them are the same as without --spread'
 test_match 'SET .* rps .* 613K, sd 3.67K, CV 0.6% +575K, sd 3.11K, CV 0.5% +1.07x' t.out \
-  'text has them in a row for each metric'
+  'the text has them in a row for each metric'
 test_match '^[|] [^|]* [|] SET [|] rps [|] 612K [|] 574K [|] 613K, sd 3.67K, CV 0.6% [|] 575K, sd 3.11K, CV 0.5% [|] 1.07x' \
   m.out 'Markdown as well'
 test_same 1 "$(awk -F '|' '/^[|] *[|] Case/ { on = 1 } !/^[|]/ { on = 0 } on { print NF }' m.out | sort -u | wc -l | tr -d ' ')" \
   'all rows of Markdown have as many columns'
-test_status 2 'one run a side has no sd' vkb-compare --spread -f csv:c.out -f text:t.out \
+test_status 2 '--spread with one run a side' vkb-compare --spread -f csv:c.out -f text:t.out \
   --on-missing ok "$(two a '{"command":"S"}' 5 >one; echo one)" \
   "$(two b '{"command":"S"}' 6 >other; echo other)"
-test_same ',5,,,6,,' "$(sed -n 's/.*\(,5,,,6,,\)$/\1/p' c.out)" 'csv: the columns are empty'
-test_match '1[+]1 +5.000 +6.000 +5.000 +6.000 +1.20x' t.out 'text: the mean alone'
+test_same ',5,,,6,,' "$(sed -n 's/.*\(,5,,,6,,\)$/\1/p' c.out)" 'csv: sd and CV are empty'
+test_match '1[+]1 +5.000 +6.000 +5.000 +6.000 +1.20x' t.out 'text: only the mean is printed'
 test_status 2 '--spread and --deltas' vkb-compare --deltas --spread one
-test_match '[-]-spread needs the runs' .err 'the error says what is missing'
+test_match '[-]-spread needs the runs' .err 'the error says that --spread needs the runs'
 
-# --- a judged metric that one side lacks
+# --- a judged metric that one side does not have
 
 perl -e 'for my $s ("a", "b") { for my $k (1 .. 6) {
   my $more = $s eq "a" ? qq("p50_latency_ms":1) : qq("p99_latency_ms":2);
@@ -290,30 +290,30 @@ perl -e 'for my $s ("a", "b") { for my $k (1 .. 6) {
     $s, $k, 100 + $k, $more } }' >lacks
 vkb-compare --baseline a --on-missing fail -f junit lacks >junit.out
 test_match 'name="metrics p50_latency_ms" time="0.000">$' junit.out \
-  'junit: a metric that one side lacks is a test case'
+  'junit: a metric that one side does not have is a test case'
 test_same failure "$(grep -A1 'name="metrics p50_latency_ms"' junit.out | sed -n '2s/^ *<\([a-z]*\) .*/\1/p')" \
-  'junit: a metric that the contender lacks fails'
+  'junit: a metric that the contender does not have fails'
 test_same skipped "$(grep -A1 'name="metrics p99_latency_ms"' junit.out | sed -n '2s/^ *<\([a-z]*\) .*/\1/p')" \
-  'junit: a metric that the baseline lacks does not'
+  'junit: a metric that the baseline does not have does not fail'
 
-# --- three cases of one run a side: their mean has no interval
+# --- three cases with one run a side: their mean has no interval
 
 perl -e 'for my $s ("a", "b") { for my $c (1 .. 3) {
   printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET","clients":%d},"run":{"session":"s","index":1},"metrics":{"rps":%d},"status":"ok"}\n),
     $s, $c, 100 + $c } }' >single
 for f in $all; do
   vkb-compare --baseline a -f "$f" single >single.out 2>/dev/null
-  test_absent '\bnan\b' single.out "$f: a single run on each side gives no interval of NaN"
+  test_absent '\bnan\b' single.out "$f: one run a side has no interval, and no NaN is printed"
 done
 
 # --- several contenders
 
 two z '{"command":"SET"}' 10 11 10 11 >>new
 vkb-compare "$@" -f text:t.out -f openmetrics:o.out base new 2>/dev/null
-test_same 2 "$(grep -c '<testsuite ' j.out)" 'junit: a suite for each contender'
-test_same 2 "$(jq '.runs | length' s.out)" 'sarif: a run for each'
+test_same 2 "$(grep -c '<testsuite ' j.out)" 'junit: there is a suite for each contender'
+test_same 2 "$(jq '.runs | length' s.out)" 'sarif: there is a run for each contender'
 metrics o.out
-test_match '^ +contender +baseline +rows$' t.out 'text: they come in a table first'
+test_match '^ +contender +baseline +rows$' t.out 'text: a table of them comes first'
 test_same '? y
 = z' "$(sed -n '2,3s/^\(.\)  \([^ ]*\) .*/\1 \2/p' t.out)" 'each in a line'
 
@@ -333,13 +333,13 @@ sed '1,8!d' both | kernel=$evil sed 's/6\.1/6.0/' >base
   sed 's/[\\&]/\\&/g' | tr '/' '!')\"/" >new
 set --
 for f in $all; do set -- "$@" -f "$f:$f.out"; done
-test_status 1 'hostile names in every format' vkb-compare "$@" base new
+test_status 1 'all formats with hostile names' vkb-compare "$@" base new
 vkb-compare -f text base new >text.out
 clean() {
   test_that "$1: it is UTF-8" iconv -f UTF-8 -t UTF-8 -o /dev/null "$1.out"
   test_same 0 "$(tr -d '\n' <"$1.out" | tr -d -c '\000-\037\177' | wc -c |
     tr -d ' ')" "$1: no control characters"
-  [ "$1" != jsonl ] || return # records hold what there is
+  [ "$1" != jsonl ] || return # records keep the characters
   test_same 0 "$(grep -c "$(printf '\342\200[\217\250-\256]\|\342\201[\246-\251]\|\302\205')" \
     "$1.out")" "$1: nothing is written backwards"
 }
@@ -347,15 +347,15 @@ each clean
 xml junit.out
 metrics openmetrics.out
 sarif sarif.out
-test_that 'jsonl: it is JSON' jq . jsonl.out
+test_that 'jsonl: each line is JSON' jq . jsonl.out
 test_empty "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
-  annotations.out)" 'annotations: no other command'
-test_same 0 "$(grep -c '%0A' annotations.out)" 'annotations: no line break'
-test_same 0 "$(grep -cE '^(::|##)' text.out)" 'text: no line is a command'
+  annotations.out)" 'annotations: a name adds no command'
+test_same 0 "$(grep -c '%0A' annotations.out)" 'annotations: a name adds no line break'
+test_same 0 "$(grep -cE '^(::|##)' text.out)" 'text: no line is a command of a CI system'
 test_same 0 "$(jq -r '.runs[].results[].message.text' sarif.out |
-  grep -cE '(^|[^\\])\[a|[^{]\{0')" 'sarif: no link, no placeholder'
+  grep -cE '(^|[^\\])\[a|[^{]\{0')" 'sarif: a name adds no link and no placeholder'
 cat >csv.pl <<'END'
-# CSV by RFC 4180: lines of as many cells; no text that is a formula
+# CSV by RFC 4180: all lines have the same number of cells, and no text is a formula.
 use strict;
 my ($n, $text) = (0, join "", <>);
 while ($text =~ /\G((?:"(?:[^"]|"")*"|[^",\n]*)(?:,(?:"(?:[^"]|"")*"|[^",\n]*))*)\n/gc) {
@@ -372,15 +372,15 @@ while ($text =~ /\G((?:"(?:[^"]|"")*"|[^",\n]*)(?:,(?:"(?:[^"]|"")*"|[^",\n]*))*
 die "trailing: " . substr($text, pos($text) // 0) unless (pos($text) // 0) == length $text;
 print "$n\n";
 END
-test_same 3 "$(perl csv.pl csv.out)" 'csv: a reader finds three lines, no formula'
+test_same 3 "$(perl csv.pl csv.out)" 'csv: a reader finds three lines without formulas'
 # shellcheck disable=SC2016 # data
 for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' \
   'www.' '](' '**e' '&amp;' '!4' '~5' '$7' '%8'; do
   test_same 0 "$(grep -cF -- "$bad" markdown.out)" "markdown: no raw $bad"
 done
-test_empty "$(sed -n '/^|/{/| *$/!p;}' markdown.out)" 'markdown: rows stay rows'
+test_empty "$(sed -n '/^|/{/| *$/!p;}' markdown.out)" 'markdown: rows are not broken'
 test_same '5 9' "$(grep '^| [^|]* | =1' markdown.out | tr -cd '|\n' |
-  awk '{ print length }' | sort -nu | xargs)" 'with as many cells as there are columns'
+  awk '{ print length }' | sort -nu | xargs)" 'markdown: rows have as many cells as there are columns'
 
 # --- a long report of hostile names, and of many contenders
 
@@ -393,18 +393,18 @@ for who in 0 5 9; do
   test_status 1 'markdown of hostile names' vkb-compare -f markdown \
     --baseline "$(perl -e 'print "@" x 300')0" many few
   size=$(wc -c <.out)
-  test_same 1 "$((size <= 65000 && size > 20000))" "fits in a comment ($size)"
+  test_same 1 "$((size <= 65000 && size > 20000))" "it fits in a comment ($size)"
   test_same "$(grep -c '^<details>' .out)" "$(grep -c '^</details>' .out)" \
-    'what is folded ends'
+    'folded parts are closed'
 done
 
-# --- how the latencies moved
+# --- shifts of latencies
 
-# A half of the requests at 1 ms, four tenths at 2; the rest of the contender
-# at 6 and 12 ms, where it was at 4 and 8.
+# Half of the requests take 1 ms, four tenths take 2 ms; the others take 4 and 8 ms in
+# the baseline, and 6 and 12 ms in the contender.
 old=HISTFAAAADR42pNpmSzMwMAAwiDADKUdgJj3h3sEg/0HiMBBvwW9bH/5Gz6y/OW/MYvxL/8JRgAHLQ2H
 moved=HISTFAAAADR42pNpmSzMwMAAwiDADKUdgJj3h3sEg/0HiMBBvwW9bH/5Gz6yrJa4MYvxL/8JRgAEkw0+
-# moved LABEL RPS HIST P95: a summary of six rounds
+# moved LABEL RPS HIST P95: prints a summary of six rounds
 moved() {
   printf '{"type":"summary","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"n":6,"failed":0,"sessions":["s"],"metrics":{"rps":{"n":6,"median":%s,"values":[%s,%s1,%s2,%s3,%s4,%s5],"blocks":[1,2,3,4,5,6],"sessions":[0,0,0,0,0,0]}},"hist":{"latency_ns":"%s"},"quantiles":{"latency_ns":{"50":[1e6,1e6,1e6,1e6,1e6,1e6],"95":[%s]}}}\n' \
     "$1" "$2" "$2" "$2" "$2" "$2" "$2" "$2" "$3" "$4"
@@ -415,46 +415,46 @@ test_status 1 'a shift' vkb-compare -f jsonl base new
 jq -c 'select(.type == "shift")' .out >shifts
 test_same '["latency_ns",[50,95],[1,1.5],[1.5,1.5]]' \
   "$(jq -c '[.hist, [.quantiles[].percentile], [.quantiles[].ratio * 1e6 | round / 1e6], (.quantiles[1].ci95 | map(. * 1e6 | round / 1e6))]' shifts)" \
-  'the ratio of each percentile, with the interval of the runs'
+  'each percentile has its ratio, with the interval over runs'
 test_same '[true,true,true]' \
   "$(jq -c '[(.quantiles[1].baseline - 4e6 | fabs < 4e3), (.quantiles[1].contender - 6e6 | fabs < 6e3), (.quantiles[0].baseline - 1e6 | fabs < 1e3)]' shifts)" \
   'the values are those of the merged histograms'
 test_same '[true,true,true]' \
   "$(jq -c '.ks | [(.d - 0.099 | fabs < 1e-9), (.at - 4e6 | fabs < 4e3), (.w1 - 202000 | fabs < 2000)]' shifts)" \
-  'a tenth of the requests is slower, by 0.2 ms on average'
+  'the record has the largest difference and the mean difference'
 test_same 'delta shift comparison' \
-  "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" 'it stands after the deltas'
+  "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" 'the shift record comes after the deltas'
 vkb-compare base new >text
-test_same 0 "$(grep -c '^shift of' text)" 'text is short'
+test_same 0 "$(grep -c '^shift of' text)" 'the text has no shift by default'
 vkb-compare --shift base new >text
-test_match '^shift of SET, latency_ns in ms:$' text 'unless it is asked for'
-test_match '^ +95 +4\.0[0-9]* +6\.0[0-9]* +1\.50x \[1\.50, 1\.50\]$' text 'in lines'
+test_match '^shift of SET, latency_ns in ms:$' text 'with --shift the text has it'
+test_match '^ +95 +4\.0[0-9]* +6\.0[0-9]* +1\.50x \[1\.50, 1\.50\]$' text 'the text has a line for each percentile'
 test_match '^The shares below a latency differ by up to 9\.9%, at 4\.0[0-9]* ms .KS.; on average they are 0\.20[0-9]* ms apart' \
-  text 'and a sentence'
+  text 'the text has a sentence about it'
 vkb-compare -f markdown base new >.out
 test_match '^<details><summary>How the latencies moved</summary>' .out \
-  'markdown: folded'
+  'markdown: the shift is folded'
 test_match '^\| 95 \| 4\.0[0-9]* \| 6\.0[0-9]* \| 1\.50x \[1\.50, 1\.50\] \|$' .out \
-  'markdown: a line'
+  'markdown: there is a line for each percentile'
 vkb-compare -f markdown base base >.out
 test_same 0 "$(grep -c 'How the latencies moved' .out)" \
-  'markdown: of cases that changed'
+  'markdown: there is no shift of cases without a change'
 sed 's/"hist":{[^}]*},//' new >bare
 test_same 0 "$(vkb-compare -f jsonl base bare | grep -c '"shift"')" \
-  'no histogram, no shift'
+  'without histograms there is no shift'
 sed 's/"95":[^]]*\]/"99":[1,2]/; s/"50":[^]]*\],//' new >bare
 test_same 0 "$(vkb-compare -f jsonl base bare | grep -c '"shift"')" \
-  'no percentile on both sides, no shift'
+  'without percentiles on both sides there is no shift'
 sed 's/"HIST[^"]*"/"HISTxx"/' new | sed 's/9\.0/10.0/g' >bad
 test_status 2 'a histogram that cannot be read' vkb-compare -f jsonl base bad
 test_match "histogram 'latency_ns' cannot be read" .err 'the error names the histogram'
 test_same 'delta comparison' "$(jq -r .type .out | tr '\n' ' ' |
-  sed 's/ $//')" 'and the rest is done'
-test_that 'a bad histogram does not matter to a format that shows none' vkb-compare base bad
+  sed 's/ $//')" 'the other records are written'
+test_that 'a format without histograms ignores an invalid one' vkb-compare base bad
 
-# --- in a terminal
+# --- on a terminal
 
-# wide COLUMNS: the widest line there
+# wide COLUMNS: prints the length of the longest line
 wide() {
   COLUMNS=$1 script -qec "stty cols $1; vkb-compare -v $a $b" /dev/null \
     </dev/null | tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >terminal
@@ -462,12 +462,12 @@ wide() {
     length > max { max = length } END { print (max <= '"$1"') }'
 }
 if command -v script >/dev/null 2>&1; then
-  test_same 1 "$(wide 80)" 'lines of rows fit in 80 columns'
-  test_match '^- +SET +rps +.*1\.07x slower.* regression' terminal 'and say enough'
+  test_same 1 "$(wide 80)" 'on a terminal of 80 columns the rows fit'
+  test_match '^- +SET +rps +.*1\.07x slower.* regression' terminal 'the rows have the change and the verdict'
   test_match 'columns left out: the terminal has 80' terminal 'the text says which columns are left out'
   test_same 1 "$(wide 140)" 'and in 140'
   test_match '612K +574K +1\.07x slower -6\.2% \[-6\.6, -5\.8\] +regression, certain' \
-    terminal 'where all is shown'
+    terminal 'on a terminal of 140 columns the rows have all columns'
 else
   test_skip 'widths' script
 fi

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Laws of vkb-compare over random inputs: order, concatenation, swap, a
-# measurement against itself, scale, duplicates, and that one failure, one lone
-# case or another environment changes nothing else.
+# Properties of vkb-compare on random inputs: order, concatenation, swapped sides, a
+# measurement compared with itself, scale, duplicates; and that one failure, one case
+# without a partner or another environment changes nothing else.
 . "${0%/*}/lib.sh"
 
-# The generator: run records of subjects a, b and c from a seed. Cases differ in
-# noise, size of the change, ties, zeros, number of runs, and in whether the
-# runs are interleaved.
+# The generator prints run records of subjects a, b and c from a seed. Cases differ in
+# noise, size of the change, ties, zeros, number of runs, and in whether the runs are
+# interleaved.
 cat >generate.pl <<'E2'
 use strict;
 use warnings;
@@ -52,20 +52,20 @@ for my $c (1 .. $cases) {
 E2
 
 only() { grep "\"label\":\"$1\"" all; }
-deltas() { # deltas FILE...: the rows of a comparison
+deltas() { # deltas FILE...: prints the rows of a comparison
   vkb-compare -f jsonl -m all "$@" 2>err | jq -c 'select(.metric)'
 }
-# To nine digits: logarithms of scaled values are not those of the values.
+# Rounded to nine digits, since logarithms of scaled values differ in the last digits.
 round='def r: if type == "number" then (. * 1e9 | round / 1e9)
   elif type == "array" or type == "object" then map_values(r) else . end; '
-# figures: what does not depend on the unit
+# figures: prints what does not depend on the unit
 figures() {
   jq -c "$round"'[.config, .metric, .n, .ratio, .ci95, .ci90, .p, .p_adjusted,
     .cliff, .verdict, .certain, .needed, .visible, .method] | r'
 }
-# A median of an even number of ratios is the mean of two, and the other side's
-# is that of their reciprocals: the product is 1 or more, and 1 for an odd one
-# and for pairs.
+# The median of an even number of ratios is the mean of two, and that of the swapped
+# sides is the mean of their reciprocals: the product is at least 1, and exactly 1 for
+# an odd number and for pairs.
 inverse() {
   paste -d '\n' "$1" "$2" | jq -c -n 'reduce inputs as $row ([]; . + [$row]) |
     [range(0; length; 2) as $i | .[$i] as $a | .[$i + 1] as $b |
@@ -75,7 +75,8 @@ inverse() {
 }
 
 : >broken
-# law WHAT WANT GOT: printed at the end, once for each law, with the seeds
+# law WHAT WANT GOT: records whether both are equal; each law is printed once at the
+# end, with the seeds that break it
 law() {
   printf '%s\n' "$1" >>laws
   [ "$2" = "$3" ] || printf '%s: seed %s\n' "$1" "$seed" >>broken
@@ -90,41 +91,41 @@ for seed in 1 2 3 4 5 6; do
   perl -e 'my @l = <>; my $s = '$seed'; for my $i (reverse 1 .. $#l) {
     $s = ($s * 69069 + 1) % 4294967296; my $k = $s % ($i + 1);
     @l[$i, $k] = @l[$k, $i] } print @l' b.jsonl >shuffled.jsonl
-  law 'order does not matter' "$(cat plain)" "$(deltas a.jsonl shuffled.jsonl)"
+  law 'the order of the lines does not matter' "$(cat plain)" "$(deltas a.jsonl shuffled.jsonl)"
 
   sed -n 'p;n' b.jsonl >even.jsonl
   sed -n 'n;p' b.jsonl >odd.jsonl
-  law 'parts are the whole' "$(cat plain)" \
+  law 'a file in two parts gives the same' "$(cat plain)" \
     "$(deltas a.jsonl even.jsonl odd.jsonl)"
-  law 'as is a baseline inside the input' "$(cat plain)" \
+  law 'a baseline inside the input gives the same' "$(cat plain)" \
     "$(cat b.jsonl a.jsonl | deltas --baseline a)"
   vkb-stats a.jsonl >a.sum
-  law 'and a summary' "$(cat plain)" "$(vkb-stats b.jsonl | deltas a.sum)"
+  law 'a summary gives the same' "$(cat plain)" "$(vkb-stats b.jsonl | deltas a.sum)"
 
   deltas b.jsonl a.jsonl >swapped
-  law 'swapped sides: the same tests' \
+  law 'swapped sides have the same tests' \
     "$(jq -c "$round"'[.config, .metric, .p, .p_adjusted, .method, .certain,
       .needed, .n[0], .n[1], .cliff] | r' plain)" \
     "$(jq -c "$round"'[.config, .metric, .p, .p_adjusted, .method, .certain,
       .needed, .n[1], .n[0], if .cliff then (0 - .cliff) else null end] | r' \
       swapped)"
-  law 'swapped sides: the other verdict' "$(jq -r .verdict plain)" \
+  law 'swapped sides have the opposite verdicts' "$(jq -r .verdict plain)" \
     "$(jq -r '{regression: "improvement", improvement: "regression",
       "likely regression": "likely improvement",
       "likely improvement": "likely regression"}[.verdict]
       // .verdict' swapped)"
-  law 'swapped sides: one over the ratio' '[]' "$(inverse plain swapped)"
+  law 'swapped sides have the reciprocal ratio' '[]' "$(inverse plain swapped)"
 
   for s in a b; do
     vkb-compare -m all --on-insufficient ok -f jsonl $s.jsonl $s.jsonl >self
-    law 'a measurement passes against itself' 0 $?
-    law 'nothing differs from itself' '' \
+    law 'a measurement compared with itself passes' 0 $?
+    law 'a measurement does not differ from itself' '' \
       "$(jq -r 'select(.metric).verdict' self | grep -v 'equivalent\|insufficient')"
-    law 'by any amount' '' "$(jq -c 'select(.metric and .ratio) | .ratio |
+    law 'the ratio of a measurement to itself is 1' '' "$(jq -c 'select(.metric and .ratio) | .ratio |
       select(. != 1)' self)"
   done
 
-  # powers of two keep every bit
+  # Powers of two do not change the digits.
   for f in 8 0.015625; do
     for s in a b; do
       jq -c ".metrics |= map_values(. * $f)" $s.jsonl >$s.scaled
@@ -133,16 +134,16 @@ for seed in 1 2 3 4 5 6; do
       "$(deltas a.scaled b.scaled | figures)"
   done
 
-  law 'what stands twice counts once' "$(cat plain)" \
+  law 'runs that are there twice count once' "$(cat plain)" \
     "$(deltas a.jsonl b.jsonl b.jsonl)"
   sed 's/"label":"b"/"label":"again"/; s/"session":"sb"/"session":"sagain"/' \
     b.jsonl >again.jsonl
   deltas a.jsonl b.jsonl again.jsonl >two
-  law 'a subject under two names: one result' \
+  law 'a subject under two names has the same results' \
     "$(jq -c 'select(.contender.label == "b") | .contender = 0' two)" \
     "$(jq -c 'select(.contender.label == "again") | .contender = 0' two)"
-  # More tests may ask for another test, but not for other values.
-  law 'which is that of one' \
+  # With more tests another test may be chosen, but medians and errors stay.
+  law 'medians and errors are those of one comparison' \
     "$(jq -c '[.config, .metric, .median, .se, .df]' plain)" \
     "$(jq -c 'select(.contender.label == "b") | [.config, .metric, .median, .se, .df]' two)"
 
@@ -153,27 +154,27 @@ for seed in 1 2 3 4 5 6; do
     # shellcheck disable=SC2059
     printf "$others" b failed ',"error":"boom"'
   } >failed.jsonl
-  law 'one failed case changes nothing else' "$(cat plain)" \
+  law 'one failed case changes no other result' "$(cat plain)" \
     "$(deltas a.jsonl failed.jsonl)"
   vkb-compare a.jsonl failed.jsonl >/dev/null 2>&1
-  law 'but the exit status' 1 "$(($? > 0))"
+  law 'one failed case changes the exit status' 1 "$(($? > 0))"
   {
     cat b.jsonl
     # shellcheck disable=SC2059
     printf "$others" b ok ',"metrics":{"rps":5}'
   } >lone.jsonl
-  law 'nor does a case without a partner' "$(cat plain)" \
+  law 'a case without a partner changes no other result' "$(cat plain)" \
     "$(deltas a.jsonl lone.jsonl)"
   sed 's/"kernel":"1"/"kernel":"2","governor":"x"/' b.jsonl >sky.jsonl
-  law 'nor another environment' "$(cat plain)" "$(deltas a.jsonl sky.jsonl)"
+  law 'another environment changes no result' "$(cat plain)" "$(deltas a.jsonl sky.jsonl)"
 
-  # wider margins and stricter families: never more alarms
+  # With wider margins and stricter corrections there are never more alarms.
   alarms() { jq -r '.verdict' | grep -c '^regression\|^improvement'; }
   few=$(deltas --margin 30% a.jsonl b.jsonl | alarms)
   some=$(alarms <plain)
-  law 'a wider margin, fewer alarms' 1 "$((few <= some))"
+  law 'with a wider margin there are not more alarms' 1 "$((few <= some))"
   strict=$(deltas --strict a.jsonl b.jsonl | alarms)
-  law 'a stricter correction, fewer alarms' 1 "$((strict <= some))"
+  law 'with a stricter correction there are not more alarms' 1 "$((strict <= some))"
 done
 sort laws | uniq -c >count
 while read -r n what; do
@@ -184,10 +185,10 @@ while read -r n what; do
     test_result 0 "$what ($n times)"
   fi
 done <count
-# The inputs are worth it.
+# The inputs have all kinds of results.
 sort -u kinds >kind
 for k in regression improvement equivalent inconclusive insufficient \
   mwu-exact signed-rank; do
-  test_match "^$k\$" kind "the inputs show what is $k"
+  test_match "^$k\$" kind "some results are $k"
 done
 test_done

@@ -1,9 +1,9 @@
 #!/bin/sh
-# vkb-compare --calibrate: alarms where nothing changed, and margins from them.
+# vkb-compare --calibrate: alarms without a change, and margins that follow from them.
 . "${0%/*}/lib.sh"
 
-# runs SEED COUNT: 'X' of one build, normal noise of 2 %; 'D' drifts as well;
-# 'C' is constant
+# runs SEED COUNT: prints runs of one build; 'X' has normal noise of 2 %, 'D' also
+# drifts, 'C' is constant
 runs() {
   perl -e '
     my ($seed, $n) = @ARGV;
@@ -21,7 +21,7 @@ runs() {
     }' "$1" "$2"
 }
 
-# row CASE FILE: alarms of both ways, "a b"
+# row CASE FILE: prints the alarms when interleaved and apart, "a b"
 row() {
   sed -n "s/^$1 .* \([0-9]*\) of [0-9]*, .* \([0-9]*\) of [0-9]*,.*/\1 \2/p" "$2"
 }
@@ -30,91 +30,91 @@ runs 7 200 >runs.jsonl
 test_that 'two hundred runs of one build' \
   vkb-compare --calibrate 10 -f text:text -f policy:policy.json runs.jsonl
 test_same 181 "$(sed -n 's/^X .* of \([0-9]*\), .* of .*/\1/p' text)" \
-  'every stretch of twenty'
+  'all sequences of twenty runs are compared'
 test_same 1 "$(row X text | awk '{ print ($1 <= 181 * .1 && $2 <= 181 * .1) }')" \
-  'noise: few alarms, interleaved or apart'
+  'noise gives few alarms, interleaved or apart'
 test_same 1 "$(row D text | awk '{ print ($1 <= 181 * .1 && $2 <= 181 * .25) }')" \
-  'drift is seen, and mostly allowed for'
+  'with 10 a side a drift gives a limited number of alarms'
 vkb-compare --calibrate 6 runs.jsonl >six
 test_same 1 "$(row D six | awk '{ print ($1 <= 189 * .1 && $2 >= 189 * .4) }')" \
-  'with 6 a side it is not: few when interleaved, many apart'
-test_same '0 0' "$(row C text)" 'no noise, no alarm'
+  'with 6 a side a drift gives few alarms when interleaved, and many apart'
+test_same '0 0' "$(row C text)" 'without noise there is no alarm'
 perl -ne 'while (/(\d+) of (\d+)(?: comparisons gave an alarm)?, ([\d.]+)%/g) {
   print sprintf("%.1f", 100 * $1 / $2) eq $3 ? "right\n" : "wrong: $_" }' text six |
   sort | uniq -c | sed 's/^ *//' >got
 test_same '16 right' "$(cat got)" \
-  'each percentage is that of the alarms among the comparisons'
-test_same 3 "$(jq '.rules | length' policy.json)" 'a margin for each case'
+  'each percentage is the alarms by the comparisons'
+test_same 3 "$(jq '.rules | length' policy.json)" 'there is a margin for each case'
 test_same '2.00%' "$(jq -r '.rules[] | select(.case.command == "C").margin' policy.json)" \
-  'never below the present one'
+  'a margin is at least the present one'
 cp text once
-test_that 'again' vkb-compare --calibrate 10 -f text:text runs.jsonl
-test_same "$(cat once)" "$(cat text)" 'the same bytes'
-test_that 'on stdin, in any order' sh -c \
+test_that 'a second calibration' vkb-compare --calibrate 10 -f text:text runs.jsonl
+test_same "$(cat once)" "$(cat text)" 'the output is the same'
+test_that 'runs on stdin in another order' sh -c \
   'sort -r runs.jsonl | vkb-compare --calibrate 10 >text'
-test_same "$(sort once)" "$(sort text)" 'the runs say when they ran'
+test_same "$(sort once)" "$(sort text)" 'the order of the runs is that of their times'
 jq -c --argjson half 300 'input_line_number as $at |
   if $at <= $half then .run.session = "z" | .run.started = "2026-11-01T00:00:00Z"
   else .run.session = "a" | .run.started = "2026-11-02T00:00:00Z" end' \
   runs.jsonl >two-sessions.jsonl
 vkb-compare --calibrate 10 two-sessions.jsonl >text
-test_same "$(cat once)" "$(cat text)" 'a resumed session has the same runs'
+test_same "$(cat once)" "$(cat text)" 'runs of a resumed session are in the order of their times'
 {
   tail -n 300 two-sessions.jsonl
   head -n 300 two-sessions.jsonl
 } | vkb-compare --calibrate 10 >text
-test_same "$(cat once)" "$(cat text)" 'sessions are in the order of their starts'
+test_same "$(cat once)" "$(cat text)" 'sessions are in the order of their first runs'
 jq -c --argjson last 300 'if input_line_number == $last
   then .run.started = "2026-11-03T00:00:00Z" else . end' two-sessions.jsonl |
   sort -r | vkb-compare --calibrate 10 >text
 test_same "$(sort once)" "$(sort text)" \
-  'a session starts with the first of its runs, also where a later one is read first'
+  'a session begins with the first of its runs, even if a later run is read first'
 jq -c --argjson one 150 'if .run.session == "a" then .run.started = "2026-10-01T00:00:00Z"
   elif input_line_number == $one then del(.run.started) else . end' \
   two-sessions.jsonl | vkb-compare --calibrate 10 >text
 test_same "$(cat once)" "$(cat text)" \
-  'sessions are in the order of the input where one run does not say its start'
+  'sessions are in the order of the input if a run has no time'
 jq -c '.run.block -= 1' runs.jsonl | vkb-compare --calibrate 10 >text
-test_same "$(cat once)" "$(cat text)" 'blocks that are counted from 0 are blocks'
+test_same "$(cat once)" "$(cat text)" 'blocks may be counted from 0'
 vkb-compare --calibrate 10 runs.jsonl runs.jsonl >text
-test_same "$(cat once)" "$(cat text)" 'what stands twice counts once'
+test_same "$(cat once)" "$(cat text)" 'runs that are there twice count once'
 
-# The margins hold what they promise: with them there are few alarms.
-test_that 'with its own policy' \
+# With the margins of the calibration there are few alarms.
+test_that 'a calibration with its own policy' \
   vkb-compare --calibrate 10 --policy policy.json -f text:text runs.jsonl
 test_same 1 "$(sed -n 's/^interleaved: \([0-9]*\) of \([0-9]*\) .*/\1 \2/p' text |
   awk '{ print ($1 / $2 < .05) }')" 'interleaved: below 5 %'
-# where nothing was interleaved, they hold for both ways
+# Without interleaved runs the margins are for both ways.
 jq -c 'del(.run.block)' runs.jsonl >apart.jsonl
 vkb-compare --calibrate 6 -f policy:policy.json apart.jsonl
 vkb-compare --calibrate 6 --policy policy.json apart.jsonl >text
 for c in X D C; do
   test_same 1 "$(row $c text | awk '{ print ($1 / 189 < .05 && $2 / 189 < .05) }')" \
-    "$c: below 5 % both ways"
+    "$c: below 5 % of alarms both ways"
 done
 test_same true "$(jq '[.rules[] | select(.case.command == "D").margin[:-1] | tonumber] | .[0] > 5' policy.json)" \
-  'drift needs a wide margin'
+  'a drift needs a wide margin'
 jq -c '.run.session = "s\(.run.order)" | .run.block = 1' runs.jsonl |
   vkb-compare --calibrate 6 -f policy:sessions.json
 test_same "$(jq -c .rules policy.json)" "$(jq -c '.rules | map(select(.margin))' sessions.json)" \
-  'runs of several sessions are not interleaved, also in blocks of one number'
+  'runs of several sessions are not interleaved, even with the same block'
 jq -c '.run.block = .run.order' runs.jsonl |
   vkb-compare --calibrate 6 -f policy:blocks.json
 test_same "$(cat policy.json)" "$(cat blocks.json)" \
-  'runs in blocks of their own are not interleaved'
+  'runs with a block each are not interleaved'
 vkb-compare --calibrate 6 -f policy:blocks.json runs.jsonl
 test_same true "$(jq -s '[.[] | .rules[] | select(.case.command == "D").margin[:-1] | tonumber] |
   .[0] > .[1]' policy.json blocks.json)" 'two runs in each block are interleaved'
 jq -c '.run.block = 0' runs.jsonl | vkb-compare --calibrate 6 -f policy:zero.json
-test_same "$(cat blocks.json)" "$(cat zero.json)" 'the runs of a block 0 are interleaved'
+test_same "$(cat blocks.json)" "$(cat zero.json)" 'runs with a block 0 are interleaved'
 jq -r '.rules[] | .margin[:-1] | tonumber' policy.json >margins
 printf '{"rules":[{"margin":"99%%"}]}' >wide.json
 vkb-compare --calibrate 6 --policy wide.json apart.jsonl >text
-test_same 2 "$(grep -c ': 0 of 567 comparisons' text)" 'no alarm is as large as that'
+test_same 2 "$(grep -c ': 0 of 567 comparisons' text)" 'with a margin of 99 % there is no alarm'
 
-# --- the numbers, worked out anew: four rounds differ if the mean of the logarithms
-# of their ratios is more than 3.182 standard errors from 0; the margin is the least
-# that leaves less than 5 % of the comparisons
+# --- the numbers computed again: four rounds differ if the mean logarithm of their
+# ratios is more than 3.182 standard errors from 0; the margin is the smallest one with
+# alarms in less than 5 % of the comparisons
 
 perl -MJSON::PP -e '
   my %v;
@@ -142,17 +142,17 @@ perl -MJSON::PP -e '
       100 * sqrt($own / $#v) / $mean, 148.26 * median(map { abs $_ - $median } @v) / $median,
       $next / $own, $alarms, $windows, 100 * $alarms / $windows, 100 * $margin;
   }' apart.jsonl >want
-test_that 'four a side' vkb-compare --calibrate 4 -f text:text -f policy:policy.json apart.jsonl
+test_that 'a calibration with four a side' vkb-compare --calibrate 4 -f text:text -f policy:policy.json apart.jsonl
 for c in X D; do
   test_same "$(sed -n "/^$c /p" want)" \
     "$(sed -n "s/^\($c\) *rps */\1 rps /p" text | tr -s ' ' | tr -d ',' |
       cut -d ' ' -f 1-12)" \
-    "$c: spread, alarms and margin of interleaved runs are those of its runs"
+    "$c: noise, alarms and margin of interleaved runs are those computed"
 done
 
-# --- apart: each comparison is the one that vkb-compare makes of these runs alone
+# --- apart: each comparison is that of vkb-compare with these runs
 
-# Runs that follow each other are alike, and every other six are 3 to 4 % more.
+# Runs are autocorrelated, and every other six of them are 3 to 4 % higher.
 perl -e 'srand 9; my $x = 0; for my $i (0 .. 239) {
   $x = .5 * $x + .007 * (rand() + rand() + rand() - 1.5);
   printf qq({"type":"run","v":1,"subject":{"label":"a"},"config":{"command":"D"},"run":{"session":"s","block":%d,"order":%d},"metrics":{"rps":%f},"status":"ok"}\n),
@@ -167,35 +167,35 @@ for s in 0 12 24 36 48 60 72 84 96 108 120 132 144 156 168 180 192 204 216 228; 
         if .p >= 0.05 then 0 else 1 - ([.ratio, 1 / .ratio] | min) end * 100)"' |
     awk '{ printf "%d %.1f\n", $1, $2 }'
 done >want 3>got
-test_same "$(cat want)" "$(cat got)" 'alarms and margins of runs apart are those of comparisons'
-test_same '0 1' "$(cut -c 1 got | sort -u | xargs)" 'some are alarms and some are not'
+test_same "$(cat want)" "$(cat got)" 'alarms and margins of runs apart are those of the comparisons'
+test_same '0 1' "$(cut -c 1 got | sort -u | xargs)" 'some comparisons are alarms, others are not'
 
-# --- few runs, none, others
+# --- too few runs, no runs, and other input
 
 runs 7 9 >few.jsonl
 test_that 'too few runs' vkb-compare --calibrate 10 -f text:text \
   -f policy:policy.json few.jsonl
 test_match '^X +rps +9 .*too few runs' text 'too few runs are reported'
-test_same '{"rules":[]}' "$(jq -c . policy.json)" 'and give no margins'
+test_same '{"rules":[]}' "$(jq -c . policy.json)" 'the policy has no margins then'
 for n in 1 2; do
   runs 7 $n >few.jsonl
   test_that "$n of each" vkb-compare --calibrate 4 few.jsonl
 done
 runs 7 8 | sed 's/"rps":[0-9.]*/"rps":0/' >zero.jsonl
-test_that 'zeros' vkb-compare --calibrate 4 zero.jsonl
-test_match '^X +rps .*0 of 1, 0.0%' .out 'are equal'
+test_that 'runs with the value 0' vkb-compare --calibrate 4 zero.jsonl
+test_match '^X +rps .*0 of 1, 0.0%' .out 'zeros are equal'
 vkb-stats runs.jsonl >sum.jsonl
-test_status 2 'summaries' vkb-compare --calibrate 4 sum.jsonl
-test_match 'sum.jsonl:1: a summary does not have the order' .err 'are refused'
+test_status 2 'a calibration of summaries' vkb-compare --calibrate 4 sum.jsonl
+test_match 'sum.jsonl:1: a summary does not have the order' .err 'the error says that summaries have no order'
 : >none
-test_status 2 'no runs' vkb-compare --calibrate 4 none
+test_status 2 'an input without runs' vkb-compare --calibrate 4 none
 test_status 2 'an unknown format is an error' \
   vkb-compare --calibrate 4 -f markdown runs.jsonl
-test_status 2 'too few a side' vkb-compare --calibrate 3 runs.jsonl
+test_status 2 'too few runs a side' vkb-compare --calibrate 3 runs.jsonl
 test_status 2 'a policy without --calibrate' \
   vkb-compare -f policy runs.jsonl runs.jsonl
 
-# --- a real machine on a bad day: builds that run apart cannot be compared
+# --- a real machine on a bad day: builds that did not take turns cannot be compared
 
 if test_reference aa-rounds-calm.jsonl 'rounds of a real machine'; then
   jq -c 'select(.side != "B") | {type: "run", v: 1, subject: {label: .side},
@@ -205,8 +205,8 @@ if test_reference aa-rounds-calm.jsonl 'rounds of a real machine'; then
   for n in 4 6 10; do
     vkb-compare --calibrate $n -f text:text -f policy:p$n.json aa.jsonl
     test_same 0 "$(row SET text | cut -d ' ' -f 1)" "$n a side: no alarm when interleaved"
-    test_same 2.00% "$(jq -r '.rules[].margin' p$n.json)" 'so the margin stays'
+    test_same 2.00% "$(jq -r '.rules[].margin' p$n.json)" 'the margin is the default'
   done
-  test_same 1 "$(row SET text | awk '{ print ($2 >= 4) }')" 'many give one when apart'
+  test_same 1 "$(row SET text | awk '{ print ($2 >= 4) }')" 'many comparisons apart are alarms'
 fi
 test_done

@@ -1,15 +1,15 @@
 #!/bin/sh
 # Whole reports of the same records: shows each number or text that a change of
-# vkb-compare alters. If that was intended, write the reports anew. VKB_REPORTS=FOLDER
+# vkb-compare alters. If that is intended, write the reports again: VKB_REPORTS=FOLDER
 # sh tests/t0410-reports.sh also writes the reports to FOLDER.
 . "${0%/*}/lib.sh"
 
 SOURCE_DATE_EPOCH=1795000000 # 2026-11-18
 export SOURCE_DATE_EPOCH
 
-# same NAME ARGUMENT ...: the report, the messages beside it and the exit status
-# are those of tests/data/reports/NAME, with numbers to six digits, and of
-# tables in Markdown the first 30 rows.
+# same NAME ARGUMENT ...: report, messages and exit status are those of
+# tests/data/reports/NAME, with numbers to six digits; of tables in Markdown only the
+# first 30 rows are compared.
 same() {
   name=$1
   shift
@@ -108,7 +108,7 @@ done
 # The histograms of t0407, in two parts of one side.
 old=HISTFAAAADR42pNpmSzMwMAAwiDADKUdgJj3h3sEg/0HiMBBvwW9bH/5Gz6y/OW/MYvxL/8JRgAHLQ2H
 moved=HISTFAAAADR42pNpmSzMwMAAwiDADKUdgJj3h3sEg/0HiMBBvwW9bH/5Gz6yrJa4MYvxL/8JRgAEkw0+
-# moved LABEL SESSION RPS HIST P95: a summary of six rounds
+# moved LABEL SESSION RPS HIST P95: prints a summary of six rounds
 moved() {
   printf '{"type":"summary","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"n":6,"failed":0,"sessions":["%s"],"metrics":{"rps":{"n":6,"median":%s,"values":[%s,%s1,%s2,%s3,%s4,%s5],"blocks":[1,2,3,4,5,6],"sessions":[0,0,0,0,0,0]}},"hist":{"latency_ns":"%s"},"quantiles":{"latency_ns":{"50":[1e6,1.1e6,1e6,1.05e6,1e6,1e6],"95":[%s]}}}\n' \
     "$1" "$2" "$3" "$3" "$3" "$3" "$3" "$3" "$3" "$4" "$5"

@@ -1,9 +1,10 @@
 #!/bin/sh
-# vkb-stats: where noise comes from, drift, precision, trends within runs.
+# vkb-stats: sources of noise, drift, precision, and trends within runs.
 . "${0%/*}/lib.sh"
 
-# make EXPRESSION: runs of hosts a b, 3 sessions each, 8 runs each; perl gives
-# 'metrics and more' of host h (0, 1), session s (0..5) and run i (1..8).
+# make EXPRESSION: prints runs of two hosts a and b with 3 sessions each of 8 runs; the
+# Perl expression gives 'metrics and more' of host h (0, 1), session s (0..5) and run i
+# (1..8).
 make() {
   # shellcheck disable=SC2016 # perl's variables
   perl -e 'use strict;
@@ -21,7 +22,7 @@ make() {
     }' "$1"
 }
 
-# --- where the noise comes from
+# --- sources of noise
 
 # shellcheck disable=SC2016
 make 'our %of; $of{$s} //= 3000 * normal();
@@ -29,7 +30,7 @@ make 'our %of; $of{$s} //= 3000 * normal();
 vkb-stats far >out
 test_same '["machine","session","restart"]' \
   "$(jq -c '[.metrics.rps.split[].source]' out)" \
-  'without series: machine, session, restart'
+  'without series the sources are machine, session, restart'
 test_same '[2,6,48]' "$(jq -c '[.metrics.rps.split[].n]' out)" \
   'the number of groups of each source is given'
 test_same true "$(jq '.metrics.rps.split[2].sd_percent |
@@ -38,7 +39,7 @@ test_match '"advice":"add a session: the variation between sessions \([0-9.]+ %\
   'the advice is to add a session'
 vkb-stats -p 1% far >out
 test_match '"advice":"add a session: [^"]*; [0-9]+ sessions would give a precision of 1 %' \
-  out 'and how many'
+  out 'the advice has the number of sessions'
 vkb-stats far >one
 sort -r far | vkb-stats >two
 test_same "$(cat one)" "$(cat two)" 'the order of the runs does not matter'
@@ -51,13 +52,13 @@ test_same '[null,null]' "$(jq -c '.metrics.rps | [.split, .advice]' out)" \
   'with one session there is no split of the variance'
 sed 's/"session":"s0",//' far | vkb-stats >out
 test_same '[null,null]' "$(jq -c '.metrics.rps | [.split, .drift_percent]' out)" \
-  'runs that name no session cannot be split'
+  'runs without a session have no sources of noise'
 make 'sprintf q("metrics":{"rps":7,"errors":0})' | vkb-stats -p 1% >out
 test_same '[[0,0,0],0,null,null]' "$(jq -c '.metrics |
   [[.rps.split[].sd_percent], .rps.drift_percent, .rps.advice,
     .errors.split]' out)" 'without noise: no advice; of zeros no percent'
 test_same '[{"now":0,"wanted":0.01,"runs":0},{"now":0,"wanted":0.01,"runs":0}]' \
-  "$(jq -c '[.metrics[].precision]' out)" 'values without noise have their precision already'
+  "$(jq -c '[.metrics[].precision]' out)" 'values without noise need no more runs'
 
 # --- drift
 
@@ -73,7 +74,7 @@ test_match 'drifts \+6\.7% over a session' text 'the table shows the drift over 
 test_same true "$(sed 's/"index":[0-9]*,"block":[0-9]*,//' drift | vkb-stats |
   jq '.metrics.rps.drift_percent == null')" 'without the order of the runs there is no drift'
 test_same null "$(grep -v '"index":[678]' drift | vkb-stats |
-  jq .metrics.rps.drift_percent)" 'five runs are too few'
+  jq .metrics.rps.drift_percent)" 'five runs are too few for a drift'
 
 # --- precision
 
@@ -83,15 +84,15 @@ for i in 1 2 3 4 5 6 7 8; do
 done >eight
 test_same '[0.04352,0.02,true]' "$(vkb-stats --precision 2% eight |
   jq -c '.metrics.rps.precision | [(.now * 1e6 | round / 1e6), .wanted,
-    .runs > 4 and .runs < 20]')" 'so many more runs'
+    .runs > 4 and .runs < 20]')" 'the number of further runs'
 test_same '{"wanted":0.02,"runs":1}' "$(head -n 2 eight | vkb-stats -p 2% |
-  jq -c .metrics.rps.precision)" 'two have no interval: one more gives it'
+  jq -c .metrics.rps.precision)" 'two runs have no interval: one more is needed'
 test_same null "$(vkb-stats eight | jq .metrics.rps.precision)" \
   'without -p there is no precision'
 vkb-stats -tp 2% eight >text
 test_match '[0-9]+ more runs for 2%' text 'the table shows how many more runs are needed'
 for bad in 1 0% -1% x% % ''; do
-  test_status 2 "a precision of '$bad' is trouble" vkb-stats -p "$bad" eight
+  test_status 2 "a precision of '$bad' is an error" vkb-stats -p "$bad" eight
 done
 test_match "^vkb-stats: option '--precision': '' is not a percentage" .err \
   'the error names the bad precision'
@@ -107,15 +108,15 @@ make 'my $n = $s == 5 ? 12 : 60;
 vkb-stats course >out
 test_same '{"steady":32,"drifting":8,"none":8}' \
   "$(jq -c '.steady | {steady, drifting, none}' out)" \
-  'steady, drifting, too short'
+  'runs are steady, drifting, or too short'
 test_same true "$(jq '.steady.warmup_s >= 10 and .steady.warmup_s <= 30' out)" \
-  'seconds of warm-up'
-test_same true "$(jq '.steady.kinds.warmup >= 30' out)" 'most warm up'
+  'the median warm-up in seconds'
+test_same true "$(jq '.steady.kinds.warmup >= 30' out)" 'most runs warm up'
 grep '"session":"s[0-3]"' course | vkb-stats >one
 test_match '"source":"within","sd_percent":0\.0' one \
-  'noise within runs, after the warm-up'
+  'the noise within runs is that after the warm-up'
 test_same '[[5,8],{"rps":0.01}]' "$(jq -c '[.looks, .until]' out)" \
-  'looks and conditions that all share are kept'
+  'looks and conditions that all runs share are kept'
 vkb-stats -t out >text
 test_match '8 not steady, warm-up [0-9]+ s' text 'the table counts the runs that are not steady'
 sed '1s/\[5,8\]/[5,9]/' course | vkb-stats >out
@@ -128,9 +129,9 @@ sed 's/"rps":\[[0-9.]*,/"rps":[null,/' course >>bad
 vkb-stats bad | jq -c .steady >out
 test_same null "$(cat out)" 'a series that is not a list of numbers has no verdict'
 
-# --- runs that are like their neighbours
+# --- autocorrelated runs
 
-# side LABEL SEED: 20 runs of a machine that wanders, in a session of their own
+# side LABEL SEED: prints 20 runs of a machine that wanders, in a session of their own
 side() {
   perl -e 'my ($label, $state) = @ARGV;
     sub uniform { $state = ($state * 69069 + 1) % 4294967296; $state / 4294967296 }
@@ -147,7 +148,7 @@ sed 's/"session":"[ab]","block":[0-9]*//' a.jsonl >a0
 sed 's/"session":"[ab]","block":[0-9]*//' b.jsonl >b0
 vkb-compare -f jsonl a0 b0 >without
 test_same true "$(jq -s '.[0].p < .001 and .[0].verdict == "improvement"' without)" \
-  'a wandering machine makes a change'
+  'without the order a wandering machine seems to change'
 vkb-compare -f jsonl a.jsonl b.jsonl >with
 test_same true "$(jq -s '.[0] | .p > .05 and .p_adjusted > .05 and .verdict == "inconclusive"' with)" \
   'autocorrelated runs in a known order are inconclusive'
@@ -157,20 +158,20 @@ test_same true "$(jq -s '(.[0].ci95 | .[1] - .[0]) < (.[2].ci95 | .[1] - .[0]) /
   'the interval is wider'
 test_match '"runs are autocorrelated \(lag-1 0\.[0-9]* in this report' with \
   'the row says that runs are autocorrelated'
-# In one session, one side after the other: more runs add little information.
+# Both sides in one session, one after the other: more runs add little information.
 sed 's/"session":"b","block":/"session":"a","block":1/' b.jsonl >b2
 vkb-compare -f text -f jsonl:with2 a.jsonl b2 | tr '\n' ' ' >text2
 test_match 'Neighbouring runs resemble each other, so more runs add little information; measure both sides in turns \(vkb-ab' \
-  text2 'the answer says what helps where runs are autocorrelated'
+  text2 'the answer suggests to measure in turns'
 test_same true "$(jq -s '.[0] | .serial > 0 and .needed.runs == null' with2)" \
-  'no number of runs is promised for autocorrelated runs'
+  'no number of runs is given for autocorrelated runs'
 mkdir -p other
 sort -r a.jsonl >other/a.jsonl
 vkb-stats b.jsonl >b1
-test_same "$(cat with)" "$(cd other && vkb-compare -f jsonl a.jsonl ../b1)" 'whatever the order of the lines'
+test_same "$(cat with)" "$(cd other && vkb-compare -f jsonl a.jsonl ../b1)" 'the order of the lines does not matter'
 test_same "$(jq -s -c '.[0] | [.p, .p_adjusted, .serial]' with)" \
   "$(vkb-compare -f jsonl b.jsonl a.jsonl | jq -s -c '.[0] | [.p, .p_adjusted, .serial]')" \
-  'swapped sides are as autocorrelated'
+  'swapped sides have the same autocorrelation'
 test_same 'null null' "$(vkb-stats a0 | jq -r '.metrics.rps.lag1') $(sed 's/"session":"a",//' a.jsonl | vkb-stats | jq -r '.metrics.rps.lag1')" \
   'without the order of the runs there is no autocorrelation'
 test_done

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Every number that vkb-compare, vkb-stats, vkb-detect and vkb-report print, in
-# every format, is the one of the record; tests/numbers.pl does the reading.
+# Every number that vkb-compare, vkb-stats, vkb-detect and vkb-report print, in every
+# format, is that of the record; tests/numbers.pl reads the reports.
 . "${0%/*}/lib.sh"
 
 numbers() { perl "$tests/numbers.pl" "$@"; }
 
-# runs LABEL COUNT ELAPSED_S (COMMAND SEED SPREAD RPS P50 P99)...: runs whose
-# metrics vary by SPREAD, in order of no time: the sides are not paired.
+# runs LABEL COUNT ELAPSED_S (COMMAND SEED SPREAD RPS P50 P99)...: prints runs whose
+# metrics vary by SPREAD; they have no times, so the sides are not paired.
 runs() {
   perl -e 'my ($label, $n, $elapsed, @cases) = @ARGV;
     while (my ($command, $s, $spread, $rps, $p50, $p99) = splice @cases, 0, 6) {
@@ -31,17 +31,17 @@ compare -f jsonl >deltas
 test_same 12 "$(jq -r 'select(.type == "delta").metric' deltas | wc -l | tr -d ' ')" \
   'there is a delta for each metric of each case'
 test_same '0 numbers' "$(numbers distinct deltas)" \
-  'no two fields of a delta are equal, so that none could stand for another'
+  'all fields of a delta have different values, so that a mix-up is seen'
 test_same 'equivalent improvement inconclusive likely improvement regression' \
   "$(jq -r 'select(.type == "delta").verdict' deltas | sort -u | xargs)" \
-  'the rows have the verdicts that the formats treat differently'
+  'the rows have all verdicts that formats treat differently'
 for side in base new; do
   jq -c 'if .type == "run" then .run += {session: "s", block: .run.index} else . end' $side >paired.$side
 done
 vkb-compare --margin p99_latency_ms=3.1% -f jsonl paired.base paired.new >paired
 test_same true "$(jq -s 'map(select(.needed)) | length > 0 and
   all((.needed.minutes - (.needed.runs - 7) * (10 + 2 + 17 + 2) / 60) | fabs < 1e-9)' paired)" \
-  'the minutes needed are those of the runs that lack, of both sides, with warm-up'
+  'the needed minutes are those of the missing runs of both sides, with their warm-up'
 
 # --- vkb-compare: each format
 
@@ -49,7 +49,7 @@ for f in text csv markdown junit openmetrics annotations sarif; do
   compare -v -f "$f" >report
   numbers "$f" deltas report >said
   test_same "$(tail -n 1 said)" "$(cat said)" "$f: each number is that of its delta"
-  # That something was read at all; each format shows so many numbers of 12 rows.
+  # Each format has at least so many numbers for 12 rows, so that something was read.
   case $f in
   text | markdown) least=90 ;;
   annotations) least=12 ;;
@@ -60,14 +60,14 @@ for f in text csv markdown junit openmetrics annotations sarif; do
 done
 
 test_same 12 "$(compare -f junit | grep -c '<testcase .* time="51.000"')" \
-  'junit: 9 runs of 17 s are shared by the 3 rows of a case'
+  'junit: the time of 9 runs of 17 s is divided among the 3 rows of a case'
 
 test_same "$(compare -f junit | sed -n 's/.*<testsuite .* time="\([0-9.]*\)".*/\1/p')" \
   "$(compare -f junit | sed -n 's/.*<testcase .* time="\([0-9.]*\)".*/\1/p' |
     awk '{ s += $1 } END { printf "%.3f\n", s }')" \
   'junit: the time of a suite is the sum of its cases'
 
-# Pairs that go against each other: sorted apart from each other they would be equal.
+# Pairs that change in opposite directions: sorted separately the sides would be equal.
 perl -e 'for my $s (0, 1) { for my $c (1 .. 3) { for my $k (1 .. 8) {
   printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET","clients":%d},"run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%d},"status":"ok"}\n),
     $s ? "b" : "a", $c, 2 * $k + $s, $k, $s ? 900 - 100 * $k : 100 * $k } } }' >crossed
@@ -76,7 +76,7 @@ test_same '[true,true]' "$(jq -c 'select(.type == "comparison").overall.rps.ci95
   [.[0] < 0.8, .[1] > 1.25]' crossed.deltas)" \
   'the interval over the runs keeps the pairs together'
 
-# overall_of: what the text says of all cases, for each metric
+# overall_of: prints what the text says about all cases, for each metric
 overall_of() {
   jq -r 'select(.type == "comparison").overall | to_entries[] |
     [.key, .value.ratio, .value.ci95[], .value.ci95_runs[], .value.cases] | @tsv' deltas |

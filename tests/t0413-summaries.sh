@@ -1,8 +1,8 @@
 #!/bin/sh
-# vkb-stats: units of histograms, errors, and the order of summaries, by number.
+# vkb-stats: units of histograms, errors, and the order of summaries, with numbers.
 . "${0%/*}/lib.sh"
 
-# --- a histogram is read in the unit that its name ends with
+# --- the unit of a histogram is the end of its name
 
 text=$(jq -r 'select(.hist).hist.latency_ns' "$tests/data/hist.jsonl" | head -n 1)
 jq -c --arg h "$text" 'select(.type == "run") |
@@ -25,9 +25,9 @@ test_status 2 'a histogram that cannot be read is an error' vkb-stats bad
 test_match "bad:1: histogram 'latency_ns' cannot be read" .err \
   'the error names the line and the histogram'
 
-# --- runs that failed
+# --- failed runs
 
-# failed LABEL INDEX ERROR
+# failed LABEL INDEX ERROR: prints a failed run
 failed() {
   printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"S"},"run":{"index":%s},"status":"failed","error":"%s"}\n' \
     "$@"
@@ -41,11 +41,11 @@ failed() {
 } >failures
 test_same '[0,5,["ab","abc","abcd","abd"]]' "$(vkb-stats failures |
   jq -c '[.n, .failed, (.errors | sort)]')" \
-  'errors that differ in length or in their end are all kept'
+  'errors that differ only in length or at their end are all kept'
 vkb-stats -t failures >table
-test_match '^S +a +0 .* 5 failed' table 'the table counts them as well'
+test_match '^S +a +0 .* 5 failed' table 'the table counts such errors, too'
 
-# --- the order does not depend on that of the input
+# --- the order of the output does not depend on the input
 
 failed a 1 abc | vkb-stats >first
 failed a 1 abd | vkb-stats >second
@@ -55,10 +55,10 @@ for order in 'second third first' 'third second first' 'first second third' \
   'second first third'; do
   # shellcheck disable=SC2086 # three names
   test_same "$want" "$(cat $order | vkb-stats | jq -r '.errors[]' | xargs)" \
-    "summaries of one case and subject: $order is put in the same order"
+    "summaries of one case and subject: $order gives the same order"
 done
 test_same 'abc abcdd abd' "$want" 'errors are sorted by their text'
-# --- what is asked for
+# --- options
 
 jq -c 'select(.type == "run" and .config.command == "SET")' "$tests/data/a.jsonl" >runs
 vkb-stats -p 0.3% runs >summary
@@ -66,7 +66,7 @@ test_same 0.003 "$(jq .metrics.rps.precision.wanted summary)" '-p 0.3% asks for 
 more=$(jq '.metrics.rps.precision.runs' summary)
 test_that 'a precision of 0.3% needs more runs' test "$more" -gt 0
 vkb-stats -t -p 0.3% runs >table
-test_match "$more more runs for 0\.3%" table 'the table says as many runs for 0.3 %'
+test_match "$more more runs for 0\.3%" table 'the table has the same number of runs for 0.3 %'
 test_status 2 '-p 0% is refused' vkb-stats -p 0% runs
 test_status 2 'a summary that cannot be written is an error' sh -c 'vkb-stats runs >/dev/full'
 test_match 'No space left' .err 'the error says that no space is left'
@@ -75,6 +75,6 @@ test_match 'No space left' .err 'the error says that no space is left'
   jq -c '.config.command = "GET" | .status = "failed" | .error = "x"' runs
 } >mixed
 vkb-stats -t mixed >table
-test_match '^SET +' table 'a case with results is named by what differs'
-test_match '^GET +.* 0 .*8 failed' table 'a case without results is named by what differs'
+test_match '^SET +' table 'a case with results is named by what differs between cases'
+test_match '^GET +.* 0 .*8 failed' table 'a case without results is named by what differs between cases'
 test_done

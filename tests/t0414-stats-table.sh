@@ -1,14 +1,15 @@
 #!/bin/sh
-# vkb-stats: summaries that pass: the table of each note, from which value on it
-# stands there, and the order in which they are merged with those that are made.
+# vkb-stats with summaries as input: the notes of the table and the values from which on
+# they are printed, and the order in which such summaries are merged with new ones.
 . "${0%/*}/lib.sh"
 
-# summary LABEL N RPS [REST]: of a SET, with the members of metrics.rps and others
+# summary LABEL N RPS [REST]: prints a summary of a SET, with these members of
+# metrics.rps and others
 summary() {
   printf '{"type":"summary","v":1,"subject":{"label":"%s"},"config":{"command":"SET","pipeline":1,"clients":50},"n":%s,"failed":0,"env":{},"metrics":{"rps":{"n":%s,"median":1000%s}}%s}\n' \
     "$1" "$2" "$2" "$3" "${4:-}"
 }
-# busy LABEL PERCENT: with foreign_cpu_percent
+# busy LABEL PERCENT: prints a summary with this foreign_cpu_percent
 busy() { summary "$1" 4 "},\"foreign_cpu_percent\":{\"median\":$2"; }
 
 # --- the table
@@ -46,26 +47,26 @@ SET   k        4  1.00K  -                  -       -       -  warm-up 1 s
 all cases: 50 clients, pipeline 1
 EOF2
 summary a 8 '' | sed 's/"rps":{"n":8/"rps":{"n":6/' | vkb-stats -t >.out
-test_match '^SET +a +6 ' .out 'of 8 runs, 6 of which have a throughput, the table says 6'
+test_match '^SET +a +6 ' .out 'the table has the 6 of 8 runs that have a throughput'
 test_that 'a table of summaries is written' vkb-stats -t table
-test_same "$(cat want)" "$(cat .out)" 'each note stands behind the number that refers to it'
+test_same "$(cat want)" "$(cat .out)" 'each note is printed at the number that it is about'
 {
   sed -n 1p table
   sed -n 2p table | sed 's/"n":4,"failed":0/"n":0,"failed":4/; s/"clients":50/"clients":60,"x":1/'
 } | vkb-stats -t >.out
-test_match '^SET +a +5 ' .out 'a failed case that says more does not name the others'
-test_match '^SET +b +0 ' .out 'a failed case is not named by a key that it alone has'
+test_match '^SET +a +5 ' .out 'a key of a failed case is not part of other names'
+test_match '^SET +b +0 ' .out 'a key that only a failed case has is not part of its name'
 test_match '^all cases: pipeline 1$' .out 'a key with another value in a failed case is not common'
-test_empty "$(vkb-stats -t </dev/null)" 'a table of nothing is empty'
+test_empty "$(vkb-stats -t </dev/null)" 'a table without summaries is empty'
 {
   summary a 4 ''
   summary b 4 ''
 } | sed 's/"config":{[^}]*}/"config":{"command":"SET"}/' | vkb-stats -t >.out
-test_absent '^all cases' .out 'a case of a command alone has nothing in common'
+test_absent '^all cases' .out 'a case with only a command has no common settings'
 
-# --- what passes
+# --- summaries that are copied
 
-# run PIPELINE LABEL
+# run PIPELINE LABEL: prints a run
 run() {
   printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET","pipeline":%s},"run":{"session":"s","index":1},"metrics":{"rps":5},"status":"ok"}\n' "$2" "$1"
 }
@@ -76,33 +77,34 @@ done >runs
 vkb-stats runs >all
 test_same '[1,"a"] [1,"b"] [8,"a"] [8,"b"] [64,"a"] [64,"b"] [4096,"a"] [4096,"b"]' \
   "$(jq -c '[.config.pipeline, .subject.label]' all | xargs -d '\n')" \
-  'summaries are in the order of their numbers, then of their subjects'
+  'summaries are sorted by their numbers, then by their subjects'
 for part in 1p 8p 3,5p 1,8p; do
   sed -n "$part" all >passes
   jq -c --slurpfile made passes 'select([.config, .subject] as $k |
     $made | map([.config, .subject]) | index([$k]) | not)' runs >rest
   cat passes rest >both
-  test_that "summaries that pass are merged with the others: lines $part" vkb-stats both
-  test_same "$(cat all)" "$(cat .out)" 'merged summaries are in the same order'
+  test_that "copied summaries are merged with new ones: lines $part" vkb-stats both
+  test_same "$(cat all)" "$(cat .out)" 'the merged summaries are in this order'
   vkb-stats rest passes >.out
-  test_same "$(cat all)" "$(cat .out)" 'wherever they stood'
+  test_same "$(cat all)" "$(cat .out)" 'the order of the input does not matter'
 done
-# the same case and subject, passed and made: the other text stands first
+# Of the same case and subject one summary is copied and one is new: they are sorted by
+# their text.
 sed -n 1p all | sed 's/"n":1,/"n":3,/' >high
 sed -n 1p all | sed 's/"n":1,/"n":0,/' >low
 {
   cat low high
   sed -n 5p runs
 } | vkb-stats >.out
-test_same '0 1 3' "$(jq .n .out | xargs)" 'summaries of equal keys are sorted, whether made or passed on'
+test_same '0 1 3' "$(jq .n .out | xargs)" 'summaries with equal keys are sorted by their text'
 for i in 1 2; do printf '{"type":"unheard-of","v":%s}\n' $i; done >others
 cat others runs >both
 test_that 'records of unknown types are accepted' vkb-stats both
-test_same "$(cat others all)" "$(cat .out)" 'records of unknown types come unchanged before the summaries'
+test_same "$(cat others all)" "$(cat .out)" 'records of unknown types are copied before the summaries'
 test_that 'a table of records of unknown types is printed' vkb-stats -t both
 test_absent unheard .out 'the table leaves out records of unknown types'
 for f in others all runs; do
-  test_status 2 "$f: what cannot be written is an error" sh -c "vkb-stats $f >/dev/full"
+  test_status 2 "$f: an output that cannot be written is an error" sh -c "vkb-stats $f >/dev/full"
   test_same 1 "$(grep -c 'No space left' .err)" 'a write error is reported once'
 done
 test_status 2 'a table that cannot be written is an error' sh -c 'vkb-stats -t all >/dev/full'
@@ -115,7 +117,7 @@ test_status 2 'a terminal as input is an error' script -qec vkb-stats .typed
 tr -d '\r' <.out >screen
 test_match '^vkb-stats: no FILE given, and stdin is a terminal$' screen 'the error says that stdin is a terminal'
 script -qec 'vkb-stats runs' .typed </dev/null | tr -d '\r' >screen
-test_same "$(cat all)" "$(cat screen)" 'a terminal on stdin does not matter beside a file'
+test_same "$(cat all)" "$(cat screen)" 'a terminal on stdin is ignored if there is a file'
 test_that 'vkb-stats runs without TMPDIR' env -u TMPDIR vkb-stats runs
 test_same "$(cat all)" "$(cat .out)" 'the summaries are the same without TMPDIR'
 test_done

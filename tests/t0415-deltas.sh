@@ -1,9 +1,9 @@
 #!/bin/sh
-# vkb-compare --deltas: the report of delta records is that of the comparison
-# that wrote them, and records of a stranger are text or an error.
+# vkb-compare --deltas: the report of delta records is that of the comparison that wrote
+# them; hostile records are escaped or an error.
 . "${0%/*}/lib.sh"
 
-# same NAME FILE ...: both reports of the comparison equal those of its records
+# same NAME FILE ...: two reports of the comparison equal those of its records
 same() {
   name=$1
   shift
@@ -12,11 +12,12 @@ same() {
   test_that "$name: the records can be reported" \
     vkb-compare --deltas -f markdown:again.md -f text:again.txt deltas
   test_that "$name: the Markdown is the same" cmp direct.md again.md
-  # The records do not know the file of the baseline, which a command proposes.
+  # The records do not have the file of the baseline, which a command of the report
+  # names.
   sed -i 's/--again [^ ]* CONFIG/--again BASE CONFIG/' direct.txt
   test_that "$name: the text is the same" cmp direct.txt again.txt
 }
-# runs LABEL CONFIG ENV VALUE...
+# runs LABEL CONFIG ENV VALUE...: prints run records
 runs() {
   label=$1 config=$2 env=$3
   shift 3
@@ -39,13 +40,13 @@ same 'two builds' "$tests/data/a.jsonl" "$tests/data/b.jsonl"
   printf '{"type":"run","v":1,"subject":{"label":"b"},"config":{"command":"LPOP"},"run":{"session":"b","index":3},"status":"failed","error":"@me"}\n'
   runs c '{"command":"SET","clients":50}' 6.2 12 12.1 12 12.1
 } >new
-same 'cases and runs that are missing, and two contenders' base new
+same 'missing cases and runs, and two contenders' base new
 cat >policy.json <<'END'
 {"rules": [{"metric": "rps", "case": "SET*", "waiver":
   {"reason": "it is [known](https://evil.example)", "expires": "2999-01-01"}},
   {"metric": "no_such", "class": "gate"}]}
 END
-same 'a waiver and a rule without use' --policy policy.json base new
+same 'a waiver and a rule without effect' --policy policy.json base new
 same 'a canary that changed' --canary SET base new
 # The histograms of t0407.
 old=HISTFAAAADR42pNpmSzMwMAAwiDADKUdgJj3h3sEg/0HiMBBvwW9bH/5Gz6y/OW/MYvxL/8JRgAHLQ2H
@@ -60,7 +61,7 @@ same 'a shift of the latencies' before after
 test_match 'How the latencies moved' again.md 'the shift is in the report of the records'
 cp deltas shifts
 
-# --- a stranger's records: what is a text stays one
+# --- hostile records: texts stay texts
 
 # shellcheck disable=SC2016,SC1003 # backticks that are data
 evil='=1|<script>x</script><!-- vkb-comment: arm64 --> `y` ```mermaid @all &#64;me &commat;me o/r#12 GH-3 !4 ~5 &6 $7 %8 \u202e\u2066\u0085 :tada: mailto:x http://evil.example www.evil.example [a](https://evil.example) ![c](//e) **e** \u001b[31m\r\n/merge\n   /close\n# title\n[ref]: https://evil.example \\'
@@ -79,7 +80,7 @@ jq -c --slurpfile e evil.json 'def evil: $e[0];
     else . end' deltas >hostile
 jq -c --slurpfile e evil.json 'if .type == "shift" then .hist = $e[0] else . end' \
   shifts >>hostile
-test_that 'hostile texts in every place' vkb-compare --deltas -f markdown:out.md hostile
+test_that 'hostile texts in all places' vkb-compare --deltas -f markdown:out.md hostile
 test_that 'the Markdown is UTF-8' iconv -f UTF-8 -t UTF-8 -o /dev/null out.md
 test_same 0 "$(tr -d '\n' <out.md | tr -d -c '\000-\037\177' | wc -c | tr -d ' ')" \
   'the Markdown has no control characters'
@@ -93,9 +94,9 @@ for bad in '<script' '<!--' '`' '@all' '@me' '&#64;me' '&commat;' 'r#12' 'GH-3' 
 done
 test_absent '^ *(/|# |\[)' out.md 'no line starts with a command, a heading or a reference'
 test_same '6 9' "$(grep '^|.*=1' out.md | tr -cd '|\n' | awk '{ print length }' | sort -nu | xargs)" \
-  'a row has as many cells as the head'
+  'a row has as many cells as the header'
 test_same "$(grep -c '<details>' out.md)" "$(grep -c '^</details>' out.md)" \
-  'each folded part ends'
+  'each folded part is closed'
 
 # --- numbers of any size, and many records
 
@@ -105,7 +106,7 @@ jq -c 'if .type == "delta" then .ratio = 1e308 | .median = [-1e308, 1e308]
   elif .type == "shift" then .ks = {d: 1e308, at: 1e308, w1: -1e308}
     | .quantiles |= map(.baseline = 1e308 | .ratio = -1e308 | .ci95 = [1e308, 1e308])
   else .overall |= map_values(.ratio = 1e308 | .cases = 1000000000) end' shifts >huge
-test_that 'numbers as large as JSON has them' vkb-compare --deltas -f markdown -f text:huge.txt huge
+test_that 'numbers of the largest size that JSON has' vkb-compare --deltas -f markdown -f text:huge.txt huge
 test_absent '\bnan\b' .out 'no number is NaN'
 long=$(perl -e 'print "\@<" x 2000')
 jq -c --arg long "$long" 'if .type == "delta" then range(200) as $i | .
@@ -119,13 +120,14 @@ test_match 'left out: too long for one comment' .out 'the report counts what it 
 
 # --- records that are not valid
 
-# refused WHAT PATTERN: the records in the file bad are an error, without a report
+# refused WHAT PATTERN: the records in the file bad are an error, and no report is
+# written
 refused() {
   test_status 2 "$1: status 2" vkb-compare --deltas -f markdown bad
   test_match "$2" .err "$1: the message says what is wrong"
   test_empty_file .out "$1: no report"
 }
-# wrong TYPE FILTER PATTERN: in the records of this type
+# wrong TYPE FILTER PATTERN: records of this type with this change are refused
 wrong() {
   jq -c "if .type == \"$1\" then $2 else . end" deltas shifts >bad
   refused "a $1 with $2" "$3"
@@ -137,7 +139,7 @@ refused 'no records' 'do not end with a comparison record'
 sed '$d' deltas >bad
 refused 'no comparison record at the end' 'do not end with a comparison'
 head -c 2000 deltas >bad
-refused 'a record that is cut' '^vkb-compare: bad:'
+refused 'a record that is cut off' '^vkb-compare: bad:'
 echo '### Markdown' >bad
 refused 'Markdown' '^vkb-compare: bad:1: '
 wrong delta 'del(.config)' "'config'"
@@ -165,5 +167,5 @@ wrong shift '.quantiles[0].ci95 = [1]' "'ci95' is not two numbers"
 wrong shift '.quantiles = [range(100) | {percentile: .}]' "'quantiles' has too many"
 test_status 2 'a format that needs the runs' vkb-compare --deltas -f csv deltas
 test_match "'csv' is not one of text, markdown" .err 'the message lists the formats'
-test_status 2 'a file that is missing' vkb-compare --deltas no-such
+test_status 2 'a file that does not exist' vkb-compare --deltas no-such
 test_done

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Simulated reports of known truth: false alarms, changes found and the coverage of
-# intervals are within the goals of tests/bench/verdicts. A few of its cells, with
-# fixed seeds; the whole takes minutes.
+# Simulated reports with a known truth: false alarms, found changes and the coverage of
+# intervals are within the goals of tests/bench/verdicts. Only a few of its cells are
+# run, with fixed seeds, since all take minutes.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 
-# cells REPORTS TEXT LINES: the cells whose name holds TEXT
+# cells REPORTS TEXT LINES: runs the cells whose name has TEXT
 cells() {
   test_that "simulated: $2" "$VKB_BUILD/bench/verdicts" -s 7 -n "$1" -k "$2"
   test_same "$3" "$(grep -c '[0-9-] |' .out)" "cells named $2"

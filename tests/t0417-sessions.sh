@@ -1,11 +1,11 @@
 #!/bin/sh
-# Sides that share no session: what all cases have in common may be the machine,
-# and each case is judged by what it changed beside that.
+# Sides that share no session: what all cases have in common may come from the machine,
+# and each case is judged by its change relative to the others.
 . "${0%/*}/lib.sh"
 
-# report SIDES [EFFECT] [VIRTUAL] [CASES]: six runs of each case and side, sides and
-# sessions as LABEL:SESSION,...; EFFECT is added to the sessions of "new", in
-# logarithms; case 3 of new has 8 % less as well
+# report SIDES [EFFECT] [VIRTUAL] [CASES]: prints six runs of each case and side. SIDES
+# are LABEL:SESSION,...; EFFECT is added to the logarithms in the sessions of "new";
+# case 3 of "new" also is 8 % lower.
 report() {
   perl -e 'srand 5;
     sub normal { my $s = -6; $s += rand for 1 .. 12; $s }
@@ -19,11 +19,11 @@ report() {
           $label, $c, $c > 4 ? 10 : 1, $session, $k, $k, $virtual, $v } } }' \
     "$1" "${2:-0}" "${3:-true}" "${4:-8}"
 }
-# judge: compares what is in 'runs', and keeps text and records
+# judge: compares the runs in 'runs', and keeps text and records
 judge() {
   vkb-compare -v --baseline base -f text:text -f jsonl:deltas runs
 }
-# rows FIELD: command, verdict and FIELD of each delta that is not inconclusive
+# rows FIELD: prints command, verdict and FIELD of each delta that is not inconclusive
 rows() {
   jq -r 'select(.metric and .verdict != "inconclusive") |
     "\(.config.command) \(.verdict) \('"$1"')"' deltas
@@ -35,81 +35,81 @@ test_same 'C3 regression [6,6]' "$(rows .n)" \
   'only the case that changed is a regression'
 test_same true "$(jq 'select(.rest and .config.command == "C3").rest |
   .ratio > 0.9 and .ratio < 0.94 and .ci95[0] > 0.89 and .ci95[1] < 0.95' deltas)" \
-  'its change beside the other cases is known well'
+  'its change relative to the other cases has a narrow interval'
 test_same true "$(jq -s 'map(select(.rest and .config.command == "C3"))[0].ci95 |
-  .[0] < 0.8 and .[1] > 0.95' deltas)" 'its whole change is not'
+  .[0] < 0.8 and .[1] > 0.95' deltas)" 'its whole change has a wide interval'
 test_same 0 "$(jq 'select(.metric and .certain)' deltas | grep -c .)" \
-  'nothing is certain that rests on an assumption'
+  'a verdict that rests on an assumption is not certain'
 test_same '[1,1] 0.03' "$(jq -r 'select(.families) | "\(.sessions | tojson) \(.session_sd)"' deltas)" \
   'on a virtual machine a session is assumed to differ by 3 %'
 test_same 'all cases [8,8] true {"clients":50,"command":"all cases"}' \
   "$(jq -r 'select(.common) | "\(.config.command) \(.n | tojson) \(.common) \(.config | tojson)"' deltas)" \
-  'what the cases have in common is a row with what they share'
+  'the common change of all cases has a row, with the common settings'
 test_same 8,1 "$(jq -r 'select(.families) | "\(.families.primary.tests),\(.families.common.tests)"' deltas)" \
-  'the common row is a family of tests by itself'
+  'the common row is a family of tests of its own'
 test_match '^Worse: C3 rps -[78]\.[0-9]% \[.*\] relative to all cases; all cases moved by -[0-9.]+% \[.*\] together, which may be the machine; measured in different sessions, assumed to differ by 3% on a virtual machine, so changes of all cases together below about [0-9]+% cannot be told from the machine; vkb-ab and vkb-load --again measure both sides in turns$' \
   text 'the first line gives the smallest visible change and what to do'
 test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] relative to all cases' text \
-  'the row says what changed relative to all cases'
+  'the row has the change relative to all cases'
 test_match '^\? +all cases .*what the 8 cases have in common; may be the machine' text \
   'the note of the common row explains it'
 test_match '; t tests of logarithms, .*intervals allow for different sessions, assumed to differ by 3% on a virtual machine; p-values corrected for 8 tests \(Benjamini-Hochberg, level 0.03\) and 1 of all cases together \(level 0.02\)\.' \
-  text 'the method says what is assumed, and the families'
+  text 'the method has the assumption and the families'
 test_empty "$(jq -r 'select(.families).overall.rps | .ci95, .ci95_runs | values' deltas)" \
-  'the mean of all cases has no interval that leaves out the sessions'
+  'the mean of all cases has no interval, since that would ignore the sessions'
 
-# vkb-load numbers no rounds if it measures one build.
+# vkb-load records no rounds if it measures one build.
 cp runs rounds
 jq -c 'select(.type == "delta") | del(.notes)' deltas >want
 sed 's/,"block":[0-9]*//' rounds >runs
-test_status 1 'runs without rounds' judge
+test_status 1 'two sessions without rounds' judge
 test_same "$(cat want)" "$(jq -c 'select(.type == "delta") | del(.notes)' deltas)" \
-  'are of two sessions as well'
+  'the result is the same'
 report base:a,base:c,new:b,new:d -.05 | sed 's/,"block":[0-9]*//' >runs
 judge >/dev/null
 test_same '[2,2]' "$(jq -c 'select(.families).sessions' deltas)" \
-  'several sessions without rounds are told apart'
+  'several sessions without rounds are recognized'
 sed 's/"session":"."/"session":"s"/' rounds | sed 's/,"block":[0-9]*//' >runs
 judge >/dev/null
 test_same 'null false' "$(jq -r 'select(.families).sessions' deltas | head -n 1) $(
   jq -r 'select(.type == "delta").paired' deltas | sort -u)" \
-  'runs of one session without rounds are neither apart nor paired'
+  'runs of one session without rounds are not paired, and need no effect of sessions'
 
 report base:a,new:b -.4 >runs
-test_status 1 'all cases lose a third' judge
-test_match '^all cases regression' /dev/stdin 'which no session explains' <<END
+test_status 1 'all cases a third lower' judge
+test_match '^all cases regression' /dev/stdin 'the common change is a regression: no session explains it' <<END
 $(rows .n)
 END
 test_same 'likely regression 7' "$(jq -r 'select(.metric and (.common | not) and
     .config.command != "C3").verdict' deltas | sort | uniq -c | awk '{ print $2, $3, $1 }')" \
-  'no case reads inconclusive whose whole interval is beyond the margin'
+  'cases whose whole interval is beyond the margin are likely regressions'
 test_match '^Worse: all cases rps 1\.[0-9]+x slower .*, and 1 more regression; likely worse: C6 rps 1\.[0-9]+x slower .*, and 6 more likely regressions' \
-  text 'the first line begins with what all cases did'
+  text 'the first line begins with the common change'
 report base:a,new:b 0 false >runs
 judge >/dev/null 2>&1
 test_same '0.01 default' "$(jq -r 'select(.families) | "\(.session_sd) \(.session_from)"' deltas)" \
-  'on a machine that is not virtual it is 1 %'
-test_match 'assumed to differ by 1% on a machine that is not virtual' text 'and the report says so'
+  'on a machine that is not virtual a session is assumed to differ by 1 %'
+test_match 'assumed to differ by 1% on a machine that is not virtual' text 'the report has this assumption'
 report base:a,new:b 0 true 4 >runs
 test_that 'fewer than five cases have no common change' judge
 test_same null "$(jq -c 'select(.config.command == "C3") | .rest' deltas)" \
-  'and no rest'
+  'without it there is no change relative to the others'
 test_same true "$(jq -s 'map(select(.metric)) | length == 4 and
   all(.ci95[1] / .ci95[0] > 1.2)' deltas)" 'their intervals allow for the session'
 
 report base:a,base:b,base:c,base:d,base:e,new:f -.05 >runs
-test_status 1 'five sessions of the baseline' judge
+test_status 1 'a baseline with five sessions' judge
 test_same '[5,1] null' "$(jq -r 'select(.families) | "\(.sessions | tojson) \(.session_sd)"' deltas)" \
-  'show themselves how much sessions differ'
-test_match '^all cases regression' /dev/stdin 'so that 5 % of all cases is found' <<END
+  'the differences between sessions are measured'
+test_match '^all cases regression' /dev/stdin 'with five sessions a common change of 5 % is found' <<END
 $(rows .n)
 END
-test_match '^C3 regression' /dev/stdin 'and the case that changed more' <<END
+test_match '^C3 regression' /dev/stdin 'the case that changed more is found' <<END
 $(rows .n)
 END
-test_match 'effect of sessions, measured in 5 of them' text 'the method says so'
+test_match 'effect of sessions, measured in 5 of them' text 'the method says that the effect of sessions was measured'
 
-# latency FACTOR: the runs with a p99 latency that is so many times higher in 'new'
+# latency FACTOR: multiplies the p99 latency of "new"
 latency() {
   jq -c --argjson by "$1" '.metrics.p99_latency_ms = 1e5 / .metrics.rps *
     (if .subject.label == "new" then $by else 1 end)' runs >with && mv with runs
@@ -119,9 +119,9 @@ for base in base:a base:a,base:b,base:c,base:d,base:e; do
   latency 2
   test_status 1 "p99 of all cases doubled, against $base" judge
   test_same 'all cases p99_latency_ms regression' "$(jq -r 'select(.verdict == "regression") |
-    "\(.config.command) \(.metric) \(.verdict)"' deltas)" 'what all cases did is judged in each metric'
+    "\(.config.command) \(.metric) \(.verdict)"' deltas)" 'the common change of p99 is a regression'
   test_same 7,8,1 "$(jq -r 'select(.families).families | "\(.primary.tests),\(.other.tests),\(.common.tests)"' deltas)" \
-    'in the family of its metric'
+    'it is a test of its own family'
   test_same 'likely regression' "$(jq -r 'select(.metric == "p99_latency_ms" and
     (.common | not)).verdict' deltas | sort -u)" 'and no case reads as unclear'
 done
@@ -129,52 +129,53 @@ report base:a,base:b,base:c,base:d,base:e,new:f -.05 | jq -c 'select(.config.com
 test_that '5 % less in all cases is within a margin of 10 %' \
   vkb-compare -v --baseline base --margin 10% -f text:text -f jsonl:deltas runs
 test_same '0.1 equivalent' "$(jq -r 'select(.common) | "\(.margin) \(.verdict)"' deltas)" \
-  'which is also that of what they have in common'
+  'the common change has this margin, too'
 echo '{"rules":[{"metric":"rps","waiver":{"reason":"wanted","expires":"2999-01-01"}}]}' >policy
-test_that 'a waiver of all cases covers it, too' \
+test_that 'a waiver for all cases covers the common change' \
   vkb-compare -v --baseline base --policy policy -f text:text -f jsonl:deltas runs
-test_match 'all cases .* regression, waived until 2999-01-01: wanted' text 'and is reported'
+test_match 'all cases .* regression, waived until 2999-01-01: wanted' text 'the report has the waiver'
 
 report base:a,new:a -.05 >runs
 judge >/dev/null 2>&1
 test_same 'null null' "$(jq -r 'select(.families) | "\(.sessions) \(.session_sd)"' deltas)" \
-  'sides of one session need no allowance'
+  'sides that share a session need no effect of sessions'
 report base:a,new:b -.05 >runs
 sed 's/"session":"[ab]",//' runs >unnamed
 vkb-compare -v --baseline base -f text:text -f jsonl:deltas unnamed
 test_same 'null null' "$(jq -r 'select(.families) | "\(.sessions) \(.session_sd)"' deltas)" \
-  'nor do runs that name no session'
+  'runs without a session need no effect of sessions'
 test_match 'Some runs name no session, so that all count as runs of one: ' text \
-  'which the method says'
-test_same 1 "$(grep -c 'name no session' text)" 'once'
+  'the method says that runs have no session'
+test_same 1 "$(grep -c 'name no session' text)" 'the sentence is printed once'
 sed 's/,"block":[0-9]*//' runs >without-blocks
 vkb-compare --baseline base -f jsonl without-blocks >deltas
 test_same '[1,1]' "$(jq -c 'select(.families).sessions' deltas)" \
-  'a session is known where the block is not'
+  'runs without a block have a session'
 
 perl -pe 's/"rps":/sprintf q("bytes_per_key":%.2f,"rps":), 50 + rand/e' runs >memory
 vkb-compare --baseline base --explain C1 memory >explained
 test_same 2 "$(grep -c '^  sessions   1 and 1, none shared, assumed to differ by ' explained)" \
-  'both metrics of a case are explained'
+  '--explain has the sessions of both metrics'
 test_match 'assumed to differ by 3% on a virtual machine: 4.24% of the error$' explained \
-  'throughput by the figure of the machine'
+  'throughput has the assumption for this machine'
 test_match 'assumed to differ by 0.2% on any machine, in memory: 0.28% of the error$' explained \
-  'memory by its own'
+  'memory has an assumption of its own'
 
-# --- how much sessions differ: the policy, the history, else what is assumed
+# --- how much sessions differ: by the policy, the history, or an assumption
 
-# from SOURCE: the standard deviation to six digits, and the source
+# from SOURCE: compares the standard deviation, to six digits, and its source
 from() {
   test_same "$1" "$(jq -r 'select(.families) |
     "\(.session_sd * 1e6 | round / 1e6) \(.session_from)"' deltas)" "$2"
 }
-# with HISTORY RUNS SOURCE TEXT: a comparison with that history has it from SOURCE
+# with HISTORY RUNS SOURCE TEXT: a comparison with this history has the value from
+# SOURCE
 with() {
   vkb-compare --baseline base --history "$1" -f jsonl:deltas "$2" >/dev/null
   from "$3" "$4"
 }
-# sessions: from the runs of one build on stdin, the standard deviation between the
-# medians of sessions, over all cases
+# sessions: prints the standard deviation between the medians of sessions, over all
+# cases, of the runs on stdin
 sessions() {
   jq -rs 'def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
     [group_by(.config.command)[] |
@@ -183,48 +184,48 @@ sessions() {
     (map(.squares) | add) / (map(.df) | add) | sqrt * 1e6 | round / 1e6'
 }
 echo '{"rules":[{"metric":"rps","session":{"sd":"0.5%","df":9}}]}' >policy
-test_status 1 'a policy knows sessions of this machine' \
+test_status 1 'a policy with the standard deviation of sessions' \
   vkb-compare -v --baseline base --policy policy -f text:text -f jsonl:deltas runs
-from '0.005 policy' 'its figure counts'
-test_match '^all cases regression' /dev/stdin 'so that 5 % of all cases is found' <<END
+from '0.005 policy' 'its value is used'
+test_match '^all cases regression' /dev/stdin 'with it a common change of 5 % is found' <<END
 $(rows .n)
 END
 test_match 'different sessions, which differ by 0.5% according to the policy; vkb-ab and vkb-load --again measure both sides in turns$' \
-  text 'the first line says where the figure is from'
-test_same false "$(jq -c 'select(.common).certain' deltas)" 'nothing is certain'
+  text 'the first line has the source of the value'
+test_same false "$(jq -c 'select(.common).certain' deltas)" 'no verdict is certain'
 
 report old:o1,old:o2,old:o3,old:o4 >history
-test_status 1 'a history has four sessions of a build' \
+test_status 1 'a history with four sessions of a build' \
   vkb-compare -v --baseline base --history history -f text:text -f jsonl:deltas runs
-from "$(sessions <history) history" 'they show how much sessions differ'
-test_match 'which differ by [0-9.]+% according to the history' text 'the first line says so'
+from "$(sessions <history) history" 'the value is computed from them'
+test_match 'which differ by [0-9.]+% according to the history' text 'the first line has the source'
 vkb-compare --baseline base --history history --policy policy -f jsonl:deltas runs >/dev/null
-from '0.005 policy' 'the policy comes first'
+from '0.005 policy' 'the policy comes before the history'
 jq -c '.run.session |= {o1: "o1", o2: "o1", o3: "o2", o4: "o2"}[.]' history >two
 with two runs '0.03 default' 'two sessions are too few'
 jq -c '.subject.label = .run.session' history >builds
-with builds runs '0.03 default' 'sessions of different builds are not compared'
+with builds runs '0.03 default' 'sessions of different builds do not count'
 jq -c '.env.host = "h1"' history >elsewhere
-with elsewhere runs '0.03 default' 'nor are those of another machine'
+with elsewhere runs '0.03 default' 'sessions of another machine do not count'
 jq -c '.env.host = "h1"' runs >here
-with elsewhere here "$(sessions <history) history" 'those of the same machine are'
+with elsewhere here "$(sessions <history) history" 'sessions of the same machine count'
 vkb-compare --calibrate 4 -f text:text -f policy:policy history
 test_same "$(sessions <history) 3" "$(jq -r '.rules[] | select(.session) |
   "\(.session.sd[:-1] | tonumber / 100) \(.session.df)"' policy | sed "s/^[^ ]*/$(sessions <history)/")" \
-  'a calibration has the degrees of freedom of its sessions'
+  'the policy of a calibration has the degrees of freedom of its sessions'
 test_same 1 "$(jq -r --argjson want "$(sessions <history)" '.rules[] | select(.session) |
   .session.sd[:-1] | tonumber / 100 - $want | if . >= 0 and . < 1.01e-4 then 1 else . end' policy)" \
-  'and their standard deviation, rounded up'
+  'it has their standard deviation, rounded up'
 test_match '^rps: the medians of 4 sessions differ by [0-9.]+% \(standard deviation\)\.$' text \
-  'its report says so'
-test_status 1 'the policy that it writes' \
+  'the report of the calibration has it, too'
+test_status 1 'a comparison with this policy' \
   vkb-compare --baseline base --policy policy -f jsonl:deltas runs
-test_same policy "$(jq -r 'select(.families).session_from' deltas)" 'is used'
+test_same policy "$(jq -r 'select(.families).session_from' deltas)" 'its value is used'
 vkb-compare --calibrate 4 -f text:text -f policy:policy two
 test_same 0 "$(jq '[.rules[] | select(.session)] | length' policy)" \
-  'two sessions give no figure'
+  'two sessions are too few for a value'
 test_match '^How much sessions differ is not known: runs of 3 or more named sessions show it\.$' text \
-  'and the report says what would'
+  'the report says how many sessions are needed'
 
 # --- metrics without noise have no effect of sessions
 
@@ -237,23 +238,23 @@ test_status 1 'one of eight sizes differs, in another session' \
   vkb-compare -v --baseline base --policy policy -f jsonl:deltas -f text:text sizes
 test_same 'regression true [1.01,1.01]' "$(jq -r 'select(.metric == "size_bytes" and
   .config.command == "C2") | "\(.verdict) \(.certain) \(.ci95 | tojson)"' deltas)" \
-  'it is a regression, certain, without an allowance for the session'
+  'it is a certain regression, without an effect of sessions'
 test_same equivalent "$(jq -r 'select(.metric == "size_bytes" and .config.command != "C2").verdict' \
-  deltas | sort -u)" 'the others are equivalent'
+  deltas | sort -u)" 'the other sizes are equivalent'
 test_same 'rps' "$(jq -r 'select(.common).metric' deltas)" \
-  'what all cases have in common is asked of throughput alone'
+  'only throughput has a common change'
 test_same 0 "$(jq -s 'map(select(.metric == "size_bytes" and .rest)) | length' deltas)" \
-  'no size is judged beside others'
+  'sizes are not compared relative to others'
 jq -c '.metrics |= {size_bytes}' sizes >only
 vkb-compare -v --baseline base --policy policy -f jsonl:deltas -f text:text only
 test_same 'null null' "$(jq -r 'select(.families) | "\(.session_sd) \(.session_from)"' deltas)" \
-  'nothing is assumed of sessions where no metric has noise'
-test_same 0 "$(grep -c 'different sessions' text)" 'and the report does not mention them'
+  'without metrics with noise nothing is assumed about sessions'
+test_same 0 "$(grep -c 'different sessions' text)" 'the report does not mention sessions then'
 
-# --- sessions are those of each case
+# --- sessions of each case
 
-# side LABEL SESSION CASE LEVEL [METRIC [MORE]]: six runs of one case and session;
-# MORE is further metrics or, after a brace, other members of the run
+# side LABEL SESSION CASE LEVEL [METRIC [MORE]]: prints six runs of one case and
+# session; MORE is further metrics or, after a brace, other members of the run
 side() {
   awk -v label="$1" -v session="$2" -v name="$3" -v level="$4" \
     -v metric="${5:-rps}" -v more="${6:-}" 'BEGIN {
@@ -262,7 +263,8 @@ side() {
           label, name, session, k, metric, level * (1 + .002 * (k * 5 % 7 - 3)), more }'
 }
 more=
-# five LEVEL...: baseline sessions a to e with these levels of C1 to C5, and $more
+# five LEVEL...: prints baseline sessions a to e with these levels of C1 to C5, and
+# $more
 five() {
   for session in a b c d e; do
     n=0
@@ -279,88 +281,89 @@ judge_all() { vkb-compare -v --baseline base -f text:text -f jsonl:deltas runs >
   for label in base new; do
     side $label count-$label C1 4600 instructions_per_req | sed 's/4[5-6][0-9.]*}/4600}/'
   done; } >runs
-test_that 'sessions of counts do not count for other metrics' judge_all
+test_that 'sessions of counted runs do not count for other metrics' judge_all
 test_same '[5,1] equivalent equivalent' "$(jq -rs '"\(map(.sessions | values)[0] | tojson) \(
-  map(.verdict | values) | join(" "))"' deltas)" 'nothing changed'
+  map(.verdict | values) | join(" "))"' deltas)" 'no change is found'
 { i=0; for level in 101000 98000 103000 97000 100000; do
     i=$((i + 1)); side base b$i C$i 100000; side new n$i C$i $level
   done; } >runs
-test_that 'five cases, each in a session of its own' judge_all
+test_that 'five cases, each with a session of its own' judge_all
 test_same '[1,1] default' "$(jq -r 'select(.families) | "\(.sessions | tojson) \(.session_from)"' deltas)" \
-  'are not five sessions of one case'
+  'these are not five sessions of one case'
 { side base a C1 100000 rps ',"p50_latency_ms":0.111'
   side new b C1 99000 rps ',"p50_latency_ms":0.119'; } >runs
-test_that 'a coarse clock went one step up' judge_all
+test_that 'a latency that rises by one step of a coarse clock' judge_all
 test_same 't-sessions inconclusive' "$(jq -r 'select(.metric == "p50_latency_ms") |
   "\(.method) \(.verdict)"' deltas)" 'which a session may do, too'
 { five 1e5 1e5 1e5 1e5 1e5; side new x C1 50000
   for c in 2 3 4 5; do side new x C$c 100000; done; } >runs
-test_status 1 'one of five cases takes twice the time' judge_all
+test_status 1 'one of five cases with half the throughput' judge_all
 test_same 'C1 regression' "$(jq -r 'select(.metric and
   (.verdict | test("regression|improvement"))) | "\(.config.command) \(.verdict)"' deltas)" \
-  'the others are not better, nor are all cases worse'
-test_match '^Worse: C1 rps -[45][0-9.]+% \[.*\] relative to all cases' text 'the first line says which'
+  'the other cases are not improvements, and the common change is no regression'
+test_match '^Worse: C1 rps -[45][0-9.]+% \[.*\] relative to all cases' text 'the first line names this case'
 { for c in 1 2 3 4 5 6 7 8 9 10; do
     side base a C$c 100000
     side new x C$c "$(test $c -gt 8 && echo 100000 || echo 92000)"
   done; } >runs
-test_that 'eight of ten cases fell' judge_all
+test_that 'eight of ten cases that are 8 % lower' judge_all
 test_same 0 "$(jq -s 'map(select(.verdict and (.verdict | test("improvement")))) | length' deltas)" \
-  'those that did not are not better'
+  'the two others are not improvements'
 test_match '; all cases moved by -8\.[0-9]% \[.*\] together, which may be the machine;' text \
-  'what all did is in the first line'
+  'the first line has the common change'
 { side base a C1 100000; side new x C1 96000
   for label in base new; do
     side $label shared C1 4600 instructions_per_req | sed 's/4[5-6][0-9.]*}/4600}/'
   done; } >runs
-test_that 'sides whose counts share a session' judge_all
+test_that 'sides that share a session of counted runs only' judge_all
 test_same '[1,1] default' "$(jq -r 'select(.families) | "\(.sessions | tojson) \(.session_from)"' deltas)" \
-  'are of different sessions'
+  'they do not share a session of measured runs'
 { side base a C1 100 bytes_per_key; side new x C1 105 bytes_per_key; } >runs
 test_status 1 '5 % more memory in another session' judge_all
 test_match '^Worse: C1 bytes_per_key .* assumed to differ by 0.2% on any machine, in memory;' text \
-  'is a regression: sessions differ little in memory'
+  'it is a regression, since sessions differ little in memory'
 { side base a C1 100000 | head -n 1; side new b C1 90000 | head -n 1; } >runs
 vkb-compare -v --baseline base -f text:text runs >/dev/null 2>&1
 test_same 0 "$(grep -c 'effect of sessions, measured' text)" \
-  'one run a side measures no effect of sessions'
+  'one run a side cannot measure the effect of sessions'
 
-# --- beside other programs
+# --- other programs on the machine
 
-# busy PERCENT: five calm sessions of the baseline, and a contender 30 % slower
+# busy PERCENT: prints five calm sessions of the baseline, and a contender that is 30 %
+# slower
 busy() {
   more=',"foreign_cpu_percent":1'
   five 100000
   side new x C1 70000 rps ',"foreign_cpu_percent":'"$1"
 }
 busy 40 >runs
-test_that '30 % less beside other programs may be theirs' judge_all
+test_that '30 % less throughput while other programs run' judge_all
 test_match '^No slowdown shown; .*other programs used 1% of the CPUs beside the baseline and 40% beside the contender' text \
-  'the first line names both shares'
+  'the first line has the CPU shares of other programs'
 test_match 'other programs used 1% of the CPU time beside the baseline and 40% beside the contender: the interval is wider \(1 case\)' text \
-  'and a warning'
+  'a warning has them, too'
 busy 1 >runs
-test_status 1 '30 % less with both sides calm is found across five sessions' judge_all
-test_match 'effect of sessions, measured in 5 of them' text 'which show how much they differ'
+test_status 1 '30 % less throughput without other programs' judge_all
+test_match 'effect of sessions, measured in 5 of them' text 'the effect of sessions was measured'
 test_same 0 "$(grep -c 'other programs' text)" 'the report does not mention other programs'
 
 # --- the records give the same report, and a page
 
 report base:a,new:b -.05 >runs
 vkb-compare --baseline base -f markdown:direct.md -f jsonl:deltas runs >/dev/null
-test_that 'the records can be reported' vkb-compare --deltas -f markdown:again.md deltas
-test_that 'in the same words' cmp direct.md again.md
-test_that 'vkb-report makes a page of them' vkb-report -o page.html deltas runs
-test_match 'all cases' page.html 'which has the common row'
+test_that 'vkb-compare --deltas with the records' vkb-compare --deltas -f markdown:again.md deltas
+test_that 'the report is the same' cmp direct.md again.md
+test_that 'vkb-report with the records' vkb-report -o page.html deltas runs
+test_match 'all cases' page.html 'the page has the common row'
 test_match 'corrected for 8 tests \(Benjamini-Hochberg, level [0-9.]*\) and 1 of all cases together \(' \
-  page.html 'and says which tests correct each other'
+  page.html 'the page has the families of tests'
 { side base a C1 100000 | head -n 1; side new a C1 90000 | head -n 1; } >runs
 vkb-compare -v --baseline base --on-insufficient ok -f text:text -f jsonl:deltas runs
 test_match '; 3 more runs a side are needed to judge 1 result$' text \
-  'runs that are too few do not decide a result once they are enough'
+  'the report says how many runs are missing to judge a result'
 test_match 'Not paired: the sides did not run in the same rounds; no test\. Margins' text \
-  'no correction is mentioned where there is no test'
+  'without tests the report mentions no correction'
 vkb-report -o page.html deltas runs
-test_match '3 more runs a side are needed to judge 1 result\.' page.html 'the page says it, too'
-test_absent 'would decide' page.html 'and nothing else'
+test_match '3 more runs a side are needed to judge 1 result\.' page.html 'the page says the same'
+test_absent 'would decide' page.html 'the page does not say what would decide'
 test_done

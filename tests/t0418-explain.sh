@@ -1,22 +1,22 @@
 #!/bin/sh
-# vkb-compare --explain: the way from the runs to the verdict, with the numbers of
-# the records.
+# vkb-compare --explain: the steps from the runs to the verdict, with the numbers of the
+# records.
 . "${0%/*}/lib.sh"
 a=$tests/data/a.jsonl
 b=$tests/data/b.jsonl
 
-test_status 1 'the verdicts of a case are explained, the status stays' \
+test_status 1 '--explain does not change the exit status' \
   vkb-compare --explain 'SET*' -f text -f jsonl:deltas "$a" "$b"
 cp .out text
 test_same 3 "$(grep -c '^SET ' text)" 'there is a part for each judged metric'
-test_same 30 "$(grep -c . text)" 'of ten lines'
+test_same 30 "$(grep -c . text)" 'each part has ten lines'
 delta() {
   jq -r 'select(.metric == "rps" and .config.command == "SET") | '"$1" deltas
 }
-# one metric's lines, by their first word
+# line WORD: prints the line of one metric that begins with this word
 line() { sed -n '/^SET.* rps/,/^$/s/^  '"$1"' *//p' text | sed -n "${2:-1}p"; }
 test_same "$(delta '.n[0]') runs:" "$(line baseline | cut -d ' ' -f 1,2)" \
-  'the runs of the baseline are counted'
+  'the number of runs of the baseline'
 test_same "$(delta '.se * 1e5 | round / 1e3')" \
   "$(line change | sed 's/.*error \([0-9.]*\)%.*/\1/')" 'the standard error is that of the record'
 test_same "$(delta '.df * 10 | round / 10')" \
@@ -27,7 +27,7 @@ test_same "$(delta '[.ratio, .ci95[], .ci90[]] | map((. - 1) * 1e4 | round / 100
 test_same "$(delta .method)" "$(line 'p  ' | sed 's/.* by \([a-z-]*\);.*/\1/')" 'the test is that of the record'
 test_match '^  margin     2% \(table\)$' text 'the margin has its source'
 test_match '^  verdict    regression, certain$' text 'the last line is the verdict'
-test_status 2 'a case that is not there' vkb-compare --explain NONE "$a" "$a"
+test_status 2 'a case that does not exist' vkb-compare --explain NONE "$a" "$a"
 test_match "no compared case matches 'NONE'; the cases are: '" .err \
-  'the error lists the cases that are'
+  'the error lists the cases'
 test_done

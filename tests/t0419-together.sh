@@ -1,12 +1,12 @@
 #!/bin/sh
-# vkb-compare: what the count and the time of a case say together, the functions
-# that account for a change, and counts of builds that were made in different ways.
+# vkb-compare: the answer from the count and the time of a case, the functions that
+# account for a change, and counts of builds that were made in different ways.
 . "${0%/*}/lib.sh"
 
 SOURCE_DATE_EPOCH=1795000000 # 2026-11-18
 export SOURCE_DATE_EPOCH
 
-# measured LABEL COMMAND RPS NOISE SEED: eight runs of it, NOISE a share
+# measured LABEL COMMAND RPS NOISE SEED: prints eight runs; NOISE is a share
 measured() {
   perl -e 'my ($label, $command, $rps, $noise, $seed) = @ARGV; srand $seed;
     for my $k (1 .. 8) {
@@ -14,7 +14,7 @@ measured() {
       printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%.2f},"status":"ok"}\n),
         $label, $command, $k, $k, $v }' "$@"
 }
-# counted LABEL COMMAND COUNT [NAME=SELF ...]: two counted runs, and the profile
+# counted LABEL COMMAND COUNT [NAME=SELF ...]: prints two counted runs and the profile
 counted() {
   perl -e 'my ($label, $command, $count, @f) = @ARGV;
     my $of = qq("v":1,"subject":{"label":"$label"},"config":{"command":"$command"},"run":{"session":"s","index");
@@ -22,7 +22,8 @@ counted() {
     my $list = join ",", map { my ($n, $v) = split /=/; qq({"name":"$n","object":"s","self":$v,"inclusive":$v,"calls":1}) } @f;
     print qq({"type":"profile",$of:1},"target":{"exe":"s"},"probed":{},"mode":"count","started":"2026-01-01T00:00:00Z","duration_s":1,"requests":10000,"functions":[$list],"status":"ok"}\n) if @f' "$@"
 }
-# both COMMAND COUNT RPS NOISE: the base has 4700 instructions and 100,000 req/s
+# both COMMAND COUNT RPS NOISE: compares with a base of 4700 instructions and 100,000
+# req/s
 both() {
   measured base "$1" 100000 "$4" 1
   measured new "$1" "$3" "$4" 2
@@ -45,25 +46,25 @@ sentence=$(sed -n '1s/^Worse: //p' text)
 test_same "$sentence" "$(jq -r 'select(.metric == "rps").together' deltas)" \
   'the record of the time has the sentence'
 test_same "$sentence" "$(jq -r 'select(.metric == "instructions_per_req").together' deltas)" \
-  'and that of the count'
+  'the record of the count has the sentence'
 test_same 2 "$(tr '\n' ' ' <xml | grep -oF "; $sentence" | wc -l | tr -d ' ')" \
-  'JUnit has it with both results'
+  'JUnit has the sentence in both results'
 test_same 2 "$(jq -r '.runs[].results[].message.text' sarif | sed 's/\\//g' | grep -cF "; $sentence")" \
-  'SARIF, too'
+  'SARIF has the sentence in both results'
 test_same 1 "$(sed 's/&#9[13];/_/g; s/\\//g' md | grep -cF "$(echo "$sentence" | tr '[]' '__')")" \
-  'Markdown has it once'
+  'Markdown has the sentence once'
 vkb-report -o page.html runs deltas
 test_match '<li>SET: 3\.3% more instructions \(exactly; setCommand \+155\) and' \
-  page.html 'the page has it'
+  page.html 'the page has the sentence'
 test_same "$(sed -n 1p text)" "$(vkb-compare -v --deltas deltas | sed -n 1p)" \
-  'it is the same from the records'
+  'the report from the records has the sentence'
 
 both SET 4545 103500 .002 >runs
 says 'less work, and faster' "Better: SET: 3\\.3% fewer instructions \\(exactly; setCommand -155\\) and [34]\\.[0-9]% faster $T, certain$"
 both SET 5123 100000 .002 >runs
 says 'more work, as fast' 'More work: SET: 9\.0% more instructions \(exactly; setCommand \+423\), but not slower: rps is within 2%$'
 vkb-report -o page.html runs deltas
-test_match 'class="lead">More work: SET' page.html 'the page says that in two words'
+test_match 'class="lead">More work: SET' page.html 'the page says this in two words'
 both SET 5123 104000 .002 >runs
 says 'more work, faster' "More work: SET: 9\\.0% more instructions \\(exactly; setCommand \\+423\\), but [34]\\.[0-9]% faster $T, certain$"
 both SET 4277 96000 .002 >runs
@@ -75,21 +76,21 @@ says 'the same work, noise' 'SET: no more work per request; this machine is too 
 both SET 4855 99000 .3 >runs
 says 'more work, noise' 'More work: SET: 3\.3% more instructions \(exactly; setCommand \+155\); this machine is too noisy to compare times'
 both SET 4700 100000 .002 >runs
-says 'neither' 'No change: all 2 results are within their margins$'
-test_same 0 "$(grep -c together deltas)" 'no sentence is needed'
+says 'the same work, the same speed' 'No change: all 2 results are within their margins$'
+test_same 0 "$(grep -c together deltas)" 'no sentence about work is printed'
 
 # --- several cases
 
 { both SET 4855 97000 .002 && both GET 4700 99000 .3 && both LPUSH 4700 100000 .002; } >runs
 says 'three cases' "Worse: SET: 3\\.3% more instructions .*, certain; GET: no more work per request; this machine is too noisy to compare times"
-test_match '^work and time:$' text 'a list follows'
+test_match '^work and time:$' text 'a list follows the first line'
 test_same 'GET SET' "$(sed -n 's/^- \([A-Z]*\): .*/\1/p' text | sort | xargs)" \
-  'of the cases that changed or are not clear'
+  'it has the cases that changed or are unclear'
 test_same 2 "$(grep -c '^- ' md)" 'Markdown has the list'
 { both SET 4700 99000 .3 && both GET 4700 99000 .3; } >runs
-says 'two cases that are not clear' 'All 2 cases: no more work per request; this machine is too noisy to compare times; '
+says 'two unclear cases' 'All 2 cases: no more work per request; this machine is too noisy to compare times; '
 { both SET 4855 97000 .002 && both GET 4760 97000 .002; } >runs
-says 'two that are worse' "Worse: SET: 3\\.3% more instructions .*, certain; and 2 more regressions$"
+says 'two cases that are worse' "Worse: SET: 3\\.3% more instructions .*, certain; and 2 more regressions$"
 { both SET 4855 99000 .3 && both GET 4700 90000 .002; } >runs
 says 'a time of one case and a count of another' "Worse: GET: [0-9.]+% slower $T, certain, with the same work .*; and 1 more regression"
 
@@ -97,19 +98,19 @@ says 'a time of one case and a count of another' "Worse: GET: [0-9.]+% slower $T
   jq -c 'select((.run.block // 0) < 3)' >runs
 says 'too few runs' 'All 2 cases: no more work per request; too few runs to compare times; '
 
-# --- counts that one side lacks
+# --- counts that one side does not have
 
 both SET 4855 100000 .002 | jq -c 'select(.type == "run")' >all
 jq -c 'select(.counted and .subject.label == "new" | not)' all >runs
-test_status 0 'a count that the contender lacks beside its runs does not fail a job' \
+test_status 0 'a count that the contender does not have, with runs, does not fail' \
   judge --ci -f text:text -f junit:xml runs
-test_match '^warning: only the baseline has instructions_per_req' text 'a warning says so'
-test_absent 'contender lacks' text 'the first line does not'
+test_match '^warning: only the baseline has instructions_per_req' text 'a warning names the count'
+test_absent 'contender lacks' text 'the first line does not mention it'
 test_absent '<failure' xml 'nor does JUnit'
 jq -c 'select(.subject.label == "base" or .counted)' all >runs
-test_status 1 'a time that it lacks does' judge --ci runs
+test_status 1 'a time that the contender does not have fails' judge --ci runs
 
-# --- counts alone, and their functions
+# --- counts without times, and their functions
 
 {
   counted base SET 4700 main=4000 a=100 b=200 c=300 d=90 e.constprop.0=10
@@ -126,27 +127,27 @@ says 'four functions' 'More work: SET takes 300 more .*, exactly: a \+210, b \+5
   counted new SET 4700 main=4699.7 f=0.3
 } >runs
 judge runs >text
-test_match '^=  SET .* exact$' text 'what is rounded off names no function'
+test_match '^=  SET .* exact$' text 'functions whose change rounds to 0 are not named'
 {
   counted base SET 4700 0x1234=4700
   counted new SET 5000 0x1244=5000
 } >runs
-says 'a stripped server' 'More work: SET takes 300 more instructions per request \(\+6\.4%\), exactly$'
+says 'servers without symbols' 'More work: SET takes 300 more instructions per request \(\+6\.4%\), exactly$'
 sed 's/instructions_per_req/allocations_per_req/' runs >calls
 judge calls >text
 test_match '^More work: SET takes 300 more allocations per request \(\+6\.4%\), exactly$' text \
-  'another count has no functions'
+  'another count names no functions'
 for of in '0 1' '1 0' '0 0'; do
   { counted base SET "${of% *}" && counted new SET "${of#* }"; } >work
   sed 's/instructions_per_req/allocations_per_req/' work >"calls${of% *}${of#* }"
 done
-says_calls() { # says_calls FILE STATUS LINE ROW
+says_calls() { # says_calls FILE STATUS LINE ROW: checks a comparison of allocations
   test_same "$2" "$(judge -f text:text -f jsonl:deltas "$1" && echo 0 || echo $?)" "$1: the exit status"
   test_match "$3" text "$1: the first line"
   test_match "$4" text "$1: the row"
   test_same "$(sed 1q text)" "$(vkb-compare -v --deltas deltas | sed 1q)" "$1: the same from the records"
   judge --explain SET "$1" >explained
-  test_absent nan explained "$1: the explanation has a number or none"
+  test_absent nan explained "$1: the explanation has a number"
 }
 says_calls calls01 1 '^More work: SET takes 1 more allocation per request \(from 0 to 1\), exactly$' \
   '^-.* 0\.000 +1\.000  up from 0 +regression, certain +exact$'
@@ -158,28 +159,28 @@ judge work >text
 test_match '^More work: SET takes 1 more instruction per request \(from 0 to 1\), exactly$' text \
   'a rise from 0 is more work'
 judge -f jsonl:deltas calls01 >text
-test_same true "$(jq '.certain // empty' deltas)" 'the record says that it is certain'
+test_same true "$(jq '.certain // empty' deltas)" 'the record has the verdict as certain'
 vkb-report -o page.html calls01 deltas
-test_match '>up from 0<' page.html 'the page says it in words'
+test_match '>up from 0<' page.html 'the page has the change in words'
 for of in l1_misses:miss syscalls:syscall; do
   sed "s/allocations/${of%:*}/" calls01 >one
   judge --metrics "${of%:*}_per_req" one >text
   unit=${of#*:}
   [ "$unit" = miss ] && unit='l1 miss'
-  test_match "SET takes 1 more $unit per request" text "one $unit is one"
+  test_match "SET takes 1 more $unit per request" text "one $unit is singular"
 done
 { counted base SET 0 && counted new SET 3; } | sed 's/instructions/allocations/' >three
 judge three >text
 test_match '^More work: SET takes 3 more allocations per request \(from 0 to 3\), exactly$' text \
-  'three are several'
+  'three are plural'
 { counted base SET 64 && counted new SET 72; } |
   jq -c '.metrics.bytes_per_key = .metrics.instructions_per_req | .metrics.instructions_per_req = 9' >keys
 judge keys >text
 test_match '^Worse: SET takes 8 more bytes per key \(\+12\.5%\), exactly$' text \
-  'memory is exact, too, and not called work'
+  'memory per key is exact, too, and is not called work'
 vkb-stats runs >summaries
 test_same "$(judge runs | sed -n 1p)" "$(judge summaries | sed -n 1p)" \
-  'vkb-stats keeps what is needed'
+  'vkb-stats keeps the functions'
 
 # --- a policy
 
@@ -194,59 +195,59 @@ policy '{"metric":"instructions_per_req","margin":"5%"}'
 test_same '1 rps regression instructions_per_req equivalent' "$(verdicts | xargs)" \
   'a policy sets the margin of a count'
 test_match '^Worse: SET: 3\.3% more instructions .* and [23]\.[0-9]% slower' text \
-  'which does not make it the same'
+  'with the margin of a policy the count is within it'
 policy '{"metric":"instructions_per_req","case":{"command":"SET"},"waiver":{"reason":"new checks","expires":"2026-12-31","limit":"4%"}},
   {"metric":"rps","margin":"10%"}'
 test_same '0 rps equivalent instructions_per_req regression waived' "$(verdicts | xargs)" \
-  'a waiver covers it'
-test_match '^More work, but waived: SET takes 155 more instructions' text 'the headline says so'
+  'a waiver covers a count'
+test_match '^More work, but waived: SET takes 155 more instructions' text 'the first line has the waiver'
 jq -c 'select(.metric == null or .waiver)' deltas >waived
 vkb-report -o page.html runs waived
-test_match 'class="lead">Waived: SET' page.html 'and that of a page with nothing else'
+test_match 'class="lead">Waived: SET' page.html 'the page has the waiver, too'
 sed -i 's/4%/3%/' policy.json
 test_same '1 rps equivalent instructions_per_req regression' "$(verdicts | xargs)" \
-  'unless it is larger'
+  'a larger change exceeds the waiver'
 policy '{"metric":"*_per_req","class":"info"},{"metric":"rps","margin":"10%"}'
 test_same '0 rps equivalent instructions_per_req regression' "$(verdicts --metrics rps,instructions_per_req | xargs)" \
-  'a class takes it out of the gates'
+  'a class info in a policy excludes the count from the gates'
 
-# --- a baseline of another day and machine
+# --- a baseline from another day and machine
 
 jq -c '.run.session = "old" | .env.host = "there" | select(.subject.label == "base")' runs >base
 jq -c 'select(.subject.label == "new")' runs >new
-build() { # build COMPILER FLAGS FILE
+build() { # build COMPILER FLAGS FILE: writes a build record
   jq -c --arg c "$1" --arg f "$2" '.subject.build = {compiler: $c, make: ["CFLAGS=" + $f]}' "$3"
 }
 count() {
   jq -r 'select(.metric == "instructions_per_req") |
     "\(.verdict) \(.class) \(.ratio * 10000 | round)"' deltas
 }
-weeks() { # weeks COMPILER FLAGS
+weeks() { # weeks COMPILER FLAGS: prints counted runs of both builds
   build 'gcc 12' -O2 base >old.jsonl
   build "$1" "$2" new >new.jsonl
   vkb-compare -v -f text:text -f jsonl:deltas old.jsonl new.jsonl
   echo $?
 }
 test_same '1 regression gate 10330' "$({ weeks 'gcc 12' -O2 && count; } | xargs)" \
-  'counts of one compiler and its flags compare exactly'
-test_absent 'made in different ways' text 'no warning is needed'
+  'counts of the same compiler and flags are compared exactly'
+test_absent 'made in different ways' text 'no warning about builds is printed'
 test_same '0 regression info 10330' "$({ weeks 'gcc 13' -O2 && count; } | xargs)" \
-  'those of another compiler are not judged'
+  'counts of another compiler are not judged'
 test_match '^warning: the builds were made in different ways, which changes counts, so they are not judged: compiler: gcc 12 -> gcc 13$' \
-  text 'a sentence says why'
-test_absent 'more instructions' text 'no sentence is about work'
+  text 'a warning has both compilers'
+test_absent 'more instructions' text 'no sentence about work is printed'
 weeks 'gcc 12' '-O3 -g' >.status
-test_match 'not judged: make: CFLAGS=-O2 -> CFLAGS=-O3 -g$' text 'other flags are named'
+test_match 'not judged: make: CFLAGS=-O2 -> CFLAGS=-O3 -g$' text 'a warning has the other flags'
 build 'gcc 12' -O2 base >old.jsonl
 vkb-compare -v old.jsonl new >text
 test_match 'which changes counts: compiler and flags of the contender are not known' text \
-  'flags that are not known are named'
-test_match '^More work|^Worse' text 'and the count is judged'
+  'a warning says that the flags are unknown'
+test_match '^More work|^Worse' text 'then the count is judged'
 for flags in -O2 -O3; do
   build 'gcc 12' $flags new | jq -c --arg l $flags \
     '.subject += {label: $l, commit: "5d54a1b2c3d4e5f60718293a4b5c6d7e8f901234"}' >commit$flags
 done
 jq -c 'select(.metrics) | .metrics |= with_entries(.value *= 1.1)' commit-O3 >slower
-test_status 1 'flags of one commit are what is compared' \
+test_status 1 'builds of one commit with other flags are compared' \
   vkb-compare --metrics instructions_per_req commit-O2 slower
 test_done

@@ -1,9 +1,11 @@
 #!/bin/sh
-# vkb-detect: where a history changed, in which order, and what counts.
+# vkb-detect: where a history changed, the order of the commits, and which changes
+# count.
 . "${0%/*}/lib.sh"
 
-# history SEED COMMITS CASES FACTOR: runs, the level times FACTOR from 60 % on,
-# a spike at 30 %, all commits in reverse; and their commit records.
+# history SEED COMMITS CASES FACTOR: prints runs whose level is multiplied by FACTOR
+# from 60 % of the commits on, with a spike at 30 %, all commits in reverse order; and
+# their commit records.
 history() {
   perl -e 'my ($seed, $n, $cases, $f) = @ARGV; srand $seed;
     sub id { sprintf "%04x%036x", ($_[0] * 40503) % 65536, $_[0] }
@@ -19,7 +21,7 @@ history() {
           id($i), at($i), 2 ** $c, $i, $k, 1e5 * $x, .4 / $x } } }' "$@"
 }
 
-# found [OPTION...] FILE: "kind metric index indexes new class" of each change
+# found [OPTION...] FILE: prints "kind metric index indexes new class" of each change
 found() {
   vkb-detect -f jsonl "$@" >records 2>.err
   echo "exit $?"
@@ -30,14 +32,14 @@ found() {
 history 1 60 3 .94 >h
 history 1 60 3 1 >flat
 
-# --- what is found, and the exit status
+# --- changes that are found, and the exit status
 
-test_that 'a history without a change is 0' vkb-detect flat
+test_that 'without a change the exit status is 0' vkb-detect flat
 test_match '^0 regressions that count; 0 changes and 1 spike' .out \
   'the report counts a spike, but no regressions'
 test_match '^60 commits in the order of their ancestry' .out \
   'the report says that the order is that of the ancestry'
-test_status 1 'a regression is 1' vkb-detect h
+test_status 1 'with a regression the exit status is 1' vkb-detect h
 cp .out first
 test_match '^regression at 5d54 of |^regression at .*, 37 of 60' .out \
   'the regression has its commit and its place'
@@ -46,13 +48,13 @@ test_match 'SET 4B +rps .* -[56]\.[0-9]% \[.* NEW' .out \
 test_match '^spike at .*, 19 of 60' .out 'the spike has its commit and its place'
 test_match 'rps .*went away' .out 'the text says that the spike went away'
 found h >got
-test_same 'exit 1' "$(head -n 1 got)" 'the status is the same with records'
+test_same 'exit 1' "$(head -n 1 got)" 'with records the exit status is the same'
 test_same '6 regression 36 true gate
 6 spike 18 false gate' \
   "$(sed 1d got | awk '{ print $1, $3, $6, $7 }' | sort | uniq -c |
-    sed 's/^ *//')" 'all six series have both'
+    sed 's/^ *//')" 'all six series have the regression and the spike'
 test_same 1 "$(jq -r 'select(.kind == "regression").group' records | sort -u | wc -l | tr -d ' ')" \
-  'six series are one change'
+  'the six regressions are one group'
 test_same 6 "$(jq -r 'select(.kind == "regression").key' records | sort -u | wc -l | tr -d ' ')" \
   'the regressions of six series have different keys'
 test_same true "$(jq -s 'map(select(.kind == "regression")) |
@@ -69,34 +71,34 @@ test_same true "$(jq -s 'def hex: explode | reduce .[] as $c (0;
     . * 16 + if $c > 96 then $c - 87 else $c - 48 end);
   map(select(.kind == "regression")) |
   all((.previous.commit[-4:] | hex) == .indexes[0] - 1)' records)" \
-  'the previous commit is the one before the range'
+  'the field previous has the commit before the range'
 grep run.,.v h | sed 's/"commit":"[0-9a-f]\{36\}/"commit":"9.0.0-rc1-/' >names
-test_status 1 'commits that are not hashes are accepted' vkb-detect names
+test_status 1 'a history whose commits are not hashes' vkb-detect names
 test_match ' their time, 9.0.0-rc1-0000 to 9.0.0-rc1-003b$' .out \
   'commits that are not hashes are shown whole'
 history 1 60 3 1.06 >better
-test_that 'an improvement is 0' vkb-detect better
+test_that 'with an improvement the exit status is 0' vkb-detect better
 test_match '^improvement at' .out 'the improvement is shown'
 
-# searched FILE: the same history of searches, which find a capacity
+# searched FILE: prints the same history as results of searches, which have a capacity
 searched() {
   jq -c 'if .type == "run" then .config.slo = "p99<=1ms" |
     .metrics = {capacity_rps: .metrics.rps} else . end' "$1"
 }
 searched h >capacity
 test_status 1 'a capacity that falls is a regression' vkb-detect capacity
-test_match 'SET 4B +capacity_rps .* -[56]\.[0-9]% \[.* NEW' .out 'it is named'
+test_match 'SET 4B +capacity_rps .* -[56]\.[0-9]% \[.* NEW' .out 'the text names capacity_rps'
 found capacity >got
 test_same '3 regression capacity_rps 36 true gate
 3 spike capacity_rps 18 false gate' "$(sed 1d got | awk '{ print $1, $2, $3, $6, $7 }' |
-  sort | uniq -c | sed 's/^ *//')" 'capacity_rps is judged, as rps is'
+  sort | uniq -c | sed 's/^ *//')" 'capacity_rps is judged like rps'
 searched better >capacity
-test_that 'a capacity that rises is not one' vkb-detect capacity
-test_match '^improvement at' .out 'but an improvement'
+test_that 'a capacity that rises is no regression' vkb-detect capacity
+test_match '^improvement at' .out 'it is an improvement'
 
-# --- the metrics that are judged if the server is the limit
+# --- metrics that are judged if the server is the limit
 
-# limited BOUND CONFIG: p99.9, CPU and memory of runs with this limit; the last
+# limited BOUND CONFIG: prints p99.9, CPU and memory of runs with this limit; the last
 # history gets worse by 43 %
 history 2 30 1 .7 >worse
 limited() {
@@ -121,7 +123,7 @@ limited neither '{}' >at_neither
 test_same 'bytes_per_key ' "$(judged at_neither)" \
   'p99.9 and CPU are not judged where neither side was the limit'
 sed '2s/"bound":"server"/"bound":"client"/' at_server >client
-test_same 1 "$(grep -c '"bound":"client"' client)" 'one run has the client as its limit'
+test_same 1 "$(grep -c '"bound":"client"' client)" 'in one run the client is the limit'
 test_same 'bytes_per_key ' "$(judged client)" \
   'p99.9 and CPU are not judged where the client was the limit of a run'
 limited server '{"rate":1000}' >rate
@@ -133,7 +135,7 @@ test_same 'p999_latency_ms server_cpu_us_per_req ' "$(judged timed)" \
 found timed | grep bytes_per_key >got
 test_match ' info$' got 'memory that is not judged is shown'
 
-# --- laws
+# --- properties
 
 vkb-detect h >want
 sort h | vkb-detect >got
@@ -149,12 +151,12 @@ test_same "$(cat want)" "$(cat got)" 'runs given twice count once'
 found h | cut -d ' ' -f 1-5 >want
 perl -pe 's/"rps":([0-9.]+)/sprintf "\"rps\":%.6f", $1 * 3.7/e' h >scaled
 found scaled | cut -d ' ' -f 1-5 >got
-test_same "$(cat want)" "$(cat got)" 'the unit does not matter'
+test_same "$(cat want)" "$(cat got)" 'the unit of a metric does not matter'
 cp records scaled.records
 found h >want
 { cat h; printf '%s\n' '{"type":"run","v":1,"subject":{"commit":"0000000000000000000000000000000000000000"},"config":{"command":"BAD"},"run":{},"status":"failed","error":"it \u001b[31mbroke"}'; } >failed
 found failed >got
-test_same "$(cat want)" "$(cat got)" 'a failed case changes nothing else'
+test_same "$(cat want)" "$(cat got)" 'a failed case changes no other result'
 vkb-detect failed >.out
 test_match '^warning: BAD: 1 failed run: it .x1b.31mbroke' .out \
   'a warning names the failed case, its error is escaped'
@@ -165,21 +167,21 @@ vkb-detect short >.out
 test_match '^warning: .* series (is|are) too short to be examined: at least 10 commits are needed' .out \
   'a warning is printed about the series that is too short'
 
-# --- order
+# --- order of the commits
 
 grep run.,.v h | tac >forward
 test_status 1 'without commit records' vkb-detect forward
-test_match '^60 commits in the order of their time' .out 'the times of the commits have the order'
+test_match '^60 commits in the order of their time' .out 'without commit records the order is that of the times'
 vkb-detect forward >want
 sort forward | vkb-detect >got
-test_same "$(cat want)" "$(cat got)" 'in any order of the input'
+test_same "$(cat want)" "$(cat got)" 'the order of the input does not matter'
 sed '1,12s/,"time":"[^"]*"//' forward >unknown-time
 vkb-detect unknown-time >.out
 test_match '^60 commits in the order of the input' .out \
-  'where the time of a commit is not known, the input has the order'
+  'without all times the order is that of the input'
 test_same "$(sed -n 's/.*"index":\([0-9]*\).*/\1/p' scaled.records | sort | uniq -c)" \
   "$(vkb-detect -f jsonl forward | sed -n 's/.*"index":\([0-9]*\).*/\1/p' | sort | uniq -c)" \
-  'the changes are found in any order of the input'
+  'with commit records the order of the input does not matter'
 mid=$(jq -r 'select(.time == "2026-02-03T08:00:00Z").commit' c)
 { cat h
   printf '{"type":"commit","v":1,"commit":"beefbeefbeef0","parents":["%s"]}\n' "$mid"
@@ -195,13 +197,13 @@ test_match '; 1 between them not measured' .out \
 test_match '^regression at .*; at any of [2-9] commits' .out \
   'the regression may be at a commit that was not measured'
 
-# --- what counts
+# --- changes that count
 
 test_that 'a regression before --since does not count' vkb-detect --since 2026-02-20 h
 test_match 'known before' .out 'a regression before --since is shown as known'
 test_status 1 'a regression after --since counts' vkb-detect --since 2026-02-01 h
 sed 's/\("subject":{"commit":"[0-9a-f]*"\),"time":"[^"]*"/\1/' h >untimed
-test_same 0 "$(grep -c '"subject".*"time"' untimed)" 'runs that say no time'
+test_same 0 "$(grep -c '"subject".*"time"' untimed)" 'runs without a time'
 test_that 'runs without a time have the time of their commit records' \
   vkb-detect --since 2026-02-20 untimed
 test_match 'known before' .out '--since applies to the times of commit records'
@@ -228,9 +230,9 @@ test_same true "$(vkb-detect -f jsonl --policy policy.json h | jq -s \
 SOURCE_DATE_EPOCH=1800000000
 test_status 1 'a waiver that has expired does not apply' vkb-detect --policy policy.json h
 echo '{"rules":[{"margin":"8%"}]}' >policy.json
-test_that 'a wide margin' vkb-detect --policy policy.json h
+test_that 'a change within the margin of a policy does not count' vkb-detect --policy policy.json h
 echo '{"rules":[{"class":"info"}]}' >policy.json
-test_that 'a class' vkb-detect -m all --policy policy.json h
+test_that 'a change of class info does not count' vkb-detect -m all --policy policy.json h
 echo '{"rules":[{"metric":"rps","assume":"exact"},{"metric":"p50*","class":"info"}]}' >policy.json
 head -n 400 h | grep -v '"index":[234]' >few
 vkb-detect -f jsonl --policy policy.json few >.out
@@ -245,8 +247,9 @@ test_match "option '--metrics': no case has 'qps'" .err \
 
 # --- slow changes
 
-# decline SEED COMMITS ALL [HOLD BACK]: runs that get slower by ALL in all, with
-# noise of 1 %; then HOLD commits so slow, and BACK as fast as before
+# decline SEED COMMITS ALL [HOLD BACK]: prints runs that become slower by ALL
+# altogether, with noise of 1 %; then HOLD commits at that level, and BACK commits at
+# the first one
 decline() {
   perl -e 'my ($seed, $n, $all, $hold, $back) = (@ARGV, 0, 0);
     srand $seed;
@@ -266,7 +269,7 @@ test_match '^1 regression that counts; 0 changes, 1 trend and 0 spikes' .out \
 test_match '^slow regression from c000[0-9] of 2026-01-01, .* to c005[0-9] of 2026-03-01, ' \
   .out 'the text says where a trend begins and ends'
 test_match 'rps .* -[89]\.[0-9]% \[.*, -1\.[4-9]% per 10 commits .* NEW' .out \
-  'the text says how large and how fast a trend is'
+  'the text has the size and the pace of a trend'
 vkb-detect -f jsonl slow >records
 test_same 'lower true higher true' "$(jq -sr 'map("\(.better) \(
   .kind == "trend" and .trend.direction == "regression" and .new and
@@ -276,9 +279,9 @@ test_same 'lower true higher true' "$(jq -sr 'map("\(.better) \(
   (.trend.per_point * (.trend.points - 1) + 1 - .ratio | fabs) < 1e-9)") |
   join(" ")' records)" 'the records have the place, size and speed of the trend'
 vkb-detect -f issue slow >issue.md
-test_match '^# SET: .*% slowly from c000' issue.md 'the issue is about a trend'
+test_match '^# SET: .*% slowly from c000' issue.md 'the issue calls it a trend'
 test_match 'It began at c000. .* and went on to c005' issue.md \
-  'the issue says where the trend is'
+  'the issue has the begin and the end of the trend'
 vkb-detect -f markdown slow >slow.md
 test_match '^\*\*slow regression from c000' slow.md 'Markdown has the trend'
 test_status 1 'a trend that continues counts with --since' vkb-detect --since c0040 slow
@@ -286,17 +289,17 @@ decline 4 60 .09 90 90 >over
 test_that 'a trend that was taken back does not count' vkb-detect over
 test_match 'recovered since' .out 'a trend that was taken back is shown as recovered'
 decline 3 60 -.09 >faster
-test_that 'a slow improvement is 0' vkb-detect faster
+test_that 'with a slow improvement the exit status is 0' vkb-detect faster
 test_match '^slow improvement from' .out 'a slow improvement is shown'
 decline 5 60 .012 >little
-test_that 'a trend within the margin is nothing' vkb-detect little
+test_that 'with a trend within the margin the exit status is 0' vkb-detect little
 test_match '^0 regressions that count; 0 changes and 0 spikes' .out \
-  'a trend within the margin is not shown'
+  'a trend within the margin is not reported'
 grep -v '"c002[0-4]"' slow >holes
 test_status 1 'a trend with commits that were not measured' vkb-detect holes
 test_match '^slow regression from c000' .out 'a trend continues over missing commits'
 
-# --- the newest against those before
+# --- the newest commit against earlier ones
 
 test_that 'the newest commit without a change is accepted' vkb-detect --latest 3 h
 test_match 'equivalent|inconclusive' .out 'the newest commit has a verdict'
@@ -307,32 +310,32 @@ test_status 1 'a newest commit that is slower is a regression' vkb-detect --late
 test_match '^regression at .*60 of 60' .out 'the newest commit is named as the regression'
 test_match ' rps .* 12\+4 ' .out 'the newest commit is judged by its runs'
 test_match 'the newest commit is compared with up to 3 before it' .out \
-  'the head says that there may be fewer than 3 commits before'
+  'the report says that there may be fewer than 3 commits before'
 test_same t-sessions "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
-  'sessions of one commit each have an effect of their own'
+  'with a session for each commit the test includes the effect of sessions'
 sed 's/"session":"[^"]*"/"session":"s"/' slow >together
 test_same rank "$(vkb-detect --latest 3 -f jsonl together | jq -r .method | sort -u)" \
   'commits of one session are judged by a rank test'
 sed 's/"session":"[^"]*",//' slow >unnamed
 test_same rank "$(vkb-detect --latest 3 -f jsonl unnamed | jq -r .method | sort -u)" \
-  'and so are those whose session is not known'
+  'commits without a session are judged by a rank test'
 perl -pe "if (/\"run\"/ && /$newest/) {
   s/\"rps\":([0-9.]+)/sprintf '\"rps\":%.2f', \$1 * .94/e }" h >bit
-test_status 1 '6 % shows on a machine that is not virtual' vkb-detect --latest 3 bit
+test_status 1 '6 % less is a regression on a machine that is not virtual' vkb-detect --latest 3 bit
 sed 's/"subject":/"env":{"virtual":true},&/' bit >bit-virtual
-test_that 'on a virtual one it may be the session' vkb-detect --latest 3 bit-virtual
+test_that '6 % less on a virtual machine may come from the session' vkb-detect --latest 3 bit-virtual
 vkb-stats bit-virtual >bit-summaries
-test_that 'and in summaries' vkb-detect --latest 3 bit-summaries
+test_that '6 % less in summaries from a virtual machine may come from the session' vkb-detect --latest 3 bit-summaries
 test_status 1 'four runs against four are judged among six tests' \
   vkb-detect --latest 1 together
 test_same 'moderated-t' "$(vkb-detect --latest 1 -f jsonl together | jq -r .method | sort -u)" \
-  'so few runs are judged by a t test'
+  'four runs against four are judged by a t test'
 sed 's/"SET"/"\\u0053ET"/; s/^\({"type":"run"\)\(.*\),"status":"ok"}/\1,"status":"ok"\2}/' slow >escaped
 vkb-detect --latest 3 slow >want
 cat slow escaped | vkb-detect --latest 3 >got
-test_same "$(cat want)" "$(cat got)" 'a run written in two ways counts once'
+test_same "$(cat want)" "$(cat got)" 'a run that is written in two ways counts once'
 vkb-detect --latest 3 escaped >got
-test_same "$(cat want)" "$(cat got)" 'a run written in two ways has the same report in both'
+test_same "$(cat want)" "$(cat got)" 'a run that is written in two ways gives the same report'
 sed 's/"session":"[^"]*",//' slow | cat - slow | vkb-detect --latest 3 >.out
 test_match ' rps .* 24\+8 ' .out 'runs without a session may be equal'
 grep '"index":1' slow | vkb-detect --latest 1 >.out 2>.err
@@ -344,11 +347,11 @@ perl -pe "print and s/\"time\"/\"dirty\":true,\"tree\":\"7ee\",\"time\"/, s/\"rp
   if /\"run\"/ && /$newest/" h >dirty
 test_that 'a work tree with changes' vkb-detect --latest 3 dirty
 test_match '^61 commits in the order of their ancestry, .* to [0-9a-f]{8}\+dirty$' .out \
-  'a work tree with changes is a commit behind its parent'
+  'a work tree with changes comes after its commit'
 test_match '^improvement at [0-9a-f]{8}\+dirty of .*, 61 of 61$' .out \
-  'a work tree with changes is judged by itself'
+  'a work tree with changes is judged separately'
 
-# newest LEVELS NEWEST: a run of each of 12 cases and session for each level; C0
+# newest LEVELS NEWEST: prints a run of each of 12 cases and sessions for each level; C0
 # ends with NEWEST, the others with the last level
 newest() {
   awk -v levels="$1" -v newest="$2" 'BEGIN {
@@ -358,37 +361,38 @@ newest() {
         i, c, i, k, (i == n && c == 0 ? newest : v[i]) * (1 + .001 * (k * 5 % 7 - 3)) }'
 }
 newest 100000,98000,102500,99000,101000,97000 97000 >runs
-test_that 'a newest commit like five before it' vkb-detect --latest 5 runs
+test_that 'a newest commit within the differences of the five before' vkb-detect --latest 5 runs
 test_match '^12 inconclusive; the newest commit' .out \
-  'is predicted from their medians, which differ more than runs do'
+  'the comparison includes the differences between commits'
 newest 100000,98000,102500,99000,101000,100000 92000 >runs
-test_that 'a newest commit that is likely slower is 0' vkb-detect --latest 5 runs
-test_match '^1 likely regression, 11 inconclusive; the newest' .out 'it is counted'
-test_match '^likely regression at c006000' .out 'and listed'
-test_same 'likely regression' "$(vkb-detect --latest 5 -f jsonl runs | jq -r .kind)" 'and a record'
+test_that 'with a likely regression the exit status is 0' vkb-detect --latest 5 runs
+test_match '^1 likely regression, 11 inconclusive; the newest' .out 'the first line counts the likely regression'
+test_match '^likely regression at c006000' .out 'the report lists it'
+test_same 'likely regression' "$(vkb-detect --latest 5 -f jsonl runs | jq -r .kind)" 'its record is a likely regression'
 newest 100000,98000,102500,99000,101000,100000 50000 >runs
 test_status 1 'half the throughput is a regression' vkb-detect --latest 5 runs
-test_same t "$(vkb-detect --latest 5 -f jsonl runs | jq -r .method)" 'by Student'"'"'s t'
+test_same t "$(vkb-detect --latest 5 -f jsonl runs | jq -r .method)" 'it is judged by Student t'
 
-# counts AT N [CHANGE]: N commits of two counted runs, from commit AT with 200 more
+# counts AT N [CHANGE]: prints N commits of two counted runs each, with 200 instructions
+# more from commit AT on
 counts() {
   awk -v at="$1" -v n="$2" 'BEGIN { for (i = 0; i < n; i++) for (k = 1; k <= 2; k++)
     printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"commit\":\"c%03d000\"},\"config\":{\"command\":\"SET\"},\"run\":{\"session\":\"s%d\",\"index\":%d},\"metrics\":{\"instructions_per_req\":%d},\"status\":\"ok\",\"counted\":true}\n", \
       i, i, k, 4600 + (i >= at) * 200 }'
 }
 counts 4 5 >runs
-test_status 1 'a count needs no history' vkb-detect runs
-test_match '^regression at c004000.*, 5 of 5' .out 'each step beyond its margin is a change'
-test_status 1 'nor with --latest' vkb-detect --latest 4 runs
+test_status 1 'a change of a count needs no long history' vkb-detect runs
+test_match '^regression at c004000.*, 5 of 5' .out 'each change of a count beyond the margin is reported'
+test_status 1 'a change of a count is found with --latest, too' vkb-detect --latest 4 runs
 counts 28 30 >runs
-test_status 1 'two commits at the end of a history' vkb-detect runs
-test_match '^regression at c028000.*, 29 of 30' .out 'are a change of a count'
+test_status 1 'a change of a count two commits before the end' vkb-detect runs
+test_match '^regression at c028000.*, 29 of 30' .out 'it is a change, not a spike'
 
-# Counted runs do not say what limited the others.
+# Counted runs do not say what limited the other runs.
 { grep '"commit","v"' at_server; grep '"run"' at_server; grep '"run"' at_server | jq -c '
   del(.bound) | .counted = true | .run.session += "c" | .metrics = {instructions_per_req: 9}'; } >counted
 test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
-  "$(judged counted)" 'as many counted runs do not hide that the server was the limit'
+  "$(judged counted)" 'counted runs do not hide that the server was the limit of the others'
 
 # --- Otava
 
@@ -406,17 +410,17 @@ if test_reference series-tigerbeetle.json 'Otava, tigerbeetle'; then
   }
   test_same '15 71 ' "$(otava --window 30 --p .01 --magnitude .05)" 'Otava: 15 71'
   test_same '10 11 15 71 363 ' "$(otava --window 30 --p .1 --magnitude .05)" \
-    'Otava: the weak ones too'
+    'Otava: weak changes with a larger p'
   test_same '15 61 71 95 131 192 ' "$(vkb-detect -f jsonl tigerbeetle |
-    jq 'select(.kind != "spike").index' | tr '\n' ' ')" 'ours leaves out the drift'
+    jq 'select(.kind != "spike").index' | tr '\n' ' ')" 'our settings do not report the drift'
 fi
 
 # --- formats
 
-test_status 1 'several formats' vkb-detect -f text -f jsonl:j -f markdown:m h
-test_same "$(cat first)" "$(cat .out)" 'text as before'
+test_status 1 'several formats at once' vkb-detect -f text -f jsonl:j -f markdown:m h
+test_same "$(cat first)" "$(cat .out)" 'the text is the same'
 test_same 12 "$(wc -l <j | tr -d ' ')" 'the file of records has a line for each record'
-test_match '^\*\*regression at' m 'Markdown'
+test_match '^\*\*regression at' m 'the file of Markdown has the headline'
 sed 's/"SET"/"<b>|@x\\u001b"/' h >evil
 vkb-detect -f markdown evil >.out
 test_empty "$(grep -F -e '<b>' -e '|@' .out)" 'foreign text is harmless in Markdown'

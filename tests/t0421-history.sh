@@ -1,9 +1,9 @@
 #!/bin/sh
-# vkb-detect: the issue that a regression becomes, and the key it keeps.
+# vkb-detect: the issue that describes a regression, and its key, which does not change.
 # shellcheck disable=SC2016 # what is in backquotes is text
 . "${0%/*}/lib.sh"
 
-# history SEED COMMITS CASES AT...: runs in the order of their commits, 6 %
+# history SEED COMMITS CASES AT...: prints runs in the order of their commits, 6 %
 # slower from each AT on.
 history() {
   perl -e 'my ($seed, $n, $cases, @at) = @ARGV; srand $seed;
@@ -16,10 +16,10 @@ history() {
 issue() { vkb-detect -f issue "$@"; }
 keys() { sed -n 's/^<!-- vkb-key: \([0-9a-f]\{16\}\) -->$/\1/p' "$@"; }
 
-# --- what it says
+# --- the text of an issue
 
 history 1 60 3 36 >h
-test_status 1 'a regression' issue h
+test_status 1 'an issue about a regression' issue h
 cp .out text
 test_match '^# SET [124]B: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 2 more$' text \
   'the title names the case, the change and the commit'
@@ -42,7 +42,8 @@ test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9
   text 'the issue lists what changed between the two commits'
 test_same 3 "$(grep -c '^| SET [124]B | rps ' text)" 'the issue has a row for each case'
 test_match '`vkb-build [0-9a-f]{12} [0-9a-f]{12} \|' text 'the issue has the next command'
-# of_module COMMIT: the commits are those of a module, this one with another server
+# of_module COMMIT: makes the commits those of a module, and this one with another
+# server
 of_module() {
   jq -c --arg other "$1" 'if .type != "run" then . else .subject |= (.module_commit = .commit |
     del(.commit) | .build = {module: "make", server: (if .module_commit[:12] == $other
@@ -51,30 +52,30 @@ of_module() {
 }
 of_module none
 test_match '`vkb-build -C \. .* --module-build make --server /opt/one \|' text.module \
-  'commits of a module are built for their server'
+  'the command builds commits of a module for their server'
 of_module "$(sed -n 's/.*`vkb-build -C \. \([0-9a-f]*\) .*/\1/p' text.module)"
-test_absent 'vkb-build' text.module 'no command builds commits for two servers'
+test_absent 'vkb-build' text.module 'commits with two servers have no build command'
 vkb-detect -f jsonl h >records
 test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records | sort -u)" \
-  'the records name the key too'
+  'the records have the same keys'
 commit_at() { perl -e 'printf "%04x%036x", ($ARGV[0] * 40503 + 1) % 65536, $ARGV[0]' "$1"; }
 old=$(commit_at $(($(jq -s 'map(select(.kind == "regression").indexes[0]) | max' records) - 1)))
 last=$(commit_at "$(jq -s 'map(select(.kind == "regression").indexes[1]) | min' records)")
 from=$(printf %.12s "$old") to=$(printf %.12s "$last")
 test_same "vkb-build $from $to | vkb-load --builds - --runs 10 CONFIG | vkb-stats | vkb-compare --baseline $from
 git log -p $from..$to" "$(sed -n -e 's/^ *`\(vkb-build .*\)`$/\1/p' -e 's/.*`\(git log .*\)`$/\1/p' text)" \
-  'the commands measure the commit before the change against the last that may have done it'
-test_match "/compare/$old\.\.\.$last\)" text 'the link compares the same two'
+  'the commands measure the commit before the change and the last suspect'
+test_match "/compare/$old\.\.\.$last\)" text 'the link compares the same commits'
 for odd in "$old" "$last"; do
   sed "s/$odd/a label/" h >labelled
-  test_status 1 'a label instead of a commit is accepted' issue labelled
+  test_status 1 'a label instead of a commit' issue labelled
   test_absent '/compare/|vkb-build|git log' .out \
-    'a label instead of a commit is in no link and no command'
+    'a label is part of no link and no command'
 done
 history 1 60 3 >flat
-test_that 'a history without a regression is accepted' issue flat
+test_that 'a history without a regression' issue flat
 test_empty_file .out 'no issue is printed'
-test_that 'a regression that is known is accepted' issue --since 2026-02-20 h
+test_that 'a regression that was known before' issue --since 2026-02-20 h
 test_empty_file .out 'nothing is printed on stdout'
 
 # --- the key
@@ -108,7 +109,7 @@ for at in 39 40 41 42 43; do
   history 1 60 3 36 $at >near
   issue near >.out
   test_same '2 2' "$(keys .out | wc -l) $(keys .out | sort -u | wc -l)" \
-    "two that are near each other differ, 36 and $at"
+    "two changes that are near each other have different keys, 36 and $at"
 done
 kept=0 seeds=0
 for seed in 2 3 4 5 6 7 8 9 10 11; do
@@ -119,13 +120,13 @@ for seed in 2 3 4 5 6 7 8 9 10 11; do
     [ "$(issue early | keys)" != "$(issue late | keys)" ] || kept=$((kept + 1))
   }
 done
-test_same "10 10" "$seeds $kept" 'noise that moves the place keeps the key'
+test_same "10 10" "$seeds $kept" 'the key does not change if noise moves the change'
 
-# --- into a folder, one file each
+# --- one file each in a folder
 
 mkdir found
-test_status 1 'into a folder' vkb-detect -f issue:found/ two
-test_same "$(issue two | keys | sort)" "$(printf '%s\n' found/*.md | sed 's/.*\///; s/\.md$//')" 'a file each'
+test_status 1 'issues in a folder' vkb-detect -f issue:found/ two
+test_same "$(issue two | keys | sort)" "$(printf '%s\n' found/*.md | sed 's/.*\///; s/\.md$//')" 'each issue is a file'
 for f in found/*.md; do
   test_same "${f##*/}" "$(keys "$f").md" 'the file of an issue is named by its key'
   test_match '^# SET' "$f" 'the file of an issue begins with its title'
@@ -133,11 +134,11 @@ done
 test_status 2 'a folder that does not exist is an error' vkb-detect -f issue:nowhere/ two
 test_match "nowhere/" .err 'the error names the folder that does not exist'
 
-# --- nothing foreign is let through
+# --- hostile texts
 
 evil='<b>|@all `x` #1 [a](http://x) ![](http://y) www.x.y GH-1 -->'
 sed "s/\"SET\"/\"$(printf %s "$evil" | sed 's/[&/|]/\\&/g')\\\\u001b[31m\\\\n# x\"/" h >hostile
-test_status 1 'a hostile name of a case is accepted' issue hostile
+test_status 1 'a hostile name of a case' issue hostile
 test_empty "$(grep -F -e '<b>' -e '@all' -e '](http://' -e '`x`' -e ' #1' -e 'www.x' .out)" \
   'a hostile name is escaped in Markdown and HTML'
 test_empty "$(tr -d '[:print:]\n' <.out)" 'control characters of a hostile name are escaped'
@@ -152,26 +153,26 @@ for repository in "0$owner/x" "x/0$long" 'https://github.com/a/b' 'a/b/c' 'a/..'
   'a/b](http://x)' 'evil.com/x' '/b' 'a/' 'javascript:x/y'; do
   sed "s|valkey-io/valkey|$repository|" h >other
   issue other >.out
-  test_empty "$(grep -F -e '](' .out)" "no link to '$repository'"
+  test_empty "$(grep -F -e '](' .out)" "no link is made to '$repository'"
 done
 sed 's/"commit":"/&refs\/x](y) /' h >other
 issue other >.out
 test_empty "$(grep -F -e '](' -e '`vkb-build' .out)" \
-  'a commit that is not a hash gets neither link nor command'
+  'a commit that is not a hash has no link and no command'
 sed 's/"commit":/"label":/' h >other
-test_status 1 'subjects without commits are accepted' issue other
+test_status 1 'subjects without commits' issue other
 test_same "$(keys .out)" "$(history 1 70 3 36 | sed 's/"commit":/"label":/' | issue | keys)" \
-  'the key is by the subjects'
+  'the key is that of the subjects'
 
-# --- no longer than GitHub takes
+# --- an issue is not longer than GitHub allows
 
 for i in 1 2 3 4 5 6 7 8; do
   sed "s/\"SET\"/\"$(printf '%060d' $i | tr 0 '<')\"/" h
 done >wide
 perl -ne 'for my $c (1 .. 40) { my $l = $_; $l =~ s/"data_size":/"x":$c,$&/; print $l }' wide >wider
-test_status 1 '320 cases are accepted' issue wider
+test_status 1 'an issue about 320 cases' issue wider
 test_empty "$(test "$(wc -c <.out)" -le 65000 || wc -c <.out)" \
   'an issue with 320 cases is at most 65000 bytes long'
 test_match '^[0-9]+ more series$' .out 'the issue counts the series that were left out'
-test_match '^The key of this change' .out 'a shortened issue has its last line'
+test_match '^The key of this change' .out 'an issue that was shortened has its last line'
 test_done

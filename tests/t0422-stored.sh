@@ -1,12 +1,12 @@
 #!/bin/sh
-# vkb-detect on runs that PostgreSQL keeps, and on a table of the Python tool.
+# vkb-detect with runs in PostgreSQL, and with a table of the Python tool.
 . "${0%/*}/lib.sh"
 test_postgres 'vkb-detect of a database'
 
 detect() { vkb-detect "$@"; }
 fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' 2>.sql; }
 
-# --- what vkb-pgpush stored
+# --- runs that vkb-pgpush stored
 
 perl -e 'srand 1; for my $i (0 .. 39) { for my $k (1 .. 4) {
   my $x = 1 + .01 * (rand() + rand() + rand() - 1.5); $x *= .94 if $i >= 25;
@@ -27,33 +27,34 @@ test_same "$(cat got)" "$(cat want)" 'an export has the same report as the file'
 test_status 1 'a connection' detect --database "host=$PGHOST dbname=postgres"
 test_same "$(cat want)" "$(cat .out)" \
   '--database with a connection has the same report'
-test_that '--since makes an older regression known' \
+test_that 'with --since an older regression is known' \
   detect --table core --since 2026-02-01
 perl -e 'for my $i (0 .. 39) { printf qq({"type":"commit","v":1,"commit":"%040x","parents":[%s]}\n),
   $i + 1, $i ? sprintf qq("%040x"), $i : "" }' >commits
-test_status 1 'commit records beside it' detect --table core commits
+test_status 1 'a database with commit records' detect --table core commits
 test_match '^40 commits in the order of their ancestry' .out \
-  'commits in the database give the order'
+  'the order is that of the commit records in the database'
 
-# --- without an answer the status is 2
+# --- without a result the exit status is 2
 
-# trouble WHAT MESSAGE COMMAND...: exit 2 and the message, with both modes.
+# trouble WHAT MESSAGE COMMAND...: the exit status is 2 and the message is printed, with
+# both modes.
 trouble() {
   trouble_what=$1 trouble_said=$2
   shift 2
   for mode in '' '--latest 1'; do
     # shellcheck disable=SC2086 # several words or none
     test_status 2 "$trouble_what${mode:+, }$mode" "$@" $mode
-    test_match "$trouble_said" .err "$trouble_what: the error says why"
+    test_match "$trouble_said" .err "$trouble_what: the error has the reason"
   done
 }
 
 trouble 'no server' 'vkb-pgpush: database: .*/nonexistent' \
   env PGHOST=/nonexistent vkb-detect --table core
-trouble 'no such database' 'database "nowhere" does not exist' \
+trouble 'a database that does not exist' 'database "nowhere" does not exist' \
   detect --database nowhere
-trouble 'no such table' "table 'benchmark_metrics_none' does not exist" detect --table none
-trouble 'a hostile table' 'is not core, tag' detect --table 'x; DROP TABLE y'
+trouble 'a table that does not exist' "table 'benchmark_metrics_none' does not exist" detect --table none
+trouble 'a table with a hostile name' 'is not core, tag' detect --table 'x; DROP TABLE y'
 trouble 'a password' "'password' in the arguments" \
   detect --database 'dbname=postgres password=secret'
 test_absent secret .err 'the password is not printed'
@@ -62,20 +63,20 @@ trouble 'no rights' 'permission denied' env PGUSER=weak vkb-detect --table core
 sed 's/"session":"s/&x/; s/"rps":[0-9.]*/"rps":100000/; s/"p50[^,}]*/"p50_latency_ms":0.4/' h >same
 fresh
 vkb-pgpush -q same
-test_that 'rows without a regression are accepted' detect --table core
+test_that 'rows without a regression' detect --table core
 sql "UPDATE vkb_runs SET record = '[]' WHERE id = 7"
-trouble 'a bad row among good ones' 'vkb_runs: row 7: bad record' \
+trouble 'an invalid row among valid ones' 'vkb_runs: row 7: bad record' \
   detect --table core
 test_match '^vkb-detect: vkb-pgpush exited with 2' .err \
-  'the error has the status of vkb-pgpush'
+  'the exit status is that of vkb-pgpush'
 fresh
 sql 'CREATE TABLE benchmark_metrics (id SERIAL, commit TEXT, command TEXT,
   "timestamp" TIMESTAMPTZ, rps NUMERIC)'
 trouble 'an empty table' 'nothing was judged' \
   detect --table core
 
-# --- a table of the Python tool: the drop came with another kernel, one
-# scenario failed, and the rows were written in any order
+# --- a table of the Python tool: the drop is at another kernel, one scenario failed,
+# and the rows are in any order
 
 fresh
 sql 'CREATE TABLE benchmark_metrics (id SERIAL PRIMARY KEY,
@@ -87,7 +88,8 @@ sql 'CREATE TABLE benchmark_metrics (id SERIAL PRIMARY KEY,
   repository VARCHAR(50), rps DECIMAL(15,6), status VARCHAR(50),
   test_type VARCHAR(50), "timestamp" TIMESTAMPTZ NOT NULL, tls BOOLEAN,
   warmup INTEGER)'
-# python FACTOR: 15 commits, 5 runs each of two cases; the newest times FACTOR.
+# python FACTOR: prints 15 commits with 5 runs each of two cases; the newest is
+# multiplied by FACTOR.
 python() {
   sql 'TRUNCATE benchmark_metrics' "INSERT INTO benchmark_metrics
     (commit, \"timestamp\", command, data_size, pipeline, clients, io_threads,
@@ -104,28 +106,28 @@ python() {
       (VALUES ('SET'), ('GET')) k (cmd)) t"
 }
 python 1
-test_that 'rows of the Python tool without a regression are accepted' \
+test_that 'rows of the Python tool without a regression' \
   detect --table core --latest 1
-test_match '^[0-9]+ equivalent' .out 'rows of the Python tool get a verdict'
+test_match '^[0-9]+ equivalent' .out 'rows of the Python tool are judged'
 test_match '^15 commits in the order of their time' .out \
   'rows of the Python tool are in the order of their times'
 python .78
-test_status 1 'a drop of 22 %' detect --table core --latest 1
+test_status 1 'a drop of 22 % in rows of the Python tool' detect --table core --latest 1
 test_match "^regression at $(sql "SELECT substr(md5('15'), 1, 8)") of 2026-03-16, 15 of 15" \
   .out 'the regression is at the newest commit despite another kernel'
 test_match 'SET +rps .*-22\.[0-9]%' .out 'the regression is that of SET'
 test_absent ' GET ' .out 'no other line names GET'
 test_match 'SET +p99_latency_ms .*\+28' .out \
-  'the latency of SET has a regression as well'
+  'the latency of SET has a regression, too'
 sql "INSERT INTO benchmark_metrics (commit, \"timestamp\", command, status, error)
   VALUES (md5('15') || '00000000', '2026-03-16Z', 'SET', 'failed', 'it broke')"
-test_status 1 'a failed scenario of the Python tool is accepted' \
+test_status 1 'rows of the Python tool with a failed scenario' \
   detect --table core --latest 1
 test_match 'warning: SET: 1 failed run: it broke' .out \
   'a warning names the failed scenario and its error'
 python .96
-test_status 1 'a drop of 4 %' detect --table core --latest 5
-test_match ' rps .* 25\+5 ' .out '--latest 5 compares with five commits'
+test_status 1 'a drop of 4 % in rows of the Python tool' detect --table core --latest 5
+test_match ' rps .* 25\+5 ' .out 'with --latest 5 it is compared with five commits'
 sql "DELETE FROM benchmark_metrics WHERE \"timestamp\" < '2026-03-16Z'"
 test_status 2 'a single commit is an error' detect --table core --latest 1
 test_match 'nothing was judged' .err 'the error says that nothing was judged'
@@ -137,6 +139,6 @@ if test_reference python-tool/schema 'tables of the Python tool'; then
   test_status 2 'a table of the Python tool without rows is an error' \
     detect --table core --latest 1
   test_match 'nothing was judged|no metric' .err \
-    'the error says that a table without rows judges nothing'
+    'the error says that nothing was judged in a table without rows'
 fi
 test_done

@@ -1,9 +1,11 @@
 #!/bin/sh
-# vkb-detect and vkb-history: each change of a count is a change point, at once and
-# with its commit; counts that differ, or of another compiler, are not.
+# vkb-detect and vkb-history: each change of a count is reported at once and with its
+# commit. Counts that differ between the runs of a commit, or come from another
+# compiler, are no regressions.
 . "${0%/*}/lib.sh"
 
-# counts VALUE[/VALUE][@COMPILER] ...: the commits c0, c1, ...: two counted runs each
+# counts VALUE[/VALUE][@COMPILER] ...: prints two counted runs for each of the commits
+# c0, c1, ...
 counts() {
   perl -e 'my $i = 0; my $before = "";
     for (@ARGV) {
@@ -18,7 +20,7 @@ counts() {
         $id, $time, $build, $i, ++$k, $_ for $x, $y // $x;
       $before = $id; $i++ }' "$@"
 }
-# found FILE: exit status; "kind index class new" of each change
+# found FILE: prints the exit status, and "kind index class new" of each change
 found() {
   vkb-detect -f text:text -f jsonl:records "$1" 2>.err
   echo "exit $?"
@@ -27,42 +29,43 @@ found() {
 
 counts 4700 4700.5 4855 4855 4700 >h
 test_same 'exit 0 regression 2 gate false improvement 4 gate true' "$(found h | xargs)" \
-  'each change beyond the margin is found, and the first one was taken back'
+  'each change beyond the margin is found, and the first one is gone again'
 test_same '["exact",null]' "$(jq -c 'select(.kind == "regression") | [.method, .p]' records)" \
-  'without a test'
+  'a change of a count needs no test'
 test_match '^regression at 0{8} of 2026-01-03, 3 of 5' \
-  text 'it is named with its commit'
-test_match '\+3\.3%' text 'and its size'
+  text 'the text has its commit'
+test_match '\+3\.3%' text 'the text has its size'
 counts 4700 4855 >h
-test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'two commits are enough'
+test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'two commits are enough for a change'
 counts 4700 4705 4714 >h
-test_same 'exit 0' "$(found h | xargs)" 'there is no change within the margin'
+test_same 'exit 0' "$(found h | xargs)" 'a change within the margin is not reported'
 
 counts 0 3 >h
 test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'a rise from 0 is a change'
-test_match ' 0\.000 -> 3\.000 instr +up from 0 ' text 'which is reported in words'
+test_match ' 0\.000 -> 3\.000 instr +up from 0 ' text 'the text says that it is up from 0'
 vkb-detect -f issue:md h >text
-test_match 'up from 0 since' md 'in the title of an issue, too'
+test_match 'up from 0 since' md 'the title of an issue says so'
 vkb-report -o page.html h records
-test_match 'up from 0' page.html 'and on the page'
+test_match 'up from 0' page.html 'the page says so'
 
 counts 4700 4700/4900 4700 4855/4855 >h
 test_same 'exit 1 regression 3 gate true' "$(found h | xargs)" \
   'a commit whose runs differ is left out'
 test_match '1 count left out: the runs of the commit differ, so they are not exact' text \
-  'a warning says so'
+  'a warning says that this commit is left out'
 
 counts '4700@gcc 12' '4700@gcc 12' '4855@gcc 13' '4855@gcc 13' >h
 test_same 'exit 0 regression 2 info true' "$(found h | xargs)" \
-  'another compiler is not a regression of its commit'
-test_match 'built with another compiler or other flags' text 'a note says why'
+  'a change at another compiler is no regression'
+test_match 'built with another compiler or other flags' text 'a note names the compiler'
 counts '4700@gcc 12' '4855@gcc 12' >h
 test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" \
-  'with the same compiler it is'
+  'a change with the same compiler is a regression'
 
 # --- bytes per key, of counted and of measured runs
 
-# sizes KIND=VALUE ...: the same with this metric; "m": measured, "c": counted
+# sizes KIND=VALUE ...: prints the same with this metric; "m" is measured, "c" is
+# counted
 sizes() {
   kinds=$(printf '%s\n' "$@" | sed 's/=.*//' | jq -R . | jq -s -c .)
   # shellcheck disable=SC2046 # words
@@ -75,30 +78,30 @@ sizes() {
 sizes c=50 c=50 c=50.5 c=50.5 >h
 test_same 'exit 1 regression 2 gate true' "$(found h | xargs)" \
   'half a byte more in counted runs is a change'
-test_same exact "$(jq -r 'select(.type == "change").method' records)" 'without a test'
+test_same exact "$(jq -r 'select(.type == "change").method' records)" 'it needs no test'
 sizes m=50 m=50 m=50.5 m=50.5 >h
-test_same 'exit 0' "$(found h | xargs)" 'in measured runs it is not'
+test_same 'exit 0' "$(found h | xargs)" 'half a byte more in measured runs is no change'
 sizes m=50 m=50 c=42 c=42 >h
 test_same 'exit 0' "$(found h | xargs)" 'measured and counted runs are not compared'
 test_match '4 values of bytes_per_key left out: counted and measured runs have other keys' \
-  text 'a warning says so'
+  text 'a warning says that they have other keys'
 sizes m=50 c=42 c=43 c=42 m=50 m=50 >h
-test_same 'exit 0' "$(found h | xargs)" 'those of the newest commit decide'
-test_match '6 values of bytes_per_key' text 'whose kind is kept'
+test_same 'exit 0' "$(found h | xargs)" 'the kind of runs of the newest commit is used'
+test_match '6 values of bytes_per_key' text 'the values of the other kind are left out'
 sizes c=42 c=43 >h
 test_same 'exit 1
 regression 1 gate true' "$(vkb-detect --latest 1 -f jsonl:records h >/dev/null; echo "exit $?"
     jq -r 'select(.type == "change") | "\(.kind) \(.index) \(.class) \(.new)"' records)" \
-  'the newest commit is judged so, too'
+  '--latest reports such a change, too'
 
-# --- the archive
+# --- vkb-history
 
 counts 4700 4855 4855 >h
-test_that 'vkb-history takes them' vkb-history add archive h
-test_that 'and makes their pages' vkb-history site archive site
+test_that 'vkb-history archives such runs' vkb-history add archive h
+test_that 'vkb-history writes their pages' vkb-history site archive site
 perl -0pe 's/<[^>]*>/ /g; s/\s+/ /g' site/index.html >words
 test_match 'Open regressions .* \+3\.3% instructions per request 1 case SET \+3\.3% instructions per request [^ ].* 2026-01-02' words \
   'the index has the change with its commit'
 sed 's/<[^>]*>/ /g' site/commit/*abc0000001.html >words
-test_match 'SET takes 155 more instructions per request' words 'the page of the commit has it'
+test_match 'SET takes 155 more instructions per request' words 'the page of the commit has the change'
 test_done

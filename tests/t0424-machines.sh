@@ -1,11 +1,12 @@
 #!/bin/sh
-# vkb-detect on a history that several machines measured: each is judged by itself,
-# and what they show of one change is joined.
+# vkb-detect with a history of several machines: each machine is judged separately, and
+# changes of several machines at one commit are joined.
 . "${0%/*}/lib.sh"
 
-# fleet SEED COMMITS SHARED SPEC...: each SPEC is HOST,CPUS,LEVEL,FROM,FACTOR: a
-# machine with this level, times FACTOR from commit FROM on. With SHARED 1 each
-# commit is measured by one of them, in turn, else by all.
+# fleet SEED COMMITS SHARED SPEC...: prints runs of machines. A SPEC is
+# HOST,CPUS,LEVEL,FROM,FACTOR: a machine with this level, multiplied by FACTOR from
+# commit FROM on. With SHARED 1 each commit is measured by one of them, in turn,
+# otherwise by all.
 fleet() {
   perl -e 'my ($seed, $n, $shared, @m) = @ARGV; srand $seed;
     sub noise { my $s = -6; $s += rand for 1 .. 12; $s }
@@ -16,141 +17,142 @@ fleet() {
       printf qq({"type":"run","v":1,"subject":{"commit":"c%04d000"},"config":{"command":"SET"},"run":{"session":"%s-%d","index":1},"env":{%s"arch":"x86_64","cpu_model":"Xeon","cpus":%d},"metrics":{"rps":%.2f},"status":"ok"}\n),
         $i, $host, $i, $host =~ /^-/ ? "" : qq("host":"$host",), $cpus, $x } }' "$@"
 }
-# changes FILE...: "kind commit lo-hi ratio machines without" of each change
+# changes FILE...: prints "kind commit lo-hi ratio machines without" of each change
 changes() {
   vkb-detect -f jsonl "$@" | jq -r '[.kind, .commit, (.indexes | join("-")),
     (.ratio * 100 | round), ([.machines[]?.machine] | sort | join("+")),
     (.machines_without // [] | join("+"))] | join(" ")'
 }
 
-# --- one machine is what it was
+# --- one machine
 
 fleet 1 40 0 a,4,1e5,25,.92 >one
 test_status 1 'a history of one machine' vkb-detect one
-test_absent machine .out 'has a report without the word machine'
+test_absent machine .out 'the report does not mention machines'
 vkb-detect -f jsonl one >want
 sed 's/"env":{[^}]*},//' one >bare
 vkb-detect -f jsonl bare >got
-test_same "$(cat want)" "$(cat got)" 'and is as one without environments'
-test_absent '"machines' want 'neither do its records'
+test_same "$(cat want)" "$(cat got)" 'the records are those of runs without environments'
+test_absent '"machines' want 'the records do not mention machines'
 
-# --- machines of different speed
+# --- machines with different speed
 
 fleet 2 40 0 a,4,1e5,99,1 b,8,7e4,99,1 c,8,3e4,99,1 >flat
 test_that 'three machines of different speed without a change' vkb-detect flat
 test_match '^0 regressions that count; 0 changes .*\(3 series of 1 case on 3 machines\)' .out \
-  'have none'
+  'no change is reported'
 test_match '^3 machines, each judged by itself: a \(Xeon, 4 CPUs; 40 commits\); b \(Xeon, 8 CPUs; 40 commits\); c ' \
-  .out 'the report lists them'
+  .out 'the report lists the machines'
 fleet 2 60 1 a,4,1e5,99,1 b,8,7e4,99,1 c,8,3e4,99,1 >shared
-test_that 'nor do they if they share the commits' vkb-detect shared
-test_match '^0 regressions that count; 0 changes ' .out 'the differences between them are not taken for changes'
+test_that 'three machines that share the commits' vkb-detect shared
+test_match '^0 regressions that count; 0 changes ' .out 'their differences are not reported as changes'
 fleet 3 45 0 a,4,1e5,25,.92 b,8,7e4,25,.93 c,8,3e4,25,.92 >all
 test_status 1 'a step on all machines' vkb-detect all
-test_same 'regression c0025000 25-25 92 a+b+c ' "$(changes all)" 'is one change'
-test_match '^regression at c0025000, 26 of 45' .out 'with its commit'
-test_match ' SET +rps .* NEW, on all 3 machines: [abc]; [abc]; [abc]$' .out 'and its machines'
-test_same 1 "$(grep -c NEW .out)" 'in one row'
+test_same 'regression c0025000 25-25 92 a+b+c ' "$(changes all)" 'it is one change'
+test_match '^regression at c0025000, 26 of 45' .out 'it has its commit'
+test_match ' SET +rps .* NEW, on all 3 machines: [abc]; [abc]; [abc]$' .out 'it has all machines'
+test_same 1 "$(grep -c NEW .out)" 'it is one row'
 fleet 3 45 0 a,4,1e5,25,.92 b,8,7e4,99,1 c,8,3e4,25,.92 >two
 test_status 1 'a step on two machines' vkb-detect two
-test_match ' NEW, on 2 of 3 machines: [ac]; [ac]; not on b$' .out 'says on which, and on which not'
+test_match ' NEW, on 2 of 3 machines: [ac]; [ac]; not on b$' .out 'the row has the machines with and without the change'
 fleet 3 45 0 a,4,1e5,99,1 b,8,7e4,25,.9 c,8,3e4,99,1 >single
 test_status 1 'a large step on one machine' vkb-detect single
-test_match ' NEW, on only 1 of 3 machines: b; not on a; c$' .out 'says that only one shows it'
-test_same 'regression c0025000 25-25 90 b a+c' "$(changes single)" 'as does its record'
+test_match ' NEW, on only 1 of 3 machines: b; not on a; c$' .out 'the row has the only machine'
+test_same 'regression c0025000 25-25 90 b a+c' "$(changes single)" 'the record has the only machine'
 vkb-detect -f issue single >issue.md
-test_match '^Seen on only 1 of 3 machines: b; not on a; c\.' issue.md 'and its issue'
-test_match '^- Only one machine shows it: ' issue.md 'which says where to look'
+test_match '^Seen on only 1 of 3 machines: b; not on a; c\.' issue.md 'the issue has the only machine'
+test_match '^- Only one machine shows it: ' issue.md 'the issue says where to look for the cause'
 vkb-detect -f markdown single >single.md
-test_match '\| NEW, on only 1 of 3 machines: b; not on a; c \|' single.md 'and Markdown'
+test_match '\| NEW, on only 1 of 3 machines: b; not on a; c \|' single.md 'Markdown has the only machine'
 { fleet 3 45 0 a,4,1e5,25,.92; fleet 4 12 0 b,8,7e4,99,1; } >early
 test_match ' NEW, on a$' "$(vkb-detect early >.out; echo .out)" \
-  'a machine that was not measured on both sides is not one without the change'
+  'a machine that was not measured on both sides is not listed as unchanged'
 fleet 5 45 0 a,4,1e5,25,.92 b,8,7e4,25,1.08 >apart
 test_same 'improvement c0025000 25-25 108 b a
 regression c0025000 25-25 92 a b' "$(changes apart | sort)" 'opposite steps are two changes'
-test_same 2 "$(vkb-detect -f jsonl apart | jq -r .key | sort -u | wc -l | tr -d ' ')" 'with two keys'
+test_same 2 "$(vkb-detect -f jsonl apart | jq -r .key | sort -u | wc -l | tr -d ' ')" 'they have different keys'
 fleet 5 60 0 a,4,1e5,20,.92 b,8,7e4,40,.92 >later
 test_same 'regression c0020000 a b
-regression c0040000 b a' "$(changes later | cut -d ' ' -f 1,2,5,6 | sort)" 'steps at other commits are other changes'
+regression c0040000 b a' "$(changes later | cut -d ' ' -f 1,2,5,6 | sort)" 'steps at different commits are different changes'
 test_same "$(changes all)" "$(tac all | sort >s; grep -h . s | sort -t '"' -k 10 | changes)" \
-  'the order of the input does not matter to the machines'
+  'the order of the input does not matter'
 
-# --- shared commits: each machine knows a range, all together the commit
+# --- machines that share commits: the range of all machines is narrower than that of
+# each
 
 fleet 6 120 1 a,4,1e5,61,.9 b,8,7e4,61,.9 c,8,3e4,61,.9 >shared
 changes shared >got
-test_same 'regression a+b+c' "$(cut -d ' ' -f 1,5 got)" 'a step that three machines share is one change'
-test_same c0061000 "$(cut -d ' ' -f 2 got)" 'at its commit'
+test_same 'regression a+b+c' "$(cut -d ' ' -f 1,5 got)" 'a step of three machines is one change'
+test_same c0061000 "$(cut -d ' ' -f 2 got)" 'it has its commit'
 vkb-detect -f jsonl shared | jq -c '.indexes' >joint
 grep '"host":"a"' shared | vkb-detect -f jsonl | jq -c '.indexes' >alone
-test_same '[61,61] [21,21]' "$(cat joint alone | xargs)" 'which is all that machine a says of its own commits'
+test_same '[61,61] [21,21]' "$(cat joint alone | xargs)" 'alone, machine a has the same range among its own commits'
 grep -v '"host":"a"' shared >.rest
 grep '"host":"a"' shared >.a
 vkb-detect -f jsonl shared | jq -c '.machines[] | select(.machine == "a").n' >n
-test_same '[21,19]' "$(cat n)" 'each machine has the points that it measured'
+test_same '[21,19]' "$(cat n)" 'each machine has the number of its points'
 
 # --- the site of a history
 
-# charts FILE: the machine of each chart
+# charts FILE: prints the machine of each chart
 charts() { grep -o 'req/s on [^<]*</span>' "$1" | sed 's/.* on //; s/<.*//' | sort | xargs; }
-test_that 'a history is kept' vkb-history -q add kept single
-test_that 'its site is written' vkb-history -q site kept site
-test_same 'a b c' "$(charts site/index.html)" 'it has a chart for each machine'
-test_match 'on only 1 of 3 machines: b' site/index.html 'and says which machine shows a change'
+test_that 'vkb-history archives the runs' vkb-history -q add kept single
+test_that 'vkb-history writes the pages' vkb-history -q site kept site
+test_same 'a b c' "$(charts site/index.html)" 'there is a chart for each machine'
+test_match 'on only 1 of 3 machines: b' site/index.html 'the page has the machine with the change'
 test_same 1 "$(grep -o '<path class="step ' site/index.html | wc -l | tr -d ' ')" \
-  'the change is drawn in the chart of that machine alone'
+  'only the chart of that machine has the change'
 vkb-history -q add kept2 all
 vkb-history -q site kept2 site2
-test_same 'a b c' "$(charts site2/index.html)" 'also of commits that several machines measured'
-test_match '100K req/s on a|9[0-9][.0-9]*K req/s on a' site2/index.html 'with the values of each'
+test_same 'a b c' "$(charts site2/index.html)" 'if several machines measured each commit, each has a chart, too'
+test_match '100K req/s on a|9[0-9][.0-9]*K req/s on a' site2/index.html 'the charts have the values of their machines'
 
 fleet 13 45 0 a,4,1e5,99,1 b,8,7e4,36,.8 | perl -ne 'next if /"c00(\d\d)000".*"b"/ && $1 > 31 && $1 < 36;
   s/"commit":"c00(\d\d)000"/$& . sprintf q(,"ref":"%s","time":"2026-03-01T00:%s:00Z"), $1 < 32 ? "old" : "new", $1/e; print' >branches
 vkb-history -q add kept3 branches
 vkb-history -q site kept3 site3
 test_same 'a other hosts with Xeon, 8 CPUs' "$(charts site3/index.html)" \
-  'a host with few commits of the branch has a chart of another name'
-test_match '<path class="step ' site3/index.html 'which has the changes of that host'
+  'the chart of a host with few commits has the name of a group'
+test_match '<path class="step ' site3/index.html 'this chart has the changes of the host'
 
-# --- what is a machine
+# --- what counts as a machine
 
 fleet 7 40 0 a,4,1e5,25,.92 | perl -pe 's{"host":"a"}{sprintf "\"host\":\"h%d\"", $. / 3}e' >runners
-test_status 1 'hosts that are new for each job' vkb-detect runners
+test_status 1 'a new host for each job' vkb-detect runners
 vkb-detect -f jsonl runners >got
 test_same "$(vkb-detect -f jsonl one | jq -c '[.kind, .indexes]')" "$(jq -c '[.kind, .indexes]' got)" \
-  'are one machine if they are alike'
+  'hosts with the same processor are one machine'
 test_absent machine .out 'the report does not mention machines then'
 { fleet 8 30 0 a,4,1e5,99,1; fleet 8 30 0 x,2,4e4,99,1 |
   perl -pe 's{"host":"x"}{sprintf "\"host\":\"h%d\"", $. / 3}e'; } >mixed
 vkb-detect mixed >.out
 test_match '^2 machines, each judged by itself: a \(Xeon, 4 CPUs; 30 commits\); other hosts with Xeon, 2 CPUs \(30 commits\)' \
-  .out 'other hosts are taken together beside a machine'
+  .out 'such hosts are grouped, separately from a machine with a name'
 { fleet 9 20 0 a,4,1e5,99,1 | sed 's/"host":"a",//'; fleet 9 40 0 a,4,1e5,99,1 | tail -n 20; } >older
 vkb-detect older >.out
-test_absent machines .out 'older runs without a host are of the one machine that they fit'
+test_absent machines .out 'older runs without a host belong to the only machine that fits'
 sed 's/"env":{"arch"/"env":{"host":"unknown","arch"/' older >unknown
 vkb-detect unknown >.out
-test_absent machines .out 'so are runs of a host that is called unknown'
+test_absent machines .out 'runs of a host that is called unknown belong to it, too'
 { cat older; fleet 9 40 0 b,4,1e5,99,1; } >older2
 vkb-detect older2 >.out
-test_match 'a \(Xeon, 4 CPUs; 20 commits\); a host with Xeon, 4 CPUs \(20 commits\)' .out 'and a machine of their own if they fit two'
+test_match 'a \(Xeon, 4 CPUs; 20 commits\); a host with Xeon, 4 CPUs \(20 commits\)' .out 'they are a machine of their own if two machines fit'
 sed 's/"host":"b"/"host":"<b>|@x\\u001b[31m"/' two >evil
 vkb-detect evil >.out
-test_empty "$(tr -d '[:print:]\n' <.out)" 'the name of a host is harmless on a terminal'
+test_empty "$(tr -d '[:print:]\n' <.out)" 'the name of a host is escaped on a terminal'
 vkb-detect -f markdown evil >.out
-test_empty "$(grep -F -e '<b>' -e '|@' .out)" 'and in Markdown'
+test_empty "$(grep -F -e '<b>' -e '|@' .out)" 'the name of a host is escaped in Markdown'
 vkb-stats all >summaries
 vkb-detect summaries >.out
 test_match '^warning: 45 summaries of runs of several machines, which cannot be told apart: read the runs' \
-  .out 'a warning is printed of summaries of several machines'
+  .out 'a warning is printed about summaries of several machines'
 for h in a b c; do grep "\"host\":\"$h\"" all | vkb-stats; done >summaries
-test_same "$(changes all)" "$(changes summaries)" 'those of each machine are as its runs'
+test_same "$(changes all)" "$(changes summaries)" 'summaries of each machine give the same changes'
 
-# --- what changes besides the commit
+# --- changes besides the commit
 
-# served FROM [NAME]: the commits are those of a module, from commit FROM on with
-# another server; with NAME another setting of the host.
+# served FROM [NAME]: makes the commits those of a module, with another server from
+# commit FROM on; with NAME another setting of the host.
 served() {
   perl -pe '/"commit":"c(\d+)000"/; my $new = $1 >= '"$1"'; my $x = $new ? "9.0.0" : "8.0.1";
     s/"subject":\{"commit"/"subject":{"server_version":"$x","binary_sha256":"${\ ($x x 8)}","module_commit"/ unless "'"${2:-}"'";
@@ -158,45 +160,45 @@ served() {
 }
 fleet 14 45 0 a,4,1e5,25,.92 >plain
 served 25 <plain >server
-test_that 'a module whose server changed with it' vkb-detect server
-test_match '^0 regressions that count; 1 change ' .out 'has no regression'
-test_match '^different at c0025000' .out 'it has a change'
-test_match ' SET +rps .* the server changed from 8\.0\.1 \(SHA-256 8\.0\.18\.0\.18\.\) to 9\.0\.0 \(' .out 'which names the servers'
-test_same 'different c0025000 25-25 92' "$(changes server | cut -d ' ' -f 1-4)" 'as does its record'
-test_same 'the server changed from' "$(vkb-detect -f jsonl server | jq -r .setup | cut -d ' ' -f 1-4)" 'with both servers'
+test_that 'a module whose server changed at the same commit' vkb-detect server
+test_match '^0 regressions that count; 1 change ' .out 'it is no regression'
+test_match '^different at c0025000' .out 'it is a change'
+test_match ' SET +rps .* the server changed from 8\.0\.1 \(SHA-256 8\.0\.18\.0\.18\.\) to 9\.0\.0 \(' .out 'the row has both servers'
+test_same 'different c0025000 25-25 92' "$(changes server | cut -d ' ' -f 1-4)" 'the record is a change'
+test_same 'the server changed from' "$(vkb-detect -f jsonl server | jq -r .setup | cut -d ' ' -f 1-4)" 'the record has both servers'
 served 20 <plain >earlier
-test_status 1 'a server that changed earlier' vkb-detect earlier
-test_same 'regression c0025000 25-25 92' "$(changes earlier | cut -d ' ' -f 1-4)" 'leaves the change to the commit'
-test_absent 'the server changed' .out 'and is not named'
+test_status 1 'a module whose server changed earlier' vkb-detect earlier
+test_same 'regression c0025000 25-25 92' "$(changes earlier | cut -d ' ' -f 1-4)" 'the change is a regression'
+test_absent 'the server changed' .out 'the row does not mention the server'
 { served 25 <plain; for i in 1 2 3; do fleet "14$i" 45 0 a,4,1e5,25,.92 | sed "s/\"index\":1/\"index\":1$i/" | served 25; done; } |
   grep -E '"c00(2[0-5])000"' >newest
 test_that 'a newest commit with another server' vkb-detect --latest 5 newest
-test_match ' the server changed from 8\.0\.1 ' .out 'is not a regression either'
+test_match ' the server changed from 8\.0\.1 ' .out 'the row has the server, and it is no regression'
 sed 's/"module_commit"/"commit":"4711","module_fixed":true,&/' server | perl -pe 's/4711/"s" . (\/"c00(..)000"\/ ? $1 : 0)/e' >fixed
-test_status 1 'servers that are compared with one module' vkb-detect fixed
+test_status 1 'commits of a server with the same module' vkb-detect fixed
 served 25 kernel <plain >updated
-test_that 'a host with another kernel' vkb-detect updated
-test_match ' the kernel changed from 8\.0\.1 to 9\.0\.0' .out 'is named as well'
+test_that 'a host whose kernel changed at the same commit' vkb-detect updated
+test_match ' the kernel changed from 8\.0\.1 to 9\.0\.0' .out 'the row has the kernel'
 perl -pe 's{"host":"a"}{sprintf "\"host\":\"h%d\"", $. / 3}e' updated >runners
-test_status 1 'runners of CI with different kernels' vkb-detect runners
+test_status 1 'hosts of CI with different kernels' vkb-detect runners
 vkb-history -q add kept4 server
 vkb-history -q site kept4 site4
-test_match 'the server changed from 8\.0\.1 ' site4/index.html 'the site names the servers'
+test_match 'the server changed from 8\.0\.1 ' site4/index.html 'the page has the servers'
 sed 's/"8\.0\.1"/"<b>\\n\\u001b[31m"/' server updated >evil
 vkb-detect evil >.out
-test_match 'changed from .*<b>' .out 'a name with an escape is shown'
-test_empty "$(tr -d '[:print:]\n' <.out)" 'and harmless on a terminal'
+test_match 'changed from .*<b>' .out 'a hostile name of a server is shown'
+test_empty "$(tr -d '[:print:]\n' <.out)" 'its control characters are escaped'
 vkb-history -q add kept5 evil
 vkb-history -q site kept5 site5
-test_empty "$(grep -rF --include='*.html' 'from <b>' site5)" 'and on the site'
+test_empty "$(grep -rF --include='*.html' 'from <b>' site5)" 'it is escaped on the page'
 
-# --- the order without commit records
+# --- the order of commits without commit records
 
 fleet 11 40 0 a,4,1e5,25,.92 | perl -pe 's{"commit":"c00(\d\d)000"}{$& . sprintf q(,"time":"2026-03-%02dT%s"), int($1 / 2) + ($1 % 2 ? 1 : 2), $1 % 2 ? "18:00:00-04:00" : "01:00:00+04:00"}e' >zones
 tac zones >backwards
-test_status 1 'commits whose times have zones' vkb-detect backwards
-test_match '^40 commits in the order of their time' .out 'are ordered by their time'
-test_same 'c0025000 25-25' "$(changes backwards | cut -d ' ' -f 2,3)" 'in one zone'
+test_status 1 'commits whose times have time zones' vkb-detect backwards
+test_match '^40 commits in the order of their time' .out 'they are in the order of their times'
+test_same 'c0025000 25-25' "$(changes backwards | cut -d ' ' -f 2,3)" 'the times are compared in one zone'
 
 {
   printf '{"type":"commit","v":1,"commit":"%s","parents":[%s],"time":"%s"}\n' \
@@ -206,7 +208,7 @@ test_same 'c0025000 25-25' "$(changes backwards | cut -d ' ' -f 2,3)" 'in one zo
 } >placed
 vkb-detect placed >.out
 test_match '^3 commits in the order of their ancestry, c3333333 to b2222222; 1 placed by time' .out \
-  'commit records with zones give the place of a commit that they do not have'
+  'a commit without a record is placed by its time among those with records'
 
 # --- the newest commit, and counts
 
@@ -214,17 +216,17 @@ fleet 10 12 0 a,4,1e5,11,.8 b,8,7e4,11,.8 >newest
 for i in 1 2 3; do fleet "1$i" 12 0 a,4,1e5,11,.8 b,8,7e4,11,.8 |
   sed "s/\"index\":1/\"index\":1$i/"; done >>newest
 test_status 1 'a newest commit that is slower on two machines' vkb-detect --latest 3 newest
-test_match ' NEW, on all 2 machines: ' .out 'is one regression of both'
+test_match ' NEW, on all 2 machines: ' .out 'it is one regression on both machines'
 grep -v '"commit":"c0011000".*"host":"b"' newest >absent
 test_status 1 'a newest commit that one machine measured' vkb-detect --latest 3 absent
-test_match ' NEW, on a$' .out 'is compared with that machine alone'
-test_absent 'not measured at the newest' .out 'and no series is missed'
+test_match ' NEW, on a$' .out 'it is compared with commits of that machine only'
+test_absent 'not measured at the newest' .out 'no series is reported as missing'
 fleet 12 12 0 a,4,1e5,99,1 | head -n 11 >replaced
 for i in 1 2 3 4 5; do fleet "2$i" 12 0 n,4,1e5,99,1 | tail -n 1 | sed "s/\"index\":1/\"index\":1$i/"; done >>replaced
 test_status 2 'a newest commit that only a new machine measured is not judged' vkb-detect --latest 3 replaced
 test_match '^vkb-detect: nothing was judged: no case has [0-9]+ runs of one machine at the newest' .err \
-  'the error says why'
-counts() { # counts HOST COUNT FIRST STEP: every second commit
+  'the error has the reason'
+counts() { # counts HOST COUNT FIRST STEP: prints counted runs of every second commit
   for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
     [ $((i % 2)) -eq "$3" ] || continue
     printf '{"type":"run","v":1,"subject":{"commit":"c%03d000"},"config":{"command":"SET"},"run":{"session":"%s%d","index":1},"env":{"host":"%s","cpus":%d},"metrics":{"instructions_per_req":%d},"status":"ok","counted":true}\n' \
@@ -234,6 +236,6 @@ counts() { # counts HOST COUNT FIRST STEP: every second commit
 { counts a 40 0 6; counts b 50 1 6; } | sort >counted
 test_status 1 'counts of two processors' vkb-detect counted
 test_same 'regression c006000 6-6 110' "$(changes counted | cut -d ' ' -f 1-4)" \
-  'a step of counts is found at its commit, though each machine measured every second'
+  'a step of counts is found at its commit, though each machine measured only every second one'
 
 test_done

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The text of vkb-compare: a row for each case whose values, change and answer agree,
-# in 80 columns, whatever the cases are.
+# The text of vkb-compare: a row for each case in which values, change and answer agree,
+# within 80 columns, whatever the cases are.
 . "${0%/*}/lib.sh"
 
-# runs LABEL RPS NOISE CONFIG [METRICS]: eight runs in rounds. RPS is the mean.
+# runs LABEL RPS NOISE CONFIG [METRICS]: prints eight rounds with the mean RPS.
 runs() {
   perl -e 'my ($label, $rps, $noise, $config, $more) = @ARGV;
     srand($noise < 0 ? 1 : $rps);
@@ -13,7 +13,7 @@ runs() {
         $label, join("", ($label eq "old" ? "a" : "b") x 40), $config, $k, $k, $v,
         $more =~ s/([\d.]+)\*RUN/$1 * (1 + $k \/ 1000)/ger }' "$1" "$2" "$3" "$4" "${5:-}"
 }
-# counted LABEL COMMAND COUNT: two counted runs, and the profile of setCommand
+# counted LABEL COMMAND COUNT: prints two counted runs, and the profile of setCommand
 counted() {
   of="\"v\":1,\"subject\":{\"label\":\"$1\",\"commit\":\"$(printf '%040d' 0 | tr 0 "$([ "$1" = old ] && echo a || echo b)")\"},\"config\":$2,\"run\":{\"session\":\"s\",\"index\""
   for k in 1 2; do
@@ -23,14 +23,14 @@ counted() {
     "$of" "$3" "$3"
 }
 judge() { vkb-compare --baseline old "$@" >text; }
-# says PATTERN WHAT: a line of the report, blanks squeezed
+# says PATTERN WHAT: the report has such a line, with single blanks
 says() {
   tr -s ' ' <text >squeezed
   test_match "$1" squeezed "$2"
 }
-# fits WHAT: no line but a warning or the command is wider than 80 columns
+# fits WHAT: only warnings and the command are longer than 80 columns
 fits() {
-  test_empty "$(grep -vE '^(warning|Next): ' text | awk 'length > 80')" "$1: it fits in 80 columns"
+  test_empty "$(grep -vE '^(warning|Next): ' text | awk 'length > 80')" "$1: the report fits in 80 columns"
 }
 
 # --- values and change
@@ -44,24 +44,24 @@ fits() {
   counted new '{"command":"SET"}' 4855
 } >two
 judge two
-test_same 1 "$(grep -c 'SET' text | sed 's/^[1-9]$/1/')" 'there is a report'
+test_same 1 "$(grep -c 'SET' text | sed 's/^[1-9]$/1/')" 'the report has the case'
 says '^ throughput change p50 p99 work \(exact\) answer$' 'the columns have titles'
 says '^- SET 100K -> 92\.0K 8\.[0-9]% slower \+8\.0% = \+3\.3% setCommand \+155 worse$' \
-  'a case is one row: values, change in words, p50, p99, work and its function, the answer'
+  'a case is one row with values, change in words, p50, p99, work, function and answer'
 says '^= GET 100K -> 100K = = = no change$' 'a case without a change says so'
-says '^Comparing new \(b+\) against old \(a+\)$' 'the sides are named first'
-says '^All cases: 8 runs a side in turns$' 'what all cases share is one line'
-says '^Worse: SET \(certain\); no change: 1 case\.$' 'the summary counts cases'
-says '^Next: vkb-why a{12} b{12} CONFIG SET$' 'the report says what to do next'
+says '^Comparing new \(b+\) against old \(a+\)$' 'the report begins with the sides'
+says '^All cases: 8 runs a side in turns$' 'common settings are one line'
+says '^Worse: SET \(certain\); no change: 1 case\.$' 'the summary counts the cases'
+says '^Next: vkb-why a{12} b{12} CONFIG SET$' 'the report has the next command'
 mkdir here
 VKB_CONFIG="my set's.json" VKB_REPOSITORY=here judge two
-says "^Next: vkb-why -C here a{12} b{12} 'my set'.''s.json' SET$" 'with the file and the folder of the workflow, quoted'
+says "^Next: vkb-why -C here a{12} b{12} 'my set'.''s.json' SET$" 'the command has the file and the folder of the workflow, quoted'
 VKB_CONFIG=-x VKB_REPOSITORY=https://a.b/c.git judge two
 says "^Next: vkb-why --repo https://a.b/c.git a{12} b{12} -x SET$" 'or the URL'
 jq -c 'if .subject.label == "new" then .subject.dirty = true else . end' two >dirty
 judge dirty
-says '^Next: commit the change, then vkb-why a{12} HEAD CONFIG SET$' 'a work tree with changes cannot be built by its commit'
-# module BUILD [FILE]: the sides are commits of a module, which is built so
+says '^Next: commit the change, then vkb-why a{12} HEAD CONFIG SET$' 'changes of a work tree have to be committed for the next command'
+# module BUILD [FILE]: makes the sides commits of a module that is built in this way
 module() {
   jq -c --argjson build "$1" '.subject |= (.module_commit = .commit | .commit = "c" * 40 |
     .build = {module: "make -j"} + $build)' "${2:-two}" >module
@@ -69,58 +69,58 @@ module() {
 }
 module '{"module_file":"out/x.so","server_repo":"a b"}'
 says "^Next: vkb-why -C \\. a{12} b{12} CONFIG SET -- --module-build 'make -j' --module-file out/x.so --server c{12} --server-repo 'a b'$" \
-  'the module of two commits is built for their server'
+  'the command builds two commits of a module for their server'
 module '{"server":"/opt/valkey-server"}'
-says "^Next: vkb-why .* SET -- --module-build 'make -j' --server /opt/valkey-server$" 'or for the installed one'
+says "^Next: vkb-why .* SET -- --module-build 'make -j' --server /opt/valkey-server$" 'the command builds them for an installed server'
 vkb-compare --baseline old -f markdown module >module.md
 test_match "^ *vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG" module.md \
-  'so it is where the whole is to be measured again'
+  'the command that repeats the measurement does so, too'
 {
   runs old 100000 .03 '{"command":"SET"}'
   runs new 99000 .03 '{"command":"SET"}'
 } >noisy
 judge noisy
-says '^Next: vkb-ab a{12} b{12} -- CONFIG --runs [0-9]+$' 'what is unclear is measured again, with as many runs as are needed'
+says '^Next: vkb-ab a{12} b{12} -- CONFIG --runs [0-9]+$' 'for an unclear result the command measures again with more runs'
 module '{"server":"/opt/valkey-server"}' noisy
 says "^Next: vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG --runs [0-9]+$" \
-  'by a command that builds the module'
+  'this command builds the module'
 jq -c 'if .subject.label == "new" then .subject |= (.dirty = true | .build.module = "make new") else . end' module >dirty
 jq -c 'if .metrics.rps and .subject.label == "new" then .metrics.rps *= .5 else . end' dirty >edited
 judge edited
 says "^Next: commit the change, then vkb-why -C \\. a{12} HEAD CONFIG SET -- --module-build 'make new' --server /opt/valkey-server$" \
-  'a module with changes is built as the side with the changes was'
+  'a module with changes is built in the way of the side with the changes'
 module '{}'
-test_absent 'different servers' text 'two commits of a module with one server have no warning'
+test_absent 'different servers' text 'two commits of a module with the same server have no warning'
 for edit in '.commit = "d" * 40' '.binary_sha256 = "d" * 64'; do
   jq -c "if .subject.label == \"new\" then .subject |= ($edit) else .subject.binary_sha256 = \"c\" * 64 end" module >edited
   judge edited
   test_match 'commits of the module ran in different servers, so a change may come from the server' text \
-    "another server is named as a reason: $edit"
+    "a warning names another server as a possible cause: $edit"
 done
 for edit in '.commit = "d" * 40' '.build.server = "/opt/other"' '.build.module = "make"' 'del(.module_commit, .build.module)'; do
   jq -c "if .subject.label == \"new\" then .subject |= ($edit) else . end" module >edited
   judge edited
-  test_absent '^Next: vkb-why' text "no one command builds both sides: $edit"
+  test_absent '^Next: vkb-why' text "no command is printed if the sides are built in different ways: $edit"
   test_absent 'vkb-ab' "$(vkb-compare --baseline old -f markdown edited >edited.md; echo edited.md)" \
-    "nor measures both again: $edit"
+    "no command repeats such a measurement: $edit"
 done
 jq -c '.subject |= (.module_commit = "c" * 40 | .module_fixed = true | .build.module = "make")' two >fixed
 judge fixed
-test_absent '^Next' text 'a module that is the same for both has no folder to name'
+test_absent '^Next' text 'no command is printed for a module that is fixed'
 jq -c '.subject.build |= del(.module)' module >unknown
 judge unknown
-test_absent '^Next' text 'nor has one that is built by others a command'
+test_absent '^Next' text 'no command is printed for a module that was not built by vkb-build'
 jq -c 'del(.subject.commit) | .subject.server_version = if .subject.label == "old" then "7.0.15" else "7.2.4" end' two >versions
 judge versions
-test_absent '^Next' text 'a version may be that of Redis, so no command builds it'
+test_absent '^Next' text 'no command is printed for versions, which may be those of Redis'
 runs old 100000 .001 '{"command":"SET"}' | jq -c 'del(.run.block)' >base.jsonl
 runs new 99000 .001 '{"command":"SET"}' | jq -c 'del(.run.block, .subject.commit) | .run.session = "t"' >new.jsonl
 vkb-compare base.jsonl new.jsonl >text
-says '^Next: vkb-load --again base\.jsonl CONFIG \| vkb-compare --baseline baseline$' 'the file of the baseline is known'
+says '^Next: vkb-load --again base\.jsonl CONFIG \| vkb-compare --baseline baseline$' 'the command has the file of the baseline'
 judge two
 fits 'two cases'
 test_same "$(cat text)" "$(vkb-compare --baseline old -f jsonl two | vkb-compare --deltas)" \
-  'it is the same from the records'
+  'the report from the records is the same'
 vkb-compare -v --baseline old two >long
 test_match '^- +SET +rps +8\+8 +100K +92\.0K +1\.09x slower' long '-v has a row for each metric'
 
@@ -150,7 +150,7 @@ done
 judge others
 says '^- SET 100K -> 100K = worse$' 'a case may be worse by a metric without a column'
 says '^ also cycles per request -11\.1% better; bytes per key \+20\.0% worse$' \
-  'its metrics are named in words'
+  'these metrics are named in words'
 fits 'other metrics'
 
 # --- kinds of cases
@@ -160,14 +160,14 @@ fits 'other metrics'
   runs new 50000 .0001 '{"command":"SET","rate":50000}' ',"p50_latency_ms":0.5*RUN,"p99_latency_ms":2*RUN'
 } >open
 judge open
-says '^ p99 change p50 answer$' 'a case of a given rate is judged by p99'
-says '^- SET 1\.00. -> 2\.00. 2x higher = worse$' 'its p99 has values and a change'
+says '^ p99 change p50 answer$' 'a case with a rate has a column for p99'
+says '^- SET 1\.00. -> 2\.00. 2x higher = worse$' 'p99 has values and a change'
 {
   counted old '{"command":"SET"}' 4700
   counted new '{"command":"SET"}' 4855
 } >counts
 judge counts
-says '^- SET 4\.70K -> 4\.8[56]K 3\.3% higher setCommand \+155 more work$' 'a case that is only counted'
+says '^- SET 4\.70K -> 4\.8[56]K 3\.3% higher setCommand \+155 more work$' 'a case with only counted runs'
 fits 'counts'
 {
   runs old 100000 .001 '{"command":"SET","slo":"p99<=1ms"}' ',"capacity_rps":90000*RUN'
@@ -175,14 +175,14 @@ fits 'counts'
 } >capacity
 judge capacity
 says '^- SET 90\.[0-9]K -> 70\.[0-9]K 22\.2% lower worse$' 'a capacity'
-says '^ capacity change answer$' 'has a title'
+says '^ capacity change answer$' 'the column of a capacity has a title'
 cat open capacity two >kinds
 judge kinds
-says '^- SET .* 1\.00. -> 2\.00. ms \+100%' 'values of several kinds have units'
-says '^- SET .* 90\.[0-9]K -> 70\.[0-9]K req/s' 'each its own'
+says '^- SET .* 1\.00. -> 2\.00. ms \+100%' 'in a report with several kinds of values they have units'
+says '^- SET .* 90\.[0-9]K -> 70\.[0-9]K req/s' 'each value has its own unit'
 
-# A count within its margin has its percent, on the terminal and on the page.
-memory() { # memory LABEL BYTES CALLS
+# A memory metric within its margin has its percentage, on the terminal and on the page.
+memory() { # memory LABEL BYTES CALLS: prints counted runs
   for k in 1 2; do
     printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"session":"s","index":%d},"counted":true,"metrics":{"instructions_per_req":4700,"bytes_per_key":%s,"syscalls_per_req":%s},"status":"ok"}\n' \
       "$1" $k "$2" "$3"
@@ -194,22 +194,22 @@ memory() { # memory LABEL BYTES CALLS
 } >memory.jsonl
 echo '{"rules": [{"metric": "bytes_per_key", "class": "primary"}]}' >policy
 judge --policy policy memory.jsonl
-says '^- SET 100K -> 100K 0\.2% higher .*more work$' 'a count of memory has its percent'
+says '^- SET 100K -> 100K 0\.2% higher .*more work$' 'on the terminal memory has its percentage'
 vkb-compare --baseline old --policy policy -f jsonl memory.jsonl >deltas
 vkb-report deltas memory.jsonl | grep '^<tr><th scope="row">.*more work' | sed 's/<[^>]*>/ /g' >page
-test_match ' 0\.2% higher ' page 'and so it has on the page'
+test_match ' 0\.2% higher ' page 'on the page memory has its percentage'
 
-# --- many cases, long names, few columns
+# --- many cases, long names, narrow terminals
 
 for k in $(seq 60); do
   runs old 100000 -.001 "{\"command\":\"SET\",\"data_size\":$k}"
   runs new "$([ "$k" -gt 55 ] && echo 80000 || echo 100000)" -.001 "{\"command\":\"SET\",\"data_size\":$k}"
 done >many
 judge many
-test_same 5 "$(grep -c '^- ' text)" 'of many cases those that changed have rows'
-says '^\(55 cases: no change\)$' 'the others are counted'
-says 'no change: 55 cases\.$' 'in the summary, too'
-test_same 60 "$(vkb-compare -v --baseline old many | grep -c '^. .*SET.* rps ')" '-v has them all'
+test_same 5 "$(grep -c '^- ' text)" 'of many cases only changed ones have rows'
+says '^\(55 cases: no change\)$' 'the other cases are counted'
+says 'no change: 55 cases\.$' 'the summary counts them, too'
+test_same 60 "$(vkb-compare -v --baseline old many | grep -c '^. .*SET.* rps ')" '-v has all cases'
 sed 's/"SET"/"A.COMMAND.WITH.A.NAME.THAT.IS.LONGER.THAN.ANY.LINE.OF.A.TERMINAL.MAY.BE"/' two >long
 judge long
 fits 'a long name'
@@ -222,46 +222,46 @@ says '^\\x09.*\\x09' 'a word that is longer than a line is broken'
 if command -v script >/dev/null 2>&1; then
   script -qec 'stty cols 50; vkb-compare --baseline old two' /dev/null </dev/null |
     sed "s/$(printf '\033')\[[0-9;]*m//g; s/\r//" >text
-  test_empty "$(grep -v '^Next' text | awk 'length > 50')" 'the columns of the terminal are kept'
-  says '^ also p50 \+8\.0% worse; work: setCommand \+155$' 'what has no room is below the row'
+  test_empty "$(grep -v '^Next' text | awk 'length > 50')" 'the lines are not longer than the terminal is wide'
+  says '^ also p50 \+8\.0% worse; work: setCommand \+155$' 'columns that do not fit are below the row'
 else
   test_skip 'a narrow terminal' script
 fi
 
-# --- the name of a report is what options and policies accept
+# --- options and policies accept the names of reports
 
 sed -n '/"data_size":\(59\|60\)}/p' many >names
 judge names
-says '^- SET 59B ' 'the name of a case has what differs, in short'
+says '^- SET 59B ' 'the name of a case has the settings that differ, in short'
 for name in 'SET 60B' 'SET data_size=60' 'S* 60?' 'SET *=60'; do
   printf '{"rules": [{"case": "%s", "waiver": {"reason": "known", "expires": "2999-01-01"}}]}\n' \
     "$name" >policy
   judge --policy policy names
-  says '^- SET 60B .* waived$' "a waiver of '$name' holds"
-  says '^- SET 59B .* worse$' "and no other ('$name')"
+  says '^- SET 60B .* waived$' "a waiver of '$name' applies to this case"
+  says '^- SET 59B .* worse$' "a waiver of '$name' applies to no other case"
   vkb-compare --baseline old --explain "$name" names >explained
   test_match 'SET 60B' explained "--explain '$name' finds the case"
 done
-# Runs that end by time have no number of requests in their names.
+# Runs with a duration have no number of requests in their names.
 sed 's/"data_size":\([0-9]*\)/&,"requests":\1,"duration_s":1/' names >timed
 judge timed
-says '^- SET 59B ' 'a name does not have the requests where a duration is given'
+says '^- SET 59B ' 'the name of a case with a duration has no requests'
 echo '[{"commands": ["SET", "GET"], "requests": [10], "keyspacelen": [100], "data_sizes": [16, 256],
   "pipelines": [1, 10], "clients": [4], "cluster_mode": false, "tls_mode": false, "warmup": 0}]' >cfg.json
-# chosen NAME: the ids of the cases of --case NAME
+# chosen NAME: prints the ids of the cases that --case NAME selects
 chosen() { vkb-load --plan --case "$1" cfg.json 2>&1 | jq -r .id | xargs; }
-test_same SET-d256-P10-c4-k100 "$(chosen 'SET P10 256B')" '--case takes the name of a report'
-test_same SET-d256-P10-c4-k100 "$(chosen 'SET data_size=256 pipeline=10')" 'the older name'
-test_same SET-d256-P10-c4-k100 "$(chosen 'SET-d256-P10*')" 'and the id'
+test_same SET-d256-P10-c4-k100 "$(chosen 'SET P10 256B')" '--case accepts the name in a report'
+test_same SET-d256-P10-c4-k100 "$(chosen 'SET data_size=256 pipeline=10')" '--case accepts the name with keys'
+test_same SET-d256-P10-c4-k100 "$(chosen 'SET-d256-P10*')" '--case accepts the id'
 test_same 'GET-d16-P10-c4-k100 GET-d256-P10-c4-k100' "$(chosen 'GET P10')" \
-  'a name of a report of fewer cases is found by its words'
+  '--case accepts a name with only some of the settings'
 
-# --- hostile names start no line, not even a wrapped one
+# --- hostile names do not begin a line, even if it is wrapped
 
 sed 's/"SET"/"x ::error::a ##[error]b \\u001b[31m 11111111111111111111111111111111111111111111111111111111111 ::error::c"/' two >evil
 judge evil
-test_empty "$(grep -E '^ *(::|##)' text)" 'no name is a command to a CI system'
-test_empty "$(tr -cd '\033' <text)" 'no name drives the terminal'
+test_empty "$(grep -E '^ *(::|##)' text)" 'no name is a command of a CI system'
+test_empty "$(tr -cd '\033' <text)" 'no name controls the terminal'
 long=$(printf '%055d' 0 | tr 0 A)
 {
   runs old 100000 .001 "{\"command\":\"$long\"}"
@@ -271,35 +271,35 @@ long=$(printf '%055d' 0 | tr 0 A)
 } >evil
 judge evil
 says "^Worse: $long \\(certain\\),$" 'the summary names the first case'
-says '^x ::error::c \(certain\)\.$' 'a line is not broken before a command'
+says '^x ::error::c \(certain\)\.$' 'no line begins with a command'
 fits 'a command in a name'
 
 # --- the same server on both sides
 
-# hashed: the sides have the same file in place of two commits
+# hashed: replaces the two commits by the same file
 hashed() { sed 's/"commit":"[ab]*"/"binary_sha256":"0","server_version":"8"/'; }
 {
   runs old 100000 .01 '{"command":"SET"}' ',"p50_latency_ms":0.5*RUN'
   runs new 92000 .01 '{"command":"SET"}' ',"p50_latency_ms":0.5*RUN'
 } | hashed >same
 judge same
-test_same 0 $? 'a difference of the same server does not fail'
+test_same 0 $? 'with the same server no difference fails'
 test_same 1 "$(grep -n '^Both sides are the same server' text | cut -d: -f1)" \
-  'the report says first that both sides are the same server'
-says '^= SET 100K -> 9[12]\.[0-9]K [78]\.[0-9]% slower = noise$' 'its case is noise, with the size'
-says '^Noise: the one case\.$' 'so the summary says'
-test_absent '^Next|[Ww]orse|needed|would decide' text 'no cause of a difference is looked for'
+  'the first line says that both sides are the same server'
+says '^= SET 100K -> 9[12]\.[0-9]K [78]\.[0-9]% slower = noise$' 'its case is noise of this size'
+says '^Noise: the one case\.$' 'the summary says noise'
+test_absent '^Next|[Ww]orse|needed|would decide' text 'no cause and no next step are suggested'
 test_same "$(cat text)" "$(vkb-compare --baseline old -f jsonl same | vkb-compare --deltas)" \
-  'it is the same from the records'
-# strict ARGUMENT ...: with the options that make most fail
+  'the report from the records is the same'
+# strict ARGUMENT ...: compares with the options with which most results fail
 strict() { vkb-compare --baseline old --ci --on-inconclusive fail --on-likely fail --canary SET "$@"; }
 for f in text markdown csv junit openmetrics annotations sarif; do
   test_that "nothing fails ($f)" strict -f $f:report.$f same
 done
 vkb-compare -v --baseline old same >long
-test_match '^Both sides .* by up to [78]\.[0-9]%\. No change$' long '-v says so in its first line'
-test_match '^= +SET +rps .* equivalent .*noise: both sides are the same server' long 'and in the row'
-test_match '\| equivalent; noise: both sides are the same server \|' report.markdown 'so does the comment'
+test_match '^Both sides .* by up to [78]\.[0-9]%\. No change$' long '-v: the first line says that both sides are the same server'
+test_match '^= +SET +rps .* equivalent .*noise: both sides are the same server' long '-v: the row is noise'
+test_match '\| equivalent; noise: both sides are the same server \|' report.markdown 'Markdown: the row is noise'
 test_same '{"kind":"pass","level":"none"}' \
   "$(jq -c '.runs[0].results | map({kind, level}) | unique[]' report.sarif)" 'sarif: the row passes'
 test_match 'failures="0" errors="0" skipped="0"' report.junit 'junit: all tests pass'
@@ -307,11 +307,11 @@ test_match '^vkb_regression\{.*metric="rps".*\} 0$' report.openmetrics 'openmetr
 test_absent 'error|warning' report.annotations 'annotations: no error'
 test_same '["equivalent",true,true]' "$(vkb-compare --baseline old -f jsonl same |
   jq -c 'select(.metric == "rps") | [.verdict, .noise, .p_adjusted < .05]')" \
-  'the record has p as it is'
+  'the record has the p of the test'
 vkb-compare --baseline old --explain SET same >explained
 test_match '^  reason +both sides are the same server, measured in turns, so what differs is noise$' \
   explained '--explain says why'
-# otherwise WHAT FILTER: with this difference it is a regression
+# otherwise WHAT FILTER: with this difference the result is a regression
 otherwise() {
   jq -c "$2" same >other
   test_status 1 "not if $1" judge other
@@ -322,27 +322,27 @@ otherwise 'only the version is the same' 'del(.subject.binary_sha256)'
 otherwise 'a script starts them' '.subject.script_sha256 = "2"'
 otherwise 'the runs took no turns' 'del(.run.block)'
 says '^what changed between the measurements: rps differs' \
-  'nor is it called noise'
+  'runs that took no turns are not called noise'
 otherwise 'the environment differs' '.env = {governor: .subject.label}'
 otherwise 'the value differs by the same factor in all rounds' \
   '.metrics.bytes_per_key = if .subject.label == "new" then 60 else 50 end * (1 + .run.index / 100)'
 jq -c '.subject.module_sha256 = "2"' same >with
 test_that 'with the same module' judge with
-says '^Both sides are the same server and module, so differences in time are ' 'it is named as well'
+says '^Both sides are the same server and module, so differences in time are ' 'the first line names server and module'
 jq -c '.metrics.rps = if .subject.label == "new" then [40, 300, 90, 200][.run.index % 4]
   else 100 end' same >unclear
-test_that 'an unclear difference is noise, too' strict unclear
+test_that 'an unclear difference of the same server' strict unclear
 vkb-compare -v --baseline old unclear >long
-test_match '^= +SET +rps .* equivalent' long 'its row is shown'
-test_absent 'would be missed' long 'a row of noise does not say what would be missed'
+test_match '^= +SET +rps .* equivalent' long 'the row is equivalent'
+test_absent 'would be missed' long 'the row does not say which changes would be missed'
 jq -c 'select(.run.index < 4)' same >few
-test_status 1 'not if there are too few runs' judge --ci few
+test_status 1 'too few runs of the same server fail with --ci' judge --ci few
 {
   cat same
   { counted old '{"command":"SET"}' 4700 && counted new '{"command":"SET"}' 4855; } | hashed
 } >work
-test_status 1 'an exact count that differs is not noise' judge work
-says '^- SET 100K -> 9[12]\.[0-9]K [78]\.[0-9]% slower = \+3\.3% .*more work$' 'it is shown'
+test_status 1 'an exact count that differs fails, with the same server too' judge work
+says '^- SET 100K -> 9[12]\.[0-9]K [78]\.[0-9]% slower = \+3\.3% .*more work$' 'the row has the count'
 vkb-compare -v --baseline old work >long
-test_match 'SET: 3\.3% more instructions \(.*\); what differs in time is noise' long 'and told'
+test_match 'SET: 3\.3% more instructions \(.*\); what differs in time is noise' long 'the answer has the count'
 test_done

@@ -1,10 +1,11 @@
 #!/bin/sh
 # The comment on a pull request, as GitHub renders it: a sentence, a row for each of the
-# worst ten cases, the rest folded, how it was measured and the command that repeats it.
+# worst ten cases, the others folded, how it was measured, and the command that repeats
+# it.
 . "${0%/*}/lib.sh"
 
-# suite CASES WORSE BETTER NOISY [NAME]: eight rounds of two commits; of the cases the
-# first are slower by 5 % and more, the next faster, the next vary by 30 %
+# suite CASES WORSE BETTER NOISY [NAME]: prints eight rounds of two commits; the first
+# cases are slower by 5 % and more, the next ones faster, the next ones vary by 30 %
 suite() {
   perl -e 'my ($cases, $worse, $better, $noisy, $name) = @ARGV;
     srand 1;
@@ -18,7 +19,7 @@ suite() {
       } } }' "$1" "$2" "$3" "$4" "${5:-C}"
 }
 comment() { vkb-compare --baseline base -f markdown:comment.md -f jsonl:deltas "$@"; }
-# seen FILE: renders it; page.html has all, seen.html what is not folded
+# seen FILE: renders the comment; page.html has all of it, seen.html what is not folded
 seen() {
   { echo '<html>' && cmark-gfm -e table --unsafe "$1" && echo '</html>'; } >page.html
   perl -0pe 's,<details>.*?</details>,<p>folded</p>,gs' page.html >seen.html
@@ -31,21 +32,21 @@ test_match '^\*\*C2: 5\.[0-9]% slower\*\* \(certain\) · worse: 1 other case · 
   comment.md 'the sentence has the worst case, and counts the others by their answer'
 test_match '^\| answer \| case \| throughput \| change \| p50 \| p99 \|$' comment.md 'the table has a column for each metric that people ask for'
 test_match '^\| 🔴 worse \| C2 \| 100K .*9[45]\.[0-9]K \| 5\.[0-9]% slower \| &#43;5\.[0-9]% \| &#43;5\.[0-9]% \|$' comment.md \
-  'a case is one row; its symbol has a word'
+  'a case is one row, and its symbol has a word'
 test_match '^Measured: 8 runs a side in turns; 50 clients$' comment.md 'one line says how it was measured'
-test_match '^    vkb-ab -C \. a{12} b{12} -- CONFIG --runs 8$' comment.md 'and a command measures it again'
+test_match '^    vkb-ab -C \. a{12} b{12} -- CONFIG --runs 8$' comment.md 'the comment has a command that repeats the measurement'
 VKB_CONFIG=set.json vkb-compare --deltas -f markdown deltas >again.md
 test_same "$(sed 's/CONFIG/set.json/' comment.md)" "$(cat again.md)" \
-  'from the records it is the same, with the configuration that the job names'
+  'the comment from the records is the same, with the configuration of the job'
 suite 4 0 1 0 >runs
 comment runs
 test_match '^\*\*C1: 6\.[0-9]% faster\*\* \(certain\) · no change: 3 cases$' comment.md 'a faster case'
 suite 4 0 0 1 >runs
 comment runs
-test_match '^\*\*No slowdown shown\*\* · unclear: 1 case · no change: 3 cases$' comment.md 'unclear cases'
+test_match '^\*\*No slowdown shown\*\* · unclear: 1 case · no change: 3 cases$' comment.md 'an unclear case is counted'
 suite 4 0 0 4 >runs
 comment runs
-test_match '^\*\*No slowdown shown\*\* · unclear: 4 cases$' comment.md 'all are unclear'
+test_match '^\*\*No slowdown shown\*\* · unclear: 4 cases$' comment.md 'all cases are unclear'
 suite 4 0 0 0 >runs
 comment runs
 test_match '^\*\*No change\*\* · 4 cases$' comment.md 'no change'
@@ -64,8 +65,8 @@ sed 's/"commit":"[ab]*"/"binary_sha256":"0"/' runs >same
 comment same
 test_match '^\*\*Both sides are the same server, .* differs by up to [0-9.]*%\.\*\*$' comment.md \
   'the first sentence names the same server'
-test_same 3 "$(grep -n '^\*\*Both' comment.md | cut -d: -f1)" 'below the title'
-test_absent 'vkb-ab' comment.md 'and nothing is to be measured again'
+test_same 3 "$(grep -n '^\*\*Both' comment.md | cut -d: -f1)" 'this sentence follows the title'
+test_absent 'vkb-ab' comment.md 'there is no command to measure again'
 
 if ! command -v cmark-gfm >/dev/null; then
   test_skip 'rendered comments' cmark-gfm
@@ -77,28 +78,28 @@ fi
 for name in C A.VERY.LONG.NAME.OF.A.COMMAND.WITH.MORE.THAN.SIXTY.CHARACTERS.IN.IT; do
   suite 1000 20 5 40 $name >runs
   test_status 1 "a thousand cases ($name)" comment runs
-  test_same 1 "$(wc -m <comment.md | awk '{ print ($1 < 65536) }')" "they fit into a comment ($name)"
-  test_same 1 "$(wc -c <comment.md | awk '{ print ($1 < 65536) }')" "and into as many bytes ($name)"
+  test_same 1 "$(wc -m <comment.md | awk '{ print ($1 < 65536) }')" "the comment has less than 65536 characters ($name)"
+  test_same 1 "$(wc -c <comment.md | awk '{ print ($1 < 65536) }')" "the comment has less than 65536 bytes ($name)"
   seen comment.md
   test_same 11 "$(rows seen.html)" "ten cases are not folded ($name)"
-  test_that "what is folded is closed ($name)" xmllint --noout page.html
-  test_same '11 folded' "$(rows seen.html) $(grep -o folded seen.html | sort -u)" "the others are folded ($name)"
+  test_that "folded parts are closed ($name)" xmllint --noout page.html
+  test_same '11 folded' "$(rows seen.html) $(grep -o folded seen.html | sort -u)" "the other cases are folded ($name)"
 done
-test_match '>[0-9]+ more cases left out: too long for one comment' page.html 'what does not fit is counted'
-test_match 'worse: 19 other cases · better: 5 cases · .* · no change: 935 cases' comment.md 'the sentence counts all'
+test_match '>[0-9]+ more cases left out: too long for one comment' page.html 'cases that do not fit are counted'
+test_match 'worse: 19 other cases · better: 5 cases · .* · no change: 935 cases' comment.md 'the sentence counts all cases'
 
-# --- nothing of a name becomes markup
+# --- names do not become markup
 
 # shellcheck disable=SC2016 # Markdown
 suite 12 12 0 0 'a|b <img src=x> [x](https://e.example) `c` *d* @me #1 :bug: ' >runs
 test_status 1 'hostile names' comment runs
 seen comment.md
 test_that 'the page is well formed' xmllint --noout page.html
-test_absent '<img|<a |<em>d' page.html 'and has no markup of a name'
+test_absent '<img|<a |<em>d' page.html 'no name becomes markup'
 test_same '1 11' "$(perl -0ne 'my %n; while (/<tr>(.*?)<\/tr>/gs) { my $r = $1; $n{() = $r =~ /<t[dh]/g}++ }
   print scalar(keys %n)' seen.html) $(rows seen.html)" 'each row has all columns'
 VKB_CONFIG='x
 <b>`</b>' vkb-compare --deltas -f markdown deltas >again.md
 seen again.md
-test_absent '<b>' page.html 'nor of the configuration'
+test_absent '<b>' page.html 'the name of the configuration does not become markup'
 test_done
