@@ -24,8 +24,8 @@ test_same '["SET",1,100000,0.342,0.791]
 ["SET",2,90000,null,0.791]' \
   "$(parsed '[.config.command, .run.index, .metrics.rps,
     .metrics.avg_latency_ms, .metrics.max_latency_ms]' eight.csv)" \
-  'csv: eight columns, names, repetitions; empty is absent'
-test_empty_file err 'csv: quietly'
+  'csv: eight columns, names and repetitions; an empty field is left out'
+test_empty_file err 'csv: no warning is printed'
 printf '"SET","123.45"\n"PING_INLINE","7"\n' >two.csv
 test_same '["SET",{"rps":123.45}]
 ["PING_INLINE",{"rps":7}]' \
@@ -47,8 +47,8 @@ test_match "twice.csv:1: two columns are called 'rps'" .err 'csv: it is named'
 test_same '{"rps":5,"p50_latency_ms":1}' "$(jq -c .metrics .out)" \
   'csv: the first one is read'
 cat eight.csv two.csv >both.csv
-test_status 2 'csv: rows of another width' vkb-parse both.csv
-test_match 'both.csv:6: 2 columns where there should be 8' .err 'csv: named'
+test_status 2 'csv: a row of another width is an error' vkb-parse both.csv
+test_match 'both.csv:6: 2 columns where there should be 8' .err 'csv: the error names the row of another width'
 test_same 4 "$(wc -l <.out | tr -d ' ')" 'csv: the rest is parsed'
 printf '"SET","12x"\n"GET","5"\n"MSET","-nan"\n"X","7' >bad.csv
 test_status 2 'csv: bad values' vkb-parse --from valkey-csv bad.csv
@@ -412,11 +412,11 @@ test_match "twice.txt:1: 'ns/op': another value has the same key 'ns_per_op'" .e
 # --- any CSV
 
 printf 'cmd\tthroughput\tnote\tthreads\nSET\t1000\t"a\tb"\t2\nGET\t\tx\t2\nGET\t9\tx\n' >any.tsv
-test_status 2 'columns: a row without a metric, and a short one' \
+test_status 2 'columns: a row without a metric and a short row are errors' \
   vkb-parse -c 'config.command=cmd,rps=throughput' \
   -c 'config.benchmark_threads=threads' any.tsv
-test_match 'any.tsv:3: the run has no metrics' .err 'columns: named'
-test_match 'any.tsv:4: 3 columns where there should be 4' .err 'columns: both'
+test_match 'any.tsv:3: the run has no metrics' .err 'columns: the error names the row without a metric'
+test_match 'any.tsv:4: 3 columns where there should be 4' .err 'columns: the error names the short row'
 test_same '{"command":"SET","benchmark_threads":2} {"rps":1000}' \
   "$(jq -c '.config, .metrics' .out | tr '\n' ' ' | sed 's/ $//')" \
   'columns: what the map says'
@@ -432,7 +432,7 @@ test_same '"a \"b\",\r\nc" 5 null 6' \
   "$(vkb-parse -c config.command=name,v_ms=v quoted.csv |
     jq -c '.config.command, .metrics.v_ms' | tr '\n' ' ' | sed 's/ $//')" \
   'columns: quotes, commas and line breaks in a field'
-test_status 2 'columns: without a map' vkb-parse --from columns any.tsv
+test_status 2 'columns: the format without a map is an error' vkb-parse --from columns any.tsv
 test_status 2 'columns: a format with names of its own is an error' \
   vkb-parse --from memtier -c rps=x memtier.json
 test_match "does not apply to the format 'memtier'" .err \
@@ -466,46 +466,46 @@ round() {
   vkb-parse "$1" >round.jsonl && vkb-parse --flat round.jsonl >round.json
   test_same "$(jq -S . "$1")" "$(jq -S . round.json)" "flat: $2"
 }
-round metrics.json 'read and written again, nothing is lost'
+round metrics.json 'nothing is lost by reading and writing'
 test_same "$(jq -c '.[0] | keys_unsorted' metrics.json)" \
-  "$(jq -c '.[0] | keys_unsorted' round.json)" 'flat: in the same order'
+  "$(jq -c '.[0] | keys_unsorted' round.json)" 'flat: the keys are in the same order'
 test_same "$(vkb-parse --flat metrics.json)" "$(cat round.json)" \
-  'flat: in one step as well'
+  'flat: one command does both steps'
 vkb-parse -s config.command=GET metrics.json | vkb-parse --flat >set.json
 test_same '"GET"' "$(jq -c '.[].command' set.json | uniq)" \
-  'flat: what was set counts, not what was read'
+  'flat: the value that was set replaces the value that was read'
 printf '{"type":"run","v":1,"subject":{"label":"mine"},"config":{"command":"LRANGE_100","duration_s":5,"keyspacelen":9},"run":{"started":"2026-01-01T00:00:00Z"},"env":{"os":"x"},"metrics":{"rps":5,"requests":7},"status":"ok"}\n' >ours.jsonl
 test_same '[{"timestamp":"2026-01-01T00:00:00Z","commit":"mine","repository":null,"command":"LRANGE_100 (first 100 elements)","rps":5,"duration":5,"benchmark_mode":"duration","env_os":"x"}]' \
-  "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: of a run of ours, keys of the Python tool alone'
+  "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: a run of vkb-load has only the keys of the Python tool'
 sed 's/"keyspacelen":9/"keyspacelen":8/' ours.jsonl | cat ours.jsonl - >keys.jsonl
 test_that 'flat: cases that differ by a missing key are accepted' vkb-parse --flat keys.jsonl
 test_match "warning: cases that differ only by 'keyspacelen' are one case" .err \
   'flat: a warning names the key that is missing'
-test_that 'flat: runs of one case' vkb-parse --flat ours.jsonl ours.jsonl
-test_empty "$(cat .err)" 'flat: no warning'
-test_that 'flat: with their records' vkb-parse --flat --whole keys.jsonl
-test_empty "$(cat .err)" 'flat: they stay two, no warning'
-test_same '[]' "$(vkb-parse --flat --from records </dev/null)" 'flat: of nothing'
+test_that 'flat: runs of one case are accepted' vkb-parse --flat ours.jsonl ours.jsonl
+test_empty "$(cat .err)" 'flat: runs of one case give no warning'
+test_that 'flat: --whole adds the records' vkb-parse --flat --whole keys.jsonl
+test_empty "$(cat .err)" 'flat: with their records the cases stay two and give no warning'
+test_same '[]' "$(vkb-parse --flat --from records </dev/null)" 'flat: an empty input gives an empty array'
 test_same '"2026-03-02T07:00:00Z"' "$(vkb-parse metrics.json | jq .subject.time | head -n 1)" \
-  'flat: the time is UTC in a record'
+  'the time in a record is UTC'
 vkb-parse -s subject.time=2026-01-01T00:00:00Z metrics.json | vkb-parse --flat >set.json
 test_same '"2026-01-01T00:00:00Z"' "$(jq -c '.[].timestamp' set.json | uniq)" \
-  'flat: a time that was set counts'
+  'flat: the time that was set replaces the time that was read'
 for t in 2026-11-01T01:02:03.25+02:30 '2026-11-01 01:02:03' 2026-12-31T23:30:00-0100 \
   2026-11-01T01:02:03Z 2026-13-01T00:00:00Z 2026-02-29T01:02:03Z yesterday; do
   printf '{"timestamp":"%s","metrics":{"a":{"value":1,"unit":"s"}}}' "$t" >time.json
   vkb-parse time.json 2>>times.err | jq -r '.run.started // "none"'
 done >stamps
 test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none none' \
-  "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times become UTC'
+  "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times are converted to UTC'
 test_same "vkb-parse: time.json: 'started' is not a valid time: '2026-13-01T00:00:00Z'
 vkb-parse: time.json: 'started' is not a valid time: '2026-02-29T01:02:03Z'
 vkb-parse: time.json: 'started' is not a valid time: 'yesterday'" "$(cat times.err)" \
   'the error names each time that is invalid'
-test_status 2 'a time on 30 February' vkb-parse -s subject.time=2026-02-30T08:00:00Z ours.jsonl
+test_status 2 'a time on 30 February is an error' vkb-parse -s subject.time=2026-02-30T08:00:00Z ours.jsonl
 test_same null "$(jq .subject.time .out)" 'a time on 30 February does not become one in March'
 for key in subject.time subject.module_time; do
-  test_status 2 "an invalid $key" vkb-parse -s "$key=yesterday" ours.jsonl
+  test_status 2 "an invalid $key is an error" vkb-parse -s "$key=yesterday" ours.jsonl
   test_same "vkb-parse: ours.jsonl:1: '${key#*.}' is not a valid time: 'yesterday'" \
     "$(cat .err)" "an invalid $key: the error names the key"
   test_same false "$(jq "has(\"${key#*.}\")" <<end
@@ -516,9 +516,9 @@ done
 
 jq -c '.[]' metrics.json >metrics.jsonl
 test_same "$(vkb-parse metrics.json)" "$(vkb-parse metrics.jsonl)" \
-  'flat: an object a line as well'
+  'flat: one object per line is read, too'
 test_same "$(cat ours.jsonl)" "$(jq -s . ours.jsonl | vkb-parse |
-  jq -c 'del(.run.index)')" 'records: in an array as well'
+  jq -c 'del(.run.index)')" 'records: an array of records is read, too'
 
 # --- detection, raw, set
 
@@ -555,7 +555,7 @@ test_same 'raw run run' "$(jq -r .type raw.jsonl | tr '\n' ' ' | sed 's/ $//')" 
   'raw: the input stands before its runs'
 test_same "$(cat two.csv)" "$(jq -r 'select(.type == "raw") |
   select(.format == "valkey-csv" and .source == "two.csv") | .text' raw.jsonl)" \
-  'raw: verbatim'
+  'raw: the text of the input is unchanged'
 printf '"SET","5"\n\377\n' >bytes.csv
 vkb-parse --raw bytes.csv >raw.jsonl 2>err
 test_same "$(base64 <bytes.csv)" "$(jq -r 'select(.base64).base64' raw.jsonl)" \
@@ -566,25 +566,25 @@ test_same '{"label":"7"} {"command":"SET","data_size":16,"tls_mode":true,"x":"5"
   "$(vkb-parse -s subject.label=7 -s config.data_size=16 \
     -s config.tls_mode=true -s 'config.x="5"' -s run.session=3 two.csv |
     head -n 1 | jq -c '.subject, .config, .run | del(.index)' | tr '\n' ' ' |
-    sed 's/ $//')" 'set: numbers, booleans, texts'
+    sed 's/ $//')" 'set: values are numbers, booleans and texts'
 for set in label=x subject.=x subject.label= metrics.rps=5; do
-  test_status 2 "set: '$set' is refused" vkb-parse -s "$set" two.csv
+  test_status 2 "set: '$set' is an error" vkb-parse -s "$set" two.csv
 done
 
-# --- what others have
+# --- results of other tools
 
 if test_reference gbench 'Google Benchmark files'; then
   test_same '["BM_One",10] ["BM_Two",9] ["BM_Two",8] ["short",8] ["short",8] ["medium",8] ["medium",9]' \
     "$(parsed '[.config.command, .metrics.real_time_ns]' \
       "$acceptance/gbench/test3_run0.json" | tr '\n' ' ' | sed 's/ $//')" \
-    'gbench: repetitions without aggregates'
+    'gbench: repetitions are runs, aggregates are not'
 fi
 if test_reference hdr 'an HdrHistogram log'; then
   test_same '48761 0.344063 1434.451967 1753.219071 1803.550719 62' \
     "$(parsed '(.metrics | .samples, .p50_latency_ms, .p99_latency_ms,
       .p999_latency_ms, .max_latency_ms), (.series.at_s | length)' \
       "$acceptance"/hdr/*.hlog | tr '\n' ' ' | sed 's/ $//')" \
-    'hdr: counts and percentiles'
+    'hdr: counts and percentiles are those of the log'
 fi
 if test_reference python-tool 'files of the Python tool'; then
   for f in "$acceptance"/python-tool/metrics/*.json \
