@@ -64,11 +64,11 @@ test_that 'the second commit is built' build HEAD
 test_same 'ok true false' "$(how)" 'the second build reuses the objects of the first'
 test_same "$(head_of HEAD | cut -c 1-8)" "$(field .git_sha)" 'the server reports the second commit'
 test_same server "$(sed -n 's/.*CC.*[^a-z_]\([0-9;]*m\)\{0,1\}\(server\|dict\|networking\|cluster\)\.o.*/\2/p' \
-  "$(field .log)")" 'compiled is only what changed'
+  "$(field .log)")" 'only the changed source is compiled'
 test_that 'both commits are built again' build first HEAD
 test_same 'ok false true
 ok true true' "$(how)" 'the second time both come from the cache'
-test_empty "$(in_repo status --porcelain)" 'the repository is not changed'
+test_empty "$(in_repo status --porcelain)" 'the repository is unchanged'
 
 # --- a module, with the header of that commit
 
@@ -94,17 +94,17 @@ cat >cfg.json <<'END'
   "cluster_mode": false, "tls_mode": false}]
 END
 # shellcheck disable=SC2016 # for that shell
-test_that 'a module' build --module-dir module --module-build \
+test_that 'a module is built for both commits' build --module-dir module --module-build \
   'cc -shared -fPIC -I"$VKB_INCLUDE" -o module.so module.c' first HEAD
-test_same 'ok ok' "$(field .status | xargs)" 'against both'
+test_same 'ok ok' "$(field .status | xargs)" 'the builds of the module succeed'
 cp .out builds
 TMPDIR=$scratch/tmp
 export TMPDIR
 mkdir "$TMPDIR"
-test_that 'the load' vkb-load -q --builds builds --runs 2 cfg.json
+test_that 'vkb-load measures both builds' vkb-load -q --builds builds --runs 2 cfg.json
 test_same "8 ok $(git -C module rev-parse HEAD)" \
   "$(jq -rs '"\(length) \([.[].status] | unique[]) \([.[].subject.module_commit] | unique[])"' .out)" \
-  'on both, with the module'
-test_same "$version" "$(jq -rs '[.[].subject.server_version] | unique[]' .out)" 'by the server that was built'
+  'all runs of both builds are ok and have the module'
+test_same "$version" "$(jq -rs '[.[].subject.server_version] | unique[]' .out)" 'the runs have the version of the built server'
 test_litter 10 'no server is left'
 test_done
