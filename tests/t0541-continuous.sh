@@ -190,10 +190,10 @@ test_same 6 "$(sql 'SELECT count(*) FROM benchmark_metrics_odd')" 'the kept runs
 
 cat >.fts.json <<'END'
 [{"keyspacelen": [10], "io-threads": [1], "test_groups": [{"group": 3, "description": "small",
-  "a configuration of scenarios is accepted": [{"id": "a", "type": "write", "test": "set", "requests": 100}]}]}]
+  "scenarios": [{"id": "a", "type": "write", "test": "set", "requests": 100}]}]}]
 END
 cfg=.fts.json
-test_that 'scenarios' continuous f --table fts --max-commits 1
+test_that 'a configuration of scenarios is accepted' continuous f --table fts --max-commits 1
 test_same '.fts.json|small|3|2' "$(sql 'SELECT config_name, group_description, "group", count(rps)
   FROM benchmark_metrics_fts GROUP BY 1, 2, 3')" 'the rows have the name of the configuration and the group'
 cfg=cfg.json
