@@ -24,16 +24,16 @@ test_same '["SET",1,100000,0.342,0.791]
 ["SET",2,90000,null,0.791]' \
   "$(parsed '[.config.command, .run.index, .metrics.rps,
     .metrics.avg_latency_ms, .metrics.max_latency_ms]' eight.csv)" \
-  'csv: eight columns, names, repetitions; empty is absent'
-test_empty_file err 'csv: quietly'
+  'csv: eight columns, names and repetitions; an empty field is left out'
+test_empty_file err 'csv: no warning is printed'
 printf '"SET","123.45"\n"PING_INLINE","7"\n' >two.csv
 test_same '["SET",{"rps":123.45}]
 ["PING_INLINE",{"rps":7}]' \
-  "$(parsed '[.config.command, .metrics]' two.csv)" 'csv: two, no header'
+  "$(parsed '[.config.command, .metrics]' two.csv)" 'csv: two columns without a header'
 printf 'loading dataset, 5 rows\ntest,rps,cpu_seconds\nSET,5,0.5' >talk.csv
 test_same '["SET",{"rps":5,"cpu_seconds":0.5}]' \
   "$(parsed '[.config.command, .metrics]' talk.csv)" \
-  'csv: talk before, a column more, no last newline'
+  'csv: text before the header, one more column, no last newline'
 {
   printf 'test,rps'
   printf ',c%d' $(seq 63)
@@ -42,22 +42,22 @@ test_same '["SET",{"rps":5,"cpu_seconds":0.5}]' \
 test_status 2 'csv: a header of 65 columns is an error' vkb-parse wide.csv
 test_match 'wide.csv:1: more than 64 columns' .err 'csv: the error says how many columns are read'
 printf 'test,rps,rps,p50_latency_ms\nSET,5,6,1\n' >twice.csv
-test_status 2 'csv: a column that is there twice' vkb-parse twice.csv
-test_match "twice.csv:1: two columns are called 'rps'" .err 'csv: it is named'
+test_status 2 'csv: a column that occurs twice is an error' vkb-parse twice.csv
+test_match "twice.csv:1: two columns are called 'rps'" .err 'csv: the error names the column that occurs twice'
 test_same '{"rps":5,"p50_latency_ms":1}' "$(jq -c .metrics .out)" \
-  'csv: the first one is read'
+  'csv: the first of two equal columns is read'
 cat eight.csv two.csv >both.csv
-test_status 2 'csv: rows of another width' vkb-parse both.csv
-test_match 'both.csv:6: 2 columns where there should be 8' .err 'csv: named'
-test_same 4 "$(wc -l <.out | tr -d ' ')" 'csv: the rest is parsed'
+test_status 2 'csv: a row of another width is an error' vkb-parse both.csv
+test_match 'both.csv:6: 2 columns where there should be 8' .err 'csv: the error names the row of another width'
+test_same 4 "$(wc -l <.out | tr -d ' ')" 'csv: the other rows are parsed'
 printf '"SET","12x"\n"GET","5"\n"MSET","-nan"\n"X","7' >bad.csv
-test_status 2 'csv: bad values' vkb-parse --from valkey-csv bad.csv
+test_status 2 'csv: bad values are errors' vkb-parse --from valkey-csv bad.csv
 test_match "bad.csv:1: 'rps' is '12x', which is not a number" .err \
   'csv: the error names the line and the value'
 test_match "bad.csv:3: 'rps' is '-nan'" .err 'csv: nan is not a number'
 test_match 'bad.csv:4: its quotes are wrong, or the line is cut' .err \
   'csv: the error names the torn line'
-test_same '"GET"' "$(jq .config.command .out)" 'csv: the rows that are good are parsed'
+test_same '"GET"' "$(jq .config.command .out)" 'csv: the valid rows are parsed'
 head -n 1 eight.csv >only.csv
 test_status 2 'csv: a header without rows is an error' vkb-parse only.csv
 test_match 'only.csv: there are no results' .err 'csv: the error says that there are no results'
@@ -91,7 +91,7 @@ Summary:
 END
 test_same '{"command":"SET","clients":50,"data_size":3,"keep_alive":true,"benchmark_threads":2} {"save":"900 1","appendonly":"no"} {"requests":2000,"elapsed_s":0.02,"rps":83333.34,"avg_latency_ms":0.348,"min_latency_ms":0.128,"p50_latency_ms":0.335,"p95_latency_ms":0.511,"p99_latency_ms":0.695,"max_latency_ms":0.735}' \
   "$(parsed '.config, .env, .metrics' new.txt | tr '\n' ' ' | sed 's/ $//')" \
-  'text: a report'
+  'text: configuration, environment and metrics of a report'
 cat >old.txt <<'END'
 ====== MSET (10 keys) ======
   1000 requests completed in 0.50 seconds
@@ -114,10 +114,10 @@ test_same '["MSET",2000,2,2,3,4,6]
 ["PING",4000,null,null,null,null,null]' \
   "$(parsed '[.config.command, (.metrics | .rps, .p50_latency_ms,
     .p95_latency_ms, .p99_latency_ms, .p999_latency_ms, .max_latency_ms)]' \
-    old.txt)" 'text: the layout of old, its percentiles'
+    old.txt)" 'text: an old report has its percentiles'
 printf 'SET: rps=1.0 (overall: 1.0)\rSET: 71428.57 requests per second, p50=0.319 msec\nMSET (10 keys): 5 requests per second\n\n' >q.txt
 test_same '["SET",{"rps":71428.57,"p50_latency_ms":0.319}]
-["MSET",{"rps":5}]' "$(parsed '[.config.command, .metrics]' q.txt)" 'text: -q'
+["MSET",{"rps":5}]' "$(parsed '[.config.command, .metrics]' q.txt)" 'text: the output of -q is read'
 {
   printf '====== ======\n  1 requests completed in 1 seconds\n'
   cat new.txt
@@ -125,18 +125,18 @@ test_same '["SET",{"rps":71428.57,"p50_latency_ms":0.319}]
 test_same "$(vkb-parse new.txt)" "$(vkb-parse short.txt)" \
   'text: a line that only looks like a title is skipped'
 sed '/throughput/d' new.txt >cut.txt
-test_status 2 'text: a report without its end' vkb-parse cut.txt
+test_status 2 'text: a report without its end is an error' vkb-parse cut.txt
 test_match "cut.txt:1: the report of 'SET' ends without a throughput" .err \
-  'text: it is named'
+  'text: the error names the report without its end'
 head -c "$(($(wc -c <new.txt) - 3))" new.txt >torn.txt
-test_status 2 'text: torn in the last number' vkb-parse torn.txt
-test_match 'torn.txt:[0-9]*: torn' .err 'text: it is named'
-test_empty_file .out 'text: and gives no run'
+test_status 2 'text: a last line that is cut off is an error' vkb-parse torn.txt
+test_match 'torn.txt:[0-9]*: torn' .err 'text: the error names the line that is cut off'
+test_empty_file .out 'text: a report that is cut off gives no run'
 printf 'SET: -nan requests per second\nGET: 5 requests per second\n' >nan.txt
-test_status 2 'text: no number' vkb-parse nan.txt
-test_match "nan.txt:1: 'rps' is '-nan'" .err 'text: it is named'
+test_status 2 'text: a value that is not a number is an error' vkb-parse nan.txt
+test_match "nan.txt:1: 'rps' is '-nan'" .err 'text: the error has the value'
 
-# --- a real one
+# --- the real valkey-benchmark
 
 if command -v valkey-benchmark >/dev/null 2>&1; then
   test_server 'a real valkey-benchmark'
@@ -148,9 +148,9 @@ END
     # shellcheck disable=SC2086 # none or one
     vkb-serve spec.jsonl -- sh bench.sh $how >real.out 2>/dev/null
     test_same 'SET GET MSET' "$(parsed .config.command real.out | tr -d '"' |
-      tr '\n' ' ' | sed 's/ $//')" "real: valkey-benchmark $how"
+      tr '\n' ' ' | sed 's/ $//')" "real: valkey-benchmark $how: a run for each command"
     test_same true "$(parsed '.metrics | .rps > 0 and .p50_latency_ms > 0' \
-      real.out | sort -u)" "real: valkey-benchmark $how: figures"
+      real.out | sort -u)" "real: valkey-benchmark $how: rps and p50 are positive"
   done
 else
   test_skip 'a real valkey-benchmark' valkey-benchmark
@@ -177,25 +177,25 @@ test_same '["SET",10,1000,1000.5,1.25,1.1,4.5,8,null,10240]
 ["TOTAL",10,1000,10000.5,1.02,null,null,null,null,null]' \
   "$(parsed '[(.config | .command, .clients, .requests), (.metrics | .rps,
     .avg_latency_ms, .p50_latency_ms, .p99_latency_ms, .p999_latency_ms,
-    .hit_rate_percent, .bytes_per_s)]' memtier.json)" 'memtier: sections'
+    .hit_rate_percent, .bytes_per_s)]' memtier.json)" 'memtier: each section is a run'
 jq '."ALL STATS".Sets."Percentile Latencies"."Histogram log format" =
   {"Compressed Histogram": "HISTFAAAACV42pNpmSzMwMDAxgABzFCaEcyZ3M5g/wEicJ5f6KMyEwBk0AWj"}' \
   memtier.json >hist.json
 test_same '["latency_us"]' "$(vkb-parse hist.json | head -n 1 | vkb-stats |
   jq -c '.hist | keys')" \
-  'memtier: its histogram, in us'
+  'memtier: the histogram of the file becomes latency_us'
 test_same '"2015-09-09T15:24:39Z" 2.5' \
   "$(parsed '.run.started, .metrics.elapsed_s' memtier.json | sed 2q |
-    tr '\n' ' ' | sed 's/ $//')" 'memtier: when, and how long'
+    tr '\n' ' ' | sed 's/ $//')" 'memtier: the start and the duration'
 sed 's/"ALL STATS"/"RUN #1 RESULTS"/; s/}}}$/}},"BEST RUN RESULTS":{"Totals":{"Ops\/sec":9}},"RUN #2 RESULTS":{"Gets":{"Ops\/sec":8}}}/' \
   memtier.json >runs.json
 test_same 'SET 1
 GET 1
 TOTAL 1
 GET 2' "$(parsed '[.config.command, .run.index]' runs.json |
-  tr -d '[]"' | tr ',' ' ')" 'memtier: each run, not the best'
+  tr -d '[]"' | tr ',' ' ')" 'memtier: each run is read, the best one is not repeated'
 printf '{"BEST RUN RESULTS":{"Totals":{"Ops/sec":9}}}' >best.json
-test_status 2 'memtier: only the best' vkb-parse best.json
+test_status 2 'memtier: a file with only the best run is an error' vkb-parse best.json
 test_match 'print-all-runs' .err 'memtier: the error asks for --print-all-runs'
 
 # --- Google Benchmark
@@ -216,15 +216,15 @@ cat >gbench.json <<'END'
 END
 test_status 2 'gbench: an unknown unit is an error' vkb-parse gbench.json
 test_match "gbench.json:benchmarks\[5\]: 'time_unit' is 'fortnights'" .err \
-  'gbench: it is named'
+  'gbench: the error names the unit'
 test_same '["BM_A/8",1,{"real_time_ns":1500,"cpu_time_ns":1250,"items_per_s":5},"ok",null]
 ["BM_A/8",2,{"real_time_ns":2000,"cpu_time_ns":1000},"ok",null]
 ["BM_B",1,{},"failed","boom"]' \
   "$(jq -c '[.config.command, .run.index, .metrics, .status, .error]' .out)" \
-  'gbench: repetitions, units, counters, errors; no aggregates'
+  'gbench: repetitions, units, counters and errors; aggregates are left out'
 test_same '"2026-03-02T07:00:00Z" {"host":"h","cpus":4}' \
   "$(jq -c '.run.started, .env' .out | head -n 2 | tr '\n' ' ' |
-    sed 's/ $//')" 'gbench: the context'
+    sed 's/ $//')" 'gbench: start and machine come from the context'
 
 # --- nearly CSV
 
@@ -245,7 +245,7 @@ test_same '["sleep 1",1,1.01,4096,1,"fast","ok",null]
 ["sleep 1",3,1.5,4098,1,"fast","failed","the command exited with 3"]' \
   "$(parsed '[.config.command, .run.index, .metrics.time_s,
     .metrics.memory_bytes, .config.n, .config.mode, .status, .error]' \
-    hyperfine.json)" 'hyperfine: each time'
+    hyperfine.json)" 'hyperfine: each time is a run'
 
 # --- criterion
 
@@ -257,11 +257,11 @@ cd "$scratch" || exit 2
 c=target/criterion/group/name/new
 test_same '["group/name",{"time_ns":9.5,"mean_ns":10.5,"median_ns":10}]' \
   "$(parsed '[.config.command, .metrics]' $c/estimates.json)" \
-  'criterion: the estimates, named by the path'
+  'criterion: the estimates; the command is the path'
 printf '{"group_id":"g","full_id":"g/f/16"}' >$c/benchmark.json
 test_same '["g/f/16",10] ["g/f/16",15]' \
   "$(parsed '[.config.command, .metrics.time_ns]' $c/sample.json |
-    tr '\n' ' ' | sed 's/ $//')" 'criterion: samples, named by their file'
+    tr '\n' ' ' | sed 's/ $//')" 'criterion: each sample is a run; the command is in benchmark.json'
 
 # --- perf stat
 
@@ -283,10 +283,10 @@ test_same '[1,{"task_clock_ms":0.69,"page_faults_u":51,"cpu_event_0x3c_umask_1":
 [2,{"task_clock_ms":0.7}]
 [3,{"task_clock_ms":0.8}]' \
   "$(parsed '[.run.index, .metrics]' perf.csv)" \
-  'perf: what is not counted is absent; appended ones are runs'
+  'perf: an event that is not counted is left out; each appended measurement is a run'
 printf '0.52;msec;task-clock;1.62%%;518808;100.00;0.410;CPUs utilized\n48;;page-faults;0.69%%;518808;100.00;;\n' >r.csv
 test_same '{"task_clock_ms":0.52,"page_faults":48}' \
-  "$(parsed .metrics r.csv)" 'perf: -r, another separator'
+  "$(parsed .metrics r.csv)" 'perf: output of -r with another separator'
 cat >i.csv <<'END'
      0.100000000,10,,cycles,100,100.00,,
      0.100000000,5,,page-faults,100,100.00,,
@@ -295,11 +295,11 @@ cat >i.csv <<'END'
 END
 test_same '{"elapsed_s":0.2,"cycles":30,"page_faults":5} {"at_s":[0.1,0.2],"cycles":[10,20]}' \
   "$(parsed '.metrics, .series' i.csv | tr '\n' ' ' | sed 's/ $//')" \
-  'perf: intervals are summed, and a series where all are there'
+  'perf: intervals are summed; complete events have a series'
 printf 'CPU0,4.42,msec,task-clock,4415341,100.00,,\nCPU1,4.43,msec,task-clock,4429890,100.00,,\nS0-D0-C0,2,1,,cycles,4429890,100.00,,\n' >a.csv
 test_same '["CPU0",4.42,null] ["CPU1",4.43,null] ["S0-D0-C0",null,1]' \
   "$(parsed '[.config.counted_on, .metrics.task_clock_ms, .metrics.cycles]' \
-    a.csv | tr '\n' ' ' | sed 's/ $//')" 'perf: each CPU or core'
+    a.csv | tr '\n' ' ' | sed 's/ $//')" 'perf: a run for each CPU or core'
 printf '51,,page-faults,690901,100.00,,\nnonsense\n' >wrong.csv
 test_status 2 'perf: a line of another format is an error' vkb-parse wrong.csv
 test_match "wrong.csv:2: not a line of perf stat: 'nonsense'" .err \
@@ -313,9 +313,9 @@ test_same '{"page_faults":51}' "$(jq -c .metrics .out)" \
   'perf: a number with a decimal comma is not parsed'
 
 if perf stat -x, -o real.csv -e task-clock,cycles true 2>err; then
-  test_same true "$(parsed '.metrics.task_clock_ms > 0' real.csv)" 'perf: a real one'
+  test_same true "$(parsed '.metrics.task_clock_ms > 0' real.csv)" 'perf: the real output of perf has a task clock'
 else
-  test_skip 'perf: a real one' 'perf events'
+  test_skip 'perf: the real output of perf' 'perf events'
 fi
 
 # --- HdrHistogram logs: V1 and V2, two geometries, a tag
@@ -334,21 +334,21 @@ test_same '[null,20,1.003519,5.013503,2,2] ["GET",20,2.000895,5.013503,2,2]' \
     .max_latency_ms, .elapsed_s), (.series.at_s | length)]' own.hlog |
     tr '\n' ' ' | sed 's/ $//')" 'hdr: a run for each tag'
 test_same '"2015-09-09T15:24:39Z"' "$(parsed .run.started own.hlog | uniq)" \
-  'hdr: when it began'
+  'hdr: the start of the log'
 parsed . own.hlog | vkb-stats | jq -c '.whole' >got
-test_same 2 "$(grep -c p50 got)" 'hdr: the histograms are good ones'
+test_same 2 "$(grep -c p50 got)" 'hdr: the histograms are valid'
 {
   sed 4q own.hlog
   printf '2,1,x,HISTFAAAA\n3,1,1,HISTFAAAA\n4,1\n'
   printf '5,1,1,HISTFAAA'
 } >bad.hlog
-test_status 2 'hdr: bad lines' vkb-parse bad.hlog
+test_status 2 'hdr: bad lines are errors' vkb-parse bad.hlog
 test_match "bad.hlog:5: 'Interval_Max' is 'x', which is not a number" .err \
-  'hdr: a value'
-test_match 'bad.hlog:6: the histogram cannot be read: ' .err 'hdr: a histogram'
-test_match 'bad.hlog:7: 2 fields where there should be 4' .err 'hdr: a line'
-test_match 'bad.hlog:8: torn' .err 'hdr: the last one'
-test_same 10 "$(jq .metrics.samples .out)" 'hdr: the rest is a run'
+  'hdr: the error of a bad value'
+test_match 'bad.hlog:6: the histogram cannot be read: ' .err 'hdr: the error of a bad histogram'
+test_match 'bad.hlog:7: 2 fields where there should be 4' .err 'hdr: the error of a short line'
+test_match 'bad.hlog:8: torn' .err 'hdr: the error of a cut line'
+test_same 10 "$(jq .metrics.samples .out)" 'hdr: the other lines are a run'
 
 # --- Go
 
@@ -373,10 +373,10 @@ test_same '{"note":"before","gomaxprocs":8,"format":"json","size":16,"command":"
 {"note":"before","command":"Fib/10"} {"p50_widgets":7}
 {"note":"before","gomaxprocs":8,"command":"Bad"} {}
 {"command":"Last"} {"ns_per_op":1}' \
-  "$(jq -r '"\(.config) \(.metrics)"' .out)" 'go: names, units, keys of the file'
+  "$(jq -r '"\(.config) \(.metrics)"' .out)" 'go: names, units and the keys of the file'
 test_same '"before" null' "$(vkb-parse -c subject.label=note go.txt 2>err |
   jq -c .subject.label | uniq | tr '\n' ' ' | sed 's/ $//')" \
-  'go: --columns moves a key'
+  'go: --columns moves a key to the subject'
 
 # --- regression framework
 
@@ -393,34 +393,34 @@ test_match "reg.json: 'metrics.bad.value' is not a number" .err \
   'regression: the error names the value that is not a number'
 test_same '{"commit":"1234567"} "2026-03-02T08:00:00Z" {"build_dir":"/b"} {"put_time_s":90,"throughput_bytes_per_s":2000000000,"rps":7,"hits":3,"ops_per_s":8,"latency_ms":4}' \
   "$(jq -c '.subject, .run.started, .env, .metrics' .out | tr '\n' ' ' |
-    sed 's/ $//')" 'regression: units are in the keys'
+    sed 's/ $//')" 'regression: the keys have the units'
 
 printf '{"metrics":{"a time":{"value":1,"unit":"s"},"a_time":{"value":2,"unit":"s"}}}' >twice.json
-test_status 2 'regression: two names that become one' vkb-parse twice.json
+test_status 2 'regression: two names with the same key are an error' vkb-parse twice.json
 test_match "twice.json: 'a_time': another value has the same key 'a_time_s'" .err \
   'regression: the error names the key of the two names'
-test_same '{"a_time_s":1}' "$(jq -c .metrics .out)" 'the first stays'
+test_same '{"a_time_s":1}' "$(jq -c .metrics .out)" 'regression: the first of two names is read'
 printf '{"context":{},"benchmarks":[{"name":"B","run_type":"iteration","real_time":1,"time_unit":"ns","a b":1,"a_b":2}]}' >twice.json
-test_status 2 'gbench: two counters that become one' vkb-parse twice.json
+test_status 2 'gbench: two counters with the same key are an error' vkb-parse twice.json
 test_match "twice.json:benchmarks.0.: 'a_b': another value has the same key 'a_b'" .err \
   'gbench: the error names the key of the two counters'
 printf 'BenchmarkX 100 12 ns/op 13 ns/op\n' >twice.txt
-test_status 2 'go: a unit that is there twice' vkb-parse twice.txt
+test_status 2 'go: a unit that occurs twice is an error' vkb-parse twice.txt
 test_match "twice.txt:1: 'ns/op': another value has the same key 'ns_per_op'" .err \
   'go: the error names the unit that is there twice'
 
 # --- any CSV
 
 printf 'cmd\tthroughput\tnote\tthreads\nSET\t1000\t"a\tb"\t2\nGET\t\tx\t2\nGET\t9\tx\n' >any.tsv
-test_status 2 'columns: a row without a metric, and a short one' \
+test_status 2 'columns: a row without a metric and a short row are errors' \
   vkb-parse -c 'config.command=cmd,rps=throughput' \
   -c 'config.benchmark_threads=threads' any.tsv
-test_match 'any.tsv:3: the run has no metrics' .err 'columns: named'
-test_match 'any.tsv:4: 3 columns where there should be 4' .err 'columns: both'
+test_match 'any.tsv:3: the run has no metrics' .err 'columns: the error names the row without a metric'
+test_match 'any.tsv:4: 3 columns where there should be 4' .err 'columns: the error names the short row'
 test_same '{"command":"SET","benchmark_threads":2} {"rps":1000}' \
   "$(jq -c '.config, .metrics' .out | tr '\n' ' ' | sed 's/ $//')" \
-  'columns: what the map says'
-test_status 2 'columns: one that is not there' vkb-parse -c rps=x any.tsv
+  'columns: the map renames the columns'
+test_status 2 'columns: a missing column is an error' vkb-parse -c rps=x any.tsv
 test_match "any.tsv:1: no column is called 'x'" .err 'columns: the error names the missing column'
 printf 'x,y,x\n1,2,3\n' >xyx.csv
 test_status 2 'columns: a name of two columns is an error' vkb-parse -c rps=x xyx.csv
@@ -432,7 +432,7 @@ test_same '"a \"b\",\r\nc" 5 null 6' \
   "$(vkb-parse -c config.command=name,v_ms=v quoted.csv |
     jq -c '.config.command, .metrics.v_ms' | tr '\n' ' ' | sed 's/ $//')" \
   'columns: quotes, commas and line breaks in a field'
-test_status 2 'columns: without a map' vkb-parse --from columns any.tsv
+test_status 2 'columns: the format without a map is an error' vkb-parse --from columns any.tsv
 test_status 2 'columns: a format with names of its own is an error' \
   vkb-parse --from memtier -c rps=x memtier.json
 test_match "does not apply to the format 'memtier'" .err \
@@ -466,46 +466,46 @@ round() {
   vkb-parse "$1" >round.jsonl && vkb-parse --flat round.jsonl >round.json
   test_same "$(jq -S . "$1")" "$(jq -S . round.json)" "flat: $2"
 }
-round metrics.json 'read and written again, nothing is lost'
+round metrics.json 'nothing is lost by reading and writing'
 test_same "$(jq -c '.[0] | keys_unsorted' metrics.json)" \
-  "$(jq -c '.[0] | keys_unsorted' round.json)" 'flat: in the same order'
+  "$(jq -c '.[0] | keys_unsorted' round.json)" 'flat: the keys are in the same order'
 test_same "$(vkb-parse --flat metrics.json)" "$(cat round.json)" \
-  'flat: in one step as well'
+  'flat: one command does both steps'
 vkb-parse -s config.command=GET metrics.json | vkb-parse --flat >set.json
 test_same '"GET"' "$(jq -c '.[].command' set.json | uniq)" \
-  'flat: what was set counts, not what was read'
+  'flat: the value that was set replaces the value that was read'
 printf '{"type":"run","v":1,"subject":{"label":"mine"},"config":{"command":"LRANGE_100","duration_s":5,"keyspacelen":9},"run":{"started":"2026-01-01T00:00:00Z"},"env":{"os":"x"},"metrics":{"rps":5,"requests":7},"status":"ok"}\n' >ours.jsonl
 test_same '[{"timestamp":"2026-01-01T00:00:00Z","commit":"mine","repository":null,"command":"LRANGE_100 (first 100 elements)","rps":5,"duration":5,"benchmark_mode":"duration","env_os":"x"}]' \
-  "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: of a run of ours, keys of the Python tool alone'
+  "$(vkb-parse --flat ours.jsonl | jq -c .)" 'flat: a run of vkb-load has only the keys of the Python tool'
 sed 's/"keyspacelen":9/"keyspacelen":8/' ours.jsonl | cat ours.jsonl - >keys.jsonl
 test_that 'flat: cases that differ by a missing key are accepted' vkb-parse --flat keys.jsonl
 test_match "warning: cases that differ only by 'keyspacelen' are one case" .err \
   'flat: a warning names the key that is missing'
-test_that 'flat: runs of one case' vkb-parse --flat ours.jsonl ours.jsonl
-test_empty "$(cat .err)" 'flat: no warning'
-test_that 'flat: with their records' vkb-parse --flat --whole keys.jsonl
-test_empty "$(cat .err)" 'flat: they stay two, no warning'
-test_same '[]' "$(vkb-parse --flat --from records </dev/null)" 'flat: of nothing'
+test_that 'flat: runs of one case are accepted' vkb-parse --flat ours.jsonl ours.jsonl
+test_empty "$(cat .err)" 'flat: runs of one case give no warning'
+test_that 'flat: --whole adds the records' vkb-parse --flat --whole keys.jsonl
+test_empty "$(cat .err)" 'flat: with their records the cases stay two and give no warning'
+test_same '[]' "$(vkb-parse --flat --from records </dev/null)" 'flat: an empty input gives an empty array'
 test_same '"2026-03-02T07:00:00Z"' "$(vkb-parse metrics.json | jq .subject.time | head -n 1)" \
-  'flat: the time is UTC in a record'
+  'the time in a record is UTC'
 vkb-parse -s subject.time=2026-01-01T00:00:00Z metrics.json | vkb-parse --flat >set.json
 test_same '"2026-01-01T00:00:00Z"' "$(jq -c '.[].timestamp' set.json | uniq)" \
-  'flat: a time that was set counts'
+  'flat: the time that was set replaces the time that was read'
 for t in 2026-11-01T01:02:03.25+02:30 '2026-11-01 01:02:03' 2026-12-31T23:30:00-0100 \
   2026-11-01T01:02:03Z 2026-13-01T00:00:00Z 2026-02-29T01:02:03Z yesterday; do
   printf '{"timestamp":"%s","metrics":{"a":{"value":1,"unit":"s"}}}' "$t" >time.json
   vkb-parse time.json 2>>times.err | jq -r '.run.started // "none"'
 done >stamps
 test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none none' \
-  "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times become UTC'
+  "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times are converted to UTC'
 test_same "vkb-parse: time.json: 'started' is not a valid time: '2026-13-01T00:00:00Z'
 vkb-parse: time.json: 'started' is not a valid time: '2026-02-29T01:02:03Z'
 vkb-parse: time.json: 'started' is not a valid time: 'yesterday'" "$(cat times.err)" \
   'the error names each time that is invalid'
-test_status 2 'a time on 30 February' vkb-parse -s subject.time=2026-02-30T08:00:00Z ours.jsonl
+test_status 2 'a time on 30 February is an error' vkb-parse -s subject.time=2026-02-30T08:00:00Z ours.jsonl
 test_same null "$(jq .subject.time .out)" 'a time on 30 February does not become one in March'
 for key in subject.time subject.module_time; do
-  test_status 2 "an invalid $key" vkb-parse -s "$key=yesterday" ours.jsonl
+  test_status 2 "an invalid $key is an error" vkb-parse -s "$key=yesterday" ours.jsonl
   test_same "vkb-parse: ours.jsonl:1: '${key#*.}' is not a valid time: 'yesterday'" \
     "$(cat .err)" "an invalid $key: the error names the key"
   test_same false "$(jq "has(\"${key#*.}\")" <<end
@@ -516,9 +516,9 @@ done
 
 jq -c '.[]' metrics.json >metrics.jsonl
 test_same "$(vkb-parse metrics.json)" "$(vkb-parse metrics.jsonl)" \
-  'flat: an object a line as well'
+  'flat: one object per line is read, too'
 test_same "$(cat ours.jsonl)" "$(jq -s . ours.jsonl | vkb-parse |
-  jq -c 'del(.run.index)')" 'records: in an array as well'
+  jq -c 'del(.run.index)')" 'records: an array of records is read, too'
 
 # --- detection, raw, set
 
@@ -555,7 +555,7 @@ test_same 'raw run run' "$(jq -r .type raw.jsonl | tr '\n' ' ' | sed 's/ $//')" 
   'raw: the input stands before its runs'
 test_same "$(cat two.csv)" "$(jq -r 'select(.type == "raw") |
   select(.format == "valkey-csv" and .source == "two.csv") | .text' raw.jsonl)" \
-  'raw: verbatim'
+  'raw: the text of the input is unchanged'
 printf '"SET","5"\n\377\n' >bytes.csv
 vkb-parse --raw bytes.csv >raw.jsonl 2>err
 test_same "$(base64 <bytes.csv)" "$(jq -r 'select(.base64).base64' raw.jsonl)" \
@@ -566,25 +566,25 @@ test_same '{"label":"7"} {"command":"SET","data_size":16,"tls_mode":true,"x":"5"
   "$(vkb-parse -s subject.label=7 -s config.data_size=16 \
     -s config.tls_mode=true -s 'config.x="5"' -s run.session=3 two.csv |
     head -n 1 | jq -c '.subject, .config, .run | del(.index)' | tr '\n' ' ' |
-    sed 's/ $//')" 'set: numbers, booleans, texts'
+    sed 's/ $//')" 'set: values are numbers, booleans and texts'
 for set in label=x subject.=x subject.label= metrics.rps=5; do
-  test_status 2 "set: '$set' is refused" vkb-parse -s "$set" two.csv
+  test_status 2 "set: '$set' is an error" vkb-parse -s "$set" two.csv
 done
 
-# --- what others have
+# --- results of other tools
 
 if test_reference gbench 'Google Benchmark files'; then
   test_same '["BM_One",10] ["BM_Two",9] ["BM_Two",8] ["short",8] ["short",8] ["medium",8] ["medium",9]' \
     "$(parsed '[.config.command, .metrics.real_time_ns]' \
       "$acceptance/gbench/test3_run0.json" | tr '\n' ' ' | sed 's/ $//')" \
-    'gbench: repetitions without aggregates'
+    'gbench: repetitions are runs, aggregates are not'
 fi
 if test_reference hdr 'an HdrHistogram log'; then
   test_same '48761 0.344063 1434.451967 1753.219071 1803.550719 62' \
     "$(parsed '(.metrics | .samples, .p50_latency_ms, .p99_latency_ms,
       .p999_latency_ms, .max_latency_ms), (.series.at_s | length)' \
       "$acceptance"/hdr/*.hlog | tr '\n' ' ' | sed 's/ $//')" \
-    'hdr: counts and percentiles'
+    'hdr: counts and percentiles are those of the log'
 fi
 if test_reference python-tool 'files of the Python tool'; then
   for f in "$acceptance"/python-tool/metrics/*.json \

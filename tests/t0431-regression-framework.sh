@@ -32,7 +32,7 @@ build v2 2222222 90 520 >v2.jsonl
 test_same '["v1","1111111",100.2,499002000]' \
   "$(head -n 1 v1.jsonl | jq -c '[.subject.label, .subject.commit,
     .metrics.put_time_ms, .metrics.read_bytes_per_s]')" \
-  'a file is a run; the unit is in the key'
+  'a file is a run; the name of the metric has the unit'
 
 cat >policy.json <<'END'
 {"rules": [
@@ -66,7 +66,7 @@ test_status 2 'one run a side is an error' \
   vkb-compare --policy policy.json v1.jsonl one.jsonl
 test_match 'nothing was judged' .err 'the error says that nothing was judged'
 
-# --ci: what is missing fails
+# --- --ci: a missing metric or case is exit 1
 for f in v2.*.json; do
   jq 'del(.metrics.read)' "$f" >"part.$f"
 done

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What other tools say of their own files, and what vkb-compare says of them
-# after vkb-parse. Where they differ, a comment says why.
+# The results that other tools print for their own files, and those of vkb-compare after
+# vkb-parse. Where they differ, a comment gives the reason.
 . "${0%/*}/lib.sh"
 
-# deltas BASELINE-OPTIONS FILE...: command, metric, medians, p, n of each
+# deltas BASELINE-OPTIONS FILE...: prints command, metric, medians, p and n of each
 deltas() {
   vkb-compare --on-insufficient ok -f jsonl "$@" 2>err |
     jq -c 'select(.metric) | [.config.command + (.config.format // ""),
@@ -12,8 +12,8 @@ deltas() {
 
 # --- benchstat: medians and the p of the U test
 
-# Tied values: its exact test is one of values without ties, and says p=0.000
-# for samples that 6 of 126 arrangements would give.
+# Values with ties: the exact test of benchstat assumes values without ties and prints
+# p=0.000 for samples that 6 of 126 arrangements would give.
 for v in 2 1 3 5; do
   echo "BenchmarkTied 1 $v ns/op"
 done >tied.old
@@ -23,7 +23,7 @@ done >tied.new
 vkb-parse -s subject.label=old tied.old >base
 vkb-parse -s subject.label=new tied.new >new
 test_same '["Tied",[2.5,1],88,[4,5]]' "$(deltas -m ns_per_op base new)" \
-  'ties: p by Welch, where benchstat has 0'
+  'ties: p is that of the Welch test, where benchstat prints 0'
 
 if test_reference benchstat 'files of benchstat'; then
   dir=$acceptance/benchstat
@@ -38,13 +38,13 @@ if test_reference benchstat 'files of benchstat'; then
     shift
     deltas "$@" -b before sides
   }
-  # all values are equal: benchstat has p=1.000, here there is nothing to test
+  # all values are equal: benchstat prints p=1.000; vkb-compare tests nothing
   test_same '["A",[100,100],null,[6,6]]' \
-    "$(sides issue19565.txt -m ns_per_op)" 'benchstat: cases of one side'
+    "$(sides issue19565.txt -m ns_per_op)" 'benchstat: cases that only one side has are left out'
   test_same '["FloatSub/100",[115,78.8],8,[5,5]]' \
-    "$(sides issue19634.txt -m ns_per_op)" 'benchstat: five runs'
+    "$(sides issue19634.txt -m ns_per_op)" 'benchstat: five runs a side'
   test_same '["X",[100,101],1000,[1,1]]' \
-    "$(sides smallSample.txt -m ns_per_op)" 'benchstat: one run'
+    "$(sides smallSample.txt -m ns_per_op)" 'benchstat: one run a side'
   cat >exact.json <<'END'
 {"rules": [{"metric": "text_bytes", "assume": "exact", "margin": "+2%",
   "class": "gate"}]}
@@ -65,7 +65,7 @@ if test_reference gbench 'files of Google Benchmark'; then
     vkb-parse -s subject.label=new "$dir/${pair#*/}.json" >new
     vkb-compare --on-insufficient ok -m real_time_ns,cpu_time_ns -f jsonl \
       base new 2>err | jq -s -c . >deltas
-    # Those with one run: its change is of the first value of each side.
+    # Samples of one run: the change of compare.py is that of the first values.
     jq -r --arg p "$pair" --slurpfile d deltas '.[$p][] |
       select(.n == 1 and (.name | test("OVERALL|medium") | not)) as $e |
       [["real_time_ns", $e.first_time_change],
@@ -76,8 +76,8 @@ if test_reference gbench 'files of Google Benchmark'; then
       "$dir/expect.json" >got
     test_same good "$(sort -u got)" "gbench: $pair: changes"
   done
-  # Its U tests of so few values have p of 0.667, 1, 0.2 and 0.767; where the least
-  # p of a rank test is not small enough, vkb-compare takes the t test.
+  # The U tests of so few values have p of 0.667, 1, 0.2 and 0.767; where the least p
+  # of a rank test is too large, vkb-compare takes the t test.
   test_same '["BM_Two","cpu_time_ns",405]
 ["BM_Two","real_time_ns",950]
 ["short","cpu_time_ns",312]

@@ -33,11 +33,11 @@ for ref in v1 v1a side pr/17 theirs origin/theirs HEAD~1 "$one"; do
     "$(field '.subject.commit + " " + .status + " " + .subject.ref')" \
     "the record has the commit and the ref $ref"
 done
-test_that 'two at once' build base=v1 main
+test_that 'two commits are built at once' build base=v1 main
 test_same 'base 9.0.0
 null 9.0.1' "$(field '"\(.subject.label) \(.version)"')" 'labels and versions'
 test_same "$(in_repo show -s --format=%ct v1)" \
-  "$(field '.subject.time | fromdate' | head -n 1)" 'the time of the commit'
+  "$(field '.subject.time | fromdate' | head -n 1)" 'the record has the time of the commit'
 server=$(field .server | head -n 1)
 test_match "sha=$(printf %.8s "$one")" "$(
   "$server" >said
@@ -49,7 +49,7 @@ test_same "$(sha256sum <"$server" | cut -d ' ' -f 1)" \
   "$(field .binary_sha256 | head -n 1)" 'the record has the hash of the server'
 test_same 'true
 true' "$(field .cached)" 'both were built before'
-test_that 'the programs are there' test -x "$server" -a \
+test_that 'the programs of the commit exist' test -x "$server" -a \
   -x "$(field .cli | tail -n 1)" -a -x "$(field .benchmark | tail -n 1)" -a \
   -f "$(field .log | tail -n 1)"
 test_empty "$(in_repo status --porcelain --ignored)" \
@@ -77,12 +77,12 @@ test_status 2 'vkb-build without a ref is an error' build
 test_status 2 '--repo with -C is an error' build --repo x main
 cp -r repo corrupt
 find corrupt/.git/objects -type f -exec chmod u+w {} + -exec sh -c ': >"$1"' - {} \;
-echo 'leak:libgit2.so' >libgit2 # it forgets what it read of a bad object
-test_status 2 'a corrupt repository' \
+echo 'leak:libgit2.so' >libgit2 # the cached reads of a bad object are forgotten
+test_status 2 'a corrupt repository is an error' \
   env "LSAN_OPTIONS=suppressions=$scratch/libgit2" vkb-build -C corrupt --cflags -DC main
 test_same failed "$(field .status)" 'a corrupt repository gives a failed record'
 
-# --- going on from another commit
+# --- a build reuses the objects of another commit
 
 how() { field '"\(.status) \(.incremental) \(.cached)"'; }
 compiled() { grep -h '^compiled' "$(field .log)" | cut -d ' ' -f 2 | sort | xargs; }
@@ -117,7 +117,7 @@ test_same 'ok true false' "$(how)" 'a change of tests keeps the objects'
 in_repo rm -q tests/t.tcl && in_repo commit -qm seven
 test_that 'a commit that removes a file is built' build --cache inc HEAD
 test_empty "$(find inc -name t.tcl)" 'the removed file is removed from the tree'
-# The objects of the tree are spoilt: it fails, and is built from nothing.
+# The objects of the tree are damaged: make fails, and the build starts from nothing.
 find inc/trees -name valkey-cli.o -exec sh -c 'echo junk >"$1"' - {} \;
 echo 'int y;' >>repo/src/valkey-server.c
 commit eight
@@ -125,13 +125,13 @@ test_that 'a commit is built if the objects of the tree are spoilt' \
   build --cache inc HEAD
 test_same 'ok false false' "$(how)" 'spoilt objects are not reused'
 
-# --- flags are other builds
+# --- other flags make another build
 
 test_that 'flags' build --tls --allocator libc --debug-symbols \
   --frame-pointers --cflags '-DA="b c"' --make-arg X=1 main
 test_same 'ok false false' "$(how)" 'other flags make another build'
 test_match 'valkey-server.c -DA=b c -g -ggdb -fno-omit-frame-pointer libc yes' \
-  "$(field .log)" 'make has them'
+  "$(field .log)" 'make gets the flags'
 test_same '["BUILD_TLS=yes","MALLOC=libc","SERVER_CFLAGS=-DA=\"b c\" -g -ggdb -fno-omit-frame-pointer","X=1"]' \
   "$(field '.subject.build.make | tojson')" \
   'the record has the flags of the build'
@@ -155,7 +155,7 @@ test_empty_file .out 'a missing compiler leaves no record'
 
 echo 'this is not C' >>repo/src/valkey-cli.c
 commit broken
-test_status 2 'a commit that does not compile' build HEAD v1
+test_status 2 'a commit that does not compile is an error' build HEAD v1
 test_same 'failed
 ok' "$(field .status)" 'the commit that compiles is built'
 test_match 'make exited with 2' .err 'the error has the status of make'
@@ -168,7 +168,7 @@ in_repo revert --no-edit HEAD >/dev/null
 in_repo checkout -q -b liar
 sed -i 's/SHA, DIRTY/"deadbeef", DIRTY/' repo/src/valkey-server.c
 commit liar
-test_status 2 'a server that reports another commit' build HEAD
+test_status 2 'a server that reports another commit is an error' build HEAD
 test_match "reports the commit 'deadbeef', not '$(head_of HEAD | cut -c 1-10)'" \
   .err 'the error has both commits'
 sed -i 's/"deadbeef"/"00000000"/' repo/src/valkey-server.c
@@ -197,7 +197,7 @@ home=$(sed -n 's/^HOME=//p' "$found")
 test_same "yes $scratch/cache" "$([ "$home" != "$HOME" ] && echo yes) $(echo "$home" |
   cut -c "1-${#scratch}")/cache" 'make has a HOME of its own in the cache'
 test_that 'the HOME of make is removed after the build' [ ! -e "$home" ]
-test_absent 'hunter2|^tty' "$found" 'no secret, no terminal'
+test_absent 'hunter2|^tty' "$found" 'make sees no secret and no terminal'
 in_repo checkout -q main
 
 # --- a work tree
@@ -218,7 +218,7 @@ test_match 'sha=[0-9a-f]*:[1-9]' "$("$(field .server)" >said; echo said)" \
   'a server from a work tree with changes reports it'
 tree=$(cp repo/.git/index i; GIT_INDEX_FILE=$scratch/i; export GIT_INDEX_FILE
   in_repo add -A; in_repo write-tree)
-test_same "$tree" "$(field .subject.tree)" 'the tree is that of git'
+test_same "$tree" "$(field .subject.tree)" 'the recorded tree is the one that git computes'
 test_same "$before" "$(sha256sum repo/.git/index)" 'the index was not touched'
 test_that 'a work tree with changes is built again' \
   vkb-build --worktree mine=repo
@@ -253,12 +253,12 @@ test_same "$(head_of main)
 $one
 $one
 $(head_of main)
-$one" "$(field .subject.commit)" 'the same commits'
+$one" "$(field .subject.commit)" 'a fetched repository has the same commits'
 in_repo commit -q --allow-empty -m later
 in_repo branch -D side >/dev/null
-test_that 'a new commit' mirror main
+test_that 'a new commit is made upstream' mirror main
 test_same "$(head_of main)" "$(field .subject.commit)" 'a new commit is fetched'
-test_status 2 'a branch that is gone' mirror side
+test_status 2 'a branch that is gone upstream is an error' mirror side
 mv repo moved
 test_that 'a known commit is built without fetching' \
   mirror "$(printf %.12s "$one")"
@@ -275,7 +275,7 @@ test_match "'https://127.0.0.1:1/x.git'" .err \
 
 cat >slow-cc <<'END'
 #!/bin/sh
-# Says that it is at work, and waits until it may go on.
+# Prints that it has started, and waits until it may continue.
 case $* in *-c*) echo $$ >"$0.at.$$"; while [ ! -e "$0.go" ]; do perl -e 'select undef, undef, undef, 0.02'; done ;; esac
 exec cc "$@"
 END
@@ -306,7 +306,7 @@ for sig in 2 9; do
   perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' vkb-build -C repo --cache slow \
     --make-arg "CC=$scratch/slow-cc" --cflags "-DS$sig" main >a.out 2>a.err &
   a=$!
-  test_that "signal $sig: it builds" wait_until 20 at_work
+  test_that "signal $sig: the build has started" wait_until 20 at_work
   kill -$sig $a
   wait $a
   test_same $((128 + sig)) $? "SIG$sig ends vkb-build"
@@ -319,9 +319,9 @@ for sig in 2 9; do
     "SIG$sig: the same build starts from nothing"
   rm -f slow-cc.go slow-cc.at.*
 done
-test_empty "$(find slow/builds -name '*.new')" 'no half build is left'
+test_empty "$(find slow/builds -name '*.new')" 'no incomplete build is left'
 
-# A half build of a program that could not clean up counts for nothing.
+# An incomplete build of a killed program is not used.
 : >slow-cc.go
 half=$(dirname "$(field .server)")
 mv "$half/build.json" kept.json
@@ -335,7 +335,7 @@ test_same false "$(field .cached)" \
 
 git init -q other
 git -C other commit -q --allow-empty -m 'no server'
-test_status 2 'a repository without a server' vkb-build --cache slow -C other HEAD
+test_status 2 'a repository without a server is an error' vkb-build --cache slow -C other HEAD
 test_match "^vkb-build: 'HEAD' has no src/Makefile: it is not the source of Valkey" .err 'the error says what is missing'
 
 # --- pruning
@@ -351,7 +351,7 @@ test_that '--prune 0k is accepted' vkb-build --cache slow --prune 0k
 test_empty "$(ls slow/builds)$(ls slow/trees)" \
   '--prune 0k removes all builds and trees'
 for bad in 5 -1d x d 3w nan; do
-  test_status 2 "a bad limit: $bad" vkb-build --cache slow "--prune=$bad"
+  test_status 2 "the limit $bad is an error" vkb-build --cache slow "--prune=$bad"
   test_match "'--prune': '$bad'" .err "the error names the limit $bad"
 done
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-build: release archives, good ones and those that want more than that.
+# vkb-build: release archives, valid and invalid ones.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 
@@ -22,7 +22,7 @@ done
 release 2 tar.gz
 xz -k valkey-1.tar
 
-# --- good ones
+# --- valid archives
 
 test_that 'a release archive is accepted' vkb-build ./valkey-1.tar.gz
 test_same 'ok false false 9.0.0' "$(how)" \
@@ -64,7 +64,7 @@ test_that 'a cache inside a repository is accepted' \
 test_same null "$(field .git_sha)" \
   'the commit of the repository around the cache is not used'
 
-# Two at once, from nothing.
+# Two builds of an archive at once, without a cache.
 vkb-build --cache both valkey-1.tar.gz >a.out 2>a.err &
 a=$!
 vkb-build --cache both valkey-1.tar.gz >b.out 2>b.err &
@@ -79,11 +79,11 @@ true' "$(jq -r .cached a.out b.out | sort)" \
 
 # --- files that are not archives, or not safe to extract
 
-bad() { # bad WHAT FILE PATTERN
+bad() { # bad WHAT FILE PATTERN: FILE fails with an error that matches PATTERN
   test_status 2 "$1" vkb-build "$2" good=valkey-1.tar.gz
   test_same 'failed ok' "$(field .status | xargs)" \
-    "$1: a failed record, the other is built"
-  test_match "$3" .err "$1: the error says why"
+    "$1: the record is failed, the other archive is built"
+  test_match "$3" .err "$1: the error has the reason"
   test_same true "$(field 'select(.status == "failed") | .error | length > 0')" \
     "$1: the record has the error"
 }
@@ -119,27 +119,27 @@ bad 'two folders' two.tar.gz "'other/file' is not in the folder 'top'"
 pack none --transform 's,^top/,,' top/file
 bad 'no folder' none.tar.gz "'file' is not in a folder"
 tar -cf empty.tar -T /dev/null
-bad 'an empty one' empty.tar "'empty.tar' is empty"
+bad 'an empty archive' empty.tar "'empty.tar' is empty"
 : >zero.tar
 bad 'an empty file' zero.tar "'zero.tar'"
 echo 'not an archive' >junk.tar.gz
 bad 'junk' junk.tar.gz "'junk.tar.gz' cannot be read as an archive"
 size=$(wc -c <valkey-1.tar.gz)
 head -c $((size / 2)) valkey-1.tar.gz >half.tar.gz
-bad 'half of one' half.tar.gz "'half.tar.gz' cannot be read as an archive"
+bad 'half of a compressed archive' half.tar.gz "'half.tar.gz' cannot be read as an archive"
 head -c 5000 valkey-1.tar >half.tar
-bad 'half of a plain one' half.tar "'half.tar' cannot be read as an archive"
+bad 'half of an uncompressed archive' half.tar "'half.tar' cannot be read as an archive"
 truncate -s 65M x/top/large
 pack large top/large
 bad 'a large file' large.tar.gz "'large' is larger than 64 MiB"
 rm x/top/large
-bad 'no such file' nothing.tar.gz "cannot read 'nothing.tar.gz': No such file"
+bad 'a file that does not exist' nothing.tar.gz "cannot read 'nothing.tar.gz': No such file"
 mkdir folder.tar
 bad 'a folder' folder.tar "cannot read 'folder.tar': Is a directory"
 bad 'by URL' https://127.0.0.1:1/valkey.tar.gz 'archives are not downloaded'
 name=$(printf 'top/\033[31mred')
 pack hostile --transform "s,^top/fifo,$name," top/fifo
-bad 'a hostile name' hostile.tar.gz '\\x1b\[31mred'
+bad 'a name with control characters' hostile.tar.gz '\\x1b\[31mred'
 test_empty "$(find . /tmp/evil -name 'evil*' 2>/dev/null)" \
   'no file is written outside the folder'
 
@@ -155,5 +155,5 @@ test_status 2 'a link that becomes a folder inside the archive fails' \
 test_match "'swap.tar.gz' has no src/Makefile" .err \
   'a link that becomes a folder leaves nothing to make'
 test_same false "$(find cache/vkb/trees -name dir -type l | grep -q . && echo true ||
-  echo false)" 'and no link'
+  echo false)" 'a link that becomes a folder leaves no link'
 test_done

@@ -1,10 +1,10 @@
 #!/bin/sh
 # slow: vkb-build on Valkey itself: a tree of $VKB_VALKEY_SRC, or of Debian's
 # source package. Two commits, the second from the objects of the first; a
-# module against both; the load on both.
+# module for both servers; vkb-load measures both.
 . "${0%/*}/lib.sh"
 
-# valkey_source DIR: of apt's own archive, with lists that are not the machine's.
+# valkey_source DIR: gets the sources by apt, without the machine's package lists
 valkey_source() {
   command -v apt-get >/dev/null || return 1
   for list in /etc/apt/sources.list.d/debian.sources \
@@ -24,7 +24,7 @@ valkey_source() {
   mkdir "$1"
   dir=$1
   shift
-  # Only the upstream tarball: a mirror may lack the newest of Debian's own
+  # Only the upstream tarball is fetched: a mirror may lack the newest of Debian's own
   # files, and one of Debian's patches breaks a plain make.
   { apt-get "$@" update &&
     (cd apt/files && apt-get "$@" source --download-only --tar-only valkey) &&
@@ -48,27 +48,27 @@ in_repo commit -qm first
 in_repo tag first
 echo 'int vkbSecond(void) { return 2; }' >>repo/src/server.c
 commit second
-test_same 1 "$(in_repo diff --name-only first HEAD | wc -l)" 'a second commit'
+test_same 1 "$(in_repo diff --name-only first HEAD | wc -l)" 'the repository has a second commit'
 
 field() { jq -r "$1" .out; }
 build() {
   vkb-build -C repo --make-arg OPTIMIZATION=-O0 --allocator libc "$@"
 }
 how() { field '"\(.status) \(.incremental) \(.cached)"'; }
-test_that 'the first commit' build first
-test_same 'ok false false' "$(how)" 'is built from nothing'
-test_same "$(head_of first | cut -c 1-8)" "$(field .git_sha)" 'and says so'
+test_that 'the first commit is built' build first
+test_same 'ok false false' "$(how)" 'the first build starts from nothing'
+test_same "$(head_of first | cut -c 1-8)" "$(field .git_sha)" 'the server reports the first commit'
 version=$(sed -n 's/.*VALKEY_VERSION "\(.*\)".*/\1/p' repo/src/version.h)
-test_same "$version" "$(field .version)" 'with its version'
-test_that 'the second' build HEAD
-test_same 'ok true false' "$(how)" 'the next build resumes'
-test_same "$(head_of HEAD | cut -c 1-8)" "$(field .git_sha)" 'and says so'
+test_same "$version" "$(field .version)" 'the record has the version'
+test_that 'the second commit is built' build HEAD
+test_same 'ok true false' "$(how)" 'the second build reuses the objects of the first'
+test_same "$(head_of HEAD | cut -c 1-8)" "$(field .git_sha)" 'the server reports the second commit'
 test_same server "$(sed -n 's/.*CC.*[^a-z_]\([0-9;]*m\)\{0,1\}\(server\|dict\|networking\|cluster\)\.o.*/\2/p' \
-  "$(field .log)")" 'compiled is only what changed'
-test_that 'both again' build first HEAD
+  "$(field .log)")" 'only the changed source is compiled'
+test_that 'both commits are built again' build first HEAD
 test_same 'ok false true
-ok true true' "$(how)" 'are there'
-test_empty "$(in_repo status --porcelain)" 'the repository is not changed'
+ok true true' "$(how)" 'the second time both come from the cache'
+test_empty "$(in_repo status --porcelain)" 'the repository is unchanged'
 
 # --- a module, with the header of that commit
 
@@ -94,17 +94,17 @@ cat >cfg.json <<'END'
   "cluster_mode": false, "tls_mode": false}]
 END
 # shellcheck disable=SC2016 # for that shell
-test_that 'a module' build --module-dir module --module-build \
+test_that 'a module is built for both commits' build --module-dir module --module-build \
   'cc -shared -fPIC -I"$VKB_INCLUDE" -o module.so module.c' first HEAD
-test_same 'ok ok' "$(field .status | xargs)" 'against both'
+test_same 'ok ok' "$(field .status | xargs)" 'the builds of the module succeed'
 cp .out builds
 TMPDIR=$scratch/tmp
 export TMPDIR
 mkdir "$TMPDIR"
-test_that 'the load' vkb-load -q --builds builds --runs 2 cfg.json
+test_that 'vkb-load measures both builds' vkb-load -q --builds builds --runs 2 cfg.json
 test_same "8 ok $(git -C module rev-parse HEAD)" \
   "$(jq -rs '"\(length) \([.[].status] | unique[]) \([.[].subject.module_commit] | unique[])"' .out)" \
-  'on both, with the module'
-test_same "$version" "$(jq -rs '[.[].subject.server_version] | unique[]' .out)" 'by the server that was built'
+  'all runs of both builds are ok and have the module'
+test_same "$version" "$(jq -rs '[.[].subject.server_version] | unique[]' .out)" 'the runs have the version of the built server'
 test_litter 10 'no server is left'
 test_done

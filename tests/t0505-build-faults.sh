@@ -1,7 +1,6 @@
 #!/bin/sh
-# vkb-build: repositories that are broken or cannot be reached, a disk that is
-# full, kills at any time, refs that vanish meanwhile: an error, and nothing that
-# later counts as built.
+# vkb-build: broken or unreachable repositories, a full disk, kills at any time, refs
+# that vanish during a build: each is an error, and no incomplete build is used later.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 
@@ -12,30 +11,30 @@ echo '#define VERSION "9.0.1"' >repo/src/version.h
 commit two
 in_repo tag two
 field() { jq -r "$1" .out; }
-echo 'leak:libgit2.so' >libgit2 # it forgets what it read of a bad object
+echo 'leak:libgit2.so' >libgit2 # the cached reads of a bad object are forgotten
 LSAN_OPTIONS=suppressions=$scratch/libgit2
 export LSAN_OPTIONS
 
-# good CACHE WHAT: now it can be built, and is what it should be.
+# good CACHE WHAT: builds both commits in CACHE and checks the servers
 good() {
   test_that "$2" vkb-build --cache "$1" -C repo two one
   test_same "$(head_of two | cut -c 1-8) $(head_of one | cut -c 1-8)" \
     "$(for s in $(field .server); do "$s" --version; done |
-      sed 's/.*sha=\([0-9a-f]*\).*/\1/' | xargs)" 'with the right servers'
+      sed 's/.*sha=\([0-9a-f]*\).*/\1/' | xargs)" "$2: the servers have the right commits"
 }
 
 # --- corrupt repositories
 
-broken() { # broken WHAT PATTERN: $copy is
+broken() { # broken WHAT PATTERN: a build of the repository $copy fails
   rm -rf "c.$n"
   test_status 2 "$1" vkb-build --cache "c.$n" -C "$copy" two
   test_same 'failed true' "$(field '"\(.status) \(.error | length > 0)"')" \
-    "$1: a failed record"
-  test_match "$2" .err "$1: the error says why"
-  good "c.$n" 'a good one, in the same cache'
+    "$1: the record is failed and has an error"
+  test_match "$2" .err "$1: the error has the reason"
+  good "c.$n" "$1: a valid repository builds in the same cache"
 }
 n=0
-another() { # another: a copy of the repository to break, its objects in a pack
+another() { # another: makes a copy of the repository with a pack; the test breaks it
   n=$((n + 1)) copy=copy$n
   cp -r repo "$copy"
   git -C "$copy" repack -adq
@@ -45,7 +44,7 @@ another
 pack=$(echo "$copy"/.git/objects/pack/*.pack)
 head -c $(($(wc -c <"$pack") / 2)) "$pack" >half
 cp half "$pack"
-broken 'half a pack' "'two'|$(head_of two)|$(head_of 'two^{tree}')"
+broken 'half of a pack' "'two'|$(head_of two)|$(head_of 'two^{tree}')"
 another
 : >"$(echo "$copy"/.git/objects/pack/*.idx)"
 broken 'an empty index of a pack' "two"
@@ -88,7 +87,7 @@ late=$(in_moving rev-parse late)
 vkb-build --cache v -j 1 --make-arg "CC=$scratch/slow-cc" -C moving one late \
   >v.out 2>v.err &
 pid=$!
-test_that 'the first is at work' wait_until 20 test -e slow-cc.at
+test_that 'the first build has started' wait_until 20 test -e slow-cc.at
 in_moving checkout -q main
 in_moving branch -qD late
 : >slow-cc.go
@@ -116,7 +115,7 @@ test_same 'ok failed' "$(jq -r .status v.out | xargs)" \
 test_match 'cannot (read|check out)' v.err \
   'the error says that the commit cannot be read'
 
-# --- a disk that is full: at every size up to that which is enough
+# --- a full disk, at each size up to one that is large enough
 
 if unshare -m true 2>/dev/null; then
   mkdir disk
@@ -142,7 +141,7 @@ END
       *) echo "$size: $(cat full.status)" >>bad ;;
       esac
     done
-    test_empty_file bad "a full disk, $kind: never half a build: $sizes"
+    test_empty_file bad "a full disk, $kind: no incomplete build is left: $sizes"
     test_match '^(2 )+(0 )+$' "$(echo "$ends" >ends; echo ends)" \
       'a full disk is an error at each size below the one needed'
   done
@@ -156,7 +155,7 @@ limited() { (ulimit -f 16 && vkb-build --cache limited -C repo two); }
 test_status 2 'a limit on the size of files is an error' limited
 test_same failed "$(field .status)" \
   'a limit on the size of files makes the build fail'
-good limited 'without it'
+good limited 'the builds succeed without the limit'
 
 # --- kills at any time
 
@@ -165,7 +164,7 @@ for after in 0.01 0.03 0.06 0.1 0.15 0.2 0.3 0.5; do
   timeout -s KILL $after vkb-build --cache killed --repo "file://$scratch/repo" \
     two one >/dev/null 2>&1
 done
-good killed 'after kills'
+good killed 'the builds succeed after kills'
 test_that 'a cache after kills is used by URL' \
   vkb-build --cache killed --repo "file://$scratch/repo" two one
 test_same 'true true' "$(field .cached | xargs)" \
@@ -173,7 +172,7 @@ test_same 'true true' "$(field .cached | xargs)" \
 test_empty "$(find killed/builds -name '*.new')$(find killed/git -name '*_git2_*')" \
   'a cache after kills has no incomplete files'
 
-# Wherever it was killed: while the mirror was made, while refs were written.
+# What a kill can leave: a mirror that is being made, refs that are being written.
 for f in config.lock refs/heads/main.lock packed-refs.lock HEAD.lock; do
   touch "$(find killed/git -name '*.git')/$f"
 done
@@ -196,17 +195,17 @@ export TMPDIR
 mkdir "$TMPDIR"
 vkb-build --cache waits -C repo waits >/dev/null 2>&1 &
 pid=$!
-test_that 'a build that waits' wait_until 60 test -e began
+test_that 'a build waits in make' wait_until 60 test -e began
 kill -KILL $pid
 wait $pid
 test_that 'the compiler ends when vkb-build is killed' \
   wait_until 60 gone "$(cat began)"
 test_litter 0 'a killed compiler leaves nothing in TMPDIR'
-good waits 'after that'
+good waits 'the builds succeed after the compiler is killed'
 test_empty "$(find waits/trees -name '*.tmp')" \
   'the temporary files of a killed compiler are removed'
 
-# --- what cannot be reached: no password is asked for
+# --- unreachable repositories: no password is asked for
 
 cat >ask <<'END'
 #!/bin/sh
@@ -230,7 +229,7 @@ while (my $c = $s->accept) {
 	close $c;
 }
 END
-serve() { # serve REPLY FILE
+serve() { # serve REPLY FILE: starts server.pl and waits until it has a port
   perl server.pl "$1" "$2" &
   servers="$servers $!"
   wait_until 10 test -e "$2"
@@ -252,21 +251,21 @@ for url in git://127.0.0.1:1/x https://127.0.0.1:1/x.git \
   "https://127.0.0.1:$(cat junk)/x" "ssh://git@127.0.0.1:$(cat junk)/x" \
   "file://$scratch/nowhere" nowhere 'ext::sh -c touch% evil' 'x://y'; do
   test_status 2 "$url" timeout 60 setsid -w vkb-build --cache urls --repo "$url" main
-  # Who logs in is not shown: it may be a token.
+  # The login in a URL is not shown: it may be a token.
   test_match "$(printf %s "$url" |
     sed 's,://git@,://***@,; s/[.+%*]/\\&/g')" .err "$url: the error names it"
 done
 test_that 'no program asked for a password' test ! -e ask.was.asked -a ! -e evil
 
-# A server that never answers is waited for until a signal comes.
+# vkb-build waits for a server that never answers, until a signal comes.
 for sig in INT TERM; do
   rm -f silent.met
   perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' vkb-build --cache urls \
     --repo "git://127.0.0.1:$(cat silent)/x" main >s.out 2>s.err &
   pid=$!
-  test_that 'a silent server' wait_until 20 test -e silent.met
+  test_that 'a server accepts the connection and never answers' wait_until 20 test -e silent.met
   kill -$sig $pid
   wait $pid
-  test_same "$([ $sig = INT ] && echo 130 || echo 143)" $? "SIG$sig ends it"
+  test_same "$([ $sig = INT ] && echo 130 || echo 143)" $? "SIG$sig ends the wait"
 done
 test_done

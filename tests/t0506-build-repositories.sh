@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-build: the shapes a repository comes in, and what a ref may be called.
+# vkb-build: kinds of repositories, and names of refs.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 
@@ -13,13 +13,13 @@ two=$(head_of HEAD)
 in_repo gc -q
 field() { jq -r "$1" .out; }
 
-# gives COMMIT WHAT ARGUMENT...: that commit is built and nothing is printed.
+# gives COMMIT WHAT ARGUMENT...: the arguments build COMMIT and print nothing
 gives() {
   want=$1 what=$2
   shift 2
   test_that "$what" vkb-build -q "$@"
   test_same "ok $want" "$(field '"\(.status) \(.subject.commit)"')" \
-    "$what: the commit"
+    "$what: the commit is built"
   test_empty_file .err "$what: nothing is printed on stderr"
 }
 
@@ -27,14 +27,14 @@ gives() {
 
 git clone -q --bare repo bare.git
 rm bare.git/config
-gives "$one" 'a bare one without a config' -C bare.git v1
+gives "$one" 'a bare repository without a config' -C bare.git v1
 mkdir store
 mv bare.git/objects store/those
 ln -s ../store/those bare.git/objects
-gives "$two" 'objects behind a link' -C bare.git main
-gives "$two" 'fetched' --repo bare.git main
+gives "$two" 'a bare repository whose objects are behind a symbolic link' -C bare.git main
+gives "$two" 'a fetched repository whose objects are behind a symbolic link' --repo bare.git main
 ln -s repo link
-gives "$two" 'a link' -C link HEAD
+gives "$two" 'a symbolic link to a repository' -C link HEAD
 git clone -q --mirror repo mirror.git
 echo 'ref: refs/heads/gone' >mirror.git/HEAD
 gives "$two" 'a mirror whose HEAD is gone' -C mirror.git main
@@ -46,16 +46,16 @@ test_match "cannot open the repository 'mirror.git'" .err \
 
 git clone -q --shared repo shared
 git clone -q --shared shared again
-gives "$two" 'objects of another one, of another one' -C again HEAD
-gives "$two" 'fetched from there' --repo again HEAD
+gives "$two" 'objects in another repository that has them from a third one' -C again HEAD
+gives "$two" 'a fetched repository with objects in two others' --repo again HEAD
 echo ../../../repo/.git/objects >shared/.git/objects/info/alternates
-gives "$two" 'a relative path to them' -C shared HEAD
+gives "$two" 'objects at a relative path' -C shared HEAD
 in_repo worktree add -q ../linked v1
 gives "$one" 'a linked work tree' -C linked HEAD
-gives "$one" 'as it is' --worktree linked
+gives "$one" 'a linked work tree with --worktree' --worktree linked
 git clone -q --separate-git-dir=apart.git repo apart
 gives "$two" 'a repository apart from its work tree' -C apart HEAD
-gives "$two" 'a folder within one' -C repo/src HEAD
+gives "$two" 'a folder within a repository' -C repo/src HEAD
 
 git clone -q --depth 1 "file://$scratch/repo" shallow
 gives "$two" 'a shallow repository' -C shallow HEAD
@@ -70,7 +70,7 @@ git init -q --object-format=sha256 long 2>/dev/null &&
 test_match "cannot open the repository 'long'" .err \
   'the error names the repository with SHA-256 ids'
 
-# --- a submodule, and a folder where it was
+# --- a submodule, and later a folder in its place
 
 git init -q part
 git -C part commit -q --allow-empty -m part
@@ -78,14 +78,14 @@ in_repo -c protocol.file.allow=always submodule --quiet add "$scratch/part" \
   deps/part
 commit submodule
 gives "$(head_of HEAD)" 'a submodule is left out' -C repo HEAD
-gives "$(head_of HEAD)" 'in a work tree as well' --worktree repo
+gives "$(head_of HEAD)" 'a submodule is left out with --worktree' --worktree repo
 in_repo rm -q deps/part
 mkdir -p repo/deps/part
 echo '#define MORE 1' >repo/deps/part/more.h
 echo '#include "../deps/part/more.h"' >>repo/src/valkey-cli.c
 commit 'a folder'
-gives "$(head_of HEAD)" 'a folder in its place' -C repo HEAD
-gives "$(head_of HEAD~1)" 'and back' -C repo --cflags=-O1 HEAD~1
+gives "$(head_of HEAD)" 'a folder in the place of the submodule' -C repo HEAD
+gives "$(head_of HEAD~1)" 'the commit with the submodule after that' -C repo --cflags=-O1 HEAD~1
 
 # --- names
 
@@ -95,7 +95,7 @@ in_repo update-ref refs/tags/-q HEAD
 for name in "it's" "a\"b;c|d&e\$(f)" @ ':/folder' 'HEAD@{0}' 'l l=main'; do
   gives "$(head_of HEAD)" "$name" -C repo "$name"
 done
-gives "$(head_of HEAD)" '-q behind --' -C repo -- -q
+gives "$(head_of HEAD)" 'a ref -q after --' -C repo -- -q
 nl='a
 b'
 for name in 'x y' "$nl" 'v1^{tree}' main:src a..b ../x '=HEAD' 'x=' ''; do
@@ -105,5 +105,5 @@ for name in 'x y' "$nl" 'v1^{tree}' main:src a..b ../x '=HEAD' 'x=' ''; do
     "$(field '"\(.status) \(.subject.ref)"')" \
     'the record has the name that is not a commit'
 done
-test_empty "$(in_repo status --porcelain)" 'the work tree is not changed'
+test_empty "$(in_repo status --porcelain)" 'the work tree is unchanged'
 test_done

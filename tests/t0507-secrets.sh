@@ -1,12 +1,11 @@
 #!/bin/sh
-# Who logs in where, in URLs and settings: no message, record, report or file of
-# ours shows it.
+# Logins in URLs and settings: no message, record, report or file of vkb shows them.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 
-# --- one set of rules, in C and in the shell
+# --- the same rules in C and in the shell
 
-# redacted TEXT WANT: by the shell, and in a message of a program.
+# redacted TEXT WANT: TEXT becomes WANT in the shell and in a message of a program
 redacted() {
   # shellcheck source=bin/vkb-sh-setup
   test_same "$2" "$(
@@ -38,14 +37,14 @@ redacted 'user:@host:a 12:30 a:b@c k:v,x@y:z' 'user:@host:a 12:30 a:b@c ***@y:z'
 redacted 'git@github.com:a/b.git user@example.org tokens=3' \
   'git@github.com:a/b.git user@example.org tokens=3'
 
-# A message that is cut within a password.
+# A message that is cut inside a password.
 long=$(printf 'x%.0s' $(seq 4050))
 vkb-stats "$long/https://user:$(printf 'SECRET%.0s' $(seq 20))@host" 2>err
-test_same 0 "$(grep -c SECRET err)" 'a password at the end of what is shown'
+test_same 0 "$(grep -c SECRET err)" 'a message that is cut inside a password does not show it'
 
 # --- the login of a URL
 
-# login_of URL: what split_login takes out of it, and what it leaves.
+# login_of URL: prints the login that split_login takes out of the URL, and the rest
 login_of() {
   # shellcheck source=bin/vkb-sh-setup
   (
@@ -66,7 +65,7 @@ for url in https://host/a,b@c https://host:80/a,b@c https://host/a@b,c:d \
 done
 test_match "invalid URL.* write '/' in a password as %2F" \
   "$(login_of 'https://user:pa/ss@host/a' >login; echo login)" \
-  'a password with a slash is refused'
+  'a password with a slash is an error'
 
 # --- a repository that asks for a login
 
@@ -85,7 +84,7 @@ url=http://user:$secret@127.0.0.1:$(cat port)/root.git
 gone_url=http://user:$secret@127.0.0.1:1/root.git
 unset SOURCE_DATE_EPOCH
 
-# clean WHAT: no file of ours, but this script's own, has the secret.
+# clean WHAT: only this script's own files have the secret
 clean() {
   test_empty "$(grep -rlaF -e "$secret" . | sort | xargs)" "$1: no file shows it"
 }
@@ -93,15 +92,15 @@ clean() {
 test_that 'vkb-build logs in' vkb-build --repo "$url" v1
 cp .out builds
 test_same "ok 127.0.0.1:$(cat port)/root" \
-  "$(jq -r '"\(.status) \(.subject.repository)"' builds)" 'the record says where from'
+  "$(jq -r '"\(.status) \(.subject.repository)"' builds)" 'the record has the repository without the login'
 test_that 'another password is accepted for the same repository' \
   vkb-build --repo "$(echo "$url" | sed "s/user:$secret/other:x/")" "$(head_of v1)"
 test_same true "$(jq .cached .out)" 'another password finds the same builds'
 test_status 2 'vkb-build cannot connect' vkb-build --repo "$gone_url" v1
 cp .err build.err
-test_match 'http://\*\*\*@127.0.0.1:1/root.git' build.err 'the message names the server'
+test_match 'http://\*\*\*@127.0.0.1:1/root.git' build.err 'the error names the server without the login'
 git clone -q "$url" clone
-test_that 'a clone that keeps the login' vkb-build -C clone v1
+test_that 'a clone whose URL has the login is built' vkb-build -C clone v1
 cp .out builds2
 rm -rf clone
 clean vkb-build
@@ -110,7 +109,8 @@ cat >quick.json <<'END'
 [{"commands":["SET"],"requests":[500],"keyspacelen":[100],"data_sizes":[16],
 "pipelines":[4],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}]
 END
-# The server of the small repository does not run: it is built, and then it fails.
+# The server of the small repository does not run: it is built, and then the workflows
+# fail.
 for to in "$url" "$gone_url"; do
   name=up
   [ "$to" = "$url" ] || name=gone
@@ -124,11 +124,11 @@ for to in "$url" "$gone_url"; do
   echo '{}' >"push-$name/runs.jsonl"
   vkb-publish --repo "$to" push "push-$name" >"push-$name.out" 2>&1
 done
-# What git repeats of an invalid URL must not reach our files either.
+# What git prints about an invalid URL must not reach the files of vkb either.
 vkb-bisect --results bisect-wrong --repo "https://user:$secret/more@127.0.0.1:1/a" \
   v1 main -- quick.json >bisect-wrong.out 2>&1
-test_match '\*\*\*@127.0.0.1:1/a' bisect-wrong.out 'a URL that git cannot read is named'
-test_match '127.0.0.1:1' pr-gone/report.md 'the report of a failure says where from'
+test_match '\*\*\*@127.0.0.1:1/a' bisect-wrong.out 'the error names the URL that git cannot read'
+test_match '127.0.0.1:1' pr-gone/report.md 'the report of a failure names the repository'
 test_match '\*\*\*@127.0.0.1' ab-up/asked 'the question is stored without the login'
 test_same "http://127.0.0.1:$(cat port)/root.git" \
   "$(git --git-dir=bisect-up/repo.git config remote.origin.url)" \
@@ -154,15 +154,15 @@ watch vkb-publish --repo "$url" push push-up >trace 2>&1
 test_same 0 $? 'vkb-publish logs in'
 watch vkb-bisect --results bisect-watched --repo "$url" v1 main \
   -- quick.json >>trace 2>&1
-test_match '^ls-remote ' arguments 'vkb-publish starts the git that writes its arguments'
-test_match '^clone ' arguments 'vkb-bisect starts the git that writes its arguments'
+test_match '^ls-remote ' arguments 'vkb-publish starts the git that logs its arguments'
+test_match '^clone ' arguments 'vkb-bisect starts the git that logs its arguments'
 test_match 'git-remote-http|remote-http' trace 'git starts its program for http'
 test_absent "$secret" arguments 'no git has the login among its arguments'
 test_absent "$secret" trace 'no program of git has the login among its arguments'
 test_that 'the clone was made' test -d bisect-watched/repo.git
 rm -rf watched arguments trace
 
-# --- as long as it builds, the list of processes shows vkb-build
+# --- the list of processes shows vkb-build while it builds
 
 in_repo checkout -q -b waits
 printf '%s\n\t%s\n' 'valkey-%:' ": >'$scratch/began'; exec tail -f /dev/null" \

@@ -1,24 +1,25 @@
 #!/bin/sh
-# What the dashboards of the Python tool ask of its tables, macros and variables
-# in place: the tables that vkb-pgpush fills give the numbers of the files. And
-# what goes into the database comes out unchanged.
+# The queries of the Python tool's dashboards, with values for macros and variables: on
+# the tables of vkb-pgpush they give the numbers of the files. Runs are exported
+# unchanged.
 . "${0%/*}/lib.sh"
 test_postgres 'vkb-pgpush and dashboards'
 
 fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' 2>.sql; }
 rows() { sql "SELECT count(*) FROM ${1:-benchmark_metrics}"; }
 
-# answer WHAT SQL JQ: rows of a|b|c are what jq -r makes of results.json.
+# answer WHAT SQL JQ: the rows a|b|c of the query equal what jq -r prints for
+# results.json
 answer() {
-  test_that "$1" sql "$2"
+  test_that "$1: the query runs" sql "$2"
   sort .out >answer
-  test_same "$(jq -r "$3" results.json | sort)" "$(cat answer)" "$1: the numbers"
-  test_match . answer "$1: there are some"
+  test_same "$(jq -r "$3" results.json | sort)" "$(cat answer)" "$1: the numbers are those of the files"
+  test_match . answer "$1: the query has rows"
 }
-# Numbers as the database writes a rounded mean.
+# A mean, rounded as the database rounds it.
 jq_mean='def mean: (add / length * 1000 | round) / 1000;'
 
-# results/TAG/metrics.json: what is measured twice there differs.
+# results/TAG/metrics.json: repetitions have different metrics.
 mkdir results
 perl -MJSON::PP -e 'srand 3; my $json = JSON::PP->new->canonical->pretty;
 for my $c (0 .. 3) { my $tag = ("7.2.4", "8.0.1", "8.1.0", "unstable\"--")[$c]; my @all;
@@ -39,7 +40,7 @@ n=$(jq length results.json)
 
 # --- throughput per tag, and performance per command
 
-# From the folder, as run records, and one by one with a second look.
+# Pushed as a folder, as run records, and in pieces that are then pushed again.
 for way in tree records pieces; do
   fresh
   case $way in
@@ -55,9 +56,9 @@ for way in tree records pieces; do
     done
     ;;
   esac
-  test_same "$n $n" "$(rows) $(rows benchmark_tags_metrics)" "$way: all rows"
+  test_same "$n $n" "$(rows) $(rows benchmark_tags_metrics)" "$way: all rows are stored"
   for cmd in SET GET; do
-    answer "$way: throughput of $cmd by tag, a column for each of io and pipeline" \
+    answer "$way: throughput of $cmd per tag for each io-threads and pipeline" \
       "SELECT commit,
         round(AVG(CASE WHEN io_threads = 1 AND pipeline = 1 THEN rps END), 3)::float8,
         round(AVG(CASE WHEN io_threads = 1 AND pipeline = 10 THEN rps END), 3)::float8,
@@ -72,7 +73,7 @@ for way in tree records pieces; do
         map(tostring) | join(\"|\")"
     for io in 1 9; do
       for p in 1 10; do
-        answer "$way: $cmd, pipeline $p, $io io threads, over time" \
+        answer "$way: throughput of $cmd over time, pipeline $p, $io io threads" \
           "SELECT EXTRACT(EPOCH FROM \"timestamp\")::bigint AS \"time\",
             concat(data_size, ' Bytes, ', io_threads, ' IO-Threads, ', pipeline,
               ' Pipelining, ', architecture) AS metric,
@@ -98,7 +99,7 @@ for way in tree records pieces; do
     'group_by(.timestamp)[] | "\(.[0].timestamp | sub("[+]01:00"; "Z") | fromdateiso8601 - 3600)|\(.[0].commit)"'
 done
 
-# --- a module: each of its variables, its graphs, its tables
+# --- a module: the variables, graphs and tables of its dashboard
 
 perl -MJSON::PP -e 'srand 5; my @all;
 for my $c (0 .. 4) { for my $mode (JSON::PP::false, JSON::PP::true) {
@@ -122,9 +123,9 @@ for my $c (0 .. 4) { for my $mode (JSON::PP::false, JSON::PP::true) {
 jq 'map(select(.status == "success"))' all.json >results.json
 fresh
 vkb-pgpush -q --table search --test-type fts all.json
-test_same "$(jq length all.json)" "$(rows benchmark_metrics_search)" 'module: all rows'
+test_same "$(jq length all.json)" "$(rows benchmark_metrics_search)" 'module: all rows are stored'
 test_same benchmark_metrics_search "$(sql "SELECT table_name FROM information_schema.tables
-  WHERE table_schema = 'public' AND table_name LIKE 'benchmark_metrics_%'")" 'module: the variable table_name'
+  WHERE table_schema = 'public' AND table_name LIKE 'benchmark_metrics_%'")" 'module: the query for table_name finds the table'
 for v in config_name architecture io_threads group_description scenario cluster_mode config_set::text; do
   answer "module: the variable $v" "SELECT DISTINCT $v FROM benchmark_metrics_search
     WHERE ${v%::*} IS NOT NULL AND status = 'success' ORDER BY 1" \
@@ -149,7 +150,7 @@ for m in rps p99_latency_ms p95_latency_ms p50_latency_ms min_latency_ms max_lat
         \"\(.[0].scenario) \(.[0].test_phase) cluster=\(.[0].cluster_mode | tostring[0:1])\",
         (map(.$m) | mean)] | map(tostring) | join(\"|\")"
 done
-answer 'module: latest against previous' \
+answer 'module: the latest commit compared with the previous one' \
   "WITH pushes AS (SELECT scenario, test_phase, cluster_mode, config_set, module_commit,
       AVG(rps) AS rps, AVG(p99_latency_ms) AS p99,
       RANK() OVER (PARTITION BY scenario, test_phase, cluster_mode, config_set
@@ -169,12 +170,12 @@ answer 'module: latest against previous' \
       (\$l[0].config_set != {} | tostring[0:1]), ([\$r] | mean | tostring)] | join(\"|\")"
 test_same "$(jq -r 'map(select(.status == "failed")) | length' all.json) boom" \
   "$(sql "SELECT count(*) || ' ' || min(error) FROM benchmark_metrics_search WHERE status = 'failed'")" \
-  'module: what failed'
-test_that 'module: the raw rows' sql 'SELECT * FROM benchmark_metrics_search
+  'module: failed scenarios are stored with the error'
+test_that 'module: the query for the last rows runs' sql 'SELECT * FROM benchmark_metrics_search
   ORDER BY module_commit_timestamp DESC NULLS LAST LIMIT 50'
-test_same 50 "$(wc -l <.out)" 'module: are there'
+test_same 50 "$(wc -l <.out)" 'module: the query for the last rows has 50 rows'
 
-# --- what vkb-load measured has all that those filters ask for
+# --- the runs of vkb-load have all that these filters need
 
 if server=$(command -v valkey-server); then
   cat >fts-small.json <<'END'
@@ -185,7 +186,7 @@ END
   vkb-load -q --runs 2 --server "$server" fts-small.json >ours
   jq -c '.subject += {commit: "core", module_commit: "m", module_time: "2026-02-03T10:00:00Z"}' ours >ours.new
   fresh
-  test_that 'vkb-load: a push' vkb-pgpush --table search ours.new
+  test_that 'vkb-load: the push is accepted' vkb-pgpush --table search ours.new
   test_same 'a (write, cluster=false)|4
 {"maxmemory-policy": "allkeys-lru"}
 {}' "$(sql "SELECT scenario || ' (' || test_phase || ', cluster=' || coalesce(cluster_mode::text, 'N/A') || ')', count(rps)
@@ -193,14 +194,14 @@ END
       AND group_description = 'small, \"all\" of it' AND scenario_description = 'one value'
       AND \"group\" = 7 AND io_threads = 1 AND status = 'success' AND module_commit_timestamp > '2026-02-03'
       GROUP BY scenario, test_phase, cluster_mode" \
-    'SELECT DISTINCT config_set::text FROM benchmark_metrics_search ORDER BY 1')" 'vkb-load: its runs are found by each of them'
+    'SELECT DISTINCT config_set::text FROM benchmark_metrics_search ORDER BY 1')" 'vkb-load: each filter finds its runs'
 else
   test_skip 'vkb-load and dashboards' valkey-server
 fi
 
-# --- there and back: any run, through two tables and another order
+# --- random runs are exported unchanged, through two tables and in another order
 
-# any SEED N: runs of all kinds, some alike.
+# any SEED N: prints random runs; some are equal
 any() {
   perl -MJSON::PP -e 'my ($seed, $n) = @ARGV; srand $seed;
   my $json = JSON::PP->new->canonical->utf8; my @had;
@@ -226,7 +227,7 @@ any() {
     if (rand() < .1) { $r->{status} = "failed"; $r->{error} = text(); delete $r->{metrics} }
     $r->{run} ||= { index => 1 } if rand() < .5;
     my $line = $json->encode($r) . "\n"; push @had, $line; print $line }' "$1" "$2" >raw
-  # vkb-pgpush reports what cannot be stored; here it is left out.
+  # vkb-pgpush reports what cannot be stored; the comparison leaves it out.
   vkb-parse raw >any 2>.parse
 }
 for seed in 1 2 3 4 5; do
@@ -235,25 +236,25 @@ for seed in 1 2 3 4 5; do
   vkb-pgpush any 2>err
   status=$?
   sed -n 's/^vkb-pgpush: any:\([0-9]*\): .*/\1d/p' err >bad
-  test_same "$([ -s bad ] && echo 2 || echo 0)" $status "seed $seed: a push"
+  test_same "$([ -s bad ] && echo 2 || echo 0)" $status "seed $seed: the push has the right exit status"
   sed -f bad any | sort -u >good
   vkb-pgpush --export >first
   sort -u first >got
-  test_same "$(rows)" "$(wc -l <first)" "seed $seed: each row comes back"
-  test_empty "$(comm -3 good got | head -n 3)" "seed $seed: the rows are unchanged but for those that were refused"
-  test_same y "$([ "$(wc -l <got)" -gt 100 ] && echo y)" "seed $seed: most are there"
+  test_same "$(rows)" "$(wc -l <first)" "seed $seed: each row is exported"
+  test_empty "$(comm -3 good got | head -n 3)" "seed $seed: the exported runs are those that were accepted"
+  test_same y "$([ "$(wc -l <got)" -gt 100 ] && echo y)" "seed $seed: most runs are accepted"
   vkb-pgpush -q --table other first
   vkb-pgpush --export --table other >second
-  test_same "$(cksum <first)" "$(cksum <second)" "seed $seed: through another table, the same bytes"
+  test_same "$(cksum <first)" "$(cksum <second)" "seed $seed: the export of another table is the same"
   vkb-pgpush first any 2>err
-  test_match ' 0 runs stored' err "seed $seed: nothing of it is new"
+  test_match ' 0 runs stored' err "seed $seed: no exported run is new"
   perl -e 'srand shift; my @l = <>; print splice @l, rand @l, 1 while @l' $seed first >shuffled
   vkb-pgpush -q --table third shuffled
   vkb-pgpush --export --table third | sort >mixed
-  test_same "$(sort first | cksum)" "$(cksum <mixed)" "seed $seed: in any order, the same runs"
+  test_same "$(sort first | cksum)" "$(cksum <mixed)" "seed $seed: pushed in another order, the runs are the same"
 done
 
-# --- rows of the Python tool go the same way
+# --- rows of the Python tool are exported and pushed to another table
 
 fresh
 sql 'CREATE TABLE benchmark_metrics (id SERIAL PRIMARY KEY,
@@ -264,15 +265,15 @@ sql 'CREATE TABLE benchmark_metrics (id SERIAL PRIMARY KEY,
     SELECT 'SET', 'c' || i % 3, i + .25, '2026-03-01Z'::timestamptz + i % 3 * interval '1 day',
     '{\"a\": 1}', i % 2 = 0, 'x''\"' FROM generate_series(1, 20) i"
 vkb-pgpush --export >first
-test_same '20 215' "$(jq -s -r '"\(length) \(map(.metrics.rps) | add)"' first)" 'rows of others'
+test_same '20 215' "$(jq -s -r '"\(length) \(map(.metrics.rps) | add)"' first)" 'rows of the Python tool are exported'
 vkb-pgpush -q --table other first
 vkb-pgpush --export --table other >second
-test_same "$(cksum <first)" "$(cksum <second)" 'through a table of ours: the same bytes'
+test_same "$(cksum <first)" "$(cksum <second)" 'the export of a table with the exported rows is the same'
 vkb-pgpush -q any 2>/dev/null
 vkb-pgpush --export >first
 vkb-pgpush -q --table both first
 vkb-pgpush --export --table both >second
-test_same "$(cksum <first)" "$(cksum <second)" 'with runs of ours beside them: the same'
-test_same "$(vkb-stats --text first 2>&1)" "$(vkb-stats --text second 2>&1)" 'vkb-stats as well'
+test_same "$(cksum <first)" "$(cksum <second)" 'the export with runs of vkb-pgpush in the table is the same'
+test_same "$(vkb-stats --text first 2>&1)" "$(vkb-stats --text second 2>&1)" 'vkb-stats prints the same for both exports'
 
 test_done

@@ -1,15 +1,14 @@
 #!/bin/sh
-# What vkb-bench leaves can be read again: metrics.json has the keys of the
-# Python tool and no others, and vkb-compare, vkb-pgpush and vkb-detect take its
-# runs for repetitions of their cases; so they do what the first edition wrote
-# and stored.
+# The results of vkb-bench can be read again: metrics.json has only keys of the Python
+# tool, and vkb-compare, vkb-pgpush and vkb-detect read its runs as repetitions of their
+# cases. They read the results of the first version, too.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'the results of vkb-bench'
 . "$tests/repo.sh"
 test_postgres 'the results of vkb-bench in PostgreSQL'
 
-# Each key that the Python tool writes, of any kind of result.
+# All keys that the Python tool writes, in any kind of result.
 cat >python.keys <<'END'
 timestamp commit repository command data_size pipeline clients
 rps avg_latency_ms min_latency_ms p50_latency_ms p95_latency_ms p99_latency_ms
@@ -23,7 +22,7 @@ scenario_description config_set config_name module_commit
 module_commit_timestamp dataset
 END
 tr ' ' '\n' <python.keys | sort >known
-# other_keys FILE: those of its objects that the Python tool does not write.
+# other_keys FILE: prints the keys in FILE that the Python tool does not write
 other_keys() { jq -r '.[] | keys[]' "$1" | sort -u | comm -23 - known; }
 
 real_repo
@@ -34,7 +33,7 @@ cat >cfg.json <<'END'
   "data_sizes": [16], "pipelines": [1, 2], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
-test_that 'a measurement' vkb-bench --valkey-path repo --config cfg.json \
+test_that 'vkb-bench measures both commits' vkb-bench --valkey-path repo --config cfg.json \
   --commits base main --runs 4
 base=$(head_of base) main=$(head_of main)
 records=$(echo results/base/runs/*.jsonl)
@@ -42,15 +41,15 @@ records=$(echo results/base/runs/*.jsonl)
 # --- the keys
 
 for ref in base main; do
-  test_same 16 "$(jq length "results/$ref/metrics.json")" "$ref: each run is there"
+  test_same 16 "$(jq length "results/$ref/metrics.json")" "$ref: each run is in metrics.json"
   test_empty "$(other_keys "results/$ref/metrics.json")" \
     "$ref: only keys of the Python tool are written"
 done
-# The Python tool takes what it does not know for the configuration: of one case
-# all that is not measured must be equal.
+# The Python tool takes unknown keys for the configuration: all keys of runs of one case
+# must be equal, except what is measured.
 test_same 4 "$(jq -c '.[] | with_entries(select(.key |
   test("^(rps|.*_latency_ms|timestamp|commit|repository)$") | not))' \
-  results/*/metrics.json | sort -u | wc -l)" 'runs of one case differ by what is measured alone'
+  results/*/metrics.json | sort -u | wc -l)" 'runs of one case differ only in what is measured'
 test_empty "$(jq -c '.[] | select(any(.[]; type == "object" or type == "array"))' \
   results/*/metrics.json)" 'no value is an object, which the Python tool cannot store'
 cat >scenario.json <<'END'
@@ -60,11 +59,11 @@ cat >scenario.json <<'END'
   "config_sets":[{"maxmemory-samples":3}],"server_cpu_range":"0","client_cpu_range":"1",
   "cluster_mode":false,"tls_mode":false,"io-threads":[1]}]
 END
-test_status 2 'scenarios, one of which fails' vkb-load --runs 1 -q -o scenario.jsonl scenario.json
+test_status 2 'scenarios of which one fails are exit 2' vkb-load --runs 1 -q -o scenario.jsonl scenario.json
 vkb-parse --flat scenario.jsonl >scenario.flat
 test_same '["success",null] ["failed",true]' "$(jq -c \
   '.[] | [.status, (if .error then true else null end)]' scenario.flat | tr '\n' ' ' |
-  sed 's/ $//')" 'a result and a failure'
+  sed 's/ $//')" 'the results are one success and one failure'
 test_empty "$(other_keys scenario.flat)" 'scenarios: only keys of the Python tool are written'
 test_same '{"maxmemory-samples":3} 0 1' "$(jq -r '.[0] |
   "\(.config_set | tojson) \(.env_server_cpu_range) \(.env_client_cpu_range)"' scenario.flat)" \
@@ -72,20 +71,20 @@ test_same '{"maxmemory-samples":3} 0 1' "$(jq -r '.[0] |
 
 # --- vkb-compare
 
-# pairs WHAT: each case of out.jsonl has four runs on both sides.
+# pairs WHAT: each case of out.jsonl has four runs on both sides
 pairs() {
   test_same '[[4,4]] 4' "$(jq -sc 'map(select(.type == "delta" and .metric == "rps")) |
     map(.n) as $n | "\($n | unique | tojson) \($n | length)"' out.jsonl | jq -r .)" "$1"
 }
 vkb-compare --format jsonl results/base/metrics.json results/main/metrics.json >out.jsonl
 pairs 'vkb-compare pairs four cases of four runs'
-# A server without a commit has no time of its own.
+# Runs of a server without a commit have no commit time.
 for side in old new; do
   vkb-load -q --runs 4 cfg.json >"$side.runs"
   vkb-parse --flat "$side.runs" >"$side.json"
 done
 vkb-compare --format jsonl old.json new.json >out.jsonl
-pairs 'and those of a server without a commit'
+pairs 'vkb-compare pairs runs of a server without a commit'
 
 # --- vkb-parse --whole
 
@@ -93,20 +92,20 @@ grep -h '"type":"run"' "$records" >plain.jsonl
 vkb-parse plain.jsonl >canonical.jsonl
 vkb-parse --flat --whole plain.jsonl >whole.json
 test_same "$(cat canonical.jsonl)" "$(vkb-parse whole.json)" \
-  '--whole: the records come back as they were'
-test_same vkb "$(other_keys whole.json)" '--whole: there is one more key'
+  '--whole: the records read from it are unchanged'
+test_same vkb "$(other_keys whole.json)" '--whole: metrics.json has one more key'
 test_same "$(vkb-parse --flat plain.jsonl)" "$(vkb-parse --flat whole.json)" \
-  '--whole: without it the key is gone again'
-test_status 2 '--whole alone' vkb-parse --whole plain.jsonl
+  '--whole: a file without it lacks only that key'
+test_status 2 '--whole without --flat is an error' vkb-parse --whole plain.jsonl
 test_match '--whole needs --flat' .err 'the error says that --whole needs --flat'
 
 # --- vkb-pgpush and vkb-detect
 
-# judged WHAT: vkb-detect sees both commits of each of four cases.
+# judged WHAT: vkb-detect finds both commits and four cases
 judged() {
   vkb-detect --table core --latest 1 >detected 2>&1
   test_match '\([0-9]+ series of 4 cases\)' detected "$1: vkb-detect judges four cases"
-  test_match '^2 commits ' detected "$1: of two commits"
+  test_match '^2 commits ' detected "$1: vkb-detect finds two commits"
   vkb-pgpush --export >exported.jsonl
   grep -F "\"commit\":\"$base" exported.jsonl >before.jsonl
   grep -F "\"commit\":\"$main" exported.jsonl >after.jsonl
@@ -114,38 +113,38 @@ judged() {
   pairs "$1: four cases of four runs come back"
 }
 fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' 2>.sql; }
-stored() { # stored NEW OLD WHAT
+stored() { # stored NEW OLD WHAT: the message has these numbers
   test_match "benchmark_metrics: $1 runs stored, $2 were there already" .err "$3"
 }
 
-test_that 'a push of the folder' vkb-pgpush results
+test_that 'the folder of results is accepted' vkb-pgpush results
 stored 32 0 'each run is stored'
-judged 'stored'
+judged 'runs stored from the folder'
 test_same 100 "$(jq .config.keyspacelen exported.jsonl | sort -u)" \
   'a key that metrics.json lacks is stored from the runs'
 test_same integer "$(sql "SELECT format_type(atttypid, atttypmod) FROM pg_attribute
   WHERE attrelid = 'benchmark_metrics'::regclass AND attname = 'env_numa_nodes'")" \
-  'a number that metrics.json has as text is a number there'
+  'a number that metrics.json has as text is stored as a number'
 test_that 'the results are accepted again' vkb-pgpush results
-stored 0 32 'nothing is doubled'
+stored 0 32 'no run of the results is new'
 mkdir flat
 for ref in base main; do
   mkdir "flat/$ref"
   cp "results/$ref/metrics.json" "flat/$ref"
 done
-test_that 'metrics.json alone' vkb-pgpush flat
-stored 0 32 'holds the same runs'
+test_that 'the metrics.json files alone are accepted' vkb-pgpush flat
+stored 0 32 'no run of the metrics.json files is new'
 test_that 'the files of the results are accepted' \
   vkb-pgpush flat/base/metrics.json flat/main/metrics.json
-stored 0 32 'they are the same, too'
+stored 0 32 'no run of the two files is new'
 fresh
-test_that 'metrics.json alone, first' vkb-pgpush flat
-stored 32 0 'is stored'
-judged 'metrics.json'
+test_that 'the metrics.json files are accepted by an empty database' vkb-pgpush flat
+stored 32 0 'each run of the metrics.json files is stored'
+judged 'runs stored from metrics.json'
 test_that 'the folder after its files is accepted' vkb-pgpush results
-stored 0 32 'nothing is doubled'
+stored 0 32 'no run of the folder is new'
 
-# --- what the first edition wrote: everything, one key beside the other
+# --- the first version wrote all keys side by side
 
 mkdir old
 for ref in base main; do
@@ -167,23 +166,23 @@ for ref in base main; do
 done
 vkb-parse old/base/metrics.json >old.jsonl
 test_empty "$(jq -c '.config | keys[] | select(test("busy"))' old.jsonl)" \
-  'the load of a CPU does not become configuration'
+  'the load of a CPU is not read as configuration'
 test_same "$(jq -c 'select(.type == "run") | .metrics |= (.cpu191_busy_percent = .p50_latency_ms |
     .cpu0_busy_percent = .rps) | [.config, .metrics]' "$records" | jq -cS . | sort)" \
   "$(jq -c '[.config, .metrics]' old.jsonl | jq -cS . | sort)" \
   'configuration and metrics are those of the records'
 vkb-compare --format jsonl old/base/metrics.json old/main/metrics.json >out.jsonl
-pairs 'vkb-compare pairs what the first edition wrote'
+pairs 'vkb-compare pairs runs that the first version wrote'
 vkb-parse --flat old.jsonl >again.json
-test_empty "$(other_keys again.json)" 'written again, only keys of the Python tool are left'
+test_empty "$(other_keys again.json)" 'written again, the file has only keys of the Python tool'
 test_same "$(jq -cS '.[] | del(.repository)' results/base/metrics.json)" \
   "$(jq -cS '.[] | del(.repository)' again.json)" 'the keys of the Python tool keep their values'
 
-# --- and stored: the same, with the load of each CPU in the configuration
+# --- the rows of the first version have the load of each CPU in the configuration
 
 fresh
 vkb-pgpush -q old
-# spoil: the tables as the first edition left them.
+# spoil: changes the tables to the form that the first version left
 spoil() {
   sql "COMMENT ON TABLE vkb_runs IS NULL" \
     "CREATE TEMP TABLE k AS SELECT id, vkb_session s, vkb_case c FROM vkb_runs;
@@ -201,39 +200,39 @@ busy() {
 }
 spoil
 test_same '32 32' "$(busy) $(sql 'SELECT count(DISTINCT vkb_case) FROM benchmark_metrics')" \
-  'runs stored by the first edition are cases of their own'
-judged 'before they are brought up to date'
+  'each run stored by the first version is a case of its own'
+judged 'before the update'
 sql 'CREATE ROLE guest LOGIN' 'GRANT USAGE ON SCHEMA public TO guest' \
   'GRANT ALL ON ALL TABLES IN SCHEMA public TO guest' \
   'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO guest'
-test_status 2 'a push of another user' env PGUSER=guest vkb-pgpush old
+test_status 2 'a push by a user who does not own the table is an error' env PGUSER=guest vkb-pgpush old
 test_match 'only the owner of the table can do' .err \
-  'the error says that the owner of the table can do it'
+  'the error says that only the owner of the table can do it'
 test_same 32 "$(busy)" 'a push of another role leaves the old rows'
-test_that 'a push' vkb-pgpush old
-test_match '32 old rows brought up to date' .err 'brings them up to date'
-stored 0 32 'the runs are known'
+test_that 'a push by the owner is accepted' vkb-pgpush old
+test_match '32 old rows brought up to date' .err 'the push updates the old rows'
+stored 0 32 'no run of the first version is new'
 test_same '0 4' "$(busy) $(sql "SELECT count(DISTINCT vkb_case) FROM benchmark_metrics
-  WHERE status IS NULL")" 'no run is a case of its own'
+  WHERE status IS NULL")" 'no updated run is a case of its own'
 test_same 32 "$(sql 'SELECT count(*) FROM benchmark_metrics m JOIN vkb_runs r
   USING (vkb_session, vkb_case, vkb_subject, vkb_index) WHERE m.status IS NULL')" \
   'both tables have the same keys'
-test_that 'a push of the records' vkb-pgpush results
-stored 0 32 'they are known as well'
-test_empty "$(grep 'up to date' .err)" 'nothing is left to be brought up to date'
+test_that 'a push of the records is accepted' vkb-pgpush results
+stored 0 32 'no run of the records is new'
+test_empty "$(grep 'up to date' .err)" 'no row is left to be updated'
 test_that 'a push of another role is accepted after the update' env PGUSER=guest vkb-pgpush results
-stored 0 32 'does no harm'
-judged 'brought up to date'
+stored 0 32 'another role stores no run twice'
+judged 'after the update'
 
 # --- folders that cannot be read
 
 mkdir -p ring/a ring/b
 cp old/base/metrics.json ring/a/
 ln -s metrics.json ring/b/metrics.json
-test_status 2 'a metrics.json that cannot be read' vkb-pgpush --dry-run ring
+test_status 2 'a metrics.json that cannot be read is an error' vkb-pgpush --dry-run ring
 test_match "cannot read 'ring/b/metrics.json'" .err 'the error names the metrics.json'
 rm ring/b/metrics.json
 ln -s runs ring/a/runs
-test_status 2 'a folder of records that cannot be read' vkb-pgpush --dry-run ring
+test_status 2 'a folder of records that cannot be read is an error' vkb-pgpush --dry-run ring
 test_match "cannot read 'ring/a/runs'" .err 'the error names the folder of records'
 test_done

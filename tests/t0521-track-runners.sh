@@ -1,6 +1,6 @@
 #!/bin/sh
-# slow: twenty runners of vkb-trackcommits share a branch, and are killed here
-# and there: nothing is measured twice at once, and nothing is lost.
+# slow: twenty runners of vkb-trackcommits share a branch and are killed at random
+# times: no commit is measured twice at once, and none is lost.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 test_postgres 'runners of vkb-trackcommits'
@@ -17,7 +17,7 @@ titles() {
   done | xargs
 }
 
-# runner.sh OWNER: takes commits until all are complete.
+# runner.sh OWNER: claims commits until all are complete
 cat >runner.sh <<'END'
 bad() { echo "$1: $2" >>bad; exit 1; }
 while :; do
@@ -39,8 +39,8 @@ while :; do
 done
 END
 
-# work.pl SHA OWNER: what must not run twice at once. At first it kills its
-# holder, and should die with it.
+# work.pl SHA OWNER: the work for a commit, which must not run twice at once. In
+# the first attempts it kills its parent, and must then be killed itself.
 cat >work.pl <<'END'
 use Fcntl ':flock';
 my ($sha, $owner) = @ARGV;
@@ -57,10 +57,10 @@ if ($try == 1 || ($try < 4 && rand() < 0.2)) {
 }
 END
 
-# supervise.pl SLOT: starts a runner again until it is done, and kills it with
-# its children at some moment. That all of them are dead, and that the server
-# has finished with them, is waited for; only then their claims end soon, so
-# that no lease hangs on how busy this machine is.
+# supervise.pl SLOT: restarts a runner until it ends without error, and sometimes
+# kills it and its children. It waits until all of them are dead and the server
+# has closed their sessions, and only then shortens their leases, so that no
+# lease depends on how busy this machine is.
 cat >supervise.pl <<'END'
 my $slot = shift;
 my @store = split ' ', $ENV{store};
@@ -117,13 +117,13 @@ dying() {
   # shellcheck disable=SC2086 # several words
   wait $runners
   test_empty_file bad "$what: no commit is measured twice at once"
-  test_same 'c9 c8 c7 c6 c5 c4 c3 c2 c1' "$(completed | titles)" "$what: none is lost"
-  test_empty "$(sort marked | uniq -d)" "$what: none is completed twice"
-  test_same 9 "$(track query --format jsonl | wc -l)" "$what: each is there once"
-  test_match 'holder of' died "$what: some holders died"
-  test_match 'all of' died "$what: some runners died with all they had"
-  test_that "$what: what is left" track determine --repo repo --config-file config.json
-  test_empty_file .out "$what: is nothing"
+  test_same 'c9 c8 c7 c6 c5 c4 c3 c2 c1' "$(completed | titles)" "$what: all commits are complete"
+  test_empty "$(sort marked | uniq -d)" "$what: no commit is marked twice"
+  test_same 9 "$(track query --format jsonl | wc -l)" "$what: each commit has one record"
+  test_match 'holder of' died "$what: some heartbeat processes were killed"
+  test_match 'all of' died "$what: some runners were killed with their children"
+  test_that "$what: determine is accepted at the end" track determine --repo repo --config-file config.json
+  test_empty_file .out "$what: no commit is left"
 }
 
 store='--file runners.jsonl'

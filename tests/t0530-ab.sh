@@ -1,10 +1,10 @@
 #!/bin/sh
 # From two commits to a verdict: a real server that is really slower, and the
-# same one twice. The CPU time of the server is judged: other work on the
+# same server twice. The CPU time of the server is judged: other work on the
 # machine makes a run slower, but does not make its requests tenfold.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
-test_server 'the A/B line'
+test_server 'the comparison of two commits'
 . "$tests/repo.sh"
 
 real_repo
@@ -17,43 +17,44 @@ cat >cfg.json <<'END'
 END
 judged='-m server_cpu_us_per_req --margin 60%'
 
-# --- the line itself, as the manual has it
+# --- the pipeline of the manual
 
-line() { # line LABEL REF...
+line() { # line LABEL REF...: compares the commits with the one called LABEL
   base=$1
   shift
   # shellcheck disable=SC2086 # words
   vkb-build -C repo "$@" | vkb-load --builds - --runs 8 cfg.json | vkb-stats |
     vkb-compare --baseline "$base" $judged
 }
-test_status 1 'a slower commit' line base base main
-test_match '^-  SET .* worse' .out 'is found'
-test_status 0 'the other way round' line main main base
-test_match '^\+  SET .* better' .out 'is an improvement'
-test_that 'the same commit twice' line a a=base b=base
-test_same 0 "$(grep -c '^-' .out)" 'no change is not reported as a regression'
+test_status 1 'a slower commit is exit 1' line base base main
+test_match '^-  SET .* worse' .out 'the slower commit is reported as worse'
+test_status 0 'a faster commit is exit 0' line main main base
+test_match '^\+  SET .* better' .out 'the faster commit is reported as better'
+test_that 'the same commit twice is exit 0' line a a=base b=base
+test_same 0 "$(grep -c '^-' .out)" 'the same commit twice is not reported as worse'
 
 # --- vkb-ab
 
-ab() { # ab DIR BUILD...
+ab() { # ab DIR BUILD...: the same with vkb-ab
   dir=$1
   shift
   # shellcheck disable=SC2086 # words
   vkb-ab --results "$dir" -C repo "$@" -- --runs 8 cfg.json -- $judged
 }
 lines() { wc -l <"$1" | tr -d ' '; }
-test_status 1 'vkb-ab' ab r base main
-test_match '^-  SET .* worse' .out 'finds it'
+test_status 1 'vkb-ab with a slower commit is exit 1' ab r base main
+test_match '^-  SET .* worse' .out 'vkb-ab reports the slower commit as worse'
 next=$(sed -n 's/^Next: //p' .out)
 test_same "vkb-why -C repo $(git -C repo rev-parse --short=12 base) $(git -C repo rev-parse --short=12 main) r/cases.jsonl SET" \
-  "$next" 'it proposes a command with the repository and what was measured'
-test_same SET "$(vkb-load --plan --case SET r/cases.jsonl | jq -r .config.command)" 'its file has the case'
-test_match "^vkb-ab: the page is 'r/report.html'" .err 'a page is written'
-test_match 'Worse: SET ' r/report.html 'which has the answer'
+  "$next" 'the report proposes a vkb-why command for this repository and case'
+test_same SET "$(vkb-load --plan --case SET r/cases.jsonl | jq -r .config.command)" 'the file of the proposed command has the case'
+test_match "^vkb-ab: the page is 'r/report.html'" .err 'a message names the page'
+test_match 'Worse: SET ' r/report.html 'the page has the verdict'
 test_same '.gitignore asked builds.jsonl cases.jsonl report.html runs.jsonl summaries.jsonl' \
-  "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'keeps what it saw'
-test_same 16 "$(lines r/runs.jsonl)" 'all runs'
+  "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has all files of the comparison'
+test_same 16 "$(lines r/runs.jsonl)" 'all runs are stored'
 test_same true "$(jq -s 'group_by(.run.block) | all(length == 2)' r/runs.jsonl)" \
+<<<<<<< HEAD
   'side by side'
 test_status 2 'a server that cannot be counted' vkb-ab --results none -C repo base main -- --count-only cfg.json
 test_match 'the server program itself' .err 'is reported'
@@ -65,44 +66,54 @@ test_that '--no-page writes no page' test ! -e same/report.html
 test_status 1 'several' ab three -j 2 a=base again=base main
 test_match '^Comparing again' .out 'each'
 test_match '^Comparing main' .out 'is compared with the first'
+=======
+  'both sides are measured in each block'
+test_status 2 'a server that cannot be counted is an error' vkb-ab --results none -C repo base main -- --count-only cfg.json
+test_match 'the server program itself' .err 'the error asks for the server program itself'
+test_absent 'no subject' .err 'nothing is compared'
+test_that 'vkb-ab with the same commit twice is exit 0' ab same a=base b=base
+test_status 1 'vkb-ab with three builds is exit 1' ab three -j 2 a=base again=base main
+test_match '^Comparing again' .out 'the second build is compared'
+test_match '^Comparing main' .out 'the third build is compared'
+>>>>>>> lang7
 # shellcheck disable=SC2086 # words
-test_status 1 'several reports' vkb-ab --results r -C repo base main -- \
+test_status 1 'several formats of the report are accepted' vkb-ab --results r -C repo base main -- \
   --runs 8 cfg.json -- -f "markdown:it's.md" -f jsonl:deltas.jsonl $judged
-test_match '[Ww]orse' "it's.md" 'one for people'
+test_match '[Ww]orse' "it's.md" 'the Markdown report has the verdict'
 test_same regression "$(jq -r 'select(.metric).verdict' deltas.jsonl)" \
-  'one for programs'
+  'the JSON report has the verdict'
 
-# A work tree against its commit, and against another.
+# A work tree compared with its commit, and with another commit.
 echo '#define BURN 0' >repo/src/burn.h
 # shellcheck disable=SC2086 # words
-test_that 'my changes' vkb-ab --results mine --worktree mine=repo -- --runs 8 \
+test_that 'a work tree without a second build is accepted' vkb-ab --results mine --worktree mine=repo -- --runs 8 \
   cfg.json -- $judged
-test_match '^Comparing mine .* against base ' .out 'against their commit'
-test_match 'better' .out 'and they are good'
+test_match '^Comparing mine .* against base ' .out 'the work tree is compared with its commit'
+test_match 'better' .out 'the faster work tree is reported as better'
 in_repo checkout -q .
 # shellcheck disable=SC2086 # words
-test_status 1 'my commits' vkb-ab --results other --worktree=mine=repo -C repo \
+test_status 1 'a work tree with a slower build is exit 1' vkb-ab --results other --worktree=mine=repo -C repo \
   base -- --runs 8 cfg.json -- $judged
-test_match '^Comparing mine .* against base ' .out 'against a ref'
-test_empty "$(in_repo status --porcelain)" 'the work tree is not changed'
+test_match '^Comparing mine .* against base ' .out 'the work tree is compared with the named commit'
+test_empty "$(in_repo status --porcelain)" 'the work tree is unchanged'
 
-# Without arguments: what this clone changes since it left the default branch.
+# Without arguments: the changes of this clone since its merge base with the default branch.
 fork=$(head_of base)
 in_repo checkout -q -b feature base
-test_status 2 'a clone without a change' sh -c "cd repo && exec vkb-ab --results ../e"
+test_status 2 'a clone without a change is an error' sh -c "cd repo && exec vkb-ab --results ../e"
 test_match "^vkb-ab: there is nothing to compare: the work tree is the same as its merge base with 'm[a-z]*'" \
-  .err 'the error says with what it would be compared'
+  .err 'the error names the merge base'
 echo '#define BURN 100000' >repo/src/burn.h
 # shellcheck disable=SC2086 # words
-test_status 1 'a clone with a change' sh -c "cd repo &&
+test_status 1 'a clone with a slower change is exit 1' sh -c "cd repo &&
   exec vkb-ab --results ../clone -- --runs 8 ../cfg.json -- $judged"
-test_match "^Comparing mine .* against base " .out 'it is compared with the merge base'
+test_match "^Comparing mine .* against base " .out 'the work tree is compared with the merge base'
 test_same "$fork" "$(jq -r 'select(.subject.label == "base").subject.commit' clone/builds.jsonl)" \
-  'which is where the branch left the default branch'
+  'the merge base is the commit where the branch began'
 in_repo checkout -q .
 in_repo checkout -q main
-test_status 2 'a folder outside a clone' sh -c "mkdir -p no && cd no && GIT_CEILING_DIRECTORIES=$PWD exec vkb-ab"
-test_match 'no BUILD is given, and this is not a clone; usage: ' .err 'the error says so'
+test_status 2 'a folder outside a clone is an error' sh -c "mkdir -p no && cd no && GIT_CEILING_DIRECTORIES=$PWD exec vkb-ab"
+test_match 'no BUILD is given, and this is not a clone; usage: ' .err 'the error says that this is not a clone'
 
 # --- a release, and a branch that still says its version
 
@@ -110,16 +121,16 @@ version=$("$server" --version | sed 's/.* v=\([^ ]*\) .*/\1/')
 in_repo tag "$version" main
 burn 0 branch
 # shellcheck disable=SC2086 # words
-test_that 'a tag like the version of all servers' vkb-ab --results tagged -C repo \
+test_that 'a tag that equals the version of both servers is accepted' vkb-ab --results tagged -C repo \
   "$version" main -- --runs 8 cfg.json -- $judged
-test_match "^Comparing main .* against $version " .out 'is the baseline, not the branch'
-test_match 'better' .out 'and the branch is compared with it'
+test_match "^Comparing main .* against $version " .out 'the build of the tag is the baseline'
+test_match 'better' .out 'the branch is reported as better than the tag'
 # shellcheck disable=SC2086 # words
-test_status 2 'a comparison without the side it needs' vkb-ab --results e -C repo \
+test_status 2 'a single build is an error' vkb-ab --results e -C repo \
   a=base -- --runs 8 cfg.json -- $judged
-test_match '^vkb-compare: there is no contender' .err 'is named'
-test_that 'the build is kept' test -s e/builds.jsonl
-test_that 'and nothing was measured' test ! -e e/part.jsonl
+test_match '^vkb-compare: there is no contender' .err 'the error says that there is no contender'
+test_that 'the record of the build is kept' test -s e/builds.jsonl
+test_that 'nothing is measured without a contender' test ! -e e/part.jsonl
 in_repo reset -q --hard "$version"
 
 # --- stopped, and resumed
@@ -132,30 +143,31 @@ END
 has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
 vkb-ab --results s -C repo base main -- --runs 4 long.json >long 2>&1 &
 pid=$!
-test_that 'it measures' wait_until 60 has_two
+test_that 'vkb-ab has finished two runs' wait_until 60 has_two
 kill "$pid"
 wait "$pid"
-test_same 143 $? 'SIGTERM ends it'
-test_litter 10 'it leaves nothing'
+test_same 143 $? 'SIGTERM ends vkb-ab'
+test_litter 10 'no server and no file is left'
 head -n 2 s/part.jsonl >two
-test_status 2 'another command' ab s base main
+test_status 2 'another command in the same folder is an error' ab s base main
 test_match 'of another command that was not finished: --anew deletes them' .err \
-  'is refused'
-# The commits are those it began with, whatever a branch means now.
+  'the error names --anew'
+# The commits are those of the first start, even if the branch has moved.
 main=$(head_of main)
 in_repo branch -qf main base 2>/dev/null || in_repo reset -q --hard base
 # shellcheck disable=SC2086 # words
-test_status 1 'the same' vkb-ab --results s -C repo base main -- --runs 4 \
+test_status 1 'the same command is accepted' vkb-ab --results s -C repo base main -- --runs 4 \
   long.json -- $judged
 test_match 'resuming' .err 'a message says that it resumes'
-test_same "$(cat two)" "$(head -n 2 s/runs.jsonl)" 'with what it had'
-test_same 8 "$(lines s/runs.jsonl)" 'to the end'
+test_same "$(cat two)" "$(head -n 2 s/runs.jsonl)" 'the first two runs are kept'
+test_same 8 "$(lines s/runs.jsonl)" 'the other runs are added'
 in_repo reset -q --hard "$main"
 
-# --- what is wrong
+# --- errors
 
-test_status 2 'no configuration, and a commit that does not exist' sh -c 'cd repo &&
+test_status 2 'a commit that does not exist is an error' sh -c 'cd repo &&
   exec vkb-ab --results ../q base nothing'
+<<<<<<< HEAD
 test_match "^vkb-ab: taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are compared'
 test_match "'nothing'" .err 'the error names the commit that is not in it'
 for archive in tar tar.gz tgz tar.bz2 tbz2 tar.xz txz tar.zst zip; do
@@ -167,25 +179,30 @@ done
 test_status 2 'an archive and a commit' sh -c "cd repo && exec vkb-ab --results ../q --anew a.tar nothing"
 test_match 'taking the commits from this clone' .err 'that one is'
 test_status 2 'a clone that git does not trust' env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 \
+=======
+test_match "^vkb-ab: taking the commits from this clone, '$PWD/repo'" .err 'a message says that the commits are those of this clone'
+test_match "'nothing'" .err 'the error names the commit'
+test_status 2 'a clone that git does not trust is an error' env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 \
+>>>>>>> lang7
   GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null sh -c 'cd repo && exec vkb-ab --results ../q base nothing'
-test_match 'git cannot read the clone .*dubious ownership' .err 'no other repository is taken for it'
+test_match 'git cannot read the clone .*dubious ownership' .err 'the error is that of git'
 test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat q/cases.jsonl)" \
   'without a configuration the cases are those of quick.json'
-test_status 2 'an empty one' vkb-ab --results e -C repo base main --
+test_status 2 'an empty list of configurations is an error' vkb-ab --results e -C repo base main --
 test_match 'there is no case to measure' .err 'the error says that there is no case'
-test_status 2 'no ref' vkb-ab --results e -C repo -- cfg.json
+test_status 2 'a comparison without commits is an error' vkb-ab --results e -C repo -- cfg.json
 test_match 'no REF' .err 'the error says that there is no commit'
-test_status 2 'a ref that is not there' ab e base nothing
-test_match "'nothing'" .err 'is named'
-test_match 'not all commits could be built; nothing was measured' .err 'ends it'
-test_status 2 'a wrong option of vkb-load' vkb-ab --results e -C repo base main \
+test_status 2 'a commit that cannot be built is an error' ab e base nothing
+test_match "'nothing'" .err 'the error names the commit that cannot be built'
+test_match 'not all commits could be built; nothing was measured' .err 'the error says that nothing was measured'
+test_status 2 'an unknown option of vkb-load is an error' vkb-ab --results e -C repo base main \
   -- --nonsense cfg.json
-test_match "^vkb-load: unknown option '--nonsense'" .err 'is named'
-test_status 2 'an option of vkb-ab after a commit' vkb-ab -C repo base main --results e -- cfg.json
+test_match "^vkb-load: unknown option '--nonsense'" .err 'the error is that of vkb-load'
+test_status 2 'an option of vkb-ab after a commit is an error' vkb-ab -C repo base main --results e -- cfg.json
 test_match "^vkb-ab: option '--results' must come before the operands; usage: " .err 'the error says where it belongs'
-test_status 2 'a ref that is an attack' vkb-ab --results e -C repo base \
+test_status 2 'a hostile name of a commit is an error' vkb-ab --results e -C repo base \
   "\$(touch evil)'; touch evil; '" -- cfg.json
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
-test_empty "$(find e -name 'runs*' -o -name 'part*')" 'and there are no runs'
+test_empty "$(find e -name 'runs*' -o -name 'part*')" 'there are no runs'
 test_litter 10 'no server is left'
 test_done

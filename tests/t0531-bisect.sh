@@ -23,22 +23,22 @@ cat >cfg.json <<'END'
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
-bisect() { # bisect DIR ARGUMENT...
+bisect() { # bisect DIR ARGUMENT...: vkb-bisect with these options for all
   dir=$1
   shift
   vkb-bisect -C repo --results "$dir" "$@" -- --runs 8 cfg.json -- \
     -m server_cpu_us_per_req --margin 60%
 }
 
-test_that 'it ends' bisect r c1 c16
+test_that 'vkb-bisect is exit 0' bisect r c1 c16
 test_same "first bad commit: $(head_of c11)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
-  'with the commit'
-test_match '^-  SET .* worse' .out 'and the numbers'
+  'the first bad commit is the slow one'
+test_match '^-  SET .* worse' .out 'the report has the numbers'
 test_match "^Next: vkb-why -C repo $(in_repo rev-parse --short=12 c10) $(in_repo rev-parse --short=12 c11) r/cases.jsonl SET$" .out \
-  'and the whole command that shows why'
+  'the report proposes the vkb-why command'
 test_same "$(head_of c8) it cannot be built" \
-  "$(sed -n 's/^skip //p' r/verdicts)" 'the one that does not compile is left out'
-test_result "$(($(wc -l <r/verdicts) > 6))" 'in few steps'
+  "$(sed -n 's/^skip //p' r/verdicts)" 'the commit that does not compile is skipped'
+test_result "$(($(wc -l <r/verdicts) > 6))" 'at most six commits are tested'
 while read -r verdict id _; do
   n=$(in_repo describe --tags "$id")
   case $verdict in
@@ -46,28 +46,28 @@ while read -r verdict id _; do
   bad) [ "${n#c}" -ge 11 ] ;;
   esac || echo "$verdict $n"
 done <r/verdicts >wrong
-test_empty_file wrong 'and each was judged rightly'
+test_empty_file wrong 'each verdict is right'
 test_same true "$(jq -s 'group_by(.run.block) | all(length == 3)' \
   "$(find r/steps -name runs.jsonl | head -n 1)")" \
-  'each beside the good and the bad one'
+  'each commit is measured together with the good and the bad one'
 test_empty "$(in_repo status --porcelain)$(in_repo bisect log 2>/dev/null)" \
-  'the repository is not changed'
+  'the repository is unchanged'
 cp .out first
-test_that 'once more' bisect r c1 c16
+test_that 'the same command is accepted again' bisect r c1 c16
 test_match "resuming in 'r'" .err 'a message says that it resumes'
-test_same "$(cat first)" "$(cat .out)" 'with what it knows'
-test_status 2 'with other commits' bisect r c1 c12
-test_match 'of another command: --anew deletes them' .err 'it does not'
-test_status 1 'with --anew' bisect r --anew c11 c16
-test_match 'no slowdown of the bad commit is shown' .err 'it does: c16 is no slower than c11'
-test_status 1 'the wrong way round' bisect w c16 c1
-test_match 'no slowdown of the bad commit is shown' .err 'is nothing to find'
-test_match 'swap GOOD and BAD\?' .err 'and it says what it may be'
+test_same "$(cat first)" "$(cat .out)" 'the second report is the same'
+test_status 2 'other commits in the same folder are an error' bisect r c1 c12
+test_match 'of another command: --anew deletes them' .err 'the error names --anew'
+test_status 1 '--anew with a search without a slowdown is exit 1' bisect r --anew c11 c16
+test_match 'no slowdown of the bad commit is shown' .err 'the error says that no slowdown is shown'
+test_status 1 'GOOD and BAD in the wrong order are exit 1' bisect w c16 c1
+test_match 'no slowdown of the bad commit is shown' .err 'in the wrong order no slowdown is shown'
+test_match 'swap GOOD and BAD\?' .err 'the message asks whether GOOD and BAD are swapped'
 
-# --- killed again and again
+# --- kills
 
-# killed T: after T tenths of a second, if it still runs. A round that a kill
-# cut through is not a pair, so it takes more runs.
+# killed T: kills vkb-bisect after T tenths of a second if it still runs. A block that a kill
+# interrupts is not a pair, so more runs are needed.
 cat >killed.pl <<'END'
 use Time::HiRes;
 my $t = shift; my $pid = fork // die;
@@ -87,13 +87,13 @@ for t in 1 2 4 3 5 7 11 13 3 17 9 23 15 4 19 31 6000; do
   kills=$((kills + 1))
 done >broken
 test_result "$((kills < 5))" "killed $kills times"
-test_empty_file broken 'it resumes after each failure'
-test_same "$(head -n 1 first)" "$(head -n 1 .out)" 'it ends with the same commit'
+test_empty_file broken 'each start after a kill resumes'
+test_same "$(head -n 1 first)" "$(head -n 1 .out)" 'the first bad commit is the same after kills'
 test_empty "$(cut -d ' ' -f 2 k/verdicts | sort | uniq -d)" \
-  'nothing was judged twice'
-test_litter 10 'nothing is left'
+  'no commit is judged twice'
+test_litter 10 'no server and no file is left'
 
-# --- merges, and what cannot be narrowed down
+# --- merges, and searches that end with several commits
 
 in_repo checkout -q -b trunk c9
 in_repo merge -q --no-ff -m merge c10
@@ -104,59 +104,59 @@ echo 1 >repo/file
 commit side
 in_repo checkout -q trunk
 in_repo merge -q --no-ff -m 'merge side' side
-test_that 'with first parents' bisect m --first-parent c9 trunk
-test_match '^first bad commit: .* merge slow$' .out 'it is the merge'
-test_that 'without' bisect n c9 merged
-test_match '^first bad commit: .* commit 11$' .out 'it is one of the side branch'
+test_that '--first-parent is accepted' bisect m --first-parent c9 trunk
+test_match '^first bad commit: .* merge slow$' .out 'with --first-parent the first bad commit is the merge'
+test_that 'a history with merges is accepted' bisect n c9 merged
+test_match '^first bad commit: .* commit 11$' .out 'without --first-parent the first bad commit is on the side branch'
 in_repo checkout -q -b around c7
 burn 'no number' 'broken'
 burn 200000 'very slow'
 in_repo tag around
 in_repo checkout -q trunk
-test_status 2 'a good one beside' bisect a c5 around
-test_match '^first bad commit, one of:$' .out 'one that does not compile'
+test_status 2 'a search that ends with several commits is exit 2' bisect a c5 around
+test_match '^first bad commit, one of:$' .out 'the report says that one of them is the first bad commit'
 test_same "broken very slow" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
-  'leaves two'
+  'the commit that does not compile and the bad one remain'
 test_match 'cannot narrow it down further: 1 skipped as it cannot be built$' \
-  .err 'and says why'
+  .err 'the message has the reason'
 
-# Half as slow is within the margin on both sides.
+# The change to the middle commit is within the margin on both sides.
 in_repo checkout -q -b steps c1
 burn 100000 'good'
 in_repo tag good
 burn 190000 'half'
 burn 361000 'bad'
-test_status 2 'a commit between both' bisect h good steps
+test_status 2 'a commit between good and bad is exit 2' bisect h good steps
 test_same "bad half" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
-  'is not judged'
+  'the commit in the middle is one of two that remain'
 test_match ': 1 skipped as it is not clearly different from either end: the change is too small or the machine too noisy$' .err \
-  'the reason is printed'
+  'the message says that the commit is not clearly different'
 in_repo checkout -q trunk
 
-# --- what is wrong
+# --- errors
 
-test_status 2 'no commit' bisect e nothing c2
-test_match "no commit 'nothing' in 'repo'" .err 'is named'
-test_status 2 'the same in a clone, which is not named' sh -c 'cd repo &&
+test_status 2 'a commit that does not exist is an error' bisect e nothing c2
+test_match "no commit 'nothing' in 'repo'" .err 'the error names the commit'
+test_status 2 'a commit that does not exist in this clone is an error' sh -c 'cd repo &&
   exec vkb-bisect --results ../unnamed c1 nothing -- ../cfg.json'
-test_match "no commit 'nothing' in '$PWD/repo'" .err 'its commits are meant'
-test_status 2 'one that is hostile' bisect e c1 "$(printf 'a\n\033[31mb')"
-test_match "no commit 'a\\?\\?\\[31mb' in 'repo'" .err 'is named in one line'
-test_status 2 'an attack' bisect e c1 "'; touch evil; '"
+test_match "no commit 'nothing' in '$PWD/repo'" .err 'the error names the clone'
+test_status 2 'a commit name with control characters is an error' bisect e c1 "$(printf 'a\n\033[31mb')"
+test_match "no commit 'a\\?\\?\\[31mb' in 'repo'" .err 'the error has the name on one line'
+test_status 2 'a hostile commit name is an error' bisect e c1 "'; touch evil; '"
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
-test_status 2 'no repository' vkb-bisect -C nowhere --results e c1 c2 -- cfg.json
-test_status 2 'no configuration' vkb-bisect -C repo --results e c1 c2
+test_status 2 'a repository that does not exist is an error' vkb-bisect -C nowhere --results e c1 c2 -- cfg.json
+test_status 2 'a search without a configuration is an error' vkb-bisect -C repo --results e c1 c2
 test_match "'--' and a configuration are missing; usage:" .err 'the error says what is missing'
-test_status 2 'no BAD' vkb-bisect -C repo --results e c1 -- cfg.json
+test_status 2 'a search without BAD is an error' vkb-bisect -C repo --results e c1 -- cfg.json
 test_match 'GOOD, BAD and what to measure are missing; usage:' .err 'the error says what is missing'
-test_status 2 'an option' vkb-bisect --nonsense c1 c2 -- cfg.json
-test_match "unknown option '--nonsense'" .err 'is named'
-test_status 2 'a late option' vkb-bisect -C repo c1 c2 --metric=instructions_per_req -- cfg.json
+test_status 2 'an unknown option is an error' vkb-bisect --nonsense c1 c2 -- cfg.json
+test_match "unknown option '--nonsense'" .err 'the error names the option'
+test_status 2 'an option after the commits is an error' vkb-bisect -C repo c1 c2 --metric=instructions_per_req -- cfg.json
 test_match "option '--metric' must come before the operands" .err 'the error says where it belongs'
-test_status 2 'a wrong one of vkb-compare' vkb-bisect -C repo --results e c1 c2 \
+test_status 2 'an unknown option of vkb-compare is an error' vkb-bisect -C repo --results e c1 c2 \
   -- cfg.json -- --nonsense
-test_match "^vkb-compare: unknown option '--nonsense'" .err 'is named'
-test_empty "$(find e -name runs.jsonl)" 'before anything was measured'
-test_empty "$(in_repo bisect log 2>/dev/null)" 'no bisect was left in the repository'
+test_match "^vkb-compare: unknown option '--nonsense'" .err 'the error is that of vkb-compare'
+test_empty "$(find e -name runs.jsonl)" 'nothing is measured before that error'
+test_empty "$(in_repo bisect log 2>/dev/null)" 'the repository has no bisection'
 test_litter 10 'no server is left'
 test_done

@@ -1,41 +1,41 @@
 #!/bin/sh
-# Trouble is never an answer: each command that a workflow starts fails once,
-# silently and with status 1, and the workflow ends with 2 and says so, or with
-# the right answer where that is listed here. Nothing that was measured is lost.
-# It tries a few calls of each workflow, another few for each VKB_TEST_SEED, and
-# all of them where VKB_TEST_MATRIX is set.
+# A failure is never a result: each command that a workflow starts fails once,
+# without a message and with status 1, and the workflow prints an error and ends with
+# 2, or with the right status if that is listed here. No run is lost.
+# The test tries a few calls of each workflow, others for each VKB_TEST_SEED, and
+# all of them if VKB_TEST_MATRIX is set.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'workflows'
 . "$tests/repo.sh"
 
-# What may fail without harm, by design: WORKFLOW COMMAND:CALL ... and why.
-harmless() { # harmless WORKFLOW COMMAND CALL
+# Calls that may fail without harm, and the reason.
+harmless() { # harmless WORKFLOW COMMAND CALL: true if that call may fail
   case "$1 $2" in
   # Files that are removed at the end are not results.
   'vkb-ab rm' | 'vkb-publish rm' | 'vkb-comment rm' | 'vkb-dashboards rm') return 0 ;;
-  # What git cannot archive, add or show is found by the comparison; the first
-  # of these is asked whether there is a commit, and the index a difference.
+  # The comparison finds what git could not archive, add or show; the first
+  # call only asks whether there is a commit, another whether the index differs.
   'vkb-publish tar' | 'vkb-publish git') return 0 ;;
-  # git bisect reset, where there is nothing to reset.
+  # git bisect reset, if there is nothing to reset.
   'vkb-bisect git') return 0 ;;
   # The text of a message.
   'vkb-bisect tr') return 0 ;;
-  # With status 1 it says that another machine has the commit.
+  # Status 1 means that another machine has the commit.
   'vkb-continuous vkb-trackcommits') return 0 ;;
-  # Only asks whether a program is a script: without head no program is.
+  # It only tests whether a program is a script: without head none is.
   'vkb-completion head') return 0 ;;
   # The number of processors.
   'vkb-quickstart nproc') return 0 ;;
-  # The page of a history is made without its changes, with a message.
+  # The page of a history is made without the changes, with a message.
   'vkb-pr vkb-detect') return 0 ;;
   esac
-  # The first one only asks whether there is such a program.
+  # The first call only tests whether the program exists.
   [ "$2 $3" = 'setpriv 1' ]
 }
 
-# A program under the names of all others: it counts the calls of each in the
-# file $CALLS, fails the one that is asked for, and otherwise is what it says.
+# A program with the names of all other programs: it counts the calls of each in the
+# file $CALLS, fails in the chosen call, and otherwise starts the real program.
 cat >fails.c <<'END'
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -70,7 +70,7 @@ cc -O1 -o fails fails.c
 REAL_PATH=$PATH CALLS=$scratch/calls
 export REAL_PATH CALLS
 
-# wrap WORKFLOW: a copy of it in WORKFLOW.d, where it finds nothing but fails.
+# wrap WORKFLOW: copies it to WORKFLOW.d, where each program is a link to fails
 wrap() {
   mkdir "$1.d"
   cp "$top/bin/$1" "$top"/bin/vkb-*-setup "$1.d"
@@ -85,15 +85,15 @@ wrap() {
   done <words
 }
 
-# try COMMAND CALL: the workflow with that failure, in the folder work.
+# try COMMAND CALL: runs the workflow in the folder work; that call of COMMAND fails
 try() {
   : >"$CALLS"
   FAIL=$1 NTH=$2 PATH=$scratch/$workflow.d:$REAL_PATH "$scratch/again" \
     >"$scratch/try.out" 2>"$scratch/try.err" </dev/null
 }
-# runs_in FOLDER: the run records in its files, without torn lines, and a
-# run that failed is tried again.
-# shellcheck disable=SC2016 # of perl
+# runs_in FOLDER: prints the run records in its files, without incomplete lines and
+# failed runs
+# shellcheck disable=SC2016 # variables of perl
 runs_in() {
   find "$1" -type f \( -name '*jsonl*' -o -name '*.part' -o -name '*.new' \) \
     -exec perl -MJSON::PP -ne 'print if /"type":"run".*"status":"ok"/ && eval { decode_json $_ }' {} + |
@@ -104,8 +104,8 @@ fresh() {
   cp -a "$start" work
 }
 
-# matrix WORKFLOW STATUS START COMMAND: COMMAND is sh; in a copy of the folder START
-# it gives STATUS.
+# matrix WORKFLOW STATUS START COMMAND: COMMAND, run by sh in a copy of the folder START,
+# ends with STATUS; then with each call failing once
 matrix() {
   workflow=$1 right=$2 start=$3 what="$1 from $3"
   [ -d "$1.d" ] || wrap "$1"
@@ -114,7 +114,7 @@ matrix() {
   fresh
   try none 0
   got=$?
-  test_same "$right" $got "$what: the right answer"
+  test_same "$right" $got "$what: the exit status without a failure"
   [ $got -eq "$right" ] || sed 's/^/# /' try.err
   awk '{ print $0, ++n[$0] }' "$CALLS" >all
   awk -v seed="${VKB_TEST_SEED:-1}" -v all="${VKB_TEST_MATRIX:-}" -v n="$(wc -l <all)" \
@@ -143,11 +143,11 @@ matrix() {
   done <some >wrong
   test_empty "$(cat wrong)" "$what: $(wc -l <some) of $(wc -l <all) commands that fail"
 }
-# after COMMAND CALL FOLDER: where a failure has left work, to begin there.
+# after COMMAND CALL FOLDER: lets that call fail and moves the results to FOLDER
 after() {
   fresh
   try "$1" "$2"
-  test_same 2 $? "$workflow: $1 fails"
+  test_same 2 $? "$workflow: a failure of $1 is an error"
   rm -rf "$3"
   mv work "$3"
 }
@@ -182,7 +182,7 @@ workflow=vkb-bench
 printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$bench --baseline base" >again
 start=empty
 after vkb-compare 2 unused
-test_match 'but compared nothing' try.err 'a 1 of vkb-compare without a comparison is not an answer'
+test_match 'but compared nothing' try.err 'status 1 of vkb-compare without a comparison is an error'
 matrix vkb-quickstart 0 empty "vkb-quickstart --runs 2 --results r $scratch/cfg.json"
 
 matrix vkb-continuous 0 empty \
@@ -218,10 +218,10 @@ matrix vkb-dashboards 0 empty 'GRAFANA_URL= vkb-dashboards --state s sync'
 matrix vkb-needs 0 empty 'vkb-needs run'
 matrix vkb-completion 0 empty "vkb-completion $top/bin out"
 
-# --- nothing can be written
+# --- a full disk
 
-# A folder that cannot hold what is written, with some room left.
-full() { # full KILOBYTES: fills the folder but for so much
+# A file system with little free space.
+full() { # full KILOBYTES: leaves only so much free space
   rm -f disk/filler
   dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null
   dd if=disk/filler of=/dev/null count=0 2>/dev/null
@@ -231,7 +231,7 @@ full() { # full KILOBYTES: fills the folder but for so much
 mkdir disk
 if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=2m none disk 2>/dev/null; then
   test_cleanup() { umount "$scratch/disk"; }
-  # on_disk WHAT COMMAND: sh, with its results in disk/r.
+  # on_disk WHAT COMMAND: COMMAND, run by sh, has its results in disk/r
   on_disk() {
     for room in 0 4 8 16 32 64; do
       rm -rf disk/r
@@ -247,39 +247,39 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=2m none disk 2>/dev/null; then
       runs_in disk >after
       [ -z "$(comm -23 had after)" ] || echo "$room: lost runs"
     done >wrong
-    test_empty "$(cat wrong)" "$1: a full disk is trouble, and loses nothing"
+    test_empty "$(cat wrong)" "$1: a full disk is an error and loses no run"
   }
   on_disk vkb-ab "vkb-ab --results disk/r $common"
   on_disk vkb-continuous "vkb-continuous -q -C repo --branch main --max-commits 1 \
     --file disk/r/state --results disk/r cfg.json -- --runs 2"
 else
-  test_unable 'a full disk' 'the right to mount one'
+  test_unable 'a full disk' 'the right to mount a file system'
 fi
 
-# --- other shells, and what cannot be loaded
+# --- other shells, and files that cannot be loaded
 
 for shell in dash 'bash --posix'; do
   command -v "${shell%% *}" >/dev/null || continue
   mkdir alone
   cp "$top/bin/vkb-ab" alone
   # shellcheck disable=SC2086 # words
-  test_status 2 "$shell: vkb-sh-setup is not there" $shell alone/vkb-ab -h
+  test_status 2 "$shell: a missing vkb-sh-setup is an error" $shell alone/vkb-ab -h
   test_match '^vkb-ab: cannot load vkb-sh-setup' .err "$shell: a message says that it cannot be loaded"
   rm -r alone
   echo file >file
   # shellcheck disable=SC2086 # words
-  test_status 2 "$shell: a folder that is a file" $shell "$top/bin/vkb-ab" --results file $common
+  test_status 2 "$shell: a file as folder of results is an error" $shell "$top/bin/vkb-ab" --results file $common
   test_match '^vkb-ab: ' .err "$shell: a message names the workflow"
   rm -rf r
   mkdir -p r/results r/asked.new
   # shellcheck disable=SC2086 # words
-  test_status 2 "$shell: a file that cannot be opened" $shell "$top/bin/vkb-ab" --results r $common
+  test_status 2 "$shell: a file that cannot be opened is an error" $shell "$top/bin/vkb-ab" --results r $common
   test_match '^vkb-ab: stopped while checking the arguments' .err "$shell: a message names the step"
   # shellcheck disable=SC2086 # words
-  test_status 2 "$shell: stdout is full" sh -c "$shell $top/bin/vkb-ab --results full $common >/dev/full"
+  test_status 2 "$shell: a full disk for stdout is an error" sh -c "$shell $top/bin/vkb-ab --results full $common >/dev/full"
 done
 # shellcheck disable=SC2086 # words
-test_that 'a folder that looks like an option' vkb-ab --results -rf $common
-test_that 'is a folder' test -s ./-rf/runs.jsonl
+test_that 'a folder whose name looks like an option is accepted' vkb-ab --results -rf $common
+test_that 'the folder has the runs' test -s ./-rf/runs.jsonl
 test_litter 20 'no server is left'
 test_done

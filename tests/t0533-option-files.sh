@@ -1,5 +1,5 @@
 #!/bin/sh
-# Workflows: a file whose name looks like an option is a file.
+# Workflows: names of files may look like options.
 . "${0%/*}/lib.sh"
 
 cat >workflow <<'END'
@@ -18,15 +18,15 @@ succeed
 END
 shown() { top=$top sh workflow "$@" | xargs; }
 test_same './-rf ./--all' "$(shown --results -rf --policy=--all)" \
-  'files that begin with - get ./ in front'
+  'a name that begins with - gets ./ before it'
 test_same 'a/-rf ./x' "$(shown --results a/-rf --policy ./x)" \
-  'other files stay as they are'
-test_same 'none -1d' "$(shown --since -1d)" 'an option that names no file keeps its -'
+  'other names of files are unchanged'
+test_same 'none -1d' "$(shown --since -1d)" 'the value of an option that is not a file is unchanged'
 
 touch keep
 printf '[{"commands":["NO_SUCH"]}]\n' >bad.json
-test_status 2 'vkb-bench --results-dir -rf' \
+test_status 2 'vkb-bench with --results-dir -rf has status 2 for a bad command' \
   vkb-bench --config bad.json --results-dir -rf
-test_that 'its folder is called so' test -d ./-rf/.vkb-bench
-test_that 'nothing else is touched' test -e keep
+test_that 'the folder of results is named -rf' test -d ./-rf/.vkb-bench
+test_that 'the other files are kept' test -e keep
 test_done

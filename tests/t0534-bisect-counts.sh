@@ -1,7 +1,7 @@
 #!/bin/sh
-# vkb-bisect --metric: eight commits of a real server, one of which executes more
+# vkb-bisect --metric: eight commits of a real server; one executes more instructions
 # for each request and another one allocates more; both are found by counts,
-# although the machine does other things, and each commit is counted once.
+# although the machine is busy, and each commit is counted once.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 if ! command -v valgrind >/dev/null; then
@@ -12,7 +12,7 @@ test_server 'bisecting by counts'
 . "$tests/repo.sh"
 
 # 3 allocates once more, 4 does not compile, 6 has a loop; the others change
-# nothing, or next to nothing.
+# nothing or almost nothing.
 exact_repo
 in_repo tag c1
 i=1
@@ -28,13 +28,13 @@ cat >cfg.json <<'END'
 END
 LD_PRELOAD=$scratch/burn.so
 export LD_PRELOAD
-bisect() { # bisect DIR METRIC ARGUMENT...
+bisect() { # bisect DIR METRIC ARGUMENT...: vkb-bisect --metric with results in DIR
   dir=$1 metric=$2
   shift 2
   vkb-bisect -C repo --results "$dir" --metric "$metric" "$@" -- cfg.json
 }
-# knows DIR OTHER...: DIR begins with what was counted in the OTHERs; what is counted
-# are all metrics, so it serves for other questions as well.
+# knows DIR OTHER...: copies the counts of the OTHERs to DIR; a count has all
+# metrics, so it can be used by other searches.
 knows() {
   mkdir -p "$1/counts"
   knowing=$1
@@ -48,40 +48,40 @@ test_that 'instructions are bisected' bisect r instructions_per_req c4~1 c8
 test_same "first bad commit: $(head_of c6)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit with the loop is found'
 test_match '^-  SET  [0-9.]*K -> [0-9.]*K  *[0-9.]*% higher  *burn_loops [+][0-9]+  *more work$' .out \
-  'the result says by how many instructions'
+  'the report has the instructions'
 test_match '^vkb-bisect: [0-9a-f]*: bad: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly: burn_loops \+[0-9]+$' \
-  .err 'so does the line of a bad commit'
+  .err 'the message for a bad commit has the instructions'
 test_match '^vkb-bisect: [0-9a-f]*: good: against it the bad commit is worse: SET takes ' \
-  .err 'and that of a good one'
+  .err 'the message for a good commit has them, too'
 for runs in r/counts/*/runs.jsonl; do
   jq -s 'map(select(.type == "run")) | length == 2 and all(.counted)' "$runs"
 done | sort -u >all
 test_same true "$(cat all)" 'each commit was counted on two servers, and not measured'
-test_empty "$(find r -name part.jsonl)" 'nothing else was measured beside it'
-test_result "$(($(wc -l <r/verdicts) > 4))" 'in few steps'
+test_empty "$(find r -name part.jsonl)" 'nothing is measured in addition'
+test_result "$(($(wc -l <r/verdicts) > 4))" 'at most four commits are tested'
 cp .out first
 touch stamp
 test_that 'the same command continues' bisect r instructions_per_req c4~1 c8
-test_same "$(cat first)" "$(cat .out)" 'with the same result'
-test_empty "$(find r/counts -name runs.jsonl -newer stamp)" 'and counts nothing again'
+test_same "$(cat first)" "$(cat .out)" 'the second report is the same'
+test_empty "$(find r/counts -name runs.jsonl -newer stamp)" 'no commit is counted again'
 
 knows a r
 test_that 'allocations are bisected' bisect a allocations_per_req c1 c8
 test_same "first bad commit: $(head_of c3)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit that allocates once more is found'
-test_match '^-  SET  4[.]000 -> 5[.]000 .* more work$' .out 'by one allocation'
-test_match '^More work: SET [(]exactly[)][.]$' .out 'exactly'
+test_match '^-  SET  4[.]000 -> 5[.]000 .* more work$' .out 'the report has one more allocation'
+test_match '^More work: SET [(]exactly[)][.]$' .out 'the report says that the count is exact'
 
 knows n r a
-test_status 1 'two commits that are the same' bisect n instructions_per_req c7 c8
+test_status 1 'two equal commits are exit 1' bisect n instructions_per_req c7 c8
 test_match 'the bad commit is not worse: instructions_per_req is within its margin' .err \
-  'are within the margin'
+  'two equal commits are within the margin'
 knows w r a
-test_status 1 'the wrong way round' bisect w instructions_per_req c8 c1
+test_status 1 'GOOD and BAD in the wrong order are exit 1' bisect w instructions_per_req c8 c1
 test_match "^Comparing $(in_repo rev-parse c1 | cut -c 1-10) against " w/bounds-report \
-  'the report of both ends has the bad commit against the good one'
+  'the report of both ends compares the bad commit with the good one'
 test_match 'the good commit is worse than the bad one: swap GOOD and BAD\?' .err \
-  'asks whether they should be swapped'
+  'the message asks whether GOOD and BAD are swapped'
 
 # --- servers that disagree
 
@@ -90,22 +90,22 @@ burn '30 0 1' 'loose'
 in_repo tag loose
 burn '60 0' 'slow'
 knows l a
-test_status 2 'a commit whose servers disagree' bisect l instructions_per_req c1 trunk
-test_match 'its instructions are not exact: ' .err 'is reported'
+test_status 2 'a commit whose two counts differ is exit 2' bisect l instructions_per_req c1 trunk
+test_match 'its instructions are not exact: ' .err 'a message says that its instructions are not exact'
 test_same "$(head_of loose) its two servers disagree" \
-  "$(sed -n 's/^skip //p' l/verdicts)" 'is skipped'
+  "$(sed -n 's/^skip //p' l/verdicts)" 'the commit whose counts differ is skipped'
 test_same 'loose slow' "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
-  'so two commits remain'
+  'two commits remain'
 test_match 'cannot narrow it down further: 1 skipped as its two servers disagree$' .err \
-  'with the reason'
+  'the message has the reason'
 knows e l
-test_status 2 'an end whose servers disagree' bisect e instructions_per_req c1 loose
+test_status 2 'a BAD whose two counts differ is an error' bisect e instructions_per_req c1 loose
 test_match 'the counts of the good or the bad commit are not exact: two fresh servers' \
-  .err 'ends the search'
+  .err 'the error says that the counts are not exact'
 
-# --- what is wrong
+# --- errors
 
-# vkb-load writes one whole run and ends with 2, as on a full disk.
+# vkb-load writes one complete run and ends with 2, as on a full disk.
 mkdir broken
 cp "$top"/bin/vkb-bisect "$top"/bin/vkb-sh-setup broken
 for program in build compare stats; do
@@ -122,20 +122,20 @@ chmod +x broken/vkb-load
 cp -r r half
 rm half/verdicts && : >half/verdicts
 rm -r half/counts/"$(head_of c6)"
-test_status 2 'a count that is not finished' broken/vkb-bisect -C repo --results half \
+test_status 2 'a count that is not finished is an error' broken/vkb-bisect -C repo --results half \
   --metric instructions_per_req c4~1 c8 -- cfg.json
-test_match "could not count $(head_of c6 | cut -c 1-10), see above" .err 'ends the search'
-test_absent 'its runs fail' half/verdicts 'and the commit has no verdict'
+test_match "could not count $(head_of c6 | cut -c 1-10), see above" .err 'the error names the commit that is not counted'
+test_absent 'its runs fail' half/verdicts 'the commit has no verdict'
 
-test_status 2 'a metric that is not counted' bisect m rps c7 c8
+test_status 2 'a metric that is not counted is an error' bisect m rps c7 c8
 test_match "option '--metric': 'rps' is not counted; counted are instructions_per_req," .err \
-  'is refused with the reason'
-test_status 2 'a metric without a name' \
+  'the error lists the counted metrics'
+test_status 2 'an empty name of a metric is an error' \
   vkb-bisect -C repo --results m --metric= c7 c8 -- cfg.json
 test_match "option '--metric' has no name of a metric" .err 'the error says that the name is missing'
-test_status 2 'a misspelt metric' bisect m instruction_per_req c7 c8
-test_result "$([ ! -e m ]; echo $?)" 'nothing was built for it'
-test_status 2 'two names of the metric' \
+test_status 2 'an unknown metric is an error' bisect m instruction_per_req c7 c8
+test_result "$([ ! -e m ]; echo $?)" 'nothing is built for an unknown metric'
+test_status 2 '--metric together with -m is an error' \
   vkb-bisect -C repo --results m --metric instructions_per_req c1 c2 -- cfg.json -- -m rps
 test_match "'--metric' names the metric: leave out '-m'" .err 'the error says what to leave out'
 unset LD_PRELOAD
@@ -144,9 +144,9 @@ for program in sh env readlink dirname git setpriv sed mkdir flock vkb-load cat 
   ln -s "$(command -v $program)" bare
 done
 bisect_program=$(command -v vkb-bisect)
-test_status 2 'a machine without valgrind' env PATH="$PWD/bare" "$bisect_program" \
+test_status 2 'a machine without valgrind is an error' env PATH="$PWD/bare" "$bisect_program" \
   --metric instructions_per_req -C repo c1 c2 -- cfg.json
 test_match "valgrind, which counts, is not in PATH: 'vkb-needs run' installs it" .err \
-  'is refused before anything is built'
+  'the error names the command that installs valgrind'
 test_litter 10 'no server is left'
 test_done

@@ -1,9 +1,9 @@
 #!/bin/sh
-# vkb-flame folds what perf script prints, as the field's tools do, and reads
+# vkb-flame folds the output of perf script like other tools do, and reads
 # folded stacks.
 . "${0%/*}/lib.sh"
 
-# fold TEXT [OPTION...]: what vkb-flame makes of it, sorted.
+# fold TEXT [OPTION...]: prints the folded stacks of TEXT, sorted
 fold() {
   printf '%b' "$1" >in
   shift
@@ -12,56 +12,56 @@ fold() {
 
 event='p 1 [000] 1.5: 10 cycles:\n'
 
-# --- what is in a sample
+# --- the frames of a sample
 
 test_same 'p;main;work 10' \
   "$(fold "$event\tf1 work+0x1f (/bin/p)\n\tf2 main (/bin/p)\n\n")" \
   'the innermost frame comes last, without its offset'
 test_same 'V8_Worker_3;f 7' \
   "$(fold 'V8 Worker 3 24636/25607 [000] 94564.109216: 7 cycles:\n\tf1 f (/x)\n\n')" \
-  'a name with blanks and a number'
+  'a name of a command with blanks and a number'
 test_same 'a:b;f 1' "$(fold 'a;b 3 1.0: cycles:\n\tf1 f (/x)\n\n')" \
-  'a semicolon in a name; no period'
+  'a command name with a semicolon; a sample without a period'
 test_same 'p;[libc.so.6] 10' \
   "$(fold "$event\tf1 [unknown] (/usr/lib/libc.so.6)\n\n")" \
-  'a frame without a symbol is its module'
+  'a frame without a symbol has the name of its module'
 test_same 'p;[libc.so.6 <f1>] 10' \
-  "$(fold "$event\tf1 [unknown] (/usr/lib/libc.so.6)\n\n" --addrs)" '--addrs'
+  "$(fold "$event\tf1 [unknown] (/usr/lib/libc.so.6)\n\n" --addrs)" '--addrs adds the address to a frame without a symbol'
 test_same 'p;[unknown] 10' "$(fold "$event\tf1 [unknown] ([unknown])\n\n")" \
   '--addrs without a module keeps [unknown]'
 test_same 'p;a::f 10' "$(fold "$event\tf1 a::f(int, char (*)()) (/x)\n\n")" \
-  'arguments are left out'
+  'arguments of a function are left out'
 test_same 'p;(anonymous namespace)::f 10' \
   "$(fold "$event\tf1 (anonymous namespace)::f(int) (/x)\n\n" |
     sed 's/^p 10$/left out/')" \
     'an anonymous namespace is not taken for an argument'
 test_same 'p;net/http.(*Client).Do 10' \
-  "$(fold "$event\tf1 net/http.(*Client).Do (/x)\n\n")" "Go's methods stay"
+  "$(fold "$event\tf1 net/http.(*Client).Do (/x)\n\n")" "the receiver of a Go method is kept"
 test_same 'p;f 10' "$(fold "$event\tf1 f (/memfd:jit (deleted))\n\n")" \
-  'a module that was deleted'
+  'a frame of a deleted module'
 test_same 'p;f (g 10' "$(fold "$event\tf1 f (g (/x)\n\n" | sed 's/f  10/f (g 10/')" \
-  'a bracket that stays open'
+  'a name with an unclosed parenthesis'
 test_same 'p;outer;inner_[i] 10' "$(fold "$event\tf1 outer->inner (/x)\n\n")" \
   'an inlined function has _[i]'
 test_same 'p;s::operator-> 10' \
   "$(fold "$event\tf1 s::operator->() (/x)\n\n")" 'operator-> is one name'
 test_same 'p;gc::Box<T>::new::{{closure}} 10' \
   "$(fold "$event\tf1 gc::Box\$LT\$T\$GT\$::new::\$u7b\$\$u7b\$closure\$u7d\$\$u7d\$::ha2ed0674a1c3dc9f+0x1 (/x)\n\n")" \
-  'a name of Rust'
+  'a mangled name of Rust'
 test_same 'java;org/a/B:.c 10' \
   "$(fold 'java 1 1.5: 10 cycles:\n\tf1 Lorg/a/B;.c(I)V (/tmp/perf-1.map)\n\n')" \
-  'a name of Java'
+  'the signature of a Java method is left out'
 marked="$event\tf1 k ([kernel.kallsyms])\n\tf2 j (/tmp/perf-12.map)\n\tf3 u (/x)\n\n"
-test_same 'p;u;j;k_[k] 10' "$(fold "$marked" --kernel)" '--kernel'
-test_same 'p;u;j_[j];k 10' "$(fold "$marked" --jit)" '--jit'
-test_same 'p;u;j_[j];k_[k] 10' "$(fold "$marked" --all)" '--all'
+test_same 'p;u;j;k_[k] 10' "$(fold "$marked" --kernel)" '--kernel marks kernel frames'
+test_same 'p;u;j_[j];k 10' "$(fold "$marked" --jit)" '--jit marks frames of compiled code'
+test_same 'p;u;j_[j];k_[k] 10' "$(fold "$marked" --all)" '--all marks both'
 two='p 1/2 1.5: 3 cycles:\n\tf1 f (/x)\n\np 1/3 1.6: 4 cycles:\n\tf1 f (/x)\n\n'
-test_same 'p;f 7' "$(fold "$two")" 'threads are added up'
-test_same 'p-1;f 7' "$(fold "$two" --pid)" '--pid'
+test_same 'p;f 7' "$(fold "$two")" 'samples of all threads are added up'
+test_same 'p-1;f 7' "$(fold "$two" --pid)" '--pid adds the process id to the name'
 test_same 'p-1/2;f 3
-p-1/3;f 4' "$(fold "$two" --tid)" '--tid'
+p-1/3;f 4' "$(fold "$two" --tid)" '--tid adds process and thread id to the name'
 test_same 'p-?/9;f 4' "$(fold 'p 9 1.6: 4 cycles:\n\tf1 f (/x)\n\n' --tid)" \
-  'perf knew no process id'
+  'an unknown process id is shown as ?'
 
 # --- events
 
@@ -69,19 +69,19 @@ mixed="$event\tf1 f (/x)\n\np 1 1.6: 9 faults:u:\n\tf1 g (/x)\n\n"
 test_same 'p;f 10' "$(fold "$mixed")" 'the first event is counted'
 test_match "1 samples of other events than 'cycles'" err \
   'a warning counts the samples of other events'
-test_same 'p;g 9' "$(fold "$mixed" --event faults)" '--event'
+test_same 'p;g 9' "$(fold "$mixed" --event faults)" '--event chooses the event'
 test_empty_file err '--event prints nothing about other events'
 test_same 'false;[unknown] 1
 false;_start 2' "$(fold '  false 3 15.4: 1 cycles:u:  ff [unknown] ([unknown])
   false 3 15.5: 2 cycles:  7f _start+0x4 (/ld.so)\n')" \
   'samples without a call chain'
-test_same 'p 10' "$(fold "$event\n$event\n" | sed 's/20/10/')" 'no frames at all'
-test_same 'p;f 10' "$(fold "$event\n\tf1 f (/x)\n\n")" 'a blank line too early'
+test_same 'p 10' "$(fold "$event\n$event\n" | sed 's/20/10/')" 'a sample without frames has the command only'
+test_same 'p;f 10' "$(fold "$event\n\tf1 f (/x)\n\n")" 'a blank line before the frames is ignored'
 test_same 'p;f 10' "$(fold "# cmdline : perf\n#\n$event\tf1 f (/x)\r\n\r\n")" \
-  'comments; lines of DOS'
+  'comments are ignored; lines may end in CR LF'
 test_empty "$(fold '# cmdline : perf\n\n')" 'comments alone have no stacks'
 
-# --- what was inlined
+# --- inlined functions
 
 cat >prog.c <<'END'
 volatile int v;
@@ -106,7 +106,7 @@ gcc -g -O1 -no-pie -o prog prog.c
 at=$(nm prog | sed -n 's/^0*\([0-9a-f]*\) T outer$/\1/p')
 test_same 'p;main;outer;inner_[i] 10' \
   "$(fold "$event\t$at outer ($scratch/prog)\n\t1 main ($scratch/none)\n\n" --inline)" \
-  '--inline'
+  '--inline adds inlined functions'
 cat >prog.cc <<'END'
 volatile long v;
 template <class T> static inline __attribute__((always_inline)) long
@@ -129,9 +129,9 @@ g++ -g -O1 -no-pie -o prog prog.cc
 at=$(nm -C prog | sed -n 's/^0*\([0-9a-f]*\) W long outer<int>.*/\1/p')
 test_same 'p;outer<int>;inner<int>_[i] 10' \
   "$(fold "$event\t$at outer<int> ($scratch/prog)\n\n" --inline)" \
-  '--inline names a template without its result, as it is named elsewhere'
+  '--inline names a template without its return type'
 
-# Debug information in a file of its own, which a server of debuginfod has.
+# Debug information in a separate file, which a debuginfod server has.
 id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
 mkdir -p "served/buildid/$id"
 objcopy --only-keep-debug prog "served/buildid/$id/debuginfo"
@@ -146,18 +146,18 @@ mkfifo pipe
 printf '%b' "$event\tf1 f ($scratch/pipe)\n\tf2 g ($scratch/in)\n\n" >pipe.in
 test_that '--inline does not wait for a pipe' \
   timeout 60 vkb-flame --inline -f folded pipe.in
-test_same 'p;g;f 10' "$(cat .out)" 'without a program a frame stays as it is'
+test_same 'p;g;f 10' "$(cat .out)" 'without a program the frame is unchanged'
 
-# --- trouble
+# --- bad input
 
 printf '%b' "$event\tf1 f (/x)\n\n$event\tf1 g (/x" >in
-test_status 2 'a file that is cut off' vkb-flame -f folded in
-test_same 'p;f 10' "$(cat .out)" 'the whole part of a cut file is folded'
-test_match 'in:5: the last line has no newline' .err 'the rest is named'
+test_status 2 'a file that is cut off is an error' vkb-flame -f folded in
+test_same 'p;f 10' "$(cat .out)" 'the complete samples of a cut file are folded'
+test_match 'in:5: the last line has no newline' .err 'the error names the incomplete line'
 printf '%b' "$event\tf1 f (/x)\n\tf2 g (\n\n" >in
-test_status 2 'a line that ends in a bracket' vkb-flame -f folded in
+test_status 2 'a line that ends in an open parenthesis is an error' vkb-flame -f folded in
 test_match 'in:3: neither an event nor a frame' .err \
-  'the error names the line that ends in a bracket'
+  'the error names the line that ends in an open parenthesis'
 test_same 'p;f 10' "$(cat .out)" \
   'the lines before and after a bad line are folded'
 echo 'hello' >in
@@ -173,23 +173,23 @@ a;c 2
 d e;f 1.5' "$(vkb-flame -f folded stacks)" 'folded stacks are added up'
 test_same 'b;a 4
 c;a 2
-f;d e 1.5' "$(vkb-flame -r -f folded stacks)" '--reverse'
+f;d e 1.5' "$(vkb-flame -r -f folded stacks)" '--reverse reverses the stacks'
 test_same "$(vkb-flame -f folded stacks stacks)" \
-  "$(cat stacks stacks | vkb-flame -f folded)" 'files are as one'
-test_that 'several outputs' vkb-flame -f folded:one -f svg:two stacks
+  "$(cat stacks stacks | vkb-flame -f folded)" 'several files are added up'
+test_that 'several formats are accepted' vkb-flame -f folded:one -f svg:two stacks
 test_same "$(vkb-flame -f folded stacks)" "$(cat one)" 'one output is folded'
 test_match '^<svg' two 'the other output is a graph'
 
 awk 'BEGIN { for (i = 10000; i < 90000; i++) print "a;b" i % 97 ";c" i, i }' |
   sort >many
-test_that 'many stacks' vkb-flame -f folded many
+test_that '80,000 stacks are accepted' vkb-flame -f folded many
 sort .out >got
 test_that 'each of many stacks is in the output' cmp many got
 test_same "$(awk '{ s += $NF } END { printf "%.0f", s }' many)" \
   "$(vkb-flame -r -f folded many | awk '{ s += $NF } END { printf "%.0f", s }')" \
   'the weights of reversed stacks have the same sum'
 
-# Sums of halves are exact in any order.
+# Sums of multiples of 1/2 are exact in any order.
 awk 'BEGIN { srand(3)
   for (i = 0; i < 9000; i++) {
     printf "p"
@@ -209,15 +209,15 @@ test_that 'the graph does not depend on the split into files' \
 test_same "$(vkb-flame -r -f folded in-order)" "$(vkb-flame -r -f folded any)" \
   'a reversed graph does not depend on the order'
 
-# More than are sorted at once.
+# More frames than are sorted at once.
 awk 'BEGIN { for (k = 0; k < 100000; k++) s = s "a;"
   for (i = 100; i < 200; i++) print s "b" i, i }' >deep
 vkb-flame -f folded deep >got
-test_that 'deep ones' cmp deep got
+test_that 'stacks of 100,000 frames are unchanged' cmp deep got
 
 # --- the reference inputs
 
-# A last sample without its blank line is lost by the Perl scripts.
+# The Perl scripts lose a last sample without a blank line after it.
 whole() {
   awk -v RS= -v ORS='\n\n' '
     held { print held }
@@ -225,7 +225,7 @@ whole() {
     END { if (blank) print held }' blank="$(tail -c 2 "$1" | tr -dc '\n' |
     awk 'END { print (NR > 1) }')" "$1"
 }
-# Names of Rust as they were written: the Perl script leaves them mangled.
+# Demangles names of Rust: the Perl script leaves them mangled.
 # shellcheck disable=SC2016 # "$" is part of the names
 rust() {
   sed -E ':a; s/::h[0-9a-f]{16}(;| )/\1/; ta
@@ -245,7 +245,7 @@ if test_reference flamegraph 'reference inputs'; then
     *rust*) rust "$want" ;;
     *) cat "$want" ;;
     esac | sort >expected
-    test_that "${base##*/} ${option:-as it is}" \
+    test_that "${base##*/} ${option:-without an option}" \
       vkb-flame -f folded ${option:+--$option} in
     sort .out >got
     test_that 'the output is that of the Perl script' cmp expected got
@@ -253,7 +253,7 @@ if test_reference flamegraph 'reference inputs'; then
   for want in "$acceptance"/inferno/*-collapsed.txt; do
     sort "$want" >expected
     vkb-flame -f folded "${want%-collapsed.txt}.txt" | sort >got
-    test_that "${want##*/}: as inferno" cmp expected got
+    test_that "${want##*/}: the output is that of inferno" cmp expected got
   done
 fi
 test_done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# slow: vkb-flame's SVG and page as a browser shows them: search, zoom, reset,
-# keys, and that names of others stay names.
+# slow: vkb-flame's SVG and page in a browser: search, zoom, reset,
+# keys, and hostile names.
 . "${0%/*}/lib.sh"
 
 cat >stacks <<'END'
@@ -10,13 +10,13 @@ all.c;main;parse;copy 10
 all.c;idle 40
 END
 vkb-flame -t 'A <title> & more' stacks >graph.svg
-test_that 'it is XML' xmllint --noout graph.svg
+test_that 'the graph is valid XML' xmllint --noout graph.svg
 
 # --- without a script
 
 test_same 'A <title> & more' \
   "$(xmllint --xpath 'string(/*[local-name()="svg"]/*[local-name()="title"])' graph.svg)" \
-  'its title'
+  'the title is escaped'
 titles() { # titles FILE: the tooltips, a line each
   sed -n 'N; s/^.*class="f"><title>\([^<]*\)\n\([^<]*\)<.*/\1: \2/p; D' "$1"
 }
@@ -27,11 +27,11 @@ main: total 60.00% (60), self 0.00%
 parse: total 40.00% (40), self 0.00%
 copy: total 10.00% (10), self 10.00%
 hash: total 30.00% (30), self 30.00%
-read: total 20.00% (20), self 20.00%' "$(titles graph.svg)" 'a tooltip for each frame'
-test_match '<text [^>]*>parse</text>' graph.svg 'names are in their frames'
+read: total 20.00% (20), self 20.00%' "$(titles graph.svg)" 'each frame has a tooltip'
+test_match '<text [^>]*>parse</text>' graph.svg 'a frame has its name'
 grep -E ' on[a-z]+=|style=|https?://|javascript:' graph.svg |
   grep -v 'xmlns=' | grep -v "ns = 'http\|createElementNS" >bad
-test_empty_file bad 'no attribute is a script or style, nothing is fetched'
+test_empty_file bad 'no attribute has a script or style, and nothing is fetched'
 vkb-flame -i stacks >icicle.svg
 test_same '30 94' "$(for f in icicle graph; do
   sed -n 's/.* y="\([0-9]*\)" width.*<title>all$/\1/p' $f.svg
@@ -39,21 +39,21 @@ done | tr '\n' ' ' | sed 's/ $//')" '--icicle: the root is on top'
 test_same 3 "$(vkb-flame --min-percent 50 stacks | grep -c 'class="f"')" \
   '--min-percent leaves frames out'
 test_match 'no samples' "$(: >none; vkb-flame none >none.svg; echo none.svg)" \
-  'an empty profile'
+  'an empty profile says that there are no samples'
 
-# --- names of others
+# --- hostile names
 
 printf '%s\n' '<script>alert(1)</script>;"&\ "]]>;</title><b> 1' >evil
 printf 'a\033[31m\001\377\357\277\276;b\302\233 2\n' >>evil
 for format in svg table folded speedscope; do
   vkb-flame -f $format evil >evil.$format
   test_empty "$(LC_ALL=C tr -d '\012\040-\176\200-\377' <evil.$format)" \
-    "$format: no control characters"
+    "$format: the output has no control characters"
 done
-test_that 'a hostile graph is XML' xmllint --noout evil.svg
-test_same 1 "$(grep -c '<script>' evil.svg)" 'with one script: its own'
+test_that 'a graph with hostile names is valid XML' xmllint --noout evil.svg
+test_same 1 "$(grep -c '<script>' evil.svg)" 'a graph with hostile names has only one script'
 vkb-flame -b stacks evil >evil-diff.svg
-test_that 'a hostile differential graph is XML' xmllint --noout evil-diff.svg
+test_that 'a differential graph with hostile names is valid XML' xmllint --noout evil-diff.svg
 
 # --- in a browser
 
@@ -61,7 +61,7 @@ test_that 'a hostile differential graph is XML' xmllint --noout evil-diff.svg
 # shellcheck disable=SC2119 # no packages
 browser_need
 
-# Runs steps in the page; what they log is in the file 'log'.
+# Runs the steps on stdin in the page and prints what they log.
 in_page() { # in_page SVG <STEPS
   {
     sed '/^<\/svg>$/d' "$1"
@@ -143,7 +143,7 @@ key('Escape');
 log(text('matched'));
 log(color('parse') === was);
 END
-)" 'search: nested matches count once; Escape forgets'
+)" 'search: nested matches count once; Escape clears the search'
 test_same 'all.c: total 100.00% (100), self 0.00%|idle: total 40.00% (40), self 40.00%|main: total 60.00% (60), self 0.00%|100%|hidden|60%|search|all: total 100.00% (100), self 0.00%' \
   "$(in_page graph.svg <<'END'
 key('ArrowUp');
@@ -162,7 +162,7 @@ log(document.activeElement.id);
 key('Escape');
 log(text('details'));
 END
-)" 'keys'
+)" 'arrows, Enter, r, / and Escape work'
 test_same 'true|true|true' "$(in_page graph.svg <<'END'
 log(top('parse') < top('main'));
 click(document.getElementById('invert'));
@@ -170,7 +170,7 @@ log(top('parse') > top('main'));
 key('i');
 log(top('parse') < top('main'));
 END
-)" 'upside down'
+)" 'the button and the key i invert the graph'
 test_same '1|<script>alert(1)</script>: total 33.33% (1), self 0.00%' \
   "$(in_page evil.svg <<'END' | sed 's/&lt;/</g; s/&gt;/>/g'
 var f = find('<script>alert(1)</script>');
@@ -178,5 +178,5 @@ f.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
 log(document.querySelectorAll('svg.f script, svg.f b').length + 1);
 log(text('details'));
 END
-)" 'hostile names stay text'
+)" 'hostile names are text'
 test_done

@@ -1,10 +1,10 @@
 #!/bin/sh
-# vkb-flame reads perf.data as perf script does: symbols, maps, forks, events.
+# vkb-flame reads perf.data like perf script: symbols, maps, forks, events.
 . "${0%/*}/lib.sh"
 
-# --- a file made by hand
+# --- a constructed file
 
-# records FILE [EDIT]: one of two events, of a process and its child.
+# records FILE [EDIT]: writes a file with samples of a process and its child; EDIT breaks it
 records() {
   perl -e '
     my ($file, $edit) = @ARGV;
@@ -16,7 +16,7 @@ records() {
     my $ids = pack("QQ", 0, 0);
     sub record { pack("LSS", $_[0], $_[1], 8 + length $_[2]) . $_[2] }
     sub name { my $n = $_[0] . "\0"; $n . "\0" x (-length($n) % 8) }
-    # a record that is not a sample ends in pid, tid and time
+    # each record that is not a sample ends in pid, tid and time
     sub behind { pack("LLQ", $_[0], $_[0], $_[1]) }
     sub comm { record(3, 0, pack("LL", $_[0], $_[0]) . name($_[1]) .
       behind($_[0], $_[2])) }
@@ -28,7 +28,7 @@ records() {
       record(9, 2, pack("QLLQQQ", $ip[0], $pid, $pid, $time, $period,
         scalar @ip) . pack("Q*", @ip)) }
     my $user = ~0 - 511;
-    my $data = sample(7, 50, 1, $user, 0x1010)	# before it has a name
+    my $data = sample(7, 50, 1, $user, 0x1010)	# before the process has a name
       . comm(8, "first", 100)
       . map2(8, 0x1000, 0, "/no/such/prog", 110)
       . sample(8, 120, 10, $user, 0x1010, 0x1020)
@@ -42,7 +42,7 @@ records() {
     $data = substr($data, 0, -9) if $edit eq "cut";
     substr($data, 6, 2) = "\0\0" if $edit eq "size";
     substr($data, 6, 2) = "\xf8\xff" if $edit eq "long";
-    # its process and thread have the size of a record where headers have it
+    # process and thread are in the place of the size in a record header
     substr($data, 6, 18) = pack("S Q LL", 0, 0x1010, 56 << 16, 56 << 16)
       if $edit eq "inner";
     my $at = 104 + length($attr) + 16;
@@ -56,25 +56,25 @@ records() {
 }
 
 records perf.data
-test_that 'a file made by hand' vkb-flame -f folded perf.data
+test_that 'a constructed file is read' vkb-flame -f folded perf.data
 test_same ':7;[unknown] 1
 first;[prog] 4
 first;[prog];[prog] 10
 second;[perf-9.map] 3
 second;[prog] 5
 second;[unknown] 2' "$(cat .out)" \
-  'names, maps and what a child inherits, in the order of their times'
+  'names, maps and what a child inherits are applied in the order of their times'
 test_empty_file .err 'nothing is printed on stderr'
 test_same "$(cat .out)" "$(vkb-flame -f folded <perf.data)" \
   'perf.data is read from stdin'
 test_same 'first-8/8;[prog <20>];[prog <10>] 10' \
   "$(vkb-flame -f folded --tid --addrs perf.data | grep ' 10$')" \
-  '--tid --addrs'
+  '--tid and --addrs work with perf.data'
 test_status 2 'perf.data from a pipe is an error' \
   sh -c 'cat perf.data | vkb-flame -f folded'
 for edit in cut size long inner pipe dwarf; do
   records "$edit" "$edit"
-  test_status 2 "broken: $edit" vkb-flame -f folded "$edit"
+  test_status 2 "broken: $edit: the file is an error" vkb-flame -f folded "$edit"
   test_match "^vkb-flame: $edit: " .err \
     "broken: $edit: the error names the file"
 done
@@ -88,9 +88,9 @@ for edit in size long inner; do
     "broken: $edit: the broken record is counted"
 done
 
-# --- what perf records
+# --- recordings of perf
 
-HOME=$scratch # perf keeps there what ran
+HOME=$scratch # perf stores copies of programs there
 export HOME
 cat >prog.cc <<'END'
 #include <cstdlib>
@@ -136,18 +136,18 @@ main()
 	return v == 1;
 }
 END
-# Without a table of jumps into libraries: perf 6.1 lets the symbol before that
-# table overlap it, and so gives an address in it either name.
-test_that 'a program of C++' g++ -O1 -g -fno-omit-frame-pointer \
+# Without a procedure linkage table: in perf 6.1 the symbol before that table
+# overlaps it, so that an address in the table can have either name.
+test_that 'a C++ program is built' g++ -O1 -g -fno-omit-frame-pointer \
   -fno-optimize-sibling-calls -fno-plt -o prog prog.cc
 
-# same FILE WHAT: the text of perf script gives the same.
+# same FILE WHAT: vkb-flame prints the same for FILE as for the output of perf script
 same() {
   perf script --no-inline -i "$1" 2>script.err |
     vkb-flame -f folded --all >by-script 2>/dev/null
-  test_that "$2: is read" vkb-flame -f folded --all "$1"
+  test_that "$2: perf.data is read" vkb-flame -f folded --all "$1"
   cp .out by-data
-  test_that "$2: as perf script says" cmp by-script by-data
+  test_that "$2: the stacks are those of perf script" cmp by-script by-data
   cmp -s by-script by-data ||
     diff by-script by-data | head -n 20 | sed 's/^/# /'
 }
@@ -155,19 +155,19 @@ same() {
 record() { perf record -q "$@"; }
 if ! perf record -q -e cpu-clock -g -o try.data true >try.out 2>&1; then
   sed 's/^/# /' try.out
-  test_skip 'what perf records' 'perf record'
+  test_skip 'recordings of perf' 'perf record'
   test_done
 fi
 
-test_that 'call chains' record -e cpu-clock -F 999 -g -o chains.data ./prog
+test_that 'perf records call chains' record -e cpu-clock -F 999 -g -o chains.data ./prog
 same chains.data 'call chains'
 test_match '^prog;.*;main;\(anonymous namespace\)::hidden;ns::work<int>' by-data \
   'names of C++ are demangled'
-test_match ';in_child;' by-data 'the child'
+test_match ';in_child;' by-data 'the stacks of the child are read'
 test_that 'a recording without call chains is accepted' \
   record -e cpu-clock -F 999 -o flat.data ./prog
 same flat.data 'no call chains'
-test_that 'two events' record -e cpu-clock -e page-faults -F 999 -g \
+test_that 'perf records two events' record -e cpu-clock -e page-faults -F 999 -g \
   -o two.data ./prog
 same two.data 'two events'
 test_same "$(perf script --no-inline -i two.data 2>/dev/null |
@@ -177,7 +177,7 @@ test_same "$(perf script --no-inline -i two.data 2>/dev/null |
 
 # --- debug files
 
-# own_names FILE: the stacks of FILE, as far as they are in the program.
+# own_names FILE: prints the parts of the stacks that are in the program
 own_names() { sed -n 's/.*;\(main;.*work<int>\).*/\1/p' "$1" | sort -u; }
 
 cat >hide.sh <<'END'
@@ -200,17 +200,17 @@ if [ -d /usr/lib/debug ] && unshare -rm sh hide.sh debug true 2>/dev/null; then
   test_that 'a stripped program is accepted' \
     unshare -rm sh hide.sh debug vkb-flame -f folded chains.data
   test_same "$(own_names before)" "$(own_names .out)" \
-    'its symbols are read from the debug file'
+    'the symbols of a stripped program are read from the debug file'
   cp whole prog
   perf buildid-cache --add prog
 else
-  test_unable 'debug files' 'no folder can be mounted on /usr/lib/debug'
+  test_unable 'debug files' 'the right to mount a folder on /usr/lib/debug'
 fi
 
 # --- another build
 
 vkb-flame -f folded chains.data >before
-test_that 'the program is built anew' g++ -O2 -o prog prog.cc
+test_that 'the program is built again' g++ -O2 -o prog prog.cc
 test_same "$(cat before)" "$(vkb-flame -f folded chains.data 2>err)" \
   'the symbols that perf kept of the old program are used'
 test_empty_file err 'nothing is printed on stderr'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# slow: vkb-flame's SVG and page under a hand: what is typed, clicked and pressed
-# in Chromium by playwright-core, from npm's registry. What the graph does by itself
+# slow: vkb-flame's SVG and page with a user's input: typing, clicks and keys
+# in Chromium with playwright-core, from npm's registry. The graph without input
 # is tested by t0604.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
@@ -228,6 +228,6 @@ followed #search=^read$
 without scripts 11 names, 10 rows
 END
 test_same "$(cat want)" "$(cat log)" \
-  'clicks zoom, the button resets, typing searches, keys walk; the URL has the state; names are readable'
+  'clicks zoom, the button resets, typing searches, keys move; the URL has the state; names are readable'
 sed 's/^/# /' node.err
 test_done

@@ -5,8 +5,8 @@
 
 # --- stacks
 
-# get is called by main and put, which cost 300 and 100 of its 400; so a quarter
-# of what it calls is below put. put calls itself, too.
+# get is called by main and put, which account for 300 and 100 of its 400: a quarter
+# of the calls below get is shown below put. put also calls itself.
 cat >a.out <<'END2'
 # callgrind format
 version: 1
@@ -45,9 +45,9 @@ main;get;malloc 150
 main;put 50
 main;put;get 50
 main;put;get;malloc 50' "$(vkb-flame -f folded a.out)" \
-  'a cost is shared out as the costs of the calls are'
+  'the cost of a function is divided among its callers by the costs of their calls'
 test_same "$(vkb-flame -f folded a.out)" "$(vkb-flame -f folded <a.out)" \
-  'standard input is read as well'
+  'standard input is read, too'
 test_same 'main 1
 main;get 3
 main;get;malloc 3
@@ -55,25 +55,25 @@ main;put 1
 main;put;get 1
 main;put;get;malloc 1' "$(vkb-flame -f folded -e D1mr a.out)" \
   'another event has its own costs'
-test_status 2 'an event that was not counted' vkb-flame -e Bi a.out
+test_status 2 'an event that was not counted is an error' vkb-flame -e Bi a.out
 test_match "a.out: it has no event 'Bi'; its events are: Ir D1mr" .err \
-  'is named with those that were'
+  'the error has the event and the counted events'
 vkb-flame a.out >a.svg
 test_match '<title>Flame graph \(chains of three or more functions are estimates\)</title>' \
-  a.svg 'the title says what is an estimate'
+  a.svg 'the title says which chains are estimates'
 test_match '>chains of three or more functions are estimates<' a.svg \
-  'the graph says it, too'
-test_match '^total 100.00% \(460 instructions\), self 2.17%' a.svg 'a frame has its count'
+  'the graph says which chains are estimates'
+test_match '^total 100.00% \(460 instructions\), self 2.17%' a.svg 'a frame has its number of instructions'
 test_same '460 instructions
 
 self          calls  function
  200  43.48%      4  get
  200  43.48%      8  malloc
   50  10.87%      3  put
-  10   2.17%      0  main' "$(vkb-flame -f table a.out)" 'the table has calls'
+  10   2.17%      0  main' "$(vkb-flame -f table a.out)" 'the table has the numbers of calls'
 
-# Functions that call each other in a circle, entered by main at p and at q; and
-# what ran when the counting began, which has no caller.
+# Functions that call each other in a circle, which main enters at p and at q; and
+# a function that was running when the count began and has no caller.
 cat >circle.out <<'END2'
 version: 1
 events: Ir
@@ -110,9 +110,9 @@ main;p;q;leaf 7.5
 main;q 7.5
 main;q;leaf 2.5
 main;q;p 15' "$(vkb-flame -f folded circle.out)" \
-  'functions in a circle are below the one that was called from outside'
+  'functions in a circle are below the function by which it was entered'
 
-# Names with callers (--separate-callers), with a depth of recursion, and none.
+# Names with callers (--separate-callers) and a function without a name.
 cat >names.out <<'END2'
 version: 1
 events: Ir
@@ -151,14 +151,14 @@ main;f;h 20
 main;g 10
 main;g;h 25
 main;g;h;[x] 5' "$(vkb-flame -f folded names.out)" \
-  'functions that callgrind separates by callers are not added up'
+  'functions that callgrind separates by callers stay separate'
 test_match 'h;\[x <0x1234>\] 5$' "$(vkb-flame --addrs -f folded:addrs names.out; echo addrs)" \
-  '--addrs keeps the address of what has no name'
+  '--addrs adds the address to a function without a name'
 
-# --- random graphs: nothing is lost
+# --- random graphs: no count is lost
 
-# graph SEED: functions with circles and calls of themselves; what a caller pays
-# is right where there is no circle. f0 has no caller and reaches all others.
+# graph.pl SEED CIRCLES: prints functions with circles and recursion; the cost of a call
+# is consistent without circles. f0 has no caller and reaches all other functions.
 cat >graph.pl <<'END2'
 my ($seed, $circles) = @ARGV;
 srand $seed;
@@ -186,7 +186,7 @@ for my $i (0 .. $n - 1) {
   }
 }
 END2
-# selfs: "NAME COUNT" of each function by itself, from the file or from stacks.
+# selfs_of_file, selfs_of_stacks: print NAME and own COUNT of each function.
 selfs_of_file() {
   awk '/^fn=/ { f = substr($0, 4); call = 0 } /^calls=/ { call = 1; next }
     /^[0-9]/ { if (!call) n[f] += $2; call = 0 }
@@ -196,7 +196,7 @@ selfs_of_stacks() {
   vkb-flame -f folded "$1" | awk '{ k = split($1, f, ";"); n[f[k]] += $2 }
     END { for (g in n) printf "%s %.3f\n", g, n[g] }' | sort
 }
-# sums: whether the causes of a table with --min-percent 0 are its difference.
+# sums: checks that the causes in a table add up to the difference.
 sums() {
   awk 'NR == 1 { sub(/.*, /, ""); want = $1 + 0 } /cause/ { on = 1; next }
     /^$/ { on = 0 } on { sum += $1 }
@@ -213,7 +213,7 @@ for seed in $(seq 40); do
   [ "$(cat sum)" = same ] || echo "causes of $seed: $(cat sum)"
 done >wrong
 test_empty_file wrong \
-  'in random graphs each function keeps its count, and causes add up to the difference'
+  'in random graphs each function has its own count, and the causes add up to the difference'
 
 # --- differences
 
@@ -258,22 +258,22 @@ self  after  change  calls  after  function
 END2
 test_that 'two files are compared' vkb-flame -f table -b a.out b.out
 test_same "$(cat want)" "$(cat .out)" \
-  'a caller that calls more differs from a function that executes more'
+  'more calls and more instructions per call are separate causes'
 vkb-flame -f folded:both -f svg:d.svg -b a.out b.out
-test_match '^main;put;get 50 ' both 'both counts of each stack'
+test_match '^main;put;get 50 ' both 'the output has both counts of each stack'
 test_match '<title>Differential flame graph \(chains of three' d.svg \
-  'the title of the difference says what is an estimate'
+  'the title of the difference says which chains are estimates'
 test_match '460.0000 -&gt; 610.0000 instructions, \+150.0000, \+32.6%' d.svg \
   'a frame has both counts and the change'
-test_absent ', p = |too few samples' d.svg 'nothing is tested'
+test_absent ', p = |too few samples' d.svg 'the difference of exact counts has no p value'
 colours() { grep '</title><rect' | grep -o 'fill="#[0-9a-f]*"' | sort -u | tr -dc 'a-z0-9#' | sed 's/fill//g'; }
-test_same '#d4d4d4' "$(vkb-flame -b a.out a.out | colours)" 'what is the same is grey'
-# each SELF: two functions that only call each other
+test_same '#d4d4d4' "$(vkb-flame -b a.out a.out | colours)" 'equal counts are grey'
+# each SELF: prints two functions that only call each other
 each() { printf '# callgrind format\nevents: Ir\nfn=a\n1 10\ncfn=b\ncalls=1 1\n1 %d\nfn=b\n1 %d\ncfn=a\ncalls=1 1\n1 10\n' "$1" "$1"; }
 each 5 >before.out
 each 8 >after.out
-test_that 'a circle without an entry' vkb-flame -f table -b before.out after.out
-test_match '^ *\+3  b itself: 8, not 5' .out 'shows what its functions execute themselves'
+test_that 'a circle without a caller is accepted' vkb-flame -f table -b before.out after.out
+test_match '^ *\+3  b itself: 8, not 5' .out 'the cause in a circle is what a function executes itself'
 vkb-flame -f table -b a.out circle.out >other
 cat >want <<'END2'
 change  cause (numbers in each call of the first function)
@@ -285,11 +285,11 @@ change  cause (numbers in each call of the first function)
     +7  idle: what calls it was not counted
 END2
 test_same "$(cat want)" "$(sed -n '/cause/,/^$/p' other | sed '/^$/d')" \
-  'whoever calls what is new, and no longer what was there, causes all that it does'
+  'a new call or a removed call is the cause of everything below it'
 
 # --- profile records
 
-profile() { # profile CASE SELF
+profile() { # profile CASE SELF: prints a profile record with counts
   jq -nc --arg case "$1" --argjson self "$2" '{type: "profile", v: 1, case: $case,
     target: {}, probed: {}, started: "2026-01-01T00:00:00Z", duration_s: 1,
     status: "ok", mode: "count", requests: 10000, functions: [
@@ -310,17 +310,17 @@ SET-x;main;set 4.0625' "$(vkb-flame -f folded before.jsonl)" \
   'each case has its own frame, other records are ignored'
 test_that 'profiles of cases are compared' vkb-flame -f table -b before.jsonl after.jsonl
 test_match '^SET-x: 5.5625 -> 6.5625 instructions per request, \+1.0000 \(\+17.98%\)' \
-  .out 'those of the same case'
-test_match '^\+1.0000  set itself: 5.0625, not 4.0625$' .out 'with the cause'
+  .out 'profiles of the same case are compared'
+test_match '^\+1.0000  set itself: 5.0625, not 4.0625$' .out 'the cause of a changed case is printed'
 test_match '^GET-x: 3.5000 -> 3.5000 instructions per request, \+0.0000' .out \
-  'a case that is the same has no cause'
+  'an unchanged case has no cause'
 profile SET-x 4 >one.jsonl
 vkb-flame -b before.jsonl one.jsonl >.out 2>.err
-test_match "the case 'GET-x' is only in the baseline" .err 'a case of one side is named'
+test_match "the case 'GET-x' is only in the baseline" .err 'a warning names a case that only the baseline has'
 vkb-flame -b one.jsonl before.jsonl >.out 2>.err
-test_match "the case 'GET-x' is not in the baseline" .err 'on either side'
+test_match "the case 'GET-x' is not in the baseline" .err 'a warning names a case that the baseline lacks'
 
-# add_config CONFIG: adds it to the record on stdin.
+# add_config CONFIG: adds CONFIG to the record on stdin
 add_config() { jq -c --argjson config "$1" '.config = $config'; }
 {
   profile a 4 | add_config '{"command": "SET", "pipeline": 1, "clients": 50}'
@@ -329,29 +329,29 @@ add_config() { jq -c --argjson config "$1" '.config = $config'; }
 profile b 6 | add_config '{"command": "SET", "pipeline": 10, "clients": 50}' >other.jsonl
 test_same 'SET P1
 SET P10' "$(vkb-flame -f folded named.jsonl | cut -d';' -f1 | sort -u)" \
-  'with their configurations, cases have the names of reports'
+  'cases with configurations have the same names as in reports'
 vkb-flame -f folded -b named.jsonl other.jsonl >.out 2>.err
-test_match '^SET P10;main;set 5 6$' .out 'the same name on both sides'
-test_match "the case 'SET P1' is only in the baseline" .err 'in messages too'
+test_match '^SET P10;main;set 5 6$' .out 'both sides have the same name'
+test_match "the case 'SET P1' is only in the baseline" .err 'messages have this name, too'
 profile c 4 | add_config '{"command": "EVAL \"a;b\" 0"}' >hostile.jsonl
 test_match '^EVAL "a:b" 0;main;set 4$' "$(vkb-flame -f folded hostile.jsonl >.out && echo .out)" \
-  'a semicolon in a command separates no frames'
+  'a semicolon in a command becomes a colon'
 
-# --- what is wrong
+# --- errors
 
-refuse() { # refuse WHAT MESSAGE ARGUMENT...
+refuse() { # refuse WHAT MESSAGE ARGUMENT...: the arguments are an error that matches MESSAGE
   what=$1 message=$2
   shift 2
   test_status 2 "$what" vkb-flame "$@"
-  test_match "$message" .err "$what: the error says why"
-  test_empty_file .out "$what: nothing is drawn"
+  test_match "$message" .err "$what: the error has the reason"
+  test_empty_file .out "$what: nothing is printed"
 }
 echo 'a;b 1' >stacks
-refuse 'counts beside samples' 'samples and counts cannot be added up or compared' \
+refuse 'counts together with samples' 'samples and counts cannot be added up or compared' \
   stacks a.out
-refuse 'counts against samples' 'samples and counts cannot be' -b stacks a.out
-refuse 'samples against counts' 'samples and counts cannot be' -b a.out stacks
-refuse 'counts of a run against those of a request' \
+refuse 'counts compared with samples' 'samples and counts cannot be' -b stacks a.out
+refuse 'samples compared with counts' 'samples and counts cannot be' -b a.out stacks
+refuse 'counts of a run compared with counts per request' \
   "'instructions' and 'instructions per request' cannot be" -b a.out one.jsonl
 refuse 'two files of callgrind' 'b.out: a second profile without a case; join files of' \
   a.out b.out
@@ -371,21 +371,21 @@ jq -c '.functions[0].self = "1"' one.jsonl >function.jsonl
 refuse 'a function without its count' "function.jsonl:1: 'functions' is not a list" \
   -b one.jsonl function.jsonl
 tr -d '\n' <one.jsonl >torn.jsonl
-refuse 'a torn record' 'torn.jsonl:1: the last line has no newline' -b one.jsonl torn.jsonl
+refuse 'a record that is cut off' 'torn.jsonl:1: the last line has no newline' -b one.jsonl torn.jsonl
 echo '{"type":"other","v":1}' >none.jsonl
-test_status 2 'records without counts' vkb-flame none.jsonl
+test_status 2 'records without counts are an error' vkb-flame none.jsonl
 test_match "none.jsonl: there is no profile of counts; 'vkb-load --count' writes them" \
-  .err 'the error says what writes them'
+  .err 'the error names the program that writes counts'
 sed '3q' a.out >cut.out
-test_status 2 'a file of callgrind that was cut' vkb-flame cut.out
-test_match "cut.out: not a callgrind profile: it has no 'events:'" .err 'is named'
+test_status 2 'a file of callgrind that is cut off is an error' vkb-flame cut.out
+test_match "cut.out: not a callgrind profile: it has no 'events:'" .err 'the error names the file of callgrind'
 printf '# callgrind format\nevents: Ir\nfn=f\n1 0\n' >zero.out
-test_that 'a file of callgrind that counts zeros' vkb-flame -f table zero.out
-test_match '^ +0 +0.00% +0  f$' .out 'has a share of 0'
+test_that 'a file of callgrind with zeros is accepted' vkb-flame -f table zero.out
+test_match '^ +0 +0.00% +0  f$' .out 'a function without instructions has a share of 0'
 { cat a.out; echo 'nonsense here'; } >bad.out
-test_status 2 'a foreign line' vkb-flame bad.out
+test_status 2 'an unknown line is an error' vkb-flame bad.out
 test_match 'bad.out:31: not a callgrind profile: this line is unknown' .err \
-  'is named by its number'
+  'the error has the number of the unknown line'
 
 # --- more ways from function to function than can be shown
 
@@ -400,12 +400,12 @@ perl -e 'print "# callgrind format\nevents: Ir\n"; my ($d, $n) = (18, 2000);
     print "fn=f$i\n1 ", $i < $d + $n ? 1 : 1e9, "\n";
     print "cfn=f@{[$i + 1]}\ncalls=1 1\n1 ", 1e9, "\n" if $i < $d + $n;
   }' >diamonds.out
-test_that 'a graph of diamonds' vkb-flame -f folded diamonds.out
+test_that 'a graph with many paths is accepted' vkb-flame -f folded diamonds.out
 test_match '^vkb-flame: [1-9][0-9.]*% of the counts are in calls that are shown as one frame each: there are too many ways from function to function$' \
-  .err 'is shown as far as it can be'
+  .err 'a warning has the share that is not split up'
 test_same 1 "$(awk '{ n += $NF } END { print (n >= 1e9 && n < 1.00001e9) }' .out)" \
-  'with all of its cost'
-test_same 1 "$(awk 'END { print (NR < 2000000) }' .out)" 'in a bounded number of stacks'
-test_that 'a usual graph' vkb-flame -f folded a.out
-test_empty_file .err 'is followed without a word'
+  'the stacks have the whole cost'
+test_same 1 "$(awk 'END { print (NR < 2000000) }' .out)" 'the number of stacks is bounded'
+test_that 'a usual graph is accepted' vkb-flame -f folded a.out
+test_empty_file .err 'a usual graph gives no warning'
 test_done

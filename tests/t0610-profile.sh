@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-profile: which process, what is refused, a command, the record.
+# vkb-profile: how the process is chosen, errors, a command, the record.
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 
@@ -12,34 +12,34 @@ busy='for (1 .. 3000000) { $x += $_ }'
 
 # --- the command line
 
-test_status 2 'nothing to watch' vkb-profile -o o
+test_status 2 'no process is an error' vkb-profile -o o
 test_match 'give one of --pid, --port, --name, --open or a COMMAND' .err 'the error says what to give'
-test_status 2 'two ways' vkb-profile -o o --pid 1 --name x
-test_status 2 'a way and a command' vkb-profile -o o --pid 1 -- true
-test_status 2 'a command without --' vkb-profile -o o true
-test_status 2 'no folder' vkb-profile --pid 1
+test_status 2 'two ways to choose the process are an error' vkb-profile -o o --pid 1 --name x
+test_status 2 '--pid together with a command is an error' vkb-profile -o o --pid 1 -- true
+test_status 2 'a command without -- is an error' vkb-profile -o o true
+test_status 2 'a missing -o is an error' vkb-profile --pid 1
 test_match 'option -o DIR is required' .err 'the error names the missing option'
 test_status 2 'an unknown set of counters is an error' vkb-profile -o o --stat ipx -- true
 test_match "'ipx' is not a set .software,.*, and perf does not know such an event: event syntax error" \
-  .err 'it is named, with what perf says'
-test_status 2 'an unknown event beside known ones' \
+  .err 'the error has the set and the message of perf'
+test_status 2 'an unknown event among known ones is an error' \
   vkb-profile -o o --stat 'ipc,page-faults,{minor-faults,ipx},tlb' -- true
-test_match "'[{]minor-faults,ipx[}]' is not a set" .err 'the group is named'
-test_status 2 'an event that is counted already, with other modifiers' \
+test_match "'[{]minor-faults,ipx[}]' is not a set" .err 'the error has the group'
+test_status 2 'an event with two different modifiers is an error' \
   vkb-profile -o o --stat 'ipc,{minor-faults,page-faults:u}' -- true
 test_match "the counts of 'page-faults' and 'page-faults:u' would both be called 'page_faults'" \
-  .err 'the error names both'
-test_status 2 'an empty set of counters' vkb-profile -o o --stat ipc,,tlb -- true
+  .err 'the error has both events'
+test_status 2 'an empty set of counters is an error' vkb-profile -o o --stat ipc,,tlb -- true
 test_status 2 'an unknown mode is an error' vkb-profile -o o -m on -- true
-test_same tmp "$(ls)" 'nothing was made'
+test_same tmp "$(ls)" 'no folder is made'
 
 # --- which process
 
-test_status 2 'no such process' vkb-profile -o a1 --pid 4194304
+test_status 2 'a process that does not exist is an error' vkb-profile -o a1 --pid 4194304
 test_match 'there is no process 4194304' .err 'the error names the process'
-test_status 2 'no such name' vkb-profile -o a2 --name vkb-no-such
+test_status 2 'a program that does not run is an error' vkb-profile -o a2 --name vkb-no-such
 test_match "no process is called 'vkb-no-such'" .err 'the error names the program'
-test_status 2 'no such port' vkb-profile -o a3 --port 1
+test_status 2 'a port without a server is an error' vkb-profile -o a3 --port 1
 test_match 'no process listens on TCP port 1' .err 'the error names the port'
 
 cp "$(command -v perl)" vkb-twin
@@ -50,11 +50,11 @@ one=$!
 two=$!
 wait_until 60 test -s one
 wait_until 60 test -s two
-test_status 2 'several of a name' vkb-profile -o a4 --name vkb-twin
+test_status 2 'two processes with the same name are an error' vkb-profile -o a4 --name vkb-twin
 test_match "2 processes are called 'vkb-twin'; choose one by --pid or --port" \
-  .err 'the error says why'
-test_match "^[[:blank:]]+$one  ./vkb-twin -e" .err 'the one is shown'
-test_match "^[[:blank:]]+$two  ./vkb-twin -e" .err 'and the other'
+  .err 'the error asks for --pid or --port'
+test_match "^[[:blank:]]+$one  ./vkb-twin -e" .err 'the error lists the first process'
+test_match "^[[:blank:]]+$two  ./vkb-twin -e" .err 'the error lists the second process'
 kill "$one" "$two"
 wait "$one" "$two" 2>/dev/null
 
@@ -70,9 +70,9 @@ perl twice.pl &
 parent=$!
 two_of_them() { [ "$(find . -name 'pid.*' | wc -l)" -eq 2 ]; }
 wait_until 60 two_of_them
-test_status 2 'two hold the port' \
+test_status 2 'two processes that listen on the port are an error' \
   vkb-profile -o a5 --port "$(cat "port.$parent")"
-test_match "2 processes listen on port" .err 'they are listed'
+test_match "2 processes listen on port" .err 'the error says that two processes listen'
 for f in pid.*; do
   kill "${f#pid.}"
 done
@@ -80,108 +80,108 @@ wait "$parent" 2>/dev/null
 
 # --- a command
 
-test_status 7 'a command: its status' vkb-profile -q -o c1 -- \
+test_status 7 'vkb-profile ends with the status of the command' vkb-profile -q -o c1 -- \
   perl -e "$busy; print qq{hello\n}; exit 7"
-test_same hello "$(cat .out)" 'its output is its own'
-test_same perl "$(jq -r .target.command c1/profile.json)" 'its name'
+test_same hello "$(cat .out)" 'the output of the command is unchanged'
+test_same perl "$(jq -r .target.command c1/profile.json)" 'the record has the name of the command'
 test_empty "$(grep -l 'print qq{hello' c1/*.json c1/*.txt c1/*.svg c1/*.folded)" \
-  'and not its arguments'
-test_empty_file .err 'nothing is printed'
+  'no file has the arguments of the command'
+test_empty_file .err '-q prints nothing on stderr'
 test_same 'flame.svg functions.txt perf.data profile.json stacks.folded' \
   "$(find c1 -type f | sed 's|.*/||' | sort | tr '\n' ' ' | sed 's/ $//')" \
-  'the files'
+  'the folder has all files of a profile'
 test_match '^perl;.*Perl_runops_standard.* [0-9]+$' c1/stacks.folded \
-  'its functions are in the stacks'
-test_match 'Perl_runops_standard' c1/functions.txt 'and in the table'
-test_match '<svg' c1/flame.svg 'a flame graph'
+  'the stacks have the functions of the command'
+test_match 'Perl_runops_standard' c1/functions.txt 'the table has the functions of the command'
+test_match '<svg' c1/flame.svg 'the profile has a flame graph'
 test_same "$(awk '{ n += $NF } END { print n }' c1/stacks.folded)" \
-  "$(jq .sampling.samples c1/profile.json)" 'the samples are all there'
+  "$(jq .sampling.samples c1/profile.json)" 'the stacks have all samples'
 test_same 'profile 1 cpu ok samples 999 true' "$(jq -r '[.type, .v, .mode,
   .status, .sampling.unit, .sampling.freq_hz, .duration_s > 0] | join(" ")' \
-  c1/profile.json)" 'the record'
+  c1/profile.json)" 'the record has mode, status and sampling'
 test_status 0 'the record passes through a filter' \
   vkb-stats c1/profile.json
-test_status 125 'a folder that holds one' vkb-profile -o c1 -- perl -e "$busy"
+test_status 125 'a folder with a profile is exit 125' vkb-profile -o c1 -- perl -e "$busy"
 test_match "folder 'c1' already holds a profile" .err 'the error names the folder'
-test_status 127 'no such command' vkb-profile -o c2 -- vkb-no-such-command
-test_status 126 'a command that cannot be run' vkb-profile -o c3 -- "$scratch"
-test_status 137 'a command that is killed' \
+test_status 127 'a command that does not exist is exit 127' vkb-profile -o c2 -- vkb-no-such-command
+test_status 126 'a folder as command is exit 126' vkb-profile -o c3 -- "$scratch"
+test_status 137 'a command that is killed is exit 137' \
   vkb-profile -q -o c4 -- perl -e "$busy; kill 9, \$\$"
-test_status 125 'a folder that cannot be made' vkb-profile -o /dev/null/x -- true
-test_status 125 'a command that does nothing' vkb-profile -o c5 -d 10ms \
+test_status 125 'a folder that cannot be made is exit 125' vkb-profile -o /dev/null/x -- true
+test_status 125 'a command that does nothing is exit 125' vkb-profile -o c5 -d 10ms \
   --delay 1s -- perl -e 'select undef, undef, undef, 2'
 test_match 'no samples: the process did not run; --mode offcpu' .err 'the error says that the process did not run'
-test_that 'children are watched' vkb-profile -q -o c6 -- \
+test_that 'a command with a child is accepted' vkb-profile -q -o c6 -- \
   sh -c "perl -e '$busy' & wait"
-test_match '^perl;' c6/stacks.folded 'they are in the stacks'
+test_match '^perl;' c6/stacks.folded 'the stacks have the child'
 
-test_that 'counters alone, with a comma at their end' \
+test_that 'only counters are accepted, with a comma at the end' \
   vkb-profile -q --stat software, -o s1 -- perl -e "$busy"
 test_same '["profile.json"] true true null' "$(jq -r '[
   (.artifacts | tojson), .counters.task_clock_ms > 0, .counters.page_faults > 0,
   .sampling] | map(tostring) | join(" ")' s1/profile.json |
-  sed "s/^{}/[\"$(ls s1)\"]/")" 'no stacks, the counts'
-test_that 'all counters, whatever there is' \
+  sed "s/^{}/[\"$(ls s1)\"]/")" 'the profile has counts and no stacks'
+test_that '--stat all is accepted' \
   vkb-profile -q --stat all -o s2 -- perl -e "$busy"
 test_same 0 "$(jq '[.counters[], .derived[] | select(. == null or . < 0)] |
-  length' s2/profile.json)" 'what is absent is absent'
-test_that 'events of perf beside sets, some of them twice' \
+  length' s2/profile.json)" 'counters that the machine lacks are left out'
+test_that 'sets together with events of perf are accepted, also the same event twice' \
   vkb-profile -q --stat 'minor-faults,software,page-faults,{major-faults,faults}' \
   -o s4 -- perl -e "$busy"
 test_same true "$(jq '.counters | .page_faults < 100000 and
   .minor_faults > 0 and .faults == .page_faults and
   .minor_faults + .major_faults == .page_faults' s4/profile.json)" \
-  'each is counted once'
-test_that 'stacks and counters' \
+  'each event is counted once'
+test_that 'stacks together with counters are accepted' \
   vkb-profile -q -m wall --stat ipc -o s3 -- perl -e "$busy"
 test_same 'wall us true true' "$(jq -r '[.mode, .sampling.unit,
   .sampling.cpu_s > 0, .counters.task_clock_ms > 0] | map(tostring) |
-  join(" ")' s3/profile.json)" 'both are in the record'
+  join(" ")' s3/profile.json)" 'the record has the samples and the counts'
 
-# --- an archive, opened where the program is not
+# --- an archive, opened on a machine without the program
 
 cp "$(command -v perl)" vkb-mine
-test_that 'an archive' vkb-profile -q -m cpu --call-graph dwarf --stat software \
+test_that '--archive is accepted' vkb-profile -q -m cpu --call-graph dwarf --stat software \
   --archive mine.tgz -o r1 -- ./vkb-mine -e "$busy"
 test_same 'flame.svg functions.txt perf.data profile.json stacks.folded' \
   "$(find r1 -mindepth 1 | sed 's|.*/||' | sort | tr '\n' ' ' | sed 's/ $//')" \
-  'no copies of the binaries stay'
+  'the folder has no copies of the binaries'
 test_match 'profile/debug/.*/vkb-mine/[0-9a-f]+/elf$' \
-  "$(tar -tzf mine.tgz >list; echo list)" 'they are in the archive'
+  "$(tar -tzf mine.tgz >list; echo list)" 'the archive has the binary'
 rm vkb-mine
-test_that 'it is opened' vkb-profile --open mine.tgz -o r2
-test_match 'Perl_runops_standard' r2/stacks.folded 'the names are there'
+test_that '--open is accepted without the program' vkb-profile --open mine.tgz -o r2
+test_match 'Perl_runops_standard' r2/stacks.folded 'the stacks of the archive have the names of functions'
 test_that 'the stacks are the same' cmp r1/stacks.folded r2/stacks.folded
 test_same "$(jq -c '[.counters, .target, .duration_s, .sampling]' r1/profile.json)" \
   "$(jq -c '[.counters, .target, .duration_s, .sampling]' .out r2/profile.json |
-    uniq)" 'what was counted is read back'
+    uniq)" 'the record of the archive has the counts'
 test_same r2/stacks.folded "$(jq -r .artifacts.folded r2/profile.json)" \
-  'the paths are those of here'
-test_status 2 'a folder that holds one' vkb-profile --open mine.tgz -o r2
+  'the paths of the record are those of the new folder'
+test_status 2 '--open into a folder with a profile is an error' vkb-profile --open mine.tgz -o r2
 mkdir r7
 echo mine >r7/note
-test_status 2 'an archive is unpacked into an empty folder only' \
+test_status 2 '--open into a folder with other files is an error' \
   vkb-profile --open mine.tgz -o r7
-test_match "the folder 'r7' is not empty" .err 'the message names the folder'
-test_same mine "$(cat r7/*)" 'what is in the folder stays'
-test_status 2 'no archive' vkb-profile --open list -o r3
+test_match "the folder 'r7' is not empty" .err 'the error names the folder'
+test_same mine "$(cat r7/*)" 'the other file is kept'
+test_status 2 'a file that is not an archive is an error' vkb-profile --open list -o r3
 test_match 'cannot be read as an archive' .err 'the error says that this is not an archive'
 mkdir -p evil/profile
 ln -s ../../out evil/profile/debug
 tar -czf evil.tgz -C evil profile
-test_status 2 'an archive with a link to the outside' \
+test_status 2 'an archive with a link to the outside is an error' \
   vkb-profile --open evil.tgz -o r4
 test_match "the link 'debug' leads outside" .err 'the error names the link'
 rm evil/profile/debug
 
-# refused ARCHIVE WHAT PATTERN: it is not unpacked, and leaves nothing behind.
+# refused ARCHIVE WHAT PATTERN: the archive is an error and leaves no folder
 refused() {
   test_status 2 "$2" vkb-profile --open "$1" -o r8
-  test_match "$3" .err "$2: the message says why"
-  test_that "$2: nothing is left of it" [ ! -e r8 ]
+  test_match "$3" .err "$2: the error has the reason"
+  test_that "$2: no folder is left" [ ! -e r8 ]
 }
-# A link to the folder that it is in, and then a link through it: counted by its
-# path '..' is within the profile, really it is the folder above.
+# A link to its own folder, and then a link through it: by the parts of its
+# path '..' is inside the profile, but it is the folder above.
 mkdir unpacked evil1 evil2
 tar -xzf mine.tgz -C unpacked
 rm unpacked/profile/stacks.folded
@@ -223,7 +223,7 @@ mv evil/profile/profile.json evil/profile/note
 tar -czf evil.tgz -C evil profile
 refused evil.tgz 'an archive without a record' "cannot read 'r8/profile.json'"
 head -c 100000 mine.tgz >cut.tgz
-test_status 2 'an archive that is cut short' vkb-profile --open cut.tgz -o r6
+test_status 2 'an archive that is cut off is an error' vkb-profile --open cut.tgz -o r6
 
 # --- ordinary users
 
@@ -233,20 +233,20 @@ if [ "$(id -u)" -eq 0 ]; then
   chmod 755 "$scratch"
   as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
   if [ "$paranoid" -ge 3 ]; then
-    test_status 125 'a user who may not' \
+    test_status 125 'a user without the right to profile is exit 125' \
       as_nobody vkb-profile -o theirs/a -- perl -e "$busy"
   else
-    test_that 'a user who may, without root' \
+    test_that 'a user with the right to profile is accepted' \
       as_nobody vkb-profile -q -o theirs/a -- perl -e "$busy"
-    test_match 'Perl_runops_standard' theirs/a/stacks.folded 'sees the stacks'
+    test_match 'Perl_runops_standard' theirs/a/stacks.folded 'the user gets the stacks'
   fi
   if [ "$paranoid" -ge 2 ]; then
-    test_status 125 'waits are seen in the kernel alone' \
+    test_status 125 'offcpu without the right to profile the kernel is exit 125' \
       as_nobody vkb-profile -q -m offcpu -o theirs/b -- perl -e "$busy"
     test_match "kernel.perf_event_paranoid is $paranoid.*sudo sysctl" .err \
-      'the setting is named'
+      'the error names the setting'
   fi
-  test_status 2 "another user's process" \
+  test_status 2 "the process of another user is an error" \
     as_nobody vkb-profile -o theirs/c --pid $$
   test_match "belongs to user 0 or may not be traced" .err 'the error says whose process it is'
 fi

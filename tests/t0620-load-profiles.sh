@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-load --profiles: profiles under load, off the measured runs; profiling
+# vkb-load --profiles: profiles under load, after the measured runs; profiling
 # sets, scenarios, every node of a cluster.
 . "${0%/*}/lib.sh"
 
@@ -9,24 +9,24 @@ if ! command -v perf >/dev/null; then
 fi
 test_server 'vkb-load --profiles'
 
-# A case of one command: more keys behind it. With a rate, what most cases have,
-# the machine is not busy for the whole length of each profile.
+# config COMMAND DURATION MORE: a case of one command. With a rate, as in most cases,
+# the machine is not fully busy during the profile.
 config() {
   printf '[{"commands":["%s"],"duration":%s,"keyspacelen":[1000],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"warmup":0%s}]\n' "$@"
 }
 rate=',"cluster_mode":false,"rate":4000'
 
-# --- beside what is measured
+# --- together with measured runs
 
 config SET 1 ',"cluster_mode":false' >set.json
-test_that 'a profile beside the runs' vkb-load -q --runs 1 --profiles p \
+test_that '--runs with --profile is accepted' vkb-load -q --runs 1 --profiles p \
   --profile set.json
 cp .out out
 test_same 'run profile' "$(jq -r .type out | tr '\n' ' ' | sed 's/ $//')" \
   'the profile follows the runs'
 dir=p/$(ls p)
-test_match 'processCommand' "$dir/stacks.folded" 'the functions of the server'
-test_match '<svg' "$dir/flame.svg" 'a flame graph'
+test_match 'processCommand' "$dir/stacks.folded" 'the stacks have the functions of the server'
+test_match '<svg' "$dir/flame.svg" 'the profile has a flame graph'
 tail -n 1 out >profile
 test_same "$dir/flame.svg ok cpu 999" "$(jq -r '[.artifacts.svg, .status, .mode,
   .sampling.freq_hz] | join(" ")' profile)" 'the profile has its record'
@@ -34,9 +34,9 @@ test_same "$(sed -n 1p out | jq -c '[.subject, .config, .run.session]')" \
   "$(jq -c '[.subject, .config, .run.session]' profile)" \
   'the record of a profile has the subject of its run'
 test_same 'true true' "$(jq -r '[.requests > 0, .per_req.task_clock_ms_per_req > 0]
-  | map(tostring) | join(" ")' profile)" 'what a request costs'
+  | map(tostring) | join(" ")' profile)" 'the profile has the CPU time per request'
 test_same 1 "$(vkb-stats out | jq 'select(.type == "summary").n')" \
-  'vkb-stats counts the runs alone'
+  'vkb-stats counts only the runs'
 test_that '--profile with an existing profile is accepted' \
   vkb-load -q --runs 1 --profiles p --profile set.json
 test_same 0 "$(grep -c '"type":"profile"' .out)" \
@@ -46,13 +46,13 @@ test_that 'a case without --profiles is run' \
 test_same 0 "$(grep -c '"type":"profile"' .out)" \
   'a case without --profiles is not profiled'
 
-# --- nothing else
+# --- profiles without runs
 
 config GET 600 "$rate" >get.json
 test_that '--profiles without --runs is accepted' \
   vkb-load -q --profiles t --profile-time 1s get.json
 test_same '["profile","ok"]' "$(jq -c '[.type, .status]' .out)" \
-  '--profiles without --runs makes a profile alone'
+  '--profiles without --runs makes only a profile'
 test_same true "$(jq '.duration_s > 0 and .duration_s < 60' .out)" \
   'a profile lasts for --profile-time'
 test_match 'processCommand' "t/$(ls t)/stacks.folded" \
@@ -64,15 +64,15 @@ test_same 1 "$(grep -c '"type":"profile"' .out)" \
   'a profile without profile.json is made again'
 profile=$(find again -name profile.json)
 jq -c 'del(.case)' "$profile" >bare && mv bare "$profile"
-test_that 'a profile of another program is accepted' \
+test_that 'a folder with a profile of another program is accepted' \
   vkb-load -q --profiles again --profile-time 500ms get.json
 test_same 1 "$(grep -c '"type":"profile"' .out)" \
   'a profile of another program is made again'
-test_that 'a rate of samples' vkb-load -q --profiles rate --profile-freq 99 \
+test_that '--profile-freq is accepted' vkb-load -q --profiles rate --profile-freq 99 \
   --profile-time 500ms get.json
 test_same 99 "$(jq -r .sampling.freq_hz rate/*/profile.json)" \
   '--profile-freq sets the samples per second'
-test_that 'an existing profile is accepted' \
+test_that 'an existing profile is accepted again' \
   vkb-load --profiles again --profile-time 500ms get.json
 test_match '^vkb-load: GET-.*: is profiled already$' .err \
   'the message says that the case is profiled already'
@@ -94,10 +94,10 @@ test_same 1 "$(grep -c '"type":"profile"' .out)" \
 mkdir -p d/e/_.
 touch d/mine d/e/_./mine d/e/_./perf.data
 vkb-load --plan get.json | jq -c '.id = ".."' >dots.jsonl
-test_that 'a case that is called ..' \
+test_that 'a case with the id .. is accepted' \
   vkb-load -q --profiles d/e --profile-time 500ms dots.jsonl
 test_same 'd/e/_./mine d/mine' "$(find d -name mine | sort | xargs)" \
-  'the folders of others stay as they are'
+  'the files in other folders are kept'
 test_match '^valkey-server;' d/e/_./stacks.folded \
   'a case with dots in its id has a folder of its own'
 printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >short.json
@@ -116,7 +116,7 @@ test_same '[0.3,true]' "$(jq -c -s '[.[0].config.duration_s,
 # --- profiling sets
 
 config SET 2 "$rate"',"config_sets":[{},{"maxmemory-policy":"allkeys-lru"}],"profiling_sets":[{"enabled":false},{"enabled":true,"mode":"wall-time","sampling_freq":500,"delays":{"write":{"delay":0.2,"duration":1},"read":{"delay":9,"duration":9}}}]' >sets.json
-test_that 'profiling sets x config sets' vkb-load -q --runs 1 --profiles c sets.json
+test_that 'profiling sets together with config sets are accepted' vkb-load -q --runs 1 --profiles c sets.json
 test_same 'run run profile profile' \
   "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" \
   'each set is run and profiled'
@@ -124,8 +124,8 @@ test_same '["wall",500,0.2,null]
 ["wall",500,0.2,{"maxmemory-policy":"allkeys-lru"}]' \
   "$(jq -c 'select(.type == "profile") | [.mode, .sampling.freq_hz, .delay_s,
     .config.config_set]' .out)" 'each profile has its mode, frequency and delay'
-test_same 2 "$(find c -name flame.svg | wc -l | tr -d ' ')" 'a graph of each'
-test_status 2 'without a folder' vkb-load -q --runs 1 --duration 100ms sets.json
+test_same 2 "$(find c -name flame.svg | wc -l | tr -d ' ')" 'each profile has a flame graph'
+test_status 2 'profiling sets without --profiles are exit 2' vkb-load -q --runs 1 --duration 100ms sets.json
 test_match 'not run: its config.profiling needs .--profiles DIR.' .err \
   'a profiled case without --profiles is not run'
 test_same 2 "$(grep -c '"type":"run"' .out)" \
@@ -135,13 +135,13 @@ for bad in '"sampling_freq":"fast"' '"sampling_freq":0' \
   '"delays":{"write":{"delay":-1}}' '"delays":{"write":{"delay":"1s"}}' \
   '"delays":{"read":{"duration":0}}'; do
   config SET 1 ",\"cluster_mode\":false,\"profiling_sets\":[{\"enabled\":true,$bad}]" >bad.json
-  test_status 2 "$bad" vkb-load -q --profiles bad bad.json
+  test_status 2 "$bad is an error" vkb-load -q --profiles bad bad.json
   test_match 'c?bad\.json: \$\[0\]\.profiling_sets\[0\]\.' .err \
     "$bad: the error names the profiling set"
   test_result "$([ ! -e bad ]; echo $?)" "$bad: no folder is made"
 done
 
-# Read scenarios have the delays of reading, and may change them.
+# Read scenarios have the delays of reading and may change them.
 cat >groups.json <<'E2'
 [{"cluster_mode":false,"tls_mode":false,"keyspacelen":[1000],
   "profiling_sets":[{"enabled":true,"delays":{
@@ -155,7 +155,7 @@ cat >groups.json <<'E2'
     {"id":"not","type":"read","command":"GET key:__rand_int__",
      "duration":1,"rate":4000,"clients":2,"profiling":{"enabled":false}}]}]}]
 E2
-test_that 'scenarios' vkb-load -q --runs 1 --profiles g groups.json
+test_that 'scenarios with profiling sets are accepted' vkb-load -q --runs 1 --profiles g groups.json
 test_same '["fill",999,null]
 ["look",200,0.1]' "$(jq -c 'select(.type == "profile") | [.config.scenario,
   .sampling.freq_hz, .delay_s]' .out)" \
@@ -163,22 +163,22 @@ test_same '["fill",999,null]
 test_same '"not"' "$(jq -c 'select(.type == "run").config.scenario' .out)" \
   'a scenario that is not profiled is measured'
 
-# What cannot be watched so briefly has filled the server all the same.
+# A scenario that is too short to be profiled still fills the server.
 jq 'del(.[0].test_groups[0].scenarios[2]) |
   .[0].test_groups[0].scenarios[0].requests = 10' groups.json >brief.json
-test_status 2 'a scenario that is over at once' \
+test_status 2 'a scenario that is too short to be profiled is exit 2' \
   vkb-load -q --profiles b brief.json
 test_match '_fill-.*profiled: not profiled: ' .err \
   'the message says that the short scenario is not profiled'
 test_same '"look"' "$(jq -c 'select(.type == "profile").config.scenario' .out)" \
-  'those after it are'
+  'the scenarios after the short one are profiled'
 
 # --- every node of a cluster
 
 config SET 2 ',"cluster_mode":true,"cluster_nodes":3,"rate":6000' >cluster.json
-test_that 'every node of a cluster' vkb-load -q --profiles n --profile-nodes \
+test_that '--profile-nodes is accepted' vkb-load -q --profiles n --profile-nodes \
   --profile-time 1s cluster.json
-test_same 3 "$(grep -c '"type":"profile"' .out)" 'a record of each'
+test_same 3 "$(grep -c '"type":"profile"' .out)" 'each node has a record'
 test_same 3 "$(jq -r .target.pid .out | sort -u | wc -l | tr -d ' ')" \
   'the three profiles are of different servers'
 test_same 2 "$(find n -name '*-node[23]' | wc -l | tr -d ' ')" \
@@ -194,7 +194,7 @@ test_that 'a cluster with all its profiles is accepted' \
 test_same 0 "$(grep -c '"type":"profile"' .out)" \
   'the profiles of all nodes are not made again'
 
-test_status 2 '--profile without a folder' vkb-load --profile set.json
+test_status 2 '--profile without --profiles is an error' vkb-load --profile set.json
 test_match "need '--profiles'" .err \
   'the error says that --profile needs --profiles'
 test_litter 0 'no temporary file is left'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-ab, vkb-pr and vkb-quickstart count by default what can be counted, say what
-# that costs before they measure, and go on where nothing can be counted.
+# vkb-ab, vkb-pr and vkb-quickstart count by default what can be counted, print the
+# cost before they measure, and continue if nothing can be counted.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 if ! command -v valgrind >/dev/null; then
@@ -11,7 +11,7 @@ test_server 'counting by default'
 . "$tests/repo.sh"
 unset VKB_COUNT
 
-# What is built is the server program itself, with another end for each commit.
+# Each commit builds the installed server program with another end.
 mkdir -p repo/src
 cat >repo/src/Makefile <<END
 valkey-server: end
@@ -35,46 +35,46 @@ counted() { jq -r 'select(.counted) | .subject.label' "$1" | sort | uniq -c | xa
 
 # --- vkb-ab
 
-test_that 'vkb-ab' vkb-ab --results r -C repo base=base-tag new=main-tag -- \
+test_that 'vkb-ab counts by default' vkb-ab --results r -C repo base=base-tag new=main-tag -- \
   --runs 2 cfg.json -- -v -m instructions_per_req
 test_match '^vkb-load: the instructions of 1 case are counted after the measurement, on 4 servers one after the other: about [0-9.]+s of CPU time, more if the commands are slow$' \
-  .err 'a message names the cost'
-test_same 1 "$(grep -v '^vkb-build: building' .err | grep -n 'are counted after' | cut -d: -f1)" 'before anything is measured'
+  .err 'a message has the cost'
+test_same 1 "$(grep -v '^vkb-build: building' .err | grep -n 'are counted after' | cut -d: -f1)" 'the cost is printed before anything is measured'
 test_same '2 base 2 new' "$(counted r/runs.jsonl)" 'each build is counted twice'
-test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out 'and compared'
-test_that 'vkb-ab --no-count' vkb-ab --results n --no-count -C repo base=base-tag \
+test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out 'the counts are compared'
+test_that 'vkb-ab --no-count is accepted' vkb-ab --results n --no-count -C repo base=base-tag \
   new=main-tag -- --runs 4 cfg.json -- -m rps --margin 90%
-test_empty "$(counted n/runs.jsonl)" 'counts nothing'
-test_that 'VKB_COUNT=no' env VKB_COUNT=no vkb-ab --results v -C repo base=base-tag \
+test_empty "$(counted n/runs.jsonl)" 'vkb-ab --no-count counts nothing'
+test_that 'VKB_COUNT=no is accepted' env VKB_COUNT=no vkb-ab --results v -C repo base=base-tag \
   new=main-tag -- --runs 4 cfg.json -- -m rps --margin 90%
-test_empty "$(counted v/runs.jsonl)" 'counts nothing, too'
+test_empty "$(counted v/runs.jsonl)" 'VKB_COUNT=no counts nothing'
 
 # --- vkb-pr: the comment shows a change of work
 
-test_that 'vkb-pr' vkb-pr --results p -C repo base-tag main-tag -- --runs 2 \
+test_that 'vkb-pr counts by default' vkb-pr --results p -C repo base-tag main-tag -- --runs 2 \
   cfg.json -- -m instructions_per_req
-test_same '2 base 2 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both'
+test_same '2 base 2 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both commits'
 test_match 'instructions_per_req .*equivalent; .*exact' p/report.md 'the comment has the count'
 mkdir -p w/ab
 jq -c 'if .counted and .subject.label == "head" then
   .metrics.instructions_per_req *= 1.05 else . end' p/runs.jsonl >w/ab/runs.jsonl
 cp p/asked w/asked
-test_status 1 'a head that executes more' vkb-pr --results w -C repo base-tag \
+test_status 1 'a head with more instructions is exit 1' vkb-pr --results w -C repo base-tag \
   main-tag -- --runs 2 cfg.json -- -v -m instructions_per_req
-test_match '^\*\*SET: 5\.0% more work\*\* \(exactly\)' w/report.md 'the comment begins with it'
-test_same regression "$(cat w/verdict)" 'it is a regression'
+test_match '^\*\*SET: 5\.0% more work\*\* \(exactly\)' w/report.md 'the comment begins with the added work'
+test_same regression "$(cat w/verdict)" 'the verdict is a regression'
 
 # --- vkb-quickstart
 
-test_that 'vkb-quickstart' vkb-quickstart --keep-system --runs 1 --results q cfg.json
-test_same 2 "$(grep -c '"counted":true' q/base.jsonl)" 'vkb-quickstart counts'
-test_that 'vkb-quickstart --no-count' vkb-quickstart --keep-system --no-count \
+test_that 'vkb-quickstart is accepted' vkb-quickstart --keep-system --runs 1 --results q cfg.json
+test_same 2 "$(grep -c '"counted":true' q/base.jsonl)" 'vkb-quickstart counts by default'
+test_that 'vkb-quickstart --no-count is accepted' vkb-quickstart --keep-system --no-count \
   --runs 1 --results qn cfg.json
-test_same 0 "$(grep -c '"counted":true' qn/base.jsonl)" 'vkb-quickstart need not'
+test_same 0 "$(grep -c '"counted":true' qn/base.jsonl)" 'vkb-quickstart --no-count counts nothing'
 
-# --- killed between two counts, and resumed: each is made once
+# --- a kill between two counts: each count is made once
 
-# killed FILE NUMBER COMMAND...: ends it when this file has so many counts
+# killed FILE NUMBER COMMAND...: ends the command when FILE has NUMBER counts
 killed() {
   file=$1 number=$2
   shift 2
@@ -85,44 +85,44 @@ killed() {
   kill -TERM $job
   wait $job 2>/dev/null
 }
-# numbers FILE: the label and number of each counted run
+# numbers FILE: prints label and number of each counted run
 numbers() { jq -r 'select(.counted) | "\(.subject.label // "")\(.run.index)"' "$1" | sort | xargs; }
 set -- vkb-quickstart --keep-system --runs 1 --results k cfg.json
 killed k/part.jsonl 1 "$@"
 test_same 1 "$(numbers k/part.jsonl)" 'vkb-quickstart is killed after one count'
-test_that 'it is resumed' "$@"
-test_same '1 2' "$(numbers k/base.jsonl)" 'and makes the other one'
+test_that 'vkb-quickstart is resumed' "$@"
+test_same '1 2' "$(numbers k/base.jsonl)" 'vkb-quickstart makes the other count'
 test_same 1 "$(jq -c 'select(.type == "run" and (.counted | not))' k/base.jsonl | wc -l | tr -d ' ')" \
-  'what was measured is not measured again'
+  'vkb-quickstart does not measure again'
 set -- vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -v -m instructions_per_req
 killed kp/ab/part.jsonl 3 "$@"
-test_same 'base1 base2 head1' "$(numbers kp/ab/part.jsonl)" 'vkb-pr is killed after three'
-test_that 'it is resumed, too' "$@"
-test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'and makes the fourth'
+test_same 'base1 base2 head1' "$(numbers kp/ab/part.jsonl)" 'vkb-pr is killed after three counts'
+test_that 'vkb-pr is resumed' "$@"
+test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'vkb-pr makes the fourth count'
 
-# --- what cannot be counted is measured
+# --- a case that cannot be counted is measured
 
 jq -c '. + [.[0] + {"commands": ["GET"], "io-threads": 2}]' cfg.json >two.json
-test_that 'a case that cannot be counted' vkb-load --count-possible --runs 1 \
+test_that '--count-possible accepts a case that cannot be counted' vkb-load --count-possible --runs 1 \
   -o two.jsonl two.json
 test_match '^vkb-load: the instructions of 1 case are not counted \(GET.*: its server has more than one I/O thread\)$' \
-  .err 'is named'
+  .err 'a message names the case that is not counted'
 test_same 'SET SET' "$(jq -r 'select(.counted).config.command' two.jsonl | xargs)" \
-  'the others are counted'
+  'the other case is counted'
 printf '#!/bin/sh\nexec valkey-server "$@"\n' >script && chmod +x script
-test_that 'a server that is a script' vkb-load --count-possible --runs 1 \
+test_that '--count-possible accepts a script as server' vkb-load --count-possible --runs 1 \
   --server ./script -o script.jsonl cfg.json
 test_match "^vkb-load: nothing is counted: 'count' needs the server program itself, '.*/script' is a script" \
-  .err 'is named, too'
-test_same 1 "$(grep -c '"type":"run"' script.jsonl)" 'and is measured'
+  .err 'a message names the script'
+test_same 1 "$(grep -c '"type":"run"' script.jsonl)" 'the script is measured'
 mkdir -p bare
 ln -s "$(command -v valkey-server)" bare
 load=$(command -v vkb-load)
-test_that 'a machine without valgrind' env PATH="$PWD/bare" "$load" \
+test_that '--count-possible is accepted without valgrind' env PATH="$PWD/bare" "$load" \
   --count-possible --runs 1 -o bare.jsonl cfg.json
 test_match "^vkb-load: nothing is counted: instructions are counted by valgrind, which is not in PATH: 'vkb-needs run' installs it" \
-  .err 'the command that installs it is named'
-test_same 1 "$(grep -c '"type":"run"' bare.jsonl)" 'the case is measured'
-test_status 2 'with --count it is refused' env PATH="$PWD/bare" "$load" \
+  .err 'a message names the command that installs valgrind'
+test_same 1 "$(grep -c '"type":"run"' bare.jsonl)" 'the case is measured without valgrind'
+test_status 2 '--count without valgrind is an error' env PATH="$PWD/bare" "$load" \
   --count --count-possible --runs 1 cfg.json
 test_done

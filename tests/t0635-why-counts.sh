@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-why begins with counts: which functions execute how much more for a request,
-# and who causes it, to the last instruction.
+# vkb-why begins with counts: how many more instructions each function executes for a
+# request, and what causes them, exactly.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_programs 'counts of vkb-why' perf valgrind
@@ -16,17 +16,17 @@ export LD_PRELOAD
 why() {
   vkb-why -C repo --results r --rounds 1 --time 1s "$@" cfg.json
 }
-test_that 'vkb-why' why base main
+test_that 'vkb-why with more work is accepted' why base main
 cp .out out
-test_match '^Counted, exactly. Counts are not time: ' out 'the counts come with a warning'
+test_match '^Counted, exactly. Counts are not time: ' out 'the counts are printed with a warning'
 test_match '^SET: [0-9.]+ -> [0-9.]+ instructions per request, \+[0-9.]+ \(\+[0-9.]+%\)$' \
-  out 'the totals are there'
-# There are two functions read: that of the library calls that of libc.
+  out 'the totals of both sides are printed'
+# There are two functions read: the one of the library calls the one of libc.
 test_match '^\+[0-9.]+  read calls burn_memory: 1 time, not 0$' out \
-  'who allocates more is named'
-test_match '^\+[0-9.]+  read calls burn_loops: 0.5 times, not 0$' out 'and who takes more'
+  'the caller that allocates more is named'
+test_match '^\+[0-9.]+  read calls burn_loops: 0.5 times, not 0$' out 'the caller that executes more is named'
 test_match '^ +0.0000 +[0-9.]+ +\+[0-9.]+ +0.0000 +2.0[0-9]*  burn_memory$' out \
-  'functions have their counts and calls on both sides'
+  'a function has counts and calls of both sides'
 # "+155.00" of the first line, and the sum of the two lists.
 test_same 'same same' "$(awk '
   /instructions per request/ { want = $(NF - 1) + 0 }
@@ -37,17 +37,17 @@ test_same 'same same' "$(awk '
   function verdict(v) {
     return (v / want - 1) ^ 2 < 1e-6 ? "same" : v " of " want
   }
-  END { print verdict(sum[1]), verdict(sum[2]) }' out)" 'the causes, and the functions, add up to the difference within .1 %'
+  END { print verdict(sum[1]), verdict(sum[2]) }' out)" 'causes and functions add up to the difference within 0.1 %'
 test_match 'chains of three or more functions are estimates' r/exact.svg \
-  'the graph says what is estimated'
-test_match 'burn_memory' r/exact.svg 'and has the function'
-test_match '^Measured, in samples of time:$' out 'the time follows'
-test_match 'task_clock_ms_per_req' out 'with its counters'
+  'the graph says which chains are estimates'
+test_match 'burn_memory' r/exact.svg 'the graph has the function'
+test_match '^Measured, in samples of time:$' out 'the times follow the counts'
+test_match 'task_clock_ms_per_req' out 'the times have the counters'
 test_same 4 "$(jq -c 'select(.type == "run")' r/exact.jsonl | wc -l | tr -d ' ')" \
-  'each build was counted on two servers'
+  'each build is counted on two servers'
 touch stamp
-test_that 'the same command shows it again' why base main
-test_empty "$(find r/exact.jsonl -newer stamp)" 'and counts nothing again'
+test_that 'the same command is accepted again' why base main
+test_empty "$(find r/exact.jsonl -newer stamp)" 'nothing is counted again'
 sed 1,3d out >want
 sed 1,3d .out >got
 test_same "$(sed '/^Measured/q' want)" "$(sed '/^Measured/q' got)" 'the counts are the same'
@@ -60,12 +60,12 @@ for file in /usr/bin/* /bin/* "$top"/bin/*; do
 done
 rm bare/valgrind
 unset LD_PRELOAD
-test_that 'vkb-why without valgrind' \
+test_that 'vkb-why without valgrind is accepted' \
   env PATH="$PWD/bare" "$(command -v vkb-why)" -C repo --results b --rounds 1 --time 1s \
   base main cfg.json
 test_match "the functions are not counted: valgrind is not in PATH, 'vkb-needs run' installs it" \
-  .err 'says so in a sentence'
-test_absent 'Counted|Measured' .out 'and shows only the time'
-test_match 'task_clock_ms_per_req' .out 'as ever'
-test_litter 10 'nothing is left'
+  .err 'a message names the command that installs valgrind'
+test_absent 'Counted|Measured' .out 'without valgrind only times are printed'
+test_match 'task_clock_ms_per_req' .out 'without valgrind the times have the counters'
+test_litter 10 'no server and no file is left'
 test_done

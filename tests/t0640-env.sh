@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-env: the record of a machine, and what of it is noise.
+# vkb-env: the record of a machine and its sources of noise.
 . "${0%/*}/lib.sh"
 . "$tests/machine.sh"
 
@@ -11,7 +11,7 @@ env_of() { # env_of TREE [ARG ...]
 
 # --- this machine
 
-test_that 'the record of this machine' vkb-env
+test_that 'vkb-env writes the record of this machine' vkb-env
 test_same '1' "$(wc -l <.out | tr -d ' ')" 'the record is one line'
 test_same 'env 1 true true' \
   "$(jq -r '[.type, .v, (.env.kernel | length > 0), (.env.cpus >= 1)] | join(" ")' .out)" \
@@ -24,12 +24,12 @@ vkb-env --check >check 2>&1
 status=$?
 test_match '^[0-9]+ of [0-9]+ sources of noise found' check '--check: a last line'
 test_same "$(sed -n 's/^0 of .*/0/p; s/^[1-9][0-9]* of [0-9]* sources.*/1/p' check)" \
-  "$status" '--check: the status says whether there are any'
+  "$status" '--check: the status says whether there is noise'
 test_status 2 'an operand is usage' vkb-env --check x
 
-# --- a whole record, of a tree
+# --- a complete record, from a tree of files
 
-# host LEFT-OUT...: the id of the host of a tree without these files.
+# host FILE...: prints the id of the host of a tree without these files
 host() {
   machine host
   put /sys/class/dmi/id/product_uuid 4c4c4544-0042-4c10-8052-b4c04f4c5a32
@@ -38,10 +38,10 @@ host() {
 }
 id=/etc/machine-id uuid=/sys/class/dmi/id/product_uuid
 test_same 3 "$({ host; host $id; host $id $uuid; } | sort -u | wc -l | tr -d ' ')" \
-  'the id of a host comes from its machine-id, else its hardware, else its boot'
-test_same "$(host)" "$(host $uuid)" 'the hardware does not matter where there is a machine-id'
+  'the id of a host is made from its machine-id, else its hardware, else its boot'
+test_same "$(host)" "$(host $uuid)" 'with a machine-id the hardware does not change the id'
 test_same "$(host $id)" "$(host $id /proc/sys/kernel/random/boot_id)" \
-  'a restart does not matter where the hardware is known'
+  'with a known hardware a restart does not change the id'
 
 machine quiet
 env_of quiet >quiet.json
@@ -98,7 +98,7 @@ cat >want <<'END'
   }
 }
 END
-test_same "$(cat want)" "$(cat got)" 'every setting of a tree'
+test_same "$(cat want)" "$(cat got)" 'the record has every setting of a tree'
 cat >want <<'END'
 {
   "cgroup_throttled": 0,
@@ -129,13 +129,13 @@ SwapTotal: 2048000 kB
 SwapFree: 1024000 kB'
 test_same '[2000,1000]' \
   "$(env_of swap | jq -c '[.env.swap_total_mb, .now.swap_used_mb]')" \
-  'swap in megabytes: how much there is, and how much is used'
+  'the size of the swap and its used part are in megabytes'
 machine limited
 put /sys/fs/cgroup/memory.max 1099511627776
 put /sys/fs/cgroup/cpu.max '150000 100000'
 test_same '[1048576,1.5]' \
   "$(env_of limited | jq -c '[.env.cgroup_memory_mb, .env.cgroup_cpus]')" \
-  'the limits of a control group: memory in megabytes of 1048576 bytes, and CPUs'
+  'the limits of a control group are in megabytes of 1048576 bytes and CPUs'
 for disabled in 0 1; do
   machine idle
   for i in 0 1 2 3; do
@@ -146,14 +146,14 @@ for disabled in 0 1; do
   env_of idle | jq -r .env.idle_states
 done >states
 test_same 'all_enabled all_disabled' "$(paste -sd ' ' states)" \
-  'idle states that are all enabled, and all but the first disabled'
+  'idle states are reported as all enabled or all (except the first) disabled'
 mkdir -p "$scratch/empty/proc"
 env_of empty >empty.json
 test_same '["arch"] []' \
   "$(jq -c '.env, .now | keys' empty.json | paste -sd ' ')" \
-  'values that cannot be read are absent'
+  'values that cannot be read are left out'
 
-# --- noise: each source alone
+# --- each source of noise
 
 test_that 'a quiet machine has no noise' env_of quiet --check
 test_same '0 of 22 sources of noise found; unknown here: steal, busy' \
@@ -162,17 +162,17 @@ test_that 'an empty tree is accepted by --check' env_of empty --check
 test_match '; unknown here: governor, turbo, smt, idle, .*memory, proc_stat$' .out \
   'the summary of an empty tree lists all sources as unknown'
 
-# noisy SOURCE FILE TEXT WHY: with that file the tree has this noise alone.
+# noisy SOURCE FILE TEXT WHY: a tree with that FILE has only this source of noise
 noisy() {
   rm -rf "$scratch/noisy"
   machine noisy
   [ "$2" = - ] || put "$2" "$3"
   [ "$1" != cgroup ] || put /sys/fs/cgroup/cpu.max '150000 100000'
   test_status 1 "$1: noise is found" env_of noisy --check
-  test_same "$1" "$(sed -n 's/^\([a-z_]*\): .*/\1/p' .out)" "$1: that alone"
-  test_match "^$1: .*$4" .out "$1: why"
-  test_match '^    costs: [a-z0-9]' .out "$1: what it costs"
-  test_match '^    fix:   [a-z"]' .out "$1: how to fix it"
+  test_same "$1" "$(sed -n 's/^\([a-z_]*\): .*/\1/p' .out)" "$1: no other noise is found"
+  test_match "^$1: .*$4" .out "$1: the reason is printed"
+  test_match '^    costs: [a-z0-9]' .out "$1: the cost is printed"
+  test_match '^    fix:   [a-z"]' .out "$1: the remedy is printed"
 }
 noisy governor /sys/devices/system/cpu/cpu2/cpufreq/scaling_governor powersave \
   'performance,powersave'
@@ -209,7 +209,7 @@ SwapFree: 0 kB' '977 of 16000 MB'
 noisy proc_stat /proc/self/mountinfo \
   '50 20 0:40 /proc/stat /proc/stat rw - fuse.lxcfs lxcfs rw' lxcfs
 
-# --- a hostile tree drives nothing
+# --- control characters in files
 
 machine evil
 put /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor "$(printf 'x\033[31m\302\233y')"

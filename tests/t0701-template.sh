@@ -1,5 +1,5 @@
 #!/bin/sh
-# Commands with placeholders on a real server: what arrives is what was meant.
+# Commands with placeholders on a real server: it receives what the text means.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
@@ -54,33 +54,33 @@ run -t 'SET k:__field:f__ x' -n 5 2>nodata; echo $? >>nodata
 END
 ENGINE=$engine
 export ENGINE
-test_that 'a server to ask' vkb-serve -- sh script
+test_that 'the script runs on a server' vkb-serve -- sh script
 
-test_same '3000 0' "$(value requests set) $(value errors_total set)" 'bytes of all kinds'
-test_same 0 "$(cat bad)" 'one number in both places, below keyspacelen'
-test_same '1000 20000' "$(cat seq.size) $(cat seq.len)" 'in sequence each number once'
-test_same '5011 5011' "$(value requests two | xargs)" 'two streams at once'
+test_same '3000 0' "$(value requests set) $(value errors_total set)" 'a text with bytes of all kinds is sent'
+test_same 0 "$(cat bad)" 'a placeholder has one number in both places, below keyspacelen'
+test_same '1000 20000' "$(cat seq.size) $(cat seq.len)" '--sequential makes each number once'
+test_same '5011 5011' "$(value requests two | xargs)" 'two streams run at once'
 test_same 10022 "$(cat two.size)" '__seq__ gives each number once'
-test_same 2 "$(cat two.ends)" 'from 0 on'
-test_same '3000 1000' "$(xargs <weights.got)" 'commands in turn'
-test_same '1000 0' "$(cat multi.got) $(value errors_total multi)" 'a transaction'
-test_same 10 "$(grep -c '^t{tag}:0000' tag.got)" '{tag} stands for itself'
-test_same '10 10' "$(value requests wrong) $(value refused wrong)" 'an error is an answer'
-test_match '^error ERR: ' wrong 'and is shown'
+test_same 2 "$(cat two.ends)" '__seq__ begins with 0'
+test_same '3000 1000' "$(xargs <weights.got)" 'commands are sent in turn by their weights'
+test_same '1000 0' "$(cat multi.got) $(value errors_total multi)" 'a transaction is sent whole'
+test_same 10 "$(grep -c '^t{tag}:0000' tag.got)" 'without a cluster {tag} is unchanged'
+test_same '10 10' "$(value requests wrong) $(value refused wrong)" 'an error is counted as a refused request'
+test_match '^error ERR: ' wrong 'the first error is printed'
 test_same 'WRONGTYPE: 20: ERR: 10:' "$(awk '$1 == "error" {print $2, $3}' kinds | xargs)" 'errors are counted by kind'
-test_match '^offered_rps (19|20)[0-9][0-9]' open 'in open loop too'
+test_match '^offered_rps (19|20)[0-9][0-9]' open 'open loop sends the text at its rate'
 test_same '25 50 50' "$(for i in hits hits3 hits0; do value hit_rate_percent $i; done | xargs)" \
-  'hits of reads'
-test_empty "$(value hit_rate_percent hits2; value hit_rate_percent nohits)" 'where replies show them'
+  'the hit rate of reads'
+test_empty "$(value hit_rate_percent hits2; value hit_rate_percent nohits)" 'no hit rate if the replies do not show hits'
 test_same 25 "$(value hit_rate_percent hits3nil)" 'a nil of RESP3 is a miss'
-test_same '100 0' "$(value requests maps) $(value errors_total maps)" 'and a map a reply'
-test_match '^cmdstat_hello:calls=8,' stats 'where it was asked for'
-test_match "unknown placeholder '__nope__': use '__rand_int__'" unknown 'an unknown placeholder'
-test_match '^2$' unknown 'is trouble'
-test_match 'uses a field, but the case has no dataset' nodata 'a field without a dataset'
-test_match '^2$' nodata 'is trouble as well'
+test_same '100 0' "$(value requests maps) $(value errors_total maps)" 'a map of RESP3 is a reply'
+test_match '^cmdstat_hello:calls=8,' stats 'HELLO is sent only with -3'
+test_match "unknown placeholder '__nope__': use '__rand_int__'" unknown 'the error names an unknown placeholder'
+test_match '^2$' unknown 'an unknown placeholder is exit 2'
+test_match 'uses a field, but the case has no dataset' nodata 'the error says that a field needs a dataset'
+test_match '^2$' nodata 'a field without a dataset is exit 2'
 test_same '5000 2' "$(value requests latest | head -n 1) $(cat latest.ends)" \
-  'with latest keys __seq__ begins behind the key space'
+  'with latest keys __seq__ begins after the key space'
 test_that 'a reader of the latest keys finds them' \
   test "$(awk '$1 == "hit_rate_percent" { n = $2 } END { print int(n) }' latest)" -ge 90
 test_done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rows of datasets in requests: every format, each row once, on a real server.
+# Rows of datasets in requests on a real server: every format, each row once.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
@@ -56,26 +56,26 @@ cli dbsize >both.size
 END
 ENGINE=$engine
 export ENGINE
-test_that 'a server to ask' vkb-serve -- sh script
+test_that 'the script runs on a server' vkb-serve -- sh script
 
 for f in csv tsv xml jsonl; do
-  test_same '3000 0 3000' "$(value requests $f) $(value errors_total $f) $(cat $f.size)" "$f: each row once"
-  test_match '"title 7, ..q...n"' $f.one "$f: a field"
-  test_match '"<title 7, ..q...n.7>"' $f.one "$f: fields in a word"
-  [ $f = csv ] || test_that "$f: as CSV has it" cmp csv.one $f.one
-  [ $f = csv ] || test_that "$f: all of it" cmp csv.digest $f.digest
+  test_same '3000 0 3000' "$(value requests $f) $(value errors_total $f) $(cat $f.size)" "$f: each row is sent once"
+  test_match '"title 7, ..q...n"' $f.one "$f: a field as a word"
+  test_match '"<title 7, ..q...n.7>"' $f.one "$f: several fields in one word"
+  [ $f = csv ] || test_that "$f: the row is that of the CSV file" cmp csv.one $f.one
+  [ $f = csv ] || test_that "$f: all rows are those of the CSV file" cmp csv.digest $f.digest
 done
-test_match '^[0-9a-f]{40}$' csv.digest 'the digest is that of a dataset'
+test_match '^[0-9a-f]{40}$' csv.digest 'the digest of the rows is a SHA-1'
 # shellcheck disable=SC2016 # no expansion
-test_same '"\x00\x00\x80?\x00\x00\x00@"' "$(cat npy.one)" 'a vector'
-test_same '"\x01\x02\x03\x04\x05\x06\a\b"' "$(cat npy.last)" 'of any bytes'
-test_same '5 100 5 101' "$(cat most.got)" 'the first rows, around and around'
-test_same 3000 "$(cat both.size)" 'streams share the rows'
+test_same '"\x00\x00\x80?\x00\x00\x00@"' "$(cat npy.one)" 'a vector of NPY is sent as bytes'
+test_same '"\x01\x02\x03\x04\x05\x06\a\b"' "$(cat npy.last)" 'a vector of any bytes is unchanged'
+test_same '5 100 5 101' "$(cat most.got)" '--maxdocs repeats the first rows'
+test_same 3000 "$(cat both.size)" 'two streams share the rows'
 
-# trouble WHAT FILE TEXT PATTERN: with no server at all.
+# trouble WHAT FILE TEXT PATTERN: the dataset FILE is an error that matches PATTERN
 trouble() {
   test_status 2 "$1" "$engine" -p 1 -t "$3" --dataset "$2" -n 1
-  test_match "$4" .err "$1: the error names it"
+  test_match "$4" .err "$1: the error has the reason"
 }
 printf 'id,t\n1,2\n1\n' >short.csv
 printf '<c>\n<doc><id>&x;</id></doc></c>' >bad.xml
@@ -84,12 +84,12 @@ printf '{"id":1}\n{"id":}\n' >bad.jsonl
 head -c 100 d.npy >cut.npy
 : >v.fvecs
 t='SET __field:id__ x'
-trouble 'no such field' d.csv 'SET __field:no__ x' "d.csv: no field 'no'; the fields are 'id', 'title', 'body'"
-trouble 'no such file' nowhere.csv "$t" "cannot read 'nowhere.csv'"
+trouble 'a field that the dataset lacks' d.csv 'SET __field:no__ x' "d.csv: no field 'no'; the fields are 'id', 'title', 'body'"
+trouble 'a file that does not exist' nowhere.csv "$t" "cannot read 'nowhere.csv'"
 trouble 'a short row' short.csv "$t" 'short.csv:3: bad row'
 trouble 'an unknown entity' bad.xml "$t" 'bad.xml:2: bad XML'
-trouble 'no JSON' bad.jsonl "$t" 'bad.jsonl:2:7: bad row'
+trouble 'a line that is not JSON' bad.jsonl "$t" 'bad.jsonl:2:7: bad row'
 trouble 'an empty file' none.csv "$t" "none.csv: no field 'id'; the file has no fields"
-trouble 'a file that was cut' cut.npy "$t" 'cut.npy: bad NPY file: the file is truncated'
-trouble 'vectors without names' v.fvecs "$t" 'v.fvecs: cannot read vectors of this format; convert them to .npy'
+trouble 'a file that is cut off' cut.npy "$t" 'cut.npy: bad NPY file: the file is truncated'
+trouble 'a file of vectors without names' v.fvecs "$t" 'v.fvecs: cannot read vectors of this format; convert them to .npy'
 test_done

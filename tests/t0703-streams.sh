@@ -1,6 +1,6 @@
 #!/bin/sh
-# Several streams of requests at once: one start, ends of their own, and what
-# was measured when the server dies meanwhile.
+# Several streams of requests at once: they start together, each ends on its own, and
+# the measured part is kept if the server dies.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 socket=$scratch/s server=
@@ -16,32 +16,32 @@ start() {
   done
 }
 
-# far FILE: the streams whose latencies are not as many as their requests. The
-# four that each may have in flight when the time is over are latencies alone.
+# far FILE: prints streams that have another number of latencies than of requests. The
+# four requests that may be in flight at the end have only latencies.
 far() {
   awk '$1 == "requests" {n = $2} $1 == "recorded" && ($2 < n || $2 > n + 4)' "$1"
 }
 
 start
-test_that 'by duration' "$engine" -s "$socket" -t SET -t 'INCR n:__rand_int__' \
+test_that 'streams with a duration run' "$engine" -s "$socket" -t SET -t 'INCR n:__rand_int__' \
   -t PING -D 1 -w 0.2 -c 4
 cp .out three
-test_same 3 "$(grep -c '^stream ' three)" 'a result for each'
-test_same 1 "$(value start_s three | sort -u | wc -l | tr -d ' ')" 'one start'
-test_same 1 "$(value end_s three | sort -u | wc -l | tr -d ' ')" 'one end'
-test_same 3 "$(value requests three | awk '$1 > 0' | wc -l | tr -d ' ')" 'all have requests'
+test_same 3 "$(grep -c '^stream ' three)" 'each stream has a result'
+test_same 1 "$(value start_s three | sort -u | wc -l | tr -d ' ')" 'all streams start together'
+test_same 1 "$(value end_s three | sort -u | wc -l | tr -d ' ')" 'all streams end together'
+test_same 3 "$(value requests three | awk '$1 > 0' | wc -l | tr -d ' ')" 'each stream has requests'
 test_empty "$(far three)" 'each stream has the latencies of its own requests'
 
-test_that 'by requests' "$engine" -s "$socket" -t 'GET a b' -t 'INCR a' -n 3000 \
+test_that 'streams with a number of requests run' "$engine" -s "$socket" -t 'GET a b' -t 'INCR a' -n 3000 \
   -P 3 -T 2
-test_same '3000 3000' "$(value requests .out | xargs)" 'each has so many'
+test_same '3000 3000' "$(value requests .out | xargs)" 'each stream has that number of requests'
 test_same '3000 0' "$(value errors_total .out | xargs)" 'errors are those of the stream'
-test_same 3000 "$(cli get a)" 'one of them was understood'
+test_same 3000 "$(cli get a)" 'the requests of the other stream are executed'
 
-test_status 2 'one that cannot be' "$engine" -s "$socket" -t SET -t 'SET __x__ y' -n 5
+test_status 2 'a stream with an unknown placeholder is an error' "$engine" -s "$socket" -t SET -t 'SET __x__ y' -n 5
 test_match "unknown placeholder '__x__'" .err 'the error names the placeholder'
 
-# It dies while requests are made; they are counted until then.
+# The server dies during the run; the requests until then are counted.
 cli config resetstat >/dev/null
 "$engine" -s "$socket" -t SET -t 'INCR n' -D 100 -c 4 --timeout 1 >died 2>died.err &
 run=$!
@@ -54,11 +54,11 @@ kill -9 "$server"
 wait "$server" 2>/dev/null
 server=
 wait "$run"
-test_same 2 $? 'a server that dies is trouble'
+test_same 2 $? 'a server that dies is exit 2'
 test_match 'lost the connection to .* 8 lost, 0 unanswered, 8 reconnects' died.err \
-  'the message counts what was lost'
+  'the message has the number of lost requests'
 test_same 2 "$(value requests died | awk '$1 >= 100' | wc -l | tr -d ' ')" \
-  'what was measured is kept'
-test_empty "$(far died)" 'what was measured is kept with its latencies'
-test_match '^error connection lost: ' died 'and what ended it'
+  'the requests until then are kept'
+test_empty "$(far died)" 'the latencies until then are kept'
+test_match '^error connection lost: ' died 'the result has the lost connection'
 test_done

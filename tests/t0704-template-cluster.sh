@@ -1,6 +1,6 @@
 #!/bin/sh
 # Commands with placeholders in a cluster: tags, rows, and requests that are
-# sent on to the node that has their slot.
+# redirected to the node that has their slot.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
@@ -54,35 +54,35 @@ all eval 'local t = {}
 END
 ENGINE=$engine
 export ENGINE
-test_that 'a cluster to ask' vkb-serve -q --primaries 3 -- sh -u ./script
+test_that 'the script runs on a cluster' vkb-serve -q --primaries 3 -- sh -u ./script
 
-test_same '60000 9000' "$(value requests set) $(value requests again)" 'requests with tags'
-test_same '0 0' "$(value errors_total set) $(value errors_total again)" 'go to the right node'
-test_same 0 "$(uniq -d numbers | wc -l | tr -d ' ')" 'a number has one tag'
-test_that 'all kinds of numbers' test "$(wc -l <numbers)" -gt 1000
-test_same 0 "$(awk '$1 + 0 >= 3000' numbers | wc -l | tr -d ' ')" 'below keyspacelen'
+test_same '60000 9000' "$(value requests set) $(value requests again)" 'all requests with tags are made'
+test_same '0 0' "$(value errors_total set) $(value errors_total again)" 'requests with tags go to the right node'
+test_same 0 "$(uniq -d numbers | wc -l | tr -d ' ')" 'each number has one tag'
+test_that 'more than 1000 numbers are used' test "$(wc -l <numbers)" -gt 1000
+test_same 0 "$(awk '$1 + 0 >= 3000' numbers | wc -l | tr -d ' ')" 'the numbers are below keyspacelen'
 test_same '2000 0 2000 2000' \
   "$(value requests rows) $(value errors_total rows) $(cat rows.size) $(cat rows.ids)" \
-  'each row once'
+  'each row is sent once'
 test_same '2000 2000 0' "$(value requests moved) $(cat moved.size) $(cat moved.bad)" \
-  'without a tag the same request goes to its node'
-test_same 0 "$(value refused moved)" 'which answers it'
-test_match '^error MOVED: [1-9]' moved 'and that is counted'
-test_same 900 "$(value requests lists)" 'a key without a number'
-test_same 3 "$(awk '$1 > 1' lists.sizes | wc -l | tr -d ' ')" 'has slots on each node'
-test_same '3000 3000' "$(value requests order) $(cat order.size)" 'in sequence each number once'
+  'a request without a tag is sent again to its node'
+test_same 0 "$(value refused moved)" 'no redirected request is refused'
+test_match '^error MOVED: [1-9]' moved 'redirections are counted'
+test_same 900 "$(value requests lists)" 'a key without a number is accepted'
+test_same 3 "$(awk '$1 > 1' lists.sizes | wc -l | tr -d ' ')" 'such a key has slots on each node'
+test_same '3000 3000' "$(value requests order) $(cat order.size)" '--sequential makes each number once'
 test_same '10000 0 0' "$(value requests line) $(value errors_total line) $(cat line.odd)" \
-  'a transaction has one key, in one slot, and is whole'
+  'a transaction has one key in one slot and is complete'
 test_same '100 100' "$(wc -l <line.keys | tr -d ' ') $(sed 's/.*://' line.keys | sort -u | wc -l | tr -d ' ')" \
   'all keys are used, each with its own tag'
-test_same 2 "$(cat line.status)" 'several commands with one key cannot be in sequence'
-test_match "keys in sequence need one command, but \{key\} is in several" line.err 'the error says why'
-test_same '3000 3000' "$(value requests keys) $(cat keys.size)" 'one command with a key can'
+test_same 2 "$(cat line.status)" 'several commands with {key} and --sequential are an error'
+test_match "keys in sequence need one command, but \{key\} is in several" line.err 'the error has the reason'
+test_same '3000 3000' "$(value requests keys) $(cat keys.size)" 'one command with {key} and --sequential is accepted'
 
 # Twenty keys on three nodes: chi-squared of their counts, with 19 degrees of
-# freedom, against 1 / rank^.9 and against an exponent that is wrong by
+# freedom, compared with 1 / rank^.9 and with an exponent that is wrong by
 # 10 %. The order of the threads is not fixed, so no two runs are equal: the unit test of
-# the chooser looks closer.
+# the chooser is more exact.
 cat >chi.pl <<'END'
 my ($space, %count) = 20;
 my $b = 1; $b++ while 1 << $b < $space;
@@ -107,7 +107,7 @@ print "$all\n";
 END
 test_same 'fits differs 100000' "$(perl chi.pl <zipf.counts)" \
   'in a cluster keys have the distribution of the whole key space'
-test_same 0 "$(value errors_total zipf)" 'and go to the right node'
+test_same 0 "$(value errors_total zipf)" 'keys of that distribution go to the right node'
 
 cat >populate.json <<'END'
 {"keyspacelen": [3001], "cluster_mode": true, "cluster_nodes": 3,
@@ -117,7 +117,7 @@ cat >populate.json <<'END'
   {"id": "b", "type": "read", "command": "GET key:{tag}:__rand_int__", "requests": 9000,
    "populate_with": "set"}]}]}
 END
-test_that 'populate_with' vkb-load --runs 1 populate.json
+test_that 'populate_with in a cluster is accepted' vkb-load --runs 1 populate.json
 test_same '["a",100] ["b",100]' "$(jq -c 'select(.type == "run") |
-  [.config.scenario, .metrics.hit_rate_percent]' .out | xargs -d '\n')" 'gives each node all of its keys'
+  [.config.scenario, .metrics.hit_rate_percent]' .out | xargs -d '\n')" 'populate_with writes all keys of each node'
 test_done

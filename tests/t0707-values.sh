@@ -1,5 +1,5 @@
 #!/bin/sh
-# Values of varying sizes and contents, and times to live, on a real server.
+# Values of different sizes and contents, and times to live, on a real server.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 
@@ -51,54 +51,54 @@ cli eval 'local t = {}
 END
 ENGINE=$engine
 export ENGINE
-test_that 'a server to ask' vkb-serve -- sh script
+test_that 'the script runs on a server' vkb-serve -- sh script
 
 for f in set get get2 pieces mset pop refill large ttl ttls; do
-  test_same 0 "$(value errors_total $f)" "no error of $f"
+  test_same 0 "$(value errors_total $f)" "$f has no errors"
 done
 # Chi-squared of ten equal cells of 64-1024, 9 degrees of freedom, p = 1e-6.
 test_same '1000 1 1' "$(awk '{n[int(($1 - 64) / 96.1)]++; if ($1 < 64 || $1 > 1024) bad = 1}
   END {for (i = 0; i < 10; i++) chi += (n[i] - 100) ^ 2 / 100
-    print NR, !bad, (chi < 46)}' set.sizes)" 'sizes of a range are equally often'
-test_same '16 1024 4096' "$(sort -nu get.sizes | xargs)" 'a list has its sizes'
+    print NR, !bad, (chi < 46)}' set.sizes)" 'the sizes of a range are equally frequent'
+test_same '16 1024 4096' "$(sort -nu get.sizes | xargs)" 'only the sizes of the list occur'
 test_same '1' "$(awk '{n[$1]++}
   END {chi = (n[16] - 800) ^ 2 / 800 + (n[1024] - 150) ^ 2 / 150 + (n[4096] - 50) ^ 2 / 50
-    print (chi < 28)}' get.sizes)" 'in proportion to their weights, in what is read, too'
+    print (chi < 28)}' get.sizes)" 'the sizes have the frequencies of their weights, also in values that are read'
 test_that 'each key has the same size in every run' cmp get.sizes get2.sizes
 test_same '1 100' "$(awk '$1 == "requests" {print ($2 > 100)}' refill) $(cat refill.got)" \
-  'what was popped is refilled, also with more values than were made before'
-test_same 100 "$(value hit_rate_percent get)" 'all keys are there'
-test_same 0 "$(cat pieces.bad)" 'values are words or parts of words'
+  'a popped list is refilled, also with more values than were prepared'
+test_same 100 "$(value hit_rate_percent get)" 'all keys exist'
+test_same 0 "$(cat pieces.bad)" 'a value can be a word or a part of one'
 test_same '1 1000' "$(xargs <mset.got | awk '{print ($1 > 700), $2}')" 'random values differ'
 test_same 1 "$(awk '{print ($1 > 4000 && $1 <= 5000)}' ttl.got)" 'SET has a time to live'
 test_same '1000 1 1' "$(awk '{if ($1 < 900 || $1 > 5000) bad = 1; sum += $1}
-  END {print NR, !bad, (sum / NR > 2700 && sum / NR < 3200)}' ttls.got)" 'or one of a range'
+  END {print NR, !bad, (sum / NR > 2700 && sum / NR < 3200)}' ttls.got)" 'SET has a time to live from a range'
 
 cat >plan.json <<'END'
 [{"commands": ["SET", "GET"], "values": ["1024", "1024:3 constant", "64-1024", "32:1,16:4 random"],
   "pipelines": [1], "clients": [1], "keyspacelen": [10], "requests": [100], "warmup": 0,
   "cluster_mode": false, "tls_mode": false}]
 END
-test_that 'a plan' vkb-load --plan plan.json
+test_that 'a plan with values is accepted' vkb-load --plan plan.json
 test_same 'SET 1024 - GET 1024 - SET 544 64-1024 GET 544 64-1024 SET 19 16:80,32:20 random GET 19 16:80,32:20 random' \
   "$(jq -r '.config | [.command, .data_size, .values // "-"] | join(" ")' .out | xargs)" \
-  'equal work has one identity, and data_size is the mean'
-test_that 'options' vkb-load --plan --values '5 compressible:2' --ttl 7-7 plan.json
+  'equal values are one case, and data_size is the mean'
+test_that '--values and --ttl are accepted' vkb-load --plan --values '5 compressible:2' --ttl 7-7 plan.json
 test_same '5 compressible:2 7' "$(jq -r '.config | [.values, .ttl] | join(" ")' .out | sort -u)" \
-  'replace what the case has'
-test_status 2 'a bad text of --values' vkb-load --plan --values 9-8 plan.json
-test_match "option '--values': invalid text '9-8': use bytes such as" .err 'the error says what is allowed'
-test_status 2 'a bad text of --ttl' vkb-load --plan --ttl 1m plan.json
-test_match "option '--ttl': invalid text '1m': use seconds such as 60" .err 'the error says what is allowed'
-test_status 2 'ttl for GET' vkb-load --runs 1 --ttl 10-60 plan.json
-test_match "'ttl' is for SET; .* 'SET \{key\} __data__ EX __int:10:60__', not GET" .err 'is refused with advice'
+  'the options replace the values of the case'
+test_status 2 'an invalid text of --values is an error' vkb-load --plan --values 9-8 plan.json
+test_match "option '--values': invalid text '9-8': use bytes such as" .err 'the error has an example of valid values'
+test_status 2 'an invalid text of --ttl is an error' vkb-load --plan --ttl 1m plan.json
+test_match "option '--ttl': invalid text '1m': use seconds such as 60" .err 'the error has an example of a valid ttl'
+test_status 2 'ttl for GET is an error' vkb-load --runs 1 --ttl 10-60 plan.json
+test_match "'ttl' is for SET; .* 'SET \{key\} __data__ EX __int:10:60__', not GET" .err 'the error names the command to use'
 sed 's/"clients": .1./"clients": [1000000]/; s/"values": .*/"values": "536870912 random",/' plan.json >large.json
-test_status 2 'more memory than there is' vkb-load --runs 1 large.json
-test_match 'the values of its requests take 5[0-9]*T?[0-9.]*[TP]?B of memory, and' .err 'is refused with figures'
+test_status 2 'values larger than the memory are an error' vkb-load --runs 1 large.json
+test_match 'the values of its requests take 5[0-9]*T?[0-9.]*[TP]?B of memory, and' .err 'the error has the sizes'
 jq -c '.[0].values = ["64-1024 random", "100-200"] | .[0].commands = ["SET"]' plan.json >names.json
-test_that 'runs' vkb-load -q --runs 2 -o names.jsonl names.json
+test_that 'runs with values are accepted' vkb-load -q --runs 2 -o names.jsonl names.json
 vkb-stats names.jsonl >names.stats
-test_that 'a comparison' vkb-compare --on-insufficient ok names.stats names.stats
+test_that 'a comparison of cases with values is accepted' vkb-compare --on-insufficient ok names.stats names.stats
 test_match 'SET values=64-1024 random' .out 'the name of a case has its values'
-test_absent 'data_size=' .out 'instead of their mean'
+test_absent 'data_size=' .out 'the name of a case has no data_size then'
 test_done

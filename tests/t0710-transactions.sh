@@ -1,5 +1,5 @@
 #!/bin/sh
-# Texts with MULTI are sent whole: with pipelines and rates, over connections
+# Texts with MULTI are sent as a whole: with pipelines and rates, over connections
 # that break, and in a cluster whose slots move.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
@@ -19,7 +19,7 @@ run -t "$pair" -n 4000 -P 3 -c 7 -T 2 --values 3-9 >closed
 run -t "$pair" -n 3998 -P 9 -c 7 -T 2 -R 30000 >open
 sums >sums.whole
 cli flushall >/dev/null
-# lose OUT OPTION...: connections break again and again.
+# lose OUT OPTION...: breaks the connections during a run
 lose() {
   out=$1; shift
   "$ENGINE" -p "$VKB_PORT" -r 1000 -t "$pair" --max-lost 1000000 -D 1 -P 10 -c 6 "$@" >"$out" &
@@ -78,40 +78,40 @@ run -t "$pair" --sequential -n 9 2>order || echo $? >>order
 END
 ENGINE=$engine
 export ENGINE
-test_that 'a server to ask' vkb-serve -- sh -u ./single
-test_that 'a cluster to ask' vkb-serve -q --primaries 3 -- sh -u ./cluster
+test_that 'the script runs on a server' vkb-serve -- sh -u ./single
+test_that 'the script runs on a cluster' vkb-serve -q --primaries 3 -- sh -u ./cluster
 
-test_same '4000 0' "$(value requests closed) $(value errors_total closed)" 'transactions in batches'
+test_same '4000 0' "$(value requests closed) $(value errors_total closed)" 'transactions are sent in batches'
 test_same '4000 0' "$(value requests open) $(value errors_total open)" \
-  'with a rate, and a number that is rounded up'
-test_same '2000 2000' "$(xargs <sums.whole)" 'are done, each once'
+  'transactions are sent at a rate; the number of requests is rounded up'
+test_same '2000 2000' "$(xargs <sums.whole)" 'each transaction is executed once'
 for f in lost openlost; do
-  test_that "$f: connections broke" test "$(value reconnects $f)" -gt 0
+  test_that "$f: connections were lost" test "$(value reconnects $f)" -gt 0
   test_same 'connection' "$(awk '$1 == "error" {print $2}' $f | sort -u | xargs)" \
-    "$f: that is the only error: no MULTI was open, or missing"
-  test_same 1 "$(xargs <$f.sums | awk '{print ($1 == $2 && $1 > 0)}')" "$f: each transaction is whole"
+    "$f: no other error occurs: no transaction is open or incomplete"
+  test_same 1 "$(xargs <$f.sums | awk '{print ($1 == $2 && $1 > 0)}')" "$f: each transaction is complete"
 done
 test_match '^error WRONGTYPE: 100: ' inside 'an error in the reply of EXEC is counted'
-test_same '400 100' "$(value requests inside) $(value refused inside)" 'as a refused request'
+test_same '400 100' "$(value requests inside) $(value refused inside)" 'an error in EXEC is counted as a refused request'
 for f in nil nil3; do
   test_match '^error NIL: 100: ' $f "$f: an EXEC without a result is an error"
-  test_same '600 100' "$(value errors_total $f | sed 's/^/600 /')" "$f: and nothing else is"
+  test_same '600 100' "$(value errors_total $f | sed 's/^/600 /')" "$f: no other request is an error"
 done
-test_same 0 "$(cat nil.done)" 'nothing was done'
-test_match 'EXEC is missing after MULTI' unfinished 'a transaction must have an end'
-test_match '^2$' unfinished 'else it is trouble'
+test_same 0 "$(cat nil.done)" 'no such transaction is executed'
+test_match 'EXEC is missing after MULTI' unfinished 'the error says that EXEC is missing'
+test_match '^2$' unfinished 'a transaction without EXEC is exit 2'
 
 test_same '8000 0' "$(value requests cluster.closed) $(value errors_total cluster.closed)" \
-  'in a cluster, too'
-test_same '4000 0' "$(value requests cluster.open) $(value errors_total cluster.open)" 'with a rate'
-test_same '3000 3000' "$(cat cluster.sums)" 'each once'
-test_same 0 "$(cat moving.status)" 'slots move during a run'
-test_match '^error MOVED: [1-9]' moving 'transactions of theirs are errors'
-test_match '^error EXECABORT: [1-9]' moving 'as a whole'
+  'transactions in a cluster are sent'
+test_same '4000 0' "$(value requests cluster.open) $(value errors_total cluster.open)" 'transactions in a cluster are sent at a rate'
+test_same '3000 3000' "$(cat cluster.sums)" 'each transaction in a cluster is executed once'
+test_same 0 "$(cat moving.status)" 'a run during which slots move succeeds'
+test_match '^error MOVED: [1-9]' moving 'commands of moved slots are errors'
+test_match '^error EXECABORT: [1-9]' moving 'transactions of moved slots are aborted'
 test_empty "$(awk '$1 == "error" {print $2}' moving | grep -Ev '^(MOVED|ASK|TRYAGAIN|EXECABORT):')" \
-  'and nothing else happens'
-test_same 1 "$(awk '{print ($1 == $2 && $1 > 1000)}' moving.sums)" 'all others are whole'
-test_match "a transaction needs '\{key\}'" nokey 'keys of one slot are demanded'
-test_match 'cannot use keys in sequence' order 'and such as any node may have'
-test_same '2 2' "$(tail -qn 1 nokey order | xargs)" 'else it is trouble'
+  'no other error occurs'
+test_same 1 "$(awk '{print ($1 == $2 && $1 > 1000)}' moving.sums)" 'all other transactions are complete'
+test_match "a transaction needs '\{key\}'" nokey 'the error says that a transaction needs {key}'
+test_match 'cannot use keys in sequence' order 'the error says that --sequential is not possible'
+test_same '2 2' "$(tail -qn 1 nokey order | xargs)" 'both are exit 2'
 test_done

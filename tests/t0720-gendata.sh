@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-gendata: every transform and query type. The sums are of what Python's
-# random and csv modules make of the same recipes.
+# vkb-gendata: every transform and query type. The checksums are of files that Python's
+# random and csv modules make from the same recipes.
 . "${0%/*}/lib.sh"
 
 cat >python.json <<'END'
@@ -38,7 +38,7 @@ cat >python.json <<'END'
    "target_distance": 3},
   "tags.csv": {"type": "tag_only", "doc_count": 7, "tags": ["electronics", "books", "clothing"]}}}]
 END
-test_that 'the recipes of the Python tool' vkb-gendata -o a python.json
+test_that 'the recipes of the Python tool are accepted' vkb-gendata -o a python.json
 test_empty "$(cat .out .err)" 'nothing is printed on stderr'
 test_same '1599043233 1171619 cyclic.csv
 103457261 20 empty.csv
@@ -56,9 +56,9 @@ test_same '1599043233 1171619 cyclic.csv
 2137695801 1031032 unique.csv
 3720106249 46488 uuid.csv
 3070472432 1098 words.csv' \
-  "$(cd a && rm ./*.spec && cksum ./*.csv | sed 's|\./||')" 'the same bytes as in Python'
+  "$(cd a && rm ./*.spec && cksum ./*.csv | sed 's|\./||')" 'the files are equal to those of Python'
 
-# --- what has no bytes to be compared with
+# --- transforms that the Python tool lacks
 
 cat >own.json <<'END'
 {"dataset_generation": {
@@ -88,7 +88,7 @@ cat >own.json <<'END'
 END
 mkdir b
 printf 'term,x\r\nthe,1\r\nharbour,2\r\nox,3\r\n"a ""z""",4\r\nna\303\257vet\303\251,5\r\n' >b/own_terms.csv
-test_that 'transforms and queries of our own' vkb-gendata -o b own.json
+test_that 'other transforms and queries are accepted' vkb-gendata -o b own.json
 test_empty "$(cat .out .err)" 'nothing is printed on stderr'
 body() { tail -n +2 "b/$1" | tr -d '\r'; }
 column() { body "$1" | cut -d , -f "$2"; }
@@ -96,62 +96,62 @@ distinct() { sort -u | wc -l; }
 
 test_same '4000 0 0' "$(column hybrid.csv 1 | awk '
   { n++; if ($1 < -10 || $1 > 1000) out++; if (length($1) > 7) long++ }
-  END { print n, out + 0, long + 0 }')" 'numeric_range: in range and size'
+  END { print n, out + 0, long + 0 }')" 'numeric_range: the numbers are in the range and the size'
 test_same '1' "$(column hybrid.csv 1 | awk '{ s += $1; q += $1 * $1 }
   END { m = s / NR; d = sqrt(q / NR - m * m)
-    print (m > 470 && m < 520 && d > 280 && d < 303) }')" 'numeric_range: uniform'
+    print (m > 470 && m < 520 && d > 280 && d < 303) }')" 'numeric_range: the numbers are uniform'
 test_same '1' "$(column hybrid.csv 2 | awk '$1 < .25 || $1 > .5 { bad++ }
-  END { print bad + 0 == 0 }')" 'numeric_range: of a fraction'
+  END { print bad + 0 == 0 }')" 'numeric_range: fractions are in the range'
 test_same 'x x|y x|z y y|x y|z z z|x z|y' \
-  "$(column hybrid.csv 3 | sort -u | tr '\n' ' ' | sed 's/ $//')" 'tag_list: one or two, never the same'
+  "$(column hybrid.csv 3 | sort -u | tr '\n' ' ' | sed 's/ $//')" 'tag_list: one or two different tags'
 test_same 'phrase0 phrase7 8' "$(column hybrid.csv 4 | awk 'NR == 1 { a = $1 }
-  !s[$1]++ { n++ } END { print a, $1, n }')" 'phrase_label'
+  !s[$1]++ { n++ } END { print a, $1, n }')" 'phrase_label: each label is repeated'
 test_same 300 "$(body text.csv | distinct)" 'wikipedia: every row has other text'
-test_empty "$(body text.csv | sed 's/.*,//' | tr ' ' '\n' | grep -Ev '(s|ed|ing)$')" 'stemmable_words: are so'
-test_same 50 "$(body text.csv | sed 's/.*,//' | awk 'NR == 1 { print NF }')" 'stemmable_words: as many as asked for'
-test_same 'f1,f2' "$(head -n 1 b/many.csv | cut -d , -f 1,2)" 'generate_fields: names'
+test_empty "$(body text.csv | sed 's/.*,//' | tr ' ' '\n' | grep -Ev '(s|ed|ing)$')" 'stemmable_words: all words have endings'
+test_same 50 "$(body text.csv | sed 's/.*,//' | awk 'NR == 1 { print NF }')" 'stemmable_words: the text has token_count words'
+test_same 'f1,f2' "$(head -n 1 b/many.csv | cut -d , -f 1,2)" 'generate_fields: the names of the fields'
 test_same "blue red" "$(body many.csv | tr -s "," " " | tr " " "\n" | grep -E "^(red|blue)$" | sort -u | tr "\n" " " | sed "s/ $//")" \
-  'random_from_set: the set'
+  'random_from_set: all words are from the set'
 test_same 0 "$(body many.csv | awk -F , '{ for (i = 2; i <= NF; i++) if ($i != $1) next; n++ } END { print n + 0 }')" \
   'random_from_set: fields differ'
 test_same 1000 "$(perl -ne 'next if $. == 1; s/\r?\n//;
   push @c, /"([^"]*)"|([^,]+)/g; END { my %s; $s{$_}++ for grep { defined } @c; print scalar keys %s }' b/wiki.csv)" \
-  'wikipedia: fifty fields of a row are fifty texts'
+  'wikipedia: all fields have different texts'
 test_same '200 50 150 0' "$(body marked.csv | awk '{ gsub(/"/, "") } / needle hay .* needle hay $/ { a++ }
   !/needle/ && / hay .* hay $/ { b++ } length($0) > 2 * 90 + 1 { long++ } END { print NR, a, b, long + 0 }')" \
-  'inject, repeat: not cut off a text'
+  'inject, repeat: the added words are not cut off'
 test_same 20 "$(body both.csv | awk -F , '$1 != $2' | wc -l)" 'fuzzy: fields differ'
 test_same 20 "$(body ids.csv | awk -F , '$1 != $2 && $2 != $3 && length($3) == 128' | wc -l)" \
   'uuid_tokens: fields differ'
 
 printf 'term\r\nour\r\nox\r\n"""z"""\r\net\303\251\r\n' >want
 test_that 'suffix: three characters, no stop words' cmp want b/ends.csv
-test_same 'term' "$(head -n 1 b/begins.csv | tr -d '\r')" 'prefix: the heading'
+test_same 'term' "$(head -n 1 b/begins.csv | tr -d '\r')" 'prefix: the header'
 test_same "$(tail -n +2 b/search_terms.csv | tr -d '\r' | head -n 10 | cut -c 1-3)" "$(body begins.csv)" \
   'prefix: the first three characters'
 test_same 'term1,term2 50' "$(head -n 1 b/pairs.csv | tr -d '\r') $(body pairs.csv | awk -F , 'NF == 2' | wc -l)" \
-  'words: two a row'
+  'words: two words per row'
 words=$(body search_terms.csv | distinct)
-test_same 50 "$words" 'words: all differ'
+test_same 50 "$words" 'words: all words are different'
 missing=0
 for w in $(body search_terms.csv); do
   grep -qi -- "$w" b/wiki.csv || missing=$((missing + 1))
 done
-test_same 0 "$missing" 'words: the text has them'
+test_same 0 "$missing" 'words: the text has all of them'
 
 # --- seeds, threads
 
-test_that 'one thread' vkb-gendata -j 1 --files hybrid.csv,text.csv,many.csv -o one own.json
-test_that 'nine threads' vkb-gendata -j 9 --files hybrid.csv,text.csv,many.csv -o nine own.json
+test_that 'one thread is accepted' vkb-gendata -j 1 --files hybrid.csv,text.csv,many.csv -o one own.json
+test_that 'nine threads are accepted' vkb-gendata -j 9 --files hybrid.csv,text.csv,many.csv -o nine own.json
 for f in hybrid.csv text.csv many.csv; do
-  test_that "$f: one thread, the same bytes" cmp "b/$f" "one/$f"
-  test_that "$f: nine threads, the same bytes" cmp "b/$f" "nine/$f"
+  test_that "$f: one thread makes the same file" cmp "b/$f" "one/$f"
+  test_that "$f: nine threads make the same file" cmp "b/$f" "nine/$f"
 done
-test_that 'another seed' vkb-gendata --seed 5 -o five own.json --files hybrid.csv,ids.csv
-test_status 1 'makes other rows' cmp -s b/hybrid.csv five/hybrid.csv
-test_status 1 'also where the Python tool has none' cmp -s b/ids.csv five/ids.csv
+test_that 'another seed is accepted' vkb-gendata --seed 5 -o five own.json --files hybrid.csv,ids.csv
+test_status 1 'another seed makes other rows' cmp -s b/hybrid.csv five/hybrid.csv
+test_status 1 'another seed makes other UUIDs, too' cmp -s b/ids.csv five/ids.csv
 
-# --- what is wrong
+# --- errors
 
 for bad in \
   '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":5,"transforms":[{"type":"repeated_tokn"}]}]}}|\[.a.csv.\].fields\[0\].transforms\[0\].type: unknown transform .repeated_tokn., did you mean .repeated_token.' \
@@ -170,19 +170,19 @@ for bad in \
   '{"a.csv":{"doc_count":1,"fields":[{"name":"f","size":3,"transforms":[{"type":"tag_list","tags":[]}]}]}}|tags: \[\] is not a list of strings' \
   '{"a.jsonl":{"doc_count":1,"fields":[{"name":"f","transforms":[{"type":"vector"}]}]}}|vectors need a .npy'; do
   printf '[{"dataset_generation":%s}]\n' "${bad%%|*}" >bad.json
-  test_status 2 "wrong: ${bad#*|}" vkb-gendata -o c bad.json
-  test_match "^vkb-gendata: bad.json: .\\[0\\].dataset_generation.*${bad#*|}" .err 'the error says where and why'
+  test_status 2 "an error: ${bad#*|}" vkb-gendata -o c bad.json
+  test_match "^vkb-gendata: bad.json: .\\[0\\].dataset_generation.*${bad#*|}" .err 'the error has the place and the reason'
 done
 printf '[{"query_generation":{"q.csv":{"type":"zz","doc_count":3}}}]\n' >bad.json
-test_status 2 'an unknown query type' vkb-gendata -o c bad.json
-test_match 'there are proximity_phrase, prefix, suffix' .err 'those that there are'
-test_status 1 'nothing is made' test -e c
-test_status 2 'no name' vkb-gendata -o c --files '' own.json
-test_status 2 'an empty name' vkb-gendata -o c --files text.csv, own.json
-test_status 2 'an unknown name' vkb-gendata -o c --files text.cvs own.json
-test_match "no file 'text.cvs' .*there are hybrid.csv, text.csv" .err 'those that there are'
-test_status 2 'a seed out of range' vkb-gendata --seed 99999999999999999999 own.json
+test_status 2 'an unknown query type is an error' vkb-gendata -o c bad.json
+test_match 'there are proximity_phrase, prefix, suffix' .err 'the error lists the query types'
+test_status 1 'no file is made' test -e c
+test_status 2 'an empty --files is an error' vkb-gendata -o c --files '' own.json
+test_status 2 'an empty name in --files is an error' vkb-gendata -o c --files text.csv, own.json
+test_status 2 'an unknown name in --files is an error' vkb-gendata -o c --files text.cvs own.json
+test_match "no file 'text.cvs' .*there are hybrid.csv, text.csv" .err 'the error lists the files'
+test_status 2 'a seed out of range is an error' vkb-gendata --seed 99999999999999999999 own.json
 test_match "'99999999999999999999' is not" .err 'the error shows the number as typed'
-test_that 'a configuration without datasets' vkb-gendata -o c "$top/configs/quick.json"
-test_status 1 'makes nothing' test -e c
+test_that 'a configuration without datasets is accepted' vkb-gendata -o c "$top/configs/quick.json"
+test_status 1 'without datasets no file is made' test -e c
 test_done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-gendata: the same rows in every format, whatever is in them.
+# vkb-gendata: the same rows in every format, with any bytes in them.
 . "${0%/*}/lib.sh"
 
 fields='[{"name": "id1", "size": 40, "transforms": [{"type": "proximity_phrase", "repeats": 1}]},
@@ -15,13 +15,13 @@ cat >rows.json <<END
     {"type": "inject", "term": "x", "percentage": 0.5}]}]},
   "none.xml": {"doc_count": 0, "fields": $fields}}}
 END
-test_that 'rows in each format' vkb-gendata -o a rows.json
+test_that 'rows in each format are made' vkb-gendata -o a rows.json
 
 jq -c '[.id1, .hard]' a/rows.jsonl >want
 test_same '6 " a,b \"q\" <t> & é\r\n\tz\\"' "$(wc -l <want) $(head -n 1 a/rows.jsonl | jq -c .hard)" \
-  'JSON lines'
+  'JSON lines: the number of rows and the text'
 cat >csv.pl <<'END'
-# a reader of RFC 4180 by the letter, to JSON strings
+# a strict reader of RFC 4180 that prints JSON strings
 my ($d) = @ARGV; local $/; my $s = <STDIN>; my $e = $d eq "," ? "\r\n" : "\n"; my $first = 1;
 sub js { my $x = shift; $x =~ s/([\\"])/\\$1/g; $x =~ s/\r/\\r/g; $x =~ s/\n/\\n/g; $x =~ s/\t/\\t/g; qq("$x") }
 while (length $s) { my @f;
@@ -35,15 +35,15 @@ while (length $s) { my @f;
   print "[" . join(",", map { js($_) } @f) . "]\n" unless $first; $first = 0;
 }
 END
-test_same "$(cat want)" "$(perl csv.pl , <a/rows.csv)" 'CSV'
-test_same "$(cat want)" "$(perl csv.pl "$(printf '\t')" <a/rows.tsv)" 'TSV'
+test_same "$(cat want)" "$(perl csv.pl , <a/rows.csv)" 'CSV: the rows are those of JSON lines'
+test_same "$(cat want)" "$(perl csv.pl "$(printf '\t')" <a/rows.tsv)" 'TSV: the rows are those of JSON lines'
 test_same 'f|" x"|" x"|""|""' "$(tr -d '\r' <a/lone.csv | sed 's/^ x$/" x"/' | tr '\n' '|' | sed 's/|$//')" \
   'CSV: a lone empty field is quoted, not an empty line'
-test_that 'XML' xmllint --noout a/rows.xml a/none.xml
-test_same 6 "$(xmllint --xpath 'count(/corpus/doc)' a/rows.xml)" 'XML: documents'
+test_that 'XML: the files are valid' xmllint --noout a/rows.xml a/none.xml
+test_same 6 "$(xmllint --xpath 'count(/corpus/doc)' a/rows.xml)" 'XML: each row is a document'
 test_same "$(head -n 1 a/rows.jsonl | jq -j .hard | od -c)" \
   "$(xmllint --xpath 'string(/corpus/doc[1]/hard)' a/rows.xml | perl -pe 'chomp if eof' | od -c)" 'XML: the text is unchanged'
-test_same '000001 000006' "$(xmllint --xpath 'concat(/corpus/doc[1]/id," ",/corpus/doc[6]/id)' a/rows.xml)" 'XML: numbers'
+test_same '000001 000006' "$(xmllint --xpath 'concat(/corpus/doc[1]/id," ",/corpus/doc[6]/id)' a/rows.xml)" 'XML: the documents are numbered'
 
 # --- NPY and vectors
 
@@ -59,11 +59,11 @@ cat >vectors.json <<'END'
   "queries.csv": {"type": "vector", "doc_count": 7, "dimensions": 24},
   "queries.fvecs": {"type": "vector", "doc_count": 7, "dimensions": 24}}}
 END
-test_that 'vectors' vkb-gendata -o v vectors.json
+test_that 'vectors are made' vkb-gendata -o v vectors.json
 test_same 'hybrid.npy plain.fvecs queries.csv queries.fvecs queries.npy' \
-  "$(cd v && rm ./*.spec && echo ./* | sed 's|\./||g')" 'the files'
+  "$(cd v && rm ./*.spec && echo ./* | sed 's|\./||g')" 'vectors have the right files'
 cat >npy.pl <<'END'
-# the header, then each row by the template given
+# prints the header, then each row by the template
 my ($t, $size) = @ARGV; binmode STDIN; local $/; my $s = <STDIN>;
 my ($magic, $major, $minor, $n) = unpack "a6CCv", $s;
 die "magic" unless $magic eq "\x93NUMPY" && $major == 1 && $minor == 0 && (10 + $n) % 64 == 0;
@@ -77,21 +77,21 @@ perl npy.pl 'Z12a9a6f<24' 123 <v/hybrid.npy >hybrid
 test_same "{'descr': [('title', '|S12'), ('price', '|S9'), ('tag', '|S6'), ('embedding', '<f4', (24,))], 'fortran_order': False, 'shape': (300,), }" \
   "$(head -n 1 hybrid)" 'NPY: the header'
 test_same 300 "$(tail -n +2 hybrid | grep -Ec '^phrase[0-2] [0-9]+\.[0-9][0-9] (ab|cd) 1\.0000 24$')" \
-  'NPY: label, number, one tag, a vector of length 1'
+  'NPY: a row has a label, a number, one tag and a vector of length 1'
 perl npy.pl 'a20f<24' 116 <v/queries.npy >queries
 test_same "phrase0 1.0000 24|phrase6 1.0000 24|7" \
-  "$(sed -n '2p;8p' queries | tr '\n' '|')$(tail -n +2 queries | wc -l)" 'NPY: queries'
+  "$(sed -n '2p;8p' queries | tr '\n' '|')$(tail -n +2 queries | wc -l)" 'NPY: the queries have terms and vectors'
 test_same 'search_term phrase0' "$(head -n 2 v/queries.csv | tr -d '\r' | tr '\n' ' ' | sed 's/ $//')" \
   'NPY: the terms of the queries are a CSV file'
 test_same '300 24 24' "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; print length($s) / 100, " ", unpack("V", $s), " ", unpack("V", substr $s, 29900)' <v/plain.fvecs)" \
-  'fvecs: dimension and floats'
+  'fvecs: a row has a dimension and floats'
 test_same 300 "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; my %s; $s{$_}++ for unpack "(a100)*", $s; print scalar keys %s' <v/plain.fvecs)" \
-  'fvecs: all differ'
-test_that 'asked for by the name of the file' vkb-gendata -o w --files hybrid.npy vectors.json
-test_that 'a file asked for by its name has the same bytes' cmp v/hybrid.npy w/hybrid.npy
-test_that 'asked for by its key' vkb-gendata -o x --files queries.csv vectors.json
+  'fvecs: all vectors are different'
+test_that '--files accepts the name of the file' vkb-gendata -o w --files hybrid.npy vectors.json
+test_that 'a file chosen by its name is the same' cmp v/hybrid.npy w/hybrid.npy
+test_that '--files accepts the key of the recipe' vkb-gendata -o x --files queries.csv vectors.json
 test_same 'queries.csv queries.npy' "$(cd x && rm ./*.spec && echo ./* | sed 's|\./||g')" \
-  'a file asked for by its key has its companion'
+  'a file chosen by its key is made with its companion'
 
 # --- neighbours
 
@@ -104,9 +104,9 @@ for metric in l2 ip cosine; do
   "$metric.ivecs": {"type": "neighbours", "source": "base.fvecs", "queries": "q.fvecs", "k": 9, "metric": "$metric"}}}
 END
 done | jq -s . >near.json
-test_that 'neighbours' vkb-gendata -o n near.json
+test_that 'files of neighbours are made' vkb-gendata -o n near.json
 cat >near.pl <<'END'
-# by brute force, from the files
+# finds the neighbours by brute force
 my $metric = shift; local $/;
 sub vecs { open my $f, "<:raw", shift or die; my $s = <$f>; my @v; push @v, [unpack "f<21", substr $_, 4] for unpack "(a88)*", $s; @v }
 sub dot { my ($x, $y) = @_; my $s = 0; $s += $x->[$_] * $y->[$_] for 0 .. 20; $s }
@@ -118,21 +118,21 @@ for my $q (@q) {
 END
 for metric in l2 ip cosine; do
   test_same "$(perl near.pl "$metric")" "$(perl -e 'binmode STDIN; local $/; print join(" ", unpack "V10", $_), "\n" for unpack "(a40)*", <STDIN>' <"n/$metric.ivecs")" \
-    "neighbours: $metric, as by brute force"
+    "neighbours: $metric, the same as by brute force"
 done
 test_that 'neighbours: one thread is accepted' vkb-gendata -j 1 -o n1 --files l2.ivecs near.json
 test_that 'neighbours: one thread finds the same as many' cmp n/l2.ivecs n1/l2.ivecs
-test_that 'seven threads' vkb-gendata -j 7 -o n7 --files l2.ivecs near.json
+test_that 'neighbours: seven threads are accepted' vkb-gendata -j 7 -o n7 --files l2.ivecs near.json
 test_that 'neighbours: seven threads find the same as one' cmp n/l2.ivecs n7/l2.ivecs
 test_same current "$(vkb-gendata -o n --list --files l2.ivecs near.json | awk 'NR > 1 { print $NF }')" \
   'neighbours: the file is current'
 test_same stale "$(sed 's/"doc_count": 700/"doc_count": 701/' near.json | vkb-gendata -o n --list --files l2.ivecs | awk 'NR > 1 { print $NF }')" \
   'neighbours: the file is stale if its base changed'
 sed 's/"base.fvecs"/"no.fvecs"/' near.json | jq '[.[0]]' | sed 's/"source": "no/"source": "absent/' >bad.json
-test_status 2 'neighbours in what nothing makes' vkb-gendata -o n bad.json
+test_status 2 'neighbours: a source without a recipe is an error' vkb-gendata -o n bad.json
 test_match "l2.ivecs.*source: no recipe makes 'absent.fvecs'" .err 'neighbours: the error names the missing source'
 sed 's/"k": 9/"k": 701/' near.json >bad.json
-test_status 2 'more neighbours than there are' vkb-gendata -o n bad.json
+test_status 2 'neighbours: more neighbours than rows are an error' vkb-gendata -o n bad.json
 test_match "701 neighbours are wanted, but 'base.fvecs' has 700 rows" .err 'neighbours: the error has both numbers'
 jq '.[0].query_generation["q.fvecs"].dimensions = 20 | [.[0]]' near.json >bad.json
 test_status 2 'neighbours: different dimensions are an error' vkb-gendata -o n bad.json

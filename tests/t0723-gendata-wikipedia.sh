@@ -1,9 +1,9 @@
 #!/bin/sh
-# vkb-gendata: texts of a dump of a wiki, from a file or a server.
+# vkb-gendata: texts from the dump of a wiki, which is a file or on a server.
 . "${0%/*}/lib.sh"
 
 cat >dump.pl <<'END'
-# pages of markup, redirects, pages of other namespaces, empty ones
+# pages with markup, redirects, pages of other namespaces, empty pages
 my ($n) = @ARGV; binmode STDOUT; srand 1;
 print qq(<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">\n  <siteinfo>\n    <sitename>Wiki</sitename>\n  </siteinfo>\n);
 for my $i (1 .. $n) {
@@ -32,43 +32,43 @@ cat >wiki.json <<'END'
   "wiki.xml": {"doc_count": 100, "fields": [{"name": "text", "size": 300, "transforms": [{"type": "wikipedia"},
     {"type": "inject", "term": "needle"}]}]}}}
 END
-test_that 'a dump' vkb-gendata -o a --wikipedia dump.xml wiki.json
+test_that 'a dump is accepted' vkb-gendata -o a --wikipedia dump.xml wiki.json
 test_empty "$(cat .out .err)" 'nothing is printed on stderr'
-test_that 'compressed, one stream' vkb-gendata -o b --wikipedia dump.xml.bz2 wiki.json
-test_that 'compressed, many streams, many threads' vkb-gendata -j 5 -o c --wikipedia multi.xml.bz2 wiki.json
-test_that 'gzip' vkb-gendata -j 1 -o d --wikipedia dump.xml.gz wiki.json
+test_that 'a dump in one bzip2 stream is accepted' vkb-gendata -o b --wikipedia dump.xml.bz2 wiki.json
+test_that 'a dump in many bzip2 streams is accepted with several threads' vkb-gendata -j 5 -o c --wikipedia multi.xml.bz2 wiki.json
+test_that 'a dump in gzip is accepted' vkb-gendata -j 1 -o d --wikipedia dump.xml.gz wiki.json
 for f in wiki.csv whole.jsonl wiki.xml; do
   for d in b c d; do
-    test_that "$f: the same bytes in $d" cmp "a/$f" "$d/$f"
+    test_that "$f: the file in $d is the same" cmp "a/$f" "$d/$f"
   done
 done
 test_same 'Page 1 is a nöted article of a wiki & more. History w' \
-  "$(head -n 1 a/whole.jsonl | jq -r .text | sed 's/History w.*/History w/')" 'the prose alone'
+  "$(head -n 1 a/whole.jsonl | jq -r .text | sed 's/History w.*/History w/')" 'the texts have only the prose'
 test_same 0 "$(jq -r .text a/whole.jsonl | grep -Ec 'Infobox|not here|thing|cell|thumb|Category|REDIRECT|template|[{}<>|]|  ')" \
   'the texts have no markup'
 test_same 'Page 1,Page 2,Page 4,Page 7,Page 8,Page 9' \
-  "$(head -n 6 a/whole.jsonl | jq -r .text | grep -o '^Page [0-9]*' | paste -s -d , -)" 'articles alone, in order'
-test_same 'Page 4' "$(sed -n 3p a/whole.jsonl | jq -r .text)" 'a text of templates alone: the title'
-test_same 1500 "$(tail -n +2 a/wiki.csv | awk -F , '$1 != $2' | wc -l)" 'fields differ'
-test_that 'XML' xmllint --noout a/wiki.xml
+  "$(head -n 6 a/whole.jsonl | jq -r .text | grep -o '^Page [0-9]*' | paste -s -d , -)" 'only articles are used, in order'
+test_same 'Page 4' "$(sed -n 3p a/whole.jsonl | jq -r .text)" 'an article that has only templates gives its title'
+test_same 1500 "$(tail -n +2 a/wiki.csv | awk -F , '$1 != $2' | wc -l)" 'both fields of a row have different texts'
+test_that 'the XML file is valid' xmllint --noout a/wiki.xml
 test_same 100 "$(grep -c ' needle</text>' a/wiki.xml)" 'one in 15 texts has the injected word'
 test_same 'current current current' "$(vkb-gendata --list -o a --wikipedia dump.xml wiki.json |
-  awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }')" 'it is all there'
+  awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }')" 'all files are current'
 test_same 'stale stale stale' "$(vkb-gendata --list -o a wiki.json |
-  awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }')" 'the built-in text is other text'
+  awk 'NR > 1 { printf "%s%s", s, $NF; s = " " } END { print "" }')" 'without the dump all files are stale'
 
-# --- trouble
+# --- errors
 
 sed 's/1500/4000/' wiki.json >many.json
-test_status 2 'fewer articles than rows' vkb-gendata -o e --files wiki.csv --wikipedia dump.xml many.json
+test_status 2 'fewer articles than rows are an error' vkb-gendata -o e --files wiki.csv --wikipedia dump.xml many.json
 test_match "the dump has 1[0-9]* articles, but 'e/wiki.csv' has 4000 rows: lower" .err \
   'the error has the number of articles and of rows'
-test_empty "$(ls -A e)" 'nothing is left'
+test_empty "$(ls -A e)" 'no file is left'
 test_status 2 'a missing dump' vkb-gendata -o f --wikipedia no.xml wiki.json
 test_match "cannot read 'no.xml'" .err 'the error names the missing dump'
 for f in multi.xml.bz2 dump.xml.bz2 dump.xml.gz; do
   head -c 200000 "$f" >"cut.${f#*.}"
-  test_status 2 "cut short: $f" vkb-gendata -o g --files wiki.csv --wikipedia "cut.${f#*.}" wiki.json
+  test_status 2 "a dump that is cut off is an error: $f" vkb-gendata -o g --files wiki.csv --wikipedia "cut.${f#*.}" wiki.json
   test_match "'cut.${f#*.}'" .err "the error names cut.${f#*.}"
 done
 head -c 100000 dump.xml >cut.xml
@@ -81,9 +81,9 @@ test_match "'other.xml' has no pages" .err 'the error says that the file has no 
 perl -e 'open F, "+<:raw", "bad.xml.bz2"; seek F, -s F > 900000 ? 600000 : 100000, 0; print F "x" x 300' \
   "$(cp multi.xml.bz2 bad.xml.bz2)"
 test_status 2 'a corrupt dump is an error' vkb-gendata -o g --files wiki.csv --wikipedia bad.xml.bz2 wiki.json
-test_empty "$(ls -A g)" 'nothing is left'
+test_empty "$(ls -A g)" 'no file of a bad dump is left'
 
-# --- fetching: a server that knows ranges and can break off
+# --- a dump from a server that supports ranges and can break off
 
 cat >server.pl <<'END'
 use IO::Socket::INET; use strict; $SIG{PIPE} = "IGNORE"; $| = 1;
@@ -117,58 +117,58 @@ unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
 name=xxwiki-latest-pages-articles.xml.bz2
 
 test_that 'a dump is fetched from a server' vkb-gendata -o h --wikipedia "$url/site/$name" wiki.json
-test_empty_file .err 'quietly: the published sum is good'
+test_empty_file .err 'no warning is printed if the checksum is right'
 test_that 'a dump of a server gives the same bytes' cmp a/wiki.csv h/wiki.csv
-test_same "$name" "$(cd h && echo xxwiki*)" 'the dump stays, and nothing beside it'
+test_same "$name" "$(cd h && echo xxwiki*)" 'the dump is kept, and no other file'
 : >log
 test_that 'a dump of a server is used again' vkb-gendata -f -o h --wikipedia "$url/site/$name" wiki.json
 test_empty_file log 'a dump of a server is not fetched again'
-test_that 'without a list of sums' vkb-gendata -o i --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
+test_that 'a dump without a published checksum is accepted' vkb-gendata -o i --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
 test_match "plain.xml.bz2' is not checked" .err 'a warning says that the dump is not checked'
-test_that 'a sum by hand' vkb-gendata -o j --sha1 "$sum" --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
-test_empty_file .err 'nothing is printed on stderr'
+test_that '--sha1 is accepted' vkb-gendata -o j --sha1 "$sum" --files wiki.csv --wikipedia "$url/site/plain.xml.bz2" wiki.json
+test_empty_file .err 'no warning is printed with --sha1'
 test_status 2 'another checksum than that of the dump is an error' \
   vkb-gendata -o k --sha1 "$(echo "$sum" | tr 0-9a-f 1-9a-f0)" --wikipedia "$url/site/plain.xml.bz2" wiki.json
 test_match "has the SHA-1 $sum, not" .err 'the error has the checksum of the dump'
-test_empty "$(ls -A k)" 'nothing is left'
+test_empty "$(ls -A k)" 'no file with a wrong checksum is left'
 test_status 2 'an invalid checksum is an error' vkb-gendata --sha1 12 -o k wiki.json
 test_match "option '--sha1': '12' is not 40" .err 'the error says that a checksum has 40 digits'
 
 : >breaking
 : >log
-test_status 2 'a transfer that breaks off again and again' \
+test_status 2 'a transfer that breaks off each time is an error' \
   vkb-gendata -o l --files wiki.csv --wikipedia "$url/break/site/$name" wiki.json
 test_match 'broke off 8 times; run the command again' .err 'the error has the number of attempts'
 test_same 8 "$(grep -c pages-articles log)" 'a transfer is continued 7 times'
-test_same "$name.part $name.part.id" "$(cd l && echo ./* | sed 's|\./||g')" 'the part stays'
+test_same "$name.part $name.part.id" "$(cd l && echo ./* | sed 's|\./||g')" 'the partial file is kept'
 part=$(stat -c %s "l/$name.part")
 rm breaking
 : >log
-test_that 'the next run' vkb-gendata -o l --files wiki.csv --wikipedia "$url/break/site/$name" wiki.json
+test_that 'the next start is accepted' vkb-gendata -o l --files wiki.csv --wikipedia "$url/break/site/$name" wiki.json
 test_match "^site/$name bytes=$part- \"one\"$" log 'the next run continues the transfer'
 test_that 'a continued dump is complete' cmp "l/$name" "site/$name"
-test_same "wiki.csv wiki.csv.spec $name" "$(cd l && echo ./* | sed 's|\./||g' | tr ' ' '\n' | sort | paste -s -d ' ' -)" 'the part is gone'
+test_same "wiki.csv wiki.csv.spec $name" "$(cd l && echo ./* | sed 's|\./||g' | tr ' ' '\n' | sort | paste -s -d ' ' -)" 'the partial file is removed'
 
 mkdir m
 printf 'other bytes' >"m/$name.part"
 printf '"one"' >"m/$name.part.id"
 : >changed
-test_that 'the server has another file by now' vkb-gendata -o m --files wiki.csv --wikipedia "$url/site/$name" wiki.json
+test_that 'a dump that has changed since the partial file is accepted' vkb-gendata -o m --files wiki.csv --wikipedia "$url/site/$name" wiki.json
 test_that 'a dump that has changed is fetched from its start' cmp "m/$name" "site/$name"
 cp "site/$name" "n.part"
 mkdir n && mv n.part "n/$name.part" && printf '"two"' >"n/$name.part.id"
-test_that 'a part that is all' vkb-gendata -o n --files wiki.csv --wikipedia "$url/site/$name" wiki.json
-test_that 'a complete part becomes the dump' cmp "n/$name" "site/$name"
+test_that 'a complete partial file is accepted' vkb-gendata -o n --files wiki.csv --wikipedia "$url/site/$name" wiki.json
+test_that 'a complete partial file becomes the dump' cmp "n/$name" "site/$name"
 
 test_status 2 'a dump that the server does not have is an error' \
   vkb-gendata -o o --wikipedia "$url/site/none.bz2" wiki.json
 test_match "cannot fetch '$url/site/none.bz2': .*404" .err 'the error has the status of the server'
-test_empty "$(ls -A o)" 'no empty part is left'
+test_empty "$(ls -A o)" 'no empty partial file is left'
 kill "$server_pid"
 wait "$server_pid" 2>/dev/null
 test_status 2 'a server that does not answer is an error' vkb-gendata -o o --wikipedia "$url/site/$name" wiki.json
 test_match "cannot fetch '$url" .err 'the error names the URL that does not answer'
-test_empty "$(ls -A o)" 'no empty part is left'
+test_empty "$(ls -A o)" 'no partial file of that server is left'
 mkdir p
 printf 'other bytes' >"p/$name.part"
 printf '"one"' >"p/$name.part.id"
@@ -176,7 +176,7 @@ test_that 'a dump of a file URL, with the part of another dump' \
   vkb-gendata -o p --files wiki.csv --wikipedia "file://$PWD/site/$name" wiki.json
 test_that 'a dump of a file URL is copied from its start' cmp "p/$name" "site/$name"
 truncate -s 8T huge.bz2
-test_status 2 'a disk too small' vkb-gendata -o o --wikipedia "file://$PWD/huge.bz2" wiki.json
+test_status 2 'a disk that is too small is an error' vkb-gendata -o o --wikipedia "file://$PWD/huge.bz2" wiki.json
 test_match 'needs 8.*B, but the disk of .* has only' .err 'the error has the size needed and the space left'
 test_empty "$(ls -A o)" 'a disk that is too small gets no file'
 rm huge.bz2

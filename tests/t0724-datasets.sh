@@ -1,24 +1,24 @@
 #!/bin/sh
-# slow: the files in datasets are what their recipe makes, and a run of a shipped
+# slow: the files in datasets are those that their recipe makes, and a run of a shipped
 # configuration leaves a clone clean.
 . "${0%/*}/lib.sh"
 
-# --- the recipe makes exactly these bytes
+# --- the recipe makes the same files
 
 names=$(jq -r '(.dataset_generation, .query_generation) | keys[]' "$top/datasets/recipe.json")
-test_that 'the recipe is made' vkb-gendata -q -o again \
+test_that 'the recipe is accepted' vkb-gendata -q -o again \
   --files "$(echo "$names" | xargs | tr ' ' ,)" "$top/datasets/recipe.json"
 for name in $names; do
   cmp "again/$name" "$top/datasets/$name"
 done >differs 2>&1
-test_empty_file differs 'it gives the files in datasets, byte by byte'
+test_empty_file differs 'the recipe makes the files in datasets'
 printf '%s\n' README.md recipe.json "$names" | LC_ALL=C sort >want
 sed -n 's|^!/datasets/||p' "$top/.gitignore" | LC_ALL=C sort >kept
 test_that 'git keeps these files and no others' cmp want kept
 make -s -pn -C "$top" 2>/dev/null | sed -n 's/^DATASETS = //p' >listed
-test_same 1 "$(wc -l <listed | tr -d ' ')" 'make has a list of them'
-test_that 'they are small' [ "$(cd "$top/datasets" && xargs cat <"$scratch/want" | wc -c)" -lt 300000 ]
-test_match 'under the licence' "$top/datasets/README.md" 'the licence is named'
+test_same 1 "$(wc -l <listed | tr -d ' ')" 'the Makefile has a list of the files'
+test_that 'the files are small' [ "$(cd "$top/datasets" && xargs cat <"$scratch/want" | wc -c)" -lt 300000 ]
+test_match 'under the licence' "$top/datasets/README.md" 'the README names the licence'
 test_same '8 4' "$(jq '.dataset_generation["mixed_match.csv"].fields[0].transforms[0].token_set[]' \
   "$top/datasets/recipe.json" | tr -d '"' | while read -r word; do
   grep -qiw "$word" "$top/datasets/field_text.csv" && echo found || echo none
@@ -38,16 +38,16 @@ git -C clone add -A
 git -C clone -c user.name=x -c user.email=x@example.org commit -qm tree
 test_server 'runs in a clone'
 cd clone && mkdir results || exit 2
-# Where programs write by default.
+# The folders where programs write by default.
 sed -nE 's/.*(^|[ ;])results=([a-z][a-z-]*)( .*|$)/\2/p' bin/vkb-* | sort -u | sed 's,$,/,' >../folders
 test_that 'the workflows have folders of results' test "$(wc -l <../folders)" -ge 5
 for name in runs.jsonl runs-2.jsonl runs.jsonl.logs $(cat ../folders); do
   git check-ignore -q "$name" || echo "$name"
 done >../lacks
-test_empty_file ../lacks 'git ignores what is written by default'
+test_empty_file ../lacks 'git ignores the files that are written by default'
 module=/usr/lib/redis/modules/redisearch.so
 
-# run CONFIG OPTION...: one short run of its first case, or of those chosen. A
+# run CONFIG OPTION...: one short run of its first case, or of the chosen cases. A
 # configuration of a machine with many CPUs is not pinned here.
 run() {
   config=$1
@@ -61,7 +61,7 @@ run() {
   timeout 300 vkb-load -q --runs 1 --requests 200 --warmup 0 -o "results/$config.jsonl" \
     "$@" "../$config.json" </dev/null >/dev/null 2>"../$config.err"
   test_same '0 ok' "$? $(jq -r .status "results/$config.jsonl" | sort -u | xargs)" \
-    "$config: a case is run"
+    "$config: a case runs"
   test_empty "$(git status --porcelain)" "$config: the clone stays clean"
 }
 for config in configs/*.json; do
@@ -76,8 +76,8 @@ if [ -e "$module" ]; then
   run search-short --module "$module" --skip-config-set --groups 2 --scenarios a
   run search-smoke --module "$module" --scenarios a
   run module-search --module "$module" --scenarios a
-  # The files of the Python tool's configurations, by their names; this module
-  # indexes what FT.ADD adds.
+  # The files that the configurations of the Python tool name; this module
+  # indexes only documents of FT.ADD.
   cat >../theirs.json <<'END'
 [{"test_groups": [{"group": 1, "scenarios": [
   {"id": "a", "type": "write", "flush_before": true, "sequential": true, "clients": 4,
@@ -93,16 +93,16 @@ if [ -e "$module" ]; then
    "dataset": "datasets/mixed_match.csv", "command": "FT.SEARCH idx \"__field:term__\""}]}],
   "cluster_mode": false, "tls_mode": false}]
 END
-  test_that "scenarios that name the Python tool's files" vkb-load -q --runs 1 \
+  test_that "scenarios that name the files of the Python tool are accepted" vkb-load -q --runs 1 \
     --module "$module" -o results/theirs.jsonl ../theirs.json
   test_same '1_a ok 1_b ok 1_c ok 1_d ok' "$(jq -r '[.config.test_id, .status] | join(" ")' \
-    results/theirs.jsonl | xargs)" 'run in a clone as it is'
-  test_empty "$(git status --porcelain)" 'which stays clean'
+    results/theirs.jsonl | xargs)" 'these scenarios run in an unchanged clone'
+  test_empty "$(git status --porcelain)" 'the clone stays clean after these scenarios'
 else
   test_skip 'searches' "$module"
 fi
-test_that 'a recipe is made in the clone' vkb-gendata -q --files search_terms.csv \
+test_that 'the recipe is accepted in the clone' vkb-gendata -q --files search_terms.csv \
   datasets/recipe.json
-test_empty "$(git status --porcelain)" 'what is there already stays as it is'
+test_empty "$(git status --porcelain)" 'existing files are unchanged'
 cd ..
 test_done
