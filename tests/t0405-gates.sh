@@ -224,7 +224,7 @@ sed 1q .out >first
 test_match '; likely regressions fail the job \(--on-likely fail\)$' first \
   '--ci: the first line says that likely regressions fail'
 test_that 'without --ci likely regressions do not fail' vkb-compare -v --on-likely fail base.jsonl new.jsonl
-test_empty "$(grep on-likely .out)" 'without --ci the first line says nothing about likely regressions'
+test_empty "$(grep on-likely .out)" 'without --ci the first line does not mention likely regressions'
 sed 's/"rps":/"p50_latency_ms":1,&/' base.jsonl >more.jsonl
 test_that 'a judged metric that is missing' vkb-compare -v more.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare -v --ci more.jsonl new.jsonl
