@@ -1,9 +1,9 @@
 /*
  * A clock of its own for a load, by LD_PRELOAD: from the first connection on it
  * moves only where the load waits for its begin, or for a time while no request
- * is unanswered, and with each reply by the time that follows from the number in
- * the last key that was sent (key:N). So when a request is sent, and
- * its latency, depend on the load alone, not on the machine. With VIRTUAL_LOG,
+ * is unanswered, and with each reply by the time that follows from the number
+ * in the last key that was sent (key:N). So when a request is sent, and its
+ * latency, depend on the load alone, not on the machine. With VIRTUAL_LOG,
  * replies take no time, and the file of that name gets what is sent: time in
  * ns, descriptor, bytes in hexadecimal.
  *
@@ -154,7 +154,7 @@ getsockopt(int fd, int level, int what, void *value, socklen_t *n)
 	return (int)syscall(SYS_getsockopt, fd, level, what, value, n);
 }
 
-/* Of 3001 keys each has another cost, and those in the middle the extreme ones. */
+/* Each of 3001 keys has another cost, and some in the middle the extremes. */
 static long
 find_cost(long key)
 {
