@@ -74,7 +74,7 @@ says 'Nothing was compared. 48 runs of 3 cases and 2 subjects.' \
 vkb-stats "$a" | jq -c '.n += 70' >increased
 test_match '<td class="n">8</td></tr>' "$(vkb-report increased >other; echo other)" 'the number of runs in a row leaves out counted runs'
 
-# --- its policy: the page as a browser checks it
+# --- the security policy of the page
 
 csp() { sed -n 's/.*Content-Security-Policy" content="\([^"]*\)".*/\1/p' page; }
 sum_of() { # sum_of TAG
@@ -82,9 +82,9 @@ sum_of() { # sum_of TAG
     m{<'"$1"'>(.*?)</'"$1"'>}s and print sha256_base64($1), "="' page
 }
 test_same "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-$(sum_of style)'; script-src 'sha256-$(sum_of script)'" \
-  "$(csp)" 'the page allows its own style and script alone'
+  "$(csp)" 'the page allows only its own style and script'
 test_empty "$(grep -oE ' (on[a-z]+|style|src)="|url\(|@import|javascript:' page)" \
-  'no other style or script is wanted'
+  'the page has no other style or script'
 
 # --- hostile names
 
