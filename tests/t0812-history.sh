@@ -297,7 +297,7 @@ test_empty "$(diff -r fresh half)" 'the pages are those of a start without a kil
 test_that 'site of an empty history is accepted' site empty blank
 test_match 'No commits yet' blank/index.html 'the site of an empty history says that there are no commits'
 
-# levels NAME RPS ...: a history with these levels, its site and what that says.
+# levels NAME RPS ...: makes a history with these levels and its site; the text is in said
 levels() {
   levels_name=$1 levels_i=0
   shift
@@ -306,7 +306,7 @@ levels() {
     runs "$(id $levels_i)" "$(date -u -d "2026-01-01 + $levels_i days" +%Y-%m-%dT%H:%M:%SZ)" \
       "s$levels_i" 5 "$rps" ',"ref":"unstable"'
   done | history add "$levels_name"
-  test_that "a site of $levels_name" history site "$levels_name" "$levels_name-site"
+  test_that "a site of the history $levels_name is made" history site "$levels_name" "$levels_name-site"
   words "$levels_name-site/index.html" >said
 }
 repeat() { # repeat N TEXT
@@ -316,26 +316,26 @@ repeat() { # repeat N TEXT
 levels spike $(repeat 11 10000) 8000 $(repeat 12 10000)
 test_match '^No open regression, 1 spike that went away\.$' said \
   'a level that came back is a spike'
-test_match '&#9660;' spike-site/index.html 'which is an arrow, and does not stretch the axis'
+test_match '&#9660;' spike-site/index.html 'a spike is drawn as an arrow'
 # shellcheck disable=SC2046 # words
 levels back $(repeat 14 10000) $(repeat 12 8000) $(repeat 14 10000)
 test_match '^No open regression, 1 regression taken back, 1 improvement\.$' said \
   'a regression that was taken back is not open'
 test_match '^-20.[01]% throughput 1 case regression, taken back SET -20.[01]% throughput unstable .00000000. 2026-01-16 taken back by unstable .00000000. 2026-01-28$' \
-  said 'the page says which commit did it'
+  said 'the page names the commits of regression and improvement'
 test_match '<text class="label same middle" x="35.0%" y="11">-20.[01]%</text><text class="label improvement middle" x="65.0%" y="11">.2[45].[0-9]%</text>' \
-  back-site/index.html 'the chart says how much each change was, at its place'
+  back-site/index.html 'the chart has the size of each change at its place'
 test_same 'taken back, improvement' "$(grep -oE 'case (regression, taken back|improvement)' said | sed 's/.* //; s/back/taken back,/' | xargs)" \
-  'what was worse comes before what is better, though that is newer'
+  'a regression comes before an improvement, even if that is newer'
 # shellcheck disable=SC2046 # words
 levels slow $(repeat 8 10000) $(seq 9980 -20 9000) $(repeat 8 9000)
-test_match '^1 slow decline\.$' said 'a slow decline is a kind of its own'
+test_match '^1 slow decline\.$' said 'a slow decline is listed separately'
 test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughput from unstable .00000000. 2026-01-09 to unstable .00000000. 2026-02-28$' \
-  said 'with how fast it is, where it begins, and where it ends'
+  said 'a slow decline has its rate, its first and its last commit'
 
-# --- the order of the input, and that of the page
+# --- the order of the input and of the page
 
-# The site of a history takes two programs for each page: the sanitizers have seen it.
+# A site starts two programs for each page: with the sanitizers this test is left out.
 ordered() {
   perl -e 'srand 3; for my $i (1 .. 20) {
     for my $c (["SET", 1e5, 8, .9], ["GET", 9e4, 8, .8], ["APPEND", 5e4, 14, .85], ["INCR", 7e4, 99, 1]) {
@@ -352,15 +352,15 @@ ordered() {
   words forwards.d/site/index.html >said
   test_same 'APPEND throughput APPEND p50 GET throughput SET throughput GET p50 SET p50' \
     "$(grep -o '[A-Z]* [-+][0-9.]*% [a-z0-9]* on ' said | cut -d ' ' -f 1,3 | xargs)" \
-    'the newest change comes first, of one commit the larger one, and throughput before latency'
+    'the newest change comes first; at one commit the larger one, and throughput before latency'
   test_same 'APPEND GET SET INCR' "$(grep -o '[A-Z]\{3,\} throughput [0-9.]*K req' said | cut -d ' ' -f 1 | xargs)" \
-    'cases with a regression come before others, both by name'
+    'cases with a regression come first, in the order of their names'
 }
 [ "${VKB_TEST_FAST:-}" ] || ordered
 
 # --- counted functions
 
-profile() { # profile COMMIT CASE SELF
+profile() { # profile COMMIT CASE SELF: prints a profile record with counts
   jq -nc --arg commit "$1" --arg case "$2" --argjson self "$3" '{type: "profile", v: 1, case: $case,
     subject: {commit: $commit, time: "2026-01-01T00:00:00Z"}, config: {command: $case[:3]},
     target: {}, probed: {}, started: "2026-01-01T00:00:00Z", duration_s: 1,
@@ -379,20 +379,20 @@ done >counted
   profile "$(id 3)" GET-x 6
 } >>counted
 history add counts counted
-test_that 'a site with counted functions' site counts counted-site
-test_match '^vkb-history: 6 pages made' .err 'has a page for each profile'
-test_empty "$(dead_links counted-site)" 'whose links lead somewhere'
+test_that 'a site with counted functions is accepted' site counts counted-site
+test_match '^vkb-history: 6 pages made' .err 'each commit with profiles has a page for them'
+test_empty "$(dead_links counted-site)" 'all links of a site with counted functions have a target'
 test_match "href=\"$(id 3)-profile.html\">Profile<" "counted-site/commit/$(id 3).html" \
-  'the page of the commit leads to it'
-test_absent 'Profile<' "counted-site/commit/$(id 1).html" 'if there is one'
+  'the page of a commit has a link to the profiles'
+test_absent 'Profile<' "counted-site/commit/$(id 1).html" 'the page of a commit without profiles has no such link'
 words "counted-site/commit/$(id 3)-profile.html" >said
-test_match 'Profile of 00000000 against 00000000' said 'it is compared with the commit before it'
-test_match '5.0000 -&gt; 6.0000 instructions per request' said 'of several profiles of a case the last counts'
-test_absent 'set<b>' "counted-site/commit/$(id 3)-profile.html" 'names of functions stay text'
+test_match 'Profile of 00000000 against 00000000' said 'a profile is compared with that of the commit before it'
+test_match '5.0000 -&gt; 6.0000 instructions per request' said 'the last of several profiles of a case is shown'
+test_absent 'set<b>' "counted-site/commit/$(id 3)-profile.html" 'names of functions are escaped'
 
 # --- sampled stacks
 
-sampled() { # sampled COMMIT FILE: a profile of the case SET-x
+sampled() { # sampled COMMIT FILE: prints a profile record of the case SET-x
   jq -nc --arg commit "$1" --arg file "$2" '{type: "profile", v: 1, case: "SET-x",
     subject: {commit: $commit, time: "2026-01-01T00:00:00Z"}, config: {command: "SET"},
     target: {}, probed: {}, started: "2026-01-01T00:00:00Z", duration_s: 1,
@@ -416,22 +416,22 @@ done >sampled.runs
 history add samples sampled.runs
 test_same 'main;set<b> 30|main;read 20|main;rare 1|' \
   "$(jq -r 'select(.type == "profile").stacks' "samples/$(id 2).jsonl" | tr '\n' '|' | sed 's/||$/|/')" \
-  'a profile keeps its stacks, the most frequent first'
+  'a profile is stored with its stacks, the most frequent first'
 jq -r 'select(.type == "profile").stacks' "samples/$(id 1).jsonl" >kept
 test_same '1 6' "$(wc -c <kept | awk '{ print ($1 > 250000 && $1 < 263000) }') $(grep . kept | sed 's/.* //' | sort -u | head -n 1)" \
-  'of a large file the rare stacks are left out'
-test_empty "$(grep -l 'secret;value' samples/*.jsonl)" 'no other file and no link is read'
+  'the rare stacks of a large file are left out'
+test_empty "$(grep -l 'secret;value' samples/*.jsonl)" 'files with another name and links are not read'
 rm ./*.folded
-test_that 'the same records again' vkb-history add samples sampled.runs
-test_match '^vkb-history: 0 records added' .err 'profiles without their files are known again'
-test_that 'a site with sampled stacks' site samples sampled-site
+test_that 'the same records are accepted again' vkb-history add samples sampled.runs
+test_match '^vkb-history: 0 records added' .err 'profiles whose files are gone are not added again'
+test_that 'a site with sampled stacks is accepted' site samples sampled-site
 test_empty "$(dead_links sampled-site)" 'the links of a site with sampled stacks lead to pages'
 words "sampled-site/commit/$(id 3)-profile.html" >said
 test_match 'Profile of 00000000 against 00000000' said 'a sampled profile is compared with that of the commit before it'
 test_match 'SET-x' said 'the first frame is the case'
 test_absent 'set<b>' "sampled-site/commit/$(id 3)-profile.html" 'names of sampled functions are escaped'
 
-# --- names that are attacks
+# --- hostile names
 
 evil='<script>alert(1)</script>'
 # shellcheck disable=SC2016 # as it is
@@ -447,33 +447,33 @@ evil='<script>alert(1)</script>'
 } >attack
 vkb-history add a attack >.out 2>err
 vkb-history site a attacked >>.out 2>>err
-test_empty "$(grep -rlF --exclude '*.txt' "$evil" attacked)" 'no name is markup'
-test_empty "$(grep -rl --exclude '*.txt' ' onclick="alert' attacked)" 'nor ends an attribute'
-test_empty "$(grep -rliE '(href|src)="?javascript' attacked)" 'nor is a link'
-test_empty "$(LC_ALL=C grep -rla "$(printf '[\001-\010\013-\037\177]')" err .out attacked)" 'nor drives a terminal'
-test_empty "$(find . .. -maxdepth 1 -name 'evil*')" 'nor a file or command'
+test_empty "$(grep -rlF --exclude '*.txt' "$evil" attacked)" 'no hostile name is markup'
+test_empty "$(grep -rl --exclude '*.txt' ' onclick="alert' attacked)" 'no hostile name ends an attribute'
+test_empty "$(grep -rliE '(href|src)="?javascript' attacked)" 'no hostile name is a link'
+test_empty "$(LC_ALL=C grep -rla "$(printf '[\001-\010\013-\037\177]')" err .out attacked)" 'no control character is printed'
+test_empty "$(find . .. -maxdepth 1 -name 'evil*')" 'no hostile name is a file or run as a command'
 test_empty "$(names a | tr ' ' '\n' | grep -vE '^(commits|subject-[0-9a-f]{16}|0*1)\.jsonl$')" \
-  'files have names of ours'
+  'the files have only names that vkb-history chose'
 history prune --keep 0 a >.out
-test_empty "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'what is removed is shown as text'
+test_empty "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'prune prints no control character'
 cp one "h/$(printf 'a\n\033b').jsonl"
-test_that 'a file of another name' vkb-history baseline h
+test_that 'a file with a foreign name is accepted' vkb-history baseline h
 test_match 'is ignored for its name: add it with vkb-history add' .err 'a file with a foreign name is skipped with a message'
 
-# --- what is wrong
+# --- errors
 
 for words in '' add 'nothing d' 'site d' 'site d o x' 'baseline d x' 'prune d' \
   'add --keep 1 d one' 'prune --keep 1 --commit x d' 'baseline -C repo d' \
   'site --commit-url javascript:x d o' 'site h h' 'site --last 2 d o' 'prune --keep x d'; do
   # shellcheck disable=SC2086 # words
-  test_status 2 "vkb-history $words" vkb-history $words
+  test_status 2 "vkb-history $words is an error" vkb-history $words
 done
 for op in 'prune --keep 1' baseline; do
   # shellcheck disable=SC2086 # words
-  test_status 2 "$op of no folder" vkb-history $op none-such
+  test_status 2 "$op of a folder that does not exist is an error" vkb-history $op none-such
   test_match "none-such.*No such file" .err 'the error names the folder'
 done
 to_full() { "$@" >/dev/full; }
-test_status 2 'a full disk' to_full vkb-history baseline q
+test_status 2 'a full disk is an error' to_full vkb-history baseline q
 test_match 'No space left' .err 'the error says that the disk is full'
 test_done
