@@ -320,7 +320,7 @@ breaks(void)
 	send(&s, 5, NOW - 5000);
 	s.conn.refills = 2;
 	tap_ok(losses_break(&s.worker, &s.conn, "gone", NOW - 7),
-	    "a run goes on after a connection broke");
+	    "a run continues after a connection broke");
 	tap_ok(s.worker.lost == 3 && s.worker.reconnects == 1 &&
 		s.gate.losses == 4 && s.conn.again == 3 &&
 		s.worker.again == 1 && s.conn.down_ns == NOW - 7,
