@@ -50,6 +50,16 @@ for f in configs/*.json; do
 done >"$bad"
 empty 'configs: each file is named in a page or a workflow'
 
+{
+  grep -rhoE --include='*.[ch]' '"VKB_[A-Z0-9_]*[A-Z0-9]\b' src
+  git ls-files bin configs deploy .github .ci .gitlab-ci.yml action.yml Jenkinsfile Makefile \
+    tests/check tests/run |
+    xargs grep -hoE '\bVKB_[A-Z0-9_]*[A-Z0-9]\b'
+} | tr -d '"' | sort -u | while read -r name; do
+  cat man/* CONTRIBUTING.md | grep -qw "$name" || echo "$name"
+done >"$bad"
+empty 'each VKB_ variable is on a manual page or in CONTRIBUTING'
+
 find tests -name 't[0-9]*.sh' ! -perm -111 >"$bad"
 empty 'tests: each script is executable'
 find tests -name 't[0-9]*.sh' | sed 's,.*/,,; s,-.*,,' | sort | uniq -d >"$bad"

@@ -52,7 +52,7 @@ test_match "unknown key 'maxmemry'" err 'an unknown key is an error'
 refused() { # refused WHAT SPEC PATTERN
   printf '%s\n' "$2" >bad.json
   test_status 125 "$1" vkb-serve bad.json -- true
-  test_match "$3" .err '$1: the error has the reason'
+  test_match "$3" .err "$1: the error has the reason"
 }
 refused 'a bad value' '{"config":{"maxmemory":"zz"}}' "maxmemory .zz"
 refused 'an unknown setting' '{"config":{"nonsense":"1"}}' 'nonsense'

@@ -224,4 +224,77 @@ test_same "$had" "$(total)" 'only the key of others is left on the nodes'
 test_that 'a cluster with --flush' \
   vkb-load --port "$port" --flush --runs 1 cluster.json
 test_same '0 0 0' "$(total)" 'every node of the cluster is emptied'
+
+# --- slots that move while keys are removed
+
+id() { valkey-cli -p "$1" cluster myid; }
+# import TAG FROM TO: requests that FROM sends on are served by TO, which answers MOVED
+# to all others for keys of that slot, until end_import.
+import() {
+  slot=$(valkey-cli -p "$3" cluster keyslot "$1")
+  valkey-cli -p "$3" cluster setslot "$slot" importing "$(id "$2")" >/dev/null
+}
+end_import() { # FROM TO
+  for p in "$2" "$1"; do valkey-cli -p "$p" cluster setslot "$slot" node "$(id "$2")" >/dev/null; done
+}
+# migrate FROM TO: FROM answers ASK for the keys that it does not have, of those of its
+# slots that are in stdin.
+migrate() { sed "s/.*/cluster setslot & migrating $(id "$2")/" | valkey-cli -p "$1" --pipe >pipe 2>&1; }
+# moving MEMBERS OPTION...: a load of a scenario with these members
+moving() {
+  printf '[{"test_groups":[{"scenarios":[{"id":"a",%s}]}],%s,"cluster_mode":true,"cluster_nodes":3}]\n' \
+    "$1" "$base" >moving.json
+  shift
+  vkb-load -q --port "$first" --no-flush --runs 1 "$@" moving.json >out 2>err 3>&- 4<&- &
+  load=$!
+}
+# says PATTERN PORT: INFO of the node has such a line, or the load has ended.
+says() { gone "$load" || valkey-cli -p "$2" info all | grep -Eq "^$1"; }
+
+# Writes to the first node wait: one that moves a key, and after SCAN has seen that key, UNLINK.
+# shellcheck disable=SC2086 # ports
+set -- $ports
+import b "$1" "$2"
+moving '"command":"GET __prefix__{b}","setup_commands":["SET __prefix__{b} 1"],"duration":60'
+wait_until 60 says cmdstat_get: "$1"
+valkey-cli -p "$1" config resetstat >/dev/null
+echo "$slot" | migrate "$1" "$2"
+valkey-cli -p "$1" client pause 600000 write >/dev/null
+valkey-cli -p "$1" migrate 127.0.0.1 "$2" "$(valkey-cli -p "$1" --scan)" 0 60000 >moved 3>&- 4<&- &
+mover=$!
+wait_until 60 says blocked_clients:1 "$1"
+kill -TERM "$load"
+wait_until 60 says blocked_clients:2 "$1"
+valkey-cli -p "$1" client unpause >/dev/null
+wait_until 60 says errorstat_ASK "$1"
+end_import "$1" "$2"
+wait "$mover"
+wait "$load"
+test_same 143 $? 'a key moves while it is removed'
+sed 's/^/# /' err
+test_same 'OK errorstat_ASK:count=1' "$(cat moved) $(valkey-cli -p "$1" info errorstats | grep -o '.*ASK:count=1')" \
+  'UNLINK was answered with ASK'
+test_same '0 0 0' "$(total)" 'the key is removed where it is then'
+
+# All slots are on their way, so a node answers ASK for any of its keys that is not there,
+# also when a load tries at first whether it could remove keys.
+seq 0 16383 | migrate "$1" "$2"
+seq 0 16383 | migrate "$2" "$3"
+seq 0 16383 | migrate "$3" "$1"
+import a "$3" "$1"
+moving '"command":"SET __prefix__{a}:__rand_int__ v","requests":2000'
+wait_until 60 says 'cmdstat_unlink.*rejected_calls=[0-9]{2}' "$1"
+end_import "$3" "$1"
+wait "$load"
+test_same 0 $? 'keys in a slot that moves'
+sed 's/^/# /' err
+test_same '0 0 0' "$(total)" 'are removed when it has moved'
+import c "$2" "$3"
+moving '"command":"SET __prefix__{c}:__rand_int__ v","requests":100' --timeout 2s
+wait "$load"
+test_same 2 $? 'a slot never stops to move'
+test_match '^vkb-load: keys of the load are in slots of the cluster that move$' err 'the message says so'
+pattern=$(sed -n "s/^vkb-load: keys '\(vkb:[0-9a-f]\{12\}:\*\)' may be left on the server$/\1/p" err)
+test_same "$(total)" "0 0 $(valkey-cli -p "$3" --scan --pattern "$pattern" | wc -l)" \
+  'and names the pattern of the keys that are left'
 test_done

@@ -71,10 +71,12 @@ if [ "$virtual" ]; then
   # from it
   latencies() {
     vkb-stats --join "$@" | jq -c 'select(.type == "run") | [.status, .metrics.requests, .hist, (.metrics.avg_latency_ms * 1e6 | round),
-      .metrics.max_latency_ms, .metrics.p50_latency_ms, .metrics.p999_latency_ms]'
+      .metrics.min_latency_ms, .metrics.max_latency_ms, .metrics.p50_latency_ms, .metrics.p999_latency_ms]'
   }
   test_same "$(latencies whole)" "$(latencies k1 k2 k3)" \
     'with the same latencies three parts have the histogram of one host'
+  test_same '2997 2998 3002' "$(jq '.metrics.elapsed_s * 1000 | floor' k1 k2 k3 | xargs)" \
+    'the requests of the parts are due in turn, one in each millisecond'
   test_that 'there are many different latencies' test "$(jq '.metrics | .max_latency_ms > .89 and .p50_latency_ms < .5' whole)" = true
 fi
 kill "$monitor"
@@ -95,6 +97,10 @@ test_same true "$(jq -s '(.[0].metrics) as $all | .[1:] | map(.metrics) |
   'the smallest and the largest latency are those of the parts'
 test_same '4 numbers' "$(perl "$tests/histogram.pl" <run | sed 's/^[5-9] /4 /')" \
   'its percentiles are those of its histogram'
+jq -c '.run.part.begin_us = 1e7 + 1e4 * .run.part.i | .run.part.end_us = 2e7 + 1e4 * .run.part.i |
+  .metrics.max_latency_ms = .3' k? | vkb-stats --join >joined.times
+test_same '[10.02,300,0.3,0.3]' "$(jq -c '.metrics | [.elapsed_s, (.rps | round), .p50_latency_ms, .max_latency_ms]' joined.times)" \
+  'it begins with the first part and ends with the last; no percentile is above the exact maximum'
 vkb-stats k1 k2 k3 >a
 vkb-stats run >b
 test_that 'the summary of the parts is that of the run' cmp a b

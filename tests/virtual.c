@@ -1,9 +1,9 @@
 /*
  * A clock of its own for a load, by LD_PRELOAD: from the first connection on it
  * moves only where the load waits for its begin, or for a time while no request
- * is unanswered, and with each reply by the microseconds that follow from the
- * number in the last key that was sent (key:N). So when a request is sent, and
- * its latency, depend on the load alone, not on the machine. With VIRTUAL_LOG,
+ * is unanswered, and with each reply by the time that follows from the number
+ * in the last key that was sent (key:N). So when a request is sent, and its
+ * latency, depend on the load alone, not on the machine. With VIRTUAL_LOG,
  * replies take no time, and the file of that name gets what is sent: time in
  * ns, descriptor, bytes in hexadecimal.
  *
@@ -34,7 +34,7 @@ static atomic_llong stopped_at, moved; /* of the real clock; since then */
 static long long apart;                /* of that clock from the date */
 static struct {
 	bool is_ours, waits; /* of the load; for a connection or a reply */
-	long cost_us;
+	long cost_ns;
 } fds[FDS];
 static atomic_bool has_begun;
 static FILE *file;
@@ -154,6 +154,13 @@ getsockopt(int fd, int level, int what, void *value, socklen_t *n)
 	return (int)syscall(SYS_getsockopt, fd, level, what, value, n);
 }
 
+/* Each of 3001 keys has another cost; those in the middle, the extreme ones. */
+static long
+find_cost(long key)
+{
+	return 1000 + (key * 1709 + 1500) % 3001 * 300;
+}
+
 ssize_t
 send(int fd, const void *p, size_t n, int flags)
 {
@@ -163,7 +170,7 @@ send(int fd, const void *p, size_t n, int flags)
 	if (fd >= FDS || !fds[fd].is_ours)
 		return sent;
 	fds[fd].waits = true;
-	fds[fd].cost_us = key && !file ? 1 + atol(key + 4) % 900 : 0;
+	fds[fd].cost_ns = key && !file ? find_cost(atol(key + 4)) : 0;
 	if (!file || sent <= 0)
 		return sent;
 	fprintf(file, "%lld %d ", (long long)moved, fd);
@@ -180,7 +187,7 @@ recv(int fd, void *p, size_t n, int flags)
 
 	if (fd < FDS && fds[fd].is_ours && (got >= 0)) {
 		fds[fd].waits = false;
-		moved += fds[fd].cost_us * 1000;
+		moved += fds[fd].cost_ns;
 	}
 	return got;
 }

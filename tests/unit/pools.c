@@ -350,18 +350,99 @@ tries(void)
 	}
 }
 
-/* Sends requests of one byte. */
+/* Sends requests of one byte, which names the node. */
 static uint32_t
 make_bytes(const struct cmdsource *s, struct cursor *c, const struct keys *k,
     char *buf, uint32_t n, size_t full, size_t *len)
 {
 	(void)s;
 	(void)c;
-	(void)k;
 	(void)full;
-	memset(buf, 'x', n);
+	memset(buf, 'a' + k->node, n);
 	*len = n;
 	return n;
+}
+
+static const struct cmdsource_ops ops = {.make = make_bytes};
+static const struct cmdsource bytes = {.ops = &ops, .bytes = "x", .len = 1};
+
+/*
+ * A cluster of three nodes, with a connection to each for each of 20 clients;
+ * all connections write to the same socket.
+ */
+struct cluster {
+	struct run run;
+	struct worker w;
+	struct slotmap map;
+	struct slotmap_node nodes[3];
+	struct conn conns[60], *all[60], *rings[60];
+	struct pool pools[3];
+	char batch[8];
+	int fds[2];
+};
+
+static struct cluster *
+start_cluster(size_t clients, uint32_t pipeline)
+{
+	static const struct arrivals closed = {.pacing = &closedloop};
+	static const struct engine_work work = {.clients = 20};
+	struct cluster *k = calloc(1, sizeof *k);
+
+	if (!k || socketpair(AF_UNIX, SOCK_STREAM, 0, k->fds) < 0)
+		abort();
+	k->run = (struct run){.together = 1,
+	    .source = &bytes,
+	    .arrivals = &closed,
+	    .work = &work,
+	    .chooser = &chooser_uniform,
+	    .requests = RUN_ENDLESS,
+	    .pipeline = pipeline,
+	    .by_key = true,
+	    .t1 = INT64_MAX};
+	k->map = (struct slotmap){.nodes = k->nodes, .n = 3};
+	k->w = (struct worker){.run = &k->run,
+	    .map = &k->map,
+	    .pools = k->pools,
+	    .npools = 3,
+	    .conns = k->all,
+	    .nconns = 3 * clients,
+	    .nclients = clients,
+	    .batch = k->batch};
+	rng_seed(&k->w.rng, 5, 0);
+	for (size_t i = 0; i < 3; i++) {
+		k->nodes[i].keys.node = (uint16_t)i;
+		k->pools[i] = (struct pool){.conns = &k->all[i * clients],
+		    .idle = &k->rings[i * clients],
+		    .nconns = clients,
+		    .until = i + 1};
+	}
+	for (size_t i = 0; i < 3 * clients; i++) {
+		k->all[i] = &k->conns[i];
+		k->conns[i] = (struct conn){.fd = k->fds[0],
+		    .state = CONN_READY,
+		    .loop = &k->w.loop,
+		    .node = &k->nodes[i / clients],
+		    .pool = (uint32_t)(i / clients)};
+	}
+	return k;
+}
+
+static void
+stop_cluster(struct cluster *k)
+{
+	close(k->fds[0]);
+	close(k->fds[1]);
+	free(k);
+}
+
+/* Returns how many bytes were sent to the nodes; these are a text in s. */
+static int
+read_sent(const struct cluster *k, char *s, size_t size)
+{
+	ssize_t n = recv(k->fds[1], s, size - 1, MSG_DONTWAIT);
+
+	s[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (int)n : 0;
 }
 
 /*
@@ -371,71 +452,78 @@ make_bytes(const struct cmdsource *s, struct cursor *c, const struct keys *k,
 static void
 clients(void)
 {
-	static const struct cmdsource_ops ops = {.make = make_bytes};
-	const struct cmdsource source = {.ops = &ops, .bytes = "x", .len = 1};
-	struct arrivals closed = {.pacing = &closedloop};
-	struct run run = {.together = 1,
-	    .source = &source,
-	    .arrivals = &closed,
-	    .work = &(struct engine_work){.clients = 2},
-	    .chooser = &chooser_uniform,
-	    .requests = RUN_ENDLESS,
-	    .pipeline = 1,
-	    .by_key = true,
-	    .t1 = INT64_MAX};
-	struct slotmap_node nodes[3] = {0};
-	struct slotmap map = {.nodes = nodes, .n = 3};
-	struct conn conns[6] = {0}, *all[6], *rings[6];
-	struct pool pools[3];
-	struct worker w = {.run = &run,
-	    .map = &map,
-	    .pools = pools,
-	    .npools = 3,
-	    .conns = all,
-	    .nconns = 6,
-	    .nclients = 2,
-	    .batch = (char[8]){0}};
-	int fds[2], sent, most = 0;
+	struct cluster *k = start_cluster(2, 1);
+	char s[64];
+	int sent, most = 0;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
-		abort();
-	rng_seed(&w.rng, 5, 0);
-	for (size_t i = 0; i < 6; i++) {
-		all[i] = &conns[i];
-		conns[i] = (struct conn){.fd = fds[0],
-		    .state = CONN_READY,
-		    .loop = &w.loop,
-		    .node = &nodes[i % 3],
-		    .pool = i % 3};
-		pools[i % 3] = (struct pool){.conns = &all[i % 3 * 2],
-		    .idle = &rings[i % 3 * 2],
-		    .nconns = 2,
-		    .until = i % 3 + 1};
-	}
 	for (int slice = 0; slice < 20; slice++) {
-		sent = 0;
 		for (size_t i = 0; i < 6; i++) {
-			conns[i].awaited = 0;
-			pools_add_idle(&w, &conns[i]);
+			k->conns[i].awaited = 0;
+			pools_add_idle(&k->w, &k->conns[i]);
 		}
-		pools_begin(&w);
-		for (size_t i = 0; i < 6; i++)
-			pools_next(&w, &conns[i], 0);
-		for (size_t i = 0; i < 6; i++)
-			sent += conns[i].awaited > 0;
+		pools_begin(&k->w);
+		for (size_t i = 0; i < 6; i++) {
+			pools_release(&k->w, &k->conns[i]);
+			pools_serve(&k->w, 0);
+		}
+		sent = read_sent(k, s, sizeof s);
 		most = sent > most ? sent : most;
 	}
 	tap_ok(most == 2,
 	    "at the begin of a slice a client has one batch in flight: %d of 2",
 	    most);
-	close(fds[0]);
-	close(fds[1]);
+	stop_cluster(k);
+}
+
+/* 20 clients of three nodes send after all of them have read. */
+static void
+turns(void)
+{
+	struct cluster *k = start_cluster(20, 10);
+	char s[512];
+	size_t changes = 0;
+
+	pools_begin(&k->w);
+	for (size_t i = 0; i < 60; i++)
+		closedloop.idle(&k->w, &k->conns[i], 0);
+	tap_ok(read_sent(k, s, sizeof s) == 0,
+	    "in a cluster nothing is sent before all replies are read");
+	closedloop.dispatch(&k->w, 0);
+	tap_ok(read_sent(k, s, sizeof s) == 200, "then each client sends");
+	for (size_t i = 1; s[0] && s[i]; i++)
+		changes += s[i] != s[i - 1];
+	tap_ok(changes == 2, "to one node after the other: %s", s);
+	stop_cluster(k);
+}
+
+/* The same without a cluster: all connections are to the first node. */
+static void
+turns_of_one(uint32_t pipeline, int first, int then)
+{
+	struct cluster *k = start_cluster(20, pipeline);
+	char s[512];
+
+	k->run.by_key = false;
+	k->w.npools = 1;
+	for (size_t i = 0; i < 20; i++)
+		closedloop.idle(&k->w, &k->conns[i], 0);
+	k->conns[3].nredirected = 1;
+	tap_ok(read_sent(k, s, sizeof s) == first,
+	    "pipeline %u: %d requests are sent while replies are read",
+	    pipeline, first);
+	closedloop.dispatch(&k->w, 0);
+	tap_ok(read_sent(k, s, sizeof s) == then,
+	    "then %d, and none where a redirected one is awaited", then);
+	stop_cluster(k);
 }
 
 int
 main(void)
 {
 	clients();
+	turns();
+	turns_of_one(1, 0, 19);
+	turns_of_one(2, 40, 0);
 	backlogs();
 	draws();
 	idle();

@@ -173,11 +173,11 @@ keyspace_empty(const struct target *t)
 	return target_each(t, empty_node, NULL);
 }
 
+/* Of a command with one key, so without TRYAGAIN. */
 static bool
 is_redirect(const char *error)
 {
-	return str_starts(error, "MOVED ") || str_starts(error, "ASK ") ||
-	    str_starts(error, "TRYAGAIN ");
+	return str_starts(error, "MOVED ") || str_starts(error, "ASK ");
 }
 
 struct removal {
@@ -272,7 +272,7 @@ check_node_removal(
 	error = r && reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
 	if (!r)
 		rc = err_fail("UNLINK: %s", client_error(c));
-	else if (error && !str_starts(error, "MOVED") &&
+	else if (error && !is_redirect(error) &&
 	    !str_starts(error, "CLUSTERDOWN"))
 		rc = err_fail("UNLINK: %s", error);
 	reply_free(r);

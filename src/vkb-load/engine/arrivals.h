@@ -33,16 +33,17 @@ struct schedule {
 struct pacing {
 	/* Sends on a connection that awaits no reply, or keeps it for later. */
 	void (*idle)(struct worker *, struct conn *, int64_t now);
+	/* Sends what is due, and on connections that were kept; or NULL. */
+	void (*dispatch)(struct worker *, int64_t now);
 	/*
 	 * Open loop only, else NULL: begins the schedule, or continues it
-	 * in a further slice; sends what is due; returns when the next request
-	 * is due; ends a slice, and with the last one records the age of
+	 * in a further slice; returns when the next request is due;
+	 * ends a slice, and with the last one records the age of
 	 * requests that were due but never sent; whether all of a number of
 	 * requests were sent; takes the times of the nth awaited request, whose
 	 * latency 'answered' does not count then.
 	 */
 	void (*start)(struct worker *);
-	void (*dispatch)(struct worker *, int64_t now);
 	int64_t (*next)(const struct worker *);
 	void (*stop)(struct worker *, int64_t now);
 	bool (*sent)(const struct worker *);

@@ -9,18 +9,46 @@
 #include "run.h"
 #include "sending.h"
 
+/*
+ * Are all replies that have come read before the next requests are sent? With
+ * longer batches the server would have nothing to do in the meantime.
+ */
+static inline bool
+is_in_turns(const struct run *r)
+{
+	return r->by_key || r->pipeline == 1;
+}
+
+static void
+send_batch(struct worker *w, struct conn *c, int64_t now)
+{
+	uint32_t n = run_take(w, c, now);
+
+	if (n)
+		sending_batch(w, c, n, now);
+}
+
 static void
 send_next(struct worker *w, struct conn *c, int64_t now)
 {
-	uint32_t n;
+	if (is_in_turns(w->run))
+		pools_release(w, c);
+	else
+		send_batch(w, c, now);
+}
 
-	if (w->run->by_key) {
-		pools_next(w, c, now);
-		return;
-	}
-	n = run_take(w, c, now);
-	if (n)
-		sending_batch(w, c, n, now);
+/* Sends on the connections that send_next left to this. */
+static void
+send_kept(struct worker *w, int64_t now)
+{
+	struct conn *c;
+
+	if (w->run->by_key)
+		pools_serve(w, now);
+	else if (is_in_turns(w->run))
+		while ((c = pools_take_idle(w->pools)))
+			if (!c->nredirected)
+				send_batch(w, c, now);
 }
 
 /* Returns true if requests answered now are measured. */
@@ -103,11 +131,13 @@ is_done(struct worker *w)
 }
 
 const struct pacing closedloop = {.idle = send_next,
+    .dispatch = send_kept,
     .answered = record_replies,
     .redirected = record_redirected,
     .done = is_done};
 
 const struct pacing closedloop_mix = {.idle = send_next,
+    .dispatch = send_kept,
     .answered = record_replies_of_mix,
     .redirected = record_redirected_of_mix,
     .done = is_done};

@@ -297,24 +297,41 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 	return true;
 }
 
-/* Lets clients without a batch continue. */
+/* Sends the next key of the node that has used the smallest part of its own. */
 static void
-serve_clients(struct worker *w, int64_t now)
+serve_in_sequence(struct worker *w, int64_t now)
 {
-	bool ordered = is_in_sequence(w->run);
 	struct pool *p;
 	struct conn *c;
 
 	while (w->free_clients) {
 		w->free_clients--;
-		p = ordered && now >= w->run->t0 ? find_least_used(w)
-						 : pools_draw(w);
+		p = now >= w->run->t0 ? find_least_used(w) : pools_draw(w);
 		c = pools_take_idle(p);
 		if (!c)
 			p->waiting++;
 		else if (!send_batch(w, c, now))
 			w->free_clients++;
 	}
+}
+
+void
+pools_serve(struct worker *w, int64_t now)
+{
+	struct pool *p;
+	struct conn *c;
+
+	if (is_in_sequence(w->run)) {
+		serve_in_sequence(w, now);
+		return;
+	}
+	for (; w->free_clients; w->free_clients--)
+		pools_draw(w)->waiting++;
+	for (p = w->pools; p < w->pools + w->npools; p++)
+		while (p->waiting && (c = pools_take_idle(p))) {
+			p->waiting--;
+			send_batch(w, c, now);
+		}
 }
 
 void
@@ -330,7 +347,7 @@ pools_begin(struct worker *w)
 }
 
 void
-pools_next(struct worker *w, struct conn *c, int64_t now)
+pools_release(struct worker *w, struct conn *c)
 {
 	struct pool *p = &w->pools[c->pool];
 
@@ -343,11 +360,6 @@ pools_next(struct worker *w, struct conn *c, int64_t now)
 		w->free_clients += p->waiting;
 		p->waiting = 0;
 	}
-	while (p->waiting && (c = pools_take_idle(p))) {
-		p->waiting--;
-		send_batch(w, c, now);
-	}
-	serve_clients(w, now);
 }
 
 struct pool *
@@ -481,6 +493,4 @@ pools_remap(struct worker *w, struct slotmap *m)
 	}
 	free(to);
 	set_pools(w);
-	if (w->external && !run_is_open(w->run))
-		serve_clients(w, w->loop.now);
 }

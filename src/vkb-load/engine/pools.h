@@ -26,10 +26,12 @@ void pools_free(struct worker *);
 /*
  * Closed loop: all clients may send when a run or slice begins; a connection is
  * ready, its batch (if any) was answered. One that got a batch in the meantime
- * is left alone.
+ * is left alone. pools_serve sends the next batches of all clients that have
+ * none, those to one node after each other: the first wakes it up.
  */
 void pools_begin(struct worker *);
-void pools_next(struct worker *, struct conn *, int64_t now);
+void pools_release(struct worker *, struct conn *);
+void pools_serve(struct worker *, int64_t now);
 
 /*
  * Open loop: the pool of the nth request of the worker; its due times, oldest

@@ -227,7 +227,7 @@ run_by_duration(const struct run *r)
 static inline bool
 run_is_open(const struct run *r)
 {
-	return r->arrivals->pacing->dispatch != NULL;
+	return r->arrivals->pacing->next != NULL;
 }
 
 /* Has it made all its requests? False without a number of requests. */

@@ -260,6 +260,15 @@ wait_events(struct worker *w, struct epoll_event *events)
 }
 
 static void
+send_due(struct worker *w)
+{
+	const struct pacing *pacing = w->run->arrivals->pacing;
+
+	if (w->external && pacing->dispatch)
+		pacing->dispatch(w, w->loop.now = clock_ns());
+}
+
+static void
 handle_events(struct worker *w)
 {
 	struct epoll_event e[EVENTS];
@@ -269,10 +278,9 @@ handle_events(struct worker *w)
 		w->loop.now = clock_ns();
 	for (i = 0; i < n && !run_halted(w->run); i++)
 		conn_event(e[i].data.ptr, e[i].events);
-	if (w->external && run_is_open(w->run))
-		w->run->arrivals->pacing->dispatch(w, w->loop.now = clock_ns());
 	if (w->loop.now >= w->tick_ns)
 		run_tick(w, w->loop.now);
+	send_due(w);
 }
 
 static void
@@ -374,6 +382,7 @@ run_loop(struct worker *w)
 	for (i = 0; i < w->nconns; i++)
 		if (w->conns[i]->state == CONN_READY)
 			send_next_batch(w, w->conns[i], w->loop.now);
+	send_due(w);
 	while (!run_halted(r)) {
 		handle_events(w);
 		if (pacing->done(w))

@@ -1,5 +1,6 @@
 #include "counts.h"
 #include "caserunner.h"
+#include "clock.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -9,6 +10,7 @@
 #include "results.h"
 #include "schedule.h"
 #include "statusline.h"
+#include "str.h"
 #include "vkb-load/case/counting.h"
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
@@ -132,6 +134,7 @@ struct counted {
 	const struct bench_case *cas;
 	struct turn turn;
 	bool demanded;  /* its failure is one of the session */
+	double took_s;  /* of its last count; < 0: not counted yet */
 	double *before; /* instructions of each part on the first server; NAN:
 			 * not known */
 };
@@ -236,35 +239,80 @@ is_finished(const struct schedule *a, size_t cas, const struct turn *turn)
 	return true;
 }
 
+/* Returns how many counts of a case are to be made, from a turn on. */
+static size_t
+count_missing(const struct schedule *a, size_t cas, struct turn t)
+{
+	size_t n = 0;
+
+	for (; a->cases[cas].counted && t.build < a->builds->n;
+	     t.build++, t.index = 1)
+		for (; t.index <= COUNTING_RUNS; t.index++)
+			n += !is_finished(a, cas, &t);
+	return n;
+}
+
 void
 counts_announce(const struct schedule *a)
 {
-	size_t n = 0, cases = 0;
+	static const struct turn first = {.index = 1};
+	size_t n = 0, cases = 0, missing;
 	double cost_s = 0;
 	char buf[NUM_BUF];
 
 	for (size_t i = 0; i < a->ncases; i++) {
-		const struct bench_case *c = &a->cases[i];
-		struct turn t;
-		size_t before = n;
-
-		if (!c->counted)
-			continue;
-		for (t.build = 0; t.build < a->builds->n; t.build++)
-			for (t.index = 1; t.index <= COUNTING_RUNS; t.index++) {
-				if (is_finished(a, i, &t))
-					continue;
-				cost_s += counting_cost(c, a->roles[i].nown);
-				n++;
-			}
-		cases += n > before;
+		missing = count_missing(a, i, first);
+		cost_s += (double)missing *
+		    counting_cost(&a->cases[i], a->roles[i].nown);
+		n += missing;
+		cases += missing > 0;
 	}
 	if (n)
 		err_say("the instructions of %zu case%s are counted after the "
 			"measurement, on %zu server%s one after the other: "
-			"about %s of CPU time",
+			"about %s of CPU time, more if the commands are slow",
 		    cases, num_plural((double)cases), n, num_plural((double)n),
 		    num_seconds(buf, cost_s));
+}
+
+/*
+ * Begins the progress of the next count. The time that is left is known once
+ * the last case was counted on a server: what a command costs under callgrind
+ * is not known before.
+ */
+static void
+begin_progress(const struct counted *c, size_t cas, const char *name)
+{
+	struct schedule *a = c->runner->schedule;
+	static const struct turn first = {.index = 1};
+	size_t later = 0;
+
+	for (size_t i = cas + 1; i < a->ncases; i++)
+		later += count_missing(a, i, first);
+	a->progress.most = false;
+	progress_begin(&a->progress, name, 0, 0,
+	    later || c->took_s < 0
+		? -1
+		: c->took_s * (double)count_missing(a, cas, c->turn));
+}
+
+/* Makes one count of a case, with its progress. Returns as run_once. */
+static int
+make_count(struct counted *c, size_t cas, const char *who)
+{
+	const struct schedule *a = c->runner->schedule;
+	int64_t started = clock_ns();
+	struct str name = {0};
+	int rc;
+
+	str_visible(&name, a->names ? a->names[cas] : c->cas->id);
+	str_printf(&name, "%s count %zu/%d", who, c->turn.index, COUNTING_RUNS);
+	begin_progress(c, cas, name.s);
+	rc = run_once(c);
+	if (rc == 0)
+		c->took_s = (double)(clock_ns() - started) / 1e9;
+	str_free(&name);
+	return rc;
 }
 
 static int
@@ -286,7 +334,7 @@ count_case(struct counted *c, size_t cas, bool verbose, size_t *failed)
 		if (verbose)
 			err_say("%s%s count %zu of %d", c->cas->id, who,
 			    c->turn.index, COUNTING_RUNS);
-		rc = run_once(c);
+		rc = make_count(c, cas, who);
 		*failed += rc > 0 && c->demanded;
 		if (rc > 0 && !c->demanded)
 			break;
@@ -307,6 +355,7 @@ counts_run(const struct counts_opts *o, struct case_runner *r, bool verbose,
 		if (!a->cases[i].counted)
 			continue;
 		c.demanded = is_demanded(o, &a->cases[i]);
+		c.took_s = -1;
 		for (c.turn.build = 0; c.turn.build < a->builds->n;
 		     c.turn.build++)
 			if (*r->context.stop ||

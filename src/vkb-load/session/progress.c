@@ -18,7 +18,10 @@
 void
 progress_open(struct progress *p, bool quiet, bool verbose, size_t ncases)
 {
-	*p = (struct progress){.left_s = -1, .lines = verbose, .quiet = quiet};
+	*p = (struct progress){.left_s = -1,
+	    .name = "preparing",
+	    .lines = verbose,
+	    .quiet = quiet};
 	p->took = mem_array(ncases + 1, sizeof *p->took);
 	statusline_open(&p->line, quiet);
 }

@@ -274,6 +274,7 @@ profile_scenes(struct session *s)
 
 	if (!s->o->profiles->dir)
 		return 0;
+	progress_begin(&s->a.progress, "profile", 0, 0, -1);
 	for (; turn.scene < s->a.scenes.n; turn.scene++)
 		for (turn.build = 0; turn.build < s->a.builds->n; turn.build++)
 			if (*s->runner.context.stop ||
