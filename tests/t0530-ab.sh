@@ -54,28 +54,17 @@ test_same '.gitignore asked builds.jsonl cases.jsonl report.html runs.jsonl summ
   "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has all files of the comparison'
 test_same 16 "$(lines r/runs.jsonl)" 'all runs are stored'
 test_same true "$(jq -s 'group_by(.run.block) | all(length == 2)' r/runs.jsonl)" \
-<<<<<<< HEAD
-  'side by side'
-test_status 2 'a server that cannot be counted' vkb-ab --results none -C repo base main -- --count-only cfg.json
-test_match 'the server program itself' .err 'is reported'
-test_absent 'no subject' .err 'and nothing is compared'
-# shellcheck disable=SC2086 # words
-test_that 'the same twice, without a page' vkb-ab --results same --no-page -C repo \
-  a=base b=base -- --runs 8 cfg.json -- $judged
-test_that '--no-page writes no page' test ! -e same/report.html
-test_status 1 'several' ab three -j 2 a=base again=base main
-test_match '^Comparing again' .out 'each'
-test_match '^Comparing main' .out 'is compared with the first'
-=======
   'both sides are measured in each block'
 test_status 2 'a server that cannot be counted is an error' vkb-ab --results none -C repo base main -- --count-only cfg.json
 test_match 'the server program itself' .err 'the error asks for the server program itself'
 test_absent 'no subject' .err 'nothing is compared'
-test_that 'vkb-ab with the same commit twice is exit 0' ab same a=base b=base
+# shellcheck disable=SC2086 # words
+test_that 'vkb-ab with the same commit twice is exit 0' vkb-ab --results same --no-page -C repo \
+  a=base b=base -- --runs 8 cfg.json -- $judged
+test_that '--no-page writes no page' test ! -e same/report.html
 test_status 1 'vkb-ab with three builds is exit 1' ab three -j 2 a=base again=base main
 test_match '^Comparing again' .out 'the second build is compared'
 test_match '^Comparing main' .out 'the third build is compared'
->>>>>>> lang7
 # shellcheck disable=SC2086 # words
 test_status 1 'several formats of the report are accepted' vkb-ab --results r -C repo base main -- \
   --runs 8 cfg.json -- -f "markdown:it's.md" -f jsonl:deltas.jsonl $judged
@@ -167,23 +156,18 @@ in_repo reset -q --hard "$main"
 
 test_status 2 'a commit that does not exist is an error' sh -c 'cd repo &&
   exec vkb-ab --results ../q base nothing'
-<<<<<<< HEAD
-test_match "^vkb-ab: taking the commits from this clone, '$PWD/repo'" .err 'in a clone its commits are compared'
-test_match "'nothing'" .err 'the error names the commit that is not in it'
-for archive in tar tar.gz tgz tar.bz2 tbz2 tar.xz txz tar.zst zip; do
-  test_status 2 "an archive .$archive that is not there" sh -c "cd repo &&
-    exec vkb-ab --results ../q --anew a.$archive b=../b.$archive"
-  test_match "'a.$archive'" .err 'the error names it'
-  test_absent 'this clone' .err 'of archives, no commits are taken from the clone'
-done
-test_status 2 'an archive and a commit' sh -c "cd repo && exec vkb-ab --results ../q --anew a.tar nothing"
-test_match 'taking the commits from this clone' .err 'that one is'
-test_status 2 'a clone that git does not trust' env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 \
-=======
 test_match "^vkb-ab: taking the commits from this clone, '$PWD/repo'" .err 'a message says that the commits are those of this clone'
 test_match "'nothing'" .err 'the error names the commit'
+for archive in tar tar.gz tgz tar.bz2 tbz2 tar.xz txz tar.zst zip; do
+  test_status 2 "an archive .$archive that does not exist is an error" sh -c "cd repo &&
+    exec vkb-ab --results ../q --anew a.$archive b=../b.$archive"
+  test_match "'a.$archive'" .err 'the error names the archive'
+  test_absent 'this clone' .err 'no message says that commits of the clone are used'
+done
+test_status 2 'an archive and a commit that does not exist are an error' \
+  sh -c "cd repo && exec vkb-ab --results ../q --anew a.tar nothing"
+test_match 'taking the commits from this clone' .err 'a message says that the commit is one of this clone'
 test_status 2 'a clone that git does not trust is an error' env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 \
->>>>>>> lang7
   GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null sh -c 'cd repo && exec vkb-ab --results ../q base nothing'
 test_match 'git cannot read the clone .*dubious ownership' .err 'the error is that of git'
 test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat q/cases.jsonl)" \

@@ -319,23 +319,19 @@ test_status 2 'a full disk during a count is an error' \
   sh -c 'vkb-load -q --count-only c.json >/dev/full'
 test_same 1 "$(grep -c 'No space left' .err)" 'the session ends after the count'
 
-<<<<<<< HEAD
 # --- a terminal, and a command whose cost is not known before
 
 if command -v script >/dev/null; then
   config '"EVAL '"'for i=1,5 do redis.call([[GET]],1) end'"' 0"' '' >slow.json
-  test_that 'a terminal' script -qec 'vkb-load --count-only -o slow.jsonl slow.json' screen
+  test_that 'counts on a terminal' script -qec 'vkb-load --count-only -o slow.jsonl slow.json' screen
   tr '\r' '\n' <screen >lines
-  test_match '^.\[KEVAL .* count 1/2 [0-9]+%' lines 'shows how much of the first count is made'
-  test_match '^.\[KEVAL .* count 2/2, [0-9]+ s left' lines 'and the time that the next one takes'
+  test_match '^.\[KEVAL .* count 1/2 [0-9]+%' lines 'the progress of the first count has its share'
+  test_match '^.\[KEVAL .* count 2/2, [0-9]+ s left' lines 'the progress of the second count has the time that is left'
 else
-  test_skip 'progress' script
+  test_skip 'progress of counts' script
 fi
 
-# --- killed in the middle
-=======
 # --- kills during a count
->>>>>>> lang7
 
 server() { pgrep -f "callgrind-out-file=$TMPDIR/" >.pid; }
 config '"SET"' ',"seed":23' >seed.json
