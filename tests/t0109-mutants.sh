@@ -49,7 +49,7 @@ test_match '^\+.if \(x <= 0\)$' .out 'the changed line is shown'
 test_match '^maths: ([0-9]+) of ([0-9]+) mistakes found \([0-9]+ %\)$' .out \
   'the share of the module is printed'
 cp .out first
-test_status 1 'the same seed succeeds again' mutants -n 100 maths
+test_status 1 'the same seed ends with the same status' mutants -n 100 maths
 cp .out again
 test_that 'the same seed gives the same mistakes' cmp first again
 test_that 'the mistakes of one kind and line' mutants -n 100 -k 'stats.c:9' maths

@@ -50,7 +50,7 @@ test_that 'several conditions' vkb-load --runs 3..4 --until requests=5% --until 
   --until requests=2% --case 'SET*' c.json
 test_same '{"requests":0.02,"rps":0.00001}' "$(jq -c .run.until .out | sort -u |
   sed 's/1e-05/0.00001/')" 'of two conditions on one metric the narrower one is used'
-test_same 4 "$(wc -l <.out | tr -d ' ')" 'the session goes on until all conditions are met'
+test_same 4 "$(wc -l <.out | tr -d ' ')" 'the session continues until all conditions are met'
 test_that 'one case that is never precise enough' vkb-load -v --runs 3..6 --until requests=0.001% \
   mixed.json
 test_same 'PING 6 SET 3' "$(jq -r .config.command .out | sort | uniq -c |

@@ -157,7 +157,7 @@ cat new later >all
 test_status 1 'a baseline that was measured after the contender' \
   vkb-compare --baseline older all
 
-# --- with many tests there are few false alarms, and a real but tiny change is no alarm
+# --- with many tests there are few false alarms, and a real but tiny change is not an alarm
 
 perl -e '
   my $s = 5;
@@ -190,12 +190,12 @@ test_same true "$(jq 'select(.metric) | .p < 0.01 and .cliff == -1 and
 
 runs x '{"command":"SET"}' '{}' 100 101 99 100 102 98 101 100 >base
 runs y '{"command":"SET"}' '{}' 100 101 99 100 102 98 101 10 >new
-test_same 'exit 0' "$(verdicts | sed 1q)" 'one outlier is no regression'
+test_same 'exit 0' "$(verdicts | sed 1q)" 'one outlier is not a regression'
 test_same true "$(jq 'select(.metric) | .ratio > 0.98' out)" \
   'one outlier hardly changes the estimate'
 runs x '{"command":"SET"}' '{}' 100 120 101 121 99 119 100 120 >base
 runs y '{"command":"SET"}' '{}' 120 100 121 101 119 99 120 100 >new
-test_same 'exit 0' "$(verdicts | sed 1q)" 'two levels on both sides are no regression'
+test_same 'exit 0' "$(verdicts | sed 1q)" 'two levels on both sides are not a regression'
 
 # --- sides that did not take turns have a warning; one run a side is not judged
 

@@ -224,7 +224,7 @@ sed 1q .out >first
 test_match '; likely regressions fail the job \(--on-likely fail\)$' first \
   '--ci: the first line says that likely regressions fail'
 test_that 'without --ci likely regressions do not fail' vkb-compare -v --on-likely fail base.jsonl new.jsonl
-test_empty "$(grep on-likely .out)" 'without --ci the first line does not mention likely regressions'
+test_empty "$(grep on-likely .out)" 'without --ci the first line does not name likely regressions'
 sed 's/"rps":/"p50_latency_ms":1,&/' base.jsonl >more.jsonl
 test_that 'a judged metric that is missing' vkb-compare -v more.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare -v --ci more.jsonl new.jsonl
@@ -344,7 +344,7 @@ main throughput_bytes_per_s regression
 release put_time_s improvement
 release throughput_bytes_per_s improvement' \
   "$(jq -r 'select(.metric) | "\(.baseline.label) \(.metric) \(.verdict)"' out)" \
-  'a time less than 10 % higher is no regression, other results are improvements'
+  'a time less than 10 % higher is not a regression, other results are improvements'
 test_match 'throughput_bytes_per_s .*1\.70x faster' text 'the text has the speed-up in words'
 
 # --- metrics that are judged without options
@@ -380,7 +380,7 @@ test_status 1 'more memory per key' worse bytes_per_key 1.16
 test_match '^- .*bytes_per_key.* regression, certain' text \
   'more memory per key is printed as a regression'
 test_status 1 'a higher p99.9' worse p999_latency_ms 1.5
-test_that 'a higher p99.9 within its wide margin is no regression' worse p999_latency_ms 1.2
+test_that 'a higher p99.9 within its wide margin is not a regression' worse p999_latency_ms 1.2
 test_that 'if the client was the limit, CPU is info' \
   worse server_cpu_us_per_req 1.044 client
 test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, bytes_per_key.' \

@@ -150,7 +150,7 @@ test_status 1 '--margin with a sign' \
 one x load 100 101 99 100 >base
 one y load 180 182 179 181 >new
 policy '{"metric":"load","margin":"+100%","class":"gate"}'
-test_same 'exit 0' "$(judged base new | sed 1q)" '+100%: less than twice as much is no regression'
+test_same 'exit 0' "$(judged base new | sed 1q)" '+100%: less than twice as much is not a regression'
 
 # --- waivers
 

@@ -300,7 +300,7 @@ test_same 't-sessions inconclusive' "$(jq -r 'select(.metric == "p50_latency_ms"
 test_status 1 'one of five cases with half the throughput' judge_all
 test_same 'C1 regression' "$(jq -r 'select(.metric and
   (.verdict | test("regression|improvement"))) | "\(.config.command) \(.verdict)"' deltas)" \
-  'the other cases are not improvements, and the common change is no regression'
+  'the other cases are not improvements, and the common change is not a regression'
 test_match '^Worse: C1 rps -[45][0-9.]+% \[.*\] relative to all cases' text 'the first line names this case'
 { for c in 1 2 3 4 5 6 7 8 9 10; do
     side base a C$c 100000

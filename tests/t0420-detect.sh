@@ -93,7 +93,7 @@ test_same '3 regression capacity_rps 36 true gate
 3 spike capacity_rps 18 false gate' "$(sed 1d got | awk '{ print $1, $2, $3, $6, $7 }' |
   sort | uniq -c | sed 's/^ *//')" 'capacity_rps is judged like rps'
 searched better >capacity
-test_that 'a capacity that rises is no regression' vkb-detect capacity
+test_that 'a capacity that rises is not a regression' vkb-detect capacity
 test_match '^improvement at' .out 'it is an improvement'
 
 # --- metrics that are judged if the server is the limit

@@ -1,7 +1,7 @@
 #!/bin/sh
 # vkb-detect and vkb-history: each change of a count is reported at once and with its
 # commit. Counts that differ between the runs of a commit, or come from another
-# compiler, are no regressions.
+# compiler, are not regressions.
 . "${0%/*}/lib.sh"
 
 # counts VALUE[/VALUE][@COMPILER] ...: prints two counted runs for each of the commits
@@ -56,7 +56,7 @@ test_match '1 count left out: the runs of the commit differ, so they are not exa
 
 counts '4700@gcc 12' '4700@gcc 12' '4855@gcc 13' '4855@gcc 13' >h
 test_same 'exit 0 regression 2 info true' "$(found h | xargs)" \
-  'a change at another compiler is no regression'
+  'a change at another compiler is not a regression'
 test_match 'built with another compiler or other flags' text 'a note names the compiler'
 counts '4700@gcc 12' '4855@gcc 12' >h
 test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" \
@@ -80,7 +80,7 @@ test_same 'exit 1 regression 2 gate true' "$(found h | xargs)" \
   'half a byte more in counted runs is a change'
 test_same exact "$(jq -r 'select(.type == "change").method' records)" 'it needs no test'
 sizes m=50 m=50 m=50.5 m=50.5 >h
-test_same 'exit 0' "$(found h | xargs)" 'half a byte more in measured runs is no change'
+test_same 'exit 0' "$(found h | xargs)" 'half a byte more in measured runs is not a change'
 sizes m=50 m=50 c=42 c=42 >h
 test_same 'exit 0' "$(found h | xargs)" 'measured and counted runs are not compared'
 test_match '4 values of bytes_per_key left out: counted and measured runs have other keys' \

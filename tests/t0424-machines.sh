@@ -161,7 +161,7 @@ served() {
 fleet 14 45 0 a,4,1e5,25,.92 >plain
 served 25 <plain >server
 test_that 'a module whose server changed at the same commit' vkb-detect server
-test_match '^0 regressions that count; 1 change ' .out 'it is no regression'
+test_match '^0 regressions that count; 1 change ' .out 'it is not a regression'
 test_match '^different at c0025000' .out 'it is a change'
 test_match ' SET +rps .* the server changed from 8\.0\.1 \(SHA-256 8\.0\.18\.0\.18\.\) to 9\.0\.0 \(' .out 'the row has both servers'
 test_same 'different c0025000 25-25 92' "$(changes server | cut -d ' ' -f 1-4)" 'the record is a change'
@@ -173,7 +173,7 @@ test_absent 'the server changed' .out 'the row does not mention the server'
 { served 25 <plain; for i in 1 2 3; do fleet "14$i" 45 0 a,4,1e5,25,.92 | sed "s/\"index\":1/\"index\":1$i/" | served 25; done; } |
   grep -E '"c00(2[0-5])000"' >newest
 test_that 'a newest commit with another server' vkb-detect --latest 5 newest
-test_match ' the server changed from 8\.0\.1 ' .out 'the row has the server, and it is no regression'
+test_match ' the server changed from 8\.0\.1 ' .out 'the row has the server, and it is not a regression'
 sed 's/"module_commit"/"commit":"4711","module_fixed":true,&/' server | perl -pe 's/4711/"s" . (\/"c00(..)000"\/ ? $1 : 0)/e' >fixed
 test_status 1 'commits of a server with the same module' vkb-detect fixed
 served 25 kernel <plain >updated

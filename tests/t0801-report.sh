@@ -1,17 +1,17 @@
 #!/bin/sh
-# vkb-report: what a page has of what it is given, that nothing foreign is more
-# than text, and the plots as files of their own.
+# vkb-report: the contents of a page, hostile names that must be only
+# text, and the plots as separate files.
 . "${0%/*}/lib.sh"
 
 a=$tests/data/a.jsonl
 b=$tests/data/b.jsonl
 
-# words FILE: the text of a page, a tag is a blank
+# words FILE: prints the text of a page; a tag becomes a blank
 words() {
   perl -0777 -pe 's{<(style|script)>.*?</\1>}{}gs; s/\n/ /g' "$1" |
     sed 's/<svg[^>]*aria-hidden[^>]*>//g; s/<[^>]*>/ /g; s/&apos;/'"'"'/g; s/&rarr;/→/g; s/&amp;/\&/g; s/  */ /g'
 }
-# says TEXT FILE WHAT
+# says TEXT FILE WHAT: checks that the text of the page has TEXT
 says() {
   case $(words "$2") in
   *"$1"*) test_result 0 "$3" ;;
@@ -25,23 +25,23 @@ count() { grep -o -- "$1" "$2" | wc -l; }
 
 # --- a comparison
 
-test_status 1 'a comparison' vkb-compare -f jsonl "$a" "$b"
+test_status 1 'the comparison is exit 1' vkb-compare -f jsonl "$a" "$b"
 cp .out changes
 test_that 'the page of a comparison is written' vkb-report -o page changes "$a" "$b"
 test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file'
 says "my-branch against unstable All results Cases Environment $(vkb-compare "$a" "$b" | grep '^Worse: ')" \
-  page 'the verdict of vkb-compare is first, word for word'
+  page 'the page begins with the verdict of vkb-compare'
 says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
-  'then its next command, then the cases'
+  'the next command and the cases follow'
 says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain =: no change, ~: unclear All cases:' \
-  page 'a row for each case that changed'
-# 'slower' or 'faster' of an unclear throughput answers nothing.
+  page 'each case that changed has a row'
+# An unclear change of the throughput is marked.
 jq -c '.metrics.rps *= if .run.index % 2 == 1 then .6 else 1 end' "$a" >wild
 vkb-compare -f jsonl wild "$b" >unclear
 vkb-report unclear >other
-test_match '>~[0-9.]*% (slower|faster)</td>' other 'what is unclear has a mark'
+test_match '>~[0-9.]*% (slower|faster)</td>' other 'an unclear change has the mark ~'
 vkb-compare wild "$b" | grep -o '~[0-9.]*% [a-z]*' >want
-test_that 'as the terminal has it' grep -qF "$(head -n 1 want)" other
+test_that 'the unclear change is printed as in the text of vkb-compare' grep -qF "$(head -n 1 want)" other
 jq -c '.metrics.server_cpu_us_per_req = 8 + .run.index / 1000' "$a" >cpu.a
 jq -c '.metrics.server_cpu_us_per_req = 9 + .run.index / 1000' "$b" >cpu.b
 vkb-compare -f jsonl cpu.a cpu.b | vkb-report >other
@@ -49,14 +49,14 @@ test_match '<br><span class="quiet">also CPU per request \+12\.[0-9]% worse</spa
   'a change without a column is in the row'
 says 'All cases: 50 clients, ' page 'the page has what all cases have in common'
 test_same 9 "$(count '<tr data-kind="[a-z ]*" data-metric="m[0-2]"><th scope="row"><a href="#case' page)" \
-  'a row for each result'
-test_same 4 "$(count 'class="mark regression"' page)" 'drawn as what it is'
-test_same 3 "$(count '<details class="case"' page)" 'details for each case'
+  'each result has a row'
+test_same 4 "$(count 'class="mark regression"' page)" 'regressions are drawn as regressions'
+test_same 3 "$(count '<details class="case"' page)" 'each case has details'
 test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' page)" \
-  'a dot for each run and gate'
-says 'baseline my-branch' page 'the baseline is named so'
+  'each run has a dot for each gate'
+says 'baseline my-branch' page 'the page says which side is the baseline'
 for i in 1 2 3; do
-  test_same 1 "$(count "id=\"case-$i\"" page)" "the link to case $i goes somewhere"
+  test_same 1 "$(count "id=\"case-$i\"" page)" "the link to case $i has a target"
 done
 vkb-report -o b.html "$b" changes "$a"
 test_that 'the order of files does not matter' cmp page b.html
@@ -65,16 +65,16 @@ test_that 'runs and results on stdin give the same page' cmp page c.html
 vkb-stats "$a" "$b" | vkb-report - changes >d.html
 sed 's/<footer.*footer>//' page >page.body
 sed 's/<footer.*footer>//' d.html >d.body
-test_that 'summaries say the same' cmp page.body d.body
+test_that 'summaries give the same page' cmp page.body d.body
 vkb-report changes >alone
 test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' alone)" \
-  'changes alone have their runs as well'
+  'change records alone give the dots of their runs'
 says 'Nothing was compared. 48 runs of 3 cases and 2 subjects.' \
   "$(vkb-report "$a" "$b" >two; echo two)" 'the page of runs says that nothing was compared'
 vkb-stats "$a" | jq -c '.n += 70' >increased
-test_match '<td class="n">8</td></tr>' "$(vkb-report increased >other; echo other)" 'runs that are only counted are not among those of a row'
+test_match '<td class="n">8</td></tr>' "$(vkb-report increased >other; echo other)" 'the number of runs in a row leaves out counted runs'
 
-# --- its policy: the page as a browser checks it
+# --- the security policy of the page
 
 csp() { sed -n 's/.*Content-Security-Policy" content="\([^"]*\)".*/\1/p' page; }
 sum_of() { # sum_of TAG
@@ -82,11 +82,11 @@ sum_of() { # sum_of TAG
     m{<'"$1"'>(.*?)</'"$1"'>}s and print sha256_base64($1), "="' page
 }
 test_same "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-$(sum_of style)'; script-src 'sha256-$(sum_of script)'" \
-  "$(csp)" 'the page allows its own style and script alone'
+  "$(csp)" 'the page allows only its own style and script'
 test_empty "$(grep -oE ' (on[a-z]+|style|src)="|url\(|@import|javascript:' page)" \
-  'no other style or script is wanted'
+  'the page has no other style or script'
 
-# --- names of others
+# --- hostile names
 
 evil='</script><script>alert(1)</script>&quot; "x'"'"' onload=alert(2) ]]> --><b>'
 evil=$(printf '%s' "$evil" | jq -Rs .)
@@ -111,15 +111,15 @@ jq -c --argjson e "$evil" 'select(.type == "delta") | .notes = [$e] |
   .waiver = {"rule":$e,"reason":$e} | .metric = $e' e3 >e4
 printf '{"type":"change","v":1,"config":{"command":%s},"metric":%s,"better":"higher","kind":%s,"subject":{"label":%s},"range":[%s,"b"],"index":1,"n":[1,1],"median":[1,1],"ratio":1,"method":"t","class":"gate","margin":0.1}\n' \
   "$evil" "$evil" "$evil" "$evil" "$evil" >e5
-test_that 'hostile names' vkb-report -t '</title><script>' evil.jsonl e2 e3 e4 e5
+test_that 'hostile names are accepted' vkb-report -t '</title><script>' evil.jsonl e2 e3 e4 e5
 cp .out evil
 test_same '1 1 0' "$(for t in '<script' '</script' '</title><script'; do
   count "$t" evil
-done | xargs)" 'one script: its own'
+done | xargs)" 'the page has only its own script'
 test_same '0 0' "$(for t in '<b>' 'href="javascript'; do
   count "$t" evil
-done | xargs)" 'no tags, no links of theirs'
-# Every attribute is in quotes that nothing of theirs ends.
+done | xargs)" 'hostile names make no tags and no links'
+# Every attribute is in quotes, and no hostile name ends them.
 test_empty "$(perl -0777 -ne 's{<(style|script)>.*?</\1>}{}gs; s{<!DOCTYPE html>}{};
   s{<(/?)[a-z0-9]+(\s+[a-zA-Z-]+(="[^"<>]*")?)*\s*/?>}{}g; print "$&\n" while /[^\n]*[<>][^\n]*/g' evil | head -n 5)" \
   'each tag of the page is complete'
@@ -131,7 +131,7 @@ while IFS= read -r name; do
     xmllint --noout plot.svg && [ "$(count '<script' plot.svg)" -eq 0 ] ||
     bad="$bad $name"
 done <plots
-test_empty "$bad" 'each plot is XML without a script'
+test_empty "$bad" 'each plot is valid XML without a script'
 test_that 'the page has more than five plots' test "$(wc -l <plots)" -gt 5
 
 # --- the order of the input
@@ -141,13 +141,13 @@ for f in "$a" "$b" deltas.in; do tac "$f" >"${f##*/}.back"; done
 vkb-report "$a" "$b" deltas.in >page
 vkb-report deltas.in.back b.jsonl.back a.jsonl.back >page.back
 test_that 'the order of the input does not matter to the page' cmp page page.back
-# changed PAGE: the cases of the table of what changed
+# changed PAGE: prints the cases in the table of changes
 changed() { grep -oE '>(SET|INCR|GET)</a>.*(slower|faster)' "$1" | grep -oE '^>[A-Z]*' | tr -d '>' | xargs; }
-test_same 'SET INCR' "$(changed page)" 'of the cases that changed the worse one comes first'
+test_same 'SET INCR' "$(changed page)" 'a case that is worse comes before one that is better'
 jq -c 'if .config.command == "SET" and .metric == "p99_latency_ms" then .ratio = 1.5
   elif .config.command == "INCR" and .metric == "rps" then .ratio = .9 | .verdict = "regression"
   else . end' deltas.in | vkb-report "$a" "$b" - >page
-test_same 'INCR SET' "$(changed page)" 'and that whose decisive metric changed most, whatever others did'
+test_same 'INCR SET' "$(changed page)" 'the case whose decisive metric changed most comes first'
 
 # --- links
 
@@ -173,7 +173,7 @@ test_match "'javascript:' does not begin with" .err 'the error names the kind of
 awk 'BEGIN { for (i = 1; i <= 20000; i++)
   printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"x\"},\"config\":{\"command\":\"c%d\"},\"run\":{\"session\":\"s\",\"index\":%d},\"metrics\":{\"rps\":%d,\"p50_latency_ms\":1.%d},\"status\":\"ok\"}\n",
     i % 2, i, 1000 + i % 97, i % 89 }' >many
-test_that 'twenty thousand runs' vkb-report -o many.html many
+test_that 'twenty thousand runs are accepted' vkb-report -o many.html many
 says '20000 runs of 2 cases' many.html 'twenty thousand runs are counted'
 test_that 'the page of twenty thousand runs is below 100 kB' \
   test "$(wc -c <many.html)" -lt 100000
@@ -183,7 +183,7 @@ awk 'BEGIN { for (c = 1; c <= 300; c++) for (i = 1; i <= 4; i++)
   printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"x\"},\"config\":{\"command\":\"c\",\"n\":%d},\"run\":{\"index\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
     c, i, 1000 + i }' >wide
 vkb-report wide >wide.html
-test_same 100 "$(count '<details class="case"' wide.html)" 'a hundred cases at most'
+test_same 100 "$(count '<details class="case"' wide.html)" 'a page shows at most 100 cases'
 says 'The 100 most notable of 300 cases are shown.' wide.html \
   'the page says that 100 of 300 cases are shown'
 
@@ -197,75 +197,75 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
   done
 done >history
 vkb-detect -f jsonl history >found
-test_that 'a history with its changes' vkb-report history found
+test_that 'a history with its changes is accepted' vkb-report history found
 cp .out past
-says '1 change in the history, 1 for the worse' past 'the verdict'
+says '1 change in the history, 1 for the worse' past 'the page has the number of changes'
 test_match 'class="change worse".*<title>regression at c000010: -' past \
-  'the change in the picture'
+  'the plot has the change'
 jq -c '.range[0] = "c000008"' found | vkb-report >ranged
-test_match '<td>c000008 to c000010</td>' ranged 'the range of commits is a cell'
-test_same 16 "$(count '<title>c0000[0-9]*: ' past)" 'a point for each commit'
+test_match '<td>c000008 to c000010</td>' ranged 'the table has the range of commits'
+test_same 16 "$(count '<title>c0000[0-9]*: ' past)" 'the plot has a point for each commit'
 
 perl -pe '/c0000(\d\d)/; my $h = $1 % 2 ? "a" : "b"; s/"run":/"env":{"host":"$h","cpus":4},$&/' history >fleet
 vkb-detect -f jsonl fleet >found2
-test_that 'a history of two machines' vkb-report fleet found2
-test_same 'a b' "$(grep -oE '>[ab]</text>' .out | tr -dc 'ab\n' | xargs)" 'has a line for each, with its name'
+test_that 'a history of two machines is accepted' vkb-report fleet found2
+test_same 'a b' "$(grep -oE '>[ab]</text>' .out | tr -dc 'ab\n' | xargs)" 'each machine has a line with its name'
 test_same '8 8' "$(count '<title>c0000[0-9]*: [0-9]* on a' .out) $(count '<title>c0000[0-9]*: [0-9]* on b' .out)" \
-  'whose points name it'
+  'the points name the machine'
 sed '/"index":3/s/"host":"a"/"host":"c"/' fleet >pooled
-test_that 'commits that several machines measured' vkb-report pooled
-test_match ' on several machines together' .out 'are a line of their own'
+test_that 'commits measured by several machines are accepted' vkb-report pooled
+test_match ' on several machines together' .out 'commits measured by several machines have a separate line'
 sed 's/"host":"a",//' fleet >unknown
-test_that 'commits of a machine that is not known' vkb-report unknown
-test_same 8 "$(count '<title>c0000[0-9]*: [0-9]* on unknown machine' .out)" 'have points that say so'
+test_that 'commits of an unknown machine are accepted' vkb-report unknown
+test_same 8 "$(count '<title>c0000[0-9]*: [0-9]* on unknown machine' .out)" 'the points say that the machine is unknown'
 perl -pe '/c0000(\d\d)/; my $h = $1 > 8 ? 6 : $1 + 0; s/"run":/"env":{"host":"m$h","cpus":4},$&/' history >many
-test_that 'a history of more machines than there are colours' vkb-report many
+test_that 'a history of more machines than colours is accepted' vkb-report many
 test_same 'm1 m2 m3 m4 m5 other machines' "$(grep -oE '>(m[0-9]|other machines)</text>' .out | sed 's/^>//; s/<.*//' | xargs)" \
-  'has one line for the last ones, which has the name of none'
+  'the other machines share one line'
 
-# --- what failed, and where
+# --- failed runs and bad lines
 
 {
   cat "$a"
   sed -n 1p "$b" | jq -c '.env.governor = "powersave"'
   printf '{"type":"run","v":1,"subject":{"ref":"unstable","repository":"x"},"config":{"command":"LPUSH"},"run":{},"status":"failed","error":"the server is gone"}\n'
 } >mixed
-test_that 'failed runs' vkb-report mixed
+test_that 'failed runs are accepted' vkb-report mixed
 cp .out mixed.html
-says 'unstable (3)' mixed.html 'two subjects of one name are told apart'
-says '1 of 1 the server is gone' mixed.html 'why they failed'
+says 'unstable (3)' mixed.html 'two subjects with the same name are distinguished'
+says '1 of 1 the server is gone' mixed.html 'the page has the error of a failed run'
 says 'governor differs performance powersave' mixed.html \
   'differences between the machines are shown'
 { sed 3d "$a"; echo nonsense; } >wrong
-test_status 2 'a bad line' vkb-report -o rest wrong
+test_status 2 'a bad line is exit 2' vkb-report -o rest wrong
 test_match '^vkb-report: wrong:24: ' .err 'the error names the bad line'
-says '23 runs of 3 cases' rest 'the rest is shown'
+says '23 runs of 3 cases' rest 'the page has the other runs'
 
-test_status 2 'for a terminal' vkb-report --text wrong
+test_status 2 'a bad line with --text is exit 2' vkb-report --text wrong
 test_match '^Some records could not be read' .out 'the text says that records could not be read'
 says 'Some records could not be read' rest 'the page says that records could not be read'
 
-# A failed run may know less of its subject.
+# A failed run may have fewer keys in its subject.
 jq -c 'select(.run.index < 3) | .status = "failed" | .error = "it crashed" |
   del(.metrics, .subject.server_version)' "$b" >crashed
 jq -c 'select(.run.index >= 3)' "$b" >lived
 vkb-report "$a" lived crashed >poor.html
-says 'INCR my-branch 2 of 8 it crashed' poor.html 'failed runs are of their subject'
+says 'INCR my-branch 2 of 8 it crashed' poor.html 'failed runs belong to their subject'
 says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor.html 'failed runs are counted'
 vkb-stats "$a" lived crashed | vkb-report - >poor2.html
 says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor2.html \
   'failed runs of summaries are counted'
 vkb-stats "$a" | vkb-report - "$a" >twice.html
-says '24 runs of 3 cases and 1 subject.' twice.html 'nothing is counted twice'
+says '24 runs of 3 cases and 1 subject.' twice.html 'runs and their summaries are not counted twice'
 says '3 summaries are left out' twice.html 'the page counts the summaries that are left out'
 
-# --- what a comparison says beside its rows
+# --- the texts of a comparison
 
 jq -c '.status = "failed" | .error = "gone" | del(.metrics)' "$b" >dead
-test_status 2 'a side of failed runs alone is an error' vkb-compare -f jsonl "$a" dead
+test_status 2 'a side with only failed runs is an error' vkb-compare -f jsonl "$a" dead
 cp .out none.jsonl
 vkb-report none.jsonl >none.html
-says 'Nothing was judged. ' none.html 'is a comparison as well'
+says 'Nothing was judged. ' none.html 'the page says that nothing was judged'
 says 'runs failed in the contender: SET' none.html 'the page has the warnings of the comparison'
 says 'SET my-branch 8 of 8 gone' none.html 'the page has the error of the failed runs'
 comparison() { # comparison KEYS
@@ -274,22 +274,22 @@ comparison() { # comparison KEYS
 comparison '"unmatched":[],"caution":"not to be relied on: a canary changed","summary":"worse: K.","outlook":"the contender lacks 2 cases","next":"vkb-why a b CONFIG K","warnings":[{"kind":"note","text":"only the baseline has rps (2 cases)"}],"canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
   vkb-report >canary.html
 says 'Not to be relied on: a canary changed Worse: K. The contender lacks 2 cases. Warning: only the baseline has rps (2 cases) Next: vkb-why a b CONFIG K' \
-  canary.html 'all texts of a comparison are there, a canary before all'
-test_match '<div class="verdict insufficient">' canary.html 'with a canary the verdict is in doubt'
+  canary.html 'the page has all texts of a comparison, the canary first'
+test_match '<div class="verdict insufficient">' canary.html 'with a changed canary the verdict is marked as insufficient'
 comparison '"unmatched":[{"side":"baseline","config":{"command":"GET","pipeline":10,"tls_mode":false},"n":3}]' |
   vkb-report >lost.html
 says 'GET a 3 baseline' lost.html 'a case of one side has its short name'
 says 'governor powersave performance 2' canary.html 'differences of the environment are shown'
 for side in cases type nothing contender; do
   comparison '"unmatched":[{"side":"'$side'","config":{"command":"Q"},"n":3}]' >odd
-  test_that "a case of the side '$side'" vkb-report odd
+  test_that "a case of the side '$side' is accepted" vkb-report odd
 done
 
-# --- numbers no picture has
+# --- numbers that cannot be drawn
 
 printf '{"type":"shift","v":1,"config":{},"baseline":{},"contender":{},"hist":"x_us","quantiles":[{"percentile":50,"ratio":2,"ci95":[1,3]},{"percentile":100,"ratio":2,"ci95":[1,3]}]}\n' >edge
 printf '{"type":"change","v":1,"config":{},"metric":"rps","better":"higher","kind":"spike","subject":{},"index":0,"n":[],"median":[],"ci95":[],"method":"t","class":"gate","margin":0}\n' >>edge
-test_that 'percentile 100, an empty interval' vkb-report edge
+test_that 'percentile 100 and an empty interval are accepted' vkb-report edge
 test_empty "$(grep -oE '.{20}[^a-z](nan|inf)[^a-z]' .out)" \
   'numbers that are not finite are left out'
 
@@ -303,15 +303,15 @@ vkb-report -o trend.html trend
 test_match '1 change in the history, 1 for the worse' trend.html \
   'a trend for the worse counts as a change for the worse'
 test_match 'badge regression">slow regression<' trend.html \
-  'a trend is called slow'
+  'a trend is called a slow regression'
 vkb-compare -f jsonl "$tests/data/a.jsonl" "$tests/data/b.jsonl" >deltas
 jq -c 'select(.metric) | .verdict = "inconclusive" | .n = [5, 5] |
   .needed = {runs: 5083}' deltas | head -n 1 >noisy
 vkb-report -o noisy.html noisy
 test_match '; this machine is too noisy to tell<' \
-  noisy.html 'a row that no number of runs makes clear'
+  noisy.html 'a row says that the machine is too noisy'
 test_absent '5083|any number of runs' noisy.html \
-  'no number of runs is given for a row that none would decide'
+  'a row that no number of runs would decide has no such number'
 
 # --- scaling
 
@@ -322,7 +322,7 @@ for p in 1 8 64; do
   done
 done >scale
 test_same 'scaling-1-rps	throughput by pipeline: SET' \
-  "$(vkb-report --list scale | grep scaling)" 'a curve over the pipeline'
+  "$(vkb-report --list scale | grep scaling)" 'cases of several pipelines have a curve'
 test_same 3 "$(vkb-report --svg scaling-1-rps scale | grep -o '<title>x, pipeline [0-9]*: [0-9.]*' | wc -l)" \
   'a curve has a title for each point'
 
@@ -344,7 +344,7 @@ test_same 'scaling-1-rps scaling-1-p50_latency_ms scaling-1-p99_latency_ms' \
 vkb-report --svg scaling-1-p99_latency_ms sweep >sweep.svg
 test_same 'x, rate 995: x, rate 7995: y, rate 995: y, rate 7995: ' \
   "$(grep -o '<title>[xy], rate [0-9]*: ' sweep.svg | sed 's/<title>//' | tr -d '\n')" \
-  'they are drawn by the rate that was achieved, a series for each build'
+  'the curves are drawn over the achieved rate, one for each build'
 for side in x y; do
   for i in 1 2; do
     printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"GET","slo":"p99<=2ms"},"run":{"index":%d},"metrics":{"capacity_rps":%d},"capacity":{"ci95":[7000,9000],"trials":{"offered_rps":[9900,4000,8000],"rps":[9000,4000,8000],"p50_latency_ms":[9.5,0.2,0.5],"p99_latency_ms":[20,0.4,1.9],"limited_latency_ms":[20,0.4,1.9],"held":[false,true,true]}},"status":"ok"}\n' \
@@ -355,14 +355,14 @@ test_same 'runs-1-capacity_rps curve-1-p99_latency_ms curve-1-p50_latency_ms' \
   "$(vkb-report --list searches | cut -f 1 | xargs)" 'a search has a plot of its capacities and curves of its trials'
 vkb-report --svg curve-1-p99_latency_ms searches >curve.svg
 test_same 12 "$(grep -o '<title>[xy], [0-9]* req/s: ' curve.svg | wc -l)" 'each trial of each build is a dot'
-test_same 4 "$(grep -o 'req/s: 20 ms, did not hold' curve.svg | wc -l)" 'which says whether it held'
+test_same 4 "$(grep -o 'req/s: 20 ms, did not hold' curve.svg | wc -l)" 'the dot says whether the limit was kept'
 test_same 2 "$(grep -o 'class="line s[01]" d="M[0-9. L]*"' curve.svg | sort -u | wc -l)" 'each build has a line'
-test_match 'class="limit ' curve.svg 'the limit is a line'
+test_match 'class="limit ' curve.svg 'the limit is drawn as a line'
 vkb-report --svg curve-1-p50_latency_ms searches >curve50.svg
-test_absent 'class="limit ' curve50.svg 'a percentile without a limit has no such line'
+test_absent 'class="limit ' curve50.svg 'a percentile without a limit has no line for it'
 says 'p99 by rate, of every trial' "$(vkb-report searches >searches.html; echo searches.html)" 'the page has the curve'
 
-# --- latencies: vkb-load wrote the histograms
+# --- latencies, with histograms of vkb-load
 
 hists() { # hists LABEL FACTOR
   jq -c --arg l "$1" '.subject.label = $l' "$tests/data/hist.jsonl"
@@ -373,16 +373,16 @@ vkb-compare -m all -f jsonl hx hy >hc
 vkb-report hc hx hy >latency.html
 test_same 'latency-1-latency_ns series-1-rps shift-1-latency_ns' \
   "$(vkb-report --list hc hx hy | grep -E '^(latency|series-1-rps|shift)' | cut -f 1 | xargs)" \
-  'percentiles, the runs over time, how percentiles moved'
+  'the list has plots of percentiles, of runs over time and of the shift'
 says 'percentile baseline contender ratio 95% interval 50 ' latency.html \
   'the percentiles are in a table'
 says 'of all requests x y p50, ms ' latency.html \
   'the percentiles of all requests are in a table'
 test_same 2 "$(vkb-report --svg latency-1-latency_ns hx hy | count 'class="line s[01]" d="M[0-9. L]*"' -)" \
-  'a curve for each subject'
+  'each subject has a curve'
 test_same "$(($(wc -l <hx) * 2))" \
   "$(vkb-report --svg series-1-rps hx hy | count 'class="thin s[01]" d="M[0-9. L]*"' -)" \
-  'a line for each run'
+  'each run has a line'
 
 # --- profiles
 
@@ -402,7 +402,7 @@ mkfifo pipe.svg
 echo text >text.svg
 for f in pipe.svg text.svg none.svg .; do
   profile $f | vkb-report >other
-  test_same 0 "$(count '<iframe' other)" "no graph: $f"
+  test_same 0 "$(count '<iframe' other)" "no graph is shown for $f"
   test_match "<p class=\"quiet\">$f is not shown: " other "the page says that $f is not shown"
 done
 
@@ -410,20 +410,20 @@ done
 
 vkb-report --list changes "$a" "$b" | cut -f 1 >plots
 test_same 'comparison runs-1-rps runs-1-p50_latency_ms runs-1-p99_latency_ms' \
-  "$(head -n 4 plots | xargs)" 'the names of plots'
+  "$(head -n 4 plots | xargs)" '--list prints the names of the plots'
 while read -r name; do
   vkb-report --svg "$name" changes "$a" "$b" >"$name.svg"
   xmllint --noout "$name.svg" || echo "$name"
 done <plots >bad 2>&1
-test_empty_file bad 'each plot is XML'
+test_empty_file bad 'each plot is valid XML'
 test_same 'throughput p50 p99' "$(grep -o 'class="title" x="12" y="[0-9.]*">[a-z0-9]*<' comparison.svg |
   sed 's/.*>\(.*\)</\1/' | xargs)" 'the comparison has one scale for each metric'
-test_match '>SET</text>' comparison.svg 'the comparison has names'
+test_match '>SET</text>' comparison.svg 'the comparison has the names of cases'
 # The middle of the scale is at 520.
 test_same 'improvement right regression left' \
   "$(grep -oE 'class="mark (regression|improvement)" d="M[0-9.]*' comparison.svg | tr -d '"M' |
     awk '{ print $2, substr($3, 3) < 520 ? "left" : "right" }' | sort -u | xargs)" \
-  'worse is on the left, of throughput and of latency'
+  'worse is on the left for throughput and for latency'
 awk 'BEGIN { for (i = 0; i < 60; i++) for (k = 1; k <= 4; k++) for (s = 0; s < 2; s++)
   printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{\"session\":\"s\",\"index\":%d,\"block\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
     s ? "b" : "a", i, 2 * k + s, k, 100000 * (s && i == 7 ? .5 : 1 - s * i % 3 / 100) + k * (99 + s) }' >far
@@ -431,18 +431,18 @@ vkb-compare --baseline a -f jsonl far | vkb-report --svg comparison >far.svg
 test_same 1 "$(count '<path class="mark regression" d="M420.0 [0-9.]*l7 5v-10z"/>' far.svg)" \
   'a change far beyond the others is an arrow at the end of the scale'
 
-# The medians say up, and the pairs down.
+# The medians rise, but the pairs fall.
 awk 'BEGIN { split("10 20 30 40 50", x); split("9 19 33 36 45", y); for (k = 1; k <= 5; k++) for (s = 0; s < 2; s++)
   printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C\"},\"run\":{\"session\":\"s\",\"index\":%d,\"block\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
     s ? "b" : "a", 2 * k + s, k, s ? y[k] : x[k] }' >against
 vkb-compare --baseline a -f jsonl against >apart
-test_same '[30,33]' "$(jq -c 'select(.metric).median' apart)" 'medians that go up'
+test_same '[30,33]' "$(jq -c 'select(.metric).median' apart)" 'the medians rise'
 vkb-report -o apart.html apart against
-says 'C 30.0 28.4 -5.3% [' apart.html 'the values beside a change agree with it'
+says 'C 30.0 28.4 -5.3% [' apart.html 'the values next to a change agree with it'
 vkb-report --text apart against >apart.txt
-test_match '^ +b +rps +28\.4 .* -5\.3%' apart.txt 'also in the text'
+test_match '^ +b +rps +28\.4 .* -5\.3%' apart.txt 'the text has the same values'
 
-# --- equal subjects are two sides
+# --- two sides with the same subject
 
 for f in "$a" "$b"; do
   jq -c 'select(.config.command == "SET") | .subject = {ref: "unstable", commit: "abc"}' "$f" >"twin.${f##*/}"
@@ -451,11 +451,11 @@ vkb-compare -f jsonl twin.a.jsonl twin.b.jsonl >twins
 vkb-report -o twins.html twin.a.jsonl twin.b.jsonl twins
 says 'unstable (contender) against unstable ' twins.html 'equal subjects have two names'
 test_same '24 24' "$(count 'class="dot s0" d="[^"]*"><title>run ' twins.html) $(count 'class="dot s1" d="[^"]*"><title>run ' twins.html)" \
-  'and their runs are two series'
+  'the runs of equal subjects are two series'
 
-test_status 2 'a plot there is not' vkb-report --svg runs-9-rps changes
+test_status 2 'a plot that does not exist is an error' vkb-report --svg runs-9-rps changes
 test_match "no plot 'runs-9-rps'" .err 'the error names the plot that does not exist'
-test_that '--graph-dir' vkb-report --graph-dir deep/graphs changes "$a" "$b"
+test_that '--graph-dir is accepted' vkb-report --graph-dir deep/graphs changes "$a" "$b"
 test_match "wrote $(wc -l <plots | tr -d ' ') plots to 'deep/graphs'" .err \
   'the message says how many plots were written'
 test_empty_file .out '--graph-dir writes no page'
@@ -464,37 +464,37 @@ while read -r name; do
 done <plots >bad 2>&1
 test_empty_file bad 'the files are the plots of --svg'
 test_same "$(wc -l <plots | tr -d ' ')" "$(find deep/graphs -type f | wc -l | tr -d ' ')" \
-  'there is a file for each plot, and no other'
-test_that '--graph-dir again, into the same folder' vkb-report --graph-dir deep/graphs changes "$a" "$b"
+  'each plot has one file, and there is no other file'
+test_that '--graph-dir with an existing folder is accepted' vkb-report --graph-dir deep/graphs changes "$a" "$b"
 test_same "$(wc -l <plots | tr -d ' ')" "$(find deep/graphs -type f | wc -l | tr -d ' ')" \
-  'it replaces the files'
+  '--graph-dir replaces the files'
 for i in $(seq 70); do
   printf '{"type":"run","v":1,"subject":{"label":"x"},"config":{"command":"C%d"},"run":{},"metrics":{"rps":%d},"status":"ok"}\n' "$i" "$i"
 done >many
 vkb-report --svg values-rps many >many.svg
 test_match '>60 of 70 cases<' many.svg 'a plot of more cases than it shows says so'
 printf '{"type":"run","v":1,"subject":{"label":"<script>x"},"config":{"command":"../../<b>%d"},"run":{},"metrics":{"rps":0,"a/../../b<i>":%d},"status":"ok"}\n' 1 1 2 2 >odd
-test_that 'zero, one run, and names that are attacks' vkb-report --graph-dir odd-graphs odd
-test_empty "$(grep -lE '<script|<b>|<i>|nan|inf' odd-graphs/*.svg)" 'are drawn as what they are'
-test_empty "$(find odd-graphs -mindepth 2)" 'and no file is outside of the folder'
+test_that 'zeros, single runs and hostile names are accepted' vkb-report --graph-dir odd-graphs odd
+test_empty "$(grep -lE '<script|<b>|<i>|nan|inf' odd-graphs/*.svg)" 'the plots have no hostile markup and no invalid numbers'
+test_empty "$(find odd-graphs -mindepth 2)" 'all files are in the folder'
 for i in 1 2 3 4 5; do
   printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"index":%d},"metrics":{"x/y":%d,"x_y":%d},"status":"ok"}\n' \
     a $i 1$i 1$i b $i 9$i 8$i
 done >alike
 vkb-compare -m x/y,x_y -f jsonl --baseline a alike >>alike.d
 cat alike.d >>alike
-test_that 'metrics whose names differ in a slash' vkb-report --graph-dir alike-graphs alike
+test_that 'metrics whose names differ only in a slash are accepted' vkb-report --graph-dir alike-graphs alike
 test_same "$(vkb-report --list alike | wc -l | tr -d ' ')" "$(find alike-graphs -name '*.svg' | wc -l | tr -d ' ')" \
-  'have a file each'
-test_status 2 '--graph-dir and -o' vkb-report --graph-dir deep -o x "$a"
-test_status 2 '--graph-dir where a file is' vkb-report --graph-dir plots "$a"
+  'each of these metrics has its own files'
+test_status 2 '--graph-dir together with -o is an error' vkb-report --graph-dir deep -o x "$a"
+test_status 2 '--graph-dir with the name of a file is an error' vkb-report --graph-dir plots "$a"
 test_same 'values-rps values-p50_latency_ms values-p99_latency_ms' \
   "$(grep ^values plots | xargs)" 'the gates of all cases have plots'
 test_same "$(vkb-stats "$a" "$b" | jq -r '.metrics.rps | "\(.median) \(.ci95[0]) \(.ci95[1])"' |
   awk '{ printf "%.6g [%.6g, %.6g]\n", $1, $2, $3 }' | sort)" \
   "$(grep -o '<title>[^:<]*: [^<]*' values-rps.svg | sed 's/.*: //' | sort)" \
   'a plot of all cases has the median and the interval of each side'
-two_cases() { # two_cases A B: a metric that is A in one case and B in the other
+two_cases() { # two_cases A B: prints runs of two cases with these values
   printf '{"type":"run","v":1,"subject":{"label":"x"},"config":{"command":"%s"},"run":{},"metrics":{"rps":%s},"status":"ok"}\n' \
     S "$1" S "$1" G "$2" G "$2"
 }
@@ -502,11 +502,11 @@ two_cases 1 1e6 | vkb-report --svg values-rps - >far.svg
 two_cases 0 1e6 | vkb-report --svg values-rps - >zero.svg
 test_same '2 2' "$(grep -o '<path class="dot s0" d="M[0-9.]*[^>]*><title>' far.svg | wc -l | tr -d ' ') $(
   grep -o '<path class="dot s0" d="M[0-9.]*[^>]*><title>' zero.svg | wc -l | tr -d ' ')" \
-  'values that are far apart, and 0, are drawn'
-test_match '>100[kK]<' far.svg 'far apart: the scale has powers of ten'
-test_status 2 'two at once' vkb-report --svg runs-1-rps --text "$a"
+  'values that are far apart and 0 are drawn'
+test_match '>100[kK]<' far.svg 'values that are far apart have a scale of powers of ten'
+test_status 2 '--svg together with --text is an error' vkb-report --svg runs-1-rps --text "$a"
 if command -v rsvg-convert >/dev/null; then
-  test_that '--png' vkb-report -o plot.png --png comparison changes
+  test_that '--png is accepted' vkb-report -o plot.png --png comparison changes
   test_same '89504e470d0a1a0a' "$(head -c 8 plot.png | od -An -tx1 | tr -d ' ')" \
     '--png writes a PNG'
 else
@@ -514,18 +514,18 @@ else
 fi
 mkdir none
 ln -s "$(command -v vkb-report)" none/vkb-report
-test_status 2 '--png without rsvg-convert' env PATH="$scratch/none" \
+test_status 2 '--png without rsvg-convert is an error' env PATH="$scratch/none" \
   vkb-report --png comparison changes
 test_match 'cannot make a PNG: install rsvg-convert' .err 'the error says to install rsvg-convert'
 
-# --- for a terminal
+# --- text
 
-test_that '--text' vkb-report --text changes
-test_same "$(vkb-compare "$a" "$b" | grep '^Worse: ')" "$(head -n 1 .out)" 'the verdict first'
-test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'runs as bars'
+test_that '--text is accepted' vkb-report --text changes
+test_same "$(vkb-compare "$a" "$b" | grep '^Worse: ')" "$(head -n 1 .out)" 'the text begins with the verdict'
+test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'the text has the runs as bars'
 test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.6%, -5.8%\] worse$' \
-  .out 'the text has the change beside the runs'
-test_that 'a history' vkb-report --text history found
+  .out 'the text has the change next to the runs'
+test_that '--text with a history is accepted' vkb-report --text history found
 test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \
   .out 'a history in text is a line of bars'
 test_that 'empty input is accepted' vkb-report /dev/null

@@ -1,7 +1,7 @@
 #!/bin/sh
-# slow: the page of vkb-report as a browser shows it, at three widths, light and
-# dark: its controls under a hand and on a keyboard, how long it is, and what
-# axe-core says.
+# slow: the page of vkb-report in a browser, at three widths, light and
+# dark: its controls with mouse and keyboard, its length, and the findings of
+# axe-core.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 
@@ -44,13 +44,13 @@ awk 'BEGIN { split("SET GET INCR LPUSH HSET", name, " ")
 vkb-compare --baseline old -f jsonl thousand >differ
 vkb-report -o many.html thousand differ
 
-# Both sides have the same name, commit and all: two series for all that.
+# Both sides have the same name and commit, and are still two series.
 jq -c 'select(.config.command == "SET") | .subject = {ref: "unstable", commit: "abc"}' "$a" >one
 jq -c 'select(.config.command == "SET") | .subject = {ref: "unstable", commit: "abc"}' "$b" >two
 vkb-compare -f jsonl one two >twins
 vkb-report -o same.html one two twins
 
-# One run a side, and names that want to be something else.
+# One run on each side, and hostile names.
 jq -c 'select(.run.index == 1) | .config.command = "\(.config.command)<script>alert(1)</script>\u202e\"\u0027\("x" * 200)"' \
   "$a" >one
 jq -c 'select(.run.index == 1) | .config.command = "\(.config.command)<script>alert(1)</script>\u202e\"\u0027\("x" * 200)"' \
@@ -274,6 +274,6 @@ test_same "$(echo '-- 400'; cat want; echo '-- many 400'; cat pages
   echo 'without a script 9 rows 0 controls'; echo 'printed 0 links'
   echo 'two series 2 48 48')" \
   "$(cat log)" \
-  'find, choose, sort, turn pages, hide and follow; axe-core finds nothing; nothing is wanted'
+  'finding, choosing, sorting, paging, hiding and links work; axe-core finds nothing; nothing is fetched'
 sed 's/^/# /' node.err
 test_done

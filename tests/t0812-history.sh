@@ -1,11 +1,11 @@
 #!/bin/sh
-# vkb-history: a folder of JSON lines that is added to, pruned, compared with
-# and shown as a static site; by several at once, killed, with bad files and
-# names that are attacks.
+# vkb-history: a folder of JSON lines that is added to, pruned, used as a baseline
+# and shown as a static site; several processes at once, kills, bad files and
+# hostile names.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 
-# runs COMMIT TIME SESSION N RPS [MORE]: MORE are members of the subject.
+# runs COMMIT TIME SESSION N RPS [MORE]: prints N runs; MORE are members of the subject
 runs() {
   for run in $(seq "$4"); do
     printf '{"type":"run","v":1,"subject":{"commit":"%s","time":"%s"%s},"config":{"command":"SET"},"run":{"session":"%s","index":%d,"started":"%s"},"metrics":{"rps":%d},"status":"ok"}\n' \
@@ -13,7 +13,7 @@ runs() {
   done
 }
 history() { vkb-history -q "$@"; }
-names() { # names DIR: without what is common
+names() { # names DIR: prints the paths of its files
   (cd "$1" && find . -type f | sed 's,^\./,,' | sort | xargs)
 }
 lines() { cat "$@" | wc -l | tr -d ' '; }
@@ -23,29 +23,29 @@ id() { printf '%040x' "$1"; }
 
 runs "$(id 1)" 2026-01-01T00:00:00Z s1 4 1000 >one
 runs "$(id 2)" 2026-01-02T00:00:00Z s2 4 1000 >two
-test_that 'two commits' vkb-history add h one two
-test_match '^vkb-history: 8 records added to 2 files, 0 there already$' .err 'a message counts what was added'
-test_same "$(id 1).jsonl $(id 2).jsonl" "$(names h)" 'a file each'
-test_same "$(cat one)" "$(cat "h/$(id 1).jsonl")" 'with the records as they were'
+test_that 'runs of two commits are accepted' vkb-history add h one two
+test_match '^vkb-history: 8 records added to 2 files, 0 there already$' .err 'the message has the number of added records'
+test_same "$(id 1).jsonl $(id 2).jsonl" "$(names h)" 'each commit has a file'
+test_same "$(cat one)" "$(cat "h/$(id 1).jsonl")" 'the records are unchanged'
 cksum h/* >was
-test_that 'the same again' vkb-history add h two one two
-test_match ' 0 records added to 0 files, 12 there already$' .err 'is there already'
-test_same "$(cat was)" "$(cksum h/*)" 'and changes nothing'
+test_that 'the same runs are accepted again' vkb-history add h two one two
+test_match ' 0 records added to 0 files, 12 there already$' .err 'the message says that no record is new'
+test_same "$(cat was)" "$(cksum h/*)" 'the files are unchanged'
 runs "$(id 1)" 2026-01-01T00:00:00Z s1 6 1000 >further
-test_that 'two more runs of a session' history add h further
-test_same "$(cat further)" "$(cat "h/$(id 1).jsonl")" 'are added'
+test_that 'two more runs of a session are accepted' history add h further
+test_same "$(cat further)" "$(cat "h/$(id 1).jsonl")" 'only the new runs are added'
 test_empty "$(cat .err .out)" 'nothing is printed on stderr'
 sed 's/SET/GET/' one | vkb-history -q add h
-test_same 10 "$(lines "h/$(id 1).jsonl")" 'another case, from standard input'
+test_same 10 "$(lines "h/$(id 1).jsonl")" 'runs of another case are added from standard input'
 head -n 1 one | sed 's/"session":"s1","index":1,//' >none
 cat none none one >nones
 history add n nones
 history add n nones
 test_same 6 "$(lines n/*)" 'equal runs without a session are as many as in one file'
 sed 's/"ok"/"failed","error":"x"/' one | history add n
-test_same 10 "$(lines n/*)" 'failed runs are others'
+test_same 10 "$(lines n/*)" 'failed runs are stored next to equal runs that succeeded'
 
-# Two builds side by side, and the machine under both.
+# Two builds in one session, and the record of its machine.
 {
   echo '{"type":"env","v":1,"session":"s9","time":"2026-01-03T00:00:00Z","env":{"arch":"x"}}'
   runs "$(id 3)" 2026-01-03T00:00:00Z s9 2 1000
@@ -55,42 +55,42 @@ test_same 10 "$(lines n/*)" 'failed runs are others'
   echo '{"type":"env","v":1,"session":"other","time":"2026-01-03T00:00:00Z","env":{}}'
   echo '{"type":"x-note","v":1}'
 } >mixed
-test_that 'many kinds' vkb-history add m mixed
+test_that 'records of many types are accepted' vkb-history add m mixed
 test_match '^vkb-history: 2 records without a commit left out: x-note, env$' .err 'a message counts the records without a commit'
 test_same "1 1 0" "$(for f in "m/$(id 3).jsonl" m/*-dirty-*.jsonl m/subject-*.jsonl; do
   grep -c '"type":"env"' "$f"
-done | xargs)" 'the machine is with the runs that were under it'
-test_same 1 "$(lines m/commits.jsonl)" 'a commit is there once'
+done | xargs)" 'the env record is stored with the runs of its session'
+test_same 1 "$(lines m/commits.jsonl)" 'a commit record is stored once'
 cksum m/* >was
 history add m mixed
-test_same "$(cat was)" "$(cksum m/*)" 'all of it once'
+test_same "$(cat was)" "$(cksum m/*)" 'all records are stored once'
 echo '[{"timestamp":"2026-01-01T00:00:00Z","commit":"0123456789abcdef","command":"SET","rps":5,"cluster_mode":false}]' >metrics.json
-test_that 'metrics.json of the Python tool' history add p metrics.json
-test_same '0123456789abcdef.jsonl 5' "$(names p) $(jq .metrics.rps p/*)" 'is read'
+test_that 'metrics.json of the Python tool is accepted' history add p metrics.json
+test_same '0123456789abcdef.jsonl 5' "$(names p) $(jq .metrics.rps p/*)" 'the result of the Python tool is stored'
 
-# --- what is bad
+# --- bad files
 
 { cat one; printf '{"type":"run","v":1,"subj'; } >torn
 { echo nonsense; cat two; } >wrong
-test_status 2 'a torn line and one that is not a record' vkb-history add b torn wrong none-such
-test_match 'torn:5' .err 'both'
-test_match 'wrong:1' .err 'are named'
-test_match 'none-such.*No such file' .err 'and what is not there'
-test_same 8 "$(lines b/*)" 'all else is added'
+test_status 2 'a line that is cut off and a line that is not a record are exit 2' vkb-history add b torn wrong none-such
+test_match 'torn:5' .err 'the error names the line that is cut off'
+test_match 'wrong:1' .err 'the error names the line that is not a record'
+test_match 'none-such.*No such file' .err 'the error names the file that does not exist'
+test_same 8 "$(lines b/*)" 'all other records are added'
 printf x >>"b/$(id 1).jsonl"
 cp "b/$(id 1).jsonl" bad
 runs "$(id 2)" 2026-01-02T00:00:00Z s3 1 1000 >>further
-test_status 2 'a file of the history that is torn' vkb-history add b further
-test_match "b/$(id 1).jsonl:5" .err 'is named'
-test_match "'b/$(id 1).jsonl' is not changed" .err 'and so is what is not done'
-test_same "$(cksum <bad)" "$(cksum <"b/$(id 1).jsonl")" 'it stays as it is'
-test_same 5 "$(lines "b/$(id 2).jsonl")" 'another one is added to'
-test_status 2 'to print it' vkb-history baseline --last 9 b
-test_same 5 "$(lines .out)" 'the rest is printed'
-test_status 2 'to prune' vkb-history prune --keep 0 b
-test_same "$(id 1).jsonl" "$(names b)" 'what cannot be read stays'
+test_status 2 'a file of the history that is cut off is exit 2' vkb-history add b further
+test_match "b/$(id 1).jsonl:5" .err 'the error names the line of the history'
+test_match "'b/$(id 1).jsonl' is not changed" .err 'the error says that the file is not changed'
+test_same "$(cksum <bad)" "$(cksum <"b/$(id 1).jsonl")" 'the file is unchanged'
+test_same 5 "$(lines "b/$(id 2).jsonl")" 'the other file gets its records'
+test_status 2 'baseline with that file is exit 2' vkb-history baseline --last 9 b
+test_same 5 "$(lines .out)" 'the other records are printed'
+test_status 2 'prune with that file is exit 2' vkb-history prune --keep 0 b
+test_same "$(id 1).jsonl" "$(names b)" 'the file that cannot be read is kept'
 
-# --- by several at once, and killed
+# --- several processes at once, and kills
 
 pids=
 for i in 1 2 3 4 5 6 7 8; do
@@ -99,8 +99,8 @@ for i in 1 2 3 4 5 6 7 8; do
   pids="$pids $!"
 done
 for pid in $pids; do wait "$pid" || echo bad; done >bad
-test_empty_file bad 'eight at once'
-test_same "200 $(cat c? | sort | cksum)" "$(lines c/*) $(sort c/* | cksum)" 'lose nothing'
+test_empty_file bad 'eight processes at once succeed'
+test_same "200 $(cat c? | sort | cksum)" "$(lines c/*) $(sort c/* | cksum)" 'no record of eight processes is lost'
 seq 40 | while read -r i; do
   runs "$(id "$i")" 2026-01-02T00:00:00Z "c$i" 100 1000
 done >big
@@ -115,9 +115,9 @@ END
 for t in 2 5 9 14 20 27 35 44 54; do
   perl killed.pl $t vkb-history -q add k big
 done
-test_that 'killed at any time, then once more' history add k big
-test_same "$(sort big | cksum)" "$(sort k/* | cksum)" 'all is there once'
-test_empty "$(find k -name '.*' -type f)" 'nothing else is printed'
+test_that 'the same records are accepted after kills' history add k big
+test_same "$(sort big | cksum)" "$(sort k/* | cksum)" 'each record is stored once after kills'
+test_empty "$(find k -name '.*' -type f)" 'no temporary file is left'
 
 # --- prune
 
@@ -127,19 +127,19 @@ for i in 1 2 3 4 5; do
 done >five
 history add q five
 cp -r q all
-test_that 'prune' vkb-history prune --keep 3 q
+test_that 'prune --keep 3 is accepted' vkb-history prune --keep 3 q
 test_same "$(printf 'removed %s\n' 'unstable (00000000), 2026-01-02, 2 runs' \
-  '8.0.1 (00000000), 2026-01-01, 2 runs')" "$(cat .out)" 'says what is removed'
-test_same "$(id 3).jsonl $(id 4).jsonl $(id 5).jsonl" "$(names q)" 'the newest stay'
+  '8.0.1 (00000000), 2026-01-01, 2 runs')" "$(cat .out)" 'prune prints the removed commits'
+test_same "$(id 3).jsonl $(id 4).jsonl $(id 5).jsonl" "$(names q)" 'the newest three commits are kept'
 cp -r all r
-test_that 'but releases' vkb-history prune --keep 1 --except '[0-9]*' r
-test_same "$(id 1).jsonl $(id 5).jsonl" "$(names r)" 'stay'
+test_that 'prune --except is accepted' vkb-history prune --keep 1 --except '[0-9]*' r
+test_same "$(id 1).jsonl $(id 5).jsonl" "$(names r)" 'releases are kept'
 runs "$(id 6)" 2020-01-01T00:00:00Z s6 1 1000 |
   sed "s/\"started\":\"[^\"]*\"/\"started\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"/" >now
 sed 's/2026/2016/g' five | history add d
 history add d now
-test_that 'by days' vkb-history prune --days 10 d
-test_same "$(id 6).jsonl" "$(names d)" 'an old commit that was measured now stays'
+test_that 'prune --days is accepted' vkb-history prune --days 10 d
+test_same "$(id 6).jsonl" "$(names d)" 'an old commit that was measured now is kept'
 
 # --- baseline
 
@@ -156,37 +156,37 @@ commits() {
     in_repo show -s --format=%s "$sha"
   done | xargs
 }
-test_that 'the baseline' vkb-history baseline g
-test_same side "$(commits)" 'is the newest'
-test_that 'of a commit' vkb-history baseline -C repo --commit unstable g
-test_same c5 "$(commits)" 'is the newest before it'
-test_that 'several' vkb-history baseline -C repo --commit unstable --last 3 g
-test_same 'c2 c4 c5' "$(commits)" 'are the newest, in order'
-test_that 'of a measured one' vkb-history baseline -C repo --commit unstable~2 g
-test_same c4 "$(commits)" 'is itself'
-test_that 'of a branch' vkb-history baseline -C repo --commit side --last 2 g
-test_same 'c2 side' "$(commits)" 'is not what left it'
-test_that 'without a repository' vkb-history baseline --commit "$(head_of unstable~2)" --last 2 g
-test_same 'c2 c4' "$(commits)" 'those before it in time'
-test_that 'of an unknown one' vkb-history baseline --commit "$(head_of unstable)" g
-test_same side "$(commits)" 'the newest'
+test_that 'baseline is accepted' vkb-history baseline g
+test_same side "$(commits)" 'the baseline is the newest commit'
+test_that 'baseline --commit is accepted' vkb-history baseline -C repo --commit unstable g
+test_same c5 "$(commits)" 'the baseline of a commit is the newest before it'
+test_that 'baseline --last 3 is accepted' vkb-history baseline -C repo --commit unstable --last 3 g
+test_same 'c2 c4 c5' "$(commits)" 'the baseline is the newest three commits, in order'
+test_that 'baseline for a measured commit is accepted' vkb-history baseline -C repo --commit unstable~2 g
+test_same c4 "$(commits)" 'the baseline of a measured commit is this commit'
+test_that 'baseline for a branch is accepted' vkb-history baseline -C repo --commit side --last 2 g
+test_same 'c2 side' "$(commits)" 'the baseline of a branch is on this branch'
+test_that 'baseline without a repository is accepted' vkb-history baseline --commit "$(head_of unstable~2)" --last 2 g
+test_same 'c2 c4' "$(commits)" 'without a repository the baseline is the commits before it in time'
+test_that 'baseline for an unknown commit is accepted' vkb-history baseline --commit "$(head_of unstable)" g
+test_same side "$(commits)" 'the baseline of an unknown commit is the newest commit'
 test_match 'the newest commits are taken' .err 'a warning says that only the newest commits are taken'
 mkdir empty
-test_that 'of nothing' vkb-history baseline empty
-test_match "no earlier results in 'empty'; a comparison works without them" .err 'a message says that nothing is missing'
-test_empty_file .out 'and empty'
-test_status 2 'a commit that is not there' vkb-history baseline -C repo --commit nothing g
+test_that 'baseline of an empty history is accepted' vkb-history baseline empty
+test_match "no earlier results in 'empty'; a comparison works without them" .err 'a message says that there are no earlier results'
+test_empty_file .out 'nothing is printed for an empty history'
+test_status 2 'a commit that does not exist is an error' vkb-history baseline -C repo --commit nothing g
 test_match "no commit 'nothing' in 'repo'" .err 'the error names the commit'
 
 # --- the site
 
 site() { vkb-history site "$@"; }
-# words PAGE: what a page says, without tags, a line for each heading and row.
+# words PAGE: prints the text of a page, one line for each heading and row
 words() {
   perl -0pe 's/<head>.*?<\/head>//s; s/<script>.*?<\/script>//gs; s/<defs>.*?<\/defs>//gs;
     s/\s+/ /g; s/<(h1|h2|tr|p)\b/\n$&/g; s/<[^>]*>/ /g; s/ +/ /g; s/ *\n */\n/g; s/$/\n/' "$1"
 }
-# dead_links DIR: links within its pages that lead nowhere.
+# dead_links DIR: prints links in its pages that have no target
 dead_links() {
   find "$1" -name '*.html' -exec perl -MFile::Basename -0ne '
     my $here = dirname($ARGV);
@@ -209,51 +209,51 @@ done >year
 runs "$(id 9)" 2026-01-09T00:00:00Z s99 5 10000 ',"ref":"unstable"' |
   sed 's/"SET"/"SET","data_size":7/' >>year
 history add y year
-test_that 'a site' site --commit-url https://example.com/c/ y out
-test_match '^vkb-history: 25 pages made, 0 unchanged, 0 removed$' .err 'is made'
-test_same 24 "$(find out/commit -name '*.html' | wc -l | tr -d ' ')" 'a page for each commit'
-test_match '24 commits, 2 cases, 2026-01-01 to 2026-01-24' out/index.html 'what there is'
+test_that 'site is accepted' site --commit-url https://example.com/c/ y out
+test_match '^vkb-history: 25 pages made, 0 unchanged, 0 removed$' .err 'the message has the number of pages'
+test_same 24 "$(find out/commit -name '*.html' | wc -l | tr -d ' ')" 'each commit has a page'
+test_match '24 commits, 2 cases, 2026-01-01 to 2026-01-24' out/index.html 'the index has the numbers of commits and cases'
 words out/index.html >said
 test_same 'Open regressions' "$(grep -E '^(Open|Slow|[0-9]+ other|Cases|Commits)' said | head -n 1)" \
-  'the open regressions come first'
+  'the index begins with the open regressions'
 test_match '^-20.[01]% throughput 1 case SET -20.[01]% throughput 00000000 c17 &lt;b&gt;&amp;amp; 2026-01-17' \
-  said 'with how much they are, of which cases, and which commit did it'
-test_match '^1 open regression\.$' said 'the page begins with their number'
-test_absent 'Slow declines|other changes' said 'nothing empty is shown'
+  said 'a regression has its size, its cases and its commit'
+test_match '^1 open regression\.$' said 'the index has the number of regressions'
+test_absent 'Slow declines|other changes' said 'empty sections are left out'
 test_match '^00000000 c17 &lt;b&gt;&amp;amp; 2026-01-17 regression -20.[01]% in 1 case' said \
-  'the commit says what became of the performance'
-test_match 'c16 &lt;b&gt;&amp;amp; 2026-01-16 no change' said 'other commits changed nothing'
+  'the row of the commit has the regression'
+test_match 'c16 &lt;b&gt;&amp;amp; 2026-01-16 no change' said 'the rows of other commits have no change'
 test_match "href=\"https://example.com/c/$(id 24)\">Source" "out/commit/$(id 24).html" \
-  'the page of a commit leads to its source'
-test_empty "$(dead_links out)" 'all links lead somewhere'
+  'the page of a commit has a link to its source'
+test_empty "$(dead_links out)" 'all links have a target'
 test_same "History Previous $(id 16) Next $(id 18) Source" "$(sed -n '/<nav aria-label="History">/,/<.nav>/p' \
   "out/commit/$(id 17).html" | sed -n 's,.*href="\([^"]*\)">\([A-Z][a-z]*\)<.*,\2 \1,p' |
   sed 's/\.html$//; s,History .*,History,; s,Source .*,Source,' | xargs)" \
-  'the page of a commit leads to the history, the commit before it, the next, and the source'
+  'the page of a commit has links to the history, the previous and the next commit, and the source'
 words "out/commit/$(id 17).html" >said
-test_match 'regression -20.[01]% in 1 case' said 'and says what changed there'
+test_match 'regression -20.[01]% in 1 case' said 'the page of a commit has its change'
 test_same "sha256-$(perl -0ne 'print $1 if m{<style>(.*)</style>}s' out/index.html |
   openssl dgst -sha256 -binary | base64)" \
-  "$(grep -o "sha256-[^']*" out/index.html | head -n 1)" 'the style is the one that may be'
+  "$(grep -o "sha256-[^']*" out/index.html | head -n 1)" 'the security policy allows the style of the page'
 inodes() { (cd out && find commit -type f -exec stat -c '%n %i %y' {} + | sort); }
 inodes >was
-test_that 'once more' site --commit-url https://example.com/c/ y out
-test_match ' 0 pages made, 25 unchanged, 0 removed$' .err 'makes nothing'
+test_that 'site is accepted again' site --commit-url https://example.com/c/ y out
+test_match ' 0 pages made, 25 unchanged, 0 removed$' .err 'the second time no page is made'
 runs "$(id 25)" 2026-01-25T00:00:00Z s25 5 8000 ',"ref":"unstable"' | history add y
-test_that 'a new commit' site --commit-url https://example.com/c/ y out
+test_that 'site with a new commit is accepted' site --commit-url https://example.com/c/ y out
 test_match ' 3 pages made, 23 unchanged, 0 removed$' .err \
-  'is three pages: its own, that of the commit before it, and the index'
+  'a new commit makes three pages: its own, that of the commit before it, and the index'
 others() { grep -v -e "^commit/$(id 25)" -e "^commit/$(id 24)"; }
-test_same "$(others <was)" "$(inodes | others)" 'the others are untouched'
+test_same "$(others <was)" "$(inodes | others)" 'the other pages are not written again'
 echo mine >out/commit/mine.html
 echo '{"history.html":"0"}' | jq -c --slurpfile was out/manifest.json '$was[0] + .' >manifest
 cp manifest out/manifest.json
 touch out/history.html
 vkb-history prune --keep 20 y >/dev/null
-test_that 'without the old ones' site --commit-url https://example.com/c/ y out
-test_match ' 6 removed$' .err 'their pages go, and one that older versions made'
+test_that 'site after prune is accepted' site --commit-url https://example.com/c/ y out
+test_match ' 6 removed$' .err 'the pages of pruned commits and a page of an older version are removed'
 test_same 'mine 20' "$(cat out/commit/mine.html) $(find out/commit -name '0*.html' | wc -l | tr -d ' ')" \
-  'and nothing else'
+  'no other page is removed'
 vkb-history prune --keep 19 y >/dev/null
 mkdir "out/commit/$(id 6).html.new"
 mv "out/commit/$(id 6).html" was.html
@@ -263,25 +263,25 @@ test_status 2 'a page that cannot be removed is an error' \
 test_match "cannot remove 'out/commit/$(id 6).html'" .err 'the error names the page'
 rmdir "out/commit/$(id 6).html"
 mv was.html "out/commit/$(id 6).html"
-test_that 'once it can be removed' site --commit-url https://example.com/c/ y out
-test_match ' 1 removed$' .err 'the page that could not be removed goes'
+test_that 'site is accepted when the page can be removed' site --commit-url https://example.com/c/ y out
+test_match ' 1 removed$' .err 'the page that could not be removed is removed'
 rm "out/commit/$(id 20).html"
 printf x >>"y/$(id 19).jsonl"
-test_status 2 'with a file that is torn' site --commit-url https://example.com/c/ y out
-test_match "y/$(id 19).jsonl:6" .err 'which is named'
-test_that 'the page that was lost is made' test -s "out/commit/$(id 20).html"
-test_that 'the page that it had stays' test -s "out/commit/$(id 19).html"
-test_empty "$(find out -name '.?*')" 'nothing is left over'
+test_status 2 'site with a file that is cut off is exit 2' site --commit-url https://example.com/c/ y out
+test_match "y/$(id 19).jsonl:6" .err 'the error names the line that is cut off'
+test_that 'a missing page is made again' test -s "out/commit/$(id 20).html"
+test_that 'the page of the file that is cut off is kept' test -s "out/commit/$(id 19).html"
+test_empty "$(find out -name '.?*')" 'no temporary file of site is left'
 history site --commit-url https://example.com/c/ all fresh
 for t in 5 20 60 120 200; do
   perl killed.pl $t vkb-history -q site --commit-url https://example.com/c/ all stopped
 done
-test_that 'a site that was killed' history site --commit-url https://example.com/c/ all stopped
-test_empty "$(diff -r fresh stopped)" 'is made to its end'
-# A vkb-compare that dies beside real programs: the page is made by the next run.
+test_that 'site after kills is accepted' history site --commit-url https://example.com/c/ all stopped
+test_empty "$(diff -r fresh stopped)" 'the site after kills is complete'
+# vkb-compare is killed: the next start makes the page.
 mkdir programs
 for p in vkb-history vkb-report vkb-detect; do
-  cp "$VKB_BIN/$p" programs || test_that "a copy of $p" false
+  cp "$VKB_BIN/$p" programs || test_that "$p is copied" false
 done
 printf '#!/bin/sh\nkill -KILL $$\n' >programs/vkb-compare
 chmod +x programs/vkb-compare
@@ -291,13 +291,13 @@ test_match '^vkb-history: vkb-compare was killed by signal 9 [(]Killed[)]$' .err
   'the error names the program and how it ended'
 test_match "cannot make the page 'half/" .err 'the error names the page'
 cp "$VKB_BIN/vkb-compare" programs/vkb-compare
-test_that 'the next run makes the pages that are missing' \
+test_that 'the next start makes the missing pages' \
   programs/vkb-history site --commit-url https://example.com/c/ all half
-test_empty "$(diff -r fresh half)" 'they are the pages of a run without trouble'
-test_that 'an empty history' site empty blank
-test_match 'No commits yet' blank/index.html 'is a site'
+test_empty "$(diff -r fresh half)" 'the pages are those of a start without a kill'
+test_that 'site of an empty history is accepted' site empty blank
+test_match 'No commits yet' blank/index.html 'the site of an empty history says that there are no commits'
 
-# levels NAME RPS ...: a history with these levels, its site and what that says.
+# levels NAME RPS ...: makes a history with these levels and its site; the text is in said
 levels() {
   levels_name=$1 levels_i=0
   shift
@@ -306,7 +306,7 @@ levels() {
     runs "$(id $levels_i)" "$(date -u -d "2026-01-01 + $levels_i days" +%Y-%m-%dT%H:%M:%SZ)" \
       "s$levels_i" 5 "$rps" ',"ref":"unstable"'
   done | history add "$levels_name"
-  test_that "a site of $levels_name" history site "$levels_name" "$levels_name-site"
+  test_that "a site of the history $levels_name is made" history site "$levels_name" "$levels_name-site"
   words "$levels_name-site/index.html" >said
 }
 repeat() { # repeat N TEXT
@@ -316,26 +316,26 @@ repeat() { # repeat N TEXT
 levels spike $(repeat 11 10000) 8000 $(repeat 12 10000)
 test_match '^No open regression, 1 spike that went away\.$' said \
   'a level that came back is a spike'
-test_match '&#9660;' spike-site/index.html 'which is an arrow, and does not stretch the axis'
+test_match '&#9660;' spike-site/index.html 'a spike is drawn as an arrow'
 # shellcheck disable=SC2046 # words
 levels back $(repeat 14 10000) $(repeat 12 8000) $(repeat 14 10000)
 test_match '^No open regression, 1 regression taken back, 1 improvement\.$' said \
   'a regression that was taken back is not open'
 test_match '^-20.[01]% throughput 1 case regression, taken back SET -20.[01]% throughput unstable .00000000. 2026-01-16 taken back by unstable .00000000. 2026-01-28$' \
-  said 'the page says which commit did it'
+  said 'the page names the commits of regression and improvement'
 test_match '<text class="label same middle" x="35.0%" y="11">-20.[01]%</text><text class="label improvement middle" x="65.0%" y="11">.2[45].[0-9]%</text>' \
-  back-site/index.html 'the chart says how much each change was, at its place'
+  back-site/index.html 'the chart has the size of each change at its place'
 test_same 'taken back, improvement' "$(grep -oE 'case (regression, taken back|improvement)' said | sed 's/.* //; s/back/taken back,/' | xargs)" \
-  'what was worse comes before what is better, though that is newer'
+  'a regression comes before an improvement, even if that is newer'
 # shellcheck disable=SC2046 # words
 levels slow $(repeat 8 10000) $(seq 9980 -20 9000) $(repeat 8 9000)
-test_match '^1 slow decline\.$' said 'a slow decline is a kind of its own'
+test_match '^1 slow decline\.$' said 'a slow decline is listed separately'
 test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughput from unstable .00000000. 2026-01-09 to unstable .00000000. 2026-02-28$' \
-  said 'with how fast it is, where it begins, and where it ends'
+  said 'a slow decline has its rate, its first and its last commit'
 
-# --- the order of the input, and that of the page
+# --- the order of the input and of the page
 
-# The site of a history takes two programs for each page: the sanitizers have seen it.
+# A site starts two programs for each page: with the sanitizers this test is left out.
 ordered() {
   perl -e 'srand 3; for my $i (1 .. 20) {
     for my $c (["SET", 1e5, 8, .9], ["GET", 9e4, 8, .8], ["APPEND", 5e4, 14, .85], ["INCR", 7e4, 99, 1]) {
@@ -352,15 +352,15 @@ ordered() {
   words forwards.d/site/index.html >said
   test_same 'APPEND throughput APPEND p50 GET throughput SET throughput GET p50 SET p50' \
     "$(grep -o '[A-Z]* [-+][0-9.]*% [a-z0-9]* on ' said | cut -d ' ' -f 1,3 | xargs)" \
-    'the newest change comes first, of one commit the larger one, and throughput before latency'
+    'the newest change comes first; at one commit the larger one, and throughput before latency'
   test_same 'APPEND GET SET INCR' "$(grep -o '[A-Z]\{3,\} throughput [0-9.]*K req' said | cut -d ' ' -f 1 | xargs)" \
-    'cases with a regression come before others, both by name'
+    'cases with a regression come first, in the order of their names'
 }
 [ "${VKB_TEST_FAST:-}" ] || ordered
 
 # --- counted functions
 
-profile() { # profile COMMIT CASE SELF
+profile() { # profile COMMIT CASE SELF: prints a profile record with counts
   jq -nc --arg commit "$1" --arg case "$2" --argjson self "$3" '{type: "profile", v: 1, case: $case,
     subject: {commit: $commit, time: "2026-01-01T00:00:00Z"}, config: {command: $case[:3]},
     target: {}, probed: {}, started: "2026-01-01T00:00:00Z", duration_s: 1,
@@ -379,20 +379,20 @@ done >counted
   profile "$(id 3)" GET-x 6
 } >>counted
 history add counts counted
-test_that 'a site with counted functions' site counts counted-site
-test_match '^vkb-history: 6 pages made' .err 'has a page for each profile'
-test_empty "$(dead_links counted-site)" 'whose links lead somewhere'
+test_that 'a site with counted functions is accepted' site counts counted-site
+test_match '^vkb-history: 6 pages made' .err 'each commit with profiles has a page for them'
+test_empty "$(dead_links counted-site)" 'all links of a site with counted functions have a target'
 test_match "href=\"$(id 3)-profile.html\">Profile<" "counted-site/commit/$(id 3).html" \
-  'the page of the commit leads to it'
-test_absent 'Profile<' "counted-site/commit/$(id 1).html" 'if there is one'
+  'the page of a commit has a link to the profiles'
+test_absent 'Profile<' "counted-site/commit/$(id 1).html" 'the page of a commit without profiles has no such link'
 words "counted-site/commit/$(id 3)-profile.html" >said
-test_match 'Profile of 00000000 against 00000000' said 'it is compared with the commit before it'
-test_match '5.0000 -&gt; 6.0000 instructions per request' said 'of several profiles of a case the last counts'
-test_absent 'set<b>' "counted-site/commit/$(id 3)-profile.html" 'names of functions stay text'
+test_match 'Profile of 00000000 against 00000000' said 'a profile is compared with that of the commit before it'
+test_match '5.0000 -&gt; 6.0000 instructions per request' said 'the last of several profiles of a case is shown'
+test_absent 'set<b>' "counted-site/commit/$(id 3)-profile.html" 'names of functions are escaped'
 
 # --- sampled stacks
 
-sampled() { # sampled COMMIT FILE: a profile of the case SET-x
+sampled() { # sampled COMMIT FILE: prints a profile record of the case SET-x
   jq -nc --arg commit "$1" --arg file "$2" '{type: "profile", v: 1, case: "SET-x",
     subject: {commit: $commit, time: "2026-01-01T00:00:00Z"}, config: {command: "SET"},
     target: {}, probed: {}, started: "2026-01-01T00:00:00Z", duration_s: 1,
@@ -416,22 +416,22 @@ done >sampled.runs
 history add samples sampled.runs
 test_same 'main;set<b> 30|main;read 20|main;rare 1|' \
   "$(jq -r 'select(.type == "profile").stacks' "samples/$(id 2).jsonl" | tr '\n' '|' | sed 's/||$/|/')" \
-  'a profile keeps its stacks, the most frequent first'
+  'a profile is stored with its stacks, the most frequent first'
 jq -r 'select(.type == "profile").stacks' "samples/$(id 1).jsonl" >kept
 test_same '1 6' "$(wc -c <kept | awk '{ print ($1 > 250000 && $1 < 263000) }') $(grep . kept | sed 's/.* //' | sort -u | head -n 1)" \
-  'of a large file the rare stacks are left out'
-test_empty "$(grep -l 'secret;value' samples/*.jsonl)" 'no other file and no link is read'
+  'the rare stacks of a large file are left out'
+test_empty "$(grep -l 'secret;value' samples/*.jsonl)" 'files with another name and links are not read'
 rm ./*.folded
-test_that 'the same records again' vkb-history add samples sampled.runs
-test_match '^vkb-history: 0 records added' .err 'profiles without their files are known again'
-test_that 'a site with sampled stacks' site samples sampled-site
+test_that 'the same records are accepted again' vkb-history add samples sampled.runs
+test_match '^vkb-history: 0 records added' .err 'profiles whose files are gone are not added again'
+test_that 'a site with sampled stacks is accepted' site samples sampled-site
 test_empty "$(dead_links sampled-site)" 'the links of a site with sampled stacks lead to pages'
 words "sampled-site/commit/$(id 3)-profile.html" >said
 test_match 'Profile of 00000000 against 00000000' said 'a sampled profile is compared with that of the commit before it'
 test_match 'SET-x' said 'the first frame is the case'
 test_absent 'set<b>' "sampled-site/commit/$(id 3)-profile.html" 'names of sampled functions are escaped'
 
-# --- names that are attacks
+# --- hostile names
 
 evil='<script>alert(1)</script>'
 # shellcheck disable=SC2016 # as it is
@@ -447,33 +447,33 @@ evil='<script>alert(1)</script>'
 } >attack
 vkb-history add a attack >.out 2>err
 vkb-history site a attacked >>.out 2>>err
-test_empty "$(grep -rlF --exclude '*.txt' "$evil" attacked)" 'no name is markup'
-test_empty "$(grep -rl --exclude '*.txt' ' onclick="alert' attacked)" 'nor ends an attribute'
-test_empty "$(grep -rliE '(href|src)="?javascript' attacked)" 'nor is a link'
-test_empty "$(LC_ALL=C grep -rla "$(printf '[\001-\010\013-\037\177]')" err .out attacked)" 'nor drives a terminal'
-test_empty "$(find . .. -maxdepth 1 -name 'evil*')" 'nor a file or command'
+test_empty "$(grep -rlF --exclude '*.txt' "$evil" attacked)" 'no hostile name is markup'
+test_empty "$(grep -rl --exclude '*.txt' ' onclick="alert' attacked)" 'no hostile name ends an attribute'
+test_empty "$(grep -rliE '(href|src)="?javascript' attacked)" 'no hostile name is a link'
+test_empty "$(LC_ALL=C grep -rla "$(printf '[\001-\010\013-\037\177]')" err .out attacked)" 'no control character is printed'
+test_empty "$(find . .. -maxdepth 1 -name 'evil*')" 'no hostile name is a file or run as a command'
 test_empty "$(names a | tr ' ' '\n' | grep -vE '^(commits|subject-[0-9a-f]{16}|0*1)\.jsonl$')" \
-  'files have names of ours'
+  'the files have only names that vkb-history chose'
 history prune --keep 0 a >.out
-test_empty "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'what is removed is shown as text'
+test_empty "$(LC_ALL=C grep -a "$(printf '[\001-\010\013-\037\177]')" .out)" 'prune prints no control character'
 cp one "h/$(printf 'a\n\033b').jsonl"
-test_that 'a file of another name' vkb-history baseline h
+test_that 'a file with a foreign name is accepted' vkb-history baseline h
 test_match 'is ignored for its name: add it with vkb-history add' .err 'a file with a foreign name is skipped with a message'
 
-# --- what is wrong
+# --- errors
 
 for words in '' add 'nothing d' 'site d' 'site d o x' 'baseline d x' 'prune d' \
   'add --keep 1 d one' 'prune --keep 1 --commit x d' 'baseline -C repo d' \
   'site --commit-url javascript:x d o' 'site h h' 'site --last 2 d o' 'prune --keep x d'; do
   # shellcheck disable=SC2086 # words
-  test_status 2 "vkb-history $words" vkb-history $words
+  test_status 2 "vkb-history $words is an error" vkb-history $words
 done
 for op in 'prune --keep 1' baseline; do
   # shellcheck disable=SC2086 # words
-  test_status 2 "$op of no folder" vkb-history $op none-such
+  test_status 2 "$op of a folder that does not exist is an error" vkb-history $op none-such
   test_match "none-such.*No such file" .err 'the error names the folder'
 done
 to_full() { "$@" >/dev/full; }
-test_status 2 'a full disk' to_full vkb-history baseline q
+test_status 2 'a full disk is an error' to_full vkb-history baseline q
 test_match 'No space left' .err 'the error says that the disk is full'
 test_done

@@ -1,7 +1,7 @@
 #!/bin/sh
-# configs/ci/gitlab.yml, included by a small repository and really run: a merge
-# request that is slower, with its comment, and a schedule. And what the action
-# of GitHub does, as its steps have it.
+# configs/ci/gitlab.yml, included by a small repository and really run: a slower
+# merge request with its comment, and a schedule. The steps of the action
+# for GitHub are run, too.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'a pipeline'
@@ -30,15 +30,15 @@ step() { # step N: the N-th command, with the inputs that follow as variables
     sed "s/^'//; s/'\$//")
   env GITHUB_ACTION_PATH="$top" "$@" bash -eo pipefail -c "$command"
 }
-test_same 5 "$(grep -c ' run: ' "$top/action.yml")" 'the action has its steps'
+test_same 5 "$(grep -c ' run: ' "$top/action.yml")" 'the action has five steps'
 mkdir temp
-inputs() { # inputs N: the step, with all of them
+inputs() { # inputs N: runs step N with all inputs
   step "$1" GITHUB_SERVER_URL=https://github.com GITHUB_REPOSITORY=me/server GITHUB_OUTPUT="$scratch/output" RUNNER_TEMP="$scratch/temp" \
     HISTORY='' DIR=repo BASE="$base" HEAD=HEAD BUILD='-j 2' \
     LOAD='--runs 8 repo/cfg.json' COMPARE="$judged" RESULTS=action
 }
-test_that 'the action accepts that there is no history' inputs 3
-test_that 'the action accepts that there is no baseline' inputs 4
+test_that 'the action accepts a missing history' inputs 3
+test_that 'the action accepts a missing baseline' inputs 4
 test_empty_file temp/baseline.jsonl 'a missing baseline is not an error'
 test_status 1 'the action fails for a slower commit' inputs 5
 test_same 'regression verdict=regression' "$(cat action/verdict output | xargs)" \
@@ -47,7 +47,7 @@ test_match 'server_cpu_us_per_req' action/report.md 'the report names the metric
 test_match "href=\"https://github.com/me/server/commit/$base\"" action/report.html \
   'the page links to the commits of the repository'
 
-# --- GitLab, with a forge of our own
+# --- GitLab, with a forge that the test starts
 
 . "$tests/npm.sh"
 npm_need gitlab-ci-local@4.61.1
@@ -68,7 +68,7 @@ END
 commit 'with CI'
 in_repo remote add origin git@gitlab.example:me/server.git
 PATH=$top/bin:$PATH
-# pipeline SOURCE OPTION...
+# pipeline SOURCE OPTION...: runs a pipeline that SOURCE starts
 pipeline() {
   source=$1
   shift
@@ -88,18 +88,18 @@ git init -q --bare history.git
 test_same 'vkb-comment vkb-pr' "$(jobs merge_request_event)" \
   'a merge request has its jobs'
 test_same 'vkb-pr' "$(jobs merge_request_event --variable VKB_GITLAB_TOKEN=)" \
-  'without a token no comment'
+  'without a token the job for the comment is left out'
 test_empty "$(jobs push)" 'a push starts no job'
-test_status 1 'a slower merge request' pipeline merge_request_event
+test_status 1 'a slower merge request is exit 1' pipeline merge_request_event
 test_match 'vkb-pr.*FAIL' .err 'the job fails'
 test_match '<!-- vkb-comment: report -->' state 'a comment is posted'
 test_match 'server_cpu_us_per_req' state 'the comment names the metric that is worse'
-test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" 'the request gets the label'
+test_same '["performance-regression"]' "$(jq -c '.labels | keys' state)" 'the merge request gets the label'
 done_in=repo/.gitlab-ci-local/artifacts/vkb-pr/pr-results
 test_same 1 "$(xmllint --xpath 'count(//failure)' $done_in/junit.xml)" 'the junit report is an artifact'
 test_match '^# EOF' $done_in/metrics.txt 'the metrics report is an artifact'
 
-test_that 'a schedule' pipeline schedule
+test_that 'a schedule is accepted' pipeline schedule
 test_match '^[0-9a-f]{40}.*\.jsonl' "$(git --git-dir=history.git ls-tree -r --name-only vkb-history >names; echo names)" \
   'the measured commits are in the branch'
 completed() {
@@ -107,11 +107,11 @@ completed() {
   jq -r 'select(.status == "complete").commit' commits.jsonl | sort -u | wc -l
 }
 test_same 3 "$(completed)" 'three commits are complete'
-test_that 'the next one' pipeline schedule
+test_that 'the next schedule is accepted' pipeline schedule
 test_same 4 "$(completed)" 'the next schedule measures the rest'
 test_empty_file forge.err 'the forge reports no error'
 
-# --- this repository's own
+# --- the pipeline of this repository
 
 mkdir own
 cp -R "$top/.gitlab-ci.yml" "$top/configs" own
@@ -120,5 +120,5 @@ git -C own remote add origin git@gitlab.example:me/vkb.git
 git -C own add -A
 git -C own commit -qm own
 test_same tests "$(cd own && timeout 100 gitlab-ci-local --list-csv 2>../err | names)" \
-  'a push to this one is tested'
+  'a push to this repository is tested'
 test_done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-publish: results in a branch, a bucket, a database; what is away.
+# vkb-publish: results in a branch, a bucket, a database; stores that are unavailable.
 # slow: a shell script; vkb-pgpush is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
@@ -38,20 +38,20 @@ done
 # --- a branch
 
 git init -q --bare store.git
-test_that 'no branch yet' publish --repo "$scratch/store.git" pull p0
-test_empty "$(ls -A p0)" 'an empty folder'
-test_that 'the first results' publish --repo "$scratch/store.git" push d1
-test_same 'c1/x.jsonl' "$(branch ls-tree -r --name-only vkb-history)" 'are in a branch'
-test_that 'once more' publish --repo "$scratch/store.git" push d1
-test_same 1 "$(branch rev-list --count vkb-history)" 'nothing is new'
-test_that 'others' publish --repo "$scratch/store.git" push d2
-test_that 'they come back' publish --repo "$scratch/store.git" pull p1
-test_same 'p1/c1/x.jsonl p1/c2/x.jsonl' "$(find p1 -type f | sort | xargs)" 'all of them'
-test_that 'as they were' cmp d1/c1/x.jsonl p1/c1/x.jsonl
-test_that 'another branch' publish --repo "$scratch/store.git" --branch arm push d2
-test_same 'c2/x.jsonl' "$(branch ls-tree -r --name-only arm)" 'is another one'
+test_that 'pull without a branch is accepted' publish --repo "$scratch/store.git" pull p0
+test_empty "$(ls -A p0)" 'pull without a branch leaves an empty folder'
+test_that 'the first push is accepted' publish --repo "$scratch/store.git" push d1
+test_same 'c1/x.jsonl' "$(branch ls-tree -r --name-only vkb-history)" 'the results are in a branch'
+test_that 'the same push is accepted again' publish --repo "$scratch/store.git" push d1
+test_same 1 "$(branch rev-list --count vkb-history)" 'the second push makes no commit'
+test_that 'a push of other results is accepted' publish --repo "$scratch/store.git" push d2
+test_that 'pull is accepted' publish --repo "$scratch/store.git" pull p1
+test_same 'p1/c1/x.jsonl p1/c2/x.jsonl' "$(find p1 -type f | sort | xargs)" 'pull gets all results'
+test_that 'pulled results are unchanged' cmp d1/c1/x.jsonl p1/c1/x.jsonl
+test_that '--branch is accepted' publish --repo "$scratch/store.git" --branch arm push d2
+test_same 'c2/x.jsonl' "$(branch ls-tree -r --name-only arm)" 'another branch has only its own results'
 
-# Two that push at the same time: the first push of ours meets a branch that
+# Two pushes at the same time: the first attempt finds a branch that
 # has just moved.
 mkdir hooked
 cat >hooked/git <<'END'
@@ -71,24 +71,24 @@ mkdir d3 d4
 echo "{\"type\":\"n3\"}" >d3/three.jsonl
 echo "{\"type\":\"n4\"}" >d4/four.jsonl
 real_git=$(unset -f git && command -v git)
-test_that 'at the same time' env RACED="$scratch/raced" STORE="$scratch/store.git" \
+test_that 'a push while another one finishes is accepted' env RACED="$scratch/raced" STORE="$scratch/store.git" \
   OTHER="$scratch/d4" REAL_VKB="$top/bin/vkb-publish" REAL_GIT="$real_git" \
   PATH="$scratch/hooked:$PATH" "$top/bin/vkb-publish" --repo "$scratch/store.git" push d3
-test_that 'it did happen' test -e raced
+test_that 'the other push was in between' test -e raced
 test_same 'four.jsonl three.jsonl' \
-  "$(branch ls-tree --name-only vkb-history | grep jsonl | xargs)" 'both are there'
+  "$(branch ls-tree --name-only vkb-history | grep jsonl | xargs)" 'the branch has the files of both pushes'
 
 printf '#!/bin/sh\nexit 1\n' >store.git/hooks/pre-receive
 chmod +x store.git/hooks/pre-receive
 echo "{\"type\":\"n5\"}" >d3/five.jsonl
-test_status 2 'a push that is refused' publish --repo "$scratch/store.git" push d3
+test_status 2 'a push that is refused is exit 2' publish --repo "$scratch/store.git" push d3
 test_match "^vkb-publish: branch 'vkb-history' of" .err 'the error names the branch'
 rm store.git/hooks/pre-receive
-test_status 2 'no repository' publish --repo "$scratch/none.git" push d3
+test_status 2 'a push to a repository that does not exist is exit 2' publish --repo "$scratch/none.git" push d3
 test_match "cannot read '.*none.git'" .err 'the error names the repository'
-test_status 2 'nor to read' publish --repo "$scratch/none.git" pull p2
+test_status 2 'a pull from a repository that does not exist is exit 2' publish --repo "$scratch/none.git" pull p2
 
-# --- a file that cannot be published is named, and the others are published
+# --- a file that cannot be published
 
 rm -rf d5
 mkdir d5
@@ -98,28 +98,28 @@ for name in good.txt 'git~1/x.txt' ignored.log unread.txt; do
 done
 echo '*.log' >d5/.gitignore
 names() { branch ls-tree -r --name-only -z vkb-history | tr '\0' '\n'; }
-test_status 2 'a path that git refuses' publish --repo "$scratch/store.git" push d5
+test_status 2 'a path that git refuses is exit 2' publish --repo "$scratch/store.git" push d5
 test_match "^vkb-publish: 1 of 4 files of 'd5' are not in branch 'vkb-history', see above: 'git~1/x.txt'$" \
-  .err 'is named'
+  .err 'the error names the path'
 test_same 'good.txt ignored.log unread.txt' "$(names | grep -E '^(good|ignored|unread)' | xargs)" \
-  'the others are there, also those that a .gitignore names'
+  'the other files are published, also those that a .gitignore names'
 rm -r 'd5/git~1'
-test_that 'without it all is well' publish --repo "$scratch/store.git" push d5
+test_that 'without that path the push is accepted' publish --repo "$scratch/store.git" push d5
 echo changed | tee d5/good.txt >d5/unread.txt
 chmod 0 d5/unread.txt
-# Root reads it too, unless it has no capabilities.
+# Root can read it, too, unless it has no capabilities.
 plain_user=
 [ "$(id -u)" -ne 0 ] || plain_user='setpriv --bounding-set=-all --inh-caps=-all'
 # shellcheck disable=SC2086 # words
-test_status 2 'a file that cannot be read' $plain_user vkb-publish --repo "$scratch/store.git" push d5
-test_match "^vkb-publish: 1 of 3 files of 'd5' .*: 'unread.txt'$" .err 'is named'
+test_status 2 'a file that cannot be read is exit 2' $plain_user vkb-publish --repo "$scratch/store.git" push d5
+test_match "^vkb-publish: 1 of 3 files of 'd5' .*: 'unread.txt'$" .err 'the error names the file that cannot be read'
 test_same 'changed {"of":"unread.txt"}' \
-  "$(branch show vkb-history:good.txt) $(branch show vkb-history:unread.txt)" 'the other one is published'
+  "$(branch show vkb-history:good.txt) $(branch show vkb-history:unread.txt)" 'the other file is published'
 : >seen
 # shellcheck disable=SC2086 # words
-test_status 2 'a file that cannot be read, and a bucket' $plain_user vkb-publish --s3 s3://b/p push d5
-test_match "^vkb-publish: 1 of 3 files of 'd5' could not be read, .*: 'unread.txt'$" .err 'is named'
-test_match '^s3 sync' seen 'the other ones are published'
+test_status 2 'a file that cannot be read is exit 2 for a bucket, too' $plain_user vkb-publish --s3 s3://b/p push d5
+test_match "^vkb-publish: 1 of 3 files of 'd5' could not be read, .*: 'unread.txt'$" .err 'the error for the bucket names the file'
+test_match '^s3 sync' seen 'the other files are sent to the bucket'
 chmod 644 d5/unread.txt
 mkdir broken
 for tool in tar cp find git-add; do
@@ -128,11 +128,11 @@ for tool in tar cp find git-add; do
     "$(unset -f git && command -v "${tool%-*}")" >"broken/${tool%-*}"
   chmod +x "broken/${tool%-*}"
   echo "{\"tool\":\"$tool\"}" >"d5/$tool.json"
-  test_status 2 "$tool fails" env PATH="$scratch/broken:$PATH" vkb-publish --repo "$scratch/store.git" push d5
+  test_status 2 "a failure of $tool is an error" env PATH="$scratch/broken:$PATH" vkb-publish --repo "$scratch/store.git" push d5
   rm "broken/${tool%-*}"
 done
 
-# --- the folder is from a job that ran the code of a stranger
+# --- the folder of a job that ran untrusted code
 
 names >before
 rm -rf d6
@@ -146,15 +146,15 @@ for name in c/.vkb-bench/asked c/configs/0123456789abcdef/mine c/metrics.json c/
 done
 ln -s /etc/passwd d6/link.json
 ln -s / d6/root
-test_that 'names that a forge obeys' publish --repo "$scratch/store.git" --s3 s3://b/p push d6
-test_match "files of 'd6' are left out because no vkb program writes such names: '.*'" .err 'are named'
+test_that 'a folder with files that control a forge is accepted' publish --repo "$scratch/store.git" --s3 s3://b/p push d6
+test_match "files of 'd6' are left out because no vkb program writes such names: '.*'" .err 'a message names these files'
 names >after
 test_same 'c/.vkb-bench/asked c/builds c/configs/0123456789abcdef/mine c/metrics.json' \
-  "$(comm -13 before after | xargs)" 'are not published, and ours are'
+  "$(comm -13 before after | xargs)" 'only files of vkb are published'
 test_same 'add results [skip ci]' "$(branch log -1 --format=%s vkb-history)" \
-  'no forge starts a job of it'
+  'the title of the commit starts no CI job'
 
-# What another one put there reaches no file outside.
+# Links in the branch write no file outside of it.
 echo mine >outside
 git clone -q -b vkb-history store.git planted 2>/dev/null
 ln -s "$scratch/outside" planted/link.json
@@ -163,16 +163,16 @@ echo x >planted/.gitlab-ci.yml
 git -C planted add -A
 git -C planted commit -qm planted
 git -C planted push -q
-test_that 'a branch with links' publish --repo "$scratch/store.git" pull p6
-test_empty "$(find p6 -type l -o -name .gitlab-ci.yml)" 'does not put them into the folder'
+test_that 'pull of a branch with links is accepted' publish --repo "$scratch/store.git" pull p6
+test_empty "$(find p6 -type l -o -name .gitlab-ci.yml)" 'pull leaves out links and CI files'
 rm -r d6
 mkdir d6
 echo other >d6/link.json
-test_that 'a file where there is a link' publish --repo "$scratch/store.git" push d6
-test_same mine "$(cat outside)" 'is not written through it'
-test_same other "$(branch show vkb-history:link.json)" 'takes its place'
+test_that 'a push of a file in the place of a link is accepted' publish --repo "$scratch/store.git" push d6
+test_same mine "$(cat outside)" 'the target of the link is unchanged'
+test_same other "$(branch show vkb-history:link.json)" 'the file replaces the link'
 
-# GitLab is told by an option too, where the server takes options.
+# GitLab gets a push option, too, if the server accepts options.
 cat >store.git/hooks/pre-receive <<'END'
 #!/bin/sh
 echo "${GIT_PUSH_OPTION_0:-none}" >../options
@@ -181,56 +181,56 @@ chmod +x store.git/hooks/pre-receive
 for takes in true false; do
   branch config receive.advertisePushOptions $takes
   echo $takes >d6/takes.txt
-  test_that "push options: $takes" env GITLAB_CI=true vkb-publish \
+  test_that "push options: $takes: the push is accepted" env GITLAB_CI=true vkb-publish \
     --repo "$scratch/store.git" push d6
   test_same "$([ $takes = true ] && echo ci.skip || echo none)" "$(cat options)" \
-    "push options: $takes: what the server sees"
+    "push options: $takes: the option that the server gets"
 done
 rm store.git/hooks/pre-receive
 
 # --- a bucket
 
 : >seen
-test_that 'a bucket' publish --s3 s3://b/p push d1
+test_that 'a push to a bucket is accepted' publish --s3 s3://b/p push d1
 test_same 's3 sync --no-progress DIR/new s3://b/p
-key none unset' "$(sed 's, [^ ]*/new , DIR/new ,' seen)" 'gets what is new'
-test_same './c1/x.jsonl' "$(cat seen.files)" 'gets what is finished'
+key none unset' "$(sed 's, [^ ]*/new , DIR/new ,' seen)" 'the bucket gets the new files'
+test_same './c1/x.jsonl' "$(cat seen.files)" 'the bucket gets only finished files'
 : >seen
-test_that 'not of AWS' env VKB_S3_KEY_ID=k VKB_S3_ENDPOINT=https://s3.example \
+test_that 'a bucket with its own endpoint is accepted' env VKB_S3_KEY_ID=k VKB_S3_ENDPOINT=https://s3.example \
   VKB_S3_KEY=secret vkb-publish --s3 s3://b/p push d1
-test_match '^key k https://s3.example$' seen 'has its endpoint'
+test_match '^key k https://s3.example$' seen 'the endpoint is passed to the command'
 : >seen
-test_that 'empty variables' env VKB_S3_KEY_ID= VKB_S3_ENDPOINT= AWS_ACCESS_KEY_ID=role \
+test_that 'empty variables are accepted' env VKB_S3_KEY_ID= VKB_S3_ENDPOINT= AWS_ACCESS_KEY_ID=role \
   vkb-publish --s3 s3://b/p push d1
-test_match '^key role unset$' seen 'credentials are not set'
+test_match '^key role unset$' seen 'empty variables do not replace the credentials'
 
 # --- a database
 
 rows() { sql 'SELECT count(*) FROM benchmark_metrics'; }
-test_that 'a database' publish --table core push d1
-test_same 1 "$(rows)" 'has the runs'
-test_that 'once more' publish --table core push d1
-test_same 1 "$(rows)" 'has them once'
+test_that 'a push to a database is accepted' publish --table core push d1
+test_same 1 "$(rows)" 'the database has the runs'
+test_that 'the same push to a database is accepted again' publish --table core push d1
+test_same 1 "$(rows)" 'the database has each run once'
 AWAY=1
 export AWAY
-test_status 2 'a bucket that is away' publish --repo "$scratch/store.git" --s3 s3://b/p \
+test_status 2 'a bucket that is unavailable is exit 2' publish --repo "$scratch/store.git" --s3 s3://b/p \
   --table core push d2
-test_same 2 "$(rows)" 'the others have them'
+test_same 2 "$(rows)" 'the branch and the database get the results'
 AWAY=0
 : >seen
-test_that 'a password of AWS' env VKB_RDS_IAM=1 PGSSLMODE=disable vkb-publish --table core push d1
+test_that 'a push with a password of AWS is accepted' env VKB_RDS_IAM=1 PGSSLMODE=disable vkb-publish --table core push d1
 test_match "^rds generate-db-auth-token --hostname $PGHOST --port 5432 --username postgres$" \
-  seen 'is asked for'
-test_that 'PGHOST' test -n "$PGHOST"
+  seen 'the password is requested from AWS'
+test_that 'the test has a PGHOST' test -n "$PGHOST"
 kept=$PGHOST
 PGHOST=$scratch
 cp d2/c2/x.jsonl d3
-test_status 2 'a database that is away' publish --repo "$scratch/store.git" --table core push d3
-test_match 'database: ' .err 'the error says that the database is away'
-test_match '^five.jsonl$' "$(branch ls-tree --name-only vkb-history >names; echo names)" 'the branch has them'
+test_status 2 'a database that is unavailable is exit 2' publish --repo "$scratch/store.git" --table core push d3
+test_match 'database: ' .err 'the error is that of the database'
+test_match '^five.jsonl$' "$(branch ls-tree --name-only vkb-history >names; echo names)" 'the branch has the results'
 PGHOST=$kept
 
-# With the certificate of those who vouch for it, who answers is known.
+# With a root certificate the server is verified.
 postgres_stop
 for name in mine other; do
   openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
@@ -248,7 +248,7 @@ ssl_cert_file = 'mine.crt'
 ssl_key_file = 'mine.key'
 port = $free
 END
-with_tls() { # the same server, by TCP
+with_tls() { # starts the same server with TCP
   pg_user=
   [ "$(id -u)" -ne 0 ] || pg_user='--reuid=postgres --regid=postgres --init-groups'
   # shellcheck disable=SC2086 # several words
@@ -261,27 +261,27 @@ with_tls() { # the same server, by TCP
 }
 with_tls
 PGHOST=localhost
-test_that 'a database by TLS, and its certificate' env VKB_PGSSLROOTCERT="$(cat mine.crt)" \
+test_that 'a database with TLS and its certificate is accepted' env VKB_PGSSLROOTCERT="$(cat mine.crt)" \
   vkb-publish --table core push d1
-test_status 2 'the certificate of another one' env VKB_PGSSLROOTCERT="$(cat other.crt)" \
+test_status 2 'another certificate is exit 2' env VKB_PGSSLROOTCERT="$(cat other.crt)" \
   vkb-publish --table core push d1
-test_match 'certificate verify failed' .err 'is refused'
-test_status 2 'a file of certificates' env PGSSLROOTCERT="$scratch/other.crt" \
+test_match 'certificate verify failed' .err 'the error says that the certificate is not verified'
+test_status 2 'another certificate in PGSSLROOTCERT is exit 2' env PGSSLROOTCERT="$scratch/other.crt" \
   vkb-publish --table core push d1
-test_match 'certificate verify failed' .err 'is looked at as well'
+test_match 'certificate verify failed' .err 'the error is the same with PGSSLROOTCERT'
 test_that 'PGSSLMODE=disable verifies nothing' env PGSSLROOTCERT="$scratch/mine.crt" PGSSLMODE=disable \
   vkb-publish --table core push d1
 PGHOST=$kept
 
-# --- what is wrong
+# --- errors
 
-test_that 'nowhere' publish --repo '' --s3 '' --table '' push d1
+test_that 'a push without a store is accepted' publish --repo '' --s3 '' --table '' push d1
 test_match 'nothing is published' .err 'a message says that nothing is published'
-test_status 2 'no folder' publish --s3 s3://b push none
+test_status 2 'a folder that does not exist is exit 2' publish --s3 s3://b push none
 for words in '' push 'push d1 d2' 'pill d1' '--nonsense push d1' \
   '--branch a..b push d1' '--repo --upload-pack=x push d1'; do
   # shellcheck disable=SC2086 # words
-  test_status 2 "vkb-publish $words" vkb-publish $words
-  test_match 'usage: ' .err "vkb-publish $words: is usage"
+  test_status 2 "vkb-publish $words is an error" vkb-publish $words
+  test_match 'usage: ' .err "vkb-publish $words: the error shows the usage"
 done
 test_done

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What a comment or a form asks to measure: who may ask, that the request is data,
+# Requests by a comment or a form: who may make one, that the request is data,
 # the answer to a wrong one, and the label that is removed; then the workflow on
-# demand, whose steps are run as its file has them.
+# demand, whose steps are run as they are in its file.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'a request'
@@ -17,7 +17,7 @@ GITHUB_OUTPUT=$scratch/output
 export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY GITHUB_TOKEN GITHUB_RUN_ID
 export GITHUB_EVENT_NAME GITHUB_EVENT_PATH GITHUB_OUTPUT
 
-fresh() { # fresh [FILTER]: the state of the forge, and no output
+fresh() { # fresh [FILTER]: resets the state of the forge and the output
   jq -n '{login: "github-actions[bot]", labels: {}, comments: [], issues: [], fail: {},
     reactions: [], may: {ada: "write", root: "admin", eve: "read"}, busy: 0, asked: 0,
     pulls: [], pull: {number: 7, state: "open", mergeable: true,
@@ -27,14 +27,14 @@ fresh() { # fresh [FILTER]: the state of the forge, and no output
   : >log
   : >"$GITHUB_OUTPUT"
 }
-# comment LOGIN: the event of a comment, whose body is on stdin.
+# comment LOGIN: writes the event of a comment, whose body is on stdin
 comment() {
   jq -Rs --arg login "$1" '{issue: {number: 7, pull_request: {}},
     comment: {id: 55, body: ., created_at: "2026-01-02T00:00:00Z",
       html_url: "https://forge.example/o/r/pull/7#issuecomment-55",
       user: {login: $login}}}' >event
 }
-# asks WORD...: a comment of a user who may write.
+# asks WORD...: writes the event of a comment by a user who may write
 asks() { printf '/benchmark %s' "$*" | comment ada; }
 reactions() { jq -r '.reactions[] | "\(.content) to \(.to)"' state; }
 posted() { jq -r '.comments[] | .body' state; }
@@ -56,7 +56,7 @@ test_same HSET-d16-P1-c50-k1000000 "$(vkb-load --plan --request request | jq -r 
 fresh
 printf '/benchmark\r\n--tests get\r\n' | comment root
 test_that 'lines that end as on GitHub are taken' read_it
-test_same GET "$(vkb-load --plan --request request | jq -r .config.command)" 'their options are the same'
+test_same GET "$(vkb-load --plan --request request | jq -r .config.command)" 'their options are read'
 fresh
 printf '/benchmark' | comment ada
 test_that 'a request without options is taken' read_it
@@ -107,7 +107,7 @@ test_that 'a branch of the repository itself is not' read_it
 fresh '.pull.merge_commit_sha = "x;touch evil"'
 test_status 2 'a commit that is not an id is an error' read_it
 
-# --- nothing of a request does anything: it is an error, and the answer is code
+# --- hostile requests: each is an error, and the answer has it as code
 
 nasty() { # nasty WHAT: the options are in the file body
   fresh
@@ -167,15 +167,15 @@ form '{"populate-with": "SET key:{key} \u0027a b\u0027 \"c\"", command: "GET key
   "cluster-mode": "true", runs: "", pipeline: null}'
 test_that 'a form is taken' read_it
 test_same "SET key:{key} 'a b' \"c\" true" "$(vkb-load --plan --request request |
-  jq -r '.config | "\(.populate_with) \(.cluster_mode)"')" 'its inputs are the options, letter by letter'
+  jq -r '.config | "\(.populate_with) \(.cluster_mode)"')" 'the inputs are the options, unchanged'
 test_same 'ref=
 base=8.0.1
-head=a/b' "$(cat output)" 'its versions are handed on'
+head=a/b' "$(cat output)" 'the versions are handed on'
 test_empty_file log 'the forge is not asked'
 form '{"options": "--mix \u0027GET 3 SET 1\u0027 -c 7", "data-size": "9"}'
 test_that 'a form with options is taken' read_it
 test_same 'GET3+SET1-d9-P1-c7-k1000000' "$(vkb-load --plan --request request | jq -r .id)" \
-  'they are added to its inputs'
+  'the options are added to the inputs'
 fresh
 form '{"options": "--server /bin/sh"}'
 test_status 2 'an option that a request may not have is an error in a form' read_it
@@ -185,7 +185,7 @@ form '{}'
 read_it >.out 2>.err
 form '{"tests": "set\n--server /bin/sh"}'
 test_status 2 'a line end in an input is an error' read_it
-test_same 3 "$(wc -l <output | tr -d ' ')" 'and nothing more is handed on'
+test_same 3 "$(wc -l <output | tr -d ' ')" 'nothing is added to the output'
 for edit in '{base: ""}' '{head: ""}' '{base: "--repo=x"}' '{head: "x\nref=evil"}' '{issue: "7/x"}' \
   '{pr: "7;x"}' '{server: "/bin/sh"}' '{runs: "1000000"}'; do
   fresh
@@ -225,11 +225,11 @@ left() { jq -r '.labels | keys | join(" ")' state; }
 fresh "$with_labels"
 run_of 'run-benchmark: a title: with colons'
 test_that 'the label of a measurement is removed' vkb-comment --remove-label github
-test_same 'bug run-cluster-benchmark' "$(left)" 'also from a closed one with newer commits; others stay'
+test_same 'bug run-cluster-benchmark' "$(left)" 'the label is removed from a closed request with newer commits, too; other labels are kept'
 test_that 'a label that is gone is not an error' vkb-comment --remove-label github
 run_of 'run-cluster-benchmark: x'
 test_that 'the other label of a measurement is removed' vkb-comment --remove-label github
-test_same bug "$(left)" 'only labels that are not ours are left'
+test_same bug "$(left)" 'only labels that vkb did not set are left'
 for title in 'bug: x' 'fix: run-benchmark' 'run-benchmarks: x' ''; do
   fresh "$with_labels"
   run_of "$title"
@@ -238,8 +238,8 @@ for title in 'bug: x' 'fix: run-benchmark' 'run-benchmarks: x' ''; do
 done
 fresh "$with_labels | .pulls[0].head.repo.full_name = \"me/other\""
 run_of 'run-benchmark: x'
-test_that 'another repository' vkb-comment --remove-label github
-test_same 'bug run-benchmark run-cluster-benchmark' "$(left)" 'its pull request keeps its labels'
+test_that 'a request of another repository is not an error' vkb-comment --remove-label github
+test_same 'bug run-benchmark run-cluster-benchmark' "$(left)" 'a request of another repository keeps its labels'
 
 { for name in old new; do
   for rps in 10.1 10.2 10.3 10.4; do
@@ -257,7 +257,7 @@ done
 test_same 'report cluster' "$(posted | sed -n 's/^<!-- vkb-comment: \(.*\) -->/\1/p' | xargs)" \
   'the reports of both labels are two comments'
 test_match '^cluster-performance-regression$' "$(jq -r '.labels | keys[]' state >keys; echo keys)" \
-  'the regression of a cluster has a label of its own'
+  'a regression of a cluster has its own label'
 
 # --- the workflow, run as its file has it
 
@@ -268,12 +268,12 @@ in_repo checkout -q -b theirs base
 in_repo commit -q --allow-empty -m theirs
 in_repo merge -q --no-ff -m merge main
 flow=$top/.github/workflows/on-demand.yml
-# commands JOB: what a job runs, where what is installed and built is there.
+# commands JOB: prints the commands of a job without those that install and build
 commands() {
   awk -v job="  $1:" '/^  [a-z]+:$/ { on = $0 == job }
     on && / run: / { sub(/.*run: /, ""); print }' "$flow" | grep -v '^make -s\|vkb-needs'
 }
-# given KEY: what the workflow gives to the action.
+# given KEY: prints the input that the workflow gives to the action
 given() {
   sed -n '/uses: \.\/vkb/,/upload-artifact/p' "$flow" | sed -n "s/^ *$1: //p" |
     sed "s,\${{ needs.read.outputs.\([a-z]*\) }},$(output "$1"),; s/\${{ inputs.build }}//"
@@ -296,7 +296,7 @@ action() { # the steps of the action that measure
 }
 test_same '1 1 1' "$(for name in read measure report; do commands $name | wc -l; done | xargs)" \
   'each job of the workflow has one command, besides those that install'
-workflow() { # workflow: its jobs, with the event
+workflow() { # workflow: runs its jobs with the event
   rm -rf work temp
   mkdir work temp
   ln -s "$top" work/vkb
@@ -350,9 +350,9 @@ workflow >out 2>err
 test_same 2 $? 'a version that does not build fails the workflow'
 posted >text
 test_match '^### Nothing was compared$' text 'the comment says that nothing was compared'
-test_match '^    Nothing was measured' text 'and gives the reason'
+test_match '^    Nothing was measured' text 'the comment gives the reason'
 form '{issue: ""}'
-test_that 'without an issue' vkb-comment github deltas.jsonl
+test_that 'a form without an issue is accepted' vkb-comment github deltas.jsonl
 test_match 'no issue was named: nothing is posted' .err 'nothing is posted, and a message says so'
 test_empty_file forge.err 'the forge reports no error'
 test_done

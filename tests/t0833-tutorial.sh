@@ -1,13 +1,13 @@
 #!/bin/sh
-# slow: what vkb-tutorial(7) says is typed gives what it says is printed.
-# In its literal blocks "$ " and "> " are typed, all in one shell; below
-# `.\" varies' stands what another machine prints otherwise, up to `.\" the same';
-# "..." is anything, at the end of a line its rest. Lines may be broken for the page.
+# slow: the commands in vkb-tutorial(7) print what the page shows.
+# In its literal blocks "$ " and "> " begin commands, all for one shell; below
+# `.\" varies' is output that differs between machines, up to `.\" the same';
+# "..." is any text, at the end of a line its rest. Lines may be broken for the page.
 . "${0%/*}/lib.sh"
 
 test_server 'the tutorial'
 
-# typed: the script, which says before each command the number of its line.
+# typed: prints the script, with the number of the line before each command
 awk '
   /^\.Sh / { on = $0 == ".Sh TUTORIAL" }
   /^\.Bd -literal/ { block = on; next }
@@ -27,18 +27,18 @@ awk '
   /^\.\\" the same/ { varies = 0; next }
   /^\$ / { print "@ " NR "\t" $0; next }
   !varies' "$top/man/vkb-tutorial.7" >printed
-test_result "$(($(grep -c '^@' printed) < 10))" 'there are commands'
+test_result "$(($(grep -c '^@' printed) < 10))" 'the page has commands'
 
 mkdir folder
 vkb=$top
 export vkb
 in_folder() { (cd folder && sh ../typed 2>&1); }
-test_same 1 "$(grep -c '"requests": .20000.' typed)" 'with short runs'
-test_that 'they run' in_folder
+test_same 1 "$(grep -c '"requests": .20000.' typed)" 'the script has short runs'
+test_that 'the script succeeds' in_folder
 cp .out got
 
-# Of each line the words up to "...", with N for versions, are looked for in what
-# its command printed, one after the other.
+# The words of each line up to "...", with N for versions, are searched in the output of
+# its command, one after the other.
 words() {
   sed 's/\.\.\..*//; s/[0-9]\{1,\}\.[0-9]\{1,\}\.[0-9]\{1,\}/N/g' | tr -s ' \n' ' ' |
     sed 's/^ //; s/ $//'
@@ -62,7 +62,7 @@ grep '^@' printed | while read -r _ line command; do
     esac
   done <said
 done >wrong
-test_empty_file wrong 'each prints what the page says'
-test_that 'and leaves its files' test -s folder/page.html
+test_empty_file wrong 'each command prints what the page shows'
+test_that 'the files of the commands exist' test -s folder/page.html
 test_that 'no server is left' no_litter
 test_done

@@ -131,7 +131,7 @@ static const struct record_key run_keys[] = {
     {"omitted", O, false, "command of a trace that was not sent: count"},
     {"bound", S, false, "server, client or neither: what was the limit"},
     {"flat", O, false,
-	"what metrics.json stated differently: said, unsaid, null"},
+	"keys that metrics.json had in another form: said, unsaid, null"},
     {"status", S, true, "ok or failed"}, {"error", S, false, "why it failed"},
     {0}};
 
@@ -146,10 +146,11 @@ static const struct record_key part_keys[] = {
     {"run.part.clock_ahead_ms", N, false,
 	"how far the clock of its host is ahead of that of the server"},
     {"run.part.clock_error_ms", N, false,
-	"most that this and the next two may be wrong by: half a round trip"},
+	"the largest error of this and the next two: half a round trip"},
     {"run.part.begin_us", N, false,
-	"begin of its measured time by the clock of the server, since 1970"},
-    {"run.part.end_us", N, false, "end of the same"},
+	"start of its measured time by the clock of the server, since 1970"},
+    {"run.part.end_us", N, false,
+	"end of its measured time by the clock of the server, since 1970"},
     {"metrics", O, false, "as in run, of this part; required when ok"},
     {"hist", O, false, "as in run, of this part"},
     {"series", O, false, "as in run, of this part"},
@@ -210,9 +211,11 @@ static const struct record_key delta_keys[] = {
     {"level", N, false, "adaptive runs: the level of this look"},
     {"class", S, true, "gate or info"},
     {"primary", B, false, "the metric by which its case is judged first"},
-    {"common", B, false, "what all cases of another session have in common"},
+    {"common", B, false,
+	"the row is the common change of all cases of another session"},
     {"rest", O, false,
-	"the change less the common one, which the verdict is about: ratio, "
+	"the change relative to the common one, on which the verdict is based: "
+	"ratio, "
 	"ci95, se, df"},
     {"verdict", S, true,
 	"regression, improvement, different (neither is better), likely and "

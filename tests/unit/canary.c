@@ -199,7 +199,7 @@ tests(void)
 	    "a change of a metric without a direction is reported");
 	w.rows[0].unchanged = true;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == 0,
-	    "the same server on both sides is no change");
+	    "the same server on both sides is not a change");
 	w.rows[0].facts.m = 3;
 	tap_ok(check_canaries(&w, "P*", &(struct rules){0}) == -1,
 	    "3 runs of the same server are too few");
