@@ -123,9 +123,9 @@ static const struct opt option_table[] = {
 	.help = "run only these test groups"},
     {0, "scenarios", OPT_STR, AT(want.scenarios), "LIST",
 	.help = "run only these scenarios"},
-    {0, "case", OPT_STR, AT(want.pattern), "PATTERN",
+    {0, "case", OPT_LIST, AT(want.patterns), "PATTERN",
 	.help =
-	    "run only cases of this id or name, a pattern; !PATTERN: others"},
+	    "run only cases of this id or name; !PATTERN: others; repeatable"},
     {0, "shard", OPT_STR, AT(shard), "I/N",
 	.help = "run only each Nth case, from the Ith"},
     {0, "client", OPT_STR, AT(hosts.client), "I/N",
@@ -714,6 +714,7 @@ out:
 	plan_free(&p);
 	stopping_free(&rule);
 	free(o.until.v);
+	free(o.want.patterns.v);
 	free(o.quick.commands.v);
 	request_free(&request);
 	if (stop_signal) {

@@ -43,10 +43,21 @@ test_same 34 "$(planned --case '!GET*' c.json | wc -l | tr -d ' ')" \
 test_same 'SET 1' "$(planned "$tests/../configs/quick.json" --case '!* P10' |
   jq -r 'select(.config.command == "SET") | .config | "\(.command) \(.pipeline)"')" \
   '--case with ! also excludes cases by the names of reports'
+test_same 'GET P10 SET P1' "$(planned "$tests/../configs/quick.json" --case 'GET P10' --case 'SET P1' |
+  jq -r '.config | "\(.command) P\(.pipeline)"' | sort | xargs)" 'several --case select the cases of each'
+test_same 'SET P10' "$(planned "$tests/../configs/quick.json" --case '!* P1' --case 'SET*' |
+  jq -r '.config | "\(.command) P\(.pipeline)"' | sort | xargs)" '--case with ! takes cases from those of other --case'
+for pattern in '* P10' 'SET*'; do
+  test_status 2 "several --case that leave none are an error: $pattern" \
+    vkb-load --plan --case '!* P1' --case '!SET*' --case "!$pattern" --case 'SET P10' "$tests/../configs/quick.json"
+  test_match "no case is left by '--case'; the 8 cases are: " .err 'the error of several --case says that no case is left'
+done
+test_status 2 'one of several --case without a match is an error' vkb-load --plan --case X --case 'GET*' c.json
+test_match "no case matches 'X'" .err 'the error names the pattern without a match'
 test_status 2 '--case that excludes no case is an error' vkb-load --plan --case '!X' c.json
 test_match "no case matches 'X'; the 66 cases are: " .err 'the error lists the cases'
 test_status 2 '--case that excludes all cases is an error' vkb-load --plan --case '!*' c.json
-test_match "no case is left, all match '[*]'; the 66 cases are: " .err \
+test_match "no case is left by '--case'; the 66 cases are: " .err \
   'the error says that no case is left'
 test_status 2 '--case without a match is an error' vkb-load --plan --case X c.json
 test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err \

@@ -59,6 +59,21 @@ fleet 3 45 0 a,4,1e5,99,1 b,8,7e4,25,.9 c,8,3e4,99,1 >single
 test_status 1 'a large step on one machine' vkb-detect single
 test_match ' NEW, on only 1 of 3 machines: b; not on a; c$' .out 'the row has the only machine'
 test_same 'regression c0025000 25-25 90 b a+c' "$(changes single)" 'the record has the only machine'
+fleet 5 46 0 a,4,1e5,38,.93 c,8,3e4,38,.93 >surer
+sed 's/"host":"a"/"host":"d"/' surer >swapped
+surest() { vkb-detect -f jsonl "$1" | jq -r '[.p, (.machines[] | .machine, .p)] | join(" ")'; }
+test_same '0.001 c 0.001 a 0.002' "$(surest surer)" 'of two machines the one that is surer is shown'
+test_same '0.001 c 0.001 d 0.002' "$(surest swapped)" 'the surer machine is shown whatever the order of the two'
+
+# within LOW HIGH: the runs of machine b only of these commits, all of the others
+within() {
+  jq -c --argjson low "$1" --argjson high "$2" 'select(.env.host != "b" or
+    (.subject.commit[1:5] | tonumber | . >= $low and . <= $high))'
+}
+fleet 3 45 0 a,4,1e5,25,.92 b,8,7e4,99,1 >edge
+test_same ' b  b' "$(within 0 26 <edge | changes - | cut -d ' ' -f 6) $(within 0 27 <edge | changes - |
+  cut -d ' ' -f 6) $(within 23 44 <edge | changes - | cut -d ' ' -f 6) $(within 22 44 <edge | changes - | cut -d ' ' -f 6)" \
+  'a machine needs three commits on each side of a change to be listed as without it'
 vkb-detect -f issue single >issue.md
 test_match '^Seen on only 1 of 3 machines: b; not on a; c\.' issue.md 'the issue has the only machine'
 test_match '^- Only one machine shows it: ' issue.md 'the issue says where to look for the cause'

@@ -131,9 +131,7 @@ is_better(const struct finding *a, const struct finding *b)
 
 	if (counts != finding_is_counted(b))
 		return counts;
-	if (isnan(a->p) || isnan(b->p) || a->p == b->p)
-		return false;
-	return a->p < b->p;
+	return a->p < b->p; /* not if one is NAN */
 }
 
 /* Makes one finding of n, which it takes, of different machines. */

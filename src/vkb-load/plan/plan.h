@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "err.h"
+#include "opt.h"
 
 struct json;
 struct intern;
@@ -18,7 +19,7 @@ struct str;
 /* Options of the command line that select cases and override their values. */
 struct plan_want {
 	const char *groups, *scenarios; /* "1,2"; NULL: all */
-	const char *pattern;            /* fnmatch(3) on ids; NULL: all */
+	struct opt_list patterns;       /* of ids and names; none: all */
 	const char *cluster_mode;       /* "true" or "false"; NULL: unchanged */
 	const char *keys;               /* see keyspec.h; NULL: unchanged */
 	const char *mix;                /* see mixspec.h; NULL: unchanged */

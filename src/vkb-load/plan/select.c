@@ -69,38 +69,81 @@ is_named(const char *pattern, const struct casename *names,
 	return is;
 }
 
-/* Sets keep[i] for each selected case, none if no case matches the pattern.
- * Returns how many are selected. */
+/* Sets named[i] for each listed case that a pattern names. Returns their
+ * number. */
 static size_t
-select_cases(const struct plan *p, bool *keep, size_t *matched)
+find_named(const struct plan *p, const struct casename *names,
+    const char *pattern, bool *named)
 {
-	const struct json **configs = mem_array(p->n + 1, sizeof *configs);
-	const char *pattern = p->want->pattern;
-	struct casename *names = NULL;
-	bool excludes = false;
-	size_t n = 0, listed = 0;
+	size_t n = 0;
 
-	if (pattern)
-		pattern = casename_pattern(pattern, &excludes);
-
-	for (size_t i = 0; pattern && i < p->n; i++)
-		configs[i] = json_get(p->cases[i], "config");
-	if (pattern)
-		names = casename_new(configs, p->n);
 	for (int words = 0; words < 2 && !n; words++)
 		for (size_t i = 0; i < p->n; i++)
-			n += keep[i] = !json_get(p->cases[i], "unlisted") &&
-			    (!pattern ||
-				is_named(pattern, names, p->cases[i], words));
-	for (size_t i = 0; excludes && n && i < p->n; i++)
-		if (!json_get(p->cases[i], "unlisted")) {
-			keep[i] = !keep[i];
-			listed++;
-		}
+			n += named[i] = !json_get(p->cases[i], "unlisted") &&
+			    is_named(pattern, names, p->cases[i], words);
+	return n;
+}
+
+/* Reports that a pattern names no case, or, if it is NULL, that none is left,
+ * with ids that it could name. Returns -1. */
+static int
+report_no_match(const struct plan *p, const char *pattern)
+{
+	struct str ids = {0}, what = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (!json_get(p->cases[i], "unlisted") && n++ < LISTED_MOST)
+			str_printf(&ids, "%s%s", n > 1 ? ", " : "",
+			    json_get_str(p->cases[i], "id"));
+	if (pattern)
+		str_printf(&what, "no case matches '%s'", pattern);
+	else
+		str_add(&what, "no case is left by '--case'");
+	err_say("%s; the %zu case%s %s: %s%s", what.s, n, num_plural((double)n),
+	    n == 1 ? "is" : "are", ids.s, n > LISTED_MOST ? ", ..." : "");
+	str_free(&what);
+	str_free(&ids);
+	return -1;
+}
+
+/*
+ * Clears keep[i] of each case that is not selected: those that no pattern
+ * names, unless all patterns exclude cases, and those that one excludes. 0, or
+ * -1 after reporting that a pattern names none or that none is left.
+ */
+static int
+select_cases(const struct plan *p, bool *keep)
+{
+	const struct opt_list *l = &p->want->patterns;
+	const struct json **configs = mem_array(p->n + 1, sizeof *configs);
+	bool *named = mem_array(p->n + 1, sizeof *named);
+	bool *chosen = mem_array(p->n + 1, sizeof *chosen);
+	bool excludes, any = false;
+	const char *pattern = NULL;
+	struct casename *names;
+	size_t matched = 1, left = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		configs[i] = json_get(p->cases[i], "config");
+	names = casename_new(configs, p->n);
+	for (size_t k = 0; k < l->n && matched; k++) {
+		pattern = casename_pattern(l->v[k], &excludes);
+		matched = find_named(p, names, pattern, named);
+		any = any || !excludes;
+		for (size_t i = 0; i < p->n; i++)
+			if (excludes)
+				keep[i] = keep[i] && !named[i];
+			else
+				chosen[i] = chosen[i] || named[i];
+	}
+	for (size_t i = 0; i < p->n; i++)
+		left += keep[i] = keep[i] && matched && (!any || chosen[i]);
 	casename_free(names);
+	free(chosen);
+	free(named);
 	free(configs);
-	*matched = n;
-	return excludes && n ? listed - n : n;
+	return left ? 0 : report_no_match(p, matched ? NULL : pattern);
 }
 
 /* Moves the 'before' list that a case has from an earlier --plan. */
@@ -176,33 +219,11 @@ select_shard(struct plan *p, const struct scenes *s, bool *keep)
 	free(number);
 }
 
-/* Reports that the pattern selects no case, with ids that it could match.
- * Returns -1. */
-static int
-report_no_match(const struct plan *p, size_t listed, size_t matched)
-{
-	struct str ids = {0};
-	size_t n = 0;
-	bool excludes;
-	const char *pattern = casename_pattern(p->want->pattern, &excludes);
-
-	for (size_t i = 0; i < p->n && n < LISTED_MOST; i++)
-		if (!json_get(p->cases[i], "unlisted"))
-			str_printf(&ids, "%s%s", n++ ? ", " : "",
-			    json_get_str(p->cases[i], "id"));
-	err_say("%s '%s'; the %zu case%s %s: %s%s",
-	    matched ? "no case is left, all match" : "no case matches", pattern,
-	    listed, num_plural(listed), listed == 1 ? "is" : "are", ids.s,
-	    n < listed ? ", ..." : "");
-	str_free(&ids);
-	return -1;
-}
-
 int
 plan_finish(struct plan *p)
 {
 	const struct plan_want *w = p->want;
-	size_t kept = 0, listed = 0, selected = 0, matched = 0;
+	size_t kept = 0, listed = 0;
 	struct scenes s;
 	bool *keep;
 	int rc = 0;
@@ -220,10 +241,9 @@ plan_finish(struct plan *p)
 	keep = mem_array(p->n + 1, sizeof *keep);
 	scenes_make(&s, p->cases, p->n);
 	for (size_t i = 0; i < p->n; i++)
-		listed += !json_get(p->cases[i], "unlisted");
-	selected = select_cases(p, keep, &matched);
-	if (listed && !selected && !w->shards)
-		rc = report_no_match(p, listed, matched);
+		listed += keep[i] = !json_get(p->cases[i], "unlisted");
+	if (listed && w->patterns.n)
+		rc = select_cases(p, keep);
 	else if (!listed && (w->groups || w->scenarios))
 		rc = err_fail("no case matches '--groups' and '--scenarios': "
 			      "check the names in the configuration");
