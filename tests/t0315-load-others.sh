@@ -297,4 +297,25 @@ test_match '^vkb-load: keys of the load are in slots of the cluster that move$' 
 pattern=$(sed -n "s/^vkb-load: keys '\(vkb:[0-9a-f]\{12\}:\*\)' may be left on the server$/\1/p" err)
 test_same "$(total)" "0 0 $(valkey-cli -p "$3" --scan --pattern "$pattern" | wc -l)" \
   'and names the pattern of the keys that are left'
+
+# The third node has no slots when the load starts, and gets the key while it runs.
+set_slots() { for p in $ports; do sed "s/.*/cluster setslot & $1/" slots | valkey-cli -p "$p" --pipe >pipe 2>&1; done; }
+valkey-cli -p "$3" flushall >/dev/null
+seq 0 16383 >slots
+set_slots stable
+seq 10923 16383 >slots
+valkey-cli -p "$1" cluster bumpepoch >/dev/null
+set_slots "node $(id "$1")"
+valkey-cli -p "$2" config resetstat >/dev/null
+moving '"command":"GET __prefix__{b}","setup_commands":["SET __prefix__{b} 1"],"duration":60'
+wait_until 60 says cmdstat_get: "$2"
+valkey-cli -p "$2" cluster keyslot b >slots
+import b "$2" "$3"
+migrate "$2" "$3" <slots
+test_same OK "$(valkey-cli -p "$2" migrate 127.0.0.1 "$3" "$(valkey-cli -p "$2" --scan)" 0 60000)" \
+  'a key moves to a node that had no slots'
+end_import "$2" "$3"
+kill -TERM "$load"
+wait "$load"
+test_same '143 0 0 0' "$? $(total)" 'the key is removed there'
 test_done

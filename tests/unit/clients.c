@@ -161,19 +161,21 @@ turns(void)
 
 /* The same without a cluster: all connections are to the first node. */
 static void
-turns_of_one(uint32_t pipeline, int first, int then)
+turns_of_one(bool tls, uint32_t pipeline, int first, int then)
 {
 	struct cluster *k = start_cluster(20, pipeline);
 	char s[512];
 
 	k->run.by_key = false;
+	if (tls) /* only whether it is there is asked */
+		k->run.setup.tls = (struct tls_context *)k;
 	k->w.npools = 1;
 	for (size_t i = 0; i < 20; i++)
 		closedloop.idle(&k->w, &k->conns[i], 0);
 	k->conns[3].nredirected = 1;
 	tap_ok(read_sent(k, s, sizeof s) == first,
-	    "pipeline %u: %d requests are sent while replies are read",
-	    pipeline, first);
+	    "%s, pipeline %u: %d requests are sent while replies are read",
+	    tls ? "TLS" : "plain", pipeline, first);
 	closedloop.dispatch(&k->w, 0);
 	tap_ok(read_sent(k, s, sizeof s) == then,
 	    "then %d, and none where a redirected one is awaited", then);
@@ -263,8 +265,9 @@ main(void)
 {
 	clients();
 	turns();
-	turns_of_one(1, 0, 19);
-	turns_of_one(2, 40, 0);
+	turns_of_one(true, 1, 0, 19);
+	turns_of_one(true, 2, 40, 0);
+	turns_of_one(false, 1, 20, 0);
 	breaks();
 	ends(true);
 	ends(false);

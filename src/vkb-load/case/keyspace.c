@@ -292,6 +292,47 @@ keyspace_check_removal(const struct target *t)
 	return rc;
 }
 
+static bool
+has_node(const struct target *t, const char *host, int port)
+{
+	for (size_t i = 0; i < t->e.nnodes; i++)
+		if (t->nodes[i].port == port && t->nodes[i].host &&
+		    strcmp(t->nodes[i].host, host) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Removes the keys on all primaries, including those that got slots since the
+ * target was made.
+ */
+static int
+remove_from_cluster(const struct target *t, struct removal *x)
+{
+	struct client *c = target_client(t, 0);
+	struct target now = *t;
+	struct control_slots s;
+	const char *wrong;
+	int rc;
+
+	if (!c)
+		return -1;
+	wrong = control_slots(&s, c, control_ms(&t->e, 0), t->nodes[0].host);
+	now.nodes = mem_array(t->e.nnodes + s.n, sizeof *now.nodes);
+	memcpy(now.nodes, t->nodes, t->e.nnodes * sizeof *now.nodes);
+	now.e.nodes = now.nodes;
+	for (size_t i = 0; i < s.n && !wrong; i++)
+		if (!has_node(&now, s.v[i].host, s.v[i].port))
+			now.nodes[now.e.nnodes++] = (struct engine_node){
+			    .host = s.v[i].host, .port = s.v[i].port};
+	rc = wrong ? err_fail("CLUSTER SLOTS: %s", wrong)
+		   : target_each(&now, remove_node, x);
+	free(now.nodes);
+	control_slots_free(&s);
+	client_close(c);
+	return rc;
+}
+
 int
 keyspace_remove_own(const struct target *t)
 {
@@ -305,7 +346,8 @@ keyspace_remove_own(const struct target *t)
 		if (x.moved)
 			poll(NULL, 0, AGAIN_MS);
 		x.moved = false;
-		rc = target_each(t, remove_node, &x);
+		rc = t->e.cluster ? remove_from_cluster(t, &x)
+				  : target_each(t, remove_node, &x);
 	} while (rc == 0 && x.moved && clock_ns() < until);
 	if (x.moved && rc == 0)
 		rc = err_fail("keys of the load are in slots of the cluster "
