@@ -240,10 +240,11 @@ end_import() { # FROM TO
 # migrate FROM TO: FROM answers ASK for the keys that it does not have, of those of its
 # slots that are in stdin.
 migrate() { sed "s/.*/cluster setslot & migrating $(id "$2")/" | valkey-cli -p "$1" --pipe >pipe 2>&1; }
+primaries=3
 # moving MEMBERS OPTION...: a load of a scenario with these members
 moving() {
-  printf '[{"test_groups":[{"scenarios":[{"id":"a",%s}]}],%s,"cluster_mode":true,"cluster_nodes":3}]\n' \
-    "$1" "$base" >moving.json
+  printf '[{"test_groups":[{"scenarios":[{"id":"a",%s}]}],%s,"cluster_mode":true,"cluster_nodes":%s}]\n' \
+    "$1" "$base" "$primaries" >moving.json
   shift
   vkb-load -q --port "$first" --no-flush --runs 1 "$@" moving.json >out 2>err 3>&- 4<&- &
   load=$!
@@ -303,9 +304,11 @@ set_slots() { for p in $ports; do sed "s/.*/cluster setslot & $1/" slots | valke
 valkey-cli -p "$3" flushall >/dev/null
 seq 0 16383 >slots
 set_slots stable
-seq 10923 16383 >slots
+for p in $ports; do valkey-cli -p "$p" config set cluster-allow-replica-migration no >/dev/null; done
+seq 10922 16383 >slots
 valkey-cli -p "$1" cluster bumpepoch >/dev/null
 set_slots "node $(id "$1")"
+primaries=2
 valkey-cli -p "$2" config resetstat >/dev/null
 moving '"command":"GET __prefix__{b}","setup_commands":["SET __prefix__{b} 1"],"duration":60'
 wait_until 60 says cmdstat_get: "$2"
