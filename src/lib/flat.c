@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys that only the first edition of vkb wrote into its metrics.json. */
+/* Keys that only the first version of vkb wrote into its metrics.json. */
 static const char *const first_edition_keys[] = {
     "engine", "requests_done", "elapsed_s", "p999_latency_ms"};
 

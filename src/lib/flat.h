@@ -20,7 +20,7 @@ bool flat_is(const struct json *obj);
 /*
  * Returns a run record, which the caller frees; never NULL. 'obj' is taken. If
  * the object holds a record, that is returned, not yet checked. A file of the
- * first edition of vkb has the load of each CPU (cpu0_busy_percent) beside the
+ * first version of vkb has the load of each CPU (cpu0_busy_percent) beside the
  * configuration; it becomes a metric.
  */
 struct json *flat_to_run(struct json *obj);
@@ -51,7 +51,7 @@ struct json *flat_columns(const struct json *run);
 struct json *flat_identity(const struct json *run);
 
 /* Moves metrics out of the configuration, where reading a metrics.json of the
- * first edition of vkb puts them. Returns true if there were any. */
+ * first version of vkb puts them. Returns true if there were any. */
 bool flat_repair(struct json *run);
 
 /*

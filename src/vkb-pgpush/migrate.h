@@ -1,5 +1,5 @@
 /*
- * Migrates vkb_runs: rows that the first edition of vkb stored from a
+ * Migrates vkb_runs: rows that the first version of vkb stored from a
  * metrics.json had the load of each CPU in their configuration, so that every
  * run was a case of its own, and they had other keys.
  */

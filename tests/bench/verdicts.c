@@ -3,7 +3,7 @@
  * prints for each cell the share of reports with a false alarm, of changes
  * found, of intervals that hold the truth, of those of the mean over all cases
  * (which have to hold their own estimate, too) and of wrong "equivalent"
- * verdicts, beside other rules on the same numbers: the first edition of
+ * verdicts, beside other rules on the same numbers: the first version of
  * vkb-compare (rank tests, Benjamini-Hochberg over all rows), benchstat's rule
  * (Mann-Whitney below .05 for each row) and a line of 2 % between the medians.
  * The last column is the share of sentences that came true: for each report
@@ -40,7 +40,7 @@
 enum rule { SHIPPED, FIRST, BENCHSTAT, LINE, RULES };
 
 static const char *const rule_names[RULES] = {
-    "vkb", "1st edition", "benchstat", "2% line"};
+    "vkb", "1st version", "benchstat", "2% line"};
 
 /* What happened in the reports of a cell; a child sends it to its parent. */
 struct result {
@@ -311,7 +311,7 @@ struct other {
 };
 
 /*
- * Judges all rows of a report by the other rules. The first edition: signed
+ * Judges all rows of a report by the other rules. The first version: signed
  * ranks of at least 6 rounds, else Mann-Whitney, at least 4 runs a side.
  */
 static void
