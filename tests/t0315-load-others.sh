@@ -256,6 +256,7 @@ says() { gone "$load" || valkey-cli -p "$2" info all | grep -Eq "^$1"; }
 # shellcheck disable=SC2086 # ports
 set -- $ports
 import b "$1" "$2"
+valkey-cli -p "$1" config resetstat >/dev/null
 moving '"command":"GET __prefix__{b}","setup_commands":["SET __prefix__{b} 1"],"duration":60'
 wait_until 60 says cmdstat_get: "$1"
 valkey-cli -p "$1" config resetstat >/dev/null
