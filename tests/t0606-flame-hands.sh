@@ -89,6 +89,9 @@ browse(async b => {
       ...Array.from(document.querySelectorAll('svg.f')).map(f => f.getBoundingClientRect().top))));
   await p.locator('#search').fill('');
   await p.setViewportSize({ width: 1280, height: 400 });
+  // The frames move in the next drawing; a click before it hits another one.
+  await p.evaluate(() => new Promise(done =>
+    requestAnimationFrame(() => requestAnimationFrame(done))));
 
   // The URL holds the state: another window shows the same, the way back is there.
   const state = async what =>
