@@ -571,8 +571,8 @@ open_views(struct opts *o, bool builds)
 	return 0;
 }
 
-/* Connects to the running server. Cases from options fit what it is. 0, or -1,
- * error reported. */
+/* Connects to the running server. Cases from options get its topology. Returns
+ * 0, or -1, error reported. */
 static int
 open_running(struct opts *o)
 {

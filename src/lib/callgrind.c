@@ -238,7 +238,7 @@ read_head(struct reading *r, const char *key, size_t n, char *value)
 	return 0;
 }
 
-/* "KEY=VALUE"; the files fl, fi, fe, cfi, cfl do not matter, nor do jumps. */
+/* "KEY=VALUE"; files (fl, fi, fe, cfi, cfl) and jumps are ignored. */
 static int
 read_assignment(struct reading *r, const char *key, size_t n, const char *value)
 {

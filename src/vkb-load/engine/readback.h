@@ -1,6 +1,6 @@
 /*
- * After a load that is verified: reads what it has written, so that a write is
- * found that was answered and then lost.
+ * Reads the written values after a verified load, to find writes that were
+ * answered and then lost.
  */
 #ifndef READBACK_H
 #define READBACK_H
