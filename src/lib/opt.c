@@ -284,7 +284,7 @@ answer_builtin(const struct opt_prog *p, int what)
 	return flush_stdout();
 }
 
-/* Takes what follows "--": operands, unless the program runs a command. */
+/* Takes the words after "--": operands, unless the program runs a command. */
 static void
 take_rest(const struct opt_prog *p, int n, char **v, struct opt_args *args)
 {

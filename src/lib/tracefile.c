@@ -288,7 +288,7 @@ parse_totals(const char *s, size_t n, struct tracefile_totals *to)
 	return 0;
 }
 
-/* Reads what follows END. Returns 0 or -1. */
+/* Reads the lines after END. Returns 0 or -1. */
 static int
 read_end(struct tracefile *t)
 {

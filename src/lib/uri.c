@@ -127,7 +127,7 @@ read_socket(const char *s, struct uri *u)
 	return read_db(s + n + 4, u);
 }
 
-/* Reads what follows the scheme. */
+/* Reads the part after the scheme. */
 static const char *
 read_rest(const char *s, bool is_socket, struct uri *u)
 {

@@ -25,7 +25,7 @@ void common_add(struct comparison *, const struct row *like, double change,
 /* Moves 'commons' behind the other rows. */
 void common_append(struct comparison *);
 
-/* Frees what stands for all cases. */
+/* Frees the common changes. */
 void common_free(struct comparison *);
 
 #endif

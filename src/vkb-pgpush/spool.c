@@ -202,7 +202,7 @@ spool_is_full(const struct spool *s)
 	return s->nframes == SPOOL_FRAMES;
 }
 
-/* spool_end_row fills in the row's length, which comes first. */
+/* The row begins with its length, which spool_end_row fills in. */
 void
 spool_begin_row(struct spool *s, const char *where, size_t frame)
 {

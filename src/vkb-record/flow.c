@@ -197,7 +197,7 @@ lose_track(struct flow *f, size_t *count)
 	drop_bytes(f);
 }
 
-/* Takes data that comes next. */
+/* Takes the next data of the stream. */
 static int
 take_data(struct flow *f, const char *data, size_t n, uint64_t us,
     struct recorder *r, struct flow_counts *counts)
@@ -211,7 +211,7 @@ take_data(struct flow *f, const char *data, size_t n, uint64_t us,
 	return rc;
 }
 
-/* Keeps a segment that comes too early, in order. */
+/* Keeps a segment that arrived before its predecessor, in order. */
 static void
 hold_segment(
     struct flow *f, uint32_t seq, const char *data, size_t n, uint64_t us)

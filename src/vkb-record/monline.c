@@ -46,7 +46,7 @@ get_hex(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Reads what follows a backslash. Returns the character, or -1. */
+/* Reads the characters after a backslash. Returns the character, or -1. */
 static int
 read_escape(struct parser *r)
 {

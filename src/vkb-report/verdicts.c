@@ -1,5 +1,5 @@
 /*
- * The top of the page: what came out of each comparison, and the cases that
+ * The top of the page: the result of each comparison, and the cases that
  * changed.
  */
 #include "forest.h"

@@ -57,7 +57,7 @@ profiles_replace_runs(
 	return o->time_s > 0 || cas->profiling;
 }
 
-/* --- what is asked for -------------------------------------------------- */
+/* --- requested profiles ------------------------------------------------- */
 
 /* Returns the delays for reading or for writing, by what the case does. */
 static const struct bench_delay *

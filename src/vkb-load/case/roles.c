@@ -436,7 +436,7 @@ add_result(struct engine_result *to, const struct engine_result *from)
 		add_result(&to->parts[i], &from->parts[i]);
 }
 
-/* Sets what follows from the sum of several results. */
+/* Sets the metrics that are computed from the sum of several results. */
 static void
 finish_sum(struct engine_result *r)
 {

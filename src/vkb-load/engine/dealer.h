@@ -42,7 +42,8 @@ void dealer_free(struct dealer *); /* NULL does nothing */
  */
 void dealer_next(struct worker *, struct conn *, int64_t now);
 
-/* At recorded times: deals what is due up to 'until_ns' of the trace. */
+/* At recorded times: deals the commands that are due up to 'until_ns' of the
+ * trace. */
 void dealer_read(struct worker *, int64_t until_ns);
 /* The time in the trace at which there is something to do, or INT64_MAX. */
 int64_t dealer_get_next(const struct dealer *);

@@ -267,7 +267,7 @@ drop_read(struct readback *x)
 	x->nleft = n;
 }
 
-/* Asks each node once for what is left. Returns why one failed, or NULL. */
+/* Asks each node once for the remaining keys. Returns an error, or NULL. */
 static const char *
 read_nodes(struct readback *x, char why[CLIENT_WHY])
 {
@@ -286,7 +286,7 @@ read_nodes(struct readback *x, char why[CLIENT_WHY])
 }
 
 /*
- * Reads all that is left. In a cluster slots may move, and a primary may be
+ * Reads all remaining keys. In a cluster slots may move, and a primary may be
  * replaced: the slots are read and the rest is asked for again, until nothing
  * more comes within the timeout.
  */
