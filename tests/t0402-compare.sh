@@ -475,7 +475,7 @@ for policy in '' '--policy exact.json'; do
   test_absent 'ci95' sarif 'with one run a side SARIF has no interval'
   test_absent '%, [+-]?[0-9.]+%\]' html 'with one run a side the page has no interval'
 done
-test_absent 'the runs vary' text 'the text does not say that a single run varies'
+test_absent 'spread of the runs' text 'the text does not say that a single run varies'
 vkb-stats single >summary
 test_absent 'ci95' summary 'summaries have no interval then'
 

@@ -182,6 +182,28 @@ vkb-stats runs >summaries
 test_same "$(judge runs | sed -n 1p)" "$(judge summaries | sed -n 1p)" \
   'vkb-stats keeps the functions'
 
+# --- two servers that execute a little more or less, and more allocations
+
+spread() { # spread LABEL RPS ALLOCATIONS COUNT COUNT: prints runs, with counts that differ
+  measured "$1" SUNION "$2" .002 3
+  for k in "$4" "$5"; do
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SUNION"},"run":{"session":"s","index":1},"counted":true,"metrics":{"instructions_per_req":%s,"allocations_per_req":%s},"status":"ok"}\n' "$1" "$k" "$3"
+  done
+}
+{ spread base 100000 30 17000 17068 && spread new 165000 35 6300 6325; } >runs
+test_status 0 'fewer instructions and less time outweigh more allocations' judge -f text:text -f jsonl:deltas runs
+test_same 'allocations_per_req different instructions_per_req improvement rps improvement' \
+  "$(jq -r 'select(.metric) | "\(.metric) \(.verdict)"' deltas | sort | xargs)" \
+  'counts that differ by less than they changed are judged'
+test_match '^~ .*allocations.* exact, outweighed by less work or time$' text 'a note says what outweighs allocations'
+test_that 'the same by the text of each case' vkb-compare --baseline base runs
+test_match '^\+ +SUNION .* better$' .out 'the case is better'
+{ spread base 100000 30 17000 17068 && spread new 100000 35 17010 17050; } >runs
+test_status 1 'more allocations alone are a regression' judge runs
+{ spread base 100000 30 17000 17068 && spread new 100000 30 17000 17200; } >runs
+test_status 0 'counts that differ by more than they changed are no regression' judge runs
+test_match '^\? .*instructions_per_req .* inconclusive' .out 'and neither are they equal'
+
 # --- a policy
 
 both SET 4855 97000 .002 >runs

@@ -24,7 +24,7 @@ struct metric {
 			   * and the server was the limit of most runs and the
 			   * client of none */
 	bool exact;       /* without noise: no test, one value is enough; if the
-			   * runs of a side differ it is not judged */
+			   * runs of a side differ, their spread is judged */
 	double exact_margin; /* of counted runs that agree on each side it is
 			      * exact, with this margin; 0: it never is */
 	bool grows; /* grows with the number of keys, which differs between

@@ -298,6 +298,30 @@ verdict_use_t(
 	return true;
 }
 
+static void
+find_range(const double *v, size_t n, double *least, double *most)
+{
+	*least = *most = v[0];
+	for (size_t i = 1; i < n; i++) {
+		*least = fmin(*least, v[i]);
+		*most = fmax(*most, v[i]);
+	}
+}
+
+/* Sets the intervals to all ratios of a value of y to one of x. */
+static void
+set_spread(struct verdict_facts *f, const double *x, const double *y)
+{
+	double least[2], most[2];
+
+	find_range(x, f->m, &least[0], &most[0]);
+	find_range(y, f->n, &least[1], &most[1]);
+	if (!(least[0] > 0) || !(least[1] >= 0))
+		return;
+	f->lo95 = f->lo90 = least[1] / most[0];
+	f->hi95 = f->hi90 = most[1] / least[0];
+}
+
 struct verdict_facts
 verdict_measure_exact(const double *x, size_t m, const double *y, size_t n)
 {
@@ -310,8 +334,16 @@ verdict_measure_exact(const double *x, size_t m, const double *y, size_t n)
 	if (is_constant(x, m) && is_constant(y, n)) {
 		set_single_ratio(&f, f.method, f.ratio);
 		f.sd = 0;
+	} else {
+		set_spread(&f, x, y);
 	}
 	return f;
+}
+
+bool
+verdict_is_spread(const struct verdict_facts *f)
+{
+	return f->assumed && isnan(f->sd) && !isnan(f->lo90);
 }
 
 /* Returns the ratio, or if it is undefined, the ratio of the medians. */
@@ -375,6 +407,11 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 	*certain = false;
 	if (!f->assumed && (f->m < VERDICT_RUNS || f->n < VERDICT_RUNS))
 		return VERDICT_INSUFFICIENT;
+	if (verdict_is_spread(f)) {
+		beyond = f->hi90 < low || f->lo90 > high;
+		if (!beyond && !(f->lo90 > low && f->hi90 < high))
+			return VERDICT_INCONCLUSIVE;
+	}
 	if ((exact || p < alpha) && beyond) {
 		*certain = (f->assumed && f->sd == 0) ||
 		    (rho < low ? f->hi90 < low : f->lo90 > high);

@@ -6,7 +6,8 @@
  * of its family) and its estimate is beyond the margin; it is likely if its
  * 95% interval has one sign, but p does not pass; "no change" if the 90%
  * interval is within the margin (two one-sided tests, Schuirmann 1987);
- * otherwise the result is inconclusive.
+ * otherwise the result is inconclusive. Without a test, runs that differ show a
+ * change, or none, if all of their ratios do.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -116,10 +117,15 @@ bool verdict_use_t(
 
 /*
  * For a metric without noise: compares the medians without a test. The
- * intervals are set if no side varies and each has two values. m, n >= 1.
+ * intervals are set if no side varies and each has two values; if a side varies
+ * they hold all ratios of its values. m, n >= 1.
  */
 struct verdict_facts verdict_measure_exact(
     const double *x, size_t m, const double *y, size_t n);
+
+/* Is it a metric without noise whose runs differ, which is judged by their
+ * spread? */
+bool verdict_is_spread(const struct verdict_facts *);
 
 /*
  * p is adjusted; it is ignored if the facts have no p. *certain: the whole 90%

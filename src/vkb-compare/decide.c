@@ -1,4 +1,5 @@
 #include "decide.h"
+#include "counted.h"
 #include "infer.h"
 #include "json.h"
 #include "judge.h"
@@ -165,6 +166,35 @@ decide_row(struct row *row, double level)
 		    expect_seconds(row->pair) / 60;
 }
 
+static bool
+is_less_work(const struct row *row)
+{
+	return (row->primary || strcmp(row->name, COUNTED_METRIC) == 0) &&
+	    (row->verdict == VERDICT_IMPROVEMENT ||
+		row->verdict == VERDICT_LIKELY_IMPROVEMENT);
+}
+
+/* Allocations are a means: more of them are no regression of a case that takes
+ * fewer instructions or less time. */
+static void
+outweigh_allocations(struct comparison *c)
+{
+	for (size_t i = 0; i < c->nrows; i++) {
+		struct row *row = &c->rows[i];
+
+		if (strcmp(row->name, "allocations_per_req") != 0 ||
+		    row->verdict != VERDICT_REGRESSION)
+			continue;
+		for (size_t j = 0; j < c->nrows; j++)
+			row->outweighed |= c->rows[j].pair == row->pair &&
+			    c->rows[j].gate && is_less_work(&c->rows[j]);
+		if (!row->outweighed)
+			continue;
+		row->verdict = VERDICT_DIFFERENT;
+		row->waived = false;
+	}
+}
+
 static struct overall *
 start_overall(struct comparison *c, const char *name)
 {
@@ -301,6 +331,7 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 				: family_next_level(c[i].alpha[k],
 				      c[i].tests[k], found[k], r->strict));
 		}
+		outweigh_allocations(&c[i]);
 		sameserver_decide(&c[i]);
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			const struct row *row = &c[i].rows[j];

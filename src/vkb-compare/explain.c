@@ -286,6 +286,12 @@ explain_reason(struct str *s, const struct row *r)
 				 : "the change is within the margin");
 		break;
 	case VERDICT_INCONCLUSIVE:
+		if (verdict_is_spread(&r->facts)) {
+			str_add(s,
+			    "the runs differ, and not all of their ratios are "
+			    "beyond the margin, or within it");
+			break;
+		}
 		str_printf(s,
 		    "p is%s below %g, and the 90%% interval is not within the "
 		    "margin",
@@ -296,7 +302,11 @@ explain_reason(struct str *s, const struct row *r)
 				    : "; but the change is within it");
 		break;
 	default:
-		if (!verdict_is_likely(r->verdict))
+		if (r->outweighed)
+			str_add(s,
+			    "the change is beyond the margin, but the case "
+			    "takes fewer instructions or less time");
+		else if (!verdict_is_likely(r->verdict))
 			str_printf(s, "%sthe change%s is beyond the margin%s",
 			    tested ? "p is below 0.05, and " : "", rest,
 			    !r->certain   ? ""

@@ -121,7 +121,8 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		row.facts = verdict_measure_looked(row.used[0].v, row.used[0].n,
 		    row.used[1].v, row.used[1].n, paired, row.level,
 		    row.level10);
-	if (row.metric.exact && isnan(row.facts.sd)) /* it is not */
+	if (row.metric.exact && isnan(row.facts.sd) &&
+	    !verdict_is_spread(&row.facts))
 		row.gate = row.primary = false;
 	if (row.margin_auto)
 		widen_margin(c, &row, r);

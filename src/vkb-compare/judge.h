@@ -44,6 +44,7 @@ struct row {
 	bool looked;           /* a side ended when it was precise enough */
 	enum verdict verdict;
 	bool certain;
+	bool outweighed; /* more allocations, but less work or time */
 	bool unchanged; /* known from the servers (sameserver.h) */
 	bool noise;     /* hence equivalent, whatever the tests say */
 	size_t needed;  /* runs per side (rounds); 0: not known */

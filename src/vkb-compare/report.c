@@ -314,10 +314,13 @@ report_notes(struct str *s, const struct row *r)
 	    {strcmp(f->method, "exact") == 0, "no noise"},
 	    {strcmp(f->method, "identical") == 0, "identical values"},
 	    {r->exact && !r->metric.exact,
-		isnan(f->sd) ? "assumed exact, but the runs vary"
+		isnan(f->sd) ? "assumed exact, but judged by the spread of the "
+			       "runs"
 			     : "assumed exact"},
 	    {r->metric.exact,
-		isnan(f->sd) ? "not exact: the runs vary" : "exact"}};
+		isnan(f->sd) ? "not exact: judged by the spread of the runs"
+			     : "exact"},
+	    {r->outweighed, "outweighed by less work or time"}};
 	const char *sep = "";
 
 	if (r->notes) {

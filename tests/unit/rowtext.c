@@ -287,7 +287,7 @@ notes(void)
 	r.facts.method = "assumed";
 	r.facts.sd = NAN;
 	report_notes(&s, &r);
-	check(&s, "assumed exact, but the runs vary",
+	check(&s, "assumed exact, but judged by the spread of the runs",
 	    "a metric that is assumed to be exact, but varies");
 	r.exact = false;
 	r.facts.serial = .25;

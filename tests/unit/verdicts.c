@@ -171,8 +171,9 @@ without_noise(void)
 	tap_ok(f.assumed && f.ratio == .9 && f.lo90 == .9 && f.sd == 0,
 	    "values without noise have a ratio without uncertainty");
 	f = verdict_measure_exact(one, 4, y, 4);
-	tap_ok(f.ratio == .9 && isnan(f.lo90) && isnan(f.sd),
-	    "if values have noise, they have no interval");
+	tap_ok(f.ratio == .9 && isnan(f.sd) && f.lo95 == f.lo90 &&
+		f.hi95 == f.hi90 && f.lo90 == 90. / 101 && f.hi90 == .9,
+	    "if values have noise, the interval holds all of their ratios");
 	tap_ok(isnan(verdict_measure_exact(z, 4, y, 4).ratio) &&
 		verdict_measure_exact(y, 4, z, 4).ratio == 0,
 	    "a change from 0 has no ratio, a change to 0 has the ratio 0");
