@@ -34,7 +34,7 @@ test_match '^# SET[^,]*: rps -[56]\.[0-9]% since [0-9a-f]{8}$' .out \
 test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`;.*/\1/p' text)" \
   'the key is in a comment and in the last line'
 test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one key'
-test_match ' went from [0-9.]+K -&#62; [0-9.]+K req/s: -[56]\.' text \
+test_match ' fell from [0-9.]+K to [0-9.]+K req/s: -[56]\.' text \
   'the issue has the change from the old to the new value'
 test_match 'before and 24 after, p = 0.001 \(permutation\)' text 'the issue has the number of runs and p'
 test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'the issue links to a commit'

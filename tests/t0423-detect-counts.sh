@@ -50,9 +50,31 @@ test_match 'up from 0' page.html 'the page says so'
 
 counts 4700 4700/4900 4700 4855/4855 >h
 test_same 'exit 1 regression 3 gate true' "$(found h | xargs)" \
-  'a commit whose runs differ is left out'
-test_match '1 count left out: the runs of the commit differ, so they are not exact' text \
-  'a warning says that this commit is left out'
+  'a commit whose runs differ by more than the change shows none'
+counts 4700/4710 1700/1707 1702/1705 >h
+test_same 'exit 0 improvement 1 gate true' "$(found h | xargs)" \
+  'a change far beyond the spread of the runs is found'
+counts 4700 4700/4900 4880 >h
+test_same 'exit 1 regression 2 gate true' "$(found h | xargs)" \
+  'a commit whose runs differ does not hide the change from the one before it to the next'
+counts 4700 4900 4700 4900 >h
+test_same 'exit 1 regression 1 gate false improvement 2 gate false regression 3 gate true' "$(found h | xargs)" \
+  'a count that rises again to the level that was reverted is a new regression'
+
+# trade ALLOCATIONS: the last commits make 30 allocations instead of 3, and take other
+# instructions
+trade() {
+  counts 4700 4700 "$1" "$1" | jq -c 'if .metrics then
+    .metrics.allocations_per_req = (if .run.session[1:] | tonumber < 2 then 3 else 30 end) else . end'
+}
+trade 1700 >h
+test_same 'different 2 gate true exit 0 improvement 2 gate true' "$(found h | sort | xargs)" \
+  'more allocations are no regression of a commit that takes fewer instructions'
+test_same 'exit 0' "$(vkb-detect --latest 2 h >text; echo "exit $?")" '--latest agrees'
+test_absent 'regression' text 'and counts no regression'
+trade 4700 >h
+test_same 'exit 1 regression 2 gate true' "$(found h | xargs)" \
+  'more allocations are a regression where the instructions are the same'
 
 counts '4700@gcc 12' '4700@gcc 12' '4855@gcc 13' '4855@gcc 13' >h
 test_same 'exit 0 regression 2 info true' "$(found h | xargs)" \

@@ -319,13 +319,13 @@ test_match '^No open regression, 1 spike that went away\.$' said \
 test_match '&#9660;' spike-site/index.html 'a spike is drawn as an arrow'
 # shellcheck disable=SC2046 # words
 levels back $(repeat 14 10000) $(repeat 12 8000) $(repeat 14 10000)
-test_match '^No open regression, 1 regression taken back, 1 improvement\.$' said \
-  'a regression that was taken back is not open'
-test_match '^-20.[01]% throughput 1 case regression, taken back SET -20.[01]% throughput unstable .00000000. 2026-01-16 taken back by unstable .00000000. 2026-01-28$' \
+test_match '^No open regression, 1 reverted regression, 1 improvement\.$' said \
+  'a regression that was reverted is not open'
+test_match '^-20.[01]% throughput 1 case regression, reverted SET -20.[01]% throughput unstable .00000000. 2026-01-16 reverted by unstable .00000000. 2026-01-28$' \
   said 'the page names the commits of regression and improvement'
 test_match '<text class="label same middle" x="35.0%" y="11">-20.[01]%</text><text class="label improvement middle" x="65.0%" y="11">.2[45].[0-9]%</text>' \
   back-site/index.html 'the chart has the size of each change at its place'
-test_same 'taken back, improvement' "$(grep -oE 'case (regression, taken back|improvement)' said | sed 's/.* //; s/back/taken back,/' | xargs)" \
+test_same 'reverted improvement' "$(grep -oE 'case (regression, reverted|improvement)' said | sed 's/.* //' | xargs)" \
   'a regression comes before an improvement, even if that is newer'
 # shellcheck disable=SC2046 # words
 levels slow $(repeat 8 10000) $(seq 9980 -20 9000) $(repeat 8 9000)

@@ -11,6 +11,7 @@
 #include "sessions.h"
 #include "setup.h"
 #include "slow.h"
+#include "steps.h"
 #include "stats.h"
 #include "str.h"
 
@@ -128,55 +129,6 @@ measure_finding(struct finding *f, const double *v, const struct changepoint *c)
 		f->kind = FINDING_SPIKE;
 }
 
-/* Finds the changes of a metric without noise: all beyond the margin. Caller
- * frees. */
-static size_t
-find_steps(const double *v, size_t n, double margin, struct changepoint **found)
-{
-	struct changepoint *c = mem_array(n + 1, sizeof *c);
-	size_t k = 0, last = n, level = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double low, high;
-
-		if (isnan(v[i]))
-			continue;
-		if (last < n) {
-			low = fmin(v[last], v[i]);
-			high = fmax(v[last], v[i]);
-			if (low < high && !(low >= high * (1 - margin))) {
-				c[k++] = (struct changepoint){.at = i,
-				    .from = level,
-				    .lo = last + 1,
-				    .hi = i,
-				    .p = NAN};
-				level = i;
-			}
-		}
-		last = i;
-	}
-	for (size_t i = 0; i < k; i++) {
-		c[i].to = i + 1 < k ? c[i + 1].at : n;
-		for (size_t j = c[i].from; j < c[i].to; j++)
-			c[i].n[j >= c[i].at] += !isnan(v[j]);
-	}
-	*found = c;
-	return k;
-}
-
-/* Removes the point of a commit whose counts differ: they are not exact. */
-static void
-drop_vague_counts(struct findings *all, const struct branch_values *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = s->first[i]; k < s->first[i + 1]; k++)
-			if (!isnan(s->v[i]) &&
-			    s->all[k] != s->all[s->first[i]]) {
-				s->v[i] = NAN;
-				all->vague++;
-			}
-}
-
 /* Were the points made by builds that say how they were built, and differ? */
 static bool
 is_rebuilt(const struct branch *b, const double *v, size_t at)
@@ -190,9 +142,9 @@ is_rebuilt(const struct branch *b, const double *v, size_t at)
 	return now && before && !json_equal(now, before);
 }
 
-/* Is the last level still beyond the margin, in the same direction? */
+/* Is this level beyond the margin, in the direction of the change? */
 static bool
-still_stands(const struct finding *f, double now)
+stands_at(const struct finding *f, double now)
 {
 	double before = f->facts.median[0];
 
@@ -200,6 +152,36 @@ still_stands(const struct finding *f, double now)
 		return false;
 	return fmin(now, before) < fmax(now, before) * (1 - f->margin) ||
 	    before <= 0;
+}
+
+/* Returns where the level of a finding begins; that of a trend is its last. */
+static size_t
+find_level_start(const struct finding *f)
+{
+	return f->kind == FINDING_TREND ? f->hi : f->at;
+}
+
+/* Closes each of the n findings of a series that a later level has brought
+ * back: a still later one is another change, even to the same level. */
+static void
+close_findings(struct finding *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct finding *f = &v[i];
+
+		f->stands = true;
+		for (size_t k = 0; k < n; k++) {
+			size_t from = find_level_start(&v[k]);
+
+			if (v[k].kind == FINDING_SPIKE ||
+			    from <= find_level_start(f) ||
+			    (!f->stands && from >= f->reverted) ||
+			    stands_at(f, v[k].facts.median[1]))
+				continue;
+			f->stands = false;
+			f->reverted = from;
+		}
+	}
 }
 
 /* If the setup changed with it, the change is not one of the commit. */
@@ -216,19 +198,18 @@ find_setup(
 		f->kind = FINDING_DIFFERENT;
 }
 
-/* Adds the trends of all levels. Returns true if the last level has one. */
-static bool
+/* Adds the trends of all levels. */
+static void
 find_trends(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s,
     const struct changepoint *c, size_t n, size_t since)
 {
 	const double *v = s->v;
-	size_t npoints = b->npoints;
-	bool found = false;
-	size_t from = 0;
+	size_t npoints = b->npoints, from = 0;
 
 	for (size_t i = 0; i <= n; i++) {
 		struct finding f = *frame;
+		bool found;
 
 		if (i < n && c[i].spike)
 			continue;
@@ -241,7 +222,6 @@ find_trends(struct findings *all, const struct branch *b,
 		find_setup(&f, b, s);
 		add_finding(all, &f);
 	}
-	return found;
 }
 
 static void
@@ -251,14 +231,11 @@ find_changes(struct findings *all, const struct branch *b,
 {
 	struct changepoint_rules rules = r->points;
 	struct changepoint *c;
-	double now = NAN;
-	size_t n, first = all->n, last = first;
+	size_t n, first = all->n;
 
 	if (rules.magnitude < 0)
 		rules.magnitude = frame->margin;
-	if (frame->metric.exact)
-		drop_vague_counts(all, s, b->npoints);
-	n = exact ? find_steps(s->v, b->npoints, frame->margin, &c)
+	n = exact ? steps_find(s, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
 	for (size_t i = 0; i < n; i++) {
 		struct finding *f = add_finding(all, frame);
@@ -282,18 +259,10 @@ find_changes(struct findings *all, const struct branch *b,
 		find_setup(f, b, s);
 		f->fresh = f->hi >= r->since;
 		f->waived = policy_waives(&f->waiver, f->facts.ratio);
-		if (c[i].spike)
-			continue;
-		now = f->facts.median[1];
-		last = all->n - 1;
 	}
-	if (!exact && !rules.otava &&
-	    find_trends(all, b, frame, s, c, n, r->since)) {
-		last = all->n - 1;
-		now = all->v[last].facts.median[1];
-	}
-	for (size_t i = first; i < all->n; i++)
-		all->v[i].stands = i == last || still_stands(&all->v[i], now);
+	if (!exact && !rules.otava)
+		find_trends(all, b, frame, s, c, n, r->since);
+	close_findings(all->v + first, all->n - first);
 	if (!exact && s->n < CHANGEPOINT_LEAST && !rules.otava) {
 		all->tooshort++;
 		if (!all->shortest || s->n < all->shortest_points) {
@@ -349,7 +318,8 @@ compare_newest(struct findings *all, const struct branch *b,
 		f = add_finding(all, frame);
 		f->facts = exact ? verdict_measure_exact(x, m, y, n)
 				 : verdict_measure(x, m, y, n, false);
-		if (f->metric.exact && isnan(f->facts.sd)) /* it is not */
+		if (f->metric.exact && isnan(f->facts.sd) &&
+		    !verdict_is_spread(&f->facts))
 			f->gate = false;
 		f->method = "rank";
 		if (exact)

@@ -57,7 +57,8 @@ struct finding {
 	double p;
 	const char *method;
 	bool fresh;  /* at or after --since */
-	bool stands; /* the last level is still beyond the margin */
+	bool stands; /* no later level is back within the margin */
+	size_t reverted; /* unless it stands: the point that brought it back */
 	struct policy_waiver waiver;
 	bool waived;
 	char *setup;   /* what changed besides the commit (setup.h), or NULL */
@@ -116,7 +117,6 @@ struct findings {
 	const struct series *shortest; /* the shortest of these */
 	size_t shortest_points;        /* its points */
 	size_t verdicts[VERDICTS];     /* with 'latest': of gates */
-	size_t vague;  /* counts of a commit that differ, left out */
 	size_t others; /* measured values beside counts, or counts beside
 			* measured values, left out */
 	size_t absent; /* with 'latest': series the newest point lacks, on all

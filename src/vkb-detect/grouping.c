@@ -1,4 +1,5 @@
 #include "grouping.h"
+#include "counted.h"
 #include "finding.h"
 #include "json.h"
 #include "machines.h"
@@ -8,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MARKS 8 /* one point of so many is a mark */
 
@@ -160,9 +162,46 @@ group_findings(struct findings *all)
 	free(v);
 }
 
+/* Is the finding, at the place of the other, one of less work or less time of
+ * the same case? */
+static bool
+is_less_work(const struct finding *f, const struct finding *other)
+{
+	return f->series->kase == other->series->kase && f->gate &&
+	    (strcmp(f->metric.name, COUNTED_METRIC) == 0 ||
+		strcmp(f->metric.name, metric_primary(f->series->config)) ==
+		    0) &&
+	    (f->kind == FINDING_IMPROVEMENT ||
+		f->kind == FINDING_LIKELY_IMPROVEMENT) &&
+	    f->lo <= other->hi && other->lo <= f->hi;
+}
+
+/* As vkb-compare does: more allocations are no regression of a case that takes
+ * fewer instructions or less time. */
+static void
+outweigh_allocations(struct findings *all, bool latest)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct finding *f = &all->v[i];
+		bool less = false;
+
+		if (f->kind != FINDING_REGRESSION ||
+		    strcmp(f->metric.name, "allocations_per_req") != 0)
+			continue;
+		for (size_t k = 0; k < all->n; k++)
+			less |= is_less_work(&all->v[k], f);
+		if (!less)
+			continue;
+		f->kind = FINDING_DIFFERENT;
+		all->verdicts[VERDICT_REGRESSION] -= latest && f->gate;
+		all->verdicts[VERDICT_DIFFERENT] += latest && f->gate;
+	}
+}
+
 void
 grouping_make(struct findings *all, const struct branch *b, bool latest)
 {
+	outweigh_allocations(all, latest);
 	group_findings(all);
 	set_group_keys(all, b, latest);
 }

@@ -257,8 +257,9 @@ write_issue_change(struct str *s, const struct branch *b,
 	markup_markdown(s, f->metric.name);
 	str_add(s, "** of **");
 	markup_markdown(s, f->name);
-	str_add(s, "** went from ");
-	phrase_numbers(&one, f);
+	str_printf(s, "** %s from ",
+	    f->facts.median[1] < f->facts.median[0] ? "fell" : "rose");
+	phrase_numbers(&one, f, " to ");
 	markup_markdown(s, one.s);
 	str_clear(&one);
 	phrase_change(&one, f);

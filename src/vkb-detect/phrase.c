@@ -228,11 +228,6 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 			name, all->shortest->metric, all->shortest_points));
 		free(name);
 	}
-	if (all->vague)
-		say_line(say, arg,
-		    mem_printf("%zu count%s left out: the runs of the commit "
-			       "differ, so they are not exact",
-			all->vague, num_plural((double)all->vague)));
 	if (all->others)
 		say_line(say, arg,
 		    mem_printf("%zu value%s of bytes_per_key left out: counted "
@@ -322,13 +317,13 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 		    f->at + f->n[1] < b->npoints
 			? "went away"
 			: "at the end: a spike or a new level");
+	else if (!f->stands)
+		str_printf(s, "reverted by %s", b->points[f->reverted].name);
 	else if (finding_direction(f) != FINDING_REGRESSION)
 		str_add(s, "");
 	else if (f->waived)
 		str_printf(s, "waived until %s: %s", f->waiver.expires,
 		    f->waiver.reason);
-	else if (!f->stands)
-		str_add(s, "recovered since");
 	else if (!f->fresh)
 		str_add(s, "known before");
 	else
@@ -347,11 +342,11 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 }
 
 void
-phrase_numbers(struct str *s, const struct finding *f)
+phrase_numbers(struct str *s, const struct finding *f, const char *to)
 {
 	char a[NUM_BUF], b[NUM_BUF];
 
-	str_printf(s, "%s -> %s%s%s", num_human(a, f->facts.median[0]),
+	str_printf(s, "%s%s%s%s%s", num_human(a, f->facts.median[0]), to,
 	    num_human(b, f->facts.median[1]), *f->metric.unit ? " " : "",
 	    f->metric.unit);
 }

@@ -46,7 +46,7 @@ write_finding_rows(struct str *s, const struct branch *b,
 
 		table_take(t, mem_printf("  %s", f->name));
 		table_cell(t, f->metric.name);
-		phrase_numbers(&one, f);
+		phrase_numbers(&one, f, " -> ");
 		table_take(t, str_take(&one));
 		phrase_change(&one, f);
 		table_take(t, str_take(&one));
@@ -208,6 +208,9 @@ make_change(
 	json_set_str(rec, "first_seen", p->time);
 	json_set_bool(
 	    rec, "new", f->fresh && f->stands && f->kind != FINDING_SPIKE);
+	if (!f->stands)
+		json_set(rec, "reverted",
+		    json_dup(b->points[f->reverted].subject));
 	json_set_str(rec, "group", all->groups[f->group].key);
 	json_set_str(rec, "key", key);
 	if (f->waived)

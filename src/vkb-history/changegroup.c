@@ -126,31 +126,6 @@ find_common_commit(const struct changegroup *g)
 	return best;
 }
 
-/* Returns the commit of the next improvement of the same series, or n. */
-static size_t
-find_back(const struct trends *t, const struct json *change,
-    struct json *const *records, size_t n)
-{
-	double from = json_get_num(change, "index", 0), first = INFINITY;
-	size_t found = t->n;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct json *r = records[i];
-		double at = json_get_num(r, "index", 0);
-
-		if (at <= from || at >= first || is_kind(r, "spike") ||
-		    strcmp(get_direction(r), "improvement") != 0 ||
-		    strcmp(json_get_str(r, "metric"),
-			json_get_str(change, "metric")) != 0 ||
-		    !json_equal(
-			json_get(r, "config"), json_get(change, "config")))
-			continue;
-		first = at;
-		found = trends_find_commit(t, json_get(r, "subject"));
-	}
-	return found;
-}
-
 /* Returns the last commit of a slow change or a spike that begins at 'at'. */
 static size_t
 find_end(const struct trends *t, const struct json *change, size_t at)
@@ -194,15 +169,15 @@ add_change(
 }
 
 static void
-complete_group(struct changegroup *g, const struct trends *t,
-    struct json *const *records, size_t n)
+complete_group(struct changegroup *g, const struct trends *t)
 {
 	qsort(g->v, g->n, sizeof *g->v, compare_sizes);
 	g->at = find_common_commit(g);
 	g->back = t->n;
 	for (size_t i = 0; g->state == CHANGEGROUP_BACK && i < g->n; i++)
-		if (g->back == t->n)
-			g->back = find_back(t, g->v[i].rec, records, n);
+		if (g->back == t->n && json_get(g->v[i].rec, "reverted"))
+			g->back = trends_find_commit(
+			    t, json_get(g->v[i].rec, "reverted"));
 }
 
 void
@@ -213,7 +188,7 @@ changegroup_make(struct changegroups *all, const struct trends *t,
 	for (size_t i = 0; i < n; i++)
 		add_change(find_group(all, records[i]), t, records[i]);
 	for (size_t i = 0; i < all->n; i++)
-		complete_group(&all->v[i], t, records, n);
+		complete_group(&all->v[i], t);
 	if (all->n)
 		qsort(all->v, all->n, sizeof *all->v, compare_groups);
 }
@@ -244,7 +219,7 @@ changegroup_class(const struct changegroup *g)
 void
 changegroup_kind(struct str *s, const struct changegroup *g)
 {
-	static const char *const ends[] = {[CHANGEGROUP_BACK] = ", taken back",
+	static const char *const ends[] = {[CHANGEGROUP_BACK] = ", reverted",
 	    [CHANGEGROUP_WAIVED] = ", waived",
 	    [CHANGEGROUP_INFO] = ", does not count",
 	    [CHANGEGROUP_SPIKE] = ""};

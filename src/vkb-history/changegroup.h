@@ -15,7 +15,7 @@ struct trends;
 /* What became of a change; in the order in which they are shown. */
 enum changegroup_state {
 	CHANGEGROUP_OPEN, /* a regression that counts */
-	CHANGEGROUP_BACK, /* one that was taken back since */
+	CHANGEGROUP_BACK, /* one that was reverted */
 	CHANGEGROUP_WAIVED,
 	CHANGEGROUP_INFO, /* worse, in a metric that does not count */
 	CHANGEGROUP_BETTER,
@@ -41,7 +41,7 @@ struct changegroup {
 	bool slow;
 	enum changegroup_state state;
 	size_t at;   /* the commit of most of them, or the trends' n */
-	size_t back; /* CHANGEGROUP_BACK: the commit that took it back, or n */
+	size_t back; /* CHANGEGROUP_BACK: the commit that reverted it, or n */
 };
 
 struct changegroups {
@@ -59,7 +59,7 @@ void changegroup_free(struct changegroups *);
  * "spike", or "same" for all others. */
 const char *changegroup_class(const struct changegroup *);
 
-/* Writes "slow decline", "regression, taken back", "improvement", "spike". */
+/* Writes "slow decline", "regression, reverted", "improvement", "spike". */
 void changegroup_kind(struct str *, const struct changegroup *);
 
 /* Writes "-7.2%" or "up from 0". */

@@ -120,7 +120,7 @@ write_place(struct str *s, const struct index *x, const struct changegroup *g)
 	} else if (!g->slow)
 		write_range(s, g);
 	if (g->state == CHANGEGROUP_BACK && g->back < n) {
-		str_add(s, "<br>taken back by ");
+		str_add(s, "<br>reverted by ");
 		write_commit(s, x, g->back);
 	}
 }
@@ -248,8 +248,8 @@ write_lead(struct str *s, const struct index *x)
 		str_add(&text,
 		    x->unknown ? "the changes could not be found"
 			       : "no open regression");
-	add_count(&text, count[CHANGEGROUP_BACK], "regression taken back",
-	    "regressions taken back");
+	add_count(&text, count[CHANGEGROUP_BACK], "reverted regression",
+	    "reverted regressions");
 	add_count(&text, count[CHANGEGROUP_WAIVED], "waived", "waived");
 	add_count(
 	    &text, count[CHANGEGROUP_BETTER], "improvement", "improvements");

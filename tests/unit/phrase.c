@@ -176,7 +176,7 @@ findings(void)
 	phrase_change(&s, &f);
 	check(
 	    &s, "-7.0% [-8.0, -5.5]", "the lower end of the interval is first");
-	phrase_numbers(&s, &f);
+	phrase_numbers(&s, &f, " -> ");
 	check(&s, "100K -> 93.0K req/s", "the old level is first");
 	phrase_standing(&s, &b, &f);
 	check(&s, "NEW", "a regression of new commits");
@@ -203,8 +203,9 @@ findings(void)
 	f.waiver.expired = true;
 	f.waiver.expires = "2026-11-01";
 	phrase_standing(&s, &b, &f);
-	check(&s, "recovered since, waiver expired 2026-11-01",
-	    "a change that is gone has recovered");
+	check(&s, "reverted by 1, waiver expired 2026-11-01",
+	    "a change that was reverted names the commit that did it");
+	f.stands = true;
 	f.waived = true;
 	f.waiver.expired = false;
 	f.waiver.reason = "known";
@@ -237,7 +238,7 @@ findings(void)
 	phrase_change(&s, &f);
 	check(&s, "no ratio", "a change from zero has no ratio");
 	f.metric = metric_guess("max_backlog");
-	phrase_numbers(&s, &f);
+	phrase_numbers(&s, &f, " -> ");
 	check(&s, "100K -> 93.0K", "a count has no unit");
 	str_free(&s);
 }
