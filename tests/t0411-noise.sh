@@ -161,8 +161,8 @@ test_match '"runs are autocorrelated \(lag-1 0\.[0-9]* in this report' with \
 # Both sides in one session, one after the other: more runs add little information.
 sed 's/"session":"b","block":/"session":"a","block":1/' b.jsonl >b2
 vkb-compare -f text -f jsonl:with2 a.jsonl b2 | tr '\n' ' ' >text2
-test_match 'Neighbouring runs resemble each other, so more runs add little information; measure both sides in turns \(vkb-ab' \
-  text2 'the answer suggests to measure in turns'
+test_match 'Neighbouring runs resemble each other, so more runs add little information; measure both sides interleaved \(vkb-ab' \
+  text2 'the answer suggests to interleave the runs'
 test_same true "$(jq -s '.[0] | .serial > 0 and .needed.runs == null' with2)" \
   'no number of runs is given for autocorrelated runs'
 mkdir -p other

@@ -26,7 +26,7 @@ test_same "$(delta '[.ratio, .ci95[], .ci90[]] | map((. - 1) * 1e4 | round / 100
   'the change and both intervals are those of the record'
 test_same "$(delta .method)" "$(line 'p  ' | sed 's/.* by \([a-z-]*\);.*/\1/')" 'the test is that of the record'
 test_match '^  margin     2% \(table\)$' text 'the margin has its source'
-test_match '^  verdict    regression, certain$' text 'the last line is the verdict'
+test_match '^  verdict    regression$' text 'the last line is the verdict'
 test_status 2 'a case that does not exist' vkb-compare --explain NONE "$a" "$a"
 test_match "no compared case matches 'NONE'; the cases are: '" .err \
   'the error lists the cases'

@@ -41,8 +41,8 @@ T='\[[0-9.]+, [0-9.]+\]'
 # --- one case
 
 both SET 4855 97000 .002 >runs
-says 'both changed' "Worse: SET: 3\\.3% more instructions \\(exactly; setCommand \\+155\\) and [23]\\.[0-9]% slower $T, certain$"
-sentence=$(sed -n '1s/^Worse: //p' text)
+says 'both changed' "Worse: SET executes 3\\.3% more instructions per request \\(\\+155 in setCommand\\) and is [23]\\.[0-9]% slower $T\\.$"
+sentence=$(sed -n '1s/^Worse: \(.*\)\.$/\1/p' text)
 test_same "$sentence" "$(jq -r 'select(.metric == "rps").together' deltas)" \
   'the record of the time has the sentence'
 test_same "$sentence" "$(jq -r 'select(.metric == "instructions_per_req").together' deltas)" \
@@ -54,49 +54,51 @@ test_same 2 "$(jq -r '.runs[].results[].message.text' sarif | sed 's/\\//g' | gr
 test_same 1 "$(sed 's/&#9[13];/_/g; s/\\//g' md | grep -cF "$(echo "$sentence" | tr '[]' '__')")" \
   'Markdown has the sentence once'
 vkb-report -o page.html runs deltas
-test_match '<li>SET: 3\.3% more instructions \(exactly; setCommand \+155\) and' \
+test_match '<li>SET executes 3\.3% more instructions per request \(\+155 in setCommand\) and' \
   page.html 'the page has the sentence'
 test_same "$(sed -n 1p text)" "$(vkb-compare -v --deltas deltas | sed -n 1p)" \
   'the report from the records has the sentence'
 
 both SET 4545 103500 .002 >runs
-says 'less work, and faster' "Better: SET: 3\\.3% fewer instructions \\(exactly; setCommand -155\\) and [34]\\.[0-9]% faster $T, certain$"
+says 'less work, and faster' "Better: SET executes 3\\.3% fewer instructions per request \\(-155 in setCommand\\) and is [34]\\.[0-9]% faster $T\\.$"
 both SET 5123 100000 .002 >runs
-says 'more work, as fast' 'More work: SET: 9\.0% more instructions \(exactly; setCommand \+423\), but not slower: rps is within 2%$'
+says 'more work, as fast' 'More work: SET executes 9\.0% more instructions per request \(\+423 in setCommand\), but is not slower: throughput is within 2%\.$'
 vkb-report -o page.html runs deltas
 test_match 'class="lead">More work: SET' page.html 'the page says this in two words'
 both SET 5123 104000 .002 >runs
-says 'more work, faster' "More work: SET: 9\\.0% more instructions \\(exactly; setCommand \\+423\\), but [34]\\.[0-9]% faster $T, certain$"
+says 'more work, faster' "More work: SET executes 9\\.0% more instructions per request \\(\\+423 in setCommand\\), but is [34]\\.[0-9]% faster $T\\.$"
 both SET 4277 96000 .002 >runs
-says 'less work, slower' "Worse: SET: 9\\.0% fewer instructions \\(exactly; setCommand -423\\), but [34]\\.[0-9]% slower $T, certain"
+says 'less work, slower' "Worse: SET executes 9\\.0% fewer instructions per request \\(-423 in setCommand\\), but is [34]\\.[0-9]% slower $T\\."
 both SET 4700 96000 .002 >runs
-says 'the same work, slower' "Worse: SET: [34]\\.[0-9]% slower $T, certain, with the same work per request, so the cause is memory, the kernel, waiting, or the machine"
+says 'the same work, slower' "Worse: SET is [34]\\.[0-9]% slower $T with the same instructions per request, so the cause is memory, the kernel, waiting, or the machine\\."
 both SET 4700 99000 .3 >runs
-says 'the same work, noise' 'SET: no more work per request; this machine is too noisy to compare times'
+says 'the same work, noise' 'No slowdown found\. Undecided: SET \(too noisy: runs vary by [0-9]+%\)\.$'
 both SET 4855 99000 .3 >runs
-says 'more work, noise' 'More work: SET: 3\.3% more instructions \(exactly; setCommand \+155\); this machine is too noisy to compare times'
+says 'more work, noise' 'More work: SET executes 3\.3% more instructions per request \(\+155 in setCommand\); its time is undecided \(too noisy: runs vary by [0-9]+%\)\.$'
 both SET 4700 100000 .002 >runs
-says 'the same work, the same speed' 'No change: all 2 results are within their margins$'
+says 'the same work, the same speed' 'No change: the only case\.$'
 test_same 0 "$(grep -c together deltas)" 'no sentence about work is printed'
 
 # --- several cases
 
 { both SET 4855 97000 .002 && both GET 4700 99000 .3 && both LPUSH 4700 100000 .002; } >runs
-says 'three cases' "Worse: SET: 3\\.3% more instructions .*, certain; GET: no more work per request; this machine is too noisy to compare times"
-test_match '^work and time:$' text 'a list follows the first line'
-test_same 'GET SET' "$(sed -n 's/^- \([A-Z]*\): .*/\1/p' text | sort | xargs)" \
-  'it has the cases that changed or are unclear'
-test_same 2 "$(grep -c '^- ' md)" 'Markdown has the list'
+says 'three cases' "Worse: SET executes 3\\.3% more instructions .* slower $T\\. Undecided: GET \\(too noisy: runs vary by [0-9]+%\\)\\. No change: 1 case\\.$"
+test_match '^\*\*Worse: SET executes 3\.3% more instructions .*\*\* Undecided: GET ' md 'Markdown has the same sentences'
 { both SET 4700 99000 .3 && both GET 4700 99000 .3; } >runs
-says 'two unclear cases' 'All 2 cases: no more work per request; this machine is too noisy to compare times; '
+says 'two unclear cases' 'No slowdown found\. Undecided: all 2 cases \(too noisy: runs vary by [0-9]+%\)\.$'
 { both SET 4855 97000 .002 && both GET 4760 97000 .002; } >runs
-says 'two cases that are worse' "Worse: SET: 3\\.3% more instructions .*, certain; and 2 more regressions$"
+says 'two cases that are worse' "Worse: GET \\([23]\\.[0-9]% slower\\), SET \\([23]\\.[0-9]% slower\\)\\.$"
+test_match '^work and time:$' text 'a list follows the first line'
+test_same 'GET SET' "$(sed -n 's/^- \([A-Z]*\) executes .* and is .*/\1/p' text | sort | xargs)" \
+  'it has both cases'
+test_same 2 "$(grep -c '^- ' md)" 'Markdown has the list'
+
 { both SET 4855 99000 .3 && both GET 4700 90000 .002; } >runs
-says 'a time of one case and a count of another' "Worse: GET: [0-9.]+% slower $T, certain, with the same work .*; and 1 more regression"
+says 'a time of one case and a count of another' "Worse: GET is [0-9.]+% slower $T with the same instructions .* More work: SET executes 3\\.3% more instructions"
 
 { both SET 4700 99000 .3 && both GET 4700 99000 .3; } |
   jq -c 'select((.run.block // 0) < 3)' >runs
-says 'too few runs' 'All 2 cases: no more work per request; too few runs to compare times; '
+says 'too few runs' 'No slowdown found\. Too few runs: GET, SET\. '
 
 # --- counts that one side does not have
 
@@ -116,12 +118,12 @@ test_status 1 'a time that the contender does not have fails' judge --ci runs
   counted base SET 4700 main=4000 a=100 b=200 c=300 d=90 e.constprop.0=10
   counted new SET 5000 main=4000 a=310 b=250 c=336 d=94 "e=10"
 } >runs
-says 'counts alone' 'More work: SET takes 300 more instructions per request \(\+6\.4%\), exactly: a \+210, b \+50, c \+36$'
+says 'counts alone' 'More work: SET executes 6\.4% more instructions per request \(\+210 in a, \+50 in b, \+36 in c\)\.$'
 {
   counted base SET 4700 main=4000 a=100 b=200 c=300 d=100
   counted new SET 5000 main=4000 a=310 b=250 c=326 d=84 f=30
 } >runs
-says 'four functions' 'More work: SET takes 300 more .*, exactly: a \+210, b \+50, f \+30, others \+10$'
+says 'four functions' 'More work: SET executes 6\.4% more .* \(\+210 in a, \+50 in b, \+30 in f, \+10 in others\)\.$'
 {
   counted base SET 4700 main=4699.7 f=0.1 f.part.0=0.2
   counted new SET 4700 main=4699.7 f=0.3
@@ -132,10 +134,10 @@ test_match '^=  SET .* exact$' text 'functions whose change rounds to 0 are not 
   counted base SET 4700 0x1234=4700
   counted new SET 5000 0x1244=5000
 } >runs
-says 'servers without symbols' 'More work: SET takes 300 more instructions per request \(\+6\.4%\), exactly$'
+says 'servers without symbols' 'More work: SET executes 6\.4% more instructions per request \(\+300\)\.$'
 sed 's/instructions_per_req/allocations_per_req/' runs >calls
 judge calls >text
-test_match '^More work: SET takes 300 more allocations per request \(\+6\.4%\), exactly$' text \
+test_match '^More work: SET \(6\.4% more allocations\)\.$' text \
   'another count names no functions'
 for of in '0 1' '1 0' '0 0'; do
   { counted base SET "${of% *}" && counted new SET "${of#* }"; } >work
@@ -149,34 +151,27 @@ says_calls() { # says_calls FILE STATUS LINE ROW: checks a comparison of allocat
   judge --explain SET "$1" >explained
   test_absent nan explained "$1: the explanation has a number"
 }
-says_calls calls01 1 '^More work: SET takes 1 more allocation per request \(from 0 to 1\), exactly$' \
-  '^-.* 0\.000 +1\.000  up from 0 +regression, certain +exact$'
-says_calls calls10 0 '^Less work: SET takes 1 fewer allocation per request \(-100\.0%\), exactly$' \
-  ' down to 0 -100\.0%.* improvement, certain +exact$'
+says_calls calls01 1 '^More work: SET \(allocations per request up from 0\)\.$' \
+  '^-.* 0\.000 +1\.000  up from 0 +regression +exact$'
+says_calls calls10 0 '^Less work: SET \(.*\)\.$' \
+  ' -100\.0%.* improvement +exact$'
 says_calls calls00 0 '^No change' '^=.* 0 as before +equivalent +exact$'
 { counted base SET 0 && counted new SET 1; } >work
 judge work >text
-test_match '^More work: SET takes 1 more instruction per request \(from 0 to 1\), exactly$' text \
+test_match '^More work: SET executes 1 more instruction per request \(from 0 to 1\)\.$' text \
   'a rise from 0 is more work'
 judge -f jsonl:deltas calls01 >text
 test_same true "$(jq '.certain // empty' deltas)" 'the record has the verdict as certain'
 vkb-report -o page.html calls01 deltas
 test_match '>up from 0<' page.html 'the page has the change in words'
-for of in l1_misses:miss syscalls:syscall; do
-  sed "s/allocations/${of%:*}/" calls01 >one
-  judge --metrics "${of%:*}_per_req" one >text
-  unit=${of#*:}
-  [ "$unit" = miss ] && unit='l1 miss'
-  test_match "SET takes 1 more $unit per request" text "one $unit is singular"
-done
 { counted base SET 0 && counted new SET 3; } | sed 's/instructions/allocations/' >three
 judge three >text
-test_match '^More work: SET takes 3 more allocations per request \(from 0 to 3\), exactly$' text \
-  'three are plural'
+test_match '^More work: SET \(allocations per request up from 0\)\.$' text \
+  'a rise from 0 has no percentage'
 { counted base SET 64 && counted new SET 72; } |
   jq -c '.metrics.bytes_per_key = .metrics.instructions_per_req | .metrics.instructions_per_req = 9' >keys
 judge keys >text
-test_match '^Worse: SET takes 8 more bytes per key \(\+12\.5%\), exactly$' text \
+test_match '^Worse: SET \(12\.5% more bytes per key\)\.$' text \
   'memory per key is exact, too, and is not called work'
 vkb-stats runs >summaries
 test_same "$(judge runs | sed -n 1p)" "$(judge summaries | sed -n 1p)" \
@@ -216,13 +211,13 @@ verdicts() {
 policy '{"metric":"instructions_per_req","margin":"5%"}'
 test_same '1 rps regression instructions_per_req equivalent' "$(verdicts | xargs)" \
   'a policy sets the margin of a count'
-test_match '^Worse: SET: 3\.3% more instructions .* and [23]\.[0-9]% slower' text \
+test_match '^Worse: SET executes 3\.3% more instructions .* and is [23]\.[0-9]% slower' text \
   'with the margin of a policy the count is within it'
 policy '{"metric":"instructions_per_req","case":{"command":"SET"},"waiver":{"reason":"new checks","expires":"2026-12-31","limit":"4%"}},
   {"metric":"rps","margin":"10%"}'
 test_same '0 rps equivalent instructions_per_req regression waived' "$(verdicts | xargs)" \
   'a waiver covers a count'
-test_match '^More work, but waived: SET takes 155 more instructions' text 'the first line has the waiver'
+test_match '^Waived: SET executes 3\.3% more instructions' text 'the first line has the waiver'
 jq -c 'select(.metric == null or .waiver)' deltas >waived
 vkb-report -o page.html runs waived
 test_match 'class="lead">Waived: SET' page.html 'the page has the waiver, too'

@@ -45,13 +45,14 @@ fits() {
 } >two
 judge two
 test_same 1 "$(grep -c 'SET' text | sed 's/^[1-9]$/1/')" 'the report has the case'
-says '^ throughput change p50 p99 work \(exact\) answer$' 'the columns have titles'
-says '^- SET 100K -> 92\.0K 8\.[0-9]% slower \+8\.0% = \+3\.3% setCommand \+155 worse$' \
-  'a case is one row with values, change in words, p50, p99, work, function and answer'
+says '^ throughput change p50 p99 work answer$' 'the columns have titles'
+says '^- SET 100K -> 92\.0K 8\.[0-9]% slower \+8\.0% = \+3\.3% worse$' \
+  'a case is one row with values, change in words, p50, p99, work and answer'
+says '^ instructions: \+155 in setCommand$' 'the functions are below, where the row has no room for them'
 says '^= GET 100K -> 100K = = = no change$' 'a case without a change says so'
 says '^Comparing new \(b+\) against old \(a+\)$' 'the report begins with the sides'
-says '^All cases: 8 runs a side in turns$' 'common settings are one line'
-says '^Worse: SET \(certain\); no change: 1 case\.$' 'the summary counts the cases'
+says '^All cases: 8 runs each, interleaved$' 'common settings are one line'
+says '^Worse: SET executes 3\.3% more instructions per request \(\+155 in setCommand\) and$' 'the summary counts the cases'
 says '^Next: vkb-why a{12} b{12} CONFIG SET$' 'the report has the next command'
 mkdir here
 VKB_CONFIG="my set's.json" VKB_REPOSITORY=here judge two
@@ -80,7 +81,7 @@ test_match "^ *vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/
   runs new 99000 .03 '{"command":"SET"}'
 } >noisy
 judge noisy
-says '^Next: vkb-ab a{12} b{12} -- CONFIG --runs [0-9]+$' 'for an unclear result the command measures again with more runs'
+says '^Next: vkb-ab a{12} b{12} -- CONFIG --runs [0-9]+$' 'for an undecided result the command measures again with more runs'
 module '{"server":"/opt/valkey-server"}' noisy
 says "^Next: vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG --runs [0-9]+$" \
   'this command builds the module'
@@ -122,7 +123,7 @@ fits 'two cases'
 test_same "$(cat text)" "$(vkb-compare --baseline old -f jsonl two | vkb-compare --deltas)" \
   'the report from the records is the same'
 vkb-compare -v --baseline old two >long
-test_match '^- +SET +rps +8\+8 +100K +92\.0K +1\.09x slower' long '-v has a row for each metric'
+test_match '^- +SET +rps +8\+8 +100K +92\.0K +-8\.0% ' long '-v has a row for each metric'
 
 # The medians rise, and each round falls: the values follow the rounds.
 perl -e 'my @old = (100, 101, 102, 103, 150, 151, 152, 153); my @new = map { $_ * .97 } @old;
@@ -134,8 +135,8 @@ for v in '' -v; do
   # shellcheck disable=SC2086 # an option or nothing
   judge $v crossed
   test_same 'as it says' "$(tr -s ' ' <text | sed 's/ -> / /; s/8+8 //' | perl -ne '
-    next unless /SET (?:rps )?([\d.]+) ([\d.]+) ~?(?:[\d.]+x )?(?:(slower|faster) )?([-+]?[\d.]+)% ?(slower|faster)?/;
-    my $sign = ($3 // $5) eq "faster" ? 1 : -1;
+    next unless /SET (?:rps )?([\d.]+) ([\d.]+) ([-+]?)([\d.]+)% ?(slower|faster)?/;
+    my $sign = $3 eq "+" || ($5 // "") eq "faster" ? 1 : -1;
     my $change = 100 * ($2 / $1 - 1);
     print abs($change - $sign * abs $4) < .2 ? "as it says" : "$1 -> $2 is not $sign $4"')" \
     "the change is that of the values beside it${v:+ ($v)}"
@@ -148,7 +149,7 @@ done
   runs new 100000 .001 '{"command":"SET"}' ',"bytes_per_key":60*RUN,"server_cycles_per_req":800*RUN'
 } >others
 judge others
-says '^- SET 100K -> 100K = worse$' 'a case may be worse by a metric without a column'
+says '^- SET 100K -> 100K = worse: bytes per key$' 'a case may be worse by a metric without a column, which the answer names'
 says '^ also cycles per request -11\.1% better; bytes per key \+20\.0% worse$' \
   'these metrics are named in words'
 fits 'other metrics'
@@ -167,7 +168,7 @@ says '^- SET 1\.00. -> 2\.00. 2x higher = worse$' 'p99 has values and a change'
   counted new '{"command":"SET"}' 4855
 } >counts
 judge counts
-says '^- SET 4\.70K -> 4\.8[56]K 3\.3% higher setCommand \+155 more work$' 'a case with only counted runs'
+says '^- SET 4\.70K -> 4\.8[56]K 3\.3% higher \+155 in setCommand more work$' 'a case with only counted runs'
 fits 'counts'
 {
   runs old 100000 .001 '{"command":"SET","slo":"p99<=1ms"}' ',"capacity_rps":90000*RUN'
@@ -181,7 +182,7 @@ judge kinds
 says '^- SET .* 1\.00. -> 2\.00. ms \+100%' 'in a report with several kinds of values they have units'
 says '^- SET .* 90\.[0-9]K -> 70\.[0-9]K req/s' 'each value has its own unit'
 
-# A memory metric within its margin has its percentage, on the terminal and on the page.
+# A memory metric within its margin has no change, on the terminal and on the page.
 memory() { # memory LABEL BYTES CALLS: prints counted runs
   for k in 1 2; do
     printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"session":"s","index":%d},"counted":true,"metrics":{"instructions_per_req":4700,"bytes_per_key":%s,"syscalls_per_req":%s},"status":"ok"}\n' \
@@ -194,10 +195,10 @@ memory() { # memory LABEL BYTES CALLS: prints counted runs
 } >memory.jsonl
 echo '{"rules": [{"metric": "bytes_per_key", "class": "primary"}]}' >policy
 judge --policy policy memory.jsonl
-says '^- SET 100K -> 100K 0\.2% higher .*more work$' 'on the terminal memory has its percentage'
+says '^- SET 100K -> 100K = = more work$' 'on the terminal memory within its margin has no change'
 vkb-compare --baseline old --policy policy -f jsonl memory.jsonl >deltas
 vkb-report deltas memory.jsonl | grep '^<tr><th scope="row">.*more work' | sed 's/<[^>]*>/ /g' >page
-test_match ' 0\.2% higher ' page 'on the page memory has its percentage'
+test_match 'SET +100K &rarr; 100K +=  ' page 'on the page, too'
 
 # --- many cases, long names, narrow terminals
 
@@ -208,7 +209,7 @@ done >many
 judge many
 test_same 5 "$(grep -c '^- ' text)" 'of many cases only changed ones have rows'
 says '^\(55 cases: no change\)$' 'the other cases are counted'
-says 'no change: 55 cases\.$' 'the summary counts them, too'
+says 'No change: 55 cases\.$' 'the summary counts them, too'
 test_same 60 "$(vkb-compare -v --baseline old many | grep -c '^. .*SET.* rps ')" '-v has all cases'
 sed 's/"SET"/"A.COMMAND.WITH.A.NAME.THAT.IS.LONGER.THAN.ANY.LINE.OF.A.TERMINAL.MAY.BE"/' two >long
 judge long
@@ -223,7 +224,7 @@ if command -v script >/dev/null 2>&1; then
   script -qec 'stty cols 50; vkb-compare --baseline old two' /dev/null </dev/null |
     sed "s/$(printf '\033')\[[0-9;]*m//g; s/\r//" >text
   test_empty "$(grep -v '^Next' text | awk 'length > 50')" 'the lines are not longer than the terminal is wide'
-  says '^ also p50 \+8\.0% worse; work: setCommand \+155$' 'columns that do not fit are below the row'
+  says '^ also p50 \+8\.0% worse; instructions: \+155 in$' 'columns that do not fit are below the row'
 else
   test_skip 'a narrow terminal' script
 fi
@@ -270,8 +271,8 @@ long=$(printf '%055d' 0 | tr 0 A)
   runs new 90000 .001 '{"command":"x ::error::c"}'
 } >evil
 judge evil
-says "^Worse: $long \\(certain\\),$" 'the summary names the first case'
-says '^x ::error::c \(certain\)\.$' 'no line begins with a command'
+says "^Worse: $long \\(20\\.0% slower\\),$" 'the summary names the first case'
+says '^x ::error::c \(10\.[0-9]% slower\)\.$' 'no line begins with a command'
 fits 'a command in a name'
 
 # --- the same server on both sides
@@ -286,8 +287,8 @@ judge same
 test_same 0 $? 'with the same server no difference fails'
 test_same 1 "$(grep -n '^Both sides are the same server' text | cut -d: -f1)" \
   'the first line says that both sides are the same server'
-says '^= SET 100K -> 9[12]\.[0-9]K [78]\.[0-9]% slower = noise$' 'its case is noise of this size'
-says '^Noise: the one case\.$' 'the summary says noise'
+says '^= SET 100K -> 9[12]\.[0-9]K -[78]\.[0-9]% \[.*\] = noise$' 'its case is noise of this size'
+says '^Noise: the only case\.$' 'the summary says noise'
 test_absent '^Next|[Ww]orse|needed|would decide' text 'no cause and no next step are suggested'
 test_same "$(cat text)" "$(vkb-compare --baseline old -f jsonl same | vkb-compare --deltas)" \
   'the report from the records is the same'
@@ -297,7 +298,7 @@ for f in text markdown csv junit openmetrics annotations sarif; do
   test_that "nothing fails ($f)" strict -f $f:report.$f same
 done
 vkb-compare -v --baseline old same >long
-test_match '^Both sides .* by up to [78]\.[0-9]%\. No change$' long '-v: the first line says that both sides are the same server'
+test_match '^Both sides .* by up to [78]\.[0-9]%\. Noise: the only case\.$' long '-v: the first line says that both sides are the same server'
 test_match '^= +SET +rps .* equivalent .*noise: both sides are the same server' long '-v: the row is noise'
 test_match '\| equivalent; noise: both sides are the same server \|' report.markdown 'Markdown: the row is noise'
 test_same '{"kind":"pass","level":"none"}' \
@@ -309,7 +310,7 @@ test_same '["equivalent",true,true]' "$(vkb-compare --baseline old -f jsonl same
   jq -c 'select(.metric == "rps") | [.verdict, .noise, .p_adjusted < .05]')" \
   'the record has the p of the test'
 vkb-compare --baseline old --explain SET same >explained
-test_match '^  reason +both sides are the same server, measured in turns, so what differs is noise$' \
+test_match '^  reason +both sides are the same server, measured interleaved, so what differs is noise$' \
   explained '--explain says why'
 # otherwise WHAT FILTER: with this difference the result is a regression
 otherwise() {
@@ -331,10 +332,10 @@ test_that 'with the same module' judge with
 says '^Both sides are the same server and module, so differences in time are ' 'the first line names server and module'
 jq -c '.metrics.rps = if .subject.label == "new" then [40, 300, 90, 200][.run.index % 4]
   else 100 end' same >unclear
-test_that 'an unclear difference of the same server' strict unclear
+test_that 'an undecided difference of the same server' strict unclear
 vkb-compare -v --baseline old unclear >long
 test_match '^= +SET +rps .* equivalent' long 'the row is equivalent'
-test_absent 'would be missed' long 'the row does not say which changes would be missed'
+test_absent 'could be seen' long 'the row does not say which changes could be seen'
 jq -c 'select(.run.index < 4)' same >few
 test_status 1 'too few runs of the same server fail with --ci' judge --ci few
 {
@@ -342,7 +343,7 @@ test_status 1 'too few runs of the same server fail with --ci' judge --ci few
   { counted old '{"command":"SET"}' 4700 && counted new '{"command":"SET"}' 4855; } | hashed
 } >work
 test_status 1 'an exact count that differs fails, with the same server too' judge work
-says '^- SET 100K -> 9[12]\.[0-9]K [78]\.[0-9]% slower = \+3\.3% .*more work$' 'the row has the count'
+says '^- SET 100K -> 9[12]\.[0-9]K -[78]\.[0-9]% \[.*\] = \+3\.3% .*more work$' 'the row has the count'
 vkb-compare -v --baseline old work >long
-test_match 'SET: 3\.3% more instructions \(.*\); what differs in time is noise' long 'the answer has the count'
+test_match 'SET executes 3\.3% more instructions .*; what differs in time is noise' long 'the answer has the count'
 test_done

@@ -28,28 +28,30 @@ rows() { grep -c '^<tr>$' "$1"; }
 
 suite 8 2 1 3 >runs
 test_status 1 'a slower change' comment runs
-test_match '^\*\*C2: 5\.[0-9]% slower\*\* \(certain\) · worse: 1 other case · better: 1 case · unclear: 3 cases · no change: 2 cases$' \
-  comment.md 'the sentence has the worst case, and counts the others by their answer'
+test_match '^\*\*Worse: C2 \(5\.[0-9]% slower\), C1 \(5\.[0-9]% slower\)\.\*\* Better: C3 \(6\.0% faster\)\. Undecided: C4 \(.*runs vary by [0-9.]+%\), .* No change: 2 cases\.$' \
+  comment.md 'the first sentence has the worst cases, and the others follow by their answer'
+test_same "$(vkb-compare --baseline base runs | tr '\n' ' ' | grep -o 'Worse: .* 2 cases\.')" \
+  "$(sed -n 's/\*\*//g; s/\\//g; /^Worse: /p' comment.md)" 'the sentences are those of the text'
 test_match '^\| answer \| case \| throughput \| change \| p50 \| p99 \|$' comment.md 'the table has a column for each metric that people ask for'
 test_match '^\| 🔴 worse \| C2 \| 100K .*9[45]\.[0-9]K \| 5\.[0-9]% slower \| &#43;5\.[0-9]% \| &#43;5\.[0-9]% \|$' comment.md \
   'a case is one row, and its symbol has a word'
-test_match '^Measured: 8 runs a side in turns; 50 clients$' comment.md 'one line says how it was measured'
+test_match '^Measured: 8 runs each, interleaved; 50 clients$' comment.md 'one line says how it was measured'
 test_match '^    vkb-ab -C \. a{12} b{12} -- CONFIG --runs 8$' comment.md 'the comment has a command that repeats the measurement'
 VKB_CONFIG=set.json vkb-compare --deltas -f markdown deltas >again.md
 test_same "$(sed 's/CONFIG/set.json/' comment.md)" "$(cat again.md)" \
   'the comment from the records is the same, with the configuration of the job'
 suite 4 0 1 0 >runs
 comment runs
-test_match '^\*\*C1: 6\.[0-9]% faster\*\* \(certain\) · no change: 3 cases$' comment.md 'a faster case'
+test_match '^\*\*Better: C1 \(6\.[0-9]% faster\)\.\*\* No change: 3 cases\.$' comment.md 'a faster case'
 suite 4 0 0 1 >runs
 comment runs
-test_match '^\*\*No slowdown shown\*\* · unclear: 1 case · no change: 3 cases$' comment.md 'an unclear case is counted'
+test_match '^\*\*No slowdown found\.\*\* Undecided: C1 \(.*runs vary by [0-9.]*%\)\. No change: 3 cases\.$' comment.md 'an undecided case is named, with the reason'
 suite 4 0 0 4 >runs
 comment runs
-test_match '^\*\*No slowdown shown\*\* · unclear: 4 cases$' comment.md 'all cases are unclear'
+test_match '^\*\*No slowdown found\.\*\* Undecided: C1 \(.*\), C2 \(.*\), C3 .*, C4 \(.*\)\.$' comment.md 'all cases are undecided'
 suite 4 0 0 0 >runs
 comment runs
-test_match '^\*\*No change\*\* · 4 cases$' comment.md 'no change'
+test_match '^\*\*No change: all 4 cases\.\*\*$' comment.md 'no change'
 for c in A B; do
   for s in base head; do
     for k in 1 2; do
@@ -59,8 +61,8 @@ for c in A B; do
   done
 done >counted
 comment counted
-test_match '^\*\*A: 3\.3% more work\*\* \(exactly\) · more work: 1 other case$' comment.md \
-  'cases that do more work are counted'
+test_match '^\*\*More work: A \(3\.3% more instructions\), B \(3\.3% more instructions\)\.\*\*$' comment.md \
+  'cases that do more work have its size'
 sed 's/"commit":"[ab]*"/"binary_sha256":"0"/' runs >same
 comment same
 test_match '^\*\*Both sides are the same server, .* differs by up to [0-9.]*%\.\*\*$' comment.md \
@@ -86,7 +88,7 @@ for name in C A.VERY.LONG.NAME.OF.A.COMMAND.WITH.MORE.THAN.SIXTY.CHARACTERS.IN.I
   test_same '11 folded' "$(rows seen.html) $(grep -o folded seen.html | sort -u)" "the other cases are folded ($name)"
 done
 test_match '>[0-9]+ more cases left out: too long for one comment' page.html 'cases that do not fit are counted'
-test_match 'worse: 19 other cases · better: 5 cases · .* · no change: 935 cases' comment.md 'the sentence counts all cases'
+test_match 'Worse: .* and 16 more\.\*\* Better: .* and 1 more\. Undecided: .* and 36 more.* No change: 935 cases\.' comment.md 'the sentence counts all cases'
 
 # --- names do not become markup
 

@@ -33,15 +33,15 @@ says "my-branch against unstable All results Cases Environment $(vkb-compare "$a
   page 'the page begins with the verdict of vkb-compare'
 says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
   'the next command and the cases follow'
-says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse certain INCR 686K → 723K 5.4% faster -5.2% ~ better certain =: no change, ~: unclear All cases:' \
+says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse INCR 686K → 723K 5.4% faster -5.2% ~ better =: no change, ~: undecided All cases:' \
   page 'each case that changed has a row'
-# An unclear change of the throughput is marked.
+# An undecided change of the throughput has its interval.
 jq -c '.metrics.rps *= if .run.index % 2 == 1 then .6 else 1 end' "$a" >wild
-vkb-compare -f jsonl wild "$b" >unclear
-vkb-report unclear >other
-test_match '>~[0-9.]*% (slower|faster)</td>' other 'an unclear change has the mark ~'
-vkb-compare wild "$b" | grep -o '~[0-9.]*% [a-z]*' >want
-test_that 'the unclear change is printed as in the text of vkb-compare' grep -qF "$(head -n 1 want)" other
+vkb-compare -f jsonl wild "$b" >undecided
+vkb-report undecided >other
+vkb-compare wild "$b" | grep -o '[+-][0-9.]*% \[[^]]*, +[^]]*\]' >want
+test_that 'the undecided change is printed as in the text of vkb-compare, with its interval' \
+  grep -qF ">$(head -n 1 want)</td>" other
 jq -c '.metrics.server_cpu_us_per_req = 8 + .run.index / 1000' "$a" >cpu.a
 jq -c '.metrics.server_cpu_us_per_req = 9 + .run.index / 1000' "$b" >cpu.b
 vkb-compare -f jsonl cpu.a cpu.b | vkb-report >other
@@ -305,11 +305,11 @@ test_match '1 change in the history, 1 for the worse' trend.html \
 test_match 'badge regression">slow regression<' trend.html \
   'a trend is called a slow regression'
 vkb-compare -f jsonl "$tests/data/a.jsonl" "$tests/data/b.jsonl" >deltas
-jq -c 'select(.metric) | .verdict = "inconclusive" | .n = [5, 5] |
+jq -c 'select(.metric) | .verdict = "inconclusive" | .n = [5, 5] | .reason = "too noisy: runs vary by 51%" |
   .needed = {runs: 5083}' deltas | head -n 1 >noisy
 vkb-report -o noisy.html noisy
-test_match '; this machine is too noisy to tell<' \
-  noisy.html 'a row says that the machine is too noisy'
+test_match '; too noisy: runs vary by 51%<' \
+  noisy.html 'a row has the reason'
 test_absent '5083|any number of runs' noisy.html \
   'a row that no number of runs would decide has no such number'
 

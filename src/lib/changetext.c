@@ -79,6 +79,62 @@ changetext_words(struct str *s, const struct changetext *c)
 	str_printf(s, " %s", changetext_direction(c->metric, v));
 }
 
+/* To a tenth of a percent, as intervals are; never "-0.0". */
+static double
+to_percent(double ratio)
+{
+	double v = 100 * (ratio - 1);
+
+	return fabs(v) < .05 ? 0 : v;
+}
+
+void
+changetext_interval(struct str *s, const struct changetext *c)
+{
+	if (isnan(c->ratio)) {
+		changetext_zero(s, c);
+		return;
+	}
+	str_printf(s, "%+.1f%%", to_percent(c->ratio));
+	if (c->lo < c->hi)
+		str_printf(
+		    s, " [%+.1f, %+.1f]", to_percent(c->lo), to_percent(c->hi));
+}
+
+/*
+ * Does the number show a change? A count does beyond the margin of its metric,
+ * as that of a policy may be wider. What changed relative to all cases may have
+ * an interval that holds no change.
+ */
+static bool
+is_change(const struct changetext *c, enum verdict v)
+{
+	struct metric m = metric_guess(c->metric);
+
+	if (v != VERDICT_EQUIVALENT || !c->exact)
+		return v < VERDICT_EQUIVALENT &&
+		    !(c->lo < c->hi && c->lo <= 1 && c->hi >= 1);
+	return fabs(c->ratio - 1) >
+	    (m.exact_margin > 0 ? m.exact_margin : m.margin);
+}
+
+bool
+changetext_cell(struct str *s, const struct changetext *c, enum verdict v,
+    bool noise, bool words)
+{
+	bool known = words && c->lo < c->hi;
+
+	if (is_change(c, v))
+		(words ? changetext_words : changetext_percent)(s, c);
+	else if (v == VERDICT_EQUIVALENT && !noise)
+		str_addc(s, '=');
+	else if (known)
+		changetext_interval(s, c);
+	else
+		str_addc(s, '~');
+	return !is_change(c, v) && !known && (v != VERDICT_EQUIVALENT || noise);
+}
+
 void
 changetext_metric(struct str *s, const char *name)
 {

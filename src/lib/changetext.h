@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "verdict.h"
+
 struct str;
 
 struct changetext {
@@ -14,6 +16,7 @@ struct changetext {
 	double median[2]; /* of the baseline, of the contender */
 	double ratio;     /* contender over baseline; NAN: not defined */
 	bool exact;       /* counts that are the same in all runs of a side */
+	double lo, hi;    /* 95% interval of the ratio; not lo < hi: none */
 };
 
 /* The two values that are shown beside a change, and agree with it: the median
@@ -26,6 +29,18 @@ const char *changetext_direction(const char *metric, double ratio);
 
 /* Writes "8.0% slower", "2.4x faster", "12% higher", "up from 0". */
 void changetext_words(struct str *, const struct changetext *);
+
+/*
+ * Writes what a table says of a result: "=" for no change, "8.0% slower" or,
+ * without words, "-8.0%" for a change, and with words "-1.1% [-3.0, +0.7]" for
+ * what is undecided or 'noise'. Writes "~", and returns true, instead of a
+ * number that may be one of noise.
+ */
+bool changetext_cell(struct str *, const struct changetext *, enum verdict,
+    bool noise, bool words);
+
+/* Writes "-1.1% [-3.0, +0.7]", or "up from 0". */
+void changetext_interval(struct str *, const struct changetext *);
 
 /* Writes "+8.1%", or "up from 0". */
 void changetext_percent(struct str *, const struct changetext *);

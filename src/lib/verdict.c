@@ -27,9 +27,10 @@ verdict_is_likely(enum verdict v)
 }
 
 bool
-verdict_is_hopeless(double needed, double have)
+verdict_is_hopeless(double needed, double have, double minutes)
 {
-	return needed > 100 && needed > 10 * have;
+	return isnan(minutes) ? needed > 100 && needed > 10 * have
+			      : minutes > 60;
 }
 
 static bool
@@ -370,7 +371,7 @@ verdict_word(enum verdict v)
 	    [VERDICT_DIFFERENT] = "different",
 	    [VERDICT_LIKELY_DIFFERENT] = "likely different",
 	    [VERDICT_EQUIVALENT] = "no change",
-	    [VERDICT_INCONCLUSIVE] = "unclear",
+	    [VERDICT_INCONCLUSIVE] = "undecided",
 	    [VERDICT_INSUFFICIENT] = "too few runs"};
 
 	return words[v];

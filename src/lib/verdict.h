@@ -46,9 +46,10 @@ bool verdict_is_likely(enum verdict);
 /* Returns the verdict of a change up, or down. */
 enum verdict verdict_direction(enum metric_better, bool up);
 
-/* Are too many runs needed to advise them: more than 100, and more than ten
- * times those that a side has? */
-bool verdict_is_hopeless(double needed, double have);
+/* Are too many runs needed to advise them: for more than an hour, or if the
+ * minutes are not known, NAN, more than 100, and more than ten times those that
+ * a side has? */
+bool verdict_is_hopeless(double needed, double have, double minutes);
 
 enum { VERDICT_RUNS = POWER_RUNS, VERDICT_PAIRS = POWER_PAIRS };
 

@@ -9,15 +9,14 @@
 
 /* What the unclear rows need. */
 struct next {
-	size_t rows, hopeless;
-	size_t more; /* runs per side, or rounds */
-	size_t few;  /* rows of too few runs */
-	size_t lack; /* runs per side, or rounds, that these lack */
-	bool unpaired, few_unpaired;
+	size_t rows;
+	size_t more;    /* runs per side */
+	size_t few;     /* rows of too few runs */
+	size_t lack;    /* runs per side that these lack */
 	double minutes; /* NAN: not known */
 	size_t serial;  /* rows of autocorrelated runs */
-	size_t turned;  /* rows that a number of rounds in turns would decide */
-	size_t rounds;  /* this number */
+	size_t turned;  /* rows that interleaved runs would decide */
+	size_t rounds;  /* their number */
 };
 
 /* Adds a row of unpaired runs. */
@@ -38,7 +37,6 @@ static void
 add_few(struct next *n, const struct row *r, size_t have)
 {
 	n->few++;
-	n->few_unpaired |= !r->facts.paired;
 	if (r->needed > n->lack + have)
 		n->lack = r->needed - have;
 }
@@ -68,12 +66,9 @@ plan_more_runs(const struct comparison *c)
 		}
 		if (!f->paired && !report_is_exact(r))
 			add_unpaired(&n, r);
-		if (report_is_hopeless(r))
-			n.hopeless++;
 		if (report_is_hopeless(r) || r->needed <= have)
 			continue;
 		n.rows++;
-		n.unpaired |= !f->paired;
 		if (r->needed - have > n.more)
 			n.more = r->needed - have;
 		if (r->pair != pair) {
@@ -106,15 +101,14 @@ add_common(struct str *s, const struct comparison *c)
 		    fabs(f->ratio - 1) <= r->margin)
 			continue;
 		str_add(s, s->len ? "; " : "");
+		str_add(s, "all cases moved by ");
+		report_change(s, r);
+		str_add(s, " together");
 		if (metrics > 1) {
-			str_visible(s, r->name);
-			str_add(s, " of ");
+			str_add(s, " in ");
+			changetext_metric(s, r->name);
 		}
-		str_printf(s,
-		    "all cases moved by %+.1f%% [%+.1f, %+.1f] together, which "
-		    "may be the machine",
-		    100 * (f->ratio - 1), 100 * (f->lo95 - 1),
-		    100 * (f->hi95 - 1));
+		str_add(s, ", which may be the machine");
 	}
 }
 
@@ -128,7 +122,7 @@ add_sessions(struct str *s, const struct comparison *c)
 	if (!c->session_from && c->sessions[0] < APART_SESSIONS)
 		str_printf(s,
 		    "%smeasured in different sessions; vkb-ab and vkb-load "
-		    "--again measure both sides in turns",
+		    "--again measure both sides interleaved",
 		    s->len ? "; " : "");
 	add_common(s, c);
 	for (size_t i = 0; i < c->nrows; i++) {
@@ -145,11 +139,10 @@ add_sessions(struct str *s, const struct comparison *c)
 	str_printf(s, "%smeasured in different sessions, ", s->len ? "; " : "");
 	report_sessions(s, c->session_sd, c->session_from);
 	if (!isnan(visible))
-		str_printf(s,
-		    ", so changes%s below about %.0f%% cannot be told from the "
-		    "machine",
+		str_printf(s, ", so only changes%s above %.0f%% could be seen",
 		    together ? " of all cases together" : "", 100 * visible);
-	str_add(s, "; vkb-ab and vkb-load --again measure both sides in turns");
+	str_add(
+	    s, "; vkb-ab and vkb-load --again measure both sides interleaved");
 }
 
 static void
@@ -160,36 +153,49 @@ add_busy(struct str *s, const struct comparison *c)
 	if (!busy_find(c, percent))
 		return;
 	str_printf(s,
-	    "%sother programs used %.0f%% of the CPUs beside the "
-	    "baseline and %.0f%% beside the contender",
+	    "%sother processes used %.0f%% of the CPU during the "
+	    "baseline and %.0f%% during the contender",
 	    s->len ? "; " : "", percent[0], percent[1]);
 	if (!c->sessions[0])
-		str_add(s, "; vkb-ab measures both sides in turns");
+		str_add(s, "; vkb-ab measures both sides interleaved");
 }
 
-/* Advises to measure in turns, which cancels the noise that neighbouring runs
- * share; more autocorrelated runs would add little information. */
+/* Advises to interleave the runs, which cancels the noise that neighbouring
+ * runs share; more autocorrelated runs would add little information. */
 static void
 add_turns(struct str *s, const struct next *n)
 {
 	if (!n->serial && !n->turned)
 		return;
-	str_printf(s, "%s%smeasure both sides in turns (vkb-ab",
+	str_printf(s, "%s%smeasure both sides interleaved (vkb-ab",
 	    s->len ? "; " : "",
 	    n->serial ? "neighbouring runs resemble each other, so more runs "
 			"add little information; "
 		      : "");
 	if (n->turned)
-		str_printf(s, "; about %zu rounds would decide %zu result%s",
+		str_printf(s, "; about %zu runs would decide %zu result%s",
 		    n->rounds, n->turned, num_plural(n->turned));
 	str_addc(s, ')');
+}
+
+/* Adds " (45 s)", " (14 min)" or " (2.5 h)", or nothing if it is not known. */
+static void
+write_minutes(struct str *s, double minutes)
+{
+	if (isnan(minutes))
+		return;
+	if (minutes < 1.5)
+		str_printf(s, " (%.0f s)", 60 * minutes);
+	else if (minutes < 90)
+		str_printf(s, " (%.0f min)", minutes);
+	else
+		str_printf(s, " (%.1f h)", minutes / 60);
 }
 
 void
 report_advice(struct str *s, const struct comparison *c)
 {
 	struct next n;
-	char buf[NUM_BUF];
 
 	add_busy(s, c);
 	if (c->sessions[0]) {
@@ -198,25 +204,16 @@ report_advice(struct str *s, const struct comparison *c)
 	}
 	n = plan_more_runs(c);
 	if (n.rows) {
-		str_printf(s, "%s%zu more %s%s%s", s->len ? "; " : "", n.more,
-		    n.unpaired ? "run" : "round", num_plural(n.more),
-		    n.unpaired ? " a side" : "");
-		if (!isnan(n.minutes))
-			str_printf(
-			    s, " (about %s)", num_seconds(buf, 60 * n.minutes));
+		str_printf(s, "%s%zu more run%s", s->len ? "; " : "", n.more,
+		    num_plural(n.more));
+		write_minutes(s, n.minutes);
 		str_printf(s, " would decide %zu result%s", n.rows,
 		    num_plural(n.rows));
 	}
 	if (n.lack)
 		str_printf(s,
-		    "%s%zu more %s%s%s %s needed to judge %zu result%s",
-		    s->len ? "; " : "", n.lack,
-		    n.few_unpaired ? "run" : "round", num_plural(n.lack),
-		    n.few_unpaired ? " a side" : "", n.lack == 1 ? "is" : "are",
-		    n.few, num_plural(n.few));
+		    "%s%zu more run%s %s needed to judge %zu result%s",
+		    s->len ? "; " : "", n.lack, num_plural(n.lack),
+		    n.lack == 1 ? "is" : "are", n.few, num_plural(n.few));
 	add_turns(s, &n);
-	if (n.hopeless)
-		str_printf(s,
-		    "%sthis machine is too noisy to tell for %zu result%s",
-		    s->len ? "; " : "", n.hopeless, num_plural(n.hopeless));
 }

@@ -38,27 +38,6 @@ find_first(const struct brief_case *b)
 	return b->rows;
 }
 
-/* Was the case counted, and does it take no more work than before? */
-static bool
-has_no_more_work(const struct brief_case *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		if (together_is_work(&b->rows[i]) && b->rows[i].gate)
-			return b->rows[i].verdict == VERDICT_EQUIVALENT ||
-			    b->rows[i].verdict == VERDICT_IMPROVEMENT;
-	return false;
-}
-
-/* Answers of one verdict: those about work come after those about time. */
-static bool
-is_about_work(const struct brief_case *b)
-{
-	const struct row *r = b->worst;
-
-	return together_is_work(r) ||
-	    (r->verdict == VERDICT_INCONCLUSIVE && has_no_more_work(b));
-}
-
 static int
 compare_cases(const void *a, const void *b)
 {
@@ -66,11 +45,34 @@ compare_cases(const void *a, const void *b)
 
 	if (x->worst && y->worst &&
 	    report_rank(x->worst) == report_rank(y->worst) &&
-	    is_about_work(x) != is_about_work(y))
-		return is_about_work(x) - is_about_work(y);
+	    together_is_work(x->worst) != together_is_work(y->worst))
+		return together_is_work(x->worst) - together_is_work(y->worst);
 	if (x->worst && y->worst)
 		return report_compare(x->worst, y->worst);
 	return !x->worst - !y->worst;
+}
+
+/* Is the row an exact count of what a server does for a request? */
+static bool
+is_work(const struct row *r)
+{
+	size_t n = strlen(r->name), end = strlen("_per_req");
+
+	return report_is_exact(r) && !r->builds_differ && n > end &&
+	    strcmp(r->name + n - end, "_per_req") == 0;
+}
+
+/* Does the first metric decide, though another one became better? It does where
+ * it is undecided or waived; less work is an answer of its own. */
+static bool
+is_first_open(const struct brief_case *b)
+{
+	const struct row *r = b->worst;
+
+	return r && b->first->gate && !is_work(r) &&
+	    (b->first->waived || b->first->verdict >= VERDICT_INCONCLUSIVE) &&
+	    (r->verdict == VERDICT_IMPROVEMENT ||
+		r->verdict == VERDICT_LIKELY_IMPROVEMENT);
 }
 
 /* Finds the row that decides; that of the first metric among equals. */
@@ -90,6 +92,8 @@ finish_case(struct brief_case *b)
 		least = rank;
 		b->worst = r;
 	}
+	if (is_first_open(b))
+		b->worst = b->first;
 }
 
 struct brief
@@ -122,16 +126,6 @@ brief_is_change(const struct brief_case *b)
 	    (b->worst->waived || b->worst->verdict < VERDICT_EQUIVALENT);
 }
 
-/* Is the row an exact count of what a server does for a request? */
-static bool
-is_work(const struct row *r)
-{
-	size_t n = strlen(r->name), end = strlen("_per_req");
-
-	return report_is_exact(r) && !r->builds_differ && n > end &&
-	    strcmp(r->name + n - end, "_per_req") == 0;
-}
-
 const char *
 brief_answer(const struct brief_case *b)
 {
@@ -147,9 +141,18 @@ brief_answer(const struct brief_case *b)
 		return "more work";
 	if (is_work(r) && r->verdict == VERDICT_IMPROVEMENT)
 		return "less work";
-	if (r->verdict == VERDICT_INCONCLUSIVE && is_about_work(b))
-		return "time unclear";
 	return verdict_word(r->verdict);
+}
+
+void
+brief_write_answer(struct str *s, const struct brief_case *b)
+{
+	str_add(s, brief_answer(b));
+	if (!b->worst || b->worst == b->first || is_work(b->worst) ||
+	    b->worst->verdict == VERDICT_EQUIVALENT)
+		return;
+	str_add(s, ": ");
+	changetext_metric(s, b->worst->name);
 }
 
 /* --- the table */
@@ -378,7 +381,7 @@ write_rows(struct str *s, const struct brief *b, const struct report *r,
 	}
 	write_table(s, b, &l, t, r->colour);
 	if (l.legend)
-		str_add(s, "(=: no change, ~: unclear)\n");
+		str_add(s, "(=: no change, ~: undecided)\n");
 	table_free(t);
 }
 
@@ -406,13 +409,15 @@ write_left_out(struct str *s, const struct brief *b, size_t shown)
 
 	for (size_t i = shown; i < b->n; i += n) {
 		const char *answer = brief_answer(&b->v[i]);
+		size_t cases = 0;
 
 		for (n = 0; i + n < b->n &&
 		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
 		     n++)
-			;
-		str_printf(
-		    s, "(%zu case%s: %s)\n", n, num_plural((double)n), answer);
+			cases += !b->v[i + n].first->common;
+		if (cases)
+			str_printf(s, "(%zu case%s: %s)\n", cases,
+			    num_plural((double)cases), answer);
 	}
 }
 
@@ -436,12 +441,12 @@ brief_add_runs(struct str *s, const struct brief *b)
 		return;
 	str_add(s, s->len ? ", " : "");
 	if (one->facts.m == one->facts.n)
-		str_printf(s, "%zu run%s a side", one->facts.m,
+		str_printf(s, "%zu run%s each", one->facts.m,
 		    num_plural((double)one->facts.m));
 	else
 		str_printf(s, "%zu and %zu runs", one->facts.m, one->facts.n);
 	if (one->facts.paired)
-		str_add(s, " in turns");
+		str_add(s, ", interleaved");
 }
 
 static void
@@ -481,6 +486,8 @@ brief_write(struct str *s, const struct report *r, size_t which)
 	brief_add_summary(&t, &b);
 	write_line(s, "", &t, width);
 	report_outlook(&t, c);
+	if (t.len)
+		str_addc(&t, '.');
 	write_line(s, "", &t, width);
 	for (size_t i = 0; i < w->n; i++) {
 		str_add(s, "warning: ");

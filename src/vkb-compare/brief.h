@@ -35,7 +35,8 @@ void brief_write(struct str *, const struct report *, size_t which);
 /* Collects the cases of a comparison. Caller frees with free(b.v). */
 struct brief brief_collect(const struct comparison *);
 
-/* Adds ", 8 runs a side in turns" if all cases have the same number of runs. */
+/* Adds ", 8 runs each, interleaved" if all cases have the same number of runs.
+ */
 void brief_add_runs(struct str *, const struct brief *);
 
 /* Adds the command that measures both sides again, or nothing. */
@@ -44,11 +45,16 @@ void brief_add_again(struct str *, const struct brief *, const struct report *);
 /* Returns "worse", "likely better", "no change", ...: the answer of a case. */
 const char *brief_answer(const struct brief_case *);
 
+/* Adds the answer, with the metric that it is about if the row of the case does
+ * not begin with it: "worse: p99". */
+void brief_write_answer(struct str *, const struct brief_case *);
+
 /* Is it an answer that people should look at: a change, or a likely one? */
 bool brief_is_change(const struct brief_case *);
 
-/* Adds "worse: SET (certain), GET; no change: 6 cases". */
-void brief_add_summary(struct str *, const struct brief *);
+/* Adds "Worse: SET (8.1% slower). Undecided: p99.9 of GET (runs vary by 51%).
+ * No change: 6 cases." Returns the length of the first sentence. */
+size_t brief_add_summary(struct str *, const struct brief *);
 
 /* Adds a command that says more about the result, or nothing. */
 void brief_add_next(struct str *, const struct brief *, const struct report *);

@@ -52,20 +52,9 @@ write_words(struct str *s, const struct row *r)
 static void
 write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
 {
-	if (report_is_exact(r)
-		? r->facts.ratio == 1
-		: r->verdict == VERDICT_EQUIVALENT && !r->noise) {
-		str_addc(s, '=');
-		return;
-	}
-	if (r->verdict == VERDICT_INCONCLUSIVE ||
-	    r->verdict == VERDICT_INSUFFICIENT) {
-		str_addc(s, '~');
-		l->legend = true;
-		if (!words && r->verdict == VERDICT_INCONCLUSIVE)
-			return;
-	}
-	(words ? write_words : write_change)(s, r);
+	struct changetext t = report_changetext(r);
+
+	l->legend |= changetext_cell(s, &t, r->verdict, r->noise, words);
 }
 
 static void
@@ -113,18 +102,20 @@ brief_add_rest(
 		const struct row *r = &b->rows[i];
 
 		if (!r->gate || is_in_column(l, b, r) ||
-		    (!r->waived && r->verdict >= VERDICT_EQUIVALENT))
+		    (!r->waived && r != b->worst &&
+			r->verdict >= VERDICT_EQUIVALENT))
 			continue;
 		/* A name at the start could be a command to a CI system. */
 		str_add(s, s->len ? "; " : "also ");
 		changetext_metric(s, r->name);
 		str_addc(s, ' ');
-		write_change(s, r);
+		(r->verdict < VERDICT_EQUIVALENT ? write_change
+						 : report_change)(s, r);
 		str_printf(s, " %s", describe_verdict(r));
 	}
 	if (l->narrow >= NO_FUNCTIONS && work && b->pair->functions)
-		str_printf(
-		    s, "%swork: %s", s->len ? "; " : "", b->pair->functions);
+		str_printf(s, "%sinstructions: %s", s->len ? "; " : "",
+		    b->pair->functions);
 	if (b->worst && b->worst->waived)
 		str_printf(s, "%swaived until %s: %s", s->len ? "; " : "",
 		    b->worst->waiver.expires, b->worst->waiver.reason);
@@ -141,7 +132,7 @@ add_work_cell(struct str *s, struct layout *l, const struct brief_case *b)
 	if (l->narrow >= NO_FUNCTIONS || !functions ||
 	    !find_row(b, "instructions_per_req"))
 		return;
-	str_add(s, s->len ? " " : "");
+	str_add(s, s->len ? ", " : "");
 	str_addn(s, functions, strcspn(functions, ","));
 }
 
@@ -153,8 +144,8 @@ add_head_cells(
 	struct str s = {0};
 
 	if (l->marks) {
-		str_printf(&s, "%s %s", b->worst ? report_mark(b->worst) : "",
-		    brief_answer(b));
+		str_printf(&s, "%s ", b->worst ? report_mark(b->worst) : "");
+		brief_write_answer(&s, b);
 		table_take(t, str_take(&s));
 	} else {
 		table_cell(t, b->worst ? report_sign(b->worst) : " ");
@@ -195,26 +186,26 @@ brief_add_row(struct table *t, struct layout *l, const struct brief_case *b)
 	}
 	if (l->marks)
 		return;
-	table_cell(t, brief_answer(b));
+	brief_write_answer(&s, b);
+	table_take(t, str_take(&s));
 	table_style(t, b->worst ? report_colour(b->worst) : NULL);
 }
 
 void
 brief_write_change(struct str *s, const struct row *r)
 {
-	struct str t = {0};
+	struct row rest = *r;
 
-	write_words(&t, r);
-	if (together_is_work(r) && r->facts.ratio > 0) {
-		/* "3.3% higher" */
-		str_addn(s, t.s, strcspn(t.s, " "));
-		str_add(s, r->facts.ratio > 1 ? " more work" : " less work");
-	} else {
-		if (strcmp(r->name, "rps") != 0) {
-			changetext_metric(s, r->name);
-			str_addc(s, ' ');
-		}
-		str_add(s, t.s);
+	if (report_is_by_rest(r))
+		rest.facts = r->rest;
+	if (report_is_exact(r) && r->facts.ratio > 0) {
+		together_write_exact(s, r);
+		return;
 	}
-	str_free(&t);
+	if (strcmp(r->name, "rps") != 0) {
+		changetext_metric(s, r->name);
+		str_addc(s, ' ');
+	}
+	write_words(s, &rest);
+	str_add(s, report_is_by_rest(r) ? " relative to all cases" : "");
 }

@@ -37,7 +37,8 @@ const char *brief_choose_title(const struct brief *);
 /* Makes a table of the first n cases, whose texts are in the layout. */
 struct table *brief_make_table(const struct brief *, struct layout *, size_t n);
 
-/* Writes "8.0% slower", "p99 12% higher", "3.3% more work" for a row. */
+/* Writes "8.0% slower", "p99 12% higher", "3.3% more instructions" for a row.
+ */
 void brief_write_change(struct str *, const struct row *);
 
 /* Adds the cells of a case: its sign and name, those of the columns, the

@@ -201,14 +201,14 @@ explain_others(struct str *s, const struct row *r)
 
 	if (!(busy[0] >= NOTABLE || busy[1] >= NOTABLE) || r->exact)
 		return;
-	str_add(s, "  others     other programs used ");
+	str_add(s, "  others     other processes used ");
 	for (size_t j = 0; j < 2; j++) {
 		str_add(s, j ? " and " : "");
 		if (isnan(busy[j]))
 			str_add(s, "an unknown share");
 		else
 			str_printf(s, "%.0f%%", busy[j]);
-		str_printf(s, "%s beside the %s", j ? "" : " of the CPUs",
+		str_printf(s, "%s during the %s", j ? "" : " of the CPU",
 		    j ? "contender" : "baseline");
 	}
 	if (busy_noise(r).var > 0)
@@ -279,9 +279,9 @@ explain_reason(struct str *s, const struct row *r)
 		break;
 	case VERDICT_EQUIVALENT:
 		str_add(s,
-		    r->noise
-			? "both sides are the same server, measured in turns, "
-			  "so what differs is noise"
+		    r->noise     ? "both sides are the same server, measured "
+				   "interleaved, "
+				   "so what differs is noise"
 			: tested ? "the whole 90% interval is within the margin"
 				 : "the change is within the margin");
 		break;

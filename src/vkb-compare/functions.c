@@ -138,8 +138,9 @@ add_costs(struct change *v, struct intern *names, const struct functions *f,
 static void
 write_change(struct str *s, const char *name, double by)
 {
-	str_printf(s, "%s%s %c", s->len ? ", " : "", name, by < 0 ? '-' : '+');
+	str_printf(s, "%s%c", s->len ? ", " : "", by < 0 ? '-' : '+');
 	together_write_count(s, fabs(by));
+	str_printf(s, " in %s", name);
 }
 
 char *

@@ -58,6 +58,13 @@ set_notes(struct json *rec, const struct row *r)
 	str_free(&s);
 }
 
+static void
+set_text(struct json *rec, const char *key, struct str *s)
+{
+	json_set_str(rec, key, s->len ? s->s : NULL);
+	str_clear(s);
+}
+
 static struct json *
 make_rest(const struct verdict_facts *f)
 {
@@ -70,12 +77,14 @@ make_rest(const struct verdict_facts *f)
 	return j;
 }
 
-/* 'answer' is the answer of the case if this row decides it, or NULL. */
+/* 'decides' is the case if this row decides its answer, or NULL. */
 static struct json *
-make_delta(const struct comparison *c, const struct row *r, const char *answer)
+make_delta(const struct comparison *c, const struct row *r,
+    const struct brief_case *decides)
 {
 	const struct verdict_facts *f = &r->facts;
 	struct json *rec = record_new("delta"), *values = json_array(), *needed;
+	struct str text = {0};
 
 	json_set(rec, "config", json_dup(r->pair->side[0]->config));
 	json_set(rec, "baseline", json_dup(c->subject[0]));
@@ -111,7 +120,14 @@ make_delta(const struct comparison *c, const struct row *r, const char *answer)
 	if (r->has_rest)
 		json_set(rec, "rest", make_rest(&r->rest));
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
-	json_set_str(rec, "answer", answer);
+	if (r->verdict == VERDICT_INCONCLUSIVE) {
+		report_reason(&text, r);
+		set_text(rec, "reason", &text);
+	}
+	if (decides)
+		brief_write_answer(&text, decides);
+	set_text(rec, "answer", &text);
+	str_free(&text);
 	json_set_bool(rec, "certain", r->certain);
 	if (r->noise)
 		json_set_bool(rec, "noise", true);
@@ -185,13 +201,6 @@ set_canaries(
 		json_push(all, j);
 	}
 	set_unless_empty(rec, "canary", all);
-}
-
-static void
-set_text(struct json *rec, const char *key, struct str *s)
-{
-	json_set_str(rec, key, s->len ? s->s : NULL);
-	str_clear(s);
 }
 
 /* Sets the texts of other formats, for vkb-compare --deltas and vkb-report. */
@@ -345,16 +354,16 @@ make_shift(const struct comparison *c, const struct shift *shift)
 	return rec;
 }
 
-/* Returns for each row the answer of the case that it decides, or NULL. Caller
- * frees with free(). */
-static const char **
+/* Returns for each row the case whose answer it decides, or NULL. Caller frees
+ * with free(). */
+static const struct brief_case **
 list_answers(const struct comparison *c, const struct brief *b)
 {
-	const char **v = mem_array(c->nrows + 1, sizeof *v);
+	const struct brief_case **v = mem_array(c->nrows + 1, sizeof *v);
 
 	for (size_t i = 0; i < b->n; i++)
 		if (b->v[i].worst)
-			v[b->v[i].worst - c->rows] = brief_answer(&b->v[i]);
+			v[b->v[i].worst - c->rows] = &b->v[i];
 	return v;
 }
 
@@ -364,7 +373,7 @@ append_comparison(struct str *s, const struct report *r, size_t which)
 	const struct comparison *c = &r->c[which];
 	const struct shifts *shifts = &r->shifts[which];
 	struct brief b = brief_collect(c);
-	const char **answers = list_answers(c, &b);
+	const struct brief_case **answers = list_answers(c, &b);
 
 	for (size_t k = 0; k < c->nrows; k++)
 		append_record(s, make_delta(c, &c->rows[k], answers[k]));

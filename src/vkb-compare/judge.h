@@ -45,19 +45,20 @@ struct row {
 	enum verdict verdict;
 	bool certain;
 	bool outweighed; /* more allocations, but less work or time */
-	bool unchanged; /* known from the servers (sameserver.h) */
-	bool noise;     /* hence equivalent, whatever the tests say */
-	size_t needed;  /* runs per side (rounds); 0: not known */
-	size_t rounds;  /* in turns, of autocorrelated runs; 0: as 'needed' */
-	double visible; /* smallest relative change it can show; NAN */
-	double minutes; /* for the missing runs; NAN: not known */
-	size_t dropped; /* runs without a partner, left out */
-	size_t shared;  /* rounds of both sides, where too few to pair */
+	bool unchanged;  /* known from the servers (sameserver.h) */
+	bool noise;      /* hence equivalent, whatever the tests say */
+	size_t needed;   /* runs per side (rounds); 0: not known */
+	size_t rounds;   /* in turns, of autocorrelated runs; 0: as 'needed' */
+	double visible;  /* smallest relative change it can show; NAN */
+	double minutes;  /* for the missing runs; NAN: not known */
+	size_t dropped;  /* runs without a partner, left out */
+	size_t shared;   /* rounds of both sides, where too few to pair */
 	bool client_bound;
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */
 	bool loads_differ;  /* one side was counted, by fewer requests */
 	const char *notes;  /* of a row read from a record; NULL: judged here */
+	const char *reason; /* of such a row that is undecided */
 };
 
 struct difference { /* a value of the environment that differs */

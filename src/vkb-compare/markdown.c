@@ -221,7 +221,8 @@ write_markdown_overall(const struct mdpage *p, const struct comparison *c)
 	str_addc(p->s, '\n');
 }
 
-/* Writes what counts and times say of each case together. */
+/* Writes what counts and times say of each case together, unless the head has
+ * the only sentence. */
 static void
 write_markdown_together(const struct mdpage *p, const struct comparison *c)
 {
@@ -229,7 +230,7 @@ write_markdown_together(const struct mdpage *p, const struct comparison *c)
 
 	for (size_t i = 0; i < c->npairs; i++)
 		n += c->pairs[i].together != NULL;
-	for (size_t i = 0; i < c->npairs; i++) {
+	for (size_t i = 0; n > 1 && i < c->npairs; i++) {
 		size_t before = p->s->len;
 
 		if (!c->pairs[i].together)
@@ -243,7 +244,7 @@ write_markdown_together(const struct mdpage *p, const struct comparison *c)
 		left_out++;
 	}
 	mdpage_left_out(p, left_out, "sentence");
-	str_add(p->s, n ? "\n" : "");
+	str_add(p->s, n > 1 ? "\n" : "");
 }
 
 /* Writes a row for each metric of each case, and what counts and times say of

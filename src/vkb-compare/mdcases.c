@@ -2,11 +2,13 @@
 #include "briefrow.h"
 #include "markup.h"
 #include "mdpage.h"
+#include "mem.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"
 #include "table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Cases that are not folded, and bytes of a name in their rows. */
@@ -18,71 +20,21 @@ count_worst(const struct brief *b)
 	return b->n < WORST ? b->n : WORST;
 }
 
-static const char *
-describe_certainty(const struct row *r)
-{
-	if (r->waived)
-		return " (waived)";
-	if (verdict_is_likely(r->verdict))
-		return " (likely)";
-	if (report_is_exact(r))
-		return " (exactly)";
-	return r->certain ? " (certain)" : "";
-}
-
-/* Writes "**SET P10: 8.0% slower** (certain)", or the sentence for a report
- * without a change. */
+/* Writes the summary, its first sentence in bold. */
 static void
-write_worst(const struct mdpage *p, const struct brief *b)
+write_summary(struct str *s, const struct brief *b)
 {
-	const struct row *r = b->n ? b->v[0].worst : NULL;
-	struct str t = {0}, *s = p->s;
+	struct str text = {0};
+	size_t first = brief_add_summary(&text, b);
+	char *bold = mem_strn(text.s, first);
 
-	if (!r) {
-		str_add(s, "**Nothing was judged**");
-		return;
-	}
-	if (r->verdict >= VERDICT_EQUIVALENT) {
-		str_printf(s, "**%s**",
-		    r->verdict == VERDICT_EQUIVALENT ? "No change"
-						     : "No slowdown shown");
-		return;
-	}
 	str_add(s, "**");
-	mdpage_name(p, b->v[0].pair->name[0]);
-	str_add(s, ": ");
-	brief_write_change(&t, r);
-	markup_markdown(s, t.s);
-	str_printf(s, "**%s", describe_certainty(r));
-	str_free(&t);
-}
-
-/* Adds " · worse: 1 other case · unclear: 5 cases" for the cases other
- * than the first, which the headline names if it has changed. */
-static void
-write_answers(struct str *s, const struct brief *b)
-{
-	bool named = b->n && brief_is_change(&b->v[0]), other;
-	size_t n;
-
-	for (size_t i = named; i < b->n; i += n) {
-		const char *answer = brief_answer(&b->v[i]);
-
-		for (n = 0; i + n < b->n &&
-		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
-		     n++)
-			;
-		other = named && i == 1 &&
-		    strcmp(answer, brief_answer(&b->v[0])) == 0;
-		str_add(s, " \xc2\xb7 ");
-		if (n < b->n || !b->v[i].worst ||
-		    b->v[i].worst->verdict != VERDICT_EQUIVALENT)
-			/* else the sentence has the answer */
-			str_printf(s, "%s: ", answer);
-		str_printf(s, "%zu %scase%s", n, other ? "other " : "",
-		    num_plural((double)n));
-	}
+	markup_markdown_whole(s, bold);
+	str_add(s, "**");
+	markup_markdown_whole(s, text.s + first);
 	str_add(s, "\n\n");
+	free(bold);
+	str_free(&text);
 }
 
 void
@@ -106,8 +58,7 @@ mdcases_write_head(const struct mdpage *p, const struct brief *b)
 	}
 	if (!mdpage_has_room(p, 10))
 		mdpage_truncate(p, before);
-	write_worst(p, b);
-	write_answers(p->s, b);
+	write_summary(p->s, b);
 	str_free(&text);
 }
 
@@ -123,7 +74,7 @@ write_cases(
 	    table_markdown(t, p->s, p->start + p->room * percent / 100);
 
 	if (rows && l.legend)
-		str_add(p->s, "\n=: no change, \\~: unclear\n");
+		str_add(p->s, "\n=: no change, \\~: undecided\n");
 	mdpage_left_out(p, n - rows, "case");
 	str_addc(p->s, '\n');
 	table_free(t);
@@ -166,16 +117,15 @@ mdcases_write_origin(
 		mdpage_paragraph(p, "Measured: ", text.s, 71);
 	str_clear(&text);
 	report_outlook(&text, c);
-	if (text.len)
+	if (text.len) {
+		str_addc(&text, '.');
 		mdpage_paragraph(p, "", text.s, 73);
+	}
 	str_clear(&text);
 	brief_add_again(&command, b, r);
 	if (command.len) {
 		str_visible(&text, command.s);
-		str_printf(p->s,
-		    "The same again, in a clone that has both commits:\n\n"
-		    "    %s\n\n",
-		    text.s);
+		str_printf(p->s, "To reproduce:\n\n    %s\n\n", text.s);
 	}
 	str_free(&command);
 	str_free(&text);

@@ -91,11 +91,10 @@ void
 report_sessions(struct str *s, double sd, const char *from)
 {
 	if (strcmp(from, "default") == 0)
-		str_printf(s, "assumed to differ by %.3g%% on %s", 100 * sd,
-		    sd == SESSIONS_SD_VIRTUAL      ? "a virtual machine"
-			: sd == SESSIONS_SD_MEMORY ? "any machine, in memory"
-						   : "a machine that is not "
-						     "virtual");
+		str_printf(s, "allowing %.3g%% between sessions (%s)", 100 * sd,
+		    sd == SESSIONS_SD_VIRTUAL      ? "virtual machine"
+			: sd == SESSIONS_SD_MEMORY ? "memory"
+						   : "bare metal");
 	else
 		str_printf(s, "which differ by %.3g%% according to the %s",
 		    100 * sd, from);
@@ -224,8 +223,8 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 	str_addc(s, '.');
 	if (c->unnamed_sessions)
 		str_add(s,
-		    " Some runs name no session, so that all count as runs "
-		    "of one: the effect of sessions is not allowed for.");
+		    " No sessions recorded: all runs count as one session, and "
+		    "the effect of sessions is not allowed for.");
 	write_margins(s, c);
 	for (size_t i = 0; i < c->nrows; i++)
 		looked += c->rows[i].level < JUDGE_ALPHA;

@@ -1,9 +1,6 @@
-/* The lines below the rows of the brief text: a summary of the answers, and a
- * command that tells more. */
+/* The commands that tell more, or measure again. */
 #include "brief.h"
 #include "json.h"
-#include "markup.h"
-#include "num.h"
 #include "rebuild.h"
 #include "record.h"
 #include "report.h"
@@ -12,74 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum {
-	NAMED = 4,   /* cases of an answer that are named */
-	LONGEST = 60 /* bytes of a name */
-};
-
-/* Does the case have a certain result with the verdict of the one that decides
- * it? */
-static bool
-is_certain(const struct brief_case *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		if (b->rows[i].certain && report_is_judged(&b->rows[i]) &&
-		    b->rows[i].verdict == b->worst->verdict)
-			return true;
-	return false;
-}
-
-/* Adds "worse: SET (certain), GET and 3 more" for n cases of one answer. */
-static void
-add_names(struct str *s, const struct brief_case *b, size_t n)
-{
-	for (size_t i = 0; i < n && i < NAMED; i++) {
-		str_add(s, i ? ", " : "");
-		markup_cut(s, b[i].pair->name[0], LONGEST);
-		if (is_certain(&b[i]))
-			str_add(s,
-			    report_is_exact(b[i].worst) ? " (exactly)"
-							: " (certain)");
-	}
-	if (n > NAMED)
-		str_printf(s, " and %zu more", n - NAMED);
-}
-
-void
-brief_add_summary(struct str *s, const struct brief *b)
-{
-	size_t n, changed = 0, judged = 0;
-
-	while (changed < b->n && brief_is_change(&b->v[changed]))
-		changed++;
-	for (size_t i = 0; i < b->n; i++)
-		judged += b->v[i].worst != NULL;
-	if (!judged)
-		str_add(s, "nothing was judged");
-	else if (!changed)
-		str_add(s,
-		    b->v[0].worst->verdict == VERDICT_EQUIVALENT
-			? ""
-			: "no slowdown shown; ");
-	for (size_t i = 0; i < judged; i += n) {
-		const char *answer = brief_answer(&b->v[i]);
-
-		for (n = 0; i + n < judged &&
-		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
-		     n++)
-			;
-		str_printf(s, "%s%s: ", i ? "; " : "", answer);
-		if (i < changed)
-			add_names(s, &b->v[i], n);
-		else if (n == b->n)
-			str_printf(
-			    s, n == 1 ? "the one case" : "all %zu cases", n);
-		else
-			str_printf(s, "%zu case%s", n, num_plural((double)n));
-	}
-	str_add(s, ".");
-}
 
 /* Returns the commit or ref by which a subject can be built again, or NULL, as
  * for a server of which only the version is known, which may be that of Redis,

@@ -1,5 +1,6 @@
 #include "recorded.h"
 #include "caseset.h"
+#include "counted.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
@@ -89,11 +90,14 @@ read_row(struct row *r, const struct json *rec)
 {
 	const struct json *n = json_get(rec, "n");
 	const struct json *needed = json_get(rec, "needed");
+	const struct json *rest = json_get(rec, "rest");
 	struct verdict_facts *f = &r->facts;
 
 	r->name = mem_str(json_get_str(rec, "metric"));
 	r->notes = join_notes(rec);
 	r->metric = metric_guess(r->name);
+	r->reason = json_get_str(rec, "reason");
+	r->margin = json_get_num(rec, "margin", NAN);
 	r->gate = strcmp(json_get_str(rec, "class"), "gate") == 0;
 	r->common = json_get_bool(rec, "common", false);
 	r->primary = json_get_bool(rec, "primary", false);
@@ -112,6 +116,15 @@ read_row(struct row *r, const struct json *rec)
 		return "'median' is not two numbers";
 	if (read_pair(rec, "ci95", &f->lo95, &f->hi95) < 0)
 		return "'ci95' is not two numbers";
+	r->has_rest = rest != NULL;
+	r->rest.ratio = json_get_num(rest, "ratio", NAN);
+	if (read_pair(rest, "ci95", &r->rest.lo95, &r->rest.hi95) < 0)
+		return "'ci95' of 'rest' is not two numbers";
+	if (strcmp(json_get_str(rec, "method"), "assumed") == 0 &&
+	    counted_may_be(&r->metric))
+		counted_make_exact(&r->metric);
+	if (r->metric.exact && f->lo95 < f->hi95)
+		f->sd = NAN; /* the runs of a side differ */
 	if (read_verdict(json_get_str(rec, "verdict"), &r->verdict) < 0)
 		return "'verdict' is unknown";
 	if (read_count(json_get(needed, "runs"), &r->needed) < 0 ||

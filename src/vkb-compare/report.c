@@ -71,14 +71,6 @@ report_order(const struct comparison *c)
 	return at;
 }
 
-static double
-to_percent(double ratio)
-{
-	double v = 100 * (ratio - 1);
-
-	return fabs(v) < .05 ? 0 : v; /* no "-0.0" */
-}
-
 bool
 report_is_judged(const struct row *r)
 {
@@ -104,7 +96,7 @@ report_changetext(const struct row *r)
 	const struct verdict_facts *f = &r->facts;
 
 	return (struct changetext){r->name, {f->median[0], f->median[1]},
-	    f->ratio, report_is_exact(r)};
+	    f->ratio, report_is_exact(r), f->lo95, f->hi95};
 }
 
 void
@@ -115,37 +107,12 @@ report_values(const struct row *r, double v[2])
 	changetext_values(&t, v);
 }
 
-/* Writes "1.07x slower", the larger value over the smaller; "up from 0". */
-static void
-write_factor(struct str *s, const struct row *r)
-{
-	struct changetext t = report_changetext(r);
-	double v = t.ratio;
-
-	if (!(v > 0)) {
-		changetext_zero(s, &t);
-		return;
-	}
-	v = v < 1 ? 1 / v : v;
-	if (v < 1.005)
-		str_add(s, "1.00x");
-	else
-		str_printf(s, v < 100 ? "%.2fx %s" : "%.0fx %s", v,
-		    changetext_direction(r->name, t.ratio));
-}
-
 void
 report_change(struct str *s, const struct row *r)
 {
-	const struct verdict_facts *f = &r->facts;
+	struct changetext t = report_changetext(r);
 
-	write_factor(s, r);
-	if (isnan(f->ratio))
-		return;
-	str_printf(s, " %+.1f%%", to_percent(f->ratio));
-	if (!isnan(f->lo95))
-		str_printf(s, " [%+.1f, %+.1f]", to_percent(f->lo95),
-		    to_percent(f->hi95));
+	changetext_interval(s, &t);
 }
 
 void
@@ -179,8 +146,65 @@ report_is_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
 
-	return verdict_is_hopeless(
-	    (double)(r->needed ? r->needed : r->rounds), (double)have);
+	return verdict_is_hopeless((double)(r->needed ? r->needed : r->rounds),
+	    (double)have, r->minutes);
+}
+
+/* Returns the largest coefficient of variation of both sides, or of a count how
+ * far its values are apart, in percent; NAN: not known. */
+static double
+measure_variation(const struct row *r)
+{
+	double most = NAN;
+
+	for (size_t side = 0; side < 2; side++) {
+		const struct sample *of = &r->used[side];
+		double v[REPORT_SPREAD], least = INFINITY, largest = 0;
+
+		report_get_spread(r, side, v);
+		for (size_t i = 0; i < of->n; i++) {
+			least = fmin(least, of->v[i]);
+			largest = fmax(largest, of->v[i]);
+		}
+		most =
+		    fmax(most, r->exact ? (largest - least) / largest : v[2]);
+	}
+	return 100 * most;
+}
+
+/* Is the interval so narrow that more runs of these values stay undecided? */
+static bool
+is_on_margin(const struct verdict_facts *f, double margin)
+{
+	return f->lo95 > 1 || f->hi95 < 1 ||
+	    log(f->hi90 / f->lo90) < -log1p(-margin);
+}
+
+void
+report_reason(struct str *s, const struct row *r)
+{
+	double v;
+
+	if (r->reason) {
+		str_add(s, r->reason);
+		return;
+	}
+	if (r->sessions[0] || r->common)
+		str_add(s, "sessions differ");
+	else if (r->facts.assumed_se)
+		str_add(s, "other processes ran");
+	else if (!r->exact && is_on_margin(&r->facts, r->margin))
+		str_printf(s, "lies on the margin of %.3g%%", 100 * r->margin);
+	else {
+		v = measure_variation(r);
+		if (isnan(v))
+			str_add(s, "runs vary");
+		else
+			str_printf(s,
+			    v < 10 ? "%s vary by %.1f%%" : "%s vary by %.0f%%",
+			    report_is_hopeless(r) ? "too noisy: runs" : "runs",
+			    v);
+	}
 }
 
 void
@@ -219,23 +243,21 @@ report_verdict(struct str *s, const struct row *r)
 		return;
 	}
 	str_add(s, verdict_name(r->verdict));
-	if (r->certain)
-		str_add(s, ", certain");
 	if (!isnan(r->visible) && !r->noise)
 		str_printf(s,
-		    r->visible < .1 ? ", changes below %.2g%% would be missed"
-				    : ", changes below %.0f%% would be missed",
+		    r->visible < .1
+			? ", only changes above %.2g%% could be seen"
+			: ", only changes above %.0f%% could be seen",
 		    100 * r->visible);
 	else if (report_is_hopeless(r))
 		str_add(s, ", too noisy to tell");
 	if (report_is_hopeless(r))
 		return;
 	if (r->rounds)
-		str_printf(s, ", needs %zu rounds in turns", r->rounds);
+		str_printf(s, ", needs %zu interleaved runs", r->rounds);
 	if (!r->needed)
 		return;
-	str_printf(s, ", needs %zu %s", r->needed,
-	    r->facts.paired ? "rounds" : "runs a side");
+	str_printf(s, ", needs %zu runs", r->needed);
 	if (!isnan(r->minutes))
 		str_printf(s, " (%s more)", num_seconds(buf, 60 * r->minutes));
 }
@@ -342,14 +364,23 @@ report_notes(struct str *s, const struct row *r)
 		sep = ", ";
 	}
 	if (r->has_rest) {
-		str_printf(s, "%s%+.1f%% [%+.1f, %+.1f] relative to all cases",
-		    sep, 100 * (r->rest.ratio - 1), 100 * (r->rest.lo95 - 1),
-		    100 * (r->rest.hi95 - 1));
+		struct changetext rest = {.metric = r->name,
+		    .ratio = r->rest.ratio,
+		    .lo = r->rest.lo95,
+		    .hi = r->rest.hi95};
+
+		str_add(s, sep);
+		changetext_interval(s, &rest);
+		str_add(s, " relative to all cases");
 		sep = ", ";
 	}
 	if (r->common) {
 		str_printf(s, "%swhat the %zu cases have in common%s", sep,
-		    f->n, r->certain ? "" : "; may be the machine");
+		    f->n,
+		    r->verdict == VERDICT_REGRESSION ||
+			    r->verdict == VERDICT_IMPROVEMENT
+			? ""
+			: "; may be the machine");
 		sep = ", ";
 	}
 	if (r->dropped)

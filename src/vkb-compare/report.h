@@ -87,15 +87,17 @@ const char *report_colour(const struct row *);
 bool report_is_judged(const struct row *);
 /* Is it a count that is the same in all runs of a side? */
 bool report_is_exact(const struct row *);
-/* Does the row need too many runs to advise them? See verdict_is_hopeless. */
+/* Is noise the reason, and would more runs not help within an hour? */
 bool report_is_hopeless(const struct row *);
+/* Adds why a row is undecided: "runs vary by 51%", "sessions differ". */
+void report_reason(struct str *, const struct row *);
 
 /* Writes 12 digits, or nothing for NAN. */
 void report_number(struct str *, double);
 
 /*
- * Writes the result in one sentence: what changed, how much, how sure, what to
- * do. If both sides are the same server, a sentence before it says that.
+ * Writes the result in a few sentences: what limits it, brief_add_summary, and
+ * report_outlook.
  */
 void report_headline(struct str *, const struct comparison *);
 
@@ -139,7 +141,7 @@ bool report_is_by_rest(const struct row *);
 struct changetext report_changetext(const struct row *);
 /* The two values that are shown beside a change: see changetext_values. */
 void report_values(const struct row *, double v[2]);
-/* "1.07x slower -6.2% [-6.5, -5.9]" */
+/* "-6.2% [-6.5, -5.9]" */
 void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);
 /* Fills mean, standard deviation and coefficient of variation, as a fraction,
@@ -157,8 +159,9 @@ void report_judged(struct str *, const struct comparison *);
  * writes nothing, if it would be the mean of one case. */
 bool report_overall(struct str *, const struct overall *, const char *first,
     const char *second);
-/* "assumed to differ by 3% on a virtual machine": how much sessions differ that
- * are not measured here, and how that is known, as in struct comparison. */
+/* "allowing 3% between sessions (virtual machine)": how much sessions differ
+ * that are not measured here, and how that is known, as in struct comparison.
+ */
 void report_sessions(struct str *, double sd, const char *from);
 /* The statistical method, in a few sentences. */
 void report_method(

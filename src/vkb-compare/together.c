@@ -1,4 +1,5 @@
 #include "together.h"
+#include "changetext.h"
 #include "json.h"
 #include "judge.h"
 #include "markup.h"
@@ -7,6 +8,7 @@
 #include "str.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 100 }; /* bytes of a name */
@@ -90,8 +92,15 @@ write_percent(struct str *s, double ratio)
 	str_printf(s, v < 1 ? "%.2f%%" : "%.1f%%", v);
 }
 
-/* Writes "1 allocation", "2 branch misses" for 'by' of a metric of which 'n'
- * bytes of the name are the unit; 'way' is the word between. */
+/* Adds the first n bytes of the name of a metric, which are its unit. */
+static void
+write_metric(struct str *s, const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		str_addc(s, name[i] == '_' ? ' ' : name[i]);
+}
+
+/* Writes "1 more allocation", "2 more branch misses". */
 static void
 write_units(
     struct str *s, double by, const char *way, const char *name, size_t n)
@@ -102,42 +111,55 @@ write_units(
 	together_write_count(s, by);
 	one = strcmp(s->s + from, "1") == 0;
 	str_printf(s, " %s ", way);
-	from = s->len;
-	str_addn(s, name, n);
-	for (char *p = s->s + from; *p; p++)
-		if (*p == '_')
-			*p = ' ';
+	write_metric(s, name, n);
 	if (!one || !str_ends(s->s, "s"))
 		return;
 	s->len -= str_ends(s->s, "sses") ? 2 : 1;
 	s->s[s->len] = '\0';
 }
 
-/* "3.3% more instructions (exactly; setCommand +155)" */
+void
+together_write_exact(struct str *s, const struct row *r)
+{
+	double by = r->facts.median[1] - r->facts.median[0];
+	const char *way = by > 0 ? "more" : "fewer";
+	size_t n = (size_t)(strstr(r->name, "_per_") - r->name);
+
+	if (isnan(r->facts.ratio)) {
+		write_units(s, fabs(by), way, r->name, n);
+	} else {
+		write_percent(s, r->facts.ratio);
+		str_printf(s, " %s ", way);
+		write_metric(s, r->name, n);
+	}
+	if (!str_ends(r->name, "_req"))
+		write_metric(s, r->name + n, strlen(r->name + n));
+}
+
+/* "executes 3.3% more instructions per request (+155 in setCommand)", "takes
+ * 12.5% more bytes per key (+8)" */
 static void
 add_work(struct str *s, const struct row *r)
 {
-	static const char what[] = "instructions";
 	double by = r->facts.median[1] - r->facts.median[0];
-	const char *way = by > 0 ? "more" : "fewer";
+	bool work = together_is_work(r);
 
+	str_add(s, work ? "executes " : "takes ");
+	together_write_exact(s, r);
+	str_add(s, str_ends(r->name, "_req") ? " per request (" : " (");
 	if (isnan(r->facts.ratio)) {
-		write_units(s, fabs(by), way, what, strlen(what));
+		str_add(s, "from 0 to ");
+		together_write_count(s, r->facts.median[1]);
+	} else if (work && r->pair->functions) {
+		str_add(s, r->pair->functions);
 	} else {
-		write_percent(s, r->facts.ratio);
-		str_printf(s, " %s %s", way, what);
+		str_addc(s, by > 0 ? '+' : '-');
+		together_write_count(s, fabs(by));
 	}
-	str_add(s, " (exactly");
-	if (r->pair->functions) {
-		str_printf(s, "; %s)", r->pair->functions);
-		return;
-	}
-	str_add(s, ", ");
-	together_write_count(s, fabs(by));
-	str_add(s, " per request)");
+	str_addc(s, ')');
 }
 
-/* "2.9% slower [2.1, 3.6], certain" */
+/* "is 2.9% slower [2.1, 3.6]", "has a p99 12.1% higher [8.1, 15.2]" */
 static void
 add_time(struct str *s, const struct row *r)
 {
@@ -146,19 +168,21 @@ add_time(struct str *s, const struct row *r)
 	double lo = 100 * (rose ? f->lo95 - 1 : 1 - f->hi95);
 	double hi = 100 * (rose ? f->hi95 - 1 : 1 - f->lo95);
 
+	if (rps) {
+		str_add(s, "is ");
+	} else {
+		str_add(s, "has a ");
+		changetext_metric(s, r->name);
+		str_addc(s, ' ');
+	}
 	if (verdict_is_likely(r->verdict))
 		str_add(s, "likely ");
 	write_percent(s, f->ratio);
-	if (rps)
-		str_add(s, rose ? " faster" : " slower");
-	else
-		str_printf(s, " %s %s", rose ? "more" : "less", r->name);
+	str_printf(s, " %s", changetext_direction(r->name, f->ratio));
 	if (!isnan(f->lo95))
 		str_printf(s, " [%.1f, %.1f]", lo, hi);
 	if (r->has_rest)
 		str_add(s, " relative to all cases");
-	if (r->certain)
-		str_add(s, ", certain");
 }
 
 /* The time of a case whose work changed. */
@@ -176,12 +200,15 @@ add_time_of_change(struct str *s, const struct row *time, enum direction work)
 			str_add(s, "; what differs in time is noise");
 			return kind;
 		}
-		str_printf(s, ", but not %s: %s is within %.3g%%",
-		    work == WORSE ? "slower" : "faster", time->name,
-		    100 * time->margin);
+		str_printf(s,
+		    ", but is not %s: ", work == WORSE ? "slower" : "faster");
+		changetext_metric(s, time->name);
+		str_printf(s, " is within %.3g%%", 100 * time->margin);
 		return kind;
 	case UNCLEAR:
-		str_add(s, "; this machine is too noisy to compare times");
+		str_add(s, "; its time is undecided (");
+		report_reason(s, time);
+		str_addc(s, ')');
 		return kind;
 	case TOO_FEW:
 		str_add(s, "; too few runs to compare times");
@@ -199,46 +226,16 @@ add_time_of_same(struct str *s, const struct row *time)
 {
 	switch (find_direction(time)) {
 	case SAME:
-		return TOGETHER_NONE;
 	case UNCLEAR:
-		str_add(s,
-		    "no more work per request; this machine is too noisy to "
-		    "compare times");
-		return TOGETHER_UNCLEAR;
 	case TOO_FEW:
-		str_add(s,
-		    "no more work per request; too few runs to compare times");
-		return TOGETHER_TOO_FEW;
+		return TOGETHER_NONE;
 	default:
 		add_time(s, time);
 		str_add(s,
-		    ", with the same work per request, so the cause is memory, "
-		    "the kernel, waiting, or the machine");
+		    " with the same instructions per request, so the cause is "
+		    "memory, the kernel, waiting, or the machine");
 		return TOGETHER_TIME;
 	}
-}
-
-void
-together_write_exact(struct str *s, const struct row *r)
-{
-	double by = r->facts.median[1] - r->facts.median[0];
-	const char *per = strstr(r->name, "_per_");
-
-	str_add(s, "takes ");
-	write_units(s, fabs(by), by > 0 ? "more" : "fewer", r->name,
-	    (size_t)(per - r->name));
-	str_printf(s, " per %s",
-	    str_ends(r->name, "_req") ? "request" : per + strlen("_per_"));
-	if (isnan(r->facts.ratio)) {
-		str_add(s, " (from 0 to ");
-		together_write_count(s, r->facts.median[1]);
-		str_addc(s, ')');
-	} else {
-		str_printf(s, " (%+.1f%%)", 100 * (r->facts.ratio - 1));
-	}
-	str_add(s, ", exactly");
-	if (together_is_work(r) && r->pair->functions)
-		str_printf(s, ": %s", r->pair->functions);
 }
 
 static void
@@ -248,15 +245,17 @@ describe_pair(struct pairing *p, const struct row *work, const struct row *time)
 	struct str s = {0};
 
 	markup_cut(&s, p->name[0], LONGEST);
-	str_add(&s, time ? ": " : " ");
-	if (c == SAME) {
-		p->kind = time ? add_time_of_same(&s, time) : TOGETHER_NONE;
-	} else if (time) {
-		add_work(&s, work);
-		p->kind = add_time_of_change(&s, time, c);
+	str_addc(&s, ' ');
+	if (c == SAME || c == UNCLEAR) {
+		p->kind = time && c == SAME ? add_time_of_same(&s, time)
+					    : TOGETHER_NONE;
+		free(p->functions); /* what they differ by is noise */
+		p->functions = NULL;
 	} else {
-		together_write_exact(&s, work);
+		add_work(&s, work);
 		p->kind = c == WORSE ? TOGETHER_MORE_WORK : TOGETHER_LESS_WORK;
+		if (time)
+			p->kind = add_time_of_change(&s, time, c);
 	}
 	p->together = p->kind == TOGETHER_NONE ? NULL : mem_str(s.s);
 	str_free(&s);

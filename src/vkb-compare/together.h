@@ -18,14 +18,12 @@ enum together_kind {
 	TOGETHER_TIME,      /* the time changed */
 	TOGETHER_MORE_WORK, /* it executes more, and it is not slower */
 	TOGETHER_LESS_WORK,
-	TOGETHER_UNCLEAR, /* the same work; the time is not clear */
-	TOGETHER_TOO_FEW, /* the same work; too few runs */
 };
 
 /*
- * Sets 'together' and 'kind' of all pairs, whose rows have their verdicts:
- * "SET: 3.3% more instructions (exactly; setCommand +155) and 2.9% slower [2.1,
- * 3.6]".
+ * Sets 'together' and 'kind' of all pairs, whose rows have their verdicts: "SET
+ * executes 3.3% more instructions per request (+155 in setCommand) and is 2.9%
+ * slower [2.1, 3.6]". Drops the functions of a count that did not change.
  */
 void together_describe(struct comparison *);
 
@@ -38,8 +36,8 @@ bool together_has(const struct row *);
 /* Writes a count with its significant digits: 155, 1745.3, 0.0021. */
 void together_write_count(struct str *, double);
 
-/* "takes 155 more instructions per request (+3.3%), exactly: setCommand +155",
- * "takes 8 more bytes per key (+12.5%), exactly"; the row is exact. */
+/* "3.3% more instructions", "12.5% more bytes per key", "1 more allocation"; the row is
+ * exact. */
 void together_write_exact(struct str *, const struct row *);
 
 #endif

@@ -244,9 +244,8 @@ warn_client_bound(struct warnings *w, const struct comparison *c)
 	}
 	if (n)
 		add_warning(w, REPORT_NOTE,
-		    mem_printf("client-bound: %zu case%s measured the load "
-			       "client more than the server",
-			n, num_plural(n)));
+		    mem_printf("the client was the bottleneck in %zu case%s", n,
+			num_plural(n)));
 }
 
 static const char *const kind_names[] = {

@@ -56,8 +56,8 @@ struct finding {
 	struct verdict_facts facts; /* after against before */
 	double p;
 	const char *method;
-	bool fresh;  /* at or after --since */
-	bool stands; /* no later level is back within the margin */
+	bool fresh;      /* at or after --since */
+	bool stands;     /* no later level is back within the margin */
 	size_t reverted; /* unless it stands: the point that brought it back */
 	struct policy_waiver waiver;
 	bool waived;

@@ -209,8 +209,8 @@ make_change(
 	json_set_bool(
 	    rec, "new", f->fresh && f->stands && f->kind != FINDING_SPIKE);
 	if (!f->stands)
-		json_set(rec, "reverted",
-		    json_dup(b->points[f->reverted].subject));
+		json_set(
+		    rec, "reverted", json_dup(b->points[f->reverted].subject));
 	json_set_str(rec, "group", all->groups[f->group].key);
 	json_set_str(rec, "key", key);
 	if (f->waived)

@@ -121,26 +121,14 @@ collect_cases(const struct model *m, const struct headline *h)
 	return t;
 }
 
-/* Writes a change as the text report of vkb-compare does: "=" if there is none,
- * "~" before one that is unclear; that of a further metric without words. */
+/* Writes a change as the text report of vkb-compare does. */
 static void
 write_change(struct str *s, const struct delta *d, bool words)
 {
 	struct changetext text = model_changetext(d);
 
-	if (text.exact ? d->ratio == 1
-		       : d->verdict == MODEL_EQUIVALENT &&
-		    !json_get_bool(d->rec, "noise", false)) {
-		str_addc(s, '=');
-		return;
-	}
-	if (d->verdict == MODEL_INCONCLUSIVE ||
-	    d->verdict == MODEL_INSUFFICIENT)
-		str_addc(s, '~');
-	if (words)
-		changetext_words(s, &text);
-	else if (d->verdict != MODEL_INCONCLUSIVE)
-		changetext_percent(s, &text);
+	changetext_cell(s, &text, model_verdict(d),
+	    json_get_bool(d->rec, "noise", false), words);
 }
 
 static void
@@ -153,7 +141,7 @@ write_column(struct str *s, const struct changed *c, size_t which)
 	if (d) {
 		write_change(&t, d, false);
 		if (functions) { /* the first of them */
-			str_addc(&t, ' ');
+			str_add(&t, ", ");
 			str_addn(&t, functions, strcspn(functions, ","));
 		}
 	}
@@ -205,7 +193,8 @@ write_others(struct str *s, const struct table *t, const struct headline *h,
 		const struct delta *d = c->kase->deltas[i];
 
 		if (!headline_has(h, d) || !d->gate || is_in_column(t, c, d) ||
-		    (!d->waived && d->verdict > MODEL_LIKELY_DIFFERENT))
+		    (!d->waived && d != c->worst &&
+			d->verdict > MODEL_LIKELY_DIFFERENT))
 			continue;
 		str_add(&text, text.len ? "; " : "also ");
 		changetext_metric(&text, d->metric);
@@ -243,9 +232,6 @@ write_row(struct str *s, const struct table *t, const struct headline *h,
 	str_printf(s, "<td data-v=\"%d\">", (int)c->worst->verdict);
 	page_badge(s, c->worst,
 	    answer ? answer : model_verdict_word(c->worst->verdict));
-	if (json_get_bool(c->worst->rec, "certain", false))
-		str_add(s,
-		    model_changetext(c->worst).exact ? " exactly" : " certain");
 	write_others(s, t, h, c);
 	str_add(s, "</td></tr>\n");
 	str_free(&change);
@@ -320,7 +306,7 @@ page_changed(struct str *s, const struct page *p, const struct headline *h)
 			write_metric(s, &t, h, metrics[i]);
 		str_add(s,
 		    "</table>\n</div>\n<p class=\"quiet\">=: no change, "
-		    "~: unclear</p>\n");
+		    "~: undecided</p>\n");
 		html_browse_end(s);
 	}
 	free(metrics);

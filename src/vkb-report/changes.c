@@ -88,7 +88,7 @@ static void
 begin_filters(struct str *s, const char **metrics, size_t n)
 {
 	static const char *const kinds[] = {
-	    "changed", "worse", "better", "unclear"};
+	    "changed", "worse", "better", "undecided"};
 	char(*keys)[KEY] = mem_array(n + 1, sizeof *keys);
 	const char **values = mem_array(n + 1, sizeof *values);
 	struct str *titles = mem_array(n + 1, sizeof *titles);
@@ -129,7 +129,7 @@ describe_kind(const struct delta *d)
 		return "changed";
 	case MODEL_INCONCLUSIVE:
 	case MODEL_INSUFFICIENT:
-		return "unclear";
+		return "undecided";
 	default:
 		return "same";
 	}
@@ -138,15 +138,17 @@ describe_kind(const struct delta *d)
 static void
 write_needs(struct str *s, const struct delta *d)
 {
+	const char *reason = json_get_str(d->rec, "reason");
 	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
+	double minutes = json_num(json_path(d->rec, "needed.minutes"), NAN);
 	const struct json *n = json_get(d->rec, "n");
 	double have =
 	    fmin(json_num(json_at(n, 0), 0), json_num(json_at(n, 1), 0));
 
-	if (verdict_is_hopeless(runs, have))
-		str_add(s, "; this machine is too noisy to tell");
-	else if (runs > 0)
-		str_printf(s, "; needs %.0f runs on each side", runs);
+	if (reason)
+		markup_printf(s, "; %s", reason);
+	if (runs > 0 && !verdict_is_hopeless(runs, have, minutes))
+		str_printf(s, "; needs %.0f runs", runs);
 }
 
 static void
@@ -156,8 +158,6 @@ write_notes(struct str *s, const struct delta *d)
 	const char *why = json_get_str(json_get(d->rec, "waiver"), "reason");
 
 	str_add(s, "<span class=\"wide\">");
-	if (json_get_bool(d->rec, "certain", false))
-		str_add(s, " certain");
 	if (d->waived)
 		markup_printf(s, " waived: %s", why ? why : "no reason");
 	if (!d->gate)

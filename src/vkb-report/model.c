@@ -31,6 +31,12 @@ model_verdict_name(enum model_verdict v)
 	return verdict_name(verdicts[v]);
 }
 
+enum verdict
+model_verdict(const struct delta *d)
+{
+	return verdicts[d->verdict];
+}
+
 const char *
 model_verdict_word(enum model_verdict v)
 {
@@ -415,5 +421,6 @@ model_changetext(const struct delta *d)
 	return (struct changetext){d->metric,
 	    {json_num(json_at(median, 0), NAN),
 		json_num(json_at(median, 1), NAN)},
-	    d->ratio, metric.exact || counted};
+	    d->ratio, (metric.exact || counted) && !(d->lo < d->hi), d->lo,
+	    d->hi};
 }

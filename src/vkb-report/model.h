@@ -150,6 +150,8 @@ struct range {
 /* Returns an interval of two numbers such as "ci95". */
 struct range model_range(const struct json *pair);
 
+enum verdict model_verdict(const struct delta *);
+
 /* Returns what changetext.h needs of a delta; it borrows the name. */
 struct changetext model_changetext(const struct delta *);
 

@@ -116,8 +116,8 @@ rows_in_words(void)
 	    "this metric, which count as 4.25 more degrees of freedom; "
 	    "autocorrelated runs "
 	    "(lag-1 0.12)\n"
-	    "  sessions   2 and 3, none shared, assumed to differ by 3% on a "
-	    "virtual machine: 2.74% of the error\n" CHANGE ERROR
+	    "  sessions   2 and 3, none shared, allowing 3% between sessions ("
+	    "virtual machine): 2.74% of the error\n" CHANGE ERROR
 	    "  rest       the change relative to all cases: +2.00%" ERROR
 	    "  p          0.0123 of the rest by t-sessions; 0.21 after "
 	    "correction for 7 tests of other judged results "
@@ -136,10 +136,10 @@ rows_in_words(void)
 	    "  contender  2 runs: 1001 2002; median 950\n"
 	    "  pairs      none: the sides are two samples\n"
 	    "  noise      2.00% and 3.00%\n"
-	    "  others     other programs used 2% of the CPUs beside the "
-	    "baseline and 17% beside the contender; part of the "
+	    "  others     other processes used 2% of the CPU during the "
+	    "baseline and 17% during the contender; part of the "
 	    "error\n" CHANGE ERROR PRIMARY,
-	    "other programs used the CPUs on one side");
+	    "other processes used the CPU on one side");
 	set.busy[0] = NAN;
 	rows[0].facts.paired = true;
 	explain(&c, "SET",
@@ -149,10 +149,10 @@ rows_in_words(void)
 	    "  pairs      runs of one session and block are compared one by "
 	    "one\n"
 	    "  noise      of a ratio 2.00%\n"
-	    "  others     other programs used an unknown share of the CPUs "
-	    "beside the baseline and 17% beside the contender\n" CHANGE ERROR
+	    "  others     other processes used an unknown share of the CPU "
+	    "during the baseline and 17% during the contender\n" CHANGE ERROR
 		PRIMARY,
-	    "other programs used the CPUs while both sides ran in turns");
+	    "other processes used the CPU while both sides were interleaved");
 	set.busy[1] = 1.9;
 	rows[0].facts.paired = true;
 	c.tests[1] = 1;

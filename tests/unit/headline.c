@@ -29,20 +29,19 @@ headlines(void)
 	rows[1].gate = false;
 	tap_ok(report_outcome(&c) == VERDICTS, "no rows have no outcome");
 	c.nrows = 0;
-	say(&c, "Nothing was judged", "no rows");
+	say(&c, "Nothing was judged.", "no rows");
 	c.nrows = 4;
 	for (size_t i = 0; i < 4; i++)
 		rows[i].verdict = VERDICT_EQUIVALENT;
 	c.count[VERDICT_EQUIVALENT] = 1;
 	tap_ok(report_outcome(&c) == VERDICT_EQUIVALENT, "all are equivalent");
-	say(&c, "No change: the one result is within its margin",
-	    "one row that is equivalent");
+	say(&c, "No change: all 2 cases.", "one row that is equivalent");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.failed_runs = 1;
 	c.unmatched[0] = 1;
 	say(&c,
-	    "No change: all 2 results are within their margins; 1 run of the "
-	    "contender failed; the contender lacks 1 case or metric",
+	    "No change: all 2 cases. 1 run of the contender failed; the "
+	    "contender lacks 1 case or metric.",
 	    "failed runs and missing cases follow");
 	c.one_sided = one_sided;
 	c.one_sided_count = 2;
@@ -54,44 +53,39 @@ headlines(void)
 	c.unmatched[0] = 0;
 	c.canaries = &canary;
 	c.ncanaries = 1;
-	say(&c, "Not to be relied on: a canary was not measured",
+	say(&c,
+	    "Not to be relied on: a canary was not measured. No change: all 2 "
+	    "cases.",
 	    "a canary that was not measured is the headline");
 	canary.verdict = VERDICT_REGRESSION;
-	say(&c, "Not to be relied on: a canary changed",
+	say(&c,
+	    "Not to be relied on: a canary changed. No change: all 2 cases.",
 	    "a canary that changed is the headline");
 	canary.ok = true;
 	rows[0].verdict = rows[1].verdict = rows[2].verdict =
 	    VERDICT_REGRESSION;
 	rows[2].certain = true;
 	c.count[VERDICT_REGRESSION] = 2;
-	say(&c,
-	    "Worse: GET rps 1.25x slower -20.0%, certain, and 1 more "
-	    "regression",
+	say(&c, "Worse: GET (20.0% slower), SET (5.0% slower).",
 	    "the largest judged regression is named, the others are counted");
 	c.count[VERDICT_REGRESSION] = 3;
 	rows[3].verdict = VERDICT_IMPROVEMENT;
 	rows[3].facts.ratio = NAN;
 	c.count[VERDICT_IMPROVEMENT] = 1;
-	say(&c,
-	    "Worse: GET rps 1.25x slower -20.0%, certain, and 1 more "
-	    "regression; better: GET p50_latency_ms no ratio",
+	say(&c, "Worse: GET (20.0% slower), SET (5.0% slower).",
 	    "one more regression, and an improvement without a ratio");
 	tap_ok(report_outcome(&c) == VERDICT_REGRESSION,
 	    "with regressions and improvements the outcome is a regression");
 	rows[0].facts.ratio = .8;
 	rows[2].certain = false;
-	say(&c,
-	    "Worse: SET rps 1.25x slower -20.0%, and 1 more regression; "
-	    "better: GET p50_latency_ms no ratio",
+	say(&c, "Worse: SET (20.0% slower), GET (20.0% slower).",
 	    "of two equally large regressions the first is named");
 	rows[0].facts.ratio = .95;
 	rows[2].certain = true;
 	rows[2].waived = true;
 	c.count[VERDICT_REGRESSION] = 1;
 	c.waived = 1;
-	say(&c,
-	    "Worse: SET rps 1.05x slower -5.0%; better: GET p50_latency_ms no "
-	    "ratio; worse, but waived: GET rps 1.25x slower -20.0%, certain",
+	say(&c, "Worse: SET (5.0% slower). Waived: GET (20.0% slower).",
 	    "a waived regression is named separately");
 }
 
@@ -118,18 +112,18 @@ advice(void)
 	c.count[VERDICT_EQUIVALENT] = 5;
 	rows[1].verdict = VERDICT_INSUFFICIENT;
 	say(&c,
-	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
-	    "(about 2m30s) would decide 2 results; 2 more rounds are needed "
-	    "to judge 1 result",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). 12 more "
+	    "runs (2 min) would decide 2 results; 2 more runs are needed to "
+	    "judge 1 result.",
 	    "the most rounds of all rows, the longest time of each case "
 	    "summed; rows with too few runs are counted separately");
 	rows[1].facts.paired = false;
 	rows[1].facts.n = 9;
 	rows[1].needed = 9;
 	say(&c,
-	    "No slowdown shown; 4 of 9 results are unclear; 12 more rounds "
-	    "(about 2m30s) would decide 2 results; 1 more run a side is "
-	    "needed to judge 1 result",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). 12 more "
+	    "runs (2 min) would decide 2 results; 1 more run is needed to "
+	    "judge 1 result.",
 	    "one run is singular");
 	rows[0].facts.m = 6;
 	rows[0].facts.n = 7;
@@ -137,49 +131,47 @@ advice(void)
 	rows[2].facts.paired = false;
 	rows[2].minutes = NAN;
 	say(&c,
-	    "No slowdown shown; 4 of 9 results are unclear; 14 more runs a "
-	    "side would decide 2 results",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). 14 more "
+	    "runs would decide 2 results.",
 	    "runs a side, because a row is not paired; a time that is unknown "
 	    "is left out");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
 	say(&c,
-	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
-	    "would decide 1 result",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). 1 more run "
+	    "would decide 1 result.",
 	    "one run; a row without an advice is not counted");
 	rows[0].needed = 101;
 	say(&c,
-	    "No slowdown shown; 4 of 9 results are unclear; 1 more run a side "
-	    "would decide 1 result; this machine is too noisy to tell for 1 "
-	    "result",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
+	    "runs would decide 2 results.",
 	    "a row that needs too many runs is too noisy");
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
-	    "No slowdown shown; 1 of 1 result is unclear; this machine is too "
-	    "noisy to tell for 1 result",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
+	    "runs (2 min) would decide 1 result.",
 	    "rows that are only shown are not counted");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.count[VERDICT_INCONCLUSIVE] = 3;
 	say(&c,
-	    "No slowdown shown; 3 of 5 results are unclear; this machine is "
-	    "too noisy to tell for 1 result",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
+	    "runs (2 min) would decide 1 result.",
 	    "several unclear results");
 	c.count[VERDICT_EQUIVALENT] = 1;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
-	    "No slowdown shown; 1 of 2 results is unclear; this machine is "
-	    "too noisy to tell for 1 result",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
+	    "runs (2 min) would decide 1 result.",
 	    "one unclear result of two");
 	rows[0].needed = rows[1].needed = 0;
 	rows[0].facts.paired = false;
 	rows[0].facts.serial = .4;
 	say(&c,
-	    "No slowdown shown; 1 of 2 results is unclear; neighbouring "
-	    "runs resemble each other, so more runs add little information; "
-	    "measure both sides in "
-	    "turns (vkb-ab)",
+	    "No slowdown found. Undecided: all 2 cases (runs vary). "
+	    "Neighbouring runs resemble each other, so more runs add little "
+	    "information; measure both sides interleaved (vkb-ab).",
 	    "autocorrelated runs without a known number of rounds");
 	rows[0].rounds = 9;
 	rows[1].facts.serial = .4;
@@ -189,10 +181,10 @@ advice(void)
 	rows[3].verdict = VERDICT_EQUIVALENT;
 	rows[3].rounds = 99;
 	say(&c,
-	    "Likely worse: SET p50_latency_ms 1.00x +0.0%; neighbouring "
-	    "runs resemble each other, so more runs add little information; "
-	    "measure both sides in "
-	    "turns (vkb-ab; about 12 rounds would decide 2 results)",
+	    "Likely worse: SET (p50 0.00% lower). No change: 1 case. "
+	    "Neighbouring runs resemble each other, so more runs add little "
+	    "information; measure both sides interleaved (vkb-ab; about 12 "
+	    "runs would decide 2 results).",
 	    "the most rounds of the results that are unclear or likely");
 }
 

@@ -466,10 +466,15 @@ needs(void)
 	f = (struct verdict_facts){.m = 4, .n = 4, .method = "exact"};
 	tap_ok(needs_runs(&f, .02, .05 / 100) == 6,
 	    "equal values: the runs that a hundred tests need");
-	tap_ok(!verdict_is_hopeless(100, 1) && verdict_is_hopeless(101, 10) &&
-		!verdict_is_hopeless(101, 10.1) &&
-		!verdict_is_hopeless(200, 20) && verdict_is_hopeless(201, 20),
+	tap_ok(!verdict_is_hopeless(100, 1, NAN) &&
+		verdict_is_hopeless(101, 10, NAN) &&
+		!verdict_is_hopeless(101, 10.1, NAN) &&
+		!verdict_is_hopeless(200, 20, NAN) &&
+		verdict_is_hopeless(201, 20, NAN),
 	    "more than 100 runs and ten times the present number are hopeless");
+	tap_ok(!verdict_is_hopeless(1000, 6, 60) &&
+		verdict_is_hopeless(7, 6, 60.1),
+	    "where the time is known, more than an hour is too much");
 }
 
 /* Holm (1979) and Benjamini & Hochberg (1995) by their definitions. */

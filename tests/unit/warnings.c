@@ -190,8 +190,7 @@ notes(void)
 	    "note: f: rules[1]: the waiver expired on 2026-11-21: known\n"
 	    "note: f: rules[2]: the regression exceeds its waiver: known\n"
 	    "note: f: rules[3]: there is nothing to waive: known\n"
-	    "note: client-bound: 2 cases measured the load client more than "
-	    "the server\n",
+	    "note: the client was the bottleneck in 2 cases\n",
 	    "canaries, pairs, doubles, history, waivers, the client");
 	w.c.short_history = 2;
 	w.c.ncanaries = w.c.nrule_issues = 0;
@@ -200,8 +199,7 @@ notes(void)
 	    "note: SET: paired by common keys\n"
 	    "note: 2 results: the history is too short for a margin (5 changes "
 	    "are needed)\n"
-	    "note: client-bound: 1 case measured the load client more than "
-	    "the server\n",
+	    "note: the client was the bottleneck in 1 case\n",
 	    "one case, two results");
 	w.c.npairs = 4;
 	json_free(again[1].rest);
