@@ -32,14 +32,13 @@ said() {
   vkb-load --requests 60 "$@" >out 2>err || cat err
   sed -n 's/^vkb-load: //p' err | grep -v 'requests took\|runs of less than\|^round \|^SET run '
 }
-show='is found in 4 of 5 comparisons'
-noise='if runs vary by 3 %'
-test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a build of the same session $noise" \
+show='(power 80%, noise 3%)'
+test_same "6 runs of each case detect a change of 7.9% $show" \
   "$(said c.json)" 'by default there are six runs, and a message says what they can show'
 test_same 12 "$(wc -l <out | tr -d ' ')" 'there are six runs of each case'
-test_same "6 runs of each case: a change by 6.7 % $show with a build of the same session $noise" \
+test_same "6 runs of each case detect a change of 6.7% $show" \
   "$(said --runs auto one.json)" '--runs auto is the default; with one case the change is smaller'
-test_same "6 runs of each case: a change of one of 2 cases by 7.9 % $show with a build of the same session $noise" \
+test_same "6 runs of each case detect a change of 7.9% $show" \
   "$(said --shard 1/2 c.json)" 'the cases of other shards count, too'
 test_same 6 "$(wc -l <out | tr -d ' ')" 'only the cases of this shard are run'
 test_empty "$(said -q one.json)" '-q prints no such message'
@@ -47,10 +46,10 @@ test_same 6 "$(wc -l <out | tr -d ' ')" 'with -q the same number of runs is made
 for label in old new; do
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' $label
 done >builds
-test_same "6 runs of each case and build: a change by 6.7 % $show $noise" \
+test_same "6 runs of each case and build detect a change of 6.7% $show" \
   "$(said --builds builds one.json)" 'with two builds the message is about their comparison'
 test_same 12 "$(wc -l <out | tr -d ' ')" 'each build has six runs'
-test_same "5 runs of each case: a change by 8 % $show with a build of the same session $noise" \
+test_same "5 runs of each case detect a change of 8% $show" \
   "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case')" \
   'with -v the message is printed for a given number of runs'
 test_empty "$(said --runs 4 one.json)" 'without -v no message is printed for a given number of runs'
@@ -80,7 +79,7 @@ warned() {
   vkb-load --runs 4 "$@" >out 2>err || cat err
   sed -n 's/^vkb-load: //p' err | grep -v '^round '
 }
-why='runs so short differ so much that only large changes are found'
+why='runs are too short for precise results'
 warned --requests 60 c.json >got
 test_same 2 "$(wc -l <got | tr -d ' ')" 'two lines warn about short runs of two cases'
 test_match "^SET-d16-P4-c3-k100: its 60 requests took 0\\.[0-9]* s: $why; use '--duration 1s', or \"requests\": [1-9]0* in the configuration\$" \

@@ -28,8 +28,9 @@ changetext_direction(const char *metric, double ratio)
 	return ratio > 1 ? "higher" : "lower";
 }
 
-void
-changetext_zero(struct str *s, const struct changetext *c)
+/* Writes "up from 0" or the like, for a ratio that is not above 0. */
+static void
+write_zero(struct str *s, const struct changetext *c)
 {
 	bool from_0 = c->exact && c->median[0] == 0;
 	const char *zero = c->ratio == 0 || from_0
@@ -53,7 +54,7 @@ void
 changetext_percent(struct str *s, const struct changetext *c)
 {
 	if (!(c->ratio > 0)) {
-		changetext_zero(s, c);
+		write_zero(s, c);
 		return;
 	}
 	str_addc(s, c->ratio < 1 ? '-' : '+');
@@ -67,7 +68,7 @@ changetext_words(struct str *s, const struct changetext *c)
 	double v = c->ratio;
 
 	if (!(v > 0)) {
-		changetext_zero(s, c);
+		write_zero(s, c);
 		return;
 	}
 	if (v >= 2 || v <= .5) {
@@ -92,7 +93,7 @@ void
 changetext_interval(struct str *s, const struct changetext *c)
 {
 	if (isnan(c->ratio)) {
-		changetext_zero(s, c);
+		write_zero(s, c);
 		return;
 	}
 	str_printf(s, "%+.1f%%", to_percent(c->ratio));

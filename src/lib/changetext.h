@@ -45,9 +45,6 @@ void changetext_interval(struct str *, const struct changetext *);
 /* Writes "+8.1%", or "up from 0". */
 void changetext_percent(struct str *, const struct changetext *);
 
-/* Writes "up from 0" or the like, for a ratio that is not above 0. */
-void changetext_zero(struct str *, const struct changetext *);
-
 /* Writes "throughput", "p99.9", "CPU per request", "bytes per key" for a
  * metric, or its name if it is not a known one. */
 void changetext_metric(struct str *, const char *name);

@@ -421,34 +421,6 @@ write_left_out(struct str *s, const struct brief *b, size_t shown)
 	}
 }
 
-void
-brief_add_runs(struct str *s, const struct brief *b)
-{
-	const struct row *one = NULL;
-
-	for (size_t i = 0; i < b->n; i++) {
-		const struct row *r = b->v[i].first;
-
-		if (r->common || report_is_exact(r))
-			continue;
-		if (one &&
-		    (one->facts.m != r->facts.m || one->facts.n != r->facts.n ||
-			one->facts.paired != r->facts.paired))
-			return;
-		one = r;
-	}
-	if (!one)
-		return;
-	str_add(s, s->len ? ", " : "");
-	if (one->facts.m == one->facts.n)
-		str_printf(s, "%zu run%s each", one->facts.m,
-		    num_plural((double)one->facts.m));
-	else
-		str_printf(s, "%zu and %zu runs", one->facts.m, one->facts.n);
-	if (one->facts.paired)
-		str_add(s, ", interleaved");
-}
-
 static void
 write_line(struct str *s, const char *word, struct str *text, size_t width)
 {

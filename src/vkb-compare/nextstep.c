@@ -1,6 +1,8 @@
-/* The commands that tell more, or measure again. */
+/* How the cases were measured, and the commands that tell more or measure
+ * again. */
 #include "brief.h"
 #include "json.h"
+#include "num.h"
 #include "rebuild.h"
 #include "record.h"
 #include "report.h"
@@ -9,6 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+void
+brief_add_runs(struct str *s, const struct brief *b)
+{
+	const struct row *one = NULL;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct row *r = b->v[i].first;
+
+		if (r->common || report_is_exact(r))
+			continue;
+		if (one &&
+		    (one->facts.m != r->facts.m || one->facts.n != r->facts.n ||
+			one->facts.paired != r->facts.paired))
+			return;
+		one = r;
+	}
+	if (!one)
+		return;
+	str_add(s, s->len ? ", " : "");
+	if (one->facts.m == one->facts.n)
+		str_printf(s, "%zu run%s each", one->facts.m,
+		    num_plural((double)one->facts.m));
+	else
+		str_printf(s, "%zu and %zu runs", one->facts.m, one->facts.n);
+	if (one->facts.paired)
+		str_add(s, ", interleaved");
+}
 
 /* Returns the commit or ref by which a subject can be built again, or NULL, as
  * for a server of which only the version is known, which may be that of Redis,

@@ -36,8 +36,8 @@ bool together_has(const struct row *);
 /* Writes a count with its significant digits: 155, 1745.3, 0.0021. */
 void together_write_count(struct str *, double);
 
-/* "3.3% more instructions", "12.5% more bytes per key", "1 more allocation"; the row is
- * exact. */
+/* "3.3% more instructions", "12.5% more bytes per key", "1 more allocation";
+ * the row is exact. */
 void together_write_exact(struct str *, const struct row *);
 
 #endif

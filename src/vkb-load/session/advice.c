@@ -23,7 +23,7 @@
 #define READS_LEAST 100 /* fewer reads are too few to judge */
 #define POOR .5         /* share of the reads that should hit */
 
-#define WHY "runs so short differ so much that only large changes are found"
+#define WHY "runs are too short for precise results"
 
 /* Are runs of the case to be measured, or is it only profiled? */
 static bool
@@ -121,11 +121,9 @@ tell_power(const struct schedule *a, bool tell)
 		    samplesize_find_runs(&s, DOUBLING, runs + 1, MOST_RUNS),
 		    find_enough(&s));
 	else if (tell)
-		err_say("%zu runs of each case%s: a change%s by %.2g %% is "
-			"found in 4 of 5 comparisons%s if runs vary by %g %%",
-		    runs, each, one.len ? one.s : "", 100 * change,
-		    s.builds > 1 ? "" : " with a build of the same session",
-		    100 * s.noise);
+		err_say("%zu runs of each case%s detect a change of %.2g%% "
+			"(power 80%%, noise %g%%)",
+		    runs, each, 100 * change, 100 * s.noise);
 	str_free(&one);
 }
 
