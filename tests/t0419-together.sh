@@ -196,7 +196,7 @@ test_match '^\+ +SUNION .* better$' .out 'the case is better'
 { spread base 100000 30 17000 17068 && spread new 100000 35 17010 17050; } >runs
 test_status 1 'more allocations alone are a regression' judge runs
 { spread base 100000 30 17000 17068 && spread new 100000 30 17000 17200; } >runs
-test_status 0 'counts that differ by more than they changed are no regression' judge runs
+test_status 0 'counts that differ by more than they changed are not a regression' judge runs
 test_match '^\? .*instructions_per_req .* inconclusive' .out 'and neither are they equal'
 
 # --- a policy

@@ -69,7 +69,7 @@ trade() {
 }
 trade 1700 >h
 test_same 'different 2 gate true exit 0 improvement 2 gate true' "$(found h | sort | xargs)" \
-  'more allocations are no regression of a commit that takes fewer instructions'
+  'more allocations are not a regression of a commit that takes fewer instructions'
 test_same 'exit 0' "$(vkb-detect --latest 2 h >text; echo "exit $?")" '--latest agrees'
 test_absent 'regression' text 'and counts no regression'
 trade 4700 >h
@@ -125,5 +125,5 @@ perl -0pe 's/<[^>]*>/ /g; s/\s+/ /g' site/index.html >words
 test_match 'Open regressions .* \+3\.3% instructions per request 1 case SET \+3\.3% instructions per request [^ ].* 2026-01-02' words \
   'the index has the change with its commit'
 sed 's/<[^>]*>/ /g' site/commit/*abc0000001.html >words
-test_match 'SET takes 155 more instructions per request' words 'the page of the commit has the change'
+test_match 'SET executes 3.3% more instructions per request' words 'the page of the commit has the change'
 test_done

@@ -143,7 +143,7 @@ add_cases(struct str *s, const struct answer *a, size_t all)
 
 /* Begins a sentence, the first of which ends at *first. */
 static void
-begin(struct str *s, size_t from, size_t *first, const char *word)
+begin_sentence(struct str *s, size_t from, size_t *first, const char *word)
 {
 	if (s->len > from) {
 		*first = *first ? *first : s->len;
@@ -169,12 +169,12 @@ brief_add_summary(struct str *s, const struct brief *b)
 	}
 	if (b->v[0].worst->verdict > VERDICT_EQUIVALENT &&
 	    !b->v[0].worst->waived)
-		begin(s, from, &first, "No slowdown found.");
+		begin_sentence(s, from, &first, "No slowdown found.");
 	for (size_t i = 0; i < b->n; i += a.n) {
 		a = find_answer(b, i);
 		if (!a.cases && !brief_is_change(a.v))
 			continue;
-		begin(s, from, &first, brief_answer(a.v));
+		begin_sentence(s, from, &first, brief_answer(a.v));
 		str_add(s, ": ");
 		add_cases(s, &a, all);
 		str_addc(s, '.');

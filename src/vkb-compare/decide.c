@@ -174,8 +174,8 @@ is_less_work(const struct row *row)
 		row->verdict == VERDICT_LIKELY_IMPROVEMENT);
 }
 
-/* Allocations are a means: more of them are no regression of a case that takes
- * fewer instructions or less time. */
+/* Allocations are a means: more of them are not a regression where a
+ * case takes fewer instructions or less time. */
 static void
 outweigh_allocations(struct comparison *c)
 {

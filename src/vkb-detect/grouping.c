@@ -176,7 +176,7 @@ is_less_work(const struct finding *f, const struct finding *other)
 	    f->lo <= other->hi && other->lo <= f->hi;
 }
 
-/* As vkb-compare does: more allocations are no regression of a case that takes
+/* As vkb-compare does: more allocations are not a regression of one that takes
  * fewer instructions or less time. */
 static void
 outweigh_allocations(struct findings *all, bool latest)
