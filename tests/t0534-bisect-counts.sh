@@ -49,7 +49,7 @@ test_same "first bad commit: $(head_of c6)" "$(head -n 1 .out | cut -d ' ' -f 1-
   'the commit with the loop is found'
 test_match '^-  SET  [0-9.]*K -> [0-9.]*K  *[0-9.]*% higher  *burn_loops [+][0-9]+  *more work$' .out \
   'the report has the instructions'
-test_match '^vkb-bisect: [0-9a-f]*: bad: SET takes [0-9.]* more instructions per request \(\+[0-9.]*%\), exactly: burn_loops \+[0-9]+$' \
+test_match '^vkb-bisect: [0-9a-f]*: bad: SET executes [0-9.]*% more instructions per request \(\+[0-9]+ in burn_loops\)' \
   .err 'the message for a bad commit has the instructions'
 test_match '^vkb-bisect: [0-9a-f]*: good: against it the bad commit is worse: SET takes ' \
   .err 'the message for a good commit has them, too'
