@@ -3,6 +3,7 @@
  * repetition of each case, measured on a fresh server. Over 500 lines: half of
  * them are the table of options and what excludes what.
  */
+#include "address.h"
 #include "client.h"
 #include "err.h"
 #include "json.h"
@@ -36,6 +37,7 @@
 #include "vkb-load/session/hosts.h"
 #include "vkb-load/session/session.h"
 #include "vkb-load/session/shown.h"
+#include "vkb-load/session/where.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -235,20 +237,20 @@ static const struct opt option_table[] = {
 	.help = "keep its data, delete only keys of vkb-load"},
     {0, "uri", OPT_STR, AT(address), "URI",
 	.help = "connect to this: valkey://USER@HOST:PORT/DB, unix:///PATH"},
-    {0, "host", OPT_STR, AT(external.host), "HOST",
+    {0, "host", OPT_STR, AT(external.at.host), "HOST",
 	.help = "connect to HOST; default 127.0.0.1"},
-    {'p', "port", OPT_INT, AT(external.port), "PORT", .min = 1, .max = 65535,
+    {'p', "port", OPT_INT, AT(external.at.port), "PORT", .min = 1, .max = 65535,
 	.help = "connect to PORT; default 6379"},
-    {0, "unixsocket", OPT_STR, AT(external.unixsocket), "PATH",
+    {0, "unixsocket", OPT_STR, AT(external.at.unixsocket), "PATH",
 	.help = "connect to this unix socket"},
-    {0, "tls", OPT_FLAG, AT(external.tls), .help = "connect with TLS"},
-    {0, "cacert", OPT_STR, AT(external.cacert), "FILE",
+    {0, "tls", OPT_FLAG, AT(external.at.tls), .help = "connect with TLS"},
+    {0, "cacert", OPT_STR, AT(external.at.cacert), "FILE",
 	.help = "trust the certificate authorities in FILE"},
-    {0, "cert", OPT_STR, AT(external.cert), "FILE",
+    {0, "cert", OPT_STR, AT(external.at.cert), "FILE",
 	.help = "send this client certificate"},
-    {0, "key", OPT_STR, AT(external.key), "FILE",
+    {0, "key", OPT_STR, AT(external.at.key), "FILE",
 	.help = "use this private key of the certificate"},
-    {0, "insecure", OPT_FLAG, AT(external.insecure),
+    {0, "insecure", OPT_FLAG, AT(external.at.insecure),
 	.help = "do not verify the certificate of the server"},
     {0}};
 
@@ -279,14 +281,14 @@ parse_shard(const char *s, struct plan_want *w)
 static int
 take_uri(struct opts *o)
 {
-	struct extserver_opts *r = &o->external;
+	struct address *r = &o->external.at;
 	const char *why = o->address ? uri_parse(o->address, &o->uri) : NULL;
 
 	if (why)
 		return err_fail("option '--uri': %s", why);
 	if (!o->address)
 		return 0;
-	if (r->host || r->port || r->unixsocket || r->tls)
+	if (address_is_given(r))
 		return err_fail("'--uri' excludes '--host', '--port', "
 				"'--unixsocket' and '--tls'");
 	if (o->uri.user && !opt_password())
@@ -325,11 +327,8 @@ take_request(struct opts *o, struct request *r, const struct opt_args *args)
 static bool
 uses_running_server(const struct opts *o)
 {
-	const struct extserver_opts *r = &o->external;
-
 	return o->use_running ||
-	    (!o->hosts.command &&
-		(r->host || r->port || r->unixsocket || r->tls));
+	    (!o->hosts.command && address_is_given(&o->external.at));
 }
 
 static size_t
@@ -350,6 +349,7 @@ static const char *
 find_conflict(const struct opts *o, const struct opt_args *args)
 {
 	const struct extserver_opts *r = &o->external;
+	const struct address *at = &r->at;
 	bool running = uses_running_server(o);
 	const char *wrong;
 
@@ -382,23 +382,13 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--flush' and '--no-flush' are for a running server: "
 		       "add '--use-running-server', '--host', '--port' or "
 		       "'--unixsocket'";
-	if (r->unixsocket && (r->host || r->port || r->tls))
-		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
-	if (!r->tls && (r->cacert || r->cert || r->key))
-		return "'--cacert', '--cert' and '--key' need '--tls', or a "
-		       "'--uri' with TLS";
-	if (!r->tls && r->insecure)
-		return "'--insecure' needs '--tls', or a '--uri' with TLS";
-	if (r->insecure && r->cacert)
-		return "'--insecure' does not verify the server: '--cacert' "
-		       "cannot be combined with it";
+	if ((wrong = address_find_conflict(at)))
+		return wrong;
 	if (!o->profiles.dir &&
 	    (o->profiles.extra || o->profiles.nodes || o->profiles.freq ||
 		o->profiles.time_s > 0))
 		return "'--profile', '--profile-time', '--profile-freq' and "
 		       "'--profile-nodes' need '--profiles'";
-	if (!r->cert != !r->key)
-		return "'--cert' and '--key' go together";
 	if (count_stdin(o, args) > 1)
 		return "stdin can be only one of builds, runs and cases";
 	if ((wrong = quick_find_conflict(&o->quick, args->n)))
@@ -571,13 +561,16 @@ open_views(struct opts *o, bool builds)
 	return 0;
 }
 
-/* Connects to the running server. Cases from options get its topology. Returns
- * 0, or -1, error reported. */
+/* Connects to the running server. Cases from options, of which the plan has
+ * none yet, get its topology. Returns 0, or -1, error reported. */
 static int
-open_running(struct opts *o)
+open_running(struct opts *o, const struct plan *p)
 {
 	const struct target *t;
 
+	if (where_merge(&o->external.at, p, o->want.db) < 0 ||
+	    address_complete(&o->external.at) < 0)
+		return -1;
 	o->external.timeout_s = o->session.timeout_s;
 	o->external.joins = o->hosts.part > 1;
 	o->running = extserver_open(&o->external);
@@ -599,6 +592,7 @@ run_session(struct opts *o, const struct plan *p)
 	struct builds b = {0};
 	struct results out = {.fd = -1};
 	char *shown = NULL; /* the file of a session on a terminal */
+	struct address at;
 	const char *env = getenv("VKB_ENV_RECORD");
 	int rc = -1;
 
@@ -609,8 +603,13 @@ run_session(struct opts *o, const struct plan *p)
 		return err_fail_sys("cannot get a random seed");
 	if (read_builds(o, &b) < 0)
 		goto out;
+	if (o->hosts.command) { /* its servers get the port of the option */
+		at = o->external.at;
+		if (where_merge(&at, p, -1) < 0)
+			goto out;
+	}
 	if (uses_running_server(o) &&
-	    ((!o->running && open_running(o) < 0) ||
+	    ((!o->running && open_running(o, p) < 0) ||
 		hosts_meet(&o->hosts, &o->session, o->runs, p, o->running,
 		    &o->external, &stop_signal) < 0))
 		goto out;
@@ -648,8 +647,7 @@ out:
 int
 main(int argc, char **argv)
 {
-	struct opts o = {
-	    .want = {.warmup = -1, .max_lost = -1, .db = -1}, .runs = "auto"};
+	struct opts o = {.want = {.warmup = -1, .max_lost = -1, .db = -1}};
 	struct stopping_rule rule = {0};
 	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct request request = {0};
@@ -669,6 +667,11 @@ main(int argc, char **argv)
 		rc = take_uri(&o);
 	if (rc)
 		goto out;
+	o.quick.beside = o.external.no_flush;
+	if (!o.runs) /* data of others are loaded as little as possible */
+		o.runs = o.quick.beside && quick_is_given(&o.quick) && !args.n
+		    ? "1"
+		    : "auto";
 	wrong = closed && !o.output && !o.resume ? "stdout is closed"
 						 : find_conflict(&o, &args);
 	if (wrong)
@@ -684,19 +687,20 @@ main(int argc, char **argv)
 		goto out;
 	o.session.rule = &rule;
 	o.session.profiles = &o.profiles;
-	o.want.unixsocket = o.external.unixsocket != NULL;
+	o.want.unixsocket = o.external.at.unixsocket != NULL;
 	if (o.profiles.dir && *o.profiles.dir == '-') {
 		folder = mem_printf("./%s", o.profiles.dir);
 		o.profiles.dir = folder; /* not an option of perf */
 	}
 	o.want.no_flush = o.external.no_flush;
+	o.want.running = uses_running_server(&o);
 	o.want.mix = args.n ? o.quick.mix : NULL;
 	o.want.replay = args.n ? o.quick.replay : NULL;
 	if (!o.plan)
 		catch_signals();
 	if (!o.plan && !args.n && quick_is_given(&o.quick) &&
 	    uses_running_server(&o))
-		rc = open_running(&o);
+		rc = open_running(&o, &p);
 	if (rc == 0)
 		rc = read_files(&p, &o, &args);
 	if (rc == 0 && o.request)

@@ -2,6 +2,7 @@
  * vkb-record: turns what clients sent to a server (MONITOR, an append-only file
  * or a network capture) into a trace, which vkb-load replays; stdout.
  */
+#include "address.h"
 #include "client.h"
 #include "err.h"
 #include "mem.h"
@@ -23,10 +24,10 @@
 #define CONNECT_MS 10000
 
 struct opts {
-	const char *host, *unixsocket, *cacert, *cert, *key, *hash;
-	long long port;
+	struct address at;
+	const char *hash;
 	double duration;
-	bool tls, quiet, show, monitor;
+	bool quiet, show, monitor;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -40,18 +41,18 @@ static const struct opt option_table[] = {
     {0, "show", OPT_FLAG, AT(show), .help = "print what is in a trace"},
     {0, "monitor", OPT_FLAG, AT(monitor),
 	.help = "print the commands of a trace as MONITOR does"},
-    {0, "host", OPT_STR, AT(host), "HOST",
+    {0, "host", OPT_STR, AT(at.host), "HOST",
 	.help = "record the server on HOST; default 127.0.0.1"},
-    {0, "port", OPT_INT, AT(port), "PORT", .min = 1, .max = 65535,
+    {0, "port", OPT_INT, AT(at.port), "PORT", .min = 1, .max = 65535,
 	.help = "port of the server, or in a capture; default 6379"},
-    {0, "unixsocket", OPT_STR, AT(unixsocket), "PATH",
+    {0, "unixsocket", OPT_STR, AT(at.unixsocket), "PATH",
 	.help = "record the server on this unix socket"},
-    {0, "tls", OPT_FLAG, AT(tls), .help = "connect with TLS"},
-    {0, "cacert", OPT_STR, AT(cacert), "FILE",
+    {0, "tls", OPT_FLAG, AT(at.tls), .help = "connect with TLS"},
+    {0, "cacert", OPT_STR, AT(at.cacert), "FILE",
 	.help = "trust the certificate authorities in FILE"},
-    {0, "cert", OPT_STR, AT(cert), "FILE",
+    {0, "cert", OPT_STR, AT(at.cert), "FILE",
 	.help = "send this client certificate"},
-    {0, "key", OPT_STR, AT(key), "FILE",
+    {0, "key", OPT_STR, AT(at.key), "FILE",
 	.help = "use this private key of the certificate"},
     {0}};
 
@@ -97,52 +98,55 @@ get_hash(const struct opts *o)
 static bool
 uses_server(const struct opts *o, const struct opt_args *args)
 {
-	return o->host || (o->port && !args->n) || o->unixsocket || o->tls ||
-	    o->duration > 0;
-}
+	struct address at = o->at;
 
-static int
-get_port(const struct opts *o)
-{
-	return o->port ? (int)o->port : 6379;
+	if (args->n)
+		at.port = 0;
+	return address_is_given(&at) || o->duration > 0;
 }
 
 static int
 record_server(const struct opts *o)
 {
+	struct address at = o->at;
 	struct tls_context *tls = NULL;
 	struct recorder *r;
 	struct client *c;
 	char why[CLIENT_WHY] = "";
-	struct client_address a = {.host = o->host ? o->host : "127.0.0.1",
-	    .port = get_port(o),
-	    .unixsocket = o->unixsocket,
-	    .password = opt_password(),
-	    .user = getenv("VKB_USER"),
-	    .why = why};
+	struct client_address a = {.password = opt_password(), .why = why};
+	char *where;
 	int rc;
 
-	if (o->tls) {
+	if (address_complete(&at) < 0)
+		return -1;
+	a.host = at.host;
+	a.port = (int)at.port;
+	a.unixsocket = at.unixsocket;
+	a.user = at.user;
+	if (at.tls) {
 		a.tls = tls = tls_context_new(&(struct tls_options){
-		    .cacert = o->cacert, .cert = o->cert, .key = o->key});
+		    .cacert = at.cacert, .cert = at.cert, .key = at.key});
 		a.servername = a.host;
 		if (!tls)
 			return -1;
 	}
+	where = address_format(at.host, at.port, at.unixsocket);
 	c = client_open(&a, CONNECT_MS);
 	if (!c) {
-		tls_context_free(tls);
-		return o->unixsocket
-		    ? err_fail("cannot connect to '%s': %s", a.unixsocket, why)
-		    : err_fail(
-			  "cannot connect to '%s:%d': %s", a.host, a.port, why);
+		err_say("cannot connect to the server at %s: %s", where, why);
+		rc = -1;
+		goto out;
 	}
+	if (!o->quiet)
+		err_say("records the server running at %s", where);
 	r = recorder_new(STDOUT_FILENO, "monitor", get_hash(o));
 	catch_signals();
 	rc = monitor_live(r, c, o->duration, (const volatile int *)&stop);
 	if (recorder_end(r, o->quiet) < 0)
 		rc = -1;
 	client_close(c);
+out:
+	free(where);
 	tls_context_free(tls);
 	return rc;
 }
@@ -153,7 +157,7 @@ check_begin(const struct opts *o, FILE *in, const char *name, int c)
 {
 	if (ferror(in))
 		return err_fail_sys("cannot read '%s'", name);
-	if (o->port && !capture_is(c))
+	if (o->at.port && !capture_is(c))
 		return err_fail("%s: '--port' with a FILE is for a network "
 				"capture, which this is not",
 		    name);
@@ -181,9 +185,11 @@ record_stream(const struct opts *o, FILE *in, const char *name)
 			: aof ? "aof"
 			      : "monitor",
 		    get_hash(o));
-		rc = capture ? capture_read(r, in, name, (unsigned)get_port(o))
-		    : aof    ? aof_read(r, in, name)
-			     : monitor_read(r, in, name);
+		rc = capture
+		    ? capture_read(r, in, name,
+			  o->at.port ? (unsigned)o->at.port : ADDRESS_PORT)
+		    : aof ? aof_read(r, in, name)
+			  : monitor_read(r, in, name);
 		rc = recorder_end(r, o->quiet) < 0 ? -1 : rc;
 		if (capture)
 			return rc;
@@ -224,18 +230,14 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if (o->show && o->monitor)
 		return "'--show' and '--monitor' exclude each other";
 	if ((o->show || o->monitor) &&
-	    (uses_server(o, args) || o->port || o->hash))
+	    (uses_server(o, args) || o->at.port || o->hash))
 		return "'--show' and '--monitor' read a trace: options of a "
 		       "recording cannot be combined with them";
 	if (uses_server(o, args) && args->n)
 		return "a FILE and a server exclude each other; '--port' alone "
 		       "is that of a capture";
-	if (o->unixsocket && (o->host || o->port || o->tls))
-		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
-	if (!o->tls && (o->cacert || o->cert || o->key))
-		return "'--cacert', '--cert' and '--key' need '--tls'";
-	if (!o->cert != !o->key)
-		return "'--cert' and '--key' go together";
+	if (address_find_conflict(&o->at))
+		return address_find_conflict(&o->at);
 	if (!o->show && !o->monitor && isatty(STDOUT_FILENO))
 		return "a trace is not for a terminal: write stdout to a file";
 	return NULL;

@@ -199,7 +199,7 @@ fi
 
 # shellcheck disable=SC2016 # for that shell
 running() { # running ARGUMENT...: vkb-bench on a server that vkb-serve starts
-  vkb-serve -- sh -c 'vkb-bench --config cfg.json --runs 1 --target-ip "$VKB_HOST" "$@" -- --port "$VKB_PORT"' - "$@"
+  vkb-serve -- sh -c 'vkb-bench --config cfg.json --runs 1 --target-ip "$VKB_HOST" --port "$VKB_PORT" "$@"' - "$@"
 }
 test_that '--use-running-server is accepted' running --use-running-server --results-dir run
 test_same 2 "$(flat length run/HEAD)" 'the running server is measured'
@@ -289,6 +289,7 @@ bad 'a server on another machine' "'--target-ip': servers are started on this ma
 bad 'a module without a name' "'--module-path' needs '--module'" --module-path lib.so
 bad 'a module without .so' 'does not end in .so' --module x --module-path lib.c
 bad 'a module file that does not exist' "cannot read 'none.so'" --module x --module-path none.so
+bad 'the port of a running server' "'--port': it is that of a running server; add '--use-running-server'" --port 7000
 bad 'a module for a running server' 'cannot load a module into a running server' --mode client --module x --module-path lib.so
 bad 'a name that leads outside' "'../x' cannot be the name" --module ../x
 for repository in x /x x/ x/y/z ' /x' 'a/ '; do

@@ -45,6 +45,10 @@ struct case_context {
 	struct live *live;        /* live metrics, or NULL */
 	engine_progress_fn *show; /* shows the run, called with 'progress' */
 	void *progress;
+	/* Called when vkb-serve has started a server of a build; or NULL. */
+	void (*started)(
+	    void *arg, const struct json *build, const struct json *server);
+	void *started_arg;
 	char session[16];
 	uint64_t seed;
 	bool count_caches;   /* counted runs simulate caches and branches */
@@ -56,6 +60,8 @@ struct case_context {
 	size_t servers;      /* started */
 	const volatile int *stop;
 	volatile int halt; /* ends the run: *stop, or the server ended */
+	bool endangered;   /* a load has cost others keys or memory: the session
+			    * ends */
 	char *too_large;   /* why servers of several builds do not fit into
 			    * memory together; who takes it frees it */
 };

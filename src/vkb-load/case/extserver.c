@@ -8,12 +8,15 @@
 #include "num.h"
 #include "opt.h"
 #include "record.h"
+#include "room.h"
 #include "settings.h"
 #include "str.h"
 #include "sysfile.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
+#include "vkb-load/plan/benchcase.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +29,14 @@ struct extserver {
 	struct json *record;
 	const struct json *config; /* of the case; borrowed */
 	struct target t;
-	const char *user; /* borrowed; NULL: that of VKB_USER */
+	const char *user;    /* borrowed, or NULL */
+	const char *product; /* "valkey", or "redis" for all others */
 	bool local;
 	bool flush;   /* all data may be deleted */
 	bool joins;   /* others change it */
 	char *prefix; /* of our keys; NULL: the server may be emptied */
 	bool used;    /* it was empty and may hold our keys now */
+	double bytes; /* that the case needs */
 	char *ids;    /* run_id of each primary when it was seen empty */
 	struct settings changed;
 };
@@ -114,15 +119,15 @@ list_replicas(const struct reply *info, struct json *nodes)
 }
 
 static struct json *
-make_server_record(const struct extserver_opts *o)
+make_server_record(const struct address *o)
 {
 	struct json *rec = record_new("server"), *nodes = json_array(), *n, *t;
 
 	json_set_str(rec, "id", "running");
 	json_set_str(rec, "status", "ok");
 	n = json_object();
-	json_set_str(n, "host", o->host ? o->host : "127.0.0.1");
-	json_set_num(n, "port", o->port > 0 ? (double)o->port : 6379);
+	json_set_str(n, "host", o->host);
+	json_set_num(n, "port", (double)o->port);
 	json_set_str(n, "unixsocket", o->unixsocket);
 	json_push(nodes, n);
 	json_set(rec, "nodes", nodes);
@@ -131,7 +136,7 @@ make_server_record(const struct extserver_opts *o)
 		json_set_str(t, "cacert", o->cacert);
 		json_set_str(t, "cert", o->cert);
 		json_set_str(t, "key", o->key);
-		json_set_str(t, "servername", o->host ? o->host : "127.0.0.1");
+		json_set_str(t, "servername", o->host);
 		if (o->insecure)
 			json_set_bool(t, "insecure", true);
 		json_set(rec, "tls", t);
@@ -150,6 +155,7 @@ identify_server(struct extserver *r, struct client *c)
 	if (!info)
 		return -1;
 	version = reply_info(info, "valkey_version");
+	r->product = version ? "valkey" : "redis";
 	if (!version)
 		version = reply_info(info, "redis_version");
 	cluster = reply_info(info, "cluster_enabled");
@@ -223,7 +229,7 @@ set_replica_pids(struct extserver *r)
 void
 extserver_login(const struct extserver *r, struct target *t)
 {
-	t->e.user = r->user ? r->user : getenv("VKB_USER");
+	t->e.user = r->user;
 	t->e.password = opt_password();
 	t->e.prefix = r->prefix;
 }
@@ -250,8 +256,7 @@ static int
 refuse_to_empty(const struct extserver *r, const char *holds)
 {
 	const struct engine_node *n = &r->t.nodes[0];
-	char *where = n->unixsocket ? mem_printf("'%s'", n->unixsocket)
-				    : mem_printf("%s:%d", n->host, n->port);
+	char *where = address_format(n->host, n->port, n->unixsocket);
 
 	err_fail("the %s at %s holds %s, and measuring would delete all of it: "
 		 "--flush allows that, --no-flush leaves it and measures "
@@ -319,12 +324,12 @@ extserver_open(const struct extserver_opts *o)
 	bool cluster;
 	int rc = -1;
 
-	r->record = make_server_record(o);
-	r->user = o->user;
+	r->record = make_server_record(&o->at);
+	r->user = o->at.user;
 	r->flush = o->flush;
 	r->joins = o->joins;
 	r->prefix = o->no_flush ? make_prefix() : NULL;
-	if (make_server_target(r, o->unixsocket, o->timeout_s) < 0)
+	if (make_server_target(r, o->at.unixsocket, o->timeout_s) < 0)
 		goto out;
 	c = target_client(&r->t, 0);
 	if (!c || identify_server(r, c) < 0)
@@ -335,8 +340,8 @@ extserver_open(const struct extserver_opts *o)
 		target_each(&r->t, ask_primary, r) < 0))
 		goto out;
 	if (json_len(json_get(r->record, "nodes")) > r->t.e.nnodes) {
-		if (remake_target(r, !cluster && o->unixsocket, o->timeout_s) <
-		    0)
+		if (remake_target(
+			r, !cluster && o->at.unixsocket, o->timeout_s) < 0)
 			goto out;
 		set_replica_pids(r);
 	}
@@ -480,21 +485,105 @@ remove_keys(struct extserver *r)
 	return rc;
 }
 
+/* Returns what is done to the server. Caller frees. */
+static char *
+describe_changes(
+    const struct extserver *r, const char *holds, double bytes, double elements)
+{
+	char size[NUM_BUF], count[128];
+
+	if (r->joins)
+		return mem_str("part 1 of the load prepares it, and removes "
+			       "what is written");
+	if (!r->prefix)
+		return holds
+		    ? mem_printf("deletes all that it holds, %s, before "
+				 "and after each run",
+			  holds)
+		    : mem_str("it is empty, and is emptied again after "
+			      "each run");
+	num_human(size, bytes);
+	if (isinf(elements))
+		snprintf(count, sizeof count,
+		    "keys and elements for as long as a run lasts (%sB and "
+		    "more)",
+		    size);
+	else
+		snprintf(count, sizeof count,
+		    "up to %.0f keys and elements (%sB)", elements, size);
+	return mem_printf("writes %s below '%s'%s%s, and removes them after "
+			  "each run",
+	    count, r->prefix, holds ? " beside " : "", holds ? holds : "");
+}
+
+/* Says which server is measured and what is done to it: always, for it belongs
+ * to others. */
+static int
+announce(const struct extserver *r, double bytes, double elements)
+{
+	const struct engine_node *n = &r->t.nodes[0];
+	const char *version = json_get_str(r->record, "version");
+	char *where, *changes, *holds = NULL, *ids = NULL;
+
+	if (keyspace_read(&r->t, &holds, &ids) < 0)
+		return -1;
+	where = address_format(n->host, n->port, n->unixsocket);
+	changes = describe_changes(r, holds, bytes, elements);
+	err_say("measures the %s running at %s, %s %s: %s",
+	    r->t.e.cluster ? "cluster" : "server", where, r->product,
+	    version ? version : "of an unknown version", changes);
+	free(where);
+	free(changes);
+	free(holds);
+	free(ids);
+	return 0;
+}
+
+int
+extserver_admit(struct extserver *r, const struct bench_case *cases, size_t n)
+{
+	double bytes = 0, elements = 0, some_bytes, some_elements;
+
+	for (size_t i = 0; i < n && !r->joins; i++) {
+		if (room_check(&r->t, &cases[i], r->local, r->prefix != NULL,
+			&some_bytes, &some_elements) < 0)
+			return -1;
+		bytes = fmax(bytes, some_bytes);
+		elements = fmax(elements, some_elements);
+	}
+	return announce(r, bytes, elements);
+}
+
+int
+extserver_watch(
+    const struct extserver *r, const struct target *t, struct room **room)
+{
+	*room = r->prefix ? room_open(t, r->local, r->bytes) : NULL;
+	return r->prefix && !*room ? -1 : 0;
+}
+
 /* Data that appeared since the last run is not ours and is not deleted. */
 int
 extserver_prepare(
-    struct extserver *r, const struct json *config, double timeout_s)
+    struct extserver *r, const struct bench_case *cas, double timeout_s)
 {
+	const struct json *config = cas->config;
+	double elements;
+
 	r->config = config;
 	r->t.e.timeout_s = timeout_s;
 	r->t.e.db = (int)json_get_num(config, "db", 0);
 	if (target_each(&r->t, check_node, r) < 0)
 		return -1;
+	r->bytes = INFINITY; /* part 1 knows how much is written */
 	if (r->joins)
 		return 0;
 	if (!r->used && check_empty(r) < 0)
 		return -1;
 	if ((r->used || !r->prefix) && remove_keys(r) < 0)
+		return -1;
+	if (room_check(&r->t, cas, r->local, r->prefix != NULL, &r->bytes,
+		&elements) < 0)
 		return -1;
 	r->used = true;
 	return json_get(config, "config_set")

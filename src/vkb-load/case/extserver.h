@@ -6,21 +6,22 @@
 #ifndef EXTSERVER_H
 #define EXTSERVER_H
 
+#include "address.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bench_case;
 struct json;
+struct room;
 struct target;
 
 struct extserver_opts {
-	const char *host, *unixsocket, *user;
-	long long port;
-	bool tls, insecure;
-	const char *cacert, *cert, *key;
-	bool flush;       /* delete all data of the server */
-	bool no_flush;    /* delete only keys with our prefix */
-	bool joins;       /* another part of the load prepares it */
-	double timeout_s; /* of each command; 0: 60, FLUSHALL 600 */
+	struct address at; /* complete */
+	bool flush;        /* delete all data of the server */
+	bool no_flush;     /* delete only keys with our prefix */
+	bool joins;        /* another part of the load prepares it */
+	double timeout_s;  /* of each command; 0: 60, FLUSHALL 600 */
 };
 
 struct extserver;
@@ -49,13 +50,29 @@ bool extserver_local(const struct extserver *);
 int extserver_io_threads(const struct extserver *);
 
 /*
- * Checks that the server matches the case and may still be emptied, empties it
- * and applies the config set. Returns 0, or -1 after reporting an error. In
- * either case extserver_restore then removes what was written and restores the
- * settings.
+ * Checks that what the cases write fits into the memory of the server, and says
+ * which server is measured, what is written and what is deleted. Returns 0, or
+ * -1 after reporting an error; then nothing was written.
+ */
+int extserver_admit(
+    struct extserver *, const struct bench_case *, size_t ncases);
+
+/*
+ * Checks that the server matches the case, has memory for it and may still be
+ * emptied, empties it and applies the config set. Returns 0, or -1 after
+ * reporting an error. In either case extserver_restore then removes what was
+ * written and restores the settings.
  */
 int extserver_prepare(
-    struct extserver *, const struct json *config, double timeout_s);
+    struct extserver *, const struct bench_case *, double timeout_s);
 int extserver_restore(struct extserver *);
+
+/*
+ * Watches the memory of a server that holds data of others while the case that
+ * it was prepared for runs, see room.h. Sets *room to NULL for other servers.
+ * Returns 0, or -1 after reporting an error.
+ */
+int extserver_watch(
+    const struct extserver *, const struct target *, struct room **room);
 
 #endif

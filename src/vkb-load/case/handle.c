@@ -133,8 +133,8 @@ handle_start(struct server_handle *l, const struct bench_case *cas, char **why)
 	l->used = false;
 	r->halt = 0;
 	if (r->external) {
-		rc = extserver_prepare(
-		    r->external, cas->config, handle_timeout(r, cas));
+		rc =
+		    extserver_prepare(r->external, cas, handle_timeout(r, cas));
 		if (rc == 0) {
 			l->server = json_dup(extserver_record(r->external));
 			return 0;
@@ -149,6 +149,8 @@ handle_start(struct server_handle *l, const struct bench_case *cas, char **why)
 		return -1;
 	if (strcmp(json_get_str(server, "status"), "ok") == 0) {
 		l->server = server;
+		if (r->started)
+			r->started(r->started_arg, l->build, server);
 		if (r->serve)
 			remove_local_facts(server);
 		logs_forget_server(l->logs);

@@ -6,6 +6,7 @@
 #include "counting.h"
 #include "engines.h"
 #include "err.h"
+#include "extserver.h"
 #include "resultrecord.h"
 #include "json.h"
 #include "handle.h"
@@ -19,6 +20,7 @@
 #include "profiles.h"
 #include "provenance.h"
 #include "replicas.h"
+#include "room.h"
 #include "record.h"
 #include "setup.h"
 #include "sizes.h"
@@ -156,6 +158,7 @@ measure_free(struct measure *m)
 	free(m->recs);
 	roles_free(&m->roles);
 	json_free(m->raw);
+	room_close(m->room);
 	str_free(&m->error);
 }
 
@@ -167,7 +170,8 @@ on_progress(void *arg, const struct engine_progress *e)
 
 	if (m->profiles)
 		profiles_start_when_warm(m->profiles, e);
-	if (*r->stop || coproc_has_news(r->coproc))
+	if (*r->stop || coproc_has_news(r->coproc) ||
+	    (m->room && room_look(m->room)))
 		r->halt = 1;
 	peers_beat(r->peers);
 	live_progress(r->live, e);
@@ -405,9 +409,28 @@ begin_load(struct measure *m, struct server_handle *l, struct target *t)
 	l->used = true;
 	provenance_set_subject(m, l->server);
 	return handle_check_files(l) < 0 || handle_target(l, m->cas, t) < 0 ||
-		target_check(t) < 0 || replicas_choose(m, t) < 0
+		target_check(t) < 0 || replicas_choose(m, t) < 0 ||
+		(m->context->external &&
+		    extserver_watch(m->context->external, t, &m->room) < 0)
 	    ? measure_fail(m, NULL)
 	    : 0;
+}
+
+/* Fails if the load has cost others keys or memory. It is not made again. */
+static int
+end_watch(struct measure *m, int rc)
+{
+	const char *why = m->room ? room_look(m->room) : NULL;
+
+	if (why) {
+		err_say("%s: %s", m->cas->id, why);
+		str_clear(&m->error);
+		rc = measure_fail(m, mem_str(why));
+		m->context->endangered = true;
+	}
+	room_close(m->room);
+	m->room = NULL;
+	return rc;
 }
 
 /* Waits for the other parts of the load, which fail if this one does. */
@@ -466,6 +489,7 @@ measure_run(struct measure *m, struct server_handle *l)
 			    m->engine->run(m->engine->self, &x.job, x.results));
 		}
 	}
+	rc = end_watch(m, rc);
 	rc = end_parts(m, rc);
 	if (begun)
 		rc = end_load(m, l, &x.target, rc);

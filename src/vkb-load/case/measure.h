@@ -17,6 +17,7 @@ struct engine;
 struct json;
 struct server_handle;
 struct profiles;
+struct room;
 struct case_context;
 
 struct measure {
@@ -34,7 +35,8 @@ struct measure {
 	struct profiles *profiles;
 	struct idle *idle; /* connections beside the load, or NULL */
 	struct starting starting;
-	struct str error; /* why it failed */
+	struct room *room; /* memory of a server with data of others, or NULL */
+	struct str error;  /* why it failed */
 };
 
 /* 'block' is 0 if the runs of several builds are not interleaved. */

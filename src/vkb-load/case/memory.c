@@ -4,10 +4,15 @@
 #include "json.h"
 #include "mem.h"
 #include "num.h"
+#include "roles.h"
+#include "str.h"
 #include "sysfile.h"
 #include "target.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/engine/control.h"
 #include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/footprint.h"
+#include "vkb-load/engine/words.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
@@ -121,4 +126,87 @@ memory_explain_servers(const struct engine_job *jobs, size_t n)
 	why = explain_figures(what, need, get_available(used));
 	free(what);
 	return why;
+}
+
+/* Does a text, one command or several, write? */
+static bool
+writes(const char *text, const struct target *t, struct client *c)
+{
+	const char *why;
+	size_t n = 0;
+	char **words = words_split(text, &n, &why);
+	bool first = true, yes = !words;
+
+	for (size_t i = 0; i < n && !yes; i++) {
+		if (first && strspn(words[i], "0123456789") < strlen(words[i]))
+			yes = !control_only_reads(
+			    c, control_ms(&t->e, 0), words[i]);
+		first = strcmp(words[i], ";") == 0 ||
+		    (first &&
+			strspn(words[i], "0123456789") == strlen(words[i]));
+	}
+	words_free(words);
+	return yes;
+}
+
+/* Adds what a command of a work takes. */
+static double
+add_command(const struct engine_work *w, const char *command, const char *text,
+    const struct target *t, struct client *c, double *elements)
+{
+	if (text && !writes(text, t, c))
+		return 0;
+	return footprint_command(&t->e, w, command, text, elements);
+}
+
+/* Returns what the commands take that are sent before the load. */
+static double
+measure_preparation(const struct bench_case *cas, const struct engine_work *w,
+    const struct target *t, double *elements)
+{
+	struct engine_work one = *w;
+	const char *with = cas->populate_with;
+	const struct json *j = json_first(cas->setup_commands);
+	double bytes = 0;
+	char *name = with ? str_upper(with) : NULL;
+
+	one.requests = 0;
+	if (with)
+		bytes = footprint_command(&t->e, &one, name,
+		    command_known(name) ? NULL : with, elements);
+	for (; j; j = json_next(j), ++*elements)
+		bytes += footprint_text(json_str(j), 0);
+	free(name);
+	return bytes;
+}
+
+double
+memory_need(const struct bench_case *cas, const struct target *t,
+    struct client *c, double *elements)
+{
+	const struct engine_work *w;
+	struct roles roles;
+	double bytes = 0, before = 0, some;
+
+	*elements = 0;
+	roles_make(&roles, cas, 0, 0);
+	for (size_t i = 0; i < roles.nworks; i++) {
+		w = &roles.works[i];
+		if (!w->replay && !w->nmix)
+			bytes +=
+			    add_command(w, w->command, w->text, t, c, elements);
+		for (size_t k = 0; k < w->nmix; k++)
+			bytes += add_command(w, w->mix[k].command,
+			    w->mix[k].text, t, c, elements);
+		bytes += footprint_connections(w, t->e.nnodes);
+	}
+	if (roles.nworks)
+		bytes += measure_preparation(cas, &roles.works[0], t, elements);
+	roles_free(&roles);
+	bytes += (double)cas->load.idle_clients * FOOTPRINT_CONNECTION;
+	for (size_t i = 0; i < cas->nbefore; i++) {
+		before += memory_need(&cas->before[i], t, c, &some);
+		*elements += some;
+	}
+	return bytes + before;
 }

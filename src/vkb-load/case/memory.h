@@ -1,6 +1,6 @@
 /*
  * Whether the servers of several builds fit into memory at the same time, and
- * the requests of a load.
+ * the requests of a load; what a load needs on a server.
  */
 #ifndef MEMORY_H
 #define MEMORY_H
@@ -8,6 +8,8 @@
 #include <stddef.h>
 
 struct bench_case;
+struct client;
+struct target;
 struct engine_job;
 struct engine_work;
 
@@ -33,5 +35,13 @@ char *memory_explain_case(const struct bench_case *, size_t n);
  * it with the memory that is available.
  */
 char *memory_explain_servers(const struct engine_job *, size_t n);
+
+/*
+ * Returns about how much memory the servers of a case need for its keys and
+ * connections, and those of the cases before it; sets *elements to the number
+ * of keys and elements. The server is asked which commands only read.
+ */
+double memory_need(const struct bench_case *, const struct target *,
+    struct client *, double *elements);
 
 #endif

@@ -194,7 +194,9 @@ counters_count_error_reply(
 	struct run *r = w->run;
 	bool moved = strncmp(line, "MOVED ", strlen("MOVED ")) == 0;
 
-	if (c->state == CONN_SETUP || r->strict) {
+	/* Beside data of others, their writes fail, too. */
+	if (c->state == CONN_SETUP || r->strict ||
+	    (r->target->prefix && strncmp(line, "OOM ", 4) == 0)) {
 		run_fail(r, "'%s' answered: %s", c->node->name, line);
 		return false;
 	}

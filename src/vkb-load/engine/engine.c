@@ -47,7 +47,32 @@ count_pops(const struct engine_target *t, const struct engine_work *w)
 
 	if (!engine_refills(t, w))
 		return (uint64_t)w->requests;
+	if (t->prefix && level > (uint64_t)w->keyspacelen) /* data of others */
+		level = (uint64_t)w->keyspacelen;
 	return level > flight ? level : flight;
+}
+
+double
+engine_count_seeds(const struct engine_target *t, const struct engine_work *w,
+    const char *command)
+{
+	struct engine_work one = *w;
+
+	one.nmix = 0;
+	one.text = NULL;
+	one.command = command;
+	switch (command_needs(command)) {
+	case NEEDS_KEYS:
+		return (double)run_space(w);
+	case NEEDS_SOME:
+		return (double)(t->cluster ? SOME * KEYS_COLLECTIONS * t->nnodes
+					   : SOME);
+	case NEEDS_POPS:
+		return (double)count_pops(t, &one);
+	case NEEDS_NOTHING:
+		break;
+	}
+	return 0;
 }
 
 /* Returns how many elements a command that fills the server has. */

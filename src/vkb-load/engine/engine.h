@@ -280,6 +280,10 @@ struct engine_meter {
 int engine_seed(const struct engine_target *, const struct engine_work *,
     const volatile int *stop, engine_progress_fn *, void *arg);
 
+/* Returns how many keys or elements engine_seed writes for a named command. */
+double engine_count_seeds(const struct engine_target *,
+    const struct engine_work *, const char *command);
+
 /* Returns true if a run of 'w' refills what it pops, see engine_seed. */
 bool engine_refills(const struct engine_target *, const struct engine_work *);
 

@@ -13,7 +13,9 @@ connections_override(const struct plan_want *w, struct json *config)
 		json_set_num(config, "storm_s", w->storm);
 	if (w->idle_clients > 0)
 		json_set_num(config, "idle_clients", (double)w->idle_clients);
-	if (w->db >= 0)
+	/* Of a running server it is not changed: one that differs is an error.
+	 */
+	if (w->db >= 0 && !(w->running && json_get(config, "db")))
 		json_set_num(config, "db", (double)w->db);
 	json_set_str(config, "tracking", w->tracking);
 	json_set_str(config, "read_from", w->read_from);

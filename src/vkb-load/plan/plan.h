@@ -39,6 +39,7 @@ struct plan_want {
 	bool verify; /* check what is read */
 	bool lenient;
 	bool no_flush;            /* own keys have a prefix, others stay */
+	bool running;             /* a running server is measured */
 	bool unixsocket;          /* connect through a unix socket */
 	const char *values, *ttl; /* see valuespec.h; NULL: unchanged */
 	long long reconnect, idle_clients; /* 0: unchanged */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define NAME "command line"
+#define FEW_KEYS "10000" /* beside data of others */
 
 bool
 quick_is_given(const struct quick *q)
@@ -140,11 +141,12 @@ add_numbers(
 static struct json *
 make_config(const struct quick *q)
 {
+	bool few = q->beside && !q->keyspacelen;
 	const struct {
 		const char *option, *key, *text;
 	} lists[] = {{"-P", "pipelines", q->pipelines},
 	    {"-d", "data_sizes", q->data_sizes}, {"-c", "clients", q->clients},
-	    {"-r", "keyspacelen", q->keyspacelen},
+	    {"-r", "keyspacelen", few ? FEW_KEYS : q->keyspacelen},
 	    {"--io-threads", "io-threads", q->io_threads}};
 	struct json *cfg = json_object();
 

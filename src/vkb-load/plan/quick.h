@@ -22,6 +22,7 @@ struct quick {
 	size_t primaries;       /* of a cluster; 0: it is a single server */
 	int running_io_threads; /* 0: not known */
 	bool tls;
+	bool beside; /* data of others, which stays: there are few keys */
 };
 
 /*

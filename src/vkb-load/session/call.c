@@ -260,7 +260,8 @@ call_run_step(struct call *x, const struct step *s, bool last)
 	else
 		rc = call_measures(s) ? call_write_records(x, &m, s, rc) : 0;
 	measure_free(&m);
-	return peers_is_broken(r->context.peers) ? -1 : rc;
+	return r->context.endangered || peers_is_broken(r->context.peers) ? -1
+									  : rc;
 }
 
 void

@@ -64,8 +64,8 @@ hosts_parse(
 	if (!h->command)
 		return 0;
 	h->serve = (struct serve){.command = words_split(h->command, &n, &why),
-	    .host = at->host,
-	    .port = (int)at->port};
+	    .host = at->at.host,
+	    .port = (int)at->at.port};
 	o->serve = &h->serve;
 	return n ? 0
 		 : err_fail("option '--serve': '%s' is not a command: %s",
@@ -85,10 +85,10 @@ hosts_explain(const struct hosts *h, const struct extserver_opts *r,
 {
 	const char *order = o->order;
 
-	if (h->command && (running || r->unixsocket || r->tls))
+	if (h->command && (running || r->at.unixsocket || r->at.tls))
 		return "'--serve' starts servers: a running one, "
 		       "'--unixsocket' and '--tls' cannot be combined with it";
-	if (h->command && !r->host)
+	if (h->command && !r->at.host)
 		return "'--serve' needs '--host', the address of that machine, "
 		       "to which servers bind";
 	if (h->client && !running)

@@ -9,6 +9,7 @@
 #include "machine.h"
 #include "mem.h"
 #include "num.h"
+#include "record.h"
 #include "ciwidth.h"
 #include "results.h"
 #include "turns.h"
@@ -16,6 +17,7 @@
 #include "str.h"
 #include "sysfile.h"
 #include "vkb-load/case/coproc.h"
+#include "vkb-load/case/extserver.h"
 #include "vkb-load/case/live.h"
 #include "vkb-load/case/peers.h"
 #include "vkb-load/case/profiles.h"
@@ -49,6 +51,7 @@ struct session {
 	struct case_runner runner;
 	struct turns turns;
 	char *name; /* of the current run */
+	bool *said; /* of each build: which server is measured */
 	size_t vague, unprofiled;
 	int lock; /* of the host; held from the first turn to the end */
 };
@@ -110,6 +113,27 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 	    schedule_has_rounds(&s->a) ? turn->index : 0,
 	    stopping_max_runs(s->a.rule), known ? time : -1);
 	live_begin(s->o->live, s->name, s->a.progress.total);
+}
+
+/* Says once which server of a build is measured. */
+static void
+announce_server(void *arg, const struct json *build, const struct json *server)
+{
+	struct session *s = arg;
+	const struct builds *b = s->a.builds;
+	const char *path = json_get_str(json_get(server, "binary"), "path");
+	const char *version = json_get_str(server, "version");
+	char *name = record_subject_name(json_get(build, "subject"));
+	size_t i = 0;
+
+	while (i + 1 < b->n && b->v[i] != build)
+		i++;
+	if (is_verbose(s) && !s->said[i])
+		err_say("measures %s%s%s, version %s, started for this",
+		    b->n > 1 ? name : "", b->n > 1 ? ": " : "",
+		    path ? path : "a server", version ? version : "unknown");
+	s->said[i] = true;
+	free(name);
 }
 
 static void
@@ -418,6 +442,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 {
 	struct session s = {.o = o,
 	    .lock = -1,
+	    .said = mem_array(builds->n + 1, sizeof *s.said),
 	    .count = o->count,
 	    .rule = *o->rule,
 	    .a = {.rule = &s.rule,
@@ -437,8 +462,10 @@ session_run(const struct session_opts *o, const struct plan *plan,
 
 	if (o->peers)
 		snprintf(name, sizeof name, "%s", peers_session(o->peers));
-	else if (session_name(name) < 0)
+	else if (session_name(name) < 0) {
+		free(s.said);
 		return -1;
+	}
 	rc = schedule_init(a, plan, stop);
 	if (s.rule.automatic)
 		s.rule.at[0] = (double)advice_choose_runs(a);
@@ -450,7 +477,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	a->progress.most = stopping_is_adaptive(&s.rule);
 	if (check_pinning(a, external == NULL && !o->serve) < 0 ||
 	    counts_choose(&o->count, a, external != NULL) < 0 ||
-	    schedule_take_finished(a) < 0)
+	    schedule_take_finished(a) < 0 ||
+	    (external && extserver_admit(external, a->cases, a->ncases) < 0))
 		goto out;
 	if (!o->quiet)
 		counts_announce(a);
@@ -463,6 +491,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 					    .env = brief,
 					    .show = progress_draw,
 					    .progress = &a->progress,
+					    .started = announce_server,
+					    .started_arg = &s,
 					    .seed = o->seed,
 					    .peers = o->peers,
 					    .serve = o->serve,
@@ -489,6 +519,7 @@ out:
 	schedule_free(a);
 	json_free(machine);
 	json_free(brief);
+	free(s.said);
 	free(s.name);
 	return k || *stop ? -1 : rc;
 }

@@ -1,0 +1,332 @@
+#include "room.h"
+#include "address.h"
+#include "client.h"
+#include "err.h"
+#include "mem.h"
+#include "memory.h"
+#include "num.h"
+#include "sysfile.h"
+#include "target.h"
+#include "vkb-load/engine/control.h"
+#include "vkb-load/engine/keys.h"
+#include "vkb-load/plan/benchcase.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLICA_MS 2000 /* until a replica has to answer */
+
+/* What a node says of its memory. Bytes; NAN: not known. */
+struct state {
+	double left;             /* of the smallest limit */
+	double limit;            /* that one */
+	bool host;               /* it is the memory of the host */
+	char policy[32];         /* what happens at maxmemory */
+	double evicted, refused; /* keys and clients; writes */
+};
+
+struct node {
+	struct client *c;
+	struct state first, last;
+	double share; /* of the keys; of a replica: that of its primary, or 1 */
+};
+
+struct room {
+	struct target t; /* a copy, which includes the replicas */
+	struct node *v;
+	size_t n;
+	bool local;
+	bool beside; /* the data that they hold stays */
+	double bytes;
+	char *why;
+};
+
+static void
+set_limit(struct state *s, double limit, double used, bool host)
+{
+	double left = fmax(0, limit - used);
+
+	if (!(limit > 0) || isnan(used) || left > s->left)
+		return;
+	s->left = left;
+	s->limit = limit;
+	s->host = host;
+}
+
+/* Returns "errorstat_OOM:count=12", or 0 if there is none. */
+static double
+read_refused(const struct reply *info)
+{
+	char *text = reply_info(info, "errorstat_OOM");
+	double n = 0;
+
+	if (text && sscanf(text, "count=%lf", &n) != 1)
+		n = 0;
+	free(text);
+	return n;
+}
+
+static double
+or_zero(double v)
+{
+	return isnan(v) ? 0 : v;
+}
+
+/* What a server that is emptied first uses now will be free. */
+static void
+read_state(struct state *s, const struct reply *info, const struct room *r)
+{
+	char *policy = reply_info(info, "maxmemory_policy");
+	double used = reply_info_number(info, "used_memory");
+	double resident = reply_info_number(info, "used_memory_rss");
+	double available =
+	    sysfile_value_num("", "/proc/meminfo", "MemAvailable");
+
+	*s = (struct state){.left = INFINITY};
+	snprintf(s->policy, sizeof s->policy, "%s", policy ? policy : "?");
+	used -= or_zero(reply_info_number(info, "mem_not_counted_for_evict"));
+	if (r->beside)
+		set_limit(s, reply_info_number(info, "maxmemory"), used, false);
+	set_limit(s, reply_info_number(info, "total_system_memory"),
+	    r->beside ? resident : 0, true);
+	if (r->local)
+		set_limit(s, available * 1024, r->beside ? 0 : -resident, true);
+	s->evicted = or_zero(reply_info_number(info, "evicted_keys")) +
+	    or_zero(reply_info_number(info, "evicted_clients"));
+	s->refused = read_refused(info);
+	free(policy);
+}
+
+/* Asks a node. Returns 0; or -1, and the connection is closed. */
+static int
+ask_node(struct room *r, size_t i, int ms, char *why)
+{
+	struct node *n = &r->v[i];
+	struct reply *info;
+	bool ok;
+
+	*why = '\0';
+	if (!n->c)
+		n->c = control_open(&r->t.e, r->t.tls, i, ms, why);
+	if (!n->c)
+		return -1;
+	info = CLIENT_CALL(n->c, ms, "INFO");
+	ok = info && reply_type(info) == REPLY_TEXT;
+	if (ok) {
+		read_state(&n->last, info, r);
+	} else {
+		snprintf(why, CLIENT_WHY, "INFO: %s",
+		    info && reply_text(info) ? reply_text(info)
+					     : client_error(n->c));
+		client_close(n->c);
+		n->c = NULL;
+	}
+	reply_free(info);
+	return ok ? 0 : -1;
+}
+
+/* Returns the address of a node. Caller frees. */
+static char *
+format_node(const struct room *r, size_t i)
+{
+	const struct engine_node *n = &r->t.nodes[i];
+
+	return address_format(n->host, n->port, n->unixsocket);
+}
+
+/* Sets which share of the keys each primary of a cluster gets. */
+static int
+set_shares(struct room *r)
+{
+	struct control_slots s;
+	const struct engine_node *node;
+	const char *wrong;
+
+	wrong = control_slots(
+	    &s, r->v[0].c, control_ms(&r->t.e, 0), r->t.nodes[0].host);
+	for (size_t i = 0; i < r->t.e.nnodes; i++) {
+		node = &r->t.nodes[i];
+		r->v[i].share = 0;
+		for (size_t k = 0; k < s.n && !wrong; k++)
+			if (s.v[k].port == node->port &&
+			    strcmp(s.v[k].host, node->host) == 0)
+				r->v[i].share +=
+				    (double)(s.v[k].last - s.v[k].first + 1) /
+				    KEYS_SLOTS;
+	}
+	if (wrong)
+		err_say("CLUSTER SLOTS: %s", wrong);
+	control_slots_free(&s);
+	return wrong ? -1 : 0;
+}
+
+static struct room *
+open_nodes(const struct target *t, bool local, bool beside, double bytes)
+{
+	struct room *r = mem_new(sizeof *r);
+	size_t primaries = t->e.nnodes;
+	char why[CLIENT_WHY], *where;
+	int rc = 0;
+
+	*r = (struct room){
+	    .t = *t, .local = local, .beside = beside, .bytes = bytes};
+	target_use_replicas(&r->t);
+	r->n = primaries + t->nreplicas;
+	r->v = mem_array(r->n + 1, sizeof *r->v);
+	for (size_t i = 0; i < r->n && rc == 0; i++) {
+		r->v[i].share = 1;
+		rc = ask_node(r, i,
+		    control_ms(&t->e, i < primaries ? 0 : REPLICA_MS), why);
+		r->v[i].first = r->v[i].last;
+		if (rc == 0)
+			continue;
+		if (i >= primaries) { /* the others may not be reachable, too */
+			r->n = i;
+			rc = 0;
+			break;
+		}
+		where = format_node(r, i);
+		err_say("cannot ask the server at %s for its memory: %s", where,
+		    why);
+		free(where);
+	}
+	if (rc == 0 && t->e.cluster)
+		rc = set_shares(r);
+	if (rc == 0)
+		return r;
+	room_close(r);
+	return NULL;
+}
+
+struct room *
+room_open(const struct target *t, bool local, double bytes)
+{
+	return open_nodes(t, local, true, bytes);
+}
+
+void
+room_close(struct room *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		client_close(r->v[i].c);
+	free(r->v);
+	free(r->why);
+	free(r);
+}
+
+/* "19.1MB of its maxmemory of 20.0MB", "1.2GB of the memory of its host" */
+static char *
+format_left(const struct state *s)
+{
+	char left[NUM_BUF], limit[NUM_BUF];
+
+	num_human(left, s->left);
+	if (s->host)
+		return mem_printf("%sB of the memory of its host", left);
+	return mem_printf(
+	    "%sB of its maxmemory of %sB", left, num_human(limit, s->limit));
+}
+
+/* Says that a case does not fit on a node. Returns -1. */
+static int
+refuse_case(
+    const struct room *r, size_t i, const struct bench_case *cas, double need)
+{
+	const struct state *s = &r->v[i].last;
+	char *where = format_node(r, i), *left = format_left(s);
+	char text[NUM_BUF];
+
+	err_fail(
+	    "%s: not run: its keys and connections need about %sB, and the "
+	    "server at %s has %s left%s%s%s: use fewer keys, smaller "
+	    "values or fewer connections",
+	    cas->id, num_human(text, need), where, left,
+	    s->host ? "" : " (maxmemory-policy ", s->host ? "" : s->policy,
+	    s->host ? "" : ")");
+	free(where);
+	free(left);
+	return -1;
+}
+
+int
+room_check(const struct target *t, const struct bench_case *cas, bool local,
+    bool beside, double *bytes, double *elements)
+{
+	struct room *r = open_nodes(t, local, beside, 0);
+	double need;
+	int rc = 0;
+
+	if (!r)
+		return -1;
+	*bytes = memory_need(cas, t, r->v[0].c, elements);
+	for (size_t i = 0; i < r->n && rc == 0; i++) {
+		need = *bytes * r->v[i].share;
+		if (need > r->v[i].last.left)
+			rc = refuse_case(r, i, cas, need);
+	}
+	room_close(r);
+	return rc;
+}
+
+/* Returns why the load has to stop because of a node, or NULL. Caller frees. */
+static char *
+explain_stop(const struct room *r, size_t i, const struct state *before)
+{
+	const struct node *n = &r->v[i];
+	double evicted = n->last.evicted - n->first.evicted;
+	double refused = n->last.refused - n->first.refused;
+	double grown = n->first.left - n->last.left;
+	double step = before->left - n->last.left;
+	char *where, *left, *why = NULL;
+
+	if (!(evicted > 0) && !(refused > 0) &&
+	    !(grown > r->bytes * n->share && n->last.left < 2 * step))
+		return NULL;
+	where = format_node(r, i);
+	left = format_left(&n->last);
+	if (evicted > 0)
+		why =
+		    mem_printf("the server at %s has evicted %.0f key%s or "
+			       "clients during the load, and has %s left: the "
+			       "load was stopped",
+			where, evicted, num_plural(evicted), left);
+	else if (refused > 0)
+		why = mem_printf("the server at %s has refused %.0f write%s "
+				 "during the load because its memory is used "
+				 "up (OOM): the load was stopped",
+		    where, refused, num_plural(refused));
+	else
+		why = mem_printf("the server at %s has only %s left, and the "
+				 "load goes on to fill it: it was stopped "
+				 "before keys of others are evicted or writes "
+				 "refused",
+		    where, left);
+	free(where);
+	free(left);
+	return why;
+}
+
+const char *
+room_look(struct room *r)
+{
+	char why[CLIENT_WHY];
+	struct state before;
+	struct node *n;
+
+	for (size_t i = 0; i < r->n && !r->why; i++) {
+		n = &r->v[i];
+		before = n->last;
+		/* One that does not answer is asked again at the next look. */
+		if (ask_node(r, i, control_ms(&r->t.e, REPLICA_MS), why) < 0)
+			continue;
+		if (n->last.evicted < n->first.evicted ||
+		    n->last.refused < n->first.refused) /* it was restarted */
+			n->first = before = n->last;
+		r->why = explain_stop(r, i, &before);
+	}
+	return r->why;
+}

@@ -1,0 +1,19 @@
+/* Where the running server is that a plan is measured on. */
+#ifndef WHERE_H
+#define WHERE_H
+
+#include <stdbool.h>
+
+struct address;
+struct plan;
+
+/*
+ * Adds to the address that the options give what the configurations of the
+ * cases say: 'bind_ip', 'port' or the first of 'cluster_ports', 'tls_mode' if
+ * all have it. Returns 0, or -1 after reporting that the cases name several
+ * servers, or another one than the options, or another database than 'db',
+ * which is that of '--db' or negative.
+ */
+int where_merge(struct address *, const struct plan *, long long db);
+
+#endif
