@@ -32,7 +32,7 @@ test_match "the server at 127.0.0.1:$second holds 1 key" .err 'the port of a con
 [ "$test_bad" -eq 0 ] || test_done # another server would be emptied below
 test_that 'with --flush it is measured' running --flush port.json
 test_match "^vkb-load: measures the server running at 127.0.0.1:$second, valkey [0-9.]+: deletes all that it holds, 1 key \(1 in db0\), before" \
-  .err 'the server and what is deleted are said, with -q as well'
+  .err 'a message names the server and what is deleted, with -q as well'
 test_same '0 kept' "$(valkey-cli -p "$second" dbsize) $(cli get theirs)" \
   'only the server of the configuration is emptied'
 valkey-cli -p "$second" set mine 1 >/dev/null
@@ -58,16 +58,16 @@ test_that 'VKB_PORT without a port elsewhere' env VKB_PORT="$second" vkb-load --
 test_match "running at 127.0.0.1:$second" .err 'it is used'
 test_that 'VKB_PORT beside the port of a configuration' env VKB_PORT="$first" vkb-load --use-running-server --runs 1 -q port.json
 test_match "running at 127.0.0.1:$second" .err 'the configuration is used'
-test_match 'it is empty, and is emptied again after each run' .err 'an empty server is said to be empty'
+test_match 'it is empty, and is emptied again after each run' .err 'the message says that it is empty'
 test_that 'VKB_PORT beside an option' env VKB_PORT="$first" vkb-load --port "$second" --runs 1 -q none.json
 test_match "running at 127.0.0.1:$second" .err 'the option is used'
 test_status 2 'a VKB_PORT that is not one' env VKB_PORT=x vkb-load --use-running-server --runs 1 none.json
 test_match "variable VKB_PORT is 'x', not a port" .err 'the error names the variable'
 test_that 'vkb-record takes VKB_PORT' env VKB_PORT="$second" vkb-record --duration 10ms
 test_match "records the server running at 127.0.0.1:$second" .err 'and says which server it records'
-test_that 'a server that vkb-load starts' vkb-load -v --runs 1 --case 'SET*' none.json
-test_match "measures $server, version [0-9.]+, started for this" .err 'is said with -v'
-test_same kept "$(cli get theirs)" 'the first server is as it was'
+test_that 'vkb-load starts a server' vkb-load -v --runs 1 --case 'SET*' none.json
+test_match "measures $server, version [0-9.]+, started for this" .err 'with -v a message names the server'
+test_same kept "$(cli get theirs)" 'the first server is not changed'
 
 # --- memory
 
@@ -98,7 +98,7 @@ for policy in allkeys-lru noeviction; do
   test_that "$policy: a load of few keys" beside -q -t get
   unchanged "$policy: the keys of others are unchanged"
   test_match "^vkb-load: measures the server running at 127.0.0.1:$first, valkey .*: writes up to 10000 keys and elements \([0-9.]+MB\) below 'vkb:[0-9a-f]{12}:' beside 5000 keys \(5000 in db0\), and removes them after each run" \
-    .err "$policy: what is written is said"
+    .err "$policy: a message names what is written"
   test_same '[1,10000,100]' "$(jq -sc '[length, .[0].config.keyspacelen, .[0].metrics.hit_rate_percent]' .out)" \
     "$policy: 10,000 keys are measured once"
   cli config resetstat >/dev/null

@@ -2,8 +2,8 @@
 #include "err.h"
 #include "mem.h"
 #include "num.h"
+#include "opt.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define HOST "127.0.0.1"
@@ -31,27 +31,18 @@ address_find_conflict(const struct address *a)
 	return NULL;
 }
 
-/* Returns the value of a variable, or NULL if it is unset or empty. */
-static const char *
-read_variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
 /* Sets a text that is not given to that of a variable. */
 static void
 set_text(const char **text, const char *variable)
 {
 	if (!*text)
-		*text = read_variable(variable);
+		*text = opt_variable(variable);
 }
 
 static int
 set_port(struct address *a)
 {
-	const char *text = read_variable("VKB_PORT");
+	const char *text = opt_variable("VKB_PORT");
 
 	if (a->port)
 		return 0;
@@ -62,7 +53,7 @@ set_port(struct address *a)
 		return err_fail(
 		    "the variable VKB_PORT is '%s', not a port from 1 to 65535",
 		    text);
-	if (read_variable("VKB_TLS_CACERT"))
+	if (opt_variable("VKB_TLS_CACERT"))
 		a->tls = true;
 	return 0;
 }

@@ -359,11 +359,19 @@ opt_version(void)
 }
 
 const char *
+opt_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+const char *
 opt_tmpdir(void)
 {
-	const char *dir = getenv("TMPDIR");
+	const char *dir = opt_variable("TMPDIR");
 
-	return dir && *dir ? dir : "/tmp";
+	return dir ? dir : "/tmp";
 }
 
 const char *
@@ -371,13 +379,10 @@ opt_password_name(void)
 {
 	static const char *const names[] = {
 	    "VKB_PASSWORD", "VALKEYCLI_AUTH", "REDISCLI_AUTH"};
-	const char *v;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		v = getenv(names[i]);
-		if (v && *v)
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (opt_variable(names[i]))
 			return names[i];
-	}
 	return NULL;
 }
 
@@ -392,9 +397,7 @@ opt_password(void)
 bool
 opt_allows_colour(void)
 {
-	const char *no = getenv("NO_COLOR");
-
-	return !(no && *no);
+	return !opt_variable("NO_COLOR");
 }
 
 int

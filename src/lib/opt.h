@@ -79,6 +79,10 @@ const char *opt_version(void);
 const char *opt_tmpdir(void); /* $TMPDIR, else /tmp; borrowed */
 bool opt_allows_colour(void); /* NO_COLOR (no-color.org) is unset or empty */
 
+/* Returns the value of an environment variable, or NULL if it is unset or
+ * empty. */
+const char *opt_variable(const char *name);
+
 /* Returns the password of a running server from the environment: VKB_PASSWORD,
  * else VALKEYCLI_AUTH, else REDISCLI_AUTH, or NULL. Passwords are never taken
  * from arguments, which every user can read. */

@@ -519,7 +519,7 @@ describe_changes(
 /* Says which server is measured and what is done to it: always, for it belongs
  * to others. */
 static int
-announce(const struct extserver *r, double bytes, double elements)
+announce_server(const struct extserver *r, double bytes, double elements)
 {
 	const struct engine_node *n = &r->t.nodes[0];
 	const char *version = json_get_str(r->record, "version");
@@ -551,7 +551,7 @@ extserver_admit(struct extserver *r, const struct bench_case *cases, size_t n)
 		bytes = fmax(bytes, some_bytes);
 		elements = fmax(elements, some_elements);
 	}
-	return announce(r, bytes, elements);
+	return announce_server(r, bytes, elements);
 }
 
 int

@@ -130,7 +130,7 @@ memory_explain_servers(const struct engine_job *jobs, size_t n)
 
 /* Does a text, one command or several, write? */
 static bool
-writes(const char *text, const struct target *t, struct client *c)
+is_writing(const char *text, const struct target *t, struct client *c)
 {
 	const char *why;
 	size_t n = 0;
@@ -154,7 +154,7 @@ static double
 add_command(const struct engine_work *w, const char *command, const char *text,
     const struct target *t, struct client *c, double *elements)
 {
-	if (text && !writes(text, t, c))
+	if (text && !is_writing(text, t, c))
 		return 0;
 	return footprint_command(&t->e, w, command, text, elements);
 }

@@ -5,6 +5,7 @@
 #include "power.h"
 #include "ranktest.h"
 #include "stats.h"
+#include "str.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
@@ -223,4 +224,15 @@ ci_width_reached(const struct ci_width *p, size_t cas, size_t look,
 		    (struct ci_width_goal){get_metric(p, cas, i), now, wanted};
 	}
 	return all;
+}
+
+void
+ci_width_add_goal(struct str *to, const struct ci_width_goal *p)
+{
+	if (isfinite(p->now))
+		str_printf(to, p->now < .1 ? "%s +-%.2g %%" : "%s +-%.0f %%",
+		    p->metric, 100 * p->now);
+	else
+		str_printf(to, "%s not known yet", p->metric);
+	str_printf(to, ", wanted %g %%", 100 * p->wanted);
 }

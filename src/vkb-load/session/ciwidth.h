@@ -11,6 +11,7 @@
 struct bench_case;
 struct json;
 struct stopping_rule;
+struct str;
 
 /*
  * Returns half the width of the interval that covers 1 - level, relative to the
@@ -50,5 +51,8 @@ struct ci_width_goal {
  */
 bool ci_width_reached(const struct ci_width *, size_t cas, size_t look,
     const bool *out, struct ci_width_goal *);
+
+/* Adds "rps +-1.4 %, wanted 1 %". */
+void ci_width_add_goal(struct str *, const struct ci_width_goal *);
 
 #endif

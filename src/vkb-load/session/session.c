@@ -9,10 +9,10 @@
 #include "machine.h"
 #include "mem.h"
 #include "num.h"
-#include "record.h"
 #include "ciwidth.h"
 #include "results.h"
 #include "turns.h"
+#include "where.h"
 #include "caserunner.h"
 #include "str.h"
 #include "sysfile.h"
@@ -51,7 +51,7 @@ struct session {
 	struct case_runner runner;
 	struct turns turns;
 	char *name; /* of the current run */
-	bool *said; /* of each build: which server is measured */
+	struct where_named named;
 	size_t vague, unprofiled;
 	int lock; /* of the host; held from the first turn to the end */
 };
@@ -88,18 +88,6 @@ announce_session(const struct session *s)
 	}
 }
 
-/* "rps +-1.4 %, wanted 1 %" */
-static void
-add_precision(struct str *to, const struct ci_width_goal *p)
-{
-	if (isfinite(p->now))
-		str_printf(to, p->now < .1 ? "%s +-%.2g %%" : "%s +-%.0f %%",
-		    p->metric, 100 * p->now);
-	else
-		str_printf(to, "%s not known yet", p->metric);
-	str_printf(to, ", wanted %g %%", 100 * p->wanted);
-}
-
 static void
 begin_run(void *arg, const struct turn *turn, size_t cas)
 {
@@ -113,27 +101,6 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 	    schedule_has_rounds(&s->a) ? turn->index : 0,
 	    stopping_max_runs(s->a.rule), known ? time : -1);
 	live_begin(s->o->live, s->name, s->a.progress.total);
-}
-
-/* Says once which server of a build is measured. */
-static void
-announce_server(void *arg, const struct json *build, const struct json *server)
-{
-	struct session *s = arg;
-	const struct builds *b = s->a.builds;
-	const char *path = json_get_str(json_get(server, "binary"), "path");
-	const char *version = json_get_str(server, "version");
-	char *name = record_subject_name(json_get(build, "subject"));
-	size_t i = 0;
-
-	while (i + 1 < b->n && b->v[i] != build)
-		i++;
-	if (is_verbose(s) && !s->said[i])
-		err_say("measures %s%s%s, version %s, started for this",
-		    b->n > 1 ? name : "", b->n > 1 ? ": " : "",
-		    path ? path : "a server", version ? version : "unknown");
-	s->said[i] = true;
-	free(name);
 }
 
 static void
@@ -167,7 +134,7 @@ check_precision(struct session *s, size_t cas)
 	    schedule_dropped_builds(a, cas), &a->goals[cas]);
 
 	a->is_precise[cas] = enough;
-	add_precision(&line, &a->goals[cas]);
+	ci_width_add_goal(&line, &a->goals[cas]);
 	if (!enough && a->look + 1 == l->n) {
 		s->vague++;
 		err_say("%s: not precise after %.0f runs: %s", id,
@@ -442,7 +409,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 {
 	struct session s = {.o = o,
 	    .lock = -1,
-	    .said = mem_array(builds->n + 1, sizeof *s.said),
+	    .named = {.builds = builds},
 	    .count = o->count,
 	    .rule = *o->rule,
 	    .a = {.rule = &s.rule,
@@ -462,10 +429,9 @@ session_run(const struct session_opts *o, const struct plan *plan,
 
 	if (o->peers)
 		snprintf(name, sizeof name, "%s", peers_session(o->peers));
-	else if (session_name(name) < 0) {
-		free(s.said);
+	else if (session_name(name) < 0)
 		return -1;
-	}
+	s.named.done = mem_array(builds->n + 1, sizeof(bool));
 	rc = schedule_init(a, plan, stop);
 	if (s.rule.automatic)
 		s.rule.at[0] = (double)advice_choose_runs(a);
@@ -491,8 +457,6 @@ session_run(const struct session_opts *o, const struct plan *plan,
 					    .env = brief,
 					    .show = progress_draw,
 					    .progress = &a->progress,
-					    .started = announce_server,
-					    .started_arg = &s,
 					    .seed = o->seed,
 					    .peers = o->peers,
 					    .serve = o->serve,
@@ -506,6 +470,10 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .measured = end_run,
 	    .arg = &s};
 	memcpy(s.runner.context.session, name, sizeof name);
+	if (is_verbose(&s)) {
+		s.runner.context.started = where_name_server;
+		s.runner.context.started_arg = &s.named;
+	}
 	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
 	k = run_parts(&s);
 	if (*stop && !o->quiet)
@@ -519,7 +487,7 @@ out:
 	schedule_free(a);
 	json_free(machine);
 	json_free(brief);
-	free(s.said);
+	free(s.named.done);
 	free(s.name);
 	return k || *stop ? -1 : rc;
 }

@@ -2,6 +2,9 @@
 #include "address.h"
 #include "err.h"
 #include "json.h"
+#include "opt.h"
+#include "record.h"
+#include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/plan.h"
 
 #include <stdio.h>
@@ -124,7 +127,7 @@ where_merge(struct address *at, const struct plan *p, long long db)
 			return -1;
 	}
 	if (sockets && sockets == p->n && !address_is_given(at))
-		at->unixsocket = getenv("VKB_SOCKET");
+		at->unixsocket = opt_variable("VKB_SOCKET");
 	if (at->unixsocket)
 		return 0;
 	if (!at->host)
@@ -134,4 +137,25 @@ where_merge(struct address *at, const struct plan *p, long long db)
 	if (tls && tls == p->n)
 		at->tls = true;
 	return 0;
+}
+
+void
+where_name_server(
+    void *arg, const struct json *build, const struct json *server)
+{
+	const struct where_named *x = arg;
+	const struct builds *b = x->builds;
+	const char *path = json_get_str(json_get(server, "binary"), "path");
+	const char *version = json_get_str(server, "version");
+	char *name = record_subject_name(json_get(build, "subject"));
+	size_t i = 0;
+
+	while (i + 1 < b->n && b->v[i] != build)
+		i++;
+	if (!x->done[i])
+		err_say("measures %s%s%s, version %s, started for this",
+		    b->n > 1 ? name : "", b->n > 1 ? ": " : "",
+		    path ? path : "a server", version ? version : "unknown");
+	x->done[i] = true;
+	free(name);
 }

@@ -1,10 +1,12 @@
-/* Where the running server is that a plan is measured on. */
+/* Which server a plan is measured on. */
 #ifndef WHERE_H
 #define WHERE_H
 
 #include <stdbool.h>
 
 struct address;
+struct builds;
+struct json;
 struct plan;
 
 /*
@@ -15,5 +17,16 @@ struct plan;
  * which is that of '--db' or negative.
  */
 int where_merge(struct address *, const struct plan *, long long db);
+
+/* The builds of a session, and whether the server of each was named. */
+struct where_named {
+	const struct builds *builds;
+	bool *done; /* of each build */
+};
+
+/* Prints once for each build, with a struct where_named, which server of it was
+ * started. */
+void where_name_server(
+    void *named, const struct json *build, const struct json *server);
 
 #endif
