@@ -32,12 +32,13 @@ struct extserver {
 	const char *user;    /* borrowed, or NULL */
 	const char *product; /* "valkey", or "redis" for all others */
 	bool local;
-	bool flush;   /* all data may be deleted */
-	bool joins;   /* others change it */
-	char *prefix; /* of our keys; NULL: the server may be emptied */
-	bool used;    /* it was empty and may hold our keys now */
-	double bytes; /* that the case needs */
-	char *ids;    /* run_id of each primary when it was seen empty */
+	bool flush;        /* all data may be deleted */
+	bool joins;        /* others change it */
+	char *prefix;      /* of our keys; NULL: the server may be emptied */
+	bool used;         /* it was empty and may hold our keys now */
+	double bytes;      /* that the case needs */
+	struct room *room; /* if there is a prefix */
+	char *ids;         /* run_id of each primary when it was seen empty */
 	struct settings changed;
 };
 
@@ -360,6 +361,7 @@ extserver_close(struct extserver *r)
 {
 	if (!r)
 		return;
+	room_close(r->room);
 	target_free(&r->t);
 	json_free(r->record);
 	free(r->prefix);
@@ -525,7 +527,8 @@ announce_server(const struct extserver *r, double bytes, double elements)
 	const char *version = json_get_str(r->record, "version");
 	char *where, *changes, *holds = NULL, *ids = NULL;
 
-	if (keyspace_read(&r->t, &holds, &ids) < 0)
+	if ((r->prefix || r->flush) && !r->joins &&
+	    keyspace_read(&r->t, &holds, &ids) < 0)
 		return -1;
 	where = address_format(n->host, n->port, n->unixsocket);
 	changes = describe_changes(r, holds, bytes, elements);
@@ -543,23 +546,26 @@ int
 extserver_admit(struct extserver *r, const struct bench_case *cases, size_t n)
 {
 	double bytes = 0, elements = 0, some_bytes, some_elements;
+	struct room *room = room_open(&r->t, r->local, r->prefix != NULL);
+	int rc = room ? 0 : -1;
 
-	for (size_t i = 0; i < n && !r->joins; i++) {
-		if (room_check(&r->t, &cases[i], r->local, r->prefix != NULL,
-			&some_bytes, &some_elements) < 0)
-			return -1;
+	for (size_t i = 0; i < n && !r->joins && rc == 0; i++) {
+		rc = room_check(room, &cases[i], &some_bytes, &some_elements);
 		bytes = fmax(bytes, some_bytes);
 		elements = fmax(elements, some_elements);
 	}
-	return announce_server(r, bytes, elements);
+	if (r->prefix)
+		r->room = room;
+	else
+		room_close(room);
+	return rc < 0 ? -1 : announce_server(r, bytes, elements);
 }
 
 int
-extserver_watch(
-    const struct extserver *r, const struct target *t, struct room **room)
+extserver_watch(const struct extserver *r, struct room **room)
 {
-	*room = r->prefix ? room_open(t, r->local, r->bytes) : NULL;
-	return r->prefix && !*room ? -1 : 0;
+	*room = r->room;
+	return r->room ? room_begin(r->room, r->bytes) : 0;
 }
 
 /* Data that appeared since the last run is not ours and is not deleted. */
@@ -582,8 +588,7 @@ extserver_prepare(
 		return -1;
 	if ((r->used || !r->prefix) && remove_keys(r) < 0)
 		return -1;
-	if (room_check(&r->t, cas, r->local, r->prefix != NULL, &r->bytes,
-		&elements) < 0)
+	if (r->room && room_check(r->room, cas, &r->bytes, &elements) < 0)
 		return -1;
 	r->used = true;
 	return json_get(config, "config_set")

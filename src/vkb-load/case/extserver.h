@@ -69,10 +69,9 @@ int extserver_restore(struct extserver *);
 
 /*
  * Watches the memory of a server that holds data of others while the case that
- * it was prepared for runs, see room.h. Sets *room to NULL for other servers.
- * Returns 0, or -1 after reporting an error.
+ * it was prepared for runs, see room.h. Sets *room, borrowed, or NULL for other
+ * servers. Returns 0, or -1 after reporting an error.
  */
-int extserver_watch(
-    const struct extserver *, const struct target *, struct room **room);
+int extserver_watch(const struct extserver *, struct room **room);
 
 #endif

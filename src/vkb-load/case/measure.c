@@ -158,7 +158,6 @@ measure_free(struct measure *m)
 	free(m->recs);
 	roles_free(&m->roles);
 	json_free(m->raw);
-	room_close(m->room);
 	str_free(&m->error);
 }
 
@@ -411,7 +410,7 @@ begin_load(struct measure *m, struct server_handle *l, struct target *t)
 	return handle_check_files(l) < 0 || handle_target(l, m->cas, t) < 0 ||
 		target_check(t) < 0 || replicas_choose(m, t) < 0 ||
 		(m->context->external &&
-		    extserver_watch(m->context->external, t, &m->room) < 0)
+		    extserver_watch(m->context->external, &m->room) < 0)
 	    ? measure_fail(m, NULL)
 	    : 0;
 }
@@ -428,7 +427,6 @@ end_watch(struct measure *m, int rc)
 		rc = measure_fail(m, mem_str(why));
 		m->context->endangered = true;
 	}
-	room_close(m->room);
 	m->room = NULL;
 	return rc;
 }

@@ -162,35 +162,41 @@ set_shares(struct room *r)
 	return wrong ? -1 : 0;
 }
 
-static struct room *
-open_nodes(const struct target *t, bool local, bool beside, double bytes)
+/* Asks a node, again if its connection has ended meanwhile. Returns 0 or -1,
+ * error reported. */
+static int
+require_node(struct room *r, size_t i)
+{
+	int ms = control_ms(&r->t.e, i < r->t.e.nnodes ? 0 : REPLICA_MS);
+	char why[CLIENT_WHY], *where;
+
+	if (ask_node(r, i, ms, why) == 0 || ask_node(r, i, ms, why) == 0)
+		return 0;
+	where = format_node(r, i);
+	err_say("cannot ask the server at %s for its memory: %s", where, why);
+	free(where);
+	return -1;
+}
+
+struct room *
+room_open(const struct target *t, bool local, bool beside)
 {
 	struct room *r = mem_new(sizeof *r);
-	size_t primaries = t->e.nnodes;
-	char why[CLIENT_WHY], *where;
+	char why[CLIENT_WHY];
 	int rc = 0;
 
-	*r = (struct room){
-	    .t = *t, .local = local, .beside = beside, .bytes = bytes};
+	*r = (struct room){.t = *t, .local = local, .beside = beside};
 	target_use_replicas(&r->t);
-	r->n = primaries + t->nreplicas;
-	r->v = mem_array(r->n + 1, sizeof *r->v);
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		r->v[i].share = 1;
-		rc = ask_node(r, i,
-		    control_ms(&t->e, i < primaries ? 0 : REPLICA_MS), why);
-		r->v[i].first = r->v[i].last;
-		if (rc == 0)
-			continue;
-		if (i >= primaries) { /* the others may not be reachable, too */
-			r->n = i;
-			rc = 0;
+	r->v = mem_array(t->e.nnodes + t->nreplicas + 1, sizeof *r->v);
+	for (; r->n < t->e.nnodes && rc == 0; r->n++) {
+		r->v[r->n].share = 1;
+		rc = require_node(r, r->n);
+	}
+	/* If one replica cannot be reached, the others may not be, too. */
+	for (size_t k = 0; k < t->nreplicas && rc == 0; k++) {
+		if (ask_node(r, r->n, control_ms(&t->e, REPLICA_MS), why) < 0)
 			break;
-		}
-		where = format_node(r, i);
-		err_say("cannot ask the server at %s for its memory: %s", where,
-		    why);
-		free(where);
+		r->v[r->n++].share = 1;
 	}
 	if (rc == 0 && t->e.cluster)
 		rc = set_shares(r);
@@ -198,12 +204,6 @@ open_nodes(const struct target *t, bool local, bool beside, double bytes)
 		return r;
 	room_close(r);
 	return NULL;
-}
-
-struct room *
-room_open(const struct target *t, bool local, double bytes)
-{
-	return open_nodes(t, local, true, bytes);
 }
 
 void
@@ -253,23 +253,33 @@ refuse_case(
 }
 
 int
-room_check(const struct target *t, const struct bench_case *cas, bool local,
-    bool beside, double *bytes, double *elements)
+room_check(struct room *r, const struct bench_case *cas, double *bytes,
+    double *elements)
 {
-	struct room *r = open_nodes(t, local, beside, 0);
 	double need;
-	int rc = 0;
 
-	if (!r)
-		return -1;
-	*bytes = memory_need(cas, t, r->v[0].c, elements);
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
+	for (size_t i = 0; i < r->n; i++)
+		if (require_node(r, i) < 0)
+			return -1;
+	*bytes = memory_need(cas, &r->t, r->v[0].c, elements);
+	for (size_t i = 0; i < r->n; i++) {
 		need = *bytes * r->v[i].share;
 		if (need > r->v[i].last.left)
-			rc = refuse_case(r, i, cas, need);
+			return refuse_case(r, i, cas, need);
 	}
-	room_close(r);
-	return rc;
+	return 0;
+}
+
+int
+room_begin(struct room *r, double bytes)
+{
+	r->bytes = bytes;
+	for (size_t i = 0; i < r->n; i++) {
+		if (require_node(r, i) < 0)
+			return -1;
+		r->v[i].first = r->v[i].last;
+	}
+	return 0;
 }
 
 /* Returns why the load has to stop because of a node, or NULL. Caller frees. */
