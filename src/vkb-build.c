@@ -11,7 +11,6 @@
 #include "mem.h"
 #include "opt.h"
 #include "record.h"
-#include "redact.h"
 #include "statusline.h"
 #include "str.h"
 #include "tarball.h"
@@ -374,8 +373,6 @@ resolve_targets(struct queue *q, const struct opts *o,
 	    !(*origin = target_open_origin(
 		  q->shop.cache, o->repo ? o->repo : TARGET_VALKEY, o->dir)))
 		return -1;
-	if (o->repo) /* argv is visible in 'ps' while the build runs */
-		redact_text((char *)(size_t)o->repo);
 	for (size_t i = 0; i < args->n && !is_stopped(q); i++) {
 		if (is_archive(o, args->v[i]))
 			target_find_archive(

@@ -708,7 +708,9 @@ main(int argc, char **argv)
 		    rule.automatic ? SAMPLESIZE_MOST
 				   : stopping_max_runs(&rule));
 	if (rc == 0)
-		rc = o.plan ? print_plan(&o, &p, &rule) : run_session(&o, &p);
+		rc = o.plan                        ? print_plan(&o, &p, &rule)
+		    : plan_resolve_secrets(&p) < 0 ? -1
+						   : run_session(&o, &p);
 out:
 	extserver_close(o.running);
 	hosts_free(&o.hosts);

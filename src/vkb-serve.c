@@ -433,10 +433,8 @@ run_serve(void *opts, struct opt_args *a)
 	if (o->follow && (a->n || a->rest))
 		return opt_usage(
 		    &prog, "--follow takes no SPEC and no COMMAND");
-	if (o->follow) {
-		specopts_hide_secrets(&o->spec);
+	if (o->follow)
 		return run_follow(o);
-	}
 	if (!a->rest && a->n >= 1 && a->n <= 2 && is_verb(a->v[0]))
 		return run_verb(o, a);
 	if (!a->nrest || a->n > 1)

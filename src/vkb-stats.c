@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "num.h"
 #include "opt.h"
+#include "output.h"
 #include "parts.h"
 #include "record.h"
 #include "str.h"
@@ -308,7 +309,7 @@ add_spread_cells(struct table *t, const struct json *m)
 	table_cell(t, text);
 }
 
-static void
+static int
 print_table(const struct lines *l)
 {
 	const struct json **configs = mem_array(l->n + 1, sizeof *configs);
@@ -318,6 +319,7 @@ print_table(const struct lines *l)
 	struct casename *names;
 	struct str out = {0};
 	char *text, n[32];
+	int rc;
 
 	for (size_t i = 0; i < l->n; i++) {
 		configs[i] = json_get(l->v[i].rec, "config");
@@ -367,13 +369,14 @@ print_table(const struct lines *l)
 		str_visible(&out, text);
 		str_addc(&out, '\n');
 	}
-	fwrite(out.s ? out.s : "", 1, out.len, stdout);
+	rc = output_write(&(struct output){0}, &out);
 	free(text);
 	str_free(&out);
 	table_free(t);
 	casename_free(names);
 	free(configs);
 	free(ok);
+	return rc;
 }
 
 static int
@@ -391,8 +394,7 @@ finish_table(struct summary *s, struct lines *l)
 	}
 	if (l->n)
 		qsort(l->v, l->n, sizeof *l->v, compare_lines);
-	print_table(l);
-	return rc;
+	return print_table(l) < 0 ? -1 : rc;
 }
 
 /* Does the line come before summary 'i'? */

@@ -230,6 +230,12 @@ if has vkb-record; then
   test_status 2 'vkb-record: a missing file' vkb-record no-such-file
   test_match 'no-such-file.*No such file' .err 'vkb-record: the error names the missing file'
 fi
+if has vkb-redact; then
+  test_same "$(cat run.jsonl)" "$(vkb-redact <run.jsonl)" 'vkb-redact: a record without secrets is unchanged'
+  test_status 2 'vkb-redact: a missing file' vkb-redact no-such-file
+  test_status 2 'vkb-redact: a full disk' to_full vkb-redact run.jsonl
+  test_status 141 'vkb-redact: a closed pipe' to_closed vkb-redact run.jsonl
+fi
 if has vkb-env; then
   filter run.jsonl vkb-env --compare run.jsonl
   passes_unknown run.jsonl vkb-env --compare run.jsonl

@@ -1,5 +1,6 @@
 #include "caseset.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "jsonhash.h"
 #include "jsonscan.h"
 #include "mem.h"
@@ -47,7 +48,7 @@ caseset_add_value(struct caseset *s, const struct json *j)
 	struct str key = {0};
 	struct jsonscan c;
 
-	json_canonical(&key, j);
+	jsonpublic_canonical(&key, j);
 	id = intern_idn(s->sorted, key.s, key.len);
 	if (id == known) {
 		s->hashes =

@@ -7,6 +7,7 @@
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
+#include "redact.h"
 #include "str.h"
 
 #include <math.h>
@@ -17,11 +18,28 @@
 static void check_object(
     struct configwalk *, const char *section, struct json *);
 
+/* Is it a value of a setting on the command line of a server? */
+static bool
+is_own_setting(const struct json *v)
+{
+	bool words, lines = config_has_lines(json_key(v), &words);
+
+	if (json_type(v) == JSON_OBJECT)
+		return redact_is_secret(json_key(v)) && json_len(v) == 1 &&
+		    json_get_str(v, "env") && *json_get_str(v, "env");
+	if (!lines || json_type(v) != JSON_ARRAY)
+		return json_type(v) == JSON_NUMBER && !words;
+	for (v = json_first(v); v; v = json_next(v))
+		if (!json_str(v))
+			return false;
+	return true;
+}
+
 /* Checks the members of a value that fits its rule. */
 static void
 check_members(struct configwalk *w, const struct config_key *k, struct json *v)
 {
-	bool number;
+	bool fits;
 	size_t len;
 
 	if (k->rule == CONFIG_OBJECT || k->rule == CONFIG_OBJECTS) {
@@ -35,14 +53,15 @@ check_members(struct configwalk *w, const struct config_key *k, struct json *v)
 		return;
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
 		if (k->rule == CONFIG_SETTINGS_SETS &&
-		    config_secret(json_key(m)))
+		    redact_is_secret(json_key(m)))
 			configwalk_problem(w,
 			    "'%s' is a secret: move it to "
 			    "'custom-server-configs'",
 			    json_key(m));
-		number =
-		    json_type(m) == JSON_NUMBER && k->rule != CONFIG_SUFFIXES;
-		if (number || json_str(m))
+		fits = k->rule == CONFIG_SETTINGS
+		    ? is_own_setting(m)
+		    : json_type(m) == JSON_NUMBER && k->rule != CONFIG_SUFFIXES;
+		if (fits || json_str(m))
 			continue;
 		len = configwalk_key(w, json_key(m));
 		configfit_report(w, k, m);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 struct json;
+struct str;
 
 enum config_rule {
 	CONFIG_ANY,        /* kept as it is */
@@ -35,8 +36,8 @@ enum config_rule {
 	CONFIG_SPEED,      /* a number above 0, or "closed" */
 	CONFIG_CPUS,       /* a CPU list: "0-3,8" */
 	CONFIG_CPUSETS,    /* a list of CPU lists */
-	CONFIG_SETTINGS,   /* an object of strings and numbers */
-	CONFIG_SETTINGS_SETS, /* a list of such objects */
+	CONFIG_SETTINGS,   /* an object of strings, numbers, lists of strings */
+	CONFIG_SETTINGS_SETS, /* a list of objects of strings and numbers */
 	CONFIG_SUFFIXES,      /* an object of strings; null is allowed */
 	CONFIG_CHOICE,        /* one of 'choices', separated by | */
 	CONFIG_OBJECT, /* an object whose keys have the section 'inner' */
@@ -80,7 +81,18 @@ struct json *config_check(struct json *doc, const char *name, bool lenient);
 void config_copy_identity(
     struct json *config, const char *section, const struct json *obj);
 
-/* Returns true if the value of this server setting is a secret. */
-bool config_secret(const char *name);
+/*
+ * May a setting of a server have a list, whose elements are a line each of its
+ * configuration file? Then *words: the value of a line is several words, which
+ * the server separates. Other values are one.
+ */
+bool config_has_lines(const char *name, bool *words);
+
+/*
+ * Replaces in the settings of a server (NULL: none) each reference to a
+ * variable by its value and each secret number by its text. Returns 0, or -1
+ * with the reason in *why: a variable is not set.
+ */
+int config_resolve_secrets(struct json *settings, struct str *why);
 
 #endif

@@ -3,9 +3,12 @@
 #include "configwalk.h"
 #include "cpulist.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "keyspec.h"
+#include "mem.h"
 #include "mixspec.h"
 #include "ratespec.h"
+#include "redact.h"
 #include "slospec.h"
 #include "str.h"
 #include "valuespec.h"
@@ -20,7 +23,9 @@ configfit_format(const struct json *v)
 {
 	struct str s = {0};
 
-	json_append(&s, v);
+	if (json_key(v) && redact_is_secret(json_key(v)))
+		return mem_str(REDACT_STARS);
+	jsonpublic_append(&s, v);
 	if (s.len > 60)
 		str_cut(&s, 57);
 	return str_take(&s);

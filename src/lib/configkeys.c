@@ -1,8 +1,13 @@
 #include "config.h"
 #include "json.h"
+#include "mem.h"
+#include "opt.h"
+#include "redact.h"
+#include "str.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -257,7 +262,8 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 			      "\"closed\""},
 	    [CONFIG_CPUS] = {"a CPU list such as \"0-3,8\""},
 	    [CONFIG_CPUSETS] = {"a non-empty list of CPU lists"},
-	    [CONFIG_SETTINGS] = {"an object of strings and numbers"},
+	    [CONFIG_SETTINGS] = {"an object of strings, numbers and lists of "
+				 "strings"},
 	    [CONFIG_SETTINGS_SETS] = {"a non-empty list of objects of strings "
 				      "and numbers"},
 	    [CONFIG_SUFFIXES] = {"an object of strings"},
@@ -278,16 +284,48 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 }
 
 bool
-config_secret(const char *name)
+config_has_lines(const char *name, bool *words)
 {
-	static const char *const secrets[] = {"requirepass", "masterauth",
-	    "primaryauth", "tls-key-file-pass", "tls-client-key-file-pass",
-	    "user"};
+	static const struct {
+		const char *name;
+		bool words;
+	} lines[] = {{"user", true}, {"rename-command", true}, {"save", false},
+	    {"client-output-buffer-limit", false}};
 
-	for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
-		if (strcasecmp(name, secrets[i]) == 0)
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		if (strcasecmp(name, lines[i].name) == 0) {
+			*words = lines[i].words;
 			return true;
-	return false;
+		}
+	return *words = false;
+}
+
+int
+config_resolve_secrets(struct json *settings, struct str *why)
+{
+	const char *variable, *value;
+	struct json *m, *next;
+	char *name, *number;
+
+	for (m = settings ? json_first(settings) : NULL; m; m = next) {
+		next = json_next(m);
+		if (!redact_is_secret(json_key(m)))
+			continue;
+		variable = json_get_str(m, "env");
+		number = json_type(m) == JSON_NUMBER ? json_print(m) : NULL;
+		value = variable ? opt_variable(variable) : number;
+		if (variable && !value)
+			return str_fail(why,
+			    "'%s' is in the environment variable '%s', which "
+			    "is not set",
+			    json_key(m), variable);
+		name = mem_str(json_key(m));
+		if (value)
+			json_set_str(settings, name, value);
+		free(name);
+		free(number);
+	}
+	return 0;
 }
 
 void

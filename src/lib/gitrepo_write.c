@@ -261,10 +261,13 @@ static int
 write_text(const char *dir, const char *name, const char *text)
 {
 	char *path = mem_printf("%s/.git/%s", dir, name);
-	int rc = tempfile_write(path, text, strlen(text));
+	struct tempfile *t = tempfile_open(path);
 
 	free(path);
-	return rc;
+	if (!t)
+		return -1;
+	fputs(text, tempfile_stream(t)); /* tempfile_commit asks ferror() */
+	return tempfile_commit(t);
 }
 
 static int

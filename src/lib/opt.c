@@ -2,6 +2,7 @@
 #include "err.h"
 #include "mem.h"
 #include "num.h"
+#include "redact.h"
 #include "str.h"
 
 #include <stdbool.h>
@@ -297,12 +298,42 @@ take_rest(const struct opt_prog *p, int n, char **v, struct opt_args *args)
 		args->v[args->n++] = v[i];
 }
 
+/*
+ * Replaces arguments that have a secret by copies, and the secrets in the old
+ * ones by stars: all users of the machine can read those.
+ */
+static void
+hide_secrets(int argc, char **argv)
+{
+	static char **copies; /* until the program ends */
+	static size_t n;
+	char *clean;
+	bool value; /* the word is that of an option "--secret" */
+
+	copies = mem_resize(copies, n + (size_t)argc + 1, sizeof *copies);
+	for (int i = 1; i < argc; i++) {
+		clean = redact_copy(argv[i]);
+		value = str_starts(argv[i - 1], "--") &&
+		    redact_is_secret(argv[i - 1] + 2);
+		if (value || strcmp(clean, argv[i]) != 0) {
+			copies[n] = mem_str(argv[i]);
+			if (value)
+				memset(argv[i], '*', strlen(argv[i]));
+			else
+				redact_text(argv[i]);
+			argv[i] = copies[n++];
+		}
+		free(clean);
+	}
+}
+
 int
 opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
     struct opt_args *args)
 {
 	int rc;
 
+	hide_secrets(argc, argv);
 	*args = (struct opt_args){.v = argv + 1};
 	for (int i = 1; i < argc; i++) {
 		const char *a = argv[i];
@@ -372,6 +403,14 @@ opt_tmpdir(void)
 	const char *dir = opt_variable("TMPDIR");
 
 	return dir ? dir : "/tmp";
+}
+
+const char *
+opt_variable(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
 }
 
 const char *

@@ -61,7 +61,8 @@ struct opt_args {
 /*
  * Fills the struct at 'dst'. Returns 0 to go on; 1 after printing --help or
  * --version, exit with 0; -1 after reporting a wrong command line, exit with 2.
- * Options may come before and after operands, up to "--".
+ * Options may come before and after operands, up to "--". The list of processes
+ * then shows the arguments without their secrets (redact.h).
  */
 int opt_parse(const struct opt_prog *, int argc, char **argv, void *dst,
     struct opt_args *);

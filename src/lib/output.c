@@ -110,7 +110,7 @@ output_write(const struct output *o, const struct str *s)
 {
 	if (o->file)
 		return tempfile_write(o->file, s->s, s->len);
-	return sink_write(STDOUT_FILENO, s->s, s->len) < 0
+	return sink_text(STDOUT_FILENO, s->s, s->len) < 0
 	    ? err_fail_sys("cannot write to stdout")
 	    : 0;
 }

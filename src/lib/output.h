@@ -30,7 +30,8 @@ struct output *output_list(
 /* Is the output a terminal that may have colours? */
 bool output_has_colour(const struct output *);
 
-/* Returns 0, or -1 after reporting the error. */
+/* Writes the text without its secrets (redact.h). Returns 0, or -1 after
+ * reporting the error. */
 int output_write(const struct output *, const struct str *);
 
 #endif

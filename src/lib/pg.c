@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "err.h"
 #include "mem.h"
+#include "redact.h"
 #include "str.h"
 
 #include <libpq-fe.h>
@@ -239,10 +240,18 @@ pg_transient(const struct pg *pg)
 struct pg_rows *
 pg_ask(struct pg *pg, const char *sql, const char *const *args, size_t n)
 {
-	PGresult *res =
-	    PQexecParams(pg->conn, sql, (int)n, NULL, args, NULL, NULL, 0);
-	ExecStatusType status = PQresultStatus(res);
+	char **clean = mem_array(n + 1, sizeof *clean);
+	ExecStatusType status;
+	PGresult *res;
 
+	for (size_t i = 0; i < n; i++)
+		clean[i] = redact_copy(args[i]);
+	res = PQexecParams(pg->conn, sql, (int)n, NULL,
+	    (const char *const *)clean, NULL, NULL, 0);
+	status = PQresultStatus(res);
+	for (size_t i = 0; i < n; i++)
+		free(clean[i]);
+	free(clean);
 	if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK)
 		return (struct pg_rows *)res;
 	fail_result(pg, res);
@@ -381,15 +390,19 @@ pg_copy_end(struct pg *pg)
 void
 pg_copy_value(struct str *s, const char *text, size_t n)
 {
-	const char *end = text + n;
+	struct str clean = {0};
+	const char *end;
 
+	redact_add(&clean, text, n);
+	text = clean.s ? clean.s : "";
+	end = text + clean.len;
 	for (;;) {
 		size_t plain = strcspn(text, "\\\n\r\t");
 
 		str_addn(s, text, plain);
 		text += plain;
 		if (text >= end)
-			return;
+			break;
 		str_addc(s, '\\');
 		str_addc(s,
 		    *text == '\n'       ? 'n'
@@ -398,6 +411,7 @@ pg_copy_value(struct str *s, const char *text, size_t n)
 					: *text);
 		text++;
 	}
+	str_free(&clean);
 }
 
 void

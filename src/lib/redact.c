@@ -1,127 +1,694 @@
+/* Over 500 lines: the forms of a secret share one scanner and its small parts.
+ */
 #include "redact.h"
 #include "mem.h"
+#include "str.h"
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-#define SPACE " \t\r\n\v\f"
-#define STARS 3
+#define STARS (sizeof REDACT_STARS - 1)
+#define LOGIN_MOST 4096 /* bytes that are searched for the '@' of a login */
+#define HASH_DIGITS 64
 
 /*
- * 's' follows "://". Returns the length of the login before its '@', or 0. A
- * password may hold "/", "?" and "#": they belong to it if they follow a colon
- * that no port follows.
+ * What has a secret. A SETTING is one of a server: its value may follow without
+ * "=" or ":". The others are how names of keys, options and variables end;
+ * "-" and "_" are the same.
  */
-static size_t
-measure_login(const char *s)
-{
-	size_t n = strcspn(s, "/?#" SPACE), port;
-	const char *at = memrchr(s, '@', n), *colon;
+enum kind { NONE, ENDING, SETTING, RULES };
 
-	if (!at && (colon = memchr(s, ':', n))) {
-		port = strspn(colon + 1, "0123456789");
-		if (colon + 1 + port != s + n)
-			at = memrchr(s, '@', strcspn(s, SPACE));
+static const struct {
+	const char *name;
+	enum kind kind;
+} table[] = {{"requirepass", SETTING}, {"masterauth", SETTING},
+    {"primaryauth", SETTING}, {"tls-key-file-pass", SETTING},
+    {"tls-client-key-file-pass", SETTING}, {"auth-pass", SETTING},
+    {"user", RULES}, {"setuser", RULES}, {"password", ENDING},
+    {"passwd", ENDING}, {"passphrase", ENDING}, {"token", ENDING},
+    {"secret", ENDING}, {"auth", ENDING}, {"authorization", ENDING},
+    {"apikey", ENDING}, {"api_key", ENDING}, {"access_key", ENDING},
+    {"private_key", ENDING}, {"s3_key", ENDING}};
+
+/* How the text is written: a backslash in JSON begins an escape, and "<" in
+ * markup a tag. */
+enum form { PLAIN, JSON, MARKUP };
+
+struct scan {
+	const char *s;
+	size_t n, i;
+	enum form form;
+	size_t rules_end; /* the rules of a user end here */
+	size_t login_end; /* AUTH before it is one of HELLO or MIGRATE */
+	unsigned login_words;
+	unsigned words; /* that follow are secrets */
+	bool listed;    /* they are elements of a list */
+};
+
+/* A secret, and the quotes that its replacement needs. */
+struct hit {
+	size_t at, n;
+	bool quote;
+	size_t escapes; /* backslashes before each quote */
+};
+
+static bool
+is_same(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char x = a[i] == '-' ? '_' : (char)tolower((unsigned char)a[i]);
+
+		if (x != (b[i] == '-' ? '_' : b[i]))
+			return false;
 	}
-	return at ? (size_t)(at - s) : 0;
+	return true;
+}
+
+static enum kind
+find_kind(const char *name, size_t n)
+{
+	static const char last[] = "shdentyr";
+
+	if (!n || !strchr(last, tolower((unsigned char)name[n - 1])))
+		return NONE;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		size_t k = strlen(table[i].name);
+
+		if ((table[i].kind == ENDING ? n >= k : n == k) &&
+		    is_same(name + n - k, table[i].name, k))
+			return table[i].kind;
+	}
+	return NONE;
+}
+
+bool
+redact_is_secret(const char *name)
+{
+	return find_kind(name, strlen(name)) != NONE;
+}
+
+static char
+char_at(const struct scan *s, size_t i)
+{
+	return i < s->n ? s->s[i] : '\0';
+}
+
+static bool
+has_text(const struct scan *s, size_t i, const char *text)
+{
+	size_t k = strlen(text);
+
+	return i + k <= s->n && memcmp(s->s + i, text, k) == 0;
+}
+
+static bool
+is_word_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
+/* Returns the length of the blank at i, or 0. */
+static size_t
+measure_blank(const struct scan *s, size_t i)
+{
+	char c = char_at(s, i), d = char_at(s, i + 1);
+
+	if (c && strchr(" \t\r\n\v\f", c))
+		return 1;
+	return s->form == JSON && c == '\\' && d && strchr("nrtvf", d) ? 2 : 0;
+}
+
+static size_t
+skip_blanks(const struct scan *s, size_t i)
+{
+	while (measure_blank(s, i))
+		i += measure_blank(s, i);
+	return i;
+}
+
+/* Is there a line break at i? */
+static bool
+is_break(const struct scan *s, size_t i)
+{
+	char c = char_at(s, i), d = char_at(s, i + 1);
+
+	return c == '\n' || c == '\r' ||
+	    (s->form == JSON && c == '\\' && (d == 'n' || d == 'r'));
+}
+
+/* Returns the length of the quote at i with its backslashes, or 0. */
+static size_t
+measure_quote(const struct scan *s, size_t i)
+{
+	static const char *const entities[] = {
+	    "&quot;", "&#34;", "&#39;", "&apos;"};
+	size_t k = i;
+
+	for (size_t e = 0; char_at(s, i) == '&' && e < 4; e++)
+		if (has_text(s, i, entities[e]))
+			return strlen(entities[e]);
+	while (char_at(s, k) == '\\')
+		k++;
+	return char_at(s, k) && strchr("\"'`", char_at(s, k)) ? k + 1 - i : 0;
+}
+
+/* Returns the length of the text from i, behind a quote of n bytes, up to the
+ * same quote, or up to the end. */
+static size_t
+measure_quoted(const struct scan *s, size_t i, size_t n)
+{
+	const char *quote = s->s + i - n;
+	size_t k = i, run;
+
+	if (*quote == '&') {
+		while (k < s->n && (k + n > s->n || memcmp(s->s + k, quote, n)))
+			k++;
+		return k - i;
+	}
+	for (; k < s->n; k++) {
+		for (run = 0; char_at(s, k + run) == '\\';)
+			run++;
+		if (char_at(s, k + run) == quote[n - 1] &&
+		    (run == n - 1 || (n == 1 && run % 2 == 0)))
+			return k + (n == 1 ? run : 0) - i;
+		k += run;
+	}
+	return s->n - i;
+}
+
+/* May a quoted text have ended before i? */
+static bool
+is_end(const struct scan *s, size_t i)
+{
+	return i >= s->n || strchr(",;:.)]}<\"'`", s->s[i]) ||
+	    measure_blank(s, i) || measure_quote(s, i);
+}
+
+/* Returns the length of the value at i, which has no quotes of its own. */
+static size_t
+measure_plain(const struct scan *s, size_t i, bool query)
+{
+	size_t k = i, n;
+	char c;
+
+	while ((c = char_at(s, k)) && !measure_blank(s, k)) {
+		if ((query && (c == '&' || c == '#')) ||
+		    (s->form == MARKUP && c == '<'))
+			break;
+		n = measure_quote(s, k);
+		/* A quote within a word is a part of it, except in JSON. */
+		if (n && s->form == JSON
+			? c == '"' || (c == '\'' && is_end(s, k + 1))
+			: n && is_end(s, k + n))
+			break;
+		k += n ? n : s->form == JSON && c == '\\' ? 2 : 1;
+	}
+	return (k < s->n ? k : s->n) - i;
+}
+
+/* Returns the length of the object or list at i. */
+static size_t
+measure_tree(const struct scan *s, size_t i)
+{
+	size_t depth = 0, k = i, n;
+
+	for (; k < s->n; k++) {
+		n = measure_quote(s, k);
+		if (n) {
+			k += n;
+			k += measure_quoted(s, k, n);
+			k += n - 1;
+		} else if (strchr("[{", s->s[k]))
+			depth++;
+		else if (strchr("]}", s->s[k]) && !--depth)
+			return k + 1 - i;
+	}
+	return s->n - i;
+}
+
+/* Is the object at i one that names a variable: {"env":"NAME"}? */
+static bool
+is_reference(const struct scan *s, size_t i)
+{
+	size_t n;
+
+	if (char_at(s, i) != '{')
+		return false;
+	i = skip_blanks(s, i + 1);
+	n = measure_quote(s, i);
+	if (!n || !has_text(s, i + n, "env") ||
+	    measure_quote(s, i + n + 3) != n)
+		return false;
+	i = skip_blanks(s, i + 2 * n + 3);
+	if (char_at(s, i) != ':')
+		return false;
+	i = skip_blanks(s, i + 1);
+	if (measure_quote(s, i) != n)
+		return false;
+	i += n;
+	while (is_word_char(char_at(s, i)))
+		i++;
+	i = measure_quote(s, i) == n ? skip_blanks(s, i + n) : i;
+	return char_at(s, i) == '}';
+}
+
+/* Does a line, a quoted text, a command or a value begin at i? */
+static bool
+is_start(const struct scan *s, size_t i)
+{
+	size_t k = i;
+
+	while (k && (s->s[k - 1] == ' ' || s->s[k - 1] == '\t'))
+		k--;
+	if (!k || strchr("\n\r\"'`;,", s->s[k - 1]))
+		return true;
+	if (k == i && strchr("=(>", s->s[k - 1]))
+		return true;
+	return s->form == JSON && k > 1 && s->s[k - 2] == '\\' &&
+	    is_break(s, k - 2);
+}
+
+/* Does a line or a quoted text begin at i? */
+static bool
+is_line_start(const struct scan *s, size_t i)
+{
+	while (i && (s->s[i - 1] == ' ' || s->s[i - 1] == '\t'))
+		i--;
+	return !i || strchr("\n\r\"'", s->s[i - 1]);
 }
 
 /*
- * 's' begins a word. Returns the length of the login of a repository that is
+ * Finds the word behind one that ends at i: behind blanks on the same line, or
+ * the next element of a list or of quoted words. Returns its begin, or 0; sets
+ * *quote to the length of the quote before it, or 0.
+ */
+static size_t
+find_next_word(const struct scan *s, size_t i, size_t *quote, bool *listed)
+{
+	size_t n = measure_quote(s, i), k;
+
+	*quote = 0;
+	*listed = n;
+	if (n) {
+		k = skip_blanks(s, i + n);
+		if (char_at(s, k) == ',')
+			k = skip_blanks(s, k + 1);
+		*quote = measure_quote(s, k);
+		return *quote && k > i + n ? k + *quote : 0;
+	}
+	for (k = i; measure_blank(s, k); k += measure_blank(s, k))
+		if (is_break(s, k))
+			return 0;
+	*quote = k > i ? measure_quote(s, k) : 0;
+	/* A quote behind blanks is the end of a text if nothing follows. */
+	if (*quote && !measure_quoted(s, k + *quote, *quote))
+		return 0;
+	return k > i && k < s->n ? k + *quote : 0;
+}
+
+/* Makes a hit of the value at i, which follows a quote of this length. */
+static bool
+hit_value(struct scan *s, struct hit *h, size_t i, size_t quote, bool query)
+{
+	size_t n =
+	    quote ? measure_quoted(s, i, quote) : measure_plain(s, i, query);
+
+	*h = (struct hit){.at = i, .n = n};
+	s->i = i + n;
+	return n > 0;
+}
+
+/* Hides the value at i of a key in quotes. */
+static bool
+hit_member(struct scan *s, struct hit *h, size_t i, size_t key_quote)
+{
+	static const char *const words[] = {"null", "true", "false"};
+	size_t n = measure_quote(s, i);
+
+	if (n)
+		return hit_value(s, h, i + n, n, false);
+	for (size_t k = 0; k < 3; k++)
+		if (has_text(s, i, words[k]))
+			return false;
+	if (char_at(s, i) == '{' || char_at(s, i) == '[') {
+		n = measure_tree(s, i);
+		if (is_reference(s, i)) {
+			s->i = i + n;
+			return false;
+		}
+	} else
+		while (i + n < s->n && !strchr(",]} \t\r\n", s->s[i + n]))
+			n++;
+	*h = (struct hit){i, n, true, key_quote - 1};
+	s->i = i + n;
+	return n > 0;
+}
+
+/* Returns where the words of a command or a line end that follow the word of n
+ * bytes at i; 0 if there are none. */
+static size_t
+find_text_end(const struct scan *s, size_t i, size_t n)
+{
+	size_t quote, k = i;
+	bool listed;
+
+	if (!find_next_word(s, i + n, &quote, &listed))
+		return 0;
+	if (listed) {
+		while (k < s->n && s->s[k] != ']' && !is_break(s, k))
+			k++;
+		return k;
+	}
+	for (k = i + n; k < s->n && !is_break(s, k); k++)
+		if (s->form == JSON && s->s[k] == '"' && s->s[k - 1] != '\\')
+			break;
+	return k;
+}
+
+/* Returns the length of the sign of a password or a hash in a rule at i, or
+ * 0. */
+static size_t
+measure_sign(const struct scan *s, size_t i)
+{
+	char c = char_at(s, i);
+	size_t n = 0;
+
+	if (i && !strchr(" \t\n\"'`(,;", s->s[i - 1]))
+		return 0;
+	if (c == '>' || c == '<')
+		return 1;
+	if (has_text(s, i, "&gt;") || has_text(s, i, "&lt;"))
+		return 4;
+	if (c != '#' && c != '!')
+		return 0;
+	while (isxdigit((unsigned char)char_at(s, i + 1 + n)))
+		n++;
+	return n == HASH_DIGITS || has_text(s, i + 1, REDACT_STARS);
+}
+
+/*
+ * The text from i follows "://". Returns the length of the login before its
+ * '@', or 0. A password may hold "/", "?" and "#": they belong to it if they
+ * follow a colon that no port follows.
+ */
+static size_t
+measure_login(const struct scan *s, size_t i)
+{
+	size_t most = s->n - i < LOGIN_MOST ? s->n - i : LOGIN_MOST;
+	const char *text = s->s + i, *at, *colon;
+	size_t n = 0, all = 0, port = 0;
+
+	while (n < most && !measure_blank(s, i + n) && !strchr("/?#", text[n]))
+		n++;
+	at = memrchr(text, '@', n);
+	colon = memchr(text, ':', n);
+	if (at || !colon)
+		return at ? (size_t)(at - text) : 0;
+	while (colon + 1 + port < text + n &&
+	    isdigit((unsigned char)colon[1 + port]))
+		port++;
+	if (colon + 1 + port == text + n)
+		return 0;
+	while (all < most && !measure_blank(s, i + all) && text[all] != '"')
+		all++;
+	at = memrchr(text, '@', all);
+	return at ? (size_t)(at - text) : 0;
+}
+
+/*
+ * A word begins at i. Returns the length of the login of a repository that is
  * named as with scp, user:password@host:path, or 0. "git@host:path" has none.
  */
 static size_t
-measure_scp_login(const char *s)
+measure_scp_login(const struct scan *s, size_t i)
 {
-	size_t colon = strcspn(s, ":@/=,;()'\"" SPACE);
-	size_t n = strcspn(s, "'\"" SPACE);
-	const char *at = s + n;
+	static const char ends[] = ":@/=,;()'\" \t\r\n\v\f\\<>";
+	size_t most = s->n - i < LOGIN_MOST ? s->n - i : LOGIN_MOST;
+	const char *text = s->s + i, *at;
+	size_t colon = 0, n = 0;
 
-	if (!colon || s[colon] != ':' || s[colon + 1] == '/')
+	while (colon < most && !strchr(ends, text[colon]))
+		colon++;
+	if (!colon || colon + 1 >= most || text[colon] != ':' ||
+	    text[colon + 1] == '/')
 		return 0;
-	while ((at = memrchr(s, '@', (size_t)(at - s)))) {
-		size_t host = strcspn(at + 1, ":@/'\"" SPACE);
+	while (n < most && !strchr("'\" \t\r\n\v\f\\<>", text[n]))
+		n++;
+	at = text + n;
+	while ((at = memrchr(text, '@', (size_t)(at - text)))) {
+		size_t host = 0, left = (size_t)(text + n - at) - 1;
 
-		if (host && at[1 + host] == ':' && at > s + colon + 1)
-			return (size_t)(at - s);
+		while (
+		    host < left && !strchr(":@/'\" \t\r\n\v\f", at[1 + host]))
+			host++;
+		if (host && host < left && at[1 + host] == ':' &&
+		    at > text + colon + 1)
+			return (size_t)(at - text);
 	}
 	return 0;
 }
 
-/* Does the text from 'start' to 'end' end in the name of a secret? */
+/* Begins to hide so many words behind the one that ends at i. */
 static bool
-names_secret(const char *start, const char *end)
+hit_words(struct scan *s, struct hit *h, size_t i, unsigned n)
 {
-	static const char *const names[] = {"password", "passwd", "passphrase",
-	    "token", "secret", "apikey", "api_key", "requirepass", "masterauth",
-	    "primaryauth"};
+	size_t quote, at = find_next_word(s, i, &quote, &s->listed);
+
+	s->words = at ? n - 1 : 0;
+	return at && hit_value(s, h, at, quote, false);
+}
+
+static bool
+hit_more_words(struct scan *s, struct hit *h)
+{
+	size_t quote, at;
+	bool listed;
+
+	at = find_next_word(s, s->i, &quote, &listed);
+	if (!at || listed != s->listed) {
+		s->words = 0;
+		return false;
+	}
+	s->words--;
+	return hit_value(s, h, at, quote, false);
+}
+
+/* Does the value of key=value follow the word that ends at i? Returns its
+ * begin, or 0. */
+static size_t
+find_assigned(const struct scan *s, size_t i)
+{
+	size_t k = i;
+
+	while (char_at(s, k) == ' ')
+		k++;
+	if (char_at(s, k) != '=')
+		return 0;
+	return k == i ? k + 1 : skip_blanks(s, k + 1);
+}
+
+/* Handles the secret name of n bytes at i. Returns false if no secret
+ * follows. */
+static bool
+hit_secret(struct scan *s, struct hit *h, size_t i, size_t n, enum kind kind)
+{
+	size_t end = i + n, quote = measure_quote(s, end), at;
+	bool dashed = n > 2 && has_text(s, i, "--"), listed;
+	bool query = i && strchr("?&", s->s[i - 1]);
+
+	at = skip_blanks(s, end + quote);
+	if (quote && char_at(s, at) == ':')
+		return hit_member(s, h, skip_blanks(s, at + 1), quote);
+	at = find_assigned(s, end);
+	if (at) {
+		quote = measure_quote(s, at);
+		/* The quote may be the end of the text. */
+		if (quote && !is_word_char(char_at(s, at + quote)) &&
+		    measure_quoted(s, at + quote, quote) == s->n - at - quote)
+			return false;
+		return hit_value(s, h, at + quote, quote, query);
+	}
+	if (char_at(s, end) == ':' && measure_blank(s, end + 1) &&
+	    !is_break(s, end + 1) && is_line_start(s, i)) {
+		at = skip_blanks(s, end + 1);
+		for (n = 0; at + n < s->n && !is_break(s, at + n) &&
+		     !measure_quote(s, at + n);)
+			n++;
+		*h = (struct hit){.at = at, .n = n};
+		s->i = at + n;
+		return n > 0;
+	}
+	if (n == 4 && is_same(s->s + i, "auth", 4)) {
+		if (i < s->login_end)
+			return hit_words(s, h, end, s->login_words);
+		return is_start(s, i) && hit_words(s, h, end, 2);
+	}
+	if (kind != SETTING && !dashed)
+		return false;
+	at = find_next_word(s, end, &quote, &listed);
+	return at && hit_value(s, h, at, quote, false);
+}
+
+/* Handles the word of n bytes at i. Returns false if no secret follows. */
+static bool
+hit_after_word(struct scan *s, struct hit *h, size_t i, size_t n)
+{
+	size_t dashes = has_text(s, i, "--") ? 2 : 0, quote, at;
+	const char *name = s->s + i + dashes;
+	enum kind kind = find_kind(name, n - dashes);
+
+	s->i = i + n;
+	if (kind == RULES) {
+		quote = measure_quote(s, s->i);
+		at = skip_blanks(s, s->i + quote);
+		if (quote && char_at(s, at) == ':') {
+			at = skip_blanks(s, at + 1);
+			quote = measure_quote(s, at);
+			s->rules_end = at + quote +
+			    (quote ? measure_quoted(s, at + quote, quote)
+				   : measure_tree(s, at));
+		} else if (char_at(s, s->i) == '=')
+			for (s->rules_end = s->i;
+			     s->rules_end < s->n && !is_break(s, s->rules_end);)
+				s->rules_end++;
+		else if (dashes || n == 7 || is_start(s, i))
+			s->rules_end = find_text_end(s, i, n);
+		return false;
+	}
+	if (kind != NONE)
+		return hit_secret(s, h, i, n, kind);
+	if ((n == 5 && is_same(name, "hello", 5)) ||
+	    (n == 7 && is_same(name, "migrate", 7))) {
+		s->login_words = n == 5 ? 2 : 1;
+		s->login_end = find_text_end(s, i, n);
+	} else if (n == 5 && i < s->login_end && is_same(name, "auth2", 5))
+		return hit_words(s, h, s->i, 2);
+	return false;
+}
+
+/* Finds the next secret, and moves behind it. */
+static bool
+find_secret(struct scan *s, struct hit *h)
+{
 	size_t n;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		n = strlen(names[i]);
-		if ((size_t)(end - start) >= n &&
-		    strncasecmp(end - n, names[i], n) == 0)
+	if (s->words && hit_more_words(s, h))
+		return true;
+	while (s->i < s->n) {
+		size_t i = s->i;
+		char c = s->s[i];
+
+		if (c == ':' && has_text(s, i, "://")) {
+			s->i = i + 3;
+			n = measure_login(s, s->i);
+			*h = (struct hit){.at = s->i, .n = n};
+			s->i += n;
+			if (n)
+				return true;
+			continue;
+		}
+		if (i < s->rules_end && (n = measure_sign(s, i)) &&
+		    hit_value(s, h, i + n, 0, false))
 			return true;
+		if (!is_word_char(c)) {
+			s->i = i + 1;
+			continue;
+		}
+		for (n = 1; is_word_char(char_at(s, i + n));)
+			n++;
+		if (hit_after_word(s, h, i, n))
+			return true;
+		if (s->i != i + n)
+			continue;
+		if (i && !strchr("=,;('\" \t\r\n\v\f", s->s[i - 1]))
+			continue;
+		n = measure_scp_login(s, i);
+		if (n) {
+			*h = (struct hit){.at = i, .n = n};
+			s->i = i + n;
+			return true;
+		}
 	}
 	return false;
 }
 
-/* Returns the length of the value at 's', with its quotes. */
-static size_t
-measure_value(const char *s)
+static struct scan
+begin_scan(const char *text, size_t n)
 {
-	size_t n;
+	struct scan s = {.s = text, .n = n};
+	char c = char_at(&s, skip_blanks(&s, 0));
 
-	if (*s != '\'' && *s != '"')
-		return strcspn(s, "&'\",;)" SPACE);
-	for (n = 1; s[n] && s[n] != *s; n++)
-		if (s[n] == '\\' && s[n + 1])
-			n++;
-	return s[n] ? n + 1 : n;
+	s.form = c == '{' || c == '[' ? JSON : c == '<' ? MARKUP : PLAIN;
+	return s;
 }
 
-/* Returns the length of the secret at 'from', which follows 'before'. */
-static size_t
-measure_secret(const char *start, const char *before, const char *from)
+static void
+add_quote(struct str *to, const struct hit *h)
 {
-	size_t n = before - start >= 3 && memcmp(before - 3, "://", 3) == 0
-	    ? measure_login(from)
-	    : 0;
-
-	if (before > start && before[-1] == '=' &&
-	    names_secret(start, before - 1))
-		n = measure_value(from);
-	if (!n && (before == start || strchr("=,;('\"" SPACE, before[-1])))
-		n = measure_scp_login(from);
-	return n;
+	for (size_t i = 0; h->quote && i < h->escapes; i++)
+		str_addc(to, '\\');
+	if (h->quote)
+		str_addc(to, '"');
 }
 
 void
-redact_text(char *text)
+redact_add(struct str *to, const char *text, size_t n)
 {
-	const char *from = text;
-	char *to = text;
-	size_t n;
+	struct scan s = begin_scan(text, n);
+	struct hit h;
+	size_t done = 0;
 
-	while (*from) {
-		n = measure_secret(text, to, from);
-		memset(to, '*', n < STARS ? n : STARS);
-		to += n < STARS ? n : STARS;
-		from += n;
-		if (*from)
-			*to++ = *from++;
+	while (find_secret(&s, &h)) {
+		str_addn(to, text + done, h.at - done);
+		add_quote(to, &h);
+		str_add(to, REDACT_STARS);
+		add_quote(to, &h);
+		done = h.at + h.n;
 	}
-	*to = '\0';
+	str_addn(to, text + done, n - done);
+}
+
+bool
+redact_is_hidden(const char *text)
+{
+	struct scan s = begin_scan(text, strlen(text));
+	struct hit h;
+
+	while (find_secret(&s, &h))
+		if (h.n == STARS &&
+		    memcmp(text + h.at, REDACT_STARS, STARS) == 0)
+			return true;
+	return strcmp(text, REDACT_STARS) == 0;
 }
 
 char *
 redact_copy(const char *text)
 {
-	char *copy = text ? mem_str(text) : NULL;
+	struct str s = {0};
 
-	if (copy)
-		redact_text(copy);
-	return copy;
+	if (!text)
+		return NULL;
+	str_add(&s, "");
+	redact_add(&s, text, strlen(text));
+	return str_take(&s);
+}
+
+void
+redact_text(char *text)
+{
+	struct scan s = begin_scan(text, strlen(text));
+	size_t done = 0, put = 0, stars;
+	struct hit h;
+
+	/* What is written lies before what is still to be read. */
+	while (find_secret(&s, &h)) {
+		memmove(text + put, text + done, h.at - done);
+		put += h.at - done;
+		stars = h.n < STARS ? h.n : STARS;
+		memset(text + put, '*', stars);
+		put += stars;
+		done = h.at + h.n;
+	}
+	memmove(text + put, text + done, s.n - done + 1);
 }

@@ -1,5 +1,6 @@
 #include "sink.h"
 #include "err.h"
+#include "redact.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -51,10 +52,22 @@ sink_copy(int in, int out)
 }
 
 int
+sink_text(int fd, const char *text, size_t n)
+{
+	struct str clean = {0};
+	int rc;
+
+	redact_add(&clean, text, n);
+	rc = sink_write(fd, clean.s, clean.len);
+	str_free(&clean);
+	return rc;
+}
+
+int
 sink_flush(struct sink *o)
 {
 	o->begun |= o->s.len > 0;
-	if (o->rc == 0 && o->fd >= 0 && sink_write(o->fd, o->s.s, o->s.len) < 0)
+	if (o->rc == 0 && o->fd >= 0 && sink_text(o->fd, o->s.s, o->s.len) < 0)
 		o->rc = err_fail_sys("cannot write a record");
 	str_clear(&o->s);
 	return o->rc;

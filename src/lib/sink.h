@@ -1,6 +1,6 @@
 /*
- * Text that is written to a descriptor piece by piece as it grows, or, without
- * a descriptor, kept in memory.
+ * Text that is written to a descriptor piece by piece as it grows, without its
+ * secrets (redact.h), or, without a descriptor, kept in memory.
  *
  *	struct sink o = {.fd = 1};
  */
@@ -21,6 +21,9 @@ struct sink {
 /* Writes n bytes, in several calls of write(2) if needed. Returns 0, or -1 with
  * errno. */
 int sink_write(int fd, const void *, size_t n);
+
+/* The same for a whole text, without its secrets (redact.h). */
+int sink_text(int fd, const char *, size_t n);
 
 /* Returns the descriptor, at offset 0, of a file in memory with n bytes; or -1
  * with errno. */

@@ -1,6 +1,8 @@
 #include "tempfile.h"
 #include "err.h"
 #include "mem.h"
+#include "redact.h"
+#include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,14 +126,17 @@ bad:
 }
 
 int
-tempfile_write(const char *path, const void *bytes, size_t n)
+tempfile_write(const char *path, const char *text, size_t n)
 {
 	struct tempfile *t = tempfile_open(path);
+	struct str clean = {0};
 
 	if (!t)
 		return -1;
-	if (n)
-		fwrite(bytes, 1, n, t->f); /* tempfile_commit asks ferror() */
+	redact_add(&clean, text, n);
+	if (clean.len) /* tempfile_commit asks ferror() */
+		fwrite(clean.s, 1, clean.len, t->f);
+	str_free(&clean);
 	return tempfile_commit(t);
 }
 

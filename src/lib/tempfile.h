@@ -19,8 +19,8 @@ FILE *tempfile_stream(struct tempfile *); /* borrowed */
 int tempfile_commit(struct tempfile *);
 void tempfile_discard(struct tempfile *); /* taken; NULL does nothing */
 
-/* Writes n bytes to 'path', synced. Returns 0, or -1 after reporting the
- * error. */
-int tempfile_write(const char *path, const void *, size_t n);
+/* Writes a text without its secrets (redact.h) to 'path', synced. Returns 0, or
+ * -1 after reporting the error. */
+int tempfile_write(const char *path, const char *text, size_t n);
 
 #endif

@@ -6,7 +6,6 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
-#include "redact.h"
 #include "str.h"
 
 #include <fts.h>
@@ -84,8 +83,6 @@ modulebuild_open(struct modulebuild *m, const struct modulebuild_wanted *w,
 	else {
 		m->origin = target_open_origin(cache,
 		    w->server_repo ? w->server_repo : TARGET_VALKEY, NULL);
-		if (w->server_repo) /* argv is visible in 'ps' */
-			redact_text((char *)(size_t)w->server_repo);
 		if (!m->origin)
 			return -1;
 		target_find_ref(&m->fixed, m->origin, w->server);

@@ -3,6 +3,7 @@
 #include "err.h"
 #include "flat.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "intern.h"
@@ -330,7 +331,7 @@ write_flat(struct runs *r, const struct json *run)
 
 	share_time(r, run, obj);
 	str_add(&s, r->n ? ",\n" : "[\n");
-	json_append(&s, obj);
+	jsonpublic_append(&s, obj);
 	good = fwrite(s.s, 1, s.len, stdout) == s.len;
 	str_free(&s);
 	json_free(obj);

@@ -4,12 +4,12 @@
 #include "spec.h"
 
 #include "client.h"
-#include "config.h"
 #include "cpulist.h"
 #include "hash.h"
 #include "json.h"
 #include "mem.h"
 #include "record.h"
+#include "redact.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -173,7 +173,7 @@ add_effective_setting(const struct describe *d, struct json *out,
 	const char *value;
 	struct reply *r;
 
-	if (config_secret(name) || json_get(out, name))
+	if (redact_is_secret(name) || json_get(out, name))
 		return 0;
 	r = CLIENT_CALL(c, CALL_MS, "CONFIG", "GET", name);
 	if (!r)

@@ -2,11 +2,10 @@
 
 #include "config.h"
 #include "cpulist.h"
-#include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "proc.h"
-#include "record.h"
+#include "redact.h"
 #include "str.h"
 
 #include <ctype.h>
@@ -71,18 +70,39 @@ spec_print_value(const struct json *j)
 	}
 }
 
+/* Is it a value, or lines if the setting has those? */
+static bool
+is_setting(const struct json *j)
+{
+	bool words, lines = config_has_lines(json_key(j), &words);
+	const struct json *line;
+
+	if (json_type(j) == JSON_NUMBER)
+		return !words;
+	if (json_type(j) != JSON_ARRAY)
+		return json_str(j) && !(words && strpbrk(json_str(j), "\r\n"));
+	for (line = json_first(j); line; line = json_next(line))
+		if (!json_str(line) || strpbrk(json_str(line), "\r\n"))
+			return false;
+	return lines;
+}
+
 static int
 check_setting(const struct spec *s, const char *section, const struct json *j,
     struct str *why)
 {
 	const char *name = json_key(j);
+	bool words;
 
 	if (!*name || name[strspn(name, LETTERS "._-")])
 		return str_fail(
 		    why, "'%s': invalid setting name '%s'", section, name);
-	if (json_type(j) != JSON_STRING && json_type(j) != JSON_NUMBER)
-		return str_fail(why, "'%s.%s' is neither a string nor a number",
-		    section, name);
+	if (!is_setting(j))
+		return str_fail(why,
+		    "'%s.%s' is neither a string nor a number%s", section, name,
+		    config_has_lines(name, &words)
+			? ", nor a list of strings without line breaks"
+			: "");
 	for (size_t i = 0;
 	     i < sizeof reserved_settings / sizeof *reserved_settings; i++) {
 		const char *key = reserved_settings[i].key;
@@ -283,6 +303,8 @@ read_members(struct spec *s, struct str *why)
 		    s->cluster ? ", the cluster bus needs port + 10000" : "");
 	if (json_get(j, "rdb") && s->cluster)
 		return str_fail(why, "'rdb' is for one server, not a cluster");
+	if (config_resolve_secrets(json_get(s->json, "config"), why) < 0)
+		return -1;
 	s->password = json_str(json_path(j, "config.requirepass"));
 	if (s->password && !*s->password)
 		s->password = NULL;
@@ -319,27 +341,38 @@ spec_free(struct spec *s)
 	*s = (struct spec){0};
 }
 
+/* Does the text begin with the value of a secret? Returns its length, or 0. */
+static size_t
+measure_value(const struct spec *s, const char *text)
+{
+	const struct json *j = json_first(json_get(s->json, "config"));
+	const char *value;
+
+	for (; j; j = json_next(j)) {
+		value = json_str(j);
+		if (value && *value && redact_is_secret(json_key(j)) &&
+		    str_starts(text, value))
+			return strlen(value);
+	}
+	return 0;
+}
+
 void
 spec_redact(const struct spec *s, struct str *out, const char *text)
 {
-	const struct json *section = json_get(s->json, "config"), *j;
-	const char *value;
+	struct str known = {0};
 	size_t n;
 
-	while (*text) {
-		n = 0;
-		for (j = json_first(section); j && !n; j = json_next(j)) {
-			value = json_str(j);
-			if (value && *value && config_secret(json_key(j)) &&
-			    str_starts(text, value))
-				n = strlen(value);
-		}
+	str_add(&known, "");
+	for (; *text; text += n ? n : 1) {
+		n = measure_value(s, text);
 		if (n)
-			str_add(out, "***");
+			str_add(&known, REDACT_STARS);
 		else
-			str_addc(out, *text);
-		text += n ? n : 1;
+			str_addc(&known, *text);
 	}
+	redact_add(out, known.s, known.len);
+	str_free(&known);
 }
 
 const char *
@@ -375,6 +408,25 @@ append_setting(struct str *c, const char *name, const char *value)
 	str_addc(c, '\n');
 }
 
+/* Appends the lines of a setting of the spec. */
+static void
+append_lines(struct str *c, const struct json *setting)
+{
+	bool list = json_type(setting) == JSON_ARRAY, words;
+	const struct json *line = list ? json_first(setting) : setting;
+	char *value;
+
+	config_has_lines(json_key(setting), &words);
+	for (; line; line = list ? json_next(line) : NULL) {
+		value = spec_print_value(line);
+		if (words)
+			str_printf(c, "%s %s\n", json_key(setting), value);
+		else
+			append_setting(c, json_key(setting), value);
+		free(value);
+	}
+}
+
 /* Quotes the path, because folder names can contain any character. */
 static void
 append_path_setting(
@@ -402,7 +454,6 @@ spec_print_configuration(const struct spec *s, struct str *c, int port,
     const char *dir, const char *tlsdir)
 {
 	const struct json *m, *j;
-	char *value;
 
 	if (s->config_file)
 		append_setting(c, "include", s->config_file);
@@ -443,9 +494,6 @@ spec_print_configuration(const struct spec *s, struct str *c, int port,
 			append_quoted(c, json_str(j));
 		str_addc(c, '\n');
 	}
-	for (j = json_first(json_get(s->json, "config")); j; j = json_next(j)) {
-		value = spec_print_value(j);
-		append_setting(c, json_key(j), value);
-		free(value);
-	}
+	for (j = json_first(json_get(s->json, "config")); j; j = json_next(j))
+		append_lines(c, j);
 }

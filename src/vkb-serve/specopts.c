@@ -40,7 +40,8 @@ static int
 add_config(struct json *spec, const char *text)
 {
 	const char *eq = strchr(text, '=');
-	struct json *section = json_get(spec, "config");
+	struct json *section = json_get(spec, "config"), *lines;
+	bool words;
 	char *name;
 
 	if (!eq || eq == text)
@@ -51,26 +52,19 @@ add_config(struct json *spec, const char *text)
 		section = json_get(spec, "config");
 	}
 	name = mem_strn(text, (size_t)(eq - text));
-	json_set_str(section, name, eq + 1);
+	if (!config_has_lines(name, &words))
+		json_set_str(section, name, eq + 1);
+	else {
+		lines = json_detach(section, name);
+		if (!lines || json_type(lines) != JSON_ARRAY) {
+			json_free(lines);
+			lines = json_array();
+		}
+		json_push(lines, json_string(eq + 1));
+		json_set(section, name, lines);
+	}
 	free(name);
 	return 0;
-}
-
-void
-specopts_hide_secrets(const struct specopts *o)
-{
-	char *name, *value;
-
-	for (size_t i = 0; i < o->config.n; i++) {
-		value = strchr(o->config.v[i], '=');
-		if (!value)
-			continue;
-		name =
-		    mem_strn(o->config.v[i], (size_t)(value - o->config.v[i]));
-		if (config_secret(name))
-			memset(value + 1, '*', strlen(value + 1));
-		free(name);
-	}
 }
 
 static void
@@ -157,10 +151,8 @@ specopts_make(const struct specopts *o, const char *file, bool quiet)
 		err_say("%s: not a 'spec' record", where);
 		goto bad;
 	}
-	if (add_options(spec, o) == 0) {
-		specopts_hide_secrets(o);
+	if (add_options(spec, o) == 0)
 		return spec;
-	}
 bad:
 	json_free(spec);
 	return NULL;

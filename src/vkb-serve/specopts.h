@@ -17,16 +17,10 @@ struct specopts {
 
 /*
  * Returns the 'spec' record of 'file' (or NULL) and the options, which
- * override it. Warns of unknown keys unless 'quiet', and hides secrets in the
- * arguments. Caller frees. Returns NULL after reporting an error.
+ * override it. Warns of unknown keys unless 'quiet'. Caller frees. Returns NULL
+ * after reporting an error.
  */
 struct json *specopts_make(
     const struct specopts *, const char *file, bool quiet);
-
-/*
- * Overwrites the values of secret settings in the process's arguments, which
- * every user of the machine can read.
- */
-void specopts_hide_secrets(const struct specopts *);
 
 #endif

@@ -4,9 +4,11 @@
 #include "clock.h"
 #include "err.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "record.h"
+#include "str.h"
 #include "tempfile.h"
 
 #include <errno.h>
@@ -306,7 +308,7 @@ write_lines(struct filestore *f)
 {
 	struct tempfile *t = tempfile_open(f->path);
 	struct stat st;
-	char *text;
+	struct str s = {0};
 
 	if (!t)
 		return -1;
@@ -315,10 +317,11 @@ write_lines(struct filestore *f)
 	for (size_t i = 0; i < f->n; i++) {
 		if (!f->v[i].rec)
 			continue;
-		text = json_print(f->v[i].rec);
-		fprintf(tempfile_stream(t), "%s\n", text);
-		free(text);
+		str_clear(&s);
+		jsonpublic_append(&s, f->v[i].rec);
+		fprintf(tempfile_stream(t), "%s\n", s.s);
 	}
+	str_free(&s);
 	return tempfile_commit(t);
 }
 

@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "jsonfile.h"
 #include "mem.h"
 #include "str.h"
@@ -186,7 +187,8 @@ footprint_read(
 				"or an array of objects",
 		    file);
 	}
-	footprint_make(f, config);
+	footprint_make(f, jsonpublic_copy(config));
+	json_free(config);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "extserver.h"
 #include "resultrecord.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "handle.h"
 #include "idle.h"
 #include "hdrfile.h"
@@ -54,7 +55,7 @@ choose_seed(const struct measure *m, uint64_t session, size_t index)
 	if (m->cas->seed >= 0)
 		return (uint64_t)m->cas->seed;
 	h = str_hash(h, &session, sizeof session);
-	json_canonical(&text, m->cas->config);
+	jsonpublic_canonical(&text, m->cas->config);
 	h = str_hash(h, text.s, text.len);
 	h = str_hash(h, &index, sizeof index);
 	str_free(&text);

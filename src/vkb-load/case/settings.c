@@ -1,9 +1,9 @@
 #include "settings.h"
 #include "client.h"
-#include "config.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "redact.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
 
@@ -81,7 +81,7 @@ settings_check(
 
 	for (const struct json *m = json_first(wanted); m && rc == 0;
 	     m = json_next(m)) {
-		if (config_secret(json_key(m)))
+		if (redact_is_secret(json_key(m)))
 			continue;
 		want = get_text(m, number);
 		has = settings_read(t, c, json_key(m));

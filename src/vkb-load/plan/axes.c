@@ -3,12 +3,14 @@
 #include "json.h"
 #include "mem.h"
 #include "plan.h"
+#include "redact.h"
 #include "str.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { CLUSTER, TLS, PROFILING, CONFIG_SET, IO_THREADS, FIRST_OF_COMMANDS };
@@ -136,10 +138,12 @@ axes_hide_secrets(struct json *config)
 
 	for (struct json *m = json_first(own); m; m = next) {
 		next = json_next(m);
-		if (!config_secret(json_key(m)))
+		/* The rules of a user say more than the secret. */
+		if (!redact_is_secret(json_key(m)) ||
+		    strcasecmp(json_key(m), "user") == 0)
 			continue;
 		name = mem_str(json_key(m));
-		json_set_str(own, name, "***");
+		json_set_str(own, name, REDACT_STARS);
 		free(name);
 	}
 }

@@ -3,6 +3,7 @@
 #include "err.h"
 #include "intern.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "mem.h"
 #include "mixspec.h"
 #include "num.h"
@@ -128,8 +129,8 @@ add_test(struct str *s, const struct json *c)
 	add_number(s, "k", json_get(c, "keyspacelen"));
 }
 
-void
-plan_format_id(struct str *s, const struct json *c, bool more)
+static void
+format_id(struct str *s, const struct json *c, bool more)
 {
 	const char *latency = json_get_str(c, "latency");
 
@@ -193,6 +194,15 @@ plan_format_id(struct str *s, const struct json *c, bool more)
 	add_number(s, "T", json_get(c, "benchmark_threads"));
 	if (json_get_bool(c, "sequential", false))
 		str_add(s, "-seq");
+}
+
+void
+plan_format_id(struct str *s, const struct json *config, bool more)
+{
+	struct json *c = jsonpublic_copy(config);
+
+	format_id(s, c, more);
+	json_free(c);
 }
 
 /* 0, or -1, error reported, if cases of one identity differ elsewhere. */

@@ -122,6 +122,12 @@ bool plan_is_listed(const char *list, const char *word);
 /* Appends a short readable id, or a longer one if 'more' is set. */
 void plan_format_id(struct str *, const struct json *config, bool more);
 
+/*
+ * Gives each case the secrets that are references in its record, before it is
+ * run. Returns 0, or -1 after reporting one that is missing.
+ */
+int plan_resolve_secrets(struct plan *);
+
 /* Drops duplicate cases, names the others. 0, or -1, error reported. */
 int plan_name_cases(struct plan *);
 

@@ -1,5 +1,6 @@
 #include "scene.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "mem.h"
 #include "intern.h"
 #include "plan.h"
@@ -39,7 +40,7 @@ scene_name(const struct plan_axes *x, const char *group, size_t i)
 	struct str s = {0};
 
 	for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-		json_canonical(&s, parts[k]);
+		jsonpublic_canonical(&s, parts[k]);
 		str_addc(&s, '\n');
 	}
 	h = str_hash(h, s.s, s.len);

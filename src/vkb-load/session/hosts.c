@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "err.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "mem.h"
 #include "opt.h"
 #include "session.h"
@@ -112,7 +113,7 @@ hash_plan(const struct session_opts *o, const char *runs, const struct plan *p,
 	unsigned long long h;
 
 	for (size_t i = 0; i < p->n; i++)
-		json_canonical(&s, p->cases[i]);
+		jsonpublic_canonical(&s, p->cases[i]);
 	str_printf(&s, "\n%s %s %d %d %f", runs, o->order ? o->order : "",
 	    r->flush, r->no_flush, o->start_at_s);
 	h = str_hash(STR_HASH, s.s, s.len);

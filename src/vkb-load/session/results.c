@@ -2,6 +2,7 @@
 #include "err.h"
 #include "intern.h"
 #include "json.h"
+#include "jsonpublic.h"
 #include "jsonl.h"
 #include "stopping.h"
 #include "mem.h"
@@ -28,7 +29,7 @@ intern_run(const struct results *r, const struct json *subject,
 	size_t id;
 
 	builds_add_key(&s, subject);
-	json_canonical(&s, config);
+	jsonpublic_canonical(&s, config);
 	str_printf(&s, "\n%zu%s", index, counted ? " counted" : "");
 	id = intern_id(r->keys, s.s);
 	str_free(&s);

@@ -1,0 +1,56 @@
+/* Prints files, or stdin, without their secrets. */
+#include "err.h"
+#include "opt.h"
+#include "sink.h"
+#include "str.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt table[] = {{0}};
+
+static const struct opt_prog prog = {"vkb-redact", "[FILE ...]",
+    "Print files without passwords, tokens and logins.", table};
+
+static int
+read_file(struct str *s, const char *name)
+{
+	bool in = strcmp(name, "-") == 0;
+	int fd = in ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return err_fail_sys("cannot read '%s'", name);
+	rc = str_read(s, fd);
+	if (rc < 0)
+		err_fail_sys("cannot read '%s'", in ? "stdin" : name);
+	if (!in)
+		close(fd);
+	return rc;
+}
+
+static int
+run_redact(void *dst, struct opt_args *args)
+{
+	struct str s = {0};
+	int rc = 0;
+
+	(void)dst;
+	if (!args->n)
+		rc = opt_stdin(&prog) < 0 ? -1 : read_file(&s, "-");
+	for (size_t i = 0; i < args->n && rc == 0; i++)
+		rc = read_file(&s, args->v[i]);
+	if (rc == 0 && sink_text(STDOUT_FILENO, s.s, s.len) < 0)
+		rc = err_fail_sys("cannot write to stdout");
+	str_free(&s);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	char none;
+
+	return opt_main(&prog, argc, argv, &none, run_redact);
+}

@@ -1,0 +1,168 @@
+/* Secrets in text: which parts are hidden, in all ways to write them. In each
+ * text of the table the secrets hold "PW". */
+#include "tap.h"
+
+#include "json.h"
+#include "redact.h"
+#include "str.h"
+
+#include <stdlib.h>
+
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static const struct {
+	const char *text, *want;
+} table[] = {
+    /* URLs */
+    {"https://user:PW@host/a.git", "https://***@host/a.git"},
+    {"https://PW@host/a.git and http://u:PW@h",
+	"https://***@host/a.git and http://***@h"},
+    {"https://user:P@PW@host:80/a@b", "https://***@host:80/a@b"},
+    {"https://user:PW/ss?#@host/a", "https://***@host/a"},
+    {"https://host:8080/a@b", NULL}, {"https://host/a@v1.git", NULL},
+    {"https://h/a?private_token=PW&Access_Token=PW#x",
+	"https://h/a?private_token=***&Access_Token=***#x"},
+    {"user:PW/en=@host:a/b.git", "***@host:a/b.git"},
+    {"a --repo=user:P@PW@host:a@b c:d", "a --repo=***@host:a@b c:d"},
+    {"user:@host:a 12:30 a:b@c k:v,x:PW@y:z",
+	"user:@host:a 12:30 a:b@c ***@y:z"},
+    {"git@github.com:a/b.git user@example.org tokens=3", NULL},
+    /* connection strings and environments */
+    {"postgresql://u:PW@h/db?sslpassword=PW&x=1",
+	"postgresql://***@h/db?sslpassword=***&x=1"},
+    {"host=h password=PW dbname=d", "host=h password=*** dbname=d"},
+    {"host=h password = 'PW PW' dbname=d", "host=h password = '***' dbname=d"},
+    {"dbname=d PASSWORD=\"a PW\" x=1", "dbname=d PASSWORD=\"***\" x=1"},
+    {"requirepass=PW token= x", "requirepass=*** token= x"},
+    {"PGPASSWORD=PW\nREDISCLI_AUTH=PW\nAWS_SECRET_ACCESS_KEY=PW\nPATH=/bin",
+	"PGPASSWORD=***\nREDISCLI_AUTH=***\nAWS_SECRET_ACCESS_KEY=***\n"
+	"PATH=/bin"},
+    {"VKB_S3_KEY=PW,PW;PW)PW", "VKB_S3_KEY=***"},
+    {"Authorization: Basic PW=\nPRIVATE-TOKEN: PW\n x-api-key: PW",
+	"Authorization: ***\nPRIVATE-TOKEN: ***\n x-api-key: ***"},
+    {"'requirepass' is a secret: move it; a password: none", NULL},
+    /* lines of a server's configuration, options */
+    {"port 1\nrequirepass PW,PW\n  masterauth \"P PW\"\nprimaryauth 'PW'",
+	"port 1\nrequirepass ***\n  masterauth \"***\"\nprimaryauth '***'"},
+    {"tls-key-file-pass PW\ntls-client-key-file-pass PW",
+	"tls-key-file-pass ***\ntls-client-key-file-pass ***"},
+    {"valkey-server --requirepass PW --port 1",
+	"valkey-server --requirepass *** --port 1"},
+    {"'--requirepass' 'P PW' '--some-token' 'PW' '--save' ''",
+	"'--requirepass' '***' '--some-token' '***' '--save' ''"},
+    {"x --config requirepass=PW y", "x --config requirepass=*** y"},
+    {">>> 'requirepass \"PW\"'\nBad", ">>> 'requirepass \"***\"'\nBad"},
+    /* commands */
+    {"AUTH PW", "AUTH ***"}, {"auth PW PW", "auth *** ***"},
+    {"'AUTH PW' failed", "'AUTH ***' failed"},
+    {"HELLO 3 AUTH PW PW SETNAME x", "HELLO 3 AUTH *** *** SETNAME x"},
+    {"MIGRATE h 1 k 0 5 AUTH PW KEYS a", "MIGRATE h 1 k 0 5 AUTH *** KEYS a"},
+    {"MIGRATE h 1 k 0 5 AUTH2 PW PW KEYS a",
+	"MIGRATE h 1 k 0 5 AUTH2 *** *** KEYS a"},
+    {"CONFIG SET save \"\" requirepass PW",
+	"CONFIG SET save \"\" requirepass ***"},
+    {"1.2 [0 1.2.3.4:5] \"AUTH\" \"PW\" \"PW\"",
+	"1.2 [0 1.2.3.4:5] \"AUTH\" \"***\" \"***\""},
+    {"GET auth x", NULL}, {"the server refuses AUTH of this user", NULL},
+    /* rules of a user */
+    {"user bench on >PW <PW ~* +@all", "user bench on >*** <*** ~* +@all"},
+    {"user bench on #" HASH "\nuser x off nopass",
+	"user bench on #***\nuser x off nopass"},
+    {"ACL SETUSER bench on >PW ~a:*", "ACL SETUSER bench on >*** ~a:*"},
+    {"--config 'user=b on >PW' x > y", "--config 'user=b on >***' x > y"},
+    {"see issue #123 of user bob: a > b", NULL},
+    /* JSON */
+    {"{\"requirepass\":\"P\\\"PW\",\"port\":1}",
+	"{\"requirepass\":\"***\",\"port\":1}"},
+    {"{ \"masterauth\" : \"PW\\\\\", \"x\" : \"y\" }",
+	"{ \"masterauth\" : \"***\", \"x\" : \"y\" }"},
+    {"{\"requirepass\":12345,\"password\":1.5e3}",
+	"{\"requirepass\":\"***\",\"password\":\"***\"}"},
+    {"{\"requirepass\":[\"PW\",{\"a\":\"]PW\"}],\"api-key\":{\"a\":[\"PW\"]}}",
+	"{\"requirepass\":\"***\",\"api-key\":\"***\"}"},
+    {"{\"password\":null,\"token\":true,\"requirepass\":{\"env\":\"NAME\"}}",
+	NULL},
+    {"{\"requirepass\":{\"env\":\"NAME\",\"x\":\"PW\"}}",
+	"{\"requirepass\":\"***\"}"},
+    {"[\"--requirepass\",\"P PW\",\"--port\",\"1\"]",
+	"[\"--requirepass\",\"***\",\"--port\",\"1\"]"},
+    {"[\"AUTH\",\"PW\"]", "[\"AUTH\",\"***\"]"},
+    {"[\"CONFIG\",\"SET\",\"requirepass\",\"PW\"]",
+	"[\"CONFIG\",\"SET\",\"requirepass\",\"***\"]"},
+    {"[\"ACL\",\"SETUSER\",\"u\",\">PW\",\"on\"]",
+	"[\"ACL\",\"SETUSER\",\"u\",\">***\",\"on\"]"},
+    {"[\"AUTH PW\",\"SET a b\",\"HELLO 3 AUTH PW PW\",\"GET auth x\"]",
+	"[\"AUTH ***\",\"SET a b\",\"HELLO 3 AUTH *** ***\",\"GET auth x\"]"},
+    {"{\"user\":\"bench on >P\\\"PW ~*\",\"x\":\"a >b\"}",
+	"{\"user\":\"bench on >*** ~*\",\"x\":\"a >b\"}"},
+    {"{\"user\":[\"a on >PW\",\"b on >PW +@all\"],\"x\":\"a >b\"}",
+	"{\"user\":[\"a on >***\",\"b on >*** +@all\"],\"x\":\"a >b\"}"},
+    {"{\"text\":\"{\\\"requirepass\\\":\\\"PW\\\",\\\"auth\\\":7}\"}",
+	"{\"text\":\"{\\\"requirepass\\\":\\\"***\\\",\\\"auth\\\":\\\"***\\\"}"
+	"\"}"},
+    {"{\"log\":\"requirepass PW\\nport 1\\nPASSWORD=PW\\nx\"}",
+	"{\"log\":\"requirepass ***\\nport 1\\nPASSWORD=***\\nx\"}"},
+    {"{\"title\":\"clone https://u:PW@h, password=PW\",\"n\":1}",
+	"{\"title\":\"clone https://***@h, password=***\",\"n\":1}"},
+    {"{\"user\":\"bob\",\"title\":\"fix #12 > #13\"}", NULL},
+    /* markup */
+    {"<td>requirepass=PW</td><p>user b on &gt;PW +@all</p>",
+	"<td>requirepass=***</td><p>user b on &gt;*** +@all</p>"},
+    {"<p>&quot;requirepass&quot;:&quot;PW&quot;, x</p>",
+	"<p>&quot;requirepass&quot;:&quot;***&quot;, x</p>"}};
+
+/* Checks a text, and what holds for each. */
+static void
+is_redacted(const char *text, const char *want)
+{
+	char *once = redact_copy(text), *twice = redact_copy(once), *inside;
+	struct json *j;
+
+	tap_str(once, want, "the secrets of a text are stars");
+	tap_str(twice, once, "a second pass changes nothing");
+	if (*text == '{' || *text == '[') {
+		j = json_parse(once, strlen(once), NULL, NULL);
+		tap_ok(j, "JSON stays JSON");
+		json_free(j);
+	}
+	inside = strdup(text);
+	redact_text(inside);
+	tap_ok(strlen(inside) <= strlen(text) && !strstr(inside, "PW"),
+	    "the text in place has no secret");
+	if (!strstr(want, "***@"))
+		tap_ok(redact_is_hidden(once) == (strcmp(text, want) != 0),
+		    "a text without its secrets is known as such");
+	free(inside);
+	free(once);
+	free(twice);
+}
+
+/* All prefixes of a text are read within their bounds. */
+static void
+cut(const char *text)
+{
+	for (size_t n = 0; n < strlen(text); n++) {
+		char *part = strndup(text, n), *clean = redact_copy(part);
+
+		redact_text(part);
+		free(part);
+		free(clean);
+	}
+}
+
+int
+main(void)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		is_redacted(table[i].text,
+		    table[i].want ? table[i].want : table[i].text);
+		cut(table[i].text);
+	}
+	tap_ok(redact_is_secret("requirepass") && redact_is_secret("User") &&
+		redact_is_secret("VKB_PASSWORD") && redact_is_secret("api-key"),
+	    "settings, keys and variables are found in one table");
+	tap_ok(!redact_is_secret("port") && !redact_is_secret("tokens") &&
+		!redact_is_secret("") && !redact_is_secret("username"),
+	    "others have no secret");
+	return tap_done();
+}
