@@ -34,7 +34,7 @@ run --mix "GET 9, 'EVAL \"local n=0 for i=1,3000000 do n=n+i end return n\" 0' 1
 run --mix "'GET a' 1, 'LPUSH key:__rand_int__ x' 3" -n 4000 -P 7 -c 2 -r 1000 >errors
 run --mix "GET 2, 'GET none:__rand_int__' 1, 'EXISTS none:__rand_int__' 1, 'BITCOUNT none' 1" \
   -n 5000 -P 20 -c 3 -r 1000 >hits
-run --mix "'MULTI ; INCR n:{key} ; INCR n:{key} ; EXEC' 1, 'GET n:{key}' 3" -n 6000 -P 7 -c 3 -r 10 >multi
+run --mix "'MULTI; INCR n:{key}; INCR n:{key}; EXEC' 1, 'GET n:{key}' 3" -n 6000 -P 7 -c 3 -r 10 >multi
 cli eval 'local n = 0
   for _, k in ipairs(redis.call("keys", "n:*")) do n = n + redis.call("get", k) % 2 end
   return n' 0 >multi.odd

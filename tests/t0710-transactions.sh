@@ -31,7 +31,7 @@ lose() {
 }
 lose lost -T 2
 lose openlost -R 20000
-run -t 'MULTI ; SET a x ; LPUSH a y ; EXEC' -n 400 -P 8 -c 3 >inside
+run -t 'MULTI; SET a x; LPUSH a y; EXEC' -n 400 -P 8 -c 3 >inside
 cli flushall >/dev/null
 nil='GET none ; WATCH w ; INCR w ; MULTI ; INCR a ; EXEC'
 run -t "$nil" -n 600 -P 20 -c 1 >nil

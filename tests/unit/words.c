@@ -83,6 +83,9 @@ main(void)
 	is("'a\nb' \"c\nd\"", "[a\nb][c\nd]");
 	is("$HOME `id` $(id) * ~ # ; | > < & !",
 	    "[$HOME][`id`][$(id)][*][~][#][;][|][>][<][&][!]");
+	is("MULTI; INCR a ;EXEC;", "[MULTI][;][INCR][a][;EXEC][;]");
+	is("SET a;b 'c;' d\\; \"e\"; ;; f",
+	    "[SET][a;b][c;][d;][e][;][;][;][f]");
 	is("a\\\nb", "[ab]");
 	is("a \\\n b", "[a][b]");
 	is("\\\n", "");

@@ -15,6 +15,13 @@ hex_value(char c)
 				    : -1;
 }
 
+/* Is it a ";" that ends a word, and is a word of its own behind it? */
+static bool
+is_separator(const char *p, const char *start)
+{
+	return *p == ';' && p != start && (!p[1] || strchr(" \t\n", p[1]));
+}
+
 /* Parses one word of *text. Returns false and *why if it does not end. */
 static bool
 parse_word(const char **text, bool bytes, struct str *to, const char **why)
@@ -22,7 +29,9 @@ parse_word(const char **text, bool bytes, struct str *to, const char **why)
 	const char *p = *text;
 	char quote = 0;
 
-	for (; *p && (quote || !strchr(" \t\n", *p)); p++) {
+	for (;
+	     *p && (quote || (!strchr(" \t\n", *p) && !is_separator(p, *text)));
+	     p++) {
 		if (bytes && quote == '"' && p[0] == '\\' && p[1] == 'x' &&
 		    hex_value(p[2]) >= 0 && hex_value(p[3]) >= 0) {
 			str_addc(

@@ -11,7 +11,8 @@ struct str;
 
 /*
  * Words are separated by blanks; quotes '...' and "..." and backslashes as in
- * the shell. Returns a list that ends with NULL, freed with words_free; NULL
+ * the shell. A ";" that ends a word is a word of its own, unless it is quoted.
+ * Returns a list that ends with NULL, freed with words_free; NULL
  * and *why (static) if a quote is open or a backslash is last.
  */
 char **words_split(const char *text, size_t *n, const char **why);
