@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "mem.h"
 #include "num.h"
+#include "replybounds.h"
 #include "str.h"
 #include "tls.h"
 
@@ -24,8 +25,9 @@ struct client {
 	int fd;
 	struct tls *tls;
 	redisReader *reader;
-	bool plain;    /* TCP without TLS */
-	bool answered; /* the server replied at least once */
+	struct replybounds bounds; /* of what it is given */
+	bool plain;                /* TCP without TLS */
+	bool answered;             /* the server replied at least once */
 	char error[256];
 };
 
@@ -292,10 +294,21 @@ send_bytes(struct client *c, const char *s, size_t n, int64_t deadline)
 	return 0;
 }
 
+/* Returns -1 with errno. */
+static int
+refuse_reply(struct client *c, const char *why)
+{
+	snprintf(
+	    c->error, sizeof c->error, "bad reply: %s%s", why, get_tls_hint(c));
+	errno = EPROTO;
+	return -1;
+}
+
 static int
 feed_reader(struct client *c, int64_t deadline)
 {
 	char buf[16384];
+	const char *why;
 	ssize_t n;
 
 	for (;;) {
@@ -313,9 +326,15 @@ feed_reader(struct client *c, int64_t deadline)
 		if (wait_to_retry(c, POLLIN, deadline, "no reply") < 0)
 			return -1;
 	}
-	if (redisReaderFeed(c->reader, buf, (size_t)n) == REDIS_OK)
+	why = replybounds_check(&c->bounds, buf, (size_t)n);
+	if (why)
+		return refuse_reply(c, why);
+	if (redisReaderFeed(c->reader, buf, (size_t)n) != REDIS_OK)
+		err_die("out of memory");
+	if (clock_ns() < deadline)
 		return 0;
-	err_die("out of memory");
+	errno = ETIMEDOUT; /* a server that never ends its reply */
+	return set_error(c, "no whole reply");
 }
 
 /* Returns the next reply, or NULL with errno. */
@@ -327,9 +346,7 @@ read_reply(struct client *c, int64_t deadline)
 
 	while (rc == 0 && !reply) {
 		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
-			snprintf(c->error, sizeof c->error, "bad reply: %s%s",
-			    c->reader->errstr, get_tls_hint(c));
-			errno = EPROTO;
+			refuse_reply(c, c->reader->errstr);
 			return NULL;
 		}
 		if (!reply)

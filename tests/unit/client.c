@@ -7,6 +7,7 @@
 #include "err.h"
 #include "mem.h"
 #include "proc.h"
+#include "replybounds.h"
 #include "tls.h"
 
 #include <arpa/inet.h>
@@ -14,9 +15,12 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char dir[] = "/tmp/vkb-unit.XXXXXX";
@@ -187,6 +191,92 @@ silence(void)
 	close(fd);
 }
 
+/* Lets a server answer PING with text, and nothing else, or repeat its last
+ * 'again' bytes until the connection is closed. Returns the client's error. */
+static const char *
+answer(const char *text, size_t again, int timeout_ms, char why[256])
+{
+	struct client_address a = {.host = "127.0.0.1"};
+	int fd = listener(&a.port), to;
+	struct client *c = client_open(&a, 5000);
+	struct reply *r;
+	size_t n = strlen(text);
+	char block[4096];
+	pid_t child;
+
+	to = accept(fd, NULL, NULL);
+	if (to < 0 || send(to, text, n, 0) != (ssize_t)n)
+		abort();
+	child = again ? fork() : 0;
+	if (again && child == 0) {
+		for (size_t i = 0; i < sizeof block; i++)
+			block[i] = text[n - again + i % again];
+		while (send(to, block, sizeof block / again * again,
+			   MSG_NOSIGNAL) > 0)
+			continue;
+		_exit(0);
+	}
+	r = CLIENT_CALL(c, timeout_ms, "PING");
+	snprintf(why, 256, "%s", r ? "" : client_error(c));
+	reply_free(r);
+	client_close(c);
+	close(to);
+	close(fd);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	return why;
+}
+
+static void
+unbounded(void)
+{
+	static const struct {
+		const char *text;
+		size_t again;
+		const char *why;
+	} v[] = {{"*2147483647\r\n", 0, "more than 16777216 elements"},
+	    {"*16777217\r\n", 0, "more than 16777216 elements"},
+	    {"*2\r\n*16777215\r\n", 0, "more than 16777216 elements"},
+	    {"%9000000\r\n", 0, "more than 16777216 elements"},
+	    {"~99999999999999999999\r\n", 0, "more than 16777216 elements"},
+	    {"*1\r\n", 4, "more than 7 deep"},
+	    {"*9000000\r\n", 10, "more than 16777216 elements"},
+	    {"$1073741825\r\n", 0, "more than 1 GiB"},
+	    {"*2\r\n$5\r\nhello\r\n=1073741820\r\n", 0, "more than 1 GiB"},
+	    {"$?\r\n", 0, "a length that is not announced"},
+	    {"*?\r\n", 0, "a length that is not announced"},
+	    {"+x", 1, "no whole reply"},
+	    {"*2\r\n:1\r\n+x", 1, "no whole reply"},
+	    {"$900000000\r\nx", 1, "no whole reply"},
+	    {"*10000000\r\n:1\r\n", 4, "no whole reply"}};
+	static const char resp3[] =
+	    "*2\r\n>1\r\n+a\r\n|1\r\n+b\r\n%1\r\n:1\r\n_\r\n"
+	    "~1\r\n=5\r\ntxt:x\r\n>0\r\n(12\r\n";
+	struct replybounds b = {0};
+	bool inside = true;
+	char why[256];
+
+	for (size_t i = 0; resp3[i]; i++) {
+		if (replybounds_check(&b, resp3 + i, 1))
+			inside = false;
+		inside = inside && (b.bytes > 0) == (resp3[i + 1] != '\0');
+	}
+	tap_ok(inside, "the end of a reply of RESP3 is found");
+	b = (struct replybounds){.bytes = 1};
+	for (size_t i = 0; i < 8 && !replybounds_check(&b, "|1\r\n", 4); i++)
+		b.bytes = 1;
+	tap_ok(b.depth == REPLYBOUNDS_DEPTH, "attributes are nested 7 deep");
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+		tap_ok(strstr(answer(v[i].text, v[i].again, 300, why),
+			   v[i].why) != NULL,
+		    "reply %zu is refused: %s", i, why);
+	tap_str(
+	    answer("*3\r\n*-1\r\n$-1\r\n*2\r\n:1\r\n$0\r\n\r\n", 0, 5000, why),
+	    "", "nil and empty elements are none of them");
+}
+
 static struct tls_context *
 make_context(const char *ca, const char *cert, const char *key)
 {
@@ -284,6 +374,7 @@ main(void)
 		abort();
 	plain();
 	silence();
+	unbounded();
 	encrypted();
 	spec = (struct proc_spec){.argv = clean};
 	p = proc_start(&spec);
