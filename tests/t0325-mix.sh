@@ -186,11 +186,11 @@ for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
 run() { "$ENGINE" $ports --cluster --seed 5 "$@"; }
 all() { for node in $VKB_NODES; do valkey-cli -p "${node#*:}" "$@"; done; }
 run --mix 'GET 8 SET 1 LPUSH 1 SADD 1' --fill -n 20000 -P 5 -c 6 -T 2 -r 3000 --spec zipf >cluster
-run --mix "GET 1, 'INCR n:__rand_int__' 1" -n 4000 -P 5 -c 6 -r 100 >moved
+run --mix "GET 1, 'INCR n:__seq__' 1" -n 4000 -P 5 -c 6 -r 100 >moved
 all eval 'local n = 0
   for _, k in ipairs(redis.call("keys", "n:*")) do n = n + redis.call("get", k) end
   return n' 0 | awk '{s += $1} END {print s}' >moved.sum
-run --mix "GET 1, 'INCR m:__rand_int__' 1" -R 3000 -D 0.5 -P 5 -c 6 -r 100 >moved.open
+run --mix "GET 1, 'INCR m:__seq__' 1" -R 3000 -D 0.5 -P 5 -c 6 -r 100 >moved.open
 SCRIPT
 test_that 'mixes in a cluster' vkb-serve -q --primaries 3 -- sh -u ./nodes
 for run in cluster moved moved.open; do
@@ -198,12 +198,12 @@ for run in cluster moved moved.open; do
 done
 test_same '0 100' "$(value errors_total cluster | head -n 1) $(of GET hit_rate_percent cluster)" \
   'keys are found on their nodes'
-test_same "$(of 'INCR n:__rand_int__' requests moved) 0" \
+test_same "$(of 'INCR n:__seq__' requests moved) 0" \
   "$(cat moved.sum) $(of GET errors_total moved)" \
   'redirected requests are made once, and counted for their command'
 test_that 'redirections are counted for their command' \
-  test "$(of 'INCR n:__rand_int__' errors_total moved)" -gt 0 -a \
-  "$(of 'INCR m:__rand_int__' errors_total moved.open)" -gt 0
+  test "$(of 'INCR n:__seq__' errors_total moved)" -gt 0 -a \
+  "$(of 'INCR m:__seq__' errors_total moved.open)" -gt 0
 
 # --- records, and programs that read them
 

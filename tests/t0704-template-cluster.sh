@@ -5,6 +5,7 @@
 . "$tests/engine.sh"
 
 awk 'BEGIN {print "id,t"; for (i = 1; i <= 2000; i++) print i ",t" i}' >d.csv
+echo 'rename-command strlen lengthof' >renamed.conf
 cat >script <<'END'
 ports=
 for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
@@ -51,10 +52,24 @@ all eval 'local t = {}
     t[#t + 1] = string.sub(k, -12) .. " " .. redis.call("get", k)
   end
   return t' 0 | sort >zipf.counts
+all flushall >/dev/null
+run -t 'SET foo:__rand_int__ x' -r 300 -n 20000 -P 7 -c 9 -T 2 >drawn
+all dbsize >drawn.sizes
+all flushall >/dev/null
+run -t 'SET foo:__rand_int__ x' -r 1 -n 900 -P 7 -c 9 >single
+run -t 'SET foo:__rand_int__ x; 2 SET __int:1:40__ x' -r 40 -R 20000 -n 900 -P 7 -c 9 >turns
+all flushall >/dev/null
+run --mix "'INCR hits' 1, 'INCR pages:__rand_int__' 3" --spec zipf:0.9 -r 200 -n 9000 -P 7 -c 9 -T 2 >mixed
+all eval 'local n = 0
+  for _, k in ipairs(redis.call("keys", "pages:*")) do n = n + redis.call("get", k) end
+  return n' 0 | sum >mixed.pages
+all get hits | grep '^[0-9]' >mixed.hits
+run -t 'SET v:__rand_int__ __data__; GET v:__rand_int__' --verify -r 90 -d 40 -n 9000 -P 7 -c 9 >verified
+run -t 'LENGTHOF v:__rand_int__' -r 90 -n 900 -P 7 -c 9 >renamed
 END
 ENGINE=$engine
 export ENGINE
-test_that 'the script runs on a cluster' vkb-serve -q --primaries 3 -- sh -u ./script
+test_that 'the script runs on a cluster' vkb-serve -q --primaries 3 --config-file renamed.conf -- sh -u ./script
 
 test_same '60000 9000' "$(value requests set) $(value requests again)" 'all requests with tags are made'
 test_same '0 0' "$(value errors_total set) $(value errors_total again)" 'requests with tags go to the right node'
@@ -68,6 +83,22 @@ test_same '2000 2000 0' "$(value requests moved) $(cat moved.size) $(cat moved.b
   'a request without a tag is sent again to its node'
 test_same 0 "$(value refused moved)" 'no redirected request is refused'
 test_match '^error MOVED: [1-9]' moved 'redirections are counted'
+test_same '20000 0 0' "$(value requests drawn) $(value errors_total drawn) $(value refused drawn)" \
+  'a key without a tag that has a random number goes to its node'
+test_same '300 3' "$(awk '{n += $1} END {print n}' drawn.sizes) $(awk '$1 > 60' drawn.sizes | wc -l | tr -d ' ')" \
+  'all keys of the key space are used, on each node'
+test_same '900 0' "$(value requests single) $(value errors_total single)" 'that holds for one key'
+test_same '900 0' "$(value requests turns) $(value errors_total turns)" \
+  'and for commands in turn with a rate and numbers of a range'
+test_same '9000 0' "$(value requests mixed) $(value errors_total mixed)" \
+  'in a mix, also with a key that is always the same'
+test_same 9000 "$(cat mixed.pages mixed.hits | awk '{n += $1} END {print n}')" 'each request of the mix is made once'
+test_that 'the command with one key has its part of the mix' \
+  test "$(cat mixed.hits)" -gt 2000 -a "$(cat mixed.hits)" -lt 2500
+test_same '9000 0 0' "$(value requests verified) $(value errors_total verified) $(value wrong verified)" \
+  'and if the values are verified'
+test_same '900 0' "$(value requests renamed) $(value errors_total renamed)" \
+  'of a command that vkb does not know, the server says which word is the key'
 test_same 900 "$(value requests lists)" 'a key without a number is accepted'
 test_same 3 "$(awk '$1 > 1' lists.sizes | wc -l | tr -d ' ')" 'such a key has slots on each node'
 test_same '3000 3000' "$(value requests order) $(cat order.size)" '--sequential makes each number once'

@@ -19,6 +19,7 @@ struct keys;
 struct cmdsource;
 struct mix;
 struct mix_ring;
+struct routes;
 
 #define CMDSOURCE_SLACK 64 /* bytes behind the end of a buffer */
 
@@ -73,10 +74,11 @@ struct cmdsource {
 	bool keyed;                       /* a number decides the slot */
 	bool fixed;                       /* all keys are one, in 'slot' */
 	uint16_t slot;
-	bool line;       /* {key}: one number for a cycle */
-	bool counts;     /* hits and misses are counted */
-	bool zero_miss;  /* 0 is a miss, see scan.h */
-	unsigned items;  /* possible misses per reply */
+	const struct routes *routes; /* a key without a tag is drawn; or NULL */
+	bool line;                   /* {key}: one number for a cycle */
+	bool counts;                 /* hits and misses are counted */
+	bool zero_miss;              /* 0 is a miss, see scan.h */
+	unsigned items;              /* possible misses per reply */
 	unsigned values; /* keys or elements written by one command */
 	size_t places;   /* see cmdsource_place; 0: none */
 	/* Their requests, which begin at 'starts', and the first ones again. */

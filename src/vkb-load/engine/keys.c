@@ -40,13 +40,12 @@ keys_residue(unsigned slot)
 static unsigned
 compute_crc16(const char *s, size_t n)
 {
-	unsigned crc = 0;
-	int bit;
+	unsigned crc = 0, x;
 
-	for (; n; n--, s++) {
-		crc ^= (unsigned)(unsigned char)*s << 8;
-		for (bit = 0; bit < 8; bit++)
-			crc = (crc << 1 ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
+	for (; n; n--, s++) { /* the sum of eight steps, without a table */
+		x = (crc >> 8 ^ (unsigned char)*s) & 0xff;
+		x ^= x >> 4;
+		crc = (crc << 8 ^ x << 12 ^ x << 5 ^ x) & 0xffff;
 	}
 	return crc;
 }

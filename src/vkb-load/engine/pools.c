@@ -2,6 +2,7 @@
 #include "checks.h"
 #include "sendlist.h"
 #include "mem.h"
+#include "routes.h"
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
@@ -14,8 +15,9 @@
  * drawing a key uniformly, and the key is then drawn uniformly among those of
  * the node. Where some keys are more popular, a key is drawn indeed, and the
  * node that has it is taken. Named tests whose key has no number (mylist:{tag})
- * go by slots; of other commands, those with one key go to its node, and the
- * rest to all nodes equally.
+ * go by slots; of other commands, those with one key go to its node, those
+ * whose key is drawn to the node of such a key (routes.h), and the rest to all
+ * nodes equally.
  */
 static uint64_t
 get_node_weight(const struct run *r, const struct slotmap_node *n)
@@ -129,6 +131,20 @@ set_pools(struct worker *w)
 	free(due);
 }
 
+/* Returns the slot of a request at random. */
+static unsigned
+scout_slot(struct worker *w)
+{
+	const struct cmdsource *s = w->run->source;
+
+	if (s->mix) {
+		w->scout.step = w->scout_ring.at;
+		mix_plan(s->mix, &w->scout_ring, 1);
+	}
+	return routes_draw(
+	    s->routes, &w->scout, &w->map->nodes->keys, w->scouted);
+}
+
 struct pool *
 pools_draw(struct worker *w)
 {
@@ -142,6 +158,8 @@ pools_draw(struct worker *w)
 		r->chooser->draw(r->chooser, &w->rng, 0, r->space, &at, 1);
 		return &p[w->map->owners[keys_slot(at % KEYS_SLOTS)]];
 	}
+	if (w->scouted)
+		return &p[w->map->owners[scout_slot(w)]];
 	at = rng_below(&w->rng, w->pools[w->npools - 1].until);
 	while (p->until <= at)
 		p++;

@@ -191,6 +191,8 @@ free_worker(struct worker *w)
 	hist_free(w->connect);
 	free(w->conns);
 	free(w->batch);
+	free(w->scouted);
+	free(w->scout_ring.steps);
 	free(w->loop.in);
 	free(w->refill);
 	free(w->refill_keys);

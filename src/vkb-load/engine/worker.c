@@ -283,6 +283,24 @@ handle_events(struct worker *w)
 	send_due(w);
 }
 
+/* In a cluster, where keys without a tag decide the node. */
+static void
+prepare_scout(struct worker *w)
+{
+	const struct run *r = w->run;
+	const struct cmdsource *s = r->source;
+
+	if (!s->routes || s->tagged)
+		return;
+	w->scouted = cmdsource_buffer(s, 1);
+	w->scout.chooser = r->chooser;
+	rng_seed(&w->scout.rng, rng_next(&w->rng), 0);
+	if (!s->mix)
+		return;
+	mix_ring_init(&w->scout_ring, s->mix, 1, rng_next(&w->rng), 0);
+	w->scout.ring = &w->scout_ring;
+}
+
 static void
 prepare_worker(struct worker *w)
 {
@@ -312,6 +330,7 @@ prepare_worker(struct worker *w)
 			w->checks->written =
 			    written_new(WRITTEN_MOST / r->nworkers);
 	}
+	prepare_scout(w);
 	if (work->replay)
 		w->dealer = dealer_new(w);
 	if (!r->refill)
