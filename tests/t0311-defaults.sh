@@ -75,6 +75,10 @@ while read -r name default; do
     # It is not part of the identity of a case; t0307 tests lost requests.
     test_same 0 "$default" 'the page has 0 lost requests as the default'
     ;;
+  config.max_errors_percent)
+    # It is not part of the identity of a case; t0322 tests it.
+    test_same 1 "$default" 'the page has 1 % of errors as the default'
+    ;;
   scenario.data_size | scenario.keyspacelen)
     same_default "$section" "$key" "$default" 77
     ;;

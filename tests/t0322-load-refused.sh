@@ -27,7 +27,7 @@ group "$(scenario one 1)" >one.json
 test_that 'one of a hundred requests is refused' vkb-load --runs 1 one.json
 test_same '["ok",100,1,{"ERR":1}]' "$(jq -c '[.status, .metrics.requests, .metrics.errors, .errors]' .out)" \
   'a run with one refused of a hundred is valid, and counts it'
-test_match '^vkb-load: 1_one: 1 errors in 100 requests, the first: ERR value is not an integer' \
+test_match '^vkb-load: 1_one: 1 error in 100 requests, the first: ERR value is not an integer' \
   .err 'the message has the case, the number and the reply'
 
 group "$(scenario two 2)" >two.json
@@ -36,6 +36,14 @@ test_same '["failed",100,2]' "$(jq -c '[.status, .metrics.requests, .metrics.err
   'a run with two refused of a hundred is not valid, and keeps its metrics'
 test_same '2 of 100 requests were refused: ERR value is not an integer or out of range' \
   "$(jq -r .error .out)" 'the error does not repeat the only command'
+
+jq -c '.[0].max_errors_percent = 2' two.json >allowed.json
+test_that 'a configuration allows more errors' vkb-load --runs 1 allowed.json
+test_same '["ok",2]' "$(jq -c '[.status, .metrics.errors]' .out)" 'the run is valid, and counts them'
+group '{"id":"k","command":"9 SET a b; LPUSH a b; INCR a; 89 PING","clients":1,"pipeline":1,"requests":100}' >kinds.json
+test_status 2 'errors of two kinds' vkb-load --runs 1 kinds.json
+test_match '2 of 100 requests were refused: WRONGTYPE .* \(WRONGTYPE 1, ERR 1\)' .err \
+  'the message has the number of each kind'
 
 # The error names the part of a mixed scenario that failed.
 mixed() {
@@ -50,7 +58,7 @@ group "$(mixed 1 2)" >second.json
 test_status 2 'the second part of a mixed scenario fails' vkb-load --runs 1 second.json
 test_same 'failed 2' "$(jq -r .status .out | uniq -c | awk '{ print $2, $1 }')" \
   'it is not valid either'
-test_match '1 errors in 100 requests' .err 'the message about the valid part is printed'
+test_match '1 error in 100 requests' .err 'the message about the valid part is printed'
 
 # Cases that no request can be made for are refused before the session.
 printf '[{"commands":["SET"],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[10]}]\n' >set.json

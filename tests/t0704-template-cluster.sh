@@ -151,4 +151,11 @@ END
 test_that 'populate_with in a cluster is accepted' vkb-load --runs 1 populate.json
 test_same '["a",100] ["b",100]' "$(jq -c 'select(.type == "run") |
   [.config.scenario, .metrics.hit_rate_percent]' .out | xargs -d '\n')" 'populate_with writes all keys of each node'
+cat >moved.json <<'END'
+[{"cluster_mode": true, "cluster_nodes": 3, "test_groups": [{"group": 1, "scenarios": [
+   {"id": "c", "type": "write", "command": "SET foo:__seq__ x", "requests": 900}]}]}]
+END
+test_status 2 'a load that is redirected fails' vkb-load --runs 1 moved.json
+test_match "[5-7][0-9][0-9] errors in 900 requests, more than 'max_errors_percent' \(1\) allows, the first: MOVED [0-9]+ [0-9.:]+; put \{tag\} into the keys" \
+  .err 'the message has the number, the limit, the first error and advice'
 test_done

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "counting.h"
 #include "engines.h"
+#include "errorcheck.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -170,24 +171,6 @@ explain_case(const void *self, const struct json *cas)
 	return why;
 }
 
-/*
- * Error replies cost a server little, so a run with more than 1 % of them is
- * not valid. The record keeps what was measured.
- */
-#define REFUSED_PERCENT 1
-
-/* Returns true after reporting that too many requests were refused. */
-static bool
-is_refused(const struct engine_result *r, const char *part)
-{
-	if ((double)r->refused * 100 <= (double)r->requests * REFUSED_PERCENT)
-		return false;
-	err_say("%s%s%llu of %llu requests were refused: %s", part ? part : "",
-	    part ? ": " : "", (unsigned long long)r->refused,
-	    (unsigned long long)r->requests, r->refusal);
-	return true;
-}
-
 /* Says which commands of a trace were not sent. */
 static void
 report_omitted(const char *id, const struct engine_result *r)
@@ -240,16 +223,14 @@ check_result(
 		report_omitted(json_get_str(j->cas, "id"), r);
 	if (is_corrupt(json_get_str(j->cas, "id"), part, &r->verified))
 		return 1;
-	if (!r->nerrors)
-		return 0;
 	for (size_t k = 0; k < j->work[i].nmix && k < r->nparts; k++)
-		if (is_refused(&r->parts[k], j->work[i].mix[k].command))
+		if (errorcheck_fails(
+			j->cas, j->work[i].mix[k].command, &r->parts[k]))
 			return 1;
-	if (is_refused(r, part))
+	/* The trials of a search have been judged. */
+	if (!(r->capacity_rps > 0) && errorcheck_fails(j->cas, part, r))
 		return 1;
-	err_say("%s: %llu errors in %llu requests, the first: %s",
-	    json_get_str(j->cas, "id"), (unsigned long long)r->errors_total,
-	    (unsigned long long)r->requests, e->text);
+	errorcheck_report(j->cas, r);
 	return 0;
 }
 

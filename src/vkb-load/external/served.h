@@ -4,9 +4,11 @@
 #ifndef SERVED_H
 #define SERVED_H
 
+#include "vkb-load/engine/engine.h"
+
 #include <stddef.h>
 
-struct engine_result;
+struct json;
 struct served;
 struct target;
 
@@ -14,6 +16,8 @@ struct target;
 struct served_counts {
 	double calls; /* of commands that are load, not control */
 	double errors, hits, misses;
+	struct engine_error kinds[ENGINE_ERRORS]; /* none before 6.2 */
+	size_t nkinds;
 };
 
 /*
@@ -30,12 +34,13 @@ void served_close(struct served *);
 int served_read(const struct served *, struct served_counts *);
 
 /*
- * Puts errors and hit rate between two readings into a result, and checks that
- * the servers served at least 'least' of 'requests' and refused at most 1 %.
+ * Puts errors and hit rate between two readings into the result of a case, and
+ * checks that the servers served at least 'least' of 'requests' and that there
+ * are not too many errors, see errorcheck.h.
  * Returns 0, or 1 after reporting that the result is not valid.
  */
 int served_check(const struct served_counts *before,
     const struct served_counts *after, double requests, double least,
-    struct engine_result *);
+    const struct json *cas, struct engine_result *);
 
 #endif

@@ -372,8 +372,8 @@ measure_process(struct vbench *v, const struct engine_job *j,
 	    c.watch, &(struct watch_load){.requests = r->requests}, j->cost);
 	servercounts_report(c.counts, j->cost);
 	asked = p->requests ? (double)p->requests : r->rps * p->duration_s;
-	rc = served_check(
-	    &c.before, &c.after, asked, p->requests ? asked : SEEN * asked, r);
+	rc = served_check(&c.before, &c.after, asked,
+	    p->requests ? asked : SEEN * asked, j->cas, r);
 out:
 	json_free(metrics);
 	child_free(&c);

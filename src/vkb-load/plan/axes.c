@@ -318,6 +318,8 @@ axes_make_client(const struct plan_axes *x)
 		json_set(c, "seed", json_dup(seed));
 	json_set(c, "timeout_s", json_dup(json_get(x->cfg, "timeout")));
 	json_set(c, "max_lost", json_dup(json_get(x->cfg, "max_lost")));
+	json_set(c, "max_errors_percent",
+	    json_dup(json_get(x->cfg, "max_errors_percent")));
 	if (json_get_bool(x->cfg, "count", false))
 		json_set_bool(c, "count", true);
 	return c;

@@ -118,6 +118,8 @@ static const struct field case_fields[] = {{"id", TEXT, AT(id)},
     {"client.each", TREE, AT(client_cpus_each)},
     {"client.seed", WHOLE, AT(seed), -1, .limit = {"config", "seed"}},
     {"client.max_lost", WHOLE, AT(max_lost), .limit = {"config", "max_lost"}},
+    {"client.max_errors_percent", REAL, AT(max_errors_percent), 1,
+	.limit = {"config", "max_errors_percent"}},
     {"client.count", FLAG, AT(count)}, {"client.replay", TEXT, AT(trace)},
     {"client.timeout_s", REAL, AT(timeout_s), .limit = {"config", "timeout"}}};
 

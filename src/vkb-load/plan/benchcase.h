@@ -80,6 +80,7 @@ struct bench_case {
 	const struct json *client_cpus_each; /* of clients in parallel */
 	long long seed;                      /* -1: drawn by the session */
 	long long max_lost;
+	double max_errors_percent; /* of the requests */
 	bool count;        /* its instructions must be counted, too */
 	bool counted;      /* they are counted */
 	double timeout_s;  /* 0: not given */
