@@ -183,6 +183,10 @@ while read -r kind; do
     limit config requests '[1]' '[0]'
     ;;
   'an integer >= 0') limit cluster cluster_replicas 0 -1 ;;
+  'a number from 0 to 100')
+    limit config max_errors_percent 0 -1
+    limit config max_errors_percent 100 101
+    ;;
   'a positive number')
     limit config timeout 0.001 0
     limit config timeout 1 -1

@@ -165,15 +165,83 @@ limit --threads 128 129
 limit --duration 300 300.5 --runs 1
 limit --warmup 300 300.5 --runs 1
 bad 'a limit within a list' "option '--pipeline': 5000 is more" -P 1,5000,2
-asked '-t set -r 4096 -d 1048576'
-test_that 'values of 4 GiB pass' planned --request request
-bad 'one more' 'bytes, and a request may ask for 4294967296' '-t set -r 4097 -d 1048576'
+asked '-t set -r 4000 -d 1048576'
+test_that 'values of nearly 4 GiB pass' planned --request request
 long=$(printf '%07000d' 0)
-bad 'a long command for each key' 'bytes, and a request may ask for' \
+room() { # room WHAT WORD...: a request that can take too much memory is refused
+  what=$1
+  shift
+  bad "$what" "can take [0-9.e+]+ GiB, and those of a request may take 4: ask for fewer or smaller keys \\('--keyspacelen'" "$@"
+}
+room 'more than 4 GiB of values' '-t set -r 4097 -d 1048576'
+room 'a long command for each key' \
   "--command 'GET k:{key}' --populate-with 'SET k:{key} $long' -r 10000000"
-bad 'a long mix for each key' 'command is 70[0-9]* bytes' "--mix \"'SET k:{key} $long' 1\" -r 10000000"
-bad 'several values for each key' 'command is 4420000000 bytes' \
-  "--command 'MSET a{key} __data__ b{key} __data__ c{key} __data__ d{key} __data__' -r 1000000 -d 1088"
+room 'a long mix for each key' "--mix \"'SET k:{key} $long' 1\" -r 10000000 --duration 1"
+room 'several values for each key' \
+  "--command 'MSET a{key} __data__ b{key} __data__ c{key} __data__ d{key} __data__' -r 1000000 -d 1088 --duration 1"
+room 'a large offset for each key' "--command 'SETRANGE k:{key} 51000000 x'"
+bad 'an offset that is not a number' 'has an offset that is not a number, so its memory is not known' \
+  "--command 'SETRANGE k 1__data__ x'"
+room 'bits of each key' "--command 'SETBIT k:__rand_int__ __int:0:4294967295__ 1'"
+room 'values of bit fields' "--command 'BITFIELD k:{key} SET u8 #__rand_int__ 1'"
+room 'a string that grows' "--command 'APPEND k:__rand_int__ __data__' -d 1000 --duration 60"
+room 'a list that grows' '-t lpush -d 1000 --duration 60'
+room 'a hash that grows' "--command 'HSET h __seq__ __data__' -d 1000 --duration 60"
+room 'a stream that grows' "--command 'XADD s * f __data__' -d 1000 --duration 60"
+room 'copies of what the server was filled with' \
+  "--command 'COPY a b:__rand_int__' --populate-with 'SETRANGE a 99000 x'"
+room 'a result for each key' "--command 'BITOP NOT b:{key} a' --populate-with 'SETRANGE a 99000 x'"
+room 'the table of LCS' "--command 'LCS a b' --populate-with 'MSET a __data__ b __data__' -d 100000 -r 1"
+room 'requests without a reply' '-t set -r 10 -d 1000000 -c 1000 -P 100'
+room 'replies that wait' '-t get -r 10 -d 1000000 -c 1000 -P 100'
+room 'whole collections as replies' "--command 'SMEMBERS s' --populate-with 'SADD s __rand_int__' -P 100"
+for good in '-t set,get,incr,lpush,rpush,lpop,rpop,sadd,hset,spop,zadd,zpopmin,lrange_600,mset,mget,xadd,xrange' \
+  '-t lpush,sadd,hset,xadd -d 64 --duration 10' "--command 'XADD s MAXLEN ~ 1000 * f __data__' -d 1000 --duration 60" \
+  "--command 'COPY key:__rand_int__ c:__rand_int__ REPLACE' --populate-with set" \
+  "--command 'LRANGE l 0 99' --populate-with 'RPUSH l __data__' -P 100" "--command 'SETBIT b __int:0:4294967295__ 1'"; do
+  asked "$good"
+  test_that "$good passes" planned --request request
+done
+
+# --- its commands, compared with the categories of the server
+
+sed 's/.*/echo & "$(valkey-cli -p "$VKB_PORT" acl cat & | xargs)"/' >categories <<'END'
+read
+write
+dangerous
+admin
+scripting
+END
+test_that 'the categories of the server' vkb-serve -q -- sh ./categories
+cp .out lists
+in_list() { sed -n "s/^$1 //p" lists | tr ' ' '\n' | grep -v '|' | sort; }
+sort -u - <<END >data
+$(in_list read)
+$(in_list write)
+END
+{ in_list dangerous; in_list admin; in_list scripting; } | sort -u >unsafe
+allows() { # allows NAME...: prints the commands that a request may have
+  for name; do
+    asked "--command '$name k 1 k' --duration 0.1"
+    planned --request request >/dev/null || ! grep -q 'may not have the command' .err || continue
+    echo "$name"
+  done
+}
+# shellcheck disable=SC2046 # words
+allows $(cat unsafe) >.unsafe
+test_empty_file .unsafe 'no command is allowed that the server lists as dangerous, as administration or as a script'
+# shellcheck disable=SC2046 # words
+allows $(comm -23 data unsafe) | sort >.data
+test_same 'blmove blmpop blpop brpop brpoplpush bzmpop bzpopmax bzpopmin lolwut' \
+  "$(comm -23 data unsafe | comm -23 - .data | xargs)" \
+  'all others that read or write are allowed, except those that block, and LOLWUT'
+for name in SHUTDOWN 'CONFIG SET dir /tmp' 'REPLICAOF a 1' 'MODULE LOAD x' 'DEBUG SLEEP 9' 'ACL SETUSER a' \
+  'EVAL "while true do end" 0' 'FUNCTION LOAD x' 'JSON.GET k' 'XREAD BLOCK 0 STREAMS s 0' 'SUBSCRIBE c' 'NOSUCH a'; do
+  bad "$name behind another command" "may not have the command ${name%% *}: .* it may have those that read or write keys" \
+    "--command 'GET a; 2 $name'"
+  bad "$name in a mix" "may not have the command ${name%% *}: " "--mix \"'GET a' 1, '$(echo "$name x" | sed 's/"/\\"/g')' 1\""
+  bad "$name to fill the server" "may not have the command ${name%% *}: " "-t get --populate-with '$name x'"
+done
 numbers() { seq -s , "$1"; }
 asked "-t set --runs 1 --duration 0.1 -P $(numbers 200)"
 test_that '200 cases pass' planned --request request

@@ -435,6 +435,18 @@ cmdargs_is_sealed(const struct tracefile_word *w)
 	return false;
 }
 
+bool
+cmdargs_is_data(const struct tracefile_word *w)
+{
+	static const char *const names[] = {"INFO", "KEYS", "MEMORY", "PUBSUB",
+	    "SELECT", "SORT", "SORT_RO", "SWAPDB"};
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (cmdargs_is(w, names[i]))
+			return false;
+	return find_command(w) && !cmdargs_is_sealed(w);
+}
+
 static bool
 has_subcommands(const struct tracefile_word *w)
 {

@@ -35,6 +35,13 @@ const char *cmdargs_refuse(const struct tracefile_word *, size_t n);
 bool cmdargs_is_sealed(const struct tracefile_word *);
 
 /*
+ * Does a command that cmdargs_refuse lets pass only read or write keys, or
+ * frame such commands? The server puts none of these into the categories
+ * @dangerous and @scripting of its access control lists.
+ */
+bool cmdargs_is_data(const struct tracefile_word *);
+
+/*
  * Writes the name in capitals, with the subcommand of a command that has some
  * ("CONFIG SET"), cut to CMDARGS_NAME; characters that are not letters, digits
  * or one of "._-|" become "?".

@@ -5,18 +5,22 @@
 #include "mem.h"
 #include "opt.h"
 #include "plan.h"
+#include "requestcommands.h"
 #include "str.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/engine/words.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MOST 8192           /* bytes */
-#define CASES_MOST 200           /* of a request */
-#define VALUES_MOST 4294967296.0 /* bytes of all keys of a case */
-#define SECONDS_MOST 7200        /* of load on each build */
-#define DATA "__data__"
-#define AROUND_S 1 /* of a run, before and after its load */
+#define TEXT_MOST 8192 /* bytes */
+#define CASES_MOST 200 /* of a request */
+#define GIB 1073741824.0
+#define BYTES_MOST (4 * GIB) /* that a case can take */
+#define FILLED_PER_S 500000  /* keys, at least */
+#define SECONDS_MOST 7200    /* of load on each build */
+#define AROUND_S 1           /* of a run, before and after its load */
 
 /* The options of a request, the key of a case that each sets, and its limit. */
 static const struct {
@@ -130,40 +134,11 @@ request_free(struct request *r)
 	words_free(r->words);
 }
 
-/* Returns the bytes of a command, whose '__data__' are values. */
-static double
-measure_text(const char *text, double size)
-{
-	double bytes = text ? (double)strlen(text) : 0;
-
-	while (text && (text = strstr(text, DATA))) {
-		bytes += size;
-		text += strlen(DATA);
-	}
-	return bytes;
-}
-
-/* Returns the bytes that a case can store for each key. */
-static double
-find_key_size(const struct json *config)
-{
-	static const char *const keys[] = {"command", "mix", "populate_with"};
-	double size = json_get_num(config, "data_size", 0), most = size, v;
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		v = measure_text(json_get_str(config, keys[i]), size);
-		most = v > most ? v : most;
-	}
-	return most;
-}
-
 /* 0, or -1, error reported. */
 static int
 check_case(const struct json *config)
 {
-	double v,
-	    bytes =
-		json_get_num(config, "keyspacelen", 0) * find_key_size(config);
+	double v, bytes;
 
 	for (size_t i = 0; i < ALLOWED; i++) {
 		v = allowed[i].key ? json_get_num(config, allowed[i].key, 0)
@@ -173,12 +148,21 @@ check_case(const struct json *config)
 					"request may ask for, which is %.0f",
 			    allowed[i].option, v, allowed[i].most);
 	}
-	if (bytes > VALUES_MOST)
-		return err_fail("'--keyspacelen' times the size of a value or "
-				"command is %.15g bytes, and a request may ask "
-				"for %.0f",
-		    bytes, VALUES_MOST);
-	return 0;
+	bytes = requestcommands_check(config);
+	if (isinf(bytes))
+		return err_fail("'%s' has an offset that is not a number, so "
+				"its memory is not known",
+		    json_get_str(config, "command"));
+	if (bytes > BYTES_MOST)
+		return err_fail("the keys, requests and replies of '%s' can "
+				"take %.3g GiB, and those of a request may "
+				"take %.0f: ask for fewer or smaller keys "
+				"('--keyspacelen', '--data-size', an offset), "
+				"a shorter '--duration' if the command makes "
+				"them grow, or fewer '--clients'",
+		    json_get_str(config, "command"), bytes / GIB,
+		    BYTES_MOST / GIB);
+	return bytes < 0 ? -1 : 0;
 }
 
 int
@@ -196,6 +180,10 @@ request_check(const struct plan *p, size_t runs)
 			return -1;
 		seconds += AROUND_S + json_get_num(config, "duration_s", 0) +
 		    json_get_num(config, "warmup_s", 0);
+		if (json_get(config, "populate_with") ||
+		    command_reads(json_get_str(config, "command")))
+			seconds += json_get_num(config, "keyspacelen", 0) /
+			    FILLED_PER_S;
 	}
 	seconds *= (double)runs;
 	if (seconds > SECONDS_MOST)
