@@ -266,6 +266,17 @@ wait $load
 cli set key:000000000001 wrong >/dev/null
 cli lpush list:000000000001 a >/dev/null
 run -t 'GET list:__rand_int__' -n 2 -r 2 --sequential >wrongtype
+cli flushall >/dev/null
+run --fill --mix 'GET 1 SET 1' -n 100 -r 5 >filled
+cli flushall >/dev/null
+run --mix "'SET w:__rand_int__ __data__' 1, 'GET w:__rand_int__' 9" -D 2 -c 3 -r 100 >deleted &
+load=$!
+until [ "$(cli dbsize)" -gt 90 ] || ! kill -0 $load; do :; done
+cli flushall >/dev/null
+wait $load
+cli flushall >/dev/null
+run --mix "'SET w:__rand_int__ __data__' 1, 'GET w:__rand_int__' 9" -n 3000 -c 3 -r 100 >undeleted
+run --mix "'SET w:__rand_int__ __data__ EX 1' 1, 'GET w:__rand_int__' 9" -D 3 -c 3 -P 5 -r 100 >expiring
 cli config set maxmemory 1 >/dev/null
 run --mix 'GET 1 SET 1' -n 1000 -r 2 --values 10-20 >oom 2>&1
 END
@@ -281,6 +292,12 @@ test_that 'connections were lost' test "$(value reconnects killed)" -gt 0 -a "$(
 test_that 'many values were compared' test "$(value checked killed)" -gt 1000 -a "$(value checked open)" -gt 1000
 test_same '0 1 0 1' "$(value checked wrongtype) $(value missing wrongtype) $(value wrong wrongtype) $(
   value errors_total wrongtype)" 'an error reply is an error, not a wrong value'
+test_same '0 0' "$(value missing filled) $(value wrong filled)" 'a load that the server was filled for finds all keys'
+test_that 'values that are gone are errors' test "$(value wrong deleted)" -gt 0
+test_match "^differs key 'w:0000000000[0-9][0-9]': it was written, and is not there" deleted 'the message names the key'
+test_same 0 "$(value wrong undeleted)" 'values that were not written yet are none'
+test_that 'they are missing' test "$(value missing undeleted)" -gt 0
+test_same 0 "$(value wrong expiring)" 'nor are keys that may expire'
 test_that 'keys that were evicted are missing' test "$(value missing oom)" -gt 100
 test_same 0 "$(value wrong oom)" 'evicted keys are not wrong'
 vkb-load -q --runs 1 --duration 60s --mix 'GET 9 SET 1' -P 9 -r 1000 --values 10-20 --verify >dead 2>dead.err &

@@ -63,3 +63,10 @@ hashset_add(struct hashset *s, unsigned long long hash)
 	s->n++;
 	return false;
 }
+
+bool
+hashset_has(const struct hashset *s, unsigned long long hash)
+{
+	hash += !hash;
+	return s->size && *find_hash_slot(s, hash);
+}

@@ -15,4 +15,7 @@ void hashset_free(struct hashset *);
 /* Adds 'hash'. Returns true if it was in the set. */
 bool hashset_add(struct hashset *, unsigned long long hash);
 
+/* Returns true if it is in the set. */
+bool hashset_has(const struct hashset *, unsigned long long hash);
+
 #endif

@@ -357,6 +357,8 @@ main(int argc, char **argv)
 	for (i = 0; i < n && rc == 0 && (o.fill || o.only_fill); i++)
 		rc = engine_seed(
 		    &t, &works[i], &stop, o.progress ? progress : NULL, NULL);
+	for (i = 0; i < n; i++)
+		works[i].filled = o.fill;
 	for (i = 0; i < n && rc == 0 && o.dataset; i++)
 		rc = read_rows(&works[i], &o, datasets);
 	if (rc == 0 && !o.only_fill) {

@@ -26,6 +26,7 @@
 #include "setup.h"
 #include "sizes.h"
 #include "target.h"
+#include "vkb-load/engine/written.h"
 #include "vkb-load/meter/watch.h"
 
 #include <math.h>
@@ -154,6 +155,7 @@ measure_free(struct measure *m)
 {
 	json_free(m->profiled);
 	profiles_free(m->profiles);
+	written_free(m->known);
 	for (size_t i = 0; i < m->roles.n; i++)
 		json_free(m->recs[i]);
 	free(m->recs);
@@ -363,10 +365,13 @@ prepare_server(struct measure *m, const struct target *t)
 		return *m->context->stop ? -1 : measure_fail(m, NULL);
 	if (!peers_leads(m->starting.peers))
 		return 0;
-	if (setup_run(t, m->cas->setup_commands, "setup command") == 0 &&
+	if (setup_run(t, m->cas->setup_commands, "setup command") < 0 ||
 	    populate(t, m->cas, &m->roles.works[0], &m->context->halt,
-		on_progress, m) == 0 &&
-	    probe(t, &m->roles, false, &m->context->halt) == 0 &&
+		on_progress, m, &m->known) < 0)
+		return m->context->halt ? -1 : measure_fail(m, NULL);
+	for (size_t i = 0; i < m->roles.nworks; i++)
+		m->roles.works[i].known = m->known;
+	if (probe(t, &m->roles, false, &m->context->halt) == 0 &&
 	    idle_begin(m, t) == 0)
 		return 0;
 	return m->context->halt ? -1 : measure_fail(m, NULL);

@@ -381,6 +381,10 @@ begin_job(struct datasets *datasets, struct running *x)
 	for (size_t i = 0; i < j->nwork && rc == 0 && peers_leads(peers); i++)
 		rc = engine_seed(
 		    &j->target->e, &x->works[i], j->stop, j->progress, j->arg);
+	for (size_t i = 0; rc == 0 && i < j->nwork; i++)
+		x->works[i].filled = true;
+	for (size_t i = 0; rc == 0 && i < j->nwarmup; i++)
+		x->warmup[i].filled = true;
 	if (rc == 0 && peers_leads(peers))
 		rc = replicas_wait(j, x->works);
 	if (rc == 0)

@@ -24,7 +24,7 @@ check_result(struct engine_result *r, int *rc)
 int
 populate(const struct target *t, const struct bench_case *cas,
     const struct engine_work *like, const volatile int *stop,
-    engine_progress_fn *progress, void *arg)
+    engine_progress_fn *progress, void *arg, struct written **known)
 {
 	const char *with = cas->populate_with;
 	struct engine_work w = *like;
@@ -50,6 +50,8 @@ populate(const struct target *t, const struct bench_case *cas,
 	w.ramp = (struct ratespec){0};
 	w.conns = (struct engine_conns){0};
 	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);
+	*known = result.written;
+	result.written = NULL;
 	check_result(&result, &rc);
 	free(name);
 	return rc;

@@ -9,11 +9,12 @@ struct target;
 
 /*
  * Runs a test, or a command, once for each number of the key space. 'like' is
- * the stream that will be measured. Returns 0, or -1 after reporting an error,
- * or -1 silently when *stop is set.
+ * the stream that will be measured. Sets *known to the values that a verified
+ * load wrote, or NULL; freed with written_free. Returns 0, or -1 after
+ * reporting an error, or -1 silently when *stop is set.
  */
 int populate(const struct target *, const struct bench_case *,
     const struct engine_work *like, const volatile int *stop,
-    engine_progress_fn *, void *arg);
+    engine_progress_fn *, void *arg, struct written **known);
 
 #endif

@@ -15,7 +15,8 @@
 struct request {
 	uint32_t bytes; /* all of it */
 	uint32_t values;
-	bool writes; /* them */
+	bool writes;    /* them */
+	uint64_t added; /* names that were written when it was sent */
 };
 
 /* A value: this, the key and the field. */
@@ -79,7 +80,9 @@ add_bytes(struct checks_queue *q, size_t n)
 void
 checks_add_request(struct checks_queue *q, bool writes)
 {
-	struct request r = {.bytes = sizeof r, .writes = writes};
+	struct request r = {.bytes = sizeof r,
+	    .writes = writes,
+	    .added = q->written ? q->written->added : 0};
 
 	if (q->at == q->end)
 		begin_reply(q);
@@ -270,6 +273,17 @@ checks_take(struct checks *k, struct checks_queue *q, uint32_t nth,
 	next_value(q, &v);
 }
 
+/* Had the value been written when the oldest request was sent? */
+static bool
+was_written(const struct checks *k, const struct checks_queue *q, uint64_t id)
+{
+	struct request r;
+
+	return k->kept && get_request(q, &r) &&
+	    ((k->written && written_has(k->written, id, r.added)) ||
+		(k->known && written_has(k->known, id, UINT64_MAX)));
+}
+
 void
 checks_miss(struct checks *k, struct checks_queue *q, uint32_t nth)
 {
@@ -280,7 +294,7 @@ checks_miss(struct checks *k, struct checks_queue *q, uint32_t nth)
 		q->excused |= get_request(q, &r) && r.writes;
 		return;
 	}
-	if (k->required) {
+	if (k->required || was_written(k, q, v.id)) {
 		k->found.checked++;
 		count_error(k, q, "it was written, and is not there");
 	} else {

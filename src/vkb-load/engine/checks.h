@@ -20,6 +20,8 @@ struct checks {
 	const struct contents *contents; /* borrowed */
 	struct written *written; /* what was written is added; or NULL; owned */
 	bool required;           /* a value that is not there is an error */
+	bool kept; /* so is one that had been written before it was asked for */
+	const struct written *known; /* written before the load; or NULL */
 	struct engine_verified found;
 };
 
@@ -34,7 +36,8 @@ struct checks_queue {
 	size_t next;     /* where the next of them is, in the request */
 	uint64_t done;   /* bytes of it that came */
 	bool excused;    /* the reply to the oldest request is an error */
-	uint64_t wrong;  /* offset of the first byte that differs, or NONE */
+	const struct written *written; /* of its thread, or NULL; borrowed */
+	uint64_t wrong; /* offset of the first byte that differs, or NONE */
 	unsigned char got;
 };
 

@@ -146,6 +146,8 @@ struct engine_work {
 	struct engine_conns conns;
 	bool verify; /* what is written depends on its key, and what is read is
 		      * compared with it, see verify.h */
+	bool filled; /* engine_seed has filled the servers for it */
+	const struct written *known; /* values that are there; NULL: unknown */
 };
 
 struct engine_error {

@@ -412,8 +412,10 @@ new_conn(struct worker *w, size_t i)
 		    rng_next(&w->rng), c->index);
 		c->cursor.ring = &c->ring;
 	}
-	if (w->checks)
+	if (w->checks) {
 		c->expected = c->cursor.expected = mem_new(sizeof *c->expected);
+		c->expected->written = w->checks->written;
+	}
 	if (run_is_open(r)) {
 		c->due = mem_array(r->pipeline, sizeof *c->due);
 		c->written = mem_array(r->pipeline, sizeof *c->due);

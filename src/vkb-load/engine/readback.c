@@ -376,3 +376,30 @@ readback_run(const struct engine_target *t, const struct engine_work *works,
 	free(x.awaited.bytes);
 	return rc;
 }
+
+bool
+readback_keeps(
+    const struct engine_target *t, const struct engine_work *works, size_t n)
+{
+	struct readback x = {.target = t};
+	char why[CLIENT_WHY];
+	struct client *c;
+	bool kept = true, any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		any |= works[i].verify;
+		kept = kept && !verify_removes(&works[i]);
+	}
+	if (!any || !kept)
+		return false;
+	kept = open_map(&x) == 0;
+	for (size_t i = 0; kept && i < x.map->n; i++) {
+		c = open_client(&x, x.map->nodes[i].host, x.map->nodes[i].port,
+		    x.map->nodes[i].unixsocket, why);
+		kept = c && !may_evict(&x, c);
+		client_close(c);
+	}
+	slotmap_free(x.map);
+	tls_context_free(x.tls);
+	return kept;
+}

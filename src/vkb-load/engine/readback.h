@@ -7,6 +7,7 @@
 
 #include "engine.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -19,5 +20,12 @@
 int readback_run(const struct engine_target *, const struct engine_work *works,
     size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,
     struct engine_result *results);
+
+/*
+ * Does what works write to the servers stay there? None of them deletes keys or
+ * lets them expire, and no server may evict keys. False if one cannot be asked.
+ */
+bool readback_keeps(
+    const struct engine_target *, const struct engine_work *works, size_t n);
 
 #endif

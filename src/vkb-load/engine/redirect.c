@@ -103,8 +103,10 @@ find_redirect(struct worker *w, const struct hint *h)
 	d->conn.loop = &w->loop;
 	d->conn.fd = -1;
 	d->conn.node = &d->node;
-	if (w->checks)
+	if (w->checks) {
 		d->conn.expected = mem_new(sizeof *d->conn.expected);
+		d->conn.expected->written = w->checks->written;
+	}
 	find_addresses(w, d);
 	d->next = w->redirects;
 	w->redirects = d;

@@ -153,9 +153,10 @@ struct run {
 	struct conn_setup setup;
 	char (*tags)[3];
 	uint64_t space;
-	size_t only_node;  /* seeding: index of the only node; else SIZE_MAX */
-	bool strict;       /* an error or a lost connection ends it */
-	bool by_key;       /* in a cluster: the key decides the node */
+	size_t only_node; /* seeding: index of the only node; else SIZE_MAX */
+	bool strict;      /* an error or a lost connection ends it */
+	bool kept;        /* what a verified load wrote stays, see readback.h */
+	bool by_key;      /* in a cluster: the key decides the node */
 	uint32_t pipeline; /* whole texts, see together.h */
 	uint32_t together;
 	int64_t timeout_ns;

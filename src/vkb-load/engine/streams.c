@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "dealer.h"
 #include "mixparts.h"
+#include "readback.h"
 #include "run.h"
 #include "slotmap.h"
 #include "counters.h"
@@ -344,13 +345,16 @@ start_threads(struct streams *s, const struct run_options *options)
 	const struct engine_load *l;
 	uint64_t clients = 0;
 	struct run *r;
+	bool kept;
 	size_t i, k;
 
 	for (i = 0; i < s->nsides; i++) {
 		l = s->sides[i].load;
+		kept = readback_keeps(l->target, l->works, l->n);
 		for (k = 0; k < l->n; k++) {
 			r = &s->sides[i].runs[k];
 			r->tells = l->meter && l->meter->ended;
+			r->kept = kept;
 			if (threads_init(r, &s->gate, l->target, &l->works[k],
 				&options[r - s->runs]) < 0)
 				return -1;

@@ -193,6 +193,16 @@ verify_removes(const struct engine_work *w)
 	return removes;
 }
 
+bool
+verify_is_filled(const struct engine_work *w)
+{
+	bool all = w->filled;
+
+	for (size_t i = 0; i < w->nmix; i++)
+		all = all && !w->mix[i].text;
+	return all && (w->nmix || !w->text);
+}
+
 struct engine_work
 verify_inner_work(const struct engine_work *w)
 {

@@ -26,6 +26,9 @@ char *verify_explain_work(const struct engine_work *);
 /* Do commands of a work remove keys or fields, or let keys expire? */
 bool verify_removes(const struct engine_work *);
 
+/* Has engine_seed written all values that a work reads? */
+bool verify_is_filled(const struct engine_work *);
+
 /* Returns the work for the source inside: its values are empty. */
 struct engine_work verify_inner_work(const struct engine_work *);
 

@@ -326,6 +326,9 @@ prepare_worker(struct worker *w)
 		w->checks = mem_new(sizeof *w->checks);
 		w->checks->contents = verify_contents(s);
 		w->checks->found.on = true;
+		w->checks->kept = r->kept;
+		w->checks->required = r->kept && verify_is_filled(work);
+		w->checks->known = work->known;
 		if (!r->strict)
 			w->checks->written =
 			    written_new(WRITTEN_MOST / r->nworkers);

@@ -62,8 +62,10 @@ halve_names(struct written *w)
 {
 	struct written old = *w;
 
-	*w = (struct written){
-	    .most = old.most, .limit = old.limit / 2, .ids = hashset_new()};
+	*w = (struct written){.most = old.most,
+	    .limit = old.limit / 2,
+	    .added = old.added,
+	    .ids = hashset_new()};
 	written_merge(w, &old);
 	free_names(&old);
 }
@@ -79,12 +81,24 @@ written_add(struct written *w, uint64_t id, const char *key, size_t nkey,
 	    .at = w->nbytes,
 	    .nkey = (uint32_t)nkey,
 	    .nfield = (uint32_t)nfield,
-	    .field = field != NULL};
+	    .field = field != NULL,
+	    .nth = w->added++};
 	append_bytes(w, key, nkey);
 	if (field)
 		append_bytes(w, field, nfield);
 	if (w->n > w->most)
 		halve_names(w);
+}
+
+bool
+written_has(const struct written *w, uint64_t id, uint64_t added)
+{
+	if (!hashset_has(w->ids, id))
+		return false;
+	for (size_t i = 0; i < w->n; i++)
+		if (w->names[i].id == id)
+			return w->names[i].nth < added;
+	return false;
 }
 
 void

@@ -21,7 +21,8 @@ struct written_name {
 	uint64_t id; /* see contents_id */
 	size_t at;   /* in 'bytes' */
 	uint32_t nkey, nfield;
-	bool field; /* the value is stored in a field of a hash */
+	bool field;   /* the value is stored in a field of a hash */
+	uint64_t nth; /* names that were added before it */
 };
 
 struct written {
@@ -30,6 +31,7 @@ struct written {
 	struct hashset *ids; /* of the names */
 	struct written_name *names;
 	size_t n, cap;
+	uint64_t added; /* names so far */
 	char *bytes;
 	size_t nbytes, bytes_cap;
 };
@@ -41,6 +43,9 @@ void written_free(struct written *); /* NULL does nothing */
 /* Adds a name, unless it is there; the field is NULL for a key. */
 void written_add(struct written *, uint64_t id, const char *key, size_t nkey,
     const char *field, size_t nfield);
+
+/* Was a name there when so many had been added? */
+bool written_has(const struct written *, uint64_t id, uint64_t added);
 
 /* Adds all names of another one. */
 void written_merge(struct written *, const struct written *);
