@@ -295,9 +295,9 @@ test_same '0 1 0 1' "$(value checked wrongtype) $(value missing wrongtype) $(val
 test_same '0 0' "$(value missing filled) $(value wrong filled)" 'a load that the server was filled for finds all keys'
 test_that 'values that are gone are errors' test "$(value wrong deleted)" -gt 0
 test_match "^differs key 'w:0000000000[0-9][0-9]': it was written, and is not there" deleted 'the message names the key'
-test_same 0 "$(value wrong undeleted)" 'values that were not written yet are none'
+test_same 0 "$(value wrong undeleted)" 'values that were not written yet are not errors'
 test_that 'they are missing' test "$(value missing undeleted)" -gt 0
-test_same 0 "$(value wrong expiring)" 'nor are keys that may expire'
+test_same 0 "$(value wrong expiring)" 'keys that may expire are not errors'
 test_that 'keys that were evicted are missing' test "$(value missing oom)" -gt 100
 test_same 0 "$(value wrong oom)" 'evicted keys are not wrong'
 vkb-load -q --runs 1 --duration 60s --mix 'GET 9 SET 1' -P 9 -r 1000 --values 10-20 --verify >dead 2>dead.err &

@@ -1,6 +1,6 @@
 /*
- * Limits of what a server may announce: a reader that allocates what it is told
- * is asked only for bytes that passed them. RESP2 and RESP3.
+ * Limits of what a server may announce, which are checked before the bytes
+ * reach a reader that allocates what they announce. RESP2 and RESP3.
  */
 #ifndef REPLYBOUNDS_H
 #define REPLYBOUNDS_H

@@ -2,8 +2,8 @@
  * Commands with placeholders: compiles a text and renders requests.
  *
  * The text has words as in a shell; in "..." \xHH is a byte. A ";" behind a
- * word or by itself ends a command and another follows; a number before a command is a repeat count. In
- * the words:
+ * word or by itself ends a command and another follows; a number before a
+ * command is a repeat count. In the words:
  *
  * __rand_int__        a number below keyspacelen, 12 digits, each drawn anew
  * __rand_1st__ ..     a number that is the same for its name in a command:

@@ -81,9 +81,9 @@ struct bench_case {
 	long long seed;                      /* -1: drawn by the session */
 	long long max_lost;
 	double max_errors_percent; /* of the requests */
-	bool count;        /* its instructions must be counted, too */
-	bool counted;      /* they are counted */
-	double timeout_s;  /* 0: not given */
+	bool count;                /* its instructions must be counted, too */
+	bool counted;              /* they are counted */
+	double timeout_s;          /* 0: not given */
 	const char *trace; /* path of the trace that is replayed, or NULL */
 };
 

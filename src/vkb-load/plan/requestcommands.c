@@ -77,7 +77,8 @@ measure_word(const struct account *a, const char *word)
 	return bytes;
 }
 
-/* Returns the largest number that a word can be; INFINITY: it is none. */
+/* Returns the largest number that a word can be; INFINITY if it is not a
+ * number. */
 static double
 find_number(const struct account *a, const char *word)
 {
