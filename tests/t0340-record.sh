@@ -14,26 +14,41 @@ OK
 1700000001.000300 [0 unix:/a b] "CLIENT" "SETNAME" "hush"
 1700000001.000300 [0 unix:/a b] "JSON.SET" "k" "$" "\r\t\a\b"
 1700000001.000302 [0 unix:/a b] "BLPOP" "q" "0"
+1700000001.000302 [0 unix:/a b] "XREAD" "COUNT" "1" "block" "0" "STREAMS" "s" "$"
+1700000001.000302 [0 unix:/a b] "SCRIPT" "FLUSH"
 EOF
 test_that 'lines of MONITOR become a trace' vkb-record text
 cp .out trace
-test_match '^vkb-record: 6 commands of 4 connections in 1 s$' .err \
+test_match '^vkb-record: 8 commands of 4 connections in 1 s$' .err \
   'a message has the numbers of commands and connections'
 vkb-record --monitor trace >again
 test_same "$(sed -n '2,3p;6p' text)" "$(sed -n '1,2p;5p' again)" \
   'escapes, times, databases and addresses are kept'
 test_same '[0 lua] "script"
 [0 unix:/a b] "CLIENT" "SETNAME"
-[0 unix:/a b] "BLPOP"' "$(sed -n '3,4p;6p' again | cut -d' ' -f2-)" \
+[0 unix:/a b] "BLPOP"
+[0 unix:/a b] "XREAD" "BLOCK"
+[0 unix:/a b] "SCRIPT" "FLUSH"' "$(sed -n '3,4p;6,8p' again | cut -d' ' -f2-)" \
   'only the names of commands that cannot be sent again are kept'
 test_that 'vkb-record --show prints a summary of a trace' vkb-record --show trace
 for line in 'duration +1\.000202 s' 'connections +4' 'databases +2' \
-  'commands +6, of which 3 are not sent again' \
-  'BLPOP +1 +5 +it blocks' 'SCRIPT +1 +6 +a script sent it'; do
+  'commands +8, of which 5 are not sent again' \
+  'BLPOP +1 +5 +it blocks' 'XREAD BLOCK +1 +10 +it blocks' \
+  'SCRIPT FLUSH +1 +11 +it administers the server' 'SCRIPT +1 +6 +a script sent it'; do
   test_match "^$line\$" .out "the summary has: $line"
 done
 test_same "$(vkb-record -q - <text | vkb-record --monitor)" "$(cat again)" \
   'stdin is read in the same way'
+trace_id() { tail -n 1 "$1" | jq -r .id; }
+vkb-record -q text >twice
+sed '$d' text | vkb-record -q >shorter
+trace_id trace >id
+test_match '^[0-9a-f]{16}$' id 'a trace has an id'
+test_same "$(trace_id trace)" "$(trace_id twice)" 'the same commands are the same trace'
+vkb-record -q again >third
+test_same "$(trace_id twice)" "$(trace_id third)" \
+  'what --monitor prints is the same trace'
+test_that 'other commands are another trace' test "$(trace_id trace)" != "$(trace_id shorter)"
 
 # wrong FILE PATTERN WHAT
 wrong() {
@@ -140,9 +155,7 @@ printf '%s\n' 'SELECT 3' MULTI 'SET a b' 'SADD s x y' EXEC 'SET "" empty' \
 cli eval 'server.call("SET", KEYS[1], 1)' 1 script >/dev/null
 cli -n 5 incr incremented >/dev/null
 cli mset slot1 1 slot2 2 >/dev/null
-# When the recorder has got this command, it has got all before it.
 cli echo finished >/dev/null
-until vkb-record --monitor live 2>/dev/null | grep -q finished; do :; done
 kill -INT $recorder; wait $recorder; echo $? >live.status
 cli debug digest >digest
 cli command list | grep -v '|' >commands
@@ -151,6 +164,14 @@ while read -r sample; do
   cli command getkeys $sample | xargs
 done <samples >server.keys
 cp -r "$(cli config get dir | tail -n 1)/appendonlydir" aof
+# The server has sent none of these commands when the recorder gets its signal.
+vkb-record --port "$VKB_PORT" >late.live 2>late.err & recorder=$!
+until cli client list | grep -q 'cmd=monitor'; do :; done
+kill -STOP $recorder
+value=$(head -c 100000 /dev/zero | tr '\0' x)
+i=0
+while [ $((i += 1)) -le 80 ]; do echo "SETRANGE late 0 $value"; done | cli >/dev/null
+kill -INT $recorder; kill -CONT $recorder; wait $recorder; echo $? >late.status
 cli config set requirepass secret >/dev/null
 VKB_PASSWORD='' VALKEYCLI_AUTH=secret vkb-record -q --port "$VKB_PORT" \
   --duration 10ms >guarded
@@ -190,6 +211,10 @@ export ENGINE
 printf '%s\n' '{"id":"a","config":{"enable-debug-command":"yes","save":"","appendonly":"yes","aof-timestamp-enabled":"yes"}}' >spec
 test_that 'a server is recorded' vkb-serve spec -- sh record
 test_same 0 "$(cat live.status)" 'a signal ends a recording, and the trace is complete'
+vkb-record --monitor late.live | cut -c 1-200 >from.late
+test_same '0 80' "$(cat late.status) $(grep -c '"SETRANGE" "late"' from.late)" \
+  'what the server has not yet sent when a recording ends is in the trace'
+test_absent PING from.late 'the question that ends a recording is not in the trace'
 test_same 0 "$(cat guarded.status)" \
   'with an empty VKB_PASSWORD the password is that of VALKEYCLI_AUTH'
 sed 's/.*/1.000001 [0 a] "&"/' commands | vkb-record -q | vkb-record --show >shown

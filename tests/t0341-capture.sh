@@ -128,6 +128,16 @@ packets <<'END'
 END
 got 0 'a connection that began before the capture'
 test_same '"GET" "b"' "$(cut -d' ' -f4- seen)" 'is recorded from a command on'
+packets <<'END'
+2 5000 100 16 *1\r\n\$4\r\nINFO\r\n*2\r\n\$3\r\nGET\r\n\$9\r\naaaa
+2 5001 100 16 *2\r\n\$3\r\nGE
+2 5002 100 16 *1\r\n\$4\r\nECHO\r\n
+END
+got 2 'a capture that ends within commands'
+test_match 'capture: truncated: it ends within 2 commands, not in the trace' .err \
+  'the message says how many'
+test_same '"INFO" "ECHO"' "$(cut -d' ' -f4- seen | xargs -d '\n')" \
+  'the commands before are recorded'
 # shellcheck disable=SC2016 # for perl
 for bad in '*2\r\n\$3\r\nGET\r\n\$x\r\n' '*9999999999\r\n' '*1\r\n\$4\r\nPINGPONG' '*-1\r\n'; do
   packets <<END

@@ -305,6 +305,8 @@ refuse_reply(struct client *c, const char *why)
 	return -1;
 }
 
+/* Takes bytes as they come. Returns 1 if the end of a line is among them, 0 if
+ * not, or -1 with errno. */
 static int
 feed_reader(struct client *c, int64_t deadline)
 {
@@ -333,25 +335,29 @@ feed_reader(struct client *c, int64_t deadline)
 	if (redisReaderFeed(c->reader, buf, (size_t)n) != REDIS_OK)
 		err_die("out of memory");
 	if (clock_ns() < deadline)
-		return 0;
+		return memchr(buf, '\n', (size_t)n) != NULL;
 	errno = ETIMEDOUT; /* a server that never ends its reply */
 	return set_error(c, "no whole reply");
 }
 
-/* Returns the next reply, or NULL with errno. */
+/*
+ * Returns the next reply, or NULL with errno. Every part of a reply ends with a
+ * line end, and hiredis searches it from the beginning of the line: it is asked
+ * only when one has arrived, so that a long line takes linear time.
+ */
 static struct reply *
 read_reply(struct client *c, int64_t deadline)
 {
 	void *reply = NULL;
-	int rc = 0;
+	int rc = 1;
 
-	while (rc == 0 && !reply) {
+	while (rc >= 0 && !reply) {
 		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
 			refuse_reply(c, c->reader->errstr);
 			return NULL;
 		}
-		if (!reply)
-			rc = feed_reader(c, deadline);
+		while (!reply && (rc = feed_reader(c, deadline)) == 0)
+			;
 	}
 	c->answered |= reply != NULL;
 	return reply;

@@ -398,6 +398,18 @@ cmdargs_roles(
 	return c != NULL;
 }
 
+/* Is it an XREAD or XREADGROUP that waits? */
+static bool
+is_blocking_read(const struct tracefile_word *w, size_t n)
+{
+	if (!cmdargs_is(w, "XREAD") && !cmdargs_is(w, "XREADGROUP"))
+		return false;
+	for (size_t i = 1; i < n && !cmdargs_is(&w[i], "STREAMS"); i++)
+		if (cmdargs_is(&w[i], "BLOCK"))
+			return true;
+	return false;
+}
+
 const char *
 cmdargs_refuse(const struct tracefile_word *w, size_t n)
 {
@@ -407,13 +419,8 @@ cmdargs_refuse(const struct tracefile_word *w, size_t n)
 		return memchr(w->s, '.', w->n) ? NULL : "it is not known";
 	if (c->refuse)
 		return c->refuse;
-	if (cmdargs_is(w, "XREAD") || cmdargs_is(w, "XREADGROUP"))
-		for (size_t i = 1; i < n; i++) {
-			if (cmdargs_is(&w[i], "STREAMS"))
-				break;
-			if (cmdargs_is(&w[i], "BLOCK"))
-				return BLOCKS;
-		}
+	if (is_blocking_read(w, n))
+		return BLOCKS;
 	if (cmdargs_is(w, "FUNCTION") || cmdargs_is(w, "SCRIPT")) {
 		if (n > 1 &&
 		    (cmdargs_is(&w[1], "KILL") || cmdargs_is(&w[1], "FLUSH") ||
@@ -480,10 +487,12 @@ add_name(const struct tracefile_word *w, char *name, size_t at)
 void
 cmdargs_name(const struct tracefile_word *w, size_t n, char name[CMDARGS_NAME])
 {
+	static const struct tracefile_word block = {"BLOCK", 5};
 	size_t at = add_name(w, name, 0);
+	bool blocks = is_blocking_read(w, n);
 
-	if (n < 2 || !has_subcommands(w) || at + 1 >= CMDARGS_NAME)
+	if (n < 2 || !(blocks || has_subcommands(w)) || at + 1 >= CMDARGS_NAME)
 		return;
 	name[at++] = ' ';
-	add_name(&w[1], name, at);
+	add_name(blocks ? &block : &w[1], name, at);
 }

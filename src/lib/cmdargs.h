@@ -43,8 +43,9 @@ bool cmdargs_is_data(const struct tracefile_word *);
 
 /*
  * Writes the name in capitals, with the subcommand of a command that has some
- * ("CONFIG SET"), cut to CMDARGS_NAME; characters that are not letters, digits
- * or one of "._-|" become "?".
+ * ("CONFIG SET") and "XREAD BLOCK", so that cmdargs_refuse gives the same
+ * answer for the words of the name; cut to CMDARGS_NAME; characters that are
+ * not letters, digits or one of "._-|" become "?".
  */
 #define CMDARGS_NAME 40
 void cmdargs_name(

@@ -15,24 +15,55 @@ format_hex(char hex[HASH_HEX], const unsigned char *sum, unsigned len)
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
 }
 
-int
-hash_fd(enum hash_kind kind, int fd, char hex[HASH_HEX])
+/* struct hash is never defined: it is OpenSSL's context. */
+static EVP_MD_CTX *
+cast_hash(struct hash *h)
 {
-	const EVP_MD *method = kind == HASH_SHA1 ? EVP_sha1() : EVP_sha256();
+	return (void *)h;
+}
+
+struct hash *
+hash_begin(enum hash_kind kind)
+{
 	EVP_MD_CTX *c = EVP_MD_CTX_new();
-	unsigned char buf[65536], sum[EVP_MAX_MD_SIZE];
-	unsigned len = 0;
-	ssize_t n;
+	const EVP_MD *method = kind == HASH_SHA1 ? EVP_sha1() : EVP_sha256();
 
 	if (!c || EVP_DigestInit_ex(c, method, NULL) != 1)
 		err_die("cannot compute digests");
-	while ((n = read(fd, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0 && EVP_DigestUpdate(c, buf, (size_t)n) != 1)
-			err_die("cannot compute digests");
-	if (n == 0 && EVP_DigestFinal_ex(c, sum, &len) != 1)
+	return (void *)c;
+}
+
+void
+hash_add(struct hash *h, const void *bytes, size_t n)
+{
+	if (EVP_DigestUpdate(cast_hash(h), bytes, n) != 1)
 		err_die("cannot compute digests");
-	EVP_MD_CTX_free(c);
-	format_hex(hex, sum, len);
+}
+
+void
+hash_end(struct hash *h, char hex[HASH_HEX])
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
+
+	if (hex && EVP_DigestFinal_ex(cast_hash(h), sum, &len) != 1)
+		err_die("cannot compute digests");
+	EVP_MD_CTX_free(cast_hash(h));
+	if (hex)
+		format_hex(hex, sum, len);
+}
+
+int
+hash_fd(enum hash_kind kind, int fd, char hex[HASH_HEX])
+{
+	struct hash *h = hash_begin(kind);
+	unsigned char buf[65536];
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			hash_add(h, buf, (size_t)n);
+	hash_end(h, hex);
 	return n == 0 ? 0 : -1;
 }
 

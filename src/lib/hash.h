@@ -15,6 +15,13 @@ int hash_file(enum hash_kind, const char *path, char hex[HASH_HEX]);
 /* The same for what can still be read from 'fd', which stays open. */
 int hash_fd(enum hash_kind, int fd, char hex[HASH_HEX]);
 
+/* The digest of bytes that come one after the other. hash_end writes it as hex,
+ * unless 'hex' is NULL, and frees. */
+struct hash;
+struct hash *hash_begin(enum hash_kind);
+void hash_add(struct hash *, const void *, size_t n);
+void hash_end(struct hash *, char hex[HASH_HEX]);
+
 /* Writes the SHA-256 of n bytes as hex. */
 void hash_hex(const void *, size_t n, char hex[HASH_HEX]);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -277,10 +278,12 @@ parse_totals(const char *s, size_t n, struct tracefile_totals *to)
 	struct json *j = json_parse(s, n, NULL, NULL);
 	double commands = json_get_num(j, "commands", NAN);
 	double conns = json_get_num(j, "connections", NAN);
+	const char *id = json_get_str(j, "id");
 
 	to->seconds = json_get_num(j, "seconds", NAN);
+	snprintf(to->id, sizeof to->id, "%s", id ? id : "");
 	json_free(j);
-	if (!(commands >= 0 && commands < 1e18 && conns >= 0 &&
+	if (!(*to->id && commands >= 0 && commands < 1e18 && conns >= 0 &&
 		conns <= TRACEFILE_CONNS_MOST && to->seconds >= 0))
 		return -1;
 	to->commands = (uint64_t)commands;
@@ -384,8 +387,7 @@ tracefile_close(struct tracefile *t)
 }
 
 int
-tracefile_totals(const char *path, struct tracefile_totals *totals,
-    struct json **head, char **why)
+tracefile_totals(const char *path, struct tracefile_totals *totals, char **why)
 {
 	struct tracefile *t = tracefile_open(path, why);
 	char end[4096], *line = NULL;
@@ -409,8 +411,6 @@ tracefile_totals(const char *path, struct tracefile_totals *totals,
 				  "which vkb-record writes at the end, is "
 				  "missing",
 		    t->path, (unsigned long long)t->size);
-	if (rc == 0 && head)
-		*head = json_dup(t->head);
 	tracefile_close(t);
 	return rc;
 }

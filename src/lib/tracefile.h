@@ -2,9 +2,9 @@
  * Traces: the commands that clients sent to a server, with their times. A file
  * is a line of JSON, a gzip stream of records, and a last line of JSON:
  *
- *	{"type":"trace","v":1,"id":"...","source":"monitor",...}
+ *	{"type":"trace","v":1,"source":"monitor",...}
  *	(gzip) record ... record END
- *	{"commands":N,"connections":N,"seconds":T}
+ *	{"id":"...","commands":N,"connections":N,"seconds":T}
  *
  * Numbers are LEB128, texts are a number and so many bytes. A record is a
  * number, its kind, and then
@@ -16,7 +16,9 @@
  *	            number of words, each word a text
  *	3  OMITTED  the same for a command of which only the name was kept
  *
- * Files are read and written from front to end, with memory for one command.
+ * The id is the begin of the SHA-256 of the records: equal records are the same
+ * trace, whoever recorded them. Files are read and written from front to end,
+ *with memory for one command.
  */
 #ifndef TRACEFILE_H
 #define TRACEFILE_H
@@ -31,6 +33,7 @@ struct json;
 #define TRACEFILE_BYTES_MOST (1 << 29)    /* of a word */
 #define TRACEFILE_CONNS_MOST (10 << 20)   /* connections */
 #define TRACEFILE_COMMAND_MOST (1U << 30) /* bytes of a command's words */
+#define TRACEFILE_ID 17                   /* bytes of an id with its NUL */
 #define TRACEFILE_YEARS_MOST 140 /* from the first command to the last */
 #define TRACEFILE_US_MOST (TRACEFILE_YEARS_MOST * UINT64_C(31556952) * 1000000)
 
@@ -50,6 +53,7 @@ struct tracefile_command {
 
 /* What the last line says. */
 struct tracefile_totals {
+	char id[TRACEFILE_ID];
 	uint64_t commands; /* those that were omitted as well */
 	uint64_t conns;
 	double seconds; /* from the first command to the last */
@@ -62,7 +66,7 @@ struct tracewriter;
 /*
  * Writes to 'fd', which is borrowed; 'name' is for messages, borrowed.
  * tracewriter_begin writes the first line: 'head' (borrowed) has its members
- * besides type, v and id. Without it tracewriter_add and _end begin themselves.
+ * besides type and v. Without it tracewriter_add and _end begin themselves.
  * Functions return 0, or -1 after reporting an error.
  */
 struct tracewriter *tracewriter_new(int fd, const char *name);
@@ -102,9 +106,8 @@ const char *tracefile_error(
 double tracefile_done(const struct tracefile *);
 void tracefile_close(struct tracefile *);
 
-/* Reads the first and the last line of a file. Sets the totals, and *head if
- * not NULL, which the caller frees. Returns 0, or -1 with *why. */
-int tracefile_totals(const char *path, struct tracefile_totals *,
-    struct json **head, char **why);
+/* Reads the last line of a file. Returns 0, or -1 with *why, which the caller
+ * frees. */
+int tracefile_totals(const char *path, struct tracefile_totals *, char **why);
 
 #endif

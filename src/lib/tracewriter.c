@@ -1,6 +1,7 @@
 #include "tracefile.h"
 #include "err.h"
 #include "gzip.h"
+#include "hash.h"
 #include "json.h"
 #include "mem.h"
 #include "sink.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define PLAIN_MOST 65536 /* bytes that wait to be compressed */
 
@@ -18,6 +18,7 @@ struct tracewriter {
 	int fd;
 	bool begun;
 	struct gzip *gzip;
+	struct hash *hash; /* of the records; NULL at the end */
 	struct str plain, packed;
 	struct tracefile_totals totals;
 	uint64_t last_us;
@@ -31,6 +32,7 @@ tracewriter_new(int fd, const char *name)
 	w->fd = fd;
 	w->name = name;
 	w->gzip = gzip_writer();
+	w->hash = hash_begin(HASH_SHA256);
 	return w;
 }
 
@@ -48,16 +50,10 @@ int
 tracewriter_begin(struct tracewriter *w, const struct json *head)
 {
 	struct json *j = json_object();
-	uint64_t id;
-	char hex[24];
 
-	if (getrandom(&id, sizeof id, 0) < 0)
-		err_die("cannot get a random number");
-	snprintf(hex, sizeof hex, "%016llx", (unsigned long long)id);
 	w->begun = true;
 	json_set_str(j, "type", "trace");
 	json_set_num(j, "v", 1);
-	json_set_str(j, "id", hex);
 	for (head = json_first(head); head; head = json_next(head))
 		json_set(j, json_key(head), json_dup(head));
 	json_append(&w->packed, j);
@@ -86,6 +82,8 @@ compress_plain(struct tracewriter *w, enum gzip_how how)
 {
 	if (!w->begun && tracewriter_begin(w, NULL) < 0)
 		return -1;
+	if (w->plain.len)
+		hash_add(w->hash, w->plain.s, w->plain.len);
 	gzip_put(w->gzip, w->plain.s ? w->plain.s : "", w->plain.len, how,
 	    &w->packed);
 	str_clear(&w->plain);
@@ -136,10 +134,15 @@ int
 tracewriter_end(struct tracewriter *w, struct tracefile_totals *totals)
 {
 	struct json *j = json_object();
+	char hex[HASH_HEX];
 	int rc;
 
 	put_number(w, 0);
 	rc = compress_plain(w, GZIP_END);
+	hash_end(w->hash, hex);
+	w->hash = NULL;
+	snprintf(w->totals.id, sizeof w->totals.id, "%.16s", hex);
+	json_set_str(j, "id", w->totals.id);
 	w->totals.seconds = (double)w->last_us / 1e6;
 	json_set_num(j, "commands", (double)w->totals.commands);
 	json_set_num(j, "connections", (double)w->totals.conns);
@@ -158,6 +161,8 @@ tracewriter_free(struct tracewriter *w)
 	if (!w)
 		return;
 	gzip_free(w->gzip);
+	if (w->hash)
+		hash_end(w->hash, NULL);
 	str_free(&w->plain);
 	str_free(&w->packed);
 	free(w);

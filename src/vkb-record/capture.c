@@ -126,6 +126,10 @@ report_losses(const struct capture *c)
 				"was sent there is not in the trace (tcpdump "
 				"-s 0 -B 65536 loses less)",
 		    c->name, n->gaps, num_plural((double)n->gaps));
+	if (n->cut)
+		return err_fail("%s: truncated: it ends within %zu command%s, "
+				"not in the trace",
+		    c->name, n->cut, num_plural((double)n->cut));
 	return 0;
 }
 

@@ -309,6 +309,7 @@ flow_end(struct flow *f, struct recorder *r, struct flow_counts *counts)
 {
 	int rc = take_held(f, 0, r, counts);
 
+	counts->cut += f->want || f->bytes.len > f->at;
 	free(f->held);
 	free(f->address);
 	str_free(&f->bytes);

@@ -17,6 +17,7 @@ struct flow_counts {
 	size_t commands;
 	size_t gaps;   /* places where segments are missing */
 	size_t broken; /* what is not a command */
+	size_t cut;    /* commands of which the end is not there */
 };
 
 /* 'address' is that of the client, for the trace. */

@@ -37,7 +37,7 @@ explain_omission(const struct tracefile_command *c)
 {
 	const char *why;
 
-	if (c->omitted && cmdargs_is(&c->words[0], "SCRIPT"))
+	if (c->omitted && c->n == 1 && cmdargs_is(&c->words[0], "SCRIPT"))
 		return "a script sent it";
 	why = cmdargs_refuse(c->words, c->n);
 	return why || !c->omitted ? why : "it was not hashed";

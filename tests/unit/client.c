@@ -11,6 +11,7 @@
 #include "tls.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -22,6 +23,22 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+int redisReaderGetReply(void *reader, void **reply);
+
+static size_t parsed; /* how often hiredis was asked for a reply */
+
+/* The program calls this function in place of that of hiredis, which it calls.
+ */
+int
+redisReaderGetReply(void *reader, void **reply)
+{
+	int (*next)(void *, void **) = NULL;
+
+	*(void **)&next = dlsym(RTLD_NEXT, "redisReaderGetReply");
+	parsed++;
+	return next(reader, reply);
+}
 
 static char dir[] = "/tmp/vkb-unit.XXXXXX";
 
@@ -116,6 +133,14 @@ commands(struct client *c, const char *how)
 		isnan(reply_info_number(r, "executable")) &&
 		isnan(reply_info_number(r, "rocess_id")),
 	    "%s: a number of INFO", how);
+	reply_free(r);
+	parsed = 0;
+	r = CLIENT_CALL(c, 5000, "EVAL",
+	    "return redis.status_reply(string.rep('x', 2000000))", "0");
+	tap_ok(r && reply_size(r) == 2000000 && parsed == 2,
+	    "%s: a line of 2 MB is parsed before and after it has arrived (%zu "
+	    "times)",
+	    how, parsed);
 	reply_free(r);
 	free(big);
 }

@@ -62,22 +62,6 @@ replay_find_conflict(const char *replay, const struct plan_want *w, bool count,
 	return NULL;
 }
 
-/* Reads what a trace says of itself. Returns its id, or NULL with *why. */
-static char *
-read_trace(const char *path, struct tracefile_totals *totals, char **why)
-{
-	struct json *head = NULL;
-	char *id = NULL;
-
-	if (tracefile_totals(path, totals, &head, why) == 0) {
-		id = mem_str(json_get_str(head, "id"));
-		if (!id)
-			*why = mem_printf("%s: its first line has no id", path);
-	}
-	json_free(head);
-	return id;
-}
-
 /* Returns why a trace cannot be replayed at this speed, or NULL. */
 static char *
 check_times(const char *path, const struct tracefile_totals *t, double speed)
@@ -137,26 +121,24 @@ set_trace(struct json *cas, const char *path, const char *speed)
 	struct json *config = json_get(cas, "config");
 	const char *slash = strrchr(path, '/');
 	struct tracefile_totals totals = {0};
-	char full[PATH_MAX], *why = NULL, *id;
+	char full[PATH_MAX], *why = NULL;
 	double factor = 1;
 
 	if (speed)
 		replay_parse_speed(speed, &factor);
-	id = read_trace(path, &totals, &why);
-	if (!why)
+	if (tracefile_totals(path, &totals, &why) == 0)
 		why = check_times(path, &totals, factor);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		json_del(config, others[i]);
 	json_set_str(config, "command", REPLAY_COMMAND);
 	json_set_str(config, "replay", slash ? slash + 1 : path);
-	json_set_str(config, "trace", id);
+	json_set_str(config, "trace", totals.id);
 	set_speed(config, speed);
 	set_defaults(config, &totals, factor);
 	if (!json_get(cas, "client"))
 		json_set(cas, "client", json_object());
 	json_set_str(json_get(cas, "client"), "replay",
 	    realpath(path, full) ? full : path);
-	free(id);
 	return why;
 }
 
@@ -201,17 +183,16 @@ replay_check(const struct json *cas)
 	const char *path = json_str(json_path(cas, "client.replay"));
 	const char *want = json_str(json_path(cas, "config.trace"));
 	struct tracefile_totals totals;
-	char *why = NULL, *id;
+	char *why = NULL;
 
 	if (!json_path(cas, "config.replay"))
 		return NULL;
 	if (!path || !want)
 		return mem_str("'client.replay' or 'config.trace' is missing");
-	id = read_trace(path, &totals, &why);
-	if (!why && strcmp(id, want) != 0)
+	if (tracefile_totals(path, &totals, &why) == 0 &&
+	    strcmp(totals.id, want) != 0)
 		why = mem_printf("%s: not the trace of the case: its id is "
 				 "%s, not %s",
-		    path, id, want);
-	free(id);
+		    path, totals.id, want);
 	return why;
 }
