@@ -114,7 +114,9 @@ BEGIN
     owner TEXT,
     lease_until TIMESTAMPTZ,
     attempts INTEGER NOT NULL DEFAULT 0,
-    reason TEXT
+    reason TEXT,
+    -- The ON CONFLICT of the Python tool needs this constraint.
+    CONSTRAINT unique_sha_config_arch UNIQUE (sha, config, architecture)
   );
   CREATE INDEX idx_commits_sha ON benchmark_commits (sha);
   CREATE INDEX idx_commits_status ON benchmark_commits (status);

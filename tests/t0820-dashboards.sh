@@ -71,6 +71,20 @@ test_absent 'ALTER COLUMN|DROP' .err 'the push changes no column of the schema'
 test_that 'vkb-trackcommits can claim commits' \
   vkb-trackcommits claim --repo repo --config-file set.json
 test_same 1 "$(sql 'SELECT count(*) FROM benchmark_commits')" 'a commit can be marked'
+# What the Python tool does with tables that are there: the indexes of its schema.sql, a
+# column for each new key, and rows without the keys of vkb.
+sed -n 's/^CREATE INDEX/& IF NOT EXISTS/p' "$tests/data/python-schema.sql" >indexes.sql
+test_that 'the indexes of the Python tool are accepted' psql -X -q -v ON_ERROR_STOP=1 -f indexes.sql
+test_that 'a push of the Python tool is accepted' sql \
+  'ALTER TABLE benchmark_metrics ADD COLUMN env_kernel_version VARCHAR(50)' \
+  "INSERT INTO benchmark_metrics (architecture, avg_latency_ms, benchmark_mode, clients, cluster_mode,
+    command, commit, data_size, duration, env_kernel_version, io_threads, pipeline, repository, rps,
+    test_type, \"timestamp\", tls, valkey_benchmark_threads, warmup)
+    SELECT 'x86_64', 0.304, 'duration', 50, false, 'SET', 'python', 16, 120, '6.1', NULL, 10, NULL,
+      1234567.89, 'core', '2026-01-01T00:00:00+00:00', false, 2, 10 FROM generate_series(1, 2)"
+test_that 'vkb-pgpush writes to that table as well' vkb-pgpush least.jsonl
+test_same '2 1' "$(sql "SELECT count(*) FILTER (WHERE commit = 'python') || ' ' ||
+  count(*) FILTER (WHERE commit = 'c') FROM benchmark_metrics")" 'rows of both tools are in it'
 
 # --- like a managed server: the master user is not a superuser
 

@@ -64,11 +64,13 @@ create_table(struct pg *pg, const char *table)
 		"'complete', 'failed')), config JSONB NOT NULL, "
 		"architecture VARCHAR(50), created_at TIMESTAMPTZ DEFAULT "
 		"NOW(), "
-		"updated_at TIMESTAMPTZ DEFAULT NOW())",
-		table));
+		"updated_at TIMESTAMPTZ DEFAULT NOW(), "
+		"CONSTRAINT unique%s_sha_config_arch "
+		"UNIQUE (sha, config, architecture))",
+		table, id));
 
-	/* Names as in the Python tool: idx_commits_sha,
-	 * idx_MODULE_commits_sha. */
+	/* Names as in the Python tool, whose ON CONFLICT needs the constraint:
+	 * idx_commits_sha, idx_MODULE_commits_sha. */
 	for (size_t i = 0; rc == 0 && i < sizeof on / sizeof *on; i++)
 		rc = run_statement(pg,
 		    mem_printf("CREATE INDEX idx%s_commits_%s ON %s (%s)", id,
@@ -222,5 +224,6 @@ schema_make_room(struct pg *pg, const char *table, const char *config)
 	    " AND contype = 'u' AND (SELECT attnum FROM pg_attribute WHERE "
 	    "attrelid = " TABLE " AND attname = 'config') = ANY (conkey) "
 	    "AND pg_column_size($2::jsonb) > " FITS,
-	    args, 2, "", "the configuration is too large for a constraint");
+	    args, 2, "", "the configuration is too large for a constraint, without "
+	    "which the Python tool cannot write to the table");
 }
