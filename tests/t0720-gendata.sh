@@ -124,11 +124,17 @@ test_same 20 "$(body both.csv | awk -F , '$1 != $2' | wc -l)" 'fuzzy: fields dif
 test_same 20 "$(body ids.csv | awk -F , '$1 != $2 && $2 != $3 && length($3) == 128' | wc -l)" \
   'uuid_tokens: fields differ'
 
-printf 'term\r\nour\r\nox\r\n"""z"""\r\net\303\251\r\n' >want
+printf 'term\r\nerm\r\nour\r\nox\r\n"""z"""\r\net\303\251\r\n' >want
 test_that 'suffix: three characters, no stop words' cmp want b/ends.csv
 test_same 'term' "$(head -n 1 b/begins.csv | tr -d '\r')" 'prefix: the header'
-test_same "$(tail -n +2 b/search_terms.csv | tr -d '\r' | head -n 10 | cut -c 1-3)" "$(body begins.csv)" \
-  'prefix: the first three characters'
+test_same "$(tr -d '\r' <b/search_terms.csv | head -n 10 | cut -c 1-3)" "$(body begins.csv)" \
+  'prefix: the first three characters, also of a heading that begins with "term"'
+mkdir heading
+printf 'search_term\n  harbour \nox\nThe\n' >heading/search_terms.csv
+echo '{"query_generation": {"begins.csv": {"type": "prefix", "doc_count": 9}}}' >heading.json
+vkb-gendata -q -o heading --files begins.csv heading.json
+test_same 'term har ox' "$(tr -d '\r' <heading/begins.csv | xargs)" \
+  'another first row is a heading, and blanks around a term are dropped'
 test_same 'term1,term2 50' "$(head -n 1 b/pairs.csv | tr -d '\r') $(body pairs.csv | awk -F , 'NF == 2' | wc -l)" \
   'words: two words per row'
 words=$(body search_terms.csv | distinct)

@@ -2,17 +2,13 @@
 #include "dump.h"
 #include "err.h"
 #include "mem.h"
-#include "wikitext.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define PAGE_MOST (256 << 20) /* bytes; a longer page is an error */
-
-#define HEAD 4096 /* bytes of a page that are searched for <redirect> */
 
 struct articles {
 	struct dump *dump;
@@ -55,7 +51,6 @@ articles_close(struct articles *a)
 void
 article_free(struct article *a)
 {
-	str_free(&a->title);
 	str_free(&a->text);
 }
 
@@ -128,67 +123,54 @@ find_page(struct articles *a, struct span *p)
 	return 1;
 }
 
-/* Sets *to to the content of the first such element; false if none or empty. */
+/* Sets *to to the content of the next <text> of the page; false if there is
+ * none. */
 static bool
-find_element(
-    const struct span *p, const char *open, const char *close, struct span *to)
+find_next_text(struct span *p, struct span *to)
 {
-	const char *end = p->s + p->n;
-	const char *b = memmem(p->s, p->n, open, strlen(open)), *e;
+	const char *end = p->s + p->n, *b, *e;
 
-	if (!b)
-		return false;
-	b += strlen(open);
-	e = memchr(b, '>', (size_t)(end - b));
-	if (!e || e[-1] == '/')
-		return false;
-	b = e + 1;
-	e = memmem(b, (size_t)(end - b), close, strlen(close));
+	do {
+		b = memmem(p->s, p->n, "<text", 5);
+		if (!b)
+			return false;
+		b += 5;
+		*p = (struct span){b, (size_t)(end - b)};
+	} while (p->n && !strchr(" \t\r\n/>", *b));
+	e = memchr(b, '>', p->n);
 	if (!e)
 		return false;
-	*to = (struct span){b, (size_t)(e - b)};
-	return e > b;
-}
-
-static bool
-is_redirect_or_blank(struct span t)
-{
-	while (t.n && isspace((unsigned char)*t.s)) {
-		t.s++;
-		t.n--;
-	}
-	return t.n == 0 || (t.n > 9 && strncasecmp(t.s, "#REDIRECT", 9) == 0);
-}
-
-static bool
-parse_article(const struct span *p, struct span *title, struct span *text)
-{
-	struct span ns;
-
-	if (memmem(p->s, p->n < HEAD ? p->n : HEAD, "<redirect ", 10))
-		return false;
-	if (find_element(p, "<ns", "</ns>", &ns) && (ns.n != 1 || *ns.s != '0'))
-		return false;
-	if (!find_element(p, "<text", "</text>", text) ||
-	    is_redirect_or_blank(*text))
-		return false;
-	if (!find_element(p, "<title", "</title>", title))
-		*title = (struct span){"", 0};
+	*to = (struct span){e + 1, 0};
+	if (e[-1] == '/')
+		return true;
+	b = e + 1;
+	e = memmem(b, (size_t)(end - b), "</text>", 7);
+	to->n = (size_t)((e ? e : b) - b);
 	return true;
+}
+
+/* Sets *text to the first text of the page that is not empty. Returns whether
+ * the page is an article. */
+static bool
+parse_article(struct span p, struct span *text)
+{
+	do
+		if (!find_next_text(&p, text))
+			return false;
+	while (!text->n);
+	return text->n < 9 || memcmp(text->s, "#REDIRECT", 9) != 0;
 }
 
 int
 articles_read_next(struct articles *a, struct article *to)
 {
-	struct span p = {0}, title, text;
+	struct span p = {0}, text;
 	int rc;
 
 	while ((rc = find_page(a, &p)) > 0) {
-		if (!parse_article(&p, &title, &text))
+		if (!parse_article(p, &text))
 			continue;
-		str_clear(&to->title);
 		str_clear(&to->text);
-		str_addn(&to->title, title.s, title.n);
 		str_addn(&to->text, text.s, text.n);
 		return 1;
 	}
@@ -198,15 +180,61 @@ articles_read_next(struct articles *a, struct article *to)
 	return rc;
 }
 
-void
-article_make_plain(const struct article *a, struct str *out)
+/* Appends the character of the entity at s. Returns its length, 0 if it is
+ * none. */
+static size_t
+decode_entity(struct str *out, const char *s, size_t n)
 {
-	struct str wiki = {0};
+	static const struct {
+		const char *text;
+		char c;
+	} names[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'},
+	    {"&quot;", '"'}, {"&apos;", '\''}};
+	unsigned long u = 0;
+	bool hex = n > 2 && s[2] == 'x';
+	size_t i = hex ? 3 : 2, begin = i;
+
+	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+		if (n >= strlen(names[k].text) &&
+		    memcmp(s, names[k].text, strlen(names[k].text)) == 0) {
+			str_addc(out, names[k].c);
+			return strlen(names[k].text);
+		}
+	if (n < 4 || s[1] != '#')
+		return 0;
+	for (; i < n && u <= 0x10ffff && isxdigit((unsigned char)s[i]) &&
+	     (hex || s[i] <= '9');
+	     i++)
+		u = u * (hex ? 16 : 10) +
+		    (unsigned long)(s[i] <= '9' ? s[i] - '0'
+						: (s[i] | 32) - 'a' + 10);
+	if (i == n || i == begin || s[i] != ';' || !u || u > 0x10ffff ||
+	    (u >= 0xd800 && u < 0xe000))
+		return 0;
+	str_addu(out, (unsigned)u);
+	return i + 1;
+}
+
+void
+article_decode(const struct article *a, struct str *out)
+{
+	const char *s = a->text.s, *end = s + a->text.len;
+	size_t n;
 
 	str_clear(out);
-	wikitext_append_unescaped(&wiki, a->text.s, a->text.len);
-	wikitext_append_plain(out, wiki.s ? wiki.s : "", wiki.len);
-	if (!out->len)
-		wikitext_append_unescaped(out, a->title.s, a->title.len);
-	str_free(&wiki);
+	for (; s < end; s += n) {
+		n = 0;
+		while (s + n < end && s[n] != '&' && s[n] != '\r')
+			n++;
+		str_addn(out, s, n);
+		if (n)
+			continue;
+		if (*s == '&') {
+			n = decode_entity(out, s, (size_t)(end - s));
+			if (!n)
+				str_addc(out, '&');
+		} else /* XML reads each kind of line end as a newline */
+			str_addc(out, '\n');
+		n = n ? n : *s == '\r' && s + 1 < end && s[1] == '\n' ? 2 : 1;
+	}
 }

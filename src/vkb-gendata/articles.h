@@ -1,6 +1,7 @@
 /*
- * Reads the articles of a wiki dump (XML of MediaWiki's export) in order: pages
- * of the main namespace that have a text and are not redirects.
+ * Reads the articles of a wiki dump (XML of MediaWiki's export) in order, as
+ * the Python tool does: all pages whose text is not empty and does not begin
+ * with #REDIRECT.
  */
 #ifndef ARTICLES_H
 #define ARTICLES_H
@@ -13,7 +14,7 @@
 struct articles;
 
 struct article {
-	struct str title, text; /* still escaped for XML */
+	struct str text; /* still escaped for XML */
 };
 
 /* 'threads' threads decompress the file. Returns NULL (error reported). */
@@ -24,7 +25,7 @@ void articles_close(struct articles *);
 int articles_read_next(struct articles *, struct article *a);
 void article_free(struct article *);
 
-/* Replaces *out by the plain text, or by the title if the text is empty. */
-void article_make_plain(const struct article *, struct str *out);
+/* Replaces *out by the text, without the escapes of XML. */
+void article_decode(const struct article *, struct str *out);
 
 #endif

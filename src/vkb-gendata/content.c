@@ -139,29 +139,37 @@ find_character_start(const char *s, size_t i)
 	return i;
 }
 
-/* Replaces 's' with the field's own part of the article, from a word on. */
+/* Finds where a character begins. Returns its offset, at most n; *got is how
+ * many characters are before it. */
+static size_t
+find_character(const char *s, size_t n, size_t character, size_t *got)
+{
+	size_t i = 0;
+
+	for (*got = 0; i < n; i++)
+		if (((unsigned char)s[i] & 0xc0) != 0x80 && ++*got > character)
+			break;
+	*got -= i < n;
+	return i;
+}
+
+/* Appends the size of characters from the offset on. A shorter rest is followed
+ * by a blank and the beginning, as in the Python tool. */
 static void
 cut_article(struct str *s, const struct transform *t, const struct cell *c)
 {
-	size_t n = c->article_len, from = (size_t)t->offset, part;
+	size_t n = c->article_len, got;
+	size_t from = find_character(c->article, n, (size_t)t->offset, &got);
+	bool behind = from == n;
 
-	if (!n)
-		return;
-	if (c->field) {
-		part = (size_t)(c->field * UINT64_C(0x9e3779b97f4a7c15) % n);
-		from +=
-		    (c->field + 1) * c->size <= n ? c->field * c->size : part;
-		from %= n;
-		while (from && from < n && c->article[from - 1] != ' ')
-			from++;
-	}
-	from = from < n ? find_character_start(c->article, from) : 0;
-	str_addn(s, c->article + from,
-	    n - from < 4 * c->size ? n - from : 4 * c->size);
-	if (from && n - from < c->size) {
+	from = behind ? 0 : from;
+	n = find_character(c->article + from, n - from, c->size, &got);
+	str_addn(s, c->article + from, n);
+	if (got < c->size && !behind) {
 		str_addc(s, ' ');
-		str_addn(
-		    s, c->article, from < 4 * c->size ? from : 4 * c->size);
+		n = find_character(
+		    c->article, c->article_len, c->size - got, &got);
+		str_addn(s, c->article, n);
 	}
 }
 

@@ -103,7 +103,7 @@ produce_row(struct produce_thread *m, uint64_t n, size_t place)
 	    .py = &m->py};
 
 	if (p->articles) {
-		article_make_plain(&m->articles[place], &m->plain);
+		article_decode(&m->articles[place], &m->plain);
 		c.article = m->plain.s;
 		c.article_len = m->plain.len;
 	}

@@ -5,6 +5,7 @@
 #include "str.h"
 #include "transform.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +49,21 @@ is_stop_word(const char *s)
 }
 
 static bool
-is_heading(const char *s)
-{
-	return strncasecmp(s, "term", 4) == 0 ||
-	    strncasecmp(s, "search_term", 11) == 0;
-}
-
-static bool
 begins_character(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+static char *
+trim_term(const char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && isspace((unsigned char)s[n - 1]))
+		n--;
+	for (; n && isspace((unsigned char)*s); s++)
+		n--;
+	return mem_strn(s, n);
 }
 
 static char *
@@ -90,13 +96,15 @@ terms_read(const char *file, bool last, size_t most, struct transform *t)
 	rows = csvrows_new(',', read_term_line, &x);
 	while (
 	    t->nlist < most && (got = csvrows_next(rows, &v, &n, &why)) > 0) {
-		bool skip =
-		    !n || !**v || is_stop_word(*v) || (first && is_heading(*v));
+		char *term = n ? trim_term(*v) : mem_str("");
 
+		/* The Python tool takes a heading that begins with "term" for
+		 * a term, and any other first row for a heading. */
+		if (*term && !is_stop_word(term) &&
+		    (!first || strncasecmp(x.line, "term", 4) == 0))
+			transform_add_text(t, cut_term(term, last));
 		first = false;
-		if (skip)
-			continue;
-		transform_add_text(t, cut_term(*v, last));
+		free(term);
 	}
 	if (got < 0 && why)
 		err_say("%s: %s", file, why);

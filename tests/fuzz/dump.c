@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
 	all = articles_open(name, 1);
 	while (all && articles_read_next(all, &a) > 0) {
-		article_make_plain(&a, &plain);
+		article_decode(&a, &plain);
 		if (a.text.len > size || a.title.len > size)
 			abort();
 	}

@@ -7,7 +7,6 @@
 #include "vkb-gendata/transform.h"
 #include "vkb-gendata/vectors.h"
 #include "vkb-gendata/vocabulary.h"
-#include "vkb-gendata/wikitext.h"
 #include "mem.h"
 #include "rng.h"
 #include "str.h"
@@ -322,47 +321,6 @@ sums(void)
 	close(fd);
 }
 
-static void
-prose(void)
-{
-	static const struct {
-		const char *wiki, *want;
-	} t[] = {
-	    {"'''Bold''' and ''slanted''; it's", "Bold and slanted; it's"},
-	    {"[[a]], [[b|c d]] and [[:Category:X]]", "a, c d and Category:X"},
-	    {"[[File:a.jpg|thumb|a [[b]] c]]text[[Category:X]]", "text"},
-	    {"[[de:Titel]]x [[image:y.png]]", "x"},
-	    {"a{{b|{{c}}|[[d]]}}e{{unclosed", "aeunclosed"},
-	    {"a {{b}} (c {{d}}), ({{e}})f", "a (c), f"},
-	    {"x\n{| class=y\n|-\n| z\n{|\n|}\n|}\nafter", "x after"},
-	    {"a<ref name=b>c</ref>d<ref name=b />e", "ade"},
-	    {"a<!-- b -->c<!-- d", "ac"},
-	    {"2 < 3 > 1 <b>x</b><br/>y", "2 < 3 > 1 x y"},
-	    {"<math>\\frac</math>a<ref>never closed", "anever closed"},
-	    {"== Head ==\n* one\n# two\n:; three\n----\nfour",
-		"Head one two three four"},
-	    {"a == b", "a == b"},
-	    {"[http://x.y label] [https://z] [not] a", "label [not] a"},
-	    {"a&nbsp;b &amp; c &ndash; d &#233;&#x3b1; &bogus; &",
-		"a b & c \xe2\x80\x93 d \xc3\xa9\xce\xb1 &bogus; &"},
-	    {"__NOTOC__a __b__ c_d", "a __b__ c_d"},
-	    {"a]]b}}c[[d", "abcd"},
-	    {" \n\t ", ""},
-	    {"", ""},
-	};
-	struct str s = {0};
-
-	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-		str_clear(&s);
-		wikitext_append_plain(&s, t[i].wiki, strlen(t[i].wiki));
-		tap_str(s.s, t[i].want, "wikitext: a piece of it");
-	}
-	str_clear(&s);
-	wikitext_append_unescaped(&s, "&lt;a&gt; &amp;amp; &quot;&#10;", 31);
-	tap_str(s.s, "<a> &amp; \"\n", "wikitext: from XML");
-	str_free(&s);
-}
-
 /* Squares of the components have mean 1 / d, and a kurtosis near 3. */
 static void
 directions(void)
@@ -416,7 +374,6 @@ main(void)
 	letters();
 	sums();
 	directions();
-	prose();
 	vocabulary_free(v);
 	return tap_done();
 }
