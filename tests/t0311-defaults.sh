@@ -23,24 +23,49 @@ perl -e 'my ($section, $key, %text);
     print "$_ $default\n";
   }' "$page" >said
 
-# plan PLACE TEXTS: prints the plan of a configuration with these "KEY":VALUE texts.
+# plan PLACE TEXTS: prints the plan of a configuration with these "KEY":VALUE texts, and
+# its errors on stderr. The checks below run twice: the first time plan only writes down
+# what is asked, and all plans are then made in one go.
 plain='"commands":["SET"],"keyspacelen":[1000],"data_sizes":[16],"pipelines":[1],"clients":[1],"requests":[10],"cluster_mode":false,"tls_mode":false,"warmup":0'
 mixed='"mix":"GET 1"'
-write='"command":"SET key:__rand_int__ __data__"'
-# Of a key that is there twice the last one counts; jq removes the other.
 plan() {
-  case $1 in
-  config) jq -c -n "[{$plain} * {$2} | if .mix then del(.commands) else . end]" ;;
-  cluster) jq -c -n "[{$plain} * {\"cluster_mode\":true} * {$2}]" ;;
-  group) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
-    {\"scenarios\":[{\"id\":\"a\",$write}]} * {$2}]}]" ;;
-  scenario) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
-    {\"group\":1,\"scenarios\":[{$write} * {$2} | if .mix then del(.command) else . end]}]}]" ;;
-  part) jq -c -n "[{\"cluster_mode\":false,\"tls_mode\":false,\"test_groups\":[
-    {\"group\":1,\"scenarios\":[{\"id\":\"a\",\"type\":\"mixed\",\"clients\":5,\"duration\":7,
-    \"writes\":[{$write} * {$2}],\"reads\":[{\"command\":\"GET key:__rand_int__\"}]}]}]}]" ;;
-  esac >c.json
-  vkb-load --plan c.json | jq -cS 'del(.scene)'
+  if [ "$asking" ]; then
+    printf '%s\t%s\n' "$1" "$2" >>asked
+    return
+  fi
+  n=$(grep -nFx -m 1 -- "$1	$2" asked)
+  cat "plans/${n%%:*}"
+  cat "errors/${n%%:*}" >&2
+}
+# make_plans: makes the plans of what was asked. Of a key that is there twice the last one
+# counts; jq removes the other.
+make_plans() {
+  sort -u asked -o asked
+  jq -R -c --argjson plain "{$plain}" '
+    {command: "SET key:__rand_int__ __data__"} as $write |
+    {cluster_mode: false, tls_mode: false} as $group |
+    split("\t") as [$place, $texts] | ("{" + $texts + "}" | fromjson) as $more |
+    if $place == "config" then
+      $plain * $more | if .mix then del(.commands) else . end
+    elif $place == "cluster" then $plain * {cluster_mode: true} * $more
+    elif $place == "group" then
+      $group + {test_groups: [{scenarios: [{id: "a"} + $write]} * $more]}
+    elif $place == "scenario" then
+      $group + {test_groups: [{group: 1, scenarios: [$write * $more |
+        if .mix then del(.command) else . end]}]}
+    else
+      $group + {test_groups: [{group: 1, scenarios: [{id: "a", type: "mixed", clients: 5,
+        duration: 7, writes: [$write * $more], reads: [{command: "GET key:__rand_int__"}]}]}]}
+    end | [.]' asked >configs
+  mkdir plans errors
+  n=0
+  while read -r config; do
+    n=$((n + 1))
+    printf '%s\n' "$config" >c.json
+    echo "$n"
+    vkb-load --plan c.json 2>"errors/$n"
+  done <configs | jq -c -S 'if type == "number" then . else del(.scene) end' |
+    awk '/^[0-9]+$/ { file = "plans/" $0; printf "" >file; next } { print >file }'
 }
 
 # same_default PLACE KEY DEFAULT OTHER [MORE]: a configuration with the default has the
@@ -55,7 +80,21 @@ same_default() {
   test_that "$2: $4 gives another plan" test "$without" != "$(plan "$1" "$more\"$2\":$4")"
 }
 
-number() { jq -n "$1 | tonumber" 2>/dev/null; }
+# limit PLACE KEY VALUE BEYOND: VALUE is valid, BEYOND is refused with the path of the
+# key.
+limit() {
+  test_that "$2: $3 passes" test "$(plan "$1" "\"$2\":$3")"
+  plan "$1" "\"$2\":$4" >out 2>err
+  test_empty_file out "$2: $4 has no plan"
+  test_match "$2.*: " err "$2: the error for $4 has the path"
+}
+
+# The kinds of values of the page, each with its limits.
+sed -n 's/^\.It Ic \([^ ]*\) Pq \(.*\)/\1 \2/p' "$page" >keys
+sed 's/^[^ ]* //; s/^a list of /a /; s/, or a list of them$//; s/ or a list of .*//' keys |
+  sed 's/positive integers/positive integer/' | sort -u >kinds
+
+check_defaults() {
 while read -r name default; do
   section=${name%%.*} key=${name#*.}
   unquoted=$(printf '%s' "$default" | tr -d "'")
@@ -148,27 +187,11 @@ while read -r name default; do
     ;;
   esac
 done <said
-test_that 'the page has at least 16 defaults' test "$(wc -l <said)" -ge 16
-
 # A scenario without duration, requests and maxdocs.
 seconds=$(sed -n 's/^of the configuration, or \([0-9]*\) seconds\.$/\1/p' "$page")
 same_default scenario duration "$seconds" 61
-
-# --- limits
-
-# limit PLACE KEY VALUE BEYOND: VALUE is valid, BEYOND is refused with the path of the
-# key.
-limit() {
-  test_that "$2: $3 passes" test "$(plan "$1" "\"$2\":$3")"
-  plan "$1" "\"$2\":$4" >out 2>err
-  test_empty_file out "$2: $4 has no plan"
-  test_match "$2.*: " err "$2: the error for $4 has the path"
 }
-
-# The kinds of values of the page, each with its limits.
-sed -n 's/^\.It Ic \([^ ]*\) Pq \(.*\)/\1 \2/p' "$page" >keys
-sed 's/^[^ ]* //; s/^a list of /a /; s/, or a list of them$//; s/ or a list of .*//' keys |
-  sed 's/positive integers/positive integer/' | sort -u >kinds
+check_limits() {
 while read -r kind; do
   case $kind in
   'a positive integer up to 65535')
@@ -255,5 +278,17 @@ while read -r kind; do
   *) test_same 'a check in this script' "$kind" 'each kind of value of the page is tested' ;;
   esac
 done <kinds
+}
+
+asking=yes
+(
+  check_defaults
+  check_limits
+) >/dev/null 2>&1
+make_plans
+asking=
+check_defaults
+check_limits
+test_that 'the page has at least 16 defaults' test "$(wc -l <said)" -ge 16
 test_that 'the page has at least 15 kinds of values' test "$(wc -l <kinds)" -ge 15
 test_done

@@ -132,10 +132,8 @@ Markdown|![x](https://evil.example) @all <script>alert(1)</script> /merge ```
 a pipeline above the limit|-P 100000
 a request that takes hours|--duration 300 --runs 100
 END
-for option in '-o evil' '--server /bin/sh' '--serve "touch evil"' '--builds -' '--hdr evil' \
-  '--module evil' '--replay /etc/passwd' '--logs evil' '--engine valkey-benchmark' '-n 5' \
-  '--live 80' '--no-lock' '--request request' '--help' '-h' '-V' '--version' '--dump-options' \
-  '-- /etc/passwd' - quick.json '--requests=9' '--unixsocket x' '-vq' '--flush'; do
+# t0357 tries every option of vkb-load.
+for option in '-o evil' '--server /bin/sh' '--help' '-- /etc/passwd'; do
   printf '%s' "-t set $option" >body
   nasty "the option $option"
 done
