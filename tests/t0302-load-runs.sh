@@ -154,6 +154,8 @@ build() { # build LABEL STATUS SERVER
     "$1" "$2" "$3"
 }
 { build a ok "$server"; build b ok "$server"; } >builds
+test_status 2 'a list of builds without one' vkb-load --builds /dev/null c.json
+test_match '/dev/null has no build that can be measured' .err 'the message says so'
 test_that 'two builds' vkb-load --builds builds --runs 3 c.json
 cp .out runs
 test_same 12 "$(wc -l <runs | tr -d ' ')" 'two builds: there are 2 x 2 x 3 runs'

@@ -98,6 +98,9 @@ builds_read(struct builds *b, const char *file)
 		}
 	}
 	jsonl_close(in);
+	if (rc == 0 && !b->n)
+		rc = err_fail("%s has no build that can be measured",
+		    strcmp(file, "-") == 0 ? "stdin" : file);
 	return rc;
 }
 
