@@ -7,6 +7,7 @@
 #include "html.h"
 #include "intern.h"
 #include "jsonl.h"
+#include "mem.h"
 #include "num.h"
 #include "opt.h"
 #include "output.h"
@@ -19,9 +20,10 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct opts {
-	const char *out, *title, *commit_url, *svg, *png, *graphs;
+	const char *out, *title, *commit_url, *svg, *png, *graphs, *metrics;
 	bool list, text;
 };
 
@@ -33,6 +35,8 @@ static const struct opt option_table[] = {
     {0, "graph-dir", OPT_STR, AT(graphs), "DIR",
 	.help = "write each plot as DIR/PLOT.svg, without the page"},
     {'l', "list", OPT_FLAG, AT(list), .help = "list the available plots"},
+    {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
+	.help = "draw all, latency, or a list of metrics: A,B"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write to FILE instead of stdout"},
     {0, "png", OPT_STR, AT(png), "PLOT",
@@ -119,13 +123,39 @@ write_graphs(const struct figures *f, const char *dir)
 	return rc;
 }
 
+/* Returns -1, after reporting it, if --metrics names an unknown metric. */
+static int
+check_metric_names(const char *what, const struct model *m)
+{
+	int rc = 0;
+
+	if (!what || strcmp(what, "all") == 0 || strcmp(what, "latency") == 0)
+		return 0;
+	for (size_t len; *what; what += len + (what[len] == ',')) {
+		char *name;
+		bool found = false;
+
+		len = strcspn(what, ",");
+		name = mem_strn(what, len);
+		for (size_t i = 0; i < m->ncells && !found; i++)
+			found = model_metric(&m->cells[i], name) != NULL;
+		if (!found)
+			rc = err_fail(
+			    "option '--metrics': no case has '%s'", name);
+		free(name);
+	}
+	return rc;
+}
+
 static int
 render_output(struct str *s, const struct opts *o, const struct model *m)
 {
 	struct figures f;
-	int rc = 0;
+	int rc = check_metric_names(o->metrics, m);
 
-	figures_new(&f, m);
+	if (rc < 0)
+		return rc;
+	figures_new(&f, m, o->metrics);
 	str_add(s, "");
 	if (o->list)
 		list_figures(s, &f);

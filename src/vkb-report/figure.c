@@ -87,13 +87,17 @@ add_figure(struct figures *f, struct figure one)
 	f->v[f->n++] = one;
 }
 
-/* Returns true for gates and for metrics that a comparison found changed. */
+/* Returns true for the metrics of --metrics; without it, for gates and for
+ * metrics that a comparison found changed. */
 static bool
-is_shown(const struct kase *k, const char *metric)
+is_shown(const struct figures *f, const struct kase *k, const char *metric)
 {
-	if (metric_guess(metric).gate)
+	struct metric m = metric_guess(metric);
+	bool gate;
+
+	if (metric_is_shown(f->metrics, &m, -1, &gate))
 		return true;
-	for (size_t i = 0; i < k->ndeltas; i++)
+	for (size_t i = 0; i < k->ndeltas && !f->metrics; i++)
 		if (strcmp(k->deltas[i]->metric, metric) == 0)
 			return k->deltas[i]->gate ||
 			    k->deltas[i]->verdict <= MODEL_LIKELY_DIFFERENT;
@@ -169,10 +173,10 @@ add_metrics(struct figures *f, const struct kase *k)
 
 	for (const struct metric *t = metric_table; t->name; t++)
 		for (size_t i = 0; i < n; i++)
-			if (strcmp(v[i], t->name) == 0 && is_shown(k, v[i]))
+			if (strcmp(v[i], t->name) == 0 && is_shown(f, k, v[i]))
 				add_metric(f, k, v[i]);
 	for (size_t i = 0; i < n; i++)
-		if (!metric_find(v[i]) && is_shown(k, v[i]))
+		if (!metric_find(v[i]) && is_shown(f, k, v[i]))
 			add_metric(f, k, v[i]);
 	free(v);
 }
@@ -289,14 +293,17 @@ add_scalings(struct figures *f)
 	str_free(&t);
 }
 
-/* Adds a figure of all cases for each gate that two or more have. */
+/* Adds a figure of all cases for each gate, or metric of --metrics, that two or
+ * more have. */
 static void
 add_values(struct figures *f)
 {
 	struct str t = {0};
+	bool gate;
 
 	for (const struct metric *k = metric_table; k->name; k++) {
-		if (!k->gate || figure_count_values(f->m, k->name) < 2)
+		if (!metric_is_shown(f->metrics, k, -1, &gate) ||
+		    figure_count_values(f->m, k->name) < 2)
 			continue;
 		str_clear(&t);
 		changetext_metric(&t, k->name);
@@ -310,9 +317,9 @@ add_values(struct figures *f)
 }
 
 void
-figures_new(struct figures *f, const struct model *m)
+figures_new(struct figures *f, const struct model *m, const char *metrics)
 {
-	*f = (struct figures){.m = m};
+	*f = (struct figures){.m = m, .metrics = metrics};
 	if (m->ndeltas)
 		add_figure(f,
 		    (struct figure){.kind = FIGURE_COMPARISON,

@@ -38,12 +38,15 @@ struct figure {
 
 struct figures {
 	const struct model *m;
+	const char *metrics; /* of --metrics; borrowed */
 	struct figure *v;
 	size_t n, cap;
 	struct scaling *scaling;
 };
 
-void figures_new(struct figures *, const struct model *);
+/* 'metrics' is as in metric_is_shown, but without it also the metrics that a
+ * comparison found changed are drawn. */
+void figures_new(struct figures *, const struct model *, const char *metrics);
 void figures_free(struct figures *);
 
 /* Returns NULL if no figure has that name. */

@@ -125,12 +125,11 @@ has_changed_canary(const struct json *rec)
 static void
 describe_pair(struct headline *h, const struct model *m, const struct pair *p)
 {
-	size_t count[MODEL_VERDICTS] = {0};
 	char *outlook = take_text(p->rec, "outlook");
 	const char *next = json_get_str(p->rec, "next");
 
 	*h = (struct headline){.base = p->base, .contender = p->contender};
-	h->outcome = count_results(h, m, count);
+	h->outcome = count_results(h, m, h->count);
 	if (has_changed_canary(p->rec))
 		h->outcome = MODEL_INSUFFICIENT;
 	h->caution = take_text(p->rec, "caution");
@@ -138,7 +137,7 @@ describe_pair(struct headline *h, const struct model *m, const struct pair *p)
 	if (!h->what)
 		h->what = take_text(p->rec, "headline");
 	if (!h->what)
-		h->what = count_verdicts(count);
+		h->what = count_verdicts(h->count);
 	h->next = next && *next ? mem_str(next) : NULL;
 	if (outlook)
 		add_sentence(&h->facts, "%s.", outlook);

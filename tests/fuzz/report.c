@@ -37,7 +37,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	in = jsonl_fd(fd, "fuzz");
 	model_read(&m, in, "/tmp");
-	figures_new(&f, &m);
+	figures_new(&f, &m, NULL);
 	page_write(&s, &(struct page){.m = &m, .figures = &f});
 	once(&s, "<script");
 	once(&s, "<style");
