@@ -29,7 +29,7 @@ test_same "$workflows" \
   "$(find bin -name 'vkb-*' -perm /111 | sed 's|^bin/||' | grep -Fvx "$programs" | sort)" \
   'Makefile: the workflows in bin'
 # shellcheck disable=SC2012 # plain names
-test_same "$both" "$(ls man | sed -n 's/\.1$//p' | sort)" \
+test_same "$(printf '%s\n' "$both" vkb-aws | sort)" "$(ls man | sed -n 's/\.1$//p' | sort)" \
   'man: one page for each program and workflow'
 test_same "$both" \
   "$(sed -n 's/^| \(vkb-[a-z]*\) .*/\1/p' CONTRIBUTING.md | sort)" \
@@ -266,11 +266,12 @@ for p in $programs; do
 done
 
 # The page of a workflow lists its options, and --help has a line for each.
-for p in $workflows; do
+PATH=$PATH:$top/deploy/aws
+for p in $workflows vkb-aws; do
   test_same "$("$p" --dump-options |
     awk -F '\t' '{ print ($2 == "-" ? "-" $1 : "--" $2) }' | sort)" \
     "$(sed -n 's/^\.It Fl //p' "man/$p.1" | perl -ne \
-      'for (split / , (?:Fl )?/) { /^(\S+)/; print "-$1\n" unless $1 eq "h" }' | sort)" \
+      'for (split / , (?:Fl )?/) { /^(\S+)/; print "-$1\n" unless $1 =~ /^[hV]$/ }' | sort)" \
     "$p: the page lists exactly the options of the workflow"
 done
 for p in $both; do

@@ -37,12 +37,19 @@ from() { # from FILE COMMAND...
 
 # --- every program
 
+test_that 'vkb: -V' vkb -V
+version=$(cat .out)
+test_match '^vkb [0-9.]+$' .out 'vkb: its version'
 for program in "$VKB_BIN"/vkb-*; do
   [ -x "$program" ] || continue
+  p=${program##*/}
+  for option in -V --version; do
+    test_that "$p: $option" "$p" $option
+    test_same "$p ${version#* }" "$(cat .out)" "$p: $option prints the version"
+  done
   case $(head -c 2 "$program") in
   '#!') continue ;;
   esac
-  p=${program##*/}
   test_status 2 "$p: unknown option" "$p" --no-such-option
   test_match "^$p: unknown option '--no-such-option'" .err "$p: the error names the unknown option"
   test_empty_file .out "$p: nothing is printed on stdout"
@@ -51,8 +58,6 @@ for program in "$VKB_BIN"/vkb-*; do
   test_match "^usage: $p" .out "$p: --help prints the usage on stdout"
   test_empty "$(awk 'length > 79' .out)" "$p: --help has at most 79 columns"
   test_that "$p: -h" "$p" -h
-  test_that "$p: -V" "$p" -V
-  test_match "^$p [0-9.]+$" .out "$p: its version"
   test_status 2 "$p: --help to a full disk" to_full "$p" --help
   test_match "^$p: .*No space left" .err "$p: the error names the cause"
   test_status 2 "$p: --help to a closed stdout" to_nothing "$p" --help
