@@ -224,6 +224,7 @@ schema_make_room(struct pg *pg, const char *table, const char *config)
 	    " AND contype = 'u' AND (SELECT attnum FROM pg_attribute WHERE "
 	    "attrelid = " TABLE " AND attname = 'config') = ANY (conkey) "
 	    "AND pg_column_size($2::jsonb) > " FITS,
-	    args, 2, "", "the configuration is too large for a constraint, without "
+	    args, 2, "",
+	    "the configuration is too large for a constraint, without "
 	    "which the Python tool cannot write to the table");
 }
