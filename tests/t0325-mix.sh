@@ -219,7 +219,9 @@ test_same true "$(jq -cs 'map(select(.type == "run")) | [_nwise(3)] | all(
   (map(.metrics.requests) | add) == $all.metrics.requests and
   ((map(.metrics.rps) | add) / $all.metrics.rps - 1 | fabs) < 1e-9 and
   all(.config.mix == "GET 90, SET 10" and .metrics.p99_latency_ms > 0 and .hist.latency_ns and
-    .bound == $all.bound and (.metrics | has("client_cpu_us_per_req") | not) and (.run | has("overlap_percent") | not)) and
+    .bound == $all.bound and .subject == $all.subject and .env == $all.env and
+    .metrics.foreign_cpu_percent == $all.metrics.foreign_cpu_percent and
+    .metrics.steal_percent == $all.metrics.steal_percent and (.metrics | has("client_cpu_us_per_req") | not) and (.run | has("overlap_percent") | not)) and
   $all.metrics.client_cpu_us_per_req > 0)' runs)" 'the rates of the commands add up'
 test_that 'vkb-stats with records of a mix' sh -c 'vkb-stats runs | vkb-stats --text'
 test_match 'mix.GET 90, SET 10' .out 'the table has the mix'

@@ -393,7 +393,9 @@ jq -s -c 'map(select(.config.command == "REPLAY"))[0] as $all |
   [($all.metrics.requests == (map(.metrics.requests) | add)),
    ($all.metrics.max_latency_ms == (map(.metrics.max_latency_ms) | max)),
    all(.status == "ok" and .config.replay == "live" and .metrics.p99_latency_ms > 0 and
-     .metrics.server_cpu_us_per_req == null and .run.session == $all.run.session),
+     .metrics.server_cpu_us_per_req == null and .run.session == $all.run.session and
+     .subject == $all.subject and (.subject | has("binary_sha256")) and .env == $all.env and
+     .metrics.foreign_cpu_percent == $all.metrics.foreign_cpu_percent),
    (map(.config.command) | sort | join(" "))]' runs.jsonl >each
 test_match '^\[true,true,true,"[^"]*EVAL EXEC HSET INCR [^"]*MSET MULTI [^"]*SADD SELECT SET"\]$' each \
   'each command has a record, and the numbers of requests add up'

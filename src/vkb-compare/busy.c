@@ -1,6 +1,7 @@
 #include "busy.h"
 #include "cases.h"
 #include "judge.h"
+#include "part.h"
 #include "sample.h"
 #include "stats.h"
 #include "verdict.h"
@@ -37,6 +38,56 @@ get_difference(const struct pairing *p)
 	if (isnan(p->busy[0]) || isnan(p->busy[1]))
 		return NAN;
 	return fabs(log(left[1] / left[0]));
+}
+
+/* Returns the session of the first run of a side, or NULL if it is not known.
+ * Borrowed. */
+static const char *
+get_session(const struct kase *k)
+{
+	struct sample s = k->nparts && k->parts[0].nmetrics
+	    ? sample_metric(k, k->parts[0].metrics[0].name)
+	    : (struct sample){0};
+	const char *session = s.n ? s.rounds[0].session : NULL;
+
+	sample_free(&s);
+	return session;
+}
+
+static bool
+share_sessions(const struct pairing *p, const struct pairing *q)
+{
+	for (size_t j = 0; j < 2; j++) {
+		const char *a = get_session(p->side[j]);
+		const char *b = q->side[j] ? get_session(q->side[j]) : NULL;
+
+		if (!a || !b || strcmp(a, b) != 0)
+			return false;
+	}
+	return true;
+}
+
+void
+busy_share(struct comparison *c)
+{
+	for (size_t i = 0; i < c->npairs; i++) {
+		struct pairing *p = &c->pairs[i];
+		const struct pairing *most = NULL;
+
+		if (!p->rows || !isnan(get_difference(p)))
+			continue;
+		for (size_t k = 0; k < c->npairs; k++) {
+			const struct pairing *q = &c->pairs[k];
+
+			if (q->rows && !isnan(get_difference(q)) &&
+			    (!most ||
+				get_difference(q) > get_difference(most)) &&
+			    share_sessions(p, q))
+				most = q;
+		}
+		if (most)
+			memcpy(p->busy, most->busy, sizeof p->busy);
+	}
 }
 
 /* What other programs multiply it by; 0: nothing. */

@@ -25,6 +25,13 @@ struct row;
 void busy_measure(struct pairing *);
 
 /*
+ * Gives each compared case for which that is not known the values of another
+ * one of the same sessions, of that with the largest difference. It was judged
+ * before.
+ */
+void busy_share(struct comparison *);
+
+/*
  * Returns the variance of ln(contender / baseline) that other programs cause;
  * 0: the sides ran in turns, or their shares are not known or nearly the same
  * (.02 of that logarithm), or the metric does not depend on time.

@@ -342,6 +342,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		p->functions = functions_explain(base->functions, p->side[0],
 		    contender->functions, p->side[1]);
 	}
+	busy_share(c);
 }
 
 double

@@ -5,6 +5,7 @@
 #include "cpulist.h"
 #include "err.h"
 #include "hist.h"
+#include "json.h"
 #include "mixspec.h"
 #include "mem.h"
 #include "opt.h"
@@ -147,8 +148,10 @@ report(
 	show("server_cycles_per_req", cost->server_cycles_per_req);
 	show("server_instructions_per_req", cost->server_instructions_per_req);
 	show("server_busy_percent", cost->server_busy_percent);
-	show("foreign_cpu_percent", cost->foreign_cpu_percent);
-	show("steal_percent", cost->steal_percent);
+	show("foreign_cpu_percent",
+	    json_get_num(cost->machine, "foreign_cpu_percent", NAN));
+	show(
+	    "steal_percent", json_get_num(cost->machine, "steal_percent", NAN));
 	show("memory_mb", cost->memory_mb);
 	show("offered_rps", r->offered_rps);
 	show("max_backlog", r->max_backlog);
@@ -191,8 +194,6 @@ report_parts(const struct engine_result *r, const struct engine_part *parts)
 	    .server_cycles_per_req = NAN,
 	    .server_instructions_per_req = NAN,
 	    .server_busy_percent = NAN,
-	    .foreign_cpu_percent = NAN,
-	    .steal_percent = NAN,
 	    .memory_mb = NAN};
 
 	for (size_t i = 0; i < r->nparts; i++) {

@@ -68,8 +68,6 @@ cost_of(void)
 	    .server_cycles_per_req = 31,
 	    .server_instructions_per_req = 32,
 	    .server_busy_percent = 33,
-	    .foreign_cpu_percent = 34,
-	    .steal_percent = 35,
 	    .memory_mb = 36,
 	    .bound = WATCH_CLIENT};
 }
@@ -78,13 +76,14 @@ cost_of(void)
 	"\"avg_latency_ms\":14,\"min_latency_ms\":15,\"p50_latency_ms\":16,"  \
 	"\"p95_latency_ms\":17,\"p99_latency_ms\":18,\"p999_latency_ms\":19," \
 	"\"max_latency_ms\":20"
+#define MACHINE "\"steal_percent\":35,\"foreign_cpu_percent\":34"
 #define COSTS                                                            \
 	"\"lost\":22,\"unanswered\":23,\"reconnects\":24,\"pushes\":25," \
-	"\"hit_rate_percent\":26,\"client_cpu_us_per_req\":27,"          \
+	"\"hit_rate_percent\":26," MACHINE ",\"client_cpu_us_per_req\":27,"          \
 	"\"client_cycles_per_req\":28,\"client_busy_percent\":29,"       \
 	"\"server_cpu_us_per_req\":30,\"server_cycles_per_req\":31,"     \
 	"\"server_instructions_per_req\":32,\"server_busy_percent\":33," \
-	"\"foreign_cpu_percent\":34,\"steal_percent\":35,\"memory_mb\":36"
+	"\"memory_mb\":36"
 
 static void
 closed_loop(void)
@@ -94,8 +93,9 @@ closed_loop(void)
 	struct json *run = json_object();
 
 	cost.sampled = parse("{\"cpu_peak_percent\":39}");
+	cost.machine = parse("{" MACHINE "}");
 	cost.samples = parse("{\"at_s\":[1]}");
-	result_record_set(run, &r, &cost);
+	result_record_set(run, &r, &cost, false);
 	is_section(run, "metrics",
 	    "{\"rps\":13," LATENCIES
 	    ",\"requests\":11,\"elapsed_s\":12,\"errors\":21," COSTS
@@ -112,8 +112,41 @@ closed_loop(void)
 	tap_str(json_get_str(run, "bound"), "client", "the client was busy");
 	tap_ok(!json_get(run, "hist"),
 	    "a run without histograms has no section 'hist'");
+	json_free(run);
+	run = json_object();
+	result_record_set(run, &r, &cost, true);
+	is_section(run, "metrics",
+	    "{\"rps\":13," LATENCIES
+	    ",\"requests\":11,\"elapsed_s\":12,\"errors\":21,\"lost\":22,"
+	    "\"unanswered\":23,\"reconnects\":24,\"pushes\":25,"
+	    "\"hit_rate_percent\":26," MACHINE "}",
+	    "a command of a mix has the metrics of the machine, and not the "
+	    "cost of the whole load");
+	tap_str(json_get_str(run, "bound"), "client", "and what limited it");
+	tap_ok(!json_get(run, "samples"), "the samples are not repeated");
 	watch_cost_free(&cost);
 	json_free(run);
+}
+
+static void
+copied(void)
+{
+	struct json *v[] = {parse("{\"subject\":{\"label\":\"a\","
+				  "\"binary_sha256\":\"b\"},\"run\":{\"order\":"
+				  "1,\"slices\":2},\"env\":{\"host\":\"c\"}}"),
+	    parse("{\"subject\":{\"label\":\"a\"},\"run\":{\"order\":2},"
+		  "\"env\":{}}")};
+
+	result_record_copy_facts(v, 2);
+	is_section(v[1], "subject",
+	    "{\"label\":\"a\",\"binary_sha256\":\"b\"}",
+	    "all records of a run have the same subject");
+	is_section(v[1], "run", "{\"order\":2,\"slices\":2}",
+	    "what a record has is not replaced");
+	is_section(v[1], "env", "{\"host\":\"c\"}",
+	    "all records of a run have the same environment");
+	json_free(v[0]);
+	json_free(v[1]);
 }
 
 static void
@@ -129,7 +162,7 @@ open_loop(void)
 	hist_add(r.latency, 1000, 1);
 	hist_add(r.service, 2000, 2);
 	cost.bound = WATCH_SERVER;
-	result_record_set(run, &r, &cost);
+	result_record_set(run, &r, &cost, false);
 	tap_near(json_get_num(json_get(run, "metrics"), "offered_rps", 0), 37,
 	    0, "open loop has the offered rate");
 	tap_near(json_get_num(json_get(run, "metrics"), "max_backlog", 0), 38,
@@ -145,7 +178,7 @@ open_loop(void)
 	r.service = NULL;
 	run = json_object();
 	cost.bound = WATCH_NEITHER;
-	result_record_set(run, &r, &cost);
+	result_record_set(run, &r, &cost, false);
 	tap_ok(!json_get(json_get(run, "metrics"), "offered_rps") &&
 		!json_get(json_get(run, "metrics"), "max_backlog"),
 	    "closed loop has no offered rate and no backlog");
@@ -172,7 +205,7 @@ unknown(void)
 	r.errors_unknown = true;
 	r.requests = 0;
 	r.lost = NAN;
-	result_record_set(run, &r, &cost);
+	result_record_set(run, &r, &cost, false);
 	m = json_get(run, "metrics");
 	tap_ok(!json_get(m, "requests"),
 	    "0 requests at a rate above 0 are unknown");
@@ -187,7 +220,7 @@ unknown(void)
 	gap[1].length_s = 0;
 	run = json_object();
 	r.rps = 0;
-	result_record_set(run, &r, &cost);
+	result_record_set(run, &r, &cost, false);
 	m = json_get(run, "metrics");
 	tap_ok(json_get(m, "requests") && json_get_num(m, "requests", 1) == 0,
 	    "0 requests at the rate 0 are known");
@@ -196,7 +229,7 @@ unknown(void)
 	json_free(run);
 	r.nintervals = 0;
 	run = json_object();
-	result_record_set(run, &r, &cost);
+	result_record_set(run, &r, &cost, false);
 	tap_ok(
 	    !json_get(run, "series"), "without intervals there is no series");
 	json_free(run);
@@ -240,6 +273,7 @@ int
 main(void)
 {
 	closed_loop();
+	copied();
 	open_loop();
 	unknown();
 	together();

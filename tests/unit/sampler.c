@@ -47,6 +47,18 @@ is_number(const struct json *all, const char *name, double want)
 	tap_near(json_get_num(all, name, NAN), want, 1e-9, name);
 }
 
+/* Returns all metrics of a run. */
+static struct json *
+all_metrics(const struct sampled *s)
+{
+	struct json *all = sampled_metrics(s), *machine = sampled_machine(s);
+
+	for (const struct json *j = json_first(machine); j; j = json_next(j))
+		json_set(all, json_key(j), json_dup(j));
+	json_free(machine);
+	return all;
+}
+
 /* Readings whose metrics can be computed by hand. */
 static void
 figures(void)
@@ -94,7 +106,7 @@ figures(void)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	sched_setaffinity(0, sizeof one, &one);
-	m = sampled_metrics(&s);
+	m = all_metrics(&s);
 	c = sampled_series(&s);
 	sched_setaffinity(0, sizeof own, &own);
 	is_number(m, "cpu_avg_percent", 87.5);
@@ -143,7 +155,7 @@ figures(void)
 	s.client[1].voluntary = 1;
 	v[3].temperature_c = NAN;
 	v[1].freq_mhz = NAN;
-	m = sampled_metrics(&s);
+	m = all_metrics(&s);
 	c = sampled_series(&s);
 	tap_ok(!json_get(m, "thermal_throttles") &&
 		!json_get(m, "cgroup_throttled_percent") &&
@@ -155,7 +167,7 @@ figures(void)
 	json_free(m);
 	json_free(c);
 	s.n = 1;
-	m = sampled_metrics(&s);
+	m = all_metrics(&s);
 	c = sampled_series(&s);
 	tap_ok(json_len(m) == 0 && json_len(c) == 0,
 	    "a single reading gives no metrics");
@@ -163,7 +175,7 @@ figures(void)
 	json_free(c);
 	s.n = 2;
 	v[0].cpus.n = 1;
-	m = sampled_metrics(&s);
+	m = all_metrics(&s);
 	c = sampled_series(&s);
 	is_number(m, "cpu_avg_percent", 50);
 	is_list(c, "core_busy_percent", "{\"0\":[50]}");
@@ -185,7 +197,7 @@ sample(void)
 	while (task_process_ns(self) < from + 50.0 * MS)
 		;
 	sampler_end(s);
-	m = sampled_metrics(sampler_data(s));
+	m = all_metrics(sampler_data(s));
 	c = sampled_series(sampler_data(s));
 	avg = json_get_num(m, "cpu_avg_percent", NAN);
 	peak = json_get_num(m, "cpu_peak_percent", NAN);
@@ -217,7 +229,7 @@ fail_without_processes(void)
 
 	sampler_begin(s);
 	sampler_end(s);
-	m = sampled_metrics(sampler_data(s));
+	m = all_metrics(sampler_data(s));
 	c = sampled_series(sampler_data(s));
 	tap_ok(!json_get(m, "cpu_avg_percent") &&
 		!json_get(m, "memory_peak_mb") &&
@@ -232,7 +244,7 @@ fail_without_processes(void)
 	s = sampler_new(&gone, 1, &self, 1, 0);
 	sampler_begin(s);
 	sampler_end(s);
-	m = sampled_metrics(sampler_data(s));
+	m = all_metrics(sampler_data(s));
 	tap_ok(!json_get(m, "cpu_avg_percent") &&
 		!json_get(m, "memory_peak_mb") &&
 		!json_get(m, "server_voluntary_switches_per_s"),

@@ -282,9 +282,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 		r = roles_find_result(role, v);
 		if (!r || (rc < 0 && !measured_something(r)))
 			continue;
-		result_record_set(m->recs[i], r, role->part ? NULL : cost);
-		json_set_str(m->recs[i], "bound", /* of the whole */
-		    watch_bound_name(cost->bound));
+		result_record_set(m->recs[i], r, cost, role->part > 0);
 		starting_set_part(&m->starting, m->recs[i], r);
 		metrics = json_get(m->recs[i], "metrics");
 		for (const struct json *j = json_first(memory);

@@ -11,6 +11,13 @@
 #include <string.h>
 
 static void
+add_all(struct json *m, const struct json *more)
+{
+	for (more = json_first(more); more; more = json_next(more))
+		json_set(m, json_key(more), json_dup(more));
+}
+
+static void
 add_cost(struct json *m, const struct watch_cost *cost)
 {
 	json_set_num(m, "client_cpu_us_per_req", cost->client_cpu_us_per_req);
@@ -21,12 +28,8 @@ add_cost(struct json *m, const struct watch_cost *cost)
 	json_set_num(m, "server_instructions_per_req",
 	    cost->server_instructions_per_req);
 	json_set_num(m, "server_busy_percent", cost->server_busy_percent);
-	json_set_num(m, "foreign_cpu_percent", cost->foreign_cpu_percent);
-	json_set_num(m, "steal_percent", cost->steal_percent);
 	json_set_num(m, "memory_mb", cost->memory_mb);
-	for (const struct json *j = json_first(cost->sampled); j;
-	     j = json_next(j))
-		json_set(m, json_key(j), json_dup(j));
+	add_all(m, cost->sampled);
 }
 
 static void
@@ -47,7 +50,8 @@ add_connects(struct json *m, const struct engine_result *r)
 }
 
 static struct json *
-make_metrics(const struct engine_result *r, const struct watch_cost *cost)
+make_metrics(
+    const struct engine_result *r, const struct watch_cost *cost, bool part)
 {
 	struct json *m = json_object();
 
@@ -77,7 +81,8 @@ make_metrics(const struct engine_result *r, const struct watch_cost *cost)
 		json_set_num(m, "verify_missing", (double)r->verified.missing);
 		json_set_num(m, "verify_errors", (double)r->verified.errors);
 	}
-	if (cost)
+	add_all(m, cost->machine);
+	if (!part)
 		add_cost(m, cost);
 	if (r->service) {
 		json_set_num(m, "offered_rps", r->offered_rps);
@@ -148,11 +153,11 @@ make_counts(const struct engine_error *v, size_t n)
 
 void
 result_record_set(struct json *run, const struct engine_result *r,
-    const struct watch_cost *cost)
+    const struct watch_cost *cost, bool part)
 {
 	struct json *hists = json_object();
 
-	json_set(run, "metrics", make_metrics(r, cost));
+	json_set(run, "metrics", make_metrics(r, cost, part));
 	set_hist(hists, "latency_ns", r->latency);
 	set_hist(hists, "service_ns", r->service);
 	set_hist(hists, "connect_ns",
@@ -162,15 +167,14 @@ result_record_set(struct json *run, const struct engine_result *r,
 	else
 		json_free(hists);
 	json_set(run, "series", make_series(r));
-	if (r->active_s > 0 && cost)
+	if (r->active_s > 0 && !part)
 		json_set_num(
 		    json_get(run, "run"), "slices", (double)r->nintervals);
-	if (cost && json_len(cost->samples))
+	if (!part && json_len(cost->samples))
 		json_set(run, "samples", json_dup(cost->samples));
 	json_set(run, "errors", make_counts(r->errors, r->nerrors));
 	json_set(run, "omitted", make_counts(r->omitted, r->nomitted));
-	if (cost)
-		json_set_str(run, "bound", watch_bound_name(cost->bound));
+	json_set_str(run, "bound", watch_bound_name(cost->bound));
 }
 
 static bool
@@ -184,11 +188,11 @@ is_listed(const char *const *list, const char *name)
 void
 result_record_copy_facts(struct json *const *recs, size_t n)
 {
-	static const char *const sections[] = {"run", "env"};
+	static const char *const sections[] = {"subject", "run", "env"};
 	const struct json *from;
 	struct json *to;
 
-	for (size_t k = 0; k < 2; k++)
+	for (size_t k = 0; k < sizeof sections / sizeof *sections; k++)
 		for (size_t i = 1; i < n; i++) {
 			from = json_get(recs[0], sections[k]);
 			to = json_get(recs[i], sections[k]);

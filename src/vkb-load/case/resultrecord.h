@@ -2,6 +2,7 @@
 #ifndef RESULTRECORD_H
 #define RESULTRECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct engine_result;
@@ -9,15 +10,16 @@ struct json;
 struct watch_cost;
 
 /*
- * Sets metrics, hist, series, samples, errors and bound. NAN is left out, and
- * so is what a command of a mix shares with the others: the cost is then NULL.
+ * Sets metrics, hist, series, samples, errors and bound; NAN is left out. A
+ * 'part' is a command of a mix or trace: it has the metrics of the machine, but
+ * not the cost of the whole load, which its record would count again.
  */
-void result_record_set(
-    struct json *run, const struct engine_result *, const struct watch_cost *);
+void result_record_set(struct json *run, const struct engine_result *,
+    const struct watch_cost *, bool part);
 
 /*
- * Copies what an engine added to 'run' and 'env' of the first of n records to
- * the others.
+ * Copies what the first of n records of a run has in 'subject', 'run' and 'env'
+ * to those that lack it, which an engine or a server added.
  */
 void result_record_copy_facts(struct json *const *recs, size_t n);
 

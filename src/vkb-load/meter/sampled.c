@@ -115,7 +115,7 @@ struct json *
 sampled_metrics(const struct sampled *s)
 {
 	struct json *m = json_object();
-	double peak = NAN, freq = 0, heat = NAN, seconds, peak_mb = 0;
+	double peak = NAN, seconds, peak_mb = 0;
 	const struct sampled_reading *a, *b;
 	size_t n, *v;
 
@@ -129,10 +129,6 @@ sampled_metrics(const struct sampled *s)
 		peak = fmax(peak,
 		    get_server_percent(
 			&s->readings[v[i - 1]], &s->readings[v[i]]));
-	for (size_t i = 0; i < s->n; i++) {
-		freq += s->readings[i].freq_mhz;
-		heat = fmax(heat, s->readings[i].temperature_c);
-	}
 	free(v);
 	for (size_t i = 0; i < s->nservers; i++)
 		peak_mb += task_peak_mb(s->servers[i]);
@@ -140,6 +136,23 @@ sampled_metrics(const struct sampled *s)
 	json_set_num(m, "cpu_peak_percent", peak);
 	json_set_num(m, "memory_peak_mb", s->nservers ? peak_mb : NAN);
 	set_switches(m, s, seconds);
+	return m;
+}
+
+struct json *
+sampled_machine(const struct sampled *s)
+{
+	struct json *m = json_object();
+	double freq = 0, heat = NAN, seconds;
+
+	if (s->n < 2)
+		return m;
+	seconds =
+	    (double)(s->readings[s->n - 1].at_ns - s->readings[0].at_ns) / 1e9;
+	for (size_t i = 0; i < s->n; i++) {
+		freq += s->readings[i].freq_mhz;
+		heat = fmax(heat, s->readings[i].temperature_c);
+	}
 	json_set_num(m, "freq_mhz", freq / (double)s->n);
 	json_set_num(m, "temperature_c", heat);
 	set_rate(m, "thermal_throttles", s->throttles[0], s->throttles[1], 1);

@@ -41,11 +41,13 @@ void sampled_ends(const struct sampled *, const struct sampled_reading **first,
     const struct sampled_reading **last);
 
 /*
- * Return the metrics by name, and their time series; the caller frees both with
- * json_free. The servers are still there: their CPUs and the peak of their
- * memory are asked for.
+ * Return the metrics of the servers and the client by name, those of the
+ * machine, and the time series; the caller frees them with json_free. The
+ * servers are still there: their CPUs and the peak of their memory are asked
+ * for.
  */
 struct json *sampled_metrics(const struct sampled *);
+struct json *sampled_machine(const struct sampled *);
 struct json *sampled_series(const struct sampled *);
 
 /*

@@ -343,13 +343,15 @@ watch_report(
 	r->memory_mb = b->memory_mb;
 	if (load->active_s > 0) {
 		r->sampled = make_slice_metrics(w);
+		r->machine = json_object();
 	} else {
 		r->sampled = sampled_metrics(sampler_data(w->sampler));
 		r->samples = sampled_series(sampler_data(w->sampler));
+		r->machine = sampled_machine(sampler_data(w->sampler));
 	}
-	r->steal_percent = sampled_steal_percent(a, b);
-	r->foreign_cpu_percent =
-	    sampled_foreign_percent(a, b, watch_spent_ns(w) + load->others_ns);
+	json_set_num(r->machine, "steal_percent", sampled_steal_percent(a, b));
+	json_set_num(r->machine, "foreign_cpu_percent",
+	    sampled_foreign_percent(a, b, watch_spent_ns(w) + load->others_ns));
 	r->bound = watch_bound((struct watch_busy){r->server_busy_percent,
 				   limit_percent(mains.wanted_ns, ns)},
 	    (struct watch_busy){r->client_busy_percent,
@@ -361,5 +363,6 @@ watch_cost_free(struct watch_cost *c)
 {
 	json_free(c->sampled);
 	json_free(c->samples);
-	c->sampled = c->samples = NULL;
+	json_free(c->machine);
+	c->sampled = c->samples = c->machine = NULL;
 }

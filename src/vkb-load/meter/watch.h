@@ -44,9 +44,10 @@ struct watch_cost {
 	double server_cpu_us_per_req;
 	double server_cycles_per_req, server_instructions_per_req;
 	double server_busy_percent; /* busiest main thread of the servers */
-	double foreign_cpu_percent, steal_percent; /* of the whole machine */
 	double memory_mb;     /* resident memory of the servers, summed */
 	struct json *sampled; /* more metrics, by name; owned */
+	struct json *machine; /* those of the whole machine, which belong to
+			       * every record of the run; owned */
 	struct json *samples; /* their time series; owned */
 	enum watch_bound bound;
 };
