@@ -106,6 +106,24 @@ for bad in true '[1]' null '{}'; do
 done
 refused "$p\\.custom-server-configs: .*both 'io-threads'" 'two io-threads' \
   '"io-threads":2,"custom-server-configs":{"io-threads":4}'
+refused "$p\\.custom-server-configs: 'a b' is not the name of a server setting" 'a name with a blank' \
+  '"custom-server-configs":{"a b":1}'
+refused "$p\\.config_sets\\[0\\]: 'port' cannot be changed, since the key 'port' of the configuration sets it" \
+  'a port to set later' '"config_sets":[{"port":7000}]'
+refused "$p\\.config_sets\\[1\\]: 'DIR' cannot be changed, since vkb-serve sets it" 'a folder to set later' \
+  '"config_sets":[{},{"DIR":"x"}]'
+# What vkb-serve sets is ignored, as the Python tool documents it, and named once.
+config '"custom-server-configs":{"bind":"0.0.0.0","hz":20,"daemonize":"yes","pidfile":"x"},"rdb":"d.rdb"'
+jq -c '. + [.[0] | .port = 7000 | ."custom-server-configs" = {PORT: 1, bind: 2, dbfilename: "x"}]' c.json >ignored.json
+test_that 'settings that vkb-serve sets' vkb-load --plan ignored.json
+test_same '[{"hz":20},{"hz":20},"127.0.0.1"] [null,null,"127.0.0.1"]' \
+  "$(jq -c '[.config.server_config, .server.config, .server.host // "127.0.0.1"]' .out | xargs -d '\n')" \
+  'they are ignored, and do not identify a case'
+test_same "$(printf '%s\n' "'bind': \"0.0.0.0\" is ignored, since the key 'bind_ip' of the configuration sets it" \
+  "'daemonize': \"yes\" is ignored, since vkb-serve sets it" "'pidfile': \"x\" is ignored, since vkb-serve sets it" \
+  "'port': 1 is ignored, since the key 'port' of the configuration sets it" \
+  "'dbfilename': \"x\" is ignored, since the key 'rdb' of the configuration sets it")" \
+  "$(sed "s/^vkb-load: ignored.json: 'custom-server-configs': //" .err)" 'a message names each, with its value, once'
 refused "$p\\.modules\\[0\\]: Missing required key: path" \
   'a module without path' '"modules":[{}]'
 refused "$p\\.modules\\[0\\]\\.args: unknown key" 'a wrong key in a module' \

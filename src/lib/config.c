@@ -7,6 +7,7 @@
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"
+#include "ownsettings.h"
 #include "redact.h"
 #include "str.h"
 
@@ -35,6 +36,31 @@ is_own_setting(const struct json *v)
 	return true;
 }
 
+/* Checks a setting of the server, which has this value. */
+static void
+check_setting(
+    struct configwalk *w, const struct config_key *k, const struct json *v)
+{
+	const char *name = json_key(v);
+	const struct own_setting *own = ownsettings_find(name);
+
+	if (!ownsettings_is_name(name))
+		configwalk_problem(
+		    w, "'%s' is not the name of a server setting", name);
+	if (k->rule != CONFIG_SETTINGS_SETS)
+		return;
+	if (redact_is_secret(name))
+		configwalk_problem(w,
+		    "'%s' is a secret: move it to 'custom-server-configs'",
+		    name);
+	if (own && !own->needs_key)
+		configwalk_problem(w,
+		    "'%s' cannot be changed, since %s%s%s sets it", name,
+		    own->config_key ? "the key '" : "vkb-serve",
+		    own->config_key ? own->config_key : "",
+		    own->config_key ? "' of the configuration" : "");
+}
+
 /* Checks the members of a value that fits its rule. */
 static void
 check_members(struct configwalk *w, const struct config_key *k, struct json *v)
@@ -52,12 +78,8 @@ check_members(struct configwalk *w, const struct config_key *k, struct json *v)
 	if (json_type(v) != JSON_OBJECT)
 		return;
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
-		if (k->rule == CONFIG_SETTINGS_SETS &&
-		    redact_is_secret(json_key(m)))
-			configwalk_problem(w,
-			    "'%s' is a secret: move it to "
-			    "'custom-server-configs'",
-			    json_key(m));
+		if (k->rule != CONFIG_SUFFIXES)
+			check_setting(w, k, m);
 		fits = k->rule == CONFIG_SETTINGS
 		    ? is_own_setting(m)
 		    : json_type(m) == JSON_NUMBER && k->rule != CONFIG_SUFFIXES;
@@ -487,8 +509,10 @@ config_check(struct json *doc, const char *name, bool lenient)
 		configwalk_problem(&w, "expected an array of objects, not a %s",
 		    json_type_name(json_type(doc)));
 	str_free(&w.path);
-	if (!w.problems)
+	if (!w.problems) {
+		ownsettings_ignore(all, name);
 		return all;
+	}
 	json_free(all);
 	return NULL;
 }

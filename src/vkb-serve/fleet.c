@@ -291,13 +291,14 @@ apply_config_set(struct fleet *f, struct node *n, struct str *why)
 		value = spec_print_value(j);
 		r = CLIENT_CALL(
 		    n->client, CALL_MS, "CONFIG", "SET", json_key(j), value);
-		free(value);
 		ok = r && reply_is(r, "OK");
 		if (!ok) {
-			what = mem_printf("config_set '%s'", json_key(j));
+			what = mem_printf(
+			    "config_set '%s' to '%s'", json_key(j), value);
 			node_append_refusal(n, what, r, why);
 			free(what);
 		}
+		free(value);
 		reply_free(r);
 	}
 	return ok ? 0 : -1;

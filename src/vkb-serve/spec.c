@@ -4,39 +4,21 @@
 #include "cpulist.h"
 #include "json.h"
 #include "mem.h"
+#include "ownsettings.h"
 #include "proc.h"
 #include "redact.h"
 #include "str.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-
-/* Settings that a key of the spec or vkb-serve itself sets. */
-static const struct {
-	const char *name, *key; /* key NULL: vkb-serve itself */
-} reserved_settings[] = {{"port", "port"}, {"bind", "host"},
-    {"unixsocket", "unixsocket"}, {"tls-port", "tls"}, {"tls-cert-file", "tls"},
-    {"tls-key-file", "tls"}, {"tls-ca-cert-file", "tls"},
-    {"tls-ca-cert-dir", "tls"}, {"tls-client-cert-file", "tls"},
-    {"tls-client-key-file", "tls"}, {"tls-replication", "tls"},
-    {"tls-cluster", "tls"}, {"io-threads", "io_threads"},
-    {"loadmodule", "modules"}, {"include", "config_file"},
-    {"dbfilename", "rdb"}, {"cluster-enabled", "primaries"},
-    {"cluster-config-file", NULL}, {"cluster-port", NULL},
-    {"cluster-announce-ip", NULL}, {"cluster-announce-port", NULL},
-    {"cluster-announce-tls-port", NULL}, {"cluster-announce-bus-port", NULL},
-    {"dir", NULL}, {"logfile", NULL}, {"daemonize", NULL}, {"pidfile", NULL},
-    {"supervised", NULL}, {"replicaof", "replicas"}, {"slaveof", "replicas"}};
 
 /* Reads an integer in min..max; leaves *v if the key is absent. */
 static int
@@ -92,9 +74,11 @@ check_setting(const struct spec *s, const char *section, const struct json *j,
     struct str *why)
 {
 	const char *name = json_key(j);
+	const struct own_setting *own = ownsettings_find(name);
+	char *value;
 	bool words;
 
-	if (!*name || name[strspn(name, LETTERS "._-")])
+	if (!ownsettings_is_name(name))
 		return str_fail(
 		    why, "'%s': invalid setting name '%s'", section, name);
 	if (!is_setting(j))
@@ -103,24 +87,15 @@ check_setting(const struct spec *s, const char *section, const struct json *j,
 		    config_has_lines(name, &words)
 			? ", nor a list of strings without line breaks"
 			: "");
-	for (size_t i = 0;
-	     i < sizeof reserved_settings / sizeof *reserved_settings; i++) {
-		const char *key = reserved_settings[i].key;
-
-		if (strcasecmp(name, reserved_settings[i].name) != 0)
-			continue;
-		if (key && !json_get(s->json, key) &&
-		    (strcmp(key, "io_threads") == 0 || strcmp(key, "rdb") == 0))
-			continue;
-		if (key)
-			return str_fail(why,
-			    "'%s.%s' conflicts with the key '%s' of the spec",
-			    section, name, key);
-		return str_fail(why,
-		    "'%s.%s' conflicts with what vkb-serve itself sets",
-		    section, name);
-	}
-	return 0;
+	if (!own || (own->needs_key && !json_get(s->json, own->key)))
+		return 0;
+	value = spec_print_value(j);
+	str_printf(
+	    why, "'%s.%s': '%s' is not possible, since ", section, name, value);
+	free(value);
+	return own->key
+	    ? str_fail(why, "the key '%s' of the spec sets it", own->key)
+	    : str_fail(why, "vkb-serve sets it");
 }
 
 static int
