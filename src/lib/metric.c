@@ -133,8 +133,8 @@ const struct metric metric_table[] = {
 		"and of replication",
 	.grows = true},
     {"payload_bytes_per_key", "B", METRIC_NEITHER, .02, 1,
-	.help = "bytes of names and values of a sample of 64 keys of each "
-		"primary; 8 for each score"},
+	.help = "bytes of names, values and scores of all keys, divided by "
+		"them"},
     {"memory_overhead_ratio", "", METRIC_LOWER, .02, 3,
 	.help = "stored_bytes_per_key over payload_bytes_per_key",
 	.grows = true},

@@ -26,6 +26,7 @@
 #include "setup.h"
 #include "sizes.h"
 #include "target.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/engine/written.h"
 #include "vkb-load/meter/watch.h"
 
@@ -263,6 +264,36 @@ add_replayed(struct measure *m, const struct engine_result *all)
 		    (size_t)json_get_num(run, "block", 0));
 }
 
+/* Are the sizes of the keys known without reading all? */
+static enum sizes_which
+choose_sizes(const struct measure *m, const struct target *t)
+{
+	const struct engine_work *w = &m->roles.works[0];
+
+	if (t->e.prefix)
+		return SIZES_OF_OTHERS;
+	return m->roles.nown == 1 && !w->nmix && !w->replay && !w->values.n &&
+		command_keys_alike(w->command) && !m->cas->populate_with &&
+		!m->cas->nbefore && !m->cas->setup_commands &&
+		!json_get(m->cas->record, "scene")
+	    ? SIZES_ALIKE
+	    : SIZES_DIFFER;
+}
+
+/* Adds what the keys take to the metrics of the run. Of several parts of a load
+ * one measures it. Returns the encodings, or NULL. */
+static struct json *
+measure_sizes(
+    struct measure *m, const struct target *t, struct json *metrics, int rc)
+{
+	struct sizes_how how = {
+	    choose_sizes(m, t), &m->context->halt, on_progress, m};
+
+	return rc == 0 && peers_leads(m->starting.peers)
+	    ? sizes_measure(t, &how, metrics)
+	    : NULL;
+}
+
 static void
 set_figures(struct measure *m, const struct target *t, struct engine_result *v,
     const struct watch_cost *cost, int rc)
@@ -274,7 +305,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	/* If a server of our own has ended, that is reported with its log. */
 	if (target_memory(t, memory) < 0 && rc != 0 && m->context->external)
 		measure_fail(m, NULL);
-	encodings = rc == 0 ? sizes_measure(t, memory) : NULL;
+	encodings = measure_sizes(m, t, memory, rc);
 	add_replayed(m, &v[0]);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		role = &m->roles.v[i];

@@ -106,6 +106,15 @@ command_needs(const char *name)
 }
 
 bool
+command_keys_alike(const char *name)
+{
+	const struct row *r = find_row(name);
+	const char *text = !r ? NULL : r->seed ? r->seed : r->text;
+
+	return text && (str_starts(text, "SET ") || strcmp(text, "MSET") == 0);
+}
+
+bool
 command_reads(const char *name)
 {
 	enum command_needs needs = command_needs(name);

@@ -21,6 +21,9 @@ const char *const *command_names(void);
 bool command_known(const char *name);
 bool command_reads(const char *name); /* it reads data that must be seeded */
 enum command_needs command_needs(const char *name);
+/* Are its keys, also those that are filled for it, of one size if values are?
+ */
+bool command_keys_alike(const char *name);
 
 /*
  * Returns how many keys or elements of a command of 'words' words can be
