@@ -8,6 +8,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "opt.h"
 #include "output.h"
@@ -266,6 +267,11 @@ make_notes(const struct json *rec)
 	if (json_get(rec, "doubled"))
 		str_printf(begin_note(&s), "%.0f doubled",
 		    json_get_num(rec, "doubled", 0));
+	if (json_num(json_path(rec, "metrics.achieved_percent.median"), 100) <
+	    METRIC_REACHED_PERCENT)
+		str_printf(begin_note(&s), "rate not reached: %.3g%%",
+		    json_num(
+			json_path(rec, "metrics.achieved_percent.median"), 0));
 	if (json_get_num(bound, "client", 0) > 0)
 		str_add(begin_note(&s), "client-bound");
 	if (json_num(json_path(rec, "metrics.foreign_cpu_percent.median"), 0) >

@@ -196,6 +196,63 @@ test_status 1 'the text of a comparison' vkb-compare a.jsonl b.jsonl
 test_match '20.*slower|capacity' .out 'it has the capacity'
 test_same 2001 "$(vkb-stats a.jsonl | jq '.metrics.capacity_rps.median | floor')" \
   'vkb-stats summarises capacities'
+# --- a rate that is not reached: each request of one connection waits for 20 ms
+
+for how in '"duration": 1' '"requests": [20]'; do
+  vkb-load -q --runs 1 -o slow.jsonl - >/dev/null 2>said <<END
+{"mix": "'BLPOP none 0.02' 3, 'BLPOP nothing 0.02' 1", "keyspacelen": [1], "clients": [1], "rate": 200, $how}
+END
+  test_same '[["ok",true,true,true],["ok",true,null,true],["ok",true,null,true]]' \
+    "$(jq -sc 'map(select(.type == "run")) | .[0].metrics.achieved_percent as $all | map([.status,
+      .metrics.achieved_percent == $all and $all > 0 and $all <= 50,
+      (.metrics.offered_rps | values | . > 199 and . < 201),
+      ((.metrics | .requests / .elapsed_s / .rps - 1) | fabs < 1e-9)] |
+      if length == 3 then .[:2] + [null] + .[2:] else . end)' slow.jsonl)" \
+    "$how: the records of the mix and its commands have the share of the rate that was answered"
+  test_match '^vkb-load: .*: the rate was not reached: [0-9.]+ of 200.* requests/s were answered \([0-9.]+ %\)' said \
+    "$how: a message says that the rate was not reached"
+  case $how in
+    *duration*) test_same 1 "$(jq -s '.[1].metrics.elapsed_s' slow.jsonl)" 'answers after the end are not counted'
+      cp slow.jsonl lasting.jsonl ;;
+  esac
+  rm slow.jsonl
+done
+vkb-stats --text lasting.jsonl >.out
+test_same 3 "$(grep -c 'rate not reached: ' .out)" 'the table has a note for each row'
+# sides EDIT: ten runs a side, of which those of "new" reached their rate after EDIT
+sides() {
+  for side in old new; do
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+      jq -c --argjson i $i --arg side $side "select(.config.command == \"mix\") | .subject = {label: \$side} |
+        .run.index = \$i | .run.session = \"s\" | .run.block = \$i |
+        .metrics.rps = 50 + \$i / 100 | if \$side == \"new\" then $1 else . end" lasting.jsonl
+    done
+  done
+}
+sides '.metrics |= (.achieved_percent = 100 | .rps = 200 | .p99_latency_ms = 20 | .p50_latency_ms = 20)' >pair
+test_that 'a side that reached its rate and one that did not' vkb-compare -b old -f jsonl:deltas -f text:.out pair
+test_same '["p50_latency_ms","info"] ["p99_latency_ms","info"] ["rps","gate"]' \
+  "$(jq -c 'select(.type == "delta") | select(.metric | IN("rps", "p50_latency_ms", "p99_latency_ms")) | [.metric, .class]' deltas |
+    sort | xargs -d '\n')" 'throughput is judged, and latencies are not'
+test_match 'the rate was not reached: [0-9.]+% of it was answered by the baseline and 100% by the contender, so latencies are not judged' \
+  .out 'a warning says why'
+sides '.metrics |= (.achieved_percent = 100 | .rps = 200)' | jq -c '.metrics.achieved_percent = 99' >pair
+vkb-compare -b old -f jsonl:deltas pair >.out
+test_same '["p99_latency_ms","gate"]' "$(jq -c 'select(.metric == "p99_latency_ms") | [.metric, .class]' deltas)" \
+  'latencies of sides that reached their rate are judged'
+# A commit that did not reach the rate is not among the latencies of a history.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+  jq -c --argjson i $i 'select(.config.command == "mix") | .run = {index: 1, session: "s\($i)"} |
+    .subject = {commit: ("0000000000000000000000000000000000000000" | .[:38] + ("0\($i)" | .[-2:])),
+      time: "2026-01-0\($i % 9 + 1)T00:00:\(10 + $i)Z"} | .subject.time = "2026-01-\($i + 10)T00:00:00Z" |
+    .metrics = {rps: (200 + $i / 50), achieved_percent: (if $i > 8 then 90 else 100 end),
+      p99_latency_ms: (if $i > 8 then 900 else 20 end + $i / 50)}' lasting.jsonl
+done >history
+vkb-detect -f jsonl history >changes 2>&1
+test_same 0 "$(grep -c '"metric":"p99_latency_ms"' changes)" 'vkb-detect does not judge latencies of runs that did not reach their rate'
+jq -c '.metrics.achieved_percent = 100' history >reached
+vkb-detect -f jsonl reached >changes 2>&1
+test_same 1 "$(grep -c '"metric":"p99_latency_ms"' changes)" 'it judges those of the others'
 cp s2.jsonl resumed
 test_that 'a search that is finished is not repeated' on s1 --runs 1 --warmup 200ms --duration 800ms \
   --slo 'p50<=20ms' --resume resumed slo.json

@@ -3,6 +3,7 @@
 #include "histcodec.h"
 #include "json.h"
 #include "mem.h"
+#include "metric.h"
 #include "str.h"
 
 #include <math.h>
@@ -107,6 +108,7 @@ join_metrics(const struct joined *w, struct json *run)
 		json_set_num(all, "rps", add_up(w, "requests") / w->seconds);
 	}
 	json_set(run, "metrics", all);
+	metric_set_achieved(all);
 }
 
 /* Sets the percentiles to those of a histogram of ns. Its text does not have

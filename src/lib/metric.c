@@ -2,6 +2,7 @@
 #include "json.h"
 #include "str.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -167,6 +168,8 @@ const struct metric metric_table[] = {
 	.help = "time that the control group was throttled by its CPU limit"},
     {"offered_rps", "req/s", METRIC_NEITHER, .02, 2,
 	.help = "requests per second the schedule asked for (open loop)"},
+    {"achieved_percent", "%", METRIC_HIGHER, .01, 2,
+	.help = "share of offered_rps that was answered (open loop)"},
     {"max_backlog", "", METRIC_NEITHER, .1, 0,
 	.help = "most requests due and not yet written (open loop)"},
     {0}};
@@ -256,6 +259,36 @@ metric_guess(const char *name)
 			break;
 		}
 	return m;
+}
+
+double
+metric_achieved_percent(const struct metric_achieved *a)
+{
+	double share = a->rps / a->offered_rps + a->lag_s / a->elapsed_s;
+
+	return a->offered_rps > 0 && !isnan(share) ? 100 * fmin(1, share) : NAN;
+}
+
+void
+metric_set_achieved(struct json *metrics)
+{
+	double v = metric_achieved_percent(
+	    &(struct metric_achieved){json_get_num(metrics, "rps", NAN),
+		json_get_num(metrics, "offered_rps", NAN),
+		json_get_num(metrics, "min_latency_ms", NAN) / 1e3,
+		json_get_num(metrics, "elapsed_s", NAN)});
+
+	json_del(metrics, "achieved_percent");
+	json_set_num(metrics, "achieved_percent", v);
+}
+
+bool
+metric_follows_rate(const char *name, size_t n)
+{
+	static const char end[] = "_latency_ms";
+	size_t k = sizeof end - 1;
+
+	return n >= k && memcmp(name + n - k, end, k) == 0;
 }
 
 bool

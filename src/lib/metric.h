@@ -6,6 +6,7 @@
 #define METRIC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct json;
 
@@ -47,6 +48,30 @@ bool metric_is_family(const char *name);
  * _percent and others: neither). The result's name is borrowed from the caller.
  */
 struct metric metric_guess(const char *name);
+
+/*
+ * Returns the share of the offered requests that were answered in time, in
+ * percent: each may be answered lag_s after it was due, so in a steady run as
+ * many are still on their way at its end. NAN: not known.
+ */
+struct metric_achieved {
+	double rps, offered_rps;
+	double lag_s, elapsed_s;
+};
+double metric_achieved_percent(const struct metric_achieved *);
+
+/* Below this percentage a rate was not reached. */
+#define METRIC_REACHED_PERCENT 99
+
+/*
+ * Sets achieved_percent from the other metrics of a run with a rate, with its
+ * smallest latency as the lag: then a queue that grows is never part of it.
+ */
+void metric_set_achieved(struct json *metrics);
+
+/* Is the name, of n bytes, that of a latency? Those of a run that did not reach its rate are how long its
+ * queue was, and are not judged. */
+bool metric_follows_rate(const char *name, size_t n);
 
 /*
  * For the metrics with 'bound': was the server the limit of most runs of the

@@ -57,6 +57,7 @@ struct row {
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */
 	bool loads_differ;  /* one side was counted, by fewer requests */
+	bool unreached;     /* a latency, and a side did not reach its rate */
 	const char *notes;  /* of a row read from a record; NULL: judged here */
 	const char *reason; /* of such a row that is undecided */
 };

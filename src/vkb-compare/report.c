@@ -330,6 +330,7 @@ report_notes(struct str *s, const struct row *r)
 	    {r->client_bound, "client-bound"},
 	    {r->keys_differ, "the faster side may have more keys"},
 	    {r->loads_differ, "one side alone was counted"},
+	    {r->unreached, "the rate was not reached"},
 	    {r->builds_differ, "the builds were made in different ways"},
 	    {isnan(f->ratio) && !report_is_exact(r),
 		"values of 0 or below: no ratio"},

@@ -101,6 +101,22 @@ do_runs_agree(const struct pairing *p, const char *metric)
 	return true;
 }
 
+/* Did most runs of the case answer less than their rate? */
+static bool
+is_unreached(const struct kase *k)
+{
+	size_t n = 0, below = 0;
+
+	for (size_t i = 0; i < k->nparts; i++) {
+		const struct part_metric *m =
+		    part_metric(&k->parts[i], "achieved_percent");
+
+		for (size_t v = 0; m && v < m->values.n; v++, n++)
+			below += m->values.v[v] < METRIC_REACHED_PERCENT;
+	}
+	return 2 * below > n;
+}
+
 bool
 rules_is_counted(const struct kase *k, const char *metric)
 {
@@ -160,6 +176,11 @@ rules_apply(const struct rules *r, struct row *row)
 	if (row->keys_differ && a.gate != 1)
 		row->gate = false;
 	if (row->loads_differ && a.gate != 1)
+		row->gate = false;
+	row->unreached = metric_follows_rate(row->name, strlen(row->name)) &&
+	    p->side[0] && p->side[1] &&
+	    (is_unreached(p->side[0]) || is_unreached(p->side[1]));
+	if (row->unreached && a.gate != 1)
 		row->gate = false;
 	row->builds_differ = row->metric.exact && p->side[1] &&
 	    !builds_are_comparable(k->subject, p->side[1]->subject);

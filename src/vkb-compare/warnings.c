@@ -5,6 +5,8 @@
 #include "json.h"
 #include "num.h"
 #include "mem.h"
+#include "sample.h"
+#include "stats.h"
 #include "intern.h"
 #include "str.h"
 
@@ -230,6 +232,39 @@ warn_busy(struct warnings *w, const struct comparison *c)
 			percent[0], percent[1], n, num_plural(n)));
 }
 
+/* Returns the median of the shares of the rate that a side reached. */
+static double
+find_achieved(const struct kase *k)
+{
+	struct sample s = sample_metric(k, "achieved_percent");
+	double v;
+
+	stats_sort(s.v, s.n);
+	v = stats_median(s.v, s.n);
+	sample_free(&s);
+	return v;
+}
+
+static void
+warn_unreached(struct warnings *w, const struct comparison *c)
+{
+	const struct pairing *last = NULL;
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct pairing *p = c->rows[i].pair;
+
+		if (p == last || !c->rows[i].unreached)
+			continue;
+		last = p;
+		add_warning(w, REPORT_NOTE,
+		    mem_printf("%s: the rate was not reached: %.3g%% of it "
+			       "was answered by the baseline and %.3g%% by the "
+			       "contender, so latencies are not judged",
+			p->name[0], find_achieved(p->side[0]),
+			find_achieved(p->side[1])));
+	}
+}
+
 static void
 warn_client_bound(struct warnings *w, const struct comparison *c)
 {
@@ -301,6 +336,7 @@ warnings_new(struct warnings *w, const struct comparison *c)
 	warn_differences(w, c);
 	warn_builds(w, c);
 	warn_busy(w, c);
+	warn_unreached(w, c);
 	warn_lost_cases(w, c);
 	for (size_t i = 0; i < c->one_sided_count; i++) {
 		struct str s = {0};

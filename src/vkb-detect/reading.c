@@ -10,6 +10,7 @@
 #include "jsonhash.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "metric.h"
 #include "intern.h"
 #include "record.h"
 #include "runrecord.h"
@@ -257,12 +258,21 @@ is_duplicate(struct reading *in, bool session, uint64_t hash)
 	return session && hashset_add(in->seen, hash);
 }
 
+/* Is a metric of a run left out because it is a latency, and the run did not
+ * reach its rate? 'achieved' is its achieved_percent, or NAN. */
+static bool
+is_unreached(const char *name, size_t n, double achieved)
+{
+	return achieved < METRIC_REACHED_PERCENT &&
+	    metric_follows_rate(name, n);
+}
+
 /* Adds a row for each value of a summary, or for its median. */
 static int
 add_values(
     struct reading *in, size_t kase, struct rows_run run, const struct json *m)
 {
-	size_t n = json_len(m), most = 0, k = 0, at, *len;
+	size_t n = json_len(m), most = 0, k = 0, at, *len, rate = n;
 	double **v = mem_array(n + 1, sizeof *v);
 	int rc = 0;
 
@@ -275,14 +285,19 @@ add_values(
 			*v[k] = json_get_num(j, "median", NAN);
 		}
 		most = len[k] > most ? len[k] : most;
+		if (strcmp(json_key(j), "achieved_percent") == 0)
+			rate = k;
 	}
 	for (size_t i = 0; i < most && rc == 0; i++) {
 		struct rows *r = add_row(in, kase, run);
+		double achieved = rate < n && i < len[rate] ? v[rate][i] : NAN;
 
 		k = at = 0;
 		for (const struct json *j = json_first(m); j;
 		     j = json_next(j), k++)
-			if (i < len[k])
+			if (i < len[k] &&
+			    !is_unreached(
+				json_key(j), strlen(json_key(j)), achieved))
 				rows_set(r, in->names, json_key(j),
 				    strlen(json_key(j)), v[k][i], &at);
 		rc = limit_memory(in, r);
@@ -403,6 +418,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	size_t at = 0, env;
 	struct rows_run run = {(uint32_t)point, (uint32_t)in->bare,
 	    (uint32_t)in->serving[subject], 0};
+	double achieved = NAN;
 	struct rows *rows;
 	char *error;
 
@@ -426,8 +442,13 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	in->v[kase].client_bound += is_text(&r->bound, "client");
 	rows = add_row(in, kase, run);
 	for (size_t i = 0; i < r->nmetrics; i++)
-		rows_set(rows, in->names, r->metrics[i].name.s,
-		    r->metrics[i].name.n, r->metrics[i].value, &at);
+		if (is_text(&r->metrics[i].name, "achieved_percent"))
+			achieved = r->metrics[i].value;
+	for (size_t i = 0; i < r->nmetrics; i++)
+		if (!is_unreached(
+			r->metrics[i].name.s, r->metrics[i].name.n, achieved))
+			rows_set(rows, in->names, r->metrics[i].name.s,
+			    r->metrics[i].name.n, r->metrics[i].value, &at);
 	return limit_memory(in, rows);
 }
 

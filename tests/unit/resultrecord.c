@@ -77,12 +77,12 @@ cost_of(void)
 	"\"p95_latency_ms\":17,\"p99_latency_ms\":18,\"p999_latency_ms\":19," \
 	"\"max_latency_ms\":20"
 #define MACHINE "\"steal_percent\":35,\"foreign_cpu_percent\":34"
-#define COSTS                                                            \
-	"\"lost\":22,\"unanswered\":23,\"reconnects\":24,\"pushes\":25," \
-	"\"hit_rate_percent\":26," MACHINE ",\"client_cpu_us_per_req\":27,"          \
-	"\"client_cycles_per_req\":28,\"client_busy_percent\":29,"       \
-	"\"server_cpu_us_per_req\":30,\"server_cycles_per_req\":31,"     \
-	"\"server_instructions_per_req\":32,\"server_busy_percent\":33," \
+#define COSTS                                                               \
+	"\"lost\":22,\"unanswered\":23,\"reconnects\":24,\"pushes\":25,"    \
+	"\"hit_rate_percent\":26," MACHINE ",\"client_cpu_us_per_req\":27," \
+	"\"client_cycles_per_req\":28,\"client_busy_percent\":29,"          \
+	"\"server_cpu_us_per_req\":30,\"server_cycles_per_req\":31,"        \
+	"\"server_instructions_per_req\":32,\"server_busy_percent\":33,"    \
 	"\"memory_mb\":36"
 
 static void
@@ -92,6 +92,7 @@ closed_loop(void)
 	struct watch_cost cost = cost_of();
 	struct json *run = json_object();
 
+	r.offered_rps = r.max_backlog = NAN;
 	cost.sampled = parse("{\"cpu_peak_percent\":39}");
 	cost.machine = parse("{" MACHINE "}");
 	cost.samples = parse("{\"at_s\":[1]}");
@@ -138,8 +139,7 @@ copied(void)
 		  "\"env\":{}}")};
 
 	result_record_copy_facts(v, 2);
-	is_section(v[1], "subject",
-	    "{\"label\":\"a\",\"binary_sha256\":\"b\"}",
+	is_section(v[1], "subject", "{\"label\":\"a\",\"binary_sha256\":\"b\"}",
 	    "all records of a run have the same subject");
 	is_section(v[1], "run", "{\"order\":2,\"slices\":2}",
 	    "what a record has is not replaced");
@@ -167,6 +167,10 @@ open_loop(void)
 	    0, "open loop has the offered rate");
 	tap_near(json_get_num(json_get(run, "metrics"), "max_backlog", 0), 38,
 	    0, "open loop has the largest backlog");
+	/* of 37 requests/s 13, and 15 of 12,000 ms later */
+	tap_near(json_get_num(json_get(run, "metrics"), "achieved_percent", 0),
+	    100 * (13. / 37 + 15. / 12000), 1e-9,
+	    "open loop has the share of its rate that was answered");
 	hist = json_get(run, "hist");
 	tap_ok(json_len(hist) == 2 &&
 		strcmp(json_get_str(hist, "latency_ns"),
@@ -177,6 +181,7 @@ open_loop(void)
 	hist_free(r.service);
 	r.service = NULL;
 	run = json_object();
+	r.offered_rps = r.max_backlog = NAN;
 	cost.bound = WATCH_NEITHER;
 	result_record_set(run, &r, &cost, false);
 	tap_ok(!json_get(json_get(run, "metrics"), "offered_rps") &&

@@ -15,6 +15,8 @@
 #include "hdrfile.h"
 #include "live.h"
 #include "mem.h"
+#include "metric.h"
+#include "num.h"
 #include "peers.h"
 #include "populate.h"
 #include "probe.h"
@@ -264,6 +266,23 @@ add_replayed(struct measure *m, const struct engine_result *all)
 		    (size_t)json_get_num(run, "block", 0));
 }
 
+/* Reports a role whose rate was not reached. */
+static void
+report_rate(const struct role *role, const struct json *metrics)
+{
+	double achieved = json_get_num(metrics, "achieved_percent", NAN);
+	char rps[NUM_BUF], offered[NUM_BUF];
+
+	if (role->part || !(achieved < METRIC_REACHED_PERCENT))
+		return;
+	err_say("%s: the rate was not reached: %s of %s requests/s were "
+		"answered (%.3g %%), so latencies include the time in a queue "
+		"that grew and are not judged",
+	    role->name, num_human(rps, json_get_num(metrics, "rps", NAN)),
+	    num_human(offered, json_get_num(metrics, "offered_rps", NAN)),
+	    achieved);
+}
+
 /* Are the sizes of the keys known without reading all? */
 static enum sizes_which
 choose_sizes(const struct measure *m, const struct target *t)
@@ -316,6 +335,11 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 		result_record_set(m->recs[i], r, cost, role->part > 0);
 		starting_set_part(&m->starting, m->recs[i], r);
 		metrics = json_get(m->recs[i], "metrics");
+		if (role->part) /* its requests are a share of the whole */
+			json_set(metrics, "achieved_percent",
+			    json_dup(json_path(
+				m->recs[0], "metrics.achieved_percent")));
+		report_rate(role, metrics);
 		for (const struct json *j = json_first(memory);
 		     !role->part && j; j = json_next(j))
 			json_set(metrics, json_key(j), json_dup(j));

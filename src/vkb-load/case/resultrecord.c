@@ -2,6 +2,7 @@
 #include "hist.h"
 #include "histcodec.h"
 #include "json.h"
+#include "metric.h"
 #include "str.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/meter/watch.h"
@@ -84,10 +85,9 @@ make_metrics(
 	add_all(m, cost->machine);
 	if (!part)
 		add_cost(m, cost);
-	if (r->service) {
-		json_set_num(m, "offered_rps", r->offered_rps);
-		json_set_num(m, "max_backlog", r->max_backlog);
-	}
+	json_set_num(m, "offered_rps", r->offered_rps);
+	json_set_num(m, "max_backlog", r->max_backlog);
+	metric_set_achieved(m);
 	return m;
 }
 

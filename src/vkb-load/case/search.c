@@ -4,6 +4,7 @@
 #include "hist.h"
 #include "json.h"
 #include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "slospec.h"
 #include "target.h"
@@ -11,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ACHIEVED .99  /* of the rate, at least */
 #define LEAST_DUE 10. /* requests of a trial, at least */
 
 struct search {
@@ -54,12 +54,12 @@ get_latency(const struct search *s, const struct engine_result *r)
 static bool
 check_held(const struct search *s, const struct engine_result *r)
 {
-	double seconds =
-	    fmax(s->work.duration_s, r->elapsed_s - s->slo->limit_ms / 1e3);
+	struct metric_achieved a = {
+	    r->rps, r->offered_rps, s->slo->limit_ms / 1e3, r->elapsed_s};
 
 	return !r->errors_total && r->lost + r->unanswered <= 0 &&
 	    get_latency(s, r) <= s->slo->limit_ms &&
-	    (double)r->requests / seconds >= ACHIEVED * r->offered_rps;
+	    metric_achieved_percent(&a) >= METRIC_REACHED_PERCENT;
 }
 
 static void

@@ -127,6 +127,14 @@ counters_end_slice(struct worker *w)
 }
 
 void
+counters_count(struct worker *w)
+{
+	if (w->loop.now >= w->interval_end)
+		counters_end_interval(w, w->loop.now);
+	w->interval_counted++;
+}
+
+void
 counters_record_late(struct worker *w, int64_t ns, uint32_t n)
 {
 	hist_add(w->latency, ns, n);
@@ -318,18 +326,29 @@ get_elapsed(const struct run *r, int64_t last)
 {
 	if (!r->active_ns)
 		return last - r->t0;
-	if (!run_by_duration(r))
-		return r->active_ns;
-	return r->sliced_ns + (last > r->t1 ? last - r->t1 : 0);
+	return run_by_duration(r) ? r->sliced_ns : r->active_ns;
 }
 
-/* Returns the seconds in which the requests that count were due. */
+/* Returns the requests per second of the schedule; those of a number of
+ * requests, or of a trace to its end, were due until the last of them. */
 static double
-get_offered_s(const struct run *r, const struct engine_result *out, bool cut)
+get_offered_rps(const struct run *r, const struct engine_result *out)
 {
-	if (!run_by_duration(r) || cut)
-		return out->elapsed_s;
-	return r->active_ns ? (double)r->sliced_ns / 1e9 : r->work->duration_s;
+	double rps = 0, due = 0, last = 0, ns;
+	const struct worker *w;
+
+	for (w = r->workers; w < r->workers + r->nworkers; w++) {
+		due += (double)w->measured;
+		last = fmax(last, w->last_due);
+		ns = w->seen.next_ns - w->first_due;
+		if (w->measured && ns > 0)
+			rps += (double)w->measured * 1e9 / ns;
+	}
+	if (run_by_duration(r))
+		rps = due / out->elapsed_s;
+	else if (r->work->replay)
+		rps = last > 0 ? due * 1e9 / last : NAN;
+	return rps * r->together;
 }
 
 static void
@@ -344,7 +363,7 @@ collect_checks(const struct checks *k, struct engine_result *out)
 void
 counters_collect(struct run *r, struct engine_result *out)
 {
-	uint64_t misses = 0, due = 0;
+	uint64_t misses = 0;
 	int64_t last = r->t0;
 	bool cut = run_halted(r); /* before the measured time was over */
 	const struct worker *w;
@@ -364,7 +383,6 @@ counters_collect(struct run *r, struct engine_result *out)
 		cut |= w->cut;
 		if (!*out->refusal)
 			memcpy(out->refusal, w->refusal, sizeof out->refusal);
-		due += w->measured * r->together;
 		if (w->last_ns > last)
 			last = w->last_ns;
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
@@ -375,8 +393,7 @@ counters_collect(struct run *r, struct engine_result *out)
 			engine_result_add_error(out, &w->errors[k]);
 		}
 	}
-	/* In open loop the requests due at the end are waited for. */
-	if (run_by_duration(r) && !cut && (!run_is_open(r) || last < r->t1))
+	if (run_by_duration(r) && !cut)
 		last = r->t1;
 	out->start_ns = r->began;
 	out->end_ns = last;
@@ -386,7 +403,7 @@ counters_collect(struct run *r, struct engine_result *out)
 	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
 	out->offered_rps = NAN;
 	if (run_is_open(r))
-		out->offered_rps = (double)due / get_offered_s(r, out, cut);
+		out->offered_rps = get_offered_rps(r, out);
 	else
 		out->max_backlog = NAN;
 	reconnect_collect(r, out);

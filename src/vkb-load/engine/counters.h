@@ -32,10 +32,10 @@ void counters_count_answers(
 
 /* Records n measured requests and their latency in the worker's interval. */
 void counters_record(struct worker *, int64_t ns, uint32_t n);
-/*
- * Records the latency of n requests answered after the measured time, without
- * counting them.
- */
+/* Counts a measured request in the worker's interval. */
+void counters_count(struct worker *);
+/* Records the latency of n requests without counting them, as of those that are
+ * answered after the measured time. */
 void counters_record_late(struct worker *, int64_t ns, uint32_t n);
 
 /* Ends the worker's interval. */

@@ -128,7 +128,8 @@ count_arrivals(struct worker *w, int64_t now)
 	while (w->seen.next_ns <= t && w->seen.next_ns < t1 &&
 	    w->measured < w->share) {
 		due = (int64_t)w->seen.next_ns;
-		w->measured += is_counted(w, due);
+		if (is_counted(w, due) && !w->measured++)
+			w->first_due = w->seen.next_ns;
 		if (r->by_key)
 			pools_add_due(pools_choose(w, w->seen.n), due);
 		w->seen.kind->advance(&w->seen);
@@ -246,17 +247,33 @@ dispatch_requests(struct worker *w, int64_t now)
 		    w->max_backlog, (double)(count_backlog(w) * r->together));
 }
 
+/* Does an answer that came now count as one of the measured time? */
+static bool
+is_in_time(const struct run *r, int64_t now)
+{
+	return run_by_duration(r) ? now >= r->t0 && now < r->t1
+				  : now >= r->from;
+}
+
+/* Latencies are of the requests that were due in the measured time, whenever
+ * they are answered; by duration, requests are those answered in it. */
 static void
 record_reply(
     struct worker *w, int64_t now, int64_t due, int64_t written, size_t part)
 {
-	w->counted += due != RUN_NOT_COUNTED;
+	const struct run *r = w->run;
+	bool counted =
+	    run_by_duration(r) ? is_in_time(r, now) : due != RUN_NOT_COUNTED;
+
+	w->counted += counted;
 	if (w->parts)
-		mixparts_record_one(w, part, due != RUN_NOT_COUNTED,
-		    due < 0 ? -1 : now - due, now - written);
+		mixparts_record_one(
+		    w, part, counted, due < 0 ? -1 : now - due, now - written);
+	if (counted && (due >= 0 || run_by_duration(r)))
+		counters_count(w);
 	if (due < 0)
 		return;
-	counters_record(w, now - due, 1);
+	counters_record_late(w, now - due, 1);
 	hist_add(w->service, now - written, 1);
 }
 
@@ -275,8 +292,8 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 		c->oldest = (c->oldest + 1) % r->pipeline;
 	}
 	if (w->parts)
-		mixparts_count_answers(w, now >= r->from);
-	return now >= r->from;
+		mixparts_count_answers(w, is_in_time(r, now));
+	return is_in_time(r, now);
 }
 
 static bool
@@ -284,8 +301,8 @@ record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
 	record_reply(w, now, a->due, a->start_ns, a->part);
 	if (w->parts)
-		mixparts_count_answers(w, now >= w->run->from);
-	return now >= w->run->from;
+		mixparts_count_answers(w, is_in_time(w->run, now));
+	return is_in_time(w->run, now);
 }
 
 static bool

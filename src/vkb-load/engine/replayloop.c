@@ -110,16 +110,38 @@ dispatch_requests(struct worker *w, int64_t now)
 }
 
 static void
+note_due(struct worker *w, int64_t due)
+{
+	w->measured++;
+	w->last_due = fmax(w->last_due, (double)(due - w->run->start));
+}
+
+static void
 record_reply(
     struct worker *w, int64_t now, int64_t due, int64_t written, size_t part)
 {
+	bool counted = !run_by_duration(w->run) || now < w->run->t1;
+
 	if (due < 0)
 		return;
-	w->counted++;
-	w->measured++;
-	counters_record(w, now - due, 1);
+	note_due(w, due);
+	w->counted += counted;
+	if (counted)
+		counters_count(w);
+	counters_record_late(w, now - due, 1);
 	hist_add(w->service, now - written, 1);
-	mixparts_record_one(w, part, true, now - due, now - written);
+	mixparts_record_one(w, part, counted, now - due, now - written);
+}
+
+/* Counts misses and refusals. Returns whether the replies count. */
+static bool
+count_answers(struct worker *w, int64_t now)
+{
+	const struct run *r = w->run;
+	bool counted = now >= r->from && (!run_by_duration(r) || now < r->t1);
+
+	mixparts_count_answers(w, counted);
+	return counted;
 }
 
 static bool
@@ -131,16 +153,14 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 		c->oldest = (c->oldest + 1) % w->run->pipeline;
 	}
 	outbox_answer(w->outbox, c, replies);
-	mixparts_count_answers(w, now >= w->run->from);
-	return now >= w->run->from;
+	return count_answers(w, now);
 }
 
 static bool
 record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
 	record_reply(w, now, a->due, a->start_ns, a->part);
-	mixparts_count_answers(w, now >= w->run->from);
-	return now >= w->run->from;
+	return count_answers(w, now);
 }
 
 static bool
@@ -175,9 +195,9 @@ record_unsent(struct worker *w, int64_t now)
 		for (size_t k = 0; k < f->late; k++) {
 			item = sendlist_at(f, f->nsent + k);
 			due = get_recorded_due(r, item->due_ns);
-			w->measured += due >= 0;
 			if (due < 0)
 				continue;
+			note_due(w, due);
 			hist_add(w->latency, now - due, 1);
 			mixparts_record_one(
 			    w, item->part, false, now - due, -1);

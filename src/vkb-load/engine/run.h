@@ -115,6 +115,8 @@ struct worker {
 	size_t nwindows, windows_cap;
 	uint64_t share;    /* arrivals in all; RUN_ENDLESS */
 	uint64_t measured; /* arrivals that count */
+	double first_due;  /* of them, in ns since the base */
+	double last_due;   /* the same of a trace, since its start */
 	bool no_pwait2;    /* the kernel has none */
 	double max_backlog;
 	/* Of a mix or, as they come, of a trace, see mixparts.h; or NULL. */
