@@ -105,13 +105,13 @@ test_same 100 "$(value hit_rate_percent pops)" \
   'a pop from a filled list is a hit'
 test_match '^refilled [1-9]' pops 'popped elements are put back during the run'
 test_same 0 "$(value hit_rate_percent empty)" 'a pop from an empty list is a miss'
-# On a busy machine the last ones may be sent after the end.
+test_same 2000 "$(value recorded constant)" 'open loop: each request that is due has a latency'
 n=$(value requests constant)
-test_result "$((n < 1900 || n > 2000))" "open loop: all requests that are due are sent ($n)"
+test_result "$((n < 1 || n > 2000))" "open loop: requests are those answered in the measured time ($n)"
 test_same 4000 "$(value offered_rps constant)" 'open loop: the rate is offered'
 # Replies after the end have a latency, but do not count as requests.
 n=$(($(value recorded poisson) - $(value requests poisson)))
-test_result "$((n < 0 || n > 100))" "open loop: each request has a latency ($n late)"
+test_result "$((n < 0))" "open loop at random times: each request has a latency ($n late)"
 test_same 2000 "$(value requests openn)" 'open loop: requests of the warm-up do not count'
 test_match '^paused_ms [12]' halt 'a server that is stopped for 200 ms in each second'
 test_result "$(awk '$1 == "p50_ms" {a = $2} $1 == "p99_ms" {b = $2} END {

@@ -122,7 +122,7 @@ for way in $ways; do
   status few 2
   is few lost 20 reconnects 5
   status open 0
-  is open unanswered 0 reconnects 5 requests 4000 recorded 4000
+  is open unanswered 0 reconnects 5 recorded 4000
   status openkicked 2
   for loop in '' '-R 5000'; do
     status "numbers$loop" 0

@@ -69,8 +69,8 @@ double metric_achieved_percent(const struct metric_achieved *);
  */
 void metric_set_achieved(struct json *metrics);
 
-/* Is the name, of n bytes, that of a latency? Those of a run that did not reach its rate are how long its
- * queue was, and are not judged. */
+/* Is the name, of n bytes, that of a latency? Those of a run that did not reach
+ * its rate are how long its queue was, and are not judged. */
 bool metric_follows_rate(const char *name, size_t n);
 
 /*

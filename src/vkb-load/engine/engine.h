@@ -8,10 +8,11 @@
  * What is counted: by duration, the requests answered within the measured time;
  * by requests, exactly that many, after the warm-up. In open loop the latencies
  * are those of the requests due within the measured time, also if answered
- * later; one that could not be sent within 0.1 s after the end adds its age. An error reply is an answer and an error;
- * engine_result.refused counts the requests with no other answer, and the
- * caller decides how many are too many. A lost connection is an error; it is
- * opened again, and its unanswered requests are sent again.
+ * later; one that could not be sent within 0.1 s after the end adds its age. An
+ * error reply is an answer and an error; engine_result.refused counts the
+ * requests with no other answer, and the caller decides how many are too many.
+ * A lost connection is an error; it is opened again, and its unanswered
+ * requests are sent again.
  *
  * In a cluster each client has a connection to each primary, and sends a batch
  * to the one that holds its keys; in open loop each request waits only for its

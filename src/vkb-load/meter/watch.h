@@ -44,8 +44,8 @@ struct watch_cost {
 	double server_cpu_us_per_req;
 	double server_cycles_per_req, server_instructions_per_req;
 	double server_busy_percent; /* busiest main thread of the servers */
-	double memory_mb;     /* resident memory of the servers, summed */
-	struct json *sampled; /* more metrics, by name; owned */
+	double memory_mb;           /* resident memory of the servers, summed */
+	struct json *sampled;       /* more metrics, by name; owned */
 	struct json *machine; /* those of the whole machine, which belong to
 			       * every record of the run; owned */
 	struct json *samples; /* their time series; owned */
