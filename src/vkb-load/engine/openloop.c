@@ -103,8 +103,8 @@ convert_due(const struct worker *w, int64_t due)
 
 	if (v && due >= v->from && due < v->to)
 		return w->base + due;
-	return v && !run_by_duration(w->run) ? RUN_NOT_MEASURED
-					     : RUN_NOT_COUNTED;
+	return v || run_by_duration(w->run) ? RUN_NOT_MEASURED
+					    : RUN_NOT_COUNTED;
 }
 
 static int64_t
@@ -262,8 +262,8 @@ record_reply(
     struct worker *w, int64_t now, int64_t due, int64_t written, size_t part)
 {
 	const struct run *r = w->run;
-	bool counted =
-	    run_by_duration(r) ? is_in_time(r, now) : due != RUN_NOT_COUNTED;
+	bool counted = due != RUN_NOT_COUNTED &&
+	    (!run_by_duration(r) || is_in_time(r, now));
 
 	w->counted += counted;
 	if (w->parts)
