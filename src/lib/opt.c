@@ -406,14 +406,6 @@ opt_tmpdir(void)
 }
 
 const char *
-opt_variable(const char *name)
-{
-	const char *v = getenv(name);
-
-	return v && *v ? v : NULL;
-}
-
-const char *
 opt_password_name(void)
 {
 	static const char *const names[] = {
