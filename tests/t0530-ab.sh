@@ -169,7 +169,7 @@ test_status 2 'an archive and a commit that does not exist are an error' \
 test_match 'taking the commits from this clone' .err 'a message says that the commit is one of this clone'
 test_status 2 'a clone that git does not trust is an error' env GIT_TEST_ASSUME_DIFFERENT_OWNER=1 \
   GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null sh -c 'cd repo && exec vkb-ab --results ../q base nothing'
-test_match 'git cannot read the clone .*dubious ownership' .err 'the error is that of git'
+test_match 'cannot read the clone .*dubious ownership' .err 'the error is that of git'
 test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat q/cases.jsonl)" \
   'without a configuration the cases are those of quick.json'
 test_status 2 'an empty list of configurations is an error' vkb-ab --results e -C repo base main --

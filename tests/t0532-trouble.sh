@@ -1,43 +1,47 @@
 #!/bin/sh
-# A failure is never a result: each command that a workflow starts fails once,
-# without a message and with status 1, and the workflow prints an error and ends with
-# 2, or with the right status if that is listed here. No run is lost.
-# The test tries a few calls of each workflow, others for each VKB_TEST_SEED, and
-# all of them if VKB_TEST_MATRIX is set.
+# A failure is never a result: each command that a workflow starts ends once with
+# status 1, 2 or 127 or by a signal, without a message. The workflow then ends with 2 and
+# an error that says which command ended and how, or with the right status if that is
+# listed here. It never ends with 1 for it, and no run is lost.
+# The test tries each of these ends once in each row, with other commands for each
+# VKB_TEST_SEED, and all commands of the workflows that match the pattern
+# VKB_TEST_MATRIX.
 # slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'workflows'
 . "$tests/repo.sh"
 
 # Calls that may fail without harm, and the reason.
-harmless() { # harmless WORKFLOW COMMAND CALL: true if that call may fail
+harmless() { # harmless WORKFLOW COMMAND END: true if that call may fail
   case "$1 $2" in
-  # Files that are removed at the end are not results.
-  'vkb-ab rm' | 'vkb-publish rm' | 'vkb-comment rm' | 'vkb-dashboards rm') return 0 ;;
-  # The comparison finds what git could not archive, add or show; the first
-  # call only asks whether there is a commit, another whether the index differs.
+  # The comparison finds what git could not archive, add or show.
   'vkb-publish tar' | 'vkb-publish git') return 0 ;;
   # git bisect reset, if there is nothing to reset.
   'vkb-bisect git') return 0 ;;
-  # The text of a message.
-  'vkb-bisect tr') return 0 ;;
-  # Status 1 means that another machine has the commit.
-  'vkb-continuous vkb-trackcommits') return 0 ;;
-  # It only tests whether a program is a script: without head none is.
-  'vkb-completion head') return 0 ;;
-  # The number of processors.
-  'vkb-quickstart nproc') return 0 ;;
-  # The page of a history is made without the changes, with a message.
-  'vkb-pr vkb-detect') return 0 ;;
+  # A page is made from results that are kept; a message says that it is missing.
+  'vkb-ab vkb-report' | 'vkb-pr vkb-history') return 0 ;;
+  # The number of processors; a copy of the server, for the next time.
+  'vkb-quickstart nproc' | 'vkb-quickstart cp' | 'vkb-quickstart sha256sum') return 0 ;;
+  # What is counted is left out, with a message.
+  'vkb-why vkb-load') return 0 ;;
   esac
-  # The first call only tests whether the program exists.
-  [ "$2 $3" = 'setpriv 1' ]
+  answers "$@"
+}
+# answers WORKFLOW COMMAND END: true if status 1 of that command means no
+answers() {
+  case "$3 $2" in
+  # Does a file have this text? Are files the same? Has another machine the commit?
+  '1 grep' | '1 cmp' | '1 git' | '1 vkb-trackcommits') return 0 ;;
+  esac
+  return 1
 }
 
 # A program with the names of all other programs: it counts the calls of each in the
-# file $CALLS, fails in the chosen call, and otherwise starts the real program.
+# file $CALLS, ends as $END says in the chosen call, and otherwise starts the real
+# program.
 cat >fails.c <<'END'
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +63,11 @@ main(int argc, char **argv)
 	}
 	fprintf(calls, "%s\n", name);
 	fclose(calls);
-	if (strcmp(name, getenv("FAIL")) == 0 && n == atoi(getenv("NTH")))
-		return 1;
+	if (strcmp(name, getenv("FAIL")) == 0 && n == atoi(getenv("NTH"))) {
+		if (strcmp(getenv("END"), "signal") == 0)
+			raise(SIGKILL);
+		return atoi(getenv("END"));
+	}
 	setenv("PATH", getenv("REAL_PATH"), 1);
 	execvp(name, argv);
 	return argc ? 127 : 0;
@@ -70,7 +77,8 @@ cc -O1 -o fails fails.c
 REAL_PATH=$PATH CALLS=$scratch/calls
 export REAL_PATH CALLS
 
-# wrap WORKFLOW: copies it to WORKFLOW.d, where each program is a link to fails
+# wrap WORKFLOW: copies it to WORKFLOW.d, where each program is a link to fails, but
+# setpriv, which starts others
 wrap() {
   mkdir "$1.d"
   cp "$top/bin/$1" "$top"/bin/vkb-*-setup "$1.d"
@@ -78,17 +86,17 @@ wrap() {
     tr -c 'A-Za-z0-9_-' '\n' | sort -u |
     grep -v ^- >words
   while read -r word; do
-    [ ! -e "$1.d/$word" ] || continue
+    [ ! -e "$1.d/$word" ] && [ "$word" != setpriv ] || continue
     case $(unset -f git && command -v "$word") in
     /*) ln -s ../fails "$1.d/$word" ;;
     esac
   done <words
 }
 
-# try COMMAND CALL: runs the workflow in the folder work; that call of COMMAND fails
+# try COMMAND CALL END: runs the workflow in the folder work; that call ends so
 try() {
   : >"$CALLS"
-  FAIL=$1 NTH=$2 PATH=$scratch/$workflow.d:$REAL_PATH "$scratch/again" \
+  FAIL=$1 NTH=$2 END=$3 PATH=$scratch/$workflow.d:$REAL_PATH "$scratch/again" \
     >"$scratch/try.out" 2>"$scratch/try.err" </dev/null
 }
 # runs_in FOLDER: prints the run records in its files, without incomplete lines and
@@ -104,49 +112,75 @@ fresh() {
   cp -a "$start" work
 }
 
+# choose FILE: prints COMMAND CALL END for what is tried of the calls in the file
+choose() {
+  case $workflow in
+  ${VKB_TEST_MATRIX:-}) # the first calls of each command, and the last
+    awk '{ last[$1] = $2 } END { for (c in last) for (n = 1; n <= last[c]; n++)
+      if (n < 3 || n == last[c]) for (e = split("1 2 127 signal", end); e; e--) print c, n, end[e] }' "$1"
+    ;;
+  *)
+    awk -v seed="${VKB_TEST_SEED:-1}" -v row="$test_n" '{ call[NR - 1] = $0 }
+      END { for (e = split("1 2 127 signal", end); e; e--)
+        print call[(seed * 31 + row * 7 + e * int(NR / 4 + 1)) % NR], end[e] }' "$1"
+    ;;
+  esac
+}
+# judge COMMAND END STATUS: prints what is wrong with this end of the workflow
+judge() {
+  if [ "$3" -ne 2 ]; then
+    { [ "$3" -eq "$right" ] && harmless "$workflow" "$1" "$2"; } || echo "status $3"
+    return
+  fi
+  case $1,$2 in
+  readlink,*) how='readlink' ;;
+  *,127) how="$1 is missing, or a file that it needs" ;;
+  *,signal) how="$1 was ended by signal 9" ;;
+  *) how="$1 ended with status $2" ;;
+  esac
+  grep -qF "$how" try.err || { answers "$workflow" "$1" "$2" && [ -s try.err ]; } || echo "no message with '$how'"
+}
+
 # matrix WORKFLOW STATUS START COMMAND: COMMAND, run by sh in a copy of the folder START,
-# ends with STATUS; then with each call failing once
+# ends with STATUS; then with calls that fail. After a signal the same command is run
+# again.
 matrix() {
   workflow=$1 right=$2 start=$3 what="$1 from $3"
   [ -d "$1.d" ] || wrap "$1"
   printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$4" >again
   chmod +x again
   fresh
-  try none 0
+  try none 0 0
   got=$?
   test_same "$right" $got "$what: the exit status without a failure"
   [ $got -eq "$right" ] || sed 's/^/# /' try.err
   awk '{ print $0, ++n[$0] }' "$CALLS" >all
-  awk -v seed="${VKB_TEST_SEED:-1}" -v all="${VKB_TEST_MATRIX:-}" -v n="$(wc -l <all)" \
-    'BEGIN { step = all ? 1 : int(n / 4) + 1 } (NR + seed * 7) % step == 0' all >some
+  choose all >some
   runs_in "$start" >had
   : >wrong
-  while read -r command call; do
+  while read -r command call end; do
     fresh
-    try "$command" "$call"
+    try "$command" "$call" "$end"
     got=$?
-    if [ $got -ne 2 ] && ! { [ $got -eq "$right" ] && harmless "$workflow" "$command" "$call"; }; then
-      echo "$command $call: status $got: $(head -n 3 try.err | paste -s -d ' ' -)"
-    elif [ $got -eq 2 ] && ! grep -q "^$workflow: \|^vkb-" try.err; then
-      echo "$command $call: without a message"
-    fi
+    why=$(judge "$command" "$end" $got)
+    [ -z "$why" ] || echo "$command $call $end: $why: $(head -n 5 try.err | paste -s -d ' ' -)"
     runs_in work >after
-    [ -z "$(comm -23 had after)" ] || echo "$command $call: lost what it had"
-    if [ $got -eq 2 ]; then
-      try none 0
+    [ -z "$(comm -23 had after)" ] || echo "$command $call $end: lost what it had"
+    if [ $got -eq 2 ] && [ "$end" = signal ]; then
+      try none 0 0
       got=$?
-      [ $got -eq "$right" ] || echo "$command $call: then status $got: $(head -n 3 try.err | paste -s -d ' ' -)"
+      [ $got -eq "$right" ] || echo "$command $call $end: then status $got: $(head -n 3 try.err | paste -s -d ' ' -)"
       runs_in work >last
-      [ -z "$(comm -23 after last)" ] || echo "$command $call: lost runs when it resumed"
+      [ -z "$(comm -23 after last)" ] || echo "$command $call $end: lost runs when it resumed"
     fi
     rm -rf "$TMPDIR"/tmp.* # where rm has failed
   done <some >wrong
-  test_empty "$(cat wrong)" "$what: $(wc -l <some) of $(wc -l <all) commands that fail"
+  test_empty "$(cat wrong)" "$what: $(wc -l <some) ends of $(wc -l <all) commands"
 }
 # after COMMAND CALL FOLDER: lets that call fail and moves the results to FOLDER
 after() {
   fresh
-  try "$1" "$2"
+  try "$1" "$2" 1
   test_same 2 $? "$workflow: a failure of $1 is an error"
   rm -rf "$3"
   mv work "$3"
@@ -182,7 +216,7 @@ workflow=vkb-bench
 printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$bench --baseline base" >again
 start=empty
 after vkb-compare 2 unused
-test_match 'but compared nothing' try.err 'status 1 of vkb-compare without a comparison is an error'
+test_match 'nothing was compared: vkb-compare ended with status 1' try.err 'status 1 of vkb-compare without a comparison is an error'
 matrix vkb-quickstart 0 empty "vkb-quickstart --runs 2 --results r $scratch/cfg.json"
 
 matrix vkb-continuous 0 empty \
@@ -217,6 +251,10 @@ matrix vkb-comment 0 commented 'GITHUB_API_URL=http://x GITHUB_SERVER_URL=http:/
 matrix vkb-dashboards 0 empty 'GRAFANA_URL= vkb-dashboards --state s sync'
 matrix vkb-needs 0 empty 'vkb-needs run'
 matrix vkb-completion 0 empty "vkb-completion $top/bin out"
+
+test_same 'answer_no() { end_with 1; }' \
+  "$(cd "$top/bin" && grep -lZ '^#!/bin/sh\|^# shellcheck shell=sh' -- * | xargs -0 grep -hE '(exit|end_with) 1')" \
+  'status 1 is set in one place'
 
 # --- a full disk
 

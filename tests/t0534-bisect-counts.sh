@@ -124,7 +124,7 @@ rm half/verdicts && : >half/verdicts
 rm -r half/counts/"$(head_of c6)"
 test_status 2 'a count that is not finished is an error' broken/vkb-bisect -C repo --results half \
   --metric instructions_per_req c4~1 c8 -- cfg.json
-test_match "could not count $(head_of c6 | cut -c 1-10), see above" .err 'the error names the commit that is not counted'
+test_match "could not count $(head_of c6 | cut -c 1-10): vkb-load ended with status [12]" .err 'the error names the commit that is not counted'
 test_absent 'its runs fail' half/verdicts 'the commit has no verdict'
 
 test_status 2 'a metric that is not counted is an error' bisect m rps c7 c8

@@ -352,7 +352,7 @@ chmod +x silent/vkb-detect
 cp "$top/bin/vkb-comment" "$top"/bin/vkb-*-setup silent
 chmod +x silent/*
 test_status 2 'a vkb-detect that ends with 1 without an issue is an error' silent/vkb-comment --issue github one.jsonl
-test_match 'ended with status 1 but without an issue' .err 'the error says that there is no issue'
+test_match 'there is no issue: vkb-detect ended with status 1' .err 'the error says that there is no issue'
 
 # A hostile run with many regressions opens a few issues, and one for the others.
 cat >silent/vkb-detect <<'END'

@@ -73,7 +73,7 @@ for who in eve mallory 'x/../../ada' 'a?b=c'; do
   fresh
   asks '-t set'
   jq --arg who "$who" '.comment.user.login = $who' event >event.2 && mv event.2 event
-  test_status 1 "a comment of $who is refused" read_it
+  test_status 2 "a comment of $who is refused" read_it
   test_match 'the comment is ignored: .* may not write to .o/r' .err "$who: the message gives the reason"
   test_same '-1 to 55' "$(reactions)" "$who: the comment gets a reaction"
   test_empty "$(posted; cat output)" "$who: nothing is posted or handed on"
