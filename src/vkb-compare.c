@@ -208,6 +208,7 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		    .config = getenv("VKB_CONFIG"),
 		    .base = o->base,
 		    .repository = getenv("VKB_REPOSITORY"),
+		    .cache = getenv("VKB_CACHE"),
 		    .colour = output_has_colour(&out[i]),
 		    .width = find_width(&out[i])};
 		struct str s = {0};

@@ -487,7 +487,8 @@ format_command(int argc, char **argv)
 			continue;
 		}
 		if (str_starts(word, "--output=") ||
-		    str_starts(word, "--resume="))
+		    str_starts(word, "--resume=") ||
+		    (str_starts(word, "-o") && word[2]))
 			continue;
 		str_addc(&s, ' ');
 		str_word(&s, word);
@@ -686,6 +687,7 @@ main(int argc, char **argv)
 	if (rc < 0)
 		goto out;
 	o.session.rule = &rule;
+	o.session.has_stdin = count_stdin(&o, &args) > 0;
 	o.session.profiles = &o.profiles;
 	o.want.unixsocket = o.external.at.unixsocket != NULL;
 	if (o.profiles.dir && *o.profiles.dir == '-') {

@@ -41,7 +41,7 @@ test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 't
 test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9a-f]{40}\)' \
   text 'the issue lists what changed between the two commits'
 test_same 3 "$(grep -c '^| SET [124]B | rps ' text)" 'the issue has a row for each case'
-test_match '`vkb-build [0-9a-f]{12} [0-9a-f]{12} \|' text 'the issue has the next command'
+test_match '^  `vkb-ab -C \. [0-9a-f]{12} [0-9a-f]{12} -- config\.json --runs 10`$' text 'the issue has the next command'
 # of_module COMMIT: makes the commits those of a module, and this one with another
 # server
 of_module() {
@@ -51,10 +51,10 @@ of_module() {
   issue modules >text.module
 }
 of_module none
-test_match '`vkb-build -C \. .* --module-build make --server /opt/one \|' text.module \
+test_match '`vkb-ab -C \. .* --module-build make --server /opt/one -- config\.json ' text.module \
   'the command builds commits of a module for their server'
-of_module "$(sed -n 's/.*`vkb-build -C \. \([0-9a-f]*\) .*/\1/p' text.module)"
-test_absent 'vkb-build' text.module 'commits with two servers have no build command'
+of_module "$(sed -n 's/.*`vkb-ab -C \. \([0-9a-f]*\) .*/\1/p' text.module)"
+test_absent 'vkb-ab' text.module 'commits with two servers have no build command'
 vkb-detect -f jsonl h >records
 test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records | sort -u)" \
   'the records have the same keys'
@@ -62,14 +62,14 @@ commit_at() { perl -e 'printf "%04x%036x", ($ARGV[0] * 40503 + 1) % 65536, $ARGV
 old=$(commit_at $(($(jq -s 'map(select(.kind == "regression").indexes[0]) | max' records) - 1)))
 last=$(commit_at "$(jq -s 'map(select(.kind == "regression").indexes[1]) | min' records)")
 from=$(printf %.12s "$old") to=$(printf %.12s "$last")
-test_same "vkb-build $from $to | vkb-load --builds - --runs 10 CONFIG | vkb-stats | vkb-compare --baseline $from
-git log -p $from..$to" "$(sed -n -e 's/^ *`\(vkb-build .*\)`$/\1/p' -e 's/.*`\(git log .*\)`$/\1/p' text)" \
+test_same "vkb-ab -C . $from $to -- config.json --runs 10
+git log -p $from..$to" "$(sed -n -e 's/^ *`\(vkb-ab .*\)`$/\1/p' -e 's/.*`\(git log .*\)`$/\1/p' text)" \
   'the commands measure the commit before the change and the last suspect'
 test_match "/compare/$old\.\.\.$last\)" text 'the link compares the same commits'
 for odd in "$old" "$last"; do
   sed "s/$odd/a label/" h >labelled
   test_status 1 'a label instead of a commit' issue labelled
-  test_absent '/compare/|vkb-build|git log' .out \
+  test_absent '/compare/|vkb-ab|git log' .out \
     'a label is part of no link and no command'
 done
 history 1 60 3 >flat

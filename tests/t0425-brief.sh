@@ -23,6 +23,8 @@ counted() {
     "$of" "$3" "$3"
 }
 judge() { vkb-compare --baseline old "$@" >text; }
+VKB_CONFIG=set.json
+export VKB_CONFIG
 # says PATTERN WHAT: the report has such a line, with single blanks
 says() {
   tr -s ' ' <text >squeezed
@@ -53,7 +55,7 @@ says '^= GET 100K -> 100K = = = no change$' 'a case without a change says so'
 says '^Comparing new \(b+\) against old \(a+\)$' 'the report begins with the sides'
 says '^All cases: 8 runs each, interleaved$' 'common settings are one line'
 says '^Worse: SET executes 3\.3% more instructions per request \(\+155 in setCommand\) and$' 'the summary counts the cases'
-says '^Next: vkb-why a{12} b{12} CONFIG SET$' 'the report has the next command'
+says '^Next: vkb-why a{12} b{12} set\.json SET$' 'the report has the next command'
 mkdir here
 VKB_CONFIG="my set's.json" VKB_REPOSITORY=here judge two
 says "^Next: vkb-why -C here a{12} b{12} 'my set'.''s.json' SET$" 'the command has the file and the folder of the workflow, quoted'
@@ -61,7 +63,13 @@ VKB_CONFIG=-x VKB_REPOSITORY=https://a.b/c.git judge two
 says "^Next: vkb-why --repo https://a.b/c.git a{12} b{12} -x SET$" 'or the URL'
 jq -c 'if .subject.label == "new" then .subject.dirty = true else . end' two >dirty
 judge dirty
-says '^Next: commit the change, then vkb-why a{12} HEAD CONFIG SET$' 'changes of a work tree have to be committed for the next command'
+says '^Next: vkb-why a{12} "\$\(git stash create\)" set\.json SET$' 'git makes a commit of the changes of a work tree for the next command'
+VKB_REPOSITORY="here" judge dirty
+says '^Next: vkb-why -C here a{12} "\$\(git -C here stash create\)" set\.json SET$' 'in the folder of the workflow'
+VKB_REPOSITORY=https://a.b/c.git judge dirty
+test_absent '^Next' text 'no command is printed for a work tree that is not known'
+(unset VKB_CONFIG && judge two)
+test_absent '^Next' text 'no command is printed without the file that was measured'
 # module BUILD [FILE]: makes the sides commits of a module that is built in this way
 module() {
   jq -c --argjson build "$1" '.subject |= (.module_commit = .commit | .commit = "c" * 40 |
@@ -69,26 +77,26 @@ module() {
   judge module
 }
 module '{"module_file":"out/x.so","server_repo":"a b"}'
-says "^Next: vkb-why -C \\. a{12} b{12} CONFIG SET -- --module-build 'make -j' --module-file out/x.so --server c{12} --server-repo 'a b'$" \
+says "^Next: vkb-why -C \\. a{12} b{12} set\\.json SET -- --module-build 'make -j' --module-file out/x.so --server c{12} --server-repo 'a b'$" \
   'the command builds two commits of a module for their server'
 module '{"server":"/opt/valkey-server"}'
 says "^Next: vkb-why .* SET -- --module-build 'make -j' --server /opt/valkey-server$" 'the command builds them for an installed server'
 vkb-compare --baseline old -f markdown module >module.md
-test_match "^ *vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG" module.md \
+test_match "^    vkb-ab -C \\. old=a{12} new=b{12} --module-build 'make -j' --server /opt/valkey-server -- cases\\.jsonl --runs 8$" module.md \
   'the command that repeats the measurement does so, too'
 {
   runs old 100000 .03 '{"command":"SET"}'
   runs new 99000 .03 '{"command":"SET"}'
 } >noisy
 judge noisy
-says '^Next: vkb-ab a{12} b{12} -- CONFIG --runs [0-9]+$' 'for an undecided result the command measures again with more runs'
+says '^Next: vkb-ab old=a{12} new=b{12} -- set\.json --runs [0-9]+$' 'for an undecided result the command measures again with more runs'
 module '{"server":"/opt/valkey-server"}' noisy
-says "^Next: vkb-ab -C \\. a{12} b{12} --module-build 'make -j' --server /opt/valkey-server -- CONFIG --runs [0-9]+$" \
+says "^Next: vkb-ab -C \\. old=a{12} new=b{12} --module-build 'make -j' --server /opt/valkey-server -- set\\.json --runs [0-9]+$" \
   'this command builds the module'
 jq -c 'if .subject.label == "new" then .subject |= (.dirty = true | .build.module = "make new") else . end' module >dirty
 jq -c 'if .metrics.rps and .subject.label == "new" then .metrics.rps *= .5 else . end' dirty >edited
 judge edited
-says "^Next: commit the change, then vkb-why -C \\. a{12} HEAD CONFIG SET -- --module-build 'make new' --server /opt/valkey-server$" \
+says "^Next: vkb-why -C \\. a{12} .* set\\.json SET -- --module-build 'make new' --server /opt/valkey-server$" \
   'a module with changes is built in the way of the side with the changes'
 module '{}'
 test_absent 'different servers' text 'two commits of a module with the same server have no warning'
@@ -117,7 +125,18 @@ test_absent '^Next' text 'no command is printed for versions, which may be those
 runs old 100000 .001 '{"command":"SET"}' | jq -c 'del(.run.block)' >base.jsonl
 runs new 99000 .001 '{"command":"SET"}' | jq -c 'del(.run.block, .subject.commit) | .run.session = "t"' >new.jsonl
 vkb-compare base.jsonl new.jsonl >text
-says '^Next: vkb-load --again base\.jsonl CONFIG \| vkb-compare --baseline baseline$' 'the command has the file of the baseline'
+says '^Next: vkb-load --again base\.jsonl set\.json \| vkb-compare --baseline old$' 'the command has the file and the label of the baseline'
+jq -c '.subject = {}' base.jsonl >unnamed.jsonl
+vkb-compare unnamed.jsonl new.jsonl >text
+says '^Next: vkb-load --again unnamed\.jsonl set\.json \| vkb-compare --baseline baseline$' 'vkb-load gives a baseline without a name that label'
+# The options of vkb-build.
+jq -c '.subject.build = {make: ["BUILD_TLS=yes", "MALLOC=libc", "SERVER_CFLAGS=-O1 -DX=\"it\u0027s\"", "A=b c"], compiler: "cc"}' two >flags
+VKB_CACHE="a cache" judge flags
+says "^Next: vkb-why a{12} b{12} set\.json SET -- --tls --allocator libc --cflags '-O1 -DX=\"it'.''s\"' --make-arg 'A=b c' --cache 'a cache'$" \
+  'the command has all options of the builds'
+jq -c 'if .subject.label == "new" then .subject.build.make = [] else . end' flags >edited
+judge edited
+test_absent '^Next' text 'no command is printed for sides that were built with other options'
 judge two
 fits 'two cases'
 test_same "$(cat text)" "$(vkb-compare --baseline old -f jsonl two | vkb-compare --deltas)" \

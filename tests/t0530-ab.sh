@@ -72,6 +72,67 @@ test_match '[Ww]orse' "it's.md" 'the Markdown report has the verdict'
 test_same regression "$(jq -r 'select(.metric).verdict' deltas.jsonl)" \
   'the JSON report has the verdict'
 
+# --- the commands that a report prints, run as they are printed
+
+# LD_PRELOAD of the built server allows no blank in the folder of the cache.
+place=it\'s
+mkdir "$place" "$place/fast"
+cp cfg.json "$place/cfg.json"
+cp -a repo "$place/it's a repo"
+# vkb-why need not go on after it has built.
+ln -s "$(command -v false)" "$place/fast/perf"
+printf '#!/bin/sh\nexec %s --rounds 1 --time 1s "$@"\n' "$(command -v vkb-why)" >"$place/fast/vkb-why"
+chmod +x "$place/fast/vkb-why"
+# here COMMAND: runs it there, by sh
+here() { (cd "$place/${2:-.}" && PATH=$scratch/$place/fast:$PATH && sh -c "$1"); }
+# next: prints the proposed command
+next() { sed -n 's/^Next: //p' "$scratch/.out"; }
+built="--tls --allocator jemalloc --cflags '-O1 -DX=\"a b\"' --make-arg 'WORD=it'\\''s' --cache 'the'\\''cache'"
+test_status 1 'builds with all options are compared' here "vkb-ab -C \"it's a repo\" 'old one=base' new=main $built -- \
+  --runs 8 cfg.json -- -f text -f markdown:comment.md $judged"
+command=$(next)
+test_same "$built" "${command#* -- }" 'the proposed command has all options of the builds'
+here "$command" >out 2>err
+test_same 2 "$(grep -c 'BUILD_TLS=yes.*MALLOC=jemalloc.*-DX=.*WORD=it' "$place/why-results/builds.jsonl")" \
+  'the proposed vkb-why command builds with these options'
+test_same SET "$(jq -r .config.command "$place/why-results/case.jsonl")" 'it finds the case'
+# In the clone of another machine, with the cases of the results.
+command=$(sed -n '/^To reproduce:$/,/^    /s/^    //p' "$place/comment.md")
+test_absent "$place|cache|cfg" "$place/comment.md" 'the comment names no file of this machine'
+cp "$place/ab-results/cases.jsonl" "$place/it's a repo"
+here "$command" "it's a repo" >out 2>err
+test_same 'new/main old one/base' "$(jq -r 'select(.type == "run") | .subject | "\(.label)/\(.commit)"' \
+  "$place/it's a repo/ab-results/runs.jsonl" | sort -u |
+  sed "s/$(head_of main)/main/; s/$(head_of base)/base/" | xargs)" 'the command of the comment measures the same commits with the same labels'
+test_same "$(jq -c .subject.build "$place/ab-results/builds.jsonl")" \
+  "$(jq -c .subject.build "$place/it's a repo/ab-results/builds.jsonl")" 'it builds with the same options'
+# Two runs are too few: vkb-ab is proposed.
+test_that 'two runs of each side are made' here "vkb-ab --results few -C \"it's a repo\" 'old one=base' new=main $built -- \
+  --runs 2 cfg.json -- --on-insufficient ok"
+command=$(next)
+here "$command" >out 2>err
+test_match '^Comparing new .* against old one ' out 'the proposed vkb-ab command compares the sides'
+test_same "$(jq -c '.subject | del(.ref)' "$place/few/builds.jsonl")" \
+  "$(jq -c '.subject | del(.ref)' "$place/ab-results/builds.jsonl")" 'it builds the same'
+# A work tree with changes.
+git -C "$place/it's a repo" checkout -q base
+echo '#define BURN 100000' >"$place/it's a repo/src/burn.h"
+test_status 1 'a slower work tree is exit 1' here "vkb-ab --results tree --worktree \"mine=it's a repo\" -- --runs 8 cfg.json -- $judged"
+command=$(next)
+rm -rf "$place/why-results"
+here "$command" >out 2>err
+git -C "$place/it's a repo" show "$(jq -r 'select(.subject.label == "contender").subject.commit' \
+  "$place/why-results/builds.jsonl"):src/burn.h" >burn.h
+test_that 'the proposed vkb-why command builds the changes of a work tree' cmp burn.h "$place/it's a repo/src/burn.h"
+# A baseline of another session.
+for side in old new; do
+  vkb-load -q --label $side --runs 2 cfg.json >"$place/$side.jsonl" 2>err
+done
+jq -c '.subject.binary_sha256 = "0"' "$place/new.jsonl" >"$place/other.jsonl"
+test_that 'two sessions are compared' here 'VKB_CONFIG=cfg.json vkb-compare --on-insufficient ok old.jsonl other.jsonl'
+here "$(next)" >out 2>err
+test_match '^(Comparing .* against old|Both sides are the same server)' out 'the proposed vkb-load command measures the baseline again'
+
 # A work tree compared with its commit, and with another commit.
 echo '#define BURN 0' >repo/src/burn.h
 # shellcheck disable=SC2086 # words

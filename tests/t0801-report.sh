@@ -25,6 +25,8 @@ count() { grep -o -- "$1" "$2" | wc -l; }
 
 # --- a comparison
 
+VKB_CONFIG=set.json
+export VKB_CONFIG
 test_status 1 'the comparison is exit 1' vkb-compare -f jsonl "$a" "$b"
 cp .out changes
 test_that 'the page of a comparison is written' vkb-report -o page changes "$a" "$b"

@@ -33,26 +33,42 @@ rebuild_is_same(const struct json *a, const struct json *b)
 
 	str_add(&x, "");
 	str_add(&y, "");
-	rebuild_add_module(&x, "", a);
-	rebuild_add_module(&y, "", b);
+	rebuild_add_options(&x, a);
+	rebuild_add_options(&y, b);
 	same = strcmp(x.s, y.s) == 0;
 	str_free(&x);
 	str_free(&y);
 	return same;
 }
 
+/* Adds the option that makes vkb-build pass this variable to make. */
+static void
+add_variable(struct str *s, const char *variable)
+{
+	if (strcmp(variable, "BUILD_TLS=yes") == 0)
+		str_add(s, " --tls");
+	else if (str_starts(variable, "MALLOC="))
+		add_option(s, "--allocator", strchr(variable, '=') + 1);
+	else if (str_starts(variable, "SERVER_CFLAGS="))
+		add_option(s, "--cflags", strchr(variable, '=') + 1);
+	else
+		add_option(s, "--make-arg", variable);
+}
+
 void
-rebuild_add_module(
-    struct str *s, const char *before, const struct json *subject)
+rebuild_add_options(struct str *s, const struct json *subject)
 {
 	const struct json *build = json_get(subject, "build");
 	const char *program = json_get_str(build, "server");
 	const char *commit = json_get_str(subject, "commit");
 	char *brief;
 
+	for (const struct json *j = json_first(json_get(build, "make")); j;
+	     j = json_next(j))
+		if (json_str(j))
+			add_variable(s, json_str(j));
 	if (!json_get_str(build, "module"))
 		return;
-	str_add(s, before);
 	add_option(s, "--module-build", json_get_str(build, "module"));
 	add_option(s, "--module-file", json_get_str(build, "module_file"));
 	brief = commit ? record_commit_brief(commit, REBUILD_DIGITS) : NULL;

@@ -17,15 +17,15 @@ struct str;
 enum { REBUILD_DIGITS = 12 }; /* of a commit */
 
 /* Can the subject be built again: has it no module, or one for which
- * rebuild_add_module knows all options? */
+ * rebuild_add_options knows all options? */
 bool rebuild_is_known(const struct json *subject);
 
 /* Does the same command build both, apart from their commits? */
 bool rebuild_is_same(const struct json *, const struct json *);
 
-/* Adds the text 'before' and the options for the module of the subject, as in
- * " --module-build make --server 1f9c0ab21f9c"; nothing without a module. */
-void rebuild_add_module(
-    struct str *, const char *before, const struct json *subject);
+/* Adds the options of vkb-build that the subject was built with, each after a
+ * blank, as in " --tls --module-build make --server 1f9c0ab21f9c". They name no
+ * folder of this machine, but for --server and --server-repo. */
+void rebuild_add_options(struct str *, const struct json *subject);
 
 #endif

@@ -39,8 +39,11 @@ struct brief brief_collect(const struct comparison *);
  */
 void brief_add_runs(struct str *, const struct brief *);
 
-/* Adds the command that measures both sides again, or nothing. */
-void brief_add_again(struct str *, const struct brief *, const struct report *);
+/* Adds the command that measures both sides again in a clone that has both
+ * commits, on any machine, or nothing. Its configuration is BRIEF_CASES. */
+void brief_add_again(struct str *, const struct brief *);
+
+#define BRIEF_CASES "cases.jsonl" /* the planned cases, of a workflow */
 
 /* Returns "worse", "likely better", "no change", ...: the answer of a case. */
 const char *brief_answer(const struct brief_case *);

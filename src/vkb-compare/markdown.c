@@ -300,7 +300,7 @@ write_markdown_comparison(
 	write_markdown_warnings(&p, w, REPORT_FAILED, 46);
 	write_markdown_warnings(&p, w, REPORT_UNMATCHED, 52);
 	mdcases_write_others(&p, &b);
-	mdcases_write_origin(&p, &b, r);
+	mdcases_write_origin(&p, &b);
 	write_markdown_metrics(&p, c);
 	write_markdown_shifts(&p, r, which);
 	write_markdown_method(&p, r, which);

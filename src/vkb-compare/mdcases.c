@@ -104,8 +104,7 @@ mdcases_write_others(const struct mdpage *p, const struct brief *b)
 }
 
 void
-mdcases_write_origin(
-    const struct mdpage *p, const struct brief *b, const struct report *r)
+mdcases_write_origin(const struct mdpage *p, const struct brief *b)
 {
 	const struct comparison *c = b->c;
 	struct str text = {0}, command = {0};
@@ -122,10 +121,14 @@ mdcases_write_origin(
 		mdpage_paragraph(p, "", text.s, 73);
 	}
 	str_clear(&text);
-	brief_add_again(&command, b, r);
+	brief_add_again(&command, b);
 	if (command.len) {
 		str_visible(&text, command.s);
-		str_printf(p->s, "To reproduce:\n\n    %s\n\n", text.s);
+		str_printf(p->s,
+		    "To reproduce:\n\n    %s\n\n"
+		    "It runs in a clone that has both commits; " BRIEF_CASES
+		    " is among the results of this measurement.\n\n",
+		    text.s);
 	}
 	str_free(&command);
 	str_free(&text);

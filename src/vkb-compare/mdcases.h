@@ -18,7 +18,6 @@ void mdcases_write_others(const struct mdpage *, const struct brief *);
 
 /* Writes how the cases were measured, what would make unclear ones clear, and
  * the command that measures them again. */
-void mdcases_write_origin(
-    const struct mdpage *, const struct brief *, const struct report *);
+void mdcases_write_origin(const struct mdpage *, const struct brief *);
 
 #endif

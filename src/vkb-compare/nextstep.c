@@ -42,7 +42,7 @@ brief_add_runs(struct str *s, const struct brief *b)
 
 /* Returns the commit or ref by which a subject can be built again, or NULL, as
  * for a server of which only the version is known, which may be that of Redis,
- * or a module that rebuild_add_module cannot name. Caller frees. */
+ * or a module that rebuild_add_options cannot name. Caller frees. */
 static char *
 find_ref(const struct json *subject)
 {
@@ -61,32 +61,73 @@ find_ref(const struct json *subject)
 	return str_take(&s);
 }
 
-/* Adds a file, or the word for it if it is not known. */
-static void
-add_file(struct str *s, const char *file, const char *unknown)
+/* Is the text known, and not empty? */
+static bool
+is_known(const char *text)
 {
-	if (file && *file)
-		str_word(s, file);
-	else
-		str_add(s, unknown);
+	return text && *text;
 }
 
-/* Adds "vkb-why -C valkey", with the option if the repository is known. */
-static void
-add_program(struct str *s, const char *program, const struct brief *b,
-    const struct report *r)
+/* Is the repository a folder of this machine? */
+static bool
+is_folder(const char *repository)
 {
 	struct stat st;
 
-	str_printf(s, "%s ", program);
-	if (!r->repository || !*r->repository) {
-		if (json_path(b->c->subject[1], "build.module"))
-			str_add(s, "-C . ");
-		return;
-	}
-	str_add(s, stat(r->repository, &st) == 0 ? "-C " : "--repo ");
-	str_word(s, r->repository);
+	return is_known(repository) && stat(repository, &st) == 0;
+}
+
+/* Adds " -C valkey", or nothing if the repository is not known. */
+static void
+add_repository(struct str *s, const struct brief *b, const struct report *r)
+{
+	if (is_known(r->repository)) {
+		str_add(s, is_folder(r->repository) ? " -C " : " --repo ");
+		str_word(s, r->repository);
+	} else if (json_path(b->c->subject[1], "build.module"))
+		str_add(s, " -C .");
+}
+
+/* Adds " old=1f9c0ab21f9c", without the label if that is the commit already, or
+ * cannot be one. */
+static void
+add_side(struct str *s, const struct json *subject, const char *ref)
+{
+	const char *label = json_get_str(subject, "label");
+	struct str word = {0};
+
+	if (is_known(label) && *label != '-' && !strchr(label, '=') &&
+	    strcmp(label, ref) != 0)
+		str_printf(&word, "%s=", label);
+	str_add(&word, ref);
 	str_addc(s, ' ');
+	str_word(s, word.s);
+	str_free(&word);
+}
+
+/* Adds "vkb-ab -C valkey old=1f9c0ab21f9c new=7d0c2be00e11 --tls" with the
+ * options of vkb-build, and " --" before the configuration. */
+static void
+add_ab(struct str *s, const struct brief *b, const char *const ref[2],
+    const char *repository, const char *options)
+{
+	str_printf(s, "vkb-ab%s", repository);
+	for (int i = 0; i < 2; i++)
+		add_side(s, b->c->subject[i], ref[i]);
+	str_printf(s, "%s -- ", options);
+}
+
+/* Adds the commit of a work tree with its changes, which git makes when the
+ * command is run. */
+static void
+add_changes(struct str *s, const char *repository)
+{
+	str_add(s, "\"$(git");
+	if (is_known(repository)) {
+		str_add(s, " -C ");
+		str_word(s, repository);
+	}
+	str_add(s, " stash create)\"");
 }
 
 /* Returns the first case that more runs or other ones would decide, or NULL. */
@@ -127,72 +168,115 @@ is_worse(const struct brief_case *b)
 		b->worst->verdict == VERDICT_LIKELY_REGRESSION);
 }
 
-void
-brief_add_next(struct str *s, const struct brief *b, const struct report *r)
+/* Adds the command that finds the function of a slower case. */
+static void
+add_why(struct str *s, const struct report *r, const char *const ref[2],
+    const char *name, const char *repository, const char *options)
 {
-	char *base = find_ref(b->c->subject[0]);
-	char *ref = find_ref(b->c->subject[1]);
-	bool known = base && ref && strcmp(base, ref) != 0 &&
-	    rebuild_is_same(b->c->subject[0], b->c->subject[1]);
-	bool dirty = record_subject_is_dirty(b->c->subject[1]);
-	const struct brief_case *open = find_unclear(b);
-	size_t rounds = count_rounds(b), i = 0;
-	struct str same = {0};
+	str_printf(s, "vkb-why%s %s ", repository, ref[0]);
+	if (ref[1])
+		str_add(s, ref[1]);
+	else
+		add_changes(s, r->repository);
+	str_addc(s, ' ');
+	str_word(s, r->config);
+	str_addc(s, ' ');
+	str_word(s, name);
+	if (*options)
+		str_printf(s, " --%s", options);
+}
 
-	while (i < b->n && b->v[i].worst && !is_worse(&b->v[i]))
-		i++;
-	report_same_server(&same, b->c);
-	if (same.len)
-		;
-	else if (i < b->n && b->v[i].worst && (known || (base && dirty))) {
-		str_add(s, dirty ? "commit the change, then " : "");
-		add_program(s, "vkb-why", b, r);
-		str_printf(s, "%s %s ", base, dirty ? "HEAD" : ref);
-		add_file(s, r->config, "CONFIG");
-		str_addc(s, ' ');
-		str_word(s, b->v[i].pair->name[0]);
-		rebuild_add_module(s, " --", b->c->subject[1]);
-	} else if (open && known && !dirty) {
-		add_program(s, "vkb-ab", b, r);
-		str_printf(s, "%s %s", base, ref);
-		rebuild_add_module(s, "", b->c->subject[1]);
-		str_add(s, " -- ");
-		add_file(s, r->config, "CONFIG");
-		if (rounds)
-			str_printf(s, " --runs %zu", rounds);
-	} else if (open && !open->worst->facts.paired) {
-		str_add(s, "vkb-load --again ");
-		add_file(s, r->base, "BASE");
-		str_addc(s, ' ');
-		add_file(s, r->config, "CONFIG");
-		str_add(s, " | vkb-compare --baseline baseline");
-	}
-	str_free(&same);
-	free(base);
-	free(ref);
+/* Adds the command that measures the server of the baseline and the present one
+ * in turns. */
+static void
+add_load(struct str *s, const struct brief *b, const struct report *r)
+{
+	char *name = record_subject_name(b->c->subject[0]);
+	bool named = json_get(b->c->subject[0], "label") ||
+	    json_get(b->c->subject[0], "ref") ||
+	    json_get(b->c->subject[0], "commit");
+
+	str_add(s, "vkb-load --again ");
+	str_word(s, r->base);
+	str_addc(s, ' ');
+	str_word(s, r->config);
+	str_add(s, " | vkb-compare --baseline ");
+	str_word(s, named ? name : "baseline");
+	free(name);
 }
 
 void
-brief_add_again(struct str *s, const struct brief *b, const struct report *r)
+brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 {
-	char *base = find_ref(b->c->subject[0]);
-	char *ref = find_ref(b->c->subject[1]);
+	const struct json *const *subject = b->c->subject;
+	char *base = find_ref(subject[0]), *other = find_ref(subject[1]);
+	bool dirty = record_subject_is_dirty(subject[1]);
+	bool known = base && other && !dirty && strcmp(base, other) != 0 &&
+	    rebuild_is_same(subject[0], subject[1]);
+	const char *ref[2] = {base, dirty ? NULL : other};
+	const struct brief_case *open = find_unclear(b);
+	size_t rounds = count_rounds(b), i = 0;
+	struct str same = {0}, options = {0}, repository = {0};
+
+	while (i < b->n && b->v[i].worst && !is_worse(&b->v[i]))
+		i++;
+	str_add(&options, "");
+	str_add(&repository, "");
+	rebuild_add_options(&options, subject[1]);
+	if (is_known(r->cache)) {
+		str_add(&options, " --cache ");
+		str_word(&options, r->cache);
+	}
+	add_repository(&repository, b, r);
+	report_same_server(&same, b->c);
+	if (same.len || !is_known(r->config))
+		;
+	else if (i < b->n && b->v[i].worst &&
+	    (known ||
+		(base && dirty &&
+		    (!is_known(r->repository) || is_folder(r->repository)))))
+		add_why(
+		    s, r, ref, b->v[i].pair->name[0], repository.s, options.s);
+	else if (open && known) {
+		add_ab(s, b, ref, repository.s, options.s);
+		str_word(s, r->config);
+		if (rounds)
+			str_printf(s, " --runs %zu", rounds);
+	} else if (open && !open->worst->facts.paired && is_known(r->base))
+		add_load(s, b, r);
+	str_free(&repository);
+	str_free(&options);
+	str_free(&same);
+	free(base);
+	free(other);
+}
+
+void
+brief_add_again(struct str *s, const struct brief *b)
+{
+	const struct json *const *subject = b->c->subject;
+	char *base = find_ref(subject[0]), *other = find_ref(subject[1]);
+	const char *ref[2] = {base, other};
+	struct str options = {0};
 	size_t runs = 0;
 
 	for (size_t i = 0; i < b->n; i++)
 		if (b->v[i].first->facts.n > runs &&
 		    !report_is_exact(b->v[i].first) && !b->v[i].first->common)
 			runs = b->v[i].first->facts.n;
-	if (base && ref && strcmp(base, ref) != 0 &&
-	    rebuild_is_same(b->c->subject[0], b->c->subject[1]) &&
-	    !record_subject_is_dirty(b->c->subject[1])) {
-		str_printf(s, "vkb-ab -C . %s %s", base, ref);
-		rebuild_add_module(s, "", b->c->subject[1]);
-		str_add(s, " -- ");
-		add_file(s, r->config, "CONFIG");
+	str_add(&options, "");
+	rebuild_add_options(&options, subject[1]);
+	if (base && other && strcmp(base, other) != 0 &&
+	    !json_get(subject[0], "archive_sha256") &&
+	    !json_get(subject[1], "archive_sha256") &&
+	    rebuild_is_same(subject[0], subject[1]) &&
+	    !record_subject_is_dirty(subject[1])) {
+		add_ab(s, b, ref, " -C .", options.s);
+		str_add(s, BRIEF_CASES);
 		if (runs)
 			str_printf(s, " --runs %zu", runs);
 	}
+	str_free(&options);
 	free(base);
-	free(ref);
+	free(other);
 }

@@ -44,6 +44,7 @@ struct report {
 	const char *config;     /* file of what was measured */
 	const char *base;       /* file of the baseline */
 	const char *repository; /* folder or URL of the commits */
+	const char *cache;      /* folder of the builds */
 };
 
 typedef void report_write(struct str *, const struct report *);

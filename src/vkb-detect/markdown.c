@@ -330,28 +330,30 @@ write_issue_place(
 	str_free(&one);
 }
 
-/* Writes the command that measures both sides again. Returns false, and writes
- * nothing, if that is not known or cannot stand in a span of code. */
+/* Writes the command that measures both sides again, in a clone that has both
+ * commits. Returns false, and writes nothing, if that is not known or cannot
+ * stand in a span of code. */
 static bool
 write_command(struct str *s, const struct point *old, const struct point *last)
 {
 	const struct json *subject = last->subject;
 	bool known =
 	    rebuild_is_known(subject) && rebuild_is_same(old->subject, subject);
-	struct str module = {0};
+	struct str options = {0};
 
-	rebuild_add_module(&module, "", subject);
-	for (size_t i = 0; i < module.len; i++)
-		known &= module.s[i] >= ' ' && module.s[i] <= '~' &&
-		    module.s[i] != '`';
+	str_add(&options, "");
+	rebuild_add_options(&options, subject);
+	for (size_t i = 0; i < options.len; i++)
+		known &= options.s[i] >= ' ' && options.s[i] <= '~' &&
+		    options.s[i] != '`';
 	if (known)
 		str_printf(s,
-		    ":\n  `vkb-build %s%.12s %.12s%s | vkb-load --builds - "
-		    "--runs 10 CONFIG | vkb-stats | vkb-compare --baseline "
-		    "%.12s`\n",
-		    module.len ? "-C . " : "", old->commit, last->commit,
-		    module.len ? module.s : "", old->commit);
-	str_free(&module);
+		    ", in a clone that has both commits, with the "
+		    "configuration "
+		    "as config.json:\n"
+		    "  `vkb-ab -C . %.12s %.12s%s -- config.json --runs 10`\n",
+		    old->commit, last->commit, options.s);
+	str_free(&options);
 	return known;
 }
 

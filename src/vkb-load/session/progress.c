@@ -184,23 +184,30 @@ progress_end(struct progress *p, size_t cas, const struct bench_load *l,
 	free(who);
 }
 
+char *
+progress_format_resume(
+    const char *text, const char *command, const char *path, bool has_stdin)
+{
+	struct str s = {0};
+
+	if (!path)
+		return NULL;
+	str_printf(&s, "; %s%s with: vkb-load --resume ", text,
+	    has_stdin ? ", with the same standard input," : "");
+	str_word(&s, path);
+	str_add(&s, command ? command : "");
+	return str_take(&s);
+}
+
 void
-progress_report_stop(const struct progress *p, size_t before, const char *path,
-    const char *command)
+progress_report_stop(const struct progress *p, size_t before, const char *how)
 {
 	size_t kept = p->done + before, all = p->total + before;
-	struct str word = {0};
 
 	if (!all)
 		return;
-	if (path) {
-		str_word(&word, path);
-		err_say("%zu of %zu run%s kept; continue with: vkb-load "
-			"--resume %s%s",
-		    kept, all, num_plural((double)all), word.s, command);
-		str_free(&word);
-	} else
-		err_say("%zu of %zu run%s kept: the records are on stdout; "
-			"with '--output FILE' a session can be continued",
-		    kept, all, num_plural((double)all));
+	err_say("%zu of %zu run%s kept%s", kept, all, num_plural((double)all),
+	    how ? how
+		: ": the records are on stdout; with '--output FILE' a session "
+		  "can be continued");
 }

@@ -49,9 +49,15 @@ void progress_draw(void *progress, const struct engine_progress *);
 void progress_end(struct progress *, size_t cas, const struct bench_load *,
     const struct json *rec, size_t together);
 
-/* Says what an interrupted session has kept, with the runs 'before' it, and how
- * it is continued: 'path' has the records, 'command' the arguments. */
-void progress_report_stop(const struct progress *, size_t before,
-    const char *path, const char *command);
+/* Returns "; TEXT with: vkb-load --resume PATH COMMAND", which a shell can run;
+ * NULL without a path. Caller frees. 'command' are the words of the arguments,
+ * or NULL. If it 'has_stdin', the text names the standard input. */
+char *progress_format_resume(
+    const char *text, const char *command, const char *path, bool has_stdin);
+
+/* Says what an interrupted session has kept, with the runs 'before' it, and
+ * 'how' it is continued; NULL: the records are on stdout. */
+void progress_report_stop(
+    const struct progress *, size_t before, const char *how);
 
 #endif

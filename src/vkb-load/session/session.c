@@ -188,7 +188,7 @@ run_schedule(struct session *s)
 {
 	struct schedule *a = &s->a;
 	const struct stopping_rule *l = a->rule;
-	const char *path = a->results->path;
+	char *how;
 
 	for (; a->look < l->n; a->look++) {
 		schedule_make_turns(a);
@@ -203,11 +203,14 @@ run_schedule(struct session *s)
 	if (s->vague)
 		err_say("%zu of %zu cases are less precise than wanted",
 		    s->vague, a->ncases);
-	if (s->turns.failed)
-		err_say("%zu of %zu run%s failed%s%s%s", s->turns.failed,
+	if (s->turns.failed) {
+		how = progress_format_resume("make what is missing",
+		    s->o->command, a->results->path, s->o->has_stdin);
+		err_say("%zu of %zu run%s failed%s", s->turns.failed,
 		    a->progress.done, num_plural(a->progress.done),
-		    path ? "; run what is missing with '--resume " : "",
-		    path ? path : "", path ? "'" : "");
+		    how ? how : "");
+		free(how);
+	}
 	return s->turns.failed > 0;
 }
 
@@ -424,7 +427,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		.profiles = o->profiles}};
 	struct schedule *a = &s.a;
 	struct json *machine, *brief;
-	char name[16];
+	char name[16], *how;
 	int rc, k = -1;
 
 	if (o->peers)
@@ -476,9 +479,12 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	}
 	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
 	k = run_parts(&s);
-	if (*stop && !o->quiet)
-		progress_report_stop(&a->progress, a->finished,
-		    a->results->path, o->command ? o->command : "");
+	if (*stop && !o->quiet) {
+		how = progress_format_resume(
+		    "continue", o->command, a->results->path, o->has_stdin);
+		progress_report_stop(&a->progress, a->finished, how);
+		free(how);
+	}
 	coproc_close(s.runner.context.coproc);
 	hostlock_release(s.lock);
 out:

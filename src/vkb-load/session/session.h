@@ -29,7 +29,8 @@ struct session_opts {
 	uint64_t seed;
 	double timeout_s; /* 0: that of the case */
 	const char
-	    *command; /* that was given, without its output file; or NULL */
+	    *command;   /* that was given, without its output file; or NULL */
+	bool has_stdin; /* the command reads standard input */
 	bool quiet, verbose;
 	bool no_lock; /* do not wait for others that measure here */
 	bool no_env;  /* leave out the env record */
