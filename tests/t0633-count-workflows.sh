@@ -39,6 +39,7 @@ test_that 'vkb-ab counts by default' vkb-ab --results r -C repo base=base-tag ne
   --runs 2 cfg.json -- -v -m instructions_per_req
 test_match '^vkb-load: the instructions of 1 case are counted after the measurement, on 4 servers one after the other: about [0-9.]+s of CPU time, more if the commands are slow$' \
   .err 'a message has the cost'
+test_match 'round 1/2 done, [0-9]+ s left, then counting$' .err 'the time that is left is that before counting'
 test_same 1 "$(grep -v '^vkb-build: building' .err | grep -n 'are counted after' | cut -d: -f1)" 'the cost is printed before anything is measured'
 test_same '2 base 2 new' "$(counted r/runs.jsonl)" 'each build is counted twice'
 test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out 'the counts are compared'

@@ -62,6 +62,7 @@ choose_cases(const struct counts_opts *o, struct schedule *a)
 			first = mem_printf("%s: %s", c->id, why);
 		free(why);
 	}
+	a->progress.counts = n > 0;
 	if (n)
 		err_say("the instructions of %zu case%s are not counted (%s)",
 		    n, num_plural((double)n), first);
@@ -253,7 +254,7 @@ count_missing(const struct schedule *a, size_t cas, struct turn t)
 }
 
 void
-counts_announce(const struct schedule *a)
+counts_announce(struct schedule *a)
 {
 	static const struct turn first = {.index = 1};
 	size_t n = 0, cases = 0, missing;
@@ -267,6 +268,7 @@ counts_announce(const struct schedule *a)
 		n += missing;
 		cases += missing > 0;
 	}
+	a->progress.counts = n > 0;
 	if (n)
 		err_say("the instructions of %zu case%s are counted after the "
 			"measurement, on %zu server%s one after the other: "
@@ -289,7 +291,7 @@ begin_progress(const struct counted *c, size_t cas, const char *name)
 
 	for (size_t i = cas + 1; i < a->ncases; i++)
 		later += count_missing(a, i, first);
-	a->progress.most = false;
+	a->progress.most = a->progress.counts = false;
 	progress_begin(&a->progress, name, 0, 0,
 	    later || c->took_s < 0
 		? -1

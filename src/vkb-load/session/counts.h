@@ -30,8 +30,9 @@ int counts_choose(const struct counts_opts *, struct schedule *, bool running);
 /* Is any case counted? */
 bool counts_any(const struct schedule *);
 
-/* Says how many counts are to be made, and what they cost; nothing if none. */
-void counts_announce(const struct schedule *);
+/* Says how many counts are to be made, and what they cost; nothing if none. The
+ * progress then says that they follow. */
+void counts_announce(struct schedule *);
 
 /*
  * Makes the counted runs that are not finished, and says where two servers
