@@ -4,7 +4,6 @@
  */
 #include "clock.h"
 #include "err.h"
-#include "reaper.h"
 #include "halt.h"
 #include "json.h"
 #include "jsonl.h"
@@ -221,8 +220,6 @@ start_job(struct queue *q, struct job *j, bool *busy)
 		finish_stage(q, j);
 	if (j->state != WAITING || is_same_running(q, j))
 		return 0;
-	if (!q->shop.reaper && !(q->shop.reaper = reaper_start()))
-		return -1;
 	if (!build_take_job(&q->shop))
 		return 0;
 	j->build = build_start(&q->shop, j->now, &taken, &error);
@@ -401,7 +398,6 @@ close_queue(struct queue *q)
 		target_free(&q->v[i].target);
 	}
 	free(q->v);
-	reaper_dismiss(q->shop.reaper);
 }
 
 static int

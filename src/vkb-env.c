@@ -12,9 +12,9 @@
 #include "opt.h"
 #include "output.h"
 #include "proc.h"
+#include "reaper.h"
 #include "str.h"
 #include "vkb-env/environment.h"
-#include "vkb-env/supervisor.h"
 #include "vkb-env/noise.h"
 #include "vkb-env/tune.h"
 
@@ -161,20 +161,27 @@ run_command(char **argv, struct halt *h, int *reason)
 	return status;
 }
 
+/* For the reaper: what else could restore them has ended. */
+static void
+restore_settings(void *tune)
+{
+	tune_restore(tune);
+}
+
 /* Applies the settings while the command runs. */
 static int
 apply_during(const struct tune *t, const struct opt_args *args)
 {
 	struct halt *h = halt_open(false);
-	struct supervisor *k = h ? supervisor_start(t) : NULL;
 	int rc = 125, reason = 0;
 
-	if (k && tune_apply(t, args->v, args->n, getpid()) == 0) {
+	if (h && reaper_start(restore_settings, (void *)(size_t)t) == 0 &&
+	    tune_apply(t, args->v, args->n, getpid()) == 0) {
 		rc = run_command(args->rest, h, &reason);
 		if (tune_restore(t) < 0)
 			rc = 125;
 	}
-	supervisor_dismiss(k);
+	reaper_dismiss();
 	halt_close(h);
 	if (reason)
 		halt_raise(reason);

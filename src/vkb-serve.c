@@ -5,7 +5,6 @@
  */
 #include "vkb-serve/fleet.h"
 #include "vkb-serve/follow.h"
-#include "reaper.h"
 #include "halt.h"
 #include "vkb-serve/supervisor.h"
 #include "vkb-serve/rundir.h"
@@ -111,17 +110,15 @@ open_resources(struct resources *h, const struct opts *o, bool caller)
 			return err_fail_sys("cannot use folder '%s'", o->logs);
 	}
 	h->shared.halt = halt_open(caller);
-	h->shared.reaper = h->shared.halt ? reaper_start() : NULL;
-	if (!h->shared.reaper)
+	if (!h->shared.halt)
 		return -1;
-	return rundir_make(&h->rundir, h->shared.reaper, o->dir, o->keep);
+	return rundir_make(&h->rundir, o->dir, o->keep);
 }
 
 static void
 close_resources(struct resources *h)
 {
 	rundir_close(&h->rundir);
-	reaper_dismiss(h->shared.reaper);
 	tls_context_free(h->shared.tls);
 	free(h->shared.hashes);
 	free(h->shared.logs);

@@ -270,6 +270,16 @@ find_victim() {
 
 # gone PID: the process has ended; a zombie that is not reaped yet counts too.
 gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+# make_leaver: writes ./leave, which leaves a daemon, a process with a session of its own
+# whose parent has ended, and writes its pid into the file of its argument.
+make_leaver() {
+  cat >leave <<'END'
+#!/bin/sh
+pid=$( (setsid sh -c 'echo $$; exec tail -f /dev/null >/dev/null 2>&1 </dev/null' &) )
+echo "$pid" >"$1"
+END
+  chmod +x leave
+}
 # litter: lists the run directories, sockets and temporary files that are left.
 # The logs that vkb-load keeps of failed runs do not count.
 litter() { find "$TMPDIR" -mindepth 1 ! -path "$TMPDIR/vkb-logs.*"; }

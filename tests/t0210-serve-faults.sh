@@ -142,6 +142,24 @@ kill -9 $serve
 wait $serve 2>/dev/null
 all_gone 'kill -9 above a wrapper' "$(cat g)"
 
+# Daemons of the server and of the command
+make_leaver
+printf '#!/bin/sh\n%s/leave %s/served\nexec valkey-server "$@"\n' "$scratch" "$scratch" >leaving
+chmod +x leaving
+test_that 'a server and a command that leave daemons' vkb-serve --server ./leaving -- \
+  sh -c './leave commanded; ! kill -0 $(cat served commanded) || touch both'
+test_that 'both daemons run beside the command' test -e both
+test_that "the server's daemon has ended with vkb-serve" gone "$(cat served)"
+test_that "the command's daemon has ended with vkb-serve" gone "$(cat commanded)"
+vkb-serve --server ./leaving -- sh -c './leave commanded; : >h; exec tail -f /dev/null' &
+serve=$!
+wait_until 20 test -e h
+kill -9 $serve
+wait $serve 2>/dev/null
+test_that "the server's daemon ends when vkb-serve is killed" wait_until 20 gone "$(cat served)"
+test_that "the command's daemon ends when vkb-serve is killed" wait_until 20 gone "$(cat commanded)"
+test_litter 10 'daemons: no run directory is left'
+
 # A server that ends by itself
 test_status 125 'a server that dies under its command' vkb-serve -- \
   sh -c 'echo before; kill -SEGV "$VKB_PID"; exec tail -f /dev/null'

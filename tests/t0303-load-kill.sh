@@ -148,4 +148,14 @@ test_same 40 "$(jq -c '[.config.command, .run.index, .status]' k.jsonl |
 test_same 40 "$(jq -c '[.config.command, .run.index]' k.jsonl | sort -u |
   wc -l | tr -d ' ')" 'no run is there twice'
 test_that 'no process and no file is left' nothing_left
+
+make_leaver
+printf '#!/bin/sh\n%s/leave %s/left\nexec valkey-server "$@"\n' "$scratch" "$scratch" >leaving
+chmod +x leaving
+vkb-load -q --server "$PWD/leaving" --runs 1 -o l.jsonl long.json 2>said &
+job=$!
+wait_until 20 test -s left
+kill -9 $job
+wait $job 2>/dev/null
+test_that "a daemon of a server ends when vkb-load is killed" wait_until 20 gone "$(cat left)"
 test_done

@@ -184,9 +184,22 @@ test_that 'locks of killed processes do not matter' \
 test_same "$(head_of main)" "$(field .subject.commit)" \
   'the newest commit is fetched despite locks'
 
+# A daemon of make cannot disturb what is measured next.
+make_leaver
+in_repo checkout -q -b leaves
+printf '%s\n\t%s\n\t%s\n' 'valkey-%:' "'$scratch/leave' '$scratch/\$@'; kill -0 \$\$(cat '$scratch/\$@')" 'cp /bin/true $@' \
+  >repo/src/Makefile
+commit leaves
+in_repo checkout -q main
+vkb-build --cache leaves -C repo leaves >.out 2>.err
+test_result $? 'a make that leaves daemons builds'
+test_that 'make has left a daemon' test -s valkey-server
+test_empty "$(for pid in $(cat valkey-*); do gone "$pid" || echo "$pid"; done)" \
+  'the daemons of make have ended when vkb-build ends'
+
 # A compiler that is killed leaves its temporary files.
 in_repo checkout -q -b waits
-printf '%s\n\t%s\n' 'valkey-%:' "mktemp; cd '$scratch'; echo \$\$\$\$ >new; mv new began; exec tail -f /dev/null" \
+printf '%s\n\t%s\n' 'valkey-%:' "mktemp; cd '$scratch'; ./leave left; echo \$\$\$\$ >new; mv new began; exec tail -f /dev/null" \
   >repo/src/Makefile
 commit waits
 in_repo checkout -q main
@@ -200,6 +213,8 @@ kill -KILL $pid
 wait $pid
 test_that 'the compiler ends when vkb-build is killed' \
   wait_until 60 gone "$(cat began)"
+test_that 'the daemon of make ends when vkb-build is killed' \
+  wait_until 60 gone "$(cat left)"
 test_litter 0 'a killed compiler leaves nothing in TMPDIR'
 good waits 'the builds succeed after the compiler is killed'
 test_empty "$(find waits/trees -name '*.tmp')" \

@@ -1,6 +1,8 @@
 /*
- * Child processes: each is held by a pidfd, may lead its own process group and
- * may be killed when its parent ends.
+ * Child processes: each is held by a pidfd, may lead its own process group, and
+ * ends when this program ends, however that ends. So does whatever it has
+ * started, even in a session of its own: such processes live until proc_free or
+ * the end of this program, and no longer.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -10,8 +12,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct reaper;
-
 struct proc_spec {
 	const char *const *argv;   /* argv[0] is looked up in PATH */
 	const char *const *setenv; /* NAME, VALUE, NAME, VALUE, NULL; or NULL */
@@ -20,9 +20,9 @@ struct proc_spec {
 	int in, out, err;          /* 0: inherit; otherwise an fd, borrowed */
 	bool group;                /* leads a process group of its own */
 	bool session;              /* leads a session of its own */
-	struct reaper *reaper; /* guards its group until proc_free; or NULL */
-	int death_signal; /* sent when the calling thread ends; 0: not sent */
-	bool no_aslr;     /* ADDR_NO_RANDOMIZE */
+	int death_signal;          /* sent when this program ends; see below */
+	int gate[2];           /* a pipe: the program waits for a byte; or 0 */
+	bool no_aslr;          /* ADDR_NO_RANDOMIZE */
 	const cpu_set_t *cpus; /* NULL: inherit */
 };
 
@@ -33,6 +33,14 @@ struct proc;
  * environment, so that no token or password reaches code under test: PATH,
  * TMPDIR, TZ, LANG, LC_*, LD_*, GLIBC_TUNABLES, MALLOC_*, TCMALLOC_*,
  * MIMALLOC_*, OPENSSL_CONF and the options of the sanitizers.
+ */
+
+/*
+ * A child that still runs when this program has ended gets the death signal, if
+ * there is one, and is killed unless it ends within 20 s.
+ *
+ * With a gate the child reports itself that its program cannot be executed, and
+ * ends with 126, or 127 if there is no such program.
  */
 
 /*
@@ -55,7 +63,8 @@ void proc_signal(struct proc *, int sig);
 /* Sends SIGTERM and, after grace_ms, SIGKILL. Returns the wait status. */
 int proc_stop(struct proc *, int grace_ms);
 
-/* Kills it if it runs (SIGKILL) and frees it. NULL does nothing. */
+/* Kills it if it runs (SIGKILL), then all that it has started, and frees it.
+ * NULL does nothing. */
 void proc_free(struct proc *);
 
 /*

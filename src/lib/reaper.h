@@ -1,23 +1,33 @@
 /*
- * The reaper: a small process in a session of its own that ignores signals. If
- * this program ends without dismissing it, the reaper kills the process groups
- * and removes the folder that it was given.
+ * Reapers: small processes named "vkb-reaper", in a session of their own and
+ * with all signals blocked, that clean up after this program when it ends,
+ * however it ends. proc.c has one for each child: it ends whatever the child
+ * has started. The one of reaper_start runs after those.
  */
 #ifndef REAPER_H
 #define REAPER_H
 
 #include <sys/types.h>
 
-struct reaper;
+#define REAPER_NAME "vkb-reaper"
 
-/* NULL or -1 on error, after reporting it. */
-struct reaper *reaper_start(void);
-int reaper_folder(struct reaper *, const char *path);
-/* For proc.c, between fork and exec too: a child that adds itself before its
- * program begins is always killed. Returns 0, or -1 with errno. */
-int reaper_add(struct reaper *, pid_t group);
-int reaper_drop(struct reaper *, pid_t group);
-/* Ends the reaper, which then does nothing. Takes it; NULL does nothing. */
-void reaper_dismiss(struct reaper *);
+/*
+ * Starts the process that calls clean(arg), once, when this program and the
+ * reapers of its children have ended without reaper_dismiss. There is one at a
+ * time. It has no stdin, stdout and stderr. Returns 0, or -1 after reporting an
+ * error.
+ */
+int reaper_start(void (*clean)(void *), void *arg);
+/* Ends that process, if there is one, without calling 'clean'. */
+void reaper_dismiss(void);
+
+/* For proc.c. Forks, with all signals blocked in the child. Returns as fork. */
+pid_t reaper_fork(void);
+/*
+ * Gives up the name, session and files of the caller, a child of reaper_fork.
+ * Keeps only 'fd', which becomes 3, and what the process of reaper_start waits
+ * for.
+ */
+void reaper_detach(int fd);
 
 #endif

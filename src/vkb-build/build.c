@@ -141,7 +141,7 @@ static int
 start_make(struct build *b)
 {
 	struct proc_spec spec = {
-	    .session = true, .reaper = b->shop->reaper, .cwd = b->tree.dir};
+	    .session = true, .death_signal = SIGKILL, .cwd = b->tree.dir};
 	struct str env = {0};
 	const char **argv;
 	size_t n = 0, words = 0;
@@ -382,7 +382,6 @@ build_step(struct build *b)
 {
 	int status;
 
-	proc_signal(b->make, SIGKILL); /* children that make left */
 	if (!proc_wait(b->make, -1, &status))
 		return 0;
 	stop_make(b);

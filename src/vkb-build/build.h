@@ -5,14 +5,12 @@
 #include <stdbool.h>
 
 struct cache;
-struct reaper;
 struct buildstep;
 struct json;
 
 /* Shared by all builds of this program. */
 struct build_context {
 	const struct cache *cache;
-	struct reaper *reaper;
 	int jobs;
 	int tokens[2]; /* GNU make's job server: a pipe of free jobs */
 	int free_jobs; /* its end to read, non-blocking */

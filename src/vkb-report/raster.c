@@ -5,6 +5,7 @@
 #include "str.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,8 +16,12 @@ run_rsvg_convert(int in, int out, int err)
 {
 	static const char *const argv[] = {
 	    "rsvg-convert", "--format=png", "--zoom=2", NULL};
-	const struct proc_spec spec = {
-	    .argv = argv, .in = in, .out = out, .err = err, .session = true};
+	const struct proc_spec spec = {.argv = argv,
+	    .in = in,
+	    .out = out,
+	    .err = err,
+	    .session = true,
+	    .death_signal = SIGKILL};
 	struct proc *p = proc_start(&spec);
 	struct str message = {0};
 	int status, rc = -1;

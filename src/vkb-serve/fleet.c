@@ -206,7 +206,7 @@ start_node(struct fleet *f, size_t i, struct str *why)
 	if (f->spec.cluster &&
 	    cluster_write_seed(&f->spec, i, f->node[i].dir, why) < 0)
 		return -1;
-	return node_start(&f->node[i], f->shared->reaper, port, why);
+	return node_start(&f->node[i], port, why);
 }
 
 /* Waits until a node ends, a signal, or the end of the nap, which gets longer.

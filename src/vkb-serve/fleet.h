@@ -7,7 +7,6 @@
 
 struct filehash;
 struct fleet;
-struct reaper;
 struct halt;
 struct json;
 struct pollfd;
@@ -17,7 +16,6 @@ struct tls_context;
 /* What all fleets of this program share. */
 struct shared {
 	struct halt *halt;
-	struct reaper *reaper;
 	struct rundir *rundir;
 	char *logs; /* folder for logs, or NULL: the run directory */
 	bool quiet;

@@ -126,7 +126,7 @@ prepare_run(struct run_with *w, struct node *n, const char *conf)
 }
 
 int
-node_start(struct node *n, struct reaper *g, int port, struct str *why)
+node_start(struct node *n, int port, struct str *why)
 {
 	char *conf = mem_printf("%s/valkey.conf", n->dir);
 	struct run_with with = {0};
@@ -135,7 +135,6 @@ node_start(struct node *n, struct reaper *g, int port, struct str *why)
 	    .cwd = n->dir,
 	    .clean = true,
 	    .group = true,
-	    .reaper = g,
 	    .death_signal = SIGKILL,
 	    .no_aslr = !n->spec->aslr,
 	    .cpus = n->spec->cpus ? &n->spec->cpus[n->index] : NULL};
@@ -424,11 +423,9 @@ has_crashed(const struct node *n)
 	    WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM;
 }
 
-/* Kills the group first: its id cannot be reused until its leader is reaped. */
 static void
 reap_process(struct node *n)
 {
-	kill(-proc_pid(n->proc), SIGKILL);
 	proc_free(n->proc);
 	n->proc = NULL;
 	if (n->socket)

@@ -14,7 +14,6 @@
 struct client;
 struct client_address;
 struct proc;
-struct reaper;
 struct reply;
 struct spec;
 struct str;
@@ -43,7 +42,7 @@ int node_write_file(const char *path, const struct str *text, struct str *why);
 
 /* Writes the configuration to the folder, which must exist, and starts the
  * process on 'port'. Returns 0 or -1. */
-int node_start(struct node *, struct reaper *, int port, struct str *why);
+int node_start(struct node *, int port, struct str *why);
 
 /* Returns 1 if the server is ready, 0 if not yet, -1 if it never will be. */
 int node_poll(struct node *, struct str *why);

@@ -65,9 +65,15 @@ remove_orphans(const char *tmp)
 		closedir(d);
 }
 
-/* Makes a folder under TMPDIR, after registering its name with the reaper. */
+static void
+remove_temporary(void *path)
+{
+	folder_remove(path);
+}
+
+/* Makes a folder under TMPDIR, after starting the reaper that removes it. */
 static int
-make_temporary(struct rundir *r, struct reaper *g)
+make_temporary(struct rundir *r)
 {
 	char *tmp = realpath(opt_tmpdir(), NULL);
 	unsigned long long x;
@@ -85,7 +91,7 @@ make_temporary(struct rundir *r, struct reaper *g)
 		free(r->path);
 	}
 	free(tmp);
-	if (!r->keep && reaper_folder(g, r->path) < 0)
+	if (!r->keep && reaper_start(remove_temporary, r->path) < 0)
 		return -1;
 	if (mkdir(r->path, 0700) < 0)
 		return err_fail_sys("cannot make folder '%s'", r->path);
@@ -114,12 +120,12 @@ make_named(struct rundir *r, const char *dir)
 }
 
 int
-rundir_make(struct rundir *r, struct reaper *g, const char *dir, bool keep)
+rundir_make(struct rundir *r, const char *dir, bool keep)
 {
 	int rc;
 
 	*r = (struct rundir){.keep = keep || dir, .lock = -1};
-	rc = dir ? make_named(r, dir) : make_temporary(r, g);
+	rc = dir ? make_named(r, dir) : make_temporary(r);
 	if (rc < 0) {
 		free(r->path);
 		r->path = NULL;
@@ -132,6 +138,7 @@ rundir_close(struct rundir *r)
 {
 	if (r->path && !r->keep && folder_remove(r->path) < 0)
 		err_fail_sys("cannot remove '%s'", r->path);
+	reaper_dismiss();
 	if (r->path && r->lock >= 0)
 		close(r->lock);
 	free(r->path);

@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 
-struct reaper;
-
 struct rundir {
 	char *path; /* absolute */
 	bool keep;
@@ -23,7 +21,7 @@ struct rundir {
  * orphaned folders are removed first. Otherwise it is 'dir', made if missing,
  * and kept. Returns 0, or -1 after reporting an error.
  */
-int rundir_make(struct rundir *, struct reaper *, const char *dir, bool keep);
+int rundir_make(struct rundir *, const char *dir, bool keep);
 void rundir_close(struct rundir *);
 
 /* Makes a new folder inside and returns its path (caller frees with free()), or

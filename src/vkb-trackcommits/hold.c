@@ -2,7 +2,6 @@
 
 #include "clock.h"
 #include "err.h"
-#include "reaper.h"
 #include "halt.h"
 #include "proc.h"
 
@@ -127,7 +126,7 @@ run_under_claim(struct hold *h, const char *const *command)
 	    .argv = command, .group = true, .death_signal = SIGKILL};
 	int rc = 125;
 
-	if (first_beat(h) < 0 || !(spec.reaper = reaper_start()))
+	if (first_beat(h) < 0)
 		return rc;
 	h->command = proc_start(&spec);
 	if (!h->command)
@@ -135,7 +134,6 @@ run_under_claim(struct hold *h, const char *const *command)
 	else
 		rc = wait_for_command(h);
 	proc_free(h->command);
-	reaper_dismiss(spec.reaper);
 	return rc;
 }
 

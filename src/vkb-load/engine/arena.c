@@ -104,6 +104,8 @@ grow_map(struct arena *s, size_t cap)
 	/* Huge pages save page-table look-ups: each row is read once. */
 	if (s->fd < 0)
 		(void)madvise(map, cap, MADV_HUGEPAGE);
+	/* The reaper of a child process (proc.c) needs no copy of it. */
+	(void)madvise(map, cap, MADV_DONTFORK);
 	return 0;
 }
 

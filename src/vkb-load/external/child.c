@@ -131,7 +131,6 @@ run_child(struct waiting *w, struct child *c)
 	    .out = w->out,
 	    .err = w->err,
 	    .group = true,
-	    .reaper = s->reaper,
 	    .death_signal = SIGKILL,
 	    .cpus = s->job->work->cpus};
 	int rc;
@@ -155,8 +154,7 @@ run_child(struct waiting *w, struct child *c)
 	watch_begin(c->watch);
 	rc = wait_for_end(w);
 	watch_end(c->watch);
-	proc_signal(w->proc, SIGKILL); /* and its whole process group */
-	proc_wait(w->proc, -1, &c->status);
+	c->status = proc_stop(w->proc, 0);
 	proc_free(w->proc);
 	servercounts_end(c->counts);
 	if (rc == 0 && c->status == 0)

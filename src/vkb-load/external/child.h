@@ -11,7 +11,6 @@
 #include "str.h"
 
 struct engine_job;
-struct reaper;
 struct servercounts;
 struct watch;
 
@@ -24,8 +23,7 @@ struct child_spec {
 	const char *const *argv;
 	const char *const *setenv; /* as in proc.h */
 	double expected_s;         /* for the progress; 0: unknown */
-	double most_s;         /* limit if there is no timeout; 0: unlimited */
-	struct reaper *reaper; /* kills it when we are killed */
+	double most_s; /* limit if there is no timeout; 0: unlimited */
 	bool warmup;
 };
 

@@ -1,7 +1,6 @@
 #include "vbench.h"
 #include "child.h"
 #include "err.h"
-#include "reaper.h"
 #include "json.h"
 #include "mem.h"
 #include "proc.h"
@@ -42,7 +41,6 @@ struct rate {
 
 struct vbench {
 	struct vbcaps caps;
-	struct reaper *reaper;
 	bool login;
 	struct rate *rates;
 	size_t n, cap;
@@ -180,7 +178,6 @@ start_child(struct vbench *v, const struct engine_job *j,
 			     .setenv = variable ? env : NULL,
 			     .expected_s = s > 0 ? s + p->warmup_s : 0,
 			     .most_s = p->requests ? 0 : 2 * (s + p->warmup_s),
-			     .reaper = v->reaper,
 			     .warmup = warmup},
 	    c);
 }
@@ -458,13 +455,12 @@ vbench_open(const char *path, const struct builds *b, bool login)
 	char *file = find_program(path, b);
 
 	v->login = login;
-	if (file && vbcaps_read(&v->caps, file) == 0)
-		v->reaper = reaper_start();
+	if (!file || vbcaps_read(&v->caps, file) < 0) {
+		vbench_close(v);
+		v = NULL;
+	}
 	free(file);
-	if (v->reaper)
-		return v;
-	vbench_close(v);
-	return NULL;
+	return v;
 }
 
 void
@@ -472,7 +468,6 @@ vbench_close(struct vbench *v)
 {
 	if (!v)
 		return;
-	reaper_dismiss(v->reaper);
 	vbcaps_free(&v->caps);
 	free(v->rates);
 	free(v);
