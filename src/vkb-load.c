@@ -633,7 +633,8 @@ out:
 	peers_part(o->session.peers);
 	vbench_close(vbench);
 	datasets_free(datasets);
-	results_close(&out);
+	if (results_close(&out) < 0)
+		rc = -1;
 	if (shown && !stop_signal && shown_write_table(shown) < 0)
 		rc = -1;
 	live_close(o->session.live);

@@ -63,6 +63,24 @@ sed -n 's/.*continue with: //p' said >continue.sh
 test_that 'this command succeeds' sh continue.sh
 test_same 6 "$(grep -c '"status":"ok"' cut.jsonl)" 'all runs are made'
 
+# A program under test that runs as the same user can write into its results.
+for to in o stdout; do
+  rm -f cut.jsonl
+  if [ $to = o ]; then
+    env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load -q --runs 4 --duration 1s -o cut.jsonl c.json 2>said &
+  else
+    env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load -q --runs 4 --duration 1s c.json 2>said >cut.jsonl &
+  fi
+  job=$!
+  wait_until 30 test -s cut.jsonl
+  printf 9 | dd of=cut.jsonl bs=1 seek=40 conv=notrunc status=none
+  wait $job
+  test_same 2 $? "$to: results that are changed in place end the session"
+  test_match "'(cut.jsonl|standard output)' was changed in its bytes 0 to [0-9]+ while runs were appended" said \
+    "$to: the message names the file and the bytes"
+done
+rm -f cut.jsonl
+
 mkdir gone
 load --runs 3 --duration 1s -o gone/r.jsonl c.json 2>said &
 job=$!
@@ -98,13 +116,19 @@ for sig in INT TERM; do
   load --runs 2 -o s.jsonl c.json
   # The shell ignores SIGINT in background jobs; perl resets that.
   perl -e '$SIG{INT} = "DEFAULT"; $ENV{VKB_TEST_MARK} = shift; exec @ARGV' \
-    "$scratch" vkb-load --runs 1 -o s.jsonl long.json 2>first &
+    "$scratch" vkb-load --runs 1 -o s.jsonl --hdr s.hlog --logs s.logs long.json 2>first &
   pid=$!
   wait_until 10 running
   [ "$sig" = TERM ] || {
     load --resume s.jsonl c.json 2>said
     test_same 2 $? 'a second session with the same file, which it would resume'
-    test_match "another vkb-load writes to 's.jsonl'" said 'the second session is refused'
+    test_match "another program writes to 's.jsonl'" said 'the second session is refused'
+    load --hdr s.hlog c.json 2>said
+    test_same 2 $? 'a second session with the same log of HdrHistogram'
+    test_match "another program writes to 's.hlog'" said 'the second log is refused'
+    load --logs s.logs c.json 2>said
+    test_same 2 $? 'a second session with the same folder of logs'
+    test_match "another vkb-load writes its logs to 's.logs'" said 'the second folder is refused'
   }
   kill -s "$sig" "$pid"
   wait "$pid"

@@ -62,6 +62,20 @@ kept=$(sed -n "s/.*the log of its server is kept in '\(.*\)'/\1/p" .err)
 case $kept in "$TMPDIR"/vkb-logs.*/SET-*/run-1.log) test_result 0 'the message names the log in TMPDIR' ;;
 *) test_result 1 "the message names the log in TMPDIR, not '$kept'" ;; esac
 test_match 'Ready to accept connections' "$kept" 'the log in TMPDIR is kept'
+mkdir "$TMPDIR/vkb-logs.in-use"
+for n in 1 2 3 4 5 6; do
+  mkdir -p "$TMPDIR/vkb-logs.$n/case"
+  touch -d "$n hours ago" "$TMPDIR/vkb-logs.$n"
+done
+touch -d '1 day ago' "$TMPDIR/vkb-logs.in-use"
+flock -s "$TMPDIR/vkb-logs.in-use" vkb-load -q --runs 1 oom.json >.out 2>.err
+test_same '1 2 3 in-use' "$(cd "$TMPDIR" && echo vkb-logs.? vkb-logs.in-use | sed 's/vkb-logs.//g')" \
+  'the newest five folders of logs are kept, and those in use'
+test_that 'the folder of the log of the run is one of them' test -s \
+  "$(sed -n "s/.*the log of its server is kept in '\(.*\)'/\1/p" .err)"
+flock -x runs.logs vkb-load -q --runs 1 -o runs oom.json 2>.err
+test_match "the log of its server is kept in 'runs.logs-2/SET-.*/run-1.log'" .err \
+  'programs that share a file of results have folders of their own'
 
 # The run directory of a server that is killed is removed before vkb-load knows it.
 under_load() {

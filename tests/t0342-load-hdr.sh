@@ -65,7 +65,7 @@ test_status 2 'a file that cannot be written' vkb-load -q --runs 1 --hdr /dev/fu
 test_match "cannot write '/dev/full': No space left on device" .err 'the message names it'
 test_that 'and nothing was measured' test ! -s none
 test_status 2 'a folder that is not there' vkb-load -q --runs 1 --hdr nowhere/log c.json
-test_match "cannot open 'nowhere/log': No such file or directory" .err 'is an error'
+test_match "cannot append to 'nowhere/log': No such file or directory" .err 'is an error'
 test_status 2 'no log without runs' vkb-load --plan --hdr x.hlog c.json
 # The disk is full later: the run is recorded, the session fails, no line is torn.
 { echo '#[Histogram log format version 1.3]'; yes '# a log that is long already'; } | head -c 204800 >full.hlog

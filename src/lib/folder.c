@@ -3,6 +3,7 @@
 #include "mem.h"
 #include "str.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +52,67 @@ folder_remove(const char *path)
 	if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0)
 		return 0;
 	return access(path, F_OK) < 0 && errno == ENOENT ? 0 : -1;
+}
+
+struct dated {
+	char *path;
+	struct timespec changed;
+};
+
+static int
+compare_newest_first(const void *a, const void *b)
+{
+	const struct timespec *x = &((const struct dated *)a)->changed,
+			      *y = &((const struct dated *)b)->changed;
+
+	if (x->tv_sec != y->tv_sec)
+		return x->tv_sec < y->tv_sec ? 1 : -1;
+	return x->tv_nsec < y->tv_nsec ? 1 : x->tv_nsec > y->tv_nsec ? -1 : 0;
+}
+
+static void
+remove_unlocked(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		folder_remove(path);
+	close(fd);
+}
+
+void
+folder_keep_newest(const char *dir, const char *prefix, size_t n)
+{
+	DIR *d = opendir(dir);
+	struct dated *v = NULL;
+	size_t len = 0, cap = 0;
+	struct dirent *e;
+	struct stat st;
+	char *path;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || !str_starts(e->d_name, prefix))
+			continue;
+		path = mem_printf("%s/%s", dir, e->d_name);
+		if (lstat(path, &st) < 0 || st.st_uid != geteuid()) {
+			free(path);
+			continue;
+		}
+		v = mem_grow(v, len, &cap, sizeof *v);
+		v[len++] = (struct dated){path, st.st_mtim};
+	}
+	if (d)
+		closedir(d);
+	if (len > n)
+		qsort(v, len, sizeof *v, compare_newest_first);
+	for (size_t i = 0; i < len; i++) {
+		if (i >= n)
+			remove_unlocked(v[i].path);
+		free(v[i].path);
+	}
+	free(v);
 }
 
 void

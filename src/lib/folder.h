@@ -2,6 +2,8 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
+#include <stddef.h>
+
 struct str;
 
 /* Makes a folder and its parents. Returns 0, or -1 and an error is reported. */
@@ -9,6 +11,13 @@ int folder_make(const char *path);
 
 /* Removes a folder, which may be missing. Returns 0, or -1 with errno. */
 int folder_remove(const char *path);
+
+/*
+ * Removes the oldest files and folders in 'dir' whose names begin with 'prefix'
+ * and that are ours, except the newest n and those that a program has locked
+ * (flock). What cannot be removed stays.
+ */
+void folder_keep_newest(const char *dir, const char *prefix, size_t n);
 
 /*
  * Appends a name as one part of a path that is neither hidden nor "..":

@@ -388,21 +388,11 @@ jsonl_next(struct jsonl *r, struct json **rec)
 }
 
 int
-jsonl_write_all(int fd, struct json *const *recs, size_t n)
+jsonl_write(int fd, const struct json *rec)
 {
 	struct sink o = {.fd = fd};
 
-	for (size_t i = 0; i < n; i++) {
-		json_append(&o.s, recs[i]);
-		str_addc(&o.s, '\n');
-	}
+	json_append(&o.s, rec);
+	str_addc(&o.s, '\n');
 	return sink_close(&o);
-}
-
-int
-jsonl_write(int fd, const struct json *rec)
-{
-	struct json *one = (struct json *)(size_t)rec;
-
-	return jsonl_write_all(fd, &one, 1);
 }

@@ -42,7 +42,5 @@ const char *jsonl_where(const struct jsonl *);
 
 /* Writes a line in one write. Returns 0, or -1 after reporting an error. */
 int jsonl_write(int fd, const struct json *rec);
-/* The same for several records in one write. */
-int jsonl_write_all(int fd, struct json *const *recs, size_t n);
 
 #endif

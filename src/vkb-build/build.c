@@ -18,12 +18,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define GRACE_MS 3000
 #define TAIL_LINES 20
 #define TAIL_BYTES 4000
+#define LOGS_KEPT 5 /* of builds that failed */
 
 struct build {
 	struct build_context *shop;
@@ -33,6 +35,7 @@ struct build {
 	bool incremental; /* continues with the objects of another commit */
 	struct proc *make;
 	char *log, *error;
+	int logfd; /* locks the log; -1: there is none */
 	int64_t began;
 };
 
@@ -136,6 +139,14 @@ append_environment(const struct build *b, struct str *env)
 		str_printf(env, "%s%c", b->step->env[i], '\0');
 }
 
+static void
+close_log(struct build *b)
+{
+	if (b->logfd >= 0)
+		close(b->logfd);
+	b->logfd = -1;
+}
+
 /* Starts make in a session of its own: no terminal, and one group to signal. */
 static int
 start_make(struct build *b)
@@ -158,16 +169,17 @@ start_make(struct build *b)
 		argv[n++] = b->step->argv[i];
 	spec.argv = argv;
 	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	spec.out = spec.err =
-	    open(b->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	close_log(b);
+	b->logfd = open(b->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	spec.out = spec.err = b->logfd;
+	if (b->logfd >= 0)
+		flock(b->logfd, LOCK_SH | LOCK_NB);
 	if (spec.in < 0 || spec.out < 0)
 		err_fail_sys("cannot write '%s'", b->log);
 	else
 		b->make = proc_start(&spec);
 	if (spec.in >= 0)
 		close(spec.in);
-	if (spec.out >= 0)
-		close(spec.out);
 	free(argv);
 	str_free(&env);
 	return b->make ? 0 : -1;
@@ -238,6 +250,7 @@ build_start(struct build_context *w, const struct buildstep *r, bool *busy,
 	*b = (struct build){.shop = w,
 	    .step = r,
 	    .lock = lock,
+	    .logfd = -1,
 	    .tree = {.lock = -1},
 	    .log = cache_path(w->cache, "logs", name),
 	    .began = clock_ns()};
@@ -308,9 +321,12 @@ append_log_tail(struct str *out, const char *log)
 static int
 report_make_failure(struct build *b, int status)
 {
+	char *logs = cache_path(b->shop->cache, "logs", "");
 	struct str s = {0};
 	char how[80];
 
+	folder_keep_newest(logs, "", LOGS_KEPT);
+	free(logs);
 	str_printf(&s, "%s %s; the end of '%s':",
 	    b->step->fresh ? "the command" : b->step->argv[0],
 	    proc_ended(status, how, sizeof how), b->log);
@@ -405,6 +421,7 @@ build_free(struct build *b)
 	if (!b)
 		return;
 	stop_make(b);
+	close_log(b);
 	tree_release(&b->tree);
 	cache_unlock(b->lock);
 	free(b->log);

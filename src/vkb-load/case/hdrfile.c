@@ -1,4 +1,5 @@
 #include "hdrfile.h"
+#include "appendfile.h"
 #include "clock.h"
 #include "err.h"
 #include "hist.h"
@@ -9,7 +10,6 @@
 #include "vkb-load/engine/engine.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,9 +81,7 @@ hdrfile_open(const char *path, bool builds)
 	struct hdrfile *f = mem_new(sizeof *f);
 
 	*f = (struct hdrfile){.path = path, .builds = builds};
-	f->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (f->fd < 0)
-		err_fail_sys("cannot open '%s'", path);
+	f->fd = appendfile_open(path, true);
 	if (f->fd >= 0 && write_header(f) == 0)
 		return f;
 	hdrfile_close(f);

@@ -1,4 +1,5 @@
 #include "logs.h"
+#include "appendfile.h"
 #include "err.h"
 #include "folder.h"
 #include "json.h"
@@ -15,6 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define TEMPORARY "vkb-logs."
+
+enum { KEPT = 5 }; /* such folders */
+
 /* The log of one node; the offset of 'fd' is behind what was copied already. */
 struct log {
 	int fd;
@@ -26,6 +31,7 @@ struct logs {
 	char *dir; /* NULL: a folder in TMPDIR, made when needed */
 	bool all;
 	int text; /* logs.txt, or -1 */
+	int lock; /* the folder, which is ours alone; -1: not made yet */
 };
 
 struct server_logs {
@@ -48,16 +54,49 @@ open_text(struct logs *l)
 	return l->text < 0 ? -1 : 0;
 }
 
+/*
+ * Makes and locks the folder: logs of two programs in one file could not be
+ * told apart. If another program has that of FILE, which they may share, takes
+ * FILE.logs-2, and so on.
+ */
+static int
+take_folder(struct logs *l)
+{
+	char *first = mem_str(l->dir);
+	int rc;
+
+	for (unsigned n = 2;; n++) {
+		rc = folder_make(l->dir);
+		if (rc < 0)
+			break;
+		l->lock = appendfile_lock_folder(l->dir);
+		if (l->lock >= 0)
+			break;
+		if (l->lock == -1 && l->all)
+			err_say("another vkb-load writes its logs to '%s': "
+				"name another folder",
+			    l->dir);
+		if (l->lock != -1 || l->all) {
+			rc = -1;
+			break;
+		}
+		free(l->dir);
+		l->dir = mem_printf("%s-%u", first, n);
+	}
+	free(first);
+	return rc;
+}
+
 struct logs *
 logs_open(const char *dir, const char *file)
 {
 	struct logs *l = mem_new(sizeof *l);
 	struct stat st;
 
-	*l = (struct logs){.all = dir != NULL, .text = -1};
+	*l = (struct logs){.all = dir != NULL, .text = -1, .lock = -1};
 	if (dir) {
 		l->dir = mem_str(dir);
-		if (folder_make(dir) < 0 || open_text(l) < 0) {
+		if (take_folder(l) < 0 || open_text(l) < 0) {
 			logs_close(l);
 			return NULL;
 		}
@@ -90,6 +129,8 @@ logs_close(struct logs *l)
 		err_copy(-1);
 		close(l->text);
 	}
+	if (l->lock >= 0)
+		close(l->lock);
 	free(l->dir);
 	free(l);
 }
@@ -138,7 +179,8 @@ make_folder(const struct server_logs *l)
 	int rc;
 
 	if (!all->dir) {
-		all->dir = mem_printf("%s/vkb-logs.XXXXXX", opt_tmpdir());
+		folder_keep_newest(opt_tmpdir(), TEMPORARY, KEPT - 1);
+		all->dir = mem_printf("%s/" TEMPORARY "XXXXXX", opt_tmpdir());
 		if (!mkdtemp(all->dir)) {
 			err_fail_sys("cannot make the folder '%s'", all->dir);
 			free(all->dir);
@@ -146,6 +188,8 @@ make_folder(const struct server_logs *l)
 			return -1;
 		}
 	}
+	if (all->lock < 0 && take_folder(all) < 0)
+		return -1;
 	dir = mem_printf("%s/%s", all->dir, l->name);
 	*strrchr(dir, '/') = '\0';
 	rc = folder_make(dir);

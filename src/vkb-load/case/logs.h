@@ -14,7 +14,8 @@ struct str;
  * 'dir' is the folder for the logs of all runs, and for logs.txt, which has all
  * messages of this program with their times. If it is NULL, the logs of failed
  * runs go to FILE.logs of 'file' or, if that is NULL too, to a new folder in
- * TMPDIR, which is made when the first run fails. Returns NULL if the folder
+ * TMPDIR, which is made when the first run fails; the newest five are kept.
+ * Returns NULL if the folder
  * cannot be made; the error is reported.
  */
 struct logs *logs_open(const char *dir, const char *file);

@@ -1,5 +1,7 @@
 #include "results.h"
+#include "appendfile.h"
 #include "err.h"
+#include "intact.h"
 #include "intern.h"
 #include "json.h"
 #include "jsonpublic.h"
@@ -7,16 +9,15 @@
 #include "stopping.h"
 #include "mem.h"
 #include "record.h"
+#include "sink.h"
 #include "str.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/builds.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,27 +137,26 @@ results_open(
 	const char *name = resume ? resume : output;
 
 	*r = (struct results){.fd = STDOUT_FILENO, .part = part};
-	if (!name)
+	if (!name) {
+		r->intact = intact_open(r->fd, "standard output");
 		return 0;
-	r->fd = open(name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (r->fd < 0 && errno == EACCES && !resume)
-		r->fd = open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
+	}
+	r->fd = appendfile_open(name, resume != NULL);
 	if (r->fd < 0)
-		return err_fail_sys("cannot append to '%s'", name);
+		return -1;
 	r->path = name;
 	r->resumed = resume;
-	/* held until results_close; some file systems have no locks */
-	if (flock(r->fd, (resume ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 &&
-	    errno == EWOULDBLOCK)
-		return err_fail("another vkb-load writes to '%s'", name);
 	if (check_last_line(r->fd, name, resume != NULL) < 0)
 		return -1;
+	r->intact = intact_open(r->fd, name);
 	return resume ? read_finished(r, resume) : 0;
 }
 
-void
+int
 results_close(struct results *r)
 {
+	int rc = intact_close(r->intact);
+
 	for (size_t i = 0; i < r->n; i++) {
 		free(r->done[i].tool);
 		json_free(r->done[i].metrics);
@@ -165,6 +165,7 @@ results_close(struct results *r)
 	intern_free(r->keys);
 	if (r->path)
 		close(r->fd);
+	return rc;
 }
 
 const struct finished *
@@ -197,15 +198,24 @@ int
 results_write_all(struct results *r, struct json *const *runs, size_t n)
 {
 	struct sigaction quiet = {.sa_handler = SIG_DFL}, before;
-	int rc;
+	int rc = 0, changed = intact_check(r->intact);
+	struct str s = {0};
 
+	for (size_t i = 0; i < n; i++) {
+		json_append(&s, runs[i]);
+		str_addc(&s, '\n');
+	}
 	sigaction(SIGPIPE, &quiet, &before);
-	rc = jsonl_write_all(r->fd, runs, n);
+	if (sink_write(r->fd, s.s, s.len) < 0)
+		rc = err_fail_sys("cannot write a record");
 	sigaction(SIGPIPE, &before, NULL);
 	if (rc == 0 && fdatasync(r->fd) < 0 && errno != EINVAL &&
 	    errno != EROFS)
 		rc = err_fail_sys("cannot save a record");
-	return rc < 0 ? -1 : check_removed(r);
+	if (rc == 0)
+		intact_add(r->intact, s.s, s.len);
+	str_free(&s);
+	return rc < 0 || changed < 0 ? -1 : check_removed(r);
 }
 
 int

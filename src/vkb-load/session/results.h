@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct intact;
 struct intern;
 struct json;
 
@@ -22,6 +23,7 @@ struct results {
 	unsigned part; /* of the load, whose records are resumed; 0: whole */
 	int fd;
 	const char *path;      /* of the file, or NULL; borrowed */
+	struct intact *intact; /* of the file, or of that of stdout; or NULL */
 	const char *resumed;   /* the same if it is resumed, or NULL */
 	struct finished *done; /* by the number of the run in 'keys' */
 	struct intern *keys;   /* of runs; or NULL */
@@ -37,7 +39,8 @@ struct results {
  */
 int results_open(
     struct results *, const char *output, const char *resume, unsigned part);
-void results_close(struct results *);
+/* Returns 0, or -1 after reporting that the file was changed meanwhile. */
+int results_close(struct results *);
 
 /* Returns the first finished run of this identity and index, which was counted
  * or measured, or NULL. */
@@ -47,7 +50,8 @@ const struct finished *results_find(const struct results *,
 
 int results_write(struct results *, struct json *run);
 
-/* Writes all or none. 0, or -1, error reported. */
+/* Writes all or none. 0, or -1, error reported; also after writing them, if
+ * what the file had before was changed. */
 int results_write_all(struct results *, struct json *const *runs, size_t n);
 
 #endif

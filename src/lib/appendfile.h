@@ -1,0 +1,20 @@
+/* Files that programs append to, and that are shared or guarded by a lock. */
+#ifndef APPENDFILE_H
+#define APPENDFILE_H
+
+#include <stdbool.h>
+
+/*
+ * Opens a file to read and append, which is made if it is missing; or only to
+ * append, if it may not be read. The lock lasts until the descriptor is closed:
+ * either several programs append whole lines, or one does, 'alone'; some file
+ * systems have no locks. Devices and pipes are not locked. Returns the
+ * descriptor, or -1 after reporting an error: another program has the file.
+ */
+int appendfile_open(const char *path, bool alone);
+
+/* Locks a folder for its one writer. Returns the descriptor, which holds the
+ * lock; -1 if another program has it; -2 after reporting another error. */
+int appendfile_lock_folder(const char *path);
+
+#endif
