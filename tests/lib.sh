@@ -254,18 +254,27 @@ sql() {
   done
 }
 
+# descendants PID NAME: prints the processes of this name that the process, its children,
+# and so on, have started.
+descendants() {
+  ps -eo pid=,ppid=,comm= | awk -v top="$1" -v wanted="$2" '
+    { parent[$1] = $2; name[$1] = $3 }
+    END {
+      for (p in name) {
+        for (q = p; q && q != top; q = parent[q])
+          ;
+        if (q == top && p != top && name[p] == wanted)
+          print p
+      }
+    }'
+}
+
 # find_victim PID: $victim is the process of the server that the vkb-load with
 # this process id has started; false if there is none yet.
 # shellcheck disable=SC2034 # $victim is for the script
 find_victim() {
-  victim_serve=$(ps -o pid= --ppid "$1" | tr -d ' ')
-  [ "$victim_serve" ] || return 1
-  for victim in $(ps -o pid= --ppid "$victim_serve"); do
-    case $(cat "/proc/$victim/comm") in
-    valkey-server | redis-server) return 0 ;;
-    esac
-  done
-  return 1
+  victim=$({ descendants "$1" valkey-server; descendants "$1" redis-server; } | head -n 1)
+  [ "$victim" ]
 }
 
 # gone PID: the process has ended; a zombie that is not reaped yet counts too.

@@ -85,7 +85,7 @@ fi
 # A workflow, whose child processes would wait for the lock that it holds.
 test_that 'programs that a session starts do not wait for its lock' \
   flock "$scratch/outer" env VKB_LOCK=no vkb-load --runs 1 c.json
-tr '\0' '\n' <"/proc/$(ps -o pid= --ppid "$holder" | head -n 1 | tr -d ' ')/environ" >environment
+tr '\0' '\n' <"/proc/$(descendants "$holder" vkb-serve)/environ" >environment
 test_match '^VKB_LOCK=no$' environment 'programs of a session take no lock'
 kill -TERM "$holder"
 wait "$holder"

@@ -245,11 +245,7 @@ ours() {
   grep -lzs "^VKB_TEST_MARK=$scratch" /proc/[0-9]*/environ
 }
 both_run() { # vkb-load has two servers among its descendants
-  ps -eo pid=,ppid=,comm= | awk -v top="$pid" '{parent[$1] = $2; name[$1] = $3}
-    END {for (p in name) {
-      for (q = p; q && q != top; q = parent[q]);
-      n += q == top && name[p] == "valkey-server"
-    } exit n != 2}'
+  [ "$(descendants "$pid" valkey-server | wc -l)" -eq 2 ]
 }
 nothing_left() {
   [ -z "$(ours)" ] && [ -z "$(ls tmp)" ]

@@ -97,8 +97,9 @@ vkb-load --serve "$by_key $serve --follow" --host 127.0.0.7 --runs 1 long.json \
   >cut.jsonl 2>cut.err &
 load=$!
 wait_until 60 alive 127.0.0.7
-wait_until 60 sh -c "pgrep -P $load ssh >ssh.pid"
-kill "$(cat ssh.pid)"
+ssh_runs() { ssh_pid=$(descendants $load ssh) && [ "$ssh_pid" ]; }
+wait_until 60 ssh_runs
+kill "$ssh_pid"
 wait $load
 test_same 2 $? 'a session fails if ssh is killed'
 test_match "the command of '--serve' (was killed|exited)" cut.err 'the error says that ssh was killed'

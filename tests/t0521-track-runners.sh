@@ -52,7 +52,8 @@ srand($slot * 1000 + $try);
 select undef, undef, undef, rand 0.2;
 if ($try == 1 || ($try < 4 && rand() < 0.2)) {
   note('died', "holder of $owner");
-  kill 9, getppid;
+  open my $stat, '<', '/proc/' . getppid . '/stat' or die; # of the reaper
+  kill 9, (split ' ', <$stat>)[3];
   select undef, undef, undef, 300;
 }
 END

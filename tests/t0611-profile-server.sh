@@ -68,11 +68,12 @@ test_same 'offcpu us true' "$(jq -r '[.mode, .sampling.unit,
 
 # --- signals
 
-cat >stop <<'E2'
+sed -n '/^descendants()/,/^}/p' "$tests/lib.sh" >stop
+cat >>stop <<'E2'
 vkb-profile -q --pid "$VKB_PID" -d 600s -m wall -o "$1" >"$1.json" 2>"$1.err" &
 p=$!
 i=0
-until [ -s "$1/perf.data" ] && pgrep -P $p -x perf >pids; do
+until [ -s "$1/perf.data" ] && descendants $p perf >pids && [ -s pids ]; do
   i=$((i + 1))
   [ $i -lt 1200 ] || exit 1
   perl -e 'select undef, undef, undef, 0.05'

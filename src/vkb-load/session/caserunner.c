@@ -169,6 +169,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	bool *died = mem_array(n, sizeof *died);
 	int *rcs = mem_array(n, sizeof *rcs), rc = 0;
 	struct turn all = *x->v->turn;
+	const char *why;
 	size_t bad = n;
 
 	all.build = SIZE_MAX;
@@ -183,7 +184,8 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	for (size_t i = n; i-- > 0;) {
 		died[i] = !*r->context.stop && x[i].handle.server &&
 		    call_check_survival(&x[i], &x[i].steps[k], &m[i], last) < 0;
-		if (rcs[i] < 0 || died[i])
+		/* The first that knows why: others only stopped with it. */
+		if ((rcs[i] < 0 || died[i]) && (bad == n || m[i].error.len))
 			bad = i;
 	}
 	if (*r->context.stop) {
@@ -193,9 +195,10 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 		r->context.too_large = NULL;
 	} else if (bad < n) {
 		rc = 1;
+		why = m[bad].error.len ? m[bad].error.s : err_last();
 		err_say("%s: run %zu failed in slices: %.*s; %s measured alone",
 		    x->steps[k].cas->id, x->v->turn->index,
-		    (int)strcspn(m[bad].error.s, "\n"), m[bad].error.s,
+		    (int)strcspn(why, "\n"), why,
 		    died[bad] ? "the other builds are" : "each build is");
 		if (write_deaths(x, m, n, k, died) < 0)
 			rc = -1;
