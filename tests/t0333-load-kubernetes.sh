@@ -32,6 +32,10 @@ jq -r '.spec.template.spec.containers[0] | (.command + .args)[]' job.json |
 echo --plan >>words
 test_that 'vkb-load accepts the arguments of the manifest' xargs -a words env
 
+test_same 'true false ALL' "$(jq -r '.spec.template.spec | .securityContext.runAsNonRoot,
+  (.containers[0].securityContext | .allowPrivilegeEscalation, .capabilities.drop[])' job.json | xargs)" \
+  'the pods of a load are not of root and get no further rights'
+
 # --- the commits of a branch, on a schedule
 
 cron=$top/configs/kubernetes/vkb-continuous.yaml
