@@ -43,6 +43,10 @@ test_same 10 "$(wc -l <r.jsonl | tr -d ' ')" 'runs of another subject are made'
 sed '2s/"status":"ok"/"status":"failed"/' whole >r.jsonl
 load --runs 3 --resume r.jsonl c.json 2>said
 test_same 7 "$(wc -l <r.jsonl | tr -d ' ')" 'a failed run is made again'
+mkfifo fifo
+load --runs 3 --resume fifo c.json 2>said
+test_same 2 $? 'a pipe is not resumed'
+test_match "'fifo' is not a regular file" said 'the error says that it is not a regular file'
 sed '2s/"run"/7/' whole >r.jsonl
 cp r.jsonl kept
 load --runs 3 --resume r.jsonl c.json 2>said

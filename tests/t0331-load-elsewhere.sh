@@ -97,7 +97,7 @@ vkb-load --serve "$by_key $serve --follow" --host 127.0.0.7 --runs 1 long.json \
   >cut.jsonl 2>cut.err &
 load=$!
 wait_until 60 alive 127.0.0.7
-ssh_runs() { ssh_pid=$(descendants $load ssh) && [ "$ssh_pid" ]; }
+ssh_runs() { ssh_pid=$(descendants "$load" ssh) && [ "$ssh_pid" ]; }
 wait_until 60 ssh_runs
 kill "$ssh_pid"
 wait $load

@@ -194,7 +194,7 @@ in_repo checkout -q main
 vkb-build --cache leaves -C repo leaves >.out 2>.err
 test_result $? 'a make that leaves daemons builds'
 test_that 'make has left a daemon' test -s valkey-server
-test_empty "$(for pid in $(cat valkey-*); do gone "$pid" || echo "$pid"; done)" \
+test_empty "$(cat valkey-* | while read -r pid; do gone "$pid" || echo "$pid"; done)" \
   'the daemons of make have ended when vkb-build ends'
 
 # A compiler that is killed leaves its temporary files.

@@ -135,6 +135,7 @@ results_open(
     struct results *r, const char *output, const char *resume, unsigned part)
 {
 	const char *name = resume ? resume : output;
+	struct stat st;
 
 	*r = (struct results){.fd = STDOUT_FILENO, .part = part};
 	if (!name) {
@@ -146,6 +147,10 @@ results_open(
 		return -1;
 	r->path = name;
 	r->resumed = resume;
+	/* Opened to write too, a pipe would have no end. */
+	if (resume && fstat(r->fd, &st) == 0 && !S_ISREG(st.st_mode))
+		return err_fail(
+		    "option '--resume': '%s' is not a regular file", name);
 	if (check_last_line(r->fd, name, resume != NULL) < 0)
 		return -1;
 	r->intact = intact_open(r->fd, name);
