@@ -85,10 +85,10 @@ test_that 'a job of three tasks succeeds' sbatch --wait --quiet --nodes=3 \
   --export=ALL --output=job.out "$top/configs/slurm/vkb-load.sbatch" \
   --host 127.0.0.1 --port "$port" --runs 2 --timeout 30s case.json
 sed 's/^/# /' job.out
-test_same '["ok",2997,3] ["ok",2997,3]' "$(jq -c '[.status, .metrics.requests,
+test_same '["ok",999,3] ["ok",999,3]' "$(jq -c '[.status, .metrics.offered_rps,
   (.run.parts | length)]' runs.jsonl | xargs -d '\n')" 'its runs are of three parts in step'
-test_same '999 999 999 999 999 999' \
-  "$(jq .metrics.requests part-?.jsonl | xargs)" 'the parts made equal shares'
+test_same '333 333 333 333 333 333' \
+  "$(jq .metrics.offered_rps part-?.jsonl | xargs)" 'the parts made equal shares'
 
 # --- the commits of a branch, with one database
 

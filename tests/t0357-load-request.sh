@@ -205,6 +205,7 @@ done
 
 # --- its commands, compared with the categories of the server
 
+# shellcheck disable=SC2016 # the shell that reads the lines expands them
 sed 's/.*/echo & "$(valkey-cli -p "$VKB_PORT" acl cat & | xargs)"/' >categories <<'END'
 read
 write

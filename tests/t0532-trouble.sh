@@ -86,7 +86,7 @@ wrap() {
     tr -c 'A-Za-z0-9_-' '\n' | sort -u |
     grep -v ^- >words
   while read -r word; do
-    [ ! -e "$1.d/$word" ] && [ "$word" != setpriv ] || continue
+    if [ -e "$1.d/$word" ] || [ "$word" = setpriv ]; then continue; fi
     case $(unset -f git && command -v "$word") in
     /*) ln -s ../fails "$1.d/$word" ;;
     esac
@@ -115,6 +115,7 @@ fresh() {
 # choose FILE: prints COMMAND CALL END for what is tried of the calls in the file
 choose() {
   case $workflow in
+  # shellcheck disable=SC2254 # it is a pattern
   ${VKB_TEST_MATRIX:-}) # the first calls of each command, and the last
     awk '{ last[$1] = $2 } END { for (c in last) for (n = 1; n <= last[c]; n++)
       if (n < 3 || n == last[c]) for (e = split("1 2 127 signal", end); e; e--) print c, n, end[e] }' "$1"

@@ -88,7 +88,7 @@ short() { id "$1" | cut -c 1-"$2"; }
 ab() { vkb-ab --results "$1" -C words $module $2 $3 -- --runs 4 cfg.json -- -m instructions_per_req; }
 test_status 1 'a module that needs more instructions is exit 1' ab ab c1 c7
 test_match '^-  1_count .* more work$' .out 'the report says that the module needs more instructions'
-test_match 'spin_words \+[0-9.]+' .out 'the report names the function of the module'
+test_match '\+[0-9.]+ in spin_words' .out 'the report names the function of the module'
 test_match "^Comparing c7 \\($(short c7 8)\\) against c1 \\($(short c1 8)\\)" .out 'the sides are named by its commits'
 test_absent 'same server' .out 'the report does not say that both servers are the same'
 test_match "^Next: vkb-why -C words $(short c1 12) $(short c7 12) ab/cases.jsonl '1_count WORDS.COUNT one two' -- $module\$" .out 'the proposed vkb-why command builds the module'
@@ -114,7 +114,7 @@ test_status 1 'a pull request with a slower module is exit 1' vkb-pr --results p
   --commit-url https://github.com/me/words/commit/ c1 c7 $module -- --runs 4 cfg.json -- -m instructions_per_req
 test_same regression "$(cat pr/verdict)" 'the verdict is a regression'
 test_match 'spin_words' pr/report.md 'the comment names the function'
-test_match "vkb-ab -C \\. $(short c1 12) $(short c7 12) --module-build make --server $server -- " pr/report.md \
+test_match "vkb-ab -C \\. base=$(short c1 12) head=$(short c7 12) --module-build make --server $server -- " pr/report.md \
   'the comment has the command that measures again'
 test_match "href=\"https://github.com/me/words/commit/$(id c7)\"" pr/report.html 'the page links the commit of the module'
 
@@ -159,7 +159,7 @@ test_same "regression $(id c5)" "$(jq -r 'select(.type == "change") | "\(.kind) 
   'the change is at the commit with the loop'
 test_match "https://github.com/me/words/commit/$(id c5)" "$(echo r/issues/*.md)" 'the issue links the commit'
 test_match "github.com/me/words/compare/$(id c4)\\.\\.\\.$(id c5)" "$(echo r/issues/*.md)" 'the issue links the comparison of both commits'
-test_match "vkb-build -C \\. $(short c4 12) $(short c5 12) --module-build make --server $server \\| vkb-load" \
+test_match "vkb-ab -C \\. $(short c4 12) $(short c5 12) --module-build make --server $server -- config\\.json" \
   "$(echo r/issues/*.md)" 'the issue has the command that measures both commits'
 test_that 'the next start is exit 0' continuous
 test_empty "$(cat .out .err)" 'the next start prints nothing'

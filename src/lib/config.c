@@ -1,3 +1,5 @@
+/* Over 500 lines: the checks of one configuration, which read from top to
+ * bottom. */
 #include "config.h"
 #include "configconn.h"
 #include "configfit.h"

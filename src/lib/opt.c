@@ -313,7 +313,7 @@ hide_secrets(int argc, char **argv)
 	copies = mem_resize(copies, n + (size_t)argc + 1, sizeof *copies);
 	for (int i = 1; i < argc; i++) {
 		clean = redact_copy(argv[i]);
-		value = str_starts(argv[i - 1], "--") &&
+		value = i > 1 && str_starts(argv[i - 1], "--") &&
 		    redact_is_secret(argv[i - 1] + 2);
 		if (value || strcmp(clean, argv[i]) != 0) {
 			copies[n] = mem_str(argv[i]);

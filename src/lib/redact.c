@@ -162,7 +162,8 @@ measure_quoted(const struct scan *s, size_t i, size_t n)
 	size_t k = i, run;
 
 	if (*quote == '&') {
-		while (k < s->n && (k + n > s->n || memcmp(s->s + k, quote, n)))
+		while (k < s->n &&
+		    (k + n > s->n || memcmp(s->s + k, quote, n) != 0))
 			k++;
 		return k - i;
 	}

@@ -34,7 +34,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tracefile_close(t);
 	free(why);
 	why = NULL;
-	if (tracefile_totals(path, &totals, NULL, &why) < 0 && !why)
+	if (tracefile_totals(path, &totals, &why) < 0 && !why)
 		abort();
 	free(why);
 	close(fd);

@@ -170,8 +170,9 @@ require_node(struct room *r, size_t i)
 	int ms = control_ms(&r->t.e, i < r->t.e.nnodes ? 0 : REPLICA_MS);
 	char why[CLIENT_WHY], *where;
 
-	if (ask_node(r, i, ms, why) == 0 || ask_node(r, i, ms, why) == 0)
-		return 0;
+	for (int tries = 0; tries < 2; tries++)
+		if (ask_node(r, i, ms, why) == 0)
+			return 0;
 	where = format_node(r, i);
 	err_say("cannot ask the server at %s for its memory: %s", where, why);
 	free(where);
