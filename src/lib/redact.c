@@ -11,11 +11,13 @@
 #define STARS (sizeof REDACT_STARS - 1)
 #define LOGIN_MOST 4096 /* bytes that are searched for the '@' of a login */
 #define HASH_DIGITS 64
+#define BACKSLASHES 64 /* before a quote, at most: texts within texts */
 
 /*
  * What has a secret. A SETTING is one of a server: its value may follow without
  * "=" or ":". The others are how names of keys, options and variables end;
- * "-" and "_" are the same.
+ * "-" and "_" are the same. NONE is the kind of an error of a server, which
+ * is a key where errors are counted.
  */
 enum kind { NONE, ENDING, SETTING, RULES };
 
@@ -27,9 +29,9 @@ static const struct {
     {"tls-client-key-file-pass", SETTING}, {"auth-pass", SETTING},
     {"user", RULES}, {"setuser", RULES}, {"password", ENDING},
     {"passwd", ENDING}, {"passphrase", ENDING}, {"token", ENDING},
-    {"secret", ENDING}, {"auth", ENDING}, {"authorization", ENDING},
-    {"apikey", ENDING}, {"api_key", ENDING}, {"access_key", ENDING},
-    {"private_key", ENDING}, {"s3_key", ENDING}};
+    {"secret", ENDING}, {"noauth", NONE}, {"auth", ENDING},
+    {"authorization", ENDING}, {"apikey", ENDING}, {"api_key", ENDING},
+    {"access_key", ENDING}, {"private_key", ENDING}, {"s3_key", ENDING}};
 
 /* How the text is written: a backslash in JSON begins an escape, and "<" in
  * markup a tag. */
@@ -40,7 +42,11 @@ struct scan {
 	size_t n, i;
 	enum form form;
 	size_t rules_end; /* the rules of a user end here */
-	size_t login_end; /* AUTH before it is one of HELLO or MIGRATE */
+	/* The ends that were found last, so that each is searched once: */
+	size_t text_end[2]; /* of a line; of a list: see find_text_end */
+	size_t url_end;     /* of a word behind "://" */
+	size_t scp_end;     /* of a word that may be as with scp */
+	size_t login_end;   /* AUTH before it is one of HELLO or MIGRATE */
 	unsigned login_words;
 	unsigned words; /* that follow are secrets */
 	bool listed;    /* they are elements of a list */
@@ -148,7 +154,7 @@ measure_quote(const struct scan *s, size_t i)
 	for (size_t e = 0; char_at(s, i) == '&' && e < 4; e++)
 		if (has_text(s, i, entities[e]))
 			return strlen(entities[e]);
-	while (char_at(s, k) == '\\')
+	while (k - i < BACKSLASHES && char_at(s, k) == '\\')
 		k++;
 	return char_at(s, k) && strchr("\"'`", char_at(s, k)) ? k + 1 - i : 0;
 }
@@ -339,32 +345,33 @@ hit_member(struct scan *s, struct hit *h, size_t i, size_t key_quote)
 			return false;
 		}
 	} else
-		while (i + n < s->n && !strchr(",]} \t\r\n", s->s[i + n]))
+		while (i + n < s->n && !strchr(",]} \t\r\n\"\\", s->s[i + n]))
 			n++;
 	*h = (struct hit){i, n, true, key_quote - 1};
 	s->i = i + n;
 	return n > 0;
 }
 
-/* Returns where the words of a command or a line end that follow the word of n
- * bytes at i; 0 if there are none. */
+/*
+ * Returns where the words of a command or a line end that follow the word of n
+ * bytes at i; 0 if there are none. Up to there it is the end of all words.
+ */
 static size_t
-find_text_end(const struct scan *s, size_t i, size_t n)
+find_text_end(struct scan *s, size_t i, size_t n)
 {
-	size_t quote, k = i;
+	size_t quote, k = i + n;
 	bool listed;
 
-	if (!find_next_word(s, i + n, &quote, &listed))
+	if (!find_next_word(s, k, &quote, &listed))
 		return 0;
-	if (listed) {
-		while (k < s->n && s->s[k] != ']' && !is_break(s, k))
-			k++;
-		return k;
-	}
-	for (k = i + n; k < s->n && !is_break(s, k); k++)
-		if (s->form == JSON && s->s[k] == '"' && s->s[k - 1] != '\\')
+	if (k < s->text_end[listed])
+		return s->text_end[listed];
+	for (; k < s->n && !is_break(s, k); k++)
+		if (listed ? s->s[k] == ']'
+			   : s->form == JSON && s->s[k] == '"' &&
+			    s->s[k - 1] != '\\')
 			break;
-	return k;
+	return s->text_end[listed] = k;
 }
 
 /* Returns the length of the sign of a password or a hash in a rule at i, or
@@ -394,11 +401,11 @@ measure_sign(const struct scan *s, size_t i)
  * follow a colon that no port follows.
  */
 static size_t
-measure_login(const struct scan *s, size_t i)
+measure_login(struct scan *s, size_t i)
 {
 	size_t most = s->n - i < LOGIN_MOST ? s->n - i : LOGIN_MOST;
 	const char *text = s->s + i, *at, *colon;
-	size_t n = 0, all = 0, port = 0;
+	size_t n = 0, port = 0;
 
 	while (n < most && !measure_blank(s, i + n) && !strchr("/?#", text[n]))
 		n++;
@@ -411,9 +418,12 @@ measure_login(const struct scan *s, size_t i)
 		port++;
 	if (colon + 1 + port == text + n)
 		return 0;
-	while (all < most && !measure_blank(s, i + all) && text[all] != '"')
-		all++;
-	at = memrchr(text, '@', all);
+	if (i >= s->url_end)
+		for (s->url_end = i; s->url_end < s->n &&
+		     !measure_blank(s, s->url_end) && s->s[s->url_end] != '"';)
+			s->url_end++;
+	n = s->url_end - i;
+	at = memrchr(text, '@', n < most ? n : most);
 	return at ? (size_t)(at - text) : 0;
 }
 
@@ -422,20 +432,23 @@ measure_login(const struct scan *s, size_t i)
  * named as with scp, user:password@host:path, or 0. "git@host:path" has none.
  */
 static size_t
-measure_scp_login(const struct scan *s, size_t i)
+measure_scp_login(struct scan *s, size_t i)
 {
 	static const char ends[] = ":@/=,;()'\" \t\r\n\v\f\\<>";
 	size_t most = s->n - i < LOGIN_MOST ? s->n - i : LOGIN_MOST;
 	const char *text = s->s + i, *at;
-	size_t colon = 0, n = 0;
+	size_t colon = 0, n;
 
 	while (colon < most && !strchr(ends, text[colon]))
 		colon++;
 	if (!colon || colon + 1 >= most || text[colon] != ':' ||
 	    text[colon + 1] == '/')
 		return 0;
-	while (n < most && !strchr("'\" \t\r\n\v\f\\<>", text[n]))
-		n++;
+	if (i >= s->scp_end)
+		for (s->scp_end = i; s->scp_end < s->n &&
+		     !strchr("'\" \t\r\n\v\f\\<>", s->s[s->scp_end]);)
+			s->scp_end++;
+	n = s->scp_end - i < most ? s->scp_end - i : most;
 	at = text + n;
 	while ((at = memrchr(text, '@', (size_t)(at - text)))) {
 		size_t host = 0, left = (size_t)(text + n - at) - 1;
@@ -546,14 +559,18 @@ hit_after_word(struct scan *s, struct hit *h, size_t i, size_t n)
 		if (quote && char_at(s, at) == ':') {
 			at = skip_blanks(s, at + 1);
 			quote = measure_quote(s, at);
-			s->rules_end = at + quote +
-			    (quote ? measure_quoted(s, at + quote, quote)
-				   : measure_tree(s, at));
-		} else if (char_at(s, s->i) == '=')
+			if (quote)
+				s->rules_end = at + quote +
+				    measure_quoted(s, at + quote, quote);
+			else if (at >= s->rules_end)
+				s->rules_end = at + measure_tree(s, at);
+		} else if (char_at(s, s->i) == '=') {
+			if (s->i < s->rules_end)
+				return false;
 			for (s->rules_end = s->i;
 			     s->rules_end < s->n && !is_break(s, s->rules_end);)
 				s->rules_end++;
-		else if (dashes || n == 7 || is_start(s, i))
+		} else if (dashes || n == 7 || is_start(s, i))
 			s->rules_end = find_text_end(s, i, n);
 		return false;
 	}
