@@ -367,6 +367,24 @@ check_written(void)
 	written_free(both);
 }
 
+/* A name is there since it was added, and all are if nothing says when. */
+static void
+check_since(void)
+{
+	struct written *w = written_new(100);
+	uint64_t id = contents_id("k30", 3, NULL, 0);
+
+	add_names(w, 0, 60);
+	add_names(w, 0, 60); /* they keep their places */
+	tap_ok(!written_has(w, id, 0) && !written_has(w, id, 30) &&
+		written_has(w, id, 31) && written_has(w, id, 60),
+	    "a name is not there before it was added");
+	tap_ok(written_has(w, id, UINT64_MAX) &&
+		!written_has(w, contents_id("k60", 3, NULL, 0), UINT64_MAX),
+	    "what was never added is not there");
+	written_free(w);
+}
+
 static void
 check_removing(void)
 {
@@ -471,6 +489,7 @@ main(void)
 	check_refusals();
 	check_acknowledged();
 	check_written();
+	check_since();
 	check_removing();
 	return tap_done();
 }

@@ -93,12 +93,12 @@ written_add(struct written *w, uint64_t id, const char *key, size_t nkey,
 bool
 written_has(const struct written *w, uint64_t id, uint64_t added)
 {
-	if (!hashset_has(w->ids, id))
-		return false;
-	for (size_t i = 0; i < w->n; i++)
-		if (w->names[i].id == id)
-			return w->names[i].nth < added;
-	return false;
+	/* Only the names that were added since then are looked at: they are few
+	 * where a server has lost all, and every request asks. */
+	for (size_t i = w->n; i && w->names[i - 1].nth >= added; i--)
+		if (w->names[i - 1].id == id)
+			return false;
+	return hashset_has(w->ids, id);
 }
 
 void
