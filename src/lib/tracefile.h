@@ -18,7 +18,7 @@
  *
  * The id is the begin of the SHA-256 of the records: equal records are the same
  * trace, whoever recorded them. Files are read and written from front to end,
- *with memory for one command.
+ * with memory for one command.
  */
 #ifndef TRACEFILE_H
 #define TRACEFILE_H
