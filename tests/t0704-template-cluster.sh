@@ -158,4 +158,14 @@ END
 test_status 2 'a load that is redirected fails' vkb-load --runs 1 moved.json
 test_match "[5-7][0-9][0-9] errors in 900 requests, more than 'max_errors_percent' \(1\) allows, the first: MOVED [0-9]+ [0-9.:]+; put \{tag\} into the keys" \
   .err 'the message has the number, the limit, the first error and advice'
+cat >unserved.json <<'END'
+[{"cluster_mode": true, "cluster_nodes": 3, "custom-server-configs": {"cluster-require-full-coverage": "no"},
+  "test_groups": [{"group": 1, "scenarios": [{"id": "d", "type": "write", "command": "SET foo:__rand_int__ x",
+   "duration": 0.3, "setup_commands": ["CLUSTER DELSLOTSRANGE 0 1999"]}]}]}]
+END
+test_status 2 'a load on a cluster that does not serve all slots fails' vkb-load --runs 1 unserved.json
+test_match "errors in [0-9]+ requests, more than 'max_errors_percent' \(1\) allows, the first: CLUSTERDOWN Hash slot not served; does the cluster serve all slots\?" \
+  .err 'the message has the error of such a slot, and what to look at'
+test_same true "$(jq -s 'map(select(.type == "run")) | length == 1 and .[0].status == "failed" and .[0].errors.CLUSTERDOWN > 0' .out)" \
+  'the failed run has the number of these errors'
 test_done
