@@ -314,6 +314,19 @@ find_next_word(const struct scan *s, size_t i, size_t *quote, bool *listed)
 	return k > i && k < s->n ? k + *quote : 0;
 }
 
+/* Is the value a secret variable of the shell, $NAME, as in a command that is
+ * printed to be run? */
+static bool
+is_variable(const struct scan *s, size_t i, size_t n)
+{
+	size_t k = 1;
+
+	while (k < n && is_word_char(s->s[i + k]))
+		k++;
+	return n && s->s[i] == '$' && k == n &&
+	    find_kind(s->s + i + 1, n - 1) == ENDING;
+}
+
 /* Makes a hit of the value at i, which follows a quote of this length. */
 static bool
 hit_value(struct scan *s, struct hit *h, size_t i, size_t quote, bool query)
@@ -323,7 +336,7 @@ hit_value(struct scan *s, struct hit *h, size_t i, size_t quote, bool query)
 
 	*h = (struct hit){.at = i, .n = n};
 	s->i = i + n;
-	return n > 0;
+	return n > 0 && !is_variable(s, i, n);
 }
 
 /* Hides the value at i of a key in quotes. */

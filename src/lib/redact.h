@@ -31,8 +31,9 @@ bool redact_is_secret(const char *name);
  *	the passwords and hashes of the rules of a user: >password, #hash
  *	the login of a URL, and of user:password@host:path
  *
- * An object {"env":"NAME"} names a variable and stays. A second pass changes
- * nothing. JSON stays JSON.
+ * An object {"env":"NAME"} names a variable and stays, and so does $NAME if a
+ * variable of that name has a secret. A second pass changes nothing. JSON stays
+ * JSON.
  */
 void redact_add(struct str *, const char *text, size_t n);
 

@@ -52,6 +52,8 @@ static const struct {
 	"'--requirepass' '***' '--some-token' '***' '--save' ''"},
     {"x --config requirepass=PW y", "x --config requirepass=*** y"},
     {">>> 'requirepass \"PW\"'\nBad", ">>> 'requirepass \"***\"'\nBad"},
+    {"VALKEYCLI_AUTH=\"$VKB_PASSWORD\" valkey-cli; password=$PW",
+	"VALKEYCLI_AUTH=\"$VKB_PASSWORD\" valkey-cli; password=***"},
     /* commands */
     {"AUTH PW", "AUTH ***"}, {"auth PW PW", "auth *** ***"},
     {"'AUTH PW' failed", "'AUTH ***' failed"},
