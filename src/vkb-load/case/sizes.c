@@ -48,18 +48,41 @@ struct sizes {
 	struct json *encodings;
 };
 
+/* Returns the memory of all connections that are not replicas, or NAN if the
+ * server does not say. INFO has what a timer of the server has added up, which
+ * may not know the connection that asks. */
+static double
+sum_connections(struct client *c)
+{
+	struct reply *r =
+	    CLIENT_CALL(c, REPLY_MS, "CLIENT", "LIST", "TYPE", "normal");
+	const char *p = r && reply_type(r) == REPLY_TEXT ? reply_text(r) : NULL;
+	double sum = NAN;
+
+	while (p && (p = strstr(p, " tot-mem="))) {
+		p += strlen(" tot-mem=");
+		sum = strtod(p, NULL) + (isnan(sum) ? 0 : sum);
+	}
+	reply_free(r);
+	return sum;
+}
+
 /* Returns the memory that is neither that of an empty server nor of its
  * connections: keys, values, and the tables that hold them. */
 static double
-compute_stored(const struct reply *info)
+compute_stored(const struct reply *info, double connections)
 {
-	static const char *const others[] = {"used_memory_startup",
-	    "mem_clients_normal", "mem_aof_buffer", "mem_cluster_links"};
+	static const char *const others[] = {
+	    "used_memory_startup", "mem_aof_buffer", "mem_cluster_links"};
 	double stored = reply_info_number(info, "used_memory");
 	/* It has the buffers of replicas, and servers before 7.0 lack it. */
 	double shared =
 	    reply_info_number(info, "mem_total_replication_buffers");
 
+	if (isnan(connections))
+		connections = reply_info_number(info, "mem_clients_normal");
+	if (connections > 0)
+		stored -= connections;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		double v = reply_info_number(info, others[i]);
 
@@ -362,7 +385,7 @@ measure_node(const struct target *t, size_t i, struct client *c, void *arg)
 	(void)i;
 	if (!r)
 		return -1;
-	s->stored += compute_stored(r);
+	s->stored += compute_stored(r, sum_connections(c));
 	reply_free(r);
 	r = CLIENT_CALL(c, ms, "INFO", "keyspace");
 	s->keys += r && reply_type(r) == REPLY_TEXT
