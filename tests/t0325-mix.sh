@@ -67,11 +67,12 @@ cli eval 'local bad, all = {}, redis.call("keys", "*")
 start kicked --mix 'GET 9 SET 1' -D 30 -c 5 -P 4; kick; end
 start budget --mix 'GET 9 SET 1' -D 1 -c 5 -P 4 --max-lost 100; kick; end
 start open.kicked --mix 'GET 9 SET 1' -D 1 -R 4000 -c 5 -P 4 --max-lost 100; kick; end
+# One request of 400 breaks all other connections.
+kill='CLIENT KILL TYPE normal SKIPME yes'
 for how in closed open; do
   rate=; [ $how = closed ] || rate='-R 4000'
-  start cut.$how --mix "'MULTI ; INCR t:{key} ; INCR t:{key} ; EXEC' 1, GET 1" -D 1 $rate -c 7 -P 3 \
-    -r 10 --max-lost 1000
-  kick; kick; kick; end
+  run --mix "'MULTI ; INCR t:{key} ; INCR t:{key} ; EXEC' 200, GET 199, '$kill' 1" -n 4000 $rate -c 7 -P 3 \
+    -r 10 --max-lost 1000 >cut.$how 2>cut.$how.err
 done
 cli eval 'local n = 0
   for _, k in ipairs(redis.call("keys", "t:*")) do n = n + redis.call("get", k) % 2 end
