@@ -206,8 +206,10 @@ ends() {
     cd "$1.$feature" || exit
     ends_got="$(cat status status.2 2>/dev/null | sort -u | xargs) $(
       jq -sc 'map(select(.type == "run" or .type == "part").status) | unique' run)"
-    # a busy machine may have no capacity: a search that reports this is right, too
-    [ "$2.$feature" != 0.slo ] || ! grep -q 'no capacity was found: p50<=50ms' err || ends_got='0 ["ok"]'
+    # a busy machine may have no capacity, or answer nothing in the short time of a
+    # trial: a search that reports this is right, too
+    [ "$2.$feature" != 0.slo ] || ! grep -qE 'no capacity was found: p50<=50ms|in a closed loop no request was answered' err ||
+      ends_got='0 ["ok"]'
     case $1.$feature in
     cut.replay) test_same '2 ["failed"]' "$ends_got" "$1, $feature: the load fails, since its commands have an order" ;;
     *) test_same "$2 [\"$3\"]" "$ends_got" "$1, $feature: the load ends with $2, its record is $3" ;;
