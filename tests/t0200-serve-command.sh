@@ -126,7 +126,7 @@ test_that 'the original file is not changed' vkb-serve --rdb dump.rdb -- sh -c '
 test_that 'logs are kept with --logs' vkb-serve --logs logs -- true
 test_match 'Ready to accept' logs/server-1.log 'a log is in the given folder'
 test_that 'the run directory is kept with --dir' vkb-serve --dir run -- true
-test_match 'Ready to accept' run/s1/n1/server.log 'the log is in the given run directory'
+test_match 'Ready to accept' run/s1/n1.log 'the log is in the given run directory'
 test_same 700 "$(stat -c %a run)" 'the run directory is private'
 test_empty "$(ls "$TMPDIR")" 'no other file is left'
 test_done

@@ -33,7 +33,7 @@ test_that 'start in a folder' vkb-serve start --dir run --tls -o b.json
 test_that 'start without a folder meanwhile' vkb-serve start
 test_that 'stop of the server in the folder' vkb-serve stop --dir run
 test_that 'the other server still runs' vkb-serve status
-test_match 'Ready to accept' run/s1/n1/server.log 'the folder is kept'
+test_match 'Ready to accept' run/s1/n1.log 'the folder is kept'
 
 # A server that is killed.
 pid=$(vkb-serve status | jq '.nodes[0].pid')

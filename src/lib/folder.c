@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,21 +36,39 @@ folder_make(const char *path)
 	return rc;
 }
 
+/* Does not follow links, even those that others make meanwhile. */
 static int
-remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+remove_at(int at, const char *name)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path) == 0 || errno == ENOENT ? 0 : -1;
+	struct dirent *e;
+	DIR *d = NULL;
+	int fd, rc = 0, why;
+
+	if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -1;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || !(d = fdopendir(fd)))
+		rc = -1;
+	while (d && rc == 0 && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = remove_at(fd, e->d_name);
+	if (rc == 0)
+		rc = unlinkat(at, name, AT_REMOVEDIR);
+	why = errno;
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	errno = why;
+	return rc == 0 || errno == ENOENT ? 0 : -1;
 }
 
 int
 folder_remove(const char *path)
 {
-	if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0)
-		return 0;
-	return access(path, F_OK) < 0 && errno == ENOENT ? 0 : -1;
+	return remove_at(AT_FDCWD, path);
 }
 
 struct dated {

@@ -3,6 +3,7 @@
 #include "err.h"
 #include "procreaper.h"
 #include "reaper.h"
+#include "runas.h"
 #include "mem.h"
 #include "str.h"
 
@@ -73,12 +74,30 @@ read_exec_error(int fd)
 	return n == sizeof why ? why : 0;
 }
 
+/* Returns 0, or -1 after reporting that the user of code under test cannot run
+ * the program. */
+static int
+check_user(const struct proc_spec *s)
+{
+	int rc = runas_open();
+
+	if (rc == 0 && s->cwd)
+		rc = runas_check_path(s->cwd);
+	rc = rc == 0 ? runas_check_path(s->argv[0]) : rc;
+	errno = EACCES;
+	return rc;
+}
+
 struct proc *
 proc_start(const struct proc_spec *s)
 {
 	struct proc *p = mem_new(sizeof *p);
 	int sockets[2], error[2], why, pid;
 
+	if (s->untrusted && check_user(s) < 0) {
+		free(p);
+		return NULL;
+	}
 	p->name = mem_str(s->argv[0]);
 	p->group = s->group || s->session;
 	p->socket = -1;
@@ -194,11 +213,11 @@ proc_free(struct proc *p)
 }
 
 int
-proc_read(const char *const *argv, bool clean, int timeout_ms, struct str *out,
-    int *status)
+proc_read(const char *const *argv, bool untrusted, int timeout_ms,
+    struct str *out, int *status)
 {
 	struct proc_spec spec = {.argv = argv,
-	    .clean = clean,
+	    .untrusted = untrusted,
 	    .session = true,
 	    .death_signal = SIGTERM};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), rc = -1;

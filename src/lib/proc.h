@@ -15,7 +15,7 @@
 struct proc_spec {
 	const char *const *argv;   /* argv[0] is looked up in PATH */
 	const char *const *setenv; /* NAME, VALUE, NAME, VALUE, NULL; or NULL */
-	bool clean;                /* see below */
+	bool untrusted;            /* code under test; see below */
 	const char *cwd;           /* NULL: inherit */
 	int in, out, err;          /* 0: inherit; otherwise an fd, borrowed */
 	bool group;                /* leads a process group of its own */
@@ -29,10 +29,11 @@ struct proc_spec {
 struct proc;
 
 /*
- * With 'clean' the child gets, besides 'setenv', only these variables of the
- * environment, so that no token or password reaches code under test: PATH,
- * TMPDIR, TZ, LANG, LC_*, LD_*, GLIBC_TUNABLES, MALLOC_*, TCMALLOC_*,
- * MIMALLOC_*, OPENSSL_CONF and the options of the sanitizers.
+ * An untrusted child runs as the user of runas.h, if there is one, and gets,
+ * besides 'setenv', only these variables of the environment, so that no token
+ * or password reaches it: PATH, TMPDIR, TZ, LANG, LC_*, LD_*, GLIBC_TUNABLES,
+ * MALLOC_*, TCMALLOC_*, MIMALLOC_*, OPENSSL_CONF and the options of the
+ * sanitizers.
  */
 
 /*
@@ -68,12 +69,13 @@ int proc_stop(struct proc *, int grace_ms);
 void proc_free(struct proc *);
 
 /*
- * Runs a program to its end and adds its stdout and stderr to *out; 'clean' is
- * as above. The program does not outlive this process. Returns 0, or -1 after
- * reporting that it cannot be started or was killed after timeout_ms.
+ * Runs a program to its end and adds its stdout and stderr to *out;
+ * 'untrusted' is as above. The program does not outlive this process. Returns
+ * 0, or -1 after reporting that it cannot be started or was killed after
+ * timeout_ms.
  */
 struct str;
-int proc_read(const char *const *argv, bool clean, int timeout_ms,
+int proc_read(const char *const *argv, bool untrusted, int timeout_ms,
     struct str *out, int *status);
 
 /* Returns the path of the program of that name in the folder of this program,

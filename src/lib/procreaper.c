@@ -3,6 +3,7 @@
 #include "err.h"
 #include "proc.h"
 #include "reaper.h"
+#include "runas.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -63,10 +64,6 @@ exec_child(const struct proc_spec *s, pid_t reaper)
 	char c;
 	int p;
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-		return -1;
-	if (getppid() != reaper)
-		_exit(127);
 	if (s->session ? setsid() < 0 : s->group && setpgid(0, 0) < 0)
 		return -1;
 	/* Drops signals that were sent to the parent's group before the child
@@ -88,13 +85,21 @@ exec_child(const struct proc_spec *s, pid_t reaper)
 		if (p < 0 || personality((unsigned)p | ADDR_NO_RANDOMIZE) < 0)
 			return -1;
 	}
+	if (s->untrusted) {
+		clean_environment();
+		if (runas_become() < 0)
+			return -1;
+	}
+	/* Another user would undo it. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return -1;
+	if (getppid() != reaper)
+		_exit(127);
 	if (s->cwd && chdir(s->cwd) < 0)
 		return -1;
 	if ((s->in && dup2(s->in, 0) < 0) || (s->out && dup2(s->out, 1) < 0) ||
 	    (s->err && dup2(s->err, 2) < 0))
 		return -1;
-	if (s->clean)
-		clean_environment();
 	for (size_t i = 0; s->setenv && s->setenv[i]; i += 2)
 		if (setenv(s->setenv[i], s->setenv[i + 1], 1) < 0)
 			return -1;

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
+#include "runas.h"
 #include "sink.h"
 
 #include <errno.h>
@@ -19,8 +20,11 @@
 static int
 copy_file(const char *from, const char *to, long long *bytes)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC), out, rc = 0;
+	int in, out, rc = 0;
 
+	runas_begin_files(false);
+	in = open(from, O_RDONLY | O_CLOEXEC);
+	runas_end_files();
 	if (in < 0)
 		return errno == ENOENT ? 1
 				       : err_fail_sys("cannot read '%s'", from);

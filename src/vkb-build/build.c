@@ -11,6 +11,7 @@
 #include "json.h"
 #include "mem.h"
 #include "proc.h"
+#include "runas.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -131,7 +132,7 @@ append_environment(const struct build *b, struct str *env)
 	str_printf(env, "TMPDIR=%s%c", b->tree.tmp, '\0');
 	str_printf(env, "SOURCE_DATE_EPOCH=%lld%c",
 	    b->step->target->commit.seconds, '\0');
-	str_printf(env, "CCACHE_DIR=%s/ccache%c", w->cache->dir, '\0');
+	str_printf(env, "CCACHE_DIR=%s%c", w->cache->ccache, '\0');
 	str_printf(env, "CCACHE_BASEDIR=%s%c", b->tree.dir, '\0');
 	str_printf(env, "MAKEFLAGS= -j%d --jobserver-auth=%d,%d%c", w->jobs,
 	    w->tokens[0], w->tokens[1], '\0');
@@ -151,8 +152,10 @@ close_log(struct build *b)
 static int
 start_make(struct build *b)
 {
-	struct proc_spec spec = {
-	    .session = true, .death_signal = SIGKILL, .cwd = b->tree.dir};
+	struct proc_spec spec = {.untrusted = true,
+	    .session = true,
+	    .death_signal = SIGKILL,
+	    .cwd = b->tree.dir};
 	struct str env = {0};
 	const char **argv;
 	size_t n = 0, words = 0;
@@ -205,14 +208,16 @@ static int
 begin_build(struct build *b, bool empty)
 {
 	const struct build_target *t = b->step->target;
+	int rc = tree_fill(&b->tree, t->files, t->tree, empty);
 
-	if (tree_fill(&b->tree, t->files, t->tree, empty) < 0 ||
-	    check_source(b) < 0 ||
-	    gitrepo_fake_checkout(
-		t->repo, t->commit.id, t->dirty, b->tree.dir) < 0 ||
-	    start_make(b) < 0)
-		return keep_error(b);
-	return 0;
+	rc = rc == 0 ? check_source(b) : rc;
+	if (rc == 0) {
+		runas_begin_files(true);
+		rc = gitrepo_fake_checkout(
+		    t->repo, t->commit.id, t->dirty, b->tree.dir);
+		runas_end_files();
+	}
+	return rc < 0 || start_make(b) < 0 ? keep_error(b) : 0;
 }
 
 int

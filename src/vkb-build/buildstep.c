@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "proc.h"
+#include "runas.h"
 #include "str.h"
 
 #include <stdlib.h>
@@ -143,7 +144,7 @@ buildstep_make_server(
     struct buildstep *r, const struct build_target *g, const struct flags *f)
 {
 	const char *const texts[] = {f->identity, g->commit.id, g->tree, NULL};
-	const char *const compatible[] = {f->identity, NULL};
+	const char *const compatible[] = {f->identity, runas_name(), NULL};
 	size_t n = 0;
 
 	*r = (struct buildstep){.target = g, .collect = collect_programs};

@@ -12,7 +12,8 @@
 struct buildstep {
 	const struct build_target *target; /* the sources */
 	char key[65];                      /* of the finished build */
-	char kind[65];     /* of trees whose objects can be reused */
+	char kind[65];     /* of trees whose objects can be reused: those of
+			    * the same user, too */
 	bool fresh;        /* always from an empty tree */
 	const char **argv; /* command, run in the tree; NULL-terminated */
 	char **env;        /* more NAME=VALUE, NULL-terminated; or NULL */

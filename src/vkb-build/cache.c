@@ -5,6 +5,7 @@
 #include "halt.h"
 #include "mem.h"
 #include "num.h"
+#include "runas.h"
 #include "str.h"
 
 #include <dirent.h>
@@ -46,7 +47,7 @@ cache_open(struct cache *c, const char *wanted, struct halt *halt)
 		return err_fail("no folder for the cache: HOME is not set; "
 				"give one with '--cache'");
 	}
-	if (folder_make(dir) < 0)
+	if (runas_open() < 0 || folder_make(dir) < 0)
 		rc = -1;
 	else if (!(c->dir = realpath(dir, NULL)))
 		rc = err_fail_sys("cannot use '%s'", dir);
@@ -54,6 +55,15 @@ cache_open(struct cache *c, const char *wanted, struct halt *halt)
 		path = mem_printf("%s/%s", c->dir, folder_names[i]);
 		rc = folder_make(path);
 		free(path);
+	}
+	if (rc == 0) {
+		c->ccache = mem_printf("%s/ccache%s%s", c->dir,
+		    runas_name() ? "." : "", runas_name() ? runas_name() : "");
+		if (runas_name())
+			rc = runas_check_path(c->dir) < 0 ||
+				folder_make(c->ccache) < 0
+			    ? -1
+			    : runas_give(c->ccache);
 	}
 	free(dir);
 	return rc;
@@ -63,6 +73,7 @@ void
 cache_close(struct cache *c)
 {
 	free((void *)(size_t)c->dir);
+	free(c->ccache);
 }
 
 char *

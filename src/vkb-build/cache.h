@@ -6,7 +6,10 @@
  *   trees/FLAGS.N.tree the git tree it was last built from, if that succeeded
  *   trees/FLAGS.N.tmp/ temporary files of the build in it
  *   git/               mirrors, and snapshots of work trees
- *   logs/, locks/, ccache/
+ *   logs/, locks/, ccache/, ccache.USER/
+ *
+ * With a user for code under test (runas.h), trees/FLAGS.N/, its tmp folder and
+ * ccache.USER/ belong to that user, and everything else to us.
  */
 #ifndef CACHE_H
 #define CACHE_H
@@ -15,6 +18,7 @@ struct halt;
 
 struct cache {
 	const char *dir;   /* absolute */
+	char *ccache;      /* the folder of ccache: each user has one */
 	struct halt *halt; /* borrowed; ends the wait for a lock */
 };
 

@@ -6,6 +6,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "runas.h"
 #include "str.h"
 
 #include <fts.h>
@@ -187,7 +188,10 @@ collect_module(const struct buildstep *r, const char *tree, const char *dir,
 
 	if (!path)
 		return -1;
-	if (hash_file(HASH_SHA256, path, hex) < 0)
+	runas_begin_files(false);
+	rc = hash_file(HASH_SHA256, path, hex);
+	runas_end_files();
+	if (rc < 0)
 		rc = err_fail_sys("cannot read the module '%s'", path);
 	else {
 		json_set_str(note, "module_sha256", hex);
@@ -208,7 +212,8 @@ modulebuild_make_step(struct buildstep *r, const struct modulebuild *m,
 	const char *server = json_get_str(build, "server");
 	const char *const texts[] = {server_key, module->commit.id,
 	    module->tree, command, file ? file : "", NULL};
-	const char *const compatible[] = {"module", command, NULL};
+	const char *const compatible[] = {
+	    "module", command, runas_name(), NULL};
 
 	*r = (struct buildstep){.target = module,
 	    .fresh = true,

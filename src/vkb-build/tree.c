@@ -4,6 +4,7 @@
 #include "err.h"
 #include "folder.h"
 #include "mem.h"
+#include "runas.h"
 #include "str.h"
 #include "tempfile.h"
 
@@ -126,6 +127,8 @@ tree_take(struct tree *best, const struct cache *c, const char *flags,
 int
 tree_fill(struct tree *t, struct gitrepo *r, const char *id, bool empty)
 {
+	int rc;
+
 	if (unlink(t->note) < 0 && access(t->note, F_OK) == 0)
 		return err_fail_sys("cannot remove '%s'", t->note);
 	if (empty || !*t->built) {
@@ -135,9 +138,13 @@ tree_fill(struct tree *t, struct gitrepo *r, const char *id, bool empty)
 	}
 	if (folder_remove(t->tmp) < 0)
 		return err_fail_sys("cannot empty '%s'", t->tmp);
-	if (folder_make(t->tmp) < 0 || folder_make(t->dir) < 0)
+	if (folder_make(t->tmp) < 0 || folder_make(t->dir) < 0 ||
+	    runas_give(t->tmp) < 0 || runas_give(t->dir) < 0)
 		return -1;
-	return gitrepo_checkout(r, id, *t->built ? t->built : NULL, t->dir);
+	runas_begin_files(true);
+	rc = gitrepo_checkout(r, id, *t->built ? t->built : NULL, t->dir);
+	runas_end_files();
+	return rc;
 }
 
 int

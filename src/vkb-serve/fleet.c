@@ -15,6 +15,7 @@
 #include "json.h"
 #include "mem.h"
 #include "record.h"
+#include "runas.h"
 #include "str.h"
 #include "tls.h"
 
@@ -99,14 +100,15 @@ prepare_tls(struct fleet *f, struct str *why)
 	return s->tls ? 0 : str_fail(why, "cannot use the certificates");
 }
 
-/* Makes "DIR/ID-1.log"; replaces unsafe characters of the id by '_'. */
+/* Makes "DIR/ID-1.log", with unsafe characters of the id replaced by '_'; or a
+ * name beside the folder of the node, in which the server may write. */
 static char *
 make_log_path(const struct fleet *f, size_t i)
 {
 	char *name, *p;
 
 	if (!f->shared->logs)
-		return mem_printf("%s/server.log", f->node[i].dir);
+		return mem_printf("%s.log", f->node[i].dir);
 	name = mem_printf("%s/%s-%zu.log", f->shared->logs, f->spec.id, i + 1);
 	for (p = name + strlen(f->shared->logs) + 1; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
@@ -146,6 +148,8 @@ make_node_folders(struct fleet *f, struct str *why)
 		if (mkdir(n->dir, 0700) < 0)
 			return str_fail(why, "cannot make folder '%s': %s",
 			    n->dir, strerror(errno));
+		if (runas_give(n->dir) < 0)
+			return str_fail(why, "%s", err_last());
 		if (f->spec.count) {
 			n->control = mem_printf("%s/ctl", n->dir);
 			n->dumps = mem_printf("%s/counts", n->dir);

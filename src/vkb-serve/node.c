@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "proc.h"
+#include "runas.h"
 #include "sink.h"
 #include "str.h"
 #include "tls.h"
@@ -28,8 +29,12 @@ enum { COUNTED_MS = 60000 }; /* slow, and asked once: each call counts */
 int
 node_write_file(const char *path, const struct str *s, struct str *why)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int rc = fd < 0 ? -1 : sink_write(fd, s->s, s->len);
+	int fd, rc;
+
+	runas_begin_files(false);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	runas_end_files();
+	rc = fd < 0 ? -1 : sink_write(fd, s->s, s->len);
 
 	if (rc < 0)
 		str_printf(why, "cannot write '%s': %s", path, strerror(errno));
@@ -43,9 +48,12 @@ copy_rdb(const struct node *n, struct str *why)
 {
 	const char *from = n->spec->rdb;
 	char *to = mem_printf("%s/dump.rdb", n->dir);
-	int in = open(from, O_RDONLY | O_CLOEXEC);
-	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int rc = in < 0 || out < 0 || sink_copy(in, out) < 0 ? -1 : 0;
+	int in = open(from, O_RDONLY | O_CLOEXEC), out, rc;
+
+	runas_begin_files(false);
+	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	runas_end_files();
+	rc = in < 0 || out < 0 || sink_copy(in, out) < 0 ? -1 : 0;
 
 	if (rc < 0)
 		str_printf(why, "cannot copy '%s' to '%s': %s", from, to,
@@ -133,7 +141,7 @@ node_start(struct node *n, int port, struct str *why)
 	struct proc_spec p = {.argv = with.argv,
 	    .setenv = with.env,
 	    .cwd = n->dir,
-	    .clean = true,
+	    .untrusted = true,
 	    .group = true,
 	    .death_signal = SIGKILL,
 	    .no_aslr = !n->spec->aslr,
@@ -158,8 +166,7 @@ node_start(struct node *n, int port, struct str *why)
 	n->started = clock_ns();
 	n->proc = proc_start(&p);
 	if (!n->proc) {
-		str_printf(why, "cannot start '%s': %s", with.argv[0],
-		    strerror(errno));
+		str_add(why, err_last());
 		goto out;
 	}
 	rc = 0;

@@ -6,6 +6,7 @@
 #include "opt.h"
 #include "reaper.h"
 #include "mem.h"
+#include "runas.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -93,7 +94,7 @@ make_temporary(struct rundir *r)
 	free(tmp);
 	if (!r->keep && reaper_start(remove_temporary, r->path) < 0)
 		return -1;
-	if (mkdir(r->path, 0700) < 0)
+	if (mkdir(r->path, runas_folder_mode()) < 0)
 		return err_fail_sys("cannot make folder '%s'", r->path);
 	/* Without locks in the file system, orphans are not removed. */
 	r->lock = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +108,7 @@ make_named(struct rundir *r, const char *dir)
 {
 	struct stat st;
 
-	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+	if (mkdir(dir, runas_folder_mode()) < 0 && errno != EEXIST)
 		return err_fail_sys("cannot make folder '%s'", dir);
 	r->path = realpath(dir, NULL);
 	if (!r->path || stat(r->path, &st) < 0)
@@ -125,7 +126,10 @@ rundir_make(struct rundir *r, const char *dir, bool keep)
 	int rc;
 
 	*r = (struct rundir){.keep = keep || dir, .lock = -1};
-	rc = dir ? make_named(r, dir) : make_temporary(r);
+	rc = runas_open();
+	if (rc == 0)
+		rc = dir ? make_named(r, dir) : make_temporary(r);
+	rc = rc == 0 ? runas_check_path(r->path) : rc;
 	if (rc < 0) {
 		free(r->path);
 		r->path = NULL;
@@ -152,7 +156,7 @@ rundir_make_folder(struct rundir *r)
 
 	for (;;) {
 		path = mem_printf("%s/s%u", r->path, ++r->next);
-		if (mkdir(path, 0700) == 0)
+		if (mkdir(path, runas_folder_mode()) == 0)
 			return path;
 		if (errno != EEXIST)
 			break;
@@ -166,16 +170,21 @@ rundir_make_folder(struct rundir *r)
 int
 rundir_make_certificates(struct rundir *r, const char *host)
 {
-	char *path;
+	char *path, *key;
 	int rc;
 
 	if (r->tls)
 		return 0;
 	path = mem_printf("%s/tls", r->path);
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (mkdir(path, runas_folder_mode()) < 0 && errno != EEXIST)
 		rc = err_fail_sys("cannot make folder '%s'", path);
 	else
 		rc = certificate_make(path, host);
+	if (rc == 0) {
+		key = mem_printf("%s/server.key", path);
+		rc = runas_give(key);
+		free(key);
+	}
 	r->tls = rc == 0;
 	free(path);
 	return rc;

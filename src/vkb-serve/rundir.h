@@ -1,6 +1,7 @@
 /*
  * The run directory: configuration files, sockets, logs and certificates of
- * the servers. Its mode is 0700.
+ * the servers. Its mode is 0700; or 0711 with a user for servers (runas.h), who
+ * has only the folders of the nodes and the key of the servers.
  */
 #ifndef RUNDIR_H
 #define RUNDIR_H

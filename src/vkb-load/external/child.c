@@ -127,7 +127,7 @@ run_child(struct waiting *w, struct child *c)
 	const struct child_spec *s = w->s;
 	struct proc_spec spec = {.argv = s->argv,
 	    .setenv = s->setenv,
-	    .clean = true,
+	    .untrusted = true,
 	    .out = w->out,
 	    .err = w->err,
 	    .group = true,
