@@ -1,5 +1,6 @@
 /* Prints files, or stdin, without their secrets. */
 #include "err.h"
+#include "inputs.h"
 #include "opt.h"
 #include "sink.h"
 #include "str.h"
@@ -18,8 +19,11 @@ static int
 read_file(struct str *s, const char *name)
 {
 	bool in = strcmp(name, "-") == 0;
-	int fd = in ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC), rc;
+	int fd, rc;
 
+	if (inputs_check(name) < 0)
+		return -1;
+	fd = in ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_fail_sys("cannot read '%s'", name);
 	rc = str_read(s, fd);

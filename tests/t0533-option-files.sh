@@ -1,5 +1,5 @@
 #!/bin/sh
-# Workflows: names of files may look like options.
+# Names of files: those that look like options, and files that can be read only once.
 . "${0%/*}/lib.sh"
 
 cat >workflow <<'END'
@@ -29,4 +29,43 @@ test_status 2 'vkb-bench with --results-dir -rf has status 2 for a bad command' 
   vkb-bench --config bad.json --results-dir -rf
 test_that 'the folder of results is named -rf' test -d ./-rf/.vkb-bench
 test_that 'the other files are kept' test -e keep
+
+# --- files that can be read only once
+
+# twice PROGRAM: gives a pipe twice to the program.
+printf '{"type":"run","v":1,"status":"ok","config":{"test":"GET"},"metrics":{"rps":1}}\n' >run.jsonl
+mkfifo once
+twice() {
+  case $1 in
+  vkb-parse) printf '"test","rps"\n"GET","1000.00"\n' >once & ;;
+  *) cat run.jsonl >once & ;;
+  esac
+  timeout 100 "$1" once once
+}
+for program in vkb-compare vkb-stats vkb-parse vkb-redact vkb-flame vkb-detect vkb-report; do
+  test_status 2 "$program refuses a pipe that is given twice" twice $program
+  test_match "'once' is given twice and can be read only once" .err "$program says why"
+  wait
+done
+test_status 2 'stdin is not read twice' sh -c 'cat run.jsonl | vkb-stats - -'
+test_match "'stdin' is given twice" .err 'the error says so'
+test_same 2 "$(vkb-redact run.jsonl run.jsonl | wc -l)" 'a regular file may be given twice'
+for file in once /dev/stdin; do
+  while read -r words; do
+    # shellcheck disable=SC2086 # words
+    test_status 2 "${words%% *} refuses the configuration $file" timeout 100 $words "$file"
+    test_match "'$file' can be read only once, and ${words%% *} reads it several times" .err \
+      'the error says why'
+  done <<'END'
+vkb-ab a b --
+vkb-pr --repo x a b --
+vkb-bisect a b --
+vkb-continuous -C .
+vkb-why a b
+vkb-bench --config
+vkb-quickstart
+END
+done
+test_status 2 'vkb-ab refuses stdin' vkb-ab a b -- -
+test_match "'-' can be read only once" .err 'the error says why'
 test_done

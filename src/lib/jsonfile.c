@@ -1,5 +1,6 @@
 #include "jsonfile.h"
 #include "err.h"
+#include "inputs.h"
 #include "json.h"
 #include "str.h"
 #include "tempfile.h"
@@ -13,10 +14,12 @@ int
 jsonfile_text(const char *file, struct str *s)
 {
 	bool standard = strcmp(file, "-") == 0;
-	int fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-	int rc = 0;
+	int fd, rc = 0;
 
 	str_add(s, "");
+	if (inputs_check(file) < 0)
+		return -1;
+	fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || str_read(s, fd) < 0)
 		rc = err_fail_sys("cannot read '%s'", file);
 	if (fd >= 0 && !standard)

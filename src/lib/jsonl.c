@@ -1,5 +1,6 @@
 #include "jsonl.h"
 #include "err.h"
+#include "inputs.h"
 #include "json.h"
 #include "mem.h"
 #include "sink.h"
@@ -105,6 +106,8 @@ open_next_file(struct jsonl *r)
 {
 	const char *file = r->files[r->next++];
 
+	if (inputs_check(file) < 0)
+		return -1;
 	if (strcmp(file, "-") == 0) {
 		begin_file(r, "stdin");
 		r->f = stdin;

@@ -1,6 +1,7 @@
 #include "input.h"
 #include "callgraph.h"
 #include "err.h"
+#include "inputs.h"
 #include "folded.h"
 #include "folding.h"
 #include "lines.h"
@@ -73,10 +74,13 @@ input_read(const char *file, const struct input_target *to,
     const struct folding_opts *o)
 {
 	bool in = strcmp(file, "-") == 0;
-	FILE *f = in ? stdin : fopen(file, "re");
 	struct lines *l;
+	FILE *f;
 	int rc;
 
+	if (inputs_check(file) < 0)
+		return -1;
+	f = in ? stdin : fopen(file, "re");
 	if (!f)
 		return err_fail_sys("cannot read '%s'", file);
 	l = lines_open(f, in ? "stdin" : file);

@@ -1,5 +1,6 @@
 #include "source.h"
 #include "json.h"
+#include "inputs.h"
 #include "mem.h"
 #include "str.h"
 
@@ -26,8 +27,11 @@ struct source {
 struct source *
 source_open(const char *file)
 {
-	struct source *s = mem_new(sizeof *s);
+	struct source *s;
 
+	if (inputs_check(file) < 0)
+		return NULL;
+	s = mem_new(sizeof *s);
 	if (strcmp(file, "-") == 0) {
 		s->name = "stdin";
 		s->f = stdin;
