@@ -1,5 +1,6 @@
 #!/bin/sh
-# Names of files: those that look like options, and files that can be read only once.
+# Workflows and files: names that look like options, files that can be read only once,
+# and folders of workflows that were killed.
 . "${0%/*}/lib.sh"
 
 cat >workflow <<'END'
@@ -68,4 +69,43 @@ END
 done
 test_status 2 'vkb-ab refuses stdin' vkb-ab a b -- -
 test_match "'-' can be read only once" .err 'the error says why'
+# --- folders of workflows that were killed
+
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+cat >scratch.sh <<'END'
+set -eu
+here=$top/bin
+. "$here/vkb-sh-setup"
+make_scratch
+echo text >"$tmp/file"
+echo "$tmp" >"$1"
+[ "$2" = end ] || read -r _ <"$2"
+succeed
+END
+export top
+mkfifo killed runs wait_killed wait_runs
+exec 5<>wait_killed 6<>wait_runs
+sh scratch.sh killed wait_killed 5>&- 6>&- &
+dead=$!
+read -r first <killed
+sh scratch.sh runs wait_runs 5>&- 6>&- &
+read -r second <runs
+test_that 'a workflow has a folder of its own' test -f "$first/file" -a -f "$second/file"
+kill -9 "$dead"
+wait "$dead" 2>/dev/null
+test_that 'a killed workflow leaves its folder' test -d "$first"
+ln -s "$scratch/home" "$TMPDIR/vkb-scratch.link"
+mkdir "$scratch/home"
+touch "$scratch/home/kept"
+test_that 'a workflow makes its folder' sh scratch.sh ended end
+test_that 'it removes the folder of the killed one' test ! -e "$first" -a -e ended
+test_that 'it leaves that of one that runs' test -f "$second/file"
+test_that 'it follows no link' test -e "$scratch/home/kept"
+echo >&6
+wait
+test_same "$TMPDIR/vkb-scratch.link" "$(litter)" 'no other folder is left at the end'
+test_same 'bin/vkb-needs bin/vkb-sh-setup' "$(cd "$top" && grep -lIw mktemp bin/* | xargs)" \
+  'all workflows make their folders so; vkb-needs has a file, where flock may be missing'
 test_done
