@@ -51,10 +51,16 @@ of_module() {
   issue modules >text.module
 }
 of_module none
-test_match '`vkb-ab -C \. .* --module-build make --server /opt/one -- config\.json ' text.module \
-  'the command builds commits of a module for their server'
-of_module "$(sed -n 's/.*`vkb-ab -C \. \([0-9a-f]*\) .*/\1/p' text.module)"
-test_absent 'vkb-ab' text.module 'commits with two servers have no build command'
+test_match 'on the same machine as before: its server is a program of that machine\.$' text.module \
+  'a module with an installed server is measured again where that is'
+test_absent '/opt/one|vkb-ab' text.module 'no command has the path of that server'
+jq -c 'if .type != "run" then . else .subject |= (.commit = "c" * 40 | .build = {module: "make",
+  server_repo: "https://a.b/c.git"}) end' modules >fetched
+issue fetched >text.fetched
+test_match '`vkb-ab -C \. .* --module-build make --server c{12} --server-repo https://a.b/c.git -- config\.json ' \
+  text.fetched 'the command builds commits of a module for their server'
+of_module "$(sed -n 's/.*`vkb-ab -C \. \([0-9a-f]*\) .*/\1/p' text.fetched)"
+test_absent 'vkb-ab|as before' text.module 'commits with two servers have no build command'
 vkb-detect -f jsonl h >records
 test_same "$(keys text)" "$(jq -r 'select(.kind == "regression").group' records | sort -u)" \
   'the records have the same keys'

@@ -82,8 +82,23 @@ says "^Next: vkb-why -C \\. a{12} b{12} set\\.json SET -- --module-build 'make -
 module '{"server":"/opt/valkey-server"}'
 says "^Next: vkb-why .* SET -- --module-build 'make -j' --server /opt/valkey-server$" 'the command builds them for an installed server'
 vkb-compare --baseline old -f markdown module >module.md
-test_match "^    vkb-ab -C \\. old=a{12} new=b{12} --module-build 'make -j' --server /opt/valkey-server -- cases\\.jsonl --runs 8$" module.md \
-  'the command that repeats the measurement does so, too'
+test_match '^Only the machine that measured the module can repeat this: its server is a program of that machine\.$' \
+  module.md 'a report for other machines says why it has no such command'
+test_absent '/opt|vkb-ab' module.md 'it has no path of the machine'
+for folder in /srv/valkey ../valkey file:///srv/valkey; do
+  module "{\"server_repo\":\"$folder\"}"
+  vkb-compare --baseline old -f markdown module >module.md
+  test_match 'can repeat this: the repository of its server is a folder of that machine\.$' module.md \
+    "nor has it one with the folder $folder"
+  test_absent 'valkey/|srv|vkb-ab' module.md "the folder $folder is not in the report"
+done
+for url in https://a.b/c.git git@a.b:c.git; do
+  module "{\"server_repo\":\"$url\"}"
+  vkb-compare --baseline old -f markdown module >module.md
+  test_match "^    vkb-ab -C \\. old=a{12} new=b{12} --module-build 'make -j' --server c{12} --server-repo $url -- cases\\.jsonl --runs 8$" \
+    module.md "the command has the URL $url"
+done
+module '{"server":"/opt/valkey-server"}'
 {
   runs old 100000 .03 '{"command":"SET"}'
   runs new 99000 .03 '{"command":"SET"}'

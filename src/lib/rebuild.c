@@ -41,6 +41,30 @@ rebuild_is_same(const struct json *a, const struct json *b)
 	return same;
 }
 
+/* Is it "https://host/x" or "git@host:x", not a folder? */
+static bool
+is_url(const char *repository)
+{
+	size_t n = strcspn(repository, "/:");
+
+	return repository[n] == ':' && !str_starts(repository, "file:");
+}
+
+const char *
+rebuild_only_here(const struct json *subject)
+{
+	const struct json *build = json_get(subject, "build");
+	const char *repository = json_get_str(build, "server_repo");
+
+	if (!json_get_str(build, "module"))
+		return NULL;
+	return json_get_str(build, "server")
+	    ? "its server is a program of that machine"
+	    : repository && !is_url(repository)
+	    ? "the repository of its server is a folder of that machine"
+	    : NULL;
+}
+
 /* Adds the option that makes vkb-build pass this variable to make. */
 static void
 add_variable(struct str *s, const char *variable)

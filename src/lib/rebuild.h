@@ -25,7 +25,11 @@ bool rebuild_is_same(const struct json *, const struct json *);
 
 /* Adds the options of vkb-build that the subject was built with, each after a
  * blank, as in " --tls --module-build make --server 1f9c0ab21f9c". They name no
- * folder of this machine, but for --server and --server-repo. */
+ * file of the machine, but for what rebuild_only_here says. */
 void rebuild_add_options(struct str *, const struct json *subject);
+
+/* Returns why the options are for the machine of the build alone, such as "its
+ * server is a program of that machine"; or NULL. */
+const char *rebuild_only_here(const struct json *subject);
 
 #endif

@@ -40,8 +40,10 @@ struct brief brief_collect(const struct comparison *);
 void brief_add_runs(struct str *, const struct brief *);
 
 /* Adds the command that measures both sides again in a clone that has both
- * commits, on any machine, or nothing. Its configuration is BRIEF_CASES. */
-void brief_add_again(struct str *, const struct brief *);
+ * commits, on any machine, or nothing. Its configuration is BRIEF_CASES. If
+ * only the machine that measured can do so, *why says why, and no command is
+ * added; otherwise it is NULL. */
+void brief_add_again(struct str *, const struct brief *, const char **why);
 
 #define BRIEF_CASES "cases.jsonl" /* the planned cases, of a workflow */
 

@@ -108,6 +108,7 @@ mdcases_write_origin(const struct mdpage *p, const struct brief *b)
 {
 	const struct comparison *c = b->c;
 	struct str text = {0}, command = {0};
+	const char *why;
 
 	brief_add_runs(&text, b);
 	if (*c->common)
@@ -121,7 +122,15 @@ mdcases_write_origin(const struct mdpage *p, const struct brief *b)
 		mdpage_paragraph(p, "", text.s, 73);
 	}
 	str_clear(&text);
-	brief_add_again(&command, b);
+	brief_add_again(&command, b, &why);
+	if (why) {
+		str_printf(&text,
+		    "Only the machine that measured the module can repeat "
+		    "this: %s.",
+		    why);
+		mdpage_paragraph(p, "", text.s, 73);
+		str_clear(&text);
+	}
 	if (command.len) {
 		str_visible(&text, command.s);
 		str_printf(p->s,

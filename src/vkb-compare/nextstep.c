@@ -252,7 +252,7 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 }
 
 void
-brief_add_again(struct str *s, const struct brief *b)
+brief_add_again(struct str *s, const struct brief *b, const char **why)
 {
 	const struct json *const *subject = b->c->subject;
 	char *base = find_ref(subject[0]), *other = find_ref(subject[1]);
@@ -266,11 +266,13 @@ brief_add_again(struct str *s, const struct brief *b)
 			runs = b->v[i].first->facts.n;
 	str_add(&options, "");
 	rebuild_add_options(&options, subject[1]);
+	*why = NULL;
 	if (base && other && strcmp(base, other) != 0 &&
 	    !json_get(subject[0], "archive_sha256") &&
 	    !json_get(subject[1], "archive_sha256") &&
 	    rebuild_is_same(subject[0], subject[1]) &&
-	    !record_subject_is_dirty(subject[1])) {
+	    !record_subject_is_dirty(subject[1]) &&
+	    !(*why = rebuild_only_here(subject[1]))) {
 		add_ab(s, b, ref, " -C .", options.s);
 		str_add(s, BRIEF_CASES);
 		if (runs)

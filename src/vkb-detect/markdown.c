@@ -331,15 +331,21 @@ write_issue_place(
 }
 
 /* Writes the command that measures both sides again, in a clone that has both
- * commits. Returns false, and writes nothing, if that is not known or cannot
- * stand in a span of code. */
+ * commits, or why only the machine that measured them can. Returns false, and
+ * writes nothing, if that is not known or cannot stand in a span of code. */
 static bool
 write_command(struct str *s, const struct point *old, const struct point *last)
 {
 	const struct json *subject = last->subject;
 	bool known =
 	    rebuild_is_known(subject) && rebuild_is_same(old->subject, subject);
+	const char *why = known ? rebuild_only_here(subject) : NULL;
 	struct str options = {0};
+
+	if (why) {
+		str_printf(s, " as before: %s.\n", why);
+		return true;
+	}
 
 	str_add(&options, "");
 	rebuild_add_options(&options, subject);
