@@ -47,11 +47,11 @@ knows() {
 test_that 'instructions are bisected' bisect r instructions_per_req c4~1 c8
 test_same "first bad commit: $(head_of c6)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit with the loop is found'
-test_match '^-  SET  [0-9.]*K -> [0-9.]*K  *[0-9.]*% higher  *burn_loops [+][0-9]+  *more work$' .out \
+test_match '^-  SET  [0-9.]*K -> [0-9.]*K  *[0-9.]*% higher  *[+][0-9]+ in burn_loops  *more work$' .out \
   'the report has the instructions'
 test_match '^vkb-bisect: [0-9a-f]*: bad: SET executes [0-9.]*% more instructions per request \(\+[0-9]+ in burn_loops\)' \
   .err 'the message for a bad commit has the instructions'
-test_match '^vkb-bisect: [0-9a-f]*: good: against it the bad commit is worse: SET takes ' \
+test_match '^vkb-bisect: [0-9a-f]*: good: against it the bad commit is worse: SET executes ' \
   .err 'the message for a good commit has them, too'
 for runs in r/counts/*/runs.jsonl; do
   jq -s 'map(select(.type == "run")) | length == 2 and all(.counted)' "$runs"
