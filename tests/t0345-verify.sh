@@ -317,20 +317,24 @@ for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
 set -- $VKB_NODES
 run --cluster -t GET --only-fill -r 5000 --values 10-20
 slot=1
-for loop in '-P 9 -c 3' '-R 20000 -c 3'; do
-  run --cluster --mix 'GET 9 SET 1' -D 2 -r 5000 --values 10-20 $loop >moved 2>moved.err &
+for loop in '-P 9 -c 3 -n 300000' '-R 20000 -c 3 -n 40000'; do
+  "$ENGINE" $ports --cluster --verify --progress --mix 'GET 9 SET 1' -r 5000 --values 10-20 $loop >moved 2>moved.err &
   load=$!
-  until valkey-cli -p "${1#*:}" client list | grep -q cmd=get || ! kill -0 $load; do :; done
+  # The load waits while the first slots move, so that it sends to the node before.
+  until [ -s moved.err ] || ! kill -0 $load; do :; done
+  kill -STOP $load
   from=$(valkey-cli -p "${1#*:}" cluster myid) to=$(valkey-cli -p "${2#*:}" cluster myid)
-  last=$((slot + 60))
-  until [ $slot -gt $last ]; do
-    valkey-cli -p "${2#*:}" cluster setslot $slot importing "$from" >/dev/null
-    valkey-cli -p "${1#*:}" cluster setslot $slot migrating "$to" >/dev/null
-    while keys=$(valkey-cli -p "${1#*:}" --raw cluster getkeysinslot $slot 20 | xargs) && [ "$keys" ]; do
-      valkey-cli -p "${1#*:}" migrate 127.0.0.1 "${2#*:}" '' 0 5000 keys $keys >/dev/null
+  # Slots move until the load ends, 60 at a time, so that few processes are started.
+  while kill -0 $load 2>/dev/null && [ $slot -lt 5000 ]; do
+    seq $slot $((slot + 59)) >slots
+    slot=$((slot + 60))
+    sed "s/.*/cluster setslot & importing $from/" slots | valkey-cli -p "${2#*:}" >/dev/null
+    sed "s/.*/cluster setslot & migrating $to/" slots | valkey-cli -p "${1#*:}" >/dev/null
+    while sed 's/.*/cluster getkeysinslot & 20/' slots | valkey-cli -p "${1#*:}" --raw | grep . >names; do
+      sed "s/.*/migrate 127.0.0.1 ${2#*:} & 0 5000/" names | valkey-cli -p "${1#*:}" >/dev/null
     done
-    for node; do valkey-cli -p "${node#*:}" cluster setslot $slot node "$to" >/dev/null; done
-    slot=$((slot + 1))
+    for node; do sed "s/.*/cluster setslot & node $to/" slots | valkey-cli -p "${node#*:}" >/dev/null; done
+    kill -CONT $load 2>/dev/null
   done
   wait $load
   echo "$? $(awk '$1 == "wrong" {w = $2} $1 == "missing" {m = $2} $1 == "checked" {c = c > $2 ? c : $2}
