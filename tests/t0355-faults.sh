@@ -231,7 +231,10 @@ lost=100000
 try_all cut 2s --flush
 ends cut 0 ok
 try_all expired 60s --flush --timeout 1s
-ends expired 2 failed "certificate expired on|part [12] of 2|lost the connection"
+# A busy machine may need more than the timeout for a handshake.
+ends expired 2 failed "certificate expired on|part [12] of 2|lost the connection|within 1 s|timed out"
+cat expired.*/err >expired.err
+test_match 'certificate expired on' expired.err 'expired: the error names the day'
 lost=0
 try_all loading 2s --flush
 ends loading 0 ok
