@@ -208,7 +208,7 @@ test_match 'failed in slices: .*unknown command .*; each build is measured alone
 
 # --- a case with long batches
 
-printf '[{"commands":["LRANGE_600"],"pipelines":[100],"keyspacelen":[10],"data_sizes":[16],"clients":[50],"cluster_mode":false,"tls_mode":false,"warmup":0,"duration":1}]\n' >c3.json
+printf '[{"commands":["LRANGE_600"],"pipelines":[100],"keyspacelen":[10],"data_sizes":[16],"clients":[50],"cluster_mode":false,"tls_mode":false,"warmup":0,"duration":4}]\n' >c3.json
 { build a "$server"; build b "$server"; } >builds
 test_that 'a slow case' vkb-load --builds builds --order slices --runs 1 c3.json
 test_same '1 1' "$(jq -r 'select(.type == "run") | .run.slices' .out | xargs)" \
