@@ -18,7 +18,7 @@ lines() { wc -l <"$1" | tr -d ' '; }
 left_over() { ls -A tmp; ps -eo args | grep -F "$scratch/tmp" | grep -v grep; }
 
 test_that 'the first call' vkb-quickstart --results r small.json
-test_match '^vkb-load: 6 runs of each case: a change of one of 2 cases' .err \
+test_match '^vkb-load: 6 runs of each case detect a change of ' .err \
   'a message says which change the runs can show'
 test_match 'SET' .out 'the summary is printed'
 test_match "saved as the baseline: 'r/base.jsonl'" .err 'a message names the baseline'

@@ -272,7 +272,7 @@ while read -r kind; do
     limit config commands '["GET"]' '[]'
     ;;
   'a non-blank strings' | 'a objects' | 'an object' | 'an object of strings' | \
-    'an object of strings and numbers' | anything)
+    'an object of strings, numbers and lists of strings' | anything)
     : # types without a limit: t0300 tests values of other types
     ;;
   *) test_same 'a check in this script' "$kind" 'each kind of value of the page is tested' ;;

@@ -50,7 +50,7 @@ test_same "6 runs of each case and build detect a change of 6.7% $show" \
   "$(said --builds builds one.json)" 'with two builds the message is about their comparison'
 test_same 12 "$(wc -l <out | tr -d ' ')" 'each build has six runs'
 test_same "5 runs of each case detect a change of 8% $show" \
-  "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case')" \
+  "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case\|^measures ')" \
   'with -v the message is printed for a given number of runs'
 test_empty "$(said --runs 4 one.json)" 'without -v no message is printed for a given number of runs'
 vkb-load --runs 6 --requests 60 one.json >six 2>err

@@ -473,17 +473,20 @@ refused 'its commands have no times' --replay timeless.trace
 
 # --- servers that are killed, and clusters
 
-cat >dies <<'END_DIES'
-# In a session of its own, because vkb-serve stops its command when the server has
-# ended.
-setsid sh -c '"$ENGINE" -p "$VKB_PORT" --replay live -c 20 --speed 0.05 >died 2>died.err
-  echo $? >status && mv status died.status' &
-i=0
-until valkey-cli -p "$VKB_PORT" info commandstats | grep -q cmdstat_incr || [ $i -gt 3000 ]; do i=$((i + 1)); done
-kill -KILL "$VKB_PID"
-END_DIES
-vkb-serve fresh -- sh dies >/dev/null 2>&1
-wait_until 60 test -e died.status
+# The load is not the command of vkb-serve, which ends that with the server.
+vkb-serve fresh -- sh -c 'echo "$VKB_PORT $VKB_PID" >at; mv at ready; exec tail -f /dev/null' \
+  >/dev/null 2>&1 &
+wait_until 60 test -e ready
+read -r port pid <ready
+{
+  "$ENGINE" -p "$port" --replay live -c 20 --speed 0.05 >died 2>died.err
+  echo $? >died.status
+} &
+load=$!
+counted() { valkey-cli -p "$port" info commandstats | grep -q cmdstat_incr; }
+wait_until 60 counted
+kill -KILL "$pid"
+wait "$load"
 test_same 2 "$(cat died.status)" 'a server that is killed during a replay fails it'
 test_match 'lost the connection .* during REPLAY' died.err 'the error says that the connection is lost'
 

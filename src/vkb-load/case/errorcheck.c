@@ -68,7 +68,7 @@ errorcheck_fails(
 		    (unsigned long long)r->refused,
 		    (unsigned long long)r->requests);
 		add_kinds(&s, r, r->refusal);
-	} else if (errors * 100 > all * most) {
+	} else if (most < 100 && errors * 100 > all * most) {
 		str_printf(&s,
 		    "%.0f errors in %.0f requests, more than "
 		    "'max_errors_percent' (%.15g) allows, the first: ",
