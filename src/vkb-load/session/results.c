@@ -6,6 +6,7 @@
 #include "json.h"
 #include "jsonpublic.h"
 #include "jsonl.h"
+#include "redact.h"
 #include "stopping.h"
 #include "mem.h"
 #include "record.h"
@@ -204,21 +205,23 @@ results_write_all(struct results *r, struct json *const *runs, size_t n)
 {
 	struct sigaction quiet = {.sa_handler = SIG_DFL}, before;
 	int rc = 0, changed = intact_check(r->intact);
-	struct str s = {0};
+	struct str s = {0}, clean = {0};
 
 	for (size_t i = 0; i < n; i++) {
 		json_append(&s, runs[i]);
 		str_addc(&s, '\n');
 	}
+	redact_add(&clean, s.s, s.len); /* 'intact' gets what the file gets */
 	sigaction(SIGPIPE, &quiet, &before);
-	if (sink_write(r->fd, s.s, s.len) < 0)
+	if (sink_write(r->fd, clean.s, clean.len) < 0)
 		rc = err_fail_sys("cannot write a record");
 	sigaction(SIGPIPE, &before, NULL);
 	if (rc == 0 && fdatasync(r->fd) < 0 && errno != EINVAL &&
 	    errno != EROFS)
 		rc = err_fail_sys("cannot save a record");
 	if (rc == 0)
-		intact_add(r->intact, s.s, s.len);
+		intact_add(r->intact, clean.s, clean.len);
+	str_free(&clean);
 	str_free(&s);
 	return rc < 0 || changed < 0 ? -1 : check_removed(r);
 }
