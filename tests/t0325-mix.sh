@@ -139,6 +139,7 @@ done
 test_same '2 0 0 2' "$(cat kicked.status) $(cat budget.status) $(cat open.kicked.status) $(
   cat hung.status)" 'lost requests fail a mix like other loads'
 # The load is not the command of vkb-serve, which ends that with the server.
+# shellcheck disable=SC2016 # its shell expands them
 vkb-serve -q -- sh -c 'echo "$VKB_PORT $VKB_PID" >at; mv at ready; exec tail -f /dev/null' 2>serve.err &
 wait_until 60 test -e ready
 read -r port pid <ready

@@ -474,6 +474,7 @@ refused 'its commands have no times' --replay timeless.trace
 # --- servers that are killed, and clusters
 
 # The load is not the command of vkb-serve, which ends that with the server.
+# shellcheck disable=SC2016 # its shell expands them
 vkb-serve fresh -- sh -c 'echo "$VKB_PORT $VKB_PID" >at; mv at ready; exec tail -f /dev/null' \
   >/dev/null 2>&1 &
 wait_until 60 test -e ready

@@ -114,8 +114,8 @@ fresh() {
 
 # choose FILE: prints COMMAND CALL END for what is tried of the calls in the file
 choose() {
-  case $workflow in
   # shellcheck disable=SC2254 # it is a pattern
+  case $workflow in
   ${VKB_TEST_MATRIX:-}) # the first calls of each command, and the last
     awk '{ last[$1] = $2 } END { for (c in last) for (n = 1; n <= last[c]; n++)
       if (n < 3 || n == last[c]) for (e = split("1 2 127 signal", end); e; e--) print c, n, end[e] }' "$1"
