@@ -277,7 +277,7 @@ config_format_rule(const struct config_key *k, char buf[CONFIG_WORDS])
 
 	if (k->rule == CONFIG_CHOICE)
 		list_choices(k->inner, buf);
-	else if (k->rule == CONFIG_SECONDS && zero && k->max > 0)
+	else if (k->rule == CONFIG_SECONDS && zero && k->max == 100)
 		snprintf(
 		    buf, CONFIG_WORDS, "a number from 0 to %g", (double)k->max);
 	else
