@@ -285,8 +285,9 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 	}
 	if (rows && count[VERDICT_INSUFFICIENT] == rows &&
 	    !is_answer(o->on_insufficient, "ok")) {
-		err_say("nothing was judged: fewer than %d runs a side "
-			"everywhere ('--on-insufficient ok' lets it pass)",
+		err_say(
+		    "nothing was judged: each case has fewer than "
+		    "%d runs on a side ('--on-insufficient ok' lets it pass)",
 		    VERDICT_RUNS);
 		return 2;
 	}

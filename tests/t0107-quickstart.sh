@@ -30,7 +30,7 @@ files='base.jsonl base.jsonl.server config.json report.html'
 test_same "$files" "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has these files and nothing else'
 cp r/base.jsonl first
 
-# The second call: the same server is measured again, in turns.
+# The second call: the same server is measured again, interleaved.
 vkb-quickstart --runs 4 --results r small.json >second 2>.err
 status=$?
 test_result "$((status > 1))" "the second call exits with 0 or 1, not $status"

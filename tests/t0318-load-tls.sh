@@ -79,7 +79,7 @@ says expired "the server's certificate expired on [A-Z][a-z][a-z] +[0-9]+ "
 test_match "connect.* '127.0.0.1:[0-9]+'.*: (the server requires a client certificate|Connection reset by peer|Broken pipe)" \
   client.out 'a load without a certificate'
 test_match '^exit 2' client.out 'without a certificate the engine exits with 2'
-test_match 'does this port use TLS\?$' plain.err 'a plain connection to a TLS port'
+test_match 'it ended, or this port needs TLS$' plain.err 'a plain connection to a TLS port'
 test_match '^exit 2' plain.err 'with a plain connection the engine exits with 2'
 
 cat >insecure <<'END'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-load --order slices: the servers of several builds get their load in turns.
+# vkb-load --order slices: the servers of several builds get their load interleaved.
 . "${0%/*}/lib.sh"
 
 test_server vkb-load

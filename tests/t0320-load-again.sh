@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-load --again: the server of earlier runs is measured again, in turns with another
+# vkb-load --again: the server of earlier runs is measured again, interleaved with another
 # one; a server that is missing; the same server twice. A copy of the server with one
 # more byte is another file that works as well.
 . "${0%/*}/lib.sh"
@@ -33,7 +33,7 @@ test_that 'a server that vkb-load did not start' vkb-load --port "$port" --runs 
 test_same null "$(jq -c 'select(.type == "run").run.server_path' other.jsonl | sort -u)" \
   'its runs have no path'
 
-# --- two servers measured in turns
+# --- two servers measured interleaved
 
 test_that '--again' vkb-load --server ./new --again base.jsonl --runs 4 c.json
 cp .out both

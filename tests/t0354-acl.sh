@@ -88,7 +88,7 @@ if command -v redis-server >/dev/null; then
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"%s"}\n' \
     valkey "$server" redis "$(command -v redis-server)" >servers.jsonl
   vkb-load -q --runs 4 --builds servers.jsonl c.json >both
-  test_same 16 "$(grep -c '"status":"ok"' both)" 'Valkey and Redis are measured in turns'
+  test_same 16 "$(grep -c '"status":"ok"' both)" 'Valkey and Redis are measured interleaved'
   vkb-compare --baseline valkey both >text
   test_result "$(($? > 1))" 'vkb-compare compares them'
   test_match '^Comparing redis against valkey$' text 'the report has their names'

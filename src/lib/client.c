@@ -36,7 +36,8 @@ struct client {
 static const char *
 get_tls_hint(const struct client *c)
 {
-	return c->plain && !c->answered ? "; does this port use TLS?" : "";
+	return c->plain && !c->answered ? "; it ended, or this port needs TLS"
+					: "";
 }
 
 static int

@@ -100,14 +100,29 @@ make_method(void)
 	return m;
 }
 
-/* Copies the text of OpenSSL's oldest error and empties the error queue. */
+/* Copies the text of OpenSSL's oldest error, or 'fallback' if there is none,
+ * and empties the error queue. */
 static void
 copy_reason(char *buf, size_t n, const char *fallback)
 {
-	unsigned long e = ERR_get_error();
-	const char *s = e ? ERR_reason_error_string(e) : NULL;
+	if (ERR_peek_error())
+		tls_explain(buf, n);
+	else
+		snprintf(buf, n, "%s", fallback);
+	ERR_clear_error();
+}
 
-	snprintf(buf, n, "%s", s ? s : fallback);
+void
+tls_explain(char *buf, size_t n)
+{
+	unsigned long e = ERR_get_error();
+	const char *s = ERR_SYSTEM_ERROR(e) ? strerror(ERR_GET_REASON(e))
+					    : ERR_reason_error_string(e);
+
+	if (s)
+		snprintf(buf, n, "%s", s);
+	else
+		ERR_error_string_n(e, buf, n); /* "error:" and its number */
 	ERR_clear_error();
 }
 
@@ -116,7 +131,7 @@ report_failure(const char *what, const char *name)
 {
 	char text[256];
 
-	copy_reason(text, sizeof text, "unknown error");
+	tls_explain(text, sizeof text);
 	return err_fail("%s '%s': %s", what, name, text);
 }
 

@@ -54,4 +54,10 @@ short tls_events(const struct tls *); /* POLLIN or POLLOUT to wait for */
 bool tls_is_drained(const struct tls *);
 const char *tls_error(const struct tls *); /* text of the last error */
 
+/*
+ * Copies the text of OpenSSL's oldest error: its reason, that of the system
+ * call, or its number. Empties the error queue.
+ */
+void tls_explain(char *buf, size_t n);
+
 #endif

@@ -33,7 +33,8 @@ void busy_share(struct comparison *);
 
 /*
  * Returns the variance of ln(contender / baseline) that other programs cause;
- * 0: the sides ran in turns, or their shares are not known or nearly the same
+ * 0: the sides ran interleaved, or their shares are not known or nearly the
+ * same
  * (.02 of that logarithm), or the metric does not depend on time.
  */
 struct moderate busy_noise(const struct row *);

@@ -352,7 +352,7 @@ calibrate_text(struct str *s, const struct calibration *c)
 	table_print(t, s, false);
 	table_free(t);
 	str_printf(s,
-	    "All runs are treated as one build, %zu runs a side; each row is "
+	    "All runs are treated as one build, %zu runs each; each row is "
 	    "judged alone at level %g.\n",
 	    c->runs, JUDGE_ALPHA);
 	for (size_t w = 0; w < WAYS; w++)

@@ -48,11 +48,11 @@ struct row {
 	bool unchanged;  /* known from the servers (sameserver.h) */
 	bool noise;      /* hence equivalent, whatever the tests say */
 	size_t needed;   /* runs per side (rounds); 0: not known */
-	size_t rounds;   /* in turns, of autocorrelated runs; 0: as 'needed' */
-	double visible;  /* smallest relative change it can show; NAN */
-	double minutes;  /* for the missing runs; NAN: not known */
-	size_t dropped;  /* runs without a partner, left out */
-	size_t shared;   /* rounds of both sides, where too few to pair */
+	size_t rounds; /* interleaved, of autocorrelated runs; 0: as 'needed' */
+	double visible; /* smallest relative change it can show; NAN */
+	double minutes; /* for the missing runs; NAN: not known */
+	size_t dropped; /* runs without a partner, left out */
+	size_t shared;  /* rounds of both sides, where too few to pair */
 	bool client_bound;
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */

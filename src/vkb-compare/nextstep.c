@@ -187,7 +187,7 @@ add_why(struct str *s, const struct report *r, const char *const ref[2],
 }
 
 /* Adds the command that measures the server of the baseline and the present one
- * in turns. */
+ * interleaved. */
 static void
 add_load(struct str *s, const struct brief *b, const struct report *r)
 {

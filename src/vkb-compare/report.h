@@ -109,7 +109,7 @@ void report_caution(struct str *, const struct comparison *);
  * likely regressions do to the job. */
 void report_outlook(struct str *, const struct comparison *);
 /* Adds what other programs did, and what would make unclear
- * results clear: more runs or rounds, or both sides in turns. */
+ * results clear: more runs or rounds, or both sides interleaved. */
 void report_advice(struct str *, const struct comparison *);
 /* Writes that both sides are the same server, by the SHA-256 of its file, and
  * how much they differ then; writes nothing if they are not. */

@@ -1,6 +1,7 @@
 #include "certificate.h"
 #include "err.h"
 #include "mem.h"
+#include "tls.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -155,7 +156,7 @@ certificate_make(const char *dir, const char *host)
 	static const char *const names[] = {"ca", "server", "client"};
 	EVP_PKEY *key[3] = {0};
 	X509 *x[3] = {0};
-	const char *reason;
+	char why[256];
 	int rc = -1;
 
 	ERR_clear_error();
@@ -166,10 +167,9 @@ certificate_make(const char *dir, const char *host)
 			    make_certificate(names[i], key[i], i ? x[0] : NULL,
 				key[0], i == 1 ? host ? host : "" : NULL);
 		if (!x[i]) {
-			reason = ERR_reason_error_string(ERR_get_error());
-			err_say("cannot make certificate '%s': %s", names[i],
-			    reason ? reason : "unknown error");
-			ERR_clear_error();
+			tls_explain(why, sizeof why);
+			err_say(
+			    "cannot make certificate '%s': %s", names[i], why);
 			goto out;
 		}
 		if (write_pem(dir, names[i], x[i], NULL) < 0 ||

@@ -15,7 +15,7 @@ enum shape { NORMAL, SKEWED, HEAVY, BIMODAL, OUTLIERS, COARSE, SHAPES };
 
 /* How the runs of both sides lie in time. */
 enum layout {
-	ROUNDS,  /* in turns within one session */
+	ROUNDS,  /* interleaved within one session */
 	APART,   /* one side after the other within one session */
 	SESSIONS /* each side in sessions of its own */
 };
@@ -29,7 +29,7 @@ enum sentence {
 	VISIBLE,    /* "changes below X% would be missed" */
 	SETTLES,    /* "needs N runs" to show a change beyond the margin */
 	EQUALIZES,  /* "needs N runs" to show that there is none beyond it */
-	TURNS,      /* "N rounds in turns", as SETTLES, for unpaired runs */
+	TURNS,      /* "N rounds interleaved", as SETTLES, for unpaired runs */
 	TURNS_EQUAL /* and as EQUALIZES */
 };
 

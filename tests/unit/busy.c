@@ -115,7 +115,7 @@ shares(void)
 		    sqrt(busy_noise(&r).var), of[i].want, 1e-12, of[i].what);
 		r.facts.paired = true;
 		tap_near(busy_noise(&r).var, 0, 0,
-		    "runs in turns have no such variance");
+		    "runs interleaved have no such variance");
 		r.facts.paired = false;
 		r.exact = true;
 		tap_near(

@@ -1,4 +1,4 @@
-/* The rates of servers that were loaded in turns. */
+/* The rates of servers that were loaded interleaved. */
 #include "vkb-load/engine/slices.h"
 #include "tap.h"
 #include "vkb-load/engine/engine.h"

@@ -417,7 +417,7 @@ needs(void)
 	    "more runs are needed if the smaller side causes the error");
 	f.m = 5;
 	tap_ok(needs_rounds(&f, .02, .003) == 0,
-	    "paired runs need no rounds in turns");
+	    "paired runs need no rounds interleaved");
 	f.ratio = exp(-.001);
 	n = needs_runs(&f, .02, .003);
 	tap_ok(n == needs_runs(&f, .02, .05) && n > 20 && n < 60,
@@ -457,7 +457,8 @@ needs(void)
 	tap_near(power_of(.05 / (.03 * sqrt(2 * (1 - .5) / (double)n)), 1000,
 		     (double)n - 1, .003),
 	    .83, .05,
-	    "rounds in turns: the standard deviation of a pair of neighbours "
+	    "rounds interleaved: the standard deviation of a pair of "
+	    "neighbours "
 	    "is .03");
 	tap_ok(needs_rounds(&f, .02, .05) < n, "fewer tests need fewer rounds");
 	f.wider[0] = f.wider[1] = 8;

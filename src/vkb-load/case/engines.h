@@ -77,7 +77,7 @@ struct engine {
 	    struct engine_result *results);
 
 	/*
-	 * Does the same for n jobs on servers of their own, in turns, see
+	 * Does the same for n jobs on servers of their own, interleaved, see
 	 * engine_run_slices: sets rcs[i] to what 'run' returns for job i, whose
 	 * results are results[i]. NULL: it cannot.
 	 */

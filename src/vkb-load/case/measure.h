@@ -73,7 +73,7 @@ int measure_give_up(struct measure *);
 int measure_run(struct measure *, struct server_handle *);
 
 /*
- * Does the same on n servers, which it loads in turns for short slices: sets
+ * Does the same on n servers, which it loads interleaved for short slices: sets
  * rcs[i] to 0 or -1 for m[i], if it was 0 before. Those whose server cannot be
  * prepared are left out of the turns.
  */

@@ -293,7 +293,7 @@ complete_record(struct profiles *p, struct node_profile *x,
 
 	if (rec && record_check(rec, file) == 0) {
 		run = json_object();
-		/* All builds of a session are profiled once, in turns. */
+		/* All builds of a session are profiled once, interleaved. */
 		json_set_str(run, "session", p->session);
 		json_set_num(run, "index", 1);
 		json_set_num(run, "block", 1);

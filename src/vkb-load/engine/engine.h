@@ -315,14 +315,14 @@ struct engine_load {
 };
 
 /*
- * Loads n servers in turns, each for a slice of 20 to 200 ms, in random order
- * within each turn, until each was measured for its duration. What disturbs the
- * machine for longer than a slice disturbs all of them. Where 200 ms are not
- * enough for 200 batches and five of each client, there is one turn. A slice
- * begins with idle connections and ends when all replies have come; its first
- * tenth is not measured. All works of all loads must have the same duration or
- * number of requests; all loads have the same roles. The warm-up of each load
- * comes before the first turn.
+ * Loads n servers interleaved, each for a slice of 20 to 200 ms, in random
+ * order within each turn, until each was measured for its duration. What
+ * disturbs the machine for longer than a slice disturbs all of them. Where 200
+ * ms are not enough for 200 batches and five of each client, there is one turn.
+ * A slice begins with idle connections and ends when all replies have come; its
+ * first tenth is not measured. All works of all loads must have the same
+ * duration or number of requests; all loads have the same roles. The warm-up of
+ * each load comes before the first turn.
  *
  * In open loop the schedule of arrivals stands still between the slices, and
  * slices are so long that 200 requests are due, up to 200 ms. What was due and

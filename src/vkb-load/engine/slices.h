@@ -1,4 +1,5 @@
-/* Loading several servers in turns, and their rates. Private to the engine. */
+/* Loading several servers interleaved, and their rates. Private to the engine.
+ */
 #ifndef SLICES_H
 #define SLICES_H
 
@@ -8,8 +9,8 @@ struct engine_load;
 struct streams;
 
 /*
- * Loads the servers of all streams in turns, in the order that 'rng', a struct
- * rng, chooses, as engine_run_slices says.
+ * Loads the servers of all streams interleaved, in the order that 'rng', a
+ * struct rng, chooses, as engine_run_slices says.
  */
 void slices_run(struct streams *, void *rng);
 
