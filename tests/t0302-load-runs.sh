@@ -221,7 +221,7 @@ test_status 2 'a case that needs a cluster on a server without one' vkb-load --p
 test_match 'needs a cluster, the server is not one' .err 'a running server: the error says that it is not a cluster'
 test_status 2 'running: a TLS case on a server without TLS is an error' \
   vkb-load --port "$port" --runs 1 tls.json
-test_match 'does this port speak TLS' .err 'a running server: the error says that it has no TLS'
+test_match 'may not speak TLS' .err 'a running server: the error says that it has no TLS'
 sed 's/"requests"/"unixsocket":true,"requests"/' c.json >socket.json
 test_status 2 'running: a case over a socket needs one' \
   vkb-load --port "$port" --runs 1 socket.json

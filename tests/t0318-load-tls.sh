@@ -92,7 +92,7 @@ test_that 'a server without TLS' vkb-serve -q -- sh -u ./insecure
 # Such a server takes a TLS handshake for the beginning of a command, and usually waits
 # for the rest.
 for said in engine.err load.err; do
-  test_match "cannot (connect to|reach).*127.0.0.1:.*(no answer to the TLS handshake.*; does this port speak TLS\?|does not speak TLS on this port)" \
+  test_match "cannot (connect to|reach).*127.0.0.1:.*(no answer to the TLS handshake.* \(the port may not speak TLS\)|does not speak TLS on this port)" \
     $said "$said: a TLS connection to a plain port"
 done
 test_match '^exit 2' load.err 'a TLS connection to a plain port exits with 2'

@@ -230,8 +230,8 @@ client_open(const struct client_address *a, int timeout_ms)
 		if (run_handshake(c, deadline) < 0) {
 			set_why(a,
 			    errno == ETIMEDOUT
-				? "no answer to the TLS handshake; does this "
-				  "port speak TLS?"
+				? "no answer to the TLS handshake (the port "
+				  "may not speak TLS)"
 				: tls_error(c->tls));
 			goto bad;
 		}

@@ -401,7 +401,7 @@ ticks(void)
 	    {CONN_CONNECTING, "cannot connect to 'n:7' within 1.5 s"},
 	    {CONN_TLS,
 		"cannot connect to 'n:7' within 1.5 s: no answer to the TLS "
-		"handshake; does this port speak TLS?"},
+		"handshake (the port may not speak TLS)"},
 	    {CONN_SETUP,
 		"cannot connect to 'n:7' within 1.5 s: no reply to AUTH, "
 		"HELLO or SELECT"}};

@@ -235,8 +235,8 @@ describe_wait(const struct conn *c)
 {
 	switch (c->state) {
 	case CONN_TLS:
-		return ": no answer to the TLS handshake; does this port speak "
-		       "TLS?";
+		return ": no answer to the TLS handshake (the port may not "
+		       "speak TLS)";
 	case CONN_SETUP:
 		return ": no reply to AUTH, HELLO or SELECT";
 	default:
