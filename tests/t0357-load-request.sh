@@ -165,8 +165,8 @@ limit --threads 128 129
 limit --duration 300 300.5 --runs 1
 limit --warmup 300 300.5 --runs 1
 bad 'a limit within a list' "option '--pipeline': 5000 is more" -P 1,5000,2
-asked '-t set -r 4000 -d 1048576'
-test_that 'values of nearly 4 GiB pass' planned --request request
+asked '-t set -r 3200 -d 1048576'
+test_that 'values that take nearly 4 GiB pass' planned --request request
 long=$(printf '%07000d' 0)
 room() { # room WHAT WORD...: a request that can take too much memory is refused
   what=$1

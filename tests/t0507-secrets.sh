@@ -37,7 +37,7 @@ login_of() {
     . "$top/bin/vkb-sh-setup"
     repo=$1
     split_login repo
-    printf '%s' "${git_header#*Basic }" | base64 -d
+    printf '%s' "${git_header#*Basic }" | command base64 -d
     printf ' %s\n' "$repo"
     succeed
   ) 2>&1

@@ -32,8 +32,8 @@ bool redact_is_secret(const char *name);
  *	the login of a URL, and of user:password@host:path
  *
  * An object {"env":"NAME"} names a variable and stays, and so does $NAME if a
- * variable of that name has a secret. A second pass changes nothing. JSON stays
- * JSON.
+ * variable of that name has a secret. JSON stays JSON. A second pass changes
+ * nothing, except in bytes that are none of these forms.
  */
 void redact_add(struct str *, const char *text, size_t n);
 

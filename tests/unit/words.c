@@ -19,6 +19,29 @@ show(char *const *list)
 	return str_take(&s);
 }
 
+/* Checks the commands of a text, as "2*[SET][a] 1*[GET][b]". */
+static void
+commands(const char *text, const char *want)
+{
+	struct str got = {0};
+	unsigned long times;
+	const char *why;
+	size_t n, k;
+	char **list = words_split(text, &n, &why);
+
+	str_add(&got, "");
+	for (size_t at = 0; (k = words_command(list, n, &at, &times));
+	     at += k + 1) {
+		str_printf(&got, "%s%lu*", got.len ? " " : "", times);
+		for (size_t i = 0; i < k; i++)
+			str_printf(&got, "[%s]", list[at + i]);
+	}
+	tap_ok(
+	    strcmp(got.s, want) == 0, "<%s> has %s, not %s", text, want, got.s);
+	words_free(list);
+	str_free(&got);
+}
+
 /* Checks the words, and that they are the same after quoting them. */
 static void
 is(const char *text, const char *want)
@@ -100,5 +123,11 @@ main(void)
 	is_none("\\", "a backslash is its last character");
 	is_none("a \"b\\", "a backslash is its last character");
 	words_free(NULL);
+	commands("", "");
+	commands("SET a b", "1*[SET][a][b]");
+	commands("3 SET a b ; GET c", "3*[SET][a][b] 1*[GET][c]");
+	commands(
+	    "MULTI; INCR 7; 2 GET 3 ;", "1*[MULTI] 1*[INCR][7] 2*[GET][3]");
+	commands("; ; 5 ; 6", "1*[5] 1*[6]");
 	return tap_done();
 }

@@ -10,15 +10,17 @@
 #include "target.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/control.h"
+#include "vkb-load/engine/demand.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/footprint.h"
-#include "vkb-load/engine/words.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CONNECTION 36864 /* bytes of its buffers for a query and a reply */
+#define BATCHES 1048576  /* bytes in flight while the server is filled */
 
 /* Returns the bytes that servers which have 'used' so far can still get. */
 static double
@@ -128,85 +130,80 @@ memory_explain_servers(const struct engine_job *jobs, size_t n)
 	return why;
 }
 
-/* Does a text, one command or several, write? */
-static bool
-is_writing(const char *text, const struct target *t, struct client *c)
+/* Adds a command of a work. */
+static void
+add_command(struct demand *d, const struct engine_work *w, const char *command,
+    const char *text, const struct target *t, struct client *c)
 {
-	const char *why;
-	size_t n = 0;
-	char **words = words_split(text, &n, &why);
-	bool first = true, yes = !words;
-
-	for (size_t i = 0; i < n && !yes; i++) {
-		if (first && strspn(words[i], "0123456789") < strlen(words[i]))
-			yes = !control_only_reads(
-			    c, control_ms(&t->e, 0), words[i]);
-		first = strcmp(words[i], ";") == 0 ||
-		    (first &&
-			strspn(words[i], "0123456789") == strlen(words[i]));
-	}
-	words_free(words);
-	return yes;
+	if (text)
+		demand_add_text(d, text,
+		    !control_text_only_reads(c, control_ms(&t->e, 0), text));
+	else
+		demand_add_test(d, &t->e, w, command);
 }
 
-/* Adds what a command of a work takes. */
-static double
-add_command(const struct engine_work *w, const char *command, const char *text,
-    const struct target *t, struct client *c, double *elements)
+/* Adds the commands that are sent before the load. */
+static void
+add_preparation(struct demand *d, const struct bench_case *cas,
+    const struct engine_work *w, const struct target *t, struct client *c)
 {
-	if (text && !is_writing(text, t, c))
-		return 0;
-	return footprint_command(&t->e, w, command, text, elements);
-}
-
-/* Returns what the commands take that are sent before the load. */
-static double
-measure_preparation(const struct bench_case *cas, const struct engine_work *w,
-    const struct target *t, double *elements)
-{
-	struct engine_work one = *w;
+	struct demand one = *d; /* a command is sent once, or for each key */
+	struct engine_work fill = *w;
 	const char *with = cas->populate_with;
 	const struct json *j = json_first(cas->setup_commands);
-	double bytes = 0;
 	char *name = with ? str_upper(with) : NULL;
 
-	one.requests = 0;
+	one.flight = 0;
+	one.requests = one.keys;
+	fill.requests = 0;
 	if (with)
-		bytes = footprint_command(&t->e, &one, name,
-		    command_known(name) ? NULL : with, elements);
-	for (; j; j = json_next(j), ++*elements)
-		bytes += footprint_text(json_str(j), 0);
+		add_command(
+		    &one, &fill, name, command_known(name) ? NULL : with, t, c);
+	one.requests = 1;
+	for (; j; j = json_next(j))
+		demand_add_text(&one, json_str(j), true);
 	free(name);
-	return bytes;
+	d->bytes = one.bytes;
+	d->elements = one.elements;
+	d->largest = one.largest;
+}
+
+/* Returns what a work takes, and its connections. */
+static double
+measure_work(const struct bench_case *cas, const struct engine_work *w,
+    bool first, const struct target *t, struct client *c, double *elements)
+{
+	double connections = (double)w->clients * (double)t->e.nnodes;
+	struct demand d = {.keys = fmax(1, (double)w->keyspacelen),
+	    .size = (double)w->data_size,
+	    .requests = w->requests > 0 ? (double)w->requests : INFINITY,
+	    .flight = connections * (double)w->pipeline};
+
+	if (first)
+		add_preparation(&d, cas, w, t, c);
+	if (!w->replay && !w->nmix)
+		add_command(&d, w, w->command, w->text, t, c);
+	for (size_t k = 0; k < w->nmix; k++)
+		add_command(&d, w, w->mix[k].command, w->mix[k].text, t, c);
+	*elements += d.elements;
+	return demand_bytes(&d) + connections * CONNECTION + BATCHES;
 }
 
 double
 memory_need(const struct bench_case *cas, const struct target *t,
     struct client *c, double *elements)
 {
-	const struct engine_work *w;
+	double bytes = (double)cas->load.idle_clients * CONNECTION, some;
 	struct roles roles;
-	double bytes = 0, before = 0, some;
 
 	*elements = 0;
 	roles_make(&roles, cas, 0, 0);
-	for (size_t i = 0; i < roles.nworks; i++) {
-		w = &roles.works[i];
-		if (!w->replay && !w->nmix)
-			bytes +=
-			    add_command(w, w->command, w->text, t, c, elements);
-		for (size_t k = 0; k < w->nmix; k++)
-			bytes += add_command(w, w->mix[k].command,
-			    w->mix[k].text, t, c, elements);
-		bytes += footprint_connections(w, t->e.nnodes);
-	}
-	if (roles.nworks)
-		bytes += measure_preparation(cas, &roles.works[0], t, elements);
+	for (size_t i = 0; i < roles.nworks; i++)
+		bytes += measure_work(cas, &roles.works[i], !i, t, c, elements);
 	roles_free(&roles);
-	bytes += (double)cas->load.idle_clients * FOOTPRINT_CONNECTION;
 	for (size_t i = 0; i < cas->nbefore; i++) {
-		before += memory_need(&cas->before[i], t, c, &some);
+		bytes += memory_need(&cas->before[i], t, c, &some);
 		*elements += some;
 	}
-	return bytes + before;
+	return bytes;
 }

@@ -172,23 +172,10 @@ count_documents(const struct target *t, const char *index)
 	return sum;
 }
 
-static size_t
-find_command_end(char *const *words, size_t n, size_t i)
-{
-	while (i < n && strcmp(words[i], ";") != 0)
-		i++;
-	return i;
-}
-
 /* Returns the index that a command of n words searches, borrowed, or NULL. */
 static const char *
 find_index(char *const *words, size_t n)
 {
-	/* A number before the command is a repeat count. */
-	if (n && !words[0][strspn(words[0], "0123456789")]) {
-		words++;
-		n--;
-	}
 	return n > 2 &&
 		(strcasecmp(words[0], "FT.SEARCH") == 0 ||
 		    strcasecmp(words[0], "FT.AGGREGATE") == 0)
@@ -199,13 +186,12 @@ find_index(char *const *words, size_t n)
 static bool
 is_search_only(char *const *words, size_t n)
 {
-	size_t i, end;
+	size_t k;
 
-	for (i = 0; i < n; i = end + 1) {
-		end = find_command_end(words, n, i);
-		if (!find_index(words + i, end - i))
+	for (size_t at = 0; (k = words_command(words, n, &at, NULL));
+	     at += k + 1)
+		if (!find_index(words + at, k))
 			return false;
-	}
 	return true;
 }
 
@@ -365,12 +351,12 @@ probe_words(const struct target *t, char *const *words, size_t n,
     const struct engine_work *w, const volatile int *stop)
 {
 	const char *index;
-	size_t i, end;
+	size_t k;
 	int rc = 0;
 
-	for (i = 0; i < n && rc == 0; i = end + 1) {
-		end = find_command_end(words, n, i);
-		index = find_index(words + i, end - i);
+	for (size_t at = 0; rc == 0 && (k = words_command(words, n, &at, NULL));
+	     at += k + 1) {
+		index = find_index(words + at, k);
 		if (index && (rc = wait_for_index(t, index, stop)) == 0)
 			rc = check_index(t, index, w, stop);
 	}

@@ -6,9 +6,7 @@
 #include "json.h"
 #include "measure.h"
 #include "target.h"
-#include "vkb-load/engine/command.h"
 #include "vkb-load/engine/control.h"
-#include "vkb-load/engine/words.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -18,31 +16,6 @@
 
 #define LOOK_MS 20
 
-/* Do all commands of a text, with ';' between them, only read? */
-static bool
-only_reads(const struct target *t, struct client *c, const char *text)
-{
-	const char *why;
-	bool first = true, yes = true;
-	char **words;
-	size_t n;
-
-	if (command_known(text))
-		return command_reads(text);
-	words = words_split(text, &n, &why);
-	for (size_t i = 0; words && i < n && yes; i++) {
-		if (strcmp(words[i], ";") == 0)
-			first = true;
-		else if (first && words[i][strspn(words[i], "0123456789")]) {
-			yes = control_only_reads(
-			    c, control_ms(&t->e, 0), words[i]);
-			first = false;
-		}
-	}
-	words_free(words);
-	return words && yes;
-}
-
 /* Do all commands of a stream only read? Sets *some if one does. */
 static bool
 check_work(const struct target *t, struct client *c,
@@ -51,7 +24,7 @@ check_work(const struct target *t, struct client *c,
 	bool all = true, one;
 
 	for (size_t i = 0; i < (w->nmix ? w->nmix : 1); i++) {
-		one = only_reads(t, c,
+		one = control_text_only_reads(c, control_ms(&t->e, 0),
 		    w->nmix       ? w->mix[i].command
 			: w->text ? w->text
 				  : w->command);

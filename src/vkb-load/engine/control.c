@@ -1,10 +1,12 @@
 #include "control.h"
 #include "client.h"
+#include "command.h"
 #include "engine.h"
 #include "err.h"
 #include "keys.h"
 #include "mem.h"
 #include "str.h"
+#include "words.h"
 
 #include <limits.h>
 #include <math.h>
@@ -75,6 +77,25 @@ control_only_reads(struct client *c, int ms, const char *command)
 		yes |= reply_is(reply_at(flags, i), "readonly");
 	reply_free(r);
 	return yes;
+}
+
+bool
+control_text_only_reads(struct client *c, int ms, const char *text)
+{
+	const char *why;
+	bool yes = true;
+	size_t n, k;
+	char **list;
+
+	if (command_known(text))
+		return command_reads(text);
+	list = words_split(text, &n, &why);
+	for (size_t at = 0;
+	     list && yes && (k = words_command(list, n, &at, NULL));
+	     at += k + 1)
+		yes = control_only_reads(c, ms, list[at]);
+	words_free(list);
+	return list && yes;
 }
 
 /* Reads a node: [host, port, ...]. Returns false if it has no address. */

@@ -34,6 +34,8 @@ struct reply *control_ask(struct client *, int ms, const char *const *argv);
 
 /* Does the server say that a command only reads? */
 bool control_only_reads(struct client *, int ms, const char *command);
+/* Do a named test, or all commands of a text, only read? */
+bool control_text_only_reads(struct client *, int ms, const char *text);
 
 /* CLUSTER SLOTS: the ranges, each with its primary. */
 struct control_range {

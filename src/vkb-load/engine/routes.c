@@ -99,8 +99,8 @@ make_route(const struct engine_target *t, char *const *list, size_t n)
 static void
 add_text(struct routes *x, const char *text)
 {
-	char *own, **list, *rest;
-	size_t n = 0, from = 0, end;
+	char *own, **list;
+	size_t n = 0, at = 0, k;
 	unsigned long times;
 	struct route r = {0};
 	const char *why;
@@ -112,14 +112,8 @@ add_text(struct routes *x, const char *text)
 	}
 	own = words_expand_prefix(text, x->target->prefix);
 	list = words_split(own, &n, &why);
-	for (; list && from < n; from = end + 1) {
-		times = strtoul(list[from], &rest, 10);
-		times = *rest ? 1 : times;
-		from += !*rest;
-		for (end = from; end < n && strcmp(list[end], ";") != 0; end++)
-			continue;
-		r = end > from ? make_route(x->target, list + from, end - from)
-			       : (struct route){0};
+	for (; list && (k = words_command(list, n, &at, &times)); at += k + 1) {
+		r = make_route(x->target, list + at, k);
 		for (; times; times--) {
 			x->v = mem_grow(x->v, x->n, &x->cap, sizeof *x->v);
 			x->v[x->n++] = r;

@@ -113,6 +113,25 @@ words_free(char **list)
 	free(list);
 }
 
+size_t
+words_command(char *const *list, size_t n, size_t *from, unsigned long *times)
+{
+	unsigned long count = 1;
+	size_t end;
+
+	while (*from < n && strcmp(list[*from], ";") == 0)
+		++*from;
+	if (*from + 1 < n && strcmp(list[*from + 1], ";") != 0 &&
+	    list[*from][strspn(list[*from], "0123456789")] == '\0' &&
+	    *list[*from])
+		count = strtoul(list[(*from)++], NULL, 10);
+	for (end = *from; end < n && strcmp(list[end], ";") != 0; end++)
+		continue;
+	if (times)
+		*times = count;
+	return end - *from;
+}
+
 char *
 words_expand_prefix(const char *text, const char *prefix)
 {

@@ -19,6 +19,15 @@ char **words_split(const char *text, size_t *n, const char **why);
 void words_free(char **);
 
 /*
+ * Finds a command in a list of n words that may have several, such as
+ * "3 SET a b ; GET c": moves *from to its name, behind the number of times that
+ * it is sent, which *times gets, or 1 ('times' may be NULL). Returns how many
+ * words it has, 0 if none is left. The next one is behind these and a ";".
+ */
+size_t words_command(
+    char *const *list, size_t n, size_t *from, unsigned long *times);
+
+/*
  * Adds the next word to 'to' and moves *text behind it. Returns 1; 0 if none is
  * left; -1 with *why. 'bytes': in "..." also \xHH is a byte, as in valkey-cli.
  */
