@@ -1,12 +1,14 @@
 #include "busy.h"
 #include "cases.h"
 #include "judge.h"
+#include "mem.h"
 #include "part.h"
 #include "sample.h"
 #include "stats.h"
 #include "verdict.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_DIFFERENCE .02
@@ -54,40 +56,64 @@ get_session(const struct kase *k)
 	return session;
 }
 
-static bool
-share_sessions(const struct pairing *p, const struct pairing *q)
-{
-	for (size_t j = 0; j < 2; j++) {
-		const char *a = get_session(p->side[j]);
-		const char *b = q->side[j] ? get_session(q->side[j]) : NULL;
+/* The cases that two sessions share, by the one beside which other programs
+ * ran most. */
+struct shared {
+	const char *sessions[2];
+	const struct pairing *most;
+};
 
-		if (!a || !b || strcmp(a, b) != 0)
-			return false;
-	}
-	return true;
+/* Returns the entry of the sessions of a case, or NULL. */
+static struct shared *
+find_shared(struct shared *v, size_t n, const char *const sessions[2])
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(v[i].sessions[0], sessions[0]) == 0 &&
+		    strcmp(v[i].sessions[1], sessions[1]) == 0)
+			return &v[i];
+	return NULL;
+}
+
+/* Sets the sessions of a judged case. Returns false if one is not known. */
+static bool
+get_sessions(const struct pairing *p, const char *sessions[2])
+{
+	for (size_t j = 0; j < 2 && p->rows; j++)
+		sessions[j] = get_session(p->side[j]);
+	return p->rows && sessions[0] && sessions[1];
 }
 
 void
 busy_share(struct comparison *c)
 {
+	struct shared *v = NULL, *of;
+	const char *sessions[2];
+	size_t n = 0, cap = 0;
+
 	for (size_t i = 0; i < c->npairs; i++) {
-		struct pairing *p = &c->pairs[i];
-		const struct pairing *most = NULL;
+		const struct pairing *p = &c->pairs[i];
 
-		if (!p->rows || !isnan(get_difference(p)))
+		if (isnan(get_difference(p)) || !get_sessions(p, sessions))
 			continue;
-		for (size_t k = 0; k < c->npairs; k++) {
-			const struct pairing *q = &c->pairs[k];
-
-			if (q->rows && !isnan(get_difference(q)) &&
-			    (!most ||
-				get_difference(q) > get_difference(most)) &&
-			    share_sessions(p, q))
-				most = q;
+		of = find_shared(v, n, sessions);
+		if (!of) {
+			v = mem_grow(v, n, &cap, sizeof *v);
+			v[n] = (struct shared){{sessions[0], sessions[1]}, p};
+			of = &v[n++];
 		}
-		if (most)
-			memcpy(p->busy, most->busy, sizeof p->busy);
+		if (get_difference(p) > get_difference(of->most))
+			of->most = p;
 	}
+	for (size_t i = 0; n && i < c->npairs; i++) {
+		struct pairing *p = &c->pairs[i];
+
+		if (!isnan(get_difference(p)) || !get_sessions(p, sessions))
+			continue;
+		of = find_shared(v, n, sessions);
+		if (of)
+			memcpy(p->busy, of->most->busy, sizeof p->busy);
+	}
+	free(v);
 }
 
 /* What other programs multiply it by; 0: nothing. */
