@@ -42,7 +42,7 @@ ALLCFLAGS = $(STD) $(WARN) $(CFLAGS) $(SANFLAGS) -Isrc -Isrc/lib -pthread \
 	$(PKGCFLAGS)
 ALLLIBS = $(PKGLIBS) $(LIBS) -lm -pthread
 
-LIBOBJ = $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c))
+LIBOBJ = $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c src/judge/*.c))
 LIB = $(BUILD)/libvkb.a
 PROGBIN = $(addprefix $(BIN)/,$(PROGRAMS))
 UNIT = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))

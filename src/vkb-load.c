@@ -10,7 +10,7 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"
-#include "samplesize.h"
+#include "judge/samplesize.h"
 #include "str.h"
 #include "uri.h"
 #include "vkb-load/case/engines.h"

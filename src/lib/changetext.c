@@ -1,7 +1,7 @@
 #include "changetext.h"
 #include "metric.h"
 #include "str.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "verdict.h"
+#include "judge/verdict.h"
 
 struct str;
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "moderate.h"
+#include "judge/moderate.h"
 
 struct intern;
 struct sample;

@@ -5,7 +5,7 @@
 #include "part.h"
 #include "sample.h"
 #include "stats.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>

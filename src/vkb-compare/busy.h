@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "moderate.h"
+#include "judge/moderate.h"
 
 struct comparison;
 struct pairing;

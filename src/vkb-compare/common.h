@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "moderate.h"
+#include "judge/moderate.h"
 
 struct comparison;
 struct row;

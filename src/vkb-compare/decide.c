@@ -4,7 +4,7 @@
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
-#include "needs.h"
+#include "judge/plan.h"
 #include "part.h"
 #include "sameserver.h"
 #include "stats.h"

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "moderate.h"
+#include "judge/moderate.h"
 
 struct history;
 struct kase;

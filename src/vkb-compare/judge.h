@@ -11,7 +11,7 @@
 #include "pairing.h"
 #include "rules.h"
 #include "sample.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #define JUDGE_ALPHA FAMILY_ALPHA
 

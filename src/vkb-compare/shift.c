@@ -7,7 +7,7 @@
 #include "mem.h"
 #include "part.h"
 #include "str.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "clock.h"
 #include "metric.h"
 #include "policy.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 /* The changes are numbered as verdicts are. */
 enum finding_kind {

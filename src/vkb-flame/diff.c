@@ -2,7 +2,7 @@
 #include "calltree.h"
 #include "mem.h"
 #include "stats.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdbool.h>

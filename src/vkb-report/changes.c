@@ -14,7 +14,7 @@
 #include "num.h"
 #include "page.h"
 #include "str.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

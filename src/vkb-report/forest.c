@@ -10,7 +10,7 @@
 #include "plot.h"
 #include "stats.h"
 #include "str.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

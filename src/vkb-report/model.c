@@ -11,7 +11,7 @@
 #include "record.h"
 #include "str.h"
 #include "summary.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdint.h>

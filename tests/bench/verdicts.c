@@ -22,7 +22,7 @@
 #include "num.h"
 #include "ranktest.h"
 #include "rng.h"
-#include "samplesize.h"
+#include "judge/samplesize.h"
 #include "stats.h"
 #include "str.h"
 #include "vkb-compare/cases.h"

@@ -5,7 +5,7 @@
 #include "tap.h"
 
 #include "rng.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 enum { REPORTS = 200, CASES = 10, RUNS = 10 };
 

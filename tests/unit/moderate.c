@@ -2,7 +2,7 @@
  * samples whose distribution is known. */
 #include "tap.h"
 
-#include "moderate.h"
+#include "judge/moderate.h"
 #include "rng.h"
 
 enum { ROWS = 4000 };

@@ -6,11 +6,11 @@
 #include "family.h"
 #include "ranktest.h"
 #include "rng.h"
-#include "samplesize.h"
+#include "judge/samplesize.h"
 #include "slowpower.h"
 #include "tap.h"
 #include "tdist.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 enum { CASES = 24, RUNS = 14 };
 

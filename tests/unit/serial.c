@@ -4,7 +4,7 @@
 
 #include "rng.h"
 #include "serial.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@
 #include "stats.h"
 #include "steady.h"
 #include "tdist.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #include "stats.h"
 #include "tdist.h"
 #include "needs.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #include "stats.h"
 #include "tap.h"
 #include "tdist.h"
-#include "verdict.h"
+#include "judge/verdict.h"
 
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define ODD .05
+#define MANY 1e6 /* degrees of freedom: that is a normal law */
 
 /* The derivative of ln gamma, by its recurrence and its asymptotic series
  * (Abramowitz & Stegun 6.3.5, 6.3.18). x > 0. */
@@ -119,10 +120,10 @@ moderate_shrink(struct moderate own, const struct moderate *prior)
 struct moderate
 moderate_add(struct moderate a, struct moderate b)
 {
-	double sum = a.var + b.var;
+	double sum = a.var + b.var, df;
 
 	if (!(b.var > 0))
 		return a;
-	return (struct moderate){
-	    sum, sum * sum / (a.var * a.var / a.df + b.var * b.var / b.df)};
+	df = sum * sum / (a.var * a.var / a.df + b.var * b.var / b.df);
+	return (struct moderate){sum, df > MANY ? INFINITY : df};
 }

@@ -1,6 +1,6 @@
 /*
  * How many runs a session needs, and what its runs can show, before anything is
- * measured: by the rule of verdict.h, for builds that are measured interleaved.
+ * measured: by plan.h, for builds that are measured interleaved.
  */
 #ifndef SAMPLESIZE_H
 #define SAMPLESIZE_H

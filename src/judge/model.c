@@ -1,0 +1,22 @@
+#include "model.h"
+#include "effect.h"
+#include "odds.h"
+#include "tdist.h"
+
+#include <math.h>
+
+void
+model_judge(struct model_row *rows, size_t n, const struct model_prior *p,
+    struct model_metric *m)
+{
+	effect_estimate(rows, n, p, m);
+	odds_judge(rows, n, m);
+}
+
+double
+model_half_width(const struct model_row *r, bool rest, double conf)
+{
+	const struct moderate *e = rest ? &r->rest_error : &r->error;
+
+	return sqrt(e->var) * tdist_quantile(.5 + conf / 2, e->df) + r->step;
+}

@@ -1,0 +1,148 @@
+#include "plan.h"
+#include "odds.h"
+#include "tdist.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#define POWER .8
+#define MOST 1e6
+#define SERIAL_LEAST 8 /* autocorrelated runs; fewer underestimate noise */
+
+/* The error of so many rounds. */
+struct expected {
+	double se, df; /* INFINITY: it does not vary */
+	double known;  /* degrees of freedom of the estimate */
+};
+
+/*
+ * The noise that neighbouring runs share, by their autocorrelation, cancels in
+ * each round, so that rounds count as independent. The question is asked for
+ * unclear rows only, whose error is more often estimated too large than too
+ * small: 1.8 is confirmed by simulations.
+ */
+static struct expected
+expect_rounds(const struct plan *p, double n)
+{
+	double by = n / (double)p->runs;
+	double serial = (1 - p->rho) * (1 - p->rho) / (1 + p->rho);
+
+	return (struct expected){
+	    .se = sqrt(p->error.var * serial / by),
+	    .df = p->error.df * fmax(1, by),
+	    .known = 1.8 * p->error.df};
+}
+
+/* Returns how many standard errors a change has to be for a claim. */
+static double
+find_least(const struct plan *p, struct expected e)
+{
+	struct moderate error = {e.se * e.se, e.df};
+	double lo = 0, hi = 1;
+
+	while (hi < 1e3 &&
+	    odds_alone(hi * e.se, error, p->step, p->unchanged) < p->p)
+		hi *= 2;
+	for (int i = 0; i < 40; i++) {
+		double mid = (lo + hi) / 2;
+
+		if (odds_alone(mid * e.se, error, p->step, p->unchanged) < p->p)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return hi;
+}
+
+/* Returns the probability that Z + k u > t u'. */
+static double
+find_power(struct expected e, double k, double t)
+{
+	double mean = k * (1 - 1 / (4 * e.known)) - t * (1 - 1 / (4 * e.df));
+	double var = 1 + k * k / (2 * e.known) + t * t / (2 * e.df);
+
+	return tdist_normal_cdf(mean / sqrt(var));
+}
+
+/*
+ * The change that is claimed, and whose estimate is beyond the margin, with the
+ * same power. Returns NAN if too few runs estimate the error.
+ */
+static double
+find_shown_change(const struct plan *p, struct expected e)
+{
+	double t = find_least(p, e), lo = 0, hi = 1;
+
+	while (find_power(e, hi, t) < POWER) {
+		if (hi > 1e3)
+			return NAN;
+		hi *= 2;
+	}
+	for (int i = 0; i < 40; i++) {
+		double mid = (lo + hi) / 2;
+
+		if (find_power(e, mid, t) < POWER)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return fmax(hi * e.se,
+	    -log1p(-p->margin) + tdist_quantile(POWER, e.known) * e.se);
+}
+
+/* The power to show with two one-sided tests that a change is within the
+ * margin. */
+static double
+find_equivalence_power(const struct plan *p, struct expected e)
+{
+	double t = tdist_quantile(.95, e.df), change = fabs(p->change);
+	double wide = -log1p(-p->margin) - p->step;
+
+	return find_power(e, (wide - change) / e.se, t) +
+	    find_power(e, (wide + change) / e.se, t) - 1;
+}
+
+static bool
+are_enough(const struct plan *p, double n)
+{
+	double change = fabs(p->change);
+	struct expected e = expect_rounds(p, n);
+
+	return change > -log1p(-p->margin)
+	    ? find_shown_change(p, e) <= change
+	    : find_equivalence_power(p, e) >= POWER;
+}
+
+size_t
+plan_rounds(const struct plan *p)
+{
+	double lo = (double)p->runs, hi;
+
+	if (!(p->error.var > 0) || !(p->error.df > 0) || !p->runs)
+		return 0;
+	for (hi = lo + 1; !are_enough(p, hi); hi *= 2) {
+		if (hi >= MOST)
+			return 0;
+		lo = hi;
+	}
+	while (hi - lo > 1) {
+		double n = floor((lo + hi) / 2);
+
+		if (are_enough(p, n))
+			hi = n;
+		else
+			lo = n;
+	}
+	return (size_t)hi;
+}
+
+double
+plan_change(const struct plan *p)
+{
+	struct expected e = {sqrt(p->error.var), p->error.df,
+	    p->known ? INFINITY : p->error.df};
+
+	if (!(e.se > 0) || !(e.df > 0) || (p->rho > 0 && p->runs < SERIAL_LEAST))
+		return NAN;
+	return -expm1(-find_shown_change(p, e));
+}

@@ -1,0 +1,50 @@
+/*
+ * What it takes to show a change: how large it has to be, or how many rounds.
+ *
+ * A case shows its change if the model (odds.h), with the error that is
+ * expected of so many rounds, gives it the probability that a claim needs; the
+ * power is .8, averaged over the uncertainty of the estimated noise. With K =
+ * change / (estimated standard error), u the ratio of the estimate to the true
+ * error and u' the same of another report, it is found if (Z + K u) / u' > t. u
+ * and u' are chi distributed: 1 - 1 / (4 df) on average, with variance
+ * 1 / (2 df) (Johnson & Kotz, Continuous Univariate Distributions), so that
+ * Z + K u - t u' is nearly normal. tests/bench/verdicts confirms the results.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "moderate.h"
+
+/* What is known of a row, of which more runs are planned. */
+struct plan {
+	double change;         /* that was measured, in ln(value) */
+	struct moderate error; /* of it */
+	size_t runs;           /* of the smaller side, or rounds */
+	double rho;            /* lag-1 autocorrelation of unpaired runs */
+	double step;
+	double margin;    /* relative, as a fraction */
+	double unchanged; /* share of cases that do not change */
+	double p;         /* the probability that a claim needs */
+	bool known;       /* the error is the true one, no estimate */
+};
+
+/* The probability that the first claim of a report needs. */
+#define PLAN_P .92
+#define PLAN_UNCHANGED .8 /* share, where nothing is known */
+
+/*
+ * Returns how many rounds, in which both sides are measured one after the
+ * other, decide the row with power .8 if the truth is the change that was
+ * measured: beyond the margin, that show it; within it, that show that there is
+ * none. At least one more than there are. 0: unknown, or a million and more.
+ */
+size_t plan_rounds(const struct plan *);
+
+/* Returns the smallest relative change, at least the margin, that these runs
+ * find with power .8, as a fraction; NAN: unknown, or more than 100 %. */
+double plan_change(const struct plan *);
+
+#endif

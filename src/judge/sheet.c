@@ -1,0 +1,169 @@
+#include "sheet.h"
+#include "mem.h"
+#include "model.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Digits to which values are compared: those that programs print. */
+#define UNIT 1e-6
+
+struct side {
+	struct model_run *v;
+	size_t n, cap;
+};
+
+struct sheet {
+	struct side (*sides)[2];
+	struct model_row *rows;
+	bool *logs;
+	size_t n;
+	double step;
+};
+
+struct sheet *
+sheet_new(size_t rows)
+{
+	struct sheet *s = mem_new(sizeof *s);
+
+	*s = (struct sheet){.n = rows};
+	s->sides = mem_array(rows + 1, sizeof *s->sides);
+	s->rows = mem_array(rows + 1, sizeof *s->rows);
+	s->logs = mem_array(rows + 1, sizeof *s->logs);
+	return s;
+}
+
+void
+sheet_free(struct sheet *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < 2 * s->n; i++)
+		free(s->sides[i / 2][i % 2].v);
+	free(s->sides);
+	free(s->rows);
+	free(s->logs);
+	free(s);
+}
+
+void
+sheet_add(struct sheet *s, size_t row, int side, double value,
+    uint32_t session, double time)
+{
+	struct side *of = &s->sides[row][side];
+
+	if (isnan(time))
+		time = (double)of->n;
+	of->v = mem_grow(of->v, of->n, &of->cap, sizeof *of->v);
+	of->v[of->n++] = (struct model_run){value, session, time};
+}
+
+static int
+compare_runs(const void *a, const void *b)
+{
+	const struct model_run *x = a, *y = b;
+
+	if (x->session != y->session)
+		return x->session < y->session ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+static double
+find_mean(const struct side *s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		sum += s->v[i].y;
+	return s->n ? sum / (double)s->n : 0;
+}
+
+static double
+find_divisor(double a, double b)
+{
+	while (b > .5) {
+		double rest = fmod(a, b);
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Sets the step of all values. */
+static void
+find_step(struct sheet *s)
+{
+	size_t n = 0, different = 0;
+	double *v, step = 0;
+
+	for (size_t i = 0; i < 2 * s->n; i++)
+		n += s->sides[i / 2][i % 2].n;
+	v = mem_array(n + 1, sizeof *v);
+	n = 0;
+	for (size_t i = 0; i < 2 * s->n; i++)
+		for (size_t k = 0; k < s->sides[i / 2][i % 2].n; k++)
+			v[n++] = round(s->sides[i / 2][i % 2].v[k].y / UNIT);
+	stats_sort(v, n);
+	for (size_t i = 1; i < n; i++)
+		if (v[i] > v[i - 1]) {
+			different++;
+			step = find_divisor(v[i] - v[i - 1], step);
+		}
+	free(v);
+	s->step = n >= 4 && 2 * (different + 1) <= n ? step * UNIT : 0;
+}
+
+static void
+make_row(struct sheet *s, size_t row)
+{
+	struct model_row *r = &s->rows[row];
+	double mean[2], by;
+
+	s->logs[row] = true;
+	for (int j = 0; j < 2; j++) {
+		struct side *of = &s->sides[row][j];
+
+		r->runs[j] = of->v;
+		r->n[j] = of->n;
+		mean[j] = find_mean(of);
+		for (size_t i = 0; i < of->n; i++)
+			s->logs[row] = s->logs[row] && of->v[i].y > 0;
+		if (of->n)
+			qsort(of->v, of->n, sizeof *of->v, compare_runs);
+	}
+	by = mean[0] != 0 ? fabs(mean[0]) : fabs(mean[1]);
+	by = by > 0 ? by : 1;
+	for (size_t i = 0; i < r->n[0] + r->n[1]; i++) {
+		double *y = i < r->n[0] ? &s->sides[row][0].v[i].y
+					: &s->sides[row][1].v[i - r->n[0]].y;
+
+		*y = s->logs[row] ? log(*y) : *y / by;
+	}
+	r->step = s->logs[row] ? log1p(s->step / fmin(mean[0], mean[1]))
+			       : s->step / by;
+	if (!(s->step > 0) || !r->n[0] || !r->n[1])
+		r->step = 0;
+}
+
+struct model_row *
+sheet_rows(struct sheet *s)
+{
+	find_step(s);
+	for (size_t i = 0; i < s->n; i++)
+		make_row(s, i);
+	return s->rows;
+}
+
+bool
+sheet_is_log(const struct sheet *s, size_t row)
+{
+	return s->logs[row];
+}
+
+double
+sheet_step(const struct sheet *s)
+{
+	return s->step;
+}

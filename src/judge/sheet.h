@@ -1,0 +1,39 @@
+/*
+ * The values of one metric, made into rows of the model.
+ *
+ * A row with a value that is not above 0 has no logarithms: its values are then
+ * divided by the mean of the baseline, or if that is 0, of the contender, and
+ * changes are differences of these.
+ *
+ * Values of a coarse clock are multiples of a step, perhaps with an offset. It
+ * is the greatest common divisor of the differences of all values of the sheet,
+ * where at most half of these values are different.
+ */
+#ifndef SHEET_H
+#define SHEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct model_row;
+struct sheet;
+
+struct sheet *sheet_new(size_t rows);
+void sheet_free(struct sheet *);
+
+/* Adds a value, which is finite, of side 0 or 1. 'time' NAN: the place in its
+ * session is the order of these calls. */
+void sheet_add(struct sheet *, size_t row, int side, double value,
+    uint32_t session, double time);
+
+/* Returns the rows with their runs and steps set; borrowed. No value is added
+ * after it. */
+struct model_row *sheet_rows(struct sheet *);
+
+bool sheet_is_log(const struct sheet *, size_t row);
+
+/* The step of the values, 0 if they have none. */
+double sheet_step(const struct sheet *);
+
+#endif

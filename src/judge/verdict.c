@@ -1,0 +1,258 @@
+#include "verdict.h"
+#include "mem.h"
+#include "model.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *
+verdict_name(enum verdict v)
+{
+	static const char *const names[VERDICTS] = {"regression", "improvement",
+	    "different", "likely regression", "likely improvement",
+	    "likely different", "equivalent", "inconclusive", "insufficient"};
+
+	return names[v];
+}
+
+bool
+verdict_is_likely(enum verdict v)
+{
+	return v >= VERDICT_LIKELY_REGRESSION && v <= VERDICT_LIKELY_DIFFERENT;
+}
+
+bool
+verdict_is_hopeless(double needed, double have, double minutes)
+{
+	return isnan(minutes) ? needed > 100 && needed > 10 * have
+			      : minutes > 60;
+}
+
+static bool
+is_constant(const double *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (v[i] != v[0])
+			return false;
+	return true;
+}
+
+/* Sets an exact ratio. Without two values on each side it has no interval. */
+static void
+set_single_ratio(struct verdict_facts *f, const char *method, double ratio)
+{
+	f->method = method;
+	f->ratio = ratio;
+	if (f->m > 1 && f->n > 1)
+		f->lo95 = f->hi95 = f->lo90 = f->hi90 = ratio;
+}
+
+struct verdict_facts
+verdict_start(const double *x, size_t m, const double *y, size_t n)
+{
+	struct verdict_facts f = {.m = m,
+	    .n = n,
+	    .method = "runs",
+	    .ratio = NAN,
+	    .lo95 = NAN,
+	    .hi95 = NAN,
+	    .lo90 = NAN,
+	    .hi90 = NAN,
+	    .change = NAN,
+	    .se = NAN,
+	    .df = NAN,
+	    .wide = NAN,
+	    .least = NAN,
+	    .down = NAN,
+	    .up = NAN,
+	    .sd = NAN};
+	double *sx = stats_sorted(x, m), *sy = stats_sorted(y, n);
+
+	f.median[0] = stats_median(sx, m);
+	f.median[1] = stats_median(sy, n);
+	free(sx);
+	free(sy);
+	return f;
+}
+
+void
+verdict_take(struct verdict_facts *f, const struct model_row *r, bool logs)
+{
+	double wide = model_half_width(r, false, .95);
+
+	f->paired = r->pairs > 0;
+	f->method = r->pairs ? "rounds" : r->shared > 0 ? "sessions" : "runs";
+	f->change = r->change;
+	f->se = sqrt(r->error.var);
+	f->df = r->error.df;
+	f->wide = model_half_width(r, false, .90);
+	f->least = r->rest;
+	f->down = r->down;
+	f->up = r->up;
+	if (!logs) {
+		if (f->median[0] > 0 && f->median[1] >= 0)
+			f->ratio = 1 + f->change;
+		return;
+	}
+	f->ratio = exp(f->change);
+	f->lo95 = exp(f->change - wide);
+	f->hi95 = exp(f->change + wide);
+	f->lo90 = exp(f->change - f->wide);
+	f->hi90 = exp(f->change + f->wide);
+}
+
+void
+verdict_make_identical(struct verdict_facts *f)
+{
+	set_single_ratio(f, "identical", 1);
+	f->change = f->least = f->wide = 0;
+	f->down = f->up = 0;
+}
+
+static void
+find_range(const double *v, size_t n, double *least, double *most)
+{
+	*least = *most = v[0];
+	for (size_t i = 1; i < n; i++) {
+		*least = fmin(*least, v[i]);
+		*most = fmax(*most, v[i]);
+	}
+}
+
+/* Sets the intervals to all ratios of a value of y to one of x. */
+static void
+set_spread(struct verdict_facts *f, const double *x, const double *y)
+{
+	double least[2], most[2];
+
+	find_range(x, f->m, &least[0], &most[0]);
+	find_range(y, f->n, &least[1], &most[1]);
+	if (!(least[0] > 0) || !(least[1] >= 0))
+		return;
+	f->lo95 = f->lo90 = least[1] / most[0];
+	f->hi95 = f->hi90 = most[1] / least[0];
+}
+
+struct verdict_facts
+verdict_measure_exact(const double *x, size_t m, const double *y, size_t n)
+{
+	struct verdict_facts f = verdict_start(x, m, y, n);
+	double a = f.median[0], b = f.median[1];
+
+	f.assumed = true;
+	f.method = "assumed";
+	f.ratio = a > 0 && b >= 0 ? b / a : NAN;
+	if (is_constant(x, m) && is_constant(y, n)) {
+		set_single_ratio(&f, f.method, f.ratio);
+		f.sd = 0;
+	} else {
+		set_spread(&f, x, y);
+	}
+	return f;
+}
+
+bool
+verdict_is_spread(const struct verdict_facts *f)
+{
+	return f->assumed && isnan(f->sd) && !isnan(f->lo90);
+}
+
+/* Returns the ratio, or if it is undefined, the ratio of the medians. */
+static double
+estimate_ratio(const struct verdict_facts *f)
+{
+	if (!isnan(f->ratio))
+		return f->ratio;
+	if (f->median[0] > 0 && f->median[1] >= 0)
+		return f->median[1] / f->median[0];
+	if (f->median[0] == f->median[1])
+		return 1;
+	return f->median[1] > f->median[0] ? INFINITY : 0;
+}
+
+const char *
+verdict_word(enum verdict v)
+{
+	static const char *const words[VERDICTS] = {
+	    [VERDICT_REGRESSION] = "worse",
+	    [VERDICT_LIKELY_REGRESSION] = "likely worse",
+	    [VERDICT_IMPROVEMENT] = "better",
+	    [VERDICT_LIKELY_IMPROVEMENT] = "likely better",
+	    [VERDICT_DIFFERENT] = "different",
+	    [VERDICT_LIKELY_DIFFERENT] = "likely different",
+	    [VERDICT_EQUIVALENT] = "no change",
+	    [VERDICT_INCONCLUSIVE] = "undecided",
+	    [VERDICT_INSUFFICIENT] = "too few runs"};
+
+	return words[v];
+}
+
+const char *
+verdict_name_zero(double before, double now)
+{
+	if (before == 0 && now == 0)
+		return "0 as before";
+	if (before == 0 && now > 0)
+		return "up from 0";
+	return now == 0 && before > 0 ? "down to 0" : NULL;
+}
+
+enum verdict
+verdict_direction(enum metric_better better, bool up)
+{
+	if (better == METRIC_NEITHER)
+		return VERDICT_DIFFERENT;
+	return (better == METRIC_HIGHER) == up ? VERDICT_IMPROVEMENT
+					       : VERDICT_REGRESSION;
+}
+
+struct claim
+verdict_make_claim(const struct verdict_facts *f, double margin)
+{
+	bool enough = f->m >= VERDICT_RUNS && f->n >= VERDICT_RUNS;
+	bool up = f->up > f->down;
+
+	return (struct claim){.p = fmax(f->down, f->up),
+	    .beyond = !f->assumed && enough && up == (f->least > 0) &&
+		fabs(f->least) > -log1p(-margin)};
+}
+
+/* The verdict of a metric without noise. */
+static enum verdict
+decide_exact(
+    const struct verdict_facts *f, enum metric_better better, double margin)
+{
+	/* Symmetric in logarithms: swapping the sides keeps the margin. */
+	double low = 1 - margin, high = 1 / low, rho = estimate_ratio(f);
+
+	if (verdict_is_spread(f)) {
+		if (f->lo90 > low && f->hi90 < high)
+			return VERDICT_EQUIVALENT;
+		return f->hi90 < low || f->lo90 > high
+		    ? verdict_direction(better, rho > high)
+		    : VERDICT_INCONCLUSIVE;
+	}
+	return rho < low || rho > high ? verdict_direction(better, rho > high)
+				       : VERDICT_EQUIVALENT;
+}
+
+enum verdict
+verdict_decide(const struct verdict_facts *f, enum metric_better better,
+    double margin, enum claim_word word)
+{
+	enum verdict way = verdict_direction(better, f->up > f->down);
+	double most = -log1p(-margin);
+
+	if (f->assumed)
+		return decide_exact(f, better, margin);
+	if (f->m < VERDICT_RUNS || f->n < VERDICT_RUNS)
+		return VERDICT_INSUFFICIENT;
+	if (word == CLAIM_CHANGE)
+		return way;
+	if (word == CLAIM_LIKELY_CHANGE)
+		return way + VERDICT_LIKELY_REGRESSION;
+	return fabs(f->change) + f->wide < most ? VERDICT_EQUIVALENT
+						: VERDICT_INCONCLUSIVE;
+}

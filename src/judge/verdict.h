@@ -1,0 +1,100 @@
+/*
+ * What is said of one metric of one case: a verdict, by the model (model.h) or,
+ * where there is no noise, by the values. x is the baseline, y the contender.
+ *
+ * A change is reported if it is claimed (claim.h), and its estimate is beyond
+ * the margin; "no change" if the 90 % interval is within the margin (two
+ * one-sided tests, Schuirmann 1987); otherwise the row is undecided. Without
+ * noise, runs that differ show a change, or none, if all of their ratios do.
+ */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "claim.h"
+#include "metric.h"
+
+struct model_row;
+
+enum verdict {
+	VERDICT_REGRESSION,
+	VERDICT_IMPROVEMENT,
+	VERDICT_DIFFERENT,         /* a change; neither direction is better */
+	VERDICT_LIKELY_REGRESSION, /* probable, not enough to claim it */
+	VERDICT_LIKELY_IMPROVEMENT,
+	VERDICT_LIKELY_DIFFERENT,
+	VERDICT_EQUIVALENT,
+	VERDICT_INCONCLUSIVE,
+	VERDICT_INSUFFICIENT,
+	VERDICTS
+};
+
+const char *verdict_name(enum verdict);
+
+/* Returns "worse", "likely better", "no change", ...: for people. */
+const char *verdict_word(enum verdict);
+
+/* Returns "up from 0" or the like for a value that is 0 now or was, so that a
+ * percentage is not defined; NULL: it has a ratio, or is below 0, or NAN. */
+const char *verdict_name_zero(double before, double now);
+
+bool verdict_is_likely(enum verdict);
+
+/* Returns the verdict of a change up, or down. */
+enum verdict verdict_direction(enum metric_better, bool up);
+
+/* Are too many runs needed to advise them: for more than an hour, or if the
+ * minutes are not known, NAN, more than 100, and more than ten times those that
+ * a side has? */
+bool verdict_is_hopeless(double needed, double have, double minutes);
+
+enum { VERDICT_RUNS = 4 }; /* of a side, at least */
+
+/* Results of the comparison; NAN: not defined. */
+struct verdict_facts {
+	size_t m, n;
+	bool paired;
+	bool assumed;       /* without noise: one value is enough */
+	const char *method; /* rounds, runs, sessions, identical, assumed */
+	double median[2];
+	double ratio; /* y over x */
+	double lo95, hi95, lo90, hi90;
+	double change; /* ln(ratio), or if there is none, as in sheet.h */
+	double se, df; /* of 'change' */
+	double wide;   /* half of its 90 % interval */
+	double least;  /* as 'change', but what the machine did is left out */
+	double down, up; /* probability of a lower, or higher, value */
+	double sd; /* without noise: 0 if no side varies, else NAN */
+};
+
+/* Returns facts with the medians set and all results undefined. */
+struct verdict_facts verdict_start(
+    const double *x, size_t m, const double *y, size_t n);
+
+/* Sets the results by a row that was judged; 'logs': it has logarithms. */
+void verdict_take(struct verdict_facts *, const struct model_row *, bool logs);
+
+/* Makes both sides the same measurement: the ratio is 1, whatever the noise. */
+void verdict_make_identical(struct verdict_facts *);
+
+/*
+ * For a metric without noise: compares the medians. The intervals are set if no
+ * side varies and each has two values; if a side varies they hold all ratios of
+ * its values. m, n >= 1.
+ */
+struct verdict_facts verdict_measure_exact(
+    const double *x, size_t m, const double *y, size_t n);
+
+/* Is it a metric without noise whose runs differ, which is judged by their
+ * spread? */
+bool verdict_is_spread(const struct verdict_facts *);
+
+/* Returns what the model says for a choice among all claims of a report. */
+struct claim verdict_make_claim(const struct verdict_facts *, double margin);
+
+enum verdict verdict_decide(const struct verdict_facts *, enum metric_better,
+    double margin, enum claim_word);
+
+#endif
