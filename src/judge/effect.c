@@ -114,6 +114,7 @@ pair_runs(struct effect *f, size_t row)
 		k += c >= 0;
 	}
 	n = f->nresiduals - from;
+	r->rounds = n;
 	r->pairs = n >= MODEL_PAIRS && 2 * n >= least ? n : 0;
 	if (!r->pairs) {
 		f->nresiduals = from;

@@ -42,7 +42,8 @@ struct model_row {
 		       * side of this case, beyond what they did to all */
 
 	/* Set by model_judge. Variances are of ln(value). */
-	size_t pairs; /* rounds compared one by one; 0: two samples */
+	size_t rounds; /* that both sides have */
+	size_t pairs; /* of them, compared one by one; 0: two samples */
 	double change;
 	struct moderate noise[2]; /* of a run, of each side, or [0] of a pair */
 	struct moderate own;      /* error by what is seen in this case */
@@ -80,8 +81,9 @@ struct model_metric {
 	struct moderate sessions; /* their error in it, and of other programs */
 	double machine;           /* the machine's change, as far as is seen */
 	struct moderate machine_error;
-	double common; /* the change of all cases, if they have one */
-	struct moderate common_error;
+	double moved; /* what all cases have in common, the machine's or not */
+	struct moderate moved_error;
+	double common;    /* the change of all cases, if they have one */
 	double down, up;  /* probability that all cases fell, or rose */
 	double unchanged; /* expected share of cases that did not change */
 };

@@ -438,7 +438,7 @@ find_groups(struct odds *o)
 struct sums {
 	double all, unchanged, scale;
 	double machine, machine_square; /* M */
-	double changed, k, k_square;    /* K, where it is not 0 */
+	double changed, k;              /* K, where it is not 0 */
 	double down, up;
 };
 
@@ -488,7 +488,6 @@ sum_place(struct sums *s, const struct place *p, double weight, double scale)
 	    alone * p->g * p->g + all * (m * m + p->k_var);
 	s->changed += all;
 	s->k += all * p->k;
-	s->k_square += all * (p->k * p->k + p->k_var);
 	s->down += all * p->down;
 	s->up += all * (1 - p->down);
 }
@@ -573,10 +572,8 @@ set_results(struct odds *o, const struct sums *s)
 	    fmax(0, s->machine_square / s->all - m->machine * m->machine),
 	    INFINITY};
 	m->common = s->changed > 0 ? s->k / s->changed : 0;
-	m->common_error = (struct moderate){s->changed > 0
-		? fmax(0, s->k_square / s->changed - m->common * m->common)
-		: 0,
-	    INFINITY};
+	m->moved = m->machine + s->k / s->all;
+	m->moved_error = machine;
 	for (size_t i = 0; i < o->n; i++) {
 		struct model_row *r = &o->rows[i];
 		struct moderate sessions = {

@@ -9,6 +9,8 @@
 /* Digits to which values are compared: those that programs print. */
 #define UNIT 1e-6
 
+#define APART 1e12 /* more than there are runs */
+
 struct side {
 	struct model_run *v;
 	size_t n, cap;
@@ -20,14 +22,15 @@ struct sheet {
 	bool *logs;
 	size_t n;
 	double step;
+	bool clock;
 };
 
 struct sheet *
-sheet_new(size_t rows)
+sheet_new(size_t rows, bool clock)
 {
 	struct sheet *s = mem_new(sizeof *s);
 
-	*s = (struct sheet){.n = rows};
+	*s = (struct sheet){.n = rows, .clock = clock};
 	s->sides = mem_array(rows + 1, sizeof *s->sides);
 	s->rows = mem_array(rows + 1, sizeof *s->rows);
 	s->logs = mem_array(rows + 1, sizeof *s->logs);
@@ -54,7 +57,7 @@ sheet_add(struct sheet *s, size_t row, int side, double value,
 	struct side *of = &s->sides[row][side];
 
 	if (isnan(time))
-		time = (double)of->n;
+		time = (double)of->n + (side ? APART : 0);
 	of->v = mem_grow(of->v, of->n, &of->cap, sizeof *of->v);
 	of->v[of->n++] = (struct model_run){value, session, time};
 }
@@ -112,7 +115,8 @@ find_step(struct sheet *s)
 			step = find_divisor(v[i] - v[i - 1], step);
 		}
 	free(v);
-	s->step = n >= 4 && 2 * (different + 1) <= n ? step * UNIT : 0;
+	if (n >= 4 && 2 * (different + 1) <= n && different >= (s->clock ? 1 : 2))
+		s->step = step * UNIT;
 }
 
 static void

@@ -7,7 +7,8 @@
  *
  * Values of a coarse clock are multiples of a step, perhaps with an offset. It
  * is the greatest common divisor of the differences of all values of the sheet,
- * where at most half of these values are different.
+ * where at most half of these values are different. Two different values have a
+ * step only if they are of a clock: without one, values without noise have not.
  */
 #ifndef SHEET_H
 #define SHEET_H
@@ -19,11 +20,12 @@
 struct model_row;
 struct sheet;
 
-struct sheet *sheet_new(size_t rows);
+struct sheet *sheet_new(size_t rows, bool clock);
 void sheet_free(struct sheet *);
 
 /* Adds a value, which is finite, of side 0 or 1. 'time' NAN: the place in its
- * session is the order of these calls. */
+ * session is the order of these calls, and no run of the other side was made
+ * then. */
 void sheet_add(struct sheet *, size_t row, int side, double value,
     uint32_t session, double time);
 

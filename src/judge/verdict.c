@@ -65,8 +65,7 @@ verdict_start(const double *x, size_t m, const double *y, size_t n)
 	    .df = NAN,
 	    .wide = NAN,
 	    .least = NAN,
-	    .down = NAN,
-	    .up = NAN,
+	    .p = NAN,
 	    .sd = NAN};
 	double *sx = stats_sorted(x, m), *sy = stats_sorted(y, n);
 
@@ -89,8 +88,8 @@ verdict_take(struct verdict_facts *f, const struct model_row *r, bool logs)
 	f->df = r->error.df;
 	f->wide = model_half_width(r, false, .90);
 	f->least = r->rest;
-	f->down = r->down;
-	f->up = r->up;
+	f->p = fmax(r->down, r->up);
+	f->up = r->up > r->down;
 	if (!logs) {
 		if (f->median[0] > 0 && f->median[1] >= 0)
 			f->ratio = 1 + f->change;
@@ -108,7 +107,7 @@ verdict_make_identical(struct verdict_facts *f)
 {
 	set_single_ratio(f, "identical", 1);
 	f->change = f->least = f->wide = 0;
-	f->down = f->up = 0;
+	f->p = 0;
 }
 
 static void
@@ -212,10 +211,9 @@ struct claim
 verdict_make_claim(const struct verdict_facts *f, double margin)
 {
 	bool enough = f->m >= VERDICT_RUNS && f->n >= VERDICT_RUNS;
-	bool up = f->up > f->down;
 
-	return (struct claim){.p = fmax(f->down, f->up),
-	    .beyond = !f->assumed && enough && up == (f->least > 0) &&
+	return (struct claim){.p = f->p,
+	    .beyond = !f->assumed && enough && f->up == (f->least > 0) &&
 		fabs(f->least) > -log1p(-margin)};
 }
 
@@ -242,7 +240,7 @@ enum verdict
 verdict_decide(const struct verdict_facts *f, enum metric_better better,
     double margin, enum claim_word word)
 {
-	enum verdict way = verdict_direction(better, f->up > f->down);
+	enum verdict way = verdict_direction(better, f->up);
 	double most = -log1p(-margin);
 
 	if (f->assumed)

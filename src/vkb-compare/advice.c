@@ -1,4 +1,3 @@
-#include "apart.h"
 #include "busy.h"
 #include "judge.h"
 #include "num.h"
@@ -21,14 +20,14 @@ struct next {
 
 /* Adds a row of unpaired runs. */
 static void
-add_unpaired(struct next *n, const struct row *r)
+add_unpaired(struct next *n, const struct row *r, bool serial)
 {
-	n->serial += r->facts.serial > 0;
+	n->serial += serial;
 	if (report_is_hopeless(r))
 		return;
-	n->turned += r->rounds > 0;
-	if (r->rounds > n->rounds)
-		n->rounds = r->rounds;
+	n->turned += r->needed > 0;
+	if (r->needed > n->rounds)
+		n->rounds = r->needed;
 }
 
 /* Adds a row of too few runs: with enough of them it is judged, and may still
@@ -64,8 +63,14 @@ plan_more_runs(const struct comparison *c)
 			add_few(&n, r, have);
 			continue;
 		}
-		if (!f->paired && !report_is_exact(r))
-			add_unpaired(&n, r);
+		if (!f->paired) {
+			const struct metric_facts *of =
+			    judge_find_metric(c, r->name);
+
+			if (!report_is_exact(r))
+				add_unpaired(&n, r, of && of->model.rho > 0);
+			continue;
+		}
 		if (report_is_hopeless(r) || r->needed <= have)
 			continue;
 		n.rows++;
@@ -119,7 +124,7 @@ add_sessions(struct str *s, const struct comparison *c)
 	double visible = NAN;
 	bool together = false;
 
-	if (!c->session_from && c->sessions[0] < APART_SESSIONS)
+	if (!c->session_from && !c->rows)
 		str_printf(s,
 		    "%smeasured in different sessions; vkb-ab and vkb-load "
 		    "--again measure both sides interleaved",

@@ -5,7 +5,6 @@
 #include "part.h"
 #include "sample.h"
 #include "stats.h"
-#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 
 #define LEAST_DIFFERENCE .02
 #define LEAST_LEFT .01 /* of the CPU time, to the load and the server */
-#define GUESS_DF 3
 
 void
 busy_measure(struct pairing *p)
@@ -133,32 +131,15 @@ find_weight(const struct metric *m)
 	return 0;
 }
 
-struct moderate
+double
 busy_noise(const struct row *row)
 {
 	double by = find_weight(&row->metric), ln;
 
-	if (row->facts.paired || row->exact || row->common || by == 0)
-		return (struct moderate){0, 0};
+	if (row->exact || row->common || by == 0)
+		return 0;
 	ln = get_difference(row->pair);
-	if (!(ln >= LEAST_DIFFERENCE))
-		return (struct moderate){0, 0};
-	return (struct moderate){by * by * ln * ln, GUESS_DF};
-}
-
-void
-busy_widen(struct row *row)
-{
-	struct verdict_facts *f = &row->facts;
-	struct moderate all = moderate_add(
-	    (struct moderate){f->se * f->se, f->df}, busy_noise(row));
-
-	if (!(f->se > 0) || all.var == f->se * f->se)
-		return;
-	f->se = sqrt(all.var);
-	f->df = all.df;
-	f->assumed_se = true;
-	verdict_use_t(f, true, row->level, row->level10);
+	return ln >= LEAST_DIFFERENCE ? by * by * ln * ln : 0;
 }
 
 size_t
@@ -171,7 +152,7 @@ busy_find(const struct comparison *c, double percent[2])
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *row = &c->rows[i];
 
-		if (row->pair == last || !(busy_noise(row).var > 0))
+		if (row->pair == last || !row->busy)
 			continue;
 		last = row->pair;
 		n++;

@@ -7,14 +7,12 @@
  * other, p99 by .6 and p99.9 by 1.2, and by 3 to 4 where they used 92 %. So the
  * difference of -ln(1 - share), which is ln of how many times less CPU time
  * they left, is taken for the standard deviation of what they do to ln(value),
- * and twice that for p99 and beyond, with the 3 degrees of freedom of a guess.
+ * and twice that for p99 and beyond.
  */
 #ifndef BUSY_H
 #define BUSY_H
 
 #include <stddef.h>
-
-#include "judge/moderate.h"
 
 struct comparison;
 struct pairing;
@@ -32,21 +30,16 @@ void busy_measure(struct pairing *);
 void busy_share(struct comparison *);
 
 /*
- * Returns the variance of ln(contender / baseline) that other programs cause;
- * 0: the sides ran interleaved, or their shares are not known or nearly the
- * same
- * (.02 of that logarithm), or the metric does not depend on time.
+ * Returns the variance of ln(contender / baseline) that other programs cause
+ * unless the sides ran interleaved; 0: their shares are not known or nearly the
+ * same (.02 of that logarithm), or the metric does not depend on time.
  */
-struct moderate busy_noise(const struct row *);
-
-/* Adds it to the error of the row, which is then tested by t, if it is above 0.
- */
-void busy_widen(struct row *);
+double busy_noise(const struct row *);
 
 /*
  * Sets percent[0] and [1] to the CPU time of other programs, of all CPUs, on
  * both sides of the row for which it differs most. Returns the number of cases
- * with a widened row; 0: percent is not set.
+ * with a row that allows for it; 0: percent is not set.
  */
 size_t busy_find(const struct comparison *, double percent[2]);
 

@@ -3,10 +3,13 @@
 #include "casename.h"
 #include "err.h"
 #include "json.h"
-#include "infer.h"
 #include "judge.h"
+#include "judge/claim.h"
+#include "judge/model.h"
+#include "judge/sheet.h"
 #include "mem.h"
 #include "series.h"
+#include "sessions.h"
 #include "bimodal.h"
 #include "stats.h"
 #include "str.h"
@@ -22,7 +25,7 @@ static const char *const way_names[WAYS] = {"interleaved", "apart"};
 
 struct alarm_counts {
 	size_t windows, alarms;
-	double *sizes; /* |ln ratio| of those with p below alpha */
+	double *sizes; /* |ln ratio| of those that would be claimed */
 	size_t n;
 	double margin; /* keeps alarms below ALLOWED; NAN: unknown */
 };
@@ -54,35 +57,25 @@ struct calibration {
 	size_t runs;
 };
 
-/* The autocorrelation of two series whose values are above 0. */
-static double
-estimate_serial(const double *x, const double *y, size_t n)
+/* Judges as a report of this row alone would. */
+static struct verdict_facts
+judge_runs(const double *x, const double *y, size_t n, bool paired)
 {
-	double *logs = mem_array(2 * n, sizeof *logs), r;
-	struct serial sum = {0};
+	struct verdict_facts f = verdict_start(x, n, y, n);
+	struct model_prior prior = {SESSIONS_SD, SESSIONS_SD, SESSIONS_DF, 0};
+	struct sheet *sheet = sheet_new(1, false);
+	struct model_metric m;
+	struct model_row *row;
 
 	for (size_t i = 0; i < n; i++) {
-		logs[i] = log(x[i]);
-		logs[n + i] = log(y[i]);
+		sheet_add(sheet, 0, 0, x[i], 0, (double)i);
+		sheet_add(
+		    sheet, 0, 1, y[i], 0, (double)(paired ? i : n + i));
 	}
-	serial_add(&sum, logs, n);
-	serial_add(&sum, logs + n, n);
-	r = serial_estimate(&sum, 1);
-	free(logs);
-	return r;
-}
-
-/* Tests as a report of this row alone would. */
-static struct verdict_facts
-test_window(const double *x, const double *y, size_t n, bool paired)
-{
-	struct verdict_facts f = verdict_measure(x, n, y, n, paired);
-	const struct moderate none = {NAN, 0};
-
-	if (!isnan(f.change) && !f.paired)
-		verdict_set_serial(
-		    &f, estimate_serial(x, y, n), (size_t[]){1, 1});
-	infer_facts(&f, &none, JUDGE_ALPHA / 2, JUDGE_ALPHA, 2 * JUDGE_ALPHA);
+	row = sheet_rows(sheet);
+	model_judge(row, 1, &prior, &m);
+	verdict_take(&f, row, sheet_is_log(sheet, 0));
+	sheet_free(sheet);
 	return f;
 }
 
@@ -91,15 +84,19 @@ judge_window(struct alarm_counts *t, const struct row *row, const double *x,
     const double *y, size_t n, bool paired)
 {
 	struct verdict_facts f = row->exact ? verdict_measure_exact(x, n, y, n)
-					    : test_window(x, y, n, paired);
-	bool certain;
-	enum verdict v = verdict_decide(
-	    &f, row->metric.better, row->margin, f.p, JUDGE_ALPHA, &certain);
+					    : judge_runs(x, y, n, paired);
+	/* The margin that is sought is left out at first. */
+	struct claim any = verdict_make_claim(&f, 0);
+	struct claim beyond = verdict_make_claim(&f, row->margin);
+	enum verdict v;
 
+	claim_choose(&any, 1, false);
+	claim_choose(&beyond, 1, false);
+	v = verdict_decide(&f, row->metric.better, row->margin, beyond.word);
 	t->windows++;
 	t->alarms += v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT ||
 	    v == VERDICT_DIFFERENT;
-	if (isnan(f.p) || f.p < JUDGE_ALPHA)
+	if (row->exact || any.word == CLAIM_CHANGE)
 		t->sizes[t->n++] = f.ratio > 0   ? fabs(log(f.ratio))
 		    : f.median[0] == f.median[1] ? 0
 						 : INFINITY;
@@ -353,8 +350,8 @@ calibrate_text(struct str *s, const struct calibration *c)
 	table_free(t);
 	str_printf(s,
 	    "All runs are treated as one build, %zu runs each; each row is "
-	    "judged alone at level %g.\n",
-	    c->runs, JUDGE_ALPHA);
+	    "judged alone.\n",
+	    c->runs);
 	for (size_t w = 0; w < WAYS; w++)
 		write_total(s, c, (enum arrangement)w);
 	write_spreads(s, c);

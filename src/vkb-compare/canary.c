@@ -2,6 +2,7 @@
 #include "casename.h"
 #include "err.h"
 #include "history.h"
+#include "infer.h"
 #include "judge.h"
 #include "mem.h"
 #include "opt.h"
@@ -44,10 +45,10 @@ compare_with_history(const struct row *row, const struct history *h)
 	const struct pairing *p = row->pair;
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
 	struct sample y = sample_metric(p->side[1], row->name);
-	struct verdict_facts f = {.ratio = NAN, .p = NAN, .p_min = NAN};
+	struct verdict_facts f = {.ratio = NAN};
 
 	if (x.n && y.n)
-		f = verdict_measure(x.v, x.n, y.v, y.n, false);
+		f = infer_samples((struct sample[2]){x, y}, true);
 	sample_free(&x);
 	sample_free(&y);
 	return f;
@@ -77,73 +78,39 @@ report_canary(const struct canary *k, const struct rules *r)
 		    k->name, k->metric, 100 * (k->facts.ratio - 1), whom);
 }
 
-/* Returns p on the scale of JUDGE_ALPHA; looks matter only without history. */
-static double
-scale_p(const struct row *row, double p, const struct rules *r)
-{
-	return r->history ? p : judge_p(row, p);
-}
-
-/* A likely change is one by its own test, not among the canaries. */
+/* A likely change is not claimed. */
 static bool
 is_unclear(enum verdict v)
 {
 	return v == VERDICT_INCONCLUSIVE || verdict_is_likely(v);
 }
 
-/*
- * Is a change beyond the margin missed only because so few runs can never reach
- * the level among 'tests' tests?
- */
-static bool
-is_underpowered(const struct canary *k, const struct row *row, size_t tests,
-    const struct rules *r)
-{
-	const struct verdict_facts *f = &k->facts;
-	bool certain;
-
-	return is_unclear(k->verdict) &&
-	    scale_p(row, f->p_min, r) * (double)tests > JUDGE_ALPHA &&
-	    verdict_decide(f, row->metric.better, row->margin, 0, JUDGE_ALPHA,
-		&certain) <= VERDICT_DIFFERENT;
-}
-
-/* Sets the verdicts; p is adjusted over the canaries alone. */
+/* Sets the verdicts: of the row, or against the history, of claims that are
+ * chosen among the canaries alone. */
 static void
 decide_canaries(
     struct comparison *c, const struct row **rows, const struct rules *r)
 {
-	double *p = mem_array(c->ncanaries + 1, sizeof *p);
-	double *adjusted = mem_array(c->ncanaries + 1, sizeof *adjusted);
-	size_t tests = 0;
-	bool certain;
+	struct claim *v = mem_array(c->ncanaries + 1, sizeof *v);
 
-	for (size_t i = 0; i < c->ncanaries; i++) {
-		const struct verdict_facts *f = &c->canaries[i].facts;
-
-		p[i] = rows[i] && f->m >= VERDICT_RUNS && f->n >= VERDICT_RUNS
-		    ? scale_p(rows[i], f->p, r)
-		    : NAN;
-		tests += !isnan(p[i]);
-	}
-	(r->strict ? verdict_holm : verdict_bh)(p, adjusted, c->ncanaries);
+	for (size_t i = 0; i < c->ncanaries; i++)
+		if (rows[i])
+			v[i] = verdict_make_claim(
+			    &c->canaries[i].facts, rows[i]->margin);
+	claim_choose(v, c->ncanaries, r->strict);
 	for (size_t i = 0; i < c->ncanaries; i++) {
 		struct canary *k = &c->canaries[i];
 
 		if (!rows[i])
 			continue;
-		k->verdict = verdict_decide(&k->facts, rows[i]->metric.better,
-		    rows[i]->margin, adjusted[i], JUDGE_ALPHA, &certain);
-		if (!r->history && rows[i]->unchanged &&
-		    k->verdict != VERDICT_INSUFFICIENT)
-			k->verdict = VERDICT_EQUIVALENT;
-		if (!isnan(p[i]) && is_underpowered(k, rows[i], tests, r))
-			k->verdict = VERDICT_INSUFFICIENT;
+		k->verdict = !r->history && rows[i]->unchanged
+		    ? VERDICT_EQUIVALENT
+		    : verdict_decide(&k->facts, rows[i]->metric.better,
+			  rows[i]->margin, v[i].word);
 		k->ok =
 		    k->verdict == VERDICT_EQUIVALENT || is_unclear(k->verdict);
 	}
-	free(p);
-	free(adjusted);
+	free(v);
 }
 
 /* Fills c->canaries and returns their rows, NULL for one that is missing.

@@ -50,8 +50,8 @@ make_everything(struct comparison *c)
 }
 
 void
-common_add(struct comparison *c, const struct row *like, double change,
-    struct moderate noise, bool assumed, size_t cases)
+common_add(struct comparison *c, const struct row *like,
+    const struct model_metric *m, size_t cases)
 {
 	struct row row = {.pair = &c->everything,
 	    .name = mem_str(like->name),
@@ -63,26 +63,23 @@ common_add(struct comparison *c, const struct row *like, double change,
 	    .margin_sign = like->margin_sign,
 	    .margin_from = like->margin_from,
 	    .waiver = like->waiver,
-	    .session = like->session,
-	    .session_from = like->session_from,
-	    .p = NAN,
-	    .level = JUDGE_ALPHA,
-	    .level10 = 2 * JUDGE_ALPHA,
 	    .visible = NAN,
 	    .minutes = NAN,
-	    .facts = {.m = cases,
-		.n = cases,
-		.median = {1, exp(change)},
-		.cliff = NAN,
-		.change = change,
-		.se = sqrt(noise.var),
-		.df = noise.df,
-		.assumed_se = assumed}};
+	    .model = {.n = {cases, cases},
+		.change = m->moved,
+		.error = m->moved_error,
+		.rest = m->common,
+		.shared = 1,
+		.down = m->down,
+		.up = m->up}};
 
+	row.facts = verdict_start(NULL, 0, NULL, 0);
+	row.facts.m = row.facts.n = cases;
+	row.facts.median[0] = 1;
+	row.facts.median[1] = exp(m->moved);
+	verdict_take(&row.facts, &row.model, true);
 	if (!c->everything.side[0])
 		make_everything(c);
-	verdict_use_t(&row.facts, true, row.level, row.level10);
-	row.facts.method = "t-sessions";
 	c->commons = mem_resize(c->commons, c->ncommons + 1, sizeof row);
 	c->commons[c->ncommons++] = row;
 }

@@ -9,8 +9,8 @@
 static const char csv_header[] =
     "contender,baseline,case,metric,unit,better,class,baseline_runs,"
     "contender_runs,baseline_median,contender_median,ratio,ci95_low,"
-    "ci95_high,ci90_low,ci90_high,p,p_adjusted,method,paired,margin,verdict,"
-    "certain,visible,needed_runs,needed_minutes,waiver,notes";
+    "ci95_high,ci90_low,ci90_high,probability,method,paired,margin,verdict,"
+    "visible,needed_runs,needed_minutes,waiver,notes";
 static const char spread_header[] =
     ",baseline_mean,baseline_sd,baseline_cv,contender_mean,contender_sd,"
     "contender_cv";
@@ -66,11 +66,9 @@ write_csv_row(
 	write_csv_number(s, f->lo90);
 	write_csv_number(s, f->hi90);
 	write_csv_number(s, f->p);
-	write_csv_number(s, r->p);
 	str_printf(s, "%s,%s,", f->method, f->paired ? "yes" : "no");
 	write_csv_number(s, r->margin);
-	str_printf(
-	    s, "%s,%s,", verdict_name(r->verdict), r->certain ? "yes" : "no");
+	str_printf(s, "%s,", verdict_name(r->verdict));
 	write_csv_number(s, r->visible);
 	write_csv_number(s, r->needed ? (double)r->needed : NAN);
 	write_csv_number(s, r->minutes);

@@ -1,75 +1,53 @@
 #include "decide.h"
 #include "counted.h"
 #include "infer.h"
+#include "judge/claim.h"
+#include "judge/plan.h"
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
-#include "judge/plan.h"
 #include "part.h"
 #include "sameserver.h"
 #include "stats.h"
-#include "tdist.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts the tests of each family, and divides JUDGE_ALPHA among them. What is
- * only shown does not fail, and has a level of its own. */
+/* Chooses the claims among the rows of all comparisons that are judged, or
+ * those that are only shown. */
 static void
-count_tests(struct comparison *c, size_t n)
+choose_claims(struct comparison *c, size_t n, const struct rules *r, bool gate)
 {
-	size_t tests[FAMILIES + 1] = {0};
-	bool both, common;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++)
-			tests[judge_family(&c[i].rows[j])]++;
-	both = tests[FAMILY_PRIMARY] && tests[FAMILY_OTHER];
-	common = tests[FAMILY_COMMON];
-	for (size_t i = 0; i < n; i++)
-		for (enum test_family k = 0; k < FAMILIES; k++) {
-			c[i].tests[k] = tests[k];
-			c[i].alpha[k] = family_level(k, both, common);
-		}
-}
-
-/* Sets p of the rows of one family, adjusted over all comparisons, on the scale
- * of JUDGE_ALPHA. Returns how many are significant. */
-static size_t
-adjust_p_values(struct comparison *c, size_t n, const struct rules *r,
-    enum test_family family)
-{
-	size_t all = 0, k = 0, found = 0;
-	double *p, *adjusted;
+	size_t all = 0, k = 0;
+	struct claim *v;
+	double needs;
 
 	for (size_t i = 0; i < n; i++)
 		all += c[i].nrows;
-	p = mem_array(all + 1, sizeof *p);
-	adjusted = mem_array(all + 1, sizeof *adjusted);
+	v = mem_array(all + 1, sizeof *v);
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			const struct row *row = &c[i].rows[j];
 
-			p[k++] = judge_family(row) == family
-			    ? judge_p(row, row->facts.p)
-			    : NAN;
+			if (row->gate == gate && !row->exact)
+				v[k++] = verdict_make_claim(
+				    &row->facts, row->margin);
 		}
-	(r->strict ? verdict_holm : verdict_bh)(p, adjusted, all);
+	needs = claim_choose(v, k, r->strict);
+	for (size_t i = 0; gate && i < n; i++) {
+		c[i].needs_p = needs;
+		c[i].claims = k;
+	}
 	k = 0;
 	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++, k++) {
+		for (size_t j = 0; j < c[i].nrows; j++) {
 			struct row *row = &c[i].rows[j];
 
-			if (isnan(p[k]))
-				continue;
-			row->p = fmin(
-			    1, adjusted[k] * JUDGE_ALPHA / c[i].alpha[family]);
-			found += row->p < JUDGE_ALPHA;
+			if (row->gate == gate && !row->exact)
+				row->claim = v[k++].word;
 		}
-	free(p);
-	free(adjusted);
-	return found;
+	free(v);
 }
 
 /* Seconds for one more run of each side; NAN: not known. */
@@ -87,80 +65,46 @@ expect_seconds(const struct pairing *p)
 	return sum;
 }
 
-/* Decides a row whose rest is unclear: it is likely to have changed if the
- * whole 95 % interval of its change is beyond the margin. */
-static enum verdict
-decide_unclear(const struct row *row)
+/* Sets what would make an undecided row clear. More runs help, but not beside
+ * other programs or in another session; those of adaptive sessions end by
+ * precision. */
+static void
+plan_row(const struct comparison *c, struct row *row)
 {
+	const struct metric_facts *of = judge_find_metric(c, row->name);
 	const struct verdict_facts *f = &row->facts;
-	double low = 1 - row->margin;
+	struct plan p = {.change = f->change,
+	    .error = row->has_rest ? row->model.rest_error : row->model.error,
+	    .runs = f->m < f->n ? f->m : f->n,
+	    .rho = f->paired ? 0 : of->model.rho,
+	    .step = row->model.step,
+	    .margin = row->margin,
+	    .unchanged = of->model.unchanged,
+	    .p = c->needs_p};
 
-	if (f->hi95 < low || f->lo95 > 1 / low)
-		return verdict_direction(row->metric.better, f->ratio > 1) +
-		    VERDICT_LIKELY_REGRESSION;
-	return VERDICT_INCONCLUSIVE;
+	row->visible = plan_change(&p);
+	if (!row->sessions[0] && !row->common && !row->busy)
+		row->needed = plan_rounds(&p);
 }
 
-/*
- * Decides a row by its rest, if it has one, but calls it equivalent only if its
- * whole change is. No verdict is certain if the effect of sessions was
- * 'assumed' instead of measured in this comparison.
- */
 static void
-set_verdict(struct row *row, bool assumed)
-{
-	bool unused;
-
-	row->verdict = verdict_decide(row->has_rest ? &row->rest : &row->facts,
-	    row->metric.better, row->margin, row->p, JUDGE_ALPHA,
-	    &row->certain);
-	row->certain = row->certain && !assumed;
-	if (row->has_rest &&
-	    (row->verdict == VERDICT_EQUIVALENT ||
-		row->verdict == VERDICT_INCONCLUSIVE))
-		row->verdict =
-		    verdict_decide(&row->facts, METRIC_NEITHER, row->margin, 1,
-			JUDGE_ALPHA, &unused) == VERDICT_EQUIVALENT
-		    ? VERDICT_EQUIVALENT
-		    : VERDICT_INCONCLUSIVE;
-	/* A case did not improve just because the others became worse. */
-	if (row->has_rest &&
-	    (row->verdict == VERDICT_IMPROVEMENT ||
-		row->verdict == VERDICT_LIKELY_IMPROVEMENT) &&
-	    (row->facts.change * row->rest.change <= 0 ||
-		fabs(row->facts.change) <= -log1p(-row->margin)))
-		row->verdict = VERDICT_INCONCLUSIVE;
-	if (row->has_rest && row->verdict == VERDICT_INCONCLUSIVE)
-		row->verdict = decide_unclear(row);
-	row->certain = row->certain && row->verdict < VERDICT_LIKELY_REGRESSION;
-	row->waived = (row->verdict == VERDICT_REGRESSION ||
-			  row->verdict == VERDICT_LIKELY_REGRESSION) &&
-	    rules_is_waived(row);
-}
-
-/* 'level': the next p of the family has to be below it. */
-static void
-decide_row(struct row *row, double level)
+decide_row(const struct comparison *c, struct row *row)
 {
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
 
-	set_verdict(row, f->assumed_se);
-	level *= row->level / JUDGE_ALPHA;
+	row->verdict = strcmp(f->method, "identical") == 0
+	    ? VERDICT_EQUIVALENT
+	    : verdict_decide(f, row->metric.better, row->margin, row->claim);
+	row->waived = (row->verdict == VERDICT_REGRESSION ||
+			  row->verdict == VERDICT_LIKELY_REGRESSION) &&
+	    rules_is_waived(row);
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
-	if (row->verdict == VERDICT_INCONCLUSIVE ||
-	    verdict_is_likely(row->verdict)) {
-		/* More runs help, but not beside other programs or in another
-		 * session; those of adaptive sessions end by precision. */
-		if (!row->sessions[0] && !row->common && !f->assumed_se &&
-		    !row->looked) {
-			row->needed = needs_runs(f, row->margin, level);
-			row->rounds = needs_rounds(f, row->margin, level);
-		}
-		row->visible = needs_change(
-		    row->has_rest ? &row->rest : f, row->margin, level);
-	}
+	else if (!row->exact &&
+	    (row->verdict == VERDICT_INCONCLUSIVE ||
+		verdict_is_likely(row->verdict)))
+		plan_row(c, row);
 	if (row->needed > have)
 		row->minutes = (double)(row->needed - have) *
 		    expect_seconds(row->pair) / 60;
@@ -207,49 +151,35 @@ start_overall(struct comparison *c, const char *name)
 	return &c->overall[c->noverall++];
 }
 
-/* Returns the variance of the row's estimate, as a logarithm, and its degrees
- * of freedom, by the interval of the row; df 0: it has no noise that is known.
- */
-static struct moderate
-measure_error(const struct row *row)
-{
-	const struct verdict_facts *f = &row->facts;
-	double wide = log(f->hi95 / f->lo95) / 2;
-
-	if (!(wide > 0 && isfinite(wide) && f->df > 0))
-		return (struct moderate){NAN, 0};
-	wide /= tdist_quantile(1 - JUDGE_ALPHA / 2, f->df);
-	return (struct moderate){wide * wide, f->df};
-}
-
 /*
- * Sets the interval of the mean over exactly these cases by the intervals of
- * their rows. Errors of different cases are independent; the degrees of freedom
- * of their sum are those of Satterthwaite, Biometrics Bull. 2 (1946). They are
- * NAN if a row has no noise that is known.
+ * Sets the interval of the mean over exactly these cases by the errors of their
+ * rows, of which those of different cases are independent, and the machine's.
  */
 static void
-add_errors(struct overall *o, const struct row *rows, size_t n)
+add_errors(struct comparison *c, struct overall *o)
 {
+	const struct metric_facts *of = judge_find_metric(c, o->name);
 	struct moderate sum = {0, INFINITY};
-	double k = (double)o->cases, wide;
+	double k = (double)o->cases;
+	struct model_row mean = {0};
 
-	for (size_t i = 0; i < n; i++) {
-		struct moderate e;
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *row = &c->rows[i];
 
-		if (rows[i].common || strcmp(rows[i].name, o->name) != 0 ||
-		    !(rows[i].facts.ratio > 0))
+		if (row->common || strcmp(row->name, o->name) != 0 ||
+		    !(row->facts.ratio > 0))
 			continue;
-		e = measure_error(&rows[i]);
-		if (!(e.df > 0))
+		if (!(row->model.own.df > 0))
 			return;
-		sum = moderate_add(sum, e);
+		sum = moderate_add(
+		    row->model.own, sum.var > 0 ? sum : (struct moderate){0});
 	}
-	if (!(sum.var > 0))
+	if (!(sum.var > 0) || !of)
 		return;
-	wide = sqrt(sum.var) / k * tdist_quantile(1 - JUDGE_ALPHA / 2, sum.df);
-	o->lo_runs = o->ratio * exp(-wide);
-	o->hi_runs = o->ratio * exp(wide);
+	sum.var /= k * k;
+	mean.error = moderate_add(sum, of->model.moved_error);
+	o->lo_runs = o->ratio * exp(-model_half_width(&mean, false, .95));
+	o->hi_runs = o->ratio * exp(model_half_width(&mean, false, .95));
 }
 
 /*
@@ -268,7 +198,7 @@ has_intervals(const struct comparison *c, const char *name)
 
 		if (strcmp(c->rows[i].name, name) != 0)
 			continue;
-		if (f->assumed_se)
+		if (c->rows[i].busy)
 			return false;
 		several = several || (f->m > 1 && f->n > 1);
 	}
@@ -295,7 +225,7 @@ add_overall(struct comparison *c)
 		o->ratio = stats_geomean(ratios, o->cases, .95, &o->lo, &o->hi);
 		o->lo_runs = o->hi_runs = NAN;
 		if (has_intervals(c, o->name))
-			add_errors(o, c->rows, c->nrows);
+			add_errors(c, o);
 		else
 			o->lo = o->hi = NAN;
 	}
@@ -312,25 +242,13 @@ decide_overall(struct comparison *c, size_t n)
 void
 decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
-	size_t found[FAMILIES];
-
-	count_tests(c, n);
 	for (size_t i = 0; i < n; i++)
 		infer_rows(&c[i], r);
-	count_tests(c, n); /* with the common rows */
-	for (enum test_family k = 0; k < FAMILIES; k++)
-		found[k] = adjust_p_values(c, n, r, k);
+	choose_claims(c, n, r, true);
+	choose_claims(c, n, r, false);
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			struct row *row = &c[i].rows[j];
-			enum test_family k = judge_family(row);
-
-			decide_row(row,
-			    k == FAMILIES
-				? JUDGE_ALPHA
-				: family_next_level(c[i].alpha[k],
-				      c[i].tests[k], found[k], r->strict));
-		}
+		for (size_t j = 0; j < c[i].nrows; j++)
+			decide_row(&c[i], &c[i].rows[j]);
 		outweigh_allocations(&c[i]);
 		sameserver_decide(&c[i]);
 		for (size_t j = 0; j < c[i].nrows; j++) {

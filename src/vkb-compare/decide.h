@@ -1,5 +1,5 @@
 /*
- * The verdicts of all rows, by p adjusted over all of them.
+ * The verdicts of all rows: what is claimed is chosen among all of them.
  */
 #ifndef DECIDE_H
 #define DECIDE_H
@@ -9,8 +9,8 @@
 struct comparison;
 struct rules;
 
-/* Tests the rows, adjusts p in each family over all comparisons, and sets the
- * verdicts, the counts and the rules without effect. */
+/* Judges the rows, and sets the verdicts, the counts and the rules without
+ * effect. */
 void decide_all(struct comparison *, size_t n, const struct rules *);
 
 /* Sets the overall change of each judged metric of each comparison; rows

@@ -1,9 +1,6 @@
-#include "between.h"
 #include "busy.h"
 #include "err.h"
-#include "intern.h"
 #include "judge.h"
-#include "mem.h"
 #include "num.h"
 #include "report.h"
 #include "casename.h"
@@ -87,19 +84,24 @@ explain_change(struct str *s, const struct verdict_facts *f)
 
 /* The noise is that of logarithms, which is a share of the value. */
 static void
-explain_noise(struct str *s, const struct verdict_facts *f)
+explain_noise(struct str *s, const struct comparison *c, const struct row *r)
 {
-	str_printf(s, "  noise      %s%.2f%%", f->paired ? "of a ratio " : "",
-	    100 * sqrt(f->noise[0].var));
-	if (!f->paired)
-		str_printf(s, " and %.2f%%", 100 * sqrt(f->noise[1].var));
-	if (f->prior.df > 0)
-		str_printf(s,
-		    ", shrunk to the %.2f%% of all rows of this metric, which "
-		    "count as %.3g more degrees of freedom",
-		    100 * sqrt(f->prior.var), f->prior.df);
-	if (f->serial > 0)
-		str_printf(s, "; autocorrelated runs (lag-1 %.2f)", f->serial);
+	const struct model_row *m = &r->model;
+	const struct metric_facts *of = judge_find_metric(c, r->name);
+
+	str_printf(s, "  noise      %s%.2f%%", m->pairs ? "of a ratio " : "",
+	    100 * sqrt(m->noise[0].var));
+	if (!m->pairs)
+		str_printf(s, " and %.2f%%", 100 * sqrt(m->noise[1].var));
+	if (of->model.separate)
+		str_add(s,
+		    " of this case alone, which that of the other cases "
+		    "tempers");
+	if (!m->pairs && of->model.rho > 0)
+		str_printf(s, "; neighbouring runs resemble each other (%.2f)",
+		    of->model.rho);
+	if (of->step > 0)
+		str_printf(s, "; values come in steps of %.3g", of->step);
 	str_addc(s, '\n');
 }
 
@@ -111,44 +113,9 @@ explain_error(struct str *s, const struct verdict_facts *f)
 	    100 * f->se, f->df);
 }
 
-/* Are the intervals and p those of Student's t, by the standard error? */
-static bool
-is_by_error(const struct verdict_facts *f)
-{
-	return f->se > 0 && f->p_min == 0;
-}
-
-static void
-explain_medians(struct str *s, const struct row *r, size_t j)
-{
-	struct intern *names = intern_new();
-	const struct sample *of = &r->used[j];
-	double *v = mem_array(of->n + 1, sizeof *v);
-
-	for (size_t i = 0; i < of->n; i++)
-		intern_id(names, of->rounds[i].session);
-	between_list_medians(of, names, v);
-	for (size_t i = 0; i < intern_count(names) && i < SHOWN; i++) {
-		str_addc(s, ' ');
-		explain_value(s, exp(v[i]));
-	}
-	if (intern_count(names) > SHOWN)
-		str_add(s, " ...");
-	free(v);
-	intern_free(names);
-}
-
-/* Are sessions compared, by their medians, rather than runs? */
-static bool
-is_by_medians(const struct row *r)
-{
-	return strcmp(r->facts.method, "t-sessions") == 0 &&
-	    !r->facts.assumed_se && r->sessions[0];
-}
-
 /* The row of all cases has no runs of its own. */
 static void
-explain_runs(struct str *s, const struct row *r)
+explain_runs(struct str *s, const struct comparison *c, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 
@@ -163,34 +130,31 @@ explain_runs(struct str *s, const struct row *r)
 				"one by one"
 			      : "none: the sides are two samples");
 	}
-	if (r->common || is_by_medians(r) || !is_by_error(f))
-		return;
-	explain_noise(s, f);
+	if (!r->common && !r->exact)
+		explain_noise(s, c, r);
 }
 
 static void
 explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 {
 	const size_t *n = r->common ? c->sessions : r->sessions;
+	const struct metric_facts *of = judge_find_metric(c, r->name);
 
-	if (!n[0] || strcmp(r->facts.method, "t-sessions") != 0)
+	if (!n[0] || r->exact)
 		return;
 	str_printf(s, "  sessions   %zu and %zu, none shared, ", n[0], n[1]);
-	if (r->facts.assumed_se) {
-		report_sessions(s, sqrt(r->session.var), r->session_from);
-		str_printf(s, ": %.2f%% of the error",
-		    100 *
-			sqrt(r->session.var *
-			    (1 / (double)n[0] + 1 / (double)n[1])));
-	} else if (is_by_medians(r)) {
-		str_add(s, "compared by their medians:");
-		explain_medians(s, r, 0);
-		str_add(s, " and");
-		explain_medians(s, r, 1);
-	} else {
-		str_add(s, "whose differences are measured");
-	}
+	if (c->session_from && !of->model.known)
+		report_sessions(s, c->session_sd, c->session_from);
+	else
+		str_printf(s, "which differ by %.3g%%, as measured here",
+		    100 * of->model.session_sd);
 	str_addc(s, '\n');
+	if (of->model.separate)
+		str_printf(s,
+		    "  machine    %+.2f%% in all cases, with a standard error "
+		    "of %.2f%%, is taken for what it did\n",
+		    100 * expm1(of->model.machine),
+		    100 * sqrt(of->model.machine_error.var));
 }
 
 /* The CPU time of other programs, where it is known and notable. */
@@ -211,7 +175,7 @@ explain_others(struct str *s, const struct row *r)
 		str_printf(s, "%s during the %s", j ? "" : " of the CPU",
 		    j ? "contender" : "baseline");
 	}
-	if (busy_noise(r).var > 0)
+	if (r->busy)
 		str_add(s, "; part of the error");
 	str_addc(s, '\n');
 }
@@ -222,7 +186,7 @@ explain_changes(struct str *s, const struct row *r)
 {
 	str_add(s, "  change     ");
 	explain_change(s, &r->facts);
-	if (is_by_error(&r->facts)) {
+	if (r->facts.se > 0) {
 		str_add(s, "; ");
 		explain_error(s, &r->facts);
 	}
@@ -237,29 +201,21 @@ explain_changes(struct str *s, const struct row *r)
 }
 
 static void
-explain_p(struct str *s, const struct comparison *c, const struct row *r,
-    const struct rules *rules)
+explain_probability(
+    struct str *s, const struct comparison *c, const struct row *r)
 {
-	static const char *const names[FAMILIES] = {
-	    "primary", "other judged", "common", "shown"};
-	enum test_family k = judge_family(r);
+	const struct metric_facts *of = judge_find_metric(c, r->name);
 
-	if (k == FAMILIES) {
-		str_printf(s, "  p          none: %s\n",
-		    isnan(r->facts.p) ? "there is no noise to test against"
-				      : "too few runs");
+	if (r->exact || isnan(r->facts.p)) {
+		str_add(s,
+		    "  chance     none: there is no noise to compare with\n");
 		return;
 	}
 	str_printf(s,
-	    "  p          %.3g%s by %s; %.3g after correction for %zu test%s "
-	    "of %s results (%s)",
-	    r->facts.p, r->has_rest ? " of the rest" : "", r->facts.method,
-	    r->p, c->tests[k], num_plural(c->tests[k]), names[k],
-	    rules->strict ? "Holm" : "Benjamini-Hochberg");
-	if (c->alpha[k] < JUDGE_ALPHA)
-		str_printf(s, " and scaling from their level %g to %g",
-		    c->alpha[k], JUDGE_ALPHA);
-	str_addc(s, '\n');
+	    "  chance     %.1f%% that it is truly %s, where %.0f%% of the "
+	    "cases did not change; a claim needs %.1f%%\n",
+	    100 * r->facts.p, r->facts.up ? "higher" : "lower",
+	    100 * of->model.unchanged, 100 * c->needs_p);
 }
 
 /* Which part of the rule decided. */
@@ -268,8 +224,7 @@ explain_reason(struct str *s, const struct row *r)
 {
 	const char *rest =
 	    r->has_rest && report_is_by_rest(r) ? " relative to all cases" : "";
-	bool tested = judge_family(r) != FAMILIES;
-	bool small = tested && r->p < JUDGE_ALPHA;
+	bool tested = !r->exact;
 
 	str_add(s, "  reason     ");
 	switch (r->verdict) {
@@ -292,52 +247,40 @@ explain_reason(struct str *s, const struct row *r)
 			    "beyond the margin, or within it");
 			break;
 		}
-		str_printf(s,
-		    "p is%s below %g, and the 90%% interval is not within the "
-		    "margin",
-		    small ? "" : " not", JUDGE_ALPHA);
-		if (small)
-			str_add(s,
-			    rest[0] ? "; but others changed, not this case"
-				    : "; but the change is within it");
+		str_add(s,
+		    "a change is not probable enough, or not beyond the "
+		    "margin, and the 90% interval is not within the margin");
 		break;
 	default:
 		if (r->outweighed)
 			str_add(s,
 			    "the change is beyond the margin, but the case "
 			    "takes fewer instructions or less time");
-		else if (!verdict_is_likely(r->verdict))
-			str_printf(s, "%sthe change%s is beyond the margin%s",
-			    tested ? "p is below 0.05, and " : "", rest,
-			    !r->certain   ? ""
-				: !tested ? ""
-					  : ", as the whole 90% interval is");
-		else if (r->has_rest && !*rest)
-			str_add(s,
-			    "the whole 95% interval is beyond the margin, but "
-			    "relative to all cases nothing is shown");
 		else
-			str_printf(s,
-			    "the 95%% interval%s has one sign and the change "
-			    "is beyond the margin, but p is not below %g",
-			    rest, JUDGE_ALPHA);
+			str_printf(s, "%sthe change%s is beyond the margin",
+			    !tested ? ""
+				: verdict_is_likely(r->verdict)
+				? "a change is probable, but not enough to "
+				  "claim it, and "
+				: "a change is probable enough to claim it, "
+				  "and ",
+			    rest);
 	}
 	str_addc(s, '\n');
 }
 
 static void
-explain_row(struct str *s, const struct report *report,
-    const struct comparison *c, const struct row *r)
+explain_row(struct str *s, const struct comparison *c, const struct row *r)
 {
 	str_visible(s, r->pair->name[0]);
 	str_addc(s, ' ');
 	str_visible(s, r->name);
 	str_printf(s, "%s\n", r->gate ? "" : " (shown, not judged)");
-	explain_runs(s, r);
+	explain_runs(s, c, r);
 	explain_sessions(s, c, r);
 	explain_others(s, r);
 	explain_changes(s, r);
-	explain_p(s, c, r, report->rules);
+	explain_probability(s, c, r);
 	str_printf(
 	    s, "  margin     %.3g%% (%s)\n", 100 * r->margin, r->margin_from);
 	explain_reason(s, r);
@@ -359,7 +302,7 @@ explain_case(struct str *s, const struct report *r, size_t which)
 			continue;
 		if (any)
 			str_addc(s, '\n');
-		explain_row(s, r, c, row);
+		explain_row(s, c, row);
 		any = true;
 	}
 }

@@ -1,141 +1,329 @@
 #include "infer.h"
-#include "apart.h"
 #include "busy.h"
+#include "cases.h"
 #include "common.h"
+#include "history.h"
+#include "intern.h"
+#include "json.h"
 #include "judge.h"
+#include "judge/model.h"
+#include "judge/sheet.h"
 #include "mem.h"
+#include "part.h"
+#include "sessions.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void
-infer_facts(struct verdict_facts *f, const struct moderate *prior, double least,
-    double level05, double level10)
-{
-	verdict_set_error(f, prior);
-	if (isnan(f->p) || f->serial > 0 || f->p_min > least)
-		verdict_use_t(f, prior->df > 0, level05, level10);
-}
-
-/* Is the noise of both sides, or of the pairs, known? */
 static bool
-has_noise(const struct row *row)
+is_virtual(const struct comparison *c)
 {
-	const struct verdict_facts *f = &row->facts;
+	bool any = false;
 
-	return !isnan(f->change) && f->noise[0].df > 0 &&
-	    (f->paired || f->noise[1].df > 0);
-}
+	for (size_t i = 0; i < c->npairs && !any; i++)
+		for (size_t j = 0; j < 2 && c->pairs[i].side[j]; j++) {
+			struct json *env = json_object(),
+				    *varied = json_object();
 
-/* Groups the rows by metric: at each row, the next of its metric in 'next', or
- * 'nrows'; 'first' has the first rows. Returns the number of metrics. */
-static size_t
-group_rows(const struct comparison *c, size_t *first, size_t *next)
-{
-	size_t n = 0, *last = mem_array(c->nrows + 1, sizeof *last);
-
-	for (size_t i = 0; i < c->nrows; i++) {
-		size_t k = 0;
-
-		while (k < n &&
-		    strcmp(c->rows[first[k]].name, c->rows[i].name) != 0)
-			k++;
-		if (k == n)
-			first[n++] = i;
-		else
-			next[last[k]] = i;
-		last[k] = i;
-		next[i] = c->nrows;
-	}
-	free(last);
-	return n;
-}
-
-/* Estimates the autocorrelation from the unpaired rows of all judged metrics,
- * and sets it for all unpaired rows. */
-static void
-measure_serial(
-    struct comparison *c, const size_t *first, const size_t *next, size_t n)
-{
-	struct serial *sums = mem_array(n + 1, sizeof *sums);
-	size_t(*series)[2] = mem_array(c->nrows + 1, sizeof *series);
-
-	for (size_t k = 0; k < n; k++)
-		for (size_t i = first[k]; i < c->nrows; i = next[i]) {
-			const struct row *row = &c->rows[i];
-			struct serial unused = {0};
-
-			if (row->facts.paired || !has_noise(row))
-				continue;
-			for (size_t j = 0; j < 2; j++)
-				series[i][j] = sample_add_serial(&row->used[j],
-				    row->gate ? &sums[k] : &unused);
+			cases_env(c->pairs[i].side[j], env, varied);
+			any = any || json_get_bool(env, "virtual", false);
+			json_free(env);
+			json_free(varied);
 		}
-	c->serial = serial_estimate(sums, n);
-	for (size_t i = 0; i < c->nrows; i++)
-		if (series[i][0])
-			verdict_set_serial(
-			    &c->rows[i].facts, c->serial, series[i]);
-	free(sums);
-	free(series);
+	return any;
 }
 
-/* Collects the variances of the rows of one metric, paired or not. */
-static struct moderate
-fit_prior(
-    const struct comparison *c, size_t first, const size_t *next, bool paired)
+/*
+ * Are both sides the same measurement? All metrics must be equal: coarse values
+ * of one metric may be equal by chance.
+ */
+static bool
+is_same_data(const struct pairing *p)
 {
-	struct moderate *v = mem_array(2 * c->nrows + 1, sizeof *v), prior;
-	size_t n = 0;
+	const struct kase *a = p->side[0], *b = p->side[1];
 
-	for (size_t i = first; i < c->nrows; i = next[i]) {
-		const struct row *row = &c->rows[i];
+	return a->nparts == 1 && b->nparts == 1 &&
+	    part_compare_metrics(&a->parts[0], &b->parts[0]) == 0;
+}
 
-		if (row->facts.paired != paired || isnan(row->facts.change))
-			continue;
-		v[n++] = row->facts.noise[0]; /* df 0: one run */
-		if (!paired)
-			v[n++] = row->facts.noise[1];
+/* Adds the runs of both sides; names of sessions get their numbers by 'names'.
+ * Returns false if one has no name. */
+static bool
+add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
+    struct intern *names)
+{
+	static const char *const unknown[2] = {"\1", "\2"};
+	bool known = true;
+
+	for (int j = 0; j < 2; j++)
+		for (size_t i = 0; i < s[j].n; i++) {
+			const struct round *r = &s[j].rounds[i];
+
+			known = known && r->session;
+			sheet_add(sheet, row, j, s[j].v[i],
+			    (uint32_t)intern_id(names,
+				r->session ? r->session : unknown[j]),
+			    r->block);
+		}
+	return known;
+}
+
+struct verdict_facts
+infer_samples(const struct sample s[2], bool bare)
+{
+	struct model_prior prior = {
+	    bare ? SESSIONS_SD : SESSIONS_SD_VIRTUAL, SESSIONS_SD, SESSIONS_DF,
+	    0};
+	struct verdict_facts f =
+	    verdict_start(s[0].v, s[0].n, s[1].v, s[1].n);
+	struct sheet *sheet = sheet_new(1, true);
+	struct intern *names = intern_new();
+	struct model_metric m;
+	struct model_row *row;
+
+	add_samples(sheet, 0, s, names);
+	row = sheet_rows(sheet);
+	model_judge(row, 1, &prior, &m);
+	verdict_take(&f, row, sheet_is_log(sheet, 0));
+	intern_free(names);
+	sheet_free(sheet);
+	return f;
+}
+
+/* The rows of one metric that have noise. */
+struct group {
+	struct row **rows;
+	size_t n;
+	struct model_prior prior;
+	const char *from; /* what says how much sessions differ */
+};
+
+/*
+ * Sets how much sessions differ in these rows: by the policy, by the history,
+ * or as assumed. A row whose policy differs from that of others has the most
+ * that one of them says.
+ */
+static void
+set_prior(struct group *g, const struct comparison *c, const struct rules *r)
+{
+	const struct row *first = g->rows[0];
+	bool grows = first->metric.grows;
+	struct moderate known = {NAN, 0};
+
+	if (r->history)
+		known = history_sessions(
+		    r->history, first->name, first->pair->side[0]);
+	g->from = "default";
+	g->prior = (struct model_prior){grows ? SESSIONS_SD_MEMORY
+		: is_virtual(c)		      ? SESSIONS_SD_VIRTUAL
+					      : SESSIONS_SD,
+	    SESSIONS_SD, SESSIONS_DF, 0};
+	if (known.df > 0) {
+		g->from = "history";
+		g->prior.session_sd = sqrt(known.var);
+		g->prior.df = known.df;
 	}
-	prior = moderate_prior(v, n);
-	free(v);
-	return prior;
+	for (size_t i = 0; i < g->n; i++) {
+		const struct row *row = g->rows[i];
+
+		if (!(row->session_df > 0) ||
+		    (strcmp(g->from, "policy") == 0 &&
+			row->session_sd <= g->prior.session_sd))
+			continue;
+		g->from = "policy";
+		g->prior.session_sd = row->session_sd;
+		g->prior.df = row->session_df;
+	}
+	g->prior.case_sd = fmin(g->prior.case_sd, g->prior.session_sd);
+}
+
+/* Sets what other programs may have done: to all rows what they did on
+ * average, to each row what is left. */
+static void
+set_busy(struct group *g, struct model_row *models)
+{
+	double mean = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		mean += sqrt(busy_noise(g->rows[i])) / (double)g->n;
+	g->prior.others = mean * mean;
+	for (size_t i = 0; i < g->n; i++)
+		models[i].apart =
+		    pow(sqrt(busy_noise(g->rows[i])) - mean, 2);
+}
+
+/* Counts the sessions of a row, unless its sides share one. */
+static void
+count_sessions(struct row *row, const struct model_row *m)
+{
+	size_t at[2] = {0, 0}, n[2] = {0}, shared = 0;
+
+	while (at[0] < m->n[0] || at[1] < m->n[1]) {
+		uint32_t least = UINT32_MAX;
+		size_t has = 0;
+
+		for (int j = 0; j < 2; j++)
+			if (at[j] < m->n[j] &&
+			    m->runs[j][at[j]].session < least)
+				least = m->runs[j][at[j]].session;
+		for (int j = 0; j < 2; j++) {
+			size_t from = at[j];
+
+			while (at[j] < m->n[j] &&
+			    m->runs[j][at[j]].session == least)
+				at[j]++;
+			n[j] += at[j] > from;
+			has += at[j] > from;
+		}
+		shared += has == 2;
+	}
+	if (!shared)
+		memcpy(row->sessions, n, sizeof n);
+}
+
+/* Sets what a row is without what the machine did. */
+static void
+set_rest(struct row *row, const struct model_row *m)
+{
+	struct model_row rest = *m;
+
+	rest.change = m->rest;
+	rest.error = m->rest_error;
+	row->rest = row->facts;
+	verdict_take(&row->rest, &rest, true);
+	row->has_rest = true;
+}
+
+static void
+set_row(struct row *row, const struct model_row *m, bool logs, bool separate)
+{
+	verdict_take(&row->facts, m, logs);
+	row->busy = !m->pairs && busy_noise(row) > 0;
+	if (m->pairs) {
+		row->dropped = m->n[0] + m->n[1] - 2 * m->pairs;
+		row->facts.m = row->facts.n = m->pairs;
+	}
+	row->model = *m;
+	row->model.runs[0] = row->model.runs[1] = NULL;
+	count_sessions(row, m);
+	if (separate && logs && m->shared > 0)
+		set_rest(row, m);
+	if (is_same_data(row->pair))
+		verdict_make_identical(&row->facts);
+}
+
+/*
+ * Returns the row whose margin and waiver the row of all cases gets: the judged
+ * one with the widest margin, or NULL. With a narrower margin all cases
+ * together could be a regression although each is within its own margin.
+ */
+static const struct row *
+find_like(const struct group *g)
+{
+	const struct row *like = NULL;
+
+	for (size_t i = 0; i < g->n; i++)
+		if (g->rows[i]->gate &&
+		    (!like || g->rows[i]->margin > like->margin))
+			like = g->rows[i];
+	return like;
+}
+
+/* Adds the row of what all cases have in common. It is waived if all judged
+ * cases have the same waiver. */
+static void
+add_common(
+    struct comparison *c, const struct group *g, const struct model_metric *m)
+{
+	const struct row *model = find_like(g);
+	struct row like;
+
+	if (!model)
+		return;
+	like = *model;
+	like.primary = false;
+	for (size_t i = 0; i < g->n; i++) {
+		like.primary = like.primary || g->rows[i]->primary;
+		if (g->rows[i]->gate &&
+		    g->rows[i]->waiver.reason != like.waiver.reason)
+			like.waiver = (struct policy_waiver){0};
+	}
+	common_add(c, &like, m, g->n);
+}
+
+/* Notes how many sessions there are, and what says how they differ. */
+static void
+note_sessions(
+    struct comparison *c, const struct group *g, const struct model_metric *m)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		const struct row *row = g->rows[i];
+
+		for (size_t j = 0; j < 2; j++)
+			if (row->sessions[j] > c->sessions[j])
+				c->sessions[j] = row->sessions[j];
+		if (!row->sessions[0] || m->known ||
+		    (c->session_from &&
+			!(row->primary &&
+			    g->prior.session_sd > c->session_sd)))
+			continue;
+		c->session_from = g->from;
+		c->session_sd = g->prior.session_sd;
+	}
+}
+
+static void
+infer_group(struct comparison *c, struct group *g, const struct rules *r)
+{
+	struct metric_facts *of = &c->metrics[c->nmetrics++];
+	struct sheet *sheet = sheet_new(
+	    g->n, strcmp(g->rows[0]->metric.unit, "ms") == 0);
+	struct intern *names = intern_new();
+	struct model_row *models;
+	size_t apart = 0;
+
+	of->name = mem_str(g->rows[0]->name);
+	for (size_t i = 0; i < g->n; i++)
+		if (!add_samples(sheet, i, g->rows[i]->used, names))
+			c->unnamed_sessions = true;
+	models = sheet_rows(sheet);
+	of->step = sheet_step(sheet);
+	set_prior(g, c, r);
+	set_busy(g, models);
+	model_judge(models, g->n, &g->prior, &of->model);
+	for (size_t i = 0; i < g->n; i++) {
+		set_row(g->rows[i], &models[i], sheet_is_log(sheet, i),
+		    of->model.separate);
+		apart += g->rows[i]->sessions[0] > 0;
+	}
+	note_sessions(c, g, &of->model);
+	if (of->model.separate && apart == g->n)
+		add_common(c, g, &of->model);
+	intern_free(names);
+	sheet_free(sheet);
 }
 
 void
 infer_rows(struct comparison *c, const struct rules *r)
 {
-	size_t *first = mem_array(c->nrows + 1, sizeof *first);
-	size_t *next = mem_array(c->nrows + 1, sizeof *next);
-	size_t n = group_rows(c, first, next);
-	bool apart = apart_find(c);
+	struct group g = {0};
+	bool *done = mem_array(c->nrows + 1, sizeof *done);
 
-	measure_serial(c, first, next, n);
-	for (size_t k = 0; k < n; k++) {
-		struct moderate priors[2] = {
-		    fit_prior(c, first[k], next, false),
-		    fit_prior(c, first[k], next, true)};
-
-		for (size_t i = first[k]; i < c->nrows; i = next[i]) {
-			struct row *row = &c->rows[i];
-			enum test_family in = judge_family(row);
-			double least = in == FAMILIES
-			    ? 0
-			    : family_rank_limit(c->alpha[in], c->tests[in]) *
-				row->level / JUDGE_ALPHA;
-
-			if (!has_noise(row))
-				continue;
-			infer_facts(&row->facts, &priors[row->facts.paired],
-			    least, row->level, row->level10);
-			if (!apart)
-				busy_widen(row);
-		}
-		if (apart)
-			apart_widen(c, r, first[k], next);
+	g.rows = mem_array(c->nrows + 1, sizeof(struct row *));
+	c->metrics = mem_array(c->nrows + 1, sizeof *c->metrics);
+	for (size_t i = 0; i < c->nrows; i++) {
+		g.n = 0;
+		for (size_t k = i; k < c->nrows && !done[i]; k++)
+			if (!c->rows[k].exact && !done[k] &&
+			    strcmp(c->rows[k].name, c->rows[i].name) == 0) {
+				g.rows[g.n++] = &c->rows[k];
+				done[k] = k > i;
+			}
+		if (g.n)
+			infer_group(c, &g, r);
 	}
 	common_append(c);
-	free(first);
-	free(next);
+	free(g.rows);
+	free(done);
 }

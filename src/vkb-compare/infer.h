@@ -1,30 +1,30 @@
 /*
- * Tests of rows by what all rows of a report say together.
+ * The rows of a comparison, judged by the model (judge/model.h), metric by
+ * metric.
  *
- * The rank tests need so many runs that their smallest p, corrected for the
- * tests of its family, is well below the level. With fewer runs the test
- * is Student's t on logarithms, whose variance is moderated: shrunk towards
- * that of the rows of the same metric (moderate.h). Runs that follow each other
- * are autocorrelated, as estimated from all rows (serial.h): that of
- * unpaired runs is allowed for.
+ * What sessions do is as the policy says (vkb-compare --calibrate measures it),
+ * or as builds of the history with several sessions say (between.h), unless the
+ * baseline has enough sessions to measure it. Else their standard deviation is
+ * assumed to be 3 % on a virtual machine and 1 % on another, and 1 % for each
+ * case beside that, with SESSIONS_DF degrees of freedom. A side without names
+ * of sessions is a session of its own.
  */
 #ifndef INFER_H
 #define INFER_H
 
+#include <stdbool.h>
+
+#include "judge/verdict.h"
+#include "sample.h"
+
 struct comparison;
-struct moderate;
 struct rules;
-struct verdict_facts;
 
-/*
- * Sets the error of one row, and takes the t test in place of the rank test if
- * runs are autocorrelated, or p_min is above 'least'. The levels are those of
- * verdict_measure_looked.
- */
-void infer_facts(struct verdict_facts *, const struct moderate *prior,
-    double least, double level05, double level10);
-
-/* Tests all rows; the families of the comparison are set. */
+/* Judges all rows with noise, and adds a row of what all cases have in common
+ * for each metric whose sides share no session. */
 void infer_rows(struct comparison *, const struct rules *);
+
+/* Judges two samples alone. 'bare': the machine is not a virtual one. */
+struct verdict_facts infer_samples(const struct sample s[2], bool bare);
 
 #endif

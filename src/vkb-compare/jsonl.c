@@ -99,19 +99,13 @@ make_delta(const struct comparison *c, const struct row *r,
 	json_set_num(rec, "ratio", f->ratio);
 	set_interval(rec, "ci95", f->lo95, f->hi95);
 	set_interval(rec, "ci90", f->lo90, f->hi90);
-	json_set_num(rec, "p", f->p);
-	json_set_num(rec, "p_adjusted", r->p);
+	json_set_num(rec, "probability", f->p);
 	json_set_num(rec, "se", f->se);
 	json_set_num(rec, "df", f->df);
-	if (f->serial > 0)
-		json_set_num(rec, "serial", f->serial);
 	json_set_str(rec, "method", f->method);
 	json_set_bool(rec, "paired", f->paired);
 	json_set_num(rec, "margin", r->margin);
 	json_set_str(rec, "margin_from", r->margin_from);
-	json_set_num(rec, "cliff", f->cliff);
-	if (r->level < JUDGE_ALPHA)
-		json_set_num(rec, "level", r->level);
 	json_set_str(rec, "class", r->gate ? "gate" : "info");
 	if (r->primary && !r->common)
 		json_set_bool(rec, "primary", true);
@@ -128,16 +122,12 @@ make_delta(const struct comparison *c, const struct row *r,
 		brief_write_answer(&text, decides);
 	set_text(rec, "answer", &text);
 	str_free(&text);
-	json_set_bool(rec, "certain", r->certain);
 	if (r->noise)
 		json_set_bool(rec, "noise", true);
 	json_set_num(rec, "visible", r->visible);
-	if (r->needed || r->rounds) {
+	if (r->needed) {
 		needed = json_object();
-		if (r->needed)
-			json_set_num(needed, "runs", (double)r->needed);
-		if (r->rounds)
-			json_set_num(needed, "rounds", (double)r->rounds);
+		json_set_num(needed, "runs", (double)r->needed);
 		json_set_num(needed, "minutes", r->minutes);
 		json_set(rec, "needed", needed);
 	}
@@ -228,15 +218,28 @@ set_texts(struct json *rec, const struct comparison *c, const struct brief *b,
 	str_free(&s);
 }
 
+/* What the rows of each metric have in common. */
 static void
-set_family(struct json *to, const char *name, const struct comparison *c,
-    enum test_family family)
+set_metrics(struct json *rec, const struct comparison *c)
 {
-	struct json *j = json_object();
+	struct json *all = json_object();
 
-	json_set_num(j, "tests", (double)c->tests[family]);
-	json_set_num(j, "level", c->alpha[family]);
-	json_set(to, name, j);
+	for (size_t i = 0; i < c->nmetrics; i++) {
+		const struct metric_facts *m = &c->metrics[i];
+		struct json *j = json_object();
+
+		json_set_num(j, "session_sd", m->model.session_sd);
+		if (m->model.known)
+			json_set_bool(j, "measured", true);
+		if (m->model.rho > 0)
+			json_set_num(j, "serial", m->model.rho);
+		if (m->step > 0)
+			json_set_num(j, "step", m->step);
+		json_set_num(j, "machine", exp(m->model.machine));
+		json_set_num(j, "unchanged", m->model.unchanged);
+		json_set(all, m->name, j);
+	}
+	set_unless_empty(rec, "metrics", all);
 }
 
 /* The comparison record: cases not compared, environments, counts. */
@@ -248,7 +251,7 @@ make_comparison(const struct comparison *c, const struct brief *b,
 	struct json *rec = record_new("comparison"), *counts = json_object();
 	struct json *unmatched = json_array(), *failed = json_array();
 	struct json *env = json_array(), *overall = json_object();
-	struct json *one_sided = json_array(), *families = json_object();
+	struct json *one_sided = json_array();
 
 	json_set(rec, "baseline", json_dup(c->subject[0]));
 	json_set(rec, "contender", json_dup(c->subject[1]));
@@ -260,16 +263,9 @@ make_comparison(const struct comparison *c, const struct brief *b,
 	if (c->waived)
 		json_set_num(counts, "waived", (double)c->waived);
 	json_set(rec, "verdicts", counts);
-	json_set_num(rec, "alpha", JUDGE_ALPHA);
-	json_set_str(rec, "correction", r->strict ? "holm" : "bh");
-	json_set_num(rec, "tests",
-	    (double)(c->tests[FAMILY_PRIMARY] + c->tests[FAMILY_OTHER] +
-		c->tests[FAMILY_COMMON]));
-	set_family(families, "primary", c, FAMILY_PRIMARY);
-	set_family(families, "other", c, FAMILY_OTHER);
-	if (c->tests[FAMILY_COMMON])
-		set_family(families, "common", c, FAMILY_COMMON);
-	json_set(rec, "families", families);
+	json_set_str(rec, "claims", r->strict ? "strict" : "fdr");
+	json_set_num(rec, "rows", (double)c->claims);
+	set_metrics(rec, c);
 	if (c->sessions[0])
 		json_set(rec, "sessions",
 		    json_pair((double)c->sessions[0], (double)c->sessions[1]));

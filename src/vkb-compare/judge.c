@@ -8,7 +8,6 @@
 #include "mem.h"
 #include "part.h"
 #include "record.h"
-#include "sequential.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,48 +26,6 @@ has_metric(const struct kase *k, const char *name)
 		if (part_metric(&k->parts[i], name))
 			return true;
 	return false;
-}
-
-/*
- * Are both sides the same measurement? All metrics must be equal: coarse values
- * of one metric may be equal by chance.
- */
-static bool
-is_same_data(const struct pairing *p)
-{
-	const struct kase *a = p->side[0], *b = p->side[1];
-
-	return a->nparts == 1 && b->nparts == 1 &&
-	    part_compare_metrics(&a->parts[0], &b->parts[0]) == 0;
-}
-
-/*
- * Returns the level that sequential looks leave of alpha (2 alpha with
- * 'ninety'), the smaller of both sides; alpha if neither side looked. Notes
- * whether one did.
- */
-static double
-find_level(struct comparison *c, struct row *row, bool ninety)
-{
-	double alpha = (ninety ? 2 : 1) * JUDGE_ALPHA, least = alpha;
-
-	for (size_t j = 0; j < 2; j++) {
-		struct cached_level *l = &c->levels[j][ninety];
-		size_t k, n = row->used[j].n;
-		double *looks = cases_looks(row->pair->side[j], &k);
-
-		row->looked |= k > 0;
-		if (k && k == l->k && n == l->n &&
-		    memcmp(looks, l->looks, k * sizeof *looks) == 0) {
-			free(looks);
-		} else {
-			free(l->looks);
-			*l = (struct cached_level){
-			    looks, k, n, sequential_level(looks, k, n, alpha)};
-		}
-		least = fmin(least, l->level);
-	}
-	return least;
 }
 
 /* Takes the margin of the history if it is wider. */
@@ -93,12 +50,8 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 {
 	struct row row = {.pair = p,
 	    .name = mem_str(name),
-	    .p = NAN,
-	    .level = JUDGE_ALPHA,
-	    .level10 = 2 * JUDGE_ALPHA,
 	    .visible = NAN,
 	    .minutes = NAN};
-	bool paired;
 
 	if (!rules_apply(r, &row))
 		goto no;
@@ -106,22 +59,9 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		row.used[j] = sample_metric(p->side[j], name);
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
-	paired = !row.exact && sample_pair(row.used, &row.shared, &row.dropped);
-	if (paired)
-		row.shared = 0;
-	row.level = find_level(c, &row, false);
-	row.level10 = find_level(c, &row, true);
-	if (row.exact)
-		row.facts = verdict_measure_exact(
-		    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
-	else if (is_same_data(p))
-		row.facts =
-		    verdict_measure_same(row.used[0].v, row.used[0].n, paired);
-	else
-		row.facts = verdict_measure_looked(row.used[0].v, row.used[0].n,
-		    row.used[1].v, row.used[1].n, paired, row.level,
-		    row.level10);
-	if (row.metric.exact && isnan(row.facts.sd) &&
+	row.facts = (row.exact ? verdict_measure_exact : verdict_start)(
+	    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
+	if (row.exact && row.metric.exact && isnan(row.facts.sd) &&
 	    !verdict_is_spread(&row.facts))
 		row.gate = row.primary = false;
 	if (row.margin_auto)
@@ -345,24 +285,13 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	busy_share(c);
 }
 
-double
-judge_p(const struct row *row, double p)
+const struct metric_facts *
+judge_find_metric(const struct comparison *c, const char *name)
 {
-	return fmin(1, p * JUDGE_ALPHA / row->level);
-}
-
-enum test_family
-judge_family(const struct row *row)
-{
-	const struct verdict_facts *f = &row->facts;
-
-	if (isnan(f->p) || f->m < VERDICT_RUNS || f->n < VERDICT_RUNS)
-		return FAMILIES;
-	if (!row->gate)
-		return FAMILY_SHOWN;
-	if (row->common && row->primary)
-		return FAMILY_COMMON;
-	return row->primary ? FAMILY_PRIMARY : FAMILY_OTHER;
+	for (size_t i = 0; i < c->nmetrics; i++)
+		if (strcmp(c->metrics[i].name, name) == 0)
+			return &c->metrics[i];
+	return NULL;
 }
 
 void
@@ -382,9 +311,9 @@ judge_free(struct comparison *c)
 		free(c->overall[i].name);
 	for (size_t i = 0; i < c->one_sided_count; i++)
 		free(c->one_sided[i].name);
-	for (size_t j = 0; j < 2; j++)
-		for (size_t i = 0; i < 2; i++)
-			free(c->levels[j][i].looks);
+	for (size_t i = 0; i < c->nmetrics; i++)
+		free(c->metrics[i].name);
+	free(c->metrics);
 	free(c->canaries);
 	free(c->rule_issues);
 	free(c->one_sided);

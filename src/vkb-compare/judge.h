@@ -7,13 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "family.h"
 #include "pairing.h"
 #include "rules.h"
 #include "sample.h"
+#include "judge/model.h"
 #include "judge/verdict.h"
-
-#define JUDGE_ALPHA FAMILY_ALPHA
 
 struct row {
 	const struct pairing *pair;
@@ -21,38 +19,33 @@ struct row {
 	struct metric metric;
 	bool gate;
 	bool primary; /* of its case; common: of a case */
-	bool common;  /* what all cases have in common (apart.h) */
+	bool common;  /* what all cases have in common (infer.h) */
 	double margin;
 	char margin_sign; /* '+' or '-' if the user gave one; else '\0' */
 	const char *margin_from;     /* table, option, policy or history */
 	bool margin_auto;            /* widen it by the history */
 	bool exact;                  /* no test: assumed to have no noise */
 	struct policy_waiver waiver; /* .reason NULL: none */
-	/* Between sessions, of ln(value), where it is not measured: of the
-	 * policy, until apart.c sets it; df 0: not known. */
-	struct moderate session;
-	const char *session_from; /* as in struct comparison */
+	double session_sd; /* of the policy, in ln(value), with session_df */
+	double session_df; /* 0: it does not say it */
 	bool waived;              /* a regression that does not fail */
-	struct sample used[2];    /* values in the test, by side */
+	struct sample used[2];    /* values, by side */
+	struct model_row model;   /* its noise; the runs are not kept */
 	struct verdict_facts facts;
 	size_t
 	    sessions[2]; /* if it has noise and its sides share none, else 0 */
-	struct verdict_facts rest; /* the change less the common one */
+	struct verdict_facts rest; /* the change less the machine's */
 	bool has_rest;
-	double p;              /* adjusted; NAN: there was no test */
-	double level, level10; /* left of .05 and .10 by sequential looks */
-	bool looked;           /* a side ended when it was precise enough */
+	bool busy; /* its error allows for other programs on one side */
+	enum claim_word claim;
 	enum verdict verdict;
-	bool certain;
 	bool outweighed; /* more allocations, but less work or time */
 	bool unchanged;  /* known from the servers (sameserver.h) */
 	bool noise;      /* hence equivalent, whatever the tests say */
-	size_t needed;   /* runs per side (rounds); 0: not known */
-	size_t rounds; /* interleaved, of autocorrelated runs; 0: as 'needed' */
+	size_t needed; /* runs of too few, or rounds; 0: not known */
 	double visible; /* smallest relative change it can show; NAN */
 	double minutes; /* for the missing runs; NAN: not known */
 	size_t dropped; /* runs without a partner, left out */
-	size_t shared;  /* rounds of both sides, where too few to pair */
 	bool client_bound;
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */
@@ -93,11 +86,11 @@ struct canary {                    /* a case that must not change */
 	bool ok;
 };
 
-/* A computed level, cached: most cases have the same looks. */
-struct cached_level {
-	double *looks;
-	size_t k, n;
-	double level;
+/* What the rows of one metric have in common. */
+struct metric_facts {
+	char *name;
+	struct model_metric model;
+	double step; /* of its values */
 };
 
 struct comparison {
@@ -135,16 +128,16 @@ struct comparison {
 	/* What likely regressions do to a CI job, "ok" or "fail"; NULL: the
 	 * headline does not say it. */
 	const char *on_likely;
-	struct row *commons; /* made by apart.c, then moved to 'rows' */
+	struct row *commons; /* made by infer.c, then moved to 'rows' */
 	size_t ncommons;
 	struct pairing everything; /* stands for all cases */
-	double serial; /* lag-1 autocorrelation of unpaired runs, or 0 */
-	size_t tests[FAMILIES]; /* in the adjustment of p, of all comparisons */
-	double alpha[FAMILIES]; /* their shares of JUDGE_ALPHA */
-	struct cached_level levels[2][2]; /* cache by side; for ci95 and ci90 */
+	struct metric_facts *metrics;
+	size_t nmetrics;
+	double needs_p; /* the probability that one more claim needs */
+	size_t claims;  /* rows of all comparisons that are chosen from */
 };
 
-/* Pairs the cases, tests each metric and compares the environments; decide_all
+/* Pairs the cases, reads each metric and compares the environments; decide_all
  * then sets the verdicts. The comparison borrows from both sets of cases. */
 void judge_compare(struct comparison *, const struct cases *base, size_t who,
     const struct cases *contender, size_t contender_who, const struct rules *);
@@ -154,11 +147,8 @@ void judge_name_pairs(struct comparison *);
 
 void judge_free(struct comparison *);
 
-/* Returns the family of a row that is tested, or FAMILIES. */
-enum test_family judge_family(const struct row *);
-
-/* Scales p of a row, which looks make smaller than it is, so that it can be
- * compared with JUDGE_ALPHA. */
-double judge_p(const struct row *, double p);
+/* Returns what the rows of the metric have in common, or NULL. */
+const struct metric_facts *judge_find_metric(
+    const struct comparison *, const char *name);
 
 #endif

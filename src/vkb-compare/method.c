@@ -1,5 +1,4 @@
 #include "report.h"
-#include "apart.h"
 #include "json.h"
 #include "judge.h"
 #include "num.h"
@@ -61,8 +60,8 @@ find_shared_rounds(const struct comparison *c)
 
 	for (size_t i = 0; i < c->nrows; i++)
 		if (c->rows[i].gate && !c->rows[i].facts.paired &&
-		    c->rows[i].shared > most)
-			most = c->rows[i].shared;
+		    c->rows[i].model.rounds > most)
+			most = c->rows[i].model.rounds;
 	return most;
 }
 
@@ -100,111 +99,36 @@ report_sessions(struct str *s, double sd, const char *from)
 		    100 * sd, from);
 }
 
-static bool
-are_sessions_measured(const struct comparison *c)
-{
-	for (size_t i = 0; i < c->nrows; i++)
-		if (c->rows[i].sessions[0] >= APART_SESSIONS &&
-		    strcmp(c->rows[i].facts.method, "t-sessions") == 0)
-			return !c->session_from;
-	return false;
-}
-
-/* How a row is tested. */
-enum test { MODERATED, STUDENT, RANKS, CONSTANT, UNTESTED, TESTS };
-
-static enum test
-find_test(const struct row *r)
-{
-	const struct verdict_facts *f = &r->facts;
-
-	if (judge_family(r) == FAMILIES)
-		return UNTESTED;
-	if (strcmp(f->method, "exact") == 0)
-		return CONSTANT;
-	if (f->p_min != 0)
-		return RANKS;
-	return strcmp(f->method, "moderated-t") == 0 || f->prior.df > 0
-	    ? MODERATED
-	    : STUDENT;
-}
-
-/* Writes "rank tests", or "3 of 4 results by rank tests, 1 without a test" if
- * not all judged results have the same. */
-static void
-write_tests(struct str *s, const struct comparison *c)
-{
-	static const char moderated[] =
-	    "t tests of logarithms, with variances "
-	    "moderated over the results of a metric";
-	static const char *const names[TESTS] = {moderated,
-	    "t tests of logarithms", "rank tests", "a test of constant values",
-	    "no test"};
-	static const char *const parts[TESTS] = {
-	    "by moderated t tests of logarithms", "by t tests of logarithms",
-	    "by rank tests", "by a test of constant values", "without a test"};
-	size_t n[TESTS] = {0}, rows = 0;
-	bool any = false;
-
-	for (size_t i = 0; i < c->nrows; i++)
-		if (c->rows[i].gate && !c->rows[i].common) {
-			n[find_test(&c->rows[i])]++;
-			rows++;
-		}
-	for (enum test k = 0; k < TESTS; k++) {
-		if (!n[k])
-			continue;
-		if (n[k] == rows) {
-			str_printf(s, "; %s", names[k]);
-			return;
-		}
-		str_printf(s, any ? ", %zu " : "; %zu ", n[k]);
-		if (!any)
-			str_printf(s, "of %zu results ", rows);
-		str_add(s, parts[k]);
-		any = true;
-	}
-}
-
 static void
 write_session_noise(struct str *s, const struct comparison *c)
 {
-	if (c->session_from) {
-		str_add(s, "; intervals allow for different sessions, ");
+	if (!c->sessions[0])
+		return;
+	str_add(s, "; intervals allow for different sessions, ");
+	if (c->session_from)
 		report_sessions(s, c->session_sd, c->session_from);
-	} else if (are_sessions_measured(c)) {
-		str_printf(s,
-		    "; intervals allow for the effect of sessions, measured "
-		    "in %zu of them",
+	else
+		str_printf(s, "whose differences were measured in %zu of them",
 		    c->sessions[0]);
-	}
 }
 
 static void
-write_correction(
-    struct str *s, const struct comparison *c, const struct rules *r)
+write_claims(struct str *s, const struct comparison *c, const struct rules *r)
 {
-	size_t first = c->tests[FAMILY_PRIMARY], other = c->tests[FAMILY_OTHER];
-	enum test_family only = first ? FAMILY_PRIMARY : FAMILY_OTHER;
-
-	if (!c->tests[only])
+	if (!c->claims)
 		return;
-	str_printf(s, "; p-values corrected for %zu test%s%s (%s, level %g)",
-	    c->tests[only], num_plural(c->tests[only]),
-	    first && other ? " of primary metrics" : "",
-	    r->strict ? "Holm" : "Benjamini-Hochberg", c->alpha[only]);
-	if (first && other)
-		str_printf(s, " and %zu of others (level %g)", other,
-		    c->alpha[FAMILY_OTHER]);
-	if (c->tests[FAMILY_COMMON])
-		str_printf(s, " and %zu of all cases together (level %g)",
-		    c->tests[FAMILY_COMMON], c->alpha[FAMILY_COMMON]);
+	str_printf(s,
+	    "; of %zu result%s those are worse or better that probably "
+	    "changed: %s",
+	    c->claims, num_plural(c->claims),
+	    r->strict ? "it is unlikely that one of them did not"
+		      : "few of them did not");
 }
 
 void
 report_method(struct str *s, const struct comparison *c, const struct rules *r)
 {
-	size_t rows = c->waived, looked = 0, held = 0;
+	size_t rows = c->waived, held = 0;
 
 	for (size_t i = 0; i < VERDICTS; i++)
 		rows += c->count[i];
@@ -217,22 +141,14 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		return;
 	}
 	write_pairing(s, c, rows);
-	write_tests(s, c);
 	write_session_noise(s, c);
-	write_correction(s, c, r);
+	write_claims(s, c, r);
 	str_addc(s, '.');
 	if (c->unnamed_sessions)
 		str_add(s,
-		    " No sessions recorded: all runs count as one session, and "
-		    "the effect of sessions is not allowed for.");
+		    " No sessions recorded: each side counts as one of its "
+		    "own.");
 	write_margins(s, c);
-	for (size_t i = 0; i < c->nrows; i++)
-		looked += c->rows[i].level < JUDGE_ALPHA;
-	if (looked)
-		str_printf(s,
-		    " %zu result%s of adaptive runs: p and intervals allow for "
-		    "all looks.",
-		    looked, num_plural(looked));
 	for (size_t i = 0; i < c->ncanaries; i++)
 		held += c->canaries[i].ok;
 	if (c->ncanaries)

@@ -150,7 +150,7 @@ count_rounds(const struct brief *b)
 
 	for (size_t i = 0; i < b->c->nrows; i++) {
 		const struct row *r = &b->c->rows[i];
-		size_t n = r->rounds ? r->rounds : r->needed;
+		size_t n = r->needed;
 
 		if (report_is_judged(r) && r->verdict > VERDICT_EQUIVALENT &&
 		    !report_is_hopeless(r) && n > most)

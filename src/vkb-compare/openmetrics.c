@@ -22,8 +22,8 @@ static const struct family {
 	offsetof(struct row, facts.lo95)},
     {"vkb_change_high_ratio", "ratio", "Upper end of its 95 % interval.",
 	offsetof(struct row, facts.hi95)},
-    {"vkb_p_adjusted", "", "p of the change, adjusted over the report.",
-	offsetof(struct row, p)},
+    {"vkb_probability", "", "Probability of a change in its direction.",
+	offsetof(struct row, facts.p)},
     {"vkb_regression", "", "1 where the contender is judged to be worse.",
 	REGRESSION}};
 

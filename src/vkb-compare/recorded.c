@@ -101,11 +101,10 @@ read_row(struct row *r, const struct json *rec)
 	r->gate = strcmp(json_get_str(rec, "class"), "gate") == 0;
 	r->common = json_get_bool(rec, "common", false);
 	r->primary = json_get_bool(rec, "primary", false);
-	r->certain = json_get_bool(rec, "certain", false);
 	r->noise = json_get_bool(rec, "noise", false);
 	r->visible = json_get_num(rec, "visible", NAN);
 	r->minutes = json_get_num(needed, "minutes", NAN);
-	r->p = NAN;
+	f->p = json_get_num(rec, "probability", NAN);
 	f->method = ""; /* notes name it */
 	f->paired = json_get_bool(rec, "paired", false);
 	f->ratio = json_get_num(rec, "ratio", NAN);
@@ -127,8 +126,7 @@ read_row(struct row *r, const struct json *rec)
 		f->sd = NAN; /* the runs of a side differ */
 	if (read_verdict(json_get_str(rec, "verdict"), &r->verdict) < 0)
 		return "'verdict' is unknown";
-	if (read_count(json_get(needed, "runs"), &r->needed) < 0 ||
-	    read_count(json_get(needed, "rounds"), &r->rounds) < 0)
+	if (read_count(json_get(needed, "runs"), &r->needed) < 0)
 		return "'needed' has no count";
 	if (read_waiver(r, json_get(rec, "waiver")) < 0)
 		return "'waiver' lacks its reason or date";

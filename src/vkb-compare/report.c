@@ -1,5 +1,4 @@
 #include "report.h"
-#include "apart.h"
 #include "history.h"
 #include "json.h"
 #include "mem.h"
@@ -146,7 +145,7 @@ report_is_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
 
-	return verdict_is_hopeless((double)(r->needed ? r->needed : r->rounds),
+	return verdict_is_hopeless((double)r->needed,
 	    (double)have, r->minutes);
 }
 
@@ -191,7 +190,7 @@ report_reason(struct str *s, const struct row *r)
 	}
 	if (r->sessions[0] || r->common)
 		str_add(s, "sessions differ");
-	else if (r->facts.assumed_se)
+	else if (r->busy)
 		str_add(s, "other processes ran");
 	else if (!r->exact && is_on_margin(&r->facts, r->margin))
 		str_printf(s, "lies on the margin of %.3g%%", 100 * r->margin);
@@ -253,11 +252,12 @@ report_verdict(struct str *s, const struct row *r)
 		str_add(s, ", too noisy to tell");
 	if (report_is_hopeless(r))
 		return;
-	if (r->rounds)
-		str_printf(s, ", needs %zu interleaved runs", r->rounds);
 	if (!r->needed)
 		return;
-	str_printf(s, ", needs %zu runs", r->needed);
+	str_printf(s, ", needs %zu %sruns", r->needed,
+	    r->facts.paired || r->verdict == VERDICT_INSUFFICIENT
+		? ""
+		: "interleaved ");
 	if (!isnan(r->minutes))
 		str_printf(s, " (%s more)", num_seconds(buf, 60 * r->minutes));
 }
@@ -334,7 +334,6 @@ report_notes(struct str *s, const struct row *r)
 	    {r->builds_differ, "the builds were made in different ways"},
 	    {isnan(f->ratio) && !report_is_exact(r),
 		"values of 0 or below: no ratio"},
-	    {strcmp(f->method, "exact") == 0, "no noise"},
 	    {strcmp(f->method, "identical") == 0, "identical values"},
 	    {r->exact && !r->metric.exact,
 		isnan(f->sd) ? "assumed exact, but judged by the spread of the "
@@ -357,11 +356,9 @@ report_notes(struct str *s, const struct row *r)
 		}
 	if (together_is_work(r) && r->pair->functions)
 		str_printf(s, ": %s", r->pair->functions);
-	if (f->serial > 0) {
-		str_printf(s,
-		    "%sruns are autocorrelated (lag-1 %.2f in this report): "
-		    "the interval is wider",
-		    sep, f->serial);
+	if (r->model.step > 0) {
+		str_printf(s, "%svalues come in steps of %.2g%%", sep,
+		    100 * expm1(r->model.step));
 		sep = ", ";
 	}
 	if (r->has_rest) {

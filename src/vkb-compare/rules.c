@@ -168,8 +168,8 @@ rules_apply(const struct rules *r, struct row *row)
 	apply_answer(row, &a, "policy");
 	row->exact = a.exact == 1 || row->metric.exact;
 	row->waiver = a.waiver;
-	row->session =
-	    (struct moderate){a.session_sd * a.session_sd, a.session_df};
+	row->session_sd = a.session_sd;
+	row->session_df = a.session_df;
 	apply_options(r, row);
 	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);

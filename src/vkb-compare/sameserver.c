@@ -47,8 +47,8 @@ is_same_server(const struct comparison *c)
 static bool
 has_only_noise(const struct row *r)
 {
-	return r->facts.paired && r->facts.sd > ROUNDING && !r->exact &&
-	    !r->common;
+	return r->facts.paired && !r->exact && !r->common &&
+	    r->model.noise[0].var > ROUNDING * ROUNDING;
 }
 
 void
@@ -65,8 +65,8 @@ sameserver_decide(struct comparison *c)
 			continue;
 		r->noise = true;
 		r->verdict = VERDICT_EQUIVALENT;
-		r->certain = r->waived = false;
-		r->needed = r->rounds = 0;
+		r->waived = false;
+		r->needed = 0;
 		r->minutes = NAN;
 	}
 }

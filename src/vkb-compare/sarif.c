@@ -138,9 +138,8 @@ make_properties(const struct comparison *c, const struct row *r)
 	json_set_num(j, "ratio", f->ratio);
 	json_set_num(j, "ci95_low", f->lo95);
 	json_set_num(j, "ci95_high", f->hi95);
-	json_set_num(j, "p_adjusted", r->p);
+	json_set_num(j, "probability", r->facts.p);
 	json_set_num(j, "margin", r->margin);
-	json_set_bool(j, "certain", r->certain);
 	return j;
 }
 

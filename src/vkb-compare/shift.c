@@ -51,20 +51,14 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2])
 {
 	struct shift_line l = {.percentile = 100 * q};
 	struct sample runs[2];
-	size_t shared, dropped = 0;
 	char key[32];
 
 	snprintf(key, sizeof key, "%.10g", l.percentile);
 	for (size_t j = 0; j < 2; j++)
 		runs[j] = sample_quantile(s->pair->side[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
-		bool paired = sample_pair(runs, &shared, &dropped);
-		struct verdict_facts f = verdict_measure(
-		    runs[0].v, runs[0].n, runs[1].v, runs[1].n, paired);
-		const struct moderate none = {NAN, 0};
+		struct verdict_facts f = infer_samples(runs, true);
 
-		infer_facts(
-		    &f, &none, JUDGE_ALPHA / 2, JUDGE_ALPHA, 2 * JUDGE_ALPHA);
 		for (size_t j = 0; j < 2; j++)
 			l.value[j] = (double)hist_quantile(h[j], q);
 		l.ratio = f.ratio;
