@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The noise of runs of which nothing is known; its df marks it. */
+#define UNKNOWN .1
+#define UNKNOWN_DF .01
+
 /* The least variance: values are equal, as those of a coarse clock. */
 #define LEAST 1e-14
 
@@ -302,7 +306,8 @@ shrink_noise(const struct effect *f, size_t row, int side)
 	if (own.df > 0)
 		prior.df = fmin(prior.df, MOST_SHRUNK * own.df);
 	all = moderate_shrink(own, &prior);
-	return all.df > 0 ? all : (struct moderate){LEAST, 1};
+	return all.df > 0 ? all
+			  : (struct moderate){UNKNOWN * UNKNOWN, UNKNOWN_DF};
 }
 
 /* What the sessions of one side add up to. */
@@ -579,14 +584,6 @@ estimate_row(struct effect *f, size_t row)
 	if (!r->pairs && r->apart > 0)
 		r->own = moderate_add(
 		    r->own, (struct moderate){r->apart, f->prior->df});
-	if (f->metric->separate || r->pairs)
-		return;
-	/* Too few cases to tell the machine from them. */
-	r->own = moderate_add(r->own,
-	    (struct moderate){r->sessions + r->shared * f->session.var +
-		    f->prior->others,
-		f->metric->known ? f->session.df : f->prior->df});
-	r->sessions = 0;
 }
 
 static void
@@ -730,9 +727,7 @@ set_laws(struct effect *f)
 	f->metric->nlaws = 0;
 	for (size_t i = 0; i < f->n; i++)
 		paired += f->rows[i].pairs > 0;
-	if (!f->metric->separate)
-		add_law(f->metric, 1, 0, (struct moderate){0, INFINITY});
-	else if (2 * paired >= f->n)
+	if (2 * paired >= f->n)
 		set_paired_law(f);
 	else
 		set_unpaired_laws(f);

@@ -46,7 +46,8 @@ struct model_row {
 	size_t pairs; /* of them, compared one by one; 0: two samples */
 	double change;
 	struct moderate noise[2]; /* of a run, of each side, or [0] of a pair */
-	struct moderate own;      /* error by what is seen in this case */
+	struct moderate own; /* error by what is seen in this case; its df is
+			      * below 1 if nothing is known of its noise */
 	double sessions; /* error by T, where that is assumed: a variance */
 	double shared;   /* by which S and T count: 0 if sides share them */
 	struct moderate error; /* of the change, with the machine's */

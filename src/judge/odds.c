@@ -371,7 +371,7 @@ lay_grid(struct odds *o)
 	for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
 		for (size_t k = 0; k < m->nlaws; k++)
 			add_place(o, off[i] * sqrt(m->laws[k].error.var));
-		for (size_t k = 0; m->separate && k < o->nsampled; k += by)
+		for (size_t k = 0; k < o->nsampled; k += by)
 			add_place(o,
 			    o->sampled[k].d +
 				off[i] *

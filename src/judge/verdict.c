@@ -84,6 +84,11 @@ verdict_take(struct verdict_facts *f, const struct model_row *r, bool logs)
 	f->paired = r->pairs > 0;
 	f->method = r->pairs ? "rounds" : r->shared > 0 ? "sessions" : "runs";
 	f->change = r->change;
+	if (r->own.df < 1) {
+		if (f->median[0] > 0 && f->median[1] >= 0)
+			f->ratio = logs ? exp(f->change) : 1 + f->change;
+		return;
+	}
 	f->se = sqrt(r->error.var);
 	f->df = r->error.df;
 	f->wide = model_half_width(r, false, .90);

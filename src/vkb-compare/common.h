@@ -14,6 +14,8 @@ struct row;
 /* Stands for all cases where the name of one is expected. */
 #define COMMON_NAME "all cases"
 
+enum { COMMON_CASES = 5 }; /* at least, to speak of all */
+
 /* Adds a row to 'commons' with the metric, margin and waiver of 'like', and
  * primary if that is, for what these cases have in common. */
 void common_add(struct comparison *, const struct row *like,

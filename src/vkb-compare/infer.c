@@ -58,7 +58,9 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 
 	for (int j = 0; j < 2; j++)
 		for (size_t i = 0; i < s[j].n; i++) {
-			const struct round *r = &s[j].rounds[i];
+			const struct round none = {NULL, NAN};
+			const struct round *r =
+			    s[j].rounds ? &s[j].rounds[i] : &none;
 
 			known = known && r->session;
 			sheet_add(sheet, row, j, s[j].v[i],
@@ -298,7 +300,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 		apart += g->rows[i]->sessions[0] > 0;
 	}
 	note_sessions(c, g, &of->model);
-	if (of->model.separate && apart == g->n)
+	if (g->n >= COMMON_CASES && apart == g->n)
 		add_common(c, g, &of->model);
 	intern_free(names);
 	sheet_free(sheet);

@@ -192,6 +192,9 @@ report_reason(struct str *s, const struct row *r)
 		str_add(s, "sessions differ");
 	else if (r->busy)
 		str_add(s, "other processes ran");
+	else if (2 * r->model.step > r->facts.wide)
+		str_printf(s, "values come in steps of %.2g%%",
+		    100 * expm1(r->model.step));
 	else if (!r->exact && is_on_margin(&r->facts, r->margin))
 		str_printf(s, "lies on the margin of %.3g%%", 100 * r->margin);
 	else {
