@@ -181,8 +181,8 @@ two() { # two LABEL CONFIG VALUE...: prints runs with any configuration
   label=$1 config=$2
   shift 2
   for v; do
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"env":{"kernel":"%s"},"metrics":{"rps":%s},"status":"ok"}\n' \
-      "$label" "$config" "${kernel:-6.1}" "$v"
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"env":{"kernel":"%s"},"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
+      "$label" "$config" "${kernel:-6.1}" "$v" "$((index += 1))"
   done
 }
 {
@@ -418,8 +418,8 @@ each_value() {
   label=$1 config=$2 metric=$3
   shift 3
   for v; do
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"metrics":{"%s":%s},"status":"ok"}\n' \
-      "$label" "$config" "$metric" "$v"
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"metrics":{"%s":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
+      "$label" "$config" "$metric" "$v" "$((index += 1))"
   done
 }
 {

@@ -7,8 +7,8 @@ runs() {
   label=$1 config=$2 env=$3
   shift 3
   for v; do
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"env":%s,"metrics":{"rps":%s},"status":"ok"}\n' \
-      "$label" "$config" "$env" "$v"
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"env":%s,"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
+      "$label" "$config" "$env" "$v" "$((index += 1))"
   done
 }
 
@@ -166,7 +166,7 @@ perl -e '
     for my $l ("x", "y") {
       for (1 .. 8) {
         my $z = -6; $z += u() for 1 .. 12;
-        printf qq({"type":"run","v":1,"subject":{"label":"$l"},"config":{"command":"C","k":$c},"run":{},"env":{},"metrics":{"rps":%.5f},"status":"ok"}\n), 1000 * exp(.05 * $z);
+        printf qq({"type":"run","v":1,"subject":{"label":"$l"},"config":{"command":"C","k":$c},"run":{"session":"s","index":$i},"env":{},"metrics":{"rps":%.5f},"status":"ok"}\n), 1000 * exp(.05 * $z);
       }
     }
   }' >all

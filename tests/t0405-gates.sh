@@ -8,8 +8,8 @@ runs() {
   label=$1 command=$2
   shift 2
   for v; do
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{},"metrics":{"rps":%s},"status":"ok"}\n' \
-      "$label" "$command" "$v"
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
+      "$label" "$command" "$v" "$((index += 1))"
   done
 }
 

@@ -12,8 +12,8 @@ two() {
   label=$1 config=$2
   shift 2
   for v; do
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"run":{},"env":{"kernel":"%s"},"metrics":{"rps":%s},"status":"ok"}\n' \
-      "$label" "$config" "${kernel:-6.1}" "$v"
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"env":{"kernel":"%s"},"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
+      "$label" "$config" "${kernel:-6.1}" "$v" "$((index += 1))"
   done
 }
 failed() { # failed LABEL CONFIG ERROR: prints a failed run
@@ -30,8 +30,8 @@ each() {
 # --- missing results fail in every format, as in the exit status
 
 {
-  printf '{"type":"run","v":1,"subject":{"label":"b"},"config":{"command":"S"},"run":{},"metrics":{"rps":%s,"p99_latency_ms":1},"status":"ok"}\n' \
-    1 1.01 1 1.01
+  printf '{"type":"run","v":1,"subject":{"label":"b"},"config":{"command":"S"},"metrics":{"rps":%s,"p99_latency_ms":1},"status":"ok","run":{"session":"s","index":%d}}\n' \
+    1 1.01 1 1.01 "$((index += 1))"
 } >base
 two c '{"command":"S"}' 1 1.01 1 1.01 >new
 test_status 1 'a metric that the contender does not have' vkb-compare -v --ci -f junit:j -f annotations:n \

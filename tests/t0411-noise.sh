@@ -79,8 +79,8 @@ test_same null "$(grep -v '"index":[678]' drift | vkb-stats |
 # --- precision
 
 for i in 1 2 3 4 5 6 7 8; do
-  printf '{"type":"run","v":1,"subject":{},"config":{"command":"GET"},"run":{},"metrics":{"rps":%s},"status":"ok"}\n' \
-    "$((1000 + 13 * (i * 5 % 8)))"
+  printf '{"type":"run","v":1,"subject":{},"config":{"command":"GET"},"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
+    "$((1000 + 13 * (i * 5 % 8)))" "$((index += 1))"
 done >eight
 test_same '[0.04352,0.02,true]' "$(vkb-stats --precision 2% eight |
   jq -c '.metrics.rps.precision | [(.now * 1e6 | round / 1e6), .wanted,

@@ -168,7 +168,8 @@ add_samples(struct effect *f, size_t row, struct serial *sum, double *series)
 				add_residual(f, row, j, &r->runs[j][k],
 				    r->runs[j][k].y - mean);
 			}
-			serial_add(sum, series, end - i);
+			if (r->runs[j][i].time < MODEL_UNORDERED)
+				serial_add(sum, series, end - i);
 		}
 }
 
@@ -557,7 +558,8 @@ estimate_unpaired(struct effect *f, size_t row)
 	for (int j = 0; j < 2; j++) {
 		noise[j].var *= by[j];
 		/* Autocorrelated runs say less of their variance. */
-		noise[j].df = fmax(1, noise[j].df * (1 - rho) / (1 + rho));
+		noise[j].df = fmin(noise[j].df,
+		    fmax(1, noise[j].df * (1 - rho) / (1 + rho)));
 	}
 	r->own = moderate_add(noise[0], noise[1]);
 	r->sessions = f->metric->known ? 0 : r->shared * var;

@@ -27,10 +27,13 @@
 
 #include "moderate.h"
 
+#define MODEL_UNORDERED 1e12
+
 struct model_run {
 	double y;         /* ln(value) */
 	uint32_t session; /* small numbers: arrays have one element for each */
-	double time;      /* the place of the run in its session */
+	double time;      /* the place of the run in its session; from
+			   * MODEL_UNORDERED on it is not known */
 };
 
 /* One case of a metric. The runs of a side are sorted by session, then time. */

@@ -9,8 +9,6 @@
 /* Digits to which values are compared: those that programs print. */
 #define UNIT 1e-6
 
-#define APART 1e12 /* more than there are runs */
-
 struct side {
 	struct model_run *v;
 	size_t n, cap;
@@ -57,7 +55,8 @@ sheet_add(struct sheet *s, size_t row, int side, double value,
 	struct side *of = &s->sides[row][side];
 
 	if (isnan(time))
-		time = (double)of->n + (side ? APART : 0);
+		time = MODEL_UNORDERED * (double)(2 * row + (size_t)side + 1) +
+		    (double)of->n;
 	of->v = mem_grow(of->v, of->n, &of->cap, sizeof *of->v);
 	of->v[of->n++] = (struct model_run){value, session, time};
 }

@@ -23,9 +23,8 @@ struct sheet;
 struct sheet *sheet_new(size_t rows, bool clock);
 void sheet_free(struct sheet *);
 
-/* Adds a value, which is finite, of side 0 or 1. 'time' NAN: the place in its
- * session is the order of these calls, and no run of the other side was made
- * then. */
+/* Adds a value, which is finite, of side 0 or 1. 'time' NAN: its place in the
+ * session is not known. */
 void sheet_add(struct sheet *, size_t row, int side, double value,
     uint32_t session, double time);
 

@@ -110,6 +110,7 @@ verdict_take(struct verdict_facts *f, const struct model_row *r, bool logs)
 void
 verdict_make_identical(struct verdict_facts *f)
 {
+	f->lo95 = f->hi95 = f->lo90 = f->hi90 = NAN;
 	set_single_ratio(f, "identical", 1);
 	f->change = f->least = f->wide = 0;
 	f->p = 0;

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 static bool
 is_virtual(const struct comparison *c)
@@ -211,7 +212,10 @@ set_row(struct row *row, const struct model_row *m, bool logs, bool separate)
 	count_sessions(row, m);
 	if (separate && logs && m->shared > 0)
 		set_rest(row, m);
-	if (is_same_data(row->pair))
+	/* What a session does is a factor: 0 stays 0. */
+	if (is_same_data(row->pair) ||
+	    (row->facts.median[0] == 0 && row->facts.median[1] == 0 &&
+		m->change == 0))
 		verdict_make_identical(&row->facts);
 }
 
@@ -240,18 +244,22 @@ add_common(
 {
 	const struct row *model = find_like(g);
 	struct row like;
+	size_t runs = 0;
 
 	if (!model)
 		return;
 	like = *model;
 	like.primary = false;
 	for (size_t i = 0; i < g->n; i++) {
+		const struct verdict_facts *f = &g->rows[i]->facts;
+
+		runs = MAX(runs, MIN(f->m, f->n));
 		like.primary = like.primary || g->rows[i]->primary;
 		if (g->rows[i]->gate &&
 		    g->rows[i]->waiver.reason != like.waiver.reason)
 			like.waiver = (struct policy_waiver){0};
 	}
-	common_add(c, &like, m, g->n);
+	common_add(c, &like, m, g->n, runs);
 }
 
 /* Notes how many sessions there are, and what says how they differ. */
