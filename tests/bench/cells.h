@@ -46,9 +46,26 @@ struct cell {
 	double position;   /* between first and second in a round */
 	double drift;      /* over all runs */
 	double session_sd; /* common to all cases of a session */
+	int contender;       /* its runs; 0: n */
+	double contender_cv; /* of them; 0: cv */
+	int also; /* runs of the baseline in the contender's session, too */
+	int contenders;    /* its sessions; 0: 1 */
+	int improved;      /* cases after the changed ones, by -change */
+	double machine_sd; /* of an autoregression that all cases share */
+	double machine_ar;
+	double together; /* share of the variance that all cases share */
+	int noisy;       /* cases that are noisier; 0: one */
+	double step;     /* of p50, which is .111 ms, in ms */
+	double throttled; /* the last third of a session is so much slower */
+	double neighbour; /* comes and goes, and makes all so much slower */
+	double first;     /* the first run of a session is so much slower */
+	double outlier;   /* one run of the first case is so much slower */
+	double machines;  /* sd of sessions of the baseline, of one each */
 	bool bare;         /* the machine is not a virtual one */
 	double case_sd;    /* of each case in each session */
-	int changed;       /* cases of the contender that differ */
+	int changed;       /* cases of the contender that differ; the
+			    * sign of 'change' alternates with 'signs' */
+	bool signs;
 	double change;     /* ratio of their throughput less 1 */
 	bool told; /* the change that vkb-load prints: found in 4 of 5 */
 	/* Goals, as shares. Alarms 0: .05 where nothing changed. Where
@@ -800,6 +817,123 @@ static const struct cell cells[] = {
 	.cv = .04,
 	.cases = 3,
 	.sentence = TURNS_EQUAL},
+    {.name = "K=1 sd 1% -10% in 3 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 3, .change = -0.1, .alarms_most = 0.05, .found_least = 0.9, .bare = true},
+    {.name = "K=1 sd 1% -10% in 4 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 4, .change = -0.1, .alarms_most = 0.05, .found_least = 0.9, .bare = true},
+    {.name = "K=1 sd 1% -10% in 5 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 5, .change = -0.1, .alarms_most = 0.05, .found_least = 0.9, .bare = true},
+    {.name = "K=1 sd 1% -10% in 6 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 6, .change = -0.1, .alarms_most = 0.05, .found_least = 0.9, .bare = true},
+    {.name = "K=1 sd 1% -10% in 7 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 7, .change = -0.1, .alarms_most = 0.05, .found_least = 0.9, .bare = true},
+    {.name = "K=1 sd 1% -10% in 8 of 24", .layout = SESSIONS, .cases = 24, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 8, .change = -0.1, .alarms_most = 0.05, .found_least = 0.9, .bare = true},
+    {.name = "K=1 sd 1% -50% in 3 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 3, .change = -0.5, .alarms_most = 0.05, .found_least = 1, .bare = true},
+    {.name = "K=1 sd 1% -50% in 4 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 4, .change = -0.5, .alarms_most = 0.05, .found_least = 1, .bare = true},
+    {.name = "K=1 sd 1% -50% in 5 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 5, .change = -0.5, .alarms_most = 0.05, .found_least = 1, .bare = true},
+    {.name = "K=1 sd 1% -50% in 6 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 6, .change = -0.5, .alarms_most = 0.05, .found_least = 1, .bare = true},
+    {.name = "K=1 sd 1% -50% in 7 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 7, .change = -0.5, .alarms_most = 0.05, .found_least = 1, .bare = true},
+    {.name = "K=1 sd 1% -50% in 8 of 24", .layout = SESSIONS, .cases = 24, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .changed = 8, .change = -0.5, .alarms_most = 0.05, .found_least = 1, .bare = true},
+    {.name = "A/A K=1 sd 1%, 1% of each case", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.01, .alarms_most = 0.05, .bare = true},
+    {.name = "A/A K=1 sd 1%, 2% of each case", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.02, .alarms_most = 0.1, .bare = true},
+    {.name = "A/A K=1 sd twice the 1% assumed", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.02, .case_sd = 0.01, .alarms_most = 0.08, .bare = true},
+    {.name = "K=1 sd 3% -10% in 3 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 3, .change = -0.1, .alarms_most = 0.05, .found_least = 0.5},
+    {.name = "K=1 sd 3% -10% in 4 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 4, .change = -0.1, .alarms_most = 0.05, .found_least = 0.5},
+    {.name = "K=1 sd 3% -10% in 5 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 5, .change = -0.1, .alarms_most = 0.05, .found_least = 0.5},
+    {.name = "K=1 sd 3% -10% in 6 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 6, .change = -0.1, .alarms_most = 0.05, .found_least = 0.5},
+    {.name = "K=1 sd 3% -10% in 7 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 7, .change = -0.1, .alarms_most = 0.05, .found_least = 0.5},
+    {.name = "K=1 sd 3% -10% in 8 of 24", .layout = SESSIONS, .cases = 24, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 8, .change = -0.1, .alarms_most = 0.05, .found_least = 0.5},
+    {.name = "K=1 sd 3% -50% in 3 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 3, .change = -0.5, .alarms_most = 0.05, .found_least = 1},
+    {.name = "K=1 sd 3% -50% in 4 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 4, .change = -0.5, .alarms_most = 0.05, .found_least = 1},
+    {.name = "K=1 sd 3% -50% in 5 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 5, .change = -0.5, .alarms_most = 0.05, .found_least = 1},
+    {.name = "K=1 sd 3% -50% in 6 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 6, .change = -0.5, .alarms_most = 0.05, .found_least = 1},
+    {.name = "K=1 sd 3% -50% in 7 of 10", .layout = SESSIONS, .cases = 10, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 7, .change = -0.5, .alarms_most = 0.05, .found_least = 1},
+    {.name = "K=1 sd 3% -50% in 8 of 24", .layout = SESSIONS, .cases = 24, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.005, .changed = 8, .change = -0.5, .alarms_most = 0.05, .found_least = 1},
+    {.name = "A/A K=1 sd 3%, 1% of each case", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.01, .alarms_most = 0.05},
+    {.name = "A/A K=1 sd 3%, 2% of each case", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.02, .alarms_most = 0.1},
+    {.name = "A/A K=1 sd twice the 3% assumed", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.06, .case_sd = 0.01, .alarms_most = 0.08},
+    {.name = "K=1 -10% in 3 and +10% in 3 of 10", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.01, .case_sd = 0.005, .bare = true, .changed = 3, .improved = 3, .change = -0.1, .alarms_most = 0.05, .found_least = 0.9},
+    {.name = "K=8 -10% in 4 of 10", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.02, .case_sd = 0.005, .sessions = 8, .changed = 4, .change = -0.1, .alarms_most = 0.05, .found_least = 0.95},
+    {.name = "A/A 20 runs cv 1%, 4 runs cv 4%", .layout = APART, .n = 20, .cv = 0.01, .contender = 4, .contender_cv = 0.04, .alarms_most = 0.06},
+    {.name = "A/A 5 runs cv 4%, 20 runs cv 1%", .layout = APART, .n = 5, .cv = 0.04, .contender = 20, .contender_cv = 0.01, .alarms_most = 0.06},
+    {.name = "A/A 6 runs cv 4%, 6 runs cv 1%", .layout = APART, .n = 6, .cv = 0.04, .contender = 6, .contender_cv = 0.01, .alarms_most = 0.06},
+    {.name = "A/A 4 runs cv 4%, 20 runs cv 1%", .layout = APART, .n = 4, .cv = 0.04, .contender = 20, .contender_cv = 0.01, .alarms_most = 0.06},
+    {.name = "A/A K=5 of 20 runs, 4 runs cv 5%", .layout = SESSIONS, .n = 20, .cv = 0.05, .contender = 4, .sessions = 5, .session_sd = 0.01, .alarms_most = 0.06},
+    {.name = "A/A K=8 of 10 runs, 4 runs cv 2%", .layout = SESSIONS, .n = 10, .cv = 0.02, .contender = 4, .sessions = 8, .session_sd = 0.01, .alarms_most = 0.06},
+    {.name = "A/A K=5 of 10 runs, 10 runs cv 2%", .layout = SESSIONS, .n = 10, .cv = 0.02, .contender = 10, .sessions = 5, .session_sd = 0.01, .alarms_most = 0.06},
+    {.name = "A/A K=8 of 20 runs, 4 runs cv 5%", .layout = SESSIONS, .n = 20, .cv = 0.05, .contender = 4, .sessions = 8, .session_sd = 0.01, .alarms_most = 0.06},
+    {.name = "A/A session shared 8+2 sd 2%", .layout = SESSIONS, .n = 8, .also = 2, .contender = 10, .cv = 0.01, .session_sd = 0.02, .alarms_most = 0.06},
+    {.name = "A/A session shared 8+2 sd 2%, 1% of each case", .layout = SESSIONS, .n = 8, .also = 2, .contender = 10, .cv = 0.01, .session_sd = 0.02, .alarms_most = 0.06, .case_sd = 0.01},
+    {.name = "A/A session shared 9+1 sd 2%", .layout = SESSIONS, .n = 9, .also = 1, .contender = 10, .cv = 0.01, .session_sd = 0.02, .alarms_most = 0.06},
+    {.name = "A/A session shared 9+1 sd 2%, 1% of each case", .layout = SESSIONS, .n = 9, .also = 1, .contender = 10, .cv = 0.01, .session_sd = 0.02, .alarms_most = 0.06, .case_sd = 0.01},
+    {.name = "A/A session shared 10+10 sd 2%", .layout = SESSIONS, .n = 10, .also = 10, .contender = 10, .cv = 0.01, .session_sd = 0.02, .alarms_most = 0.06},
+    {.name = "A/A session shared 10+10 sd 2%, 1% of each case", .layout = SESSIONS, .n = 10, .also = 10, .contender = 10, .cv = 0.01, .session_sd = 0.02, .alarms_most = 0.06, .case_sd = 0.01},
+    {.name = "A/A apart machine AR 0.3 n=5", .layout = APART, .n = 5, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.3, .alarms_most = 0.06},
+    {.name = "A/A apart machine AR 0.3 n=7", .layout = APART, .n = 7, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.3, .alarms_most = 0.06},
+    {.name = "A/A apart machine AR 0.3 n=10", .layout = APART, .n = 10, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.3, .alarms_most = 0.06},
+    {.name = "A/A apart machine AR 0.3 n=20", .layout = APART, .n = 20, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.3, .alarms_most = 0.06},
+    {.name = "A/A apart machine AR 0.6 n=5", .layout = APART, .n = 5, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.6, .alarms_most = 0.08},
+    {.name = "A/A apart machine AR 0.6 n=7", .layout = APART, .n = 7, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.6, .alarms_most = 0.08},
+    {.name = "A/A apart machine AR 0.6 n=10", .layout = APART, .n = 10, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.6, .alarms_most = 0.08},
+    {.name = "A/A apart machine AR 0.6 n=20", .layout = APART, .n = 20, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.6, .alarms_most = 0.08},
+    {.name = "A/A apart machine AR 0.9 n=5", .layout = APART, .n = 5, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.9, .alarms_most = 0.15},
+    {.name = "A/A apart machine AR 0.9 n=7", .layout = APART, .n = 7, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.9, .alarms_most = 0.15},
+    {.name = "A/A apart machine AR 0.9 n=10", .layout = APART, .n = 10, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.9, .alarms_most = 0.15},
+    {.name = "A/A apart machine AR 0.9 n=20", .layout = APART, .n = 20, .cv = 0.01, .machine_sd = 0.02, .machine_ar = 0.9, .alarms_most = 0.15},
+    {.name = "A/A rounds n=4, 3 cases 3 times noisier", .n = 4, .cv = 0.02, .noisy = 3, .noisier = 3, .alarms_most = 0.06},
+    {.name = "A/A rounds n=4, one case 5 times noisier", .n = 4, .cv = 0.02, .noisier = 5, .alarms_most = 0.06},
+    {.name = "A/A rounds n=4, 4 cases 2 times noisier", .n = 4, .cv = 0.02, .noisy = 4, .noisier = 2, .alarms_most = 0.06},
+    {.name = "A/A rounds n=6, 3 cases 3 times noisier", .n = 6, .cv = 0.02, .noisy = 3, .noisier = 3, .alarms_most = 0.06},
+    {.name = "A/A rounds n=6, one case 5 times noisier", .n = 6, .cv = 0.02, .noisier = 5, .alarms_most = 0.06},
+    {.name = "A/A rounds n=6, 4 cases 2 times noisier", .n = 6, .cv = 0.02, .noisy = 4, .noisier = 2, .alarms_most = 0.06},
+    {.name = "A/A rounds n=8, 3 cases 3 times noisier", .n = 8, .cv = 0.02, .noisy = 3, .noisier = 3, .alarms_most = 0.06},
+    {.name = "A/A rounds n=8, one case 5 times noisier", .n = 8, .cv = 0.02, .noisier = 5, .alarms_most = 0.06},
+    {.name = "A/A rounds n=8, 4 cases 2 times noisier", .n = 8, .cv = 0.02, .noisy = 4, .noisier = 2, .alarms_most = 0.06},
+    {.name = "A/A rounds n=10, 3 cases 3 times noisier", .n = 10, .cv = 0.02, .noisy = 3, .noisier = 3, .alarms_most = 0.06},
+    {.name = "A/A rounds n=10, one case 5 times noisier", .n = 10, .cv = 0.02, .noisier = 5, .alarms_most = 0.06},
+    {.name = "A/A rounds n=10, 4 cases 2 times noisier", .n = 10, .cv = 0.02, .noisy = 4, .noisier = 2, .alarms_most = 0.06},
+    {.name = "A/A rounds n=4, noise shared by 50%", .n = 4, .cv = 0.02, .together = 0.5, .alarms_most = 0.06},
+    {.name = "A/A rounds n=4, noise shared by 90%", .n = 4, .cv = 0.02, .together = 0.9, .alarms_most = 0.06},
+    {.name = "A/A rounds n=4, noise shared by 100%", .n = 4, .cv = 0.02, .together = 1, .alarms_most = 0.06},
+    {.name = "A/A rounds n=6, noise shared by 50%", .n = 6, .cv = 0.02, .together = 0.5, .alarms_most = 0.06},
+    {.name = "A/A rounds n=6, noise shared by 90%", .n = 6, .cv = 0.02, .together = 0.9, .alarms_most = 0.06},
+    {.name = "A/A rounds n=6, noise shared by 100%", .n = 6, .cv = 0.02, .together = 1, .alarms_most = 0.06},
+    {.name = "A/A steps of 8 us cv .2% apart", .layout = APART, .n = 7, .cv = 0.002, .step = 0.008},
+    {.name = "A/A steps of 8 us cv 3% rounds", .n = 7, .cv = 0.03, .step = 0.008},
+    {.name = "-2% (the margin) everywhere, steps of 8 us", .n = 8, .cv = 0.01, .step = 0.008, .changed = 10, .change = -0.02},
+    {.name = "-20% in 1 of 10, steps of 8 us, rounds", .n = 7, .cv = 0.02, .step = 0.008, .changed = 1, .change = -0.2, .found_least = 0.95},
+    {.name = "A/A apart, throttled by 10% n=5", .layout = APART, .n = 5, .cv = 0.01, .throttled = 0.1, .alarms_most = 0.08},
+    {.name = "A/A apart, throttled by 10% n=8", .layout = APART, .n = 8, .cv = 0.01, .throttled = 0.1, .alarms_most = 0.08},
+    {.name = "A/A apart, throttled by 10% n=12", .layout = APART, .n = 12, .cv = 0.01, .throttled = 0.1, .alarms_most = 0.08},
+    {.name = "A/A apart, a neighbour of 8% n=6", .layout = APART, .n = 6, .cv = 0.01, .neighbour = 0.08, .alarms_most = 0.08},
+    {.name = "A/A apart, a neighbour of 8% n=10", .layout = APART, .n = 10, .cv = 0.01, .neighbour = 0.08, .alarms_most = 0.08},
+    {.name = "A/A apart, a neighbour of 8% n=20", .layout = APART, .n = 20, .cv = 0.01, .neighbour = 0.08, .alarms_most = 0.08},
+    {.name = "A/A rounds, a neighbour of 8% n=7", .n = 7, .cv = 0.01, .neighbour = 0.08},
+    {.name = "A/A K=1, a neighbour of 8% n=7", .layout = SESSIONS, .n = 7, .cv = 0.01, .neighbour = 0.08, .session_sd = 0.01, .alarms_most = 0.08},
+    {.name = "-10% in 2 of 10, a neighbour of 8%, rounds", .n = 8, .cv = 0.01, .neighbour = 0.08, .changed = 2, .change = -0.1, .found_least = 0.9},
+    {.name = "A/A K=2 sessions sd 2%", .layout = SESSIONS, .n = 6, .cv = 0.01, .session_sd = 0.02, .case_sd = 0.01, .sessions = 2, .alarms_most = 0.08},
+    {.name = "A/A K=3 sessions sd 2%", .layout = SESSIONS, .n = 6, .cv = 0.01, .session_sd = 0.02, .case_sd = 0.01, .sessions = 3, .alarms_most = 0.08},
+    {.name = "A/A K=4 sessions sd 2%", .layout = SESSIONS, .n = 6, .cv = 0.01, .session_sd = 0.02, .case_sd = 0.01, .sessions = 4, .alarms_most = 0.08},
+    {.name = "A/A K=1, 3 sessions of the contender", .layout = SESSIONS, .n = 6, .cv = 0.01, .session_sd = 0.03, .case_sd = 0.01, .contenders = 3},
+    {.name = "A/A K=6 sessions of machines 10% apart", .layout = SESSIONS, .n = 5, .cv = 0.01, .machines = 0.1, .sessions = 6},
+    {.name = "A/A K=3 sessions of machines 10% apart", .layout = SESSIONS, .n = 5, .cv = 0.01, .machines = 0.1, .sessions = 3, .alarms_most = 0.08},
+    {.name = "A/A apart, the first run 20% slower", .layout = APART, .n = 6, .cv = 0.01, .first = 0.2},
+    {.name = "A/A rounds, the first run 20% slower", .n = 6, .cv = 0.01, .first = 0.2},
+    {.name = "A/A rounds, one run 3 times slower", .n = 6, .cv = 0.01, .outlier = 2},
+    {.name = "A/A apart, one run 3 times slower", .layout = APART, .n = 6, .cv = 0.01, .outlier = 2},
+    {.name = "A/A rounds, one case 100 times noisier", .n = 6, .cv = 0.005, .noisier = 100},
+    {.name = "A/A apart, one case 100 times noisier", .layout = APART, .n = 6, .cv = 0.005, .noisier = 100},
+    {.name = "-5% in 1 of 10, one case 100 times noisier", .n = 6, .cv = 0.005, .noisier = 100, .changed = 1, .change = -0.05, .found_least = 0.95},
+    {.name = "-10% and +10% by turns, all 10, rounds", .n = 6, .cv = 0.02, .changed = 10, .signs = true, .change = -0.1, .found_least = 0.8},
+    {.name = "-10% and +10% by turns, all 10, K=1", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.01, .bare = true, .changed = 10, .signs = true, .change = -0.1},
+    {.name = "-30% everywhere K=1", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.03, .changed = 10, .change = -0.3, .found_least = 0.9},
+    {.name = "-10% everywhere K=1 not virtual", .layout = SESSIONS, .n = 7, .cv = 0.01, .session_sd = 0.01, .bare = true, .changed = 10, .change = -0.1, .found_least = 0.5},
+    {.name = "-50% in 1 of 1 K=1", .layout = SESSIONS, .n = 5, .cv = 0.01, .cases = 1, .session_sd = 0.03, .changed = 1, .change = -0.5, .found_least = 0.95},
+    {.name = "-50% in 1 of 2 K=1", .layout = SESSIONS, .n = 5, .cv = 0.01, .cases = 2, .session_sd = 0.03, .changed = 1, .change = -0.5, .found_least = 0.95},
+    {.name = "-50% in 2 of 3 K=1", .layout = SESSIONS, .n = 5, .cv = 0.01, .cases = 3, .session_sd = 0.03, .changed = 2, .change = -0.5, .found_least = 0.95},
+    {.name = "A/A 2 cases K=1", .layout = SESSIONS, .n = 5, .cv = 0.01, .cases = 2, .session_sd = 0.03},
+    {.name = "A/A cv .05% rounds", .n = 6, .cv = 0.0005},
+    {.name = "A/A cv 30% skewed rounds n=10", .n = 10, .cv = 0.3, .shape = SKEWED},
+    {.name = "A/A cv 30% heavy tails apart n=10", .layout = APART, .n = 10, .cv = 0.3, .shape = HEAVY},
+    {.name = "A/A 500 cases K=1", .layout = SESSIONS, .n = 4, .cv = 0.02, .cases = 500, .session_sd = 0.03},
+    {.name = "-10% in 50 of 500, rounds", .n = 5, .cv = 0.02, .cases = 500, .changed = 50, .change = -0.1, .found_least = 0.9},
+    {.name = "A/A two sessions, 3 of 8 runs lost", .layout = SESSIONS, .n = 8, .fewer = 3, .cv = 0.02, .session_sd = 0.03},
+    {.name = "A/A rounds, half of the runs fail", .n = 10, .cv = 0.02, .failed = 0.5},
 };
 
 #endif
