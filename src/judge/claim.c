@@ -20,8 +20,7 @@ claim_choose(struct claim *v, size_t n, bool strict)
 		double one = wrong[order[i]];
 
 		if (one > CLAIM_ONE ||
-		    sum + one >
-			CLAIM_WRONG * (strict ? 1 : (double)(i + 1)))
+		    sum + one > CLAIM_WRONG * (strict ? 1 : (double)(i + 1)))
 			break;
 		sum += one;
 		v[order[i]].word = CLAIM_CHANGE;

@@ -14,7 +14,8 @@
 /* The least variance: values are equal, as those of a coarse clock. */
 #define LEAST 1e-14
 
-/* The most that the other cases say of the noise of one, beside its own runs. */
+/* The most that the other cases say of the noise of one, beside its own runs.
+ */
 #define MOST_SHRUNK 1.5
 
 /* The autocorrelations of the machine that are tried, and their prior. */
@@ -57,11 +58,11 @@ struct effect {
 	size_t nresiduals;
 	struct common *common;
 	size_t ncommon;
-	struct moderate (*noise)[2];      /* of each row, without the machine's */
-	struct moderate priors[3];        /* by side; of rounds */
-	size_t sessions;                  /* one more than their largest number */
-	size_t count[2];                  /* sessions of each side, unpaired rows */
-	struct moderate session;          /* variance of S */
+	struct moderate (*noise)[2]; /* of each row, without the machine's */
+	struct moderate priors[3];   /* by side; of rounds */
+	size_t sessions;             /* one more than their largest number */
+	size_t count[2];             /* sessions of each side, unpaired rows */
+	struct moderate session;     /* variance of S */
 	struct moderate *cases, of_cases; /* of T for each row; their prior */
 	double *runs; /* how much of that is the noise of the runs */
 	double most_shared;
@@ -89,8 +90,8 @@ compare_rounds(const struct model_run *x, const struct model_run *y)
 }
 
 static void
-add_residual(struct effect *f, size_t row, int side, const struct model_run *r,
-    double e)
+add_residual(
+    struct effect *f, size_t row, int side, const struct model_run *r, double e)
 {
 	f->residuals[f->nresiduals++] =
 	    (struct residual){row, side, r->session, r->time, e};
@@ -277,8 +278,8 @@ measure_noise(struct effect *f)
 		for (int j = 0; j < 2; j++) {
 			struct model_row *r = &f->rows[i];
 			struct moderate *own = &f->noise[i][j];
-			double means = r->pairs ? 1.
-						: (double)count_sessions(r, j);
+			double means =
+			    r->pairs ? 1. : (double)count_sessions(r, j);
 
 			own->df -= means;
 			*own = own->df > 0
@@ -453,8 +454,7 @@ list_cells(const struct model_row *r, size_t *n)
 				continue;
 			end = end_session(r, j, at[j]);
 			c->n[j] = (double)(end - at[j]);
-			c->mean[j] =
-			    find_mean(r->runs[j] + at[j], end - at[j]);
+			c->mean[j] = find_mean(r->runs[j] + at[j], end - at[j]);
 			at[j] = end;
 		}
 	}
@@ -471,7 +471,8 @@ invert_session(const struct effect *f, const struct cell *c, double between,
 	for (int j = 0; j < 2; j++)
 		x[j] = between + LEAST +
 		    (c->n[j] > 0 ? noise[j].var *
-			     serial_inflation(f->metric->rho, c->n[j]) / c->n[j]
+				serial_inflation(f->metric->rho, c->n[j]) /
+				c->n[j]
 				 : 0);
 	p[1] = 0;
 	p[0] = c->n[0] > 0 ? 1 / x[0] : 0;
@@ -558,8 +559,8 @@ estimate_unpaired(struct effect *f, size_t row)
 	for (int j = 0; j < 2; j++) {
 		noise[j].var *= by[j];
 		/* Autocorrelated runs say less of their variance. */
-		noise[j].df = fmin(noise[j].df,
-		    fmax(1, noise[j].df * (1 - rho) / (1 + rho)));
+		noise[j].df = fmin(
+		    noise[j].df, fmax(1, noise[j].df * (1 - rho) / (1 + rho)));
 	}
 	r->own = moderate_add(noise[0], noise[1]);
 	r->sessions = f->metric->known ? 0 : r->shared * var;
@@ -589,12 +590,12 @@ estimate_row(struct effect *f, size_t row)
 }
 
 static void
-add_law(struct model_metric *m, double weight, double var,
-    struct moderate noise)
+add_law(
+    struct model_metric *m, double weight, double var, struct moderate noise)
 {
 	noise.var = fmax(noise.var, LEAST);
-	m->laws[m->nlaws++] = (struct model_law){
-	    weight, {fmax(var, LEAST), noise.df}, noise};
+	m->laws[m->nlaws++] =
+	    (struct model_law){weight, {fmax(var, LEAST), noise.df}, noise};
 }
 
 /* Adds a law, or if sessions are not known, one for each scale of them. */
@@ -604,12 +605,12 @@ add_laws(struct effect *f, double weight, struct moderate noise)
 	struct model_metric *m = f->metric;
 	double sessions = f->most_shared * f->session.var;
 
-	m->sessions = (struct moderate){
-	    sessions + f->prior->others, f->session.df};
+	m->sessions =
+	    (struct moderate){sessions + f->prior->others, f->session.df};
 	if (m->known && sessions > 0) {
 		/* The noise of the runs is in that of the sessions. */
-		add_law(m, weight, sessions,
-		    (struct moderate){0, f->session.df});
+		add_law(
+		    m, weight, sessions, (struct moderate){0, f->session.df});
 		return;
 	}
 	if (!(m->sessions.var > 0)) {
@@ -619,8 +620,7 @@ add_laws(struct effect *f, double weight, struct moderate noise)
 	noise.df = INFINITY;
 	for (int i = 0; i < SCALES; i++)
 		add_law(m, weight * scale_weights[i],
-		    noise.var + m->sessions.var * scales[i] * scales[i],
-		    noise);
+		    noise.var + m->sessions.var * scales[i] * scales[i], noise);
 }
 
 /*
@@ -690,8 +690,8 @@ set_unpaired_laws(struct effect *f)
 		return;
 	}
 	for (int i = 0; i < RHOS; i++) {
-		log_like[i] = try_rho(f, rhos[i], df, &var[i]) +
-		    log(rho_weights[i]);
+		log_like[i] =
+		    try_rho(f, rhos[i], df, &var[i]) + log(rho_weights[i]);
 		best = fmax(best, log_like[i]);
 	}
 	for (int i = 0; i < RHOS; i++)

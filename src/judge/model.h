@@ -46,13 +46,13 @@ struct model_row {
 
 	/* Set by model_judge. Variances are of ln(value). */
 	size_t rounds; /* that both sides have */
-	size_t pairs; /* of them, compared one by one; 0: two samples */
+	size_t pairs;  /* of them, compared one by one; 0: two samples */
 	double change;
 	struct moderate noise[2]; /* of a run, of each side, or [0] of a pair */
 	struct moderate own; /* error by what is seen in this case; its df is
 			      * below 1 if nothing is known of its noise */
-	double sessions; /* error by T, where that is assumed: a variance */
-	double shared;   /* by which S and T count: 0 if sides share them */
+	double sessions;     /* error by T, where that is assumed: a variance */
+	double shared;       /* by which S and T count: 0 if sides share them */
 	struct moderate error; /* of the change, with the machine's */
 	double rest;           /* the change less the machine's */
 	struct moderate rest_error;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ALL_CHANGED .05 /* prior probability of K */
-#define IN_GROUP .9    /* of the changed cases, those that share a change */
+#define IN_GROUP .9     /* of the changed cases, those that share a change */
 #define MOST_GROUP .05  /* prior probability of a group, at most */
 
 /* The sizes of changes: standard deviations of ln(value). */
@@ -55,11 +55,11 @@ struct group {
 
 /* A place of G on the grid. */
 struct place {
-	double g, wide;      /* it stands for an interval of this width */
-	double alone, all;   /* density of G where K is 0, and where not */
-	double down;         /* probability that K is below 0, where it is not 0 */
-	double k, k_var;     /* its mean and variance */
-	double best;         /* logarithm of the weight of its best state */
+	double g, wide;    /* it stands for an interval of this width */
+	double alone, all; /* density of G where K is 0, and where not */
+	double down;     /* probability that K is below 0, where it is not 0 */
+	double k, k_var; /* its mean and variance */
+	double best;     /* logarithm of the weight of its best state */
 };
 
 struct odds {
@@ -81,9 +81,9 @@ make_law(struct moderate m)
 {
 	struct law l = {m.var, fmin(m.df, 1e6), 0};
 
-	l.constant = l.df > 200 ? -.5 * log(2 * M_PI)
-				: lgamma((l.df + 1) / 2) - lgamma(l.df / 2) -
-		.5 * log(M_PI * l.df);
+	l.constant = l.df > 200
+	    ? -.5 * log(2 * M_PI)
+	    : lgamma((l.df + 1) / 2) - lgamma(l.df / 2) - .5 * log(M_PI * l.df);
 	return l;
 }
 
@@ -157,8 +157,8 @@ weigh_change(
 		o.down += f * find_below(-mean / sqrt(rest), c->law.df);
 		if (place && place->all > 0)
 			o.down_all += f *
-			    find_below(-(mean + place->k) /
-				    sqrt(rest + place->k_var),
+			    find_below(
+				-(mean + place->k) / sqrt(rest + place->k_var),
 				c->law.df);
 	}
 	o.down /= o.changed;
@@ -253,8 +253,8 @@ multiply(struct product *p, double by)
 
 /* Sets the log weights of all states of one place and scale. */
 static void
-weigh_states(struct odds *o, size_t place, int scale,
-    const double groups[GROUPS + 1])
+weigh_states(
+    struct odds *o, size_t place, int scale, const double groups[GROUPS + 1])
 {
 	struct place *p = &o->places[place];
 	struct product all[SHARES][GROUPS + 1];
@@ -309,16 +309,14 @@ weigh_places(struct odds *o)
 		o->places[i].best = -INFINITY;
 		for (int k = 0; k < o->nscales; k++)
 			weigh_states(o, i, k, groups);
-		o->places[i].best +=
-		    log(o->places[i].alone + o->places[i].all);
+		o->places[i].best += log(o->places[i].alone + o->places[i].all);
 	}
 }
 
 static void
 add_place(struct odds *o, double g)
 {
-	o->places =
-	    mem_grow(o->places, o->nplaces, &o->cap, sizeof *o->places);
+	o->places = mem_grow(o->places, o->nplaces, &o->cap, sizeof *o->places);
 	o->places[o->nplaces++] = (struct place){.g = g};
 }
 
@@ -446,16 +444,16 @@ struct sums {
  * group to the probabilities of a row. */
 static void
 add_row(struct model_row *r, const struct own *own, const struct item *c,
-    double more, const struct place *p, const struct group *group,
-    double share, double alone, double all)
+    double more, const struct place *p, const struct group *group, double share,
+    double alone, double all)
 {
 	double f = own->changed, down = own->down, both = own->down_all, pc;
 
 	if (group) {
 		double off = c->d - group->at, at = group->at - p->g;
 		double fe = IN_GROUP *
-		    find_density(&c->law, off * off,
-			.2 * (c->law.var + more) + more);
+		    find_density(
+			&c->law, off * off, .2 * (c->law.var + more) + more);
 
 		f *= 1 - IN_GROUP;
 		down = (f * down + fe * (at < 0)) / (f + fe);
@@ -468,8 +466,7 @@ add_row(struct model_row *r, const struct own *own, const struct item *c,
 		f += fe;
 	}
 	pc = (1 - share) * f / (share * own->unchanged + (1 - share) * f);
-	r->down += alone * pc * down +
-	    all * (pc * both + (1 - pc) * p->down);
+	r->down += alone * pc * down + all * (pc * both + (1 - pc) * p->down);
 	r->up += alone * pc * (1 - down) +
 	    all * (pc * (1 - both) + (1 - pc) * (1 - p->down));
 }
@@ -484,8 +481,7 @@ sum_place(struct sums *s, const struct place *p, double weight, double scale)
 	s->all += alone + all;
 	s->scale += (alone + all) * scale;
 	s->machine += alone * p->g + all * m;
-	s->machine_square +=
-	    alone * p->g * p->g + all * (m * m + p->k_var);
+	s->machine_square += alone * p->g * p->g + all * (m * m + p->k_var);
 	s->changed += all;
 	s->k += all * p->k;
 	s->down += all * p->down;
@@ -494,8 +490,8 @@ sum_place(struct sums *s, const struct place *p, double weight, double scale)
 
 /* Adds one place and scale to the sums, and to the rows. */
 static void
-add_states(struct odds *o, size_t place, int scale, double best,
-    struct sums *sum)
+add_states(
+    struct odds *o, size_t place, int scale, double best, struct sums *sum)
 {
 	struct place *p = &o->places[place];
 	const double *states = find_states(o, place, scale);
@@ -524,8 +520,8 @@ add_states(struct odds *o, size_t place, int scale, double best,
 			for (size_t k = 0; k < o->ngroups; k++)
 				if (w[q][k] > 0)
 					add_row(&o->rows[i], &own, c, more, p,
-					    k ? &o->groups[k] : NULL,
-					    shares[q], w[q][k] * p->alone,
+					    k ? &o->groups[k] : NULL, shares[q],
+					    w[q][k] * p->alone,
 					    w[q][k] * p->all);
 	}
 }
@@ -540,15 +536,13 @@ merge_laws(const struct model_metric *m)
 
 	for (size_t i = 0; i < m->nlaws; i++)
 		hi = fmax(hi,
-		    sqrt(v[i].noise.var) *
-			tdist_quantile(.975, v[i].noise.df));
+		    sqrt(v[i].noise.var) * tdist_quantile(.975, v[i].noise.df));
 	for (int i = 0; i < 40; i++) {
 		double mid = (lo + hi) / 2, beyond = 0;
 
 		for (size_t k = 0; k < m->nlaws; k++)
 			beyond += v[k].weight *
-			    tdist_sf(
-				mid / sqrt(v[k].noise.var), v[k].noise.df);
+			    tdist_sf(mid / sqrt(v[k].noise.var), v[k].noise.df);
 		if (beyond > .025)
 			lo = mid;
 		else
@@ -597,8 +591,7 @@ sum_states(struct odds *o)
 	for (size_t i = 0; i < o->n; i++)
 		o->rows[i].down = o->rows[i].up = 0;
 	for (size_t i = 0; i < o->nplaces; i++)
-		best = fmax(best,
-		    o->places[i].best + log(o->places[i].wide));
+		best = fmax(best, o->places[i].best + log(o->places[i].wide));
 	for (size_t i = 0; i < o->nplaces; i++)
 		for (int k = 0; k < o->nscales; k++)
 			add_states(o, i, k, best, &sum);

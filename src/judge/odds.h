@@ -31,7 +31,7 @@ void odds_judge(struct model_row *, size_t n, struct model_metric *);
 /* Returns the probability that a case alone changed in the direction of its
  * change, which is 'change' with this error, if 'unchanged' is the share of
  * cases that do not. */
-double odds_alone(double change, struct moderate error, double step,
-    double unchanged);
+double odds_alone(
+    double change, struct moderate error, double step, double unchanged);
 
 #endif

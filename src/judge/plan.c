@@ -27,8 +27,7 @@ expect_rounds(const struct plan *p, double n)
 	double by = n / (double)p->runs;
 	double serial = (1 - p->rho) * (1 - p->rho) / (1 + p->rho);
 
-	return (struct expected){
-	    .se = sqrt(p->error.var * serial / by),
+	return (struct expected){.se = sqrt(p->error.var * serial / by),
 	    .df = p->error.df * fmax(1, by),
 	    .known = 1.8 * p->error.df};
 }
@@ -139,10 +138,11 @@ plan_rounds(const struct plan *p)
 double
 plan_change(const struct plan *p)
 {
-	struct expected e = {sqrt(p->error.var), p->error.df,
-	    p->known ? INFINITY : p->error.df};
+	struct expected e = {
+	    sqrt(p->error.var), p->error.df, p->known ? INFINITY : p->error.df};
 
-	if (!(e.se > 0) || !(e.df > 0) || (p->rho > 0 && p->runs < SERIAL_LEAST))
+	if (!(e.se > 0) || !(e.df > 0) ||
+	    (p->rho > 0 && p->runs < SERIAL_LEAST))
 		return NAN;
 	return -expm1(-find_shown_change(p, e));
 }

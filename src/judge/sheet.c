@@ -49,8 +49,8 @@ sheet_free(struct sheet *s)
 }
 
 void
-sheet_add(struct sheet *s, size_t row, int side, double value,
-    uint32_t session, double time)
+sheet_add(struct sheet *s, size_t row, int side, double value, uint32_t session,
+    double time)
 {
 	struct side *of = &s->sides[row][side];
 
@@ -114,7 +114,8 @@ find_step(struct sheet *s)
 			step = find_divisor(v[i] - v[i - 1], step);
 		}
 	free(v);
-	if (n >= 4 && 2 * (different + 1) <= n && different >= (s->clock ? 1 : 2))
+	if (n >= 4 && 2 * (different + 1) <= n &&
+	    different >= (s->clock ? 1 : 2))
 		s->step = step * UNIT;
 }
 

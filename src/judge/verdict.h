@@ -65,9 +65,9 @@ struct verdict_facts {
 	double se, df; /* of 'change' */
 	double wide;   /* half of its 90 % interval */
 	double least;  /* as 'change', but what the machine did is left out */
-	double p; /* probability of a change in its likelier direction */
-	bool up;  /* which is that of a higher value */
-	double sd; /* without noise: 0 if no side varies, else NAN */
+	double p;      /* probability of a change in its likelier direction */
+	bool up;       /* which is that of a higher value */
+	double sd;     /* without noise: 0 if no side varies, else NAN */
 };
 
 /* Returns facts with the medians set and all results undefined. */

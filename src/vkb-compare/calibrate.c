@@ -69,8 +69,7 @@ judge_runs(const double *x, const double *y, size_t n, bool paired)
 
 	for (size_t i = 0; i < n; i++) {
 		sheet_add(sheet, 0, 0, x[i], 0, (double)i);
-		sheet_add(
-		    sheet, 0, 1, y[i], 0, (double)(paired ? i : n + i));
+		sheet_add(sheet, 0, 1, y[i], 0, (double)(paired ? i : n + i));
 	}
 	row = sheet_rows(sheet);
 	model_judge(row, 1, &prior, &m);

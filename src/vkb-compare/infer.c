@@ -65,8 +65,8 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 
 			known = known && r->session;
 			sheet_add(sheet, row, j, s[j].v[i],
-			    (uint32_t)intern_id(names,
-				r->session ? r->session : unknown[j]),
+			    (uint32_t)intern_id(
+				names, r->session ? r->session : unknown[j]),
 			    r->block);
 		}
 	return known;
@@ -75,11 +75,9 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 struct verdict_facts
 infer_samples(const struct sample s[2], bool bare)
 {
-	struct model_prior prior = {
-	    bare ? SESSIONS_SD : SESSIONS_SD_VIRTUAL, SESSIONS_SD, SESSIONS_DF,
-	    0};
-	struct verdict_facts f =
-	    verdict_start(s[0].v, s[0].n, s[1].v, s[1].n);
+	struct model_prior prior = {bare ? SESSIONS_SD : SESSIONS_SD_VIRTUAL,
+	    SESSIONS_SD, SESSIONS_DF, 0};
+	struct verdict_facts f = verdict_start(s[0].v, s[0].n, s[1].v, s[1].n);
 	struct sheet *sheet = sheet_new(1, true);
 	struct intern *names = intern_new();
 	struct model_metric m;
@@ -119,7 +117,7 @@ set_prior(struct group *g, const struct comparison *c, const struct rules *r)
 		    r->history, first->name, first->pair->side[0]);
 	g->from = "default";
 	g->prior = (struct model_prior){grows ? SESSIONS_SD_MEMORY
-		: is_virtual(c)		      ? SESSIONS_SD_VIRTUAL
+		: is_virtual(c)               ? SESSIONS_SD_VIRTUAL
 					      : SESSIONS_SD,
 	    SESSIONS_SD, SESSIONS_DF, 0};
 	if (known.df > 0) {
@@ -152,8 +150,7 @@ set_busy(struct group *g, struct model_row *models)
 		mean += sqrt(busy_noise(g->rows[i])) / (double)g->n;
 	g->prior.others = mean * mean;
 	for (size_t i = 0; i < g->n; i++)
-		models[i].apart =
-		    pow(sqrt(busy_noise(g->rows[i])) - mean, 2);
+		models[i].apart = pow(sqrt(busy_noise(g->rows[i])) - mean, 2);
 }
 
 /* Counts the sessions of a row, unless its sides share one. */
@@ -275,8 +272,7 @@ note_sessions(
 				c->sessions[j] = row->sessions[j];
 		if (!row->sessions[0] || m->known ||
 		    (c->session_from &&
-			!(row->primary &&
-			    g->prior.session_sd > c->session_sd)))
+			!(row->primary && g->prior.session_sd > c->session_sd)))
 			continue;
 		c->session_from = g->from;
 		c->session_sd = g->prior.session_sd;
@@ -287,8 +283,8 @@ static void
 infer_group(struct comparison *c, struct group *g, const struct rules *r)
 {
 	struct metric_facts *of = &c->metrics[c->nmetrics++];
-	struct sheet *sheet = sheet_new(
-	    g->n, strcmp(g->rows[0]->metric.unit, "ms") == 0);
+	struct sheet *sheet =
+	    sheet_new(g->n, strcmp(g->rows[0]->metric.unit, "ms") == 0);
 	struct intern *names = intern_new();
 	struct model_row *models;
 	size_t apart = 0;

@@ -48,10 +48,8 @@ static void
 add_row(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
 {
-	struct row row = {.pair = p,
-	    .name = mem_str(name),
-	    .visible = NAN,
-	    .minutes = NAN};
+	struct row row = {
+	    .pair = p, .name = mem_str(name), .visible = NAN, .minutes = NAN};
 
 	if (!rules_apply(r, &row))
 		goto no;

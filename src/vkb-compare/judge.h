@@ -28,9 +28,9 @@ struct row {
 	struct policy_waiver waiver; /* .reason NULL: none */
 	double session_sd; /* of the policy, in ln(value), with session_df */
 	double session_df; /* 0: it does not say it */
-	bool waived;              /* a regression that does not fail */
-	struct sample used[2];    /* values, by side */
-	struct model_row model;   /* its noise; the runs are not kept */
+	bool waived;       /* a regression that does not fail */
+	struct sample used[2];  /* values, by side */
+	struct model_row model; /* its noise; the runs are not kept */
 	struct verdict_facts facts;
 	size_t
 	    sessions[2]; /* if it has noise and its sides share none, else 0 */
@@ -42,10 +42,10 @@ struct row {
 	bool outweighed; /* more allocations, but less work or time */
 	bool unchanged;  /* known from the servers (sameserver.h) */
 	bool noise;      /* hence equivalent, whatever the tests say */
-	size_t needed; /* runs of too few, or rounds; 0: not known */
-	double visible; /* smallest relative change it can show; NAN */
-	double minutes; /* for the missing runs; NAN: not known */
-	size_t dropped; /* runs without a partner, left out */
+	size_t needed;   /* runs of too few, or rounds; 0: not known */
+	double visible;  /* smallest relative change it can show; NAN */
+	double minutes;  /* for the missing runs; NAN: not known */
+	size_t dropped;  /* runs without a partner, left out */
 	bool client_bound;
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */

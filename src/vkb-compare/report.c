@@ -145,8 +145,7 @@ report_is_hopeless(const struct row *r)
 {
 	size_t have = r->facts.m < r->facts.n ? r->facts.m : r->facts.n;
 
-	return verdict_is_hopeless((double)r->needed,
-	    (double)have, r->minutes);
+	return verdict_is_hopeless((double)r->needed, (double)have, r->minutes);
 }
 
 /* Returns the largest coefficient of variation of both sides, or of a count how

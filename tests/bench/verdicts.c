@@ -39,8 +39,7 @@
 
 enum rule { SHIPPED, BENCHSTAT, LINE, RULES };
 
-static const char *const rule_names[RULES] = {
-    "vkb", "benchstat", "2% line"};
+static const char *const rule_names[RULES] = {"vkb", "benchstat", "2% line"};
 
 /* What happened in the reports of a cell; a child sends it to its parent. */
 struct result {
@@ -51,8 +50,8 @@ struct result {
 	double covered, covering; /* intervals that hold the truth; of all */
 	double equal, equivalent; /* changes of the margin or more, and those
 				   * that were called equivalent */
-	double likely; /* reports that call an unchanged case likely so */
-	double said, kept;        /* sentences, and those that came true */
+	double likely;      /* reports that call an unchanged case likely so */
+	double said, kept;  /* sentences, and those that came true */
 	double means, held; /* intervals of the mean over all cases, and those
 			     * that hold the truth and their own estimate */
 };
@@ -737,8 +736,8 @@ main(int argc, char **argv)
 	    reports);
 	for (enum rule k = SHIPPED; k < RULES; k++)
 		printf("%s%s", k ? ", " : "", rule_names[k]);
-	printf("\n%-46s %-17s | %-17s | cover  mean equal likely  true\n", "cell",
-	    "report with alarm", "changes found");
+	printf("\n%-46s %-17s | %-17s | cover  mean equal likely  true\n",
+	    "cell", "report with alarm", "changes found");
 	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
 		struct cell c = cells[i];
 		struct result r;
