@@ -1,4 +1,5 @@
 #include "decide.h"
+#include "common.h"
 #include "counted.h"
 #include "infer.h"
 #include "judge/claim.h"
@@ -79,9 +80,18 @@ plan_row(const struct comparison *c, struct row *row)
 	    .rho = f->paired ? 0 : of->model.rho,
 	    .step = row->model.step,
 	    .margin = row->margin,
-	    .unchanged = of->model.unchanged,
+	    .unchanged = row->common ? .95 : of->model.unchanged,
 	    .p = c->needs_p};
 
+	/* How much sessions differ is assumed, or at worst 1.4 times that. */
+	if ((!row->has_rest || of->cases < COMMON_CASES) &&
+	    row->model.shared > 0 && !of->model.known) {
+		p.error = (struct moderate){
+		    row->model.own.var + row->model.sessions +
+			2 * of->model.sessions.var,
+		    INFINITY};
+		p.known = true;
+	}
 	row->visible = plan_change(&p);
 	if (!row->sessions[0] && !row->common && !row->busy)
 		row->needed = plan_rounds(&p);

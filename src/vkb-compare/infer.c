@@ -295,6 +295,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 			c->unnamed_sessions = true;
 	models = sheet_rows(sheet);
 	of->step = sheet_step(sheet);
+	of->cases = g->n;
 	set_prior(g, c, r);
 	set_busy(g, models);
 	model_judge(models, g->n, &g->prior, &of->model);

@@ -90,7 +90,8 @@ struct canary {                    /* a case that must not change */
 struct metric_facts {
 	char *name;
 	struct model_metric model;
-	double step; /* of its values */
+	double step;  /* of its values */
+	size_t cases; /* with noise */
 };
 
 struct comparison {
