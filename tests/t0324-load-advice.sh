@@ -33,31 +33,31 @@ said() {
   sed -n 's/^vkb-load: //p' err | grep -v 'requests took\|runs of less than\|^round \|^SET run '
 }
 show='(power 80%, noise 3%)'
-test_same "6 runs of each case detect a change of 7.9% $show" \
-  "$(said c.json)" 'by default there are six runs, and a message says what they can show'
-test_same 12 "$(wc -l <out | tr -d ' ')" 'there are six runs of each case'
-test_same "6 runs of each case detect a change of 6.7% $show" \
+test_same "8 runs of each case detect a change of 9.8% $show" \
+  "$(said c.json)" 'by default there are eight runs of two cases, and a message says what they can show'
+test_same 16 "$(wc -l <out | tr -d ' ')" 'there are eight runs of each case'
+test_same "8 runs of each case detect a change of 9.4% $show" \
   "$(said --runs auto one.json)" '--runs auto is the default; with one case the change is smaller'
-test_same "6 runs of each case detect a change of 7.9% $show" \
+test_same "8 runs of each case detect a change of 9.8% $show" \
   "$(said --shard 1/2 c.json)" 'the cases of other shards count, too'
-test_same 6 "$(wc -l <out | tr -d ' ')" 'only the cases of this shard are run'
+test_same 8 "$(wc -l <out | tr -d ' ')" 'only the cases of this shard are run'
 test_empty "$(said -q one.json)" '-q prints no such message'
-test_same 6 "$(wc -l <out | tr -d ' ')" 'with -q the same number of runs is made'
+test_same 8 "$(wc -l <out | tr -d ' ')" 'with -q the same number of runs is made'
 for label in old new; do
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' $label
 done >builds
-test_same "6 runs of each case and build detect a change of 6.7% $show" \
+test_same "8 runs of each case and build detect a change of 9.4% $show" \
   "$(said --builds builds one.json)" 'with two builds the message is about their comparison'
-test_same 12 "$(wc -l <out | tr -d ' ')" 'each build has six runs'
-test_same "5 runs of each case detect a change of 8% $show" \
+test_same 16 "$(wc -l <out | tr -d ' ')" 'each build has eight runs'
+test_same "5 runs of each case detect a change of 17% $show" \
   "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case\|^measures ')" \
   'with -v the message is printed for a given number of runs'
 test_empty "$(said --runs 4 one.json)" 'without -v no message is printed for a given number of runs'
-vkb-load --runs 6 --requests 60 one.json >six 2>err
-test_that '--runs auto resumes a session with six runs' vkb-load --requests 60 --resume six one.json
-test_same 6 "$(wc -l <six | tr -d ' ')" 'no run is added to six'
+vkb-load --runs 8 --requests 60 one.json >eight 2>err
+test_that '--runs auto resumes a session with eight runs' vkb-load --requests 60 --resume eight one.json
+test_same 8 "$(wc -l <eight | tr -d ' ')" 'no run is added to eight'
 
-enough="at least 4 are needed, and '--runs auto' makes 6"
+enough="at least 4 are needed, and '--runs auto' makes 8"
 test_same "1 run of each case is too few to show any change of speed: $enough" \
   "$(said --runs 1 one.json)" 'a message says that one run shows nothing'
 test_same 1 "$(wc -l <out | tr -d ' ')" 'one run is made'

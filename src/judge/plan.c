@@ -1,5 +1,7 @@
 #include "plan.h"
+#include "model.h"
 #include "odds.h"
+#include "serial.h"
 #include "tdist.h"
 
 #include <math.h>
@@ -15,21 +17,51 @@ struct expected {
 	double known;  /* degrees of freedom of the estimate */
 };
 
-/*
- * The noise that neighbouring runs share, by their autocorrelation, cancels in
- * each round, so that rounds count as independent. The question is asked for
- * unclear rows only, whose error is more often estimated too large than too
- * small: 1.8 is confirmed by simulations.
- */
+struct plan
+plan_describe(const struct model_row *r, const struct model_metric *m)
+{
+	struct plan p = {.change = r->change,
+	    .error = r->error,
+	    .runs = r->n[0] < r->n[1] ? r->n[0] : r->n[1],
+	    .step = r->step,
+	    .unchanged = m->unchanged};
+	double runs, by, noise, seen;
+
+	if (r->pairs)
+		p.runs = r->pairs;
+	else
+		p.rho = m->rho;
+	runs = (double)p.runs;
+	by = serial_inflation(p.rho, runs);
+	/* A row that is noisier than the others is shrunk towards them, but may
+	 * truly be. */
+	noise = r->own.var * runs / by;
+	seen = r->noise[0].var + (r->pairs ? 0 : r->noise[1].var);
+	seen = seen > noise ? seen : noise;
+	p.error.var += (seen - noise) / 2 * by / runs;
+	p.round = r->own;
+	if (r->pairs) {
+		p.round.var = r->error.var * runs + seen - noise;
+		return p;
+	}
+	/* The noise that neighbouring runs share cancels in each round, and
+	 * that of neighbouring rounds in part, as their order alternates. */
+	p.round.var = (1 - p.rho) * (1 - p.rho / 2) * seen;
+	p.round.df /= 2;
+	/* The autocorrelation of one case is hardly known. */
+	if (!m->separate)
+		p.error.df /= 2;
+	return p;
+}
+
+/* The question is asked for unclear rows only, whose error is more often
+ * estimated too large than too small: 1.8 is confirmed by simulations. */
 static struct expected
 expect_rounds(const struct plan *p, double n)
 {
-	double by = n / (double)p->runs;
-	double serial = (1 - p->rho) * (1 - p->rho) / (1 + p->rho);
-
-	return (struct expected){.se = sqrt(p->error.var * serial / by),
-	    .df = p->error.df * fmax(1, by),
-	    .known = 1.8 * p->error.df};
+	return (struct expected){.se = sqrt(p->round.var / n),
+	    .df = p->round.df * fmax(1, n / (double)p->runs),
+	    .known = 1.8 * p->round.df};
 }
 
 /* Returns how many standard errors a change has to be for a claim. */
@@ -117,7 +149,7 @@ plan_rounds(const struct plan *p)
 {
 	double lo = (double)p->runs, hi;
 
-	if (!(p->error.var > 0) || !(p->error.df > 0) || !p->runs)
+	if (!(p->round.var > 0) || !(p->round.df > 0) || !p->runs)
 		return 0;
 	for (hi = lo + 1; !are_enough(p, hi); hi *= 2) {
 		if (hi >= MOST)

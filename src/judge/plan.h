@@ -18,10 +18,15 @@
 
 #include "moderate.h"
 
+struct model_metric;
+struct model_row;
+
 /* What is known of a row, of which more runs are planned. */
 struct plan {
 	double change;         /* that was measured, in ln(value) */
 	struct moderate error; /* of it */
+	struct moderate round; /* the difference of the sides of one round; its
+				* degrees of freedom are those of 'runs' */
 	size_t runs;           /* of the smaller side, or rounds */
 	double rho;            /* lag-1 autocorrelation of unpaired runs */
 	double step;
@@ -34,6 +39,10 @@ struct plan {
 /* The probability that the first claim of a report needs. */
 #define PLAN_P .92
 #define PLAN_UNCHANGED .8 /* share, where nothing is known */
+
+/* Describes a row that was judged; the margin and p are still to be set. */
+struct plan plan_describe(
+    const struct model_row *, const struct model_metric *);
 
 /*
  * Returns how many rounds, in which both sides are measured one after the

@@ -1,4 +1,5 @@
 #include "samplesize.h"
+#include "model.h"
 #include "plan.h"
 #include "verdict.h"
 
@@ -14,14 +15,14 @@ samplesize_visible_change(const struct samplesize *s, size_t runs)
 
 	if (runs < VERDICT_RUNS)
 		return NAN;
-	/* The other cases tell as much of the noise again (effect.h). */
-	if (tests >= 3)
-		df *= 2;
+	/* What the other cases tell of the noise of one (effect.h). */
+	if (s->cases >= MODEL_SEPARATE)
+		df *= fmin(2.5, .5 * (double)s->cases);
 	return plan_change(
 	    &(struct plan){.error = {2 * s->noise * s->noise / n, df},
 		.runs = runs,
 		.margin = s->margin,
-		.unchanged = fmin(.93, 1 - 1 / (tests + 2)),
+		.unchanged = fmin(.93, 1 - 1 / (tests + 3.4)),
 		.p = PLAN_P,
 		.known = true});
 }

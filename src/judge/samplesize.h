@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /* What the runs of a session are planned for. */
-#define SAMPLESIZE_CHANGE .10 /* of one case */
-#define SAMPLESIZE_NOISE .03  /* standard deviation of ln(value) of a run */
+#define SAMPLESIZE_CHANGE .105 /* of one case: 10 % in a message */
+#define SAMPLESIZE_NOISE .03   /* standard deviation of ln(value) of a run */
 
 enum { SAMPLESIZE_LEAST = 6, SAMPLESIZE_MOST = 10 };
 

@@ -84,16 +84,14 @@ static void
 plan_row(const struct comparison *c, struct row *row)
 {
 	const struct metric_facts *of = judge_find_metric(c, row->name);
-	const struct verdict_facts *f = &row->facts;
-	struct plan p = {.change = f->change,
-	    .error = row->has_rest ? row->model.rest_error : row->model.error,
-	    .runs = f->m < f->n ? f->m : f->n,
-	    .rho = f->paired ? 0 : of->model.rho,
-	    .step = row->model.step,
-	    .margin = row->margin,
-	    .unchanged = row->common ? .95 : of->model.unchanged,
-	    .p = c->needs_p};
+	struct plan p = plan_describe(&row->model, &of->model);
 
+	p.margin = row->margin;
+	p.p = c->needs_p;
+	if (row->has_rest)
+		p.error = row->model.rest_error;
+	if (row->common)
+		p.unchanged = .95;
 	/* How much sessions differ is assumed, or at worst 1.4 times that. */
 	if ((!row->has_rest || of->cases < COMMON_CASES) &&
 	    row->model.shared > 0 && !of->model.known) {

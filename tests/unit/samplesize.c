@@ -1,90 +1,43 @@
 /*
- * How many runs are planned: the levels of the families, and that as many runs
- * find the change they should, by simulation with the rules of the other
- * modules.
+ * What vkb-load advises before a session, and vkb-compare after it: the change
+ * called visible, and the number of rounds, are confirmed by reports through
+ * the model.
  */
-#include "family.h"
-#include "ranktest.h"
-#include "rng.h"
+#include "judge/claim.h"
+#include "judge/model.h"
+#include "judge/plan.h"
 #include "judge/samplesize.h"
-#include "slowpower.h"
+#include "rng.h"
 #include "tap.h"
-#include "tdist.h"
-#include "judge/verdict.h"
 
-enum { CASES = 24, RUNS = 14 };
+#include <stdlib.h>
 
-static void
-levels(void)
-{
-	const enum test_family judged[] = {
-	    FAMILY_PRIMARY, FAMILY_OTHER, FAMILY_COMMON};
-	double sum = 0;
-
-	tap_near(family_level(FAMILY_PRIMARY, false, false), .05, 0,
-	    "if there is one family, it has the whole level");
-	tap_ok(family_level(FAMILY_PRIMARY, true, false) == .03 &&
-		family_level(FAMILY_OTHER, true, false) == .02 &&
-		family_level(FAMILY_SHOWN, true, true) == .05,
-	    "two families share the level; metrics that are only shown take no "
-	    "part of it");
-	for (size_t i = 0; i < 3; i++)
-		sum += family_level(judged[i], true, true);
-	tap_near(sum, .05, 1e-15, "the levels of three families add up to .05");
-	tap_near(family_next_level(.03, 10, 0, false), .003, 1e-15,
-	    "Benjamini and Hochberg: the first of ten");
-	tap_near(family_next_level(.03, 10, 4, false), .015, 1e-15,
-	    "the fifth of ten");
-	tap_near(family_next_level(.03, 10, 10, false), .03, 1e-15,
-	    "Benjamini and Hochberg: after ten of ten");
-	tap_near(family_next_level(.03, 10, 4, true), .005, 1e-15,
-	    "Holm: the fifth of ten");
-	tap_near(family_next_level(.03, 10, 10, true), .03, 1e-15,
-	    "Holm: all were found");
-	tap_near(family_rank_limit(.03, 10), .0015, 1e-15,
-	    "a rank test can reach half of the level");
-}
-
-/* With one case there is no prior variance: the change is that of a paired t
- * test. */
-static void
-one_case(void)
-{
-	struct samplesize s = {1, 2, .03, .02};
-	double change, power;
-
-	tap_ok(isnan(samplesize_visible_change(&s, 3)),
-	    "three runs find no change");
-	change = -log1p(-samplesize_visible_change(&s, 6));
-	power = power_of(6, change / (.03 * sqrt(2)), true, .03);
-	tap_near(
-	    power, .8, .005, "six rounds of one case find it with power .8");
-	s.margin = .05;
-	s.noise = .001;
-	tap_ok(samplesize_visible_change(&s, 6) > .05,
-	    "a change within the margin is not found");
-}
+enum { CASES = 10, RUNS = 200 };
 
 static void
 numbers(void)
 {
 	struct samplesize s = {24, 1, .03, .02}, two = {24, 2, .03, .02},
-			  three = {24, 3, .03, .02};
+			  one = {1, 2, .03, .02}, three = {1, 3, .03, .02};
 
+	tap_ok(isnan(samplesize_visible_change(&s, 3)),
+	    "three runs find no change");
 	tap_ok(samplesize_visible_change(&s, 6) ==
-		    samplesize_visible_change(&two, 6) &&
-		samplesize_visible_change(&three, 6) >
-		    samplesize_visible_change(&two, 6),
-	    "a third build adds tests and makes the change larger, two builds "
-	    "do not");
-	tap_ok(samplesize_find_runs(&s, SAMPLESIZE_CHANGE, SAMPLESIZE_LEAST,
-		   SAMPLESIZE_MOST) == 6,
-	    "six runs are enough for 24 cases");
-	s.noise = .042;
-	tap_ok(samplesize_find_runs(&s, .1, 6, 10) == 7 &&
-		samplesize_visible_change(&s, 6) > .1 &&
-		samplesize_visible_change(&s, 7) <= .1,
-	    "with more noise there are more runs, and not more than necessary");
+		samplesize_visible_change(&two, 6),
+	    "one build will be compared with another one");
+	tap_ok(samplesize_visible_change(&three, 6) >
+		samplesize_visible_change(&one, 6),
+	    "a third build makes the change larger");
+	one.margin = .05;
+	one.noise = .001;
+	tap_ok(samplesize_visible_change(&one, 6) > .05,
+	    "a change within the margin is not found");
+	tap_ok(samplesize_find_runs(&s, .15, 6, 10) == 6,
+	    "six runs are enough for 24 cases and a large change");
+	tap_ok(samplesize_find_runs(&s, .09, 6, 10) == 8 &&
+		samplesize_visible_change(&s, 7) > .09 &&
+		samplesize_visible_change(&s, 8) <= .09,
+	    "a smaller one takes more runs, and not more than necessary");
 	s.noise = .2;
 	tap_ok(samplesize_find_runs(&s, .1, 6, 10) == 10,
 	    "there are at most ten runs");
@@ -92,83 +45,165 @@ numbers(void)
 	    "there are at least as many as the smallest number");
 }
 
-/* Returns ln(contender / baseline) for a round of a case. */
 static double
-draw_round(struct rng *r, double change, double noise)
+draw_normal(struct rng *r)
 {
-	double z = sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-
-	return change + sqrt(2) * noise * z;
+	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
-/* Returns the share of reports with n rounds that find the change of the first
- * case. */
-static double
-simulate(const struct samplesize *s, size_t n, double change, int reports)
+struct report {
+	struct model_row rows[CASES];
+	struct model_run runs[CASES][2][RUNS];
+	struct model_metric metric;
+	double p;   /* that one more claim needs */
+	bool found; /* the change of the first case */
+};
+
+/* Draws and judges a report with n rounds, of which the first case changed. */
+static void
+draw_report(struct rng *r, size_t cases, size_t n, double noise, double change,
+    struct report *to)
 {
-	double limit = family_rank_limit(.03, s->cases), p[CASES], by[CASES];
+	struct claim claims[CASES];
+
+	for (size_t c = 0; c < cases; c++) {
+		to->rows[c] = (struct model_row){.n = {n, n}};
+		for (int j = 0; j < 2; j++) {
+			to->rows[c].runs[j] = to->runs[c][j];
+			for (size_t i = 0; i < n; i++)
+				to->runs[c][j][i] =
+				    (struct model_run){noise * draw_normal(r) +
+					    (j && !c ? change : 0),
+					0, (double)i};
+		}
+	}
+	model_judge(to->rows, cases, &(struct model_prior){.01, .01, 3, 0},
+	    &to->metric);
+	for (size_t c = 0; c < cases; c++) {
+		const struct model_row *row = &to->rows[c];
+
+		claims[c] = (struct claim){.p = fmax(row->down, row->up),
+		    .beyond = fabs(row->rest) > -log1p(-.02)};
+	}
+	to->p = claim_choose(claims, cases, false);
+	to->found = claims[0].word == CLAIM_CHANGE;
+}
+
+/* The standard deviation of a share of 100 is .04. */
+static void
+told(size_t cases, size_t n, double noise)
+{
+	struct samplesize s = {cases, 2, noise, .02};
+	double change = log1p(-samplesize_visible_change(&s, n));
+	struct report *at = calloc(1, sizeof *at);
+	int found = 0, times = 100;
 	struct rng r;
-	int found = 0;
 
 	rng_seed(&r, 7, n);
-	for (int k = 0; k < reports; k++) {
-		struct verdict_facts f[CASES];
-		struct moderate v[CASES], prior;
-
-		for (size_t c = 0; c < s->cases; c++) {
-			double x[RUNS], y[RUNS];
-
-			for (size_t i = 0; i < n; i++) {
-				x[i] = 100;
-				y[i] = 100 *
-				    exp(draw_round(
-					&r, c ? 0 : change, s->noise));
-			}
-			f[c] = verdict_measure(x, n, y, n, true);
-			v[c] = f[c].noise[0];
-		}
-		prior = moderate_prior(v, s->cases);
-		for (size_t c = 0; c < s->cases; c++) {
-			verdict_set_error(&f[c], &prior);
-			if (f[c].p_min > limit)
-				verdict_use_t(&f[c], prior.df > 0, .05, .1);
-			p[c] = f[c].p;
-		}
-		verdict_bh(p, by, s->cases);
-		found += by[0] < .03 && f[0].ratio < 1 - s->margin;
+	for (int i = 0; i < times; i++) {
+		draw_report(&r, cases, n, noise, change, at);
+		found += at->found;
 	}
-	return (double)found / reports;
+	free(at);
+	tap_ok(found > 70 && found < 96,
+	    "%zu runs of %zu cases, noise %g%%: the change that is named is "
+	    "found in %d of %d",
+	    n, cases, 100 * noise, found, times);
+}
+
+/* Follows what reports say of their first, unclear case: 'rounds' that find the
+ * change that was measured, or the change that would have been found. */
+static void
+follow(size_t cases, size_t n, double noise, double change, bool rounds)
+{
+	struct report *at = calloc(1, sizeof *at),
+		      *next = calloc(1, sizeof *at);
+	int all = 0, kept = 0;
+	struct rng r;
+
+	rng_seed(&r, 5, n);
+	for (int i = 0; i < 80; i++) {
+		struct plan p;
+		size_t more = n;
+
+		draw_report(&r, cases, n, noise, change, at);
+		if (at->found)
+			continue;
+		p = plan_describe(&at->rows[0], &at->metric);
+		p.margin = .02;
+		p.p = at->p;
+		if (rounds)
+			more = plan_rounds(&p);
+		else
+			p.change = log1p(-plan_change(&p));
+		if (!more || more > RUNS || isnan(p.change) ||
+		    fabs(p.change) < .0203)
+			continue;
+		all++;
+		draw_report(&r, cases, more, noise, p.change, next);
+		kept += next->found;
+	}
+	free(at);
+	free(next);
+	tap_ok(all > 50 && kept > .7 * all && kept < .95 * all,
+	    "%zu cases, %zu rounds: %s, true in %d of %d", cases, n,
+	    rounds ? "'needs N rounds'" : "'would be missed'", kept, all);
 }
 
 static void
-simulated(void)
+bounds(void)
 {
-	static const struct {
-		size_t cases, runs;
-	} v[] = {{1, 6}, {1, 8}, {3, 6}, {8, 4}, {24, 6}, {24, 14}};
+	struct plan p = {.change = -.05,
+	    .error = {4e-4, 5},
+	    .round = {24e-4, 5},
+	    .runs = 6,
+	    .margin = .02,
+	    .unchanged = PLAN_UNCHANGED,
+	    .p = PLAN_P};
+	size_t n = plan_rounds(&p);
 
-	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
-		struct samplesize s = {v[i].cases, 2, .03, .02};
-		double change =
-		    log1p(-samplesize_visible_change(&s, v[i].runs));
-
-		/* The standard deviation of a share of 1,000 is at most
-		 * .0125. */
-		double found = simulate(&s, v[i].runs, change, 1000);
-
-		tap_ok(fabs(found - .8) < .05,
-		    "simulated: %zu runs of %zu cases find the change with "
-		    "power .8: %g",
-		    v[i].runs, v[i].cases, found);
-	}
+	tap_ok(n > 20 && n < 40, "a change of 5%% needs %zu rounds", n);
+	p.change = .05;
+	tap_ok(plan_rounds(&p) == n, "one upwards needs as many");
+	p.p = .99;
+	tap_ok(plan_rounds(&p) > n, "more, where a claim needs to be surer");
+	p.p = PLAN_P;
+	p.step = .03;
+	tap_ok(plan_rounds(&p) > n, "more, with a coarse clock");
+	p.step = 0;
+	p.round.var /= 1e4;
+	tap_ok(plan_rounds(&p) == 7, "at least one more than there are");
+	p.round.var *= 1e4;
+	p.change = -.001;
+	n = plan_rounds(&p);
+	tap_ok(n > 30 && n < 100, "%zu rounds show that there is no change", n);
+	p.step = .02;
+	tap_ok(plan_rounds(&p) == 0,
+	    "none do, if the clock is as coarse as the margin");
+	p.step = 0;
+	p.change = log1p(-.02);
+	tap_ok(plan_rounds(&p) == 0,
+	    "nor if the change is as large as the margin");
+	p.round.var = 0;
+	tap_ok(plan_rounds(&p) == 0, "nor if the noise is not known");
+	p.rho = .5;
+	tap_ok(isnan(plan_change(&p)),
+	    "of a few autocorrelated runs no visible change is known");
+	p.runs = 8;
+	tap_ok(plan_change(&p) > .05, "eight of them have one");
 }
 
 int
 main(void)
 {
-	levels();
-	one_case();
 	numbers();
-	simulated();
+	bounds();
+	told(1, 6, .03);
+	told(4, 5, .01);
+	told(10, 6, .05);
+	follow(1, 6, .03, -.04, true);
+	follow(10, 6, .02, -.04, true);
+	follow(1, 6, .03, -.04, false);
+	follow(10, 6, .02, -.04, false);
 	return tap_done();
 }
