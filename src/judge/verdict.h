@@ -1,6 +1,6 @@
 /*
- * What is said of one metric of one case: a verdict, by the model (model.h) or,
- * where there is no noise, by the values. x is the baseline, y the contender.
+ * The verdict on one metric of one case, by the model (model.h), or by the
+ * values of metrics without noise. x is the baseline, y the contender.
  *
  * A change is reported if it is claimed (claim.h), and its estimate is beyond
  * the margin; "no change" if the 90 % interval is within the margin (two
