@@ -1,10 +1,10 @@
 #include "precision.h"
 #include "jsontext.h"
 #include "mem.h"
-#include "power.h"
 #include "stats.h"
 #include "steady.h"
 #include "str.h"
+#include "tdist.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -159,12 +159,57 @@ append_drift(struct str *to, const struct variance_run *runs, size_t n)
 	free(of);
 }
 
+/*
+ * The expected half width of the interval that stats_ci gives for n values of
+ * normal noise, in standard deviations: normal scores (Blom 1958), or t where
+ * there are too few for order statistics. INFINITY for n < 3.
+ */
+static double
+estimate_half_width(size_t n, double conf)
+{
+	size_t l = stats_median_ci(n, conf, NULL);
+
+	if (l)
+		return -tdist_normal_quantile(
+		    ((double)l - .375) / ((double)n + .25));
+	if (n < 3)
+		return INFINITY;
+	return tdist_quantile((1 + conf) / 2, (double)(n - 1)) /
+	    sqrt((double)n);
+}
+
+/*
+ * Returns how many more values are expected to narrow the interval of stats_ci
+ * from the half width 'now' (with n values) to 'wanted'. 0: it is narrow
+ * enough; SIZE_MAX: unknown. If n < 3, returns how many values are missing for
+ * an interval.
+ */
+static size_t
+count_more_runs(double now, double wanted, size_t n, double conf)
+{
+	double z = tdist_normal_quantile((1 + conf) / 2), far, goal;
+	size_t to;
+
+	if (now <= wanted)
+		return 0;
+	if (n < 3)
+		return 3 - n;
+	goal = estimate_half_width(n, conf) * wanted / now;
+	far = M_PI / 2 * (z / goal) * (z / goal); /* variance of the median */
+	if (!(far < 1e9))
+		return SIZE_MAX;
+	to = far * .8 > (double)n ? (size_t)(far * .8) : n + 1;
+	while (far < 1000 && estimate_half_width(to, conf) > goal)
+		to++;
+	return (far < 1000 ? to : (size_t)fmax(far, (double)n + 1)) - n;
+}
+
 static void
 append_precision(struct str *to, const struct precision *m, double wanted)
 {
 	double width = m->hi - m->lo;
 	double now = width == 0 ? 0 : width / 2 / fabs(m->median);
-	size_t more = power_more_runs(now, wanted, m->n, .95);
+	size_t more = count_more_runs(now, wanted, m->n, .95);
 
 	jsontext_key(to, "precision");
 	str_addc(to, '{');

@@ -2,7 +2,6 @@
 #include "calltree.h"
 #include "mem.h"
 #include "stats.h"
-#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -58,20 +57,23 @@ diff_test(const double *part, const double *whole, size_t na, size_t n)
 void
 diff_adjust(double *p, size_t n)
 {
-	double *tested = mem_array(n, sizeof *tested);
-	double *adjusted = mem_array(n, sizeof *adjusted);
-	size_t k = 0;
+	double *tested = mem_array(n + 1, sizeof *tested), least = 1;
+	size_t *at = mem_array(n + 1, sizeof *at), k = 0, *order;
 
 	for (size_t i = 0; i < n; i++)
-		if (!isnan(p[i]))
+		if (!isnan(p[i])) {
+			at[k] = i;
 			tested[k++] = p[i];
-	verdict_bh(tested, adjusted, k);
-	k = 0;
-	for (size_t i = 0; i < n; i++)
-		if (!isnan(p[i]))
-			p[i] = adjusted[k++];
+		}
+	order = stats_order(tested, k);
+	for (size_t i = k; i-- > 0;) {
+		double v = tested[order[i]] * (double)k / (double)(i + 1);
+
+		p[at[order[i]]] = least = fmin(least, v);
+	}
+	free(order);
+	free(at);
 	free(tested);
-	free(adjusted);
 }
 
 /* --- frames of a tree */

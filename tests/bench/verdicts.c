@@ -20,7 +20,7 @@
  */
 #include "cells.h"
 #include "num.h"
-#include "ranktest.h"
+#include "ranks.h"
 #include "rng.h"
 #include "judge/samplesize.h"
 #include "stats.h"
@@ -417,7 +417,7 @@ judge_by_others(const struct cell *c, const struct drawn *all, struct other *o)
 		int n = list_values(d, 1, i % metrics, y);
 		double change = median_of(y, n) - median_of(x, m);
 
-		o[i].p[BENCHSTAT] = ranktest_mwu(x, (size_t)m, y, (size_t)n).p;
+		o[i].p[BENCHSTAT] = ranks_test(x, (size_t)m, y, (size_t)n);
 		o[i].ratio[BENCHSTAT] = o[i].ratio[LINE] = change;
 		o[i].p[LINE] = fabs(change) > .02 ? 0 : 1;
 	}

@@ -5,7 +5,6 @@
 #include "histdiff.h"
 #include "mem.h"
 #include "outlier.h"
-#include "power.h"
 #include "rng.h"
 #include "stats.h"
 #include "steady.h"
@@ -127,22 +126,6 @@ order(void)
 	stats_sort(sorted, 2000);
 	tap_ok(stats_middle(v, 2000) == stats_median(sorted, 2000),
 	    "the median is right whatever the sample is");
-}
-
-static void
-powers(void)
-{
-	tap_ok(power_more_runs(.01, .02, 10, .95) == 0 &&
-		power_more_runs(INFINITY, .02, 1, .95) == 2 &&
-		power_more_runs(.1, 0, 10, .95) == SIZE_MAX,
-	    "no more runs, one more run, and no number of runs");
-	tap_ok(power_more_runs(.02, .01, 100, .95) >= 250 &&
-		power_more_runs(.02, .01, 100, .95) <= 350,
-	    "half the width needs about four times the runs: %zu more",
-	    power_more_runs(.02, .01, 100, .95));
-	tap_ok(power_more_runs(.02, .001, 100, .95) > 30000,
-	    "a tenth of the width needs 100 times the runs: %zu more",
-	    power_more_runs(.02, .001, 100, .95));
 }
 
 static struct hist *
@@ -508,7 +491,6 @@ main(void)
 {
 	distributions();
 	order();
-	powers();
 	histograms();
 	outliers();
 	outlier_laws();

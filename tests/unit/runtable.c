@@ -7,7 +7,6 @@
 #include "json.h"
 #include "mem.h"
 #include "merged.h"
-#include "power.h"
 #include "lib/rows.h"
 #include "scratch.h"
 #include "str.h"

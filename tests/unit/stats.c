@@ -2,13 +2,10 @@
 #include "tap.h"
 
 #include "mem.h"
-#include "ranktest.h"
 #include "rng.h"
 #include "bimodal.h"
 #include "stats.h"
 #include "tdist.h"
-#include "needs.h"
-#include "judge/verdict.h"
 
 #include <stdlib.h>
 
@@ -69,50 +66,6 @@ one_sample(void)
 	    "the interval of ten runs begins with the second");
 	tap_ok(stats_median_ci(1000000, .95, &conf) == 499020,
 	    "the interval of a million runs begins with number 499020");
-}
-
-static void
-ranks(void)
-{
-	/* A case with ties for which benchstat prints p = 0. */
-	double x[] = {2, 1, 3, 5}, y[] = {1, 1, 1, 1, 1};
-	double a[] = {1, 2, 3}, b[] = {4, 5, 6}, flat[] = {7, 7, 7};
-	double d[] = {1, 2, 3, 4, 5, 6}, none[] = {0, 0, 0};
-	double holes[] = {NAN, 1, 2};
-	/* Hollander & Wolfe 4.1: water transfer at term and before. */
-	double term[] = {
-	    .80, .83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, .73, 1.46};
-	double early[] = {1.15, .88, .90, .74, 1.21}, lo, hi;
-	struct ranktest t = ranktest_mwu(x, N(x), y, N(y));
-	struct ranktest_pairs *p;
-
-	tap_near(t.p, 6. / 126, 1e-15, "the exact tied test: 6/126");
-	tap_ok(t.exact, "the tied test is exact");
-	t = ranktest_mwu(a, 3, b, 3);
-	tap_ok(t.stat == 9, "U = 9 if every value of the contender is higher");
-	tap_near(t.p, .1, 1e-15, "the smallest p of three a side is .1");
-	tap_near(t.p_min, .1, 1e-15,
-	    "the smallest possible p of three a side is .1");
-	t = ranktest_mwu(flat, 3, flat, 3);
-	tap_ok(t.p == 1, "all values equal: p = 1");
-	t = ranktest_mwu(early, N(early), term, N(term));
-	tap_ok(t.stat == 35, "Hollander & Wolfe: W = 35");
-	tap_near(t.p, 2 * .1272061272, 1e-9, "the two-sided p is .2544");
-	t = ranktest_signed(d, 6);
-	tap_near(t.p, 2. / 64, 1e-15, "six pairs up: p = 2/64");
-	t = ranktest_signed(none, 3);
-	tap_ok(t.p == 1 && t.n == 0, "no differences: p = 1");
-	tap_ok(ranktest_mwu(holes, 3, holes, 3).n == 6,
-	    "the test of values with NAN ends");
-	p = ranktest_ratios(a, 3, b, 3);
-	tap_near(
-	    ranktest_pairs_median(p), 2.5, 1e-15, "the median of the ratios");
-	tap_ok(!ranktest_pairs_ci(p, .95, &lo, &hi),
-	    "three a side have no 95%% interval");
-	tap_ok(ranktest_pairs_ci(p, .90, &lo, &hi),
-	    "three a side have a 90%% interval: 1/20 is .05");
-	ranktest_pairs_free(p);
-	tap_near(ranktest_cliff(9, 3, 3), 1, 1e-15, "Cliff's delta");
 }
 
 static void
@@ -211,177 +164,6 @@ two_groups(void)
 	}
 }
 
-/* All values computed and sorted, or searched for: the same order
- * statistics. */
-static void
-many(void)
-{
-	enum { M = 1100, K = 1000, W = 1500 };
-	double *x = mem_array(W, sizeof *x), *y = mem_array(W, sizeof *y);
-	double *all = mem_array(W * (W + 1) / 2, sizeof *all), lo, hi;
-	struct ranktest_pairs *p;
-	struct rng r;
-	size_t k = 0;
-
-	rng_seed(&r, 7, 0);
-	for (size_t i = 0; i < W; i++) {
-		x[i] = exp(normal(&r) / 9);
-		y[i] = exp(normal(&r) / 9);
-	}
-	p = ranktest_ratios(x, M, y, K);
-	for (size_t i = 0; i < M; i++)
-		for (size_t j = 0; j < K; j++)
-			all[k++] = y[j] / x[i];
-	stats_sort(all, k);
-	tap_ok(ranktest_pairs_median(p) == stats_median(all, k),
-	    "the median of 1.1 million ratios");
-	tap_ok(ranktest_pairs_ci(p, .95, &lo, &hi) && lo < hi && lo > .98 &&
-		hi < 1.02,
-	    "the interval of 1.1 million ratios holds 1");
-	ranktest_pairs_free(p);
-	p = ranktest_walsh(x, 0);
-	tap_ok(isnan(ranktest_pairs_median(p)),
-	    "without pairs there is no median");
-	ranktest_pairs_free(p);
-	p = ranktest_walsh(x, W);
-	k = 0;
-	for (size_t i = 0; i < W; i++)
-		for (size_t j = i; j < W; j++)
-			all[k++] = (x[i] + x[j]) / 2;
-	stats_sort(all, k);
-	tap_ok(ranktest_pairs_median(p) == stats_median(all, k),
-	    "the median of 1.1 million Walsh averages");
-	ranktest_pairs_free(p);
-	free(x);
-	free(y);
-	free(all);
-}
-
-static void
-families(void)
-{
-	double p[] = {.01, .02, .03, .04, .05}, q[5];
-
-	verdict_holm(p, q, 5);
-	tap_ok(fabs(q[0] - .05) < 1e-15 && fabs(q[4] - .09) < 1e-15,
-	    "Holm, as R's p.adjust");
-	verdict_bh(p, q, 5);
-	tap_ok(fabs(q[0] - .05) < 1e-15 && fabs(q[4] - .05) < 1e-15,
-	    "Benjamini-Hochberg, as R's p.adjust");
-	tap_ok(power_least_runs(false, 1, .05) == 4 &&
-		power_least_runs(false, 10, .05) == 6 &&
-		power_least_runs(false, 100, .05) == 8,
-	    "a side: 4 runs for one test, 6 for ten, 8 for a hundred");
-	tap_ok(power_least_runs(true, 1, .05) == 6 &&
-		power_least_runs(true, 10, .05) == 9 &&
-		power_least_runs(true, 100, .05) == 12 &&
-		power_least_runs(true, 1, ldexp(1, -599)) == 600 &&
-		power_least_runs(false, 1, 1e-250) == 419 &&
-		power_least_runs(false, 1, 0) == SIZE_MAX,
-	    "rounds: 6 for one test, 9 for ten, 12 for a hundred");
-}
-
-static enum verdict
-judge(const double *x, size_t m, const double *y, size_t n,
-    enum metric_better better, bool paired, bool *certain)
-{
-	struct verdict_facts f = verdict_measure(x, m, y, n, paired);
-
-	return verdict_decide(&f, better, .02, f.p, .05, certain);
-}
-
-static void
-verdicts(void)
-{
-	double x[] = {100, 101, 99, 100.5, 99.5, 100.2};
-	double low[] = {90, 91, 89, 90.5, 89.5, 90.2};
-	double near_[] = {100.1, 100.9, 99.1, 100.4, 99.6, 100.3};
-	double wide[] = {80, 120, 95, 130, 70, 101};
-	double c[] = {100, 100, 100, 100}, cl[] = {70, 70, 70, 70};
-	double zero[] = {0, 0, 0, 0}, half[] = {0, 100, 0, 101};
-	double ci[] = {99.5, 99.5, 99.5, 99.5};
-	double up[] = {100, 99, 100, 98, 100, 97};
-	double down[] = {99, 100, 98, 97, 96, 99};
-	struct verdict_facts f;
-	bool certain;
-
-	tap_ok(judge(x, 6, low, 6, METRIC_HIGHER, false, &certain) ==
-		    VERDICT_REGRESSION &&
-		certain,
-	    "-10%% is a certain regression");
-	tap_ok(judge(x, 6, low, 6, METRIC_LOWER, false, &certain) ==
-		VERDICT_IMPROVEMENT,
-	    "-10%% is an improvement where less is better");
-	tap_ok(judge(x, 6, low, 6, METRIC_NEITHER, false, &certain) ==
-		VERDICT_DIFFERENT,
-	    "-10%% is different where neither is better");
-	tap_ok(judge(x, 6, near_, 6, METRIC_HIGHER, false, &certain) ==
-		VERDICT_EQUIVALENT,
-	    "nearly equal values are equivalent");
-	tap_ok(judge(x, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
-		VERDICT_INCONCLUSIVE,
-	    "a noisy difference is inconclusive");
-	tap_ok(judge(x, 3, low, 3, METRIC_HIGHER, false, &certain) ==
-		VERDICT_INSUFFICIENT,
-	    "three runs are too few");
-	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, false, &certain) ==
-		VERDICT_INCONCLUSIVE,
-	    "two noisy samples with equal values are inconclusive");
-	tap_ok(judge(wide, 6, wide, 6, METRIC_HIGHER, true, &certain) ==
-		VERDICT_EQUIVALENT,
-	    "two noisy samples that are equal pair by pair are equivalent");
-	f = verdict_measure_same(wide, 6, false);
-	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, f.p, .05, &certain) ==
-		VERDICT_EQUIVALENT,
-	    "a noisy measurement is equivalent to itself");
-	tap_ok(judge(c, 4, cl, 4, METRIC_HIGHER, false, &certain) ==
-		    VERDICT_REGRESSION &&
-		certain,
-	    "zero variance: 100 to 70 is a regression");
-	f = verdict_measure(c, 4, cl, 4, false);
-	tap_near(f.p, 2. / 256, 1e-14,
-	    "p of two sides without noise, as with a coarse clock: 2/2^8");
-	tap_ok(verdict_decide(&f, METRIC_HIGHER, .02, .06, .05, &certain) ==
-		VERDICT_LIKELY_REGRESSION,
-	    "with more tests this is a likely regression");
-	tap_ok(needs_runs(&f, .02, .05 / 100) == 6,
-	    "with 100 tests six runs a side are enough");
-	tap_ok(judge(c, 4, ci, 4, METRIC_HIGHER, false, &certain) ==
-		VERDICT_EQUIVALENT,
-	    "zero variance: 100 to 99.5 is within the margin");
-	tap_ok(judge(c, 4, zero, 4, METRIC_HIGHER, false, &certain) ==
-		VERDICT_REGRESSION,
-	    "down to zero is a regression");
-	tap_ok(judge(zero, 4, c, 4, METRIC_HIGHER, false, &certain) ==
-		VERDICT_IMPROVEMENT,
-	    "up from zero is an improvement");
-	f = verdict_measure(zero, 4, c, 4, false);
-	tap_ok(isnan(f.ratio), "up from zero has no ratio");
-	tap_ok(judge(zero, 4, c, 4, METRIC_LOWER, false, &certain) ==
-		VERDICT_REGRESSION,
-	    "up from zero is a regression of a latency");
-	tap_ok(judge(zero, 4, zero, 4, METRIC_HIGHER, false, &certain) ==
-		VERDICT_EQUIVALENT,
-	    "no change from zero is equivalent");
-	f = verdict_measure(c, 3, c, 4, false);
-	tap_ok(isnan(f.p) && f.ratio == 1,
-	    "3 equal values against 4: there is no test");
-	f = verdict_measure(zero, 4, zero, 3, false);
-	tap_ok(
-	    isnan(f.p) && f.ratio == 1, "4 zeros against 3: there is no test");
-	f = verdict_measure(half, 4, c, 4, false);
-	tap_ok(isnan(f.ratio) && !isnan(f.p),
-	    "a side with some zeros has a p, but no ratio");
-	f = verdict_measure(x, 6, low, 6, true);
-	tap_near(f.p, 2. / 64, 1e-15, "paired: signed rank");
-	tap_str(
-	    f.method, "signed-rank", "paired runs have the method signed-rank");
-	f = verdict_measure(up, 6, down, 6, true);
-	tap_near(f.p, 30. / 64, 1e-15, "99 to 100 counts as much as 100 to 99");
-	f = verdict_measure(down, 6, up, 6, true);
-	tap_near(f.p, 30. / 64, 1e-15, "100 to 99 counts as much as 99 to 100");
-}
-
 int
 main(void)
 {
@@ -389,9 +171,5 @@ main(void)
 	one_sample();
 	shapes();
 	two_groups();
-	ranks();
-	many();
-	families();
-	verdicts();
 	return tap_done();
 }

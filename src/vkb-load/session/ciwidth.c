@@ -1,15 +1,19 @@
 #include "ciwidth.h"
+#include "judge/model.h"
+#include "judge/sheet.h"
 #include "json.h"
 #include "stopping.h"
 #include "mem.h"
-#include "power.h"
-#include "ranktest.h"
+#include "metric.h"
 #include "stats.h"
 #include "str.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_RUNS = 3 }; /* of each side, for an interval of a ratio */
 
 /* The values of one metric, by index; NAN: that run is missing. */
 struct column {
@@ -50,79 +54,48 @@ ci_width_median(const double *x, size_t n, double level)
 	return width;
 }
 
-static double
-paired_width(const double *x, const double *y, size_t n, double level)
+/* Adds the runs that may be compared. Returns the smaller side's number, or 0
+ * if a value has no ratio. */
+static size_t
+add_runs(
+    struct sheet *to, const double *x, const double *y, size_t n, bool paired)
 {
-	double *logs = mem_array(n + 1, sizeof *logs), lo, hi;
-	struct ranktest_pairs *p;
-	double width = INFINITY;
-
-	for (size_t i = 0; i < n; i++)
-		logs[i] = log(y[i] / x[i]);
-	p = ranktest_walsh(logs, n);
-	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi))
-		width = relative_width(
-		    exp(lo), exp(hi), exp(ranktest_pairs_median(p)));
-	ranktest_pairs_free(p);
-	free(logs);
-	return width;
-}
-
-/* Welch's t on logarithms, for too few values for ranks. */
-static double
-welch_width(const double *x, size_t m, const double *y, size_t n, double level)
-{
-	double *lx = mem_array(m, sizeof *lx), *ly = mem_array(n, sizeof *ly);
-	struct stats_welch w;
-
-	for (size_t i = 0; i < m; i++)
-		lx[i] = log(x[i]);
-	for (size_t i = 0; i < n; i++)
-		ly[i] = log(y[i]);
-	w = stats_welch(lx, m, ly, n, 1 - level);
-	free(lx);
-	free(ly);
-	return relative_width(exp(w.lo), exp(w.hi), exp(w.diff));
-}
-
-static double
-unpaired_width(
-    const double *x, size_t m, const double *y, size_t n, double level)
-{
-	struct ranktest_pairs *p = ranktest_ratios(x, m, y, n);
-	double lo, hi, mid = ranktest_pairs_median(p), width = INFINITY;
-
-	if (ranktest_pairs_ci(p, 1 - level, &lo, &hi))
-		width = relative_width(lo, hi, mid);
-	else if (m > 2 && n > 2)
-		width = welch_width(x, m, y, n, level);
-	ranktest_pairs_free(p);
-	return width;
-}
-
-double
-ci_width_ratio(
-    const double *x, const double *y, size_t n, bool paired, double level)
-{
-	double *u = mem_array(n + 1, sizeof *u), width = INFINITY;
-	double *v = mem_array(n + 1, sizeof *v);
-	size_t m = 0, k = 0;
+	size_t runs[2] = {0, 0};
 	double least = INFINITY;
 
 	for (size_t i = 0; i < n; i++) {
-		bool both = isfinite(x[i]) && isfinite(y[i]);
+		const double v[] = {x[i], y[i]};
 
-		if (isfinite(x[i]) && (both || !paired))
-			least = fmin(least, u[m++] = x[i]);
-		if (isfinite(y[i]) && (both || !paired))
-			least = fmin(least, v[k++] = y[i]);
+		if (paired && !(isfinite(v[0]) && isfinite(v[1])))
+			continue;
+		for (int j = 0; j < 2; j++) {
+			if (!isfinite(v[j]))
+				continue;
+			sheet_add(to, 0, j, v[j], 0,
+			    (double)(paired || !j ? i : i + n));
+			least = fmin(least, v[j]);
+			runs[j]++;
+		}
 	}
-	if (m && k && least > 0)
-		width = paired && m >= power_least_runs(true, 1, level)
-		    ? paired_width(u, v, m, level)
-		    : unpaired_width(u, m, v, k, level);
-	free(u);
-	free(v);
+	return least > 0 ? runs[runs[1] < runs[0]] : 0;
+}
+
+double
+ci_width_ratio(const double *x, const double *y, size_t n, bool paired,
+    bool clock, double level)
+{
+	struct sheet *s = sheet_new(1, clock);
+	double width = INFINITY;
+
+	if (add_runs(s, x, y, n, paired) >= LEAST_RUNS) {
+		struct model_row *row = sheet_rows(s);
+		struct model_metric unused;
+
+		/* One session: how much they differ does not matter. */
+		model_judge(row, 1, &(struct model_prior){.df = 1}, &unused);
+		width = sinh(model_half_width(row, false, 1 - level));
+	}
+	sheet_free(s);
 	return width;
 }
 
@@ -183,6 +156,8 @@ condition_width(const struct ci_width *p, size_t cas, size_t look, size_t i,
 {
 	size_t runs = (size_t)p->rule->at[look];
 	double level = p->rule->level[look], width = -1;
+	bool clock =
+	    strcmp(metric_guess(get_metric(p, cas, i)).unit, "ms") == 0;
 	const struct column *base = NULL;
 
 	for (size_t b = 0; b < p->nbuilds; b++) {
@@ -196,8 +171,8 @@ condition_width(const struct ci_width *p, size_t cas, size_t look, size_t i,
 			continue;
 		}
 		n = n < base->n ? n : base->n;
-		width = fmax(
-		    width, ci_width_ratio(base->v, c->v, n, p->paired, level));
+		width = fmax(width,
+		    ci_width_ratio(base->v, c->v, n, p->paired, clock, level));
 	}
 	if (base && width < 0)
 		width = ci_width_median(

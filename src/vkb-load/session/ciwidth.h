@@ -19,14 +19,13 @@ struct str;
  * NAN as a value: that run is missing.
  *
  * The interval of the median is that of vkb-stats (stats_ci). That of the ratio
- * y/x is that of vkb-compare: Walsh averages if x[i] and y[i] are pairs, and
- * enough for signed ranks to be significant at the level; else Hodges-Lehmann;
- * with too few values for that, Welch's t on logarithms (which assumes
- * lognormal noise).
+ * y/x is that of the model (judge/model.h) for this case alone, so that when a
+ * case ends does not depend on which others are measured; x[i] and y[i] are of
+ * one round if they are paired, and 'clock' is as in judge/sheet.h.
  */
 double ci_width_median(const double *x, size_t n, double level);
-double ci_width_ratio(
-    const double *x, const double *y, size_t n, bool paired, double level);
+double ci_width_ratio(const double *x, const double *y, size_t n, bool paired,
+    bool clock, double level);
 
 struct ci_width;
 
