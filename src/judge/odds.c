@@ -242,7 +242,7 @@ struct product {
 };
 
 static void
-multiply(struct product *p, double by)
+add_factor(struct product *p, double by)
 {
 	p->v *= by;
 	if (p->v > 1e-150 && p->v < 1e150)
@@ -281,7 +281,7 @@ weigh_states(
 					find_density(&c->law, at * at,
 					    .2 * (c->law.var + more) + more);
 			for (int q = 0; q < SHARES; q++)
-				multiply(&all[q][k],
+				add_factor(&all[q][k],
 				    shares[q] * f0 + (1 - shares[q]) * f);
 		}
 	}

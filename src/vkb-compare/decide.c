@@ -95,9 +95,8 @@ plan_row(const struct comparison *c, struct row *row)
 	/* How much sessions differ is assumed, or at worst 1.4 times that. */
 	if ((!row->has_rest || of->cases < COMMON_CASES) &&
 	    row->model.shared > 0 && !of->model.known) {
-		p.error = (struct moderate){
-		    row->model.own.var + row->model.sessions +
-			2 * of->model.sessions.var,
+		p.error = (struct moderate){row->model.own.var +
+			row->model.sessions + 2 * of->model.sessions.var,
 		    INFINITY};
 		p.known = true;
 	}
