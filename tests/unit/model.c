@@ -166,6 +166,10 @@ formulas(void)
 	    "its interval is Student's");
 	tap_ok(r.up > .9 && r.down < .01 && fabs(r.up + r.down) <= 1,
 	    "it is probable that the value rose");
+	r.step = .1;
+	model_judge(&r, 1, &prior, &m);
+	tap_ok(r.up < .3, "not if a step of the clock explains it: %g", r.up);
+	r.step = 0;
 	r.runs[1] = z;
 	model_judge(&r, 1, &prior, &m);
 	/* The variances of the means are .0013 / 12 and .002075 / 12. */
