@@ -108,8 +108,11 @@ for (<STDIN>) {
         my $total = check_metrics("$label: run $r->{run}{index}", $r->{metrics}, @cells);
         # Where a time ends the run, each client has one more pipeline under way.
         my $open = $r->{config}{duration_s} ? ($r->{config}{clients} // 5) * $r->{config}{pipeline} : 0;
-        check("$label: run $r->{run}{index}: requests", $r->{metrics}{requests}, $total, $open)
-          if defined $r->{metrics}{requests} && !$r->{metrics}{errors};
+        # With a rate those count that were due, whether or not a busy machine sent them.
+        my $constant = ($r->{config}{arrivals} // '') eq 'constant' && $r->{config}{rate} =~ /^\d+$/ && $r->{config}{duration_s};
+        my $count = $constant ? $r->{config}{rate} * $r->{config}{duration_s} : $r->{metrics}{requests};
+        check("$label: run $r->{run}{index}: requests", $count, $total, $open)
+          if defined $count && !$r->{metrics}{errors};
         $runs{$label}{ $_->[0] }[0] += $_->[2], $runs{$label}{ $_->[0] }[1] = $_->[1] for @cells;
         next;
     }

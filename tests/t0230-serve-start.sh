@@ -49,7 +49,7 @@ test_empty "$(ls "$TMPDIR")" 'no run directory is left'
 # The supervisor is killed.
 vkb-serve start >c
 pid=$(jq '.nodes[0].pid' c)
-supervisor=$(ps -o ppid= -p "$(ps -o ppid= -p "$pid")" | tr -d ' ') # above the reaper
+supervisor=$(ps -o ppid= -p "$pid" | xargs ps -o ppid= -p | xargs) # above the reaper
 kill -9 "$supervisor"
 wait_until 10 gone "$pid"
 test_result $? 'kill -9 of the supervisor: no server is left'

@@ -129,7 +129,7 @@ test_same 't false' \
 runs y SET s2 90 91 89 >new
 test_same 'exit 2
 insufficient 0.900037974230901 t-sessions' "$(deltas 2>.err)" 'three runs are too few'
-test_match 'nothing was judged: fewer than 4 runs' .err \
+test_match 'nothing was judged: each case has fewer than 4 runs on a side' .err \
   'the error says that fewer than 4 runs were not judged'
 test_same 'exit 1' "$(deltas --on-insufficient fail | sed 1q)" \
   '--on-insufficient fail: the status is 1'

@@ -35,6 +35,7 @@ login_of() {
   (
     here=$top/bin
     . "$top/bin/vkb-sh-setup"
+    main='' # an error ends this subshell only
     repo=$1
     split_login repo
     printf '%s' "${git_header#*Basic }" | command base64 -d

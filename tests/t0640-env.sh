@@ -119,7 +119,7 @@ END
 test_same "$(cat want)" "$(jq -S .now quiet.json)" \
   'the record has the state of the machine'
 machine online
-put $cpu/online zero
+put "$cpu/online" zero
 env_of online | jq -c '[.env.cpus, .env.governor]' >listed
 test_same '[null,"performance"]' "$(cat listed)" \
   'a list of CPUs that cannot be read gives no number of CPUs'
@@ -140,7 +140,7 @@ for disabled in 0 1; do
   machine idle
   for i in 0 1 2 3; do
     for j in 1 2; do
-      put $cpu/cpu$i/cpuidle/state$j/disable $disabled
+      put "$cpu/cpu$i/cpuidle/state$j/disable" $disabled
     done
   done
   env_of idle | jq -r .env.idle_states

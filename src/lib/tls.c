@@ -443,9 +443,8 @@ tls_handshake(struct tls *t)
 	ERR_clear_error();
 	errno = 0;
 	n = SSL_do_handshake(t->ssl);
-	if (n == 1) {
-		ERR_clear_error(); /* of errors that did not end the handshake
-				    */
+	if (n == 1) { /* there may be errors that did not end it */
+		ERR_clear_error();
 		t->events = POLLIN;
 		return 0;
 	}

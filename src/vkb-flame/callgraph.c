@@ -120,11 +120,11 @@ find_event(const struct callgrind *from, const char *event, const char *name)
 	struct str s = {0};
 	int rc;
 
-	for (size_t i = 0; i < from->nevents; i++) {
+	for (size_t i = 0; i < from->nevents; i++)
 		if (!event || strcmp(from->events[i], event) == 0)
 			return (int)i;
+	for (size_t i = 0; i < from->nevents; i++)
 		str_printf(&s, " %s", from->events[i]);
-	}
 	rc = err_fail("%s: it has no event '%s'; its events are:%s", name,
 	    event, s.s ? s.s : "");
 	str_free(&s);

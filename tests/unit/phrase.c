@@ -159,7 +159,8 @@ places(void)
 static void
 findings(void)
 {
-	struct branch b = {.npoints = 10};
+	struct point points[10] = {[7] = {.name = (char *)"beef"}};
+	struct branch b = {.points = points, .npoints = 10};
 	struct finding f = {.kind = FINDING_REGRESSION,
 	    .gate = true,
 	    .stands = true,
@@ -200,10 +201,11 @@ findings(void)
 	check(
 	    &s, "known before", "a change of an older commit was known before");
 	f.stands = false;
+	f.reverted = 7;
 	f.waiver.expired = true;
 	f.waiver.expires = "2026-11-01";
 	phrase_standing(&s, &b, &f);
-	check(&s, "reverted by 1, waiver expired 2026-11-01",
+	check(&s, "reverted by beef, waiver expired 2026-11-01",
 	    "a change that was reverted names the commit that did it");
 	f.stands = true;
 	f.waived = true;
