@@ -1,5 +1,4 @@
 #!/bin/sh
-# slow: each part of 'make lint'.
 . "${0%/*}/lib.sh"
 
 part() { # part NAME TOOL

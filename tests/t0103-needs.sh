@@ -1,5 +1,4 @@
 #!/bin/sh
-# slow: vkb-needs with its own PATH and /etc; calls of apt-get are recorded.
 . "${0%/*}/lib.sh"
 
 mkdir -p bin root/etc/apt/sources.list.d

@@ -7,7 +7,6 @@
 # that this takes minutes, runs have 2000 requests instead of a second and more. What
 # cannot be run here is listed in examples.skip, with the reason; an entry of that list
 # that is not the beginning of an example is an error.
-# slow: what the examples run is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 

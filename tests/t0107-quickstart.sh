@@ -1,5 +1,4 @@
 #!/bin/sh
-# slow: vkb-quickstart: a first start, a second one, and one that is interrupted and resumed.
 . "${0%/*}/lib.sh"
 
 mkdir tmp

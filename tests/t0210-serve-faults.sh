@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-serve: however it ends, no server and no run directory is left.
 # shellcheck disable=SC2016 # expanded by the commands
+# sanitize: servers that fail.
 . "${0%/*}/lib.sh"
 
 test_server vkb-serve

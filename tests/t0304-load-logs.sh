@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-load --logs: the logs of servers and all messages are written to a folder. The
 # logs of failed runs are kept without that option, too.
+# sanitize: logs.
 . "${0%/*}/lib.sh"
 
 test_server 'vkb-load --logs'

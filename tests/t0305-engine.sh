@@ -1,5 +1,6 @@
 #!/bin/sh
 # The load engine with real servers: every command, clusters, TLS, and faults.
+# sanitize: the engine against real servers.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The load engine with unusual replies: push messages, a reply that arrives slowly, and
 # lengths that are too large.
+# sanitize: replies of every kind.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 

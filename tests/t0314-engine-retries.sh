@@ -1,6 +1,7 @@
 #!/bin/sh
 # Requests that a server cannot answer at the moment are sent again: CLUSTERDOWN,
 # TRYAGAIN, LOADING.
+# sanitize: retries and redirections.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 ENGINE=$engine

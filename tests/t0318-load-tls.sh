@@ -1,5 +1,6 @@
 #!/bin/sh
 # A TLS connection that cannot be made: the error has the reason.
+# sanitize: TLS.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A run whose requests the server refuses: it is valid up to one in a hundred, and a
 # message reports the errors.
+# sanitize: configurations that are refused.
 . "${0%/*}/lib.sh"
 
 test_server 'requests that are refused'

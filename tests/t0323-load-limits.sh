@@ -1,6 +1,7 @@
 #!/bin/sh
 # The limits of vkb-load's options: the smallest and the largest value are accepted,
 # values beyond are refused.
+# sanitize: limits of configurations.
 . "${0%/*}/lib.sh"
 
 printf '[{"commands":["SET"],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[10]}]\n' >c.json

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-load on a terminal prints a table, and writes the runs to a new file. Otherwise
 # the runs go to stdout.
+# sanitize: names and errors that hold control characters.
 . "${0%/*}/lib.sh"
 
 test_server vkb-load

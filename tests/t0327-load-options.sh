@@ -1,6 +1,7 @@
 #!/bin/sh
 # Each key of a configuration that says what the load does has an option with the same
 # meaning, and is in an example of vkb-config(5), which t0106 runs.
+# sanitize: every option and key.
 . "${0%/*}/lib.sh"
 
 # The examples of vkb-config(5) that use vkb-load.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-record reads network captures: the commands of each client are put together
 # from packets that come twice, late, cut, or not at all.
+# sanitize: captured packets.
 . "${0%/*}/lib.sh"
 
 # packets [LINK]: a capture of the lines "TIME PORT SEQ FLAGS DATA" to port 6379;

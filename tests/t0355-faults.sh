@@ -3,6 +3,7 @@
 # its data, sends replies in pieces, invalid replies or absurd lengths, or has an
 # expired certificate; and while slots of a cluster are missing or move, with some of
 # their keys. Each feature has its own server; all are tried at the same time.
+# sanitize: servers that answer nonsense, stop or move.
 . "${0%/*}/lib.sh"
 test_server 'features and faults'
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-stats: how runs are grouped, the numbers, and properties that always hold.
+# sanitize: run records of every kind.
 . "${0%/*}/lib.sh"
 
 a=$tests/data/a.jsonl

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Mistakes that other tools make, and real rounds of a noisy machine.
+# sanitize: records of other tools.
 . "${0%/*}/lib.sh"
 
 # runs LABEL CONFIG ENV VALUE...: prints run records

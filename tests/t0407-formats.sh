@@ -1,6 +1,7 @@
 #!/bin/sh
 # What vkb-compare writes: each format is valid for its readers, also with hostile
 # names, and several formats can be written at once.
+# sanitize: all formats with hostile names.
 . "${0%/*}/lib.sh"
 
 a=$tests/data/a.jsonl

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every number that vkb-compare, vkb-stats, vkb-detect and vkb-report print, in every
 # format, is that of the record; tests/numbers.pl reads the reports.
+# sanitize: numbers of every size.
 . "${0%/*}/lib.sh"
 
 numbers() { perl "$tests/numbers.pl" "$@"; }

@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-stats: units of histograms, errors, and the order of summaries, with numbers.
+# sanitize: summaries of other versions.
 . "${0%/*}/lib.sh"
 
 # --- the unit of a histogram is the end of its name

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-stats with summaries as input: the notes of the table and the values from which on
 # they are printed, and the order in which such summaries are merged with new ones.
+# sanitize: tables.
 . "${0%/*}/lib.sh"
 
 # summary LABEL N RPS [REST]: prints a summary of a SET, with these members of

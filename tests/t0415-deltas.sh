@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-compare --deltas: the report of delta records is that of the comparison that wrote
 # them; hostile records are escaped or an error.
+# sanitize: delta records.
 . "${0%/*}/lib.sh"
 
 # same NAME FILE ...: two reports of the comparison equal those of its records

@@ -2,7 +2,6 @@
 # Simulated reports with a known truth: false alarms, found changes and the coverage of
 # intervals are within the goals of tests/bench/verdicts. Only a few of its cells are
 # run, with fixed seeds, since all take minutes.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 
 # cells REPORTS TEXT LINES: runs the cells whose name has TEXT

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-compare --explain: the steps from the runs to the verdict, with the numbers of the
 # records.
+# sanitize: explanations.
 . "${0%/*}/lib.sh"
 a=$tests/data/a.jsonl
 b=$tests/data/b.jsonl

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-detect: where a history changed, the order of the commits, and which changes
 # count.
+# sanitize: histories.
 . "${0%/*}/lib.sh"
 
 # history SEED COMMITS CASES FACTOR: prints runs whose level is multiplied by FACTOR

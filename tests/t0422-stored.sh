@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-detect with runs in PostgreSQL, and with a table of the Python tool.
+# sanitize: stored histories.
 . "${0%/*}/lib.sh"
 test_postgres 'vkb-detect of a database'
 

@@ -2,6 +2,7 @@
 # vkb-detect and vkb-history: each change of a count is reported at once and with its
 # commit. Counts that differ between the runs of a commit, or come from another
 # compiler, are not regressions.
+# sanitize: counted histories.
 . "${0%/*}/lib.sh"
 
 # counts VALUE[/VALUE][@COMPILER] ...: prints two counted runs for each of the commits

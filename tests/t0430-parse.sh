@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-parse: small inputs of each format and the runs they become.
+# sanitize: output of other tools.
 . "${0%/*}/lib.sh"
 
 # parsed FILTER FILE...: what jq makes of each run, a line each

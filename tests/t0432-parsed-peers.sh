@@ -1,6 +1,7 @@
 #!/bin/sh
 # The results that other tools print for their own files, and those of vkb-compare after
 # vkb-parse. Where they differ, a comment gives the reason.
+# sanitize: parsed files.
 . "${0%/*}/lib.sh"
 
 # deltas BASELINE-OPTIONS FILE...: prints command, metric, medians, p and n of each

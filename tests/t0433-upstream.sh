@@ -2,6 +2,7 @@
 # The results of the Python tool as it publishes them: a folder for each commit, or the
 # rows of its table. One command converts them to runs, vkb-detect names the commit of a
 # planted step, and vkb-pgpush stores the same rows as the Python tool.
+# sanitize: files of the Python tool.
 . "${0%/*}/lib.sh"
 test_postgres 'results of the Python tool'
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-build: release archives, valid and invalid ones.
+# sanitize: archives.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 

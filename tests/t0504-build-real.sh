@@ -1,7 +1,4 @@
 #!/bin/sh
-# slow: vkb-build on Valkey itself: a tree of $VKB_VALKEY_SRC, or of Debian's
-# source package. Two commits, the second from the objects of the first; a
-# module for both servers; vkb-load measures both.
 . "${0%/*}/lib.sh"
 
 # valkey_source DIR: gets the sources by apt, without the machine's package lists

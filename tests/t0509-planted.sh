@@ -4,7 +4,6 @@
 # table, log, branch and list of arguments is searched. Each place has a token of its
 # own, so that what is found names its source; tests/unit/redact.c has the ways to write
 # a secret.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'planted secrets'
 . "$tests/repo.sh"

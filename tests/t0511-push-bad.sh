@@ -2,6 +2,7 @@
 # vkb-pgpush when something fails: the server, the rights, the name, the disk, the
 # input, or a kill in the middle of a transaction. It prints an error and exits with 2;
 # no run is stored in one table only, and no temporary file is left.
+# sanitize: what a database may hold.
 . "${0%/*}/lib.sh"
 test_postgres 'vkb-pgpush and trouble'
 mkdir "$scratch/tmp"

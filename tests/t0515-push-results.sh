@@ -2,7 +2,6 @@
 # The results of vkb-bench can be read again: metrics.json has only keys of the Python
 # tool, and vkb-compare, vkb-pgpush and vkb-detect read its runs as repetitions of their
 # cases. They read the results of the first version, too.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'the results of vkb-bench'
 . "$tests/repo.sh"

@@ -1,6 +1,4 @@
 #!/bin/sh
-# slow: twenty runners of vkb-trackcommits share a branch and are killed at random
-# times: no commit is measured twice at once, and none is lost.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 test_postgres 'runners of vkb-trackcommits'

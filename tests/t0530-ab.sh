@@ -2,7 +2,6 @@
 # From two commits to a verdict: a real server that is really slower, and the
 # same server twice. The CPU time of the server is judged: other work on the
 # machine makes a run slower, but does not make its requests tenfold.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'the comparison of two commits'
 . "$tests/repo.sh"

@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-bisect: sixteen commits of a real server; one makes it slower, and one
 # cannot be built. The CPU time of the server is judged, as in t0530.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'bisecting'
 . "$tests/repo.sh"

@@ -6,7 +6,6 @@
 # The test tries each of these ends once in each row, with other commands for each
 # VKB_TEST_SEED, and all commands of the workflows that match the pattern
 # VKB_TEST_MATRIX.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'workflows'
 . "$tests/repo.sh"

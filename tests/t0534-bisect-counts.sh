@@ -2,7 +2,6 @@
 # vkb-bisect --metric: eight commits of a real server; one executes more instructions
 # for each request and another one allocates more; both are found by counts,
 # although the machine is busy, and each commit is counted once.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 if ! command -v valgrind >/dev/null; then
   test_skip 'vkb-bisect --metric' valgrind

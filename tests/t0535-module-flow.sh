@@ -2,7 +2,6 @@
 # All workflows for the repository of a module: vkb-ab, vkb-pr,
 # vkb-bisect, vkb-why, vkb-continuous, vkb-history. A small module, of
 # which the fifth of seven commits adds a loop, and the installed server.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_programs 'the workflows for a module' perf valgrind
 test_server 'the workflows for a module'

@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-bench: each option of benchmark.py, the results, real servers built from
 # commits of a small repository.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'vkb-bench'
 . "$tests/repo.sh"

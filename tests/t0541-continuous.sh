@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-continuous measures a branch commit by commit, with a real server and a
 # real database: failures, kills at any time, a database that is stopped.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'continuous measurement'
 . "$tests/repo.sh"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-flame folds the output of perf script like other tools do, and reads
 # folded stacks.
+# sanitize: folded stacks.
 . "${0%/*}/lib.sh"
 
 # fold TEXT [OPTION...]: prints the folded stacks of TEXT, sorted

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-flame --baseline: the frames of both sides, which of them differ by more than
 # chance, and tables of functions.
+# sanitize: differences of stacks.
 . "${0%/*}/lib.sh"
 
 # about NAME FILE: prints the second line of the tooltip of that frame in an SVG

@@ -1,6 +1,4 @@
 #!/bin/sh
-# slow: vkb-flame's SVG and page in a browser: search, zoom, reset,
-# keys, and hostile names.
 . "${0%/*}/lib.sh"
 
 cat >stacks <<'END'

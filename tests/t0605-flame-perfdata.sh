@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-flame reads perf.data like perf script: symbols, maps, forks, events.
+# sanitize: perf.data.
 . "${0%/*}/lib.sh"
 
 # --- a constructed file

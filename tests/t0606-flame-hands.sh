@@ -1,7 +1,4 @@
 #!/bin/sh
-# slow: vkb-flame's SVG and page with a user's input: typing, clicks and keys
-# in Chromium with playwright-core, from npm's registry. The graph without input
-# is tested by t0604.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 

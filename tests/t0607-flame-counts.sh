@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-flame with exact counts: files of callgrind and the profiles of
 # `vkb-load --count` as stacks, graphs, tables and differences.
+# sanitize: counts of callgrind.
 . "${0%/*}/lib.sh"
 
 # --- stacks

@@ -2,6 +2,7 @@
 # vkb-profile --calls: function calls are counted exactly, in all threads of one
 # process and in no other process.
 # shellcheck disable=SC2016 # expanded by the commands
+# sanitize: calls of a profile.
 . "${0%/*}/lib.sh"
 
 if ! command -v perf >/dev/null; then

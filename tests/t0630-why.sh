@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-why names a function that a commit made slow; errors are reported
 # before anything is built; an interrupted vkb-why resumes.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 if ! command -v perf >/dev/null; then
   test_skip vkb-why perf

@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-ab, vkb-pr and vkb-quickstart count by default what can be counted, print the
 # cost before they measure, and continue if nothing can be counted.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 if ! command -v valgrind >/dev/null; then
   test_skip 'counting by default' valgrind

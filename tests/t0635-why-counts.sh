@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-why begins with counts: how many more instructions each function executes for a
 # request, and what causes them, exactly.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_programs 'counts of vkb-why' perf valgrind
 test_server 'counts of vkb-why'

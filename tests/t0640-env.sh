@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-env: the record of a machine and its sources of noise.
+# sanitize: the state of machines.
 . "${0%/*}/lib.sh"
 . "$tests/machine.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Commands with placeholders on a real server: it receives what the text means.
+# sanitize: templates.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 

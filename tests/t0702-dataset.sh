@@ -1,5 +1,6 @@
 #!/bin/sh
 # Rows of datasets in requests on a real server: every format, each row once.
+# sanitize: datasets.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 

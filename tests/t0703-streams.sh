@@ -1,6 +1,7 @@
 #!/bin/sh
 # Several streams of requests at once: they start together, each ends on its own, and
 # the measured part is kept if the server dies.
+# sanitize: streams of commands.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 socket=$scratch/s server=

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-load --plan of scenarios: scenes, their order, filters,
 # repeated scenarios, the recipes of datasets.
+# sanitize: scenes.
 . "${0%/*}/lib.sh"
 
 planned() { vkb-load --plan "$@" </dev/null; }

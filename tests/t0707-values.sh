@@ -1,5 +1,6 @@
 #!/bin/sh
 # Values of different sizes and contents, and times to live, on a real server.
+# sanitize: values.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 

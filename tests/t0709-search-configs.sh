@@ -1,6 +1,4 @@
 #!/bin/sh
-# slow: the search configurations with few documents: datasets, templates and
-# fields are right, as far as a server without the modules can check.
 . "${0%/*}/lib.sh"
 
 test_server 'the search configurations'

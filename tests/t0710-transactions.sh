@@ -1,6 +1,7 @@
 #!/bin/sh
 # Texts with MULTI are sent as a whole: with pipelines and rates, over connections
 # that break, and in a cluster whose slots move.
+# sanitize: transactions.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-gendata: every transform and query type. The checksums are of files that Python's
 # random and csv modules make from the same recipes.
+# sanitize: recipes of datasets.
 . "${0%/*}/lib.sh"
 
 cat >python.json <<'END'

@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-gendata: the same rows in every format, with any bytes in them.
+# sanitize: formats of datasets.
 . "${0%/*}/lib.sh"
 
 fields='[{"name": "id1", "size": 40, "transforms": [{"type": "proximity_phrase", "repeats": 1}]},

@@ -1,6 +1,4 @@
 #!/bin/sh
-# slow: the files in datasets are those that their recipe makes, and a run of a shipped
-# configuration leaves a clone clean.
 . "${0%/*}/lib.sh"
 
 # --- the recipe makes the same files

@@ -1,7 +1,4 @@
 #!/bin/sh
-# slow: the page of vkb-report in a browser, at three widths, light and
-# dark: its controls with mouse and keyboard, its length, and the findings of
-# axe-core.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 

@@ -2,7 +2,6 @@
 # vkb-pr: a pull request whose server is really slower, and one that changes
 # nothing; the files for CI, and hostile names in them.
 # The CPU time of the server is judged, as in t0530.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'a pull request'
 . "$tests/repo.sh"

@@ -2,7 +2,6 @@
 # configs/ci/gitlab.yml, included by a small repository and really run: a slower
 # merge request with its comment, and a schedule. The steps of the action
 # for GitHub are run, too.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'a pipeline'
 . "$tests/repo.sh"

@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-comment with a forge that the test starts: one comment, kept up to date, on the
 # right request; labels; issues; hostile records.
-# slow: a shell script; vkb-compare --deltas and vkb-detect are tested elsewhere
 . "${0%/*}/lib.sh"
 test_programs 'comments' curl jq perl
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy

@@ -1,6 +1,5 @@
 #!/bin/sh
 # vkb-publish: results in a branch, a bucket, a database; stores that are unavailable.
-# slow: a shell script; vkb-pgpush is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 test_postgres 'results in a database'

@@ -1,6 +1,4 @@
 #!/bin/sh
-# slow: the site of vkb-history in a browser, at three widths, light and
-# dark: mouse, keyboard, links and search, and the findings of axe-core.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 

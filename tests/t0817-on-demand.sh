@@ -2,7 +2,6 @@
 # Requests by a comment or a form: who may make one, that the request is data,
 # the answer to a wrong one, and the label that is removed; then the workflow on
 # demand, whose steps are run as they are in its file.
-# slow: what it runs is tested with the sanitizers elsewhere
 . "${0%/*}/lib.sh"
 test_server 'a request'
 . "$tests/repo.sh"

@@ -1,7 +1,4 @@
 #!/bin/sh
-# slow: make dist packs a tree that builds, installs and works, as a Debian package
-# without complaints of lintian and with make install; make uninstall and make clean
-# leave no file; the version is the same everywhere.
 . "${0%/*}/lib.sh"
 
 # --- the version, which is defined in the Makefile

@@ -1,7 +1,4 @@
 #!/bin/sh
-# slow: the page for users of the Python tool names each of its options
-# and only options that vkb has; its results, tables and configurations work. The
-# guide to quiet machines names all sources of noise that vkb-env knows.
 . "${0%/*}/lib.sh"
 
 page=$top/man/vkb-migrate.7

@@ -1,5 +1,4 @@
 #!/bin/sh
-# slow: the commands in vkb-tutorial(7) print what the page shows.
 # In its literal blocks "$ " and "> " begin commands, all for one shell; below
 # `.\" varies' is output that differs between machines, up to `.\" the same';
 # "..." is any text, at the end of a line its rest. Lines may be broken for the page.
