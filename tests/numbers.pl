@@ -24,7 +24,7 @@ sub lines_of {
 # All numbers of a delta or change, by name.
 sub fields_of {
     my ($r) = @_;
-    my %f = map { $_ => $r->{$_} } grep { defined $r->{$_} } qw(ratio p p_adjusted margin visible);
+    my %f = map { $_ => $r->{$_} } grep { defined $r->{$_} } qw(ratio p probability margin visible);
     ($f{baseline_runs}, $f{contender_runs}) = @{ $r->{n} };
     ($f{baseline_median}, $f{contender_median}) = @{ $r->{median} };
     for my $ci (grep { $r->{$_} } qw(ci95 ci90)) {
@@ -72,7 +72,7 @@ sub check_shown {
 # ---- numbers for programs
 
 my %text_columns = map { $_ => 1 } qw(contender baseline case metric unit better class
-  method paired verdict certain waiver notes);
+  method paired verdict waiver notes);
 
 sub check_csv {
     my ($all) = @_;
@@ -89,7 +89,7 @@ sub check_csv {
                 complain("$label: $name is '$cells->[$i]' and not '$want'")
                   if $name =~ /^(better|class|method|verdict)$/ && $cells->[$i] ne $want;
                 complain("$label: $name is '$cells->[$i]'")
-                  if $name =~ /^(paired|certain)$/ && $cells->[$i] ne ($r->{$name} ? 'yes' : 'no');
+                  if $name =~ /^paired$/ && $cells->[$i] ne ($r->{$name} ? 'yes' : 'no');
                 next;
             }
             check_exact($label, $name, $cells->[$i], delete $f{$name});
@@ -114,7 +114,7 @@ sub check_sarif {
             }
             check_exact($label, $name, $got, $f{$name});
         }
-        for my $name (qw(baseline_median contender_median ratio ci95_low ci95_high p_adjusted margin)) {
+        for my $name (qw(baseline_median contender_median ratio ci95_low ci95_high probability margin)) {
             complain("$label: no property $name") if !exists $result->{properties}{$name};
         }
         check_row("$label: message", $result->{message}{text} =~ s/\\//gr, $r);
@@ -123,7 +123,7 @@ sub check_sarif {
 
 my %gauges = (vkb_baseline => 'baseline_median', vkb_contender => 'contender_median',
     vkb_change_ratio => 'ratio', vkb_change_low_ratio => 'ci95_low',
-    vkb_change_high_ratio => 'ci95_high', vkb_p_adjusted => 'p_adjusted');
+    vkb_change_high_ratio => 'ci95_high', vkb_probability => 'probability');
 
 sub check_openmetrics {
     my ($all) = @_;
