@@ -359,14 +359,11 @@ sub check_values {
     }
 }
 
-# The largest p of all is its own adjusted one.
 sub check_distinct {
     my ($all) = @_;
-    my ($largest) = sort { $b <=> $a } map { $_->{p} } @$all;
     for my $r (@$all) {
         my %f = fields_of($r);
         my %of;
-        delete $f{p_adjusted} if $f{p} == $largest;
         push @{ $of{ sprintf '%.5g', $f{$_} } }, $_ for keys %f;
         complain(label_of($r) . ': equal:', sort @$_) for grep { @$_ > 1 } values %of;
     }

@@ -32,7 +32,7 @@ each() {
 
 {
   printf '{"type":"run","v":1,"subject":{"label":"b"},"config":{"command":"S"},"metrics":{"rps":%s,"p99_latency_ms":1},"status":"ok","run":{"session":"s","index":%d}}\n' \
-    1 1.01 1 1.01 "$((index += 1))"
+    1 1 1.01 2 1 3 1.01 4
 } >base
 two c '{"command":"S"}' 1 1.01 1 1.01 >new
 test_status 1 'a metric that the contender does not have' vkb-compare -v --ci -f junit:j -f annotations:n \
@@ -95,11 +95,11 @@ test_same 10 "$(vkb-compare -f csv:/dev/stderr "$a" "$b" 2>&1 >/dev/null |
 
 # --- csv
 
-test_same 'contender,baseline,case,metric,unit,better,class,baseline_runs,contender_runs,baseline_median,contender_median,ratio,ci95_low,ci95_high,ci90_low,ci90_high,p,p_adjusted,method,paired,margin,verdict,certain,visible,needed_runs,needed_minutes,waiver,notes' \
+test_same 'contender,baseline,case,metric,unit,better,class,baseline_runs,contender_runs,baseline_median,contender_median,ratio,ci95_low,ci95_high,ci90_low,ci90_high,probability,method,paired,margin,verdict,visible,needed_runs,needed_minutes,waiver,notes' \
   "$(sed 1q csv.out)" 'csv: the columns have not changed'
-test_same 27 "$(sed 1d csv.out | tr -dc ',\n' | awk '{ print length }' |
+test_same 25 "$(sed 1d csv.out | tr -dc ',\n' | awk '{ print length }' |
   sort -u)" 'csv: every line has all columns'
-test_match '^my-branch \(7be2d904\),unstable \(1f9c0ab2\),SET,rps,req/s,higher,gate,8,8,611939.27,574414.28,0.937[0-9]*,.*,moderated-t,yes,0.02,regression,yes,,,,,$' \
+test_match '^my-branch \(7be2d904\),unstable \(1f9c0ab2\),SET,rps,req/s,higher,gate,8,8,611939.27,574414.28,0.937[0-9]*,.*,rounds,yes,0.02,regression,,,,,$' \
   csv.out 'csv: numbers are not rounded'
 
 # --- junit
@@ -266,8 +266,8 @@ awk -F , '$4 == "rps" { printf "%s %.3f %.3f %.6f\n", $3, $(NF - 5), $(NF - 4), 
   c.out | sort >got.a
 test_that 'csv has mean, sd and CV of the baseline' cmp want.a got.a
 test_same 'contender_mean,contender_sd,contender_cv' \
-  "$(head -n 1 c.out | cut -d , -f 32-)" 'csv has mean, sd and CV of the contender after them'
-test_same "$(vkb-compare -f csv "$a" "$b")" "$(cut -d , -f -28 c.out)" \
+  "$(head -n 1 c.out | cut -d , -f 30-)" 'csv has mean, sd and CV of the contender after them'
+test_same "$(vkb-compare -f csv "$a" "$b")" "$(cut -d , -f -26 c.out)" \
   'the columns before them are the same as without --spread'
 test_match 'SET .* rps .* 613K, sd 3.67K, CV 0.6% +575K, sd 3.11K, CV 0.5% +-6.2%' t.out \
   'the text has them in a row for each metric'
@@ -367,7 +367,7 @@ while ($text =~ /\G((?:"(?:[^"]|"")*"|[^",\n]*)(?:,(?:"(?:[^"]|"")*"|[^",\n]*))*
     die "formula: $cell\n" if $cell =~ /^[=+\-@\t\r]/ && $cell !~ /^-?[\d.e+-]+$/;
     last if $3 eq "";
   }
-  die "$cells cells: $line\n" unless $cells == 28;
+  die "$cells cells: $line\n" unless $cells == 26;
   $n++;
 }
 die "trailing: " . substr($text, pos($text) // 0) unless (pos($text) // 0) == length $text;
@@ -467,7 +467,7 @@ if command -v script >/dev/null 2>&1; then
   test_match '^- +SET +rps +.*-6\.2%.* regression' terminal 'the rows have the change and the verdict'
   test_match 'columns left out: the terminal has 80' terminal 'the text says which columns are left out'
   test_same 1 "$(wide 140)" 'and in 140'
-  test_match '612K +574K +-6\.2% \[-6\.6, -5\.8\] +regression$' \
+  test_match '612K +574K +-6\.2% \[-6\.7, -5\.7\] +regression$' \
     terminal 'on a terminal of 140 columns the rows have all columns'
 else
   test_skip 'widths' script
