@@ -2,6 +2,7 @@
 #include "mem.h"
 #include "model.h"
 #include "serial.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ struct cell {
 	double n[2], mean[2];
 };
 
-/* The mean of the residuals at one time; a side of a session is a series. */
+/* The weighted mean of the residuals at one time; a side of a session is a
+ * series. */
 struct common {
 	int side;
 	uint32_t session;
@@ -58,6 +60,7 @@ struct effect {
 	size_t nresiduals;
 	struct common *common;
 	size_t ncommon;
+	double (*weights)[2];        /* of each row in what all share */
 	struct moderate (*noise)[2]; /* of each row, without the machine's */
 	struct moderate priors[3];   /* by side; of rounds */
 	size_t sessions;             /* one more than their largest number */
@@ -209,21 +212,67 @@ collect_residuals(struct effect *f)
 		    compare_residuals);
 }
 
+/*
+ * Sets the weights by which the residuals of a row tell what all rows share:
+ * the inverse of their mean square, or of the median one if that is larger. So
+ * a noisy row does not make the others noisy, and no row counts for all.
+ */
+static void
+weigh_rows(struct effect *f)
+{
+	double *v = mem_array(f->n + 1, sizeof *v), *at;
+	double(*count)[2] = mem_array(f->n + 1, sizeof *count);
+
+	for (size_t i = 0; i < f->nresiduals; i++) {
+		const struct residual *r = &f->residuals[i];
+
+		f->weights[r->row][r->side & 1] += r->e * r->e;
+		count[r->row][r->side & 1]++;
+	}
+	for (int which = 0; which < 3; which++) {
+		double usual;
+		size_t n = 0;
+
+		for (size_t i = 0; i < f->n; i++)
+			if ((f->rows[i].pairs > 0) == (which == 2) &&
+			    count[i][which & 1] > 0) {
+				at = &f->weights[i][which & 1];
+				*at /= count[i][which & 1];
+				v[n++] = *at;
+			}
+		stats_sort(v, n);
+		usual = n ? fmax(LEAST, stats_median(v, n)) : LEAST;
+		for (size_t i = 0; i < f->n; i++)
+			if ((f->rows[i].pairs > 0) == (which == 2)) {
+				at = &f->weights[i][which & 1];
+				*at = 1 / fmax(usual, *at);
+			}
+	}
+	free(v);
+	free(count);
+}
+
 /* Takes the mean of the residuals at one time, v[0] to v[n - 1], from them, and
  * adds their squares to their rows. */
 static void
 split_time(struct effect *f, const struct residual *v, size_t n)
 {
 	bool separate = n >= MODEL_SEPARATE;
-	double mean = 0;
+	double mean = 0, all = 0;
 
-	for (size_t i = 0; separate && i < n; i++)
-		mean += v[i].e / (double)n;
+	for (size_t i = 0; separate && i < n; i++) {
+		double weight = f->weights[v[i].row][v[i].side & 1];
+
+		mean += v[i].e * weight;
+		all += weight;
+	}
+	mean /= separate ? all : 1;
 	for (size_t i = 0; i < n; i++) {
 		struct moderate *s = &f->noise[v[i].row][v[i].side & 1];
+		double weight = f->weights[v[i].row][v[i].side & 1];
 		double e = v[i].e - mean;
 
-		s->var += e * e * (separate ? (double)n / (double)(n - 1) : 1);
+		s->var += e * e * (separate ? all / (all - weight) : 1);
 		s->df++;
 	}
 	if (separate)
@@ -742,16 +791,19 @@ effect_estimate(struct model_row *rows, size_t n, const struct model_prior *p,
 	struct effect f = {.rows = rows, .n = n, .prior = p, .metric = m};
 
 	*m = (struct model_metric){.separate = n >= MODEL_SEPARATE};
+	f.weights = mem_array(n + 1, sizeof *f.weights);
 	f.noise = mem_array(n + 1, sizeof *f.noise);
 	f.cases = mem_array(n + 1, sizeof *f.cases);
 	f.runs = mem_array(n + 1, sizeof *f.runs);
 	collect_residuals(&f);
+	weigh_rows(&f);
 	split_residuals(&f);
 	measure_noise(&f);
 	measure_sessions(&f);
 	for (size_t i = 0; i < n; i++)
 		estimate_row(&f, i);
 	set_laws(&f);
+	free(f.weights);
 	free(f.noise);
 	free(f.cases);
 	free(f.runs);
