@@ -375,6 +375,8 @@ spread_row(struct effect *f, size_t row, int side, struct spread *s, bool rest)
 	double mean = 0, sessions = (double)count_sessions(r, side);
 	double by = f->metric->separate ? (double)f->n / (double)(f->n - 1) : 1;
 
+	if (sessions < 2)
+		return;
 	for (size_t i = 0, end; i < r->n[side]; i = end) {
 		end = end_session(r, side, i);
 		mean += find_mean(r->runs[side] + i, end - i) / sessions;
@@ -393,7 +395,7 @@ spread_row(struct effect *f, size_t row, int side, struct spread *s, bool rest)
 		d -= f->metric->separate ? s->sum[k] / s->n[k] : 0;
 		f->cases[row].var += by * d * d;
 	}
-	if (rest && sessions > 1)
+	if (rest)
 		f->cases[row].df += sessions - 1;
 }
 

@@ -436,16 +436,18 @@ find_groups(struct odds *o)
 struct sums {
 	double all, unchanged, scale;
 	double machine, machine_square; /* M */
+	double moved, moved_square;     /* G */
 	double changed, k;              /* K, where it is not 0 */
 	double down, up;
 };
 
 /* Adds the weights 'alone' and 'all' (without and with K) of one share and
- * group to the probabilities of a row. */
+ * group to the probabilities of a row, and multiplies those that each row fell,
+ * or rose, without K. */
 static void
 add_row(struct model_row *r, const struct own *own, const struct item *c,
     double more, const struct place *p, const struct group *group, double share,
-    double alone, double all)
+    double alone, double all, double each[2])
 {
 	double f = own->changed, down = own->down, both = own->down_all, pc;
 
@@ -466,6 +468,8 @@ add_row(struct model_row *r, const struct own *own, const struct item *c,
 		f += fe;
 	}
 	pc = (1 - share) * f / (share * own->unchanged + (1 - share) * f);
+	each[0] *= pc * down;
+	each[1] *= pc * (1 - down);
 	r->down += alone * pc * down + all * (pc * both + (1 - pc) * p->down);
 	r->up += alone * pc * (1 - down) +
 	    all * (pc * (1 - both) + (1 - pc) * (1 - p->down));
@@ -482,6 +486,8 @@ sum_place(struct sums *s, const struct place *p, double weight, double scale)
 	s->scale += (alone + all) * scale;
 	s->machine += alone * p->g + all * m;
 	s->machine_square += alone * p->g * p->g + all * (m * m + p->k_var);
+	s->moved += (alone + all) * p->g;
+	s->moved_square += (alone + all) * p->g * p->g;
 	s->changed += all;
 	s->k += all * p->k;
 	s->down += all * p->down;
@@ -496,6 +502,7 @@ add_states(
 	struct place *p = &o->places[place];
 	const double *states = find_states(o, place, scale);
 	double w[SHARES][GROUPS + 1], total = 0;
+	double each[SHARES][GROUPS + 1][2];
 
 	for (int q = 0; q < SHARES; q++)
 		for (size_t k = 0; k < o->ngroups; k++) {
@@ -505,6 +512,7 @@ add_states(
 			if (w[q][k] * (p->alone + p->all) < LEAST_WEIGHT)
 				w[q][k] = 0;
 			total += w[q][k];
+			each[q][k][0] = each[q][k][1] = 1;
 			sum->unchanged +=
 			    w[q][k] * (p->alone + p->all) * shares[q];
 		}
@@ -522,8 +530,13 @@ add_states(
 					add_row(&o->rows[i], &own, c, more, p,
 					    k ? &o->groups[k] : NULL, shares[q],
 					    w[q][k] * p->alone,
-					    w[q][k] * p->all);
+					    w[q][k] * p->all, each[q][k]);
 	}
+	for (int q = 0; q < SHARES; q++)
+		for (size_t k = 0; k < o->ngroups; k++) {
+			sum->down += w[q][k] * p->alone * each[q][k][0];
+			sum->up += w[q][k] * p->alone * each[q][k][1];
+		}
 }
 
 /* Returns one error whose 95 % interval is that of the mixture of the laws
@@ -557,6 +570,7 @@ set_results(struct odds *o, const struct sums *s)
 {
 	struct model_metric *m = o->metric;
 	struct moderate machine = merge_laws(m);
+	double moved_var;
 
 	m->unchanged = s->unchanged / s->all;
 	m->down = s->down / s->all;
@@ -566,7 +580,8 @@ set_results(struct odds *o, const struct sums *s)
 	    fmax(0, s->machine_square / s->all - m->machine * m->machine),
 	    INFINITY};
 	m->common = s->changed > 0 ? s->k / s->changed : 0;
-	m->moved = m->machine + s->k / s->all;
+	m->moved = s->moved / s->all;
+	moved_var = fmax(0, s->moved_square / s->all - m->moved * m->moved);
 	m->moved_error = machine;
 	for (size_t i = 0; i < o->n; i++) {
 		struct model_row *r = &o->rows[i];
@@ -577,8 +592,10 @@ set_results(struct odds *o, const struct sums *s)
 		r->up /= s->all;
 		sessions = moderate_add(r->own, sessions);
 		r->error = moderate_add(sessions, machine);
-		r->rest = r->change - m->machine;
-		r->rest_error = moderate_add(sessions, m->machine_error);
+		r->least = r->change - m->machine;
+		r->rest = r->change - m->moved;
+		r->rest_error = moderate_add(
+		    sessions, (struct moderate){moved_var, INFINITY});
 	}
 }
 

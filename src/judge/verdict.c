@@ -92,7 +92,7 @@ verdict_take(struct verdict_facts *f, const struct model_row *r, bool logs)
 	f->se = sqrt(r->error.var);
 	f->df = r->error.df;
 	f->wide = model_half_width(r, false, .90);
-	f->least = r->rest;
+	f->least = r->least;
 	f->p = fmax(r->down, r->up);
 	f->up = r->up > r->down;
 	if (!logs) {

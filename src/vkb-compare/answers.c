@@ -96,7 +96,7 @@ add_cases(struct str *s, const struct answer *a, size_t all)
 	const struct row *r = a->v->worst;
 	bool changed = brief_is_change(a->v);
 	bool open = r && r->verdict == VERDICT_INCONCLUSIVE;
-	size_t named = 0, i = 0;
+	size_t named = 0, shown = 0, i = 0;
 
 	if (!r || (!changed && !open && r->verdict != VERDICT_INSUFFICIENT) ||
 	    r->noise) {
@@ -119,7 +119,7 @@ add_cases(struct str *s, const struct answer *a, size_t all)
 
 		if (b->first->common && !changed)
 			continue;
-		str_add(s, named ? ", " : "");
+		str_add(s, shown++ ? ", " : "");
 		named += !b->first->common;
 		if (changed) {
 			add_changed(s, a, i);

@@ -51,7 +51,7 @@ make_everything(struct comparison *c)
 
 void
 common_add(struct comparison *c, const struct row *like,
-    const struct model_metric *m, size_t cases, size_t runs)
+    const struct model_metric *m, size_t cases)
 {
 	struct row row = {.pair = &c->everything,
 	    .name = mem_str(like->name),
@@ -69,14 +69,13 @@ common_add(struct comparison *c, const struct row *like,
 		.change = m->moved,
 		.own = m->moved_error,
 		.error = m->moved_error,
-		.rest = m->common,
+		.least = m->common,
 		.shared = 1,
 		.down = m->down,
 		.up = m->up}};
 
 	row.facts = verdict_start(NULL, 0, NULL, 0);
-	row.facts.m = runs;
-	row.facts.n = cases;
+	row.facts.m = row.facts.n = cases;
 	row.facts.median[0] = 1;
 	row.facts.median[1] = exp(m->moved);
 	verdict_take(&row.facts, &row.model, true);

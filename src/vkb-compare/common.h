@@ -17,10 +17,9 @@ struct row;
 enum { COMMON_CASES = 5 }; /* at least, to speak of all */
 
 /* Adds a row to 'commons' with the metric, margin and waiver of 'like', and
- * primary if that is, for what these cases have in common. 'runs': the most
- * that both sides of one of them have. */
+ * primary if that is, for what these cases have in common. */
 void common_add(struct comparison *, const struct row *like,
-    const struct model_metric *, size_t cases, size_t runs);
+    const struct model_metric *, size_t cases);
 
 /* Moves 'commons' behind the other rows. */
 void common_append(struct comparison *);

@@ -143,8 +143,8 @@ explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 	if (!n[0] || r->exact)
 		return;
 	str_printf(s, "  sessions   %zu and %zu, none shared, ", n[0], n[1]);
-	if (c->session_from && !of->model.known)
-		report_sessions(s, c->session_sd, c->session_from);
+	if (!of->model.known)
+		report_sessions(s, of->stated, of->from);
 	else
 		str_printf(s, "which differ by %.3g%%, as measured here",
 		    100 * of->model.session_sd);

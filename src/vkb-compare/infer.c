@@ -139,18 +139,18 @@ set_prior(struct group *g, const struct comparison *c, const struct rules *r)
 	g->prior.case_sd = fmin(g->prior.case_sd, g->prior.session_sd);
 }
 
-/* Sets what other programs may have done: to all rows what they did on
- * average, to each row what is left. */
+/* Sets what other programs may have done: to all rows what they did to each of
+ * them, to a row what is left. */
 static void
 set_busy(struct group *g, struct model_row *models)
 {
-	double mean = 0;
+	double least = INFINITY;
 
 	for (size_t i = 0; i < g->n; i++)
-		mean += sqrt(busy_noise(g->rows[i])) / (double)g->n;
-	g->prior.others = mean * mean;
+		least = fmin(least, busy_noise(g->rows[i]));
+	g->prior.others = least;
 	for (size_t i = 0; i < g->n; i++)
-		models[i].apart = pow(sqrt(busy_noise(g->rows[i])) - mean, 2);
+		models[i].apart = busy_noise(g->rows[i]) - least;
 }
 
 /* Counts the sessions of a row, unless its sides share one. */
@@ -182,7 +182,7 @@ count_sessions(struct row *row, const struct model_row *m)
 		memcpy(row->sessions, n, sizeof n);
 }
 
-/* Sets what a row is without what the machine did. */
+/* Sets what a row is relative to what all cases have in common. */
 static void
 set_rest(struct row *row, const struct model_row *m)
 {
@@ -233,8 +233,8 @@ find_like(const struct group *g)
 	return like;
 }
 
-/* Adds the row of what all cases have in common. It is waived if all judged
- * cases have the same waiver. */
+/* Adds the row of what all cases have in common, if one of them has enough
+ * runs. It is waived if all judged cases have the same waiver. */
 static void
 add_common(
     struct comparison *c, const struct group *g, const struct model_metric *m)
@@ -256,7 +256,8 @@ add_common(
 		    g->rows[i]->waiver.reason != like.waiver.reason)
 			like.waiver = (struct policy_waiver){0};
 	}
-	common_add(c, &like, m, g->n, runs);
+	if (runs >= VERDICT_RUNS)
+		common_add(c, &like, m, g->n);
 }
 
 /* Notes how many sessions there are, and what says how they differ. */
@@ -297,6 +298,8 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	of->step = sheet_step(sheet);
 	of->cases = g->n;
 	set_prior(g, c, r);
+	of->stated = g->prior.session_sd;
+	of->from = g->from;
 	set_busy(g, models);
 	model_judge(models, g->n, &g->prior, &of->model);
 	for (size_t i = 0; i < g->n; i++) {

@@ -34,7 +34,7 @@ struct row {
 	struct verdict_facts facts;
 	size_t
 	    sessions[2]; /* if it has noise and its sides share none, else 0 */
-	struct verdict_facts rest; /* the change less the machine's */
+	struct verdict_facts rest; /* the change relative to all cases */
 	bool has_rest;
 	bool busy; /* its error allows for other programs on one side */
 	enum claim_word claim;
@@ -90,8 +90,10 @@ struct canary {                    /* a case that must not change */
 struct metric_facts {
 	char *name;
 	struct model_metric model;
-	double step;  /* of its values */
-	size_t cases; /* with noise */
+	double step;      /* of its values */
+	size_t cases;     /* with noise */
+	double stated;    /* how much sessions differ, as in report_sessions */
+	const char *from; /* what says so */
 };
 
 struct comparison {

@@ -46,6 +46,9 @@ report_compare(const struct row *x, const struct row *y)
 
 	if (a != b)
 		return a < b ? -1 : 1;
+	/* What all cases have in common comes first. */
+	if (x->common != y->common && measure_change(x) > 0)
+		return x->common ? -1 : 1;
 	if (d != 0)
 		return d < 0 ? -1 : 1;
 	return (x > y) - (x < y);
@@ -358,7 +361,7 @@ report_notes(struct str *s, const struct row *r)
 		}
 	if (together_is_work(r) && r->pair->functions)
 		str_printf(s, ": %s", r->pair->functions);
-	if (r->model.step > 0) {
+	if (r->facts.wide > 0 && 10 * r->model.step > r->facts.wide) {
 		str_printf(s, "%svalues come in steps of %.2g%%", sep,
 		    100 * expm1(r->model.step));
 		sep = ", ";
