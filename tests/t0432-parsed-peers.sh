@@ -4,14 +4,14 @@
 # sanitize: parsed files.
 . "${0%/*}/lib.sh"
 
-# deltas BASELINE-OPTIONS FILE...: prints command, metric, medians, p and n of each
+# deltas BASELINE-OPTIONS FILE...: prints command, metric, medians, verdict and n of each
 deltas() {
   vkb-compare --on-insufficient ok -f jsonl "$@" 2>err |
     jq -c 'select(.metric) | [.config.command + (.config.format // ""),
-      .median, (.p * 1000 + 0.5 | floor)? // null, .n]'
+      .median, .verdict, .n]'
 }
 
-# --- benchstat: medians and the p of the U test
+# --- benchstat: medians, and the p of the U test
 
 # Values with ties: the exact test of benchstat assumes values without ties and prints
 # p=0.000 for samples that 6 of 126 arrangements would give.
@@ -23,28 +23,28 @@ for v in 1 1 1 1 1; do
 done >tied.new
 vkb-parse -s subject.label=old tied.old >base
 vkb-parse -s subject.label=new tied.new >new
-test_same '["Tied",[2.5,1],88,[4,5]]' "$(deltas -m ns_per_op base new)" \
-  'ties: p is that of the Welch test, where benchstat prints 0'
+test_same '["Tied",[2.5,1],"inconclusive",[4,5]]' "$(deltas -m ns_per_op base new)" \
+  'ties: values of 1 to 5 ns say little'
 
 if test_reference benchstat 'files of benchstat'; then
   dir=$acceptance/benchstat
   vkb-parse -s subject.label=old "$dir/old.txt" >base
   vkb-parse -s subject.label=new "$dir/new.txt" >new
   # csvOldNew.stdout: 1.7180 and 1.4225 us, p=0.000; 3.0655 and 3.0700, p=0.446
-  test_same '["Encodegob",[3065.5,3070],446,[10,10]]
-["Encodejson",[1718,1422.5],0,[10,10]]' "$(deltas -m ns_per_op base new)" \
+  test_same '["Encodegob",[3065.5,3070],"inconclusive",[10,10]]
+["Encodejson",[1718,1422.5],"improvement",[10,10]]' "$(deltas -m ns_per_op base new)" \
     'benchstat: old and new'
   sides() {
     vkb-parse -c subject.label=note "$dir/$1" >sides
     shift
     deltas "$@" -b before sides
   }
-  # all values are equal: benchstat prints p=1.000; vkb-compare tests nothing
-  test_same '["A",[100,100],null,[6,6]]' \
+  # all values are equal: benchstat prints p=1.000; vkb-compare has no noise to judge by
+  test_same '["A",[100,100],"equivalent",[6,6]]' \
     "$(sides issue19565.txt -m ns_per_op)" 'benchstat: cases that only one side has are left out'
-  test_same '["FloatSub/100",[115,78.8],8,[5,5]]' \
+  test_same '["FloatSub/100",[115,78.8],"improvement",[5,5]]' \
     "$(sides issue19634.txt -m ns_per_op)" 'benchstat: five runs a side'
-  test_same '["X",[100,101],1000,[1,1]]' \
+  test_same '["X",[100,101],"insufficient",[1,1]]' \
     "$(sides smallSample.txt -m ns_per_op)" 'benchstat: one run a side'
   cat >exact.json <<'END'
 {"rules": [{"metric": "text_bytes", "assume": "exact", "margin": "+2%",
@@ -77,14 +77,13 @@ if test_reference gbench 'files of Google Benchmark'; then
       "$dir/expect.json" >got
     test_same good "$(sort -u got)" "gbench: $pair: changes"
   done
-  # The U tests of so few values have p of 0.667, 1, 0.2 and 0.767; where the least p
-  # of a rank test is too large, vkb-compare takes the t test.
-  test_same '["BM_Two","cpu_time_ns",405]
-["BM_Two","real_time_ns",950]
-["short","cpu_time_ns",312]
-["short","real_time_ns",515]' \
+  # The U tests of so few values have p of 0.667, 1, 0.2 and 0.767.
+  test_same '["BM_Two","cpu_time_ns","insufficient"]
+["BM_Two","real_time_ns","insufficient"]
+["short","cpu_time_ns","insufficient"]
+["short","real_time_ns","insufficient"]' \
     "$(jq -c '.[] | select(.config.command == "BM_Two" or
-      .config.command == "short") | [.config.command, .metric,
-      (.p * 1000 + 0.5 | floor)]' deltas)" 'gbench: p of the t test'
+      .config.command == "short") | [.config.command, .metric, .verdict]' deltas)" \
+    'gbench: no verdict by so few runs'
 fi
 test_done

@@ -35,7 +35,7 @@ says "my-branch against unstable All results Cases Environment $(vkb-compare "$a
   page 'the page begins with the verdict of vkb-compare'
 says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
   'the next command and the cases follow'
-says 'throughput, req/s -7.2% worse +7.8% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse INCR 686K → 723K 5.4% faster -5.2% ~ better =: no change, ~: undecided All cases:' \
+says 'throughput, req/s -7.3% worse +7.9% better SET 612K → 574K 6.2% slower +6.6% +7.2% worse INCR 686K → 723K 5.4% faster -5.2% ~ better =: no change, ~: undecided All cases:' \
   page 'each case that changed has a row'
 # An undecided change of the throughput has its interval.
 jq -c '.metrics.rps *= if .run.index % 2 == 1 then .6 else 1 end' "$a" >wild
@@ -271,7 +271,7 @@ says 'Nothing was judged. ' none.html 'the page says that nothing was judged'
 says 'runs failed in the contender: SET' none.html 'the page has the warnings of the comparison'
 says 'SET my-branch 8 of 8 gone' none.html 'the page has the error of the failed runs'
 comparison() { # comparison KEYS
-  printf '{"type":"comparison","v":1,"baseline":{"ref":"a"},"contender":{"ref":"b"},"cases":0,"verdicts":{},"alpha":0.05,"correction":"bh","tests":0,"overall":{},"failed":[],"one_sided":[{"side":"baseline","metric":"rps","cases":2}],"env":[{"name":"governor","baseline":"powersave","contender":"performance","cases":2}],%s}\n' "$1"
+  printf '{"type":"comparison","v":1,"baseline":{"ref":"a"},"contender":{"ref":"b"},"cases":0,"verdicts":{},"claims":"fdr","rows":0,"overall":{},"failed":[],"one_sided":[{"side":"baseline","metric":"rps","cases":2}],"env":[{"name":"governor","baseline":"powersave","contender":"performance","cases":2}],%s}\n' "$1"
 }
 comparison '"unmatched":[],"caution":"not to be relied on: a canary changed","summary":"worse: K.","outlook":"the contender lacks 2 cases","next":"vkb-why a b CONFIG K","warnings":[{"kind":"note","text":"only the baseline has rps (2 cases)"}],"canary":[{"case":"K","metric":"rps","against":"baseline","verdict":"regression","ok":false}]' |
   vkb-report >canary.html
@@ -536,7 +536,7 @@ test_match 'cannot make a PNG: install rsvg-convert' .err 'the error says to ins
 test_that '--text is accepted' vkb-report --text changes
 test_same "$(vkb-compare "$a" "$b" | grep '^Worse: ')" "$(head -n 1 .out)" 'the text begins with the verdict'
 test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'the text has the runs as bars'
-test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.6%, -5.8%\] worse$' \
+test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.7%, -5.7%\] worse$' \
   .out 'the text has the change next to the runs'
 test_that '--text with a history is accepted' vkb-report --text history found
 test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \
