@@ -70,7 +70,7 @@ make_rules(const struct opts *o, struct finding_rules *r)
 {
 	*r = (struct finding_rules){.metrics = o->metrics,
 	    .latest = (size_t)o->latest,
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false, 0}};
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
 	if (!o->compat && (o->window || o->p > 0 || o->magnitude > 0))
 		return err_fail("options '--window', '--p' and '--magnitude' "
 				"need '--compat otava'");

@@ -102,7 +102,7 @@ python() {
       CASE WHEN c % 2 = 0 THEN 'core' END, 'valkey-io/valkey', f * x,
       .5 / (f * x) * 1e5, .4 / (f * x) * 1e5, 1.2 / (f * x) * 1e5
     FROM (SELECT c, cmd, CASE WHEN c = 15 AND cmd = 'SET' THEN $1 ELSE 1 END f,
-      100000 + (c * 37 + r * 53) % 11 * 90 x
+      100000 + (c * 37 + r * r * 53) % 11 * 90 x
       FROM generate_series(15, 1, -1) c, generate_series(1, 5) r,
       (VALUES ('SET'), ('GET')) k (cmd)) t"
 }
@@ -116,7 +116,7 @@ python .78
 test_status 1 'a drop of 22 % in rows of the Python tool' detect --table core --latest 1
 test_match "^regression at $(sql "SELECT substr(md5('15'), 1, 8)") of 2026-03-16, 15 of 15" \
   .out 'the regression is at the newest commit despite another kernel'
-test_match 'SET +rps .*-22\.[0-9]%' .out 'the regression is that of SET'
+test_match 'SET +rps .*-2[12]\.[0-9]%' .out 'the regression is that of SET'
 test_absent ' GET ' .out 'no other line names GET'
 test_match 'SET +p99_latency_ms .*\+28' .out \
   'the latency of SET has a regression, too'

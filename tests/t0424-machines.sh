@@ -61,9 +61,9 @@ test_match ' NEW, on only 1 of 3 machines: b; not on a; c$' .out 'the row has th
 test_same 'regression c0025000 25-25 90 b a+c' "$(changes single)" 'the record has the only machine'
 fleet 5 46 0 a,4,1e5,38,.93 c,8,3e4,38,.93 >surer
 sed 's/"host":"a"/"host":"d"/' surer >swapped
-surest() { vkb-detect -f jsonl "$1" | jq -r '[.p, (.machines[] | .machine, .p)] | join(" ")'; }
-test_same '0.001 c 0.001 a 0.002' "$(surest surer)" 'of two machines the one that is surer is shown'
-test_same '0.001 c 0.001 d 0.002' "$(surest swapped)" 'the surer machine is shown whatever the order of the two'
+surest() { vkb-detect -f jsonl "$1" | jq -r '[.machines[].machine] | join(" ")'; }
+test_same 'c a' "$(surest surer)" 'of two machines the one that is surer is shown'
+test_same 'c d' "$(surest swapped)" 'the surer machine is shown whatever the order of the two'
 
 # within LOW HIGH: the runs of machine b only of these commits, all of the others
 within() {

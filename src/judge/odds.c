@@ -655,3 +655,12 @@ odds_alone(double change, struct moderate error, double step, double unchanged)
 
 	return p * (change < 0 ? own.down : 1 - own.down);
 }
+
+void
+odds_weigh(double change, struct moderate error, double step, double density[2])
+{
+	struct item c = {change, step, 0, make_law(error)};
+
+	density[0] = find_unchanged(&c, change, 0);
+	density[1] = find_changed(&c, change, 0);
+}

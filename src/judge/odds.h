@@ -34,4 +34,9 @@ void odds_judge(struct model_row *, size_t n, struct model_metric *);
 double odds_alone(
     double change, struct moderate error, double step, double unchanged);
 
+/* Sets the densities of a change with this error if there is none [0], and if
+ * there is one of any size [1]. */
+void odds_weigh(
+    double change, struct moderate error, double step, double density[2]);
+
 #endif

@@ -39,13 +39,6 @@ struct window {
 	size_t nv;
 };
 
-/* Returns the level of a test of one of several series. */
-static double
-share_level(const struct series *s, double level)
-{
-	return s->rules->tests > 1 ? level / (double)s->rules->tests : level;
-}
-
 /* Finds the largest Q; the first of equal ones by tau, then kappa. */
 static void
 find_best_division(const struct window *w, struct interval *v)
@@ -189,7 +182,7 @@ weigh_by_t_test(struct series *s, size_t i)
 		b->seen[0] = a->n;
 		b->seen[1] = b->n;
 	}
-	if (p >= share_level(s, s->rules->p))
+	if (p >= s->rules->p)
 		return 1 + p;
 	return size <= s->rules->magnitude ? 1 / (1 + size) : -1;
 }
@@ -216,7 +209,7 @@ test_few_points(const struct series *s, struct level *b)
 	double p = stretch_test(
 	    s->x + b->first, b->last - b->first, b->from - b->first);
 
-	if (p >= share_level(s, RARE))
+	if (p >= RARE)
 		return;
 	b->p = p;
 	b->rare = true;
@@ -229,23 +222,22 @@ weigh_by_chance(struct series *s, size_t i)
 	struct level *b = &s->levels[i];
 	size_t first = b->from - (a->n < REACH ? a->n : REACH);
 	size_t last = b->from + (b->n < REACH ? b->n : REACH);
-	double chance = share_level(s, CHANCE);
 	struct energy_split d;
 
 	if (b->first != first || b->last != last) {
 		d = energy_test_split(
-		    s->x + first, last - first, b->from - first, chance);
+		    s->x + first, last - first, b->from - first, CHANCE);
 		b->p = d.p;
 		b->rare = false;
 		b->lo = first + d.lo;
 		b->hi = first + d.hi;
 		b->first = first;
 		b->last = last;
-		if (d.p > chance && s->n >= CHANGEPOINT_LEAST &&
+		if (d.p > CHANCE && s->n >= CHANGEPOINT_LEAST &&
 		    (a->n <= FEW || b->n <= FEW))
 			test_few_points(s, b);
 	}
-	return !b->rare && b->p > chance ? 2 + b->p : weigh_by_t_test(s, i);
+	return !b->rare && b->p > CHANCE ? 2 + b->p : weigh_by_t_test(s, i);
 }
 
 /* Is a slope over the levels i..k as good as their steps, by the criterion of

@@ -36,8 +36,6 @@ struct changepoint_rules {
 	double p;         /* of the t test of a change: below this */
 	double magnitude; /* relative change of the mean: above this */
 	bool otava;       /* exactly as Otava does */
-	size_t tests;     /* series of one report of which any may give a false
-			   * alarm: their levels are divided by it. 0: 1 */
 };
 
 #define CHANGEPOINT_WINDOW 50

@@ -331,14 +331,15 @@ static const struct record_key change_keys[] = {
     {"median", A, true,
 	"before and after; of a trend fitted, where it begins and ends"},
     {"ratio", N, false, "after over before"},
-    {"ci95", A, false, "of the ratio"}, {"p", N, false, "of the change"},
-    {"method", S, true, "permutation, t, moderated-t, rank or exact"},
+    {"ci95", A, false, "of the ratio"},
+    {"probability", N, false, "of the change; absent: it was not judged"},
+    {"method", S, true, "levels, slope, spike, exact, otava, runs or sessions"},
     {"setup", S, false,
 	"what changed besides the commit, so that it is not named a "
 	"regression"},
     {"machines", A, false,
 	"of several machines, those that show it: machine, n, median, ratio, "
-	"ci95, p"},
+	"ci95"},
     {"machines_without", A, false,
 	"names of those that were measured on both sides and do not show it"},
     {"class", S, true, "gate or info"}, {"margin", N, true, "relative"},

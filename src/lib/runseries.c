@@ -110,7 +110,7 @@ classify_series(const double *v, size_t n)
 {
 	/* No permutations: steady_classify ignores equal levels. */
 	struct changepoint_rules rules = {
-	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, STEADY_DRIFT, true, 0};
+	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, STEADY_DRIFT, true};
 	struct changepoint *found;
 	size_t k = changepoint_find(v, n, &rules, &found), levels = 0;
 	size_t *first = mem_array(k + 1, sizeof *first);

@@ -185,10 +185,9 @@ measure_inflation(const double *x, const struct sums *s, const struct fit *f)
 
 /* Sets the interval, with n / inflation points that count. */
 static void
-measure_interval(
-    struct trend *t, const struct sums *s, double inflation, double df)
+measure_interval(struct trend *t, const struct sums *s, double inflation)
 {
-	double q = tdist_quantile(.975, df);
+	double q = tdist_quantile(.975, t->df);
 	double left = (double)s->n - FITTED * inflation;
 	struct profile p = {t->rss * (1 + q * q * inflation / left), t};
 
@@ -198,16 +197,9 @@ measure_interval(
 }
 
 bool
-trend_is_certain(const struct trend *t, size_t tests)
-{
-	return t->p * (double)tests < CHANCE &&
-	    t->better > BETTER + log((double)tests);
-}
-
-bool
 trend_find(const double *x, size_t n, struct trend *t)
 {
-	double inflation, count, df, se;
+	double inflation, count;
 	bool found = false;
 	struct sums s;
 	struct fit f;
@@ -220,21 +212,23 @@ trend_find(const double *x, size_t n, struct trend *t)
 	f = refine_slope(&s, f);
 	inflation = measure_inflation(x, &s, &f);
 	count = (double)n / inflation;
-	df = count - FITTED;
 	*t = (struct trend){.first = f.first,
 	    .last = f.last,
 	    .begin = s.mean - f.slope * f.u,
+	    .df = count - FITTED,
 	    .rss = f.rss};
 	t->end = t->begin + f.slope * (double)(f.last - f.first);
-	if (df >= 1 && f.slope != 0) {
-		se = sqrt(f.rss / ((double)n - FITTED * inflation) * inflation /
-		    f.uu);
-		t->p = se > 0 ? 2 * tdist_sf(fabs(f.slope) / se, df) : 0;
-		t->better = count / 2 * log(fit_best_step(&s) / f.rss);
-		found = trend_is_certain(t, 1);
+	if (t->df >= 1 && f.slope != 0) {
+		double se = sqrt(f.rss / ((double)n - FITTED * inflation) *
+		    inflation / f.uu);
+		double p = se > 0 ? 2 * tdist_sf(fabs(f.slope) / se, t->df) : 0;
+
+		t->se = se * (double)(f.last - f.first);
+		found = p < CHANCE &&
+		    count / 2 * log(fit_best_step(&s) / f.rss) > BETTER;
 	}
 	if (found)
-		measure_interval(t, &s, inflation, df);
+		measure_interval(t, &s, inflation);
 	free(s.x);
 	free(s.tx);
 	return found;

@@ -25,17 +25,12 @@ struct trend {
 	double begin, end;  /* the fitted values there */
 	double lo, hi;      /* 95% interval of end - begin, by the profile of
 			     * the likelihood over slopes and ends */
-	double p;           /* that there is no slope */
+	double se, df;      /* standard error of end - begin */
 	double rss;         /* the sum of squares that it leaves */
-	double better;      /* logarithm of its likelihood over that of the
-			     * best step */
 };
 
 /* Returns false if n < TREND_LEAST, or the points are not a trend. O(n). */
 bool trend_find(const double *x, size_t n, struct trend *);
-
-/* Would it also be a trend if so many series could give a false alarm? */
-bool trend_is_certain(const struct trend *, size_t tests);
 
 /* Returns the sum of squares that a parabola leaves of n > 3 points with this
  * mean and sum of squares m2 around it. */

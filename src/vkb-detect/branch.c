@@ -9,7 +9,6 @@
 #include "kinds.h"
 #include "listing.h"
 #include "machines.h"
-#include "measured.h"
 #include "mem.h"
 #include "intern.h"
 #include "record.h"
@@ -167,7 +166,7 @@ keep_last_text(const struct intern *in, uint32_t *kept, uint32_t new)
 		*kept = new;
 }
 
-/* Groups values by point and sorts each group; drops those of lost points. */
+/* Groups values by point; drops those of lost points. */
 static void
 group_values(const struct branch *h, const struct rows_run *runs,
     const double *v, size_t n, struct branch_values *to)
@@ -197,8 +196,10 @@ group_values(const struct branch *h, const struct rows_run *runs,
 	for (size_t i = 0; i < h->npoints; i++) {
 		size_t k = first[i + 1] - first[i];
 
-		stats_sort(to->all + first[i], k);
-		to->v[i] = stats_median(to->all + first[i], k);
+		double *sorted = stats_sorted(to->all + first[i], k);
+
+		to->v[i] = stats_median(sorted, k);
+		free(sorted);
 		to->n += k > 0;
 	}
 }
@@ -341,31 +342,4 @@ branch_count_suspects(const struct branch *h, size_t lo, size_t hi)
 	if (!find_span(h, lo, &from) || from > h->points[hi].at)
 		return hi - lo + 1;
 	return (size_t)(h->points[hi].at - from) + 1;
-}
-
-/* Returns the number of a point in the reading. */
-static size_t
-find_place(const struct branch *h, size_t point)
-{
-	size_t at = 0;
-
-	while (h->places[at] != point)
-		at++;
-	return at;
-}
-
-size_t
-branch_count_apart(const struct branch *h, const double *v, size_t lo, size_t p)
-{
-	size_t n = 0;
-
-	for (size_t i = lo; i < p; i++) {
-		if (isnan(v[i]))
-			continue;
-		if (!measured_are_apart(h->reading->measured, find_place(h, i),
-			find_place(h, p)))
-			return 0;
-		n++;
-	}
-	return n;
 }

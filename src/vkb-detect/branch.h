@@ -24,6 +24,7 @@ struct point {
 	char *name;           /* for people */
 	double at;            /* index on the line of commits, or -1 */
 	bool lost;            /* it has no place: its values are not used */
+	uint32_t session;     /* the first, a number; 0: not known */
 };
 
 struct series {
@@ -45,7 +46,8 @@ struct branch_values {
 	struct branch_setup *setups; /* of each point with values; of several
 				      * the last by its text */
 	double *all;
-	size_t *first; /* all[first[i]..first[i + 1]) are of point i, sorted */
+	size_t *first; /* all[first[i]..first[i + 1]) are of point i, in the
+			* order of the input */
 	bool counted;  /* all are of counted runs, and the metric is one of
 			  counted.h */
 	size_t others; /* values left out because others were counted and these
@@ -98,11 +100,6 @@ void branch_free_values(struct branch_values *);
 /* Returns the runs of all machines that have the metric: not those that are
  * only counted. 0 on error, after reporting it. */
 double branch_count_runs(const struct branch *, const struct series *);
-
-/* Returns the number of points lo..p - 1 that have values, or 0 if one of them
- * shares a session with point p, or that is not known. */
-size_t branch_count_apart(
-    const struct branch *, const double *v, size_t lo, size_t p);
 
 /*
  * Returns the index of the first point at or after a commit (or label, ref) or

@@ -1,140 +1,156 @@
 #include "deciding.h"
 #include "finding.h"
+#include "judge/model.h"
+#include "judge/sheet.h"
 #include "mem.h"
 #include "sessions.h"
-#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALPHA .05
-
-/* Is the finding a test of runs, enough of them to be judged? */
-static bool
-is_test(const struct finding *f)
-{
-	return f->gate && !isnan(f->p) && f->facts.m >= VERDICT_RUNS &&
-	    f->facts.n >= VERDICT_RUNS;
-}
-
-/* Returns what the findings of one metric say of their noise. */
-static struct moderate
-fit_prior(const struct findings *all, const char *metric)
-{
-	struct moderate *v = mem_array(2 * all->n + 1, sizeof *v), prior;
-	size_t n = 0;
-
-	for (size_t i = 0; i < all->n; i++) {
-		const struct finding *f = &all->v[i];
-
-		if (f->facts.assumed || isnan(f->facts.change) ||
-		    strcmp(f->metric.name, metric) != 0)
-			continue;
-		v[n++] = f->facts.noise[0]; /* df 0: one run */
-		v[n++] = f->facts.noise[1];
-	}
-	prior = moderate_prior(v, n);
-	free(v);
-	return prior;
-}
-
-/* Takes the t test where the rank test has no p below 'least'. */
-static void
-test_few_runs(struct finding *f, const struct moderate *prior, double least)
-{
-	struct verdict_facts *v = &f->facts;
-
-	if (v->assumed || !(v->noise[0].df > 0) || !(v->noise[1].df > 0))
-		return;
-	verdict_set_error(v, prior);
-	if (!(v->p_min > least) ||
-	    !verdict_use_t(v, prior->df > 0, ALPHA, 2 * ALPHA))
-		return;
-	f->p = v->p;
-	f->method = v->method;
-}
-
 /*
- * Adds the effect of the sessions, each of one point, to the error, also where
- * all values of a side are equal: a coarse clock rounds off the noise of runs.
+ * The prior odds that a commit changes one of all series. They are larger than
+ * the share of such commits: only places that the search and the permutations
+ * found are weighed, which chance makes rarely.
  */
-static void
-allow_for_sessions(struct finding *f, const struct moderate *prior, double sd)
-{
-	struct verdict_facts *v = &f->facts;
-	struct moderate own = {0, 1}, sessions = {sd * sd, SESSIONS_DF};
+#define CHANGED .2
 
-	if (!f->before || v->m < VERDICT_RUNS || v->n < VERDICT_RUNS ||
-	    !(v->ratio > 0))
-		return;
-	sessions.var *= 1 + 1 / (double)f->before;
-	if (isnan(v->change))
-		v->change = log(v->ratio);
-	verdict_set_error(v, prior);
-	if (v->se > 0)
-		own = (struct moderate){v->se * v->se, v->df};
-	own = moderate_add(own, sessions);
-	v->se = sqrt(own.var);
-	v->df = own.df;
-	v->assumed_se = true;
-	verdict_use_t(v, true, ALPHA, 2 * ALPHA);
-	f->p = v->p;
-	f->method = v->method = "t-sessions";
+/* Chooses among the claims of the findings, of gates and others separately. */
+static void
+choose_claims(const struct findings *all, struct claim *claims)
+{
+	struct claim *v = mem_array(all->n + 1, sizeof *v);
+
+	for (int gate = 0; gate < 2; gate++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < all->n; i++)
+			if (all->v[i].gate == gate)
+				v[n++] = claims[i];
+		claim_choose(v, n, false);
+		for (size_t i = n = 0; i < all->n; i++)
+			if (all->v[i].gate == gate)
+				claims[i] = v[n++];
+	}
+	free(v);
 }
 
-/* Tests as vkb-compare does: with the noise of all findings of a metric where
- * there are too few runs for a rank test that can be significant among all. */
-static void
-infer_findings(struct findings *all, double sd)
+void
+deciding_claim(struct findings *all, const size_t series[2])
 {
-	bool *done = mem_array(all->n + 1, sizeof *done);
-	double tests = 0;
+	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
+	double *evidence = mem_array(all->n + 1, sizeof *evidence);
+	size_t kept = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		tests += is_test(&all->v[i]);
+		evidence[all->v[i].joint] += all->v[i].evidence;
 	for (size_t i = 0; i < all->n; i++) {
-		const char *metric = all->v[i].metric.name;
-		struct moderate prior;
+		struct finding *f = &all->v[i];
+		double odds = log(CHANGED / fmax(1, (double)series[f->gate])) +
+		    evidence[f->joint];
 
-		if (done[i])
-			continue;
-		prior = fit_prior(all, metric);
+		f->probability = 1 / (1 + exp(-odds));
+		claims[i].p = f->probability;
+		claims[i].beyond = f->joint == i && !isnan(odds);
+	}
+	choose_claims(all, claims);
+	for (size_t i = 0; i < all->n; i++)
+		if (isnan(all->v[i].evidence) ||
+		    claims[all->v[i].joint].word == CLAIM_CHANGE)
+			all->v[kept++] = all->v[i];
+		else
+			finding_drop(&all->v[i]);
+	all->n = kept;
+	free(evidence);
+	free(claims);
+}
+
+static bool
+is_measured(const struct finding *f)
+{
+	return f->runs && !f->facts.assumed;
+}
+
+static bool
+is_same_sheet(const struct finding *a, const struct finding *b)
+{
+	return strcmp(a->metric.name, b->metric.name) == 0 &&
+	    a->series->machine == b->series->machine;
+}
+
+static void
+fill_row(struct sheet *s, size_t row, const struct finding *f)
+{
+	for (size_t i = 0; i < f->n[0] + f->n[1]; i++)
+		/* The sides are not compared run by run. */
+		sheet_add(s, row, i >= f->n[0], f->runs[i], f->sessions[i],
+		    (double)i);
+}
+
+/* Judges the n findings of one metric and machine. */
+static void
+judge_sheet(struct finding *const *v, size_t n, double sd)
+{
+	struct model_prior prior = {sd, fmin(sd, SESSIONS_SD), SESSIONS_DF, 0};
+	struct sheet *s = sheet_new(n, strcmp(v[0]->metric.unit, "ms") == 0);
+	struct model_metric m;
+	struct model_row *rows;
+
+	if (v[0]->metric.grows)
+		prior.session_sd = prior.case_sd = SESSIONS_SD_MEMORY;
+	for (size_t i = 0; i < n; i++)
+		fill_row(s, i, v[i]);
+	rows = sheet_rows(s);
+	model_judge(rows, n, &prior, &m);
+	for (size_t i = 0; i < n; i++) {
+		struct finding *f = v[i];
+
+		verdict_take(&f->facts, &rows[i], sheet_is_log(s, i));
+		f->method = f->facts.method;
+		f->probability = f->facts.p;
+	}
+	sheet_free(s);
+}
+
+static void
+judge_sheets(struct findings *all, double sd)
+{
+	struct finding **v = mem_array(all->n + 1, sizeof *v);
+	bool *done = mem_array(all->n + 1, sizeof *done);
+
+	for (size_t i = 0; i < all->n; i++) {
+		size_t n = 0;
+
 		for (size_t k = i; k < all->n; k++)
-			if (strcmp(all->v[k].metric.name, metric) == 0) {
-				test_few_runs(&all->v[k], &prior,
-				    ALPHA / 2 / fmax(1, tests));
-				allow_for_sessions(&all->v[k], &prior,
-				    all->v[k].metric.grows ? SESSIONS_SD_MEMORY
-							   : sd);
+			if (!done[k] && is_measured(&all->v[k]) &&
+			    is_same_sheet(&all->v[i], &all->v[k])) {
+				v[n++] = &all->v[k];
 				done[k] = true;
 			}
+		if (n)
+			judge_sheet(v, n, sd);
 	}
 	free(done);
+	free(v);
 }
 
 void
 deciding_judge(struct findings *all, double sd)
 {
-	double *p = mem_array(all->n + 1, sizeof *p);
-	double *adjusted = mem_array(all->n + 1, sizeof *adjusted);
+	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
 	size_t kept = 0;
 
-	infer_findings(all, sd);
-	for (size_t i = 0; i < all->n; i++) {
-		const struct finding *f = &all->v[i];
-		p[i] = is_test(f) ? f->p : NAN;
-	}
-	verdict_bh(p, adjusted, all->n);
+	judge_sheets(all, sd);
+	for (size_t i = 0; i < all->n; i++)
+		claims[i] =
+		    verdict_make_claim(&all->v[i].facts, all->v[i].margin);
+	choose_claims(all, claims);
 	for (size_t i = 0; i < all->n; i++) {
 		struct finding *f = &all->v[i];
-		enum verdict v;
-		bool certain;
+		enum verdict v = verdict_decide(
+		    &f->facts, f->metric.better, f->margin, claims[i].word);
 
-		if (!isnan(p[i]))
-			f->p = adjusted[i];
-		v = verdict_decide(&f->facts, f->metric.better, f->margin, f->p,
-		    ALPHA, &certain);
 		if (f->setup && v <= VERDICT_LIKELY_DIFFERENT)
 			v = v < VERDICT_LIKELY_REGRESSION
 			    ? VERDICT_DIFFERENT
@@ -148,6 +164,5 @@ deciding_judge(struct findings *all, double sd)
 		all->v[kept++] = *f;
 	}
 	all->n = kept;
-	free(p);
-	free(adjusted);
+	free(claims);
 }

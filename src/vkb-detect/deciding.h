@@ -1,11 +1,24 @@
-/* Judges what was found about the newest commit, or two, by tests of runs. */
+/*
+ * Judges what was found: which of it a report claims (judge/claim.h).
+ *
+ * The prior odds of a change are shared by the series that are judged, so that
+ * many series give no more false alarms than one. With the evidence of a
+ * finding they give the probability of its change. At most one report in 20
+ * without a change claims one: tests/bench/reports.
+ */
 #ifndef DECIDING_H
 #define DECIDING_H
 
+#include <stddef.h>
+
 struct findings;
 
+/* Removes the changes of a history that are not claimed. 'series': how many
+ * were judged, of gates [1] and of other metrics [0]. */
+void deciding_claim(struct findings *, const size_t series[2]);
+
 /*
- * Tests the findings together, so that many do not make false alarms, sets
+ * Judges the findings about the newest point by the model of vkb-compare, sets
  * their kinds by the verdicts and removes those that are not a change.
  * 'session_sd' is the standard deviation of what sessions do to a metric, as a
  * fraction; memory has its own.

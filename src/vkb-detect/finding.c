@@ -4,6 +4,7 @@
 #include "deciding.h"
 #include "grouping.h"
 #include "joining.h"
+#include "judge/model.h"
 #include "json.h"
 #include "mem.h"
 #include "reading.h"
@@ -12,17 +13,15 @@
 #include "setup.h"
 #include "slow.h"
 #include "steps.h"
-#include "stats.h"
 #include "str.h"
+#include "weighing.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALPHA .05
-#define POINTS 5 /* that --latest needs to know how much they differ */
-#define NEAR 100 /* points on each side that the interval is made of */
+#define NEAR 100 /* points on each side that are compared */
 
 const char *
 finding_name_kind(enum finding_kind kind)
@@ -37,12 +36,6 @@ enum finding_kind
 finding_direction(const struct finding *f)
 {
 	return f->kind == FINDING_TREND ? f->way : f->kind;
-}
-
-size_t
-finding_strictness(const struct finding *f)
-{
-	return (size_t)ceil(pow((double)f->tests, 1.5));
 }
 
 bool
@@ -68,7 +61,10 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	    .metric = metric_guess(s->metric),
 	    .name = casename_of(b->names, s->config),
 	    .pace = NAN,
-	    .method = "permutation"};
+	    .evidence = NAN,
+	    .probability = NAN,
+	    .stands = true,
+	    .method = "levels"};
 	if (counted)
 		counted_make_exact(&f->metric);
 	policy_find_answer(
@@ -100,33 +96,30 @@ add_finding(struct findings *all, const struct finding *f)
 	return &all->v[all->n++];
 }
 
-/* Copies the last or first NEAR measured points of from..to-1 to 'out'. */
-static size_t
-collect_points(const double *v, size_t from, size_t to, bool last, double *out)
-{
-	size_t n = 0;
-
-	for (size_t k = 0; k < to - from && n < NEAR; k++) {
-		double x = v[last ? to - 1 - k : from + k];
-
-		if (!isnan(x))
-			out[n++] = x;
-	}
-	return n;
-}
-
+/* Measures change i of c[0..n-1] in a series that ends at 'end' by the points
+ * next to it; a spike at the very beginning by those after it. */
 static void
-measure_finding(struct finding *f, const double *v, const struct changepoint *c)
+measure_finding(struct finding *f, const double *v, size_t end,
+    const struct changepoint *c, size_t n, size_t i)
 {
-	double x[NEAR], y[NEAR];
-	size_t m = collect_points(v, c->from, c->at, true, x);
-	size_t n = collect_points(v, c->at, c->to, false, y);
+	double *x = mem_array(end + 1, sizeof *x);
+	double *y = mem_array(end + 1, sizeof *y);
+	size_t nx = weighing_collect(v, c[i].from, c[i].at, c, n, x, NULL);
+	size_t ny = weighing_collect(
+	    v, c[i].at, c[i].to, c, c[i].spike ? 0 : n, y, NULL);
+	size_t skip = nx > NEAR ? nx - NEAR : 0;
 
-	f->facts = verdict_measure(x, m, y, n, false);
+	for (size_t k = i; k < n && !nx; k++)
+		if (!c[k].spike || k + 1 == n)
+			nx = weighing_collect(v, c[i].to,
+			    c[k].spike ? end : c[k].at, c, n, x, NULL);
+	weighing_levels(f, x + skip, nx - skip, y, ny > NEAR ? NEAR : ny);
 	f->kind = (enum finding_kind)verdict_direction(
-	    f->metric.better, f->facts.median[1] > f->facts.median[0]);
-	if (c->spike)
+	    f->metric.better, f->facts.change > 0);
+	if (c[i].spike)
 		f->kind = FINDING_SPIKE;
+	free(x);
+	free(y);
 }
 
 /* Were the points made by builds that say how they were built, and differ? */
@@ -161,8 +154,8 @@ find_level_start(const struct finding *f)
 	return f->kind == FINDING_TREND ? f->hi : f->at;
 }
 
-/* Closes each of the n findings of a series that a later level has brought
- * back: a still later one is another change, even to the same level. */
+/* Closes each of the n findings of a series that a later level has
+ * brought back: a still later one is another change, even to the same level. */
 static void
 close_findings(struct finding *v, size_t n)
 {
@@ -218,7 +211,6 @@ find_trends(struct findings *all, const struct branch *b,
 		if (!found)
 			continue;
 		f.fresh = f.hi >= since;
-		f.waived = policy_waives(&f.waiver, f.facts.ratio);
 		find_setup(&f, b, s);
 		add_finding(all, &f);
 	}
@@ -245,20 +237,18 @@ find_changes(struct findings *all, const struct branch *b,
 		f->hi = c[i].hi;
 		f->n[0] = c[i].n[0];
 		f->n[1] = c[i].n[1];
-		f->p = c[i].p;
-		f->doubtful =
-		    !exact && !rules.otava && !c[i].spike && frame->tests > 1;
-		if (exact)
-			f->method = "exact";
-		else if (c[i].t)
-			f->method = "t";
+		if (exact || rules.otava || c[i].spike)
+			f->method = exact ? "exact"
+			    : rules.otava ? "otava"
+					  : "spike";
 		f->rebuilt =
 		    frame->metric.exact && is_rebuilt(b, s->v, c[i].at);
 		f->gate = f->gate && !f->rebuilt;
-		measure_finding(f, s->v, &c[i]);
+		measure_finding(f, s->v, b->npoints, c, n, i);
+		if (exact || rules.otava || c[i].spike)
+			f->evidence = NAN;
 		find_setup(f, b, s);
 		f->fresh = f->hi >= r->since;
-		f->waived = policy_waives(&f->waiver, f->facts.ratio);
 	}
 	if (!exact && !rules.otava)
 		find_trends(all, b, frame, s, c, n, r->since);
@@ -273,28 +263,29 @@ find_changes(struct findings *all, const struct branch *b,
 	free(c);
 }
 
-/*
- * Predicts the newest point from the medians of the POINTS and more before it:
- * the runs of a commit share its session, so that they are one value.
- */
-static bool
-predict_newest(struct finding *f, const double *v, size_t lo, size_t end)
+/* Keeps the runs of points lo..end. Where there are too few points before the
+ * newest to tell how much they differ, those that share a session with another
+ * are one. */
+static void
+keep_runs(struct finding *f, const struct branch *b,
+    const struct branch_values *s, size_t lo, size_t end, size_t points)
 {
-	double *logs = mem_array(end - lo + 1, sizeof *logs), mean, squares;
-	size_t n = 0;
+	size_t k = 0;
 
-	for (size_t i = lo; i < end; i++)
-		if (v[i] > 0)
-			logs[n++] = log(v[i]);
-	squares = n ? stats_squares(logs, n, &mean) : 0;
-	free(logs);
-	if (n < POINTS || !(v[end] > 0))
-		return false;
-	f->facts.change = log(v[end]) - mean;
-	f->facts.df = (double)n - 1;
-	f->facts.se = sqrt(squares / f->facts.df * (1 + 1 / (double)n));
-	f->facts.noise[0].df = 0; /* these runs are not tested again */
-	return verdict_use_t(&f->facts, false, ALPHA, 2 * ALPHA);
+	f->runs = mem_array(f->n[0] + f->n[1] + 1, sizeof *f->runs);
+	f->sessions = mem_array(f->n[0] + f->n[1] + 1, sizeof *f->sessions);
+	for (size_t i = lo; i <= end; i++) {
+		size_t same = i;
+
+		for (size_t j = lo; j < i && points < MODEL_SESSIONS; j++)
+			if (same == i && b->points[i].session &&
+			    b->points[j].session == b->points[i].session)
+				same = j;
+		for (size_t j = s->first[i]; j < s->first[i + 1]; j++, k++) {
+			f->runs[k] = s->all[j];
+			f->sessions[k] = (uint32_t)(same - lo);
+		}
+	}
 }
 
 /* Compares the newest point with the last 'before' ones that have values.
@@ -317,17 +308,11 @@ compare_newest(struct findings *all, const struct branch *b,
 	if (n && m) {
 		f = add_finding(all, frame);
 		f->facts = exact ? verdict_measure_exact(x, m, y, n)
-				 : verdict_measure(x, m, y, n, false);
+				 : verdict_start(x, m, y, n);
 		if (f->metric.exact && isnan(f->facts.sd) &&
 		    !verdict_is_spread(&f->facts))
 			f->gate = false;
-		f->method = "rank";
-		if (exact)
-			f->method = "exact";
-		else if (predict_newest(f, s->v, lo, end))
-			f->method = f->facts.method;
-		else
-			f->before = branch_count_apart(b, s->v, lo, end);
+		f->method = "exact";
 		f->at = f->hi = end;
 		for (f->lo = end; f->lo > 0 && isnan(s->v[f->lo - 1]);)
 			f->lo--;
@@ -335,9 +320,9 @@ compare_newest(struct findings *all, const struct branch *b,
 		    b, s, f->series->machine, before, end, end);
 		f->n[0] = m;
 		f->n[1] = n;
-		f->p = f->facts.p;
-		f->fresh = f->stands = true;
-		f->waived = policy_waives(&f->waiver, f->facts.ratio);
+		if (!exact)
+			keep_runs(f, b, s, lo, end, k);
+		f->fresh = true;
 	}
 	return n ? 1 : m ? -1 : 0;
 }
@@ -371,14 +356,12 @@ read_judged(struct judged *j, const struct branch *b, const struct series *s,
 /* Judges the series of one case and metric, of which each machine has one. */
 static void
 judge_series(struct findings *all, const struct branch *b, struct judged *v,
-    size_t n, const struct finding_rules *r)
+    size_t n, const struct finding_rules *r, size_t tested[2])
 {
-	size_t tests = 0, missing = 0;
+	size_t missing = 0;
 	bool newest = false;
 	int has;
 
-	for (size_t i = 0; i < n; i++)
-		tests += v[i].v.n >= CHANGEPOINT_LEAST;
 	for (size_t i = 0; i < n; i++) {
 		struct judged *j = &v[i];
 
@@ -386,7 +369,8 @@ judge_series(struct findings *all, const struct branch *b, struct judged *v,
 		if (!j->shown || !j->v.n)
 			continue;
 		all->series++;
-		j->frame.tests = tests ? tests : 1;
+		tested[j->frame.gate] +=
+		    !j->exact && j->v.n >= CHANGEPOINT_LEAST;
 		if (!r->latest) {
 			find_changes(all, b, &j->frame, &j->v, j->exact, r);
 			continue;
@@ -406,6 +390,7 @@ finding_find_all(
 {
 	struct judged *v = mem_array(b->machines + 1, sizeof *v);
 	const struct json *config = NULL;
+	size_t tested[2] = {0};
 	int rc = 0;
 
 	*all = (struct findings){.machines = b->machines};
@@ -418,7 +403,7 @@ finding_find_all(
 		     n++)
 			if (read_judged(&v[n], b, &s[n], r) < 0)
 				rc = -1;
-		judge_series(all, b, v, n, r);
+		judge_series(all, b, v, n, r, tested);
 		all->cases += all->series > before && s->config != config;
 		config = all->series > before ? s->config : config;
 		for (size_t k = 0; k < n; k++) {
@@ -428,9 +413,16 @@ finding_find_all(
 		}
 	}
 	free(v);
-	if (r->latest)
+	if (r->latest) {
 		deciding_judge(all,
 		    b->reading->is_virtual ? SESSIONS_SD_VIRTUAL : SESSIONS_SD);
+	} else {
+		joining_match(all);
+		deciding_claim(all, tested);
+	}
+	for (size_t i = 0; i < all->n; i++)
+		all->v[i].waived =
+		    policy_waives(&all->v[i].waiver, all->v[i].facts.ratio);
 	if (joining_make(all, b, r) < 0)
 		rc = -1;
 	grouping_make(all, b, r->latest > 0);
@@ -442,6 +434,8 @@ finding_drop(struct finding *f)
 {
 	free(f->name);
 	free(f->setup);
+	free(f->runs);
+	free(f->sessions);
 	free(f->parts);
 	free(f->without);
 }

@@ -20,7 +20,7 @@ enum finding_kind {
 	FINDING_REGRESSION = VERDICT_REGRESSION,
 	FINDING_IMPROVEMENT = VERDICT_IMPROVEMENT,
 	FINDING_DIFFERENT = VERDICT_DIFFERENT,
-	/* With 'latest': by their own p, not among all tests. */
+	/* With 'latest': not sure enough to claim them. */
 	FINDING_LIKELY_REGRESSION = VERDICT_LIKELY_REGRESSION,
 	FINDING_LIKELY_IMPROVEMENT = VERDICT_LIKELY_IMPROVEMENT,
 	FINDING_LIKELY_DIFFERENT = VERDICT_LIKELY_DIFFERENT,
@@ -35,7 +35,7 @@ const char *finding_name_kind(enum finding_kind);
 struct finding_part {
 	size_t machine;
 	size_t n[2];
-	double median[2], ratio, lo95, hi95, p;
+	double median[2], ratio, lo95, hi95;
 };
 
 struct finding {
@@ -48,24 +48,25 @@ struct finding {
 	enum finding_kind way; /* of a trend: its direction */
 	size_t at, lo, hi;     /* the point of the change, and its range; of a
 				* trend where it begins, and where it is */
-	size_t before; /* with 'latest': points before; 0: they are predicted
-			* from, or share a session with it */
-	size_t n[2];   /* points on each side; runs with 'latest'; of a
-			* trend the points before it, and its own */
-	double pace;   /* of a trend: relative change per point */
+	size_t n[2];           /* points on each side; runs with 'latest'; of a
+				* trend the points before it, and its own */
+	double pace;           /* of a trend: relative change per point */
 	struct verdict_facts facts; /* after against before */
-	double p;
-	const char *method;
+	double evidence;            /* of weighing.h; NAN: it needs none */
+	double probability;         /* of the change; NAN: it was not judged */
+	const char *method; /* levels, slope, spike, exact, otava; with 'latest'
+			     * that of the facts */
+	/* With 'latest', of n[0] and n[1] runs: values, and sessions. */
+	double *runs;
+	uint32_t *sessions;
 	bool fresh;      /* at or after --since */
 	bool stands;     /* no later level is back within the margin */
 	size_t reverted; /* unless it stands: the point that brought it back */
 	struct policy_waiver waiver;
 	bool waived;
-	char *setup;   /* what changed besides the commit (setup.h), or NULL */
-	bool rebuilt;  /* a count, and compiler or flags changed with it */
-	size_t tests;  /* series of the case and metric, one for each machine */
-	bool doubtful; /* it may be a false alarm of one of many tests; of a
-			* step: unless the stricter level has it as well */
+	char *setup;  /* what changed besides the commit (setup.h), or NULL */
+	bool rebuilt; /* a count, and compiler or flags changed with it */
+	size_t joint; /* index of a finding of the same change, see joining.h */
 	/* Of several machines, see joining.h; else NULL and 0. */
 	struct finding_part *parts;
 	size_t nparts;
@@ -132,14 +133,6 @@ void finding_drop(struct finding *); /* frees what one finding owns */
 
 /* Regression, improvement or different; of a spike its kind. */
 enum finding_kind finding_direction(const struct finding *);
-
-/*
- * By how much levels are divided if one of its tests, one for each machine, may
- * be a false alarm: their number to the power of 1.5, since a test of points
- * that resemble their neighbours gives more false alarms than its level;
- * simulated by tests/bench/machines.c.
- */
-size_t finding_strictness(const struct finding *);
 
 /* Does the finding make the exit status 1? */
 bool finding_is_counted(const struct finding *);

@@ -11,22 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE 3 /* one machine of so many that show a change confirm it */
-
 /* The series of one case and metric: v[first..last-1] of the branch. */
 struct bundle {
 	const struct branch *b;
 	const struct finding_rules *r;
 	size_t first, last;
 	struct branch_values *values; /* by series; NULL: not read yet */
-	struct strict *strict;        /* by series, as soon as needed */
 	int rc;
-};
-
-/* The changes of a series at the stricter level. */
-struct strict {
-	struct changepoint *v; /* NULL: not known yet */
-	size_t n;
 };
 
 static bool
@@ -66,10 +57,7 @@ free_bundle(struct bundle *u)
 {
 	for (size_t i = 0; u->values && i < u->last - u->first; i++)
 		branch_free_values(&u->values[i]);
-	for (size_t i = 0; u->strict && i < u->last - u->first; i++)
-		free(u->strict[i].v);
 	free(u->values);
-	free(u->strict);
 }
 
 /* Has the series enough points on both sides of the finding to show it? */
@@ -119,8 +107,7 @@ make_part(const struct finding *f)
 	    .median = {f->facts.median[0], f->facts.median[1]},
 	    .ratio = f->facts.ratio,
 	    .lo95 = f->facts.lo95,
-	    .hi95 = f->facts.hi95,
-	    .p = f->p};
+	    .hi95 = f->facts.hi95};
 }
 
 /* Is 'a' the one to show, rather than 'b'? */
@@ -131,7 +118,7 @@ is_better(const struct finding *a, const struct finding *b)
 
 	if (counts != finding_is_counted(b))
 		return counts;
-	return a->p < b->p; /* not if one is NAN */
+	return a->evidence > b->evidence; /* not if one is NAN */
 }
 
 /* Makes one finding of n, which it takes, of different machines. */
@@ -151,8 +138,7 @@ join_findings(struct finding *const *v, size_t n, struct bundle *u)
 		if (i == best)
 			continue;
 		f.parts[f.nparts++] = make_part(v[i]);
-		free(v[i]->name);
-		free(v[i]->setup);
+		finding_drop(v[i]);
 		if (f.kind == FINDING_TREND)
 			continue;
 		f.lo = v[i]->lo > f.lo ? v[i]->lo : f.lo;
@@ -181,48 +167,6 @@ count_joined(struct finding *const *v, size_t n)
 	return k;
 }
 
-/* Is the change of this finding also found at the stricter level? */
-static bool
-is_strict(const struct finding *f, struct bundle *u)
-{
-	struct changepoint_rules rules = u->r->points;
-	size_t at = (size_t)(f->series - u->b->series) - u->first;
-	struct strict *s;
-
-	if (f->kind == FINDING_TREND)
-		return false;
-	read_bundle(u);
-	if (!u->strict)
-		u->strict = mem_array(u->last - u->first, sizeof *u->strict);
-	s = &u->strict[at];
-	if (!s->v && u->values[at].v) {
-		if (rules.magnitude < 0)
-			rules.magnitude = f->margin;
-		rules.tests = finding_strictness(f);
-		s->n = changepoint_find(
-		    u->values[at].v, u->b->npoints, &rules, &s->v);
-	}
-	for (size_t i = 0; i < s->n; i++)
-		if (!s->v[i].spike && s->v[i].lo <= f->hi &&
-		    f->lo <= s->v[i].hi)
-			return true;
-	return false;
-}
-
-/* May the findings of one change be false alarms? They may if only one machine,
- * or less than a third of them, shows the change, and none shows it at the
- * stricter level. */
-static bool
-is_chance(struct finding *const *v, size_t n, struct bundle *u)
-{
-	if (n > 1 && SHARE * n >= v[0]->tests)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!v[i]->doubtful || is_strict(v[i], u))
-			return false;
-	return true;
-}
-
 /* Joins the n findings of a bundle to 'out'. Returns their new number. */
 static size_t
 join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
@@ -232,11 +176,6 @@ join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
 	qsort(v, n, sizeof *v, grouping_compare_ends);
 	for (size_t i = 0, k; i < n; i += k) {
 		k = count_joined(v + i, n - i);
-		if (is_chance(v + i, k, u)) {
-			for (size_t j = i; j < i + k; j++)
-				finding_drop(v[j]);
-			continue;
-		}
 		out[kept] = join_findings(v + i, k, u);
 		for (size_t j = 0; j < kept; j++)
 			out[kept].twin |= out[j].at == out[kept].at &&
@@ -245,6 +184,37 @@ join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
 		kept++;
 	}
 	return kept;
+}
+
+/* Sets v[0..] to the findings of the case and metric of all->v[i]. Returns
+ * their number. */
+static size_t
+collect_bundle(struct findings *all, size_t i, struct finding **v)
+{
+	size_t n = 0;
+
+	for (; i + n < all->n &&
+	     is_same_metric(all->v[i].series, all->v[i + n].series);
+	     n++)
+		v[n] = &all->v[i + n];
+	return n;
+}
+
+void
+joining_match(struct findings *all)
+{
+	struct finding **v = mem_array(all->n + 1, sizeof(struct finding *));
+
+	for (size_t i = 0, n; i < all->n; i += n) {
+		n = collect_bundle(all, i, v);
+		qsort(v, n, sizeof *v, grouping_compare_ends);
+		for (size_t j = 0, k; j < n; j += k) {
+			k = count_joined(v + j, n - j);
+			for (size_t l = j; l < j + k; l++)
+				v[l]->joint = (size_t)(v[j] - all->v);
+		}
+	}
+	free(v);
 }
 
 int
@@ -262,10 +232,7 @@ joining_make(
 	for (size_t i = 0, n; i < all->n; i += n) {
 		struct bundle u = find_bundle(b, all->v[i].series, r);
 
-		for (n = 0; i + n < all->n &&
-		     is_same_metric(all->v[i].series, all->v[i + n].series);
-		     n++)
-			v[n] = &all->v[i + n];
+		n = collect_bundle(all, i, v);
 		kept += join_bundle(v, n, &u, out + kept);
 		rc |= u.rc;
 		free_bundle(&u);

@@ -1,30 +1,27 @@
 /*
- * Joins what several machines show of one change, and drops what only one shows
- * and chance explains.
+ * Joins what several machines show of one change.
  *
- * Each machine is tested by itself, so that more machines would give more false
- * alarms. Therefore a change is kept if one machine shows it at the stricter
- * level of finding_strictness; or if two, and at least a third of all, show it
- * at the same place in the same direction: false alarms of one case rarely
- * meet.
+ * Each machine has series of its own, and its noise is independent of that of
+ * the others, so that the evidence of machines that show the same change adds
+ * up.
  */
 #ifndef JOINING_H
 #define JOINING_H
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct branch;
 struct finding_rules;
 struct findings;
 
+/* Sets which findings are of one change: of one case, metric, kind and
+ * direction, with overlapping ranges. */
+void joining_match(struct findings *);
+
 /*
- * Joins the findings of each case and metric that have the same kind and
- * direction and overlapping ranges. Of those the one that counts, or has the
- * smallest p, stands for all, with the range that they share. Sets its parts,
- * and the machines without the change: those with enough points on both sides,
- * or one with --latest. Returns -1, after reporting it, if some could not be
- * read. Does nothing if the history is of one machine.
+ * Makes one finding of those of each change. The one that counts, or has the
+ * most evidence, stands for all, with the range that they share. Sets its
+ * parts, and the machines without the change: those with enough points on both
+ * sides, or one with --latest. Returns -1, after reporting it, if some could
+ * not be read. Does nothing if the history is of one machine.
  */
 int joining_make(
     struct findings *, const struct branch *, const struct finding_rules *);

@@ -56,7 +56,7 @@ write_finding(struct str *s, const struct branch *b, const struct finding *f)
 	write_markdown_cell(s, &one);
 	str_printf(&one, "%zu+%zu", f->n[0], f->n[1]);
 	write_markdown_cell(s, &one);
-	str_printf(&one, isnan(f->p) ? "-" : "%.2g", f->p);
+	phrase_sureness(&one, f);
 	write_markdown_cell(s, &one);
 	phrase_standing(&one, b, f);
 	write_markdown_cell(s, &one);
@@ -73,7 +73,7 @@ write_table(struct str *s, const struct branch *b, const struct findings *all,
 	size_t k = 0;
 
 	str_add(s,
-	    "| case | metric | before | after | change [95%] | n | p | |\n"
+	    "| case | metric | before | after | change [95%] | n | sure | |\n"
 	    "|---|---|---:|---:|---|---:|---:|---|\n");
 	for (int others = 0; others < 2; others++)
 		for (size_t i = finding_find_next(all, group, 0);
@@ -270,8 +270,13 @@ write_issue_change(struct str *s, const struct branch *b,
 	else
 		str_printf(s, ", %zu %s%s before and %zu after", f->n[0], unit,
 		    num_plural(f->n[0]), f->n[1]);
-	if (!isnan(f->p))
-		str_printf(s, ", p = %.2g (%s)", f->p, f->method);
+	if (!isnan(f->probability)) {
+		str_clear(&one);
+		phrase_sureness(&one, f);
+		str_add(s, ", probability ");
+		markup_markdown(s, one.s);
+		str_clear(&one);
+	}
 	str_add(s, ".\nThe brackets hold the 95 % confidence interval.\n");
 	if (all->groups[f->group].n > 1)
 		str_printf(s, "%zu series show it.\n", all->groups[f->group].n);

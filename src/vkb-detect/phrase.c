@@ -310,6 +310,17 @@ phrase_change(struct str *s, const struct finding *f)
 }
 
 void
+phrase_sureness(struct str *s, const struct finding *f)
+{
+	if (isnan(f->probability))
+		str_add(s, "-");
+	else if (f->probability > .999)
+		str_add(s, ">99.9%");
+	else
+		str_printf(s, "%.1f%%", 100 * f->probability);
+}
+
+void
 phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 {
 	if (f->kind == FINDING_SPIKE)

@@ -32,6 +32,8 @@ void phrase_place(
 /* "-5.9% [-6.3, -5.5]"; "101K -> 95K req/s" with the text between them. */
 void phrase_change(struct str *, const struct finding *);
 void phrase_numbers(struct str *, const struct finding *, const char *to);
+/* How probable it is: "99.2%", or "-" if that was not judged. */
+void phrase_sureness(struct str *, const struct finding *);
 /* "NEW", or why the finding does not count. */
 void phrase_standing(
     struct str *, const struct branch *, const struct finding *);

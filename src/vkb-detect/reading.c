@@ -6,7 +6,6 @@
 #include "err.h"
 #include "json.h"
 #include "machines.h"
-#include "measured.h"
 #include "jsonhash.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -39,7 +38,8 @@ reading_new(const char *dir)
 	in->configs = caseset_new();
 	in->envs = caseset_new();
 	in->seen = hashset_new();
-	in->measured = measured_new();
+	in->sessions = intern_new();
+	intern_id(in->sessions, ""); /* 0: not known */
 	in->machines = machines_new();
 	in->bare = machines_add(in->machines, NULL);
 	intern_id(in->settings, ""); /* 0: not known */
@@ -73,7 +73,7 @@ reading_free(struct reading *in)
 	free(in->serving);
 	run_record_reader_free(in->reader);
 	hashset_free(in->seen);
-	measured_free(in->measured);
+	intern_free(in->sessions);
 	machines_free(in->machines);
 	free(in->kinds);
 	free(in->set);
@@ -309,21 +309,23 @@ add_values(
 	return rc;
 }
 
-/* Adds the sessions of a summary, and what its machine is. */
 static void
-add_sessions(struct reading *in, size_t point, const struct json *rec)
+set_session(struct reading *in, struct point *p, const char *s, size_t n)
+{
+	if (s && !p->session)
+		p->session = intern_idn(in->sessions, s, n);
+}
+
+/* Adds the session of a summary, and what its machine is. */
+static void
+add_sessions(struct reading *in, struct point *p, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "sessions"));
 
 	in->is_virtual |= json_get_bool(json_get(rec, "env"), "virtual", false);
-	if (!j)
-		measured_add(in->measured, point, NULL, 0);
-	for (; j; j = json_next(j)) {
-		const char *name = json_str(j);
+	const char *name = json_str(j);
 
-		measured_add(
-		    in->measured, point, name, name ? strlen(name) : 0);
-	}
+	set_session(in, p, name, name ? strlen(name) : 0);
 }
 
 /* Is the text among the elements of the array, which may be NULL? */
@@ -355,7 +357,7 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	    json_str(json_first(json_get(rec, "errors"))));
 	if (!(json_get_num(rec, "n", 0) > 0))
 		return 0;
-	add_sessions(in, point, rec);
+	add_sessions(in, &h->points[point], rec);
 	run.block = (uint32_t)machines_add(in->machines, env);
 	run.index = (uint32_t)intern_setup(in->servers, setup_server(subject));
 	run.order = (uint32_t)intern_setup(in->settings, setup_settings(env));
@@ -431,7 +433,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		free(error);
 		return 0;
 	}
-	measured_add(in->measured, point, r->session.s, r->session.n);
+	set_session(in, &h->points[point], r->session.s, r->session.n);
 	if (r->env.s) {
 		env = intern_env(in, &r->env);
 		run.block = (uint32_t)in->kinds[env];

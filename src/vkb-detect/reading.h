@@ -34,7 +34,8 @@ struct reading {
 	struct intern *names;                      /* of metrics */
 	struct caseset *subjects, *configs, *envs; /* a config is a case */
 	struct intern *servers, *settings;         /* of setup.h */
-	size_t *points, *serving;                  /* by subject */
+	struct intern *sessions;
+	size_t *points, *serving; /* by subject */
 	size_t npoints, subjectcap;
 	struct reading_case *v;
 	size_t n, cap, pointcap;
@@ -42,7 +43,6 @@ struct reading {
 	size_t nfailures, failurecap;
 	struct run_record_reader *reader;
 	struct hashset *seen;
-	struct measured *measured;
 	struct machines *machines;
 	size_t *kinds; /* of 'machines', by environment */
 	size_t *set;   /* of 'settings', by environment */

@@ -38,7 +38,7 @@ write_finding_rows(struct str *s, const struct branch *b,
 	struct str one = {0};
 	size_t k = 0;
 
-	table_titles(t, "  case|metric|before -> after|change [95%]|>n|>p|");
+	table_titles(t, "  case|metric|before -> after|change [95%]|>n|>sure|");
 	for (size_t i = finding_find_next(all, group, 0);
 	     i < all->n && k < show_row_limit(&all->groups[group]);
 	     i = finding_find_next(all, group, i + 1), k++) {
@@ -52,8 +52,8 @@ write_finding_rows(struct str *s, const struct branch *b,
 		table_take(t, str_take(&one));
 		table_style(t, choose_colour(f));
 		table_take(t, mem_printf("%zu+%zu", f->n[0], f->n[1]));
-		table_take(
-		    t, isnan(f->p) ? mem_str("-") : mem_printf("%.2g", f->p));
+		phrase_sureness(&one, f);
+		table_take(t, str_take(&one));
 		phrase_standing(&one, b, f);
 		table_take(t, str_take(&one));
 		table_style(t, choose_colour(f));
@@ -160,7 +160,6 @@ set_machines(struct json *rec, const struct branch *b, const struct finding *f)
 		json_set_num(j, "ratio", p->ratio);
 		if (!isnan(p->lo95))
 			json_set(j, "ci95", json_pair(p->lo95, p->hi95));
-		json_set_num(j, "p", p->p);
 		json_push(with, j);
 	}
 	for (size_t i = 0; i < f->nwithout; i++)
@@ -198,7 +197,7 @@ make_change(
 	json_set_num(rec, "ratio", f->facts.ratio);
 	if (!isnan(f->facts.lo95))
 		json_set(rec, "ci95", json_pair(f->facts.lo95, f->facts.hi95));
-	json_set_num(rec, "p", f->p);
+	json_set_num(rec, "probability", f->probability);
 	json_set_str(rec, "method", f->method);
 	json_set_str(rec, "setup", f->setup);
 	if (f->nparts)

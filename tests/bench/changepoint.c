@@ -23,7 +23,7 @@ static size_t series = 400;
 
 /* Without a margin: it hides what the tests do. */
 static const struct changepoint_rules ours = {
-    CHANGEPOINT_WINDOW, CHANGEPOINT_P, 0, false, 0};
+    CHANGEPOINT_WINDOW, CHANGEPOINT_P, 0, false};
 
 static double
 draw_normal(struct rng *r)
@@ -189,7 +189,7 @@ static void
 measure_slope(const struct slope *l, double ar)
 {
 	const struct changepoint_rules rules = {
-	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false, 0};
+	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false};
 	size_t trends = 0, steps = 0;
 	double v[160];
 	struct rng r;
@@ -261,7 +261,7 @@ static void
 measure_time(const char *what, bool otava)
 {
 	const struct changepoint_rules rules = {CHANGEPOINT_WINDOW,
-	    CHANGEPOINT_P, otava ? 0 : CHANGEPOINT_MAGNITUDE, otava, 0};
+	    CHANGEPOINT_P, otava ? 0 : CHANGEPOINT_MAGNITUDE, otava};
 	double *v = mem_array(POINTS, sizeof *v), s = 0;
 	struct rng r;
 	size_t found = 0;

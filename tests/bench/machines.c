@@ -80,7 +80,7 @@ static void
 judge_history(const struct str *s, size_t step, bool *wrong, bool *hit)
 {
 	const struct finding_rules rules = {
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false, 0}};
+	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
 	struct branch b;
 	struct findings all;
 

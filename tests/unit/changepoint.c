@@ -21,8 +21,8 @@
 #define N(v) (sizeof(v) / sizeof *(v))
 
 static const struct changepoint_rules ours = {
-    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false, 0};
-static const struct changepoint_rules otava = {50, .001, 0, true, 0};
+    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false};
+static const struct changepoint_rules otava = {50, .001, 0, true};
 
 /* "5 8 ~11": the places of the changes; ~ marks a spike. */
 static const char *
@@ -399,7 +399,7 @@ power(double sigmas, size_t after, double ar, size_t series)
 			v[i] = 100 + e + (i >= 120 - after ? sigmas : 0);
 		}
 		n = changepoint_find(v, 120,
-		    &(struct changepoint_rules){50, .001, 0, false, 0}, &c);
+		    &(struct changepoint_rules){50, .001, 0, false}, &c);
 		for (size_t i = 0; i < n; i++)
 			if (!c[i].spike && c[i].at + 2 >= 120 - after &&
 			    c[i].at <= 122 - after) {
@@ -414,7 +414,7 @@ power(double sigmas, size_t after, double ar, size_t series)
 static void
 simulated(void)
 {
-	static const struct changepoint_rules any = {50, .001, 0, false, 0};
+	static const struct changepoint_rules any = {50, .001, 0, false};
 	static const double ar[] = {0, .3, .6};
 	double got;
 
@@ -462,7 +462,7 @@ otava_case(const char *id, const struct json *in, const struct json *want,
 {
 	struct changepoint_rules r = {(size_t)json_get_num(in, "window_len", 0),
 	    json_get_num(in, "max_pvalue", 0),
-	    json_get_num(in, "min_magnitude", 0), true, 0};
+	    json_get_num(in, "min_magnitude", 0), true};
 	const struct json *s = json_first(json_get(want, "stats"));
 	struct changepoint *c;
 	size_t n = changepoint_find(p.v, p.n, &r, &c), i = 0;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 static const struct changepoint_rules ours = {
-    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false, 0};
-static const struct changepoint_rules otava = {50, .001, 0, true, 0};
+    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false};
+static const struct changepoint_rules otava = {50, .001, 0, true};
 
 /* Student's t of the means of x[0..m-1] and of the n values after them, with
  * the variances of populations. */

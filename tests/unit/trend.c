@@ -44,7 +44,7 @@ static struct shares
 simulate(size_t n, double first, double last, double all, double ar)
 {
 	static const struct changepoint_rules rules = {
-	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false, 0};
+	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, CHANGEPOINT_MAGNITUDE, false};
 	struct shares s = {0};
 	double v[POINTS];
 	struct rng r;
