@@ -188,7 +188,7 @@ add_errors(struct comparison *c, struct overall *o)
 		if (row->common || strcmp(row->name, o->name) != 0 ||
 		    !(row->facts.ratio > 0))
 			continue;
-		if (!(row->model.own.df > 0))
+		if (!(row->model.own.df >= 1))
 			return;
 		sum = moderate_add(
 		    row->model.own, sum.var > 0 ? sum : (struct moderate){0});
