@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_CHANGED .05 /* prior probability of K */
 #define IN_GROUP .9     /* of the changed cases, those that share a change */
 #define MOST_GROUP .05  /* prior probability of a group, at most */
 
@@ -212,8 +211,8 @@ set_place(const struct odds *o, struct place *p)
 	p->down /= sum;
 	p->k /= sum;
 	p->k_var /= sum;
-	p->all = ALL_CHANGED * sum;
-	p->alone *= 1 - ALL_CHANGED;
+	p->all = ODDS_ALL_CHANGED * sum;
+	p->alone *= 1 - ODDS_ALL_CHANGED;
 }
 
 /* Sets the prior probability of each group, [0] of none, at G = g. */
