@@ -195,13 +195,11 @@ set_rest(struct row *row, const struct model_row *m)
 	row->has_rest = true;
 }
 
-/* Are there enough values, and are all of them 0? What a session does is a
- * factor: 0 stays 0. */
+/* What a session does is a factor: 0 stays 0. */
 static bool
 is_zero(const struct verdict_facts *f)
 {
-	return f->m >= VERDICT_RUNS && f->n >= VERDICT_RUNS &&
-	    f->median[0] == 0 && f->median[1] == 0 && f->change == 0;
+	return f->median[0] == 0 && f->median[1] == 0 && f->change == 0;
 }
 
 static void
