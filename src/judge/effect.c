@@ -142,7 +142,8 @@ end_session(const struct model_row *r, int side, size_t i)
 	return end;
 }
 
-/* Equal values have exactly their mean, so that rounding is not taken for noise.
+/* Equal values have exactly their mean, so that rounding is not taken for
+ * noise.
  */
 static double
 find_mean(const struct model_run *v, size_t n)
@@ -168,8 +169,8 @@ add_samples(struct effect *f, size_t row, struct serial *sum, double *series)
 			mean = find_mean(r->runs[j] + i, end - i);
 			for (size_t k = i; k < end; k++) {
 				series[k - i] = r->runs[j][k].y - mean;
-				add_residual(f, row, j, &r->runs[j][k],
-				    series[k - i]);
+				add_residual(
+				    f, row, j, &r->runs[j][k], series[k - i]);
 			}
 			if (r->runs[j][i].time < MODEL_UNORDERED)
 				serial_add(sum, series, end - i);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IN_GROUP .9     /* of the changed cases, those that share a change */
-#define MOST_GROUP .05  /* prior probability of a group, at most */
+#define IN_GROUP .9    /* of the changed cases, those that share a change */
+#define MOST_GROUP .05 /* prior probability of a group, at most */
 
 /* The sizes of changes: standard deviations of ln(value). */
 static const double sizes[] = {.03, .1, .3, 1};
@@ -329,7 +329,8 @@ compare_places(const void *a, const void *b)
 }
 
 /* Gives each place its width: between two of them the logarithm of the density
- * is a straight line, so that the nearer one does not stand for all of a tail. */
+ * is a straight line, so that the nearer one does not stand for all of a tail.
+ */
 static void
 set_widths(struct odds *o)
 {
@@ -339,7 +340,7 @@ set_widths(struct odds *o)
 		struct place *a = &o->places[i - 1], *b = &o->places[i];
 		double fall = fabs(a->best - b->best);
 		double part = !(fall < INFINITY) ? 0
-		    : fall < 1e-6		 ? .5
+		    : fall < 1e-6                ? .5
 						 : tanh(fall / 2) / fall;
 
 		a->wide += part * (b->g - a->g);
@@ -437,10 +438,9 @@ find_groups(struct odds *o)
 		for (end = i + 1; end < n && d[end] - d[end - 1] < 1.5 * wide;)
 			end++;
 		if (end - i >= 2 && o->ngroups <= GROUPS)
-			o->groups[o->ngroups++] =
-			    (struct group){
-				(d[(i + end) / 2] + d[(i + end - 1) / 2]) / 2,
-				wide};
+			o->groups[o->ngroups++] = (struct group){
+			    (d[(i + end) / 2] + d[(i + end - 1) / 2]) / 2,
+			    wide};
 	}
 	free(d);
 }

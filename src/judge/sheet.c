@@ -117,7 +117,8 @@ find_step(struct sheet *s)
 			step = find_divisor(v[i] - v[i - 1], step, equal);
 		}
 	free(v);
-	if (n >= 4 && 2 * (different + 1) <= n && different >= (s->clock ? 1 : 2))
+	if (n >= 4 && 2 * (different + 1) <= n &&
+	    different >= (s->clock ? 1 : 2))
 		s->step = step;
 }
 

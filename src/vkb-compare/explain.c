@@ -218,8 +218,8 @@ explain_probability(
 	str_printf(s,
 	    " that it is truly %s, where %.0f%% of the cases did not "
 	    "change; a claim needs %.1f%%\n",
-	    r->facts.up ? "higher" : "lower",
-	    100 * of->model.unchanged, 100 * c->needs_p);
+	    r->facts.up ? "higher" : "lower", 100 * of->model.unchanged,
+	    100 * c->needs_p);
 }
 
 /* Which part of the rule decided. */
