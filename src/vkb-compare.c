@@ -70,7 +70,7 @@ static const struct opt option_table[] = {
     {0, "policy", OPT_STR, AT(policy), "FILE",
 	.help = "read margins, classes and waivers: vkb-policy(5)"},
     {0, "strict", OPT_FLAG, AT(strict),
-	.help = "correct p-values by Holm, not by Benjamini-Hochberg"},
+	.help = "claim so few changes that probably none is wrong"},
     {0, "calibrate", OPT_INT, AT(calibrate), "RUNS", .min = VERDICT_RUNS,
 	.max = 1000, .help = "measure the false alarms with RUNS a side"},
     {0, "ci", OPT_FLAG, AT(ci), .help = "fail what was not measured"},

@@ -28,7 +28,7 @@ deltas() {
 # --- exit status and properties
 
 test_status 1 'a regression is exit 1' vkb-compare -v "$a" "$b"
-test_match 'SET +rps .* -6\.2% \[-6\.6, -5\.8\] +regression$' \
+test_match 'SET +rps .* -6\.2% \[-6\.7, -5\.7\] +regression$' \
   .out 'the regression is in the report'
 test_match '^Paired by round' .out 'interleaved rounds are paired'
 for n in 1 2; do
@@ -53,8 +53,8 @@ vkb-compare -f jsonl "$a" one | jq 'select(.type == "comparison").overall.rps.ci
 test_same null "$(cat runs95)" 'there is no ci95_runs if a case has one run'
 # Two skewed cases: their geometric mean is far from the ratio of medians.
 awk 'BEGIN { for (c = 1; c <= 2; c++) for (i = 0; i < 24; i++)
-  printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
-    i % 2 ? "y" : "x", c, (i % 2 && i % 8 > 2 ? 2000 + i : 1000 + c * i) }' >skewed
+  printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{\"session\":\"s\",\"index\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
+    i % 2 ? "y" : "x", c, i, (i % 2 && i % 8 > 2 ? 2000 + i : 1000 + c * i) }' >skewed
 vkb-compare -f jsonl --baseline x skewed | jq 'select(.type == "comparison").overall.rps |
   .ci95_runs[0] < .ratio and .ratio < .ci95_runs[1]' >runs95
 test_same true "$(cat runs95)" 'an interval contains its own estimate even if the medians do not lie in it'
@@ -98,8 +98,8 @@ test_same 'p50_latency_ms p99_latency_ms rps' \
   'other metrics stay gates'
 test_status 1 '--strict: eight rounds show the change among nine tests' \
   vkb-compare -v --strict "$a" "$b"
-test_match 'corrected for 3 tests of primary metrics \(Holm, level 0.03\) and 6 of others \(level 0.02\)' \
-  .out 'the report has the numbers of corrected tests'
+test_match 'of 9 results those are worse or better that probably changed: it is unlikely that one of them did not' \
+  .out 'with --strict the report says that it is unlikely that any change is wrong'
 
 test_status 2 'a metric that no case has is an error' vkb-compare -v -m rps,rsp "$a" "$a"
 test_match "no case that is on both sides has 'rsp'" .err \
@@ -113,22 +113,22 @@ test_match "no metric is called 'rsp'" .err 'the error names the metric of the m
 runs x SET s1 100 101 99 100 102 98 >base
 runs y SET s2 90 91 89 90 92 88 >new
 test_same 'exit 1
-regression 0.899982400893601 t-sessions' "$(deltas)" 'other sessions are not paired'
+regression 0.899982400893601 sessions' "$(deltas)" 'other sessions are not paired'
 runs y SET s1 90 91 89 90 92 88 >new
 test_same 'exit 1
-regression 0.9 t' "$(deltas | sed 's/0\.9[0-9]* /0.9 /; s/0\.89[0-9]* /0.9 /')" \
+regression 0.9 rounds' "$(deltas | sed 's/0\.9[0-9]* /0.9 /; s/0\.89[0-9]* /0.9 /')" \
   'runs of the same session are paired'
 runs y SET s1 90 91 89 90 92 >new
 test_same 'exit 1
-t true' "$(deltas | sed 1q; jq -r 'select(.metric) | "\(.method) \(.paired)"' deltas)" \
+rounds true' "$(deltas | sed 1q; jq -r 'select(.metric) | "\(.method) \(.paired)"' deltas)" \
   'five rounds are paired'
 runs y SET s1 90 91 >new
-test_same 't false' \
+test_same 'runs false' \
   "$(deltas 2>.err >&2; jq -r 'select(.metric) | "\(.method) \(.paired)"' deltas)" \
   'two rounds are too few for pairs'
 runs y SET s2 90 91 89 >new
 test_same 'exit 2
-insufficient 0.900037974230901 t-sessions' "$(deltas 2>.err)" 'three runs are too few'
+insufficient 0.900037974230901 sessions' "$(deltas 2>.err)" 'three runs are too few'
 test_match 'nothing was judged: each case has fewer than 4 runs on a side' .err \
   'the error says that fewer than 4 runs were not judged'
 test_same 'exit 1' "$(deltas --on-insufficient fail | sed 1q)" \
@@ -146,31 +146,33 @@ test_same null "$(jq 'select(.metric) | .needed' deltas)" \
 test_same true "$(jq 'select(.metric) | .visible > 0.2' deltas)" \
   'an inconclusive result says which change would be visible'
 vkb-compare -v base new >text
-test_match 'inconclusive, only changes above 37% could be seen$' text \
+test_match 'inconclusive, only changes above [0-9]+% could be seen$' text \
   'the text says which changes would be missed, without advice'
 test_same 'exit 1' "$(deltas --on-inconclusive fail | sed 1q)" \
   '--on-inconclusive fail'
 runs x SET s1 100 100 100 100 >base
 runs y SET s2 70 70 70 70 >new
 test_same 'exit 1
-regression 0.7 t-sessions' "$(deltas)" 'without any variance -30% is found'
+regression 0.7 sessions' "$(deltas)" 'without any variance -30% is found'
 runs y SET s2 0 0 0 0 >new
 test_same 'exit 1
-regression 0 exact' "$(deltas)" 'down to zero'
+regression 0 sessions' "$(deltas)" 'down to zero'
 mv new base
 runs y SET s2 70 71 70 70 >new
 test_same 'exit 0
-improvement none mwu-exact' "$(deltas)" 'up from zero: no ratio'
+improvement none rounds' "$(deltas)" 'up from zero: no ratio'
 cp base new
 test_same 'exit 0
 equivalent 1 identical' "$(deltas)" 'zero and zero'
 runs x SET s1 0 0 0 0 0 0 >base
 test_same 'exit 0
 equivalent 1 identical' "$(deltas)" 'zero and zero, of six runs and of four'
+runs x SET s1 0 0 0 >base
+test_same 'exit 2' "$(deltas 2>.err | sed 1q)" 'three zeros are too few to say that nothing changed'
 runs x SET s1 0.031 0.039 0.031 0.039 >base
 runs y SET s2 0.039 0.031 0.039 0.031 >new
 test_same 'exit 0
-inconclusive 1 t-sessions' "$(deltas)" 'coarse values that are equal by chance'
+inconclusive 1 sessions' "$(deltas)" 'coarse values that are equal by chance'
 cp base new
 test_same 'exit 0
 equivalent 1 identical' "$(deltas)" 'the same measurement'

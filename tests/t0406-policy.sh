@@ -215,8 +215,8 @@ done
 test_empty "$(grep -F -e '<d>' -e '`c`' -e ' @e' hostile)" \
   'the reason of a waiver is escaped in Markdown'
 
-one x p99_latency_ms 1 1 1 1 >base
-one y p99_latency_ms 1.1 1.1 1.1 1.1 >new
+one x p99_latency_ms 1 1.01 0.99 1 >base
+one y p99_latency_ms 1.1 1.111 1.089 1.1 >new
 policy '{"waiver":{"reason":"known","expires":"2026-12-31","limit":"10%"}}'
 test_same 'exit 0
 X p99_latency_ms regression known' "$(judged base new)" 'the limit itself is covered'
@@ -271,11 +271,7 @@ policy '{"metric":"avg_latency_ms","class":"primary"}'
 primary >names
 test_same 'avg_latency_ms' "$(cut -d ' ' -f 2 names | sort -u)" \
   'a metric of class info becomes primary by a policy'
-test_same "$(grep -c . names)" "$(jq 'select(.families).families.primary.tests' out)" \
-  'it is the first family of tests'
 policy '{"metric":"p[59]?_*","class":"primary"}'
 primary >names
 test_same 'p50_latency_ms p95_latency_ms p99_latency_ms' "$(sed -n 's/^SET //p' names | sort | paste -sd ' ' -)" 'a case may have several primary metrics'
-test_same "$(grep -c . names)" "$(jq 'select(.families).families.primary.tests' out)" \
-  'each of them is a test of the first family'
 test_done

@@ -145,14 +145,17 @@ end_session(const struct model_row *r, int side, size_t i)
 	return end;
 }
 
+/* Equal values have exactly their mean, so that rounding is not taken for
+ * noise.
+ */
 static double
 find_mean(const struct model_run *v, size_t n)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < n; i++)
-		sum += v[i].y;
-	return sum / (double)n;
+	for (size_t i = 1; i < n; i++)
+		sum += v[i].y - v[0].y;
+	return v[0].y + sum / (double)n;
 }
 
 /* Adds the residuals of an unpaired row to its sessions' means. */
@@ -168,9 +171,9 @@ add_samples(struct effect *f, size_t row, struct serial *sum, double *series)
 			end = end_session(r, j, i);
 			mean = find_mean(r->runs[j] + i, end - i);
 			for (size_t k = i; k < end; k++) {
-				series[k - i] = r->runs[j][k].y;
-				add_residual(f, row, j, &r->runs[j][k],
-				    r->runs[j][k].y - mean);
+				series[k - i] = r->runs[j][k].y - mean;
+				add_residual(
+				    f, row, j, &r->runs[j][k], series[k - i]);
 			}
 			if (r->runs[j][i].time < MODEL_UNORDERED)
 				serial_add(sum, series, end - i);

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_CHANGED .05 /* prior probability of K */
-#define IN_GROUP .9     /* of the changed cases, those that share a change */
-#define MOST_GROUP .05  /* prior probability of a group, at most */
+#define IN_GROUP .9    /* of the changed cases, those that share a change */
+#define MOST_GROUP .05 /* prior probability of a group, at most */
 
 /* The sizes of changes: standard deviations of ln(value). */
 static const double sizes[] = {.03, .1, .3, 1};
@@ -212,8 +211,8 @@ set_place(const struct odds *o, struct place *p)
 	p->down /= sum;
 	p->k /= sum;
 	p->k_var /= sum;
-	p->all = ALL_CHANGED * sum;
-	p->alone *= 1 - ALL_CHANGED;
+	p->all = ODDS_ALL_CHANGED * sum;
+	p->alone *= 1 - ODDS_ALL_CHANGED;
 }
 
 /* Sets the prior probability of each group, [0] of none, at G = g. */
@@ -329,6 +328,26 @@ compare_places(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Gives each place its width: between two of them the logarithm of the density
+ * is a straight line, so that the nearer one does not stand for all of a tail.
+ */
+static void
+set_widths(struct odds *o)
+{
+	for (size_t i = 0; i < o->nplaces; i++)
+		o->places[i].wide = o->nplaces > 1 ? 0 : 1;
+	for (size_t i = 1; i < o->nplaces; i++) {
+		struct place *a = &o->places[i - 1], *b = &o->places[i];
+		double fall = fabs(a->best - b->best);
+		double part = !(fall < INFINITY) ? 0
+		    : fall < 1e-6                ? .5
+						 : tanh(fall / 2) / fall;
+
+		a->wide += part * (b->g - a->g);
+		b->wide += part * (b->g - a->g);
+	}
+}
+
 /* Sorts the places, removes equal ones and every so many of too many, and
  * gives each its width. */
 static void
@@ -345,16 +364,11 @@ settle_places(struct odds *o, size_t most)
 	for (size_t i = 0; i < n; i += by)
 		o->places[o->nplaces++] = o->places[i];
 	n = o->nplaces;
-	for (size_t i = 0; i < n; i++)
-		o->places[i].wide = n > 1
-		    ? (o->places[i + 1 < n ? i + 1 : i].g -
-			  o->places[i ? i - 1 : i].g) /
-			2
-		    : 1;
 	free(o->states);
 	o->states = mem_array(
 	    n * SCALES * SHARES * (GROUPS + 1) + 1, sizeof *o->states);
 	weigh_places(o);
+	set_widths(o);
 }
 
 /* Lays a grid around 0 and the cases, and then a finer one where the weight is.
@@ -424,8 +438,9 @@ find_groups(struct odds *o)
 		for (end = i + 1; end < n && d[end] - d[end - 1] < 1.5 * wide;)
 			end++;
 		if (end - i >= 2 && o->ngroups <= GROUPS)
-			o->groups[o->ngroups++] =
-			    (struct group){d[(i + end) / 2], wide};
+			o->groups[o->ngroups++] = (struct group){
+			    (d[(i + end) / 2] + d[(i + end - 1) / 2]) / 2,
+			    wide};
 	}
 	free(d);
 }

@@ -21,6 +21,8 @@
 
 #include "moderate.h"
 
+#define ODDS_ALL_CHANGED .05 /* probability of K before anything is seen */
+
 struct model_metric;
 struct model_row;
 

@@ -6,8 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Digits to which values are compared: those that programs print. */
-#define UNIT 1e-6
+/* Values that differ by less than this share of the largest are equal: programs
+ * print fewer digits. */
+#define EQUAL 1e-9
 
 struct side {
 	struct model_run *v;
@@ -81,14 +82,15 @@ find_mean(const struct side *s)
 	return s->n ? sum / (double)s->n : 0;
 }
 
+/* The greatest common divisor of a and b, of which 'least' is nothing. */
 static double
-find_divisor(double a, double b)
+find_divisor(double a, double b, double least)
 {
-	while (b > .5) {
+	while (b > least) {
 		double rest = fmod(a, b);
 
 		a = b;
-		b = rest;
+		b = a - rest > least ? rest : 0;
 	}
 	return a;
 }
@@ -98,7 +100,7 @@ static void
 find_step(struct sheet *s)
 {
 	size_t n = 0, different = 0;
-	double *v, step = 0;
+	double *v, step = 0, equal;
 
 	for (size_t i = 0; i < 2 * s->n; i++)
 		n += s->sides[i / 2][i % 2].n;
@@ -106,17 +108,18 @@ find_step(struct sheet *s)
 	n = 0;
 	for (size_t i = 0; i < 2 * s->n; i++)
 		for (size_t k = 0; k < s->sides[i / 2][i % 2].n; k++)
-			v[n++] = round(s->sides[i / 2][i % 2].v[k].y / UNIT);
+			v[n++] = s->sides[i / 2][i % 2].v[k].y;
 	stats_sort(v, n);
+	equal = n ? EQUAL * fmax(fabs(v[0]), fabs(v[n - 1])) : 0;
 	for (size_t i = 1; i < n; i++)
-		if (v[i] > v[i - 1]) {
+		if (v[i] - v[i - 1] > equal) {
 			different++;
-			step = find_divisor(v[i] - v[i - 1], step);
+			step = find_divisor(v[i] - v[i - 1], step, equal);
 		}
 	free(v);
 	if (n >= 4 && 2 * (different + 1) <= n &&
 	    different >= (s->clock ? 1 : 2))
-		s->step = step * UNIT;
+		s->step = step;
 }
 
 static void

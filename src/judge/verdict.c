@@ -257,6 +257,6 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 		return way;
 	if (word == CLAIM_LIKELY_CHANGE)
 		return way + VERDICT_LIKELY_REGRESSION;
-	return fabs(f->change) + f->wide < most ? VERDICT_EQUIVALENT
+	return fabs(f->change) + f->wide <= most ? VERDICT_EQUIVALENT
 						: VERDICT_INCONCLUSIVE;
 }

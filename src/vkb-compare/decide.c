@@ -112,9 +112,8 @@ decide_row(const struct comparison *c, struct row *row)
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
 
-	row->verdict = strcmp(f->method, "identical") == 0
-	    ? VERDICT_EQUIVALENT
-	    : verdict_decide(f, row->metric.better, row->margin, row->claim);
+	row->verdict =
+	    verdict_decide(f, row->metric.better, row->margin, row->claim);
 	row->waived = (row->verdict == VERDICT_REGRESSION ||
 			  row->verdict == VERDICT_LIKELY_REGRESSION) &&
 	    rules_is_waived(row);
@@ -188,7 +187,7 @@ add_errors(struct comparison *c, struct overall *o)
 		if (row->common || strcmp(row->name, o->name) != 0 ||
 		    !(row->facts.ratio > 0))
 			continue;
-		if (!(row->model.own.df > 0))
+		if (!(row->model.own.df >= 1))
 			return;
 		sum = moderate_add(
 		    row->model.own, sum.var > 0 ? sum : (struct moderate){0});

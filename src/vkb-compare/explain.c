@@ -109,8 +109,9 @@ explain_noise(struct str *s, const struct comparison *c, const struct row *r)
 static void
 explain_error(struct str *s, const struct verdict_facts *f)
 {
-	str_printf(s, "standard error %.3f%%, %.3g degrees of freedom",
-	    100 * f->se, f->df);
+	str_printf(s, "standard error %.3f%%", 100 * f->se);
+	if (f->df < 1000)
+		str_printf(s, ", %.3g degrees of freedom", f->df);
 }
 
 /* The row of all cases has no runs of its own. */
@@ -211,11 +212,14 @@ explain_probability(
 		    "  chance     none: there is no noise to compare with\n");
 		return;
 	}
+	str_add(s, "  chance     ");
+	str_printf(s, r->facts.p > .999 ? "more than 99.9%%" : "%.1f%%",
+	    100 * r->facts.p);
 	str_printf(s,
-	    "  chance     %.1f%% that it is truly %s, where %.0f%% of the "
-	    "cases did not change; a claim needs %.1f%%\n",
-	    100 * r->facts.p, r->facts.up ? "higher" : "lower",
-	    100 * of->model.unchanged, 100 * c->needs_p);
+	    " that it is truly %s, where %.0f%% of the cases did not "
+	    "change; a claim needs %.1f%%\n",
+	    r->facts.up ? "higher" : "lower", 100 * of->model.unchanged,
+	    100 * c->needs_p);
 }
 
 /* Which part of the rule decided. */

@@ -195,6 +195,13 @@ set_rest(struct row *row, const struct model_row *m)
 	row->has_rest = true;
 }
 
+/* What a session does is a factor: 0 stays 0. */
+static bool
+is_zero(const struct verdict_facts *f)
+{
+	return f->median[0] == 0 && f->median[1] == 0 && f->change == 0;
+}
+
 static void
 set_row(struct row *row, const struct model_row *m, bool logs, bool separate)
 {
@@ -206,14 +213,13 @@ set_row(struct row *row, const struct model_row *m, bool logs, bool separate)
 	}
 	row->model = *m;
 	row->model.runs[0] = row->model.runs[1] = NULL;
+	if (is_same_data(row->pair) || is_zero(&row->facts)) {
+		verdict_make_identical(&row->facts);
+		return;
+	}
 	count_sessions(row, m);
 	if (separate && logs && m->shared > 0)
 		set_rest(row, m);
-	/* What a session does is a factor: 0 stays 0. */
-	if (is_same_data(row->pair) ||
-	    (row->facts.median[0] == 0 && row->facts.median[1] == 0 &&
-		m->change == 0))
-		verdict_make_identical(&row->facts);
 }
 
 /*

@@ -181,6 +181,13 @@ is_on_margin(const struct verdict_facts *f, double margin)
 	    log(f->hi90 / f->lo90) < -log1p(-margin);
 }
 
+/* Is a step of its values more than half of the width of its interval? */
+static bool
+is_coarse(const struct row *r)
+{
+	return 2 * r->model.step > r->facts.wide;
+}
+
 void
 report_reason(struct str *s, const struct row *r)
 {
@@ -194,7 +201,7 @@ report_reason(struct str *s, const struct row *r)
 		str_add(s, "sessions differ");
 	else if (r->busy)
 		str_add(s, "other processes ran");
-	else if (2 * r->model.step > r->facts.wide)
+	else if (is_coarse(r))
 		str_printf(s, "values come in steps of %.2g%%",
 		    100 * expm1(r->model.step));
 	else if (!r->exact && is_on_margin(&r->facts, r->margin))
@@ -361,7 +368,7 @@ report_notes(struct str *s, const struct row *r)
 		}
 	if (together_is_work(r) && r->pair->functions)
 		str_printf(s, ": %s", r->pair->functions);
-	if (r->facts.wide > 0 && 10 * r->model.step > r->facts.wide) {
+	if (is_coarse(r)) {
 		str_printf(s, "%svalues come in steps of %.2g%%", sep,
 		    100 * expm1(r->model.step));
 		sep = ", ";
