@@ -2,7 +2,6 @@
 #include "rows.h"
 
 #include "json.h"
-#include "tdist.h"
 #include "vkb-compare/busy.h"
 #include "vkb-compare/part.h"
 
@@ -55,11 +54,7 @@ make_row(const struct world *w, const char *metric)
 	struct row r = row(metric, .9);
 
 	r.pair = &w->pair;
-	r.level = .05;
-	r.level10 = .1;
-	r.facts.change = -.1;
-	r.facts.se = .02;
-	r.facts.df = 9;
+	r.busy = busy_noise(&r) > 0;
 	return r;
 }
 
@@ -79,13 +74,9 @@ weights(void)
 	begin(&w, 5, 45);
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		struct row r = make_row(&w, of[i].metric);
-		struct moderate m = busy_noise(&r);
 
-		tap_near(m.var, pow(of[i].weight * log(.95 / .55), 2), 1e-12,
+		tap_near(busy_noise(&r), pow(of[i].weight * log(.95 / .55), 2), 1e-12,
 		    of[i].metric);
-		if (of[i].weight > 0)
-			tap_near(m.df, 3, 0,
-			    "the variance has 3 degrees of freedom");
 	}
 	end(&w);
 }
@@ -112,55 +103,17 @@ shares(void)
 		begin(&w, of[i].base, of[i].contender);
 		r = make_row(&w, "rps");
 		tap_near(
-		    sqrt(busy_noise(&r).var), of[i].want, 1e-12, of[i].what);
-		r.facts.paired = true;
-		tap_near(busy_noise(&r).var, 0, 0,
-		    "runs interleaved have no such variance");
-		r.facts.paired = false;
+		    sqrt(busy_noise(&r)), of[i].want, 1e-12, of[i].what);
 		r.exact = true;
 		tap_near(
-		    busy_noise(&r).var, 0, 0, "rows without noise have none");
+		    busy_noise(&r), 0, 0, "rows without noise have none");
 		r.exact = false;
 		r.common = true;
-		tap_near(busy_noise(&r).var, 0, 0,
+		tap_near(busy_noise(&r), 0, 0,
 		    "the row of all cases has none, since its cases have it");
 		end(&w);
 	}
 	tap_ok(busy_find(&(struct comparison){0}, percent) == 0, "no rows");
-}
-
-/* The variances are added, with the degrees of freedom of Satterthwaite. */
-static void
-widened(void)
-{
-	double a = .0004, b = pow(log(.9 / .6), 2),
-	       df = (a + b) * (a + b) / (a * a / 9 + b * b / 3),
-	       se = sqrt(a + b);
-	double wide = se * tdist_quantile(.975, df);
-	struct world w;
-	struct row r;
-
-	begin(&w, 10, 40);
-	r = make_row(&w, "rps");
-	busy_widen(&r);
-	tap_near(r.facts.se, se, 1e-12, "the standard error");
-	tap_near(r.facts.df, df, 1e-9, "the degrees of freedom");
-	tap_near(r.facts.lo95, exp(-.1 - wide), 1e-6, "the lower end");
-	tap_near(r.facts.hi95, exp(-.1 + wide), 1e-6, "the upper end");
-	tap_near(r.facts.p, 2 * tdist_sf(.1 / se, df), 1e-9, "p");
-	tap_ok(r.facts.assumed_se,
-	    "the error is assumed: the verdict is not 'certain'");
-	r = make_row(&w, "bytes_per_key");
-	busy_widen(&r);
-	tap_ok(r.facts.se == .02 && r.facts.df == 9 && !r.facts.assumed_se &&
-		r.facts.p == .01,
-	    "a memory metric is not changed");
-	r = make_row(&w, "rps");
-	r.facts.se = NAN;
-	busy_widen(&r);
-	tap_ok(isnan(r.facts.se) && !r.facts.assumed_se,
-	    "a row without a standard error is not changed");
-	end(&w);
 }
 
 static void
@@ -191,7 +144,6 @@ main(void)
 {
 	weights();
 	shares();
-	widened();
 	found();
 	return tap_done();
 }
