@@ -64,7 +64,6 @@ headlines(void)
 	canary.ok = true;
 	rows[0].verdict = rows[1].verdict = rows[2].verdict =
 	    VERDICT_REGRESSION;
-	rows[2].certain = true;
 	c.count[VERDICT_REGRESSION] = 2;
 	say(&c, "Worse: GET (20.0% slower), SET (5.0% slower).",
 	    "the largest judged regression is named, the others are counted");
@@ -77,11 +76,9 @@ headlines(void)
 	tap_ok(report_outcome(&c) == VERDICT_REGRESSION,
 	    "with regressions and improvements the outcome is a regression");
 	rows[0].facts.ratio = .8;
-	rows[2].certain = false;
 	say(&c, "Worse: SET (20.0% slower), GET (20.0% slower).",
 	    "of two equally large regressions the first is named");
 	rows[0].facts.ratio = .95;
-	rows[2].certain = true;
 	rows[2].waived = true;
 	c.count[VERDICT_REGRESSION] = 1;
 	c.waived = 1;
@@ -99,6 +96,7 @@ advice(void)
 	    {.name = {set}, .side = {&none, &none}}};
 	struct row rows[] = {row("rps", 1), row("p50_latency_ms", 1),
 	    row("rps", 1), row("p50_latency_ms", 1)};
+	struct metric_facts metric = {.name = rows[0].name};
 	struct comparison c = {.rows = rows, .nrows = 4};
 
 	for (size_t i = 0; i < 4; i++) {
@@ -132,20 +130,22 @@ advice(void)
 	rows[2].minutes = NAN;
 	say(&c,
 	    "No slowdown found. Undecided: all 2 cases (runs vary). 14 more "
-	    "runs would decide 2 results.",
-	    "runs a side, because a row is not paired; a time that is unknown "
-	    "is left out");
+	    "runs (2 min) would decide 1 result; measure both sides "
+	    "interleaved (vkb-ab; about 12 runs would decide 1 result).",
+	    "a row that is not paired needs rounds");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). 1 more run "
-	    "would decide 1 result.",
-	    "one run; a row without an advice is not counted");
+	    "No slowdown found. Undecided: all 2 cases (runs vary). Measure "
+	    "both sides interleaved (vkb-ab; about 9 runs would decide 1 "
+	    "result).",
+	    "a row without an advice is not counted");
 	rows[0].needed = 101;
 	say(&c,
 	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
-	    "runs would decide 2 results.",
-	    "a row that needs too many runs is too noisy");
+	    "runs (2 min) would decide 1 result; measure both sides "
+	    "interleaved (vkb-ab; about 9 runs would decide 1 result).",
+	    "rounds of some rows, and runs of others");
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
@@ -167,19 +167,19 @@ advice(void)
 	    "one unclear result of two");
 	rows[0].needed = rows[1].needed = 0;
 	rows[0].facts.paired = false;
-	rows[0].facts.serial = .4;
+	c.metrics = &metric;
+	c.nmetrics = 1;
+	metric.model.rho = .4;
 	say(&c,
 	    "No slowdown found. Undecided: all 2 cases (runs vary). "
 	    "Neighbouring runs resemble each other, so more runs add little "
 	    "information; measure both sides interleaved (vkb-ab).",
 	    "autocorrelated runs without a known number of rounds");
-	rows[0].rounds = 9;
-	rows[1].facts.serial = .4;
-	rows[1].rounds = 12;
+	rows[0].needed = 9;
+	rows[1].needed = 12;
 	rows[1].verdict = VERDICT_LIKELY_REGRESSION;
-	rows[3].facts.serial = .4;
 	rows[3].verdict = VERDICT_EQUIVALENT;
-	rows[3].rounds = 99;
+	rows[3].needed = 99;
 	say(&c,
 	    "Likely worse: SET (p50 0.00% lower). No change: 1 case. "
 	    "Neighbouring runs resemble each other, so more runs add little "

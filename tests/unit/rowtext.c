@@ -54,7 +54,6 @@ verdicts(void)
 	struct row r = row("rps", .9);
 
 	r.verdict = VERDICT_REGRESSION;
-	r.certain = true;
 	report_verdict(&s, &r);
 	check(&s, "regression", "a certain regression");
 	r.waived = true;
@@ -69,7 +68,7 @@ verdicts(void)
 	report_verdict(&s, &r);
 	check(&s,
 	    "inconclusive, only changes above 2.5% could be seen, needs 12 "
-	    "runs",
+	    "interleaved runs",
 	    "a small visible change has two digits");
 	r.visible = 1.234;
 	r.minutes = 5;
@@ -136,123 +135,6 @@ counts(void)
 }
 
 static void
-methods(void)
-{
-	struct overall of[] = {
-	    {.name = (char *)"rps"}, {.name = (char *)"p50_latency_ms"}};
-	/* The last row is behind those of the comparison and must not be
-	 * read. */
-	struct row rows[] = {row("rps", 1), row("p50_latency_ms", 1),
-	    row("rps", 1), row("p50_latency_ms", 1), row("rps", 1)};
-	struct canary canaries[] = {
-	    {.ok = true}, {.ok = false}, {.ok = true}, {.ok = true}};
-	struct comparison c = {.rows = rows,
-	    .overall = of,
-	    .tests = {1, 0, 0, 3},
-	    .alpha = {.05, .05, .05}};
-	struct rules rules = {0};
-	struct str s = {0};
-
-	report_method(&s, &c, &rules);
-	check(&s, "Nothing was compared.", "no rows");
-	c.nrows = 4;
-	rows[4].margin = .5;
-	rows[4].level = .01;
-	for (size_t i = 0; i < 5; i++)
-		rows[i].facts.p_min = .001;
-	report_method(&s, &c, &rules);
-	check(&s,
-	    "Not paired: the sides did not run in the same rounds; rank "
-	    "tests; p-values corrected for 1 test (Benjamini-Hochberg, level "
-	    "0.05).",
-	    "no row is paired");
-	c.count[VERDICT_EQUIVALENT] = 3;
-	c.waived = 1;
-	c.paired = 4;
-	for (size_t i = 0; i < 4; i++) {
-		rows[i].facts.p_min = 0;
-		rows[i].facts.method = "moderated-t";
-	}
-	c.tests[0] = 3;
-	c.tests[1] = 7;
-	c.alpha[0] = .03;
-	c.alpha[1] = .02;
-	c.noverall = 1;
-	rows[0].margin = rows[2].margin = .005;
-	report_method(&s, &c, &rules);
-	check(&s,
-	    "Paired by round; t tests of logarithms, with variances moderated "
-	    "over the results of a metric; p-values corrected for 3 tests of "
-	    "primary metrics (Benjamini-Hochberg, level 0.03) and 7 of others "
-	    "(level 0.02). Margins: rps 0.5%.",
-	    "all rows are paired, waived ones too");
-	c.paired = 3;
-	rows[0].facts.method = "t";
-	rows[1].facts.method = "mwu-exact";
-	rows[1].facts.p_min = .001;
-	rows[2].facts.method = "exact";
-	rows[3].facts.p = NAN;
-	c.tests[0] = 0;
-	c.noverall = 2;
-	rules.strict = true;
-	rows[0].margin = .02;
-	rows[2].margin = .05;
-	rows[1].margin = rows[3].margin = 1 - 1 / 1.1;
-	rows[1].margin_sign = rows[3].margin_sign = '+';
-	report_method(&s, &c, &rules);
-	check(&s,
-	    "3 of 4 results paired by round; 1 of 4 results by t tests of "
-	    "logarithms, 1 by rank tests, 1 by a test of constant values, 1 "
-	    "without a test; p-values corrected "
-	    "for 7 tests (Holm, level 0.02). Margins: rps 2 to 5%, "
-	    "p50_latency_ms +10%.",
-	    "some rows are paired, and margins differ between cases");
-	for (size_t i = 0; i < 4; i++) {
-		rows[i].facts.method = "mwu-exact";
-		rows[i].facts.p_min = .001;
-		rows[i].facts.p = .1;
-	}
-	rules.strict = false;
-	rows[0].margin_sign = '-';
-	rows[3].margin = 1 - 1 / 1.2;
-	rows[2].level = .03;
-	c.canaries = canaries;
-	c.ncanaries = 3;
-	report_method(&s, &c, &rules);
-	check(&s,
-	    "3 of 4 results paired by round; rank tests; p-values corrected "
-	    "for 7 tests (Benjamini-Hochberg, level 0.02). Margins: rps 2 to "
-	    "5%, "
-	    "p50_latency_ms +10 to +20%. 1 result of adaptive runs: p and "
-	    "intervals allow for all looks. Canaries: 2 of 3 results "
-	    "unchanged.",
-	    "a sign that not all margins have is left out; looks and canaries "
-	    "are counted");
-	for (size_t i = 0; i < 4; i++)
-		rows[i].facts.p = NAN;
-	c.tests[1] = c.noverall = c.ncanaries = 0;
-	report_method(&s, &c, &rules);
-	check(&s,
-	    "3 of 4 results paired by round; no test. 1 result of adaptive "
-	    "runs: p and intervals allow for all looks.",
-	    "without tests p-values are not mentioned");
-	for (size_t i = 0; i < 4; i++) {
-		rows[i].facts.p = .1;
-		rows[i].facts.p_min = 0;
-		rows[i].facts.method = "t";
-	}
-	rows[1].common = true;
-	c.tests[0] = 3;
-	report_method(&s, &c, &rules);
-	check(&s,
-	    "3 of 4 results paired by round; t tests of logarithms; p-values "
-	    "corrected for 3 tests (Benjamini-Hochberg, level 0.03). 1 result "
-	    "of adaptive runs: p and intervals allow for all looks.",
-	    "plain t tests; the common change of all cases has no runs");
-	str_free(&s);
-}
-
-static void
 notes(void)
 {
 	struct row r = row("used_memory_bytes", NAN);
@@ -264,11 +146,10 @@ notes(void)
 	report_notes(&s, &r);
 	check(&s, "", "an ordinary row has no notes");
 	r.client_bound = r.keys_differ = true;
-	r.facts.method = "exact";
 	r.dropped = 1;
 	report_notes(&s, &r);
 	check(&s,
-	    "client-bound, the faster side may have more keys, no noise, "
+	    "client-bound, the faster side may have more keys, "
 	    "1 run without a partner left out",
 	    "notes are separated by commas");
 	r = row("rps", 1);
@@ -283,14 +164,6 @@ notes(void)
 	report_notes(&s, &r);
 	check(&s, "assumed exact, but judged by the spread of the runs",
 	    "a metric that is assumed to be exact, but varies");
-	r.exact = false;
-	r.facts.serial = .25;
-	r.dropped = 2;
-	report_notes(&s, &r);
-	check(&s,
-	    "runs are autocorrelated (lag-1 0.25 in this report): the interval "
-	    "is wider, 2 runs without a partner left out",
-	    "autocorrelation that the interval allows for");
 	str_free(&s);
 }
 
@@ -396,7 +269,6 @@ main(void)
 	changes();
 	verdicts();
 	counts();
-	methods();
 	notes();
 	orders();
 	shifts();

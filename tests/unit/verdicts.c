@@ -142,7 +142,7 @@ taken(void)
 	    .change = -.05,
 	    .own = {1e-4, 9},
 	    .error = {1e-4, 9},
-	    .rest = -.04,
+	    .least = -.04,
 	    .down = .97,
 	    .up = .01};
 	struct verdict_facts f = verdict_start(v, 4, v, 4);
