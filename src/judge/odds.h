@@ -19,8 +19,6 @@
 
 #include <stddef.h>
 
-#include "moderate.h"
-
 #define ODDS_ALL_CHANGED .05 /* probability of K before anything is seen */
 
 struct model_metric;
@@ -29,16 +27,5 @@ struct model_row;
 /* Sets the errors, the rest and the probabilities of the rows, and of the
  * metric what the machine did and what all cases have in common. */
 void odds_judge(struct model_row *, size_t n, struct model_metric *);
-
-/* Returns the probability that a case alone changed in the direction of its
- * change, which is 'change' with this error, if 'unchanged' is the share of
- * cases that do not. */
-double odds_alone(
-    double change, struct moderate error, double step, double unchanged);
-
-/* Sets the densities of a change with this error if there is none [0], and if
- * there is one of any size [1]. */
-void odds_weigh(
-    double change, struct moderate error, double step, double density[2]);
 
 #endif

@@ -1,6 +1,6 @@
 #include "plan.h"
 #include "model.h"
-#include "odds.h"
+#include "density.h"
 #include "serial.h"
 #include "tdist.h"
 
@@ -72,12 +72,13 @@ find_least(const struct plan *p, struct expected e)
 	double lo = 0, hi = 1;
 
 	while (hi < 1e3 &&
-	    odds_alone(hi * e.se, error, p->step, p->unchanged) < p->p)
+	    density_alone(hi * e.se, error, p->step, p->unchanged) < p->p)
 		hi *= 2;
 	for (int i = 0; i < 40; i++) {
 		double mid = (lo + hi) / 2;
 
-		if (odds_alone(mid * e.se, error, p->step, p->unchanged) < p->p)
+		if (density_alone(mid * e.se, error, p->step, p->unchanged) <
+		    p->p)
 			lo = mid;
 		else
 			hi = mid;

@@ -258,5 +258,5 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 	if (word == CLAIM_LIKELY_CHANGE)
 		return way + VERDICT_LIKELY_REGRESSION;
 	return fabs(f->change) + f->wide <= most ? VERDICT_EQUIVALENT
-						: VERDICT_INCONCLUSIVE;
+						 : VERDICT_INCONCLUSIVE;
 }

@@ -166,29 +166,6 @@ sequential_levels(const double *t, size_t k, double alpha, double *level)
 	free_paths(&p);
 }
 
-double
-sequential_level(const double *looks, size_t k, size_t n, double alpha)
-{
-	double *t, *level, found;
-	size_t at = 0;
-	bool between;
-
-	if (!k)
-		return alpha;
-	t = mem_array(k, sizeof *t);
-	level = mem_array(k, sizeof *level);
-	for (size_t i = 0; i < k; i++)
-		t[i] = looks[i] / looks[k - 1];
-	while (at + 1 < k && looks[at + 1] <= (double)n)
-		at++;
-	between = (double)n > looks[at] && at + 1 < k;
-	sequential_levels(t, at + 1 + between, alpha, level);
-	found = between ? fmin(level[at], level[at + 1]) : level[at];
-	free(t);
-	free(level);
-	return found;
-}
-
 size_t
 sequential_looks(size_t min, size_t max, double *looks)
 {

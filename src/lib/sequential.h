@@ -28,14 +28,6 @@
 void sequential_levels(const double *t, size_t k, double alpha, double *level);
 
 /*
- * Returns the level for n runs of a session with looks at 'looks' (rising
- * counts of runs): the level of the look at n runs; between two looks the
- * smaller of both; before the first look its level, after the last look its
- * level. alpha if there are no looks.
- */
-double sequential_level(const double *looks, size_t k, size_t n, double alpha);
-
-/*
  * Plans the looks: counts of runs from min to max, each about 3/2 of the one
  * before: min (max/min)^(i/steps), rounded, with the fewest steps that keep the
  * ratio at most 3/2. 1 <= min <= max <= 1e6. Returns the number of looks;

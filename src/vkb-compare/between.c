@@ -8,9 +8,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-void
-between_list_medians(
-    const struct sample *s, struct intern *names, double *medians)
+/* Sets the medians of the sessions, as logarithms, by the number of their name.
+ */
+static void
+list_medians(const struct sample *s, struct intern *names, double *medians)
 {
 	double *v = mem_array(s->n + 1, sizeof *v);
 	size_t *of = mem_array(s->n + 1, sizeof *of);
@@ -52,7 +53,7 @@ add_build(struct between *b, const struct sample *s)
 	double *medians = mem_array(sessions + 1, sizeof *medians), mean;
 
 	if (sessions > 1) {
-		between_list_medians(s, names, medians);
+		list_medians(s, names, medians);
 		b->squares += stats_squares(medians, sessions, &mean);
 	}
 	free(medians);

@@ -10,7 +10,6 @@
 
 #include "judge/moderate.h"
 
-struct intern;
 struct sample;
 
 /* The least degrees of freedom that are used: those of 3 sessions. */
@@ -28,10 +27,5 @@ void between_add(struct between *, const struct sample *builds, size_t n);
 
 /* Returns the variance; its df is 0 if there are fewer than BETWEEN_DF. */
 struct moderate between_get(const struct between *);
-
-/* Sets the medians of the sessions, as logarithms, by the number of their name;
- * NAN where a session has no value. All names have a number. */
-void between_list_medians(
-    const struct sample *, struct intern *names, double *medians);
 
 #endif

@@ -2,7 +2,7 @@
 #include "changepoint.h"
 #include "finding.h"
 #include "judge/model.h"
-#include "judge/odds.h"
+#include "judge/density.h"
 #include "judge/sheet.h"
 #include "trend.h"
 
@@ -45,7 +45,7 @@ enum {
 };
 
 /* A step as one law of the noise has it. */
-struct law {
+struct noise_law {
 	double weight; /* logarithm, until all are known */
 	double change;
 	struct moderate error;
@@ -56,13 +56,13 @@ struct law {
  * autoregression of the first order and 'noise' times larger on the new level.
  * The weight is the likelihood, over all means and amounts of noise.
  */
-static struct law
+static struct noise_law
 fit_law(const struct model_row *r, double rho, double noise)
 {
 	double a = 0, b = 0, c = 0, ay = 0, by = 0, yy = 0, det, squares;
 	double n = (double)(r->n[0] + r->n[1]), df = fmax(1, n - 2);
 	double last[3] = {0}, first;
-	struct law l;
+	struct noise_law l;
 
 	for (size_t i = 0; i < r->n[0] + r->n[1]; i++) {
 		bool new = i >= r->n[0];
@@ -95,7 +95,7 @@ fit_law(const struct model_row *r, double rho, double noise)
 
 /* Fits all laws, with weights that add up to 1. */
 static void
-fit_laws(const struct model_row *r, struct law v[LAWS])
+fit_laws(const struct model_row *r, struct noise_law v[LAWS])
 {
 	double best = -INFINITY, sum = 0;
 
@@ -115,7 +115,7 @@ fit_laws(const struct model_row *r, struct law v[LAWS])
 /* Sets the change and its error to the means of the laws. Returns the evidence.
  */
 static double
-sum_laws(const struct law v[LAWS], struct model_row *r)
+sum_laws(const struct noise_law v[LAWS], struct model_row *r)
 {
 	double d[2] = {0}, square = 0;
 
@@ -124,7 +124,7 @@ sum_laws(const struct law v[LAWS], struct model_row *r)
 	for (int i = 0; i < LAWS; i++) {
 		double one[2];
 
-		odds_weigh(v[i].change, v[i].error, r->step, one);
+		density_compare(v[i].change, v[i].error, r->step, one);
 		d[0] += v[i].weight * one[0];
 		d[1] += v[i].weight * one[1];
 		r->change += v[i].weight * v[i].change;
@@ -143,7 +143,7 @@ weighing_levels(
 {
 	struct sheet *s = sheet_new(1, strcmp(f->metric.unit, "ms") == 0);
 	struct model_row *r;
-	struct law laws[LAWS];
+	struct noise_law laws[LAWS];
 
 	for (size_t i = 0; i < m; i++)
 		sheet_add(s, 0, 0, x[i], 0, (double)i);
@@ -165,6 +165,6 @@ weighing_slope(struct finding *f, const struct trend *t)
 	struct moderate error = {fmax(LEAST, t->se / by * t->se / by), t->df};
 	double d[2];
 
-	odds_weigh(change / by, error, 0, d);
+	density_compare(change / by, error, 0, d);
 	f->evidence = log(fmax(d[1], 1e-300) / fmax(d[0], 1e-300));
 }

@@ -262,7 +262,7 @@ simulate(const char *until, double cv, double drift, bool paired)
 			at++;
 		n = (size_t)l.at[at];
 		o.runs += (double)n / TIMES;
-		/* As sequential_level has it. */
+		/* As vkb-load has it. */
 		o.covered += is_covered(x, y, n, paired, l.level[at]);
 	}
 	stopping_free(&l);

@@ -119,36 +119,6 @@ integrates(void)
 }
 
 static void
-one_level(void)
-{
-	static const double looks[] = {5, 7, 10, 15, 21, 30};
-	double t[6], level[6];
-	bool good = true;
-
-	for (int i = 0; i < 6; i++)
-		t[i] = looks[i] / 30;
-	sequential_levels(t, 6, .05, level);
-	for (int i = 0; i < 6; i++)
-		good &= sequential_level(looks, 6, (size_t)looks[i], .05) ==
-		    level[i];
-	tap_ok(good, "each look has its level");
-	tap_ok(sequential_level(looks, 6, 0, .05) == level[0] &&
-		sequential_level(looks, 6, 4, .05) == level[0],
-	    "a number of runs before the first look has the level of the "
-	    "first");
-	tap_ok(sequential_level(looks, 6, 31, .05) == level[5] &&
-		sequential_level(looks, 6, 1000, .05) == level[5],
-	    "a number of runs after the last look has the level of the last");
-	tap_ok(sequential_level(looks, 6, 6, .05) == fmin(level[0], level[1]) &&
-		sequential_level(looks, 6, 29, .05) == level[4],
-	    "a number of runs between two looks has the smaller level of both");
-	tap_near(sequential_level(NULL, 0, 9, .05), .05, 0,
-	    "without looks the level is alpha");
-	tap_near(sequential_level(looks, 1, 5, .05), .05, 1e-12,
-	    "with one look the level is alpha");
-}
-
-static void
 schedule(void)
 {
 	static const double want[] = {5, 7, 10, 15, 21, 30};
@@ -219,7 +189,6 @@ main(void)
 	published();
 	edges();
 	integrates();
-	one_level();
 	schedule();
 	/* The expected value is 100 of 2000, with a standard deviation of
 	 * 10. */

@@ -1,0 +1,69 @@
+/*
+ * How well a change of one case agrees with no own change, and with one of any
+ * size: densities of Student's t.
+ */
+#ifndef DENSITY_H
+#define DENSITY_H
+
+#include "moderate.h"
+
+/* A distribution's density; 'constant' depends on df only. */
+struct law {
+	double var, df, constant;
+};
+
+/* One case, as the sums need it. */
+struct item {
+	double d, step, sessions;
+	struct law law; /* of its own error */
+};
+
+/* What a case says of an own change, where the machine's is at a distance. */
+struct own {
+	double unchanged, changed; /* densities */
+	double down;               /* of a change, that it is below 0 */
+	double down_all;           /* with K, that both are together */
+};
+
+/* What is known of a change that all cases share. */
+struct density_k {
+	double mean, var;
+};
+
+enum { DENSITY_SIZES = 4 };
+
+/* The sizes of own changes, standard deviations of ln(value), and how probable
+ * each is. */
+extern const double density_sizes[DENSITY_SIZES];
+extern const double density_size_weights[DENSITY_SIZES];
+
+struct law density_make_law(struct moderate);
+
+/* The density at a distance whose square is 'square', with a variance that is
+ * larger by 'more'. */
+double density_at(const struct law *, double square, double more);
+
+/* P(T < t), to three digits: Wallace, Ann. Math. Stat. 30 (1959). */
+double density_below(double t, double df);
+
+/* The densities of a case that is 'off' from where it is without an own change.
+ */
+double density_unchanged(const struct item *, double off, double more);
+double density_changed(const struct item *, double off, double more);
+
+/* Both, and the directions; 'k' is NULL if nothing is asked of K. */
+struct own density_weigh(
+    const struct item *, double off, double more, const struct density_k *);
+
+/* Returns the probability that a case alone changed in the direction of its
+ * change, which is 'change' with this error, if 'unchanged' is the share of
+ * cases that do not. */
+double density_alone(
+    double change, struct moderate error, double step, double unchanged);
+
+/* Sets the densities of a change with this error if there is none [0], and if
+ * there is one of any size [1]. */
+void density_compare(
+    double change, struct moderate error, double step, double density[2]);
+
+#endif

@@ -1,0 +1,305 @@
+#include "effect_own.h"
+#include "mem.h"
+#include "serial.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The noise of runs of which nothing is known; its df marks it. */
+#define UNKNOWN .1
+#define UNKNOWN_DF .01
+
+/* The most that the other cases say of the noise of one, beside its own runs.
+ */
+#define MOST_SHRUNK 1.5
+
+/* Compares places: side, session, time. */
+static int
+compare_residuals(const void *a, const void *b)
+{
+	const struct residual *x = a, *y = b;
+
+	if (x->side != y->side)
+		return x->side - y->side;
+	if (x->session != y->session)
+		return x->session < y->session ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+static int
+compare_rounds(const struct model_run *x, const struct model_run *y)
+{
+	if (x->session != y->session)
+		return x->session < y->session ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+static void
+add_residual(
+    struct effect *f, size_t row, int side, const struct model_run *r, double e)
+{
+	f->residuals[f->nresiduals++] =
+	    (struct residual){row, side, r->session, r->time, e};
+}
+
+/* Compares the runs of common rounds, if there are enough: at least half of
+ * those of the smaller side. */
+static void
+pair_runs(struct effect *f, size_t row)
+{
+	struct model_row *r = &f->rows[row];
+	size_t i = 0, k = 0, from = f->nresiduals, n;
+	size_t least = r->n[0] < r->n[1] ? r->n[0] : r->n[1];
+	double mean = 0;
+
+	while (i < r->n[0] && k < r->n[1]) {
+		const struct model_run *x = &r->runs[0][i], *y = &r->runs[1][k];
+		int c = compare_rounds(x, y);
+
+		if (c == 0) {
+			add_residual(f, row, 2, x, y->y - x->y);
+			mean += y->y - x->y;
+		}
+		i += c <= 0;
+		k += c >= 0;
+	}
+	n = f->nresiduals - from;
+	r->rounds = n;
+	r->pairs = n >= MODEL_PAIRS && 2 * n >= least ? n : 0;
+	if (!r->pairs) {
+		f->nresiduals = from;
+		return;
+	}
+	r->change = mean / (double)n;
+	for (i = from; i < f->nresiduals; i++)
+		f->residuals[i].e -= r->change;
+}
+
+size_t
+effect_end_session(const struct model_row *r, int side, size_t i)
+{
+	size_t end = i;
+
+	while (end < r->n[side] &&
+	    r->runs[side][end].session == r->runs[side][i].session)
+		end++;
+	return end;
+}
+
+/* Equal values have exactly their mean, so that rounding is not taken for
+ * noise.
+ */
+double
+effect_find_mean(const struct model_run *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		sum += v[i].y - v[0].y;
+	return v[0].y + sum / (double)n;
+}
+
+/* Adds the residuals of an unpaired row to its sessions' means. */
+static void
+add_samples(struct effect *f, size_t row, struct serial *sum, double *series)
+{
+	const struct model_row *r = &f->rows[row];
+
+	for (int j = 0; j < 2; j++)
+		for (size_t i = 0, end; i < r->n[j]; i = end) {
+			double mean;
+
+			end = effect_end_session(r, j, i);
+			mean = effect_find_mean(r->runs[j] + i, end - i);
+			for (size_t k = i; k < end; k++) {
+				series[k - i] = r->runs[j][k].y - mean;
+				add_residual(
+				    f, row, j, &r->runs[j][k], series[k - i]);
+			}
+			if (r->runs[j][i].time < MODEL_UNORDERED)
+				serial_add(sum, series, end - i);
+		}
+}
+
+static void
+collect_residuals(struct effect *f)
+{
+	size_t most = 0;
+	struct serial sum = {0};
+	double *series;
+
+	for (size_t i = 0; i < f->n; i++) {
+		size_t n = f->rows[i].n[0] + f->rows[i].n[1];
+
+		most += n;
+		for (int j = 0; j < 2; j++)
+			if (f->rows[i].n[j] &&
+			    f->rows[i].runs[j][f->rows[i].n[j] - 1].session >=
+				f->sessions)
+				f->sessions = 1 +
+				    f->rows[i]
+					.runs[j][f->rows[i].n[j] - 1]
+					.session;
+	}
+	f->residuals = mem_array(most + 1, sizeof *f->residuals);
+	f->common = mem_array(most + 1, sizeof *f->common);
+	series = mem_array(most + 1, sizeof *series);
+	for (size_t i = 0; i < f->n; i++) {
+		pair_runs(f, i);
+		if (!f->rows[i].pairs)
+			add_samples(f, i, &sum, series);
+	}
+	f->metric->rho = serial_estimate(&sum, 1);
+	free(series);
+	if (f->nresiduals)
+		qsort(f->residuals, f->nresiduals, sizeof *f->residuals,
+		    compare_residuals);
+}
+
+/*
+ * Sets the weights by which the residuals of a row tell what all rows share:
+ * the inverse of their mean square, or of the median one if that is larger. So
+ * a noisy row does not make the others noisy, and no row counts for all.
+ */
+static void
+weigh_rows(struct effect *f)
+{
+	double *v = mem_array(f->n + 1, sizeof *v), *at;
+	double(*count)[2] = mem_array(f->n + 1, sizeof *count);
+
+	for (size_t i = 0; i < f->nresiduals; i++) {
+		const struct residual *r = &f->residuals[i];
+
+		f->weights[r->row][r->side & 1] += r->e * r->e;
+		count[r->row][r->side & 1]++;
+	}
+	for (int which = 0; which < 3; which++) {
+		double usual;
+		size_t n = 0;
+
+		for (size_t i = 0; i < f->n; i++)
+			if ((f->rows[i].pairs > 0) == (which == 2) &&
+			    count[i][which & 1] > 0) {
+				at = &f->weights[i][which & 1];
+				*at /= count[i][which & 1];
+				v[n++] = *at;
+			}
+		stats_sort(v, n);
+		usual =
+		    n ? fmax(EFFECT_LEAST, stats_median(v, n)) : EFFECT_LEAST;
+		for (size_t i = 0; i < f->n; i++)
+			if ((f->rows[i].pairs > 0) == (which == 2)) {
+				at = &f->weights[i][which & 1];
+				*at = 1 / fmax(usual, *at);
+			}
+	}
+	free(v);
+	free(count);
+}
+
+/* Takes the mean of the residuals at one time, v[0] to v[n - 1], from them, and
+ * adds their squares to their rows. */
+static void
+split_time(struct effect *f, const struct residual *v, size_t n)
+{
+	bool separate = n >= MODEL_SEPARATE;
+	double mean = 0, all = 0;
+
+	for (size_t i = 0; separate && i < n; i++) {
+		double weight = f->weights[v[i].row][v[i].side & 1];
+
+		mean += v[i].e * weight;
+		all += weight;
+	}
+	mean /= separate ? all : 1;
+	for (size_t i = 0; i < n; i++) {
+		struct moderate *s = &f->noise[v[i].row][v[i].side & 1];
+		double weight = f->weights[v[i].row][v[i].side & 1];
+		double e = v[i].e - mean;
+
+		s->var += e * e * (separate ? all / (all - weight) : 1);
+		s->df++;
+	}
+	if (separate)
+		f->common[f->ncommon++] =
+		    (struct common){v->side, v->session, mean};
+}
+
+/* Splits the residuals into the machine's and those of each row, whose
+ * variances are set and shrunk later. */
+static void
+split_residuals(struct effect *f)
+{
+	for (size_t i = 0, end; i < f->nresiduals; i = end) {
+		const struct residual *v = &f->residuals[i];
+
+		for (end = i + 1; end < f->nresiduals &&
+		     compare_residuals(v, &f->residuals[end]) == 0;)
+			end++;
+		split_time(f, v, end - i);
+	}
+}
+
+size_t
+effect_count_sessions(const struct model_row *r, int side)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n[side]; i = effect_end_session(r, side, i))
+		n++;
+	return n;
+}
+
+/* Sets the variances of the rows, and fits what each side has in common. */
+static void
+measure_variances(struct effect *f)
+{
+	struct moderate *v = mem_array(f->n + 1, sizeof *v);
+
+	for (size_t i = 0; i < f->n; i++)
+		for (int j = 0; j < 2; j++) {
+			struct model_row *r = &f->rows[i];
+			struct moderate *own = &f->noise[i][j];
+			double means =
+			    r->pairs ? 1. : (double)effect_count_sessions(r, j);
+
+			own->df -= means;
+			*own = own->df > 0
+			    ? (struct moderate){own->var / own->df, own->df}
+			    : (struct moderate){NAN, 0};
+			r->noise[j] = *own;
+		}
+	for (int which = 0; which < 3; which++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < f->n; i++)
+			if ((f->rows[i].pairs > 0) == (which == 2))
+				v[n++] = f->noise[i][which & 1];
+		f->priors[which] = moderate_prior(v, n);
+	}
+	free(v);
+}
+
+/* Returns the variance of a run of one side, or of a round. */
+struct moderate
+effect_find_noise(const struct effect *f, size_t row, int side)
+{
+	struct moderate prior = f->priors[f->rows[row].pairs ? 2 : side];
+	struct moderate own = f->noise[row][side], all;
+
+	if (own.df > 0)
+		prior.df = fmin(prior.df, MOST_SHRUNK * own.df);
+	all = moderate_shrink(own, &prior);
+	return all.df > 0 ? all
+			  : (struct moderate){UNKNOWN * UNKNOWN, UNKNOWN_DF};
+}
+
+void
+effect_measure_noise(struct effect *f)
+{
+	collect_residuals(f);
+	weigh_rows(f);
+	split_residuals(f);
+	measure_variances(f);
+}

@@ -1,0 +1,64 @@
+/*
+ * What the parts of effect.c share: effect_noise.c, effect_laws.c.
+ */
+#ifndef EFFECT_OWN_H
+#define EFFECT_OWN_H
+
+#include "model.h"
+
+/* The least variance: values are equal, as those of a coarse clock. */
+#define EFFECT_LEAST 1e-14
+
+/* What a run is off the mean of its session, or a round off that of its row. */
+struct residual {
+	size_t row;
+	int side; /* 2: of a round */
+	uint32_t session;
+	double time, e;
+};
+
+/* The weighted mean of the residuals at one time; a side of a session is a
+ * series. */
+struct common {
+	int side;
+	uint32_t session;
+	double e;
+};
+
+struct effect {
+	struct model_row *rows;
+	size_t n;
+	const struct model_prior *prior;
+	struct model_metric *metric;
+	struct residual *residuals;
+	size_t nresiduals;
+	struct common *common;
+	size_t ncommon;
+	double (*weights)[2];        /* of each row in what all share */
+	struct moderate (*noise)[2]; /* of each row, without the machine's */
+	struct moderate priors[3];   /* by side; of rounds */
+	size_t sessions;             /* one more than their largest number */
+	size_t count[2];             /* sessions of each side, unpaired rows */
+	struct moderate session;     /* variance of S */
+	struct moderate *cases, of_cases; /* of T for each row; their prior */
+	double *runs; /* how much of that is the noise of the runs */
+	double most_shared;
+};
+
+/* Collects the residuals of all rows, and measures their noise and what they
+ * share at each time. Rows get their rounds, and paired ones their change. */
+void effect_measure_noise(struct effect *);
+
+/* Returns the variance of a run of one side, or of a round, shrunk towards that
+ * of the other rows; df below 1: nothing is known of it. */
+struct moderate effect_find_noise(const struct effect *, size_t row, int side);
+
+/* Returns the end of the session that begins at run i of a side. */
+size_t effect_end_session(const struct model_row *, int side, size_t i);
+size_t effect_count_sessions(const struct model_row *, int side);
+double effect_find_mean(const struct model_run *, size_t n);
+
+/* Sets the laws of the machine's change. */
+void effect_set_laws(struct effect *);
+
+#endif
