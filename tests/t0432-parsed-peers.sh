@@ -24,7 +24,7 @@ done >tied.new
 vkb-parse -s subject.label=old tied.old >base
 vkb-parse -s subject.label=new tied.new >new
 test_same '["Tied",[2.5,1],"inconclusive",[4,5]]' "$(deltas -m ns_per_op base new)" \
-  'ties: values of 1 to 5 ns say little'
+  'ties: values of 1 to 5 ns leave it undecided'
 
 if test_reference benchstat 'files of benchstat'; then
   dir=$acceptance/benchstat

@@ -220,7 +220,8 @@ static const struct record_key delta_keys[] = {
 	"change, ..."},
     {"reason", S, false, "why the row is inconclusive: runs vary by 51%"},
     {"noise", B, false,
-	"equivalent as both sides are the same server, whatever the intervals say"},
+	"equivalent as both sides are the same server, whatever the intervals "
+	"say"},
     {"visible", N, false, "smallest relative change that these runs detect"},
     {"needed", O, false,
 	"runs of each side (and minutes) that would decide it; rounds: "

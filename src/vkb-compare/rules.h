@@ -28,7 +28,7 @@ struct rules {
 	struct policy *policy;   /* or NULL */
 	struct history *history; /* or NULL */
 	char today[CLOCK_ISO];   /* "2026-11-21" */
-	bool strict; /* see claim.h */
+	bool strict;             /* see claim.h */
 };
 
 /* Sets metric, margin, class and waiver of a row from its pair and name.

@@ -75,8 +75,8 @@ weights(void)
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		struct row r = make_row(&w, of[i].metric);
 
-		tap_near(busy_noise(&r), pow(of[i].weight * log(.95 / .55), 2), 1e-12,
-		    of[i].metric);
+		tap_near(busy_noise(&r), pow(of[i].weight * log(.95 / .55), 2),
+		    1e-12, of[i].metric);
 	}
 	end(&w);
 }
@@ -102,11 +102,9 @@ shares(void)
 
 		begin(&w, of[i].base, of[i].contender);
 		r = make_row(&w, "rps");
-		tap_near(
-		    sqrt(busy_noise(&r)), of[i].want, 1e-12, of[i].what);
+		tap_near(sqrt(busy_noise(&r)), of[i].want, 1e-12, of[i].what);
 		r.exact = true;
-		tap_near(
-		    busy_noise(&r), 0, 0, "rows without noise have none");
+		tap_near(busy_noise(&r), 0, 0, "rows without noise have none");
 		r.exact = false;
 		r.common = true;
 		tap_near(busy_noise(&r), 0, 0,

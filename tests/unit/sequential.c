@@ -155,14 +155,15 @@ alarms(double level_at_all, int times)
 {
 	double looks[SEQUENTIAL_LOOKS], x[30], y[30];
 	size_t k = sequential_looks(5, 30, looks);
-	double level[SEQUENTIAL_LOOKS];
+	double part[SEQUENTIAL_LOOKS], level[SEQUENTIAL_LOOKS];
 	struct rng r;
 	int found = 0;
 
 	for (size_t i = 0; i < k; i++)
-		level[i] = level_at_all > 0
-		    ? level_at_all
-		    : sequential_level(looks, k, (size_t)looks[i], .05);
+		part[i] = looks[i] / looks[k - 1];
+	sequential_levels(part, k, .05, level);
+	for (size_t i = 0; i < k && level_at_all > 0; i++)
+		level[i] = level_at_all;
 	rng_seed(&r, 2, 0);
 	for (int i = 0; i < times; i++) {
 		bool alarm = false;
