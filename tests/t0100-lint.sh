@@ -1,4 +1,5 @@
 #!/bin/sh
+# Each part of 'make lint'.
 . "${0%/*}/lib.sh"
 
 part() { # part NAME TOOL

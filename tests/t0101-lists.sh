@@ -1,4 +1,6 @@
 #!/bin/sh
+# Lists agree with each other, layers use only what they may, pages and programs agree.
+# Nothing here runs a benchmark.
 . "${0%/*}/lib.sh"
 
 cd "$top" || exit 2

@@ -1,4 +1,5 @@
 #!/bin/sh
+# vkb-needs with its own PATH and /etc; calls of apt-get are recorded.
 . "${0%/*}/lib.sh"
 
 mkdir -p bin root/etc/apt/sources.list.d

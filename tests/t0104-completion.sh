@@ -1,4 +1,6 @@
 #!/bin/sh
+# Bash, zsh and fish can read the completion of all programs and workflows, and offer
+# every option and choice.
 . "${0%/*}/lib.sh"
 
 test_that 'completion is written' vkb-completion "$VKB_BIN" out

@@ -1,4 +1,5 @@
 #!/bin/sh
+# vkb-quickstart: a first start, a second one, and one that is interrupted and resumed.
 . "${0%/*}/lib.sh"
 
 mkdir tmp

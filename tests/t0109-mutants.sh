@@ -1,4 +1,6 @@
 #!/bin/sh
+# tests/mutants on a module with one function: it finds a mistake that a test sees, and
+# reports a mistake that changes nothing as a survivor.
 . "${0%/*}/lib.sh"
 
 mkdir -p tree/src/lib tree/src/preload tree/tests/unit tree/bin

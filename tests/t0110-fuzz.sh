@@ -1,4 +1,5 @@
 #!/bin/sh
+# Each fuzz target runs a few thousand inputs, always from the same seed.
 . "${0%/*}/lib.sh"
 
 dir=$(clang -print-resource-dir 2>/dev/null)/lib

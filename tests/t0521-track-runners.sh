@@ -1,4 +1,6 @@
 #!/bin/sh
+# Twenty runners of vkb-trackcommits share a branch and are killed at random times: no
+# commit is measured twice at once, and none is lost.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 test_postgres 'runners of vkb-trackcommits'

@@ -1,4 +1,5 @@
 #!/bin/sh
+# vkb-flame's SVG and page in a browser: search, zoom, reset, keys, and hostile names.
 . "${0%/*}/lib.sh"
 
 cat >stacks <<'END'

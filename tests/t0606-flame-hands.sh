@@ -1,4 +1,6 @@
 #!/bin/sh
+# vkb-flame's SVG and page with a user's input: typing, clicks and keys in Chromium with
+# playwright-core, from npm's registry. The graph without input is tested by t0604.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 

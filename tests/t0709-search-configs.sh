@@ -1,4 +1,6 @@
 #!/bin/sh
+# The search configurations with few documents: datasets, templates and fields are right,
+# as far as a server without the modules can check.
 . "${0%/*}/lib.sh"
 
 test_server 'the search configurations'

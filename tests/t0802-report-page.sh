@@ -1,4 +1,6 @@
 #!/bin/sh
+# The page of vkb-report in a browser, at three widths, light and dark: its controls with
+# mouse and keyboard, its length, and the findings of axe-core.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 

@@ -1,4 +1,6 @@
 #!/bin/sh
+# The files of CI have no logic and reveal no secret. Own rules for the lines of the YAML,
+# and the checks of actionlint and action-validator.
 . "${0%/*}/lib.sh"
 
 cd "$top" || exit 2

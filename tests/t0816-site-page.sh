@@ -1,4 +1,6 @@
 #!/bin/sh
+# The site of vkb-history in a browser, at three widths, light and dark: mouse, keyboard,
+# links and search, and the findings of axe-core.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 

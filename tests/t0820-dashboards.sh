@@ -1,4 +1,8 @@
 #!/bin/sh
+# Each query of configs/grafana in a real PostgreSQL server that vkb-pgpush filled, and in
+# tables of the Python tool that have the same rows; and the schema, on a plain server and
+# on one like a managed server.
+# shellcheck disable=SC2016 # $command and $metric are in the names of panels
 . "${0%/*}/lib.sh"
 unset VKB_READER_PASSWORD VKB_CI_PASSWORD
 grafana=$top/configs/grafana schema=$top/configs/schema.sql

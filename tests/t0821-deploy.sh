@@ -1,4 +1,7 @@
 #!/bin/sh
+# vkb-dashboards with a mock of Grafana and of Docker; its containers are checked by the
+# schema of compose files.
+# shellcheck disable=SC2016,SC2089,SC2090 # quotes and dollars are meant as such
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 unset GRAFANA_URL GRAFANA_TOKEN GRAFANA_USER GRAFANA_PASSWORD
