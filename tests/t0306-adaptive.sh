@@ -167,23 +167,6 @@ load --runs 3 -o fixed mixed.json
 test_status 2 'resuming runs of a fixed number with --until' want --resume fixed
 test_match "'fixed': run 1 of SET" .err 'the error names the run'
 
-# The level of a comparison depends on the looks: of two looks, the first after 6 of 8
-# runs, it is .05 ln(1 + (e - 1) 6/8) = .0414.
-{ build a "$server"; build b "$server"; } >builds
-load --builds builds --runs 6..8 --until requests=1% --case 'SET*' -o looked \
-  c.json
-for of in 'cat looked' 'vkb-stats looked'; do
-  $of >in.jsonl
-  vkb-compare --baseline a --margin 99% -f jsonl in.jsonl >out </dev/null
-  test_same '[true,0.0414]' "$(jq -c 'select(.metric == "rps") |
-    [.paired, (.level * 10000 | round / 10000)]' out)" \
-    "$of: the comparison has the level of its look"
-done
-load --builds builds --runs 6 --case 'SET*' -o fixed6 c.json
-test_that 'a comparison of a fixed number of runs' vkb-compare --baseline a --margin 99% -f jsonl fixed6
-test_same null "$(jq -c 'select(.metric == "rps") | .level' .out)" \
-  'its level is not that of a look'
-
 # A pair has runs of one block in one session.
 { build a "$server"; build b "$server"; } >builds
 load --builds builds --runs 14 --case 'SET*' -o pairs c.json
