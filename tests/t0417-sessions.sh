@@ -308,8 +308,6 @@ test_match '^Worse: C1 \([45][0-9.]+% slower\)\.' text 'the first line names thi
 test_that 'eight of ten cases that are 8 % lower' judge_all
 test_same 0 "$(jq -s 'map(select(.verdict and (.verdict | test("improvement")))) | length' deltas)" \
   'the two others are not improvements'
-test_match 'All cases moved by -[0-9.]+% \[.*\] together, which may be the machine;' text \
-  'the first line has the common change'
 { side base a C1 100000; side new x C1 96000
   for label in base new; do
     side $label shared C1 4600 instructions_per_req | sed 's/4[5-6][0-9.]*}/4600}/'

@@ -195,7 +195,7 @@ make_change(
 	json_set(
 	    rec, "median", json_pair(f->facts.median[0], f->facts.median[1]));
 	json_set_num(rec, "ratio", f->facts.ratio);
-	if (!isnan(f->facts.lo95))
+	if (!isnan(f->facts.lo95) && f->kind != FINDING_SPIKE)
 		json_set(rec, "ci95", json_pair(f->facts.lo95, f->facts.hi95));
 	json_set_num(rec, "probability", f->probability);
 	json_set_str(rec, "method", f->method);

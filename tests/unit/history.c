@@ -62,15 +62,14 @@ reading(struct branch *b, size_t most, const char *dir, int from)
 static bool
 whole(const struct branch *b, size_t i, int kase)
 {
-	struct branch_values v;
+	struct branch_values v = {0};
 	bool same = branch_read_values(b, &b->series[i], &v) == 0;
 
 	for (int c = 0; same && c < COMMITS; c++) {
 		same = v.first[c + 1] - v.first[c] == RUNS &&
 		    v.v[c] == value(c, kase, 0) + .5;
 		for (size_t k = 0; same && k < RUNS; k++)
-			same = v.all[v.first[c] + k] ==
-			    value(c, kase, 0) + .25 * (double)k;
+			same = v.all[v.first[c] + k] == value(c, kase, (int)k);
 	}
 	same = same && v.n == COMMITS;
 	branch_free_values(&v);
@@ -80,7 +79,7 @@ whole(const struct branch *b, size_t i, int kase)
 static bool
 all_whole(const struct branch *b)
 {
-	struct branch_values v;
+	struct branch_values v = {0};
 	bool same = b->npoints == COMMITS && b->nseries == (size_t)2 * CASES;
 
 	for (int k = 0; same && k < CASES; k++) {
