@@ -337,7 +337,7 @@ busy 40 >runs
 test_that '30 % less throughput while other programs run' judge_all
 test_match '^No slowdown found\. .*[Oo]ther processes used 1% of the CPU during the baseline and 40% during the contender' text \
   'the first line has the CPU shares of other programs'
-test_match 'other programs used 1% of the CPU time beside the baseline and 40% beside the contender: the interval is wider \(1 case\)' text \
+test_match 'other processes used 1% of the CPU during the baseline and 40% during the contender: the interval is wider \(1 case\)' text \
   'a warning has them, too'
 busy 1 >runs
 test_status 1 '30 % less throughput without other programs' judge_all

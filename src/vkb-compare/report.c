@@ -261,7 +261,7 @@ report_verdict(struct str *s, const struct row *r)
 			: ", only changes above %.0f%% could be seen",
 		    100 * r->visible);
 	else if (report_is_hopeless(r))
-		str_add(s, ", too noisy to tell");
+		str_add(s, ", more runs would not decide it");
 	if (report_is_hopeless(r))
 		return;
 	if (!r->needed)

@@ -26,7 +26,7 @@ static const struct {
 	"A metric changed by its own test, not among all."},
     [VERDICT_EQUIVALENT] = {"pass",
 	"No change: the 90 % interval lies within the margin."},
-    [VERDICT_INCONCLUSIVE] = {"open", "The runs are too noisy to tell."},
+    [VERDICT_INCONCLUSIVE] = {"open", "The runs do not decide it."},
     [VERDICT_INSUFFICIENT] = {"open", "There are too few runs."},
 };
 

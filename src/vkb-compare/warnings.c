@@ -226,8 +226,8 @@ warn_busy(struct warnings *w, const struct comparison *c)
 
 	if (n)
 		add_warning(w, REPORT_ENV,
-		    mem_printf("other programs used %.0f%% of the CPU time "
-			       "beside the baseline and %.0f%% beside the "
+		    mem_printf("other processes used %.0f%% of the CPU "
+			       "during the baseline and %.0f%% during the "
 			       "contender: the interval is wider (%zu case%s)",
 			percent[0], percent[1], n, num_plural(n)));
 }

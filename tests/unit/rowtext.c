@@ -86,7 +86,7 @@ verdicts(void)
 	tap_ok(report_is_hopeless(&r),
 	    "150 runs are too many for sides of 8 and 20 runs");
 	report_verdict(&s, &r);
-	check(&s, "inconclusive, too noisy to tell",
+	check(&s, "inconclusive, more runs would not decide it",
 	    "then no number of runs is printed");
 	r.facts.m = 20;
 	r.facts.n = 8;
