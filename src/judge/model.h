@@ -15,8 +15,8 @@
  * Each case is reduced to its change, an estimate of delta with the smallest
  * variance, and that variance (effect.h). The changes of all cases then say
  * together how probable it is that one of them became smaller or larger
- * (odds.h); of these, claims are chosen so that at most one in twenty is
- * expected to be wrong (claim.h).
+ * (odds.h); of these, claims are chosen so that few of them
+ * are expected to be wrong (claim.h).
  */
 #ifndef MODEL_H
 #define MODEL_H

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "claim.h"
 #include "moderate.h"
 
 struct model_metric;
@@ -37,8 +38,7 @@ struct plan {
 };
 
 /* The probability that the first claim of a report needs. */
-#define PLAN_P .92
-#define PLAN_UNCHANGED .8 /* share, where nothing is known */
+#define PLAN_P (1 - CLAIM_WRONG)
 
 /* Describes a row that was judged; the margin and p are still to be set. */
 struct plan plan_describe(

@@ -3,6 +3,7 @@
 #include "counted.h"
 #include "infer.h"
 #include "judge/claim.h"
+#include "judge/odds.h"
 #include "judge/plan.h"
 #include "json.h"
 #include "judge.h"
@@ -91,7 +92,7 @@ plan_row(const struct comparison *c, struct row *row)
 	if (row->has_rest)
 		p.error = row->model.rest_error;
 	if (row->common)
-		p.unchanged = .95;
+		p.unchanged = 1 - ODDS_ALL_CHANGED;
 	/* How much sessions differ is assumed, or at worst 1.4 times that. */
 	if ((!row->has_rest || of->cases < COMMON_CASES) &&
 	    row->model.shared > 0 && !of->model.known) {
