@@ -188,7 +188,7 @@ static void
 sample(void)
 {
 	pid_t self = getpid();
-	struct sampler *s = sampler_new(&self, 1, &self, 1, 0);
+	struct sampler *s = sampler_new(&self, 1, &self, 1, NULL);
 	struct json *m, *c;
 	double from, avg, peak;
 
@@ -224,7 +224,7 @@ static void
 fail_without_processes(void)
 {
 	pid_t self = getpid(), gone = 4194303;
-	struct sampler *s = sampler_new(NULL, 0, &self, 1, 0);
+	struct sampler *s = sampler_new(NULL, 0, &self, 1, NULL);
 	struct json *m, *c;
 
 	sampler_begin(s);
@@ -241,7 +241,7 @@ fail_without_processes(void)
 	json_free(m);
 	json_free(c);
 	sampler_free(s);
-	s = sampler_new(&gone, 1, &self, 1, 0);
+	s = sampler_new(&gone, 1, &self, 1, NULL);
 	sampler_begin(s);
 	sampler_end(s);
 	m = all_metrics(sampler_data(s));
@@ -278,7 +278,7 @@ report_cost(void)
 
 	for (size_t i = 0; i < sizeof many / sizeof *many; i++)
 		many[i] = getpid();
-	s = sampler_new(many, sizeof many / sizeof *many, many, 1, 0);
+	s = sampler_new(many, sizeof many / sizeof *many, many, 1, NULL);
 	before = read_others_ns();
 	sampler_begin(s);
 	for (int i = 0; i < 6000 && read_others_ns() - before < 5e6; i++)

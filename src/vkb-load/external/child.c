@@ -144,14 +144,16 @@ run_child(struct waiting *w, struct child *c)
 	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (spec.in < 0)
 		return err_fail_sys("cannot open '/dev/null'");
+	c->watch = watch_child(&s->job->target->e, s->job->work->threads);
+	watch_begin(c->watch);
 	w->proc = proc_start(&spec);
 	close(spec.in);
-	if (!w->proc)
+	if (!w->proc) {
+		watch_end(c->watch);
 		return -1;
+	}
+	watch_set_child(c->watch, proc_pid(w->proc));
 	w->began = w->asked = clock_ns();
-	c->watch = watch_child(
-	    &s->job->target->e, proc_pid(w->proc), s->job->work->threads);
-	watch_begin(c->watch);
 	rc = wait_for_end(w);
 	watch_end(c->watch);
 	c->status = proc_stop(w->proc, 0);

@@ -21,7 +21,7 @@ struct sampler {
 	struct sampled data;
 	const pid_t *tids;
 	size_t ntids, cap;
-	pid_t child;
+	const _Atomic pid_t *child;
 	bool whole; /* /proc/stat shows the whole machine */
 	int stop;   /* eventfd */
 	bool started;
@@ -30,7 +30,7 @@ struct sampler {
 
 struct sampler *
 sampler_new(const pid_t *servers, size_t nservers, const pid_t *tids,
-    size_t ntids, pid_t child)
+    size_t ntids, const _Atomic pid_t *child)
 {
 	struct sampler *s = mem_new(sizeof *s);
 
@@ -73,7 +73,7 @@ take_reading(struct sampler *s)
 	*t = (struct sampled_reading){.at_ns = clock_ns(),
 	    .server_ns = s->data.nservers ? 0 : NAN,
 	    .memory_mb = s->data.nservers ? 0 : NAN,
-	    .client_ns = s->child ? task_process_ns(s->child) : 0,
+	    .client_ns = s->child && *s->child ? task_process_ns(*s->child) : 0,
 	    .cpus.whole = {NAN, NAN, NAN}};
 	for (i = 0; i < s->data.nservers; i++) {
 		t->server_ns += task_process_ns(s->data.servers[i]);
@@ -121,8 +121,8 @@ take_end_reading(struct sampler *s, int at)
 
 	for (i = 0; i < s->data.nservers; i++)
 		task_process_switches(s->data.servers[i], &s->data.server[at]);
-	if (s->child)
-		task_process_switches(s->child, &s->data.client[at]);
+	if (s->child && *s->child)
+		task_process_switches(*s->child, &s->data.client[at]);
 	for (i = 0; !s->child && i < s->ntids; i++)
 		task_thread_switches(getpid(), s->tids[i], &s->data.client[at]);
 	s->data.throttles[at] = machine_state_throttles("");

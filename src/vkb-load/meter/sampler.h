@@ -15,10 +15,11 @@ struct sampler;
 
 /*
  * 'servers' are processes; the client is the threads 'tids' of this process,
- * or the process 'child' where that is not 0. Both lists are borrowed.
+ * or the process 'child' where that is not NULL, and nothing while its number
+ * is 0, that is, before it starts. All are borrowed.
  */
 struct sampler *sampler_new(const pid_t *servers, size_t nservers,
-    const pid_t *tids, size_t ntids, pid_t child);
+    const pid_t *tids, size_t ntids, const _Atomic pid_t *child);
 void sampler_free(struct sampler *);
 
 void sampler_begin(struct sampler *);

@@ -25,8 +25,9 @@ struct counters {
 struct watch {
 	pid_t *tids, *pids;
 	size_t ntids, npids;
-	pid_t child; /* 0: the client is our own threads */
-	int threads; /* of the child */
+	bool is_child;       /* the client is a program ... */
+	_Atomic pid_t child; /* ... that has not started where this is 0 */
+	int threads;         /* of the child */
 	struct counters client, server;
 	/* At the begin and the end, of threads of the client ... */
 	struct task_time *clients[2];
@@ -99,9 +100,10 @@ read_threads(struct watch *w, int at)
 	w->clients[at] = mem_array(w->ntids + 1, sizeof **w->clients);
 	w->mains[at] = mem_array(w->npids + 1, sizeof **w->mains);
 	for (i = 0; i < w->ntids; i++)
-		w->clients[at][i] = w->child
-		    ? task_process_time(w->child)
-		    : task_thread_time(getpid(), w->tids[i]);
+		w->clients[at][i] = !w->is_child
+		    ? task_thread_time(getpid(), w->tids[i])
+		    : w->child ? task_process_time(w->child)
+			       : (struct task_time){0};
 	for (i = 0; i < w->npids; i++)
 		w->mains[at][i] = task_thread_time(w->pids[i], w->pids[i]);
 }
@@ -147,12 +149,12 @@ watch_client(void *watch, const pid_t *tids, size_t n)
 
 	w->tids = mem_array(n + 1, sizeof *w->tids);
 	w->ntids = n;
-	for (size_t i = 0; i < n && !w->child; i++) {
+	for (size_t i = 0; i < n && !w->is_child; i++) {
 		w->tids[i] = tids[i];
 		add_thread(&w->client, tids[i]);
 	}
-	w->sampler =
-	    sampler_new(w->pids, w->npids, w->tids, w->child ? 0 : n, w->child);
+	w->sampler = sampler_new(w->pids, w->npids, w->tids,
+	    w->is_child ? 0 : n, w->is_child ? &w->child : NULL);
 }
 
 struct engine_meter
@@ -165,14 +167,20 @@ watch_meter(struct watch *w)
 }
 
 struct watch *
-watch_child(const struct engine_target *t, pid_t pid, int threads)
+watch_child(const struct engine_target *t, int threads)
 {
 	struct watch *w = watch_new(t);
 
-	w->child = pid;
+	w->is_child = true;
 	w->threads = threads;
 	watch_client(w, NULL, 1);
 	return w;
+}
+
+void
+watch_set_child(struct watch *w, pid_t pid)
+{
+	w->child = pid;
 }
 
 void

@@ -58,9 +58,11 @@ struct engine_meter watch_meter(struct watch *); /* borrows it */
 
 /*
  * Watches another program with that many threads; the load of a thread is their
- * mean. Call watch_end before the program is reaped.
+ * mean. Call watch_begin before the program starts, so that nothing of a short
+ * one is missed, then watch_set_child, and watch_end before it is reaped.
  */
-struct watch *watch_child(const struct engine_target *, pid_t pid, int threads);
+struct watch *watch_child(const struct engine_target *, int threads);
+void watch_set_child(struct watch *, pid_t);
 void watch_free(struct watch *);
 
 void watch_begin(void *watch); /* both while the threads live */
