@@ -124,7 +124,8 @@ for loop in '-P 3' '-R 5000'; do
   all config resetstat >/dev/null
   "$ENGINE" $ports --cluster -t GET -D 120 -c 1 $loop >out & # until the third node got requests
   load=$!
-  until valkey-cli -p "${2#*:}" info commandstats | grep -q cmdstat_get:; do :; done
+  until valkey-cli -p "${2#*:}" info commandstats | grep -q cmdstat_get: ||
+    ! kill -0 $load 2>/dev/null; do :; done
   before=$(calls get)
   give 10922 11321 "${3#*:}"
   # This is the load's second connection to that node: the first one was for

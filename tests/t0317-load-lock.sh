@@ -69,7 +69,8 @@ mkdir one two && mount -t tmpfs one one && mount -t tmpfs two two || exit
 : >one/lock && : >two/lock
 flock two/lock tail -f /dev/null & decoy=$!
 flock -s one/lock tail -f /dev/null & reader=$!
-until ! flock -n two/lock true && ! flock -n one/lock true; do :; done
+while kill -0 $decoy && kill -0 $reader &&
+  { flock -n two/lock true || flock -n one/lock true; }; do :; done
 VKB_LOCK=one/lock timeout -s TERM 3 vkb-load --runs 1 c.json >/dev/null 2>decoy.err
 kill $(ps -o pid= --ppid "$decoy,$reader")
 wait

@@ -16,8 +16,7 @@ start() {
   cli config resetstat >/dev/null
   run "$@" >"$out" 2>"$out.err" &
   load=$!
-  i=0
-  until [ "0$(calls get)" -gt 200 ] || [ $i -gt 2000 ]; do i=$((i + 1)); done
+  until [ "0$(calls get)" -gt 200 ] || ! kill -0 $load 2>/dev/null; do :; done
 }
 end() { wait $load; echo $? >"$out.status"; }
 kick() { cli client kill type normal skipme yes >/dev/null; }
@@ -43,13 +42,13 @@ run --mix "GET 1, 'GET none' 1" -n 300 -P 5 -c 2 -r 3 >torn
 cli flushall >/dev/null
 cli monitor >monitor &
 monitor=$!
-until grep -q OK monitor; do :; done
+until grep -q OK monitor || ! kill -0 $monitor; do :; done
 run --mix "GET 70 SET 20, 'HSET h:{key} a __data__ b __data__' 9.5, 'EXISTS {key}' 0.5" -n 20000 -P 9 -c 1 \
   -r 10 -d 37 >shares
 run --mix "SET 1, 'SET e:{key} __data__ EX __int:30:50__' 1, 'EXPIRE h:{key} 900' 1" -n 3000 -r 10 \
   --ttl 1000-2000 --values 21-34 >ttl
 cli echo finished >/dev/null
-until grep -q finished monitor; do :; done
+until grep -q finished monitor || ! kill -0 $monitor; do :; done
 kill $monitor
 cli eval 'local bad, all = {}, redis.call("keys", "*")
   for _, k in ipairs(all) do

@@ -143,10 +143,9 @@ cat >record <<'END_RECORD'
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
 . ./fill
 cli bgrewriteaof >/dev/null
-until cli info persistence | tr -d '\r' | grep -q aof_rewrite_in_progress:0 &&
-  cli info persistence | tr -d '\r' | grep -q aof_rewrite_scheduled:0; do :; done
+while cli info persistence | grep -Eq 'aof_rewrite_(in_progress|scheduled):1'; do :; done
 vkb-record --port "$VKB_PORT" >live 2>live.err & recorder=$!
-until cli client list | grep -q 'cmd=monitor'; do :; done
+until cli client list | grep -q 'cmd=monitor' || ! kill -0 $recorder; do :; done
 "$ENGINE" -p "$VKB_PORT" -D 1 -c 3 -R 600 --keys 50 \
   -t 'SET {key}:__rand_int__ __data__' -t 'INCR count:__rand_int__' \
   -t 'HSET hash:__rand_int__ field __data__' >load 2>&1
@@ -166,7 +165,7 @@ done <samples >server.keys
 cp -r "$(cli config get dir | tail -n 1)/appendonlydir" aof
 # The server has sent none of these commands when the recorder gets its signal.
 vkb-record --port "$VKB_PORT" >late.live 2>late.err & recorder=$!
-until cli client list | grep -q 'cmd=monitor'; do :; done
+until cli client list | grep -q 'cmd=monitor' || ! kill -0 $recorder; do :; done
 kill -STOP $recorder
 value=$(head -c 100000 /dev/zero | tr '\0' x)
 i=0
@@ -256,13 +255,13 @@ cat >replay <<'END_REPLAY'
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
 if [ "$MONITOR" ]; then
   vkb-record --port "$VKB_PORT" >again.live 2>again.err & recorder=$!
-  until cli client list | grep -q 'cmd=monitor'; do :; done
+  until cli client list | grep -q 'cmd=monitor' || ! kill -0 $recorder; do :; done
 fi
 LD_PRELOAD=${VIRTUAL:-} "$ENGINE" -p "$VKB_PORT" "$@" >replayed 2>replayed.err || cat replayed.err
 cli debug digest >digest.again
 if [ "$MONITOR" ]; then
   cli echo finished >/dev/null
-  until vkb-record --monitor again.live 2>/dev/null | grep -q finished; do :; done
+  until vkb-record --monitor again.live 2>/dev/null | grep -q finished || ! kill -0 $recorder; do :; done
   kill -INT $recorder; wait $recorder
 fi
 END_REPLAY
