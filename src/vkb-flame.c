@@ -27,7 +27,7 @@
 struct opts {
 	struct opt_list formats, baselines;
 	const char *event, *title;
-	bool pid, tid, kernel, jit, all, addrs, inlined;
+	bool pid, tid, kernel, jit, all, addrs;
 	bool icicle, reverse, table;
 	long long width;
 	double min_percent;
@@ -47,8 +47,6 @@ static const struct opt option_table[] = {
 	.help = "svg (default), html, folded, table or speedscope"},
     {'i', "icicle", OPT_FLAG, AT(icicle),
 	.help = "draw the outermost frames on top"},
-    {0, "inline", OPT_FLAG, AT(inlined),
-	.help = "find inlined functions by the debug information"},
     {0, "jit", OPT_FLAG, AT(jit), .help = "mark frames compiled at run time"},
     {'k', "kernel", OPT_FLAG, AT(kernel), .help = "mark the kernel's frames"},
     {0, "min-percent", OPT_REAL, AT(min_percent), "N", 0, 100,
@@ -200,7 +198,6 @@ read_profiles(
 	    .kernel = o->kernel || o->all,
 	    .jit = o->jit || o->all,
 	    .addrs = o->addrs,
-	    .inlined = o->inlined,
 	    .event = o->event};
 	size_t n = args->n ? args->n : 1;
 	int rc = 0;
@@ -277,7 +274,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.width = 1200, .min_percent = .05};
 
-	/* libdw would send the build-ids of local files to these servers. */
-	unsetenv("DEBUGINFOD_URLS");
 	return opt_main(&prog, argc, argv, &o, run_flame);
 }
