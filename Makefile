@@ -18,8 +18,8 @@ CC = gcc
 CFLAGS = -O2 -g
 WARN = -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wformat=2 -Wundef
-PKGS = expat libarchive libcjson libcurl libdw libelf libgit2 hiredis libpcap libpq openssl zlib
-LIBS = -lcsv -liberty # they have no pkg-config files
+PKGS = expat libarchive libcjson libcurl libgit2 hiredis libpcap libpq openssl zlib
+LIBS = -lcsv # it has no pkg-config file
 
 # SANITIZE=address,undefined (or thread) builds in another folder, without -O2, which
 # takes half the time; reports still name functions and lines.

@@ -1,7 +1,7 @@
 /*
  * vkb-flame: reads profiles (perf.data, the output of `perf script`, folded
  * stacks, counts of callgrind); writes flame graphs, alone or in a page, folded
- * stacks, tables of functions and speedscope's JSON, also of the difference
+ * stacks and tables of functions, also of the difference
  * between two sets of profiles.
  */
 #include "err.h"
@@ -17,7 +17,6 @@
 #include "vkb-flame/functions.h"
 #include "vkb-flame/input.h"
 #include "vkb-flame/htmlpage.h"
-#include "vkb-flame/speedscope.h"
 #include "vkb-flame/svg.h"
 #include "vkb-flame/unfold.h"
 
@@ -27,7 +26,7 @@
 struct opts {
 	struct opt_list formats, baselines;
 	const char *event, *title;
-	bool pid, tid, kernel, jit, all, addrs, inlined;
+	bool pid, tid, kernel, jit, all, addrs;
 	bool icicle, reverse, table;
 	long long width;
 	double min_percent;
@@ -44,11 +43,9 @@ static const struct opt option_table[] = {
     {'e', "event", OPT_STR, AT(event), "NAME",
 	.help = "count this event; default: the first one"},
     {'f', "format", OPT_LIST, AT(formats), "NAME[:FILE]",
-	.help = "svg (default), html, folded, table or speedscope"},
+	.help = "svg (default), html, folded or table"},
     {'i', "icicle", OPT_FLAG, AT(icicle),
 	.help = "draw the outermost frames on top"},
-    {0, "inline", OPT_FLAG, AT(inlined),
-	.help = "find inlined functions by the debug information"},
     {0, "jit", OPT_FLAG, AT(jit), .help = "mark frames compiled at run time"},
     {'k', "kernel", OPT_FLAG, AT(kernel), .help = "mark the kernel's frames"},
     {0, "min-percent", OPT_REAL, AT(min_percent), "N", 0, 100,
@@ -67,9 +64,9 @@ static const struct opt option_table[] = {
 static const struct opt_prog prog = {
     "vkb-flame", "[FILE ...]", "Draw flame graphs of profiles.", option_table};
 
-enum format { SVG, HTML, FOLDED, TABLE, SPEEDSCOPE };
+enum format { SVG, HTML, FOLDED, TABLE };
 static const char *const format_names[] = {
-    "svg", "html", "folded", "table", "speedscope", NULL};
+    "svg", "html", "folded", "table", NULL};
 
 /*
  * The profiles. Without a baseline, all files are added up in one column. Else
@@ -118,9 +115,6 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 			    &p->counts[1], graph.min_share);
 		else
 			functions_write(s, &all);
-		break;
-	case SPEEDSCOPE:
-		speedscope_write(s, p->t, self, p->d ? 2 : 1, o->title);
 		break;
 	}
 }
@@ -200,7 +194,6 @@ read_profiles(
 	    .kernel = o->kernel || o->all,
 	    .jit = o->jit || o->all,
 	    .addrs = o->addrs,
-	    .inlined = o->inlined,
 	    .event = o->event};
 	size_t n = args->n ? args->n : 1;
 	int rc = 0;
@@ -277,7 +270,5 @@ main(int argc, char **argv)
 {
 	struct opts o = {.width = 1200, .min_percent = .05};
 
-	/* libdw would send the build-ids of local files to these servers. */
-	unsetenv("DEBUGINFOD_URLS");
 	return opt_main(&prog, argc, argv, &o, run_flame);
 }

@@ -1,6 +1,6 @@
 /*
- * vkb-record: turns what clients sent to a server (MONITOR, an append-only file
- * or a network capture) into a trace, which vkb-load replays; stdout.
+ * vkb-record: turns what clients sent to a server (MONITOR or a network
+ * capture) into a trace, which vkb-load replays; stdout.
  */
 #include "address.h"
 #include "client.h"
@@ -8,7 +8,6 @@
 #include "mem.h"
 #include "opt.h"
 #include "tls.h"
-#include "vkb-record/aof.h"
 #include "vkb-record/capture.h"
 #include "vkb-record/monitor.h"
 #include "vkb-record/recorder.h"
@@ -161,11 +160,10 @@ check_begin(const struct opts *o, FILE *in, const char *name, int c)
 		return err_fail("%s: '--port' with a FILE is for a network "
 				"capture, which this is not",
 		    name);
-	if (c == EOF || c == 'O' || (c >= '0' && c <= '9') || aof_is(c) ||
-	    capture_is(c))
+	if (c == EOF || c == 'O' || (c >= '0' && c <= '9') || capture_is(c))
 		return 0;
-	return err_fail("%s: offset 0: neither lines of MONITOR nor an "
-			"append-only file or a network capture",
+	return err_fail("%s: offset 0: neither lines of MONITOR nor a network "
+			"capture",
 	    name);
 }
 
@@ -174,22 +172,18 @@ static int
 record_stream(const struct opts *o, FILE *in, const char *name)
 {
 	int c = getc(in), rc;
-	bool aof = aof_is(c), capture = capture_is(c);
+	bool capture = capture_is(c);
 	struct recorder *r;
 
 	ungetc(c, in);
 	rc = check_begin(o, in, name, c);
 	if (rc == 0) {
-		r = recorder_new(STDOUT_FILENO,
-		    capture   ? "capture"
-			: aof ? "aof"
-			      : "monitor",
+		r = recorder_new(STDOUT_FILENO, capture ? "capture" : "monitor",
 		    get_hash(o));
 		rc = capture
 		    ? capture_read(r, in, name,
 			  o->at.port ? (unsigned)o->at.port : ADDRESS_PORT)
-		    : aof ? aof_read(r, in, name)
-			  : monitor_read(r, in, name);
+		    : monitor_read(r, in, name);
 		rc = recorder_end(r, o->quiet) < 0 ? -1 : rc;
 		if (capture)
 			return rc;
@@ -200,23 +194,12 @@ record_stream(const struct opts *o, FILE *in, const char *name)
 }
 
 static int
-record_folder(const struct opts *o, const char *path)
-{
-	struct recorder *r = recorder_new(STDOUT_FILENO, "aof", get_hash(o));
-	int rc = aof_read_folder(r, path);
-
-	return recorder_end(r, o->quiet) < 0 ? -1 : rc;
-}
-
-static int
 record_file(const struct opts *o, const char *path)
 {
 	FILE *in = stdin;
 
 	if (strcmp(path, "-") == 0)
 		path = "stdin";
-	else if (aof_is_folder(path))
-		return record_folder(o, path);
 	else if (!(in = fopen(path, "re")))
 		return err_fail_sys("cannot open '%s'", path);
 	return record_stream(o, in, path);

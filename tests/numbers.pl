@@ -98,59 +98,6 @@ sub check_csv {
     }
 }
 
-sub check_sarif {
-    my ($all) = @_;
-    my $results = $json->decode(join '', lines_of($report))->{runs}[0]{results};
-    my %row = map { ("$_->{locations}[0]{logicalLocations}[0]{fullyQualifiedName}" => $_) } @$results;
-    for my $r (@$all) {
-        my ($label, %f) = (label_of($r), fields_of($r));
-        my $result = $row{ $label =~ s, ,/,r } or complain("$label: no result") or next;
-        for my $name (sort keys %{ $result->{properties} }) {
-            my $got = $result->{properties}{$name};
-            if ($text_columns{$name}) {
-                complain("$label: $name is '$got'")
-                  if $name =~ /^(metric|class)$/ && $got ne $r->{$name};
-                next;
-            }
-            check_exact($label, $name, $got, $f{$name});
-        }
-        for my $name (qw(baseline_median contender_median ratio ci95_low ci95_high probability margin)) {
-            complain("$label: no property $name") if !exists $result->{properties}{$name};
-        }
-        check_row("$label: message", $result->{message}{text} =~ s/\\//gr, $r);
-    }
-}
-
-my %gauges = (vkb_baseline => 'baseline_median', vkb_contender => 'contender_median',
-    vkb_change_ratio => 'ratio', vkb_change_low_ratio => 'ci95_low',
-    vkb_change_high_ratio => 'ci95_high', vkb_probability => 'probability');
-
-sub check_openmetrics {
-    my ($all) = @_;
-    my %record = map { (label_of($_) => $_) } @$all;
-    my (%seen, %verdicts);
-    $verdicts{ $_->{verdict} }++ for @$all;
-    for (grep { !/^#/ } lines_of($report)) {
-        my ($gauge, $labels, $got) = /^(\w+)\{(.*)\} (\S+)$/ or complain("no sample: $_") or next;
-        my %l = $labels =~ /(\w+)="([^"]*)"/g;
-        if ($gauge eq 'vkb_rows') {
-            check_exact($l{verdict}, 'rows', $got, $verdicts{ $l{verdict} } // 0);
-            next;
-        }
-        next if $gauge eq 'vkb_failed_runs';
-        my $label = "$l{case} $l{metric}";
-        my $r = $record{$label} or complain("no record of $label") or next;
-        my %f = (fields_of($r), regression => $r->{verdict} eq 'regression' ? 1 : 0);
-        my $name = $gauge eq 'vkb_regression' ? 'regression' : $gauges{$gauge};
-        $name or complain("$gauge is not known here") or next;
-        check_exact($label, $name, $got, $f{$name});
-        $seen{$label}{$gauge} = 1;
-    }
-    for my $label (keys %record) {
-        complain("$label: no $_") for grep { !$seen{$label}{$_} } sort(keys %gauges), 'vkb_regression';
-    }
-}
-
 # ---- numbers for people
 
 # One line about a record, a sentence or a row of a table. The record's fields
@@ -373,7 +320,7 @@ my @all = map { $json->decode($_) } lines_of($records);
 my @rows = grep { $_->{type} =~ /^(delta|change|summary)$/ } @all;
 @rows or die "numbers.pl: '$records' has no record to compare with\n";
 my %checks = (
-    csv => \&check_csv, sarif => \&check_sarif, openmetrics => \&check_openmetrics,
+    csv => \&check_csv,
     text => sub { check_rows(@_, 'runs') }, markdown => sub { check_rows(@_, 'runs') },
     issue => sub { check_rows(@_, 'runs') }, junit => \&check_rows, annotations => \&check_rows,
     page => \&check_page, terminal => \&check_terminal, summaries => \&check_summaries,

@@ -118,7 +118,6 @@ empty 'src/lib and src/judge: a layer uses only the layers that it may use'
 cat >"$scratch/inner" <<'EOF'
 policy_new tests/fuzz gives it a document, without a file
 recipe_parse tests/fuzz gives it a document, without a file
-symbols_match tests/fuzz gives it the bytes of a program, without a file
 formats tests/fuzz takes each row of the table
 frames_detect a unit test gives it machine code that no compiler makes
 plan_format_id a unit test names single cases, which no plan has alone

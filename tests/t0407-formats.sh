@@ -6,7 +6,7 @@
 
 a=$tests/data/a.jsonl
 b=$tests/data/b.jsonl
-all='text markdown jsonl csv junit openmetrics annotations sarif'
+all='text markdown jsonl csv junit annotations'
 
 # two LABEL CONFIG VALUE...: prints runs with any configuration
 two() {
@@ -130,55 +130,13 @@ test_match 'timestamp="2026-03-01T18:40:02"' junit.out \
 test_match '<testcase classname="SET" name="SET rps" time="26.667">' junit.out \
   'junit: names and seconds'
 
-# --- openmetrics
-
-cat >openmetrics.awk <<'AWK'
-function bad(why) { print NR ": " why ": " $0; n++ }
-eof { bad("something behind # EOF") }
-/^# EOF$/ { eof = 1; next }
-/^# (TYPE|UNIT|HELP) / {
-  if ($3 != family) {
-    if (seen[$3]++) bad("a family stands twice")
-    family = $3
-    delete had
-  }
-  if (samples[family]) bad("metadata behind samples")
-  if (had[$2]++) bad("listed twice")
-  if ($2 == "TYPE" && $4 != "gauge") bad("no gauge")
-  if ($2 == "UNIT" && family !~ ("_" $4 "$")) bad("the name lacks the unit")
-  next
-}
-!/^[a-z_]+\{([a-z]+="([^"\\]|\\[\\"n])*",?)+\} -?[0-9.e+-]+$/ { bad("no sample") }
-{
-  name = $0
-  sub(/\{.*/, "", name)
-  if (name != family) bad("of another family")
-  samples[family]++
-  line = $0
-  sub(/ [^ ]*$/, "", line)
-  if (set[line]++) bad("stands twice")
-}
-END { if (!eof) { print "no # EOF"; n++ } exit n > 0 }
-AWK
-metrics() { test_that "openmetrics: $1 is valid" awk -f openmetrics.awk "$1"; }
-metrics openmetrics.out
-test_match '^vkb_change_ratio\{case="SET",metric="rps",baseline="unstable \(1f9c0ab2\)",contender="my-branch \(7be2d904\)"\} 0.937[0-9]*$' \
-  openmetrics.out 'openmetrics: a ratio'
-test_same 3 "$(grep -c '^vkb_regression{.*} 1$' openmetrics.out)" \
-  'openmetrics: regressions are 1'
-test_match '^vkb_rows\{verdict="regression",.*\} 3$' openmetrics.out \
-  'openmetrics: verdicts are counted'
-
 # --- which side is which
 
 against='my-branch (7be2d904) against unstable (1f9c0ab2)'
 for f in text markdown junit annotations; do
   test_that "$f: the contender comes before the baseline" grep -qF "$against" $f.out
 done
-test_same "$against" \
-  "$(jq -r '.runs[0].results[0].properties | "\(.contender) against \(.baseline)"' sarif.out)" \
-  'sarif: a result has both sides'
-test_match '<property name="baseline" value="unstable' junit.out 'sarif: the properties have both sides'
+test_match '<property name="baseline" value="unstable' junit.out 'junit: the properties have both sides'
 
 # --- more contenders than fit in a comment
 
@@ -199,29 +157,6 @@ test_empty "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
 test_same '3 3' "$(grep -c '^::error' annotations.out) $(grep -c '^::notice' \
   annotations.out)" 'annotations: regressions are errors'
 
-# --- sarif
-
-# sarif FILE: checks what SARIF 2.1.0 requires of the parts that are used
-sarif() {
-  # shellcheck disable=SC2016 # jq's
-  test_that "sarif: $1 is valid" jq -e '
-    .version == "2.1.0" and (.runs | type) == "array" and all(.runs[];
-      (.tool.driver.name | type) == "string" and
-      (.tool.driver.rules | map(.id) | length == (unique | length)) and
-      (.tool.driver.rules as $rules | all(.results[];
-        (.message.text | type) == "string" and
-        $rules[.ruleIndex].id == .ruleId and
-        (.level | IN("none", "note", "warning", "error")) and
-        (.kind | IN("pass", "open", "informational", "review", "fail")) and
-        (.kind == "fail" or .level == "none") and
-        all(.locations[]; .logicalLocations[0].fullyQualifiedName | type == "string"))))' "$1"
-}
-sarif sarif.out
-test_same '["error","none"]' "$(jq -c '[.runs[].results[].level] | unique' sarif.out)" \
-  'sarif: regressions are errors'
-test_same '3 9' "$(jq -r '.runs[0].results | "\(map(select(.level == "error")) | length) \(length)"' sarif.out)" \
-  'sarif: three of nine results are errors'
-
 # --- all formats agree about what fails
 
 two x '{"command":"SET"}' 10 11 10 11 >base
@@ -231,7 +166,7 @@ failed x '{"command":"DEL"}' 'a' >>base
   two y '{"command":"SET"}' 5 5.1
   failed y '{"command":"INCR"}' 'it <fell>'
 } >new
-set -- -f junit:j.out -f annotations:a.out -f sarif:s.out -f csv:c.out
+set -- -f junit:j.out -f annotations:a.out -f csv:c.out
 test_status 2 'too few runs, a case of one side, and a failed run' \
   vkb-compare "$@" base new
 xml j.out
@@ -245,13 +180,6 @@ test_status 1 '--on-insufficient fail' vkb-compare "$@" --on-insufficient fail \
   --on-missing fail base new
 test_same '2 3' "$(grep -c '<failure' j.out) $(grep -c '^::error' a.out)" \
   'junit and annotations agree with the status'
-test_same 1 "$(jq '[.runs[].results[] | select(.level == "error")] | length' s.out)" \
-  'sarif agrees with the status'
-test_same 'false [false,"error","1 of 1 runs failed in the contender: INCR: it <fell>"]' \
-  "$(jq -r '.runs[0].invocations[0].executionSuccessful' s.out) $(jq -c '
-    .runs[0].invocations[0] | [.executionSuccessful] +
-    (.toolExecutionNotifications[] | select(.message.text | test("INCR")) |
-      [.level, .message.text])' s.out)" 'sarif: the invocation has the failed run'
 
 # --- --spread: mean, standard deviation and CV of each side
 
@@ -310,10 +238,8 @@ done
 # --- several contenders
 
 two z '{"command":"SET"}' 10 11 10 11 >>new
-vkb-compare "$@" -f text:t.out -f openmetrics:o.out base new 2>/dev/null
+vkb-compare "$@" -f text:t.out base new 2>/dev/null
 test_same 2 "$(grep -c '<testsuite ' j.out)" 'junit: there is a suite for each contender'
-test_same 2 "$(jq '.runs | length' s.out)" 'sarif: there is a run for each contender'
-metrics o.out
 test_match '^ +contender +baseline +rows$' t.out 'text: a table of them comes first'
 test_same '? y
 = z' "$(sed -n '2,3s/^\(.\)  \([^ ]*\) .*/\1 \2/p' t.out)" 'each in a line'
@@ -346,15 +272,11 @@ clean() {
 }
 each clean
 xml junit.out
-metrics openmetrics.out
-sarif sarif.out
 test_that 'jsonl: each line is JSON' jq . jsonl.out
 test_empty "$(grep -vE '^::(error|warning|notice) title=[^:,]*::' \
   annotations.out)" 'annotations: a name adds no command'
 test_same 0 "$(grep -c '%0A' annotations.out)" 'annotations: a name adds no line break'
 test_same 0 "$(grep -cE '^(::|##)' text.out)" 'text: no line is a command of a CI system'
-test_same 0 "$(jq -r '.runs[].results[].message.text' sarif.out |
-  grep -cE '(^|[^\\])\[a|[^{]\{0')" 'sarif: a name adds no link and no placeholder'
 cat >csv.pl <<'END'
 # CSV by RFC 4180: all lines have the same number of cells, and no text is a formula.
 use strict;

@@ -62,7 +62,7 @@ two() {
   shift
   same "mixed.$format" -f "$format" "$@" mixed.old mixed.new
 }
-for f in markdown csv junit openmetrics annotations sarif; do
+for f in markdown csv junit annotations; do
   two $f
 done
 two jsonl --strict --on-insufficient ok

@@ -122,7 +122,7 @@ run 2 hidden vkb-load --runs 1 -o hidden.jsonl out/plan
 run 0 option vkb-serve --config "requirepass=$(plant option)" \
   --config "user=bench on >$(plant option)" -- \
   sh -c 'tr "\\0" " " <"/proc/$PPID/cmdline"'
-for format in text markdown csv junit openmetrics annotations sarif; do
+for format in text markdown csv junit annotations; do
   run 1 "compare-$format" vkb-compare -f "$format" -m server_cpu_us_per_req --margin 60% \
     --baseline base ab/summaries.jsonl
 done

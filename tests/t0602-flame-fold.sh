@@ -36,6 +36,10 @@ test_same 'p;(anonymous namespace)::f 10' \
   "$(fold "$event\tf1 (anonymous namespace)::f(int) (/x)\n\n" |
     sed 's/^p 10$/left out/')" \
     'an anonymous namespace is not taken for an argument'
+test_same 'p;call<void (int)>;s::operator<< <f ()>;f(a)::{lambda(int)#1}::operator() 10' \
+  "$(fold "$event\tf1 f(a)::{lambda(int)#1}::operator()(int) const (/x)
+\tf2 s::operator<< <f ()>(long) (/x)\n\tf3 call<void (int)>(void (int)) (/x)\n\n")" \
+  'arguments of templates and names of lambdas are kept'
 test_same 'p;net/http.(*Client).Do 10' \
   "$(fold "$event\tf1 net/http.(*Client).Do (/x)\n\n")" "the receiver of a Go method is kept"
 test_same 'p;f 10' "$(fold "$event\tf1 f (/memfd:jit (deleted))\n\n")" \
@@ -82,72 +86,25 @@ test_same 'p;f 10' "$(fold "# cmdline : perf\n#\n$event\tf1 f (/x)\r\n\r\n")" \
   'comments are ignored; lines may end in CR LF'
 test_empty "$(fold '# cmdline : perf\n\n')" 'comments alone have no stacks'
 
-# --- inlined functions
+# --- perf.data, which perf script reads (tests/t0610-profile.sh has a real one)
 
-cat >prog.c <<'END'
-volatile int v;
-static inline __attribute__((always_inline)) void
-inner(void)
-{
-	v++;
-}
-__attribute__((noinline)) void
-outer(void)
-{
-	inner();
-}
-int
-main(void)
-{
-	outer();
-	return v;
-}
-END
-gcc -g -O1 -no-pie -o prog prog.c
-at=$(nm prog | sed -n 's/^0*\([0-9a-f]*\) T outer$/\1/p')
-test_same 'p;main;outer;inner_[i] 10' \
-  "$(fold "$event\t$at outer ($scratch/prog)\n\t1 main ($scratch/none)\n\n" --inline)" \
-  '--inline adds inlined functions'
-cat >prog.cc <<'END'
-volatile long v;
-template <class T> static inline __attribute__((always_inline)) long
-inner(T n)
-{
-	return v += n;
-}
-template <class T> __attribute__((noinline)) long
-outer(T n)
-{
-	return inner<T>(n);
-}
-int
-main()
-{
-	return outer<int>(1) == 2;
-}
-END
-g++ -g -O1 -no-pie -o prog prog.cc
-at=$(nm -C prog | sed -n 's/^0*\([0-9a-f]*\) W long outer<int>.*/\1/p')
-test_same 'p;outer<int>;inner<int>_[i] 10' \
-  "$(fold "$event\t$at outer<int> ($scratch/prog)\n\n" --inline)" \
-  '--inline names a template without its return type'
-
-# Debug information in a separate file, which a debuginfod server has.
-id=$(readelf -n prog | sed -n 's/.*Build ID: //p')
-mkdir -p "served/buildid/$id"
-objcopy --only-keep-debug prog "served/buildid/$id/debuginfo"
-strip -g prog
-test_same 'p;outer<int> 10' "$(
-  export DEBUGINFOD_URLS="file://$scratch/served" DEBUGINFOD_CACHE_PATH="$scratch/cache"
-  fold "$event\t$at outer<int> ($scratch/prog)\n\n" --inline
-)" '--inline asks no server for debug information'
-
-# A profile may name any file.
-mkfifo pipe
-printf '%b' "$event\tf1 f ($scratch/pipe)\n\tf2 g ($scratch/in)\n\n" >pipe.in
-test_that '--inline does not wait for a pipe' \
-  timeout 60 vkb-flame --inline -f folded pipe.in
-test_same 'p;g;f 10' "$(cat .out)" 'without a program the frame is unchanged'
+printf 'PERFILE2 and no more' >broken.data
+mkdir no-perf
+test_status 2 'without perf a perf.data is an error' \
+  env PATH="$scratch/no-perf" "$(command -v vkb-flame)" broken.data
+test_match 'broken.data: perf reads this file, and is not in PATH: .* the package linux-perf' \
+  .err 'the error names the package of perf'
+test_status 2 'perf.data on stdin is an error' sh -c 'vkb-flame <broken.data'
+test_match "stdin is a perf.data: give its name, or pipe the output of 'perf script'" \
+  .err 'the error says what to do instead'
+if command -v perf >/dev/null; then
+  test_status 2 'a broken perf.data is an error' vkb-flame -f folded broken.data
+  test_match "^vkb-flame: broken.data: 'perf script' exited with [1-9][0-9]*:$" .err \
+    'the error says how perf ended'
+  test_match '^[[:space:]].*incompatible file format' .err 'the error has the message of perf'
+else
+  test_skip 'a broken perf.data' perf
+fi
 
 # --- bad input
 

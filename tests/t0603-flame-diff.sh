@@ -136,19 +136,6 @@ vkb-flame -b before after >long.svg
 test_same '50.00% -> 50.00%, +0.0%, p = 1' "$(about a long.svg)" \
   'equal shares in profiles of different length have not changed'
 
-# --- speedscope
-
-vkb-flame -f speedscope -b before after >scope
-test_same 'before 2000 after 200' "$(jq -r '
-  [.profiles[] | .name, .endValue] | join(" ")' scope)" 'speedscope: each side is a profile with its weight'
-test_same '1000 m;a
-1000 m;b' "$(jq -r '.shared.frames as $f | .profiles[0] |
-  [.samples, .weights] | transpose[] |
-  "\(.[1]) \([$f[.[0][]].name] | join(";"))"' scope)" 'speedscope: stacks and weights'
-printf 'a"b\\c;\033[31m\377 1\n' >odd
-test_same 'a"b\c' "$(vkb-flame -f speedscope odd |
-  jq -r '.shared.frames[0].name')" 'speedscope: control characters and invalid bytes are left out'
-
 # --- the reference
 
 if test_reference diff-folded 'files of inferno-diff-folded'; then

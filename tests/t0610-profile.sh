@@ -92,6 +92,12 @@ test_same 'flame.svg functions.txt perf.data profile.json stacks.folded' \
   'the folder has all files of a profile'
 test_match '^perl;.*Perl_runops_standard.* [0-9]+$' c1/stacks.folded \
   'the stacks have the functions of the command'
+LC_ALL=C perf script --no-inline --force -i c1/perf.data | vkb-flame --all -f folded >by-script
+test_that 'vkb-flame accepts perf.data' vkb-flame --all -f folded:by-file c1/perf.data
+test_that 'the stacks of perf.data are those of perf script' cmp by-script by-file
+test_match '^perl-[0-9]+/[0-9]+;.*Perl_runops_standard' \
+  "$(vkb-flame --tid -f folded:ids c1/perf.data; echo ids)" \
+  'the stacks of perf.data have process and thread'
 test_match 'Perl_runops_standard' c1/functions.txt 'the table has the functions of the command'
 test_match '<svg' c1/flame.svg 'the profile has a flame graph'
 test_same "$(awk '{ n += $NF } END { print n }' c1/stacks.folded)" \

@@ -22,7 +22,7 @@ pr() { # pr DIR OPTION... BASE HEAD
   vkb-pr --results "$dir" -C repo "$@" -- --runs 8 cfg.json -- $judged
 }
 lines() { cat "$@" 2>/dev/null | wc -l | tr -d ' '; }
-all='asked cases.jsonl deltas.jsonl junit.xml metrics.txt report.html report.md runs.jsonl summaries.jsonl verdict'
+all='asked cases.jsonl deltas.jsonl junit.xml report.html report.md runs.jsonl summaries.jsonl verdict'
 files() { find "$1" -type f | sed "s,^$1/,," | sort | xargs; }
 
 # --- a slower change
@@ -36,7 +36,6 @@ test_match '^### head .* against base ' r/report.md 'the comment names both'
 test_match '🔴 \| SET \| server_cpu_us_per_req .* regression' r/report.md 'the comment has the regression'
 test_same 'head base 16' "$(jq -r '[.contender.label, .baseline.label] | join(" ")' \
   r/deltas.jsonl | head -n 1) $(grep -c '"type":"run"' r/runs.jsonl)" 'the delta records and runs are stored'
-test_match 'vkb_regression\{.*\} 1$' r/metrics.txt 'the metrics have the regression'
 test_same 1 "$(xmllint --xpath 'count(//failure)' r/junit.xml)" 'the test report has the regression'
 test_match 'CPU per request' r/report.html 'the page has the regression'
 test_empty "$(grep -n '^::' .out)" 'outside an action there is no annotation'
@@ -59,7 +58,7 @@ test_that 'the pages of an older history are removed' test ! -e again/history
 unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY
 
 # A report that cannot be written is an error, not a verdict.
-for name in junit.xml metrics.txt report.md; do
+for name in junit.xml report.md; do
   rm -rf stuck
   mkdir -p "stuck/$name/x" stuck/ab
   cp history.jsonl stuck/ab/runs.jsonl
@@ -110,7 +109,6 @@ GITHUB_ACTIONS=true vkb-pr --results "it's" -C repo base "$evil" -- --runs 4 \
 test_same 0 $? 'hostile names are accepted'
 cat err
 plain said
-plain "it's/metrics.txt"
 plain "it's/report.md"
 test_empty "$(grep -aE '<script>alert|(^|[^\\])@(you|everyone)' "it's/report.md")" \
   'the comment has no hostile markup and no mention'

@@ -116,7 +116,7 @@ package() {
   test_same "vkb-stats $version" "$(deb/usr/bin/vkb-stats --version)" \
     'the programs of the package have its version'
   dpkg-deb -f "$deb" Depends >depends
-  for lib in libarchive libcjson libcsv libcurl libdw libelf libexpat libgit2 libhiredis libpq \
+  for lib in libarchive libcjson libcsv libcurl libexpat libgit2 libhiredis libpq \
     libssl; do
     grep -q "$lib" depends || echo "$lib"
   done >lacks

@@ -223,19 +223,3 @@ markup_property(struct str *to, const char *text)
 {
 	escape_percent(to, text, "%:,");
 }
-
-void
-markup_sarif(struct str *to, const char *text)
-{
-	struct str s;
-
-	make_visible(&s, text);
-	for (const char *p = s.s; *p; p++) {
-		if (strchr("{}", *p))
-			str_addc(to, *p);
-		else if (strchr("[]\\", *p))
-			str_addc(to, '\\');
-		str_addc(to, *p);
-	}
-	str_free(&s);
-}

@@ -45,7 +45,4 @@ void markup_label(struct str *, const char *);
 void markup_message(struct str *, const char *);
 void markup_property(struct str *, const char *);
 
-/* The text of a SARIF message, without placeholders and links (2.1.0, 3.11). */
-void markup_sarif(struct str *, const char *);
-
 #endif

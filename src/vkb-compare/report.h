@@ -54,15 +54,13 @@ typedef void report_write(struct str *, const struct report *);
  * its own. The second word says when a format needs the histograms, to show how
  * the latencies shifted.
  */
-#define REPORT_FORMATS(FORMAT)            \
-	FORMAT(text, SHIFTS_BY_OPTION)    \
-	FORMAT(markdown, SHIFTS_ALWAYS)   \
-	FORMAT(jsonl, SHIFTS_ALWAYS)      \
-	FORMAT(csv, SHIFTS_NEVER)         \
-	FORMAT(junit, SHIFTS_NEVER)       \
-	FORMAT(openmetrics, SHIFTS_NEVER) \
-	FORMAT(annotations, SHIFTS_NEVER) \
-	FORMAT(sarif, SHIFTS_NEVER)
+#define REPORT_FORMATS(FORMAT)          \
+	FORMAT(text, SHIFTS_BY_OPTION)  \
+	FORMAT(markdown, SHIFTS_ALWAYS) \
+	FORMAT(jsonl, SHIFTS_ALWAYS)    \
+	FORMAT(csv, SHIFTS_NEVER)       \
+	FORMAT(junit, SHIFTS_NEVER)     \
+	FORMAT(annotations, SHIFTS_NEVER)
 
 enum report_shifts { SHIFTS_NEVER, SHIFTS_BY_OPTION, SHIFTS_ALWAYS };
 

@@ -1,11 +1,11 @@
 #include "folding.h"
 #include "calltree.h"
-#include "inlined.h"
 #include "intern.h"
 #include "mem.h"
 #include "str.h"
 #include "symbolname.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,6 @@ struct folding {
 	long samples;
 	char *event;
 	unsigned long long others;
-	struct inlined *inlined;
 
 	struct intern *symbols;     /* with their modules */
 	struct known_symbol *known; /* the frames that each became */
@@ -51,8 +50,6 @@ folding_new(struct calltree *t, size_t column, long samples,
 	f->o = o;
 	f->symbols = intern_new();
 	f->event = mem_str(o->event);
-	if (o->inlined)
-		f->inlined = inlined_new();
 	return f;
 }
 
@@ -61,7 +58,6 @@ folding_free(struct folding *f)
 {
 	if (!f)
 		return;
-	inlined_free(f->inlined);
 	free(f->known);
 	free(f->frames);
 	free(f->stack);
@@ -218,24 +214,72 @@ is_go_method(const char *s)
 	return false;
 }
 
+/* Returns the length of the name behind "operator", such as "<<" and "()",
+ * which opens no list. */
+static size_t
+measure_operator(const char *s)
+{
+	return str_starts(s, "()") ? 2 : strspn(s, "<>=!-+*/%^&|~,");
+}
+
+/* Returns the end of the brackets that open at p, or NULL if they do not end.
+ */
+static char *
+skip_brackets(char *p)
+{
+	int depth = 0;
+
+	for (; *p; p++) {
+		if (*p == '(')
+			depth++;
+		else if (*p == ')' && --depth == 0)
+			return p + 1;
+	}
+	return NULL;
+}
+
+/*
+ * Returns where the arguments of a function of C++ begin, or the end of s.
+ * Other parentheses are part of a name: "call<void (int)>(int)",
+ * "(anonymous namespace)::f(int)", "f()::{lambda(int)#1}::operator()(int)".
+ */
+static char *
+find_arguments(char *s)
+{
+	int depth = 0;
+	char *p = s, *end;
+
+	for (; *p; p++) {
+		if (str_starts(p, "operator") &&
+		    (p == s ||
+			!(isalnum((unsigned char)p[-1]) || p[-1] == '_'))) {
+			p += strlen("operator");
+			p += measure_operator(p) - 1;
+		} else if (*p == '(' && depth == 0) {
+			end = skip_brackets(p);
+			if (!end || !str_starts(end, "::"))
+				break;
+			p = end;
+		} else if (strchr("<{(", *p)) {
+			depth++;
+		} else if (strchr(">})", *p) && depth > 0) {
+			depth--;
+		}
+	}
+	return p;
+}
+
 /* Removes arguments and quotes; replaces semicolons, which separate frames. */
 static void
 tidy_name(struct str *s, bool java, bool rust)
 {
-	static const char anonymous[] = "(anonymous namespace)";
 	char *to, *p = s->s;
 
 	for (char *c = p; *c; c++)
 		if (*c == ';')
 			*c = ':';
 	if (!rust && !is_go_method(p))
-		while ((p = strchr(p, '('))) {
-			if (!str_starts(p, anonymous)) {
-				*p = 0;
-				break;
-			}
-			p += sizeof anonymous - 1;
-		}
+		*find_arguments(p) = '\0';
 	to = s->s;
 	for (p = s->s; *p; p++)
 		if (*p != '"' && *p != '\'' && *p != '\n')
@@ -342,15 +386,9 @@ folding_frame(
     struct folding *f, struct text pc, struct text symbol, struct text module)
 {
 	const struct known_symbol *k;
-	struct text found;
 	size_t id;
 
-	if (f->inlined && inlined_find(f->inlined, pc, module, &found)) {
-		symbol = found;
-		module = (struct text){"[unknown]", 9};
-	} else {
-		symbol.n = strip_offset(symbol);
-	}
+	symbol.n = strip_offset(symbol);
 	if (f->o->addrs && text_equals(symbol, "[unknown]")) {
 		size_t first = f->nframes;
 

@@ -15,7 +15,6 @@ struct folding_opts {
 	bool pid, tid;     /* append them to the name of the process */
 	bool kernel, jit;  /* append _[k] and _[j] to names */
 	bool addrs;        /* name frames without a symbol by their address */
-	bool inlined;      /* resolve inlined functions: see inlined.h */
 	const char *event; /* NULL: the first in the profile */
 };
 

@@ -5,20 +5,19 @@
 #include "folded.h"
 #include "folding.h"
 #include "lines.h"
-#include "perfdata.h"
+#include "perfscript.h"
 #include "perftext.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Reads perf.data from fd, or if fd is -1, lines that `perf script` wrote. */
+/* Reads the perf.data 'file', or if that is NULL, lines of `perf script`. */
 static int
-read_samples(struct lines *l, int fd, const struct input_target *to,
+read_samples(struct lines *l, const char *file, const struct input_target *to,
     const struct folding_opts *o)
 {
 	struct folding *f = folding_new(to->tree, to->column, to->samples, o);
-	int rc = fd < 0 ? perftext_read(l, f)
-			: perfdata_read(fd, lines_name(l), f, o->inlined);
+	int rc = file ? perfscript_read(file, f) : perftext_read(l, f);
 
 	if (folding_count_others(f) && !o->event)
 		err_say("%s: %llu samples of other events than '%s' are "
@@ -53,7 +52,10 @@ read_profile(struct lines *l, FILE *in, const struct input_target *to,
 	if (k <= 0)
 		return k;
 	if (lines_number(l) == 1 && n >= 8 && memcmp(s, "PERFILE2", 8) == 0)
-		return read_samples(l, fileno(in), to, o);
+		return in == stdin
+		    ? err_fail("stdin is a perf.data: give its name, or pipe "
+			       "the output of 'perf script' in")
+		    : read_samples(l, lines_name(l), to, o);
 	if (callgraph_is_callgrind(s, n))
 		return callgraph_read_callgrind(to->counts, in, lines_name(l),
 		    (size_t)lines_number(l), &counts);
@@ -61,7 +63,7 @@ read_profile(struct lines *l, FILE *in, const struct input_target *to,
 	if (*s == '{')
 		return callgraph_read_records(to->counts, l, &counts);
 	if (perftext_is_event(s, n))
-		return read_samples(l, -1, to, o);
+		return read_samples(l, NULL, to, o);
 	if (folded_is_stack(s, n))
 		return folded_read(l, to->tree, to->column, to->samples);
 	return err_fail("%s:%llu: neither output of 'perf script' nor folded "

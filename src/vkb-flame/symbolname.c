@@ -2,22 +2,9 @@
 #include "str.h"
 
 #include <ctype.h>
-#include <libiberty/demangle.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HASH 17 /* "h" and 16 digits */
-
-void
-symbolname_demangle(struct str *to, const char *name)
-{
-	char *plain = *name == '_' ? cplus_demangle(name, DMGL_NO_OPTS) : NULL;
-
-	str_add(to, plain ? plain : name);
-	free(plain);
-}
-
-/* --- Rust; the escapes are those of rustc-demangle, legacy.rs */
 
 static bool
 has_hash(const char *s, size_t n)
@@ -30,7 +17,9 @@ has_hash(const char *s, size_t n)
 	return true;
 }
 
-/* Decodes an escape such as "$LT$". Returns its length, or 0 if it is not one.
+/*
+ * Decodes an escape such as "$LT$", one of those of rustc-demangle's legacy.rs.
+ * Returns its length, or 0 if it is not one.
  */
 static size_t
 decode_escape(struct str *to, const char *s, size_t n)

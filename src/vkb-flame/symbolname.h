@@ -1,4 +1,4 @@
-/* Demangles names of C++ and Rust. */
+/* Names of functions of Rust. */
 #ifndef SYMBOLNAME_H
 #define SYMBOLNAME_H
 
@@ -6,10 +6,6 @@
 #include <stddef.h>
 
 struct str;
-
-/* Appends the name without arguments and result, as perf does; unchanged if it
- * is not mangled. */
-void symbolname_demangle(struct str *, const char *name);
 
 /*
  * Appends a name of Rust (legacy mangling) that was demangled as one of C++,

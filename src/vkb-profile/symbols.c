@@ -3,7 +3,6 @@
 #include "err.h"
 #include "mem.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdbool.h>
@@ -50,40 +49,31 @@ struct search {
 };
 
 static void
-see_symbol(void *arg, const struct elffile_symbol *y)
+see_function(void *arg, const char *name, uint64_t at)
 {
 	const struct search *s = arg;
 	uint64_t offset;
 
-	if (y->type != STT_FUNC || !y->at)
+	if (!at)
 		return;
 	s->found->seen++;
-	if (matches_pattern(y->name, s->patterns, s->n) &&
-	    elffile_offset(s->elf, y->at, &offset))
-		add_function(s->found, y->name, offset);
-}
-
-void
-symbols_match(struct symbols *found, const struct elffile *elf,
-    const char *const *patterns, size_t n)
-{
-	struct search s = {found, elf, patterns, n};
-
-	elffile_symbols(elf, SHT_SYMTAB, see_symbol, &s);
-	elffile_symbols(elf, SHT_DYNSYM, see_symbol, &s);
+	if (matches_pattern(name, s->patterns, s->n) &&
+	    elffile_offset(s->elf, at, &offset))
+		add_function(s->found, name, offset);
 }
 
 int
-symbols_read(struct symbols *s, const char *path, const char *const *patterns,
-    size_t npatterns)
+symbols_read(struct symbols *found, const char *path,
+    const char *const *patterns, size_t n)
 {
 	struct elffile *elf = elffile_open(path);
+	struct search s = {found, elf, patterns, n};
 
 	if (!elf && errno == ENOEXEC)
 		return err_fail("'%s' is not a program for this machine", path);
 	if (!elf)
 		return err_fail_sys("cannot read '%s'", path);
-	symbols_match(s, elf, patterns, npatterns);
+	elffile_functions(elf, see_function, &s);
 	elffile_close(elf);
 	return 0;
 }

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elffile;
-
 struct symbol {
 	char *name;
 	uint64_t offset; /* in the file */
@@ -19,13 +17,9 @@ struct symbols {
 	size_t seen; /* functions in the file, matching or not */
 };
 
-/* Adds the functions that match a shell pattern; suffixes of the compiler
- * (".part.0") are ignored. */
-void symbols_match(struct symbols *, const struct elffile *,
-    const char *const *patterns, size_t npatterns);
-
-/* The same for the file at 'path'. Returns 0, or -1 after reporting an error.
- */
+/* Adds the functions of the file at 'path' that match a shell pattern; suffixes
+ * of the compiler (".part.0") are ignored. Returns 0, or -1 after reporting an
+ * error. */
 int symbols_read(struct symbols *, const char *path,
     const char *const *patterns, size_t npatterns);
 

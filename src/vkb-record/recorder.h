@@ -16,7 +16,7 @@ enum recorder_hash { RECORDER_KEYS = 1, RECORDER_VALUES = 2 };
 struct recorder;
 
 /*
- * Writes to 'fd'. 'source' is what is read: "monitor", "aof", "capture";
+ * Writes to 'fd'. 'source' is what is read: "monitor" or "capture";
  * borrowed. 'hash' is an OR of enum recorder_hash.
  */
 struct recorder *recorder_new(int fd, const char *source, unsigned hash);

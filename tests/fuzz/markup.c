@@ -115,21 +115,6 @@ command(struct str *s)
 		    str_starts(p, "%2C"));
 }
 
-/* No brace alone, no bracket without a backslash. */
-static void
-sarif(struct str *s, const char *text)
-{
-	markup_sarif(s, text);
-	clean(s, "");
-	for (const char *p = s->s; *p; p++) {
-		must(*p != '[' && *p != ']');
-		if (*p == '\\')
-			must(*++p && strchr("[]\\", *p));
-		else if (*p == '{' || *p == '}')
-			must(p[0] == p[1] && *++p);
-	}
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -147,8 +132,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	csv(&s, text);
 	str_clear(&s);
 	label(&s, text);
-	str_clear(&s);
-	sarif(&s, text);
 	str_clear(&s);
 	markup_message(&s, text);
 	command(&s);

@@ -111,7 +111,6 @@ others(void)
 	    "100%25\\x0d\\x0a::error::x, y: z");
 	gives(markup_message, "%0A::error::x", "%250A::error::x");
 	gives(markup_property, "a:b,c%", "a%3Ab%2Cc%25");
-	gives(markup_sarif, "[a](b) {0} \\", "\\[a\\](b) {{0}} \\\\");
 	gives(markup_property, "x::\n", "x%3A%3A\\x0a");
 }
 

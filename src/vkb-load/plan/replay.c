@@ -69,9 +69,8 @@ check_times(const char *path, const struct tracefile_totals *t, double speed)
 	if (!t->commands)
 		return mem_printf("%s: it has no commands", path);
 	if (speed > 0 && t->seconds <= 0 && t->commands > 1)
-		return mem_printf("%s: its commands have no times, as those of "
-				  "an append-only file without "
-				  "aof-timestamp-enabled: replay it " CLOSED,
+		return mem_printf("%s: all its commands came at one time: "
+				  "replay it " CLOSED,
 		    path);
 	return NULL;
 }
