@@ -125,6 +125,19 @@ test_same "$(per counted_add | jq '.[1]')" "$(jq -s '
   ' m100.jsonl m101.jsonl)" 'the difference of the counts is that of this function'
 test_same '[1,0]' "$(per counted_command)" 'the function that calls it has no more instructions'
 
+# Each request executes four instructions a round and more.
+gcc -g -O1 -fPIC -shared -DROUNDS=30000 -o slow.so counted.c
+test_that 'a module with a long loop is counted' \
+  vkb-load -q --count-only --module ./slow.so -o slow.jsonl module.json
+test_same '[1000,1]' "$(jq -c 'select(.type == "profile") | [.requests,
+  (.functions[] | select(.name == "counted_add").calls)]' slow.jsonl)" \
+  'of an expensive command 1000 requests are counted, each with its own calls'
+test_that 'a transaction of three commands is counted' vkb-load -q --count-only \
+  --command 'MULTI; INCR {key}; EXEC' -o multi.jsonl
+test_same '[10002,3334]' "$(jq -c 'select(.type == "profile") | .requests as $n | [$n,
+  (.functions[] | select(.name == "execCommand").calls * $n | round)]' multi.jsonl)" \
+  'whole transactions are counted'
+
 # --- another server
 
 if command -v redis-server >/dev/null; then

@@ -130,6 +130,7 @@ report(size_t part, struct json **run, struct json **profiles)
 	char text[128];
 	struct json *server;
 	struct engine_job job = {.target = &none};
+	struct engine_result result = {.requests = 10000, .elapsed_s = 1.5};
 	int rc;
 
 	snprintf(text, sizeof text,
@@ -140,7 +141,7 @@ report(size_t part, struct json **run, struct json **profiles)
 	*run = parse("{\"subject\":{\"label\":\"a\"},\"config\":{\"command\":"
 		     "\"GET\"},\"run\":{\"index\":3,\"started\":\"now\"}}");
 	*profiles = json_array();
-	rc = counting_report(&job, part, "GET-x", 1.5, *run, *profiles);
+	rc = counting_report(&job, part, "GET-x", &result, *run, *profiles);
 	json_free(server);
 	return rc;
 }
@@ -159,7 +160,7 @@ reports(void)
 {
 	struct json *run, *profiles, *p;
 
-	write_dump(2, "Ir sysCount I1mr D1mr D1mw ILmr DLmr DLmw Bcm", BODY);
+	write_dump(3, "Ir sysCount I1mr D1mr D1mw ILmr DLmr DLmw Bcm", BODY);
 	tap_ok(report(0, &run, &profiles) == 0, "a dump is read");
 	is_text(json_get(run, "metrics"),
 	    "{\"instructions_per_req\":13.2,\"allocations_per_req\":0.8,"
@@ -218,7 +219,7 @@ stripped(void)
 {
 	struct json *run, *profiles;
 
-	write_dump(4, "Ir Bcm Bim",
+	write_dump(6, "Ir Bcm Bim",
 	    "ob=/bin/x\nfn=0x10\n1 5000 7 3\nfn=main\n1 5000\n");
 	tap_ok(report(1, &run, &profiles) == 0, "the second part is read");
 	is_text(json_get(run, "metrics"),
@@ -232,7 +233,7 @@ stripped(void)
 	    "functions with equal counts are sorted by name");
 	json_free(run);
 	json_free(profiles);
-	write_dump(4, "Ir",
+	write_dump(6, "Ir",
 	    "ob=/bin/x\nfn=0x10\n1 5000\nfn=main\n1 5000\nfn=f\n1 10\n");
 	report(1, &run, &profiles);
 	is_text(json_get(run, "metrics"),
@@ -240,11 +241,11 @@ stripped(void)
 	    "with the names of most of them, no calls are 0 allocations");
 	json_free(run);
 	json_free(profiles);
-	write_dump(4, "Dr Ir", "ob=/bin/x\nfn=main\n1 5000 7\n");
+	write_dump(6, "Dr Ir", "ob=/bin/x\nfn=main\n1 5000 7\n");
 	tap_ok(report(1, &run, &profiles) == -1 && !json_get(run, "metrics") &&
 		json_len(profiles) == 0 &&
 		strstr(err_last(),
-		    "dump.4: instructions ('Ir') are not "
+		    "dump.6: instructions ('Ir') are not "
 		    "what it has first"),
 	    "instructions must be the first event");
 	json_free(run);

@@ -1,3 +1,4 @@
+/* Over 500 lines: a count from its first request to its records. */
 #include "counting.h"
 #include "callgrind.h"
 #include "engines.h"
@@ -23,8 +24,12 @@
 #include <unistd.h>
 
 enum {
-	WARMUP = 2000,   /* requests, counted but left out */
-	WINDOW = 10000,  /* requests that are counted */
+	PROBE = 200,    /* requests that say what one costs */
+	WARMUP = 2000,  /* requests before those that are counted, with these */
+	WINDOW = 10000, /* requests that are counted */
+	SHORT = 1000,   /* the same where each costs much; no more to warm up */
+	MUCH = 100000,  /* instructions */
+	DUMPS = 3, /* of a part: the probe, the rest of its warm-up, itself */
 	OBEY_MS = 120000 /* a dump of a large server on a busy machine */
 };
 
@@ -62,36 +67,9 @@ needs_others(const struct bench_case *c)
 		!scene_resets_server(c->record));
 }
 
-/*
- * Returns the length of a transaction if the number of counted requests is not
- * a multiple of it, or 0.
- */
-static unsigned
-find_odd_transaction(const struct bench_case *c)
-{
-	const struct engine_work *w;
-	struct template *t;
-	struct roles roles;
-	unsigned n, odd = 0;
-	char *why = NULL;
-
-	roles_make(&roles, c, 0, 0);
-	for (size_t i = 0; i < roles.nworks && !odd; i++) {
-		w = &roles.works[i];
-		t = w->text ? template_new(w->text, w, false, &why) : NULL;
-		n = t ? template_source(t)->together : 1;
-		odd = WARMUP % n || WINDOW % n ? n : 0;
-		template_free(t);
-		free(why);
-	}
-	roles_free(&roles);
-	return odd;
-}
-
 char *
 counting_refuse(const struct bench_case *c)
 {
-	unsigned odd;
 	const struct bench_load *l = &c->load;
 	const struct {
 		bool holds;
@@ -112,11 +90,7 @@ counting_refuse(const struct bench_case *c)
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
 		if (v[i].holds)
 			return mem_str(v[i].why);
-	odd = find_odd_transaction(c);
-	return odd ? mem_printf("%d requests are counted, which are not whole "
-				"transactions of %u commands",
-			 WINDOW, odd)
-		   : NULL;
+	return NULL;
 }
 
 double
@@ -226,26 +200,80 @@ run_requests(const struct engine_job *j, const struct engine_work *w,
 	return rc;
 }
 
-/* Lets the server warm up, and counts one part of the case. */
-static int
-count_part(const struct engine_job *j, const struct engine_work *work,
-    const struct json *server, struct engine_result *result)
+static char *
+make_dump_path(const struct json *server, size_t part, int dump)
 {
-	struct engine_work warm = *work;
+	return mem_printf("%s.%zu", json_str(json_path(server, "count.dumps")),
+	    DUMPS * part + (size_t)dump);
+}
+
+/* Is a request expensive, by the dump of the probe? Returns -1 after reporting
+ * an error. */
+static int
+check_cost(const struct json *server, size_t part, long long requests)
+{
+	char *path = make_dump_path(server, part, 1);
+	struct callgrind g;
+	int rc = callgrind_open(&g, path);
+
+	if (rc == 0)
+		rc = g.nevents && g.total[0] / MUCH > (uint64_t)requests;
+	callgrind_free(&g);
+	free(path);
+	return rc;
+}
+
+/* How many commands a transaction of this work has. */
+static long long
+find_transaction(const struct engine_work *w)
+{
+	char *why = NULL;
+	struct template *t =
+	    w->text ? template_new(w->text, w, false, &why) : NULL;
+	unsigned n = t ? template_source(t)->together : 1;
+
+	template_free(t);
+	free(why);
+	return n;
+}
+
+/* Lets the server warm up, and counts one part of the case, in whole
+ * transactions. */
+static int
+count_part(const struct engine_job *j, size_t part,
+    const struct engine_work *work, const struct json *server,
+    struct engine_result *result)
+{
+	struct engine_work now = *work;
 	struct window window = {.server = server};
 	struct engine_meter meter = {.connected = begin_window,
 	    .begin = ignore_begin,
 	    .end = end_window,
 	    .arg = &window};
 	struct engine_result dropped = {0};
-	int rc;
+	long long n = find_transaction(work);
+	int rc, much = 0;
 
-	warm.requests = WARMUP;
-	warm.seed++;
-	rc = run_requests(j, &warm, NULL, &dropped);
+	now.requests = (PROBE + n - 1) / n * n;
+	now.seed++;
+	rc = run_requests(j, &now, NULL, &dropped);
 	engine_result_free(&dropped);
 	if (rc == 0)
-		rc = run_requests(j, work, &meter, result);
+		rc = command_server(server, 'd');
+	if (rc == 0)
+		rc = much = check_cost(server, part, now.requests);
+	if (rc == 0) {
+		now.requests = (WARMUP - PROBE + n - 1) / n * n;
+		now.seed++;
+		dropped = (struct engine_result){0};
+		rc = run_requests(j, &now, NULL, &dropped);
+		engine_result_free(&dropped);
+	}
+	if (rc < 0)
+		return rc;
+	now = *work;
+	now.requests = ((much ? SHORT : WINDOW) + n - 1) / n * n;
+	rc = run_requests(j, &now, &meter, result);
 	return rc == 0 ? window.rc : rc;
 }
 
@@ -265,7 +293,7 @@ counting_run(const struct engine_job *j, const struct engine_work *works,
 	if (rc == 0)
 		rc = command_server(server, 'i');
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
-		rc = count_part(j, &works[i], server, &results[i]);
+		rc = count_part(j, i, &works[i], server, &results[i]);
 	return rc;
 }
 
@@ -325,7 +353,7 @@ count_system_calls(const struct callgrind *g, int event)
 /* Adds the sum of these events for each request, if they were simulated. */
 static void
 add_simulated(struct json *metrics, const char *name, const struct callgrind *g,
-    const char *const events[3])
+    double requests, const char *const events[3])
 {
 	uint64_t n = 0;
 	int event;
@@ -336,7 +364,7 @@ add_simulated(struct json *metrics, const char *name, const struct callgrind *g,
 			return;
 		n += g->total[event];
 	}
-	json_set_num(metrics, name, (double)n / WINDOW);
+	json_set_num(metrics, name, (double)n / requests);
 }
 
 /* A stripped server whose allocator is its own has no names to count by. */
@@ -363,7 +391,7 @@ compare_functions(const void *a, const void *b)
 /* Each has instructions of its own, with what it calls, and calls, for each
  * request. place[]: where each function of g went. */
 static struct json *
-list_functions(const struct callgrind *g, size_t *place)
+list_functions(const struct callgrind *g, double requests, size_t *place)
 {
 	const struct callgrind_function **v =
 	    mem_array(g->nfunctions, sizeof *v);
@@ -377,9 +405,10 @@ list_functions(const struct callgrind *g, size_t *place)
 		j = json_object();
 		json_set_str(j, "name", v[i]->name);
 		json_set_str(j, "object", v[i]->object);
-		json_set_num(j, "self", (double)v[i]->self[0] / WINDOW);
-		json_set_num(j, "inclusive", (double)v[i]->inclusive / WINDOW);
-		json_set_num(j, "calls", (double)v[i]->calls / WINDOW);
+		json_set_num(j, "self", (double)v[i]->self[0] / requests);
+		json_set_num(
+		    j, "inclusive", (double)v[i]->inclusive / requests);
+		json_set_num(j, "calls", (double)v[i]->calls / requests);
 		json_push(all, j);
 	}
 	free(v);
@@ -387,7 +416,7 @@ list_functions(const struct callgrind *g, size_t *place)
 }
 
 static struct json *
-list_edges(const struct callgrind *g, const size_t *place)
+list_edges(const struct callgrind *g, double requests, const size_t *place)
 {
 	struct json *all = json_array(), *j;
 	const struct callgrind_call *c;
@@ -397,8 +426,8 @@ list_edges(const struct callgrind *g, const size_t *place)
 		j = json_object();
 		json_set_num(j, "from", (double)place[c->from]);
 		json_set_num(j, "to", (double)place[c->to]);
-		json_set_num(j, "calls", (double)c->count / WINDOW);
-		json_set_num(j, "inclusive", (double)c->cost[0] / WINDOW);
+		json_set_num(j, "calls", (double)c->count / requests);
+		json_set_num(j, "inclusive", (double)c->cost[0] / requests);
 		json_push(all, j);
 	}
 	return all;
@@ -414,12 +443,14 @@ check_events(const struct callgrind *g, const char *path)
 }
 
 static struct json *
-make_profile(const char *name, const struct json *server, double elapsed_s,
-    const struct json *run, const struct callgrind *g)
+make_profile(const char *name, const struct json *server,
+    const struct engine_result *result, const struct json *run,
+    const struct callgrind *g)
 {
 	struct json *rec = record_new("profile"), *j = json_object();
 	const struct json *which = json_get(run, "run");
 	size_t *place = mem_array(g->nfunctions, sizeof *place);
+	double requests = (double)result->requests;
 
 	json_set_str(rec, "case", name);
 	json_set(rec, "subject", json_dup(json_get(run, "subject")));
@@ -430,35 +461,35 @@ make_profile(const char *name, const struct json *server, double elapsed_s,
 	json_set(rec, "probed", json_object());
 	json_set_str(rec, "mode", "count");
 	json_set_str(rec, "started", json_get_str(which, "started"));
-	json_set_num(rec, "duration_s", elapsed_s);
-	json_set_num(rec, "requests", WINDOW);
-	json_set(rec, "functions", list_functions(g, place));
-	json_set(rec, "edges", list_edges(g, place));
+	json_set_num(rec, "duration_s", result->elapsed_s);
+	json_set_num(rec, "requests", requests);
+	json_set(rec, "functions", list_functions(g, requests, place));
+	json_set(rec, "edges", list_edges(g, requests, place));
 	free(place);
 	json_set_str(rec, "status", "ok");
 	return rec;
 }
 
 static struct json *
-make_metrics(const struct callgrind *g)
+make_metrics(const struct callgrind *g, double requests)
 {
 	struct json *metrics = json_object();
 	uint64_t allocations = count_allocations(g);
 	int syscalls = find_event(g, "sysCount");
 
 	json_set_num(
-	    metrics, "instructions_per_req", (double)g->total[0] / WINDOW);
+	    metrics, "instructions_per_req", (double)g->total[0] / requests);
 	if (allocations || has_names(g))
 		json_set_num(metrics, "allocations_per_req",
-		    (double)allocations / WINDOW);
+		    (double)allocations / requests);
 	if (syscalls >= 0)
 		json_set_num(metrics, "syscalls_per_req",
-		    (double)count_system_calls(g, syscalls) / WINDOW);
-	add_simulated(metrics, "l1_misses_per_req", g,
+		    (double)count_system_calls(g, syscalls) / requests);
+	add_simulated(metrics, "l1_misses_per_req", g, requests,
 	    (const char *const[3]){"I1mr", "D1mr", "D1mw"});
-	add_simulated(metrics, "ll_misses_per_req", g,
+	add_simulated(metrics, "ll_misses_per_req", g, requests,
 	    (const char *const[3]){"ILmr", "DLmr", "DLmw"});
-	add_simulated(metrics, "branch_misses_per_req", g,
+	add_simulated(metrics, "branch_misses_per_req", g, requests,
 	    (const char *const[3]){"Bcm", "Bim"});
 	return metrics;
 }
@@ -475,23 +506,22 @@ add_key_size(const struct target *t, struct json *metrics)
 	return rc;
 }
 
-/* Of the two dumps of each part the first is that of its warm-up. */
 int
 counting_report(const struct engine_job *j, size_t part, const char *name,
-    double elapsed_s, struct json *run, struct json *profiles)
+    const struct engine_result *result, struct json *run, struct json *profiles)
 {
 	const struct json *server = j->counted;
-	char *path = mem_printf(
-	    "%s.%zu", json_str(json_path(server, "count.dumps")), 2 * part + 2);
+	char *path = make_dump_path(server, part, DUMPS);
 	struct callgrind g;
 	int rc = callgrind_open(&g, path);
 
 	if (rc == 0)
 		rc = check_events(&g, path);
 	if (rc == 0) {
-		json_set(run, "metrics", make_metrics(&g));
+		json_set(
+		    run, "metrics", make_metrics(&g, (double)result->requests));
 		json_push(
-		    profiles, make_profile(name, server, elapsed_s, run, &g));
+		    profiles, make_profile(name, server, result, run, &g));
 		rc = add_key_size(j->target, json_get(run, "metrics"));
 	}
 	callgrind_free(&g);

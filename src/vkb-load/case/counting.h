@@ -30,7 +30,8 @@ char *counting_refuse(const struct bench_case *);
 double counting_cost(const struct bench_case *, size_t parts);
 
 /*
- * Changes the work to what is counted: one connection, a number of requests.
+ * Changes the work to what is counted: one connection, a number of requests,
+ * fewer of them where one costs much.
  * The requests are those of the case, drawn by the seed.
  */
 void counting_adapt(struct engine_work *, uint64_t seed);
@@ -51,6 +52,6 @@ int counting_run(const struct engine_job *, const struct engine_work *,
  * record with the functions. Returns 0, or -1 after reporting an error.
  */
 int counting_report(const struct engine_job *, size_t part, const char *name,
-    double elapsed_s, struct json *run, struct json *profiles);
+    const struct engine_result *, struct json *run, struct json *profiles);
 
 #endif

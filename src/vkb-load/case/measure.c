@@ -361,8 +361,8 @@ run_count(struct measure *m, const struct target *t, const struct json *server)
 	job.counted = server;
 	rc = m->engine->run(m->engine->self, &job, v);
 	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
-		rc = counting_report(&job, i, m->roles.v[i].name,
-		    v[i].elapsed_s, m->recs[i], m->profiled);
+		rc = counting_report(&job, i, m->roles.v[i].name, &v[i],
+		    m->recs[i], m->profiled);
 	if (rc != 0 && !m->context->halt)
 		measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++)
