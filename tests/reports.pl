@@ -61,22 +61,22 @@ sub failed {
     close $out or die "reports.pl: cannot write '$file': $!\n";
 }
 
-# Noise of a few percent, no rounds, other cases and metrics on each side.
+# Noise of a few percent, other cases and metrics on each side.
 $state = 1;
 my %usual = (rps => [100000, 1], p50_latency_ms => [.5, -1], p99_latency_ms => [1.3, -1.5]);
 my %more  = (%usual, used_memory_bytes => [2e6, 0], server_cpu_us_per_req => [8, -1]);
-runs('mixed.old', label => 'old', n => 7, metrics => \%more, fixed => { elapsed_s => 10 },
+runs('mixed.old', blocks => 1, label => 'old', n => 7, metrics => \%more, fixed => { elapsed_s => 10 },
     cases => { SET => [1], GET => [1.2], INCR => [1.1], LPUSH => [.9], LPOP => [1], MSET => [.4] }, bound => 'server');
-runs('mixed.old', label => 'old', n => 4, metrics => { %usual, bytes_per_key => [88, 0] },
+runs('mixed.old', blocks => 1, label => 'old', n => 4, metrics => { %usual, bytes_per_key => [88, 0] },
     cases => { ZADD => [.7] }, noise => .15);
-runs('mixed.new', label => 'new', n => 9, metrics => \%more, fixed => { elapsed_s => 17 }, bound => 'server',
+runs('mixed.new', blocks => 1, label => 'new', n => 9, metrics => \%more, fixed => { elapsed_s => 17 }, bound => 'server',
     cases => { SET => [.9], GET => [1.29], INCR => [1.13], LPUSH => [.902], XADD => [1] },
     env => { kernel => '6.2', host => 'beta' });
-runs('mixed.new', label => 'new', n => 3, metrics => { rps => [100000, 1] },
+runs('mixed.new', blocks => 1, label => 'new', n => 3, metrics => { rps => [100000, 1] },
     cases => { MSET => [.3], ZADD => [.8] }, env => { host => 'beta' }, bound => 'client');
 failed('mixed.new', 'new', 'GET',  'the server ended');
 failed('mixed.new', 'new', 'LPOP', 'it did not answer');
-runs('mixed.new', label => 'next', n => 6, metrics => \%usual, noise => .001,
+runs('mixed.new', blocks => 1, label => 'next', n => 6, metrics => \%usual, noise => .001,
     cases => { SET => [1.004], GET => [1.2], INCR => [1.6] }, env => { kernel => '6.1' });
 
 # Rounds: both sides in the same blocks; runs of one side that have no partner.
@@ -159,10 +159,10 @@ for my $k (1 .. 10) {
 $state = 8;
 for my $side ([ a => 1 ], [ b => 1.033 ]) {
     my ($label, $by) = @$side;
-    runs('counted', label => $label, n => 2, noise => 0, cases => { SET => [$by], GET => [1] },
+    runs('counted', blocks => 1, label => $label, n => 2, noise => 0, cases => { SET => [$by], GET => [1] },
         metrics => { instructions_per_req => [4711, 1], allocations_per_req => [3.25, -1] });
-    runs('counted', label => $label, n => 5, noise => 0, cases => { INCR => [$by], DEL => [1] }, metrics => \%usual);
-    runs('counted', label => $label, n => 5, cases => { EVAL => [1] }, metrics => { rps => [100, 1] },
+    runs('counted', blocks => 1, label => $label, n => 5, noise => 0, cases => { INCR => [$by], DEL => [1] }, metrics => \%usual);
+    runs('counted', blocks => 1, label => $label, n => 5, cases => { EVAL => [1] }, metrics => { rps => [100, 1] },
         fixed => { instructions_per_req => 100 + 7 * ($label eq 'b') });
     runs('zeros', label => $label, n => 5, cases => { SET => [1] }, metrics => { rps => [0, 1], p50_latency_ms => [1, 1] });
 }

@@ -173,6 +173,7 @@ test_same null "$(jq -c .run.block .out | sort -u)" 'sequential: no blocks'
 test_that 'random' vkb-load --builds builds --order random --seed 1 --runs 2 c.json
 test_same 8 "$(jq -c '[.config, .subject.label, .run.index]' .out | sort -u |
   wc -l | tr -d ' ')" 'random: there are all runs'
+test_same true "$(jq -s 'all(.run.block == .run.index)' .out)" 'random: the runs of an index are pairs'
 
 { build a ok "$server"; build bad ok /bin/false; build c failed x; } >builds
 test_status 2 'one of two builds cannot be started' vkb-load --builds builds --runs 1 --case 'SET*' c.json

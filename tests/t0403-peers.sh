@@ -3,13 +3,13 @@
 # sanitize: records of other tools.
 . "${0%/*}/lib.sh"
 
-# runs LABEL CONFIG ENV VALUE...: prints run records
+# runs LABEL CONFIG ENV VALUE...: prints run records, each of a block of its own
 runs() {
   label=$1 config=$2 env=$3
   shift 3
   for v; do
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"env":%s,"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
-      "$label" "$config" "$env" "$v" "$((index += 1))"
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":%s,"env":%s,"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d,"block":%d}}\n' \
+      "$label" "$config" "$env" "$v" "$((index += 1))" "$index"
   done
 }
 

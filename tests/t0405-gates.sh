@@ -3,13 +3,13 @@
 # runs.
 . "${0%/*}/lib.sh"
 
-# runs LABEL COMMAND VALUE...: prints run records
+# runs LABEL COMMAND VALUE...: prints run records, each of a block of its own
 runs() {
   label=$1 command=$2
   shift 2
   for v; do
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
-      "$label" "$command" "$v" "$((index += 1))"
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"metrics":{"rps":%s},"status":"ok","run":{"session":"s","index":%d,"block":%d}}\n' \
+      "$label" "$command" "$v" "$((index += 1))" "$index"
   done
 }
 

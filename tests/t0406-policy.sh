@@ -126,8 +126,8 @@ one() {
   label=$1 metric=$2
   shift 2
   for v; do
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"X"},"metrics":{"%s":%s},"status":"ok","run":{"session":"s","index":%d}}\n' \
-      "$label" "$metric" "$v" "$((index += 1))"
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"X"},"metrics":{"%s":%s},"status":"ok","run":{"session":"s","index":%d,"block":%d}}\n' \
+      "$label" "$metric" "$v" "$((index += 1))" "$index"
   done
 }
 one x load 100 101 99 100 >base

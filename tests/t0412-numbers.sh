@@ -7,16 +7,16 @@
 numbers() { perl "$tests/numbers.pl" "$@"; }
 
 # runs LABEL COUNT ELAPSED_S (COMMAND SEED SPREAD RPS P50 P99)...: prints runs whose
-# metrics vary by SPREAD; they have no times, so the sides are not paired.
+# metrics vary by SPREAD; each has a block of its own, so the sides are not paired.
 runs() {
   perl -e 'my ($label, $n, $elapsed, @cases) = @ARGV;
     while (my ($command, $s, $spread, $rps, $p50, $p99) = splice @cases, 0, 6) {
       my $vary = sub { $s = ($s * 1103515245 + 12345) % 2**31;
         $_[0] * (1 + $spread * ($s / 2**31 - .5)) };
       printf q({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s","warmup_s":2},) .
-        q("run":{"session":"s","index":%d},"metrics":{"rps":%.2f,"p50_latency_ms":%.5f,) .
+        q("run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%.2f,"p50_latency_ms":%.5f,) .
         q("p99_latency_ms":%.5f,"elapsed_s":%s},"status":"ok"}) . "\n", $label, $command,
-        $_, $vary->($rps), $vary->($p50), $vary->($p99), $elapsed for 1 .. $n;
+        $_, 1000 * ord($label) + ++$block, $vary->($rps), $vary->($p50), $vary->($p99), $elapsed for 1 .. $n;
     }' "$@"
 }
 

@@ -73,9 +73,12 @@ test_same '[2,2]' "$(jq -c 'select(.type == "comparison").sessions' deltas)" \
   'several sessions without rounds are recognized'
 sed 's/"session":"."/"session":"s"/' rounds | sed 's/,"block":[0-9]*//' >runs
 judge >/dev/null
-test_same 'null false' "$(jq -r 'select(.type == "comparison").sessions' deltas | head -n 1) $(
+test_same '[1,1] false' "$(jq -c 'select(.type == "comparison").sessions' deltas) $(
   jq -r 'select(.type == "delta").paired' deltas | sort -u)" \
-  'runs of one session without rounds are not paired, and need no effect of sessions'
+  'each side of a session without rounds counts as a session of its own'
+test_same "$(cat want)" "$(cases)" 'the result is that of two sessions'
+test_match 'easured one side after the other, allowing 3% between sessions' text \
+  'the report says that they were not interleaved'
 
 report base:a,new:b -.4 >runs
 test_status 1 'all cases a third lower' judge
@@ -366,7 +369,8 @@ test_that 'the report is the same' cmp direct.md again.md
 test_that 'vkb-report with the records' vkb-report -o page.html deltas runs
 test_match 'all cases' page.html 'the page has the common row'
 test_match 'of 9 results those are worse or better that probably changed' page.html 'the page has the rule'
-{ side base a C1 100000 | head -n 1; side new a C1 90000 | head -n 1; } >runs
+{ side base a C1 100000 | head -n 1; side new a C1 90000 | head -n 1; } |
+  jq -c '.run.block = input_line_number' >runs
 vkb-compare -v --baseline base --on-insufficient ok -f text:text -f jsonl:deltas runs
 test_match ' 3 more runs are needed to judge 1 result\.$' text \
   'the report says how many runs are missing to judge a result'

@@ -141,7 +141,9 @@ add_sessions(struct str *s, const struct comparison *c)
 	}
 	if (!c->session_from)
 		return;
-	str_printf(s, "%smeasured in different sessions, ", s->len ? "; " : "");
+	str_printf(s, "%smeasured %s, ", s->len ? "; " : "",
+	    c->one_by_one ? "one side after the other"
+			  : "in different sessions");
 	report_sessions(s, c->session_sd, c->session_from);
 	if (!isnan(visible))
 		str_printf(s, ", so only changes%s above %.0f%% could be seen",

@@ -48,13 +48,75 @@ is_same_data(const struct pairing *p)
 	    part_compare_metrics(&a->parts[0], &b->parts[0]) == 0;
 }
 
-/* Adds the runs of both sides; names of sessions get their numbers by 'names'.
- * Returns false if one has no name. */
+/*
+ * The sessions of a metric. Runs of both sides were interleaved in a session if
+ * some of its runs have a block. Otherwise one side was measured after the
+ * other, and each counts as a session of its own, as it does without a name.
+ */
+struct session_names {
+	struct intern *names; /* the interleaved ones first */
+	size_t interleaved;
+	unsigned char
+	    *sides; /* of each of the others, bits: those that it has */
+	size_t cap;
+};
+
+static struct session_names
+list_sessions(const struct sample **samples, size_t n)
+{
+	struct session_names t = {.names = intern_new()};
+
+	for (size_t i = 0; i < n; i++)
+		for (int j = 0; j < 2; j++) {
+			const struct sample *s = &samples[i][j];
+
+			for (size_t k = 0; s->rounds && k < s->n; k++)
+				if (s->rounds[k].session &&
+				    !isnan(s->rounds[k].block))
+					intern_id(
+					    t.names, s->rounds[k].session);
+		}
+	t.interleaved = intern_count(t.names);
+	return t;
+}
+
+/* Returns the number of the session of a run of this side. */
+static uint32_t
+number_session(struct session_names *t, const char *name, int side)
+{
+	size_t id = intern_id(t->names, name ? name : "");
+
+	while (t->cap < intern_count(t->names)) {
+		size_t n = t->cap;
+
+		t->sides = mem_grow(t->sides, n, &t->cap, sizeof *t->sides);
+		memset(t->sides + n, 0, t->cap - n);
+	}
+	if (id < t->interleaved)
+		return (uint32_t)(2 * id);
+	if (name)
+		t->sides[id] |= (unsigned char)(1 << side);
+	return (uint32_t)(2 * id) + (uint32_t)side;
+}
+
+/* Returns whether both sides have a named session, one after the other. */
+static bool
+free_sessions(struct session_names *t)
+{
+	bool both = false;
+
+	for (size_t i = t->interleaved; i < intern_count(t->names); i++)
+		both = both || t->sides[i] == 3;
+	intern_free(t->names);
+	free(t->sides);
+	return both;
+}
+
+/* Adds the runs of both sides. Returns false if one has no session. */
 static bool
 add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
-    struct intern *names)
+    struct session_names *names)
 {
-	static const char *const unknown[2] = {"\1", "\2"};
 	bool known = true;
 
 	for (int j = 0; j < 2; j++)
@@ -65,9 +127,7 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 
 			known = known && r->session;
 			sheet_add(sheet, row, j, s[j].v[i],
-			    (uint32_t)intern_id(
-				names, r->session ? r->session : unknown[j]),
-			    r->block);
+			    number_session(names, r->session, j), r->block);
 		}
 	return known;
 }
@@ -79,15 +139,15 @@ infer_samples(const struct sample s[2], bool bare)
 	    SESSIONS_SD, SESSIONS_DF, 0};
 	struct verdict_facts f = verdict_start(s[0].v, s[0].n, s[1].v, s[1].n);
 	struct sheet *sheet = sheet_new(1, true);
-	struct intern *names = intern_new();
+	struct session_names names = list_sessions(&s, 1);
 	struct model_metric m;
 	struct model_row *row;
 
-	add_samples(sheet, 0, s, names);
+	add_samples(sheet, 0, s, &names);
 	row = sheet_rows(sheet);
 	model_judge(row, 1, &prior, &m);
 	verdict_take(&f, row, sheet_is_log(sheet, 0));
-	intern_free(names);
+	free_sessions(&names);
 	sheet_free(sheet);
 	return f;
 }
@@ -292,13 +352,18 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	struct metric_facts *of = &c->metrics[c->nmetrics++];
 	struct sheet *sheet =
 	    sheet_new(g->n, strcmp(g->rows[0]->metric.unit, "ms") == 0);
-	struct intern *names = intern_new();
+	const struct sample **used = mem_array(g->n, sizeof *used);
+	struct session_names names;
 	struct model_row *models;
+	bool one_by_one;
 	size_t apart = 0;
 
 	of->name = mem_str(g->rows[0]->name);
 	for (size_t i = 0; i < g->n; i++)
-		if (!add_samples(sheet, i, g->rows[i]->used, names))
+		used[i] = g->rows[i]->used;
+	names = list_sessions(used, g->n);
+	for (size_t i = 0; i < g->n; i++)
+		if (!add_samples(sheet, i, used[i], &names))
 			c->unnamed_sessions = true;
 	models = sheet_rows(sheet);
 	of->step = sheet_step(sheet);
@@ -307,16 +372,19 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	of->stated = g->prior.session_sd;
 	of->from = g->from;
 	set_busy(g, models);
+	one_by_one = free_sessions(&names);
+	c->one_by_one = c->one_by_one || one_by_one;
 	model_judge(models, g->n, &g->prior, &of->model);
 	for (size_t i = 0; i < g->n; i++) {
 		set_row(g->rows[i], &models[i], sheet_is_log(sheet, i),
 		    of->model.separate);
+		g->rows[i]->one_by_one = one_by_one;
 		apart += g->rows[i]->sessions[0] > 0;
 	}
 	note_sessions(c, g, &of->model);
 	if (g->n >= COMMON_CASES && apart == g->n)
 		add_common(c, g, &of->model);
-	intern_free(names);
+	free(used);
 	sheet_free(sheet);
 }
 

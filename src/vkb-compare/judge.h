@@ -34,6 +34,7 @@ struct row {
 	struct verdict_facts facts;
 	size_t
 	    sessions[2]; /* if it has noise and its sides share none, else 0 */
+	bool one_by_one; /* its sides were not interleaved in a session */
 	struct verdict_facts rest; /* the change relative to all cases */
 	bool has_rest;
 	bool busy; /* its error allows for other programs on one side */
@@ -128,6 +129,7 @@ struct comparison {
 	double session_sd;
 	const char *session_from;
 	bool unnamed_sessions; /* of some runs: they count as one */
+	bool one_by_one;       /* the sides of a session were not interleaved */
 	/* What likely regressions do to a CI job, "ok" or "fail"; NULL: the
 	 * headline does not say it. */
 	const char *on_likely;

@@ -148,6 +148,10 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_add(s,
 		    " No sessions recorded: each side counts as one of its "
 		    "own.");
+	if (c->one_by_one)
+		str_add(s,
+		    " Not interleaved: each side of a session counts as one "
+		    "of its own.");
 	write_margins(s, c);
 	for (size_t i = 0; i < c->ncanaries; i++)
 		held += c->canaries[i].ok;

@@ -173,12 +173,15 @@ measure_variation(const struct row *r)
 	return 100 * most;
 }
 
-/* Is the interval so narrow that more runs of these values stay undecided? */
+/* Does the 90 % interval hold the margin, and is it so narrow, or so far from
+ * 0, that more runs of these values stay undecided? */
 static bool
 is_on_margin(const struct verdict_facts *f, double margin)
 {
-	return f->lo95 > 1 || f->hi95 < 1 ||
-	    log(f->hi90 / f->lo90) < -log1p(-margin);
+	double lo = log(f->lo90), hi = log(f->hi90), most = -log1p(-margin);
+	bool holds = (lo < most && most < hi) || (lo < -most && -most < hi);
+
+	return holds && (f->lo95 > 1 || f->hi95 < 1 || hi - lo < most);
 }
 
 /* Is a step of its values more than half of the width of its interval? */
@@ -198,7 +201,8 @@ report_reason(struct str *s, const struct row *r)
 		return;
 	}
 	if (r->sessions[0] || r->common)
-		str_add(s, "sessions differ");
+		str_add(
+		    s, r->one_by_one ? "not interleaved" : "sessions differ");
 	else if (r->busy)
 		str_add(s, "other processes ran");
 	else if (is_coarse(r))

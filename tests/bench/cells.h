@@ -62,6 +62,7 @@ struct cell {
 	double outlier;   /* one run of the first case is so much slower */
 	double machines;  /* sd of sessions of the baseline, of one each */
 	bool bare;        /* the machine is not a virtual one */
+	bool untimed;     /* runs have no blocks, as with --order sequential */
 	double case_sd;   /* of each case in each session */
 	int changed;      /* cases of the contender that differ; the
 			   * sign of 'change' alternates with 'signs' */
@@ -1494,6 +1495,40 @@ static const struct cell cells[] = {
 	.cv = 0.01,
 	.throttled = 0.1,
 	.alarms_most = 0.08},
+    {.name = "A/A one after the other, throttled by 5% n=7",
+	.layout = APART,
+	.untimed = true,
+	.cv = 0.01,
+	.bare = true,
+	.throttled = 0.05,
+	.n = 7,
+	.alarms_most = 0.08},
+    {.name = "A/A one after the other, drift 5% n=7",
+	.layout = APART,
+	.untimed = true,
+	.cv = 0.01,
+	.bare = true,
+	.drift = 0.05,
+	.n = 7,
+	.alarms_most = 0.08},
+    {.name = "A/A one after the other, machine AR 0.9 n=7",
+	.layout = APART,
+	.untimed = true,
+	.cv = 0.01,
+	.bare = true,
+	.machine_sd = 0.02,
+	.machine_ar = 0.9,
+	.n = 7,
+	.alarms_most = 0.08},
+    {.name = "-10% in 3 of 10, one after the other n=7",
+	.layout = APART,
+	.untimed = true,
+	.n = 7,
+	.cv = 0.01,
+	.bare = true,
+	.changed = 3,
+	.change = -0.1,
+	.found_least = 0.95},
     {.name = "A/A apart, a neighbour of 8% n=6",
 	.layout = APART,
 	.n = 6,

@@ -341,9 +341,10 @@ write_side(const struct cell *c, const struct drawn *all, int side)
 			str_printf(&s,
 			    "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":"
 			    "\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{"
-			    "\"session\":\"s%d\",\"index\":%d,\"block\":%d",
-			    side ? "new" : "base", k, v->session, ++index,
-			    v->block);
+			    "\"session\":\"s%d\",\"index\":%d",
+			    side ? "new" : "base", k, v->session, ++index);
+			if (!c->untimed)
+				str_printf(&s, ",\"block\":%d", v->block);
 			write_looks(&s, c, all[k].n[side]);
 			str_printf(&s,
 			    "},\"env\":{\"virtual\":%s},\"status\":\"%s\"",

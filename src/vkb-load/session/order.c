@@ -34,15 +34,20 @@ shuffle_turns(struct rng *r, struct turn *v, size_t n)
 	}
 }
 
+/* At random places the runs of one index are pairs like any others. */
 static void
 make_sequential(
     struct turn *s, const struct schedule *a, size_t first, size_t last)
 {
+	bool pairs = a->order == ORDER_RANDOM && a->builds->n > 1;
+
 	for (size_t b = 0; b < a->builds->n; b++)
 		for (size_t c = 0; c < a->scenes.n; c++)
 			for (size_t i = first; i <= last; i++)
-				*s++ = (struct turn){
-				    .scene = c, .build = b, .index = i};
+				*s++ = (struct turn){.scene = c,
+				    .build = b,
+				    .index = i,
+				    .block = pairs ? i : 0};
 }
 
 /*
