@@ -282,7 +282,7 @@ estimate_row(struct effect *f, size_t row)
 	struct model_row *r = &f->rows[row];
 
 	if (r->pairs) {
-		r->own = effect_find_noise(f, row, 0);
+		r->own = effect_find_round_noise(f, row);
 		r->own.var /= (double)r->pairs;
 		r->sessions = r->shared = 0;
 	} else {
@@ -305,6 +305,7 @@ effect_estimate(struct model_row *rows, size_t n, const struct model_prior *p,
 	f.noise = mem_array(n + 1, sizeof *f.noise);
 	f.cases = mem_array(n + 1, sizeof *f.cases);
 	f.runs = mem_array(n + 1, sizeof *f.runs);
+	f.between = mem_array(n + 1, sizeof *f.between);
 	effect_measure_noise(&f);
 	measure_sessions(&f);
 	for (size_t i = 0; i < n; i++)
@@ -314,6 +315,7 @@ effect_estimate(struct model_row *rows, size_t n, const struct model_prior *p,
 	free(f.noise);
 	free(f.cases);
 	free(f.runs);
+	free(f.between);
 	free(f.residuals);
 	free(f.common);
 }

@@ -43,6 +43,29 @@ add_residual(
 	    (struct residual){row, side, r->session, r->time, e};
 }
 
+/* Sets how much the means of sessions differ, as the variance of a round;
+ * 'from' is the first residual of the row. */
+static void
+measure_between(struct effect *f, size_t row, size_t from)
+{
+	struct moderate *b = &f->between[row];
+	double squares = 0, sessions = 0;
+
+	for (size_t i = from, end; i < f->nresiduals; i = end) {
+		double sum = 0;
+
+		for (end = i; end < f->nresiduals &&
+		     f->residuals[end].session == f->residuals[i].session;
+		     end++)
+			sum += f->residuals[end].e;
+		squares += sum * sum / (double)(end - i);
+		sessions++;
+	}
+	*b = sessions > 1
+	    ? (struct moderate){squares / (sessions - 1), sessions - 1}
+	    : (struct moderate){NAN, 0};
+}
+
 /* Compares the runs of common rounds, if there are enough: at least half of
  * those of the smaller side. */
 static void
@@ -74,6 +97,7 @@ pair_runs(struct effect *f, size_t row)
 	r->change = mean / (double)n;
 	for (i = from; i < f->nresiduals; i++)
 		f->residuals[i].e -= r->change;
+	measure_between(f, row, from);
 }
 
 size_t
@@ -278,6 +302,7 @@ measure_variances(struct effect *f)
 				v[n++] = f->noise[i][which & 1];
 		f->priors[which] = moderate_prior(v, n);
 	}
+	f->of_between = moderate_prior(f->between, f->n);
 	free(v);
 }
 
@@ -293,6 +318,17 @@ effect_find_noise(const struct effect *f, size_t row, int side)
 	all = moderate_shrink(own, &prior);
 	return all.df > 0 ? all
 			  : (struct moderate){UNKNOWN * UNKNOWN, UNKNOWN_DF};
+}
+
+struct moderate
+effect_find_round_noise(const struct effect *f, size_t row)
+{
+	struct moderate noise = effect_find_noise(f, row, 0), between;
+
+	if (!(f->between[row].df > 0))
+		return noise;
+	between = moderate_shrink(f->between[row], &f->of_between);
+	return between.var > noise.var ? between : noise;
 }
 
 void

@@ -37,6 +37,8 @@ struct effect {
 	double (*weights)[2];        /* of each row in what all share */
 	struct moderate (*noise)[2]; /* of each row, without the machine's */
 	struct moderate priors[3];   /* by side; of rounds */
+	struct moderate *between;    /* of rounds, by the means of sessions */
+	struct moderate of_between;  /* their prior */
 	size_t sessions;             /* one more than their largest number */
 	size_t count[2];             /* sessions of each side, unpaired rows */
 	struct moderate session;     /* variance of S */
@@ -52,6 +54,10 @@ void effect_measure_noise(struct effect *);
 /* Returns the variance of a run of one side, or of a round, shrunk towards that
  * of the other rows; df below 1: nothing is known of it. */
 struct moderate effect_find_noise(const struct effect *, size_t row, int side);
+
+/* Returns the same of a round, or if the means of several sessions differ more
+ * than that, as of their rounds: a session may do more to one side. */
+struct moderate effect_find_round_noise(const struct effect *, size_t row);
 
 /* Returns the end of the session that begins at run i of a side. */
 size_t effect_end_session(const struct model_row *, int side, size_t i);

@@ -64,6 +64,8 @@ struct cell {
 	bool bare;        /* the machine is not a virtual one */
 	bool untimed;     /* runs have no blocks, as with --order sequential */
 	double case_sd;   /* of each case in each session */
+	int boots;        /* the rounds are of so many sessions; 0: 1 */
+	double placement; /* sd of each case and side in each of them */
 	int changed;      /* cases of the contender that differ; the
 			   * sign of 'change' alternates with 'signs' */
 	bool signs;
@@ -1495,6 +1497,37 @@ static const struct cell cells[] = {
 	.cv = 0.01,
 	.throttled = 0.1,
 	.alarms_most = 0.08},
+    {.name = "A/A rounds n=8 of 2 boots, placement 2%",
+	.n = 8,
+	.cv = 0.01,
+	.boots = 2,
+	.placement = 0.02,
+	.alarms_most = 0.15},
+    {.name = "A/A rounds n=9 of 3 boots, placement 2%",
+	.n = 9,
+	.cv = 0.01,
+	.boots = 3,
+	.placement = 0.02},
+    {.name = "A/A rounds n=10 of 5 boots, placement 2%",
+	.n = 10,
+	.cv = 0.01,
+	.boots = 5,
+	.placement = 0.02},
+    {.name = "A/A rounds n=8 of 2 boots", .n = 8, .cv = 0.02, .boots = 2},
+    {.name = "-10% in 1 of 10 rounds n=8 of 2 boots",
+	.n = 8,
+	.cv = 0.02,
+	.boots = 2,
+	.changed = 1,
+	.change = -0.1,
+	.found_least = 0.9},
+    {.name = "-5% everywhere rounds n=8 of 2 boots",
+	.n = 8,
+	.cv = 0.02,
+	.boots = 2,
+	.changed = 10,
+	.change = -0.05,
+	.found_least = 0.95},
     {.name = "A/A one after the other, throttled by 5% n=7",
 	.layout = APART,
 	.untimed = true,

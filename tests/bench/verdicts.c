@@ -206,7 +206,8 @@ draw_case(struct rng *r, const struct cell *c, int s, const struct turns *all,
     double slower, double change, double noisier, struct drawn *d)
 {
 	int turns = count_turns(c, s), sessions = c->sessions + 1, first = 0;
-	double last[METRICS] = {0}, shared = 0;
+	double last[METRICS] = {0}, shared = 0, placed[2] = {0};
+	int boot = c->boots ? (c->n + c->boots - 1) / c->boots : turns;
 
 	/* The course of an autocorrelated series begins anywhere. */
 	draw_run(r, &(struct cell){.shape = c->shape}, last);
@@ -227,6 +228,10 @@ draw_case(struct rng *r, const struct cell *c, int s, const struct turns *all,
 			slow += shared + (t % 2 ? c->position : 0);
 		}
 		side = find_side(c, s, t, first);
+		if (c->boots && t % (2 * boot) == 0)
+			for (int j = 0; j < 2; j++)
+				placed[j] = c->placement * draw_normal(r);
+		slow += placed[side];
 		cv = noisier *
 		    (side && c->contender_cv > 0 ? c->contender_cv : c->cv);
 		draw_run(r, c, last);
@@ -235,7 +240,7 @@ draw_case(struct rng *r, const struct cell *c, int s, const struct turns *all,
 			continue;
 		v = &d->v[side][d->n[side]++];
 		v->failed = c->failed > 0 && rng_unit(r) < c->failed;
-		v->session = s;
+		v->session = c->boots ? t / 2 / boot : s;
 		v->block = c->layout == ROUNDS ? t / 2 : t;
 		for (int m = 0; m < METRICS; m++) {
 			double up = (side ? log1p(change) : 0) - slow;

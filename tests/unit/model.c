@@ -151,6 +151,10 @@ formulas(void)
 	    {.10, 0, 0}, {.12, 0, 1}, {.06, 0, 2}, {.11, 0, 3}};
 	static const struct model_run z[] = {
 	    {.10, 1, 0}, {.12, 1, 1}, {.06, 1, 2}, {.11, 1, 3}};
+	static const struct model_run v[] = {
+	    {.00, 0, 0}, {.00, 0, 1}, {.00, 1, 0}, {.00, 1, 1}};
+	static const struct model_run w[] = {
+	    {.10, 0, 0}, {.11, 0, 1}, {.04, 1, 0}, {.05, 1, 1}};
 	struct model_row r = {.runs = {x, y}, .n = {4, 4}};
 	const struct model_prior prior = {.01, .02, 3, 0};
 	struct model_metric m;
@@ -166,6 +170,17 @@ formulas(void)
 	    "its interval is Student's");
 	tap_ok(r.up > .9 && r.down < .01 && fabs(r.up + r.down) <= 1,
 	    "it is probable that the value rose");
+	r.runs[0] = v;
+	r.runs[1] = w;
+	model_judge(&r, 1, &prior, &m);
+	/* The differences .1, .11 and .04, .05 are of two sessions, whose means
+	 * are .03 off theirs: 2 * 2 * .03^2 is the variance of a round. */
+	tap_ok(r.pairs == 4 && fabs(r.change - .075) < 1e-12 &&
+		fabs(r.error.var - .0036 / 4) < 1e-12 &&
+		fabs(r.error.df - 1) < 1e-6,
+	    "rounds of sessions that differ more count as few as these");
+	r.runs[0] = x;
+	r.runs[1] = y;
 	r.step = .1;
 	model_judge(&r, 1, &prior, &m);
 	tap_ok(r.up < .3, "not if a step of the clock explains it: %g", r.up);
