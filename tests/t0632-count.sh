@@ -44,6 +44,10 @@ test_that 'one command is counted again' env TZ=EST5EDT,M3.2.0,M11.1.0 \
 test_same "$(counts a.jsonl | grep SET | sort -u)" "$(counts b.jsonl | sort -u)" \
   'another session with another time zone and fewer CPU features has the same count'
 
+config '"SET"' ',"unixsocket":true' >unix.json
+test_that 'a case of a unix socket is counted' vkb-load -q --count-only -o unix.jsonl unix.json
+test_result "$([ "$(counts unix.jsonl | sort -u)" != "$(counts b.jsonl | sort -u)" ]; echo $?)" \
+  'other cases are counted over TCP'
 test_that 'caches are simulated' vkb-load -q --count-only --count-caches -o caches.jsonl set.json
 test_same '[true,true]' "$(runs caches.jsonl | jq -s -c 'map(.metrics |
   .l1_misses_per_req > 1 and .ll_misses_per_req > 0 and .branch_misses_per_req > 1 and
@@ -323,8 +327,8 @@ served() {
 test_same "'count' needs the server program itself, '$PWD/script' is a script: name the program that it starts" \
   "$(served "\"server\":\"$PWD/script\"")" 'vkb-serve has the same error for a script'
 served '"config":{"maxmemory":"nonsense"}' >said
-test_match '^node 1 exited with 1; from the end of its log' said \
-  'the error of a counted server that exits has no port'
+test_match '^node 1 [(]port [0-9]*[)] exited with 1; from the end of its log' said \
+  'the error of a counted server that exits has the end of its log'
 
 # --- a record that cannot be written
 

@@ -199,7 +199,7 @@ choose_port(const struct fleet *f, size_t i, struct str *why)
 static int
 start_node(struct fleet *f, size_t i, struct str *why)
 {
-	int port = f->spec.count ? 0 : choose_port(f, i, why);
+	int port = choose_port(f, i, why);
 
 	if (port < 0)
 		return -1;

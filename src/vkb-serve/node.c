@@ -245,13 +245,10 @@ node_port_taken(const struct node *n)
 	return taken;
 }
 
-/* A counted server has a socket and no port. */
 static void
 append_name(const struct node *n, struct str *why)
 {
-	str_printf(why, "node %zu", n->index + 1);
-	if (n->port)
-		str_printf(why, " (port %d)", n->port);
+	str_printf(why, "node %zu (port %d)", n->index + 1, n->port);
 }
 
 void
@@ -349,7 +346,6 @@ make_address(const struct node *n, struct client_address *a)
 {
 	*a = (struct client_address){.host = spec_connect_host(n->spec),
 	    .port = n->port,
-	    .unixsocket = n->spec->count ? n->socket : NULL,
 	    .tls = n->tls,
 	    .servername = "localhost",
 	    .password = n->spec->password};

@@ -225,7 +225,6 @@ read_count(struct spec *s, struct str *why)
 	if (!(seed >= 0 && seed <= UINT32_MAX) || seed != floor(seed))
 		return str_fail(why, "'count' is not a 32-bit integer");
 	s->seed = (long long)seed;
-	s->unixsocket = true; /* and no port: its number has 4 or 5 digits */
 	if (s->cluster || s->tls || s->io_threads > 1)
 		return str_fail(why, "'count' cannot be combined with '%s'",
 		    s->cluster   ? "primaries"

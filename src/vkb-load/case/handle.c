@@ -63,7 +63,6 @@ make_spec(const struct server_handle *l, const struct bench_case *cas)
 		    cas->seed >= 0 ? (double)cas->seed : COUNTING_SEED);
 		if (l->context->count_caches)
 			json_set_bool(rec, "count_caches", true);
-		json_set_bool(rec, "unixsocket", true);
 	}
 	return rec;
 }
@@ -288,7 +287,7 @@ handle_target(const struct server_handle *l, const struct bench_case *cas,
 {
 	const char *own = cas->password;
 
-	if (target_make(t, l->server, cas->unixsocket || l->count) < 0)
+	if (target_make(t, l->server, cas->unixsocket) < 0)
 		return -1;
 	if (l->context->external)
 		extserver_login(l->context->external, t);
